@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Bump allocation in chunks of 8 KiB: a typical job (request, a handful of hops, their URLs) fits into one or two.
+ * A larger piece gets a chunk of its own.
+ */
+#include "common/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)8192)
+#define ALIGN_BYTES ((size_t)16)
+
+struct ing_arena_chunk {
+	struct ing_arena_chunk *next;
+	size_t used;
+	size_t size;
+	char data[] __attribute__((aligned(16)));
+};
+
+static struct ing_arena_chunk *add_chunk(struct ing_arena *ar, size_t size)
+{
+	struct ing_arena_chunk *c = ing_alloc(sizeof(*c) + size);
+	c->size = size;
+	c->next = ar->chunks;
+	ar->chunks = c;
+	return c;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+void ing_arena_init(struct ing_arena *ar)
+{
+	*ar = (struct ing_arena){0};
+}
+
+void ing_arena_done(struct ing_arena *ar)
+{
+	struct ing_arena_chunk *c = ar->chunks;
+	while (c != NULL) {
+		struct ing_arena_chunk *next = c->next;
+		free(c);
+		c = next;
+	}
+	*ar = (struct ing_arena){0};
+}
+
+void *ing_arena_alloc(struct ing_arena *ar, size_t bytes)
+{
+	ing_must(bytes < SIZE_MAX / 2);
+	size_t need = (bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
+	ar->used_bytes += need;
+#ifdef ING_SANITIZED
+	struct ing_arena_chunk *c = add_chunk(ar, bytes);
+#else
+	struct ing_arena_chunk *c = ar->chunks;
+	if (c == NULL || c->size - c->used < need)
+		c = add_chunk(ar, need > CHUNK_BYTES / 4 ? need : CHUNK_BYTES);
+#endif
+	void *p = c->data + c->used;
+	c->used += need;
+	return p;
+}
+
+char *ing_arena_strndup(struct ing_arena *ar, const char *s, size_t bytes)
+{
+	char *copy = ing_arena_alloc(ar, bytes + 1);
+	memcpy(copy, s, bytes);
+	return copy;
+}
+
+char *ing_arena_strdup(struct ing_arena *ar, const char *s)
+{
+	return s == NULL ? NULL : ing_arena_strndup(ar, s, strlen(s));
+}

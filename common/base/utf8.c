@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A plain decoder by the ranges of Unicode's table of well-formed byte sequences.
+ */
+#include "common/base/utf8.h"
+
+#include <string.h>
+
+static bool is_continuation(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+size_t ing_utf8_sequence(const char *s, size_t bytes)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	if (bytes == 0)
+		return 0;
+	if (u[0] < 0x80)
+		return 1;
+	if (u[0] < 0xc2)
+		return 0;
+	if (u[0] < 0xe0)
+		return bytes >= 2 && is_continuation(u[1]) ? 2 : 0;
+	if (u[0] < 0xf0) {
+		if (bytes < 3 || !is_continuation(u[1]) || !is_continuation(u[2]))
+			return 0;
+		if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f))
+			return 0; /* overlong, or a surrogate */
+		return 3;
+	}
+	if (u[0] > 0xf4 || bytes < 4)
+		return 0;
+	if (!is_continuation(u[1]) || !is_continuation(u[2]) || !is_continuation(u[3]))
+		return 0;
+	if ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+		return 0; /* overlong, or past U+10FFFF */
+	return 4;
+}
+
+bool ing_utf8_valid(const char *s, size_t bytes)
+{
+	for (size_t i = 0; i < bytes;) {
+		size_t n = ing_utf8_sequence(s + i, bytes - i);
+		if (n == 0)
+			return false;
+		i += n;
+	}
+	return true;
+}
+
+char *ing_utf8_clean(const char *s, size_t bytes, size_t *ret_bytes)
+{
+	if (bytes > (SIZE_MAX - 1) / 3)
+		return NULL;
+	char *to = ing_try_alloc(bytes * 3 + 1);
+	if (to == NULL)
+		return NULL;
+	size_t out = 0;
+	for (size_t i = 0; i < bytes;) {
+		size_t n = s[i] == '\0' ? 0 : ing_utf8_sequence(s + i, bytes - i);
+		if (n == 0) {
+			memcpy(to + out, "\xef\xbf\xbd", 3);
+			out += 3;
+			i++;
+			continue;
+		}
+		memcpy(to + out, s + i, n);
+		out += n;
+		i += n;
+	}
+	to[out] = '\0';
+	if (ret_bytes != NULL)
+		*ret_bytes = out;
+	return to;
+}
+
+size_t ing_utf8_cut(const char *s, size_t bytes, size_t max_bytes)
+{
+	if (bytes <= max_bytes)
+		return bytes;
+	size_t n = max_bytes;
+	while (n > 0 && is_continuation((unsigned char)s[n]))
+		n--;
+	return n;
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# ing_room(NAME SOURCES file… [LIBS target…]): one folder's code as a static library.
+function(ing_room name)
+	cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+	add_library(${name} STATIC ${arg_SOURCES})
+	target_link_libraries(${name} PUBLIC ing_flags ${arg_LIBS})
+endfunction()
+
+# ing_unit_test(NAME [SOURCES file…] [LIBS target…]): NAME.c as a cmocka program, run by ctest.
+function(ing_unit_test name)
+	cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+	add_executable(${name} ${name}.c ${arg_SOURCES})
+	target_link_libraries(${name} PRIVATE ing_flags ${arg_LIBS} PkgConfig::CMOCKA)
+	target_compile_definitions(${name} PRIVATE
+		ING_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" ING_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+		ING_BINARY_DIR="${CMAKE_BINARY_DIR}")
+	add_test(NAME ${name} COMMAND ${name})
+	set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# ing_fuzz(NAME [LIBS target…]): NAME.c defines LLVMFuzzerTestOneInput. With ING_FUZZ (clang) it is a libFuzzer
+# program; otherwise it is linked with a driver that replays NAME.in/ and NAME.repro/, as a test.
+function(ing_fuzz name)
+	cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+	if(ING_FUZZ)
+		add_executable(fuzz_${name} ${name}.c)
+		target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+		target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+	else()
+		add_executable(fuzz_${name} ${name}.c replay.c)
+		add_test(NAME fuzz_${name} COMMAND fuzz_${name}
+			"${CMAKE_CURRENT_SOURCE_DIR}/${name}.in" "${CMAKE_CURRENT_SOURCE_DIR}/${name}.repro")
+		set_tests_properties(fuzz_${name} PROPERTIES TIMEOUT 120)
+	endif()
+	target_link_libraries(fuzz_${name} PRIVATE ing_flags ${arg_LIBS})
+endfunction()

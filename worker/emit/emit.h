@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * emit.h - where results and side products go: Kafka topics (emit_kafka.c, idempotent producer) or files
+ * (emit_lines.c). One interface, loop thread only.
+ *
+ * done() comes once per put, never from inside ing_emit_put(): with ok true after the broker has acknowledged the message
+ * (all in-sync replicas) or the line is written. Passing broker trouble is waited out; ok is false only for a message that
+ * can never be delivered (too large for the broker), which the job turns into its own status.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/error.h"
+
+struct uv_loop_s;
+struct ing_emit;
+
+enum ing_emit_topic { ING_EMIT_RESULTS, ING_EMIT_PDF_TEXT, ING_EMIT_DEAD, ING_EMIT_TOPICS_ };
+
+struct ing_header { /* Kafka record header; value is text */
+	const char *name;
+	const char *value;
+};
+
+struct ing_emit_msg {
+	enum ing_emit_topic topic;
+	const void *key;      /* copied; NULL for none */
+	size_t key_bytes;
+	const void *value;    /* copied */
+	size_t value_bytes;
+	const struct ing_header *headers; /* copied */
+	size_t header_count;
+};
+
+typedef void ing_emit_done_f(void *ctx, bool ok);
+
+struct ing_emit_kafka_conf {
+	const char *brokers, *instance;
+	const char *topics[ING_EMIT_TOPICS_]; /* NULL or "": that topic is dropped */
+	size_t max_message_bytes;
+	char *const *properties;
+};
+/* Creates topics that do not exist (pdf-text and dead with a fitting max.message.bytes) when the broker allows it. */
+int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_emit_kafka_conf *conf,
+	void (*on_fatal)(void *ctx, const struct ing_error *err), void *fatal_ctx, struct ing_emit **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+/* results go to results_fd as JSON lines; pdf-text and dead letters to JSON-lines files in dir (NULL: dropped). */
+int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir, struct ing_emit **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+
+/* Largest value this topic can take beside its key and headers. */
+size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic);
+void ing_emit_put(struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx);
+unsigned ing_emit_outstanding(const struct ing_emit *e);
+bool ing_emit_blocked(const struct ing_emit *e); /* brokers away or queue full: intake should stop */
+void ing_emit_free(struct ing_emit *e);          /* NULL is fine; flushes for at most some seconds */

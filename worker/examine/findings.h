@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * findings.h - what an examiner is asked and what it found: plain data, filled by pure functions inside the examiner
+ * (worker/document, worker/scrape), carried over a socket, read by the job. Strings are heap, valid UTF-8, or NULL.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ing_want { /* which parts are worth the time */
+	ING_WANT_LINKS = 1, /* parse HTML, find the next hop */
+	ING_WANT_PDF = 2,   /* facts and text when the body is a PDF */
+};
+
+struct ing_question {
+	const char *url;              /* the document's own, for relative links */
+	const char *content_type;     /* raw header value or NULL */
+	const char *content_encoding; /* raw header value or NULL */
+	unsigned want;                /* enum ing_want bits */
+	uint64_t max_body_bytes;      /* cap of the decoded bytes */
+	uint64_t max_scrape_bytes;    /* HTML over this is not parsed */
+	unsigned pdf_timeout_ms;      /* for the fork that reads a PDF */
+};
+
+enum ing_exam { /* how looking at the body went */
+	ING_EXAM_OK,
+	ING_EXAM_BAD_ENCODING, /* content coding unknown, broken or cut */
+	ING_EXAM_TOO_LARGE,    /* decoded over max_body_bytes */
+	ING_EXAM_CRASH,        /* set by the pool: the examiner died or was out of memory */
+	ING_EXAM_TIMEOUT,      /* set by the pool: killed at its deadline */
+};
+
+struct ing_file_meta { /* of the decoded body */
+	uint64_t size_bytes;
+	char md5hex[33], sha1hex[41], sha256hex[65];
+	char mimetype[96];
+};
+
+enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_PAGE_TOO_DEEP };
+
+struct ing_page {
+	enum ing_page_status status; /* NONE: not HTML, or not asked */
+	char *next_url;              /* absolute http(s) link to the document, or NULL */
+	char *next_technique;        /* which signal: "citation_pdf_url", "embed", "link-alternate" … */
+	char *title;                 /* <title>, white space folded, at most 1,000 bytes, or NULL */
+};
+
+struct ing_pdf {
+	char *status;    /* "success" "not-pdf" "bad-pdf" "empty-pdf" "empty-page0" "parse-error" "text-too-large" "bad-unicode" "error-timeout" "crash"; NULL: not asked or not a PDF */
+	char *error_msg; /* at most 500 characters */
+	char *text;      /* all pages, physical layout */
+	char *meta_xml;  /* XMP */
+	char *info_json; /* JSON object of the Info dictionary: keys as in the file, dates RFC 3339 */
+	int page_count;
+	double page0_width, page0_height; /* points */
+	char *permanent_id, *update_id;   /* 32 hex digits or NULL */
+	char *pdf_version;                /* "1.7" or NULL */
+	char *created;                    /* RFC 3339 CreationDate or NULL */
+	uint32_t word_count;
+};
+
+struct ing_findings {
+	enum ing_exam exam;
+	char *detail; /* words for error_message or NULL */
+	struct ing_file_meta file;
+	struct ing_page page;
+	struct ing_pdf pdf;
+	uint64_t cpu_us, pdf_cpu_us; /* spent in the examiner; in its PDF fork */
+};
+
+void ing_findings_init(struct ing_findings *f);
+void ing_findings_done(struct ing_findings *f); /* frees the strings; safe on an initialised one */

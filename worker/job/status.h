@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * status.h - the one table of result statuses (status.def). Pure, any thread.
+ */
+#pragma once
+#include <stdbool.h>
+
+enum ing_status {
+#define STATUS(name, slug, hit, retry, after_s, meaning) ING_STATUS_##name,
+#include "worker/job/status.def"
+#undef STATUS
+	ING_STATUS_COUNT_
+};
+
+enum ing_status_retry { ING_STATUS_NEVER, ING_STATUS_LATER, ING_STATUS_SOON };
+
+const char *ing_status_slug(enum ing_status st);
+const char *ing_status_meaning(enum ing_status st);
+enum ing_status_retry ing_status_retry(enum ing_status st);
+unsigned ing_status_retry_after_s(enum ing_status st); /* seconds; 0 with NEVER */
+/* -1 when the slug is none of ours. */
+int ing_status_from_slug(const char *slug);
