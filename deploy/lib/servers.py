@@ -30,7 +30,6 @@ import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KAFKA_VERSION = "3.9.1"  # deploy/lib/paths.sh names the same one
 # Largest value of a record (32 MiB), and room for its key, headers and framing.
 MAX_RECORD_BYTES = 32 * 1024 * 1024 + 65536
 
@@ -39,9 +38,10 @@ class ServerError(Exception):
     """A server could not be started or stopped; the message says why and quotes its log."""
 
 
-def cache_dir():
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "ingest-worker")
+def kafka_dir():
+    """Where deploy/deps has put Kafka; paths.sh, beside this file, is what knows its version."""
+    command = ["bash", "-c", '. "$0" && printf %s "$ING_KAFKA_DIR"', os.path.join(HERE, "paths.sh")]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def free_port(wanted=None):
@@ -207,8 +207,9 @@ class Postgres:
         return {"dsn": self.dsn(), "log": self.log, "socket": self.folder, "port": self._port()}
 
     def running(self):
+        """True if the process that the cluster's pid file names is a server of this very cluster."""
         lines = read_text(os.path.join(self.data, "postmaster.pid")).split()
-        return bool(lines) and os.path.exists(f"/proc/{lines[0]}")
+        return bool(lines) and self.data in read_text(f"/proc/{lines[0]}/cmdline")
 
     def start(self):
         if self.running():
@@ -256,7 +257,7 @@ class Kafka:
 
     @staticmethod
     def _java(main, *arguments, heap="256m"):
-        jars = os.environ.get("ING_KAFKA_DIR") or os.path.join(cache_dir(), f"kafka-{KAFKA_VERSION}")
+        jars = kafka_dir()
         if not os.path.exists(os.path.join(jars, ".complete")):
             raise ServerError(f"no Kafka in {jars}: deploy/deps --servers fetches it")
         java = shutil.which("java")
