@@ -10,8 +10,9 @@ its old ports back when they are still free, so that clients survive a restart.
 Runs on the Python of the system, with its standard library only. As a program:
 
     servers.py start|stop|status postgres|kafka --dir DIR
+    servers.py start|stop|status process --dir DIR [-- COMMAND…]
 
-prints one JSON object that says how to reach the server ({"dsn": …} or {"brokers": …}).
+prints one JSON object that says how to reach the server ({"dsn": …}, {"brokers": …} or {"pid": …}).
 """
 
 import argparse
@@ -354,7 +355,38 @@ class Kafka:
         self.pidfile.stop(gentle + [(signal.SIGKILL, 10)])
 
 
-SERVERS = {"postgres": Postgres, "kafka": Kafka}
+class Process:
+    """Any program in the background: its output in DIR/log, its pid in DIR/pid."""
+
+    def __init__(self, folder, command=()):
+        self.folder = os.path.abspath(folder)
+        self.command = list(command)
+        self.log = os.path.join(self.folder, "log")
+        self.pidfile = PidFile(os.path.join(self.folder, "pid"))
+
+    def info(self):
+        return {"pid": self.pidfile.pid(), "log": self.log}
+
+    def running(self):
+        return self.pidfile.pid() is not None
+
+    def start(self):
+        if self.running():
+            return self.info()
+        if not self.command:
+            raise ServerError("a command is needed")
+        os.makedirs(self.folder, exist_ok=True)
+        with open(self.log, "wb") as log:
+            process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        self.pidfile.write(process.pid)
+        return self.info()
+
+    def stop(self, patience=60):
+        self.pidfile.stop([(signal.SIGTERM, patience), (signal.SIGKILL, 10)])
+
+
+SERVERS = {"postgres": Postgres, "kafka": Kafka, "process": Process}
 
 
 def main():
@@ -363,9 +395,13 @@ def main():
     parser.add_argument("server", choices=sorted(SERVERS))
     parser.add_argument("--dir", required=True, help="folder that holds everything of this server")
     parser.add_argument("--database", help="with start postgres: make this database and print its address")
-    args = parser.parse_args()
+    words = sys.argv[1:]
+    split = words.index("--") if "--" in words else len(words)
+    args = parser.parse_args(words[:split])
     try:
         server = SERVERS[args.server](args.dir)
+        if args.server == "process":
+            server.command = words[split + 1:]
         if args.action == "stop":
             server.stop()
             return 0
