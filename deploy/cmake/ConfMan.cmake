@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Puts the key list that `ingest-worker --dump-man` prints into the frame of ingest-worker.conf(5).
+execute_process(COMMAND "${WORKER}" --dump-man OUTPUT_VARIABLE keys RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+	message(FATAL_ERROR "${WORKER} --dump-man failed: ${result}")
+endif()
+file(READ "${FRAME}" frame)
+string(FIND "${frame}" "@KEYS@" at)
+if(at EQUAL -1)
+	message(FATAL_ERROR "${FRAME} has no line @KEYS@")
+endif()
+string(REPLACE "@KEYS@\n" "${keys}" page "${frame}")
+file(WRITE "${OUTPUT}" "${page}")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# bash completion for ingestctl(1) and ingest-worker(8)                      -*- shell-script -*-
+#
+# Verbs and options are asked from the program itself, whose help cannot be out of date.
+
+_ingestctl_words()
+{
+	# Long options, and the first word of lines that start with exactly two blanks.
+	"$@" --help 2>/dev/null | sed -n \
+		-e 's/.*\(--[a-z][a-z-]*\).*/\1/p' \
+		-e 's/^  \([a-z][a-z]*\)\( .*\)\{0,1\}$/\1/p'
+}
+
+_ingestctl()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local program=${COMP_WORDS[0]} verb='' at=1
+	COMPREPLY=()
+	case $prev in
+	--config | --out)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	esac
+	while [ "$at" -lt "$COMP_CWORD" ]; do
+		case ${COMP_WORDS[at]} in
+		--config | --set) at=$((at + 1)) ;;
+		-*) ;;
+		*)
+			verb=${COMP_WORDS[at]}
+			break
+			;;
+		esac
+		at=$((at + 1))
+	done
+	case $verb:$prev in
+	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
+	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
+	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
+	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf' -- "$cur") ;;
+	*)
+		case $cur in
+		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" "$verb")" -- "$cur") ;;
+		*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+		esac
+		;;
+	esac
+}
+
+complete -o filenames -F _ingestctl ingestctl
