@@ -4,14 +4,21 @@
  */
 #pragma once
 
-#define ING_MAX_REQUEST_BYTES ((size_t)1 << 20)  /* one request message; the contract */
-#define ING_MAX_REQUEST_DEPTH 32                 /* nesting of a request's JSON; the contract */
-#define ING_MAX_URL_BYTES ((size_t)8192)         /* any URL we fetch or store; the contract */
-#define ING_MAX_HEADER_BYTES ((size_t)256 << 10) /* one response's header block; curl refuses a line over 100 KB */
-#define ING_MAX_HEADER_FIELDS 1000               /* the replaced system's allowance; real pages stay below 100 */
-#define ING_MAX_PDF_TEXT_CHARS 1000000           /* past it the text is not the document's but a scanner's */
-#define ING_MAX_REPLY_BYTES ((size_t)16 << 20)   /* an examiner's reply: text and XMP of 4 MB each, and facts */
-#define ING_MAX_OPEN_ELEMENTS 512                /* HTML nesting past which a page is no longer parsed */
-#define ING_MAX_ERROR_CHARS 1600                 /* error_message of a result */
-#define ING_MAX_TERMINAL_URL_BYTES 2048          /* PostgreSQL rows; longer URLs stay in the result only */
-#define ING_MAX_BASE_URL_BYTES 1500              /* base_url is part of an index key: a B-tree entry ends at 2,704 bytes */
+#define ING_MAX_REQUEST_BYTES ((size_t)1 << 20) /* one request message; the contract */
+#define ING_MAX_REQUEST_DEPTH 32                /* nesting of a request's JSON; the contract */
+#define ING_MAX_URL_BYTES ((size_t)8192)        /* any URL we fetch or store; the contract */
+#define ING_MAX_HEADER_BYTES                                                                       \
+	((size_t)256 << 10) /* one response's header block; curl refuses a line over 100 KB */
+#define ING_MAX_HEADER_FIELDS                                                                      \
+	1000 /* the replaced system's allowance; real pages stay below 100                         \
+	      */
+#define ING_MAX_PDF_TEXT_CHARS                                                                     \
+	1000000 /* past it the text is not the document's but a scanner's                          \
+		 */
+#define ING_MAX_REPLY_BYTES                                                                        \
+	((size_t)16 << 20)        /* an examiner's reply: text and XMP of 4 MB each, and facts */
+#define ING_MAX_OPEN_ELEMENTS 512 /* HTML nesting past which a page is no longer parsed */
+#define ING_MAX_ERROR_CHARS 1600  /* error_message of a result */
+#define ING_MAX_TERMINAL_URL_BYTES 2048 /* PostgreSQL rows; longer URLs stay in the result only */
+#define ING_MAX_BASE_URL_BYTES                                                                     \
+	1500 /* base_url is part of an index key: a B-tree entry ends at 2,704 bytes */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bump allocation in chunks of 8 KiB: a typical job (request, a handful of hops, their URLs) fits into one or two.
- * A larger piece gets a chunk of its own.
+ * Bump allocation in chunks of 8 KiB: a typical job (request, a handful of hops, their URLs) fits
+ * into one or two. A larger piece gets a chunk of its own.
  */
 #include "common/base/arena.h"
 
@@ -27,7 +27,8 @@ static struct ing_arena_chunk *add_chunk(struct ing_arena *ar, size_t size)
 	return c;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 void ing_arena_init(struct ing_arena *ar)
 {

@@ -2,8 +2,9 @@
  *
  * arena.h - memory that dies together: one per job, from admission to the end.
  *
- * Owned by one thread at a time. Allocations abort when memory is short; what input sizes is checked by the caller
- * first. In sanitized builds every allocation is a malloc of its own, so that overruns are seen.
+ * Owned by one thread at a time. Allocations abort when memory is short; what input sizes is
+ * checked by the caller first. In sanitized builds every allocation is a malloc of its own, so that
+ * overruns are seen.
  */
 #pragma once
 #include "common/base/macros.h"

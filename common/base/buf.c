@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Doubling growth up to the ceiling; memory short is treated as the ceiling, because the size is the input's.
+ * Doubling growth up to the ceiling; memory short is treated as the ceiling, because the size is
+ * the input's.
  */
 #include "common/base/buf.h"
 

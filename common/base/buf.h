@@ -2,8 +2,9 @@
  *
  * buf.h - a growable byte string with a ceiling.
  *
- * Past the ceiling nothing more is added and `failed` stays set: write straight-line code and look once at the end.
- * The data is always followed by a NUL that does not count. Owned by one thread at a time.
+ * Past the ceiling nothing more is added and `failed` stays set: write straight-line code and look
+ * once at the end. The data is always followed by a NUL that does not count. Owned by one thread at
+ * a time.
  */
 #pragma once
 #include <stdarg.h>
@@ -30,4 +31,4 @@ bool ing_buf_printf(struct ing_buf *b, const char *fmt, ...) ING_PRINTF(2, 3);
 void *ing_buf_reserve(struct ing_buf *b, size_t bytes);
 void ing_buf_commit(struct ing_buf *b, size_t bytes);
 const char *ing_buf_str(const struct ing_buf *b); /* NUL-terminated, "" when empty; borrowed */
-char *ing_buf_steal(struct ing_buf *b);           /* heap string, caller frees; the buffer is empty again */
+char *ing_buf_steal(struct ing_buf *b); /* heap string, caller frees; the buffer is empty again */

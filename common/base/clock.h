@@ -10,8 +10,8 @@
 #define ING_DT14_BYTES 15    /* "20261121110000" and NUL */
 #define ING_ISO8601_BYTES 32 /* "2026-11-21T11:00:00.000000Z" and NUL */
 
-uint64_t ing_now_ms(void);            /* monotonic: for deadlines and delays */
-struct timespec ing_wall_now(void);   /* UTC: for records */
+uint64_t ing_now_ms(void);          /* monotonic: for deadlines and delays */
+struct timespec ing_wall_now(void); /* UTC: for records */
 
 /* 14 digits, UTC, as Wayback tools write a capture time. */
 void ing_format_dt14(struct timespec t, char ret_text[ING_DT14_BYTES]);

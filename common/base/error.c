@@ -32,8 +32,8 @@ static size_t fail_index(int fail)
 	return (size_t)i;
 }
 
-static void set_message(
-	struct ing_error *err, enum ing_fail code, int line, int column, const char *fmt, va_list ap)
+static void set_message(struct ing_error *err, enum ing_fail code, int line, int column,
+	const char *fmt, va_list ap)
 {
 	if (err == NULL || err->code != ING_FAIL_NONE)
 		return;
@@ -43,7 +43,8 @@ static void set_message(
 	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_error_set(struct ing_error *err, enum ing_fail code, const char *fmt, ...)
 {

@@ -2,9 +2,10 @@
  *
  * error.h - how a function says that it failed.
  *
- * Fallible functions return 0 or -ING_FAIL_x. Where the caller may want words, the last parameter is a
- * struct ing_error: the first error set wins, callers put context in front of it, nobody rewords it. Messages begin
- * with the object they are about. Plain data, any thread; nothing to free.
+ * Fallible functions return 0 or -ING_FAIL_x. Where the caller may want words, the last parameter
+ * is a struct ing_error: the first error set wins, callers put context in front of it, nobody
+ * rewords it. Messages begin with the object they are about. Plain data, any thread; nothing to
+ * free.
  */
 #pragma once
 #include <stdarg.h>
@@ -23,16 +24,17 @@ enum ing_disposition { ING_RETRY, ING_REJECT, ING_FATAL };
 
 struct ing_error {
 	enum ing_fail code;
-	int line;   /* 1-based position in the source the message is about; 0 = none */
+	int line; /* 1-based position in the source the message is about; 0 = none */
 	int column;
 	char msg[600];
 };
 
-/* Set *err (NULL is fine) unless it already holds an error. Returns -code, for `return ing_error_set(...)`. */
+/* Set *err (NULL is fine) unless it already holds an error. Returns -code, for `return
+ * ing_error_set(...)`. */
 int ing_error_set(struct ing_error *err, enum ing_fail code, const char *fmt, ...) ING_PRINTF(3, 4);
 /* The same with a source position (1-based). */
-int ing_error_at(struct ing_error *err, enum ing_fail code, int line, int column, const char *fmt, ...)
-	ING_PRINTF(5, 6);
+int ing_error_at(struct ing_error *err, enum ing_fail code, int line, int column, const char *fmt,
+	...) ING_PRINTF(5, 6);
 /* The same with strerror(errnum) behind the message; ENOSPC and EDQUOT become ING_FAIL_NO_SPACE. */
 int ing_error_sys(struct ing_error *err, int errnum, const char *fmt, ...) ING_PRINTF(3, 4);
 /* Put "text: " in front of the message. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * log.h - one line per event on stderr; under journald with the <N> priority in front (sd-daemon(3)).
+ * log.h - one line per event on stderr; under journald with the <N> priority in front
+ * (sd-daemon(3)).
  *
- * Any thread; a line is one write(2). Control bytes and invalid UTF-8 in a message are escaped as \xHH, so outside
- * text may be given as it is. common/ logs at debug only.
+ * Any thread; a line is one write(2). Control bytes and invalid UTF-8 in a message are escaped as
+ * \xHH, so outside text may be given as it is. common/ logs at debug only.
  */
 #pragma once
 #include <stdbool.h>
@@ -20,8 +21,8 @@ void ing_log_init(enum ing_log_level max_level); /* before threads start; defaul
 bool ing_log_wants(enum ing_log_level level);
 void ing_log(enum ing_log_level level, const char *fmt, ...) ING_PRINTF(2, 3);
 
-/* A repeat gate: true for the first event and then at most every `every_ms`; *ret_suppressed (may be NULL) gets how
- * many were swallowed in between. Zero-initialise; one thread. */
+/* A repeat gate: true for the first event and then at most every `every_ms`; *ret_suppressed (may
+ * be NULL) gets how many were swallowed in between. Zero-initialise; one thread. */
 struct ing_log_gate {
 	uint64_t next_ms;
 	unsigned suppressed;

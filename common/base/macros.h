@@ -10,7 +10,8 @@
 #define ING_MUST_CHECK __attribute__((warn_unused_result))
 #define ING_NORETURN __attribute__((noreturn))
 
-/* Give a pointer away: yields it and leaves NULL behind, so that the ownership change shows at the call. */
+/* Give a pointer away: yields it and leaves NULL behind, so that the ownership change shows at the
+ * call. */
 #define ING_TAKE(p)                                                                                \
 	__extension__({                                                                            \
 		__typeof__(p) take_ = (p);                                                         \
@@ -26,10 +27,10 @@
 #define ING_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* The structure that holds `member` at address `p`. */
-#define ING_CONTAINER(p, type, member)                                                             \
-	((type *)(void *)((char *)(p) - offsetof(type, member)))
+#define ING_CONTAINER(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 
-/* Compiled in always. Checks our own logic and small allocations; outside input must never reach one. */
+/* Compiled in always. Checks our own logic and small allocations; outside input must never reach
+ * one. */
 #define ing_must(x)                                                                                \
 	do {                                                                                       \
 		if (__builtin_expect(!(x), 0))                                                     \
@@ -44,11 +45,12 @@ ING_NORETURN void ing_must_failed(const char *expr, const char *file, int line, 
 		ing_must((to) != NULL && (to)->magic == (magic_value));                            \
 	} while (0)
 
-/* Allocation that aborts when memory is short: for small things of a size we chose ourselves. Offsets are not
- * committed at that point, so a restart loses nothing. Sizes that input decides use ing_try_alloc(). */
-void *ing_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));      /* zeroed */
+/* Allocation that aborts when memory is short: for small things of a size we chose ourselves.
+ * Offsets are not committed at that point, so a restart loses nothing. Sizes that input decides use
+ * ing_try_alloc(). */
+void *ing_alloc(size_t bytes) __attribute__((malloc, returns_nonnull)); /* zeroed */
 void *ing_realloc(void *p, size_t bytes) __attribute__((returns_nonnull));
-void *ing_try_alloc(size_t bytes) __attribute__((malloc));                   /* not zeroed; may be NULL */
+void *ing_try_alloc(size_t bytes) __attribute__((malloc)); /* not zeroed; may be NULL */
 char *ing_strdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *ing_strndup(const char *s, size_t bytes) __attribute__((malloc, returns_nonnull));
 void ing_freep(void *pp); /* ING_CLEANUP(ing_freep) on any pointer */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * queue.h - hand-over of objects between two threads: an intrusive first-in-first-out list under a lock.
+ * queue.h - hand-over of objects between two threads: an intrusive first-in-first-out list under a
+ * lock.
  *
- * Whoever has popped a node owns the object around it; whoever pushes gives it away. Bounds are the pusher's
- * business (ing_queue_count()), because only it knows what to do when full.
+ * Whoever has popped a node owns the object around it; whoever pushes gives it away. Bounds are the
+ * pusher's business (ing_queue_count()), because only it knows what to do when full.
  */
 #pragma once
 #include <pthread.h>
@@ -28,7 +29,8 @@ void ing_queue_done(struct ing_queue *q); /* must be empty, and no thread in it 
 bool ing_queue_push(struct ing_queue *q, struct ing_node *node); /* true if it was empty before */
 /* All nodes, oldest first, linked by next; NULL when there are none. */
 struct ing_node *ing_queue_take_all(struct ing_queue *q);
-/* The same, but waits up to timeout_ms for the first one (-1: for ever) or until the queue is closed. */
+/* The same, but waits up to timeout_ms for the first one (-1: for ever) or until the queue is
+ * closed. */
 struct ing_node *ing_queue_wait_all(struct ing_queue *q, int timeout_ms);
 void ing_queue_close(struct ing_queue *q); /* wakes the waiter; further waits return at once */
 bool ing_queue_closed(struct ing_queue *q);

@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include "common/base/macros.h"
 
-/* Length (1 to 4) of the well-formed sequence at the front of s, or 0 when there is none (or bytes is 0). */
+/* Length (1 to 4) of the well-formed sequence at the front of s, or 0 when there is none (or bytes
+ * is 0). */
 size_t ing_utf8_sequence(const char *s, size_t bytes);
 bool ing_utf8_valid(const char *s, size_t bytes);
-/* Heap copy (caller frees) with every ill-formed byte and every NUL replaced by U+FFFD: always valid UTF-8, fit for
- * PostgreSQL and JSON. NULL when memory is short. *ret_bytes may be NULL. */
+/* Heap copy (caller frees) with every ill-formed byte and every NUL replaced by U+FFFD: always
+ * valid UTF-8, fit for PostgreSQL and JSON. NULL when memory is short. *ret_bytes may be NULL. */
 char *ing_utf8_clean(const char *s, size_t bytes, size_t *ret_bytes);
 /* The largest n <= max_bytes at which s can be cut without splitting a sequence. */
 size_t ing_utf8_cut(const char *s, size_t bytes, size_t max_bytes);

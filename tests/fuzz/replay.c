@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Stands in for libFuzzer in the ordinary test run: feeds every file of the folders given (seeds, and inputs that
- * once failed) to the target, and the first half of each, so that cut-off input is always tried. A folder may be absent.
+ * Stands in for libFuzzer in the ordinary test run: feeds every file of the folders given (seeds,
+ * and inputs that once failed) to the target, and the first half of each, so that cut-off input is
+ * always tried. A folder may be absent.
  */
 #include <dirent.h>
 #include <stdint.h>

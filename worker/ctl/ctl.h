@@ -2,9 +2,10 @@
  *
  * ctl.h - the frame that the verbs of ingestctl share.
  *
- * A verb is `int verb(int argc, char **argv, const struct ing_ctl *ctl)`: argv[0] is the verb's name, it parses its own
- * options with getopt_long (after setting optind to 1), answers --help on stdout, writes results to stdout and everything
- * else to stderr, and returns one of the exit codes. One thread.
+ * A verb is `int verb(int argc, char **argv, const struct ing_ctl *ctl)`: argv[0] is the verb's
+ * name, it parses its own options with getopt_long (after setting optind to 1), answers --help on
+ * stdout, writes results to stdout and everything else to stderr, and returns one of the exit
+ * codes. One thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -15,7 +16,7 @@ struct ing_conf;
 
 enum ing_ctl_exit {
 	ING_CTL_OK = 0,
-	ING_CTL_NEGATIVE = 1,    /* the answer is no, or some of the input was bad */
+	ING_CTL_NEGATIVE = 1, /* the answer is no, or some of the input was bad */
 	ING_CTL_USAGE = 2,
 	ING_CTL_ENVIRONMENT = 3, /* a file, server or permission is missing */
 };
@@ -25,18 +26,20 @@ struct ing_ctl {
 	char *const *sets;       /* --set values, NULL-terminated */
 };
 
-/* Load the configuration on first need. Errors are printed. 0, or the exit code to return. Caller frees with
- * ing_conf_free(). */
+/* Load the configuration on first need. Errors are printed. 0, or the exit code to return. Caller
+ * frees with ing_conf_free(). */
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret);
 
 /* "ingestctl VERB: message" on stderr; returns code, for `return ing_ctl_fail(...)`. */
 int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...) ING_PRINTF(3, 4);
 /* Exit code that fits a failure: USAGE and CONFIG are 2, REJECT dispositions 1, the rest 3. */
 enum ing_ctl_exit ing_ctl_exit_of(const struct ing_error *err);
-/* Opens PATH for reading, "-" being stdin. NULL after a message on stderr. Close with ing_ctl_close_input(). */
+/* Opens PATH for reading, "-" being stdin. NULL after a message on stderr. Close with
+ * ing_ctl_close_input(). */
 FILE *ing_ctl_open_input(const char *verb, const char *path);
 void ing_ctl_close_input(FILE *f);
-/* True when all that was written to stdout has reached it; else a message on stderr. Call before returning success. */
+/* True when all that was written to stdout has reached it; else a message on stderr. Call before
+ * returning success. */
 bool ing_ctl_flush_stdout(const char *verb);
 
 int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl);

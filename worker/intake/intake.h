@@ -26,6 +26,8 @@ struct ing_message {
 	struct ing_token token;
 	const char *value;       /* borrowed during the call; not NUL-terminated */
 	size_t value_bytes;
+	const void *key;         /* borrowed; NULL without */
+	size_t key_bytes;
 	const char *topic;       /* or the file's name */
 	int32_t partition;
 };

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * hop.h - the decisions of the hop loop: where to go after an answer, or how the request ends. Pure
+ * functions over plain data, so that every rule can be a line in a table of cases.
+ *
+ * Counting: job.max_hops is how many links from pages are followed; redirects are counted apart and
+ * start anew after each page (fetch.max_redirects in a row). A URL asked for again is a loop only
+ * if no cookie has changed since it was last asked for.
+ */
+#pragma once
+#include <stdbool.h>
+#include "worker/examine/findings.h"
+#include "worker/job/request.h"
+#include "worker/job/status.h"
+
+/* What is known when a decision is due. */
+struct ing_hop_view {
+	const char *url;              /* just fetched */
+	unsigned landings, redirects; /* followed so far */
+	unsigned max_hops, max_redirects;
+	/* Was url asked for before, with the cookies as they are now? */
+	bool (*visited)(void *ctx, const char *url);
+	void *ctx;
+};
+
+struct ing_answer { /* of the exchange */
+	enum ing_status outcome;
+	bool answered;
+	int http_status;
+	const char *location;
+	bool set_cookie;
+	size_t body_bytes;
+};
+
+enum ing_step { ING_STEP_END, ING_STEP_EXAMINE, ING_STEP_REDIRECT, ING_STEP_LINK };
+
+struct ing_decision {
+	enum ing_step step;
+	enum ing_status status; /* END */
+	char *url;              /* REDIRECT, LINK: heap, the caller frees */
+	const char *words;      /* for error_message, or NULL; static */
+};
+
+struct ing_decision ing_hop_start(const char *base_url); /* LINK to the cleaned start, or END */
+struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a);
+struct ing_decision ing_hop_after_examine(
+	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);
+bool ing_mimetype_is_html(const char *mimetype); /* HTML-ish: worth looking into for links */

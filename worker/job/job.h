@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * job.h - one request from intake to commit, and the pipeline that carries it through the stages.
+ *
+ * A job is a compact record (its token, its message, its place in the gate) until the gate admits
+ * it; then it gets a struct ing_work: arena, cookie jar, hops. The work dies when the result is
+ * acknowledged. Jobs belong to the pipeline; one stage at a time works for a job, and the
+ * pipeline's callbacks are the only code that moves it on. Thread: loop only.
+ *
+ * Statuses are decided in worker/job and nowhere else: stages report outcomes and findings.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "worker/archive/archive.h"
+#include "worker/examine/findings.h"
+#include "worker/fetch/exchange.h"
+#include "worker/gate/gate.h"
+#include "worker/intake/intake.h"
+#include "worker/job/request.h"
+#include "worker/job/status.h"
+#include "worker/store/store.h"
+
+struct uv_loop_s;
+struct ing_fetch;
+struct ing_pool;
+struct ing_emit;
+struct ing_cookies;
+struct ing_transfer;
+struct ing_exam_ticket;
+struct ing_cdx;
+
+/* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
+enum ing_job_state {
+	ING_JOB_NEW,
+	ING_JOB_WAITING, /* in the gate's queue, first hop: compact */
+	ING_JOB_GATED,   /* in the gate's queue, later hop */
+	ING_JOB_FETCHING,
+	ING_JOB_EXAMINING,
+	ING_JOB_ARCHIVING, /* status decided; exchanges not all on disk yet */
+	ING_JOB_STORING,
+	ING_JOB_EMITTING,
+	ING_JOB_CANCELLED, /* revoked or stopping; an archive, store or emit callback is still owed
+			    */
+	ING_JOB_STATES_
+};
+
+enum ing_hop_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK };
+
+/* One URL visited. In the job's arena. */
+struct ing_hop {
+	struct ing_hop *next;
+	struct ing_job *job;
+	const char *url;
+	enum ing_hop_via via;
+	uint64_t jar_version; /* of the cookies when this URL was asked for */
+	/* What the exchange left behind; the body is let go of as early as possible. */
+	struct ing_exchange *exchange; /* until archived and examined */
+	struct ing_archive_item archive;
+	bool archive_pending;
+	bool answered;
+	int http_status;
+	char datetime[15];
+	const char *mimetype;     /* of the Content-Type header, normalised; NULL without */
+	const char *body_sha1hex; /* decoded, of the bodies examined */
+};
+
+struct ing_work {
+	struct ing_arena ar;
+	struct ing_request *request;
+	struct ing_cookies *jar;
+	struct ing_hop *hops, **hops_tail, *hop; /* all, in order; the last */
+	unsigned hop_count, landings,
+		redirects;    /* landing pages followed; redirects since the last page */
+	const char *next_url; /* while GATED: where to go */
+	enum ing_hop_via next_via;
+	uint64_t deadline_ms;  /* ing_now_ms() clock while working */
+	uint64_t work_left_ms; /* saved while GATED */
+	struct ing_transfer *transfer;
+	struct ing_exam_ticket *exam;
+	unsigned archive_pending, emit_pending;
+	enum ing_status status;
+	char *error_message;      /* arena */
+	bool loop_ended_normally; /* terminal has its digest */
+	bool has_file;
+	struct ing_file_meta file;
+	struct ing_pdf pdf;
+	bool has_pdf;
+	bool saw_page;                           /* an HTML page was looked into */
+	char *link_url, *link_technique, *title; /* last page's; arena */
+	struct ing_store_item rows;              /* rows.done is set while the store has them */
+	struct ing_job *rows_job;                /* whose they are */
+	char *result;                            /* heap, JSON */
+	size_t result_bytes;
+	char *text_message; /* heap, JSON for the pdf-text topic, or NULL */
+	size_t text_message_bytes;
+	size_t text_bytes; /* of the PDF's text or text_message: what counts against the pipeline's
+			      ceiling */
+};
+
+#define ING_JOB_MAGIC 0x4a4f4231u
+
+struct ing_job {
+	unsigned magic;
+	enum ing_job_state state;
+	struct ing_job *prev, *next;           /* all jobs of the pipeline, oldest first */
+	struct ing_job *exam_prev, *exam_next; /* those in EXAMINING */
+	struct ing_pipeline *pipeline;
+	struct ing_token token;
+	uint64_t born_ms; /* ing_now_ms() clock */
+	struct ing_gate_waiter waiter;
+	char *message; /* heap, until admitted */
+	size_t message_bytes;
+	struct ing_work *work;
+};
+
+struct ing_pipeline_conf {
+	unsigned max_waiting;   /* requests waiting or under way */
+	unsigned max_unacked;   /* decided, but not yet stored and emitted: the gate holds beyond */
+	unsigned max_hops;      /* landing pages followed */
+	unsigned max_redirects; /* in a row */
+	unsigned deadline_ms;
+	unsigned pdf_timeout_ms;
+	uint64_t max_body_bytes, max_scrape_bytes;
+	size_t max_message_bytes;
+};
+
+/* The stages, made by whoever wires (main.c, ctl/run.c). archive and store may be NULL. */
+struct ing_stages {
+	struct ing_intake *intake;
+	struct ing_gate *gate;
+	struct ing_fetch *fetch;
+	struct ing_archive *archive;
+	struct ing_pool *pool;
+	struct ing_store *store;
+	struct ing_emit *emit;
+	/* Called for every archived answer of a finished request; NULL: nobody wants it. */
+	void (*on_cdx)(void *ctx, const struct ing_cdx *row);
+	/* Called when a job has ended with its result acknowledged. NULL: nobody wants it. */
+	void (*on_result)(void *ctx, enum ing_status status, const char *url);
+	/* Called when a message was unreadable. NULL: nobody wants it. */
+	void (*on_dead)(void *ctx, const struct ing_message *m, const struct ing_error *err);
+	void *ctx;
+};
+
+struct ing_pipeline_stats {
+	uint64_t accepted, dead, cancelled, results, hits;
+	uint64_t by_status[ING_STATUS_COUNT_];
+	uint64_t by_state[ING_JOB_STATES_]; /* gauges */
+	unsigned jobs;
+	uint64_t oldest_ms; /* age of the oldest job under way */
+};
+
+struct ing_pipeline;
+struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf);
+void ing_pipeline_wire(struct ing_pipeline *p,
+	const struct ing_stages *stages);       /* copied; before the first message */
+void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be left */
+
+/* For struct ing_intake_events. */
+void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m);
+void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch);
+
+/* Drop what has not been admitted and let the rest finish (first SIGTERM; intake is stopped by the
+ * caller). */
+void ing_pipeline_drain(struct ing_pipeline *p);
+/* Cancel what is left (the drain's bound has passed). Callbacks of threads may still be owed: run
+ * the loop until idle. */
+void ing_pipeline_cancel(struct ing_pipeline *p);
+bool ing_pipeline_idle(const struct ing_pipeline *p);
+/* A stage is blocked (database, disk, broker): a short word, or NULL. */
+const char *ing_pipeline_blocked_by(const struct ing_pipeline *p);
+void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats *ret);

@@ -1,0 +1,792 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The conductor: moves jobs from stage to stage. Loop thread.
+ *
+ * What surprises: archiving runs beside examining, so a job that has its status may still wait for
+ * the disk; and a cancelled job whose rows, records or messages are under way cannot be freed
+ * before those callbacks have come. A redelivered request is harmless everywhere (keyed upserts,
+ * keyed results), so whatever is in doubt is dropped and done again.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+#include "common/record/cdx.h"
+#include "worker/emit/emit.h"
+#include "worker/examine/pool.h"
+#include "worker/fetch/fetch.h"
+#include "worker/job/hop.h"
+#include "worker/job/job.h"
+#include "worker/job/result.h"
+#include "worker/limits.h"
+
+#define TICK_MS 100
+#define MAX_RETAINED_TEXT_BYTES                                                                    \
+	((size_t)256 << 20) /* PDF texts waiting for the database or the broker */
+#define DEAD_HEADER_ROOM 4096
+
+#define STATE(s) (1u << ING_JOB_##s)
+
+/* For each state, the states it may be left for. */
+static const unsigned edges[ING_JOB_STATES_] = {
+	[ING_JOB_NEW] = STATE(WAITING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_WAITING] = STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_GATED] = STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_FETCHING] = STATE(GATED) | STATE(EXAMINING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_EXAMINING] = STATE(GATED) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_ARCHIVING] = STATE(STORING) | STATE(CANCELLED),
+	[ING_JOB_STORING] = STATE(EMITTING) | STATE(CANCELLED),
+	[ING_JOB_EMITTING] = STATE(CANCELLED),
+};
+
+struct ing_pipeline {
+	struct ing_pipeline_conf conf;
+	struct ing_stages stages;
+	struct ing_job *jobs;
+	struct ing_job *examining;
+	unsigned job_count, dead_pending;
+	size_t text_bytes;
+	bool draining;
+	bool intake_paused;
+	const char *blocked_by;
+	uv_timer_t tick;
+	struct ing_pipeline_stats stats;
+};
+
+/* A message on its way to the dead-letter topic. */
+struct dead {
+	struct ing_pipeline *pipeline;
+	struct ing_token token;
+};
+
+static void on_granted(struct ing_gate_waiter *w);
+static void on_expired(struct ing_gate_waiter *w);
+static void on_fetched(void *ctx, struct ing_exchange *ex);
+static void on_examined(void *ctx, struct ing_findings *f);
+static void on_archived(struct ing_archive_item *item);
+static void on_stored(struct ing_store_item *item);
+static void on_emitted(void *ctx, bool ok);
+static void end_job(struct ing_job *job, enum ing_status status, const char *words);
+
+/* --- states --- */
+
+static void set_state(struct ing_job *job, enum ing_job_state state)
+{
+	struct ing_pipeline *p = job->pipeline;
+	ing_must(edges[job->state] & (1u << state));
+	if (job->state == ING_JOB_EXAMINING)
+		DL_DELETE2(p->examining, job, exam_prev, exam_next);
+	if (state == ING_JOB_EXAMINING)
+		DL_APPEND2(p->examining, job, exam_prev, exam_next);
+	p->stats.by_state[job->state]--;
+	p->stats.by_state[state]++;
+	job->state = state;
+}
+
+static unsigned count_decided(const struct ing_pipeline *p)
+{
+	const uint64_t *n = p->stats.by_state;
+	return (unsigned)(n[ING_JOB_ARCHIVING] + n[ING_JOB_STORING] + n[ING_JOB_EMITTING] +
+			  n[ING_JOB_CANCELLED]);
+}
+
+static const char *find_blockage(const struct ing_pipeline *p)
+{
+	if (p->stages.archive != NULL && ing_archive_blocked(p->stages.archive))
+		return "disk";
+	if (p->stages.store != NULL && ing_store_blocked(p->stages.store))
+		return "database";
+	if (ing_emit_blocked(p->stages.emit))
+		return "broker";
+	return NULL;
+}
+
+/* Backpressure: one place that decides whether requests are taken in and whether waiting ones are
+ * admitted. */
+static void balance(struct ing_pipeline *p)
+{
+	const char *blocked_by = find_blockage(p);
+	if (blocked_by != NULL && p->blocked_by == NULL)
+		ing_log(ING_LOG_WARNING, "%s unavailable: intake stopped until it is back",
+			blocked_by);
+	else if (blocked_by == NULL && p->blocked_by != NULL)
+		ing_log(ING_LOG_INFO, "%s available again: intake goes on", p->blocked_by);
+	p->blocked_by = blocked_by;
+
+	ing_gate_hold(p->stages.gate, blocked_by != NULL ||
+					      count_decided(p) > p->conf.max_unacked ||
+					      p->text_bytes > MAX_RETAINED_TEXT_BYTES);
+	unsigned low = p->conf.max_waiting - p->conf.max_waiting / 16;
+	bool full =
+		p->job_count + p->dead_pending >= (p->intake_paused ? low : p->conf.max_waiting);
+	bool pause = full || blocked_by != NULL;
+	if (pause != p->intake_paused && p->stages.intake != NULL && !p->draining) {
+		p->intake_paused = pause;
+		ing_intake_pause(p->stages.intake, pause);
+	}
+}
+
+/* --- birth and death --- */
+
+static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message *m)
+{
+	struct ing_job *job = ing_alloc(sizeof(*job));
+	job->magic = ING_JOB_MAGIC;
+	job->pipeline = p;
+	job->token = m->token;
+	job->born_ms = ing_now_ms();
+	job->message = ing_strndup(m->value, m->value_bytes);
+	job->message_bytes = m->value_bytes;
+	job->waiter.granted = on_granted;
+	job->waiter.expired = on_expired;
+	DL_APPEND(p->jobs, job);
+	p->job_count++;
+	p->stats.accepted++;
+	p->stats.by_state[ING_JOB_NEW]++;
+	return job;
+}
+
+/* The heavy half: made when the job is admitted (or ends before). */
+static void start_work(struct ing_job *job)
+{
+	struct ing_work *w = ing_alloc(sizeof(*w));
+	struct ing_error err = {0};
+	int rc = ing_request_parse(job->message, job->message_bytes, &w->request, &err);
+	ing_must(rc == 0); /* the same bytes were parsed at intake */
+	free(ING_TAKE(job->message));
+	ing_arena_init(&w->ar);
+	w->jar = ing_cookies_new();
+	w->hops_tail = &w->hops;
+	w->work_left_ms = job->pipeline->conf.deadline_ms;
+	job->work = w;
+}
+
+static void free_work(struct ing_work *w)
+{
+	if (w == NULL)
+		return;
+	for (struct ing_hop *hop = w->hops; hop != NULL; hop = hop->next)
+		ing_exchange_unref(ING_TAKE(hop->exchange));
+	ing_cookies_free(w->jar);
+	ing_request_free(w->request);
+	struct ing_findings f = {.pdf = w->pdf};
+	ing_findings_done(&f);
+	free(w->result);
+	free(w->text_message);
+	ing_arena_done(&w->ar);
+	free(w);
+}
+
+static void account_text(struct ing_job *job, size_t bytes)
+{
+	job->pipeline->text_bytes += bytes - job->work->text_bytes;
+	job->work->text_bytes = bytes;
+}
+
+static void free_job(struct ing_job *job)
+{
+	struct ing_pipeline *p = job->pipeline;
+	ing_must(job->waiter.state == ING_GATE_OUT);
+	if (job->work != NULL)
+		account_text(job, 0);
+	p->stats.by_state[job->state]--;
+	DL_DELETE(p->jobs, job);
+	p->job_count--;
+	free_work(job->work);
+	free(job->message);
+	job->magic = 0;
+	free(job);
+}
+
+/* Callbacks of other threads that will still name this job. */
+static bool owes_callback(const struct ing_job *job)
+{
+	const struct ing_work *w = job->work;
+	return w != NULL && (w->archive_pending > 0 || w->emit_pending > 0 || w->rows.done != NULL);
+}
+
+static void cancel_job(struct ing_job *job)
+{
+	struct ing_pipeline *p = job->pipeline;
+	if (job->state == ING_JOB_CANCELLED)
+		return;
+	ing_gate_leave(p->stages.gate, &job->waiter);
+	if (job->work != NULL && job->work->transfer != NULL)
+		ing_fetch_cancel(ING_TAKE(job->work->transfer));
+	if (job->work != NULL && job->work->exam != NULL)
+		ing_pool_cancel(ING_TAKE(job->work->exam));
+	set_state(job, ING_JOB_CANCELLED);
+	p->stats.cancelled++;
+	if (!owes_callback(job))
+		free_job(job);
+}
+
+/* True when the job was cancelled; it is freed once nothing is owed. */
+static bool drop_cancelled(struct ing_job *job)
+{
+	if (job->state != ING_JOB_CANCELLED)
+		return false;
+	if (!owes_callback(job))
+		free_job(job);
+	return true;
+}
+
+/* --- the hop loop --- */
+
+static bool was_visited(void *ctx, const char *url)
+{
+	const struct ing_job *job = ctx;
+	uint64_t version = ing_cookies_version(job->work->jar);
+	for (const struct ing_hop *h = job->work->hops; h != NULL; h = h->next) {
+		if (h->jar_version == version && strcmp(h->url, url) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct ing_hop_view view_of(struct ing_job *job)
+{
+	const struct ing_work *w = job->work;
+	return (struct ing_hop_view){
+		.url = w->hop->url,
+		.landings = w->landings,
+		.redirects = w->redirects,
+		.max_hops = job->pipeline->conf.max_hops,
+		.max_redirects = job->pipeline->conf.max_redirects,
+		.visited = was_visited,
+		.ctx = job,
+	};
+}
+
+static void add_hop(struct ing_job *job, const char *url, enum ing_hop_via via)
+{
+	struct ing_work *w = job->work;
+	struct ing_hop *hop = ing_arena_alloc(&w->ar, sizeof(*hop));
+	hop->job = job;
+	hop->url = url;
+	hop->via = via;
+	hop->jar_version = ing_cookies_version(w->jar);
+	*w->hops_tail = hop;
+	w->hops_tail = &hop->next;
+	w->hop = hop;
+	w->hop_count++;
+}
+
+/* Takes url (heap). Leaves the host's slot (if any) behind before queueing for the next. */
+static void go_to(struct ing_job *job, char *url, enum ing_hop_via via)
+{
+	struct ing_work *w = job->work;
+	if (via == ING_VIA_LINK) {
+		w->landings++;
+		w->redirects = 0;
+	} else {
+		w->redirects++;
+	}
+	w->next_url = ing_arena_strdup(&w->ar, url);
+	w->next_via = via;
+	free(url);
+	uint64_t now = ing_now_ms();
+	w->work_left_ms = w->deadline_ms > now ? w->deadline_ms - now : 0;
+	if (w->work_left_ms == 0) {
+		end_job(job, ING_STATUS_TIMEOUT,
+			"the request's work took longer than job.deadline_ms");
+		return;
+	}
+	set_state(job, ING_JOB_GATED);
+	ing_gate_enter(job->pipeline->stages.gate, &job->waiter, w->next_url);
+}
+
+static void on_granted(struct ing_gate_waiter *waiter)
+{
+	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
+	ing_must(job->magic == ING_JOB_MAGIC);
+	if (job->state == ING_JOB_WAITING) {
+		start_work(job);
+		struct ing_decision d = ing_hop_start(job->work->request->base_url);
+		ing_must(d.step == ING_STEP_LINK); /* it was at intake */
+		job->work->next_url = ing_arena_strdup(&job->work->ar, d.url);
+		job->work->next_via = ING_VIA_START;
+		free(d.url);
+	}
+	struct ing_work *w = job->work;
+	const char *referer = w->next_via == ING_VIA_LINK ? w->hop->url : NULL;
+	add_hop(job, w->next_url, w->next_via);
+	w->deadline_ms = ing_now_ms() + w->work_left_ms;
+	set_state(job, ING_JOB_FETCHING);
+	w->transfer = ing_fetch_start(job->pipeline->stages.fetch, w->hop->url, w->jar, referer,
+		w->deadline_ms, on_fetched, job);
+}
+
+static void on_expired(struct ing_gate_waiter *waiter)
+{
+	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
+	ing_must(job->magic == ING_JOB_MAGIC);
+	end_job(job, ING_STATUS_HOST_BACKOFF,
+		"the host's queue did not move within gate.max_wait_ms");
+}
+
+/* A media type as CDX files have it: lower case, without parameters; NULL when there is none. */
+static const char *bare_mimetype(struct ing_arena *ar, const char *content_type)
+{
+	if (content_type == NULL)
+		return NULL;
+	content_type += strspn(content_type, " \t");
+	size_t n = strcspn(content_type, "; \t\r\n,");
+	if (n == 0 || n > 100 || memchr(content_type, '/', n) == NULL)
+		return NULL;
+	char *m = ing_arena_strndup(ar, content_type, n);
+	for (char *c = m; *c != '\0'; c++) {
+		if ((unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f)
+			return NULL;
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c - 'A' + 'a');
+	}
+	return m;
+}
+
+static void start_archiving(struct ing_job *job)
+{
+	struct ing_hop *hop = job->work->hop;
+	if (job->pipeline->stages.archive == NULL || !hop->exchange->answered)
+		return;
+	hop->archive.exchange = ing_exchange_ref(hop->exchange);
+	hop->archive.done = on_archived;
+	hop->archive_pending = true;
+	job->work->archive_pending++;
+	ing_archive_put(job->pipeline->stages.archive, &hop->archive);
+}
+
+static void start_examining(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	const struct ing_pipeline_conf *conf = &job->pipeline->conf;
+	const struct ing_exchange *ex = w->hop->exchange;
+	struct ing_question q = {
+		.url = ex->url,
+		.content_type = ex->content_type,
+		.content_encoding = ex->content_encoding,
+		.want = w->request->type == ING_TYPE_PDF ? ING_WANT_LINKS | ING_WANT_PDF
+							 : ING_WANT_LINKS,
+		.max_body_bytes = conf->max_body_bytes,
+		.max_scrape_bytes = conf->max_scrape_bytes,
+		.pdf_timeout_ms = conf->pdf_timeout_ms,
+	};
+	set_state(job, ING_JOB_EXAMINING);
+	w->exam = ing_pool_submit(
+		job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes, on_examined, job);
+}
+
+static void on_fetched(void *ctx, struct ing_exchange *ex)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	struct ing_work *w = job->work;
+	struct ing_hop *hop = w->hop;
+	w->transfer = NULL;
+	hop->exchange = ex;
+	hop->answered = ex->answered;
+	hop->http_status = ex->http_status;
+	hop->mimetype = bare_mimetype(&w->ar, ex->content_type);
+	ing_format_dt14(ex->started, hop->datetime);
+	ing_gate_leave(job->pipeline->stages.gate, &job->waiter);
+	start_archiving(job);
+
+	struct ing_hop_view view = view_of(job);
+	struct ing_answer answer = {
+		.outcome = ex->outcome,
+		.answered = ex->answered,
+		.http_status = ex->http_status,
+		.location = ex->location,
+		.set_cookie = ex->set_cookie,
+		.body_bytes = ex->body_bytes,
+	};
+	struct ing_decision d = ing_hop_after_fetch(&view, &answer);
+	if (d.step == ING_STEP_EXAMINE) {
+		start_examining(job);
+		return;
+	}
+	if (d.step == ING_STEP_REDIRECT) {
+		ing_exchange_unref(ING_TAKE(hop->exchange));
+		go_to(job, d.url, ING_VIA_REDIRECT);
+		return;
+	}
+	bool late = ex->outcome != ING_STATUS_SUCCESS && ing_now_ms() >= w->deadline_ms;
+	const char *words = d.words != NULL ? d.words : (ex->detail[0] != '\0' ? ex->detail : NULL);
+	if (late)
+		end_job(job, ING_STATUS_TIMEOUT,
+			"the request's work took longer than job.deadline_ms");
+	else
+		end_job(job, d.status, words);
+}
+
+/* Keep what the result needs of the findings; the rest is freed by the caller. */
+static void keep_findings(struct ing_job *job, struct ing_findings *f)
+{
+	struct ing_work *w = job->work;
+	if (f->exam != ING_EXAM_OK)
+		return;
+	w->has_file = true;
+	w->file = f->file;
+	w->hop->body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
+	if (ing_mimetype_is_html(f->file.mimetype)) {
+		w->saw_page = true;
+		w->link_url = ing_arena_strdup(&w->ar, f->page.next_url);
+		w->link_technique = ing_arena_strdup(&w->ar, f->page.next_technique);
+		if (f->page.title != NULL)
+			w->title = ing_arena_strdup(&w->ar, f->page.title);
+	}
+	if (f->pdf.status != NULL) {
+		w->pdf = f->pdf;
+		f->pdf = (struct ing_pdf){0};
+		w->has_pdf = true;
+		account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
+	}
+}
+
+static void on_examined(void *ctx, struct ing_findings *f)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	struct ing_work *w = job->work;
+	w->exam = NULL;
+	ing_exchange_unref(ING_TAKE(w->hop->exchange));
+	struct ing_hop_view view = view_of(job);
+	struct ing_decision d = ing_hop_after_examine(&view, w->request, f);
+	keep_findings(job, f);
+	if (d.step == ING_STEP_LINK) {
+		go_to(job, d.url, ING_VIA_LINK);
+	} else {
+		w->loop_ended_normally = d.status == ING_STATUS_SUCCESS ||
+					 d.status == ING_STATUS_WRONG_MIMETYPE ||
+					 d.status == ING_STATUS_MISMATCH_HASH;
+		end_job(job, d.status, d.words != NULL ? d.words : f->detail);
+	}
+	ing_findings_done(f);
+}
+
+/* --- the end: archive, store, emit, finish --- */
+
+static void finish_job(struct ing_job *job)
+{
+	struct ing_pipeline *p = job->pipeline;
+	const struct ing_work *w = job->work;
+	p->stats.results++;
+	p->stats.hits += w->status == ING_STATUS_SUCCESS;
+	p->stats.by_status[w->status]++;
+	if (p->stages.on_result != NULL)
+		p->stages.on_result(p->stages.ctx, w->status, w->request->base_url);
+	ing_intake_finish(p->stages.intake, job->token);
+	free_job(job);
+}
+
+static void emit_result(struct ing_job *job)
+{
+	struct ing_pipeline *p = job->pipeline;
+	struct ing_work *w = job->work;
+	struct ing_emit *emit = p->stages.emit;
+	set_state(job, ING_JOB_EMITTING);
+	w->emit_pending = w->text_message != NULL ? 2 : 1;
+	if (w->text_message != NULL)
+		ing_emit_put(emit,
+			&(struct ing_emit_msg){.topic = ING_EMIT_PDF_TEXT,
+				.key = w->file.sha1hex,
+				.key_bytes = strlen(w->file.sha1hex),
+				.value = w->text_message,
+				.value_bytes = w->text_message_bytes},
+			on_emitted, job);
+	ing_emit_put(emit,
+		&(struct ing_emit_msg){.topic = ING_EMIT_RESULTS,
+			.key = w->request->key,
+			.key_bytes = strlen(w->request->key),
+			.value = w->result,
+			.value_bytes = w->result_bytes},
+		on_emitted, job);
+}
+
+static void report_cdx(struct ing_job *job)
+{
+	const struct ing_stages *s = &job->pipeline->stages;
+	if (s->on_cdx == NULL)
+		return;
+	struct ing_buf surt;
+	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
+	for (const struct ing_hop *hop = job->work->hops; hop != NULL; hop = hop->next) {
+		struct ing_cdx row;
+		if (ing_result_cdx(hop, &surt, &row))
+			s->on_cdx(s->ctx, &row);
+	}
+	ing_buf_done(&surt);
+}
+
+static void on_emitted(void *ctx, bool ok)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	job->work->emit_pending--;
+	if (!ok)
+		ing_log(ING_LOG_ERROR, "%s: a message of this request was refused for good",
+			job->work->request->base_url);
+	if (drop_cancelled(job) || job->work->emit_pending > 0)
+		return;
+	finish_job(job);
+}
+
+static void on_stored(struct ing_store_item *item)
+{
+	struct ing_work *w = ING_CONTAINER(item, struct ing_work, rows);
+	struct ing_job *job = w->rows_job;
+	ing_must(job->magic == ING_JOB_MAGIC && job->work == w);
+	w->rows.done = NULL;
+	if (drop_cancelled(job))
+		return;
+	emit_result(job);
+}
+
+static void advance_decided(struct ing_job *job)
+{
+	struct ing_pipeline *p = job->pipeline;
+	struct ing_work *w = job->work;
+	if (w->archive_pending > 0)
+		return;
+	set_state(job, ING_JOB_STORING);
+	/* Sizes are settled before anything is stored, so that rows and result tell the same
+	 * status. */
+	if (w->has_pdf && w->pdf.text != NULL) {
+		w->text_message = ing_result_pdf_text(job,
+			ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_PDF_TEXT),
+			&w->text_message_bytes);
+		free(ING_TAKE(w->pdf.text));
+		account_text(job, w->text_message != NULL ? w->text_message_bytes : 0);
+	}
+	w->result = ing_result_json(job,
+		ING_MIN(p->conf.max_message_bytes,
+			ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_RESULTS)),
+		&w->result_bytes);
+	report_cdx(job);
+	if (p->stages.store == NULL) {
+		emit_result(job);
+		return;
+	}
+	ing_result_rows(job);
+	w->rows_job = job;
+	w->rows.done = on_stored;
+	ing_store_put(p->stages.store, &w->rows);
+}
+
+static void on_archived(struct ing_archive_item *item)
+{
+	struct ing_hop *hop = ING_CONTAINER(item, struct ing_hop, archive);
+	struct ing_job *job = hop->job;
+	ing_must(job->magic == ING_JOB_MAGIC && hop->archive_pending);
+	hop->archive_pending = false;
+	ing_exchange_unref(ING_TAKE(item->exchange));
+	job->work->archive_pending--;
+	if (drop_cancelled(job))
+		return;
+	if (job->state == ING_JOB_ARCHIVING)
+		advance_decided(job);
+}
+
+/* The status is decided. Works from every state before ARCHIVING. */
+static void end_job(struct ing_job *job, enum ing_status status, const char *words)
+{
+	if (job->work == NULL)
+		start_work(job);
+	struct ing_work *w = job->work;
+	w->status = status;
+	if (words != NULL && status != ING_STATUS_SUCCESS)
+		w->error_message = ing_arena_strndup(
+			&w->ar, words, ing_utf8_cut(words, strlen(words), ING_MAX_ERROR_CHARS));
+	if (w->hop != NULL)
+		ing_exchange_unref(ING_TAKE(w->hop->exchange));
+	set_state(job, ING_JOB_ARCHIVING);
+	advance_decided(job);
+}
+
+/* --- dead letters --- */
+
+static void on_dead_emitted(void *ctx, bool ok)
+{
+	struct dead *dead = ctx;
+	struct ing_pipeline *p = dead->pipeline;
+	if (!ok)
+		ing_log(ING_LOG_ERROR, "a dead letter was refused for good and is dropped");
+	p->dead_pending--;
+	ing_intake_finish(p->stages.intake, dead->token);
+	free(dead);
+}
+
+static void bury(struct ing_pipeline *p, const struct ing_message *m, const struct ing_error *err)
+{
+	char partition[16];
+	char offset[24];
+	char when[ING_ISO8601_BYTES];
+	char position[48];
+	char full_bytes[24];
+	snprintf(full_bytes, sizeof(full_bytes), "%zu", m->value_bytes);
+	snprintf(partition, sizeof(partition), "%d", m->partition);
+	snprintf(offset, sizeof(offset), "%lld", (long long)m->token.offset);
+	snprintf(position, sizeof(position), "%d:%d", err->line, err->column);
+	ing_format_iso8601(ing_wall_now(), 3, when);
+	const struct ing_header headers[] = {
+		{"__dlq.errors.topic", m->topic}, {"__dlq.errors.partition", partition},
+		{"__dlq.errors.offset", offset}, {"__dlq.errors.message", err->msg},
+		{"ingest.errors.reason", ing_fail_label((int)err->code)},
+		{"ingest.errors.stage", "intake"}, {"ingest.errors.position", position},
+		{"ingest.errors.time", when},
+		{"ingest.errors.value-bytes",
+			full_bytes}, /* more than the value has: it was cut to fit */
+	};
+	struct dead *dead = ing_alloc(sizeof(*dead));
+	dead->pipeline = p;
+	dead->token = m->token;
+	p->dead_pending++;
+	p->stats.dead++;
+	size_t room = ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_DEAD);
+	room = room > DEAD_HEADER_ROOM ? room - DEAD_HEADER_ROOM : 0;
+	ing_emit_put(p->stages.emit,
+		&(struct ing_emit_msg){.topic = ING_EMIT_DEAD,
+			.key = m->key,
+			.key_bytes = m->key_bytes,
+			.value = m->value,
+			.value_bytes = ING_MIN(m->value_bytes, room),
+			.headers = headers,
+			.header_count = ING_ARRAY_LEN(headers)},
+		on_dead_emitted, dead);
+	if (p->stages.on_dead != NULL)
+		p->stages.on_dead(p->stages.ctx, m, err);
+}
+
+/* --- the tick: deadlines and backpressure --- */
+
+static void check_deadline(struct ing_job *job, uint64_t now_ms)
+{
+	if (now_ms < job->work->deadline_ms)
+		return;
+	ing_pool_cancel(ING_TAKE(job->work->exam));
+	end_job(job, ING_STATUS_TIMEOUT, "the request's work took longer than job.deadline_ms");
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct ing_pipeline *p = timer->data;
+	uint64_t now = ing_now_ms();
+	struct ing_job *job;
+	struct ing_job *next;
+	/* Transfers end by themselves (they were given the deadline); only examiners have to be
+	 * called off. */
+	DL_FOREACH_SAFE2(p->examining, job, next, exam_next)
+	check_deadline(job, now);
+	balance(p);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf)
+{
+	struct ing_pipeline *p = ing_alloc(sizeof(*p));
+	p->conf = *conf;
+	uv_timer_init(loop, &p->tick);
+	p->tick.data = p;
+	return p;
+}
+
+void ing_pipeline_wire(struct ing_pipeline *p, const struct ing_stages *stages)
+{
+	p->stages = *stages;
+	uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+void ing_pipeline_free(struct ing_pipeline *p)
+{
+	if (p == NULL)
+		return;
+	ing_must(p->job_count == 0);
+	uv_close((uv_handle_t *)&p->tick, on_closed);
+}
+
+void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m)
+{
+	if (p->draining)
+		return; /* never finished, so it comes again to whoever is next */
+	struct ing_request *request = NULL;
+	struct ing_error err = {0};
+	if (ing_request_parse(m->value, m->value_bytes, &request, &err) != 0) {
+		bury(p, m, &err);
+		balance(p);
+		return;
+	}
+	struct ing_job *job = new_job(p, m);
+	struct ing_decision start = ing_hop_start(request->base_url);
+	if (request->type != ING_TYPE_PDF && request->type != ING_TYPE_HTML) {
+		end_job(job, ING_STATUS_NOT_IMPLEMENTED, "this version handles pdf and html");
+	} else if (start.step == ING_STEP_END) {
+		end_job(job, start.status, start.words);
+	} else {
+		set_state(job, ING_JOB_WAITING);
+		ing_gate_enter(p->stages.gate, &job->waiter, start.url);
+	}
+	free(start.url);
+	ing_request_free(request);
+	if (p->job_count + p->dead_pending >= p->conf.max_waiting)
+		balance(p);
+}
+
+void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch)
+{
+	struct ing_job *job;
+	struct ing_job *next;
+	DL_FOREACH_SAFE (p->jobs, job, next) {
+		if (job->token.partition_slot == partition_slot && job->token.epoch == epoch)
+			cancel_job(job);
+	}
+}
+
+void ing_pipeline_drain(struct ing_pipeline *p)
+{
+	p->draining = true;
+	balance(p);
+	struct ing_job *job;
+	struct ing_job *next;
+	DL_FOREACH_SAFE (p->jobs, job, next) {
+		if (job->state == ING_JOB_WAITING)
+			cancel_job(job);
+	}
+}
+
+void ing_pipeline_cancel(struct ing_pipeline *p)
+{
+	struct ing_job *job;
+	struct ing_job *next;
+	DL_FOREACH_SAFE (p->jobs, job, next)
+		cancel_job(job);
+}
+
+bool ing_pipeline_idle(const struct ing_pipeline *p)
+{
+	return p->job_count == 0 && p->dead_pending == 0;
+}
+
+const char *ing_pipeline_blocked_by(const struct ing_pipeline *p)
+{
+	return p->blocked_by;
+}
+
+void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats *ret)
+{
+	*ret = p->stats;
+	ret->jobs = p->job_count;
+	/* Jobs are appended in order of arrival, so the first one is the oldest. */
+	uint64_t since = p->jobs != NULL ? p->jobs->born_ms : 0;
+	ret->oldest_ms = since > 0 ? ing_now_ms() - since : 0;
+}

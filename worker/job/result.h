@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * result.h - a finished job as the JSON and the rows that leave the worker
+ * (schemas/ingest-result.schema.json, schemas/pdf-text.schema.json, schemas/sql). Pure: reads the
+ * job, changes nothing but its arena and rows.
+ */
+#pragma once
+#include "worker/job/job.h"
+
+/* The result as one line of JSON, at most max_bytes. When it does not fit, the PDF's XMP and Info
+ * go first; if that is not enough the status becomes result-too-large and the echoed request
+ * shrinks to its identity. Heap; *ret_bytes its length. */
+char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
+
+/* The pdf-text message, or NULL when there is no text to send or it is over max_bytes; in the
+ * latter case the PDF's status has been changed to text-too-large and its text dropped. Call before
+ * ing_result_json(). Heap. */
+char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
+
+/* Fill work->rows. Strings are the job's. */
+void ing_result_rows(struct ing_job *job);
+
+/* The CDX line of an archived hop; false when it has none. SURT goes to *surt (an initialised
+ * buffer). */
+struct ing_cdx;
+struct ing_buf;
+bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret);
