@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * http.h - the head of an HTTP/1 answer (RFC 9112): collected as it arrives, kept to the byte,
+ * understood in the few fields that decide what happens next.
+ *
+ * Interim answers (1xx but 101) are dropped when the next head begins; what comes after the final
+ * head (trailers) is ignored. One thread at a time. Input is hostile: all memory is bounded by the
+ * two limits given.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/buf.h"
+
+enum ing_http_state {
+	ING_HTTP_EMPTY,     /* no whole status line of a final answer yet */
+	ING_HTTP_OPEN,      /* in the middle of a head; for an input that ends here: cut short */
+	ING_HTTP_DONE,      /* a whole final head is there */
+	ING_HTTP_BAD,       /* not HTTP/1; see why */
+	ING_HTTP_TOO_LARGE, /* over a limit; see why */
+};
+
+struct ing_http_head {
+	enum ing_http_state state;
+	const char *why; /* static words for BAD and TOO_LARGE, else NULL */
+
+	/* The final head with its blank line, exact, but for one change: a Transfer-Encoding field
+	 * is called X-Archive-Orig-Transfer-Encoding, because the body kept beside it has no
+	 * transfer coding any more. */
+	struct ing_buf raw;
+	int status; /* 100 to 999, once DONE */
+	/* Field values without white space around them, folds and stray CRs replaced by a space
+	 * (RFC 9112 5.2); bytes over 0x7f as they came. NULL when the field is absent. Owned; may
+	 * be taken. */
+	char *location;          /* the first one */
+	char *content_type;      /* the last one that is not empty, as browsers decide */
+	char *content_encoding;  /* all, joined by ", " */
+	char *transfer_encoding; /* all, joined by ", " */
+	int64_t content_length;  /* -1: absent or no number */
+	bool length_conflict; /* Content-Length values that differ (RFC 9112 6.3: the framing cannot
+				 be trusted) */
+	bool set_cookie;      /* at least one Set-Cookie */
+
+	/* private */
+	size_t max_bytes, seen_bytes; /* over all heads of one answer, interim ones included */
+	unsigned max_fields, seen_fields;
+	size_t line_start; /* in raw */
+	int field;         /* the one the next folded line would continue */
+	struct ing_buf value;
+};
+
+void ing_http_head_init(struct ing_http_head *h, size_t max_bytes, unsigned max_fields);
+void ing_http_head_done(struct ing_http_head *h); /* zero-initialised is fine */
+/* More bytes of the head, cut anywhere. False once the state is BAD or TOO_LARGE: give up. */
+bool ing_http_head_add(struct ing_http_head *h, const void *data, size_t bytes);
+
+/* True when removing this transfer coding takes no more than undoing chunks: "chunked" or
+ * "identity" in any number and case. A client that sent no TE is owed nothing else (RFC 9112 7.4).
+ */
+bool ing_http_coding_is_plain(const char *transfer_encoding);
