@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * compress.h - gzip (RFC 1952), a member at a time.
+ *
+ * Writing is ISA-L's level 1: a WARC is written once for every page fetched and a twelfth of the
+ * usual effort costs a fifth of the ratio. Reading is zlib's. Both keep their memory from member to
+ * member. One thread at a time.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/macros.h"
+
+/* Takes compressed bytes; 0, or a negative value, which then is the result of the whole member. */
+typedef int ing_gzip_sink(void *ctx, const void *data, size_t bytes);
+
+struct ing_gzip *ing_gzip_new(ing_gzip_sink *sink, void *ctx);
+void ing_gzip_free(struct ing_gzip *z); /* NULL is fine */
+/* A new member; one that was not ended is forgotten. */
+void ing_gzip_begin(struct ing_gzip *z);
+/* 0, or what the sink said; after that the member is dead until the next begin. */
+int ing_gzip_add(struct ing_gzip *z, const void *data, size_t bytes) ING_MUST_CHECK;
+int ing_gzip_end(struct ing_gzip *z) ING_MUST_CHECK; /* everything has gone to the sink */
+
+/* The first bytes of every member that ing_gzip writes: no name, no time, no extra field. */
+#define ING_GZIP_HEAD_BYTES 4
+extern const unsigned char ing_gzip_head[ING_GZIP_HEAD_BYTES];
+
+struct ing_gunzip *ing_gunzip_new(void);
+void ing_gunzip_free(struct ing_gunzip *z);  /* NULL is fine */
+void ing_gunzip_begin(struct ing_gunzip *z); /* expect the front of a member */
+/* Inflate from *in (moved on, *in_bytes lessened) into out, *ret_bytes of it. Returns 0 when it
+ * wants more input or more room, 1 when the member ended and its length and checksum agree (*in is
+ * then behind it), or -ING_FAIL_SYNTAX when it is damaged. `bytes` may be anything; memory stays
+ * that of zlib's window. */
+int ing_gunzip_step(struct ing_gunzip *z, const unsigned char **in, size_t *in_bytes, void *out,
+	size_t room, size_t *ret_bytes) ING_MUST_CHECK;
