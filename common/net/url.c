@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The only file that includes lexbor's URL module. A parser and its memory are kept per thread,
- * because creating them (and the IDNA tables' scratch) costs several times the parsing of a URL;
+ * because creating them (and IDNA's scratch) costs several times the parsing of a URL;
  * the memory is emptied at the start of the next call, so nothing that lexbor hands out outlives
  * the function that asked for it.
  */
@@ -13,13 +13,15 @@
 #include <lexbor/url/url.h>
 
 #include "common/base/buf.h"
+#include "common/base/utf8.h"
 
-/* A byte becomes nine at worst: invalid UTF-8 is U+FFFD, three bytes, each percent-encoded. */
-#define MAX_HREF_BYTES (ING_URL_MAX_BYTES * 2 * 9 + 64)
+/* A byte becomes three at worst, but for what Unicode's normalisation does to host names. */
+#define MAX_HREF_BYTES (ING_URL_MAX_BYTES * 16)
 
 struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
+	lxb_unicode_idna_t *idna;
 };
 
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -32,6 +34,7 @@ static void free_engine(void *p)
 		return;
 	lxb_url_parser_destroy(en->parser, true);
 	lexbor_mraw_destroy(en->mraw, true);
+	lxb_unicode_idna_destroy(en->idna, true);
 	free(en);
 }
 
@@ -48,6 +51,7 @@ static struct engine *take_engine(void)
 	if (en != NULL) {
 		lxb_url_parser_clean(en->parser);
 		lexbor_mraw_clean(en->mraw);
+		lxb_unicode_idna_clean(en->idna);
 		return en;
 	}
 	en = ing_alloc(sizeof(*en));
@@ -55,8 +59,74 @@ static struct engine *take_engine(void)
 	en->parser = lxb_url_parser_create();
 	ing_must(lexbor_mraw_init(en->mraw, 8192) == LXB_STATUS_OK);
 	ing_must(lxb_url_parser_init(en->parser, en->mraw) == LXB_STATUS_OK);
+	en->idna = lxb_unicode_idna_create();
+	ing_must(lxb_unicode_idna_init(en->idna) == LXB_STATUS_OK);
 	ing_must(pthread_setspecific(engine_key, en) == 0);
 	return en;
+}
+
+/* The standard moved on after lexbor 3.0: '^' in a path is percent-encoded (2025), and so is the
+ * last space of an opaque path when a query or fragment follows (2025). Doing it twice changes
+ * nothing, so newer versions do no harm. */
+static bool amend_path(lxb_url_t *url)
+{
+	lexbor_str_t *path = &url->path.str;
+	size_t extra = 0;
+	if (path->length == 0)
+		return true;
+	if (url->path.opaque) {
+		bool more = url->query.data != NULL || url->fragment.data != NULL;
+		extra = more && path->data[path->length - 1] == ' ' ? 2 : 0;
+	} else {
+		for (size_t i = 0; i < path->length; i++)
+			extra += path->data[i] == '^' ? 2 : 0;
+	}
+	if (extra == 0)
+		return true;
+	lxb_char_t *to = lexbor_mraw_alloc(url->mraw, path->length + extra + 1);
+	if (to == NULL)
+		return false;
+	size_t n = 0;
+	for (size_t i = 0; i < path->length; i++) {
+		bool last = i + 1 == path->length;
+		bool encode = url->path.opaque ? last : path->data[i] == '^';
+		if (!encode) {
+			to[n++] = path->data[i];
+			continue;
+		}
+		memcpy(to + n, url->path.opaque ? "%20" : "%5E", 3);
+		n += 3;
+	}
+	to[n] = '\0';
+	path->data = to;
+	path->length = n;
+	return true;
+}
+
+/* Lexbor takes for granted that its input is UTF-8. Bytes that are not become percent-escapes,
+ * which is what a server that sent a Latin-1 address meant; a surrogate, as some JSON has it, is
+ * U+FFFD. Heap copy, caller frees. */
+static char *mend_utf8(const char *s, size_t bytes, size_t *ret_bytes)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, ING_URL_MAX_BYTES * 3);
+	for (size_t i = 0; i < bytes;) {
+		size_t n = ing_utf8_sequence(s + i, bytes - i);
+		const unsigned char *u = (const unsigned char *)s + i;
+		if (n > 0) {
+			ing_buf_add(&out, s + i, n);
+			i += n;
+		} else if (bytes - i >= 3 && u[0] == 0xed && u[1] >= 0xa0 && u[1] <= 0xbf &&
+			   (u[2] & 0xc0) == 0x80) {
+			ing_buf_add_str(&out, "\ufffd");
+			i += 3;
+		} else {
+			ing_buf_printf(&out, "%%%02X", u[0]);
+			i++;
+		}
+	}
+	*ret_bytes = out.len;
+	return ing_buf_steal(&out);
 }
 
 /* Parse against base (NULL: none). The result lives until the next take_engine(). */
@@ -65,8 +135,12 @@ static const lxb_url_t *parse_url(
 {
 	if (bytes > ING_URL_MAX_BYTES)
 		return NULL;
+	char *mended = ing_utf8_valid(s, bytes) ? NULL : mend_utf8(s, bytes, &bytes);
+	const char *data = mended != NULL ? mended : s;
 	lxb_url_parser_clean(en->parser);
-	return lxb_url_parse(en->parser, base, (const lxb_char_t *)(s != NULL ? s : ""), bytes);
+	lxb_url_t *url = lxb_url_parse(en->parser, base, (const lxb_char_t *)data, bytes);
+	free(mended);
+	return url != NULL && amend_path(url) ? url : NULL;
 }
 
 static const lxb_url_t *parse_string(const char *s)
@@ -164,6 +238,42 @@ static void strip_space(const char **s, size_t *bytes)
 	*bytes = (size_t)(end - p);
 }
 
+/* The characters that IDNA's two generations treat differently, as the older has them; invalid
+ * bytes are dropped. */
+static void add_transitional(struct ing_buf *out, const char *s, size_t bytes)
+{
+	static const char *const table[][2] = {
+		{"\u00df", "ss"}, {"\u03c2", "\u03c3"}, {"\u200c", ""}, {"\u200d", ""}};
+	while (bytes > 0) {
+		size_t n = ing_utf8_sequence(s, bytes);
+		const char *as = NULL;
+		for (size_t i = 0; i < ING_ARRAY_LEN(table) && n > 1; i++) {
+			if (strlen(table[i][0]) == n && memcmp(table[i][0], s, n) == 0)
+				as = table[i][1];
+		}
+		if (as != NULL)
+			ing_buf_add_str(out, as);
+		else
+			ing_buf_add(out, s, n);
+		s += ING_MAX(n, 1);
+		bytes -= ING_MAX(n, 1);
+	}
+}
+
+/* Labels of 1 to 63 bytes; the last may be empty. */
+static bool are_labels(const char *host)
+{
+	for (;;) {
+		size_t n = strcspn(host, ".");
+		bool last = host[n] == '\0';
+		if (n > 63 || (n == 0 && !last))
+			return false;
+		if (last)
+			return true;
+		host += n + 1;
+	}
+}
+
 /* What ing_url_fuzzy_equal() compares: "//user@host:port/path?query#fragment" without what does not
  * matter. */
 static char *fuzzy_key(const char *s)
@@ -180,8 +290,8 @@ static char *fuzzy_key(const char *s)
 	ing_buf_init(&out, MAX_HREF_BYTES);
 	ing_buf_printf(&out, "//%s%s%s%s%s%s%s%s", p.username, p.password[0] ? ":" : "", p.password,
 		user ? "@" : "", host, port ? ":" : "", port ? p.port : "", p.pathname);
-	ing_buf_add_str(&out, p.search);
-	ing_buf_add_str(&out, p.hash);
+	const char *tail = strpbrk(p.href, "?#");
+	ing_buf_add_str(&out, tail != NULL ? tail : "");
 	ing_url_parts_done(&p);
 	return ing_buf_steal(&out);
 }
@@ -315,6 +425,26 @@ unsigned ing_url_port(const char *url)
 	default:
 		return 0;
 	}
+}
+
+char *ing_url_host_to_ascii(const char *host, size_t bytes)
+{
+	if (bytes > ING_URL_MAX_BYTES || memchr(host, '\0', bytes) != NULL)
+		return NULL;
+	struct engine *en = take_engine();
+	struct ing_buf in, out;
+	ing_buf_init(&in, ING_URL_MAX_BYTES);
+	ing_buf_init(&out, MAX_HREF_BYTES);
+	add_transitional(&in, host, bytes);
+	lxb_status_t status =
+		lxb_unicode_idna_to_ascii(en->idna, (const lxb_char_t *)ing_buf_str(&in), in.len,
+			add_piece, &out, LXB_UNICODE_IDNA_FLAG_UNDEF);
+	ing_buf_done(&in);
+	if (status != LXB_STATUS_OK || out.failed || !are_labels(ing_buf_str(&out))) {
+		ing_buf_done(&out);
+		return NULL;
+	}
+	return ing_buf_steal(&out);
 }
 
 bool ing_url_fuzzy_equal(const char *a, const char *b)

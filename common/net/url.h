@@ -62,6 +62,11 @@ bool ing_url_host(const char *url, char *ret, size_t ret_bytes);
  * wss). 0: none. */
 unsigned ing_url_port(const char *url);
 
+/* A host name in UTF-8 as the older IDNA (sharp s is "ss", joiners vanish) writes it in ASCII;
+ * bytes that are not UTF-8 are dropped. Only for keys that must match old ones. NULL when there is
+ * no such form. */
+char *ing_url_host_to_ascii(const char *host, size_t bytes) ING_MUST_CHECK;
+
 /* Whether two URLs very likely name one page: after cleaning, the same but for scheme, a leading
  * "www." of the host, port 80 or the scheme's own, and one slash at the end. What is not a URL is
  * compared as text, less one slash at the end. */

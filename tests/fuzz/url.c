@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * URLs: "base NUL reference" through parsing, cleaning, resolution, comparison and the index key.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/net/surt.h"
+#include "common/net/url.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What was written out once is read back as the same. */
+static void check_stable(const char *href)
+{
+	char *again = ing_url_parse(href, strlen(href));
+	ing_must(again == NULL ? strlen(href) > ING_URL_MAX_BYTES : strcmp(again, href) == 0);
+	free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = ing_strndup((const char *)data, size);
+	size_t base_len = strlen(text);
+	const char *ref = base_len < size ? text + base_len + 1 : text;
+	char *href = ing_url_parse((const char *)data, size);
+	if (href != NULL)
+		check_stable(href);
+	free(href);
+	href = ing_url_resolve(text, ref);
+	if (href != NULL)
+		check_stable(href);
+	free(href);
+	free(ing_url_clean((const char *)data, size));
+	struct ing_url_parts parts;
+	if (ing_url_parts(ref, strlen(ref), base_len < size ? text : NULL, &parts))
+		ing_must(parts.href != NULL && parts.hash != NULL);
+	ing_url_parts_done(&parts);
+	char host[ING_URL_HOST_BYTES];
+	ing_must(!ing_url_is_web(text) || ing_url_port(text) <= 65535);
+	ing_must(ing_url_host(text, host, sizeof(host)) == (host[0] != '\0'));
+	ing_must(ing_url_fuzzy_equal(text, text));
+	ing_url_fuzzy_equal(text, ref);
+	struct ing_buf key;
+	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
+	ing_must(!ing_surt(text, &key) || key.len > 0);
+	ing_buf_done(&key);
+	free(text);
+	return 0;
+}

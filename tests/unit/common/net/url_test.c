@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * URLs: the cleaned form (with the WHATWG's answer where the replaced system's was another: marked
+ * "differs"), the parts, resolution, and the fuzzy comparison.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/net/url.h"
+
+static const struct {
+	const char *in;
+	const char *want;
+} clean_cases[] = {
+	{"http://BLAH.COM/file.pdf", "http://blah.com/file.pdf"},
+	{"https://h.edu:/x%3A1", "https://h.edu/x%3A1"},
+	{"HTTP://Example.com:80", "http://example.com/"},
+	{"http://@example.com/", "http://example.com/"},
+	{"http://:@example.com/", "http://example.com/"},
+	{"http:/example.com/a", "http://example.com/a"},
+	{"http:example.com/a", "http://example.com/a"},
+	{"http:\\\\example.com\\a", "http://example.com/a"},
+	{"http://example.com/a/../b/./c", "http://example.com/b/c"},
+	{"http://example.com/a/%2e%2E/b/%2e/c", "http://example.com/b/c"},
+	{"http://example.com//a//b", "http://example.com//a//b"},
+	{"http://example.com/a b", "http://example.com/a%20b"},
+	{"http://example.com/\u00e9", "http://example.com/%C3%A9"},
+	/* differs: the apostrophe of a query is encoded */
+	{"http://example.com/?q=a b&c=\u00e9\"<>'",
+		"http://example.com/?q=a%20b&c=%C3%A9%22%3C%3E%27"},
+	/* differs: the caret of a path is encoded */
+	{"http://example.com/a{b}|c^`", "http://example.com/a%7Bb%7D|c%5E%60"},
+	/* differs: the space of a fragment is encoded */
+	{"http://example.com/#frag \u00e9", "http://example.com/#frag%20%C3%A9"},
+	{"http://ex\u00e4mple.com/", "http://xn--exmple-cua.com/"},
+	{"http://0x7f.1/", "http://127.0.0.1/"},
+	{"http://1.2.3/", "http://1.2.0.3/"},
+	{"http://ex%61mple.com/", "http://example.com/"},
+	{"http://EXAMPLE.com./a", "http://example.com./a"},
+	{"example.com/a", "example.com/a"},
+	{"//example.com/a", "//example.com/a"},
+	{"javascript:void(0)", "javascript:void(0)"},
+	{"", ""},
+	/* differs: ports are numbers */
+	{"http://example.com:0080/", "http://example.com/"},
+	/* differs: gopher is no special scheme any more */
+	{"gopher://example.com:70", "gopher://example.com:70"},
+	/* kept as they are */
+	{"http://www.example.com/?", "http://www.example.com/?"},
+	{"http://example.com/#", "http://example.com/#"},
+	{"http://example.com/?b=1&a=2&b=0", "http://example.com/?b=1&a=2&b=0"},
+	{"http://u:p@example.com/%7e%7E", "http://u:p@example.com/%7e%7E"},
+	{"http://example.com/;jsessionid=ABC", "http://example.com/;jsessionid=ABC"},
+	/* white space around, line breaks within */
+	{" \t\r\n\u00a0\u3000http://example.com/a\n b\u2003\xc2\x85 ", "http://example.com/a%20b"},
+	{"\u2028 example.com \u1680", "example.com"},
+	{"\u00a0", ""},
+	{"http://exa\nmple.com/\tx", "http://example.com/x"},
+	{"https://example.com:443/", "https://example.com/"},
+	{"https://example.com:80/", "https://example.com:80/"},
+	{"ftp://example.com:21/", "ftp://example.com/"},
+	{"http://0300.0250.1/", "http://192.168.0.1/"},
+	{"http://[2001:DB8:0:0::1]:80/", "http://[2001:db8::1]/"},
+	{"http://\uff45xample\u3002com/", "http://example.com/"},
+	{"http://fa\u00df.de/", "http://xn--fa-hia.de/"},
+	/* not URLs: as they came */
+	{"http://", "http://"},
+	{"http://exa mple.com/", "http://exa mple.com/"},
+	{"http://example.com:65536/", "http://example.com:65536/"},
+	{"http://256.256.256.256/", "http://256.256.256.256/"},
+	{"http://[::1/", "http://[::1/"},
+	{"http://\u00ad/", "http://\u00ad/"},
+	{"10.1371/journal.pone.0093949", "10.1371/journal.pone.0093949"},
+	/* bytes that are no UTF-8 */
+	{"http://example.com/\xff", "http://example.com/%FF"},
+	{"http://example.com/\xff\xe3\x81z?\xe9#\xed", "http://example.com/%FF%E3%81z?%E9#%ED"},
+	{"http://\xff@example.com/", "http://%FF@example.com/"},
+	{"http://example.com/a\xed\xa0\x80z", "http://example.com/a%EF%BF%BDz"},
+	{"http://ex\xff.com/", "http://ex\xff.com/"},
+};
+
+static void clean_gives_the_fetched_form(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(clean_cases); i++) {
+		char *got = ing_url_clean(clean_cases[i].in, strlen(clean_cases[i].in));
+		if (strcmp(got, clean_cases[i].want) != 0)
+			fail_msg("%s: %s, want %s", clean_cases[i].in, got, clean_cases[i].want);
+		char *again = ing_url_clean(got, strlen(got));
+		assert_string_equal(again, got);
+		free(again);
+		free(got);
+	}
+}
+
+static void clean_takes_nul_bytes(void **state)
+{
+	(void)state;
+	char *got = ing_url_clean("http://e.org/a\0b", 16);
+	assert_string_equal(got, "http://e.org/a%00b");
+	free(got);
+	got = ing_url_clean("e.org\0b", 7);
+	assert_string_equal(got, "e.org");
+	free(got);
+	assert_null(ing_url_parse("http://e\0.org/", 14));
+	assert_null(ing_url_parse("", 0));
+}
+
+/* href protocol username password hostname port pathname search hash; no href: not a URL */
+static const struct {
+	const char *in;
+	const char *base;
+	const char *part[9];
+} parts_cases[] = {
+	{"HTTP://u:p@Example.com:8080/a?b#c", NULL,
+		{"http://u:p@example.com:8080/a?b#c", "http:", "u", "p", "example.com", "8080",
+			"/a", "?b", "#c"}},
+	{"https://example.com:443", NULL,
+		{"https://example.com/", "https:", "", "", "example.com", "", "/", "", ""}},
+	{"http://e.org/?#", NULL, {"http://e.org/?#", "http:", "", "", "e.org", "", "/", "", ""}},
+	{"http://u@[::FFFF:1.2.3.4]:0/", NULL,
+		{"http://u@[::ffff:102:304]:0/", "http:", "u", "", "[::ffff:102:304]", "0", "/", "",
+			""}},
+	{"http://:p@h/", NULL, {"http://:p@h/", "http:", "", "p", "h", "", "/", "", ""}},
+	{"mailto:a@b", NULL, {"mailto:a@b", "mailto:", "", "", "", "", "a@b", "", ""}},
+	{"file:///C|/x/../y", NULL, {"file:///C:/y", "file:", "", "", "", "", "/C:/y", "", ""}},
+	{"web+x:/.//p", NULL, {"web+x:/.//p", "web+x:", "", "", "", "", "//p", "", ""}},
+	{"data:x  ?y", NULL, {"data:x %20?y", "data:", "", "", "", "", "x %20", "?y", ""}},
+	{"data:x #y", NULL, {"data:x%20#y", "data:", "", "", "", "", "x%20", "", "#y"}},
+	{"data:x ", NULL, {"data:x", "data:", "", "", "", "", "x", "", ""}},
+	{"sc://h/a^b?c^d#e^f", NULL,
+		{"sc://h/a%5Eb?c^d#e^f", "sc:", "", "", "h", "", "/a%5Eb", "?c^d", "#e^f"}},
+	{"../x?y", "http://h/a/b/c#d",
+		{"http://h/a/x?y", "http:", "", "", "h", "", "/a/x", "?y", ""}},
+	{"", "http://h/a^?b#c", {"http://h/a%5E?b", "http:", "", "", "h", "", "/a%5E", "?b", ""}},
+	{"#z", "data:x #y", {"data:x%20#z", "data:", "", "", "", "", "x%20", "", "#z"}},
+	{"x", NULL, {NULL}},
+	{"x", "mailto:a", {NULL}},
+	{"http://h/", "nonsense", {NULL}},
+	{"http://", "http://h/", {NULL}},
+	{"http://h:x/", NULL, {NULL}},
+	{"http://a<b", NULL, {NULL}},
+};
+
+static void parts_are_those_of_the_standard(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(parts_cases); i++) {
+		struct ing_url_parts p;
+		const char *in = parts_cases[i].in;
+		bool ok = ing_url_parts(in, strlen(in), parts_cases[i].base, &p);
+		if (ok != (parts_cases[i].part[0] != NULL))
+			fail_msg("%s: %s", in, ok ? p.href : "refused");
+		if (ok) {
+			const char *got[] = {p.href, p.protocol, p.username, p.password, p.hostname,
+				p.port, p.pathname, p.search, p.hash};
+			for (size_t k = 0; k < ING_ARRAY_LEN(got); k++)
+				assert_string_equal(got[k], parts_cases[i].part[k]);
+		} else {
+			assert_null(p.href);
+		}
+		ing_url_parts_done(&p);
+		ing_url_parts_done(&p);
+	}
+}
+
+static const struct {
+	const char *base;
+	const char *ref;
+	const char *want;
+} resolve_cases[] = {
+	{"http://h/a/b", "c", "http://h/a/c"},
+	{"http://h/a/b", "/c#f", "http://h/c#f"},
+	{"http://h/a/b", "//o.org/x", "http://o.org/x"},
+	{"https://h/a/b", "//o.org/x", "https://o.org/x"},
+	{"http://h/a/b?q#f", "?r", "http://h/a/b?r"},
+	{"http://h/a/b?q#f", "#g", "http://h/a/b?q#g"},
+	{"http://h/a/b?q#f", "", "http://h/a/b?q"},
+	{"http://h/a/b", "../../../c", "http://h/c"},
+	{"http://h/a/b", "\\c\\d", "http://h/c/d"},
+	{"http://h/a/b", "https:c", "https://c/"},
+	{"http://h/a/b", "http:c", "http://h/a/c"},
+	{"http://h/a/b", "ftp://x/y", "ftp://x/y"},
+	{"http://h/a/b", "mailto:x@y", "mailto:x@y"},
+	{"http://h/a/b", " c d ", "http://h/a/c%20d"},
+	{"http://h/a/b", "http://[", NULL},
+	{"a/b", "c", NULL},
+	{"", "http://h/", NULL},
+};
+
+static void references_resolve(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(resolve_cases); i++) {
+		char *got = ing_url_resolve(resolve_cases[i].base, resolve_cases[i].ref);
+		if (resolve_cases[i].want == NULL)
+			assert_null(got);
+		else if (got == NULL || strcmp(got, resolve_cases[i].want) != 0)
+			fail_msg("%s: %s, want %s", resolve_cases[i].ref, got ? got : "refused",
+				resolve_cases[i].want);
+		free(got);
+	}
+}
+
+static const struct {
+	const char *url;
+	const char *host; /* NULL: none */
+	unsigned port;
+	bool web;
+} host_cases[] = {
+	{"http://WWW.Example.com/", "www.example.com", 80, true},
+	{"https://example.com", "example.com", 443, true},
+	{"https://example.com:8443/", "example.com", 8443, true},
+	{"http://[2001:DB8::1]:81/", "[2001:db8::1]", 81, true},
+	{"http://b\u00fccher.example/", "xn--bcher-kva.example", 80, true},
+	{"http://3232235777/", "192.168.1.1", 80, true},
+	{"ftp://example.com/", "example.com", 21, false},
+	{"ws://example.com/", "example.com", 80, false},
+	{"wss://example.com/", "example.com", 443, false},
+	{"sc://example.com/", "example.com", 0, false},
+	{"sc://example.com:9/", "example.com", 9, false},
+	{"file:///etc/passwd", NULL, 0, false},
+	{"mailto:a@b.org", NULL, 0, false},
+	{"example.com", NULL, 0, false},
+	{"", NULL, 0, false},
+};
+
+static void host_and_port_are_those_to_connect_to(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(host_cases); i++) {
+		char host[ING_URL_HOST_BYTES];
+		const char *want = host_cases[i].host;
+		bool ok = ing_url_host(host_cases[i].url, host, sizeof(host));
+		assert_int_equal(ok, want != NULL);
+		assert_string_equal(host, want != NULL ? want : "");
+		assert_int_equal(ing_url_port(host_cases[i].url), host_cases[i].port);
+		assert_int_equal(ing_url_is_web(host_cases[i].url), host_cases[i].web);
+	}
+	char small[12];
+	assert_true(ing_url_host("http://example.com/", small, 12));
+	assert_false(ing_url_host("http://example.com/", small, 11));
+	assert_string_equal(small, "");
+}
+
+static void fragment_is_cut(void **state)
+{
+	(void)state;
+	char *got = ing_url_without_fragment("http://h/?a#b#c");
+	assert_string_equal(got, "http://h/?a");
+	free(got);
+	got = ing_url_without_fragment("http://h/");
+	assert_string_equal(got, "http://h/");
+	free(got);
+}
+
+static const struct {
+	const char *a;
+	const char *b;
+	bool equal;
+} fuzzy_cases[] = {
+	{"http://example.com/", "http://example.com/", true},
+	{"http://example.com/", "https://example.com", true},
+	{"http://www.example.com/a", "http://example.com/a", true},
+	{"http://www.example.com/a/", "https://example.com/a", true},
+	{"http://example.com:80/a", "https://example.com/a", true},
+	{"https://example.com:80/a", "http://example.com/a", true},
+	{"http://EXAMPLE.com/%C3%A9", "http://example.com/\u00e9", true},
+	{"http://example.com/a?b", "http://example.com/a?b/", true},
+	{" http://example.com/a ", "http://example.com/a", true},
+	{"not a url/", "not a url", true},
+	{"", "", true},
+	{"http://example.com/a", "http://example.com/b", false},
+	{"http://example.com/a", "http://example.com/A", false},
+	{"http://example.com/a//", "http://example.com/a", false},
+	{"http://example.com/a?", "http://example.com/a", false},
+	{"http://example.com/a#x", "http://example.com/a", false},
+	{"http://example.com:81/a", "http://example.com/a", false},
+	{"http://u@example.com/a", "http://example.com/a", false},
+	/* only a host's own prefix is left out */
+	{"http://e.org/?u=www.a.org", "http://e.org/?u=a.org", false},
+	{"http://awww.org/", "http://aorg/", false},
+	{"example.com", "http://example.com/", false},
+};
+
+static void fuzzy_equality(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(fuzzy_cases); i++) {
+		const char *a = fuzzy_cases[i].a;
+		const char *b = fuzzy_cases[i].b;
+		if (ing_url_fuzzy_equal(a, b) != fuzzy_cases[i].equal ||
+			ing_url_fuzzy_equal(b, a) != fuzzy_cases[i].equal)
+			fail_msg("%s, %s", a, b);
+	}
+}
+
+static void too_long_is_no_url(void **state)
+{
+	(void)state;
+	char *url = ing_alloc(ING_URL_MAX_BYTES + 2);
+	memset(url, '\xff', ING_URL_MAX_BYTES + 1);
+	memcpy(url, "http://h/", 9);
+	assert_null(ing_url_parse(url, ING_URL_MAX_BYTES + 1));
+	char *href = ing_url_parse(url, ING_URL_MAX_BYTES);
+	assert_non_null(href);
+	assert_int_equal(strlen(href), 9 + (ING_URL_MAX_BYTES - 9) * 3);
+	free(href);
+	free(url);
+}
+
+static void *parse_in_thread(void *arg)
+{
+
+	for (int i = 0; i < 1000; i++) {
+		char *href = ing_url_parse("http://b\u00fccher.example/a b", 26);
+		if (href == NULL || strcmp(href, "http://xn--bcher-kva.example/a%20b") != 0)
+			return arg;
+		free(href);
+	}
+	return NULL;
+}
+
+static void threads_have_parsers_of_their_own(void **state)
+{
+	(void)state;
+	pthread_t threads[4];
+	int seed = 1;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, parse_in_thread, &seed), 0);
+	for (size_t i = 0; i < 4; i++) {
+		void *wrong = NULL;
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_gives_the_fetched_form),
+		cmocka_unit_test(clean_takes_nul_bytes),
+		cmocka_unit_test(parts_are_those_of_the_standard),
+		cmocka_unit_test(references_resolve),
+		cmocka_unit_test(host_and_port_are_those_to_connect_to),
+		cmocka_unit_test(fragment_is_cut),
+		cmocka_unit_test(fuzzy_equality),
+		cmocka_unit_test(too_long_is_no_url),
+		cmocka_unit_test(threads_have_parsers_of_their_own),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
