@@ -20,7 +20,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import servers  # noqa: E402
+import private_servers as servers  # noqa: E402
 
 PATIENCE_S = 120  # without any new result
 

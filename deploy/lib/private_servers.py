@@ -9,8 +9,8 @@ its old ports back when they are still free, so that clients survive a restart.
 
 Runs on the Python of the system, with its standard library only. As a program:
 
-    servers.py start|stop|status postgres|kafka --dir DIR
-    servers.py start|stop|status process --dir DIR [-- COMMAND…]
+    private_servers.py start|stop|status postgres|kafka --dir DIR
+    private_servers.py start|stop|status process --dir DIR [-- COMMAND…]
 
 prints one JSON object that says how to reach the server ({"dsn": …}, {"brokers": …} or {"pid": …}).
 """
@@ -21,6 +21,7 @@ import glob
 import json
 import os
 import pwd
+import random
 import secrets
 import shutil
 import signal
@@ -46,17 +47,22 @@ def kafka_dir():
 
 
 def free_port(wanted=None):
-    """A free TCP port of the loopback address: the wanted one if it can be had."""
-    for port in (wanted, 0):
-        if port is None:
-            continue
+    """A free TCP port of the loopback address: the wanted one if it can be had.
+
+    A new one is taken from below the range of which the kernel gives ports to clients. Else a client could sit
+    on a server's port while the server is being restarted, even by connecting to itself."""
+    floor = int(read_text("/proc/sys/net/ipv4/ip_local_port_range").split()[0])
+    candidates = range(max(1024, floor - 16384), floor) or range(20000, 60000)
+    tries = random.sample(candidates, min(200, len(candidates)))
+    for port in ([wanted] if wanted else []) + tries:
         with socket.socket() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 sock.bind(("127.0.0.1", port))
+                sock.listen(1)
             except OSError:
                 continue
-            return sock.getsockname()[1]
+            return port
     raise ServerError("no free TCP port")
 
 
@@ -83,13 +89,15 @@ def tail(path, lines=15):
 def process_start(pid):
     """The start time of a process in clock ticks since boot, or None if there is no such process.
 
-    Pids are used again; together with its start time a pid names one process for good."""
+    Pids are used again; together with its start time a pid names one process for good. A process that was
+    ended is there until its last thread is, for so long it holds its sockets, although its first is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if fields[0] == "Z" else int(fields[19])
+    state, threads, start = fields[0], int(fields[17]), int(fields[19])
+    return None if state == "Z" and threads <= 1 else start
 
 
 class PidFile:
@@ -299,6 +307,9 @@ class Kafka:
             # The first member of a group need not wait for others here.
             "group.initial.rebalance.delay.ms": 0,
             "group.min.session.timeout.ms": 1000,
+            # After a crash the controller, itself restarted, waits this long before it believes in a new broker.
+            "broker.session.timeout.ms": 1500,
+            "broker.heartbeat.interval.ms": 300,
             "message.max.bytes": MAX_RECORD_BYTES,
             "replica.fetch.max.bytes": MAX_RECORD_BYTES,
             "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures for the scenarios: real PostgreSQL, real Kafka, the sample web and the real programs.
+
+Servers live for the whole session. Each test has a database, topics, a consumer group and a folder of its
+own, so that no test sees another's. The programs come from ING_BUILD (default: build/release).
+
+    def test_landing_page_leads_to_document(worker, submit, results):
+        submit({"ingest_type": "pdf", "base_url": "https://tidal-ecology.example/article/view/41"})
+        with worker():
+            assert results(1)[0]["status"] == "success"
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import confluent_kafka
+import confluent_kafka.admin
+import jsonschema
+import psycopg
+import psycopg.rows
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb"):
+    sys.path.insert(0, str(folder))
+
+import private_servers  # noqa: E402
+import server as sampleweb  # noqa: E402
+from servers.worker import Worker, write_config  # noqa: E402
+
+COUNTER = itertools.count(1)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes more than a minute")
+
+
+# --- session: programs and servers ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def build():
+    """The folder of the build whose programs are tested."""
+    path = pathlib.Path(os.environ.get("ING_BUILD") or ROOT / "build" / "release").resolve()
+    if not path.is_dir():
+        pytest.fail(f"there is no build in {path}: tests/run build makes one")
+    return path
+
+
+@pytest.fixture(scope="session")
+def program(build):
+    """program("ingestctl") is the path of a program of that build."""
+    def find(name):
+        found = [path for path in build.rglob(name) if path.is_file() and os.access(path, os.X_OK)]
+        assert found, f"no {name} in {build}"
+        return found[0]
+    return find
+
+
+@pytest.fixture(scope="session")
+def servers_dir():
+    """A folder that other users may enter, which pytest's own is not: PostgreSQL does not run as root."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="ing-scenario-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres(servers_dir):
+    """The database server: start(), stop(mode="immediate") for a crash, dsn(database)."""
+    server = private_servers.Postgres(servers_dir / "postgres")
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka(servers_dir):
+    """The broker: start(), stop(hard=True) for a crash, brokers()."""
+    server = private_servers.Kafka(servers_dir / "kafka")
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def web(servers_dir):
+    """The sample web: route(host, path, …), accesses(host), most_at_once(host), authority, connect_to()."""
+    server = sampleweb.SampleWeb(servers_dir / "web")
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def template(postgres, program, servers_dir):
+    """A database with the schema, made by ingestctl; the tests' databases are copies of it."""
+    config = write_config(servers_dir / "migrate.yaml", {"postgres.dsn": postgres.create_database("template_ing")})
+    done = subprocess.run([program("ingestctl"), "--config", config, "db", "migrate"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return "template_ing"
+
+
+@pytest.fixture(scope="session")
+def schema():
+    """schema("ingest-result") is a validator for schemas/ingest-result.schema.json."""
+    def load(name):
+        with open(ROOT / "schemas" / f"{name}.schema.json", encoding="utf-8") as file:
+            content = json.load(file)
+        return jsonschema.validators.validator_for(content)(content)
+    loaded = {}
+
+    def get(name):
+        if name not in loaded:
+            loaded[name] = load(name)
+        return loaded[name]
+    return get
+
+
+# --- test: names, folders, configuration ---------------------------------------------------------------
+
+
+@pytest.fixture
+def tag():
+    """A name that no other test has."""
+    return f"t{os.getpid()}-{next(COUNTER)}"
+
+
+@pytest.fixture
+def database(postgres, template, tag):
+    """The address of a database with the schema and no rows."""
+    dsn = postgres.create_database(tag, template)
+    yield dsn
+    with contextlib.suppress(psycopg.Error):
+        with psycopg.connect(postgres.dsn(), autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{tag}" WITH (FORCE)')
+
+
+@pytest.fixture
+def partitions():
+    """How many partitions the test's topics have; a test may override it by parametrizing."""
+    return 4
+
+
+@pytest.fixture
+def topics(kafka, tag, partitions):
+    """The names of the test's topics: requests, results, pdf_text, dead."""
+    subprocess.run([ROOT / "deploy" / "kafka" / "topics", "--brokers", kafka.brokers(), "--prefix", tag + ".",
+                    "--partitions", str(partitions)], check=True, capture_output=True)
+    return {"requests": f"{tag}.ingest-file-requests", "results": f"{tag}.ingest-file-results",
+            "pdf_text": f"{tag}.pdf-text", "dead": f"{tag}.ingest-file-requests-dead"}
+
+
+@pytest.fixture
+def settings(kafka, web, database, topics, tag, tmp_path):
+    """The configuration as {"fetch.timeout_ms": …}; a test may change it before it starts a worker."""
+    return {
+        "instance": tag,
+        "kafka.brokers": kafka.brokers(),
+        "kafka.group": tag,
+        "kafka.topics": dict(topics),
+        "postgres.dsn": database,
+        "warc.dir": str(make(tmp_path / "warc")),
+        "warc.prefix": "TEST",
+        "spool.dir": str(make(tmp_path / "spool")),
+        "state.dir": str(make(tmp_path / "state")),
+        "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)",
+        "fetch.ca_file": web.ca_file,
+        "fetch.connect_to": web.connect_to(),
+        "fetch.allow_address": ["127.0.0.0/8"],
+        "gate.robots": "ignore",
+        "gate.host_delay_ms": 0,
+    }
+
+
+def make(path):
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def merged(settings, overrides):
+    """The settings with a test's own values. Further connect_to lines come before the ones for everything."""
+    flat = {**settings, **(overrides or {})}
+    if overrides and "fetch.connect_to" in overrides:
+        lines = overrides["fetch.connect_to"]
+        flat["fetch.connect_to"] = ([lines] if isinstance(lines, str) else lines) + settings["fetch.connect_to"]
+    return flat
+
+
+@pytest.fixture
+def worker(program, settings, tmp_path):
+    """worker({"fetch.timeout_ms": 1000}) is a context manager around a running daemon.
+
+    It is ready when the block is entered (unless ready=False) and drained at its end; a drain that does not
+    end with status 0 fails the test, except when the test has ended the worker itself. When the test fails
+    the end of the log is printed. name= gives a second worker of the test a place and instance of its own."""
+
+    @contextlib.contextmanager
+    def run(overrides=None, ready=True, name=None, arguments=()):
+        flat = merged(settings, overrides)
+        if name:
+            flat["instance"] = f"{settings['instance']}-{name}"
+            for key in ("warc.dir", "spool.dir", "state.dir"):
+                flat[key] = str(make(pathlib.Path(f"{settings[key]}-{name}")))
+        config = write_config(tmp_path / f"worker-{name or 'only'}.yaml", flat)
+        daemon = Worker(program("ingest-worker"), config, make(tmp_path / f"run-{name or 'only'}"),
+                        arguments=arguments)
+        try:
+            daemon.start(ready)
+            yield daemon
+            if daemon.running():
+                status = daemon.stop()
+                assert status == 0, f"the worker ended with {status}:\n{daemon.tail()}"
+        except BaseException:
+            if daemon.process:
+                print(f"--- end of {daemon.log_path}\n{daemon.tail()}")
+            raise
+        finally:
+            if daemon.process:
+                daemon.kill()
+
+    return run
+
+
+# --- test: messages, rows, commands --------------------------------------------------------------------
+
+
+@pytest.fixture
+def produce(kafka):
+    """produce(topic, values, key=None, headers=None): bytes or text, delivered when it returns."""
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka.brokers(), "linger.ms": 5,
+                                         "message.max.bytes": 40_000_000})
+    problems = []
+
+    def send(topic, values, key=None, headers=None, partition=None):
+        for value in values:
+            extra = {} if partition is None else {"partition": partition}
+            while True:
+                try:
+                    producer.produce(topic, value, key=key, headers=headers,
+                                     on_delivery=lambda err, _: err and problems.append(err), **extra)
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+        assert producer.flush(30) == 0, "the broker does not take the messages"
+        assert not problems, problems
+    return send
+
+
+@pytest.fixture
+def submit(produce, topics):
+    """submit(request or list of them): dictionaries become JSON; bytes and text are sent as they are."""
+    def send(requests, **how):
+        if not isinstance(requests, list):
+            requests = [requests]
+        produce(topics["requests"],
+                [json.dumps(one) if isinstance(one, dict) else one for one in requests], **how)
+    return send
+
+
+@pytest.fixture
+def consume(kafka):
+    """consume(topic, n, timeout, settle): the first n messages of a topic, as a committed reader sees them,
+    and whatever more comes within settle seconds. Fails when they do not come."""
+    def read(topic, count, timeout=60, settle=0.0):
+        consumer = confluent_kafka.Consumer({
+            "bootstrap.servers": kafka.brokers(), "group.id": "reader", "enable.auto.commit": False,
+            "isolation.level": "read_committed", "fetch.message.max.bytes": 40_000_000,
+            "fetch.wait.max.ms": 50})
+        try:
+            metadata = consumer.list_topics(topic, timeout=20).topics[topic]
+            consumer.assign([confluent_kafka.TopicPartition(topic, number, confluent_kafka.OFFSET_BEGINNING)
+                             for number in metadata.partitions])
+            messages = []
+            deadline = time.monotonic() + timeout
+            settled = None
+            while True:
+                message = consumer.poll(0.1)
+                if message is not None and message.error() is None:
+                    messages.append(message)
+                if len(messages) >= count:
+                    settled = settled or time.monotonic() + settle
+                    if time.monotonic() >= settled:
+                        return messages
+                elif time.monotonic() > deadline:
+                    raise AssertionError(f"{len(messages)} of {count} messages in {topic} after {timeout} s")
+        finally:
+            consumer.close()
+    return read
+
+
+@pytest.fixture
+def results(consume, topics, schema):
+    """results(n, timeout, settle): at least n results as dictionaries, each of them valid."""
+    def read(count, timeout=60, settle=0.0):
+        found = []
+        for message in consume(topics["results"], count, timeout, settle):
+            result = json.loads(message.value())
+            schema("ingest-result").validate(result)
+            found.append(result)
+        return found
+    return read
+
+
+@pytest.fixture
+def results_by_url(results):
+    """results_by_url(n): the results of n requests by their base_url, exactly one each."""
+    def read(count, timeout=60, settle=0.0):
+        found = {}
+        for result in results(count, timeout, settle):
+            url = result["request"]["base_url"]
+            assert url not in found, f"two results for {url}"
+            found[url] = result
+        return found
+    return read
+
+
+@pytest.fixture
+def committed(kafka, topics, settings):
+    """committed(): the group's position in each partition of the requests topic; 0 where there is none."""
+    def read():
+        consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka.brokers(),
+                                             "group.id": settings["kafka.group"], "enable.auto.commit": False})
+        try:
+            numbers = consumer.list_topics(topics["requests"], timeout=20).topics[topics["requests"]].partitions
+            answer = consumer.committed(
+                [confluent_kafka.TopicPartition(topics["requests"], number) for number in numbers], timeout=20)
+            return {one.partition: max(one.offset, 0) for one in answer}
+        finally:
+            consumer.close()
+    return read
+
+
+@pytest.fixture
+def sql(database):
+    """sql(query, *parameters): the rows as dictionaries."""
+    def run(query, *parameters):
+        with psycopg.connect(database, autocommit=True, row_factory=psycopg.rows.dict_row) as connection:
+            cursor = connection.execute(query, parameters or None)
+            return cursor.fetchall() if cursor.description else []
+    return run
+
+
+@pytest.fixture
+def run_ctl(program, settings, tmp_path):
+    """run_ctl("submit", "-", input="…"): the finished ingestctl, with stdout, stderr and returncode.
+
+    overrides= changes settings; config=False runs it without any configuration."""
+    def run(*arguments, input=None, overrides=None, config=True, timeout=120):
+        command = [program("ingestctl")]
+        if config:
+            command += ["--config", write_config(tmp_path / "ctl.yaml", merged(settings, overrides))]
+        return subprocess.run([*command, *map(str, arguments)], input=input, capture_output=True, text=True,
+                              timeout=timeout, check=False)
+    return run
+
+
+@pytest.fixture
+def wait_until():
+    """wait_until(condition, timeout): polls until the condition is true, and returns what it returned."""
+    def wait(condition, timeout=30, every=0.05):
+        deadline = time.monotonic() + timeout
+        while True:
+            value = condition()
+            if value:
+                return value
+            assert time.monotonic() < deadline, f"still not after {timeout} s"
+            time.sleep(every)
+    return wait
