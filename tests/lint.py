@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules of the house that a compiler does not know. Prints FILE:LINE: what, and exits with 1 if there is any.
+
+    lint.py banned     calls that are not to be made
+    lint.py arrows     includes that point the wrong way between the folders
+    lint.py licence    sources that do not begin with their licence
+    lint.py scripts    scripts that their interpreter cannot read
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+
+BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|gets|system)\s*\(")
+# Comments and literals, which may say anything; newlines in them are kept so that lines can be counted.
+PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)"', re.MULTILINE)
+LICENCE = "SPDX-License-Identifier: GPL-3.0-or-later"
+
+
+def tracked(*patterns):
+    """The tracked files that are still there."""
+    out = subprocess.run(["git", "ls-files", "-z", *patterns], check=True, capture_output=True, text=True).stdout
+    return [name for name in out.split("\0") if os.path.isfile(name)]
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def banned():
+    for path in tracked("*.c", "*.h"):
+        code = PROSE.sub(lambda found: "\n" * found.group().count("\n") + '""', read(path))
+        for found in BANNED.finditer(code):
+            yield path, line_of(code, found.start()), f"{found.group(1)} is banned"
+
+
+def arrows():
+    """common/ knows nothing of worker/, and every include is written from the root."""
+    for path in tracked("*.c", "*.h"):
+        text = read(path)
+        for found in INCLUDE.finditer(text):
+            included = found.group(1)
+            if path.startswith("common/") and included.startswith("worker/"):
+                yield path, line_of(text, found.start()), f"common/ includes {included}"
+            elif included.startswith(("../", "./")):
+                yield path, line_of(text, found.start()), f"{included} is not written from the root"
+
+
+def licence():
+    for path in tracked("*.c", "*.h", "*.py", "*.cmake", "CMakeLists.txt", "*/CMakeLists.txt", "tests/run",
+                        "deploy/deps", "deploy/quickstart", "*.sh"):
+        text = read(path)
+        if text.strip() and LICENCE not in "\n".join(text.split("\n")[:3]):
+            yield path, 1, "does not begin with its licence"
+
+
+def scripts():
+    for path in tracked():
+        if path.startswith("tests/data/") or path.startswith("tests/fuzz/") or path.endswith((".c", ".h")):
+            continue
+        with open(path, "rb") as file:
+            head = file.readline(80)
+        if path.endswith(".py") or (head.startswith(b"#!") and b"python" in head):
+            try:
+                ast.parse(read(path), path)
+            except SyntaxError as error:
+                yield path, error.lineno or 1, error.msg
+        elif path.endswith((".sh", ".bash")) or (head.startswith(b"#!") and b"bash" in head):
+            done = subprocess.run(["bash", "-n", path], capture_output=True, text=True, check=False)
+            if done.returncode:
+                yield path, 1, done.stderr.strip()
+
+
+CHECKS = {"banned": banned, "arrows": arrows, "licence": licence, "scripts": scripts}
+
+
+def main():
+    wanted = sys.argv[1:] or sorted(CHECKS)
+    if set(wanted) - set(CHECKS):
+        print(__doc__, file=sys.stderr)
+        return 2
+    count = 0
+    for name in wanted:
+        for path, line, what in CHECKS[name]():
+            print(f"{path}:{line}: {what}")
+            count += 1
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
