@@ -329,25 +329,6 @@ static void on_expired(struct ing_gate_waiter *waiter)
 		"the host's queue did not move within gate.max_wait_ms");
 }
 
-/* A media type as CDX files have it: lower case, without parameters; NULL when there is none. */
-static const char *bare_mimetype(struct ing_arena *ar, const char *content_type)
-{
-	if (content_type == NULL)
-		return NULL;
-	content_type += strspn(content_type, " \t");
-	size_t n = strcspn(content_type, "; \t\r\n,");
-	if (n == 0 || n > 100 || memchr(content_type, '/', n) == NULL)
-		return NULL;
-	char *m = ing_arena_strndup(ar, content_type, n);
-	for (char *c = m; *c != '\0'; c++) {
-		if ((unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f)
-			return NULL;
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c - 'A' + 'a');
-	}
-	return m;
-}
-
 static void start_archiving(struct ing_job *job)
 {
 	struct ing_hop *hop = job->work->hop;
@@ -390,7 +371,9 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	hop->exchange = ex;
 	hop->answered = ex->answered;
 	hop->http_status = ex->http_status;
-	hop->mimetype = bare_mimetype(&w->ar, ex->content_type);
+	char mimetype[ING_CDX_MIMETYPE_BYTES];
+	ing_cdx_mimetype(ex->content_type, mimetype);
+	hop->mimetype = ing_arena_strdup(&w->ar, mimetype);
 	ing_format_dt14(ex->started, hop->datetime);
 	ing_gate_leave(job->pipeline->stages.gate, &job->waiter);
 	start_archiving(job);

@@ -449,11 +449,11 @@ bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_
 		.datetime = hop->datetime,
 		.url = hop->url,
 		.mimetype = hop->mimetype,
-		.status_code = hop->http_status,
+		.status = hop->http_status,
 		.sha1b32 = payload_sha1b32(hop),
-		.csize = hop->archive.csize,
-		.offset = hop->archive.offset,
-		.warc_path = hop->archive.warc_name,
+		.csize = (int64_t)hop->archive.csize,
+		.offset = (int64_t)hop->archive.offset,
+		.filename = hop->archive.warc_name,
 	};
 	return true;
 }

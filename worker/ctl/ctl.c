@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the verbs share: configuration on first need, messages, input files.
+ */
+#include "worker/ctl/ctl.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "worker/conf/conf.h"
+
+int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
+{
+	struct ing_conf_errors errors = {0};
+	int rc = ing_conf_load(ctl->config_file, ctl->sets, ING_CONF_CTL, ret, &errors);
+	if (rc != 0)
+		ing_conf_errors_print(&errors, stderr);
+	ing_conf_errors_done(&errors);
+	return rc == 0 ? ING_CTL_OK : ING_CTL_USAGE;
+}
+
+int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fprintf(stderr, "ingestctl %s: ", verb);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	return (int)code;
+}
+
+enum ing_ctl_exit ing_ctl_exit_of(const struct ing_error *err)
+{
+	if (err->code == ING_FAIL_USAGE || err->code == ING_FAIL_CONFIG)
+		return ING_CTL_USAGE;
+	return ing_fail_disposition((int)err->code) == ING_REJECT ? ING_CTL_NEGATIVE
+								  : ING_CTL_ENVIRONMENT;
+}
+
+FILE *ing_ctl_open_input(const char *verb, const char *path)
+{
+	if (strcmp(path, "-") == 0)
+		return stdin;
+	FILE *f = fopen(path, "re");
+	if (f == NULL)
+		ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s: %s", path, strerror(errno));
+	return f;
+}
+
+void ing_ctl_close_input(FILE *f)
+{
+	if (f != NULL && f != stdin)
+		fclose(f);
+}
+
+bool ing_ctl_flush_stdout(const char *verb)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "cannot write to standard output: %s", strerror(errno));
+	return false;
+}

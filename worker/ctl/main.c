@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl: finds the verb and hands over. One thread.
+ */
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/log.h"
+#include "worker/conf/version.h"
+#include "worker/ctl/ctl.h"
+
+#define MAX_SETS 256
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv, const struct ing_ctl *ctl);
+	const char *sentence;
+} verbs[] = {
+	{"run", ing_ctl_run, "the whole pipeline without servers: request lines in, results out"},
+	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
+	{"results", ing_ctl_results, "print the results topic"},
+	{"db", ing_ctl_db, "migrate the database schema, or say its state"},
+	{"url", ing_ctl_url, "clean or parse URLs, or make their SURT"},
+	{"identify", ing_ctl_identify, "size, digests and type of files"},
+	{"extract", ing_ctl_extract, "what the document step finds in a file"},
+};
+
+static void print_help(FILE *to)
+{
+	fprintf(to,
+		"usage: ingestctl [--config FILE] [--set KEY=VALUE]... VERB ...\n"
+		"       ingestctl VERB --help\n\n");
+	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++)
+		fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].sentence);
+	fprintf(to,
+		"\nResults go to stdout, everything else to stderr.\n"
+		"Exit status: 0 success, 1 a negative answer, 2 usage, 3 environment.\n");
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"config", required_argument, NULL, 'c'},
+		{"set", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{0},
+	};
+	static char *sets[MAX_SETS + 1];
+	size_t set_count = 0;
+	struct ing_ctl ctl = {.sets = sets};
+	setlocale(LC_CTYPE, "C.UTF-8");
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which every verb reports */
+	ing_log_init(ING_LOG_WARNING);
+	for (;;) {
+		int c = getopt_long(argc, argv, "+h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'c':
+			ctl.config_file = optarg;
+			break;
+		case 's':
+			if (set_count == MAX_SETS)
+				return ing_ctl_fail(ING_CTL_USAGE, "--set",
+					"given more than %d times", MAX_SETS);
+			sets[set_count++] = optarg;
+			break;
+		case 'h':
+			print_help(stdout);
+			return ING_CTL_OK;
+		case 'V':
+			printf("ingestctl %s\n", ING_VERSION);
+			return ING_CTL_OK;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+	if (optind == argc) {
+		print_help(stderr);
+		return ING_CTL_USAGE;
+	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++) {
+		if (strcmp(argv[optind], verbs[i].name) == 0) {
+			int first = optind;
+			optind = 1;
+			return verbs[i].run(argc - first, argv + first, &ctl);
+		}
+	}
+	return ing_ctl_fail(
+		ING_CTL_USAGE, argv[optind], "no such verb; ingestctl --help lists them");
+}

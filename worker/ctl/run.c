@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl run: the whole pipeline without servers. The same stages as the daemon's, with lines of a file in place of
+ * Kafka, no database, and under --out a folder that holds everything: results.jsonl, pdf-text.jsonl, dead-letters.jsonl,
+ * warc/, index.cdx (sorted at the end). A folder may be used again: everything is appended to.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/record/cdx.h"
+#include "worker/conf/conf.h"
+#include "worker/ctl/cdx_index.h"
+#include "worker/ctl/ctl.h"
+#include "worker/emit/emit.h"
+#include "worker/engine.h"
+#include "worker/job/job.h"
+
+#define VERB "run"
+#define POLL_MS 10
+#define PROGRESS_MS 200
+#define BAR_CHARS 30
+
+struct run {
+	const char *input_name, *out_dir;
+	char temp_dir[64]; /* spool without --out; removed at the end */
+	int input_fd, results_fd, lock_fd;
+	FILE *cdx;
+	struct ing_conf *conf;
+	struct ing_engine engine;
+	struct ing_intake *intake;
+	struct ing_emit *emit;
+	uv_timer_t poll, progress;
+	uv_signal_t on_term, on_int;
+	bool ended, stopping, failed;
+	uint64_t total_lines; /* 0: not known */
+	uint64_t started_ms, done, hits, dead;
+	struct ing_error error;
+};
+
+/* --- progress, on a terminal only --- */
+
+static void print_progress(const struct run *r)
+{
+	char bar[BAR_CHARS + 1] = "";
+	uint64_t finished = r->done + r->dead;
+	uint64_t seconds = (ing_now_ms() - r->started_ms) / 1000;
+	if (r->total_lines > 0) {
+		size_t full = (size_t)(ING_MIN(finished, r->total_lines) * BAR_CHARS / r->total_lines);
+		memset(bar, '.', BAR_CHARS);
+		memset(bar, '#', full);
+		fprintf(stderr,
+			"\r[%s] %" PRIu64 "/%" PRIu64 "  %" PRIu64 " hits  %" PRIu64 " bad  %" PRIu64
+			" s \033[K",
+			bar, finished, r->total_lines, r->hits, r->dead, seconds);
+	} else {
+		fprintf(stderr,
+			"\r%" PRIu64 " done  %" PRIu64 " hits  %" PRIu64 " bad  %" PRIu64 " s \033[K",
+			finished, r->hits, r->dead, seconds);
+	}
+}
+
+static void on_progress(uv_timer_t *t)
+{
+	print_progress(t->data);
+}
+
+/* --- events --- */
+
+static void stop_loop(struct run *r)
+{
+	uv_stop(&r->engine.loop);
+}
+
+static void on_poll(uv_timer_t *t)
+{
+	struct run *r = t->data;
+	if (!r->ended && !r->stopping && !r->failed)
+		return;
+	if (ing_pipeline_idle(r->engine.pipeline) && ing_emit_outstanding(r->emit) == 0)
+		stop_loop(r);
+	else if (r->failed)
+		ing_pipeline_cancel(r->engine.pipeline);
+}
+
+static void on_message(void *ctx, const struct ing_message *m)
+{
+	struct run *r = ctx;
+	ing_pipeline_on_message(r->engine.pipeline, m);
+}
+
+static void on_revoked(void *ctx, int32_t partition_slot, uint32_t epoch)
+{
+	(void)ctx; /* lines have one owner */
+	(void)partition_slot;
+	(void)epoch;
+}
+
+static void on_assigned(void *ctx, unsigned partitions)
+{
+	(void)ctx;
+	(void)partitions;
+}
+
+static void on_end(void *ctx)
+{
+	struct run *r = ctx;
+	r->ended = true;
+}
+
+static void on_fatal(void *ctx, const struct ing_error *err)
+{
+	struct run *r = ctx;
+	if (!r->failed)
+		r->error = *err;
+	r->failed = true;
+}
+
+static void on_dead(void *ctx, const struct ing_message *m, const struct ing_error *err)
+{
+	struct run *r = ctx;
+	r->dead++;
+	fprintf(stderr, "%s%s:%lld: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->topic,
+		(long long)m->token.offset, err->msg);
+}
+
+static void on_result(void *ctx, enum ing_status status, const char *url)
+{
+	struct run *r = ctx;
+	(void)url;
+	r->done++;
+	r->hits += status == ING_STATUS_SUCCESS;
+}
+
+static void on_cdx(void *ctx, const struct ing_cdx *row)
+{
+	struct run *r = ctx;
+	struct ing_buf line;
+	ing_buf_init(&line, ING_CDX_MAX_BYTES);
+	if (r->cdx != NULL && ing_cdx_format(row, &line) &&
+		fwrite(line.data, 1, line.len, r->cdx) != line.len && !r->failed) {
+		ing_error_sys(&r->error, errno, "%s/index.cdx", r->out_dir);
+		r->failed = true;
+	}
+	ing_buf_done(&line);
+}
+
+static void on_signal(uv_signal_t *s, int signum)
+{
+	struct run *r = s->data;
+	(void)signum;
+	if (r->stopping)
+		_exit(ING_CTL_NEGATIVE);
+	r->stopping = true;
+	fprintf(stderr, "\ningestctl run: stopping; what is under way may finish (again to leave at once)\n");
+	ing_intake_stop(r->intake);
+	ing_pipeline_drain(r->engine.pipeline);
+}
+
+/* --- set-up --- */
+
+static int open_folder(struct run *r, struct ing_error *err)
+{
+	char path[4096];
+	if (mkdir(r->out_dir, 0755) != 0 && errno != EEXIST)
+		return ing_error_sys(err, errno, "--out: cannot make %s", r->out_dir);
+	snprintf(path, sizeof(path), "%s/.lock", r->out_dir);
+	r->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (r->lock_fd < 0)
+		return ing_error_sys(err, errno, "%s", path);
+	if (flock(r->lock_fd, LOCK_EX | LOCK_NB) != 0)
+		return ing_error_set(
+			err, ING_FAIL_LOCKED, "%s: another run is using this folder", r->out_dir);
+	snprintf(path, sizeof(path), "%s/results.jsonl", r->out_dir);
+	r->results_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (r->results_fd < 0)
+		return ing_error_sys(err, errno, "%s", path);
+	snprintf(path, sizeof(path), "%s/index.cdx", r->out_dir);
+	r->cdx = fopen(path, "ae");
+	if (r->cdx == NULL)
+		return ing_error_sys(err, errno, "%s", path);
+	setvbuf(r->cdx, NULL, _IOLBF, 0);
+	return 0;
+}
+
+static int open_input(struct run *r, struct ing_error *err)
+{
+	if (strcmp(r->input_name, "-") == 0) {
+		r->input_fd = STDIN_FILENO;
+		r->input_name = "stdin";
+		return 0;
+	}
+	r->input_fd = open(r->input_name, O_RDONLY | O_CLOEXEC);
+	if (r->input_fd < 0)
+		return ing_error_sys(err, errno, "%s", r->input_name);
+	return 0;
+}
+
+/* For the bar: lines of a regular file. */
+static void count_lines(struct run *r)
+{
+	struct stat st;
+	if (fstat(r->input_fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	static char chunk[1 << 16];
+	ssize_t n;
+	bool open_line = false;
+	off_t at = 0;
+	while ((n = pread(r->input_fd, chunk, sizeof(chunk), at)) > 0) {
+		at += n;
+		for (ssize_t i = 0; i < n; i++) {
+			r->total_lines += chunk[i] == '\n';
+			open_line = chunk[i] != '\n';
+		}
+	}
+	r->total_lines += open_line;
+}
+
+/* KEY="VALUE" with VALUE quoted as JSON, which YAML reads the same. Heap. */
+static char *quoted_set(const char *key, const char *folder, const char *name)
+{
+	struct ing_buf path;
+	ing_buf_init(&path, 8192);
+	ing_buf_printf(&path, "%s%s", folder, name);
+	json_t *s = json_string(ing_buf_str(&path));
+	char *quoted = s != NULL ? json_dumps(s, JSON_ENCODE_ANY) : NULL;
+	ing_buf_clear(&path);
+	ing_buf_printf(&path, "%s=%s", key, quoted != NULL ? quoted : "");
+	free(quoted);
+	json_decref(s);
+	return ing_buf_steal(&path);
+}
+
+/* Our folders first, so that the command line's --set wins over them. */
+static int load_conf(struct run *r, const struct ing_ctl *ctl)
+{
+	size_t n = 0;
+	while (ctl->sets[n] != NULL)
+		n++;
+	char **sets = ing_alloc((n + 3) * sizeof(*sets));
+	sets[0] = r->out_dir != NULL ? quoted_set("warc.dir", r->out_dir, "/warc")
+				     : ing_strdup("warc.dir=\"\"");
+	sets[1] = quoted_set("spool.dir", r->out_dir != NULL ? r->out_dir : r->temp_dir, "/.spool");
+	memcpy(sets + 2, ctl->sets, n * sizeof(*sets));
+	struct ing_ctl with_ours = {.config_file = ctl->config_file, .sets = sets};
+	int code = ing_ctl_conf(&with_ours, &r->conf);
+	free(sets[0]);
+	free(sets[1]);
+	free(sets);
+	return code;
+}
+
+static int open_stages(struct run *r, struct ing_error *err)
+{
+	struct ing_intake_events events = {
+		.ctx = r,
+		.on_message = on_message,
+		.on_revoked = on_revoked,
+		.on_assigned = on_assigned,
+		.on_end = on_end,
+		.on_fatal = on_fatal,
+	};
+	int rc = ing_engine_init(&r->engine, r->conf, err);
+	if (rc == 0)
+		rc = ing_emit_lines_new(&r->engine.loop, r->results_fd, r->out_dir, &r->emit, err);
+	if (rc == 0)
+		rc = ing_intake_lines_new(
+			&r->engine.loop, r->input_fd, r->input_name, &events, &r->intake, err);
+	if (rc != 0)
+		return rc;
+	ing_pipeline_wire(r->engine.pipeline,
+		&(struct ing_stages){
+			.intake = r->intake,
+			.gate = r->engine.gate,
+			.fetch = r->engine.fetch,
+			.archive = r->engine.archive,
+			.pool = r->engine.pool,
+			.emit = r->emit,
+			.on_cdx = on_cdx,
+			.on_result = on_result,
+			.on_dead = on_dead,
+			.ctx = r,
+		});
+	return 0;
+}
+
+static void run_loop(struct run *r)
+{
+	uv_loop_t *loop = &r->engine.loop;
+	bool bar = isatty(STDERR_FILENO) != 0;
+	uv_timer_init(loop, &r->poll);
+	uv_timer_init(loop, &r->progress);
+	uv_signal_init(loop, &r->on_term);
+	uv_signal_init(loop, &r->on_int);
+	r->poll.data = r->progress.data = r->on_term.data = r->on_int.data = r;
+	uv_timer_start(&r->poll, on_poll, POLL_MS, POLL_MS);
+	uv_signal_start(&r->on_term, on_signal, SIGTERM);
+	uv_signal_start(&r->on_int, on_signal, SIGINT);
+	if (bar)
+		uv_timer_start(&r->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
+	r->started_ms = ing_now_ms();
+	ing_intake_start(r->intake);
+	uv_run(loop, UV_RUN_DEFAULT);
+	if (bar) {
+		print_progress(r);
+		fputc('\n', stderr);
+	}
+	uv_close((uv_handle_t *)&r->poll, NULL);
+	uv_close((uv_handle_t *)&r->progress, NULL);
+	uv_close((uv_handle_t *)&r->on_term, NULL);
+	uv_close((uv_handle_t *)&r->on_int, NULL);
+}
+
+static void close_all(struct run *r)
+{
+	ing_intake_free(ING_TAKE(r->intake));
+	ing_emit_free(ING_TAKE(r->emit));
+	ing_engine_done(&r->engine);
+	if (r->cdx != NULL && fclose(r->cdx) != 0 && !r->failed) {
+		ing_error_sys(&r->error, errno, "%s/index.cdx", r->out_dir);
+		r->failed = true;
+	}
+	if (r->conf != NULL)
+		rmdir(r->conf->spool.dir); /* ours is empty by now; another's, or one in use, stays */
+	if (r->temp_dir[0] != '\0')
+		rmdir(r->temp_dir);
+	if (r->input_fd > STDERR_FILENO)
+		close(r->input_fd);
+	if (r->out_dir != NULL && r->results_fd > STDERR_FILENO)
+		close(r->results_fd);
+	ing_conf_free(r->conf);
+}
+
+static int run_all(struct run *r, const struct ing_ctl *ctl)
+{
+	struct ing_error err = {0};
+	if (r->out_dir == NULL) {
+		const char *tmp = getenv("TMPDIR");
+		snprintf(r->temp_dir, sizeof(r->temp_dir), "%s/ingestctl.XXXXXX",
+			tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
+		if (mkdtemp(r->temp_dir) == NULL) {
+			int saved = errno;
+			const char *words = strerror(saved);
+			int code = ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", r->temp_dir, words);
+			r->temp_dir[0] = '\0';
+			return code;
+		}
+	}
+	int code = load_conf(r, ctl);
+	if (code != ING_CTL_OK)
+		return code;
+	ing_log_init(ING_MIN(r->conf->log.level, ING_LOG_WARNING));
+	if (open_input(r, &err) != 0 || (r->out_dir != NULL && open_folder(r, &err) != 0) ||
+		open_stages(r, &err) != 0)
+		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB, "%s", err.msg);
+	if (isatty(STDERR_FILENO))
+		count_lines(r);
+	run_loop(r);
+	return ING_CTL_OK;
+}
+
+static void print_help(void)
+{
+	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... run [--out DIR] FILE|-\n\n"
+	       "Reads ingest requests as JSON lines, fetches and examines, and writes a result line for\n"
+	       "each: to stdout, or with --out to DIR/results.jsonl beside DIR/warc/*.warc.gz, DIR/index.cdx,\n"
+	       "DIR/pdf-text.jsonl and DIR/dead-letters.jsonl. Needs neither Kafka nor PostgreSQL.\n\n"
+	       "Exit status: 0 all lines were readable, 1 some were not (they are named on stderr),\n"
+	       "2 usage or configuration, 3 something of the machine is missing or full.\n");
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"out", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct run r = {.input_fd = -1, .results_fd = STDOUT_FILENO, .lock_fd = -1};
+	for (;;) {
+		int c = getopt_long(argc, argv, "o:h", options, NULL);
+		if (c == -1)
+			break;
+		if (c == 'h') {
+			print_help();
+			return ING_CTL_OK;
+		}
+		if (c != 'o')
+			return ING_CTL_USAGE;
+		r.out_dir = optarg;
+	}
+	if (optind != argc - 1)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
+	r.input_name = argv[optind];
+	int code = run_all(&r, ctl);
+	close_all(&r);
+	if (code == ING_CTL_OK && r.out_dir != NULL && !r.failed &&
+		ing_cdx_index_sort(r.out_dir, &r.error) != 0)
+		r.failed = true;
+	if (r.lock_fd >= 0)
+		close(r.lock_fd);
+	if (code == ING_CTL_OK && r.failed)
+		code = ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s", r.error.msg);
+	if (code == ING_CTL_OK && (r.dead > 0 || r.stopping))
+		code = ING_CTL_NEGATIVE;
+	return code;
+}

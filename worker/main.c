@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingest-worker: the daemon. Reads the configuration, builds the stages, wires them to Kafka and PostgreSQL, and runs the loop
+ * until it is told to stop. The only code that knows every stage, beside `ingestctl run`.
+ *
+ * Stopping: the first SIGTERM (or SIGINT) stops intake and drops what has not been admitted; what is under way may finish
+ * within stop.drain_ms; then the rest is cancelled, finished offsets are committed and the group is left. A second signal exits at
+ * once: whatever that loses is done again by the next owner.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "worker/conf/conf.h"
+#include "worker/conf/version.h"
+#include "worker/emit/emit.h"
+#include "worker/engine.h"
+#include "worker/gate/gate.h"
+#include "worker/intake/intake.h"
+#include "worker/job/job.h"
+#include "worker/status/notify.h"
+#include "worker/store/store.h"
+
+#define MAX_SETS 256
+#define STATUS_MS 1000
+#define STOP_POLL_MS 20
+#define CANCEL_GRACE_MS 5000 /* for callbacks of threads after the drain's bound */
+#define SECOND_SIGNAL_EXIT 1
+
+enum exit_code { EXIT_OK = 0, EXIT_RUNTIME = 1, EXIT_CONFIG = 2, EXIT_ENVIRONMENT = 3 };
+
+struct options {
+	const char *config_file;
+	char *sets[MAX_SETS + 1];
+	size_t set_count;
+	bool check_config, dump_config, dump_man;
+};
+
+struct worker {
+	const struct ing_conf *conf;
+	struct ing_engine engine;
+	struct ing_intake *intake;
+	struct ing_emit *emit;
+	struct ing_store *store;
+	int lock_fd;
+	uv_signal_t on_term, on_int, on_hup;
+	uv_timer_t status, watchdog, stop;
+	bool stopping, cancelled;
+	uint64_t stop_by_ms;
+	uint64_t last_results;
+	enum exit_code exit_code;
+};
+
+/* --- the lock on the instance's name --- */
+
+static int lock_instance(struct worker *w, struct ing_error *err)
+{
+	const struct ing_conf *c = w->conf;
+	char path[4096];
+	if (mkdir(c->state.dir, 0755) != 0 && errno != EEXIST)
+		return ing_error_sys(err, errno, "state.dir: cannot make %s", c->state.dir);
+	int n = snprintf(path, sizeof(path), "%s/%s.lock", c->state.dir, c->instance);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return ing_error_set(err, ING_FAIL_CONFIG, "state.dir: path too long");
+	w->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (w->lock_fd < 0)
+		return ing_error_sys(err, errno, "state.dir: cannot open %s", path);
+	if (flock(w->lock_fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return ing_error_sys(err, errno, "state.dir: cannot lock %s", path);
+	return ing_error_set(err, ING_FAIL_LOCKED,
+		"instance %s: another worker of this name is running (it holds %s)", c->instance, path);
+}
+
+/* --- stopping --- */
+
+static void finish(struct worker *w)
+{
+	uv_stop(&w->engine.loop);
+}
+
+static void on_stop_poll(uv_timer_t *t)
+{
+	struct worker *w = t->data;
+	uint64_t now = ing_now_ms();
+	if (ing_pipeline_idle(w->engine.pipeline) && ing_emit_outstanding(w->emit) == 0) {
+		finish(w);
+	} else if (now >= w->stop_by_ms && !w->cancelled) {
+		ing_log(ING_LOG_WARNING, "stop.drain_ms has passed: calling off what is under way");
+		w->cancelled = true;
+		w->stop_by_ms = now + CANCEL_GRACE_MS;
+		ing_pipeline_cancel(w->engine.pipeline);
+	} else if (now >= w->stop_by_ms) {
+		finish(w);
+	}
+}
+
+static void start_stopping(struct worker *w, const char *why)
+{
+	if (w->stopping)
+		return;
+	w->stopping = true;
+	w->stop_by_ms = ing_now_ms() + w->conf->stop.drain_ms;
+	ing_log(ING_LOG_INFO, "%s: stopping, at most %u ms for what is under way", why,
+		w->conf->stop.drain_ms);
+	ing_notify_stopping(w->conf->stop.drain_ms + 2 * CANCEL_GRACE_MS);
+	ing_intake_stop(w->intake);
+	ing_pipeline_drain(w->engine.pipeline);
+	uv_timer_start(&w->stop, on_stop_poll, 0, STOP_POLL_MS);
+}
+
+static void on_signal(uv_signal_t *s, int signum)
+{
+	struct worker *w = s->data;
+	if (w->stopping) {
+		ing_log(ING_LOG_WARNING, "second signal: out");
+		_exit(SECOND_SIGNAL_EXIT);
+	}
+	start_stopping(w, signum == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+static void on_sighup(uv_signal_t *s, int signum)
+{
+	(void)s;
+	(void)signum;
+	ing_log(ING_LOG_INFO, "SIGHUP: nothing in the configuration can be reloaded; restart to change it");
+}
+
+/* --- events of intake and emit --- */
+
+static void on_message(void *ctx, const struct ing_message *m)
+{
+	struct worker *w = ctx;
+	ing_pipeline_on_message(w->engine.pipeline, m);
+}
+
+static void on_revoked(void *ctx, int32_t partition_slot, uint32_t epoch)
+{
+	struct worker *w = ctx;
+	ing_pipeline_on_revoked(w->engine.pipeline, partition_slot, epoch);
+}
+
+static void on_assigned(void *ctx, unsigned partitions)
+{
+	struct worker *w = ctx;
+	(void)w;
+	ing_log(ING_LOG_INFO, "assigned %u partitions", partitions);
+	ing_notify_ready();
+}
+
+static void on_end(void *ctx)
+{
+	(void)ctx; /* Kafka does not end */
+}
+
+static void on_fatal(void *ctx, const struct ing_error *err)
+{
+	struct worker *w = ctx;
+	ing_log(ING_LOG_ERROR, "%s", err->msg);
+	w->exit_code = EXIT_RUNTIME;
+	start_stopping(w, "fatal error");
+}
+
+static void on_dead(void *ctx, const struct ing_message *m, const struct ing_error *err)
+{
+	static struct ing_log_gate gate;
+	unsigned more = 0;
+	(void)ctx;
+	if (ing_log_gate_pass(&gate, 5000, &more))
+		ing_log(ING_LOG_WARNING, "dead letter: %s [%d] offset %lld: %s (%u more before)",
+			m->topic, m->partition, (long long)m->token.offset, err->msg, more);
+}
+
+/* --- timers --- */
+
+static void on_status(uv_timer_t *t)
+{
+	struct worker *w = t->data;
+	struct ing_pipeline_stats s;
+	ing_pipeline_stats(w->engine.pipeline, &s);
+	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
+	ing_notify_status("%llu results (%llu/s), %u requests at hand, %u transfers, oldest %llu s%s%s",
+		(unsigned long long)s.results,
+		(unsigned long long)(s.results - w->last_results) * 1000 / STATUS_MS, s.jobs,
+		ing_gate_holding(w->engine.gate), (unsigned long long)s.oldest_ms / 1000,
+		blocked != NULL ? ", waiting for " : "", blocked != NULL ? blocked : "");
+	w->last_results = s.results;
+}
+
+static void on_watchdog(uv_timer_t *t)
+{
+	(void)t;
+	ing_notify_watchdog();
+}
+
+static void start_timers(struct worker *w)
+{
+	uv_loop_t *loop = &w->engine.loop;
+	uv_signal_init(loop, &w->on_term);
+	uv_signal_init(loop, &w->on_int);
+	uv_signal_init(loop, &w->on_hup);
+	uv_timer_init(loop, &w->status);
+	uv_timer_init(loop, &w->watchdog);
+	uv_timer_init(loop, &w->stop);
+	w->on_term.data = w->on_int.data = w->on_hup.data = w;
+	w->status.data = w->watchdog.data = w->stop.data = w;
+	uv_signal_start(&w->on_term, on_signal, SIGTERM);
+	uv_signal_start(&w->on_int, on_signal, SIGINT);
+	uv_signal_start(&w->on_hup, on_sighup, SIGHUP);
+	uv_timer_start(&w->status, on_status, STATUS_MS, STATUS_MS);
+	unsigned watchdog_ms = ing_notify_watchdog_ms();
+	if (watchdog_ms > 0)
+		uv_timer_start(&w->watchdog, on_watchdog, 0, watchdog_ms);
+}
+
+static void stop_timers(struct worker *w)
+{
+	uv_close((uv_handle_t *)&w->on_term, NULL);
+	uv_close((uv_handle_t *)&w->on_int, NULL);
+	uv_close((uv_handle_t *)&w->on_hup, NULL);
+	uv_close((uv_handle_t *)&w->status, NULL);
+	uv_close((uv_handle_t *)&w->watchdog, NULL);
+	uv_close((uv_handle_t *)&w->stop, NULL);
+}
+
+/* --- the servers' side --- */
+
+static int open_store(struct worker *w, struct ing_error *err)
+{
+	const struct ing_conf *c = w->conf;
+	if (c->postgres.dsn == NULL || c->postgres.dsn[0] == '\0') {
+		ing_log(ING_LOG_INFO, "postgres.dsn is empty: no rows will be written");
+		return 0;
+	}
+	struct ing_store_conf conf = {
+		.dsn = c->postgres.dsn,
+		.batch_rows = c->postgres.batch_rows,
+		.batch_ms = c->postgres.batch_ms,
+	};
+	return ing_store_new(&w->engine.loop, &conf, &w->store, err);
+}
+
+static int open_emit(struct worker *w, struct ing_error *err)
+{
+	const struct ing_conf *c = w->conf;
+	struct ing_emit_kafka_conf conf = {
+		.brokers = c->kafka.brokers,
+		.instance = c->instance,
+		.topics =
+			{
+				[ING_EMIT_RESULTS] = c->kafka.topics.results,
+				[ING_EMIT_PDF_TEXT] = c->kafka.topics.pdf_text,
+				[ING_EMIT_DEAD] = c->kafka.topics.dead,
+			},
+		.max_message_bytes = c->kafka.max_message_bytes,
+		.properties = c->kafka.properties,
+	};
+	return ing_emit_kafka_new(&w->engine.loop, &conf, on_fatal, w, &w->emit, err);
+}
+
+static int open_intake(struct worker *w, struct ing_error *err)
+{
+	const struct ing_conf *c = w->conf;
+	struct ing_intake_kafka_conf conf = {
+		.brokers = c->kafka.brokers,
+		.group = c->kafka.group,
+		.topic = c->kafka.topics.requests,
+		.instance = c->instance,
+		.max_message_bytes = c->kafka.max_message_bytes,
+		.properties = c->kafka.properties,
+	};
+	struct ing_intake_events events = {
+		.ctx = w,
+		.on_message = on_message,
+		.on_revoked = on_revoked,
+		.on_assigned = on_assigned,
+		.on_end = on_end,
+		.on_fatal = on_fatal,
+	};
+	return ing_intake_kafka_new(&w->engine.loop, &conf, &events, &w->intake, err);
+}
+
+static void close_all(struct worker *w)
+{
+	/* Commits what is finished; first, so that the new owner can start. */
+	ing_intake_free(ING_TAKE(w->intake));
+	ing_emit_free(ING_TAKE(w->emit));
+	ing_store_free(ING_TAKE(w->store));
+	ing_engine_done(&w->engine);
+}
+
+static enum exit_code run(struct worker *w, struct ing_error *err)
+{
+	if (lock_instance(w, err) != 0 || ing_engine_init(&w->engine, w->conf, err) != 0)
+		return EXIT_ENVIRONMENT;
+	if (open_store(w, err) != 0 || open_emit(w, err) != 0 || open_intake(w, err) != 0) {
+		close_all(w);
+		return err->code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
+	}
+	ing_pipeline_wire(w->engine.pipeline,
+		&(struct ing_stages){
+			.intake = w->intake,
+			.gate = w->engine.gate,
+			.fetch = w->engine.fetch,
+			.archive = w->engine.archive,
+			.pool = w->engine.pool,
+			.store = w->store,
+			.emit = w->emit,
+			.on_dead = on_dead,
+			.ctx = w,
+		});
+	start_timers(w);
+	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
+		w->conf->instance, w->conf->kafka.topics.requests);
+	ing_intake_start(w->intake);
+	uv_run(&w->engine.loop, UV_RUN_DEFAULT);
+
+	char *stats = ing_engine_stats_json(&w->engine, w->store);
+	ing_log(ING_LOG_INFO, "stopped: %s", stats);
+	free(stats);
+	if (!ing_pipeline_idle(w->engine.pipeline)) {
+		/* A database or disk that is away still holds jobs. Their offsets are not committed. */
+		ing_log(ING_LOG_WARNING, "leaving unfinished requests to whoever owns them next");
+		ing_intake_free(ING_TAKE(w->intake));
+		_exit(w->exit_code);
+	}
+	stop_timers(w);
+	close_all(w);
+	return w->exit_code;
+}
+
+/* --- the command line --- */
+
+static void print_usage(FILE *to)
+{
+	fprintf(to,
+		"usage: ingest-worker [--config FILE] [--set KEY=VALUE]...\n"
+		"                     [--check-config] [--dump-config] [--dump-man] [--version] [--help]\n");
+}
+
+/* Returns -1 to go on, or the exit code. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {
+		{"config", required_argument, NULL, 'c'},
+		{"set", required_argument, NULL, 's'},
+		{"check-config", no_argument, NULL, 'k'},
+		{"dump-config", no_argument, NULL, 'd'},
+		{"dump-man", no_argument, NULL, 'm'},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'c':
+			o->config_file = optarg;
+			break;
+		case 's':
+			if (o->set_count == MAX_SETS) {
+				fprintf(stderr, "ingest-worker: more than %d --set\n", MAX_SETS);
+				return EXIT_CONFIG;
+			}
+			o->sets[o->set_count++] = optarg;
+			break;
+		case 'k':
+			o->check_config = true;
+			break;
+		case 'd':
+			o->dump_config = true;
+			break;
+		case 'm':
+			o->dump_man = true;
+			break;
+		case 'V':
+			printf("ingest-worker %s\n", ING_VERSION);
+			return EXIT_OK;
+		case 'h':
+			print_usage(stdout);
+			return EXIT_OK;
+		default:
+			print_usage(stderr);
+			return EXIT_CONFIG;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "ingest-worker: unexpected argument: %s\n", argv[optind]);
+		return EXIT_CONFIG;
+	}
+	return -1;
+}
+
+/* Sockets, memfds and pipes of every transfer; the hard limit is the service manager's to set. */
+static void raise_file_limit(void)
+{
+	struct rlimit r;
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+int main(int argc, char **argv)
+{
+	struct options options = {0};
+	setlocale(LC_CTYPE, "C.UTF-8");
+	signal(SIGPIPE, SIG_IGN);
+	int code = parse_options(argc, argv, &options);
+	if (code >= 0)
+		return code;
+	if (options.dump_man) {
+		ing_conf_dump_man(stdout);
+		return EXIT_OK;
+	}
+	struct ing_conf *conf = NULL;
+	struct ing_conf_errors errors = {0};
+	if (ing_conf_load(options.config_file, options.sets, ING_CONF_DAEMON, &conf, &errors) != 0) {
+		ing_conf_errors_print(&errors, stderr);
+		ing_conf_errors_done(&errors);
+		return EXIT_CONFIG;
+	}
+	ing_conf_errors_done(&errors);
+	code = EXIT_OK;
+	if (options.dump_config) {
+		ing_conf_dump(conf, stdout);
+	} else if (options.check_config) {
+		printf("ingest-worker: the configuration is good\n");
+	} else {
+		struct worker w = {.conf = conf, .lock_fd = -1};
+		struct ing_error err = {0};
+		ing_log_init(conf->log.level);
+		raise_file_limit();
+		code = (int)run(&w, &err);
+		if (err.code != ING_FAIL_NONE)
+			ing_log(ING_LOG_ERROR, "%s", err.msg);
+		if (w.lock_fd >= 0)
+			close(w.lock_fd);
+	}
+	ing_conf_free(conf);
+	return code;
+}
