@@ -6,7 +6,8 @@
  * transaction that holds its rows has committed. Database away: items wait, the connection is retried for ever with
  * back-off, `blocked` is true meanwhile (intake stops), everything resumes by itself. A row that PostgreSQL refuses
  * (which the cleaning in here should make impossible) is isolated by splitting the batch, logged, counted, and its item
- * called back, so that one row never stops the others.
+ * called back, so that one row never stops the others. Keys, limits of columns and what stands when two rows meet:
+ * README.md.
  */
 #pragma once
 #include "common/base/error.h"
@@ -68,12 +69,16 @@ struct ing_store_item {
 int ing_store_new(struct uv_loop_s *loop, const struct ing_store_conf *conf, struct ing_store **ret,
 	struct ing_error *err) ING_MUST_CHECK; /* connects, checks the schema version; -UNAVAILABLE when the server is away,
 						  -INVALID when the schema is missing, older or newer (say what to do) */
-void ing_store_free(struct ing_store *s); /* NULL is fine; call when nothing is outstanding, else those items are dropped */
+/* NULL is fine; call when nothing is outstanding, else those items are dropped. Waits for the thread, which gives up
+ * whatever it does at once (an attempt to connect: within connect_timeout); run the loop once more to close its handle. */
+void ing_store_free(struct ing_store *s);
 void ing_store_put(struct ing_store *s, struct ing_store_item *item);
 bool ing_store_blocked(const struct ing_store *s);
 
 struct ing_store_stats {
-	uint64_t items, batches, refused;
+	uint64_t items, batches; /* called back; committed */
+	uint64_t refused;        /* times that a table's rows of an item were left out because PostgreSQL refuses them */
+	uint64_t skipped;        /* rows left out because a key is missing, malformed or too long for its index */
 	uint64_t cpu_ns; /* of the store thread */
 };
 void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret);

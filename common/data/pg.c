@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * libpq in its non-blocking mode under a poll(2) of our own: the library's blocking calls know
+ * neither a deadline nor a way to be woken. Server-side limits (statement_timeout) are no
+ * substitute, for a frozen server does not keep them.
+ */
+#include "common/data/pg.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+
+struct ing_pg {
+	PGconn *conn;
+	int stop_fd;
+	int timeout_ms;
+	uint64_t until_ms; /* deadline of the call under way */
+};
+
+static void ignore_notice(void *ctx, const PGresult *res)
+{
+	(void)ctx;
+	(void)res;
+}
+
+/* libpq's messages end in a newline and may have several lines. */
+static void flatten(const char *text, char *to, size_t size)
+{
+	snprintf(to, size, "%s", text != NULL ? text : "");
+	for (char *c = to; *c != '\0'; c++) {
+		if (*c == '\n' || *c == '\t')
+			*c = ' ';
+	}
+	size_t n = strlen(to);
+	while (n > 0 && to[n - 1] == ' ')
+		to[--n] = '\0';
+}
+
+static enum ing_pg_rc lost(struct ing_pg *pg, struct ing_error *err)
+{
+	char text[300];
+	flatten(PQerrorMessage(pg->conn), text, sizeof(text));
+	ing_error_set(err, ING_FAIL_UNAVAILABLE, "database: %s",
+		text[0] != '\0' ? text : "the connection was lost");
+	return ING_PG_LOST;
+}
+
+static bool has_class(const char *sqlstate, const char *classes)
+{
+	for (; *classes != '\0'; classes += 3) {
+		if (strncmp(sqlstate, classes, 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What an SQLSTATE asks of the caller (PostgreSQL manual, appendix A). */
+static enum ing_pg_rc classify(const PGconn *conn, const char *sqlstate)
+{
+	if (PQstatus(conn) == CONNECTION_BAD || has_class(sqlstate, "08 "))
+		return ING_PG_LOST;
+	if (strncmp(sqlstate, "57P", 3) == 0 && strchr("123", sqlstate[3]) != NULL)
+		return ING_PG_LOST; /* shutting down, crashed, starting up */
+	if (has_class(sqlstate, "40 "))
+		return ING_PG_CONFLICT;
+	if (has_class(sqlstate, "21 22 23 44 54 P0 "))
+		return ING_PG_REFUSED;
+	return ING_PG_TROUBLE;
+}
+
+static enum ing_pg_rc refuse(struct ing_pg *pg, const PGresult *res, struct ing_error *err)
+{
+	static const enum ing_fail codes[] = {
+		[ING_PG_LOST] = ING_FAIL_UNAVAILABLE,
+		[ING_PG_CONFLICT] = ING_FAIL_BUSY,
+		[ING_PG_REFUSED] = ING_FAIL_INVALID,
+		[ING_PG_TROUBLE] = ING_FAIL_UNAVAILABLE,
+	};
+	const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+	if (sqlstate == NULL)
+		return lost(pg, err);
+	const char *constraint = PQresultErrorField(res, PG_DIAG_CONSTRAINT_NAME);
+	char text[400];
+	flatten(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY), text, sizeof(text));
+	enum ing_pg_rc rc = classify(pg->conn, sqlstate);
+	ing_error_set(err, codes[rc], "database: %s (SQLSTATE %s%s%s)", text, sqlstate,
+		constraint != NULL ? ", " : "", constraint != NULL ? constraint : "");
+	return rc;
+}
+
+static void start_clock(struct ing_pg *pg)
+{
+	pg->until_ms = pg->timeout_ms < 0 ? UINT64_MAX : ing_now_ms() + (uint64_t)pg->timeout_ms;
+}
+
+/* Wait for the socket and take in what it has. */
+static enum ing_pg_rc wait_socket(struct ing_pg *pg, short events, struct ing_error *err)
+{
+	struct pollfd fds[2] = {
+		{.fd = PQsocket(pg->conn), .events = events},
+		{.fd = pg->stop_fd, .events = POLLIN},
+	};
+	for (;;) {
+		uint64_t now = ing_now_ms();
+		int left = -1;
+		if (pg->until_ms != UINT64_MAX)
+			left = now >= pg->until_ms ? 0 : (int)ING_MIN(pg->until_ms - now, INT_MAX);
+		int n = poll(fds, 2, left);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || fds[0].fd < 0)
+			return lost(pg, err);
+		if (n == 0) {
+			ing_error_set(err, ING_FAIL_UNAVAILABLE, "database: no answer within %d s",
+				pg->timeout_ms / 1000);
+			return ING_PG_LOST;
+		}
+		if (fds[1].revents != 0) {
+			ing_error_set(err, ING_FAIL_CANCELLED, "database: stopped");
+			return ING_PG_STOPPED;
+		}
+		break;
+	}
+	if ((fds[0].revents & ~POLLOUT) != 0 && PQconsumeInput(pg->conn) == 0)
+		return lost(pg, err);
+	return ING_PG_OK;
+}
+
+static enum ing_pg_rc flush(struct ing_pg *pg, struct ing_error *err)
+{
+	for (;;) {
+		int rc = PQflush(pg->conn);
+		if (rc == 0)
+			return ING_PG_OK;
+		if (rc < 0)
+			return lost(pg, err);
+		enum ing_pg_rc waited = wait_socket(pg, POLLIN | POLLOUT, err);
+		if (waited != ING_PG_OK)
+			return waited;
+	}
+}
+
+static enum ing_pg_rc next_result(struct ing_pg *pg, PGresult **ret, struct ing_error *err)
+{
+	while (PQisBusy(pg->conn)) {
+		enum ing_pg_rc rc = wait_socket(pg, POLLIN, err);
+		if (rc != ING_PG_OK)
+			return rc;
+	}
+	*ret = PQgetResult(pg->conn);
+	return ING_PG_OK;
+}
+
+/* Read results to the end (or to the begin of a COPY). The first failure is the answer; *ret_last,
+ * if wanted, gets the last result, to be cleared by the caller. */
+static enum ing_pg_rc collect(struct ing_pg *pg, PGresult **ret_last, struct ing_error *err)
+{
+	enum ing_pg_rc answer = ING_PG_OK;
+	PGresult *last = NULL;
+	for (;;) {
+		PGresult *res = NULL;
+		enum ing_pg_rc rc = next_result(pg, &res, err);
+		if (rc != ING_PG_OK) {
+			PQclear(last);
+			return rc;
+		}
+		if (res == NULL)
+			break;
+		PQclear(last);
+		last = res;
+		ExecStatusType status = PQresultStatus(res);
+		if (status == PGRES_COPY_IN)
+			break;
+		if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK &&
+			status != PGRES_EMPTY_QUERY && answer == ING_PG_OK)
+			answer = refuse(pg, res, err);
+	}
+	if (answer == ING_PG_OK && PQstatus(pg->conn) == CONNECTION_BAD)
+		answer = lost(pg, err);
+	if (ret_last != NULL && answer == ING_PG_OK)
+		*ret_last = last;
+	else
+		PQclear(last);
+	return answer;
+}
+
+static enum ing_pg_rc run(
+	struct ing_pg *pg, const char *sql, PGresult **ret_last, struct ing_error *err)
+{
+	start_clock(pg);
+	if (PQsendQuery(pg->conn, sql) == 0)
+		return lost(pg, err);
+	enum ing_pg_rc rc = flush(pg, err);
+	return rc != ING_PG_OK ? rc : collect(pg, ret_last, err);
+}
+
+static int check_dsn(const char *dsn, struct ing_error *err)
+{
+	char *why = NULL;
+	PQconninfoOption *options = PQconninfoParse(dsn, &why);
+	if (options != NULL) {
+		PQconninfoFree(options);
+		return 0;
+	}
+	char text[300];
+	flatten(why, text, sizeof(text));
+	PQfreemem(why);
+	return ing_error_set(err, ING_FAIL_CONFIG, "database address: %s", text);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+int ing_pg_open(
+	const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret, struct ing_error *err)
+{
+	int rc = check_dsn(dsn, err);
+	if (rc != 0)
+		return rc;
+	/* What stands before dbname yields to the DSN, what stands behind it does not. A host that
+	 * vanishes is noticed after 10 s of unacknowledged data, or 11 s of silence while we wait.
+	 */
+	static const char *const names[] = {"connect_timeout", "keepalives_idle",
+		"keepalives_interval", "keepalives_count", "tcp_user_timeout",
+		"fallback_application_name", "dbname", "client_encoding", NULL};
+	const char *const values[] = {
+		"5", "5", "2", "3", "10000", "ingest-worker", dsn, "UTF8", NULL};
+	PGconn *conn = PQconnectdbParams(names, values, 1);
+	ing_must(conn != NULL);
+	struct ing_pg *pg = ing_alloc(sizeof(*pg));
+	*pg = (struct ing_pg){.conn = conn, .stop_fd = stop_fd, .timeout_ms = timeout_ms};
+	if (PQstatus(conn) != CONNECTION_OK || PQsetnonblocking(conn, 1) != 0) {
+		lost(pg, err);
+		ing_pg_close(pg);
+		return -ING_FAIL_UNAVAILABLE;
+	}
+	PQsetNoticeReceiver(conn, ignore_notice, NULL);
+	*ret = pg;
+	return 0;
+}
+
+void ing_pg_close(struct ing_pg *pg)
+{
+	if (pg == NULL)
+		return;
+	PQfinish(pg->conn);
+	free(pg);
+}
+
+enum ing_pg_rc ing_pg_exec(struct ing_pg *pg, const char *sql, struct ing_error *err)
+{
+	return run(pg, sql, NULL, err);
+}
+
+enum ing_pg_rc ing_pg_number(
+	struct ing_pg *pg, const char *sql, int64_t *ret, struct ing_error *err)
+{
+	PGresult *res = NULL;
+	enum ing_pg_rc rc = run(pg, sql, &res, err);
+	if (rc != ING_PG_OK)
+		return rc;
+	*ret = 0;
+	if (PQntuples(res) > 0 && PQnfields(res) > 0)
+		*ret = strtoll(PQgetvalue(res, 0, 0), NULL, 10);
+	PQclear(res);
+	return ING_PG_OK;
+}
+
+enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err)
+{
+	PGresult *res = NULL;
+	enum ing_pg_rc rc = run(pg, "COMMIT", &res, err);
+	if (rc != ING_PG_OK)
+		return rc;
+	if (strcmp(PQcmdStatus(res), "COMMIT") != 0) {
+		ing_error_set(err, ING_FAIL_UNAVAILABLE, "database: COMMIT was answered with %s",
+			PQcmdStatus(res));
+		rc = ING_PG_TROUBLE;
+	}
+	PQclear(res);
+	return rc;
+}
+
+enum ing_pg_rc ing_pg_copy_begin(struct ing_pg *pg, const char *sql, struct ing_error *err)
+{
+	PGresult *res = NULL;
+	enum ing_pg_rc rc = run(pg, sql, &res, err);
+	if (rc != ING_PG_OK)
+		return rc;
+	ing_must(PQresultStatus(res) == PGRES_COPY_IN);
+	PQclear(res);
+	return ING_PG_OK;
+}
+
+enum ing_pg_rc ing_pg_copy_add(
+	struct ing_pg *pg, const char *data, size_t bytes, struct ing_error *err)
+{
+	start_clock(pg);
+	while (bytes > 0) {
+		int n = (int)ING_MIN(bytes, (size_t)1 << 20);
+		int rc = PQputCopyData(pg->conn, data, n);
+		if (rc < 0)
+			return lost(pg, err);
+		enum ing_pg_rc flushed = flush(pg, err);
+		if (flushed != ING_PG_OK)
+			return flushed;
+		if (rc == 0)
+			continue; /* not taken: its buffer was full */
+		data += n;
+		bytes -= (size_t)n;
+	}
+	return ING_PG_OK;
+}
+
+enum ing_pg_rc ing_pg_copy_end(struct ing_pg *pg, struct ing_error *err)
+{
+	start_clock(pg);
+	int rc;
+	do {
+		rc = PQputCopyEnd(pg->conn, NULL);
+		if (rc < 0)
+			return lost(pg, err);
+		enum ing_pg_rc flushed = flush(pg, err);
+		if (flushed != ING_PG_OK)
+			return flushed;
+	} while (rc == 0);
+	return collect(pg, NULL, err);
+}

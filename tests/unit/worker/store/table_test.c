@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The tables as data: rows of items, and the SQL that follows from the tables.
+ */
+#include "worker/store/table.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "schemas/migrations.h"
+#include "worker/limits.h"
+#include "worker/store/store.h"
+
+#define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+
+static char *repeat(char c, size_t n)
+{
+	char *s = malloc(n + 1);
+	assert_non_null(s);
+	memset(s, c, n);
+	s[n] = '\0';
+	return s;
+}
+
+static const struct ing_table *table_named(const char *name)
+{
+	for (size_t i = 0; i < ING_TABLES; i++) {
+		if (strcmp(ing_tables[i].name, name) == 0)
+			return &ing_tables[i];
+	}
+	fail_msg("no table %s", name);
+	return NULL;
+}
+
+static void sql_of_a_table(void **state)
+{
+	(void)state;
+	struct ing_buf out;
+	ing_buf_init(&out, 16384);
+	const struct ing_table *t = table_named("file_meta");
+	ing_table_session_sql(t, &out);
+	assert_string_equal(ing_buf_str(&out),
+		"CREATE TEMP TABLE stage_file_meta ON COMMIT DELETE ROWS AS SELECT sha1hex, sha256hex, "
+		"md5hex, size_bytes, mimetype, 0 AS seq FROM file_meta WITH NO DATA; "
+		"PREPARE put_file_meta AS INSERT INTO file_meta AS t (sha1hex, sha256hex, md5hex, "
+		"size_bytes, mimetype) SELECT DISTINCT ON (sha1hex) sha1hex, sha256hex, md5hex, "
+		"size_bytes, mimetype FROM stage_file_meta ORDER BY sha1hex, seq "
+		"ON CONFLICT (sha1hex) DO NOTHING");
+	ing_buf_clear(&out);
+	ing_table_copy_sql(t, &out);
+	assert_string_equal(ing_buf_str(&out),
+		"COPY stage_file_meta (sha1hex, sha256hex, md5hex, size_bytes, mimetype, seq) FROM STDIN");
+	ing_buf_clear(&out);
+	ing_table_upsert_sql(t, &out);
+	assert_string_equal(ing_buf_str(&out), "EXECUTE put_file_meta");
+	ing_buf_done(&out);
+}
+
+static void sql_of_every_table_is_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_TABLES; i++) {
+		struct ing_buf out;
+		ing_buf_init(&out, 16384);
+		ing_table_session_sql(&ing_tables[i], &out);
+		ing_table_copy_sql(&ing_tables[i], &out);
+		assert_false(out.failed);
+		assert_in_range(ing_tables[i].column_count, 1, ING_MAX_COLUMNS);
+		/* What the conflict rule sets is a column that a row brings. */
+		for (size_t k = 0; k < ing_tables[i].column_count; k++)
+			assert_non_null(strstr(ing_buf_str(&out), ing_tables[i].columns[k].name));
+		ing_buf_done(&out);
+	}
+}
+
+static void rows_of_an_item(void **state)
+{
+	(void)state;
+	const struct ing_row_cdx cdx[2] = {
+		{.url = "https://a.example/",
+			.datetime = "20261121110000",
+			.sha1hex = SHA1,
+			.warc_path = "w.warc.gz",
+			.warc_csize = 5,
+			.warc_offset = 0},
+		{.url = "https://b.example/",
+			.datetime = "20261121110001",
+			.sha1hex = SHA1,
+			.warc_csize = UINT64_MAX},
+	};
+	const struct ing_store_item item = {
+		.result = {.present = true,
+			.ingest_type = "pdf",
+			.base_url = "https://a.example/\t",
+			.status = "success",
+			.hit = true,
+			.terminal_status_code = 0},
+		.cdx = cdx,
+		.cdx_count = 2,
+	};
+	struct ing_buf out;
+	ing_buf_init(&out, 16384);
+	assert_int_equal(table_named("ingest_request")->count(&item), 0);
+	assert_int_equal(table_named("cdx")->count(&item), 2);
+	assert_true(ing_table_row(table_named("ingest_file_result"), &item, 0, 7, &out));
+	assert_string_equal(ing_buf_str(&out),
+		"pdf\thttps://a.example/\\t\tt\tsuccess\t\\N\t\\N\t\\N\t\\N\t7\n");
+	ing_buf_clear(&out);
+	assert_true(ing_table_row(table_named("cdx"), &item, 0, 0, &out));
+	assert_true(ing_table_row(table_named("cdx"), &item, 1, 1, &out));
+	assert_string_equal(ing_buf_str(&out),
+		"https://a.example/\t20261121110000\t" SHA1 "\t\\N\t\\N\tw.warc.gz\t5\t0\t0\n"
+		"https://b.example/\t20261121110001\t" SHA1 "\t\\N\t\\N\t\\N\t\\N\t0\t1\n");
+	ing_buf_done(&out);
+}
+
+static void overlong_keys_drop_the_row_and_nothing_else(void **state)
+{
+	(void)state;
+	char *fits = repeat('u', ING_MAX_BASE_URL_BYTES);
+	char *over = repeat('u', ING_MAX_BASE_URL_BYTES + 1);
+	char *terminal = repeat('t', ING_MAX_TERMINAL_URL_BYTES + 1);
+	struct ing_store_item item = {
+		.result = {.present = true,
+			.ingest_type = "pdf",
+			.base_url = over,
+			.status = "timeout",
+			.terminal_url = terminal},
+	};
+	const struct ing_table *t = table_named("ingest_file_result");
+	struct ing_buf out;
+	ing_buf_init(&out, 16384);
+	ing_buf_add_str(&out, "before\n");
+	assert_false(ing_table_row(t, &item, 0, 0, &out));
+	assert_string_equal(ing_buf_str(&out), "before\n");
+	item.result.base_url = fits;
+	assert_true(ing_table_row(t, &item, 0, 0, &out));
+	assert_null(strstr(ing_buf_str(&out), "ttt"));
+	ing_buf_done(&out);
+	free(fits);
+	free(over);
+	free(terminal);
+}
+
+static void a_row_past_the_ceiling_leaves_the_buffer_usable(void **state)
+{
+	(void)state;
+	const struct ing_store_item item = {.file_meta = {.present = true, .sha1hex = SHA1}};
+	struct ing_buf out;
+	ing_buf_init(&out, 60);
+	assert_true(ing_table_row(table_named("file_meta"), &item, 0, 0, &out));
+	size_t before = out.len;
+	assert_false(ing_table_row(table_named("file_meta"), &item, 0, 0, &out));
+	assert_int_equal(out.len, before);
+	assert_true(ing_buf_add_char(&out, 'x'));
+	ing_buf_done(&out);
+}
+
+/* The build names its migrations one by one; a file that it does not name would be forgotten
+ * silently. */
+static void every_migration_is_compiled_in(void **state)
+{
+	(void)state;
+	glob_t files;
+	assert_int_equal(glob(ING_SOURCE_DIR "/schemas/sql/*.sql", 0, NULL, &files), 0);
+	assert_int_equal(files.gl_pathc, ing_migration_count);
+	for (int i = 0; i < ing_migration_count; i++) {
+		assert_int_equal(ing_migrations[i].version, i + 1);
+		assert_non_null(strstr(files.gl_pathv[i], ing_migrations[i].name));
+		FILE *f = fopen(files.gl_pathv[i], "r");
+		assert_non_null(f);
+		struct ing_buf text;
+		ing_buf_init(&text, 1 << 20);
+		char piece[4096];
+		size_t n;
+		while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
+			ing_buf_add(&text, piece, n);
+		fclose(f);
+		assert_string_equal(ing_buf_str(&text), ing_migrations[i].sql);
+		ing_buf_done(&text);
+	}
+	globfree(&files);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sql_of_a_table),
+		cmocka_unit_test(sql_of_every_table_is_whole),
+		cmocka_unit_test(rows_of_an_item),
+		cmocka_unit_test(overlong_keys_drop_the_row_and_nothing_else),
+		cmocka_unit_test(a_row_past_the_ceiling_leaves_the_buffer_usable),
+		cmocka_unit_test(every_migration_is_compiled_in),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

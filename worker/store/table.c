@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Column limits: what is part of an index key stays below the 2,704 bytes of a B-tree entry, all
+ * its columns together; a key column is never cut, because two keys would become one. The order of
+ * rows within a batch and the conflict rule against the table say the same thing, so that the
+ * outcome does not depend on where one batch ends and the next begins.
+ */
+#include "worker/store/table.h"
+
+#include <limits.h>
+
+#include "worker/limits.h"
+#include "worker/store/store.h"
+
+#define TEXT(name, max)                                                                            \
+	{                                                                                          \
+		name, ING_CELL_TEXT, false, ING_OVER_CUT, max, 0                                   \
+	}
+#define TEXT_OR_NULL(name, max)                                                                    \
+	{                                                                                          \
+		name, ING_CELL_TEXT, false, ING_OVER_NULL, max, 0                                  \
+	}
+#define KEY_TEXT(name, max)                                                                        \
+	{                                                                                          \
+		name, ING_CELL_TEXT, true, ING_OVER_NULL, max, 0                                   \
+	}
+#define HEX(name, digits)                                                                          \
+	{                                                                                          \
+		name, ING_CELL_HEX, false, ING_OVER_NULL, digits, 0                                \
+	}
+#define KEY_HEX(name, digits)                                                                      \
+	{                                                                                          \
+		name, ING_CELL_HEX, true, ING_OVER_NULL, digits, 0                                 \
+	}
+#define OTHER(name, kind)                                                                          \
+	{                                                                                          \
+		name, kind, false, ING_OVER_NULL, 0, 0                                             \
+	}
+#define INTEGER(name, max)                                                                         \
+	{                                                                                          \
+		name, ING_CELL_INT, false, ING_OVER_NULL, 0, max                                   \
+	}
+
+/* ingest_request's key: 100 + 1,000 + 40 + 1,500 and headers. */
+#define MAX_SLUG 100
+#define MAX_TYPE 40
+#define MAX_SOURCE_ID 1000
+#define MAX_WORD 200 /* short optional values, some of them indexed */
+
+static const struct ing_column request_columns[] = {
+	KEY_TEXT("link_source", MAX_SLUG),
+	KEY_TEXT("link_source_id", MAX_SOURCE_ID),
+	KEY_TEXT("ingest_type", MAX_TYPE),
+	KEY_TEXT("base_url", ING_MAX_BASE_URL_BYTES),
+	TEXT("ingest_request_source", MAX_WORD),
+	TEXT("release_stage", MAX_WORD),
+	OTHER("request", ING_CELL_JSON),
+};
+
+static const struct ing_column result_columns[] = {
+	KEY_TEXT("ingest_type", MAX_TYPE),
+	KEY_TEXT("base_url", ING_MAX_BASE_URL_BYTES),
+	OTHER("hit", ING_CELL_BOOL),
+	KEY_TEXT("status", MAX_SLUG),
+	TEXT_OR_NULL("terminal_url", ING_MAX_TERMINAL_URL_BYTES),
+	OTHER("terminal_dt", ING_CELL_DT14),
+	INTEGER("terminal_status_code", INT_MAX),
+	HEX("terminal_sha1hex", 40),
+};
+
+static const struct ing_column file_columns[] = {
+	KEY_HEX("sha1hex", 40),
+	HEX("sha256hex", 64),
+	HEX("md5hex", 32),
+	INTEGER("size_bytes", INT64_MAX),
+	TEXT("mimetype", MAX_WORD),
+};
+
+static const struct ing_column cdx_columns[] = {
+	KEY_TEXT("url", ING_MAX_TERMINAL_URL_BYTES),
+	{"datetime", ING_CELL_DT14, true, ING_OVER_NULL, 0, 0},
+	KEY_HEX("sha1hex", 40),
+	HEX("cdx_sha1hex", 40),
+	TEXT("mimetype", MAX_WORD),
+	TEXT_OR_NULL("warc_path", 4096),
+	INTEGER("warc_csize", INT64_MAX),
+	INTEGER("warc_offset", INT64_MAX),
+};
+
+static const struct ing_column pdf_columns[] = {
+	KEY_HEX("sha1hex", 40),
+	KEY_TEXT("status", MAX_SLUG),
+	OTHER("has_page0_thumbnail", ING_CELL_BOOL),
+	INTEGER("page_count", INT_MAX),
+	INTEGER("word_count", INT_MAX),
+	OTHER("page0_height", ING_CELL_REAL),
+	OTHER("page0_width", ING_CELL_REAL),
+	TEXT("permanent_id", MAX_WORD),
+	OTHER("pdf_created", ING_CELL_TIME),
+	TEXT("pdf_version", MAX_WORD),
+	OTHER("metadata", ING_CELL_JSON),
+};
+
+static size_t count_request(const struct ing_store_item *it)
+{
+	return it->request.present;
+}
+
+static size_t count_result(const struct ing_store_item *it)
+{
+	return it->result.present;
+}
+
+static size_t count_file(const struct ing_store_item *it)
+{
+	return it->file_meta.present;
+}
+
+static size_t count_cdx(const struct ing_store_item *it)
+{
+	return it->cdx_count;
+}
+
+static size_t count_pdf(const struct ing_store_item *it)
+{
+	return it->pdf_meta.present;
+}
+
+static void fill_request(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+{
+	(void)i;
+	const struct ing_row_request *r = &it->request;
+	*c++ = (struct ing_cell){.text = r->link_source};
+	*c++ = (struct ing_cell){.text = r->link_source_id};
+	*c++ = (struct ing_cell){.text = r->ingest_type};
+	*c++ = (struct ing_cell){.text = r->base_url};
+	*c++ = (struct ing_cell){.text = r->ingest_request_source};
+	*c++ = (struct ing_cell){.text = r->release_stage};
+	*c = (struct ing_cell){.text = r->request_json};
+}
+
+static void fill_result(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+{
+	(void)i;
+	const struct ing_row_result *r = &it->result;
+	*c++ = (struct ing_cell){.text = r->ingest_type};
+	*c++ = (struct ing_cell){.text = r->base_url};
+	*c++ = (struct ing_cell){.number = r->hit};
+	*c++ = (struct ing_cell){.text = r->status};
+	*c++ = (struct ing_cell){.text = r->terminal_url};
+	*c++ = (struct ing_cell){.text = r->terminal_dt};
+	*c++ = (struct ing_cell){.number = r->terminal_status_code ? r->terminal_status_code : -1};
+	*c = (struct ing_cell){.text = r->terminal_sha1hex};
+}
+
+/* Sizes past what bigint holds become negative, which a column takes as NULL. */
+static int64_t bigint(uint64_t v)
+{
+	return v <= INT64_MAX ? (int64_t)v : -1;
+}
+
+static void fill_file(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+{
+	(void)i;
+	const struct ing_row_file_meta *r = &it->file_meta;
+	*c++ = (struct ing_cell){.text = r->sha1hex};
+	*c++ = (struct ing_cell){.text = r->sha256hex};
+	*c++ = (struct ing_cell){.text = r->md5hex};
+	*c++ = (struct ing_cell){.number = bigint(r->size_bytes)};
+	*c = (struct ing_cell){.text = r->mimetype};
+}
+
+static void fill_cdx(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+{
+	const struct ing_row_cdx *r = &it->cdx[i];
+	*c++ = (struct ing_cell){.text = r->url};
+	*c++ = (struct ing_cell){.text = r->datetime};
+	*c++ = (struct ing_cell){.text = r->sha1hex};
+	*c++ = (struct ing_cell){.text = r->cdx_sha1hex};
+	*c++ = (struct ing_cell){.text = r->mimetype};
+	*c++ = (struct ing_cell){.text = r->warc_path};
+	*c++ = (struct ing_cell){.number = bigint(r->warc_csize)};
+	*c = (struct ing_cell){.number = bigint(r->warc_offset)};
+}
+
+static void fill_pdf(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+{
+	(void)i;
+	const struct ing_row_pdf_meta *r = &it->pdf_meta;
+	*c++ = (struct ing_cell){.text = r->sha1hex};
+	*c++ = (struct ing_cell){.text = r->status};
+	*c++ = (struct ing_cell){.number = r->has_page0_thumbnail};
+	*c++ = (struct ing_cell){.number = r->page_count};
+	*c++ = (struct ing_cell){.number = r->word_count};
+	*c++ = (struct ing_cell){.real = r->page0_height};
+	*c++ = (struct ing_cell){.real = r->page0_width};
+	*c++ = (struct ing_cell){.text = r->permanent_id};
+	*c++ = (struct ing_cell){.text = r->pdf_created};
+	*c++ = (struct ing_cell){.text = r->pdf_version};
+	*c = (struct ing_cell){.text = r->metadata_json};
+}
+
+#define COLUMNS(c) c, ING_ARRAY_LEN(c)
+
+const struct ing_table ing_tables[ING_TABLES] = {
+	{"ingest_request", COLUMNS(request_columns),
+		"link_source, link_source_id, ingest_type, base_url", "seq", "NOTHING",
+		count_request, fill_request},
+	{"ingest_file_result", COLUMNS(result_columns), "ingest_type, base_url",
+		"hit DESC, seq DESC",
+		"UPDATE SET updated = now(), hit = excluded.hit, status = excluded.status,"
+		" terminal_url = excluded.terminal_url, terminal_dt = excluded.terminal_dt,"
+		" terminal_status_code = excluded.terminal_status_code,"
+		" terminal_sha1hex = excluded.terminal_sha1hex"
+		" WHERE excluded.hit OR NOT t.hit",
+		count_result, fill_result},
+	{"file_meta", COLUMNS(file_columns), "sha1hex", "seq", "NOTHING", count_file, fill_file},
+	{"cdx", COLUMNS(cdx_columns), "url, datetime", "seq", "NOTHING", count_cdx, fill_cdx},
+	{"pdf_meta", COLUMNS(pdf_columns), "sha1hex", "(status = 'success') DESC, seq DESC",
+		"UPDATE SET updated = now(), status = excluded.status,"
+		" has_page0_thumbnail = excluded.has_page0_thumbnail,"
+		" page_count = excluded.page_count, word_count = excluded.word_count,"
+		" page0_height = excluded.page0_height, page0_width = excluded.page0_width,"
+		" permanent_id = excluded.permanent_id, pdf_created = excluded.pdf_created,"
+		" pdf_version = excluded.pdf_version, metadata = excluded.metadata"
+		" WHERE excluded.status = 'success' OR t.status <> 'success'",
+		count_pdf, fill_pdf},
+};
+
+static void add_columns(const struct ing_table *t, struct ing_buf *out)
+{
+	for (size_t i = 0; i < t->column_count; i++) {
+		if (i > 0)
+			ing_buf_add_str(out, ", ");
+		ing_buf_add_str(out, t->columns[i].name);
+	}
+}
+
+/* Take back what a row that cannot be stored has written. */
+static bool drop_row(struct ing_buf *out, size_t start)
+{
+	out->len = start;
+	if (out->data != NULL)
+		out->data[start] = '\0';
+	out->failed = false;
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+void ing_table_session_sql(const struct ing_table *t, struct ing_buf *out)
+{
+	/* Types and collations are the table's own; its constraints are not, they are the upsert's
+	 * to check. */
+	ing_buf_printf(out, "CREATE TEMP TABLE stage_%s ON COMMIT DELETE ROWS AS SELECT ", t->name);
+	add_columns(t, out);
+	ing_buf_printf(out,
+		", 0 AS seq FROM %s WITH NO DATA; PREPARE put_%s AS INSERT INTO %s AS t (", t->name,
+		t->name, t->name);
+	add_columns(t, out);
+	/* Rows arrive in the order of the key, so that workers who share keys queue up and do not
+	 * deadlock. */
+	ing_buf_printf(out, ") SELECT DISTINCT ON (%s) ", t->key);
+	add_columns(t, out);
+	ing_buf_printf(out, " FROM stage_%s ORDER BY %s, %s ON CONFLICT (%s) DO %s", t->name,
+		t->key, t->prefer, t->key, t->action);
+}
+
+void ing_table_copy_sql(const struct ing_table *t, struct ing_buf *out)
+{
+	ing_buf_printf(out, "COPY stage_%s (", t->name);
+	add_columns(t, out);
+	ing_buf_add_str(out, ", seq) FROM STDIN");
+}
+
+void ing_table_upsert_sql(const struct ing_table *t, struct ing_buf *out)
+{
+	ing_buf_printf(out, "EXECUTE put_%s", t->name);
+}
+
+bool ing_table_row(const struct ing_table *t, const struct ing_store_item *item, size_t i,
+	unsigned seq, struct ing_buf *out)
+{
+	struct ing_cell cells[ING_MAX_COLUMNS] = {0};
+	size_t start = out->len;
+	t->fill(item, i, cells);
+	for (size_t k = 0; k < t->column_count; k++) {
+		if (!ing_cell_write(&t->columns[k], &cells[k], out) || !ing_buf_add_char(out, '\t'))
+			return drop_row(out, start);
+	}
+	return ing_buf_printf(out, "%u\n", seq) || drop_row(out, start);
+}
