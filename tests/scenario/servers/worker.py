@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import yaml
@@ -51,6 +52,8 @@ class Worker:
             os.unlink(self.socket_path)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(self.socket_path)
+        # Read all the time: a full socket would hold the worker's loop up.
+        threading.Thread(target=self._listen, args=(self.socket,), daemon=True).start()
         # Appended: a worker that is started again in the same folder goes on in the same log.
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
@@ -59,6 +62,13 @@ class Worker:
         if ready:
             self.wait_notified("READY=1", READY_PATIENCE_S)
         return self
+
+    def _listen(self, sock):
+        try:
+            while note := sock.recv(65536):
+                self.notifications.append(note.decode())
+        except OSError:
+            pass  # closed: the worker has ended
 
     @property
     def pid(self):
@@ -81,11 +91,7 @@ class Worker:
                 raise AssertionError(f"the worker ended with {self.process.returncode}:\n{self.tail()}")
             if time.monotonic() > deadline:
                 raise AssertionError(f"no {wanted} within {timeout} s:\n{self.tail()}")
-            self.socket.settimeout(0.1)
-            try:
-                self.notifications.append(self.socket.recv(65536).decode())
-            except TimeoutError:
-                continue
+            time.sleep(0.02)
 
     def wait_log(self, pattern, timeout=30):
         """Waits until the log has a line that the regular expression finds."""
@@ -125,5 +131,6 @@ class Worker:
 
     def _close(self):
         if self.socket and self.process.poll() is not None:
+            self.socket.shutdown(socket.SHUT_RD)  # wakes the reader, which close() alone does not
             self.socket.close()
             self.socket = None
