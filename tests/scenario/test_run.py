@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ingestctl run: the pipeline without servers, and the small verbs."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+LANDING = "https://tidal-ecology.example/article/view/41"
+
+
+def ctl_settings(web, tmp_path):
+    return ["--set", "fetch.connect_to=" + json.dumps(web.connect_to()), "--set", f"fetch.ca_file={web.ca_file}",
+            "--set", 'fetch.allow_address=["127.0.0.0/8"]', "--set", "gate.host_delay_ms=0"]
+
+
+def ingestctl(program, *arguments, input=None):
+    return subprocess.run([program("ingestctl"), *map(str, arguments)], input=input, capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_path, schema):
+    out = tmp_path / "d"
+    done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "--out", out, "-",
+                     input=json.dumps({"ingest_type": "pdf", "base_url": LANDING}) + "\n")
+    assert done.returncode == 0, done.stderr
+    lines = (out / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1
+    result = json.loads(lines[0])
+    schema("ingest-result").validate(result)
+    assert result["status"] == "success"
+    files = sorted((out / "warc").iterdir())
+    assert len(files) == 1 and files[0].name.endswith(".warc.gz")
+    checked = subprocess.run([sys.executable, "-m", "warcio.cli", "check", *map(str, files)], capture_output=True,
+                             text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+    index = (out / "index.cdx").read_text(encoding="utf-8").splitlines()
+    assert index[0] == " CDX N b a m s k r M S V g"
+    assert index[1:] == sorted(index[1:]) and len(index) == 3
+    data = files[0].read_bytes()
+    for line in index[1:]:
+        fields = line.split(" ")
+        assert len(fields) == 11
+        record = gzip.decompress(data[int(fields[9]):int(fields[9]) + int(fields[8])])
+        assert fields[2].encode() in record and b"WARC-Type: response" in record
+        assert b"sha1:" + fields[5].encode() in record
+    text = json.loads((out / "pdf-text.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert "creek" in json.dumps(text)
+    assert sorted(path.name for path in out.iterdir() if not path.name.startswith(".")) == \
+        ["index.cdx", "pdf-text.jsonl", "results.jsonl", "warc"]
+
+
+def test_run_without_a_folder_writes_results_to_stdout_only(program, web, tmp_path, schema):
+    requests = [{"ingest_type": "pdf", "base_url": LANDING},
+                {"ingest_type": "pdf", "base_url": "http://broken.gannet.example/article/gone"}]
+    path = tmp_path / "requests.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in requests), encoding="utf-8")
+    done = ingestctl(program, *ctl_settings(web, tmp_path), "run", path)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    for result in found:
+        schema("ingest-result").validate(result)
+    assert sorted(result["status"] for result in found) == ["success", "terminal-bad-status"]
+
+
+def test_run_names_bad_lines_and_goes_on(program, web, tmp_path):
+    done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "-",
+                     input='nonsense\n\n' + json.dumps({"ingest_type": "pdf", "base_url": LANDING}) + "\r\n{}")
+    assert done.returncode == 1
+    assert "stdin:1:" in done.stderr and "stdin:4:" in done.stderr
+    assert [json.loads(line)["status"] for line in done.stdout.splitlines()] == ["success"]
+
+
+def test_a_folder_may_be_used_again(program, web, tmp_path):
+    out = tmp_path / "d"
+    for url in (LANDING, "https://preprints.halcyon.example/abs/2311.0042"):
+        done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "--out", out, "-",
+                         input=json.dumps({"ingest_type": "pdf", "base_url": url}) + "\n")
+        assert done.returncode == 0, done.stderr
+    assert len((out / "results.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+    index = (out / "index.cdx").read_text(encoding="utf-8").splitlines()
+    assert index[0].startswith(" CDX") and index[1:] == sorted(index[1:]) and len(index) >= 5
+
+
+def test_run_says_when_the_input_is_missing(program, tmp_path):
+    done = ingestctl(program, "run", tmp_path / "nothing.jsonl")
+    assert done.returncode == 3 and "nothing.jsonl" in done.stderr
+
+
+def test_every_verb_has_help_and_unknown_ones_are_refused(program):
+    for verb in ("run", "submit", "results", "db", "url", "identify", "extract"):
+        done = ingestctl(program, verb, "--help")
+        assert done.returncode == 0 and "usage: " in done.stdout, verb
+    done = ingestctl(program, "dance")
+    assert done.returncode == 2 and "dance" in done.stderr
+    assert ingestctl(program).returncode == 2
+
+
+def test_identify_agrees_with_the_system(program, tmp_path):
+    import hashlib
+    path = tmp_path / "a.html"
+    path.write_bytes(b"<!doctype html><title>x</title>")
+    done = ingestctl(program, "identify", path, tmp_path / "missing")
+    assert done.returncode == 1 and "missing" in done.stderr
+    found = json.loads(done.stdout)
+    assert found == {"path": str(path), "size_bytes": 31, "mimetype": "text/html",
+                     "md5hex": hashlib.md5(path.read_bytes()).hexdigest(),
+                     "sha1hex": hashlib.sha1(path.read_bytes()).hexdigest(),
+                     "sha256hex": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def test_submit_and_results(run_ctl, consume, topics):
+    done = run_ctl("submit", "-", input='{"ingest_type":"pdf","base_url":"https://a.example/"}\nbad\n')
+    assert done.returncode == 1
+    assert ":2:" in done.stderr
+    assert len(consume(topics["requests"], 1)) == 1
+    done = run_ctl("results", "--from-beginning")
+    assert done.returncode == 0 and done.stdout == ""
+
+
+def test_db_status_and_migrate(run_ctl, postgres, tag):
+    dsn = postgres.create_database(tag + "-empty")
+    assert run_ctl("db", "status", overrides={"postgres.dsn": dsn}).returncode == 1
+    assert run_ctl("db", "migrate", overrides={"postgres.dsn": dsn}).returncode == 0
+    assert run_ctl("db", "migrate", overrides={"postgres.dsn": dsn}).returncode == 0
+    assert run_ctl("db", "status", overrides={"postgres.dsn": dsn}).returncode == 0
+    done = run_ctl("db", "status", overrides={"postgres.dsn": "host=/nonexistent"})
+    assert done.returncode == 3
+
+
+def test_url_clean(program):
+    done = ingestctl(program, "url", "clean", "HTTP://Example.com:80", "http:/example.com/a")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == ["http://example.com/", "http://example.com/a"]
