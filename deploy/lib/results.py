@@ -95,7 +95,7 @@ def document_text(result):
     words = f"{size_text(meta['size_bytes'])} {meta.get('mimetype') or '?'}"
     pdf = result.get("pdf_meta") or {}
     if pdf.get("status") == "success":
-        words += f", {pdf.get('page_count')} p."
+        words += f", {(pdf.get('pdf_extra') or {}).get('page_count')} p."
     elif pdf:
         words += f" ({pdf.get('status')})"
     return words
