@@ -150,10 +150,10 @@ class Site:
         reply.chunked = route.get("chunked", False)
         reply.cut_after = route.get("cut_after")
         bounce = route.get("cookie_bounce")
-        if bounce and (bounce == "endless" or "session=" not in (handler.headers.get("Cookie") or "")):
+        if bounce and (bounce != "once" or "session=" not in (handler.headers.get("Cookie") or "")):
             reply.status = 302
             reply.headers["Location"] = target
-            value = f"{time.monotonic_ns():x}" if bounce == "endless" else "granted"
+            value = f"{time.monotonic_ns():x}" if bounce == "restless" else "granted"
             reply.headers["Set-Cookie"] = f"session={value}; Path=/"
             return reply
         if "redirect" in route:
