@@ -18,7 +18,7 @@ struct ing_intake;
 
 struct ing_token {  /* opaque to the job; copied by value */
 	int32_t partition_slot; /* index into the intake's own table */
-	uint32_t epoch;
+	uint32_t epoch;         /* of the partition's assignment; never 0 */
 	int64_t offset;         /* Kafka offset, or line number (1-based) */
 };
 
@@ -62,5 +62,7 @@ void ing_intake_finish(struct ing_intake *in, struct ing_token t); /* result del
 void ing_intake_pause(struct ing_intake *in, bool paused);
 /* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are committed. */
 void ing_intake_stop(struct ing_intake *in);
-/* Commit what is finished, leave the group, free. Blocks up to some seconds. NULL is fine. */
+/* Commit what is finished, close, free; no event comes any more. Blocks up to some seconds. Kafka: membership is static,
+ * so the group keeps this worker's partitions for it until session.timeout.ms has passed, and a restart within that time
+ * gets them back at once. The loop must turn once more, for libuv closes handles there. NULL is fine. */
 void ing_intake_free(struct ing_intake *in);

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Results and side products to Kafka through an idempotent producer. Loop thread only; librdkafka's
+ * threads write to an eventfd and read the payloads, which stay ours until the delivery report.
+ *
+ * A put is in one list at any time: waiting (librdkafka's queue is full, or the topics are not
+ * checked yet), flying (given to librdkafka), suspect, or finished (done() is due). Outages are
+ * waited out: message.timeout.ms is 0 for ever, and what librdkafka gives back for a passing reason
+ * goes to waiting again.
+ *
+ * Suspects: a broker refuses a batch as a whole, so that one message too large fails its
+ * neighbours. A message that comes back with such a refusal is sent once more with nothing else
+ * under way, hence alone in its batch; only what is refused then can never be delivered.
+ */
+#include <librdkafka/rdkafka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/kafka/settings.h"
+#include "common/kafka/wake.h"
+#include "worker/emit/emit_priv.h"
+#include "worker/emit/topics.h"
+
+#define TICK_MS 1000
+/* The oldest message unacknowledged for so long means that brokers are away or cannot keep up. */
+#define STALE_MS 5000
+/* Before something that failed for a passing reason is tried again. */
+#define RETRY_MS 1000
+/* Missing topics that we may not create: a human is at work. */
+#define MISSING_RETRY_MS 10000
+#define FLUSH_MS 5000
+/* Events taken before the loop sees to its other handles; one may carry a whole batch of delivery
+ * reports. */
+#define EVENTS_PER_TURN 32
+#define LOG_EVERY_MS 30000
+/* librdkafka's default. */
+#define BATCH_BYTES ((size_t)1000000)
+
+struct put {
+	struct put *prev, *next;
+	enum ing_emit_topic topic;
+	ing_emit_done_f *done;
+	void *ctx;
+	rd_kafka_headers_t *headers; /* or NULL; librdkafka gets a copy */
+	uint64_t since_ms;
+	bool alone; /* has been a suspect */
+	bool ok;    /* once finished */
+	bool has_key;
+	size_t key_bytes, value_bytes;
+	char data[]; /* key, value */
+};
+
+struct kafka_emit {
+	struct ing_emit base;
+	struct ing_topics topics;
+	char *brokers, *instance;
+	char **properties;
+	rd_kafka_t *rk;
+	rd_kafka_queue_t *events;
+	rd_kafka_topic_t *handles[ING_EMIT_TOPICS_];
+	struct ing_kafka_wake *wake;
+	size_t batch_bytes;
+
+	struct put *waiting, *flying, *suspects, *finished; /* each oldest first */
+	unsigned outstanding;
+
+	bool ready;         /* the topics are checked */
+	bool asking;        /* an admin request is under way */
+	uint64_t ask_at_ms; /* when not ready and not asking */
+	uint64_t hold_ms;   /* nothing is sent before */
+	bool queue_full;    /* librdkafka's, at the last attempt */
+	bool brokers_down;  /* since the last delivery */
+	bool fatal, fatal_said, closing;
+	void (*on_fatal)(void *ctx, const struct ing_error *err);
+	void *fatal_ctx;
+	struct ing_log_gate trouble_gate, error_gate;
+};
+
+static struct kafka_emit *kafka_of(struct ing_emit *base)
+{
+	return ING_CONTAINER(base, struct kafka_emit, base);
+}
+
+static const struct kafka_emit *const_kafka_of(const struct ing_emit *base)
+{
+	return (const struct kafka_emit *)(const void *)base; /* base is the first member */
+}
+
+static void free_put(struct put *p)
+{
+	if (p->headers != NULL)
+		rd_kafka_headers_destroy(p->headers);
+	free(p);
+}
+
+/* Takes a put that is in no list. */
+static void finish_put(struct kafka_emit *e, struct put *p, bool ok)
+{
+	p->ok = ok;
+	DL_APPEND(e->finished, p);
+	ing_kafka_wake_kick(e->wake);
+}
+
+static bool fits(const struct kafka_emit *e, const struct put *p)
+{
+	size_t beside = p->key_bytes;
+	const char *name;
+	const void *value;
+	size_t bytes;
+	for (size_t i = 0; p->headers != NULL &&
+			   rd_kafka_header_get_all(p->headers, i, &name, &value, &bytes) == 0;
+		i++)
+		beside += strlen(name) + bytes + 10; /* two lengths of at most 5 bytes */
+	/* 512: a batch's and a record's own fields, with reserve. */
+	return p->value_bytes <= ing_topics_max_value_bytes(&e->topics, p->topic) &&
+	       beside + 512 <= ing_topics_room_bytes(&e->topics, p->topic);
+}
+
+/* ---- Sending ---- */
+
+static rd_kafka_resp_err_t produce(struct kafka_emit *e, struct put *p)
+{
+	rd_kafka_headers_t *headers = NULL;
+	if (p->headers != NULL)
+		headers = rd_kafka_headers_copy(p->headers);
+	rd_kafka_vu_t vus[] = {
+		{.vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = e->handles[p->topic]},
+		{.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {p->data + p->key_bytes, p->value_bytes}},
+		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {p->has_key ? p->data : NULL, p->key_bytes}},
+		{.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = p},
+		{.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
+	};
+	size_t count = ING_ARRAY_LEN(vus) - (headers == NULL ? 1 : 0);
+	rd_kafka_error_t *error = rd_kafka_produceva(e->rk, vus, count);
+	if (error == NULL)
+		return RD_KAFKA_RESP_ERR_NO_ERROR;
+	rd_kafka_resp_err_t err = rd_kafka_error_code(error);
+	rd_kafka_error_destroy(error);
+	if (headers != NULL)
+		rd_kafka_headers_destroy(headers); /* given away only on success */
+	return err;
+}
+
+/* Takes a put out of `from` and gives it to librdkafka. False when nothing more can be sent now. */
+static bool send_first(struct kafka_emit *e, struct put **from)
+{
+	struct put *p = *from;
+	rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+	if (fits(e, p)) /* the topic's limit may have become known after it was put */
+		err = produce(e, p);
+	e->queue_full = err == RD_KAFKA_RESP_ERR__QUEUE_FULL;
+	if (e->queue_full)
+		return false;
+	if (err == RD_KAFKA_RESP_ERR__FATAL) {
+		e->fatal = true;
+		return false;
+	}
+	if (err != 0 && err != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+		/* The topic is not known to exist. */
+		e->hold_ms = ing_now_ms() + RETRY_MS;
+		return false;
+	}
+	DL_DELETE(*from, p);
+	if (err == 0)
+		DL_APPEND(e->flying, p);
+	else
+		finish_put(e, p, false);
+	return true;
+}
+
+static void send_waiting(struct kafka_emit *e)
+{
+	if (!e->ready || e->fatal || ing_now_ms() < e->hold_ms)
+		return;
+	while (e->suspects == NULL && e->waiting != NULL)
+		if (!send_first(e, &e->waiting))
+			return;
+	if (e->suspects != NULL && e->flying == NULL)
+		send_first(e, &e->suspects);
+}
+
+/* ---- What comes back ---- */
+
+/* The broker has looked at the message, or at its batch, and will never take it. */
+static bool is_refusal(rd_kafka_resp_err_t err)
+{
+	return err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+	       err == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE || err == RD_KAFKA_RESP_ERR_INVALID_MSG ||
+	       err == RD_KAFKA_RESP_ERR_INVALID_RECORD;
+}
+
+static void wait_again(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err)
+{
+	unsigned more;
+	if (ing_log_gate_pass(&e->error_gate, LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_WARNING, "%s: not delivered: %s; trying again (%u more such)",
+			e->topics.names[p->topic], rd_kafka_err2str(err), more);
+	DL_PREPEND(e->waiting, p);
+	uint64_t now = ing_now_ms();
+	e->hold_ms = now + RETRY_MS;
+	if (err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+		err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+		e->ready = false; /* it has gone: see to it */
+		e->ask_at_ms = now;
+	}
+}
+
+static void take_report(struct kafka_emit *e, const rd_kafka_message_t *m)
+{
+	struct put *p = m->_private;
+	DL_DELETE(e->flying, p);
+	if (m->err == 0) {
+		if (e->brokers_down)
+			ing_log(ING_LOG_INFO, "%s: messages are delivered again",
+				e->topics.names[p->topic]);
+		e->brokers_down = false;
+		finish_put(e, p, true);
+	} else if (is_refusal(m->err) && p->alone) {
+		finish_put(e, p, false);
+	} else if (is_refusal(m->err)) {
+		p->alone = true;
+		DL_APPEND(e->suspects, p);
+	} else {
+		wait_again(e, p, m->err);
+	}
+}
+
+static void note_error(struct kafka_emit *e, rd_kafka_event_t *event)
+{
+	unsigned more;
+	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
+	if (err == RD_KAFKA_RESP_ERR__FATAL) {
+		e->fatal = true;
+		return;
+	}
+	if (err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+		e->brokers_down = true;
+	if (ing_log_gate_pass(&e->trouble_gate, LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more such)", rd_kafka_err2str(err),
+			rd_kafka_event_error_string(event), more);
+}
+
+static int open_producer(struct kafka_emit *e, size_t batch_bytes, struct ing_error *err);
+static void close_producer(struct kafka_emit *e);
+
+/* A batch must fit the topic with the smallest limit. Nothing has been sent when the limits are
+ * first known; later a lowered limit is left to the suspects' way. */
+static void fit_batches(struct kafka_emit *e)
+{
+	size_t smallest = ing_topics_smallest_limit(&e->topics);
+	if (e->batch_bytes <= smallest || e->flying != NULL)
+		return;
+	struct ing_error err = {0};
+	close_producer(e);
+	int rc = open_producer(e, smallest, &err);
+	ing_must(rc == 0); /* the same settings have made one before */
+}
+
+static void take_topics(struct kafka_emit *e, rd_kafka_event_t *event)
+{
+	enum ing_topics_answer answer = ing_topics_take(&e->topics, event);
+	uint64_t now = ing_now_ms();
+	e->asking = false;
+	switch (answer) {
+	case ING_TOPICS_READY:
+		e->ready = true;
+		break;
+	case ING_TOPICS_MISSING:
+		ing_topics_create(&e->topics, e->rk, e->events);
+		e->asking = true;
+		break;
+	case ING_TOPICS_CREATED: /* every broker has to hear of them */
+		e->ask_at_ms = now + RETRY_MS / 4;
+		break;
+	case ING_TOPICS_RETRY:
+		e->ask_at_ms = now + MISSING_RETRY_MS;
+		if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT)
+			e->ask_at_ms = now + RETRY_MS;
+		break;
+	}
+}
+
+static void take_event(struct kafka_emit *e, rd_kafka_event_t *event)
+{
+	const rd_kafka_message_t *m;
+	switch (rd_kafka_event_type(event)) {
+	case RD_KAFKA_EVENT_DR:
+		while ((m = rd_kafka_event_message_next(event)) != NULL)
+			take_report(e, m);
+		break;
+	case RD_KAFKA_EVENT_ERROR:
+		note_error(e, event);
+		break;
+	case RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT:
+	case RD_KAFKA_EVENT_CREATETOPICS_RESULT:
+		take_topics(e, event);
+		break;
+	default:
+		break;
+	}
+}
+
+/* True when there may be more. */
+static bool take_events(struct kafka_emit *e, int timeout_ms)
+{
+	for (int i = 0; i < EVENTS_PER_TURN; i++) {
+		rd_kafka_event_t *event = rd_kafka_queue_poll(e->events, timeout_ms);
+		if (event == NULL)
+			return false;
+		take_event(e, event);
+		rd_kafka_event_destroy(event);
+		timeout_ms = 0;
+	}
+	return true;
+}
+
+static void ask_topics(struct kafka_emit *e)
+{
+	if (e->ready || e->asking || e->fatal || ing_now_ms() < e->ask_at_ms)
+		return;
+	e->asking = ing_topics_describe(&e->topics, e->rk, e->events);
+	e->ready = !e->asking;
+}
+
+/* done() may put again; that comes in the next turn. */
+static void call_done(struct kafka_emit *e)
+{
+	struct put *p = e->finished;
+	e->finished = NULL;
+	while (p != NULL) {
+		struct put *next = p->next;
+		e->outstanding--;
+		if (p->done != NULL)
+			p->done(p->ctx, p->ok);
+		free_put(p);
+		p = next;
+	}
+}
+
+static void say_fatal(struct kafka_emit *e)
+{
+	if (!e->fatal || e->fatal_said || e->closing)
+		return;
+	e->fatal_said = true;
+	char reason[256] = "";
+	rd_kafka_resp_err_t code = rd_kafka_fatal_error(e->rk, reason, sizeof(reason));
+	struct ing_error err = {0};
+	ing_error_set(&err, ING_FAIL_UNAVAILABLE, "Kafka producer: cannot go on: %s: %s",
+		rd_kafka_err2name(code), reason);
+	e->on_fatal(e->fatal_ctx, &err);
+}
+
+static bool serve(void *ctx)
+{
+	struct kafka_emit *e = ctx;
+	bool was_ready = e->ready;
+	bool more = take_events(e, 0);
+	ask_topics(e);
+	if (e->ready && !was_ready)
+		fit_batches(e);
+	send_waiting(e);
+	call_done(e);
+	say_fatal(e);
+	return more;
+}
+
+/* ---- Life ---- */
+
+static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafka_conf_t **ret,
+	struct ing_error *err)
+{
+	char message_bytes[24], batch[24], queue_kbytes[24], client_id[300];
+	size_t largest = e->topics.max_message_bytes + ING_RECORD_ROOM_BYTES;
+	/* Room for two of the largest, or 64 MiB: past it puts wait here, and intake stops. */
+	size_t queue_bytes = ING_MAX(2 * largest, (size_t)64 << 20);
+	snprintf(message_bytes, sizeof(message_bytes), "%zu", largest);
+	snprintf(batch, sizeof(batch), "%zu", batch_bytes);
+	snprintf(queue_kbytes, sizeof(queue_kbytes), "%zu", queue_bytes / 1024);
+	snprintf(client_id, sizeof(client_id), "ingest-worker-%s", e->instance);
+	const struct ing_kafka_setting settings[] = {
+		{"enable.idempotence", "true", true},
+		{"acks", "all", true},
+		{"message.timeout.ms", "0", true},
+		{"message.max.bytes", message_bytes, true},
+		{"batch.size", batch, false},
+		{"queue.buffering.max.kbytes", queue_kbytes, false},
+		{"linger.ms", "20", false},
+		{"compression.codec", "lz4", false},
+		/* As Java's clients: the same key lands in the same partition whoever produces it.
+		 */
+		{"partitioner", "murmur2_random", false},
+		{"socket.keepalive.enable", "true", false},
+		{NULL, NULL, false},
+	};
+	return ing_kafka_settings_new(
+		ING_KAFKA_PRODUCER, e->brokers, client_id, settings, e->properties, ret, err);
+}
+
+static int open_producer(struct kafka_emit *e, size_t batch_bytes, struct ing_error *err)
+{
+	rd_kafka_conf_t *settings;
+	int rc = make_settings(e, batch_bytes, &settings, err);
+	if (rc < 0)
+		return rc;
+	rd_kafka_conf_set_events(settings, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
+	char reason[256];
+	e->rk = rd_kafka_new(RD_KAFKA_PRODUCER, settings, reason, sizeof(reason));
+	if (e->rk == NULL) {
+		rd_kafka_conf_destroy(settings);
+		return ing_error_set(err, ING_FAIL_CONFIG, "Kafka producer: %s", reason);
+	}
+	e->batch_bytes = batch_bytes;
+	e->events = rd_kafka_queue_get_main(e->rk);
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+		if (e->topics.names[i] != NULL)
+			e->handles[i] = rd_kafka_topic_new(e->rk, e->topics.names[i], NULL);
+	ing_kafka_wake_watch(e->wake, e->events);
+	return 0;
+}
+
+static void close_producer(struct kafka_emit *e)
+{
+	if (e->rk == NULL)
+		return;
+	ing_kafka_wake_unwatch(e->events);
+	rd_kafka_queue_destroy(e->events);
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+		if (e->handles[i] != NULL)
+			rd_kafka_topic_destroy(e->handles[i]);
+		e->handles[i] = NULL;
+	}
+	rd_kafka_destroy(e->rk);
+	e->rk = NULL;
+}
+
+static size_t max_value_bytes(const struct ing_emit *base, enum ing_emit_topic topic)
+{
+	return ing_topics_max_value_bytes(&const_kafka_of(base)->topics, topic);
+}
+
+/* Aborts when memory is short: the message could then not be sent for a reason that is not its own.
+ */
+static struct put *make_put(const struct ing_emit_msg *msg)
+{
+	size_t key_bytes = msg->key == NULL ? 0 : msg->key_bytes;
+	struct put *p = ing_alloc(sizeof(*p) + key_bytes + msg->value_bytes);
+	p->topic = msg->topic;
+	p->has_key = msg->key != NULL;
+	p->key_bytes = key_bytes;
+	p->value_bytes = msg->value_bytes;
+	if (key_bytes > 0)
+		memcpy(p->data, msg->key, key_bytes);
+	if (msg->value_bytes > 0)
+		memcpy(p->data + key_bytes, msg->value, msg->value_bytes);
+	if (msg->header_count > 0)
+		p->headers = rd_kafka_headers_new(msg->header_count);
+	for (size_t i = 0; i < msg->header_count; i++)
+		rd_kafka_header_add(
+			p->headers, msg->headers[i].name, -1, msg->headers[i].value, -1);
+	return p;
+}
+
+static void put_kafka(
+	struct ing_emit *base, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+{
+	struct kafka_emit *e = kafka_of(base);
+	bool dropped = e->topics.names[msg->topic] == NULL;
+	bool large = msg->value_bytes > max_value_bytes(base, msg->topic);
+	struct ing_emit_msg kept = *msg;
+	if (dropped || large) /* only done() is owed */
+		kept = (struct ing_emit_msg){.topic = msg->topic};
+	struct put *p = make_put(&kept);
+	p->done = done;
+	p->ctx = ctx;
+	p->since_ms = ing_now_ms();
+	e->outstanding++;
+	if (dropped || large) {
+		finish_put(e, p, dropped);
+		return;
+	}
+	DL_APPEND(e->waiting, p);
+	ing_kafka_wake_kick(e->wake);
+}
+
+static unsigned outstanding_kafka(const struct ing_emit *base)
+{
+	return const_kafka_of(base)->outstanding;
+}
+
+static bool blocked_kafka(const struct ing_emit *base)
+{
+	const struct kafka_emit *e = const_kafka_of(base);
+	uint64_t now = ing_now_ms();
+	if (!e->ready || e->fatal || e->queue_full || e->suspects != NULL || now < e->hold_ms)
+		return true;
+	return e->flying != NULL && (e->brokers_down || now - e->flying->since_ms > STALE_MS);
+}
+
+static void free_list(struct put *p)
+{
+	while (p != NULL) {
+		struct put *next = p->next;
+		free_put(p);
+		p = next;
+	}
+}
+
+static void free_strings(struct kafka_emit *e)
+{
+	for (char **p = e->properties; p != NULL && *p != NULL; p++)
+		free(*p);
+	free(e->properties);
+	free(e->brokers);
+	free(e->instance);
+	ing_topics_done(&e->topics);
+}
+
+static void free_kafka(struct ing_emit *base)
+{
+	struct kafka_emit *e = kafka_of(base);
+	e->closing = true;
+	uint64_t deadline = ing_now_ms() + FLUSH_MS;
+	while (e->outstanding > 0 && !e->fatal && ing_now_ms() < deadline) {
+		take_events(e, 50);
+		ask_topics(e);
+		send_waiting(e);
+		call_done(e);
+	}
+	if (e->outstanding > 0)
+		ing_log(ING_LOG_WARNING,
+			"results: ending with %u messages not known to be delivered",
+			e->outstanding);
+	close_producer(e); /* nobody reads the payloads now */
+	free_list(e->waiting);
+	free_list(e->flying);
+	free_list(e->suspects);
+	free_list(e->finished);
+	ing_kafka_wake_free(e->wake);
+	free_strings(e);
+	e->base.magic = 0;
+	free(e);
+}
+
+static const struct ing_emit_ops kafka_ops = {
+	.max_value_bytes = max_value_bytes,
+	.put = put_kafka,
+	.outstanding = outstanding_kafka,
+	.blocked = blocked_kafka,
+	.free = free_kafka,
+};
+
+/* NULL-terminated heap copy. */
+static char **copy_properties(char *const *from)
+{
+	size_t count = 0;
+	while (from != NULL && from[count] != NULL)
+		count++;
+	char **to = ing_alloc((count + 1) * sizeof(*to));
+	for (size_t i = 0; i < count; i++)
+		to[i] = ing_strdup(from[i]);
+	return to;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_emit_kafka_conf *conf,
+	void (*on_fatal)(void *ctx, const struct ing_error *err), void *fatal_ctx,
+	struct ing_emit **ret, struct ing_error *err)
+{
+	struct kafka_emit *e = ing_alloc(sizeof(*e));
+	e->base = (struct ing_emit){ING_EMIT_MAGIC, &kafka_ops};
+	e->on_fatal = on_fatal;
+	e->fatal_ctx = fatal_ctx;
+	e->brokers = ing_strdup(conf->brokers != NULL ? conf->brokers : "");
+	e->instance = ing_strdup(conf->instance);
+	e->properties = copy_properties(conf->properties);
+	ing_topics_init(&e->topics, conf->topics, conf->max_message_bytes);
+	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);
+	if (rc == 0)
+		rc = open_producer(e, BATCH_BYTES, err);
+	if (rc < 0) {
+		ing_kafka_wake_free(e->wake);
+		free_strings(e);
+		free(e);
+		return rc;
+	}
+	*ret = &e->base;
+	return 0;
+}

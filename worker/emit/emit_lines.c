@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Results and side products to files, one JSON value on each line: `ingestctl run`.
+ *
+ * A writer thread, because a full pipe or a slow disk blocks; the loop gives it puts through one
+ * queue and gets them back through another, with a uv_async to say so. SIGPIPE is blocked in that
+ * thread, so that a reader who has gone away is an error like others. Stdout may be non-blocking (a
+ * terminal shares its flags with everything on it): EAGAIN is waited out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/queue.h"
+#include "common/base/utf8.h"
+#include "worker/emit/emit_priv.h"
+
+/* Puts that may wait for the writer before intake should stop. */
+#define BLOCKED_PUTS 256
+/* A file has no limit; this keeps lines within what the rest of the system accepts. */
+#define MAX_VALUE_BYTES ((size_t)32 << 20)
+#define FLUSH_MS 5000
+/* How often a writer that waits for its reader looks whether the end has come. */
+#define POLL_MS 200
+
+struct put {
+	struct ing_node node; /* first member */
+	enum ing_emit_topic topic;
+	ing_emit_done_f *done;
+	void *ctx;
+	bool ok;
+	size_t bytes; /* of line, newline included; 0: nothing to write */
+	char *line;
+};
+
+struct lines_emit {
+	struct ing_emit base;
+	int fds[ING_EMIT_TOPICS_]; /* -1: dropped; results' is the caller's */
+	char *names[ING_EMIT_TOPICS_];
+	struct ing_queue todo, finished;
+	pthread_t writer;
+	uv_async_t wake; /* data is NULL once freed */
+	unsigned outstanding;
+
+	/* Writer's, read by the loop after a put came back with ok false. */
+	struct ing_error error;
+	bool fatal_said;
+	bool dropping; /* loop's, at the end: the writer is not to start another line. Atomic. */
+	void (*on_fatal)(void *ctx, const struct ing_error *err);
+	void *fatal_ctx;
+};
+
+static struct lines_emit *lines_of(struct ing_emit *base)
+{
+	return ING_CONTAINER(base, struct lines_emit, base);
+}
+
+/* ---- Writer thread ---- */
+
+static bool is_dropping(struct lines_emit *e)
+{
+	return __atomic_load_n(&e->dropping, __ATOMIC_RELAXED);
+}
+
+/* 0 or an errno. Never blocks for long, so that the end of the program need not wait for a reader
+ * that has stopped reading: a pipe that polls writable takes PIPE_BUF bytes at once (pipe(7)), and
+ * files always poll writable. */
+static int write_all(struct lines_emit *e, int fd, const char *data, size_t bytes)
+{
+	while (bytes > 0) {
+		struct pollfd p = {.fd = fd, .events = POLLOUT};
+		int ready = poll(&p, 1, POLL_MS);
+		if (ready <= 0 && is_dropping(e))
+			return ECANCELED;
+		if (ready <= 0)
+			continue;
+		ssize_t n = write(fd, data, ING_MIN(bytes, (size_t)PIPE_BUF));
+		if (n > 0) {
+			data += n;
+			bytes -= (size_t)n;
+		} else if (n < 0 && errno != EINTR && errno != EAGAIN) {
+			return errno;
+		}
+	}
+	return 0;
+}
+
+/* @locality writer. After an error nothing more is written: a hole in the middle would be worse. */
+static void write_put(struct lines_emit *e, struct put *p)
+{
+	if (p->bytes == 0)
+		return;
+	p->ok = false;
+	if (e->error.code != ING_FAIL_NONE || is_dropping(e))
+		return;
+	int errnum = write_all(e, e->fds[p->topic], p->line, p->bytes);
+	if (errnum == 0)
+		p->ok = true;
+	else if (errnum != ECANCELED)
+		ing_error_sys(&e->error, errnum, "%s: cannot be written", e->names[p->topic]);
+}
+
+static void *run_writer(void *arg)
+{
+	struct lines_emit *e = arg;
+	for (;;) {
+		struct ing_node *node = ing_queue_wait_all(&e->todo, -1);
+		if (node == NULL && ing_queue_closed(&e->todo))
+			return NULL;
+		while (node != NULL) {
+			struct ing_node *next = node->next;
+			write_put(e, ING_CONTAINER(node, struct put, node));
+			if (ing_queue_push(&e->finished, node))
+				uv_async_send(&e->wake);
+			node = next;
+		}
+	}
+}
+
+/* A signal of the process is the main thread's business, and SIGPIPE nobody's. */
+static int start_writer(struct lines_emit *e)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int errnum = pthread_create(&e->writer, NULL, run_writer, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return errnum;
+}
+
+/* ---- Loop thread ---- */
+
+static void say_fatal(struct lines_emit *e)
+{
+	if (e->fatal_said)
+		return;
+	e->fatal_said = true;
+	if (e->on_fatal != NULL)
+		e->on_fatal(e->fatal_ctx, &e->error);
+	else
+		ing_log(ING_LOG_ERROR, "%s", e->error.msg);
+}
+
+static void call_done(struct lines_emit *e)
+{
+	struct ing_node *node = ing_queue_take_all(&e->finished);
+	bool failed = false;
+	while (node != NULL) {
+		struct put *p = ING_CONTAINER(node, struct put, node);
+		node = node->next;
+		e->outstanding--;
+		failed = failed || !p->ok;
+		if (p->done != NULL)
+			p->done(p->ctx, p->ok);
+		free(p->line);
+		free(p);
+	}
+	if (failed && e->error.code != ING_FAIL_NONE)
+		say_fatal(e);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+	if (wake->data != NULL)
+		call_done(wake->data);
+}
+
+static json_t *make_base64(const char *value, size_t bytes)
+{
+	char *text = ing_try_alloc((bytes + 2) / 3 * 4 + 1);
+	if (text == NULL)
+		return NULL;
+	int n = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)value, (int)bytes);
+	json_t *json = json_stringn(text, (size_t)n);
+	free(text);
+	return json;
+}
+
+/* {"value": text} or {"value_base64": …}, and {"headers": {name: value}}. NULL when memory is
+ * short. */
+static char *make_dead_letter(const struct ing_emit_msg *msg, size_t *ret_bytes)
+{
+	json_t *letter = json_object();
+	json_t *headers = json_object();
+	for (size_t i = 0; i < msg->header_count; i++) {
+		char *clean =
+			ing_utf8_clean(msg->headers[i].value, strlen(msg->headers[i].value), NULL);
+		json_object_set_new(headers, msg->headers[i].name, json_string(clean));
+		free(clean);
+	}
+	bool is_text = ing_utf8_valid(msg->value, msg->value_bytes);
+	int rc = is_text ? json_object_set_new(
+				   letter, "value", json_stringn(msg->value, msg->value_bytes))
+			 : json_object_set_new(letter, "value_base64",
+				   make_base64(msg->value, msg->value_bytes));
+	json_object_set_new(letter, "headers", headers);
+	char *text = rc == 0 ? json_dumps(letter, JSON_COMPACT) : NULL;
+	json_decref(letter);
+	if (text != NULL)
+		*ret_bytes = strlen(text);
+	return text;
+}
+
+/* The line without its newline; heap. */
+static char *make_line(const struct ing_emit_msg *msg, size_t *ret_bytes)
+{
+	if (msg->topic == ING_EMIT_DEAD)
+		return make_dead_letter(msg, ret_bytes);
+	char *line = ing_try_alloc(msg->value_bytes + 1);
+	if (line == NULL)
+		return NULL;
+	memcpy(line, msg->value, msg->value_bytes);
+	*ret_bytes = msg->value_bytes;
+	return line;
+}
+
+static size_t max_value_bytes(const struct ing_emit *base, enum ing_emit_topic topic)
+{
+	(void)base;
+	(void)topic;
+	return MAX_VALUE_BYTES;
+}
+
+/* The newline takes the place of the NUL, or of the spare byte of make_line(). */
+static void put_lines(
+	struct ing_emit *base, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+{
+	struct lines_emit *e = lines_of(base);
+	struct put *p = ing_alloc(sizeof(*p));
+	p->topic = msg->topic;
+	p->done = done;
+	p->ctx = ctx;
+	p->ok = e->fds[msg->topic] < 0; /* dropped */
+	struct ing_emit_msg m = *msg;
+	if (m.value == NULL)
+		m.value = "";
+	if (!p->ok && m.value_bytes <= MAX_VALUE_BYTES)
+		p->line = make_line(&m, &p->bytes);
+	if (p->line != NULL)
+		p->line[p->bytes++] = '\n';
+	e->outstanding++;
+	ing_queue_push(&e->todo, &p->node);
+}
+
+static unsigned outstanding_lines(const struct ing_emit *base)
+{
+	return ((const struct lines_emit *)(const void *)base)->outstanding;
+}
+
+static bool blocked_lines(const struct ing_emit *base)
+{
+	return outstanding_lines(base) > BLOCKED_PUTS;
+}
+
+static void close_files(struct lines_emit *e)
+{
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+		if (i != ING_EMIT_RESULTS && e->fds[i] >= 0 && close(e->fds[i]) < 0)
+			ing_log(ING_LOG_ERROR, "%s: closing: %s", e->names[i], strerror(errno));
+		free(e->names[i]);
+	}
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct lines_emit *e = ING_CONTAINER(handle, struct lines_emit, wake);
+	free(e);
+}
+
+static void free_lines(struct ing_emit *base)
+{
+	struct lines_emit *e = lines_of(base);
+	uint64_t deadline = ing_now_ms() + FLUSH_MS;
+	while (e->outstanding > 0 && ing_now_ms() < deadline) {
+		struct timespec nap = {.tv_nsec = 1000000};
+		call_done(e);
+		if (e->outstanding > 0)
+			nanosleep(&nap, NULL);
+	}
+	__atomic_store_n(&e->dropping, true, __ATOMIC_RELAXED);
+	ing_queue_close(&e->todo);
+	pthread_join(e->writer, NULL);
+	call_done(e);
+	ing_queue_done(&e->todo);
+	ing_queue_done(&e->finished);
+	close_files(e);
+	e->base.magic = 0;
+	e->wake.data = NULL;
+	uv_close((uv_handle_t *)&e->wake, on_closed);
+}
+
+static const struct ing_emit_ops lines_ops = {
+	.max_value_bytes = max_value_bytes,
+	.put = put_lines,
+	.outstanding = outstanding_lines,
+	.blocked = blocked_lines,
+	.free = free_lines,
+};
+
+static int open_file(struct lines_emit *e, enum ing_emit_topic topic, const char *dir,
+	const char *name, struct ing_error *err)
+{
+	size_t bytes = strlen(dir) + strlen(name) + 2;
+	char *path = ing_alloc(bytes);
+	snprintf(path, bytes, "%s/%s", dir, name);
+	e->names[topic] = path;
+	e->fds[topic] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	return e->fds[topic] >= 0 ? 0 : ing_error_sys(err, errno, "%s: cannot be opened", path);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
+	struct ing_emit **ret, struct ing_error *err)
+{
+	struct lines_emit *e = ing_alloc(sizeof(*e));
+	e->base = (struct ing_emit){ING_EMIT_MAGIC, &lines_ops};
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+		e->fds[i] = -1;
+	e->fds[ING_EMIT_RESULTS] = results_fd;
+	e->names[ING_EMIT_RESULTS] = ing_strdup("results");
+	int rc = 0;
+	if (dir != NULL)
+		rc = open_file(e, ING_EMIT_PDF_TEXT, dir, "pdf-text.jsonl", err);
+	if (rc == 0 && dir != NULL)
+		rc = open_file(e, ING_EMIT_DEAD, dir, "dead-letters.jsonl", err);
+	if (rc == 0) {
+		ing_queue_init(&e->todo);
+		ing_queue_init(&e->finished);
+		uv_async_init(loop, &e->wake, on_wake);
+		e->wake.data = e;
+		int errnum = start_writer(e);
+		if (errnum == 0) {
+			*ret = &e->base;
+			return 0;
+		}
+		rc = ing_error_sys(err, errnum, "results: cannot start the writer");
+		close_files(e);
+		uv_close((uv_handle_t *)&e->wake, on_closed);
+		return rc;
+	}
+	close_files(e);
+	free(e);
+	return rc;
+}
+
+void ing_emit_lines_on_fatal(
+	struct ing_emit *e, void (*on_fatal)(void *ctx, const struct ing_error *err), void *ctx)
+{
+	ing_must(e->ops == &lines_ops);
+	lines_of(e)->on_fatal = on_fatal;
+	lines_of(e)->fatal_ctx = ctx;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * DescribeConfigs first, because it needs the least permission and tells both existence and limits;
+ * CreateTopics only for what is missing. A cluster that answers neither is taken as it is: sending
+ * then shows what is wrong.
+ */
+#include "worker/emit/topics.h"
+
+#include <librdkafka/rdkafka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUEST_TIMEOUT_MS 10000
+#define LOG_EVERY_MS 300000
+/* Of topics with traffic: so many workers or importers can share them. Dead letters are few and
+ * read by people. */
+#define TRAFFIC_PARTITIONS 12
+#define DEAD_PARTITIONS 1
+
+static const struct {
+	int partitions;
+	const char *key, *value; /* a setting beside max.message.bytes */
+} recipes[ING_EMIT_TOPICS_] = {
+	/* An importer may come months later. */
+	[ING_EMIT_RESULTS] = {TRAFFIC_PARTITIONS, "retention.ms", "-1"},
+	/* Keyed by the document: its newest text counts. */
+	[ING_EMIT_PDF_TEXT] = {TRAFFIC_PARTITIONS, "cleanup.policy", "compact"},
+	[ING_EMIT_DEAD] = {DEAD_PARTITIONS, "retention.ms", "-1"},
+};
+
+static bool is_first_of_its_name(const struct ing_topics *t, int topic)
+{
+	for (int i = 0; i < topic; i++)
+		if (t->names[i] != NULL && strcmp(t->names[i], t->names[topic]) == 0)
+			return false;
+	return t->names[topic] != NULL;
+}
+
+static rd_kafka_AdminOptions_t *make_options(rd_kafka_t *rk, rd_kafka_admin_op_t op)
+{
+	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, op);
+	char reason[128];
+	rd_kafka_AdminOptions_set_request_timeout(
+		options, REQUEST_TIMEOUT_MS, reason, sizeof(reason));
+	return options;
+}
+
+/* ---- Answers ---- */
+
+static size_t parse_bytes(const char *text)
+{
+	char *end;
+	unsigned long long n = text == NULL ? 0 : strtoull(text, &end, 10);
+	return n == 0 || n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+static void note_limit(struct ing_topics *t, int topic, const rd_kafka_ConfigResource_t *res)
+{
+	size_t count;
+	const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(res, &count);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), "max.message.bytes") == 0)
+			t->limit_bytes[topic] = parse_bytes(rd_kafka_ConfigEntry_value(entries[i]));
+	if (ing_topics_max_value_bytes(t, (enum ing_emit_topic)topic) >= t->max_message_bytes ||
+		t->warned[topic])
+		return;
+	t->warned[topic] = true;
+	ing_log(ING_LOG_WARNING,
+		"%s: the topic takes messages of %zu bytes, less than kafka.max_message_bytes (%zu); larger "
+		"ones are refused",
+		t->names[topic], t->limit_bytes[topic], t->max_message_bytes);
+}
+
+/* True when this resource's state is settled. */
+static bool take_resource(struct ing_topics *t, const rd_kafka_ConfigResource_t *res)
+{
+	rd_kafka_resp_err_t err = rd_kafka_ConfigResource_error(res);
+	const char *name = rd_kafka_ConfigResource_name(res);
+	bool unclear = false;
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+		if (t->names[i] == NULL || strcmp(t->names[i], name) != 0)
+			continue;
+		t->missing[i] = err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+		if (err == 0)
+			note_limit(t, i, res);
+		else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+			ing_log(ING_LOG_INFO,
+				"%s: its settings may not be read: limits are assumed", name);
+		else if (!t->missing[i])
+			unclear = true;
+	}
+	return !unclear;
+}
+
+static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_event_t *event)
+{
+	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
+	if (err == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
+		return ING_TOPICS_READY;
+	if (err != 0) {
+		ing_log(ING_LOG_DEBUG, "topics: %s", rd_kafka_event_error_string(event));
+		return ING_TOPICS_RETRY;
+	}
+	size_t count;
+	const rd_kafka_ConfigResource_t **resources = rd_kafka_DescribeConfigs_result_resources(
+		rd_kafka_event_DescribeConfigs_result(event), &count);
+	bool settled = true;
+	for (size_t i = 0; i < count; i++)
+		settled = take_resource(t, resources[i]) && settled;
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+		if (t->missing[i])
+			return ING_TOPICS_MISSING;
+	return settled ? ING_TOPICS_READY : ING_TOPICS_RETRY;
+}
+
+static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_t *event)
+{
+	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
+	bool speak = ing_log_gate_pass(&t->refused_gate, LOG_EVERY_MS, NULL);
+	if (err != 0) {
+		if (speak)
+			ing_log(ING_LOG_WARNING, "topics cannot be created: %s; waiting for them",
+				rd_kafka_event_error_string(event));
+		return ING_TOPICS_RETRY;
+	}
+	size_t count;
+	const rd_kafka_topic_result_t **results = rd_kafka_CreateTopics_result_topics(
+		rd_kafka_event_CreateTopics_result(event), &count);
+	bool refused = false;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = rd_kafka_topic_result_name(results[i]);
+		err = rd_kafka_topic_result_error(results[i]);
+		if (err == 0) {
+			ing_log(ING_LOG_INFO, "%s: topic created", name);
+		} else if (err != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
+			refused = true;
+			const char *why = rd_kafka_topic_result_error_string(results[i]);
+			if (!speak)
+				continue;
+			ing_log(ING_LOG_WARNING,
+				"%s: there is no such topic, and it cannot be created: %s; waiting for it",
+				name, why != NULL ? why : rd_kafka_err2str(err));
+		}
+	}
+	return refused ? ING_TOPICS_RETRY : ING_TOPICS_CREATED;
+}
+
+static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic)
+{
+	char reason[256];
+	char bytes[24];
+	snprintf(bytes, sizeof(bytes), "%zu", t->max_message_bytes + ING_RECORD_ROOM_BYTES);
+	/* -1: as many copies as the cluster makes by default. */
+	rd_kafka_NewTopic_t *n = rd_kafka_NewTopic_new(
+		t->names[topic], recipes[topic].partitions, -1, reason, sizeof(reason));
+	if (n == NULL) {
+		ing_log(ING_LOG_ERROR, "%s: %s", t->names[topic], reason);
+		return NULL;
+	}
+	rd_kafka_NewTopic_set_config(n, "max.message.bytes", bytes);
+	rd_kafka_NewTopic_set_config(n, recipes[topic].key, recipes[topic].value);
+	return n;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+void ing_topics_init(
+	struct ing_topics *t, const char *const names[ING_EMIT_TOPICS_], size_t max_message_bytes)
+{
+	*t = (struct ing_topics){.max_message_bytes = max_message_bytes};
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+		if (names[i] != NULL && *names[i] != '\0')
+			t->names[i] = ing_strdup(names[i]);
+		t->limit_bytes[i] = SIZE_MAX;
+	}
+}
+
+void ing_topics_done(struct ing_topics *t)
+{
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+		free(t->names[i]);
+	*t = (struct ing_topics){0};
+}
+
+bool ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *answers)
+{
+	rd_kafka_ConfigResource_t *resources[ING_EMIT_TOPICS_];
+	size_t count = 0;
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+		if (is_first_of_its_name(t, i))
+			resources[count++] =
+				rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, t->names[i]);
+	if (count == 0)
+		return false;
+	rd_kafka_AdminOptions_t *options = make_options(rk, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+	rd_kafka_DescribeConfigs(rk, resources, count, options, answers);
+	rd_kafka_AdminOptions_destroy(options);
+	rd_kafka_ConfigResource_destroy_array(resources, count);
+	return true;
+}
+
+void ing_topics_create(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *answers)
+{
+	rd_kafka_NewTopic_t *topics[ING_EMIT_TOPICS_];
+	size_t count = 0;
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+		if (!t->missing[i] || !is_first_of_its_name(t, i))
+			continue;
+		topics[count] = make_new_topic(t, i);
+		if (topics[count] != NULL)
+			count++;
+	}
+	rd_kafka_AdminOptions_t *options = make_options(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
+	rd_kafka_CreateTopics(rk, topics, count, options, answers);
+	rd_kafka_AdminOptions_destroy(options);
+	rd_kafka_NewTopic_destroy_array(topics, count);
+}
+
+enum ing_topics_answer ing_topics_take(struct ing_topics *t, rd_kafka_event_t *event)
+{
+	if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT)
+		return take_described(t, event);
+	ing_must(rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT);
+	return take_created(t, event);
+}
+
+size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_emit_topic topic)
+{
+	return ING_MIN(ING_RECORD_ROOM_BYTES, t->limit_bytes[topic] / 2);
+}
+
+size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_emit_topic topic)
+{
+	size_t limit = t->limit_bytes[topic];
+	return ING_MIN(t->max_message_bytes, limit - ing_topics_room_bytes(t, topic));
+}
+
+size_t ing_topics_smallest_limit(const struct ing_topics *t)
+{
+	size_t smallest = SIZE_MAX;
+	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+		if (t->names[i] != NULL)
+			smallest = ING_MIN(smallest, t->limit_bytes[i]);
+	return smallest;
+}

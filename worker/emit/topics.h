@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * topics.h - the topics we produce to: whether they exist, how large their messages may be, and
+ * making missing ones.
+ *
+ * Private to emit_kafka.c. Requests are asynchronous; their answers come as events on the given
+ * queue. Loop thread.
+ */
+#pragma once
+#include "common/base/log.h"
+#include "worker/emit/emit.h"
+
+struct rd_kafka_s;
+struct rd_kafka_op_s;
+struct rd_kafka_queue_s;
+
+/* What a record's key, headers and framing may take beside its value. A dead letter's headers are
+ * the largest. */
+#define ING_RECORD_ROOM_BYTES ((size_t)65536)
+
+struct ing_topics {
+	char *names[ING_EMIT_TOPICS_]; /* NULL: dropped */
+	size_t max_message_bytes;      /* largest value we want to send */
+	/* The topic's own max.message.bytes; SIZE_MAX while not known. */
+	size_t limit_bytes[ING_EMIT_TOPICS_];
+	bool missing[ING_EMIT_TOPICS_];
+	bool warned[ING_EMIT_TOPICS_];
+	struct ing_log_gate refused_gate;
+};
+
+enum ing_topics_answer {
+	ING_TOPICS_READY,   /* all exist, or their owner does not let us look */
+	ING_TOPICS_MISSING, /* some do not exist: create them */
+	ING_TOPICS_CREATED, /* look again */
+	ING_TOPICS_RETRY,   /* no answer: ask again later */
+};
+
+void ing_topics_init(
+	struct ing_topics *t, const char *const names[ING_EMIT_TOPICS_], size_t max_message_bytes);
+void ing_topics_done(struct ing_topics *t);
+/* False when there is no topic at all: nothing is asked. */
+bool ing_topics_describe(
+	struct ing_topics *t, struct rd_kafka_s *rk, struct rd_kafka_queue_s *answers);
+void ing_topics_create(
+	struct ing_topics *t, struct rd_kafka_s *rk, struct rd_kafka_queue_s *answers);
+/* Takes a DescribeConfigs or CreateTopics result event (which stays the caller's). */
+enum ing_topics_answer ing_topics_take(struct ing_topics *t, struct rd_kafka_op_s *event);
+/* Bytes of key and headers, and of a value, that a message of this topic may have. */
+size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_emit_topic topic);
+size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_emit_topic topic);
+/* The smallest limit_bytes: a batch may not be larger. */
+size_t ing_topics_smallest_limit(const struct ing_topics *t);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The one interface in front of the two kinds of intake.
+ */
+#include "worker/intake/intake_priv.h"
+
+static const struct ing_intake_ops *ops_of(const struct ing_intake *in)
+{
+	ing_must(in != NULL && in->magic == ING_INTAKE_MAGIC);
+	return in->ops;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+void ing_intake_start(struct ing_intake *in)
+{
+	ops_of(in)->start(in);
+}
+
+void ing_intake_finish(struct ing_intake *in, struct ing_token t)
+{
+	ops_of(in)->finish(in, t);
+}
+
+void ing_intake_pause(struct ing_intake *in, bool paused)
+{
+	ops_of(in)->pause(in, paused);
+}
+
+void ing_intake_stop(struct ing_intake *in)
+{
+	ops_of(in)->stop(in);
+}
+
+void ing_intake_free(struct ing_intake *in)
+{
+	if (in != NULL)
+		ops_of(in)->free(in);
+}
