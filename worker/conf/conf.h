@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * conf.h - the configuration as typed values, read once at start and constant after.
+ *
+ * Made from one table (conf_table.def): defaults, then a YAML file, then --set values, later ones winning. Owned by whoever
+ * loaded it; the strings belong to it. Reading it needs no lock.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+#include "common/base/error.h"
+#include "common/base/log.h"
+
+enum ing_robots_policy { ING_ROBOTS_OBEY, ING_ROBOTS_IGNORE };
+
+/* Members are named as the keys. Lists are NULL-terminated and never NULL themselves; strings may be "" but are NULL only where
+ * said. */
+struct ing_conf {
+	char *instance;
+	struct {
+		char *brokers, *group;
+		struct {
+			char *requests, *results, *pdf_text, *dead;
+		} topics;
+		size_t max_message_bytes;
+		char **properties; /* "name=value" */
+	} kafka;
+	struct {
+		char *dsn; /* "": no database */
+		unsigned batch_rows, batch_ms;
+	} postgres;
+	struct {
+		char *dir; /* "": no WARC */
+		char *prefix;
+		uint64_t max_bytes;
+	} warc;
+	struct {
+		char *dir;
+	} rules;
+	struct {
+		char *user_agent;
+		unsigned timeout_ms, connect_timeout_ms, stall_ms, min_speed_bytes, max_redirects;
+		size_t max_body_bytes, memory_bytes;
+		char *ca_file; /* NULL: the system's */
+		char *proxy;   /* NULL: none */
+		char **connect_to, **allow_address;
+	} fetch;
+	struct {
+		unsigned concurrency, host_concurrency, host_delay_ms, max_wait_ms;
+		enum ing_robots_policy robots;
+	} gate;
+	struct {
+		unsigned max_waiting;
+	} intake;
+	struct {
+		char *dir;
+	} spool;
+	struct {
+		char *dir;
+	} state;
+	struct {
+		unsigned deadline_ms, max_hops;
+	} job;
+	struct {
+		unsigned processes; /* 0: as many as there are processors */
+		unsigned recycle_after, timeout_ms;
+		size_t memory_bytes;
+	} examine;
+	struct {
+		size_t max_bytes;
+	} scrape;
+	struct {
+		unsigned drain_ms;
+	} stop;
+	struct {
+		enum ing_log_level level;
+	} log;
+};
+
+/* Everything that is wrong, in the order in which it was found; at most ING_CONF_MAX_ERRORS are kept. */
+#define ING_CONF_MAX_ERRORS 100
+struct ing_conf_errors {
+	char **lines; /* "FILE:LINE:COLUMN: key \"x.y\": what is wrong" */
+	size_t count;
+};
+void ing_conf_errors_print(const struct ing_conf_errors *errs, FILE *to); /* a line each */
+void ing_conf_errors_done(struct ing_conf_errors *errs);                  /* zero-initialised is fine */
+
+/* Who asks: the daemon insists on brokers and on a user agent with a contact. */
+enum ing_conf_use { ING_CONF_DAEMON, ING_CONF_CTL };
+
+/* file may be NULL: the installed one if there is one (readable, for ctl). sets: KEY=VALUE, VALUE being YAML; NULL-terminated. 0 and *ret, or
+ * -ING_FAIL_CONFIG with at least one line in *errs. Free with ing_conf_free(). */
+int ing_conf_load(const char *file, char *const *sets, enum ing_conf_use use, struct ing_conf **ret,
+	struct ing_conf_errors *errs) ING_MUST_CHECK;
+void ing_conf_free(struct ing_conf *conf); /* NULL is fine */
+
+/* The effective configuration as YAML that ing_conf_load() reads back to the same values, each key with its sentence. */
+void ing_conf_dump(const struct ing_conf *conf, FILE *to);
+/* The list of keys as mdoc, for ingest-worker.conf(5). */
+void ing_conf_dump_man(FILE *to);
