@@ -204,18 +204,18 @@ def worker(program, settings, tmp_path):
 
     It is ready when the block is entered (unless ready=False) and drained at its end; a drain that does not
     end with status 0 fails the test, except when the test has ended the worker itself. When the test fails
-    the end of the log is printed. name= gives a second worker of the test a place and instance of its own."""
+    the end of the log is printed. name= gives a second worker of the test a place and instance of its own;
+    wrapper= is a command to start it through, env= what its environment has besides."""
 
     @contextlib.contextmanager
-    def run(overrides=None, ready=True, name=None, arguments=()):
+    def run(overrides=None, ready=True, name=None, **how):
         flat = merged(settings, overrides)
         if name:
             flat["instance"] = f"{settings['instance']}-{name}"
             for key in ("warc.dir", "spool.dir", "state.dir"):
                 flat[key] = str(make(pathlib.Path(f"{settings[key]}-{name}")))
         config = write_config(tmp_path / f"worker-{name or 'only'}.yaml", flat)
-        daemon = Worker(program("ingest-worker"), config, make(tmp_path / f"run-{name or 'only'}"),
-                        arguments=arguments)
+        daemon = Worker(program("ingest-worker"), config, make(tmp_path / f"run-{name or 'only'}"), **how)
         try:
             daemon.start(ready)
             yield daemon

@@ -38,8 +38,9 @@ def write_config(path, flat):
 class Worker:
     """One run of ingest-worker, from start() to its end. Its log is a file; it notifies a socket of ours."""
 
-    def __init__(self, program, config, folder, log_name="worker.log", arguments=()):
-        self.command = [str(program), "--config", str(config), *arguments]
+    def __init__(self, program, config, folder, log_name="worker.log", arguments=(), wrapper=(), env=None):
+        self.command = [*wrapper, str(program), "--config", str(config), *arguments]
+        self.env = env or {}
         self.log_path = folder / log_name
         self.socket_path = str(folder / "notify")
         self.notifications = []
@@ -58,7 +59,7 @@ class Worker:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, "NOTIFY_SOCKET": self.socket_path})
+                env={**os.environ, **self.env, "NOTIFY_SOCKET": self.socket_path})
         if ready:
             self.wait_notified("READY=1", READY_PATIENCE_S)
         return self
