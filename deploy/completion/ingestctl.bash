@@ -5,10 +5,8 @@
 
 _ingestctl_words()
 {
-	# Long options, and the first word of lines that start with exactly two blanks.
-	"$@" --help 2>/dev/null | sed -n \
-		-e 's/.*\(--[a-z][a-z-]*\).*/\1/p' \
-		-e 's/^  \([a-z][a-z]*\)\( .*\)\{0,1\}$/\1/p'
+	# Long options anywhere, and the first word of lines that start with exactly two blanks.
+	"$@" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' -e '^  [a-z]+'
 }
 
 _ingestctl()
