@@ -14,6 +14,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
+#include "common/net/url_mend.h"
 
 /* A byte becomes three at worst, but for what Unicode's normalisation does to host names. */
 #define MAX_HREF_BYTES (ING_URL_MAX_BYTES * 16)
@@ -22,6 +23,7 @@ struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
 	lxb_unicode_idna_t *idna;
+	struct ing_buf input; /* scratch of parse_url() */
 };
 
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -35,6 +37,7 @@ static void free_engine(void *p)
 	lxb_url_parser_destroy(en->parser, true);
 	lexbor_mraw_destroy(en->mraw, true);
 	lxb_unicode_idna_destroy(en->idna, true);
+	ing_buf_done(&en->input);
 	free(en);
 }
 
@@ -55,6 +58,7 @@ static struct engine *take_engine(void)
 		return en;
 	}
 	en = ing_alloc(sizeof(*en));
+	ing_buf_init(&en->input, ING_URL_MAX_BYTES * 4);
 	en->mraw = lexbor_mraw_create();
 	en->parser = lxb_url_parser_create();
 	ing_must(lexbor_mraw_init(en->mraw, 8192) == LXB_STATUS_OK);
@@ -103,30 +107,16 @@ static bool amend_path(lxb_url_t *url)
 	return true;
 }
 
-/* Lexbor takes for granted that its input is UTF-8. Bytes that are not become percent-escapes,
- * which is what a server that sent a Latin-1 address meant; a surrogate, as some JSON has it, is
- * U+FFFD. Heap copy, caller frees. */
-static char *mend_utf8(const char *s, size_t bytes, size_t *ret_bytes)
+/* In lexbor 3.0 percent-escapes in a host may leave capitals behind. */
+static void amend_host(lxb_url_t *url)
 {
-	struct ing_buf out;
-	ing_buf_init(&out, ING_URL_MAX_BYTES * 3);
-	for (size_t i = 0; i < bytes;) {
-		size_t n = ing_utf8_sequence(s + i, bytes - i);
-		const unsigned char *u = (const unsigned char *)s + i;
-		if (n > 0) {
-			ing_buf_add(&out, s + i, n);
-			i += n;
-		} else if (bytes - i >= 3 && u[0] == 0xed && u[1] >= 0xa0 && u[1] <= 0xbf &&
-			   (u[2] & 0xc0) == 0x80) {
-			ing_buf_add_str(&out, "\ufffd");
-			i += 3;
-		} else {
-			ing_buf_printf(&out, "%%%02X", u[0]);
-			i++;
-		}
+	if (url->host.type != LXB_URL_HOST_TYPE_DOMAIN)
+		return;
+	lexbor_str_t *name = &url->host.u.domain;
+	for (size_t i = 0; i < name->length; i++) {
+		if (name->data[i] >= 'A' && name->data[i] <= 'Z')
+			name->data[i] |= 0x20;
 	}
-	*ret_bytes = out.len;
-	return ing_buf_steal(&out);
 }
 
 /* Parse against base (NULL: none). The result lives until the next take_engine(). */
@@ -135,12 +125,24 @@ static const lxb_url_t *parse_url(
 {
 	if (bytes > ING_URL_MAX_BYTES)
 		return NULL;
-	char *mended = ing_utf8_valid(s, bytes) ? NULL : mend_utf8(s, bytes, &bytes);
-	const char *data = mended != NULL ? mended : s;
+	struct ing_url_base about = {0};
+	if (base != NULL) {
+		const lexbor_str_t *path = &base->path.str;
+		about.scheme = (const char *)base->scheme.name.data;
+		about.scheme_len = base->scheme.name.length;
+		about.opaque = base->path.opaque;
+		about.doubled =
+			path->length > 0 && memmem(path->data, path->length, "//", 2) != NULL;
+	}
+	ing_buf_clear(&en->input);
+	ing_url_mend(&en->input, s, bytes, base != NULL ? &about : NULL);
 	lxb_url_parser_clean(en->parser);
-	lxb_url_t *url = lxb_url_parse(en->parser, base, (const lxb_char_t *)data, bytes);
-	free(mended);
-	return url != NULL && amend_path(url) ? url : NULL;
+	const lxb_char_t *data = (const lxb_char_t *)ing_buf_str(&en->input);
+	lxb_url_t *url = lxb_url_parse(en->parser, base, data, en->input.len);
+	if (url == NULL || !amend_path(url))
+		return NULL;
+	amend_host(url);
+	return url;
 }
 
 static const lxb_url_t *parse_string(const char *s)

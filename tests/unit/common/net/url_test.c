@@ -68,6 +68,17 @@ static const struct {
 	{"http://[2001:DB8:0:0::1]:80/", "http://[2001:db8::1]/"},
 	{"http://\uff45xample\u3002com/", "http://example.com/"},
 	{"http://fa\u00df.de/", "http://xn--fa-hia.de/"},
+	/* where lexbor 3.0 alone would be wrong */
+	{"http://h//\u00e9/x", "http://h//%C3%A9/x"},
+	{"http://h//a b", "http://h//a%20b"},
+	{"http://h//[x]", "http://h//[x]"},
+	{"http://h/a/..//[x]", "http://h//[x]"},
+	{"http://h/a\\/b c", "http://h/a//b%20c"},
+	{"http://h/100% sure/%\"", "http://h/100%%20sure/%%22"},
+	{"http://h/a/..?q", "http://h/?q"},
+	{"http://h/a/.#f", "http://h/a/#f"},
+	{"http://h/a/%2E%2e?q", "http://h/?q"},
+	{"http://ex%41mple.com/", "http://example.com/"},
 	/* not URLs: as they came */
 	{"http://", "http://"},
 	{"http://exa mple.com/", "http://exa mple.com/"},
@@ -106,6 +117,9 @@ static void clean_takes_nul_bytes(void **state)
 	free(got);
 	got = ing_url_clean("e.org\0b", 7);
 	assert_string_equal(got, "e.org");
+	free(got);
+	got = ing_url_clean("http://e.org//\0[/..?b", 22);
+	assert_string_equal(got, "http://e.org//?b");
 	free(got);
 	assert_null(ing_url_parse("http://e\0.org/", 14));
 	assert_null(ing_url_parse("", 0));
@@ -189,6 +203,11 @@ static const struct {
 	{"http://h/a/b", "mailto:x@y", "mailto:x@y"},
 	{"http://h/a/b", " c d ", "http://h/a/c%20d"},
 	{"http://h/a/b", "http://[", NULL},
+	{"http://h//a/b", "./[", "http://h//a/["},
+	{"http://h/a//b", "..", "http://h/a/"},
+	{"http://h/a//b", ".?q", "http://h/a//?q"},
+	{"sc:/p//q", "%2e", "sc:/p//"},
+	{"sc:/p/q", "\\{", "sc:/p/\\%7B"},
 	{"a/b", "c", NULL},
 	{"", "http://h/", NULL},
 };
