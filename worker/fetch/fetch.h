@@ -3,9 +3,10 @@
  * fetch.h - getting one URL's answer over HTTP/1.1; no redirect is followed here.
  *
  * Owns: the curl multi handle, the resolver and every transfer in them. Thread: loop only.
- * Every started transfer comes back through done() exactly once and never from inside ing_fetch_start(), unless it is
- * cancelled. Nobody connects to a private, loopback or link-local address that fetch.allow_address does not name:
- * judged on the socket's address (RFC 6890 registries), for every connection.
+ * Every started transfer comes back through done() exactly once and never from inside
+ * ing_fetch_start(), unless it is cancelled. Nobody connects to a private, loopback or link-local
+ * address that fetch.allow_address does not name: judged on the socket's address (RFC 6890
+ * registries), for every connection.
  */
 #pragma once
 #include "common/base/error.h"
@@ -19,42 +20,48 @@ struct ing_cookies;
 /* Configuration, borrowed strings; they must outlive the ing_fetch. */
 struct ing_fetch_conf {
 	const char *user_agent;
-	unsigned timeout_ms;          /* whole transfer */
-	unsigned connect_timeout_ms;  /* resolution, TCP and TLS */
-	unsigned stall_ms;            /* under min_speed_bytes per second for this long is a read-timeout */
+	unsigned timeout_ms;         /* whole transfer */
+	unsigned connect_timeout_ms; /* resolution, TCP and TLS */
+	unsigned stall_ms; /* under min_speed_bytes per second for this long is a read-timeout */
 	unsigned min_speed_bytes;
 	size_t max_body_bytes;
-	size_t memory_bytes;          /* all bodies in memory together; at it, transfers pause */
-	const char *ca_file;          /* NULL: the system's bundle */
-	const char *proxy;            /* NULL: none; environment proxies are never used */
-	char *const *connect_to;      /* NULL-terminated HOST:PORT:CONNECT-HOST:CONNECT-PORT, or NULL */
-	char *const *allow_address;   /* NULL-terminated CIDR blocks, or NULL */
-	const char *spool_dir;        /* bodies over 1 MiB are unlinked files here */
+	size_t memory_bytes;     /* all bodies in memory together; at it, transfers pause */
+	const char *ca_file;     /* NULL: the system's bundle */
+	const char *proxy;       /* NULL: none; environment proxies are never used */
+	char *const *connect_to; /* NULL-terminated HOST:PORT:CONNECT-HOST:CONNECT-PORT, or NULL */
+	char *const *allow_address; /* NULL-terminated CIDR blocks, or NULL */
+	const char *spool_dir;      /* bodies over 1 MiB are unlinked files here */
+	const char *dns_servers;    /* "ADDRESS[:PORT],…"; NULL: the system's */
 };
 
 /* A request's cookies (RFC 6265), carried over its hops and dropped with it. Loop thread. */
 struct ing_cookies *ing_cookies_new(void);
 void ing_cookies_free(struct ing_cookies *jar); /* NULL is fine; no transfer may use it any more */
-/* Changes whenever a cookie is added, replaced with another value, or removed; not when the same one is set again. */
+/* Changes whenever a cookie is added, replaced with another value, or removed; not when the same
+ * one is set again. */
 uint64_t ing_cookies_version(const struct ing_cookies *jar);
 
 int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_conf *conf, struct ing_fetch **ret,
-	struct ing_error *err) ING_MUST_CHECK;
-void ing_fetch_free(struct ing_fetch *f); /* NULL is fine; transfers still running are cancelled; before uv_loop_close,
-					     which must then be run once more to let handles close */
+	struct ing_error *err) ING_MUST_CHECK; /* -CONFIG or -SYSTEM, err names the key */
+/* Not from inside done(). */
+void ing_fetch_free(struct ing_fetch
+		*f); /* NULL is fine; transfers still running are cancelled; before uv_loop_close,
+			which must then be run once more to let handles close */
 
-typedef void ing_fetch_done_f(void *ctx, struct ing_exchange *ex); /* takes the reference; ex is never NULL */
+typedef void ing_fetch_done_f(
+	void *ctx, struct ing_exchange *ex); /* takes the reference; ex is never NULL */
 
-/* GET url (absolute http or https, already cleaned). jar and referer may be NULL. deadline_ms (ing_now_ms() clock, 0: none)
- * ends the transfer as read-timeout when it comes before the transfer's own limit. */
+/* GET url (absolute http or https, already cleaned). jar and referer may be NULL. deadline_ms
+ * (ing_now_ms() clock, 0: none) ends the transfer as read-timeout when it comes before the
+ * transfer's own limit. */
 struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const char *url, struct ing_cookies *jar,
 	const char *referer, uint64_t deadline_ms, ing_fetch_done_f *done, void *ctx);
 void ing_fetch_cancel(struct ing_transfer *t); /* done() will not be called */
 
 struct ing_fetch_stats {
 	unsigned active;
-	size_t memory_bytes;       /* held by bodies now */
+	size_t memory_bytes; /* held by bodies now */
 	uint64_t exchanges, body_bytes;
-	uint64_t cpu_ns;           /* reserved for the bench: thread CPU spent inside curl callbacks */
+	uint64_t cpu_ns; /* for the bench: the loop thread's CPU time spent inside curl */
 };
 void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret);

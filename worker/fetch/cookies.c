@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A jar is a curl share that holds cookies and nothing else: connections, TLS sessions and names
+ * belong to the multi handle, and must not follow a request around. curl does RFC 6265, the public
+ * suffix list included.
+ *
+ * The version is a hash of what is in the jar, independent of order, so a site that flips a cookie
+ * forth and back brings the old version back: a repeated URL is then in a state it was in before,
+ * which is a loop.
+ */
+#include "worker/fetch/cookies.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ing_cookies {
+	CURLSH *share;
+	uint64_t version;
+};
+
+/* FNV-1a, then an avalanche, because the entries' hashes are added up. */
+static uint64_t hash_bytes(uint64_t hash, const char *s, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)s[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static uint64_t finish_hash(uint64_t hash)
+{
+	hash ^= hash >> 33;
+	hash *= UINT64_C(0xff51afd7ed558ccd);
+	hash ^= hash >> 33;
+	return hash;
+}
+
+/* Netscape's line: domain, subdomains too, path, secure, expiry, name, value. The expiry is left
+ * out: setting the same cookie again changes it and nothing else. */
+static uint64_t hash_cookie(const char *line)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (int column = 0; column < 7; column++) {
+		size_t len = column < 6 ? strcspn(line, "\t") : strlen(line);
+		if (column != 4)
+			hash = hash_bytes(hash, line, len);
+		hash = hash_bytes(hash, "\t", 1);
+		line += len;
+		if (*line == '\t')
+			line++;
+	}
+	return finish_hash(hash);
+}
+
+void *ing_cookies_share(struct ing_cookies *jar)
+{
+	return jar->share;
+}
+
+void ing_cookies_refresh(struct ing_cookies *jar, void *easy)
+{
+	struct curl_slist *list = NULL;
+	uint64_t sum = 0;
+	if (curl_easy_getinfo((CURL *)easy, CURLINFO_COOKIELIST, &list) != CURLE_OK)
+		return;
+	for (const struct curl_slist *item = list; item != NULL; item = item->next)
+		sum += hash_cookie(item->data);
+	curl_slist_free_all(list);
+	jar->version = sum;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_cookies *ing_cookies_new(void)
+{
+	struct ing_cookies *jar = ing_alloc(sizeof(*jar));
+	jar->share = curl_share_init();
+	ing_must(jar->share != NULL);
+	ing_must(curl_share_setopt(jar->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) ==
+		 CURLSHE_OK);
+	return jar;
+}
+
+void ing_cookies_free(struct ing_cookies *jar)
+{
+	if (jar == NULL)
+		return;
+	ing_must(curl_share_cleanup(jar->share) == CURLSHE_OK); /* else a transfer still uses it */
+	free(jar);
+}
+
+uint64_t ing_cookies_version(const struct ing_cookies *jar)
+{
+	return jar->version;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An easy handle is configured once and then used for one transfer after another: only what differs
+ * is set each time, which costs a tenth of resetting it. Nothing of a request stays behind: cookies
+ * live in the jar's share, the connection cache and the CA store in the multi handle, and TLS
+ * sessions are not kept.
+ *
+ * The request's bytes come from curl's debug callback, which is called for everything as soon as it
+ * is on, certificates in text included. It is switched on only between "about to send"
+ * (PREREQFUNCTION, after the connection, so a proxy's CONNECT is never seen) and the request's
+ * blank line. When curl finds a kept connection dead it sends the request anew, and "about to send"
+ * comes again: the record begins again.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include "common/base/clock.h"
+#include "worker/fetch/cookies.h"
+#include "worker/fetch/fetch_priv.h"
+#include "worker/limits.h"
+
+/* Kept connections older than this are not used again: few servers keep them longer. */
+#define MAX_CONNECTION_AGE_S 30L
+/* The trust store is read again after this, so that a changed bundle takes effect. */
+#define CA_STORE_AGE_S 3600L
+/* A URL, a referer, a browser's worth of cookies (curl sends at most 8 KB of them) and the fixed
+ * fields. */
+#define MAX_REQUEST_BYTES ((size_t)64 << 10)
+
+/* ---- what curl calls ---- */
+
+static int on_about_to_send(void *user, char *peer, char *local, int peer_port, int local_port)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
+	(void)local;
+	(void)peer_port;
+	(void)local_port;
+	if (!t->route.via_proxy && peer != NULL)
+		snprintf(t->ex->ip, sizeof(t->ex->ip), "%s", peer);
+	ing_buf_clear(&t->ex->request);
+	t->ex->started = ing_wall_now();
+	t->sent = true;
+	t->mark_ms = ing_now_ms();
+	t->mark_bytes = t->wire_bytes;
+	curl_easy_setopt(t->easy, CURLOPT_VERBOSE, 1L);
+	return CURL_PREREQFUNC_OK;
+}
+
+static int on_debug(CURL *easy, curl_infotype type, char *data, size_t bytes, void *user)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
+	if (type != CURLINFO_HEADER_OUT && type != CURLINFO_DATA_OUT)
+		return 0;
+	struct ing_buf *request = &t->ex->request;
+	ing_buf_add(request, data, bytes); /* GET: what follows the head's first part is its rest */
+	if (request->len >= 4 && memcmp(request->data + request->len - 4, "\r\n\r\n", 4) == 0)
+		curl_easy_setopt(easy, CURLOPT_VERBOSE, 0L);
+	return 0;
+}
+
+static size_t on_header(char *data, size_t one, size_t bytes, void *user)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
+	(void)one;
+	bool was_done = t->head.state == ING_HTTP_DONE;
+	t->wire_bytes += bytes;
+	if (!ing_http_head_add(&t->head, data, bytes)) {
+		t->abort = ING_ABORT_HEAD;
+		return 0;
+	}
+	if (was_done || t->head.state != ING_HTTP_DONE)
+		return bytes;
+	if (t->head.transfer_encoding != NULL &&
+		!ing_http_coding_is_plain(t->head.transfer_encoding))
+		t->refusal = "a transfer coding that was not asked for";
+	else if (t->head.length_conflict && t->head.transfer_encoding == NULL)
+		t->refusal = "Content-Length fields that contradict each other";
+	if (t->refusal != NULL)
+		t->abort = ING_ABORT_FRAMING;
+	return t->refusal == NULL ? bytes : 0;
+}
+
+static size_t on_body(char *data, size_t one, size_t bytes, void *user)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
+	(void)one;
+	if (bytes == 0)
+		return 0;
+	if (t->body == NULL)
+		t->body = ing_body_new(
+			t->fetch->spool, ing_transfer_try_again, ing_transfer_body_landed, t);
+	size_t room = t->fetch->conf.max_body_bytes - ing_body_bytes(t->body);
+	size_t take = ING_MIN(bytes, room);
+	enum ing_body_put put = take > 0 ? ing_body_put(t->body, data, take) : ING_BODY_TAKEN;
+	if (put == ING_BODY_WAIT) {
+		t->paused = true;
+		return CURL_WRITEFUNC_PAUSE; /* curl keeps the data and brings all of it again */
+	}
+	if (put == ING_BODY_FAILED) {
+		t->abort = ING_ABORT_SPOOL;
+		return 0;
+	}
+	t->wire_bytes += take;
+	if (take < bytes) {
+		t->abort = ING_ABORT_TOO_LARGE;
+		return 0;
+	}
+	return bytes;
+}
+
+/* The guard proper: whatever curl was told and whatever it made of it, this is the address of the
+ * connection. */
+static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *sa)
+{
+	struct ing_transfer *t;
+	struct ing_addr addr;
+	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
+	(void)purpose;
+	const char *refusal = "not an internet address";
+	if (ing_addr_from_sockaddr(&sa->addr, &addr)) {
+		refusal = ing_addr_refusal(&addr, &t->fetch->allow);
+		if (t->route.via_proxy && ing_addr_equal(&addr, &t->addrs[t->addr_at]))
+			refusal = NULL; /* the operator named it */
+	}
+	if (refusal != NULL) {
+		t->abort = ING_ABORT_ADDRESS;
+		t->refusal = refusal;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(sa->family, sa->socktype | SOCK_CLOEXEC, sa->protocol);
+}
+
+/* ---- helpers ---- */
+
+static void set_proxy(struct ing_transfer *t, const char *addr)
+{
+	char text[ING_ADDR_TEXT_BYTES + 32];
+	snprintf(text, sizeof(text), strchr(addr, ':') != NULL ? "http://[%s]:%u" : "http://%s:%u",
+		addr, t->route.port);
+	curl_easy_setopt(t->easy, CURLOPT_PROXY, text);
+	curl_easy_setopt(t->easy, CURLOPT_PROXYUSERNAME, t->fetch->routes.proxy_user);
+	curl_easy_setopt(t->easy, CURLOPT_PROXYPASSWORD, t->fetch->routes.proxy_password);
+	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, NULL);
+}
+
+static void set_direct(struct ing_transfer *t, const char *addr)
+{
+	char text[ING_ADDR_TEXT_BYTES + 32];
+	snprintf(text, sizeof(text), strchr(addr, ':') != NULL ? "::[%s]:%u" : "::%s:%u", addr,
+		t->route.port);
+	t->connect_to = curl_slist_append(NULL, text);
+	ing_must(t->connect_to != NULL);
+	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, t->connect_to);
+	curl_easy_setopt(t->easy, CURLOPT_PROXY, ""); /* not NULL: that would ask the environment */
+}
+
+/* Fields for the proxy are between it and us, and one holds its password: they are not the origin's
+ * request. */
+static void drop_proxy_fields(struct ing_buf *request)
+{
+	char *to = request->data;
+	const char *from = request->data;
+	const char *end = request->data + request->len;
+	while (from < end) {
+		const char *lf = memchr(from, '\n', (size_t)(end - from));
+		size_t bytes = lf != NULL ? (size_t)(lf - from) + 1 : (size_t)(end - from);
+		if (bytes < 6 || strncasecmp(from, "Proxy-", 6) != 0) {
+			memmove(to, from, bytes);
+			to += bytes;
+		}
+		from += bytes;
+	}
+	request->len = (size_t)(to - request->data);
+	*to = '\0';
+}
+
+static unsigned span_us(curl_off_t from, curl_off_t to)
+{
+	return to > from ? (unsigned)ING_MIN(to - from, (curl_off_t)UINT32_MAX) : 0;
+}
+
+static void set_callbacks(CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_about_to_send);
+	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+CURL *ing_easy_new(struct ing_fetch *f)
+{
+	CURL *easy = curl_easy_init();
+	ing_must(easy != NULL);
+	set_callbacks(easy);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, f->headers);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, f->conf.user_agent);
+	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	curl_easy_setopt(easy, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
+	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	/* A trust path would keep curl from caching the store: 25 times the cost of a handshake. */
+	curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	curl_easy_setopt(easy, CURLOPT_CAINFO, f->ca_file);
+	curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, CA_STORE_AGE_S);
+	curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+	/* Only addresses are ever given to curl; remembering them costs a walk of the whole cache
+	 * each time. */
+	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, MAX_CONNECTION_AGE_S);
+	return easy;
+}
+
+void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
+{
+	char addr[ING_ADDR_TEXT_BYTES];
+	ing_addr_format(&t->addrs[t->addr_at], addr);
+	ing_buf_init(&t->ex->request, MAX_REQUEST_BYTES);
+	if (t->route.via_proxy)
+		set_proxy(t, addr);
+	else
+		set_direct(t, addr);
+	t->curl_words[0] = '\0';
+	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
+	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
+	curl_easy_setopt(t->easy, CURLOPT_SHARE, t->jar != NULL ? ing_cookies_share(t->jar) : NULL);
+	curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->curl_words);
+	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(t->easy, CURLOPT_PREREQDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_DEBUGDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, t);
+}
+
+void ing_easy_report(struct ing_transfer *t)
+{
+	curl_off_t looked_up = 0;
+	curl_off_t connected = 0;
+	curl_off_t secured = 0;
+	curl_easy_getinfo(t->easy, CURLINFO_NAMELOOKUP_TIME_T, &looked_up);
+	curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connected);
+	curl_easy_getinfo(t->easy, CURLINFO_APPCONNECT_TIME_T, &secured);
+	t->ex->connect_us = span_us(looked_up, connected);
+	t->ex->tls_us = span_us(connected, secured);
+	if (t->route.via_proxy && t->ex->request.len > 0)
+		drop_proxy_fields(&t->ex->request);
+	if (t->jar != NULL && t->head.set_cookie)
+		ing_cookies_refresh(t->jar, t->easy);
+}
+
+void ing_easy_detach(struct ing_transfer *t)
+{
+	curl_easy_setopt(t->easy, CURLOPT_SHARE, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_VERBOSE, 0L);
+	curl_slist_free_all(t->connect_to);
+	t->connect_to = NULL;
+}

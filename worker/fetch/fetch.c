@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The pool of transfers: what they share, when they begin, and the one place from which done() is
+ * called.
+ *
+ * Begins are paced. Five hundred at once would come back as five hundred TLS handshakes in one turn
+ * of the loop, a quarter of a second in which no timer runs; at one a millisecond the answers are
+ * spread as the questions were.
+ *
+ * Limits are looked at by a sweep over the active transfers 20 times a second while there are any,
+ * instead of a timer for each: a thousand comparisons cost less than one timer's re-arming per
+ * packet.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+#include <uv.h>
+#include "common/base/clock.h"
+#include "worker/fetch/fetch_priv.h"
+
+#define START_BURST 8u /* begun at once after a pause */
+#define STARTS_PER_MS 1u
+#define PACE_MS 2
+#define SWEEP_MS 50
+#define FALLBACK_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
+#define ACCEPT "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+#define ACCEPT_ENCODING "Accept-Encoding: gzip, deflate, br" /* what the examiner decodes */
+
+static void free_handle(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+/* ---- turns ---- */
+
+static void deliver_finished(struct ing_fetch *f)
+{
+	while (f->finished != NULL) {
+		struct ing_transfer *t = f->finished;
+		struct ing_exchange *ex = ing_exchange_ref(t->ex);
+		ing_fetch_done_f *done = t->done;
+		void *ctx = t->ctx;
+		ing_transfer_drop(t);
+		done(ctx, ex);
+	}
+	if (f->count == 0)
+		uv_timer_stop(f->sweep);
+}
+
+static void on_pace(uv_timer_t *timer);
+
+static void begin_queued(struct ing_fetch *f)
+{
+	uint64_t now = ing_now_ms();
+	uint64_t more = (now - f->start_refilled_ms) * STARTS_PER_MS;
+	f->start_refilled_ms = now;
+	f->start_tokens = (unsigned)ING_MIN(f->start_tokens + more, (uint64_t)START_BURST);
+	while (f->queued != NULL && f->start_tokens > 0) {
+		f->start_tokens--;
+		ing_transfer_begin(f->queued);
+	}
+	if (f->queued != NULL)
+		uv_timer_start(f->pace, on_pace, PACE_MS, 0);
+}
+
+static void on_pace(uv_timer_t *timer)
+{
+	struct ing_fetch *f = timer->data;
+	begin_queued(f);
+	deliver_finished(f);
+}
+
+static void on_kick(uv_idle_t *kick)
+{
+	struct ing_fetch *f = kick->data;
+	uv_idle_stop(kick);
+	if (f->wake_wanted) {
+		f->wake_wanted = false;
+		ing_spool_wake(f->spool);
+	}
+	if (f->queued != NULL && !uv_is_active((uv_handle_t *)f->pace))
+		begin_queued(f);
+	deliver_finished(f);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+	struct ing_fetch *f = timer->data;
+	struct ing_transfer *t;
+	struct ing_transfer *next;
+	uint64_t now = ing_now_ms();
+	DL_FOREACH_SAFE (f->active, t, next)
+		ing_transfer_sweep(t, now);
+	DL_FOREACH_SAFE (f->queued, t, next)
+		if (t->deadline_ms != 0 && now >= t->deadline_ms)
+			ing_transfer_begin(t); /* its limit is due: the next sweep ends it */
+	deliver_finished(f);
+}
+
+static void on_memory_wanted(void *ctx)
+{
+	struct ing_fetch *f = ctx;
+	f->wake_wanted = true;
+	ing_fetch_kick(f);
+}
+
+static void on_curl_done(void *ctx, CURL *easy, CURLcode rc)
+{
+	struct ing_transfer *t = NULL;
+	(void)ctx;
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
+	ing_must(t != NULL && t->magic == ING_TRANSFER_MAGIC);
+	ing_transfer_left(t, rc);
+}
+
+static void on_curl_settled(void *ctx)
+{
+	deliver_finished(ctx);
+}
+
+/* ---- making ---- */
+
+static int find_ca_file(struct ing_fetch *f, struct ing_error *err)
+{
+	const char *path = f->conf.ca_file;
+	if (path == NULL || path[0] == '\0')
+		path = curl_version_info(CURLVERSION_NOW)->cainfo;
+	if (path == NULL)
+		path = FALLBACK_CA_FILE;
+	if (access(path, R_OK) != 0)
+		return ing_error_sys(err, errno, "fetch.ca_file: %s", path);
+	f->ca_file = ing_strdup(path);
+	return 0;
+}
+
+/* The parts that the configuration can spoil. */
+static int make_parts(struct ing_fetch *f, struct ing_error *err)
+{
+	int rc = ing_cidr_list_init(&f->allow, f->conf.allow_address, err);
+	if (rc != 0) {
+		ing_error_context(err, "fetch.allow_address");
+		return rc;
+	}
+	rc = ing_routes_init(&f->routes, &f->conf, err);
+	if (rc == 0)
+		rc = find_ca_file(f, err);
+	if (rc == 0)
+		rc = ing_resolver_new(f->loop, f->conf.dns_servers, &f->resolver, err);
+	return rc;
+}
+
+static void make_handles(struct ing_fetch *f)
+{
+	f->kick = ing_alloc(sizeof(*f->kick));
+	f->pace = ing_alloc(sizeof(*f->pace));
+	f->sweep = ing_alloc(sizeof(*f->sweep));
+	ing_must(uv_idle_init(f->loop, f->kick) == 0 && uv_timer_init(f->loop, f->pace) == 0 &&
+		 uv_timer_init(f->loop, f->sweep) == 0);
+	f->kick->data = f;
+	f->pace->data = f;
+	f->sweep->data = f;
+}
+
+void ing_fetch_kick(struct ing_fetch *f)
+{
+	uv_idle_start(f->kick, on_kick);
+}
+
+/* A referer without what is nobody's business (RFC 9110 10.1.3), or NULL. */
+static char *make_referer(const char *referer, const struct ing_target *to)
+{
+	struct ing_target from;
+	if (referer == NULL || to->url == NULL || ing_target_init(&from, referer, NULL) != 0)
+		return NULL;
+	char *text = from.https && !to->https ? NULL : ING_TAKE(from.url);
+	ing_target_done(&from);
+	return text;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_conf *conf, struct ing_fetch **ret,
+	struct ing_error *err)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return ing_error_set(err, ING_FAIL_SYSTEM, "libcurl cannot start");
+	struct ing_fetch *f = ing_alloc(sizeof(*f));
+	f->magic = ING_FETCH_MAGIC;
+	f->loop = loop;
+	f->conf = *conf;
+	f->start_tokens = START_BURST;
+	f->start_refilled_ms = ing_now_ms();
+	int rc = make_parts(f, err);
+	if (rc != 0) {
+		ing_fetch_free(f);
+		return rc;
+	}
+	make_handles(f);
+	struct ing_multi_user user = {.done = on_curl_done, .settled = on_curl_settled, .ctx = f};
+	f->multi = ing_multi_new(loop, &user);
+	f->spool = ing_spool_new(loop, conf->spool_dir, conf->memory_bytes, on_memory_wanted, f);
+	f->headers = curl_slist_append(NULL, ACCEPT);
+	f->headers = curl_slist_append(f->headers, ACCEPT_ENCODING);
+	ing_must(f->headers != NULL);
+	*ret = f;
+	return 0;
+}
+
+void ing_fetch_free(struct ing_fetch *f)
+{
+	if (f == NULL)
+		return;
+	while (f->queued != NULL)
+		ing_transfer_drop(f->queued);
+	while (f->active != NULL)
+		ing_transfer_drop(f->active);
+	while (f->finished != NULL)
+		ing_transfer_drop(f->finished);
+	while (f->pool_count > 0)
+		curl_easy_cleanup(f->pool[--f->pool_count]);
+	ing_multi_free(f->multi);
+	ing_resolver_free(f->resolver);
+	ing_spool_free(f->spool);
+	if (f->kick != NULL) {
+		uv_close((uv_handle_t *)f->kick, free_handle);
+		uv_close((uv_handle_t *)f->pace, free_handle);
+		uv_close((uv_handle_t *)f->sweep, free_handle);
+	}
+	curl_slist_free_all(f->headers);
+	ing_routes_done(&f->routes);
+	ing_cidr_list_done(&f->allow);
+	free(f->ca_file);
+	f->magic = 0;
+	free(f);
+	curl_global_cleanup();
+}
+
+struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const char *url, struct ing_cookies *jar,
+	const char *referer, uint64_t deadline_ms, ing_fetch_done_f *done, void *ctx)
+{
+	ing_must(f->magic == ING_FETCH_MAGIC);
+	struct ing_transfer *t = ing_transfer_new(f, url);
+	t->jar = jar;
+	t->deadline_ms = deadline_ms;
+	t->done = done;
+	t->ctx = ctx;
+	t->referer = make_referer(referer, &t->target);
+	if (!uv_is_active((uv_handle_t *)f->sweep))
+		uv_timer_start(f->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	ing_fetch_kick(f);
+	return t;
+}
+
+void ing_fetch_cancel(struct ing_transfer *t)
+{
+	ing_transfer_drop(t);
+}
+
+void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret)
+{
+	*ret = (struct ing_fetch_stats){.active = f->count,
+		.memory_bytes = ing_spool_memory_bytes(f->spool),
+		.exchanges = f->exchanges,
+		.body_bytes = f->body_bytes,
+		.cpu_ns = ing_multi_cpu_ns(f->multi)};
+}

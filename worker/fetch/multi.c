@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * curl says which sockets to watch and when to be called next; this file does that with uv_poll and
+ * uv_timer.
+ *
+ * Two traps: on CURL_POLL_REMOVE the poll handle must be stopped and closed at once, because the
+ * descriptor's number may be used again before the loop turns. And a time-out of zero must not
+ * become a timer of zero: libuv runs timers that were started by timers in the same round, which
+ * starves the sockets when curl asks again and again; an idle handle gives it one call a round.
+ */
+#include "worker/fetch/multi.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <utlist.h>
+#include <uv.h>
+
+/* Connections kept, those in use included: as many idle ones as transfers under the default
+ * concurrency. */
+#define MAX_CONNECTIONS 512L
+
+struct watch {
+	uv_poll_t poll;
+	struct watch *prev, *next;
+	struct ing_multi *multi;
+	curl_socket_t fd;
+};
+
+struct ing_multi {
+	uv_loop_t *loop;
+	CURLM *curl;
+	struct ing_multi_user user;
+	uv_timer_t *timer;
+	uv_idle_t *soon;
+	struct watch *watches;
+	uint64_t cpu_ns;
+};
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void free_handle(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void free_watch(uv_handle_t *handle)
+{
+	free(ING_CONTAINER(handle, struct watch, poll));
+}
+
+static void close_watch(struct watch *w)
+{
+	DL_DELETE(w->multi->watches, w);
+	uv_poll_stop(&w->poll);
+	uv_close((uv_handle_t *)&w->poll, free_watch);
+}
+
+/* Let curl work on one socket, or on what time has made due, and report what has ended. */
+static void act(struct ing_multi *m, curl_socket_t fd, int events)
+{
+	int running;
+	int left;
+	uint64_t from = thread_cpu_ns();
+	ing_must(curl_multi_socket_action(m->curl, fd, events, &running) == CURLM_OK);
+	for (CURLMsg *msg = curl_multi_info_read(m->curl, &left); msg != NULL;
+		msg = curl_multi_info_read(m->curl, &left)) {
+		if (msg->msg != CURLMSG_DONE)
+			continue;
+		CURL *easy = msg->easy_handle; /* msg dies with the handle's removal */
+		CURLcode rc = msg->data.result;
+		m->user.done(m->user.ctx, easy, rc);
+	}
+	m->cpu_ns += thread_cpu_ns() - from;
+	m->user.settled(m->user.ctx);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct watch *w = ING_CONTAINER(poll, struct watch, poll);
+	int mask = status < 0 ? CURL_CSELECT_ERR : 0;
+	if (events & UV_READABLE)
+		mask |= CURL_CSELECT_IN;
+	if (events & UV_WRITABLE)
+		mask |= CURL_CSELECT_OUT;
+	act(w->multi, w->fd, mask);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void on_soon(uv_idle_t *soon)
+{
+	uv_idle_stop(soon);
+	act(soon->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* curl's CURLMOPT_SOCKETFUNCTION */
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *socket_user)
+{
+	struct ing_multi *m = user;
+	struct watch *w = socket_user;
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (w != NULL)
+			close_watch(w);
+		curl_multi_assign(m->curl, fd, NULL);
+		return 0;
+	}
+	if (w == NULL) {
+		w = ing_alloc(sizeof(*w));
+		w->multi = m;
+		w->fd = fd;
+		if (uv_poll_init(m->loop, &w->poll, fd) != 0) {
+			free(w);
+			return 0; /* an error would end every transfer; this one runs into its limit
+				   */
+		}
+		DL_PREPEND(m->watches, w);
+		curl_multi_assign(m->curl, fd, w);
+	}
+	int events =
+		(what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+	uv_poll_start(&w->poll, events, on_socket);
+	return 0;
+}
+
+/* curl's CURLMOPT_TIMERFUNCTION */
+static int set_timer(CURLM *curl, long timeout_ms, void *user)
+{
+	struct ing_multi *m = user;
+	(void)curl;
+	if (timeout_ms == 0)
+		uv_idle_start(m->soon, on_soon);
+	else
+		uv_idle_stop(m->soon);
+	if (timeout_ms > 0)
+		uv_timer_start(m->timer, on_timer, (uint64_t)timeout_ms, 0);
+	else
+		uv_timer_stop(m->timer);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_multi *ing_multi_new(struct uv_loop_s *loop, const struct ing_multi_user *user)
+{
+	struct ing_multi *m = ing_alloc(sizeof(*m));
+	*m = (struct ing_multi){.loop = loop, .user = *user, .curl = curl_multi_init()};
+	ing_must(m->curl != NULL);
+	m->timer = ing_alloc(sizeof(*m->timer));
+	m->soon = ing_alloc(sizeof(*m->soon));
+	ing_must(uv_timer_init(loop, m->timer) == 0 && uv_idle_init(loop, m->soon) == 0);
+	m->timer->data = m;
+	m->soon->data = m;
+	curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, watch_socket);
+	curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
+	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, set_timer);
+	curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
+	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+	curl_multi_setopt(m->curl, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	return m;
+}
+
+void ing_multi_free(struct ing_multi *m)
+{
+	if (m == NULL)
+		return;
+	curl_multi_cleanup(m->curl);
+	while (m->watches != NULL)
+		close_watch(m->watches);
+	uv_close((uv_handle_t *)m->timer, free_handle);
+	uv_close((uv_handle_t *)m->soon, free_handle);
+	free(m);
+}
+
+void ing_multi_add(struct ing_multi *m, CURL *easy)
+{
+	ing_must(curl_multi_add_handle(m->curl, easy) == CURLM_OK);
+}
+
+void ing_multi_remove(struct ing_multi *m, CURL *easy)
+{
+	ing_must(curl_multi_remove_handle(m->curl, easy) == CURLM_OK);
+}
+
+CURLcode ing_multi_resume(struct ing_multi *m, CURL *easy)
+{
+	uint64_t from = thread_cpu_ns();
+	CURLcode rc = curl_easy_pause(easy, CURLPAUSE_CONT);
+	m->cpu_ns += thread_cpu_ns() - from;
+	return rc;
+}
+
+uint64_t ing_multi_cpu_ns(const struct ing_multi *m)
+{
+	return m->cpu_ns;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * c-ares wants three things of a loop: to watch the sockets that it names, to be called when one is
+ * ready, and to be called now and then for its time-outs. The last is a tick of 100 ms while
+ * queries are out: asking c-ares for the next time-out walks all of its queries.
+ *
+ * A name is either being asked for (it has lookups in line and is not in the age list) or known
+ * (the reverse). c-ares may answer from inside ares_getaddrinfo(), so a query is started only when
+ * the name is ready to receive it.
+ */
+#include "worker/fetch/resolve.h"
+
+#include <ares.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uthash.h>
+#include <utlist.h>
+#include <uv.h>
+#include "common/base/clock.h"
+
+#define MAX_NAMES 20000  /* some 350 bytes each */
+#define MIN_KEPT_MS 5000 /* spares a second query for the next hop even when the answer says 0 */
+#define MAX_KEPT_MS 60000
+#define NO_SUCH_NAME_KEPT_MS 30000
+#define NO_ANSWER_KEPT_MS 5000 /* the server's trouble, not the name's */
+#define QUERY_TIMEOUT_MS 2000  /* doubled on each of the tries */
+#define QUERY_TRIES 3
+#define TICK_MS 100
+
+struct ing_name {
+	UT_hash_handle hh;
+	struct ing_name *prev, *next; /* known ones, oldest first */
+	struct ing_resolver *resolver;
+	struct ing_lookup *lookups;
+	bool asked_other_family;
+	uint64_t expires_ms; /* 0 while being asked for */
+	struct ing_answer answer;
+	char text[];
+};
+
+struct socket_watch {
+	uv_poll_t poll;
+	struct socket_watch *prev, *next;
+	struct ing_resolver *resolver;
+	ares_socket_t fd;
+};
+
+struct ing_resolver {
+	uv_loop_t *loop;
+	ares_channel channel;
+	uv_timer_t *tick;
+	struct socket_watch *watches;
+	struct ing_name *names; /* hash */
+	struct ing_name *known; /* list */
+	unsigned queries;
+	int first_family;
+	bool closing;
+};
+
+static void free_handle(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void free_watch(uv_handle_t *handle)
+{
+	free(ING_CONTAINER(handle, struct socket_watch, poll));
+}
+
+/* ---- sockets and time ---- */
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct socket_watch *w = ING_CONTAINER(poll, struct socket_watch, poll);
+	bool in = status < 0 || (events & UV_READABLE);
+	bool out = status < 0 || (events & UV_WRITABLE);
+	ares_process_fd(
+		w->resolver->channel, in ? w->fd : ARES_SOCKET_BAD, out ? w->fd : ARES_SOCKET_BAD);
+}
+
+static void close_watch(struct socket_watch *w)
+{
+	DL_DELETE(w->resolver->watches, w);
+	uv_poll_stop(&w->poll);
+	uv_close((uv_handle_t *)&w->poll, free_watch); /* at once: the number is used again */
+}
+
+static void on_socket_state(void *data, ares_socket_t fd, int readable, int writable)
+{
+	struct ing_resolver *r = data;
+	struct socket_watch *w;
+	DL_SEARCH_SCALAR(r->watches, w, fd, fd);
+	if (!readable && !writable) {
+		if (w != NULL)
+			close_watch(w);
+		return;
+	}
+	if (w == NULL) {
+		w = ing_alloc(sizeof(*w));
+		w->resolver = r;
+		w->fd = fd;
+		if (uv_poll_init(r->loop, &w->poll, fd) != 0) {
+			free(w); /* the query times out */
+			return;
+		}
+		DL_PREPEND(r->watches, w);
+	}
+	uv_poll_start(
+		&w->poll, (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0), on_socket);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct ing_resolver *r = timer->data;
+	ares_process_fd(r->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+	if (r->queries == 0)
+		uv_timer_stop(timer);
+}
+
+/* ---- names ---- */
+
+static void forget_name(struct ing_resolver *r, struct ing_name *n)
+{
+	DL_DELETE(r->known, n);
+	HASH_DEL(r->names, n);
+	free(n);
+}
+
+/* Keeps the table under its ceiling. Names being asked for are bounded by the transfers that wait
+ * for them. */
+static void make_room(struct ing_resolver *r)
+{
+	uint64_t now = ing_now_ms();
+	while (r->known != NULL &&
+		(r->known->expires_ms <= now || HASH_COUNT(r->names) >= MAX_NAMES))
+		forget_name(r, r->known);
+}
+
+static const char *words_of(int status)
+{
+	switch (status) {
+	case ARES_ENOTFOUND:
+		return "there is no such host name";
+	case ARES_ENODATA:
+		return "the host name has no address";
+	case ARES_ETIMEOUT:
+		return "no name server answered in time";
+	case ARES_ESERVFAIL:
+		return "the name server failed";
+	case ARES_ECONNREFUSED:
+		return "no name server can be reached";
+	default:
+		return ares_strerror(status);
+	}
+}
+
+static bool is_final(int status)
+{
+	return status == ARES_ENOTFOUND || status == ARES_ENODATA || status == ARES_EBADNAME;
+}
+
+/* Tell everyone in line, then let the name age. Lookups started or stopped meanwhile find the line
+ * in order. */
+static void answer_name(struct ing_name *n, uint64_t keep_ms)
+{
+	while (n->lookups != NULL) {
+		struct ing_lookup *lookup = n->lookups;
+		DL_DELETE(n->lookups, lookup);
+		lookup->name = NULL;
+		lookup->done(lookup, &n->answer);
+	}
+	n->expires_ms = ing_now_ms() + keep_ms;
+	DL_APPEND(n->resolver->known, n);
+}
+
+static uint64_t read_addresses(const struct ares_addrinfo *info, struct ing_answer *answer)
+{
+	uint64_t keep_ms = MAX_KEPT_MS;
+	answer->count = 0;
+	for (const struct ares_addrinfo_node *node = info->nodes; node != NULL;
+		node = node->ai_next) {
+		struct ing_addr addr;
+		if (answer->count == ING_RESOLVER_MAX_ADDRS)
+			break;
+		if (!ing_addr_from_sockaddr(node->ai_addr, &addr))
+			continue;
+		answer->addrs[answer->count++] = addr;
+		if (node->ai_ttl >= 0 && (uint64_t)node->ai_ttl * 1000 < keep_ms)
+			keep_ms = (uint64_t)node->ai_ttl * 1000;
+	}
+	return ING_MAX(keep_ms, MIN_KEPT_MS);
+}
+
+static void ask(struct ing_name *n);
+
+static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *info)
+{
+	struct ing_name *n = arg;
+	struct ing_resolver *r = n->resolver;
+	uint64_t keep_ms = 0;
+	(void)timeouts;
+	r->queries--;
+	if (status == ARES_SUCCESS)
+		keep_ms = read_addresses(info, &n->answer);
+	ares_freeaddrinfo(info);
+	if (r->closing)
+		return; /* the names are freed in one go */
+	if (n->answer.count == 0) {
+		if (status == ARES_SUCCESS)
+			status = ARES_ENODATA;
+		if (status == ARES_ENODATA && !n->asked_other_family) {
+			n->asked_other_family = true;
+			ask(n);
+			return;
+		}
+		n->answer.words = words_of(status);
+		keep_ms = is_final(status) ? NO_SUCH_NAME_KEPT_MS : NO_ANSWER_KEPT_MS;
+	}
+	answer_name(n, keep_ms);
+}
+
+static void ask(struct ing_name *n)
+{
+	struct ing_resolver *r = n->resolver;
+	int other_family = r->first_family == AF_INET ? AF_INET6 : AF_INET;
+	struct ares_addrinfo_hints hints = {.ai_flags = ARES_AI_NOSORT,
+		.ai_family = n->asked_other_family ? other_family : r->first_family,
+		.ai_socktype = SOCK_STREAM};
+	if (r->queries++ == 0)
+		uv_timer_start(r->tick, on_tick, TICK_MS, TICK_MS);
+	ares_getaddrinfo(r->channel, n->text, NULL, &hints, on_answer, n);
+}
+
+/* Is there a route to the public internet? Connecting a datagram socket asks the kernel and sends
+ * nothing. */
+static bool has_route(int family)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(53)};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(53)};
+	in.sin_addr.s_addr = htonl(0x01000001); /* 1.0.0.1, any public address does */
+	in6.sin6_addr.s6_addr[0] = 0x26;
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	int rc = family == AF_INET ? connect(fd, (struct sockaddr *)&in, sizeof(in))
+				   : connect(fd, (struct sockaddr *)&in6, sizeof(in6));
+	close(fd);
+	return rc == 0;
+}
+
+static int start_cares(struct ing_resolver *r, const char *servers, struct ing_error *err)
+{
+	struct ares_options options = {.flags = ARES_FLAG_NOALIASES | ARES_FLAG_NOSEARCH,
+		.timeout = QUERY_TIMEOUT_MS,
+		.tries = QUERY_TRIES,
+		.ndomains = 0,
+		.sock_state_cb = on_socket_state,
+		.sock_state_cb_data = r};
+	char lookups[] = "fb"; /* /etc/hosts, then DNS, whatever host.conf says */
+	options.lookups = lookups;
+	int rc = ares_library_init(ARES_LIB_INIT_ALL);
+	if (rc == ARES_SUCCESS)
+		rc = ares_init_options(&r->channel, &options,
+			ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS |
+				ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
+	if (rc != ARES_SUCCESS)
+		return ing_error_set(err, ING_FAIL_SYSTEM, "c-ares: %s", ares_strerror(rc));
+	if (servers != NULL && ares_set_servers_ports_csv(r->channel, servers) != ARES_SUCCESS) {
+		ares_destroy(r->channel);
+		return ing_error_set(
+			err, ING_FAIL_CONFIG, "%s: not a list of name servers", servers);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+int ing_resolver_new(struct uv_loop_s *loop, const char *servers, struct ing_resolver **ret,
+	struct ing_error *err)
+{
+	struct ing_resolver *r = ing_alloc(sizeof(*r));
+	r->loop = loop;
+	r->first_family = !has_route(AF_INET) && has_route(AF_INET6) ? AF_INET6 : AF_INET;
+	int rc = start_cares(r, servers, err);
+	if (rc != 0) {
+		free(r);
+		return rc;
+	}
+	r->tick = ing_alloc(sizeof(*r->tick));
+	ing_must(uv_timer_init(loop, r->tick) == 0);
+	r->tick->data = r;
+	*ret = r;
+	return 0;
+}
+
+void ing_resolver_free(struct ing_resolver *r)
+{
+	struct ing_name *n;
+	struct ing_name *tmp;
+	if (r == NULL)
+		return;
+	r->closing = true;
+	ares_destroy(r->channel); /* ends the queries and their sockets */
+	ing_must(r->watches == NULL);
+	ares_library_cleanup();
+	HASH_ITER (hh, r->names, n, tmp) {
+		ing_must(n->lookups == NULL);
+		HASH_DEL(r->names, n);
+		free(n);
+	}
+	uv_close((uv_handle_t *)r->tick, free_handle);
+	free(r);
+}
+
+void ing_resolver_start(struct ing_resolver *r, struct ing_lookup *lookup, const char *name)
+{
+	struct ing_name *n;
+	size_t len = strlen(name);
+	make_room(r);
+	HASH_FIND(hh, r->names, name, len, n);
+	if (n != NULL && n->expires_ms > ing_now_ms()) {
+		struct ing_answer answer = n->answer; /* done() may make us forget the name */
+		lookup->done(lookup, &answer);
+		return;
+	}
+	if (n != NULL && n->expires_ms != 0) {
+		forget_name(r, n);
+		n = NULL;
+	}
+	bool is_new = n == NULL;
+	if (is_new) {
+		n = ing_alloc(sizeof(*n) + len + 1);
+		n->resolver = r;
+		memcpy(n->text, name, len + 1);
+		HASH_ADD_KEYPTR(hh, r->names, n->text, len, n);
+	}
+	lookup->name = n;
+	DL_APPEND(n->lookups, lookup);
+	if (is_new)
+		ask(n);
+}
+
+void ing_resolver_stop(struct ing_lookup *lookup)
+{
+	if (lookup->name == NULL)
+		return;
+	DL_DELETE(lookup->name->lookups, lookup);
+	lookup->name = NULL;
+}

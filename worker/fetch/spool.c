@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The life of a body: open window (memfd being filled) -> flight (memfd being copied by the pool)
+ * -> file. While a flight is under way the pool owns `flight` and the file descriptor's position;
+ * the loop touches neither until the landing. A body that nobody wants any more is freed at its
+ * landing.
+ *
+ * Waiters are a list in order of arrival. Waking calls them back one by one while there is room; a
+ * waiter that finds none after all queues again at the end.
+ */
+#include "worker/fetch/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+#include <utlist.h>
+#include <uv.h>
+#include "common/base/log.h"
+
+/* Room that must be there before a waiter is woken: what curl hands over at a time. */
+#define WAKE_BYTES ((size_t)16 << 10)
+/* Bodies that may be over the ceiling at once, by one piece of data each. */
+#define RESERVES 4
+#define COMPLAIN_EVERY_MS 60000
+
+struct ing_spool {
+	unsigned refs; /* the owner, every body, every held memory */
+	uv_loop_t *loop;
+	const char *dir;
+	size_t limit_bytes, used_bytes;
+	unsigned reserves_used;
+	struct ing_body *waiting;
+	void (*wanted)(void *ctx); /* NULL once the owner has gone */
+	void *ctx;
+	struct ing_log_gate complaint;
+};
+
+struct window {
+	int fd; /* -1: none */
+	size_t bytes;
+	bool reserve; /* holds one of the reserves */
+};
+
+struct ing_body {
+	struct ing_body *prev, *next; /* in spool->waiting */
+	struct ing_spool *spool;
+	struct window open, flight;
+	bool waiting;    /* in the list */
+	bool wants_wake; /* waits for its own landing */
+	bool finishing, abandoned;
+	int file;          /* -1: all in the open window */
+	size_t file_bytes; /* safely in the file */
+	size_t put_bytes;
+	struct ing_error error;
+	void (*try_again)(void *ctx);
+	void (*finished)(void *ctx);
+	void *ctx;
+	/* the flight */
+	uv_work_t work;
+	bool in_flight;
+	int work_errno;
+	int work_file;
+	char dir[]; /* a copy: the spool's owner may go while the pool works */
+};
+
+static void unref_spool(struct ing_spool *sp)
+{
+	if (--sp->refs == 0)
+		free(sp);
+}
+
+static void give_back(struct ing_spool *sp, struct window *w)
+{
+	ing_must(sp->used_bytes >= w->bytes);
+	sp->used_bytes -= w->bytes;
+	if (w->reserve)
+		sp->reserves_used--;
+	if (w->fd >= 0)
+		close(w->fd);
+	*w = (struct window){.fd = -1};
+	if (sp->waiting != NULL && sp->wanted != NULL)
+		sp->wanted(sp->ctx);
+}
+
+static void free_body(struct ing_body *b)
+{
+	struct ing_spool *sp = b->spool;
+	if (b->waiting)
+		DL_DELETE(sp->waiting, b);
+	give_back(sp, &b->open);
+	if (b->file >= 0)
+		close(b->file);
+	free(b);
+	unref_spool(sp);
+}
+
+static void fail_body(struct ing_body *b, int errnum, const char *what)
+{
+	unsigned suppressed;
+	ing_error_sys(&b->error, errnum, "%s", what);
+	if (ing_log_gate_pass(&b->spool->complaint, COMPLAIN_EVERY_MS, &suppressed))
+		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more before)", b->dir, b->error.msg,
+			suppressed);
+}
+
+/* ---- the pool's side ---- */
+
+static int open_spool_file(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return fd;
+	char path[4096]; /* a file system without O_TMPFILE */
+	if ((size_t)snprintf(path, sizeof(path), "%s/body.XXXXXX", dir) >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* @locality pool */
+static void copy_flight(uv_work_t *work)
+{
+	struct ing_body *b = ING_CONTAINER(work, struct ing_body, work);
+	off_t at = 0;
+	if (b->work_file < 0)
+		b->work_file = open_spool_file(b->dir);
+	if (b->work_file < 0) {
+		b->work_errno = errno;
+		return;
+	}
+	while ((size_t)at < b->flight.bytes) {
+		ssize_t n = sendfile(b->work_file, b->flight.fd, &at, b->flight.bytes - (size_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			b->work_errno = n < 0 ? errno : EIO;
+			return;
+		}
+	}
+}
+
+/* ---- the loop's side ---- */
+
+static void land(uv_work_t *work, int status);
+
+static void launch(struct ing_body *b)
+{
+	b->flight = b->open;
+	b->open = (struct window){.fd = -1};
+	b->in_flight = true;
+	b->work_errno = 0;
+	b->work_file = b->file;
+	ing_must(uv_queue_work(b->spool->loop, &b->work, copy_flight, land) == 0);
+}
+
+static bool is_landed(const struct ing_body *b)
+{
+	return !b->in_flight && (b->file < 0 || b->open.bytes == 0);
+}
+
+static void land(uv_work_t *work, int status)
+{
+	struct ing_body *b = ING_CONTAINER(work, struct ing_body, work);
+	size_t bytes = b->flight.bytes;
+	b->in_flight = false;
+	b->file = b->work_file;
+	if (status != 0)
+		b->work_errno = ECANCELED;
+	give_back(b->spool, &b->flight);
+	if (b->abandoned) {
+		free_body(b);
+		return;
+	}
+	if (b->work_errno == 0)
+		b->file_bytes += bytes;
+	else
+		fail_body(b, b->work_errno, "a body cannot be written");
+	if (b->finishing) {
+		if (b->error.code == ING_FAIL_NONE && b->open.bytes > 0)
+			launch(b);
+		else
+			b->finished(b->ctx);
+		return;
+	}
+	if (b->wants_wake) {
+		b->wants_wake = false;
+		b->try_again(b->ctx);
+	}
+}
+
+static enum ing_body_put wait_for_landing(struct ing_body *b)
+{
+	b->wants_wake = true;
+	return ING_BODY_WAIT;
+}
+
+static enum ing_body_put wait_for_memory(struct ing_body *b)
+{
+	if (!b->waiting) {
+		DL_APPEND(b->spool->waiting, b);
+		b->waiting = true;
+	}
+	return ING_BODY_WAIT;
+}
+
+static bool open_window(struct ing_body *b)
+{
+	if (b->open.fd >= 0)
+		return true;
+	b->open.fd = memfd_create("body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (b->open.fd < 0)
+		fail_body(b, errno, "no memory file for a body");
+	return b->open.fd >= 0;
+}
+
+static bool write_window(struct ing_body *b, const char *data, size_t bytes)
+{
+	size_t done = 0;
+	while (done < bytes) {
+		ssize_t n = pwrite(
+			b->open.fd, data + done, bytes - done, (off_t)(b->open.bytes + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			fail_body(b, n < 0 ? errno : EIO, "a body cannot be kept in memory");
+			(void)!ftruncate(b->open.fd, (off_t)b->open.bytes);
+			return false;
+		}
+		done += (size_t)n;
+	}
+	b->open.bytes += bytes;
+	b->spool->used_bytes += bytes;
+	b->put_bytes += bytes;
+	return true;
+}
+
+static bool has_room(const struct ing_spool *sp, size_t bytes)
+{
+	return sp->used_bytes < sp->limit_bytes && bytes <= sp->limit_bytes - sp->used_bytes;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t memory_bytes,
+	void (*wanted)(void *ctx), void *ctx)
+{
+	struct ing_spool *sp = ing_alloc(sizeof(*sp));
+	*sp = (struct ing_spool){.refs = 1,
+		.loop = loop,
+		.dir = dir,
+		.limit_bytes = memory_bytes,
+		.wanted = wanted,
+		.ctx = ctx};
+	return sp;
+}
+
+void ing_spool_free(struct ing_spool *sp)
+{
+	if (sp == NULL)
+		return;
+	ing_must(sp->waiting == NULL);
+	sp->wanted = NULL;
+	sp->dir = NULL;
+	unref_spool(sp);
+}
+
+void ing_spool_wake(struct ing_spool *sp)
+{
+	unsigned count = 0;
+	struct ing_body *b;
+	DL_FOREACH (sp->waiting, b)
+		count++;
+	while (count-- > 0 && sp->waiting != NULL &&
+		(has_room(sp, WAKE_BYTES) || sp->reserves_used < RESERVES)) {
+		b = sp->waiting;
+		DL_DELETE(sp->waiting, b);
+		b->waiting = false;
+		b->try_again(b->ctx);
+	}
+}
+
+size_t ing_spool_memory_bytes(const struct ing_spool *sp)
+{
+	return sp->used_bytes;
+}
+
+struct ing_body *ing_body_new(
+	struct ing_spool *sp, void (*try_again)(void *ctx), void (*finished)(void *ctx), void *ctx)
+{
+	size_t dir_bytes = strlen(sp->dir) + 1;
+	struct ing_body *b = ing_alloc(sizeof(*b) + dir_bytes);
+	*b = (struct ing_body){.spool = sp,
+		.open.fd = -1,
+		.flight.fd = -1,
+		.file = -1,
+		.try_again = try_again,
+		.finished = finished,
+		.ctx = ctx};
+	memcpy(b->dir, sp->dir, dir_bytes);
+	sp->refs++;
+	return b;
+}
+
+void ing_body_abandon(struct ing_body *b)
+{
+	if (b == NULL)
+		return;
+	if (!b->in_flight) {
+		free_body(b);
+		return;
+	}
+	b->abandoned = true;
+	if (b->waiting) {
+		DL_DELETE(b->spool->waiting, b);
+		b->waiting = false;
+	}
+}
+
+enum ing_body_put ing_body_put(struct ing_body *b, const void *data, size_t bytes)
+{
+	struct ing_spool *sp = b->spool;
+	if (b->error.code != ING_FAIL_NONE)
+		return ING_BODY_FAILED;
+	if (bytes > ING_SPOOL_WINDOW_BYTES - b->open.bytes) {
+		if (b->in_flight)
+			return wait_for_landing(b);
+		launch(b);
+	}
+	bool over = !has_room(sp, bytes);
+	if (over) {
+		if (b->open.bytes > 0 && !b->in_flight)
+			launch(b);
+		if (b->in_flight || sp->reserves_used >= RESERVES)
+			return wait_for_memory(b);
+	}
+	if (!open_window(b) || !write_window(b, data, bytes))
+		return ING_BODY_FAILED;
+	if (over) {
+		b->open.reserve = true;
+		sp->reserves_used++;
+		launch(b);
+	}
+	return ING_BODY_TAKEN;
+}
+
+size_t ing_body_bytes(const struct ing_body *b)
+{
+	return b->put_bytes;
+}
+
+bool ing_body_finish(struct ing_body *b)
+{
+	b->finishing = true;
+	if (b->error.code != ING_FAIL_NONE)
+		return !b->in_flight;
+	if (is_landed(b))
+		return true;
+	if (!b->in_flight)
+		launch(b);
+	return false;
+}
+
+const struct ing_error *ing_body_error(const struct ing_body *b)
+{
+	return b->error.code != ING_FAIL_NONE ? &b->error : NULL;
+}
+
+size_t ing_body_take(struct ing_body *b, int *ret_fd, struct ing_held *ret_held)
+{
+	size_t bytes = 0;
+	*ret_fd = -1;
+	*ret_held = (struct ing_held){0};
+	if (b->file < 0 && !b->in_flight && b->open.bytes > 0) {
+		const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+		ing_must(fcntl(b->open.fd, F_ADD_SEALS, seals) == 0);
+		bytes = b->open.bytes;
+		*ret_fd = b->open.fd;
+		*ret_held = (struct ing_held){.spool = b->spool, .bytes = bytes};
+		b->spool->refs++;
+		b->open = (struct window){.fd = -1}; /* its bytes stay on the account */
+	} else if (b->file_bytes > 0) {
+		char path[32];
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", b->file);
+		*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (*ret_fd < 0)
+			*ret_fd = fcntl(b->file, F_DUPFD_CLOEXEC, 0);
+		bytes = *ret_fd >= 0 ? b->file_bytes : 0;
+	}
+	ing_body_abandon(b);
+	return bytes;
+}
+
+void ing_spool_release(struct ing_held *held)
+{
+	struct window gone = {.fd = -1, .bytes = held->bytes};
+	struct ing_spool *sp = held->spool;
+	if (sp == NULL)
+		return;
+	*held = (struct ing_held){0};
+	give_back(sp, &gone);
+	unref_spool(sp);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The way of one transfer: queued -> resolving -> running (perhaps at one address after the other)
+ * -> flushing -> finished. Every step is a call from the loop; a step that fails goes straight to
+ * finished. The exchange is filled as things become known and its outcome decided once, when the
+ * body is complete.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+#include <uv.h>
+#include "common/base/clock.h"
+#include "worker/fetch/fetch_priv.h"
+#include "worker/limits.h"
+
+/* What an address gets at least, however many of them are left. */
+#define MIN_ATTEMPT_MS 1000
+/* The disk gets this long for a body that came in time. */
+#define FLUSH_GRACE_MS 2000
+
+/* An exchange with the memory its body holds; the spool's account outlives the ing_fetch. */
+struct held_exchange {
+	struct ing_exchange ex;
+	struct ing_held held;
+};
+
+static void destroy_exchange(struct ing_exchange *ex)
+{
+	struct held_exchange *h = ING_CONTAINER(ex, struct held_exchange, ex);
+	struct ing_held held = h->held;
+	ing_exchange_free(ex);
+	ing_spool_release(&held);
+}
+
+static void move(struct ing_transfer *t, struct ing_transfer **from, struct ing_transfer **to)
+{
+	DL_DELETE(*from, t);
+	DL_APPEND(*to, t);
+}
+
+static unsigned elapsed_us(const struct ing_transfer *t)
+{
+	uint64_t us = uv_hrtime() / 1000 - t->began_us;
+	return (unsigned)ING_MIN(us, (uint64_t)UINT32_MAX);
+}
+
+/* ---- the end ---- */
+
+/* The exchange is complete: whatever the transfer holds is given back, and done() is due. */
+static void finish(struct ing_transfer *t)
+{
+	struct held_exchange *h = ING_CONTAINER(t->ex, struct held_exchange, ex);
+	ing_outcome_decide(t);
+	t->phase = ING_PHASE_FINISHED;
+	t->ex->total_us = elapsed_us(t);
+	if (t->body != NULL && t->ex->answered)
+		t->ex->body_bytes = ing_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->held);
+	t->fetch->exchanges++;
+	t->fetch->body_bytes += t->ex->body_bytes;
+	move(t, &t->fetch->active, &t->fetch->finished);
+	ing_fetch_kick(t->fetch);
+}
+
+/* It never came to a connection. */
+static void finish_early(struct ing_transfer *t, enum ing_status outcome, const char *fmt, ...)
+	ING_PRINTF(3, 4);
+
+static void finish_early(struct ing_transfer *t, enum ing_status outcome, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(t->ex->detail, sizeof(t->ex->detail), fmt, ap);
+	va_end(ap);
+	t->ex->outcome = outcome;
+	t->phase = ING_PHASE_FINISHED;
+	t->ex->total_us = t->began_us != 0 ? elapsed_us(t) : 0;
+	t->fetch->exchanges++;
+	move(t, &t->fetch->active, &t->fetch->finished);
+	ing_fetch_kick(t->fetch);
+}
+
+static void leave_multi(struct ing_transfer *t)
+{
+	struct ing_fetch *f = t->fetch;
+	ing_multi_remove(f->multi, t->easy);
+	ing_easy_detach(t);
+	if (f->pool_count < ING_FETCH_POOL)
+		f->pool[f->pool_count++] = t->easy;
+	else
+		curl_easy_cleanup(t->easy);
+	t->easy = NULL;
+}
+
+/* Out of the multi handle for good: see the body to its place. */
+static void end_running(struct ing_transfer *t, CURLcode rc)
+{
+	t->rc = rc;
+	ing_easy_report(t);
+	leave_multi(t);
+	t->phase = ING_PHASE_FLUSHING;
+	t->flush_limit_ms = ING_MAX(t->limit_ms, ing_now_ms() + FLUSH_GRACE_MS);
+	if (t->body == NULL || t->head.state != ING_HTTP_DONE || ing_body_finish(t->body))
+		finish(t);
+}
+
+static void abort_running(struct ing_transfer *t, enum ing_abort why)
+{
+	t->abort = why;
+	end_running(t, CURLE_ABORTED_BY_CALLBACK);
+}
+
+/* ---- connecting ---- */
+
+static void try_address(struct ing_transfer *t)
+{
+	struct ing_fetch *f = t->fetch;
+	uint64_t now = ing_now_ms();
+	uint64_t left = t->connect_limit_ms > now ? t->connect_limit_ms - now : 0;
+	if (t->addr_at + 1 < t->addr_count)
+		left /= 2; /* leave the others a chance */
+	t->easy = f->pool_count > 0 ? f->pool[--f->pool_count] : ing_easy_new(f);
+	t->phase = ING_PHASE_RUNNING;
+	ing_easy_prepare(t, (unsigned)ING_MAX(left, MIN_ATTEMPT_MS));
+	ing_multi_add(f->multi, t->easy);
+}
+
+static bool may_try_next(const struct ing_transfer *t, CURLcode rc)
+{
+	return (rc == CURLE_COULDNT_CONNECT || rc == CURLE_OPERATION_TIMEDOUT) && !t->sent &&
+	       t->abort == ING_ABORT_NONE && t->addr_at + 1 < t->addr_count &&
+	       ing_now_ms() < t->connect_limit_ms;
+}
+
+/* Keep the addresses that may be connected to; without one the transfer ends here. */
+static void use_addresses(struct ing_transfer *t, const struct ing_addr *addrs, unsigned count)
+{
+	const char *refusal = NULL;
+	for (unsigned i = 0; i < count && t->addr_count < ING_FETCH_TRIES; i++) {
+		const char *why = NULL;
+		if (!t->route.via_proxy)
+			why = ing_addr_refusal(&addrs[i], &t->fetch->allow);
+		if (why == NULL)
+			t->addrs[t->addr_count++] = addrs[i];
+		else if (refusal == NULL)
+			refusal = why;
+	}
+	if (t->addr_count > 0)
+		try_address(t);
+	else
+		finish_early(t, ING_STATUS_BLOCKED_ADDRESS, "%.150s: %s", t->route.host, refusal);
+}
+
+static void on_addresses(struct ing_lookup *lookup, const struct ing_answer *answer)
+{
+	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
+	t->ex->dns_us = elapsed_us(t);
+	if (answer->count > 0)
+		use_addresses(t, answer->addrs, answer->count);
+	else if (t->route.via_proxy)
+		finish_early(t, ING_STATUS_CONNECT_ERROR, "fetch.proxy: %.150s: %s", t->route.host,
+			answer->words);
+	else
+		finish_early(t, ING_STATUS_INVALID_HOST_RESOLUTION, "%.150s: %s", t->route.host,
+			answer->words);
+}
+
+static void set_limits(struct ing_transfer *t)
+{
+	const struct ing_fetch_conf *conf = &t->fetch->conf;
+	uint64_t now = ing_now_ms();
+	t->began_us = uv_hrtime() / 1000;
+	t->ex->started = ing_wall_now();
+	t->limit_ms = now + conf->timeout_ms;
+	t->connect_limit_ms = now + conf->connect_timeout_ms;
+	if (t->deadline_ms != 0 && t->deadline_ms < t->limit_ms)
+		t->limit_ms = t->deadline_ms;
+}
+
+/* ---- watching ---- */
+
+static void sweep_running(struct ing_transfer *t, uint64_t now_ms)
+{
+	const struct ing_fetch_conf *conf = &t->fetch->conf;
+	if (now_ms >= t->limit_ms) {
+		abort_running(t, ING_ABORT_LIMIT);
+		return;
+	}
+	if (!t->sent || t->paused || conf->stall_ms == 0 || now_ms - t->mark_ms < conf->stall_ms)
+		return;
+	uint64_t wanted = (uint64_t)conf->min_speed_bytes * (now_ms - t->mark_ms) / 1000;
+	if (t->wire_bytes - t->mark_bytes < ING_MAX(wanted, 1)) {
+		abort_running(t, ING_ABORT_STALL);
+		return;
+	}
+	t->mark_ms = now_ms;
+	t->mark_bytes = t->wire_bytes;
+}
+
+static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
+{
+	if (now_ms >= t->limit_ms) {
+		ing_resolver_stop(&t->lookup);
+		t->abort = ING_ABORT_LIMIT;
+		finish(t);
+	} else if (now_ms >= t->connect_limit_ms) {
+		ing_resolver_stop(&t->lookup);
+		finish_early(t, ING_STATUS_INVALID_HOST_RESOLUTION,
+			"%.150s: no answer within fetch.connect_timeout_ms", t->route.host);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const char *url)
+{
+	struct ing_transfer *t = ing_alloc(sizeof(*t));
+	struct ing_error err = {0};
+	t->magic = ING_TRANSFER_MAGIC;
+	t->fetch = f;
+	t->ex = ing_exchange_new(sizeof(struct held_exchange));
+	t->ex->destroy = destroy_exchange;
+	ing_http_head_init(&t->head, ING_MAX_HEADER_BYTES, ING_MAX_HEADER_FIELDS);
+	DL_APPEND(f->active, t);
+	f->count++;
+	if (ing_target_init(&t->target, url, &err) != 0) {
+		t->ex->url = ing_strndup(url, strnlen(url, ING_MAX_URL_BYTES));
+		t->ex->started = ing_wall_now();
+		finish_early(t, ING_STATUS_INVALID_URL, "%s", err.msg);
+		return t;
+	}
+	t->ex->url = ing_strdup(t->target.url);
+	move(t, &f->active, &f->queued);
+	return t;
+}
+
+void ing_transfer_begin(struct ing_transfer *t)
+{
+	struct ing_fetch *f = t->fetch;
+	struct ing_addr addr;
+	move(t, &f->queued, &f->active);
+	set_limits(t);
+	t->phase = ING_PHASE_RESOLVING;
+	t->route = ing_routes_find(&f->routes, &t->target);
+	if (t->route.via_proxy && ing_addr_parse(t->target.host, &addr)) {
+		const char *refusal = ing_addr_refusal(&addr, &f->allow);
+		if (refusal != NULL) {
+			finish_early(
+				t, ING_STATUS_BLOCKED_ADDRESS, "%s: %s", t->target.host, refusal);
+			return;
+		}
+	}
+	if (ing_addr_parse(t->route.host, &addr)) {
+		use_addresses(t, &addr, 1);
+		return;
+	}
+	t->lookup.done = on_addresses;
+	ing_resolver_start(f->resolver, &t->lookup, t->route.host);
+}
+
+void ing_transfer_left(struct ing_transfer *t, CURLcode rc)
+{
+	if (!may_try_next(t, rc)) {
+		end_running(t, rc);
+		return;
+	}
+	leave_multi(t);
+	t->addr_at++;
+	try_address(t);
+}
+
+void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms)
+{
+	switch (t->phase) {
+	case ING_PHASE_RESOLVING:
+		sweep_resolving(t, now_ms);
+		break;
+	case ING_PHASE_RUNNING:
+		sweep_running(t, now_ms);
+		break;
+	case ING_PHASE_FLUSHING:
+		if (now_ms < t->flush_limit_ms)
+			break;
+		t->abort = ING_ABORT_LIMIT;
+		finish(t);
+		break;
+	case ING_PHASE_QUEUED:
+	case ING_PHASE_FINISHED:
+		break;
+	}
+}
+
+void ing_transfer_drop(struct ing_transfer *t)
+{
+	struct ing_fetch *f = t->fetch;
+	ing_must(t->magic == ING_TRANSFER_MAGIC);
+	if (t->phase == ING_PHASE_RUNNING)
+		leave_multi(t);
+	ing_resolver_stop(&t->lookup);
+	ing_body_abandon(t->body);
+	if (t->phase == ING_PHASE_QUEUED)
+		DL_DELETE(f->queued, t);
+	else if (t->phase == ING_PHASE_FINISHED)
+		DL_DELETE(f->finished, t);
+	else
+		DL_DELETE(f->active, t);
+	f->count--;
+	ing_exchange_unref(t->ex);
+	ing_http_head_done(&t->head);
+	ing_target_done(&t->target);
+	free(t->referer);
+	t->magic = 0;
+	free(t);
+}
+
+void ing_transfer_try_again(void *ctx)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, ctx, ING_TRANSFER_MAGIC);
+	t->paused = false;
+	t->mark_ms = ing_now_ms();
+	t->mark_bytes = t->wire_bytes;
+	CURLcode rc = ing_multi_resume(t->fetch->multi, t->easy);
+	if (rc != CURLE_OK)
+		end_running(t, rc);
+}
+
+void ing_transfer_body_landed(void *ctx)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, ctx, ING_TRANSFER_MAGIC);
+	if (ing_body_error(t->body) != NULL)
+		t->abort = ING_ABORT_SPOOL;
+	finish(t);
+}
