@@ -370,6 +370,8 @@ static void take_message(struct kafka_intake *in, const rd_kafka_message_t *m)
 		.token = {m->partition, s->epoch, m->offset},
 		.value = m->len > 0 ? m->payload : "",
 		.value_bytes = m->len,
+		.key = m->key_len > 0 ? m->key : NULL,
+		.key_bytes = m->key_len,
 		.topic = in->topic,
 		.partition = m->partition,
 	};
