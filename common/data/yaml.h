@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * yaml.h - YAML documents as a tree that knows where each of its nodes stands. On libyaml, which
+ * only yaml.c includes.
+ *
+ * Scalars stay text with their style, so that the reader of a value decides what 5, "5", no and ~
+ * mean for it. What a configuration has no use for and an attacker has is refused: aliases, tags,
+ * several documents in a file, keys that are not scalars, keys that come twice. A document is plain
+ * data that belongs to its loader; any thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/error.h"
+
+struct ing_buf;
+
+enum ing_yaml_kind { ING_YAML_SCALAR, ING_YAML_LIST, ING_YAML_MAP };
+
+struct ing_yaml_node {
+	enum ing_yaml_kind kind;
+	bool plain; /* scalar without quotes, and no | or > block */
+	int line;   /* where it starts, 1-based; columns count characters */
+	int column;
+	const char *text; /* scalar: UTF-8 and a NUL that does not count; else NULL */
+	size_t bytes;
+	size_t count;                      /* items of a list, entries of a map */
+	const struct ing_yaml_node *first; /* item of a list, or key of a map */
+	const struct ing_yaml_node *next;  /* item or key after this one */
+	const struct ing_yaml_node *value; /* of a key */
+};
+
+struct ing_yaml_limits {
+	size_t bytes; /* of input */
+	size_t nodes;
+	int depth; /* lists and maps within one another; at most ING_YAML_MAX_DEPTH */
+};
+
+#define ING_YAML_MAX_DEPTH 32
+/* For files that people write: a megabyte is some 20,000 lines. */
+#define ING_YAML_LIMITS_DEFAULT                                                                    \
+	((struct ing_yaml_limits){(size_t)1 << 20, 100000, ING_YAML_MAX_DEPTH})
+
+struct ing_yaml; /* a document and all its nodes */
+
+/* Parse text. `name` is what errors call it; they begin with "NAME:LINE:COLUMN: " and have the
+ * position in err too. -SYNTAX, -ENCODING, -INVALID, -UNSUPPORTED, -TOO_BIG, -TOO_DEEP. Free with
+ * ing_yaml_free(). */
+int ing_yaml_parse(const char *name, const char *text, size_t bytes,
+	const struct ing_yaml_limits *limits, struct ing_yaml **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+/* The same from a file; -NOT_FOUND or -SYSTEM when it cannot be read. */
+int ing_yaml_load(const char *path, const struct ing_yaml_limits *limits, struct ing_yaml **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+void ing_yaml_free(struct ing_yaml *doc); /* NULL is fine */
+
+/* Never NULL: an empty document is a plain empty scalar. Borrowed from doc, like all nodes. */
+const struct ing_yaml_node *ing_yaml_root(const struct ing_yaml *doc);
+/* Value of a map's key, or NULL; NULL too when map is no map. */
+const struct ing_yaml_node *ing_yaml_get(const struct ing_yaml_node *map, const char *key);
+/* Nothing, ~, null: unquoted. */
+bool ing_yaml_is_null(const struct ing_yaml_node *node);
+/* "a list", "a map", "a text", for messages. */
+const char *ing_yaml_kind_name(const struct ing_yaml_node *node);
+
+/* Append s, a scalar that reads back as the same text whatever it holds (invalid UTF-8 becomes
+ * U+FFFD). */
+void ing_yaml_add_text(struct ing_buf *out, const char *s);

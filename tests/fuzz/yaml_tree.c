@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * YAML trees: what is accepted is walked, and every scalar is written out and read back.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/data/yaml.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_text(const struct ing_yaml_node *node)
+{
+	struct ing_yaml_limits limits = {(size_t)1 << 20, 1, 0};
+	struct ing_yaml *doc = NULL;
+	struct ing_error err = {0};
+	struct ing_buf out;
+	ing_buf_init(&out, (size_t)1 << 20);
+	ing_yaml_add_text(&out, node->text);
+	ing_must(ing_yaml_parse("again", ing_buf_str(&out), out.len, &limits, &doc, &err) == 0);
+	bool bom = strstr(node->text, "\ufeff") != NULL;
+	ing_must(bom || strcmp(ing_yaml_root(doc)->text, node->text) == 0);
+	ing_yaml_free(doc);
+	ing_buf_done(&out);
+}
+
+static size_t walk(const struct ing_yaml_node *node, int depth)
+{
+	ing_must(depth <= ING_YAML_MAX_DEPTH && node->line > 0 && node->column > 0);
+	if (node->kind == ING_YAML_SCALAR) {
+		ing_must(node->text[node->bytes] == '\0' && node->first == NULL);
+		if (node->bytes < 200)
+			check_text(node);
+		return 1;
+	}
+	size_t count = 0;
+	size_t all = 1;
+	for (const struct ing_yaml_node *item = node->first; item != NULL; item = item->next) {
+		count++;
+		all += walk(item, depth + 1);
+		ing_must((item->value != NULL) == (node->kind == ING_YAML_MAP));
+		if (item->value != NULL)
+			all += walk(item->value, depth + 1);
+	}
+	ing_must(count == node->count);
+	return all;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ing_yaml_limits limits = {(size_t)1 << 16, 5000, ING_YAML_MAX_DEPTH};
+	struct ing_yaml *doc = NULL;
+	struct ing_error err = {0};
+	int rc = ing_yaml_parse("fuzz", (const char *)data, size, &limits, &doc, &err);
+	ing_must((rc == 0) == (doc != NULL) && (rc == 0) == (err.code == ING_FAIL_NONE));
+	if (rc == 0)
+		ing_must(walk(ing_yaml_root(doc), 0) <= limits.nodes);
+	ing_yaml_free(doc);
+	return 0;
+}
