@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documents made to break whoever reads them: each is its own request's affair, and the others go on."""
+
+import io
+import time
+import zipfile
+import zlib
+
+import pytest
+
+import makepdf
+from server import Reply
+
+HOST = "hostile.test.example"
+GOOD = "https://tidal-ecology.example/article/view/41"
+# Short, so that a document that hangs is told apart from a slow machine within the patience of a test.
+LIMITS = {"examine.timeout_ms": 8000, "job.deadline_ms": 60000}
+
+
+def pdf_of(objects, root=1):
+    """A PDF of these numbered objects with a correct cross-reference table."""
+    out = io.BytesIO()
+    out.write(b"%PDF-1.7\n")
+    places = {}
+    for number, body in objects.items():
+        places[number] = out.tell()
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, body))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (max(objects) + 1))
+    for number in range(1, max(objects) + 1):
+        out.write(b"%010d 00000 n \n" % places[number] if number in places else b"0000000000 65535 f \n")
+    out.write(b"trailer << /Size %d /Root %d 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (max(objects) + 1, root, start))
+    return out.getvalue()
+
+
+def stream(data, extra=b""):
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), extra, data)
+
+
+def flate_bomb():
+    """A kilobyte that inflates, twice over, to a quarter of a gigabyte of page content, two hundred times."""
+    content = zlib.compress(b" " * (1 << 28), 9)
+    twice = zlib.compress(content, 9)
+    return pdf_of({
+        1: b"<< /Type /Catalog /Pages 2 0 R >>", 2: b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents [%s] >>" % (b"4 0 R " * 200),
+        4: stream(twice, b"/Filter [/FlateDecode /FlateDecode]")})
+
+
+def page_bomb():
+    """Two million pages, all of them one object."""
+    return pdf_of({
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Count 2000000 /Kids [%s] >>" % (b"3 0 R " * 2000),
+        3: b"<< /Type /Pages /Parent 2 0 R /Count 1000 /Kids [%s] >>" % (b"4 0 R " * 1000),
+        4: b"<< /Type /Page /Parent 3 0 R /MediaBox [0 0 612 792] /Contents 5 0 R "
+           b"/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        5: stream(b"BT /F1 9 Tf 10 10 Td (word word word word) Tj ET")})
+
+
+def endless_objects():
+    """Pages whose kids are themselves, and a length that points to its own stream."""
+    return pdf_of({
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R 3 0 R] /Parent 2 0 R >>",
+        3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources 3 0 R >>",
+        4: b"<< /Length 4 0 R >>\nstream\nq Q\nendstream"})
+
+
+def recursive_forms():
+    """A form that draws itself twice, and itself twice, …"""
+    objects = {
+        1: b"<< /Type /Catalog /Pages 2 0 R >>", 2: b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R "
+           b"/Resources << /XObject << /X 10 0 R >> >> >>",
+        4: stream(b"/X Do /X Do /X Do")}
+    for number in range(10, 40):
+        objects[number] = stream(b"/X Do /X Do /X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] "
+                                 b"/Resources << /XObject << /X %d 0 R >> >>" % (number + 1))
+    objects[40] = stream(b"0 0 m 1 1 l S", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9]")
+    return pdf_of(objects)
+
+
+def zipped():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("paper.pdf", b"%PDF-1.4 not really")
+    return out.getvalue()
+
+
+GOOD_PDF = makepdf.make_pdf("A fine paper", "Some words about creeks. " * 200, pages=3)
+LINK = b'<meta name="citation_pdf_url" content="/good.pdf">'
+
+# name: bytes, content type, acceptable statuses of the request, of pdf_meta (None: there is none)
+DOCUMENTS = {
+    "truncated.pdf": (GOOD_PDF[: len(GOOD_PDF) // 2], "application/pdf", {"success"},
+                      {"success", "parse-error", "empty-pdf", "empty-page0", "bad-pdf"}),
+    "encrypted.pdf": (makepdf.make_pdf("x", "y", password="secret"), "application/pdf", {"success"}, {"parse-error"}),
+    "zip.pdf": (zipped(), "application/pdf", {"wrong-mimetype"}, None),
+    "pagebomb.pdf": (page_bomb(), "application/pdf", {"success"}, {"success", "text-too-large", "error-timeout", "crash", "parse-error", "empty-page0"}),
+    "endless.pdf": (endless_objects(), "application/pdf", {"success"},
+                    {"success", "parse-error", "empty-pdf", "empty-page0", "bad-pdf", "error-timeout", "crash"}),
+    "forms.pdf": (recursive_forms(), "application/pdf", {"success"}, {"success", "error-timeout", "crash"}),
+    "flate.pdf": (flate_bomb(), "application/pdf", {"success"}, {"error-timeout", "crash", "success", "parse-error"}),
+    "only-magic.pdf": (b"%PDF-1.7\n", "application/pdf", {"success"}, {"parse-error", "empty-pdf", "bad-pdf"}),
+    "deep.html": (b"<!doctype html>" + LINK + b"<div>" * 200_000, "text/html", {"success", "no-pdf-link", "parse-timeout"}, ...),
+    "attributes.html": (b"<!doctype html>" + LINK + b"<p " + b" ".join(b"a%d=1" % n for n in range(100_000)) + b">",
+                        "text/html", {"success", "no-pdf-link", "parse-timeout", "parse-crash"}, ...),
+    "formatting.html": (b"<!doctype html>" + LINK + b"".join(b"<b id=x%d><p>" % n for n in range(20_000)),
+                        "text/html", {"success", "no-pdf-link", "parse-timeout", "parse-crash"}, ...),
+    "entities.xml": (b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">' +
+                     b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(12)) +
+                     b"]><l>&m;</l>", "application/xml", {"no-pdf-link", "wrong-mimetype"}, None),
+}
+BOMBS = {
+    "gzip": (lambda data: zlib.compressobj(9, zlib.DEFLATED, 31), "body-too-large"),
+    "deflate": (lambda data: zlib.compressobj(9, zlib.DEFLATED, 15), "body-too-large"),
+}
+
+
+@pytest.fixture
+def served(web):
+    web.route(HOST, "/good.pdf", lambda _: Reply(200, GOOD_PDF, type="application/pdf"))
+    for name, (data, content_type, _, _) in DOCUMENTS.items():
+        web.route(HOST, "/" + name, lambda _, d=data, t=content_type: Reply(200, d, type=t))
+
+
+def test_each_hostile_document_has_its_status(worker, submit, results_by_url, served):
+    wanted = {f"http://{HOST}/{name}": name for name in DOCUMENTS}
+    submit([{"ingest_type": "pdf", "base_url": url} for url in wanted] +
+           [{"ingest_type": "pdf", "base_url": GOOD}])
+    started = time.monotonic()
+    with worker(LIMITS) as daemon:
+        found = results_by_url(len(wanted) + 1, timeout=150)
+        assert daemon.running()
+    problems = {}
+    for url, name in wanted.items():
+        _, _, statuses, metas = DOCUMENTS[name]
+        result = found[url]
+        meta = result.get("pdf_meta", {}).get("status")
+        if result["status"] not in statuses or (metas is not ... and meta not in (metas or {None})):
+            problems[name] = (result["status"], meta, result.get("error_message"))
+    assert not problems
+    assert found[GOOD]["status"] == "success"
+    assert time.monotonic() - started < 150
+
+
+def test_compressed_bombs_are_too_large(worker, submit, results_by_url, web):
+    wanted = {}
+    for coding, (make, status) in BOMBS.items():
+        packer = make(None)
+        data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(300)) + packer.flush()
+        web.route(HOST, "/bomb-" + coding, lambda _, d=data, c=coding: Reply(200, d, {"Content-Encoding": c}))
+        wanted[f"http://{HOST}/bomb-{coding}"] = status
+    submit([{"ingest_type": "pdf", "base_url": url} for url in wanted])
+    with worker(LIMITS):
+        found = results_by_url(len(wanted), timeout=60)
+    assert {url: one["status"] for url, one in found.items()} == wanted
+
+
+def test_broken_codings(worker, submit, results_by_url, web):
+    cases = {"unknown": (b"x" * 100, "zstd"), "cut": (zlib.compress(b"<p>" * 10000)[:20], "deflate")}
+    for name, (data, coding) in cases.items():
+        web.route(HOST, "/" + name, lambda _, d=data, c=coding: Reply(200, d, {"Content-Encoding": c}))
+    submit([{"ingest_type": "pdf", "base_url": f"http://{HOST}/{name}"} for name in cases])
+    with worker(LIMITS):
+        found = results_by_url(len(cases))
+    assert {one["status"] for one in found.values()} == {"bad-content-encoding"}
+
+
+def test_a_killed_examiner_costs_only_its_document(worker, submit, results, served, web, wait_until):
+    """kill -9 of every examiner and of the zygote: the worker goes on."""
+    import os
+    import signal
+    import subprocess
+
+    def examiners():
+        listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+        table = [line.split(None, 2) for line in listing.splitlines()[1:]]
+        family = {daemon.pid}
+        for _ in range(3):
+            family |= {int(pid) for pid, parent, _ in table if int(parent) in family}
+        return [int(pid) for pid, _, args in table if int(pid) in family and "ingest-examiner" in args]
+    with worker(LIMITS) as daemon:
+        for number in range(3):
+            wait_until(lambda: len(examiners()) >= 2)
+            for pid in examiners():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            submit({"ingest_type": "pdf", "base_url": f"{GOOD}#{number}"})
+            found = results(number + 1, timeout=60)
+        assert [one["status"] for one in found].count("success") >= 3
