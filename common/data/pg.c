@@ -85,12 +85,10 @@ static enum ing_pg_rc refuse(struct ing_pg *pg, const PGresult *res, struct ing_
 	const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
 	if (sqlstate == NULL)
 		return lost(pg, err);
-	const char *constraint = PQresultErrorField(res, PG_DIAG_CONSTRAINT_NAME);
 	char text[400];
 	flatten(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY), text, sizeof(text));
 	enum ing_pg_rc rc = classify(pg->conn, sqlstate);
-	ing_error_set(err, codes[rc], "database: %s (SQLSTATE %s%s%s)", text, sqlstate,
-		constraint != NULL ? ", " : "", constraint != NULL ? constraint : "");
+	ing_error_set(err, codes[rc], "database: %s (SQLSTATE %s)", text, sqlstate);
 	return rc;
 }
 

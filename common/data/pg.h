@@ -6,7 +6,7 @@
  * of the wire, so that a server that has died, hangs or sits behind a dead link is noticed in seconds, and each ends at
  * once when the stop descriptor becomes readable (the connection attempt alone does not: it ends after the DSN's
  * connect_timeout, 5 s unless it says otherwise). What a failure means for the caller is the return code's business; its
- * words are the server's primary message and the constraint's name, not the detail and context, which quote whole rows.
+ * words are the server's primary message, not its detail and context, which quote whole rows.
  */
 #pragma once
 #include "common/base/error.h"
