@@ -35,7 +35,7 @@ static const struct ing_table *table_named(const char *name)
 			return &ing_tables[i];
 	}
 	fail_msg("no table %s", name);
-	return NULL;
+	abort(); /* not reached, which the compiler does not know */
 }
 
 static void sql_of_a_table(void **state)
