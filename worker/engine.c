@@ -59,13 +59,12 @@ static void done_loop(struct ing_engine *e)
 static int init_gate(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
-	e->gate = ing_gate_new(&e->loop,
-		&(struct ing_gate_conf){
-			.concurrency = e->conf->gate.concurrency,
-			.host_concurrency = e->conf->gate.host_concurrency,
-			.host_delay_ms = e->conf->gate.host_delay_ms,
-			.max_wait_ms = e->conf->gate.max_wait_ms,
-		});
+	e->gate = ing_gate_new(&e->loop, &(struct ing_gate_conf){
+						 .concurrency = e->conf->gate.concurrency,
+						 .host_concurrency = e->conf->gate.host_concurrency,
+						 .host_delay_ms = e->conf->gate.host_delay_ms,
+						 .max_wait_ms = e->conf->gate.max_wait_ms,
+					 });
 	return 0;
 }
 
@@ -150,20 +149,21 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
 	const struct ing_conf *c = e->conf;
-	/* A PDF's fork ends a second before its examiner would be killed, so that the page's other findings survive. */
+	/* A PDF's fork ends a second before its examiner would be killed, so that the page's other
+	 * findings survive. */
 	unsigned margin_ms = c->examine.timeout_ms / 10 < 1000 ? c->examine.timeout_ms / 10 : 1000;
-	e->pipeline = ing_pipeline_new(&e->loop,
-		&(struct ing_pipeline_conf){
-			.max_waiting = c->intake.max_waiting,
-			.max_unacked = 4 * c->gate.concurrency + 64,
-			.max_hops = c->job.max_hops,
-			.max_redirects = c->fetch.max_redirects,
-			.deadline_ms = c->job.deadline_ms,
-			.pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
-			.max_body_bytes = c->fetch.max_body_bytes,
-			.max_scrape_bytes = c->scrape.max_bytes,
-			.max_message_bytes = c->kafka.max_message_bytes,
-		});
+	e->pipeline = ing_pipeline_new(
+		&e->loop, &(struct ing_pipeline_conf){
+				  .max_waiting = c->intake.max_waiting,
+				  .max_unacked = 4 * c->gate.concurrency + 64,
+				  .max_hops = c->job.max_hops,
+				  .max_redirects = c->fetch.max_redirects,
+				  .deadline_ms = c->job.deadline_ms,
+				  .pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
+				  .max_body_bytes = c->fetch.max_body_bytes,
+				  .max_scrape_bytes = c->scrape.max_bytes,
+				  .max_message_bytes = c->kafka.max_message_bytes,
+			  });
 	return 0;
 }
 
@@ -191,7 +191,8 @@ static void undo(struct ing_engine *e, size_t steps_done)
 	e->conf = NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf, struct ing_error *err)
 {
@@ -231,9 +232,9 @@ char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *
 	struct rusage thread;
 	getrusage(RUSAGE_THREAD, &thread);
 	double self_s = (double)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) +
-		(double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec) / 1e6;
+			(double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec) / 1e6;
 	double loop_s = (double)(thread.ru_utime.tv_sec + thread.ru_stime.tv_sec) +
-		(double)(thread.ru_utime.tv_usec + thread.ru_stime.tv_usec) / 1e6;
+			(double)(thread.ru_utime.tv_usec + thread.ru_stime.tv_usec) / 1e6;
 	json_t *by_status = json_object();
 	for (int i = 0; i < ING_STATUS_COUNT_; i++) {
 		if (p.by_status[i] > 0)
@@ -243,10 +244,10 @@ char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *
 	json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
 			      "s:{s:f,s:f,s:f,s:f,s:f,s:f}}",
 		"accepted", (json_int_t)p.accepted, "dead", (json_int_t)p.dead, "cancelled",
-		(json_int_t)p.cancelled, "results", (json_int_t)p.results, "hits", (json_int_t)p.hits,
-		"by_status", by_status, "exchanges", (json_int_t)f.exchanges, "body_bytes",
-		(json_int_t)f.body_bytes, "warc_records", (json_int_t)a.records, "warc_bytes",
-		(json_int_t)a.bytes, "warc_syncs", (json_int_t)a.syncs, "documents",
+		(json_int_t)p.cancelled, "results", (json_int_t)p.results, "hits",
+		(json_int_t)p.hits, "by_status", by_status, "exchanges", (json_int_t)f.exchanges,
+		"body_bytes", (json_int_t)f.body_bytes, "warc_records", (json_int_t)a.records,
+		"warc_bytes", (json_int_t)a.bytes, "warc_syncs", (json_int_t)a.syncs, "documents",
 		(json_int_t)x.documents, "examiner_forks", (json_int_t)x.forks, "store_items",
 		(json_int_t)s.items, "store_batches", (json_int_t)s.batches, "cpu_seconds",
 		"worker", self_s, "loop", loop_s, "archive", (double)a.cpu_ns / 1e9, "store",

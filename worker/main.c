@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ingest-worker: the daemon. Reads the configuration, builds the stages, wires them to Kafka and PostgreSQL, and runs the loop
- * until it is told to stop. The only code that knows every stage, beside `ingestctl run`.
+ * ingest-worker: the daemon. Reads the configuration, builds the stages, wires them to Kafka and
+ * PostgreSQL, and runs the loop until it is told to stop. The only code that knows every stage,
+ * beside `ingestctl run`.
  *
- * Stopping: the first SIGTERM (or SIGINT) stops intake and drops what has not been admitted; what is under way may finish
- * within stop.drain_ms; then the rest is cancelled, finished offsets are committed and the group is left. A second signal exits at
- * once: whatever that loses is done again by the next owner.
+ * Stopping: the first SIGTERM (or SIGINT) stops intake and drops what has not been admitted; what
+ * is under way may finish within stop.drain_ms; then the rest is cancelled, finished offsets are
+ * committed and the group is left. A second signal exits at once: whatever that loses is done again
+ * by the next owner.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +83,8 @@ static int lock_instance(struct worker *w, struct ing_error *err)
 	if (errno != EWOULDBLOCK)
 		return ing_error_sys(err, errno, "state.dir: cannot lock %s", path);
 	return ing_error_set(err, ING_FAIL_LOCKED,
-		"instance %s: another worker of this name is running (it holds %s)", c->instance, path);
+		"instance %s: another worker of this name is running (it holds %s)", c->instance,
+		path);
 }
 
 /* --- stopping --- */
@@ -135,7 +138,8 @@ static void on_sighup(uv_signal_t *s, int signum)
 {
 	(void)s;
 	(void)signum;
-	ing_log(ING_LOG_INFO, "SIGHUP: nothing in the configuration can be reloaded; restart to change it");
+	ing_log(ING_LOG_INFO,
+		"SIGHUP: nothing in the configuration can be reloaded; restart to change it");
 }
 
 /* --- events of intake and emit --- */
@@ -191,7 +195,8 @@ static void on_status(uv_timer_t *t)
 	struct ing_pipeline_stats s;
 	ing_pipeline_stats(w->engine.pipeline, &s);
 	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
-	ing_notify_status("%llu results (%llu/s), %u requests at hand, %u transfers, oldest %llu s%s%s",
+	ing_notify_status(
+		"%llu results (%llu/s), %u requests at hand, %u transfers, oldest %llu s%s%s",
 		(unsigned long long)s.results,
 		(unsigned long long)(s.results - w->last_results) * 1000 / STATUS_MS, s.jobs,
 		ing_gate_holding(w->engine.gate), (unsigned long long)s.oldest_ms / 1000,
@@ -309,18 +314,17 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 		close_all(w);
 		return err->code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
 	}
-	ing_pipeline_wire(w->engine.pipeline,
-		&(struct ing_stages){
-			.intake = w->intake,
-			.gate = w->engine.gate,
-			.fetch = w->engine.fetch,
-			.archive = w->engine.archive,
-			.pool = w->engine.pool,
-			.store = w->store,
-			.emit = w->emit,
-			.on_dead = on_dead,
-			.ctx = w,
-		});
+	ing_pipeline_wire(w->engine.pipeline, &(struct ing_stages){
+						      .intake = w->intake,
+						      .gate = w->engine.gate,
+						      .fetch = w->engine.fetch,
+						      .archive = w->engine.archive,
+						      .pool = w->engine.pool,
+						      .store = w->store,
+						      .emit = w->emit,
+						      .on_dead = on_dead,
+						      .ctx = w,
+					      });
 	start_timers(w);
 	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
 		w->conf->instance, w->conf->kafka.topics.requests);
@@ -331,7 +335,8 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	ing_log(ING_LOG_INFO, "stopped: %s", stats);
 	free(stats);
 	if (!ing_pipeline_idle(w->engine.pipeline)) {
-		/* A database or disk that is away still holds jobs. Their offsets are not committed. */
+		/* A database or disk that is away still holds jobs. Their offsets are not
+		 * committed. */
 		ing_log(ING_LOG_WARNING, "leaving unfinished requests to whoever owns them next");
 		ing_intake_free(ING_TAKE(w->intake));
 		_exit(w->exit_code);
@@ -415,7 +420,8 @@ static void raise_file_limit(void)
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int main(int argc, char **argv)
 {
@@ -431,7 +437,8 @@ int main(int argc, char **argv)
 	}
 	struct ing_conf *conf = NULL;
 	struct ing_conf_errors errors = {0};
-	if (ing_conf_load(options.config_file, options.sets, ING_CONF_DAEMON, &conf, &errors) != 0) {
+	if (ing_conf_load(options.config_file, options.sets, ING_CONF_DAEMON, &conf, &errors) !=
+		0) {
 		ing_conf_errors_print(&errors, stderr);
 		ing_conf_errors_done(&errors);
 		return EXIT_CONFIG;

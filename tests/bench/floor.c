@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The floor under every fetcher built on libcurl: a bare multi loop that gets the URLs of a list and throws the bytes away.
+ * The floor under every fetcher built on libcurl: a bare multi loop that gets the URLs of a list
+ * and throws the bytes away.
  *
  * usage: bench-floor CA-FILE CONNECT-HOST:PORT CONCURRENCY < URLS
- * Fresh connections, TLS with certificate check, transfer decoding, no content decoding: what the worker asks of libcurl, and
- * nothing else. Prints one JSON object: transfers, bytes, failures, cpu_seconds, wall_seconds.
+ * Fresh connections, TLS with certificate check, transfer decoding, no content decoding: what the
+ * worker asks of libcurl, and nothing else. Prints one JSON object: transfers, bytes, failures,
+ * cpu_seconds, wall_seconds.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -71,7 +73,8 @@ static void prepare(struct slot *slot, const char *ca_file, const char *target)
 int main(int argc, char **argv)
 {
 	if (argc != 4) {
-		fprintf(stderr, "usage: %s CA-FILE CONNECT-HOST:PORT CONCURRENCY < URLS\n", argv[0]);
+		fprintf(stderr, "usage: %s CA-FILE CONNECT-HOST:PORT CONCURRENCY < URLS\n",
+			argv[0]);
 		return 2;
 	}
 	size_t concurrency = (size_t)strtoul(argv[3], NULL, 10);
@@ -113,7 +116,8 @@ int main(int argc, char **argv)
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);
 	printf("{\"transfers\":%lu,\"bytes\":%llu,\"failures\":%lu,\"cpu_seconds\":%.6f,\"wall_seconds\":%.6f}\n",
-		transfers, total_bytes, failures, seconds(usage.ru_utime) + seconds(usage.ru_stime), wall);
+		transfers, total_bytes, failures, seconds(usage.ru_utime) + seconds(usage.ru_stime),
+		wall);
 	for (size_t i = 0; i < concurrency; i++) {
 		curl_easy_cleanup(slots[i].easy);
 		curl_slist_free_all(slots[i].connect_to);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Request messages: any bytes are a request or an error with words, and a request has a key and a start.
+ * Request messages: any bytes are a request or an error with words, and a request has a key and a
+ * start.
  */
 #include <stddef.h>
 #include <stdint.h>

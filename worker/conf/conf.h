@@ -2,8 +2,8 @@
  *
  * conf.h - the configuration as typed values, read once at start and constant after.
  *
- * Made from one table (conf_table.def): defaults, then a YAML file, then --set values, later ones winning. Owned by whoever
- * loaded it; the strings belong to it. Reading it needs no lock.
+ * Made from one table (conf_table.def): defaults, then a YAML file, then --set values, later ones
+ * winning. Owned by whoever loaded it; the strings belong to it. Reading it needs no lock.
  */
 #pragma once
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 
 enum ing_robots_policy { ING_ROBOTS_OBEY, ING_ROBOTS_IGNORE };
 
-/* Members are named as the keys. Lists are NULL-terminated and never NULL themselves; strings may be "" but are NULL only where
- * said. */
+/* Members are named as the keys. Lists are NULL-terminated and never NULL themselves; strings may
+ * be "" but are NULL only where said. */
 struct ing_conf {
 	char *instance;
 	struct {
@@ -77,25 +77,28 @@ struct ing_conf {
 	} log;
 };
 
-/* Everything that is wrong, in the order in which it was found; at most ING_CONF_MAX_ERRORS are kept. */
+/* Everything that is wrong, in the order in which it was found; at most ING_CONF_MAX_ERRORS are
+ * kept. */
 #define ING_CONF_MAX_ERRORS 100
 struct ing_conf_errors {
 	char **lines; /* "FILE:LINE:COLUMN: key \"x.y\": what is wrong" */
 	size_t count;
 };
 void ing_conf_errors_print(const struct ing_conf_errors *errs, FILE *to); /* a line each */
-void ing_conf_errors_done(struct ing_conf_errors *errs);                  /* zero-initialised is fine */
+void ing_conf_errors_done(struct ing_conf_errors *errs); /* zero-initialised is fine */
 
 /* Who asks: the daemon insists on brokers and on a user agent with a contact. */
 enum ing_conf_use { ING_CONF_DAEMON, ING_CONF_CTL };
 
-/* file may be NULL: the installed one if there is one (readable, for ctl). sets: KEY=VALUE, VALUE being YAML; NULL-terminated. 0 and *ret, or
- * -ING_FAIL_CONFIG with at least one line in *errs. Free with ing_conf_free(). */
+/* file may be NULL: the installed one if there is one (readable, for ctl). sets: KEY=VALUE, VALUE
+ * being YAML; NULL-terminated. 0 and *ret, or -ING_FAIL_CONFIG with at least one line in *errs.
+ * Free with ing_conf_free(). */
 int ing_conf_load(const char *file, char *const *sets, enum ing_conf_use use, struct ing_conf **ret,
 	struct ing_conf_errors *errs) ING_MUST_CHECK;
 void ing_conf_free(struct ing_conf *conf); /* NULL is fine */
 
-/* The effective configuration as YAML that ing_conf_load() reads back to the same values, each key with its sentence. */
+/* The effective configuration as YAML that ing_conf_load() reads back to the same values, each key
+ * with its sentence. */
 void ing_conf_dump(const struct ing_conf *conf, FILE *to);
 /* The list of keys as mdoc, for ingest-worker.conf(5). */
 void ing_conf_dump_man(FILE *to);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sort in memory: `ingestctl run` is for files of requests, and a million captures index to 300 MB.
+ * A sort in memory: `ingestctl run` is for files of requests, and a million captures index to 300
+ * MB.
  */
 #include "worker/ctl/cdx_index.h"
 
@@ -32,7 +33,8 @@ static int read_all(const char *path, struct ing_buf *ret, struct ing_error *err
 	if (failed != 0)
 		return ing_error_sys(err, failed, "%s", path);
 	if (ret->failed)
-		return ing_error_set(err, ING_FAIL_TOO_BIG, "%s: too large to sort in memory", path);
+		return ing_error_set(
+			err, ING_FAIL_TOO_BIG, "%s: too large to sort in memory", path);
 	return 0;
 }
 
@@ -85,7 +87,8 @@ static int write_all(const char *path, char **lines, size_t count, struct ing_er
 	return good ? 0 : ing_error_sys(err, saved, "%s", path);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_cdx_index_sort(const char *dir, struct ing_error *err)
 {

@@ -59,6 +59,7 @@ bool ing_ctl_flush_stdout(const char *verb)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return true;
-	ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "cannot write to standard output: %s", strerror(errno));
+	ing_ctl_fail(
+		ING_CTL_ENVIRONMENT, verb, "cannot write to standard output: %s", strerror(errno));
 	return false;
 }

@@ -30,17 +30,16 @@ static const struct {
 
 static void print_help(FILE *to)
 {
-	fprintf(to,
-		"usage: ingestctl [--config FILE] [--set KEY=VALUE]... VERB ...\n"
-		"       ingestctl VERB --help\n\n");
+	fprintf(to, "usage: ingestctl [--config FILE] [--set KEY=VALUE]... VERB ...\n"
+		    "       ingestctl VERB --help\n\n");
 	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++)
 		fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].sentence);
-	fprintf(to,
-		"\nResults go to stdout, everything else to stderr.\n"
-		"Exit status: 0 success, 1 a negative answer, 2 usage, 3 environment.\n");
+	fprintf(to, "\nResults go to stdout, everything else to stderr.\n"
+		    "Exit status: 0 success, 1 a negative answer, 2 usage, 3 environment.\n");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int main(int argc, char **argv)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ingestctl run: the whole pipeline without servers. The same stages as the daemon's, with lines of a file in place of
- * Kafka, no database, and under --out a folder that holds everything: results.jsonl, pdf-text.jsonl, dead-letters.jsonl,
- * warc/, index.cdx (sorted at the end). A folder may be used again: everything is appended to.
+ * ingestctl run: the whole pipeline without servers. The same stages as the daemon's, with lines of
+ * a file in place of Kafka, no database, and under --out a folder that holds everything:
+ * results.jsonl, pdf-text.jsonl, dead-letters.jsonl, warc/, index.cdx (sorted at the end). A folder
+ * may be used again: everything is appended to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,16 +57,18 @@ static void print_progress(const struct run *r)
 	uint64_t finished = r->done + r->dead;
 	uint64_t seconds = (ing_now_ms() - r->started_ms) / 1000;
 	if (r->total_lines > 0) {
-		size_t full = (size_t)(ING_MIN(finished, r->total_lines) * BAR_CHARS / r->total_lines);
+		size_t full =
+			(size_t)(ING_MIN(finished, r->total_lines) * BAR_CHARS / r->total_lines);
 		memset(bar, '.', BAR_CHARS);
 		memset(bar, '#', full);
 		fprintf(stderr,
-			"\r[%s] %" PRIu64 "/%" PRIu64 "  %" PRIu64 " hits  %" PRIu64 " bad  %" PRIu64
-			" s \033[K",
+			"\r[%s] %" PRIu64 "/%" PRIu64 "  %" PRIu64 " hits  %" PRIu64
+			" bad  %" PRIu64 " s \033[K",
 			bar, finished, r->total_lines, r->hits, r->dead, seconds);
 	} else {
 		fprintf(stderr,
-			"\r%" PRIu64 " done  %" PRIu64 " hits  %" PRIu64 " bad  %" PRIu64 " s \033[K",
+			"\r%" PRIu64 " done  %" PRIu64 " hits  %" PRIu64 " bad  %" PRIu64
+			" s \033[K",
 			finished, r->hits, r->dead, seconds);
 	}
 }
@@ -162,7 +165,8 @@ static void on_signal(uv_signal_t *s, int signum)
 	if (r->stopping)
 		_exit(ING_CTL_NEGATIVE);
 	r->stopping = true;
-	fprintf(stderr, "\ningestctl run: stopping; what is under way may finish (again to leave at once)\n");
+	fprintf(stderr,
+		"\ningestctl run: stopping; what is under way may finish (again to leave at once)\n");
 	ing_intake_stop(r->intake);
 	ing_pipeline_drain(r->engine.pipeline);
 }
@@ -278,19 +282,18 @@ static int open_stages(struct run *r, struct ing_error *err)
 			&r->engine.loop, r->input_fd, r->input_name, &events, &r->intake, err);
 	if (rc != 0)
 		return rc;
-	ing_pipeline_wire(r->engine.pipeline,
-		&(struct ing_stages){
-			.intake = r->intake,
-			.gate = r->engine.gate,
-			.fetch = r->engine.fetch,
-			.archive = r->engine.archive,
-			.pool = r->engine.pool,
-			.emit = r->emit,
-			.on_cdx = on_cdx,
-			.on_result = on_result,
-			.on_dead = on_dead,
-			.ctx = r,
-		});
+	ing_pipeline_wire(r->engine.pipeline, &(struct ing_stages){
+						      .intake = r->intake,
+						      .gate = r->engine.gate,
+						      .fetch = r->engine.fetch,
+						      .archive = r->engine.archive,
+						      .pool = r->engine.pool,
+						      .emit = r->emit,
+						      .on_cdx = on_cdx,
+						      .on_result = on_result,
+						      .on_dead = on_dead,
+						      .ctx = r,
+					      });
 	return 0;
 }
 
@@ -331,7 +334,8 @@ static void close_all(struct run *r)
 		r->failed = true;
 	}
 	if (r->conf != NULL)
-		rmdir(r->conf->spool.dir); /* ours is empty by now; another's, or one in use, stays */
+		rmdir(r->conf->spool
+				.dir); /* ours is empty by now; another's, or one in use, stays */
 	if (r->temp_dir[0] != '\0')
 		rmdir(r->temp_dir);
 	if (r->input_fd > STDERR_FILENO)
@@ -351,7 +355,8 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 		if (mkdtemp(r->temp_dir) == NULL) {
 			int saved = errno;
 			const char *words = strerror(saved);
-			int code = ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", r->temp_dir, words);
+			int code = ing_ctl_fail(
+				ING_CTL_ENVIRONMENT, VERB, "%s: %s", r->temp_dir, words);
 			r->temp_dir[0] = '\0';
 			return code;
 		}
@@ -379,7 +384,8 @@ static void print_help(void)
 	       "2 usage or configuration, 3 something of the machine is missing or full.\n");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
 {

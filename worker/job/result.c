@@ -142,7 +142,10 @@ static json_t *info_json(const struct ing_pdf *pdf)
 {
 	json_t *info =
 		pdf->info_json != NULL ? json_loads(pdf->info_json, JSON_ALLOW_NUL, NULL) : NULL;
-	return info != NULL ? info : json_object();
+	if (json_is_object(info))
+		return info;
+	json_decref(info);
+	return json_object();
 }
 
 /* Everything but text and file_meta, which only the pdf-text message carries. */

@@ -32,26 +32,46 @@ struct fetch_case {
 static const struct fetch_case fetches[] = {
 	{"a body", {OK, true, 200, NULL, false, 5}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
 	{"226 counts as 200", {OK, true, 226, NULL, false, 5}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
-	{"no byte", {OK, true, 200, NULL, false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_EMPTY_BLOB, NULL},
-	{"404", {OK, true, 404, NULL, false, 5}, 0, NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"404 cut short is still a 404", {ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5}, 0, NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"206", {OK, true, 206, NULL, false, 5}, 0, NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"300 is no redirect", {OK, true, 300, "/b", false, 5}, 0, NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"relative", {OK, true, 302, "/b?c#d", false, 0}, 0, NULL, ING_STEP_REDIRECT, 0, "https://h.example/b?c"},
-	{"other scheme of the web", {OK, true, 301, "http://o.example", false, 0}, 0, NULL, ING_STEP_REDIRECT, 0, "http://o.example/"},
-	{"a redirect whose body was cut", {ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1}, 0, NULL, ING_STEP_REDIRECT, 0, "https://h.example/b"},
-	{"no Location", {OK, true, 302, NULL, false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_BAD_REDIRECT, NULL},
-	{"empty Location", {OK, true, 302, "", false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_BAD_REDIRECT, NULL},
-	{"file:", {OK, true, 302, "file:///etc/passwd", false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_BAD_REDIRECT, NULL},
-	{"ftp:", {OK, true, 302, "ftp://h.example/", false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_BAD_REDIRECT, NULL},
-	{"one too many", {OK, true, 302, "/b", false, 0}, 3, NULL, ING_STEP_END, ING_STATUS_REDIRECTS_EXCEEDED, NULL},
-	{"the last allowed", {OK, true, 302, "/b", false, 0}, 2, NULL, ING_STEP_REDIRECT, 0, "https://h.example/b"},
-	{"seen before", {OK, true, 307, "/b", false, 0}, 0, "https://h.example/b", ING_STEP_END, ING_STATUS_REDIRECT_LOOP, NULL},
-	{"seen before, and a cookie set again", {OK, true, 308, "/b", true, 0}, 0, "https://h.example/b", ING_STEP_END, ING_STATUS_BLOCKED_COOKIE, NULL},
-	{"no connection", {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_CONNECT_ERROR, NULL},
-	{"guard", {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_BLOCKED_ADDRESS, NULL},
-	{"cut body", {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9}, 0, NULL, ING_STEP_END, ING_STATUS_TRUNCATED_BODY, NULL},
-	{"too large", {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9}, 0, NULL, ING_STEP_END, ING_STATUS_BODY_TOO_LARGE, NULL},
+	{"no byte", {OK, true, 200, NULL, false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_EMPTY_BLOB,
+		NULL},
+	{"404", {OK, true, 404, NULL, false, 5}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"404 cut short is still a 404", {ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5}, 0,
+		NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"206", {OK, true, 206, NULL, false, 5}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"300 is no redirect", {OK, true, 300, "/b", false, 5}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"relative", {OK, true, 302, "/b?c#d", false, 0}, 0, NULL, ING_STEP_REDIRECT, 0,
+		"https://h.example/b?c"},
+	{"other scheme of the web", {OK, true, 301, "http://o.example", false, 0}, 0, NULL,
+		ING_STEP_REDIRECT, 0, "http://o.example/"},
+	{"a redirect whose body was cut", {ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1}, 0,
+		NULL, ING_STEP_REDIRECT, 0, "https://h.example/b"},
+	{"no Location", {OK, true, 302, NULL, false, 0}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"empty Location", {OK, true, 302, "", false, 0}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"file:", {OK, true, 302, "file:///etc/passwd", false, 0}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"ftp:", {OK, true, 302, "ftp://h.example/", false, 0}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"one too many", {OK, true, 302, "/b", false, 0}, 3, NULL, ING_STEP_END,
+		ING_STATUS_REDIRECTS_EXCEEDED, NULL},
+	{"the last allowed", {OK, true, 302, "/b", false, 0}, 2, NULL, ING_STEP_REDIRECT, 0,
+		"https://h.example/b"},
+	{"seen before", {OK, true, 307, "/b", false, 0}, 0, "https://h.example/b", ING_STEP_END,
+		ING_STATUS_REDIRECT_LOOP, NULL},
+	{"seen before, and a cookie set again", {OK, true, 308, "/b", true, 0}, 0,
+		"https://h.example/b", ING_STEP_END, ING_STATUS_BLOCKED_COOKIE, NULL},
+	{"no connection", {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0}, 0, NULL,
+		ING_STEP_END, ING_STATUS_CONNECT_ERROR, NULL},
+	{"guard", {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BLOCKED_ADDRESS, NULL},
+	{"cut body", {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TRUNCATED_BODY, NULL},
+	{"too large", {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BODY_TOO_LARGE, NULL},
 };
 
 static void after_an_answer(void **state)
@@ -62,11 +82,16 @@ static void after_an_answer(void **state)
 		char known[64] = "";
 		if (c->known != NULL)
 			strncpy(known, c->known, sizeof(known) - 1);
-		struct ing_hop_view v = {.url = "https://h.example/a", .redirects = c->redirects,
-			.max_redirects = 3, .max_hops = 8, .visited = visited, .ctx = known};
+		struct ing_hop_view v = {.url = "https://h.example/a",
+			.redirects = c->redirects,
+			.max_redirects = 3,
+			.max_hops = 8,
+			.visited = visited,
+			.ctx = known};
 		struct ing_decision d = ing_hop_after_fetch(&v, &c->answer);
 		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
-			fail_msg("%s: step %d, status %s", c->name, d.step, ing_status_slug(d.status));
+			fail_msg("%s: step %d, status %s", c->name, d.step,
+				ing_status_slug(d.status));
 		if (c->url != NULL)
 			assert_string_equal(d.url, c->url);
 		else
@@ -92,22 +117,38 @@ struct exam_case {
 static char link_pdf[] = "https://h.example/x y.pdf";
 static char link_js[] = "javascript:void(0)";
 static const struct exam_case exams[] = {
-	{"the document", ING_TYPE_PDF, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL, ING_STEP_END, OK, NULL},
-	{"a landing page", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL, ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
-	{"XHTML", ING_TYPE_PDF, ING_EXAM_OK, "application/xhtml+xml", 9, link_pdf, 0, NULL, ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
-	{"no link", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, NULL, 0, NULL, ING_STEP_END, ING_STATUS_NO_PDF_LINK, NULL},
-	{"a link to nowhere", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_js, 0, NULL, ING_STEP_END, ING_STATUS_NO_PDF_LINK, NULL},
-	{"seen before", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0, "https://h.example/x%20y.pdf", ING_STEP_END, ING_STATUS_LINK_LOOP, NULL},
-	{"the last page allowed", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 1, NULL, ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
-	{"one page too many", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 2, NULL, ING_STEP_END, ING_STATUS_MAX_HOPS_EXCEEDED, NULL},
-	{"an image", ING_TYPE_PDF, ING_EXAM_OK, "image/png", 9, NULL, 0, NULL, ING_STEP_END, ING_STATUS_WRONG_MIMETYPE, NULL},
-	{"a page, as asked", ING_TYPE_HTML, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL, ING_STEP_END, OK, NULL},
-	{"a PDF for a page", ING_TYPE_HTML, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL, ING_STEP_END, ING_STATUS_WRONG_MIMETYPE, NULL},
-	{"nothing after decoding", ING_TYPE_PDF, ING_EXAM_OK, "application/x-empty", 0, NULL, 0, NULL, ING_STEP_END, ING_STATUS_EMPTY_BLOB, NULL},
-	{"coding", ING_TYPE_PDF, ING_EXAM_BAD_ENCODING, "", 0, NULL, 0, NULL, ING_STEP_END, ING_STATUS_BAD_CONTENT_ENCODING, NULL},
-	{"bomb", ING_TYPE_PDF, ING_EXAM_TOO_LARGE, "", 0, NULL, 0, NULL, ING_STEP_END, ING_STATUS_BODY_TOO_LARGE, NULL},
-	{"crash", ING_TYPE_PDF, ING_EXAM_CRASH, "", 0, NULL, 0, NULL, ING_STEP_END, ING_STATUS_PARSE_CRASH, NULL},
-	{"hang", ING_TYPE_PDF, ING_EXAM_TIMEOUT, "", 0, NULL, 0, NULL, ING_STEP_END, ING_STATUS_PARSE_TIMEOUT, NULL},
+	{"the document", ING_TYPE_PDF, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL,
+		ING_STEP_END, OK, NULL},
+	{"a landing page", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL,
+		ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
+	{"XHTML", ING_TYPE_PDF, ING_EXAM_OK, "application/xhtml+xml", 9, link_pdf, 0, NULL,
+		ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
+	{"no link", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, NULL, 0, NULL, ING_STEP_END,
+		ING_STATUS_NO_PDF_LINK, NULL},
+	{"a link to nowhere", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_js, 0, NULL,
+		ING_STEP_END, ING_STATUS_NO_PDF_LINK, NULL},
+	{"seen before", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0,
+		"https://h.example/x%20y.pdf", ING_STEP_END, ING_STATUS_LINK_LOOP, NULL},
+	{"the last page allowed", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 1, NULL,
+		ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
+	{"one page too many", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 2, NULL,
+		ING_STEP_END, ING_STATUS_MAX_HOPS_EXCEEDED, NULL},
+	{"an image", ING_TYPE_PDF, ING_EXAM_OK, "image/png", 9, NULL, 0, NULL, ING_STEP_END,
+		ING_STATUS_WRONG_MIMETYPE, NULL},
+	{"a page, as asked", ING_TYPE_HTML, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL,
+		ING_STEP_END, OK, NULL},
+	{"a PDF for a page", ING_TYPE_HTML, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL,
+		ING_STEP_END, ING_STATUS_WRONG_MIMETYPE, NULL},
+	{"nothing after decoding", ING_TYPE_PDF, ING_EXAM_OK, "application/x-empty", 0, NULL, 0,
+		NULL, ING_STEP_END, ING_STATUS_EMPTY_BLOB, NULL},
+	{"coding", ING_TYPE_PDF, ING_EXAM_BAD_ENCODING, "", 0, NULL, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_CONTENT_ENCODING, NULL},
+	{"bomb", ING_TYPE_PDF, ING_EXAM_TOO_LARGE, "", 0, NULL, 0, NULL, ING_STEP_END,
+		ING_STATUS_BODY_TOO_LARGE, NULL},
+	{"crash", ING_TYPE_PDF, ING_EXAM_CRASH, "", 0, NULL, 0, NULL, ING_STEP_END,
+		ING_STATUS_PARSE_CRASH, NULL},
+	{"hang", ING_TYPE_PDF, ING_EXAM_TIMEOUT, "", 0, NULL, 0, NULL, ING_STEP_END,
+		ING_STATUS_PARSE_TIMEOUT, NULL},
 };
 
 static void after_looking_at_a_body(void **state)
@@ -118,8 +159,12 @@ static void after_looking_at_a_body(void **state)
 		char known[64] = "";
 		if (c->known != NULL)
 			strncpy(known, c->known, sizeof(known) - 1);
-		struct ing_hop_view v = {.url = "https://h.example/a", .landings = c->landings,
-			.max_hops = 2, .max_redirects = 3, .visited = visited, .ctx = known};
+		struct ing_hop_view v = {.url = "https://h.example/a",
+			.landings = c->landings,
+			.max_hops = 2,
+			.max_redirects = 3,
+			.visited = visited,
+			.ctx = known};
 		struct ing_request r = {.type = c->type};
 		struct ing_findings f = {.exam = c->exam};
 		strncpy(f.file.mimetype, c->mimetype, sizeof(f.file.mimetype) - 1);
@@ -127,7 +172,8 @@ static void after_looking_at_a_body(void **state)
 		f.page.next_url = c->next;
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
 		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
-			fail_msg("%s: step %d, status %s", c->name, d.step, ing_status_slug(d.status));
+			fail_msg("%s: step %d, status %s", c->name, d.step,
+				ing_status_slug(d.status));
 		if (c->url != NULL)
 			assert_string_equal(d.url, c->url);
 		else
@@ -147,8 +193,8 @@ static void expectations_are_honoured(void **state)
 	f.file.size_bytes = 1;
 	struct ing_request r = {.type = ING_TYPE_HTML, .expect_mimetypes = mimetypes};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);
-	r = (struct ing_request){.type = ING_TYPE_HTML,
-		.expect_sha1 = "AA00000000000000000000000000000000000000"};
+	r = (struct ing_request){
+		.type = ING_TYPE_HTML, .expect_sha1 = "AA00000000000000000000000000000000000000"};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_SUCCESS);
 	r.expect_sha1 = "bb00000000000000000000000000000000000000";
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_MISMATCH_HASH);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Results as JSON and rows: what is there in which case, hostile text, and what happens when it
+ * does not fit.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "common/base/buf.h"
+#include "common/record/cdx.h"
+#include "worker/job/job.h"
+#include "worker/job/result.h"
+
+static const char request[] =
+	"{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
+	"\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\",\"rel\":\"publisher\"}";
+
+/* A job whose chain reached a PDF after one landing page. */
+static struct ing_job *finished_job(void)
+{
+	struct ing_job *job = ing_alloc(sizeof(*job));
+	struct ing_work *w = ing_alloc(sizeof(*w));
+	struct ing_error err = {0};
+	job->work = w;
+	ing_arena_init(&w->ar);
+	assert_int_equal(ing_request_parse(request, sizeof(request) - 1, &w->request, &err), 0);
+	static struct ing_hop hops[2];
+	memset(hops, 0, sizeof(hops));
+	hops[0] = (struct ing_hop){.next = &hops[1],
+		.url = "https://a.example/",
+		.answered = true,
+		.http_status = 200,
+		.mimetype = "text/html"};
+	hops[1] = (struct ing_hop){.url = "https://a.example/p.pdf",
+		.answered = true,
+		.http_status = 200,
+		.mimetype = "application/pdf"};
+	for (size_t i = 0; i < 2; i++) {
+		strcpy(hops[i].datetime, "20261121110000");
+		strcpy(hops[i].archive.warc_name, "T-1.warc.gz");
+		/* SHA-1 of nothing, in base 32 */
+		strcpy(hops[i].archive.payload_sha1b32, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+		hops[i].archive.offset = 100 + i;
+		hops[i].archive.csize = 10;
+	}
+	hops[1].body_sha1hex = "aa00000000000000000000000000000000000000";
+	w->hops = &hops[0];
+	w->hop = &hops[1];
+	w->hop_count = 2;
+	w->status = ING_STATUS_SUCCESS;
+	w->loop_ended_normally = w->saw_page = w->has_file = w->has_pdf = true;
+	w->file = (struct ing_file_meta){.size_bytes = 7, .mimetype = "application/pdf"};
+	strcpy(w->file.sha1hex, "aa00000000000000000000000000000000000000");
+	w->link_url = ing_arena_strdup(&w->ar, "https://a.example/p.pdf");
+	w->link_technique = ing_arena_strdup(&w->ar, "citation_pdf_url");
+	w->title = ing_arena_strdup(&w->ar, "bad \xff byte");
+	w->pdf = (struct ing_pdf){.status = ing_strdup("success"),
+		.text = ing_strdup("words"),
+		.info_json = ing_strdup("{\"Title\":\"T\"}"),
+		.meta_xml = ing_strdup("<x/>"),
+		.page_count = 3,
+		.page0_width = 612,
+		.page0_height = 792,
+		.word_count = 1};
+	return job;
+}
+
+static void free_finished(struct ing_job *job)
+{
+	ing_request_free(job->work->request);
+	struct ing_findings f = {.pdf = job->work->pdf};
+	ing_findings_done(&f);
+	ing_arena_done(&job->work->ar);
+	free(job->work);
+	free(job);
+}
+
+static json_t *result_of(struct ing_job *job, size_t max_bytes)
+{
+	size_t bytes;
+	char *s = ing_result_json(job, max_bytes, &bytes);
+	assert_int_equal(strlen(s), bytes);
+	assert_true(bytes <= max_bytes);
+	json_t *o = json_loads(s, 0, NULL);
+	assert_non_null(o);
+	free(s);
+	return o;
+}
+
+static const char *string_at(json_t *o, const char *a, const char *b)
+{
+	json_t *v = json_object_get(o, a);
+	return json_string_value(b != NULL ? json_object_get(v, b) : v);
+}
+
+static void a_success_has_everything(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	json_t *o = result_of(job, 1 << 20);
+	assert_true(json_is_true(json_object_get(o, "hit")));
+	assert_string_equal(string_at(o, "status", NULL), "success");
+	assert_string_equal(string_at(o, "terminal", "terminal_url"), "https://a.example/p.pdf");
+	assert_string_equal(string_at(o, "extract_next_hop", "technique"), "citation_pdf_url");
+	assert_string_equal(string_at(o, "cdx", "surt"), "example,a)/p.pdf");
+	assert_string_equal(
+		string_at(o, "cdx", "sha1hex"), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+	assert_string_equal(string_at(o, "html_biblio", "title"), "bad \xef\xbf\xbd byte");
+	assert_string_equal(string_at(json_object_get(o, "pdf_meta"), "pdf_info", "Title"), "T");
+	assert_true(json_is_null(json_object_get(json_object_get(o, "pdf_meta"), "text")));
+	json_decref(o);
+	free_finished(job);
+}
+
+static void a_failed_chain_has_no_file(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	job->work->status = ING_STATUS_TERMINAL_BAD_STATUS;
+	job->work->loop_ended_normally = false;
+	json_t *o = result_of(job, 1 << 20);
+	assert_true(json_is_false(json_object_get(o, "hit")));
+	assert_null(json_object_get(o, "file_meta"));
+	assert_null(json_object_get(o, "cdx"));
+	assert_null(json_object_get(json_object_get(o, "terminal"), "terminal_sha1hex"));
+	json_decref(o);
+	free_finished(job);
+}
+
+static void what_does_not_fit_loses_the_pdf_details_first(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	json_t *whole = result_of(job, 1 << 20);
+	char *s = json_dumps(whole, JSON_COMPACT);
+	size_t bytes = strlen(s);
+	free(s);
+	json_decref(whole);
+	json_t *o = result_of(job, bytes - 5);
+	assert_string_equal(string_at(o, "status", NULL), "success");
+	assert_null(json_object_get(json_object_get(o, "pdf_meta"), "pdf_info"));
+	json_decref(o);
+	free_finished(job);
+}
+
+static void what_does_not_fit_at_all_has_its_own_status(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	json_t *o = result_of(job, 400);
+	assert_string_equal(string_at(o, "status", NULL), "result-too-large");
+	assert_true(json_is_false(json_object_get(o, "hit")));
+	assert_string_equal(string_at(o, "request", "base_url"), "https://a.example/");
+	assert_string_equal(string_at(o, "request", "link_source_id"), "10.1/x");
+	json_decref(o);
+	ing_result_rows(job);
+	assert_string_equal(job->work->rows.result.status, "result-too-large");
+	assert_false(job->work->rows.result.hit);
+	free_finished(job);
+}
+
+static void a_text_that_does_not_fit_is_said_in_pdf_meta(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	size_t bytes;
+	assert_null(ing_result_pdf_text(job, 10, &bytes));
+	assert_null(job->work->pdf.text);
+	json_t *o = result_of(job, 1 << 20);
+	assert_string_equal(string_at(o, "pdf_meta", "status"), "text-too-large");
+	assert_string_equal(string_at(o, "status", NULL), "success");
+	json_decref(o);
+	free_finished(job);
+}
+
+static void rows_tell_the_body_from_the_bytes_on_the_wire(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	ing_result_rows(job);
+	const struct ing_store_item *rows = &job->work->rows;
+	assert_true(rows->request.present && rows->result.present && rows->file_meta.present);
+	assert_int_equal(rows->cdx_count, 2);
+	/* The landing page was not looked into in this made-up job: its digest is the wire's. */
+	assert_null(rows->cdx[0].cdx_sha1hex);
+	assert_string_equal(rows->cdx[0].sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+	assert_string_equal(rows->cdx[1].sha1hex, "aa00000000000000000000000000000000000000");
+	assert_string_equal(rows->cdx[1].cdx_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+	json_t *kept = json_loads(rows->request.request_json, 0, NULL);
+	assert_string_equal(string_at(kept, "rel", NULL), "publisher");
+	json_decref(kept);
+	json_t *meta = json_loads(rows->pdf_meta.metadata_json, 0, NULL);
+	assert_string_equal(string_at(meta, "title", NULL), "T");
+	json_decref(meta);
+	free_finished(job);
+}
+
+static void an_index_row_points_to_the_response(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	struct ing_buf surt;
+	ing_buf_init(&surt, 10000);
+	struct ing_cdx row;
+	assert_true(ing_result_cdx(job->work->hop, &surt, &row));
+	assert_string_equal(row.surt, "example,a)/p.pdf");
+	assert_int_equal(row.offset, 101);
+	job->work->hop->archive.warc_name[0] = '\0';
+	assert_false(ing_result_cdx(job->work->hop, &surt, &row));
+	ing_buf_done(&surt);
+	free_finished(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_success_has_everything),
+		cmocka_unit_test(a_failed_chain_has_no_file),
+		cmocka_unit_test(what_does_not_fit_loses_the_pdf_details_first),
+		cmocka_unit_test(what_does_not_fit_at_all_has_its_own_status),
+		cmocka_unit_test(a_text_that_does_not_fit_is_said_in_pdf_meta),
+		cmocka_unit_test(rows_tell_the_body_from_the_bytes_on_the_wire),
+		cmocka_unit_test(an_index_row_points_to_the_response),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
