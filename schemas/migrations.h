@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * migrations.h - the SQL files of schemas/sql, compiled in (migrations.c is made by embed.cmake). Constant, any thread.
+ * migrations.h - the SQL files of schemas/sql, compiled in (migrations.c is made by embed.cmake).
+ * Constant, any thread.
  */
 #pragma once
 

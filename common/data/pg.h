@@ -2,10 +2,11 @@
  *
  * pg.h - one PostgreSQL connection for statements, COPY and nothing else; the only user of libpq.
  *
- * A connection belongs to one thread at a time. Calls block, but never for long: each has a deadline of its own on this side
- * of the wire, so that a server that has died, hangs or sits behind a dead link is noticed in seconds, and each ends at
- * once when the stop descriptor becomes readable (the connection attempt alone does not: it ends after the DSN's
- * connect_timeout, 5 s unless it says otherwise). What a failure means for the caller is the return code's business; its
+ * A connection belongs to one thread at a time. Calls block, but never for long: each has a
+ * deadline of its own on this side of the wire, so that a server that has died, hangs or sits
+ * behind a dead link is noticed in seconds, and each ends at once when the stop descriptor becomes
+ * readable (the connection attempt alone does not: it ends after the DSN's connect_timeout, 5 s
+ * unless it says otherwise). What a failure means for the caller is the return code's business; its
  * words are the server's primary message, not its detail and context, which quote whole rows.
  */
 #pragma once
@@ -15,29 +16,38 @@ struct ing_pg;
 
 enum ing_pg_rc {
 	ING_PG_OK = 0,
-	ING_PG_LOST,     /* the connection is gone or silent; what was under way may have happened: close, open, repeat */
+	ING_PG_LOST,     /* the connection is gone or silent; what was under way may have happened:
+			    close, open, repeat */
 	ING_PG_CONFLICT, /* deadlock or serialization failure: roll back and repeat */
-	ING_PG_REFUSED,  /* data that violates a type, a constraint or a limit: repeating is pointless */
-	ING_PG_TROUBLE,  /* anything else that the server says: disk, memory, permission, missing table, time limit */
+	ING_PG_REFUSED,  /* data that violates a type, a constraint or a limit: repeating is
+			    pointless */
+	ING_PG_TROUBLE,  /* anything else that the server says: disk, memory, permission, missing
+			    table, time limit */
 	ING_PG_STOPPED,  /* the stop descriptor became readable */
 };
 
-/* Connect. dsn: libpq's connection string or URI. stop_fd: readable = give up (-1: none). timeout_ms: deadline of every
- * later call (-1: none; TCP keepalives still notice a dead host). Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
-int ing_pg_open(const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret, struct ing_error *err)
-	ING_MUST_CHECK;
-void ing_pg_close(struct ing_pg *pg); /* NULL is fine; an open transaction is rolled back by the server */
+/* Connect. dsn: libpq's connection string or URI. stop_fd: readable = give up (-1: none).
+ * timeout_ms: deadline of every later call (-1: none; TCP keepalives still notice a dead host).
+ * Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
+int ing_pg_open(const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+void ing_pg_close(
+	struct ing_pg *pg); /* NULL is fine; an open transaction is rolled back by the server */
 
 /* Run statements; rows are thrown away. */
-enum ing_pg_rc ing_pg_exec(struct ing_pg *pg, const char *sql, struct ing_error *err) ING_MUST_CHECK;
+enum ing_pg_rc ing_pg_exec(
+	struct ing_pg *pg, const char *sql, struct ing_error *err) ING_MUST_CHECK;
 /* Run one statement and read the first column of its first row as an integer; no row or NULL: 0. */
-enum ing_pg_rc ing_pg_number(struct ing_pg *pg, const char *sql, int64_t *ret, struct ing_error *err)
-	ING_MUST_CHECK;
-/* COMMIT, and make sure that it was one: a server answers that of a failed transaction with ROLLBACK. */
+enum ing_pg_rc ing_pg_number(
+	struct ing_pg *pg, const char *sql, int64_t *ret, struct ing_error *err) ING_MUST_CHECK;
+/* COMMIT, and make sure that it was one: a server answers that of a failed transaction with
+ * ROLLBACK. */
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
 
-/* COPY … FROM STDIN: begin, add any number of times, end. A refusal by the server shows at the end. */
-enum ing_pg_rc ing_pg_copy_begin(struct ing_pg *pg, const char *sql, struct ing_error *err) ING_MUST_CHECK;
-enum ing_pg_rc ing_pg_copy_add(struct ing_pg *pg, const char *data, size_t bytes, struct ing_error *err)
-	ING_MUST_CHECK;
+/* COPY … FROM STDIN: begin, add any number of times, end. A refusal by the server shows at the end.
+ */
+enum ing_pg_rc ing_pg_copy_begin(
+	struct ing_pg *pg, const char *sql, struct ing_error *err) ING_MUST_CHECK;
+enum ing_pg_rc ing_pg_copy_add(
+	struct ing_pg *pg, const char *data, size_t bytes, struct ing_error *err) ING_MUST_CHECK;
 enum ing_pg_rc ing_pg_copy_end(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;

@@ -2,8 +2,9 @@
  *
  * cell.h - one value on its way into a COPY stream: made fit for its column, then escaped.
  *
- * Whatever the outside world put into a value, the outcome is one that PostgreSQL accepts: text becomes valid UTF-8
- * without NUL, a malformed optional value becomes NULL, a malformed key drops its row. Pure, any thread.
+ * Whatever the outside world put into a value, the outcome is one that PostgreSQL accepts: text
+ * becomes valid UTF-8 without NUL, a malformed optional value becomes NULL, a malformed key drops
+ * its row. Pure, any thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -20,7 +21,7 @@ enum ing_cell_kind {
 	ING_CELL_BOOL,
 };
 
-enum ing_cell_over { /* text longer than max_bytes */
+enum ing_cell_over {   /* text longer than max_bytes */
 	ING_OVER_NULL, /* is left out */
 	ING_OVER_CUT,  /* is cut at a character's edge */
 };
@@ -28,7 +29,7 @@ enum ing_cell_over { /* text longer than max_bytes */
 struct ing_column {
 	const char *name;
 	enum ing_cell_kind kind;
-	bool key;           /* what would be NULL drops the row, and nothing is ever cut */
+	bool key; /* what would be NULL drops the row, and nothing is ever cut */
 	enum ing_cell_over over;
 	unsigned max_bytes; /* TEXT, HEX; 0: no limit */
 	int64_t max;        /* INT: greater values are NULL; negative ones always are */
@@ -43,9 +44,11 @@ struct ing_cell {
 /* Append the cell to a line of COPY's text format. False: the row cannot be stored without it. */
 bool ing_cell_write(const struct ing_column *col, const struct ing_cell *cell, struct ing_buf *out);
 
-/* Copy JSON text so that jsonb takes it: U+0000 and lone surrogates become U+FFFD, raw control characters are escaped,
- * numbers far outside numeric's range become strings of the same characters. Grammar is not checked. */
+/* Copy JSON text so that jsonb takes it: U+0000 and lone surrogates become U+FFFD, raw control
+ * characters are escaped, numbers far outside numeric's range become strings of the same
+ * characters. Grammar is not checked. */
 void ing_json_fit(const char *json, size_t bytes, struct ing_buf *out);
 
-/* RFC 3339 date-time that timestamptz takes: years 1 to 9999, a real day, an offset of less than 16 hours. */
+/* RFC 3339 date-time that timestamptz takes: years 1 to 9999, a real day, an offset of less than 16
+ * hours. */
 bool ing_time_fits(const char *s);

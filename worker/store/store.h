@@ -2,12 +2,13 @@
  *
  * store.h - rows to PostgreSQL in grouped transactions.
  *
- * Owns: one connection and the store thread. Put and callbacks: loop thread. An item is called back only after the
- * transaction that holds its rows has committed. Database away: items wait, the connection is retried for ever with
- * back-off, `blocked` is true meanwhile (intake stops), everything resumes by itself. A row that PostgreSQL refuses
- * (which the cleaning in here should make impossible) is isolated by splitting the batch, logged, counted, and its item
- * called back, so that one row never stops the others. Keys, limits of columns and what stands when two rows meet:
- * README.md.
+ * Owns: one connection and the store thread. Put and callbacks: loop thread. An item is called back
+ * only after the transaction that holds its rows has committed. Database away: items wait, the
+ * connection is retried for ever with back-off, `blocked` is true meanwhile (intake stops),
+ * everything resumes by itself. A row that PostgreSQL refuses (which the cleaning in here should
+ * make impossible) is isolated by splitting the batch, logged, counted, and its item called back,
+ * so that one row never stops the others. Keys, limits of columns and what stands when two rows
+ * meet: README.md.
  */
 #pragma once
 #include "common/base/error.h"
@@ -17,16 +18,18 @@ struct uv_loop_s;
 struct ing_store;
 
 struct ing_store_conf {
-	const char *dsn;          /* libpq connection string */
-	unsigned batch_rows;      /* items per transaction at most */
-	unsigned batch_ms;        /* wait this long for a batch to fill */
+	const char *dsn;     /* libpq connection string */
+	unsigned batch_rows; /* items per transaction at most */
+	unsigned batch_ms;   /* wait this long for a batch to fill */
 };
 
-/* Rows of one finished request. Strings are any bytes (cleaned inside: NUL and invalid UTF-8 replaced, over-long values handled
- * per column); NULL is SQL NULL. All pointers borrowed until done. Zero-initialise. */
+/* Rows of one finished request. Strings are any bytes (cleaned inside: NUL and invalid UTF-8
+ * replaced, over-long values handled per column); NULL is SQL NULL. All pointers borrowed until
+ * done. Zero-initialise. */
 struct ing_row_request {
 	bool present; /* needs link_source and link_source_id */
-	const char *link_source, *link_source_id, *ingest_type, *base_url, *ingest_request_source, *release_stage;
+	const char *link_source, *link_source_id, *ingest_type, *base_url, *ingest_request_source,
+		*release_stage;
 	const char *request_json; /* object */
 };
 struct ing_row_result {
@@ -49,11 +52,11 @@ struct ing_row_pdf_meta {
 	bool present;
 	const char *sha1hex, *status;
 	bool has_page0_thumbnail;
-	int page_count;              /* -1: NULL */
-	long word_count;             /* -1: NULL */
+	int page_count;                   /* -1: NULL */
+	long word_count;                  /* -1: NULL */
 	double page0_height, page0_width; /* <= 0: NULL */
 	const char *permanent_id, *pdf_created, *pdf_version;
-	const char *metadata_json;   /* object or NULL */
+	const char *metadata_json; /* object or NULL */
 };
 struct ing_store_item {
 	struct ing_node node;
@@ -67,23 +70,29 @@ struct ing_store_item {
 };
 
 int ing_store_new(struct uv_loop_s *loop, const struct ing_store_conf *conf, struct ing_store **ret,
-	struct ing_error *err) ING_MUST_CHECK; /* connects, checks the schema version; -UNAVAILABLE when the server is away,
-						  -INVALID when the schema is missing, older or newer (say what to do) */
-/* NULL is fine; call when nothing is outstanding, else those items are dropped. Waits for the thread, which gives up
- * whatever it does at once (an attempt to connect: within connect_timeout); run the loop once more to close its handle. */
+	struct ing_error *err) ING_MUST_CHECK; /* connects, checks the schema version; -UNAVAILABLE
+						  when the server is away, -INVALID when the schema
+						  is missing, older or newer (say what to do) */
+/* NULL is fine; call when nothing is outstanding, else those items are dropped. Waits for the
+ * thread, which gives up whatever it does at once (an attempt to connect: within connect_timeout);
+ * run the loop once more to close its handle. */
 void ing_store_free(struct ing_store *s);
 void ing_store_put(struct ing_store *s, struct ing_store_item *item);
 bool ing_store_blocked(const struct ing_store *s);
 
 struct ing_store_stats {
 	uint64_t items, batches; /* called back; committed */
-	uint64_t refused;        /* times that a table's rows of an item were left out because PostgreSQL refuses them */
-	uint64_t skipped;        /* rows left out because a key is missing, malformed or too long for its index */
-	uint64_t cpu_ns; /* of the store thread */
+	uint64_t refused; /* times that a table's rows of an item were left out because PostgreSQL
+			     refuses them */
+	uint64_t skipped; /* rows left out because a key is missing, malformed or too long for its
+			     index */
+	uint64_t cpu_ns;  /* of the store thread */
 };
 void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret);
 
 /* Schema, for `ingestctl db`: synchronous, any thread. */
-int ing_store_migrate(const char *dsn, int *ret_from, int *ret_to, struct ing_error *err) ING_MUST_CHECK;
-int ing_store_version(const char *dsn, int *ret_version, struct ing_error *err) ING_MUST_CHECK; /* 0: no schema */
+int ing_store_migrate(
+	const char *dsn, int *ret_from, int *ret_to, struct ing_error *err) ING_MUST_CHECK;
+int ing_store_version(
+	const char *dsn, int *ret_version, struct ing_error *err) ING_MUST_CHECK; /* 0: no schema */
 int ing_store_newest_version(void); /* what this binary brings */

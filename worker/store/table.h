@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * table.h - the five tables as data: columns, keys, conflict rules. From it come the rows of a COPY and all SQL of a
- * session. Constant, any thread.
+ * table.h - the five tables as data: columns, keys, conflict rules. From it come the rows of a COPY
+ * and all SQL of a session. Constant, any thread.
  */
 #pragma once
 #include "worker/store/cell.h"
@@ -31,7 +31,8 @@ void ing_table_session_sql(const struct ing_table *t, struct ing_buf *out);
 void ing_table_copy_sql(const struct ing_table *t, struct ing_buf *out);
 void ing_table_upsert_sql(const struct ing_table *t, struct ing_buf *out);
 
-/* Append the i-th row of an item for this table as a COPY line; seq orders rows within the batch. False: a key is
- * missing or too long for its index (nothing is appended), or out's ceiling was hit. */
-bool ing_table_row(const struct ing_table *t, const struct ing_store_item *item, size_t i, unsigned seq,
-	struct ing_buf *out);
+/* Append the i-th row of an item for this table as a COPY line; seq orders rows within the batch.
+ * False: a key is missing or too long for its index (nothing is appended), or out's ceiling was
+ * hit. */
+bool ing_table_row(const struct ing_table *t, const struct ing_store_item *item, size_t i,
+	unsigned seq, struct ing_buf *out);
