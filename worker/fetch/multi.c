@@ -3,7 +3,7 @@
  * curl says which sockets to watch and when to be called next; this file does that with uv_poll and
  * uv_timer.
  *
- * Two traps: on CURL_POLL_REMOVE the poll handle must be stopped and closed at once, because the
+ * Three traps: on CURL_POLL_REMOVE the poll handle must be stopped and closed at once, because the
  * descriptor's number may be used again before the loop turns. And a time-out of zero must not
  * become a timer of zero: libuv runs timers that were started by timers in the same round, which
  * starves the sockets when curl asks again and again; an idle handle gives it one call a round.
@@ -24,6 +24,7 @@ struct watch {
 	struct watch *prev, *next;
 	struct ing_multi *multi;
 	curl_socket_t fd;
+	int events;
 };
 
 struct ing_multi {
@@ -82,12 +83,14 @@ static void act(struct ing_multi *m, curl_socket_t fd, int events)
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
 	struct watch *w = ING_CONTAINER(poll, struct watch, poll);
-	int mask = status < 0 ? CURL_CSELECT_ERR : 0;
-	if (events & UV_READABLE)
-		mask |= CURL_CSELECT_IN;
-	if (events & UV_WRITABLE)
-		mask |= CURL_CSELECT_OUT;
+	if (status < 0)
+		events = w->events; /* let curl read what is left, and find the error itself */
+	int mask = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+		   (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
 	act(w->multi, w->fd, mask);
+	/* closed handles are freed when the loop turns, so w is still there */
+	if (status < 0 && !uv_is_closing((uv_handle_t *)poll) && !uv_is_active((uv_handle_t *)poll))
+		uv_poll_start(poll, w->events, on_socket);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -125,9 +128,9 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *user, void
 		DL_PREPEND(m->watches, w);
 		curl_multi_assign(m->curl, fd, w);
 	}
-	int events =
+	w->events =
 		(what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-	uv_poll_start(&w->poll, events, on_socket);
+	uv_poll_start(&w->poll, w->events, on_socket);
 	return 0;
 }
 

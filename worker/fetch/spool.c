@@ -53,7 +53,9 @@ struct ing_body {
 	bool waiting;    /* in the list */
 	bool wants_wake; /* waits for its own landing */
 	bool finishing, abandoned;
-	int file;          /* -1: all in the open window */
+	bool spilled; /* a window has been sent off: the open one is no longer the body's beginning
+		       */
+	int file;     /* -1: none yet */
 	size_t file_bytes; /* safely in the file */
 	size_t put_bytes;
 	struct ing_error error;
@@ -157,6 +159,7 @@ static void launch(struct ing_body *b)
 	b->flight = b->open;
 	b->open = (struct window){.fd = -1};
 	b->in_flight = true;
+	b->spilled = true;
 	b->work_errno = 0;
 	b->work_file = b->file;
 	ing_must(uv_queue_work(b->spool->loop, &b->work, copy_flight, land) == 0);
@@ -164,7 +167,7 @@ static void launch(struct ing_body *b)
 
 static bool is_landed(const struct ing_body *b)
 {
-	return !b->in_flight && (b->file < 0 || b->open.bytes == 0);
+	return !b->in_flight && (!b->spilled || b->open.bytes == 0);
 }
 
 static void land(uv_work_t *work, int status)
@@ -380,7 +383,7 @@ size_t ing_body_take(struct ing_body *b, int *ret_fd, struct ing_held *ret_held)
 	size_t bytes = 0;
 	*ret_fd = -1;
 	*ret_held = (struct ing_held){0};
-	if (b->file < 0 && !b->in_flight && b->open.bytes > 0) {
+	if (!b->spilled && b->open.bytes > 0) {
 		const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 		ing_must(fcntl(b->open.fd, F_ADD_SEALS, seals) == 0);
 		bytes = b->open.bytes;

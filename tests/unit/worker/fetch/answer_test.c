@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What answers become: good ones, odd ones, broken ones, endless ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants the first two above */
+#include <cmocka.h>
+#include "client.h"
+#include "common/base/clock.h"
+#include "web.h"
+#include "worker/limits.h"
+
+static struct web *web;
+static struct client client;
+
+/* ---- pages ---- */
+
+#define SAYS(name, ...)                                                                            \
+	static void name(struct web_conn *c)                                                       \
+	{                                                                                          \
+		static const char text[] = __VA_ARGS__;                                            \
+		web_send(c, text, sizeof(text) - 1);                                               \
+		c->over = true;                                                                    \
+	}
+
+SAYS(page_plain,
+	"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Odd:  two  spaces \r\nContent-Length: 5\r\n\r\nhello")
+SAYS(page_bare_lf, "HTTP/1.1 200 OK\nContent-Length: 5\nContent-Type: a/b\n\nhello")
+SAYS(page_chunked,
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n")
+SAYS(page_trailers, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nTrailer: Location\r\n\r\n"
+		    "3\r\nabc\r\n0\r\nLocation: /evil\r\nSet-Cookie: t=1\r\n\r\n")
+SAYS(page_empty_chunked, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n")
+SAYS(page_interim,
+	"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLocation: /no\r\n\r\n"
+	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+SAYS(page_until_close, "HTTP/1.0 200 OK\r\nContent-Type: x/y\r\n\r\nuntil the end")
+SAYS(page_204, "HTTP/1.1 204 No Content\r\n\r\n")
+SAYS(page_304, "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n")
+SAYS(page_empty, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+SAYS(page_301, "HTTP/1.1 301 Moved\r\nLocation: ../elsewhere?a=b c\r\nContent-Length: 3\r\n\r\nbye")
+SAYS(page_gzip,
+	"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n\x1f\x8b\x08\x00\x00\x01")
+SAYS(page_999, "HTTP/1.1 999 Go away\r\nContent-Length: 2\r\n\r\nno")
+SAYS(page_long, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, and more than that")
+SAYS(page_short, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello")
+SAYS(page_short_chunk, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nhello")
+SAYS(page_no_last_chunk, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+SAYS(page_bad_chunk, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n")
+SAYS(page_nothing, "")
+SAYS(page_garbage, "SSH-2.0-OpenSSH_9.2\r\n")
+SAYS(page_http09, "<html>an old friend</html>")
+SAYS(page_bad_status, "HTTP/1.1 abc What\r\nContent-Length: 2\r\n\r\nok")
+SAYS(page_cut_head, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n")
+SAYS(page_cut_line, "HTTP/1.1 200 OK\r\nContent-Ty")
+SAYS(page_nul, "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\nok")
+SAYS(page_folded, "HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nContent-Length: 0\r\n\r\n")
+SAYS(page_folded_framing,
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+SAYS(page_two_lengths, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
+SAYS(page_te_gzip,
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+SAYS(page_only_interim, "HTTP/1.1 100 Continue\r\n\r\n")
+
+static void page_reset_first(struct web_conn *c)
+{
+	web_reset(c);
+}
+
+static void page_reset_mid(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhello");
+	web_wait(c, 200);
+	web_reset(c);
+}
+
+static void page_never(struct web_conn *c)
+{
+	web_wait(c, -1);
+}
+
+static void page_never_ends(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhello");
+	web_wait(c, -1);
+}
+
+static void page_drip(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
+	while (!c->over && web_wait(c, 50))
+		web_say(c, "x");
+}
+
+static void page_drip_head(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nX: ");
+	while (!c->over && web_wait(c, 50))
+		web_say(c, "x");
+}
+
+static void page_endless_fields(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\n");
+	for (unsigned i = 0; i < 5000 && !c->over; i++)
+		web_sayf(c, "X-%u: y\r\n", i);
+	web_wait(c, -1);
+}
+
+static void page_endless_head(struct web_conn *c)
+{
+	char line[8000];
+	memset(line, 'x', sizeof(line));
+	line[1] = ':';
+	line[sizeof(line) - 1] = '\n';
+	web_say(c, "HTTP/1.1 200 OK\r\n");
+	for (unsigned i = 0; i < 100 && !c->over; i++)
+		web_send(c, line, sizeof(line));
+	web_wait(c, -1);
+}
+
+static void page_endless_line(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nX: ");
+	for (unsigned i = 0; i < 100000 && !c->over; i++)
+		web_say(c, "a line that goes on and on ");
+	web_wait(c, -1);
+}
+
+static void page_endless_interim(struct web_conn *c)
+{
+	for (unsigned i = 0; i < 20000 && !c->over; i++)
+		web_say(c, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n");
+	web_wait(c, -1);
+}
+
+static void page_endless_body(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\n\r\n");
+	while (!c->over && web_wait(c, 0))
+		web_pattern(c, 0, 65536);
+}
+
+static void page_keep(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept");
+}
+
+/* Answers and closes without having said so: the client finds its kept connection dead. */
+static void page_keep_then_close(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept");
+	c->over = true;
+}
+
+static const struct web_page pages[] = {
+	{"/plain", page_plain},
+	{"/bare-lf", page_bare_lf},
+	{"/chunked", page_chunked},
+	{"/trailers", page_trailers},
+	{"/empty-chunked", page_empty_chunked},
+	{"/interim", page_interim},
+	{"/until-close", page_until_close},
+	{"/204", page_204},
+	{"/304", page_304},
+	{"/empty", page_empty},
+	{"/301", page_301},
+	{"/gzip", page_gzip},
+	{"/999", page_999},
+	{"/long", page_long},
+	{"/short", page_short},
+	{"/short-chunk", page_short_chunk},
+	{"/no-last-chunk", page_no_last_chunk},
+	{"/bad-chunk", page_bad_chunk},
+	{"/nothing", page_nothing},
+	{"/garbage", page_garbage},
+	{"/http09", page_http09},
+	{"/bad-status", page_bad_status},
+	{"/cut-head", page_cut_head},
+	{"/cut-line", page_cut_line},
+	{"/nul", page_nul},
+	{"/folded", page_folded},
+	{"/folded-framing", page_folded_framing},
+	{"/two-lengths", page_two_lengths},
+	{"/te-gzip", page_te_gzip},
+	{"/only-interim", page_only_interim},
+	{"/reset-first", page_reset_first},
+	{"/reset-mid", page_reset_mid},
+	{"/never", page_never},
+	{"/never-ends", page_never_ends},
+	{"/drip", page_drip},
+	{"/drip-head", page_drip_head},
+	{"/endless-fields", page_endless_fields},
+	{"/endless-head", page_endless_head},
+	{"/endless-line", page_endless_line},
+	{"/endless-interim", page_endless_interim},
+	{"/endless-body", page_endless_body},
+	{"/keep", page_keep},
+	{"/keep-then-close", page_keep_then_close},
+	{NULL, NULL},
+};
+
+/* ---- whole answers ---- */
+
+static const struct {
+	const char *path, *head, *body;
+	int status;
+	const char *location, *type, *encoding;
+} good_cases[] = {
+	{"/plain",
+		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Odd:  two  spaces \r\nContent-Length: 5\r\n\r\n",
+		"hello", 200, NULL, "text/plain", NULL},
+	{"/bare-lf", "HTTP/1.1 200 OK\nContent-Length: 5\nContent-Type: a/b\n\n", "hello", 200,
+		NULL, "a/b", NULL},
+	{"/chunked", "HTTP/1.1 200 OK\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
+		"hello, world", 200, NULL, NULL, NULL},
+	{"/trailers",
+		"HTTP/1.1 200 OK\r\nX-Archive-Orig-transfer-encoding: chunked\r\nTrailer: Location\r\n\r\n",
+		"abc", 200, NULL, NULL, NULL},
+	{"/empty-chunked", "HTTP/1.1 200 OK\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
+		"", 200, NULL, NULL, NULL},
+	{"/interim", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "ok", 200, NULL, NULL, NULL},
+	{"/until-close", "HTTP/1.0 200 OK\r\nContent-Type: x/y\r\n\r\n", "until the end", 200, NULL,
+		"x/y", NULL},
+	{"/204", "HTTP/1.1 204 No Content\r\n\r\n", "", 204, NULL, NULL, NULL},
+	{"/304", "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n", "", 304, NULL, NULL,
+		NULL},
+	{"/empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", 200, NULL, NULL, NULL},
+	{"/301", "HTTP/1.1 301 Moved\r\nLocation: ../elsewhere?a=b c\r\nContent-Length: 3\r\n\r\n",
+		"bye", 301, "../elsewhere?a=b c", NULL, NULL},
+	{"/gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n", NULL,
+		200, NULL, NULL, "gzip"},
+	{"/999", "HTTP/1.1 999 Go away\r\nContent-Length: 2\r\n\r\n", "no", 999, NULL, NULL, NULL},
+	{"/long", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "hello", 200, NULL, NULL, NULL},
+	{"/folded", "HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nContent-Length: 0\r\n\r\n", "",
+		302, "/a /b", NULL, NULL},
+};
+
+static void assert_text(const char *what, const char *got, const char *want)
+{
+	if ((got == NULL) != (want == NULL) || (got != NULL && strcmp(got, want) != 0))
+		fail_msg("%s is [%s], want [%s]", what, got ? got : "NULL", want ? want : "NULL");
+}
+
+static void whole_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(good_cases); i++) {
+		char request[4096];
+		struct ing_exchange *ex = client_getf(
+			&client, "http://127.0.0.1:%u%s", web_port(web), good_cases[i].path);
+		assert_outcome(ex, ING_STATUS_SUCCESS);
+		assert_true(ex->answered);
+		assert_int_equal(ex->http_status, good_cases[i].status);
+		assert_text("head", ing_buf_str(&ex->response), good_cases[i].head);
+		assert_text("location", ex->location, good_cases[i].location);
+		assert_text("type", ex->content_type, good_cases[i].type);
+		assert_text("encoding", ex->content_encoding, good_cases[i].encoding);
+		assert_text("ip", ex->ip, "127.0.0.1");
+		assert_false(ex->set_cookie);
+		assert_int_equal(ex->truncated, ING_TRUNC_NONE);
+		assert_true(ex->started.tv_sec > 1600000000);
+		char *body = body_of(ex);
+		if (good_cases[i].body != NULL)
+			assert_text("body", body, good_cases[i].body);
+		else
+			assert_memory_equal(body, "\x1f\x8b\x08\x00\x00\x01", 6);
+		assert_int_equal(ex->body_fd < 0, ex->body_bytes == 0);
+		free(body);
+		web_last_request(web, request, sizeof(request));
+		assert_text("request", ing_buf_str(&ex->request), request);
+		ing_exchange_unref(ex);
+	}
+}
+
+static void request_is_exact(void **state)
+{
+	(void)state;
+	char want[1024];
+	snprintf(want, sizeof(want),
+		"GET /plain?q=%%20/../x HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+		"User-Agent: test/1 (+https://test.example/)\r\n"
+		"Referer: http://from.example/page?x\r\n"
+		"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+		"Accept-Encoding: gzip, deflate, br\r\n\r\n",
+		web_port(web));
+	char url[256];
+	snprintf(url, sizeof(url), "http://user:secret@127.0.0.1:%u/plain?q=%%20/../x#part",
+		web_port(web));
+	struct ing_exchange *ex =
+		client_get_with(&client, url, NULL, "http://name:pw@from.example/page?x#y", 0);
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_string_equal(ing_buf_str(&ex->request), want);
+	snprintf(want, sizeof(want), "http://127.0.0.1:%u/plain?q=%%20/../x", web_port(web));
+	assert_string_equal(ex->url, want);
+	ing_exchange_unref(ex);
+	/* from https to http the referer is nobody's business */
+	ex = client_get_with(&client, want, NULL, "https://from.example/", 0);
+	assert_null(strstr(ing_buf_str(&ex->request), "Referer"));
+	ing_exchange_unref(ex);
+}
+
+/* ---- broken answers ---- */
+
+static const struct {
+	const char *path;
+	enum ing_status outcome;
+	bool answered;
+	enum ing_truncated truncated;
+	size_t body_bytes;
+} bad_cases[] = {
+	{"/short", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
+	{"/short-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
+	{"/no-last-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
+	{"/reset-mid", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
+	{"/bad-chunk", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 5},
+	{"/two-lengths", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0},
+	{"/te-gzip", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0},
+	{"/nothing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/garbage", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/http09", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/bad-status", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/cut-head", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/cut-line", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/nul", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/folded-framing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/only-interim", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/reset-first", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
+	{"/endless-fields", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
+	{"/endless-head", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
+	{"/endless-line", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
+	{"/endless-interim", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
+	{"/endless-body", ING_STATUS_BODY_TOO_LARGE, true, ING_TRUNC_LENGTH, (size_t)8 << 20},
+};
+
+static void broken_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(bad_cases); i++) {
+		struct ing_exchange *ex = client_getf(
+			&client, "http://127.0.0.1:%u%s", web_port(web), bad_cases[i].path);
+		assert_outcome(ex, bad_cases[i].outcome);
+		if (ex->answered != bad_cases[i].answered ||
+			ex->truncated != bad_cases[i].truncated ||
+			ex->body_bytes != bad_cases[i].body_bytes)
+			fail_msg("%s: answered %d, truncated %d, %zu bytes (%s)", bad_cases[i].path,
+				ex->answered, (int)ex->truncated, ex->body_bytes, ex->detail);
+		assert_int_equal(ex->body_fd >= 0, ex->body_bytes > 0);
+		ing_exchange_unref(ex);
+	}
+}
+
+/* ---- time ---- */
+
+static void assert_took(const struct ing_exchange *ex, unsigned from_ms, unsigned to_ms)
+{
+	if (ex->total_us < from_ms * 1000 || ex->total_us > to_ms * 1000)
+		fail_msg("%s took %u us (%s)", ex->url, ex->total_us, ex->detail);
+}
+
+static void limits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path;
+		unsigned timeout_ms, stall_ms, min_speed, deadline_ms;
+		unsigned from_ms, to_ms;
+		bool answered;
+	} cases[] = {
+		{"/never", 400, 5000, 1, 0, 380, 1500, false},
+		{"/never", 5000, 300, 1, 0, 280, 1500, false},
+		{"/never", 5000, 5000, 1, 300, 280, 1500, false},
+		{"/never-ends", 400, 5000, 1, 0, 380, 1500, true},
+		{"/never-ends", 5000, 300, 1, 0, 280, 1500, true},
+		{"/drip", 5000, 400, 1000, 0, 380, 1500, true},
+		{"/drip", 800, 400, 1, 0, 780, 2000, true}, /* slow, but not a stall */
+		{"/drip-head", 5000, 400, 1000, 0, 380, 1500, false},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct client c;
+		struct ing_fetch_conf conf = client_conf();
+		char url[128];
+		conf.timeout_ms = cases[i].timeout_ms;
+		conf.stall_ms = cases[i].stall_ms;
+		conf.min_speed_bytes = cases[i].min_speed;
+		client_start(&c, &conf);
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", web_port(web), cases[i].path);
+		uint64_t deadline = cases[i].deadline_ms ? ing_now_ms() + cases[i].deadline_ms : 0;
+		struct ing_exchange *ex = client_get_with(&c, url, NULL, NULL, deadline);
+		assert_outcome(ex, ING_STATUS_READ_TIMEOUT);
+		assert_int_equal(ex->answered, cases[i].answered);
+		assert_int_equal(
+			ex->truncated, cases[i].answered ? ING_TRUNC_TIME : ING_TRUNC_NONE);
+		assert_took(ex, cases[i].from_ms, cases[i].to_ms);
+		ing_exchange_unref(ex);
+		client_stop(&c);
+	}
+}
+
+static void deadline_in_the_past(void **state)
+{
+	(void)state;
+	char url[128];
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/plain", web_port(web));
+	struct ing_exchange *ex = client_get_with(&client, url, NULL, NULL, 1);
+	/* it may win the race against the first sweep, but never hangs */
+	assert_true(ex->outcome == ING_STATUS_READ_TIMEOUT || ex->outcome == ING_STATUS_SUCCESS);
+	ing_exchange_unref(ex);
+}
+
+/* ---- connections ---- */
+
+static void keeps_connections(void **state)
+{
+	(void)state;
+	unsigned before = web_connections(web);
+	for (int i = 0; i < 5; i++) {
+		struct ing_exchange *ex =
+			client_getf(&client, "http://127.0.0.1:%u/keep", web_port(web));
+		assert_outcome(ex, ING_STATUS_SUCCESS);
+		assert_string_equal(ex->ip, "127.0.0.1");
+		ing_exchange_unref(ex);
+	}
+	assert_int_equal(web_connections(web) - before, 1);
+}
+
+static void survives_dead_connections(void **state)
+{
+	(void)state;
+	char request[4096];
+	for (int i = 0; i < 4; i++) {
+		struct ing_exchange *ex = client_getf(
+			&client, "http://127.0.0.1:%u/keep-then-close?%d", web_port(web), i);
+		assert_outcome(ex, ING_STATUS_SUCCESS);
+		web_last_request(web, request, sizeof(request));
+		assert_string_equal(ing_buf_str(&ex->request), request); /* once, not twice */
+		ing_exchange_unref(ex);
+	}
+}
+
+static int start_all(void **state)
+{
+	(void)state;
+	struct ing_fetch_conf conf = client_conf();
+	web = web_start(pages, NULL);
+	client_start(&client, &conf);
+	return 0;
+}
+
+static int stop_all(void **state)
+{
+	(void)state;
+	client_stop(&client);
+	web_stop(web);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_answers),
+		cmocka_unit_test(request_is_exact),
+		cmocka_unit_test(broken_answers),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(deadline_in_the_past),
+		cmocka_unit_test(keeps_connections),
+		cmocka_unit_test(survives_dead_connections),
+	};
+	return cmocka_run_group_tests(tests, start_all, stop_all);
+}
