@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * findings.h - what an examiner is asked and what it found: plain data, filled by pure functions inside the examiner
- * (worker/document, worker/scrape), carried over a socket, read by the job. Strings are heap, valid UTF-8, or NULL.
+ * findings.h - what an examiner is asked and what it found: plain data, filled by pure functions
+ * inside the examiner (worker/document, worker/scrape), carried over a socket, read by the job.
+ * Strings are heap, valid UTF-8, or NULL.
  */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum ing_want { /* which parts are worth the time */
+enum ing_want {             /* which parts are worth the time */
 	ING_WANT_LINKS = 1, /* parse HTML, find the next hop */
 	ING_WANT_PDF = 2,   /* facts and text when the body is a PDF */
 };
@@ -20,7 +21,9 @@ struct ing_question {
 	unsigned want;                /* enum ing_want bits */
 	uint64_t max_body_bytes;      /* cap of the decoded bytes */
 	uint64_t max_scrape_bytes;    /* HTML over this is not parsed */
-	unsigned pdf_timeout_ms;      /* for the fork that reads a PDF */
+	unsigned pdf_timeout_ms; /* for the fork that reads a PDF; 0, or more than the pool's own
+				  * limit leaves: that limit less a margin in which the other
+				  * findings can still be sent */
 };
 
 enum ing_exam { /* how looking at the body went */
@@ -42,16 +45,27 @@ enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_P
 struct ing_page {
 	enum ing_page_status status; /* NONE: not HTML, or not asked */
 	char *next_url;              /* absolute http(s) link to the document, or NULL */
-	char *next_technique;        /* which signal: "citation_pdf_url", "embed", "link-alternate" … */
-	char *title;                 /* <title>, white space folded, at most 1,000 bytes, or NULL */
+	char *next_technique; /* which signal: "citation_pdf_url", "embed", "link-alternate" … */
+	char *title;          /* <title>, white space folded, at most 1,000 bytes, or NULL */
 };
 
+/* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;
+ * "error-timeout" (the fork was still at it when pdf_timeout_ms had passed, or had used up its CPU
+ * time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call, garbage
+ * instead of an answer) by the examiner that waits for the fork. Both are of the parse-error
+ * family: the PDF's own fault, worth another try only with another version of this program. */
+#define ING_PDF_STATUSES                                                                           \
+	"success", "not-pdf", "bad-pdf", "empty-pdf", "empty-page0", "parse-error",                \
+		"text-too-large", "bad-unicode", "error-timeout", "crash"
+
 struct ing_pdf {
-	char *status;    /* "success" "not-pdf" "bad-pdf" "empty-pdf" "empty-page0" "parse-error" "text-too-large" "bad-unicode" "error-timeout" "crash"; NULL: not asked or not a PDF */
+	char *status;    /* one of ING_PDF_STATUSES; NULL: not asked or not a PDF */
 	char *error_msg; /* at most 500 characters */
 	char *text;      /* all pages, physical layout */
 	char *meta_xml;  /* XMP */
-	char *info_json; /* JSON object of the Info dictionary: keys as in the file, dates RFC 3339 */
+	char *info_json; /* JSON object of the Info dictionary: keys as in the file, dates RFC 3339.
+			  * Comes from a process that read hostile bytes, so parse it before
+			  * believing that it is one */
 	int page_count;
 	double page0_width, page0_height; /* points */
 	char *permanent_id, *update_id;   /* 32 hex digits or NULL */
@@ -71,3 +85,4 @@ struct ing_findings {
 
 void ing_findings_init(struct ing_findings *f);
 void ing_findings_done(struct ing_findings *f); /* frees the strings; safe on an initialised one */
+void ing_pdf_done(struct ing_pdf *pdf);         /* the same for the PDF part alone */

@@ -2,10 +2,15 @@
  *
  * pool.h - the loop's view of the examiner processes.
  *
- * Owns: the zygote (ingest-examiner, started with a socketpair) and the examiners it forks. Thread: loop only.
- * Every submitted question comes back through done() exactly once (crash and timeout included), never from inside
- * ing_pool_submit(), unless cancelled. Examiners are replaced at once when they die, are killed at their deadline, or
- * have served `recycle_after` documents.
+ * Owns: the zygote (ingest-examiner, started with a socketpair) and the examiners it forks. Thread:
+ * loop only. Every submitted question comes back through done() exactly once (crash and timeout
+ * included), never from inside ing_pool_submit(), unless cancelled. Examiners are replaced at once
+ * when they die, are killed at their deadline, or have served `recycle_after` documents. A document
+ * whose examiner died is a CRASH. When the zygote dies, every examiner dies with it through no
+ * fault of its document: those documents are asked once more, and are a CRASH the second time.
+ *
+ * The kernel ends the zygote when the thread that called ing_pool_new() ends: call it from a thread
+ * that stays.
  */
 #pragma once
 #include "common/base/error.h"
@@ -19,23 +24,35 @@ struct ing_pool_conf {
 	const char *examiner_path; /* the ingest-examiner executable */
 	unsigned examiners;        /* processes */
 	unsigned recycle_after;    /* documents */
-	unsigned timeout_ms;       /* one document, PDF included; counted from when an examiner takes it */
-	size_t memory_bytes;       /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */
+	unsigned
+		timeout_ms; /* one document, PDF included; counted from when an examiner takes it */
+	size_t memory_bytes; /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */
 };
 
-typedef void ing_pool_done_f(void *ctx, struct ing_findings *findings); /* takes the contents: call ing_findings_done() */
+typedef void ing_pool_done_f(void *ctx,
+	struct ing_findings *findings); /* takes the contents: call ing_findings_done() */
 
-int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret, struct ing_error *err)
-	ING_MUST_CHECK;
-void ing_pool_free(struct ing_pool *p); /* NULL is fine; kills the zygote and so every examiner, reaps it */
-/* body_fd is borrowed until done() or cancel; -1 with body_bytes 0 is an empty body. q's strings are copied. */
-struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q, int body_fd, size_t body_bytes,
-	ing_pool_done_f *done, void *ctx);
+int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+/* NULL is fine; kills the zygote and so every examiner, reaps it. Tickets still open are dropped
+ * without done(). The memory goes when the loop has turned once more and closed the handles. */
+void ing_pool_free(struct ing_pool *p);
+/* body_fd is borrowed until done() or cancel; -1 with body_bytes 0 is an empty body. It is a memfd
+ * with a write seal or was opened for reading only (the examiner gets it as it is), and holds
+ * body_bytes. q's strings are copied. */
+struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
+	int body_fd, size_t body_bytes, ing_pool_done_f *done, void *ctx);
+/* In any state; the ticket is gone. An examiner at work on it is killed, because its time is better
+ * spent. */
 void ing_pool_cancel(struct ing_exam_ticket *t);
-unsigned ing_pool_waiting(const struct ing_pool *p);
+unsigned ing_pool_waiting(const struct ing_pool *p); /* questions that no examiner has taken yet */
 
 struct ing_pool_stats {
-	uint64_t documents, crashes, timeouts, forks;
-	uint64_t cpu_us, pdf_cpu_us;
+	uint64_t documents;          /* come back through done(), in whatever way */
+	uint64_t crashes, timeouts;  /* of these, by exam */
+	uint64_t forks;              /* examiners asked for */
+	uint64_t zygotes;            /* started; above 1 something is wrong */
+	uint64_t cpu_us, pdf_cpu_us; /* cpu_us includes what dead examiners had not told */
+	unsigned examiners_ready;    /* gauge: idle or at work */
 };
 void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret);

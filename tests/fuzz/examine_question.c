@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The examiner's reader of questions: they come from the worker, but hold URLs and header values from the web.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "common/base/utf8.h"
+#include "worker/examine/proto.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ing_order order;
+	struct ing_order again;
+	struct ing_buf b;
+	if (ing_proto_get_question(data, size, &order) != 0)
+		return 0;
+	ing_must(order.q.url == NULL || ing_utf8_valid(order.q.url, strlen(order.q.url)));
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
+	ing_proto_put_question(&b, &order.q, order.timeout_ms, order.body_bytes);
+	ing_must(!b.failed);
+	ing_must(ing_proto_get_question(
+			 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &again) == 0);
+	ing_order_done(&again);
+	ing_order_done(&order);
+	ing_buf_done(&b);
+	return 0;
+}

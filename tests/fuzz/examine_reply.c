@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The worker's reader of what an examiner answers, that is, of bytes from a process that a document may have taken
+ * over. The first byte chooses the message, the rest is its payload. What is accepted must hold its promises (valid
+ * UTF-8, known values) and survive being sent on.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/base/utf8.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_text(const char *s)
+{
+	ing_must(s == NULL || ing_utf8_valid(s, strlen(s)));
+}
+
+static void check_pdf(const struct ing_pdf *pdf)
+{
+	static const char *const known[] = {ING_PDF_STATUSES};
+	bool found = pdf->status == NULL;
+	for (size_t i = 0; i < ING_ARRAY_LEN(known) && !found; i++)
+		found = strcmp(known[i], pdf->status) == 0;
+	ing_must(found);
+	check_text(pdf->error_msg);
+	check_text(pdf->text);
+	check_text(pdf->meta_xml);
+	check_text(pdf->info_json);
+	ing_must(pdf->page_count >= 0);
+	ing_must(isfinite(pdf->page0_width) && isfinite(pdf->page0_height));
+}
+
+static void check_findings(const struct ing_findings *f)
+{
+	ing_must(f->exam <= ING_EXAM_TIMEOUT && f->page.status <= ING_PAGE_TOO_DEEP);
+	check_text(f->detail);
+	check_text(f->page.next_url);
+	check_text(f->page.title);
+	ing_must(memchr(f->file.mimetype, '\0', sizeof(f->file.mimetype)) != NULL);
+	ing_must(strspn(f->file.sha1hex, "0123456789abcdef") == strlen(f->file.sha1hex));
+	check_pdf(&f->pdf);
+}
+
+static void try_reply(const uint8_t *data, size_t size)
+{
+	struct ing_findings f;
+	struct ing_findings again;
+	struct ing_buf b;
+	if (ing_proto_get_reply(data, size, &f) != 0)
+		return;
+	check_findings(&f);
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_reply(&b, &f);
+	ing_must(!b.failed);
+	ing_must(ing_proto_get_reply(
+			 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &again) == 0);
+	ing_findings_done(&again);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size == 0)
+		return 0;
+	size_t bytes;
+	struct ing_pdf pdf;
+	if (data[0] == 'p' && ing_proto_get_pdf(data + 1, size - 1, &pdf) == 0) {
+		check_pdf(&pdf);
+		ing_pdf_done(&pdf);
+	} else if (data[0] == 'h' && size > ING_FRAME_HEAD_BYTES) {
+		if (ing_frame_head(data + 1, ING_FRAME_REPLY, ING_MAX_REPLY_BYTES, &bytes) == 0)
+			ing_must(bytes <= ING_MAX_REPLY_BYTES);
+	} else {
+		try_reply(data + 1, size - 1);
+	}
+	return 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Stands in for worker/document in the pool's tests: the body is an order to misbehave. Linked with
+ * the real zygote, sandbox and examiner, and shipped nowhere.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/macros.h"
+#include "worker/document/document.h"
+#include "worker/examine/findings.h"
+
+#define SOCKET_FD 3 /* the examiner's own, as code that has taken it over would find out */
+
+static bool is_order(const void *data, size_t bytes, const char *order)
+{
+	size_t n = strlen(order);
+	return bytes >= n && memcmp(data, order, n) == 0;
+}
+
+static void sleep_for_ever(void)
+{
+	struct timespec t = {.tv_sec = 1};
+	for (;;)
+		nanosleep(&t, NULL);
+}
+
+static void spin_for_ever(void)
+{
+	for (volatile unsigned i = 0;; i++)
+		;
+}
+
+/* Touches every page that it gets, then dies of the refusal as a library would. */
+static void eat_memory(void)
+{
+	for (;;) {
+		char *p = malloc(1 << 20);
+		if (p == NULL)
+			abort();
+		memset(p, 1, 1 << 20);
+	}
+}
+
+static void say(const char *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t sent = write(SOCKET_FD, bytes, n);
+		if (sent <= 0)
+			_exit(1);
+		bytes += sent;
+		n -= (size_t)sent;
+	}
+}
+
+/* A child that outlives its examiner, as nobody honest would start it. */
+static int leave_orphan(void)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(SOCKET_FD);
+		sleep_for_ever();
+	}
+	return (int)pid;
+}
+
+static void misbehave(const void *data, size_t bytes)
+{
+	if (is_order(data, bytes, "trap"))
+		__builtin_trap();
+	if (is_order(data, bytes, "abort"))
+		abort();
+	if (is_order(data, bytes, "exit"))
+		_exit(7);
+	if (is_order(data, bytes, "exec"))
+		execl("/bin/true", "true", (char *)NULL);
+	if (is_order(data, bytes, "sleep"))
+		sleep_for_ever();
+	if (is_order(data, bytes, "spin"))
+		spin_for_ever();
+	if (is_order(data, bytes, "eat"))
+		eat_memory();
+	if (is_order(data, bytes, "garbage"))
+		say("garbage that is longer than a head", 34);
+	if (is_order(data, bytes, "early"))
+		say("I", 1);
+	if (is_order(data, bytes, "huge"))
+		say("IXr\1\377\377\377\377", 8);
+	if (is_order(data, bytes, "half")) {
+		say("IXr\1\0\4\0\0half", 12);
+		sleep_for_ever();
+	}
+	if (is_order(data, bytes, "bad"))
+		say("IXr\1\4\0\0\0\1\2\3\4", 12);
+	if (is_order(data, bytes, "deaf")) {
+		close(SOCKET_FD);
+		sleep_for_ever();
+	}
+}
+
+static void set_title(struct ing_findings *f, const char *data, size_t bytes)
+{
+	char words[64];
+	if (is_order(data, bytes, "pid"))
+		snprintf(words, sizeof(words), "%d", (int)getpid());
+	else if (is_order(data, bytes, "orphan"))
+		snprintf(words, sizeof(words), "%d", leave_orphan());
+	else
+		snprintf(words, sizeof(words), "%.*s", (int)ING_MIN(bytes, (size_t)60), data);
+	f->page.title = ing_strdup(words);
+}
+
+static unsigned forks;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+/* The first two may be the zygote's own probes. */
+static void die_in_fork(void)
+{
+	if (forks > 2)
+		_exit(9);
+}
+
+void ing_document_warm(void)
+{
+	const char *order = getenv("MAGIC"); /* one of the few variables that reach us */
+	if (order != NULL && strcmp(order, "die") == 0)
+		_exit(9);
+	if (order != NULL && strcmp(order, "die in forks") == 0)
+		pthread_atfork(count_fork, NULL, die_in_fork);
+}
+
+void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
+	struct ing_body *ret_body, struct ing_findings *ret)
+{
+	(void)q;
+	misbehave(data, bytes);
+	*ret_body = (struct ing_body){.data = data, .bytes = bytes};
+	ret->file.size_bytes = bytes;
+	memset(ret->file.md5hex, '1', 32);
+	memset(ret->file.sha1hex, '2', 40);
+	memset(ret->file.sha256hex, '3', 64);
+	const char *type = is_order(data, bytes, "pdf-") ? "application/pdf" : "text/plain";
+	snprintf(ret->file.mimetype, sizeof(ret->file.mimetype), "%s", type);
+	set_title(ret, data, bytes);
+	if (is_order(data, bytes, "big")) {
+		ret->pdf.status = ing_strdup("success");
+		ret->pdf.text = ing_alloc(3000001);
+		memset(ret->pdf.text, 'x', 3000000);
+	}
+	if (is_order(data, bytes, "stderr"))
+		fprintf(stderr, "hostile words\n");
+}
+
+void ing_document_body_done(struct ing_body *b)
+{
+	*b = (struct ing_body){0};
+}
+
+void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
+{
+	char word[8];
+	if (is_order(data, bytes, "pdf-socket") && read(SOCKET_FD, word, 1) < 0 && errno == EBADF)
+		ret->created = ing_strdup("2021-01-01T00:00:00Z");
+	if (is_order(data, bytes, "pdf-fork") && fork() < 0)
+		ret->created = ing_strdup("2021-01-01T00:00:00Z");
+	if (is_order(data, bytes, "pdf-trap"))
+		__builtin_trap();
+	if (is_order(data, bytes, "pdf-exit"))
+		_exit(0);
+	if (is_order(data, bytes, "pdf-sleep"))
+		sleep_for_ever();
+	if (is_order(data, bytes, "pdf-spin"))
+		spin_for_ever();
+	if (is_order(data, bytes, "pdf-eat"))
+		eat_memory();
+	if (is_order(data, bytes, "pdf-recv"))
+		recv(0, word, 1, 0);
+	if (is_order(data, bytes, "pdf-deaf")) {
+		signal(SIGALRM, SIG_IGN);
+		sleep_for_ever();
+	}
+	ret->status = ing_strdup("success");
+	ret->text = ing_strdup("text of a PDF");
+	ret->page_count = 1;
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The examiners' messages: what is put comes back, what is not exactly right is refused.
+ */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "worker/examine/proto.h"
+#include "worker/examine/wire.h"
+#include "worker/limits.h"
+
+static char *repeat(char c, size_t count)
+{
+	char *s = ing_alloc(count + 1);
+	memset(s, c, count);
+	return s;
+}
+
+static void set_type(struct ing_findings *f, const char *type)
+{
+	memset(f->file.mimetype, 0, sizeof(f->file.mimetype));
+	memcpy(f->file.mimetype, type, strlen(type));
+}
+
+static void fill_findings(struct ing_findings *f)
+{
+	ing_findings_init(f);
+	f->exam = ING_EXAM_OK;
+	f->detail = ing_strdup("words");
+	f->file.size_bytes = 1ULL << 40;
+	memset(f->file.md5hex, 'a', 32);
+	memset(f->file.sha1hex, 'b', 40);
+	memset(f->file.sha256hex, '0', 64);
+	set_type(f, "application/vnd.ms-excel.sheet.macroEnabled.12");
+	f->page = (struct ing_page){.status = ING_PAGE_PARSED,
+		.next_url = ing_strdup("https://example.org/a.pdf?x=1"),
+		.next_technique = ing_strdup("eprints.document_url"),
+		.title = ing_strdup("Grüße")};
+	f->pdf = (struct ing_pdf){.status = ing_strdup("success"),
+		.error_msg = NULL,
+		.text = ing_strdup("one\ftwo\n"),
+		.meta_xml = ing_strdup("<x:xmpmeta/>"),
+		.info_json = ing_strdup("{}"),
+		.page_count = 3,
+		.page0_width = 595.276,
+		.page0_height = 841.89,
+		.permanent_id = ing_strdup("0123456789abcdef0123456789abcdef"),
+		.update_id = NULL,
+		.pdf_version = ing_strdup("1.7"),
+		.created = ing_strdup("2021-02-03T04:05:06+01:00"),
+		.word_count = 2};
+	f->cpu_us = 1234;
+	f->pdf_cpu_us = 5678;
+}
+
+static int decode(const struct ing_buf *b, struct ing_findings *ret)
+{
+	size_t payload;
+	if (b->failed ||
+		ing_frame_head(b->data, ING_FRAME_REPLY, ING_MAX_REPLY_BYTES, &payload) != 0)
+		return -1;
+	assert_int_equal(payload, b->len - ING_FRAME_HEAD_BYTES);
+	return ing_proto_get_reply(b->data + ING_FRAME_HEAD_BYTES, payload, ret);
+}
+
+static void encode(struct ing_buf *b, const struct ing_findings *f)
+{
+	ing_buf_init(b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_reply(b, f);
+}
+
+static void test_reply_round_trip(void **state)
+{
+	struct ing_findings f, g;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	encode(&b, &f);
+	assert_int_equal(decode(&b, &g), 0);
+	assert_int_equal(g.exam, f.exam);
+	assert_string_equal(g.detail, "words");
+	assert_memory_equal(&g.file, &f.file, sizeof(f.file));
+	assert_int_equal(g.page.status, ING_PAGE_PARSED);
+	assert_string_equal(g.page.next_url, f.page.next_url);
+	assert_string_equal(g.page.next_technique, f.page.next_technique);
+	assert_string_equal(g.page.title, f.page.title);
+	assert_string_equal(g.pdf.status, "success");
+	assert_null(g.pdf.error_msg);
+	assert_string_equal(g.pdf.text, f.pdf.text);
+	assert_string_equal(g.pdf.meta_xml, f.pdf.meta_xml);
+	assert_string_equal(g.pdf.info_json, "{}");
+	assert_int_equal(g.pdf.page_count, 3);
+	assert_true(
+		g.pdf.page0_width == f.pdf.page0_width && g.pdf.page0_height == f.pdf.page0_height);
+	assert_string_equal(g.pdf.permanent_id, f.pdf.permanent_id);
+	assert_null(g.pdf.update_id);
+	assert_string_equal(g.pdf.pdf_version, "1.7");
+	assert_string_equal(g.pdf.created, f.pdf.created);
+	assert_int_equal(g.pdf.word_count, 2);
+	assert_true(g.cpu_us == 1234 && g.pdf_cpu_us == 5678);
+	ing_findings_done(&g);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+/* Cut anywhere, or with anything behind it, a reply is refused. */
+static void test_reply_must_be_whole(void **state)
+{
+	struct ing_findings f, g;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	encode(&b, &f);
+	const char *payload = b.data + ING_FRAME_HEAD_BYTES;
+	size_t bytes = b.len - ING_FRAME_HEAD_BYTES;
+	for (size_t n = 0; n < bytes; n++) {
+		char *cut =
+			ing_alloc(n); /* of that size, so that the sanitizer sees a read past it */
+		memcpy(cut, payload, n);
+		assert_int_equal(ing_proto_get_reply(cut, n, &g), -ING_FAIL_INVALID);
+		free(cut);
+	}
+	char *longer = ing_alloc(bytes + 1);
+	memcpy(longer, payload, bytes);
+	assert_int_equal(ing_proto_get_reply(longer, bytes + 1, &g), -ING_FAIL_INVALID);
+	free(longer);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+/* Every single byte set to every value: decoded or refused, but never believed into nonsense. */
+static void test_reply_with_a_wrong_byte(void **state)
+{
+	struct ing_findings f, g;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	encode(&b, &f);
+	uint8_t *payload = (uint8_t *)b.data + ING_FRAME_HEAD_BYTES;
+	size_t bytes = b.len - ING_FRAME_HEAD_BYTES;
+	for (size_t i = 0; i < bytes; i++) {
+		uint8_t was = payload[i];
+		for (unsigned v = 0; v < 256; v++) {
+			payload[i] = (uint8_t)v;
+			if (ing_proto_get_reply(payload, bytes, &g) != 0)
+				continue;
+			assert_true(
+				g.exam <= ING_EXAM_TIMEOUT && g.page.status <= ING_PAGE_TOO_DEEP);
+			assert_true(g.pdf.page_count >= 0 && isfinite(g.pdf.page0_width));
+			assert_true(strspn(g.file.sha1hex, "0123456789abcdef") == 40);
+			ing_findings_done(&g);
+		}
+		payload[i] = was;
+	}
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+struct spoil_case {
+	const char *name;
+	void (*spoil)(struct ing_findings *f);
+	bool refused; /* by the decoder, because the encoder cannot mend it */
+};
+
+static void set(char **field, const char *value)
+{
+	free(*field);
+	*field = value != NULL ? ing_strdup(value) : NULL;
+}
+
+static void spoil_hex(struct ing_findings *f)
+{
+	f->file.sha1hex[3] = 'G';
+}
+static void spoil_short_hex(struct ing_findings *f)
+{
+	f->file.md5hex[31] = '\0';
+}
+static void spoil_no_hex(struct ing_findings *f)
+{
+	f->file.sha256hex[0] = '\0';
+}
+static void spoil_no_type(struct ing_findings *f)
+{
+	f->file.mimetype[0] = '\0';
+}
+static void spoil_exam(struct ing_findings *f)
+{
+	f->exam = (enum ing_exam)(ING_EXAM_TIMEOUT + 1);
+}
+static void spoil_page(struct ing_findings *f)
+{
+	f->page.status = (enum ing_page_status)77;
+}
+static void spoil_cpu(struct ing_findings *f)
+{
+	f->cpu_us = UINT64_MAX - 5;
+}
+static void spoil_type(struct ing_findings *f)
+{
+	set_type(f, "text/html; charset=\"\x01\"");
+}
+static void spoil_url_scheme(struct ing_findings *f)
+{
+	set(&f->page.next_url, "file:///etc/passwd");
+}
+static void spoil_url_bytes(struct ing_findings *f)
+{
+	set(&f->page.next_url, "http://a.example/\r\nX: y");
+}
+static void spoil_size(struct ing_findings *f)
+{
+	f->pdf.page0_width = NAN;
+	f->pdf.page0_height = -DBL_MAX;
+	f->pdf.page_count = -1;
+}
+static void spoil_ids(struct ing_findings *f)
+{
+	set(&f->pdf.permanent_id, "0123");
+	set(&f->pdf.update_id, "0123456789ABCDEF0123456789ABCDEF");
+	set(&f->pdf.pdf_version, "1.7'; --");
+	set(&f->pdf.created, "yesterday");
+}
+static void spoil_title(struct ing_findings *f)
+{
+	set(&f->page.title, "\xff\xfe title \xc3");
+}
+
+static const struct spoil_case spoil_cases[] = {
+	{"hex with another letter", spoil_hex, true},
+	{"hex too short", spoil_short_hex, true},
+	{"digest missing", spoil_no_hex, true},
+	{"type missing", spoil_no_type, true},
+	{"exam out of range", spoil_exam, true},
+	{"page status out of range", spoil_page, true},
+	{"CPU time of centuries", spoil_cpu, true},
+	{"type with parameters", spoil_type, false},
+	{"link to a file", spoil_url_scheme, false},
+	{"link with a line break", spoil_url_bytes, false},
+	{"page of no size", spoil_size, false},
+	{"odd identifiers", spoil_ids, false},
+	{"title in no encoding", spoil_title, false},
+};
+
+static void test_spoilt_findings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(spoil_cases); i++) {
+		struct ing_findings f, g;
+		struct ing_buf b;
+		fill_findings(&f);
+		spoil_cases[i].spoil(&f);
+		encode(&b, &f);
+		int rc = decode(&b, &g);
+		if ((rc != 0) != spoil_cases[i].refused)
+			fail_msg("%s: %d", spoil_cases[i].name, rc);
+		if (rc == 0)
+			ing_findings_done(&g);
+		ing_findings_done(&f);
+		ing_buf_done(&b);
+	}
+}
+
+static void test_honest_encoder_mends(void **state)
+{
+	struct ing_findings f, g;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	spoil_type(&f);
+	spoil_url_scheme(&f);
+	spoil_size(&f);
+	spoil_ids(&f);
+	spoil_title(&f);
+	encode(&b, &f);
+	assert_int_equal(decode(&b, &g), 0);
+	assert_string_equal(g.file.mimetype, "application/octet-stream");
+	assert_null(g.page.next_url);
+	assert_true(g.pdf.page0_width == 0 && g.pdf.page0_height == 0 && g.pdf.page_count == 0);
+	assert_null(g.pdf.permanent_id);
+	assert_null(g.pdf.update_id);
+	assert_null(g.pdf.pdf_version);
+	assert_null(g.pdf.created);
+	assert_string_equal(g.page.title, "\xef\xbf\xbd\xef\xbf\xbd title \xef\xbf\xbd");
+	ing_findings_done(&g);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+/* The largest of everything fits into one reply; what is larger is cut or left out. */
+static void test_reply_of_the_largest(void **state)
+{
+	struct ing_findings f, g;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	free(f.pdf.text);
+	free(f.pdf.meta_xml);
+	free(f.pdf.info_json);
+	free(f.page.title);
+	free(f.detail);
+	f.pdf.text = repeat('t', (size_t)ING_MAX_PDF_TEXT_CHARS * 4 + 100);
+	f.pdf.meta_xml = repeat('x', (size_t)4 << 20);
+	f.pdf.info_json = repeat('j', ((size_t)1 << 20) + 1);
+	f.page.title = repeat('y', 1001);
+	f.detail = repeat('d', 1 << 20);
+	encode(&b, &f);
+	assert_int_equal(decode(&b, &g), 0);
+	assert_int_equal(strlen(g.pdf.text), ING_MAX_PDF_TEXT_CHARS * 4);
+	assert_int_equal(strlen(g.pdf.meta_xml), 4 << 20);
+	assert_null(g.pdf.info_json);
+	assert_int_equal(strlen(g.page.title), 1000);
+	assert_int_equal(strlen(g.detail), ING_MAX_ERROR_CHARS);
+	ing_findings_done(&g);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+static void test_text_is_made_valid(void **state)
+{
+	static const struct {
+		const char *name, *wire;
+		size_t bytes;
+		const char *want; /* NULL: refused */
+	} cases[] = {
+		{"plain", "\3\0\0\0abc", 7, "abc"},
+		{"empty", "\0\0\0\0", 4, ""},
+		{"NUL inside", "\3\0\0\0a\0b", 7,
+			"a\xef\xbf\xbd"
+			"b"},
+		{"surrogate", "\3\0\0\0\xed\xa0\x80", 7, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+		{"cleaned, then cut to the ceiling", "\5\0\0\0\xff\xff\xff\xff\xff", 9,
+			"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+		{"longer than its ceiling", "\13\0\0\0abcdefghijk", 15, NULL},
+		{"longer than what is left", "\4\0\0\0abc", 7, NULL},
+		{"length of all but one", "\376\377\377\377abc", 7, NULL},
+		{"cut length", "\3\0", 2, NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_wire w;
+		ing_wire_init(&w, cases[i].wire, cases[i].bytes);
+		char *text = ing_wire_text(&w, 10);
+		bool same = cases[i].want != NULL ? text != NULL && strcmp(text, cases[i].want) == 0
+						  : w.failed;
+		if (!same)
+			fail_msg("%s: %s", cases[i].name, text != NULL ? text : "NULL");
+		free(text);
+	}
+}
+
+static void test_wire_sticks_to_its_first_fault(void **state)
+{
+	struct ing_wire w;
+	(void)state;
+	ing_wire_init(&w, "\1\2\3\4\5", 5);
+	assert_int_equal(ing_wire_u8(&w), 1);
+	assert_int_equal(ing_wire_u64(&w), 0);
+	assert_int_equal(ing_wire_u8(&w), 0); /* there is one, but not for us any more */
+	assert_false(ing_wire_end(&w));
+}
+
+static void test_frame_heads(void **state)
+{
+	static const struct {
+		const char *name, *head;
+		int want;
+		size_t bytes;
+	} cases[] = {
+		{"good", "IXr\1\5\0\0\0", 0, 5},
+		{"at the ceiling", "IXr\1\0\1\0\0", 0, 256},
+		{"over the ceiling", "IXr\1\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
+		{"four gigabytes", "IXr\1\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
+		{"another kind", "IXq\1\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"another version", "IXr\2\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"not ours", "HTTP/1.1", -ING_FAIL_SYNTAX, 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		size_t bytes = 0;
+		int rc = ing_frame_head(cases[i].head, ING_FRAME_REPLY, 256, &bytes);
+		if (rc != cases[i].want || bytes != cases[i].bytes)
+			fail_msg("%s: %d, %zu", cases[i].name, rc, bytes);
+	}
+}
+
+static void test_question_round_trip(void **state)
+{
+	struct ing_question q = {.url = "http://example.org/",
+		.content_type = NULL,
+		.content_encoding = "gzip",
+		.want = ING_WANT_LINKS | ING_WANT_PDF,
+		.max_body_bytes = 1ULL << 33,
+		.max_scrape_bytes = 7,
+		.pdf_timeout_ms = 30000};
+	struct ing_order o;
+	struct ing_buf b;
+	size_t payload;
+	(void)state;
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
+	ing_proto_put_question(&b, &q, 40000, 99);
+	assert_int_equal(
+		ing_frame_head(b.data, ING_FRAME_QUESTION, ING_MAX_QUESTION_BYTES, &payload), 0);
+	assert_int_equal(ing_proto_get_question(b.data + ING_FRAME_HEAD_BYTES, payload, &o), 0);
+	assert_string_equal(o.q.url, q.url);
+	assert_null(o.q.content_type);
+	assert_string_equal(o.q.content_encoding, "gzip");
+	assert_int_equal(o.q.want, q.want);
+	assert_true(o.q.max_body_bytes == q.max_body_bytes && o.q.max_scrape_bytes == 7);
+	assert_int_equal(o.q.pdf_timeout_ms, 30000);
+	assert_int_equal(o.timeout_ms, 40000);
+	assert_int_equal(o.body_bytes, 99);
+	ing_order_done(&o);
+	for (size_t n = 0; n < payload; n++)
+		assert_int_equal(ing_proto_get_question(b.data + ING_FRAME_HEAD_BYTES, n, &o),
+			-ING_FAIL_INVALID);
+	ing_buf_done(&b);
+}
+
+/* A server may send header values of any length: the question stays within its frame. */
+static void test_question_of_the_largest(void **state)
+{
+	char *url = repeat('u', 9000);
+	char *value = repeat('v', 200000);
+	struct ing_question q = {.url = url, .content_type = value, .content_encoding = value};
+	struct ing_order o;
+	struct ing_buf b;
+	(void)state;
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
+	ing_proto_put_question(&b, &q, 1, 0);
+	assert_false(b.failed);
+	assert_int_equal(ing_proto_get_question(
+				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &o),
+		0);
+	assert_null(o.q.url);
+	assert_int_equal(strlen(o.q.content_type), 1024);
+	ing_order_done(&o);
+	ing_buf_done(&b);
+	free(url);
+	free(value);
+}
+
+static void test_pdf_round_trip(void **state)
+{
+	struct ing_findings f;
+	struct ing_pdf pdf;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf(&b, &f.pdf);
+	assert_int_equal(ing_proto_get_pdf(
+				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &pdf),
+		0);
+	assert_string_equal(pdf.text, f.pdf.text);
+	ing_pdf_done(&pdf);
+	/* Without a status it is no answer. */
+	set(&f.pdf.status, NULL);
+	ing_buf_clear(&b);
+	ing_proto_put_pdf(&b, &f.pdf);
+	assert_int_equal(ing_proto_get_pdf(
+				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &pdf),
+		-ING_FAIL_INVALID);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+static void test_pdf_status_is_a_known_one(void **state)
+{
+	struct ing_findings f;
+	struct ing_pdf pdf;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf(&b, &f.pdf);
+	char *status = memmem(b.data, b.len, "success", 7);
+	assert_non_null(status);
+	memcpy(status, "succeed", 7);
+	assert_int_equal(ing_proto_get_pdf(
+				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &pdf),
+		-ING_FAIL_INVALID);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reply_round_trip),
+		cmocka_unit_test(test_reply_must_be_whole),
+		cmocka_unit_test(test_reply_with_a_wrong_byte),
+		cmocka_unit_test(test_spoilt_findings),
+		cmocka_unit_test(test_honest_encoder_mends),
+		cmocka_unit_test(test_reply_of_the_largest),
+		cmocka_unit_test(test_text_is_made_valid),
+		cmocka_unit_test(test_wire_sticks_to_its_first_fault),
+		cmocka_unit_test(test_frame_heads),
+		cmocka_unit_test(test_question_round_trip),
+		cmocka_unit_test(test_question_of_the_largest),
+		cmocka_unit_test(test_pdf_round_trip),
+		cmocka_unit_test(test_pdf_status_is_a_known_one),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

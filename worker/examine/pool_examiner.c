@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One examiner from the pool's side. Its socket's other end may be in hostile hands: no more is
+ * read than one reply may hold, nothing is read that was not asked for, and every wait has its
+ * limit. That an examiner is dead is believed from the zygote alone.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "common/base/log.h"
+#include "worker/examine/fdpass.h"
+#include "worker/examine/pool_priv.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
+
+#define READ_BYTES ((size_t)64 << 10)
+#define READS_A_TURN 16                /* then the loop sees to its other work */
+#define KEEP_BYTES ((size_t)256 << 10) /* of a read buffer between documents */
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_timer(uv_timer_t *timer);
+
+static void limit_state(
+	struct ing_pool_examiner *e, enum ing_examiner_state state, unsigned limit_ms)
+{
+	e->state = state;
+	if (limit_ms > 0)
+		uv_timer_start(&e->timer, on_timer, limit_ms, 0);
+	else
+		uv_timer_stop(&e->timer);
+}
+
+static void close_socket(struct ing_pool_examiner *e)
+{
+	if (e->fd < 0)
+		return;
+	uv_poll_stop(&e->poll);
+	close(e->fd);
+	e->fd = -1;
+}
+
+void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason)
+{
+	if (e->state == ING_EXAMINER_DYING)
+		return;
+	e->reason = reason;
+	close_socket(e);
+	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
+	/* Should the zygote not take it, the limit ends the zygote. */
+	if (!e->exited)
+		(void)ing_zygote_tell(e->pool, ING_CONTROL_KILL, e->id, -1);
+}
+
+/* Enough documents: it ends by itself when its socket closes. */
+static void retire(struct ing_pool_examiner *e)
+{
+	close_socket(e);
+	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
+}
+
+/* ---- sending ---- */
+
+static void send_question(struct ing_pool_examiner *e)
+{
+	const struct ing_exam_ticket *t = e->ticket;
+	while (e->sent < t->frame.len) {
+		ssize_t n = ing_fd_send(e->fd, t->frame.data + e->sent, t->frame.len - e->sent,
+			e->sent == 0 ? t->body_fd : -1);
+		if (n < 0 && errno == EAGAIN) {
+			uv_poll_start(&e->poll, UV_READABLE | UV_WRITABLE, on_poll);
+			return;
+		}
+		if (n < 0) {
+			ing_examiner_kill(
+				e, errno == EBADF ? "its body is not open" : "took no question");
+			return;
+		}
+		e->sent += (size_t)n;
+	}
+	uv_poll_start(&e->poll, UV_READABLE, on_poll);
+}
+
+void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_ticket *t)
+{
+	ing_must(e->state == ING_EXAMINER_IDLE && e->ticket == NULL);
+	e->ticket = t;
+	e->assigned = true;
+	e->sent = 0;
+	t->owner = e;
+	t->attempts++;
+	e->pool->failed_starts = 0;
+	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.timeout_ms);
+	send_question(e);
+}
+
+/* ---- receiving ---- */
+
+static void empty_input(struct ing_pool_examiner *e)
+{
+	if (e->in.cap > KEEP_BYTES)
+		ing_buf_done(&e->in);
+	else
+		ing_buf_clear(&e->in);
+}
+
+static void handle_hello(struct ing_pool_examiner *e)
+{
+	empty_input(e);
+	limit_state(e, ING_EXAMINER_IDLE, 0);
+	ing_pool_dispatch(e->pool);
+}
+
+static void handle_reply(struct ing_pool_examiner *e, size_t payload)
+{
+	struct ing_pool *p = e->pool;
+	struct ing_findings f;
+	if (ing_proto_get_reply(e->in.data + ING_FRAME_HEAD_BYTES, payload, &f) != 0) {
+		ing_examiner_kill(e, "answered with garbage");
+		return;
+	}
+	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+	t->owner = NULL;
+	empty_input(e);
+	p->stats.cpu_us += f.cpu_us;
+	p->stats.pdf_cpu_us += f.pdf_cpu_us;
+	e->told_cpu_us += f.cpu_us + f.pdf_cpu_us;
+	if (++e->served >= p->conf.recycle_after)
+		retire(e);
+	else
+		limit_state(e, e->exited ? ING_EXAMINER_DYING : ING_EXAMINER_IDLE, 0);
+	ing_pool_finish(t, &f);
+	if (!p->closing)
+		ing_pool_dispatch(p);
+}
+
+/* Look at what has come. True when it was dealt with: `e` may be anything then. */
+static bool handle_input(struct ing_pool_examiner *e)
+{
+	size_t payload = 0;
+	bool starting = e->state == ING_EXAMINER_STARTING;
+	if (e->state == ING_EXAMINER_IDLE) {
+		ing_examiner_kill(e, "spoke without being asked");
+		return true;
+	}
+	if (e->in.len < ING_FRAME_HEAD_BYTES)
+		return false;
+	if (ing_frame_head(e->in.data, starting ? ING_FRAME_HELLO : ING_FRAME_REPLY,
+		    starting ? 0 : ING_MAX_REPLY_BYTES, &payload) != 0 ||
+		e->in.len - ING_FRAME_HEAD_BYTES > payload ||
+		e->sent < (starting ? 0 : e->ticket->frame.len)) {
+		ing_examiner_kill(e, "answered with garbage");
+		return true;
+	}
+	if (e->in.len - ING_FRAME_HEAD_BYTES < payload)
+		return false;
+	if (starting)
+		handle_hello(e);
+	else
+		handle_reply(e, payload);
+	return true;
+}
+
+static void receive(struct ing_pool_examiner *e, unsigned reads)
+{
+	while (reads-- > 0) {
+		size_t room = ING_MIN(READ_BYTES, e->in.max - e->in.len);
+		void *to = ing_buf_reserve(&e->in, room);
+		if (to == NULL) {
+			ing_examiner_kill(e, "answered more than there is memory for");
+			return;
+		}
+		ssize_t n = recv(e->fd, to, room, MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			ing_examiner_kill(e, NULL); /* it died by itself: EXIT will say of what */
+			return;
+		}
+		ing_buf_commit(&e->in, (size_t)n);
+		if (handle_input(e))
+			return;
+	}
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+	struct ing_pool_examiner *e;
+	ING_CAST_OBJ(e, poll->data, ING_EXAMINER_MAGIC);
+	if (status < 0) {
+		ing_examiner_kill(e, NULL);
+		return;
+	}
+	if ((events & UV_WRITABLE) != 0 && e->state == ING_EXAMINER_BUSY)
+		send_question(e);
+	if ((events & UV_READABLE) != 0 && e->fd >= 0)
+		receive(e, READS_A_TURN);
+}
+
+/* ---- ends ---- */
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct ing_pool_examiner *e;
+	ING_CAST_OBJ(e, timer->data, ING_EXAMINER_MAGIC);
+	struct ing_pool *p = e->pool;
+	if (e->state != ING_EXAMINER_BUSY) {
+		ing_zygote_lost(p, e->state == ING_EXAMINER_STARTING ? "forks no examiner"
+								     : "reaps no examiner");
+		return;
+	}
+	char words[64];
+	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+	t->owner = NULL;
+	ing_examiner_kill(e, "ran out of time");
+	snprintf(words, sizeof(words), "killed after %u ms", p->conf.timeout_ms);
+	ing_pool_finish_badly(t, ING_EXAM_TIMEOUT, words);
+}
+
+static void describe_end(const struct ing_pool_examiner *e, int status, char *words, size_t room)
+{
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+	if (e->reason != NULL)
+		snprintf(words, room, "the examiner %s", e->reason);
+	else if (name != NULL)
+		snprintf(words, room, "the examiner died: SIG%s", name);
+	else
+		snprintf(words, room, "the examiner died: exit code %d", WEXITSTATUS(status));
+}
+
+void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *m)
+{
+	struct ing_pool *p = e->pool;
+	e->exited = true;
+	/* It may have answered with its last breath. */
+	if (e->state == ING_EXAMINER_BUSY) {
+		receive(e, 2 + (unsigned)(ING_MAX_REPLY_BYTES / READ_BYTES));
+		if (p->closing)
+			return;
+	}
+	if (m->cpu_us > e->told_cpu_us)
+		p->stats.cpu_us += m->cpu_us - e->told_cpu_us;
+	char words[80];
+	describe_end(e, m->status, words, sizeof(words));
+	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+	/* Without ever having had a document: as likely as not the next one will do the same. */
+	bool early = t == NULL && !e->assigned;
+	if (early)
+		ing_log(ING_LOG_ERROR, "examiner: fork %u died without a document: %s", e->id,
+			words);
+	ing_examiner_close(e);
+	if (t != NULL) {
+		bool out_of_time = WIFSIGNALED(m->status) && WTERMSIG(m->status) == SIGXCPU;
+		t->owner = NULL;
+		ing_pool_finish_badly(t, out_of_time ? ING_EXAM_TIMEOUT : ING_EXAM_CRASH, words);
+	}
+	if (early)
+		ing_pool_refill_later(p);
+	else
+		ing_pool_refill(p);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct ing_pool_examiner *e;
+	ING_CAST_OBJ(e, handle->data, ING_EXAMINER_MAGIC);
+	struct ing_pool *p = e->pool;
+	if (--e->open_handles == 0) {
+		e->magic = 0;
+		free(e);
+	}
+	ing_pool_handle_closed(p);
+}
+
+void ing_examiner_close(struct ing_pool_examiner *e)
+{
+	struct ing_pool *p = e->pool;
+	ing_must(e->ticket == NULL);
+	close_socket(e);
+	e->state = ING_EXAMINER_DYING;
+	ing_buf_done(&e->in);
+	DL_DELETE(p->examiners, e);
+	p->examiner_count--;
+	uv_close((uv_handle_t *)&e->poll, on_handle_closed);
+	uv_close((uv_handle_t *)&e->timer, on_handle_closed);
+}
+
+int ing_examiner_start(struct ing_pool *p)
+{
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return -ING_FAIL_BUSY;
+	uint32_t id = ++p->last_id;
+	bool taken = ing_zygote_tell(p, ING_CONTROL_SPAWN, id, ends[1]);
+	close(ends[1]);
+	if (!taken) {
+		close(ends[0]);
+		return -ING_FAIL_CRASH;
+	}
+	struct ing_pool_examiner *e = ing_alloc(sizeof(*e));
+	e->magic = ING_EXAMINER_MAGIC;
+	e->pool = p;
+	e->id = id;
+	e->fd = ends[0];
+	e->poll.data = e;
+	e->timer.data = e;
+	e->open_handles = 2;
+	ing_buf_init(
+		&e->in, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES + 1); /* one too many is seen */
+	int rc = uv_poll_init(
+		p->loop, &e->poll, e->fd); /* makes our end non-blocking, and only ours */
+	ing_must(rc == 0);
+	uv_timer_init(p->loop, &e->timer);
+	p->open_handles += 2;
+	DL_APPEND(p->examiners, e);
+	p->examiner_count++;
+	p->stats.forks++;
+	limit_state(e, ING_EXAMINER_STARTING, ING_POOL_START_MS);
+	rc = uv_poll_start(&e->poll, UV_READABLE, on_poll);
+	ing_must(rc == 0);
+	return 0;
+}

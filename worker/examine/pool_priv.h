@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * pool_priv.h - the pool's insides, shared by pool.c (questions), pool_examiner.c (one examiner and
+ * its socket) and pool_zygote.c (the process that forks them). Thread: loop only.
+ *
+ * Callbacks into the user (finish) may submit, cancel or free the pool. So whoever has called one
+ * looks at `closing` before going on, and no list is walked across such a call.
+ */
+#pragma once
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "common/base/buf.h"
+#include "worker/examine/control.h"
+#include "worker/examine/pool.h"
+
+#define ING_POOL_MAGIC 0x504f4f4cu
+#define ING_EXAMINER_MAGIC 0x4558414du
+#define ING_ZYGOTE_MAGIC 0x5a59474fu
+
+#define ING_POOL_START_MS                                                                          \
+	60000u /* fork to HELLO, the zygote's warming included: a cold disk, a sanitized build */
+#define ING_POOL_DYING_MS 10000u /* from SIGKILL to the zygote's word of it */
+
+struct ing_exam_ticket {
+	struct ing_exam_ticket *prev, *next;
+	struct ing_exam_ticket *
+		*list; /* the one it is in: waiting or failed; NULL while an examiner has it */
+	struct ing_pool *pool;
+	struct ing_pool_examiner *owner; /* NULL unless an examiner has it */
+	struct ing_buf frame;            /* the encoded question */
+	int body_fd;                     /* borrowed */
+	unsigned attempts;               /* examiners that got it */
+	ing_pool_done_f *done;
+	void *ctx;
+};
+
+enum ing_examiner_state {
+	ING_EXAMINER_STARTING, /* no HELLO yet */
+	ING_EXAMINER_IDLE,
+	ING_EXAMINER_BUSY,  /* has a ticket */
+	ING_EXAMINER_DYING, /* killed, retired, or found dead: its EXIT is awaited. May still have a
+			     * ticket, which is answered then, when the cause is known */
+};
+
+struct ing_pool_examiner {
+	unsigned magic;
+	struct ing_pool_examiner *prev, *next;
+	struct ing_pool *pool;
+	enum ing_examiner_state state;
+	uint32_t id;
+	int fd;
+	uv_poll_t poll;
+	uv_timer_t timer; /* the limit of the state it is in */
+	unsigned open_handles;
+	struct ing_exam_ticket *ticket;
+	size_t sent; /* of the ticket's frame */
+	struct ing_buf in;
+	unsigned served;
+	uint64_t told_cpu_us;
+	bool assigned;      /* has had a question */
+	bool exited;        /* EXIT has come */
+	const char *reason; /* why we ended it, or NULL: static */
+};
+
+struct ing_pool_zygote {
+	unsigned magic;
+	struct ing_pool *pool;
+	pid_t pid;
+	int fd;
+	uv_poll_t poll;
+	bool ready;
+};
+
+struct ing_pool {
+	unsigned magic;
+	uv_loop_t *loop;
+	struct ing_pool_conf conf;      /* path is ours */
+	struct ing_pool_zygote *zygote; /* NULL: none at the moment */
+	struct ing_pool_examiner *examiners;
+	unsigned examiner_count;
+	uint32_t last_id;
+	uv_timer_t refill_timer;
+	unsigned failed_starts; /* in a row, of zygote or examiners: the exponent of the back-off */
+	struct ing_exam_ticket *waiting; /* oldest first */
+	unsigned waiting_count;
+	struct ing_exam_ticket *failed; /* out of luck with the zygote: to be answered */
+	unsigned open_handles;
+	bool closing;
+	struct ing_pool_stats stats;
+};
+
+/* pool.c */
+void ing_pool_dispatch(struct ing_pool *p);
+/* Bring the pool to its number of examiners, and a zygote before; after delay_ms if that is above
+ * 0. */
+void ing_pool_refill(struct ing_pool *p);
+void ing_pool_refill_later(struct ing_pool *p);
+/* The ticket's end: calls done() and frees it; takes the findings' contents. */
+void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f);
+void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const char *detail);
+void ing_pool_put_first(struct ing_pool *p, struct ing_exam_ticket *t);
+void ing_pool_handle_closed(struct ing_pool *p); /* frees the pool with its last handle */
+
+/* pool_examiner.c */
+/* 0; -ING_FAIL_BUSY: no descriptor is free; -ING_FAIL_CRASH: the zygote does not take it. */
+int ing_examiner_start(struct ing_pool *p);
+void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_ticket *t);
+void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason);
+void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *m);
+void ing_examiner_close(
+	struct ing_pool_examiner *e); /* takes it out of the pool; must hold no ticket */
+
+/* pool_zygote.c */
+int ing_zygote_start(struct ing_pool *p, struct ing_error *err);
+bool ing_zygote_tell(struct ing_pool *p, enum ing_control_kind kind, uint32_t id, int fd);
+/* The zygote is dead or not worth living: see to it, put its documents back, start another a little
+ * later. */
+void ing_zygote_lost(struct ing_pool *p, const char *words);
+/* Kill, reap, close. */
+void ing_zygote_end(struct ing_pool *p);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The zygote from the pool's side: started without the worker's environment and signals, in a
+ * process group of its own, so that a ^C at the terminal reaches the worker alone, and so that one
+ * kill reaches all that the zygote has forked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "common/base/log.h"
+#include "worker/examine/fdpass.h"
+#include "worker/examine/pool_priv.h"
+
+#define MAX_ENVIRONMENT 16
+
+/* What a document says must not depend on who runs the worker, and a password in the environment is
+ * none of the examiners' business. */
+static char **make_environment(char *ret_env[MAX_ENVIRONMENT])
+{
+	static const char *const fixed[] = {"LC_ALL=C.UTF-8", "TZ=UTC0", "HOME=/nonexistent"};
+	static const char *const kept[] = {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
+		"LLVM_PROFILE_FILE", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH",
+		"MAGIC"};
+	size_t count = 0;
+	for (size_t i = 0; i < ING_ARRAY_LEN(fixed); i++)
+		ret_env[count++] = ing_strdup(fixed[i]);
+	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
+		const char *value = getenv(kept[i]);
+		if (value == NULL)
+			continue;
+		size_t bytes = strlen(kept[i]) + strlen(value) + 2;
+		ret_env[count] = ing_alloc(bytes);
+		snprintf(ret_env[count++], bytes, "%s=%s", kept[i], value);
+	}
+	ing_must(count < MAX_ENVIRONMENT);
+	ret_env[count] = NULL;
+	return ret_env;
+}
+
+static void free_environment(char **env)
+{
+	for (size_t i = 0; env[i] != NULL; i++)
+		free(env[i]);
+}
+
+static bool wants_stderr(void)
+{
+#ifdef ING_SANITIZED
+	return true; /* the sanitizer's reports */
+#else
+	return ing_log_wants(ING_LOG_DEBUG);
+#endif
+}
+
+/* posix_spawn with everything of ours left behind. 0 or an error number. */
+static int spawn_process(const struct ing_pool *p, int control_fd, pid_t *ret_pid)
+{
+	char memory[32];
+	char *path = NULL;
+	char *env[MAX_ENVIRONMENT];
+	char option_memory[] = "--memory";
+	char option_stderr[] = "--stderr";
+	memcpy(&path, &p->conf.examiner_path, sizeof(path)); /* argv has no const */
+	snprintf(memory, sizeof(memory), "%zu", p->conf.memory_bytes);
+	char *argv[] = {path, option_memory, memory, wants_stderr() ? option_stderr : NULL, NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	sigset_t all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, control_fd, ING_CONTROL_FD);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setflags(
+		&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+	int rc = posix_spawn(ret_pid, path, &files, &attr, argv, make_environment(env));
+	free_environment(env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return rc;
+}
+
+static struct ing_pool_examiner *find_examiner(struct ing_pool *p, uint32_t id)
+{
+	struct ing_pool_examiner *e;
+	DL_FOREACH (p->examiners, e)
+		if (e->id == id)
+			return e;
+	return NULL;
+}
+
+/* False when the zygote speaks another language. */
+static bool handle_word(struct ing_pool *p, const struct ing_control *m)
+{
+	if (m->version != ING_CONTROL_VERSION)
+		return false;
+	if (m->kind == ING_CONTROL_READY) {
+		p->zygote->ready = true;
+		return true;
+	}
+	if (m->kind != ING_CONTROL_EXIT)
+		return false;
+	struct ing_pool_examiner *e = find_examiner(p, m->id);
+	if (e != NULL)
+		ing_examiner_exited(e, m);
+	return true;
+}
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+	struct ing_pool_zygote *z;
+	ING_CAST_OBJ(z, poll->data, ING_ZYGOTE_MAGIC);
+	struct ing_pool *p = z->pool;
+	(void)events;
+	if (status < 0) { /* it left orders unread */
+		ing_zygote_lost(p, z->ready ? "died" : "could not start");
+		return;
+	}
+	/* What is called here may free the pool or lose the zygote: then this one is not the pool's
+	 * any more. */
+	while (!p->closing && p->zygote == z) {
+		struct ing_control m;
+		ssize_t n = recv(z->fd, &m, sizeof(m), MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0)
+			ing_zygote_lost(p, z->ready ? "died" : "could not start");
+		else if (n != (ssize_t)sizeof(m) || !handle_word(p, &m))
+			ing_zygote_lost(p, "is not of this version");
+	}
+}
+
+static void on_control_closed(uv_handle_t *handle)
+{
+	struct ing_pool_zygote *z;
+	ING_CAST_OBJ(z, handle->data, ING_ZYGOTE_MAGIC);
+	struct ing_pool *p = z->pool;
+	z->magic = 0;
+	free(z);
+	ing_pool_handle_closed(p);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+int ing_zygote_start(struct ing_pool *p, struct ing_error *err)
+{
+	int ends[2];
+	pid_t pid;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return ing_error_sys(err, errno, "examiner: control socket");
+	int rc = spawn_process(p, ends[1], &pid);
+	close(ends[1]);
+	if (rc != 0) {
+		close(ends[0]);
+		return ing_error_sys(err, rc, "examiner: cannot start %s", p->conf.examiner_path);
+	}
+	struct ing_pool_zygote *z = ing_alloc(sizeof(*z));
+	z->magic = ING_ZYGOTE_MAGIC;
+	z->pool = p;
+	z->pid = pid;
+	z->fd = ends[0];
+	rc = uv_poll_init(p->loop, &z->poll, z->fd); /* makes the descriptor non-blocking */
+	ing_must(rc == 0);
+	z->poll.data = z;
+	p->open_handles++;
+	p->zygote = z;
+	p->stats.zygotes++;
+	rc = uv_poll_start(&z->poll, UV_READABLE, on_control);
+	ing_must(rc == 0);
+	return 0;
+}
+
+bool ing_zygote_tell(struct ing_pool *p, enum ing_control_kind kind, uint32_t id, int fd)
+{
+	struct ing_control m = {.version = ING_CONTROL_VERSION, .kind = kind, .id = id};
+	return p->zygote != NULL &&
+	       ing_fd_send(p->zygote->fd, &m, sizeof(m), fd) == (ssize_t)sizeof(m);
+}
+
+void ing_zygote_end(struct ing_pool *p)
+{
+	struct ing_pool_zygote *z = ING_TAKE(p->zygote);
+	if (z == NULL)
+		return;
+	/* Not reaped yet, so neither number can have been given to anybody else. */
+	kill(-z->pid, SIGKILL);
+	kill(z->pid, SIGKILL);
+	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	uv_poll_stop(&z->poll);
+	close(z->fd);
+	uv_close((uv_handle_t *)&z->poll, on_control_closed);
+}
+
+void ing_zygote_lost(struct ing_pool *p, const char *words)
+{
+	if (p->zygote == NULL)
+		return;
+	ing_log(ING_LOG_ERROR, "examiner: the zygote (process %d) %s; starting another",
+		(int)p->zygote->pid, words);
+	ing_zygote_end(p);
+	while (p->examiners != NULL) {
+		/* From the newest to the oldest, so that the oldest is again the first in the
+		 * queue. */
+		struct ing_pool_examiner *e = p->examiners->prev;
+		struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+		if (t != NULL) {
+			t->owner = NULL;
+			if (t->attempts < 2) {
+				ing_pool_put_first(p, t);
+			} else {
+				t->list = &p->failed;
+				DL_APPEND(p->failed, t);
+			}
+		}
+		ing_examiner_close(e);
+	}
+	ing_pool_refill_later(p);
+	while (!p->closing && p->failed != NULL)
+		ing_pool_finish_badly(
+			p->failed, ING_EXAM_CRASH, "the examiners' parent process died twice");
+}

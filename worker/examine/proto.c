@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * See proto.h. Encoder and decoder of each message stand next to each other, field by field in the
+ * same order.
+ */
+#include "worker/examine/proto.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/examine/wire.h"
+#include "worker/limits.h"
+
+#define PROTO_VERSION 1
+
+/* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
+#define MAX_HEADER_VALUE_BYTES                                                                     \
+	((size_t)1024) /* a media type or coding list worth reading is far shorter */
+#define MAX_TITLE_BYTES ((size_t)1000)
+#define MAX_TECHNIQUE_BYTES ((size_t)64)
+#define MAX_DETAIL_BYTES ((size_t)ING_MAX_ERROR_CHARS)
+#define MAX_PDF_ERROR_BYTES ((size_t)2000) /* 500 characters of four bytes */
+#define MAX_PDF_TEXT_BYTES ((size_t)ING_MAX_PDF_TEXT_CHARS * 4)
+#define MAX_PDF_XMP_BYTES ((size_t)4 << 20)
+#define MAX_PDF_INFO_BYTES ((size_t)1 << 20)
+#define MAX_PDF_DATE_BYTES ((size_t)40)
+#define MAX_PDF_VERSION_BYTES ((size_t)15)
+#define MAX_PAGE_POINTS 1e9 /* PDF's own bound is 14,400 units times UserUnit */
+
+#define MAX_CPU_US ((uint64_t)86400 * 1000000) /* a day: sums of lies must not overflow a counter  \
+						*/
+
+/* ---- frames ---- */
+
+size_t ing_frame_begin(struct ing_buf *b, enum ing_frame_kind kind)
+{
+	size_t at = b->len;
+	const char head[4] = {'I', 'X', (char)kind, PROTO_VERSION};
+	ing_buf_add(b, head, sizeof(head));
+	ing_wire_put_u32(b, 0);
+	return at;
+}
+
+void ing_frame_end(struct ing_buf *b, size_t at)
+{
+	if (b->failed)
+		return;
+	size_t bytes = b->len - at - ING_FRAME_HEAD_BYTES;
+	ing_must(bytes <= UINT32_MAX);
+	for (size_t i = 0; i < 4; i++)
+		b->data[at + 4 + i] = (char)(uint8_t)(bytes >> (8 * i));
+}
+
+int ing_frame_head(const void *head, enum ing_frame_kind kind, size_t max_bytes, size_t *ret_bytes)
+{
+	struct ing_wire w;
+	ing_wire_init(&w, head, ING_FRAME_HEAD_BYTES);
+	if (ing_wire_u8(&w) != 'I' || ing_wire_u8(&w) != 'X' || ing_wire_u8(&w) != (uint8_t)kind ||
+		ing_wire_u8(&w) != PROTO_VERSION)
+		return -ING_FAIL_SYNTAX;
+	size_t bytes = ing_wire_u32(&w);
+	if (bytes > max_bytes)
+		return -ING_FAIL_TOO_BIG;
+	*ret_bytes = bytes;
+	return 0;
+}
+
+/* ---- alphabets ---- */
+
+static bool is_digit(unsigned char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_hex(unsigned char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+static bool is_one_of(unsigned char c, const char *set)
+{
+	return c != '\0' && strchr(set, c) != NULL;
+}
+
+static bool is_date_char(unsigned char c)
+{
+	return is_digit(c) || is_one_of(c, "-+:.TZ");
+}
+
+static bool is_version_char(unsigned char c)
+{
+	return is_digit(c) || c == '.';
+}
+
+static bool is_slug_char(unsigned char c)
+{
+	return is_digit(c) || is_letter(c) || c == '-' || c == '_' || c == '.' || c == ':';
+}
+
+/* RFC 6838 restricted names, and the slash. */
+static bool is_mimetype_char(unsigned char c)
+{
+	return is_digit(c) || is_letter(c) || is_one_of(c, "/!#$&-^_.+");
+}
+
+/* Printable ASCII but for the space: what a serialized URL consists of. */
+static bool is_url_char(unsigned char c)
+{
+	return c > 0x20 && c < 0x7f;
+}
+
+/* ---- fields with a meaning ---- */
+
+static void get_hex(struct ing_wire *w, char *to, size_t room)
+{
+	ing_wire_field(w, to, room, is_hex);
+	if (to[0] != '\0' && strlen(to) != room - 1)
+		w->failed = true;
+}
+
+/* type/subtype, each of them there. */
+static bool is_mimetype(const char *s)
+{
+	const char *slash = strchr(s, '/');
+	if (slash == NULL || slash == s || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
+		return false;
+	for (const char *c = s; *c != '\0'; c++)
+		if (!is_mimetype_char((unsigned char)*c))
+			return false;
+	return true;
+}
+
+/* Odd words of a sniffing library must not cost a document its other findings. */
+static void put_mimetype(struct ing_buf *b, const char *s, size_t room)
+{
+	if (s[0] != '\0' && !is_mimetype(s))
+		s = "application/octet-stream";
+	ing_wire_put_whole(b, s, room - 1);
+}
+
+static void get_mimetype(struct ing_wire *w, char *to, size_t room)
+{
+	ing_wire_field(w, to, room, is_mimetype_char);
+	if (to[0] != '\0' && !is_mimetype(to))
+		w->failed = true;
+}
+
+static bool is_web_url(const char *s)
+{
+	return strncmp(s, "http://", 7) == 0 || strncmp(s, "https://", 8) == 0;
+}
+
+static void put_next_url(struct ing_buf *b, const char *s)
+{
+	ing_wire_put_word(b, s != NULL && is_web_url(s) ? s : NULL, ING_MAX_URL_BYTES, is_url_char);
+}
+
+static void put_hex_id(struct ing_buf *b, const char *s)
+{
+	ing_wire_put_word(b, s != NULL && strlen(s) == 32 ? s : NULL, 32, is_hex);
+}
+
+static char *get_hex_id(struct ing_wire *w)
+{
+	char *id = ing_wire_word(w, 32, is_hex);
+	if (id != NULL && strlen(id) != 32)
+		w->failed = true;
+	return id;
+}
+
+static char *get_next_url(struct ing_wire *w)
+{
+	char *url = ing_wire_word(w, ING_MAX_URL_BYTES, is_url_char);
+	if (url != NULL && !is_web_url(url))
+		w->failed = true;
+	return url;
+}
+
+static bool is_pdf_status(const char *s)
+{
+	static const char *const known[] = {ING_PDF_STATUSES};
+	for (size_t i = 0; i < ING_ARRAY_LEN(known); i++)
+		if (strcmp(s, known[i]) == 0)
+			return true;
+	return false;
+}
+
+static void put_pdf_status(struct ing_buf *b, const char *s)
+{
+	ing_must(s == NULL || is_pdf_status(s));
+	ing_wire_put_whole(b, s, MAX_TECHNIQUE_BYTES);
+}
+
+static char *get_pdf_status(struct ing_wire *w)
+{
+	char *status = ing_wire_word(w, MAX_TECHNIQUE_BYTES, is_slug_char);
+	if (status != NULL && !is_pdf_status(status))
+		w->failed = true;
+	return status;
+}
+
+/* ---- messages ---- */
+
+void ing_proto_put_hello(struct ing_buf *b)
+{
+	ing_frame_end(b, ing_frame_begin(b, ING_FRAME_HELLO));
+}
+
+void ing_proto_put_question(
+	struct ing_buf *b, const struct ing_question *q, unsigned timeout_ms, uint64_t body_bytes)
+{
+	size_t at = ing_frame_begin(b, ING_FRAME_QUESTION);
+	ing_wire_put_whole(b, q->url, ING_MAX_URL_BYTES);
+	ing_wire_put_text(b, q->content_type, MAX_HEADER_VALUE_BYTES);
+	ing_wire_put_text(b, q->content_encoding, MAX_HEADER_VALUE_BYTES);
+	ing_wire_put_u32(b, q->want);
+	ing_wire_put_u64(b, q->max_body_bytes);
+	ing_wire_put_u64(b, q->max_scrape_bytes);
+	ing_wire_put_u32(b, q->pdf_timeout_ms);
+	ing_wire_put_u32(b, timeout_ms);
+	ing_wire_put_u64(b, body_bytes);
+	ing_frame_end(b, at);
+}
+
+int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *ret)
+{
+	struct ing_wire w;
+	struct ing_order o = {0};
+	ing_wire_init(&w, payload, bytes);
+	o.url = ing_wire_text(&w, ING_MAX_URL_BYTES);
+	o.content_type = ing_wire_text(&w, MAX_HEADER_VALUE_BYTES);
+	o.content_encoding = ing_wire_text(&w, MAX_HEADER_VALUE_BYTES);
+	o.q.want = ing_wire_u32(&w);
+	o.q.max_body_bytes = ing_wire_u64(&w);
+	o.q.max_scrape_bytes = ing_wire_u64(&w);
+	o.q.pdf_timeout_ms = ing_wire_u32(&w);
+	o.timeout_ms = ing_wire_u32(&w);
+	o.body_bytes = ing_wire_u64(&w);
+	if (!ing_wire_end(&w) || o.body_bytes > SIZE_MAX / 2) {
+		ing_order_done(&o);
+		*ret = (struct ing_order){0};
+		return -ING_FAIL_INVALID;
+	}
+	o.q.url = o.url;
+	o.q.content_type = o.content_type;
+	o.q.content_encoding = o.content_encoding;
+	*ret = o;
+	return 0;
+}
+
+static void put_pdf_fields(struct ing_buf *b, const struct ing_pdf *pdf)
+{
+	put_pdf_status(b, pdf->status);
+	ing_wire_put_text(b, pdf->error_msg, MAX_PDF_ERROR_BYTES);
+	ing_wire_put_text(b, pdf->text, MAX_PDF_TEXT_BYTES);
+	ing_wire_put_whole(b, pdf->meta_xml, MAX_PDF_XMP_BYTES);
+	ing_wire_put_whole(b, pdf->info_json, MAX_PDF_INFO_BYTES);
+	ing_wire_put_u32(b, pdf->page_count > 0 ? (uint32_t)pdf->page_count : 0);
+	ing_wire_put_f64(b, pdf->page0_width, MAX_PAGE_POINTS);
+	ing_wire_put_f64(b, pdf->page0_height, MAX_PAGE_POINTS);
+	put_hex_id(b, pdf->permanent_id);
+	put_hex_id(b, pdf->update_id);
+	ing_wire_put_word(b, pdf->pdf_version, MAX_PDF_VERSION_BYTES, is_version_char);
+	ing_wire_put_word(b, pdf->created, MAX_PDF_DATE_BYTES, is_date_char);
+	ing_wire_put_u32(b, pdf->word_count);
+}
+
+static void get_pdf_fields(struct ing_wire *w, struct ing_pdf *pdf)
+{
+	pdf->status = get_pdf_status(w);
+	pdf->error_msg = ing_wire_text(w, MAX_PDF_ERROR_BYTES);
+	pdf->text = ing_wire_text(w, MAX_PDF_TEXT_BYTES);
+	pdf->meta_xml = ing_wire_text(w, MAX_PDF_XMP_BYTES);
+	pdf->info_json = ing_wire_text(w, MAX_PDF_INFO_BYTES);
+	pdf->page_count = (int)ing_wire_range(w, INT_MAX);
+	pdf->page0_width = ing_wire_f64(w, MAX_PAGE_POINTS);
+	pdf->page0_height = ing_wire_f64(w, MAX_PAGE_POINTS);
+	pdf->permanent_id = get_hex_id(w);
+	pdf->update_id = get_hex_id(w);
+	pdf->pdf_version = ing_wire_word(w, MAX_PDF_VERSION_BYTES, is_version_char);
+	pdf->created = ing_wire_word(w, MAX_PDF_DATE_BYTES, is_date_char);
+	pdf->word_count = ing_wire_u32(w);
+}
+
+void ing_proto_put_pdf(struct ing_buf *b, const struct ing_pdf *pdf)
+{
+	size_t at = ing_frame_begin(b, ING_FRAME_PDF);
+	put_pdf_fields(b, pdf);
+	ing_frame_end(b, at);
+}
+
+int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret)
+{
+	struct ing_wire w;
+	struct ing_pdf pdf = {0};
+	ing_wire_init(&w, payload, bytes);
+	get_pdf_fields(&w, &pdf);
+	bool good = ing_wire_end(&w) && pdf.status != NULL;
+	if (!good)
+		ing_pdf_done(&pdf);
+	*ret = pdf;
+	return good ? 0 : -ING_FAIL_INVALID;
+}
+
+void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
+{
+	size_t at = ing_frame_begin(b, ING_FRAME_REPLY);
+	ing_wire_put_u32(b, f->exam);
+	ing_wire_put_text(b, f->detail, MAX_DETAIL_BYTES);
+	ing_wire_put_u64(b, f->file.size_bytes);
+	ing_wire_put_whole(b, f->file.md5hex, sizeof(f->file.md5hex) - 1);
+	ing_wire_put_whole(b, f->file.sha1hex, sizeof(f->file.sha1hex) - 1);
+	ing_wire_put_whole(b, f->file.sha256hex, sizeof(f->file.sha256hex) - 1);
+	put_mimetype(b, f->file.mimetype, sizeof(f->file.mimetype));
+	ing_wire_put_u32(b, f->page.status);
+	put_next_url(b, f->page.next_url);
+	ing_wire_put_word(b, f->page.next_technique, MAX_TECHNIQUE_BYTES, is_slug_char);
+	ing_wire_put_text(b, f->page.title, MAX_TITLE_BYTES);
+	put_pdf_fields(b, &f->pdf);
+	ing_wire_put_u64(b, f->cpu_us);
+	ing_wire_put_u64(b, f->pdf_cpu_us);
+	ing_frame_end(b, at);
+}
+
+int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *ret)
+{
+	struct ing_wire w;
+	struct ing_findings f;
+	ing_findings_init(&f);
+	ing_wire_init(&w, payload, bytes);
+	f.exam = (enum ing_exam)ing_wire_range(&w, ING_EXAM_TIMEOUT);
+	f.detail = ing_wire_text(&w, MAX_DETAIL_BYTES);
+	f.file.size_bytes = ing_wire_u64(&w);
+	get_hex(&w, f.file.md5hex, sizeof(f.file.md5hex));
+	get_hex(&w, f.file.sha1hex, sizeof(f.file.sha1hex));
+	get_hex(&w, f.file.sha256hex, sizeof(f.file.sha256hex));
+	get_mimetype(&w, f.file.mimetype, sizeof(f.file.mimetype));
+	f.page.status = (enum ing_page_status)ing_wire_range(&w, ING_PAGE_TOO_DEEP);
+	f.page.next_url = get_next_url(&w);
+	f.page.next_technique = ing_wire_word(&w, MAX_TECHNIQUE_BYTES, is_slug_char);
+	f.page.title = ing_wire_text(&w, MAX_TITLE_BYTES);
+	get_pdf_fields(&w, &f.pdf);
+	f.cpu_us = ing_wire_u64(&w);
+	f.pdf_cpu_us = ing_wire_u64(&w);
+	bool good = ing_wire_end(&w) && f.cpu_us <= MAX_CPU_US && f.pdf_cpu_us <= MAX_CPU_US;
+	/* A row without its keys would be stored as one: a document that was read has all four. */
+	if (f.exam == ING_EXAM_OK &&
+		(f.file.md5hex[0] == '\0' || f.file.sha1hex[0] == '\0' ||
+			f.file.sha256hex[0] == '\0' || f.file.mimetype[0] == '\0'))
+		good = false;
+	if (!good)
+		ing_findings_done(&f);
+	*ret = f;
+	return good ? 0 : -ING_FAIL_INVALID;
+}
+
+/* ---- orders ---- */
+
+void ing_order_done(struct ing_order *order)
+{
+	free(order->url);
+	free(order->content_type);
+	free(order->content_encoding);
+	*order = (struct ing_order){0};
+}

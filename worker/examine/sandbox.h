@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * sandbox.h - what a process that looks into hostile bytes may still do: compute, read fonts,
+ * answer.
+ *
+ * Prepared once in the zygote (filters compiled, folders opened), entered by each fork in some
+ * fifty microseconds. Works as root (the fork becomes nobody) and as an ordinary user, on bare
+ * kernels and under a service manager's MemoryDenyWriteExecute and system call filter; it needs
+ * seccomp, and takes Landlock where the kernel has it. One thread.
+ *
+ * Sanitized builds are not a security boundary: the sanitizer reserves terabytes of address space
+ * and reads /proc for its reports. There RLIMIT_AS and Landlock are left out, and a system call
+ * that is not listed is refused with EPERM instead of ending the process.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/error.h"
+
+struct ing_sandbox;
+
+enum ing_sandbox_level {
+	ING_SANDBOX_EXAMINER, /* may take descriptors from its socket, and fork a reader of PDF */
+	ING_SANDBOX_PDF, /* entered from within the first: no fork, no messages, no new limits or
+			    timers */
+};
+
+/* 0, -ING_FAIL_SYSTEM or -ING_FAIL_UNSUPPORTED. Caller frees. */
+int ing_sandbox_new(struct ing_sandbox **ret, struct ing_error *err) ING_MUST_CHECK;
+void ing_sandbox_free(struct ing_sandbox *sb); /* NULL is fine */
+/* "seccomp, landlock 6" or so, for a log line; borrowed. */
+const char *ing_sandbox_words(const struct ing_sandbox *sb);
+
+/* Close the sandbox around the calling process. There is no way back; on failure the caller must
+ * exit. memory_bytes is RLIMIT_AS, 0 for none. */
+int ing_sandbox_enter(const struct ing_sandbox *sb, enum ing_sandbox_level level,
+	size_t memory_bytes, struct ing_error *err) ING_MUST_CHECK;
+/* From now on at most `seconds` more of CPU time for this process, then SIGXCPU; a backstop behind
+ * the wall clock. */
+void ing_sandbox_limit_cpu(unsigned seconds);

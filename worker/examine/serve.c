@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From here on everything runs on hostile bytes. The process keeps nothing from one document to the
+ * next but what the libraries cached, and it is exchanged after some number of documents.
+ */
+#include "worker/examine/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "worker/document/document.h"
+#include "worker/examine/control.h"
+#include "worker/examine/fdpass.h"
+#include "worker/examine/pdf_fork.h"
+#include "worker/examine/proto.h"
+#include "worker/examine/sandbox.h"
+#include "worker/limits.h"
+
+#define SERVE_FD 3
+#define MIN_PDF_TIMEOUT_MS                                                                         \
+	10u /* a fork that is not worth starting would be a needless special case */
+
+static uint64_t cpu_now_us(void)
+{
+	struct rusage u;
+	if (getrusage(RUSAGE_SELF, &u) != 0)
+		return 0;
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Exactly `bytes`, and the descriptor that comes with them if any. False at the end of the stream
+ * before the first. */
+static bool read_exactly(int sock, char *to, size_t bytes, int *fd)
+{
+	size_t got = 0;
+	while (got < bytes) {
+		int came;
+		ssize_t n = ing_fd_recv(sock, to + got, bytes - got, &came);
+		if (came >= 0) {
+			if (*fd >= 0)
+				_exit(ING_EXIT_PROTOCOL);
+			*fd = came;
+		}
+		if (n == 0 && got == 0)
+			return false;
+		if (n <= 0)
+			_exit(ING_EXIT_PROTOCOL);
+		got += (size_t)n;
+	}
+	return true;
+}
+
+static bool read_order(int sock, struct ing_order *order, int *ret_fd)
+{
+	char head[ING_FRAME_HEAD_BYTES];
+	size_t bytes;
+	*ret_fd = -1;
+	if (!read_exactly(sock, head, sizeof(head), ret_fd))
+		return false;
+	if (ing_frame_head(head, ING_FRAME_QUESTION, ING_MAX_QUESTION_BYTES, &bytes) != 0)
+		_exit(ING_EXIT_PROTOCOL);
+	char *payload = ing_alloc(bytes);
+	if (bytes > 0 && !read_exactly(sock, payload, bytes, ret_fd))
+		_exit(ING_EXIT_PROTOCOL);
+	if (ing_proto_get_question(payload, bytes, order) != 0)
+		_exit(ING_EXIT_PROTOCOL);
+	ing_freep(&payload);
+	return true;
+}
+
+static void write_frame(int sock, const struct ing_buf *frame)
+{
+	if (frame->failed)
+		_exit(ING_EXIT_MEMORY);
+	for (size_t sent = 0; sent < frame->len;) {
+		ssize_t n = write(sock, frame->data + sent, frame->len - sent);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(ING_EXIT_PROTOCOL);
+		sent += (size_t)n;
+	}
+}
+
+/* The body in place. The file is sealed or unlinked and complete, so that a page cannot vanish
+ * under the mapping; if one does (a failing disk), SIGBUS ends the process, and that is the
+ * document's end too. */
+static const void *map_body(int fd, size_t bytes)
+{
+	struct stat st;
+	if (bytes == 0)
+		return "";
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < bytes)
+		return NULL;
+	void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	return data == MAP_FAILED ? NULL : data;
+}
+
+static void unmap_body(const void *data, size_t bytes)
+{
+	void *p;
+	memcpy(&p, &data, sizeof(p));
+	if (bytes > 0)
+		munmap(p, bytes);
+}
+
+/* The worker's deadline must not be what ends a slow PDF, or the facts of the file would be lost
+ * with it. */
+static unsigned pdf_timeout_of(const struct ing_order *order, uint64_t started_ms)
+{
+	uint64_t margin_ms = ING_MIN(order->timeout_ms / 4, 1000u);
+	uint64_t spent_ms = ing_now_ms() - started_ms + margin_ms;
+	unsigned left_ms =
+		spent_ms < order->timeout_ms ? order->timeout_ms - (unsigned)spent_ms : 0;
+	if (order->q.pdf_timeout_ms > 0)
+		left_ms = ING_MIN(left_ms, order->q.pdf_timeout_ms);
+	return ING_MAX(left_ms, MIN_PDF_TIMEOUT_MS);
+}
+
+static void answer(const struct ing_serve_conf *conf, const struct ing_order *order, int body_fd,
+	struct ing_findings *f)
+{
+	uint64_t started_ms = ing_now_ms();
+	size_t bytes = (size_t)order->body_bytes;
+	const void *data = map_body(body_fd, bytes);
+	if (data == NULL) {
+		f->exam = ING_EXAM_CRASH;
+		f->detail = ing_strdup(
+			"the body does not fit into the examiner's memory, or is not whole");
+		return;
+	}
+	struct ing_body body = {0};
+	ing_document_examine(&order->q, data, bytes, &body, f);
+	if (f->exam == ING_EXAM_OK && (order->q.want & ING_WANT_PDF) != 0 &&
+		strcmp(f->file.mimetype, "application/pdf") == 0) {
+		struct ing_pdf_limits limits = {.timeout_ms = pdf_timeout_of(order, started_ms),
+			.memory_bytes = conf->memory_bytes};
+		const int closes[2] = {SERVE_FD, body_fd};
+		ing_pdf_done(&f->pdf);
+		ing_pdf_fork(conf->sandbox, &limits, closes, body.data, body.bytes, &f->pdf,
+			&f->pdf_cpu_us);
+	}
+	ing_document_body_done(&body);
+	unmap_body(data, bytes);
+}
+
+static void serve_order(
+	const struct ing_serve_conf *conf, const struct ing_order *order, int body_fd)
+{
+	struct ing_findings f;
+	struct ing_buf frame;
+	uint64_t cpu_us = cpu_now_us();
+	ing_sandbox_limit_cpu(order->timeout_ms / 1000 + 1);
+	ing_findings_init(&f);
+	answer(conf, order, body_fd, &f);
+	f.cpu_us = cpu_now_us() - cpu_us;
+	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_reply(&frame, &f);
+	write_frame(SERVE_FD, &frame);
+	ing_buf_done(&frame);
+	ing_findings_done(&f);
+}
+
+/* Descriptors 0 to 3 only, the sandbox around them, and death with the zygote. */
+static void close_in(const struct ing_serve_conf *conf, int sock)
+{
+	struct ing_error err = {0};
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(sock, SERVE_FD) < 0)
+		_exit(ING_EXIT_PROTOCOL);
+	if (ing_sandbox_enter(conf->sandbox, ING_SANDBOX_EXAMINER, conf->memory_bytes, &err) != 0) {
+		dprintf(STDERR_FILENO, "<3>examiner: %s\n", err.msg);
+		_exit(ING_EXIT_SANDBOX);
+	}
+	/* After the change of identity, which resets it; a zygote that died in between is seen by
+	 * its absence. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != conf->parent)
+		_exit(ING_EXIT_ORPHAN);
+	if (conf->null_fd >= 0)
+		dup2(conf->null_fd, STDERR_FILENO);
+	if (close_range(SERVE_FD + 1, ~0u, 0) != 0)
+		_exit(ING_EXIT_SANDBOX);
+}
+
+void ing_serve(const struct ing_serve_conf *conf, int sock)
+{
+	close_in(conf, sock);
+	struct ing_buf hello;
+	ing_buf_init(&hello, ING_FRAME_HEAD_BYTES);
+	ing_proto_put_hello(&hello);
+	write_frame(SERVE_FD, &hello);
+	ing_buf_done(&hello);
+	for (;;) {
+		struct ing_order order;
+		int body_fd;
+		if (!read_order(SERVE_FD, &order, &body_fd))
+			_exit(0);
+		serve_order(conf, &order, body_fd);
+		if (body_fd >= 0)
+			close(body_fd);
+		ing_order_done(&order);
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * zygote.h - the process from which examiners are forked: everything loaded, nothing hostile ever
+ * seen. One thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ing_zygote_conf {
+	size_t memory_bytes; /* of an examiner, and of its PDF fork; 0: no limit */
+	bool keep_stderr;    /* examiners may write to it: for developers, as its text is hostile */
+};
+
+/* Serve the pool on ING_CONTROL_FD until it hangs up; every examiner is dead on return. Returns the
+ * exit code. */
+int ing_zygote_run(const struct ing_zygote_conf *conf);
