@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * decode.h - taking the content codings off a body (RFC 9110, section 8.4).
+ *
+ * Everything here reads hostile bytes: the output has a ceiling however small the input is, layers
+ * are streamed into each other, so that a bomb inside a bomb never exists as a whole, and memory is
+ * that of the decoders' windows and of the output. Pure, any thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/buf.h"
+#include "common/base/error.h"
+
+#define ING_MAX_CODING_LAYERS 4 /* servers send one; two by mistake */
+
+/* Whether a Content-Encoding value (NULL is fine) asks for any work: something else than identity.
+ */
+bool ing_decode_needed(const char *codings);
+
+/* Append data without its codings to out, which must be initialised; its ceiling is the cap on what
+ * is decoded. `codings` is the raw field value, codings in the order in which they were applied:
+ * gzip, x-gzip, deflate, br, identity. Servers' habits that are accepted:
+ * - a body said to be gzip that does not start as gzip does is taken as it is;
+ * - gzip of several members; anything behind the last one is ignored, as it is after br and
+ * deflate;
+ * - deflate with zlib's frame (RFC 1950), without it (RFC 1951), or being gzip.
+ * An empty body is empty in every coding. Returns 0, or
+ * -ING_FAIL_UNSUPPORTED: an unknown coding or more than ING_MAX_CODING_LAYERS of them,
+ * -ING_FAIL_SYNTAX: garbage or a wrong checksum, -ING_FAIL_TRUNCATED: the stream ends early,
+ * -ING_FAIL_TOO_BIG: over the ceiling. After a failure out holds what was decoded until then. */
+int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_buf *out,
+	struct ing_error *err) ING_MUST_CHECK;

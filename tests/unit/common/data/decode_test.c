@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Content codings as servers really send them: right, doubled, wrapped otherwise than said, cut,
+ * damaged, and as bombs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "common/data/decode.h"
+
+#define GREETING "Hello, content coding! Hello, content coding! Hello, content coding!\n"
+#define GREETING_BR                                                                                \
+	"\x1b\x44\x00\xf8\xc5\x6d\xec\x7b\x56\xbd\xe7\xf9\x15\x11\x48\xa6\x22\xad\xf8\x53\x26\x88" \
+	"\x14\x47\x72\x7b\x6e\xe5\xbe\xdf\x0c\x02"
+/* Ten million zero bytes. */
+#define BOMB_BR                                                                                    \
+	"\xcb\xff\xff\x3f\xf8\x27\x00\xe2\xb1\x40\x20\xf7\xfe\x2f\xff\x2c\x31\xf0\x4f\x00\xc4\x61" \
+	"\x11\x80\x8e\x23\x06"
+
+enum wrap { PLAIN, GZIP, ZLIB, RAW };
+
+/* Append data in a frame of zlib's. */
+static void pack(struct ing_buf *to, enum wrap wrap, const void *data, size_t bytes)
+{
+	static const int window[] = {
+		[GZIP] = MAX_WBITS + 16, [ZLIB] = MAX_WBITS, [RAW] = -MAX_WBITS};
+	if (wrap == PLAIN) {
+		ing_buf_add(to, data, bytes);
+		return;
+	}
+	z_stream z = {0};
+	assert_int_equal(
+		deflateInit2(&z, 6, Z_DEFLATED, window[wrap], 8, Z_DEFAULT_STRATEGY), Z_OK);
+	size_t room = deflateBound(&z, bytes);
+	z.next_in = (z_const Bytef *)(uintptr_t)data;
+	z.avail_in = (uInt)bytes;
+	z.next_out = ing_buf_reserve(to, room);
+	z.avail_out = (uInt)room;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	ing_buf_commit(to, room - z.avail_out);
+	deflateEnd(&z);
+}
+
+static int decode(const char *codings, const void *data, size_t bytes, size_t max,
+	struct ing_buf *out, struct ing_error *err)
+{
+	/* A copy of exactly that size, so that reading past the end is seen. */
+	void *copy = malloc(bytes + (bytes == 0));
+	assert_non_null(copy);
+	memcpy(copy, data, bytes);
+	ing_buf_init(out, max);
+	int rc = ing_decode(codings, copy, bytes, out, err);
+	free(copy);
+	return rc;
+}
+
+static const struct {
+	const char *name;
+	const char *codings;
+	enum wrap inner, outer; /* applied in this order */
+	int want;
+} framed[] = {
+	{"gzip", "gzip", GZIP, PLAIN, 0},
+	{"x-gzip", "x-gzip", GZIP, PLAIN, 0},
+	{"case and space", " \tGZip ", GZIP, PLAIN, 0},
+	{"deflate as zlib", "deflate", ZLIB, PLAIN, 0},
+	{"deflate as raw", "deflate", RAW, PLAIN, 0},
+	{"deflate that is gzip", "deflate", GZIP, PLAIN, 0},
+	{"gzip twice", "gzip, gzip", GZIP, GZIP, 0},
+	{"order of a list", "deflate,gzip", RAW, GZIP, 0},
+	{"empty list elements", ",, gzip ,identity,", GZIP, PLAIN, 0},
+	{"identity", "identity", PLAIN, PLAIN, 0},
+	{"no header", NULL, PLAIN, PLAIN, 0},
+	{"empty header", "", PLAIN, PLAIN, 0},
+	{"gzip that is none", "gzip", PLAIN, PLAIN, 0},
+	{"one of two gzips is none", "gzip, gzip", GZIP, PLAIN, 0},
+	{"a list of which gzip is none", "gzip, deflate", PLAIN, GZIP, 0},
+	{"deflate that is none", "deflate", PLAIN, PLAIN, -ING_FAIL_SYNTAX},
+	{"br that is none", "br", PLAIN, PLAIN, -ING_FAIL_SYNTAX},
+	{"unknown", "zstd", PLAIN, PLAIN, -ING_FAIL_UNSUPPORTED},
+	{"unknown in a list", "gzip, sdch", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
+	{"prefix of a name", "gzi", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
+	{"five layers", "gzip,gzip,gzip,gzip,gzip", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
+	{"four layers of which one is there", "gzip,gzip,gzip,gzip", GZIP, PLAIN, 0},
+};
+
+static void decodes_what_servers_send(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(framed); i++) {
+		struct ing_buf once, twice, out;
+		struct ing_error err = {0};
+		print_message("%s\n", framed[i].name);
+		ing_buf_init(&once, 1 << 20);
+		ing_buf_init(&twice, 1 << 20);
+		pack(&once, framed[i].inner, GREETING, strlen(GREETING));
+		pack(&twice, framed[i].outer, once.data, once.len);
+		assert_int_equal(
+			decode(framed[i].codings, twice.data, twice.len, 1 << 20, &out, &err),
+			framed[i].want);
+		if (framed[i].want == 0) {
+			assert_string_equal(ing_buf_str(&out), GREETING);
+			assert_int_equal(err.code, ING_FAIL_NONE);
+		} else {
+			assert_int_equal(-(int)err.code, framed[i].want);
+			assert_true(err.msg[0] != '\0');
+		}
+		ing_buf_done(&out);
+		ing_buf_done(&once);
+		ing_buf_done(&twice);
+	}
+}
+
+static void brotli_is_decoded(void **state)
+{
+	(void)state;
+	struct ing_buf out;
+	size_t bytes = sizeof(GREETING_BR) - 1;
+	assert_int_equal(decode("br", GREETING_BR, bytes, 1 << 20, &out, NULL), 0);
+	assert_string_equal(ing_buf_str(&out), GREETING);
+	ing_buf_done(&out);
+	/* What follows the stream is ignored. */
+	assert_int_equal(decode("br", GREETING_BR "junk", bytes + 4, 1 << 20, &out, NULL), 0);
+	assert_string_equal(ing_buf_str(&out), GREETING);
+	ing_buf_done(&out);
+	for (size_t n = 1; n < bytes; n++) {
+		assert_int_equal(
+			decode("br", GREETING_BR, n, 1 << 20, &out, NULL), -ING_FAIL_TRUNCATED);
+		ing_buf_done(&out);
+	}
+	struct ing_buf wrapped;
+	ing_buf_init(&wrapped, 1 << 20);
+	pack(&wrapped, GZIP, GREETING_BR, bytes);
+	assert_int_equal(decode("br, gzip", wrapped.data, wrapped.len, 1 << 20, &out, NULL), 0);
+	assert_string_equal(ing_buf_str(&out), GREETING);
+	ing_buf_done(&out);
+	ing_buf_done(&wrapped);
+}
+
+static void nothing_is_nothing_in_every_coding(void **state)
+{
+	static const char *const codings[] = {NULL, "", "gzip", "deflate", "br", "br, gzip"};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(codings); i++) {
+		struct ing_buf out;
+		assert_int_equal(decode(codings[i], "", 0, 1 << 20, &out, NULL), 0);
+		assert_int_equal(out.len, 0);
+		ing_buf_done(&out);
+	}
+}
+
+static void every_cut_of_gzip_is_seen(void **state)
+{
+	(void)state;
+	struct ing_buf gz, out;
+	ing_buf_init(&gz, 1 << 20);
+	pack(&gz, GZIP, GREETING, strlen(GREETING));
+	for (size_t n = 1; n < gz.len; n++) {
+		assert_int_equal(
+			decode("gzip", gz.data, n, 1 << 20, &out, NULL), -ING_FAIL_TRUNCATED);
+		ing_buf_done(&out);
+	}
+	gz.data[gz.len - 6] ^= 1; /* in the checksum */
+	assert_int_equal(decode("gzip", gz.data, gz.len, 1 << 20, &out, NULL), -ING_FAIL_SYNTAX);
+	ing_buf_done(&out);
+	ing_buf_done(&gz);
+	/* One byte can be gzip's first, or no gzip. */
+	assert_int_equal(decode("gzip", "\x1f", 1, 1 << 20, &out, NULL), -ING_FAIL_TRUNCATED);
+	ing_buf_done(&out);
+	assert_int_equal(decode("gzip", "x", 1, 1 << 20, &out, NULL), 0);
+	assert_string_equal(ing_buf_str(&out), "x");
+	ing_buf_done(&out);
+}
+
+static const struct {
+	const char *name;
+	const char *tail;
+	size_t bytes;
+	bool second_member; /* before the tail */
+	int want;
+} tails[] = {
+	{"one member", "", 0, false, 0},
+	{"two members", "", 0, true, 0},
+	{"garbage", "\r\n<!-- cached -->", 17, false, 0},
+	{"one byte", "\n", 1, false, 0},
+	{"the first byte of another", "\x1f", 1, false, 0},
+	{"zero padding", "\0\0\0\0\0", 5, true, 0},
+	{"a member cut at its front", "\x1f\x8b\x08", 3, false, -ING_FAIL_TRUNCATED},
+	{"a damaged member", "\x1f\x8b\xff\xff\xff\xff", 6, true, -ING_FAIL_SYNTAX},
+};
+
+static void gzip_members_and_what_follows_them(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(tails); i++) {
+		struct ing_buf gz, out;
+		print_message("%s\n", tails[i].name);
+		ing_buf_init(&gz, 1 << 20);
+		pack(&gz, GZIP, GREETING, strlen(GREETING));
+		if (tails[i].second_member)
+			pack(&gz, GZIP, "and more", 8);
+		ing_buf_add(&gz, tails[i].tail, tails[i].bytes);
+		assert_int_equal(
+			decode("gzip", gz.data, gz.len, 1 << 20, &out, NULL), tails[i].want);
+		if (tails[i].want == 0)
+			assert_string_equal(ing_buf_str(&out),
+				tails[i].second_member ? GREETING "and more" : GREETING);
+		ing_buf_done(&out);
+		ing_buf_done(&gz);
+	}
+}
+
+static void output_is_capped(void **state)
+{
+	(void)state;
+	static const size_t zeros = 8 << 20;
+	void *data = calloc(1, zeros);
+	assert_non_null(data);
+	struct ing_buf gz, twice, out;
+	ing_buf_init(&gz, 2 * zeros);
+	ing_buf_init(&twice, 1 << 20);
+	pack(&gz, GZIP, data, zeros);
+	pack(&twice, GZIP, gz.data, gz.len);
+	assert_int_equal(decode("gzip", gz.data, gz.len, zeros, &out, NULL), 0);
+	assert_int_equal(out.len, zeros);
+	ing_buf_done(&out);
+	assert_int_equal(decode("gzip", gz.data, gz.len, zeros - 1, &out, NULL), -ING_FAIL_TOO_BIG);
+	assert_true(out.len < zeros);
+	ing_buf_done(&out);
+	assert_int_equal(decode("gzip, gzip", twice.data, twice.len, 1 << 20, &out, NULL),
+		-ING_FAIL_TOO_BIG);
+	ing_buf_done(&out);
+	assert_int_equal(
+		decode("br", BOMB_BR, sizeof(BOMB_BR) - 1, 1 << 20, &out, NULL), -ING_FAIL_TOO_BIG);
+	ing_buf_done(&out);
+	assert_int_equal(decode("identity", "12345", 5, 4, &out, NULL), -ING_FAIL_TOO_BIG);
+	ing_buf_done(&out);
+	ing_buf_done(&gz);
+	ing_buf_done(&twice);
+	free(data);
+}
+
+static void says_whether_there_is_work(void **state)
+{
+	(void)state;
+	assert_false(ing_decode_needed(NULL));
+	assert_false(ing_decode_needed(""));
+	assert_false(ing_decode_needed(" identity, "));
+	assert_true(ing_decode_needed("gzip"));
+	assert_true(ing_decode_needed("identity, br"));
+	assert_true(ing_decode_needed("unheard-of"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decodes_what_servers_send),
+		cmocka_unit_test(brotli_is_decoded),
+		cmocka_unit_test(nothing_is_nothing_in_every_coding),
+		cmocka_unit_test(every_cut_of_gzip_is_seen),
+		cmocka_unit_test(gzip_members_and_what_follows_them),
+		cmocka_unit_test(output_is_capped),
+		cmocka_unit_test(says_whether_there_is_work),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
