@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The configuration: values from files and --set, the text and place of every kind of error, the
+ * dump that reads back, and the table itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/data/yaml.h"
+#include "worker/conf/conf.h"
+#include "worker/conf/conf_priv.h"
+#include "worker/conf/paths.h"
+
+#define AGENT "fetch.user_agent=test/1.0 (+https://test.example/)"
+
+/* Arguments as main() gets them; nobody writes to them. */
+#define SETS(...) ((char *const *)(uintptr_t)(const char *const[]){__VA_ARGS__, NULL})
+
+static char folder[] = "/tmp/conf_test.XXXXXX";
+
+/* Load text as the file c.yaml of a temporary working folder, so that errors name it so. */
+static int load(const char *text, char *const *sets, enum ing_conf_use use, struct ing_conf **conf,
+	struct ing_conf_errors *errs)
+{
+	*conf = NULL;
+	*errs = (struct ing_conf_errors){0};
+	FILE *f = fopen("c.yaml", "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	return ing_conf_load("c.yaml", sets, use, conf, errs);
+}
+
+static struct ing_conf *load_good(const char *text, char *const *sets, enum ing_conf_use use)
+{
+	struct ing_conf *conf;
+	struct ing_conf_errors errs;
+	if (load(text, sets, use, &conf, &errs) != 0)
+		fail_msg("%s", errs.lines[0]);
+	assert_int_equal(errs.count, 0);
+	ing_conf_errors_done(&errs);
+	return conf;
+}
+
+static void defaults_are_a_whole_configuration(void **state)
+{
+	(void)state;
+	unsetenv("INGEST_WORKER_INSTANCE");
+	struct ing_conf *c = load_good("", NULL, ING_CONF_CTL);
+	char host[256] = "";
+	gethostname(host, sizeof(host) - 1);
+	assert_string_equal(c->instance, host);
+	assert_string_equal(c->kafka.group, "ingest-worker");
+	assert_string_equal(c->kafka.topics.requests, "ingest-file-requests");
+	assert_string_equal(c->kafka.topics.results, "ingest-file-results");
+	assert_int_equal(c->kafka.max_message_bytes, 8 << 20);
+	assert_non_null(c->kafka.properties);
+	assert_null(c->kafka.properties[0]);
+	assert_string_equal(c->postgres.dsn, "");
+	assert_string_equal(c->warc.dir, "");
+	assert_int_equal(c->warc.max_bytes, 1000000000);
+	assert_string_equal(c->rules.dir, ing_path_rules());
+	assert_int_equal(c->fetch.max_body_bytes, 134217728);
+	assert_null(c->fetch.ca_file);
+	assert_null(c->fetch.proxy);
+	assert_null(c->fetch.connect_to[0]);
+	assert_null(c->fetch.allow_address[0]);
+	assert_int_equal(c->gate.concurrency, 256);
+	assert_int_equal(c->gate.host_concurrency, 1);
+	assert_int_equal(c->gate.robots, ING_ROBOTS_IGNORE);
+	assert_int_equal(c->intake.max_waiting, 20000);
+	assert_int_equal(c->scrape.max_bytes, 16 << 20);
+	assert_int_equal(c->log.level, ING_LOG_INFO);
+	ing_conf_free(c);
+	setenv("INGEST_WORKER_INSTANCE", "7", 1);
+	c = load_good("", NULL, ING_CONF_CTL);
+	assert_int_equal(strncmp(c->instance, host, strlen(host)), 0);
+	assert_string_equal(c->instance + strlen(host), "@7");
+	ing_conf_free(c);
+	unsetenv("INGEST_WORKER_INSTANCE");
+}
+
+static void places_come_from_the_environment(void **state)
+{
+	(void)state;
+	setenv("STATE_DIRECTORY", "/s/one:/s/two", 1);
+	setenv("CACHE_DIRECTORY", "/c", 1);
+	struct ing_conf *c = load_good("", NULL, ING_CONF_CTL);
+	assert_string_equal(c->state.dir, "/s/one");
+	assert_string_equal(c->spool.dir, "/c");
+	ing_conf_free(c);
+	unsetenv("STATE_DIRECTORY");
+	unsetenv("CACHE_DIRECTORY");
+}
+
+static void files_and_sets_are_laid_over_one_another(void **state)
+{
+	(void)state;
+	char *const *sets = SETS("gate.concurrency=7", "fetch.connect_to=[\":80:127.0.0.1:8080\"]",
+		"gate={host_delay_ms: 9, concurrency: 8}", "fetch.allow_address=127.0.0.0/8",
+		"kafka.topics.dead=", "fetch.ca_file=~", "warc.dir=/w x=y", "log.level=debug",
+		AGENT);
+	struct ing_conf *c = load_good("# a comment\n"
+				       "kafka:\n"
+				       "  brokers: \"a:1,[::1]:2, c\"\n"
+				       "  topics: {requests: r, dead: d}\n"
+				       "  properties: {security.protocol: ssl, linger.ms: 5}\n"
+				       "  max_message_bytes: 2 MiB\n"
+				       "gate.max_wait_ms: 0\n"
+				       "gate:\n"
+				       "  concurrency: 5\n"
+				       "postgres:\n"
+				       "fetch:\n"
+				       "  ca_file: /nowhere\n"
+				       "  allow_address: [10.0.0.0/8, \"::1\"]\n"
+				       "  memory_bytes: 1GiB\n"
+				       "  proxy: http://u:p@h:80\n"
+				       "instance: 5\n",
+		sets, ING_CONF_DAEMON);
+	assert_string_equal(c->kafka.brokers, "a:1,[::1]:2, c");
+	assert_string_equal(c->kafka.topics.requests, "r");
+	assert_string_equal(
+		c->kafka.topics.dead, "ingest-file-requests-dead"); /* nothing: the default */
+	assert_string_equal(c->kafka.properties[0], "security.protocol=ssl");
+	assert_string_equal(c->kafka.properties[1], "linger.ms=5");
+	assert_null(c->kafka.properties[2]);
+	assert_int_equal(c->kafka.max_message_bytes, 2 << 20);
+	assert_int_equal(c->gate.concurrency, 8);
+	assert_int_equal(c->gate.host_delay_ms, 9);
+	assert_int_equal(c->gate.max_wait_ms, 0);
+	assert_string_equal(c->fetch.connect_to[0], ":80:127.0.0.1:8080");
+	assert_null(c->fetch.connect_to[1]);
+	assert_string_equal(c->fetch.allow_address[0], "127.0.0.0/8");
+	assert_null(c->fetch.allow_address[1]);
+	assert_null(c->fetch.ca_file);
+	assert_int_equal(c->fetch.memory_bytes, 1 << 30);
+	assert_string_equal(c->fetch.proxy, "http://u:p@h:80");
+	assert_string_equal(c->warc.dir, "/w x=y");
+	assert_string_equal(c->instance, "5");
+	assert_int_equal(c->log.level, ING_LOG_DEBUG);
+	ing_conf_free(c);
+}
+
+/* One error each; the whole line. */
+static const struct {
+	const char *file;
+	const char *set;
+	const char *want;
+} error_cases[] = {
+	{"gate:\n  concurrency: 0\n", NULL,
+		"c.yaml:2:16: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is 0"},
+	{"gate:\n  concurrency: \"5\"\n", NULL,
+		"c.yaml:2:16: key \"gate.concurrency\": must be a number: leave the quotes out"},
+	{"gate: {concurrency: five}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"gate: {concurrency: -5}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"gate: {concurrency: 5KiB}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"gate: {concurrency: [5]}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"fetch: {memory_bytes: 5 kB}\n", NULL,
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
+		"KiB, MiB or GiB behind it"},
+	{"fetch: {memory_bytes: 99999999999999999999}\n", NULL,
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
+		"KiB, MiB or GiB behind it"},
+	{"fetch: {memory_bytes: 9999999999999GiB}\n", NULL,
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
+		"KiB, MiB or GiB behind it"},
+	{"fetch: {memory_bytes: 1023KiB}\n", NULL,
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+		"and is 1047552"},
+	{"fetch:\n  timeout: 5\n", NULL,
+		"c.yaml:2:3: key \"fetch.timeout\": there is no such key; did you mean "
+		"\"fetch.timeout_ms\"?"},
+	{"timeout_ms: 5\n", NULL,
+		"c.yaml:1:1: key \"timeout_ms\": there is no such key; did you mean "
+		"\"fetch.timeout_ms\"?"},
+	{"colour: red\n", NULL, "c.yaml:1:1: key \"colour\": there is no such key"},
+	{"kafka:\n  topics:\n    request: x\n", NULL,
+		"c.yaml:3:5: key \"kafka.topics.request\": there is no such key; did you mean "
+		"\"kafka.topics.requests\"?"},
+	{"kafka: x\n", NULL, "c.yaml:1:8: key \"kafka\": must be a mapping of keys to values"},
+	{"- a\n", NULL, "c.yaml:1:1: must be a mapping of keys to values"},
+	{"a: [\n", NULL,
+		"c.yaml:2:1: did not find expected node content while parsing a flow node (line 2)"},
+	{"gate: {robots: ignore}\ngate: {}\n", NULL,
+		"c.yaml:2:1: key \"gate\" was given before, at 1:1"},
+	{"gate: {max_wait_ms: 1}\ngate.max_wait_ms: 2\n", NULL,
+		"c.yaml:2:1: key \"gate.max_wait_ms\": was given before, at 1:21"},
+	{"gate: {robots: obey}\n", NULL,
+		"c.yaml:1:16: key \"gate.robots\": obey is not built yet: this version does not read "
+		"robots.txt; say ignore to run it all the same"},
+	{"gate: {robots: yes}\n", NULL, "c.yaml:1:16: key \"gate.robots\": must be obey or ignore"},
+	{"log: {level: [debug]}\n", NULL,
+		"c.yaml:1:14: key \"log.level\": must be error, warning, info or debug"},
+	{"instance: a/b\n", NULL,
+		"c.yaml:1:11: key \"instance\": must be made of letters, digits and . _ @ : - and not "
+		"begin with a dot"},
+	{"instance: \"\"\n", NULL, "c.yaml:1:11: key \"instance\": must not be empty"},
+	{"instance: \"a\\0b\"\n", NULL,
+		"c.yaml:1:11: key \"instance\": must not hold control characters"},
+	{"instance: [a]\n", NULL, "c.yaml:1:11: key \"instance\": must be a text"},
+	{"warc: {dir: \"/a\\nb\"}\n", NULL,
+		"c.yaml:1:13: key \"warc.dir\": must not hold control characters"},
+	{"warc: {prefix: a/b}\n", NULL,
+		"c.yaml:1:16: key \"warc.prefix\": must be made of letters, digits and . _ - and not "
+		"begin with a dot"},
+	{"kafka: {topics: {results: \"a b\"}}\n", NULL,
+		"c.yaml:1:27: key \"kafka.topics.results\": must be made of letters, digits and . _ -"},
+	{"kafka: {brokers: \"a:1,:2\"}\n", NULL,
+		"c.yaml:1:18: key \"kafka.brokers\": broker at character 5: not HOST:PORT"},
+	{"kafka: {brokers: \"a:99999\"}\n", NULL,
+		"c.yaml:1:18: key \"kafka.brokers\": broker at character 1: a port is a number from 1 to "
+		"65535"},
+	{"kafka:\n  properties:\n    - a=b\n    - c\n", NULL,
+		"c.yaml:4:7: key \"kafka.properties\": not NAME=VALUE"},
+	{"kafka:\n  properties:\n    a b: c\n", NULL,
+		"c.yaml:3:10: key \"kafka.properties\": not NAME=VALUE"},
+	{"kafka:\n  properties: [[a]]\n", NULL,
+		"c.yaml:2:16: key \"kafka.properties\": the items of the list must be texts"},
+	{"fetch: {allow_address: {a: b}}\n", NULL,
+		"c.yaml:1:24: key \"fetch.allow_address\": must be a list of texts"},
+	{"fetch: {allow_address: [\"\"]}\n", NULL,
+		"c.yaml:1:25: key \"fetch.allow_address\": the items of the list must not be empty"},
+	{"fetch:\n  allow_address:\n  - 10.0.0.0/8\n  - 10.0.0.0/33\n", NULL,
+		"c.yaml:4:5: key \"fetch.allow_address\": 10.0.0.0/33: the prefix length must be a "
+		"number from 0 to 32"},
+	{"fetch: {connect_to: \"a:1:b\"}\n", NULL,
+		"c.yaml:1:21: key \"fetch.connect_to\": \"a:1:b\": not "
+		"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
+	{"fetch: {connect_to: [\"::b:1\", \"a:x:b:1\"]}\n", NULL,
+		"c.yaml:1:31: key \"fetch.connect_to\": \"a:x:b:1\": a port is a number from 1 to "
+		"65535, or empty"},
+	{"fetch: {connect_to: \"[::g]::b:1\"}\n", NULL,
+		"c.yaml:1:21: key \"fetch.connect_to\": \"[::g]::b:1\": not "
+		"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
+	{"fetch: {proxy: \"http://user:secret@host\"}\n", NULL,
+		"c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
+		"http://USER:PASSWORD@HOST:PORT"},
+	{"fetch: {proxy: \"socks5://host:1\"}\n", NULL,
+		"c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
+		"http://USER:PASSWORD@HOST:PORT"},
+	{"fetch: {proxy: \"http://host:1/path\"}\n", NULL,
+		"c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
+		"http://USER:PASSWORD@HOST:PORT"},
+	{"fetch: {user_agent: \"(x) a/1 http://h/\"}\n", NULL,
+		"c.yaml:1:21: key \"fetch.user_agent\": must begin with the name of a product, such as "
+		"example-archive/1.0"},
+	{"fetch: {user_agent: \"a/1 \u00e9\"}\n", NULL,
+		"c.yaml:1:21: key \"fetch.user_agent\": may hold printable ASCII characters only"},
+	{"\"\": x\n", NULL, "c.yaml:1:1: key \"\": there is no such key"},
+	{"", "gate.concurrency", "--set 1:1:1: not KEY=VALUE"},
+	{"", "=5", "--set 1:1:1: not KEY=VALUE"},
+	{"", "gate.concurency=5",
+		"--set 1:1:1: key \"gate.concurency\": there is no such key; did you mean "
+		"\"gate.concurrency\"?"},
+	{"", "gate.concurrency=x",
+		"--set 1:1:18: key \"gate.concurrency\": must be a whole number"},
+	{"", "gate={concurrency: x}",
+		"--set 1:1:20: key \"gate.concurrency\": must be a whole number"},
+	{"", "gate=5", "--set 1:1:6: key \"gate\": must be a mapping of keys to values"},
+	{"", "gate.concurrency=[",
+		"--set 1:1:19: did not find expected node content while parsing a flow node (line 1)"},
+};
+
+static void errors_say_where_and_what(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(error_cases); i++) {
+		char set[200] = "";
+		char *sets[] = {set, NULL};
+		struct ing_conf *conf;
+		struct ing_conf_errors errs;
+		bool with_set = error_cases[i].set != NULL;
+		if (with_set)
+			snprintf(set, sizeof(set), "%s", error_cases[i].set);
+		int rc = load(
+			error_cases[i].file, with_set ? sets : NULL, ING_CONF_CTL, &conf, &errs);
+		if (rc != -ING_FAIL_CONFIG || errs.count != 1 ||
+			strcmp(errs.lines[0], error_cases[i].want) != 0)
+			fail_msg("%s%s: %zu: %s\nwant %s", error_cases[i].file, set, errs.count,
+				errs.count > 0 ? errs.lines[0] : "no error", error_cases[i].want);
+		assert_null(conf);
+		ing_conf_errors_done(&errs);
+	}
+}
+
+static void all_errors_come_in_one_report(void **state)
+{
+	(void)state;
+	char *const *sets = SETS("gate.concurrency=0", "nothing=1");
+	struct ing_conf *conf;
+	struct ing_conf_errors errs;
+	assert_int_equal(load("x: 1\nfetch: {timeout_ms: x, allow_address: [a, b]}\n", sets,
+				 ING_CONF_DAEMON, &conf, &errs),
+		-ING_FAIL_CONFIG);
+	assert_int_equal(errs.count, 6);
+	assert_non_null(strstr(errs.lines[0], "c.yaml:1:1:"));
+	assert_non_null(strstr(errs.lines[1], "c.yaml:2:21:"));
+	assert_non_null(strstr(errs.lines[2], "c.yaml:2:40:"));
+	assert_non_null(strstr(errs.lines[3], "c.yaml:2:43:"));
+	assert_non_null(strstr(errs.lines[4], "--set 1:1:18:"));
+	assert_non_null(strstr(errs.lines[5], "--set 2:1:1:"));
+	ing_conf_errors_done(&errs);
+	char many[4000] = "";
+	size_t n = 0;
+	for (int i = 0; i < 150; i++)
+		n += (size_t)snprintf(many + n, sizeof(many) - n, "zz%d: 1\n", i);
+	assert_int_equal(load(many, NULL, ING_CONF_CTL, &conf, &errs), -ING_FAIL_CONFIG);
+	assert_int_equal(errs.count, ING_CONF_MAX_ERRORS);
+	ing_conf_errors_done(&errs);
+}
+
+static void a_missing_file_is_an_error(void **state)
+{
+	(void)state;
+	struct ing_conf *conf = NULL;
+	struct ing_conf_errors errs = {0};
+	assert_int_equal(
+		ing_conf_load("none.yaml", NULL, ING_CONF_CTL, &conf, &errs), -ING_FAIL_CONFIG);
+	assert_int_equal(errs.count, 1);
+	assert_string_equal(errs.lines[0], "none.yaml: there is no such file");
+	ing_conf_errors_done(&errs);
+}
+
+static const struct {
+	const char *agent;
+	bool contact;
+} agents[] = {
+	{"a/1 (+https://a.example/)", true},
+	{"a (http://a.example)", true},
+	{"a/1 someone@a.example", true},
+	{"a/1 (mailto:x@a.example)", true},
+	{"a/1", false},
+	{"a/1 (someone@localhost)", false},
+	{"a/1 (://)", false},
+	{"a/1 @x.y", false},
+};
+
+static void a_daemon_names_a_contact(void **state)
+{
+	(void)state;
+	struct ing_conf *conf;
+	struct ing_conf_errors errs;
+	assert_int_equal(load("", NULL, ING_CONF_DAEMON, &conf, &errs), -ING_FAIL_CONFIG);
+	assert_int_equal(errs.count, 1);
+	assert_non_null(
+		strstr(errs.lines[0], "default: key \"fetch.user_agent\": must hold a URL or"));
+	ing_conf_errors_done(&errs);
+	for (size_t i = 0; i < ING_ARRAY_LEN(agents); i++) {
+		char text[200];
+		snprintf(text, sizeof(text), "fetch:\n  user_agent: \"%s\"\n", agents[i].agent);
+		int rc = load(text, NULL, ING_CONF_DAEMON, &conf, &errs);
+		if ((rc == 0) != agents[i].contact)
+			fail_msg("%s", agents[i].agent);
+		if (rc != 0)
+			assert_non_null(
+				strstr(errs.lines[0], "c.yaml:2:15: key \"fetch.user_agent\""));
+		ing_conf_free(conf);
+		ing_conf_errors_done(&errs);
+		ing_conf_free(load_good(text, NULL, ING_CONF_CTL));
+	}
+}
+
+static void a_daemon_needs_what_it_reads(void **state)
+{
+	(void)state;
+	char *const *sets = SETS(AGENT, "kafka.brokers=\"\"", "fetch.ca_file=/nonexistent/ca.pem");
+	struct ing_conf *conf;
+	struct ing_conf_errors errs;
+	assert_int_equal(load("", sets, ING_CONF_DAEMON, &conf, &errs), -ING_FAIL_CONFIG);
+	assert_int_equal(errs.count, 2);
+	assert_string_equal(
+		errs.lines[0], "--set 2:1:15: key \"kafka.brokers\": the daemon needs a broker");
+	assert_string_equal(errs.lines[1],
+		"--set 3:1:15: key \"fetch.ca_file\": cannot be read: /nonexistent/ca.pem");
+	ing_conf_errors_done(&errs);
+}
+
+static char *dump(const struct ing_conf *conf)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	ing_conf_dump(conf, f);
+	fclose(f);
+	return text;
+}
+
+static void the_dump_reads_back(void **state)
+{
+	(void)state;
+	char *const *sets = SETS("instance=a@b:c", "kafka.properties={a.b: \"c \\\" #d\", e: \"\"}",
+		"postgres.dsn=\"host='x y' password=\\\\\u00e9\"",
+		"fetch.proxy=http://u:p%20@h:3128",
+		"fetch.connect_to=[\"::localhost:1\", \"[::1]:80:[::1]:8080\"]",
+		"kafka.topics.pdf_text=\"\"", "warc.max_bytes=1125899906842624", "log.level=error",
+		"fetch.allow_address=::1");
+	struct ing_conf *one = load_good("", sets, ING_CONF_CTL);
+	char *text = dump(one);
+	struct ing_conf *two = load_good(text, NULL, ING_CONF_CTL);
+	char *again = dump(two);
+	assert_string_equal(text, again);
+	assert_string_equal(two->postgres.dsn, "host='x y' password=\\\u00e9");
+	assert_string_equal(two->kafka.properties[0], "a.b=c \" #d");
+	assert_string_equal(two->kafka.properties[1], "e=");
+	assert_string_equal(two->kafka.topics.pdf_text, "");
+	assert_string_equal(two->fetch.connect_to[1], "[::1]:80:[::1]:8080");
+	assert_string_equal(two->fetch.proxy, "http://u:p%20@h:3128");
+	for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		assert_true(strcspn(line, "\n") <= 100);
+	}
+	free(text);
+	free(again);
+	ing_conf_free(one);
+	ing_conf_free(two);
+}
+
+static void the_manual_has_every_key(void **state)
+{
+	(void)state;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	ing_conf_dump_man(f);
+	fclose(f);
+	for (size_t i = 0; i < ing_conf_key_count; i++) {
+		char item[200];
+		snprintf(item, sizeof(item), "\n.It Ic %s\n%s", ing_conf_keys[i].name,
+			ing_conf_keys[i].sentence);
+		if (strstr(text, item) == NULL)
+			fail_msg("%s", item);
+	}
+	for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+		if (line[0] == '.')
+			assert_true(strncmp(line, ".It ", 4) == 0 ||
+				    strncmp(line, ".Bl ", 4) == 0 ||
+				    strncmp(line, ".El\n", 4) == 0);
+		assert_true(line[0] != '\'' && line[0] != '\n');
+	}
+	assert_null(strchr(text, '\\'));
+	free(text);
+}
+
+/* The section of a key must not come back after another one has begun, or the dump would have it
+ * twice. */
+static void check_order(size_t i)
+{
+	const char *name = ing_conf_keys[i].name;
+	for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+		size_t n = (size_t)(dot - name) + 1;
+		bool left = false;
+		for (size_t k = i; k-- > 0;) {
+			bool inside = strncmp(ing_conf_keys[k].name, name, n) == 0;
+			assert_false(left && inside);
+			left = left || !inside;
+		}
+	}
+}
+
+static void every_row_is_documented_and_in_range(void **state)
+{
+	(void)state;
+	struct ing_conf *conf = ing_alloc(sizeof(*conf));
+	struct ing_conf_errors errs = {0};
+	for (size_t i = 0; i < ing_conf_key_count; i++) {
+		const struct ing_conf_key *key = &ing_conf_keys[i];
+		size_t n = strlen(key->sentence);
+		assert_true(n > 10 && key->sentence[n - 1] == '.');
+		assert_true(isupper((unsigned char)key->sentence[0]));
+		assert_null(strpbrk(key->sentence, "\"\\\n"));
+		assert_true(key->min <= key->max);
+		bool number = key->type == ING_CONF_UINT || key->type == ING_CONF_SIZE ||
+			      key->type == ING_CONF_WIDE;
+		assert_int_equal(number, key->unit != NULL);
+		if (key->type == ING_CONF_UINT)
+			assert_true(key->max <= UINT32_MAX);
+		check_order(i);
+		for (size_t k = 0; k < i; k++) {
+			assert_string_not_equal(ing_conf_keys[k].name, key->name);
+			assert_true(ing_conf_keys[k].offset != key->offset);
+		}
+		struct ing_yaml_limits limits = ING_YAML_LIMITS_DEFAULT;
+		struct ing_yaml *doc = NULL;
+		struct ing_error err = {0};
+		struct ing_buf text;
+		ing_buf_init(&text, 10000);
+		ing_conf_fallback(key, &text);
+		assert_int_equal(
+			ing_yaml_parse("d", ing_buf_str(&text), text.len, &limits, &doc, &err), 0);
+		ing_conf_set(conf, key, ing_yaml_root(doc), "default", &errs);
+		if (errs.count > 0)
+			fail_msg("%s", errs.lines[0]);
+		ing_yaml_free(doc);
+		ing_buf_done(&text);
+		assert_true(ing_conf_fallback_words(key)[0] != '\0');
+	}
+	ing_conf_free(conf);
+}
+
+static void a_build_tree_finds_its_parts(void **state)
+{
+	(void)state;
+	assert_string_equal(ing_path_rules(), ING_SOURCE_DIR "/rules");
+	assert_string_equal(ing_path_examiner(), ING_BINARY_DIR "/worker/examine/ingest-examiner");
+	assert_true(ing_path_config()[0] == '/');
+}
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) != NULL && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+	(void)state;
+	remove("c.yaml");
+	return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_a_whole_configuration),
+		cmocka_unit_test(places_come_from_the_environment),
+		cmocka_unit_test(files_and_sets_are_laid_over_one_another),
+		cmocka_unit_test(errors_say_where_and_what),
+		cmocka_unit_test(all_errors_come_in_one_report),
+		cmocka_unit_test(a_missing_file_is_an_error),
+		cmocka_unit_test(a_daemon_names_a_contact),
+		cmocka_unit_test(a_daemon_needs_what_it_reads),
+		cmocka_unit_test(the_dump_reads_back),
+		cmocka_unit_test(the_manual_has_every_key),
+		cmocka_unit_test(every_row_is_documented_and_in_range),
+		cmocka_unit_test(a_build_tree_finds_its_parts),
+	};
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

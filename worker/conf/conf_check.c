@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What texts of the configuration must look like. Each check gets one text, or one item of a list,
+ * and says what is wrong with it in words that fit behind the name of the key. A text that may hold
+ * a password is never repeated.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "common/net/addr.h"
+#include "common/net/url.h"
+#include "worker/conf/conf_priv.h"
+
+static bool is_made_of(const char *s, size_t bytes, const char *also)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (!isalnum((unsigned char)s[i]) && (s[i] == '\0' || strchr(also, s[i]) == NULL))
+			return false;
+	}
+	return bytes > 0;
+}
+
+/* A decimal number from 1 to 65535, or nothing where that is allowed. */
+static bool is_port(const char *s, size_t bytes, bool may_be_empty)
+{
+	unsigned port = 0;
+	if (bytes == 0)
+		return may_be_empty;
+	for (size_t i = 0; i < bytes; i++) {
+		if (bytes > 5 || s[i] < '0' || s[i] > '9')
+			return false;
+		port = port * 10 + (unsigned)(s[i] - '0');
+	}
+	return port >= 1 && port <= 65535;
+}
+
+/* Bytes of a host name, address or bracketed IPv6 address at the front of s. */
+static size_t host_length(const char *s)
+{
+	if (s[0] != '[')
+		return strcspn(s, ":,");
+	struct ing_addr addr;
+	char text[ING_ADDR_TEXT_BYTES];
+	size_t n = strcspn(s, "]");
+	if (s[n] != ']' || n < 2 || n - 1 >= sizeof(text))
+		return 0;
+	memcpy(text, s + 1, n - 1);
+	text[n - 1] = '\0';
+	return ing_addr_parse(text, &addr) && addr.family == 6 ? n + 1 : 0;
+}
+
+/* What a request header may hold: printable ASCII (RFC 9110 section 5.5, without the obsolete
+ * part). */
+static bool is_header_text(const char *s)
+{
+	for (; *s != '\0'; s++) {
+		if ((unsigned char)*s < 0x20 || (unsigned char)*s > 0x7e)
+			return false;
+	}
+	return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_conf_check_instance(const char *text, struct ing_error *err)
+{
+	if (text[0] != '.' && is_made_of(text, strlen(text), "._@:-"))
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG,
+		"must be made of letters, digits and . _ @ : - and not begin with a dot");
+}
+
+int ing_conf_check_file_part(const char *text, struct ing_error *err)
+{
+	if (text[0] != '.' && is_made_of(text, strlen(text), "._-"))
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG,
+		"must be made of letters, digits and . _ - and not begin with a dot");
+}
+
+int ing_conf_check_topic(const char *text, struct ing_error *err)
+{
+	bool dots = strcmp(text, ".") == 0 || strcmp(text, "..") == 0;
+	if (!dots && is_made_of(text, strlen(text), "._-"))
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG, "must be made of letters, digits and . _ -");
+}
+
+int ing_conf_check_brokers(const char *text, struct ing_error *err)
+{
+	for (const char *s = text;; s++) {
+		s += strspn(s, " ");
+		size_t host = host_length(s);
+		bool bracketed = s[0] == '[';
+		if (host == 0 || (!bracketed && !is_made_of(s, host, "._-")))
+			return ing_error_set(err, ING_FAIL_CONFIG,
+				"broker at character %zu: not HOST:PORT", (size_t)(s - text) + 1);
+		const char *port = s + host;
+		if (*port == ':') {
+			size_t digits = strcspn(port + 1, ", ");
+			if (!is_port(port + 1, digits, false))
+				return ing_error_set(err, ING_FAIL_CONFIG,
+					"broker at character %zu: a port is a number from 1 to 65535",
+					(size_t)(s - text) + 1);
+			port += 1 + digits;
+		}
+		port += strspn(port, " ");
+		if (*port == '\0')
+			return 0;
+		if (*port != ',')
+			return ing_error_set(err, ING_FAIL_CONFIG,
+				"broker at character %zu: not HOST:PORT", (size_t)(s - text) + 1);
+		s = port;
+	}
+}
+
+int ing_conf_check_property(const char *text, struct ing_error *err)
+{
+	size_t name = strcspn(text, "=");
+	if (text[name] != '=' || !is_made_of(text, name, "._-"))
+		return ing_error_set(err, ING_FAIL_CONFIG, "not NAME=VALUE");
+	return 0;
+}
+
+/* RFC 9110 section 10.1.5: a product is a token, and a slash and another behind it perhaps. */
+int ing_conf_check_agent(const char *text, struct ing_error *err)
+{
+	static const char token[] = "!#$%&'*+-.^_`|~";
+	if (!is_header_text(text))
+		return ing_error_set(
+			err, ING_FAIL_CONFIG, "may hold printable ASCII characters only");
+	size_t word = strcspn(text, " ");
+	size_t product = strcspn(text, "/ ");
+	bool versioned = text[product] == '/';
+	if (!is_made_of(text, product, token) ||
+		(versioned && !is_made_of(text + product + 1, word - product - 1, token)))
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"must begin with the name of a product, such as example-archive/1.0");
+	return 0;
+}
+
+bool ing_conf_has_contact(const char *user_agent)
+{
+	const char *url = strstr(user_agent, "://");
+	if (url != NULL && url > user_agent && isalpha((unsigned char)url[-1]) &&
+		isalnum((unsigned char)url[3]))
+		return true;
+	for (const char *at = strchr(user_agent, '@'); at != NULL; at = strchr(at + 1, '@')) {
+		size_t host = strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					     "0123456789.-");
+		if (at > user_agent && isalnum((unsigned char)at[-1]) && host > 0 &&
+			memchr(at + 1, '.', host) != NULL)
+			return true;
+	}
+	return false;
+}
+
+int ing_conf_check_connect_to(const char *text, struct ing_error *err)
+{
+	const char *s = text;
+	for (int i = 0; i < 4; i++) {
+		bool host = i == 0 || i == 2;
+		size_t n = host ? host_length(s) : strcspn(s, ":");
+		bool good = host ? n == 0 ? *s == ':' : *s == '[' || is_made_of(s, n, "._-")
+				 : is_port(s, n, true);
+		if (!good && !host)
+			return ing_error_set(err, ING_FAIL_CONFIG,
+				"\"%.200s\": a port is a number from 1 to 65535, or empty", text);
+		if (!good || s[n] != (i < 3 ? ':' : '\0'))
+			return ing_error_set(err, ING_FAIL_CONFIG,
+				"\"%.200s\": not HOST:PORT:CONNECT-HOST:CONNECT-PORT", text);
+		s += n + 1;
+	}
+	return 0;
+}
+
+int ing_conf_check_proxy(const char *text, struct ing_error *err)
+{
+	struct ing_url_parts parts;
+	bool good =
+		strncmp(text, "http://", 7) == 0 && ing_url_parts(text, strlen(text), NULL, &parts);
+	if (good) {
+		/* The standard drops a port of 80, so the port is looked for in the text. */
+		size_t authority = 7 + strcspn(text + 7, "/?#");
+		const char *colon = memrchr(text, ':', authority);
+		const char *at = memrchr(text, '@', authority);
+		good = strcmp(parts.pathname, "/") == 0 && parts.search[0] == '\0' &&
+		       parts.hash[0] == '\0' && parts.hostname[0] != '\0' &&
+		       (at == NULL || colon > at) &&
+		       is_port(colon + 1, authority - (size_t)(colon + 1 - text), false);
+		ing_url_parts_done(&parts);
+	}
+	if (good)
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG,
+		"not http://HOST:PORT or http://USER:PASSWORD@HOST:PORT"); /* unrepeated */
+}
+
+int ing_conf_check_cidr(const char *text, struct ing_error *err)
+{
+	struct ing_cidr block;
+	return ing_cidr_parse(text, &block, err);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * conf_priv.h - what the files of worker/conf share: the table of keys, and the report of errors.
+ */
+#pragma once
+#include "common/base/buf.h"
+#include "worker/conf/conf.h"
+
+struct ing_yaml_node;
+
+enum ing_conf_type {
+	ING_CONF_TEXT,
+	ING_CONF_OPTION,
+	ING_CONF_LIST,
+	ING_CONF_UINT,
+	ING_CONF_SIZE,
+	ING_CONF_WIDE,
+	ING_CONF_ROBOTS,
+	ING_CONF_LEVEL,
+};
+
+/* A row of conf_table.def. */
+struct ing_conf_key {
+	const char *name;
+	size_t offset; /* of the member in struct ing_conf */
+	enum ing_conf_type type;
+	const char *unit; /* NULL for what is no number */
+	uint64_t min;     /* of a number; of a text or list item, bytes */
+	uint64_t max;
+	const char *fallback; /* YAML, or "@name" */
+	int (*check)(const char *text,
+		struct ing_error *err); /* of a text or item, never the empty text; or NULL */
+	bool reloadable;
+	const char *sentence;
+};
+
+extern const struct ing_conf_key ing_conf_keys[];
+extern const size_t ing_conf_key_count;
+
+/* Where a value was written: "FILE", line and column, 1-based; line 0 is the default. */
+struct ing_conf_origin {
+	const char *source;
+	int line, column;
+};
+
+/* "SOURCE:LINE:COLUMN: key \"x.y\": message" */
+void ing_conf_error(struct ing_conf_errors *errs, const struct ing_conf_origin *at, const char *key,
+	const char *fmt, ...) ING_PRINTF(4, 5);
+void ing_conf_error_line(struct ing_conf_errors *errs, const char *line);
+
+/* Set the member from a node of source; what was there before is freed. On an error it is reported
+ * and the member kept. */
+void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
+	const struct ing_yaml_node *node, const char *source, struct ing_conf_errors *errs);
+/* Free what the member points to. */
+void ing_conf_clear(struct ing_conf *conf, const struct ing_conf_key *key);
+/* The member as YAML in one line. */
+void ing_conf_format(
+	const struct ing_conf *conf, const struct ing_conf_key *key, struct ing_buf *out);
+
+/* The default of a key as YAML, and in words for the manual. */
+void ing_conf_fallback(const struct ing_conf_key *key, struct ing_buf *out);
+const char *ing_conf_fallback_words(const struct ing_conf_key *key);
+
+/* Checks of the table: 0, or an error without position. */
+int ing_conf_check_instance(const char *text, struct ing_error *err);
+int ing_conf_check_brokers(const char *text, struct ing_error *err);
+int ing_conf_check_topic(const char *text, struct ing_error *err);
+int ing_conf_check_property(const char *text, struct ing_error *err);
+int ing_conf_check_file_part(const char *text, struct ing_error *err);
+int ing_conf_check_agent(const char *text, struct ing_error *err);
+int ing_conf_check_connect_to(const char *text, struct ing_error *err);
+int ing_conf_check_proxy(const char *text, struct ing_error *err);
+int ing_conf_check_cidr(const char *text, struct ing_error *err);
+/* Whether a user agent says where its operator can be reached. */
+bool ing_conf_has_contact(const char *user_agent);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * conf_table.def as an array, and the defaults that only the machine can tell.
+ */
+#include "worker/conf/conf_priv.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/data/yaml.h"
+#include "worker/conf/paths.h"
+#include "worker/conf/version.h"
+
+#ifdef ING_SANITIZED
+#	define EXAMINE_MEMORY "0" /* AddressSanitizer reserves terabytes of address space */
+#else
+#	define EXAMINE_MEMORY                                                                     \
+		"1GiB" /* the largest body mapped, a parser, and room for its pages */
+#endif
+
+const struct ing_conf_key ing_conf_keys[] = {
+#define KEY(name, member, type, unit, min, max, fallback, check, reloadable, sentence)             \
+	{name, offsetof(struct ing_conf, member), ING_CONF_##type, unit, min, max, fallback,       \
+		check, reloadable, sentence},
+#include "worker/conf/conf_table.def"
+#undef KEY
+};
+
+const size_t ing_conf_key_count = ING_ARRAY_LEN(ing_conf_keys);
+
+/* The host's name, and "@" with what the service manager calls the instance, where it says so. */
+static void add_instance(struct ing_buf *out)
+{
+	char host[256] = "";
+	if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0')
+		memcpy(host, "localhost", sizeof("localhost"));
+	const char *unit = getenv("INGEST_WORKER_INSTANCE");
+	ing_buf_add_str(out, host);
+	if (unit != NULL && unit[0] != '\0')
+		ing_buf_printf(out, "@%s", unit);
+}
+
+/* A folder that the service manager gave; root's; or the user's own. */
+static void add_folder(struct ing_buf *out, const char *given_env, const char *roots,
+	const char *xdg_env, const char *below_home)
+{
+	const char *given = getenv(given_env);
+	if (given != NULL && given[0] == '/') {
+		ing_buf_add(out, given, strcspn(given, ":"));
+		return;
+	}
+	const char *xdg = getenv(xdg_env);
+	const char *home = getenv("HOME");
+	if (geteuid() != 0 && xdg != NULL && xdg[0] == '/')
+		ing_buf_printf(out, "%s/ingest-worker", xdg);
+	else if (geteuid() != 0 && home != NULL && home[0] == '/')
+		ing_buf_printf(out, "%s/%s/ingest-worker", home, below_home);
+	else
+		ing_buf_add_str(out, roots);
+}
+
+static void add_state(struct ing_buf *out)
+{
+	add_folder(
+		out, "STATE_DIRECTORY", "/var/lib/ingest-worker", "XDG_STATE_HOME", ".local/state");
+}
+
+static void add_spool(struct ing_buf *out)
+{
+	add_folder(out, "CACHE_DIRECTORY", "/var/cache/ingest-worker", "XDG_CACHE_HOME", ".cache");
+}
+
+static void add_rules(struct ing_buf *out)
+{
+	ing_buf_add_str(out, ing_path_rules());
+}
+
+static void add_agent(struct ing_buf *out)
+{
+	ing_buf_add_str(out, "ingest-worker/" ING_VERSION);
+}
+
+static const struct {
+	const char *name;
+	void (*add)(struct ing_buf *out);
+	const char *words;
+} computed[] = {
+	{"@instance", add_instance,
+		"the host name, and, where INGEST_WORKER_INSTANCE is set in the environment, \"@\" and its value"},
+	{"@rules", add_rules, "the installed rules"},
+	{"@agent", add_agent, "ingest-worker/VERSION, which names no contact"},
+	{"@spool", add_spool,
+		"CACHE_DIRECTORY, which systemd sets; else /var/cache/ingest-worker for root, and "
+		"a folder ingest-worker in the cache of other users"},
+	{"@state", add_state,
+		"STATE_DIRECTORY, which systemd sets; else /var/lib/ingest-worker for root, and a "
+		"folder ingest-worker in the state of other users"},
+};
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+void ing_conf_fallback(const struct ing_conf_key *key, struct ing_buf *out)
+{
+	for (size_t i = 0; i < ING_ARRAY_LEN(computed); i++) {
+		if (strcmp(key->fallback, computed[i].name) != 0)
+			continue;
+		struct ing_buf text;
+		ing_buf_init(&text, 8192);
+		computed[i].add(&text);
+		ing_yaml_add_text(out, ing_buf_str(&text));
+		ing_buf_done(&text);
+		return;
+	}
+	ing_must(key->fallback[0] != '@');
+	if (key->fallback[0] == '\0')
+		ing_buf_add_str(out, "\"\"");
+	else
+		ing_buf_add_str(out, key->fallback);
+}
+
+const char *ing_conf_fallback_words(const struct ing_conf_key *key)
+{
+	for (size_t i = 0; i < ING_ARRAY_LEN(computed); i++) {
+		if (strcmp(key->fallback, computed[i].name) == 0)
+			return computed[i].words;
+	}
+	if (strcmp(key->fallback, "[]") == 0 || key->fallback[0] == '\0')
+		return "none";
+	return key->fallback;
+}
