@@ -225,6 +225,9 @@ CURL *ing_easy_new(struct ing_fetch *f)
 	/* Only addresses are ever given to curl; remembering them costs a walk of the whole cache
 	 * each time. */
 	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	/* Turns the cookie engine on, without which a shared jar is neither read nor written. Once:
+	 * each call adds to a list. */
+	curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
 	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, MAX_CONNECTION_AGE_S);
 	return easy;
 }
@@ -242,6 +245,8 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
 	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
 	curl_easy_setopt(t->easy, CURLOPT_SHARE, t->jar != NULL ? ing_cookies_share(t->jar) : NULL);
+	if (t->jar == NULL) /* what another answer has set is forgotten */
+		curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
 	curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->curl_words);
 	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
