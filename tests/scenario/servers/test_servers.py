@@ -156,8 +156,8 @@ def test_kafka_survives_a_crash(kafka, produce, consume, topics):
 
 
 def test_kafka_takes_large_values(produce, consume, topics):
-    produce(topics["pdf_text"], [b"x" * (32 << 20)], key="k")
-    assert len(consume(topics["pdf_text"], 1)[0].value()) == 32 << 20
+    produce(topics["pdf_text"], [b"x" * (8 << 20)], key="k")
+    assert len(consume(topics["pdf_text"], 1)[0].value()) == 8 << 20
 
 
 def test_postgres_survives_a_crash(postgres, tag):
