@@ -290,20 +290,21 @@ int ing_warc_file_add(struct ing_warc_file *f, const struct ing_warc_head *head,
 int ing_warc_file_cut(struct ing_warc_file *f, uint64_t bytes, struct ing_error *err)
 {
 	ing_must(f->fd >= 0 && bytes <= f->end);
-	while (ftruncate(f->fd, (off_t)bytes) != 0) {
-		if (errno == EINTR)
-			continue;
-		f->broken = true;
-		return ing_error_sys(err, errno, "%s: cannot cut back to %llu bytes", f->name,
-			(unsigned long long)bytes);
-	}
 	f->end = bytes;
-	return 0;
+	int rc;
+	do
+		rc = ftruncate(f->fd, (off_t)bytes);
+	while (rc != 0 && errno == EINTR);
+	if (rc == 0)
+		return 0;
+	f->broken = true;
+	return ing_error_sys(err, errno, "%s: cannot cut back to %llu bytes", f->name,
+		(unsigned long long)bytes);
 }
 
 int ing_warc_file_sync(struct ing_warc_file *f, struct ing_error *err)
 {
-	ing_must(f->fd >= 0 && !f->broken);
+	ing_must(f->fd >= 0);
 	if (fdatasync(f->fd) != 0) {
 		f->broken = true;
 		return ing_error_sys(err, errno, "%s: cannot sync", f->name);

@@ -59,9 +59,10 @@ int ing_warc_file_add(struct ing_warc_file *f, const struct ing_warc_head *head,
 /* Forget everything behind `bytes`. */
 int ing_warc_file_cut(
 	struct ing_warc_file *f, uint64_t bytes, struct ing_error *err) ING_MUST_CHECK;
-/* fdatasync(2), and the folder's fsync(2) after a create. After a failure the kernel may have
- * dropped what it could not write and call the file clean, so the file is broken then: write its
- * unsynced records anew into another one. */
+/* fdatasync(2), and the folder's fsync(2) after a create: everything up to ing_warc_file_bytes() is
+ * safe, in a broken file too. After a failure the kernel may have dropped what it could not write
+ * and call the file clean, so the file is broken then: write its unsynced records anew into another
+ * one. */
 int ing_warc_file_sync(struct ing_warc_file *f, struct ing_error *err) ING_MUST_CHECK;
 /* Close a synced file under its final name. -ING_FAIL_LOCKED when that name is taken: the .open
  * file stays. Closed and reusable whatever is returned. */

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The contract of archive.h on a disk that works: records and their places, files and their names,
+ * and what is left of predecessors.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "support.h"
+
+#define OPEN_NAME "TEST-20260102030405678-00000-host-1.warc.gz.open"
+#define FINAL_NAME "TEST-20260102030405678-00000-host-1.warc.gz"
+
+static bool has(const struct ing_buf *b, const char *text)
+{
+	return strstr(ing_buf_str(b), text) != NULL;
+}
+
+static void an_exchange_is_two_records(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel p;
+	struct ing_buf got;
+	fixture_start(f);
+	parcel_init(&p, "https://example.org/a",
+		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", "hello", 5);
+	parcel_put(f, &p);
+	run_until_done(f, &p, 1);
+	assert_string_equal(p.item.payload_sha1b32, "VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N");
+	assert_memory_equal(p.item.warc_name, "TEST-20", 7);
+	assert_true(p.item.offset > 0);
+	assert_non_null(strstr(p.item.warc_name, "-00000-host-1.warc.gz"));
+	read_item(f, &p.item, &got);
+	assert_memory_equal(got.data, "WARC/1.1\r\nWARC-Type: response\r\n", 30);
+	assert_true(has(&got, "WARC-Target-URI: https://example.org/a\r\n"));
+	assert_true(has(&got, "WARC-Date: 2026-01-02T03:03:04.123456Z\r\n"));
+	assert_true(has(&got, "WARC-IP-Address: 192.0.2.7\r\n"));
+	assert_true(has(&got, "WARC-Concurrent-To: <urn:uuid:"));
+	assert_true(has(&got, "WARC-Warcinfo-ID: <urn:uuid:"));
+	assert_true(has(&got, "Content-Type: application/http;msgtype=response\r\n"));
+	assert_false(has(&got, "WARC-Truncated"));
+	assert_true(has(
+		&got, "\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello\r\n\r\n"));
+	ing_buf_done(&got);
+	/* warcinfo and request are in front of it */
+	struct ing_archive_stats stats;
+	ing_archive_stats(f->archive, &stats);
+	assert_int_equal(stats.records, 3);
+	assert_int_equal(stats.files, 1);
+	assert_int_equal(stats.syncs, 1);
+	assert_int_equal(stats.bytes, p.item.offset + p.item.csize);
+	assert_true(stats.cpu_ns > 0);
+	assert_int_equal(look_around(f).open_files, 1);
+	fixture_stop(f);
+	struct found found = look_around(f);
+	assert_int_equal(found.files, 1);
+	assert_int_equal(found.open_files, 0);
+	assert_int_equal(found.records, 3);
+	assert_string_equal(found.name, p.item.warc_name);
+	parcel_done(&p);
+}
+
+static void the_first_record_is_the_warcinfo(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel p;
+	struct ing_buf got;
+	fixture_start(f);
+	parcel_init(&p, "http://h/", "HTTP/1.1 204 No Content\r\n\r\n", NULL, 0);
+	p.exchange.request.len = 0; /* so that the response follows at once */
+	parcel_put(f, &p);
+	run_until_done(f, &p, 1);
+	fixture_stop(f);
+	struct ing_archive_item info = p.item;
+	info.csize = p.item.offset;
+	info.offset = 0;
+	read_item(f, &info, &got);
+	char filename[ING_WARC_NAME_BYTES + 64];
+	snprintf(filename, sizeof(filename), "\r\nWARC-Filename: %s\r\n", p.item.warc_name);
+	assert_memory_equal(got.data, "WARC/1.1\r\nWARC-Type: warcinfo\r\n", 30);
+	assert_true(has(&got, filename));
+	assert_true(has(&got, "Content-Type: application/warc-fields\r\n"));
+	assert_true(has(&got,
+		"\r\n\r\nsoftware: ingest-worker/0\r\nformat: WARC File Format 1.1\r\nconformsTo: "));
+	assert_true(
+		has(&got, "\r\nrobots: ignore\r\nhostname: host-1\r\n"
+			  "http-header-user-agent: Bot/1 (+https://example.org/bot)\r\n\r\n\r\n"));
+	ing_buf_done(&got);
+	/* without a byte of body, the payload is the empty one */
+	assert_string_equal(p.item.payload_sha1b32, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+	parcel_done(&p);
+}
+
+static const struct {
+	enum ing_truncated truncated;
+	const char *want;
+} cuts[] = {
+	{ING_TRUNC_LENGTH, "WARC-Truncated: length\r\n"},
+	{ING_TRUNC_TIME, "WARC-Truncated: time\r\n"},
+	{ING_TRUNC_DISCONNECT, "WARC-Truncated: disconnect\r\n"},
+	{ING_TRUNC_UNSPECIFIED, "WARC-Truncated: unspecified\r\n"},
+};
+
+static void a_cut_body_says_so(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel parcels[ING_ARRAY_LEN(cuts)];
+	fixture_start(f);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cuts); i++) {
+		parcel_init(&parcels[i], "http://h/",
+			"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "part", 4);
+		parcels[i].exchange.truncated = cuts[i].truncated;
+		parcel_put(f, &parcels[i]);
+	}
+	run_until_done(f, parcels, ING_ARRAY_LEN(cuts));
+	for (size_t i = 0; i < ING_ARRAY_LEN(cuts); i++) {
+		struct ing_buf got;
+		read_item(f, &parcels[i].item, &got);
+		assert_true(has(&got, cuts[i].want));
+		assert_true(has(&got, "\r\nContent-Length: 1000\r\n\r\npart\r\n\r\n"));
+		ing_buf_done(&got);
+		parcel_done(&parcels[i]);
+	}
+}
+
+static void what_was_not_answered_is_not_archived(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel parcels[3];
+	fixture_start(f);
+	for (size_t i = 0; i < 3; i++) {
+		parcel_init(&parcels[i], "http://h/", "HTTP/1.1 200 OK\r\n\r\n", "x", 1);
+		parcels[i].exchange.answered = i == 1;
+		memset(parcels[i].item.warc_name, 'x', 9);
+		parcel_put(f, &parcels[i]);
+	}
+	run_until_done(f, parcels, 3);
+	assert_string_equal(parcels[0].item.warc_name, "");
+	assert_string_not_equal(parcels[1].item.warc_name, "");
+	assert_string_equal(parcels[2].item.warc_name, "");
+	assert_string_equal(parcels[2].item.payload_sha1b32, "");
+	fixture_stop(f);
+	assert_int_equal(look_around(f).records, 3);
+	for (size_t i = 0; i < 3; i++)
+		parcel_done(&parcels[i]);
+}
+
+static void no_answer_at_all_makes_no_file(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel p;
+	fixture_start(f);
+	parcel_init(&p, "http://h/", "", NULL, 0);
+	p.exchange.answered = false;
+	parcel_put(f, &p);
+	run_until_done(f, &p, 1);
+	fixture_stop(f);
+	assert_int_equal(look_around(f).files, 0);
+	parcel_done(&p);
+}
+
+/* A body that cannot be read back is nobody else's trouble. */
+static void an_unreadable_body_does_not_stop_the_others(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel parcels[3];
+	fixture_start(f);
+	for (size_t i = 0; i < 3; i++) {
+		parcel_init(&parcels[i], "http://h/", "HTTP/1.1 200 OK\r\n\r\n", "hello", 5);
+		if (i == 1)
+			parcels[i].exchange.body_bytes = 6;
+		parcel_put(f, &parcels[i]);
+	}
+	run_until_done(f, parcels, 3);
+	assert_string_equal(parcels[1].item.warc_name, "");
+	assert_false(ing_archive_blocked(f->archive));
+	fixture_stop(f);
+	assert_int_equal(look_around(f).records, 5);
+	for (size_t i = 0; i < 3; i++)
+		parcel_done(&parcels[i]);
+}
+
+static void files_rotate_at_their_size(void **state)
+{
+	struct fixture *f = *state;
+	enum { COUNT = 12, BODY = 20000 };
+	struct parcel parcels[COUNT];
+	char body[BODY];
+	uint32_t x = 7;
+	for (size_t i = 0; i < BODY; i++) {
+		x = x * 1664525 + 1013904223;
+		body[i] = (char)(x >> 24);
+	}
+	f->conf.max_bytes = 50000; /* reached by every third */
+	fixture_start(f);
+	for (size_t i = 0; i < COUNT; i++) {
+		parcel_init(&parcels[i], "http://h/", "HTTP/1.1 200 OK\r\n\r\n", body, BODY);
+		parcel_put(f, &parcels[i]);
+	}
+	run_until_done(f, parcels, COUNT);
+	for (size_t i = 0; i < COUNT; i++) {
+		struct ing_buf got;
+		char serial[16];
+		snprintf(serial, sizeof(serial), "-%05zu-", i / 3);
+		assert_non_null(strstr(parcels[i].item.warc_name, serial));
+		read_item(f, &parcels[i].item, &got);
+		assert_memory_equal(got.data + got.len - 4 - BODY, body, BODY);
+		ing_buf_done(&got);
+		parcel_done(&parcels[i]);
+	}
+	/* full files are closed at once */
+	struct found found = look_around(f);
+	assert_int_equal(found.files, COUNT / 3);
+	assert_int_equal(found.open_files, 0);
+	assert_int_equal(found.records, COUNT / 3 * (1 + 2 * 3));
+}
+
+/* More than a group in one go, from one loop turn. */
+static void many_at_once_share_syncs(void **state)
+{
+	struct fixture *f = *state;
+	enum { COUNT = 2000 };
+	struct parcel *parcels = ing_alloc(COUNT * sizeof(*parcels));
+	fixture_start(f);
+	for (size_t i = 0; i < COUNT; i++) {
+		parcel_init(&parcels[i], "http://h/", "HTTP/1.1 200 OK\r\n\r\n", NULL, 0);
+		parcel_put(f, &parcels[i]);
+	}
+	run_until_done(f, parcels, COUNT);
+	struct ing_archive_stats stats;
+	ing_archive_stats(f->archive, &stats);
+	assert_int_equal(stats.records, 1 + 2 * COUNT);
+	assert_true(stats.syncs < COUNT / 4);
+	for (size_t i = 0; i < COUNT; i++) {
+		assert_int_equal(i > 0 && parcels[i].item.offset <= parcels[i - 1].item.offset, 0);
+		parcel_done(&parcels[i]);
+	}
+	free(parcels);
+}
+
+/* Make a file of one exchange and give it this (open) name; returns its length. */
+static size_t leave_open_file(
+	struct fixture *f, const char *name, const void *tail, size_t tail_bytes)
+{
+	struct parcel p;
+	char from[512];
+	char to[512];
+	const char *dir = f->path;
+	fixture_start(f);
+	parcel_init(&p, "http://h/", "HTTP/1.1 200 OK\r\n\r\n", "hello", 5);
+	parcel_put(f, &p);
+	run_until_done(f, &p, 1);
+	fixture_stop(f);
+	snprintf(from, sizeof(from), "%s/%s", dir, p.item.warc_name);
+	snprintf(to, sizeof(to), "%s/%s", dir, name);
+	assert_int_equal(rename(from, to), 0);
+	int fd = open(to, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(write(fd, tail, tail_bytes), tail_bytes);
+	close(fd);
+	parcel_done(&p);
+	return p.item.offset + p.item.csize;
+}
+
+static void a_left_over_file_is_cut_and_closed(void **state)
+{
+	struct fixture *f = *state;
+	size_t whole = leave_open_file(f, OPEN_NAME, "\x1f\x8b\x08torn", 7);
+	fixture_start(f);
+	struct found found = look_around(f);
+	assert_int_equal(found.files, 1);
+	assert_int_equal(found.open_files, 0);
+	assert_string_equal(found.name, FINAL_NAME);
+	assert_int_equal(found.records, 3);
+	assert_int_equal(found.bytes, whole);
+}
+
+static void a_left_over_file_without_a_record_is_removed(void **state)
+{
+	struct fixture *f = *state;
+	write_file(f, OPEN_NAME, "\x1f\x8b\x08torn", 7);
+	write_file(f, "TEST-20260102030405678-00001-host-1.warc.gz.open", "", 0);
+	fixture_start(f);
+	assert_int_equal(look_around(f).files, 0);
+}
+
+static void files_of_others_are_not_touched(void **state)
+{
+	static const char *const others[] = {
+		"TEST-20260102030405678-00000-host-2.warc.gz.open",
+		"TEST-20260102030405678-00000-host-1-1.warc.gz.open",
+		"TEST-20260102030405678-00000-x-host-1.warc.gz.open",
+		"OTHER-20260102030405678-00000-host-1.warc.gz.open",
+		"TEST-2026-00000-host-1.warc.gz.open",
+		"TEST-20260102030405678-00000-host-1.warc.gz.open.bak",
+		"notes.open",
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(others); i++)
+		write_file(f, others[i], "theirs", 6);
+	fixture_start(f);
+	for (size_t i = 0; i < ING_ARRAY_LEN(others); i++)
+		assert_true(is_there(f, others[i]));
+}
+
+static void a_file_that_is_being_written_is_not_touched(void **state)
+{
+	struct fixture *f = *state;
+	char path[512];
+	write_file(f, OPEN_NAME, "busy", 4);
+	snprintf(path, sizeof(path), "%s/" OPEN_NAME, f->path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	fixture_start(f);
+	assert_true(is_there(f, OPEN_NAME));
+	fixture_stop(f);
+	close(fd);
+	fixture_start(f);
+	assert_false(is_there(f, OPEN_NAME));
+}
+
+static void a_taken_final_name_is_not_overwritten(void **state)
+{
+	struct fixture *f = *state;
+	leave_open_file(f, OPEN_NAME, "", 0);
+	write_file(f, FINAL_NAME, "", 0);
+	fixture_start(f);
+	assert_true(is_there(f, OPEN_NAME));
+	assert_int_equal(look_around(f).bytes, 0);
+}
+
+static void the_folder_is_made(void **state)
+{
+	struct fixture *f = *state;
+	char path[128];
+	char inner[160];
+	snprintf(path, sizeof(path), "%s/new", f->path);
+	snprintf(inner, sizeof(inner), "%s/deeper/", path);
+	f->conf.dir = inner;
+	fixture_start(f);
+	assert_int_equal(access(inner, W_OK), 0);
+	fixture_stop(f);
+	rmdir(inner);
+	rmdir(path);
+}
+
+static void a_wrong_configuration_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct ing_error err = {0};
+	struct ing_archive *a = NULL;
+	struct ing_archive_conf conf = f->conf;
+	char file[128];
+	conf.prefix = "";
+	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_CONFIG);
+	write_file(f, "file", "", 0);
+	snprintf(file, sizeof(file), "%s/file", f->path);
+	conf = f->conf;
+	conf.dir = file;
+	ing_error_clear(&err);
+	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_SYSTEM);
+	assert_non_null(strstr(err.msg, file));
+	conf.dir = "";
+	ing_error_clear(&err);
+	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_SYSTEM);
+	assert_null(a);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(an_exchange_is_two_records),
+		CASE(the_first_record_is_the_warcinfo),
+		CASE(a_cut_body_says_so),
+		CASE(what_was_not_answered_is_not_archived),
+		CASE(no_answer_at_all_makes_no_file),
+		CASE(an_unreadable_body_does_not_stop_the_others),
+		CASE(files_rotate_at_their_size),
+		CASE(many_at_once_share_syncs),
+		CASE(a_left_over_file_is_cut_and_closed),
+		CASE(a_left_over_file_without_a_record_is_removed),
+		CASE(files_of_others_are_not_touched),
+		CASE(a_file_that_is_being_written_is_not_touched),
+		CASE(a_taken_final_name_is_not_overwritten),
+		CASE(the_folder_is_made),
+		CASE(a_wrong_configuration_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

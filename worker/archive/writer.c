@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Items move through two lists: `pending` (not in the file) and `written` (in the file, not yet on
+ * stable storage). A group is written, then synced once, then finished together. Whatever fails, an
+ * item is in one of the lists or finished, never lost.
+ *
+ * A write fails: the file is cut back to the end of the last whole exchange; those before it are
+ * synced and finished, the others wait for the next try. If the file cannot be cut, it is closed:
+ * nothing goes behind a torn record.
+ *
+ * A sync fails: nobody knows what of the unsynced part will survive, and asking again would be
+ * answered "fine" by a kernel that has dropped the pages. The file is cut to its synced length and
+ * closed, and the group goes back to pending, for another file.
+ */
+#include "worker/archive/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/record/warc_file.h"
+#include "worker/archive/name.h"
+#include "worker/fetch/exchange.h"
+
+/* A group is bounded, so that the first of many waits for some hundred milliseconds of compression
+ * at most. */
+#define GROUP_BYTES ((uint64_t)32 << 20)
+#define GROUP_ITEMS 512
+/* Back-off while the disk refuses. */
+#define RETRY_FIRST_MS 100
+#define RETRY_MAX_MS 5000
+/* A name is taken only by a clock set back or a copied file; the next serials are free then. */
+#define NAME_TRIES 16
+#define MAX_INFO_BYTES ((size_t)16 << 10)
+
+struct list {
+	struct ing_node *head;
+	struct ing_node **tail;
+	size_t count;
+};
+
+struct ing_archive_writer {
+	const struct ing_archive_conf *conf;
+	struct ing_archive_link *link;
+	int dir_fd;
+	unsigned serial;
+	struct ing_warc_file *file;
+	char warcinfo_id[ING_WARC_ID_BYTES];
+	uint64_t info_end;     /* of the file: behind its warcinfo record */
+	uint64_t synced_bytes; /* of the file: on stable storage */
+	uint64_t records;      /* written since the last sync */
+	struct list pending;
+	struct list written;
+	bool blocked;
+	unsigned retry_ms;
+};
+
+static void list_init(struct list *l)
+{
+	*l = (struct list){0};
+	l->tail = &l->head;
+}
+
+static void list_push(struct list *l, struct ing_node *node)
+{
+	node->next = NULL;
+	*l->tail = node;
+	l->tail = &node->next;
+	l->count++;
+}
+
+static struct ing_node *list_pop(struct list *l)
+{
+	struct ing_node *node = l->head;
+	if (node == NULL)
+		return NULL;
+	l->head = node->next;
+	if (l->head == NULL)
+		l->tail = &l->head;
+	l->count--;
+	return node;
+}
+
+/* Put all of `from` in front of `to`. */
+static void list_prepend(struct list *to, struct list *from)
+{
+	if (from->head == NULL)
+		return;
+	*from->tail = to->head;
+	if (to->head == NULL)
+		to->tail = from->tail;
+	to->head = from->head;
+	to->count += from->count;
+	list_init(from);
+}
+
+static void list_append_nodes(struct list *l, struct ing_node *nodes)
+{
+	while (nodes != NULL) {
+		struct ing_node *next = nodes->next;
+		list_push(l, nodes);
+		nodes = next;
+	}
+}
+
+static struct ing_archive_item *to_item(struct ing_node *node)
+{
+	return ING_CONTAINER(node, struct ing_archive_item, node);
+}
+
+static void count(atomic_uint_least64_t *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static void note_cpu(struct ing_archive_writer *w)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	atomic_store_explicit(&w->link->cpu_ns,
+		(uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec, memory_order_relaxed);
+}
+
+static const char *truncated_word(enum ing_truncated t)
+{
+	switch (t) {
+	case ING_TRUNC_LENGTH:
+		return "length";
+	case ING_TRUNC_TIME:
+		return "time";
+	case ING_TRUNC_DISCONNECT:
+		return "disconnect";
+	case ING_TRUNC_UNSPECIFIED:
+		return "unspecified";
+	case ING_TRUNC_NONE:
+		break;
+	}
+	return NULL;
+}
+
+static int write_warcinfo(struct ing_archive_writer *w, struct ing_error *err)
+{
+	struct ing_buf info;
+	ing_buf_init(&info, MAX_INFO_BYTES);
+	ing_warc_fields_add(&info, "software", w->conf->software);
+	ing_warc_fields_add(&info, "format", "WARC File Format 1.1");
+	ing_warc_fields_add(&info, "conformsTo",
+		"http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/");
+	ing_warc_fields_add(&info, "robots", w->conf->robots);
+	ing_warc_fields_add(&info, "hostname", w->conf->hostname);
+	ing_warc_fields_add(&info, "http-header-user-agent", w->conf->user_agent);
+	ing_warc_make_id(w->warcinfo_id);
+	const struct ing_warc_head head = {
+		.type = "warcinfo",
+		.id = w->warcinfo_id,
+		.date = ing_wall_now(),
+		.filename = ing_warc_file_name(w->file),
+		.content_type = "application/warc-fields",
+	};
+	const struct ing_warc_block block = {.head = ing_buf_str(&info), .head_bytes = info.len};
+	struct ing_warc_place place;
+	int rc = ing_warc_file_add(w->file, &head, &block, &place, err);
+	ing_buf_done(&info);
+	return rc;
+}
+
+/* The folder may have been taken away (a disk unmounted and mounted again): ask for it by name each
+ * time. */
+static int open_dir(struct ing_archive_writer *w, struct ing_error *err)
+{
+	int fd = open(w->conf->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return ing_error_sys(err, errno, "%s: cannot open", w->conf->dir);
+	close(w->dir_fd);
+	w->dir_fd = fd;
+	return 0;
+}
+
+static int create_file(struct ing_archive_writer *w, struct ing_error *err)
+{
+	int rc = open_dir(w, err);
+	for (int tries = 0; rc == 0; tries++) {
+		char name[ING_WARC_NAME_BYTES];
+		ing_warc_name_make(
+			w->conf->prefix, w->conf->hostname, ing_wall_now(), w->serial++, name);
+		ing_error_clear(err);
+		rc = ing_warc_file_create(w->file, w->dir_fd, name, err);
+		if (rc != -ING_FAIL_LOCKED || tries == NAME_TRIES)
+			break;
+		rc = 0;
+	}
+	if (rc != 0)
+		return rc;
+	rc = write_warcinfo(w, err);
+	if (rc != 0) {
+		ing_warc_file_discard(w->file);
+		return rc;
+	}
+	w->info_end = ing_warc_file_bytes(w->file);
+	w->synced_bytes = 0;
+	w->records = 1;
+	count(&w->link->files, 1);
+	return 0;
+}
+
+static int write_request(struct ing_archive_writer *w, const struct ing_exchange *ex,
+	const char *id, const char *response_id, struct ing_error *err)
+{
+	const struct ing_warc_head head = {
+		.type = "request",
+		.id = id,
+		.date = ex->started,
+		.target_uri = ex->url,
+		.ip = ex->ip,
+		.concurrent_to = response_id,
+		.warcinfo_id = w->warcinfo_id,
+		.content_type = "application/http;msgtype=request",
+	};
+	const struct ing_warc_block block = {
+		.head = ex->request.data, .head_bytes = ex->request.len};
+	struct ing_warc_place place;
+	return ing_warc_file_add(w->file, &head, &block, &place, err);
+}
+
+static int write_response(struct ing_archive_writer *w, const struct ing_exchange *ex,
+	const char *id, const char *request_id, struct ing_warc_place *ret, struct ing_error *err)
+{
+	const struct ing_warc_head head = {
+		.type = "response",
+		.id = id,
+		.date = ex->started,
+		.target_uri = ex->url,
+		.ip = ex->ip,
+		.concurrent_to = request_id,
+		.warcinfo_id = w->warcinfo_id,
+		.truncated = truncated_word(ex->truncated),
+		.content_type = "application/http;msgtype=response",
+	};
+	const struct ing_warc_block block = {
+		.head = ex->response.data,
+		.head_bytes = ex->response.len,
+		.body_fd = ex->body_fd,
+		.body_bytes = ex->body_fd >= 0 ? ex->body_bytes : 0,
+		.has_payload = true,
+	};
+	return ing_warc_file_add(w->file, &head, &block, ret, err);
+}
+
+/* Both records or none. */
+static int write_exchange(
+	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
+{
+	const struct ing_exchange *ex = item->exchange;
+	uint64_t begin = ing_warc_file_bytes(w->file);
+	char request_id[ING_WARC_ID_BYTES] = "";
+	char response_id[ING_WARC_ID_BYTES];
+	struct ing_warc_place place;
+	int rc = 0;
+	ing_warc_make_id(response_id);
+	if (ex->request.len > 0) {
+		ing_warc_make_id(request_id);
+		rc = write_request(w, ex, request_id, response_id, err);
+	}
+	if (rc == 0)
+		rc = write_response(w, ex, response_id, request_id, &place, err);
+	if (rc != 0) {
+		struct ing_error second = {0};
+		if (!ing_warc_file_is_broken(w->file) &&
+			ing_warc_file_cut(w->file, begin, &second) != 0)
+			ing_log(ING_LOG_ERROR, "archive: %s", second.msg);
+		return rc;
+	}
+	memcpy(item->warc_name, ing_warc_file_name(w->file),
+		strlen(ing_warc_file_name(w->file)) + 1);
+	memcpy(item->payload_sha1b32, place.payload_sha1b32, sizeof(item->payload_sha1b32));
+	item->offset = place.offset;
+	item->csize = place.csize;
+	w->records += ex->request.len > 0 ? 2 : 1;
+	return 0;
+}
+
+static void clear_results(struct ing_archive_item *item)
+{
+	item->warc_name[0] = '\0';
+	item->payload_sha1b32[0] = '\0';
+	item->offset = 0;
+	item->csize = 0;
+}
+
+/* 0: in the file, or nothing to put there. */
+static int write_item(
+	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
+{
+	clear_results(item);
+	if (!item->exchange->answered)
+		return 0;
+	if (!ing_warc_file_is_open(w->file)) {
+		int rc = create_file(w, err);
+		if (rc != 0)
+			return rc;
+	}
+	int rc = write_exchange(w, item, err);
+	if (rc != -ING_FAIL_TRUNCATED && rc != -ING_FAIL_TOO_BIG)
+		return rc;
+	/* The body cannot be read back: trying again would not help it and would stop all others.
+	 */
+	ing_log(ING_LOG_ERROR, "archive: %s: not archived: %s", item->exchange->url, err->msg);
+	if (ing_warc_file_is_broken(w->file))
+		return -ING_FAIL_SYSTEM;
+	ing_error_clear(err);
+	return 0;
+}
+
+static bool group_is_full(const struct ing_archive_writer *w, uint64_t begin)
+{
+	if (w->written.count >= GROUP_ITEMS)
+		return true;
+	if (!ing_warc_file_is_open(w->file))
+		return false;
+	uint64_t bytes = ing_warc_file_bytes(w->file);
+	return bytes >= w->conf->max_bytes || bytes - ING_MIN(begin, bytes) >= GROUP_BYTES;
+}
+
+/* Move items from pending to written until the group is full or the disk refuses. */
+static int write_group(struct ing_archive_writer *w, struct ing_error *err)
+{
+	uint64_t begin = ing_warc_file_is_open(w->file) ? ing_warc_file_bytes(w->file) : 0;
+	while (w->pending.head != NULL && !group_is_full(w, begin)) {
+		int rc = write_item(w, to_item(w->pending.head), err);
+		if (rc != 0)
+			return rc;
+		list_push(&w->written, list_pop(&w->pending));
+	}
+	return 0;
+}
+
+/* The file can take nothing more. What is in it and synced stays, under its final name if that can
+ * be had. */
+static void leave_broken_file(struct ing_archive_writer *w)
+{
+	struct ing_error err = {0};
+	if (ing_warc_file_retire(w->file, w->synced_bytes, &err) != 0)
+		ing_log(ING_LOG_ERROR, "archive: %s; the next start will look at it", err.msg);
+}
+
+static void finish_items(struct ing_archive_writer *w)
+{
+	bool wake = false;
+	for (struct ing_node *node = list_pop(&w->written); node != NULL;
+		node = list_pop(&w->written))
+		wake |= ing_queue_push(&w->link->finished, node);
+	if (wake)
+		w->link->wake(w->link->ctx);
+}
+
+static int sync_group(struct ing_archive_writer *w, struct ing_error *err)
+{
+	if (!ing_warc_file_is_open(w->file) || ing_warc_file_bytes(w->file) == w->synced_bytes)
+		return 0;
+	int rc = ing_warc_file_sync(w->file, err);
+	if (rc != 0)
+		return rc;
+	uint64_t bytes = ing_warc_file_bytes(w->file);
+	count(&w->link->syncs, 1);
+	count(&w->link->records, w->records);
+	count(&w->link->bytes, bytes - w->synced_bytes);
+	w->records = 0;
+	w->synced_bytes = bytes;
+	return 0;
+}
+
+/* Only when everything in it is synced. A file of nothing but its warcinfo is not kept. */
+static void close_file(struct ing_archive_writer *w)
+{
+	struct ing_error err = {0};
+	if (!ing_warc_file_is_open(w->file))
+		return;
+	if (ing_warc_file_bytes(w->file) == w->info_end)
+		ing_warc_file_discard(w->file);
+	else if (ing_warc_file_finish(w->file, &err) != 0)
+		ing_log(ING_LOG_ERROR, "archive: %s", err.msg);
+}
+
+static void set_blocked(struct ing_archive_writer *w, const struct ing_error *err)
+{
+	if (w->blocked)
+		return;
+	w->blocked = true;
+	w->retry_ms = RETRY_FIRST_MS;
+	atomic_store(&w->link->blocked, true);
+	ing_log(ING_LOG_ERROR, "archive: %s: %s; %zu exchanges wait, nothing is lost", w->conf->dir,
+		err->msg, w->pending.count);
+}
+
+static void clear_blocked(struct ing_archive_writer *w)
+{
+	if (!w->blocked)
+		return;
+	w->blocked = false;
+	atomic_store(&w->link->blocked, false);
+	ing_log(ING_LOG_INFO, "archive: %s: writing again", w->conf->dir);
+}
+
+/* One group: write, sync, finish. False when the disk refused something (it is pending again). */
+static bool work_group(struct ing_archive_writer *w)
+{
+	struct ing_error err = {0};
+	struct ing_error sync_err = {0};
+	int rc = write_group(w, &err);
+	int sync_rc = sync_group(w, &sync_err);
+	if (sync_rc == 0) {
+		finish_items(w);
+	} else {
+		list_prepend(&w->pending, &w->written);
+		err = sync_err;
+		rc = sync_rc;
+	}
+	if (ing_warc_file_is_open(w->file)) {
+		if (ing_warc_file_is_broken(w->file))
+			leave_broken_file(w);
+		else if (ing_warc_file_bytes(w->file) >= w->conf->max_bytes)
+			close_file(w);
+	}
+	if (rc == 0)
+		clear_blocked(w);
+	else
+		set_blocked(w, &err);
+	note_cpu(w);
+	return rc == 0;
+}
+
+/* Wait before the next try; new items do not shorten it, the end does. */
+static void back_off(struct ing_archive_writer *w)
+{
+	uint64_t until = ing_now_ms() + w->retry_ms;
+	w->retry_ms = ING_MIN(w->retry_ms * 2, (unsigned)RETRY_MAX_MS);
+	for (uint64_t now = ing_now_ms(); now < until && !ing_queue_closed(&w->link->todo);
+		now = ing_now_ms())
+		list_append_nodes(
+			&w->pending, ing_queue_wait_all(&w->link->todo, (int)(until - now)));
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_archive_writer *ing_archive_writer_new(
+	const struct ing_archive_conf *conf, int dir_fd, struct ing_archive_link *link)
+{
+	struct ing_archive_writer *w = ing_alloc(sizeof(*w));
+	w->conf = conf;
+	w->link = link;
+	w->dir_fd = dir_fd;
+	w->file = ing_warc_file_new();
+	list_init(&w->pending);
+	list_init(&w->written);
+	return w;
+}
+
+void ing_archive_writer_free(struct ing_archive_writer *w)
+{
+	if (w == NULL)
+		return;
+	ing_warc_file_free(w->file);
+	close(w->dir_fd);
+	free(w);
+}
+
+void ing_archive_writer_run(struct ing_archive_writer *w)
+{
+	for (;;) {
+		list_append_nodes(&w->pending, ing_queue_wait_all(&w->link->todo, -1));
+		bool closed = ing_queue_closed(&w->link->todo);
+		while (w->pending.head != NULL && (work_group(w) || !closed)) {
+			if (w->blocked)
+				back_off(w);
+			closed = ing_queue_closed(&w->link->todo);
+		}
+		if (closed)
+			break;
+	}
+	if (w->pending.head != NULL)
+		ing_log(ING_LOG_ERROR,
+			"archive: stopped while the disk refuses: %zu exchanges are not archived",
+			w->pending.count);
+	close_file(w);
+	note_cpu(w);
+}
