@@ -269,7 +269,8 @@ static const struct {
 		"--set 1:1:20: key \"gate.concurrency\": must be a whole number"},
 	{"", "gate=5", "--set 1:1:6: key \"gate\": must be a mapping of keys to values"},
 	{"", "gate.concurrency=[",
-		"--set 1:1:19: did not find expected node content while parsing a flow node (line 1)"},
+		"--set 1:2:1: did not find expected node content while parsing a flow node (line "
+		"2)"},
 };
 
 static void errors_say_where_and_what(void **state)

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl url clean | parse | surt: what the worker makes of URLs. A line out for each URL in, in
+ * order, so that the output can be pasted beside the input.
+ */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/net/surt.h"
+#include "common/net/url.h"
+#include "worker/ctl/ctl.h"
+
+#define VERB "url"
+#define MAX_LINE_BYTES                                                                             \
+	((size_t)1 << 20) /* the rest of a longer one is dropped; no URL comes near */
+
+struct task {
+	bool (*print)(const char *s, size_t bytes, const char *base); /* false: not a URL */
+	const char *base;
+};
+
+/* One line without its end. False at the end of the input. */
+static bool read_line(FILE *f, struct ing_buf *line)
+{
+	ing_buf_clear(line);
+	for (int c = getc(f); c != EOF; c = getc(f)) {
+		if (c == '\n')
+			return true;
+		ing_buf_add_char(line, (char)c);
+	}
+	return line->len > 0 || line->failed;
+}
+
+static bool print_clean(const char *s, size_t bytes, const char *base)
+{
+	(void)base;
+	char *clean = ing_url_clean(s, bytes);
+	for (const char *p = clean; *p != '\0'; p++) {
+		if (*p == '\n') /* only in what is not a URL; a line stays a line */
+			fputs("%0A", stdout);
+		else
+			putchar(*p);
+	}
+	putchar('\n');
+	free(clean);
+	return true;
+}
+
+static void print_json(json_t *o)
+{
+	char *text = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
+	puts(text != NULL ? text : "{\"failure\":true}");
+	free(text);
+	json_decref(o);
+}
+
+static bool print_parts(const char *s, size_t bytes, const char *base)
+{
+	struct ing_url_parts p;
+	bool good = ing_url_parts(s, bytes, base, &p);
+	if (good)
+		print_json(json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "href", p.href,
+			"protocol", p.protocol, "username", p.username, "password", p.password,
+			"hostname", p.hostname, "port", p.port, "pathname", p.pathname, "search",
+			p.search, "hash", p.hash));
+	else
+		puts("{\"failure\":true}");
+	ing_url_parts_done(&p);
+	return good;
+}
+
+static bool print_surt(const char *s, size_t bytes, const char *base)
+{
+	(void)base;
+	struct ing_buf key;
+	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
+	bool good = strlen(s) == bytes && ing_surt(s, &key);
+	puts(good ? ing_buf_str(&key) : "-");
+	ing_buf_done(&key);
+	return good;
+}
+
+/* Four hexadecimal digits at s, or -1. */
+static long read_unit(const char *s)
+{
+	long unit = 0;
+	for (int i = 0; i < 4; i++) {
+		const char *digits = "0123456789abcdef";
+		const char *at =
+			s[i] != '\0'
+				? strchr(digits, s[i] >= 'A' && s[i] <= 'F' ? s[i] | 0x20 : s[i])
+				: NULL;
+		if (at == NULL)
+			return -1;
+		unit = unit << 4 | (at - digits);
+	}
+	return unit;
+}
+
+/* Half a surrogate pair in JSON is U+FFFD to a URL (Web IDL's USVString), but an error to the JSON
+ * library: mend the escapes in place. */
+static void mend_surrogates(char *s)
+{
+	for (; *s != '\0'; s++) {
+		if (*s != '\\')
+			continue;
+		s++;
+		if (*s == '\0')
+			return;
+		long unit = *s == 'u' ? read_unit(s + 1) : -1;
+		if (unit < 0xd800 || unit > 0xdfff)
+			continue;
+		long next = unit < 0xdc00 && s[5] == '\\' && s[6] == 'u' ? read_unit(s + 7) : -1;
+		if (next >= 0xdc00 && next <= 0xdfff)
+			s += 10; /* a whole pair */
+		else
+			memcpy(s + 1, "fffd", 4);
+	}
+}
+
+static json_t *read_json(const struct ing_buf *line, json_error_t *error)
+{
+	size_t bytes = 0;
+	char *text = ing_utf8_clean(ing_buf_str(line), line->len, &bytes);
+	if (text == NULL)
+		return NULL;
+	mend_surrogates(text);
+	json_t *o = json_loadb(text, bytes, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, error);
+	free(text);
+	return o;
+}
+
+/* A line {"input": URL, "base": URL or null}; false when it is none. */
+static bool parse_batch_line(const struct ing_buf *line, unsigned long number)
+{
+	json_error_t error = {.text = "the line is too long"};
+	json_t *o = line->failed ? NULL : read_json(line, &error);
+	const json_t *input = json_object_get(o, "input");
+	const json_t *base = json_object_get(o, "base");
+	bool good = json_is_string(input) &&
+		    (base == NULL || json_is_null(base) || json_is_string(base));
+	if (good) {
+		/* A NUL cuts a base, which could not hold one and be a URL that anything hangs
+		 * below. */
+		print_parts(json_string_value(input), json_string_length(input),
+			json_string_value(base));
+	} else {
+		const char *why =
+			o == NULL ? error.text : "not {\"input\": TEXT, \"base\": TEXT or null}";
+		ing_ctl_fail(ING_CTL_NEGATIVE, VERB " parse", "line %lu: %s", number, why);
+		print_json(json_pack("{s:s}", "error", why));
+	}
+	json_decref(o);
+	return good;
+}
+
+static int run_batch(const char *path)
+{
+	FILE *f = ing_ctl_open_input(VERB " parse", path);
+	if (f == NULL)
+		return ING_CTL_ENVIRONMENT;
+	bool good = true;
+	unsigned long number = 0;
+	struct ing_buf line;
+	ing_buf_init(&line, MAX_LINE_BYTES);
+	while (read_line(f, &line)) {
+		number++;
+		if (line.len > 0 || line.failed)
+			good = parse_batch_line(&line, number) && good;
+	}
+	bool readable = !ferror(f);
+	ing_buf_done(&line);
+	ing_ctl_close_input(f);
+	if (!readable)
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB " parse", "%s: cannot be read", path);
+	if (!ing_ctl_flush_stdout(VERB))
+		return ING_CTL_ENVIRONMENT;
+	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
+}
+
+static int run_urls(const struct task *task, char **urls, int count)
+{
+	bool good = true;
+	struct ing_buf line;
+	ing_buf_init(&line, MAX_LINE_BYTES);
+	for (int i = 0; i < count; i++)
+		good = task->print(urls[i], strlen(urls[i]), task->base) && good;
+	while (count == 0 && read_line(stdin, &line))
+		good = task->print(ing_buf_str(&line), line.len, task->base) && good;
+	ing_buf_done(&line);
+	if (count == 0 && ferror(stdin))
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "standard input cannot be read");
+	if (!ing_ctl_flush_stdout(VERB))
+		return ING_CTL_ENVIRONMENT;
+	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
+}
+
+static void print_help(void)
+{
+	printf("usage: ingestctl url clean [--] [URL...]\n"
+	       "       ingestctl url parse [--base URL] [--] [URL...]\n"
+	       "       ingestctl url parse --batch FILE|-\n"
+	       "       ingestctl url surt  [--] [URL...]\n\n"
+	       "Takes URLs as arguments, or one per line of standard input, and prints a line for each:\n"
+	       "clean  the form in which it is fetched; what is not an absolute URL comes back as it is\n"
+	       "parse  its parts as JSON {\"href\", \"protocol\", \"username\", \"password\", \"hostname\", \"port\",\n"
+	       "       \"pathname\", \"search\", \"hash\"}, or {\"failure\":true}; --base is what it is relative to;\n"
+	       "       --batch reads JSON lines {\"input\": TEXT, \"base\": TEXT or null}\n"
+	       "surt   the key under which Wayback indexes file it, or - when it has none\n\n"
+	       "Exit status: 0 all is well, 1 one was not a URL, or a line of a batch not readable,\n"
+	       "2 usage, 3 a file cannot be read.\n");
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"base", required_argument, NULL, 'b'},
+		{"batch", required_argument, NULL, 'f'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	static const struct {
+		const char *name;
+		bool (*print)(const char *s, size_t bytes, const char *base);
+	} actions[] = {{"clean", print_clean}, {"parse", print_parts}, {"surt", print_surt}};
+	struct task task = {0};
+	const char *batch = NULL;
+	(void)ctl;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'b':
+			task.base = optarg;
+			break;
+		case 'f':
+			batch = optarg;
+			break;
+		case 'h':
+			print_help();
+			return ING_CTL_OK;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+	for (size_t i = 0; optind < argc && i < ING_ARRAY_LEN(actions); i++) {
+		if (strcmp(argv[optind], actions[i].name) == 0)
+			task.print = actions[i].print;
+	}
+	if (task.print == NULL)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say clean, parse or surt");
+	optind++;
+	if ((task.base != NULL || batch != NULL) && task.print != print_parts)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--base and --batch are for parse");
+	if (batch != NULL && (task.base != NULL || optind < argc))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch takes neither --base nor URLs");
+	return batch != NULL ? run_batch(batch) : run_urls(&task, argv + optind, argc - optind);
+}
