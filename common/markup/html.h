@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * html.h - bytes of a web page to a tree, by the HTML Standard's rules, on lexbor.
+ *
+ * Owns: a parser and one document, whose memory is kept from page to page. Nodes (dom.h) are
+ * borrowed until the next parse, clear or free. One thread at a time.
+ *
+ * lexbor follows the standard, and the standard lets a small page cost a great deal: time quadratic
+ * in nesting, in the attributes of a tag and in the number of unknown names, and trees a thousand
+ * times the page from formatting elements left open. So what was built is looked at after every
+ * token, and parsing stops at a limit; what was read until then is a good tree.
+ */
+#pragma once
+#include "common/markup/dom.h"
+
+struct ing_html;
+
+struct ing_html_limits {
+	unsigned open_elements;  /* nesting; deeper stops */
+	unsigned tag_attributes; /* further attributes of one tag are dropped */
+	unsigned names;    /* distinct names outside HTML's own, tags and attributes; more stops */
+	size_t tree_bytes; /* memory of the tree beside 64 times the page; more stops */
+	unsigned cpu_ms;   /* of this thread, looked at every 16 KiB and 1,024 tokens; more stops */
+};
+
+enum ing_html_end {
+	ING_HTML_WHOLE,
+	ING_HTML_DEEP,   /* stopped at open_elements */
+	ING_HTML_COSTLY, /* stopped at names, tree_bytes or cpu_ms */
+};
+
+struct ing_html *ing_html_new(void);
+void ing_html_free(struct ing_html *h);  /* NULL is fine */
+void ing_html_clear(struct ing_html *h); /* empty document; keeps a little memory */
+
+/* Parse a page. Its character encoding is, in this order: byte order mark, charset of content_type
+ * (a Content-Type value or NULL), <meta> within the first 1,024 bytes, UTF-8; what is not
+ * well-formed in it becomes U+FFFD. The labels that the Encoding Standard maps to "replacement" are
+ * read as UTF-8, because markup is ASCII in them too. Scripting is off: <noscript> has elements. */
+enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
+	const char *content_type, const struct ing_html_limits *limits);
+
+/* The document node; its tree has <html>, <head> and <body> whatever the page was. */
+const struct ing_dom_node *ing_html_document(const struct ing_html *h);
+/* Name of the encoding by which the page was read, "UTF-8" and so on. Static. */
+const char *ing_html_encoding(const struct ing_html *h);
