@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct ing_cookies {
 	CURLSH *share;
@@ -36,14 +37,20 @@ static uint64_t finish_hash(uint64_t hash)
 }
 
 /* Netscape's line: domain, subdomains too, path, secure, expiry, name, value. The expiry is left
- * out: setting the same cookie again changes it and nothing else. */
-static uint64_t hash_cookie(const char *line)
+ * out: setting the same cookie again changes it and nothing else. 0 for a cookie that is over: curl
+ * keeps a deleted one until the next is set. */
+static uint64_t hash_cookie(const char *line, time_t now)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (int column = 0; column < 7; column++) {
 		size_t len = column < 6 ? strcspn(line, "\t") : strlen(line);
-		if (column != 4)
+		if (column == 4) {
+			long long expiry = strtoll(line, NULL, 10);
+			if (expiry != 0 && expiry < now)
+				return 0;
+		} else {
 			hash = hash_bytes(hash, line, len);
+		}
 		hash = hash_bytes(hash, "\t", 1);
 		line += len;
 		if (*line == '\t')
@@ -61,10 +68,11 @@ void ing_cookies_refresh(struct ing_cookies *jar, void *easy)
 {
 	struct curl_slist *list = NULL;
 	uint64_t sum = 0;
+	time_t now = time(NULL);
 	if (curl_easy_getinfo((CURL *)easy, CURLINFO_COOKIELIST, &list) != CURLE_OK)
 		return;
 	for (const struct curl_slist *item = list; item != NULL; item = item->next)
-		sum += hash_cookie(item->data);
+		sum += hash_cookie(item->data, now);
 	curl_slist_free_all(list);
 	jar->version = sum;
 }

@@ -149,9 +149,8 @@ static const char *words_of(int status)
 	case ARES_ETIMEOUT:
 		return "no name server answered in time";
 	case ARES_ESERVFAIL:
-		return "the name server failed";
-	case ARES_ECONNREFUSED:
-		return "no name server can be reached";
+	case ARES_ECONNREFUSED: /* also after each of them has failed */
+		return "no name server gave an answer";
 	default:
 		return ares_strerror(status);
 	}

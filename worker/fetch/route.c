@@ -83,8 +83,22 @@ static int check_bytes(const char *url, struct ing_error *err)
 	return 0;
 }
 
+/* What a serialised URL looks like in front: two slashes and then a host, without percent signs.
+ * curl takes other numbers of slashes too, decodes hosts, and knows interfaces behind "%". */
+static bool is_serialised(const char *url)
+{
+	const char *host = strchr(url, ':');
+	if (host == NULL || strncmp(host, "://", 3) != 0)
+		return false;
+	host += 3;
+	size_t bytes = strcspn(host, "/?#");
+	return bytes > 0 && memchr(host, '%', bytes) == NULL;
+}
+
 static int read_target(struct ing_target *t, CURLU *url, struct ing_error *err)
 {
+	if (!is_serialised(t->url))
+		return ing_error_set(err, ING_FAIL_INVALID, "not an absolute http or https URL");
 	CURLUcode rc = curl_url_set(url, CURLUPART_URL, t->url, CURLU_PATH_AS_IS);
 	if (rc != CURLUE_OK)
 		return ing_error_set(err, ING_FAIL_INVALID, "not a URL that can be fetched: %s",

@@ -9,6 +9,7 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,7 @@ struct web *web_start(const struct web_page *pages, void *tls)
 	struct sockaddr_in in = {.sin_family = AF_INET};
 	socklen_t len = sizeof(in);
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	signal(SIGPIPE, SIG_IGN); /* OpenSSL writes without MSG_NOSIGNAL */
 	w->pages = pages;
 	w->tls = tls;
 	w->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * https: good and bad certificates, rough ends, and the tunnel through a proxy.
+ */
+#include <arpa/inet.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+/* cmocka wants two of the above */
+#include <cmocka.h>
+#include "certs.h"
+#include "client.h"
+#include "web.h"
+
+#define CA_FILE "fetch-tls-test-ca.pem"
+#define YEAR_S (3600L * 24 * 365)
+
+static struct certs *certs;
+static SSL_CTX *good_ctx, *expired_ctx;
+static struct web *good, *expired, *plain, *proxy;
+
+static void page_secure(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecure");
+}
+
+/* Much, in many TLS records, so that pauses fall inside of what OpenSSL has already read. */
+static void page_large(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n");
+	web_pattern(c, 0, 3000000);
+}
+
+/* No length, no close_notify: the TCP connection just ends. */
+static void page_rough(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\n\r\nno good-bye");
+	SSL_set_quiet_shutdown(c->tls, 1);
+	c->over = true;
+}
+
+static void page_rough_short(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nno good-bye");
+	c->over = true;
+}
+
+static const struct web_page pages[] = {{"/large", page_large}, {"/rough", page_rough},
+	{"/rough-short", page_rough_short}, {NULL, page_secure}, {NULL, NULL}};
+
+/* A proxy that leads every tunnel to the good server. */
+static void relay(struct web_conn *c)
+{
+	struct sockaddr_in in = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)web_port(good))};
+	int up = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ing_must(up >= 0 && connect(up, (struct sockaddr *)&in, sizeof(in)) == 0);
+	web_say(c,
+		"HTTP/1.1 200 Connection established\r\nX-Proxy: was here\r\nSet-Cookie: p=1\r\n\r\n");
+	while (web_wait(c, 0)) {
+		char data[16384];
+		struct pollfd fds[2] = {
+			{.fd = c->fd, .events = POLLIN}, {.fd = up, .events = POLLIN}};
+		if (poll(fds, 2, 50) <= 0)
+			continue;
+		int from = fds[0].revents != 0 ? c->fd : up;
+		ssize_t n = recv(from, data, sizeof(data), 0);
+		if (n <= 0 || send(from == up ? c->fd : up, data, (size_t)n, MSG_NOSIGNAL) != n)
+			break;
+	}
+	close(up);
+	c->over = true;
+}
+
+static const struct web_page proxy_pages[] = {{"good.test:443", relay}, {NULL, NULL}};
+
+/* The names of the URLs lead to the servers of this test. */
+static void start(struct client *c, struct ing_fetch_conf *conf)
+{
+	static char rules[3][64];
+	static char *connect_to[] = {rules[0], rules[1], rules[2], NULL};
+	snprintf(rules[0], sizeof(rules[0]), "expired.test:443:127.0.0.1:%u", web_port(expired));
+	snprintf(rules[1], sizeof(rules[1]), "plain.test:443:127.0.0.1:%u", web_port(plain));
+	snprintf(rules[2], sizeof(rules[2]), ":443:127.0.0.1:%u", web_port(good));
+	if (conf->proxy == NULL)
+		conf->connect_to = connect_to;
+	client_start(c, conf);
+}
+
+static void certificates(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url;
+		bool own_ca;
+		enum ing_status want;
+		const char *words;
+	} cases[] = {
+		{"https://good.test/", true, ING_STATUS_SUCCESS, ""},
+		{"https://wrong.test/", true, ING_STATUS_TLS_ERROR, "wrong.test"},
+		{"https://127.0.0.1/", true, ING_STATUS_TLS_ERROR, "127.0.0.1"},
+		{"https://expired.test/", true, ING_STATUS_TLS_ERROR, "expired"},
+		{"https://plain.test/", true, ING_STATUS_CONNECT_ERROR, "timeout"},
+		{"https://good.test/", false, ING_STATUS_TLS_ERROR, "certificate"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct client c;
+		struct ing_fetch_conf conf = client_conf();
+		conf.ca_file = cases[i].own_ca ? CA_FILE : NULL;
+		conf.connect_timeout_ms = 1000; /* nobody answers a handshake at plain.test */
+		start(&c, &conf);
+		struct ing_exchange *ex = client_get(&c, cases[i].url);
+		assert_outcome(ex, cases[i].want);
+		if (strstr(ex->detail, cases[i].words) == NULL)
+			fail_msg("%s: %s", cases[i].url, ex->detail);
+		assert_int_equal(ex->answered, cases[i].want == ING_STATUS_SUCCESS);
+		if (ex->answered) {
+			assert_true(ex->tls_us > 0);
+			assert_string_equal(ex->ip, "127.0.0.1");
+			assert_memory_equal(
+				ex->request.data, "GET / HTTP/1.1\r\nHost: good.test\r\n", 33);
+			assert_string_equal(ing_buf_str(&ex->response),
+				"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n");
+		}
+		ing_exchange_unref(ex);
+		client_stop(&c);
+	}
+}
+
+static void missing_ca_file(void **state)
+{
+	(void)state;
+	uv_loop_t loop;
+	struct ing_fetch *f = NULL;
+	struct ing_error err = {0};
+	struct ing_fetch_conf conf = client_conf();
+	conf.spool_dir = ".";
+	conf.ca_file = "no/such/bundle.pem";
+	uv_loop_init(&loop);
+	assert_int_not_equal(ing_fetch_new(&loop, &conf, &f, &err), 0);
+	assert_non_null(strstr(err.msg, "fetch.ca_file"));
+	assert_null(f);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+/* A wrong name must not get a kept connection of the right one. */
+static void kept_connections_keep_their_name(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	start(&c, &conf);
+	unsigned before = web_connections(good);
+	for (int i = 0; i < 3; i++) {
+		struct ing_exchange *ex = client_get(&c, "https://good.test/");
+		assert_outcome(ex, ING_STATUS_SUCCESS);
+		ing_exchange_unref(ex);
+		ex = client_get(&c, "https://wrong.test/");
+		assert_outcome(ex, ING_STATUS_TLS_ERROR);
+		ing_exchange_unref(ex);
+	}
+	assert_int_equal(web_connections(good) - before, 4);
+	client_stop(&c);
+}
+
+static void pauses_within_tls(void **state)
+{
+	(void)state;
+	struct client c;
+	struct got got[4] = {0};
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	conf.memory_bytes = 100000;
+	start(&c, &conf);
+	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
+		ing_fetch_start(
+			c.fetch, "https://good.test/large", NULL, NULL, 0, client_done, &got[i]);
+	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
+		client_wait(&c, &got[i]);
+		assert_outcome(got[i].ex, ING_STATUS_SUCCESS);
+		assert_pattern(got[i].ex, 3000000);
+		ing_exchange_unref(got[i].ex);
+	}
+	client_stop(&c);
+}
+
+static void rough_ends(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	start(&c, &conf);
+	struct ing_exchange *ex = client_get(&c, "https://good.test/rough");
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_int_equal(ex->body_bytes, 11);
+	assert_int_equal(ex->truncated, ING_TRUNC_NONE);
+	ing_exchange_unref(ex);
+	ex = client_get(&c, "https://good.test/rough-short");
+	assert_outcome(ex, ING_STATUS_TRUNCATED_BODY);
+	assert_int_equal(ex->body_bytes, 11);
+	ing_exchange_unref(ex);
+	client_stop(&c);
+}
+
+static void tunnel(void **state)
+{
+	(void)state;
+	char url[64];
+	char request[4096];
+	struct client c;
+	struct ing_cookies *jar = ing_cookies_new();
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	snprintf(url, sizeof(url), "http://u:pw@127.0.0.1:%u", web_port(proxy));
+	conf.proxy = url;
+	start(&c, &conf);
+	struct ing_exchange *ex = client_get_with(&c, "https://good.test/", jar, NULL, 0);
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	web_last_request(proxy, request, sizeof(request));
+	assert_memory_equal(request, "CONNECT good.test:443 HTTP/1.1\r\n", 32);
+	assert_non_null(strstr(request, "Proxy-Authorization: Basic "));
+	/* of all that nothing is in the record */
+	assert_memory_equal(ex->request.data, "GET / HTTP/1.1\r\nHost: good.test\r\n", 33);
+	assert_null(strstr(ing_buf_str(&ex->request), "CONNECT"));
+	assert_null(strstr(ing_buf_str(&ex->request), "Proxy-"));
+	assert_string_equal(
+		ing_buf_str(&ex->response), "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n");
+	assert_false(ex->set_cookie);
+	assert_string_equal(ex->ip, "");
+	assert_int_equal(ing_cookies_version(jar), 0);
+	ing_exchange_unref(ex);
+	ing_cookies_free(jar);
+	client_stop(&c);
+}
+
+static int start_all(void **state)
+{
+	(void)state;
+	certs = certs_new(CA_FILE);
+	good_ctx = certs_server(certs, "good.test", -3600, YEAR_S);
+	expired_ctx = certs_server(certs, "expired.test", -YEAR_S, -3600);
+	good = web_start(pages, good_ctx);
+	expired = web_start(pages, expired_ctx);
+	plain = web_start(pages, NULL);
+	proxy = web_start(proxy_pages, NULL);
+	return 0;
+}
+
+static int stop_all(void **state)
+{
+	(void)state;
+	web_stop(proxy);
+	web_stop(plain);
+	web_stop(expired);
+	web_stop(good);
+	SSL_CTX_free(good_ctx);
+	SSL_CTX_free(expired_ctx);
+	certs_free(certs);
+	unlink(CA_FILE);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(certificates),
+		cmocka_unit_test(missing_ca_file),
+		cmocka_unit_test(kept_connections_keep_their_name),
+		cmocka_unit_test(pauses_within_tls),
+		cmocka_unit_test(rough_ends),
+		cmocka_unit_test(tunnel),
+	};
+	return cmocka_run_group_tests(tests, start_all, stop_all);
+}
