@@ -437,8 +437,9 @@ int main(int argc, char **argv)
 	}
 	struct ing_conf *conf = NULL;
 	struct ing_conf_errors errors = {0};
-	if (ing_conf_load(options.config_file, options.sets, ING_CONF_DAEMON, &conf, &errors) !=
-		0) {
+	/* A dump is also how one gets a first file to fill in, so it needs no contact yet. */
+	enum ing_conf_use use = options.dump_config ? ING_CONF_CTL : ING_CONF_DAEMON;
+	if (ing_conf_load(options.config_file, options.sets, use, &conf, &errors) != 0) {
 		ing_conf_errors_print(&errors, stderr);
 		ing_conf_errors_done(&errors);
 		return EXIT_CONFIG;
