@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The daemon's configuration from the command line: checked, dumped, refused."""
+
+import subprocess
+
+CONTACT = "fetch.user_agent=scenario/1.0 (+https://scenario.example/)"
+
+
+def worker(program, *arguments):
+    return subprocess.run([program("ingest-worker"), *map(str, arguments)], capture_output=True, text=True, timeout=60,
+                          check=False)
+
+
+def test_errors_carry_their_place_and_come_together(program, tmp_path):
+    file = tmp_path / "c.yaml"
+    file.write_text("gate:\n  concurrency: lots\nfetch:\n  timout_ms: 5\n", encoding="utf-8")
+    done = worker(program, "--config", file, "--set", CONTACT, "--set", "gate.robots=obey", "--check-config")
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert lines[0] == f'{file}:2:16: key "gate.concurrency": must be a whole number'
+    assert lines[1] == (f'{file}:4:3: key "fetch.timout_ms": there is no such key; did you mean '
+                        '"fetch.timeout_ms"?')
+    assert lines[2].startswith('--set 2:1:13: key "gate.robots": ')
+    assert len(lines) == 3
+
+
+def test_a_dump_reads_back_as_the_same(program, tmp_path):
+    first = worker(program, "--set", CONTACT, "--set", 'fetch.connect_to=[":80:127.0.0.1:8080"]', "--set",
+                   "kafka.properties={security.protocol: ssl}", "--set", "warc.max_bytes=5GiB", "--dump-config")
+    assert first.returncode == 0, first.stderr
+    assert '  connect_to: [":80:127.0.0.1:8080"]\n' in first.stdout
+    assert "  max_bytes: 5368709120\n" in first.stdout
+    file = tmp_path / "dump.yaml"
+    file.write_text(first.stdout, encoding="utf-8")
+    second = worker(program, "--config", file, "--dump-config")
+    assert second.returncode == 0, second.stderr
+    assert second.stdout == first.stdout
+
+
+def test_a_daemon_without_a_contact_is_refused(program, tmp_path):
+    file = tmp_path / "c.yaml"
+    file.write_text("fetch: {user_agent: crawler/1.0}\n", encoding="utf-8")
+    done = worker(program, "--config", file, "--check-config")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f'{file}:1:21: key "fetch.user_agent": ')
+    assert worker(program, "--config", file, "--set", CONTACT, "--check-config").returncode == 0
