@@ -110,7 +110,7 @@ void ing_pool_refill(struct ing_pool *p)
 	while (p->examiner_count < p->conf.examiners) {
 		int rc = ing_examiner_start(p);
 		if (rc == -ING_FAIL_CRASH)
-			ing_zygote_lost(p, "does not read its orders");
+			ing_zygote_lost(p, "takes no orders");
 		else if (rc != 0)
 			ing_pool_refill_later(p);
 		if (rc != 0)

@@ -584,10 +584,11 @@ static void test_cpu_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first, before libseccomp has learnt anything about the kernel */
+		cmocka_unit_test(test_under_service_filter),
+		cmocka_unit_test(test_under_write_execute_denied),
 		cmocka_unit_test(test_attempts),
 		cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_under_write_execute_denied),
-		cmocka_unit_test(test_under_service_filter),
 		cmocka_unit_test(test_as_ordinary_user),
 		cmocka_unit_test(test_cpu_limit),
 	};
