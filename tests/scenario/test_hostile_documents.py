@@ -58,6 +58,19 @@ def page_bomb():
         5: stream(b"BT /F1 9 Tf 10 10 Td (word word word word) Tj ET")})
 
 
+def many_pages():
+    """Sixty thousand pages of their own, each with its words."""
+    count = 60_000
+    objects = {
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Count %d /Kids [%s] >>" % (count, b" ".join(b"%d 0 R" % (n + 5) for n in range(count))),
+        3: stream(b"BT /F1 9 Tf 10 10 Td (twenty words of the same kind on every page) Tj ET"),
+        4: b"<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"}
+    for number in range(count):
+        objects[number + 5] = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources 4 0 R >>"
+    return pdf_of(objects)
+
+
 def endless_objects():
     """Pages whose kids are themselves, and a length that points to its own stream."""
     return pdf_of({
@@ -97,7 +110,8 @@ DOCUMENTS = {
                       {"success", "parse-error", "empty-pdf", "empty-page0", "bad-pdf"}),
     "encrypted.pdf": (makepdf.make_pdf("x", "y", password="secret"), "application/pdf", {"success"}, {"parse-error"}),
     "zip.pdf": (zipped(), "application/pdf", {"wrong-mimetype"}, None),
-    "pagebomb.pdf": (page_bomb(), "application/pdf", {"success"}, {"success", "text-too-large", "error-timeout", "crash", "parse-error", "empty-page0"}),
+    "pagebomb.pdf": (page_bomb(), "application/pdf", {"success"}, {"success", "text-too-large", "error-timeout", "crash", "parse-error", "empty-pdf", "empty-page0"}),
+    "manypages.pdf": (many_pages(), "application/pdf", {"success"}, {"text-too-large", "error-timeout", "crash"}),
     "endless.pdf": (endless_objects(), "application/pdf", {"success"},
                     {"success", "parse-error", "empty-pdf", "empty-page0", "bad-pdf", "error-timeout", "crash"}),
     "forms.pdf": (recursive_forms(), "application/pdf", {"success"}, {"success", "error-timeout", "crash"}),

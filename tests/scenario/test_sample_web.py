@@ -7,7 +7,9 @@ import pathlib
 import subprocess
 import sys
 
+import makepdf
 import pytest
+from server import Reply
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SAMPLE = [json.loads(line) for line in
@@ -205,11 +207,9 @@ def test_expectations_are_honoured(worker, submit, results_by_url):
 
 
 def test_a_failure_never_overwrites_a_hit(worker, submit, results, sql, web):
-    from server import Reply
     state = {"gone": False}
     url = "http://flaky.test.example/paper.pdf"
-    pdf = (ROOT / "tests" / "data").rglob("*.pdf")
-    body = next(path for path in sorted(pdf) if path.stat().st_size > 300).read_bytes()
+    body = makepdf.make_pdf("Here today", "And gone tomorrow.")
     web.route("flaky.test.example", "/paper.pdf",
               lambda _: Reply(404) if state["gone"] else Reply(200, body, type="application/pdf"))
     request = {"ingest_type": "pdf", "base_url": url}
