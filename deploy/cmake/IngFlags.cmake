@@ -21,6 +21,10 @@ target_compile_options(ing_flags INTERFACE
 if(ING_WERROR)
 	target_compile_options(ing_flags INTERFACE -Werror)
 endif()
+if(ING_FUZZ)
+	# Coverage of the code under test, not only of the target's own file.
+	target_compile_options(ing_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(ING_SANITIZE)
 	target_compile_definitions(ing_flags INTERFACE ING_SANITIZED=1)
 	target_compile_options(ing_flags INTERFACE
