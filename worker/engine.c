@@ -4,14 +4,12 @@
  */
 #include "worker/engine.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
-#include "common/base/clock.h"
+#include "common/base/folder.h"
 #include "common/base/log.h"
 #include "worker/archive/archive.h"
 #include "worker/conf/conf.h"
@@ -22,23 +20,6 @@
 #include "worker/gate/gate.h"
 #include "worker/job/job.h"
 #include "worker/store/store.h"
-
-static int make_folder(const char *path, const char *key, struct ing_error *err)
-{
-	char partial[4096];
-	size_t bytes = strlen(path);
-	if (bytes >= sizeof(partial))
-		return ing_error_set(err, ING_FAIL_CONFIG, "%s: path too long", key);
-	for (size_t i = 1; i <= bytes; i++) {
-		if (path[i] != '/' && path[i] != '\0')
-			continue;
-		memcpy(partial, path, i);
-		partial[i] = '\0';
-		if (mkdir(partial, 0755) != 0 && errno != EEXIST)
-			return ing_error_sys(err, errno, "%s: cannot make %s", key, partial);
-	}
-	return 0;
-}
 
 static int init_loop(struct ing_engine *e, struct ing_error *err)
 {
@@ -76,7 +57,7 @@ static void done_gate(struct ing_engine *e)
 static int init_fetch(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
-	int rc = make_folder(c->spool.dir, "spool.dir", err);
+	int rc = ing_folder_make(c->spool.dir, "spool.dir", err);
 	if (rc != 0)
 		return rc;
 	struct ing_fetch_conf conf = {
@@ -106,7 +87,7 @@ static int init_archive(struct ing_engine *e, struct ing_error *err)
 	const struct ing_conf *c = e->conf;
 	if (c->warc.dir == NULL || c->warc.dir[0] == '\0')
 		return 0;
-	int rc = make_folder(c->warc.dir, "warc.dir", err);
+	int rc = ing_folder_make(c->warc.dir, "warc.dir", err);
 	if (rc != 0)
 		return rc;
 	struct ing_archive_conf conf = {

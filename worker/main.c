@@ -19,10 +19,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/folder.h"
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
 #include "worker/conf/version.h"
@@ -70,8 +70,9 @@ static int lock_instance(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
 	char path[4096];
-	if (mkdir(c->state.dir, 0755) != 0 && errno != EEXIST)
-		return ing_error_sys(err, errno, "state.dir: cannot make %s", c->state.dir);
+	int rc = ing_folder_make(c->state.dir, "state.dir", err);
+	if (rc != 0)
+		return rc;
 	int n = snprintf(path, sizeof(path), "%s/%s.lock", c->state.dir, c->instance);
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return ing_error_set(err, ING_FAIL_CONFIG, "state.dir: path too long");

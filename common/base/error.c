@@ -32,6 +32,7 @@ static size_t fail_index(int fail)
 	return (size_t)i;
 }
 
+ING_PRINTF(5, 0)
 static void set_message(struct ing_error *err, enum ing_fail code, int line, int column,
 	const char *fmt, va_list ap)
 {
