@@ -192,10 +192,17 @@ static bool is_refusal(rd_kafka_resp_err_t err)
 	       err == RD_KAFKA_RESP_ERR_INVALID_RECORD;
 }
 
+/* A fatal error shows in more than one way: as an event of its own, and as messages that come back purged. */
+static void look_for_fatal(struct kafka_emit *e)
+{
+	e->fatal = e->fatal || rd_kafka_fatal_error(e->rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 static void wait_again(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err)
 {
 	unsigned more;
-	if (ing_log_gate_pass(&e->error_gate, LOG_EVERY_MS, &more))
+	look_for_fatal(e);
+	if (!e->fatal && ing_log_gate_pass(&e->error_gate, LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING, "%s: not delivered: %s; trying again (%u more such)",
 			e->topics.names[p->topic], rd_kafka_err2str(err), more);
 	DL_PREPEND(e->waiting, p);
@@ -232,10 +239,9 @@ static void note_error(struct kafka_emit *e, rd_kafka_event_t *event)
 {
 	unsigned more;
 	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
-	if (err == RD_KAFKA_RESP_ERR__FATAL) {
-		e->fatal = true;
+	look_for_fatal(e);
+	if (err == RD_KAFKA_RESP_ERR__FATAL)
 		return;
-	}
 	if (err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
 		e->brokers_down = true;
 	if (ing_log_gate_pass(&e->trouble_gate, LOG_EVERY_MS, &more))
@@ -388,6 +394,8 @@ static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafk
 		{"batch.size", batch, false},
 		{"queue.buffering.max.kbytes", queue_kbytes, false},
 		{"linger.ms", "20", false},
+		/* Back soon after a broker's restart; the default waits for up to 10 s. */
+		{"reconnect.backoff.max.ms", "2000", false},
 		{"compression.codec", "lz4", false},
 		/* As Java's clients: the same key lands in the same partition whoever produces it.
 		 */

@@ -30,10 +30,12 @@ static const struct {
 
 static bool is_first_of_its_name(const struct ing_topics *t, int topic)
 {
+	if (t->names[topic] == NULL)
+		return false;
 	for (int i = 0; i < topic; i++)
 		if (t->names[i] != NULL && strcmp(t->names[i], t->names[topic]) == 0)
 			return false;
-	return t->names[topic] != NULL;
+	return true;
 }
 
 static rd_kafka_AdminOptions_t *make_options(rd_kafka_t *rk, rd_kafka_admin_op_t op)
@@ -98,7 +100,9 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 	if (err == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
 		return ING_TOPICS_READY;
 	if (err != 0) {
-		ing_log(ING_LOG_DEBUG, "topics: %s", rd_kafka_event_error_string(event));
+		if (ing_log_gate_pass(&t->silent_gate, LOG_EVERY_MS, NULL))
+			ing_log(ING_LOG_WARNING, "topics cannot be looked at: %s; trying again",
+				rd_kafka_event_error_string(event));
 		return ING_TOPICS_RETRY;
 	}
 	size_t count;

@@ -25,7 +25,7 @@ struct ing_topics {
 	size_t limit_bytes[ING_EMIT_TOPICS_];
 	bool missing[ING_EMIT_TOPICS_];
 	bool warned[ING_EMIT_TOPICS_];
-	struct ing_log_gate refused_gate;
+	struct ing_log_gate refused_gate, silent_gate;
 };
 
 enum ing_topics_answer {

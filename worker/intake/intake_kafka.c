@@ -46,8 +46,8 @@ struct slot { /* one partition; its index is the partition's number */
 	struct ing_mark mark;
 	uint32_t epoch; /* of the present or last assignment; 0 = never assigned */
 	bool assigned;
-	int64_t sent;  /* position in the newest commit request; -1 none */
-	int64_t acked; /* position the coordinator has acknowledged; -1 none */
+	int64_t sent;  /* position in the newest commit request, at first where we began; -1 = not begun */
+	int64_t acked; /* position the coordinator has acknowledged, at first the same */
 };
 
 struct kafka_intake {
@@ -358,8 +358,13 @@ static void take_message(struct kafka_intake *in, const rd_kafka_message_t *m)
 	if (m->partition >= 0 && (size_t)m->partition < in->slot_count)
 		s = &in->slots[m->partition];
 	/* Left over from an assignment that has ended, or given once more: not ours to do. */
-	if (s == NULL || !s->assigned || !ing_mark_begin(&s->mark, m->offset))
+	if (s == NULL || !s->assigned)
 		return;
+	bool first = ing_mark_position(&s->mark) < 0;
+	if (!ing_mark_begin(&s->mark, m->offset))
+		return;
+	if (first) /* nothing to say until something is finished */
+		s->sent = s->acked = m->offset;
 	if (ing_mark_full(&s->mark)) {
 		in->full_marks++;
 		ing_log(ING_LOG_WARNING,
@@ -544,6 +549,9 @@ static int make_settings(
 		{"fetch.message.max.bytes", "1048576", false},
 		{"fetch.max.bytes", "4194304", false},
 		{"receive.message.max.bytes", receive_bytes, false},
+		/* Back soon after a broker's restart; the default waits for up to 10 s. */
+		{"reconnect.backoff.max.ms", "2000", false},
+		{"socket.keepalive.enable", "true", false},
 		{NULL, NULL, false},
 	};
 	return ing_kafka_settings_new(

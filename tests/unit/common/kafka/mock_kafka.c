@@ -96,17 +96,20 @@ void mock_kafka_fill(
 	assert_int_equal(rd_kafka_flush(k->rk, WAIT_MS), 0);
 }
 
-int64_t mock_kafka_committed(
-	struct mock_kafka *k, const char *group, const char *topic, int partition)
+void mock_kafka_committed(struct mock_kafka *k, const char *group, const char *topic,
+	int partitions, int64_t *ret_offsets)
 {
 	rd_kafka_t *rk = consumer(k, group);
-	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-	rd_kafka_topic_partition_list_add(list, topic, partition);
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+	for (int i = 0; i < partitions; i++)
+		rd_kafka_topic_partition_list_add(list, topic, i);
 	assert_int_equal(rd_kafka_committed(rk, list, WAIT_MS), 0);
-	int64_t offset = list->elems[0].offset;
+	for (int i = 0; i < list->cnt; i++) {
+		int64_t offset = list->elems[i].offset;
+		ret_offsets[list->elems[i].partition] = offset < 0 ? -1 : offset;
+	}
 	rd_kafka_topic_partition_list_destroy(list);
 	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
-	return offset < 0 ? -1 : offset;
 }
 
 int64_t mock_kafka_end(struct mock_kafka *k, const char *topic, int partition)

@@ -27,9 +27,9 @@ void mock_kafka_topic(struct mock_kafka *k, const char *topic, int partitions);
  * returns. */
 void mock_kafka_fill(
 	struct mock_kafka *k, const char *topic, int partitions, const char *prefix, int count);
-/* The group's committed offset, -1 when there is none. */
-int64_t mock_kafka_committed(
-	struct mock_kafka *k, const char *group, const char *topic, int partition);
+/* The group's committed offsets of partitions 0 … partitions - 1; -1 where there is none. */
+void mock_kafka_committed(struct mock_kafka *k, const char *group, const char *topic,
+	int partitions, int64_t *ret_offsets);
 /* End offset of a partition: how many messages it has got. */
 int64_t mock_kafka_end(struct mock_kafka *k, const char *topic, int partition);
 /* Next message of a topic's partitions from the beginning, or NULL when none comes within

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Results to files and pipes: what is written, and what happens when nothing can be.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "worker/emit/emit.h"
+
+struct fixture {
+	uv_loop_t loop;
+	struct ing_emit *e;
+	char dir[40];
+	unsigned ok, refused, fatals;
+	char fatal_text[600];
+	bool inside_put;
+};
+
+static void on_done(void *ctx, bool ok)
+{
+	struct fixture *f = ctx;
+	assert_false(f->inside_put);
+	if (ok)
+		f->ok++;
+	else
+		f->refused++;
+}
+
+static void on_fatal(void *ctx, const struct ing_error *err)
+{
+	struct fixture *f = ctx;
+	f->fatals++;
+	snprintf(f->fatal_text, sizeof(f->fatal_text), "%s", err->msg);
+}
+
+static void setup(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	uv_loop_init(&f->loop);
+	snprintf(f->dir, sizeof(f->dir), "/tmp/ing-emit-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+}
+
+static void open_emit(struct fixture *f, int fd, bool with_dir)
+{
+	struct ing_error err = {0};
+	assert_int_equal(
+		ing_emit_lines_new(&f->loop, fd, with_dir ? f->dir : NULL, &f->e, &err), 0);
+	ing_emit_lines_on_fatal(f->e, on_fatal, f);
+}
+
+static void close_emit(struct fixture *f)
+{
+	ing_emit_free(ING_TAKE(f->e));
+	uv_run(&f->loop, UV_RUN_DEFAULT);
+}
+
+static void teardown(struct fixture *f)
+{
+	static const char *const names[] = {
+		"pdf-text.jsonl", "dead-letters.jsonl", "results.jsonl"};
+	close_emit(f);
+	assert_int_equal(uv_loop_close(&f->loop), 0);
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+		char path[80];
+		snprintf(path, sizeof(path), "%s/%s", f->dir, names[i]);
+		unlink(path);
+	}
+	assert_int_equal(rmdir(f->dir), 0);
+}
+
+static int open_results(struct fixture *f)
+{
+	char path[80];
+	snprintf(path, sizeof(path), "%s/results.jsonl", f->dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void put(struct fixture *f, enum ing_emit_topic topic, const char *value, size_t bytes)
+{
+	static const struct ing_header headers[] = {{"reason", "bad \xff byte"}, {"line", "7"}};
+	struct ing_emit_msg msg = {.topic = topic, .value = value, .value_bytes = bytes};
+	if (topic == ING_EMIT_DEAD) {
+		msg.headers = headers;
+		msg.header_count = 2;
+	}
+	f->inside_put = true;
+	ing_emit_put(f->e, &msg, on_done, f);
+	f->inside_put = false;
+}
+
+static void wait_done(struct fixture *f, unsigned count)
+{
+	while (f->ok + f->refused < count)
+		uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(ing_emit_outstanding(f->e), 0);
+}
+
+static void expect_file(struct fixture *f, const char *name, const char *want)
+{
+	char path[80];
+	char got[4000];
+	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	size_t n = fread(got, 1, sizeof(got) - 1, file);
+	got[n] = '\0';
+	fclose(file);
+	assert_string_equal(got, want);
+}
+
+static void test_files(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	int fd = open_results(&f);
+	open_emit(&f, fd, true);
+	put(&f, ING_EMIT_RESULTS, "{\"a\":1}", 7);
+	put(&f, ING_EMIT_PDF_TEXT, "{\"t\":1}", 7);
+	put(&f, ING_EMIT_DEAD, "{\"broken", 8);
+	put(&f, ING_EMIT_DEAD, "a\0\"\xc3\xa9\n", 6);
+	put(&f, ING_EMIT_DEAD, "\xff\x00\x01", 3);
+	put(&f, ING_EMIT_DEAD, NULL, 0);
+	put(&f, ING_EMIT_RESULTS, "{\"a\":2}", 7);
+	wait_done(&f, 7);
+	assert_int_equal(f.ok, 7);
+	expect_file(&f, "results.jsonl", "{\"a\":1}\n{\"a\":2}\n");
+	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n");
+#define HEADERS "\"headers\":{\"reason\":\"bad \xef\xbf\xbd byte\",\"line\":\"7\"}}\n"
+	expect_file(&f, "dead-letters.jsonl",
+		"{\"value\":\"{\\\"broken\"," HEADERS
+		"{\"value\":\"a\\u0000\\\"\xc3\xa9\\n\"," HEADERS
+		"{\"value_base64\":\"/wAB\"," HEADERS "{\"value\":\"\"," HEADERS);
+	/* A second run adds to what is there. */
+	close_emit(&f);
+	open_emit(&f, fd, true);
+	put(&f, ING_EMIT_PDF_TEXT, "{\"t\":2}", 7);
+	close_emit(&f); /* writes what is outstanding */
+	assert_int_equal(f.ok, 8);
+	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n{\"t\":2}\n");
+	close(fd);
+	teardown(&f);
+}
+
+static void test_without_dir(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	int fd = open_results(&f);
+	open_emit(&f, fd, false);
+	put(&f, ING_EMIT_PDF_TEXT, "{}", 2);
+	put(&f, ING_EMIT_DEAD, "x", 1);
+	put(&f, ING_EMIT_RESULTS, "{}", 2);
+	wait_done(&f, 3);
+	assert_int_equal(f.ok, 3);
+	expect_file(&f, "results.jsonl", "{}\n");
+	close(fd);
+	teardown(&f);
+}
+
+static void test_bad_dir(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct ing_error err = {0};
+	setup(&f);
+	assert_int_equal(
+		ing_emit_lines_new(&f.loop, 1, "/nowhere/at/all", &f.e, &err), -ING_FAIL_SYSTEM);
+	assert_string_equal(err.msg,
+		"/nowhere/at/all/pdf-text.jsonl: cannot be opened: No such file "
+		"or directory");
+	teardown(&f);
+}
+
+static void test_large_and_too_large(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	int fd = open_results(&f);
+	open_emit(&f, fd, false);
+	size_t max = ing_emit_max_value_bytes(f.e, ING_EMIT_RESULTS);
+	char *value = ing_alloc(max + 1);
+	memset(value, 'x', max + 1);
+	put(&f, ING_EMIT_RESULTS, value, max);
+	put(&f, ING_EMIT_RESULTS, value, max + 1);
+	wait_done(&f, 2);
+	assert_int_equal(f.ok, 1);
+	assert_int_equal(f.refused, 1);
+	assert_int_equal(f.fatals, 0); /* that message's fault, not the file's */
+	struct stat st;
+	fstat(fd, &st);
+	assert_int_equal(st.st_size, max + 1);
+	free(value);
+	close(fd);
+	teardown(&f);
+}
+
+/* The disk is full. */
+static void test_no_space(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	int fd = open("/dev/full", O_WRONLY);
+	open_emit(&f, fd, true);
+	for (int i = 0; i < 5; i++)
+		put(&f, ING_EMIT_RESULTS, "{}", 2);
+	wait_done(&f, 5);
+	assert_int_equal(f.refused, 5);
+	assert_int_equal(f.fatals, 1);
+	assert_string_equal(f.fatal_text, "results: cannot be written: No space left on device");
+	put(&f, ING_EMIT_PDF_TEXT, "{}", 2); /* nothing goes to the other files either */
+	wait_done(&f, 6);
+	assert_int_equal(f.refused, 6);
+	assert_int_equal(f.fatals, 1);
+	close(fd);
+	teardown(&f);
+}
+
+/* The reader has gone away: an error, not a signal. */
+static void test_closed_pipe(void **state)
+{
+	(void)state;
+	struct fixture f;
+	int fds[2];
+	setup(&f);
+	assert_int_equal(pipe(fds), 0);
+	open_emit(&f, fds[1], false);
+	close(fds[0]);
+	put(&f, ING_EMIT_RESULTS, "{}", 2);
+	wait_done(&f, 1);
+	assert_int_equal(f.refused, 1);
+	assert_string_equal(f.fatal_text, "results: cannot be written: Broken pipe");
+	close(fds[1]);
+	teardown(&f);
+}
+
+/* A reader that is slow holds the writer, not the loop; one that has stopped does not hold the end
+ * for ever. */
+static void test_slow_reader(void **state)
+{
+	(void)state;
+	struct fixture f;
+	int fds[2];
+	enum { LINE = 1000, COUNT = 400 };
+	char line[LINE];
+	memset(line, 'y', sizeof(line));
+	for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+		setup(&f);
+		assert_int_equal(pipe2(fds, nonblocking ? O_NONBLOCK : 0), 0);
+		open_emit(&f, fds[1], false);
+		for (int i = 0; i < COUNT; i++)
+			put(&f, ING_EMIT_RESULTS, line, sizeof(line));
+		assert_true(ing_emit_blocked(f.e));
+		uint64_t until = ing_now_ms() + 300;
+		while (ing_now_ms() < until)
+			uv_run(&f.loop, UV_RUN_NOWAIT);
+		assert_true(f.ok < COUNT);
+		size_t got = 0;
+		char buf[8192];
+		while (got < (size_t)COUNT * (LINE + 1)) {
+			ssize_t n = read(fds[0], buf, sizeof(buf)); /* EAGAIN is -1 */
+			got += n > 0 ? (size_t)n : 0;
+			uv_run(&f.loop, UV_RUN_NOWAIT);
+		}
+		wait_done(&f, COUNT);
+		assert_int_equal(got, COUNT * (LINE + 1));
+		assert_false(ing_emit_blocked(f.e));
+		for (int i = 0; i < COUNT; i++)
+			put(&f, ING_EMIT_RESULTS, line, sizeof(line));
+		uint64_t before = ing_now_ms();
+		close_emit(&f);
+		assert_true(ing_now_ms() - before < 7000);
+		close(fds[0]);
+		close(fds[1]);
+		teardown(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_without_dir),
+		cmocka_unit_test(test_bad_dir),
+		cmocka_unit_test(test_large_and_too_large),
+		cmocka_unit_test(test_no_space),
+		cmocka_unit_test(test_closed_pipe),
+		cmocka_unit_test(test_slow_reader),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
