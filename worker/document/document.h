@@ -2,8 +2,8 @@
  *
  * document.h - what the bytes of a fetched body are and say.
  *
- * Pure: bytes and a question in, findings out; no network, and no files but those that libmagic,
- * fontconfig and poppler keep their tables in. Runs inside examiners and, in a forked child,
+ * Pure: bytes and a question in, findings out; no network, and no files but those that libmagic
+ * and poppler keep their tables in. Runs inside examiners and, in a forked child,
  * inside ingestctl. One thread: libmagic's handle and the HTML parser are kept between calls.
  */
 #pragma once
@@ -22,19 +22,21 @@ struct ing_body {
 	bool owned;
 };
 
-/* Everything but the inside of a PDF: content decoding (RFC 9110, section 8.4), digests, size, type,
- * and what an HTML page says when q->want has ING_WANT_LINKS. *ret was initialised; its strings
- * are then the caller's. When the coding is broken or the body too large, ret->exam says so,
- * ret->file stays empty and *ret_body has no bytes. *ret_body may point into data; release it with
- * ing_document_body_done() before data goes. */
+/* Everything but the inside of a PDF: content decoding (RFC 9110, section 8.4), digests, size,
+ * type, and what an HTML page says when q->want has ING_WANT_LINKS. *ret was initialised; its
+ * strings are then the caller's. When the coding is broken or the body too large, ret->exam says
+ * so, ret->file stays empty and *ret_body has no bytes. *ret_body may point into data; release it
+ * with ing_document_body_done() before data goes. */
 void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
 	struct ing_body *ret_body, struct ing_findings *ret);
 void ing_document_body_done(struct ing_body *b); /* zero-initialised or done before is fine */
 
 /* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a status.
- * A hostile document may crash, hang or fill the memory: call it in a fork of its own, with limits. */
+ * A hostile document may crash, hang or fill the memory: call it in a fork of its own, with limits.
+ */
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
 
-/* Load what every document needs, once, before forking and before a sandbox closes: libmagic's database,
- * poppler's tables and fontconfig, the HTML parser. Without it the first document pays. */
+/* Load what every document needs, once, before forking and before a sandbox closes: libmagic's
+ * database, poppler's tables, the HTML parser. Without it the first document pays.
+ */
 void ing_document_warm(void);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The whole look into a body: coding, digests, type, page; and what each failure leaves.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "worker/document/document.h"
+#include "worker/examine/findings.h"
+
+#define PAGE                                                                                       \
+	"<!doctype html><title>Tides</title>"                                                      \
+	"<meta name=citation_pdf_url content=/7.pdf>"
+/* PAGE as gzip wrote it. */
+static const unsigned char page_gz[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03,
+	0xb3, 0x51, 0x4c, 0xc9, 0x4f, 0x2e, 0xa9, 0x2c, 0x48, 0x55, 0xc8, 0x28, 0xc9, 0xcd, 0xb1,
+	0xb3, 0x29, 0xc9, 0x2c, 0xc9, 0x49, 0xb5, 0x0b, 0xc9, 0x4c, 0x49, 0x2d, 0xb6, 0xd1, 0x87,
+	0x70, 0x6c, 0x72, 0x53, 0x4b, 0x12, 0x15, 0xf2, 0x12, 0x73, 0x53, 0x6d, 0x93, 0x33, 0x4b,
+	0x12, 0x4b, 0x32, 0xf3, 0xf3, 0xe2, 0x0b, 0x52, 0xd2, 0xe2, 0x4b, 0x8b, 0x72, 0x14, 0x92,
+	0xf3, 0xf3, 0x4a, 0x52, 0xf3, 0x4a, 0x6c, 0xf5, 0xcd, 0xf5, 0x80, 0x42, 0x76, 0x00, 0x57,
+	0x02, 0x59, 0xf1, 0x4e, 0x00, 0x00, 0x00};
+
+static const struct ing_question plain = {
+	.url = "https://a.example/7",
+	.content_type = "text/html",
+	.want = ING_WANT_LINKS,
+	.max_body_bytes = 1 << 20,
+	.max_scrape_bytes = 1 << 16,
+};
+
+static struct ing_body body;
+static struct ing_findings got;
+
+static void look(struct ing_question q, const void *data, size_t bytes)
+{
+	ing_findings_init(&got);
+	ing_document_examine(&q, data, bytes, &body, &got);
+}
+
+static void done(void)
+{
+	ing_document_body_done(&body);
+	ing_document_body_done(&body);
+	ing_findings_done(&got);
+}
+
+static void assert_page(void)
+{
+	assert_int_equal(got.exam, ING_EXAM_OK);
+	assert_null(got.detail);
+	assert_int_equal(body.bytes, strlen(PAGE));
+	assert_memory_equal(body.data, PAGE, strlen(PAGE));
+	assert_int_equal(got.file.size_bytes, strlen(PAGE));
+	assert_string_equal(got.file.sha1hex, "87dd28fbfd105e830ffc5edbdcfebe47446a1945");
+	assert_string_equal(got.file.mimetype, "text/html");
+	assert_int_equal(got.page.status, ING_PAGE_PARSED);
+	assert_string_equal(got.page.title, "Tides");
+	assert_string_equal(got.page.next_url, "https://a.example/7.pdf");
+	assert_string_equal(got.page.next_technique, "citation_pdf_url");
+}
+
+static void a_page_as_it_is(void **state)
+{
+	(void)state;
+	look(plain, PAGE, strlen(PAGE));
+	assert_page();
+	assert_false(body.owned);
+	assert_string_equal(got.file.md5hex, "bc4b66c47f7d7566030357e7af770329");
+	assert_string_equal(got.file.sha256hex,
+		"f78befa70ce421deff9aea6d33b6f145e4792f2b1d3ecbb9cae404032cd6d1a8");
+	assert_null(got.pdf.status);
+	done();
+}
+
+static void a_page_with_a_coding(void **state)
+{
+	struct ing_question q = plain;
+	(void)state;
+	q.content_encoding = "gzip";
+	look(q, page_gz, sizeof(page_gz));
+	assert_page();
+	assert_true(body.owned);
+	done();
+	look(q, PAGE, strlen(PAGE)); /* only said to be gzip */
+	assert_page();
+	done();
+	look(plain, page_gz, sizeof(page_gz)); /* gzip without saying so */
+	assert_page();
+	done();
+}
+
+static void gzip_that_is_the_document_stays(void **state)
+{
+	struct ing_question q = plain;
+	(void)state;
+	q.content_type = "application/gzip";
+	look(q, page_gz, sizeof(page_gz));
+	assert_string_equal(got.file.mimetype, "application/gzip");
+	assert_int_equal(body.bytes, sizeof(page_gz));
+	done();
+	q.content_type = "text/html"; /* cut: not decodable, so left alone */
+	look(q, page_gz, sizeof(page_gz) - 9);
+	assert_int_equal(got.exam, ING_EXAM_OK);
+	assert_string_equal(got.file.mimetype, "application/gzip");
+	done();
+}
+
+static const struct {
+	const char *encoding;
+	uint64_t max_body;
+	size_t cut;
+	enum ing_exam want;
+} failures[] = {
+	{"gzip", 1 << 20, 9, ING_EXAM_BAD_ENCODING},
+	{"br", 1 << 20, 0, ING_EXAM_BAD_ENCODING},
+	{"compress", 1 << 20, 0, ING_EXAM_BAD_ENCODING},
+	{"gzip", sizeof(PAGE) - 2, 0, ING_EXAM_TOO_LARGE},
+	{NULL, 10, 0, ING_EXAM_TOO_LARGE},
+};
+
+static void what_cannot_be_decoded_has_no_file(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(failures); i++) {
+		struct ing_question q = plain;
+		q.content_encoding = failures[i].encoding;
+		q.max_body_bytes = failures[i].max_body;
+		q.content_type = NULL;
+		look(q, page_gz, sizeof(page_gz) - failures[i].cut);
+		assert_int_equal(got.exam, failures[i].want);
+		assert_non_null(got.detail);
+		assert_int_equal(got.file.size_bytes, 0);
+		assert_string_equal(got.file.mimetype, "");
+		assert_int_equal(body.bytes, 0);
+		assert_int_equal(got.page.status, ING_PAGE_NONE);
+		done();
+	}
+}
+
+static void nothing_is_a_document(void **state)
+{
+	struct ing_question q = plain;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		look(q, "", 0);
+		assert_int_equal(got.exam, ING_EXAM_OK);
+		assert_int_equal(got.file.size_bytes, 0);
+		assert_string_equal(got.file.mimetype, "application/x-empty");
+		assert_string_equal(got.file.sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+		assert_int_equal(got.page.status, ING_PAGE_NONE);
+		done();
+		q.content_encoding = "gzip";
+	}
+}
+
+static void pages_are_read_only_within_limits_and_on_demand(void **state)
+{
+	struct ing_question q = plain;
+	(void)state;
+	q.max_scrape_bytes = strlen(PAGE) - 1;
+	look(q, PAGE, strlen(PAGE));
+	assert_int_equal(got.page.status, ING_PAGE_TOO_LARGE);
+	assert_null(got.page.next_url);
+	done();
+	q = plain;
+	q.want = ING_WANT_PDF;
+	look(q, PAGE, strlen(PAGE));
+	assert_int_equal(got.page.status, ING_PAGE_NONE);
+	done();
+	look(plain, "{\"a\": 1}", 8);
+	assert_int_equal(got.page.status, ING_PAGE_NONE);
+	done();
+
+	struct ing_buf deep;
+	ing_buf_init(&deep, 1 << 20);
+	ing_buf_add_str(&deep, PAGE);
+	for (int i = 0; i < 1000; i++)
+		ing_buf_add_str(&deep, "<div>");
+	look(plain, deep.data, deep.len);
+	assert_int_equal(got.page.status, ING_PAGE_TOO_DEEP);
+	assert_string_equal(got.page.next_url, "https://a.example/7.pdf");
+	done();
+	ing_buf_done(&deep);
+}
+
+static void charset_of_the_header_counts(void **state)
+{
+	struct ing_question q = plain;
+	(void)state;
+	q.content_type = "text/html; charset=windows-1251";
+	look(q, "<!doctype html><title>\xcf\xf0</title>", 32);
+	assert_string_equal(got.page.title, "Пр");
+	done();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_page_as_it_is),
+		cmocka_unit_test(a_page_with_a_coding),
+		cmocka_unit_test(gzip_that_is_the_document_stays),
+		cmocka_unit_test(what_cannot_be_decoded_has_no_file),
+		cmocka_unit_test(nothing_is_a_document),
+		cmocka_unit_test(pages_are_read_only_within_limits_and_on_demand),
+		cmocka_unit_test(charset_of_the_header_counts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
