@@ -75,11 +75,11 @@ static void list_push(struct list *l, struct ing_node *node)
 	l->count++;
 }
 
+/* The list must not be empty. */
 static struct ing_node *list_pop(struct list *l)
 {
 	struct ing_node *node = l->head;
-	if (node == NULL)
-		return NULL;
+	ing_must(node != NULL);
 	l->head = node->next;
 	if (l->head == NULL)
 		l->tail = &l->head;
@@ -352,9 +352,8 @@ static void leave_broken_file(struct ing_archive_writer *w)
 static void finish_items(struct ing_archive_writer *w)
 {
 	bool wake = false;
-	for (struct ing_node *node = list_pop(&w->written); node != NULL;
-		node = list_pop(&w->written))
-		wake |= ing_queue_push(&w->link->finished, node);
+	while (w->written.head != NULL)
+		wake |= ing_queue_push(&w->link->finished, list_pop(&w->written));
 	if (wake)
 		w->link->wake(w->link->ctx);
 }
