@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The verbs that look into files: what they print, what they return, and what a child that does not
+ * come back becomes.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "worker/ctl/child.h"
+#include "worker/ctl/ctl.h"
+
+#define PDF(name) ING_TEST_DATA "/pdf/" name
+#define MAX_ARGS 8
+
+static char printed[1 << 20];
+
+/* Run a verb with its standard output in `printed`; its messages go nowhere. */
+static int run(int (*verb)(int, char **, const struct ing_ctl *), const char *const *args)
+{
+	static const struct ing_ctl ctl;
+	char *argv[MAX_ARGS + 1] = {0};
+	int argc = 0;
+	for (; args[argc] != NULL; argc++) {
+		assert_true(argc < MAX_ARGS);
+		argv[argc] = strdup(args[argc]);
+	}
+	FILE *out = tmpfile();
+	FILE *none = fopen("/dev/null", "w");
+	assert_non_null(out);
+	assert_non_null(none);
+	fflush(NULL);
+	int old_out = dup(STDOUT_FILENO);
+	int old_err = dup(STDERR_FILENO);
+	dup2(fileno(out), STDOUT_FILENO);
+	dup2(fileno(none), STDERR_FILENO);
+	int code = verb(argc, argv, &ctl);
+	fflush(NULL);
+	dup2(old_out, STDOUT_FILENO);
+	dup2(old_err, STDERR_FILENO);
+	close(old_out);
+	close(old_err);
+	rewind(out);
+	printed[fread(printed, 1, sizeof(printed) - 1, out)] = '\0';
+	fclose(out);
+	fclose(none);
+	for (int i = 0; i < argc; i++)
+		free(argv[i]);
+	return code;
+}
+
+#define RUN(verb, ...) run(verb, (const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_string(json_t *o, const char *key, const char *want)
+{
+	json_t *v = json_object_get(o, key);
+	assert_non_null(v);
+	if (want == NULL)
+		assert_true(json_is_null(v));
+	else
+		assert_string_equal(json_string_value(v), want);
+}
+
+static void identify_prints_a_line_per_file(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		RUN(ing_ctl_identify, "identify", PDF("header_only.pdf"), PDF("renamed_zip.pdf")),
+		ING_CTL_OK);
+	char *second = strchr(printed, '\n');
+	assert_non_null(second);
+	*second++ = '\0';
+	json_t *o = json_loads(printed, 0, NULL);
+	assert_int_equal(json_object_size(o), 6);
+	assert_string(o, "path", PDF("header_only.pdf"));
+	assert_int_equal(json_integer_value(json_object_get(o, "size_bytes")), 9);
+	assert_string(o, "md5hex", "6446a98080f5e51ab7f0abc0e8eda635");
+	assert_string(o, "sha1hex", "95607b02d48a786cb786897d727114fc79814b1e");
+	assert_string(
+		o, "sha256hex", "e5c62df5dab5c87b6a015ef3d43597074d1eec433b15f51aec63b8582d0e4ab4");
+	assert_string(o, "mimetype", "application/pdf");
+	json_decref(o);
+	o = json_loads(second, 0, NULL);
+	assert_string(o, "mimetype", "application/zip");
+	json_decref(o);
+}
+
+static void identify_goes_on_after_a_bad_file(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN(ing_ctl_identify, "identify", PDF("absent.pdf"), ING_TEST_DATA,
+				 PDF("article.pdf")),
+		ING_CTL_NEGATIVE);
+	json_t *o = json_loads(printed, 0, NULL);
+	assert_string(o, "path", PDF("article.pdf"));
+	json_decref(o);
+}
+
+static void extract_pdf_prints_facts_and_text(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "pdf", PDF("article.pdf")), ING_CTL_OK);
+	json_t *o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "success");
+	assert_string(o, "error_msg", NULL);
+	assert_string(json_object_get(o, "pdf_info"), "Author", "Ada Quill");
+	assert_string(json_object_get(o, "pdf_extra"), "pdf_version", "1.5");
+	assert_int_equal(json_integer_value(json_object_get(o, "word_count")), 16);
+	assert_non_null(strstr(json_string_value(json_object_get(o, "text")), "buoy"));
+	json_decref(o);
+
+	assert_int_equal(
+		RUN(ing_ctl_extract, "extract", "pdf", PDF("password.pdf")), ING_CTL_NEGATIVE);
+	o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "parse-error");
+	assert_string(o, "text", NULL);
+	json_decref(o);
+}
+
+static void extract_html_prints_what_the_page_says(void **state)
+{
+	static const char page[] = "<!doctype html><title>\xcf\xf0</title>"
+				   "<embed type=application/pdf src=7.pdf>";
+	char path[] = "/tmp/extract-XXXXXX";
+	(void)state;
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, page, sizeof(page) - 1), sizeof(page) - 1);
+	close(fd);
+	int code = RUN(ing_ctl_extract, "extract", "html", "--url", "https://a.example/x/",
+		"--content-type", "text/html; charset=windows-1251", path);
+	unlink(path);
+	assert_int_equal(code, ING_CTL_OK);
+	json_t *o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "success");
+	assert_string(o, "title", "Пр");
+	assert_string(o, "next_url", "https://a.example/x/7.pdf");
+	assert_string(o, "technique", "embed");
+	json_decref(o);
+
+	assert_int_equal(
+		RUN(ing_ctl_extract, "extract", "html", PDF("article.pdf")), ING_CTL_NEGATIVE);
+	o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "not-html");
+	json_decref(o);
+}
+
+static void wrong_calls_are_usage(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN(ing_ctl_identify, "identify"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_identify, "identify", "--bogus"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_extract, "extract"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "pdf"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "xml", "x"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "djvu", "x"), ING_CTL_USAGE);
+	assert_string_equal(printed, "");
+	assert_int_equal(
+		RUN(ing_ctl_extract, "extract", "pdf", PDF("absent.pdf")), ING_CTL_ENVIRONMENT);
+	assert_int_equal(RUN(ing_ctl_identify, "identify", "--help"), ING_CTL_OK);
+	assert_non_null(strstr(printed, "usage: ingestctl identify"));
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "--help"), ING_CTL_OK);
+	assert_non_null(strstr(printed, "--url"));
+}
+
+static void answer(void *ctx, struct ing_buf *out)
+{
+	for (int i = 0; i < *(int *)ctx; i++)
+		ing_buf_add_str(out, "0123456789");
+}
+
+static void hang(void *ctx, struct ing_buf *out)
+{
+	(void)ctx;
+	ing_buf_add_str(out, "never seen");
+	for (;;)
+		pause();
+}
+
+static void die(void *ctx, struct ing_buf *out)
+{
+	(void)ctx;
+	ing_buf_add_str(out, "never seen");
+	kill(getpid(), SIGKILL);
+}
+
+static void a_child_that_fails_is_a_message(void **state)
+{
+	struct ing_buf out;
+	struct ing_error err = {0};
+	int times = 100000;
+	(void)state;
+	assert_int_equal(ing_ctl_child(answer, &times, 60000, &out, &err), 0);
+	assert_int_equal(out.len, 1000000);
+	ing_buf_done(&out);
+	assert_int_equal(ing_ctl_child(hang, NULL, 200, &out, &err), -ING_FAIL_TIMEOUT);
+	ing_error_clear(&err);
+	assert_int_equal(ing_ctl_child(die, NULL, 60000, &out, &err), -ING_FAIL_CRASH);
+	assert_true(err.msg[0] != '\0');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(identify_prints_a_line_per_file),
+		cmocka_unit_test(identify_goes_on_after_a_bad_file),
+		cmocka_unit_test(extract_pdf_prints_facts_and_text),
+		cmocka_unit_test(extract_html_prints_what_the_page_says),
+		cmocka_unit_test(wrong_calls_are_usage),
+		cmocka_unit_test(a_child_that_fails_is_a_message),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl extract: what the document step finds in a file, as one JSON object. The file is read
+ * here and looked into in a child.
+ */
+#include "worker/ctl/ctl.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "worker/ctl/child.h"
+#include "worker/document/document.h"
+#include "worker/examine/findings.h"
+
+#define VERB "extract"
+#define TIMEOUT_MS 60000
+/* As the daemon's fetch.max_body_bytes and scrape.max_bytes are by default. */
+#define MAX_FILE_BYTES ((size_t)128 << 20)
+#define MAX_SCRAPE_BYTES ((size_t)16 << 20)
+
+struct task {
+	struct ing_buf file;
+	const char *url;
+	const char *content_type;
+};
+
+static json_t *text_or_null(const char *s)
+{
+	return s != NULL ? json_string(s) : json_null();
+}
+
+static void print_json(json_t *o, struct ing_buf *out)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	ing_must(text != NULL);
+	ing_buf_add_str(out, text);
+	ing_buf_add_char(out, '\n');
+	free(text);
+	json_decref(o);
+}
+
+static json_t *extra_of(const struct ing_pdf *pdf)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "page_count", json_integer(pdf->page_count));
+	json_object_set_new(o, "page0_height", json_real(pdf->page0_height));
+	json_object_set_new(o, "page0_width", json_real(pdf->page0_width));
+	json_object_set_new(o, "permanent_id", text_or_null(pdf->permanent_id));
+	json_object_set_new(o, "update_id", text_or_null(pdf->update_id));
+	json_object_set_new(o, "pdf_version", text_or_null(pdf->pdf_version));
+	return o;
+}
+
+/* In the child. The names are those of the pdf-text message. */
+static void extract_pdf(void *ctx, struct ing_buf *out)
+{
+	const struct task *task = ctx;
+	struct ing_pdf pdf = {0};
+	ing_document_pdf(ing_buf_str(&task->file), task->file.len, &pdf);
+	json_t *info = pdf.info_json != NULL ? json_loads(pdf.info_json, 0, NULL) : NULL;
+	json_t *o = json_object();
+	json_object_set_new(o, "status", json_string(pdf.status));
+	json_object_set_new(o, "error_msg", text_or_null(pdf.error_msg));
+	json_object_set_new(o, "pdf_info", info != NULL ? info : json_null());
+	json_object_set_new(o, "pdf_extra", extra_of(&pdf));
+	json_object_set_new(o, "pdf_created", text_or_null(pdf.created));
+	json_object_set_new(o, "word_count", json_integer(pdf.word_count));
+	json_object_set_new(o, "has_page0_thumbnail", json_false());
+	json_object_set_new(o, "meta_xml", text_or_null(pdf.meta_xml));
+	json_object_set_new(o, "text", text_or_null(pdf.text));
+	print_json(o, out);
+	ing_pdf_done(&pdf);
+}
+
+static const char *page_status(const struct ing_page *page)
+{
+	switch (page->status) {
+	case ING_PAGE_PARSED:
+		return "success";
+	case ING_PAGE_TOO_LARGE:
+		return "too-large";
+	case ING_PAGE_TOO_DEEP:
+		return "too-deep";
+	case ING_PAGE_NONE:
+		break;
+	}
+	return "not-html";
+}
+
+/* In the child. */
+static void extract_html(void *ctx, struct ing_buf *out)
+{
+	const struct task *task = ctx;
+	const struct ing_question q = {
+		.url = task->url,
+		.content_type = task->content_type,
+		.want = ING_WANT_LINKS,
+		.max_body_bytes = MAX_FILE_BYTES,
+		.max_scrape_bytes = MAX_SCRAPE_BYTES,
+	};
+	struct ing_body body;
+	struct ing_findings f;
+	ing_findings_init(&f);
+	ing_document_examine(&q, ing_buf_str(&task->file), task->file.len, &body, &f);
+	json_t *o = json_object();
+	json_object_set_new(o, "status", json_string(page_status(&f.page)));
+	json_object_set_new(o, "mimetype", json_string(f.file.mimetype));
+	json_object_set_new(o, "title", text_or_null(f.page.title));
+	json_object_set_new(o, "next_url", text_or_null(f.page.next_url));
+	json_object_set_new(o, "technique", text_or_null(f.page.next_technique));
+	print_json(o, out);
+	ing_document_body_done(&body);
+	ing_findings_done(&f);
+}
+
+static bool read_file(const char *path, struct ing_buf *to)
+{
+	FILE *f = ing_ctl_open_input(VERB, path);
+	if (f == NULL)
+		return false;
+	ing_buf_init(to, MAX_FILE_BYTES);
+	static char block[256 << 10];
+	size_t n;
+	do {
+		n = fread(block, 1, sizeof(block), f);
+		ing_buf_add(to, block, n);
+	} while (n > 0 && !to->failed);
+	bool failed = ferror(f) != 0;
+	if (failed)
+		ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", path, strerror(errno));
+	ing_ctl_close_input(f);
+	return !failed;
+}
+
+/* Prints the child's answer; a status other than success is a negative one. */
+static int print_answer(const char *path, const struct ing_buf *answer)
+{
+	fwrite(ing_buf_str(answer), 1, answer->len, stdout);
+	json_t *o = json_loadb(ing_buf_str(answer), answer->len, 0, NULL);
+	const char *status = json_string_value(json_object_get(o, "status"));
+	int code = ING_CTL_OK;
+	if (status == NULL || strcmp(status, "success") != 0)
+		code = ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path,
+			status != NULL ? status : "no answer");
+	json_decref(o);
+	return ing_ctl_flush_stdout(VERB) ? code : ING_CTL_ENVIRONMENT;
+}
+
+static int extract(const char *path, ing_ctl_child_f *fn, struct task *task)
+{
+	struct ing_buf answer;
+	struct ing_error err = {0};
+	if (!read_file(path, &task->file))
+		return ING_CTL_ENVIRONMENT;
+	int code;
+	if (task->file.failed)
+		code = ing_ctl_fail(
+			ING_CTL_NEGATIVE, VERB, "%s: over %zu bytes", path, MAX_FILE_BYTES);
+	else if (ing_ctl_child(fn, task, TIMEOUT_MS, &answer, &err) < 0)
+		code = ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path, err.msg);
+	else {
+		code = print_answer(path, &answer);
+		ing_buf_done(&answer);
+	}
+	ing_buf_done(&task->file);
+	return code;
+}
+
+static void print_help(void)
+{
+	puts("usage: ingestctl extract pdf FILE\n"
+	     "       ingestctl extract html [--url URL] [--content-type VALUE] FILE\n"
+	     "\n"
+	     "What the document step finds in FILE (- is standard input), as one JSON object.\n"
+	     "pdf: facts, the Info dictionary, XMP and the text of all pages. html: the title and the\n"
+	     "link to the document. The exit status is 1 when the status is not \"success\".\n"
+	     "\n"
+	     "  --url URL             address of the page, for its relative links\n"
+	     "  --content-type VALUE  header with which it came, for its charset\n"
+	     "  --help                this text");
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"url", required_argument, NULL, 'u'},
+		{"content-type", required_argument, NULL, 't'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct task task = {0};
+	(void)ctl;
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		if (c == 'u')
+			task.url = optarg;
+		else if (c == 't')
+			task.content_type = optarg;
+		else if (c != 'h')
+			return ING_CTL_USAGE;
+		else {
+			print_help();
+			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+		}
+	}
+	if (argc - optind >= 1 && strcmp(argv[optind], "xml") == 0)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "xml is not in this version");
+	if (argc - optind != 2)
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "a kind (pdf or html) and one file are needed");
+	if (strcmp(argv[optind], "pdf") == 0)
+		return extract(argv[optind + 1], extract_pdf, &task);
+	if (strcmp(argv[optind], "html") == 0)
+		return extract(argv[optind + 1], extract_html, &task);
+	return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s: no such kind; pdf or html", argv[optind]);
+}

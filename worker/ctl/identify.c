@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl identify: one JSON line per file. Files are read as streams, so their size does not
+ * matter; only the front is looked at for the type, and that in a child.
+ */
+#include "worker/ctl/ctl.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/utf8.h"
+#include "common/data/base32.h"
+#include "common/data/digest.h"
+#include "common/data/sniff.h"
+#include "worker/ctl/child.h"
+
+#define VERB "identify"
+#define BLOCK_BYTES ((size_t)256 << 10)
+#define SNIFF_TIMEOUT_MS 20000
+
+struct seen {
+	struct ing_digests digests;
+	char *front; /* the first ING_SNIFF_BYTES */
+	size_t front_bytes;
+};
+
+static bool read_file(FILE *f, struct seen *seen)
+{
+	static char block[BLOCK_BYTES];
+	struct ing_digester *d = ing_digester_new(ING_DIGEST_ALL);
+	size_t n;
+	do {
+		n = fread(block, 1, sizeof(block), f);
+		size_t keep = ING_MIN(n, ING_SNIFF_BYTES - seen->front_bytes);
+		memcpy(seen->front + seen->front_bytes, block, keep);
+		seen->front_bytes += keep;
+		ing_digester_add(d, block, n);
+	} while (n > 0);
+	ing_digester_finish(d, &seen->digests);
+	ing_digester_free(d);
+	return !ferror(f);
+}
+
+static void sniff(void *ctx, struct ing_buf *out)
+{
+	const struct seen *seen = ctx;
+	char type[ING_MEDIA_TYPE_BYTES];
+	ing_sniff(seen->front, seen->front_bytes, type);
+	ing_buf_add_str(out, type);
+}
+
+static json_t *hex_of(const unsigned char *digest, size_t bytes)
+{
+	char text[ING_SHA256_HEX_BYTES];
+	ing_hex_encode(digest, bytes, text);
+	return json_string(text);
+}
+
+static void print_line(const char *path, const struct seen *seen, const char *type)
+{
+	const struct ing_digests *d = &seen->digests;
+	char *clean = ing_utf8_clean(path, strlen(path), NULL);
+	ing_must(clean != NULL);
+	json_t *line = json_object();
+	json_object_set_new(line, "path", json_string(clean));
+	json_object_set_new(line, "size_bytes", json_integer((json_int_t)d->bytes));
+	json_object_set_new(line, "md5hex", hex_of(d->md5, sizeof(d->md5)));
+	json_object_set_new(line, "sha1hex", hex_of(d->sha1, sizeof(d->sha1)));
+	json_object_set_new(line, "sha256hex", hex_of(d->sha256, sizeof(d->sha256)));
+	json_object_set_new(line, "mimetype", json_string(type));
+	json_dumpf(line, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(line);
+	free(clean);
+}
+
+static bool identify_stream(const char *path, FILE *f, struct seen *seen)
+{
+	if (!read_file(f, seen)) {
+		ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path, strerror(errno));
+		return false;
+	}
+	struct ing_buf type;
+	struct ing_error err = {0};
+	if (ing_ctl_child(sniff, seen, SNIFF_TIMEOUT_MS, &type, &err) < 0) {
+		ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path, err.msg);
+		return false;
+	}
+	print_line(path, seen, ing_buf_str(&type));
+	ing_buf_done(&type);
+	return true;
+}
+
+static bool identify_file(const char *path)
+{
+	FILE *f = ing_ctl_open_input(VERB, path);
+	if (f == NULL)
+		return false;
+	struct seen seen = {.front = ing_alloc(ING_SNIFF_BYTES)};
+	bool done = identify_stream(path, f, &seen);
+	free(seen.front);
+	ing_ctl_close_input(f);
+	return done;
+}
+
+static void print_help(void)
+{
+	puts("usage: ingestctl identify FILE...\n"
+	     "\n"
+	     "One JSON line per file (- is standard input): path, size_bytes, md5hex, sha1hex,\n"
+	     "sha256hex, mimetype (by content, never by name). A file that cannot be read is reported\n"
+	     "and the others go on; the exit status is then 1.\n"
+	     "\n"
+	     "  --help  this text");
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_ctl_identify(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	(void)ctl;
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		if (c != 'h')
+			return ING_CTL_USAGE;
+		print_help();
+		return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+	}
+	if (optind == argc)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "no file given; see --help");
+	ing_sniff_warm(); /* once here, not in every child */
+	int code = ING_CTL_OK;
+	for (int i = optind; i < argc; i++) {
+		if (!identify_file(argv[i]))
+			code = ING_CTL_NEGATIVE;
+	}
+	ing_sniff_done();
+	return ing_ctl_flush_stdout(VERB) ? code : ING_CTL_ENVIRONMENT;
+}
