@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Any bytes have a type: one slash, no blanks, and it fits its field.
+ */
+#include <string.h>
+
+#include "common/data/sniff.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char type[ING_MEDIA_TYPE_BYTES];
+	memset(type, 'x', sizeof(type));
+	ing_sniff(data, size, type);
+	ing_must(memchr(type, '\0', sizeof(type)) != NULL);
+	ing_must(strchr(type, '/') != NULL && strchr(type, ' ') == NULL);
+	ing_must((size == 0) == (strcmp(type, "application/x-empty") == 0));
+	return 0;
+}
