@@ -126,7 +126,7 @@ static void decide_abort(struct ing_transfer *t)
 }
 
 /* Many servers end a body without a length by just closing, without TLS's own good-bye. Browsers
- * take it as the end. */
+ * take it as the end; of libcurl's versions some do and some report it. */
 static bool is_rough_end(const struct ing_transfer *t, CURLcode rc)
 {
 	return rc == CURLE_RECV_ERROR && t->head.state == ING_HTTP_DONE &&
