@@ -4,6 +4,8 @@ execute_process(COMMAND "${WORKER}" --dump-man OUTPUT_VARIABLE keys RESULT_VARIA
 if(NOT result EQUAL 0)
 	message(FATAL_ERROR "${WORKER} --dump-man failed: ${result}")
 endif()
+# mdoc wants each sentence on a line of its own.
+string(REGEX REPLACE "\\. ([A-Z0-9])" ".\n\\1" keys "${keys}")
 file(READ "${FRAME}" frame)
 string(FIND "${frame}" "@KEYS@" at)
 if(at EQUAL -1)
