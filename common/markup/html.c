@@ -185,7 +185,7 @@ static bool feed_decoded(struct ing_html *h, const lxb_encoding_data_t *encoding
 {
 	static const lxb_codepoint_t replacement = LXB_ENCODING_REPLACEMENT_CODEPOINT;
 	lxb_codepoint_t points[4096];
-	lxb_encoding_decode_t decode;
+	lxb_encoding_decode_t decode = {0};
 	lxb_encoding_decode_init(&decode, encoding, points, ING_ARRAY_LEN(points));
 	lxb_encoding_decode_replace_set(&decode, &replacement, 1);
 	const lxb_char_t *end = data + bytes;
