@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The real examiner, with the real parsers, before the hostile set (tests/data/hostile/make.py):
+ * every body comes back within its deadline and its memory with a verdict, and the good document
+ * after it is read as if nothing had been.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "pool_harness.h"
+
+#ifdef ING_SANITIZED
+#	define TIMEOUT_MS 6000u
+#	define MEMORY_BYTES ((size_t)0)
+#else
+#	define TIMEOUT_MS 4000u
+#	define MEMORY_BYTES ((size_t)512 << 20)
+#endif
+#define SLACK_MS 1500u /* to kill, reap, fork and hand back */
+
+#define OK (1u << ING_EXAM_OK)
+#define BAD_ENCODING (1u << ING_EXAM_BAD_ENCODING)
+#define TOO_LARGE (1u << ING_EXAM_TOO_LARGE)
+#define CRASH (1u << ING_EXAM_CRASH)
+#define TIMEOUT (1u << ING_EXAM_TIMEOUT)
+
+static const struct hostile {
+	const char *file, *content_type, *content_encoding;
+	unsigned exams;         /* that are right, as bits */
+	const char *mimetype;   /* begins with; NULL: any */
+	const char *pdf_status; /* any of these words; NULL: not a PDF */
+} hostiles[] = {
+	{"truncated.pdf", "application/pdf", NULL, OK, "application/pdf", "parse-error"},
+	{"encrypted.pdf", "application/pdf", NULL, OK, "application/pdf", "parse-error"},
+	{"zip-renamed.pdf", "application/pdf", NULL, OK, "application/zip", NULL},
+	{"page-bomb.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"empty-pdf empty-page0 parse-error success error-timeout crash"},
+	{"many-pages.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"success text-too-large error-timeout crash"},
+	{"object-loop.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"empty-pdf empty-page0 parse-error success error-timeout crash"},
+	{"form-bomb.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"success error-timeout crash"},
+	{"flate-bomb.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"success error-timeout crash"},
+	{"font-bomb.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"success error-timeout crash"},
+	{"nested-arrays.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"success parse-error empty-page0 error-timeout crash"},
+	{"text-flood.pdf", "application/pdf", NULL, OK, "application/pdf",
+		"success text-too-large error-timeout crash"},
+	{"garbage.pdf", "application/pdf", NULL, OK, NULL, "parse-error"},
+	{"mutated-1.pdf", "application/pdf", NULL, OK, NULL,
+		"success parse-error empty-pdf empty-page0"},
+	{"mutated-2.pdf", "application/pdf", NULL, OK, NULL,
+		"success parse-error empty-pdf empty-page0"},
+	{"mutated-3.pdf", "application/pdf", NULL, OK, NULL,
+		"success parse-error empty-pdf empty-page0"},
+	{"deep.html", "text/html", NULL, OK | TIMEOUT | CRASH, NULL, NULL},
+	{"attributes.html", "text/html", NULL, OK | TIMEOUT | CRASH, NULL, NULL},
+	{"formatting.html", "text/html", NULL, OK | TIMEOUT | CRASH, NULL, NULL},
+	{"tables.html", "text/html", NULL, OK | TIMEOUT | CRASH, NULL, NULL},
+	{"names.html", "text/html", NULL, OK | TIMEOUT | CRASH, NULL, NULL},
+	{"unclosed.html", "text/html", NULL, OK | TIMEOUT | CRASH, NULL, NULL},
+	{"entity-bomb.xml", "text/xml", NULL, OK, NULL, NULL},
+	{"external-entity.xml", "text/xml", NULL, OK, NULL, NULL},
+	{"garbage.bin", NULL, NULL, OK, NULL, NULL},
+	{"bomb.html.gz", "text/html", "gzip", TOO_LARGE | CRASH, NULL, NULL},
+	{"bomb.html.gz", "text/html", NULL, TOO_LARGE | OK, NULL, NULL},
+	{"cut.pdf.gz", "application/pdf", "gzip", BAD_ENCODING, NULL, NULL},
+	{"garbage.bin", "text/html", "br", BAD_ENCODING, NULL, NULL},
+	{"garbage.bin", "text/html", "deflate", BAD_ENCODING, NULL, NULL},
+	{"garbage.bin", "text/html", "gzip, gzip, gzip, gzip, gzip", BAD_ENCODING, NULL, NULL},
+	{"good.pdf", "text/html", "zstd-of-the-future", BAD_ENCODING | OK, NULL, "success"},
+};
+
+static struct harness h;
+
+static char *read_hostile(const char *name, size_t *ret_bytes)
+{
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/%s", HOSTILE_DIR, name);
+	FILE *f = fopen(path, "rb");
+	if (f == NULL)
+		fail_msg("%s: not there", path);
+	fseek(f, 0, SEEK_END);
+	size_t bytes = (size_t)ftell(f);
+	rewind(f);
+	char *data = ing_alloc(bytes);
+	assert_int_equal(fread(data, 1, bytes, f), bytes);
+	fclose(f);
+	*ret_bytes = bytes;
+	return data;
+}
+
+static const struct answer *ask(const struct hostile *x)
+{
+	const struct ing_question q = {.url = "http://example.org/dir/page",
+		.content_type = x->content_type,
+		.content_encoding = x->content_encoding,
+		.want = ING_WANT_LINKS | ING_WANT_PDF,
+		.max_body_bytes = (uint64_t)128 << 20,
+		.max_scrape_bytes = (uint64_t)16 << 20};
+	size_t bytes;
+	char *data = read_hostile(x->file, &bytes);
+	const struct answer *a = harness_ask(&h, data, bytes, &q);
+	free(data);
+	harness_run(&h, &h.answered, h.asked, 60000);
+	return a;
+}
+
+static void assert_still_good(void)
+{
+	static const struct hostile good = {.file = "good.pdf", .content_type = "application/pdf"};
+	const struct ing_findings *f = &ask(&good)->f;
+	assert_int_equal(f->exam, ING_EXAM_OK);
+	assert_string_equal(f->pdf.status, "success");
+	assert_non_null(strstr(f->pdf.text, "A good document, with some words in it."));
+	static const char page[] = "<!DOCTYPE html><html><head><title>Still here</title>"
+				   "<meta name=citation_pdf_url content='../a.pdf'></head></html>";
+	const struct ing_findings *g = harness_get(&h, page);
+	assert_int_equal(g->exam, ING_EXAM_OK);
+	assert_string_equal(g->page.title, "Still here");
+	assert_string_equal(g->page.next_url, "http://example.org/a.pdf");
+}
+
+/* What is wrong with the answer, or NULL. */
+static const char *judge(const struct hostile *x, const struct answer *a, unsigned took_ms)
+{
+	const struct ing_findings *f = &a->f;
+	if (took_ms > TIMEOUT_MS + SLACK_MS)
+		return "took too long";
+	if ((x->exams & (1u << f->exam)) == 0)
+		return "has another exam";
+	if (f->exam != ING_EXAM_OK)
+		return f->detail == NULL ? "has no detail" : NULL;
+	if (x->mimetype != NULL && strncmp(f->file.mimetype, x->mimetype, strlen(x->mimetype)) != 0)
+		return "is of another type";
+	if (f->file.size_bytes == 0 || strlen(f->file.sha256hex) != 64)
+		return "has no facts";
+	bool is_pdf = strcmp(f->file.mimetype, "application/pdf") == 0;
+	if (is_pdf != (f->pdf.status != NULL))
+		return "has a status out of place";
+	if (is_pdf && (x->pdf_status == NULL || strstr(x->pdf_status, f->pdf.status) == NULL))
+		return "has another status";
+	return NULL;
+}
+
+static void test_hostile_set(void **state)
+{
+	struct ing_pool_conf conf = {.examiner_path = EXAMINER,
+		.examiners = 1,
+		.recycle_after =
+			3, /* the hostile one and two good ones; then its memory is known */
+		.timeout_ms = TIMEOUT_MS,
+		.memory_bytes = MEMORY_BYTES};
+	unsigned wrong = 0;
+	(void)state;
+	harness_start(&h, &conf);
+	assert_still_good();
+	for (size_t i = 0; i < ING_ARRAY_LEN(hostiles); i++) {
+		uint64_t start_ms = ing_now_ms();
+		const struct answer *a = ask(&hostiles[i]);
+		unsigned took_ms = (unsigned)(a->at_ms - start_ms);
+		const char *fault = judge(&hostiles[i], a, took_ms);
+		print_message("%-20s %5u ms  exam %d  %s  page %d  pdf %s  %s%s%s\n",
+			hostiles[i].file, took_ms, (int)a->f.exam, a->f.file.mimetype,
+			(int)a->f.page.status, a->f.pdf.status ? a->f.pdf.status : "-",
+			a->f.detail ? a->f.detail : "",
+			a->f.pdf.error_msg ? a->f.pdf.error_msg : "", fault ? "  WRONG" : "");
+		if (fault != NULL) {
+			print_error("%s %s\n", hostiles[i].file, fault);
+			wrong++;
+		}
+		assert_still_good();
+	}
+	struct ing_pool_stats s;
+	ing_pool_stats(h.pool, &s);
+	assert_int_equal(s.zygotes, 1);
+	harness_stop(&h);
+	assert_int_equal(wrong, 0);
+#ifndef ING_SANITIZED
+	struct rusage used;
+	getrusage(RUSAGE_CHILDREN, &used); /* the largest process that there was */
+	print_message("largest process: %ld MiB\n", used.ru_maxrss >> 10);
+	assert_true((size_t)used.ru_maxrss << 10 <= MEMORY_BYTES);
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_set)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
