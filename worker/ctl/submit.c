@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl submit: request lines to the requests topic, each as it stands in the file. Lines that
+ * the worker would refuse are named and left out. Partitions are filled in turn, so that a short
+ * file reaches every worker. Returns when all is acknowledged.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <librdkafka/rdkafka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/conf/conf.h"
+#include "worker/ctl/ctl.h"
+#include "worker/ctl/kafka.h"
+#include "worker/intake/splitter.h"
+#include "worker/job/request.h"
+#include "worker/limits.h"
+
+#define VERB "submit"
+#define BLOCK_BYTES 65536
+#define BROKER_WAIT_MS 15000
+/* How long one request may wait for its acknowledgement: an operator is looking on. */
+#define DELIVERY_MS "60000"
+
+struct submit {
+	const char *input_name;
+	rd_kafka_t *rk;
+	rd_kafka_topic_t *topic;
+	int partitions, next_partition;
+	uint64_t sent, bad, failed;
+	bool broken; /* nothing more can be sent */
+	char why[256];
+};
+
+static void on_report(rd_kafka_t *rk, const rd_kafka_message_t *m, void *ctx)
+{
+	(void)rk;
+	(void)ctx;
+	if (m->err == 0)
+		return;
+	struct submit *s = rd_kafka_topic_opaque(m->rkt);
+	/* Not rd_kafka_message_errstr(), which takes a produced payload for the words. */
+	if (s->failed++ == 0)
+		snprintf(s->why, sizeof(s->why), "%s", rd_kafka_err2str(m->err));
+}
+
+static void produce_line(struct submit *s, const struct ing_line *line)
+{
+	int partition = s->next_partition;
+	s->next_partition = (partition + 1) % s->partitions;
+	for (;;) {
+		/* librdkafka copies the bytes at once, whatever the type of its parameter says. */
+		int rc = rd_kafka_produce(s->topic, partition, RD_KAFKA_MSG_F_COPY,
+			(void *)(uintptr_t)line->text, line->bytes, NULL, 0, NULL);
+		rd_kafka_resp_err_t err = rd_kafka_last_error();
+		if (rc == 0) {
+			s->sent++;
+			return;
+		}
+		if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+			s->sent++;
+			if (s->failed++ == 0)
+				snprintf(s->why, sizeof(s->why), "%s", rd_kafka_err2str(err));
+			s->broken = err == RD_KAFKA_RESP_ERR__FATAL;
+			return;
+		}
+		rd_kafka_poll(s->rk, 100);
+	}
+}
+
+static void take_line(struct submit *s, const struct ing_line *line)
+{
+	struct ing_request *request = NULL;
+	struct ing_error err = {0};
+	if (ing_request_parse(line->text, line->bytes, &request, &err) != 0) {
+		s->bad++;
+		fprintf(stderr, "%s:%" PRId64 ": %s\n", s->input_name, line->number, err.msg);
+		return;
+	}
+	ing_request_free(request);
+	produce_line(s, line);
+}
+
+static int read_input(struct submit *s, FILE *f)
+{
+	static char block[BLOCK_BYTES];
+	struct ing_splitter splitter;
+	struct ing_line line;
+	size_t n;
+	int code = ING_CTL_OK;
+	ing_splitter_init(&splitter, ING_MAX_REQUEST_BYTES);
+	do {
+		n = fread(block, 1, sizeof(block), f);
+		if (n > 0)
+			ing_splitter_feed(&splitter, block, n);
+		else
+			ing_splitter_end(&splitter);
+		while (!s->broken && ing_splitter_next(&splitter, &line))
+			take_line(s, &line);
+		rd_kafka_poll(s->rk, 0);
+	} while (n > 0 && !s->broken);
+	if (ferror(f))
+		code = ing_ctl_fail(
+			ING_CTL_ENVIRONMENT, VERB, "%s: %s", s->input_name, strerror(errno));
+	ing_splitter_done(&splitter);
+	return code;
+}
+
+static int make_producer(
+	struct submit *s, const struct ing_conf *conf, const char *brokers, struct ing_error *err)
+{
+	char message_bytes[24];
+	/* The line, and the record's own fields. */
+	snprintf(message_bytes, sizeof(message_bytes), "%zu", ING_MAX_REQUEST_BYTES + 65536);
+	const struct ing_kafka_setting settings[] = {
+		{"enable.idempotence", "true", false},
+		{"message.max.bytes", message_bytes, false},
+		{"message.timeout.ms", DELIVERY_MS, false},
+		{"linger.ms", "20", false},
+		{"compression.codec", "lz4", false},
+		{NULL, NULL, false},
+	};
+	return ing_ctl_kafka_new(
+		ING_KAFKA_PRODUCER, VERB, brokers, conf, settings, on_report, &s->rk, err);
+}
+
+static int open_topic(struct submit *s, const char *name, struct ing_error *err)
+{
+	rd_kafka_topic_conf_t *conf = rd_kafka_default_topic_conf_dup(s->rk);
+	rd_kafka_topic_conf_set_opaque(conf, s);
+	s->topic = rd_kafka_topic_new(s->rk, name, conf);
+	return ing_ctl_kafka_partitions(
+		s->rk, s->topic, BROKER_WAIT_MS, false, &s->partitions, err);
+}
+
+static int finish(struct submit *s, int code, const char *name)
+{
+	while (rd_kafka_outq_len(s->rk) > 0 && !s->broken) {
+		rd_kafka_resp_err_t err = rd_kafka_flush(s->rk, 1000);
+		s->broken = err != 0 && err != RD_KAFKA_RESP_ERR__TIMED_OUT;
+	}
+	uint64_t lost = s->failed;
+	if (s->broken)
+		lost += (uint64_t)rd_kafka_outq_len(s->rk);
+	fprintf(stderr, "ingestctl submit: %" PRIu64 " requests sent to %s", s->sent - lost, name);
+	if (s->bad > 0)
+		fprintf(stderr, ", %" PRIu64 " bad lines skipped", s->bad);
+	if (lost > 0)
+		fprintf(stderr, ", %" PRIu64 " not delivered: %s", lost, s->why);
+	fputc('\n', stderr);
+	if (lost > 0)
+		return ING_CTL_ENVIRONMENT;
+	if (code == ING_CTL_OK && s->bad > 0)
+		return ING_CTL_NEGATIVE;
+	return code;
+}
+
+static int submit_all(struct submit *s, const struct ing_conf *conf, const char *path,
+	const char *brokers, const char *name)
+{
+	struct ing_error err = {0};
+	FILE *f = ing_ctl_open_input(VERB, path);
+	if (f == NULL)
+		return ING_CTL_ENVIRONMENT;
+	int code = ING_CTL_OK;
+	if (make_producer(s, conf, brokers, &err) != 0 || open_topic(s, name, &err) != 0) {
+		code = err.code == ING_FAIL_CONFIG ? ING_CTL_USAGE : ING_CTL_ENVIRONMENT;
+		ing_ctl_fail((enum ing_ctl_exit)code, VERB, "%s: %s", brokers, err.msg);
+	} else {
+		code = finish(s, read_input(s, f), name);
+	}
+	ing_ctl_close_input(f);
+	if (s->topic != NULL)
+		rd_kafka_topic_destroy(s->topic);
+	if (s->rk != NULL)
+		rd_kafka_destroy(s->rk);
+	return code;
+}
+
+static void print_help(void)
+{
+	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... submit [--topic TOPIC] [--brokers LIST] FILE|-\n\n"
+	       "Checks ingest requests, one JSON object a line, and sends them to the requests topic\n"
+	       "(kafka.topics.requests of kafka.brokers, unless given). Bad lines are named on stderr and\n"
+	       "skipped.\n\n"
+	       "Exit status: 0 all lines were sent, 1 some were bad, 2 usage or configuration, 3 the file could\n"
+	       "not be read, the topic does not exist, or not all was delivered.\n");
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_ctl_submit(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"topic", required_argument, NULL, 't'},
+		{"brokers", required_argument, NULL, 'b'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	const char *topic = NULL;
+	const char *brokers = NULL;
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "t:b:h", options, NULL);
+		if (c == -1)
+			break;
+		if (c == 'h') {
+			print_help();
+			return ING_CTL_OK;
+		}
+		if (c == 't')
+			topic = optarg;
+		else if (c == 'b')
+			brokers = optarg;
+		else
+			return ING_CTL_USAGE;
+	}
+	if (optind != argc - 1)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
+	struct ing_conf *conf;
+	int code = ing_ctl_conf(ctl, &conf);
+	if (code != ING_CTL_OK)
+		return code;
+	const char *path = argv[optind];
+	struct submit s = {.input_name = strcmp(path, "-") == 0 ? "stdin" : path};
+	code = submit_all(&s, conf, path, brokers != NULL ? brokers : conf->kafka.brokers,
+		topic != NULL ? topic : conf->kafka.topics.requests);
+	ing_conf_free(conf);
+	return code;
+}
