@@ -278,6 +278,8 @@ static int open_stages(struct run *r, struct ing_error *err)
 	if (rc == 0)
 		rc = ing_emit_lines_new(&r->engine.loop, r->results_fd, r->out_dir, &r->emit, err);
 	if (rc == 0)
+		ing_emit_lines_on_fatal(r->emit, on_fatal, r);
+	if (rc == 0)
 		rc = ing_intake_lines_new(
 			&r->engine.loop, r->input_fd, r->input_name, &events, &r->intake, err);
 	if (rc != 0)
