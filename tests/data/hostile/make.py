@@ -53,6 +53,17 @@ def good():
     return one_page(stream(text), trailer=b"/Info<</Title(Good)>>")
 
 
+def chinese():
+    """Text in a font that is named only: its characters are known from poppler's own tables."""
+    font = b"<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/GBK-EUC-H/DescendantFonts[7 0 R]>>"
+    descendant = (b"<</Type/Font/Subtype/CIDFontType0/BaseFont/STSong-Light/DW 1000/FontDescriptor 8 0 R"
+                  b"/CIDSystemInfo<</Registry(Adobe)/Ordering(GB1)/Supplement 2>>>>")
+    descriptor = (b"<</Type/FontDescriptor/FontName/STSong-Light/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0"
+                  b"/Ascent 800/Descent -200/CapHeight 700/StemV 80>>")
+    return one_page(stream(b"BT /G 12 Tf 72 700 Td <D6D0CEC4> Tj ET"), [font, descendant, descriptor],
+                    b"/Font<</G 6 0 R>>")
+
+
 def encrypted():
     """A password nobody knows: the standard handler's fields are digests of noise."""
     noise = hashlib.sha256(b"nobody knows").digest()
@@ -220,6 +231,7 @@ def mutated(seed):
 
 FILES = {
     "good.pdf": good,
+    "chinese.pdf": chinese,
     "truncated.pdf": lambda: good()[:400],
     "encrypted.pdf": encrypted,
     "zip-renamed.pdf": zip_renamed,

@@ -195,8 +195,29 @@ static void test_hostile_set(void **state)
 #endif
 }
 
+/* The sandbox leaves what honest documents need: poppler's tables for fonts that are named only. */
+static void test_tables_within_the_sandbox(void **state)
+{
+	static const struct hostile chinese = {.file = "chinese.pdf"};
+	struct ing_pool_conf conf = {.examiner_path = EXAMINER,
+		.examiners = 1,
+		.recycle_after = 1000,
+		.timeout_ms = TIMEOUT_MS,
+		.memory_bytes = MEMORY_BYTES};
+	(void)state;
+	harness_start(&h, &conf);
+	const struct ing_findings *f = &ask(&chinese)->f;
+	assert_int_equal(f->exam, ING_EXAM_OK);
+	assert_string_equal(f->pdf.status, "success");
+	assert_non_null(strstr(f->pdf.text, "\u4e2d\u6587"));
+	harness_stop(&h);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_set)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hostile_set),
+		cmocka_unit_test(test_tables_within_the_sandbox),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
