@@ -43,8 +43,9 @@ struct ing_gate {
 	struct ing_gate_waiter *oldest, *youngest;
 	unsigned waiting, holding;
 	bool held;
-	uv_timer_t timer; /* next end of a rest, or of somebody's patience */
-	uv_idle_t pump;   /* runs while there may be something to grant */
+	uint64_t held_since_ms, held_ms; /* this hold's begin; all earlier holds together */
+	uv_timer_t timer;                /* next end of a rest, or of somebody's patience */
+	uv_idle_t pump;                  /* runs while there may be something to grant */
 	unsigned handles;
 };
 
@@ -112,12 +113,15 @@ static struct ing_gate_host *heap_pop(struct ing_gate *g)
 
 /* --- hosts --- */
 
-/* The host of a URL without a leading "www.", so that www.example.org and example.org share one
- * lock. */
+/* The host of a URL without a leading "www." and without the root's dot, so that www.example.org,
+ * example.org and example.org. share one lock. */
 static void host_key(const char *url, char ret_key[MAX_KEY_BYTES])
 {
 	if (!ing_url_host(url, ret_key, MAX_KEY_BYTES))
 		ret_key[0] = '\0';
+	size_t bytes = strlen(ret_key);
+	if (bytes > 1 && ret_key[bytes - 1] == '.')
+		ret_key[bytes - 1] = '\0';
 	if (strncmp(ret_key, "www.", 4) == 0 && ret_key[4] != '\0')
 		memmove(ret_key, ret_key + 4, strlen(ret_key + 4) + 1);
 }
@@ -160,6 +164,13 @@ static void place_host(struct ing_gate *g, struct ing_gate_host *h, uint64_t now
 }
 
 /* --- waiters --- */
+
+/* The clock of the waiters' patience. It stands while the gate is held: a wait for our own database
+ * or disk is not the host's fault, and must not end requests. */
+static uint64_t patience_ms(const struct ing_gate *g, uint64_t now_ms)
+{
+	return (g->held ? g->held_since_ms : now_ms) - g->held_ms;
+}
 
 static void join(struct ing_gate *g, struct ing_gate_waiter *w, struct ing_gate_host *h)
 {
@@ -234,7 +245,7 @@ static void on_timer(uv_timer_t *timer)
 	while (g->resting_count > 0 && g->resting[0]->rest_until_ms <= now)
 		place_host(g, heap_pop(g), now);
 	while (g->conf.max_wait_ms > 0 && g->oldest != NULL &&
-		g->oldest->since_ms + g->conf.max_wait_ms <= now) {
+		g->oldest->since_ms + g->conf.max_wait_ms <= patience_ms(g, now)) {
 		struct ing_gate_waiter *w = g->oldest;
 		struct ing_gate_host *h = w->host;
 		quit(g, w);
@@ -254,8 +265,8 @@ static void arm(struct ing_gate *g)
 	uint64_t next = UINT64_MAX;
 	if (g->resting_count > 0)
 		next = g->resting[0]->rest_until_ms;
-	if (g->conf.max_wait_ms > 0 && g->oldest != NULL)
-		next = ING_MIN(next, g->oldest->since_ms + g->conf.max_wait_ms);
+	if (g->conf.max_wait_ms > 0 && g->oldest != NULL && !g->held)
+		next = ING_MIN(next, g->oldest->since_ms + g->held_ms + g->conf.max_wait_ms);
 	if (next == UINT64_MAX) {
 		uv_timer_stop(&g->timer);
 		return;
@@ -306,9 +317,10 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 {
 	ing_must(w->state == ING_GATE_OUT && w->granted != NULL && w->expired != NULL);
 	struct ing_gate_host *h = find_host(g, url);
-	w->since_ms = ing_now_ms();
+	uint64_t now = ing_now_ms();
+	w->since_ms = patience_ms(g, now);
 	join(g, w, h);
-	place_host(g, h, w->since_ms);
+	place_host(g, h, now);
 	if (can_grant(g) || g->waiting == 1)
 		arm(g);
 }
@@ -340,6 +352,11 @@ void ing_gate_hold(struct ing_gate *g, bool held)
 {
 	if (g->held == held)
 		return;
+	uint64_t now = ing_now_ms();
+	if (held)
+		g->held_since_ms = now;
+	else
+		g->held_ms += now - g->held_since_ms;
 	g->held = held;
 	arm(g);
 }

@@ -21,14 +21,14 @@ struct ing_gate_conf {
 	unsigned host_concurrency;
 	unsigned host_delay_ms; /* between the end of one transfer and the start of the next to the
 				   same host */
-	unsigned max_wait_ms;   /* 0: for ever */
+	unsigned max_wait_ms;   /* for one turn, while the gate is not held; 0: for ever */
 };
 
 struct ing_gate_waiter {
 	struct ing_gate_waiter *prev, *next;     /* in the host's queue */
 	struct ing_gate_waiter *older, *younger; /* among all waiting, by time of entry */
 	struct ing_gate_host *host;
-	uint64_t since_ms;
+	uint64_t since_ms; /* of its entry, on a clock that stands while the gate is held */
 	enum { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_HOLDING } state;
 	void (*granted)(struct ing_gate_waiter *w); /* a slot is held: ing_gate_leave() is owed */
 	void (*expired)(struct ing_gate_waiter *w); /* gate.max_wait_ms passed; out of the queue */
@@ -40,7 +40,8 @@ void ing_gate_free(struct ing_gate *g); /* NULL is fine; nobody may be inside an
 void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url);
 /* Give a slot back (the transfer has ended), or leave the queue. Harmless when out. */
 void ing_gate_leave(struct ing_gate *g, struct ing_gate_waiter *w);
-/* While held nobody is admitted (a later stage is blocked); queues and delays go on. */
+/* While held nobody is admitted (a later stage is blocked) and nobody's patience ends; queues and
+ * delays go on. */
 void ing_gate_hold(struct ing_gate *g, bool held);
 unsigned ing_gate_waiting(const struct ing_gate *g);
 unsigned ing_gate_holding(const struct ing_gate *g);

@@ -95,7 +95,7 @@ static void one_transfer_per_host_whatever_its_spelling(void **state)
 	(void)state;
 	open_gate(&(struct ing_gate_conf){.concurrency = 10, .host_concurrency = 1});
 	enter(0, "https://www.Example.org/a");
-	enter(1, "http://example.org:8080/b");
+	enter(1, "http://example.org.:8080/b");
 	enter(2, "https://other.example/");
 	run_for(20);
 	assert_int_equal(granted_count, 2);
@@ -210,6 +210,99 @@ static void a_held_gate_admits_nobody(void **state)
 	close_gate();
 }
 
+static void a_held_gate_uses_up_nobodys_patience(void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){
+		.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 60});
+	enter(0, "https://a.example/");
+	run_for(5);
+	enter(1, "https://a.example/");
+	ing_gate_hold(gate, true);
+	run_for(30);
+	enter(2, "https://b.example/");
+	run_for(90);
+	assert_int_equal(expired_count, 0);
+	ing_gate_hold(gate, false);
+	run_for(20);
+	assert_int_equal(expired_count, 0);
+	assert_int_equal(granted_count, 2); /* 0 and 2; 1 waits for 0 */
+	run_for(90);
+	assert_int_equal(expired_count, 1);
+	close_gate();
+}
+
+/* What the pipeline does: give the slot back and queue again, from inside a callback or not. */
+static void on_granted_goes_round(struct ing_gate_waiter *w)
+{
+	ing_gate_leave(gate, w);
+	if (++granted_count < 40)
+		ing_gate_enter(gate, w, "https://b.example/");
+}
+
+static void on_expired_comes_back(struct ing_gate_waiter *w)
+{
+	if (++expired_count < 3)
+		ing_gate_enter(gate, w, "https://a.example/");
+}
+
+static void callbacks_may_leave_and_enter(void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){
+		.concurrency = 2, .host_concurrency = 1, .host_delay_ms = 1, .max_wait_ms = 10});
+	enter(0, "https://a.example/");
+	run_for(5);
+	visitors[1].waiter.expired = on_expired_comes_back;
+	enter(1, "https://a.example/");
+	run_for(60);
+	assert_int_equal(expired_count, 3);
+	granted_count = 0;
+	visitors[2].waiter.granted = visitors[3].waiter.granted = on_granted_goes_round;
+	enter(2, "https://b.example/");
+	enter(3, "https://c.example/");
+	run_for(200);
+	assert_int_equal(granted_count, 41);
+	assert_int_equal(ing_gate_waiting(gate), 0);
+	assert_int_equal(ing_gate_holding(gate), 1);
+	close_gate();
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+/* Many hosts entering and leaving their rest in all orders: nobody is forgotten in the heap. */
+static void resting_hosts_all_come_back(void **state)
+{
+	(void)state;
+	uint64_t seed = 7;
+	open_gate(&(struct ing_gate_conf){
+		.concurrency = 8, .host_concurrency = 2, .host_delay_ms = 3});
+	unsigned entered = 0;
+	int served = 0;
+	while (entered < VISITORS || served < VISITORS) {
+		for (unsigned n = (unsigned)next_random(&seed) % 9; n > 0 && entered < VISITORS;
+			n--) {
+			char url[64];
+			snprintf(url, sizeof(url), "https://h%u.example/",
+				(unsigned)next_random(&seed) % 11);
+			enter((int)entered++, url);
+		}
+		run_for(next_random(&seed) % 3);
+		/* The last to come leaves first, so that rests end out of order. */
+		int upto = granted_count;
+		while (upto > served)
+			leave(order[--upto]);
+		served = granted_count;
+	}
+	assert_int_equal(granted_count, VISITORS);
+	assert_int_equal(expired_count, 0);
+	close_gate();
+}
+
 static void leaving_the_queue_lets_the_others_move_up(void **state)
 {
 	(void)state;
@@ -236,6 +329,9 @@ int main(void)
 		cmocka_unit_test(a_pause_follows_the_end_of_each_transfer),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(a_held_gate_admits_nobody),
+		cmocka_unit_test(a_held_gate_uses_up_nobodys_patience),
+		cmocka_unit_test(callbacks_may_leave_and_enter),
+		cmocka_unit_test(resting_hosts_all_come_back),
 		cmocka_unit_test(leaving_the_queue_lets_the_others_move_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
