@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An easy handle is configured once and then used for one transfer after another: only what differs
- * is set each time, which costs a tenth of resetting it. Nothing of a request stays behind: cookies
- * live in the jar's share, the connection cache and the CA store in the multi handle, and TLS
- * sessions are not kept.
+ * Easy handles are used for one transfer after another, reset in between: curl counts on a handle
+ * how often kept connections turned out dead, and after five of them gives up for good. What
+ * outlives a reset is not a request's either: cookies live in the jar's share, connections and the
+ * CA store in the multi handle, and TLS sessions are not kept.
  *
  * The request's bytes come from curl's debug callback, which is called for everything as soon as it
  * is on, certificates in text included. It is switched on only between "about to send"
@@ -193,13 +193,9 @@ static void set_callbacks(CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- */
-
-CURL *ing_easy_new(struct ing_fetch *f)
+/* What is the same for all transfers. */
+static void configure(CURL *easy, const struct ing_fetch *f)
 {
-	CURL *easy = curl_easy_init();
-	ing_must(easy != NULL);
 	set_callbacks(easy);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -225,10 +221,15 @@ CURL *ing_easy_new(struct ing_fetch *f)
 	/* Only addresses are ever given to curl; remembering them costs a walk of the whole cache
 	 * each time. */
 	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
-	/* Turns the cookie engine on, without which a shared jar is neither read nor written. Once:
-	 * each call adds to a list. */
-	curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
 	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, MAX_CONNECTION_AGE_S);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+CURL *ing_easy_new(void)
+{
+	CURL *easy = curl_easy_init();
+	ing_must(easy != NULL);
 	return easy;
 }
 
@@ -236,17 +237,19 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 {
 	char addr[ING_ADDR_TEXT_BYTES];
 	ing_addr_format(&t->addrs[t->addr_at], addr);
+	configure(t->easy, t->fetch);
+	t->curl_words[0] = '\0';
 	ing_buf_init(&t->ex->request, MAX_REQUEST_BYTES);
 	if (t->route.via_proxy)
 		set_proxy(t, addr);
 	else
 		set_direct(t, addr);
-	t->curl_words[0] = '\0';
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
 	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
-	curl_easy_setopt(t->easy, CURLOPT_SHARE, t->jar != NULL ? ing_cookies_share(t->jar) : NULL);
-	if (t->jar == NULL) /* what another answer has set is forgotten */
-		curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
+	if (t->jar != NULL) {
+		curl_easy_setopt(t->easy, CURLOPT_SHARE, ing_cookies_share(t->jar));
+		curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, ""); /* else the jar is not used */
+	}
 	curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->curl_words);
 	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
@@ -275,11 +278,9 @@ void ing_easy_report(struct ing_transfer *t)
 
 void ing_easy_detach(struct ing_transfer *t)
 {
-	curl_easy_setopt(t->easy, CURLOPT_SHARE, NULL);
-	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, NULL);
-	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, NULL);
-	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, NULL);
-	curl_easy_setopt(t->easy, CURLOPT_VERBOSE, 0L);
+	curl_easy_setopt(t->easy, CURLOPT_SHARE, NULL);      /* a reset leaves it in place */
+	curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, NULL); /* and loses this without freeing it */
+	curl_easy_reset(t->easy);
 	curl_slist_free_all(t->connect_to);
 	t->connect_to = NULL;
 }

@@ -103,7 +103,7 @@ struct ing_fetch {
 };
 
 /* easy.c: one handle, its options, its callbacks. */
-CURL *ing_easy_new(struct ing_fetch *f);
+CURL *ing_easy_new(void);
 /* Make t->easy ready for the address at addr_at; connect_ms bounds TCP and TLS. */
 void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms);
 /* Read what curl knows into the exchange, while the handle still has it. */

@@ -150,8 +150,7 @@ static int set_timer(CURLM *curl, long timeout_ms, void *user)
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- */
+/* ------------------------------------------------------------------------------------------ */
 
 struct ing_multi *ing_multi_new(struct uv_loop_s *loop, const struct ing_multi_user *user)
 {

@@ -275,8 +275,7 @@ static int start_cares(struct ing_resolver *r, const char *servers, struct ing_e
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- */
+/* ------------------------------------------------------------------------------------------ */
 
 int ing_resolver_new(struct uv_loop_s *loop, const char *servers, struct ing_resolver **ret,
 	struct ing_error *err)

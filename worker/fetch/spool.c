@@ -251,8 +251,7 @@ static bool has_room(const struct ing_spool *sp, size_t bytes)
 	return sp->used_bytes < sp->limit_bytes && bytes <= sp->limit_bytes - sp->used_bytes;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- */
+/* ------------------------------------------------------------------------------------------ */
 
 struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t memory_bytes,
 	void (*wanted)(void *ctx), void *ctx)

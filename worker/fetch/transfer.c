@@ -120,7 +120,7 @@ static void try_address(struct ing_transfer *t)
 	uint64_t left = t->connect_limit_ms > now ? t->connect_limit_ms - now : 0;
 	if (t->addr_at + 1 < t->addr_count)
 		left /= 2; /* leave the others a chance */
-	t->easy = f->pool_count > 0 ? f->pool[--f->pool_count] : ing_easy_new(f);
+	t->easy = f->pool_count > 0 ? f->pool[--f->pool_count] : ing_easy_new();
 	t->phase = ING_PHASE_RUNNING;
 	ing_easy_prepare(t, (unsigned)ING_MAX(left, MIN_ATTEMPT_MS));
 	ing_multi_add(f->multi, t->easy);
@@ -211,8 +211,7 @@ static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- */
+/* ------------------------------------------------------------------------------------------ */
 
 struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const char *url)
 {

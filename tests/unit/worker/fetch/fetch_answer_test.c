@@ -150,7 +150,16 @@ static void page_keep(struct web_conn *c)
 	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept");
 }
 
-/* Answers and closes without having said so: the client finds its kept connection dead. */
+/* The kept connection dies under the second request: the client has to ask again on a new one. */
+static void page_keep_once(struct web_conn *c)
+{
+	if (c->served > 0)
+		web_reset(c);
+	else
+		web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept");
+}
+
+/* Answers and closes without having said so: often the client sees it before it asks again. */
 static void page_keep_then_close(struct web_conn *c)
 {
 	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept");
@@ -200,6 +209,7 @@ static const struct web_page pages[] = {
 	{"/endless-interim", page_endless_interim},
 	{"/endless-body", page_endless_body},
 	{"/keep", page_keep},
+	{"/keep-once", page_keep_once},
 	{"/keep-then-close", page_keep_then_close},
 	{NULL, NULL},
 };
@@ -428,13 +438,15 @@ static void keeps_connections(void **state)
 	assert_int_equal(web_connections(web) - before, 1);
 }
 
+/* Also more often than the number of times that curl puts up with. */
 static void survives_dead_connections(void **state)
 {
 	(void)state;
+	static const char *const paths[] = {"keep-once", "keep-then-close"};
 	char request[4096];
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 30; i++) {
 		struct ing_exchange *ex = client_getf(
-			&client, "http://127.0.0.1:%u/keep-then-close?%d", web_port(web), i);
+			&client, "http://127.0.0.1:%u/%s?%d", web_port(web), paths[i / 15], i);
 		assert_outcome(ex, ING_STATUS_SUCCESS);
 		web_last_request(web, request, sizeof(request));
 		assert_string_equal(ing_buf_str(&ex->request), request); /* once, not twice */

@@ -150,6 +150,7 @@ static void serve(struct web_conn *c)
 			web_say(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
 		pthread_mutex_lock(&w->lock);
 		w->handling--;
+		c->served++;
 		pthread_mutex_unlock(&w->lock);
 	}
 }
@@ -212,8 +213,7 @@ static void *run_listener(void *arg)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- */
+/* ------------------------------------------------------------------------------------------ */
 
 struct web *web_start(const struct web_page *pages, void *tls)
 {

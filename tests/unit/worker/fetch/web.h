@@ -18,6 +18,7 @@ struct web_conn {
 	int fd;
 	void *tls;              /* SSL, or NULL */
 	char request[32 << 10]; /* the request head, with its blank line */
+	unsigned served;        /* requests answered before this one */
 	bool over;              /* set to close the connection after the handler */
 };
 
