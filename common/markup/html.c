@@ -117,21 +117,32 @@ static bool feed_utf8(struct ing_html *h, const lxb_char_t *data, size_t bytes)
 	return true;
 }
 
-/* Well-formed UTF-8, most of it ASCII: eight bytes at a time as long as they are. */
-static bool is_utf8(const lxb_char_t *data, size_t bytes)
+/* Encodings in which bytes below 0x80 are always ASCII; markup in them often is nothing else. */
+static bool is_ascii_superset(lxb_encoding_t e)
+{
+	return e != LXB_ENCODING_UTF_16LE && e != LXB_ENCODING_UTF_16BE &&
+	       e != LXB_ENCODING_ISO_2022_JP;
+}
+
+/* Bytes at the front that are ASCII, found eight at a time, so it may be up to seven fewer. */
+static size_t ascii_run(const lxb_char_t *data, size_t bytes)
 {
 	size_t i = 0;
-	while (i < bytes) {
+	for (; bytes - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
 		uint64_t eight;
-		if (bytes - i >= sizeof(eight)) {
-			memcpy(&eight, data + i, sizeof(eight));
-			if ((eight & UINT64_C(0x8080808080808080)) == 0) {
-				i += sizeof(eight);
-				continue;
-			}
-		}
+		memcpy(&eight, data + i, sizeof(eight));
+		if ((eight & UINT64_C(0x8080808080808080)) != 0)
+			break;
+	}
+	return i;
+}
+
+/* Well-formed UTF-8 (of which ASCII is a part); with `ascii`, nothing but ASCII. */
+static bool is_utf8(const lxb_char_t *data, size_t bytes, bool ascii)
+{
+	for (size_t i = ascii_run(data, bytes); i < bytes; i += ascii_run(data + i, bytes - i)) {
 		size_t n = ing_utf8_sequence((const char *)data + i, bytes - i);
-		if (n == 0)
+		if (n == 0 || (n > 1 && ascii))
 			return false;
 		i += n;
 	}
@@ -300,8 +311,10 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 		lxb_encoding_utf_16be_skip_bom(&at, &bytes);
 	else if (encoding->encoding == LXB_ENCODING_UTF_16LE)
 		lxb_encoding_utf_16le_skip_bom(&at, &bytes);
-	bool whole = utf8 && is_utf8(at, bytes) ? feed_utf8(h, at, bytes)
-						: feed_decoded(h, encoding, at, bytes);
+	bool ascii = !utf8;
+	bool as_it_is =
+		(utf8 || is_ascii_superset(encoding->encoding)) && is_utf8(at, bytes, ascii);
+	bool whole = as_it_is ? feed_utf8(h, at, bytes) : feed_decoded(h, encoding, at, bytes);
 	h->dirty = !whole || lxb_html_document_parse_chunk_end(h->doc) != LXB_STATUS_OK;
 	return h->end;
 }

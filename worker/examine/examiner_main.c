@@ -18,6 +18,9 @@
  * examiner's memory for the rest of its life, as it would with the C library's growing threshold.
  */
 #define MMAP_THRESHOLD_BYTES (1 << 20)
+/* Free memory that an examiner keeps for its next document. With the C library's 128 KiB a page's tree
+ * is given back and faulted in again for every page: half of the time that parsing takes. */
+#define TRIM_THRESHOLD_BYTES (8 << 20)
 
 #ifdef ING_SANITIZED
 /* Leaks are no concern of processes that end by _exit(), and their checker cannot work inside the
@@ -81,6 +84,7 @@ int main(int argc, char **argv)
 		return ING_EXIT_USAGE;
 	}
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+	mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES);
 	int code = ing_zygote_run(&conf);
 	fflush(NULL);
 	_exit(code);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One walk over the elements collects, for every signal, the best link seen so far; the order of
- * the signals decides at the end. Signals here are those that hold on any site; what only some
- * publisher does is the business of rules.
+ * One walk over the elements collects the title, the base and every signal's values; only then are
+ * links resolved, in the order of the signals, and only until one is good. Signals here are those
+ * that hold on any site; what only some publisher does is the business of rules.
  */
 #include "worker/scrape/page.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
@@ -52,13 +51,12 @@ static const char *const refused[] = {
 	"%7b'embed':%20'",
 };
 
-struct search {
-	char *page_url; /* without fragment; NULL: not known */
-	char *base_url; /* what links are relative to, or NULL */
-	unsigned tried[ING_ARRAY_LEN(signals)];
-	char *found[ING_ARRAY_LEN(signals)];
-	char *self; /* a link to the page itself, and the signal it came from */
-	size_t self_signal;
+/* What the walk saw; borrowed from the tree. */
+struct seen {
+	const struct ing_dom_node *title;
+	const char *base;
+	const char *values[ING_ARRAY_LEN(signals)][MAX_LINKS_TRIED];
+	unsigned counts[ING_ARRAY_LEN(signals)];
 };
 
 static bool is_refused(const char *link)
@@ -87,115 +85,107 @@ static char *resolve(const char *base, const char *value)
 	return link;
 }
 
-static bool matches(const struct signal *s, const struct ing_dom_node *n)
+static bool matches(const struct signal *s, const char *name, const struct ing_dom_node *n)
 {
-	return ing_dom_is_html(n, s->element) && ing_dom_attr_is(n, s->key, s->value) &&
+	return strcmp(name, s->element) == 0 && ing_dom_attr_is(n, s->key, s->value) &&
 	       (s->rel == NULL || ing_dom_attr_has_word(n, "rel", s->rel));
 }
 
-/* Almost all elements of a page are none of these: one look at the first letter saves the rest. */
-static bool may_match(const struct ing_dom_node *n)
+static void note_signals(struct seen *seen, const char *name, const struct ing_dom_node *n)
 {
-	return strchr("mel", ing_dom_name(n)[0]) != NULL;
+	for (size_t i = 0; i < ING_ARRAY_LEN(signals); i++) {
+		if (seen->counts[i] == MAX_LINKS_TRIED || !matches(&signals[i], name, n))
+			continue;
+		const char *value = ing_dom_attr(n, signals[i].link, NULL);
+		if (value != NULL)
+			seen->values[i][seen->counts[i]++] = value;
+	}
 }
 
-static bool is_page_itself(const struct search *search, const char *link)
+static void walk(const struct ing_dom_node *root, struct seen *seen)
 {
-	if (search->page_url == NULL)
+	const struct ing_dom_node *n = ing_dom_next_element(root, root);
+	for (; n != NULL; n = ing_dom_next_element(n, root)) {
+		const char *name = ing_dom_name(n);
+		/* Almost all elements are none of ours: their first letter tells. */
+		if (strchr("belmt", name[0]) == NULL || !ing_dom_is_html(n, name))
+			continue;
+		if (strcmp(name, "title") == 0)
+			seen->title = seen->title != NULL ? seen->title : n;
+		else if (strcmp(name, "base") == 0)
+			seen->base =
+				seen->base != NULL ? seen->base : ing_dom_attr(n, "href", NULL);
+		else
+			note_signals(seen, name, n);
+	}
+}
+
+/* What links are relative to: the first <base> with an href, if that is a web address, else the
+ * page (HTML Standard, 2.4.3). NULL: neither is known. */
+static char *base_of(const struct seen *seen, const char *page_url)
+{
+	char *base = NULL;
+	if (seen->base != NULL)
+		base = page_url != NULL ? ing_url_resolve(page_url, seen->base)
+					: ing_url_parse(seen->base, strlen(seen->base));
+	if (base != NULL && ing_url_is_web(base))
+		return base;
+	free(base);
+	return page_url != NULL ? ing_strdup(page_url) : NULL;
+}
+
+static bool is_page_itself(const char *page_url, const char *link)
+{
+	if (page_url == NULL)
 		return false;
 	char *bare = ing_url_without_fragment(link);
-	bool same = ing_url_fuzzy_equal(bare, search->page_url);
+	bool same = ing_url_fuzzy_equal(bare, page_url);
 	free(bare);
 	return same;
 }
 
-static void try_link(struct search *search, size_t i, const struct ing_dom_node *n)
+/* The first good link of a signal but the page itself, which goes to *self if that is empty. */
+static char *first_link(
+	const struct seen *seen, size_t signal, const char *page_url, const char *base, char **self)
 {
-	const char *value = ing_dom_attr(n, signals[i].link, NULL);
-	if (value == NULL || search->tried[i] == MAX_LINKS_TRIED)
-		return;
-	search->tried[i]++;
-	char *link = resolve(search->base_url, value);
-	if (link == NULL)
-		return;
-	if (!is_page_itself(search, link)) {
-		search->found[i] = link;
-	} else if (search->self == NULL || i < search->self_signal) {
-		free(search->self);
-		search->self = link;
-		search->self_signal = i;
-	} else {
+	for (unsigned i = 0; i < seen->counts[signal]; i++) {
+		char *link = resolve(base, seen->values[signal][i]);
+		if (link == NULL)
+			continue;
+		if (!is_page_itself(page_url, link))
+			return link;
+		if (*self == NULL)
+			*self = ING_TAKE(link);
 		free(link);
 	}
-}
-
-static void look_at(struct search *search, const struct ing_dom_node *n)
-{
-	if (!may_match(n))
-		return;
-	for (size_t i = 0; i < ING_ARRAY_LEN(signals); i++) {
-		if (search->found[i] == NULL && matches(&signals[i], n))
-			try_link(search, i, n);
-	}
-}
-
-static char *resolve_base(const char *page_url, const char *href)
-{
-	char *base = page_url != NULL ? ing_url_resolve(page_url, href)
-				      : ing_url_parse(href, strlen(href));
-	if (base != NULL && ing_url_is_web(base))
-		return base;
-	free(base);
 	return NULL;
 }
 
-/* What links are relative to: the first <base> with an href, if that is a web address, else the
- * page (HTML Standard, 2.4.3). */
-static char *base_of(const struct ing_dom_node *root, const char *page_url)
+static void find_next(const struct seen *seen, const char *url, struct ing_page *ret)
 {
-	const struct ing_dom_node *n = ing_dom_next_element(root, root);
-	for (; n != NULL; n = ing_dom_next_element(n, root)) {
-		const char *href =
-			ing_dom_is_html(n, "base") ? ing_dom_attr(n, "href", NULL) : NULL;
-		if (href == NULL)
-			continue;
-		char *base = resolve_base(page_url, href);
-		if (base != NULL)
-			return base;
-		break;
-	}
-	return page_url != NULL ? ing_strdup(page_url) : NULL;
-}
-
-static void find_next(const struct ing_dom_node *root, const char *url, struct ing_page *ret)
-{
-	struct search search = {0};
-	if (url != NULL && ing_url_is_web(url))
-		search.page_url = ing_url_without_fragment(url);
-	search.base_url = base_of(root, search.page_url);
-	const struct ing_dom_node *n = ing_dom_next_element(root, root);
-	for (; n != NULL && search.found[0] == NULL; n = ing_dom_next_element(n, root))
-		look_at(&search, n);
-	for (size_t i = 0; i < ING_ARRAY_LEN(signals); i++) {
-		if (search.found[i] != NULL && ret->next_url == NULL) {
-			ret->next_url = ING_TAKE(search.found[i]);
+	char *page_url = url != NULL && ing_url_is_web(url) ? ing_url_without_fragment(url) : NULL;
+	char *base = base_of(seen, page_url);
+	char *self = NULL;
+	const char *self_technique = NULL;
+	for (size_t i = 0; i < ING_ARRAY_LEN(signals) && ret->next_url == NULL; i++) {
+		ret->next_url = first_link(seen, i, page_url, base, &self);
+		if (ret->next_url != NULL)
 			ret->next_technique = ing_strdup(signals[i].technique);
-		}
-		free(search.found[i]);
+		if (self != NULL && self_technique == NULL)
+			self_technique = signals[i].technique;
 	}
-	if (search.self != NULL && ret->next_url == NULL) {
-		ret->next_url = ING_TAKE(search.self);
-		ret->next_technique = ing_strdup(signals[search.self_signal].technique);
+	if (ret->next_url == NULL && self != NULL) {
+		ret->next_url = ING_TAKE(self);
+		ret->next_technique = ing_strdup(self_technique);
 	}
-	free(search.self);
-	free(search.page_url);
-	free(search.base_url);
+	free(self);
+	free(base);
+	free(page_url);
 }
 
-/* The text of the first <title> with white space folded; NULL when there is none. */
-static char *title_of(const struct ing_dom_node *root)
+/* The text of the <title> with white space folded; NULL when there is none. */
+static char *title_of(const struct ing_dom_node *n)
 {
-	const struct ing_dom_node *n = ing_dom_first(root, "title");
 	if (n == NULL)
 		return NULL;
 	struct ing_buf raw, folded;
@@ -223,7 +213,8 @@ static char *title_of(const struct ing_dom_node *root)
 
 void ing_scrape_page(struct ing_html *doc, const char *url, struct ing_page *ret)
 {
-	const struct ing_dom_node *root = ing_html_document(doc);
-	ret->title = title_of(root);
-	find_next(root, url, ret);
+	struct seen seen = {0};
+	walk(ing_html_document(doc), &seen);
+	ret->title = title_of(seen.title);
+	find_next(&seen, url, ret);
 }
