@@ -35,7 +35,7 @@ _ingestctl()
 	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
-	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf' -- "$cur") ;;
+	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html' -- "$cur") ;;
 	*)
 		case $cur in
 		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" "$verb")" -- "$cur") ;;

@@ -135,8 +135,8 @@ static void extract_html_prints_what_the_page_says(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, page, sizeof(page) - 1), sizeof(page) - 1);
 	close(fd);
-	int code = RUN(ing_ctl_extract, "extract", "html", "--url", "https://a.example/x/",
-		"--content-type", "text/html; charset=windows-1251", path);
+	int code = RUN(ing_ctl_extract, "extract", "html", "--url", "https://a.example/x/", path,
+		"--content-type", "text/html; charset=windows-1251");
 	unlink(path);
 	assert_int_equal(code, ING_CTL_OK);
 	json_t *o = json_loads(printed, 0, NULL);
