@@ -18,8 +18,8 @@
 
 #include "common/base/clock.h"
 
-#define CHILD_MEMORY_BYTES ((rlim_t)2 << 30) /* address space: the file, its decoded copy, a tree  \
-					      */
+/* Address space of the child: the file, its decoded copy, a tree. */
+#define CHILD_MEMORY_BYTES ((rlim_t)2 << 30)
 
 static void limit(int what, rlim_t value)
 {

@@ -189,8 +189,14 @@ static const struct {
 	{"one", 1, 3},
 	{" one  two\n", 2, 10},
 	{"ein\u00a0Wort\u3000mehr", 3, 13},
-	{"a\u2003" "b\u200a" "c\u2028d\xc2\x85" "e", 5, 9},
-	{"a\u200b" "b", 1, 3}, /* zero width space is no white space */
+	{"a\u2003"
+	 "b\u200a"
+	 "c\u2028d\xc2\x85"
+	 "e",
+		5, 9},
+	{"a\u200b"
+	 "b",
+		1, 3}, /* zero width space is no white space */
 	{"漢字", 1, 2},
 };
 
