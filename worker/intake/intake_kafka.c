@@ -46,8 +46,8 @@ struct slot { /* one partition; its index is the partition's number */
 	struct ing_mark mark;
 	uint32_t epoch; /* of the present or last assignment; 0 = never assigned */
 	bool assigned;
-	int64_t sent;  /* position in the newest commit request, at first where we began; -1 = not begun */
-	int64_t acked; /* position the coordinator has acknowledged, at first the same */
+	int64_t committed; /* as acknowledged by the coordinator; at first where we began, -1 before
+			    */
 };
 
 struct kafka_intake {
@@ -55,7 +55,8 @@ struct kafka_intake {
 	struct ing_intake_events ev;
 	char *topic;
 	rd_kafka_t *rk;
-	rd_kafka_queue_t *control;  /* rebalances, errors, commit results */
+	rd_kafka_queue_t *control;  /* rebalances, errors */
+	rd_kafka_queue_t *answers;  /* to commits */
 	rd_kafka_queue_t *messages; /* of all partitions */
 	struct ing_kafka_wake *wake;
 
@@ -66,6 +67,7 @@ struct kafka_intake {
 
 	bool started, paused, stopped, closing;
 	bool had_assignment; /* on_assigned() has been called */
+	bool committing;     /* a commit is not answered yet */
 	bool fatal, fatal_said;
 	bool topic_missing; /* said */
 	bool trouble;       /* brokers away: said */
@@ -88,25 +90,23 @@ static void note_contact(struct kafka_intake *in)
 
 /* ---- Positions ---- */
 
-static bool commit_is_due(const struct slot *s, bool resend)
+static bool commit_is_due(const struct slot *s)
 {
-	int64_t position = ing_mark_position(&s->mark);
-	return s->assigned && position > (resend ? s->acked : s->sent);
+	return s->assigned && ing_mark_position(&s->mark) > s->committed;
 }
 
-/* Positions not yet sent (or, with resend, not yet acknowledged). NULL when there are none. Caller
- * destroys. */
-static rd_kafka_topic_partition_list_t *take_positions(struct kafka_intake *in, bool resend)
+/* Positions that have moved since they were committed. NULL when none has. Caller destroys. */
+static rd_kafka_topic_partition_list_t *take_positions(struct kafka_intake *in)
 {
 	rd_kafka_topic_partition_list_t *list = NULL;
 	for (size_t i = 0; i < in->slot_count; i++) {
 		struct slot *s = &in->slots[i];
-		if (!commit_is_due(s, resend))
+		if (!commit_is_due(s))
 			continue;
 		if (list == NULL)
 			list = rd_kafka_topic_partition_list_new(8);
-		s->sent = ing_mark_position(&s->mark);
-		rd_kafka_topic_partition_list_add(list, in->topic, (int32_t)i)->offset = s->sent;
+		rd_kafka_topic_partition_list_add(list, in->topic, (int32_t)i)->offset =
+			ing_mark_position(&s->mark);
 	}
 	return list;
 }
@@ -119,44 +119,48 @@ static void note_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
 			in->topic, rd_kafka_err2str(err), more);
 }
 
-/* A commit request has been answered. A partition that was refused is sent again at the next tick.
- * A request of an earlier assignment may still be answered here: then acked is only lower than it
- * could be, or the position is sent once more. */
+/* A commit has been answered, perhaps in a later assignment than it was asked in: what it says is
+ * true all the same. What was refused is due again at the next tick. */
 static void note_commit(struct kafka_intake *in, rd_kafka_resp_err_t err,
 	const rd_kafka_topic_partition_list_t *list)
 {
 	for (int i = 0; list != NULL && i < list->cnt; i++) {
 		const rd_kafka_topic_partition_t *part = &list->elems[i];
 		rd_kafka_resp_err_t part_err = err != 0 ? err : part->err;
-		if (part->partition < 0 || (size_t)part->partition >= in->slot_count)
-			continue;
-		struct slot *s = &in->slots[part->partition];
-		if (part_err == 0 && part->offset <= s->sent)
-			s->acked = ING_MAX(s->acked, part->offset);
-		else
-			s->sent = s->acked;
-		if (part_err != 0)
+		if (part_err != 0) {
 			note_commit_error(in, part_err);
+			continue;
+		}
+		struct slot *s = &in->slots[part->partition]; /* one of ours: we asked for it */
+		s->committed = ING_MAX(s->committed, part->offset);
 	}
 	if (err == 0)
 		note_contact(in);
 }
 
-static void on_commit(
-	rd_kafka_t *rk, rd_kafka_resp_err_t err, rd_kafka_topic_partition_list_t *list, void *ctx)
+/* False when no answer came within timeout_ms. */
+static bool take_answer(struct kafka_intake *in, int timeout_ms)
 {
-	(void)rk;
-	if (err != RD_KAFKA_RESP_ERR__NO_OFFSET)
-		note_commit(ctx, err, list);
+	rd_kafka_event_t *answer = rd_kafka_queue_poll(in->answers, timeout_ms);
+	if (answer == NULL)
+		return false;
+	note_commit(in, rd_kafka_event_error(answer), rd_kafka_event_topic_partition_list(answer));
+	rd_kafka_event_destroy(answer);
+	in->committing = false;
+	return true;
 }
 
-static void commit_later(struct kafka_intake *in)
+/* One commit is under way at a time: librdkafka repeats one that was put off after newer ones, and
+ * so would take the position back. */
+static void send_positions(struct kafka_intake *in)
 {
-	rd_kafka_topic_partition_list_t *list = take_positions(in, false);
+	rd_kafka_topic_partition_list_t *list = in->committing ? NULL : take_positions(in);
 	if (list == NULL)
 		return;
-	rd_kafka_resp_err_t err = rd_kafka_commit(in->rk, list, 1);
-	if (err != 0)
+	rd_kafka_resp_err_t err = rd_kafka_commit_queue(in->rk, list, in->answers, NULL, NULL);
+	if (err == 0)
+		in->committing = true;
+	else
 		note_commit(in, err, list);
 	rd_kafka_topic_partition_list_destroy(list);
 }
@@ -169,26 +173,17 @@ static int commit_wait_ms(const struct kafka_intake *in)
 	return now < in->close_by_ms ? (int)(in->close_by_ms - now) : 0;
 }
 
-/* Commits and waits for the answer, which rd_kafka_commit() would do for ever. */
+/* Commits what is finished and waits for the answer, which rd_kafka_commit() would do for ever. */
 static void commit_now(struct kafka_intake *in)
 {
-	rd_kafka_topic_partition_list_t *list = take_positions(in, true);
-	if (list == NULL)
-		return;
-	rd_kafka_queue_t *answers = rd_kafka_queue_new(in->rk);
-	rd_kafka_resp_err_t err = rd_kafka_commit_queue(in->rk, list, answers, NULL, NULL);
-	rd_kafka_event_t *answer = NULL;
-	if (err == 0)
-		answer = rd_kafka_queue_poll(answers, commit_wait_ms(in));
-	if (answer != NULL) {
-		err = rd_kafka_event_error(answer);
-		note_commit(in, err, rd_kafka_event_topic_partition_list(answer));
-		rd_kafka_event_destroy(answer);
-	} else {
-		note_commit_error(in, err != 0 ? err : RD_KAFKA_RESP_ERR__TIMED_OUT);
-	}
-	rd_kafka_queue_destroy(answers);
-	rd_kafka_topic_partition_list_destroy(list);
+	uint64_t start = ing_now_ms();
+	int wait_ms = commit_wait_ms(in);
+	if (in->committing)
+		take_answer(in, wait_ms);
+	wait_ms -= (int)ING_MIN(ing_now_ms() - start, (uint64_t)wait_ms);
+	send_positions(in);
+	if (in->committing && !take_answer(in, wait_ms))
+		note_commit_error(in, RD_KAFKA_RESP_ERR__TIMED_OUT);
 }
 
 /* ---- Assignments ---- */
@@ -201,7 +196,7 @@ static struct slot *slot_for(struct kafka_intake *in, int32_t partition)
 	if (want > in->slot_count) {
 		in->slots = ing_realloc(in->slots, want * sizeof(*in->slots));
 		for (size_t i = in->slot_count; i < want; i++)
-			in->slots[i] = (struct slot){.sent = -1, .acked = -1};
+			in->slots[i] = (struct slot){.committed = -1};
 		in->slot_count = want;
 	}
 	return &in->slots[partition];
@@ -239,7 +234,7 @@ static void assign(struct kafka_intake *in, const rd_kafka_topic_partition_list_
 		ing_mark_init(&s->mark);
 		s->epoch = ++in->last_epoch;
 		s->assigned = true;
-		s->sent = s->acked = -1;
+		s->committed = -1;
 		divert_messages(in, parts->elems[i].partition);
 	}
 	rd_kafka_assign(in->rk, parts);
@@ -364,7 +359,7 @@ static void take_message(struct kafka_intake *in, const rd_kafka_message_t *m)
 	if (!ing_mark_begin(&s->mark, m->offset))
 		return;
 	if (first) /* nothing to say until something is finished */
-		s->sent = s->acked = m->offset;
+		s->committed = m->offset;
 	if (ing_mark_full(&s->mark)) {
 		in->full_marks++;
 		ing_log(ING_LOG_WARNING,
@@ -422,11 +417,12 @@ static bool serve(void *ctx)
 	if (!in->started)
 		return false;
 	serve_control(in);
+	take_answer(in, 0);
 	bool more = serve_messages(in);
 	uint64_t now = ing_now_ms();
 	if (now >= in->commit_due_ms) {
 		in->commit_due_ms = now + COMMIT_EVERY_MS;
-		commit_later(in);
+		send_positions(in);
 	}
 	say_fatal(in);
 	return more;
@@ -497,10 +493,12 @@ static void free_kafka(struct ing_intake *base)
 	struct kafka_intake *in = kafka_of(base);
 	in->closing = true;
 	ing_kafka_wake_unwatch(in->control);
+	ing_kafka_wake_unwatch(in->answers);
 	ing_kafka_wake_unwatch(in->messages);
 	if (in->started)
 		close_consumer(in);
 	rd_kafka_queue_destroy(in->messages);
+	rd_kafka_queue_destroy(in->answers);
 	rd_kafka_queue_destroy(in->control);
 	rd_kafka_destroy_flags(in->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	ing_kafka_wake_free(in->wake);
@@ -573,7 +571,6 @@ int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_c
 	in->ev = *ev;
 	rd_kafka_conf_set_opaque(settings, in);
 	rd_kafka_conf_set_rebalance_cb(settings, on_rebalance);
-	rd_kafka_conf_set_offset_commit_cb(settings, on_commit);
 	rd_kafka_conf_set_error_cb(settings, on_error);
 	rc = ing_kafka_wake_new(loop, COMMIT_EVERY_MS, serve, in, &in->wake, err);
 	char reason[256];
@@ -589,8 +586,10 @@ int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_c
 	in->topic = ing_strdup(conf->topic);
 	rd_kafka_poll_set_consumer(in->rk);
 	in->control = rd_kafka_queue_get_consumer(in->rk);
+	in->answers = rd_kafka_queue_new(in->rk);
 	in->messages = rd_kafka_queue_new(in->rk);
 	ing_kafka_wake_watch(in->wake, in->control);
+	ing_kafka_wake_watch(in->wake, in->answers);
 	ing_kafka_wake_watch(in->wake, in->messages);
 	*ret = &in->base;
 	return 0;

@@ -414,6 +414,31 @@ static void test_commit_errors(void **state)
 	teardown(&f);
 }
 
+/* The coordinator puts a commit off, and librdkafka repeats it later: it must not come after a
+ * newer one and take the position back. */
+static void test_commit_order(void **state)
+{
+	(void)state;
+	struct fixture f;
+	char backoff[] = "retry.backoff.ms=2500";
+	setup(&f, 1);
+	mock_kafka_fill(&f.kafka, TOPIC, 1, "r", 10);
+	open_worker_with(&f, &f.a, "one", backoff);
+	assert_true(mock_turn_count(&f.loop, &f.a.messages, 10, LONG_MS));
+	rd_kafka_mock_push_request_errors(f.kafka.cluster, API_OFFSET_COMMIT, 1,
+		RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS);
+	for (int64_t i = 0; i < 5; i++)
+		finish_offset(&f.a, i);
+	turn(&f, 1200); /* a tick: sent, and put off */
+	for (int64_t i = 5; i < 10; i++)
+		finish_offset(&f.a, i);
+	turn(&f, 5000);
+	assert_int_equal(committed(&f, 0), 10);
+	close_worker(&f, &f.a);
+	assert_int_equal(committed(&f, 0), 10);
+	teardown(&f);
+}
+
 /* Another worker has our name: the older one must end. */
 static void test_fenced(void **state)
 {
@@ -516,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_lost_assignment),
 		cmocka_unit_test(test_missing_topic),
 		cmocka_unit_test(test_commit_errors),
+		cmocka_unit_test(test_commit_order),
 		cmocka_unit_test(test_fenced),
 		cmocka_unit_test(test_broker_restart),
 		cmocka_unit_test(test_free_without_broker),
