@@ -13,10 +13,11 @@
 #define ING_CONTROL_VERSION 1 /* an upgrade may leave an old worker with a new executable */
 
 enum ing_control_kind {
-	ING_CONTROL_READY = 1, /* zygote: warmed, able to close a sandbox */
-	ING_CONTROL_SPAWN,     /* pool: fork examiner `id`; its socket comes along */
-	ING_CONTROL_KILL, /* pool: SIGKILL to `id`; unknown ids are ignored (it may have died by
-			     itself) */
+	ING_CONTROL_READY =
+		1, /* zygote: warmed, able to close a sandbox; `status` is its Landlock ABI */
+	ING_CONTROL_SPAWN, /* pool: fork examiner `id`; its socket comes along */
+	ING_CONTROL_KILL,  /* pool: SIGKILL to `id`; unknown ids are ignored (it may have died by
+			      itself) */
 	ING_CONTROL_EXIT, /* zygote: `id` is gone, with wait status `status`, after cpu_us in all */
 };
 

@@ -18,8 +18,8 @@
  * examiner's memory for the rest of its life, as it would with the C library's growing threshold.
  */
 #define MMAP_THRESHOLD_BYTES (1 << 20)
-/* Free memory that an examiner keeps for its next document. With the C library's 128 KiB a page's tree
- * is given back and faulted in again for every page: half of the time that parsing takes. */
+/* Free memory that an examiner keeps for its next document. With the C library's 128 KiB a page's
+ * tree is given back and faulted in again for every page: half of the time that parsing takes. */
 #define TRIM_THRESHOLD_BYTES (8 << 20)
 
 #ifdef ING_SANITIZED

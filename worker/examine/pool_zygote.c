@@ -104,6 +104,22 @@ static struct ing_pool_examiner *find_examiner(struct ing_pool *p, uint32_t id)
 	return NULL;
 }
 
+static void log_ready(int landlock_abi)
+{
+#ifdef ING_SANITIZED
+	(void)landlock_abi;
+	ing_log(ING_LOG_WARNING,
+		"examiner: ready, in a sanitized build's sandbox: a test, no protection");
+#else
+	if (landlock_abi > 0)
+		ing_log(ING_LOG_INFO, "examiner: ready, sandboxed by seccomp and Landlock (ABI %d)",
+			landlock_abi);
+	else
+		ing_log(ING_LOG_INFO,
+			"examiner: ready, sandboxed by seccomp; this kernel has no Landlock");
+#endif
+}
+
 /* False when the zygote speaks another language. */
 static bool handle_word(struct ing_pool *p, const struct ing_control *m)
 {
@@ -111,6 +127,7 @@ static bool handle_word(struct ing_pool *p, const struct ing_control *m)
 		return false;
 	if (m->kind == ING_CONTROL_READY) {
 		p->zygote->ready = true;
+		log_ready(m->status);
 		return true;
 	}
 	if (m->kind != ING_CONTROL_EXIT)

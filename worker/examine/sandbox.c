@@ -12,7 +12,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -30,7 +29,7 @@
 struct ing_sandbox {
 	struct sock_fprog filters[2]; /* by level */
 	int landlock_fd;              /* -1: the kernel has none */
-	char words[64];
+	int landlock_abi;
 };
 
 int ing_sandbox_new(struct ing_sandbox **ret, struct ing_error *err)
@@ -45,11 +44,7 @@ int ing_sandbox_new(struct ing_sandbox **ret, struct ing_error *err)
 			return rc;
 		}
 	}
-	int abi = ing_landlock_prepare(&sb->landlock_fd);
-	if (abi > 0)
-		snprintf(sb->words, sizeof(sb->words), "seccomp, landlock %d", abi);
-	else
-		snprintf(sb->words, sizeof(sb->words), "seccomp, no landlock");
+	sb->landlock_abi = ing_landlock_prepare(&sb->landlock_fd);
 	*ret = sb;
 	return 0;
 }
@@ -65,9 +60,9 @@ void ing_sandbox_free(struct ing_sandbox *sb)
 	free(sb);
 }
 
-const char *ing_sandbox_words(const struct ing_sandbox *sb)
+int ing_sandbox_landlock(const struct ing_sandbox *sb)
 {
-	return sb->words;
+	return sb->landlock_abi;
 }
 
 /* The soft limit, and the hard one with it, so that it cannot be raised again. */
@@ -105,6 +100,20 @@ static int lower_limits(size_t memory_bytes, struct ing_error *err)
 	return rc;
 }
 
+/* Service managers' filters may refuse capset() to those who have nothing to drop; capget() is free
+ * to all. */
+static int drop_capabilities(struct ing_error *err)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct has[2] = {0};
+	const struct __user_cap_data_struct none[2] = {0};
+	if (syscall(SYS_capget, &head, has) != 0)
+		return ing_error_sys(err, errno, "sandbox: cannot read capabilities");
+	if (memcmp(has, none, sizeof(has)) != 0 && syscall(SYS_capset, &head, none) != 0)
+		return ing_error_sys(err, errno, "sandbox: cannot drop capabilities");
+	return 0;
+}
+
 /* Root becomes nobody, where the user namespace knows him; all capabilities go in any case. */
 static int drop_identity(struct ing_error *err)
 {
@@ -114,11 +123,7 @@ static int drop_identity(struct ing_error *err)
 		if (unmapped && errno != EINVAL && errno != EPERM)
 			return ing_error_sys(err, errno, "sandbox: cannot become nobody");
 	}
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[2] = {0};
-	if (syscall(SYS_capset, &head, none) != 0)
-		return ing_error_sys(err, errno, "sandbox: cannot drop capabilities");
-	return 0;
+	return drop_capabilities(err);
 }
 
 static int enter_first(const struct ing_sandbox *sb, struct ing_error *err)

@@ -27,8 +27,8 @@ enum ing_sandbox_level {
 /* 0, -ING_FAIL_SYSTEM or -ING_FAIL_UNSUPPORTED. Caller frees. */
 int ing_sandbox_new(struct ing_sandbox **ret, struct ing_error *err) ING_MUST_CHECK;
 void ing_sandbox_free(struct ing_sandbox *sb); /* NULL is fine */
-/* "seccomp, landlock 6" or so, for a log line; borrowed. */
-const char *ing_sandbox_words(const struct ing_sandbox *sb);
+/* The ABI version of the Landlock in use, 0 without. */
+int ing_sandbox_landlock(const struct ing_sandbox *sb);
 
 /* Close the sandbox around the calling process. There is no way back; on failure the caller must
  * exit. memory_bytes is RLIMIT_AS, 0 for none. */

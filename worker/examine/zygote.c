@@ -219,7 +219,7 @@ int ing_zygote_run(const struct ing_zygote_conf *conf)
 	struct ing_sandbox *sandbox = NULL;
 	struct zygote *z = ing_alloc(sizeof(*z));
 	int code = start(z, conf, &sandbox);
-	if (code == 0 && tell(ING_CONTROL_READY, 0, 0, 0))
+	if (code == 0 && tell(ING_CONTROL_READY, 0, ing_sandbox_landlock(sandbox), 0))
 		serve_pool(z);
 	for (size_t i = 0; i < z->count; i++)
 		kill(z->examiners[i].pid, SIGKILL);
