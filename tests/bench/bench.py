@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -52,18 +53,19 @@ def landing_page():
     return "".join(parts).encode()
 
 
-def paper():
+def paper(pages):
     text = (ROOT / "deploy" / "sampleweb" / "texts" / "saltmarsh.txt").read_text(encoding="utf-8")
-    small = makepdf.make_pdf("How wide is a creek?", text, author="Y. B.", pages=10)
-    return makepdf.make_pdf("How wide is a creek?", text, author="Y. B.", pages=10,
+    small = makepdf.make_pdf("How wide is a creek?", text, author="Y. B.", pages=pages)
+    return makepdf.make_pdf("How wide is a creek?", text, author="Y. B.", pages=pages,
                             pad_bytes=max(0, PDF_BYTES - len(small)))
 
 
 class Nginx:
     """Two static files over TLS, a fresh connection for each request."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, pdf_pages):
         self.folder = folder
+        self.pdf_pages = pdf_pages
         self.port = private_servers.free_port()
         self.process = None
 
@@ -75,7 +77,7 @@ class Nginx:
         www = self.folder / "www"
         www.mkdir()
         (www / "index.html").write_bytes(landing_page())
-        (www / "paper.pdf").write_bytes(paper())
+        (www / "paper.pdf").write_bytes(paper(self.pdf_pages))
         self.folder.chmod(0o755)
         (self.folder / "nginx.conf").write_text(f"""
 worker_processes 1; daemon off; pid {self.folder}/nginx.pid; error_log stderr error;
@@ -137,6 +139,38 @@ def run_floor(build, nginx, hosts, requests, concurrency):
     return json.loads(done.stdout)
 
 
+class FloorBeside:
+    """The floor again, a few transfers at a time, for as long as the worker runs: what one URL costs libcurl on processors that
+    are busy with the same brokers, database and examiners."""
+
+    def __init__(self, build, nginx, hosts):
+        program = next(build.rglob("bench-floor"))
+        self.process = subprocess.Popen([program, nginx.ca_file, f"127.0.0.1:{nginx.port}", "4"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.hosts = hosts
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self._feed)
+
+    def _feed(self):
+        number = 0
+        while not self.ending.is_set():
+            name = ("index.html", "paper.pdf")[number % 2]
+            self.process.stdin.write(f"https://h{number // 2 % self.hosts}.bench.example/{name}\n")
+            number += 1
+        self.process.stdin.close()
+
+    def start(self):
+        self.thread.start()
+
+    def finish(self):
+        """The pipe's buffer holds about 1,500 URLs more when nothing is written any longer; they count like the others."""
+        self.ending.set()
+        self.thread.join()
+        answer = json.loads(self.process.stdout.read())
+        self.process.wait()
+        return answer
+
+
 def run_worker(build, folder, servers, hosts, requests, concurrency, number, extra):
     postgres, kafka, nginx = servers
     tag = f"b{number}"
@@ -160,11 +194,13 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
     produce(kafka, f"{tag}.ingest-file-requests", (
         {"ingest_type": "pdf", "base_url": f"https://h{n % hosts}.bench.example/index.html?{n}",
          "link_source": "bench", "link_source_id": str(n)} for n in range(requests)))
+    beside = FloorBeside(build, nginx, hosts)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(run / "worker.log", "wb") as log:
         started = time.monotonic()
         process = subprocess.Popen([next(build.rglob("ingest-worker")), "--config", config], stderr=log, stdout=log)
         try:
+            beside.start()
             statuses = wait_results(kafka, f"{tag}.ingest-file-results", requests, 60 + requests * 0.2)
             wall = time.monotonic() - started
             process.send_signal(signal.SIGTERM)
@@ -177,7 +213,8 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
     log_text = (run / "worker.log").read_text(errors="replace")
     stats = json.loads(re.search(r"stopped: (\{.*\})", log_text).group(1))
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"wall_seconds": wall, "cpu_seconds": cpu, "statuses": statuses, "stats": stats}
+    return {"wall_seconds": wall, "cpu_seconds": cpu, "statuses": statuses, "stats": stats,
+            "floor_beside": beside.finish()}
 
 
 def summarise(floor, worker, requests):
@@ -188,7 +225,9 @@ def summarise(floor, worker, requests):
     cpu = worker["stats"]["cpu_seconds"]
     others = cpu["worker"] - cpu["loop"] - cpu["archive"] - cpu["store"]
     without_pdf = cpu["worker"] + cpu["examine"]
-    floor_ms = floor["cpu_seconds"] / floor["transfers"] * 1000
+    alone_ms = floor["cpu_seconds"] / floor["transfers"] * 1000
+    beside = worker["floor_beside"]
+    floor_ms = beside["cpu_seconds"] / beside["transfers"] * 1000
 
     def per_page(value):
         return round(value / pages * 1000, 3)
@@ -196,9 +235,11 @@ def summarise(floor, worker, requests):
         "pages_per_second": round(pages / worker["wall_seconds"], 1),
         "floor_pages_per_second": round(floor["transfers"] / floor["wall_seconds"], 1),
         "floor_cpu_ms_per_page": round(floor_ms, 3),
+        "floor_alone_cpu_ms_per_page": round(alone_ms, 3),
         "cpu_ms_per_page": per_page(without_pdf + cpu["examine_pdf"]),
         "cpu_ms_per_page_without_pdf_text": per_page(without_pdf),
         "ratio_to_floor_without_pdf_text": round(without_pdf / pages * 1000 / floor_ms, 3),
+        "ratio_to_floor_alone_without_pdf_text": round(without_pdf / pages * 1000 / alone_ms, 3),
         "stages_cpu_ms_per_page": {
             "loop (intake, gate, fetch, job, emit)": per_page(cpu["loop"]),
             "archive": per_page(cpu["archive"]),
@@ -216,7 +257,7 @@ def bench_e2e(args, folder):
     postgres = private_servers.Postgres(folder / "postgres")
     kafka = private_servers.Kafka(folder / "kafka")
     (folder / "nginx").mkdir()
-    nginx = Nginx(folder / "nginx")
+    nginx = Nginx(folder / "nginx", args.pdf_pages)
     rounds = []
     try:
         postgres.start()
@@ -233,7 +274,7 @@ def bench_e2e(args, folder):
         kafka.stop()
         postgres.stop()
     ratios = sorted(one["ratio_to_floor_without_pdf_text"] for one in rounds)
-    return {"requests": args.requests, "hosts": args.hosts, "concurrency": args.concurrency,
+    return {"requests": args.requests, "hosts": args.hosts, "concurrency": args.concurrency, "pdf_pages": args.pdf_pages,
             "ratio_to_floor_median": statistics.median(ratios), "ratio_to_floor_min": ratios[0],
             "ratio_to_floor_max": ratios[-1], "rounds": rounds}
 
@@ -245,6 +286,7 @@ def main():
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--pdf-pages", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-bench-"))
