@@ -187,10 +187,10 @@ static void expectations_are_honoured(void **state)
 	(void)state;
 	const char *mimetypes[] = {"application/pdf", NULL};
 	struct ing_hop_view v = {.url = "x", .max_hops = 2, .visited = visited};
-	struct ing_findings f = {.exam = ING_EXAM_OK};
-	strcpy(f.file.mimetype, "text/html");
-	strcpy(f.file.sha1hex, "aa00000000000000000000000000000000000000");
-	f.file.size_bytes = 1;
+	struct ing_findings f = {.exam = ING_EXAM_OK,
+		.file = {.mimetype = "text/html",
+			.sha1hex = "aa00000000000000000000000000000000000000",
+			.size_bytes = 1}};
 	struct ing_request r = {.type = ING_TYPE_HTML, .expect_mimetypes = mimetypes};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);
 	r = (struct ing_request){
