@@ -17,6 +17,7 @@
 #include "worker/limits.h"
 
 #define MAX_EXPECT_MIMETYPES 64
+#define MAX_QUOTED_BYTES 40 /* of a bad value, in a message about it */
 
 static const struct {
 	const char *name;
@@ -112,8 +113,8 @@ static int read_type(struct ing_request *r, struct ing_error *err)
 			return 0;
 		}
 	}
-	return ing_error_set(
-		err, ING_FAIL_INVALID, "ingest_type: \"%.40s\" is not a known type", name);
+	return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: \"%.*s\" is not a known type",
+		(int)ing_utf8_cut(name, strlen(name), MAX_QUOTED_BYTES), name);
 }
 
 /* The identity is taken from the fields as received, before anything is rewritten. */
