@@ -137,6 +137,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 		&e->loop, &(struct ing_pipeline_conf){
 				  .max_waiting = c->intake.max_waiting,
 				  .max_unacked = 4 * c->gate.concurrency + 64,
+				  .max_unexamined = c->gate.concurrency,
 				  .max_hops = c->job.max_hops,
 				  .max_redirects = c->fetch.max_redirects,
 				  .deadline_ms = c->job.deadline_ms,

@@ -116,10 +116,11 @@ struct ing_job {
 };
 
 struct ing_pipeline_conf {
-	unsigned max_waiting;   /* requests waiting or under way */
-	unsigned max_unacked;   /* decided, but not yet stored and emitted: the gate holds beyond */
-	unsigned max_hops;      /* landing pages followed */
-	unsigned max_redirects; /* in a row */
+	unsigned max_waiting; /* requests waiting or under way */
+	unsigned max_unacked; /* decided, but not yet stored and emitted: the gate holds beyond */
+	unsigned max_unexamined; /* bodies no examiner has taken yet: the gate holds beyond */
+	unsigned max_hops;       /* landing pages followed */
+	unsigned max_redirects;  /* in a row */
 	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;

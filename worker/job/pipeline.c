@@ -27,7 +27,11 @@
 #define TICK_MS 100
 #define MAX_RETAINED_TEXT_BYTES                                                                    \
 	((size_t)256 << 20) /* PDF texts waiting for the database or the broker */
+#define MAX_MESSAGE_BYTES                                                                          \
+	((size_t)256 << 20) /* requests waiting, as they came: 20,000 of ordinary ones are 10 MiB  \
+			     */
 #define DEAD_HEADER_ROOM 4096
+#define LOG_EVERY_MS 5000
 
 #define STATE(s) (1u << ING_JOB_##s)
 
@@ -49,11 +53,12 @@ struct ing_pipeline {
 	struct ing_job *jobs;
 	struct ing_job *examining;
 	unsigned job_count, dead_pending;
-	size_t text_bytes;
+	size_t text_bytes, message_bytes;
 	bool draining;
 	bool intake_paused;
 	const char *blocked_by;
 	uv_timer_t tick;
+	struct ing_log_gate refused_gate;
 	struct ing_pipeline_stats stats;
 };
 
@@ -69,7 +74,6 @@ static void on_fetched(void *ctx, struct ing_exchange *ex);
 static void on_examined(void *ctx, struct ing_findings *f);
 static void on_archived(struct ing_archive_item *item);
 static void on_stored(struct ing_store_item *item);
-static void on_emitted(void *ctx, bool ok);
 static void end_job(struct ing_job *job, enum ing_status status, const char *words);
 
 /* --- states --- */
@@ -105,6 +109,27 @@ static const char *find_blockage(const struct ing_pipeline *p)
 	return NULL;
 }
 
+/* A later stage has enough to do: what is under way goes on, nobody is admitted. */
+static void hold_gate(struct ing_pipeline *p)
+{
+	ing_gate_hold(
+		p->stages.gate, p->blocked_by != NULL || count_decided(p) > p->conf.max_unacked ||
+					ing_pool_waiting(p->stages.pool) > p->conf.max_unexamined ||
+					p->text_bytes > MAX_RETAINED_TEXT_BYTES);
+}
+
+/* Full at the ceiling, and then until a sixteenth of it is free again. */
+static bool is_full(const struct ing_pipeline *p)
+{
+	unsigned most = p->conf.max_waiting;
+	size_t most_bytes = MAX_MESSAGE_BYTES;
+	if (p->intake_paused) {
+		most -= most / 16;
+		most_bytes -= most_bytes / 16;
+	}
+	return p->job_count + p->dead_pending >= most || p->message_bytes >= most_bytes;
+}
+
 /* Backpressure: one place that decides whether requests are taken in and whether waiting ones are
  * admitted. */
 static void balance(struct ing_pipeline *p)
@@ -117,13 +142,8 @@ static void balance(struct ing_pipeline *p)
 		ing_log(ING_LOG_INFO, "%s available again: intake goes on", p->blocked_by);
 	p->blocked_by = blocked_by;
 
-	ing_gate_hold(p->stages.gate, blocked_by != NULL ||
-					      count_decided(p) > p->conf.max_unacked ||
-					      p->text_bytes > MAX_RETAINED_TEXT_BYTES);
-	unsigned low = p->conf.max_waiting - p->conf.max_waiting / 16;
-	bool full =
-		p->job_count + p->dead_pending >= (p->intake_paused ? low : p->conf.max_waiting);
-	bool pause = full || blocked_by != NULL;
+	hold_gate(p);
+	bool pause = is_full(p) || blocked_by != NULL;
 	if (pause != p->intake_paused && p->stages.intake != NULL && !p->draining) {
 		p->intake_paused = pause;
 		ing_intake_pause(p->stages.intake, pause);
@@ -141,6 +161,7 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->born_ms = ing_now_ms();
 	job->message = ing_strndup(m->value, m->value_bytes);
 	job->message_bytes = m->value_bytes;
+	p->message_bytes += m->value_bytes;
 	job->waiter.granted = on_granted;
 	job->waiter.expired = on_expired;
 	DL_APPEND(p->jobs, job);
@@ -150,6 +171,13 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	return job;
 }
 
+static void drop_message(struct ing_job *job)
+{
+	job->pipeline->message_bytes -= job->message_bytes;
+	job->message_bytes = 0;
+	free(ING_TAKE(job->message));
+}
+
 /* The heavy half: made when the job is admitted (or ends before). */
 static void start_work(struct ing_job *job)
 {
@@ -157,7 +185,7 @@ static void start_work(struct ing_job *job)
 	struct ing_error err = {0};
 	int rc = ing_request_parse(job->message, job->message_bytes, &w->request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
-	free(ING_TAKE(job->message));
+	drop_message(job);
 	ing_arena_init(&w->ar);
 	w->jar = ing_cookies_new();
 	w->hops_tail = &w->hops;
@@ -197,7 +225,7 @@ static void free_job(struct ing_job *job)
 	DL_DELETE(p->jobs, job);
 	p->job_count--;
 	free_work(job->work);
-	free(job->message);
+	drop_message(job);
 	job->magic = 0;
 	free(job);
 }
@@ -359,6 +387,7 @@ static void start_examining(struct ing_job *job)
 	set_state(job, ING_JOB_EXAMINING);
 	w->exam = ing_pool_submit(
 		job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes, on_examined, job);
+	hold_gate(job->pipeline);
 }
 
 static void on_fetched(void *ctx, struct ing_exchange *ex)
@@ -436,6 +465,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
 	w->exam = NULL;
+	hold_gate(job->pipeline);
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	struct ing_hop_view view = view_of(job);
 	struct ing_decision d = ing_hop_after_examine(&view, w->request, f);
@@ -466,28 +496,79 @@ static void finish_job(struct ing_job *job)
 	free_job(job);
 }
 
-static void emit_result(struct ing_job *job)
+static void note_refusal(const struct ing_job *job, const char *what)
 {
 	struct ing_pipeline *p = job->pipeline;
+	unsigned more = 0;
+	if (ing_log_gate_pass(&p->refused_gate, LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_ERROR,
+			"%s: the %s of this request was refused for good (%u more before)",
+			job->work->request->base_url, what, more);
+}
+
+static void on_text_emitted(void *ctx, bool ok)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	job->work->emit_pending--;
+	if (!ok)
+		note_refusal(job, "text");
+	if (!drop_cancelled(job) && job->work->emit_pending == 0)
+		finish_job(job);
+}
+
+static void put_result(struct ing_job *job);
+
+/* A broker that takes less than it said gets the shortest result there is: a request without a
+ * result would be worse. The rows stay as they were stored. */
+static void on_result_emitted(void *ctx, bool ok)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
-	struct ing_emit *emit = p->stages.emit;
-	set_state(job, ING_JOB_EMITTING);
-	w->emit_pending = w->text_message != NULL ? 2 : 1;
-	if (w->text_message != NULL)
-		ing_emit_put(emit,
-			&(struct ing_emit_msg){.topic = ING_EMIT_PDF_TEXT,
-				.key = w->file.sha1hex,
-				.key_bytes = strlen(w->file.sha1hex),
-				.value = w->text_message,
-				.value_bytes = w->text_message_bytes},
-			on_emitted, job);
-	ing_emit_put(emit,
+	w->emit_pending--;
+	if (!ok)
+		note_refusal(job, "result");
+	if (drop_cancelled(job))
+		return;
+	if (!ok && w->status != ING_STATUS_RESULT_TOO_LARGE) {
+		size_t bytes = w->result_bytes;
+		free(ING_TAKE(w->result));
+		w->result = ing_result_too_large(job, bytes, &w->result_bytes);
+		put_result(job);
+	} else if (w->emit_pending == 0) {
+		finish_job(job);
+	}
+}
+
+static void put_result(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	w->emit_pending++;
+	ing_emit_put(job->pipeline->stages.emit,
 		&(struct ing_emit_msg){.topic = ING_EMIT_RESULTS,
 			.key = w->request->key,
 			.key_bytes = strlen(w->request->key),
 			.value = w->result,
 			.value_bytes = w->result_bytes},
-		on_emitted, job);
+		on_result_emitted, job);
+}
+
+static void emit_result(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	set_state(job, ING_JOB_EMITTING);
+	if (w->text_message != NULL) {
+		w->emit_pending++;
+		ing_emit_put(job->pipeline->stages.emit,
+			&(struct ing_emit_msg){.topic = ING_EMIT_PDF_TEXT,
+				.key = w->file.sha1hex,
+				.key_bytes = strlen(w->file.sha1hex),
+				.value = w->text_message,
+				.value_bytes = w->text_message_bytes},
+			on_text_emitted, job);
+	}
+	put_result(job);
 }
 
 static void report_cdx(struct ing_job *job)
@@ -503,19 +584,6 @@ static void report_cdx(struct ing_job *job)
 			s->on_cdx(s->ctx, &row);
 	}
 	ing_buf_done(&surt);
-}
-
-static void on_emitted(void *ctx, bool ok)
-{
-	struct ing_job *job;
-	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
-	job->work->emit_pending--;
-	if (!ok)
-		ing_log(ING_LOG_ERROR, "%s: a message of this request was refused for good",
-			job->work->request->base_url);
-	if (drop_cancelled(job) || job->work->emit_pending > 0)
-		return;
-	finish_job(job);
 }
 
 static void on_stored(struct ing_store_item *item)
@@ -629,12 +697,14 @@ static void bury(struct ing_pipeline *p, const struct ing_message *m, const stru
 	dead->token = m->token;
 	p->dead_pending++;
 	p->stats.dead++;
+	/* A key can be as large as a message; then it would take the headers' room. */
+	bool keep_key = m->key_bytes <= DEAD_HEADER_ROOM;
 	size_t room = ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_DEAD);
 	room = room > DEAD_HEADER_ROOM ? room - DEAD_HEADER_ROOM : 0;
 	ing_emit_put(p->stages.emit,
 		&(struct ing_emit_msg){.topic = ING_EMIT_DEAD,
-			.key = m->key,
-			.key_bytes = m->key_bytes,
+			.key = keep_key ? m->key : NULL,
+			.key_bytes = keep_key ? m->key_bytes : 0,
 			.value = m->value,
 			.value_bytes = ING_MIN(m->value_bytes, room),
 			.headers = headers,
@@ -721,7 +791,7 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 	}
 	free(start.url);
 	ing_request_free(request);
-	if (p->job_count + p->dead_pending >= p->conf.max_waiting)
+	if (is_full(p))
 		balance(p);
 }
 

@@ -17,7 +17,9 @@
 #include "worker/limits.h"
 
 #define SHA1_BYTES 20
-#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+/* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
+ */
+#define DUMP_FLAGS JSON_COMPACT
 
 /* A JSON string of any bytes; null for NULL. */
 static json_t *text_or_null(const char *s)
@@ -38,7 +40,7 @@ static void set(json_t *obj, const char *name, json_t *value)
 	ing_must(json_object_set_new(obj, name, value) == 0);
 }
 
-/* The last hop that was answered, or else the last hop. */
+/* Where the chain ended: the last URL asked for. NULL: none was. */
 static const struct ing_hop *terminal_hop(const struct ing_work *w)
 {
 	return w->hop;
@@ -180,7 +182,7 @@ static json_t *pdf_json(const struct ing_work *w)
 static json_t *link_json(const struct ing_work *w)
 {
 	json_t *o = json_object();
-	if (w->link_url != NULL) {
+	if (w->link_url != NULL && w->link_technique != NULL) {
 		set(o, "url", text_or_null(w->link_url));
 		set(o, "technique", text_or_null(w->link_technique));
 	}
@@ -220,8 +222,8 @@ static char *dump(const json_t *o, size_t *ret_bytes)
 	return s;
 }
 
-/* What identifies a request, each value cut so that the whole stays under 8 KB. */
-static json_t *identity_json(const struct ing_request *r)
+/* What identifies a request, each value cut to max_bytes. */
+static json_t *identity_json(const struct ing_request *r, size_t max_bytes)
 {
 	const char *const fields[][2] = {{"ingest_type", r->ingest_type}, {"base_url", r->base_url},
 		{"link_source", r->link_source}, {"link_source_id", r->link_source_id}};
@@ -230,8 +232,7 @@ static json_t *identity_json(const struct ing_request *r)
 		const char *s = fields[i][1];
 		if (s != NULL)
 			set(o, fields[i][0],
-				json_stringn(
-					s, ing_utf8_cut(s, strlen(s), ING_MAX_TERMINAL_URL_BYTES)));
+				json_stringn(s, ing_utf8_cut(s, strlen(s), max_bytes)));
 	}
 	return o;
 }
@@ -408,16 +409,26 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 	if (*ret_bytes <= max_bytes)
 		return s;
 	free(s);
+	return ing_result_too_large(job, max_bytes, ret_bytes);
+}
+
+char *ing_result_too_large(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
+{
+	struct ing_work *w = job->work;
 	w->status = ING_STATUS_RESULT_TOO_LARGE;
 	set_arena_text(w, &w->error_message, ing_status_meaning(w->status));
-	o = json_object();
-	set(o, "request", identity_json(w->request));
-	set(o, "hit", json_false());
-	set(o, "status", json_string(ing_status_slug(w->status)));
-	set(o, "error_message", text_or_null(w->error_message));
-	s = dump(o, ret_bytes);
-	json_decref(o);
-	return s;
+	for (size_t cut = ING_MAX_TERMINAL_URL_BYTES;; cut /= 2) {
+		json_t *o = json_object();
+		set(o, "request", identity_json(w->request, cut));
+		set(o, "hit", json_false());
+		set(o, "status", json_string(ing_status_slug(w->status)));
+		set(o, "error_message", text_or_null(w->error_message));
+		char *s = dump(o, ret_bytes);
+		json_decref(o);
+		if (*ret_bytes <= max_bytes || cut == 0)
+			return s;
+		free(s);
+	}
 }
 
 void ing_result_rows(struct ing_job *job)

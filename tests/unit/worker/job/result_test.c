@@ -19,7 +19,8 @@
 
 static const char request[] =
 	"{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
-	"\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\",\"rel\":\"publisher\"}";
+	"\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\",\"rel\":\"publisher\","
+	"\"seen\":1668643200.123456}";
 
 /* A job whose chain reached a PDF after one landing page. */
 static struct ing_job *finished_job(void)
@@ -42,12 +43,12 @@ static struct ing_job *finished_job(void)
 		.http_status = 200,
 		.mimetype = "application/pdf"};
 	for (size_t i = 0; i < 2; i++) {
-		strcpy(hops[i].datetime, "20261121110000");
-		strcpy(hops[i].archive.warc_name, "T-1.warc.gz");
+		memcpy(hops[i].datetime, "20261121110000", sizeof("20261121110000"));
 		/* SHA-1 of nothing, in base 32 */
-		strcpy(hops[i].archive.payload_sha1b32, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
-		hops[i].archive.offset = 100 + i;
-		hops[i].archive.csize = 10;
+		hops[i].archive = (struct ing_archive_item){.warc_name = "T-1.warc.gz",
+			.payload_sha1b32 = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+			.offset = 100 + i,
+			.csize = 10};
 	}
 	hops[1].body_sha1hex = "aa00000000000000000000000000000000000000";
 	w->hops = &hops[0];
@@ -55,8 +56,9 @@ static struct ing_job *finished_job(void)
 	w->hop_count = 2;
 	w->status = ING_STATUS_SUCCESS;
 	w->loop_ended_normally = w->saw_page = w->has_file = w->has_pdf = true;
-	w->file = (struct ing_file_meta){.size_bytes = 7, .mimetype = "application/pdf"};
-	strcpy(w->file.sha1hex, "aa00000000000000000000000000000000000000");
+	w->file = (struct ing_file_meta){.size_bytes = 7,
+		.mimetype = "application/pdf",
+		.sha1hex = "aa00000000000000000000000000000000000000"};
 	w->link_url = ing_arena_strdup(&w->ar, "https://a.example/p.pdf");
 	w->link_technique = ing_arena_strdup(&w->ar, "citation_pdf_url");
 	w->title = ing_arena_strdup(&w->ar, "bad \xff byte");
@@ -114,6 +116,9 @@ static void a_success_has_everything(void **state)
 	assert_string_equal(string_at(o, "html_biblio", "title"), "bad \xef\xbf\xbd byte");
 	assert_string_equal(string_at(json_object_get(o, "pdf_meta"), "pdf_info", "Title"), "T");
 	assert_true(json_is_null(json_object_get(json_object_get(o, "pdf_meta"), "text")));
+	/* What we do not know comes out as it came in, to the last digit. */
+	assert_true(json_real_value(json_object_get(json_object_get(o, "request"), "seen")) ==
+		    1668643200.123456);
 	json_decref(o);
 	free_finished(job);
 }
@@ -158,6 +163,11 @@ static void what_does_not_fit_at_all_has_its_own_status(void **state)
 	assert_true(json_is_false(json_object_get(o, "hit")));
 	assert_string_equal(string_at(o, "request", "base_url"), "https://a.example/");
 	assert_string_equal(string_at(o, "request", "link_source_id"), "10.1/x");
+	json_decref(o);
+	/* However little there is room for, something comes of it. */
+	o = result_of(job, 220);
+	assert_string_equal(string_at(o, "status", NULL), "result-too-large");
+	assert_true(json_is_string(json_object_get(json_object_get(o, "request"), "base_url")));
 	json_decref(o);
 	ing_result_rows(job);
 	assert_string_equal(job->work->rows.result.status, "result-too-large");

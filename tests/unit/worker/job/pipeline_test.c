@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The pipeline among stages that do what each test tells them to: the order of a job's end, and
+ * that calling it off at any point neither loses nor repeats a callback. The gate and the loop are
+ * the real ones; stages.c has the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "stages.h"
+#include "worker/job/job.h"
+
+static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
+				  "\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\"}";
+
+static uv_loop_t loop;
+static struct ing_gate *gate;
+static struct ing_pipeline *pipeline;
+
+static const struct ing_pipeline_conf usual = {
+	.max_waiting = 100,
+	.max_unacked = 100,
+	.max_unexamined = 100,
+	.max_hops = 2,
+	.max_redirects = 2,
+	.deadline_ms = 60000,
+	.pdf_timeout_ms = 1000,
+	.max_body_bytes = 1000,
+	.max_scrape_bytes = 1000,
+	.max_message_bytes = 100000,
+};
+
+static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
+{
+	fake_reset();
+	assert_int_equal(uv_loop_init(&loop), 0);
+	gate = ing_gate_new(&loop,
+		&(struct ing_gate_conf){
+			.concurrency = 10, .host_concurrency = 1, .max_wait_ms = max_wait_ms});
+	pipeline = ing_pipeline_new(&loop, conf);
+	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
+					    .gate = gate,
+					    .fetch = FAKE_STAGE,
+					    .archive = FAKE_STAGE,
+					    .pool = FAKE_STAGE,
+					    .store = FAKE_STAGE,
+					    .emit = FAKE_STAGE});
+}
+
+static void end(void)
+{
+	assert_true(ing_pipeline_idle(pipeline));
+	assert_int_equal(ing_gate_waiting(gate) + ing_gate_holding(gate), 0);
+	assert_int_equal(fake.fetches.count + fake.exams.count, 0);
+	ing_pipeline_free(pipeline);
+	ing_gate_free(gate);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	fake_reset();
+}
+
+static void stop_loop(uv_timer_t *t)
+{
+	(void)t;
+	uv_stop(&loop);
+}
+
+static void turn(uint64_t ms)
+{
+	uv_timer_t t;
+	uv_timer_init(&loop, &t);
+	uv_timer_start(&t, stop_loop, ms, 0);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&t, NULL);
+	uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static void send_bytes(int64_t offset, const char *value, size_t bytes)
+{
+	ing_pipeline_on_message(pipeline,
+		&(struct ing_message){.token = {.partition_slot = 3, .epoch = 7, .offset = offset},
+			.value = value,
+			.value_bytes = bytes,
+			.topic = "requests",
+			.partition = 3});
+}
+
+static void send_request(int64_t offset, const char *text)
+{
+	send_bytes(offset, text, strlen(text));
+}
+
+/* Whatever is owed by the threads behind archive, store and emit. */
+static void settle(void)
+{
+	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
+		while (fake.archived.count > 0)
+			fake_archive_done();
+		while (fake.stored.count > 0)
+			fake_store_done();
+		while (fake.emitted.count > 0)
+			fake_emit_done(true);
+	}
+}
+
+static json_t *last_result(void)
+{
+	json_t *o = json_loads(fake.last_result, 0, NULL);
+	assert_non_null(o);
+	return o;
+}
+
+static void expect_status(const char *slug, bool with_hops)
+{
+	json_t *o = last_result();
+	assert_string_equal(json_string_value(json_object_get(o, "status")), slug);
+	assert_int_equal(json_object_get(o, "hops") != NULL, with_hops);
+	assert_int_equal(json_object_get(o, "terminal") != NULL, with_hops);
+	json_decref(o);
+}
+
+/* --- the steps of a usual life: redirect, landing page, document with text --- */
+
+enum step {
+	WAITING,
+	FETCHING,
+	GATED,
+	FETCHING_AGAIN,
+	EXAMINING,
+	EXAMINING_PDF,
+	ARCHIVING,
+	STORING,
+	EMITTING,
+	EMITTING_LAST,
+	ENDED,
+};
+
+/* Bring one job as far as `until`. */
+static void live(enum step until)
+{
+	send_request(1, pdf_request);
+	if (until == WAITING)
+		return;
+	turn(1);
+	assert_int_equal(fake.fetches.count, 1);
+	if (until == FETCHING)
+		return;
+	fake_fetch_done(302, "https://a.example/landing");
+	if (until == GATED)
+		return;
+	turn(1);
+	if (until == FETCHING_AGAIN)
+		return;
+	fake_archive_done();
+	fake_fetch_done(200, NULL);
+	if (until == EXAMINING)
+		return;
+	fake_exam_done_page("https://a.example/p.pdf");
+	turn(1);
+	fake_fetch_done(200, NULL);
+	if (until == EXAMINING_PDF)
+		return;
+	fake_exam_done_pdf("words");
+	assert_int_equal(fake.stored.count, 0); /* not before every exchange is on disk */
+	if (until == ARCHIVING)
+		return;
+	while (fake.archived.count > 0)
+		fake_archive_done();
+	assert_int_equal(fake.emitted.count, 0); /* not before the rows are committed */
+	if (until == STORING)
+		return;
+	fake_store_done();
+	assert_int_equal(fake.emitted.count, 2);
+	if (until == EMITTING)
+		return;
+	fake_emit_done(true);
+	assert_int_equal(fake.finished, 0); /* not before both messages are acknowledged */
+	if (until == EMITTING_LAST)
+		return;
+	fake_emit_done(true);
+}
+
+static void a_job_ends_in_the_durable_order(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	live(ENDED);
+	assert_int_equal(fake.finished, 1);
+	assert_int_equal(fake.last_finished.offset, 1);
+	json_t *o = last_result();
+	assert_true(json_is_true(json_object_get(o, "hit")));
+	assert_int_equal(json_array_size(json_object_get(o, "hops")), 3);
+	json_decref(o);
+	end();
+}
+
+/* --- calling off --- */
+
+static void revoke_partition(void)
+{
+	ing_pipeline_on_revoked(pipeline, 3, 6); /* another epoch's: nothing happens */
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+}
+
+static void stop_at_once(void)
+{
+	ing_pipeline_drain(pipeline);
+	ing_pipeline_cancel(pipeline);
+	ing_pipeline_cancel(pipeline);
+}
+
+static void revoke_then_stop(void)
+{
+	revoke_partition();
+	stop_at_once();
+}
+
+static void a_job_can_be_called_off_at_any_point(void **state)
+{
+	(void)state;
+	void (*const ways[])(void) = {revoke_partition, stop_at_once, revoke_then_stop};
+	for (size_t way = 0; way < ING_ARRAY_LEN(ways); way++) {
+		for (enum step step = WAITING; step < ENDED; step++) {
+			begin(&usual, 0);
+			live(step);
+			size_t owed = fake.emitted.count;
+			ways[way]();
+			assert_int_equal(fake.fetches.count + fake.exams.count, 0);
+			bool waits = fake.archived.count + fake.stored.count + owed > 0;
+			assert_int_equal(ing_pipeline_idle(pipeline), !waits);
+			turn(1);
+			/* What was handed over comes back; nothing new is sent, nothing finished.
+			 */
+			assert_int_equal(fake.emitted.count, owed);
+			settle();
+			assert_int_equal(fake.finished, 0);
+			end();
+		}
+	}
+}
+
+static void draining_lets_finish_what_was_admitted(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	live(EXAMINING);
+	send_request(2, pdf_request);
+	ing_pipeline_drain(pipeline);
+	send_request(3, pdf_request); /* a straggler: comes again to the next owner */
+	fake_exam_done_page(NULL);
+	settle();
+	assert_int_equal(fake.finished, 1);
+	assert_int_equal(fake.last_finished.offset, 1);
+	expect_status("no-pdf-link", true);
+	end();
+}
+
+/* --- limits --- */
+
+static void the_deadline_ends_an_examination(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.deadline_ms = 30;
+	begin(&conf, 0);
+	send_request(1, pdf_request);
+	turn(1);
+	fake_fetch_done(200, NULL);
+	assert_int_equal(fake.exams.count, 1);
+	turn(250);
+	assert_int_equal(fake.exams.count, 0);
+	settle();
+	assert_int_equal(fake.finished, 1);
+	expect_status("timeout", true);
+	end();
+}
+
+static void a_host_that_does_not_move_ends_the_wait(void **state)
+{
+	(void)state;
+	begin(&usual, 30);
+	send_request(1, pdf_request);
+	turn(1);
+	send_request(2, pdf_request);
+	turn(60);
+	settle();
+	assert_int_equal(fake.finished, 1);
+	assert_int_equal(fake.last_finished.offset, 2);
+	expect_status("host-backoff", false);
+	fake_fetch_done(404, NULL);
+	settle();
+	expect_status("terminal-bad-status", true);
+	end();
+}
+
+static void some_end_without_a_fetch(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	send_request(1, "{\"ingest_type\":\"pdf\",\"base_url\":\"gopher://a.example/\"}");
+	settle();
+	expect_status("invalid-url", false);
+	send_request(2, "{\"ingest_type\":\"xml\",\"base_url\":\"https://a.example/\"}");
+	settle();
+	expect_status("not-implemented", false);
+	assert_int_equal(fake.finished, 2);
+	end();
+}
+
+static void redirects_and_links_have_their_own_limits(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	send_request(1, pdf_request);
+	for (int page = 0; page < 3; page++) {
+		char url[64];
+		for (int r = 0; r < 2; r++) {
+			turn(1);
+			snprintf(url, sizeof(url), "https://a.example/%d/%d", page, r);
+			fake_fetch_done(301, url);
+		}
+		turn(1);
+		fake_fetch_done(200, NULL);
+		snprintf(url, sizeof(url), "https://a.example/%d", page + 1);
+		fake_exam_done_page(url);
+	}
+	settle();
+	expect_status("max-hops-exceeded", true);
+	end();
+}
+
+/* --- what the broker refuses --- */
+
+static void a_refused_result_is_sent_shorter(void **state)
+{
+	(void)state;
+	for (int second = 0; second < 2; second++) {
+		begin(&usual, 0);
+		live(EMITTING);
+		fake_emit_done(true);
+		fake_emit_done(false);
+		assert_int_equal(fake.finished, 0);
+		assert_int_equal(fake.emitted.count, 1);
+		expect_status("result-too-large", false);
+		fake_emit_done(second != 0);
+		assert_int_equal(fake.finished, 1);
+		end();
+	}
+}
+
+static void the_unreadable_goes_to_the_dead_letters(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	send_bytes(1, "{\"ingest_type\":\0", 16);
+	send_request(2, "[]");
+	assert_int_equal(fake.emitted.count, 2);
+	assert_false(ing_pipeline_idle(pipeline));
+	fake_emit_done(true);
+	assert_int_equal(fake.last_finished.offset, 1);
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	fake_emit_done(false);
+	assert_int_equal(fake.finished, 2);
+	end();
+}
+
+/* --- backpressure --- */
+
+static void intake_pauses_at_the_ceiling_and_goes_on_below(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.max_waiting = 32;
+	begin(&conf, 0);
+	for (int i = 0; i < 32; i++) {
+		assert_false(fake.paused);
+		send_request(i, pdf_request);
+	}
+	assert_true(fake.paused);
+	for (int i = 0; i < 3; i++) {
+		turn(120);
+		assert_true(fake.paused);
+		fake_fetch_done(404, NULL);
+		settle();
+	}
+	turn(120);
+	assert_false(fake.paused); /* a sixteenth is free, and one more */
+	stop_at_once();
+	settle();
+	end();
+}
+
+static void requests_are_weighed_not_only_counted(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.max_waiting = 100000;
+	begin(&conf, 0);
+	size_t bytes = (size_t)1 << 20;
+	char *large = ing_alloc(bytes + 1);
+	memset(large, ' ', bytes);
+	memcpy(large, pdf_request, sizeof(pdf_request) - 1);
+	int taken = 0;
+	while (!fake.paused && taken < 1000)
+		send_bytes(taken++, large, bytes);
+	assert_int_equal(taken, 256);
+	free(large);
+	stop_at_once();
+	end();
+}
+
+static void full_stages_hold_the_gate(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.max_unexamined = 1;
+	begin(&conf, 0);
+	static const char *const urls[] = {"https://b.example/", "https://c.example/"};
+	for (int i = 0; i < 2; i++) {
+		char text[128];
+		snprintf(text, sizeof(text), "{\"ingest_type\":\"pdf\",\"base_url\":\"%s\"}",
+			urls[i]);
+		send_request(i, text);
+	}
+	turn(1);
+	fake_fetch_done(200, NULL);
+	fake_fetch_done(200, NULL);
+	send_request(5, pdf_request);
+	turn(120);
+	assert_int_equal(fake.fetches.count, 0); /* two bodies wait to be looked into */
+	fake_exam_done_page(NULL);
+	turn(5);
+	assert_int_equal(fake.fetches.count, 1);
+	fake_exam_done_page(NULL);
+	fake.blocked = true;
+	turn(120);
+	assert_true(fake.paused);
+	assert_string_equal(ing_pipeline_blocked_by(pipeline), "database");
+	fake.blocked = false;
+	turn(120);
+	assert_false(fake.paused);
+	assert_null(ing_pipeline_blocked_by(pipeline));
+	fake_fetch_done(404, NULL);
+	settle();
+	assert_int_equal(fake.finished, 3);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_ends_in_the_durable_order),
+		cmocka_unit_test(a_job_can_be_called_off_at_any_point),
+		cmocka_unit_test(draining_lets_finish_what_was_admitted),
+		cmocka_unit_test(the_deadline_ends_an_examination),
+		cmocka_unit_test(a_host_that_does_not_move_ends_the_wait),
+		cmocka_unit_test(some_end_without_a_fetch),
+		cmocka_unit_test(redirects_and_links_have_their_own_limits),
+		cmocka_unit_test(a_refused_result_is_sent_shorter),
+		cmocka_unit_test(the_unreadable_goes_to_the_dead_letters),
+		cmocka_unit_test(intake_pauses_at_the_ceiling_and_goes_on_below),
+		cmocka_unit_test(requests_are_weighed_not_only_counted),
+		cmocka_unit_test(full_stages_hold_the_gate),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

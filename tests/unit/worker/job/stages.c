@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Made-up stages. What the contract of a stage says is asked for here: one callback for each put,
+ * none after a cancellation, none from inside the put.
+ */
+#include "stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "worker/archive/archive.h"
+#include "worker/emit/emit.h"
+#include "worker/examine/pool.h"
+#include "worker/fetch/fetch.h"
+#include "worker/store/store.h"
+
+struct fake fake;
+
+struct ing_transfer {
+	char *url;
+	ing_fetch_done_f *done;
+	void *ctx;
+};
+
+struct ing_exam_ticket {
+	ing_pool_done_f *done;
+	void *ctx;
+};
+
+struct ing_cookies {
+	uint64_t version;
+};
+
+struct put {
+	ing_emit_done_f *done;
+	void *ctx;
+};
+
+static void add(struct fake_list *l, void *item)
+{
+	ing_must(l->count < FAKE_PENDING);
+	l->items[l->count++] = item;
+}
+
+static void *take_at(struct fake_list *l, size_t at)
+{
+	ing_must(at < l->count);
+	void *item = l->items[at];
+	l->count--;
+	memmove(l->items + at, l->items + at + 1, (l->count - at) * sizeof(l->items[0]));
+	return item;
+}
+
+static void take(struct fake_list *l, const void *item)
+{
+	size_t at = 0;
+	while (at < l->count && l->items[at] != item)
+		at++;
+	take_at(l, at); /* fails when it is not there: cancelled twice, or after its callback */
+}
+
+void fake_reset(void)
+{
+	ing_must(fake.fetches.count + fake.exams.count + fake.archived.count + fake.stored.count +
+			 fake.emitted.count ==
+		 0);
+	free(fake.last_result);
+	fake = (struct fake){0};
+}
+
+/* --- fetch --- */
+
+struct ing_cookies *ing_cookies_new(void)
+{
+	return ing_alloc(sizeof(struct ing_cookies));
+}
+
+void ing_cookies_free(struct ing_cookies *jar)
+{
+	free(jar);
+}
+
+uint64_t ing_cookies_version(const struct ing_cookies *jar)
+{
+	return jar->version;
+}
+
+struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const char *url, struct ing_cookies *jar,
+	const char *referer, uint64_t deadline_ms, ing_fetch_done_f *done, void *ctx)
+{
+	(void)f;
+	(void)jar;
+	(void)referer;
+	ing_must(deadline_ms >= ing_now_ms());
+	struct ing_transfer *t = ing_alloc(sizeof(*t));
+	*t = (struct ing_transfer){.url = ing_strdup(url), .done = done, .ctx = ctx};
+	add(&fake.fetches, t);
+	return t;
+}
+
+void ing_fetch_cancel(struct ing_transfer *t)
+{
+	take(&fake.fetches, t);
+	free(t->url);
+	free(t);
+}
+
+void fake_fetch_done(int http_status, const char *location)
+{
+	struct ing_transfer *t = take_at(&fake.fetches, 0);
+	struct ing_exchange *ex = ing_exchange_new(sizeof(*ex));
+	ex->url = ING_TAKE(t->url);
+	ex->outcome = ING_STATUS_SUCCESS;
+	ex->started = ing_wall_now();
+	ex->answered = true;
+	ex->http_status = http_status;
+	ex->location = location != NULL ? ing_strdup(location) : NULL;
+	ex->body_bytes = location == NULL ? 10 : 0;
+	ing_fetch_done_f *done = t->done;
+	void *ctx = t->ctx;
+	free(t);
+	done(ctx, ex);
+}
+
+/* --- examine --- */
+
+struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
+	int body_fd, size_t body_bytes, ing_pool_done_f *done, void *ctx)
+{
+	(void)p;
+	(void)body_fd;
+	ing_must(q->url != NULL && body_bytes > 0);
+	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
+	*t = (struct ing_exam_ticket){.done = done, .ctx = ctx};
+	add(&fake.exams, t);
+	return t;
+}
+
+void ing_pool_cancel(struct ing_exam_ticket *t)
+{
+	take(&fake.exams, t);
+	free(t);
+}
+
+unsigned ing_pool_waiting(const struct ing_pool *p)
+{
+	(void)p;
+	return (unsigned)fake.exams.count;
+}
+
+static void end_exam(struct ing_findings *f, const char *mimetype)
+{
+	struct ing_exam_ticket *t = take_at(&fake.exams, 0);
+	f->file.size_bytes = 10;
+	memset(f->file.md5hex, 'a', sizeof(f->file.md5hex) - 1);
+	memset(f->file.sha1hex, 'b', sizeof(f->file.sha1hex) - 1);
+	memset(f->file.sha256hex, 'c', sizeof(f->file.sha256hex) - 1);
+	memcpy(f->file.mimetype, mimetype, strlen(mimetype) + 1);
+	ing_pool_done_f *done = t->done;
+	void *ctx = t->ctx;
+	free(t);
+	done(ctx, f);
+}
+
+void fake_exam_done_page(const char *next_url)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.page.status = ING_PAGE_PARSED;
+	f.page.title = ing_strdup("A page");
+	if (next_url != NULL) {
+		f.page.next_url = ing_strdup(next_url);
+		f.page.next_technique = ing_strdup("citation_pdf_url");
+	}
+	end_exam(&f, "text/html");
+}
+
+void fake_exam_done_pdf(const char *text)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.pdf.status = ing_strdup("success");
+	f.pdf.text = ing_strdup(text);
+	end_exam(&f, "application/pdf");
+}
+
+/* --- archive --- */
+
+void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item)
+{
+	(void)a;
+	ing_must(item->exchange->refs > 0);
+	add(&fake.archived, item);
+}
+
+bool ing_archive_blocked(const struct ing_archive *a)
+{
+	(void)a;
+	return false;
+}
+
+void fake_archive_done(void)
+{
+	struct ing_archive_item *item = take_at(&fake.archived, 0);
+	ing_must(item->exchange->magic == ING_EXCHANGE_MAGIC);
+	memcpy(item->warc_name, "T-1.warc.gz", sizeof("T-1.warc.gz"));
+	/* SHA-1 of nothing, in base 32 */
+	memcpy(item->payload_sha1b32, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", 33);
+	item->csize = 100;
+	item->done(item);
+}
+
+/* --- store --- */
+
+void ing_store_put(struct ing_store *s, struct ing_store_item *item)
+{
+	(void)s;
+	ing_must(item->result.present);
+	add(&fake.stored, item);
+}
+
+bool ing_store_blocked(const struct ing_store *s)
+{
+	(void)s;
+	return fake.blocked;
+}
+
+void fake_store_done(void)
+{
+	struct ing_store_item *item = take_at(&fake.stored, 0);
+	item->done(item);
+}
+
+/* --- emit --- */
+
+size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic)
+{
+	(void)e;
+	(void)topic;
+	return 100000;
+}
+
+void ing_emit_put(
+	struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+{
+	(void)e;
+	struct put *p = ing_alloc(sizeof(*p));
+	*p = (struct put){.done = done, .ctx = ctx};
+	if (msg->topic == ING_EMIT_RESULTS) {
+		free(fake.last_result);
+		fake.last_result = ing_strndup(msg->value, msg->value_bytes);
+	}
+	add(&fake.emitted, p);
+}
+
+bool ing_emit_blocked(const struct ing_emit *e)
+{
+	(void)e;
+	return false;
+}
+
+void fake_emit_done(bool ok)
+{
+	struct put *p = take_at(&fake.emitted, 0);
+	ing_emit_done_f *done = p->done;
+	void *ctx = p->ctx;
+	free(p);
+	done(ctx, ok);
+}
+
+/* --- intake --- */
+
+void ing_intake_finish(struct ing_intake *in, struct ing_token t)
+{
+	(void)in;
+	fake.finished++;
+	fake.last_finished = t;
+}
+
+void ing_intake_pause(struct ing_intake *in, bool paused)
+{
+	(void)in;
+	fake.paused = paused;
+}
