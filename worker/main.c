@@ -38,6 +38,7 @@
 #define STATUS_MS 1000
 #define STOP_POLL_MS 20
 #define CANCEL_GRACE_MS 5000 /* for callbacks of threads after the drain's bound */
+#define CLOSE_MS 15000 /* consumer, producer and database may each take some seconds to close */
 #define SECOND_SIGNAL_EXIT 1
 
 enum exit_code { EXIT_OK = 0, EXIT_RUNTIME = 1, EXIT_CONFIG = 2, EXIT_ENVIRONMENT = 3 };
@@ -102,7 +103,8 @@ static void on_stop_poll(uv_timer_t *t)
 	if (ing_pipeline_idle(w->engine.pipeline) && ing_emit_outstanding(w->emit) == 0) {
 		finish(w);
 	} else if (now >= w->stop_by_ms && !w->cancelled) {
-		ing_log(ING_LOG_WARNING, "stop.drain_ms has passed: calling off what is under way");
+		ing_log(ING_LOG_WARNING,
+			"the time to finish has passed: calling off what is under way");
 		w->cancelled = true;
 		w->stop_by_ms = now + CANCEL_GRACE_MS;
 		ing_pipeline_cancel(w->engine.pipeline);
@@ -111,15 +113,14 @@ static void on_stop_poll(uv_timer_t *t)
 	}
 }
 
-static void start_stopping(struct worker *w, const char *why)
+static void start_stopping(struct worker *w, const char *why, unsigned drain_ms)
 {
 	if (w->stopping)
 		return;
 	w->stopping = true;
-	w->stop_by_ms = ing_now_ms() + w->conf->stop.drain_ms;
-	ing_log(ING_LOG_INFO, "%s: stopping, at most %u ms for what is under way", why,
-		w->conf->stop.drain_ms);
-	ing_notify_stopping(w->conf->stop.drain_ms + 2 * CANCEL_GRACE_MS);
+	w->stop_by_ms = ing_now_ms() + drain_ms;
+	ing_log(ING_LOG_INFO, "%s: stopping, at most %u ms for what is under way", why, drain_ms);
+	ing_notify_stopping(drain_ms + CANCEL_GRACE_MS + CLOSE_MS);
 	ing_intake_stop(w->intake);
 	ing_pipeline_drain(w->engine.pipeline);
 	uv_timer_start(&w->stop, on_stop_poll, 0, STOP_POLL_MS);
@@ -132,7 +133,7 @@ static void on_signal(uv_signal_t *s, int signum)
 		ing_log(ING_LOG_WARNING, "second signal: out");
 		_exit(SECOND_SIGNAL_EXIT);
 	}
-	start_stopping(w, signum == SIGTERM ? "SIGTERM" : "SIGINT");
+	start_stopping(w, signum == SIGTERM ? "SIGTERM" : "SIGINT", w->conf->stop.drain_ms);
 }
 
 static void on_sighup(uv_signal_t *s, int signum)
@@ -175,7 +176,8 @@ static void on_fatal(void *ctx, const struct ing_error *err)
 	struct worker *w = ctx;
 	ing_log(ING_LOG_ERROR, "%s", err->msg);
 	w->exit_code = EXIT_RUNTIME;
-	start_stopping(w, "fatal error");
+	/* Nothing can be delivered or committed any more, so there is nothing to wait for. */
+	start_stopping(w, "fatal error", 0);
 }
 
 static void on_dead(void *ctx, const struct ing_message *m, const struct ing_error *err)
@@ -309,9 +311,8 @@ static void close_all(struct worker *w)
 
 static enum exit_code run(struct worker *w, struct ing_error *err)
 {
-	if (lock_instance(w, err) != 0 || ing_engine_init(&w->engine, w->conf, err) != 0)
-		return EXIT_ENVIRONMENT;
-	if (open_store(w, err) != 0 || open_emit(w, err) != 0 || open_intake(w, err) != 0) {
+	if (lock_instance(w, err) != 0 || ing_engine_init(&w->engine, w->conf, err) != 0 ||
+		open_store(w, err) != 0 || open_emit(w, err) != 0 || open_intake(w, err) != 0) {
 		close_all(w);
 		return err->code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
 	}
@@ -335,6 +336,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	char *stats = ing_engine_stats_json(&w->engine, w->store);
 	ing_log(ING_LOG_INFO, "stopped: %s", stats);
 	free(stats);
+	stop_timers(w); /* from here on a second signal has its default effect: out */
 	if (!ing_pipeline_idle(w->engine.pipeline)) {
 		/* A database or disk that is away still holds jobs. Their offsets are not
 		 * committed. */
@@ -342,7 +344,6 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 		ing_intake_free(ING_TAKE(w->intake));
 		_exit(w->exit_code);
 	}
-	stop_timers(w);
 	close_all(w);
 	return w->exit_code;
 }
