@@ -2,11 +2,14 @@
  *
  * ingestctl: finds the verb and hands over. One thread.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/log.h"
 #include "worker/conf/version.h"
@@ -38,6 +41,27 @@ static void print_help(FILE *to)
 		    "Exit status: 0 success, 1 a negative answer, 2 usage, 3 environment.\n");
 }
 
+/* The "+" of our own scan stays in force until getopt is told to begin with 0; a verb's options may
+ * stand behind its arguments. */
+static void begin_options_anew(char **argv)
+{
+	static const struct option none[] = {{0}};
+	optind = 0;
+	(void)getopt_long(1, argv, "", none, NULL);
+	optind = 1;
+}
+
+/* Descriptors 0 to 2 that are closed would be given to the next file opened, and results or words
+ * written into it. In their place stand ones that refuse: reading 0, writing 1 and 2. */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+			open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+			_exit(ING_CTL_ENVIRONMENT);
+	}
+}
+
 /* ----------------------------------------------------------------------------------------------------------
  */
 
@@ -53,6 +77,7 @@ int main(int argc, char **argv)
 	static char *sets[MAX_SETS + 1];
 	size_t set_count = 0;
 	struct ing_ctl ctl = {.sets = sets};
+	hold_standard_descriptors();
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which every verb reports */
 	ing_log_init(ING_LOG_WARNING);
@@ -87,7 +112,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++) {
 		if (strcmp(argv[optind], verbs[i].name) == 0) {
 			int first = optind;
-			optind = 1;
+			begin_options_anew(argv);
 			return verbs[i].run(argc - first, argv + first, &ctl);
 		}
 	}
