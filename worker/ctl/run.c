@@ -19,6 +19,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "common/record/cdx.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/cdx_index.h"
@@ -35,6 +36,7 @@
 struct run {
 	const char *input_name, *out_dir;
 	char temp_dir[64]; /* spool without --out; removed at the end */
+	char *spool_dir;   /* ours: removed at the end; spool.dir may be another */
 	int input_fd, results_fd, lock_fd;
 	FILE *cdx;
 	struct ing_conf *conf;
@@ -121,20 +123,37 @@ static void on_end(void *ctx)
 	r->ended = true;
 }
 
+/* Nothing more is read; on_poll() calls off what is under way. */
 static void on_fatal(void *ctx, const struct ing_error *err)
 {
 	struct run *r = ctx;
-	if (!r->failed)
-		r->error = *err;
+	if (r->failed)
+		return;
+	r->error = *err;
 	r->failed = true;
+	ing_intake_stop(r->intake);
+	ing_pipeline_drain(r->engine.pipeline);
+}
+
+/* The words may quote the line, and what a line does to a terminal is not its author's to say. */
+static void print_harmless(const char *words)
+{
+	for (const char *c = words; *c != '\0'; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)*c);
+		else
+			fputc(*c, stderr);
+	}
 }
 
 static void on_dead(void *ctx, const struct ing_message *m, const struct ing_error *err)
 {
 	struct run *r = ctx;
 	r->dead++;
-	fprintf(stderr, "%s%s:%lld: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->topic,
-		(long long)m->token.offset, err->msg);
+	fprintf(stderr, "%s%s:%lld: ", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->topic,
+		(long long)m->token.offset);
+	print_harmless(err->msg);
+	fputc('\n', stderr);
 }
 
 static void on_result(void *ctx, enum ing_status status, const char *url)
@@ -151,19 +170,31 @@ static void on_cdx(void *ctx, const struct ing_cdx *row)
 	struct ing_buf line;
 	ing_buf_init(&line, ING_CDX_MAX_BYTES);
 	if (r->cdx != NULL && ing_cdx_format(row, &line) &&
-		fwrite(line.data, 1, line.len, r->cdx) != line.len && !r->failed) {
-		ing_error_sys(&r->error, errno, "%s/index.cdx", r->out_dir);
-		r->failed = true;
+		fwrite(line.data, 1, line.len, r->cdx) != line.len) {
+		struct ing_error err = {0};
+		ing_error_sys(&err, errno, "%s/index.cdx", r->out_dir);
+		on_fatal(r, &err);
 	}
 	ing_buf_done(&line);
+}
+
+/* Our folders are empty by now; one that another process has put something into stays. */
+static void remove_folders(const struct run *r)
+{
+	if (r->spool_dir != NULL)
+		rmdir(r->spool_dir);
+	if (r->temp_dir[0] != '\0')
+		rmdir(r->temp_dir);
 }
 
 static void on_signal(uv_signal_t *s, int signum)
 {
 	struct run *r = s->data;
 	(void)signum;
-	if (r->stopping)
+	if (r->stopping) {
+		remove_folders(r);
 		_exit(ING_CTL_NEGATIVE);
+	}
 	r->stopping = true;
 	fprintf(stderr,
 		"\ningestctl run: stopping; what is under way may finish (again to leave at once)\n");
@@ -230,19 +261,24 @@ static void count_lines(struct run *r)
 	r->total_lines += open_line;
 }
 
-/* KEY="VALUE" with VALUE quoted as JSON, which YAML reads the same. Heap. */
-static char *quoted_set(const char *key, const char *folder, const char *name)
+static char *join(const char *a, const char *b, const char *c)
 {
-	struct ing_buf path;
-	ing_buf_init(&path, 8192);
-	ing_buf_printf(&path, "%s%s", folder, name);
-	json_t *s = json_string(ing_buf_str(&path));
-	char *quoted = s != NULL ? json_dumps(s, JSON_ENCODE_ANY) : NULL;
-	ing_buf_clear(&path);
-	ing_buf_printf(&path, "%s=%s", key, quoted != NULL ? quoted : "");
+	struct ing_buf text;
+	ing_buf_init(&text, 65536);
+	ing_buf_printf(&text, "%s%s%s", a, b, c);
+	return ing_buf_steal(&text);
+}
+
+/* KEY="VALUE" with VALUE quoted as JSON, which YAML reads the same. Heap. */
+static char *quoted_set(const char *key, const char *path)
+{
+	json_t *s = json_string(path);
+	ing_must(s != NULL); /* run_all() has seen to UTF-8 */
+	char *quoted = json_dumps(s, JSON_ENCODE_ANY);
+	char *set = join(key, "=", quoted);
 	free(quoted);
 	json_decref(s);
-	return ing_buf_steal(&path);
+	return set;
 }
 
 /* Our folders first, so that the command line's --set wins over them. */
@@ -252,9 +288,11 @@ static int load_conf(struct run *r, const struct ing_ctl *ctl)
 	while (ctl->sets[n] != NULL)
 		n++;
 	char **sets = ing_alloc((n + 3) * sizeof(*sets));
-	sets[0] = r->out_dir != NULL ? quoted_set("warc.dir", r->out_dir, "/warc")
-				     : ing_strdup("warc.dir=\"\"");
-	sets[1] = quoted_set("spool.dir", r->out_dir != NULL ? r->out_dir : r->temp_dir, "/.spool");
+	char *warc_dir = r->out_dir != NULL ? join(r->out_dir, "/warc", "") : ing_strdup("");
+	r->spool_dir = join(r->out_dir != NULL ? r->out_dir : r->temp_dir, "/.spool", "");
+	sets[0] = quoted_set("warc.dir", warc_dir);
+	sets[1] = quoted_set("spool.dir", r->spool_dir);
+	free(warc_dir);
 	memcpy(sets + 2, ctl->sets, n * sizeof(*sets));
 	struct ing_ctl with_ours = {.config_file = ctl->config_file, .sets = sets};
 	int code = ing_ctl_conf(&with_ours, &r->conf);
@@ -335,11 +373,8 @@ static void close_all(struct run *r)
 		ing_error_sys(&r->error, errno, "%s/index.cdx", r->out_dir);
 		r->failed = true;
 	}
-	if (r->conf != NULL)
-		rmdir(r->conf->spool
-				.dir); /* ours is empty by now; another's, or one in use, stays */
-	if (r->temp_dir[0] != '\0')
-		rmdir(r->temp_dir);
+	remove_folders(r);
+	free(ING_TAKE(r->spool_dir));
 	if (r->input_fd > STDERR_FILENO)
 		close(r->input_fd);
 	if (r->out_dir != NULL && r->results_fd > STDERR_FILENO)
@@ -350,8 +385,12 @@ static void close_all(struct run *r)
 static int run_all(struct run *r, const struct ing_ctl *ctl)
 {
 	struct ing_error err = {0};
+	if (r->out_dir != NULL && !ing_utf8_valid(r->out_dir, strlen(r->out_dir)))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--out: the name is not valid UTF-8");
 	if (r->out_dir == NULL) {
 		const char *tmp = getenv("TMPDIR");
+		if (tmp != NULL && !ing_utf8_valid(tmp, strlen(tmp)))
+			tmp = NULL;
 		snprintf(r->temp_dir, sizeof(r->temp_dir), "%s/ingestctl.XXXXXX",
 			tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
 		if (mkdtemp(r->temp_dir) == NULL) {
