@@ -31,6 +31,7 @@ static void limit_state(
 	struct ing_pool_examiner *e, enum ing_examiner_state state, unsigned limit_ms)
 {
 	e->state = state;
+	uv_update_time(e->pool->loop); /* limits count from now, not from when this turn began */
 	if (limit_ms > 0)
 		uv_timer_start(&e->timer, on_timer, limit_ms, 0);
 	else

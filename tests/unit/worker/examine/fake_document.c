@@ -72,6 +72,16 @@ static int leave_orphan(void)
 	return (int)pid;
 }
 
+/* One of these is the pipe to the examiner. */
+static void flood_pipe(void)
+{
+	static const char zeros[65536];
+	for (;;)
+		for (int fd = SOCKET_FD + 1; fd < 16; fd++)
+			while (write(fd, zeros, sizeof(zeros)) > 0)
+				;
+}
+
 static void misbehave(const void *data, size_t bytes)
 {
 	if (is_order(data, bytes, "trap"))
@@ -183,6 +193,8 @@ void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
 		sleep_for_ever();
 	if (is_order(data, bytes, "pdf-spin"))
 		spin_for_ever();
+	if (is_order(data, bytes, "pdf-flood"))
+		flood_pipe();
 	if (is_order(data, bytes, "pdf-eat"))
 		eat_memory();
 	if (is_order(data, bytes, "pdf-recv"))

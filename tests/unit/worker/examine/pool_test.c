@@ -5,6 +5,7 @@
  * next one is answered well.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -172,6 +173,7 @@ static void test_each_pdf_misbehaviour(void **state)
 		{"pdf-fork", "success", NULL},
 		{"pdf-trap", "crash", "the reading process died"},
 		{"pdf-exit", "crash", "the reading process answered with garbage"},
+		{"pdf-flood", "crash", "the reading process died: SIGPIPE"},
 #ifndef ING_SANITIZED
 		{"pdf-recv", "crash", "the reading process died: SIGSYS"},
 		{"pdf-eat", "crash", "the reading process died"},
@@ -231,6 +233,34 @@ static void test_pdf_limit_of_the_question(void **state)
 	assert_string_equal(a->f.pdf.error_msg, "still reading after 100 ms");
 	assert_true(a->at_ms - start_ms >= 90 && a->at_ms - start_ms < TIMEOUT_MS * 3 / 4);
 	harness_stop(&h);
+}
+
+/* What a document makes a library print is hostile text: it does not reach the log. */
+static void test_words_on_stderr(void **state)
+{
+	int ends[2];
+	char words[4096] = "";
+	(void)state;
+	int keep = dup(STDERR_FILENO);
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	fflush(stderr);
+	dup2(ends[1], STDERR_FILENO);
+	start(1, 1000);
+	const struct ing_findings *f = harness_get(&h, "stderr");
+	enum ing_exam exam = f->exam;
+	harness_stop(&h);
+	dup2(keep, STDERR_FILENO);
+	close(keep);
+	close(ends[1]);
+	ssize_t n = read(ends[0], words, sizeof(words) - 1);
+	close(ends[0]);
+	assert_true(n >= 0);
+	assert_int_equal(exam, ING_EXAM_OK);
+#ifdef ING_SANITIZED
+	assert_non_null(strstr(words, "hostile words")); /* there it is wanted */
+#else
+	assert_null(strstr(words, "hostile words"));
+#endif
 }
 
 static void test_large_reply(void **state)
@@ -595,6 +625,7 @@ int main(void)
 		cmocka_unit_test(test_each_pdf_misbehaviour),
 		cmocka_unit_test(test_pdf_is_not_read_unasked),
 		cmocka_unit_test(test_pdf_limit_of_the_question),
+		cmocka_unit_test(test_words_on_stderr),
 		cmocka_unit_test(test_large_reply),
 		cmocka_unit_test(test_body_that_is_not_there),
 		cmocka_unit_test(test_recycling),
