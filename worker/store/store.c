@@ -148,6 +148,9 @@ static enum outcome write_batch(struct ing_store *s, struct ing_store_item **ite
 			conflicts++;
 			break;
 		case ING_PG_REFUSED:
+			/* An answer is an answer: were the last items refused after an outage,
+			 * nothing else would say that it is over. */
+			note_success(s);
 			if (count > 1)
 				return SPLIT;
 			without |= give_up_rows(s, table, &err);
