@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * emit.h - where results and side products go: Kafka topics (emit_kafka.c, idempotent producer) or files
- * (emit_lines.c). One interface, loop thread only.
+ * emit.h - where results and side products go: Kafka topics (emit_kafka.c, idempotent producer) or
+ * files (emit_lines.c). One interface, loop thread only.
  *
- * done() comes once per put, never from inside ing_emit_put(): with ok true after the broker has acknowledged the message
- * (all in-sync replicas) or the line is written. Passing broker trouble is waited out; ok is false only for a message that
- * can never be delivered (too large for the broker), which the job turns into its own status.
+ * done() comes once per put, never from inside ing_emit_put(): with ok true after the broker has
+ * acknowledged the message (all in-sync replicas) or the line is written. Passing broker trouble is
+ * waited out; ok is false only for a message that can never be delivered (too large for the
+ * broker), which the job turns into its own status.
  *
  * The loop must turn once more after ing_emit_free(), for libuv closes handles there.
  */
@@ -25,9 +26,9 @@ struct ing_header { /* Kafka record header; value is text */
 
 struct ing_emit_msg {
 	enum ing_emit_topic topic;
-	const void *key;      /* copied; NULL for none */
+	const void *key; /* copied; NULL for none */
 	size_t key_bytes;
-	const void *value;    /* copied */
+	const void *value; /* copied */
 	size_t value_bytes;
 	const struct ing_header *headers; /* copied */
 	size_t header_count;
@@ -41,25 +42,30 @@ struct ing_emit_kafka_conf {
 	size_t max_message_bytes;
 	char *const *properties;
 };
-/* Creates topics that do not exist (pdf-text and dead with a fitting max.message.bytes) when the broker allows it. */
+/* Creates topics that do not exist (pdf-text and dead with a fitting max.message.bytes) when the
+ * broker allows it. */
 int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_emit_kafka_conf *conf,
-	void (*on_fatal)(void *ctx, const struct ing_error *err), void *fatal_ctx, struct ing_emit **ret,
-	struct ing_error *err) ING_MUST_CHECK;
-/* results go to results_fd (which stays the caller's) as JSON lines; pdf-text and dead letters are appended to
- * pdf-text.jsonl and dead-letters.jsonl in dir (NULL: dropped). A thread of its own writes. After the first write error
- * every put is done(false), and the function set below is called once, with an error that names the file. */
-int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir, struct ing_emit **ret,
-	struct ing_error *err) ING_MUST_CHECK;
+	void (*on_fatal)(void *ctx, const struct ing_error *err), void *fatal_ctx,
+	struct ing_emit **ret, struct ing_error *err) ING_MUST_CHECK;
+/* results go to results_fd (which stays the caller's) as JSON lines; pdf-text and dead letters are
+ * appended to pdf-text.jsonl and dead-letters.jsonl in dir (NULL: dropped). A thread of its own
+ * writes. After the first write error every put is done(false), and the function set below is
+ * called once, with an error that names the file. */
+int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
+	struct ing_emit **ret, struct ing_error *err) ING_MUST_CHECK;
 
-/* Only for ing_emit_lines_new(): called once, on the loop, when an output cannot be written (EPIPE, ENOSPC …): nothing more
- * will be. Without it the error is only logged. */
-void ing_emit_lines_on_fatal(struct ing_emit *e, void (*on_fatal)(void *ctx, const struct ing_error *err), void *ctx);
+/* Only for ing_emit_lines_new(): called once, on the loop, when an output cannot be written (EPIPE,
+ * ENOSPC …): nothing more will be. Without it the error is only logged. */
+void ing_emit_lines_on_fatal(
+	struct ing_emit *e, void (*on_fatal)(void *ctx, const struct ing_error *err), void *ctx);
 
 /* Largest value this topic can take beside its key and headers. */
 size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic);
-void ing_emit_put(struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx);
+void ing_emit_put(
+	struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx);
 unsigned ing_emit_outstanding(const struct ing_emit *e);
-bool ing_emit_blocked(const struct ing_emit *e); /* brokers away or queue full: intake should stop */
-/* NULL is fine. Flushes for at most some seconds: what is acknowledged meanwhile gets its done() from here, what is not
- * by then gets none. */
+bool ing_emit_blocked(
+	const struct ing_emit *e); /* brokers away or queue full: intake should stop */
+/* NULL is fine. Flushes for at most some seconds: what is acknowledged meanwhile gets its done()
+ * from here, what is not by then gets none. */
 void ing_emit_free(struct ing_emit *e);

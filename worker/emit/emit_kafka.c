@@ -192,7 +192,8 @@ static bool is_refusal(rd_kafka_resp_err_t err)
 	       err == RD_KAFKA_RESP_ERR_INVALID_RECORD;
 }
 
-/* A fatal error shows in more than one way: as an event of its own, and as messages that come back purged. */
+/* A fatal error shows in more than one way: as an event of its own, and as messages that come back
+ * purged. */
 static void look_for_fatal(struct kafka_emit *e)
 {
 	e->fatal = e->fatal || rd_kafka_fatal_error(e->rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;

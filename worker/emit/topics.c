@@ -172,7 +172,8 @@ static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic
 void ing_topics_init(
 	struct ing_topics *t, const char *const names[ING_EMIT_TOPICS_], size_t max_message_bytes)
 {
-	*t = (struct ing_topics){.max_message_bytes = max_message_bytes};
+	*t = (struct ing_topics){.max_message_bytes = ING_MIN(max_message_bytes,
+					 ING_RECORD_MAX_BYTES - ING_RECORD_ROOM_BYTES)};
 	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
 		if (names[i] != NULL && *names[i] != '\0')
 			t->names[i] = ing_strdup(names[i]);

@@ -299,10 +299,11 @@ static void note_missing_topic(struct kafka_intake *in)
 static void note_error(struct kafka_intake *in, rd_kafka_resp_err_t err, const char *reason)
 {
 	unsigned more;
+	if (rd_kafka_fatal_error(in->rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+		in->fatal = true; /* say_fatal() has the words */
+		return;
+	}
 	switch ((int)err) {
-	case RD_KAFKA_RESP_ERR__FATAL:
-		in->fatal = true;
-		break;
 	case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
 	case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
 		note_missing_topic(in);
