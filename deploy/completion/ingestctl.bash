@@ -15,7 +15,7 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out)
+	--config | --out | --batch)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
