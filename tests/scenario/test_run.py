@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 LANDING = "https://tidal-ecology.example/article/view/41"
 
 
@@ -86,6 +88,41 @@ def test_a_folder_may_be_used_again(program, web, tmp_path):
 def test_run_says_when_the_input_is_missing(program, tmp_path):
     done = ingestctl(program, "run", tmp_path / "nothing.jsonl")
     assert done.returncode == 3 and "nothing.jsonl" in done.stderr
+
+
+def test_a_folder_is_no_input(program, tmp_path):
+    done = ingestctl(program, "run", tmp_path)
+    assert done.returncode == 3 and "directory" in done.stderr
+
+
+def test_options_may_follow_the_file(program, tmp_path):
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    done = ingestctl(program, "run", tmp_path / "empty.jsonl", "--out", tmp_path / "d")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "d" / "results.jsonl").read_bytes() == b""
+
+
+def test_bad_lines_cannot_speak_to_the_terminal(program):
+    done = ingestctl(program, "run", "-", input='{"ingest_type":"\\u001b[31mred","base_url":"x"}\n')
+    assert done.returncode == 1
+    assert "\x1b" not in done.stderr and "red" in done.stderr
+
+
+@pytest.mark.parametrize("output, words", [("/dev/full", "No space left"), (None, "Bad file descriptor")])
+def test_run_ends_when_nobody_takes_its_results(program, output, words):
+    """The input never ends; the first result that cannot be written must end the run."""
+    line = json.dumps({"ingest_type": "xml", "base_url": "https://a.example/"})
+    redirect = f">{output}" if output else ">&-"
+    done = subprocess.run(["sh", "-c", f'yes "$1" | exec "$0" run - {redirect}', program("ingestctl"), line],
+                          stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 3 and words in done.stderr
+
+
+def test_run_leaves_a_spool_folder_that_is_not_its_own(program, tmp_path):
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    done = ingestctl(program, "--set", f"spool.dir={spool}", "run", "-", input="")
+    assert done.returncode == 0 and spool.is_dir()
 
 
 def test_every_verb_has_help_and_unknown_ones_are_refused(program):
