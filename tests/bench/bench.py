@@ -124,8 +124,11 @@ def wait_results(kafka, topic, count, timeout):
             raise SystemExit(f"only {statuses} of {count} results after {timeout} s")
         for message in consumer.consume(500, 0.5):
             if not message.error():
-                status = json.loads(message.value())["status"]
+                result = json.loads(message.value())
+                status = result["status"]
                 statuses[status] = statuses.get(status, 0) + 1
+                if status != "success":
+                    print(f"{status}: {result.get('error_message')}", file=sys.stderr)
     consumer.close()
     return statuses
 
