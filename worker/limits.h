@@ -18,11 +18,15 @@
 #define ING_MAX_REPLY_BYTES                                                                        \
 	((size_t)16 << 20)        /* an examiner's reply: text and XMP of 4 MB each, and facts */
 #define ING_MAX_OPEN_ELEMENTS 512 /* HTML nesting past which a page is no longer parsed */
-#define ING_MAX_TAG_ATTRIBUTES 256               /* of one tag, further ones are dropped; real tags have 30 at most */
-#define ING_MAX_MARKUP_NAMES 10000               /* names outside HTML's own in a page: look-up gets slow with their number */
-#define ING_MAX_TREE_BYTES ((size_t)8 << 20)     /* a page's tree, beside 64 times the page: nesting errors multiply nodes */
-#define ING_MAX_PAGE_CPU_MS 2000                 /* parsing one page: 16 MiB of honest markup take 300 ms */
-#define ING_MAX_ERROR_CHARS 1600  /* error_message of a result */
+#define ING_MAX_TAG_ATTRIBUTES                                                                     \
+	256 /* of one tag, further ones are dropped; real tags have 30 at most */
+#define ING_MAX_MARKUP_NAMES                                                                       \
+	10000 /* names outside HTML's own in a page: look-up gets slow with their number */
+#define ING_MAX_TREE_BYTES                                                                         \
+	((size_t)8 << 20) /* a page's tree, beside 64 times the page: nesting errors multiply      \
+			     nodes */
+#define ING_MAX_PAGE_CPU_MS 2000        /* parsing one page: 16 MiB of honest markup take 300 ms */
+#define ING_MAX_ERROR_CHARS 1600        /* error_message of a result */
 #define ING_MAX_TERMINAL_URL_BYTES 2048 /* PostgreSQL rows; longer URLs stay in the result only */
 #define ING_MAX_BASE_URL_BYTES                                                                     \
 	1500 /* base_url is part of an index key: a B-tree entry ends at 2,704 bytes */

@@ -14,8 +14,7 @@ int ing_folder_make(const char *path, const char *what, struct ing_error *err)
 	char partial[PATH_MAX];
 	size_t bytes = strlen(path);
 	if (bytes == 0 || bytes >= sizeof(partial))
-		return ing_error_set(
-			err, ING_FAIL_CONFIG, "%s: not the path of a folder", what);
+		return ing_error_set(err, ING_FAIL_CONFIG, "%s: not the path of a folder", what);
 	for (size_t i = 1; i <= bytes; i++) {
 		if (path[i] != '/' && path[i] != '\0')
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The examiner's reader of questions: they come from the worker, but hold URLs and header values from the web.
+ * The examiner's reader of questions: they come from the worker, but hold URLs and header values
+ * from the web.
  */
 #include <stdint.h>
 #include <string.h>

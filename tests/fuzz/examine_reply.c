@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The worker's reader of what an examiner answers, that is, of bytes from a process that a document may have taken
- * over. The first byte chooses the message, the rest is its payload. What is accepted must hold its promises (valid
- * UTF-8, known values) and survive being sent on.
+ * The worker's reader of what an examiner answers, that is, of bytes from a process that a document
+ * may have taken over. The first byte chooses the message, the rest is its payload. What is
+ * accepted must hold its promises (valid UTF-8, known values) and survive being sent on.
  */
 #include <math.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
  *
  * archive.h - exchanges to WARC 1.1 files, durably.
  *
- * Owns: the open WARC file and the archive thread, which compresses, digests, writes and groups fdatasync(2).
- * ing_archive_put() and the callbacks are the loop thread's. An item is called back only when its records are on
- * stable storage. Disk full or unwritable: items wait and are tried again (state `blocked`, said once); nothing is lost
- * or acknowledged meanwhile.
+ * Owns: the open WARC file and the archive thread, which compresses, digests, writes and groups
+ * fdatasync(2). ing_archive_put() and the callbacks are the loop thread's. An item is called back
+ * only when its records are on stable storage. Disk full or unwritable: items wait and are tried
+ * again (state `blocked`, said once); nothing is lost or acknowledged meanwhile.
  */
 #pragma once
 #include "common/base/error.h"
@@ -16,33 +16,37 @@ struct ing_archive;
 struct ing_exchange;
 
 struct ing_archive_conf {
-	const char *dir;       /* exists or is made; holds *.warc.gz and *.warc.gz.open */
+	const char *dir; /* exists or is made; holds *.warc.gz and *.warc.gz.open */
 	const char *prefix;
-	const char *hostname;  /* last part of the name: the instance, made safe for a file name */
-	const char *software;  /* "ingest-worker/0.1.0", for warcinfo */
+	const char *hostname;   /* last part of the name: the instance, made safe for a file name */
+	const char *software;   /* "ingest-worker/0.1.0", for warcinfo */
 	const char *user_agent; /* http-header-user-agent of warcinfo */
-	const char *robots;    /* "ignore": robots of warcinfo */
-	uint64_t max_bytes;    /* rotate once a file has reached this size */
+	const char *robots;     /* "ignore": robots of warcinfo */
+	uint64_t max_bytes;     /* rotate once a file has reached this size */
 };
 
 #define ING_WARC_NAME_BYTES 256
 
-/* Embedded in its owner; zero-initialise, set exchange and done. Between put and done only the archive thread touches it. */
+/* Embedded in its owner; zero-initialise, set exchange and done. Between put and done only the
+ * archive thread touches it. */
 struct ing_archive_item {
 	struct ing_node node;
 	struct ing_exchange *exchange; /* borrowed until done */
 	void (*done)(struct ing_archive_item *item);
 	/* results */
-	char warc_name[ING_WARC_NAME_BYTES]; /* final name of the file (without .open, without folder) */
+	char warc_name[ING_WARC_NAME_BYTES]; /* final name of the file (without .open, without
+						folder) */
 	uint64_t offset;                     /* of the response record's gzip member in the file */
 	uint64_t csize;                      /* bytes of that member */
-	char payload_sha1b32[33];            /* RFC 4648 base32 of the SHA-1 of the entity body as sent */
+	char payload_sha1b32[33]; /* RFC 4648 base32 of the SHA-1 of the entity body as sent */
 };
 
-int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf, struct ing_archive **ret,
-	struct ing_error *err) ING_MUST_CHECK; /* recovers left-over .open files of this prefix and host first */
-/* Closes the file (drops .open) after everything put before is on disk; callbacks of those items still come if the loop
- * is run by the implementation or before this call: call it only when none is outstanding. NULL is fine. */
+int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf,
+	struct ing_archive **ret, struct ing_error *err)
+	ING_MUST_CHECK; /* recovers left-over .open files of this prefix and host first */
+/* Closes the file (drops .open) after everything put before is on disk; callbacks of those items
+ * still come if the loop is run by the implementation or before this call: call it only when none
+ * is outstanding. NULL is fine. */
 void ing_archive_free(struct ing_archive *a);
 void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item);
 bool ing_archive_blocked(const struct ing_archive *a); /* the disk refuses; intake should stop */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * intake.h - where requests come from: a Kafka consumer group (intake_kafka.c) or JSON lines (intake_lines.c).
+ * intake.h - where requests come from: a Kafka consumer group (intake_kafka.c) or JSON lines
+ * (intake_lines.c).
  *
- * One interface, loop thread only. Every message handed to on_message() carries a token; exactly one ing_intake_finish() is owed
- * for each token, unless the token's assignment was revoked, after which finish() is harmless and ignored.
+ * One interface, loop thread only. Every message handed to on_message() carries a token; exactly
+ * one ing_intake_finish() is owed for each token, unless the token's assignment was revoked, after
+ * which finish() is harmless and ignored.
  *
- * Kafka: offsets are committed only up to the contiguous low-water mark of finished tokens per partition; revocation and
- * assignment are handled on the loop through the consumer's queue; the epoch of a partition's assignment is part of the
- * token, so what an old owner finishes is never committed. Polling goes on while paused.
+ * Kafka: offsets are committed only up to the contiguous low-water mark of finished tokens per
+ * partition; revocation and assignment are handled on the loop through the consumer's queue; the
+ * epoch of a partition's assignment is part of the token, so what an old owner finishes is never
+ * committed. Polling goes on while paused.
  */
 #pragma once
 #include <stdbool.h>
@@ -16,7 +19,7 @@
 struct uv_loop_s;
 struct ing_intake;
 
-struct ing_token {  /* opaque to the job; copied by value */
+struct ing_token {              /* opaque to the job; copied by value */
 	int32_t partition_slot; /* index into the intake's own table */
 	uint32_t epoch;         /* of the partition's assignment; never 0 */
 	int64_t offset;         /* Kafka offset, or line number (1-based) */
@@ -24,23 +27,26 @@ struct ing_token {  /* opaque to the job; copied by value */
 
 struct ing_message {
 	struct ing_token token;
-	const char *value;       /* borrowed during the call; not NUL-terminated */
+	const char *value; /* borrowed during the call; not NUL-terminated */
 	size_t value_bytes;
-	const void *key;         /* borrowed; NULL without */
+	const void *key; /* borrowed; NULL without */
 	size_t key_bytes;
-	const char *topic;       /* or the file's name */
+	const char *topic; /* or the file's name */
 	int32_t partition;
 };
 
 struct ing_intake_events {
 	void *ctx;
-	/* A message of at most kafka.max_message_bytes. The receiver decides whether it is readable. */
+	/* A message of at most kafka.max_message_bytes. The receiver decides whether it is
+	 * readable. */
 	void (*on_message)(void *ctx, const struct ing_message *m);
 	/* These tokens' assignment has ended: cancel their jobs; their results must not be sent. */
 	void (*on_revoked)(void *ctx, int32_t partition_slot, uint32_t epoch);
-	void (*on_assigned)(void *ctx, unsigned partitions); /* also with 0: an empty assignment is an assignment */
-	void (*on_end)(void *ctx);                           /* lines: input exhausted; never with Kafka */
-	void (*on_fatal)(void *ctx, const struct ing_error *err); /* the consumer cannot go on: exit and be restarted */
+	void (*on_assigned)(void *ctx,
+		unsigned partitions); /* also with 0: an empty assignment is an assignment */
+	void (*on_end)(void *ctx);    /* lines: input exhausted; never with Kafka */
+	void (*on_fatal)(void *ctx,
+		const struct ing_error *err); /* the consumer cannot go on: exit and be restarted */
 };
 
 struct ing_intake_kafka_conf {
@@ -49,20 +55,27 @@ struct ing_intake_kafka_conf {
 	char *const *properties; /* NULL-terminated "key=value", passed through */
 };
 int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_conf *conf,
-	const struct ing_intake_events *ev, struct ing_intake **ret, struct ing_error *err) ING_MUST_CHECK;
+	const struct ing_intake_events *ev, struct ing_intake **ret,
+	struct ing_error *err) ING_MUST_CHECK;
 
-/* fd is read on the loop (a pipe, terminal or file) and stays the caller's. Lines over ING_MAX_REQUEST_BYTES come through
- * on_message cut to that length plus one byte, so that the receiver refuses them like any other over-long message. */
-int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name, const struct ing_intake_events *ev,
-	struct ing_intake **ret, struct ing_error *err) ING_MUST_CHECK;
+/* fd is read on the loop (a pipe, terminal or file) and stays the caller's. Lines over
+ * ING_MAX_REQUEST_BYTES come through on_message cut to that length plus one byte, so that the
+ * receiver refuses them like any other over-long message. */
+int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name,
+	const struct ing_intake_events *ev, struct ing_intake **ret,
+	struct ing_error *err) ING_MUST_CHECK;
 
 void ing_intake_start(struct ing_intake *in);
-void ing_intake_finish(struct ing_intake *in, struct ing_token t); /* result delivered, rows committed */
-/* Backpressure: while paused no further on_message() comes, but the group membership is kept. Idempotent. */
+void ing_intake_finish(
+	struct ing_intake *in, struct ing_token t); /* result delivered, rows committed */
+/* Backpressure: while paused no further on_message() comes, but the group membership is kept.
+ * Idempotent. */
 void ing_intake_pause(struct ing_intake *in, bool paused);
-/* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are committed. */
+/* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are
+ * committed. */
 void ing_intake_stop(struct ing_intake *in);
-/* Commit what is finished, close, free; no event comes any more. Blocks up to some seconds. Kafka: membership is static,
- * so the group keeps this worker's partitions for it until session.timeout.ms has passed, and a restart within that time
- * gets them back at once. The loop must turn once more, for libuv closes handles there. NULL is fine. */
+/* Commit what is finished, close, free; no event comes any more. Blocks up to some seconds. Kafka:
+ * membership is static, so the group keeps this worker's partitions for it until session.timeout.ms
+ * has passed, and a restart within that time gets them back at once. The loop must turn once more,
+ * for libuv closes handles there. NULL is fine. */
 void ing_intake_free(struct ing_intake *in);
