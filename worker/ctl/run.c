@@ -333,6 +333,7 @@ static int open_stages(struct run *r, struct ing_error *err)
 						      .on_result = on_result,
 						      .on_dead = on_dead,
 						      .ctx = r,
+						      .output = "output",
 					      });
 	return 0;
 }

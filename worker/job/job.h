@@ -143,6 +143,7 @@ struct ing_stages {
 	/* Called when a message was unreadable. NULL: nobody wants it. */
 	void (*on_dead)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void *ctx;
+	const char *output; /* what emit writes to, for words about it; NULL: "broker" */
 };
 
 struct ing_pipeline_stats {

@@ -32,6 +32,7 @@
 			     */
 #define DEAD_HEADER_ROOM 4096
 #define LOG_EVERY_MS 5000
+#define BLOCKED_WORTH_SAYING_MS 1000
 
 #define STATE(s) (1u << ING_JOB_##s)
 
@@ -57,6 +58,8 @@ struct ing_pipeline {
 	bool draining;
 	bool intake_paused;
 	const char *blocked_by;
+	uint64_t blocked_since_ms;
+	bool blocked_said;
 	uv_timer_t tick;
 	struct ing_log_gate refused_gate;
 	struct ing_pipeline_stats stats;
@@ -105,7 +108,7 @@ static const char *find_blockage(const struct ing_pipeline *p)
 	if (p->stages.store != NULL && ing_store_blocked(p->stages.store))
 		return "database";
 	if (ing_emit_blocked(p->stages.emit))
-		return "broker";
+		return p->stages.output != NULL ? p->stages.output : "broker";
 	return NULL;
 }
 
@@ -116,6 +119,24 @@ static void hold_gate(struct ing_pipeline *p)
 		p->stages.gate, p->blocked_by != NULL || count_decided(p) > p->conf.max_unacked ||
 					ing_pool_waiting(p->stages.pool) > p->conf.max_unexamined ||
 					p->text_bytes > MAX_RETAINED_TEXT_BYTES);
+}
+
+/* A start, or a moment of more than the output takes, is not worth a word. */
+static void note_blockage(struct ing_pipeline *p, const char *blocked_by)
+{
+	uint64_t now = ing_now_ms();
+	if (blocked_by != NULL && p->blocked_by == NULL)
+		p->blocked_since_ms = now;
+	if (blocked_by != NULL && !p->blocked_said &&
+		now - p->blocked_since_ms >= BLOCKED_WORTH_SAYING_MS) {
+		p->blocked_said = true;
+		ing_log(ING_LOG_WARNING, "%s unavailable: intake stopped until it is back",
+			blocked_by);
+	} else if (blocked_by == NULL && p->blocked_said) {
+		p->blocked_said = false;
+		ing_log(ING_LOG_INFO, "%s available again: intake goes on", p->blocked_by);
+	}
+	p->blocked_by = blocked_by;
 }
 
 /* Full at the ceiling, and then until a sixteenth of it is free again. */
@@ -135,13 +156,7 @@ static bool is_full(const struct ing_pipeline *p)
 static void balance(struct ing_pipeline *p)
 {
 	const char *blocked_by = find_blockage(p);
-	if (blocked_by != NULL && p->blocked_by == NULL)
-		ing_log(ING_LOG_WARNING, "%s unavailable: intake stopped until it is back",
-			blocked_by);
-	else if (blocked_by == NULL && p->blocked_by != NULL)
-		ing_log(ING_LOG_INFO, "%s available again: intake goes on", p->blocked_by);
-	p->blocked_by = blocked_by;
-
+	note_blockage(p, blocked_by);
 	hold_gate(p);
 	bool pause = is_full(p) || blocked_by != NULL;
 	if (pause != p->intake_paused && p->stages.intake != NULL && !p->draining) {
