@@ -85,6 +85,19 @@ def test_a_folder_may_be_used_again(program, web, tmp_path):
     assert index[0].startswith(" CDX") and index[1:] == sorted(index[1:]) and len(index) >= 5
 
 
+def test_a_line_cut_off_by_a_crash_is_not_continued(program, web, tmp_path):
+    out = tmp_path / "d"
+    out.mkdir()
+    (out / "results.jsonl").write_text('{"status":"success"}\n{"status":"suc', encoding="utf-8")
+    (out / "index.cdx").write_text("example,a)/ 20260101000000 http://a.example/ te", encoding="utf-8")
+    done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "--out", out, "-",
+                     input=json.dumps({"ingest_type": "pdf", "base_url": LANDING}) + "\n")
+    assert done.returncode == 0, done.stderr
+    lines = (out / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["status"] for line in lines] == ["success", "success"]
+    assert all(len(line.split(" ")) == 11 for line in (out / "index.cdx").read_text(encoding="utf-8").splitlines()[1:])
+
+
 def test_run_says_when_the_input_is_missing(program, tmp_path):
     done = ingestctl(program, "run", tmp_path / "nothing.jsonl")
     assert done.returncode == 3 and "nothing.jsonl" in done.stderr

@@ -204,6 +204,39 @@ static void on_signal(uv_signal_t *s, int signum)
 
 /* --- set-up --- */
 
+/* A line that a crash has cut off is nobody's result: it goes, so that the next one does not
+ * continue it. */
+static int cut_partial_line(const char *path, struct ing_error *err)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : ing_error_sys(err, errno, "%s", path);
+	off_t end = lseek(fd, 0, SEEK_END);
+	off_t keep = end;
+	char last = '\n';
+	while (keep > 0 && pread(fd, &last, 1, keep - 1) == 1 && last != '\n')
+		keep--;
+	int rc = 0;
+	if (keep != end && ftruncate(fd, keep) != 0)
+		rc = ing_error_sys(err, errno, "%s", path);
+	close(fd);
+	return rc;
+}
+
+static int cut_partial_lines(const struct run *r, struct ing_error *err)
+{
+	static const char *const names[] = {
+		"results.jsonl", "index.cdx", "pdf-text.jsonl", "dead-letters.jsonl"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+		char path[4096];
+		snprintf(path, sizeof(path), "%s/%s", r->out_dir, names[i]);
+		int rc = cut_partial_line(path, err);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
 static int open_folder(struct run *r, struct ing_error *err)
 {
 	char path[4096];
@@ -216,6 +249,9 @@ static int open_folder(struct run *r, struct ing_error *err)
 	if (flock(r->lock_fd, LOCK_EX | LOCK_NB) != 0)
 		return ing_error_set(
 			err, ING_FAIL_LOCKED, "%s: another run is using this folder", r->out_dir);
+	int rc = cut_partial_lines(r, err);
+	if (rc != 0)
+		return rc;
 	snprintf(path, sizeof(path), "%s/results.jsonl", r->out_dir);
 	r->results_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (r->results_fd < 0)
