@@ -80,7 +80,8 @@ struct ing_findings {
 	struct ing_file_meta file;
 	struct ing_page page;
 	struct ing_pdf pdf;
-	uint64_t cpu_us, pdf_cpu_us; /* spent in the examiner; in its PDF fork */
+	uint64_t cpu_us,
+		pdf_cpu_us; /* of the examiner; of its PDF: the fork, making it, taking its text */
 };
 
 void ing_findings_init(struct ing_findings *f);
