@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The only file that includes ISA-L and, for whole gzip members, zlib. ISA-L never allocates: its
- * state, its level buffer and our output buffer are one block that lives as long as the writer.
+ * states, its level buffers and our output buffer are one block that lives as long as the writer.
+ *
+ * ISA-L makes the deflate blocks; the gzip wrapper around them is ours, because so are the stored
+ * blocks between them, of which ISA-L's checksum would know nothing. Its stream is at a byte, and
+ * its window is empty, before a stored block is written: no match may reach back across bytes that
+ * ISA-L has not seen.
  */
 #include "common/data/compress.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <zlib.h>
 
@@ -15,12 +22,32 @@
 #define OUT_BYTES ((size_t)256 << 10)
 /* Both libraries count in 32 bits. */
 #define STEP_BYTES ((size_t)1 << 30)
+/* What is judged as one and compressed or stored as one: pictures between a document's texts are
+ * longer, and the five bytes and new tables of a change are little against it. */
+#define SEGMENT_BYTES ((size_t)32 << 10)
+/* Heads and small pages: there is nothing to gain. */
+#define JUDGE_BYTES ((size_t)8 << 10)
+/* The sample of a segment: SAMPLES pieces, evenly spread. */
+#define SAMPLES ((size_t)8)
+#define SAMPLE_BYTES ((size_t)256)
+/* Two bytes of noise are equal once in 256 times. Up to a sixteenth more often, there are not three
+ * per cent to be had. */
+#define NOISE_DIVISOR 16
+/* RFC 1951 3.2.4: LEN has 16 bits. */
+#define STORED_BYTES ((size_t)65535)
+#define STORED_HEAD_BYTES ((size_t)5)
+/* RFC 1952 2.3: the member's header and trailer. */
+#define WRAP_HEAD_BYTES 10
+#define WRAP_TAIL_BYTES 8
 
 struct ing_gzip {
-	struct isal_zstream stream;
+	struct isal_zstream stream; /* its next_out and avail_out are the place in `out` */
 	ing_gzip_sink *sink;
 	void *ctx;
 	int failed;
+	bool storing; /* the last segment was stored: ISA-L has nothing in hand */
+	uint32_t crc;
+	uint32_t bytes; /* modulo 2^32, as the trailer has it */
 	unsigned char level_buf[ISAL_DEF_LVL1_DEFAULT];
 	unsigned char out[OUT_BYTES];
 };
@@ -41,8 +68,18 @@ static int flush_out(struct ing_gzip *z)
 	return z->failed;
 }
 
-/* Let ISA-L work until it has taken all input (and, at the end of the stream, has given all
- * output). */
+/* ISA-L's input pointer is not const, but it only reads. */
+static uint8_t *to_input(const void *data)
+{
+	union {
+		const void *from;
+		uint8_t *to;
+	} in = {.from = data};
+	return in.to;
+}
+
+/* Let ISA-L work until it has taken all input and, when it is to flush or to end, has given all
+ * output. */
 static int run_deflate(struct ing_gzip *z)
 {
 	struct isal_zstream *s = &z->stream;
@@ -55,6 +92,100 @@ static int run_deflate(struct ing_gzip *z)
 		if (s->avail_out == 0 && flush_out(z) != 0)
 			return z->failed;
 	}
+}
+
+static int compress_run(struct ing_gzip *z, const unsigned char *data, size_t bytes)
+{
+	z->storing = false;
+	z->stream.next_in = to_input(data);
+	z->stream.avail_in = (uint32_t)bytes;
+	return run_deflate(z);
+}
+
+/* Behind the bytes that are on their way out already. */
+static int put_out(struct ing_gzip *z, const void *data, size_t bytes)
+{
+	const unsigned char *from = data;
+	while (bytes > 0) {
+		size_t step = ING_MIN(bytes, (size_t)z->stream.avail_out);
+		memcpy(z->stream.next_out, from, step);
+		z->stream.next_out += step;
+		z->stream.avail_out -= (uint32_t)step;
+		from += step;
+		bytes -= step;
+		if (z->stream.avail_out == 0 && flush_out(z) != 0)
+			return z->failed;
+	}
+	return 0;
+}
+
+/* One block of RFC 1951 3.2.4. The three header bits are at the front of a byte, so that five more
+ * bits of it are padding. */
+static int put_stored(struct ing_gzip *z, const unsigned char *data, size_t bytes, bool final)
+{
+	const unsigned len = (unsigned)bytes;
+	const unsigned char head[STORED_HEAD_BYTES] = {final, (unsigned char)len,
+		(unsigned char)(len >> 8), (unsigned char)~len, (unsigned char)(~len >> 8)};
+	int rc = put_out(z, head, sizeof(head));
+	return rc == 0 ? put_out(z, data, bytes) : rc;
+}
+
+static int store_run(struct ing_gzip *z, const unsigned char *data, size_t bytes)
+{
+	if (!z->storing) {
+		z->stream.flush = FULL_FLUSH;
+		int rc = compress_run(z, NULL, 0);
+		z->stream.flush = NO_FLUSH;
+		if (rc != 0)
+			return rc;
+		z->storing = true;
+	}
+	int rc = 0;
+	for (size_t at = 0; at < bytes && rc == 0; at += STORED_BYTES)
+		rc = put_stored(z, data + at, ING_MIN(bytes - at, STORED_BYTES), false);
+	return rc;
+}
+
+/* How often are two bytes of the sample equal? Compressed, encrypted and random bytes are all alike
+ * in that; text and tables are far from it. A trial compression would tell the same, but trying
+ * 8 KiB in 128 takes nearly all that storing saves, because noise has the largest Huffman trees. A
+ * wrong guess costs bytes, never content. */
+static bool is_noise(const unsigned char *data, size_t bytes)
+{
+	uint32_t counts[256] = {0};
+	uint32_t equal = 0;
+	const uint32_t n = SAMPLES * SAMPLE_BYTES;
+	const size_t apart = (bytes - SAMPLE_BYTES) / (SAMPLES - 1);
+	for (size_t i = 0; i < SAMPLES; i++) {
+		for (size_t k = 0; k < SAMPLE_BYTES; k++)
+			counts[data[i * apart + k]]++;
+	}
+	for (unsigned i = 0; i < 256; i++)
+		equal += counts[i] * (counts[i] - 1);
+	const uint32_t of_noise = n * (n - 1) / 256;
+	return equal <= of_noise + of_noise / NOISE_DIVISOR;
+}
+
+static bool is_to_store(const struct ing_gzip *z, const unsigned char *data, size_t bytes)
+{
+	return bytes < JUDGE_BYTES ? z->storing : is_noise(data, bytes);
+}
+
+/* How many bytes from the front go the same way, and which way. */
+static size_t find_run(
+	const struct ing_gzip *z, const unsigned char *data, size_t bytes, bool *ret_store)
+{
+	bytes = ING_MIN(bytes, STEP_BYTES);
+	size_t run = ING_MIN(bytes, SEGMENT_BYTES);
+	bool store = is_to_store(z, data, run);
+	while (run < bytes) {
+		size_t more = ING_MIN(bytes - run, SEGMENT_BYTES);
+		if (more >= JUDGE_BYTES && is_noise(data + run, more) != store)
+			break;
+		run += more;
+	}
+	*ret_store = store;
+	return run;
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -70,6 +201,7 @@ struct ing_gzip *ing_gzip_new(ing_gzip_sink *sink, void *ctx)
 	z->stream.level_buf = z->level_buf;
 	z->stream.level_buf_size = sizeof(z->level_buf);
 	z->stream.flush = NO_FLUSH;
+	z->stream.gzip_flag = IGZIP_DEFLATE;
 	ing_gzip_begin(z);
 	return z;
 }
@@ -81,45 +213,56 @@ void ing_gzip_free(struct ing_gzip *z)
 
 void ing_gzip_begin(struct ing_gzip *z)
 {
+	/* No flags, no time, "unknown" system. */
+	unsigned char head[WRAP_HEAD_BYTES] = {[WRAP_HEAD_BYTES - 1] = 0xff};
+	memcpy(head, ing_gzip_head, ING_GZIP_HEAD_BYTES);
 	isal_deflate_reset(&z->stream);
-	/* Once a header is out, ISA-L turns this into "no header" and its reset leaves it so. */
-	z->stream.gzip_flag = IGZIP_GZIP;
+	z->stream.flush = NO_FLUSH;
 	z->stream.end_of_stream = 0;
-	z->stream.next_in = NULL;
-	z->stream.avail_in = 0;
 	z->stream.next_out = z->out;
 	z->stream.avail_out = OUT_BYTES;
 	z->failed = 0;
+	z->storing = false;
+	z->crc = 0;
+	z->bytes = 0;
+	ing_must(put_out(z, head, sizeof(head)) == 0);
 }
 
 int ing_gzip_add(struct ing_gzip *z, const void *data, size_t bytes)
 {
-	/* ISA-L's input pointer is not const, but it only reads. */
-	union {
-		const void *from;
-		uint8_t *to;
-	} in = {.from = data};
+	const unsigned char *from = data;
 	while (bytes > 0 && z->failed == 0) {
-		size_t step = ING_MIN(bytes, STEP_BYTES);
-		z->stream.next_in = in.to;
-		z->stream.avail_in = (uint32_t)step;
-		run_deflate(z);
-		in.to += step;
-		bytes -= step;
+		bool store;
+		size_t run = find_run(z, from, bytes, &store);
+		z->crc = crc32_gzip_refl(z->crc, from, run);
+		z->bytes += (uint32_t)run;
+		if (store)
+			store_run(z, from, run);
+		else
+			compress_run(z, from, run);
+		from += run;
+		bytes -= run;
 	}
 	return z->failed;
 }
 
 int ing_gzip_end(struct ing_gzip *z)
 {
-	if (z->failed != 0)
-		return z->failed;
-	z->stream.end_of_stream = 1;
-	z->stream.next_in = NULL;
-	z->stream.avail_in = 0;
-	if (run_deflate(z) != 0)
-		return z->failed;
-	return flush_out(z);
+	unsigned char tail[WRAP_TAIL_BYTES];
+	int rc = z->failed;
+	if (rc == 0 && z->storing) {
+		rc = put_stored(z, NULL, 0, true);
+	} else if (rc == 0) {
+		z->stream.end_of_stream = 1;
+		rc = compress_run(z, NULL, 0);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		tail[i] = (unsigned char)(z->crc >> i * 8);
+		tail[4 + i] = (unsigned char)(z->bytes >> i * 8);
+	}
+	if (rc == 0)
+		rc = put_out(z, tail, sizeof(tail));
+	return rc == 0 ? flush_out(z) : rc;
 }
 
 struct ing_gunzip *ing_gunzip_new(void)

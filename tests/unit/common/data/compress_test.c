@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What ISA-L writes, zlib reads: members of every shape, one after the other in one stream; and
- * what zlib must refuse.
+ * What ISA-L and our stored blocks write, zlib reads: members of every shape, one after the other
+ * in one stream; and what zlib must refuse.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,6 +128,100 @@ static void members_come_back(void **state)
 	ing_buf_done(&stream);
 }
 
+static struct ing_buf inflate_whole(const struct ing_buf *member)
+{
+	struct ing_buf got;
+	size_t at = 0;
+	struct ing_gunzip *u = ing_gunzip_new();
+	ing_buf_init(&got, MAX_BYTES);
+	assert_int_equal(read_member(u, member, &at, 50000, 70000, &got), 1);
+	assert_int_equal(at, member->len);
+	ing_gunzip_free(u);
+	return got;
+}
+
+/* Sizes around a stored block's, the smallest that is judged, the segment's and the buffer's; each
+ * costs its block headers and the wrapper, with a compressed head before and a few bytes behind. */
+static void noise_is_stored(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {8192, 32767, 32768, 32769, 65534, 65535, 65536, 131069,
+		131070, 131071, 262143, 262144, 262145, 1000000};
+	static const char head[] = "head head head head head head";
+	struct ing_buf member;
+	ing_buf_init(&member, MAX_BYTES);
+	struct ing_gzip *z = ing_gzip_new(to_buf, &member);
+	unsigned char *data = malloc(1000000);
+	assert_non_null(data);
+	fill(data, 1000000, NOISE);
+	for (size_t i = 0; i < ING_ARRAY_LEN(sizes) * 2; i++) {
+		size_t bytes = sizes[i / 2];
+		size_t head_bytes = i % 2 == 0 ? 0 : sizeof(head);
+		ing_buf_clear(&member);
+		ing_gzip_begin(z);
+		assert_int_equal(ing_gzip_add(z, head, head_bytes), 0);
+		assert_int_equal(ing_gzip_add(z, data, bytes), 0);
+		assert_int_equal(ing_gzip_add(z, "\r\n\r\n", 4), 0);
+		assert_int_equal(ing_gzip_end(z), 0);
+		assert_true(member.len <= bytes + 5 * (bytes / 65535 + 4) + 18 + 4 + sizeof(head));
+		assert_non_null(memmem(member.data, member.len, data, ING_MIN(bytes, 60000)));
+		struct ing_buf got = inflate_whole(&member);
+		assert_int_equal(got.len, head_bytes + bytes + 4);
+		assert_memory_equal(got.data, head, head_bytes);
+		assert_memory_equal(got.data + head_bytes, data, bytes);
+		assert_memory_equal(got.data + head_bytes + bytes, "\r\n\r\n", 4);
+		ing_buf_done(&got);
+	}
+	ing_gzip_free(z);
+	ing_buf_done(&member);
+	free(data);
+}
+
+/* A document with pictures: pieces of all kinds and lengths, given in calls that know nothing of
+ * their borders. Text repeats what lies before the noise, so that a match across it would show. */
+static void text_and_noise_take_turns(void **state)
+{
+	(void)state;
+	enum { BYTES = 3000000 };
+	unsigned char *data = malloc(BYTES);
+	struct ing_buf member;
+	ing_buf_init(&member, MAX_BYTES);
+	struct ing_gzip *z = ing_gzip_new(to_buf, &member);
+	assert_non_null(data);
+	uint32_t x = 12345;
+	for (unsigned round = 0; round < 12; round++) {
+		size_t noise = 0;
+		for (size_t at = 0; at < BYTES;) {
+			x = x * 1664525 + 1013904223;
+			size_t step =
+				ING_MIN((x >> 8) % (round < 6 ? 20000 : 300000) + 1, BYTES - at);
+			enum content content = x >> 30 == 0 ? ZEROS : x >> 31 == 0 ? TEXT : NOISE;
+			fill(data + at, step, content);
+			noise += content == NOISE ? step : 0;
+			at += step;
+		}
+		ing_buf_clear(&member);
+		ing_gzip_begin(z);
+		for (size_t at = 0; at < BYTES;) {
+			x = x * 1664525 + 1013904223;
+			size_t step =
+				ING_MIN((x >> 8) % (round % 2 == 0 ? 40000 : 600000), BYTES - at);
+			assert_int_equal(ing_gzip_add(z, data + at, step), 0);
+			at += step;
+		}
+		assert_int_equal(ing_gzip_end(z), 0);
+		/* Neither way alone: not everything stored, not much lost. */
+		assert_true(member.len < noise + (BYTES - noise) / 2);
+		struct ing_buf got = inflate_whole(&member);
+		assert_int_equal(got.len, BYTES);
+		assert_memory_equal(got.data, data, BYTES);
+		ing_buf_done(&got);
+	}
+	ing_gzip_free(z);
+	ing_buf_done(&member);
+	free(data);
+}
+
 struct full_disk {
 	size_t room;
 	unsigned calls;
@@ -216,6 +310,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_come_back),
+		cmocka_unit_test(noise_is_stored),
+		cmocka_unit_test(text_and_noise_take_turns),
 		cmocka_unit_test(the_sinks_failure_is_the_members_result),
 		cmocka_unit_test(damage_is_noticed),
 	};

@@ -61,6 +61,41 @@ static void a_cut_anywhere_keeps_the_records_before_it(void **state)
 	ing_buf_done(&b);
 }
 
+/* A body that does not compress is in the file as it is: a cut or a changed byte in it is noticed
+ * all the same, and what is around it stays. */
+static void a_cut_within_stored_bytes(void **state)
+{
+	(void)state;
+	unsigned char noise[8200];
+	struct ing_buf b;
+	size_t ends[4];
+	uint32_t x = 1;
+	build(&b, ends);
+	for (size_t i = 0; i < sizeof(noise); i++) {
+		x = x * 1664525 + 1013904223;
+		noise[i] = (unsigned char)(x >> 24);
+	}
+	stream_add_record(&b, "response", INFO, noise, sizeof(noise));
+	size_t full = b.len;
+	char *stored = memmem(b.data, b.len, noise, sizeof(noise));
+	assert_non_null(stored);
+	assert_int_equal(find_end(&b).records, 5);
+	for (b.len = ends[3]; b.len < full; b.len++) {
+		struct ing_warc_end got = find_end(&b);
+		assert_int_equal(got.records, 4);
+		assert_int_equal(got.keep, ends[3]);
+		assert_false(got.hole);
+	}
+	stored[sizeof(noise) / 2] ^= 1;
+	stream_add_record(&b, "response", INFO, "behind", 6);
+	struct ing_warc_end got = find_end(&b);
+	assert_int_equal(got.damage_at, ends[3]);
+	assert_int_equal(got.records, 5);
+	assert_int_equal(got.keep, b.len);
+	assert_true(got.hole);
+	ing_buf_done(&b);
+}
+
 static void zeros_and_noise_behind_the_records_go(void **state)
 {
 	(void)state;
@@ -171,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cut_anywhere_keeps_the_records_before_it),
+		cmocka_unit_test(a_cut_within_stored_bytes),
 		cmocka_unit_test(zeros_and_noise_behind_the_records_go),
 		cmocka_unit_test(records_behind_a_damaged_one_are_kept),
 		cmocka_unit_test(damage_and_a_crash_tail_at_once),
