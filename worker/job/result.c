@@ -12,6 +12,7 @@
 
 #include "common/base/utf8.h"
 #include "common/data/base32.h"
+#include "common/data/json_text.h"
 #include "common/net/surt.h"
 #include "common/record/cdx.h"
 #include "worker/limits.h"
@@ -377,14 +378,25 @@ char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_byt
 	if (!w->has_pdf || w->pdf.text == NULL || !w->loop_ended_normally)
 		return NULL;
 	json_t *o = pdf_json(w);
-	set(o, "text", text_or_null(w->pdf.text));
 	set(o, "file_meta", file_meta_json(&w->file));
 	set(o, "source", cdx_json(terminal_hop(w)));
-	char *s = dump(o, ret_bytes);
+	json_object_del(o, "text");
+	size_t bytes;
+	char *facts = dump(o, &bytes);
 	json_decref(o);
-	if (*ret_bytes <= max_bytes)
-		return s;
-	free(s);
+	/* The text itself, which is most of the message, goes in as the last member. It is valid
+	 * UTF-8, as all strings of an examiner's reply. */
+	struct ing_buf message;
+	ing_buf_init(&message, max_bytes);
+	ing_buf_add(&message, facts, bytes - 1);
+	ing_buf_add_str(&message, ",\"text\":");
+	ing_json_add_text(&message, w->pdf.text, strlen(w->pdf.text));
+	ing_buf_add_char(&message, '}');
+	free(facts);
+	*ret_bytes = message.len;
+	if (!message.failed)
+		return ing_buf_steal(&message);
+	ing_buf_done(&message);
 	free(w->pdf.status);
 	w->pdf.status = ing_strdup("text-too-large");
 	free(w->pdf.error_msg);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs of characters that need no escape are copied as they are.
+ */
+#include "common/data/json_text.h"
+
+#include <string.h>
+
+#include "common/base/buf.h"
+
+static bool needs_escape(unsigned char c)
+{
+	return c < 0x20 || c == '"' || c == '\\';
+}
+
+static void add_escape(struct ing_buf *b, unsigned char c)
+{
+	static const char letters[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+	for (const char *l = letters; *l != '\0'; l += 2) {
+		if ((unsigned char)l[0] == c) {
+			ing_buf_add(b, (const char[]){'\\', l[1]}, 2);
+			return;
+		}
+	}
+	ing_buf_printf(b, "\\u%04x", c);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes)
+{
+	ing_buf_add_char(b, '"');
+	for (size_t i = 0; i < bytes;) {
+		size_t run = i;
+		while (run < bytes && !needs_escape((unsigned char)text[run]))
+			run++;
+		ing_buf_add(b, text + i, run - i);
+		if (run < bytes)
+			add_escape(b, (unsigned char)text[run++]);
+		i = run;
+	}
+	return ing_buf_add_char(b, '"');
+}

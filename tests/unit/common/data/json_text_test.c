@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Texts as JSON strings: what the JSON library reads back is what was given.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "common/base/buf.h"
+#include "common/data/json_text.h"
+
+static const struct {
+	const char *text;
+	size_t bytes;
+	const char *json;
+} cases[] = {
+	{"", 0, "\"\""},
+	{"plain", 5, "\"plain\""},
+	{"a\"b\\c/d", 7, "\"a\\\"b\\\\c/d\""},
+	{"\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\""},
+	{"\x01\x1f\x7f", 3, "\"\\u0001\\u001f\x7f\""},
+	{"a\0b", 3, "\"a\\u0000b\""},
+	{"\xc3\xa9\xf0\x9f\x92\xa9", 6, "\"\xc3\xa9\xf0\x9f\x92\xa9\""},
+	{"\n\n", 2, "\"\\n\\n\""},
+};
+
+static void writes_what_the_library_reads_back(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_buf b;
+		ing_buf_init(&b, 1000);
+		assert_true(ing_json_add_text(&b, cases[i].text, cases[i].bytes));
+		assert_string_equal(ing_buf_str(&b), cases[i].json);
+		json_t *v = json_loadb(b.data, b.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+		assert_non_null(v);
+		assert_int_equal(json_string_length(v), cases[i].bytes);
+		assert_memory_equal(json_string_value(v), cases[i].text, cases[i].bytes);
+		json_decref(v);
+		ing_buf_done(&b);
+	}
+}
+
+static void stops_at_the_ceiling(void **state)
+{
+	(void)state;
+	struct ing_buf b;
+	ing_buf_init(&b, 6);
+	assert_false(ing_json_add_text(&b, "plain", 5));
+	assert_true(b.len <= 6);
+	ing_buf_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_what_the_library_reads_back),
+		cmocka_unit_test(stops_at_the_ceiling),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
