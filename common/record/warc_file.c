@@ -19,7 +19,7 @@
 #include "common/base/buf.h"
 #include "common/data/base32.h"
 #include "common/data/compress.h"
-#include "common/data/digest.h"
+#include "common/data/sha1_pair.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
 
@@ -33,8 +33,7 @@ struct ing_warc_file {
 	bool dir_dirty;        /* created, and the folder not yet synced */
 	struct ing_error *err; /* of the call under way; for the sink */
 	struct ing_gzip *gzip;
-	struct ing_digester *block_digest;
-	struct ing_digester *payload_digest;
+	struct ing_sha1_pair *digests; /* of the block and of the payload */
 	struct ing_buf head;
 	unsigned char piece[PIECE_BYTES];
 };
@@ -86,31 +85,28 @@ static int read_piece(
 	return 0;
 }
 
-static void sha1_text(struct ing_digester *d, char ret[33])
-{
-	struct ing_digests digests;
-	ing_digester_finish(d, &digests);
-	ing_base32_encode(digests.sha1, sizeof(digests.sha1), ret);
-}
-
 /* First reading of the body. A body of one piece stays in the buffer. */
 static int digest_block(struct ing_warc_file *f, const struct ing_warc_block *block,
 	char ret_block[33], char ret_payload[33])
 {
 	int rc = 0;
-	ing_digester_add(f->block_digest, block->head, block->head_bytes);
+	unsigned char block_sha1[ING_SHA1_BYTES];
+	unsigned char payload_sha1[ING_SHA1_BYTES];
+	ing_sha1_pair_add_first(f->digests, block->head, block->head_bytes);
 	for (uint64_t at = 0; at < block->body_bytes && rc == 0; at += PIECE_BYTES) {
 		size_t bytes = (size_t)ING_MIN(block->body_bytes - at, (uint64_t)PIECE_BYTES);
 		rc = read_piece(f, block, at, bytes);
 		if (rc != 0)
 			break;
-		ing_digester_add(f->block_digest, f->piece, bytes);
 		if (block->has_payload)
-			ing_digester_add(f->payload_digest, f->piece, bytes);
+			ing_sha1_pair_add_both(f->digests, f->piece, bytes);
+		else
+			ing_sha1_pair_add_first(f->digests, f->piece, bytes);
 	}
 	/* Finished on failure too: that makes them ready for the next record. */
-	sha1_text(f->block_digest, ret_block);
-	sha1_text(f->payload_digest, ret_payload);
+	ing_sha1_pair_finish(f->digests, block_sha1, payload_sha1);
+	ing_base32_encode(block_sha1, sizeof(block_sha1), ret_block);
+	ing_base32_encode(payload_sha1, sizeof(payload_sha1), ret_payload);
 	if (!block->has_payload)
 		ret_payload[0] = '\0';
 	return rc;
@@ -189,8 +185,7 @@ struct ing_warc_file *ing_warc_file_new(void)
 	f->fd = -1;
 	f->dir_fd = -1;
 	f->gzip = ing_gzip_new(write_out, f);
-	f->block_digest = ing_digester_new(ING_DIGEST_SHA1);
-	f->payload_digest = ing_digester_new(ING_DIGEST_SHA1);
+	f->digests = ing_sha1_pair_new();
 	ing_buf_init(&f->head, ING_WARC_MAX_HEAD_BYTES);
 	return f;
 }
@@ -201,8 +196,7 @@ void ing_warc_file_free(struct ing_warc_file *f)
 		return;
 	close_file(f);
 	ing_gzip_free(f->gzip);
-	ing_digester_free(f->block_digest);
-	ing_digester_free(f->payload_digest);
+	ing_sha1_pair_free(f->digests);
 	ing_buf_done(&f->head);
 	free(f);
 }
