@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * urlrules.h - which URLs are not asked for, whatever their hosts would say: the blocklist, login
+ * walls, pages about cookies. By the URL alone; rules/README.md has the files' format.
+ *
+ * Owns: the rules of blocklist.yaml and walls.yaml. They do not change once loaded, so any thread
+ * may ask. A question costs one parse of the URL, one look-up for each label of its host, and the
+ * short list of rules that are for every host.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/error.h"
+
+struct ing_urlrules;
+
+/* In the order in which they are asked; when several rules match, the first of these counts. */
+enum ing_url_verdict {
+	ING_URL_BLOCKLIST = 1,
+	ING_URL_WALL,
+	ING_URL_COOKIE,
+	ING_URL_NONE = 100,
+};
+
+struct ing_url_finding {
+	enum ing_url_verdict verdict;
+	/* Sites also send visitors through here who then get on: fetch it, and only a chain that
+	 * ends here with a page has met the wall. */
+	bool only_at_end;
+	const char *why; /* the rule's own words, as long as the rules live; NULL: none */
+};
+
+/* Load blocklist.yaml and walls.yaml from a folder; either may be absent. On failure: -CONFIG with
+ * every error as a line FILE:LINE:COLUMN: ... of err->msg, as far as they fit (err's position is
+ * the first one's), or -SYSTEM when a file cannot be read. Free with ing_urlrules_free(). */
+int ing_urlrules_load(
+	const char *dir, struct ing_urlrules **ret, struct ing_error *err) ING_MUST_CHECK;
+void ing_urlrules_free(struct ing_urlrules *r); /* NULL is fine */
+size_t ing_urlrules_count(const struct ing_urlrules *r);
+
+/* What the rules say about an absolute URL. r NULL, or something that is no URL: NONE. */
+struct ing_url_finding ing_urlrules_judge(const struct ing_urlrules *r, const char *url);
