@@ -18,6 +18,7 @@
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/gate/gate.h"
+#include "worker/gate/urlrules.h"
 #include "worker/job/job.h"
 #include "worker/store/store.h"
 
@@ -35,6 +36,16 @@ static void done_loop(struct ing_engine *e)
 	int rc = uv_loop_close(&e->loop);
 	if (rc != 0)
 		ing_log(ING_LOG_WARNING, "loop: %s at the end", uv_strerror(rc));
+}
+
+static int init_urlrules(struct ing_engine *e, struct ing_error *err)
+{
+	return ing_urlrules_load(e->conf->rules.dir, &e->urlrules, err);
+}
+
+static void done_urlrules(struct ing_engine *e)
+{
+	ing_urlrules_free(ING_TAKE(e->urlrules));
 }
 
 static int init_gate(struct ing_engine *e, struct ing_error *err)
@@ -145,6 +156,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 				  .max_body_bytes = c->fetch.max_body_bytes,
 				  .max_scrape_bytes = c->scrape.max_bytes,
 				  .max_message_bytes = c->kafka.max_message_bytes,
+				  .urlrules = e->urlrules,
 			  });
 	return 0;
 }
@@ -159,6 +171,7 @@ static const struct {
 	void (*done)(struct ing_engine *e);
 } steps[] = {
 	{init_loop, done_loop},
+	{init_urlrules, done_urlrules},
 	{init_gate, done_gate},
 	{init_archive, done_archive},
 	{init_fetch, done_fetch},

@@ -3,9 +3,9 @@
  * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
  * configuration.
  *
- * Owns: the loop, gate, fetch, archive, examiner pool and pipeline. The caller adds intake, emit
- * and store, wires the pipeline and runs the loop. Thread: the one that made it, which becomes the
- * loop thread.
+ * Owns: the loop, URL rules, gate, fetch, archive, examiner pool and pipeline. The caller adds
+ * intake, emit and store, wires the pipeline and runs the loop. Thread: the one that made it, which
+ * becomes the loop thread.
  */
 #pragma once
 #include <uv.h>
@@ -16,6 +16,7 @@ struct ing_conf;
 struct ing_engine {
 	uv_loop_t loop;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
+	struct ing_urlrules *urlrules;
 	struct ing_gate *gate;
 	struct ing_fetch *fetch;
 	struct ing_archive *archive; /* NULL: warc.dir is empty */

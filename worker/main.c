@@ -29,6 +29,7 @@
 #include "worker/emit/emit.h"
 #include "worker/engine.h"
 #include "worker/gate/gate.h"
+#include "worker/gate/urlrules.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
 #include "worker/status/notify.h"
@@ -350,6 +351,20 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 
 /* --- the command line --- */
 
+/* The rule files are part of what an operator wants checked before a start. */
+static enum exit_code check_rules(const struct ing_conf *conf)
+{
+	struct ing_urlrules *rules = NULL;
+	struct ing_error err = {0};
+	if (ing_urlrules_load(conf->rules.dir, &rules, &err) != 0) {
+		fprintf(stderr, "%s\n", err.msg);
+		return err.code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
+	}
+	ing_urlrules_free(rules);
+	printf("ingest-worker: the configuration is good\n");
+	return EXIT_OK;
+}
+
 static void print_usage(FILE *to)
 {
 	fprintf(to,
@@ -451,7 +466,7 @@ int main(int argc, char **argv)
 	if (options.dump_config) {
 		ing_conf_dump(conf, stdout);
 	} else if (options.check_config) {
-		printf("ingest-worker: the configuration is good\n");
+		code = (int)check_rules(conf);
 	} else {
 		struct worker w = {.conf = conf, .lock_fd = -1};
 		struct ing_error err = {0};

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (strlen(r->key) != 40 || r->base_url == NULL || r->ingest_type == NULL)
 		abort();
-	struct ing_decision d = ing_hop_start(r->base_url);
+	struct ing_decision d = ing_hop_start(r->base_url, NULL, NULL);
 	if (d.step == ING_STEP_LINK && strncmp(d.url, "http", 4) != 0)
 		abort();
 	free(d.url);

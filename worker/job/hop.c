@@ -33,6 +33,39 @@ static char *usable_url(const char *url)
 	return bare;
 }
 
+/* How a request ends whose next URL, or last page, is what f says. */
+static struct ing_decision end_at_rule(const struct ing_url_finding *f, enum ing_status wall)
+{
+	if (f->verdict == ING_URL_BLOCKLIST)
+		return end_with(ING_STATUS_SKIP_URL_BLOCKLIST, f->why);
+	return end_with(f->verdict == ING_URL_WALL ? wall : ING_STATUS_BLOCKED_COOKIE, f->why);
+}
+
+/* Whether the rules keep us from asking for a URL; then *ret is the end. */
+static bool is_refused(ing_verdict_fn *verdict, void *ctx, const char *url, enum ing_status wall,
+	struct ing_decision *ret)
+{
+	if (verdict == NULL)
+		return false;
+	struct ing_url_finding f = verdict(ctx, url);
+	if (f.verdict == ING_URL_NONE || f.only_at_end)
+		return false;
+	*ret = end_at_rule(&f, wall);
+	return true;
+}
+
+/* Whether the chain would end with a page that is a wall's; then *ret is the end. */
+static bool is_wall_page(const struct ing_hop_view *v, struct ing_decision *ret)
+{
+	if (v->verdict == NULL)
+		return false;
+	struct ing_url_finding f = v->verdict(v->ctx, v->url);
+	if (f.verdict == ING_URL_NONE)
+		return false;
+	*ret = end_at_rule(&f, ING_STATUS_BLOCKED_WALL);
+	return true;
+}
+
 static bool is_redirect(int http_status)
 {
 	return http_status == 301 || http_status == 302 || http_status == 303 ||
@@ -50,7 +83,9 @@ static struct ing_decision follow_redirect(const struct ing_hop_view *v, const s
 		return end_with(
 			ING_STATUS_BAD_REDIRECT, "the Location is not an http or https URL");
 	struct ing_decision d = {.step = ING_STEP_REDIRECT, .url = url};
-	if (v->redirects >= v->max_redirects)
+	if (is_refused(v->verdict, v->ctx, url, ING_STATUS_BLOCKED_WALL, &d))
+		; /* never asked for */
+	else if (v->redirects >= v->max_redirects)
 		d = end_with(ING_STATUS_REDIRECTS_EXCEEDED, NULL);
 	else if (v->visited(v->ctx, url))
 		d = a->set_cookie ? end_with(ING_STATUS_BLOCKED_COOKIE,
@@ -101,10 +136,14 @@ static const char *no_link_words(enum ing_page_status page)
 static struct ing_decision follow_link(const struct ing_hop_view *v, const struct ing_page *page)
 {
 	char *url = page->next_url != NULL ? usable_url(page->next_url) : NULL;
-	if (url == NULL)
-		return end_with(ING_STATUS_NO_PDF_LINK, no_link_words(page->status));
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
-	if (v->visited(v->ctx, url))
+	if (url == NULL)
+		return is_wall_page(v, &d)
+			       ? d
+			       : end_with(ING_STATUS_NO_PDF_LINK, no_link_words(page->status));
+	if (is_refused(v->verdict, v->ctx, url, ING_STATUS_SKIP_WALL, &d))
+		; /* never asked for */
+	else if (v->visited(v->ctx, url))
 		d = end_with(ING_STATUS_LINK_LOOP, "the page points to a URL fetched before");
 	else if (v->landings >= v->max_hops)
 		d = end_with(ING_STATUS_MAX_HOPS_EXCEEDED, NULL);
@@ -133,7 +172,7 @@ static enum ing_status exam_status(enum ing_exam exam)
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-struct ing_decision ing_hop_start(const char *base_url)
+struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict, void *ctx)
 {
 	char *url = usable_url(base_url);
 	if (url == NULL)
@@ -141,7 +180,10 @@ struct ing_decision ing_hop_start(const char *base_url)
 			ING_STATUS_INVALID_URL, strlen(base_url) > ING_MAX_URL_BYTES
 							? "base_url is longer than 8192 bytes"
 							: "base_url is not an http or https URL");
-	return (struct ing_decision){.step = ING_STEP_LINK, .url = url};
+	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
+	if (is_refused(verdict, ctx, url, ING_STATUS_SKIP_WALL, &d))
+		free(url);
+	return d;
 }
 
 struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a)
@@ -172,7 +214,8 @@ struct ing_decision ing_hop_after_examine(
 		if (strcmp(mimetype, "text/html") != 0 &&
 			strcmp(mimetype, "application/xhtml+xml") != 0)
 			return end_with(ING_STATUS_WRONG_MIMETYPE, NULL);
-		return accept_document(r, &f->file);
+		struct ing_decision d;
+		return is_wall_page(v, &d) ? d : accept_document(r, &f->file);
 	}
 	if (strcmp(mimetype, "application/pdf") == 0)
 		return accept_document(r, &f->file);

@@ -10,8 +10,12 @@
 #pragma once
 #include <stdbool.h>
 #include "worker/examine/findings.h"
+#include "worker/gate/urlrules.h"
 #include "worker/job/request.h"
 #include "worker/job/status.h"
+
+/* What the rules say about a URL: ing_urlrules_judge(), or a test's. */
+typedef struct ing_url_finding ing_verdict_fn(void *ctx, const char *url);
 
 /* What is known when a decision is due. */
 struct ing_hop_view {
@@ -20,6 +24,7 @@ struct ing_hop_view {
 	unsigned max_hops, max_redirects;
 	/* Was url asked for before, with the cookies as they are now? */
 	bool (*visited)(void *ctx, const char *url);
+	ing_verdict_fn *verdict; /* NULL: no rules */
 	void *ctx;
 };
 
@@ -38,10 +43,11 @@ struct ing_decision {
 	enum ing_step step;
 	enum ing_status status; /* END */
 	char *url;              /* REDIRECT, LINK: heap, the caller frees */
-	const char *words;      /* for error_message, or NULL; static */
+	const char *words;      /* for error_message, or NULL; static, or a rule's own */
 };
 
-struct ing_decision ing_hop_start(const char *base_url); /* LINK to the cleaned start, or END */
+/* LINK to the cleaned start, or END. verdict NULL: no rules. */
+struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict, void *ctx);
 struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a);
 struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);

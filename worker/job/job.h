@@ -30,6 +30,7 @@ struct ing_cookies;
 struct ing_transfer;
 struct ing_exam_ticket;
 struct ing_cdx;
+struct ing_urlrules;
 
 /* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
 enum ing_job_state {
@@ -125,6 +126,7 @@ struct ing_pipeline_conf {
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;
 	size_t max_message_bytes;
+	const struct ing_urlrules *urlrules; /* borrowed; NULL: none */
 };
 
 /* The stages, made by whoever wires (main.c, ctl/run.c). archive and store may be NULL. */

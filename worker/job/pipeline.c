@@ -291,6 +291,18 @@ static bool was_visited(void *ctx, const char *url)
 	return false;
 }
 
+static struct ing_url_finding judge_url(void *ctx, const char *url)
+{
+	const struct ing_pipeline *p = ctx;
+	return ing_urlrules_judge(p->conf.urlrules, url);
+}
+
+static struct ing_url_finding judge_next_url(void *ctx, const char *url)
+{
+	const struct ing_job *job = ctx;
+	return judge_url(job->pipeline, url);
+}
+
 static struct ing_hop_view view_of(struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
@@ -301,6 +313,7 @@ static struct ing_hop_view view_of(struct ing_job *job)
 		.max_hops = job->pipeline->conf.max_hops,
 		.max_redirects = job->pipeline->conf.max_redirects,
 		.visited = was_visited,
+		.verdict = judge_next_url,
 		.ctx = job,
 	};
 }
@@ -349,8 +362,8 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	ing_must(job->magic == ING_JOB_MAGIC);
 	if (job->state == ING_JOB_WAITING) {
 		start_work(job);
-		struct ing_decision d = ing_hop_start(job->work->request->base_url);
-		ing_must(d.step == ING_STEP_LINK); /* it was at intake */
+		struct ing_decision d = ing_hop_start(job->work->request->base_url, NULL, NULL);
+		ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
 		job->work->next_url = ing_arena_strdup(&job->work->ar, d.url);
 		job->work->next_via = ING_VIA_START;
 		free(d.url);
@@ -795,7 +808,7 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		return;
 	}
 	struct ing_job *job = new_job(p, m);
-	struct ing_decision start = ing_hop_start(request->base_url);
+	struct ing_decision start = ing_hop_start(request->base_url, judge_url, p);
 	if (request->type != ING_TYPE_PDF && request->type != ING_TYPE_HTML) {
 		end_job(job, ING_STATUS_NOT_IMPLEMENTED, "this version handles pdf and html");
 	} else if (start.step == ING_STEP_END) {

@@ -214,7 +214,7 @@ static void where_a_request_may_start(void **state)
 		{"http://", NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct ing_decision d = ing_hop_start(cases[i].base_url);
+		struct ing_decision d = ing_hop_start(cases[i].base_url, NULL, NULL);
 		if (cases[i].url != NULL) {
 			assert_int_equal(d.step, ING_STEP_LINK);
 			assert_string_equal(d.url, cases[i].url);
@@ -233,7 +233,103 @@ static void a_start_over_eight_kibibytes_is_no_start(void **state)
 	memset(url, 'a', sizeof(url));
 	memcpy(url, "http://h/", 9);
 	url[sizeof(url) - 1] = '\0';
-	assert_int_equal(ing_hop_start(url).status, ING_STATUS_INVALID_URL);
+	assert_int_equal(ing_hop_start(url, NULL, NULL).status, ING_STATUS_INVALID_URL);
+}
+
+/* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */
+static struct ing_url_finding judge(void *ctx, const char *url)
+{
+	(void)ctx;
+	struct ing_url_finding f = {.verdict = ING_URL_NONE, .why = "so"};
+	f.only_at_end = strstr(url, "/pass") != NULL;
+	if (strstr(url, "/listed") != NULL)
+		f.verdict = ING_URL_BLOCKLIST;
+	else if (strstr(url, "/wall") != NULL)
+		f.verdict = ING_URL_WALL;
+	else if (strstr(url, "/cookie") != NULL)
+		f.verdict = ING_URL_COOKIE;
+	return f;
+}
+
+/* The URL is known and both limits are reached, so that whatever the rules do not stop ends
+ * otherwise: the rules come first. */
+static struct ing_hop_view judged_view(const char *url, char *known)
+{
+	return (struct ing_hop_view){
+		.url = url, .visited = visited, .verdict = judge, .ctx = known};
+}
+
+static void rules_come_before_loops_and_limits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path;
+		enum ing_status start, redirect, link;
+	} cases[] = {
+		{"/listed", ING_STATUS_SKIP_URL_BLOCKLIST, ING_STATUS_SKIP_URL_BLOCKLIST,
+			ING_STATUS_SKIP_URL_BLOCKLIST},
+		{"/wall", ING_STATUS_SKIP_WALL, ING_STATUS_BLOCKED_WALL, ING_STATUS_SKIP_WALL},
+		{"/cookie", ING_STATUS_BLOCKED_COOKIE, ING_STATUS_BLOCKED_COOKIE,
+			ING_STATUS_BLOCKED_COOKIE},
+		{"/pass/wall", OK, ING_STATUS_REDIRECTS_EXCEEDED, ING_STATUS_LINK_LOOP},
+		{"/pass/cookie", OK, ING_STATUS_REDIRECTS_EXCEEDED, ING_STATUS_LINK_LOOP},
+		{"/free", OK, ING_STATUS_REDIRECTS_EXCEEDED, ING_STATUS_LINK_LOOP},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char url[64] = "https://h.example";
+		strncat(url, cases[i].path, 40);
+		struct ing_decision d = ing_hop_start(url, judge, NULL);
+		assert_int_equal(d.step, cases[i].start == OK ? ING_STEP_LINK : ING_STEP_END);
+		assert_int_equal(d.status, cases[i].start);
+		assert_int_equal(d.url == NULL, cases[i].start != OK);
+		free(d.url);
+
+		struct ing_hop_view v = judged_view("https://h.example/a", url);
+		struct ing_answer a = {OK, true, 302, url, false, 0};
+		d = ing_hop_after_fetch(&v, &a);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].redirect));
+		assert_null(d.url);
+		if (strcmp(cases[i].path, "/wall") == 0)
+			assert_string_equal(d.words, "so");
+
+		struct ing_request r = {.type = ING_TYPE_PDF};
+		struct ing_findings f = {
+			.file = {.mimetype = "text/html", .size_bytes = 1}, .page.next_url = url};
+		d = ing_hop_after_examine(&v, &r, &f);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].link));
+		assert_null(d.url);
+	}
+}
+
+static void a_chain_that_ends_with_a_page_of_a_wall(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url;
+		enum ing_type type;
+		const char *mimetype;
+		enum ing_status status;
+	} cases[] = {
+		{"https://h.example/pass/wall", ING_TYPE_PDF, "text/html", ING_STATUS_BLOCKED_WALL},
+		{"https://h.example/pass/cookie", ING_TYPE_PDF, "text/html",
+			ING_STATUS_BLOCKED_COOKIE},
+		{"https://h.example/pass/cookie", ING_TYPE_HTML, "text/html",
+			ING_STATUS_BLOCKED_COOKIE},
+		{"https://h.example/pass/cookie", ING_TYPE_PDF, "application/pdf", OK},
+		{"https://h.example/pass", ING_TYPE_PDF, "text/html", ING_STATUS_NO_PDF_LINK},
+		{"https://h.example/pass", ING_TYPE_HTML, "text/html", OK},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_hop_view v = judged_view(cases[i].url, NULL);
+		struct ing_request r = {.type = cases[i].type};
+		struct ing_findings f = {.file.size_bytes = 1};
+		strncpy(f.file.mimetype, cases[i].mimetype, sizeof(f.file.mimetype) - 1);
+		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].status));
+	}
 }
 
 int main(void)
@@ -243,6 +339,8 @@ int main(void)
 		cmocka_unit_test(after_looking_at_a_body),
 		cmocka_unit_test(expectations_are_honoured),
 		cmocka_unit_test(where_a_request_may_start),
+		cmocka_unit_test(rules_come_before_loops_and_limits),
+		cmocka_unit_test(a_chain_that_ends_with_a_page_of_a_wall),
 		cmocka_unit_test(a_start_over_eight_kibibytes_is_no_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
