@@ -252,6 +252,7 @@ def summarise(floor, worker, requests):
             "PDF text": per_page(cpu["examine_pdf"]),
         },
         "reaped_cpu_ms_per_page": per_page(worker["cpu_seconds"]),
+        "warc_syncs_per_page": round(worker["stats"]["warc_syncs"] / pages, 3),
         "statuses": worker["statuses"],
     }
 
