@@ -6,6 +6,7 @@ import json
 import signal
 import time
 
+import confluent_kafka.admin
 from server import Reply
 
 PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
@@ -211,6 +212,21 @@ def test_ready_comes_with_the_first_assignment_even_an_empty_one(worker, topics)
     with contextlib.ExitStack() as stack:
         for number in range(5):
             stack.enter_context(worker(name=f"w{number}"))
+
+
+def test_a_topic_that_comes_later_is_found(worker, submit, results, topics, settings, kafka, committed, wait_until):
+    """A worker is ready while its topic does not exist yet, and takes requests once it does."""
+    topics["requests"] += "-later"
+    settings["kafka.topics"] = dict(topics)
+    with worker() as daemon:
+        daemon.wait_log("there is no such topic")
+        admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": kafka.brokers()})
+        made = admin.create_topics([confluent_kafka.admin.NewTopic(topics["requests"], 4, 1)])
+        made[topics["requests"]].result(60)
+        submit({"ingest_type": "html",
+                "base_url": "https://notes.fieldstation.example/2022/05/reading-a-salt-marsh"})
+        assert results(1)[0]["status"] == "success"
+        wait_until(lambda: sum(committed().values()) == 1)
 
 
 def test_partitions_move_to_a_new_worker_and_back(worker, submit, consume, topics, web, committed, wait_until):

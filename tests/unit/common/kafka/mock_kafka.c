@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 
-#define WAIT_MS 10000
+#define WAIT_MS 60000 /* a ceiling, which only a hang reaches */
 
 static void be_quiet(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {
