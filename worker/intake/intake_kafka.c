@@ -475,18 +475,22 @@ static void stop_kafka(struct ing_intake *base)
 	kafka_of(base)->stopped = true;
 }
 
-/* Closes the consumer, which revokes the assignment and with that commits, within CLOSE_WAIT_MS. */
-static void close_consumer(struct kafka_intake *in)
+/* Closes the consumer, which revokes the assignment and with that commits, within CLOSE_WAIT_MS.
+ * False when it is not closed by then. */
+static bool close_consumer(struct kafka_intake *in)
 {
 	in->close_by_ms = ing_now_ms() + CLOSE_WAIT_MS;
 	rd_kafka_queue_t *q = rd_kafka_queue_new(in->rk);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(in->rk, q);
-	if (error != NULL) /* a fenced consumer: nothing of it is left in the group */
+	bool closed = error != NULL; /* a fenced consumer: nothing of it is left in the group */
+	if (error != NULL)
 		rd_kafka_error_destroy(error);
-	else
-		while (!rd_kafka_consumer_closed(in->rk) && ing_now_ms() < in->close_by_ms)
-			rd_kafka_queue_poll_callback(q, 50);
+	while (!closed && ing_now_ms() < in->close_by_ms) {
+		rd_kafka_queue_poll_callback(q, 50);
+		closed = rd_kafka_consumer_closed(in->rk) != 0;
+	}
 	rd_kafka_queue_destroy(q);
+	return closed;
 }
 
 static void free_kafka(struct ing_intake *base)
@@ -496,12 +500,21 @@ static void free_kafka(struct ing_intake *base)
 	ing_kafka_wake_unwatch(in->control);
 	ing_kafka_wake_unwatch(in->answers);
 	ing_kafka_wake_unwatch(in->messages);
-	if (in->started)
-		close_consumer(in);
+	/* With a commit under way and no coordinator, librdkafka's destructor waits for the length
+	 * of a session. Its threads then end with the process; nobody polls, so no callback comes
+	 * any more. */
+	bool closed = !in->started || close_consumer(in);
 	rd_kafka_queue_destroy(in->messages);
 	rd_kafka_queue_destroy(in->answers);
 	rd_kafka_queue_destroy(in->control);
-	rd_kafka_destroy_flags(in->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	/* With a commit under way and no coordinator, librdkafka's destructor waits for the length
+	 * of a session. Its threads then end with the process; nobody polls, so no callback comes
+	 * any more. */
+	if (closed)
+		rd_kafka_destroy_flags(in->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	else
+		ing_log(ING_LOG_WARNING,
+			"%s: the brokers do not answer: leaving without a last commit", in->topic);
 	ing_kafka_wake_free(in->wake);
 	for (size_t i = 0; i < in->slot_count; i++)
 		ing_mark_done(&in->slots[i].mark);

@@ -542,12 +542,13 @@ static void test_free_without_broker(void **state)
 	setup(&f, 1);
 	mock_kafka_fill(&f.kafka, TOPIC, 1, "r", 5);
 	f.a.finish_at_once = true;
-	open_worker_with(&f, &f.a, "one", CHANGING, NULL);
+	open_worker_with(&f, &f.a, "one", "session.timeout.ms=40000", NULL);
 	wait_count(&f, &f.a.messages, 5);
 	rd_kafka_mock_broker_set_down(f.kafka.cluster, 1);
 	uint64_t before = ing_now_ms();
 	close_worker(&f, &f.a);
-	assert_true(ing_now_ms() - before < CEILING_MS);
+	/* Five seconds by its promise, and what a loaded machine adds. Without it: a session. */
+	assert_true(ing_now_ms() - before < 15000);
 	teardown(&f);
 }
 
