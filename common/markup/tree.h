@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * tree.h - a page as a flat tree: the one type that HTML and XML are read into, and that selectors,
+ * text functions and scraping work on.
+ *
+ * All nodes stand in one array in document order, so that a subtree is a range of indexes, "is an
+ * ancestor" two comparisons, and every walk a loop: nothing here recurses, whatever the depth. The
+ * tree owns its nodes, names and strings; a parser (html.h, xml.h) fills it through the
+ * ing_tree_add functions, and its memory is kept from page to page. All text is valid UTF-8,
+ * without NUL.
+ *
+ * Nothing is ever inserted once a page is read. The one change there is, :matchText (selector.h),
+ * raises a text node to a pseudo element (`pseudo` is set): from then on it counts as an element
+ * with its parent's name and attributes, whose text it is itself.
+ *
+ * One thread at a time.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t ing_node; /* index into nodes */
+#define ING_NODE_NONE UINT32_MAX
+#define ING_NODE_DOCUMENT ((ing_node)0) /* always there, named "#root" */
+
+enum ing_node_kind {
+	ING_NODE_ELEMENT, /* the document too */
+	ING_NODE_TEXT,
+	ING_NODE_CDATA, /* CDATA section of XML or of foreign content */
+	ING_NODE_DATA,  /* what is inside <script> and <style> of HTML */
+	ING_NODE_COMMENT,
+	ING_NODE_OTHER, /* doctype, processing instruction: no text */
+};
+
+struct ing_tree_node {
+	ing_node parent; /* NONE: of the document */
+	ing_node end;    /* first node behind the subtree */
+	ing_node prev;   /* previous sibling of any kind, or NONE */
+	uint8_t kind;
+	uint8_t pseudo; /* a TEXT or CDATA node that :matchText made an element */
+	uint16_t attr_count;
+	union {
+		struct {
+			uint32_t name;    /* into names, in lower case */
+			uint32_t written; /* the name as written (XML keeps its case) */
+			uint32_t attrs;   /* first of attr_count in attrs */
+			uint32_t ordinal; /* place among all elements; the document's is 0 */
+		} el;
+		struct {
+			const char *data; /* NUL-terminated */
+			uint32_t bytes;
+		} text;
+	};
+};
+
+struct ing_tree_attr {
+	const char *value; /* NUL-terminated */
+	uint32_t bytes;
+	uint32_t name; /* into names, in lower case */
+};
+
+/* What the text functions want to know of an element's name: jsoup 1.16.1's tables, which
+ * PubFetcher's rules were written against. They hold for HTML and XML alike. */
+enum ing_name_flag {
+	ING_NAME_BLOCK = 1,    /* text before and after is divided */
+	ING_NAME_INLINE = 2,   /* "format as inline": wants a space behind a block before it */
+	ING_NAME_PRESERVE = 4, /* white space in it is kept */
+};
+
+struct ing_tree_name {
+	const char *text;
+	uint32_t bytes;
+	uint32_t local; /* offset of the part behind the first ':', or 0 */
+	uint32_t flags; /* enum ing_name_flag */
+	uint32_t lower; /* the same name in lower case; itself, if it is */
+};
+
+struct ing_tree {
+	struct ing_tree_node *nodes;
+	struct ing_tree_attr *attrs;
+	struct ing_tree_name *names;
+	uint32_t count, attr_count, name_count;
+	uint32_t element_count;     /* ordinals given, the document's included */
+	bool xml, quirks;           /* read as XML; HTML without a good doctype */
+	bool has_pseudo;            /* some node was raised by :matchText */
+	const char *encoding;       /* by which the page was read; static */
+	const char *url;            /* the page's own address as set, or NULL */
+	struct ing_tree_priv *priv; /* memory, intern table */
+};
+
+struct ing_tree *ing_tree_new(void);
+void ing_tree_free(struct ing_tree *t); /* NULL is fine */
+/* Empty but for the document; keeps at most a few megabytes of memory. */
+void ing_tree_clear(struct ing_tree *t);
+/* Bytes the tree holds, for measurements and limits. */
+size_t ing_tree_bytes(const struct ing_tree *t);
+
+/* Address of the page, from which links are read (link.h). Copied; NULL: unknown. */
+void ing_tree_set_url(struct ing_tree *t, const char *url);
+
+/* --- building: for html.c and xml.c. Names are interned (any case), strings copied into the tree
+ * unless `borrowed` (then they outlive the tree's page). Nodes are added in document order;
+ * ing_tree_close() closes the element opened last. False: too many nodes or attributes
+ * (2^31), or no memory. --- */
+uint32_t ing_tree_intern(struct ing_tree *t, const char *name, size_t bytes);
+bool ing_tree_open(struct ing_tree *t, uint32_t name);
+bool ing_tree_add_attr(
+	struct ing_tree *t, uint32_t name, const char *value, size_t bytes, bool borrowed);
+bool ing_tree_add_text(
+	struct ing_tree *t, enum ing_node_kind kind, const char *data, size_t bytes, bool borrowed);
+void ing_tree_close(struct ing_tree *t);
+void ing_tree_finish(struct ing_tree *t); /* closes what is open; the tree is ready */
+
+/* --- reading --- */
+
+static inline bool ing_tree_is_element(const struct ing_tree *t, ing_node n)
+{
+	return t->nodes[n].kind == ING_NODE_ELEMENT || t->nodes[n].pseudo;
+}
+
+/* The node whose name and attributes are n's: n, or for a pseudo element its parent. */
+static inline ing_node ing_tree_face(const struct ing_tree *t, ing_node n)
+{
+	return t->nodes[n].pseudo ? t->nodes[n].parent : n;
+}
+
+static inline ing_node ing_tree_first_child(const struct ing_tree *t, ing_node n)
+{
+	return t->nodes[n].end > n + 1 ? n + 1 : ING_NODE_NONE;
+}
+
+static inline ing_node ing_tree_next_sibling(const struct ing_tree *t, ing_node n)
+{
+	ing_node parent = t->nodes[n].parent;
+	return parent != ING_NODE_NONE && t->nodes[n].end < t->nodes[parent].end ? t->nodes[n].end
+										 : ING_NODE_NONE;
+}
+
+static inline bool ing_tree_contains(const struct ing_tree *t, ing_node ancestor, ing_node n)
+{
+	return n > ancestor && n < t->nodes[ancestor].end;
+}
+
+/* Name in lower case ("#root" for the document), of an element or pseudo element; "" otherwise. */
+const char *ing_tree_name(const struct ing_tree *t, ing_node n);
+/* Element (not pseudo) with that name, given in lower case. */
+bool ing_tree_is(const struct ing_tree *t, ing_node n, const char *name);
+/* Id of a name in lower case, or UINT32_MAX when the page has no such name. */
+uint32_t ing_tree_find_name(const struct ing_tree *t, const char *lower, size_t bytes);
+
+/* Value of an attribute (name in lower case): "" when it has none, NULL when there is no such
+ * attribute. ret_bytes may be NULL. */
+const char *ing_tree_attr(
+	const struct ing_tree *t, ing_node n, const char *name, size_t *ret_bytes);
+/* The same by the name's id. */
+const struct ing_tree_attr *ing_tree_attr_of(const struct ing_tree *t, ing_node n, uint32_t name);
+/* The value, taken as a list divided by HTML white space, holds `lower`, ASCII case aside. */
+bool ing_tree_attr_has_word(
+	const struct ing_tree *t, ing_node n, const char *name, const char *lower);
+
+/* The next element (not pseudo) behind n within root's subtree that has this name, in document
+ * order; begin with n == root. NONE at the end. Uses an index by name, so a walk over all elements
+ * of a name costs what they are, not what the page is. */
+ing_node ing_tree_next_named(
+	const struct ing_tree *t, ing_node n, ing_node root, const char *lower);
+
+/* The <body> (the first), or the document. */
+ing_node ing_tree_body(const struct ing_tree *t);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * xml.h - bytes of an XML document to a tree (tree.h), on libxml2, which only xml.c includes.
+ *
+ * Strict: what is not well-formed is an error with its position. No network, no DTD from outside,
+ * no entity but the five predefined ones, character references, and the HTML names that a
+ * document's own DOCTYPE cannot define (they become U+FFFD and are counted): expansion cannot
+ * multiply anything. Names keep their case as written; prefixes stay part of the name
+ * ("xlink:href"). Encoding: byte order mark, charset of the header, declaration, UTF-8. One thread
+ * at a time.
+ */
+#pragma once
+#include "common/base/error.h"
+#include "common/markup/tree.h"
+
+struct ing_xml_limits {
+	unsigned open_elements; /* nesting; deeper is an error */
+	size_t tree_bytes;      /* memory of the tree; more is an error */
+	unsigned cpu_ms;        /* of this thread; more is an error */
+};
+
+/* Parse into t, which is cleared first. On failure t holds what came before the error, a good tree:
+ * -SYNTAX (line and column in err), -TOO_DEEP, -TOO_BIG, -TIMEOUT. content_type: a Content-Type
+ * value or NULL. */
+int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
+	const struct ing_xml_limits *limits, struct ing_error *err) ING_MUST_CHECK;
