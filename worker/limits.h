@@ -30,3 +30,8 @@
 #define ING_MAX_TERMINAL_URL_BYTES 2048 /* PostgreSQL rows; longer URLs stay in the result only */
 #define ING_MAX_BASE_URL_BYTES                                                                     \
 	1500 /* base_url is part of an index key: a B-tree entry ends at 2,704 bytes */
+#define ING_MAX_XML_TREE_BYTES                                                                     \
+	((size_t)256 << 20) /* tree of an XML document: the largest articles are 20 MB of text */
+#define ING_MAX_RULES_CPU_MS 2000 /* all selectors of one page; the slowest honest ones take 5 */
+#define ING_MAX_SCRAPE_BYTES ((size_t)64 << 20) /* a page over this is not read, whatever is set   \
+						 */

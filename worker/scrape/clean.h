@@ -16,3 +16,5 @@ const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication);
 /* Description (the longest of the description metas) and the cleaned body, formatted, divided by an
  * empty line. */
 void ing_clean_text(const struct ing_view *v, bool publication, struct ing_buf *out);
+/* Words, divided by white space, of the whole body's text (text.h), cleaned or not. */
+uint32_t ing_clean_word_count(const struct ing_view *v);
