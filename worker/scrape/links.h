@@ -6,16 +6,9 @@
  * The table is part of struct ing_rules; immutable, any thread.
  */
 #pragma once
+#include "worker/scrape/kinds.h"
 #include "worker/scrape/rules.h"
 #include "worker/scrape/view.h"
-
-enum ing_link_kind {
-	ING_LINK_PDF,
-	ING_LINK_HTML,
-	ING_LINK_XML,
-	ING_LINK_COMPONENT,
-	ING_LINK_KINDS_
-};
 
 struct ing_link {
 	const char *url;       /* absolute http(s), at most ING_MAX_URL_BYTES; NULL: none */

@@ -7,16 +7,9 @@
  * ing_rules; immutable, any thread.
  */
 #pragma once
+#include "worker/scrape/kinds.h"
 #include "worker/scrape/rules.h"
 #include "worker/scrape/view.h"
-
-enum ing_wall {
-	ING_WALL_NONE,
-	ING_WALL_COOKIE,
-	ING_WALL_CAPTCHA,
-	ING_WALL_LOGIN,
-	ING_WALL_CHALLENGE
-};
 
 struct ing_sign {
 	enum ing_wall wall;
