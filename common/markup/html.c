@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes lexbor's HTML and encoding modules.
+ * The only file that includes lexbor's encoding module, and its HTML module but for html_fill.c.
  *
  * The limits are kept by standing between tokenizer and tree builder: lexbor calls us for every
  * token, we hand it on and then look at the tree builder's stacks. Returning NULL with a status
@@ -287,6 +287,8 @@ void ing_html_clear(struct ing_html *h)
 		lxb_html_parser_clean(h->doc->dom_document.parser);
 	h->dirty = false;
 	lxb_html_document_clean(h->doc);
+	/* lexbor leaves it at what the last page was. */
+	h->doc->dom_document.compat_mode = LXB_DOM_DOCUMENT_CMODE_NO_QUIRKS;
 }
 
 enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,

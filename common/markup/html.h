@@ -12,6 +12,7 @@
  */
 #pragma once
 #include "common/markup/dom.h"
+#include "common/markup/tree.h"
 
 struct ing_html;
 
@@ -44,3 +45,9 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 const struct ing_dom_node *ing_html_document(const struct ing_html *h);
 /* Name of the encoding by which the page was read, "UTF-8" and so on. Static. */
 const char *ing_html_encoding(const struct ing_html *h);
+
+/* Copy the page into t, which is cleared first and knows no URL then. Strings are borrowed from h:
+ * parse, clear and free of h end t's page too. The contents of <template> are children of it; what
+ * is inside <script> and <style> is ING_NODE_DATA; names are in lower case. At the tree's ceiling
+ * the rest of the page is left out. */
+void ing_html_fill(const struct ing_html *h, struct ing_tree *t);

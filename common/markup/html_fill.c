@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lexbor's tree to the flat one. This is done for every page, so names are looked up by lexbor's
+ * number for them: a table for those it knows, a small cache by pointer for the others.
+ */
+#include "common/markup/html.h"
+
+#include <lexbor/dom/dom.h>
+#include <lexbor/html/html.h>
+#include <lexbor/html/interfaces/template_element.h>
+
+#define CACHE_SLOTS 256 /* names unknown to lexbor: data-…, custom elements; a power of two */
+
+struct cached_name {
+	uintptr_t id; /* a pointer of lexbor's; 0: free */
+	uint32_t name;
+};
+
+struct filler {
+	struct ing_tree *t;
+	lexbor_hash_t *attrs;
+	uint32_t tags[LXB_TAG__LAST_ENTRY]; /* name + 1, or 0 */
+	uint32_t known_attrs[LXB_DOM_ATTR__LAST_ENTRY];
+	struct cached_name cache[CACHE_SLOTS]; /* of attributes */
+};
+
+static uint32_t tag_name(struct filler *f, lxb_tag_id_t id)
+{
+	if (id < LXB_TAG__LAST_ENTRY && f->tags[id] != 0)
+		return f->tags[id] - 1;
+	size_t bytes = 0;
+	const lxb_char_t *s = lxb_tag_name_by_id(id, &bytes);
+	uint32_t name = ing_tree_intern(f->t, s != NULL ? (const char *)s : "", bytes);
+	if (id < LXB_TAG__LAST_ENTRY)
+		f->tags[id] = name + 1;
+	return name;
+}
+
+static uint32_t attr_name(struct filler *f, lxb_dom_attr_id_t id)
+{
+	struct cached_name *c = &f->cache[(id ^ id >> 12) / 8 % CACHE_SLOTS];
+	if (id < LXB_DOM_ATTR__LAST_ENTRY) {
+		if (f->known_attrs[id] != 0)
+			return f->known_attrs[id] - 1;
+	} else if (c->id == id) {
+		return c->name;
+	}
+	const lxb_dom_attr_data_t *data = lxb_dom_attr_data_by_id(f->attrs, id);
+	uint32_t name = data != NULL ? ing_tree_intern(f->t,
+					       (const char *)lexbor_hash_entry_str(&data->entry),
+					       data->entry.length)
+				     : ing_tree_intern(f->t, "", 0);
+	if (id < LXB_DOM_ATTR__LAST_ENTRY)
+		f->known_attrs[id] = name + 1;
+	else
+		*c = (struct cached_name){id, name};
+	return name;
+}
+
+static bool add_element(struct filler *f, const lxb_dom_node_t *n)
+{
+	if (!ing_tree_open(f->t, tag_name(f, n->local_name)))
+		return false;
+	const lxb_dom_element_t *e = (const void *)n;
+	for (const lxb_dom_attr_t *a = e->first_attr; a != NULL; a = a->next) {
+		/* With its prefix: the qualified name is there only where it differs. */
+		uint32_t name = attr_name(
+			f, a->qualified_name != 0 ? a->qualified_name : a->node.local_name);
+		const lexbor_str_t *v = a->value;
+		bool empty = v == NULL || v->data == NULL;
+		if (!ing_tree_add_attr(f->t, name, empty ? "" : (const char *)v->data,
+			    empty ? 0 : v->length, true))
+			return false;
+	}
+	return true;
+}
+
+static enum ing_node_kind kind_of(const lxb_dom_node_t *n)
+{
+	switch (n->type) {
+	case LXB_DOM_NODE_TYPE_TEXT: {
+		lxb_tag_id_t in = n->parent != NULL ? n->parent->local_name : LXB_TAG__UNDEF;
+		return in == LXB_TAG_SCRIPT || in == LXB_TAG_STYLE ? ING_NODE_DATA : ING_NODE_TEXT;
+	}
+	case LXB_DOM_NODE_TYPE_CDATA_SECTION:
+		return ING_NODE_CDATA;
+	case LXB_DOM_NODE_TYPE_COMMENT:
+		return ING_NODE_COMMENT;
+	default:
+		return ING_NODE_OTHER;
+	}
+}
+
+static bool add_node(struct filler *f, const lxb_dom_node_t *n)
+{
+	if (n->type == LXB_DOM_NODE_TYPE_ELEMENT)
+		return add_element(f, n);
+	enum ing_node_kind kind = kind_of(n);
+	if (kind == ING_NODE_OTHER)
+		return ing_tree_add_text(f->t, kind, "", 0, true);
+	const lexbor_str_t *s = &((const lxb_dom_character_data_t *)(const void *)n)->data;
+	return ing_tree_add_text(f->t, kind, s->data != NULL ? (const char *)s->data : "",
+		s->data != NULL ? s->length : 0, true);
+}
+
+/* A template's children are in a document of their own. */
+static const lxb_dom_node_t *first_child(const lxb_dom_node_t *n)
+{
+	if (n->type != LXB_DOM_NODE_TYPE_ELEMENT)
+		return NULL;
+	if (n->local_name == LXB_TAG_TEMPLATE && n->ns == LXB_NS_HTML) {
+		const lxb_dom_document_fragment_t *content =
+			((const lxb_html_template_element_t *)(const void *)n)->content;
+		if (content != NULL && content->node.first_child != NULL)
+			return content->node.first_child;
+	}
+	return n->first_child;
+}
+
+/* The element that was opened when its child n was reached, or the document. */
+static const lxb_dom_node_t *parent_of(const lxb_dom_node_t *n)
+{
+	const lxb_dom_node_t *parent = n->parent;
+	if (parent != NULL && parent->type == LXB_DOM_NODE_TYPE_DOCUMENT_FRAGMENT)
+		parent = &((const lxb_dom_document_fragment_t *)(const void *)parent)->host->node;
+	return parent;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+void ing_html_fill(const struct ing_html *h, struct ing_tree *t)
+{
+	const lxb_dom_node_t *top = (const void *)ing_html_document(h);
+	const lxb_dom_document_t *doc = (const void *)top;
+	struct filler f = {.t = t, .attrs = doc->attrs};
+	ing_tree_clear(t);
+	t->encoding = ing_html_encoding(h);
+	t->quirks = doc->compat_mode == LXB_DOM_DOCUMENT_CMODE_QUIRKS;
+
+	const lxb_dom_node_t *n = top->first_child;
+	while (n != NULL && add_node(&f, n)) {
+		const lxb_dom_node_t *child = first_child(n);
+		if (child != NULL) {
+			n = child;
+			continue;
+		}
+		if (n->type == LXB_DOM_NODE_TYPE_ELEMENT)
+			ing_tree_close(t);
+		while (n->next == NULL) {
+			n = parent_of(n);
+			if (n == NULL || n == top)
+				break;
+			ing_tree_close(t);
+		}
+		n = n != NULL && n != top ? n->next : NULL;
+	}
+	ing_tree_finish(t);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What an element's name means for its text: a constant table, sorted for a binary search. It is
+ * asked once for each distinct name of a page.
+ */
+#include "common/markup/tree_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST 10 /* bytes of the longest name below */
+
+#define B ING_NAME_BLOCK
+#define I ING_NAME_INLINE
+#define P ING_NAME_PRESERVE
+
+/* A name that is not here is neither block nor inline. */
+static const struct entry {
+	char name[LONGEST + 1];
+	uint8_t flags;
+} table[] = {
+	{"a", I},
+	{"abbr", I},
+	{"acronym", I},
+	{"address", B | I},
+	{"applet", B},
+	{"area", I},
+	{"article", B},
+	{"aside", B},
+	{"audio", B},
+	{"b", I},
+	{"base", I},
+	{"basefont", I},
+	{"bdi", I},
+	{"bdo", I},
+	{"bgsound", I},
+	{"big", I},
+	{"blockquote", B},
+	{"body", B},
+	{"br", I},
+	{"button", I},
+	{"canvas", B},
+	{"caption", B},
+	{"center", B},
+	{"cite", I},
+	{"code", I},
+	{"col", B},
+	{"colgroup", B},
+	{"command", I},
+	{"data", I},
+	{"datalist", I},
+	{"dd", B},
+	{"del", B | I},
+	{"details", B},
+	{"device", I},
+	{"dfn", I},
+	{"dir", B},
+	{"div", B},
+	{"dl", B},
+	{"dt", B},
+	{"em", I},
+	{"embed", I},
+	{"fieldset", B},
+	{"figcaption", B},
+	{"figure", B},
+	{"font", I},
+	{"footer", B},
+	{"form", B},
+	{"frame", B},
+	{"frameset", B},
+	{"h1", B | I},
+	{"h2", B | I},
+	{"h3", B | I},
+	{"h4", B | I},
+	{"h5", B | I},
+	{"h6", B | I},
+	{"head", B},
+	{"header", B},
+	{"hgroup", B},
+	{"hr", B},
+	{"html", B},
+	{"i", I},
+	{"iframe", I},
+	{"img", I},
+	{"input", I},
+	{"ins", B | I},
+	{"kbd", I},
+	{"keygen", I},
+	{"label", I},
+	{"legend", I},
+	{"li", B | I},
+	{"link", B},
+	{"listing", B},
+	{"main", B},
+	{"map", I},
+	{"mark", I},
+	{"marquee", B},
+	{"math", B},
+	{"menu", B},
+	{"menuitem", I},
+	{"meta", B},
+	{"meter", I},
+	{"nav", B},
+	{"nobr", I},
+	{"noframes", B},
+	{"noscript", B},
+	{"object", I},
+	{"ol", B},
+	{"optgroup", I},
+	{"option", I},
+	{"output", I},
+	{"p", B | I},
+	{"param", I},
+	{"plaintext", B | P},
+	{"pre", B | I | P},
+	{"progress", I},
+	{"q", I},
+	{"rb", I},
+	{"rp", I},
+	{"rt", I},
+	{"rtc", I},
+	{"ruby", I},
+	{"s", I},
+	{"samp", I},
+	{"script", B | I},
+	{"section", B},
+	{"select", I},
+	{"small", I},
+	{"source", I},
+	{"span", I},
+	{"strike", I},
+	{"strong", I},
+	{"style", B | I},
+	{"sub", I},
+	{"summary", I},
+	{"sup", I},
+	{"svg", B},
+	{"table", B},
+	{"tbody", B},
+	{"td", B | I},
+	{"template", B},
+	{"textarea", I | P},
+	{"tfoot", B},
+	{"th", B | I},
+	{"thead", B},
+	{"time", I},
+	{"title", B | I | P},
+	{"tr", B},
+	{"track", I},
+	{"tt", I},
+	{"u", I},
+	{"ul", B},
+	{"var", I},
+	{"video", B},
+	{"wbr", I},
+};
+
+static int compare_name(const void *a, const void *b)
+{
+	return strcmp(a, ((const struct entry *)b)->name);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+uint32_t ing_tree_name_flags(const char *lower, size_t bytes)
+{
+	char name[LONGEST + 1];
+	if (bytes > LONGEST)
+		return 0;
+	memcpy(name, lower, bytes);
+	name[bytes] = '\0';
+	const struct entry *e =
+		bsearch(name, table, ING_ARRAY_LEN(table), sizeof(table[0]), compare_name);
+	return e != NULL ? e->flags : 0;
+}
