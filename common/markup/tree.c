@@ -533,6 +533,18 @@ ing_node ing_tree_next_named(const struct ing_tree *t, ing_node n, ing_node root
 	return low < end && list[low] < t->nodes[root].end ? list[low] : ING_NODE_NONE;
 }
 
+const ing_node *ing_tree_named(const struct ing_tree *t, uint32_t name, uint32_t *ret_count)
+{
+	*ret_count = 0;
+	if (name >= t->name_count)
+		return NULL;
+	if (!t->priv->has_index)
+		make_index(t);
+	uint32_t from = t->priv->name_first[name], to = t->priv->name_first[name + 1];
+	*ret_count = to - from;
+	return to > from ? t->priv->by_name + from : NULL;
+}
+
 ing_node ing_tree_body(const struct ing_tree *t)
 {
 	ing_node body = ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "body");

@@ -66,6 +66,10 @@ enum ing_name_flag {
 	ING_NAME_BLOCK = 1,    /* text before and after is divided */
 	ING_NAME_INLINE = 2,   /* "format as inline": wants a space behind a block before it */
 	ING_NAME_PRESERVE = 4, /* white space in it is kept */
+	ING_NAME_BREAK = 8,    /* <br> */
+	/* For formatted text: an empty line around it; white space kept (not in <title>). */
+	ING_NAME_MARGIN = 16,
+	ING_NAME_VERBATIM = 32,
 };
 
 struct ing_tree_name {
@@ -164,6 +168,10 @@ bool ing_tree_attr_has_word(
  * of a name costs what they are, not what the page is. */
 ing_node ing_tree_next_named(
 	const struct ing_tree *t, ing_node n, ing_node root, const char *lower);
+
+/* All elements (not pseudo) of the name with that id, in document order; NULL and 0 when there are
+ * none. Borrowed until the tree is cleared. */
+const ing_node *ing_tree_named(const struct ing_tree *t, uint32_t name, uint32_t *ret_count);
 
 /* The <body> (the first), or the document. */
 ing_node ing_tree_body(const struct ing_tree *t);
