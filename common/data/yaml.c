@@ -3,6 +3,10 @@
  * The tree is built from libyaml's events, not from its own document loader, which follows aliases
  * without bound and forgets the style of scalars. Open lists and maps are kept in an array of fixed
  * size, so hostile nesting costs nothing.
+ *
+ * An alias becomes a copy of the node that it names, with the same items: memory grows by one node,
+ * and the number of nodes that a walk would meet is counted as if they had been written out. So no
+ * walk is longer than the limit, and no bomb is built.
  */
 #include "common/data/yaml.h"
 
@@ -10,17 +14,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 #include <yaml.h>
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
+#include "common/base/report.h"
 #include "common/base/utf8.h"
 
 #define MAX_POSITION 1000000000 /* of a line or column, so that it fits an int */
 
 struct ing_yaml {
 	struct ing_arena arena;
-	struct ing_yaml_node *root;
+	struct ing_yaml_node **roots;
+	size_t count, cap;
+};
+
+/* What an anchor (&name) names; whole once its end has come. */
+struct anchor {
+	UT_hash_handle hh;
+	const char *name;
+	const struct ing_yaml_node *node; /* NULL: its end has not come yet */
+	size_t nodes;                     /* that a walk of it meets */
+	int depth;                        /* lists and maps within one another */
 };
 
 /* A list or map whose end has not come yet. */
@@ -28,6 +44,10 @@ struct open {
 	struct ing_yaml_node *node;
 	struct ing_yaml_node *last; /* item, or key */
 	bool key_waits;             /* map: last has no value yet */
+	bool merges;                /* map: has a key << */
+	struct anchor *anchor;      /* of it; NULL: none */
+	size_t nodes_before;
+	int depth; /* of what is in it */
 };
 
 struct builder {
@@ -35,6 +55,8 @@ struct builder {
 	const struct ing_yaml_limits *limits;
 	struct ing_yaml *doc;
 	struct ing_error *err;
+	struct ing_report *report; /* of a stream; NULL: a configuration, which is read strictly */
+	struct anchor *anchors;    /* of the document being read */
 	size_t nodes;
 	int depth;
 	struct open stack[ING_YAML_MAX_DEPTH];
@@ -47,8 +69,10 @@ static int position(size_t zero_based)
 
 static int fail_at(struct builder *b, enum ing_fail code, int line, int column, const char *text)
 {
-	return ing_error_at(
-		b->err, code, line, column, "%s:%d:%d: %s", b->name, line, column, text);
+	if (b->report == NULL)
+		return ing_error_at(
+			b->err, code, line, column, "%s:%d:%d: %s", b->name, line, column, text);
+	return ing_error_at(b->err, code, line, column, "%s", text);
 }
 
 static int fail_at_mark(struct builder *b, enum ing_fail code, yaml_mark_t mark, const char *text)
@@ -56,11 +80,16 @@ static int fail_at_mark(struct builder *b, enum ing_fail code, yaml_mark_t mark,
 	return fail_at(b, code, position(mark.line), position(mark.column), text);
 }
 
+static bool is_merge_key(const struct ing_yaml_node *key)
+{
+	return key->plain && strcmp(key->text, "<<") == 0;
+}
+
 /* Hang a node into the innermost open list or map, or make it the root. */
 static int attach_node(struct builder *b, struct ing_yaml_node *node)
 {
 	if (b->depth == 0) {
-		b->doc->root = node;
+		b->doc->roots[b->doc->count++] = node;
 		return 0;
 	}
 	struct open *in = &b->stack[b->depth - 1];
@@ -74,6 +103,7 @@ static int attach_node(struct builder *b, struct ing_yaml_node *node)
 			return fail_at(b, ING_FAIL_INVALID, node->line, node->column,
 				"a key must be a text");
 		in->key_waits = true;
+		in->merges = in->merges || is_merge_key(node);
 	}
 	if (in->last == NULL)
 		in->node->first = node;
@@ -98,20 +128,63 @@ static struct ing_yaml_node *new_node(
 	return node;
 }
 
+/* A name for the node to come, if it has one. In place of an earlier one of the same name. */
+static struct anchor *name_anchor(struct builder *b, const yaml_char_t *name)
+{
+	struct anchor *a = NULL;
+	if (name == NULL || b->report == NULL)
+		return NULL; /* without aliases a name does no harm */
+	HASH_FIND_STR(b->anchors, (const char *)name, a);
+	if (a == NULL) {
+		a = ing_arena_alloc(&b->doc->arena, sizeof(*a));
+		a->name = ing_arena_strdup(&b->doc->arena, (const char *)name);
+		HASH_ADD_KEYPTR(hh, b->anchors, a->name, strlen(a->name), a);
+	}
+	a->node = NULL;
+	return a;
+}
+
+static char quote_of(yaml_scalar_style_t style)
+{
+	switch (style) {
+	case YAML_SINGLE_QUOTED_SCALAR_STYLE:
+		return '\'';
+	case YAML_DOUBLE_QUOTED_SCALAR_STYLE:
+		return '"';
+	case YAML_LITERAL_SCALAR_STYLE:
+	case YAML_FOLDED_SCALAR_STYLE:
+		return '|';
+	default:
+		return '\0';
+	}
+}
+
 static int add_scalar(struct builder *b, const yaml_event_t *ev)
 {
 	struct ing_yaml_node *node = new_node(b, ING_YAML_SCALAR, ev);
 	if (node == NULL)
 		return -ING_FAIL_TOO_BIG;
 	node->plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	node->quote = quote_of(ev->data.scalar.style);
+	node->end_line = position(ev->end_mark.line);
+	node->end_column = position(ev->end_mark.column);
 	node->bytes = ev->data.scalar.length;
 	node->text =
 		ing_arena_strndup(&b->doc->arena, (const char *)ev->data.scalar.value, node->bytes);
+	struct anchor *a = name_anchor(b, ev->data.scalar.anchor);
+	if (a != NULL) {
+		a->node = node;
+		a->nodes = 1;
+		a->depth = 0;
+	}
 	return attach_node(b, node);
 }
 
 static int open_node(struct builder *b, enum ing_yaml_kind kind, const yaml_event_t *ev)
 {
+	const yaml_char_t *name = kind == ING_YAML_MAP ? ev->data.mapping_start.anchor
+						       : ev->data.sequence_start.anchor;
+	size_t nodes_before = b->nodes;
 	struct ing_yaml_node *node = new_node(b, kind, ev);
 	if (node == NULL)
 		return -ING_FAIL_TOO_BIG;
@@ -119,41 +192,170 @@ static int open_node(struct builder *b, enum ing_yaml_kind kind, const yaml_even
 		return fail_at_mark(b, ING_FAIL_TOO_DEEP, ev->start_mark, "nested too deep");
 	int rc = attach_node(b, node);
 	if (rc == 0)
-		b->stack[b->depth++] = (struct open){.node = node};
+		b->stack[b->depth++] = (struct open){
+			.node = node, .anchor = name_anchor(b, name), .nodes_before = nodes_before};
 	return rc;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int add_alias(struct builder *b, const yaml_event_t *ev)
 {
-	const struct ing_yaml_node *x = *(const struct ing_yaml_node *const *)a;
-	const struct ing_yaml_node *y = *(const struct ing_yaml_node *const *)b;
-	int order = memcmp(x->text, y->text, ING_MIN(x->bytes, y->bytes));
-	if (order != 0)
-		return order;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	return x->line != y->line ? x->line - y->line : x->column - y->column;
+	struct anchor *a = NULL;
+	HASH_FIND_STR(b->anchors, (const char *)ev->data.alias.anchor, a);
+	if (a == NULL)
+		return fail_at_mark(b, ING_FAIL_INVALID, ev->start_mark,
+			"an alias (\"*\") of something that was not named before");
+	if (a->node == NULL)
+		return fail_at_mark(b, ING_FAIL_INVALID, ev->start_mark,
+			"an alias (\"*\") inside what it stands for");
+	if (a->nodes > b->limits->nodes - b->nodes)
+		return fail_at_mark(b, ING_FAIL_TOO_BIG, ev->start_mark,
+			"too many values, once the aliases are written out");
+	if (a->depth > b->limits->depth - b->depth)
+		return fail_at_mark(b, ING_FAIL_TOO_DEEP, ev->start_mark, "nested too deep");
+	struct ing_yaml_node *node = ing_arena_alloc(&b->doc->arena, sizeof(*node));
+	*node = *a->node;
+	node->next = NULL;
+	node->value = NULL;
+	b->nodes += a->nodes;
+	if (b->depth > 0)
+		b->stack[b->depth - 1].depth = ING_MAX(b->stack[b->depth - 1].depth, a->depth);
+	return attach_node(b, node);
 }
 
-static int check_keys(struct builder *b, const struct ing_yaml_node *map)
+/* An entry of a map whose end has come. */
+struct entry {
+	const struct ing_yaml_node *key;
+	size_t index;
+	bool merged; /* came in by a << */
+	bool dropped;
+};
+
+struct entries {
+	struct entry *items;
+	size_t count, cap;
+};
+
+static void add_entry(struct entries *es, const struct ing_yaml_node *key, bool merged)
 {
-	if (map->count < 2)
-		return 0;
-	const struct ing_yaml_node **keys = ing_alloc(map->count * sizeof(*keys));
-	size_t n = 0;
-	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next)
-		keys[n++] = key;
-	qsort(keys, n, sizeof(*keys), compare_keys);
-	int rc = 0;
-	for (size_t i = 1; i < n && rc == 0; i++) {
-		const struct ing_yaml_node *was = keys[i - 1];
-		const struct ing_yaml_node *is = keys[i];
-		if (was->bytes == is->bytes && memcmp(was->text, is->text, is->bytes) == 0)
-			rc = ing_error_at(b->err, ING_FAIL_INVALID, is->line, is->column,
-				"%s:%d:%d: key \"%.100s\" was given before, at %d:%d", b->name,
-				is->line, is->column, is->text, was->line, was->column);
+	if (es->count == es->cap) {
+		es->cap = es->cap == 0 ? 16 : es->cap * 2;
+		es->items = ing_realloc(es->items, es->cap * sizeof(*es->items));
 	}
-	free(keys);
+	es->items[es->count] = (struct entry){.key = key, .index = es->count, .merged = merged};
+	es->count++;
+}
+
+static int add_merged(struct builder *b, const struct ing_yaml_node *from, struct entries *es)
+{
+	const struct ing_yaml_node *map = from->kind == ING_YAML_LIST ? from->first : from;
+	for (; map != NULL; map = from->kind == ING_YAML_LIST ? map->next : NULL) {
+		if (map->kind != ING_YAML_MAP)
+			return fail_at(b, ING_FAIL_INVALID, map->line, map->column,
+				"<< needs a map, or a list of maps");
+		for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next)
+			add_entry(es, key, true);
+	}
+	return 0;
+}
+
+/* By text; of the same text, those of the map itself before merged ones, then in their order. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+	int order = memcmp(x->key->text, y->key->text, ING_MIN(x->key->bytes, y->key->bytes));
+	if (order != 0)
+		return order;
+	if (x->key->bytes != y->key->bytes)
+		return x->key->bytes < y->key->bytes ? -1 : 1;
+	if (x->merged != y->merged)
+		return x->merged ? 1 : -1;
+	return x->index < y->index ? -1 : 1;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+	return x->index < y->index ? -1 : 1;
+}
+
+/* Two neighbours, sorted, have the same key: refuse that, or drop one. Of the map's own the last
+ * counts, of merged ones the first, and own before merged. */
+static int settle_pair(struct builder *b, struct entry *was, struct entry *is)
+{
+	if (b->report == NULL)
+		return ing_error_at(b->err, ING_FAIL_INVALID, is->key->line, is->key->column,
+			"%s:%d:%d: key \"%.100s\" was given before, at %d:%d", b->name,
+			is->key->line, is->key->column, is->key->text, was->key->line,
+			was->key->column);
+	if (is->merged) {
+		/* Swapped, so that the one that counts is the neighbour of the next. */
+		struct entry winner = *was;
+		*was = *is;
+		was->dropped = true;
+		*is = winner;
+		return 0;
+	}
+	was->dropped = true;
+	ing_report_warning(b->report, b->name, was->key->line, was->key->column,
+		"key \"%.100s\" comes again at %d:%d, which counts", was->key->text, is->key->line,
+		is->key->column);
+	return 0;
+}
+
+/* The map's items anew, without those dropped. Keys are copied, since merged ones stand in another
+ * map too. */
+static void relink_map(struct builder *b, struct ing_yaml_node *map, struct entries *es)
+{
+	struct ing_yaml_node *last = NULL;
+	qsort(es->items, es->count, sizeof(*es->items), compare_places);
+	map->first = NULL;
+	map->count = 0;
+	for (size_t i = 0; i < es->count; i++) {
+		if (es->items[i].dropped)
+			continue;
+		struct ing_yaml_node *key = ing_arena_alloc(&b->doc->arena, sizeof(*key));
+		*key = *es->items[i].key;
+		key->next = NULL;
+		if (last == NULL)
+			map->first = key;
+		else
+			last->next = key;
+		last = key;
+		map->count++;
+	}
+}
+
+/* Merges, and keys that come twice. */
+static int settle_keys(struct builder *b, struct ing_yaml_node *map, bool merges)
+{
+	struct entries es = {0};
+	bool changed = merges;
+	int rc = 0;
+	if (map->count < 2 && !merges)
+		return 0;
+	for (const struct ing_yaml_node *key = map->first; key != NULL && rc == 0;
+		key = key->next) {
+		if (merges && is_merge_key(key))
+			rc = add_merged(b, key->value, &es);
+		else
+			add_entry(&es, key, false);
+	}
+	if (rc == 0 && es.count > 1)
+		qsort(es.items, es.count, sizeof(*es.items), compare_entries);
+	for (size_t i = 1; i < es.count && rc == 0; i++) {
+		struct entry *was = &es.items[i - 1];
+		struct entry *is = &es.items[i];
+		if (was->key->bytes != is->key->bytes ||
+			memcmp(was->key->text, is->key->text, is->key->bytes) != 0)
+			continue;
+		changed = true;
+		rc = settle_pair(b, was, is);
+	}
+	if (rc == 0 && changed)
+		relink_map(b, map, &es);
+	free(es.items);
 	return rc;
 }
 
@@ -161,8 +363,18 @@ static int close_node(struct builder *b)
 {
 	ing_must(b->depth > 0);
 	b->depth--;
-	const struct ing_yaml_node *node = b->stack[b->depth].node;
-	return node->kind == ING_YAML_MAP ? check_keys(b, node) : 0;
+	struct open *was = &b->stack[b->depth];
+	if (b->depth > 0)
+		b->stack[b->depth - 1].depth =
+			ING_MAX(b->stack[b->depth - 1].depth, was->depth + 1);
+	if (was->anchor != NULL) {
+		was->anchor->node = was->node;
+		was->anchor->nodes = b->nodes - was->nodes_before;
+		was->anchor->depth = was->depth + 1;
+	}
+	if (was->node->kind != ING_YAML_MAP)
+		return 0;
+	return settle_keys(b, was->node, was->merges && b->report != NULL);
 }
 
 static bool has_tag(const yaml_event_t *ev)
@@ -179,6 +391,22 @@ static bool has_tag(const yaml_event_t *ev)
 	}
 }
 
+static int begin_document(struct builder *b, const yaml_event_t *ev)
+{
+	struct ing_yaml *doc = b->doc;
+	if (b->report == NULL && doc->count > 0)
+		return fail_at_mark(
+			b, ING_FAIL_UNSUPPORTED, ev->start_mark, "a second document begins here");
+	/* Bytes alone can make documents by the million. */
+	if (b->report != NULL && ++b->nodes > b->limits->nodes)
+		return fail_at_mark(b, ING_FAIL_TOO_BIG, ev->start_mark, "too many documents");
+	if (doc->count == doc->cap) {
+		doc->cap = doc->cap == 0 ? 4 : doc->cap * 2;
+		doc->roots = ing_realloc(doc->roots, doc->cap * sizeof(*doc->roots));
+	}
+	return 0;
+}
+
 static int take_event(struct builder *b, const yaml_event_t *ev)
 {
 	if (has_tag(ev))
@@ -186,12 +414,15 @@ static int take_event(struct builder *b, const yaml_event_t *ev)
 			"tags (\"!\") are not supported here");
 	switch (ev->type) {
 	case YAML_ALIAS_EVENT:
-		return fail_at_mark(b, ING_FAIL_UNSUPPORTED, ev->start_mark,
-			"aliases (\"*\") are not supported here");
+		if (b->report == NULL)
+			return fail_at_mark(b, ING_FAIL_UNSUPPORTED, ev->start_mark,
+				"aliases (\"*\") are not supported here");
+		return add_alias(b, ev);
 	case YAML_DOCUMENT_START_EVENT:
-		return b->doc->root == NULL ? 0
-					    : fail_at_mark(b, ING_FAIL_UNSUPPORTED, ev->start_mark,
-						      "a second document begins here");
+		return begin_document(b, ev);
+	case YAML_DOCUMENT_END_EVENT:
+		HASH_CLEAR(hh, b->anchors);
+		return 0;
 	case YAML_SCALAR_EVENT:
 		return add_scalar(b, ev);
 	case YAML_SEQUENCE_START_EVENT:
@@ -256,7 +487,29 @@ static int build_tree(struct builder *b, const char *text, size_t bytes)
 		yaml_event_delete(&ev);
 	}
 	yaml_parser_delete(&ps);
+	HASH_CLEAR(hh, b->anchors);
 	return rc;
+}
+
+static struct ing_yaml *new_stream(void)
+{
+	struct ing_yaml *doc = ing_alloc(sizeof(*doc));
+	ing_arena_init(&doc->arena);
+	return doc;
+}
+
+static void add_empty_root(struct ing_yaml *doc)
+{
+	doc->roots = ing_realloc(doc->roots, sizeof(*doc->roots));
+	doc->roots[0] = ing_arena_alloc(&doc->arena, sizeof(*doc->roots[0]));
+	*doc->roots[0] = (struct ing_yaml_node){.kind = ING_YAML_SCALAR,
+		.plain = true,
+		.line = 1,
+		.column = 1,
+		.end_line = 1,
+		.end_column = 1,
+		.text = ""};
+	doc->count = 1;
 }
 
 static int read_file(
@@ -306,21 +559,75 @@ int ing_yaml_parse(const char *name, const char *text, size_t bytes,
 	if (bytes > limits->bytes)
 		return ing_error_set(
 			err, ING_FAIL_TOO_BIG, "%s: larger than %zu bytes", name, limits->bytes);
-	struct ing_yaml *doc = ing_alloc(sizeof(*doc));
-	ing_arena_init(&doc->arena);
+	struct ing_yaml *doc = new_stream();
 	struct builder b = {.name = name, .limits = limits, .doc = doc, .err = err};
 	int rc = build_tree(&b, text, bytes);
 	if (rc != 0) {
 		ing_yaml_free(doc);
 		return rc;
 	}
-	if (doc->root == NULL) {
-		doc->root = ing_arena_alloc(&doc->arena, sizeof(*doc->root));
-		*doc->root = (struct ing_yaml_node){
-			.kind = ING_YAML_SCALAR, .plain = true, .line = 1, .column = 1, .text = ""};
-	}
+	if (doc->count == 0)
+		add_empty_root(doc);
 	*ret = doc;
 	return 0;
+}
+
+struct ing_yaml *ing_yaml_stream_parse(const char *name, const char *text, size_t bytes,
+	const struct ing_yaml_limits *limits, struct ing_report *report)
+{
+	struct ing_error err = {0};
+	ing_must(limits->depth >= 0 && limits->depth <= ING_YAML_MAX_DEPTH);
+	if (bytes > limits->bytes) {
+		ing_report_error(report, name, 0, 0, "larger than %zu bytes", limits->bytes);
+		return NULL;
+	}
+	struct ing_yaml *doc = new_stream();
+	struct builder b = {
+		.name = name, .limits = limits, .doc = doc, .err = &err, .report = report};
+	if (build_tree(&b, text, bytes) == 0)
+		return doc;
+	ing_report_error(report, name, err.line, err.column, "%s", err.msg);
+	ing_yaml_free(doc);
+	return NULL;
+}
+
+size_t ing_yaml_stream_count(const struct ing_yaml *stream)
+{
+	return stream->count;
+}
+
+const struct ing_yaml_node *ing_yaml_stream_get(const struct ing_yaml *stream, size_t i)
+{
+	ing_must(i < stream->count);
+	return stream->roots[i];
+}
+
+void ing_yaml_position(
+	const struct ing_yaml_node *scalar, int character, int *ret_line, int *ret_column)
+{
+	*ret_line = scalar->line;
+	*ret_column = scalar->column;
+	if (scalar->kind != ING_YAML_SCALAR || scalar->quote == '|' ||
+		scalar->end_line != scalar->line || character < 1)
+		return;
+	int marks = scalar->quote != '\0' ? 1 : 0;
+	int length = 0;         /* of the text */
+	int doubled = 0;        /* '' for ' in single quotes: in all */
+	int doubled_before = 0; /* and before the character */
+	for (size_t i = 0; i < scalar->bytes; i++) {
+		if (((unsigned char)scalar->text[i] & 0xc0) == 0x80)
+			continue;
+		length++;
+		if (scalar->quote != '\'' || scalar->text[i] != '\'')
+			continue;
+		doubled++;
+		if (length < character)
+			doubled_before++;
+	}
+	/* Anything but the text and its quotes is escapes: no telling where which stands. */
+	if (scalar->end_column - scalar->column != length + doubled + 2 * marks)
+		return;
+	*ret_column += marks + ING_MIN(character - 1, length) + doubled_before;
 }
 
 int ing_yaml_load(const char *path, const struct ing_yaml_limits *limits, struct ing_yaml **ret,
@@ -346,12 +653,14 @@ void ing_yaml_free(struct ing_yaml *doc)
 	if (doc == NULL)
 		return;
 	ing_arena_done(&doc->arena);
+	free(doc->roots);
 	free(doc);
 }
 
 const struct ing_yaml_node *ing_yaml_root(const struct ing_yaml *doc)
 {
-	return doc->root;
+	ing_must(doc->count > 0);
+	return doc->roots[0];
 }
 
 const struct ing_yaml_node *ing_yaml_get(const struct ing_yaml_node *map, const char *key)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An array of lines with a ceiling. Warnings may take half of it at most, so that no number of them
+ * hides the errors.
+ */
+#include "common/base/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TEXT_BYTES 1000
+
+/* What a line is sorted by. */
+struct sort_key {
+	size_t file;  /* place of its file's first mention */
+	size_t index; /* its own place: equal ones keep their order */
+	struct ing_report_line line;
+};
+
+static bool has_room(const struct ing_report *r, bool warning)
+{
+	size_t kept_warnings = 0;
+	if (!warning)
+		return r->count < ING_REPORT_MAX_LINES;
+	for (size_t i = 0; i < r->count; i++)
+		kept_warnings += r->lines[i].warning;
+	return kept_warnings < ING_REPORT_MAX_LINES / 2 && r->count < ING_REPORT_MAX_LINES;
+}
+
+ING_PRINTF(6, 0)
+static void add_line(struct ing_report *r, bool warning, const char *file, int line, int column,
+	const char *fmt, va_list ap)
+{
+	char text[MAX_TEXT_BYTES];
+	if (warning)
+		r->warnings++;
+	else
+		r->errors++;
+	if (!has_room(r, warning))
+		return;
+	if (r->count == r->cap) {
+		r->cap = r->cap == 0 ? 16 : r->cap * 2;
+		r->lines = ing_realloc(r->lines, r->cap * sizeof(*r->lines));
+	}
+	vsnprintf(text, sizeof(text), fmt, ap);
+	r->lines[r->count++] = (struct ing_report_line){.warning = warning,
+		.file = ing_strdup(file),
+		.line = line,
+		.column = column,
+		.text = ing_strdup(text)};
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct sort_key *x = a;
+	const struct sort_key *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->line.line != y->line.line)
+		return x->line.line < y->line.line ? -1 : 1;
+	if (x->line.column != y->line.column)
+		return x->line.column < y->line.column ? -1 : 1;
+	return x->index < y->index ? -1 : 1;
+}
+
+/* "FILE:LINE:COLUMN: TEXT", with what is known of it. */
+static int format_line(const struct ing_report_line *l, char *to, size_t bytes)
+{
+	if (l->line == 0)
+		return snprintf(to, bytes, "%s: %s", l->file, l->text);
+	return snprintf(to, bytes, "%s:%d:%d: %s", l->file, l->line, l->column, l->text);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+void ing_report_init(struct ing_report *r)
+{
+	*r = (struct ing_report){0};
+}
+
+void ing_report_done(struct ing_report *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		free((void *)(uintptr_t)r->lines[i].file);
+		free((void *)(uintptr_t)r->lines[i].text);
+	}
+	free(r->lines);
+	*r = (struct ing_report){0};
+}
+
+void ing_report_error(
+	struct ing_report *r, const char *file, int line, int column, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_line(r, false, file, line, column, fmt, ap);
+	va_end(ap);
+}
+
+void ing_report_warning(
+	struct ing_report *r, const char *file, int line, int column, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_line(r, true, file, line, column, fmt, ap);
+	va_end(ap);
+}
+
+void ing_report_sort(struct ing_report *r)
+{
+	if (r->count < 2)
+		return;
+	struct sort_key *keys = ing_alloc(r->count * sizeof(*keys));
+	for (size_t i = 0; i < r->count; i++) {
+		size_t first = 0;
+		while (strcmp(r->lines[first].file, r->lines[i].file) != 0)
+			first++;
+		keys[i] = (struct sort_key){.file = first, .index = i, .line = r->lines[i]};
+	}
+	qsort(keys, r->count, sizeof(*keys), compare_lines);
+	for (size_t i = 0; i < r->count; i++)
+		r->lines[i] = keys[i].line;
+	free(keys);
+}
+
+int ing_report_to_error(const struct ing_report *r, struct ing_error *err)
+{
+	char words[sizeof(err->msg)];
+	char line[MAX_TEXT_BYTES + 500];
+	const struct ing_report_line *first = NULL;
+	size_t used = 0;
+	size_t said = 0;
+	if (r->errors == 0)
+		return 0;
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->lines[i].warning)
+			continue;
+		int bytes = format_line(&r->lines[i], line, sizeof(line));
+		size_t room = sizeof(words) - used - sizeof("\n(1000000 more errors)");
+		if (first != NULL && (size_t)bytes + 1 > room)
+			break;
+		used += (size_t)snprintf(words + used, room, "%s%.*s", first != NULL ? "\n" : "",
+			(int)room - 2, line);
+		if (first == NULL)
+			first = &r->lines[i];
+		said++;
+	}
+	if (said < r->errors)
+		snprintf(words + used, sizeof(words) - used, "\n(%zu more error%s)",
+			r->errors - said, r->errors - said == 1 ? "" : "s");
+	ing_must(first != NULL);
+	return ing_error_at(err, ING_FAIL_CONFIG, first->line, first->column, "%s", words);
+}
