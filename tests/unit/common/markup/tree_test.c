@@ -199,17 +199,21 @@ static void test_names(void **state)
 		const char *name;
 		uint32_t flags;
 	} cases[] = {
-		{"p", ING_NAME_BLOCK | ING_NAME_INLINE},
+		{"p", ING_NAME_BLOCK | ING_NAME_INLINE | ING_NAME_MARGIN},
 		{"title", ING_NAME_BLOCK | ING_NAME_INLINE | ING_NAME_PRESERVE},
-		{"pre", ING_NAME_BLOCK | ING_NAME_INLINE | ING_NAME_PRESERVE},
-		{"plaintext", ING_NAME_BLOCK | ING_NAME_PRESERVE},
-		{"textarea", ING_NAME_INLINE | ING_NAME_PRESERVE},
+		{"pre", ING_NAME_BLOCK | ING_NAME_INLINE | ING_NAME_PRESERVE | ING_NAME_MARGIN |
+				ING_NAME_VERBATIM},
+		{"plaintext",
+			ING_NAME_BLOCK | ING_NAME_PRESERVE | ING_NAME_MARGIN | ING_NAME_VERBATIM},
+		{"textarea", ING_NAME_INLINE | ING_NAME_PRESERVE | ING_NAME_VERBATIM},
 		{"div", ING_NAME_BLOCK},
 		{"SPAN", ING_NAME_INLINE},
 		{"a", ING_NAME_INLINE},
 		{"Tbody", ING_NAME_BLOCK},
 		{"wbr", ING_NAME_INLINE},
 		{"address", ING_NAME_BLOCK | ING_NAME_INLINE},
+		{"br", ING_NAME_INLINE | ING_NAME_BREAK},
+		{"xmp", ING_NAME_MARGIN},
 		{"foo", 0},
 		{"blockquotes", 0},
 		{"dialog", 0},
