@@ -16,7 +16,10 @@
 	1000000 /* past it the text is not the document's but a scanner's                          \
 		 */
 #define ING_MAX_REPLY_BYTES                                                                        \
-	((size_t)16 << 20)        /* an examiner's reply: text and XMP of 4 MB each, and facts */
+	((size_t)16 << 20) /* an examiner's reply: text and XMP of 4 MB each, and facts */
+#define ING_MAX_BIBLIO_BYTES                                                                       \
+	((size_t)1 << 20) /* a page's bibliographic record as JSON; 1,000 references are 300 KB    \
+			   */
 #define ING_MAX_OPEN_ELEMENTS 512 /* HTML nesting past which a page is no longer parsed */
 #define ING_MAX_TAG_ATTRIBUTES                                                                     \
 	256 /* of one tag, further ones are dropped; real tags have 30 at most */
@@ -33,5 +36,6 @@
 #define ING_MAX_XML_TREE_BYTES                                                                     \
 	((size_t)256 << 20) /* tree of an XML document: the largest articles are 20 MB of text */
 #define ING_MAX_RULES_CPU_MS 2000 /* all selectors of one page; the slowest honest ones take 5 */
-#define ING_MAX_SCRAPE_BYTES ((size_t)64 << 20) /* a page over this is not read, whatever is set   \
-						 */
+#define ING_MAX_SCRAPE_BYTES                                                                       \
+	((size_t)64 << 20) /* a page over this is not read, whatever is set                        \
+			    */

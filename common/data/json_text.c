@@ -41,3 +41,26 @@ bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes)
 	}
 	return ing_buf_add_char(b, '"');
 }
+
+bool ing_json_is_shallow(const char *json, size_t bytes, int depth)
+{
+	int open = 0;
+	bool in_string = false;
+	for (size_t i = 0; i < bytes; i++) {
+		char c = json[i];
+		if (in_string) {
+			if (c == '\\')
+				i++;
+			else if (c == '"')
+				in_string = false;
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '{' || c == '[') {
+			if (++open > depth)
+				return false;
+		} else if (c == '}' || c == ']') {
+			open--;
+		}
+	}
+	return true;
+}

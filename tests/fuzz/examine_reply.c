@@ -34,12 +34,34 @@ static void check_pdf(const struct ing_pdf *pdf)
 	ing_must(isfinite(pdf->page0_width) && isfinite(pdf->page0_height));
 }
 
+static void check_link(const struct ing_page_link *link)
+{
+	check_text(link->url);
+	check_text(link->technique);
+	ing_must((link->url == NULL) == (link->technique == NULL));
+	ing_must(link->url == NULL || strncmp(link->url, "http", 4) == 0);
+	ing_must(link->url == NULL || strlen(link->url) <= ING_MAX_URL_BYTES);
+}
+
+static void check_page(const struct ing_page *page)
+{
+	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
+		check_link(&page->links[i]);
+	check_link(&page->next);
+	check_text(page->title);
+	check_text(page->wall_why);
+	check_text(page->site);
+	check_text(page->biblio_json);
+	ing_must(page->wall <= ING_WALL_CHALLENGE && page->use_count <= ING_MAX_USES);
+	for (uint32_t i = 0; i < page->use_count; i++)
+		ing_must(page->uses[i].kinds <= ING_USE_ALL);
+}
+
 static void check_findings(const struct ing_findings *f)
 {
 	ing_must(f->exam <= ING_EXAM_TIMEOUT && f->page.status <= ING_PAGE_TOO_DEEP);
 	check_text(f->detail);
-	check_text(f->page.next_url);
-	check_text(f->page.title);
+	check_page(&f->page);
 	ing_must(memchr(f->file.mimetype, '\0', sizeof(f->file.mimetype)) != NULL);
 	ing_must(strspn(f->file.sha1hex, "0123456789abcdef") == strlen(f->file.sha1hex));
 	check_pdf(&f->pdf);

@@ -110,8 +110,8 @@ static void extract_html(void *ctx, struct ing_buf *out)
 	json_object_set_new(o, "status", json_string(page_status(&f.page)));
 	json_object_set_new(o, "mimetype", json_string(f.file.mimetype));
 	json_object_set_new(o, "title", text_or_null(f.page.title));
-	json_object_set_new(o, "next_url", text_or_null(f.page.next_url));
-	json_object_set_new(o, "technique", text_or_null(f.page.next_technique));
+	json_object_set_new(o, "next_url", text_or_null(f.page.links[ING_LINK_PDF].url));
+	json_object_set_new(o, "technique", text_or_null(f.page.links[ING_LINK_PDF].technique));
 	print_json(o, out);
 	ing_document_body_done(&body);
 	ing_findings_done(&f);

@@ -25,12 +25,32 @@ void ing_pdf_done(struct ing_pdf *pdf)
 	*pdf = (struct ing_pdf){0};
 }
 
+static void free_link(struct ing_page_link *link)
+{
+	free(link->url);
+	free(link->technique);
+	free(link->stage);
+}
+
+void ing_page_done(struct ing_page *page)
+{
+	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
+		free_link(&page->links[i]);
+	free_link(&page->next);
+	free(page->title);
+	free(page->wall_why);
+	free(page->site);
+	free(page->platform);
+	free(page->scope);
+	free(page->biblio_json);
+	free(page->uses);
+	*page = (struct ing_page){0};
+}
+
 void ing_findings_done(struct ing_findings *f)
 {
 	free(f->detail);
-	free(f->page.next_url);
-	free(f->page.next_technique);
-	free(f->page.title);
+	ing_page_done(&f->page);
 	ing_pdf_done(&f->pdf);
 	*f = (struct ing_findings){0};
 }

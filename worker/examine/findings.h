@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "worker/scrape/kinds.h"
+#include "worker/scrape/uses.h"
 
 enum ing_want {             /* which parts are worth the time */
-	ING_WANT_LINKS = 1, /* parse HTML, find the next hop */
+	ING_WANT_LINKS = 1, /* parse HTML: what it says, where it leads, whether it is a wall */
 	ING_WANT_PDF = 2,   /* facts and text when the body is a PDF */
+	ING_WANT_WALLS = 4, /* parse HTML only to see whether it is a wall; LINKS includes it */
 };
 
 struct ing_question {
@@ -40,13 +43,40 @@ struct ing_file_meta { /* of the decoded body */
 	char mimetype[96];
 };
 
+/* DEEP: nested too deep, or too costly; only what came before was read. */
 enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_PAGE_TOO_DEEP };
+
+#define ING_NO_RULE UINT32_MAX
+
+struct ing_page_link {
+	char *url;       /* absolute http(s); NULL: the page names none */
+	char *technique; /* which signal or rule: "citation_pdf_url", "acs-pdf" …; NULL without
+			  * url, and then only */
+	char *stage;     /* release_stage of what is there, where a rule knows it; or NULL */
+	bool self;       /* it is the page's own address: there was nothing better */
+	uint32_t rule;   /* which one gave it; ING_NO_RULE: a signal that needs none */
+};
 
 struct ing_page {
 	enum ing_page_status status; /* NONE: not HTML, or not asked */
-	char *next_url;              /* absolute http(s) link to the document, or NULL */
-	char *next_technique; /* which signal: "citation_pdf_url", "embed", "link-alternate" … */
-	char *title;          /* <title>, white space folded, at most 1,000 bytes, or NULL */
+	char *title;                 /* <title>, white space folded, at most 1,000 bytes, or NULL */
+	struct ing_page_link links[ING_LINK_KINDS_];
+	struct ing_page_link next; /* what a site's rule has put together; next_is_pdf: it is said
+				    * to be the document, else a page on the way */
+	bool next_is_pdf;
+	enum ing_wall wall;     /* a signature that the page bears */
+	char *wall_why;         /* the rule's words; NULL: none */
+	char *site;             /* name of the journal rule that is about the page, or NULL */
+	char *platform, *scope; /* guesses: words of letters, digits, "-" and "_"; or NULL */
+	/* JSON object of the bibliographic record, keys of null left out; NULL: nothing was found.
+	 * From a process that read hostile bytes: parse it, and believe only what is of the right
+	 * type (worker/job/biblio.h). */
+	char *biblio_json;
+	/* What rules did. Numbers mean something only with the rules of this digest, and may be
+	 * lies. */
+	uint64_t rules_digest;
+	struct ing_use *uses; /* heap */
+	uint32_t use_count;   /* at most ING_MAX_USES */
 };
 
 /* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;
@@ -87,3 +117,4 @@ struct ing_findings {
 void ing_findings_init(struct ing_findings *f);
 void ing_findings_done(struct ing_findings *f); /* frees the strings; safe on an initialised one */
 void ing_pdf_done(struct ing_pdf *pdf);         /* the same for the PDF part alone */
+void ing_page_done(struct ing_page *page);      /* and for the page */

@@ -12,13 +12,16 @@
 #include "worker/examine/wire.h"
 #include "worker/limits.h"
 
-#define PROTO_VERSION 1
+#define PROTO_VERSION 2
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
 #define MAX_HEADER_VALUE_BYTES                                                                     \
 	((size_t)1024) /* a media type or coding list worth reading is far shorter */
 #define MAX_TITLE_BYTES ((size_t)1000)
-#define MAX_TECHNIQUE_BYTES ((size_t)64)
+#define MAX_SLUG_BYTES ((size_t)64)
+#define MAX_TECHNIQUE_BYTES ((size_t)200) /* of a rule file: whatever its author called it */
+#define MAX_SITE_BYTES ((size_t)200)
+#define MAX_WHY_BYTES ((size_t)ING_MAX_ERROR_CHARS)
 #define MAX_DETAIL_BYTES ((size_t)ING_MAX_ERROR_CHARS)
 #define MAX_PDF_ERROR_BYTES ((size_t)2000) /* 500 characters of four bytes */
 #define MAX_PDF_TEXT_BYTES ((size_t)ING_MAX_PDF_TEXT_CHARS * 4)
@@ -157,9 +160,26 @@ static bool is_web_url(const char *s)
 	return strncmp(s, "http://", 7) == 0 || strncmp(s, "https://", 8) == 0;
 }
 
-static void put_next_url(struct ing_buf *b, const char *s)
+static bool is_sendable_url(const char *s)
 {
-	ing_wire_put_word(b, s != NULL && is_web_url(s) ? s : NULL, ING_MAX_URL_BYTES, is_url_char);
+	if (s == NULL || strlen(s) > ING_MAX_URL_BYTES || !is_web_url(s))
+		return false;
+	for (const char *c = s; *c != '\0'; c++)
+		if (!is_url_char((unsigned char)*c))
+			return false;
+	return true;
+}
+
+/* A link goes whole, or not at all. */
+static void put_link(struct ing_buf *b, const struct ing_page_link *link)
+{
+	bool good =
+		is_sendable_url(link->url) && link->technique != NULL && link->technique[0] != '\0';
+	ing_wire_put_whole(b, good ? link->url : NULL, ING_MAX_URL_BYTES);
+	ing_wire_put_text(b, good ? link->technique : NULL, MAX_TECHNIQUE_BYTES);
+	ing_wire_put_word(b, good ? link->stage : NULL, MAX_SLUG_BYTES, is_slug_char);
+	ing_wire_put_u8(b, good && link->self);
+	ing_wire_put_u32(b, good ? link->rule : ING_NO_RULE);
 }
 
 static void put_hex_id(struct ing_buf *b, const char *s)
@@ -175,12 +195,25 @@ static char *get_hex_id(struct ing_wire *w)
 	return id;
 }
 
-static char *get_next_url(struct ing_wire *w)
+static bool get_flag(struct ing_wire *w)
 {
-	char *url = ing_wire_word(w, ING_MAX_URL_BYTES, is_url_char);
-	if (url != NULL && !is_web_url(url))
+	uint8_t v = ing_wire_u8(w);
+	if (v > 1)
 		w->failed = true;
-	return url;
+	return v == 1;
+}
+
+static void get_link(struct ing_wire *w, struct ing_page_link *link)
+{
+	link->url = ing_wire_word(w, ING_MAX_URL_BYTES, is_url_char);
+	link->technique = ing_wire_text(w, MAX_TECHNIQUE_BYTES);
+	link->stage = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
+	link->self = get_flag(w);
+	link->rule = ing_wire_u32(w);
+	bool has_words = link->technique != NULL && link->technique[0] != '\0';
+	if (link->url != NULL ? !is_web_url(link->url) || !has_words
+			      : link->technique != NULL || link->stage != NULL)
+		w->failed = true;
 }
 
 static bool is_pdf_status(const char *s)
@@ -195,12 +228,12 @@ static bool is_pdf_status(const char *s)
 static void put_pdf_status(struct ing_buf *b, const char *s)
 {
 	ing_must(s == NULL || is_pdf_status(s));
-	ing_wire_put_whole(b, s, MAX_TECHNIQUE_BYTES);
+	ing_wire_put_whole(b, s, MAX_SLUG_BYTES);
 }
 
 static char *get_pdf_status(struct ing_wire *w)
 {
-	char *status = ing_wire_word(w, MAX_TECHNIQUE_BYTES, is_slug_char);
+	char *status = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
 	if (status != NULL && !is_pdf_status(status))
 		w->failed = true;
 	return status;
@@ -309,6 +342,65 @@ int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret)
 	return good ? 0 : -ING_FAIL_INVALID;
 }
 
+static void put_uses(struct ing_buf *b, const struct ing_page *page)
+{
+	uint32_t count = ING_MIN(page->use_count, (uint32_t)ING_MAX_USES);
+	ing_wire_put_u64(b, page->rules_digest);
+	ing_wire_put_u32(b, count);
+	for (uint32_t i = 0; i < count; i++) {
+		ing_wire_put_u32(b, page->uses[i].rule);
+		ing_wire_put_u32(b, page->uses[i].kinds & ING_USE_ALL);
+	}
+}
+
+static void get_uses(struct ing_wire *w, struct ing_page *page)
+{
+	page->rules_digest = ing_wire_u64(w);
+	uint32_t count = ing_wire_range(w, ING_MAX_USES);
+	if (count == 0)
+		return;
+	page->uses = ing_alloc(count * sizeof(*page->uses));
+	page->use_count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		page->uses[i].rule = ing_wire_u32(w);
+		page->uses[i].kinds = ing_wire_range(w, ING_USE_ALL);
+	}
+}
+
+static void put_page(struct ing_buf *b, const struct ing_page *page)
+{
+	ing_wire_put_u32(b, page->status);
+	ing_wire_put_text(b, page->title, MAX_TITLE_BYTES);
+	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
+		put_link(b, &page->links[i]);
+	put_link(b, &page->next);
+	ing_wire_put_u8(b, page->next_is_pdf);
+	ing_wire_put_u32(b, page->wall);
+	ing_wire_put_text(b, page->wall_why, MAX_WHY_BYTES);
+	ing_wire_put_text(b, page->site, MAX_SITE_BYTES);
+	ing_wire_put_word(b, page->platform, MAX_SLUG_BYTES, is_slug_char);
+	ing_wire_put_word(b, page->scope, MAX_SLUG_BYTES, is_slug_char);
+	ing_wire_put_whole(b, page->biblio_json, ING_MAX_BIBLIO_BYTES);
+	put_uses(b, page);
+}
+
+static void get_page(struct ing_wire *w, struct ing_page *page)
+{
+	page->status = (enum ing_page_status)ing_wire_range(w, ING_PAGE_TOO_DEEP);
+	page->title = ing_wire_text(w, MAX_TITLE_BYTES);
+	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
+		get_link(w, &page->links[i]);
+	get_link(w, &page->next);
+	page->next_is_pdf = get_flag(w);
+	page->wall = (enum ing_wall)ing_wire_range(w, ING_WALL_CHALLENGE);
+	page->wall_why = ing_wire_text(w, MAX_WHY_BYTES);
+	page->site = ing_wire_text(w, MAX_SITE_BYTES);
+	page->platform = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
+	page->scope = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
+	page->biblio_json = ing_wire_text(w, ING_MAX_BIBLIO_BYTES);
+	get_uses(w, page);
+}
+
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 {
 	size_t at = ing_frame_begin(b, ING_FRAME_REPLY);
@@ -319,10 +411,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	ing_wire_put_whole(b, f->file.sha1hex, sizeof(f->file.sha1hex) - 1);
 	ing_wire_put_whole(b, f->file.sha256hex, sizeof(f->file.sha256hex) - 1);
 	put_mimetype(b, f->file.mimetype, sizeof(f->file.mimetype));
-	ing_wire_put_u32(b, f->page.status);
-	put_next_url(b, f->page.next_url);
-	ing_wire_put_word(b, f->page.next_technique, MAX_TECHNIQUE_BYTES, is_slug_char);
-	ing_wire_put_text(b, f->page.title, MAX_TITLE_BYTES);
+	put_page(b, &f->page);
 	put_pdf_fields(b, &f->pdf);
 	ing_wire_put_u64(b, f->cpu_us);
 	ing_wire_put_u64(b, f->pdf_cpu_us);
@@ -342,10 +431,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	get_hex(&w, f.file.sha1hex, sizeof(f.file.sha1hex));
 	get_hex(&w, f.file.sha256hex, sizeof(f.file.sha256hex));
 	get_mimetype(&w, f.file.mimetype, sizeof(f.file.mimetype));
-	f.page.status = (enum ing_page_status)ing_wire_range(&w, ING_PAGE_TOO_DEEP);
-	f.page.next_url = get_next_url(&w);
-	f.page.next_technique = ing_wire_word(&w, MAX_TECHNIQUE_BYTES, is_slug_char);
-	f.page.title = ing_wire_text(&w, MAX_TITLE_BYTES);
+	get_page(&w, &f.page);
 	get_pdf_fields(&w, &f.pdf);
 	f.cpu_us = ing_wire_u64(&w);
 	f.pdf_cpu_us = ing_wire_u64(&w);

@@ -16,7 +16,11 @@ struct ing_urlrules;
 /* In the order in which they are asked; when several rules match, the first of these counts. */
 enum ing_url_verdict {
 	ING_URL_BLOCKLIST = 1,
-	ING_URL_WALL,
+	ING_URL_WALL, /* this kind and those below: met, it blocks; known beforehand, it is
+		       * skipped */
+	ING_URL_CAPTCHA,
+	ING_URL_LOGIN,
+	ING_URL_CHALLENGE,
 	ING_URL_COOKIE,
 	ING_URL_NONE = 100,
 };

@@ -33,16 +33,34 @@ static char *usable_url(const char *url)
 	return bare;
 }
 
-/* How a request ends whose next URL, or last page, is what f says. */
-static struct ing_decision end_at_rule(const struct ing_url_finding *f, enum ing_status wall)
+/* How a request ends whose next URL, or last page, is what f says: met on the way (blocked), or
+ * before anything was asked for it (skipped). */
+static struct ing_decision end_at_rule(const struct ing_url_finding *f, bool on_the_way)
 {
-	if (f->verdict == ING_URL_BLOCKLIST)
+	enum ing_status status = ING_STATUS_BLOCKED_WALL;
+	switch (f->verdict) {
+	case ING_URL_BLOCKLIST:
 		return end_with(ING_STATUS_SKIP_URL_BLOCKLIST, f->why);
-	return end_with(f->verdict == ING_URL_WALL ? wall : ING_STATUS_BLOCKED_COOKIE, f->why);
+	case ING_URL_COOKIE:
+		return end_with(ING_STATUS_BLOCKED_COOKIE, f->why);
+	case ING_URL_CAPTCHA:
+		status = ING_STATUS_BLOCKED_CAPTCHA;
+		break;
+	case ING_URL_LOGIN:
+		status = ING_STATUS_BLOCKED_LOGIN;
+		break;
+	case ING_URL_CHALLENGE:
+		status = ING_STATUS_BLOCKED_CHALLENGE;
+		break;
+	case ING_URL_WALL:
+	case ING_URL_NONE:
+		break;
+	}
+	return end_with(on_the_way ? status : ING_STATUS_SKIP_WALL, f->why);
 }
 
 /* Whether the rules keep us from asking for a URL; then *ret is the end. */
-static bool is_refused(ing_verdict_fn *verdict, void *ctx, const char *url, enum ing_status wall,
+static bool is_refused(ing_verdict_fn *verdict, void *ctx, const char *url, bool on_the_way,
 	struct ing_decision *ret)
 {
 	if (verdict == NULL)
@@ -50,19 +68,38 @@ static bool is_refused(ing_verdict_fn *verdict, void *ctx, const char *url, enum
 	struct ing_url_finding f = verdict(ctx, url);
 	if (f.verdict == ING_URL_NONE || f.only_at_end)
 		return false;
-	*ret = end_at_rule(&f, wall);
+	*ret = end_at_rule(&f, on_the_way);
 	return true;
 }
 
-/* Whether the chain would end with a page that is a wall's; then *ret is the end. */
-static bool is_wall_page(const struct ing_hop_view *v, struct ing_decision *ret)
+/* Whether the page bears a wall's signature; then *ret is the end. */
+static bool bears_wall(const struct ing_page *page, struct ing_decision *ret)
 {
+	static const enum ing_status statuses[] = {
+		[ING_WALL_COOKIE] = ING_STATUS_BLOCKED_COOKIE,
+		[ING_WALL_CAPTCHA] = ING_STATUS_BLOCKED_CAPTCHA,
+		[ING_WALL_LOGIN] = ING_STATUS_BLOCKED_LOGIN,
+		[ING_WALL_CHALLENGE] = ING_STATUS_BLOCKED_CHALLENGE,
+	};
+	if (page->wall == ING_WALL_NONE)
+		return false;
+	*ret = end_with(statuses[page->wall], page->wall_why);
+	return true;
+}
+
+/* Whether the chain would end with a page that is a wall's, by its looks or by its URL; then *ret
+ * is the end. */
+static bool is_wall_page(
+	const struct ing_hop_view *v, const struct ing_page *page, struct ing_decision *ret)
+{
+	if (bears_wall(page, ret))
+		return true;
 	if (v->verdict == NULL)
 		return false;
 	struct ing_url_finding f = v->verdict(v->ctx, v->url);
 	if (f.verdict == ING_URL_NONE)
 		return false;
-	*ret = end_at_rule(&f, ING_STATUS_BLOCKED_WALL);
+	*ret = end_at_rule(&f, true);
 	return true;
 }
 
@@ -83,7 +120,7 @@ static struct ing_decision follow_redirect(const struct ing_hop_view *v, const s
 		return end_with(
 			ING_STATUS_BAD_REDIRECT, "the Location is not an http or https URL");
 	struct ing_decision d = {.step = ING_STEP_REDIRECT, .url = url};
-	if (is_refused(v->verdict, v->ctx, url, ING_STATUS_BLOCKED_WALL, &d))
+	if (is_refused(v->verdict, v->ctx, url, true, &d))
 		; /* never asked for */
 	else if (v->redirects >= v->max_redirects)
 		d = end_with(ING_STATUS_REDIRECTS_EXCEEDED, NULL);
@@ -129,19 +166,21 @@ static const char *no_link_words(enum ing_page_status page)
 	if (page == ING_PAGE_TOO_LARGE)
 		return "the page is over scrape.max_bytes and was not read";
 	if (page == ING_PAGE_TOO_DEEP)
-		return "the page is nested too deep; only its beginning was read";
+		return "the page is nested too deep or too costly; only its beginning was read";
 	return NULL;
 }
 
-static struct ing_decision follow_link(const struct ing_hop_view *v, const struct ing_page *page)
+/* A link that was good when the page was read; the examiner is not believed twice. Heap. */
+static char *usable_link(const struct ing_page_link *link)
 {
-	char *url = page->next_url != NULL ? usable_url(page->next_url) : NULL;
+	return link != NULL ? usable_url(link->url) : NULL;
+}
+
+/* Takes url. */
+static struct ing_decision go_to_link(const struct ing_hop_view *v, char *url)
+{
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
-	if (url == NULL)
-		return is_wall_page(v, &d)
-			       ? d
-			       : end_with(ING_STATUS_NO_PDF_LINK, no_link_words(page->status));
-	if (is_refused(v->verdict, v->ctx, url, ING_STATUS_SKIP_WALL, &d))
+	if (is_refused(v->verdict, v->ctx, url, false, &d))
 		; /* never asked for */
 	else if (v->visited(v->ctx, url))
 		d = end_with(ING_STATUS_LINK_LOOP, "the page points to a URL fetched before");
@@ -150,6 +189,37 @@ static struct ing_decision follow_link(const struct ing_hop_view *v, const struc
 	if (d.step == ING_STEP_END)
 		free(url);
 	return d;
+}
+
+/* A page in place of a PDF: where next? */
+static struct ing_decision leave_page(
+	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_page *page)
+{
+	const struct ing_page_link *link = ing_hop_link(r, page);
+	struct ing_decision d;
+	/* A page that leads on is no wall, whatever it looks like; one that leads to itself may
+	 * be. */
+	if ((link == NULL || link->self) && bears_wall(page, &d))
+		return d;
+	char *url = usable_link(link);
+	if (url != NULL)
+		return go_to_link(v, url);
+	return is_wall_page(v, page, &d)
+		       ? d
+		       : end_with(ING_STATUS_NO_PDF_LINK, no_link_words(page->status));
+}
+
+/* A page where one was asked for: it is the document, unless it names another as such. */
+static struct ing_decision accept_page(
+	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
+{
+	const struct ing_page_link *link = ing_hop_link(r, &f->page);
+	char *url = link != NULL && !link->self ? usable_link(link) : NULL;
+	if (url != NULL && !v->visited(v->ctx, url))
+		return go_to_link(v, url);
+	free(url);
+	struct ing_decision d;
+	return is_wall_page(v, &f->page, &d) ? d : accept_document(r, &f->file);
 }
 
 static enum ing_status exam_status(enum ing_exam exam)
@@ -169,6 +239,16 @@ static enum ing_status exam_status(enum ing_exam exam)
 	return ING_STATUS_SUCCESS;
 }
 
+/* Statuses with which sites answer robots in place of a page, and a body that says why. */
+static bool may_be_wall(const struct ing_answer *a)
+{
+	if (a->http_status != 401 && a->http_status != 403 && a->http_status != 429 &&
+		a->http_status != 503)
+		return false;
+	return a->outcome == ING_STATUS_SUCCESS && a->body_bytes > 0 &&
+	       (a->content_type == NULL || strcasestr(a->content_type, "html") != NULL);
+}
+
 /* ----------------------------------------------------------------------------------------------------------
  */
 
@@ -181,7 +261,7 @@ struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict,
 							? "base_url is longer than 8192 bytes"
 							: "base_url is not an http or https URL");
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
-	if (is_refused(verdict, ctx, url, ING_STATUS_SKIP_WALL, &d))
+	if (is_refused(verdict, ctx, url, false, &d))
 		free(url);
 	return d;
 }
@@ -193,6 +273,8 @@ struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const stru
 		return follow_redirect(v, a);
 	if (a->outcome != ING_STATUS_SUCCESS && !a->answered)
 		return end_with(a->outcome, NULL);
+	if (may_be_wall(a))
+		return (struct ing_decision){.step = ING_STEP_WALLS};
 	if (a->http_status != 200 && a->http_status != 226)
 		return end_with(ING_STATUS_TERMINAL_BAD_STATUS, NULL);
 	if (a->outcome != ING_STATUS_SUCCESS)
@@ -214,14 +296,31 @@ struct ing_decision ing_hop_after_examine(
 		if (strcmp(mimetype, "text/html") != 0 &&
 			strcmp(mimetype, "application/xhtml+xml") != 0)
 			return end_with(ING_STATUS_WRONG_MIMETYPE, NULL);
-		struct ing_decision d;
-		return is_wall_page(v, &d) ? d : accept_document(r, &f->file);
+		return accept_page(v, r, f);
 	}
 	if (strcmp(mimetype, "application/pdf") == 0)
 		return accept_document(r, &f->file);
 	if (ing_mimetype_is_html(mimetype))
-		return follow_link(v, &f->page);
+		return leave_page(v, r, &f->page);
 	return end_with(ING_STATUS_WRONG_MIMETYPE, NULL);
+}
+
+struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
+{
+	struct ing_decision d;
+	if (f->exam == ING_EXAM_OK && bears_wall(&f->page, &d))
+		return d;
+	return end_with(ING_STATUS_TERMINAL_BAD_STATUS, NULL);
+}
+
+const struct ing_page_link *ing_hop_link(const struct ing_request *r, const struct ing_page *page)
+{
+	const struct ing_page_link *link =
+		&page->links[r->type == ING_TYPE_HTML ? ING_LINK_HTML : ING_LINK_PDF];
+	bool itself = link->url != NULL && link->self;
+	if (r->type != ING_TYPE_HTML && (link->url == NULL || itself) && page->next.url != NULL)
+		return &page->next;
+	return link->url != NULL ? link : NULL;
 }
 
 bool ing_mimetype_is_html(const char *mimetype)

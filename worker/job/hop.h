@@ -35,15 +35,18 @@ struct ing_answer { /* of the exchange */
 	const char *location;
 	bool set_cookie;
 	size_t body_bytes;
+	const char *content_type; /* header value, or NULL */
 };
 
-enum ing_step { ING_STEP_END, ING_STEP_EXAMINE, ING_STEP_REDIRECT, ING_STEP_LINK };
+/* WALLS: examine, but only to see whether the body is a wall's page. */
+enum ing_step { ING_STEP_END, ING_STEP_EXAMINE, ING_STEP_WALLS, ING_STEP_REDIRECT, ING_STEP_LINK };
 
 struct ing_decision {
 	enum ing_step step;
 	enum ing_status status; /* END */
 	char *url;              /* REDIRECT, LINK: heap, the caller frees */
-	const char *words;      /* for error_message, or NULL; static, or a rule's own */
+	const char *words;      /* for error_message, or NULL; static, or as long as the rules and
+				 * findings that were asked */
 };
 
 /* LINK to the cleaned start, or END. verdict NULL: no rules. */
@@ -51,4 +54,9 @@ struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict,
 struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a);
 struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);
+/* The end of an answer with a bad HTTP status that was examined for walls. */
+struct ing_decision ing_hop_after_walls(const struct ing_findings *f);
+/* Where a page leads for a request: its best link, the page's own address only when there is
+ * nothing else. NULL: nowhere. Whether it may be followed is another question. */
+const struct ing_page_link *ing_hop_link(const struct ing_request *r, const struct ing_page *page);
 bool ing_mimetype_is_html(const char *mimetype); /* HTML-ish: worth looking into for links */

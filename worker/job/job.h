@@ -10,6 +10,7 @@
  * Statuses are decided in worker/job and nowhere else: stages report outcomes and findings.
  */
 #pragma once
+#include <jansson.h>
 #include <stdbool.h>
 #include "common/base/arena.h"
 #include "common/base/error.h"
@@ -31,6 +32,7 @@ struct ing_transfer;
 struct ing_exam_ticket;
 struct ing_cdx;
 struct ing_urlrules;
+struct ing_yield;
 
 /* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
 enum ing_job_state {
@@ -67,6 +69,12 @@ struct ing_hop {
 	const char *body_sha1hex; /* decoded, of the bodies examined */
 };
 
+/* A rule that gave a hop. In the job's arena. */
+struct ing_followed {
+	struct ing_followed *next;
+	const char *rule; /* its name (yield.h) */
+};
+
 struct ing_work {
 	struct ing_arena ar;
 	struct ing_request *request;
@@ -88,11 +96,17 @@ struct ing_work {
 	struct ing_file_meta file;
 	struct ing_pdf pdf;
 	bool has_pdf;
-	bool saw_page;                           /* an HTML page was looked into */
-	char *link_url, *link_technique, *title; /* last page's; arena */
-	struct ing_store_item rows;              /* rows.done is set while the store has them */
-	struct ing_job *rows_job;                /* whose they are */
-	char *result;                            /* heap, JSON */
+	bool saw_page; /* an HTML page was looked into */
+	struct {
+		char *url, *technique, *stage; /* NULL url: none */
+	} link;                                /* where the last page leads; arena */
+	char *platform, *scope;                /* of the last page; arena */
+	json_t *biblio;                        /* of the first page with a title, or NULL */
+	bool biblio_own_title;                 /* its title is not just the page's <title> */
+	struct ing_followed *followed;         /* rules whose links were followed */
+	struct ing_store_item rows;            /* rows.done is set while the store has them */
+	struct ing_job *rows_job;              /* whose they are */
+	char *result;                          /* heap, JSON */
 	size_t result_bytes;
 	char *text_message; /* heap, JSON for the pdf-text topic, or NULL */
 	size_t text_message_bytes;
@@ -127,6 +141,7 @@ struct ing_pipeline_conf {
 	uint64_t max_body_bytes, max_scrape_bytes;
 	size_t max_message_bytes;
 	const struct ing_urlrules *urlrules; /* borrowed; NULL: none */
+	struct ing_yield *yield;             /* borrowed; NULL: nobody counts */
 };
 
 /* The stages, made by whoever wires (main.c, ctl/run.c). archive and store may be NULL. */
@@ -161,6 +176,8 @@ struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_p
 void ing_pipeline_wire(struct ing_pipeline *p,
 	const struct ing_stages *stages);       /* copied; before the first message */
 void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be left */
+/* Other URL rules from now on; the ones before are not looked at again. */
+void ing_pipeline_set_urlrules(struct ing_pipeline *p, const struct ing_urlrules *urlrules);
 
 /* For struct ing_intake_events. */
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m);

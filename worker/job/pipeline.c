@@ -20,8 +20,10 @@
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/job/hop.h"
+#include "worker/job/html_biblio.h"
 #include "worker/job/job.h"
 #include "worker/job/result.h"
+#include "worker/job/yield.h"
 #include "worker/limits.h"
 
 #define TICK_MS 100
@@ -75,6 +77,7 @@ static void on_granted(struct ing_gate_waiter *w);
 static void on_expired(struct ing_gate_waiter *w);
 static void on_fetched(void *ctx, struct ing_exchange *ex);
 static void on_examined(void *ctx, struct ing_findings *f);
+static void on_walls_examined(void *ctx, struct ing_findings *f);
 static void on_archived(struct ing_archive_item *item);
 static void on_stored(struct ing_store_item *item);
 static void end_job(struct ing_job *job, enum ing_status status, const char *words);
@@ -218,6 +221,7 @@ static void free_work(struct ing_work *w)
 	ing_request_free(w->request);
 	struct ing_findings f = {.pdf = w->pdf};
 	ing_findings_done(&f);
+	json_decref(w->biblio);
 	free(w->result);
 	free(w->text_message);
 	ing_arena_done(&w->ar);
@@ -397,7 +401,7 @@ static void start_archiving(struct ing_job *job)
 	ing_archive_put(job->pipeline->stages.archive, &hop->archive);
 }
 
-static void start_examining(struct ing_job *job)
+static void start_examining(struct ing_job *job, bool only_walls)
 {
 	struct ing_work *w = job->work;
 	const struct ing_pipeline_conf *conf = &job->pipeline->conf;
@@ -406,15 +410,17 @@ static void start_examining(struct ing_job *job)
 		.url = ex->url,
 		.content_type = ex->content_type,
 		.content_encoding = ex->content_encoding,
-		.want = w->request->type == ING_TYPE_PDF ? ING_WANT_LINKS | ING_WANT_PDF
-							 : ING_WANT_LINKS,
+		.want = only_walls ? ING_WANT_WALLS
+			: w->request->type == ING_TYPE_PDF
+				? (unsigned)(ING_WANT_LINKS | ING_WANT_PDF)
+				: ING_WANT_LINKS,
 		.max_body_bytes = conf->max_body_bytes,
 		.max_scrape_bytes = conf->max_scrape_bytes,
 		.pdf_timeout_ms = conf->pdf_timeout_ms,
 	};
 	set_state(job, ING_JOB_EXAMINING);
-	w->exam = ing_pool_submit(
-		job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes, on_examined, job);
+	w->exam = ing_pool_submit(job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes,
+		only_walls ? on_walls_examined : on_examined, job);
 	hold_gate(job->pipeline);
 }
 
@@ -443,10 +449,11 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 		.location = ex->location,
 		.set_cookie = ex->set_cookie,
 		.body_bytes = ex->body_bytes,
+		.content_type = ex->content_type,
 	};
 	struct ing_decision d = ing_hop_after_fetch(&view, &answer);
-	if (d.step == ING_STEP_EXAMINE) {
-		start_examining(job);
+	if (d.step == ING_STEP_EXAMINE || d.step == ING_STEP_WALLS) {
+		start_examining(job, d.step == ING_STEP_WALLS);
 		return;
 	}
 	if (d.step == ING_STEP_REDIRECT) {
@@ -463,6 +470,37 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 		end_job(job, d.status, words);
 }
 
+/* --- what a page says --- */
+
+/* Of several pages the first with a title of its own describes the work; the page that was asked
+ * for does so better than what led there. */
+static void keep_biblio(struct ing_work *w, const struct ing_page *page)
+{
+	bool own;
+	json_t *biblio = ing_html_biblio_new(page->biblio_json, page->title, &own);
+	bool better = w->biblio == NULL || (own && !w->biblio_own_title) ||
+		      (w->request->type == ING_TYPE_HTML && (own || !w->biblio_own_title));
+	if (biblio == NULL || !better) {
+		json_decref(biblio);
+		return;
+	}
+	json_decref(w->biblio);
+	w->biblio = biblio;
+	w->biblio_own_title = own;
+}
+
+static void keep_page(struct ing_work *w, const struct ing_page *page)
+{
+	const struct ing_page_link *link = ing_hop_link(w->request, page);
+	w->saw_page = true;
+	w->link.url = ing_arena_strdup(&w->ar, link != NULL ? link->url : NULL);
+	w->link.technique = ing_arena_strdup(&w->ar, link != NULL ? link->technique : NULL);
+	w->link.stage = ing_arena_strdup(&w->ar, link != NULL ? link->stage : NULL);
+	w->platform = ing_arena_strdup(&w->ar, page->platform);
+	w->scope = ing_arena_strdup(&w->ar, page->scope);
+	keep_biblio(w, page);
+}
+
 /* Keep what the result needs of the findings; the rest is freed by the caller. */
 static void keep_findings(struct ing_job *job, struct ing_findings *f)
 {
@@ -472,19 +510,34 @@ static void keep_findings(struct ing_job *job, struct ing_findings *f)
 	w->has_file = true;
 	w->file = f->file;
 	w->hop->body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
-	if (ing_mimetype_is_html(f->file.mimetype)) {
-		w->saw_page = true;
-		w->link_url = ing_arena_strdup(&w->ar, f->page.next_url);
-		w->link_technique = ing_arena_strdup(&w->ar, f->page.next_technique);
-		if (f->page.title != NULL)
-			w->title = ing_arena_strdup(&w->ar, f->page.title);
-	}
+	if (ing_mimetype_is_html(f->file.mimetype))
+		keep_page(w, &f->page);
 	if (f->pdf.status != NULL) {
 		w->pdf = f->pdf;
 		f->pdf = (struct ing_pdf){0};
 		w->has_pdf = true;
 		account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
 	}
+}
+
+static void count_uses(const struct ing_job *job, const struct ing_page *page)
+{
+	ing_yield_count(job->pipeline->conf.yield, page->rules_digest, page->uses, page->use_count);
+}
+
+/* The rule behind a link that is followed: should the request end well, it has led there. */
+static void note_followed(struct ing_job *job, const struct ing_page *page)
+{
+	struct ing_work *w = job->work;
+	const struct ing_page_link *link = ing_hop_link(w->request, page);
+	const char *name =
+		ing_yield_name(job->pipeline->conf.yield, page->rules_digest, link->rule);
+	if (name == NULL)
+		return;
+	struct ing_followed *f = ing_arena_alloc(&w->ar, sizeof(*f));
+	f->rule = ing_arena_strdup(&w->ar, name);
+	f->next = w->followed;
+	w->followed = f;
 }
 
 static void on_examined(void *ctx, struct ing_findings *f)
@@ -497,8 +550,10 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	struct ing_hop_view view = view_of(job);
 	struct ing_decision d = ing_hop_after_examine(&view, w->request, f);
+	count_uses(job, &f->page);
 	keep_findings(job, f);
 	if (d.step == ING_STEP_LINK) {
+		note_followed(job, &f->page);
 		go_to(job, d.url, ING_VIA_LINK);
 	} else {
 		w->loop_ended_normally = d.status == ING_STATUS_SUCCESS ||
@@ -506,6 +561,20 @@ static void on_examined(void *ctx, struct ing_findings *f)
 					 d.status == ING_STATUS_MISMATCH_HASH;
 		end_job(job, d.status, d.words != NULL ? d.words : f->detail);
 	}
+	ing_findings_done(f);
+}
+
+/* The body of an answer with a bad status: it is no document and says nothing else. */
+static void on_walls_examined(void *ctx, struct ing_findings *f)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	job->work->exam = NULL;
+	hold_gate(job->pipeline);
+	ing_exchange_unref(ING_TAKE(job->work->hop->exchange));
+	count_uses(job, &f->page);
+	struct ing_decision d = ing_hop_after_walls(f);
+	end_job(job, d.status, d.words);
 	ing_findings_done(f);
 }
 
@@ -518,6 +587,9 @@ static void finish_job(struct ing_job *job)
 	p->stats.results++;
 	p->stats.hits += w->status == ING_STATUS_SUCCESS;
 	p->stats.by_status[w->status]++;
+	for (const struct ing_followed *f = w->followed;
+		f != NULL && w->status == ING_STATUS_SUCCESS; f = f->next)
+		ing_yield_led(p->conf.yield, f->rule);
 	if (p->stages.on_result != NULL)
 		p->stages.on_result(p->stages.ctx, w->status, w->request->base_url);
 	ing_intake_finish(p->stages.intake, job->token);
@@ -786,6 +858,11 @@ void ing_pipeline_wire(struct ing_pipeline *p, const struct ing_stages *stages)
 {
 	p->stages = *stages;
 	uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+void ing_pipeline_set_urlrules(struct ing_pipeline *p, const struct ing_urlrules *urlrules)
+{
+	p->conf.urlrules = urlrules;
 }
 
 void ing_pipeline_free(struct ing_pipeline *p)

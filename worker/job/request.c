@@ -14,6 +14,7 @@
 #include "common/base/utf8.h"
 #include "common/data/base32.h"
 #include "common/data/digest.h"
+#include "common/data/json_text.h"
 #include "worker/limits.h"
 
 #define MAX_EXPECT_MIMETYPES 64
@@ -36,30 +37,6 @@ static const struct {
 	{"dataset", ING_TYPE_OTHER},
 };
 
-static int check_depth(const char *json, size_t bytes, struct ing_error *err)
-{
-	int depth = 0;
-	bool in_string = false;
-	for (size_t i = 0; i < bytes; i++) {
-		char c = json[i];
-		if (in_string) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				in_string = false;
-		} else if (c == '"') {
-			in_string = true;
-		} else if (c == '{' || c == '[') {
-			if (++depth > ING_MAX_REQUEST_DEPTH)
-				return ing_error_set(err, ING_FAIL_TOO_DEEP,
-					"request: nested deeper than %d", ING_MAX_REQUEST_DEPTH);
-		} else if (c == '}' || c == ']') {
-			depth--;
-		}
-	}
-	return 0;
-}
-
 static int load(const char *json, size_t bytes, json_t **ret, struct ing_error *err)
 {
 	if (bytes > ING_MAX_REQUEST_BYTES)
@@ -67,9 +44,9 @@ static int load(const char *json, size_t bytes, json_t **ret, struct ing_error *
 			ING_MAX_REQUEST_BYTES);
 	if (!ing_utf8_valid(json, bytes))
 		return ing_error_set(err, ING_FAIL_ENCODING, "request: not valid UTF-8");
-	int rc = check_depth(json, bytes, err);
-	if (rc != 0)
-		return rc;
+	if (!ing_json_is_shallow(json, bytes, ING_MAX_REQUEST_DEPTH))
+		return ing_error_set(err, ING_FAIL_TOO_DEEP, "request: nested deeper than %d",
+			ING_MAX_REQUEST_DEPTH);
 	json_error_t je;
 	json_t *root = json_loadb(json, bytes, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &je);
 	if (root == NULL)

@@ -15,6 +15,7 @@
 #include "common/data/json_text.h"
 #include "common/net/surt.h"
 #include "common/record/cdx.h"
+#include "worker/job/html_biblio.h"
 #include "worker/limits.h"
 
 #define SHA1_BYTES 20
@@ -183,11 +184,26 @@ static json_t *pdf_json(const struct ing_work *w)
 static json_t *link_json(const struct ing_work *w)
 {
 	json_t *o = json_object();
-	if (w->link_url != NULL && w->link_technique != NULL) {
-		set(o, "url", text_or_null(w->link_url));
-		set(o, "technique", text_or_null(w->link_technique));
-	}
+	if (w->link.url == NULL)
+		return o;
+	set(o, "url", text_or_null(w->link.url));
+	set(o, "technique", text_or_null(w->link.technique));
+	if (w->link.stage != NULL)
+		set(o, "release_stage", text_or_null(w->link.stage));
 	return o;
+}
+
+/* What the pages on the way, or the page asked for, said. */
+static void add_page(json_t *o, const struct ing_work *w)
+{
+	if (w->saw_page && (w->request->type == ING_TYPE_PDF || w->link.url != NULL))
+		set(o, "extract_next_hop", link_json(w));
+	if (w->biblio != NULL)
+		set(o, "html_biblio", json_deep_copy(w->biblio));
+	if (w->platform != NULL)
+		set(o, "platform", text_or_null(w->platform));
+	if (w->scope != NULL)
+		set(o, "scope", text_or_null(w->scope));
 }
 
 static json_t *result_object(const struct ing_work *w)
@@ -202,10 +218,7 @@ static json_t *result_object(const struct ing_work *w)
 		return o;
 	set(o, "hops", hops_json(w));
 	set(o, "terminal", terminal_json(w));
-	if (w->request->type == ING_TYPE_PDF && w->saw_page)
-		set(o, "extract_next_hop", link_json(w));
-	if (w->title != NULL)
-		set(o, "html_biblio", json_pack("{s:o}", "title", text_or_null(w->title)));
+	add_page(o, w);
 	if (!w->loop_ended_normally)
 		return o;
 	set(o, "file_meta", file_meta_json(&w->file));
@@ -405,15 +418,24 @@ char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_byt
 	return NULL;
 }
 
+/* Leave out the next thing that a result can do without; false when there is none. */
+static bool shrink(json_t *o)
+{
+	json_t *pdf = json_object_get(o, "pdf_meta");
+	json_t *biblio = json_object_get(o, "html_biblio");
+	if (json_object_del(pdf, "meta_xml") == 0) {
+		json_object_del(pdf, "pdf_info");
+		return true;
+	}
+	return (biblio != NULL && ing_html_biblio_shrink(biblio)) ||
+	       json_object_del(o, "html_biblio") == 0;
+}
+
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
-	struct ing_work *w = job->work;
-	json_t *o = result_object(w);
+	json_t *o = result_object(job->work);
 	char *s = dump(o, ret_bytes);
-	if (*ret_bytes > max_bytes && w->has_pdf) {
-		json_t *pdf = json_object_get(o, "pdf_meta");
-		json_object_del(pdf, "meta_xml");
-		json_object_del(pdf, "pdf_info");
+	while (*ret_bytes > max_bytes && shrink(o)) {
 		free(s);
 		s = dump(o, ret_bytes);
 	}

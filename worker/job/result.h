@@ -8,8 +8,9 @@
 #include "worker/job/job.h"
 
 /* The result as one line of JSON, at most max_bytes. When it does not fit, the PDF's XMP and Info
- * go first; if that is not enough the status becomes result-too-large and the echoed request
- * shrinks to its identity. Heap; *ret_bytes its length. */
+ * go first, then the pages' references, abstract and whole bibliographic record; if that is not
+ * enough the status becomes result-too-large and the echoed request shrinks to its identity. Heap;
+ * *ret_bytes its length. */
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
 /* The least that can be said of a job: status result-too-large (the job's from now on), the

@@ -167,16 +167,19 @@ static void find_next(const struct seen *seen, const char *url, struct ing_page 
 	char *base = base_of(seen, page_url);
 	char *self = NULL;
 	const char *self_technique = NULL;
-	for (size_t i = 0; i < ING_ARRAY_LEN(signals) && ret->next_url == NULL; i++) {
-		ret->next_url = first_link(seen, i, page_url, base, &self);
-		if (ret->next_url != NULL)
-			ret->next_technique = ing_strdup(signals[i].technique);
+	struct ing_page_link *link = &ret->links[ING_LINK_PDF];
+	link->rule = ING_NO_RULE;
+	for (size_t i = 0; i < ING_ARRAY_LEN(signals) && link->url == NULL; i++) {
+		link->url = first_link(seen, i, page_url, base, &self);
+		if (link->url != NULL)
+			link->technique = ing_strdup(signals[i].technique);
 		if (self != NULL && self_technique == NULL)
 			self_technique = signals[i].technique;
 	}
-	if (ret->next_url == NULL && self != NULL) {
-		ret->next_url = ING_TAKE(self);
-		ret->next_technique = ing_strdup(self_technique);
+	if (link->url == NULL && self != NULL) {
+		link->url = ING_TAKE(self);
+		link->technique = ing_strdup(self_technique);
+		link->self = true;
 	}
 	free(self);
 	free(base);

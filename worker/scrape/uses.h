@@ -16,6 +16,7 @@ enum ing_use_kind {
 	ING_USE_MATCHED = 2, /* gave something */
 	ING_USE_FAILED = 4,  /* met a limit: regular expression, budget */
 	ING_USE_NEXT = 8,    /* gave the next hop that was taken */
+	ING_USE_ALL = 15,
 };
 
 struct ing_use {

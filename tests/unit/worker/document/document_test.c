@@ -61,8 +61,8 @@ static void assert_page(void)
 	assert_string_equal(got.file.mimetype, "text/html");
 	assert_int_equal(got.page.status, ING_PAGE_PARSED);
 	assert_string_equal(got.page.title, "Tides");
-	assert_string_equal(got.page.next_url, "https://a.example/7.pdf");
-	assert_string_equal(got.page.next_technique, "citation_pdf_url");
+	assert_string_equal(got.page.links[ING_LINK_PDF].url, "https://a.example/7.pdf");
+	assert_string_equal(got.page.links[ING_LINK_PDF].technique, "citation_pdf_url");
 }
 
 static void a_page_as_it_is(void **state)
@@ -166,7 +166,7 @@ static void pages_are_read_only_within_limits_and_on_demand(void **state)
 	q.max_scrape_bytes = strlen(PAGE) - 1;
 	look(q, PAGE, strlen(PAGE));
 	assert_int_equal(got.page.status, ING_PAGE_TOO_LARGE);
-	assert_null(got.page.next_url);
+	assert_null(got.page.links[ING_LINK_PDF].url);
 	done();
 	q = plain;
 	q.want = ING_WANT_PDF;
@@ -184,7 +184,7 @@ static void pages_are_read_only_within_limits_and_on_demand(void **state)
 		ing_buf_add_str(&deep, "<div>");
 	look(plain, deep.data, deep.len);
 	assert_int_equal(got.page.status, ING_PAGE_TOO_DEEP);
-	assert_string_equal(got.page.next_url, "https://a.example/7.pdf");
+	assert_string_equal(got.page.links[ING_LINK_PDF].url, "https://a.example/7.pdf");
 	done();
 	ing_buf_done(&deep);
 }

@@ -129,7 +129,7 @@ static void assert_still_good(void)
 	const struct ing_findings *g = harness_get(&h, page);
 	assert_int_equal(g->exam, ING_EXAM_OK);
 	assert_string_equal(g->page.title, "Still here");
-	assert_string_equal(g->page.next_url, "http://example.org/a.pdf");
+	assert_string_equal(g->page.links[ING_LINK_PDF].url, "http://example.org/a.pdf");
 }
 
 /* What is wrong with the answer, or NULL. */

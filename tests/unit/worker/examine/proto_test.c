@@ -40,9 +40,32 @@ static void fill_findings(struct ing_findings *f)
 	memset(f->file.sha256hex, '0', 64);
 	set_type(f, "application/vnd.ms-excel.sheet.macroEnabled.12");
 	f->page = (struct ing_page){.status = ING_PAGE_PARSED,
-		.next_url = ing_strdup("https://example.org/a.pdf?x=1"),
-		.next_technique = ing_strdup("eprints.document_url"),
-		.title = ing_strdup("Grüße")};
+		.title = ing_strdup("Grüße"),
+		.next = {.url = ing_strdup("https://example.org/next"),
+			.technique = ing_strdup("a site's, by name"),
+			.stage = ing_strdup("submitted"),
+			.rule = 7},
+		.next_is_pdf = true,
+		.wall = ING_WALL_CHALLENGE,
+		.wall_why = ing_strdup("a bot challenge"),
+		.site = ing_strdup("plos"),
+		.platform = ing_strdup("ojs3"),
+		.scope = ing_strdup("article-fulltext"),
+		.biblio_json = ing_strdup("{\"title\":\"Grüße\"}"),
+		.rules_digest = 0x0123456789abcdef,
+		.uses = ing_alloc(2 * sizeof(struct ing_use)),
+		.use_count = 2};
+	f->page.links[ING_LINK_PDF] =
+		(struct ing_page_link){.url = ing_strdup("https://example.org/a.pdf?x=1"),
+			.technique = ing_strdup("eprints.document_url"),
+			.rule = ING_NO_RULE};
+	f->page.links[ING_LINK_HTML] =
+		(struct ing_page_link){.url = ing_strdup("http://h.example/"),
+			.technique = ing_strdup("self"),
+			.self = true,
+			.rule = 3};
+	f->page.uses[0] = (struct ing_use){.rule = 7, .kinds = ING_USE_APPLIED | ING_USE_MATCHED};
+	f->page.uses[1] = (struct ing_use){.rule = 4000000000, .kinds = ING_USE_FAILED};
 	f->pdf = (struct ing_pdf){.status = ing_strdup("success"),
 		.error_msg = NULL,
 		.text = ing_strdup("one\ftwo\n"),
@@ -76,6 +99,36 @@ static void encode(struct ing_buf *b, const struct ing_findings *f)
 	ing_proto_put_reply(b, f);
 }
 
+static void check_link(const struct ing_page_link *a, const struct ing_page_link *b)
+{
+	assert_string_equal(a->url, b->url);
+	assert_string_equal(a->technique, b->technique);
+	assert_int_equal(a->stage == NULL, b->stage == NULL);
+	if (b->stage != NULL)
+		assert_string_equal(a->stage, b->stage);
+	assert_int_equal(a->self, b->self);
+	assert_int_equal(a->rule, b->rule);
+}
+
+static void check_page(const struct ing_page *a, const struct ing_page *b)
+{
+	assert_string_equal(a->title, b->title);
+	check_link(&a->links[ING_LINK_PDF], &b->links[ING_LINK_PDF]);
+	check_link(&a->links[ING_LINK_HTML], &b->links[ING_LINK_HTML]);
+	assert_null(a->links[ING_LINK_XML].url);
+	check_link(&a->next, &b->next);
+	assert_true(a->next_is_pdf);
+	assert_int_equal(a->wall, b->wall);
+	assert_string_equal(a->wall_why, b->wall_why);
+	assert_string_equal(a->site, b->site);
+	assert_string_equal(a->platform, b->platform);
+	assert_string_equal(a->scope, b->scope);
+	assert_string_equal(a->biblio_json, b->biblio_json);
+	assert_true(a->rules_digest == b->rules_digest);
+	assert_int_equal(a->use_count, 2);
+	assert_memory_equal(a->uses, b->uses, 2 * sizeof(struct ing_use));
+}
+
 static void test_reply_round_trip(void **state)
 {
 	struct ing_findings f, g;
@@ -88,9 +141,7 @@ static void test_reply_round_trip(void **state)
 	assert_string_equal(g.detail, "words");
 	assert_memory_equal(&g.file, &f.file, sizeof(f.file));
 	assert_int_equal(g.page.status, ING_PAGE_PARSED);
-	assert_string_equal(g.page.next_url, f.page.next_url);
-	assert_string_equal(g.page.next_technique, f.page.next_technique);
-	assert_string_equal(g.page.title, f.page.title);
+	check_page(&g.page, &f.page);
 	assert_string_equal(g.pdf.status, "success");
 	assert_null(g.pdf.error_msg);
 	assert_string_equal(g.pdf.text, f.pdf.text);
@@ -153,6 +204,9 @@ static void test_reply_with_a_wrong_byte(void **state)
 				continue;
 			assert_true(
 				g.exam <= ING_EXAM_TIMEOUT && g.page.status <= ING_PAGE_TOO_DEEP);
+			assert_true(g.page.wall <= ING_WALL_CHALLENGE &&
+				    g.page.use_count <= ING_MAX_USES);
+			assert_int_equal(g.page.next.url == NULL, g.page.next.technique == NULL);
 			assert_true(g.pdf.page_count >= 0 && isfinite(g.pdf.page0_width));
 			assert_true(strspn(g.file.sha1hex, "0123456789abcdef") == 40);
 			ing_findings_done(&g);
@@ -209,11 +263,11 @@ static void spoil_type(struct ing_findings *f)
 }
 static void spoil_url_scheme(struct ing_findings *f)
 {
-	set(&f->page.next_url, "file:///etc/passwd");
+	set(&f->page.links[ING_LINK_PDF].url, "file:///etc/passwd");
 }
 static void spoil_url_bytes(struct ing_findings *f)
 {
-	set(&f->page.next_url, "http://a.example/\r\nX: y");
+	set(&f->page.next.url, "http://a.example/\r\nX: y");
 }
 static void spoil_size(struct ing_findings *f)
 {
@@ -233,6 +287,25 @@ static void spoil_title(struct ing_findings *f)
 	set(&f->page.title, "\xff\xfe title \xc3");
 }
 
+static void spoil_technique(struct ing_findings *f)
+{
+	set(&f->page.next.technique, NULL);
+}
+static void spoil_wall(struct ing_findings *f)
+{
+	f->page.wall = (enum ing_wall)99;
+}
+static void spoil_words(struct ing_findings *f)
+{
+	set(&f->page.platform, "no platform at all");
+	set(&f->page.scope, "");
+	set(&f->page.next.stage, "\n");
+}
+static void spoil_uses(struct ing_findings *f)
+{
+	f->page.uses[0].kinds = UINT32_MAX;
+}
+
 static const struct spoil_case spoil_cases[] = {
 	{"hex with another letter", spoil_hex, true},
 	{"hex too short", spoil_short_hex, true},
@@ -247,6 +320,10 @@ static const struct spoil_case spoil_cases[] = {
 	{"page of no size", spoil_size, false},
 	{"odd identifiers", spoil_ids, false},
 	{"title in no encoding", spoil_title, false},
+	{"link without technique", spoil_technique, false},
+	{"wall of no kind", spoil_wall, true},
+	{"odd guesses", spoil_words, false},
+	{"uses of no kind", spoil_uses, false},
 };
 
 static void test_spoilt_findings(void **state)
@@ -276,13 +353,21 @@ static void test_honest_encoder_mends(void **state)
 	fill_findings(&f);
 	spoil_type(&f);
 	spoil_url_scheme(&f);
+	spoil_technique(&f);
+	spoil_words(&f);
+	spoil_uses(&f);
 	spoil_size(&f);
 	spoil_ids(&f);
 	spoil_title(&f);
 	encode(&b, &f);
 	assert_int_equal(decode(&b, &g), 0);
 	assert_string_equal(g.file.mimetype, "application/octet-stream");
-	assert_null(g.page.next_url);
+	assert_null(g.page.links[ING_LINK_PDF].url);
+	assert_null(g.page.links[ING_LINK_PDF].technique);
+	assert_null(g.page.next.url);
+	assert_null(g.page.platform);
+	assert_null(g.page.scope);
+	assert_int_equal(g.page.uses[0].kinds, ING_USE_ALL);
 	assert_true(g.pdf.page0_width == 0 && g.pdf.page0_height == 0 && g.pdf.page_count == 0);
 	assert_null(g.pdf.permanent_id);
 	assert_null(g.pdf.update_id);
@@ -292,6 +377,12 @@ static void test_honest_encoder_mends(void **state)
 	ing_findings_done(&g);
 	ing_findings_done(&f);
 	ing_buf_done(&b);
+}
+
+static void set_repeat(char **field, char c, size_t count)
+{
+	free(*field);
+	*field = repeat(c, count);
 }
 
 /* The largest of everything fits into one reply; what is larger is cut or left out. */
@@ -310,6 +401,12 @@ static void test_reply_of_the_largest(void **state)
 	f.pdf.meta_xml = repeat('x', (size_t)4 << 20);
 	f.pdf.info_json = repeat('j', ((size_t)1 << 20) + 1);
 	f.page.title = repeat('y', 1001);
+	set_repeat(&f.page.biblio_json, 'b', ING_MAX_BIBLIO_BYTES);
+	set_repeat(&f.page.wall_why, 'w', 1 << 20);
+	set_repeat(&f.page.next.technique, 't', 1 << 20);
+	free(f.page.uses);
+	f.page.uses = ing_alloc(600 * sizeof(struct ing_use));
+	f.page.use_count = 600;
 	f.detail = repeat('d', 1 << 20);
 	encode(&b, &f);
 	assert_int_equal(decode(&b, &g), 0);
@@ -317,6 +414,10 @@ static void test_reply_of_the_largest(void **state)
 	assert_int_equal(strlen(g.pdf.meta_xml), 4 << 20);
 	assert_null(g.pdf.info_json);
 	assert_int_equal(strlen(g.page.title), 1000);
+	assert_int_equal(strlen(g.page.biblio_json), ING_MAX_BIBLIO_BYTES);
+	assert_int_equal(strlen(g.page.wall_why), ING_MAX_ERROR_CHARS);
+	assert_int_equal(strlen(g.page.next.technique), 200);
+	assert_int_equal(g.page.use_count, ING_MAX_USES);
 	assert_int_equal(strlen(g.detail), ING_MAX_ERROR_CHARS);
 	ing_findings_done(&g);
 	ing_findings_done(&f);
@@ -374,12 +475,12 @@ static void test_frame_heads(void **state)
 		int want;
 		size_t bytes;
 	} cases[] = {
-		{"good", "IXr\1\5\0\0\0", 0, 5},
-		{"at the ceiling", "IXr\1\0\1\0\0", 0, 256},
-		{"over the ceiling", "IXr\1\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
-		{"four gigabytes", "IXr\1\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
-		{"another kind", "IXq\1\5\0\0\0", -ING_FAIL_SYNTAX, 0},
-		{"another version", "IXr\2\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"good", "IXr\2\5\0\0\0", 0, 5},
+		{"at the ceiling", "IXr\2\0\1\0\0", 0, 256},
+		{"over the ceiling", "IXr\2\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
+		{"four gigabytes", "IXr\2\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
+		{"another kind", "IXq\2\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"another version", "IXr\1\5\0\0\0", -ING_FAIL_SYNTAX, 0},
 		{"not ours", "HTTP/1.1", -ING_FAIL_SYNTAX, 0},
 	};
 	(void)state;

@@ -30,48 +30,60 @@ struct fetch_case {
 
 #define OK ING_STATUS_SUCCESS
 static const struct fetch_case fetches[] = {
-	{"a body", {OK, true, 200, NULL, false, 5}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
-	{"226 counts as 200", {OK, true, 226, NULL, false, 5}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
-	{"no byte", {OK, true, 200, NULL, false, 0}, 0, NULL, ING_STEP_END, ING_STATUS_EMPTY_BLOB,
+	{"a body", {OK, true, 200, NULL, false, 5, NULL}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
+	{"226 counts as 200", {OK, true, 226, NULL, false, 5, NULL}, 0, NULL, ING_STEP_EXAMINE, 0,
 		NULL},
-	{"404", {OK, true, 404, NULL, false, 5}, 0, NULL, ING_STEP_END,
+	{"no byte", {OK, true, 200, NULL, false, 0, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_EMPTY_BLOB, NULL},
+	{"404", {OK, true, 404, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"404 cut short is still a 404", {ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5}, 0,
+	{"404 cut short is still a 404",
+		{ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"403 with a page", {OK, true, 403, NULL, false, 5, "Text/HTML; charset=x"}, 0, NULL,
+		ING_STEP_WALLS, 0, NULL},
+	{"503 of no type", {OK, true, 503, NULL, false, 5, NULL}, 0, NULL, ING_STEP_WALLS, 0, NULL},
+	{"429 that is no page", {OK, true, 429, NULL, false, 5, "application/json"}, 0, NULL,
+		ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"401 without a word", {OK, true, 401, NULL, false, 0, "text/html"}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"403 cut short", {ING_STATUS_TRUNCATED_BODY, true, 403, NULL, false, 5, "text/html"}, 0,
 		NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"206", {OK, true, 206, NULL, false, 5}, 0, NULL, ING_STEP_END,
+	{"206", {OK, true, 206, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"300 is no redirect", {OK, true, 300, "/b", false, 5}, 0, NULL, ING_STEP_END,
+	{"300 is no redirect", {OK, true, 300, "/b", false, 5, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"relative", {OK, true, 302, "/b?c#d", false, 0}, 0, NULL, ING_STEP_REDIRECT, 0,
+	{"relative", {OK, true, 302, "/b?c#d", false, 0, NULL}, 0, NULL, ING_STEP_REDIRECT, 0,
 		"https://h.example/b?c"},
-	{"other scheme of the web", {OK, true, 301, "http://o.example", false, 0}, 0, NULL,
+	{"other scheme of the web", {OK, true, 301, "http://o.example", false, 0, NULL}, 0, NULL,
 		ING_STEP_REDIRECT, 0, "http://o.example/"},
-	{"a redirect whose body was cut", {ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1}, 0,
-		NULL, ING_STEP_REDIRECT, 0, "https://h.example/b"},
-	{"no Location", {OK, true, 302, NULL, false, 0}, 0, NULL, ING_STEP_END,
+	{"a redirect whose body was cut",
+		{ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1, NULL}, 0, NULL,
+		ING_STEP_REDIRECT, 0, "https://h.example/b"},
+	{"no Location", {OK, true, 302, NULL, false, 0, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_BAD_REDIRECT, NULL},
-	{"empty Location", {OK, true, 302, "", false, 0}, 0, NULL, ING_STEP_END,
+	{"empty Location", {OK, true, 302, "", false, 0, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_BAD_REDIRECT, NULL},
-	{"file:", {OK, true, 302, "file:///etc/passwd", false, 0}, 0, NULL, ING_STEP_END,
+	{"file:", {OK, true, 302, "file:///etc/passwd", false, 0, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_BAD_REDIRECT, NULL},
-	{"ftp:", {OK, true, 302, "ftp://h.example/", false, 0}, 0, NULL, ING_STEP_END,
+	{"ftp:", {OK, true, 302, "ftp://h.example/", false, 0, NULL}, 0, NULL, ING_STEP_END,
 		ING_STATUS_BAD_REDIRECT, NULL},
-	{"one too many", {OK, true, 302, "/b", false, 0}, 3, NULL, ING_STEP_END,
+	{"one too many", {OK, true, 302, "/b", false, 0, NULL}, 3, NULL, ING_STEP_END,
 		ING_STATUS_REDIRECTS_EXCEEDED, NULL},
-	{"the last allowed", {OK, true, 302, "/b", false, 0}, 2, NULL, ING_STEP_REDIRECT, 0,
+	{"the last allowed", {OK, true, 302, "/b", false, 0, NULL}, 2, NULL, ING_STEP_REDIRECT, 0,
 		"https://h.example/b"},
-	{"seen before", {OK, true, 307, "/b", false, 0}, 0, "https://h.example/b", ING_STEP_END,
-		ING_STATUS_REDIRECT_LOOP, NULL},
-	{"seen before, and a cookie set again", {OK, true, 308, "/b", true, 0}, 0,
+	{"seen before", {OK, true, 307, "/b", false, 0, NULL}, 0, "https://h.example/b",
+		ING_STEP_END, ING_STATUS_REDIRECT_LOOP, NULL},
+	{"seen before, and a cookie set again", {OK, true, 308, "/b", true, 0, NULL}, 0,
 		"https://h.example/b", ING_STEP_END, ING_STATUS_BLOCKED_COOKIE, NULL},
-	{"no connection", {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0}, 0, NULL,
+	{"no connection", {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0, NULL}, 0, NULL,
 		ING_STEP_END, ING_STATUS_CONNECT_ERROR, NULL},
-	{"guard", {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0}, 0, NULL, ING_STEP_END,
-		ING_STATUS_BLOCKED_ADDRESS, NULL},
-	{"cut body", {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9}, 0, NULL, ING_STEP_END,
-		ING_STATUS_TRUNCATED_BODY, NULL},
-	{"too large", {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9}, 0, NULL, ING_STEP_END,
-		ING_STATUS_BODY_TOO_LARGE, NULL},
+	{"guard", {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_BLOCKED_ADDRESS, NULL},
+	{"cut body", {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_TRUNCATED_BODY, NULL},
+	{"too large", {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_BODY_TOO_LARGE, NULL},
 };
 
 static void after_an_answer(void **state)
@@ -169,7 +181,7 @@ static void after_looking_at_a_body(void **state)
 		struct ing_findings f = {.exam = c->exam};
 		strncpy(f.file.mimetype, c->mimetype, sizeof(f.file.mimetype) - 1);
 		f.file.size_bytes = c->size;
-		f.page.next_url = c->next;
+		f.page.links[ING_LINK_PDF].url = c->next;
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
 		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
 			fail_msg("%s: step %d, status %s", c->name, d.step,
@@ -248,6 +260,12 @@ static struct ing_url_finding judge(void *ctx, const char *url)
 		f.verdict = ING_URL_WALL;
 	else if (strstr(url, "/cookie") != NULL)
 		f.verdict = ING_URL_COOKIE;
+	else if (strstr(url, "/captcha") != NULL)
+		f.verdict = ING_URL_CAPTCHA;
+	else if (strstr(url, "/signin") != NULL)
+		f.verdict = ING_URL_LOGIN;
+	else if (strstr(url, "/check") != NULL)
+		f.verdict = ING_URL_CHALLENGE;
 	return f;
 }
 
@@ -271,6 +289,11 @@ static void rules_come_before_loops_and_limits(void **state)
 		{"/wall", ING_STATUS_SKIP_WALL, ING_STATUS_BLOCKED_WALL, ING_STATUS_SKIP_WALL},
 		{"/cookie", ING_STATUS_BLOCKED_COOKIE, ING_STATUS_BLOCKED_COOKIE,
 			ING_STATUS_BLOCKED_COOKIE},
+		{"/captcha", ING_STATUS_SKIP_WALL, ING_STATUS_BLOCKED_CAPTCHA,
+			ING_STATUS_SKIP_WALL},
+		{"/signin", ING_STATUS_SKIP_WALL, ING_STATUS_BLOCKED_LOGIN, ING_STATUS_SKIP_WALL},
+		{"/check", ING_STATUS_SKIP_WALL, ING_STATUS_BLOCKED_CHALLENGE,
+			ING_STATUS_SKIP_WALL},
 		{"/pass/wall", OK, ING_STATUS_REDIRECTS_EXCEEDED, ING_STATUS_LINK_LOOP},
 		{"/pass/cookie", OK, ING_STATUS_REDIRECTS_EXCEEDED, ING_STATUS_LINK_LOOP},
 		{"/free", OK, ING_STATUS_REDIRECTS_EXCEEDED, ING_STATUS_LINK_LOOP},
@@ -285,7 +308,7 @@ static void rules_come_before_loops_and_limits(void **state)
 		free(d.url);
 
 		struct ing_hop_view v = judged_view("https://h.example/a", url);
-		struct ing_answer a = {OK, true, 302, url, false, 0};
+		struct ing_answer a = {OK, true, 302, url, false, 0, NULL};
 		d = ing_hop_after_fetch(&v, &a);
 		assert_int_equal(d.step, ING_STEP_END);
 		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].redirect));
@@ -294,13 +317,119 @@ static void rules_come_before_loops_and_limits(void **state)
 			assert_string_equal(d.words, "so");
 
 		struct ing_request r = {.type = ING_TYPE_PDF};
-		struct ing_findings f = {
-			.file = {.mimetype = "text/html", .size_bytes = 1}, .page.next_url = url};
+		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
+			.page.links[ING_LINK_PDF].url = url};
 		d = ing_hop_after_examine(&v, &r, &f);
 		assert_int_equal(d.step, ING_STEP_END);
 		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].link));
 		assert_null(d.url);
 	}
+}
+
+struct page_case {
+	const char *name;
+	enum ing_type type;
+	struct ing_page_link pdf, html, next;
+	enum ing_wall wall;
+	const char *known;
+	enum ing_step step;
+	enum ing_status status;
+	const char *url;
+};
+
+static char a_pdf[] = "https://h.example/a.pdf";
+static char a_page[] = "https://h.example/full";
+static char a_way[] = "https://h.example/way";
+static char itself[] = "https://h.example/a";
+static char how[] = "how";
+#define NONE                                                                                       \
+	{                                                                                          \
+		NULL, NULL, NULL, false, 0                                                         \
+	}
+#define LINK(u)                                                                                    \
+	{                                                                                          \
+		u, how, NULL, false, 0                                                             \
+	}
+#define SELF                                                                                       \
+	{                                                                                          \
+		itself, how, NULL, true, 0                                                         \
+	}
+#define PDF ING_TYPE_PDF
+#define HTML ING_TYPE_HTML
+static const struct page_case pages[] = {
+	{"a link before a site's rule", PDF, LINK(a_pdf), NONE, LINK(a_way), 0, NULL, ING_STEP_LINK,
+		0, a_pdf},
+	{"a site's rule without a link", PDF, NONE, LINK(a_page), LINK(a_way), 0, NULL,
+		ING_STEP_LINK, 0, a_way},
+	{"a site's rule before the page itself", PDF, SELF, NONE, LINK(a_way), 0, NULL,
+		ING_STEP_LINK, 0, a_way},
+	{"only itself", PDF, SELF, NONE, NONE, 0, itself, ING_STEP_END, ING_STATUS_LINK_LOOP, NULL},
+	{"no wall that names the document", PDF, LINK(a_pdf), NONE, NONE, ING_WALL_COOKIE, NULL,
+		ING_STEP_LINK, 0, a_pdf},
+	{"a wall of cookies", PDF, NONE, NONE, NONE, ING_WALL_COOKIE, NULL, ING_STEP_END,
+		ING_STATUS_BLOCKED_COOKIE, NULL},
+	{"a captcha that names itself", PDF, SELF, NONE, NONE, ING_WALL_CAPTCHA, itself,
+		ING_STEP_END, ING_STATUS_BLOCKED_CAPTCHA, NULL},
+	{"a login", PDF, NONE, LINK(a_page), NONE, ING_WALL_LOGIN, NULL, ING_STEP_END,
+		ING_STATUS_BLOCKED_LOGIN, NULL},
+	{"a challenge", HTML, LINK(a_pdf), NONE, NONE, ING_WALL_CHALLENGE, NULL, ING_STEP_END,
+		ING_STATUS_BLOCKED_CHALLENGE, NULL},
+	{"the full text elsewhere", HTML, LINK(a_pdf), LINK(a_page), LINK(a_way), 0, NULL,
+		ING_STEP_LINK, 0, a_page},
+	{"the full text here", HTML, NONE, SELF, NONE, 0, NULL, ING_STEP_END, OK, NULL},
+	{"the full text where we were", HTML, NONE, LINK(a_page), NONE, 0, a_page, ING_STEP_END, OK,
+		NULL},
+	{"a page for a page", HTML, LINK(a_pdf), NONE, LINK(a_way), 0, NULL, ING_STEP_END, OK,
+		NULL},
+	{"no wall that names the full text", HTML, NONE, LINK(a_page), NONE, ING_WALL_LOGIN, NULL,
+		ING_STEP_LINK, 0, a_page},
+};
+
+static void where_a_page_leads(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		const struct page_case *c = &pages[i];
+		char known[64] = "";
+		char why[] = "why";
+		if (c->known != NULL)
+			strncpy(known, c->known, sizeof(known) - 1);
+		struct ing_hop_view v = {
+			.url = itself, .max_hops = 2, .visited = visited, .ctx = known};
+		struct ing_request r = {.type = c->type};
+		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
+			.page = {.next = c->next, .wall = c->wall, .wall_why = why}};
+		f.page.links[ING_LINK_PDF] = c->pdf;
+		f.page.links[ING_LINK_HTML] = c->html;
+		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
+		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
+			fail_msg("%s: step %d, status %s", c->name, d.step,
+				ing_status_slug(d.status));
+		if (c->url != NULL)
+			assert_string_equal(d.url, c->url);
+		else
+			assert_null(d.url);
+		if (d.step == ING_STEP_END && c->wall != ING_WALL_NONE)
+			assert_string_equal(d.words, "why");
+		free(d.url);
+	}
+}
+
+static void a_bad_status_may_be_a_wall(void **state)
+{
+	(void)state;
+	char why[] = "why";
+	struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
+		.page = {.wall = ING_WALL_CHALLENGE, .wall_why = why}};
+	struct ing_decision d = ing_hop_after_walls(&f);
+	assert_int_equal(d.step, ING_STEP_END);
+	assert_int_equal(d.status, ING_STATUS_BLOCKED_CHALLENGE);
+	assert_string_equal(d.words, "why");
+	f.exam = ING_EXAM_CRASH;
+	assert_int_equal(ing_hop_after_walls(&f).status, ING_STATUS_TERMINAL_BAD_STATUS);
+	f.exam = ING_EXAM_OK;
+	f.page.wall = ING_WALL_NONE;
+	assert_int_equal(ing_hop_after_walls(&f).status, ING_STATUS_TERMINAL_BAD_STATUS);
 }
 
 static void a_chain_that_ends_with_a_page_of_a_wall(void **state)
@@ -313,6 +442,8 @@ static void a_chain_that_ends_with_a_page_of_a_wall(void **state)
 		enum ing_status status;
 	} cases[] = {
 		{"https://h.example/pass/wall", ING_TYPE_PDF, "text/html", ING_STATUS_BLOCKED_WALL},
+		{"https://h.example/pass/captcha", ING_TYPE_PDF, "text/html",
+			ING_STATUS_BLOCKED_CAPTCHA},
 		{"https://h.example/pass/cookie", ING_TYPE_PDF, "text/html",
 			ING_STATUS_BLOCKED_COOKIE},
 		{"https://h.example/pass/cookie", ING_TYPE_HTML, "text/html",
@@ -340,6 +471,8 @@ int main(void)
 		cmocka_unit_test(expectations_are_honoured),
 		cmocka_unit_test(where_a_request_may_start),
 		cmocka_unit_test(rules_come_before_loops_and_limits),
+		cmocka_unit_test(where_a_page_leads),
+		cmocka_unit_test(a_bad_status_may_be_a_wall),
 		cmocka_unit_test(a_chain_that_ends_with_a_page_of_a_wall),
 		cmocka_unit_test(a_start_over_eight_kibibytes_is_no_start),
 	};

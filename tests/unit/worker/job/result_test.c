@@ -59,9 +59,13 @@ static struct ing_job *finished_job(void)
 	w->file = (struct ing_file_meta){.size_bytes = 7,
 		.mimetype = "application/pdf",
 		.sha1hex = "aa00000000000000000000000000000000000000"};
-	w->link_url = ing_arena_strdup(&w->ar, "https://a.example/p.pdf");
-	w->link_technique = ing_arena_strdup(&w->ar, "citation_pdf_url");
-	w->title = ing_arena_strdup(&w->ar, "bad \xff byte");
+	w->link.url = ing_arena_strdup(&w->ar, "https://a.example/p.pdf");
+	w->link.technique = ing_arena_strdup(&w->ar, "a bad \xff byte");
+	w->link.stage = ing_arena_strdup(&w->ar, "published");
+	w->platform = ing_arena_strdup(&w->ar, "ojs3");
+	w->scope = ing_arena_strdup(&w->ar, "landingpage");
+	w->biblio = json_pack(
+		"{s:s, s:s, s:[s]}", "title", "T", "abstract", "A", "raw_references", "R");
 	w->pdf = (struct ing_pdf){.status = ing_strdup("success"),
 		.text = ing_strdup("words"),
 		.info_json = ing_strdup("{\"Title\":\"T\"}"),
@@ -78,6 +82,7 @@ static void free_finished(struct ing_job *job)
 	ing_request_free(job->work->request);
 	struct ing_findings f = {.pdf = job->work->pdf};
 	ing_findings_done(&f);
+	json_decref(job->work->biblio);
 	ing_arena_done(&job->work->ar);
 	free(job->work);
 	free(job);
@@ -109,11 +114,15 @@ static void a_success_has_everything(void **state)
 	assert_true(json_is_true(json_object_get(o, "hit")));
 	assert_string_equal(string_at(o, "status", NULL), "success");
 	assert_string_equal(string_at(o, "terminal", "terminal_url"), "https://a.example/p.pdf");
-	assert_string_equal(string_at(o, "extract_next_hop", "technique"), "citation_pdf_url");
+	assert_string_equal(
+		string_at(o, "extract_next_hop", "technique"), "a bad \xef\xbf\xbd byte");
+	assert_string_equal(string_at(o, "extract_next_hop", "release_stage"), "published");
+	assert_string_equal(string_at(o, "platform", NULL), "ojs3");
+	assert_string_equal(string_at(o, "scope", NULL), "landingpage");
 	assert_string_equal(string_at(o, "cdx", "surt"), "example,a)/p.pdf");
 	assert_string_equal(
 		string_at(o, "cdx", "sha1hex"), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-	assert_string_equal(string_at(o, "html_biblio", "title"), "bad \xef\xbf\xbd byte");
+	assert_string_equal(string_at(o, "html_biblio", "title"), "T");
 	assert_string_equal(string_at(json_object_get(o, "pdf_meta"), "pdf_info", "Title"), "T");
 	assert_true(json_is_null(json_object_get(json_object_get(o, "pdf_meta"), "text")));
 	/* What we do not know comes out as it came in, to the last digit. */
@@ -151,6 +160,41 @@ static void what_does_not_fit_loses_the_pdf_details_first(void **state)
 	assert_string_equal(string_at(o, "status", NULL), "success");
 	assert_null(json_object_get(json_object_get(o, "pdf_meta"), "pdf_info"));
 	json_decref(o);
+	free_finished(job);
+}
+
+static size_t result_bytes(json_t *o)
+{
+	char *s = json_dumps(o, JSON_COMPACT);
+	size_t bytes = strlen(s);
+	free(s);
+	json_decref(o);
+	return bytes;
+}
+
+/* References, abstract, the whole record; and nothing of it is lost to the job itself. */
+static void what_still_does_not_fit_loses_the_pages_words(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	size_t bytes = result_bytes(result_of(job, 1 << 20));
+	bytes = result_bytes(result_of(job, bytes - 1)); /* the PDF's */
+	json_t *o = result_of(job, bytes - 1);
+	json_t *biblio = json_object_get(o, "html_biblio");
+	assert_null(json_object_get(biblio, "raw_references"));
+	assert_non_null(json_object_get(biblio, "abstract"));
+	bytes = result_bytes(o);
+	o = result_of(job, bytes - 1);
+	assert_int_equal(json_object_size(json_object_get(o, "html_biblio")), 1);
+	bytes = result_bytes(o);
+	o = result_of(job, bytes - 1);
+	assert_null(json_object_get(o, "html_biblio"));
+	assert_string_equal(string_at(o, "status", NULL), "success");
+	bytes = result_bytes(o);
+	o = result_of(job, bytes - 1);
+	assert_string_equal(string_at(o, "status", NULL), "result-too-large");
+	json_decref(o);
+	assert_int_equal(json_object_size(job->work->biblio), 3);
 	free_finished(job);
 }
 
@@ -233,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_success_has_everything),
 		cmocka_unit_test(a_failed_chain_has_no_file),
 		cmocka_unit_test(what_does_not_fit_loses_the_pdf_details_first),
+		cmocka_unit_test(what_still_does_not_fit_loses_the_pages_words),
 		cmocka_unit_test(what_does_not_fit_at_all_has_its_own_status),
 		cmocka_unit_test(a_text_that_does_not_fit_is_said_in_pdf_meta),
 		cmocka_unit_test(rows_tell_the_body_from_the_bytes_on_the_wire),

@@ -170,8 +170,9 @@ void fake_exam_done_page(const char *next_url)
 	f.page.status = ING_PAGE_PARSED;
 	f.page.title = ing_strdup("A page");
 	if (next_url != NULL) {
-		f.page.next_url = ing_strdup(next_url);
-		f.page.next_technique = ing_strdup("citation_pdf_url");
+		f.page.links[ING_LINK_PDF] = (struct ing_page_link){.url = ing_strdup(next_url),
+			.technique = ing_strdup("citation_pdf_url"),
+			.rule = 1};
 	}
 	end_exam(&f, "text/html");
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The record of a result: what is believed of an examiner's words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/macros.h"
+#include "worker/job/html_biblio.h"
+#include "worker/limits.h"
+
+struct record_case {
+	const char *name, *json, *page_title, *want;
+	bool own;
+};
+
+static const struct record_case records[] = {
+	{"nothing", NULL, NULL, NULL, false},
+	{"the page's title alone", NULL, "P", "{\"title\":\"P\"}", false},
+	{"its own before the page's", "{\"title\":\"T\"}", "P", "{\"title\":\"T\"}", true},
+	{"a title of null", "{\"title\":null,\"doi\":\"10.1/x\"}", "P",
+		"{\"title\":\"P\",\"doi\":\"10.1/x\"}", false},
+	{"no title at all", "{\"doi\":\"10.1/x\"}", NULL, NULL, false},
+	{"nulls and strangers", "{\"evil\":[1],\"volume\":null,\"title\":\"T\"}", NULL,
+		"{\"title\":\"T\"}", true},
+	{"in the table's order", "{\"doi\":\"d\",\"title\":\"T\"}", NULL,
+		"{\"title\":\"T\",\"doi\":\"d\"}", true},
+	{"wrong types",
+		"{\"title\":\"T\",\"doi\":7,\"release_year\":\"2001\",\"contrib_names\":\"A\","
+		"\"keywords\":[1],\"raw_references\":[],\"release_date\":\"2001\",\"pmid\":\"\"}",
+		NULL, "{\"title\":\"T\"}", true},
+	{"right types",
+		"{\"title\":\"T\",\"release_year\":2001,\"release_date\":\"2001-02-03\","
+		"\"contrib_names\":[\"A\"],\"contribs\":[{\"name\":\"A\",\"orcid\":null,"
+		"\"affiliations\":[\"U\"]}]}",
+		NULL,
+		"{\"title\":\"T\",\"contrib_names\":[\"A\"],\"contribs\":[{\"name\":\"A\","
+		"\"orcid\":null,\"affiliations\":[\"U\"]}],\"release_date\":\"2001-02-03\","
+		"\"release_year\":2001}",
+		true},
+	{"people with more than people have",
+		"{\"title\":\"T\",\"contribs\":[{\"name\":\"A\",\"x\":{}}]}", NULL,
+		"{\"title\":\"T\"}", true},
+	{"no object", "[\"title\"]", "P", "{\"title\":\"P\"}", false},
+	{"no JSON", "{\"title\":", "P", "{\"title\":\"P\"}", false},
+	{"twice", "{\"title\":\"T\",\"title\":\"U\"}", "P", "{\"title\":\"P\"}", false},
+	{"too deep", "{\"title\":\"T\",\"x\":[[[[1]]]]}", "P", "{\"title\":\"P\"}", false},
+};
+
+static void what_is_believed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(records); i++) {
+		const struct record_case *c = &records[i];
+		bool own = !c->own;
+		json_t *got = ing_html_biblio_new(c->json, c->page_title, &own);
+		char *text = got != NULL ? json_dumps(got, JSON_COMPACT) : NULL;
+		if ((text == NULL) != (c->want == NULL) ||
+			(text != NULL && strcmp(text, c->want) != 0))
+			fail_msg("%s: %s", c->name, text != NULL ? text : "nothing");
+		assert_int_equal(own, c->own);
+		free(text);
+		json_decref(got);
+	}
+}
+
+/* A parser that recurses would not survive it. */
+static void a_tower_is_nothing(void **state)
+{
+	(void)state;
+	size_t bytes = ING_MAX_BIBLIO_BYTES;
+	char *tower = ing_alloc(bytes + 1);
+	bool own;
+	memset(tower, '[', bytes);
+	assert_null(ing_html_biblio_new(tower, NULL, &own));
+	free(tower);
+}
+
+static void what_shrinks_first(void **state)
+{
+	(void)state;
+	bool own;
+	json_t *o = ing_html_biblio_new(
+		"{\"title\":\"T\",\"abstract\":\"A\",\"raw_references\":[\"R\"]}", NULL, &own);
+	assert_true(ing_html_biblio_shrink(o));
+	assert_null(json_object_get(o, "raw_references"));
+	assert_true(ing_html_biblio_shrink(o));
+	assert_null(json_object_get(o, "abstract"));
+	assert_false(ing_html_biblio_shrink(o));
+	assert_non_null(json_object_get(o, "title"));
+	json_decref(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_believed),
+		cmocka_unit_test(a_tower_is_nothing),
+		cmocka_unit_test(what_shrinks_first),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
