@@ -53,11 +53,11 @@ struct ing_site {
 struct ing_journals *ing_journals_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
 void ing_journals_free(struct ing_journals *j);
-/* The site of a page by its final URL, or NULL. *ret_failed (may be NULL) gets whether a pattern
- * met its limit. */
+/* The site of a page by its final URL, or NULL. A pattern that meets its limit does not match. */
 const struct ing_site *ing_journals_site(const struct ing_journals *j, const char *url);
 /* Is a URL one that only a browser with JavaScript can read; one for which the browser is to be
  * restarted? */
 bool ing_journals_javascript(const struct ing_journals *j, const char *url);
 bool ing_journals_restart(const struct ing_journals *j, const char *url);
-size_t ing_journals_count(const struct ing_journals *j);
+size_t ing_journals_count(const struct ing_journals *j); /* sites */
+size_t ing_journals_pattern_count(const struct ing_journals *j);

@@ -91,3 +91,17 @@ struct ing_selector *ing_read_selector_at(
 	const struct ing_reader *rd, const struct ing_yaml_node *node);
 struct ing_regex *ing_read_regex_at(
 	const struct ing_reader *rd, const struct ing_yaml_node *node, unsigned flags);
+
+/* A value of journals.yaml or webpages.yaml: a selector, or a map of ours
+ * {selector: SELECTOR, attr: NAME, parents: 1}. */
+struct ing_read_value {
+	struct ing_selector *selector;
+	const char *attr; /* the attribute that is wanted instead of text; NULL */
+	unsigned parents; /* steps up from what was found */
+};
+
+#define ING_MAX_PARENTS 20
+/* At a node that is the value of `key`. False: wrong, and said so; else the selector is the
+ * caller's to free. */
+bool ing_read_value_at(const struct ing_reader *rd, const char *key,
+	const struct ing_yaml_node *node, struct ing_read_value *ret);

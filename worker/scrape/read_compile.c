@@ -43,3 +43,25 @@ struct ing_regex *ing_read_regex(const struct ing_reader *rd, const struct ing_y
 	const struct ing_yaml_node *node = ing_read_scalar(rd, map, key);
 	return node != NULL ? ing_read_regex_at(rd, node, flags) : NULL;
 }
+
+bool ing_read_value_at(const struct ing_reader *rd, const char *key,
+	const struct ing_yaml_node *node, struct ing_read_value *ret)
+{
+	static const char *const known[] = {"selector", "attr", "parents"};
+	*ret = (struct ing_read_value){0};
+	if (node->kind == ING_YAML_SCALAR) {
+		ret->selector = ing_read_selector_at(rd, node);
+		return ret->selector != NULL;
+	}
+	if (node->kind == ING_YAML_LIST) {
+		ing_read_error(rd, node, "%s must be a selector, not a list", key);
+		return false;
+	}
+	ing_read_keys(rd, node, key, known, ING_ARRAY_LEN(known));
+	if (ing_yaml_get(node, "selector") == NULL)
+		ing_read_error(rd, node, "%s needs a selector", key);
+	ret->selector = ing_read_selector(rd, node, "selector");
+	ret->attr = ing_read_text(rd, node, "attr");
+	ret->parents = ing_read_number(rd, node, "parents", 0, ING_MAX_PARENTS, 0);
+	return ret->selector != NULL;
+}

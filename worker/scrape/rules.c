@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "worker/scrape/journals.h"
+#include "worker/scrape/links.h"
 #include "worker/scrape/read.h"
+#include "worker/scrape/signs.h"
+#include "worker/scrape/sites.h"
 #include "worker/scrape/webpages.h"
 
 #define MAX_NAME_BYTES 300
@@ -68,6 +71,9 @@ struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_
 	r->digest = ing_rule_files_digest(files);
 	r->journals = ing_journals_load(r, files, report);
 	r->webpages = ing_webpages_load(r, files, report);
+	r->links = ing_links_load(r, files, report);
+	r->sites = ing_sites_load(r, files, report);
+	r->signs = ing_signs_load(r, files, report);
 	if (report->errors == errors_before)
 		return r;
 	ing_rules_free(r);
@@ -80,6 +86,9 @@ void ing_rules_free(struct ing_rules *r)
 		return;
 	ing_journals_free(r->journals);
 	ing_webpages_free(r->webpages);
+	ing_links_free(r->links);
+	ing_sites_free(r->sites);
+	ing_signs_free(r->signs);
 	for (size_t i = 0; i < r->document_count; i++)
 		ing_yaml_free(r->documents[i]);
 	free(r->documents);
