@@ -10,6 +10,9 @@
 #include "common/base/buf.h"
 #include "worker/scrape/view.h"
 
+/* Text of a page past which no more is read: books in one page have 4 MB. */
+#define ING_CLEAN_MAX_TEXT_BYTES ((size_t)8 << 20)
+
 /* A bit for every node of the tree, in the view's arena: set for elements to be skipped.
  * publication: reference lists go too. */
 const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication);
