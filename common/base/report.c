@@ -28,11 +28,27 @@ static bool has_room(const struct ing_report *r, bool warning)
 	return kept_warnings < ING_REPORT_MAX_LINES / 2 && r->count < ING_REPORT_MAX_LINES;
 }
 
+/* Two loaders that read one file say the same about it. */
+static bool is_known(const struct ing_report *r, bool warning, const char *file, int line,
+	int column, const char *text)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct ing_report_line *l = &r->lines[i];
+		if (l->line == line && l->column == column && l->warning == warning &&
+			strcmp(l->text, text) == 0 && strcmp(l->file, file) == 0)
+			return true;
+	}
+	return false;
+}
+
 ING_PRINTF(6, 0)
 static void add_line(struct ing_report *r, bool warning, const char *file, int line, int column,
 	const char *fmt, va_list ap)
 {
 	char text[MAX_TEXT_BYTES];
+	vsnprintf(text, sizeof(text), fmt, ap);
+	if (is_known(r, warning, file, line, column, text))
+		return;
 	if (warning)
 		r->warnings++;
 	else
@@ -43,7 +59,6 @@ static void add_line(struct ing_report *r, bool warning, const char *file, int l
 		r->cap = r->cap == 0 ? 16 : r->cap * 2;
 		r->lines = ing_realloc(r->lines, r->cap * sizeof(*r->lines));
 	}
-	vsnprintf(text, sizeof(text), fmt, ap);
 	r->lines[r->count++] = (struct ing_report_line){.warning = warning,
 		.file = ing_strdup(file),
 		.line = line,

@@ -3,7 +3,8 @@
  * report.h - all that is wrong with some files, collected: a loader goes on after an error, so that
  * its user can mend everything at once.
  *
- * Owns copies of its lines. One thread at a time.
+ * Owns copies of its lines; the same said twice is kept once. Warnings take half of the ceiling at
+ * most. One thread at a time.
  */
 #pragma once
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * urlrules.h - which URLs are not asked for, whatever their hosts would say: the blocklist, login
- * walls, pages about cookies. By the URL alone; rules/README.md has the files' format.
+ * walls, captchas, bot challenges, pages about cookies. By the URL alone; rules/README.md has the
+ * files' format. Entries of walls.yaml that look at the page itself are worker/scrape/signs.h's.
  *
  * Owns: the rules of blocklist.yaml and walls.yaml. They do not change once loaded, so any thread
  * may ask. A question costs one parse of the URL, one look-up for each label of its host, and the
@@ -9,8 +10,12 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include "common/base/error.h"
 
+struct ing_report;
+struct ing_rule_files;
+struct ing_url_pattern;
 struct ing_urlrules;
 
 /* In the order in which they are asked; when several rules match, the first of these counts. */
@@ -33,13 +38,36 @@ struct ing_url_finding {
 	const char *why; /* the rule's own words, as long as the rules live; NULL: none */
 };
 
-/* Load blocklist.yaml and walls.yaml from a folder; either may be absent. On failure: -CONFIG with
+/* Of an entry's `tests:`, for ingestctl rules test. */
+struct ing_url_test {
+	const struct ing_url_test *next;
+	int line;
+	const char *url;
+	bool matches; /* must this entry match? */
+};
+
+struct ing_url_entry {
+	const struct ing_url_entry *next;
+	const char *file;
+	int line;
+	const char *why, *source; /* source: NULL when not said */
+	const struct ing_url_pattern *pattern;
+	const struct ing_url_test *tests;
+};
+
+/* Load the blocklist and walls among the files. What is wrong goes to the report, and -CONFIG. Free
+ * with ing_urlrules_free(). */
+int ing_urlrules_load_files(const struct ing_rule_files *files, struct ing_urlrules **ret,
+	struct ing_report *report) ING_MUST_CHECK;
+/* The same from a folder; either file may be absent. On failure: -CONFIG with
  * every error as a line FILE:LINE:COLUMN: ... of err->msg, as far as they fit (err's position is
  * the first one's), or -SYSTEM when a file cannot be read. Free with ing_urlrules_free(). */
 int ing_urlrules_load(
 	const char *dir, struct ing_urlrules **ret, struct ing_error *err) ING_MUST_CHECK;
 void ing_urlrules_free(struct ing_urlrules *r); /* NULL is fine */
 size_t ing_urlrules_count(const struct ing_urlrules *r);
+/* All entries, in the order of loading; NULL: none. */
+const struct ing_url_entry *ing_urlrules_entries(const struct ing_urlrules *r);
 
 /* What the rules say about an absolute URL. r NULL, or something that is no URL: NONE. */
 struct ing_url_finding ing_urlrules_judge(const struct ing_urlrules *r, const char *url);

@@ -148,7 +148,17 @@ struct ing_yaml *ing_read_yaml(const struct ing_rule_file *file, struct ing_repo
 {
 	const struct ing_yaml_limits limits = {
 		ING_MAX_RULE_FILE_BYTES, MAX_NODES, ING_YAML_MAX_DEPTH};
-	return ing_yaml_stream_parse(file->path, file->text, file->bytes, &limits, report);
+	struct ing_yaml *doc = NULL;
+	struct ing_error err = {0};
+	if (file->kind == ING_RULES_JOURNALS || file->kind == ING_RULES_WEBPAGES)
+		return ing_yaml_stream_parse(file->path, file->text, file->bytes, &limits, report);
+	/* A short name, so that the words fit and are easily told from the position. */
+	if (ing_yaml_parse("", file->text, file->bytes, &limits, &doc, &err) == 0)
+		return doc;
+	const char *words = strstr(err.msg, ": ");
+	ing_report_error(report, file->path, err.line, err.column, "%s",
+		words != NULL ? words + 2 : err.msg);
+	return NULL;
 }
 
 const struct ing_yaml_node *ing_read_root(const struct ing_reader *rd, const struct ing_yaml *doc)

@@ -35,10 +35,12 @@ void ing_read_warning(const struct ing_reader *rd, const struct ing_yaml_node *n
 void ing_read_error_in(const struct ing_reader *rd, const struct ing_yaml_node *node, int character,
 	const char *fmt, ...) ING_PRINTF(4, 5);
 
-/* All of a file's documents, warnings and errors in the report. NULL: it cannot be read. Free with
- * ing_yaml_free(); of rules, ing_rules_read() keeps it instead. */
+/* A file as a stream of documents, as PubFetcher's formats need it, or (links.yaml and the others
+ * of ours) as one document without aliases and doubled keys. Errors and warnings go to the report.
+ * NULL: it cannot be read. Free with ing_yaml_free(); of rules, ing_rules_read() keeps it. */
 struct ing_yaml *ing_read_yaml(const struct ing_rule_file *file, struct ing_report *report);
-/* The one document of a file that has one; NULL, with an error, when there are more. */
+/* The one document of a file that has one, something null when there is none; NULL, with an error,
+ * when there are more. */
 const struct ing_yaml_node *ing_read_root(const struct ing_reader *rd, const struct ing_yaml *doc);
 
 /* Every key of `map` is one of `known`; others are errors, with the likely meant one. False when

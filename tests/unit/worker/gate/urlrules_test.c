@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/net/url_match.h"
 #include "worker/gate/urlrules.h"
 
 static char folder[] = "/tmp/urlrules_test.XXXXXX";
@@ -53,7 +54,11 @@ static const char walls[] =
 	"- {host: sso.example, verdict: wall, only_at_end: true, why: passing}\n"
 	"- {host: sso.example, path: /stop, verdict: wall, why: stopping}\n"
 	"- {host: exact.example, verdict: cookie, why: less than the blocklist}\n"
-	"- {path: \"/caf\xc3\xa9/\", verdict: wall, why: accent}\n";
+	"- {path: \"/caf\xc3\xa9/\", verdict: wall, why: accent}\n"
+	"- {host: ends.example, path_ends: .PDF, verdict: login, why: end}\n"
+	"- {contains: 'example/a?b%3Dc', verdict: captcha, why: whole}\n"
+	"- {path: /cdn-cgi/, verdict: challenge, why: challenge}\n"
+	"- {path: /cdn-cgi/, name: a signature, title: x, verdict: cookie, why: not ours}\n";
 
 static const struct {
 	const char *url;
@@ -105,6 +110,12 @@ static const struct {
 	{"https://sso.example/stop", ING_URL_WALL, "stopping"},
 	{"https://any.example/caf%C3%A9/1", ING_URL_WALL, "accent"},
 	{"https://any.example/caf\xc3\xa9/1", ING_URL_WALL, "accent"},
+	{"https://ends.example/a%2Epdf?b", ING_URL_LOGIN, "end"},
+	{"https://ends.example/a.pdf/", ING_URL_NONE, NULL},
+	{"https://ends.example/pdf", ING_URL_NONE, NULL},
+	{"https://any.EXAMPLE/a?B=c", ING_URL_CAPTCHA, "whole"},
+	{"https://any.example/a?bc", ING_URL_NONE, NULL},
+	{"https://any.example/cdn-cgi/l/chk", ING_URL_CHALLENGE, "challenge"},
 	{"https://[::1]/", ING_URL_NONE, NULL},
 	{"https://a..example/", ING_URL_NONE, NULL},
 	{"mailto:a@exact.example", ING_URL_NONE, NULL},
@@ -116,7 +127,7 @@ static void what_matches(void **state)
 {
 	(void)state;
 	struct ing_urlrules *r = load_good(blocklist, walls);
-	assert_int_equal(ing_urlrules_count(r), 12);
+	assert_int_equal(ing_urlrules_count(r), 15);
 	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++) {
 		struct ing_url_finding f = ing_urlrules_judge(r, matches[i].url);
 		const char *why = f.why != NULL ? f.why : "-";
@@ -166,7 +177,7 @@ static void absent_and_empty_files_hold_no_rules(void **state)
 	ing_urlrules_free(NULL);
 }
 
-#define KEYS "host, path, path_contains, query, why"
+#define KEYS "host, path, path_contains, path_ends, query, contains, why, source, tests"
 #define HOST_WORDS "host must be a host name, or .NAME for it and all names below"
 
 static const struct {
@@ -176,9 +187,9 @@ static const struct {
 	{"- a\n", NULL, "./blocklist.yaml:1:3: an entry must be a map, not a text"},
 	{"- {host: a}\n", NULL, "./blocklist.yaml:1:3: an entry needs a why"},
 	{"- {why: w}\n", NULL,
-		"./blocklist.yaml:1:3: an entry needs one of host, path, path_contains, query"},
+		"./blocklist.yaml:1:3: an entry needs one of host, path, path_contains, path_ends, query, contains"},
 	{"- {host: a, why: w}\n- {hots: a, host: b, why: w}\n", NULL,
-		"./blocklist.yaml:2:4: there is no key \"hots\"; there are " KEYS},
+		"./blocklist.yaml:2:4: there is no key \"hots\"; did you mean \"host\"?"},
 	{"- {host: a, why: w, verdict: wall}\n", NULL,
 		"./blocklist.yaml:1:21: there is no key \"verdict\"; there are " KEYS},
 	{"- {host: 'http://a/', why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
@@ -200,18 +211,22 @@ static const struct {
 	{"- {query: '?b', why: w}\n", NULL,
 		"./blocklist.yaml:1:11: query must be one parameter, NAME or NAME=VALUE"},
 	{NULL, "- {host: a, why: w}\n",
-		"./walls.yaml:1:3: an entry needs a verdict: wall or cookie"},
+		"./walls.yaml:1:3: an entry needs a verdict: wall, cookie, captcha, login or challenge"},
 	{NULL, "- {host: a, why: w, verdict: fence}\n",
-		"./walls.yaml:1:30: verdict must be wall or cookie"},
+		"./walls.yaml:1:30: there is no verdict \"fence\"; there are wall, captcha, login, challenge, cookie"},
 	{NULL, "- {host: a, why: w, verdict: wall, only_at_end: yes}\n",
 		"./walls.yaml:1:49: only_at_end must be true or false"},
+	{"- {host: a, why: w, tests: [{url: u, page: p}]}\n", NULL,
+		"./blocklist.yaml:1:38: there is no key \"page\"; there are url, matches"},
+	{"- {host: a, why: w, tests: [{matches: true}]}\n", NULL,
+		"./blocklist.yaml:1:29: a test needs a url"},
 	{"- {host: a, why: w\n", NULL, "./blocklist.yaml:2:1: "},
 	{"- {host: a, host: b, why: w}\n", NULL,
 		"./blocklist.yaml:1:13: key \"host\" was given before, at 1:4"},
 	{"- {host: a}\n- {path: b, why: w}\n", "- {host: a, why: w}\n",
 		"./blocklist.yaml:1:3: an entry needs a why\n"
 		"./blocklist.yaml:2:10: path must begin with a slash\n"
-		"./walls.yaml:1:3: an entry needs a verdict: wall or cookie"},
+		"./walls.yaml:1:3: an entry needs a verdict: wall, cookie, captcha, login or challenge"},
 };
 
 static void errors_carry_their_place_and_come_together(void **state)
@@ -311,6 +326,35 @@ static void the_files_that_come_along(void **state)
 	ing_urlrules_free(r);
 }
 
+static void entries_are_handed_out_with_their_tests(void **state)
+{
+	(void)state;
+	struct ing_urlrules *r = load_good("- host: a.example\n"
+					   "  why: first\n"
+					   "  source: a page seen\n"
+					   "  tests:\n"
+					   "    - {url: 'https://a.example/'}\n"
+					   "    - {url: 'https://b.example/', matches: false}\n",
+		"- {host: b.example, why: second, verdict: wall}\n");
+	const struct ing_url_entry *e = ing_urlrules_entries(r);
+	assert_string_equal(e->why, "first");
+	assert_string_equal(e->source, "a page seen");
+	assert_int_equal(e->line, 1);
+	for (const struct ing_url_test *t = e->tests; t != NULL; t = t->next) {
+		struct ing_url_target *target = ing_url_target_new(t->url);
+		assert_int_equal(ing_url_matches(e->pattern, target), t->matches);
+		ing_url_target_free(target);
+	}
+	assert_int_equal(e->tests->line, 5);
+	assert_int_equal(e->tests->next->line, 6);
+	assert_null(e->tests->next->next);
+	assert_string_equal(e->next->why, "second");
+	assert_null(e->next->source);
+	assert_null(e->next->tests);
+	assert_null(e->next->next);
+	ing_urlrules_free(r);
+}
+
 static int enter_folder(void **state)
 {
 	(void)state;
@@ -334,6 +378,7 @@ int main(void)
 		cmocka_unit_test(errors_carry_their_place_and_come_together),
 		cmocka_unit_test(a_long_report_says_what_it_leaves_out),
 		cmocka_unit_test(a_missing_folder_is_an_error),
+		cmocka_unit_test(entries_are_handed_out_with_their_tests),
 		cmocka_unit_test(the_files_that_come_along),
 	};
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
