@@ -13,7 +13,7 @@ enum run_kind {
 	LOWER = ING_LETTER_LOWER,
 	SPACE = ING_LETTER_SPACE,
 	UPPER = ING_LETTER_UPPER,
-	PAIRS, /* upper and lower in turn, upper first */
+	PAIRS = 100, /* upper and lower in turn, upper first */
 };
 
 static const struct run {

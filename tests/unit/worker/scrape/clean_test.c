@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Cleaning: what class names are made of, which words mean navigation, what the main content
+ * protects, what the cleaned text is, and that large and deep pages cost what they are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "view_helper.h"
+#include "worker/scrape/clean.h"
+#include "worker/scrape/letters.h"
+#include "worker/scrape/tokens.h"
+
+static struct view_helper helper;
+
+static int set_up(void **state)
+{
+	(void)state;
+	view_helper_init(&helper);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	view_helper_done(&helper);
+	return 0;
+}
+
+static const struct ing_view *read_page(const char *page)
+{
+	return view_helper_read(&helper, page, strlen(page), "https://journal.example/1");
+}
+
+/* --- words of names --- */
+
+static const struct {
+	const char *value, *want; /* words, each in brackets */
+} token_cases[] = {
+	{"", ""}, {" \t\n", ""}, {"-_-", ""}, {"mainNav", "[main][Nav]"}, {"_foo", "[foo]"},
+	{"iOSApp2x", "[i][OSApp][2][x]"}, {"XMLHttp", "[XMLHttp]"},
+	{"main-nav left_bar", "[main][nav][left][bar]"}, {"a__b--c", "[a][b][c]"},
+	{"a.b:c", "[a.b:c]"}, {"col12Nav", "[col][12][Nav]"},
+	{"\xc3\xa9Nav", "[\xc3\xa9][Nav]"}, /* e acute is a lower case letter */
+	{"\xc3\x89Nav", "[\xc3\x89Nav]"},   /* E acute is not */
+	{"nav\xd0\x9c\xd0\xb5\xd0\xbd\xd1\x8e", "[nav][\xd0\x9c\xd0\xb5\xd0\xbd\xd1\x8e]"},
+	{"a\xc2\xa0"
+	 "b\xc2\xad"
+	 "c\xe2\x80\x8b"
+	 "d",
+		"[a][b][c][d]"},            /* Z and Cf divide */
+	{"x\xd9\xa3y", "[x][\xd9\xa3][y]"}, /* an Arabic digit */
+	{"\xe4\xb8\xbb"
+	 "Nav",
+		"[\xe4\xb8\xbbNav]"}, /* a letter without case */
+	{"a\xf0\x9d\x9f\x98"
+	 "b",
+		"[a][\xf0\x9d\x9f\x98][b]"}, /* a mathematical digit */
+};
+
+static void test_tokens(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(token_cases); i++) {
+		const char *value = token_cases[i].value, *token = NULL;
+		struct ing_tokens ts = {.s = value, .end = value + strlen(value)};
+		char got[200] = "";
+		size_t bytes = 0;
+		while (ing_tokens_next(&ts, &token, &bytes))
+			snprintf(got + strlen(got), sizeof(got) - strlen(got), "[%.*s]", (int)bytes,
+				token);
+		assert_string_equal(got, token_cases[i].want);
+	}
+}
+
+static void test_letters(void **state)
+{
+	static const struct {
+		uint32_t c;
+		enum ing_letter_kind want;
+	} cases[] = {{'a', ING_LETTER_LOWER}, {'Z', ING_LETTER_UPPER}, {'0', ING_LETTER_DIGIT},
+		{0, ING_LETTER_SPACE}, {0x7f, ING_LETTER_SPACE}, {'.', ING_LETTER_NONE},
+		{0x85, ING_LETTER_SPACE}, {0xd7, ING_LETTER_NONE}, {0x100, ING_LETTER_UPPER},
+		{0x101, ING_LETTER_LOWER}, {0x1c5, ING_LETTER_OTHER}, {0x2002, ING_LETTER_SPACE},
+		{0x2160, ING_LETTER_DIGIT}, {0x301, ING_LETTER_NONE}, {0x4e00, ING_LETTER_OTHER},
+		{0x10400, ING_LETTER_UPPER}, {0x10428, ING_LETTER_LOWER},
+		{0xe0001, ING_LETTER_SPACE}, {0x10ffff, ING_LETTER_NONE},
+		{UINT32_MAX, ING_LETTER_NONE}};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)
+		assert_int_equal(ing_letter_kind(cases[i].c), cases[i].want);
+}
+
+#define MENU ING_TOKEN_MENU
+#define MAYBE ING_TOKEN_MAYBE
+#define REFS ING_TOKEN_REFERENCES
+
+static const struct {
+	const char *token;
+	unsigned want;
+} name_cases[] = {
+	{"nav", MENU},
+	{"NAVIGATION", MENU},
+	{"menuBar", MENU},
+	{"breadcrumbs", MENU},
+	{"navigationbar", MENU},
+	{"footer", MENU},
+	{"Footer", MENU},
+	/* with one word in front or behind */
+	{"topnav", MENU},
+	{"navtop", MENU},
+	{"mainmenu", MENU},
+	{"menulinks", MENU},
+	{"navmenu", MENU},
+	{"sidenavigationbar", MENU},
+	{"breadcrumbpath", MENU},
+	/* perhaps */
+	{"sidebar", MAYBE},
+	{"bar", MAYBE},
+	{"tabs", MAYBE},
+	{"search", MAYBE},
+	{"searchtab", MAYBE},
+	{"barleft", MAYBE},
+	{"socialmediabar", MAYBE},
+	{"related", MAYBE | REFS},
+	{"hidden", MAYBE},
+	{"navigate", MAYBE},
+	{"menus", MAYBE},
+	{"topnavigate", MAYBE},
+	{"leftmenuitems", MAYBE},
+	{"breadcrumbed", MAYBE},
+	{"xnav", MAYBE},
+	{"supermenu", MAYBE},
+	{"mynavx", MAYBE},
+	{"supermenuleft", MAYBE},
+	{"xbreadcrumbsbar", MAYBE},
+	{"canoenav", MAYBE},
+	/* not */
+	{"", 0},
+	{"a", 0},
+	{"my", 0},
+	{"main", 0},
+	{"top", 0},
+	{"mainpage", 0},
+	{"footers", 0},
+	{"pagefooter", 0},
+	{"xmenuy", 0},
+	{"supernavx", 0},
+	{"content", 0},
+	{"barn", 0},
+	{"tablet", 0},
+	{"research", 0},
+	{"path2", 0},
+	{"xfooter", 0},
+	{"skipx", 0},
+	{"snavely", 0},
+	{"n\xc3\xa4v", 0},
+	{"complementarycomplementary", MAYBE},
+	{"navigationbarcomplementary", MENU},
+	{"navigationbarnavigationbarx", MAYBE},
+	/* reference lists: at the beginning or end */
+	{"ref", REFS},
+	{"refs", REFS},
+	{"reflist", REFS},
+	{"REFERENCES", REFS},
+	{"refresh", REFS},
+	{"href", REFS},
+	{"xref", REFS},
+	{"crossreference", REFS},
+	{"relatedarticles", REFS},
+	{"unrelated", REFS},
+	{"preface", 0},
+	{"prefix", 0},
+	{"xrefx", 0},
+	{"unrelatedx", 0},
+	{"re", 0},
+};
+
+static void test_name_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(name_cases); i++) {
+		const char *token = name_cases[i].token;
+		unsigned got = ing_token_of_name(token, strlen(token));
+		if (got & MENU)
+			got &= ~(unsigned)MAYBE; /* says no more */
+		if (got != name_cases[i].want)
+			fail_msg("%s: %u, not %u", token, got, name_cases[i].want);
+	}
+}
+
+static void test_frames(void **state)
+{
+	static const struct {
+		const char *value;
+		enum ing_frame want;
+	} cases[] = {{"main", ING_FRAME_MAIN}, {"Content", ING_FRAME_MAIN},
+		{" --content_2 ", ING_FRAME_MAIN}, {"maincontents", ING_FRAME_MAIN},
+		{"main-content", ING_FRAME_NONE}, {"main content", ING_FRAME_NONE},
+		{"title", ING_FRAME_TITLE}, {"12 heading", ING_FRAME_TITLE},
+		{"contentx", ING_FRAME_NONE}, {"", ING_FRAME_NONE}, {"12", ING_FRAME_NONE},
+		{"\xc2\xa7"
+		 "article\xe2\x80\x94",
+			ING_FRAME_MAIN},
+		{"article\xc3\xa9", ING_FRAME_NONE}, {"\xe4\xb8\xbbmain", ING_FRAME_NONE}};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)
+		assert_int_equal(
+			ing_token_frame(cases[i].value, strlen(cases[i].value)), cases[i].want);
+}
+
+/* --- pages --- */
+
+static const struct {
+	const char *name, *page;
+	const char *want;     /* cleaned text as of a web page */
+	const char *want_pub; /* as of a publication; NULL: the same */
+} cases[] = {
+	{"nothing", "", "", NULL},
+	{"elements by name", "<nav>n</nav><p>a<aside>s</aside><menu>m</menu><footer>f</footer><p>b",
+		"a\n\nb", NULL},
+	{"sure words", "<div class=top-menu>x</div><div id=breadcrumb>y</div><p>a", "a", NULL},
+	{"sure words within the main content", "<main><p>a<div class=breadcrumb>x</div></main>",
+		"a", NULL},
+	{"doubtful words", "<div id=sidebar>x</div><p>a", "a", NULL},
+	{"doubtful, with the main content in it", "<div id=sidebar2><main>m</main></div><p>a",
+		"m\n\na", NULL},
+	{"doubtful, with the main content deep in it",
+		"<div class=tabs><div><div><span id=content>m</span></div></div></div>", "m", NULL},
+	{"doubtful, beside the main content", "<main>m</main><div class=tabs>x</div>", "m", NULL},
+	{"a title in it does not protect", "<div class=tab><h1>H</h1></div><p>a", "a", NULL},
+	{"nor does a class of titles", "<div class=tab><p class=title>H</div><p>a", "a", NULL},
+	{"a title around it does", "<h1>H <span class=tab>x</span></h1><p>a", "H x\n\na", NULL},
+	{"or being it", "<h1 class=tab>H</h1><p>a", "H\n\na", NULL},
+	{"within the content", "<div class=content><div class=search>s</div></div>", "s", NULL},
+	{"behind the content", "<div class=content>c</div><div class=search>s</div>", "c", NULL},
+	{"a body of content", "<body class=article><div class=sidebar>s</div>", "s", NULL},
+	{"an html of content", "<html id=main><body><div class=sidebar>s</div>", "s", NULL},
+	{"footers", "<div class=footerText>x</div><div class=page-footer>y</div><p>a", "a", NULL},
+	{"a footer's word only", "<div class=pagefooter>x</div>", "x", NULL},
+	{"roles", "<div role=navigation>x</div><div role='x contentinfo'>y</div><p>a", "a", NULL},
+	{"labels", "<div aria-label='Article menu'>x</div><div aria-label=Search>y</div><p>a", "a",
+		NULL},
+	{"a doubtful role in the main content", "<div role=main><p role=search>s</div>", "s", NULL},
+	{"a label that says main", "<div class=tab aria-label='the article'>s</div>", "s", NULL},
+	{"noscript", "<p>a</p><noscript>Turn JavaScript on</noscript><noscript>n</noscript>",
+		"a\n\nn", NULL},
+	{"noscript with markup", "<div><noscript>Turn <b>JAVASCRIPT</b></noscript></div><p>a", "a",
+		NULL},
+	{"references", "<p>a<div class=refList>r</div><p id=references>s", "a\n\nr\n\ns", "a"},
+	{"related articles", "<p>a<div class=article-related>r</div>", "a", NULL},
+	{"a word with ref in it", "<p>a<p class=preface>b", "a\n\nb", NULL},
+	{"class of another element's word", "<p class=snapshots>a<p class=barn>b", "a\n\nb", NULL},
+	{"the head is not read", "<title>t</title><p>a", "a", NULL},
+
+	{"description", "<meta name=description content=' d  e '><p>a", "d e\n\na", NULL},
+	{"the longest of them",
+		"<meta name=description content=dd><meta property=og:description content=long>"
+		"<meta name=twitter:description content=long><p>a",
+		"long\n\na", NULL},
+	{"the first of as long ones",
+		"<meta property=og:description content=bbb><meta name=description content=aaa><p>x",
+		"bbb\n\nx", NULL},
+	{"length is that of UTF-16",
+		"<meta name=description content='\xe4\xb8\x80\xe4\xb8\x80'>"
+		"<meta property=description content=abc><p>x",
+		"abc\n\nx", NULL},
+	{"every name of them", "<meta property=DC.Description content=d><p>x", "d\n\nx", NULL},
+	{"meta.description", "<meta name=meta:description content=d><p>x", "d\n\nx", NULL},
+	{"no text but a description", "<meta name=description content=d>", "d", NULL},
+	{"an empty description", "<meta name=description content='&nbsp; '><p>x", "x", NULL},
+	{"lines", "<h1>T</h1><p>a <b>b</b>\n c</p><p>d</p>tail<ul><li>1</li><li>2</li></ul>",
+		"T\n\na b c\n\nd\n\ntail\n\n1\n2", NULL},
+};
+
+static void assert_cleaned(const char *name, bool publication, const char *want)
+{
+	struct ing_buf got;
+	ing_buf_init(&got, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_clean_text(&helper.view, publication, &got);
+	if (strcmp(ing_buf_str(&got), want) != 0)
+		fail_msg("%s: \"%s\", not \"%s\"", name, ing_buf_str(&got), want);
+	ing_buf_done(&got);
+}
+
+static void test_pages(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		read_page(cases[i].page);
+		assert_cleaned(cases[i].name, false, cases[i].want);
+		assert_cleaned(cases[i].name, true,
+			cases[i].want_pub != NULL ? cases[i].want_pub : cases[i].want);
+	}
+}
+
+static void test_words(void **state)
+{
+	static const struct {
+		const char *page;
+		uint32_t want;
+	} counts[] = {{"", 0}, {"<p>one", 1}, {"<p>one two<p>three", 3},
+		{"<title>no</title><nav>a b</nav><script>c d</script>", 2},
+		{"a&nbsp;b&emsp;c\xe3\x80\x80"
+		 "d\xe2\x80\xa8"
+		 "e",
+			5},
+		{"a\xe2\x80\x94"
+		 "b caf\xc3\xa9 \xe4\xb8\x80",
+			3},
+		{"a<b> b</b>c<br>d", 3}, {"<pre>a\n\n  b\tc</pre>", 3}};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(counts); i++)
+		assert_int_equal(ing_clean_word_count(read_page(counts[i].page)), counts[i].want);
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Elements that all ask whether the main content is around or in them, nested and side by side. */
+static void test_linear(void **state)
+{
+	static const struct {
+		const char *name, *opening, *closing;
+		size_t depth, count;
+	} pages[] = {
+		{"doubtful, nested", "<div class=sidebar>", "</div>", 400, 100},
+		{"doubtful, side by side", "<div class=sidebar>", "</div>", 1, 100000},
+		{"noscripts, nested", "<noscript>x<i>y</i>", "</noscript>", 200, 200},
+		{"a class of many words", "<p class='bar bar bar bar bar bar bar bar bar'>", "</p>",
+			1, 50000},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++) {
+		struct ing_buf page;
+		ing_buf_init(&page, (size_t)32 << 20);
+		for (size_t j = 0; j < pages[i].count; j++) {
+			for (size_t k = 0; k < pages[i].depth; k++)
+				ing_buf_add_str(&page, pages[i].opening);
+			for (size_t k = 0; k < pages[i].depth; k++)
+				ing_buf_add_str(&page, pages[i].closing);
+		}
+		ing_buf_add_str(&page, "<p>end");
+		view_helper_read(&helper, ing_buf_str(&page), page.len, NULL);
+		double start = now_ms();
+		ing_clean_mark(&helper.view, true);
+		double ms = now_ms() - start;
+		/* Sanitizers make it ten times as slow; a quadratic walk takes minutes. */
+		if (ms > 2000)
+			fail_msg("%s: %.0f ms", pages[i].name, ms);
+		ing_buf_done(&page);
+	}
+}
+
+/* A value of a megabyte, and one word of it. */
+static void test_long_values(void **state)
+{
+	static const char *const units[] = {
+		"nav", "menux", "a ", "aB", "-", "x1", "\xc3\xa9", "breadcrum"};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(units); i++) {
+		struct ing_buf page;
+		ing_buf_init(&page, (size_t)2 << 20);
+		ing_buf_add_str(&page, "<p>a<p class='");
+		while (page.len < (size_t)1 << 20)
+			ing_buf_add_str(&page, units[i]);
+		ing_buf_add_str(&page, "'>b");
+		view_helper_read(&helper, ing_buf_str(&page), page.len, NULL);
+		double start = now_ms();
+		const uint64_t *skip = ing_clean_mark(&helper.view, true);
+		assert_true(now_ms() - start < 2000);
+		assert_non_null(skip);
+		ing_buf_done(&page);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_name_words),
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_linear),
+		cmocka_unit_test(test_long_values),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
