@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Platforms by what their pages say, and kinds of pages by address, platform and words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/macros.h"
+#include "view_helper.h"
+#include "worker/scrape/guess.h"
+
+#define PAGE "https://journal.example/article/1"
+#define GENERATOR(s) "<meta name=Generator content='" s "'>"
+
+static struct view_helper helper;
+
+static int set_up(void **state)
+{
+	(void)state;
+	view_helper_init(&helper);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	view_helper_done(&helper);
+	return 0;
+}
+
+static const struct {
+	const char *name, *page, *url, *want;
+} platforms[] = {
+	{"nothing", "<p>x", PAGE, NULL},
+	{"OJS 3", GENERATOR("Open Journal Systems 3.3.0.8"), PAGE, "ojs3"},
+	{"OJS 2", GENERATOR("OPEN Journal Systems 2.4"), PAGE, "ojs"},
+	{"OJS, older", "<div id=developedBy><a>Open Journal Systems</a></div>", PAGE, "ojs"},
+	{"a generator hides what developed it",
+		GENERATOR("x") "<div id=developedBy>Open Journal Systems</div>", PAGE, NULL},
+	{"an empty generator", "<meta name=generator>", PAGE, NULL},
+	{"Plone", GENERATOR("Plone - http://plone.org"), PAGE, "plone"},
+	{"WordPress", GENERATOR("WordPress 6.1"), PAGE, "wordpress"},
+	{"Blogger", GENERATOR("blogger"), PAGE, "blogger"},
+	{"DSpace", GENERATOR("DSpace 7.6"), PAGE, "dspace"},
+	{"EPrints", GENERATOR("EPrints 3.4"), PAGE, "eprints"},
+	{"EPrints by metas", "<meta name=eprints.title content=x>", PAGE, "eprints"},
+	{"Digital Commons", "<meta name=bepress_citation_title content=x>", PAGE, "bepress"},
+	{"Atypon", "<meta name=pbContext content=';page:string:x'>", PAGE, "atypon"},
+	{"HighWire over Drupal", GENERATOR("Drupal 7") "<meta name=HW.identifier content=x>", PAGE,
+		"highwire"},
+	{"Drupal", GENERATOR("Drupal 10 (https://www.drupal.org)"), PAGE, "drupal"},
+	{"Silverchair", "<script src=https://x.silverchair-cdn.com/a.js></script>", PAGE,
+		"silverchair"},
+	{"Invenio", "<body data-invenio-config='{}'>", PAGE, "invenio"},
+	{"body id", "<body id=pkp-common-openJournalSystems>", PAGE, "ojs"},
+	{"body class", "<body class='pkp_page_article pkp_op_view'>", PAGE, "ojs3"},
+	{"PKP footer", "<a href='http://pkp.sfu.ca/ojs/'>PKP</a>", PAGE, "ojs"},
+	{"PubPub", "<img src=https://assets.pubpub.org/a.png>", PAGE, "pubpub"},
+	{"ARPHA", "<span class=arphalogo>Powered by ARPHA</span>", PAGE, "arpha"},
+	{"Galenos", "<p>Galenos Publishing House", PAGE, "galenos"},
+	{"icon",
+		"<link rel=stylesheet href=//journalssystem.com/x.css>"
+		"<link rel='shortcut ICON' href=https://www.JournalsSystem.com/f.ico>",
+		PAGE, "journalssystem"},
+	{"icon, Index Copernicus", "<link rel=icon href=//journals.indexcopernicus.com/i.ico>",
+		PAGE, "journalssystem"},
+	{"a link that is no icon", "<link rel=stylesheet href=//journalssystem.com/x.css>", PAGE,
+		NULL},
+	{"SciELO", "<p>x", "http://www.scielo.br/scielo.php?pid=1", "scielo"},
+	{"no address", "<p>x", NULL, NULL},
+};
+
+static void test_platforms(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(platforms); i++) {
+		const char *page = platforms[i].page;
+		const char *got = ing_guess_platform(
+			view_helper_read(&helper, page, strlen(page), platforms[i].url));
+		const char *want = platforms[i].want;
+		if ((got == NULL) != (want == NULL) || (got != NULL && strcmp(got, want) != 0))
+			fail_msg("%s: %s", platforms[i].name, got == NULL ? "none" : got);
+	}
+}
+
+#define H(...)                                                                                     \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define FORBIDDEN                                                                                  \
+	"<html><head><title>403 Forbidden</title></head><body>"                                    \
+	"<center><h1>403 Forbidden</h1></center><hr><center>nginx</center>"
+
+static const struct {
+	const char *name, *url;
+	uint32_t words;
+	struct ing_guess_hints hints;
+	const char *want, *page;
+} scopes[] = {
+	{"cookies", "https://x.example/action/cookieAbsent", 9, H(0), "blocked-cookie", NULL},
+	{"cookies in a query", "https://x.example/cookieAbsent?x", 9, H(0), "stub", NULL},
+	{"first page", "https://page-one.live.cf.public.springer.com/pdf/preview/10.1007/x", 900,
+		H(0), "article-sample", NULL},
+	{"SciELO abstract", "http://www.scielo.br/scielo.php?script=sci_abstract&pid=1", 9000, H(0),
+		"landingpage", NULL},
+	{"SciELO text", "http://www.scielo.br/scielo.php?script=sci_arttext&pid=1", 9, H(0),
+		"article-fulltext", NULL},
+	{"captcha", "https://x.example/showcaptcha.asp?u=1", 900, H(0), "blocked-captcha", NULL},
+	{"home", "https://x.example/", 5000, H(0), "homepage-domain", NULL},
+	{"home without slash", "https://x.example", 5000, H(0), "homepage-domain", NULL},
+	{"home with fragment", "https://x.example/#a", 5000, H(0), "homepage-domain", NULL},
+	{"a query is a page", "https://x.example/?p=7", 5000, H(0), "article-fulltext", NULL},
+	{"names itself as full text", PAGE, 9,
+		H(.html_url = "http://www.journal.example/article/1/"), "article-fulltext", NULL},
+	{"names another", PAGE, 9000, H(.html_url = PAGE "/full"), "landingpage", NULL},
+	{"OJS, long", PAGE, 1201, H(.platform = "ojs", .has_title = true), "article-fulltext",
+		NULL},
+	{"OJS, short", PAGE, 1200, H(.platform = "ojs3", .has_title = true), "landingpage", NULL},
+	{"OJS view", "https://x.example/article/view/1/2", 601, H(.platform = "ojs3"),
+		"article-fulltext", NULL},
+	{"OJS view, short", "https://x.example/article/view/1/2", 600, H(.platform = "ojs3"),
+		"other", NULL},
+	{"OJS, not a view", "https://x.example/issue/1", 9000, H(.platform = "ojs"), "other", NULL},
+	{"journals system", PAGE, 999, H(.platform = "journalssystem", .pdf_url = "x"),
+		"landingpage", NULL},
+	{"journals system, long", PAGE, 1300, H(.platform = "journalssystem", .pdf_url = "x"),
+		"article-fulltext", NULL},
+	{"Karger", "https://www.karger.com/Article/Abstract/1", 9000, H(0), "landingpage", NULL},
+	{"DergiPark", "http://dergipark.gov.tr/x/issue/1", 9000, H(0), "other", NULL},
+	{"DergiPark file", "http://dergipark.gov.tr/download/article-file/1", 9000, H(0),
+		"article-fulltext", NULL},
+	{"forbidden", PAGE, 5, H(0), "blocked-forbidden", FORBIDDEN},
+	{"stub", PAGE, 19, H(0), "stub", NULL},
+	{"unknown", PAGE, 20, H(0), "unknown", NULL},
+	{"unknown, 1200", PAGE, 1200, H(0), "unknown", NULL},
+	{"long", PAGE, 1201, H(0), "article-fulltext", NULL},
+	{"blog", PAGE, 501, H(.platform = "wordpress"), "article-fulltext", NULL},
+	{"blog, short", PAGE, 500, H(.platform = "blogger"), "unknown", NULL},
+	{"no address", NULL, 5, H(0), "stub", NULL},
+};
+
+static void test_scopes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(scopes); i++) {
+		const char *page = scopes[i].page == NULL ? "<p>x" : scopes[i].page;
+		view_helper_read(&helper, page, strlen(page), scopes[i].url);
+		helper.view.word_count = scopes[i].words;
+		const char *got = ing_guess_scope(&helper.view, &scopes[i].hints);
+		if (strcmp(got, scopes[i].want) != 0)
+			fail_msg("%s: %s", scopes[i].name, got);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_platforms),
+		cmocka_unit_test(test_scopes),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

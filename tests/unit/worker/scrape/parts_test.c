@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Types and their order, when a part is replaced, plain text out of metas, and the list of links.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/macros.h"
+#include "worker/scrape/pagelinks.h"
+#include "worker/scrape/parts.h"
+#include "worker/scrape/plain.h"
+
+static struct ing_arena arena;
+static struct ing_parts parts;
+
+static int set_up(void **state)
+{
+	(void)state;
+	ing_arena_init(&arena);
+	ing_parts_init(&parts, &arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ing_arena_done(&arena);
+	return 0;
+}
+
+static void test_types(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < ING_PART_TYPES_; i++) {
+		enum ing_part_type t = (enum ing_part_type)i;
+		assert_non_null(ing_part_type_name(t));
+		assert_false(ing_part_type_better(t, t));
+		assert_int_equal(ing_part_type_final(t), i < 10);
+		/* The order is total but for the final ones. */
+		for (unsigned j = 0; j < i; j++)
+			assert_int_equal(ing_part_type_better((enum ing_part_type)j, t),
+				!(i < 10 && j < 10));
+		/* A PDF's type is its own counterpart, and never final. */
+		enum ing_part_type pdf = ing_part_type_pdf(t);
+		assert_int_equal(ing_part_type_pdf(pdf), pdf);
+	}
+	assert_string_equal(ing_part_type_name(ING_TYPE_LINK_CITATION), "link_citation");
+	assert_int_equal(ing_part_type_pdf(ING_TYPE_DOI), ING_TYPE_PDF_DOI);
+	assert_int_equal(ing_part_type_pdf(ING_TYPE_LINK_OADOI), ING_TYPE_PDF_OADOI);
+	assert_int_equal(ing_part_type_pdf(ING_TYPE_PMC_HTML), ING_TYPE_PDF_PMC);
+	assert_int_equal(ing_part_type_pdf(ING_TYPE_LINK_META), ING_TYPE_PDF_META);
+	assert_int_equal(ing_part_type_pdf(ING_TYPE_CITATION), ING_TYPE_CITATION);
+}
+
+/* Offers one after the other to one part. */
+static const struct {
+	const char *name;
+	enum ing_part_key key;
+	struct {
+		enum ing_part_type type;
+		const char *text;
+		bool taken;
+	} offers[4];
+	const char *want;
+	enum ing_part_type want_type;
+} offer_cases[] = {
+	{"nothing is nothing", ING_PART_TITLE, {{ING_TYPE_DOI, " \n", false}}, NULL, ING_TYPE_NA},
+	{"trimmed", ING_PART_TITLE, {{ING_TYPE_META, " a title\n", true}}, "a title",
+		ING_TYPE_META},
+	{"better replaces, also by less", ING_PART_TITLE,
+		{{ING_TYPE_META, "a long title", true}, {ING_TYPE_DC, "short", true}}, "short",
+		ING_TYPE_DC},
+	{"worse does not", ING_PART_TITLE,
+		{{ING_TYPE_DC, "short", true}, {ING_TYPE_META, "a long title", false}}, "short",
+		ING_TYPE_DC},
+	{"equal does not", ING_PART_TITLE,
+		{{ING_TYPE_DC, "short", true}, {ING_TYPE_DC, "a long title", false}}, "short",
+		ING_TYPE_DC},
+	{"final and usable stays", ING_PART_TITLE,
+		{{ING_TYPE_DOI, "four", true}, {ING_TYPE_EUROPEPMC, "a long title", false}}, "four",
+		ING_TYPE_DOI},
+	{"final but too short gives way to longer", ING_PART_TITLE,
+		{{ING_TYPE_DOI, "abc", true}, {ING_TYPE_LINK, "ab", false},
+			{ING_TYPE_LINK, "abcd", true}},
+		"abcd", ING_TYPE_LINK},
+	{"but not to longer that is not final", ING_PART_TITLE,
+		{{ING_TYPE_DOI, "abc", true}, {ING_TYPE_CITATION, "a long title", false}}, "abc",
+		ING_TYPE_DOI},
+	{"sizes are UTF-16's: two surrogate pairs make four", ING_PART_TITLE,
+		{{ING_TYPE_DOI, "\xf0\x9d\x90\x80\xf0\x9d\x90\x81", true},
+			{ING_TYPE_LINK, "longer", false}},
+		"\xf0\x9d\x90\x80\xf0\x9d\x90\x81", ING_TYPE_DOI},
+	{"not bytes: three letters of nine bytes are too short", ING_PART_TITLE,
+		{{ING_TYPE_DOI, "\xe4\xb8\x80\xe4\xb8\x81\xe4\xb8\x82", true},
+			{ING_TYPE_LINK, "longer", true}},
+		"longer", ING_TYPE_LINK},
+	{"a page's text is never final", ING_PART_FULLTEXT,
+		{{ING_TYPE_WEBPAGE, "page", true}, {ING_TYPE_PDF_META, "pdf", true}}, "pdf",
+		ING_TYPE_PDF_META},
+};
+
+static void test_offers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(offer_cases); i++) {
+		enum ing_part_key key = offer_cases[i].key;
+		ing_parts_init(&parts, &arena);
+		for (size_t j = 0; j < 4 && offer_cases[i].offers[j].text != NULL; j++) {
+			const char *s = offer_cases[i].offers[j].text;
+			bool taken = ing_parts_offer(
+				&parts, key, offer_cases[i].offers[j].type, s, strlen(s));
+			if (taken != offer_cases[i].offers[j].taken)
+				fail_msg("%s: offer %zu", offer_cases[i].name, j);
+		}
+		assert_int_equal(parts.items[key].type, offer_cases[i].want_type);
+		if (offer_cases[i].want == NULL)
+			assert_int_equal(parts.items[key].size, 0);
+		else
+			assert_string_equal(parts.items[key].content.text, offer_cases[i].want);
+	}
+}
+
+static void test_thresholds(void **state)
+{
+	static const struct {
+		enum ing_part_key key;
+		size_t least;
+	} cases[] = {{ING_PART_TITLE, 4}, {ING_PART_ABSTRACT, 200}, {ING_PART_FULLTEXT, 2000}};
+	char text[2000];
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		ing_parts_init(&parts, &arena);
+		assert_true(ing_parts_offer(
+			&parts, cases[i].key, ING_TYPE_DOI, text, cases[i].least - 1));
+		assert_false(ing_part_usable(&parts, cases[i].key));
+		assert_true(
+			ing_parts_offer(&parts, cases[i].key, ING_TYPE_DOI, text, cases[i].least));
+		assert_true(ing_part_usable(&parts, cases[i].key));
+		assert_true(ing_part_is_final(&parts, cases[i].key));
+	}
+	ing_parts_init(&parts, &arena);
+	ing_parts_offer(&parts, ING_PART_FULLTEXT, ING_TYPE_WEBPAGE, text, sizeof(text));
+	assert_false(ing_part_usable(&parts, ING_PART_FULLTEXT));
+}
+
+static void test_lists(void **state)
+{
+	const struct ing_text_value list[] = {
+		{" a ", 3}, {"b", 1}, {"", 0}, {"a", 1}, {" ", 1}, {"A", 1}};
+	(void)state;
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list, 0));
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list + 2, 1));
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list, 1));
+	/* One is not usable, but nothing worse replaces it. */
+	assert_false(ing_part_usable(&parts, ING_PART_KEYWORDS));
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_META, list, 6));
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_CITATION, list, 6));
+	json_t *j = ing_part_json(&parts, ING_PART_KEYWORDS);
+	char *text = json_dumps(j, JSON_COMPACT);
+	assert_string_equal(text, "{\"list\":[\"a\",\"b\",\"A\"],\"type\":\"citation\"}");
+	free(text);
+	json_decref(j);
+	/* A final one of two is final. */
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DOI, list, 2));
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DOI, list, 6));
+}
+
+static void test_too_many_keywords(void **state)
+{
+	enum { COUNT = 20000 };
+	struct ing_text_value *list = ing_alloc(COUNT * sizeof(*list));
+	char *text = ing_alloc(COUNT * 6);
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		for (size_t j = 0, rest = i; j < 6; j++, rest /= 10)
+			text[i * 6 + j] = (char)('0' + rest % 10);
+		list[i] = (struct ing_text_value){.text = text + i * 6, .bytes = 6};
+	}
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list, COUNT));
+	assert_int_equal(parts.items[ING_PART_KEYWORDS].size, ING_MAX_KEYWORDS);
+	free(list);
+	free(text);
+}
+
+static const struct {
+	const char *name, *old, *offered, *url, *want;
+	enum ing_part_type old_type, type, want_type;
+} id_cases[] = {
+	{"the first", NULL, "10.1/A", NULL, "10.1/A", ING_TYPE_NA, ING_TYPE_META, ING_TYPE_META},
+	{"a better one", "10.1/A", "10.1/B", NULL, "10.1/B", ING_TYPE_DC, ING_TYPE_CITATION,
+		ING_TYPE_CITATION},
+	{"a worse one", "10.1/A", "10.1/B", NULL, "10.1/A", ING_TYPE_CITATION, ING_TYPE_DC,
+		ING_TYPE_CITATION},
+	{"a final one stays", "10.1/A", "10.1/B", NULL, "10.1/A", ING_TYPE_DOI, ING_TYPE_EUROPEPMC,
+		ING_TYPE_DOI},
+	{"the same gets the type", "10.1/A", "10.1/A", NULL, "10.1/A", ING_TYPE_DC, ING_TYPE_DOI,
+		ING_TYPE_DOI},
+	{"a version does not replace", "10.1/A", "10.1/A.2", NULL, "10.1/A", ING_TYPE_DC,
+		ING_TYPE_DOI, ING_TYPE_DOI},
+	{"nor the other way", "10.1/A_12", "10.1/A", NULL, "10.1/A_12", ING_TYPE_DC, ING_TYPE_DOI,
+		ING_TYPE_DOI},
+	{"a letter is no version", "10.1/A", "10.1/A.V2", NULL, "10.1/A.V2", ING_TYPE_DC,
+		ING_TYPE_DOI, ING_TYPE_DOI},
+	{"nor is nothing", "10.1/A", "10.1/A.", NULL, "10.1/A.", ING_TYPE_DC, ING_TYPE_DOI,
+		ING_TYPE_DOI},
+	{"F1000", "10.12688/F1000RESEARCH.1.1", "10.12688/F1000RESEARCH.2.3", NULL,
+		"10.12688/F1000RESEARCH.1.1", ING_TYPE_DC, ING_TYPE_DOI, ING_TYPE_DOI},
+	{"Zenodo", "10.5281/ZENODO.1", "10.5281/ZENODO.2", "https://zenodo.org/record/2",
+		"10.5281/ZENODO.1", ING_TYPE_DC, ING_TYPE_DOI, ING_TYPE_DOI},
+	{"another site's name in the path", "10.5281/ZENODO.1", "10.5281/ZENODO.2",
+		"https://x.example/zenodo.org", "10.5281/ZENODO.2", ING_TYPE_DC, ING_TYPE_DOI,
+		ING_TYPE_DOI},
+};
+
+static void test_ids(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(id_cases); i++) {
+		const char *old = id_cases[i].old, *id = id_cases[i].offered;
+		ing_parts_init(&parts, &arena);
+		if (old != NULL)
+			ing_parts_offer_id(
+				&parts, ING_PART_DOI, id_cases[i].old_type, old, strlen(old), NULL);
+		ing_parts_offer_id(
+			&parts, ING_PART_DOI, id_cases[i].type, id, strlen(id), id_cases[i].url);
+		if (strcmp(parts.items[ING_PART_DOI].content.text, id_cases[i].want) != 0 ||
+			parts.items[ING_PART_DOI].type != id_cases[i].want_type)
+			fail_msg(
+				"%s: %s", id_cases[i].name, parts.items[ING_PART_DOI].content.text);
+	}
+}
+
+static const struct {
+	const char *text, *want;
+} plain_cases[] = {
+	{"", ""},
+	{"  a \n b\xc2\xa0 ", "a b"},
+	{"A & B", "A & B"},
+	{"A &amp; B", "A & B"},
+	{"A &amp;lt; B", "A &lt; B"}, /* once */
+	{"x < y > z", "x < y > z"},
+	{"p<0.05 and q>1", "p<0.05 and q>1"},
+	{"a<b and c>d", "a<b and c>d"},
+	{"if a<b", "if a<b"},
+	{"<i>E. coli</i> K<sub>2</sub>O", "E. coli K2O"},
+	{"<p>One</p><p>two</p>", "One two"},
+	{"<jats:title>Abstract</jats:title><jats:p>We <jats:italic>do</jats:italic>.</jats:p>",
+		"Abstract We do."},
+	{"a<br/>b<br />c<BR>d", "a b c d"},
+	{"<a href=\"x>y\">l</a>", "y\">l"}, /* ends at the first sign, as tag strippers do */
+	{"<span class='q'>s</span>", "s"},
+	{"a<!-- b -->c", "a c"},
+	{"a<!-- b", "a<!-- b"},
+	{"<", "<"},
+	{"</", "</"},
+	{"a<", "a<"},
+	{"&#65;&#x42;&#X43;", "ABC"},
+	{"&#0;&#xd800;&#x110000;&#x1f600;", "\xf0\x9f\x98\x80"},
+	{"&#;&#x;&#xg;&;&nosuch;&amp", "&#;&#x;&#xg;&;&nosuch;&amp"},
+	{"&eacute;&Eacute;&alpha;&ndash;&nbsp;&thetasym;&apos;&zwnj;", "\xc3\xa9\xc3\x89\xce\xb1"
+								       "\xe2\x80\x93 \xcf\x91'"
+								       "\xe2\x80\x8c"},
+	{"&thetasymx;", "&thetasymx;"},
+};
+
+static void test_plain(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(plain_cases); i++) {
+		const char *s = plain_cases[i].text;
+		size_t bytes = strlen(s);
+		char *copy = ing_strndup(s, bytes); /* of its length: overruns are seen */
+		struct ing_buf out;
+		ing_buf_init(&out, 1000);
+		ing_plain(copy, bytes, &out);
+		if (strcmp(ing_buf_str(&out), plain_cases[i].want) != 0)
+			fail_msg("%s: \"%s\"", s, ing_buf_str(&out));
+		ing_buf_done(&out);
+		free(copy);
+	}
+}
+
+/* Openings that never close. */
+static void test_plain_hostile(void **state)
+{
+	static const char *const units[] = {"<", "<a ", "<a=", "<!--", "&", "&#", "<!-- -"};
+	enum { BYTES = 1 << 20 };
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(units); i++) {
+		struct ing_buf in, out;
+		ing_buf_init(&in, BYTES + 10);
+		ing_buf_init(&out, BYTES + 10);
+		while (in.len < BYTES)
+			ing_buf_add_str(&in, units[i]);
+		ing_plain(ing_buf_str(&in), in.len, &out);
+		assert_false(out.failed);
+		assert_true(out.len > BYTES - 4);
+		ing_buf_done(&in);
+		ing_buf_done(&out);
+	}
+}
+
+static struct ing_page_links links;
+
+static void add(const char *url, enum ing_part_type type)
+{
+	ing_page_links_add(&links, &parts, url, type);
+}
+
+static void test_links(void **state)
+{
+	(void)state;
+	links.count = 0;
+	add("https://x.example/a?q#f", ING_TYPE_LINK_META);
+	add("http://x.example/a?q", ING_TYPE_LINK_META); /* the same */
+	add("https://x.example/a?r", ING_TYPE_LINK_META);
+	add("https://x.example:8443/a?q", ING_TYPE_PDF_META);
+	add("https://doi.org/10.1/x", ING_TYPE_DOI);
+	add("http://dx.doi.org/10.1/x", ING_TYPE_DOI);
+	add("mailto:a@b", ING_TYPE_DOI);
+	add("not a link", ING_TYPE_DOI);
+	add("ftp://x.example/a.pdf", ING_TYPE_DOI);
+	add("https://x.example/a?r#2", ING_TYPE_LINK_CITATION); /* better: first, as written */
+	add("https://x.example/a?q", ING_TYPE_PDF_META);        /* worse */
+	json_t *j = ing_page_links_json(&links);
+	char *text = json_dumps(j, JSON_COMPACT);
+	assert_string_equal(text,
+		"[{\"url\":\"https://x.example/a?r#2\",\"type\":\"link_citation\"},"
+		"{\"url\":\"https://x.example/a?q#f\",\"type\":\"link_meta\"},"
+		"{\"url\":\"https://x.example:8443/a?q\",\"type\":\"pdf_meta\"}]");
+	free(text);
+	json_decref(j);
+}
+
+static void test_links_with_identifiers(void **state)
+{
+	static const struct {
+		const char *url;
+		enum ing_part_key key;
+		const char *want;
+	} cases[] = {
+		{"https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/", ING_PART_PMCID, "PMC123"},
+		{"https://pmc.ncbi.nlm.nih.gov/articles/PMC9?x", ING_PART_PMCID, "PMC9"},
+		{"http://europepmc.org/abstract/MED/77", ING_PART_PMID, "77"},
+		{"https://europepmc.org/articles/pmid/8", ING_PART_PMID, "8"},
+		{"https://pubmed.ncbi.nlm.nih.gov/31452104/", ING_PART_PMID, "31452104"},
+		{"https://www.ncbi.nlm.nih.gov/pubmed/5", ING_PART_PMID, "5"},
+		{"https://www.europepmc.org/articles/PMC0", ING_PART_PMCID, NULL},
+		{"https://pubmed.ncbi.nlm.nih.gov/?term=5", ING_PART_PMID, NULL},
+		{"https://europepmc.org/articles/PMC111111111111111111111", ING_PART_PMCID, NULL},
+		{"https://x.example/articles/PMC123/", ING_PART_PMCID, NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		ing_parts_init(&parts, &arena);
+		links.count = 0;
+		add(cases[i].url, ING_TYPE_LINK_CITATION);
+		const struct ing_part *p = &parts.items[cases[i].key];
+		if (cases[i].want == NULL) {
+			assert_int_equal(p->size, 0);
+		} else {
+			assert_int_equal(links.count, 0);
+			assert_string_equal(p->content.text, cases[i].want);
+			assert_int_equal(p->type, ING_TYPE_LINK_CITATION);
+		}
+	}
+}
+
+/* The worst fall off. */
+static void test_too_many_links(void **state)
+{
+	char url[64];
+	(void)state;
+	links.count = 0;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(url, sizeof(url), "https://x.example/%d", i);
+		add(url, ING_TYPE_PDF_META);
+	}
+	assert_int_equal(links.count, ING_MAX_PAGE_LINKS);
+	add("https://x.example/last", ING_TYPE_DOI);
+	assert_int_equal(links.count, ING_MAX_PAGE_LINKS);
+	assert_string_equal(links.items[0].url, "https://x.example/last");
+	assert_string_equal(links.items[1].url, "https://x.example/0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_types),
+		cmocka_unit_test_setup_teardown(test_offers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_thresholds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lists, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_too_many_keywords, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ids, set_up, tear_down),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_plain_hostile),
+		cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_links_with_identifiers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_too_many_links, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
