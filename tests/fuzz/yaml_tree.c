@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * YAML trees: what is accepted is walked, and every scalar is written out and read back.
+ * YAML trees, of configurations and of streams: what is accepted is walked, and every scalar is
+ * written out and read back.
  */
 #include <stdint.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/report.h"
 #include "common/data/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,6 +49,22 @@ static size_t walk(const struct ing_yaml_node *node, int depth)
 	return all;
 }
 
+/* As a stream: the limit holds for what a walk meets, aliases written out. */
+static void check_stream(const uint8_t *data, size_t size, const struct ing_yaml_limits *limits)
+{
+	struct ing_report report;
+	ing_report_init(&report);
+	struct ing_yaml *doc =
+		ing_yaml_stream_parse("fuzz", (const char *)data, size, limits, &report);
+	ing_must((doc == NULL) == (report.errors > 0));
+	size_t all = 0;
+	for (size_t i = 0; doc != NULL && i < ing_yaml_stream_count(doc); i++)
+		all += walk(ing_yaml_stream_get(doc, i), 0);
+	ing_must(all <= limits->nodes);
+	ing_yaml_free(doc);
+	ing_report_done(&report);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ing_yaml_limits limits = {(size_t)1 << 16, 5000, ING_YAML_MAX_DEPTH};
@@ -57,5 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc == 0)
 		ing_must(walk(ing_yaml_root(doc), 0) <= limits.nodes);
 	ing_yaml_free(doc);
+	check_stream(data, size, &limits);
 	return 0;
 }
