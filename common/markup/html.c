@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes lexbor's encoding module, and its HTML module but for html_fill.c.
+ * With html_fill.c the only file that includes lexbor's HTML module.
  *
  * The limits are kept by standing between tokenizer and tree builder: lexbor calls us for every
  * token, we hand it on and then look at the tree builder's stacks. Returning NULL with a status
@@ -12,14 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <lexbor/encoding/encoding.h>
 #include <lexbor/html/encoding.h>
 #include <lexbor/html/html.h>
 
-#include "common/base/utf8.h"
+#include "common/markup/charset.h"
 
 #define SLICE_BYTES ((size_t)16 << 10)
-#define PRESCAN_BYTES ((size_t)1024) /* HTML Standard, 13.2.3.2 */
+#define PRESCAN_BYTES ((size_t)1024)
 #define TOKENS_PER_LOOK 1024
 #define TREE_PER_PAGE 64 /* bytes of tree that a byte of an honest page may make: <p> makes 50 */
 
@@ -117,126 +116,34 @@ static bool feed_utf8(struct ing_html *h, const lxb_char_t *data, size_t bytes)
 	return true;
 }
 
-/* Encodings in which bytes below 0x80 are always ASCII; markup in them often is nothing else. */
-static bool is_ascii_superset(lxb_encoding_t e)
+static bool feed_decoded(void *ctx, const char *utf8, size_t bytes)
 {
-	return e != LXB_ENCODING_UTF_16LE && e != LXB_ENCODING_UTF_16BE &&
-	       e != LXB_ENCODING_ISO_2022_JP;
+	return feed_utf8(ctx, (const lxb_char_t *)utf8, bytes);
 }
 
-/* Bytes at the front that are ASCII, found eight at a time, so it may be up to seven fewer. */
-static size_t ascii_run(const lxb_char_t *data, size_t bytes)
+/* HTML Standard, 13.2.3.2. */
+static const struct ing_charset *charset_of_meta(
+	struct ing_html *h, const lxb_char_t *data, size_t bytes)
 {
-	size_t i = 0;
-	for (; bytes - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
-		uint64_t eight;
-		memcpy(&eight, data + i, sizeof(eight));
-		if ((eight & UINT64_C(0x8080808080808080)) != 0)
-			break;
-	}
-	return i;
+	size_t length = 0;
+	if (bytes == 0)
+		return NULL;
+	lxb_html_encoding_clean(&h->prescan);
+	const lxb_char_t *name = lxb_html_encoding_prescan(
+		&h->prescan, data, data + ING_MIN(bytes, PRESCAN_BYTES), &length);
+	return name != NULL ? ing_charset_of_label((const char *)name, length) : NULL;
 }
 
-/* Well-formed UTF-8 (of which ASCII is a part); with `ascii`, nothing but ASCII. */
-static bool is_utf8(const lxb_char_t *data, size_t bytes, bool ascii)
+static const struct ing_charset *charset_of_page(
+	struct ing_html *h, const void *data, size_t bytes, const char *content_type)
 {
-	for (size_t i = ascii_run(data, bytes); i < bytes; i += ascii_run(data + i, bytes - i)) {
-		size_t n = ing_utf8_sequence((const char *)data + i, bytes - i);
-		if (n == 0 || (n > 1 && ascii))
-			return false;
-		i += n;
-	}
-	return true;
-}
-
-/* Write a code point as UTF-8 (RFC 3629); what is none becomes U+FFFD. */
-static size_t put_point(lxb_char_t *to, lxb_codepoint_t c)
-{
-	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		c = LXB_ENCODING_REPLACEMENT_CODEPOINT;
-	if (c < 0x80) {
-		to[0] = (lxb_char_t)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (lxb_char_t)(0xc0 | c >> 6);
-		to[1] = (lxb_char_t)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (lxb_char_t)(0xe0 | c >> 12);
-		to[1] = (lxb_char_t)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (lxb_char_t)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (lxb_char_t)(0xf0 | c >> 18);
-	to[1] = (lxb_char_t)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (lxb_char_t)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (lxb_char_t)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-static bool feed_points(struct ing_html *h, const lxb_codepoint_t *points, size_t n)
-{
-	lxb_char_t utf8[SLICE_BYTES];
-	size_t used = 0;
-	for (size_t i = 0; i < n; i++) {
-		used += put_point(utf8 + used, points[i]);
-		if (used > sizeof(utf8) - 4 || i + 1 == n) {
-			if (!feed_utf8(h, utf8, used))
-				return false;
-			used = 0;
-		}
-	}
-	return true;
-}
-
-static bool feed_decoded(struct ing_html *h, const lxb_encoding_data_t *encoding,
-	const lxb_char_t *data, size_t bytes)
-{
-	static const lxb_codepoint_t replacement = LXB_ENCODING_REPLACEMENT_CODEPOINT;
-	lxb_codepoint_t points[4096];
-	lxb_encoding_decode_t decode = {0};
-	lxb_encoding_decode_init(&decode, encoding, points, ING_ARRAY_LEN(points));
-	lxb_encoding_decode_replace_set(&decode, &replacement, 1);
-	const lxb_char_t *end = data + bytes;
-	lxb_status_t status = LXB_STATUS_SMALL_BUFFER;
-	while (status == LXB_STATUS_SMALL_BUFFER) {
-		status = encoding->decode(&decode, &data, end);
-		if (!feed_points(h, points, lxb_encoding_decode_buf_used(&decode)))
-			return false;
-		lxb_encoding_decode_buf_used_set(&decode, 0);
-	}
-	lxb_encoding_decode_finish(&decode); /* U+FFFD for a character that was cut */
-	return feed_points(h, points, lxb_encoding_decode_buf_used(&decode));
-}
-
-static const lxb_encoding_data_t *encoding_of(
-	struct ing_html *h, const lxb_char_t *data, size_t bytes, const char *content_type)
-{
-	lxb_encoding_t bom = lxb_encoding_bom_sniff(data, bytes);
-	if (bom != LXB_ENCODING_DEFAULT)
-		return lxb_encoding_data(bom);
-	const lxb_encoding_data_t *found = NULL;
-	if (content_type != NULL) {
-		const lxb_char_t *field = (const lxb_char_t *)content_type;
-		const lxb_char_t *end = NULL;
-		const lxb_char_t *name =
-			lxb_html_encoding_content(field, field + strlen(content_type), &end);
-		if (name != NULL)
-			found = lxb_encoding_data_by_pre_name(name, (size_t)(end - name));
-	}
-	if (found == NULL && bytes > 0) {
-		size_t length = 0;
-		lxb_html_encoding_clean(&h->prescan);
-		const lxb_char_t *name = lxb_html_encoding_prescan(
-			&h->prescan, data, data + ING_MIN(bytes, PRESCAN_BYTES), &length);
-		if (name != NULL)
-			found = lxb_encoding_data_by_pre_name(name, length);
-	}
-	if (found == NULL || found->encoding == LXB_ENCODING_REPLACEMENT)
-		found = lxb_encoding_data(LXB_ENCODING_UTF_8);
-	return found;
+	const struct ing_charset *c = ing_charset_of_bom(data, bytes);
+	if (c != NULL)
+		return c;
+	c = ing_charset_of_content_type(content_type);
+	if (c == NULL)
+		c = charset_of_meta(h, data, bytes);
+	return c != NULL && !ing_charset_is_replacement(c) ? c : ing_charset_utf8();
 }
 
 /* Put ourselves in front of the tree builder. The parser exists once a page was begun. */
@@ -294,7 +201,6 @@ void ing_html_clear(struct ing_html *h)
 enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
 	const char *content_type, const struct ing_html_limits *limits)
 {
-	const lxb_char_t *at = data;
 	ing_html_clear(h);
 	h->limits = *limits;
 	h->max_tree_bytes = tree_limit(limits, bytes);
@@ -304,19 +210,12 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 	ing_must(lxb_html_document_parse_chunk_begin(h->doc) == LXB_STATUS_OK);
 	intercept(h);
 
-	const lxb_encoding_data_t *encoding = encoding_of(h, at, bytes, content_type);
-	h->encoding = (const char *)encoding->name;
-	bool utf8 = encoding->encoding == LXB_ENCODING_UTF_8;
-	if (utf8)
-		lxb_encoding_utf_8_skip_bom(&at, &bytes);
-	else if (encoding->encoding == LXB_ENCODING_UTF_16BE)
-		lxb_encoding_utf_16be_skip_bom(&at, &bytes);
-	else if (encoding->encoding == LXB_ENCODING_UTF_16LE)
-		lxb_encoding_utf_16le_skip_bom(&at, &bytes);
-	bool ascii = !utf8;
-	bool as_it_is =
-		(utf8 || is_ascii_superset(encoding->encoding)) && is_utf8(at, bytes, ascii);
-	bool whole = as_it_is ? feed_utf8(h, at, bytes) : feed_decoded(h, encoding, at, bytes);
+	const struct ing_charset *c = charset_of_page(h, data, bytes, content_type);
+	h->encoding = ing_charset_name(c);
+	ing_charset_skip_bom(c, &data, &bytes);
+	bool whole = ing_charset_is_plain(c, data, bytes)
+			     ? feed_utf8(h, data, bytes)
+			     : ing_charset_decode(c, data, bytes, feed_decoded, h);
 	h->dirty = !whole || lxb_html_document_parse_chunk_end(h->doc) != LXB_STATUS_OK;
 	return h->end;
 }

@@ -288,6 +288,7 @@ static void make_index(const struct ing_tree *t)
 	}
 	priv->name_first = first;
 	priv->by_name = by_name;
+	priv->indexed_names = t->name_count;
 	priv->has_index = true;
 }
 
@@ -516,13 +517,9 @@ bool ing_tree_attr_has_word(
 ing_node ing_tree_next_named(const struct ing_tree *t, ing_node n, ing_node root, const char *lower)
 {
 	uint32_t name = ing_tree_find_name(t, lower, strlen(lower));
-	if (name == UINT32_MAX)
-		return ING_NODE_NONE;
-	if (!t->priv->has_index)
-		make_index(t);
-	const ing_node *list = t->priv->by_name;
-	uint32_t low = t->priv->name_first[name], high = t->priv->name_first[name + 1];
-	uint32_t end = high;
+	uint32_t count;
+	const ing_node *list = ing_tree_named(t, name, &count);
+	uint32_t low = 0, high = count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (list[middle] <= n)
@@ -530,19 +527,22 @@ ing_node ing_tree_next_named(const struct ing_tree *t, ing_node n, ing_node root
 		else
 			high = middle;
 	}
-	return low < end && list[low] < t->nodes[root].end ? list[low] : ING_NODE_NONE;
+	return low < count && list[low] < t->nodes[root].end ? list[low] : ING_NODE_NONE;
 }
 
 const ing_node *ing_tree_named(const struct ing_tree *t, uint32_t name, uint32_t *ret_count)
 {
+	const struct ing_tree_priv *priv = t->priv;
 	*ret_count = 0;
 	if (name >= t->name_count)
 		return NULL;
-	if (!t->priv->has_index)
+	if (!priv->has_index)
 		make_index(t);
-	uint32_t from = t->priv->name_first[name], to = t->priv->name_first[name + 1];
+	if (name >= priv->indexed_names)
+		return NULL;
+	uint32_t from = priv->name_first[name], to = priv->name_first[name + 1];
 	*ret_count = to - from;
-	return to > from ? t->priv->by_name + from : NULL;
+	return to > from ? priv->by_name + from : NULL;
 }
 
 ing_node ing_tree_body(const struct ing_tree *t)

@@ -22,6 +22,7 @@ struct ing_tree_priv {
 	 * name_first[i + 1]. Made when first asked for. */
 	ing_node *by_name;
 	uint32_t *name_first;
+	uint32_t indexed_names; /* a name that came later has no elements */
 	bool has_index;
 	/* Strings of the page. */
 	struct ing_tree_chunk *chunks;

@@ -2,12 +2,14 @@
  *
  * xml.h - bytes of an XML document to a tree (tree.h), on libxml2, which only xml.c includes.
  *
- * Strict: what is not well-formed is an error with its position. No network, no DTD from outside,
- * no entity but the five predefined ones, character references, and the HTML names that a
- * document's own DOCTYPE cannot define (they become U+FFFD and are counted): expansion cannot
- * multiply anything. Names keep their case as written; prefixes stay part of the name
- * ("xlink:href"). Encoding: byte order mark, charset of the header, declaration, UTF-8. One thread
- * at a time.
+ * Strict: what is not well-formed is an error with its position. No network, no file, no DTD from
+ * outside, and of a DTD inside nothing is kept, so that expansion cannot multiply anything.
+ * Entities are the five predefined ones and HTML's names for characters (which JATS uses too),
+ * whatever a DOCTYPE says of them; other names are U+FFFD where there is a DOCTYPE that may have
+ * declared them, else an error. Names keep their case as written; prefixes stay part of the name
+ * ("xlink:href") and need no declaration. Encoding: byte order mark, charset of the header,
+ * declaration, UTF-8; bytes that are not well-formed in it are an error in UTF-8, U+FFFD in others.
+ * At most 1,024 attributes a tag. One thread at a time.
  */
 #pragma once
 #include "common/base/error.h"

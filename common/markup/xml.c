@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The only file that includes libxml2.
+ *
+ * libxml2 gets UTF-8 that was looked at before, from memory, with callbacks of ours and nothing
+ * else: no callback stores a declaration, so a DTD defines nothing, and none fetches anything. The
+ * old interface (SAX 1) is used on purpose: it knows no namespaces, so prefixes stay part of names
+ * and their declarations cost nothing.
+ *
+ * Its own limits are off (XML_PARSE_HUGE) and ours are on, looked at in every callback. What it
+ * does between two callbacks is linear in the bytes it reads, but for one thing: it compares every
+ * attribute of a tag with every other. So tags with too many are looked for before it begins.
+ */
+#include "common/markup/xml.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/markup/charset.h"
+#include "common/markup/entity.h"
+
+#define MAX_ATTRIBUTES 1024                /* of one tag */
+#define MAX_SOURCE_BYTES ((size_t)1 << 30) /* libxml2 counts in int */
+#define EVENTS_PER_LOOK 256                /* reading the clock costs as much as a few events */
+#define DECLARATION_BYTES ((size_t)256)    /* within which an encoding is declared */
+#define REPLACEMENT "\xef\xbf\xbd"
+
+struct reader {
+	struct ing_tree *t;
+	xmlParserCtxtPtr ctxt;
+	const struct ing_xml_limits *limits;
+	struct ing_error *err;
+	struct ing_entities *entities;
+	xmlEntity entity;    /* the last one asked for */
+	struct ing_buf text; /* of a text node; comes in pieces */
+	unsigned depth, events;
+	int64_t cpu_end_us;
+	int fail;         /* 0, or the first -ING_FAIL_x */
+	ptrdiff_t unread; /* bytes behind the place of the error */
+	bool has_doctype;
+};
+
+static int64_t cpu_now_us(void)
+{
+	struct timespec t;
+	ing_must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* --- stopping --- */
+
+static void stop_with(struct reader *r, enum ing_fail code, const char *what)
+{
+	if (r->fail == 0)
+		r->fail = ing_error_at(r->err, code, xmlSAX2GetLineNumber(r->ctxt),
+			xmlSAX2GetColumnNumber(r->ctxt), "XML: %s", what);
+	xmlStopParser(r->ctxt);
+}
+
+/* Called by every callback first: false when reading is over. */
+static bool go_on(struct reader *r)
+{
+	if (r->fail != 0)
+		return false;
+	if (ing_tree_bytes(r->t) > r->limits->tree_bytes)
+		stop_with(r, ING_FAIL_TOO_BIG, "the tree takes too much memory");
+	else if (++r->events % EVENTS_PER_LOOK == 0 && cpu_now_us() > r->cpu_end_us)
+		stop_with(r, ING_FAIL_TIMEOUT, "reading takes too long");
+	return r->fail == 0;
+}
+
+static void flush_text(struct reader *r)
+{
+	if (r->text.failed || (r->text.len > 0 && !ing_tree_add_text(r->t, ING_NODE_TEXT,
+							  r->text.data, r->text.len, false)))
+		stop_with(r, ING_FAIL_TOO_BIG, "too much text");
+	ing_buf_clear(&r->text);
+}
+
+static void add_node(struct reader *r, enum ing_node_kind kind, const char *data, size_t bytes)
+{
+	flush_text(r);
+	if (!ing_tree_add_text(r->t, kind, data, bytes, false))
+		stop_with(r, ING_FAIL_TOO_BIG, "too many nodes");
+}
+
+/* --- callbacks --- */
+
+static void on_start(void *ctx, const xmlChar *name, const xmlChar **attrs)
+{
+	struct reader *r = ctx;
+	if (!go_on(r))
+		return;
+	if (r->depth == r->limits->open_elements) {
+		stop_with(r, ING_FAIL_TOO_DEEP, "elements are nested too deep");
+		return;
+	}
+	flush_text(r);
+	const char *s = (const char *)name;
+	bool ok = ing_tree_open(r->t, ing_tree_intern(r->t, s, strlen(s)));
+	r->depth += ok;
+	for (; ok && attrs != NULL && attrs[0] != NULL; attrs += 2) {
+		const char *value = attrs[1] != NULL ? (const char *)attrs[1] : "";
+		s = (const char *)attrs[0];
+		ok = ing_tree_add_attr(
+			r->t, ing_tree_intern(r->t, s, strlen(s)), value, strlen(value), false);
+	}
+	if (!ok)
+		stop_with(r, ING_FAIL_TOO_BIG, "too many elements or attributes");
+}
+
+static void on_end(void *ctx, const xmlChar *name)
+{
+	struct reader *r = ctx;
+	(void)name;
+	if (!go_on(r) || r->depth == 0)
+		return;
+	flush_text(r);
+	ing_tree_close(r->t);
+	r->depth--;
+}
+
+static void on_text(void *ctx, const xmlChar *data, int bytes)
+{
+	struct reader *r = ctx;
+	if (go_on(r) && r->depth > 0 && bytes > 0)
+		ing_buf_add(&r->text, data, (size_t)bytes);
+}
+
+static void on_cdata(void *ctx, const xmlChar *data, int bytes)
+{
+	struct reader *r = ctx;
+	if (go_on(r) && bytes >= 0)
+		add_node(r, ING_NODE_CDATA, (const char *)data, (size_t)bytes);
+}
+
+static void on_comment(void *ctx, const xmlChar *data)
+{
+	struct reader *r = ctx;
+	const char *s = data != NULL ? (const char *)data : "";
+	/* Comments within a DOCTYPE are not the page's. */
+	if (go_on(r) && r->ctxt->inSubset == 0)
+		add_node(r, ING_NODE_COMMENT, s, strlen(s));
+}
+
+static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data)
+{
+	struct reader *r = ctx;
+	(void)target;
+	(void)data;
+	if (go_on(r) && r->ctxt->inSubset == 0)
+		add_node(r, ING_NODE_OTHER, "", 0);
+}
+
+static void on_doctype(
+	void *ctx, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
+{
+	struct reader *r = ctx;
+	(void)name;
+	(void)public_id;
+	(void)system_id;
+	r->has_doctype = true;
+	if (go_on(r))
+		add_node(r, ING_NODE_OTHER, "", 0);
+}
+
+/* What libxml2 is told an entity is. In text one of the "predefined" kind goes straight to
+ * on_text(); in an attribute libxml2 takes only the first byte of those, so there it is a general
+ * one, whose text is read for references again: ing_entity_quoted() has them escaped. Neither can
+ * hold another entity. */
+static xmlEntityPtr on_entity(void *ctx, const xmlChar *name)
+{
+	struct reader *r = ctx;
+	if (!go_on(r))
+		return NULL;
+	if (r->entities == NULL)
+		r->entities = ing_entities_new();
+	bool in_attribute = r->ctxt->instate == XML_PARSER_ATTRIBUTE_VALUE;
+	const char *value = ing_entity(r->entities, (const char *)name, in_attribute);
+	if (value == NULL && !r->has_doctype)
+		return NULL; /* declared nowhere: libxml2 says so */
+	if (value == NULL)
+		value = REPLACEMENT;
+	r->entity = (xmlEntity){
+		.type = XML_ENTITY_DECL,
+		.name = name,
+		.etype =
+			in_attribute ? XML_INTERNAL_GENERAL_ENTITY : XML_INTERNAL_PREDEFINED_ENTITY,
+	};
+	/* libxml2 does not write to it, but has no const. */
+	r->entity.content = r->entity.orig = (xmlChar *)(uintptr_t)value;
+	r->entity.length = (int)strlen(value);
+	return &r->entity;
+}
+
+/* The words may hold names from the input: what is not printable ASCII is left out. */
+static ING_PRINTF(2, 3) void on_error(void *ctx, const char *format, ...)
+{
+	struct reader *r = ctx;
+	(void)format;
+	const xmlError *e = xmlCtxtGetLastError(r->ctxt);
+	if (r->fail != 0 || e == NULL || e->level != XML_ERR_FATAL)
+		return;
+	char words[200];
+	size_t n = 0;
+	for (const char *s = e->message != NULL ? e->message : "not well-formed";
+		*s != '\0' && *s != '\n' && n + 1 < sizeof(words); s++)
+		words[n++] = *s >= ' ' && *s <= '~' ? *s : '?';
+	words[n] = '\0';
+	if (r->ctxt->input != NULL)
+		r->unread = r->ctxt->input->end - r->ctxt->input->cur;
+	enum ing_fail code = e->code == XML_ERR_NO_MEMORY ? ING_FAIL_TOO_BIG : ING_FAIL_SYNTAX;
+	r->fail = ing_error_at(
+		r->err, code, ING_MAX(e->line, 1), ING_MAX(e->int2, 1), "XML: %s", words);
+}
+
+/* --- before libxml2 sees it --- */
+
+/* Label of the XML declaration's encoding, if there is one; the declaration is ASCII. */
+static const struct ing_charset *declared_charset(const char *s, size_t bytes)
+{
+	static const char key[] = "encoding";
+	if (bytes < 5 || memcmp(s, "<?xml", 5) != 0)
+		return NULL;
+	const char *end = memchr(s, '>', ING_MIN(bytes, DECLARATION_BYTES));
+	const char *at = end != NULL ? memmem(s, (size_t)(end - s), key, sizeof(key) - 1) : NULL;
+	if (at == NULL)
+		return NULL;
+	at += sizeof(key) - 1;
+	while (at < end && (*at == '=' || *at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+		at++;
+	if (at >= end || (*at != '"' && *at != '\''))
+		return NULL;
+	const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
+	return close != NULL ? ing_charset_of_label(at + 1, (size_t)(close - at - 1)) : NULL;
+}
+
+/* XML 1.0, appendix F: byte order mark, the protocol, the document itself. A declaration that could
+ * be read as ASCII cannot mean UTF-16. */
+static const struct ing_charset *charset_of(const char *s, size_t bytes, const char *content_type)
+{
+	const struct ing_charset *c = ing_charset_of_bom(s, bytes);
+	if (c == NULL)
+		c = ing_charset_of_content_type(content_type);
+	if (c == NULL && bytes >= 4 && memcmp(s, "<\0?\0", 4) == 0)
+		c = ing_charset_of_label("utf-16le", 8);
+	if (c == NULL && bytes >= 4 && memcmp(s, "\0<\0?", 4) == 0)
+		c = ing_charset_of_label("utf-16be", 8);
+	if (c == NULL) {
+		c = declared_charset(s, bytes);
+		if (c != NULL && strncmp(ing_charset_name(c), "UTF-16", 6) == 0)
+			c = NULL;
+	}
+	return c != NULL && !ing_charset_is_replacement(c) ? c : ing_charset_utf8();
+}
+
+static bool keep_decoded(void *ctx, const char *utf8, size_t bytes)
+{
+	return ing_buf_add(ctx, utf8, bytes);
+}
+
+/* Offset of the first byte that is no UTF-8, or NUL; `bytes` when all is well. */
+static size_t find_bad_byte(const char *s, size_t bytes)
+{
+	const char *nul = memchr(s, '\0', bytes);
+	if (nul != NULL)
+		bytes = (size_t)(nul - s);
+	if (ing_charset_is_plain(ing_charset_utf8(), s, bytes))
+		return bytes;
+	size_t i = 0;
+	for (size_t n; i < bytes && (n = ing_utf8_sequence(s + i, bytes - i)) > 0;)
+		i += n;
+	return i;
+}
+
+/* Quoted strings between s, behind the '<' of a tag, and the tag's end. */
+static size_t count_values(const char *s, const char *end)
+{
+	size_t values = 0;
+	for (; s < end && *s != '>'; s++) {
+		if (*s != '"' && *s != '\'')
+			continue;
+		values++;
+		s = memchr(s + 1, *s, (size_t)(end - s - 1));
+		if (s == NULL)
+			break;
+	}
+	return values;
+}
+
+/* Offset of a tag with more than MAX_ATTRIBUTES, or `bytes`. A tag holds no other '<', not even
+ * quoted; so what is between two of them is looked at by itself, and nothing before it can hide it.
+ * In a comment this may find a tag that is none: one with a thousand quoted strings and no '>'. */
+static size_t find_crowded_tag(const char *s, size_t bytes)
+{
+	const char *end = s + bytes;
+	const char *tag = memchr(s, '<', bytes);
+	while (tag != NULL) {
+		const char *inside = tag + 1;
+		const char *next = memchr(inside, '<', (size_t)(end - inside));
+		bool start = inside < end && *inside != '!' && *inside != '?' && *inside != '/';
+		if (start && count_values(inside, next != NULL ? next : end) > MAX_ATTRIBUTES)
+			return (size_t)(tag - s);
+		tag = next;
+	}
+	return bytes;
+}
+
+static void position_of(const char *s, size_t at, int *ret_line, int *ret_column)
+{
+	size_t line = 1, start = 0;
+	for (const char *nl; (nl = memchr(s + start, '\n', at - start)) != NULL; line++)
+		start = (size_t)(nl - s) + 1;
+	*ret_line = (int)line;
+	*ret_column = (int)(at - start) + 1;
+}
+
+/* --- */
+
+static int run_parser(struct reader *r, const char *s, size_t bytes)
+{
+	xmlSAXHandler sax = {
+		.initialized = 1, /* not XML_SAX2_MAGIC */
+		.internalSubset = on_doctype,
+		.startElement = on_start,
+		.endElement = on_end,
+		.characters = on_text,
+		.ignorableWhitespace = on_text,
+		.cdataBlock = on_cdata,
+		.comment = on_comment,
+		.processingInstruction = on_instruction,
+		.getEntity = on_entity,
+		.error = on_error,
+	};
+	r->ctxt = xmlCreateMemoryParserCtxt(s, (int)bytes);
+	ing_must(r->ctxt != NULL);
+	xmlCtxtUseOptions(
+		r->ctxt, XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC);
+	*r->ctxt->sax = sax;
+	r->ctxt->userData = r;
+	xmlSwitchEncoding(r->ctxt, XML_CHAR_ENCODING_UTF8);
+	xmlParseDocument(r->ctxt);
+	if (r->fail != -ING_FAIL_TOO_BIG)
+		flush_text(r);
+	if (r->fail == 0 && !r->ctxt->wellFormed)
+		stop_with(r, ING_FAIL_SYNTAX, "not well-formed");
+	if (r->ctxt->myDoc != NULL)
+		xmlFreeDoc(r->ctxt->myDoc);
+	xmlFreeParserCtxt(r->ctxt);
+	return r->fail;
+}
+
+/* Parse what is fit to be parsed; what ends it early is the error, unless another came before. */
+static int parse_utf8(struct reader *r, const char *s, size_t bytes)
+{
+	size_t bad = find_bad_byte(s, bytes);
+	size_t fit = find_crowded_tag(s, bad);
+	struct ing_error *err = r->err;
+	struct ing_error inner = {0};
+	r->err = &inner;
+	/* With the '<' of a crowded tag, which tells an error just before it from the early end. */
+	if (fit > 0)
+		run_parser(r, s, fit + (fit < bad));
+	bool at_end = fit == 0 || (r->fail == -ING_FAIL_SYNTAX && r->unread == 0);
+	if (fit == bytes || !at_end) {
+		if (err != NULL && r->fail != 0)
+			*err = inner;
+		return r->fail;
+	}
+	int line, column;
+	position_of(s, fit, &line, &column);
+	if (fit < bad)
+		return ing_error_at(err, ING_FAIL_TOO_BIG, line, column,
+			"XML: more than %d attributes in a tag", MAX_ATTRIBUTES);
+	return ing_error_at(err, ING_FAIL_SYNTAX, line, column,
+		s[bad] == '\0' ? "XML: a NUL byte" : "XML: bytes that are not UTF-8");
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
+	const struct ing_xml_limits *limits, struct ing_error *err)
+{
+	ing_tree_clear(t);
+	t->xml = true;
+	const struct ing_charset *c = charset_of(data, bytes, content_type);
+	t->encoding = ing_charset_name(c);
+	ing_charset_skip_bom(c, &data, &bytes);
+	if (bytes == 0)
+		return ing_error_at(err, ING_FAIL_SYNTAX, 1, 1, "XML: nothing there");
+	if (bytes > MAX_SOURCE_BYTES)
+		return ing_error_set(err, ING_FAIL_TOO_BIG, "XML: more than 1 GiB");
+	struct reader r = {
+		.t = t,
+		.limits = limits,
+		.err = err,
+		.cpu_end_us = cpu_now_us() + (int64_t)limits->cpu_ms * 1000,
+	};
+	ing_buf_init(&r.text, limits->tree_bytes);
+	struct ing_buf decoded;
+	ing_buf_init(&decoded, MAX_SOURCE_BYTES);
+	int fail;
+	if (c == ing_charset_utf8() || ing_charset_is_plain(c, data, bytes))
+		fail = parse_utf8(&r, data, bytes);
+	else if (ing_charset_decode(c, data, bytes, keep_decoded, &decoded))
+		fail = parse_utf8(&r, ing_buf_str(&decoded), decoded.len);
+	else
+		fail = ing_error_set(err, ING_FAIL_TOO_BIG, "XML: more than 1 GiB");
+	ing_tree_finish(t);
+	ing_buf_done(&decoded);
+	ing_buf_done(&r.text);
+	ing_entities_free(r.entities);
+	return fail;
+}
