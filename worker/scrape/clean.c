@@ -153,40 +153,6 @@ static void set_bit(uint64_t *bits, ing_node n)
 	bits[n / 64] |= (uint64_t)1 << n % 64;
 }
 
-/* ------------------------------------------------------------------------------------------ */
-
-const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
-{
-	const struct ing_tree *t = v->tree;
-	uint64_t *skip = ing_arena_alloc(v->arena, (t->count / 64 + 1) * sizeof(*skip));
-	uint8_t *found = ing_arena_alloc(v->arena, t->count);
-	struct cleaning c = {.tree = t, .names = learn_names(v), .publication = publication};
-	ing_node body = ing_tree_body(t), end = t->nodes[body].end;
-
-	/* Within main_end there is an ancestor that is main. */
-	ing_node main_end = is_main_around(&c, body) ? end : 0;
-	for (ing_node n = body + 1; n < end; n++) {
-		if (t->nodes[n].kind != ING_NODE_ELEMENT)
-			continue;
-		unsigned f = look_at_element(&c, n);
-		if (f & (MAIN | MAIN_TITLE))
-			main_end = ING_MAX(main_end, t->nodes[n].end);
-		if (n < main_end)
-			f &= ~(unsigned)MAY_GO;
-		found[n] = (uint8_t)f;
-	}
-
-	ing_node next_main = ING_NODE_NONE;
-	for (ing_node n = end - 1; n > body; n--) {
-		unsigned f = found[n];
-		if (f & GOES || (f & MAY_GO && next_main >= t->nodes[n].end))
-			set_bit(skip, n);
-		if (f & MAIN)
-			next_main = n;
-	}
-	return skip;
-}
-
 /* The longest of the metas that describe the page, with its white space folded; of several as long
  * the first. */
 static void add_description(const struct ing_view *v, struct ing_buf *out)
@@ -223,6 +189,82 @@ static void add_description(const struct ing_view *v, struct ing_buf *out)
 	ing_buf_done(&best);
 }
 
+/* What a byte says about white space. Only where a character of it may begin is it looked at, so
+ * that the count of ordinary text has no jump in it to be guessed wrong. */
+enum byte_kind { IN_WORD, WHITE, MAYBE_WHITE };
+
+static const uint8_t byte_kinds[256] = {
+	['\t' ... '\r'] = WHITE,
+	[0x1c ... ' '] = WHITE,
+	[0xc2] = MAYBE_WHITE,
+	[0xe1 ... 0xe3] = MAYBE_WHITE,
+};
+
+/* Length of the white space character above ASCII at s, or 0. */
+static size_t wide_space_at(const unsigned char *s, const unsigned char *end)
+{
+	if (*s == 0xc2 && end - s >= 2) /* U+0085, U+00A0 */
+		return s[1] == 0x85 || s[1] == 0xa0 ? 2 : 0;
+	if (end - s < 3)
+		return 0;
+	unsigned c = (*s & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+	bool space = c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+		     c == 0x202f || c == 0x205f || c == 0x3000;
+	return space ? 3 : 0;
+}
+
+static uint32_t count_words(const unsigned char *s, const unsigned char *end)
+{
+	uint32_t words = 0;
+	unsigned before = WHITE;
+	while (s < end) {
+		unsigned kind = byte_kinds[*s];
+		if (kind == MAYBE_WHITE) {
+			size_t n = wide_space_at(s, end);
+			kind = n > 0 ? WHITE : IN_WORD;
+			s += n > 0 ? n - 1 : 0;
+		}
+		words += before & ~kind & 1; /* WHITE is 1 */
+		before = kind;
+		s++;
+	}
+	return words;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
+{
+	const struct ing_tree *t = v->tree;
+	uint64_t *skip = ing_arena_alloc(v->arena, (t->count / 64 + 1) * sizeof(*skip));
+	uint8_t *found = ing_arena_alloc(v->arena, t->count);
+	struct cleaning c = {.tree = t, .names = learn_names(v), .publication = publication};
+	ing_node body = ing_tree_body(t), end = t->nodes[body].end;
+
+	/* Within main_end there is an ancestor that is main. */
+	ing_node main_end = is_main_around(&c, body) ? end : 0;
+	for (ing_node n = body + 1; n < end; n++) {
+		if (t->nodes[n].kind != ING_NODE_ELEMENT)
+			continue;
+		unsigned f = look_at_element(&c, n);
+		if (f & (MAIN | MAIN_TITLE))
+			main_end = ING_MAX(main_end, t->nodes[n].end);
+		if (n < main_end)
+			f &= ~(unsigned)MAY_GO;
+		found[n] = (uint8_t)f;
+	}
+
+	ing_node next_main = ING_NODE_NONE;
+	for (ing_node n = end - 1; n > body; n--) {
+		unsigned f = found[n];
+		if (f & GOES || (f & MAY_GO && next_main >= t->nodes[n].end))
+			set_bit(skip, n);
+		if (f & MAIN)
+			next_main = n;
+	}
+	return skip;
+}
+
 void ing_clean_text(const struct ing_view *v, bool publication, struct ing_buf *out)
 {
 	struct ing_buf body;
@@ -236,36 +278,13 @@ void ing_clean_text(const struct ing_view *v, bool publication, struct ing_buf *
 	ing_buf_done(&body);
 }
 
-/* Does a white space character begin at s: ASCII's, or Unicode's of two and three bytes. 0, or its
- * length. */
-static size_t space_at(const unsigned char *s, const unsigned char *end)
-{
-	if (*s < 0x80)
-		return *s == ' ' || (*s >= '\t' && *s <= '\r') || (*s >= 0x1c && *s <= 0x1f);
-	if (*s == 0xc2 && end - s >= 2) /* U+0085, U+00A0 */
-		return s[1] == 0x85 || s[1] == 0xa0 ? 2 : 0;
-	if (*s < 0xe1 || *s > 0xe3 || end - s < 3)
-		return 0;
-	unsigned c = (*s & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-	bool space = c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
-		     c == 0x202f || c == 0x205f || c == 0x3000;
-	return space ? 3 : 0;
-}
-
 uint32_t ing_clean_word_count(const struct ing_view *v)
 {
 	struct ing_buf text;
 	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
 	ing_text(v->tree, ing_tree_body(v->tree), &text);
-	const unsigned char *s = (const unsigned char *)ing_buf_str(&text), *end = s + text.len;
-	uint32_t words = 0;
-	bool within = false;
-	while (s < end) {
-		size_t n = space_at(s, end);
-		words += n == 0 && !within;
-		within = n == 0;
-		s += n == 0 ? 1 : n;
-	}
+	const unsigned char *s = (const unsigned char *)ing_buf_str(&text);
+	uint32_t words = count_words(s, s + text.len);
 	ing_buf_done(&text);
 	return words;
 }

@@ -50,24 +50,25 @@ static const struct mark metas[] = {
 	{"hw.", "highwire"},
 };
 
-/* Fragments of source. The first four are those of the original, by what these sites write. */
+/* Fragments of source. */
 static const struct mark fragments[] = {
 	{"pkp.sfu.ca/ojs", "ojs"},
 	{"assets.pubpub.org", "pubpub"},
 	{"://www.pubpub.org", "pubpub"},
 	{"arphahub.com", "arpha"},
 	{"arphalogo", "arpha"},
-	{"galenos.com.tr", "galenos"},
 	{"Galenos Publishing House", "galenos"},
 };
 
 static const struct mark more_fragments[] = {
 	{"silverchair-cdn.com", "silverchair"},
+	{"/modules/highwire/", "highwire"},
+};
+
+/* Names of elements and attributes that one software makes up. */
+static const struct mark names[] = {
 	{"data-invenio-config", "invenio"},
-	{"dspace-angular", "dspace"},
-	{"<ds-app", "dspace"},
-	{"/sites/all/modules/highwire/", "highwire"},
-	{"/sites/default/modules/highwire/", "highwire"},
+	{"ds-app", "dspace"},
 };
 
 static const struct mark icon_hosts[] = {
@@ -163,6 +164,14 @@ static const char *judge_metas(const struct ing_view *v)
 	return NULL;
 }
 
+static const char *judge_names(const struct ing_view *v)
+{
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++)
+		if (ing_tree_find_name(v->tree, names[i].text, strlen(names[i].text)) != UINT32_MAX)
+			return names[i].platform;
+	return NULL;
+}
+
 static bool has(const char *s, const char *part)
 {
 	return strstr(s, part) != NULL;
@@ -250,6 +259,8 @@ const char *ing_guess_platform(const struct ing_view *v)
 		found = find_mark(more_generators, ING_ARRAY_LEN(more_generators), generator);
 	if (found == NULL)
 		found = judge_metas(v);
+	if (found == NULL)
+		found = judge_names(v);
 	if (found == NULL)
 		found = find_fragment(v, more_fragments, ING_ARRAY_LEN(more_fragments));
 	if (found == NULL && strcasestr(generator, "drupal") != NULL)

@@ -192,14 +192,23 @@ static unsigned find_plain(const struct plain_word *list, size_t count, const ch
 	return 0;
 }
 
-/* Kind of the character at s; '_' and '-' divide as white space does. */
-static enum ing_letter_kind kind_at(const char *s, const char *end, size_t *ret_bytes)
+/* ing_letter_kind() of ASCII, with '_' and '-' dividing as white space does. */
+static const unsigned char ascii_kinds[128] = {
+	[0 ... ' '] = ING_LETTER_SPACE,
+	['-'] = ING_LETTER_SPACE,
+	['0' ... '9'] = ING_LETTER_DIGIT,
+	['A' ... 'Z'] = ING_LETTER_UPPER,
+	['_'] = ING_LETTER_SPACE,
+	['a' ... 'z'] = ING_LETTER_LOWER,
+	[0x7f] = ING_LETTER_SPACE,
+};
+
+static inline enum ing_letter_kind kind_at(const char *s, const char *end, size_t *ret_bytes)
 {
+	unsigned char c = (unsigned char)*s;
 	*ret_bytes = 1;
-	if (*s == '_' || *s == '-')
-		return ING_LETTER_SPACE;
-	if ((unsigned char)*s < 0x80)
-		return ing_letter_kind((unsigned char)*s);
+	if (c < 0x80)
+		return (enum ing_letter_kind)ascii_kinds[c];
 	return ing_letter_kind(ing_letter_at(s, (size_t)(end - s), ret_bytes));
 }
 

@@ -55,6 +55,7 @@ static const struct {
 	{"Drupal", GENERATOR("Drupal 10 (https://www.drupal.org)"), PAGE, "drupal"},
 	{"Silverchair", "<script src=https://x.silverchair-cdn.com/a.js></script>", PAGE,
 		"silverchair"},
+	{"DSpace 7", "<ds-app></ds-app>", PAGE, "dspace"},
 	{"Invenio", "<body data-invenio-config='{}'>", PAGE, "invenio"},
 	{"body id", "<body id=pkp-common-openJournalSystems>", PAGE, "ojs"},
 	{"body class", "<body class='pkp_page_article pkp_op_view'>", PAGE, "ojs3"},
