@@ -6,9 +6,13 @@
  */
 #include "common/markup/text.h"
 
+#include <endian.h>
 #include <string.h>
 
-#define PRESERVE_LEVELS 6 /* an element and its five nearest ancestors */
+#include "common/base/utf8.h"
+
+#define PIECE_BYTES ((size_t)4096) /* normalised at a time */
+#define PRESERVE_LEVELS 6          /* an element and its five nearest ancestors */
 
 /* What was written since `start`: the buffer may have held something before. */
 struct writer {
@@ -60,6 +64,29 @@ static size_t special_at(const char *s, size_t bytes, bool *ret_white)
 	default:
 		return 0;
 	}
+}
+
+/* Copy what stays as it is, eight bytes at a time: ASCII without control characters in which no
+ * space follows a space (`drop`: nor begins). Most of a text is that, its words too short to be
+ * looked for one by one. */
+static size_t copy_words(char *to, const char *s, size_t bytes, bool *drop)
+{
+	const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f), high = ~low7;
+	size_t n = 0;
+	for (; bytes - n >= 8; n += 8) {
+		uint64_t eight;
+		memcpy(&eight, s + n, 8);
+		eight = le64toh(eight);
+		uint64_t printable = (eight & low7) + UINT64_C(0x6060606060606060);
+		uint64_t other = eight ^ UINT64_C(0x2020202020202020);
+		uint64_t spaces = ~(((other & low7) + low7) | other) & high;
+		if (((eight | ~printable) & high) != 0 || (spaces & spaces << 8) != 0 ||
+			(*drop && (spaces & 0x80) != 0))
+			break;
+		memcpy(to + n, s + n, 8);
+		*drop = spaces >> 63 != 0;
+	}
+	return n;
 }
 
 static bool is_blank(const char *s, size_t bytes)
@@ -122,9 +149,31 @@ static void trim_written(struct writer *w)
 	w->out->data[w->out->len] = '\0';
 }
 
+/* No more goes in; what was added since `start` ends with a whole character. */
+static void end_at_ceiling(struct ing_buf *out, size_t start)
+{
+	out->failed = true;
+	size_t at = out->len;
+	while (at > start && (out->data[at - 1] & 0xc0) == 0x80)
+		at--;
+	if (at == start || ing_utf8_sequence(out->data + at - 1, out->len - at + 1) > 0)
+		return;
+	out->len = at - 1;
+	out->data[out->len] = '\0';
+}
+
+static void add_all(struct ing_buf *out, const char *s, size_t bytes)
+{
+	size_t fit = out->failed ? 0 : ING_MIN(bytes, out->max - out->len);
+	size_t start = out->len;
+	ing_buf_add(out, s, fit);
+	if (fit < bytes)
+		end_at_ceiling(out, start);
+}
+
 static void add_raw(struct writer *w, ing_node n)
 {
-	ing_buf_add(w->out, w->t->nodes[n].text.data, w->t->nodes[n].text.bytes);
+	add_all(w->out, w->t->nodes[n].text.data, w->t->nodes[n].text.bytes);
 }
 
 static void add_normalised(struct writer *w, ing_node n)
@@ -313,7 +362,7 @@ void ing_text_data(const struct ing_tree *t, ing_node n, struct ing_buf *out)
 		const struct ing_tree_node *node = &t->nodes[n];
 		if (node->kind == ING_NODE_DATA || node->kind == ING_NODE_COMMENT ||
 			node->kind == ING_NODE_CDATA)
-			ing_buf_add(out, node->text.data, node->text.bytes);
+			add_all(out, node->text.data, node->text.bytes);
 	}
 }
 
@@ -337,24 +386,38 @@ void ing_text_formatted(
 void ing_text_normalise(const char *s, size_t bytes, bool lead, struct ing_buf *out)
 {
 	bool drop = lead; /* white space here is dropped */
+	size_t start = out->len;
 	size_t i = 0;
 	while (i < bytes && !out->failed) {
-		bool white;
-		size_t n = special_at(s + i, bytes - i, &white);
-		if (n > 0) {
+		/* What is written is never longer than what was read. */
+		size_t room = ING_MIN(out->max - out->len, ING_MIN(bytes - i, PIECE_BYTES));
+		char *to = room > 0 ? ing_buf_reserve(out, room) : NULL;
+		if (to == NULL)
+			break;
+		size_t n = 0;
+		for (size_t end = i + room; i < end;) {
+			size_t words = copy_words(to + n, s + i, end - i, &drop);
+			n += words;
+			i += words;
+			if (i == end)
+				break;
+			bool white;
+			size_t special = special_at(s + i, bytes - i, &white);
+			if (special == 0) {
+				to[n++] = s[i++];
+				drop = false;
+				continue;
+			}
 			if (white && !drop) {
-				ing_buf_add_char(out, ' ');
+				to[n++] = ' ';
 				drop = true;
 			}
-			i += n;
-			continue;
+			i += special;
 		}
-		size_t from = i++;
-		while (i < bytes && class_of((unsigned char)s[i]) == PLAIN)
-			i++;
-		ing_buf_add(out, s + from, i - from);
-		drop = false;
+		ing_buf_commit(out, n);
 	}
+	if (i < bytes)
+		end_at_ceiling(out, start);
 }
 
 size_t ing_text_utf16_units(const char *s, size_t bytes)

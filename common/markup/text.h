@@ -5,8 +5,8 @@
  *
  * White space here is space, tab, LF, FF, CR; "actual" white space is that and U+00A0. U+200B and
  * U+00AD are dropped wherever white space is normalised. Results are appended to a buffer and end
- * at its ceiling (then buf->failed). They do not recurse, and cost what the subtree has nodes. Any
- * thread that owns the tree.
+ * at its ceiling, with a whole character (then buf->failed). They do not recurse, and cost what the
+ * subtree has nodes. Any thread that owns the tree.
  */
 #pragma once
 #include "common/base/buf.h"

@@ -245,6 +245,14 @@ static void test_normalise(void **state)
 			"a\x0b"
 			"b"},
 		{"a" NBSP " b", false, "a b"},
+		{" one two three  four five six seven ", true,
+			"one two three four five six seven "},
+		{"one two\tthree" NBSP "four five\x7f six", true,
+			"one two three four five\x7f six"},
+		{"sevenby  x eightbyt  x ninebytes  x ", false,
+			"sevenby x eightbyt x ninebytes x "},
+		{"eightby\xc3\xa9 eightbyt\xe2\x80\x8b s e p a r a t e", false,
+			"eightby\xc3\xa9 eightbyt s e p a r a t e"},
 		{"", true, ""},
 		{"\xc2", false, "\xc2"},
 		{"\xe2\x80", false, "\xe2\x80"},
@@ -303,16 +311,36 @@ static void test_units_and_trim(void **state)
 	assert_int_equal(bytes, 2);
 }
 
+/* Results end at the ceiling with a whole character. */
 static void test_ceiling(void **state)
 {
+	static const struct {
+		const char *html;
+		size_t max;
+		const char *text, *whole;
+	} cases[] = {
+		{"<p>aaaa</p><p>bbbb</p><p>cccc</p>", 10, "aaaa bbbb", "aaaabbbbcc"},
+		{"<p>aaaa</p><p>bbbb</p><p>cccc</p>", 11, "aaaa bbbb c", "aaaabbbbccc"},
+		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 8, "\xc3\xa9\xe2\x82\xac",
+			"\xc3\xa9\xe2\x82\xac"},
+		{"\xc3\xa9\xe2\x82\xac", 4, "\xc3\xa9", "\xc3\xa9"},
+		{"\xc3\xa9", 1, "", ""},
+		{"a", 0, "", ""},
+	};
 	(void)state;
-	ing_node body = read_body("<p>aaaa</p><p>bbbb</p><p>cccc</p>");
-	struct ing_buf small;
-	ing_buf_init(&small, 10);
-	ing_text(tree, body, &small);
-	assert_true(small.failed);
-	assert_string_equal(ing_buf_str(&small), "aaaa bbbb");
-	ing_buf_done(&small);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		ing_node body = read_body(cases[i].html);
+		struct ing_buf small;
+		ing_buf_init(&small, cases[i].max);
+		ing_text(tree, body, &small);
+		assert_true(small.failed);
+		assert_string_equal(ing_buf_str(&small), cases[i].text);
+		ing_buf_clear(&small);
+		ing_text_whole(tree, body, &small);
+		assert_true(small.failed);
+		assert_string_equal(ing_buf_str(&small), cases[i].whole);
+		ing_buf_done(&small);
+	}
 }
 
 static int set_up(void **state)
