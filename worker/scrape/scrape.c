@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One page through all the parts of the scraping, in the order in which they need each other: walls
+ * and guesses want the words counted, a rewrite is asked for only where no link was found. Rules
+ * with :matchText change the tree, so what was raised is lowered again between the parts: none
+ * depends on what another did before it.
+ */
+#include "worker/scrape/scrape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/markup/html.h"
+#include "common/markup/text.h"
+#include "common/markup/xml.h"
+#include "common/net/url.h"
+#include "common/net/url_match.h"
+#include "worker/limits.h"
+#include "worker/scrape/biblio.h"
+#include "worker/scrape/clean.h"
+#include "worker/scrape/guess.h"
+#include "worker/scrape/journals.h"
+#include "worker/scrape/meta.h"
+#include "worker/scrape/publication.h"
+#include "worker/scrape/webpages.h"
+
+#define MAX_TITLE_BYTES 1000
+
+struct ing_scraper {
+	const struct ing_rules *rules; /* borrowed, or own_rules */
+	struct ing_rules *own_rules;   /* an empty set, when there was none */
+	struct ing_html *html;
+	struct ing_tree *tree;
+	struct ing_matcher *matcher;
+	/* Of the page at hand: */
+	struct ing_view view;
+	struct ing_arena arena;
+	struct ing_uses uses;
+	struct ing_url_target *target;
+	struct ing_error error; /* of XML: its message outlives the page's reading */
+	json_t *biblio, *publication, *page_links, *webpage;
+};
+
+static const struct ing_html_limits html_limits = {
+	.open_elements = ING_MAX_OPEN_ELEMENTS,
+	.tag_attributes = ING_MAX_TAG_ATTRIBUTES,
+	.names = ING_MAX_MARKUP_NAMES,
+	.tree_bytes = ING_MAX_TREE_BYTES,
+	.cpu_ms = ING_MAX_PAGE_CPU_MS,
+};
+
+static const struct ing_xml_limits xml_limits = {
+	.open_elements = ING_MAX_OPEN_ELEMENTS,
+	.tree_bytes = ING_MAX_XML_TREE_BYTES,
+	.cpu_ms = ING_MAX_PAGE_CPU_MS,
+};
+
+static void read_html(
+	struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
+{
+	enum ing_html_end end =
+		ing_html_parse(s->html, in->data, in->bytes, in->content_type, &html_limits);
+	if (end != ING_HTML_WHOLE)
+		ret->end = ING_SCRAPE_PART;
+	if (end == ING_HTML_DEEP)
+		ret->detail = "the page is nested too deep; only its beginning was read";
+	else if (end == ING_HTML_COSTLY)
+		ret->detail = "the page is too costly to parse; only its beginning was read";
+	ing_html_fill(s->html, s->tree);
+}
+
+static void read_xml(
+	struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
+{
+	if (ing_xml_parse(s->tree, in->data, in->bytes, in->content_type, &xml_limits, &s->error) ==
+		0)
+		return;
+	ret->end = ING_SCRAPE_PART;
+	ret->detail = s->error.msg;
+}
+
+/* The text of the page's first <title> outside of foreign content, or of its first in XML; NULL
+ * when it is blank. */
+static const char *title_of(const struct ing_view *v)
+{
+	const struct ing_tree *t = v->tree;
+	ing_node n = ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "title");
+	while (n != ING_NODE_NONE && ing_tree_is(t, t->nodes[n].parent, "svg"))
+		n = ing_tree_next_named(t, n, ING_NODE_DOCUMENT, "title");
+	if (n == ING_NODE_NONE)
+		return NULL;
+	struct ing_buf raw;
+	struct ing_buf folded;
+	ing_buf_init(&raw, ING_MAX_TREE_BYTES);
+	ing_buf_init(&folded, ING_MAX_TREE_BYTES);
+	ing_text_whole(t, n, &raw);
+	ing_text_normalise(ing_buf_str(&raw), raw.len, true, &folded);
+	const char *s = ing_buf_str(&folded);
+	size_t bytes = folded.len;
+	ing_text_trim(&s, &bytes);
+	const char *title = NULL;
+	if (bytes > 0)
+		title = ing_arena_strndup(v->arena, s, ing_utf8_cut(s, bytes, MAX_TITLE_BYTES));
+	ing_buf_done(&raw);
+	ing_buf_done(&folded);
+	return title;
+}
+
+static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
+{
+	struct ing_view *v = &s->view;
+	char *url = in->url != NULL && ing_url_is_web(in->url) ? ing_url_without_fragment(in->url)
+							       : NULL;
+	*v = (struct ing_view){.tree = s->tree,
+		.matcher = s->matcher,
+		.url = ing_arena_strdup(&s->arena, url),
+		.data = in->data,
+		.bytes = in->bytes,
+		.arena = &s->arena,
+		.uses = &s->uses};
+	free(url);
+	ing_tree_set_url(s->tree, v->url);
+	if (v->url != NULL)
+		s->target = ing_url_target_new(v->url);
+	v->target = s->target;
+	ing_matcher_bind(s->matcher, s->tree, ING_MAX_RULES_CPU_MS);
+	ing_metas_read(v);
+	v->title = title_of(v);
+}
+
+/* Make text of the pseudo elements again. */
+static void lower_pseudo(struct ing_scraper *s)
+{
+	struct ing_tree *t = s->tree;
+	if (!t->has_pseudo)
+		return;
+	for (ing_node n = 0; n < t->count; n++)
+		t->nodes[n].pseudo = 0;
+	t->has_pseudo = false;
+	ing_matcher_bind(s->matcher, t, ING_MAX_RULES_CPU_MS);
+}
+
+static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
+{
+	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)
+		ret->links[kind] =
+			ing_links_find(s->rules->links, &s->view, (enum ing_link_kind)kind);
+	const struct ing_link *pdf = &ret->links[ING_LINK_PDF];
+	if (pdf->url == NULL || pdf->self)
+		ret->next = ing_sites_find(s->rules->sites, &s->view);
+}
+
+static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped *ret)
+{
+	const struct ing_site *site = NULL;
+	const struct ing_webpage_rule *webpage = NULL;
+	if (s->view.url != NULL) {
+		site = ing_journals_site(s->rules->journals, s->view.url);
+		webpage = ing_webpages_find(s->rules->webpages, s->view.url);
+	}
+	ret->site = site != NULL ? site->name : NULL;
+	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
+	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
+		s->publication = ing_publication_json(&s->view, site, ING_TYPE_DOI, &s->page_links);
+		lower_pseudo(s);
+	}
+	if ((want & ING_SCRAPE_WEBPAGE) != 0)
+		s->webpage = ing_webpage_json(&s->view, webpage);
+	ret->publication = s->publication;
+	ret->page_links = s->page_links;
+	ret->webpage = s->webpage;
+}
+
+static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped *ret)
+{
+	struct ing_view *v = &s->view;
+	ret->title = v->title;
+	if ((want & (ING_SCRAPE_GUESSES | ING_SCRAPE_WALLS)) != 0)
+		v->word_count = ing_clean_word_count(v);
+	ret->word_count = v->word_count;
+	if ((want & ING_SCRAPE_WALLS) != 0) {
+		ret->sign = ing_signs_find(s->rules->signs, v);
+		lower_pseudo(s);
+	}
+	if ((want & ING_SCRAPE_BIBLIO) != 0)
+		ret->biblio = s->biblio = ing_biblio_json(v, &ret->has_biblio);
+	if ((want & ING_SCRAPE_LINKS) != 0) {
+		find_links(s, ret);
+		lower_pseudo(s);
+	}
+	if ((want & ING_SCRAPE_GUESSES) != 0) {
+		ret->platform = ing_guess_platform(v);
+		struct ing_guess_hints hints = {.platform = ret->platform,
+			.html_url = ret->links[ING_LINK_HTML].url,
+			.pdf_url = ret->links[ING_LINK_PDF].url,
+			.has_title = json_is_string(json_object_get(s->biblio, "title"))};
+		ret->scope = ing_guess_scope(v, &hints);
+	}
+	if ((want & (ING_SCRAPE_PUBLICATION | ING_SCRAPE_WEBPAGE)) != 0)
+		find_parts(s, want, ret);
+}
+
+static json_t *text_or_null(const char *s)
+{
+	return s != NULL ? json_string(s) : json_null();
+}
+
+static json_t *take_or_null(json_t *o)
+{
+	return o != NULL ? json_incref(o) : json_null();
+}
+
+static json_t *link_json(const struct ing_link *link)
+{
+	if (link->url == NULL)
+		return json_null();
+	return json_pack("{s:s, s:s}", "url", link->url, "technique", link->technique);
+}
+
+static json_t *next_json(const struct ing_site_next *next)
+{
+	if (next->url == NULL)
+		return json_null();
+	json_t *o = json_pack("{s:s, s:s}", next->is_pdf ? "pdf_url" : "next_url", next->url,
+		"technique", next->technique);
+	if (next->stage != NULL)
+		json_object_set_new(o, "release_stage", json_string(next->stage));
+	return o;
+}
+
+static json_t *sign_json(const struct ing_sign *sign)
+{
+	if (sign->wall == ING_WALL_NONE)
+		return json_null();
+	return json_pack("{s:s, s:s, s:s}", "wall", ing_wall_name(sign->wall), "technique",
+		sign->name, "why", sign->why);
+}
+
+static const char *end_name(enum ing_scrape_end end)
+{
+	switch (end) {
+	case ING_SCRAPE_WHOLE:
+		return "success";
+	case ING_SCRAPE_PART:
+		return "partial";
+	case ING_SCRAPE_TOO_LARGE:
+		return "too-large";
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+struct ing_scraper *ing_scraper_new(const struct ing_rules *rules)
+{
+	struct ing_scraper *s = ing_alloc(sizeof(*s));
+	if (rules == NULL) {
+		struct ing_rule_files none;
+		struct ing_report report;
+		ing_rule_files_init(&none);
+		ing_report_init(&report);
+		s->own_rules = ing_rules_load(&none, &report);
+		ing_must(s->own_rules != NULL);
+		ing_report_done(&report);
+		ing_rule_files_done(&none);
+		rules = s->own_rules;
+	}
+	s->rules = rules;
+	s->html = ing_html_new();
+	s->tree = ing_tree_new();
+	s->matcher = ing_matcher_new();
+	ing_arena_init(&s->arena);
+	return s;
+}
+
+void ing_scraper_clear(struct ing_scraper *s)
+{
+	json_decref(ING_TAKE(s->biblio));
+	json_decref(ING_TAKE(s->publication));
+	json_decref(ING_TAKE(s->page_links));
+	json_decref(ING_TAKE(s->webpage));
+	ing_url_target_free(ING_TAKE(s->target));
+	ing_tree_clear(s->tree);
+	ing_html_clear(s->html);
+	ing_arena_done(&s->arena);
+	ing_arena_init(&s->arena);
+	s->uses.count = 0;
+	s->error = (struct ing_error){0};
+}
+
+void ing_scraper_free(struct ing_scraper *s)
+{
+	if (s == NULL)
+		return;
+	ing_scraper_clear(s);
+	ing_matcher_free(s->matcher);
+	ing_tree_free(s->tree);
+	ing_html_free(s->html);
+	ing_arena_done(&s->arena);
+	ing_rules_free(s->own_rules);
+	free(s);
+}
+
+void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
+{
+	ing_scraper_clear(s);
+	*ret = (struct ing_scraped){.uses = &s->uses};
+	if (in->bytes > ING_MAX_SCRAPE_BYTES) {
+		ret->end = ING_SCRAPE_TOO_LARGE;
+		ret->detail = "the page is too large to be read";
+		return;
+	}
+	if (in->xml)
+		read_xml(s, in, ret);
+	else
+		read_html(s, in, ret);
+	open_view(s, in);
+	scrape_view(s, in->want, ret);
+}
+
+json_t *ing_scraped_json(const struct ing_scraped *r, const char *url)
+{
+	json_t *links = json_object();
+	json_object_set_new(links, "pdf", link_json(&r->links[ING_LINK_PDF]));
+	json_object_set_new(links, "html", link_json(&r->links[ING_LINK_HTML]));
+	json_object_set_new(links, "xml", link_json(&r->links[ING_LINK_XML]));
+	json_object_set_new(links, "component", link_json(&r->links[ING_LINK_COMPONENT]));
+
+	json_t *o = json_object();
+	json_object_set_new(o, "url", text_or_null(url));
+	json_object_set_new(o, "status", json_string(end_name(r->end)));
+	json_object_set_new(o, "error_message", text_or_null(r->detail));
+	json_object_set_new(o, "title", text_or_null(r->title));
+	json_object_set_new(o, "site", text_or_null(r->site));
+	json_object_set_new(o, "webpage_rule", text_or_null(r->webpage_rule));
+	json_object_set_new(o, "biblio", take_or_null(r->biblio));
+	json_object_set_new(o, "links", links);
+	json_object_set_new(o, "next", next_json(&r->next));
+	json_object_set_new(o, "blocked", sign_json(&r->sign));
+	json_object_set_new(o, "platform", text_or_null(r->platform));
+	json_object_set_new(o, "scope", text_or_null(r->scope));
+	json_object_set_new(o, "publication", take_or_null(r->publication));
+	json_object_set_new(o, "page_links", take_or_null(r->page_links));
+	json_object_set_new(o, "webpage", take_or_null(r->webpage));
+	json_object_set_new(o, "word_count", json_integer((json_int_t)r->word_count));
+	return o;
+}
