@@ -305,7 +305,7 @@ static void the_files_that_come_along(void **state)
 		{"https://idp.example/sso?SAMLRequest=x", ING_URL_WALL, false},
 		{"https://a.example/login?TARGET=x", ING_URL_WALL, false},
 		{"https://a.example/login", ING_URL_NONE, false},
-		{"https://www.osapublishing.org/captcha/?guid=1", ING_URL_WALL, false},
+		{"https://www.osapublishing.org/captcha/?guid=1", ING_URL_CAPTCHA, false},
 		{"https://www.jstage.jst.go.jp/sblogin/x", ING_URL_WALL, false},
 		{"https://acw.elsevier.com/SSOCore/update", ING_URL_WALL, true},
 		{"https://utpjournals.press/action/cookieAbsent", ING_URL_COOKIE, false},
