@@ -241,3 +241,19 @@ struct ing_text_value ing_picked_join(
 	ing_buf_done(&b);
 	return joined;
 }
+
+struct ing_text_value ing_pick_title(const struct ing_view *v)
+{
+	struct ing_buf b;
+	if (v->title == NULL)
+		return (struct ing_text_value){.text = ""};
+	ing_buf_init(&b, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_text_normalise(v->title, strlen(v->title), true, &b);
+	const char *s = ing_buf_str(&b);
+	size_t bytes = b.len;
+	ing_text_trim(&s, &bytes);
+	struct ing_text_value title = {
+		.text = ing_arena_strndup(v->arena, s, bytes), .bytes = bytes};
+	ing_buf_done(&b);
+	return title;
+}

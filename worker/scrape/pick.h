@@ -41,3 +41,5 @@ struct ing_picked ing_pick(
 /* Values joined by `between`; "" when there are none. In the arena. */
 struct ing_text_value ing_picked_join(
 	const struct ing_view *v, struct ing_picked picked, const char *between);
+/* The page's <title>, white space folded; "" when it has none. In the arena. */
+struct ing_text_value ing_pick_title(const struct ing_view *v);

@@ -184,9 +184,8 @@ static void read_site(const struct reading *r)
 /* Without rules: what any web page gives. */
 static void read_page(const struct reading *r)
 {
-	if (r->v->title != NULL)
-		ing_parts_offer(&r->g->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, r->v->title,
-			strlen(r->v->title));
+	struct ing_text_value title = ing_pick_title(r->v);
+	ing_parts_offer(&r->g->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, title.text, title.bytes);
 	struct ing_buf text;
 	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
 	ing_clean_text(r->v, true, &text);

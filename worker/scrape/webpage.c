@@ -51,8 +51,7 @@ static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule
 
 static json_t *read_title(const struct ing_view *v)
 {
-	return v->title == NULL ? json_null()
-				: text_json((struct ing_text_value){v->title, strlen(v->title)});
+	return text_json(ing_pick_title(v));
 }
 
 static json_t *read_content(const struct ing_view *v)

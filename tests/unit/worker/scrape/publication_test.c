@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A publication from a page: by a site's rules, by the families of metas, and what of the two
+ * stays. Rules are given here as a loader would: compiled selectors by key.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "common/base/macros.h"
+#include "view_helper.h"
+#include "worker/scrape/publication.h"
+
+#define PAGE "https://journal.example/article/1"
+#define META(name, value) "<meta name='" name "' content='" value "'>"
+
+static struct view_helper helper;
+static struct ing_matcher *matcher;
+
+static int set_up(void **state)
+{
+	(void)state;
+	view_helper_init(&helper);
+	matcher = ing_matcher_new();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ing_matcher_free(matcher);
+	view_helper_done(&helper);
+	return 0;
+}
+
+struct rule {
+	enum ing_site_key key;
+	const char *selector, *attr;
+	unsigned parents;
+};
+
+#define MAX_RULES 6
+
+static void fill_site(struct ing_site *site, const struct rule *rules)
+{
+	struct ing_error err = {0};
+	*site = (struct ing_site){.name = "test"};
+	for (size_t i = 0; i < MAX_RULES && rules[i].selector != NULL; i++) {
+		struct ing_site_rule *r = &site->keys[rules[i].key];
+		struct ing_selector *s = NULL;
+		if (ing_selector_compile(rules[i].selector, strlen(rules[i].selector), &s, &err) <
+			0)
+			fail_msg("%s: %s", rules[i].selector, err.msg);
+		r->selector = s;
+		r->attr = rules[i].attr;
+		r->parents = rules[i].parents;
+		r->rule = rules[i].key;
+	}
+}
+
+static void empty_site(struct ing_site *site)
+{
+	for (size_t i = 0; i < ING_SITE_KEYS_; i++) {
+		struct ing_selector *s = NULL;
+		memcpy(&s, &site->keys[i].selector, sizeof(s)); /* ours, for all its const */
+		ing_selector_free(s);
+	}
+}
+
+static json_t *read_publication(const char *page, size_t bytes, const char *url,
+	const struct ing_site *site, enum ing_part_type type, json_t **ret_links)
+{
+	view_helper_read(&helper, page, bytes, url);
+	ing_matcher_bind(matcher, helper.view.tree, 0);
+	helper.view.matcher = matcher;
+	return ing_publication_json(&helper.view, site, type, ret_links);
+}
+
+/* The parts named in `want` are as they are there. */
+static void assert_parts(const char *name, json_t *got, json_t *links, const char *want)
+{
+	json_t *w = json_loads(want, 0, NULL), *value = NULL;
+	const char *key = NULL;
+	if (w == NULL)
+		fail_msg("%s: bad JSON in the case", name);
+	json_object_foreach (w, key, value) {
+		json_t *g = strcmp(key, "links") == 0 ? links : json_object_get(got, key);
+		if (json_equal(g, value))
+			continue;
+		char *text = json_dumps(g, JSON_COMPACT | JSON_ENCODE_ANY);
+		fail_msg("%s: %s: %s", name, key, text);
+	}
+	json_decref(w);
+}
+
+static const struct {
+	const char *name, *page, *want;
+	struct rule rules[MAX_RULES]; /* none: no site */
+	const char *url;              /* NULL: PAGE */
+	enum ing_part_type type;      /* 0: ING_TYPE_DOI */
+} cases[] = {
+	{.name = "nothing, by the page",
+		.page = "",
+		.want = "{\"pmid\":null,\"pmcid\":null,\"doi\":null,\"title\":null,"
+			"\"keywords\":null,\"abstract\":null,\"fulltext\":null,\"mesh\":null,"
+			"\"efo\":null,\"go\":null,\"corresp_author\":null,"
+			"\"journal_title\":null,\"pub_date\":null,\"oa\":null,\"preprint\":null,"
+			"\"links\":[]}"},
+	{.name = "nothing, by rules",
+		.page = "<title>t</title><p>x",
+		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_FULLTEXT, "div", NULL, 0}},
+		.want = "{\"title\":null,\"fulltext\":null,\"corresp_author\":null}"},
+	{.name = "the page",
+		.page = "<title>The  page</title><nav>n</nav><p>text<p class=refs>r",
+		.want = "{\"title\":{\"content\":\"The page\",\"type\":\"webpage\"},"
+			"\"fulltext\":{\"content\":\"text\",\"type\":\"webpage\"}}"},
+
+	/* --- rules --- */
+	{.name = "identifiers",
+		.page = "<i id=a>PMID: 123</i><i id=b>pmc77</i><i id=c>PMCID: pmc77</i>"
+			"<i id=d>doi:10.1/abc</i>",
+		.rules = {{ING_SITE_PMID, "#a", NULL, 0}, {ING_SITE_PMCID, "#c", NULL, 0},
+			{ING_SITE_DOI, "#d", NULL, 0}},
+		.want = "{\"pmid\":{\"content\":\"123\",\"type\":\"doi\"},"
+			"\"pmcid\":{\"content\":\"PMC77\",\"type\":\"doi\"},"
+			"\"doi\":{\"content\":\"10.1/ABC\",\"type\":\"doi\"}}"},
+	{.name = "an identifier from an attribute",
+		.page = "<a class=d href='https://doi.org/10.1/x-y'>DOI</a>",
+		.rules = {{ING_SITE_DOI, "a.d", "href", 0}},
+		.want = "{\"doi\":{\"content\":\"10.1/X-Y\",\"type\":\"doi\"}}"},
+	{.name = "an identifier that is none",
+		.page = "<i>soon</i>",
+		.rules = {{ING_SITE_DOI, "i", NULL, 0}, {ING_SITE_PMID, "i", NULL, 0}},
+		.want = "{\"doi\":null,\"pmid\":null}"},
+	{.name = "title and subtitle, the first of each",
+		.page = "<h1>One</h1><h1>Two</h1><h2> and <b>more</b></h2><h2>x</h2>",
+		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_SUBTITLE, "h2", NULL, 0}},
+		.want = "{\"title\":{\"content\":\"One : and more\",\"type\":\"doi\"}}"},
+	{.name = "a subtitle alone is no title",
+		.page = "<h2>sub</h2>",
+		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_SUBTITLE, "h2", NULL, 0}},
+		.want = "{\"title\":null}"},
+	{.name = "keywords",
+		.page = "<i>a</i><i> b </i><i></i><i>a</i><i>&nbsp;</i>",
+		.rules = {{ING_SITE_KEYWORDS, "i", NULL, 0}},
+		.want = "{\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"doi\"}}"},
+	{.name = "keywords to be split",
+		.page = "<p>KeyWords : a, b;c | d,,</p><p>Keyword-based search</p>",
+		.rules = {{ING_SITE_KEYWORDS_SPLIT, "p", NULL, 0}},
+		.want = "{\"keywords\":{\"list\":[\"a\",\"b\",\"c\",\"d\","
+			"\"Keyword-based search\"],\"type\":\"doi\"}}"},
+	{.name = "keywords first, split ones when there is one only",
+		.page = "<i>a, b</i><p>Keywords</p>",
+		.rules = {{ING_SITE_KEYWORDS, "i", NULL, 0},
+			{ING_SITE_KEYWORDS_SPLIT, "i", NULL, 0}},
+		.want = "{\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"doi\"}}"},
+	{.name = "abstract: elements with text",
+		.page = "<p>a<p><p>&nbsp;<p>b <i>c</i>",
+		.rules = {{ING_SITE_ABSTRACT, "p", NULL, 0}},
+		.want = "{\"abstract\":{\"content\":\"a\\n\\nb c\",\"type\":\"doi\"}}"},
+	{.name = "tags written out in an abstract",
+		.page = "<p>&lt;h4>Aim&lt;/h4>To&lt;H2>&lt;/h2&gt; x &lt;i>y&lt;/i>&lt;h7>&lt;h",
+		.rules = {{ING_SITE_ABSTRACT, "p", NULL, 0}},
+		.want = "{\"abstract\":{\"content\":\"Aim. To .  x <i>y</i><h7><h\","
+			"\"type\":\"doi\"}}"},
+	{.name = "full text with title and abstract in front",
+		.page = "<h1>T</h1><div>A</div><p>one<p>two",
+		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_ABSTRACT, "div", NULL, 0},
+			{ING_SITE_FULLTEXT, "p", NULL, 0}},
+		.want = "{\"fulltext\":{\"content\":\"T\\n\\nA\\n\\none\\n\\ntwo\","
+			"\"type\":\"doi\"}}"},
+	{.name = "full text without them",
+		.page = "<p>one",
+		.rules = {{ING_SITE_FULLTEXT, "p", NULL, 0}},
+		.want = "{\"fulltext\":{\"content\":\"one\",\"type\":\"doi\"}}"},
+	{.name = "no full text without a body",
+		.page = "<h1>Title</h1>",
+		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_FULLTEXT, "p", NULL, 0}},
+		.want = "{\"fulltext\":null}"},
+	{.name = "links",
+		.page = "<a class=h href=full#s>h</a><a class=h>x</a><a class=p href=/1.pdf>p</a>"
+			"<a class=p href=/1.pdf#page=2>p</a>",
+		.rules = {{ING_SITE_FULLTEXT_A, "a.h", NULL, 0}, {ING_SITE_PDF_A, "a.p", NULL, 0}},
+		.want = "{\"links\":[{\"url\":\"https://journal.example/article/full#s\","
+			"\"type\":\"doi\"},{\"url\":\"https://journal.example/1.pdf\","
+			"\"type\":\"pdf_doi\"}]}"},
+	{.name = "a link from another attribute",
+		.page = "<button data-pdf=/2.pdf>p</button>",
+		.rules = {{ING_SITE_PDF_A, "button", "data-pdf", 0}},
+		.want = "{\"links\":[{\"url\":\"https://journal.example/2.pdf\","
+			"\"type\":\"pdf_doi\"}]}"},
+	{.name = "a link from its icon's parent",
+		.page = "<a href=/3.pdf><b><i class=pdf></i></b></a>",
+		.rules = {{ING_SITE_PDF_A, "i.pdf", NULL, 2}},
+		.want = "{\"links\":[{\"url\":\"https://journal.example/3.pdf\","
+			"\"type\":\"pdf_doi\"}]}"},
+	{.name = "parents once each, in order, none above the root",
+		.page = "<html><div>a<i></i><p>b<i></i><i></i></p></div>",
+		.rules = {{ING_SITE_ABSTRACT, "i, html", NULL, 1}},
+		.want = "{\"abstract\":{\"content\":\"a b\\n\\nb\",\"type\":\"doi\"}}"},
+	{.name = "corresponding authors",
+		.page = "<b>Ada</b><a href='mailto:ada%40x.org?subject=1'>m</a><b>Bo</b>"
+			"<a href=mailto:bo@x.org>m</a>",
+		.rules = {{ING_SITE_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
+			{ING_SITE_CORRESP_AUTHOR_EMAILS, "a", NULL, 0}},
+		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,"
+			"\"email\":\"ada@x.org\",\"phone\":null,\"uri\":null},{\"name\":\"Bo\","
+			"\"orcid\":null,\"email\":\"bo@x.org\",\"phone\":null,\"uri\":null}]}"},
+	{.name = "an address from an attribute",
+		.page = "<b data-email=ada@x.org>Ada</b>",
+		.rules = {{ING_SITE_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
+			{ING_SITE_CORRESP_AUTHOR_EMAILS, "b", "data-email", 0}},
+		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,"
+			"\"email\":\"ada@x.org\",\"phone\":null,\"uri\":null}]}"},
+
+	/* --- metas --- */
+	{.name = "every family's identifiers",
+		.page = META("dc.identifier", "https://doi.org/10.1/dc") META("citation_doi",
+			"doi:10.1/c") META("citation_pmid", "x") META("citation_pmid", "12")
+			META("eprints.pubmed_id", "13") META("citation_pmcid", "PMC5"),
+		.want = "{\"doi\":{\"content\":\"10.1/C\",\"type\":\"citation\"},"
+			"\"pmid\":{\"content\":\"12\",\"type\":\"citation\"},"
+			"\"pmcid\":{\"content\":\"PMC5\",\"type\":\"citation\"}}"},
+	{.name = "what is no DOI is passed over",
+		.page = META("dc.identifier", "http://h/1") META("DC:identifier", " 10.1/y "),
+		.want = "{\"doi\":{\"content\":\"10.1/Y\",\"type\":\"dc\"}}"},
+	{.name = "families in order",
+		.page = META("title", "generic") META("og:title", "open graph")
+			META("dc.title", "dublin") META("citation_title", "highwire"),
+		.want = "{\"title\":{\"content\":\"highwire\",\"type\":\"citation\"}}"},
+	{.name = "a property, with a colon",
+		.page = "<meta property=og:title content=OG><meta name=twitter:title content=tw>",
+		.want = "{\"title\":{\"content\":\"OG\",\"type\":\"og\"}}"},
+	{.name = "the first title only, even empty",
+		.page = "<title>page</title>" META("citation_title", "")
+			META("citation_title", "two") META("dc.title", "dublin"),
+		.want = "{\"title\":{\"content\":\"dublin\",\"type\":\"dc\"}}"},
+	{.name = "bepress and EPrints",
+		.page = META("bepress_citation_title", "bee") META("eprints.title", "prints")
+			META("bepress_citation_doi", "10.1/b"),
+		.want = "{\"title\":{\"content\":\"prints\",\"type\":\"eprints\"},"
+			"\"doi\":{\"content\":\"10.1/B\",\"type\":\"bepress\"}}"},
+	{.name = "plain text",
+		.page = META(
+			"citation_title", "A &amp;amp; B: &lt;i>E. coli&lt;/i>&amp;nbsp;x &lt; y"),
+		.want = "{\"title\":{\"content\":\"A & B: E. coli x < y\","
+			"\"type\":\"citation\"}}"},
+	{.name = "keywords of all elements, in the page's order",
+		.page = META("citation_keyword", "a; b") META("citation_keywords", "c|b,d")
+			META("dc.subject", "x, y, z"),
+		.want = "{\"keywords\":{\"list\":[\"a\",\"b\",\"c\",\"d\"],"
+			"\"type\":\"citation\"}}"},
+	{.name = "a character reference does not divide keywords",
+		.page = META("keywords", "R&amp;amp;D, x"),
+		.want = "{\"keywords\":{\"list\":[\"R&D\",\"x\"],\"type\":\"meta\"}}"},
+	{.name = "abstracts joined",
+		.page = META("dc.description", "one") META("dc.description", " ")
+			META("dc.description.abstract", "&lt;p>two&lt;/p>"),
+		.want = "{\"abstract\":{\"content\":\"one\\n\\ntwo\",\"type\":\"dc\"}}"},
+	{.name = "links of metas",
+		.page = META("citation_pdf_url", "/1.pdf") META("citation_fulltext_html_url", "/1")
+			META("fulltext_pdf", "/1.pdf") META("eprints.document_url", "/e.pdf")
+				META("bepress_citation_pdf_url", "/b")
+					META("citation_full_html_url", "https://doi.org/10.1/x"),
+		.want = "{\"links\":[{\"url\":\"https://journal.example/1\","
+			"\"type\":\"link_citation\"},{\"url\":\"https://journal.example/e.pdf\","
+			"\"type\":\"link_eprints\"},{\"url\":\"https://journal.example/1.pdf\","
+			"\"type\":\"pdf_citation\"},{\"url\":\"https://journal.example/b\","
+			"\"type\":\"pdf_bepress\"}]}"},
+	{.name = "a link of a PMC page is its identifier",
+		.page = META("citation_fulltext_html_url",
+			"https://www.ncbi.nlm.nih.gov/pmc/articles/PMC42/"),
+		.want = "{\"links\":[],\"pmcid\":{\"content\":\"PMC42\","
+			"\"type\":\"link_citation\"}}"},
+	{.name = "addresses of metas",
+		.page = META("citation_author_email", "a@x.org") META("citation_author_email", "")
+			META("citation_author_email", "mailto:b@x.org"),
+		.want = "{\"corresp_author\":[{\"name\":null,\"orcid\":null,\"email\":\"a@x.org\","
+			"\"phone\":null,\"uri\":null},{\"name\":null,\"orcid\":null,"
+			"\"email\":\"b@x.org\",\"phone\":null,\"uri\":null}]}"},
+	{.name = "journal and date",
+		.page = META("citation_journal_title", "J &amp;amp; K")
+			META("citation_publication_date", "2021")
+				META("citation_online_date", "2020/05/17"),
+		.want = "{\"journal_title\":\"J & K\",\"pub_date\":\"2020-05-17\"}"},
+	{.name = "a date without day is none",
+		.page = META("dc.date", "2021-03"),
+		.want = "{\"pub_date\":null}"},
+	{.name = "open access as HighWire says it",
+		.page = META("citation_fulltext_world_readable", ""),
+		.want = "{\"oa\":true,\"preprint\":null}"},
+
+	/* --- both --- */
+	{.name = "a rule's title stays",
+		.page = META("citation_title", "meta title") "<h1>rule's</h1>",
+		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}},
+		.want = "{\"title\":{\"content\":\"rule's\",\"type\":\"doi\"}}"},
+	{.name = "metas fill what rules do not give",
+		.page = META("citation_title", "meta title") META("dc.subject", "a,b") "<h1>r</h1>",
+		.rules = {{ING_SITE_TITLE, "h2", NULL, 0}},
+		.want = "{\"title\":{\"content\":\"meta title\",\"type\":\"citation\"},"
+			"\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"dc\"},\"fulltext\":null}"},
+	{.name = "a rule's authors stay",
+		.page = META("citation_author_email", "a@x.org") "<b>Ada</b>",
+		.rules = {{ING_SITE_CORRESP_AUTHOR_NAMES, "b", NULL, 0}},
+		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,\"email\":null,"
+			"\"phone\":null,\"uri\":null}]}"},
+	{.name = "no type is better than the page's",
+		.page = META("citation_title", "meta title") META("citation_pdf_url", "/1.pdf")
+			META("dc.subject", "a,b"),
+		.type = ING_TYPE_LINK_META,
+		.want = "{\"title\":{\"content\":\"meta title\",\"type\":\"link_meta\"},"
+			"\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"link_meta\"},"
+			"\"links\":[{\"url\":\"https://journal.example/1.pdf\","
+			"\"type\":\"pdf_citation\"}]}"},
+	{.name = "the PDF type of a link's page",
+		.page = "<a href=/1.pdf>p</a>",
+		.rules = {{ING_SITE_PDF_A, "a", NULL, 0}},
+		.type = ING_TYPE_LINK_CITATION,
+		.want = "{\"links\":[{\"url\":\"https://journal.example/1.pdf\","
+			"\"type\":\"pdf_citation\"}]}"},
+	{.name = "keywords of Unpaywall's copies are the repository's",
+		.page = META("citation_keywords", "a,b") META("citation_title", "meta title"),
+		.type = ING_TYPE_LINK_OADOI,
+		.want = "{\"keywords\":null,\"title\":{\"content\":\"meta title\","
+			"\"type\":\"citation\"}}"},
+
+	/* --- sites whose metas are not what they say --- */
+	{.name = "Science",
+		.page = META("dc.description", "teaser") META("og:description", "teaser")
+			META("description", "generic"),
+		.url = "https://www.science.org/doi/10.1126/x",
+		.want = "{\"abstract\":{\"content\":\"generic\",\"type\":\"meta\"}}"},
+	{.name = "Nature",
+		.page = META("dc.description", "teaser") META("description", "generic")
+			META("dc.title", "title"),
+		.url = "https://www.nature.com/articles/x",
+		.want = "{\"abstract\":null,\"title\":{\"content\":\"title\",\"type\":\"dc\"}}"},
+	{.name = "another site ending alike",
+		.page = META("dc.description", "teaser"),
+		.url = "https://www.signature.com/articles/x",
+		.want = "{\"abstract\":{\"content\":\"teaser\",\"type\":\"dc\"}}"},
+	{.name = "BMC",
+		.page = META("dc.subject", "a,b") META("keywords", "c"),
+		.url = "https://bmcbiol.biomedcentral.com/articles/x",
+		.want = "{\"keywords\":{\"list\":[\"c\"],\"type\":\"meta\"}}"},
+	{.name = "Wiley, also below a society's name",
+		.page = META("og:description", "teaser"),
+		.url = "https://agupubs.onlinelibrary.wiley.com/doi/x",
+		.want = "{\"abstract\":null}"},
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_site site;
+		json_t *links = NULL;
+		fill_site(&site, cases[i].rules);
+		json_t *got = read_publication(cases[i].page, strlen(cases[i].page),
+			cases[i].url == NULL ? PAGE : cases[i].url,
+			cases[i].rules[0].selector == NULL ? NULL : &site,
+			cases[i].type == 0 ? ING_TYPE_DOI : cases[i].type, &links);
+		assert_parts(cases[i].name, got, links, cases[i].want);
+		json_decref(got);
+		json_decref(links);
+		empty_site(&site);
+	}
+}
+
+/* src and dst on the page's address. */
+static void test_rewrites(void **state)
+{
+	static const struct {
+		const char *name, *url, *src, *dst, *want;
+		unsigned kinds;
+	} rewrites[] = {
+		{"a link", PAGE, "/article/(\\d+)$", "/pdf/$1.pdf",
+			"{\"links\":[{\"url\":\"https://journal.example/pdf/1.pdf\","
+			"\"type\":\"pdf_doi\"}]}",
+			ING_USE_APPLIED | ING_USE_MATCHED},
+		{"no match", PAGE, "/paper/", "/pdf/", "{\"links\":[]}", ING_USE_APPLIED},
+		{"the same", PAGE, "/article/", "/article/", "{\"links\":[]}", ING_USE_APPLIED},
+		{"nothing is left", PAGE, ".*", "", "{\"links\":[]}", ING_USE_APPLIED},
+		{"no address", PAGE, "^https://", "", "{\"links\":[]}", ING_USE_APPLIED},
+		{"no page's address", NULL, "a", "b", "{\"links\":[]}", 0},
+		{"too costly", "https://journal.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+			"/((a|aa)+)+$", "b", "{\"links\":[]}", ING_USE_APPLIED | ING_USE_FAILED},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(rewrites); i++) {
+		struct ing_regex *src = NULL;
+		struct ing_error err = {0};
+		json_t *links = NULL;
+		assert_int_equal(
+			ing_regex_compile(rewrites[i].src, strlen(rewrites[i].src), 0, &src, &err),
+			0);
+		struct ing_site site = {
+			.name = "test", .pdf = {.src = src, .dst = rewrites[i].dst, .rule = 7}};
+		json_t *got =
+			read_publication("<p>x", 4, rewrites[i].url, &site, ING_TYPE_DOI, &links);
+		assert_parts(rewrites[i].name, got, links, rewrites[i].want);
+		unsigned kinds = 0;
+		for (size_t j = 0; j < helper.uses.count; j++)
+			if (helper.uses.items[j].rule == 7)
+				kinds = helper.uses.items[j].kinds;
+		if (kinds != rewrites[i].kinds)
+			fail_msg("%s: used %u", rewrites[i].name, kinds);
+		json_decref(got);
+		json_decref(links);
+		ing_regex_free(src);
+	}
+}
+
+static unsigned use_of(enum ing_site_key key)
+{
+	for (size_t i = 0; i < helper.uses.count; i++)
+		if (helper.uses.items[i].rule == (uint32_t)key)
+			return helper.uses.items[i].kinds;
+	return 0;
+}
+
+static void test_uses(void **state)
+{
+	static const struct rule rules[MAX_RULES] = {{ING_SITE_TITLE, "h1", NULL, 0},
+		{ING_SITE_ABSTRACT, ".abstract", NULL, 0}, {ING_SITE_KEYWORDS, "p", NULL, 0},
+		{ING_SITE_FULLTEXT, "p:matches(^(a+)+$)", NULL, 0}};
+	static const char page[] = "<h1>Title</h1><p> "
+				   "<p>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
+	struct ing_site site;
+	json_t *links = NULL;
+	(void)state;
+	fill_site(&site, rules);
+	json_t *got = read_publication(page, sizeof(page) - 1, PAGE, &site, ING_TYPE_DOI, &links);
+	assert_int_equal(use_of(ING_SITE_TITLE), ING_USE_APPLIED | ING_USE_MATCHED);
+	assert_int_equal(use_of(ING_SITE_ABSTRACT), ING_USE_APPLIED);
+	assert_int_equal(use_of(ING_SITE_KEYWORDS), ING_USE_APPLIED | ING_USE_MATCHED);
+	/* Its limit is its own failure: the rest of the page is read. */
+	assert_int_equal(use_of(ING_SITE_FULLTEXT), ING_USE_APPLIED | ING_USE_FAILED);
+	assert_int_equal(use_of(ING_SITE_SUBTITLE), 0); /* there is no such rule */
+	assert_parts("uses", got, links,
+		"{\"title\":{\"content\":\"Title\",\"type\":\"doi\"},\"fulltext\":null}");
+	json_decref(got);
+	json_decref(links);
+	empty_site(&site);
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Pages made to cost: all of a rule's elements within each other, a hundred thousand metas, texts
+ * that are larger than what is kept. */
+static void test_hostile(void **state)
+{
+	static const struct rule rules[MAX_RULES] = {{ING_SITE_TITLE, "div", NULL, 0},
+		{ING_SITE_KEYWORDS, "div", NULL, 0}, {ING_SITE_FULLTEXT, "div", NULL, 0},
+		{ING_SITE_PDF_A, "a", NULL, 0}, {ING_SITE_CORRESP_AUTHOR_NAMES, "div", NULL, 0}};
+	static const struct {
+		const char *name, *before, *unit;
+		size_t before_count, count;
+	} pages[] = {
+		{"text read again and again", "<div>", "<i>word </i>", 400, 50000},
+		{"elements without text", "<div>", "<i></i>", 400, 100000},
+		{"metas", "", "<meta name=citation_keywords content='a,b,c'>", 0, 50000},
+		{"metas of abstracts", "", "<meta name=citation_abstract content='a b c'>", 0,
+			50000},
+		{"metas of links", "", "<meta name=citation_pdf_url content=x>", 0, 50000},
+		{"links", "", "<a href=x>x</a>", 0, 50000},
+		{"keywords", "", "<div>x</div>", 0, 50000},
+	};
+	struct ing_site site;
+	(void)state;
+	fill_site(&site, rules);
+	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++) {
+		struct ing_buf page;
+		json_t *links = NULL;
+		ing_buf_init(&page, (size_t)16 << 20);
+		for (size_t j = 0; j < pages[i].before_count; j++)
+			ing_buf_add_str(&page, pages[i].before);
+		for (size_t j = 0; j < pages[i].count; j++)
+			ing_buf_add_str(&page, pages[i].unit);
+		double start = now_ms();
+		json_t *got = read_publication(
+			ing_buf_str(&page), page.len, PAGE, &site, ING_TYPE_DOI, &links);
+		double ms = now_ms() - start;
+		/* Under sanitizers, with the parsing of the page. */
+		if (ms > 8000)
+			fail_msg("%s: %.0f ms", pages[i].name, ms);
+		json_decref(got);
+		json_decref(links);
+		got = read_publication(
+			ing_buf_str(&page), page.len, PAGE, NULL, ING_TYPE_DOI, &links);
+		json_decref(got);
+		json_decref(links);
+		ing_buf_done(&page);
+	}
+	empty_site(&site);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_rewrites),
+		cmocka_unit_test(test_uses),
+		cmocka_unit_test(test_hostile),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

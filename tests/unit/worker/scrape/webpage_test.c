@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Title, content, licence and language of a web page: by its rule, whose keys may be absent, empty
+ * or selectors, and without one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/macros.h"
+#include "view_helper.h"
+#include "worker/scrape/publication.h"
+
+#define NO_KEY NULL
+#define EMPTY ""
+
+static struct view_helper helper;
+static struct ing_matcher *matcher;
+
+static int set_up(void **state)
+{
+	(void)state;
+	view_helper_init(&helper);
+	matcher = ing_matcher_new();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ing_matcher_free(matcher);
+	view_helper_done(&helper);
+	return 0;
+}
+
+static void fill_rule(struct ing_webpage_rule *rule, const char *const *selectors)
+{
+	struct ing_error err = {0};
+	*rule = (struct ing_webpage_rule){.pattern = "test"};
+	for (size_t i = 0; i < ING_WEBPAGE_KEYS_; i++) {
+		struct ing_selector *s = NULL;
+		rule->keys[i].given = selectors[i] != NULL;
+		if (selectors[i] == NULL || *selectors[i] == '\0')
+			continue;
+		if (ing_selector_compile(selectors[i], strlen(selectors[i]), &s, &err) < 0)
+			fail_msg("%s: %s", selectors[i], err.msg);
+		rule->keys[i].selector = s;
+		rule->keys[i].rule = (uint32_t)i;
+	}
+}
+
+static void empty_rule(struct ing_webpage_rule *rule)
+{
+	for (size_t i = 0; i < ING_WEBPAGE_KEYS_; i++) {
+		struct ing_selector *s = NULL;
+		memcpy(&s, &rule->keys[i].selector, sizeof(s)); /* ours, for all its const */
+		ing_selector_free(s);
+	}
+}
+
+static char *read_webpage(const char *page, const struct ing_webpage_rule *rule)
+{
+	view_helper_read(&helper, page, strlen(page), "https://tool.example/a/b");
+	ing_matcher_bind(matcher, helper.view.tree, 0);
+	helper.view.matcher = matcher;
+	json_t *j = ing_webpage_json(&helper.view, rule);
+	char *text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	return text;
+}
+
+#define FULL                                                                                       \
+	"<html lang=en><title> The\n tool </title><link rel=license href=/l><nav>n</nav>"          \
+	"<h1>Head<br>line</h1><p class=c>one<p class=c>two <b>x</b><p id=l>MIT<p class=g>de"       \
+	"<p class=g>fr"
+#define ALL "The tool"
+#define TEXT "Head\\nline\\n\\none\\n\\ntwo x\\n\\nMIT\\n\\nde\\n\\nfr"
+
+static const struct {
+	const char *name, *page;
+	const char *selectors[ING_WEBPAGE_KEYS_]; /* title, content, license, language */
+	bool no_rule;
+	const char *want;
+} cases[] = {
+	{"without a rule", FULL, {NULL}, true,
+		"{\"title\":\"" ALL "\",\"content\":\"" TEXT "\","
+		"\"license\":\"https://tool.example/l\",\"language\":\"en\"}"},
+	{"a rule without keys", FULL, {NO_KEY, NO_KEY, NO_KEY, NO_KEY}, false,
+		"{\"title\":\"" ALL "\",\"content\":\"" TEXT "\","
+		"\"license\":\"https://tool.example/l\",\"language\":\"en\"}"},
+	{"empty keys", FULL, {EMPTY, EMPTY, EMPTY, EMPTY}, false,
+		"{\"title\":\"\",\"content\":\"\",\"license\":\"\",\"language\":\"\"}"},
+	{"selectors", FULL, {"h1", ".c", "#l", ".g"}, false,
+		"{\"title\":\"Head\\nline\",\"content\":\"one\\n\\ntwo x\",\"license\":\"MIT\","
+		"\"language\":\"de, fr\"}"},
+	{"selectors that find nothing", FULL, {"h6", ".none", "#none", "q"}, false,
+		"{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{"what a rule picks is not cleaned", "<nav>a</nav>", {NO_KEY, "nav", NO_KEY, NO_KEY}, false,
+		"{\"title\":null,\"content\":\"a\",\"license\":null,\"language\":null}"},
+	{"reference lists are kept", "<p>a<p class=refs>b", {NULL}, true,
+		"{\"title\":null,\"content\":\"a\\n\\nb\",\"license\":null,\"language\":null}"},
+	{"nothing", "", {NULL}, true,
+		"{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{"licence by a link in the text",
+		"<a rel='nofollow License' href=https://creativecommons.org/licenses/by/4.0/></a>",
+		{NULL}, true,
+		"{\"title\":null,\"content\":null,"
+		"\"license\":\"https://creativecommons.org/licenses/by/4.0/\",\"language\":null}"},
+	{"licence by a meta", "<meta name=dcterms:license content=' CC0 '>", {NULL}, true,
+		"{\"title\":null,\"content\":null,\"license\":\"CC0\",\"language\":null}"},
+	{"rights that name a licence",
+		"<meta name=DC.Rights content='(c) 2020 A. Writer'><meta name=DC.Rights content='See "
+		"(http://creativecommons.org/licenses/by-nc/2.0), please.'>",
+		{NULL}, true,
+		"{\"title\":null,\"content\":null,"
+		"\"license\":\"http://creativecommons.org/licenses/by-nc/2.0\",\"language\":null}"},
+	{"rights that name none",
+		"<meta name=copyright content='creativecommons.org/ all rights reserved'>", {NULL},
+		true, "{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{"language of the root, not of a part", "<html><body lang=fr><p lang=de>x", {NULL}, true,
+		"{\"title\":null,\"content\":\"x\",\"license\":null,\"language\":null}"},
+	{"xml:lang", "<!-- c --><html xml:lang=pt-BR>", {NULL}, true,
+		"{\"title\":null,\"content\":null,\"license\":null,\"language\":\"pt-BR\"}"},
+	{"language by a header's meta",
+		"<html lang=''><meta http-equiv=Content-Language content=en_GB>", {NULL}, true,
+		"{\"title\":null,\"content\":null,\"license\":null,\"language\":\"en_GB\"}"},
+	{"language by metas", "<meta name=dc.language content=es>", {NULL}, true,
+		"{\"title\":null,\"content\":null,\"license\":null,\"language\":\"es\"}"},
+	{"a language that is none", "<html lang='en, de'><meta name=dc.language content='{{l}}'>",
+		{NULL}, true,
+		"{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_webpage_rule rule;
+		fill_rule(&rule, cases[i].selectors);
+		char *got = read_webpage(cases[i].page, cases[i].no_rule ? NULL : &rule);
+		if (strcmp(got, cases[i].want) != 0)
+			fail_msg("%s: %s", cases[i].name, got);
+		free(got);
+		empty_rule(&rule);
+	}
+}
+
+static void test_superset(void **state)
+{
+	static const char *const selectors[] = {"i", "i", "a", NULL};
+	struct ing_webpage_rule rule;
+	(void)state;
+	fill_rule(&rule, selectors);
+	rule.keys[ING_WEBPAGE_TITLE].attr = "title";
+	rule.keys[ING_WEBPAGE_CONTENT].parents = 1;
+	rule.keys[ING_WEBPAGE_LICENSE].attr = "data-license";
+	char *got = read_webpage(
+		"<div>x<i title=' a  b '></i><i></i></div><a data-license=MIT>l", &rule);
+	assert_string_equal(got, "{\"title\":\"a b\",\"content\":\"x\",\"license\":\"MIT\","
+				 "\"language\":null}");
+	free(got);
+	/* Which rules were of use is noted; the language had none. */
+	assert_int_equal(helper.uses.count, 3);
+	empty_rule(&rule);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_superset),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
