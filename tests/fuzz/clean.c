@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A page cleaned in both ways, its publication and web page without rules, its guesses. The first
+ * byte chooses whether the page knows its address. What comes out is valid UTF-8 within its limits,
+ * and nothing that is skipped leaves the tree changed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/utf8.h"
+#include "common/markup/html.h"
+#include "worker/limits.h"
+#include "worker/scrape/clean.h"
+#include "worker/scrape/guess.h"
+#include "worker/scrape/meta.h"
+#include "worker/scrape/plain.h"
+#include "worker/scrape/publication.h"
+#include "worker/scrape/uses.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_cleaned(const struct ing_view *v, bool publication)
+{
+	struct ing_buf text;
+	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_clean_text(v, publication, &text);
+	ing_must(ing_utf8_valid(ing_buf_str(&text), text.len));
+	ing_buf_done(&text);
+	/* The body itself is never skipped, and the document is not. */
+	const uint64_t *skip = ing_clean_mark(v, publication);
+	ing_node body = ing_tree_body(v->tree);
+	ing_must((skip[0] & 1) == 0 && (skip[body / 64] >> body % 64 & 1) == 0);
+}
+
+/* Every key is there, and a value made of the page's bytes can be written. */
+static void check_json(json_t *j, size_t keys)
+{
+	ing_must(json_is_object(j) && json_object_size(j) == keys);
+	char *text = json_dumps(j, JSON_COMPACT);
+	ing_must(text != NULL);
+	free(text);
+	json_decref(j);
+}
+
+static void check_plain(const uint8_t *data, size_t size)
+{
+	size_t bytes = 0;
+	struct ing_buf out;
+	char *text = ing_utf8_clean((const char *)data, size, &bytes);
+	ing_must(text != NULL);
+	ing_buf_init(&out, bytes);
+	ing_plain(text, bytes, &out);
+	ing_must(!out.failed && ing_utf8_valid(ing_buf_str(&out), out.len));
+	ing_buf_done(&out);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct ing_html_limits limits = {
+		.open_elements = ING_MAX_OPEN_ELEMENTS,
+		.tag_attributes = ING_MAX_TAG_ATTRIBUTES,
+		.names = ING_MAX_MARKUP_NAMES,
+		.tree_bytes = ING_MAX_TREE_BYTES,
+		.cpu_ms = ING_MAX_PAGE_CPU_MS,
+	};
+	static struct ing_html *html; /* kept, as examiners do */
+	static struct ing_tree *tree;
+	if (html == NULL) {
+		html = ing_html_new();
+		tree = ing_tree_new();
+	}
+	if (size == 0)
+		return 0;
+	struct ing_uses uses = {0};
+	struct ing_arena arena = {0};
+	json_t *links = NULL;
+	ing_arena_init(&arena);
+	ing_html_parse(html, data + 1, size - 1, "text/html; charset=utf-8", &limits);
+	ing_html_fill(html, tree);
+	ing_tree_set_url(tree, (data[0] & 1) != 0 ? "https://www.nature.com/b/c?d" : NULL);
+	struct ing_view v = {.tree = tree,
+		.url = tree->url,
+		.data = (const char *)data + 1,
+		.bytes = size - 1,
+		.arena = &arena,
+		.uses = &uses};
+	ing_metas_read(&v);
+	v.title = ing_view_text(&v, ING_NODE_DOCUMENT, 1000);
+	v.word_count = ing_clean_word_count(&v);
+	ing_must(v.word_count <= size);
+	check_cleaned(&v, false);
+	check_cleaned(&v, true);
+	check_json(ing_publication_json(&v, NULL, ING_TYPE_DOI, &links), 15);
+	ing_must(json_is_array(links));
+	json_decref(links);
+	check_json(ing_webpage_json(&v, NULL), 4);
+	struct ing_guess_hints hints = {.platform = ing_guess_platform(&v)};
+	ing_must(ing_guess_scope(&v, &hints) != NULL);
+	check_plain(data, size);
+	ing_arena_done(&arena);
+	return 0;
+}
