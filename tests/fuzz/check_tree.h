@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * check_tree.h - what holds for every tree (common/markup/tree.h), whatever it was read from; for
+ * the targets that make trees.
+ */
+#pragma once
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/markup/link.h"
+#include "common/markup/text.h"
+
+static inline void check_string(const char *s, size_t bytes)
+{
+	ing_must(s[bytes] == '\0' && strlen(s) == bytes && ing_utf8_valid(s, bytes));
+}
+
+static inline void check_nodes(const struct ing_tree *t)
+{
+	uint32_t elements = 0;
+	ing_must(t->count > 0 && t->nodes[ING_NODE_DOCUMENT].end == t->count);
+	for (ing_node n = 0; n < t->count; n++) {
+		const struct ing_tree_node *node = &t->nodes[n];
+		ing_must(node->end > n && node->end <= t->count && !node->pseudo);
+		if (n != ING_NODE_DOCUMENT) {
+			ing_must(node->parent < n && node->end <= t->nodes[node->parent].end);
+			ing_must(node->prev == ING_NODE_NONE
+					 ? node->parent == n - 1
+					 : node->prev < n && t->nodes[node->prev].end == n);
+		}
+		if (node->kind != ING_NODE_ELEMENT) {
+			ing_must(node->end == n + 1);
+			check_string(node->text.data, node->text.bytes);
+			continue;
+		}
+		ing_must(node->el.ordinal == elements++);
+		ing_must(node->el.name < t->name_count && node->el.written < t->name_count);
+		ing_must(t->names[node->el.name].lower == node->el.name);
+		for (unsigned i = 0; i < node->attr_count; i++) {
+			const struct ing_tree_attr *a = &t->attrs[node->el.attrs + i];
+			ing_must(a->name < t->name_count);
+			check_string(a->value, a->bytes);
+		}
+	}
+	ing_must(elements == t->element_count);
+}
+
+static inline void check_text(
+	void (*text)(const struct ing_tree *t, ing_node n, struct ing_buf *out),
+	const struct ing_tree *t, ing_node n)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, (size_t)1 << 16);
+	text(t, n, &out);
+	ing_must(ing_utf8_valid(ing_buf_str(&out), out.len) && out.len <= out.max);
+	struct ing_buf lower;
+	ing_buf_init(&lower, (size_t)1 << 18);
+	ing_text_lower(ing_buf_str(&out), out.len, &lower);
+	ing_must(ing_utf8_valid(ing_buf_str(&lower), lower.len) && !lower.failed);
+	ing_must(ing_text_utf16_units(ing_buf_str(&out), out.len) <= out.len);
+	ing_buf_done(&lower);
+	ing_buf_done(&out);
+}
+
+static inline void format_text(const struct ing_tree *t, ing_node n, struct ing_buf *out)
+{
+	ing_text_formatted(t, n, NULL, out);
+}
+
+/* The whole tree, every text function from n, the first links. */
+static inline void check_tree(struct ing_tree *t, ing_node n)
+{
+	check_nodes(t);
+	check_text(ing_text, t, n);
+	check_text(ing_text_own, t, n);
+	check_text(ing_text_whole, t, n);
+	check_text(ing_text_whole_own, t, n);
+	check_text(ing_text_data, t, n);
+	check_text(format_text, t, n);
+	(void)ing_text_has(t, n);
+	ing_tree_set_url(t, "https://a.example/b/c?d#e");
+	ing_node a = ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "a");
+	for (int i = 0; i < 16 && a != ING_NODE_NONE; i++) {
+		free(ing_link_of_attr(t, a, "href"));
+		a = ing_tree_next_named(t, a, ING_NODE_DOCUMENT, "a");
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An XML document from bytes to the flat tree and its text; also of what came before an error. The
+ * first byte chooses a Content-Type.
+ */
+#include "tests/fuzz/check_tree.h"
+
+#include "common/markup/xml.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const types[] = {NULL, "application/xml; charset=utf-8",
+		"text/xml; charset=shift_jis", "text/xml; charset=utf-16",
+		"application/xml; charset=windows-1252"};
+	static const struct ing_xml_limits limits = {
+		.open_elements = 512,
+		.tree_bytes = (size_t)16 << 20,
+		.cpu_ms = 2000,
+	};
+	static struct ing_tree *tree; /* reused, as examiners do */
+	if (tree == NULL)
+		tree = ing_tree_new();
+	if (size == 0)
+		return 0;
+	struct ing_error err = {0};
+	int fail = ing_xml_parse(
+		tree, data + 1, size - 1, types[data[0] % ING_ARRAY_LEN(types)], &limits, &err);
+	ing_must(fail == -(int)err.code);
+	ing_must(fail == 0 || err.msg[0] != '\0');
+	check_tree(tree, ING_NODE_DOCUMENT);
+	return 0;
+}
