@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl rules check | site | webpage | test: the scraping rules, for those who write them.
+ */
+#include "worker/ctl/rules.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "worker/conf/conf.h"
+#include "worker/gate/urlrules.h"
+#include "worker/scrape/journals.h"
+#include "worker/scrape/links.h"
+#include "worker/scrape/signs.h"
+#include "worker/scrape/sites.h"
+#include "worker/scrape/webpages.h"
+
+#define VERB "rules"
+#define MAX_LINE_BYTES ((size_t)1 << 20) /* no URL comes near */
+
+static const char *site_of(const struct ing_rules *rules, const char *url)
+{
+	const struct ing_site *site = ing_journals_site(rules->journals, url);
+	return site != NULL ? site->name : NULL;
+}
+
+static const char *webpage_of(const struct ing_rules *rules, const char *url)
+{
+	const struct ing_webpage_rule *rule = ing_webpages_find(rules->webpages, url);
+	return rule != NULL ? rule->pattern : NULL;
+}
+
+typedef const char *name_f(const struct ing_rules *rules, const char *url);
+
+static void print_name(const struct ing_rules *rules, name_f *name_of, const char *url)
+{
+	const char *name = name_of(rules, url);
+	puts(name != NULL ? name : "null");
+}
+
+/* One line without its end. False at the end of the input. */
+static bool read_line(FILE *f, struct ing_buf *line)
+{
+	ing_buf_clear(line);
+	for (int c = getc(f); c != EOF; c = getc(f)) {
+		if (c == '\n')
+			return true;
+		ing_buf_add_char(line, (char)c);
+	}
+	return line->len > 0 || line->failed;
+}
+
+static int look_up_lines(const struct ing_rules *rules, name_f *name_of)
+{
+	struct ing_buf line;
+	ing_buf_init(&line, MAX_LINE_BYTES);
+	while (read_line(stdin, &line))
+		print_name(rules, name_of, ing_buf_str(&line));
+	ing_buf_done(&line);
+	if (ferror(stdin))
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "standard input cannot be read");
+	return ING_CTL_OK;
+}
+
+static int look_up(const struct ing_ctl_rules *r, name_f *name_of, char *const *urls, size_t count)
+{
+	int code = ING_CTL_OK;
+	for (size_t i = 0; i < count && code == ING_CTL_OK; i++) {
+		if (strcmp(urls[i], "-") == 0)
+			code = look_up_lines(r->rules, name_of);
+		else
+			print_name(r->rules, name_of, urls[i]);
+	}
+	return code;
+}
+
+static int check(const struct ing_ctl_rules *r)
+{
+	const struct ing_report *report = &r->report;
+	ing_ctl_rules_print(report, true, stderr);
+	if (report->errors > 0)
+		return ing_ctl_fail(ING_CTL_NEGATIVE, VERB " check", "%zu error%s, %zu warning%s",
+			report->errors, report->errors == 1 ? "" : "s", report->warnings,
+			report->warnings == 1 ? "" : "s");
+	printf("journals: %zu sites by %zu URL expressions\n",
+		ing_journals_count(r->rules->journals),
+		ing_journals_pattern_count(r->rules->journals));
+	printf("webpages: %zu\n", ing_webpages_count(r->rules->webpages));
+	printf("links: %zu\n", ing_links_count(r->rules->links));
+	printf("sites: %zu\n", ing_sites_count(r->rules->sites));
+	printf("walls and blocklist: %zu by URL, %zu by what the page looks like\n",
+		ing_urlrules_count(r->urls), ing_signs_count(r->rules->signs));
+	printf("no errors, %zu warning%s\n", report->warnings, report->warnings == 1 ? "" : "s");
+	return ING_CTL_OK;
+}
+
+static void print_help(void)
+{
+	puts("usage: ingestctl rules check   [--journals FILE]... [--webpages FILE]...\n"
+	     "       ingestctl rules site    [--journals FILE]... URL...|-\n"
+	     "       ingestctl rules webpage [--webpages FILE]... URL...|-\n"
+	     "       ingestctl rules test    [--journals FILE]... [--webpages FILE]... [NAME...]\n"
+	     "\n"
+	     "The rules are those of rules.dir (--set rules.dir=DIR), and behind them the files given.\n"
+	     "check    everything that is wrong in them, as FILE:LINE:COLUMN: error: WORDS\n"
+	     "site     the name of the journal rule that pages of each URL are read by, or null;\n"
+	     "         with - a line of standard input is a URL\n"
+	     "webpage  the same for webpages: the rule's URL expression\n"
+	     "test     runs the tests of all entries, or of those named (\"plos\", \"links.yaml\",\n"
+	     "         \"links.yaml pdf/embed\"), and says what was expected and what came\n"
+	     "\n"
+	     "  --journals FILE  one more file like journals.yaml\n"
+	     "  --webpages FILE  one more file like webpages.yaml\n"
+	     "  --help           this text\n"
+	     "\n"
+	     "Exit status: 0 all is well, 1 there are errors, or a test failed, 2 usage, or errors in\n"
+	     "rules that were to be used, 3 a file cannot be read.");
+}
+
+enum action { CHECK, SITE, WEBPAGE, TEST, ACTIONS_ };
+
+static int run_action(enum action action, const struct ing_ctl *ctl,
+	const struct ing_ctl_rule_options *options, char *const *args, size_t count)
+{
+	struct ing_ctl_rules r;
+	int code = ing_ctl_rules_load(ctl, options, VERB, &r);
+	if (code == ING_CTL_OK && action == CHECK) {
+		code = check(&r);
+	} else if (code == ING_CTL_OK && r.report.errors > 0) {
+		ing_ctl_rules_print(&r.report, false, stderr);
+		code = ING_CTL_USAGE;
+	} else if (code == ING_CTL_OK && action == TEST) {
+		code = ing_ctl_rules_test(&r, args, count);
+	} else if (code == ING_CTL_OK) {
+		code = look_up(&r, action == SITE ? site_of : webpage_of, args, count);
+	}
+	ing_ctl_rules_done(&r);
+	return ing_ctl_flush_stdout(VERB) ? code : ING_CTL_ENVIRONMENT;
+}
+
+static int read_files(const struct ing_ctl_rule_options *o, const char *dir,
+	struct ing_rule_files *files, struct ing_error *err)
+{
+	int rc = ing_rule_files_read_dir(files, dir, err);
+	for (size_t i = 0; i < o->count && rc == 0; i++)
+		rc = ing_rule_files_read(files, o->items[i].kind, o->items[i].path, err);
+	return rc;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+bool ing_ctl_rules_option(struct ing_ctl_rule_options *o, enum ing_rule_kind kind, const char *path)
+{
+	if (o->count == ING_ARRAY_LEN(o->items)) {
+		ing_ctl_fail(ING_CTL_USAGE, VERB, "more than %d files", ING_MAX_RULE_FILES);
+		return false;
+	}
+	o->items[o->count].kind = kind;
+	o->items[o->count].path = path;
+	o->count++;
+	return true;
+}
+
+int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_options *o,
+	const char *verb, struct ing_ctl_rules *ret)
+{
+	struct ing_conf *conf = NULL;
+	struct ing_error err = {0};
+	*ret = (struct ing_ctl_rules){0};
+	ing_rule_files_init(&ret->files);
+	ing_report_init(&ret->report);
+	int code = ing_ctl_conf(ctl, &conf);
+	if (code != ING_CTL_OK)
+		return code;
+	if (read_files(o, conf->rules.dir, &ret->files, &err) != 0) {
+		code = ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s", err.msg);
+	} else {
+		ret->rules = ing_rules_load(&ret->files, &ret->report);
+		if (ing_urlrules_load_files(&ret->files, &ret->urls, &ret->report) != 0)
+			ing_must(ret->report.errors > 0);
+		ing_report_sort(&ret->report);
+	}
+	ing_conf_free(conf);
+	return code;
+}
+
+void ing_ctl_rules_done(struct ing_ctl_rules *r)
+{
+	ing_rules_free(r->rules);
+	ing_urlrules_free(r->urls);
+	ing_report_done(&r->report);
+	ing_rule_files_done(&r->files);
+	*r = (struct ing_ctl_rules){0};
+}
+
+void ing_ctl_rules_print(const struct ing_report *report, bool warnings, FILE *to)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct ing_report_line *l = &report->lines[i];
+		if (l->warning && !warnings)
+			continue;
+		fprintf(to, "%s:", l->file);
+		if (l->line > 0)
+			fprintf(to, "%d:%d:", l->line, l->column);
+		fprintf(to, " %s: %s\n", l->warning ? "warning" : "error", l->text);
+	}
+	size_t left = report->errors + report->warnings - report->count;
+	if (left > 0)
+		fprintf(to, "and %zu more\n", left);
+}
+
+int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"journals", required_argument, NULL, 'j'},
+		{"webpages", required_argument, NULL, 'w'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	static const char *const actions[ACTIONS_] = {"check", "site", "webpage", "test"};
+	struct ing_ctl_rule_options files = {0};
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'j':
+		case 'w':
+			if (!ing_ctl_rules_option(&files,
+				    c == 'j' ? ING_RULES_JOURNALS : ING_RULES_WEBPAGES, optarg))
+				return ING_CTL_USAGE;
+			break;
+		case 'h':
+			print_help();
+			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+	size_t action = 0;
+	while (optind < argc && action < ACTIONS_ && strcmp(actions[action], argv[optind]) != 0)
+		action++;
+	if (optind == argc || action == ACTIONS_)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say check, site, webpage or test");
+	size_t count = (size_t)(argc - optind - 1);
+	if (action == CHECK && count > 0)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB " check", "takes no arguments");
+	if ((action == SITE || action == WEBPAGE) && count == 0)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s needs a URL", actions[action]);
+	return run_action((enum action)action, ctl, &files, argv + optind + 1, count);
+}
