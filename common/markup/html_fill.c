@@ -5,9 +5,12 @@
  */
 #include "common/markup/html.h"
 
+#include <string.h>
 #include <lexbor/dom/dom.h>
 #include <lexbor/html/html.h>
 #include <lexbor/html/interfaces/template_element.h>
+
+#include "common/base/utf8.h"
 
 #define CACHE_SLOTS 256 /* names unknown to lexbor: data-…, custom elements; a power of two */
 
@@ -99,8 +102,17 @@ static bool add_node(struct filler *f, const lxb_dom_node_t *n)
 	if (kind == ING_NODE_OTHER)
 		return ing_tree_add_text(f->t, kind, "", 0, true);
 	const lexbor_str_t *s = &((const lxb_dom_character_data_t *)(const void *)n)->data;
-	return ing_tree_add_text(f->t, kind, s->data != NULL ? (const char *)s->data : "",
-		s->data != NULL ? s->length : 0, true);
+	const char *data = s->data != NULL ? (const char *)s->data : "";
+	size_t bytes = s->data != NULL ? s->length : 0;
+	/* A comment begun at the end of the page can be what lexbor had in its buffer before. */
+	if (kind == ING_NODE_COMMENT) {
+		bytes = strnlen(data, bytes);
+		if (!ing_utf8_valid(data, bytes)) {
+			data = "";
+			bytes = 0;
+		}
+	}
+	return ing_tree_add_text(f->t, kind, data, bytes, true);
 }
 
 /* A template's children are in a document of their own. */

@@ -8,8 +8,9 @@
  * and their declarations cost nothing.
  *
  * Its own limits are off (XML_PARSE_HUGE) and ours are on, looked at in every callback. What it
- * does between two callbacks is linear in the bytes it reads, but for one thing: it compares every
- * attribute of a tag with every other. So tags with too many are looked for before it begins.
+ * does between two callbacks is linear in the bytes it reads, but for two things: it compares every
+ * attribute of a tag, and every word of a declared list of values, with every other. So those that
+ * are too long are looked for before it begins.
  */
 #include "common/markup/xml.h"
 
@@ -24,7 +25,8 @@
 #include "common/markup/charset.h"
 #include "common/markup/entity.h"
 
-#define MAX_ATTRIBUTES 1024                /* of one tag */
+#define MAX_ATTRIBUTES 1024 /* of one tag */
+#define MAX_ATTLIST_BYTES ((size_t)16 << 10)
 #define MAX_SOURCE_BYTES ((size_t)1 << 30) /* libxml2 counts in int */
 #define EVENTS_PER_LOOK 256                /* reading the clock costs as much as a few events */
 #define DECLARATION_BYTES ((size_t)256)    /* within which an encoding is declared */
@@ -217,6 +219,7 @@ static ING_PRINTF(2, 3) void on_error(void *ctx, const char *format, ...)
 	enum ing_fail code = e->code == XML_ERR_NO_MEMORY ? ING_FAIL_TOO_BIG : ING_FAIL_SYNTAX;
 	r->fail = ing_error_at(
 		r->err, code, ING_MAX(e->line, 1), ING_MAX(e->int2, 1), "XML: %s", words);
+	xmlStopParser(r->ctxt); /* it would go on, only to find more */
 }
 
 /* --- before libxml2 sees it --- */
@@ -293,18 +296,29 @@ static size_t count_values(const char *s, const char *end)
 	return values;
 }
 
-/* Offset of a tag with more than MAX_ATTRIBUTES, or `bytes`. A tag holds no other '<', not even
- * quoted; so what is between two of them is looked at by itself, and nothing before it can hide it.
- * In a comment this may find a tag that is none: one with a thousand quoted strings and no '>'. */
+/* Markup that begins at tag, a '<', and ends before `end` costs libxml2 time quadratic in it. */
+static bool is_crowded(const char *tag, const char *end)
+{
+	static const char list[] = "<!ATTLIST";
+	if (end - tag < 2 || tag[1] == '?' || tag[1] == '/')
+		return false;
+	if (tag[1] == '!')
+		return (size_t)(end - tag) > MAX_ATTLIST_BYTES &&
+		       memcmp(tag, list, sizeof(list) - 1) == 0;
+	return count_values(tag + 1, end) > MAX_ATTRIBUTES;
+}
+
+/* Offset of the first crowded tag, or `bytes`. Tags and declarations of attributes hold no other
+ * '<', not even quoted; so what is between two of them is looked at by itself, and nothing before
+ * it can hide it. In a comment this may find a tag that is none: one with a thousand quoted strings
+ * and no '>'. */
 static size_t find_crowded_tag(const char *s, size_t bytes)
 {
 	const char *end = s + bytes;
 	const char *tag = memchr(s, '<', bytes);
 	while (tag != NULL) {
-		const char *inside = tag + 1;
-		const char *next = memchr(inside, '<', (size_t)(end - inside));
-		bool start = inside < end && *inside != '!' && *inside != '?' && *inside != '/';
-		if (start && count_values(inside, next != NULL ? next : end) > MAX_ATTRIBUTES)
+		const char *next = memchr(tag + 1, '<', (size_t)(end - tag - 1));
+		if (is_crowded(tag, next != NULL ? next : end))
 			return (size_t)(tag - s);
 		tag = next;
 	}
@@ -364,8 +378,9 @@ static int parse_utf8(struct reader *r, const char *s, size_t bytes)
 	struct ing_error inner = {0};
 	r->err = &inner;
 	/* With the '<' of a crowded tag, which tells an error just before it from the early end. */
+	bool tag = fit < bad && s[fit + 1] != '!';
 	if (fit > 0)
-		run_parser(r, s, fit + (fit < bad));
+		run_parser(r, s, fit + tag);
 	bool at_end = fit == 0 || (r->fail == -ING_FAIL_SYNTAX && r->unread == 0);
 	if (fit == bytes || !at_end) {
 		if (err != NULL && r->fail != 0)
@@ -376,7 +391,7 @@ static int parse_utf8(struct reader *r, const char *s, size_t bytes)
 	position_of(s, fit, &line, &column);
 	if (fit < bad)
 		return ing_error_at(err, ING_FAIL_TOO_BIG, line, column,
-			"XML: more than %d attributes in a tag", MAX_ATTRIBUTES);
+			"XML: too many attributes in a tag, or values in a declaration");
 	return ing_error_at(err, ING_FAIL_SYNTAX, line, column,
 		s[bad] == '\0' ? "XML: a NUL byte" : "XML: bytes that are not UTF-8");
 }

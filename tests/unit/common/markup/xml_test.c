@@ -365,6 +365,16 @@ static void test_attributes(void **state)
 		assert_int_equal(parse_hostile(), cases[i].fail);
 	}
 	assert_int_equal(error.code, ING_FAIL_SYNTAX);
+	static const char *const kinds[] = {"NOTATION ", ""};
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		ing_buf_clear(&hostile);
+		ing_buf_printf(
+			&hostile, "<!DOCTYPE a [<!ENTITY e '<b>'><!ATTLIST a b %s(x", kinds[i]);
+		for (unsigned k = 0; k < 300000; k++)
+			ing_buf_printf(&hostile, "|a%u", k);
+		ing_buf_add_str(&hostile, ") #IMPLIED>]><a/>");
+		assert_int_equal(parse_hostile(), -ING_FAIL_TOO_BIG);
+	}
 }
 
 static void test_limits(void **state)
