@@ -6,9 +6,11 @@
  */
 #include "worker/scrape/guess.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/markup/link.h"
 #include "common/net/url.h"
 #include "worker/scrape/meta.h"
 
@@ -23,6 +25,8 @@ struct mark {
 static const struct mark generators[] = {
 	{"open journal systems 3", "ojs3"},
 	{"open journal systems", "ojs"},
+	{"open preprint systems", "ops"}, /* ours; their bodies look like those of OJS 3 */
+	{"open monograph press", "omp"},
 	{"plone", "plone"},
 	{"wordpress", "wordpress"},
 	{"blogger", "blogger"},
@@ -30,8 +34,6 @@ static const struct mark generators[] = {
 
 /* Ours, asked when none of the older signals fits. */
 static const struct mark more_generators[] = {
-	{"open preprint systems", "ops"},
-	{"open monograph press", "omp"},
 	{"dspace", "dspace"},
 	{"eprints", "eprints"},
 	{"invenio", "invenio"},
@@ -129,23 +131,24 @@ static const char *judge_body(const struct ing_view *v)
 	return class != NULL && strstr(class, "pkp_page_") != NULL ? "ojs3" : NULL;
 }
 
+/* The host of the page's icon. */
 static const char *judge_icon(const struct ing_view *v)
 {
 	ing_node n = ING_NODE_DOCUMENT;
-	for (size_t i = 0; i < MAX_ICON_LINKS; i++) {
+	const char *found = NULL;
+	for (size_t i = 0; i < MAX_ICON_LINKS && found == NULL; i++) {
 		n = ing_tree_next_named(v->tree, n, ING_NODE_DOCUMENT, "link");
 		if (n == ING_NODE_NONE)
 			return NULL;
 		if (!ing_tree_attr_has_word(v->tree, n, "rel", "icon"))
 			continue;
-		const char *href = ing_tree_attr(v->tree, n, "href", NULL);
-		const char *found =
-			href == NULL ? NULL
-				     : find_mark(icon_hosts, ING_ARRAY_LEN(icon_hosts), href);
-		if (found != NULL)
-			return found;
+		char host[ING_URL_HOST_BYTES];
+		char *url = ing_link_of_attr(v->tree, n, "href");
+		if (url != NULL && ing_url_host(url, host, sizeof(host)))
+			found = find_mark(icon_hosts, ING_ARRAY_LEN(icon_hosts), host);
+		free(url);
 	}
-	return NULL;
+	return found;
 }
 
 static const char *judge_metas(const struct ing_view *v)
@@ -280,11 +283,13 @@ const char *ing_guess_scope(const struct ing_view *v, const struct ing_guess_hin
 			       : "landingpage";
 	if (is_platform(hints, "ojs") || is_platform(hints, "ojs3"))
 		return judge_ojs(v, hints, url);
-	if (is_platform(hints, "journalssystem") && hints->pdf_url != NULL && v->word_count < 1000)
+	if ((is_platform(hints, "journalssystem") || has(url, "journalssystem.com")) &&
+		hints->pdf_url != NULL && v->word_count < 1000)
 		return "landingpage";
 	if (has(url, "://www.karger.com/Article/Abstract"))
 		return "landingpage";
-	if (has(url, "://dergipark.gov.tr/") && !has(url, "/download/"))
+	if ((has(url, "://dergipark.gov.tr/") || has(url, "://dergipark.org.tr/")) &&
+		!has(url, "/download/"))
 		return "other";
 	return is_forbidden(v) ? "blocked-forbidden" : judge_words(v, hints);
 }

@@ -179,6 +179,11 @@ static void read_site(const struct reading *r)
 	read_rewrite(r, &r->site->pdf, ing_part_type_pdf(r->type));
 	read_links(r, ING_SITE_PDF_A, ing_part_type_pdf(r->type));
 	r->g->authors = ing_corresp_of_site(r->v, r->site);
+	/* The site's entry as a whole: has any of its rules given something? */
+	bool gave = r->g->links.count > 0 || r->g->authors.count > 0;
+	for (size_t i = 0; i < ING_PARTS_; i++)
+		gave = gave || ps->items[i].size > 0;
+	ing_use(r->v->uses, r->site->rule, ING_USE_APPLIED | (gave ? ING_USE_MATCHED : 0));
 }
 
 /* Without rules: what any web page gives. */

@@ -13,6 +13,7 @@
 #include "worker/scrape/meta.h"
 #include "worker/scrape/pick.h"
 #include "worker/scrape/publication.h"
+#include "worker/scrape/uses.h"
 
 #define CC_MARK "creativecommons.org/"
 #define MAX_LANGUAGE_BYTES 64 /* RFC 5646 tags are 35 at most in practice */
@@ -182,11 +183,16 @@ json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule
 		{"language", ING_WEBPAGE_LANGUAGE, read_language},
 	};
 	json_t *j = json_object();
+	bool gave = false;
 	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++) {
 		json_t *value = NULL;
 		if (!read_by_rule(v, rule, parts[i].key, &value))
 			value = parts[i].otherwise(v);
+		else
+			gave = gave || json_string_length(value) > 0;
 		json_object_set_new(j, parts[i].name, value);
 	}
+	if (rule != NULL)
+		ing_use(v->uses, rule->rule, ING_USE_APPLIED | (gave ? ING_USE_MATCHED : 0));
 	return j;
 }

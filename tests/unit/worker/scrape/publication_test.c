@@ -45,11 +45,12 @@ struct rule {
 };
 
 #define MAX_RULES 6
+#define SITE_RULE 99
 
 static void fill_site(struct ing_site *site, const struct rule *rules)
 {
 	struct ing_error err = {0};
-	*site = (struct ing_site){.name = "test"};
+	*site = (struct ing_site){.name = "test", .rule = SITE_RULE};
 	for (size_t i = 0; i < MAX_RULES && rules[i].selector != NULL; i++) {
 		struct ing_site_rule *r = &site->keys[rules[i].key];
 		struct ing_selector *s = NULL;
@@ -417,10 +418,10 @@ static void test_rewrites(void **state)
 	}
 }
 
-static unsigned use_of(enum ing_site_key key)
+static unsigned use_of(unsigned rule)
 {
 	for (size_t i = 0; i < helper.uses.count; i++)
-		if (helper.uses.items[i].rule == (uint32_t)key)
+		if (helper.uses.items[i].rule == rule)
 			return helper.uses.items[i].kinds;
 	return 0;
 }
@@ -443,6 +444,7 @@ static void test_uses(void **state)
 	/* Its limit is its own failure: the rest of the page is read. */
 	assert_int_equal(use_of(ING_SITE_FULLTEXT), ING_USE_APPLIED | ING_USE_FAILED);
 	assert_int_equal(use_of(ING_SITE_SUBTITLE), 0); /* there is no such rule */
+	assert_int_equal(use_of(SITE_RULE), ING_USE_APPLIED | ING_USE_MATCHED);
 	assert_parts("uses", got, links,
 		"{\"title\":{\"content\":\"Title\",\"type\":\"doi\"},\"fulltext\":null}");
 	json_decref(got);

@@ -40,7 +40,7 @@ static int tear_down(void **state)
 static void fill_rule(struct ing_webpage_rule *rule, const char *const *selectors)
 {
 	struct ing_error err = {0};
-	*rule = (struct ing_webpage_rule){.pattern = "test"};
+	*rule = (struct ing_webpage_rule){.pattern = "test", .rule = 99};
 	for (size_t i = 0; i < ING_WEBPAGE_KEYS_; i++) {
 		struct ing_selector *s = NULL;
 		rule->keys[i].given = selectors[i] != NULL;
@@ -163,8 +163,10 @@ static void test_superset(void **state)
 	assert_string_equal(got, "{\"title\":\"a b\",\"content\":\"x\",\"license\":\"MIT\","
 				 "\"language\":null}");
 	free(got);
-	/* Which rules were of use is noted; the language had none. */
-	assert_int_equal(helper.uses.count, 3);
+	/* Which rules were of use is noted, and the entry as a whole; the language had none. */
+	assert_int_equal(helper.uses.count, 4);
+	assert_int_equal(helper.uses.items[3].rule, 99);
+	assert_int_equal(helper.uses.items[3].kinds, ING_USE_APPLIED | ING_USE_MATCHED);
 	empty_rule(&rule);
 }
 
