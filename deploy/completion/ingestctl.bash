@@ -15,7 +15,7 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out | --batch)
+	--config | --out | --batch | --journals | --webpages)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -35,6 +35,7 @@ _ingestctl()
 	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
+	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test' -- "$cur") ;;
 	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html' -- "$cur") ;;
 	*)
 		case $cur in

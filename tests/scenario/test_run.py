@@ -139,7 +139,7 @@ def test_run_leaves_a_spool_folder_that_is_not_its_own(program, tmp_path):
 
 
 def test_every_verb_has_help_and_unknown_ones_are_refused(program):
-    for verb in ("run", "submit", "results", "db", "url", "identify", "extract"):
+    for verb in ("run", "submit", "results", "db", "url", "rules", "select", "scrape", "identify", "extract"):
         done = ingestctl(program, verb, "--help")
         assert done.returncode == 0 and "usage: " in done.stdout, verb
     done = ingestctl(program, "dance")
@@ -191,6 +191,6 @@ def test_every_verb_is_in_the_manual(program):
     manual = (root / "deploy" / "man" / "ingestctl.1").read_text(encoding="utf-8")
     listed = ingestctl(program, "--help").stdout
     verbs = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
-    assert len(verbs) == 7
+    assert len(verbs) == 10
     for verb in verbs:
         assert f"Ic {verb}" in manual, verb

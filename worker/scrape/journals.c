@@ -73,7 +73,7 @@ struct loader {
 	const struct ing_rule_file *file;
 	struct ing_reader rd;
 	struct name_use *uses; /* of journals->patterns, by index */
-	bool part;             /* a file could not be read: names may be missing */
+	bool part; /* names may be missing: a file, or one of its sections, could not be read */
 };
 
 /* --- the sections --- */
@@ -86,12 +86,12 @@ static bool is_filled(const struct ing_yaml_node *node)
 	       node->text[strspn(node->text, " \t\r\n\f\v")] != '\0';
 }
 
-static struct pattern *add_pattern(
-	struct loader *l, struct patterns *to, const struct ing_yaml_node *node)
+/* One that is wrong is kept too, and never matches: what it names is named. False: no room. */
+static bool add_pattern(struct loader *l, struct patterns *to, const struct ing_yaml_node *node)
 {
 	if (to->count == ING_MAX_URL_REGEXES) {
 		ing_read_error(&l->rd, node, "more than %d URL expressions", ING_MAX_URL_REGEXES);
-		return NULL;
+		return false;
 	}
 	if (to->count == to->cap) {
 		to->cap = to->cap == 0 ? 64 : to->cap * 2;
@@ -99,12 +99,10 @@ static struct pattern *add_pattern(
 		if (to == &l->journals->patterns)
 			l->uses = ing_realloc(l->uses, to->cap * sizeof(*l->uses));
 	}
-	struct pattern *p = &to->items[to->count];
+	struct pattern *p = &to->items[to->count++];
 	*p = (struct pattern){0};
-	if (!ing_url_regex_compile(&l->rd, node, &p->regex))
-		return NULL;
-	to->count++;
-	return p;
+	(void)ing_url_regex_compile(&l->rd, node, &p->regex);
+	return true;
 }
 
 static void read_regexes(struct loader *l, const struct ing_yaml_node *map)
@@ -120,13 +118,9 @@ static void read_regexes(struct loader *l, const struct ing_yaml_node *map)
 				"regex: \"%.100s\" needs the name of a site", key->text);
 			continue;
 		}
-		/* Its site is named even if the expression is wrong: one error for one mistake. */
-		size_t at = to->count;
-		bool good = add_pattern(l, to, key) != NULL;
-		if (good)
-			l->uses[at] = (struct name_use){.file = l->file, .node = key->value};
-		else
-			l->part = true;
+		if (!add_pattern(l, to, key))
+			return;
+		l->uses[to->count - 1] = (struct name_use){.file = l->file, .node = key->value};
 	}
 }
 
@@ -212,6 +206,11 @@ static void read_sites(struct loader *l, const struct ing_yaml_node *map)
 {
 	struct ing_journals *j = l->journals;
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next) {
+		if (!is_filled(key)) {
+			ing_read_error(
+				&l->rd, key, "a site's name must not be empty, nor hold a NUL");
+			continue;
+		}
 		struct site_entry *old = NULL;
 		struct site_entry *s = ing_alloc(sizeof(*s));
 		s->next = j->all;
@@ -281,7 +280,7 @@ static void read_file(struct loader *l, const struct ing_rule_file *file)
 			"there must be four YAML documents (regex, site, javascript, restart), or "
 			"the first three of them; %zu were found",
 			count);
-		l->part = true;
+		l->part = l->part || count < 2;
 	}
 	for (size_t i = 0; i < ING_MIN(count, SECTIONS_); i++)
 		read_section(l, (enum section)i, ing_yaml_stream_get(doc, i));

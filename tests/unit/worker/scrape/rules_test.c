@@ -121,6 +121,9 @@ static const struct bad_case bad_journals[] = {
 	{"a: s\n---\nt: {title: h1}" REST, NULL,
 		"a:1:4: there is no site \"s\"\na:3:1: no regex names site \"t\"\n"},
 	/* site */
+	{"a: s\n---\ns: {title: h1}\n'': {title: h1}" REST, NULL,
+		"a:4:1: a site's name must not be empty, nor hold a NUL\n"},
+	{"a(: t\n---\ns: {title: h1}" REST, NULL, "a:1:3: regular expression: "},
 	{"a: s\n---\ns:" REST, NULL, "a:3:1: site \"s\" is empty\n"},
 	{"a: s\n---\ns: ~" REST, NULL, "a:3:1: site \"s\" is empty\n"},
 	{"a: s\n---\ns: h1" REST, NULL, "a:3:4: site \"s\" must be a map, not a text\n"},

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ingestctl rules: mistakes are pointed at, URLs are looked up, tests are run."""
+
+import subprocess
+
+import pytest
+
+JOURNALS = r"""tide\.example/article/: tide
+tide\.example/article/old/: ebb
+---
+tide:
+  title: h1.title
+  doi: {selector: 'meta[name=citation_doi]', attr: content}
+ebb:
+  title: h2
+---
+- app\.tide\.example
+"""
+
+WEBPAGES = r"""tool\.example/:
+  title: h1
+tool\.example/docs/:
+  content: main
+"""
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><title>Page</title><meta name="citation_doi" content="10.1234/tide.1">
+</head><body><h1 class="title">On tides</h1><p>Text.</p></body></html>
+"""
+
+
+@pytest.fixture
+def rules(program, tmp_path):
+    """rules("check", files={name: text}): the finished ingestctl, its rules.dir a new folder of these files."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+
+    def run(*arguments, files=None, input=None):
+        for name, text in (files or {}).items():
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return subprocess.run([program("ingestctl"), "--set", f"rules.dir={folder}", "rules", *map(str, arguments)],
+                              input=input, capture_output=True, text=True, timeout=120, check=False)
+    run.folder = folder
+    return run
+
+
+def test_good_rules_are_counted(rules):
+    done = rules("check", files={"journals.yaml": JOURNALS, "webpages.yaml": WEBPAGES})
+    assert done.returncode == 0, done.stderr
+    assert "2 sites by 2 URL expressions" in done.stdout
+    assert "webpages: 2\n" in done.stdout
+    assert done.stdout.endswith("no errors, 0 warnings\n")
+    assert done.stderr == ""
+
+
+def test_an_empty_folder_holds_no_rules(rules):
+    assert rules("check").returncode == 0
+    done = rules("site", "https://tide.example/article/1")
+    assert (done.returncode, done.stdout) == (0, "null\n")
+
+
+def test_the_rules_that_come_along_are_good(program):
+    done = subprocess.run([program("ingestctl"), "rules", "check"], capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_typo_is_pointed_at_by_line_and_column(rules):
+    done = rules("check", files={"journals.yaml": JOURNALS.replace("h1.title", "h1:frist-child")})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{rules.folder}/journals.yaml:5:12: error: selector: ")
+    assert "1 error, 0 warnings" in done.stderr
+    assert done.stdout == ""
+
+
+def test_all_mistakes_of_all_files_come_in_one_report(rules, tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("a(: tide\n---\n---\n", encoding="utf-8")
+    done = rules("check", "--journals", own, files={
+        "journals.yaml": JOURNALS.replace("title: h2", "titel: h2").replace(": ebb", ": eb"),
+        "webpages.yaml": "tool\\.example/: {content: 'p >'}\ntool\\.example/: {javascript: [1]}\n",
+        "links.yaml": "pdf:\n  - technique: x\n    selector: 'a['\n",
+        "walls.yaml": "- {host: a.example, why: w, verdict: wal}\n",
+        "blocklist.yaml": "- {why: nothing}\n",
+    })
+    assert done.returncode == 1
+    places = [line.split(": ")[0].removeprefix(str(rules.folder) + "/") for line in done.stderr.splitlines()]
+    for place in ("journals.yaml:8:3", "webpages.yaml:2:30", "webpages.yaml:1:1", "journals.yaml:2:29", "links.yaml:3:17",
+                  "walls.yaml:1:38", "blocklist.yaml:1:3", f"{own}:1:3"):
+        assert any(found.startswith(place) for found in places), place
+    assert "did you mean" in done.stderr
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_number_of_documents_is_said(rules, count):
+    text = "---\n".join(["\n"] * (count + 1))
+    done = rules("check", files={"journals.yaml": text})
+    assert done.returncode == 1
+    assert f"; {count} were found" in done.stderr
+
+
+def test_a_missing_file_or_folder_is_the_environments(rules, program):
+    assert rules("check", "--journals", rules.folder / "none.yaml").returncode == 3
+    done = subprocess.run([program("ingestctl"), "--set", "rules.dir=/nonexistent", "rules", "check"],
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3 and "/nonexistent" in done.stderr
+
+
+def test_sites_are_looked_up_and_the_last_expression_counts(rules):
+    done = rules("site", "https://tide.example/article/1", "HTTP://WWW.Tide.example/article/old/1",
+                 "https://other.example/", "https://x.tide.example/article/1", "tide.example/article/1",
+                 files={"journals.yaml": JOURNALS})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["tide", "ebb", "null", "null", "null"]
+
+
+def test_urls_come_from_standard_input(rules):
+    done = rules("webpage", "-", files={"webpages.yaml": WEBPAGES},
+                 input="https://tool.example/\n\nhttps://tool.example/docs/1\nhttps://a.example/")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [r"tool\.example/", "null", r"tool\.example/docs/", "null"]
+
+
+def test_own_files_come_after_and_override(rules, tmp_path):
+    journals = tmp_path / "j.yaml"
+    journals.write_text("tide\\.example/article/2: own\n---\nown: {title: b}\ntide: {title: i}\n---\n",
+                        encoding="utf-8")
+    webpages = tmp_path / "w.yaml"
+    webpages.write_text("'tool\\.example/docs': {title: b}\n", encoding="utf-8")
+    files = {"journals.yaml": JOURNALS, "webpages.yaml": WEBPAGES}
+    done = rules("site", "--journals", journals, "https://tide.example/article/2", "https://tide.example/article/1",
+                 files=files)
+    assert done.stdout.splitlines() == ["own", "tide"], done.stderr
+    done = rules("webpage", "--webpages", webpages, "https://tool.example/docs/1", files=files)
+    assert done.stdout.splitlines() == [r"tool\.example/docs"], done.stderr
+
+
+def test_bad_rules_are_not_used(rules):
+    done = rules("site", "https://tide.example/article/1", files={"journals.yaml": "tide: x\n"})
+    assert done.returncode == 2
+    assert done.stdout == "" and "journals.yaml:1:1: error: " in done.stderr
+
+
+def with_tests(expect, source="a page looked at", other=True):
+    tests = "    - {page: pages/other.html, url: 'https://x.example/', matches: false}\n" if other else ""
+    return JOURNALS.replace("ebb:\n", f"""  source: {source}
+  tests:
+    - page: pages/tide.html
+      url: https://tide.example/article/1
+      expect: {expect}
+{tests}ebb:
+""")
+
+
+def test_tests_pass_or_say_what_came(rules):
+    pages = {"pages/tide.html": PAGE, "pages/other.html": PAGE}
+    good = "{site: tide, publication: {title: {content: On tides}, doi: {content: 10.1234/TIDE.1}}}"
+    done = rules("test", files=pages | {"journals.yaml": with_tests(good)})
+    assert done.stdout == "2 entries, 2 tests, 0 failed; 1 supported, 1 unverified\n", done.stderr
+    assert done.returncode == 0
+    done = rules("test", files={"journals.yaml": with_tests(good.replace("On tides", "On ebbs"))})
+    assert done.returncode == 1
+    first, summary = done.stdout.splitlines()
+    assert first == (f"{rules.folder}/journals.yaml:9: journals.yaml tide: pages/tide.html: "
+                     "publication.title.content: expected On ebbs, came \"On tides\"")
+    assert summary == "2 entries, 2 tests, 1 failed; 1 supported, 1 unverified"
+
+
+def test_supported_entries_need_tests_of_both_kinds(rules):
+    pages = {"pages/tide.html": PAGE, "pages/other.html": PAGE}
+    done = rules("test", files=pages | {"journals.yaml": with_tests("{site: tide}", other=False)})
+    assert done.returncode == 1
+    assert "no test that it must not match" in done.stdout
+    done = rules("test", files={"journals.yaml": with_tests("{site: tide}", source="unverified", other=False)})
+    assert done.returncode == 0
+    assert done.stdout.endswith("0 supported, 2 unverified\n")
+
+
+def test_single_entries_are_tested_by_name(rules):
+    pages = {"pages/tide.html": PAGE, "pages/other.html": PAGE, "journals.yaml": with_tests("{site: tide}")}
+    done = rules("test", "tide", files=pages)
+    assert done.returncode == 0 and done.stdout.startswith("1 entries, 2 tests, ")
+    done = rules("test", "ebb")
+    assert done.returncode == 0 and done.stdout.startswith("1 entries, 0 tests, ")
+    assert rules("test", "nobody").returncode == 2
+
+
+def test_entries_about_urls_have_tests_too(rules):
+    text = """- host: .ads.example
+  why: no documents
+  source: seen
+  tests:
+    - {url: 'https://x.ads.example/'}
+    - {url: 'https://loads.example/', matches: %s}
+"""
+    done = rules("test", files={"blocklist.yaml": text % "false"})
+    assert done.stdout == "1 entries, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
+    done = rules("test", files={"blocklist.yaml": text % "true"})
+    assert done.returncode == 1 and "blocklist.yaml:6: " in done.stdout
