@@ -16,9 +16,9 @@
  * most ING_MAX_BIBLIO_VALUE bytes, lists at most ING_MAX_BIBLIO_LIST entries. */
 json_t *ing_biblio_json(const struct ing_view *v, bool *ret_any);
 /* Keys, in order: title subtitle doi pmid pmcid abstract container_name container_abbrev
- * container_issn isbn volume issue number first_page last_page publisher lang license contrib_names
- * contribs ({name, given_name, surname, orcid, affiliations, email}) raw_references raw_identifiers
- * keywords release_type release_date release_year raw_release_type raw_date. */
+ * container_issn isbn isbn13 volume issue number first_page last_page publisher lang license
+ * contrib_names contribs ({name, given_name, surname, orcid, affiliations, email}) raw_references
+ * raw_identifiers keywords release_type release_date release_year raw_release_type raw_date. */
 
 #define ING_MAX_BIBLIO_VALUE ((size_t)64 << 10)
 #define ING_MAX_BIBLIO_LIST 5000
