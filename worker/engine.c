@@ -18,8 +18,9 @@
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/urlrules.h"
 #include "worker/job/job.h"
+#include "worker/job/yield.h"
+#include "worker/scrape/rules.h"
 #include "worker/store/store.h"
 
 static int init_loop(struct ing_engine *e, struct ing_error *err)
@@ -38,14 +39,26 @@ static void done_loop(struct ing_engine *e)
 		ing_log(ING_LOG_WARNING, "loop: %s at the end", uv_strerror(rc));
 }
 
-static int init_urlrules(struct ing_engine *e, struct ing_error *err)
+static int init_rules(struct ing_engine *e, struct ing_error *err)
 {
-	return ing_urlrules_load(e->conf->rules.dir, &e->urlrules, err);
+	struct ing_report report;
+	ing_report_init(&report);
+	int rc = ing_ruleset_load(e->conf->rules.dir, &e->rules, &report, err);
+	ing_ruleset_log_report(&report);
+	ing_report_done(&report);
+	if (rc != 0)
+		return rc;
+	e->yield = ing_yield_new();
+	ing_yield_set_rules(
+		e->yield, e->rules.rules->digest, e->rules.rules->names, e->rules.rules->count);
+	return 0;
 }
 
-static void done_urlrules(struct ing_engine *e)
+static void done_rules(struct ing_engine *e)
 {
-	ing_urlrules_free(ING_TAKE(e->urlrules));
+	ing_ruleset_done(&e->rules);
+	ing_ruleset_done(&e->coming);
+	ing_yield_free(ING_TAKE(e->yield));
 }
 
 static int init_gate(struct ing_engine *e, struct ing_error *err)
@@ -128,6 +141,7 @@ static int init_pool(struct ing_engine *e, struct ing_error *err)
 		.recycle_after = c->examine.recycle_after,
 		.timeout_ms = c->examine.timeout_ms,
 		.memory_bytes = c->examine.memory_bytes,
+		.rules_fd = e->rules.fd,
 	};
 	return ing_pool_new(&e->loop, &conf, &e->pool, err);
 }
@@ -156,7 +170,8 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 				  .max_body_bytes = c->fetch.max_body_bytes,
 				  .max_scrape_bytes = c->scrape.max_bytes,
 				  .max_message_bytes = c->kafka.max_message_bytes,
-				  .urlrules = e->urlrules,
+				  .urlrules = e->rules.urlrules,
+				  .yield = e->yield,
 			  });
 	return 0;
 }
@@ -171,7 +186,7 @@ static const struct {
 	void (*done)(struct ing_engine *e);
 } steps[] = {
 	{init_loop, done_loop},
-	{init_urlrules, done_urlrules},
+	{init_rules, done_rules},
 	{init_gate, done_gate},
 	{init_archive, done_archive},
 	{init_fetch, done_fetch},
@@ -191,7 +206,7 @@ static void undo(struct ing_engine *e, size_t steps_done)
 
 int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf, struct ing_error *err)
 {
-	*e = (struct ing_engine){.conf = conf};
+	*e = (struct ing_engine){.conf = conf, .rules.fd = -1, .coming.fd = -1};
 	for (size_t i = 0; i < ING_ARRAY_LEN(steps); i++) {
 		int rc = steps[i].init(e, err);
 		if (rc != 0) {

@@ -3,20 +3,26 @@
  * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
  * configuration.
  *
- * Owns: the loop, URL rules, gate, fetch, archive, examiner pool and pipeline. The caller adds
+ * Owns: the loop, rules, gate, fetch, archive, examiner pool and pipeline. The caller adds
  * intake, emit and store, wires the pipeline and runs the loop. Thread: the one that made it, which
  * becomes the loop thread.
  */
 #pragma once
 #include <uv.h>
 #include "common/base/error.h"
+#include "worker/ruleset.h"
 
 struct ing_conf;
 
 struct ing_engine {
 	uv_loop_t loop;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
-	struct ing_urlrules *urlrules;
+	struct ing_ruleset rules;
+	struct ing_ruleset coming; /* during a reload: loaded, not in force yet */
+	bool reloading, reload_again;
+	void (*on_reloaded)(void *ctx); /* a reload has ended, well or badly; NULL: nobody asks */
+	void *on_reloaded_ctx;
+	struct ing_yield *yield;
 	struct ing_gate *gate;
 	struct ing_fetch *fetch;
 	struct ing_archive *archive; /* NULL: warc.dir is empty */
@@ -30,6 +36,15 @@ int ing_engine_init(
 /* Nothing may be under way (ing_pipeline_idle()). Runs the loop until its handles are closed. Done
  * twice is fine. */
 void ing_engine_done(struct ing_engine *e);
+
+/* Read the rules again and put them in force whole: URL rules at once, examiners' as
+ * ing_pool_reload() has it. What is wrong with them is logged, every line of it, and the old ones
+ * stay. While one reload is under way another is remembered, and done after it. */
+void ing_engine_reload_rules(struct ing_engine *e);
+/* Write the rules' counters (worker/job/yield.h) into a file, off the loop, or now. A failure is
+ * logged. */
+void ing_engine_write_yield_soon(struct ing_engine *e, const char *path);
+void ing_engine_write_yield(const struct ing_engine *e, const char *path);
 
 /* Counters and CPU time of every stage as one line of JSON; heap, caller frees. store may be NULL.
  */

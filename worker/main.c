@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/folder.h"
 #include "common/base/log.h"
@@ -29,14 +30,15 @@
 #include "worker/emit/emit.h"
 #include "worker/engine.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/urlrules.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
+#include "worker/ruleset.h"
 #include "worker/status/notify.h"
 #include "worker/store/store.h"
 
 #define MAX_SETS 256
 #define STATUS_MS 1000
+#define YIELD_MS 60000 /* between two writings of the rules' counters */
 #define STOP_POLL_MS 20
 #define CANCEL_GRACE_MS 5000 /* for callbacks of threads after the drain's bound */
 #define CLOSE_MS 15000 /* consumer, producer and database may each take some seconds to close */
@@ -59,8 +61,9 @@ struct worker {
 	struct ing_store *store;
 	int lock_fd;
 	uv_signal_t on_term, on_int, on_hup;
-	uv_timer_t status, watchdog, stop;
-	bool stopping, cancelled;
+	uv_timer_t status, watchdog, stop, yield;
+	char *yield_path;
+	bool ready, stopping, cancelled;
 	uint64_t stop_by_ms;
 	uint64_t last_results;
 	enum exit_code exit_code;
@@ -139,10 +142,21 @@ static void on_signal(uv_signal_t *s, int signum)
 
 static void on_sighup(uv_signal_t *s, int signum)
 {
-	(void)s;
+	struct worker *w = s->data;
 	(void)signum;
-	ing_log(ING_LOG_INFO,
-		"SIGHUP: nothing in the configuration can be reloaded; restart to change it");
+	if (w->stopping)
+		return;
+	ing_log(ING_LOG_INFO, "SIGHUP: reading the rules of %s again", w->conf->rules.dir);
+	if (w->ready)
+		ing_notify_reloading();
+	ing_engine_reload_rules(&w->engine);
+}
+
+static void on_reloaded(void *ctx)
+{
+	const struct worker *w = ctx;
+	if (w->ready && !w->stopping)
+		ing_notify_ready();
 }
 
 /* --- events of intake and emit --- */
@@ -162,9 +176,10 @@ static void on_revoked(void *ctx, int32_t partition_slot, uint32_t epoch)
 static void on_assigned(void *ctx, unsigned partitions)
 {
 	struct worker *w = ctx;
-	(void)w;
 	ing_log(ING_LOG_INFO, "assigned %u partitions", partitions);
-	ing_notify_ready();
+	if (!w->ready)
+		ing_notify_ready();
+	w->ready = true;
 }
 
 static void on_end(void *ctx)
@@ -208,6 +223,12 @@ static void on_status(uv_timer_t *t)
 	w->last_results = s.results;
 }
 
+static void on_yield(uv_timer_t *t)
+{
+	struct worker *w = t->data;
+	ing_engine_write_yield_soon(&w->engine, w->yield_path);
+}
+
 static void on_watchdog(uv_timer_t *t)
 {
 	(void)t;
@@ -223,12 +244,14 @@ static void start_timers(struct worker *w)
 	uv_timer_init(loop, &w->status);
 	uv_timer_init(loop, &w->watchdog);
 	uv_timer_init(loop, &w->stop);
+	uv_timer_init(loop, &w->yield);
 	w->on_term.data = w->on_int.data = w->on_hup.data = w;
-	w->status.data = w->watchdog.data = w->stop.data = w;
+	w->status.data = w->watchdog.data = w->stop.data = w->yield.data = w;
 	uv_signal_start(&w->on_term, on_signal, SIGTERM);
 	uv_signal_start(&w->on_int, on_signal, SIGINT);
 	uv_signal_start(&w->on_hup, on_sighup, SIGHUP);
 	uv_timer_start(&w->status, on_status, STATUS_MS, STATUS_MS);
+	uv_timer_start(&w->yield, on_yield, 0, YIELD_MS);
 	unsigned watchdog_ms = ing_notify_watchdog_ms();
 	if (watchdog_ms > 0)
 		uv_timer_start(&w->watchdog, on_watchdog, 0, watchdog_ms);
@@ -242,6 +265,7 @@ static void stop_timers(struct worker *w)
 	uv_close((uv_handle_t *)&w->status, NULL);
 	uv_close((uv_handle_t *)&w->watchdog, NULL);
 	uv_close((uv_handle_t *)&w->stop, NULL);
+	uv_close((uv_handle_t *)&w->yield, NULL);
 }
 
 /* --- the servers' side --- */
@@ -301,6 +325,15 @@ static int open_intake(struct worker *w, struct ing_error *err)
 	return ing_intake_kafka_new(&w->engine.loop, &conf, &events, &w->intake, err);
 }
 
+/* Heap. */
+static char *yield_path(const struct ing_conf *c)
+{
+	struct ing_buf path;
+	ing_buf_init(&path, 8192);
+	ing_buf_printf(&path, "%s/rule-yield.json", c->state.dir);
+	return ing_buf_steal(&path);
+}
+
 static void close_all(struct worker *w)
 {
 	/* Commits what is finished; first, so that the new owner can start. */
@@ -308,6 +341,7 @@ static void close_all(struct worker *w)
 	ing_emit_free(ING_TAKE(w->emit));
 	ing_store_free(ING_TAKE(w->store));
 	ing_engine_done(&w->engine);
+	free(ING_TAKE(w->yield_path));
 }
 
 static enum exit_code run(struct worker *w, struct ing_error *err)
@@ -328,6 +362,9 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 						      .on_dead = on_dead,
 						      .ctx = w,
 					      });
+	w->engine.on_reloaded = on_reloaded;
+	w->engine.on_reloaded_ctx = w;
+	w->yield_path = yield_path(w->conf);
 	start_timers(w);
 	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
 		w->conf->instance, w->conf->kafka.topics.requests);
@@ -337,6 +374,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	char *stats = ing_engine_stats_json(&w->engine, w->store);
 	ing_log(ING_LOG_INFO, "stopped: %s", stats);
 	free(stats);
+	ing_engine_write_yield(&w->engine, w->yield_path);
 	stop_timers(w); /* from here on a second signal has its default effect: out */
 	if (!ing_pipeline_idle(w->engine.pipeline)) {
 		/* A database or disk that is away still holds jobs. Their offsets are not
@@ -354,13 +392,18 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 /* The rule files are part of what an operator wants checked before a start. */
 static enum exit_code check_rules(const struct ing_conf *conf)
 {
-	struct ing_urlrules *rules = NULL;
+	struct ing_ruleset rules;
+	struct ing_report report;
 	struct ing_error err = {0};
-	if (ing_urlrules_load(conf->rules.dir, &rules, &err) != 0) {
+	ing_report_init(&report);
+	int rc = ing_ruleset_load(conf->rules.dir, &rules, &report, &err);
+	ing_ruleset_print_report(&report, stderr);
+	ing_report_done(&report);
+	if (rc != 0) {
 		fprintf(stderr, "%s\n", err.msg);
 		return err.code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
 	}
-	ing_urlrules_free(rules);
+	ing_ruleset_done(&rules);
 	printf("ingest-worker: the configuration is good\n");
 	return EXIT_OK;
 }

@@ -43,12 +43,7 @@ static bool write_all(int fd, const char *data, size_t bytes)
 
 ING_NORETURN static void run_child(ing_ctl_child_f *fn, void *ctx, unsigned timeout_ms, int fd)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, timeout_ms / 1000 + 1);
-#ifndef ING_SANITIZED /* whose shadow memory is larger than any limit */
-	limit(RLIMIT_AS, CHILD_MEMORY_BYTES);
-#endif
+	ing_ctl_child_limits(timeout_ms / 1000 + 1);
 	struct ing_buf out;
 	ing_buf_init(&out, ING_CTL_CHILD_BYTES);
 	fn(ctx, &out);
@@ -104,6 +99,17 @@ static int explain(int rc, int status, unsigned timeout_ms, struct ing_error *er
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_ctl_child_limits(unsigned cpu_s)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	limit(RLIMIT_CORE, 0);
+	if (cpu_s > 0)
+		limit(RLIMIT_CPU, cpu_s);
+#ifndef ING_SANITIZED /* whose shadow memory is larger than any limit */
+	limit(RLIMIT_AS, CHILD_MEMORY_BYTES);
+#endif
+}
 
 int ing_ctl_child(ing_ctl_child_f *fn, void *ctx, unsigned timeout_ms, struct ing_buf *ret,
 	struct ing_error *err)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "worker/conf/conf.h"
 
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
@@ -53,6 +54,27 @@ void ing_ctl_close_input(FILE *f)
 {
 	if (f != NULL && f != stdin)
 		fclose(f);
+}
+
+bool ing_ctl_read_file(const char *verb, const char *path, size_t max_bytes, struct ing_buf *to)
+{
+	FILE *f = ing_ctl_open_input(verb, path);
+	if (f == NULL)
+		return false;
+	ing_buf_init(to, max_bytes);
+	static char block[256 << 10];
+	size_t n;
+	do {
+		n = fread(block, 1, sizeof(block), f);
+		ing_buf_add(to, block, n);
+	} while (n > 0 && !to->failed);
+	bool failed = ferror(f) != 0;
+	if (failed) {
+		ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s: %s", path, strerror(errno));
+		ing_buf_done(to);
+	}
+	ing_ctl_close_input(f);
+	return !failed;
 }
 
 bool ing_ctl_flush_stdout(const char *verb)

@@ -38,6 +38,10 @@ enum ing_ctl_exit ing_ctl_exit_of(const struct ing_error *err);
  * ing_ctl_close_input(). */
 FILE *ing_ctl_open_input(const char *verb, const char *path);
 void ing_ctl_close_input(FILE *f);
+struct ing_buf;
+/* The whole of a file, or of standard input, into *to (initialised here, the caller's): failed when
+ * it is over max_bytes. False after a message on stderr. */
+bool ing_ctl_read_file(const char *verb, const char *path, size_t max_bytes, struct ing_buf *to);
 /* True when all that was written to stdout has reached it; else a message on stderr. Call before
  * returning success. */
 bool ing_ctl_flush_stdout(const char *verb);
@@ -48,4 +52,7 @@ int ing_ctl_results(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_identify(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl);

@@ -13,8 +13,10 @@
 
 #include "common/base/buf.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/rules.h"
 #include "worker/document/document.h"
 #include "worker/examine/findings.h"
+#include "worker/job/hop.h"
 
 #define VERB "extract"
 #define TIMEOUT_MS 60000
@@ -26,6 +28,7 @@ struct task {
 	struct ing_buf file;
 	const char *url;
 	const char *content_type;
+	const struct ing_rules *rules;
 };
 
 static json_t *text_or_null(const char *s)
@@ -105,35 +108,19 @@ static void extract_html(void *ctx, struct ing_buf *out)
 	struct ing_body body;
 	struct ing_findings f;
 	ing_findings_init(&f);
+	ing_document_use_rules(task->rules);
 	ing_document_examine(&q, ing_buf_str(&task->file), task->file.len, &body, &f);
 	json_t *o = json_object();
 	json_object_set_new(o, "status", json_string(page_status(&f.page)));
 	json_object_set_new(o, "mimetype", json_string(f.file.mimetype));
 	json_object_set_new(o, "title", text_or_null(f.page.title));
-	json_object_set_new(o, "next_url", text_or_null(f.page.links[ING_LINK_PDF].url));
-	json_object_set_new(o, "technique", text_or_null(f.page.links[ING_LINK_PDF].technique));
+	const struct ing_request pdf = {.type = ING_TYPE_PDF};
+	const struct ing_page_link *link = ing_hop_link(&pdf, &f.page);
+	json_object_set_new(o, "next_url", text_or_null(link != NULL ? link->url : NULL));
+	json_object_set_new(o, "technique", text_or_null(link != NULL ? link->technique : NULL));
 	print_json(o, out);
 	ing_document_body_done(&body);
 	ing_findings_done(&f);
-}
-
-static bool read_file(const char *path, struct ing_buf *to)
-{
-	FILE *f = ing_ctl_open_input(VERB, path);
-	if (f == NULL)
-		return false;
-	ing_buf_init(to, MAX_FILE_BYTES);
-	static char block[256 << 10];
-	size_t n;
-	do {
-		n = fread(block, 1, sizeof(block), f);
-		ing_buf_add(to, block, n);
-	} while (n > 0 && !to->failed);
-	bool failed = ferror(f) != 0;
-	if (failed)
-		ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", path, strerror(errno));
-	ing_ctl_close_input(f);
-	return !failed;
 }
 
 /* Prints the child's answer; a status other than success is a negative one. */
@@ -154,7 +141,7 @@ static int extract(const char *path, ing_ctl_child_f *fn, struct task *task)
 {
 	struct ing_buf answer;
 	struct ing_error err = {0};
-	if (!read_file(path, &task->file))
+	if (!ing_ctl_read_file(VERB, path, MAX_FILE_BYTES, &task->file))
 		return ING_CTL_ENVIRONMENT;
 	int code;
 	if (task->file.failed)
@@ -167,6 +154,23 @@ static int extract(const char *path, ing_ctl_child_f *fn, struct task *task)
 		ing_buf_done(&answer);
 	}
 	ing_buf_done(&task->file);
+	return code;
+}
+
+/* The rules are loaded here, so that what is wrong with them is said; the child has them. */
+static int extract_by_rules(const struct ing_ctl *ctl, const char *path, struct task *task)
+{
+	static const struct ing_ctl_rule_options none;
+	struct ing_ctl_rules r;
+	int code = ing_ctl_rules_load(ctl, &none, VERB, &r);
+	if (code == ING_CTL_OK && r.report.errors > 0) {
+		ing_ctl_rules_print(&r.report, false, stderr);
+		code = ING_CTL_USAGE;
+	} else if (code == ING_CTL_OK) {
+		task->rules = r.rules;
+		code = extract(path, extract_html, task);
+	}
+	ing_ctl_rules_done(&r);
 	return code;
 }
 
@@ -195,7 +199,6 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 		{0},
 	};
 	struct task task = {0};
-	(void)ctl;
 	optind = 1;
 	for (;;) {
 		int c = getopt_long(argc, argv, "h", options, NULL);
@@ -220,6 +223,6 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	if (strcmp(argv[optind], "pdf") == 0)
 		return extract(argv[optind + 1], extract_pdf, &task);
 	if (strcmp(argv[optind], "html") == 0)
-		return extract(argv[optind + 1], extract_html, &task);
+		return extract_by_rules(ctl, argv[optind + 1], &task);
 	return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s: no such kind; pdf or html", argv[optind]);
 }

@@ -27,6 +27,9 @@ static const struct {
 	{"results", ing_ctl_results, "print the results topic"},
 	{"db", ing_ctl_db, "migrate the database schema, or say its state"},
 	{"url", ing_ctl_url, "clean or parse URLs, or make their SURT"},
+	{"scrape", ing_ctl_scrape, "everything that a page says, by the scraping rules"},
+	{"select", ing_ctl_select, "what a selector finds in a page"},
+	{"rules", ing_ctl_rules, "check the scraping rules, ask which applies, run their tests"},
 	{"identify", ing_ctl_identify, "size, digests and type of files"},
 	{"extract", ing_ctl_extract, "what the document step finds in a file"},
 };

@@ -2,8 +2,9 @@
  *
  * ingestctl run: the whole pipeline without servers. The same stages as the daemon's, with lines of
  * a file in place of Kafka, no database, and under --out a folder that holds everything:
- * results.jsonl, pdf-text.jsonl, dead-letters.jsonl, warc/, index.cdx (sorted at the end). A folder
- * may be used again: everything is appended to.
+ * results.jsonl, pdf-text.jsonl, dead-letters.jsonl, warc/, index.cdx (sorted at the end),
+ * rule-yield.json. A folder may be used again: everything is appended to, but for the last, which
+ * is this run's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -401,6 +402,16 @@ static void run_loop(struct run *r)
 	uv_close((uv_handle_t *)&r->on_int, NULL);
 }
 
+/* What came of each rule, beside the results. */
+static void write_yield(const struct run *r)
+{
+	if (r->out_dir == NULL)
+		return;
+	char *path = join(r->out_dir, "/rule-yield.json", "");
+	ing_engine_write_yield(&r->engine, path);
+	free(path);
+}
+
 static void close_all(struct run *r)
 {
 	ing_intake_free(ING_TAKE(r->intake));
@@ -449,6 +460,7 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 	if (isatty(STDERR_FILENO))
 		count_lines(r);
 	run_loop(r);
+	write_yield(r);
 	return ING_CTL_OK;
 }
 
@@ -457,7 +469,8 @@ static void print_help(void)
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... run [--out DIR] FILE|-\n\n"
 	       "Reads ingest requests as JSON lines, fetches and examines, and writes a result line for\n"
 	       "each: to stdout, or with --out to DIR/results.jsonl beside DIR/warc/*.warc.gz, DIR/index.cdx,\n"
-	       "DIR/pdf-text.jsonl and DIR/dead-letters.jsonl. Needs neither Kafka nor PostgreSQL.\n\n"
+	       "DIR/pdf-text.jsonl, DIR/dead-letters.jsonl and DIR/rule-yield.json (what came of each\n"
+	       "scraping rule). Needs neither Kafka nor PostgreSQL.\n\n"
 	       "Exit status: 0 all lines were readable, 1 some were not (they are named on stderr),\n"
 	       "2 usage or configuration, 3 something of the machine is missing or full.\n");
 }

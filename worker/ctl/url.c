@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "common/base/utf8.h"
 #include "common/net/surt.h"
 #include "common/net/url.h"
 #include "worker/ctl/ctl.h"
+#include "worker/ctl/json_line.h"
 
 #define VERB "url"
 #define MAX_LINE_BYTES                                                                             \
@@ -84,61 +84,11 @@ static bool print_surt(const char *s, size_t bytes, const char *base)
 	return good;
 }
 
-/* Four hexadecimal digits at s, or -1. */
-static long read_unit(const char *s)
-{
-	long unit = 0;
-	for (int i = 0; i < 4; i++) {
-		const char *digits = "0123456789abcdef";
-		const char *at =
-			s[i] != '\0'
-				? strchr(digits, s[i] >= 'A' && s[i] <= 'F' ? s[i] | 0x20 : s[i])
-				: NULL;
-		if (at == NULL)
-			return -1;
-		unit = unit << 4 | (at - digits);
-	}
-	return unit;
-}
-
-/* Half a surrogate pair in JSON is U+FFFD to a URL (Web IDL's USVString), but an error to the JSON
- * library: mend the escapes in place. */
-static void mend_surrogates(char *s)
-{
-	for (; *s != '\0'; s++) {
-		if (*s != '\\')
-			continue;
-		s++;
-		if (*s == '\0')
-			return;
-		long unit = *s == 'u' ? read_unit(s + 1) : -1;
-		if (unit < 0xd800 || unit > 0xdfff)
-			continue;
-		long next = unit < 0xdc00 && s[5] == '\\' && s[6] == 'u' ? read_unit(s + 7) : -1;
-		if (next >= 0xdc00 && next <= 0xdfff)
-			s += 10; /* a whole pair */
-		else
-			memcpy(s + 1, "fffd", 4);
-	}
-}
-
-static json_t *read_json(const struct ing_buf *line, json_error_t *error)
-{
-	size_t bytes = 0;
-	char *text = ing_utf8_clean(ing_buf_str(line), line->len, &bytes);
-	if (text == NULL)
-		return NULL;
-	mend_surrogates(text);
-	json_t *o = json_loadb(text, bytes, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, error);
-	free(text);
-	return o;
-}
-
 /* A line {"input": URL, "base": URL or null}; false when it is none. */
 static bool parse_batch_line(const struct ing_buf *line, unsigned long number)
 {
 	json_error_t error = {.text = "the line is too long"};
-	json_t *o = line->failed ? NULL : read_json(line, &error);
+	json_t *o = line->failed ? NULL : ing_ctl_json_line(ing_buf_str(line), line->len, &error);
 	const json_t *input = json_object_get(o, "input");
 	const json_t *base = json_object_get(o, "base");
 	bool good = json_is_string(input) &&

@@ -1,44 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What an examiner does with every body, in order: decode, digest, sniff, and read a page. The
- * digester and the HTML parser are made once and kept, because making them costs as much as a
- * small page.
+ * digester and the scraper are made once and kept, because making them costs as much as a small
+ * page.
  */
 #include "worker/document/document.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/report.h"
 #include "common/base/utf8.h"
 #include "common/data/base32.h"
 #include "common/data/decode.h"
 #include "common/data/digest.h"
 #include "common/data/sniff.h"
-#include "common/markup/html.h"
 #include "worker/document/pdf.h"
 #include "worker/examine/findings.h"
 #include "worker/limits.h"
-#include "worker/scrape/page.h"
+#include "worker/scrape/scrape.h"
 
+static const struct ing_rules *rules; /* NULL: none */
 static struct ing_digester *digester;
-static struct ing_html *page;
-
-static const struct ing_html_limits page_limits = {
-	.open_elements = ING_MAX_OPEN_ELEMENTS,
-	.tag_attributes = ING_MAX_TAG_ATTRIBUTES,
-	.names = ING_MAX_MARKUP_NAMES,
-	.tree_bytes = ING_MAX_TREE_BYTES,
-	.cpu_ms = ING_MAX_PAGE_CPU_MS,
-};
+static struct ing_scraper *scraper;
 
 static void make_tools(void)
 {
 	if (digester == NULL)
 		digester = ing_digester_new(ING_DIGEST_ALL);
-	if (page == NULL)
-		page = ing_html_new();
+	if (scraper == NULL)
+		scraper = ing_scraper_new(rules);
 }
 
 /* Media types that a file compressed on purpose is not served with. */
@@ -109,18 +103,104 @@ static void identify(const struct ing_body *body, struct ing_file_meta *ret)
 	ing_sniff(body->data, body->bytes, ret->mimetype);
 }
 
+static char *copy_or_null(const char *s)
+{
+	return s != NULL ? ing_strdup(s) : NULL;
+}
+
+static void tell_links(const struct ing_scraped *found, struct ing_page *ret)
+{
+	for (size_t i = 0; i < ING_LINK_KINDS_; i++) {
+		const struct ing_link *link = &found->links[i];
+		ret->links[i] = (struct ing_page_link){.url = copy_or_null(link->url),
+			.technique = copy_or_null(link->technique),
+			.self = link->self,
+			.rule = link->rule};
+	}
+	const struct ing_site_next *next = &found->next;
+	ret->next = (struct ing_page_link){.url = copy_or_null(next->url),
+		.technique = copy_or_null(next->technique),
+		.stage = copy_or_null(next->stage),
+		.rule = next->rule};
+	ret->next_is_pdf = next->is_pdf;
+}
+
+/* The record without its nulls. One that is too large loses what is largest and least missed. */
+static char *tell_biblio(json_t *biblio)
+{
+	static const char *const spared[] = {
+		"raw_references", "abstract", "contribs", "raw_identifiers", "keywords"};
+	const char *key;
+	void *next;
+	json_t *value;
+	json_object_foreach_safe(biblio, next, key, value)
+	{
+		if (json_is_null(value))
+			json_object_del(biblio, key);
+	}
+	char *text = json_dumps(biblio, JSON_COMPACT);
+	for (size_t i = 0;
+		i < ING_ARRAY_LEN(spared) && text != NULL && strlen(text) > ING_MAX_BIBLIO_BYTES;
+		i++) {
+		free(text);
+		json_object_del(biblio, spared[i]);
+		text = json_dumps(biblio, JSON_COMPACT);
+	}
+	return text;
+}
+
+static void tell_uses(const struct ing_scraped *found, struct ing_page *ret)
+{
+	size_t count = ING_MIN(found->uses->count, (size_t)ING_MAX_USES);
+	if (rules == NULL || count == 0)
+		return;
+	ret->rules_digest = rules->digest;
+	ret->uses = ing_alloc(count * sizeof(*ret->uses));
+	memcpy(ret->uses, found->uses->items, count * sizeof(*ret->uses));
+	ret->use_count = (uint32_t)count;
+}
+
+static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
+{
+	static const enum ing_page_status statuses[] = {
+		[ING_SCRAPE_WHOLE] = ING_PAGE_PARSED,
+		[ING_SCRAPE_PART] = ING_PAGE_TOO_DEEP,
+		[ING_SCRAPE_TOO_LARGE] = ING_PAGE_TOO_LARGE,
+	};
+	ret->status = statuses[found->end];
+	ret->title = copy_or_null(found->title);
+	tell_links(found, ret);
+	ret->wall = found->sign.wall;
+	ret->wall_why = copy_or_null(found->sign.why);
+	ret->site = copy_or_null(found->site);
+	ret->platform = copy_or_null(found->platform);
+	ret->scope = copy_or_null(found->scope);
+	if (found->has_biblio)
+		ret->biblio_json = tell_biblio(found->biblio);
+	tell_uses(found, ret);
+}
+
 static void read_page(
 	const struct ing_question *q, const struct ing_body *body, struct ing_page *ret)
 {
+	bool all = (q->want & ING_WANT_LINKS) != 0;
+	const struct ing_scrape_input in = {
+		.url = q->url,
+		.data = body->data,
+		.bytes = body->bytes,
+		.content_type = q->content_type,
+		.want = all ? ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS | ING_SCRAPE_WALLS |
+					ING_SCRAPE_GUESSES
+			    : (unsigned)ING_SCRAPE_WALLS,
+	};
+	struct ing_scraped found;
 	if (body->bytes > q->max_scrape_bytes) {
 		ret->status = ING_PAGE_TOO_LARGE;
 		return;
 	}
-	enum ing_html_end end =
-		ing_html_parse(page, body->data, body->bytes, q->content_type, &page_limits);
-	ret->status = end == ING_HTML_WHOLE ? ING_PAGE_PARSED : ING_PAGE_TOO_DEEP;
-	ing_scrape_page(page, q->url, ret);
-	ing_html_clear(page);
+	ing_scrape(scraper, &in, &found);
+	tell_page(&found, ret);
+	ing_scraper_clear(scraper);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -140,8 +220,32 @@ void ing_document_examine(const struct ing_question *q, const void *data, size_t
 	}
 	ret->exam = ING_EXAM_OK;
 	identify(ret_body, &ret->file);
-	if ((q->want & ING_WANT_LINKS) != 0 && ing_sniff_is_html(ret->file.mimetype))
+	if ((q->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0 &&
+		ing_sniff_is_html(ret->file.mimetype))
 		read_page(q, ret_body, &ret->page);
+}
+
+void ing_document_use_rules(const struct ing_rules *borrowed)
+{
+	ing_must(rules == NULL && scraper == NULL);
+	rules = borrowed;
+}
+
+int ing_document_load_rules(int fd, struct ing_error *err)
+{
+	struct ing_rule_files files;
+	struct ing_report report;
+	ing_must(rules == NULL && scraper == NULL);
+	ing_rule_files_init(&files);
+	ing_report_init(&report);
+	int rc = ing_rule_files_from_fd(&files, fd, err);
+	if (rc == 0) {
+		rules = ing_rules_load(&files, &report);
+		rc = ing_report_to_error(&report, err);
+	}
+	ing_report_done(&report);
+	ing_rule_files_done(&files);
+	return rc;
 }
 
 void ing_document_body_done(struct ing_body *b)
@@ -154,9 +258,12 @@ void ing_document_body_done(struct ing_body *b)
 void ing_document_warm(void)
 {
 	static const char html[] = "<!doctype html><title>warm</title><p>warm";
+	const struct ing_scrape_input in = {
+		.data = html, .bytes = sizeof(html) - 1, .want = ING_SCRAPE_ALL};
+	struct ing_scraped found;
 	make_tools();
 	ing_sniff_warm();
-	ing_html_parse(page, html, sizeof(html) - 1, NULL, &page_limits);
-	ing_html_clear(page);
+	ing_scrape(scraper, &in, &found);
+	ing_scraper_clear(scraper);
 	ing_document_warm_pdf();
 }

@@ -4,16 +4,18 @@
  *
  * Pure: bytes and a question in, findings out; no network, and no files but those that libmagic
  * and poppler keep their tables in. Runs inside examiners and, in a forked child,
- * inside ingestctl. One thread: libmagic's handle and the HTML parser are kept between calls.
+ * inside ingestctl. One thread: libmagic's handle and the scraper are kept between calls.
  */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/base/error.h"
 
 struct ing_findings;
 struct ing_pdf;
 struct ing_question;
+struct ing_rules;
 
 /* The body without its content codings: borrowed from what was given, or a heap copy. */
 struct ing_body {
@@ -35,6 +37,12 @@ void ing_document_body_done(struct ing_body *b); /* zero-initialised or done bef
  * A hostile document may crash, hang or fill the memory: call it in a fork of its own, with limits.
  */
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
+
+/* The scraping rules to read pages by, given before anything else here is called: borrowed, or
+ * loaded from a descriptor (worker/scrape/rule_files.h); -CONFIG with all that is wrong with them,
+ * or -INVALID. Without: no rules. */
+void ing_document_use_rules(const struct ing_rules *rules);
+int ing_document_load_rules(int fd, struct ing_error *err) ING_MUST_CHECK;
 
 /* Load what every document needs, once, before forking and before a sandbox closes: libmagic's
  * database, poppler's tables, the HTML parser. Without it the first document pays.

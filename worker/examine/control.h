@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #define ING_CONTROL_FD 3      /* where the zygote finds its end */
-#define ING_CONTROL_VERSION 1 /* an upgrade may leave an old worker with a new executable */
+#define ING_RULES_FD 4        /* and, with --rules, the rule files (worker/scrape/rule_files.h) */
+#define ING_CONTROL_VERSION 2 /* an upgrade may leave an old worker with a new executable */
 
 enum ing_control_kind {
 	ING_CONTROL_READY =
@@ -37,4 +38,5 @@ enum ing_examiner_exit {
 	ING_EXIT_MEMORY,       /* no memory for the reply */
 	ING_EXIT_ORPHAN,       /* the parent died first */
 	ING_EXIT_FORK,         /* the zygote could not fork */
+	ING_EXIT_RULES,        /* the rule files cannot be loaded */
 };

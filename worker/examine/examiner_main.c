@@ -34,9 +34,10 @@ const char *__asan_default_options(void)
 
 static void print_usage(FILE *to)
 {
-	fputs("usage: ingest-examiner [--memory BYTES] [--stderr]\n"
+	fputs("usage: ingest-examiner [--memory BYTES] [--rules] [--stderr]\n"
 	      "Started by ingest-worker and ingestctl, with a control socket as descriptor 3.\n"
 	      "  --memory BYTES  address space of one examiner; 0: no limit\n"
+	      "  --rules         the scraping rules are to be read from descriptor 4\n"
 	      "  --stderr        let examiners write to standard error (hostile text)\n",
 		to);
 }
@@ -62,7 +63,8 @@ static bool parse_bytes(const char *text, size_t *ret)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"memory", required_argument, NULL, 'm'},
-		{"stderr", no_argument, NULL, 'e'}, {"help", no_argument, NULL, 'h'}, {0}};
+		{"rules", no_argument, NULL, 'r'}, {"stderr", no_argument, NULL, 'e'},
+		{"help", no_argument, NULL, 'h'}, {0}};
 	struct ing_zygote_conf conf = {0};
 	for (;;) {
 		int option = getopt_long(argc, argv, "", options, NULL);
@@ -72,7 +74,9 @@ int main(int argc, char **argv)
 			print_usage(stdout);
 			return 0;
 		}
-		if (option == 'e') {
+		if (option == 'r') {
+			conf.rules = true;
+		} else if (option == 'e') {
 			conf.keep_stderr = true;
 		} else if (option != 'm' || !parse_bytes(optarg, &conf.memory_bytes)) {
 			print_usage(stderr);

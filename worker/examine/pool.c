@@ -4,9 +4,12 @@
  */
 #include "worker/examine/pool.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include "common/base/log.h"
@@ -24,6 +27,10 @@ void ing_pool_handle_closed(struct ing_pool *p)
 	char *path;
 	memcpy(&path, &p->conf.examiner_path, sizeof(path));
 	free(path);
+	if (p->rules_fd >= 0)
+		close(p->rules_fd);
+	if (p->coming_rules_fd >= 0)
+		close(p->coming_rules_fd);
 	p->magic = 0;
 	free(p);
 }
@@ -102,7 +109,7 @@ void ing_pool_refill(struct ing_pool *p)
 	struct ing_error err = {0};
 	if (p->closing)
 		return;
-	if (p->zygote == NULL && ing_zygote_start(p, &err) != 0) {
+	if (p->zygote == NULL && ing_zygote_start(p, p->rules_fd, &p->zygote, &err) != 0) {
 		ing_log(ING_LOG_ERROR, "%s", err.msg);
 		ing_pool_refill_later(p);
 		return;
@@ -110,7 +117,7 @@ void ing_pool_refill(struct ing_pool *p)
 	while (p->examiner_count < p->conf.examiners) {
 		int rc = ing_examiner_start(p);
 		if (rc == -ING_FAIL_CRASH)
-			ing_zygote_lost(p, "takes no orders");
+			ing_zygote_lost(p->zygote, "takes no orders");
 		else if (rc != 0)
 			ing_pool_refill_later(p);
 		if (rc != 0)
@@ -143,6 +150,15 @@ static void on_refill_closed(uv_handle_t *handle)
 	ing_pool_handle_closed(p);
 }
 
+/* A descriptor of our own, above those that a zygote finds things at. */
+static int copy_rules_fd(int fd, int *ret, struct ing_error *err)
+{
+	*ret = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, ING_RULES_FD + 1) : -1;
+	if (fd >= 0 && *ret < 0)
+		return ing_error_sys(err, errno, "examiner: rules");
+	return 0;
+}
+
 int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret,
 	struct ing_error *err)
 {
@@ -155,7 +171,10 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 	uv_timer_init(loop, &p->refill_timer);
 	p->refill_timer.data = p;
 	p->open_handles = 1;
-	int rc = ing_zygote_start(p, err);
+	p->rules_fd = p->coming_rules_fd = -1;
+	int rc = copy_rules_fd(conf->rules_fd, &p->rules_fd, err);
+	if (rc == 0)
+		rc = ing_zygote_start(p, p->rules_fd, &p->zygote, err);
 	if (rc != 0) {
 		ing_pool_free(p);
 		return rc;
@@ -180,7 +199,10 @@ void ing_pool_free(struct ing_pool *p)
 		return;
 	ing_must(!p->closing);
 	p->closing = true;
-	ing_zygote_end(p);
+	ing_zygote_end(p->zygote);
+	ing_zygote_end(p->coming);
+	while (p->old != NULL)
+		ing_zygote_end(p->old);
 	while (p->examiners != NULL) {
 		struct ing_pool_examiner *e = p->examiners;
 		if (e->ticket != NULL)
@@ -190,6 +212,28 @@ void ing_pool_free(struct ing_pool *p)
 	drop_tickets(&p->waiting);
 	drop_tickets(&p->failed);
 	uv_close((uv_handle_t *)&p->refill_timer, on_refill_closed);
+}
+
+int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done, void *ctx,
+	struct ing_error *err)
+{
+	ing_must(!p->closing);
+	if (p->coming != NULL)
+		return ing_error_set(err, ING_FAIL_BUSY, "examiner: a reload is under way");
+	int fd;
+	int rc = copy_rules_fd(rules_fd, &fd, err);
+	if (rc != 0)
+		return rc;
+	rc = ing_zygote_start(p, fd, &p->coming, err);
+	if (rc != 0) {
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	p->coming_rules_fd = fd;
+	p->reloaded = done;
+	p->reloaded_ctx = ctx;
+	return 0;
 }
 
 struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,

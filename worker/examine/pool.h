@@ -27,6 +27,7 @@ struct ing_pool_conf {
 	unsigned
 		timeout_ms; /* one document, PDF included; counted from when an examiner takes it */
 	size_t memory_bytes; /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */
+	int rules_fd;        /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
 };
 
 typedef void ing_pool_done_f(void *ctx,
@@ -45,13 +46,25 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 /* In any state; the ticket is gone. An examiner at work on it is killed, because its time is better
  * spent. */
 void ing_pool_cancel(struct ing_exam_ticket *t);
+
+/* Told once: whether the rules are in force. */
+typedef void ing_pool_reloaded_f(void *ctx, bool good);
+/* Give examiners other rules, without a pause and without a document lost: a second zygote loads
+ * them; once it is ready, new examiners come from it, idle ones of the old are replaced, those at
+ * work finish their document first, and the old zygote ends with the last of them. When it cannot
+ * start, everything stays as it was. -BUSY while another reload is under way, -SYSTEM. rules_fd is
+ * duplicated. done() is called from the loop, unless the pool is freed before. */
+int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done, void *ctx,
+	struct ing_error *err) ING_MUST_CHECK;
+
 unsigned ing_pool_waiting(const struct ing_pool *p); /* questions that no examiner has taken yet */
 
 struct ing_pool_stats {
 	uint64_t documents;          /* come back through done(), in whatever way */
 	uint64_t crashes, timeouts;  /* of these, by exam */
 	uint64_t forks;              /* examiners asked for */
-	uint64_t zygotes;            /* started; above 1 something is wrong */
+	uint64_t zygotes;            /* started: the first, one a reload, and what is above that
+				      * says that something is wrong */
 	uint64_t cpu_us, pdf_cpu_us; /* cpu_us includes what dead examiners had not told */
 	unsigned examiners_ready;    /* gauge: idle or at work */
 };

@@ -26,6 +26,7 @@
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 static void on_timer(uv_timer_t *timer);
+static void on_handle_closed(uv_handle_t *handle);
 
 static void limit_state(
 	struct ing_pool_examiner *e, enum ing_examiner_state state, unsigned limit_ms)
@@ -38,11 +39,13 @@ static void limit_state(
 		uv_timer_stop(&e->timer);
 }
 
+/* The handle goes with the descriptor and before it: when libuv closes one later, it takes whoever
+ * has that number by then out of the loop. */
 static void close_socket(struct ing_pool_examiner *e)
 {
 	if (e->fd < 0)
 		return;
-	uv_poll_stop(&e->poll);
+	uv_close((uv_handle_t *)&e->poll, on_handle_closed);
 	close(e->fd);
 	e->fd = -1;
 }
@@ -56,12 +59,13 @@ void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason)
 	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
 	/* Should the zygote not take it, the limit ends the zygote. */
 	if (!e->exited)
-		(void)ing_zygote_tell(e->pool, ING_CONTROL_KILL, e->id, -1);
+		(void)ing_zygote_tell(e->zygote, ING_CONTROL_KILL, e->id, -1);
 }
 
-/* Enough documents: it ends by itself when its socket closes. */
+/* Enough documents, or rules of before: it ends by itself when its socket closes. */
 static void retire(struct ing_pool_examiner *e)
 {
+	e->retired = true;
 	close_socket(e);
 	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
 }
@@ -132,7 +136,7 @@ static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 	p->stats.cpu_us += f.cpu_us;
 	p->stats.pdf_cpu_us += f.pdf_cpu_us;
 	e->told_cpu_us += f.cpu_us + f.pdf_cpu_us;
-	if (++e->served >= p->conf.recycle_after)
+	if (++e->served >= p->conf.recycle_after || e->zygote != p->zygote)
 		retire(e);
 	else
 		limit_state(e, e->exited ? ING_EXAMINER_DYING : ING_EXAMINER_IDLE, 0);
@@ -212,8 +216,8 @@ static void on_timer(uv_timer_t *timer)
 	ING_CAST_OBJ(e, timer->data, ING_EXAMINER_MAGIC);
 	struct ing_pool *p = e->pool;
 	if (e->state != ING_EXAMINER_BUSY) {
-		ing_zygote_lost(p, e->state == ING_EXAMINER_STARTING ? "forks no examiner"
-								     : "reaps no examiner");
+		ing_zygote_lost(e->zygote, e->state == ING_EXAMINER_STARTING ? "forks no examiner"
+									     : "reaps no examiner");
 		return;
 	}
 	char words[64];
@@ -251,7 +255,7 @@ void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *
 	describe_end(e, m->status, words, sizeof(words));
 	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
 	/* Without ever having had a document: as likely as not the next one will do the same. */
-	bool early = t == NULL && !e->assigned;
+	bool early = t == NULL && !e->assigned && !e->retired;
 	if (early)
 		ing_log(ING_LOG_ERROR, "examiner: fork %u died without a document: %s", e->id,
 			words);
@@ -288,8 +292,19 @@ void ing_examiner_close(struct ing_pool_examiner *e)
 	ing_buf_done(&e->in);
 	DL_DELETE(p->examiners, e);
 	p->examiner_count--;
-	uv_close((uv_handle_t *)&e->poll, on_handle_closed);
 	uv_close((uv_handle_t *)&e->timer, on_handle_closed);
+	e->zygote->examiners--;
+	ing_zygote_end_if_done(e->zygote);
+}
+
+void ing_examiner_retire_all(struct ing_pool_zygote *z)
+{
+	struct ing_pool_examiner *e;
+	DL_FOREACH (z->pool->examiners, e) {
+		if (e->zygote == z &&
+			(e->state == ING_EXAMINER_IDLE || e->state == ING_EXAMINER_STARTING))
+			retire(e);
+	}
 }
 
 int ing_examiner_start(struct ing_pool *p)
@@ -298,7 +313,7 @@ int ing_examiner_start(struct ing_pool *p)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return -ING_FAIL_BUSY;
 	uint32_t id = ++p->last_id;
-	bool taken = ing_zygote_tell(p, ING_CONTROL_SPAWN, id, ends[1]);
+	bool taken = ing_zygote_tell(p->zygote, ING_CONTROL_SPAWN, id, ends[1]);
 	close(ends[1]);
 	if (!taken) {
 		close(ends[0]);
@@ -307,6 +322,8 @@ int ing_examiner_start(struct ing_pool *p)
 	struct ing_pool_examiner *e = ing_alloc(sizeof(*e));
 	e->magic = ING_EXAMINER_MAGIC;
 	e->pool = p;
+	e->zygote = p->zygote;
+	e->zygote->examiners++;
 	e->id = id;
 	e->fd = ends[0];
 	e->poll.data = e;

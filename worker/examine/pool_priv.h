@@ -48,6 +48,7 @@ struct ing_pool_examiner {
 	unsigned magic;
 	struct ing_pool_examiner *prev, *next;
 	struct ing_pool *pool;
+	struct ing_pool_zygote *zygote; /* that forked it */
 	enum ing_examiner_state state;
 	uint32_t id;
 	int fd;
@@ -61,16 +62,22 @@ struct ing_pool_examiner {
 	uint64_t told_cpu_us;
 	bool assigned;      /* has had a question */
 	bool exited;        /* EXIT has come */
+	bool retired;       /* we have closed its socket: it ends by itself */
 	const char *reason; /* why we ended it, or NULL: static */
 };
 
 struct ing_pool_zygote {
 	unsigned magic;
+	struct ing_pool_zygote *prev, *next; /* in the list of old ones */
 	struct ing_pool *pool;
 	pid_t pid;
 	int fd;
 	uv_poll_t poll;
+	uv_timer_t timer; /* limit of becoming ready */
+	unsigned open_handles;
+	unsigned examiners; /* of the pool's, forked by it */
 	bool ready;
+	bool ended; /* killed and reaped; its memory goes with its handles */
 };
 
 struct ing_pool {
@@ -78,6 +85,11 @@ struct ing_pool {
 	uv_loop_t *loop;
 	struct ing_pool_conf conf;      /* path is ours */
 	struct ing_pool_zygote *zygote; /* NULL: none at the moment */
+	struct ing_pool_zygote *coming; /* has the rules of a reload, not ready yet; or NULL */
+	struct ing_pool_zygote *old;    /* have rules of before, and examiners still at work */
+	int rules_fd, coming_rules_fd;  /* ours; -1: none */
+	ing_pool_reloaded_f *reloaded;  /* while `coming` is there */
+	void *reloaded_ctx;
 	struct ing_pool_examiner *examiners;
 	unsigned examiner_count;
 	uint32_t last_id;
@@ -111,12 +123,18 @@ void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason);
 void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *m);
 void ing_examiner_close(
 	struct ing_pool_examiner *e); /* takes it out of the pool; must hold no ticket */
+/* Let the examiners of a zygote go: at once those without a document, the others behind it. */
+void ing_examiner_retire_all(struct ing_pool_zygote *z);
 
 /* pool_zygote.c */
-int ing_zygote_start(struct ing_pool *p, struct ing_error *err);
-bool ing_zygote_tell(struct ing_pool *p, enum ing_control_kind kind, uint32_t id, int fd);
+/* A new process with these rules (-1: none); not in any of the pool's places yet. */
+int ing_zygote_start(struct ing_pool *p, int rules_fd, struct ing_pool_zygote **ret,
+	struct ing_error *err) ING_MUST_CHECK;
+bool ing_zygote_tell(struct ing_pool_zygote *z, enum ing_control_kind kind, uint32_t id, int fd);
 /* The zygote is dead or not worth living: see to it, put its documents back, start another a little
- * later. */
-void ing_zygote_lost(struct ing_pool *p, const char *words);
-/* Kill, reap, close. */
-void ing_zygote_end(struct ing_pool *p);
+ * later if it was the current one. */
+void ing_zygote_lost(struct ing_pool_zygote *z, const char *words);
+/* Take it from its place, kill, reap, close. NULL and ended is fine. */
+void ing_zygote_end(struct ing_pool_zygote *z);
+/* An old one that has no examiner left has nothing to live for. */
+void ing_zygote_end_if_done(struct ing_pool_zygote *z);

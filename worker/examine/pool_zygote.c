@@ -62,16 +62,22 @@ static bool wants_stderr(void)
 }
 
 /* posix_spawn with everything of ours left behind. 0 or an error number. */
-static int spawn_process(const struct ing_pool *p, int control_fd, pid_t *ret_pid)
+static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd, pid_t *ret_pid)
 {
 	char memory[32];
 	char *path = NULL;
 	char *env[MAX_ENVIRONMENT];
 	char option_memory[] = "--memory";
+	char option_rules[] = "--rules";
 	char option_stderr[] = "--stderr";
 	memcpy(&path, &p->conf.examiner_path, sizeof(path)); /* argv has no const */
 	snprintf(memory, sizeof(memory), "%zu", p->conf.memory_bytes);
-	char *argv[] = {path, option_memory, memory, wants_stderr() ? option_stderr : NULL, NULL};
+	char *argv[6] = {path, option_memory, memory};
+	size_t argc = 3;
+	if (rules_fd >= 0)
+		argv[argc++] = option_rules;
+	if (wants_stderr())
+		argv[argc++] = option_stderr;
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none;
@@ -80,6 +86,8 @@ static int spawn_process(const struct ing_pool *p, int control_fd, pid_t *ret_pi
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, control_fd, ING_CONTROL_FD);
+	if (rules_fd >= 0) /* above both places (copy_rules_fd()), so it is still there */
+		posix_spawn_file_actions_adddup2(&files, rules_fd, ING_RULES_FD);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attr);
@@ -95,11 +103,11 @@ static int spawn_process(const struct ing_pool *p, int control_fd, pid_t *ret_pi
 	return rc;
 }
 
-static struct ing_pool_examiner *find_examiner(struct ing_pool *p, uint32_t id)
+static struct ing_pool_examiner *find_examiner(const struct ing_pool_zygote *z, uint32_t id)
 {
 	struct ing_pool_examiner *e;
-	DL_FOREACH (p->examiners, e)
-		if (e->id == id)
+	DL_FOREACH (z->pool->examiners, e)
+		if (e->id == id && e->zygote == z)
 			return e;
 	return NULL;
 }
@@ -120,19 +128,47 @@ static void log_ready(int landlock_abi)
 #endif
 }
 
+/* The reload under way has come to its end. */
+static void end_reload(struct ing_pool *p, bool good)
+{
+	ing_pool_reloaded_f *reloaded = ING_TAKE(p->reloaded);
+	reloaded(p->reloaded_ctx, good);
+}
+
+/* The zygote with the new rules is ready: it takes the place of the current one. */
+static void promote(struct ing_pool *p)
+{
+	struct ing_pool_zygote *before = p->zygote;
+	p->zygote = ING_TAKE(p->coming);
+	if (p->rules_fd >= 0)
+		close(p->rules_fd);
+	p->rules_fd = p->coming_rules_fd;
+	p->coming_rules_fd = -1;
+	if (before != NULL) {
+		DL_APPEND(p->old, before);
+		ing_examiner_retire_all(before);
+		ing_zygote_end_if_done(before);
+	}
+	ing_pool_refill(p);
+	end_reload(p, true);
+}
+
 /* False when the zygote speaks another language. */
-static bool handle_word(struct ing_pool *p, const struct ing_control *m)
+static bool handle_word(struct ing_pool_zygote *z, const struct ing_control *m)
 {
 	if (m->version != ING_CONTROL_VERSION)
 		return false;
 	if (m->kind == ING_CONTROL_READY) {
-		p->zygote->ready = true;
+		z->ready = true;
+		uv_timer_stop(&z->timer);
 		log_ready(m->status);
+		if (z == z->pool->coming)
+			promote(z->pool);
 		return true;
 	}
 	if (m->kind != ING_CONTROL_EXIT)
 		return false;
-	struct ing_pool_examiner *e = find_examiner(p, m->id);
+	struct ing_pool_examiner *e = find_examiner(z, m->id);
 	if (e != NULL)
 		ing_examiner_exited(e, m);
 	return true;
@@ -142,99 +178,60 @@ static void on_control(uv_poll_t *poll, int status, int events)
 {
 	struct ing_pool_zygote *z;
 	ING_CAST_OBJ(z, poll->data, ING_ZYGOTE_MAGIC);
-	struct ing_pool *p = z->pool;
 	(void)events;
 	if (status < 0) { /* it left orders unread */
-		ing_zygote_lost(p, z->ready ? "died" : "could not start");
+		ing_zygote_lost(z, z->ready ? "died" : "could not start");
 		return;
 	}
-	/* What is called here may free the pool or lose the zygote: then this one is not the pool's
-	 * any more. */
-	while (!p->closing && p->zygote == z) {
+	/* What is called here may free the pool or lose the zygote; both end it. */
+	while (!z->ended) {
 		struct ing_control m;
 		ssize_t n = recv(z->fd, &m, sizeof(m), MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
-			ing_zygote_lost(p, z->ready ? "died" : "could not start");
-		else if (n != (ssize_t)sizeof(m) || !handle_word(p, &m))
-			ing_zygote_lost(p, "is not of this version");
+			ing_zygote_lost(z, z->ready ? "died" : "could not start");
+		else if (n != (ssize_t)sizeof(m) || !handle_word(z, &m))
+			ing_zygote_lost(z, "is not of this version");
 	}
 }
 
-static void on_control_closed(uv_handle_t *handle)
+static void on_start_timer(uv_timer_t *timer)
+{
+	struct ing_pool_zygote *z;
+	ING_CAST_OBJ(z, timer->data, ING_ZYGOTE_MAGIC);
+	ing_zygote_lost(z, "does not become ready");
+}
+
+static void on_handle_closed(uv_handle_t *handle)
 {
 	struct ing_pool_zygote *z;
 	ING_CAST_OBJ(z, handle->data, ING_ZYGOTE_MAGIC);
 	struct ing_pool *p = z->pool;
-	z->magic = 0;
-	free(z);
+	if (--z->open_handles == 0) {
+		z->magic = 0;
+		free(z);
+	}
 	ing_pool_handle_closed(p);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
-int ing_zygote_start(struct ing_pool *p, struct ing_error *err)
+/* The newest first. */
+static struct ing_pool_examiner *last_examiner(const struct ing_pool_zygote *z)
 {
-	int ends[2];
-	pid_t pid;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return ing_error_sys(err, errno, "examiner: control socket");
-	int rc = spawn_process(p, ends[1], &pid);
-	close(ends[1]);
-	if (rc != 0) {
-		close(ends[0]);
-		return ing_error_sys(err, rc, "examiner: cannot start %s", p->conf.examiner_path);
-	}
-	struct ing_pool_zygote *z = ing_alloc(sizeof(*z));
-	z->magic = ING_ZYGOTE_MAGIC;
-	z->pool = p;
-	z->pid = pid;
-	z->fd = ends[0];
-	rc = uv_poll_init(p->loop, &z->poll, z->fd); /* makes the descriptor non-blocking */
-	ing_must(rc == 0);
-	z->poll.data = z;
-	p->open_handles++;
-	p->zygote = z;
-	p->stats.zygotes++;
-	rc = uv_poll_start(&z->poll, UV_READABLE, on_control);
-	ing_must(rc == 0);
-	return 0;
+	struct ing_pool_examiner *last = NULL;
+	struct ing_pool_examiner *e;
+	DL_FOREACH (z->pool->examiners, e)
+		if (e->zygote == z)
+			last = e;
+	return last;
 }
 
-bool ing_zygote_tell(struct ing_pool *p, enum ing_control_kind kind, uint32_t id, int fd)
+/* From the newest to the oldest, so that the oldest is again the first in the queue. */
+static void put_documents_back(struct ing_pool_zygote *z)
 {
-	struct ing_control m = {.version = ING_CONTROL_VERSION, .kind = kind, .id = id};
-	return p->zygote != NULL &&
-	       ing_fd_send(p->zygote->fd, &m, sizeof(m), fd) == (ssize_t)sizeof(m);
-}
-
-void ing_zygote_end(struct ing_pool *p)
-{
-	struct ing_pool_zygote *z = ING_TAKE(p->zygote);
-	if (z == NULL)
-		return;
-	/* Not reaped yet, so neither number can have been given to anybody else. */
-	kill(-z->pid, SIGKILL);
-	kill(z->pid, SIGKILL);
-	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	uv_poll_stop(&z->poll);
-	close(z->fd);
-	uv_close((uv_handle_t *)&z->poll, on_control_closed);
-}
-
-void ing_zygote_lost(struct ing_pool *p, const char *words)
-{
-	if (p->zygote == NULL)
-		return;
-	ing_log(ING_LOG_ERROR, "examiner: the zygote (process %d) %s; starting another",
-		(int)p->zygote->pid, words);
-	ing_zygote_end(p);
-	while (p->examiners != NULL) {
-		/* From the newest to the oldest, so that the oldest is again the first in the
-		 * queue. */
-		struct ing_pool_examiner *e = p->examiners->prev;
+	struct ing_pool *p = z->pool;
+	struct ing_pool_examiner *e;
+	while ((e = last_examiner(z)) != NULL) {
 		struct ing_exam_ticket *t = ING_TAKE(e->ticket);
 		if (t != NULL) {
 			t->owner = NULL;
@@ -247,6 +244,97 @@ void ing_zygote_lost(struct ing_pool *p, const char *words)
 		}
 		ing_examiner_close(e);
 	}
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+int ing_zygote_start(
+	struct ing_pool *p, int rules_fd, struct ing_pool_zygote **ret, struct ing_error *err)
+{
+	int ends[2];
+	pid_t pid;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return ing_error_sys(err, errno, "examiner: control socket");
+	int rc = spawn_process(p, ends[1], rules_fd, &pid);
+	close(ends[1]);
+	if (rc != 0) {
+		close(ends[0]);
+		return ing_error_sys(err, rc, "examiner: cannot start %s", p->conf.examiner_path);
+	}
+	struct ing_pool_zygote *z = ing_alloc(sizeof(*z));
+	z->magic = ING_ZYGOTE_MAGIC;
+	z->pool = p;
+	z->pid = pid;
+	z->fd = ends[0];
+	rc = uv_poll_init(p->loop, &z->poll, z->fd); /* makes the descriptor non-blocking */
+	ing_must(rc == 0);
+	uv_timer_init(p->loop, &z->timer);
+	z->poll.data = z->timer.data = z;
+	z->open_handles = 2;
+	p->open_handles += 2;
+	p->stats.zygotes++;
+	rc = uv_poll_start(&z->poll, UV_READABLE, on_control);
+	ing_must(rc == 0);
+	uv_update_time(p->loop);
+	uv_timer_start(&z->timer, on_start_timer, ING_POOL_START_MS, 0);
+	*ret = z;
+	return 0;
+}
+
+bool ing_zygote_tell(struct ing_pool_zygote *z, enum ing_control_kind kind, uint32_t id, int fd)
+{
+	struct ing_control m = {.version = ING_CONTROL_VERSION, .kind = kind, .id = id};
+	return z != NULL && !z->ended &&
+	       ing_fd_send(z->fd, &m, sizeof(m), fd) == (ssize_t)sizeof(m);
+}
+
+void ing_zygote_end(struct ing_pool_zygote *z)
+{
+	if (z == NULL || z->ended)
+		return;
+	struct ing_pool *p = z->pool;
+	z->ended = true;
+	if (p->zygote == z)
+		p->zygote = NULL;
+	else if (p->coming == z)
+		p->coming = NULL;
+	else
+		DL_DELETE(p->old, z);
+	/* Not reaped yet, so neither number can have been given to anybody else. */
+	kill(-z->pid, SIGKILL);
+	kill(z->pid, SIGKILL);
+	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	uv_close((uv_handle_t *)&z->poll, on_handle_closed); /* before its descriptor */
+	close(z->fd);
+	uv_close((uv_handle_t *)&z->timer, on_handle_closed);
+}
+
+void ing_zygote_end_if_done(struct ing_pool_zygote *z)
+{
+	struct ing_pool *p = z->pool;
+	if (z->examiners == 0 && !z->ended && z != p->zygote && z != p->coming)
+		ing_zygote_end(z);
+}
+
+void ing_zygote_lost(struct ing_pool_zygote *z, const char *words)
+{
+	struct ing_pool *p = z->pool;
+	if (z->ended)
+		return;
+	bool coming = z == p->coming;
+	bool current = z == p->zygote;
+	ing_log(ING_LOG_ERROR, "examiner: the zygote (process %d) %s%s", (int)z->pid, words,
+		current ? "; starting another" : "");
+	ing_zygote_end(z);
+	if (coming) {
+		if (p->coming_rules_fd >= 0)
+			close(p->coming_rules_fd);
+		p->coming_rules_fd = -1;
+		end_reload(p, false);
+		return;
+	}
+	put_documents_back(z);
 	ing_pool_refill_later(p);
 	while (!p->closing && p->failed != NULL)
 		ing_pool_finish_badly(

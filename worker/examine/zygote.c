@@ -191,8 +191,14 @@ static int start(
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the pool hanging up ends us as well */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	close_range(ING_CONTROL_FD + 1, ~0u, 0);
+	close_range((conf->rules ? ING_RULES_FD : ING_CONTROL_FD) + 1, ~0u, 0);
 	fcntl(ING_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+	if (conf->rules && ing_document_load_rules(ING_RULES_FD, &err) != 0) {
+		dprintf(STDERR_FILENO, "<3>examiner: %s\n", err.msg);
+		return ING_EXIT_RULES;
+	}
+	if (conf->rules)
+		close(ING_RULES_FD);
 	ing_document_warm();
 	if (ing_sandbox_new(ret_sandbox, &err) != 0) {
 		dprintf(STDERR_FILENO, "<3>examiner: %s\n", err.msg);

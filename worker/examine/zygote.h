@@ -9,6 +9,7 @@
 
 struct ing_zygote_conf {
 	size_t memory_bytes; /* of an examiner, and of its PDF fork; 0: no limit */
+	bool rules;          /* they are at ING_RULES_FD; else examiners have none */
 	bool keep_stderr;    /* examiners may write to it: for developers, as its text is hostile */
 };
 

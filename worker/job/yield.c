@@ -177,7 +177,8 @@ void ing_yield_json(const struct ing_yield *y, struct ing_buf *out)
 int ing_yield_write(const char *json, size_t bytes, const char *path, struct ing_error *err)
 {
 	char temp[4096];
-	int n = snprintf(temp, sizeof(temp), "%s.new", path);
+	/* The process's own: a folder may be shared. */
+	int n = snprintf(temp, sizeof(temp), "%s.%d.new", path, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof(temp))
 		return ing_error_set(err, ING_FAIL_TOO_BIG, "%.200s: path too long", path);
 	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -5,16 +5,21 @@
 #include "worker/status/notify.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 void ing_notify_ready(void)
 {
-	static bool sent;
-	if (!sent)
-		sd_notify(0, "READY=1");
-	sent = true;
+	sd_notify(0, "READY=1");
+}
+
+void ing_notify_reloading(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		(unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000);
 }
 
 void ing_notify_stopping(unsigned may_take_ms)

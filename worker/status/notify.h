@@ -6,7 +6,8 @@
 #pragma once
 #include "common/base/macros.h"
 
-void ing_notify_ready(void);                    /* READY=1; only the first call is sent */
+void ing_notify_ready(void);                    /* READY=1: at the start, and after a reload */
+void ing_notify_reloading(void);                /* RELOADING=1, until READY=1 */
 void ing_notify_stopping(unsigned may_take_ms); /* STOPPING=1, and how long that may take */
 void ing_notify_status(const char *fmt, ...) ING_PRINTF(1, 2);
 void ing_notify_watchdog(void); /* WATCHDOG=1: the loop has turned */

@@ -116,11 +116,24 @@ static void misbehave(const void *data, size_t bytes)
 	}
 }
 
+static char rules[64]; /* what a descriptor held */
+
+/* Long enough for a reload to pass by. */
+static void slow_rules(char *words, size_t room)
+{
+	usleep(600000);
+	snprintf(words, room, "%s", rules);
+}
+
 static void set_title(struct ing_findings *f, const char *data, size_t bytes)
 {
 	char words[64];
 	if (is_order(data, bytes, "pid"))
 		snprintf(words, sizeof(words), "%d", (int)getpid());
+	else if (is_order(data, bytes, "rules"))
+		snprintf(words, sizeof(words), "%s", rules);
+	else if (is_order(data, bytes, "slow rules"))
+		slow_rules(words, sizeof(words));
 	else if (is_order(data, bytes, "orphan"))
 		snprintf(words, sizeof(words), "%d", leave_orphan());
 	else
@@ -140,6 +153,17 @@ static void die_in_fork(void)
 {
 	if (forks > 2)
 		_exit(9);
+}
+
+/* "bad" cannot be loaded, "die" is a loader that crashes. */
+int ing_document_load_rules(int fd, struct ing_error *err)
+{
+	ssize_t n = pread(fd, rules, sizeof(rules) - 1, 0);
+	if (n < 0 || strcmp(rules, "bad") == 0)
+		return ing_error_set(err, ING_FAIL_CONFIG, "bad rules");
+	if (strcmp(rules, "die") == 0)
+		abort();
+	return 0;
 }
 
 void ing_document_warm(void)

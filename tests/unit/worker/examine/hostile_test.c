@@ -161,7 +161,8 @@ static void test_hostile_set(void **state)
 		.recycle_after =
 			3, /* the hostile one and two good ones; then its memory is known */
 		.timeout_ms = TIMEOUT_MS,
-		.memory_bytes = MEMORY_BYTES};
+		.memory_bytes = MEMORY_BYTES,
+		.rules_fd = -1};
 	unsigned wrong = 0;
 	(void)state;
 	harness_start(&h, &conf);
@@ -203,7 +204,8 @@ static void test_tables_within_the_sandbox(void **state)
 		.examiners = 1,
 		.recycle_after = 1000,
 		.timeout_ms = TIMEOUT_MS,
-		.memory_bytes = MEMORY_BYTES};
+		.memory_bytes = MEMORY_BYTES,
+		.rules_fd = -1};
 	(void)state;
 	harness_start(&h, &conf);
 	const struct ing_findings *f = &ask(&chinese)->f;

@@ -38,7 +38,8 @@ static struct ing_pool_conf make_conf(unsigned examiners, unsigned recycle_after
 		.examiners = examiners,
 		.recycle_after = recycle_after,
 		.timeout_ms = TIMEOUT_MS,
-		.memory_bytes = MEMORY_BYTES};
+		.memory_bytes = MEMORY_BYTES,
+		.rules_fd = -1};
 }
 
 static void start(unsigned examiners, unsigned recycle_after)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Pages and where they lead: each signal, their order, what links are relative to, and the junk
- * that sites put where a link should be.
+ * Pages and where they lead, through the whole scraper: signals and rules, their order, what links
+ * are relative to, and the junk that sites put where a link should be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,22 +13,22 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include "common/markup/html.h"
-#include "worker/examine/findings.h"
-#include "worker/scrape/page.h"
+#include "rules_helper.h"
+#include "worker/scrape/scrape.h"
 
 #define PAGE "https://journal.example/article/7?view=abstract"
 #define META(name, value) "<meta name=\"" name "\" content=\"" value "\">"
 
-static const struct ing_html_limits limits = {
-	.open_elements = 512,
-	.tag_attributes = 256,
-	.names = 10000,
-	.tree_bytes = (size_t)8 << 20,
-	.cpu_ms = 20000,
-};
+#define MAX_TITLE_BYTES 1000
 
-static struct ing_html *html;
+static const char links_yaml[] =
+	"pdf:\n"
+	"  - {technique: embed, selector: 'embed[type=application/pdf]', attr: src}\n"
+	"  - {technique: link-alternate, selector: 'link[rel~=(?i)\\balternate\\b]"
+	"[type=application/pdf]'}\n";
+
+static struct rules_helper rules;
+static struct ing_scraper *scraper;
 
 static const struct {
 	const char *name;
@@ -142,26 +142,18 @@ static const struct {
 	{"page's address no web address, but a base",
 		"<base href=http://b.example/>" META("citation_pdf_url", "7.pdf"),
 		"file:///tmp/x.html", "http://b.example/7.pdf", "citation_pdf_url"},
-	{"inside a template", "<template>" META("citation_pdf_url", "/t.pdf") "</template>", NULL,
-		NULL, NULL},
+	{"inside a template, as in jsoup's tree",
+		"<template>" META("citation_pdf_url", "/t.pdf") "</template>", NULL,
+		"https://journal.example/t.pdf", "citation_pdf_url"},
 	{"inside noscript", "<body><noscript>" META("citation_pdf_url", "/n.pdf") "</noscript>",
 		NULL, "https://journal.example/n.pdf", "citation_pdf_url"},
-	{"SVG's own link", "<svg><link rel=alternate type=application/pdf href=/s.pdf /></svg>",
-		NULL, NULL, NULL},
 };
 
-static void scrape(const char *page, const char *url, struct ing_page *ret)
+static void scrape(const char *page, const char *url, struct ing_scraped *ret)
 {
-	*ret = (struct ing_page){0};
-	ing_html_parse(html, page, strlen(page), NULL, &limits);
-	ing_scrape_page(html, url, ret);
-}
-
-static void forget(struct ing_page *page)
-{
-	free(page->title);
-	free(page->next_url);
-	free(page->next_technique);
+	const struct ing_scrape_input in = {
+		.url = url, .data = page, .bytes = strlen(page), .want = ING_SCRAPE_ALL};
+	ing_scrape(scraper, &in, ret);
 }
 
 static void assert_same(const char *got, const char *want)
@@ -178,24 +170,22 @@ static void finds_the_next_hop(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		struct ing_page got;
+		struct ing_scraped got;
 		print_message("%s\n", cases[i].name);
 		scrape(cases[i].page, cases[i].url != NULL ? cases[i].url : PAGE, &got);
-		assert_same(got.next_url, cases[i].next);
-		assert_same(got.next_technique, cases[i].technique);
-		forget(&got);
+		assert_same(got.links[ING_LINK_PDF].url, cases[i].next);
+		assert_same(got.links[ING_LINK_PDF].technique, cases[i].technique);
 	}
 }
 
 static void works_without_an_address(void **state)
 {
 	(void)state;
-	struct ing_page got;
+	struct ing_scraped got;
 	scrape(META("citation_pdf_url", "/7.pdf")
 			META("citation_pdf_url", "http://a.example/7.pdf"),
 		NULL, &got);
-	assert_string_equal(got.next_url, "http://a.example/7.pdf");
-	forget(&got);
+	assert_string_equal(got.links[ING_LINK_PDF].url, "http://a.example/7.pdf");
 }
 
 static const struct {
@@ -214,17 +204,16 @@ static void finds_the_title(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(titles); i++) {
-		struct ing_page got;
+		struct ing_scraped got;
 		scrape(titles[i].page, PAGE, &got);
 		assert_same(got.title, titles[i].title);
-		forget(&got);
 	}
 }
 
 static void long_values_are_cut_or_refused(void **state)
 {
 	(void)state;
-	struct ing_page got;
+	struct ing_scraped got;
 	struct ing_buf page;
 	ing_buf_init(&page, 1 << 20);
 	ing_buf_add_str(&page, "<title>");
@@ -235,11 +224,10 @@ static void long_values_are_cut_or_refused(void **state)
 		ing_buf_add_char(&page, 'a');
 	ing_buf_add_str(&page, ">");
 	scrape(ing_buf_str(&page), PAGE, &got);
-	assert_true(strlen(got.title) <= ING_MAX_TITLE_BYTES);
-	assert_true(strlen(got.title) > ING_MAX_TITLE_BYTES - 4);
+	assert_true(strlen(got.title) <= MAX_TITLE_BYTES);
+	assert_true(strlen(got.title) > MAX_TITLE_BYTES - 4);
 	assert_true(ing_utf8_valid(got.title, strlen(got.title)));
-	assert_null(got.next_url);
-	forget(&got);
+	assert_null(got.links[ING_LINK_PDF].url);
 	ing_buf_done(&page);
 }
 
@@ -247,29 +235,32 @@ static void long_values_are_cut_or_refused(void **state)
 static void many_useless_links_end(void **state)
 {
 	(void)state;
-	struct ing_page got;
+	struct ing_scraped got;
 	struct ing_buf page;
 	ing_buf_init(&page, 16 << 20);
 	for (int i = 0; i < 50000; i++)
 		ing_buf_add_str(&page, META("citation_pdf_url", "javascript:x"));
 	ing_buf_add_str(&page, "<embed type=application/pdf src=/e.pdf>");
 	scrape(ing_buf_str(&page), PAGE, &got);
-	assert_string_equal(got.next_url, "https://journal.example/e.pdf");
-	forget(&got);
+	assert_string_equal(got.links[ING_LINK_PDF].url, "https://journal.example/e.pdf");
 	ing_buf_done(&page);
 }
 
 static int make(void **state)
 {
 	(void)state;
-	html = ing_html_new();
+	rules_helper_init(&rules);
+	if (!rules_helper_load(&rules, ING_RULES_LINKS, links_yaml))
+		return -1;
+	scraper = ing_scraper_new(rules.rules);
 	return 0;
 }
 
 static int drop(void **state)
 {
 	(void)state;
-	ing_html_free(html);
+	ing_scraper_free(scraper);
+	rules_helper_done(&rules);
 	return 0;
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * json_line.h - a line of a batch as JSON, read as leniently as can be: what a test or another
+ * program writes is not ours to refuse. Pure.
+ */
+#pragma once
+#include <jansson.h>
+#include <stddef.h>
+
+/* An object, a new reference; NULL: error->text says why. Bytes that are not UTF-8 become U+FFFD,
+ * and so does half a surrogate pair in an escape, which is an error to the JSON library (Web IDL's
+ * USVString). Nesting is bounded. */
+json_t *ing_ctl_json_line(const char *line, size_t bytes, json_error_t *error);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl scrape: everything that a page says, as one JSON object, by the configured rules and
+ * those of the user. Pages are looked into in a child, which dies of a bad one in our place; in a
+ * batch one child takes line after line (helper.h). One thread.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "worker/conf/conf.h"
+#include "worker/ctl/child.h"
+#include "worker/ctl/ctl.h"
+#include "worker/ctl/helper.h"
+#include "worker/ctl/json_line.h"
+#include "worker/ctl/rules.h"
+#include "worker/limits.h"
+#include "worker/scrape/scrape.h"
+
+#define VERB "scrape"
+/* A page as JSON text: half of its bytes may be escapes of six. */
+#define MAX_LINE_BYTES (4 * ING_MAX_SCRAPE_BYTES)
+
+#define GOOD '+' /* first byte of a child's answer */
+#define BAD '-'
+
+struct task {
+	const struct ing_rules *rules;
+	unsigned timeout_ms;
+	struct ing_scraper *scraper; /* the child's */
+	const char *url, *content_type;
+	bool xml;
+	struct ing_buf file;
+};
+
+static void add_json(json_t *o, struct ing_buf *out)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	ing_must(text != NULL); /* all text of findings is UTF-8 */
+	ing_buf_add_str(out, text);
+	ing_buf_add_char(out, '\n');
+	free(text);
+	json_decref(o);
+}
+
+static void add_error(const char *words, struct ing_buf *out)
+{
+	json_t *text = json_string(words);
+	add_json(json_pack("{s:o}", "error", text != NULL ? text : json_string("no words")), out);
+}
+
+/* In the child. */
+static void scrape_page(struct task *task, const struct ing_scrape_input *in, struct ing_buf *out)
+{
+	struct ing_scraped found;
+	if (task->scraper == NULL)
+		task->scraper = ing_scraper_new(task->rules);
+	ing_scrape(task->scraper, in, &found);
+	if (found.end == ING_SCRAPE_TOO_LARGE) {
+		ing_buf_add_char(out, BAD);
+		add_error(found.detail, out);
+	} else {
+		ing_buf_add_char(out, GOOD);
+		add_json(ing_scraped_json(&found, in->url), out);
+	}
+	ing_scraper_clear(task->scraper);
+}
+
+/* --- one page --- */
+
+/* In the child. */
+static void scrape_file(void *ctx, struct ing_buf *out)
+{
+	struct task *task = ctx;
+	const struct ing_scrape_input in = {
+		.url = task->url,
+		.data = ing_buf_str(&task->file),
+		.bytes = task->file.len,
+		.content_type = task->content_type,
+		.xml = task->xml,
+		.want = ING_SCRAPE_ALL,
+	};
+	scrape_page(task, &in, out);
+}
+
+/* What the child said, without its first byte; false when that is bad. */
+static bool print_answer(const struct ing_buf *answer)
+{
+	if (answer->len > 1)
+		fwrite(answer->data + 1, 1, answer->len - 1, stdout);
+	return answer->len > 1 && answer->data[0] == GOOD;
+}
+
+static int run_file(struct task *task, const char *path)
+{
+	struct ing_buf answer;
+	struct ing_error err = {0};
+	if (!ing_ctl_read_file(VERB, path, ING_MAX_SCRAPE_BYTES, &task->file))
+		return ING_CTL_ENVIRONMENT;
+	int code = ING_CTL_OK;
+	if (task->file.failed) {
+		code = ing_ctl_fail(
+			ING_CTL_NEGATIVE, VERB, "%s: over %zu bytes", path, ING_MAX_SCRAPE_BYTES);
+	} else if (ing_ctl_child(scrape_file, task, task->timeout_ms, &answer, &err) < 0) {
+		code = ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path, err.msg);
+	} else {
+		code = print_answer(&answer) ? ING_CTL_OK : ING_CTL_NEGATIVE;
+		ing_buf_done(&answer);
+	}
+	ing_buf_done(&task->file);
+	return code;
+}
+
+/* --- a batch --- */
+
+static bool is_text_or_none(const json_t *v)
+{
+	return v == NULL || json_is_null(v) || json_is_string(v);
+}
+
+/* A media type in XML syntax, but for XHTML, which is read like HTML here as on the web. */
+static bool is_xml_type(const char *type)
+{
+	return type != NULL && strcasestr(type, "xml") != NULL &&
+	       strcasestr(type, "xhtml") == NULL && strcasestr(type, "text/html") == NULL;
+}
+
+/* In the child. JSON is UTF-8, so a charset of the content type does not count. */
+static void scrape_line(void *ctx, const char *line, size_t bytes, struct ing_buf *out)
+{
+	struct task *task = ctx;
+	json_error_t error;
+	json_t *o = ing_ctl_json_line(line, bytes, &error);
+	const json_t *html = json_object_get(o, "html"), *url = json_object_get(o, "url");
+	const json_t *type = json_object_get(o, "content_type"), *xml = json_object_get(o, "xml");
+	if (!json_is_string(html) || !is_text_or_none(url) || !is_text_or_none(type) ||
+		(xml != NULL && !json_is_boolean(xml))) {
+		ing_buf_add_char(out, BAD);
+		add_error(o == NULL ? error.text
+				    : "not {\"url\": TEXT, \"html\": TEXT, \"content_type\": TEXT, "
+				      "\"xml\": BOOLEAN}",
+			out);
+		json_decref(o);
+		return;
+	}
+	bool as_xml =
+		xml != NULL ? json_is_true(xml) : task->xml || is_xml_type(json_string_value(type));
+	const struct ing_scrape_input in = {
+		.url = json_string_value(url),
+		.data = json_string_value(html),
+		.bytes = json_string_length(html),
+		.content_type =
+			as_xml ? "application/xml; charset=utf-8" : "text/html; charset=utf-8",
+		.xml = as_xml,
+		.want = ING_SCRAPE_ALL,
+	};
+	scrape_page(task, &in, out);
+	json_decref(o);
+}
+
+/* One line without its end; too long is a failed buffer. False at the end of the input. */
+static bool read_line(FILE *f, struct ing_buf *line)
+{
+	char piece[16384];
+	ing_buf_done(line);
+	ing_buf_init(line, MAX_LINE_BYTES);
+	bool any = false;
+	for (;;) {
+		size_t n = 0;
+		int c = EOF;
+		while (n < sizeof(piece) && (c = getc_unlocked(f)) != EOF && c != '\n')
+			piece[n++] = (char)c;
+		any |= n > 0 || c == '\n';
+		ing_buf_add(line, piece, n);
+		if (c == '\n' || c == EOF)
+			return any;
+	}
+}
+
+/* Prints one line whatever happens; false when it is an error. */
+static bool answer_line(
+	struct ing_ctl_helper *helper, const struct ing_buf *line, struct ing_buf *answer)
+{
+	struct ing_error err = {0};
+	int rc = line->failed
+			 ? ing_error_set(&err, ING_FAIL_TOO_BIG, "the line is too long")
+			 : ing_ctl_helper_ask(helper, ing_buf_str(line), line->len, answer, &err);
+	if (rc != 0) {
+		ing_buf_clear(answer);
+		ing_buf_add_char(answer, BAD);
+		add_error(err.msg, answer);
+	}
+	return print_answer(answer);
+}
+
+static int run_batch(struct task *task, const char *path)
+{
+	FILE *f = ing_ctl_open_input(VERB, path);
+	if (f == NULL)
+		return ING_CTL_ENVIRONMENT;
+	struct ing_ctl_helper *helper = ing_ctl_helper_new(scrape_line, task, task->timeout_ms);
+	struct ing_buf line;
+	struct ing_buf answer;
+	bool good = true;
+	ing_buf_init(&line, MAX_LINE_BYTES);
+	ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
+	while (read_line(f, &line)) {
+		if (line.len > 0 || line.failed)
+			good = answer_line(helper, &line, &answer) && good;
+	}
+	bool readable = !ferror(f);
+	ing_buf_done(&line);
+	ing_buf_done(&answer);
+	ing_ctl_helper_free(helper);
+	ing_ctl_close_input(f);
+	if (!readable)
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: cannot be read", path);
+	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
+}
+
+static void print_help(void)
+{
+	puts("usage: ingestctl scrape --url URL [--content-type VALUE] [--xml] [--journals FILE]...\n"
+	     "                        [--webpages FILE]... FILE|-\n"
+	     "       ingestctl scrape [--xml] [--journals FILE]... [--webpages FILE]... --batch FILE|-\n"
+	     "\n"
+	     "Everything that a page says, as one JSON object on one line: bibliographic record, links to\n"
+	     "the document, publication and webpage parts, walls, guesses. The rules are those of\n"
+	     "rules.dir (--set rules.dir=DIR), and behind them the files given.\n"
+	     "\n"
+	     "  --url URL             address of the page: for its rules and relative links\n"
+	     "  --content-type VALUE  header with which it came, for its charset\n"
+	     "  --xml                 it is XML\n"
+	     "  --journals FILE       one more file like journals.yaml\n"
+	     "  --webpages FILE       one more file like webpages.yaml\n"
+	     "  --batch FILE          JSON lines {\"url\": TEXT, \"html\": TEXT} in, with \"content_type\" and\n"
+	     "                        \"xml\": BOOLEAN if need be; a line each out, in the same order\n"
+	     "  --help                this text\n"
+	     "\n"
+	     "Exit status: 0 all is well, 1 a page could not be read (in a batch its line is\n"
+	     "{\"error\": WORDS}), 2 usage, or errors in the rules, 3 a file cannot be read.");
+}
+
+static int run_with_rules(const struct ing_ctl *ctl, const struct ing_ctl_rule_options *options,
+	struct task *task, const char *batch, const char *path)
+{
+	struct ing_ctl_rules r;
+	struct ing_conf *conf = NULL;
+	int code = ing_ctl_conf(ctl, &conf);
+	if (code != ING_CTL_OK)
+		return code;
+	task->timeout_ms = conf->examine.timeout_ms;
+	ing_conf_free(conf);
+	code = ing_ctl_rules_load(ctl, options, VERB, &r);
+	if (code == ING_CTL_OK && r.report.errors > 0) {
+		ing_ctl_rules_print(&r.report, false, stderr);
+		code = ING_CTL_USAGE;
+	} else if (code == ING_CTL_OK) {
+		task->rules = r.rules;
+		code = batch != NULL ? run_batch(task, batch) : run_file(task, path);
+	}
+	ing_ctl_rules_done(&r);
+	return ing_ctl_flush_stdout(VERB) ? code : ING_CTL_ENVIRONMENT;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"url", required_argument, NULL, 'u'},
+		{"content-type", required_argument, NULL, 't'},
+		{"xml", no_argument, NULL, 'x'},
+		{"journals", required_argument, NULL, 'j'},
+		{"webpages", required_argument, NULL, 'w'},
+		{"batch", required_argument, NULL, 'b'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct task task = {0};
+	struct ing_ctl_rule_options files = {0};
+	const char *batch = NULL;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'u':
+			task.url = optarg;
+			break;
+		case 't':
+			task.content_type = optarg;
+			break;
+		case 'x':
+			task.xml = true;
+			break;
+		case 'j':
+		case 'w':
+			if (!ing_ctl_rules_option(&files,
+				    c == 'j' ? ING_RULES_JOURNALS : ING_RULES_WEBPAGES, optarg))
+				return ING_CTL_USAGE;
+			break;
+		case 'b':
+			batch = optarg;
+			break;
+		case 'h':
+			print_help();
+			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+	if (batch != NULL && (optind < argc || task.url != NULL || task.content_type != NULL))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB,
+			"--batch takes neither a file nor --url nor --content-type: its lines have them");
+	if (batch == NULL && optind != argc - 1)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
+	return run_with_rules(ctl, &files, &task, batch, batch == NULL ? argv[optind] : NULL);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rules from a folder to the three forms in which the worker needs them.
+ */
+#include "worker/ruleset.h"
+
+#include <unistd.h>
+
+#include "common/base/log.h"
+#include "worker/gate/urlrules.h"
+#include "worker/scrape/rule_files.h"
+#include "worker/scrape/rules.h"
+
+static int load_files(const struct ing_rule_files *files, struct ing_ruleset *ret,
+	struct ing_report *report, struct ing_error *err)
+{
+	/* Both, so that one report has what is wrong with either. */
+	ret->rules = ing_rules_load(files, report);
+	int rc = ing_urlrules_load_files(files, &ret->urlrules, report);
+	ing_report_sort(report);
+	if (ret->rules == NULL || rc != 0 || report->errors > 0)
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"rules.dir: %zu errors in the rule files", report->errors);
+	return ing_rule_files_to_fd(files, &ret->fd, err);
+}
+
+static void format_line(const struct ing_report_line *l, char *text, size_t room)
+{
+	const char *kind = l->warning ? "warning: " : "";
+	if (l->line > 0)
+		snprintf(text, room, "%s:%d:%d: %s%s", l->file, l->line, l->column, kind, l->text);
+	else
+		snprintf(text, room, "%s: %s%s", l->file, kind, l->text);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_ruleset_load(
+	const char *dir, struct ing_ruleset *ret, struct ing_report *report, struct ing_error *err)
+{
+	struct ing_rule_files files;
+	struct ing_error bad = {0};
+	*ret = (struct ing_ruleset){.fd = -1};
+	ing_rule_files_init(&files);
+	int rc = ing_rule_files_read_dir(&files, dir, &bad);
+	if (rc == 0)
+		rc = load_files(&files, ret, report, &bad);
+	else if (rc == -ING_FAIL_NOT_FOUND)
+		bad.code = ING_FAIL_CONFIG;
+	ing_rule_files_done(&files);
+	if (rc == 0)
+		return 0;
+	ing_ruleset_done(ret);
+	return ing_error_set(err, bad.code, "%s", bad.msg);
+}
+
+void ing_ruleset_done(struct ing_ruleset *set)
+{
+	ing_rules_free(ING_TAKE(set->rules));
+	ing_urlrules_free(ING_TAKE(set->urlrules));
+	if (set->fd > 0)
+		close(set->fd);
+	set->fd = -1;
+}
+
+size_t ing_ruleset_count(const struct ing_ruleset *set)
+{
+	return set->rules->count + ing_urlrules_count(set->urlrules);
+}
+
+void ing_ruleset_log_report(const struct ing_report *report)
+{
+	char text[2048];
+	for (size_t i = 0; i < report->count; i++) {
+		format_line(&report->lines[i], text, sizeof(text));
+		ing_log(report->lines[i].warning ? ING_LOG_WARNING : ING_LOG_ERROR, "%s", text);
+	}
+}
+
+void ing_ruleset_print_report(const struct ing_report *report, FILE *to)
+{
+	char text[2048];
+	for (size_t i = 0; i < report->count; i++) {
+		format_line(&report->lines[i], text, sizeof(text));
+		fprintf(to, "%s\n", text);
+	}
+}
