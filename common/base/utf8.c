@@ -38,9 +38,23 @@ size_t ing_utf8_sequence(const char *s, size_t bytes)
 	return 4;
 }
 
+/* The first place from i on at which there are not eight bytes of ASCII. */
+static size_t skip_ascii(const char *s, size_t bytes, size_t i)
+{
+	for (uint64_t eight; bytes - i >= sizeof(eight); i += sizeof(eight)) {
+		memcpy(&eight, s + i, sizeof(eight));
+		if (eight & UINT64_C(0x8080808080808080))
+			break;
+	}
+	return i;
+}
+
 bool ing_utf8_valid(const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
+		i = skip_ascii(s, bytes, i);
+		if (i == bytes)
+			break;
 		size_t n = ing_utf8_sequence(s + i, bytes - i);
 		if (n == 0)
 			return false;

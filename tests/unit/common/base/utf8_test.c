@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Well-formed UTF-8, wherever in a text the bytes stand: the check takes ASCII eight bytes at a
+ * time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/utf8.h"
+
+static const struct {
+	const char *bytes;
+	bool valid;
+} cases[] = {
+	{"", true},
+	{"a", true},
+	{"\x7f", true},
+	{"\xc2\x80", true},
+	{"\xdf\xbf", true},
+	{"\xe0\xa0\x80", true},
+	{"\xed\x9f\xbf", true},
+	{"\xef\xbf\xbf", true},
+	{"\xf0\x90\x80\x80", true},
+	{"\xf4\x8f\xbf\xbf", true},
+	{"\x80", false},
+	{"\xc0\x80", false},
+	{"\xc1\xbf", false},
+	{"\xc2", false},
+	{"\xc2\x41", false},
+	{"\xe0\x9f\xbf", false},
+	{"\xe1\x80", false},
+	{"\xed\xa0\x80", false},
+	{"\xf0\x8f\xbf\xbf", false},
+	{"\xf0\x90\x80", false},
+	{"\xf4\x90\x80\x80", false},
+	{"\xf5\x80\x80\x80", false},
+	{"\xff", false},
+};
+
+/* Each case with 0 to 20 letters in front and behind, in memory of just that size. */
+static void test_everywhere(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		size_t n = strlen(cases[i].bytes);
+		for (size_t before = 0; before <= 20; before++) {
+			for (size_t behind = 0; behind <= 20; behind++) {
+				size_t all = before + n + behind;
+				char *s = ing_alloc(all + (all == 0));
+				memset(s, 'x', all);
+				memcpy(s + before, cases[i].bytes, n);
+				if (ing_utf8_valid(s, all) != cases[i].valid)
+					fail_msg("case %zu, %zu before, %zu behind", i, before,
+						behind);
+				free(s);
+			}
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_everywhere),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
