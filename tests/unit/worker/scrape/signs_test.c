@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Signatures of walls: each test that an entry may make, their conjunction and order, and what is
+ * wrong with entries. The signatures that come along are tested on their pages in
+ * rule_pages_test.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "rules_helper.h"
+#include "worker/scrape/signs.h"
+
+#define PAGE "https://journal.example/article/7"
+
+static struct rules_helper helper;
+
+static const char signatures[] =
+	"- {host: login.example, verdict: wall, why: known by its URL}\n"
+	"- {name: by-selector, selector: '#px', verdict: challenge, why: a}\n"
+	"- {name: by-title, title: '^Just a', verdict: challenge, why: b}\n"
+	"- {name: by-bytes, source_matches: 'x-\\xff', verdict: challenge, why: c}\n"
+	"- {name: by-words, selector: form, max_words: 3, verdict: login, why: d}\n"
+	"- {name: by-page, path: /captcha/, selector: img, verdict: captcha, why: e}\n"
+	"- {name: by-all, selector: i, title: t, source_matches: s, max_words: 2, verdict: cookie, "
+	"why: f}\n"
+	"- {name: nothing-there, title: '^Empty$', max_words: 0, verdict: challenge, why: g}\n";
+
+static const struct {
+	const char *name;
+	const char *page;
+	const char *url; /* NULL: PAGE; "": unknown */
+	const char *want;
+	enum ing_wall wall;
+} cases[] = {
+	{"nothing", "<title>An article</title><p>words", NULL, NULL, ING_WALL_NONE},
+	{"an empty page", "", NULL, NULL, ING_WALL_NONE},
+	{"known by its URL: not ours", "<p>", "http://login.example/", NULL, ING_WALL_NONE},
+	{"selector", "<p id=px>", NULL, "by-selector", ING_WALL_CHALLENGE},
+	{"title", "<title>\n Just a\nmoment</title>", NULL, "by-title", ING_WALL_CHALLENGE},
+	{"another title", "<title>It is Just a title</title>", NULL, NULL, ING_WALL_NONE},
+	{"bytes", "<p>x-\xff</p>", NULL, "by-bytes", ING_WALL_CHALLENGE},
+	{"as many words as may be", "<form>one two three", NULL, "by-words", ING_WALL_LOGIN},
+	{"too many words", "<form>one two three four", NULL, NULL, ING_WALL_NONE},
+	{"URL too", "<img>", "https://www.osa.example/captcha/?g=1", "by-page", ING_WALL_CAPTCHA},
+	{"another URL", "<img>", NULL, NULL, ING_WALL_NONE},
+	{"URL unknown", "<img>", "", NULL, ING_WALL_NONE},
+	{"all of it", "<title>t</title><i>s</i>", NULL, "by-all", ING_WALL_COOKIE},
+	{"all but the title", "<i>s</i>", NULL, NULL, ING_WALL_NONE},
+	{"all but the bytes", "<title>t</title><i>r</i>", NULL, NULL, ING_WALL_NONE},
+	{"all but the element", "<title>t</title><b>s</b>", NULL, NULL, ING_WALL_NONE},
+	{"all but the words", "<title>t</title><i>s s s</i>", NULL, NULL, ING_WALL_NONE},
+	{"no words at all", "<title>Empty</title>", NULL, "nothing-there", ING_WALL_CHALLENGE},
+	{"two: the first", "<title>Just a</title><p id=px>", NULL, "by-selector",
+		ING_WALL_CHALLENGE},
+};
+
+static struct ing_sign find(const char *page, size_t bytes, const char *url)
+{
+	const char *address = url == NULL ? PAGE : url[0] == '\0' ? NULL : url;
+	return ing_signs_find(
+		helper.rules->signs, rules_helper_read(&helper, page, bytes, address));
+}
+
+static void finds_signatures(void **state)
+{
+	(void)state;
+	assert_true(rules_helper_load(&helper, ING_RULES_WALLS, signatures));
+	assert_int_equal(ing_signs_count(helper.rules->signs), 7);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		print_message("%s\n", cases[i].name);
+		struct ing_sign got = find(cases[i].page, strlen(cases[i].page), cases[i].url);
+		assert_int_equal(got.wall, cases[i].wall);
+		assert_int_equal(got.name != NULL, cases[i].want != NULL);
+		if (cases[i].want != NULL)
+			assert_string_equal(got.name, cases[i].want);
+	}
+}
+
+static void notes_what_rules_did(void **state)
+{
+	(void)state;
+	assert_true(rules_helper_load(&helper, ING_RULES_WALLS, signatures));
+	struct ing_sign got = find("<title>Just a</title>", 21, NULL);
+	assert_string_equal(helper.rules->names[got.rule], "walls.yaml by-title");
+	assert_string_equal(got.why, "b");
+	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-selector"), ING_USE_APPLIED);
+	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-title"),
+		ING_USE_APPLIED | ING_USE_MATCHED);
+	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-bytes"), 0);
+	got = find("<p>", 3, NULL);
+	assert_int_equal(got.rule, UINT32_MAX);
+	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-page"), 0);
+}
+
+static const struct {
+	const char *yaml;
+	int line, column;
+	const char *words;
+} mistakes[] = {
+	{"{}", 1, 1, "list"},
+	{"- {selector: a, verdict: login, why: x}", 1, 3, "name"},
+	{"- {name: a, selector: a, verdict: login}", 1, 3, "why"},
+	{"- {name: a, selector: a, why: x}", 1, 3, "verdict"},
+	{"- {name: a, selector: a, verdict: wall, why: x}", 1, 35, "verdict"},
+	{"- {name: a, verdict: login, why: x}", 1, 3, "one of selector, title, source_matches"},
+	{"- {name: a, max_words: 3, verdict: login, why: x}", 1, 3, "one of selector, title"},
+	{"- {name: a, selector: a, max_words: few, verdict: login, why: x}", 1, 37, "max_words"},
+	{"- {name: a, selector: '', verdict: login, why: x}", 1, 23, "selector"},
+	{"- {name: a, title: '(', verdict: login, why: x}", 1, 22, "parenthesis"},
+	{"- {name: a, selector: a, host: 'a b', verdict: login, why: x}", 1, 32, "host"},
+	{"- {name: a, selector: a, only_at_end: true, verdict: login, why: x}", 1, 26,
+		"only_at_end"},
+};
+
+static void says_what_is_wrong_and_where(void **state)
+{
+	(void)state;
+	unsigned wrong = 0;
+	for (size_t i = 0; i < ING_ARRAY_LEN(mistakes); i++) {
+		assert_false(rules_helper_load(&helper, ING_RULES_WALLS, mistakes[i].yaml));
+		bool said = rules_helper_has_error(
+			&helper, mistakes[i].line, mistakes[i].column, mistakes[i].words);
+		for (size_t n = 0; !said && n < helper.report.count; n++)
+			print_error("%s: %d:%d: %s\n", mistakes[i].yaml,
+				helper.report.lines[n].line, helper.report.lines[n].column,
+				helper.report.lines[n].text);
+		wrong += !said;
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* A signature is looked for at the front of the page, and an expression ends by its limit. */
+static void large_pages_cost_little(void **state)
+{
+	(void)state;
+	struct ing_buf page;
+	assert_true(rules_helper_load(&helper, ING_RULES_WALLS,
+		"- {name: slow, source_matches: '(?:a|aa)+!z', verdict: challenge, why: x}\n"
+		"- {name: deep, source_matches: 'needle', verdict: challenge, why: x}\n"));
+	ing_buf_init(&page, (size_t)16 << 20);
+	for (unsigned i = 0; i < 1000000; i++)
+		ing_buf_add_str(&page, "aaaaaaa\n");
+	ing_buf_add_str(&page, "needle");
+	assert_null(find(page.data, page.len, NULL).name);
+	assert_true(rules_helper_did(&helper, "walls.yaml deep") == ING_USE_APPLIED);
+	ing_buf_done(&page);
+	static const char explodes[] =
+		"<p>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!y zz !z";
+	assert_null(find(explodes, sizeof(explodes) - 1, NULL).name);
+	assert_int_equal(
+		rules_helper_did(&helper, "walls.yaml slow"), ING_USE_APPLIED | ING_USE_FAILED);
+}
+
+static void walls_have_names(void **state)
+{
+	(void)state;
+	assert_null(ing_wall_name(ING_WALL_NONE));
+	assert_string_equal(ing_wall_name(ING_WALL_COOKIE), "cookie");
+	assert_string_equal(ing_wall_name(ING_WALL_CAPTCHA), "captcha");
+	assert_string_equal(ing_wall_name(ING_WALL_LOGIN), "login");
+	assert_string_equal(ing_wall_name(ING_WALL_CHALLENGE), "challenge");
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	rules_helper_init(&helper);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	rules_helper_done(&helper);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_signatures),
+		cmocka_unit_test(notes_what_rules_did),
+		cmocka_unit_test(says_what_is_wrong_and_where),
+		cmocka_unit_test(large_pages_cost_little),
+		cmocka_unit_test(walls_have_names),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

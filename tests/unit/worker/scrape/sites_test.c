@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What sites.yaml can say: where values come from, what is done to them, what they are put into,
+ * and what hostile pages do to it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "rules_helper.h"
+#include "worker/scrape/sites.h"
+
+#define PAGE "https://journal.example/view/7?a=b"
+#define JSON(text) "<script type=application/json>" text "</script>"
+#define SCRIPT(text) "<script>" text "</script>"
+
+static struct rules_helper helper;
+
+static const struct {
+	const char *name;
+	const char *rule; /* one entry, without its name */
+	const char *page;
+	const char *url;  /* NULL: PAGE */
+	const char *want; /* NULL: nothing */
+} cases[] = {
+	{"from the page's address", "take: [{url: '/view/(?<id>[0-9]+)'}]\n  pdf_url: /pdf/{id}",
+		"", NULL, "https://journal.example/pdf/7"},
+	{"not in the address", "take: [{url: '/abs/(?<id>[0-9]+)'}]\n  pdf_url: /pdf/{id}", "",
+		NULL, NULL},
+	{"gate, shut", "page: {host: other.example}\n  pdf_url: /pdf", "", NULL, NULL},
+	{"gate, open", "page: {host: .example}\n  pdf_url: /pdf", "", NULL,
+		"https://journal.example/pdf"},
+	{"gate and no address", "page: {host: .example}\n  pdf_url: http://a.example/", "", "",
+		NULL},
+	{"no gate, no address", "pdf_url: http://a.example/", "", "", "http://a.example/"},
+	{"relative and no address", "pdf_url: /pdf", "", "", NULL},
+
+	{"attribute", "take: [{selector: a, attr: href, name: x}]\n  pdf_url: '{x}'",
+		"<a href=' /1 '>", NULL, "https://journal.example/1"},
+	{"text", "take: [{selector: b, name: x}]\n  pdf_url: '/{x}'", "<b> a <i>b</i></b>", NULL,
+		"https://journal.example/a%20b"},
+	{"a script's data", "take: [{selector: '#x', name: x}]\n  pdf_url: '/{x}'",
+		"<script id=x>a/b</script>", NULL, "https://journal.example/a/b"},
+	{"the first element that has it",
+		"take: [{selector: a, attr: data-x, name: x}]\n  pdf_url: "
+		"'{x}'",
+		"<a><a data-x=''><a data-x=/3><a data-x=/4>", NULL, "https://journal.example/3"},
+	{"no element", "take: [{selector: a, attr: href, name: x}]\n  pdf_url: '{x}'", "<b>", NULL,
+		NULL},
+	{"match",
+		"take: [{selector: a, attr: href, match: '(?<l>.*)/view/(?<r>.*)'}]\n  pdf_url: "
+		"'{l}/download/{r}'",
+		"<a href=/help><a href=/j/view/1/2>", NULL,
+		"https://journal.example/j/download/1/2"},
+	{"a group that took no part",
+		"take: [{selector: a, attr: href, match: '(?<l>x)|(?<r>y)'}]\n"
+		"  pdf_url: '/{l}{r}'",
+		"<a href=y>", NULL, NULL},
+
+	{"decode", "take: [{selector: a, attr: v, name: x, decode: true}]\n  pdf_url: '{x}'",
+		"<a v='http%3A%2F%2Fa.example%2f%E4%B8'>", NULL, "http://a.example/%E4%B8"},
+	{"not decoded", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'", "<a v=a%2Fb>",
+		NULL, "https://journal.example/a%2Fb"},
+	{"escapes that are none",
+		"take: [{selector: a, attr: v, name: x, decode: true}]\n  pdf_url: "
+		"'/{x}'",
+		"<a v='%4%zz%'>", NULL, "https://journal.example/%4%zz%"},
+	{"a NUL comes out",
+		"take: [{selector: a, attr: v, name: x, decode: true}]\n  pdf_url: "
+		"'/{x}'",
+		"<a v='a%00b'>", NULL, NULL},
+	{"cut",
+		"take: [{selector: a, attr: v, name: x, decode: true, cut: '\\?via'}]\n  pdf_url: "
+		"'{x}'",
+		"<a v=/p%3Fvia%3Dihub>", NULL, "https://journal.example/p"},
+	{"all of it cut", "take: [{selector: a, attr: v, name: x, cut: '^.'}]\n  pdf_url: '/{x}'",
+		"<a v=p>", NULL, NULL},
+	{"unescape", "take: [{script: 'u=\"(?<x>[^\"]+)\"', unescape: true}]\n  pdf_url: '{x}'",
+		SCRIPT("u=\"http:\\/\\/a.example\\x2f\\u003fq=\\u00e9\\ud83d\\ude00\""), NULL,
+		"http://a.example/?q=%C3%A9%F0%9F%98%80"},
+	{"half a pair, half an escape",
+		"take: [{script: 'u=\"(?<x>[^\"]+)\"', unescape: true}]\n  "
+		"pdf_url: '/{x}'",
+		SCRIPT("u=\"\\ud83d\\u12\""), NULL, "https://journal.example/%EF%BF%BDu12"},
+	{"an escaped NUL",
+		"take: [{script: 'u=\"(?<x>[^\"]+)\"', unescape: true}]\n  pdf_url: "
+		"'/{x}'",
+		SCRIPT("u=\"a\\u0000\""), NULL, NULL},
+
+	{"script", "take: [{script: 'p:(?<x>\\w+)'}]\n  pdf_url: '/{x}'",
+		SCRIPT("no") SCRIPT("p:7") SCRIPT("p:8"), NULL, "https://journal.example/7"},
+	{"a text is no script", "take: [{script: 'p:(?<x>\\w+)'}]\n  pdf_url: '/{x}'", "<p>p:7",
+		NULL, NULL},
+
+	{"JSON", "take: [{selector: script, json: {x: a.b.1.c, n: n}}]\n  pdf_url: '/{x}/{n}'",
+		JSON("{\"a\":{\"b\":[0,{\"c\":\"v\"}]},\"n\":12}"), NULL,
+		"https://journal.example/v/12"},
+	{"JSON with a tag in it", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		JSON("{\"b\":\"<p>x</p>\",\"a\":\"v\"}"), NULL, "https://journal.example/v"},
+	{"JSON in an attribute",
+		"take: [{selector: div, attr: data-x, json: {x: a}}]\n  pdf_url: "
+		"'/{x}'",
+		"<div data-x='{&quot;a&quot;:&quot;v&quot;}'>", NULL, "https://journal.example/v"},
+	{"JSON in JSON", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		JSON("\"{\\\"a\\\":\\\"v\\\"}\""), NULL, "https://journal.example/v"},
+	{"the first JSON that has all",
+		"take: [{selector: script, json: {x: a, y: b}}]\n  pdf_url: "
+		"'/{x}{y}'",
+		JSON("{\"a\":\"1\"}") JSON("{\"a\":\"2\",\"b\":\"3\"}"), NULL,
+		"https://journal.example/23"},
+	{"JSON that is not", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		JSON("{\"a\":\"v\""), NULL, NULL},
+	{"no such place", "take: [{selector: script, json: {x: a.9.b}}]\n  pdf_url: '/{x}'",
+		JSON("{\"a\":[{\"b\":\"v\"}]}"), NULL, NULL},
+	{"a place that is no number",
+		"take: [{selector: script, json: {x: a.b}}]\n  pdf_url: '/{x}'",
+		JSON("{\"a\":[\"v\"]}"), NULL, NULL},
+	{"a value that is no text", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		JSON("{\"a\":{\"b\":1}}"), NULL, NULL},
+	{"a value with a NUL", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		JSON("{\"a\":\"v\\u0000w\"}"), NULL, NULL},
+	{"JSON behind an assignment", "take: [{script: 'state=', json: {x: a}}]\n  pdf_url: '/{x}'",
+		SCRIPT("var state={\"a\":\"v\"};run(state)"), NULL, "https://journal.example/v"},
+
+	{"optional", "take: [{url: '(?<no>nothing)', optional: true}]\n  pdf_url: '/x{no}'", "",
+		NULL, "https://journal.example/x"},
+	{"one is missing", "take: [{url: '(?<id>7)'}, {url: '(?<no>nothing)'}]\n  pdf_url: '/{id}'",
+		"", NULL, NULL},
+	{"encode", "take: [{selector: b, name: x}]\n  pdf_url: '/?q={x|encode}'",
+		"<b>a b/\xc3\xa9-._~</b>", NULL, "https://journal.example/?q=a%20b%2F%C3%A9-._~"},
+	{"the address and its host", "pdf_url: 'https://{host}/?u={url|encode}'", "", NULL,
+		"https://journal.example/"
+		"?u=https%3A%2F%2Fjournal.example%2Fview%2F7%3Fa%3Db"},
+	{"braces", "pdf_url: '/{{{host}}}'", "", NULL,
+		"https://journal.example/%7Bjournal.example%7D"},
+	{"against the base", "pdf_url: x.pdf", "<base href=http://cdn.example/a/>", NULL,
+		"http://cdn.example/a/x.pdf"},
+	{"source_has", "source_has: '{url}.pdf'\n  pdf_url: '{url}.pdf'",
+		"see https://journal.example/7.pdf", "https://journal.example/7",
+		"https://journal.example/7.pdf"},
+	{"source_has it not", "source_has: '{url}.pdf'\n  pdf_url: '{url}.pdf'",
+		"see https://journal.example/8.pdf", "https://journal.example/7", NULL},
+	{"source_has nothing",
+		"take: [{url: '(?<no>nothing)', optional: true}]\n  source_has: "
+		"'{no}'\n  pdf_url: /x",
+		"", NULL, NULL},
+
+	{"the page's own address", "pdf_url: '{url}'", "", NULL, NULL},
+	{"the page's own address but for a fragment", "pdf_url: '{url}#top'", "", NULL, NULL},
+	{"no web address", "take: [{selector: a, attr: href, name: x}]\n  pdf_url: '{x}'",
+		"<a href=javascript:0>", NULL, NULL},
+	{"nothing but optional values",
+		"take: [{url: '(?<no>nothing)', optional: true}]\n  pdf_url: "
+		"'{no}'",
+		"", NULL, NULL},
+};
+
+static bool load_entry(const char *rule)
+{
+	struct ing_buf yaml;
+	ing_buf_init(&yaml, (size_t)1 << 20);
+	ing_buf_printf(&yaml, "- name: x\n  %s\n", rule);
+	bool good = rules_helper_load(&helper, ING_RULES_SITES, ing_buf_str(&yaml));
+	ing_buf_done(&yaml);
+	for (size_t i = 0; i < helper.report.count; i++)
+		print_message("%d:%d: %s\n", helper.report.lines[i].line,
+			helper.report.lines[i].column, helper.report.lines[i].text);
+	return good;
+}
+
+static struct ing_site_next find_in(const char *page, size_t bytes, const char *url)
+{
+	const char *address = url == NULL ? PAGE : url[0] == '\0' ? NULL : url;
+	return ing_sites_find(
+		helper.rules->sites, rules_helper_read(&helper, page, bytes, address));
+}
+
+static struct ing_site_next find(const char *page, const char *url)
+{
+	return find_in(page, strlen(page), url);
+}
+
+static void puts_addresses_together(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		print_message("%s\n", cases[i].name);
+		assert_true(load_entry(cases[i].rule));
+		struct ing_site_next got = find(cases[i].page, cases[i].url);
+		if (cases[i].want == NULL) {
+			assert_null(got.url);
+			continue;
+		}
+		assert_non_null(got.url);
+		assert_string_equal(got.url, cases[i].want);
+	}
+}
+
+static void the_first_entry_that_gives_something_wins(void **state)
+{
+	(void)state;
+	assert_true(rules_helper_load(&helper, ING_RULES_SITES,
+		"- {name: elsewhere, page: {host: other.example}, pdf_url: /0}\n"
+		"- {name: empty, take: [{selector: q, name: x}], pdf_url: '/{x}'}\n"
+		"- {name: own, pdf_url: '{url}'}\n"
+		"- {name: third, next_url: /3, stage: submitted}\n"
+		"- {name: late, pdf_url: /4}\n"));
+	struct ing_site_next got = find("", NULL);
+	assert_string_equal(got.technique, "third");
+	assert_string_equal(got.stage, "submitted");
+	assert_false(got.is_pdf);
+	assert_string_equal(helper.rules->names[got.rule], "sites.yaml third");
+	assert_int_equal(rules_helper_did(&helper, "sites.yaml elsewhere"), 0);
+	assert_int_equal(rules_helper_did(&helper, "sites.yaml empty"), ING_USE_APPLIED);
+	assert_int_equal(rules_helper_did(&helper, "sites.yaml own"), ING_USE_APPLIED);
+	assert_int_equal(
+		rules_helper_did(&helper, "sites.yaml third"), ING_USE_APPLIED | ING_USE_MATCHED);
+	assert_int_equal(rules_helper_did(&helper, "sites.yaml late"), 0);
+	assert_int_equal(ing_sites_count(helper.rules->sites), 5);
+}
+
+static const struct {
+	const char *yaml;
+	int line, column;
+	const char *words;
+} mistakes[] = {
+	{"{}", 1, 1, "list"},
+	{"- a", 1, 3, "map"},
+	{"- pdf_url: /x", 1, 3, "name"},
+	{"- name: x", 1, 3, "one of pdf_url, next_url"},
+	{"- {name: x, pdf_url: /, next_url: /}", 1, 3, "one of pdf_url, next_url"},
+	{"- {name: x, pdf_urls: /}", 1, 13, "pdf_urls"},
+	{"- name: x\n  pdf_url: /{pid}/", 2, 13, "nothing gives a value named \"pid\""},
+	{"- name: x\n  pdf_url: '/{url'", 2, 14, "brace"},
+	{"- name: x\n  pdf_url: /a}", 2, 14, "brace"},
+	{"- name: x\n  pdf_url: /\n  take: [a]", 3, 10, "map"},
+	{"- name: x\n  pdf_url: /\n  take: [{}]", 3, 10, "one of selector, url, script"},
+	{"- name: x\n  pdf_url: /\n  take: [{url: '(?<a>x)', script: y}]", 3, 10, "one of"},
+	{"- name: x\n  pdf_url: /\n  take: [{url: x}]", 3, 16, "name a value by a group"},
+	{"- name: x\n  pdf_url: /\n  take: [{url: '(?<a>x'}]", 3, 0, ""},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a}]", 3, 10, "one of them"},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a, name: n, match: '(?<a>x)'}]", 3, 10,
+		"one of them"},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a, name: url}]", 3, 10, "cannot be named"},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a, name: 'a}'}]", 3, 10, "cannot be named"},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a, json: {}}]", 3, 30, "json"},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a, json: [x]}]", 3, 30, "map"},
+	{"- name: x\n  pdf_url: /\n  take: [{url: '(?<a>x)', attr: y}]", 3, 10, "belong to a"},
+	{"- name: x\n  pdf_url: /\n  take: [{url: x, json: {a: b}}]", 3, 10, "no JSON"},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: a, name: n, cut: '['}]", 3, 0, ""},
+	{"- name: x\n  pdf_url: /\n  take: [{selector: 'a:hover', name: n}]", 3, 0, ""},
+};
+
+static bool has_error(int line, int column, const char *words)
+{
+	for (int c = 1; column == 0 && c < 80; c++) {
+		if (rules_helper_has_error(&helper, line, c, words))
+			return true;
+	}
+	return rules_helper_has_error(&helper, line, column, words);
+}
+
+static void says_what_is_wrong_and_where(void **state)
+{
+	(void)state;
+	unsigned wrong = 0;
+	for (size_t i = 0; i < ING_ARRAY_LEN(mistakes); i++) {
+		assert_false(rules_helper_load(&helper, ING_RULES_SITES, mistakes[i].yaml));
+		bool said = has_error(mistakes[i].line, mistakes[i].column, mistakes[i].words);
+		for (size_t n = 0; !said && n < helper.report.count; n++)
+			print_error("%s: %d:%d: %s\n", mistakes[i].yaml,
+				helper.report.lines[n].line, helper.report.lines[n].column,
+				helper.report.lines[n].text);
+		wrong += !said;
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void an_entry_has_so_many_values(void **state)
+{
+	(void)state;
+	struct ing_buf yaml;
+	ing_buf_init(&yaml, (size_t)1 << 20);
+	ing_buf_add_str(&yaml, "- name: x\n  pdf_url: /\n  take:\n");
+	for (unsigned i = 0; i < 17; i++)
+		ing_buf_printf(&yaml, "    - {selector: a, name: n%u}\n", i);
+	assert_false(rules_helper_load(&helper, ING_RULES_SITES, ing_buf_str(&yaml)));
+	assert_true(rules_helper_has_error(&helper, 20, 7, "at most 16 values"));
+	ing_buf_done(&yaml);
+}
+
+/* --- hostile pages --- */
+
+static struct ing_buf repeat(
+	const char *before, const char *part, unsigned times, const char *after)
+{
+	struct ing_buf b;
+	ing_buf_init(&b, (size_t)64 << 20);
+	ing_buf_add_str(&b, before);
+	for (unsigned i = 0; i < times; i++)
+		ing_buf_add_str(&b, part);
+	ing_buf_add_str(&b, after);
+	return b;
+}
+
+static const struct {
+	const char *name;
+	const char *rule;
+	const char *before, *part, *after;
+	unsigned times;
+} hostile[] = {
+	{"JSON nested deeply", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		"<script>", "[", "</script>", 500000},
+	{"JSON that is too large", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		"<script>{\"b\":[0", ",1", "],\"a\":\"v\"}</script>", 2500000},
+	{"many scripts", "take: [{script: 'p:(?<x>\\w+)'}]\n  pdf_url: '/{x}'", "",
+		"<script>p;</script>", "<script>p:1</script>", 20000},
+	{"many elements", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'", "",
+		"<a v=''></a>", "<a v=1>", 20000},
+	{"a value that is too long", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'",
+		"<a v=", "xxxxxxxx", ">", 2000},
+	{"a result that is too long",
+		"take: [{selector: a, attr: v, name: x}]\n  pdf_url: "
+		"'/{x|encode}'",
+		"<a v='", "////////", "'>", 1000},
+	{"an expression that explodes", "take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'",
+		"<script>", "aaaaaaaa", "!</script>", 1000},
+};
+
+static void hostile_pages_give_nothing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(hostile); i++) {
+		print_message("%s\n", hostile[i].name);
+		assert_true(load_entry(hostile[i].rule));
+		struct ing_buf page = repeat(
+			hostile[i].before, hostile[i].part, hostile[i].times, hostile[i].after);
+		assert_null(find_in(page.data, page.len, NULL).url);
+		ing_buf_done(&page);
+	}
+	assert_int_equal(
+		rules_helper_did(&helper, "sites.yaml x"), ING_USE_APPLIED | ING_USE_FAILED);
+}
+
+/* Bytes that are no UTF-8 in the text of a script: what stands beside them is found. */
+static void bytes_that_are_no_text_do_no_harm(void **state)
+{
+	(void)state;
+	static const char page[] = "<script>\xff\xfe\x00p:7\xc3</script>";
+	assert_true(load_entry("take: [{script: 'p:(?<x>[0-9]+)'}]\n  pdf_url: '/{x}'"));
+	struct ing_site_next got = find_in(page, sizeof(page) - 1, NULL);
+	assert_non_null(got.url);
+	assert_string_equal(got.url, "https://journal.example/7");
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	rules_helper_init(&helper);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	rules_helper_done(&helper);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(puts_addresses_together),
+		cmocka_unit_test(the_first_entry_that_gives_something_wins),
+		cmocka_unit_test(says_what_is_wrong_and_where),
+		cmocka_unit_test(an_entry_has_so_many_values),
+		cmocka_unit_test(hostile_pages_give_nothing),
+		cmocka_unit_test(bytes_that_are_no_text_do_no_harm),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
