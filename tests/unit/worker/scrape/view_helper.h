@@ -21,7 +21,7 @@ struct view_helper {
 
 void view_helper_init(struct view_helper *h);
 void view_helper_done(struct view_helper *h);
-/* Read a page; what the last one gave is gone. url may be NULL. Everything of the view is set; its
- * words are counted by white space. */
+/* Read a page; what the last one gave is gone. url may be NULL. All of the view is set but its
+ * matcher; words are counted by white space. */
 const struct ing_view *view_helper_read(
 	struct view_helper *h, const char *page, size_t bytes, const char *url);
