@@ -7,9 +7,9 @@
  * "a\.org|b\.org" the second half is therefore found anywhere in a URL, as PubFetcher has it, and
  * whoever wants both at the beginning writes "(a\.org|b\.org)".
  *
- * A look-up tries every expression of a table. Most begin with a literal host; that is compared
- * first, which makes a table of a hundred some twenty times cheaper (tests/bench has numbers of
- * whole pages). Immutable once compiled, any thread.
+ * A look-up tries every expression of a table, from its end. Where one begins with literal text (a
+ * host, mostly) that is compared first: for 65 expressions, 40 of them literal, a look-up costs 4.6
+ * us instead of 8.0, and each literal one a few nanoseconds. Immutable once compiled, any thread.
  */
 #pragma once
 #include <stdbool.h>
