@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A page cleaned in both ways, its publication and web page without rules, its guesses. The first
- * byte chooses whether the page knows its address. What comes out is valid UTF-8 within its limits,
- * and nothing that is skipped leaves the tree changed.
+ * A page cleaned in both ways, its publication by rules and without, its web page, its guesses. The
+ * first byte chooses whether the page knows its address. What comes out is valid UTF-8 within its
+ * limits, and nothing that is skipped leaves the tree changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +55,40 @@ static void check_plain(const uint8_t *data, size_t size)
 	free(text);
 }
 
+/* Rules that find something on most pages, of every way to read a value. */
+static const struct ing_site *make_site(void)
+{
+	static const struct {
+		enum ing_site_key key;
+		const char *selector, *attr;
+		unsigned parents;
+	} rules[] = {
+		{ING_SITE_DOI, "meta, i", "content", 0},
+		{ING_SITE_PMID, "p, h1", NULL, 0},
+		{ING_SITE_TITLE, "h1, title", NULL, 0},
+		{ING_SITE_KEYWORDS, "[class]", "class", 0},
+		{ING_SITE_KEYWORDS_SPLIT, "p", NULL, 1},
+		{ING_SITE_ABSTRACT, "p:matchText", NULL, 0},
+		{ING_SITE_FULLTEXT, "div, p, span", NULL, 0},
+		{ING_SITE_FULLTEXT_A, "*", NULL, 0},
+		{ING_SITE_PDF_A, "a *", NULL, 1},
+		{ING_SITE_CORRESP_AUTHOR_NAMES, "b, i", NULL, 2},
+		{ING_SITE_CORRESP_AUTHOR_EMAILS, "[href]", "href", 0},
+	};
+	static struct ing_site site;
+	struct ing_error err = {0};
+	for (size_t i = 0; i < ING_ARRAY_LEN(rules); i++) {
+		struct ing_selector *s = NULL;
+		const char *text = rules[i].selector;
+		ing_must(ing_selector_compile(text, strlen(text), &s, &err) == 0);
+		site.keys[rules[i].key] = (struct ing_site_rule){.selector = s,
+			.attr = rules[i].attr,
+			.parents = rules[i].parents,
+			.rule = (uint32_t)i};
+	}
+	return &site;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct ing_html_limits limits = {
@@ -66,9 +100,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	static struct ing_html *html; /* kept, as examiners do */
 	static struct ing_tree *tree;
+	static struct ing_matcher *matcher;
+	static const struct ing_site *site;
 	if (html == NULL) {
 		html = ing_html_new();
 		tree = ing_tree_new();
+		matcher = ing_matcher_new();
+		site = make_site();
 	}
 	if (size == 0)
 		return 0;
@@ -79,7 +117,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_html_parse(html, data + 1, size - 1, "text/html; charset=utf-8", &limits);
 	ing_html_fill(html, tree);
 	ing_tree_set_url(tree, (data[0] & 1) != 0 ? "https://www.nature.com/b/c?d" : NULL);
+	ing_matcher_bind(matcher, tree, ING_MAX_PAGE_CPU_MS);
 	struct ing_view v = {.tree = tree,
+		.matcher = matcher,
 		.url = tree->url,
 		.data = (const char *)data + 1,
 		.bytes = size - 1,
@@ -95,6 +135,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_must(json_is_array(links));
 	json_decref(links);
 	check_json(ing_webpage_json(&v, NULL), 4);
+	check_json(ing_publication_json(&v, site, ING_TYPE_LINK_CITATION, &links), 15);
+	json_decref(links);
+	check_cleaned(&v, true); /* also what :matchText has raised */
 	struct ing_guess_hints hints = {.platform = ing_guess_platform(&v)};
 	ing_must(ing_guess_scope(&v, &hints) != NULL);
 	check_plain(data, size);

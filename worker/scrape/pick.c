@@ -105,6 +105,13 @@ static bool add_text(struct picking *p, ing_node n)
 
 static bool add_link(struct picking *p, ing_node n, const char *attr)
 {
+	size_t bytes = 0;
+	const char *s = ing_tree_attr(p->v->tree, n, attr, &bytes);
+	if (s == NULL)
+		return true;
+	ing_text_trim(&s, &bytes);
+	if (bytes == 0) /* would be the page itself */
+		return true;
 	char *url = ing_link_of_attr(p->v->tree, n, attr);
 	bool good = url == NULL || add_value(p, url, strlen(url));
 	free(url);
@@ -187,6 +194,16 @@ static void add_matches(struct picking *p, bool first)
 		p->failed = !add_node(p, found.nodes[i]);
 }
 
+/* Trees have attributes' names in lower case; rules may not. NULL stays. */
+static const char *lower_name(struct ing_arena *ar, const char *name)
+{
+	char *lower = ing_arena_strdup(ar, name);
+	for (char *c = lower; c != NULL && *c != '\0'; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c | 0x20);
+	return lower;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 struct ing_pick ing_pick_of_site(const struct ing_site *site, enum ing_site_key key)
@@ -210,6 +227,7 @@ struct ing_picked ing_pick(
 	if (pick.selector == NULL)
 		return (struct ing_picked){0};
 	struct picking p = {.v = v, .pick = pick, .style = style};
+	p.pick.attr = lower_name(v->arena, pick.attr);
 	p.reads = (uint64_t)v->tree->count * MAX_READS;
 	ing_buf_init(&p.buf, ING_CLEAN_MAX_TEXT_BYTES);
 	add_matches(&p, first);

@@ -130,6 +130,10 @@ static const struct {
 		.want = "{\"pmid\":{\"content\":\"123\",\"type\":\"doi\"},"
 			"\"pmcid\":{\"content\":\"PMC77\",\"type\":\"doi\"},"
 			"\"doi\":{\"content\":\"10.1/ABC\",\"type\":\"doi\"}}"},
+	{.name = "text nodes as elements",
+		.page = "<p><b>DOI</b> 10.1/q <i>x</i></p>",
+		.rules = {{ING_SITE_DOI, "p:matchText:contains(10)", NULL, 0}},
+		.want = "{\"doi\":{\"content\":\"10.1/Q\",\"type\":\"doi\"}}"},
 	{.name = "an identifier from an attribute",
 		.page = "<a class=d href='https://doi.org/10.1/x-y'>DOI</a>",
 		.rules = {{ING_SITE_DOI, "a.d", "href", 0}},
@@ -190,9 +194,13 @@ static const struct {
 		.want = "{\"links\":[{\"url\":\"https://journal.example/article/full#s\","
 			"\"type\":\"doi\"},{\"url\":\"https://journal.example/1.pdf\","
 			"\"type\":\"pdf_doi\"}]}"},
+	{.name = "links that are empty",
+		.page = "<a href>1</a><a href=' '>2</a>" META("citation_pdf_url", " "),
+		.rules = {{ING_SITE_PDF_A, "a", NULL, 0}},
+		.want = "{\"links\":[]}"},
 	{.name = "a link from another attribute",
 		.page = "<button data-pdf=/2.pdf>p</button>",
-		.rules = {{ING_SITE_PDF_A, "button", "data-pdf", 0}},
+		.rules = {{ING_SITE_PDF_A, "button", "Data-PDF", 0}},
 		.want = "{\"links\":[{\"url\":\"https://journal.example/2.pdf\","
 			"\"type\":\"pdf_doi\"}]}"},
 	{.name = "a link from its icon's parent",
