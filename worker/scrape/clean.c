@@ -129,8 +129,8 @@ static unsigned look_at_element(struct cleaning *c, ing_node n)
 		if (tag & TAG_NOSCRIPT && asks_for_script(c, n))
 			found |= GOES;
 	}
-	const struct ing_tree_attr *a = &c->tree->attrs[node->el.attrs];
-	for (unsigned i = 0; i < node->attr_count; i++, a++) {
+	for (unsigned i = 0; i < node->attr_count; i++) {
+		const struct ing_tree_attr *a = &c->tree->attrs[node->el.attrs + i];
 		unsigned means = c->names[a->name];
 		if (a->bytes == 0 || !(means & (ATTR_NAME | ATTR_ROLE)))
 			continue;
