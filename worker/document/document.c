@@ -125,6 +125,18 @@ static void tell_links(const struct ing_scraped *found, struct ing_page *ret)
 	ret->next_is_pdf = next->is_pdf;
 }
 
+static void drop_nulls(json_t *o)
+{
+	const char *key;
+	void *next;
+	json_t *value;
+	json_object_foreach_safe(o, next, key, value)
+	{
+		if (json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0))
+			json_object_del(o, key);
+	}
+}
+
 /* The record without its nulls. One that is too large loses what is largest and least missed. */
 static char *tell_biblio(json_t *biblio)
 {

@@ -30,6 +30,7 @@ static const struct {
 	{"container_abbrev", TEXT},
 	{"container_issn", TEXT},
 	{"isbn", TEXT},
+	{"isbn13", TEXT},
 	{"volume", TEXT},
 	{"issue", TEXT},
 	{"number", TEXT},
