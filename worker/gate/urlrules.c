@@ -206,24 +206,6 @@ int ing_urlrules_load_files(
 	return -ING_FAIL_CONFIG;
 }
 
-int ing_urlrules_load(const char *dir, struct ing_urlrules **ret, struct ing_error *err)
-{
-	struct ing_rule_files files;
-	struct ing_report report;
-	struct ing_error bad = {0};
-	ing_rule_files_init(&files);
-	ing_report_init(&report);
-	int rc = ing_rule_files_read_dir(&files, dir, &bad);
-	if (rc != 0)
-		rc = ing_error_set(err, rc == -ING_FAIL_SYSTEM ? ING_FAIL_SYSTEM : ING_FAIL_CONFIG,
-			"%s", bad.msg);
-	else if (ing_urlrules_load_files(&files, ret, &report) != 0)
-		rc = ing_report_to_error(&report, err);
-	ing_report_done(&report);
-	ing_rule_files_done(&files);
-	return rc;
-}
-
 void ing_urlrules_free(struct ing_urlrules *r)
 {
 	if (r == NULL)

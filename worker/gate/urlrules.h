@@ -59,11 +59,6 @@ struct ing_url_entry {
  * with ing_urlrules_free(). */
 int ing_urlrules_load_files(const struct ing_rule_files *files, struct ing_urlrules **ret,
 	struct ing_report *report) ING_MUST_CHECK;
-/* The same from a folder; either file may be absent. On failure: -CONFIG with
- * every error as a line FILE:LINE:COLUMN: ... of err->msg, as far as they fit (err's position is
- * the first one's), or -SYSTEM when a file cannot be read. Free with ing_urlrules_free(). */
-int ing_urlrules_load(
-	const char *dir, struct ing_urlrules **ret, struct ing_error *err) ING_MUST_CHECK;
 void ing_urlrules_free(struct ing_urlrules *r); /* NULL is fine */
 size_t ing_urlrules_count(const struct ing_urlrules *r);
 /* All entries, in the order of loading; NULL: none. */
