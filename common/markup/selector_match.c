@@ -19,8 +19,9 @@ enum { NO = 1, YES = 2 };
 #define EPOCH_SHIFT 4
 #define MAX_EPOCH 0xfff
 
-#define MAX_MEMO_BYTES ((size_t)256 << 20) /* of all memos: 60 steps of a page of 2 million nodes  \
-					    */
+#define MAX_MEMO_BYTES                                                                             \
+	((size_t)256 << 20) /* of all memos: 60 steps of a page of 2 million nodes                 \
+			     */
 
 /* --- memos --- */
 
@@ -312,6 +313,27 @@ static bool has_chain(struct ing_matcher *m, const struct ing_sel_chain *c, ing_
 	       hold_on(m, c, 0, n);
 }
 
+static bool is_sideways(const struct ing_sel_chain *c)
+{
+	char leading = c->steps[0].combinator;
+	return leading == '+' || leading == '~';
+}
+
+/* As jsoup asks: all alternatives of each descendant in turn, from their ends. Only :matchText
+ * inside can tell. Its siblings are nothing that jsoup 1.16.1 would look at. */
+static bool has_group_carefully(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+{
+	for (ing_node at = n + 1; at < m->t->nodes[n].end && ing_sel_tick(m, 1); at++) {
+		if (ing_tree_is_element(m->t, at) && ing_sel_matches(m, g, at))
+			return true;
+	}
+	for (const struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
+		if (is_sideways(c) && has_chain(m, c, n))
+			return true;
+	}
+	return false;
+}
+
 static bool has_group(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
 {
 	for (const struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
@@ -330,7 +352,7 @@ static bool has_group_rooted(struct ing_matcher *m, const struct ing_sel_group *
 	ing_sel_new_epoch(m);
 	m->root = n;
 	m->fresh = true;
-	bool has = has_group(m, g, n);
+	bool has = m->careful ? has_group_carefully(m, g, n) : has_group(m, g, n);
 	m->root = root;
 	m->fresh = fresh;
 	/* Answers of the outer epoch are still there, unless the numbers began anew. */

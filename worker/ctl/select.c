@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl select: what a selector finds in a page, for whoever writes rules. The page is parsed
+ * and searched in a child; in a batch each line has a child of its own, so that none takes the
+ * others along. One thread.
+ */
+#include "worker/ctl/ctl.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/markup/html.h"
+#include "common/markup/outer.h"
+#include "common/markup/selector.h"
+#include "common/markup/text.h"
+#include "common/markup/xml.h"
+#include "worker/ctl/child.h"
+#include "worker/limits.h"
+
+#define VERB "select"
+#define TIMEOUT_MS 60000
+#define MAX_LINE_BYTES (2 * ING_MAX_SCRAPE_BYTES) /* a page in JSON's quoting */
+
+struct task {
+	const char *html;
+	size_t bytes;
+	const char *base;         /* or NULL */
+	const char *content_type; /* or NULL */
+	bool xml;
+	bool in_array; /* as {"matches":[...]}, not a line each */
+	const struct ing_selector *selector;
+};
+
+static json_t *text_json(const struct ing_buf *b)
+{
+	json_t *s = json_stringn(ing_buf_str(b), b->len);
+	ing_must(s != NULL); /* all text in a tree is UTF-8 */
+	return s;
+}
+
+static const char *tag_of(const struct ing_tree *t, ing_node n)
+{
+	return t->names[t->nodes[ing_tree_face(t, n)].el.written].text;
+}
+
+static json_t *match_json(const struct ing_tree *t, ing_node n, struct ing_buf *b)
+{
+	json_t *o = json_object();
+	bool pseudo = t->nodes[n].pseudo;
+	json_object_set_new(o, "tag", json_string(tag_of(t, n)));
+	json_object_set_new(
+		o, "index", json_integer(pseudo ? -1 : (json_int_t)t->nodes[n].el.ordinal));
+	ing_buf_clear(b);
+	ing_text(t, n, b);
+	json_object_set_new(o, "text", text_json(b));
+	ing_buf_clear(b);
+	ing_text_own(t, n, b);
+	json_object_set_new(o, "own", text_json(b));
+	ing_buf_clear(b);
+	ing_outer(t, n, b);
+	json_object_set_new(o, "html", text_json(b));
+	return o;
+}
+
+static void add_json(json_t *o, struct ing_buf *out)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	ing_must(text != NULL);
+	ing_buf_add_str(out, text);
+	free(text);
+	json_decref(o);
+}
+
+/* The error as the whole answer. */
+static void add_error(const struct ing_error *err, struct ing_buf *out)
+{
+	json_t *o = json_pack("{s:s}", "error", err->msg);
+	ing_must(o != NULL);
+	if (err->column > 0)
+		json_object_set_new(o, "column", json_integer(err->column));
+	if (err->line > 0)
+		json_object_set_new(o, "line", json_integer(err->line));
+	ing_buf_clear(out);
+	add_json(o, out);
+	ing_buf_add_char(out, '\n');
+}
+
+static int parse(const struct task *task, struct ing_tree *t, struct ing_html **ret_html,
+	struct ing_error *err)
+{
+	static const struct ing_html_limits html_limits = {
+		.open_elements = ING_MAX_OPEN_ELEMENTS,
+		.tag_attributes = ING_MAX_TAG_ATTRIBUTES,
+		.names = ING_MAX_MARKUP_NAMES,
+		.tree_bytes = ING_MAX_TREE_BYTES,
+		.cpu_ms = ING_MAX_PAGE_CPU_MS,
+	};
+	static const struct ing_xml_limits xml_limits = {
+		.open_elements = ING_MAX_OPEN_ELEMENTS,
+		.tree_bytes = ING_MAX_XML_TREE_BYTES,
+		.cpu_ms = ING_MAX_PAGE_CPU_MS,
+	};
+	*ret_html = NULL;
+	if (task->xml)
+		return ing_xml_parse(
+			t, task->html, task->bytes, task->content_type, &xml_limits, err);
+	struct ing_html *h = ing_html_new();
+	enum ing_html_end end =
+		ing_html_parse(h, task->html, task->bytes, task->content_type, &html_limits);
+	if (end != ING_HTML_WHOLE)
+		fprintf(stderr, "ingestctl " VERB ": the page was not read to its end: %s\n",
+			end == ING_HTML_DEEP ? "it is nested too deeply" : "it costs too much");
+	ing_html_fill(h, t);
+	*ret_html = h;
+	return 0;
+}
+
+static void add_matches(const struct task *task, const struct ing_tree *t,
+	const struct ing_matches *found, struct ing_buf *out)
+{
+	struct ing_buf b;
+	ing_buf_init(&b, ING_CTL_CHILD_BYTES);
+	if (task->in_array)
+		ing_buf_add_str(out, "{\"matches\":[");
+	for (size_t i = 0; i < found->count && !out->failed; i++) {
+		if (task->in_array && i > 0)
+			ing_buf_add_char(out, ',');
+		add_json(match_json(t, found->nodes[i], &b), out);
+		if (!task->in_array)
+			ing_buf_add_char(out, '\n');
+	}
+	if (task->in_array)
+		ing_buf_add_str(out, "]}\n");
+	ing_buf_done(&b);
+}
+
+/* In the child. An error is the answer {"error":...}. */
+static void select_page(void *ctx, struct ing_buf *out)
+{
+	const struct task *task = ctx;
+	struct ing_error err = {0};
+	struct ing_html *html = NULL;
+	struct ing_tree *t = ing_tree_new();
+	struct ing_matcher *m = ing_matcher_new();
+	struct ing_matches found;
+	int rc = parse(task, t, &html, &err);
+	if (rc == 0) {
+		ing_tree_set_url(t, task->base);
+		ing_matcher_bind(m, t, ING_MAX_RULES_CPU_MS);
+		rc = ing_select(m, task->selector, ING_NODE_DOCUMENT, &found, &err);
+	}
+	if (rc == 0)
+		add_matches(task, t, &found, out);
+	else
+		add_error(&err, out);
+	ing_matcher_free(m);
+	ing_tree_free(t);
+	ing_html_free(html);
+}
+
+/* --- one page --- */
+
+static bool read_page(const char *path, struct ing_buf *to)
+{
+	FILE *f = ing_ctl_open_input(VERB, path);
+	if (f == NULL)
+		return false;
+	ing_buf_init(to, ING_MAX_SCRAPE_BYTES);
+	static char block[256 << 10];
+	size_t n;
+	do {
+		n = fread(block, 1, sizeof(block), f);
+		ing_buf_add(to, block, n);
+	} while (n > 0 && !to->failed);
+	bool failed = ferror(f) != 0;
+	if (failed)
+		ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", path, strerror(errno));
+	ing_ctl_close_input(f);
+	return !failed;
+}
+
+static bool is_error(const struct ing_buf *answer)
+{
+	return answer->len > 0 &&
+	       memmem(answer->data, ING_MIN(answer->len, (size_t)9), "{\"error\":", 9) != NULL;
+}
+
+static int print_answer(const char *path, const struct ing_buf *answer)
+{
+	if (!is_error(answer)) {
+		fwrite(ing_buf_str(answer), 1, answer->len, stdout);
+		if (!ing_ctl_flush_stdout(VERB))
+			return ING_CTL_ENVIRONMENT;
+		return ING_CTL_OK;
+	}
+	json_t *o = json_loadb(answer->data, answer->len, 0, NULL);
+	const char *why = json_string_value(json_object_get(o, "error"));
+	int code = ing_ctl_fail(
+		ING_CTL_NEGATIVE, VERB, "%s: %s", path, why != NULL ? why : "no answer");
+	json_decref(o);
+	return code;
+}
+
+static int select_file(const char *selector, const char *path, struct task *task)
+{
+	struct ing_error err = {0};
+	struct ing_selector *compiled = NULL;
+	if (ing_selector_compile(selector, strlen(selector), &compiled, &err) < 0)
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "selector, character %d: %s", err.column, err.msg);
+	struct ing_buf page, answer;
+	int code = ING_CTL_ENVIRONMENT;
+	if (read_page(path, &page)) {
+		task->html = ing_buf_str(&page);
+		task->bytes = page.len;
+		task->selector = compiled;
+		if (page.failed)
+			code = ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: over %zu bytes", path,
+				ING_MAX_SCRAPE_BYTES);
+		else if (ing_ctl_child(select_page, task, TIMEOUT_MS, &answer, &err) < 0)
+			code = ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path, err.msg);
+		else {
+			code = print_answer(path, &answer);
+			ing_buf_done(&answer);
+		}
+		ing_buf_done(&page);
+	}
+	ing_selector_free(compiled);
+	return code;
+}
+
+/* --- batch --- */
+
+static bool is_text_or_none(const json_t *o)
+{
+	return o == NULL || json_is_null(o) || json_is_string(o);
+}
+
+/* Fill the task from a line; the strings are the JSON's. */
+static int read_line_task(const json_t *o, struct task *task, struct ing_error *err)
+{
+	const json_t *html = json_object_get(o, "html"), *selector = json_object_get(o, "selector");
+	const json_t *base = json_object_get(o, "base"), *xml = json_object_get(o, "xml");
+	if (!json_is_string(html) || !json_is_string(selector) || !is_text_or_none(base) ||
+		(xml != NULL && !json_is_boolean(xml)))
+		return ing_error_set(err, ING_FAIL_SYNTAX,
+			"not {\"html\": TEXT, \"selector\": TEXT, \"base\": TEXT, \"xml\": BOOLEAN}");
+	struct ing_selector *compiled = NULL;
+	int rc = ing_selector_compile(
+		json_string_value(selector), json_string_length(selector), &compiled, err);
+	if (rc < 0)
+		return rc;
+	*task = (struct task){
+		.html = json_string_value(html),
+		.bytes = json_string_length(html),
+		.base = json_string_value(base),
+		.content_type = json_is_true(xml) ? "application/xml; charset=utf-8"
+						  : "text/html; charset=utf-8",
+		.xml = json_is_true(xml),
+		.in_array = true,
+		.selector = compiled,
+	};
+	return 0;
+}
+
+/* Prints one line whatever happens; false when it is an error. */
+static bool answer_line(const char *line, size_t bytes, bool too_long)
+{
+	json_error_t error = {.text = "the line is too long"};
+	struct ing_error err = {0};
+	struct ing_buf answer;
+	struct task task = {0};
+	json_t *o = too_long ? NULL : json_loadb(line, bytes, JSON_ALLOW_NUL, &error);
+	int rc = o != NULL ? read_line_task(o, &task, &err)
+			   : ing_error_set(&err, ING_FAIL_SYNTAX, "%s", error.text);
+	if (rc == 0)
+		rc = ing_ctl_child(select_page, &task, TIMEOUT_MS, &answer, &err);
+	if (rc < 0) {
+		ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
+		add_error(&err, &answer);
+	}
+	fwrite(ing_buf_str(&answer), 1, answer.len, stdout);
+	bool good = !is_error(&answer);
+	ing_buf_done(&answer);
+	ing_selector_free((struct ing_selector *)(uintptr_t)task.selector);
+	json_decref(o);
+	return good;
+}
+
+static int run_batch(const char *path)
+{
+	FILE *f = ing_ctl_open_input(VERB, path);
+	if (f == NULL)
+		return ING_CTL_ENVIRONMENT;
+	bool good = true;
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	while ((n = getline(&line, &cap, f)) >= 0) {
+		size_t bytes = (size_t)n;
+		if (bytes > 0 && line[bytes - 1] == '\n')
+			bytes--;
+		if (bytes > 0)
+			good = answer_line(line, bytes, bytes > MAX_LINE_BYTES) && good;
+	}
+	bool readable = !ferror(f);
+	free(line);
+	ing_ctl_close_input(f);
+	if (!readable)
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: cannot be read", path);
+	if (!ing_ctl_flush_stdout(VERB))
+		return ING_CTL_ENVIRONMENT;
+	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
+}
+
+static void print_help(void)
+{
+	puts("usage: ingestctl select [--base URL] [--xml] [--] SELECTOR FILE\n"
+	     "       ingestctl select --batch FILE\n"
+	     "\n"
+	     "What SELECTOR finds in FILE (- is standard input): a JSON line for each element, in\n"
+	     "document order, {\"tag\", \"index\", \"text\", \"own\", \"html\"}. index is the element's place\n"
+	     "among all, the document itself being 0, and -1 for what :matchText made. The exit status\n"
+	     "is 1 when the page cannot be searched, 2 when the selector is wrong.\n"
+	     "\n"
+	     "  --base URL    address of the page, for [abs:...]\n"
+	     "  --xml         FILE is XML\n"
+	     "  --batch FILE  JSON lines {\"html\", \"selector\", \"base\", \"xml\"} in, base and xml may\n"
+	     "                be left out; {\"matches\": [...]} or {\"error\"} out, a line each\n"
+	     "  --help        this text");
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"base", required_argument, NULL, 'b'},
+		{"batch", required_argument, NULL, 'f'},
+		{"xml", no_argument, NULL, 'x'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct task task = {0};
+	const char *batch = NULL;
+	(void)ctl;
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'b':
+			task.base = optarg;
+			break;
+		case 'f':
+			batch = optarg;
+			break;
+		case 'x':
+			task.xml = true;
+			break;
+		case 'h':
+			print_help();
+			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+	if (batch != NULL) {
+		if (optind < argc || task.base != NULL || task.xml)
+			return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch stands alone");
+		return run_batch(batch);
+	}
+	if (argc - optind != 2)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "a selector and one file are needed");
+	return select_file(argv[optind], argv[optind + 1], &task);
+}
