@@ -142,14 +142,10 @@ static char *tell_biblio(json_t *biblio)
 {
 	static const char *const spared[] = {
 		"raw_references", "abstract", "contribs", "raw_identifiers", "keywords"};
-	const char *key;
-	void *next;
-	json_t *value;
-	json_object_foreach_safe(biblio, next, key, value)
-	{
-		if (json_is_null(value))
-			json_object_del(biblio, key);
-	}
+	drop_nulls(biblio);
+	json_t *contribs = json_object_get(biblio, "contribs");
+	for (size_t i = 0; i < json_array_size(contribs); i++)
+		drop_nulls(json_array_get(contribs, i));
 	char *text = json_dumps(biblio, JSON_COMPACT);
 	for (size_t i = 0;
 		i < ING_ARRAY_LEN(spared) && text != NULL && strlen(text) > ING_MAX_BIBLIO_BYTES;

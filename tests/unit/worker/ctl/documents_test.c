@@ -17,6 +17,7 @@
 
 #include "worker/ctl/child.h"
 #include "worker/ctl/ctl.h"
+#include "worker/ctl/helper.h"
 
 #define PDF(name) ING_TEST_DATA "/pdf/" name
 #define MAX_ARGS 8
@@ -207,6 +208,143 @@ static void a_child_that_fails_is_a_message(void **state)
 	assert_true(err.msg[0] != '\0');
 }
 
+/* Answers a question with itself, twice; some are its last. */
+static void serve(void *ctx, const char *question, size_t bytes, struct ing_buf *out)
+{
+	int *served = ctx;
+	++*served;
+	if (strcmp(question, "die") == 0)
+		kill(getpid(), SIGKILL);
+	if (strcmp(question, "exit") == 0)
+		_exit(3);
+	if (strcmp(question, "hang") == 0)
+		hang(NULL, out);
+	if (strcmp(question, "flood") == 0)
+		for (int i = 0; i < 70 << 10; i++)
+			ing_buf_printf(out, "%1000d", i);
+	if (strcmp(question, "count") == 0)
+		ing_buf_printf(out, "%d", *served);
+	ing_buf_add(out, question, bytes);
+	ing_buf_add(out, question, bytes);
+}
+
+static void a_helper_survives_its_questions(void **state)
+{
+	static const struct {
+		const char *question, *answer;
+		int rc;
+	} cases[] = {
+		{"one", "oneone", 0},
+		{"", "", 0},
+		{"count", "3countcount", 0}, /* the same child */
+		{"die", NULL, -ING_FAIL_CRASH},
+		{"count", "1countcount", 0}, /* another */
+		{"exit", NULL, -ING_FAIL_CRASH},
+		{"hang", NULL, -ING_FAIL_TIMEOUT},
+		{"flood", NULL, -ING_FAIL_TOO_BIG},
+		{"two", "twotwo", 0},
+	};
+	struct ing_buf answer;
+	int served = 0;
+	(void)state;
+	struct ing_ctl_helper *h = ing_ctl_helper_new(serve, &served, 1000);
+	ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_error err = {0};
+		int rc = ing_ctl_helper_ask(
+			h, cases[i].question, strlen(cases[i].question), &answer, &err);
+		if (rc != cases[i].rc)
+			fail_msg("%s: %d %s", cases[i].question, rc, err.msg);
+		if (rc == 0)
+			assert_string_equal(ing_buf_str(&answer), cases[i].answer);
+		else
+			assert_true(err.msg[0] != '\0');
+	}
+	ing_buf_done(&answer);
+	ing_ctl_helper_free(h);
+	assert_int_equal(served, 0); /* all of it was elsewhere */
+}
+
+static void write_file(char *path, const char *text)
+{
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void scrape_prints_what_the_page_says(void **state)
+{
+	char path[] = "/tmp/scrape-XXXXXX";
+	(void)state;
+	write_file(path, "<!doctype html><title>\xcf\xf0</title><meta name=citation_pdf_url "
+			 "content=7.pdf>");
+	int code = RUN(ing_ctl_scrape, "scrape", "--url", "https://a.example/x/", path,
+		"--content-type", "text/html; charset=windows-1251");
+	unlink(path);
+	assert_int_equal(code, ING_CTL_OK);
+	assert_string_equal(strchr(printed, '\n'), "\n");
+	json_t *o = json_loads(printed, 0, NULL);
+	assert_string(o, "url", "https://a.example/x/");
+	assert_string(json_object_get(o, "webpage"), "title", "Пр");
+	json_t *pdf = json_object_get(json_object_get(o, "links"), "pdf");
+	assert_string(pdf, "url", "https://a.example/x/7.pdf");
+	assert_string(pdf, "technique", "citation_pdf_url");
+	json_decref(o);
+}
+
+/* Each line is answered, in order, whatever the others were. */
+static void scrape_answers_each_line_of_a_batch(void **state)
+{
+	static const char *const wants[] = {"one", NULL, NULL, NULL, "f", "six \uFFFD", NULL};
+	char path[] = "/tmp/scrape-XXXXXX";
+	(void)state;
+	write_file(path, "{\"url\":\"https://a.example/1\",\"html\":\"<title>one</title>\"}\n"
+			 "no JSON\n"
+			 "{\"html\":7}\n"
+			 "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n"
+			 "\n"
+			 "{\"html\":\"<title>f\xfcnf</title>\",\"content_type\":\"text/html; "
+			 "charset=windows-1252\"}\n"
+			 "{\"html\":\"<title>six \\ud800</title>\",\"url\":null}\n"
+			 "{\"html\":\"\",\"xml\":\"yes\"}");
+	int code = RUN(ing_ctl_scrape, "scrape", "--batch", path);
+	unlink(path);
+	assert_int_equal(code, ING_CTL_NEGATIVE);
+	char *line = printed;
+	for (size_t i = 0; i < ING_ARRAY_LEN(wants); i++) {
+		char *end = strchr(line, '\n');
+		assert_non_null(end);
+		json_t *o = json_loadb(line, (size_t)(end - line), 0, NULL);
+		assert_non_null(o);
+		const char *title =
+			json_string_value(json_object_get(json_object_get(o, "webpage"), "title"));
+		if (wants[i] == NULL)
+			assert_true(json_is_string(json_object_get(o, "error")));
+		else if (i == 4)
+			assert_string_equal(title, "f\uFFFDnf"); /* the bytes were no UTF-8 */
+		else
+			assert_string_equal(title, wants[i]);
+		json_decref(o);
+		line = end + 1;
+	}
+	assert_string_equal(line, "");
+}
+
+static void scrape_refuses_wrong_calls(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN(ing_ctl_scrape, "scrape"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_scrape, "scrape", "--batch", "-", "x"), ING_CTL_USAGE);
+	assert_int_equal(
+		RUN(ing_ctl_scrape, "scrape", "--url", "x", "--batch", "-"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_scrape, "scrape", "/nonexistent"), ING_CTL_ENVIRONMENT);
+	assert_int_equal(
+		RUN(ing_ctl_scrape, "scrape", "--batch", "/nonexistent"), ING_CTL_ENVIRONMENT);
+	assert_int_equal(RUN(ing_ctl_scrape, "scrape", "--help"), ING_CTL_OK);
+	assert_non_null(strstr(printed, "--batch"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +354,10 @@ int main(void)
 		cmocka_unit_test(extract_html_prints_what_the_page_says),
 		cmocka_unit_test(wrong_calls_are_usage),
 		cmocka_unit_test(a_child_that_fails_is_a_message),
+		cmocka_unit_test(a_helper_survives_its_questions),
+		cmocka_unit_test(scrape_prints_what_the_page_says),
+		cmocka_unit_test(scrape_answers_each_line_of_a_batch),
+		cmocka_unit_test(scrape_refuses_wrong_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
