@@ -47,7 +47,8 @@ static bool has_matched(const struct ing_rules *rules, const struct ing_uses *us
 {
 	for (size_t i = 0; i < uses->count; i++) {
 		const struct ing_use *use = &uses->items[i];
-		if ((use->kinds & ING_USE_MATCHED) != 0 && rules->entries[use->rule] == entry)
+		if ((use->kinds & ING_USE_MATCHED) != 0 && use->rule < rules->count &&
+			rules->entries[use->rule] == entry)
 			return true;
 	}
 	return false;
