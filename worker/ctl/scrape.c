@@ -283,6 +283,7 @@ int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl)
 	struct task task = {0};
 	struct ing_ctl_rule_options files = {0};
 	const char *batch = NULL;
+	optind = 1;
 	for (;;) {
 		int c = getopt_long(argc, argv, "h", options, NULL);
 		if (c == -1)
