@@ -7,7 +7,6 @@
  */
 #include "worker/scrape/biblio.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -47,7 +46,7 @@ static const struct field texts[] = {
 	{"container_name",
 		SOURCES(BOTH("citation_journal_title"), BOTH("citation_conference_title"),
 			"prism.publicationname", "eprints.publication", "dc.relation.ispartof",
-			"dc.source", "citation_inbook_title", "og.site_name")},
+			"dc.source", "citation_inbook_title")},
 	{"container_abbrev", SOURCES("citation_journal_abbrev")},
 	{"container_issn", SOURCES(BOTH("citation_issn"), "prism.issn", "prism.eissn",
 				   "eprints.issn", "dc.source.issn")},
@@ -65,6 +64,9 @@ static const struct field texts[] = {
 	{"lang",
 		SOURCES(BOTH("citation_language"), "dcterms.language", "dc.language", "og.locale")},
 };
+
+/* The site's name, for want of a better: asked after JSON-LD. */
+static const struct field site_name = {"container_name", SOURCES("og.site_name")};
 
 static const char *const dois[] = {"citation_doi", "doi", "#doi", "prism.doi",
 	"bepress_citation_doi", "dc.identifier.doi", "?dc.identifier", "dc.doi", NULL};
@@ -429,8 +431,9 @@ static bool has_anything(json_t *record)
 
 json_t *ing_biblio_json(const struct ing_view *v, bool *ret_any)
 {
+	char scratch[ING_MAX_BIBLIO_VALUE];
 	struct ing_biblio_ctx ctx = {.v = v,
-		.scratch = ing_realloc(NULL, ING_MAX_BIBLIO_VALUE),
+		.scratch = scratch,
 		.left = ING_MAX_BIBLIO_BYTES - 4096, /* keys */
 		.work = MAX_WORK_BYTES};
 	json_t *record = json_object();
@@ -453,9 +456,10 @@ json_t *ing_biblio_json(const struct ing_view *v, bool *ret_any)
 	read_lists(&ctx, record);
 	json_object_del(jsonld, "date");
 	fill_gaps(record, jsonld);
+	if (!is_set(record, site_name.key))
+		read_text(&ctx, record, &site_name);
 	normalise_numbers(&ctx, record);
 	json_decref(jsonld);
-	free(ctx.scratch);
 	*ret_any = has_anything(record);
 	return record;
 }

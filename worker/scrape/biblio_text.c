@@ -180,15 +180,23 @@ static bool is_plain(char c)
 	return c > ' ' && c < 0x7F && c != '<';
 }
 
+/* Bytes at the front of s that stay as they are: plain ones, and single spaces between them. */
+static size_t plain_bytes(const char *s, size_t bytes)
+{
+	size_t n = 0;
+	while (n < bytes &&
+		(is_plain(s[n]) || (s[n] == ' ' && n > 0 && n + 1 < bytes && is_plain(s[n + 1]))))
+		n++;
+	return n;
+}
+
 /* s may be ctx->scratch itself: what is written never overtakes what is read. */
 static size_t fold_text(const char *s, size_t bytes, char *out)
 {
 	struct writer w = {.out = out};
 	for (size_t i = 0; i < bytes;) {
-		size_t n = 0;
+		size_t n = plain_bytes(s + i, bytes - i);
 		bool block = false;
-		while (i + n < bytes && is_plain(s[i + n]))
-			n++;
 		if (n > 0) {
 			put(&w, s + i, n);
 		} else if (s[i] == '<') {
@@ -206,13 +214,18 @@ static size_t fold_text(const char *s, size_t bytes, char *out)
 	return w.len;
 }
 
+static size_t count_char(const char *s, size_t bytes, char c)
+{
+	size_t n = 0;
+	for (const char *end = s + bytes; (s = memchr(s, c, (size_t)(end - s))) != NULL; s++)
+		n++;
+	return n;
+}
+
 /* Bytes of a JSON string: what is escaped takes two. */
 static size_t json_bytes(const char *s, size_t bytes)
 {
-	size_t n = bytes + JSON_OVERHEAD;
-	for (size_t i = 0; i < bytes; i++)
-		n += s[i] == '"' || s[i] == '\\';
-	return n;
+	return bytes + JSON_OVERHEAD + count_char(s, bytes, '"') + count_char(s, bytes, '\\');
 }
 
 /* ------------------------------------------------------------------------------------------ */

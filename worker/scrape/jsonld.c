@@ -8,7 +8,6 @@
 #include "worker/scrape/biblio_priv.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,9 +28,9 @@
 
 struct graph {
 	struct ing_biblio_ctx *ctx;
-	json_t *roots;                    /* array of what was parsed */
-	size_t bytes_left, values_left;   /* of all scripts together */
-	const json_t *queue[MAX_OBJECTS]; /* borrowed of roots */
+	json_t *roots;                  /* array of what was parsed */
+	size_t bytes_left, values_left; /* of all scripts together */
+	const json_t **queue;           /* MAX_OBJECTS at most; borrowed of roots */
 	size_t count;
 	json_t *by_id; /* made at the first reference */
 	const json_t *best;
@@ -517,20 +516,20 @@ static void read_publication(struct graph *g, const json_t *object)
 
 json_t *ing_jsonld_read(struct ing_biblio_ctx *ctx)
 {
-	struct graph *g = ing_alloc(sizeof(*g));
-	g->ctx = ctx;
-	g->roots = json_array();
-	g->bytes_left = MAX_TOTAL_BYTES;
-	g->values_left = MAX_VALUES;
-	read_scripts(g);
-	find_publication(g);
-	if (g->best != NULL) {
-		g->out = json_object();
-		read_publication(g, g->best);
+	struct graph g = {.ctx = ctx,
+		.roots = json_array(),
+		.bytes_left = MAX_TOTAL_BYTES,
+		.values_left = MAX_VALUES};
+	read_scripts(&g);
+	if (json_array_size(g.roots) > 0) {
+		g.queue = ing_arena_alloc(ctx->v->arena, MAX_OBJECTS * sizeof(*g.queue));
+		find_publication(&g);
 	}
-	json_t *out = g->out;
-	json_decref(g->by_id);
-	json_decref(g->roots);
-	free(g);
-	return out;
+	if (g.best != NULL) {
+		g.out = json_object();
+		read_publication(&g, g.best);
+	}
+	json_decref(g.by_id);
+	json_decref(g.roots);
+	return g.out;
 }

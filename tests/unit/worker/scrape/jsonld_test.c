@@ -102,6 +102,14 @@ static const struct {
 			LD("{\"@type\":\"ScholarlyArticle\",\"headline\":\"L\",\"volumeNumber\":2,"
 			   "\"issueNumber\":3}"),
 		"{\"title\":\"M\",\"volume\":\"1\",\"issue\":\"3\"}"},
+	{"a journal rather than the site's name",
+		"<meta property=og:site_name content=Site>" LD(
+			"{\"@type\":\"Article\",\"isPartOf\":{\"@type\":\"Periodical\","
+			"\"name\":\"J\"}}"),
+		"{\"container_name\":\"J\"}"},
+	{"the site's name for want of a journal",
+		"<meta property=og:site_name content=Site>" LD("{\"@type\":\"Article\"}"),
+		"{\"container_name\":\"Site\"}"},
 	{"people enriched",
 		M("citation_author", "Ant, Ada") M("citation_author", "Bob Bee")
 			LD("{\"@type\":\"ScholarlyArticle\",\"author\":["
