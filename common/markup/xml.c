@@ -9,8 +9,8 @@
  *
  * Its own limits are off (XML_PARSE_HUGE) and ours are on, looked at in every callback. What it
  * does between two callbacks is linear in the bytes it reads, but for two things: it compares every
- * attribute of a tag, and every word of a declared list of values, with every other. So those that
- * are too long are looked for before it begins.
+ * attribute of a tag, and every name in a declaration, with many others. So those that are too long
+ * are looked for before it begins.
  */
 #include "common/markup/xml.h"
 
@@ -26,7 +26,7 @@
 #include "common/markup/entity.h"
 
 #define MAX_ATTRIBUTES 1024 /* of one tag */
-#define MAX_ATTLIST_BYTES ((size_t)16 << 10)
+#define MAX_DECLARATION_BYTES ((size_t)16 << 10)
 #define MAX_SOURCE_BYTES ((size_t)1 << 30) /* libxml2 counts in int */
 #define EVENTS_PER_LOOK 256                /* reading the clock costs as much as a few events */
 #define DECLARATION_BYTES ((size_t)256)    /* within which an encoding is declared */
@@ -171,6 +171,54 @@ static void on_doctype(
 		add_node(r, ING_NODE_OTHER, "", 0);
 }
 
+/* Of declarations nothing is kept, but they are when the clock can be looked at: libxml2's table of
+ * names stops growing at some thousands, and a DTD may have a million. */
+static void look_at_clock(struct reader *r)
+{
+	if (go_on(r) && cpu_now_us() > r->cpu_end_us)
+		stop_with(r, ING_FAIL_TIMEOUT, "reading takes too long");
+}
+
+static void on_element_decl(void *ctx, const xmlChar *name, int type, xmlElementContentPtr content)
+{
+	(void)name;
+	(void)type;
+	(void)content;
+	look_at_clock(ctx);
+}
+
+static void on_attribute_decl(void *ctx, const xmlChar *element, const xmlChar *name, int type,
+	int how, const xmlChar *value, xmlEnumerationPtr values)
+{
+	(void)element;
+	(void)name;
+	(void)type;
+	(void)how;
+	(void)value;
+	xmlFreeEnumeration(values); /* ours, unlike an element's content */
+	look_at_clock(ctx);
+}
+
+static void on_entity_decl(void *ctx, const xmlChar *name, int type, const xmlChar *public_id,
+	const xmlChar *system_id, xmlChar *content)
+{
+	(void)name;
+	(void)type;
+	(void)public_id;
+	(void)system_id;
+	(void)content;
+	look_at_clock(ctx);
+}
+
+static void on_notation_decl(
+	void *ctx, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
+{
+	(void)name;
+	(void)public_id;
+	(void)system_id;
+	look_at_clock(ctx);
+}
+
 /* What libxml2 is told an entity is. In text one of the "predefined" kind goes straight to
  * on_text(); in an attribute libxml2 takes only the first byte of those, so there it is a general
  * one, whose text is read for references again: ing_entity_quoted() has them escaped. Neither can
@@ -296,22 +344,27 @@ static size_t count_values(const char *s, const char *end)
 	return values;
 }
 
-/* Markup that begins at tag, a '<', and ends before `end` costs libxml2 time quadratic in it. */
+static bool begins(const char *s, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+	return (size_t)(end - s) >= n && memcmp(s, word, n) == 0;
+}
+
+/* Markup that begins at tag, a '<', and ends before `end` costs libxml2 too much time at once. */
 static bool is_crowded(const char *tag, const char *end)
 {
-	static const char list[] = "<!ATTLIST";
 	if (end - tag < 2 || tag[1] == '?' || tag[1] == '/')
 		return false;
 	if (tag[1] == '!')
-		return (size_t)(end - tag) > MAX_ATTLIST_BYTES &&
-		       memcmp(tag, list, sizeof(list) - 1) == 0;
+		return (size_t)(end - tag) > MAX_DECLARATION_BYTES &&
+		       (begins(tag, end, "<!ATTLIST") || begins(tag, end, "<!ELEMENT"));
 	return count_values(tag + 1, end) > MAX_ATTRIBUTES;
 }
 
-/* Offset of the first crowded tag, or `bytes`. Tags and declarations of attributes hold no other
- * '<', not even quoted; so what is between two of them is looked at by itself, and nothing before
- * it can hide it. In a comment this may find a tag that is none: one with a thousand quoted strings
- * and no '>'. */
+/* Offset of the first crowded tag, or `bytes`. Tags hold no other '<', not even quoted, nor do
+ * those declarations where they are costly; so what is between two of them is looked at by itself,
+ * and nothing before it can hide it. In a comment this may find a tag that is none: one with a
+ * thousand quoted strings and no '>'. */
 static size_t find_crowded_tag(const char *s, size_t bytes)
 {
 	const char *end = s + bytes;
@@ -349,6 +402,10 @@ static int run_parser(struct reader *r, const char *s, size_t bytes)
 		.comment = on_comment,
 		.processingInstruction = on_instruction,
 		.getEntity = on_entity,
+		.elementDecl = on_element_decl,
+		.attributeDecl = on_attribute_decl,
+		.entityDecl = on_entity_decl,
+		.notationDecl = on_notation_decl,
 		.error = on_error,
 	};
 	r->ctxt = xmlCreateMemoryParserCtxt(s, (int)bytes);

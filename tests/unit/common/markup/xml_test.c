@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -365,16 +366,48 @@ static void test_attributes(void **state)
 		assert_int_equal(parse_hostile(), cases[i].fail);
 	}
 	assert_int_equal(error.code, ING_FAIL_SYNTAX);
-	static const char *const kinds[] = {"NOTATION ", ""};
-	for (size_t i = 0; i < COUNT(kinds); i++) {
+}
+
+/* Names by the hundred thousand in a DTD: in one declaration, and in many. */
+static void test_declarations(void **state)
+{
+	(void)state;
+	static const char *const lists[] = {
+		"<!ATTLIST a b NOTATION (x", "<!ATTLIST a b (x", "<!ELEMENT a (x"};
+	for (size_t i = 0; i < COUNT(lists); i++) {
 		ing_buf_clear(&hostile);
-		ing_buf_printf(
-			&hostile, "<!DOCTYPE a [<!ENTITY e '<b>'><!ATTLIST a b %s(x", kinds[i]);
+		ing_buf_printf(&hostile, "<!DOCTYPE a [<!ENTITY e '<b>'>%s", lists[i]);
 		for (unsigned k = 0; k < 300000; k++)
 			ing_buf_printf(&hostile, "|a%u", k);
-		ing_buf_add_str(&hostile, ") #IMPLIED>]><a/>");
+		ing_buf_add_str(&hostile, ")>]><a/>");
 		assert_int_equal(parse_hostile(), -ING_FAIL_TOO_BIG);
 	}
+	static const char *const kinds[] = {"<!ELEMENT a%u (b|c)*>", "<!ATTLIST a b%u (c|d) 'c'>",
+		"<!ENTITY a%u 'b'>", "<!NOTATION a%u SYSTEM 'b'>"};
+	struct ing_xml_limits small = limits;
+	small.cpu_ms = 20;
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		ing_buf_clear(&hostile);
+		ing_buf_add_str(&hostile, "<!DOCTYPE a [");
+		for (unsigned k = 0; k < 200000; k++) {
+			char number[16];
+			snprintf(number, sizeof(number), "%u", k);
+			const char *gap = strstr(kinds[i], "%u");
+			ing_buf_add(&hostile, kinds[i], (size_t)(gap - kinds[i]));
+			ing_buf_add_str(&hostile, number);
+			ing_buf_add_str(&hostile, gap + 2);
+		}
+		ing_buf_add_str(&hostile, "]><a/>");
+		ing_error_clear(&error);
+		assert_int_equal(
+			ing_xml_parse(tree, hostile.data, hostile.len, NULL, &small, &error),
+			-ING_FAIL_TIMEOUT);
+	}
+	/* An ordinary one. */
+	static const char few[] = "<!DOCTYPE a [<!ELEMENT a (b|c)*><!ATTLIST a b (c|d) 'c'>"
+				  "<!NOTATION n SYSTEM 'x'><!ENTITY e 'f'>]><a/>";
+	assert_int_equal(parse(few, sizeof(few) - 1, NULL), 0);
+	assert_string_equal(tree_text(), "?(a )");
 }
 
 static void test_limits(void **state)
@@ -445,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_big_parts),
 		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_declarations),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_truncated),
 	};
