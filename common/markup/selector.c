@@ -92,6 +92,8 @@ static void finish_simple(struct ing_selector *sel, struct ing_sel_simple *x)
 	x->cost = (uint8_t)cost_of(x);
 	x->rooted = x->op == ING_SEL_ROOT || x->op == ING_SEL_LT ||
 		    ((x->op == ING_SEL_IS || x->op == ING_SEL_NOT) && x->group->rooted);
+	if (x->op == ING_SEL_CONTAINS)
+		x->hint = sel->hints++;
 	if (x->op != ING_SEL_HAS)
 		return;
 	for (const struct ing_sel_chain *c = x->group->first; c != NULL; c = c->next) {

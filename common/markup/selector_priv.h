@@ -91,6 +91,7 @@ struct ing_sel_simple {
 	bool unstable;     /* :has whose inside does */
 	int32_t a, b;      /* of an+b; b alone of :eq, :lt, :gt */
 	uint32_t binding;  /* name of tag or attribute, id, class: what the page calls it */
+	uint32_t hint;     /* of :contains: number of its hint */
 	const char *value; /* in lower case unless case counts; NUL-terminated */
 	uint32_t bytes;
 	struct ing_regex *regex;     /* owned by the selector */
@@ -147,7 +148,7 @@ struct ing_selector {
 	struct ing_arena ar; /* everything below */
 	struct ing_sel_group *group;
 	struct ing_sel_binding *first_binding, **last_binding;
-	uint32_t bindings, memos;
+	uint32_t bindings, memos, hints;
 	struct ing_sel_regex *regexes;
 	bool raises; /* has :matchText */
 };
@@ -215,6 +216,12 @@ struct ing_sel_scan {
 	uint16_t epoch;
 };
 
+/* What a :contains has seen. An element's text is a stretch of its ancestors' texts: below one that
+ * lacks the words all lack them, above one that has them all have them. */
+struct ing_sel_hint {
+	ing_node lacks, has;
+};
+
 struct ing_matcher {
 	struct ing_tree *t;
 	uint64_t seed;
@@ -237,6 +244,8 @@ struct ing_matcher {
 	struct ing_sel_scan *scans;
 	uint32_t memo_cap;
 	size_t memo_bytes;
+	struct ing_sel_hint *hints;
+	uint32_t hint_cap;
 	uint16_t epoch, last_epoch;
 	/* Indexes of the page. */
 	struct ing_sel_index ids, classes;

@@ -106,6 +106,16 @@ static void reserve_memos(struct ing_matcher *m, uint32_t count)
 	m->memo_cap = count;
 }
 
+static void reset_hints(struct ing_matcher *m, uint32_t count)
+{
+	if (count > m->hint_cap) {
+		m->hints = ing_realloc(m->hints, count * sizeof(*m->hints));
+		m->hint_cap = count;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		m->hints[i] = (struct ing_sel_hint){ING_NODE_NONE, ING_NODE_NONE};
+}
+
 static void drop_memos(struct ing_matcher *m)
 {
 	for (uint32_t i = 0; i < m->memo_cap; i++) {
@@ -297,6 +307,7 @@ static int search(struct ing_matcher *m, const struct ing_selector *s, ing_node 
 	start_clock(m);
 	m->top = root == ING_NODE_DOCUMENT ? ing_sel_first_element(m, root) : ING_NODE_NONE;
 	reserve_memos(m, s->memos);
+	reset_hints(m, s->hints);
 	ing_sel_new_epoch(m);
 	if (m->fail == 0 && ing_sel_make_bounds(m, s)) {
 		if (m->careful)
@@ -345,6 +356,7 @@ void ing_matcher_free(struct ing_matcher *m)
 	ing_buf_done(&m->lower);
 	free(m->lists);
 	free(m->bounds);
+	free(m->hints);
 	free(m->found);
 	free(m);
 }

@@ -271,7 +271,7 @@ static void get_text(struct ing_matcher *m, enum ing_sel_text which, ing_node n)
 	ing_sel_tick(m, (int32_t)ING_MIN(work, (uint64_t)1 << 24));
 }
 
-static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
+static bool has_words(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	get_text(m, (enum ing_sel_text)x->text, n);
 	const char *s = ing_buf_str(&m->text);
@@ -286,6 +286,25 @@ static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *
 	ing_buf_clear(&m->lower);
 	ing_text_lower(s, bytes, &m->lower);
 	return memmem(ing_buf_str(&m->lower), m->lower.len, x->value, x->bytes) != NULL;
+}
+
+/* Nested elements are not read again and again where one read tells. Not while :matchText changes
+ * texts; and not of words beyond ASCII, whose lower case may depend on what stands behind them. */
+static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
+{
+	struct ing_sel_hint *hint = &m->hints[x->hint];
+	if (x->text != ING_SEL_TEXT || m->careful || !is_ascii(x->value, x->bytes))
+		return has_words(m, x, n);
+	if (hint->lacks != ING_NODE_NONE && ing_tree_contains(m->t, hint->lacks, n))
+		return false;
+	if (hint->has != ING_NODE_NONE && ing_tree_contains(m->t, n, hint->has))
+		return true;
+	bool has = has_words(m, x, n);
+	if (has)
+		hint->has = n;
+	else
+		hint->lacks = n;
+	return has;
 }
 
 static bool passes_matches(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
