@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
 #include "worker/limits.h"
 #include "worker/scrape/biblio_priv.h"
 #include "worker/scrape/date.h"
@@ -18,6 +19,7 @@
 #include "worker/scrape/meta.h"
 
 #define MAX_IDENT_BYTES 4096
+#define MAX_RAW_DATE_BYTES 1000
 #define MAX_WORK_BYTES ((size_t)32 << 20) /* cleaned for one record; honest ones have 200 KB */
 
 /* A source is a name, asked as name= and as property=, '.' standing for ':' too; with a sign in
@@ -215,7 +217,7 @@ static void add_date(struct ing_biblio_ctx *ctx, struct date_reader *r, const ch
 	struct ing_date date = {0};
 	bool found = ing_date_parse(s, bytes, &date);
 	if (r->raw == NULL || (found && r->date.year == 0)) {
-		json_t *raw = ing_biblio_string(ctx, s, ING_MIN(bytes, (size_t)1000));
+		json_t *raw = ing_biblio_string(ctx, s, ing_utf8_cut(s, bytes, MAX_RAW_DATE_BYTES));
 		if (raw != NULL) {
 			json_decref(r->raw);
 			r->raw = raw;

@@ -426,6 +426,8 @@ static void test_floods(void **state)
 		"contribs");
 	check_flood(
 		"<meta name=citation_title content='", "<i <b &lt;&amp; \xc3\xa9 ", 20000, "title");
+	check_flood("<meta name=citation_date content='2019 ", "\xe2\x82\xac", 30000, "raw_date");
+	check_flood("<meta name=citation_title content='12", "\xe2\x82\xac", 30000, "title");
 	int n = snprintf(long_value, sizeof(long_value), "<meta name=citation_reference content='");
 	memset(long_value + n, '"', sizeof(long_value) - (size_t)n - 3);
 	memcpy(long_value + sizeof(long_value) - 3, "'>", 3);
