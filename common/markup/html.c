@@ -16,6 +16,7 @@
 #include <lexbor/html/html.h>
 
 #include "common/markup/charset.h"
+#include "common/markup/html_priv.h"
 
 #define SLICE_BYTES ((size_t)16 << 10)
 #define PRESCAN_BYTES ((size_t)1024)
@@ -220,9 +221,9 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 	return h->end;
 }
 
-const struct ing_dom_node *ing_html_document(const struct ing_html *h)
+const void *ing_html_top(const struct ing_html *h)
 {
-	return (const struct ing_dom_node *)(const void *)lxb_dom_interface_node(h->doc);
+	return lxb_dom_interface_node(h->doc);
 }
 
 const char *ing_html_encoding(const struct ing_html *h)

@@ -2,8 +2,7 @@
  *
  * html.h - bytes of a web page to a tree, by the HTML Standard's rules, on lexbor.
  *
- * Owns: a parser and one document, whose memory is kept from page to page. Nodes (dom.h) are
- * borrowed until the next parse, clear or free. One thread at a time.
+ * Owns: a parser and one document, whose memory is kept from page to page. One thread at a time.
  *
  * lexbor follows the standard, and the standard lets a small page cost a great deal: time quadratic
  * in nesting, in the attributes of a tag and in the number of unknown names, and trees a thousand
@@ -11,7 +10,7 @@
  * token, and parsing stops at a limit; what was read until then is a good tree.
  */
 #pragma once
-#include "common/markup/dom.h"
+#include "common/base/macros.h"
 #include "common/markup/tree.h"
 
 struct ing_html;
@@ -41,8 +40,6 @@ void ing_html_clear(struct ing_html *h); /* empty document; keeps a little memor
 enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
 	const char *content_type, const struct ing_html_limits *limits);
 
-/* The document node; its tree has <html>, <head> and <body> whatever the page was. */
-const struct ing_dom_node *ing_html_document(const struct ing_html *h);
 /* Name of the encoding by which the page was read, "UTF-8" and so on. Static. */
 const char *ing_html_encoding(const struct ing_html *h);
 

@@ -4,6 +4,7 @@
  * number for them: a table for those it knows, a small cache by pointer for the others.
  */
 #include "common/markup/html.h"
+#include "common/markup/html_priv.h"
 
 #include <string.h>
 #include <lexbor/dom/dom.h>
@@ -142,7 +143,7 @@ static const lxb_dom_node_t *parent_of(const lxb_dom_node_t *n)
 
 void ing_html_fill(const struct ing_html *h, struct ing_tree *t)
 {
-	const lxb_dom_node_t *top = (const void *)ing_html_document(h);
+	const lxb_dom_node_t *top = ing_html_top(h);
 	const lxb_dom_document_t *doc = (const void *)top;
 	struct filler f = {.t = t, .attrs = doc->attrs};
 	ing_tree_clear(t);

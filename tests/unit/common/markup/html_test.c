@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Pages to trees: encodings, the walk, and pages made to cost more than they should.
+ * Pages to trees: encodings, and pages made to cost more than they should.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
+#include "common/markup/text.h"
 
 #define MAX_PAGE ((size_t)64 << 20)
 #define BYTES(s) s, sizeof(s) - 1
@@ -27,6 +28,7 @@ static const struct ing_html_limits limits = {
 
 static struct ing_html
 	*html; /* one for all tests: what one page leaves behind, the next would see */
+static struct ing_tree *tree;
 
 static enum ing_html_end parse(const void *data, size_t bytes, const char *content_type)
 {
@@ -35,25 +37,36 @@ static enum ing_html_end parse(const void *data, size_t bytes, const char *conte
 	memcpy(copy, data, bytes);
 	enum ing_html_end end = ing_html_parse(html, copy, bytes, content_type, &limits);
 	free(copy);
+	ing_html_fill(html, tree);
 	return end;
 }
 
-static const struct ing_dom_node *root(void)
+/* The first element of that name; NONE: there is none. */
+static ing_node first(const char *name)
 {
-	return ing_html_document(html);
+	return ing_tree_next_named(tree, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, name);
 }
 
 /* Text of the first element of that name. */
 static void assert_text(const char *name, const char *want)
 {
-	const struct ing_dom_node *n = ing_dom_first(root(), name);
-	assert_non_null(n);
+	ing_node n = first(name);
+	assert_int_not_equal(n, ING_NODE_NONE);
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_PAGE);
-	assert_true(ing_dom_text(n, &text));
+	ing_text_whole(tree, n, &text);
 	assert_string_equal(ing_buf_str(&text), want);
 	assert_true(ing_utf8_valid(ing_buf_str(&text), text.len));
 	ing_buf_done(&text);
+}
+
+static void assert_attr(const char *element, const char *attr, const char *want)
+{
+	const char *got = ing_tree_attr(tree, first(element), attr, NULL);
+	if (want == NULL)
+		assert_null(got);
+	else
+		assert_string_equal(got, want);
 }
 
 static const struct {
@@ -157,71 +170,15 @@ static void long_pages_lose_nothing_between_chunks(void **state)
 	}
 }
 
-static void finds_elements_and_attributes(void **state)
-{
-	static const char page[] =
-		"<!doctype html><svg><title>drawn</title></svg>"
-		"<DIV ID=One Class='a  B\tc' hidden data-x='&amp;'><p>1<p>2</DIV>"
-		"<template><b>not here</b></template><noscript><i>here</i></noscript>";
-	size_t bytes = 99;
-	(void)state;
-	assert_int_equal(parse(page, sizeof(page) - 1, NULL), ING_HTML_WHOLE);
-	assert_null(ing_dom_first(root(), "title")); /* SVG's is not HTML's */
-	assert_null(ing_dom_first(root(), "b"));
-	assert_non_null(ing_dom_first(root(), "i"));
-	const struct ing_dom_node *div = ing_dom_first(root(), "div");
-	assert_non_null(div);
-	assert_string_equal(ing_dom_name(div), "div");
-	assert_string_equal(ing_dom_attr(div, "id", &bytes), "One");
-	assert_int_equal(bytes, 3);
-	assert_string_equal(ing_dom_attr(div, "hidden", &bytes), "");
-	assert_int_equal(bytes, 0);
-	assert_string_equal(ing_dom_attr(div, "data-x", NULL), "&");
-	assert_null(ing_dom_attr(div, "title", NULL));
-	assert_null(ing_dom_attr(root(), "id", NULL));
-	assert_true(ing_dom_attr_is(div, "id", "one"));
-	assert_false(ing_dom_attr_is(div, "id", "on"));
-	assert_false(ing_dom_attr_is(div, "nothing", ""));
-	assert_true(ing_dom_attr_has_word(div, "class", "b"));
-	assert_true(ing_dom_attr_has_word(div, "class", "c"));
-	assert_false(ing_dom_attr_has_word(div, "class", "a  b"));
-	assert_false(ing_dom_attr_has_word(div, "class", ""));
-	assert_string_equal(ing_dom_name(root()), "");
-}
-
-static void walks_in_document_order_and_stays_inside(void **state)
-{
-	static const char page[] = "<head></head><body><ul><li>a<li>b<b>c</b></ul><p>out";
-	(void)state;
-	parse(page, sizeof(page) - 1, NULL);
-	const struct ing_dom_node *ul = ing_dom_first(root(), "ul");
-	char names[64] = "";
-	for (const struct ing_dom_node *n = ing_dom_next_element(ul, ul); n != NULL;
-		n = ing_dom_next_element(n, ul)) {
-		strncat(names, ing_dom_name(n), 8);
-		strncat(names, " ", 2);
-	}
-	assert_string_equal(names, "li li b ");
-	assert_text("ul", "abc");
-	const struct ing_dom_node *li = ing_dom_first_child(ul);
-	assert_ptr_equal(ing_dom_parent(li), ul);
-	assert_string_equal(ing_dom_name(ing_dom_next_sibling(li)), "li");
-	const struct ing_dom_node *text = ing_dom_first_child(li);
-	assert_false(ing_dom_is_element(text));
-	assert_null(ing_dom_first_child(text));
-	assert_null(ing_dom_next(text, text));
-}
-
 static void the_first_of_two_attributes_counts(void **state)
 {
 	static const char page[] =
 		"<!DOCTYPE html PUBLIC \"a\" \"b\"><p a=1 A=2 b c=3 B=4 a=5>x</p a a>";
 	(void)state;
 	parse(page, sizeof(page) - 1, NULL);
-	const struct ing_dom_node *p = ing_dom_first(root(), "p");
-	assert_string_equal(ing_dom_attr(p, "a", NULL), "1");
-	assert_string_equal(ing_dom_attr(p, "b", NULL), "");
-	assert_string_equal(ing_dom_attr(p, "c", NULL), "3");
+	assert_attr("p", "a", "1");
+	assert_attr("p", "b", "");
+	assert_attr("p", "c", "3");
 }
 
 static void empty_and_odd_pages_have_a_tree(void **state)
@@ -232,8 +189,8 @@ static void empty_and_odd_pages_have_a_tree(void **state)
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++) {
 		assert_int_equal(parse(pages[i], strlen(pages[i]), NULL), ING_HTML_WHOLE);
-		assert_non_null(ing_dom_first(root(), "html"));
-		assert_non_null(ing_dom_first(root(), "head"));
+		assert_int_not_equal(first("html"), ING_NODE_NONE);
+		assert_int_not_equal(first("head"), ING_NODE_NONE);
 	}
 }
 
@@ -286,7 +243,7 @@ static void bombs_stop_and_leave_what_was_read(void **state)
 
 	/* What was cut in the middle leaves nothing behind. */
 	assert_int_equal(parse(BYTES("<p>after</p>"), NULL), ING_HTML_WHOLE);
-	assert_null(ing_dom_first(root(), "title"));
+	assert_int_equal(first("title"), ING_NODE_NONE);
 	assert_text("p", "after");
 	ing_buf_done(&page);
 }
@@ -299,16 +256,15 @@ static void attributes_past_the_limit_are_dropped(void **state)
 	count(&page, "<p ", "a", "=1 ", 300);
 	ing_buf_add_str(&page, "a0=2>kept<i>");
 	assert_int_equal(parse(page.data, page.len, NULL), ING_HTML_WHOLE);
-	const struct ing_dom_node *p = ing_dom_first(root(), "p");
-	assert_string_equal(ing_dom_attr(p, "a0", NULL), "1");
-	assert_string_equal(ing_dom_attr(p, "a255", NULL), "1");
-	assert_null(ing_dom_attr(p, "a256", NULL));
+	assert_attr("p", "a0", "1");
+	assert_attr("p", "a255", "1");
+	assert_attr("p", "a256", NULL);
 	assert_text("p", "kept");
 	/* The same name over and over is one attribute, however often. */
 	repeat(&page, "<p ", "a=1 ", 1000);
 	ing_buf_add_str(&page, "z=1>x");
 	assert_int_equal(parse(page.data, page.len, NULL), ING_HTML_WHOLE);
-	assert_string_equal(ing_dom_attr(ing_dom_first(root(), "p"), "z", NULL), "1");
+	assert_attr("p", "z", "1");
 	ing_buf_done(&page);
 }
 
@@ -321,6 +277,7 @@ static void time_is_limited(void **state)
 	ing_buf_init(&page, MAX_PAGE);
 	repeat(&page, TITLE, "<p>words", 100000);
 	assert_int_equal(ing_html_parse(html, page.data, page.len, NULL, &none), ING_HTML_COSTLY);
+	ing_html_fill(html, tree);
 	assert_text("title", "read");
 	ing_buf_done(&page);
 }
@@ -343,12 +300,14 @@ static int make(void **state)
 {
 	(void)state;
 	html = ing_html_new();
+	tree = ing_tree_new();
 	return 0;
 }
 
 static int drop(void **state)
 {
 	(void)state;
+	ing_tree_free(tree);
 	ing_html_clear(html);
 	ing_html_free(html);
 	ing_html_free(NULL);
@@ -360,8 +319,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_encodings),
 		cmocka_unit_test(long_pages_lose_nothing_between_chunks),
-		cmocka_unit_test(finds_elements_and_attributes),
-		cmocka_unit_test(walks_in_document_order_and_stays_inside),
 		cmocka_unit_test(the_first_of_two_attributes_counts),
 		cmocka_unit_test(empty_and_odd_pages_have_a_tree),
 		cmocka_unit_test(bombs_stop_and_leave_what_was_read),
