@@ -352,7 +352,7 @@ static size_t find_name(const struct tokens *ts)
 	while (i < ts->count && ts->items[i].month == 0)
 		i++;
 	if (i + 2 < ts->count && is_day(ts, i + 1) && ts->items[i + 2].month != 0 &&
-		ts->items[i + 1].gap <= GAP_COMMA && ts->items[i + 2].gap <= GAP_SLASH)
+		ts->items[i + 1].gap <= GAP_DOT && ts->items[i + 2].gap <= GAP_SLASH)
 		return i + 2;
 	return i;
 }
@@ -371,9 +371,13 @@ static bool read_named(const struct tokens *ts, size_t name, struct ing_date *re
 		year--;
 	}
 	const struct token *t = &ts->items[name];
-	if (name + 1 < ts->count && t[1].month != 0 && t[1].month != t->month &&
-		(t[1].gap == GAP_DASH || t[1].gap == GAP_SLASH))
-		return make_date(ts->items[year].value, 0, 0, ret); /* March-April 2010 */
+	/* March-April 2010, 28 Feb - 2 Mar 2015: between two months */
+	bool divided = name + 1 < ts->count && (t[1].gap == GAP_DASH || t[1].gap == GAP_SLASH);
+	bool second = divided &&
+		      (t[1].month != 0 ||
+			      (name + 2 < ts->count && is_day(ts, name + 1) && t[2].month != 0));
+	if (second)
+		return make_date(ts->items[year].value, 0, 0, ret);
 	return make_date(ts->items[year].value, t->month, find_day(ts, name), ret);
 }
 

@@ -29,7 +29,9 @@ struct ing_meta {
 /* Fills v->metas. */
 void ing_metas_read(struct ing_view *v);
 const struct ing_meta *ing_metas_first(const struct ing_view *v);
-/* The first one behind `after` (NULL: of all) whose key is `lower`; any of several keys. */
+/* The first one behind `after` (NULL: of all) whose key is `lower`. Names are hashed: a look costs
+ * nothing of the page's size, and a loop that passes on what it got costs what there is of the
+ * name; with an element of another name as `after` it costs as much each time. */
 const struct ing_meta *ing_metas_find(const struct ing_view *v, const struct ing_meta *after,
 	enum ing_meta_key key, const char *lower);
 /* name or property equals `dotted`, each '.' of which stands for '.' or ':' (PubFetcher's reading:
