@@ -187,7 +187,7 @@ static void test_hostile(void **state)
 {
 	static const char *const pieces[] = {"doi:", "doi:10.1/", "doi 10.", "10.1234/", "10.",
 		"pmid: ", "PMCID:PMC", "1", "1-", "0000-", "doi.org/10.1/%20", "((((", "x"};
-	static char text[1 << 20];
+	static char text[1 << 18];
 	(void)state;
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		size_t piece = strlen(pieces[i]), n = 0;
