@@ -220,6 +220,8 @@ struct ing_sel_scan {
  * lacks the words all lack them, above one that has them all have them. */
 struct ing_sel_hint {
 	ing_node lacks, has;
+	ing_node from, to; /* no text node in this range has the words by itself, */
+	bool hit;          /* but `to` has */
 };
 
 struct ing_matcher {

@@ -113,7 +113,7 @@ static void reset_hints(struct ing_matcher *m, uint32_t count)
 		m->hint_cap = count;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		m->hints[i] = (struct ing_sel_hint){ING_NODE_NONE, ING_NODE_NONE};
+		m->hints[i] = (struct ing_sel_hint){.lacks = ING_NODE_NONE, .has = ING_NODE_NONE};
 }
 
 static void drop_memos(struct ing_matcher *m)

@@ -288,16 +288,44 @@ static bool has_words(struct ing_matcher *m, const struct ing_sel_simple *x, ing
 	return memmem(ing_buf_str(&m->lower), m->lower.len, x->value, x->bytes) != NULL;
 }
 
+/* Some text node in n has the words by itself, as they are: so has n's text. */
+static bool has_words_in_one(struct ing_matcher *m, const struct ing_sel_simple *x,
+	struct ing_sel_hint *hint, ing_node n)
+{
+	const struct ing_tree_node *nodes = m->t->nodes;
+	ing_node end = nodes[n].end;
+	if (x->value[0] == ' ' || x->value[x->bytes - 1] == ' ')
+		return false; /* which trimming may take */
+	if (n < hint->from || n > hint->to) {
+		hint->from = n;
+		hint->to = n;
+		hint->hit = false;
+	}
+	for (; !hint->hit && hint->to < end; hint->to++) {
+		const struct ing_tree_node *node = &nodes[hint->to];
+		ing_sel_tick(m, 1);
+		if (node->kind != ING_NODE_TEXT && node->kind != ING_NODE_CDATA)
+			continue;
+		ing_sel_tick(m, (int32_t)(node->text.bytes >> 5));
+		hint->hit = holds_ascii(node->text.data, node->text.bytes, x);
+		if (hint->hit)
+			break;
+	}
+	return hint->hit && hint->to < end;
+}
+
 /* Nested elements are not read again and again where one read tells. Not while :matchText changes
  * texts; and not of words beyond ASCII, whose lower case may depend on what stands behind them. */
 static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	struct ing_sel_hint *hint = &m->hints[x->hint];
-	if (x->text != ING_SEL_TEXT || m->careful || !is_ascii(x->value, x->bytes))
+	if (x->text != ING_SEL_TEXT || m->careful || x->bytes == 0 || !is_ascii(x->value, x->bytes))
 		return has_words(m, x, n);
 	if (hint->lacks != ING_NODE_NONE && ing_tree_contains(m->t, hint->lacks, n))
 		return false;
 	if (hint->has != ING_NODE_NONE && ing_tree_contains(m->t, n, hint->has))
+		return true;
+	if (has_words_in_one(m, x, hint, n))
 		return true;
 	bool has = has_words(m, x, n);
 	if (has)
