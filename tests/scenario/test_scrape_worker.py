@@ -57,12 +57,12 @@ def outcome(worker, submit, results):
 
 def test_acs(outcome, web):
     link = "https://pubs.acs.org/doi/pdf/10.1021/acs.imagint.1c99001?ref=article_openPDF"
-    web.route("pubs.acs.org", "/doi/abs/10.1021/acs.imagint.1c99001", page_file("journals/acs/article.html"))
+    web.route("pubs.acs.org", "/doi/10.1021/acs.imagint.1c99001", page_file("journals/acs/article.html"))
     web.route("pubs.acs.org", link.removeprefix("https://pubs.acs.org"), a_pdf)
-    result = outcome(pdf("https://pubs.acs.org/doi/abs/10.1021/acs.imagint.1c99001"))
+    result = outcome(pdf("https://pubs.acs.org/doi/10.1021/acs.imagint.1c99001"))
     assert result["status"] == "success", result
     assert result["extract_next_hop"] == {"url": link, "technique": "acs-pdf"}
-    assert result["hops"] == ["https://pubs.acs.org/doi/abs/10.1021/acs.imagint.1c99001", link]
+    assert result["hops"] == ["https://pubs.acs.org/doi/10.1021/acs.imagint.1c99001", link]
     assert result["html_biblio"]["title"] and result["html_biblio"]["contrib_names"]
 
 
