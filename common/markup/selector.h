@@ -3,7 +3,7 @@
  * selector.h - jsoup's selectors: compiled once, never changed, run over a tree (tree.h).
  *
  * Grammar and meaning are jsoup 1.16.1's, with what later versions added where it does not
- * contradict; README.md lists each decision. A compiled selector is immutable and may be used by
+ * contradict; SELECTORS.md lists each decision. A compiled selector is immutable and may be used by
  * any number of threads; what a run needs belongs to a struct ing_matcher, one a thread, which
  * keeps indexes and memos of the page being searched and is bound to one tree at a time.
  *
