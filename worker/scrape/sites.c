@@ -149,7 +149,8 @@ static void read_take(struct loader *l, const struct ing_yaml_node *entry, struc
 	t->optional = ing_read_bool(&l->rd, entry, "optional", false);
 	t->unescape = ing_read_bool(&l->rd, entry, "unescape", false);
 	t->decode = ing_read_bool(&l->rd, entry, "decode", false);
-	t->cut = ing_read_regex(&l->rd, entry, "cut", 0);
+	/* Bytes: percent-escapes that have been undone need not be UTF-8. */
+	t->cut = ing_read_regex(&l->rd, entry, "cut", ING_REGEX_BYTES);
 	read_paths(l, entry, t);
 	if (t->kind == ING_TAKE_ELEMENT)
 		read_element(l, entry, t);

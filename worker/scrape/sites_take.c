@@ -13,15 +13,20 @@
 
 /* Elements or scripts that are looked at for one take; article pages have some 50 scripts. */
 #define MAX_CANDIDATES 256
-/* JSON that a page carries: the largest seen are 1 MB; in memory it is some 20 times that. */
-#define MAX_JSON_BYTES ((size_t)4 << 20)
+/* JSON that a page carries: the largest seen are 1 MB with some 50,000 lists and objects, of which
+ * each takes up to 300 bytes of memory. */
+#define MAX_JSON_BYTES ((size_t)2 << 20)
+#define MAX_JSON_PARTS 100000
 #define MAX_SCRIPT_BYTES ((size_t)4 << 20)
+/* Elements lie within one another, so that their texts together may be many times the page. */
+#define MAX_READ_BYTES ((size_t)32 << 20)
 #define MAX_GROUPS 32
 
 struct taker {
 	const struct ing_take *take;
 	const struct ing_view *v;
 	const char **slots;
+	size_t read_bytes; /* of text, so far */
 	bool failed;
 };
 
@@ -194,12 +199,23 @@ static bool keep_json(struct taker *tk, const struct ing_take_value *value, cons
 	return keep_value(tk, value->slot, number, (size_t)bytes);
 }
 
+/* Lists and objects that a text may hold, were it JSON. */
+static size_t count_parts(const char *s, size_t bytes)
+{
+	size_t parts = 0;
+	for (size_t i = 0; i < bytes; i++)
+		parts += s[i] == '[' || s[i] == '{';
+	return parts;
+}
+
 /* JSON at the front of s (`whole`: and nothing behind it). A text that is JSON itself is read once
  * more: some sites write it so. jansson bounds nesting (2,048). New reference or NULL. */
 static json_t *read_json(const char *s, size_t bytes, bool whole)
 {
 	size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | (whole ? 0 : JSON_DISABLE_EOF_CHECK);
-	json_t *root = bytes <= MAX_JSON_BYTES ? json_loadb(s, bytes, flags, NULL) : NULL;
+	if (bytes > MAX_JSON_BYTES || count_parts(s, bytes) > MAX_JSON_PARTS)
+		return NULL;
+	json_t *root = json_loadb(s, bytes, flags, NULL);
 	if (!json_is_string(root))
 		return root;
 	json_t *inner = json_loadb(json_string_value(root), json_string_length(root),
@@ -257,15 +273,22 @@ static bool take_content(struct taker *tk, ing_node n)
 		ing_text_data(tk->v->tree, n, &text);
 	else
 		ing_text(tk->v->tree, n, &text);
+	tk->read_bytes += text.len;
 	bool taken = text.len > 0 && take_text(tk, ing_buf_str(&text), text.len);
 	ing_buf_done(&text);
 	return taken;
 }
 
+/* Is there more to be read? Not once an expression has met its limit: it would do so again. */
+static bool goes_on(const struct taker *tk)
+{
+	return !tk->failed && tk->read_bytes < MAX_READ_BYTES;
+}
+
 static bool take_scripts(struct taker *tk)
 {
 	ing_node n = ING_NODE_DOCUMENT;
-	for (unsigned i = 0; i < MAX_CANDIDATES; i++) {
+	for (unsigned i = 0; i < MAX_CANDIDATES && goes_on(tk); i++) {
 		n = ing_tree_next_named(tk->v->tree, n, ING_NODE_DOCUMENT, "script");
 		if (n == ING_NODE_NONE)
 			return false;
@@ -284,7 +307,7 @@ static bool take_elements(struct taker *tk)
 		tk->failed = true;
 		return false;
 	}
-	for (size_t i = 0; i < found.count && i < MAX_CANDIDATES; i++) {
+	for (size_t i = 0; i < found.count && i < MAX_CANDIDATES && goes_on(tk); i++) {
 		size_t bytes = 0;
 		const char *value = t->attr != NULL ? ing_tree_attr(tk->v->tree, found.nodes[i],
 							      t->attr, &bytes)

@@ -64,6 +64,9 @@ static const struct {
 
 	{"decode", "take: [{selector: a, attr: v, name: x, decode: true}]\n  pdf_url: '{x}'",
 		"<a v='http%3A%2F%2Fa.example%2f%E4%B8'>", NULL, "http://a.example/%E4%B8"},
+	{"cut where bytes are no UTF-8",
+		"take: [{selector: a, attr: v, name: x, decode: true, cut: 'b.*$'}]\n  pdf_url: '/{x}'",
+		"<a v=a%C3%C3%E4b%FFb>", NULL, "https://journal.example/a%C3%C3%E4"},
 	{"not decoded", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'", "<a v=a%2Fb>",
 		NULL, "https://journal.example/a%2Fb"},
 	{"escapes that are none",
@@ -318,6 +321,11 @@ static const struct {
 		"<script>", "[", "</script>", 500000},
 	{"JSON that is too large", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
 		"<script>{\"b\":[0", ",1", "],\"a\":\"v\"}</script>", 2500000},
+	{"JSON of very many parts", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		"<script>{\"b\":[[]", ",{}", "],\"a\":\"v\"}</script>", 200000},
+	{"elements within one another",
+		"take: [{selector: b, match: '^(?<x>x)$'}]\n  pdf_url: '/{x}'",
+		"<b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b>", "a ", "", 1000000},
 	{"many scripts", "take: [{script: 'p:(?<x>\\w+)'}]\n  pdf_url: '/{x}'", "",
 		"<script>p;</script>", "<script>p:1</script>", 20000},
 	{"many elements", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'", "",
@@ -328,6 +336,10 @@ static const struct {
 		"take: [{selector: a, attr: v, name: x}]\n  pdf_url: "
 		"'/{x|encode}'",
 		"<a v='", "////////", "'>", 1000},
+	{"an expression that explodes, again and again",
+		"take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'", "",
+		"<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!</script>",
+		"", 10000},
 	{"an expression that explodes", "take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'",
 		"<script>", "aaaaaaaa", "!</script>", 1000},
 };
