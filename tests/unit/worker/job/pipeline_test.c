@@ -16,6 +16,7 @@
 
 #include "stages.h"
 #include "worker/job/job.h"
+#include "worker/job/yield.h"
 
 static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
 				  "\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\"}";
@@ -453,6 +454,111 @@ static void full_stages_hold_the_gate(void **state)
 	end();
 }
 
+/* A page with a link by the rule of that number, and what rules did on it. */
+static void answer_page(const char *title, const char *biblio, uint32_t rule, const char *next)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.page.status = ING_PAGE_PARSED;
+	f.page.title = ing_strdup(title);
+	f.page.biblio_json = biblio != NULL ? ing_strdup(biblio) : NULL;
+	f.page.rules_digest = 5;
+	f.page.uses = ing_alloc(2 * sizeof(*f.page.uses));
+	f.page.use_count = 2;
+	f.page.uses[0] = (struct ing_use){rule, ING_USE_APPLIED | ING_USE_MATCHED};
+	f.page.uses[1] = (struct ing_use){99, ING_USE_APPLIED}; /* a lie */
+	if (next != NULL)
+		f.page.links[ING_LINK_PDF] = (struct ing_page_link){.url = ing_strdup(next),
+			.technique = ing_strdup("by a rule"),
+			.rule = rule};
+	fake_exam_done(&f, "text/html");
+}
+
+static json_int_t yield_of(const struct ing_yield *y, const char *rule, const char *what)
+{
+	struct ing_buf text;
+	ing_buf_init(&text, 1 << 20);
+	ing_yield_json(y, &text);
+	json_t *o = json_loads(ing_buf_str(&text), 0, NULL);
+	json_t *counters = json_object_get(json_object_get(o, "rules"), rule);
+	json_int_t n = json_integer_value(json_object_get(counters, what));
+	json_decref(o);
+	ing_buf_done(&text);
+	return n;
+}
+
+static void what_rules_led_to_is_counted(void **state)
+{
+	static const char *const names[] = {"a", "b"};
+	struct ing_pipeline_conf conf = usual;
+	(void)state;
+	conf.yield = ing_yield_new();
+	ing_yield_set_rules(conf.yield, 5, names, 2);
+	begin(&conf, 0);
+	/* Through both rules to the document, and only the second page has a title of its own. */
+	send_request(1, pdf_request);
+	turn(5);
+	fake_fetch_done(200, NULL);
+	answer_page("Redirecting", NULL, 0, "https://a.example/2");
+	turn(5);
+	fake_fetch_done(200, NULL);
+	answer_page("Site", "{\"title\":\"Own\",\"x\":1}", 1, "https://a.example/3.pdf");
+	turn(5);
+	fake_fetch_done(200, NULL);
+	fake_exam_done_pdf("text");
+	settle();
+	json_t *o = last_result();
+	json_t *biblio = json_object_get(o, "html_biblio");
+	assert_string_equal(json_string_value(json_object_get(biblio, "title")), "Own");
+	assert_int_equal(json_object_size(biblio), 1);
+	json_decref(o);
+	/* And through the first to nothing. */
+	send_request(2, pdf_request);
+	turn(5);
+	fake_fetch_done(200, NULL);
+	answer_page("Redirecting", NULL, 0, "https://a.example/2");
+	turn(5);
+	fake_fetch_done(404, NULL);
+	settle();
+	assert_int_equal(yield_of(conf.yield, "a", "applied"), 2);
+	assert_int_equal(yield_of(conf.yield, "a", "matched"), 2);
+	assert_int_equal(yield_of(conf.yield, "a", "led_to_document"), 1);
+	assert_int_equal(yield_of(conf.yield, "b", "led_to_document"), 1);
+	end();
+	ing_yield_free(conf.yield);
+}
+
+static void a_refusal_is_examined_for_walls_alone(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	send_request(1, pdf_request);
+	turn(5);
+	fake_fetch_done(403, NULL);
+	assert_int_equal(fake.last_want, ING_WANT_WALLS);
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.page.status = ING_PAGE_PARSED;
+	f.page.wall = ING_WALL_CHALLENGE;
+	f.page.wall_why = ing_strdup("a check of the browser");
+	fake_exam_done(&f, "text/html");
+	settle();
+	expect_status("blocked-challenge", true);
+	json_t *o = last_result();
+	assert_string_equal(
+		json_string_value(json_object_get(o, "error_message")), "a check of the browser");
+	assert_null(json_object_get(o, "file_meta"));
+	assert_null(json_object_get(o, "extract_next_hop"));
+	json_decref(o);
+	send_request(2, pdf_request);
+	turn(5);
+	fake_fetch_done(403, NULL);
+	fake_exam_done_page("https://a.example/2.pdf"); /* whatever it links to */
+	settle();
+	expect_status("terminal-bad-status", true);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +574,8 @@ int main(void)
 		cmocka_unit_test(intake_pauses_at_the_ceiling_and_goes_on_below),
 		cmocka_unit_test(requests_are_weighed_not_only_counted),
 		cmocka_unit_test(full_stages_hold_the_gate),
+		cmocka_unit_test(what_rules_led_to_is_counted),
+		cmocka_unit_test(a_refusal_is_examined_for_walls_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

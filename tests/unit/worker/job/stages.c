@@ -134,6 +134,7 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
 	*t = (struct ing_exam_ticket){.done = done, .ctx = ctx};
 	add(&fake.exams, t);
+	fake.last_want = q->want;
 	return t;
 }
 
@@ -149,7 +150,7 @@ unsigned ing_pool_waiting(const struct ing_pool *p)
 	return (unsigned)fake.exams.count;
 }
 
-static void end_exam(struct ing_findings *f, const char *mimetype)
+void fake_exam_done(struct ing_findings *f, const char *mimetype)
 {
 	struct ing_exam_ticket *t = take_at(&fake.exams, 0);
 	f->file.size_bytes = 10;
@@ -174,7 +175,7 @@ void fake_exam_done_page(const char *next_url)
 			.technique = ing_strdup("citation_pdf_url"),
 			.rule = 1};
 	}
-	end_exam(&f, "text/html");
+	fake_exam_done(&f, "text/html");
 }
 
 void fake_exam_done_pdf(const char *text)
@@ -183,7 +184,7 @@ void fake_exam_done_pdf(const char *text)
 	ing_findings_init(&f);
 	f.pdf.status = ing_strdup("success");
 	f.pdf.text = ing_strdup(text);
-	end_exam(&f, "application/pdf");
+	fake_exam_done(&f, "application/pdf");
 }
 
 /* --- archive --- */

@@ -25,7 +25,8 @@ struct fake {
 	bool paused;                                                /* intake, by the pipeline */
 	int finished;                                               /* tokens */
 	struct ing_token last_finished;
-	char *last_result; /* put to the results topic */
+	char *last_result;  /* put to the results topic */
+	unsigned last_want; /* of an examiner */
 };
 
 extern struct fake fake;
@@ -35,6 +36,8 @@ void fake_reset(void);
 void fake_fetch_done(int http_status, const char *location);
 void fake_exam_done_page(const char *next_url); /* an HTML page; NULL: without a link */
 void fake_exam_done_pdf(const char *text);
+struct ing_findings;
+void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
 void fake_archive_done(void);
 void fake_store_done(void);
 void fake_emit_done(bool ok);
