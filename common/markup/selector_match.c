@@ -19,9 +19,8 @@ enum { NO = 1, YES = 2 };
 #define EPOCH_SHIFT 4
 #define MAX_EPOCH 0xfff
 
-#define MAX_MEMO_BYTES                                                                             \
-	((size_t)256 << 20) /* of all memos: 60 steps of a page of 2 million nodes                 \
-			     */
+/* Of all memos: 32 steps of a page of a million nodes. */
+#define MAX_MEMO_BYTES ((size_t)64 << 20)
 
 /* --- memos --- */
 

@@ -235,6 +235,18 @@ static int select_file(const char *selector, const char *path, struct task *task
 
 /* --- batch --- */
 
+/* One line without its end; false at the end of the input. */
+static bool read_line(FILE *f, struct ing_buf *line)
+{
+	ing_buf_clear(line);
+	for (int c = getc_unlocked(f); c != EOF; c = getc_unlocked(f)) {
+		if (c == '\n')
+			return true;
+		ing_buf_add_char(line, (char)c);
+	}
+	return line->len > 0 || line->failed;
+}
+
 static bool is_text_or_none(const json_t *o)
 {
 	return o == NULL || json_is_null(o) || json_is_string(o);
@@ -297,18 +309,14 @@ static int run_batch(const char *path)
 	if (f == NULL)
 		return ING_CTL_ENVIRONMENT;
 	bool good = true;
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
-	while ((n = getline(&line, &cap, f)) >= 0) {
-		size_t bytes = (size_t)n;
-		if (bytes > 0 && line[bytes - 1] == '\n')
-			bytes--;
-		if (bytes > 0)
-			good = answer_line(line, bytes, bytes > MAX_LINE_BYTES) && good;
+	struct ing_buf line;
+	ing_buf_init(&line, MAX_LINE_BYTES);
+	while (read_line(f, &line)) {
+		if (line.len > 0 || line.failed)
+			good = answer_line(ing_buf_str(&line), line.len, line.failed) && good;
 	}
 	bool readable = !ferror(f);
-	free(line);
+	ing_buf_done(&line);
 	ing_ctl_close_input(f);
 	if (!readable)
 		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: cannot be read", path);

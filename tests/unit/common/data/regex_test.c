@@ -203,7 +203,8 @@ static void test_groups(void **state)
 
 static void test_limit(void **state)
 {
-	static const char *const patterns[] = {"(a+)+[b-d]", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"};
+	static const char *const patterns[] = {
+		"(a+)+[b-d]", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"};
 	char text[4000];
 	(void)state;
 	memset(text, 'a', sizeof(text));

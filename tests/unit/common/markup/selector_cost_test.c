@@ -51,16 +51,21 @@ static void make_deep(struct ing_tree *t)
 	}
 }
 
-static void make_wide(struct ing_tree *t)
+static void make_row(struct ing_tree *t, int count)
 {
 	open_element(t, "div", "a", "top");
-	for (int i = 0; i < 50000; i++) {
+	for (int i = 0; i < count; i++) {
 		ing_tree_add_text(t, ING_NODE_COMMENT, "c", 1, false);
 		open_element(t, i % 2 == 0 ? "div" : "p", "a b", "i");
 		add_text(t, "x");
 		ing_tree_close(t);
 		add_text(t, " ");
 	}
+}
+
+static void make_wide(struct ing_tree *t)
+{
+	make_row(t, 50000);
 }
 
 /* One element of very many classes, whose text runs all share them. */
@@ -167,12 +172,45 @@ static void test_regex_limit(void **state)
 	ing_tree_free(t);
 }
 
+/* The most that a selector can nest, in a row as long as it takes: the C stack must hold it. */
+static void test_stack(void **state)
+{
+	static const char *const opens[] = {"*:not(", "*:is(", "*:has("};
+	(void)state;
+	struct ing_matcher *m = ing_matcher_new();
+	struct ing_tree *t = ing_tree_new();
+	make_row(t, 3000);
+	ing_tree_finish(t);
+	ing_matcher_bind(m, t, 2000);
+	for (size_t k = 0; k < ING_ARRAY_LEN(opens); k++) {
+		struct ing_buf b;
+		struct ing_error err = {0};
+		ing_buf_init(&b, 1 << 20);
+		/* Each group hangs on the first step of a chain, which is reached through all
+		 * others. */
+		for (int i = 0; i < 31; i++)
+			ing_buf_add_str(&b, opens[k]);
+		ing_buf_add_char(&b, '*');
+		for (int i = 0; i < 31; i++) {
+			ing_buf_add_char(&b, ')');
+			for (int j = 0; j < 63; j++)
+				ing_buf_add_str(&b, j % 2 == 0 ? "+*" : "~*");
+		}
+		int rc = search(m, ing_buf_str(&b), &err);
+		assert_true(rc == 0 || rc == -ING_FAIL_TIMEOUT);
+		ing_buf_done(&b);
+	}
+	ing_matcher_free(m);
+	ing_tree_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_cliffs),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_regex_limit),
+		cmocka_unit_test(test_stack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
