@@ -195,7 +195,7 @@ static void the_lists_are_whole(void **state)
 {
 	(void)state;
 	assert_int_equal(ing_links_count(rules->links), 75 + 6 + 4 + 2 + 1);
-	assert_int_equal(ing_sites_count(rules->sites), 28);
+	assert_int_equal(ing_sites_count(rules->sites), 29);
 	assert_int_equal(ing_signs_count(rules->signs), 37);
 }
 
