@@ -390,17 +390,16 @@ static int parse_group(struct ing_sel_parser *p, struct ing_sel_simple *x)
 	return rc;
 }
 
-static int find_pseudo(struct ing_sel_parser *p, const struct pseudo **ret)
+/* NULL, and *ret_rc the error, when there is none of that name. */
+static const struct pseudo *find_pseudo(struct ing_sel_parser *p, int *ret_rc)
 {
 	size_t from = p->at;
 	while (p->at < p->bytes && (isalpha((unsigned char)p->s[p->at]) || p->s[p->at] == '-'))
 		p->at++;
 	struct slice name = {from, p->at};
 	for (size_t i = 0; i < ING_ARRAY_LEN(pseudos); i++) {
-		if (is_word(p, name, pseudos[i].name)) {
-			*ret = &pseudos[i];
-			return 0;
-		}
+		if (is_word(p, name, pseudos[i].name))
+			return &pseudos[i];
 	}
 	if (begins(p, from, ":")) {
 		ing_sel_error(p, from - 1,
@@ -408,19 +407,21 @@ static int find_pseudo(struct ing_sel_parser *p, const struct pseudo **ret)
 			":matchText makes elements of text, :containsData looks into comments");
 		if (p->err != NULL)
 			p->err->code = ING_FAIL_UNSUPPORTED;
-		return -ING_FAIL_UNSUPPORTED;
+		*ret_rc = -ING_FAIL_UNSUPPORTED;
+		return NULL;
 	}
-	return ing_sel_error(p, from - 1, "there is no pseudo-class :%.*s",
+	*ret_rc = ing_sel_error(p, from - 1, "there is no pseudo-class :%.*s",
 		(int)ING_MIN(p->at - from, (size_t)60), p->s + from);
+	return NULL;
 }
 
 int ing_sel_parse_pseudo(struct ing_sel_parser *p, struct ing_sel_simple *ret)
 {
-	const struct pseudo *kind = NULL;
 	size_t from = p->at;
+	int rc = 0;
 	p->at++;
-	int rc = find_pseudo(p, &kind);
-	if (rc < 0)
+	const struct pseudo *kind = find_pseudo(p, &rc);
+	if (kind == NULL)
 		return rc;
 	ret->op = kind->op;
 	ret->text = kind->detail;
