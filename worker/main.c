@@ -376,6 +376,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	free(stats);
 	ing_engine_write_yield(&w->engine, w->yield_path);
 	stop_timers(w); /* from here on a second signal has its default effect: out */
+	signal(SIGHUP, SIG_IGN);
 	if (!ing_pipeline_idle(w->engine.pipeline)) {
 		/* A database or disk that is away still holds jobs. Their offsets are not
 		 * committed. */
@@ -488,6 +489,7 @@ int main(int argc, char **argv)
 	struct options options = {0};
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN); /* until there is a loop to reload the rules in */
 	int code = parse_options(argc, argv, &options);
 	if (code >= 0)
 		return code;

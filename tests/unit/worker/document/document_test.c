@@ -8,11 +8,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "common/base/buf.h"
 #include "worker/document/document.h"
 #include "worker/examine/findings.h"
+#include "worker/limits.h"
+#include "worker/scrape/rule_files.h"
 
 #define PAGE                                                                                       \
 	"<!doctype html><title>Tides</title>"                                                      \
@@ -199,6 +202,107 @@ static void charset_of_the_header_counts(void **state)
 	done();
 }
 
+/* A record that no message can hold loses its references, not everything. */
+static void a_record_over_the_limit_is_cut(void **state)
+{
+	(void)state;
+	struct ing_question q = plain;
+	struct ing_buf page;
+	q.max_scrape_bytes = 64 << 20;
+	q.max_body_bytes = 64 << 20;
+	ing_buf_init(&page, 64 << 20);
+	ing_buf_add_str(&page, "<!doctype html><meta name=citation_title content=Tides>"
+			       "<meta name=citation_author content=\"Ada Lovelace\">");
+	char quotes[501] = "";
+	memset(quotes, '"', sizeof(quotes) - 1); /* two bytes each in JSON */
+	for (int i = 0; i < 3000; i++)
+		ing_buf_printf(&page, "<meta name=citation_reference content='%d %s'>", i, quotes);
+	look(q, page.data, page.len);
+	assert_non_null(got.page.biblio_json);
+	assert_true(strlen(got.page.biblio_json) <= ING_MAX_BIBLIO_BYTES);
+	assert_null(strstr(got.page.biblio_json, "raw_references"));
+	assert_null(strstr(got.page.biblio_json, "null"));
+	assert_non_null(strstr(got.page.biblio_json, "\"contribs\":[{\"name\":\"Ada Lovelace\"}]"));
+	done();
+	ing_buf_done(&page);
+}
+
+static bool was_used(uint32_t rule, unsigned kinds)
+{
+	for (uint32_t i = 0; i < got.page.use_count; i++)
+		if (got.page.uses[i].rule == rule)
+			return (got.page.uses[i].kinds & kinds) == kinds;
+	return false;
+}
+
+static void rules_find_what_signals_do_not(void **state)
+{
+	(void)state;
+	static const char page[] =
+		"<!doctype html><title>T</title><a class=doc href=/8.pdf>PDF</a>";
+	look(plain, page, strlen(page));
+	const struct ing_page_link *link = &got.page.links[ING_LINK_PDF];
+	assert_string_equal(link->url, "https://a.example/8.pdf");
+	assert_string_equal(link->technique, "doc");
+	assert_true(got.page.rules_digest != 0);
+	assert_true(was_used(link->rule, ING_USE_APPLIED | ING_USE_MATCHED));
+	assert_int_equal(got.page.wall, ING_WALL_NONE);
+	done();
+}
+
+static void walls_are_seen_alone_when_asked_so(void **state)
+{
+	(void)state;
+	static const char page[] =
+		"<!doctype html><title>Robot?</title><a class=doc href=/8.pdf>PDF</a>"
+		"<meta name=citation_title content=x>";
+	struct ing_question q = plain;
+	look(q, page, strlen(page));
+	assert_int_equal(got.page.wall, ING_WALL_CAPTCHA);
+	assert_string_equal(got.page.wall_why, "a captcha");
+	assert_non_null(got.page.links[ING_LINK_PDF].url);
+	assert_non_null(got.page.biblio_json);
+	done();
+	q.want = ING_WANT_WALLS;
+	look(q, page, strlen(page));
+	assert_int_equal(got.page.wall, ING_WALL_CAPTCHA);
+	assert_null(got.page.links[ING_LINK_PDF].url);
+	assert_null(got.page.biblio_json);
+	done();
+}
+
+static void add_rules(struct ing_rule_files *files, enum ing_rule_kind kind, const char *text)
+{
+	char path[] = "/tmp/document-rules-XXXXXX";
+	struct ing_error err = {0};
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_int_equal(ing_rule_files_read(files, kind, path, &err), 0);
+	unlink(path);
+}
+
+/* As the zygote gets them. */
+static int load_rules(void **state)
+{
+	struct ing_rule_files files;
+	struct ing_error err = {0};
+	int fd = -1;
+	(void)state;
+	ing_rule_files_init(&files);
+	add_rules(&files, ING_RULES_LINKS, "pdf:\n  - {technique: doc, selector: a.doc}\n");
+	add_rules(&files, ING_RULES_WALLS,
+		"- {name: robot, title: '^Robot', verdict: captcha, why: a captcha}\n");
+	int rc = ing_rule_files_to_fd(&files, &fd, &err);
+	if (rc == 0)
+		rc = ing_document_load_rules(fd, &err);
+	if (fd >= 0)
+		close(fd);
+	ing_rule_files_done(&files);
+	return rc;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +313,9 @@ int main(void)
 		cmocka_unit_test(nothing_is_a_document),
 		cmocka_unit_test(pages_are_read_only_within_limits_and_on_demand),
 		cmocka_unit_test(charset_of_the_header_counts),
+		cmocka_unit_test(a_record_over_the_limit_is_cut),
+		cmocka_unit_test(rules_find_what_signals_do_not),
+		cmocka_unit_test(walls_are_seen_alone_when_asked_so),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, load_rules, NULL);
 }
