@@ -88,10 +88,8 @@ static int compile_regex(struct ing_sel_parser *p, struct slice a, struct ing_se
 			while (at < a.to && ((unsigned char)p->s[at] & 0xc0) == 0x80)
 				at++;
 		}
-		ing_sel_error(p, at, "regular expression: %s", err.msg);
-		if (p->err != NULL)
-			p->err->code = err.code;
-		return rc;
+		p->code = err.code;
+		return ing_sel_error(p, at, "regular expression: %s", err.msg);
 	}
 	struct ing_sel_regex *owned = ing_arena_alloc(&p->sel->ar, sizeof(*owned));
 	owned->regex = x->regex;
@@ -402,12 +400,10 @@ static const struct pseudo *find_pseudo(struct ing_sel_parser *p, int *ret_rc)
 			return &pseudos[i];
 	}
 	if (begins(p, from, ":")) {
-		ing_sel_error(p, from - 1,
+		p->code = ING_FAIL_UNSUPPORTED;
+		*ret_rc = ing_sel_error(p, from - 1,
 			"tests of nodes that are no elements (::text, ::comment) are not known here: "
 			":matchText makes elements of text, :containsData looks into comments");
-		if (p->err != NULL)
-			p->err->code = ING_FAIL_UNSUPPORTED;
-		*ret_rc = -ING_FAIL_UNSUPPORTED;
 		return NULL;
 	}
 	*ret_rc = ing_sel_error(p, from - 1, "there is no pseudo-class :%.*s",

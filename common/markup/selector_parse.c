@@ -319,7 +319,8 @@ int ing_sel_error(struct ing_sel_parser *p, size_t at, const char *fmt, ...)
 	size_t column = p->skipped + 1;
 	for (size_t i = 0; i < at && i < p->bytes; i++)
 		column += ((unsigned char)p->s[i] & 0xc0) != 0x80;
-	return ing_error_at(p->err, ING_FAIL_SYNTAX, 0, (int)column, "%s", msg);
+	enum ing_fail code = p->code != ING_FAIL_NONE ? p->code : ING_FAIL_SYNTAX;
+	return ing_error_at(p->err, code, 0, (int)column, "%s", msg);
 }
 
 uint32_t ing_sel_bind(

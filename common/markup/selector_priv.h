@@ -165,11 +165,12 @@ struct ing_sel_parser {
 	size_t bytes, at;
 	size_t skipped; /* characters before s */
 	unsigned depth;
+	enum ing_fail code; /* of the next error, when it is not SYNTAX */
 	struct ing_selector *sel;
 	struct ing_error *err;
 };
 
-/* -SYNTAX at byte `at`. */
+/* -SYNTAX (or -p->code) at byte `at`. */
 int ing_sel_error(struct ing_sel_parser *p, size_t at, const char *fmt, ...) ING_PRINTF(3, 4);
 /* A group up to `close`, which is left (')'; 0: the end of the text). */
 int ing_sel_parse_group(struct ing_sel_parser *p, char close, struct ing_sel_group **ret);
