@@ -137,24 +137,14 @@ static void drop_nulls(json_t *o)
 	}
 }
 
-/* The record without its nulls. One that is too large loses what is largest and least missed. */
+/* The record without its nulls. It was kept within ING_MAX_BIBLIO_BYTES as it was made. */
 static char *tell_biblio(json_t *biblio)
 {
-	static const char *const spared[] = {
-		"raw_references", "abstract", "contribs", "raw_identifiers", "keywords"};
 	drop_nulls(biblio);
 	json_t *contribs = json_object_get(biblio, "contribs");
 	for (size_t i = 0; i < json_array_size(contribs); i++)
 		drop_nulls(json_array_get(contribs, i));
-	char *text = json_dumps(biblio, JSON_COMPACT);
-	for (size_t i = 0;
-		i < ING_ARRAY_LEN(spared) && text != NULL && strlen(text) > ING_MAX_BIBLIO_BYTES;
-		i++) {
-		free(text);
-		json_object_del(biblio, spared[i]);
-		text = json_dumps(biblio, JSON_COMPACT);
-	}
-	return text;
+	return json_dumps(biblio, JSON_COMPACT);
 }
 
 static void tell_uses(const struct ing_scraped *found, struct ing_page *ret)
