@@ -196,16 +196,6 @@ struct search {
 	struct ing_link self; /* the first link to the page itself */
 };
 
-static bool is_page_itself(const struct ing_view *v, const char *link)
-{
-	if (v->url == NULL)
-		return false;
-	char *bare = ing_url_without_fragment(link);
-	bool same = ing_url_fuzzy_equal(bare, v->url);
-	free(bare);
-	return same;
-}
-
 /* The link less what the expression matches first; link itself when that is nothing. Takes link.
  * *failed is set when the expression met its limit. */
 static char *trim_link(char *link, const struct ing_regex *trim, bool *failed)
@@ -295,7 +285,7 @@ static bool try_value(struct search *s, const struct pattern *p, const char *tec
 	char *link = resolve(s, p, value);
 	if (link == NULL)
 		return false;
-	bool self = is_page_itself(s->v, link);
+	bool self = ing_link_is_page(s->v, link);
 	if (!self || s->self.url == NULL) {
 		struct ing_link *to = self ? &s->self : ret;
 		*to = (struct ing_link){
@@ -421,4 +411,14 @@ bool ing_link_is_refused(const char *url)
 			return true;
 	}
 	return false;
+}
+
+bool ing_link_is_page(const struct ing_view *v, const char *url)
+{
+	if (v->url == NULL)
+		return false;
+	char *bare = ing_url_without_fragment(url);
+	bool same = ing_url_fuzzy_equal(bare, v->url);
+	free(bare);
+	return same;
 }

@@ -15,6 +15,7 @@
 #include "worker/scrape/clean.h"
 #include "worker/scrape/families.h"
 #include "worker/scrape/ident.h"
+#include "worker/scrape/links.h"
 #include "worker/scrape/pick.h"
 #include "worker/scrape/uses.h"
 
@@ -126,29 +127,35 @@ static void read_fulltext(
 	ing_parts_offer(&r->g->parts, ING_PART_FULLTEXT, r->type, all.text, all.bytes);
 }
 
-/* The page's address rewritten: a link, if it becomes another address. */
-static void read_rewrite(
-	const struct reading *r, const struct ing_site_rewrite *w, enum ing_part_type type)
+/* The page's address rewritten; NULL when it does not become another address. Heap. */
+static char *rewrite_url(const struct ing_view *v, const struct ing_site_rewrite *w)
 {
-	const char *url = r->v->url;
+	const char *url = v->url;
 	if (w->src == NULL || url == NULL)
-		return;
+		return NULL;
 	struct ing_buf b;
 	ing_buf_init(&b, ING_MAX_URL_BYTES);
 	enum ing_regex_end end = ing_regex_replace_first(w->src, url, strlen(url), w->dst, &b);
+	char *other = NULL;
+	if (end == ING_REGEX_YES && !b.failed && b.len > 0 && strcmp(ing_buf_str(&b), url) != 0)
+		other = ing_url_parse(ing_buf_str(&b), b.len);
 	unsigned kinds = ING_USE_APPLIED;
 	if (end == ING_REGEX_LIMIT || b.failed)
 		kinds |= ING_USE_FAILED;
-	else if (end == ING_REGEX_YES && b.len > 0 && strcmp(ing_buf_str(&b), url) != 0) {
-		char *parsed = ing_url_parse(ing_buf_str(&b), b.len);
-		if (parsed != NULL) {
-			kinds |= ING_USE_MATCHED;
-			ing_page_links_add(&r->g->links, &r->g->parts, parsed, type);
-		}
-		free(parsed);
-	}
-	ing_use(r->v->uses, w->rule, kinds);
+	else if (other != NULL)
+		kinds |= ING_USE_MATCHED;
+	ing_use(v->uses, w->rule, kinds);
 	ing_buf_done(&b);
+	return other;
+}
+
+static void read_rewrite(
+	const struct reading *r, const struct ing_site_rewrite *w, enum ing_part_type type)
+{
+	char *url = rewrite_url(r->v, w);
+	if (url != NULL)
+		ing_page_links_add(&r->g->links, &r->g->parts, url, type);
+	free(url);
 }
 
 static void read_links(const struct reading *r, enum ing_site_key key, enum ing_part_type type)
@@ -232,6 +239,13 @@ static json_t *write_json(const struct ing_gathered *g)
 	return j;
 }
 
+/* A web address that leads on from this page. */
+static bool is_way_on(const struct ing_view *v, const char *url)
+{
+	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
+	       !ing_link_is_refused(url) && !ing_link_is_page(v, url);
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
@@ -247,4 +261,25 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *si
 	ing_families_gather(v, type, g);
 	*ret_links = ing_page_links_json(&g->links);
 	return write_json(g);
+}
+
+const char *ing_publication_pdf_url(
+	const struct ing_view *v, const struct ing_site *site, uint32_t *ret_rule)
+{
+	struct ing_picked links =
+		ing_pick(v, ing_pick_of_site(site, ING_SITE_PDF_A), ING_PICK_LINK, false);
+	for (size_t i = 0; i < links.count; i++) {
+		if (!is_way_on(v, links.items[i].text))
+			continue;
+		*ret_rule = site->keys[ING_SITE_PDF_A].rule;
+		return links.items[i].text;
+	}
+	char *rewritten = rewrite_url(v, &site->pdf);
+	const char *url = NULL;
+	if (rewritten != NULL && is_way_on(v, rewritten)) {
+		*ret_rule = site->pdf.rule;
+		url = ing_arena_strdup(v->arena, rewritten);
+	}
+	free(rewritten);
+	return url;
 }

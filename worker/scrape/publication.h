@@ -62,5 +62,10 @@ enum ing_part_type ing_part_type_pdf(enum ing_part_type t);
  * [{"url","type"}]. */
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
 	enum ing_part_type type, json_t **ret_links);
+/* The PDF that the site's rules lead to, for the hop loop: the first link of pdf_a that is a web
+ * address other than the page's own, else the page's address rewritten by pdf_src and pdf_dst. In
+ * the arena; NULL: none. *ret_rule: which of the two. */
+const char *ing_publication_pdf_url(
+	const struct ing_view *v, const struct ing_site *site, uint32_t *ret_rule);
 /* {"title","content","license","language"}; rule may be NULL. */
 json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule);

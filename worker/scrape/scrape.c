@@ -7,6 +7,7 @@
  */
 #include "worker/scrape/scrape.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ struct ing_scraper {
 	struct ing_arena arena;
 	struct ing_uses uses;
 	struct ing_url_target *target;
-	struct ing_error error; /* of XML: its message outlives the page's reading */
+	const struct ing_site *site; /* NULL: the page's URL belongs to none */
+	struct ing_error error;      /* of XML: its message outlives the page's reading */
 	json_t *biblio, *publication, *page_links, *webpage;
 };
 
@@ -122,8 +124,11 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 		.uses = &s->uses};
 	free(url);
 	ing_tree_set_url(s->tree, v->url);
-	if (v->url != NULL)
+	s->site = NULL;
+	if (v->url != NULL) {
 		s->target = ing_url_target_new(v->url);
+		s->site = ing_journals_site(s->rules->journals, v->url);
+	}
 	v->target = s->target;
 	ing_matcher_bind(s->matcher, s->tree, ING_MAX_RULES_CPU_MS);
 	ing_metas_read(v);
@@ -142,28 +147,41 @@ static void lower_pseudo(struct ing_scraper *s)
 	ing_matcher_bind(s->matcher, t, ING_MAX_RULES_CPU_MS);
 }
 
+static const char *journal_technique(struct ing_scraper *s)
+{
+	char name[200];
+	snprintf(name, sizeof(name), "journal:%.180s", s->site->name);
+	return ing_arena_strndup(
+		&s->arena, name, ing_utf8_cut(name, strlen(name), sizeof(name) - 1));
+}
+
+/* Links that the page names; without one to the PDF what can be put together for its site; last
+ * what the site's rule for articles leads to. */
 static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
 {
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)
 		ret->links[kind] =
 			ing_links_find(s->rules->links, &s->view, (enum ing_link_kind)kind);
 	const struct ing_link *pdf = &ret->links[ING_LINK_PDF];
-	if (pdf->url == NULL || pdf->self)
-		ret->next = ing_sites_find(s->rules->sites, &s->view);
+	if (pdf->url != NULL && !pdf->self)
+		return;
+	ret->next = ing_sites_find(s->rules->sites, &s->view);
+	if (ret->next.url == NULL && s->site != NULL) {
+		ret->next.url = ing_publication_pdf_url(&s->view, s->site, &ret->next.rule);
+		ret->next.is_pdf = true;
+		ret->next.technique = journal_technique(s);
+	}
 }
 
 static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped *ret)
 {
-	const struct ing_site *site = NULL;
 	const struct ing_webpage_rule *webpage = NULL;
-	if (s->view.url != NULL) {
-		site = ing_journals_site(s->rules->journals, s->view.url);
+	if (s->view.url != NULL)
 		webpage = ing_webpages_find(s->rules->webpages, s->view.url);
-	}
-	ret->site = site != NULL ? site->name : NULL;
 	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
 	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
-		s->publication = ing_publication_json(&s->view, site, ING_TYPE_DOI, &s->page_links);
+		s->publication =
+			ing_publication_json(&s->view, s->site, ING_TYPE_DOI, &s->page_links);
 		lower_pseudo(s);
 	}
 	if ((want & ING_SCRAPE_WEBPAGE) != 0)
@@ -177,6 +195,7 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 {
 	struct ing_view *v = &s->view;
 	ret->title = v->title;
+	ret->site = s->site != NULL ? s->site->name : NULL;
 	if ((want & (ING_SCRAPE_GUESSES | ING_SCRAPE_WALLS)) != 0)
 		v->word_count = ing_clean_word_count(v);
 	ret->word_count = v->word_count;
