@@ -132,7 +132,8 @@ static void log_ready(int landlock_abi)
 static void end_reload(struct ing_pool *p, bool good)
 {
 	ing_pool_reloaded_f *reloaded = ING_TAKE(p->reloaded);
-	reloaded(p->reloaded_ctx, good);
+	if (!p->closing)
+		reloaded(p->reloaded_ctx, good);
 }
 
 /* The zygote with the new rules is ready: it takes the place of the current one. */
