@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The conductor: moves jobs from stage to stage. Loop thread.
+ * The conductor: moves jobs from stage to stage until their status is decided; pipeline_end.c has
+ * the rest. Loop thread.
  *
  * What surprises: archiving runs beside examining, so a job that has its status may still wait for
  * the disk; and a cancelled job whose rows, records or messages are under way cannot be freed
@@ -14,17 +15,14 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "common/base/utf8.h"
 #include "common/record/cdx.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/job/hop.h"
 #include "worker/job/html_biblio.h"
-#include "worker/job/job.h"
-#include "worker/job/result.h"
+#include "worker/job/pipeline_priv.h"
 #include "worker/job/yield.h"
-#include "worker/limits.h"
 
 #define TICK_MS 100
 #define MAX_RETAINED_TEXT_BYTES                                                                    \
@@ -32,8 +30,6 @@
 #define MAX_MESSAGE_BYTES                                                                          \
 	((size_t)256 << 20) /* requests waiting, as they came: 20,000 of ordinary ones are 10 MiB  \
 			     */
-#define DEAD_HEADER_ROOM 4096
-#define LOG_EVERY_MS 5000
 #define BLOCKED_WORTH_SAYING_MS 1000
 
 #define STATE(s) (1u << ING_JOB_##s)
@@ -50,41 +46,15 @@ static const unsigned edges[ING_JOB_STATES_] = {
 	[ING_JOB_EMITTING] = STATE(CANCELLED),
 };
 
-struct ing_pipeline {
-	struct ing_pipeline_conf conf;
-	struct ing_stages stages;
-	struct ing_job *jobs;
-	struct ing_job *examining;
-	unsigned job_count, dead_pending;
-	size_t text_bytes, message_bytes;
-	bool draining;
-	bool intake_paused;
-	const char *blocked_by;
-	uint64_t blocked_since_ms;
-	bool blocked_said;
-	uv_timer_t tick;
-	struct ing_log_gate refused_gate;
-	struct ing_pipeline_stats stats;
-};
-
-/* A message on its way to the dead-letter topic. */
-struct dead {
-	struct ing_pipeline *pipeline;
-	struct ing_token token;
-};
-
 static void on_granted(struct ing_gate_waiter *w);
 static void on_expired(struct ing_gate_waiter *w);
 static void on_fetched(void *ctx, struct ing_exchange *ex);
 static void on_examined(void *ctx, struct ing_findings *f);
 static void on_walls_examined(void *ctx, struct ing_findings *f);
-static void on_archived(struct ing_archive_item *item);
-static void on_stored(struct ing_store_item *item);
-static void end_job(struct ing_job *job, enum ing_status status, const char *words);
 
 /* --- states --- */
 
-static void set_state(struct ing_job *job, enum ing_job_state state)
+void ing_job_set_state(struct ing_job *job, enum ing_job_state state)
 {
 	struct ing_pipeline *p = job->pipeline;
 	ing_must(edges[job->state] & (1u << state));
@@ -196,8 +166,7 @@ static void drop_message(struct ing_job *job)
 	free(ING_TAKE(job->message));
 }
 
-/* The heavy half: made when the job is admitted (or ends before). */
-static void start_work(struct ing_job *job)
+void ing_job_start_work(struct ing_job *job)
 {
 	struct ing_work *w = ing_alloc(sizeof(*w));
 	struct ing_error err = {0};
@@ -228,18 +197,18 @@ static void free_work(struct ing_work *w)
 	free(w);
 }
 
-static void account_text(struct ing_job *job, size_t bytes)
+void ing_job_account_text(struct ing_job *job, size_t bytes)
 {
 	job->pipeline->text_bytes += bytes - job->work->text_bytes;
 	job->work->text_bytes = bytes;
 }
 
-static void free_job(struct ing_job *job)
+void ing_job_free(struct ing_job *job)
 {
 	struct ing_pipeline *p = job->pipeline;
 	ing_must(job->waiter.state == ING_GATE_OUT);
 	if (job->work != NULL)
-		account_text(job, 0);
+		ing_job_account_text(job, 0);
 	p->stats.by_state[job->state]--;
 	DL_DELETE(p->jobs, job);
 	p->job_count--;
@@ -266,19 +235,18 @@ static void cancel_job(struct ing_job *job)
 		ing_fetch_cancel(ING_TAKE(job->work->transfer));
 	if (job->work != NULL && job->work->exam != NULL)
 		ing_pool_cancel(ING_TAKE(job->work->exam));
-	set_state(job, ING_JOB_CANCELLED);
+	ing_job_set_state(job, ING_JOB_CANCELLED);
 	p->stats.cancelled++;
 	if (!owes_callback(job))
-		free_job(job);
+		ing_job_free(job);
 }
 
-/* True when the job was cancelled; it is freed once nothing is owed. */
-static bool drop_cancelled(struct ing_job *job)
+bool ing_job_drop_cancelled(struct ing_job *job)
 {
 	if (job->state != ING_JOB_CANCELLED)
 		return false;
 	if (!owes_callback(job))
-		free_job(job);
+		ing_job_free(job);
 	return true;
 }
 
@@ -352,11 +320,11 @@ static void go_to(struct ing_job *job, char *url, enum ing_hop_via via)
 	uint64_t now = ing_now_ms();
 	w->work_left_ms = w->deadline_ms > now ? w->deadline_ms - now : 0;
 	if (w->work_left_ms == 0) {
-		end_job(job, ING_STATUS_TIMEOUT,
+		ing_job_end(job, ING_STATUS_TIMEOUT,
 			"the request's work took longer than job.deadline_ms");
 		return;
 	}
-	set_state(job, ING_JOB_GATED);
+	ing_job_set_state(job, ING_JOB_GATED);
 	ing_gate_enter(job->pipeline->stages.gate, &job->waiter, w->next_url);
 }
 
@@ -365,7 +333,7 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
 	ing_must(job->magic == ING_JOB_MAGIC);
 	if (job->state == ING_JOB_WAITING) {
-		start_work(job);
+		ing_job_start_work(job);
 		struct ing_decision d = ing_hop_start(job->work->request->base_url, NULL, NULL);
 		ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
 		job->work->next_url = ing_arena_strdup(&job->work->ar, d.url);
@@ -376,7 +344,7 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	const char *referer = w->next_via == ING_VIA_LINK ? w->hop->url : NULL;
 	add_hop(job, w->next_url, w->next_via);
 	w->deadline_ms = ing_now_ms() + w->work_left_ms;
-	set_state(job, ING_JOB_FETCHING);
+	ing_job_set_state(job, ING_JOB_FETCHING);
 	w->transfer = ing_fetch_start(job->pipeline->stages.fetch, w->hop->url, w->jar, referer,
 		w->deadline_ms, on_fetched, job);
 }
@@ -385,7 +353,7 @@ static void on_expired(struct ing_gate_waiter *waiter)
 {
 	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
 	ing_must(job->magic == ING_JOB_MAGIC);
-	end_job(job, ING_STATUS_HOST_BACKOFF,
+	ing_job_end(job, ING_STATUS_HOST_BACKOFF,
 		"the host's queue did not move within gate.max_wait_ms");
 }
 
@@ -395,7 +363,7 @@ static void start_archiving(struct ing_job *job)
 	if (job->pipeline->stages.archive == NULL || !hop->exchange->answered)
 		return;
 	hop->archive.exchange = ing_exchange_ref(hop->exchange);
-	hop->archive.done = on_archived;
+	hop->archive.done = ing_job_on_archived;
 	hop->archive_pending = true;
 	job->work->archive_pending++;
 	ing_archive_put(job->pipeline->stages.archive, &hop->archive);
@@ -418,7 +386,7 @@ static void start_examining(struct ing_job *job, bool only_walls)
 		.max_scrape_bytes = conf->max_scrape_bytes,
 		.pdf_timeout_ms = conf->pdf_timeout_ms,
 	};
-	set_state(job, ING_JOB_EXAMINING);
+	ing_job_set_state(job, ING_JOB_EXAMINING);
 	w->exam = ing_pool_submit(job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes,
 		only_walls ? on_walls_examined : on_examined, job);
 	hold_gate(job->pipeline);
@@ -464,10 +432,10 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	bool late = ex->outcome != ING_STATUS_SUCCESS && ing_now_ms() >= w->deadline_ms;
 	const char *words = d.words != NULL ? d.words : (ex->detail[0] != '\0' ? ex->detail : NULL);
 	if (late)
-		end_job(job, ING_STATUS_TIMEOUT,
+		ing_job_end(job, ING_STATUS_TIMEOUT,
 			"the request's work took longer than job.deadline_ms");
 	else
-		end_job(job, d.status, words);
+		ing_job_end(job, d.status, words);
 }
 
 /* --- what a page says --- */
@@ -516,7 +484,7 @@ static void keep_findings(struct ing_job *job, struct ing_findings *f)
 		w->pdf = f->pdf;
 		f->pdf = (struct ing_pdf){0};
 		w->has_pdf = true;
-		account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
+		ing_job_account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
 	}
 }
 
@@ -559,7 +527,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 		w->loop_ended_normally = d.status == ING_STATUS_SUCCESS ||
 					 d.status == ING_STATUS_WRONG_MIMETYPE ||
 					 d.status == ING_STATUS_MISMATCH_HASH;
-		end_job(job, d.status, d.words != NULL ? d.words : f->detail);
+		ing_job_end(job, d.status, d.words != NULL ? d.words : f->detail);
 	}
 	ing_findings_done(f);
 }
@@ -574,244 +542,8 @@ static void on_walls_examined(void *ctx, struct ing_findings *f)
 	ing_exchange_unref(ING_TAKE(job->work->hop->exchange));
 	count_uses(job, &f->page);
 	struct ing_decision d = ing_hop_after_walls(f);
-	end_job(job, d.status, d.words);
+	ing_job_end(job, d.status, d.words);
 	ing_findings_done(f);
-}
-
-/* --- the end: archive, store, emit, finish --- */
-
-static void finish_job(struct ing_job *job)
-{
-	struct ing_pipeline *p = job->pipeline;
-	const struct ing_work *w = job->work;
-	p->stats.results++;
-	p->stats.hits += w->status == ING_STATUS_SUCCESS;
-	p->stats.by_status[w->status]++;
-	for (const struct ing_followed *f = w->followed;
-		f != NULL && w->status == ING_STATUS_SUCCESS; f = f->next)
-		ing_yield_led(p->conf.yield, f->rule);
-	if (p->stages.on_result != NULL)
-		p->stages.on_result(p->stages.ctx, w->status, w->request->base_url);
-	ing_intake_finish(p->stages.intake, job->token);
-	free_job(job);
-}
-
-static void note_refusal(const struct ing_job *job, const char *what)
-{
-	struct ing_pipeline *p = job->pipeline;
-	unsigned more = 0;
-	if (ing_log_gate_pass(&p->refused_gate, LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_ERROR,
-			"%s: the %s of this request was refused for good (%u more before)",
-			job->work->request->base_url, what, more);
-}
-
-static void on_text_emitted(void *ctx, bool ok)
-{
-	struct ing_job *job;
-	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
-	job->work->emit_pending--;
-	if (!ok)
-		note_refusal(job, "text");
-	if (!drop_cancelled(job) && job->work->emit_pending == 0)
-		finish_job(job);
-}
-
-static void put_result(struct ing_job *job);
-
-/* A broker that takes less than it said gets the shortest result there is: a request without a
- * result would be worse. The rows stay as they were stored. */
-static void on_result_emitted(void *ctx, bool ok)
-{
-	struct ing_job *job;
-	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
-	struct ing_work *w = job->work;
-	w->emit_pending--;
-	if (!ok)
-		note_refusal(job, "result");
-	if (drop_cancelled(job))
-		return;
-	if (!ok && w->status != ING_STATUS_RESULT_TOO_LARGE) {
-		size_t bytes = w->result_bytes;
-		free(ING_TAKE(w->result));
-		w->result = ing_result_too_large(job, bytes, &w->result_bytes);
-		put_result(job);
-	} else if (w->emit_pending == 0) {
-		finish_job(job);
-	}
-}
-
-static void put_result(struct ing_job *job)
-{
-	struct ing_work *w = job->work;
-	w->emit_pending++;
-	ing_emit_put(job->pipeline->stages.emit,
-		&(struct ing_emit_msg){.topic = ING_EMIT_RESULTS,
-			.key = w->request->key,
-			.key_bytes = strlen(w->request->key),
-			.value = w->result,
-			.value_bytes = w->result_bytes},
-		on_result_emitted, job);
-}
-
-static void emit_result(struct ing_job *job)
-{
-	struct ing_work *w = job->work;
-	set_state(job, ING_JOB_EMITTING);
-	if (w->text_message != NULL) {
-		w->emit_pending++;
-		ing_emit_put(job->pipeline->stages.emit,
-			&(struct ing_emit_msg){.topic = ING_EMIT_PDF_TEXT,
-				.key = w->file.sha1hex,
-				.key_bytes = strlen(w->file.sha1hex),
-				.value = w->text_message,
-				.value_bytes = w->text_message_bytes},
-			on_text_emitted, job);
-	}
-	put_result(job);
-}
-
-static void report_cdx(struct ing_job *job)
-{
-	const struct ing_stages *s = &job->pipeline->stages;
-	if (s->on_cdx == NULL)
-		return;
-	struct ing_buf surt;
-	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	for (const struct ing_hop *hop = job->work->hops; hop != NULL; hop = hop->next) {
-		struct ing_cdx row;
-		if (ing_result_cdx(hop, &surt, &row))
-			s->on_cdx(s->ctx, &row);
-	}
-	ing_buf_done(&surt);
-}
-
-static void on_stored(struct ing_store_item *item)
-{
-	struct ing_work *w = ING_CONTAINER(item, struct ing_work, rows);
-	struct ing_job *job = w->rows_job;
-	ing_must(job->magic == ING_JOB_MAGIC && job->work == w);
-	w->rows.done = NULL;
-	if (drop_cancelled(job))
-		return;
-	emit_result(job);
-}
-
-static void advance_decided(struct ing_job *job)
-{
-	struct ing_pipeline *p = job->pipeline;
-	struct ing_work *w = job->work;
-	if (w->archive_pending > 0)
-		return;
-	set_state(job, ING_JOB_STORING);
-	/* Sizes are settled before anything is stored, so that rows and result tell the same
-	 * status. */
-	if (w->has_pdf && w->pdf.text != NULL) {
-		w->text_message = ing_result_pdf_text(job,
-			ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_PDF_TEXT),
-			&w->text_message_bytes);
-		free(ING_TAKE(w->pdf.text));
-		account_text(job, w->text_message != NULL ? w->text_message_bytes : 0);
-	}
-	w->result = ing_result_json(job,
-		ING_MIN(p->conf.max_message_bytes,
-			ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_RESULTS)),
-		&w->result_bytes);
-	report_cdx(job);
-	if (p->stages.store == NULL) {
-		emit_result(job);
-		return;
-	}
-	ing_result_rows(job);
-	w->rows_job = job;
-	w->rows.done = on_stored;
-	ing_store_put(p->stages.store, &w->rows);
-}
-
-static void on_archived(struct ing_archive_item *item)
-{
-	struct ing_hop *hop = ING_CONTAINER(item, struct ing_hop, archive);
-	struct ing_job *job = hop->job;
-	ing_must(job->magic == ING_JOB_MAGIC && hop->archive_pending);
-	hop->archive_pending = false;
-	ing_exchange_unref(ING_TAKE(item->exchange));
-	job->work->archive_pending--;
-	if (drop_cancelled(job))
-		return;
-	if (job->state == ING_JOB_ARCHIVING)
-		advance_decided(job);
-}
-
-/* The status is decided. Works from every state before ARCHIVING. */
-static void end_job(struct ing_job *job, enum ing_status status, const char *words)
-{
-	if (job->work == NULL)
-		start_work(job);
-	struct ing_work *w = job->work;
-	w->status = status;
-	if (words != NULL && status != ING_STATUS_SUCCESS)
-		w->error_message = ing_arena_strndup(
-			&w->ar, words, ing_utf8_cut(words, strlen(words), ING_MAX_ERROR_CHARS));
-	if (w->hop != NULL)
-		ing_exchange_unref(ING_TAKE(w->hop->exchange));
-	set_state(job, ING_JOB_ARCHIVING);
-	advance_decided(job);
-}
-
-/* --- dead letters --- */
-
-static void on_dead_emitted(void *ctx, bool ok)
-{
-	struct dead *dead = ctx;
-	struct ing_pipeline *p = dead->pipeline;
-	if (!ok)
-		ing_log(ING_LOG_ERROR, "a dead letter was refused for good and is dropped");
-	p->dead_pending--;
-	ing_intake_finish(p->stages.intake, dead->token);
-	free(dead);
-}
-
-static void bury(struct ing_pipeline *p, const struct ing_message *m, const struct ing_error *err)
-{
-	char partition[16];
-	char offset[24];
-	char when[ING_ISO8601_BYTES];
-	char position[48];
-	char full_bytes[24];
-	snprintf(full_bytes, sizeof(full_bytes), "%zu", m->value_bytes);
-	snprintf(partition, sizeof(partition), "%d", m->partition);
-	snprintf(offset, sizeof(offset), "%lld", (long long)m->token.offset);
-	snprintf(position, sizeof(position), "%d:%d", err->line, err->column);
-	ing_format_iso8601(ing_wall_now(), 3, when);
-	const struct ing_header headers[] = {
-		{"__dlq.errors.topic", m->topic}, {"__dlq.errors.partition", partition},
-		{"__dlq.errors.offset", offset}, {"__dlq.errors.message", err->msg},
-		{"ingest.errors.reason", ing_fail_label((int)err->code)},
-		{"ingest.errors.stage", "intake"}, {"ingest.errors.position", position},
-		{"ingest.errors.time", when},
-		{"ingest.errors.value-bytes",
-			full_bytes}, /* more than the value has: it was cut to fit */
-	};
-	struct dead *dead = ing_alloc(sizeof(*dead));
-	dead->pipeline = p;
-	dead->token = m->token;
-	p->dead_pending++;
-	p->stats.dead++;
-	/* A key can be as large as a message; then it would take the headers' room. */
-	bool keep_key = m->key_bytes <= DEAD_HEADER_ROOM;
-	size_t room = ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_DEAD);
-	room = room > DEAD_HEADER_ROOM ? room - DEAD_HEADER_ROOM : 0;
-	ing_emit_put(p->stages.emit,
-		&(struct ing_emit_msg){.topic = ING_EMIT_DEAD,
-			.key = keep_key ? m->key : NULL,
-			.key_bytes = keep_key ? m->key_bytes : 0,
-			.value = m->value,
-			.value_bytes = ING_MIN(m->value_bytes, room),
-			.headers = headers,
-			.header_count = ING_ARRAY_LEN(headers)},
-		on_dead_emitted, dead);
-	if (p->stages.on_dead != NULL)
-		p->stages.on_dead(p->stages.ctx, m, err);
 }
 
 /* --- the tick: deadlines and backpressure --- */
@@ -821,7 +553,7 @@ static void check_deadline(struct ing_job *job, uint64_t now_ms)
 	if (now_ms < job->work->deadline_ms)
 		return;
 	ing_pool_cancel(ING_TAKE(job->work->exam));
-	end_job(job, ING_STATUS_TIMEOUT, "the request's work took longer than job.deadline_ms");
+	ing_job_end(job, ING_STATUS_TIMEOUT, "the request's work took longer than job.deadline_ms");
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -880,18 +612,18 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 	struct ing_request *request = NULL;
 	struct ing_error err = {0};
 	if (ing_request_parse(m->value, m->value_bytes, &request, &err) != 0) {
-		bury(p, m, &err);
+		ing_pipeline_bury(p, m, &err);
 		balance(p);
 		return;
 	}
 	struct ing_job *job = new_job(p, m);
 	struct ing_decision start = ing_hop_start(request->base_url, judge_url, p);
 	if (request->type != ING_TYPE_PDF && request->type != ING_TYPE_HTML) {
-		end_job(job, ING_STATUS_NOT_IMPLEMENTED, "this version handles pdf and html");
+		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, "this version handles pdf and html");
 	} else if (start.step == ING_STEP_END) {
-		end_job(job, start.status, start.words);
+		ing_job_end(job, start.status, start.words);
 	} else {
-		set_state(job, ING_JOB_WAITING);
+		ing_job_set_state(job, ING_JOB_WAITING);
 		ing_gate_enter(p->stages.gate, &job->waiter, start.url);
 	}
 	free(start.url);
