@@ -260,6 +260,11 @@ struct ing_matcher {
 	ing_node **lists;
 	uint32_t list_count, list_cap;
 	struct ing_buf text, lower;
+	/* The page's text and where each element's is in it (text.h), once so many were asked for
+	 * that it pays. */
+	struct ing_buf page_text;
+	uint32_t *text_from, *text_to; /* NULL: not made */
+	uint64_t text_work;
 	ing_node *found;
 	size_t found_count, found_cap;
 };
@@ -290,6 +295,7 @@ void ing_sel_forget_places(struct ing_matcher *m, ing_node parent);
 void ing_sel_find_source(
 	struct ing_matcher *m, const struct ing_sel_step *step, struct ing_sel_source *ret);
 void ing_sel_drop_index(struct ing_matcher *m);
+void ing_sel_drop_map(struct ing_matcher *m);
 
 /* selector_simple.c: all tests but :has, :is, :not. */
 bool ing_sel_passes(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n);

@@ -335,6 +335,14 @@ void ing_sel_new_epoch(struct ing_matcher *m)
 	m->epoch = ++m->last_epoch;
 }
 
+void ing_sel_drop_map(struct ing_matcher *m)
+{
+	free(ING_TAKE(m->text_from));
+	free(ING_TAKE(m->text_to));
+	ing_buf_clear(&m->page_text);
+	m->text_work = 0;
+}
+
 struct ing_matcher *ing_matcher_new(void)
 {
 	struct ing_matcher *m = ing_alloc(sizeof(*m));
@@ -342,6 +350,7 @@ struct ing_matcher *ing_matcher_new(void)
 		m->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)m;
 	ing_buf_init(&m->text, MAX_TEXT_BYTES);
 	ing_buf_init(&m->lower, MAX_TEXT_BYTES);
+	ing_buf_init(&m->page_text, MAX_TEXT_BYTES);
 	return m;
 }
 
@@ -352,6 +361,8 @@ void ing_matcher_free(struct ing_matcher *m)
 	drop_memos(m);
 	ing_sel_drop_index(m);
 	drop_lists(m);
+	ing_sel_drop_map(m);
+	ing_buf_done(&m->page_text);
 	ing_buf_done(&m->text);
 	ing_buf_done(&m->lower);
 	free(m->lists);
@@ -365,6 +376,8 @@ void ing_matcher_bind(struct ing_matcher *m, struct ing_tree *t, unsigned cpu_ms
 {
 	drop_memos(m);
 	ing_sel_drop_index(m);
+	ing_sel_drop_map(m);
+	shrink_buf(&m->page_text);
 	shrink_buf(&m->text);
 	shrink_buf(&m->lower);
 	if (m->found_cap * sizeof(*m->found) > KEPT_BYTES) {

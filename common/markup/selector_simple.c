@@ -12,6 +12,11 @@
 #include "common/markup/link.h"
 #include "common/markup/text.h"
 
+/* Texts of so many times the page's nodes are read one by one before the page is read once. */
+#ifndef MAP_WORK
+#	define MAP_WORK 4
+#endif
+
 /* --- values --- */
 
 struct value {
@@ -245,14 +250,56 @@ static bool passes_root(struct ing_matcher *m, ing_node n)
 
 /* --- texts --- */
 
-static void get_text(struct ing_matcher *m, enum ing_sel_text which, ing_node n)
+static int32_t ticks_of(uint64_t work)
+{
+	return (int32_t)ING_MIN(work, (uint64_t)1 << 24);
+}
+
+/* Elements within elements were asked for their text again and again: read the page once. */
+static void make_map(struct ing_matcher *m)
+{
+	size_t bytes = m->t->count * sizeof(uint32_t);
+	m->text_from = ing_alloc(bytes);
+	m->text_to = ing_alloc(bytes);
+	if (!ing_text_map(m->t, &m->page_text, m->text_from, m->text_to))
+		ing_sel_drop_map(m);
+	ing_sel_tick(m, ticks_of(m->t->count + m->page_text.len / 16));
+}
+
+/* text() of n, borrowed. */
+static struct value get_plain_text(struct ing_matcher *m, ing_node n)
+{
+	struct value v = {0};
+	if (m->text_from == NULL && !m->careful &&
+		m->text_work > MAP_WORK * (uint64_t)m->t->count) {
+		m->text_work = 0;
+		make_map(m);
+	}
+	if (m->text_from != NULL) {
+		v.s = ing_buf_str(&m->page_text) + m->text_from[n];
+		v.bytes = m->text_to[n] - m->text_from[n];
+		ing_text_trim(&v.s, &v.bytes);
+		ing_sel_tick(m, ticks_of(v.bytes / 64));
+		return v;
+	}
+	ing_text(m->t, n, &m->text);
+	/* A node costs some 10 ns, and 16 bytes about as much. */
+	uint64_t work = (m->t->nodes[n].end - n) + m->text.len / 16;
+	m->text_work += work;
+	ing_sel_tick(m, ticks_of(work));
+	v.s = ing_buf_str(&m->text);
+	v.bytes = m->text.len;
+	return v;
+}
+
+/* Borrowed until the next call. */
+static struct value get_text(struct ing_matcher *m, enum ing_sel_text which, ing_node n)
 {
 	struct ing_buf *to = &m->text;
 	ing_buf_clear(to);
 	switch (which) {
 	case ING_SEL_TEXT:
-		ing_text(m->t, n, to);
-		break;
+		return get_plain_text(m, n);
 	case ING_SEL_OWN:
 		ing_text_own(m->t, n, to);
 		break;
@@ -266,16 +313,15 @@ static void get_text(struct ing_matcher *m, enum ing_sel_text which, ing_node n)
 		ing_text_data(m->t, n, to);
 		break;
 	}
-	/* A node costs some 10 ns, and 16 bytes about as much. */
-	uint64_t work = (m->t->nodes[n].end - n) + to->len / 16;
-	ing_sel_tick(m, (int32_t)ING_MIN(work, (uint64_t)1 << 24));
+	ing_sel_tick(m, ticks_of((m->t->nodes[n].end - n) + to->len / 16));
+	return (struct value){.s = ing_buf_str(to), .bytes = to->len};
 }
 
 static bool has_words(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
-	get_text(m, (enum ing_sel_text)x->text, n);
-	const char *s = ing_buf_str(&m->text);
-	size_t bytes = m->text.len;
+	struct value v = get_text(m, (enum ing_sel_text)x->text, n);
+	const char *s = v.s;
+	size_t bytes = v.bytes;
 	bool exact = x->text == ING_SEL_WHOLE || x->text == ING_SEL_WHOLE_OWN;
 	if (exact)
 		return memmem(s, bytes, x->value, x->bytes) != NULL;
@@ -337,14 +383,14 @@ static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *
 
 static bool passes_matches(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
-	get_text(m, (enum ing_sel_text)x->text, n);
-	return find_regex(m, x, ing_buf_str(&m->text), m->text.len);
+	struct value v = get_text(m, (enum ing_sel_text)x->text, n);
+	return find_regex(m, x, v.s, v.bytes);
 }
 
 static bool passes_blank(struct ing_matcher *m, ing_node n)
 {
-	get_text(m, ING_SEL_WHOLE_OWN, n);
-	return is_blank(ing_buf_str(&m->text), m->text.len);
+	struct value v = get_text(m, ING_SEL_WHOLE_OWN, n);
+	return is_blank(v.s, v.bytes);
 }
 
 /* True of what is raised text; else the element's own text is raised, to be found when the search
@@ -365,8 +411,10 @@ static bool passes_match_text(struct ing_matcher *m, ing_node n)
 		}
 		ing_sel_tick(m, 1);
 	}
-	if (raised)
+	if (raised) {
 		ing_sel_forget_places(m, n);
+		ing_sel_drop_map(m);
+	}
 	return false;
 }
 

@@ -19,6 +19,7 @@ struct writer {
 	const struct ing_tree *t;
 	struct ing_buf *out;
 	size_t start;
+	uint32_t *from, *to; /* of a map */
 };
 
 struct visitor {
@@ -251,6 +252,22 @@ static void leave_plain(struct writer *w, ing_node n)
 
 static const struct visitor plain = {add_normalised, enter_plain, leave_plain};
 
+/* The same, noting where each element begins and ends. */
+
+static void enter_mapped(struct writer *w, ing_node n)
+{
+	enter_plain(w, n);
+	w->from[n] = (uint32_t)w->out->len;
+}
+
+static void leave_mapped(struct writer *w, ing_node n)
+{
+	w->to[n] = (uint32_t)w->out->len;
+	leave_plain(w, n);
+}
+
+static const struct visitor mapped = {add_normalised, enter_mapped, leave_mapped};
+
 /* wholeText() */
 
 static void enter_whole(struct writer *w, ing_node n)
@@ -332,27 +349,35 @@ static const struct visitor own = {add_normalised, enter_own, leave_whole};
 
 void ing_text(const struct ing_tree *t, ing_node n, struct ing_buf *out)
 {
-	struct writer w = {t, out, out->len};
+	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk(&w, &plain, n, NULL);
 	trim_written(&w);
 }
 
+bool ing_text_map(const struct ing_tree *t, struct ing_buf *out, uint32_t *from, uint32_t *to)
+{
+	struct writer w = {.t = t, .out = out, .from = from, .to = to};
+	ing_must(out->len == 0 && out->max < UINT32_MAX);
+	walk(&w, &mapped, ING_NODE_DOCUMENT, NULL);
+	return !out->failed;
+}
+
 void ing_text_own(const struct ing_tree *t, ing_node n, struct ing_buf *out)
 {
-	struct writer w = {t, out, out->len};
+	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk_own(&w, &own, n);
 	trim_written(&w);
 }
 
 void ing_text_whole(const struct ing_tree *t, ing_node n, struct ing_buf *out)
 {
-	struct writer w = {t, out, out->len};
+	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk(&w, &whole, n, NULL);
 }
 
 void ing_text_whole_own(const struct ing_tree *t, ing_node n, struct ing_buf *out)
 {
-	struct writer w = {t, out, out->len};
+	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk_own(&w, &whole, n);
 }
 
@@ -378,7 +403,7 @@ bool ing_text_has(const struct ing_tree *t, ing_node n)
 void ing_text_formatted(
 	const struct ing_tree *t, ing_node n, const uint64_t *skip, struct ing_buf *out)
 {
-	struct writer w = {t, out, out->len};
+	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk(&w, &formatted, n, skip);
 	trim_written(&w);
 }

@@ -16,6 +16,11 @@
  * plaintext, and in CDATA), blocks and <br> divide, trimmed of bytes up to U+0020. Scripts, styles
  * and comments are no text. n may be a text node. */
 void ing_text(const struct ing_tree *t, ing_node n, struct ing_buf *out);
+/* The whole page's text untrimmed in out (empty, of a ceiling below 4 GiB), and where in it the
+ * text of each element n is: out[from[n]] up to out[to[n]], once trimmed exactly its ing_text().
+ * For who wants the text of many nested elements. from and to have a place for each node; those
+ * that are no elements keep theirs as it was. False at the ceiling. */
+bool ing_text_map(const struct ing_tree *t, struct ing_buf *out, uint32_t *from, uint32_t *to);
 /* ownText(): direct text nodes only, normalised, direct <br> is a space, trimmed. */
 void ing_text_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 /* wholeText(), wholeOwnText(): as written, <br> is a line feed; of the subtree, of n's own nodes.
