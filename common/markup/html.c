@@ -100,6 +100,14 @@ static lxb_html_token_t *take_token(lxb_html_tokenizer_t *tkz, lxb_html_token_t 
 	return NULL;
 }
 
+/* lexbor notes every mistake of a page, 64 bytes for each `<` too many; nobody asks for them. */
+static void forget_mistakes(struct ing_html *h)
+{
+	const lxb_html_parser_t *parser = h->doc->dom_document.parser;
+	lexbor_array_obj_clean(parser->tkz->parse_errors);
+	lexbor_array_obj_clean(parser->tree->parse_errors);
+}
+
 /* False when parsing is over. */
 static bool feed_utf8(struct ing_html *h, const lxb_char_t *data, size_t bytes)
 {
@@ -111,6 +119,7 @@ static bool feed_utf8(struct ing_html *h, const lxb_char_t *data, size_t bytes)
 			h->end = ING_HTML_COSTLY;
 		if (h->end != ING_HTML_WHOLE)
 			return false;
+		forget_mistakes(h);
 		data += n;
 		bytes -= n;
 	}

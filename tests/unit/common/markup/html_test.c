@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <cmocka.h>
 
@@ -248,6 +249,26 @@ static void bombs_stop_and_leave_what_was_read(void **state)
 	ing_buf_done(&page);
 }
 
+static long peak_kib(void)
+{
+	struct rusage u;
+	assert_int_equal(getrusage(RUSAGE_SELF, &u), 0);
+	return u.ru_maxrss;
+}
+
+static void mistakes_take_no_memory(void **state)
+{
+	(void)state;
+	struct ing_buf page;
+	ing_buf_init(&page, MAX_PAGE);
+	repeat(&page, TITLE, "<", 8000000);
+	long before = peak_kib();
+	assert_int_equal(parse(page.data, page.len, NULL), ING_HTML_WHOLE);
+	assert_true(peak_kib() - before < 256 * 1024);
+	assert_text("title", "read");
+	ing_buf_done(&page);
+}
+
 static void attributes_past_the_limit_are_dropped(void **state)
 {
 	(void)state;
@@ -322,6 +343,7 @@ int main(void)
 		cmocka_unit_test(the_first_of_two_attributes_counts),
 		cmocka_unit_test(empty_and_odd_pages_have_a_tree),
 		cmocka_unit_test(bombs_stop_and_leave_what_was_read),
+		cmocka_unit_test(mistakes_take_no_memory),
 		cmocka_unit_test(attributes_past_the_limit_are_dropped),
 		cmocka_unit_test(time_is_limited),
 		cmocka_unit_test(honest_large_pages_are_whole),
