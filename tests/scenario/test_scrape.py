@@ -62,6 +62,17 @@ def test_a_mistake_in_the_rules_is_pointed_at(scrape, tmp_path):
     assert f"{own}:6:".encode() in done.stderr
 
 
+def test_a_rule_that_meets_a_limit_is_named(scrape, tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text(JOURNALS.replace("h1.t", "'h1:matches((a+)+$)'"), encoding="utf-8")
+    page = "<h1>" + "a" * 100 + "!</h1><p class=kw><b>sea</b>"
+    done = scrape("--url", "https://www.tide.example/paper/1", "--journals", own, "-", input=page)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["site"] == "tide" and found["publication"]["keywords"]["list"] == ["sea"]
+    assert b"rule journals.yaml tide" in done.stderr and b"limit" in done.stderr
+
+
 def test_a_batch_is_answered_line_by_line(scrape):
     lines, bad = [], {3, 500, 1999}
     for number in range(2000):

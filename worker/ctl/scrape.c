@@ -18,7 +18,9 @@
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/rules.h"
 #include "worker/limits.h"
+#include "worker/scrape/rules.h"
 #include "worker/scrape/scrape.h"
+#include "worker/scrape/uses.h"
 
 #define VERB "scrape"
 /* A page as JSON text: half of its bytes may be escapes of six. */
@@ -52,6 +54,18 @@ static void add_error(const char *words, struct ing_buf *out)
 	add_json(json_pack("{s:o}", "error", text != NULL ? text : json_string("no words")), out);
 }
 
+/* To the author of a rule, who would otherwise only see that it found nothing. */
+static void report_limits(const struct ing_rules *rules, const struct ing_uses *uses)
+{
+	for (size_t i = 0; i < uses->count; i++)
+		if (uses->items[i].kinds & ING_USE_FAILED)
+			fprintf(stderr,
+				"ingestctl " VERB
+				": rule %s met a limit on this page: its selectors or regular expressions "
+				"need too many steps, or find too much\n",
+				rules->names[uses->items[i].rule]);
+}
+
 /* In the child. */
 static void scrape_page(struct task *task, const struct ing_scrape_input *in, struct ing_buf *out)
 {
@@ -65,6 +79,7 @@ static void scrape_page(struct task *task, const struct ing_scrape_input *in, st
 	} else {
 		ing_buf_add_char(out, GOOD);
 		add_json(ing_scraped_json(&found, in->url), out);
+		report_limits(task->rules, found.uses);
 	}
 	ing_scraper_clear(task->scraper);
 }
