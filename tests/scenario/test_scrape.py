@@ -70,7 +70,7 @@ def test_a_rule_that_meets_a_limit_is_named(scrape, tmp_path):
     assert done.returncode == 0
     found = json.loads(done.stdout)
     assert found["site"] == "tide" and found["publication"]["keywords"]["list"] == ["sea"]
-    assert b"rule journals.yaml tide" in done.stderr and b"limit" in done.stderr
+    assert b"rule own.yaml tide title" in done.stderr and b"limit" in done.stderr
 
 
 def test_a_batch_is_answered_line_by_line(scrape):
