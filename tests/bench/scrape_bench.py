@@ -61,15 +61,18 @@ def main():
         query = pathlib.Path(folder) / "selectors"
         query.write_text("\n".join(selectors()) + "\n", encoding="utf-8")
         java = shutil.which("java") if args.jsoup and pathlib.Path(args.jsoup).exists() else None
-        ours, theirs = [], []
+        ours, shipped, theirs = [], [], []
         for _ in range(args.rounds):
             ours.append(lines_of([str(program), str(HERE / "scrape_rules"), str(args.milliseconds), *pages]))
+            shipped.append(lines_of([str(program), str(ROOT / "rules"), str(args.milliseconds), *pages]))
             if java:
                 theirs.append(lines_of([java, "-cp", args.jsoup, "-XX:+UseSerialGC", "-Xmx1g", str(HERE / "JsoupBench.java"),
                                         str(query), str(args.milliseconds), *pages]))
     us = {stage: medians(ours, f"{stage}_us") for stage in STAGES}
     report = {"pages": len(sizes), "mean_bytes": round(statistics.fmean(sizes.values())),
               "ours": {stage: summary(us[stage], sizes) for stage in STAGES},
+              "ours_with_shipped_rules": {stage: summary(medians(shipped, f"{stage}_us"), sizes)
+                                          for stage in ("biblio_links", "worker", "all")},
               "held_bytes_per_page_byte": {page: round(ours[-1][page]["held_bytes"] / sizes[page], 2) for page in sizes}}
     if theirs:
         jsoup = {stage: medians(theirs, f"{stage}_us") for stage in ("parse", "rule")}
