@@ -74,8 +74,8 @@ static const struct mark names[] = {
 };
 
 static const struct mark icon_hosts[] = {
-	{"journalssystem.com", "journalssystem"},
-	{"indexcopernicus", "journalssystem"},
+	{"journalssystem.com", "journalssystem.com"},
+	{"indexcopernicus", "indexcopernicus"},
 };
 
 static const char *find_mark(const struct mark *marks, size_t count, const char *text)
@@ -283,7 +283,7 @@ const char *ing_guess_scope(const struct ing_view *v, const struct ing_guess_hin
 			       : "landingpage";
 	if (is_platform(hints, "ojs") || is_platform(hints, "ojs3"))
 		return judge_ojs(v, hints, url);
-	if ((is_platform(hints, "journalssystem") || has(url, "journalssystem.com")) &&
+	if ((is_platform(hints, "journalssystem.com") || has(url, "journalssystem.com")) &&
 		hints->pdf_url != NULL && v->word_count < 1000)
 		return "landingpage";
 	if (has(url, "://www.karger.com/Article/Abstract"))

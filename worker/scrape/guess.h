@@ -7,8 +7,8 @@
 #pragma once
 #include "worker/scrape/view.h"
 
-/* ojs3 ojs plone wordpress blogger pubpub arpha galenos journalssystem scielo dspace eprints … or
- * NULL. */
+/* ojs3 ojs plone wordpress blogger pubpub arpha galenos journalssystem.com indexcopernicus scielo
+ * dspace eprints … or NULL. */
 const char *ing_guess_platform(const struct ing_view *v);
 
 struct ing_guess_hints {
