@@ -73,6 +73,16 @@ def test_a_rule_that_meets_a_limit_is_named(scrape, tmp_path):
     assert b"rule own.yaml tide title" in done.stderr and b"limit" in done.stderr
 
 
+def test_no_character_of_a_page_ends_a_line_of_output(scrape, program, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<title>a\u0085b\u2028c\u2029d\u202ae\u00e9</title>", encoding="utf-8")
+    selected = subprocess.run([program("ingestctl"), "select", "title", page], capture_output=True, timeout=120, check=True)
+    for done, key in ((scrape("--url", "https://x.example/a", page), "title"), (selected, "text")):
+        lines = done.stdout.decode().splitlines()
+        assert len(lines) == 1
+        assert json.loads(lines[0])[key] == "a\u0085b\u2028c\u2029d\u202ae\u00e9"
+
+
 def test_a_batch_is_answered_line_by_line(scrape):
     lines, bad = [], {3, 500, 1999}
     for number in range(2000):

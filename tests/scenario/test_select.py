@@ -82,3 +82,8 @@ def test_a_batch_answers_every_line_in_order(select, tmp_path):
     assert answers[1]["column"] == 2
     assert "^(a+)+$" in answers[5]["error"]
     assert answers[0] == answers[8] and answers[0]["matches"][0]["text"] == "a"
+
+
+def test_lines_that_are_no_whole_unicode_are_read(select):
+    done = select("--batch", "-", page='{"html":"<p>a\\ud800b","selector":"p"}\n')
+    assert [m["text"] for m in json.loads(done.stdout)["matches"]] == ["a\ufffdb"]

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Mended in the text, before the JSON library sees it.
+ * Mended in the text: before the JSON library sees it, and after.
  */
 #include "worker/ctl/json_line.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/data/json_text.h"
 
@@ -49,6 +50,17 @@ static void mend_surrogates(char *s)
 	}
 }
 
+/* The escape of a character at s that some take for the end of a line, and its length; or NULL. */
+static const char *line_end_escape(const char *s, size_t *ret_bytes)
+{
+	*ret_bytes = s[0] == '\xc2' ? 2 : 3;
+	if (s[0] == '\xc2')
+		return s[1] == '\x85' ? "\\u0085" : NULL;
+	if (s[0] != '\xe2' || s[1] != '\x80')
+		return NULL;
+	return s[2] == '\xa8' ? "\\u2028" : s[2] == '\xa9' ? "\\u2029" : NULL;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 json_t *ing_ctl_json_line(const char *line, size_t bytes, json_error_t *error)
@@ -65,4 +77,26 @@ json_t *ing_ctl_json_line(const char *line, size_t bytes, json_error_t *error)
 		o = json_loadb(text, bytes, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, error);
 	free(text);
 	return o;
+}
+
+void ing_ctl_json_add(json_t *o, struct ing_buf *out)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	ing_must(text != NULL);
+	const char *from = text;
+	for (const char *s = text; (s = strpbrk(s, "\xc2\xe2")) != NULL;) {
+		size_t bytes;
+		const char *escape = line_end_escape(s, &bytes);
+		if (escape == NULL) {
+			s++;
+			continue;
+		}
+		ing_buf_add(out, from, (size_t)(s - from));
+		ing_buf_add_str(out, escape);
+		s += bytes;
+		from = s;
+	}
+	ing_buf_add_str(out, from);
+	free(text);
+	json_decref(o);
 }

@@ -40,12 +40,8 @@ struct task {
 
 static void add_json(json_t *o, struct ing_buf *out)
 {
-	char *text = json_dumps(o, JSON_COMPACT);
-	ing_must(text != NULL); /* all text of findings is UTF-8 */
-	ing_buf_add_str(out, text);
+	ing_ctl_json_add(o, out); /* all text of findings is UTF-8 */
 	ing_buf_add_char(out, '\n');
-	free(text);
-	json_decref(o);
 }
 
 static void add_error(const char *words, struct ing_buf *out)

@@ -19,6 +19,7 @@
 #include "common/markup/text.h"
 #include "common/markup/xml.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/json_line.h"
 #include "worker/limits.h"
 
 #define VERB "select"
@@ -66,15 +67,6 @@ static json_t *match_json(const struct ing_tree *t, ing_node n, struct ing_buf *
 	return o;
 }
 
-static void add_json(json_t *o, struct ing_buf *out)
-{
-	char *text = json_dumps(o, JSON_COMPACT);
-	ing_must(text != NULL);
-	ing_buf_add_str(out, text);
-	free(text);
-	json_decref(o);
-}
-
 /* The error as the whole answer. */
 static void add_error(const struct ing_error *err, struct ing_buf *out)
 {
@@ -85,7 +77,7 @@ static void add_error(const struct ing_error *err, struct ing_buf *out)
 	if (err->line > 0)
 		json_object_set_new(o, "line", json_integer(err->line));
 	ing_buf_clear(out);
-	add_json(o, out);
+	ing_ctl_json_add(o, out);
 	ing_buf_add_char(out, '\n');
 }
 
@@ -129,7 +121,7 @@ static void add_matches(const struct task *task, const struct ing_tree *t,
 	for (size_t i = 0; i < found->count && !out->failed; i++) {
 		if (task->in_array && i > 0)
 			ing_buf_add_char(out, ',');
-		add_json(match_json(t, found->nodes[i], &b), out);
+		ing_ctl_json_add(match_json(t, found->nodes[i], &b), out);
 		if (!task->in_array)
 			ing_buf_add_char(out, '\n');
 	}
@@ -286,7 +278,7 @@ static bool answer_line(const char *line, size_t bytes, bool too_long)
 	struct ing_error err = {0};
 	struct ing_buf answer;
 	struct task task = {0};
-	json_t *o = too_long ? NULL : json_loadb(line, bytes, JSON_ALLOW_NUL, &error);
+	json_t *o = too_long ? NULL : ing_ctl_json_line(line, bytes, &error);
 	int rc = o != NULL ? read_line_task(o, &task, &err)
 			   : ing_error_set(&err, ING_FAIL_SYNTAX, "%s", error.text);
 	if (rc == 0)
