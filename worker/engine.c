@@ -20,7 +20,7 @@
 #include "worker/gate/gate.h"
 #include "worker/job/job.h"
 #include "worker/job/yield.h"
-#include "worker/scrape/rules.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/store/store.h"
 
 static int init_loop(struct ing_engine *e, struct ing_error *err)

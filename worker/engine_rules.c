@@ -16,7 +16,7 @@
 #include "worker/examine/pool.h"
 #include "worker/job/job.h"
 #include "worker/job/yield.h"
-#include "worker/scrape/rules.h"
+#include "worker/scrape/rules/rules.h"
 
 #define MAX_YIELD_BYTES ((size_t)64 << 20)
 

@@ -8,8 +8,8 @@
 
 #include "common/base/log.h"
 #include "worker/gate/urlrules.h"
-#include "worker/scrape/rule_files.h"
-#include "worker/scrape/rules.h"
+#include "worker/scrape/rules/rule_files.h"
+#include "worker/scrape/rules/rules.h"
 
 static int load_files(const struct ing_rule_files *files, struct ing_ruleset *ret,
 	struct ing_report *report, struct ing_error *err)

@@ -9,8 +9,8 @@
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
 #include "worker/limits.h"
-#include "worker/scrape/biblio.h"
-#include "worker/scrape/meta.h"
+#include "worker/scrape/biblio/biblio.h"
+#include "worker/scrape/biblio/meta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,11 +10,11 @@
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
 #include "worker/limits.h"
-#include "worker/scrape/clean.h"
-#include "worker/scrape/guess.h"
-#include "worker/scrape/meta.h"
-#include "worker/scrape/plain.h"
-#include "worker/scrape/publication.h"
+#include "worker/scrape/publication/clean.h"
+#include "worker/scrape/publication/guess.h"
+#include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/plain.h"
+#include "worker/scrape/publication/publication.h"
 #include "worker/scrape/uses.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

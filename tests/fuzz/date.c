@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "worker/scrape/date.h"
-#include "worker/scrape/ident.h"
+#include "worker/scrape/biblio/date.h"
+#include "worker/scrape/biblio/ident.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

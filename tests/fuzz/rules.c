@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/scrape/journals.h"
-#include "worker/scrape/webpages.h"
+#include "worker/scrape/rules/journals.h"
+#include "worker/scrape/rules/webpages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,11 +10,11 @@
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
 #include "worker/gate/urlrules.h"
-#include "worker/scrape/journals.h"
-#include "worker/scrape/links.h"
-#include "worker/scrape/signs.h"
-#include "worker/scrape/sites.h"
-#include "worker/scrape/webpages.h"
+#include "worker/scrape/rules/journals.h"
+#include "worker/scrape/rules/links.h"
+#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/sites.h"
+#include "worker/scrape/rules/webpages.h"
 
 #define VERB "rules"
 #define MAX_LINE_BYTES ((size_t)1 << 20) /* no URL comes near */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "common/base/report.h"
 #include "worker/ctl/ctl.h"
-#include "worker/scrape/rule_files.h"
+#include "worker/scrape/rules/rule_files.h"
 
 struct ing_rules;
 struct ing_urlrules;

@@ -15,7 +15,7 @@
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
 #include "worker/gate/urlrules.h"
-#include "worker/scrape/rules.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
 
 #define TIMEOUT_MS 30000

@@ -18,7 +18,7 @@
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/rules.h"
 #include "worker/limits.h"
-#include "worker/scrape/rules.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
 #include "worker/scrape/uses.h"
 

@@ -11,8 +11,8 @@
 #include <uthash.h>
 
 #include "common/base/arena.h"
-#include "worker/scrape/read.h"
-#include "worker/scrape/rule_files.h"
+#include "worker/scrape/rules/read.h"
+#include "worker/scrape/rules/rule_files.h"
 
 struct rule {
 	struct rule *next;
@@ -128,7 +128,7 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 	}
 }
 
-/* Entries that look at the page itself are not ours (worker/scrape/signs.h). */
+/* Entries that look at the page itself are not ours (worker/scrape/rules/signs.h). */
 static bool is_signature(const struct ing_yaml_node *map)
 {
 	static const char *const keys[] = {

@@ -19,13 +19,13 @@
 #include "common/net/url.h"
 #include "common/net/url_match.h"
 #include "worker/limits.h"
-#include "worker/scrape/biblio.h"
-#include "worker/scrape/clean.h"
-#include "worker/scrape/guess.h"
-#include "worker/scrape/journals.h"
-#include "worker/scrape/meta.h"
-#include "worker/scrape/publication.h"
-#include "worker/scrape/webpages.h"
+#include "worker/scrape/biblio/biblio.h"
+#include "worker/scrape/publication/clean.h"
+#include "worker/scrape/publication/guess.h"
+#include "worker/scrape/rules/journals.h"
+#include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/publication.h"
+#include "worker/scrape/rules/webpages.h"
 
 #define MAX_TITLE_BYTES 1000
 

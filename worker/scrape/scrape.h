@@ -9,10 +9,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include "common/base/error.h"
-#include "worker/scrape/links.h"
-#include "worker/scrape/rules.h"
-#include "worker/scrape/signs.h"
-#include "worker/scrape/sites.h"
+#include "worker/scrape/rules/links.h"
+#include "worker/scrape/rules/rules.h"
+#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/sites.h"
 #include "worker/scrape/uses.h"
 
 struct ing_scraper;

@@ -15,7 +15,7 @@
 #include "worker/document/document.h"
 #include "worker/examine/findings.h"
 #include "worker/limits.h"
-#include "worker/scrape/rule_files.h"
+#include "worker/scrape/rules/rule_files.h"
 
 #define PAGE                                                                                       \
 	"<!doctype html><title>Tides</title>"                                                      \

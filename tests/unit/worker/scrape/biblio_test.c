@@ -17,7 +17,7 @@
 #include "common/base/utf8.h"
 #include "view_helper.h"
 #include "worker/limits.h"
-#include "worker/scrape/biblio.h"
+#include "worker/scrape/biblio/biblio.h"
 
 #define M(name, content) "<meta name=\"" name "\" content=\"" content "\">\n"
 #define P(name, content) "<meta property=\"" name "\" content=\"" content "\">\n"

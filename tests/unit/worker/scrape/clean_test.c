@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "view_helper.h"
-#include "worker/scrape/clean.h"
-#include "worker/scrape/letters.h"
-#include "worker/scrape/tokens.h"
+#include "worker/scrape/publication/clean.h"
+#include "worker/scrape/publication/letters.h"
+#include "worker/scrape/publication/tokens.h"
 
 static struct view_helper helper;
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/corresp.h"
+#include "worker/scrape/publication/corresp.h"
 
 static struct ing_arena arena;
 

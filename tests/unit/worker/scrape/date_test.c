@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/date.h"
+#include "worker/scrape/biblio/date.h"
 
 static const struct {
 	const char *text;

@@ -11,7 +11,7 @@
 
 #include "common/base/macros.h"
 #include "view_helper.h"
-#include "worker/scrape/guess.h"
+#include "worker/scrape/publication/guess.h"
 
 #define PAGE "https://journal.example/article/1"
 #define GENERATOR(s) "<meta name=Generator content='" s "'>"

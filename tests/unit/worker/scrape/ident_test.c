@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/scrape/ident.h"
+#include "worker/scrape/biblio/ident.h"
 
 enum kind { DOI, DOI_UPPER, DOI_IN, PMID, PMID_IN, PMCID, PMCID_IN, ISSN, ISBN, ORCID };
 

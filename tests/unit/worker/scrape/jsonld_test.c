@@ -16,8 +16,8 @@
 #include "common/base/buf.h"
 #include "view_helper.h"
 #include "worker/limits.h"
-#include "worker/scrape/biblio.h"
-#include "worker/scrape/json_mend.h"
+#include "worker/scrape/biblio/biblio.h"
+#include "worker/scrape/biblio/json_mend.h"
 
 #define M(name, content) "<meta name='" name "' content='" content "'>"
 #define LD(json) "<script type='application/ld+json'>" json "</script>"

@@ -13,7 +13,7 @@
 
 #include "common/base/buf.h"
 #include "rules_helper.h"
-#include "worker/scrape/links.h"
+#include "worker/scrape/rules/links.h"
 
 #define PAGE "https://journal.example/article/7?view=abstract"
 #define META(name, value) "<meta name=\"" name "\" content=\"" value "\">"

@@ -14,7 +14,7 @@
 
 #include "common/base/buf.h"
 #include "view_helper.h"
-#include "worker/scrape/meta.h"
+#include "worker/scrape/biblio/meta.h"
 
 static struct view_helper helper;
 

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/pagelinks.h"
-#include "worker/scrape/parts.h"
-#include "worker/scrape/plain.h"
+#include "worker/scrape/publication/pagelinks.h"
+#include "worker/scrape/publication/parts.h"
+#include "worker/scrape/publication/plain.h"
 
 static struct ing_arena arena;
 static struct ing_parts parts;

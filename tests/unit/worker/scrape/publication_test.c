@@ -14,7 +14,7 @@
 
 #include "common/base/macros.h"
 #include "view_helper.h"
-#include "worker/scrape/publication.h"
+#include "worker/scrape/publication/publication.h"
 
 #define PAGE "https://journal.example/article/1"
 #define META(name, value) "<meta name='" name "' content='" value "'>"

@@ -16,10 +16,10 @@
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
 #include "view_helper.h"
-#include "worker/scrape/links.h"
-#include "worker/scrape/rules.h"
-#include "worker/scrape/signs.h"
-#include "worker/scrape/sites.h"
+#include "worker/scrape/rules/links.h"
+#include "worker/scrape/rules/rules.h"
+#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/sites.h"
 
 #define RULES ING_SOURCE_DIR "/rules/"
 #define MAX_PAGE_BYTES ((size_t)1 << 20)

@@ -6,7 +6,7 @@
  */
 #pragma once
 #include "view_helper.h"
-#include "worker/scrape/rules.h"
+#include "worker/scrape/rules/rules.h"
 
 struct rules_helper {
 	struct ing_rule_files files;

@@ -15,8 +15,8 @@
 
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
-#include "worker/scrape/journals.h"
-#include "worker/scrape/webpages.h"
+#include "worker/scrape/rules/journals.h"
+#include "worker/scrape/rules/webpages.h"
 
 static void add_file(
 	struct ing_rule_files *f, enum ing_rule_kind kind, const char *path, const char *text)

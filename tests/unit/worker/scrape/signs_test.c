@@ -14,7 +14,7 @@
 
 #include "common/base/buf.h"
 #include "rules_helper.h"
-#include "worker/scrape/signs.h"
+#include "worker/scrape/rules/signs.h"
 
 #define PAGE "https://journal.example/article/7"
 

@@ -13,7 +13,7 @@
 
 #include "common/base/buf.h"
 #include "rules_helper.h"
-#include "worker/scrape/sites.h"
+#include "worker/scrape/rules/sites.h"
 
 #define PAGE "https://journal.example/view/7?a=b"
 #define JSON(text) "<script type=application/json>" text "</script>"

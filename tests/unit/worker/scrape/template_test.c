@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/scrape/template.h"
+#include "worker/scrape/rules/template.h"
 
 static const char *const names[] = {"pii", "pid", "missing"};
 static const char *const values[] = {"S1", "a b&\xc3\xa9", NULL};

@@ -10,7 +10,7 @@
 #include "common/markup/html.h"
 #include "common/markup/text.h"
 #include "common/net/url_match.h"
-#include "worker/scrape/meta.h"
+#include "worker/scrape/biblio/meta.h"
 
 static const struct ing_html_limits limits = {
 	.open_elements = 512,

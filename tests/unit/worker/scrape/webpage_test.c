@@ -13,7 +13,7 @@
 
 #include "common/base/macros.h"
 #include "view_helper.h"
-#include "worker/scrape/publication.h"
+#include "worker/scrape/publication/publication.h"
 
 #define NO_KEY NULL
 #define EMPTY ""

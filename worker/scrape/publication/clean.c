@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Two walks over the flat tree. Forward, every element is looked at once: is it to go, is it to go
+ * unless it has to do with the main content, is it itself a mark of the main content; and because a
+ * subtree is a range, "some ancestor is main" is whether the last such range has ended. Backward,
+ * the next mark of the main content is known at every element, which answers "some descendant is
+ * main" by its index. Nothing is searched twice.
+ */
+#include "worker/scrape/publication/clean.h"
+
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "common/markup/text.h"
+#include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/tokens.h"
+
+#define MAX_NOSCRIPT_BYTES ((size_t)64 << 10) /* of a <noscript>'s text that is looked at */
+#define MAX_DESCRIPTION_BYTES ((size_t)64 << 10)
+
+/* What a name means, as that of an element or of an attribute. */
+enum {
+	TAG_MAIN = 1,
+	TAG_TITLE = 2,
+	TAG_MENU = 4,
+	TAG_NOSCRIPT = 8,
+	ATTR_NAME = 16, /* id, class */
+	ATTR_ROLE = 32, /* role, aria-label */
+};
+
+/* What an element is found to be. */
+enum {
+	GOES = 1,
+	MAY_GO = 2,
+	MAIN = 4,       /* marks the main content for what is around it and in it */
+	MAIN_TITLE = 8, /* by its title: only for itself and what is in it */
+};
+
+struct cleaning {
+	const struct ing_tree *tree;
+	const uint8_t *names; /* TAG_ and ATTR_ bits by name */
+	bool publication;
+	ing_node noscript_end; /* before it a <noscript> has been looked through */
+};
+
+static const uint8_t *learn_names(const struct ing_view *v)
+{
+	static const struct {
+		const char *name;
+		uint8_t means;
+	} known[] = {
+		{"main", TAG_MAIN},
+		{"article", TAG_MAIN},
+		{"h1", TAG_TITLE},
+		{"h2", TAG_TITLE},
+		{"nav", TAG_MENU},
+		{"menu", TAG_MENU},
+		{"aside", TAG_MENU},
+		{"footer", TAG_MENU},
+		{"noscript", TAG_NOSCRIPT},
+		{"id", ATTR_NAME},
+		{"class", ATTR_NAME},
+		{"role", ATTR_ROLE},
+		{"aria-label", ATTR_ROLE},
+	};
+	const struct ing_tree *t = v->tree;
+	uint8_t *means = ing_arena_alloc(v->arena, t->name_count);
+	for (size_t i = 0; i < ING_ARRAY_LEN(known); i++) {
+		uint32_t id = ing_tree_find_name(t, known[i].name, strlen(known[i].name));
+		if (id != UINT32_MAX)
+			means[id] = known[i].means;
+	}
+	return means;
+}
+
+static unsigned look_at_name(const struct ing_tree_attr *a, bool publication)
+{
+	unsigned found = 0, tokens = 0;
+	enum ing_frame frame = ing_token_frame(a->value, a->bytes);
+	if (frame != ING_FRAME_NONE)
+		found |= frame == ING_FRAME_MAIN ? MAIN : MAIN_TITLE;
+	struct ing_tokens ts = {.s = a->value, .end = a->value + a->bytes};
+	const char *token = NULL;
+	size_t bytes = 0;
+	while (ing_tokens_next(&ts, &token, &bytes))
+		tokens |= ing_token_of_name(token, bytes);
+	if (tokens & ING_TOKEN_MENU || (publication && tokens & ING_TOKEN_REFERENCES))
+		found |= GOES;
+	return tokens & ING_TOKEN_MAYBE ? found | MAY_GO : found;
+}
+
+static unsigned look_at_role(const struct ing_tree_attr *a)
+{
+	unsigned found = 0, tokens = 0;
+	struct ing_tokens ts = {.s = a->value, .end = a->value + a->bytes};
+	const char *token = NULL;
+	size_t bytes = 0;
+	while (ing_tokens_next(&ts, &token, &bytes))
+		tokens |= ing_token_of_role(token, bytes);
+	found |= tokens & ING_TOKEN_ROLE_MENU ? GOES : 0;
+	found |= tokens & ING_TOKEN_ROLE_MAYBE ? MAY_GO : 0;
+	found |= tokens & ING_TOKEN_ROLE_MAIN ? MAIN : 0;
+	return found;
+}
+
+/* A <noscript> that asks for JavaScript. One within it is not read again: it goes with it, or holds
+ * no more than it. */
+static bool asks_for_script(struct cleaning *c, ing_node n)
+{
+	if (n < c->noscript_end)
+		return false;
+	struct ing_buf text;
+	ing_buf_init(&text, MAX_NOSCRIPT_BYTES);
+	ing_text(c->tree, n, &text);
+	bool asks = strcasestr(ing_buf_str(&text), "javascript") != NULL;
+	ing_buf_done(&text);
+	c->noscript_end = c->tree->nodes[n].end;
+	return asks;
+}
+
+static unsigned look_at_element(struct cleaning *c, ing_node n)
+{
+	const struct ing_tree_node *node = &c->tree->nodes[n];
+	unsigned tag = c->names[node->el.name], found = 0;
+	if (tag != 0) {
+		found |= tag & TAG_MAIN ? MAIN : 0;
+		found |= tag & TAG_TITLE ? MAIN_TITLE : 0;
+		found |= tag & TAG_MENU ? GOES : 0;
+		if (tag & TAG_NOSCRIPT && asks_for_script(c, n))
+			found |= GOES;
+	}
+	for (unsigned i = 0; i < node->attr_count; i++) {
+		const struct ing_tree_attr *a = &c->tree->attrs[node->el.attrs + i];
+		unsigned means = c->names[a->name];
+		if (a->bytes == 0 || !(means & (ATTR_NAME | ATTR_ROLE)))
+			continue;
+		found |= means & ATTR_NAME ? look_at_name(a, c->publication) : look_at_role(a);
+	}
+	return found;
+}
+
+/* The body or something around it is itself the main content: then nothing doubtful goes. */
+static bool is_main_around(struct cleaning *c, ing_node body)
+{
+	for (ing_node n = body; n != ING_NODE_NONE; n = c->tree->nodes[n].parent)
+		if (look_at_element(c, n) & (MAIN | MAIN_TITLE))
+			return true;
+	return false;
+}
+
+static void set_bit(uint64_t *bits, ing_node n)
+{
+	bits[n / 64] |= (uint64_t)1 << n % 64;
+}
+
+/* The longest of the metas that describe the page, with its white space folded; of several as long
+ * the first. */
+static void add_description(const struct ing_view *v, struct ing_buf *out)
+{
+	static const char *const names[] = {"description", "meta.description", "dc.description",
+		"og.description", "twitter.description"};
+	struct ing_buf text, best;
+	ing_buf_init(&text, MAX_DESCRIPTION_BYTES);
+	ing_buf_init(&best, MAX_DESCRIPTION_BYTES);
+	size_t best_units = 0;
+	const struct ing_meta *best_meta = NULL;
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+		const struct ing_meta *m = NULL;
+		while ((m = ing_metas_find_dotted(v, m, names[i])) != NULL) {
+			if (m->content_bytes == 0)
+				continue;
+			ing_buf_clear(&text);
+			ing_text_normalise(m->content, m->content_bytes, true, &text);
+			const char *s = ing_buf_str(&text);
+			size_t bytes = text.len;
+			ing_text_trim(&s, &bytes);
+			size_t units = text.failed ? 0 : ing_text_utf16_units(s, bytes);
+			if (units < best_units || units == 0 ||
+				(units == best_units && m->node > best_meta->node))
+				continue;
+			best_units = units;
+			best_meta = m;
+			ing_buf_clear(&best);
+			ing_buf_add(&best, s, bytes);
+		}
+	}
+	ing_buf_add(out, ing_buf_str(&best), best.len);
+	ing_buf_done(&text);
+	ing_buf_done(&best);
+}
+
+/* What a byte says about white space. Only where a character of it may begin is it looked at, so
+ * that the count of ordinary text has no jump in it to be guessed wrong. */
+enum byte_kind { IN_WORD, WHITE, MAYBE_WHITE };
+
+static const uint8_t byte_kinds[256] = {
+	['\t' ... '\r'] = WHITE,
+	[0x1c ... ' '] = WHITE,
+	[0xc2] = MAYBE_WHITE,
+	[0xe1 ... 0xe3] = MAYBE_WHITE,
+};
+
+/* Length of the white space character above ASCII at s, or 0. */
+static size_t wide_space_at(const unsigned char *s, const unsigned char *end)
+{
+	if (*s == 0xc2 && end - s >= 2) /* U+0085, U+00A0 */
+		return s[1] == 0x85 || s[1] == 0xa0 ? 2 : 0;
+	if (end - s < 3)
+		return 0;
+	unsigned c = (*s & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+	bool space = c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+		     c == 0x202f || c == 0x205f || c == 0x3000;
+	return space ? 3 : 0;
+}
+
+static uint32_t count_words(const unsigned char *s, const unsigned char *end)
+{
+	uint32_t words = 0;
+	unsigned before = WHITE;
+	while (s < end) {
+		unsigned kind = byte_kinds[*s];
+		if (kind == MAYBE_WHITE) {
+			size_t n = wide_space_at(s, end);
+			kind = n > 0 ? WHITE : IN_WORD;
+			s += n > 0 ? n - 1 : 0;
+		}
+		words += before & ~kind & 1; /* WHITE is 1 */
+		before = kind;
+		s++;
+	}
+	return words;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
+{
+	const struct ing_tree *t = v->tree;
+	uint64_t *skip = ing_arena_alloc(v->arena, (t->count / 64 + 1) * sizeof(*skip));
+	uint8_t *found = ing_arena_alloc(v->arena, t->count);
+	struct cleaning c = {.tree = t, .names = learn_names(v), .publication = publication};
+	ing_node body = ing_tree_body(t), end = t->nodes[body].end;
+
+	/* Within main_end there is an ancestor that is main. */
+	ing_node main_end = is_main_around(&c, body) ? end : 0;
+	for (ing_node n = body + 1; n < end; n++) {
+		if (t->nodes[n].kind != ING_NODE_ELEMENT)
+			continue;
+		unsigned f = look_at_element(&c, n);
+		if (f & (MAIN | MAIN_TITLE))
+			main_end = ING_MAX(main_end, t->nodes[n].end);
+		if (n < main_end)
+			f &= ~(unsigned)MAY_GO;
+		found[n] = (uint8_t)f;
+	}
+
+	ing_node next_main = ING_NODE_NONE;
+	for (ing_node n = end - 1; n > body; n--) {
+		unsigned f = found[n];
+		if (f & GOES || (f & MAY_GO && next_main >= t->nodes[n].end))
+			set_bit(skip, n);
+		if (f & MAIN)
+			next_main = n;
+	}
+	return skip;
+}
+
+void ing_clean_text(const struct ing_view *v, bool publication, struct ing_buf *out)
+{
+	struct ing_buf body;
+	ing_buf_init(&body, out->max);
+	ing_text_formatted(v->tree, ing_tree_body(v->tree), ing_clean_mark(v, publication), &body);
+	size_t before = out->len;
+	add_description(v, out);
+	if (out->len > before && body.len > 0)
+		ing_buf_add_str(out, "\n\n");
+	ing_buf_add(out, ing_buf_str(&body), body.len);
+	ing_buf_done(&body);
+}
+
+uint32_t ing_clean_word_count(const struct ing_view *v)
+{
+	struct ing_buf text;
+	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_text(v->tree, ing_tree_body(v->tree), &text);
+	const unsigned char *s = (const unsigned char *)ing_buf_str(&text);
+	uint32_t words = count_words(s, s + text.len);
+	ing_buf_done(&text);
+	return words;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A table of names by family and part, and a walk over the metas for each. Some publishers fill
+ * some of them with other things than their names say; those are left out by host.
+ */
+#include "worker/scrape/publication/families.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "common/markup/link.h"
+#include "common/markup/text.h"
+#include "common/net/url.h"
+#include "worker/scrape/publication/clean.h"
+#include "worker/scrape/biblio/date.h"
+#include "worker/scrape/biblio/ident.h"
+#include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/plain.h"
+
+#define MAX_NAMES 5
+#define NO_TYPE ING_TYPE_NA
+
+typedef const char *const meta_names[MAX_NAMES];
+
+static const struct family {
+	enum ing_part_type type, link, pdf;
+	meta_names pmid, pmcid, doi, title, keywords, abstract, page_link, pdf_link, email;
+} families[] = {
+	{
+		.type = ING_TYPE_CITATION,
+		.link = ING_TYPE_LINK_CITATION,
+		.pdf = ING_TYPE_PDF_CITATION,
+		.pmid = {"citation_pmid"},
+		.pmcid = {"citation_pmcid"},
+		.doi = {"citation_doi"},
+		.title = {"citation_title"},
+		.keywords = {"citation_keywords", "citation_keyword"},
+		.abstract = {"citation_abstract"},
+		.page_link = {"citation_fulltext_html_url", "citation_full_html_url"},
+		.pdf_link = {"citation_pdf_url"},
+		.email = {"citation_author_email"},
+	},
+	{
+		.type = ING_TYPE_EPRINTS,
+		.link = ING_TYPE_LINK_EPRINTS,
+		.pdf = NO_TYPE,
+		.pmid = {"eprints.pubmed_id"},
+		.title = {"eprints.title"},
+		.keywords = {"eprints.keywords"},
+		.abstract = {"eprints.abstract"},
+		.page_link = {"eprints.document_url"},
+	},
+	{
+		.type = ING_TYPE_BEPRESS,
+		.link = NO_TYPE,
+		.pdf = ING_TYPE_PDF_BEPRESS,
+		.doi = {"bepress_citation_doi"},
+		.title = {"bepress_citation_title"},
+		.pdf_link = {"bepress_citation_pdf_url"},
+	},
+	{
+		.type = ING_TYPE_DC,
+		.doi = {"dc.doi", "dc.identifier", "dc.identifier.doi"},
+		.title = {"dc.title"},
+		.keywords = {"dc.subject"},
+		.abstract = {"dc.description", "dc.description.abstract"},
+	},
+	{.type = ING_TYPE_OG, .title = {"og.title"}, .abstract = {"og.description"}},
+	{
+		.type = ING_TYPE_TWITTER,
+		.title = {"twitter.title"},
+		.abstract = {"twitter.description"},
+	},
+	{
+		.type = ING_TYPE_META,
+		.link = ING_TYPE_LINK_META,
+		.pdf = ING_TYPE_PDF_META,
+		.doi = {"doi"},
+		.title = {"title"},
+		.keywords = {"keywords"},
+		.abstract = {"meta.description", "description", "abstract"},
+		.page_link = {"fulltext_html"},
+		.pdf_link = {"fulltext_pdf"},
+	},
+};
+
+/* Hosts (and those below them) whose metas are not what they should be. */
+static const struct exception {
+	const char *host;
+	enum ing_part_type type;
+	bool keywords, abstract; /* which are left out */
+} exceptions[] = {
+	{"biomedcentral.com", ING_TYPE_DC, true, false},
+	{"nature.com", ING_TYPE_DC, false, true},
+	{"nature.com", ING_TYPE_OG, false, true},
+	{"nature.com", ING_TYPE_TWITTER, false, true},
+	{"nature.com", ING_TYPE_META, false, true},
+	{"science.org", ING_TYPE_DC, false, true},
+	{"science.org", ING_TYPE_OG, false, true},
+	{"sciencemag.org", ING_TYPE_DC, false, true},
+	{"sciencemag.org", ING_TYPE_OG, false, true},
+	{"onlinelibrary.wiley.com", ING_TYPE_OG, false, true},
+	{"citeseerx.ist.psu.edu", ING_TYPE_META, true, false},
+};
+
+struct gathering {
+	const struct ing_view *v;
+	struct ing_gathered *g;
+	enum ing_part_type page_type;
+	char host[ING_URL_HOST_BYTES]; /* of the page; "": unknown */
+	struct ing_buf buf;            /* one value, made plain */
+};
+
+/* name equals dotted, each '.' of which stands for '.' or ':'. */
+static bool is_dotted(const char *name, const char *dotted)
+{
+	for (; *dotted != '\0' && *name != '\0'; name++, dotted++)
+		if (*name != *dotted && !(*dotted == '.' && *name == ':'))
+			return false;
+	return *dotted == *name;
+}
+
+static bool is_named(const struct ing_meta *m, meta_names names)
+{
+	for (size_t i = 0; i < MAX_NAMES && names[i] != NULL; i++)
+		if ((m->name != NULL && is_dotted(m->name, names[i])) ||
+			(m->property != NULL && is_dotted(m->property, names[i])))
+			return true;
+	return false;
+}
+
+/* The next with one of the names and a content, in document order. */
+static const struct ing_meta *find_next(
+	const struct ing_view *v, const struct ing_meta *after, meta_names names)
+{
+	if (names[0] == NULL)
+		return NULL;
+	const struct ing_meta *m = after == NULL ? ing_metas_first(v) : after->next;
+	while (m != NULL && (m->content == NULL || !is_named(m, names)))
+		m = m->next;
+	return m;
+}
+
+/* The value without markup, in g->buf. */
+static const char *read_plain(struct gathering *g, const struct ing_meta *m)
+{
+	ing_buf_clear(&g->buf);
+	ing_plain(m->content, m->content_bytes, &g->buf);
+	return ing_buf_str(&g->buf);
+}
+
+static bool is_host(const char *host, const char *site)
+{
+	size_t n = strlen(host), m = strlen(site);
+	return n >= m && strcmp(host + n - m, site) == 0 && (n == m || host[n - m - 1] == '.');
+}
+
+static const struct exception *find_exception(const struct gathering *g, enum ing_part_type type)
+{
+	for (size_t i = 0; i < ING_ARRAY_LEN(exceptions); i++)
+		if (exceptions[i].type == type && is_host(g->host, exceptions[i].host))
+			return &exceptions[i];
+	return NULL;
+}
+
+/* The family's type, but never better than the page's. */
+static enum ing_part_type effective(const struct gathering *g, enum ing_part_type type)
+{
+	return ing_part_type_better(type, g->page_type) ? g->page_type : type;
+}
+
+typedef bool normal_id_f(const char *s, size_t bytes, struct ing_buf *ret);
+
+static bool normal_doi(const char *s, size_t bytes, struct ing_buf *ret)
+{
+	return ing_ident_doi(s, bytes, true, ret);
+}
+
+static void gather_id(struct gathering *g, enum ing_part_key key, enum ing_part_type type,
+	meta_names names, normal_id_f *normal)
+{
+	const struct ing_meta *m = NULL;
+	while ((m = find_next(g->v, m, names)) != NULL) {
+		const char *s = m->content;
+		size_t bytes = m->content_bytes;
+		ing_text_trim(&s, &bytes);
+		ing_buf_clear(&g->buf);
+		if (normal(s, bytes, &g->buf)) {
+			ing_parts_offer_id(&g->g->parts, key, type, ing_buf_str(&g->buf),
+				g->buf.len, g->v->url);
+			return;
+		}
+	}
+}
+
+static void gather_title(struct gathering *g, enum ing_part_type type, meta_names names)
+{
+	const struct ing_meta *m = find_next(g->v, NULL, names);
+	if (m == NULL)
+		return;
+	const char *s = read_plain(g, m);
+	ing_parts_offer(&g->g->parts, ING_PART_TITLE, type, s, g->buf.len);
+}
+
+static void gather_keywords(struct gathering *g, enum ing_part_type type, meta_names names)
+{
+	struct ing_text_value list[ING_MAX_KEYWORDS];
+	size_t count = 0;
+	const struct ing_meta *m = NULL;
+	while (count < ING_MAX_KEYWORDS && (m = find_next(g->v, m, names)) != NULL) {
+		/* Plain first: a character reference has a ';' that divides nothing. */
+		const char *s = read_plain(g, m);
+		s = ing_arena_strndup(g->v->arena, s, g->buf.len);
+		while (count < ING_MAX_KEYWORDS && *s != '\0') {
+			size_t n = strcspn(s, ",;|");
+			if (n > 0)
+				list[count++] = (struct ing_text_value){.text = s, .bytes = n};
+			s += n + (s[n] != '\0');
+		}
+	}
+	ing_parts_offer_list(&g->g->parts, ING_PART_KEYWORDS, type, list, count);
+}
+
+static void gather_abstract(struct gathering *g, enum ing_part_type type, meta_names names)
+{
+	struct ing_buf all;
+	ing_buf_init(&all, ING_CLEAN_MAX_TEXT_BYTES);
+	const struct ing_meta *m = NULL;
+	while ((m = find_next(g->v, m, names)) != NULL && !all.failed) {
+		const char *s = read_plain(g, m);
+		if (g->buf.len == 0)
+			continue;
+		if (all.len > 0)
+			ing_buf_add_str(&all, "\n\n");
+		ing_buf_add(&all, s, g->buf.len);
+	}
+	if (all.len > 0)
+		ing_parts_offer(&g->g->parts, ING_PART_ABSTRACT, type, ing_buf_str(&all), all.len);
+	ing_buf_done(&all);
+}
+
+static void gather_links(struct gathering *g, enum ing_part_type type, meta_names names)
+{
+	const struct ing_meta *m = NULL;
+	for (size_t i = 0; i < ING_MAX_PAGE_LINKS && (m = find_next(g->v, m, names)) != NULL; i++) {
+		const char *s = m->content;
+		size_t bytes = m->content_bytes;
+		ing_text_trim(&s, &bytes);
+		char *url = bytes == 0 ? NULL : ing_link_resolve(g->v->tree, s, bytes);
+		if (url != NULL)
+			ing_page_links_add(&g->g->links, &g->g->parts, url, type);
+		free(url);
+	}
+}
+
+static void gather_emails(struct gathering *g, meta_names names)
+{
+	struct ing_author *list = NULL;
+	size_t count = 0;
+	const struct ing_meta *m = NULL;
+	while (count < ING_MAX_CORRESP && (m = find_next(g->v, m, names)) != NULL) {
+		const char *email = ing_corresp_email(g->v->arena, m->content, m->content_bytes);
+		if (email == NULL)
+			continue;
+		if (list == NULL)
+			list = ing_arena_alloc(g->v->arena, ING_MAX_CORRESP * sizeof(*list));
+		list[count++] = (struct ing_author){.email = email};
+	}
+	g->g->authors = (struct ing_authors){.items = list, .count = count};
+}
+
+static void gather_family(struct gathering *g, const struct family *f)
+{
+	enum ing_part_type type = effective(g, f->type);
+	const struct exception *e = find_exception(g, f->type);
+	gather_title(g, type, f->title);
+	/* Unpaywall's links lead to copies, whose keywords are the repository's. */
+	if ((e == NULL || !e->keywords) && g->page_type != ING_TYPE_LINK_OADOI)
+		gather_keywords(g, type, f->keywords);
+	if (e == NULL || !e->abstract)
+		gather_abstract(g, type, f->abstract);
+	gather_links(g, effective(g, f->link), f->page_link);
+	gather_links(g, effective(g, f->pdf), f->pdf_link);
+	if (g->g->authors.count == 0)
+		gather_emails(g, f->email);
+}
+
+static void gather_journal(struct gathering *g)
+{
+	static meta_names const by_worth[] = {{"citation_journal_title"},
+		{"bepress_citation_journal_title"}, {"prism.publicationname"},
+		{"eprints.publication"}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(by_worth); i++) {
+		const struct ing_meta *m = NULL;
+		while (g->g->journal_title == NULL &&
+			(m = find_next(g->v, m, by_worth[i])) != NULL) {
+			const char *s = read_plain(g, m);
+			if (g->buf.len > 0)
+				g->g->journal_title = ing_arena_strndup(g->v->arena, s, g->buf.len);
+		}
+	}
+}
+
+/* The first date that is known to the day: a part made up is worse than none. */
+static void gather_date(struct gathering *g)
+{
+	static meta_names const by_worth[] = {{"citation_publication_date"},
+		{"bepress_citation_publication_date"}, {"prism.publicationdate"},
+		{"citation_date", "bepress_citation_date"},
+		{"citation_online_date", "bepress_citation_online_date"},
+		{"article.published_time", "article.published"},
+		{"dcterms.issued", "dc.issued", "dc.date.issued", "dcterms.date", "dc.date"}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(by_worth); i++) {
+		const struct ing_meta *m = NULL;
+		while (g->g->pub_date == NULL && (m = find_next(g->v, m, by_worth[i])) != NULL) {
+			struct ing_date d;
+			if (!ing_date_parse(m->content, m->content_bytes, &d) || d.day == 0)
+				continue;
+			ing_buf_clear(&g->buf);
+			ing_buf_printf(&g->buf, "%04d-%02d-%02d", d.year, d.month, d.day);
+			g->g->pub_date = ing_arena_strdup(g->v->arena, ing_buf_str(&g->buf));
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+void ing_families_gather(
+	const struct ing_view *v, enum ing_part_type page_type, struct ing_gathered *gathered)
+{
+	static meta_names const readable = {"citation_fulltext_world_readable"};
+	struct gathering g = {.v = v, .g = gathered, .page_type = page_type};
+	if (v->url == NULL || !ing_url_host(v->url, g.host, sizeof(g.host)))
+		g.host[0] = '\0';
+	ing_buf_init(&g.buf, ING_CLEAN_MAX_TEXT_BYTES);
+	for (size_t i = 0; i < ING_ARRAY_LEN(families); i++) {
+		const struct family *f = &families[i];
+		enum ing_part_type type = effective(&g, f->type);
+		gather_id(&g, ING_PART_PMID, type, f->pmid, ing_ident_pmid);
+		gather_id(&g, ING_PART_PMCID, type, f->pmcid, ing_ident_pmcid);
+		gather_id(&g, ING_PART_DOI, type, f->doi, normal_doi);
+	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(families); i++)
+		gather_family(&g, &families[i]);
+	gather_journal(&g);
+	gather_date(&g);
+	gathered->oa = gathered->oa || find_next(v, NULL, readable) != NULL;
+	ing_buf_done(&g.buf);
+}

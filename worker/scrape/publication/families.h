@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * families.h - the families of <meta> elements that describe a publication: HighWire, EPrints,
+ * bepress, Dublin Core, Open Graph, Twitter, and those without a name of their own.
+ *
+ * One thread; memory is the view's arena's.
+ */
+#pragma once
+#include "worker/scrape/publication/corresp.h"
+#include "worker/scrape/publication/pagelinks.h"
+#include "worker/scrape/publication/parts.h"
+#include "worker/scrape/view.h"
+
+/* What is gathered of one page. */
+struct ing_gathered {
+	struct ing_parts parts;
+	struct ing_page_links links;
+	struct ing_authors authors;
+	const char *journal_title; /* NULL: not known */
+	const char *pub_date;      /* YYYY-MM-DD; NULL: not known, or not to the day */
+	bool oa;                   /* surely open access; false: not known */
+};
+
+/* Offer what the page's <meta> elements say to what its site's rules gave. page_type: of the page;
+ * nothing from it is of a better type. */
+void ing_families_gather(
+	const struct ing_view *v, enum ing_part_type page_type, struct ing_gathered *g);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The types and their order are one table; the rules of replacing are the functions that offer.
+ */
+#include "worker/scrape/publication/parts.h"
+
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "common/base/utf8.h"
+#include "common/markup/text.h"
+#include "common/net/url.h"
+
+#define F1000_DOI "10.12688/F1000RESEARCH"
+
+static const struct {
+	const char *name;
+	enum ing_part_type pdf;
+} types[] = {
+	[ING_TYPE_EUROPEPMC] = {"europepmc", ING_TYPE_EUROPEPMC},
+	[ING_TYPE_EUROPEPMC_XML] = {"europepmc_xml", ING_TYPE_EUROPEPMC_XML},
+	[ING_TYPE_EUROPEPMC_HTML] = {"europepmc_html", ING_TYPE_PDF_EUROPEPMC},
+	[ING_TYPE_PUBMED_XML] = {"pubmed_xml", ING_TYPE_PUBMED_XML},
+	[ING_TYPE_PUBMED_HTML] = {"pubmed_html", ING_TYPE_PUBMED_HTML},
+	[ING_TYPE_PMC_XML] = {"pmc_xml", ING_TYPE_PMC_XML},
+	[ING_TYPE_PMC_HTML] = {"pmc_html", ING_TYPE_PDF_PMC},
+	[ING_TYPE_DOI] = {"doi", ING_TYPE_PDF_DOI},
+	[ING_TYPE_LINK] = {"link", ING_TYPE_PDF_LINK},
+	[ING_TYPE_LINK_OADOI] = {"link_oadoi", ING_TYPE_PDF_OADOI},
+	[ING_TYPE_CITATION] = {"citation", ING_TYPE_CITATION},
+	[ING_TYPE_EPRINTS] = {"eprints", ING_TYPE_EPRINTS},
+	[ING_TYPE_BEPRESS] = {"bepress", ING_TYPE_BEPRESS},
+	[ING_TYPE_LINK_CITATION] = {"link_citation", ING_TYPE_PDF_CITATION},
+	[ING_TYPE_LINK_EPRINTS] = {"link_eprints", ING_TYPE_PDF_EPRINTS},
+	[ING_TYPE_DC] = {"dc", ING_TYPE_DC},
+	[ING_TYPE_OG] = {"og", ING_TYPE_OG},
+	[ING_TYPE_TWITTER] = {"twitter", ING_TYPE_TWITTER},
+	[ING_TYPE_META] = {"meta", ING_TYPE_META},
+	[ING_TYPE_LINK_META] = {"link_meta", ING_TYPE_PDF_META},
+	[ING_TYPE_EXTERNAL] = {"external", ING_TYPE_EXTERNAL},
+	[ING_TYPE_OADOI] = {"oadoi", ING_TYPE_OADOI},
+	[ING_TYPE_PDF_EUROPEPMC] = {"pdf_europepmc", ING_TYPE_PDF_EUROPEPMC},
+	[ING_TYPE_PDF_PMC] = {"pdf_pmc", ING_TYPE_PDF_PMC},
+	[ING_TYPE_PDF_DOI] = {"pdf_doi", ING_TYPE_PDF_DOI},
+	[ING_TYPE_PDF_LINK] = {"pdf_link", ING_TYPE_PDF_LINK},
+	[ING_TYPE_PDF_OADOI] = {"pdf_oadoi", ING_TYPE_PDF_OADOI},
+	[ING_TYPE_PDF_CITATION] = {"pdf_citation", ING_TYPE_PDF_CITATION},
+	[ING_TYPE_PDF_EPRINTS] = {"pdf_eprints", ING_TYPE_PDF_EPRINTS},
+	[ING_TYPE_PDF_BEPRESS] = {"pdf_bepress", ING_TYPE_PDF_BEPRESS},
+	[ING_TYPE_PDF_META] = {"pdf_meta", ING_TYPE_PDF_META},
+	[ING_TYPE_WEBPAGE] = {"webpage", ING_TYPE_WEBPAGE},
+	[ING_TYPE_NA] = {"na", ING_TYPE_NA},
+};
+
+/* Least sizes at which a part is usable. */
+static const size_t usable_sizes[ING_PARTS_] = {
+	[ING_PART_PMID] = 1,
+	[ING_PART_PMCID] = 1,
+	[ING_PART_DOI] = 1,
+	[ING_PART_TITLE] = 4,
+	[ING_PART_KEYWORDS] = 2,
+	[ING_PART_ABSTRACT] = 200,
+	[ING_PART_FULLTEXT] = 2000,
+};
+
+/* May a value of this type and size take the part's place? */
+static bool is_welcome(
+	const struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type, size_t size)
+{
+	const struct ing_part *p = &ps->items[key];
+	return size > 0 && !ing_part_is_final(ps, key) &&
+	       (ing_part_type_better(type, p->type) ||
+		       (ing_part_type_final(type) && size > p->size));
+}
+
+static struct ing_text_value keep(struct ing_arena *ar, const char *s, size_t bytes)
+{
+	return (struct ing_text_value){.text = ing_arena_strndup(ar, s, bytes), .bytes = bytes};
+}
+
+static bool same_text(const struct ing_text_value *a, const struct ing_text_value *b)
+{
+	return a->bytes == b->bytes && memcmp(a->text, b->text, a->bytes) == 0;
+}
+
+/* Is `longer` the other with a version behind it: one of . _ -, then digits? */
+static bool is_version_of(const char *longer, size_t longer_bytes, const char *s, size_t bytes)
+{
+	if (longer_bytes < bytes + 2 || memcmp(longer, s, bytes) != 0 ||
+		strchr("._-", longer[bytes]) == NULL)
+		return false;
+	for (size_t i = bytes + 1; i < longer_bytes; i++)
+		if (longer[i] < '0' || longer[i] > '9')
+			return false;
+	return true;
+}
+
+static bool is_f1000(const char *id, size_t bytes)
+{
+	return bytes >= sizeof(F1000_DOI) - 1 && memcmp(id, F1000_DOI, sizeof(F1000_DOI) - 1) == 0;
+}
+
+static bool keeps_old(
+	const struct ing_text_value *old, const char *id, size_t bytes, const char *url)
+{
+	char host[ING_URL_HOST_BYTES];
+	if (is_version_of(old->text, old->bytes, id, bytes) ||
+		is_version_of(id, bytes, old->text, old->bytes))
+		return true;
+	if (is_f1000(old->text, old->bytes) && is_f1000(id, bytes))
+		return true;
+	return url != NULL && ing_url_host(url, host, sizeof(host)) &&
+	       (strcmp(host, "zenodo.org") == 0 || strcmp(host, "www.zenodo.org") == 0);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+const char *ing_part_type_name(enum ing_part_type t)
+{
+	ing_must((unsigned)t < ING_ARRAY_LEN(types));
+	return types[t].name;
+}
+
+bool ing_part_type_final(enum ing_part_type t)
+{
+	return t <= ING_TYPE_LINK_OADOI;
+}
+
+bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b)
+{
+	return a < b && !(ing_part_type_final(a) && ing_part_type_final(b));
+}
+
+enum ing_part_type ing_part_type_pdf(enum ing_part_type t)
+{
+	ing_must((unsigned)t < ING_ARRAY_LEN(types));
+	return types[t].pdf;
+}
+
+void ing_parts_init(struct ing_parts *ps, struct ing_arena *arena)
+{
+	*ps = (struct ing_parts){.arena = arena};
+	for (size_t i = 0; i < ING_PARTS_; i++)
+		ps->items[i].type = ING_TYPE_NA;
+}
+
+bool ing_part_usable(const struct ing_parts *ps, enum ing_part_key key)
+{
+	const struct ing_part *p = &ps->items[key];
+	return p->size >= usable_sizes[key] &&
+	       (key != ING_PART_FULLTEXT || ing_part_type_better(p->type, ING_TYPE_WEBPAGE));
+}
+
+bool ing_part_is_final(const struct ing_parts *ps, enum ing_part_key key)
+{
+	return ing_part_type_final(ps->items[key].type) && ing_part_usable(ps, key);
+}
+
+bool ing_parts_offer(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
+	const char *s, size_t bytes)
+{
+	ing_text_trim(&s, &bytes);
+	size_t size = ing_text_utf16_units(s, bytes);
+	if (!is_welcome(ps, key, type, size))
+		return false;
+	ps->items[key] =
+		(struct ing_part){.content = keep(ps->arena, s, bytes), .size = size, .type = type};
+	return true;
+}
+
+bool ing_parts_offer_list(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
+	const struct ing_text_value *values, size_t count)
+{
+	size_t room = ING_MIN(count, ING_MAX_KEYWORDS), kept = 0;
+	struct ing_text_value *list = ing_arena_alloc(ps->arena, (room + 1) * sizeof(*list));
+	for (size_t i = 0; i < count && kept < room; i++) {
+		struct ing_text_value one = values[i];
+		ing_text_trim(&one.text, &one.bytes);
+		bool repeated = one.bytes == 0;
+		for (size_t j = 0; j < kept && !repeated; j++)
+			repeated = same_text(&list[j], &one);
+		if (!repeated)
+			list[kept++] = one;
+	}
+	if (!is_welcome(ps, key, type, kept))
+		return false;
+	for (size_t i = 0; i < kept; i++)
+		list[i] = keep(ps->arena, list[i].text, list[i].bytes);
+	ps->items[key] = (struct ing_part){.list = list, .size = kept, .type = type};
+	return true;
+}
+
+bool ing_parts_offer_id(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
+	const char *id, size_t bytes, const char *url)
+{
+	struct ing_part *p = &ps->items[key];
+	if (bytes == 0 || ing_part_is_final(ps, key) || !ing_part_type_better(type, p->type))
+		return false;
+	p->type = type;
+	bool same =
+		p->size > 0 && p->content.bytes == bytes && memcmp(p->content.text, id, bytes) == 0;
+	if (p->size == 0 || (!same && !keeps_old(&p->content, id, bytes, url))) {
+		p->content = keep(ps->arena, id, bytes);
+		p->size = ing_text_utf16_units(id, bytes);
+	}
+	return true;
+}
+
+json_t *ing_text_value_json(const char *text, size_t bytes)
+{
+	/* Our check is four times as fast as jansson's. */
+	bool good = text != NULL && ing_utf8_valid(text, bytes);
+	return good ? json_stringn_nocheck(text, bytes) : json_null();
+}
+
+json_t *ing_part_json(const struct ing_parts *ps, enum ing_part_key key)
+{
+	const struct ing_part *p = &ps->items[key];
+	if (p->size == 0)
+		return json_null();
+	json_t *j = json_object();
+	if (p->list != NULL) {
+		json_t *list = json_array();
+		for (size_t i = 0; i < p->size; i++)
+			json_array_append_new(
+				list, ing_text_value_json(p->list[i].text, p->list[i].bytes));
+		json_object_set_new(j, "list", list);
+	} else {
+		json_object_set_new(
+			j, "content", ing_text_value_json(p->content.text, p->content.bytes));
+	}
+	json_object_set_new(j, "type", json_string(ing_part_type_name(p->type)));
+	return j;
+}

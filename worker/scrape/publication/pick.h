@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * pick.h - the values that a rule's selector picks out of a page: texts, formatted texts,
+ * attributes, links.
+ *
+ * Notes what the rule did in the view's uses. Values are in the view's arena, at most
+ * ING_CLEAN_MAX_TEXT_BYTES a rule. A rule that meets a limit gives nothing. One thread.
+ */
+#pragma once
+#include "common/base/buf.h"
+#include "worker/scrape/rules/journals.h"
+#include "worker/scrape/publication/parts.h"
+#include "worker/scrape/view.h"
+#include "worker/scrape/rules/webpages.h"
+
+struct ing_pick {
+	const struct ing_selector *selector; /* NULL: nothing is picked, nothing noted */
+	const char *attr; /* the value is this attribute, instead of text or href; NULL */
+	unsigned parents; /* that many steps up from what was found; each element counts once */
+	uint32_t rule;    /* for uses.h */
+};
+
+struct ing_pick ing_pick_of_site(const struct ing_site *site, enum ing_site_key key);
+struct ing_pick ing_pick_of_webpage(const struct ing_webpage_value *value);
+
+enum ing_pick_style {
+	ING_PICK_TEXT,      /* text(), with written-out heading tags in it replaced */
+	ING_PICK_FORMATTED, /* lines and paragraphs kept */
+	ING_PICK_LINK,      /* absolute URL of href; an attribute named is resolved too */
+	ING_PICK_ADDRESS,   /* the same, but an attribute named is taken as it stands */
+};
+
+struct ing_picked {
+	const struct ing_text_value *items; /* none of them empty */
+	size_t count;
+};
+
+/* Values of all elements, or (first) of the first element alone, if it has one. */
+struct ing_picked ing_pick(
+	const struct ing_view *v, struct ing_pick pick, enum ing_pick_style style, bool first);
+/* Values joined by `between`; "" when there are none. In the arena. */
+struct ing_text_value ing_picked_join(
+	const struct ing_view *v, struct ing_picked picked, const char *between);
+/* The page's <title>, white space folded; "" when it has none. In the arena. */
+struct ing_text_value ing_pick_title(const struct ing_view *v);

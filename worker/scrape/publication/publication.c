@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A page's parts in the order in which they are gathered: by the site's rules, or without them from
+ * the cleaned page; then by the families of metas.
+ */
+#include "worker/scrape/publication/publication.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "common/markup/text.h"
+#include "common/net/url.h"
+#include "worker/limits.h"
+#include "worker/scrape/publication/clean.h"
+#include "worker/scrape/publication/families.h"
+#include "worker/scrape/biblio/ident.h"
+#include "worker/scrape/rules/links.h"
+#include "worker/scrape/publication/pick.h"
+#include "worker/scrape/uses.h"
+
+struct reading {
+	const struct ing_view *v;
+	const struct ing_site *site;
+	enum ing_part_type type;
+	struct ing_gathered *g;
+};
+
+static struct ing_picked pick_texts(const struct reading *r, enum ing_site_key key, bool first)
+{
+	return ing_pick(r->v, ing_pick_of_site(r->site, key), ING_PICK_TEXT, first);
+}
+
+typedef bool find_id_f(const char *s, size_t bytes, struct ing_buf *ret);
+
+static bool find_doi(const char *s, size_t bytes, struct ing_buf *ret)
+{
+	struct ing_buf written;
+	ing_buf_init(&written, ING_MAX_URL_BYTES);
+	bool good = ing_ident_doi_in(s, bytes, &written) &&
+		    ing_ident_doi(ing_buf_str(&written), written.len, true, ret);
+	ing_buf_done(&written);
+	return good;
+}
+
+static void read_id(
+	const struct reading *r, enum ing_site_key key, enum ing_part_key part, find_id_f *find)
+{
+	struct ing_picked picked = pick_texts(r, key, true);
+	if (picked.count == 0)
+		return;
+	struct ing_buf id;
+	ing_buf_init(&id, ING_MAX_URL_BYTES);
+	if (find(picked.items[0].text, picked.items[0].bytes, &id))
+		ing_parts_offer_id(
+			&r->g->parts, part, r->type, ing_buf_str(&id), id.len, r->v->url);
+	ing_buf_done(&id);
+}
+
+/* Title and subtitle, "title : subtitle". */
+static struct ing_text_value read_title(const struct reading *r)
+{
+	struct ing_picked title = pick_texts(r, ING_SITE_TITLE, true);
+	struct ing_picked subtitle = pick_texts(r, ING_SITE_SUBTITLE, true);
+	if (title.count == 0)
+		return (struct ing_text_value){.text = ""};
+	if (subtitle.count == 0)
+		return title.items[0];
+	struct ing_text_value both[] = {title.items[0], subtitle.items[0]};
+	return ing_picked_join(r->v, (struct ing_picked){.items = both, .count = 2}, " : ");
+}
+
+/* What follows a leading "Keywords:". */
+static struct ing_text_value skip_keyword_label(struct ing_text_value v)
+{
+	static const char *const labels[] = {"keywords", "keyword", "key words"};
+	ing_text_trim(&v.text, &v.bytes);
+	for (size_t i = 0; i < ING_ARRAY_LEN(labels); i++) {
+		size_t n = strlen(labels[i]);
+		if (v.bytes < n || strncasecmp(v.text, labels[i], n) != 0)
+			continue;
+		if (v.bytes > n && strchr(" :,;|-.", v.text[n]) == NULL)
+			continue; /* "keyword-based" stays, "keywords" of another word too */
+		if (v.bytes > n + 1 && v.text[n] == '-' && v.text[n + 1] != ' ')
+			continue;
+		n += strspn(v.text + n, " :-.");
+		return (struct ing_text_value){.text = v.text + n, .bytes = v.bytes - n};
+	}
+	return v;
+}
+
+static void read_keywords_split(const struct reading *r)
+{
+	struct ing_picked picked = pick_texts(r, ING_SITE_KEYWORDS_SPLIT, false);
+	struct ing_text_value list[ING_MAX_KEYWORDS];
+	size_t count = 0;
+	for (size_t i = 0; i < picked.count; i++) {
+		const char *s = skip_keyword_label(picked.items[i]).text;
+		while (count < ING_MAX_KEYWORDS && *s != '\0') {
+			size_t n = strcspn(s, ",;|");
+			if (n > 0)
+				list[count++] = (struct ing_text_value){.text = s, .bytes = n};
+			s += n + (s[n] != '\0');
+		}
+	}
+	ing_parts_offer_list(&r->g->parts, ING_PART_KEYWORDS, r->type, list, count);
+}
+
+/* Title, abstract and body of this page: whether better ones stand elsewhere, they belong together.
+ */
+static void read_fulltext(
+	const struct reading *r, struct ing_text_value title, struct ing_text_value abstract)
+{
+	struct ing_text_value body =
+		ing_picked_join(r->v, pick_texts(r, ING_SITE_FULLTEXT, false), "\n\n");
+	if (body.bytes == 0)
+		return;
+	struct ing_text_value texts[3];
+	size_t count = 0;
+	if (title.bytes > 0)
+		texts[count++] = title;
+	if (abstract.bytes > 0)
+		texts[count++] = abstract;
+	texts[count++] = body;
+	struct ing_text_value all =
+		ing_picked_join(r->v, (struct ing_picked){.items = texts, .count = count}, "\n\n");
+	ing_parts_offer(&r->g->parts, ING_PART_FULLTEXT, r->type, all.text, all.bytes);
+}
+
+/* The page's address rewritten; NULL when it does not become another address. Heap. */
+static char *rewrite_url(const struct ing_view *v, const struct ing_site_rewrite *w)
+{
+	const char *url = v->url;
+	if (w->src == NULL || url == NULL)
+		return NULL;
+	struct ing_buf b;
+	ing_buf_init(&b, ING_MAX_URL_BYTES);
+	enum ing_regex_end end = ing_regex_replace_first(w->src, url, strlen(url), w->dst, &b);
+	char *other = NULL;
+	if (end == ING_REGEX_YES && !b.failed && b.len > 0 && strcmp(ing_buf_str(&b), url) != 0)
+		other = ing_url_parse(ing_buf_str(&b), b.len);
+	unsigned kinds = ING_USE_APPLIED;
+	if (end == ING_REGEX_LIMIT || b.failed)
+		kinds |= ING_USE_FAILED;
+	else if (other != NULL)
+		kinds |= ING_USE_MATCHED;
+	ing_use(v->uses, w->rule, kinds);
+	ing_buf_done(&b);
+	return other;
+}
+
+static void read_rewrite(
+	const struct reading *r, const struct ing_site_rewrite *w, enum ing_part_type type)
+{
+	char *url = rewrite_url(r->v, w);
+	if (url != NULL)
+		ing_page_links_add(&r->g->links, &r->g->parts, url, type);
+	free(url);
+}
+
+static void read_links(const struct reading *r, enum ing_site_key key, enum ing_part_type type)
+{
+	struct ing_picked links =
+		ing_pick(r->v, ing_pick_of_site(r->site, key), ING_PICK_LINK, false);
+	for (size_t i = 0; i < links.count && i < ING_MAX_PAGE_LINKS; i++)
+		ing_page_links_add(&r->g->links, &r->g->parts, links.items[i].text, type);
+}
+
+static void read_site(const struct reading *r)
+{
+	struct ing_parts *ps = &r->g->parts;
+	read_id(r, ING_SITE_PMID, ING_PART_PMID, ing_ident_pmid_in);
+	read_id(r, ING_SITE_PMCID, ING_PART_PMCID, ing_ident_pmcid_in);
+	read_id(r, ING_SITE_DOI, ING_PART_DOI, find_doi);
+	struct ing_text_value title = read_title(r);
+	ing_parts_offer(ps, ING_PART_TITLE, r->type, title.text, title.bytes);
+	struct ing_picked keywords = pick_texts(r, ING_SITE_KEYWORDS, false);
+	ing_parts_offer_list(ps, ING_PART_KEYWORDS, r->type, keywords.items, keywords.count);
+	read_keywords_split(r);
+	struct ing_text_value abstract =
+		ing_picked_join(r->v, pick_texts(r, ING_SITE_ABSTRACT, false), "\n\n");
+	ing_parts_offer(ps, ING_PART_ABSTRACT, r->type, abstract.text, abstract.bytes);
+	read_fulltext(r, title, abstract);
+	read_rewrite(r, &r->site->fulltext, r->type);
+	read_links(r, ING_SITE_FULLTEXT_A, r->type);
+	read_rewrite(r, &r->site->pdf, ing_part_type_pdf(r->type));
+	read_links(r, ING_SITE_PDF_A, ing_part_type_pdf(r->type));
+	r->g->authors = ing_corresp_of_site(r->v, r->site);
+	/* The site's entry as a whole: has any of its rules given something? */
+	bool gave = r->g->links.count > 0 || r->g->authors.count > 0;
+	for (size_t i = 0; i < ING_PARTS_; i++)
+		gave = gave || ps->items[i].size > 0;
+	ing_use(r->v->uses, r->site->rule, ING_USE_APPLIED | (gave ? ING_USE_MATCHED : 0));
+}
+
+/* Without rules: what any web page gives. */
+static void read_page(const struct reading *r)
+{
+	struct ing_text_value title = ing_pick_title(r->v);
+	ing_parts_offer(&r->g->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, title.text, title.bytes);
+	struct ing_buf text;
+	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_clean_text(r->v, true, &text);
+	ing_parts_offer(
+		&r->g->parts, ING_PART_FULLTEXT, ING_TYPE_WEBPAGE, ing_buf_str(&text), text.len);
+	ing_buf_done(&text);
+}
+
+static json_t *write_json(const struct ing_gathered *g)
+{
+	static const struct {
+		const char *name;
+		enum ing_part_key key;
+	} parts[] = {
+		{"pmid", ING_PART_PMID},
+		{"pmcid", ING_PART_PMCID},
+		{"doi", ING_PART_DOI},
+		{"title", ING_PART_TITLE},
+		{"keywords", ING_PART_KEYWORDS},
+		{"mesh", ING_PARTS_}, /* no page has these: services do */
+		{"efo", ING_PARTS_},
+		{"go", ING_PARTS_},
+		{"abstract", ING_PART_ABSTRACT},
+		{"fulltext", ING_PART_FULLTEXT},
+	};
+	json_t *j = json_object();
+	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++)
+		json_object_set_new(j, parts[i].name,
+			parts[i].key == ING_PARTS_ ? json_null()
+						   : ing_part_json(&g->parts, parts[i].key));
+	json_object_set_new(j, "corresp_author", ing_corresp_json(g->authors));
+	json_object_set_new(j, "journal_title",
+		ing_text_value_json(
+			g->journal_title, g->journal_title == NULL ? 0 : strlen(g->journal_title)));
+	json_object_set_new(j, "pub_date",
+		ing_text_value_json(g->pub_date, g->pub_date == NULL ? 0 : strlen(g->pub_date)));
+	json_object_set_new(j, "oa", g->oa ? json_true() : json_null());
+	json_object_set_new(j, "preprint", json_null());
+	return j;
+}
+
+/* A web address that leads on from this page. */
+static bool is_way_on(const struct ing_view *v, const char *url)
+{
+	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
+	       !ing_link_is_refused(url) && !ing_link_is_page(v, url);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
+	enum ing_part_type type, json_t **ret_links)
+{
+	struct ing_gathered *g = ing_arena_alloc(v->arena, sizeof(*g));
+	struct reading r = {.v = v, .site = site, .type = type, .g = g};
+	ing_parts_init(&g->parts, v->arena);
+	if (site != NULL)
+		read_site(&r);
+	else
+		read_page(&r);
+	ing_families_gather(v, type, g);
+	*ret_links = ing_page_links_json(&g->links);
+	return write_json(g);
+}
+
+const char *ing_publication_pdf_url(
+	const struct ing_view *v, const struct ing_site *site, uint32_t *ret_rule)
+{
+	struct ing_picked links =
+		ing_pick(v, ing_pick_of_site(site, ING_SITE_PDF_A), ING_PICK_LINK, false);
+	for (size_t i = 0; i < links.count; i++) {
+		if (!is_way_on(v, links.items[i].text))
+			continue;
+		*ret_rule = site->keys[ING_SITE_PDF_A].rule;
+		return links.items[i].text;
+	}
+	char *rewritten = rewrite_url(v, &site->pdf);
+	const char *url = NULL;
+	if (rewritten != NULL && is_way_on(v, rewritten)) {
+		*ret_rule = site->pdf.rule;
+		url = ing_arena_strdup(v->arena, rewritten);
+	}
+	free(rewritten);
+	return url;
+}

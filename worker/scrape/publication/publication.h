@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * publication.h - the parts of a publication (PubFetcher's model) that a page gives: by the site's
+ * rules, then by the families of <meta> elements, each part with the type of what it came from and
+ * replaced only by what is better.
+ *
+ * Pure; any thread that owns the view. JSON comes back as a new reference.
+ */
+#pragma once
+#include <jansson.h>
+#include "worker/scrape/rules/journals.h"
+#include "worker/scrape/view.h"
+#include "worker/scrape/rules/webpages.h"
+
+enum ing_part_type { /* best to worst; the first ten are final and equal among themselves */
+	ING_TYPE_EUROPEPMC,
+	ING_TYPE_EUROPEPMC_XML,
+	ING_TYPE_EUROPEPMC_HTML,
+	ING_TYPE_PUBMED_XML,
+	ING_TYPE_PUBMED_HTML,
+	ING_TYPE_PMC_XML,
+	ING_TYPE_PMC_HTML,
+	ING_TYPE_DOI,
+	ING_TYPE_LINK,
+	ING_TYPE_LINK_OADOI,
+	ING_TYPE_CITATION,
+	ING_TYPE_EPRINTS,
+	ING_TYPE_BEPRESS,
+	ING_TYPE_LINK_CITATION,
+	ING_TYPE_LINK_EPRINTS,
+	ING_TYPE_DC,
+	ING_TYPE_OG,
+	ING_TYPE_TWITTER,
+	ING_TYPE_META,
+	ING_TYPE_LINK_META,
+	ING_TYPE_EXTERNAL,
+	ING_TYPE_OADOI,
+	ING_TYPE_PDF_EUROPEPMC,
+	ING_TYPE_PDF_PMC,
+	ING_TYPE_PDF_DOI,
+	ING_TYPE_PDF_LINK,
+	ING_TYPE_PDF_OADOI,
+	ING_TYPE_PDF_CITATION,
+	ING_TYPE_PDF_EPRINTS,
+	ING_TYPE_PDF_BEPRESS,
+	ING_TYPE_PDF_META,
+	ING_TYPE_WEBPAGE,
+	ING_TYPE_NA,
+	ING_PART_TYPES_
+};
+
+/* Name as in JSON ("link_citation"); whether a is better than b; final; the PDF counterpart. */
+const char *ing_part_type_name(enum ing_part_type t);
+bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b);
+bool ing_part_type_final(enum ing_part_type t);
+enum ing_part_type ing_part_type_pdf(enum ing_part_type t);
+
+/* {"pmid": {"content","type"} … "keywords": {"list","type"} … "abstract", "fulltext",
+ * "corresp_author": [{"name","orcid","email","phone","uri"}], "oa", "preprint", "journal_title",
+ * "pub_date"}; absent parts are null. `type`: of the page (doi: reached from a DOI). site may be
+ * NULL: then title and full text come from the cleaned page, as type webpage. *ret_links gets
+ * [{"url","type"}]. */
+json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
+	enum ing_part_type type, json_t **ret_links);
+/* The PDF that the site's rules lead to, for the hop loop: the first link of pdf_a that is a web
+ * address other than the page's own, else the page's address rewritten by pdf_src and pdf_dst. In
+ * the arena; NULL: none. *ret_rule: which of the two. */
+const char *ing_publication_pdf_url(
+	const struct ing_view *v, const struct ing_site *site, uint32_t *ret_rule);
+/* {"title","content","license","language"}; rule may be NULL. */
+json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Words are looked up in tables by their first letter. Comparison is with a byte's 0x20 set: the
+ * words are all lower case letters, and no byte but a letter becomes one by that.
+ */
+#include "worker/scrape/publication/tokens.h"
+
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "worker/scrape/publication/letters.h"
+
+/* The lists; a pattern is made of one or two of their words. */
+enum {
+	MENU = 1,  /* navigation itself */
+	WITH = 2,  /* what navigation is qualified by */
+	MAYBE = 4, /* what may be side matter */
+};
+
+struct word {
+	const char *text;
+	unsigned char bytes, list;
+};
+
+#define WORD(list, text)                                                                           \
+	{                                                                                          \
+		(text), sizeof(text) - 1, (list)                                                   \
+	}
+#define MAX_WORD_BYTES 13 /* "navigationbar", "complementary" */
+
+static const struct word words['z' - 'a' + 1][9] = {
+	['a' - 'a'] = {WORD(MAYBE, "accordion"), WORD(MAYBE, "aside")},
+	['b' - 'a'] = {WORD(MENU, "breadcrumb"), WORD(MENU, "breadcrumbs"), WORD(WITH, "bottom"),
+		WORD(MAYBE, "bar"), WORD(MAYBE, "bars")},
+	['c' - 'a'] = {WORD(MAYBE, "complementary")},
+	['h' - 'a'] = {WORD(MAYBE, "hidden")},
+	['i' - 'a'] = {WORD(MAYBE, "invisible")},
+	['j' - 'a'] = {WORD(MAYBE, "jump")},
+	['l' - 'a'] = {WORD(WITH, "left"), WORD(MAYBE, "linklist"), WORD(MAYBE, "links"),
+		WORD(MAYBE, "login")},
+	['m' - 'a'] = {WORD(MENU, "menu"), WORD(MENU, "menubar"), WORD(WITH, "main"),
+		WORD(WITH, "my")},
+	['n' - 'a'] = {WORD(MENU, "nav"), WORD(MENU, "navigation"), WORD(MENU, "navbar"),
+		WORD(MENU, "navigationbar")},
+	['p' - 'a'] = {WORD(WITH, "page"), WORD(MAYBE, "pagination"), WORD(MAYBE, "path")},
+	['r' - 'a'] = {WORD(WITH, "right"), WORD(MAYBE, "related")},
+	['s' - 'a'] = {WORD(WITH, "side"), WORD(WITH, "site"), WORD(WITH, "sub"),
+		WORD(MAYBE, "search"), WORD(MAYBE, "secondary"), WORD(MAYBE, "skip"),
+		WORD(MAYBE, "social"), WORD(MAYBE, "socialmedia")},
+	['t' - 'a'] = {WORD(WITH, "tool"), WORD(WITH, "top"), WORD(MAYBE, "tab"),
+		WORD(MAYBE, "tabs")},
+};
+
+struct plain_word {
+	const char *text;
+	size_t bytes;
+	unsigned means;
+};
+
+#define PLAIN(text, means)                                                                         \
+	{                                                                                          \
+		(text), sizeof(text) - 1, (means)                                                  \
+	}
+
+static const struct plain_word roles[] = {
+	PLAIN("navigation", ING_TOKEN_ROLE_MENU),
+	PLAIN("menu", ING_TOKEN_ROLE_MENU),
+	PLAIN("menubar", ING_TOKEN_ROLE_MENU),
+	PLAIN("menuitem", ING_TOKEN_ROLE_MENU),
+	PLAIN("complementary", ING_TOKEN_ROLE_MENU),
+	PLAIN("contentinfo", ING_TOKEN_ROLE_MENU),
+	PLAIN("tab", ING_TOKEN_ROLE_MAYBE),
+	PLAIN("search", ING_TOKEN_ROLE_MAYBE),
+	PLAIN("main", ING_TOKEN_ROLE_MAIN),
+	PLAIN("article", ING_TOKEN_ROLE_MAIN),
+};
+
+static const struct plain_word frames[] = {
+	PLAIN("main", ING_FRAME_MAIN),
+	PLAIN("maincontent", ING_FRAME_MAIN),
+	PLAIN("maincontents", ING_FRAME_MAIN),
+	PLAIN("content", ING_FRAME_MAIN),
+	PLAIN("contents", ING_FRAME_MAIN),
+	PLAIN("article", ING_FRAME_MAIN),
+	PLAIN("title", ING_FRAME_TITLE),
+	PLAIN("heading", ING_FRAME_TITLE),
+};
+
+static bool same_letters(const char *s, const char *lower, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if ((s[i] | 0x20) != lower[i])
+			return false;
+	return true;
+}
+
+static bool begins_with(const char *s, size_t bytes, const char *lower, size_t lower_bytes)
+{
+	return bytes >= lower_bytes && same_letters(s, lower, lower_bytes);
+}
+
+static bool ends_with(const char *s, size_t bytes, const char *lower, size_t lower_bytes)
+{
+	return bytes >= lower_bytes && same_letters(s + bytes - lower_bytes, lower, lower_bytes);
+}
+
+/* The words that begin as s does; an empty list when none can. */
+static const struct word *words_at(const char *s)
+{
+	static const struct word none[1];
+	unsigned letter = (unsigned char)(s[0] | 0x20);
+	return letter >= 'a' && letter <= 'z' ? words[letter - 'a'] : none;
+}
+
+/* The list of the word that s is as a whole; 0 when it is none. */
+static unsigned list_of(const char *s, size_t bytes)
+{
+	if (bytes == 0 || bytes > MAX_WORD_BYTES)
+		return 0;
+	for (const struct word *w = words_at(s); w->text != NULL; w++)
+		if (w->bytes == bytes && same_letters(s, w->text, bytes))
+			return w->list;
+	return 0;
+}
+
+/* All words of navigation begin with one of these three, which are words of it themselves. */
+static bool begins_menu(const char *s, size_t bytes)
+{
+	return begins_with(s, bytes, "nav", 3) || begins_with(s, bytes, "menu", 4) ||
+	       begins_with(s, bytes, "breadcrumb", 10);
+}
+
+/* One word, two words, or a word of navigation in front. */
+static unsigned judge_front(const char *s, size_t bytes)
+{
+	unsigned found = 0;
+	for (const struct word *w = words_at(s); w->text != NULL; w++) {
+		if (!begins_with(s, bytes, w->text, w->bytes))
+			continue;
+		size_t rest_bytes = bytes - w->bytes;
+		const char *rest = s + w->bytes;
+		if (rest_bytes == 0) {
+			found |= w->list == MENU ? ING_TOKEN_MENU : 0;
+			found |= w->list == MAYBE ? ING_TOKEN_MAYBE : 0;
+			continue;
+		}
+		unsigned next = list_of(rest, rest_bytes);
+		if (next != 0 && (w->list | next) & MENU)
+			found |= ING_TOKEN_MENU;
+		else if (next != 0 && (w->list | next) & MAYBE)
+			found |= ING_TOKEN_MAYBE;
+		if (w->list == MENU || begins_menu(rest, rest_bytes))
+			found |= ING_TOKEN_MAYBE;
+	}
+	return found;
+}
+
+/* A word of navigation at the end, or before a last word that qualifies it. */
+static bool ends_menu(const char *s, size_t bytes)
+{
+	for (size_t i = 1; i + 3 <= bytes; i++) {
+		if (!begins_menu(s + i, bytes - i))
+			continue;
+		for (const struct word *w = words_at(s + i); w->text != NULL; w++) {
+			if (w->list != MENU || !begins_with(s + i, bytes - i, w->text, w->bytes))
+				continue;
+			size_t rest = bytes - i - w->bytes;
+			if (rest == 0 || list_of(s + i + w->bytes, rest) & (WITH | MAYBE))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_references(const char *s, size_t bytes)
+{
+	static const char *const ends[] = {
+		"ref", "refs", "reflist", "reference", "references", "related"};
+	if (begins_with(s, bytes, "ref", 3) || begins_with(s, bytes, "related", 7))
+		return true;
+	for (size_t i = 0; i < ING_ARRAY_LEN(ends); i++)
+		if (ends_with(s, bytes, ends[i], strlen(ends[i])))
+			return true;
+	return false;
+}
+
+static unsigned find_plain(const struct plain_word *list, size_t count, const char *s, size_t bytes)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i].bytes == bytes && same_letters(s, list[i].text, bytes))
+			return list[i].means;
+	return 0;
+}
+
+/* ing_letter_kind() of ASCII, with '_' and '-' dividing as white space does. */
+static const unsigned char ascii_kinds[128] = {
+	[0 ... ' '] = ING_LETTER_SPACE,
+	['-'] = ING_LETTER_SPACE,
+	['0' ... '9'] = ING_LETTER_DIGIT,
+	['A' ... 'Z'] = ING_LETTER_UPPER,
+	['_'] = ING_LETTER_SPACE,
+	['a' ... 'z'] = ING_LETTER_LOWER,
+	[0x7f] = ING_LETTER_SPACE,
+};
+
+static inline enum ing_letter_kind kind_at(const char *s, const char *end, size_t *ret_bytes)
+{
+	unsigned char c = (unsigned char)*s;
+	*ret_bytes = 1;
+	if (c < 0x80)
+		return (enum ing_letter_kind)ascii_kinds[c];
+	return ing_letter_kind(ing_letter_at(s, (size_t)(end - s), ret_bytes));
+}
+
+static bool is_letter(enum ing_letter_kind kind)
+{
+	return kind >= ING_LETTER_UPPER;
+}
+
+/* Is there a word's end between two characters that are both no white space? */
+static bool divides(enum ing_letter_kind before, enum ing_letter_kind after)
+{
+	return (before == ING_LETTER_LOWER && after == ING_LETTER_UPPER) ||
+	       (is_letter(before) && after == ING_LETTER_DIGIT) ||
+	       (before == ING_LETTER_DIGIT && is_letter(after));
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+bool ing_tokens_next(struct ing_tokens *ts, const char **ret, size_t *ret_bytes)
+{
+	enum ing_letter_kind before = ING_LETTER_SPACE;
+	size_t n = 0;
+	for (; ts->s < ts->end; ts->s += n) {
+		before = kind_at(ts->s, ts->end, &n);
+		if (before != ING_LETTER_SPACE)
+			break;
+	}
+	const char *from = ts->s;
+	while (ts->s < ts->end) {
+		enum ing_letter_kind kind = kind_at(ts->s, ts->end, &n);
+		if (kind == ING_LETTER_SPACE || divides(before, kind))
+			break;
+		before = kind;
+		ts->s += n;
+	}
+	*ret = from;
+	*ret_bytes = (size_t)(ts->s - from);
+	return *ret_bytes > 0;
+}
+
+unsigned ing_token_of_name(const char *s, size_t bytes)
+{
+	if (bytes < 3) /* the shortest word that says something by itself */
+		return 0;
+	unsigned found = judge_front(s, bytes);
+	if (!(found & ING_TOKEN_MENU) && bytes == 6 && same_letters(s, "footer", 6))
+		found |= ING_TOKEN_MENU;
+	if (found == 0 && ends_menu(s, bytes))
+		found |= ING_TOKEN_MAYBE;
+	if (is_references(s, bytes))
+		found |= ING_TOKEN_REFERENCES;
+	return found;
+}
+
+unsigned ing_token_of_role(const char *s, size_t bytes)
+{
+	return find_plain(roles, ING_ARRAY_LEN(roles), s, bytes);
+}
+
+enum ing_frame ing_token_frame(const char *s, size_t bytes)
+{
+	const char *end = s + bytes;
+	size_t n = 0;
+	while (s < end && !is_letter(kind_at(s, end, &n)))
+		s += n;
+	while (end > s) {
+		const char *last = end - 1;
+		while (last > s && ((unsigned char)*last & 0xc0) == 0x80)
+			last--;
+		if (is_letter(kind_at(last, end, &n)))
+			break;
+		end = last;
+	}
+	return (enum ing_frame)find_plain(frames, ING_ARRAY_LEN(frames), s, (size_t)(end - s));
+}

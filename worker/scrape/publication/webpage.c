@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A web page that is no article: title, content, licence and language, by its rule, or by what any
+ * page says of itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "common/markup/link.h"
+#include "common/markup/text.h"
+#include "worker/scrape/publication/clean.h"
+#include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/pick.h"
+#include "worker/scrape/publication/publication.h"
+#include "worker/scrape/uses.h"
+
+#define CC_MARK "creativecommons.org/"
+#define MAX_LANGUAGE_BYTES 64 /* RFC 5646 tags are 35 at most in practice */
+
+static json_t *text_json(struct ing_text_value v)
+{
+	return ing_text_value_json(v.bytes == 0 ? NULL : v.text, v.bytes);
+}
+
+/* The value that a rule asks for. False: the rule has no such key. */
+static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule *rule,
+	enum ing_webpage_key key, json_t **ret)
+{
+	static const struct {
+		enum ing_pick_style style;
+		bool first;
+		const char *between;
+	} how[] = {
+		[ING_WEBPAGE_TITLE] = {ING_PICK_FORMATTED, true, ""},
+		[ING_WEBPAGE_CONTENT] = {ING_PICK_FORMATTED, false, "\n\n"},
+		[ING_WEBPAGE_LICENSE] = {ING_PICK_TEXT, true, ""},
+		[ING_WEBPAGE_LANGUAGE] = {ING_PICK_TEXT, false, ", "},
+	};
+	if (rule == NULL || !rule->keys[key].given)
+		return false;
+	const struct ing_webpage_value *value = &rule->keys[key];
+	if (value->selector == NULL) {
+		*ret = json_string("");
+		return true;
+	}
+	struct ing_picked picked =
+		ing_pick(v, ing_pick_of_webpage(value), how[key].style, how[key].first);
+	*ret = text_json(ing_picked_join(v, picked, how[key].between));
+	return true;
+}
+
+static json_t *read_title(const struct ing_view *v)
+{
+	return text_json(ing_pick_title(v));
+}
+
+static json_t *read_content(const struct ing_view *v)
+{
+	struct ing_buf text;
+	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_clean_text(v, false, &text);
+	json_t *j = text_json((struct ing_text_value){ing_buf_str(&text), text.len});
+	ing_buf_done(&text);
+	return j;
+}
+
+/* The address of a licence named in text: what stands around a Creative Commons link, up to white
+ * space or a sign that ends one in a sentence. */
+static json_t *find_cc(const char *s, size_t bytes)
+{
+	const char *end = s + bytes;
+	const char *mark = memmem(s, bytes, CC_MARK, sizeof(CC_MARK) - 1);
+	if (mark == NULL)
+		return NULL;
+	const char *from = mark, *to = mark;
+	while (from > s && strchr(" \t\r\n\"'<>()", from[-1]) == NULL)
+		from--;
+	while (to < end && strchr(" \t\r\n\"'<>(),;", *to) == NULL)
+		to++;
+	while (to > mark && to[-1] == '.')
+		to--;
+	return strncmp(from, "http", 4) == 0 ? json_stringn(from, (size_t)(to - from)) : NULL;
+}
+
+/* rel=license is what the standard has for it; then the metas that hold nothing else; then metas of
+ * rights, only where they name a Creative Commons licence by its address. */
+static json_t *read_license(const struct ing_view *v)
+{
+	static const char *const elements[] = {"link", "a"};
+	static const char *const licenses[] = {
+		"dcterms.license", "dc.rights.license", "citation_license", "dc.rights.uri"};
+	static const char *const rights[] = {
+		"dc.rights", "dcterms.rights", "dcterms.accessrights", "copyright"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(elements); i++) {
+		ing_node n = ING_NODE_DOCUMENT;
+		while ((n = ing_tree_next_named(v->tree, n, ING_NODE_DOCUMENT, elements[i])) !=
+			ING_NODE_NONE) {
+			if (!ing_tree_attr_has_word(v->tree, n, "rel", "license"))
+				continue;
+			char *url = ing_link_of_attr(v->tree, n, "href");
+			if (url == NULL)
+				continue;
+			json_t *j = ing_text_value_json(url, strlen(url));
+			free(url);
+			return j;
+		}
+	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(licenses); i++) {
+		const struct ing_meta *m = ing_metas_find_dotted(v, NULL, licenses[i]);
+		const char *s = m == NULL || m->content == NULL ? "" : m->content;
+		size_t bytes = m == NULL || m->content == NULL ? 0 : m->content_bytes;
+		ing_text_trim(&s, &bytes);
+		if (bytes > 0)
+			return ing_text_value_json(s, bytes);
+	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(rights); i++) {
+		const struct ing_meta *m = NULL;
+		while ((m = ing_metas_find_dotted(v, m, rights[i])) != NULL) {
+			json_t *j =
+				m->content == NULL ? NULL : find_cc(m->content, m->content_bytes);
+			if (j != NULL)
+				return j;
+		}
+	}
+	return json_null();
+}
+
+/* A value that looks like a language tag: letters, digits, '-' or '_'. */
+static json_t *language_json(const char *s, size_t bytes)
+{
+	if (s == NULL)
+		return NULL;
+	ing_text_trim(&s, &bytes);
+	if (bytes < 2 || bytes > MAX_LANGUAGE_BYTES)
+		return NULL;
+	for (size_t i = 0; i < bytes; i++) {
+		char lower = (char)(s[i] | 0x20);
+		if (!(lower >= 'a' && lower <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
+			s[i] != '-' && s[i] != '_')
+			return NULL;
+	}
+	return json_stringn(s, bytes);
+}
+
+static json_t *read_language(const struct ing_view *v)
+{
+	static const char *const attrs[] = {"lang", "xml:lang"};
+	static const char *const metas[] = {"citation_language", "dc.language", "dcterms.language"};
+	json_t *j = NULL;
+	/* The root element; text of XML may stand before it. */
+	ing_node root = ing_tree_first_child(v->tree, ING_NODE_DOCUMENT);
+	while (root != ING_NODE_NONE && v->tree->nodes[root].kind != ING_NODE_ELEMENT)
+		root = ing_tree_next_sibling(v->tree, root);
+	for (size_t i = 0; i < ING_ARRAY_LEN(attrs) && root != ING_NODE_NONE && j == NULL; i++) {
+		size_t bytes = 0;
+		const char *s = ing_tree_attr(v->tree, root, attrs[i], &bytes);
+		j = language_json(s, bytes);
+	}
+	const struct ing_meta *m = ing_metas_find(v, NULL, ING_META_HTTP_EQUIV, "content-language");
+	if (j == NULL && m != NULL)
+		j = language_json(m->content, m->content_bytes);
+	for (size_t i = 0; i < ING_ARRAY_LEN(metas) && j == NULL; i++) {
+		m = ing_metas_find_dotted(v, NULL, metas[i]);
+		if (m != NULL)
+			j = language_json(m->content, m->content_bytes);
+	}
+	return j == NULL ? json_null() : j;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule)
+{
+	static const struct {
+		const char *name;
+		enum ing_webpage_key key;
+		json_t *(*otherwise)(const struct ing_view *v);
+	} parts[] = {
+		{"title", ING_WEBPAGE_TITLE, read_title},
+		{"content", ING_WEBPAGE_CONTENT, read_content},
+		{"license", ING_WEBPAGE_LICENSE, read_license},
+		{"language", ING_WEBPAGE_LANGUAGE, read_language},
+	};
+	json_t *j = json_object();
+	bool gave = false;
+	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++) {
+		json_t *value = NULL;
+		if (!read_by_rule(v, rule, parts[i].key, &value))
+			value = parts[i].otherwise(v);
+		else
+			gave = gave || json_string_length(value) > 0;
+		json_object_set_new(j, parts[i].name, value);
+	}
+	if (rule != NULL)
+		ing_use(v->uses, rule->rule, ING_USE_APPLIED | (gave ? ING_USE_MATCHED : 0));
+	return j;
+}

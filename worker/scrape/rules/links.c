@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Signals first: <meta> elements that publishers maintain for scholarly search engines, the same on
+ * any site. Then the patterns, in the order in which links.yaml has them; most of them are about
+ * one site or platform, and their page gate keeps them from being tried anywhere else.
+ *
+ * Whatever gave it, a value becomes a link in one place, which also decides whether it is good.
+ */
+#include "worker/scrape/rules/links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/data/regex.h"
+#include "common/markup/link.h"
+#include "common/net/url.h"
+#include "common/net/url_match.h"
+#include "worker/limits.h"
+#include "worker/scrape/rules/gates.h"
+#include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/rules/read.h"
+#include "worker/scrape/uses.h"
+
+/* A page repeats its PDF link a few times at most; this many of a pattern are resolved, then no
+ * more. */
+#define MAX_LINKS_TRIED 16
+/* A link in the text of an element (`text: true`); a little more than any URL may have. */
+#define MAX_TEXT_BYTES (ING_MAX_URL_BYTES + 1024)
+
+struct signal {
+	const char *name; /* of the <meta>, in lower case */
+	enum ing_meta_key key;
+	const char *technique;
+};
+
+/* In the order of trust. */
+static const struct signal pdf_signals[] = {
+	{"citation_pdf_url", ING_META_NAME, "citation_pdf_url"},
+	{"bepress_citation_pdf_url", ING_META_NAME, "bepress_citation_pdf_url"},
+	{"citation_pdf_url", ING_META_PROPERTY, "citation_pdf_url-property"},
+	{"eprints.document_url", ING_META_NAME, "eprints.document_url"},
+};
+static const struct signal html_signals[] = {
+	{"citation_fulltext_html_url", ING_META_NAME, "citation_fulltext_html_url"},
+	{"citation_full_html_url", ING_META_NAME, "citation_full_html_url"},
+};
+static const struct signal xml_signals[] = {
+	{"citation_xml_url", ING_META_NAME, "citation_xml_url"},
+	{"fulltext_xml", ING_META_NAME, "fulltext_xml"},
+};
+
+static const struct {
+	const char *list; /* key in links.yaml */
+	const struct signal *signals;
+	size_t signal_count;
+} kinds[ING_LINK_KINDS_] = {
+	[ING_LINK_PDF] = {"pdf", pdf_signals, ING_ARRAY_LEN(pdf_signals)},
+	[ING_LINK_HTML] = {"html", html_signals, ING_ARRAY_LEN(html_signals)},
+	[ING_LINK_XML] = {"xml", xml_signals, ING_ARRAY_LEN(xml_signals)},
+	[ING_LINK_COMPONENT] = {"component", NULL, 0},
+};
+
+/* Links that sites put there although they lead nowhere new: back to the resolver that brought us
+ * here, to a frame around the PDF, or out of a template that was not filled in. Compared with the
+ * absolute link, ASCII case aside. */
+static const char *const refused[] = {
+	"://doi.org/",
+	"://dx.doi.org/",
+	"onlinelibrary.wiley.com/doi/pdf/",
+	"{'embed': '",
+	"%7b'embed':%20'",
+};
+
+struct pattern {
+	struct pattern *next;
+	const char *technique;
+	struct ing_gates page; /* none: any page */
+	struct ing_gates link; /* none: any link */
+	struct ing_selector *selector;
+	const char *attr; /* NULL: the element's text */
+	bool refresh;
+	struct ing_regex *trim; /* NULL: nothing to drop */
+	uint32_t rule;
+};
+
+/* A list's patterns, in order. */
+struct list {
+	struct pattern *first, **end;
+};
+
+struct ing_links {
+	struct list lists[ING_LINK_KINDS_];
+	struct list mend; /* link gate and trim alone */
+	size_t count;
+};
+
+/* --- the loader --- */
+
+static const char *const pattern_keys[] = {
+	"technique", "page", "selector", "attr", "text", "link", "refresh", "trim", ING_ENTRY_KEYS};
+static const char *const mend_keys[] = {"technique", "page", "link", "trim", ING_ENTRY_KEYS};
+
+struct loader {
+	struct ing_links *links;
+	struct ing_rules *rules;
+	const struct ing_rule_file *file;
+	struct ing_reader rd;
+};
+
+static struct pattern *add_pattern(
+	struct loader *l, struct list *list, const char *name, const struct ing_yaml_node *entry)
+{
+	const char *technique = ing_read_needed_text(&l->rd, entry, "an entry", "technique");
+	struct pattern *p = ing_arena_alloc(&l->rules->arena, sizeof(*p));
+	p->technique = technique != NULL ? technique : "?";
+	p->rule = ing_rules_add(l->rules, NULL, "links.yaml %s/%s", name, p->technique);
+	ing_rules_read_tests(l->rules, p->rule, l->file, entry, l->rd.report);
+	ing_gates_read(&l->rd, entry, "page", &p->page);
+	ing_gates_read(&l->rd, entry, "link", &p->link);
+	p->trim = ing_read_regex(&l->rd, entry, "trim", ING_REGEX_BYTES);
+	*list->end = p;
+	list->end = &p->next;
+	l->links->count++;
+	return p;
+}
+
+static void read_pattern(
+	struct loader *l, enum ing_link_kind kind, const struct ing_yaml_node *entry)
+{
+	if (entry->kind != ING_YAML_MAP) {
+		ing_read_error(
+			&l->rd, entry, "an entry must be a map, not %s", ing_yaml_kind_name(entry));
+		return;
+	}
+	ing_read_keys(&l->rd, entry, "an entry", pattern_keys, ING_ARRAY_LEN(pattern_keys));
+	struct pattern *p = add_pattern(l, &l->links->lists[kind], kinds[kind].list, entry);
+	const char *attr = ing_read_text(&l->rd, entry, "attr");
+	bool text = ing_read_bool(&l->rd, entry, "text", false);
+	p->refresh = ing_read_bool(&l->rd, entry, "refresh", false);
+	if (text && attr != NULL)
+		ing_read_error(
+			&l->rd, ing_yaml_get(entry, "attr"), "an entry has attr or text, not both");
+	if (!text)
+		p->attr = attr != NULL ? attr : "href";
+	if (ing_yaml_get(entry, "selector") == NULL)
+		ing_read_error(&l->rd, entry, "an entry needs a selector");
+	p->selector = ing_read_selector(&l->rd, entry, "selector");
+}
+
+static void read_mend(struct loader *l, const struct ing_yaml_node *entry)
+{
+	if (entry->kind != ING_YAML_MAP) {
+		ing_read_error(
+			&l->rd, entry, "an entry must be a map, not %s", ing_yaml_kind_name(entry));
+		return;
+	}
+	ing_read_keys(&l->rd, entry, "an entry", mend_keys, ING_ARRAY_LEN(mend_keys));
+	add_pattern(l, &l->links->mend, "mend", entry);
+	if (ing_yaml_get(entry, "link") == NULL || ing_yaml_get(entry, "trim") == NULL)
+		ing_read_error(&l->rd, entry, "an entry of mend needs a link and a trim");
+}
+
+static void read_lists(struct loader *l, const struct ing_yaml_node *root)
+{
+	static const char *const known[] = {"pdf", "html", "xml", "component", "mend"};
+	if (ing_yaml_is_null(root) ||
+		!ing_read_keys(&l->rd, root, "the file", known, ING_ARRAY_LEN(known)))
+		return;
+	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++) {
+		const struct ing_yaml_node *list =
+			ing_read_kind(&l->rd, root, kinds[kind].list, ING_YAML_LIST);
+		for (const struct ing_yaml_node *e = list != NULL ? list->first : NULL; e != NULL;
+			e = e->next)
+			read_pattern(l, (enum ing_link_kind)kind, e);
+	}
+	const struct ing_yaml_node *mend = ing_read_kind(&l->rd, root, "mend", ING_YAML_LIST);
+	for (const struct ing_yaml_node *e = mend != NULL ? mend->first : NULL; e != NULL;
+		e = e->next)
+		read_mend(l, e);
+}
+
+static void free_list(struct list *list)
+{
+	for (struct pattern *p = list->first; p != NULL; p = p->next) {
+		ing_selector_free(p->selector);
+		ing_regex_free(p->trim);
+	}
+}
+
+/* --- the search --- */
+
+/* What is known while one page's link of one kind is looked for. */
+struct search {
+	const struct ing_links *links;
+	const struct ing_view *v;
+	struct ing_link self; /* the first link to the page itself */
+};
+
+/* The link less what the expression matches first; link itself when that is nothing. Takes link.
+ * *failed is set when the expression met its limit. */
+static char *trim_link(char *link, const struct ing_regex *trim, bool *failed)
+{
+	size_t from, to;
+	size_t bytes = strlen(link);
+	enum ing_regex_end end = ing_regex_groups(trim, link, bytes, 1, &from, &to);
+	*failed = end == ING_REGEX_LIMIT;
+	if (end == ING_REGEX_YES)
+		memmove(link + from, link + to, bytes - to + 1);
+	return link;
+}
+
+/* Apply the entries of `mend` that are about the link. Takes link. */
+static char *mend_link(const struct search *s, char *link)
+{
+	for (const struct pattern *p = s->links->mend.first; p != NULL; p = p->next) {
+		bool failed = false;
+		if (p->trim == NULL || !ing_gates_open(&p->page, s->v->target) ||
+			!ing_gates_open_url(&p->link, link))
+			continue;
+		size_t bytes = strlen(link);
+		link = trim_link(link, p->trim, &failed);
+		ing_use(s->v->uses, p->rule,
+			ING_USE_APPLIED | (failed ? ING_USE_FAILED : 0) |
+				(strlen(link) != bytes ? ING_USE_MATCHED : 0));
+	}
+	return link;
+}
+
+/* What stands behind "URL=" in a meta refresh (HTML Standard, 4.2.4.3): quotes and white space
+ * around it dropped. NULL: there is no such thing. */
+static char *cut_refresh(const char *value)
+{
+	const char *at = strcasestr(value, "url");
+	if (at == NULL)
+		return NULL;
+	at += 3;
+	at += strspn(at, "\t\n\f\r ");
+	if (*at != '=')
+		return NULL;
+	at++;
+	at += strspn(at, "\t\n\f\r ");
+	size_t bytes = strlen(at);
+	if (*at == '"' || *at == '\'') {
+		bytes = strcspn(at + 1, *at == '"' ? "\"" : "'");
+		at++;
+	}
+	return ing_strndup(at, bytes);
+}
+
+/* The absolute, mended web address that a value means; NULL when it is no good. p: its pattern, or
+ * NULL. */
+static char *resolve(const struct search *s, const struct pattern *p, const char *value)
+{
+	char *target = p != NULL && p->refresh ? cut_refresh(value) : NULL;
+	if (p != NULL && p->refresh && target == NULL)
+		return NULL;
+	/* Unicode's white space too: a no-break space is no part of an address. */
+	const char *from = target != NULL ? target : value;
+	char *trimmed = ing_url_clean(from, strlen(from));
+	char *link =
+		trimmed[0] != '\0' ? ing_link_resolve(s->v->tree, trimmed, strlen(trimmed)) : NULL;
+	free(trimmed);
+	free(target);
+	bool failed = false;
+	if (link != NULL && p != NULL && p->trim != NULL) {
+		link = trim_link(link, p->trim, &failed);
+		if (failed)
+			ing_use(s->v->uses, p->rule, ING_USE_FAILED);
+	}
+	if (link != NULL)
+		link = mend_link(s, link);
+	if (link == NULL || !ing_url_is_web(link) || strlen(link) > ING_MAX_URL_BYTES ||
+		ing_link_is_refused(link) || (p != NULL && !ing_gates_open_url(&p->link, link))) {
+		free(link);
+		return NULL;
+	}
+	return link;
+}
+
+/* Try a value. True, and *ret, when it gives a good link; a link to the page itself is kept for
+ * want of better. */
+static bool try_value(struct search *s, const struct pattern *p, const char *technique,
+	const char *value, struct ing_link *ret)
+{
+	char *link = resolve(s, p, value);
+	if (link == NULL)
+		return false;
+	bool self = ing_link_is_page(s->v, link);
+	if (!self || s->self.url == NULL) {
+		struct ing_link *to = self ? &s->self : ret;
+		*to = (struct ing_link){
+			.url = ing_arena_strdup(s->v->arena, link),
+			.technique = technique,
+			.self = self,
+			.rule = p != NULL ? p->rule : UINT32_MAX,
+		};
+	}
+	free(link);
+	return !self;
+}
+
+static bool try_signal(struct search *s, const struct signal *signal, struct ing_link *ret)
+{
+	const struct ing_meta *m = NULL;
+	for (unsigned tried = 0; tried < MAX_LINKS_TRIED; tried++) {
+		m = ing_metas_find(s->v, m, signal->key, signal->name);
+		if (m == NULL)
+			return false;
+		if (m->content != NULL && try_value(s, NULL, signal->technique, m->content, ret))
+			return true;
+	}
+	return false;
+}
+
+/* What a pattern reads of an element; NULL: nothing that could be a link. */
+static const char *value_of(const struct search *s, const struct pattern *p, ing_node n)
+{
+	if (p->attr != NULL)
+		return ing_tree_attr(s->v->tree, n, p->attr, NULL);
+	const char *text = ing_view_text(s->v, n, MAX_TEXT_BYTES);
+	return strstr(text, "://") != NULL ? text : NULL;
+}
+
+static bool try_pattern(struct search *s, const struct pattern *p, struct ing_link *ret)
+{
+	if (p->selector == NULL || !ing_gates_open(&p->page, s->v->target))
+		return false;
+	ing_use(s->v->uses, p->rule, ING_USE_APPLIED);
+	struct ing_matches found = {0};
+	struct ing_error err = {0};
+	if (ing_select(s->v->matcher, p->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
+		ing_use(s->v->uses, p->rule, ING_USE_FAILED);
+		return false;
+	}
+	for (size_t i = 0; i < found.count && i < MAX_LINKS_TRIED; i++) {
+		const char *value = value_of(s, p, found.nodes[i]);
+		if (value != NULL && try_value(s, p, p->technique, value, ret))
+			return true;
+	}
+	return false;
+}
+
+static struct ing_link find_link(struct search *s, enum ing_link_kind kind)
+{
+	struct ing_link link = {.rule = UINT32_MAX};
+	for (size_t i = 0; i < kinds[kind].signal_count; i++) {
+		if (try_signal(s, &kinds[kind].signals[i], &link))
+			return link;
+	}
+	for (const struct pattern *p = s->links->lists[kind].first; p != NULL; p = p->next) {
+		if (try_pattern(s, p, &link))
+			return link;
+	}
+	if (s->self.url != NULL)
+		link = s->self;
+	return link;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+struct ing_links *ing_links_load(
+	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report)
+{
+	struct ing_links *links = ing_alloc(sizeof(*links));
+	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)
+		links->lists[kind].end = &links->lists[kind].first;
+	links->mend.end = &links->mend.first;
+	for (size_t i = 0; i < files->count; i++) {
+		const struct ing_rule_file *file = &files->items[i];
+		const struct ing_yaml *doc =
+			file->kind == ING_RULES_LINKS ? ing_rules_read(rules, file, report) : NULL;
+		if (doc == NULL)
+			continue;
+		struct loader l = {links, rules, file, {file->path, report, &rules->arena}};
+		const struct ing_yaml_node *root = ing_read_root(&l.rd, doc);
+		if (root != NULL)
+			read_lists(&l, root);
+	}
+	return links;
+}
+
+void ing_links_free(struct ing_links *l)
+{
+	if (l == NULL)
+		return;
+	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)
+		free_list(&l->lists[kind]);
+	free_list(&l->mend);
+	free(l);
+}
+
+size_t ing_links_count(const struct ing_links *l)
+{
+	return l != NULL ? l->count : 0;
+}
+
+struct ing_link ing_links_find(
+	const struct ing_links *l, const struct ing_view *v, enum ing_link_kind kind)
+{
+	struct search s = {.links = l, .v = v};
+	struct ing_link link = find_link(&s, kind);
+	if (link.rule != UINT32_MAX)
+		ing_use(v->uses, link.rule, ING_USE_MATCHED);
+	return link;
+}
+
+bool ing_link_is_refused(const char *url)
+{
+	for (size_t i = 0; i < ING_ARRAY_LEN(refused); i++) {
+		if (strcasestr(url, refused[i]) != NULL)
+			return true;
+	}
+	return false;
+}
+
+bool ing_link_is_page(const struct ing_view *v, const char *url)
+{
+	if (v->url == NULL)
+		return false;
+	char *bare = ing_url_without_fragment(url);
+	bool same = ing_url_fuzzy_equal(bare, v->url);
+	free(bare);
+	return same;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * signs.h - walls.yaml, its entries with a content signature: pages that are served in place of the
+ * document (about cookies, captchas, logins, bot challenges, JavaScript stubs).
+ *
+ * Entries by URL alone are the gate's (worker/gate/urlrules.h). The table is part of struct
+ * ing_rules; immutable, any thread.
+ */
+#pragma once
+#include "worker/scrape/kinds.h"
+#include "worker/scrape/rules/rules.h"
+#include "worker/scrape/view.h"
+
+struct ing_sign {
+	enum ing_wall wall;
+	const char *name, *why; /* of the entry; as long as the rules */
+	uint32_t rule;
+};
+
+struct ing_signs *ing_signs_load(
+	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
+void ing_signs_free(struct ing_signs *s);
+size_t ing_signs_count(const struct ing_signs *s);
+
+/* The first signature that the page bears. */
+struct ing_sign ing_signs_find(const struct ing_signs *s, const struct ing_view *v);
+/* "blocked-cookie"'s last word and so on: cookie, captcha, login, challenge; NULL for NONE. */
+const char *ing_wall_name(enum ing_wall wall);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Values out of a page: from its address, its scripts, its elements. Every candidate is read once;
+ * how many there are, and how large, has ceilings, so that a take is linear in the page.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/markup/text.h"
+#include "worker/limits.h"
+#include "worker/scrape/rules/sites_priv.h"
+
+/* Elements or scripts that are looked at for one take; article pages have some 50 scripts. */
+#define MAX_CANDIDATES 256
+/* JSON that a page carries: the largest seen are 1 MB with some 50,000 lists and objects, of which
+ * each takes up to 300 bytes of memory. */
+#define MAX_JSON_BYTES ((size_t)2 << 20)
+#define MAX_JSON_PARTS 100000
+#define MAX_SCRIPT_BYTES ((size_t)4 << 20)
+/* Elements lie within one another, so that their texts together may be many times the page. */
+#define MAX_READ_BYTES ((size_t)32 << 20)
+#define MAX_GROUPS 32
+
+struct taker {
+	const struct ing_take *take;
+	const struct ing_view *v;
+	const char **slots;
+	size_t read_bytes; /* of text, so far */
+	bool failed;
+};
+
+/* --- values --- */
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The number that `digits` hexadecimal digits at s are; -1 when they are not all there. */
+static long read_hex(const char *s, unsigned digits)
+{
+	long n = 0;
+	for (unsigned i = 0; i < digits; i++) {
+		int digit = hex_value(s[i]);
+		if (digit < 0)
+			return -1;
+		n = n * 16 + digit;
+	}
+	return n;
+}
+
+static char *put_utf8(char *to, long c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+	} else if (c < 0x800) {
+		*to++ = (char)(0xc0 | (c >> 6));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*to++ = (char)(0xe0 | (c >> 12));
+		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*to++ = (char)(0xf0 | (c >> 18));
+		*to++ = (char)(0x80 | ((c >> 12) & 0x3f));
+		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	}
+	return to;
+}
+
+/* The code point of the \u escape at s (a surrogate pair is one, a lone half U+FFFD) and its
+ * length; -1: it is none. */
+static long read_unicode(const char *s, size_t *ret_bytes)
+{
+	long c = read_hex(s + 2, 4);
+	*ret_bytes = 6;
+	if (c < 0xd800 || c > 0xdfff)
+		return c;
+	long low = c < 0xdc00 && s[6] == '\\' && s[7] == 'u' ? read_hex(s + 8, 4) : -1;
+	if (low < 0xdc00 || low > 0xdfff)
+		return 0xfffd;
+	*ret_bytes = 12;
+	return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/* Undo JavaScript's escapes (ECMA-262, 12.9.4) in place: what is written never outruns what is
+ * read. False: a NUL comes out. */
+static bool undo_script_escapes(char *s)
+{
+	char *to = s;
+	while (*s != '\0') {
+		long c = (unsigned char)*s;
+		size_t bytes = 1;
+		if (*s != '\\' || s[1] == '\0') {
+			*to++ = *s++;
+			continue;
+		}
+		if (s[1] == 'u') {
+			c = read_unicode(s, &bytes);
+		} else if (s[1] == 'x') {
+			c = read_hex(s + 2, 2);
+			bytes = 4;
+		} else {
+			c = -1;
+		}
+		if (c == 0)
+			return false;
+		if (c < 0) { /* \/ and \" and what is no escape: the character itself */
+			*to++ = s[1];
+			s += 2;
+			continue;
+		}
+		to = put_utf8(to, c);
+		s += bytes;
+	}
+	*to = '\0';
+	return true;
+}
+
+/* Undo percent-escapes in place. False: a NUL comes out. */
+static bool undo_percent_escapes(char *s)
+{
+	char *to = s;
+	while (*s != '\0') {
+		long c = *s == '%' ? read_hex(s + 1, 2) : -1;
+		if (c == 0)
+			return false;
+		*to++ = c < 0 ? *s : (char)c;
+		s += c < 0 ? 1 : 3;
+	}
+	*to = '\0';
+	return true;
+}
+
+/* Keep what has been found, with escapes undone and cut; trimmed of white space. False: nothing is
+ * left, or it cannot be a part of a URL. */
+static bool keep_value(struct taker *tk, unsigned slot, const char *s, size_t bytes)
+{
+	ing_text_trim(&s, &bytes);
+	if (bytes == 0 || bytes > ING_MAX_URL_BYTES || memchr(s, '\0', bytes) != NULL)
+		return false;
+	char *value = ing_arena_strndup(tk->v->arena, s, bytes);
+	if ((tk->take->unescape && !undo_script_escapes(value)) ||
+		(tk->take->decode && !undo_percent_escapes(value)))
+		return false;
+	if (tk->take->cut != NULL) {
+		size_t from, to;
+		enum ing_regex_end end =
+			ing_regex_groups(tk->take->cut, value, strlen(value), 1, &from, &to);
+		tk->failed = tk->failed || end == ING_REGEX_LIMIT;
+		if (end == ING_REGEX_YES)
+			value[from] = '\0';
+	}
+	if (value[0] == '\0')
+		return false;
+	tk->slots[slot] = value;
+	return true;
+}
+
+/* --- JSON --- */
+
+/* One step of a path: a member, or an element of a list. Borrowed; NULL: there is none. */
+static const json_t *step(const json_t *at, const char *name, size_t bytes)
+{
+	if (json_is_object(at))
+		return json_object_getn(at, name, bytes);
+	if (!json_is_array(at) || bytes == 0 || bytes > 6)
+		return NULL;
+	size_t index = 0;
+	for (size_t i = 0; i < bytes; i++) {
+		if (name[i] < '0' || name[i] > '9')
+			return NULL;
+		index = index * 10 + (size_t)(name[i] - '0');
+	}
+	return json_array_get(at, index);
+}
+
+static bool keep_json(struct taker *tk, const struct ing_take_value *value, const json_t *at)
+{
+	for (const char *name = value->path; at != NULL;) {
+		size_t bytes = strcspn(name, ".");
+		at = step(at, name, bytes);
+		if (name[bytes] == '\0')
+			break;
+		name += bytes + 1;
+	}
+	if (json_is_string(at))
+		return keep_value(tk, value->slot, json_string_value(at), json_string_length(at));
+	if (!json_is_integer(at))
+		return false;
+	char number[32];
+	int bytes =
+		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(at));
+	return keep_value(tk, value->slot, number, (size_t)bytes);
+}
+
+/* Lists and objects that a text may hold, were it JSON. */
+static size_t count_parts(const char *s, size_t bytes)
+{
+	size_t parts = 0;
+	for (size_t i = 0; i < bytes; i++)
+		parts += s[i] == '[' || s[i] == '{';
+	return parts;
+}
+
+/* JSON at the front of s (`whole`: and nothing behind it). A text that is JSON itself is read once
+ * more: some sites write it so. jansson bounds nesting (2,048). New reference or NULL. */
+static json_t *read_json(const char *s, size_t bytes, bool whole)
+{
+	size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | (whole ? 0 : JSON_DISABLE_EOF_CHECK);
+	if (bytes > MAX_JSON_BYTES || count_parts(s, bytes) > MAX_JSON_PARTS)
+		return NULL;
+	json_t *root = json_loadb(s, bytes, flags, NULL);
+	if (!json_is_string(root))
+		return root;
+	json_t *inner = json_loadb(json_string_value(root), json_string_length(root),
+		JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	json_decref(root);
+	return inner;
+}
+
+static bool take_json(struct taker *tk, const char *s, size_t bytes, bool whole)
+{
+	json_t *root = read_json(s, bytes, whole);
+	const struct ing_take_value *value = root != NULL ? tk->take->values : NULL;
+	while (value != NULL && keep_json(tk, value, root))
+		value = value->next;
+	bool all = root != NULL && value == NULL;
+	json_decref(root);
+	return all;
+}
+
+/* --- candidates --- */
+
+/* Try a text against the take's regular expression, if it has one. */
+static bool take_text(struct taker *tk, const char *s, size_t bytes)
+{
+	const struct ing_take *t = tk->take;
+	size_t from[MAX_GROUPS], to[MAX_GROUPS];
+	if (t->regex != NULL) {
+		enum ing_regex_end end = ing_regex_groups(t->regex, s, bytes, MAX_GROUPS, from, to);
+		tk->failed = tk->failed || end == ING_REGEX_LIMIT;
+		if (end != ING_REGEX_YES)
+			return false;
+		if (t->json)
+			return take_json(tk, s + to[0], bytes - to[0], false);
+	} else if (t->json) {
+		return take_json(tk, s, bytes, true);
+	} else {
+		from[0] = 0;
+		to[0] = bytes;
+	}
+	for (const struct ing_take_value *value = t->values; value != NULL; value = value->next) {
+		unsigned g = value->group;
+		if (g >= MAX_GROUPS || from[g] == SIZE_MAX ||
+			!keep_value(tk, value->slot, s + from[g], to[g] - from[g]))
+			return false;
+	}
+	return true;
+}
+
+/* Try what stands in an element: scripts have data, others text. */
+static bool take_content(struct taker *tk, ing_node n)
+{
+	struct ing_buf text;
+	ing_buf_init(&text, MAX_SCRIPT_BYTES);
+	if (ing_tree_is(tk->v->tree, n, "script") || ing_tree_is(tk->v->tree, n, "style"))
+		ing_text_data(tk->v->tree, n, &text);
+	else
+		ing_text(tk->v->tree, n, &text);
+	tk->read_bytes += text.len;
+	bool taken = text.len > 0 && take_text(tk, ing_buf_str(&text), text.len);
+	ing_buf_done(&text);
+	return taken;
+}
+
+/* Is there more to be read? Not once an expression has met its limit: it would do so again. */
+static bool goes_on(const struct taker *tk)
+{
+	return !tk->failed && tk->read_bytes < MAX_READ_BYTES;
+}
+
+static bool take_scripts(struct taker *tk)
+{
+	ing_node n = ING_NODE_DOCUMENT;
+	for (unsigned i = 0; i < MAX_CANDIDATES && goes_on(tk); i++) {
+		n = ing_tree_next_named(tk->v->tree, n, ING_NODE_DOCUMENT, "script");
+		if (n == ING_NODE_NONE)
+			return false;
+		if (take_content(tk, n))
+			return true;
+	}
+	return false;
+}
+
+static bool take_elements(struct taker *tk)
+{
+	const struct ing_take *t = tk->take;
+	struct ing_matches found = {0};
+	struct ing_error err = {0};
+	if (ing_select(tk->v->matcher, t->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
+		tk->failed = true;
+		return false;
+	}
+	for (size_t i = 0; i < found.count && i < MAX_CANDIDATES && goes_on(tk); i++) {
+		size_t bytes = 0;
+		const char *value = t->attr != NULL ? ing_tree_attr(tk->v->tree, found.nodes[i],
+							      t->attr, &bytes)
+						    : NULL;
+		if (t->attr == NULL ? take_content(tk, found.nodes[i])
+				    : value != NULL && take_text(tk, value, bytes))
+			return true;
+	}
+	return false;
+}
+
+static void clear_slots(struct taker *tk)
+{
+	for (const struct ing_take_value *value = tk->take->values; value != NULL;
+		value = value->next)
+		tk->slots[value->slot] = NULL;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+bool ing_take(const struct ing_take *t, const struct ing_view *v, const char **slots, bool *failed)
+{
+	struct taker tk = {.take = t, .v = v, .slots = slots};
+	bool taken = false;
+	if (t->kind == ING_TAKE_URL)
+		taken = v->url != NULL && take_text(&tk, v->url, strlen(v->url));
+	else if (t->kind == ING_TAKE_SCRIPT)
+		taken = take_scripts(&tk);
+	else
+		taken = take_elements(&tk);
+	if (!taken)
+		clear_slots(&tk); /* a half that some candidate gave is nothing */
+	*failed = *failed || tk.failed;
+	return taken;
+}

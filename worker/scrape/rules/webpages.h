@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * webpages.h - webpages.yaml: how the pages of a site that are no articles are read: title,
+ * content, licence, language. PubFetcher's format.
+ *
+ * Part of struct ing_rules; immutable, any thread.
+ */
+#pragma once
+#include "common/markup/selector.h"
+#include "worker/scrape/rules/rules.h"
+
+enum ing_webpage_key {
+	ING_WEBPAGE_TITLE,
+	ING_WEBPAGE_CONTENT,
+	ING_WEBPAGE_LICENSE,
+	ING_WEBPAGE_LANGUAGE,
+	ING_WEBPAGE_KEYS_
+};
+
+struct ing_webpage_value {
+	bool given;                          /* the key is there */
+	const struct ing_selector *selector; /* NULL: given as empty text, so nothing is wanted */
+	const char *attr;                    /* ours: an attribute instead of text; NULL */
+	unsigned parents;                    /* ours: steps up */
+	uint32_t rule;
+};
+
+enum ing_javascript { ING_JS_DECIDE, ING_JS_NO, ING_JS_YES };
+
+struct ing_webpage_rule {
+	const char *pattern; /* as written: its name */
+	struct ing_webpage_value keys[ING_WEBPAGE_KEYS_];
+	enum ing_javascript javascript;
+	const char *wait_until;
+	uint32_t rule;
+};
+
+struct ing_webpages *ing_webpages_load(
+	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
+void ing_webpages_free(struct ing_webpages *w);
+const struct ing_webpage_rule *ing_webpages_find(const struct ing_webpages *w, const char *url);
+size_t ing_webpages_count(const struct ing_webpages *w);
