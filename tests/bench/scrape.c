@@ -86,7 +86,8 @@ static size_t held_bytes(const struct ing_rules *rules, const struct ing_scrape_
 	return after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
 }
 
-static void bench_page(struct ing_scraper *s, const struct ing_rules *rules, const char *path, double limit_us)
+static void bench_page(
+	struct ing_scraper *s, const struct ing_rules *rules, const char *path, double limit_us)
 {
 	struct ing_buf page;
 	if (!read_page(path, &page)) {
