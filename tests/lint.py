@@ -88,6 +88,7 @@ def main():
     if set(wanted) - set(CHECKS):
         print(__doc__, file=sys.stderr)
         return 2
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
     count = 0
     for name in wanted:
         for path, line, what in CHECKS[name]():
