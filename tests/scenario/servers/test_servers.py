@@ -98,6 +98,9 @@ def test_sample_short_body(web):
 def test_sample_log_and_python_routes(web):
     web.route("own.test.example", "/x", lambda handler: web_reply(handler))
     assert fetch(web, "http://own.test.example/x?y=1")[2] == b"hello /x?y=1"
+    end = time.monotonic() + 10  # an answer is logged when it has gone out, which its reader may see first
+    while not web.accesses("own.test.example") and time.monotonic() < end:
+        time.sleep(0.01)
     entry = web.accesses("own.test.example")[-1]
     assert entry["status"] == 200 and entry["path"] == "/x?y=1" and entry["ts_end"] >= entry["ts_start"]
     assert web.most_at_once("own.test.example") == 1
