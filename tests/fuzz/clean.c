@@ -13,7 +13,7 @@
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/guess.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/publication/plain.h"
+#include "worker/scrape/biblio/plain.h"
 #include "worker/scrape/publication/publication.h"
 #include "worker/scrape/uses.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * biblio_priv.h - what the makers of the bibliographic record share: biblio.c (the <meta> families
- * and the record), contribs.c (its people), jsonld.c, biblio_text.c (values made fit to print) and
- * release_type.c.
+ * and the record), contribs.c (its people), jsonld.c, biblio_text.c (values within the record's
+ * budgets) and release_type.c.
  *
  * One record is made at a time, by one thread; the context is its scratch memory and its budget.
  */
@@ -19,9 +19,9 @@ struct ing_biblio_ctx {
 	size_t work;   /* bytes that may still be cleaned: JSON-LD can name a text many times */
 };
 
-/* s made fit to print, in ctx->scratch: white space folded and trimmed, one round of character
- * references undone, markup of formatting dropped, control characters out; cut at
- * ING_MAX_BIBLIO_VALUE. s is valid UTF-8. Returns its bytes; 0: nothing is left. No NUL behind. */
+/* s made plain (plain.h), in ctx->scratch, with which it does not overlap; cut at
+ * ING_MAX_BIBLIO_VALUE before. s is valid UTF-8. Returns its bytes; 0: nothing is left, or the
+ * budget is used up. No NUL behind. */
 size_t ing_biblio_clean(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
 /* The same as a JSON string, a new reference; NULL when nothing is left or the budget is used up.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Types and their order, when a part is replaced, plain text out of metas, and the list of links.
+ * Types and their order, when a part is replaced, and the list of links.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 #include "common/base/macros.h"
 #include "worker/scrape/publication/pagelinks.h"
 #include "worker/scrape/publication/parts.h"
-#include "worker/scrape/publication/plain.h"
 
 static struct ing_arena arena;
 static struct ing_parts parts;
@@ -237,76 +236,6 @@ static void test_ids(void **state)
 	}
 }
 
-static const struct {
-	const char *text, *want;
-} plain_cases[] = {
-	{"", ""},
-	{"  a \n b\xc2\xa0 ", "a b"},
-	{"A & B", "A & B"},
-	{"A &amp; B", "A & B"},
-	{"A &amp;lt; B", "A &lt; B"}, /* once */
-	{"x < y > z", "x < y > z"},
-	{"p<0.05 and q>1", "p<0.05 and q>1"},
-	{"a<b and c>d", "a<b and c>d"},
-	{"if a<b", "if a<b"},
-	{"<i>E. coli</i> K<sub>2</sub>O", "E. coli K2O"},
-	{"<p>One</p><p>two</p>", "One two"},
-	{"<jats:title>Abstract</jats:title><jats:p>We <jats:italic>do</jats:italic>.</jats:p>",
-		"Abstract We do."},
-	{"a<br/>b<br />c<BR>d", "a b c d"},
-	{"<a href=\"x>y\">l</a>", "y\">l"}, /* ends at the first sign, as tag strippers do */
-	{"<span class='q'>s</span>", "s"},
-	{"a<!-- b -->c", "a c"},
-	{"a<!-- b", "a<!-- b"},
-	{"<", "<"},
-	{"</", "</"},
-	{"a<", "a<"},
-	{"&#65;&#x42;&#X43;", "ABC"},
-	{"&#0;&#xd800;&#x110000;&#x1f600;", "\xf0\x9f\x98\x80"},
-	{"&#;&#x;&#xg;&;&nosuch;&amp", "&#;&#x;&#xg;&;&nosuch;&amp"},
-	{"&eacute;&Eacute;&alpha;&ndash;&nbsp;&thetasym;&apos;&zwnj;", "\xc3\xa9\xc3\x89\xce\xb1"
-								       "\xe2\x80\x93 \xcf\x91'"
-								       "\xe2\x80\x8c"},
-	{"&thetasymx;", "&thetasymx;"},
-};
-
-static void test_plain(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ING_ARRAY_LEN(plain_cases); i++) {
-		const char *s = plain_cases[i].text;
-		size_t bytes = strlen(s);
-		char *copy = ing_strndup(s, bytes); /* of its length: overruns are seen */
-		struct ing_buf out;
-		ing_buf_init(&out, 1000);
-		ing_plain(copy, bytes, &out);
-		if (strcmp(ing_buf_str(&out), plain_cases[i].want) != 0)
-			fail_msg("%s: \"%s\"", s, ing_buf_str(&out));
-		ing_buf_done(&out);
-		free(copy);
-	}
-}
-
-/* Openings that never close. */
-static void test_plain_hostile(void **state)
-{
-	static const char *const units[] = {"<", "<a ", "<a=", "<!--", "&", "&#", "<!-- -"};
-	enum { BYTES = 1 << 20 };
-	(void)state;
-	for (size_t i = 0; i < ING_ARRAY_LEN(units); i++) {
-		struct ing_buf in, out;
-		ing_buf_init(&in, BYTES + 10);
-		ing_buf_init(&out, BYTES + 10);
-		while (in.len < BYTES)
-			ing_buf_add_str(&in, units[i]);
-		ing_plain(ing_buf_str(&in), in.len, &out);
-		assert_false(out.failed);
-		assert_true(out.len > BYTES - 4);
-		ing_buf_done(&in);
-		ing_buf_done(&out);
-	}
-}
-
 static struct ing_page_links links;
 
 static void add(const char *url, enum ing_part_type type)
@@ -399,8 +328,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_many_keywords, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ids, set_up, tear_down),
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_plain_hostile),
 		cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_links_with_identifiers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_many_links, set_up, tear_down),
