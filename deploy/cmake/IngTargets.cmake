@@ -16,7 +16,7 @@ function(ing_unit_test name)
 		ING_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" ING_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
 		ING_BINARY_DIR="${CMAKE_BINARY_DIR}")
 	add_test(NAME ${name} COMMAND ${name})
-	set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+	set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
 # ing_fuzz(NAME [LIBS target…]): NAME.c defines LLVMFuzzerTestOneInput. With ING_FUZZ (clang) it is a libFuzzer
@@ -31,7 +31,7 @@ function(ing_fuzz name)
 		add_executable(fuzz_${name} ${name}.c replay.c)
 		add_test(NAME fuzz_${name} COMMAND fuzz_${name}
 			"${CMAKE_CURRENT_SOURCE_DIR}/${name}.in" "${CMAKE_CURRENT_SOURCE_DIR}/${name}.repro")
-		set_tests_properties(fuzz_${name} PROPERTIES TIMEOUT 120)
+		set_tests_properties(fuzz_${name} PROPERTIES TIMEOUT 300)
 	endif()
 	target_link_libraries(fuzz_${name} PRIVATE ing_flags ${arg_LIBS})
 endfunction()
