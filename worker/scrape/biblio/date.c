@@ -302,17 +302,13 @@ static int month_days(int year, int month)
 	return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* A date of which all was said; zeros at its end mean that they were not known. */
-static bool make_date(int year, int month, int day, struct ing_date *ret)
+/* A date of which all was said; zeros at its end mean that they were not known. Of a day that there
+ * is not the year alone is left: month or day is wrong, and nothing tells which. */
+static void set_date(int year, int month, int day, struct ing_date *ret)
 {
-	if (year < MIN_YEAR || year > MAX_YEAR || month < 0 || month > 12 || day < 0)
-		return false;
-	if (month == 0)
-		day = 0;
-	else if (day > month_days(year, month))
-		return false;
+	if (month == 0 || month > 12 || day > month_days(year, month))
+		month = day = 0;
 	*ret = (struct ing_date){.year = year, .month = month, .day = day};
-	return true;
 }
 
 /* A number that can be the day beside a month's name: not an hour, not one end of a range. */
@@ -376,9 +372,8 @@ static bool read_named(const struct tokens *ts, size_t name, struct ing_date *re
 	bool second = divided &&
 		      (t[1].month != 0 ||
 			      (name + 2 < ts->count && is_day(ts, name + 1) && t[2].month != 0));
-	if (second)
-		return make_date(ts->items[year].value, 0, 0, ret);
-	return make_date(ts->items[year].value, t->month, find_day(ts, name), ret);
+	set_date(ts->items[year].value, second ? 0 : t->month, find_day(ts, name), ret);
+	return true;
 }
 
 static bool read_units(const struct tokens *ts, struct ing_date *ret)
@@ -389,19 +384,26 @@ static bool read_units(const struct tokens *ts, struct ing_date *ret)
 			continue;
 		int month = i + 1 < ts->count && t[1].unit == 'm' ? t[1].value : 0;
 		int day = month != 0 && i + 2 < ts->count && t[2].unit == 'd' ? t[2].value : 0;
-		return make_date(t->value, month, day, ret);
+		set_date(t->value, month, day, ret);
+		return true;
 	}
 	return false;
 }
 
-/* 20190422, 20190422101500, 201904. */
+/* 20190422, 20190422101500, 201904. Digits that cannot be read so are some other number, of which
+ * no part is a year; 20200931 can. */
 static bool read_run(const struct token *t, struct ing_date *ret)
 {
-	if (t->digits == 8 || t->digits == 14)
-		return make_date(t->value / 10000, t->value / 100 % 100, t->value % 100, ret);
-	if (t->digits == 6 && t->value % 100 != 0)
-		return make_date(t->value / 100, t->value % 100, 0, ret);
-	return false;
+	bool whole = t->digits == 8 || t->digits == 14;
+	if (!whole && (t->digits != 6 || t->value % 100 == 0))
+		return false;
+	int month = whole ? t->value / 100 : t->value; /* with the year */
+	int day = whole ? t->value % 100 : 0;
+	int year = month / 100;
+	if (year < MIN_YEAR || year > MAX_YEAR || month % 100 > 12 || day > 31)
+		return false;
+	set_date(year, month % 100, day, ret);
+	return true;
 }
 
 static bool is_short(const struct token *t)
@@ -409,27 +411,28 @@ static bool is_short(const struct token *t)
 	return t->digits == 1 || t->digits == 2;
 }
 
-/* Three numbers, or two, beginning at t. 1: read, 0: they are no date's, -1: a date that there is
- * not. */
-static int read_numbers(const struct token *t, size_t left, struct ing_date *ret)
+/* Three numbers, or two, beginning at t. */
+static bool read_numbers(const struct token *t, size_t left, struct ing_date *ret)
 {
 	enum gap gap = left >= 2 ? t[1].gap : GAP_OTHER;
 	if (gap < GAP_SPACE || gap > GAP_SLASH || t->gap == GAP_COLON)
-		return 0;
+		return false;
 	bool three = left >= 3 && t[2].gap == gap && t[2].digits > 0 && t[1].digits > 0;
-	if (three && is_year(t) && is_short(&t[1]) && is_short(&t[2]))
-		return make_date(t->value, t[1].value, t[2].value, ret) ? 1 : -1;
-	if (three && is_short(t) && is_short(&t[1]) && is_year(&t[2])) {
+	if (three && is_year(t) && is_short(&t[1]) && is_short(&t[2])) {
+		set_date(t->value, t[1].value, t[2].value, ret);
+	} else if (three && is_short(t) && is_short(&t[1]) && is_year(&t[2])) {
 		bool day_first = t->value > 12;
-		return make_date(t[2].value, t[day_first].value, t[!day_first].value, ret) ? 1 : -1;
+		set_date(t[2].value, t[day_first].value, t[!day_first].value, ret);
+	} else if (gap == GAP_SPACE || (left >= 3 && t[2].gap == gap)) {
+		return false;
+	} else if (is_year(t) && t[1].digits == 2 && t[1].value <= 12) {
+		set_date(t->value, t[1].value, 0, ret);
+	} else if (is_short(t) && is_year(&t[1]) && t->value >= 1 && t->value <= 12) {
+		set_date(t[1].value, t->value, 0, ret);
+	} else {
+		return false;
 	}
-	if (gap == GAP_SPACE || (left >= 3 && t[2].gap == gap))
-		return 0;
-	if (is_year(t) && t[1].digits == 2 && t[1].value <= 12)
-		return make_date(t->value, t[1].value, 0, ret) ? 1 : -1;
-	if (is_short(t) && is_year(&t[1]) && t->value >= 1 && t->value <= 12)
-		return make_date(t[1].value, t->value, 0, ret) ? 1 : -1;
-	return 0;
+	return true;
 }
 
 static bool read_year(const struct tokens *ts, struct ing_date *ret)
@@ -446,7 +449,9 @@ static bool read_year(const struct tokens *ts, struct ing_date *ret)
 			break;
 		}
 	}
-	return year != NULL && make_date(year->value, 0, 0, ret);
+	if (year != NULL)
+		set_date(year->value, 0, 0, ret);
+	return year != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------ */
@@ -459,10 +464,7 @@ bool ing_date_parse(const char *s, size_t bytes, struct ing_date *ret)
 		return true;
 	size_t name = find_name(&ts);
 	for (size_t i = 0; i < ts.count && (name == ts.count || i + 3 <= name); i++) {
-		int read = read_numbers(&ts.items[i], ts.count - i, ret);
-		if (read != 0)
-			return read > 0;
-		if (read_run(&ts.items[i], ret))
+		if (read_numbers(&ts.items[i], ts.count - i, ret) || read_run(&ts.items[i], ret))
 			return true;
 	}
 	if (name < ts.count)
