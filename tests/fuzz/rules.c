@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "worker/scrape/rules/journals.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/webpages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -12,6 +12,7 @@
 #include "worker/gate/urlrules.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/rules/webpages.h"

@@ -8,7 +8,7 @@
 #pragma once
 #include "common/data/regex.h"
 #include "common/markup/selector.h"
-#include "worker/scrape/rules/rules.h"
+#include "worker/scrape/rules/set.h"
 
 enum ing_site_key { /* those whose value is a selector */
 	ING_SITE_PMID,

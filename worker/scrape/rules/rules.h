@@ -4,78 +4,13 @@
  *
  * Owns: everything compiled from journals.yaml, webpages.yaml, links.yaml, sites.yaml and the
  * content signatures of walls.yaml, each in a table of its own (journals.h, webpages.h, links.h,
- * sites.h, signs.h). Immutable once loaded, any number of threads. A new set replaces an old one
- * whole; nothing is merged into a running one.
- *
- * Rules have numbers, 0 to count-1, in the order of loading, and names such as
- * "journals.yaml plos title" or "links.yaml pdf/embed", which are the same for the same files:
- * examiners report what rules did by number, the worker counts by name. `digest` tells whether two
- * sets come from the same bytes.
+ * sites.h, signs.h) of struct ing_rules (set.h). Immutable once loaded, any number of threads. A
+ * new set replaces an old one whole; nothing is merged into a running one.
  */
 #pragma once
-#include <stdbool.h>
-#include "common/base/arena.h"
-#include "common/base/report.h"
-#include "worker/scrape/rules/rule_files.h"
-
-struct ing_journals;
-struct ing_webpages;
-struct ing_links;
-struct ing_sites;
-struct ing_signs;
-struct ing_yaml;
-
-struct ing_rule_test { /* of an entry's `tests:`, for ingestctl rules test */
-	const struct ing_rule_test *next;
-	uint32_t rule;    /* of the entry */
-	const char *file; /* rule file it stands in, and where */
-	int line;
-	const char *page; /* file of the page, relative to the rule file's folder */
-	const char *url;
-	bool matches;                       /* must the rule match? (`matches: false`) */
-	const struct ing_yaml_node *expect; /* what scrape must say, a part of it; NULL: nothing */
-};
-
-struct ing_rules {
-	struct ing_arena arena;
-	const char **names;   /* count */
-	const char **sources; /* count; `source:` of the entry, or NULL */
-	uint32_t *entries; /* count; the entry that the rule is a part of: its own number, mostly */
-	size_t count, cap;
-	size_t entry_count; /* rules that are entries */
-	const struct ing_rule_test *tests;
-	size_t test_count;
-	uint64_t digest;
-	struct ing_journals *journals; /* never NULL: may be empty */
-	struct ing_webpages *webpages;
-	struct ing_links *links;
-	struct ing_sites *sites;
-	struct ing_signs *signs;
-	struct ing_yaml **documents; /* alive as long as the rules: tests point into them */
-	size_t document_count;
-	const struct ing_rule_test **last_test;
-};
+#include "worker/scrape/rules/set.h"
 
 /* Load all that is in `files`. Errors and warnings go to the report, all of them; NULL when there
  * was an error. Free with ing_rules_free(). */
 struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_report *report);
 void ing_rules_free(struct ing_rules *r); /* NULL is fine */
-
-/* --- for the loaders of the single files --- */
-/* Parse a file; errors in the report. NULL: it cannot be read. Lives as long as the rules. */
-const struct ing_yaml *ing_rules_read(
-	struct ing_rules *r, const struct ing_rule_file *file, struct ing_report *report);
-/* "journals.yaml" of a path, with which rules' names begin. */
-const char *ing_rules_file_name(const struct ing_rule_file *file);
-/* Number of a new rule. The name is copied. source may be NULL. */
-uint32_t ing_rules_add(struct ing_rules *r, const char *source, const char *fmt, ...)
-	ING_PRINTF(3, 4);
-/* The same of a part of an entry, which counts its uses by itself. */
-uint32_t ing_rules_add_part(struct ing_rules *r, uint32_t entry, const char *fmt, ...)
-	ING_PRINTF(3, 4);
-/* Keys of any entry that ing_rules_read_tests() reads; for lists of known keys. */
-#define ING_ENTRY_KEYS "source", "tests"
-/* Read `source` (unless ing_rules_add() was given one) and `tests` of an entry (a map), if it has
- * them. */
-void ing_rules_read_tests(struct ing_rules *r, uint32_t rule, const struct ing_rule_file *file,
-	const struct ing_yaml_node *entry, struct ing_report *report);

@@ -8,7 +8,7 @@
  */
 #pragma once
 #include "worker/scrape/kinds.h"
-#include "worker/scrape/rules/rules.h"
+#include "worker/scrape/rules/set.h"
 #include "worker/scrape/view.h"
 
 struct ing_sign {

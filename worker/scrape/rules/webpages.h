@@ -7,7 +7,7 @@
  */
 #pragma once
 #include "common/markup/selector.h"
-#include "worker/scrape/rules/rules.h"
+#include "worker/scrape/rules/set.h"
 
 enum ing_webpage_key {
 	ING_WEBPAGE_TITLE,

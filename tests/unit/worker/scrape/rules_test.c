@@ -16,6 +16,7 @@
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
 #include "worker/scrape/rules/journals.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/webpages.h"
 
 static void add_file(

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rules get their numbers here, one after the other; what is known of them by number stands in
+ * arrays that grow together, all else in the set's arena.
+ */
+#include "worker/scrape/rules/set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/scrape/rules/read.h"
+
+#define MAX_NAME_BYTES 300
+
+ING_PRINTF(4, 0)
+static uint32_t add_rule(
+	struct ing_rules *r, const char *source, uint32_t entry, const char *fmt, va_list ap)
+{
+	char name[MAX_NAME_BYTES];
+	if (r->count == r->cap) {
+		r->cap = r->cap == 0 ? 64 : r->cap * 2;
+		r->names = ing_realloc(r->names, r->cap * sizeof(*r->names));
+		r->sources = ing_realloc(r->sources, r->cap * sizeof(*r->sources));
+		r->entries = ing_realloc(r->entries, r->cap * sizeof(*r->entries));
+	}
+	vsnprintf(name, sizeof(name), fmt, ap);
+	uint32_t number = (uint32_t)r->count++;
+	r->names[number] = ing_arena_strdup(&r->arena, name);
+	r->sources[number] = ing_arena_strdup(&r->arena, source);
+	r->entries[number] = entry == UINT32_MAX ? number : entry;
+	r->entry_count += entry == UINT32_MAX;
+	return number;
+}
+
+static void read_test(struct ing_rules *r, uint32_t rule, const struct ing_reader *rd,
+	const struct ing_yaml_node *node)
+{
+	static const char *const known[] = {"page", "url", "matches", "expect"};
+	ing_read_keys(rd, node, "a test", known, ING_ARRAY_LEN(known));
+	if (node->kind != ING_YAML_MAP)
+		return;
+	struct ing_rule_test *t = ing_arena_alloc(&r->arena, sizeof(*t));
+	*t = (struct ing_rule_test){
+		.rule = rule,
+		.file = ing_arena_strdup(&r->arena, rd->file),
+		.line = node->line,
+		.page = ing_read_needed_text(rd, node, "a test", "page"),
+		.url = ing_read_needed_text(rd, node, "a test", "url"),
+		.matches = ing_read_bool(rd, node, "matches", true),
+		.expect = ing_read_kind(rd, node, "expect", ING_YAML_MAP),
+	};
+	*r->last_test = t;
+	r->last_test = &t->next;
+	r->test_count++;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+void ing_rules_init(struct ing_rules *r)
+{
+	*r = (struct ing_rules){0};
+	ing_arena_init(&r->arena);
+	r->last_test = &r->tests;
+}
+
+void ing_rules_done(struct ing_rules *r)
+{
+	for (size_t i = 0; i < r->document_count; i++)
+		ing_yaml_free(r->documents[i]);
+	free(r->documents);
+	free(r->names);
+	free(r->sources);
+	free(r->entries);
+	ing_arena_done(&r->arena);
+}
+
+const struct ing_yaml *ing_rules_read(
+	struct ing_rules *r, const struct ing_rule_file *file, struct ing_report *report)
+{
+	struct ing_yaml *doc = ing_read_yaml(file, report);
+	if (doc == NULL)
+		return NULL;
+	r->documents = ing_realloc(r->documents, (r->document_count + 1) * sizeof(*r->documents));
+	r->documents[r->document_count++] = doc;
+	return doc;
+}
+
+const char *ing_rules_file_name(const struct ing_rule_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+	return slash != NULL ? slash + 1 : file->path;
+}
+
+uint32_t ing_rules_add(struct ing_rules *r, const char *source, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	uint32_t number = add_rule(r, source, UINT32_MAX, fmt, ap);
+	va_end(ap);
+	return number;
+}
+
+uint32_t ing_rules_add_part(struct ing_rules *r, uint32_t entry, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	uint32_t number = add_rule(r, r->sources[entry], entry, fmt, ap);
+	va_end(ap);
+	return number;
+}
+
+void ing_rules_read_tests(struct ing_rules *r, uint32_t rule, const struct ing_rule_file *file,
+	const struct ing_yaml_node *entry, struct ing_report *report)
+{
+	const struct ing_reader rd = {.file = file->path, .report = report, .arena = &r->arena};
+	const char *source = ing_read_text(&rd, entry, "source");
+	if (r->sources[rule] == NULL)
+		r->sources[rule] = source;
+	const struct ing_yaml_node *tests = ing_read_kind(&rd, entry, "tests", ING_YAML_LIST);
+	for (const struct ing_yaml_node *t = tests != NULL ? tests->first : NULL; t != NULL;
+		t = t->next)
+		read_test(r, rule, &rd, t);
+}
