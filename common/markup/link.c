@@ -11,28 +11,10 @@
 #include "common/markup/tree_priv.h"
 #include "common/net/url.h"
 
-#define NBSP "\xc2\xa0"
-
-/* White space at both ends, no-break spaces too. */
-static void trim_value(const char **s, size_t *bytes)
-{
-	size_t before;
-	do {
-		before = *bytes;
-		ing_text_trim(s, bytes);
-		if (*bytes >= 2 && memcmp(*s, NBSP, 2) == 0) {
-			*s += 2;
-			*bytes -= 2;
-		}
-		if (*bytes >= 2 && memcmp(*s + *bytes - 2, NBSP, 2) == 0)
-			*bytes -= 2;
-	} while (*bytes < before);
-}
-
 /* Heap copy without control characters; NULL when the value is too long to be a URL. */
 static char *clean_value(const char *s, size_t bytes)
 {
-	trim_value(&s, &bytes);
+	ing_link_trim(&s, &bytes);
 	if (bytes > ING_URL_MAX_BYTES)
 		return NULL;
 	char *clean = ing_alloc(bytes + 1);
@@ -90,6 +72,16 @@ static char *find_base(const struct ing_tree *t)
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_link_trim(const char **s, size_t *bytes)
+{
+	size_t before;
+	do {
+		before = *bytes;
+		ing_text_trim(s, bytes);
+		ing_url_trim(s, bytes);
+	} while (*bytes < before);
+}
 
 const char *ing_link_base(struct ing_tree *t)
 {

@@ -221,25 +221,6 @@ static size_t space_at(const unsigned char *s, size_t bytes)
 	return three && space ? 3 : 0;
 }
 
-static void strip_space(const char **s, size_t *bytes)
-{
-	const unsigned char *p = (const unsigned char *)*s;
-	const unsigned char *end = p + *bytes;
-	for (size_t n = space_at(p, *bytes); n > 0; n = space_at(p, (size_t)(end - p)))
-		p += n;
-	for (;;) {
-		size_t left = (size_t)(end - p);
-		size_t cut = 0;
-		for (size_t n = 1; n <= 3 && n <= left && cut == 0; n++)
-			cut = space_at(end - n, n) == n ? n : 0;
-		if (cut == 0)
-			break;
-		end -= cut;
-	}
-	*s = (const char *)p;
-	*bytes = (size_t)(end - p);
-}
-
 /* The characters that IDNA's two generations treat differently, as the older has them; invalid
  * bytes are dropped. */
 static void add_transitional(struct ing_buf *out, const char *s, size_t bytes)
@@ -282,7 +263,7 @@ static char *fuzzy_key(const char *s)
 {
 	struct ing_url_parts p;
 	size_t bytes = strlen(s);
-	strip_space(&s, &bytes);
+	ing_url_trim(&s, &bytes);
 	if (!ing_url_parts(s, bytes, NULL, &p))
 		return ing_strndup(s, bytes);
 	const char *host = strncmp(p.hostname, "www.", 4) == 0 ? p.hostname + 4 : p.hostname;
@@ -317,9 +298,28 @@ char *ing_url_resolve(const char *base, const char *ref)
 	return url != NULL ? serialise(url) : NULL;
 }
 
+void ing_url_trim(const char **s, size_t *bytes)
+{
+	const unsigned char *p = (const unsigned char *)*s;
+	const unsigned char *end = p + *bytes;
+	for (size_t n = space_at(p, *bytes); n > 0; n = space_at(p, (size_t)(end - p)))
+		p += n;
+	for (;;) {
+		size_t left = (size_t)(end - p);
+		size_t cut = 0;
+		for (size_t n = 1; n <= 3 && n <= left && cut == 0; n++)
+			cut = space_at(end - n, n) == n ? n : 0;
+		if (cut == 0)
+			break;
+		end -= cut;
+	}
+	*s = (const char *)p;
+	*bytes = (size_t)(end - p);
+}
+
 char *ing_url_clean(const char *s, size_t bytes)
 {
-	strip_space(&s, &bytes);
+	ing_url_trim(&s, &bytes);
 	char *href = ing_url_parse(s, bytes);
 	return href != NULL ? href : ing_strndup(s, strnlen(s, bytes));
 }

@@ -23,9 +23,12 @@ char *ing_url_parse(const char *s, size_t bytes) ING_MUST_CHECK;
  * as the standard has it. */
 char *ing_url_resolve(const char *base, const char *ref) ING_MUST_CHECK;
 
-/* The cleaned form under which a URL is fetched: surrounding white space (Unicode's) dropped, then
- * ing_url_parse(). What is not an absolute URL comes back unchanged but for that white space, up to
- * its first NUL; so the result may hold any bytes but NUL. Never NULL. */
+/* Drop white space at both ends: Unicode's, and ASCII's separators. Of UTF-8 or any bytes. */
+void ing_url_trim(const char **s, size_t *bytes);
+
+/* The cleaned form under which a URL is fetched: ing_url_trim(), then ing_url_parse(). What is not
+ * an absolute URL comes back unchanged but for that white space, up to its first NUL; so the result
+ * may hold any bytes but NUL. Never NULL. */
 char *ing_url_clean(const char *s, size_t bytes) ING_MUST_CHECK;
 
 /* A copy of a serialised URL up to its '#'. Never NULL. */

@@ -246,7 +246,7 @@ static void gather_links(struct gathering *g, enum ing_part_type type, meta_name
 	for (size_t i = 0; i < ING_MAX_PAGE_LINKS && (m = find_next(g->v, m, names)) != NULL; i++) {
 		const char *s = m->content;
 		size_t bytes = m->content_bytes;
-		ing_text_trim(&s, &bytes);
+		ing_link_trim(&s, &bytes);
 		char *url = bytes == 0 ? NULL : ing_link_resolve(g->v->tree, s, bytes);
 		if (url != NULL)
 			ing_page_links_add(&g->g->links, &g->g->parts, url, type);

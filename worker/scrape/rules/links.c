@@ -254,12 +254,10 @@ static char *resolve(const struct search *s, const struct pattern *p, const char
 	char *target = p != NULL && p->refresh ? cut_refresh(value) : NULL;
 	if (p != NULL && p->refresh && target == NULL)
 		return NULL;
-	/* Unicode's white space too: a no-break space is no part of an address. */
 	const char *from = target != NULL ? target : value;
-	char *trimmed = ing_url_clean(from, strlen(from));
-	char *link =
-		trimmed[0] != '\0' ? ing_link_resolve(s->v->tree, trimmed, strlen(trimmed)) : NULL;
-	free(trimmed);
+	size_t bytes = strlen(from);
+	ing_link_trim(&from, &bytes);
+	char *link = bytes > 0 ? ing_link_resolve(s->v->tree, from, bytes) : NULL;
 	free(target);
 	bool failed = false;
 	if (link != NULL && p != NULL && p->trim != NULL) {

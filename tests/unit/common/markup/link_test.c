@@ -65,6 +65,8 @@ static void test_values(void **state)
 		{"a:b", "a:b"},
 		{"\n /x \t", "http://h.org/x"},
 		{"\xc2\xa0 /x\xc2\xa0", "http://h.org/x"},
+		{"\xe2\x80\x83\x01\xe3\x80\x80http:foo\xc2\x85\x01\xe2\x80\xa8 ",
+			"http://h.org/a/foo"},
 		{"/a\n\tb\x01"
 		 "c",
 			"http://h.org/abc"},

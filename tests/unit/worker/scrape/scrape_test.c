@@ -113,6 +113,25 @@ static void the_site_rule_leads_to_the_pdf_when_nothing_else_does(void **state)
 		scrape("<a class=dl href=/d.pdf>get</a>", "https://b.example/", false).next.url);
 }
 
+/* links.pdf and page_links come from one <meta>, through two hands. */
+static void an_address_is_read_in_one_way(void **state)
+{
+	(void)state;
+	static const char *const values[] = {"http:foo", "\xc2\xa0http:foo\xe3\x80\x80", "//foo/x",
+		"foo?y z", "\x01/foo ", "HTTP://Foo/../x", "http:/foo", "fo\to"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(values); i++) {
+		char page[200];
+		snprintf(page, sizeof(page), "<meta name=citation_pdf_url content=\"%s\">",
+			values[i]);
+		struct ing_scraped found = scrape(page, "http://h.example/a/b", false);
+		const json_t *link = json_array_get(found.page_links, 0);
+		assert_non_null(found.links[ING_LINK_PDF].url);
+		assert_non_null(link);
+		assert_string_equal(json_string_value(json_object_get(link, "url")),
+			found.links[ING_LINK_PDF].url);
+	}
+}
+
 static void a_rule_that_raises_text_changes_nothing_for_the_next_part(void **state)
 {
 	(void)state;
@@ -177,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_is_there_whatever_the_page),
 		cmocka_unit_test(the_site_rule_leads_to_the_pdf_when_nothing_else_does),
+		cmocka_unit_test(an_address_is_read_in_one_way),
 		cmocka_unit_test(a_rule_that_raises_text_changes_nothing_for_the_next_part),
 		cmocka_unit_test(nothing_is_kept_from_the_page_before),
 		cmocka_unit_test(xml_that_is_not_well_formed_gives_its_beginning_and_the_place),
