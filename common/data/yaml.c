@@ -27,6 +27,7 @@ struct ing_yaml {
 	struct ing_arena arena;
 	struct ing_yaml_node **roots;
 	size_t count, cap;
+	bool part; /* entries were left out */
 };
 
 /* What an anchor (&name) names; whole once its end has come. */
@@ -43,6 +44,7 @@ struct open {
 	struct ing_yaml_node *node;
 	struct ing_yaml_node *last; /* item, or key */
 	bool key_waits;             /* map: last has no value yet */
+	bool drops;                 /* map: the next node is the value of a key left out */
 	bool merges;                /* map: has a key << */
 	struct anchor *anchor;      /* of it; NULL: none */
 	size_t nodes_before;
@@ -84,6 +86,19 @@ static bool is_merge_key(const struct ing_yaml_node *key)
 	return key->plain && strcmp(key->text, "<<") == 0;
 }
 
+/* A key that is a list or a map. A stream goes on without its entry, so that the rest is looked at
+ * too: key and value are read, and hang nowhere. */
+static int drop_key(struct builder *b, struct open *in, const struct ing_yaml_node *key)
+{
+	static const char words[] = "a key must be a text";
+	if (b->report == NULL)
+		return fail_at(b, ING_FAIL_INVALID, key->line, key->column, words);
+	ing_report_error(b->report, b->name, key->line, key->column, "%s", words);
+	in->drops = true;
+	b->doc->part = true;
+	return 0;
+}
+
 /* Hang a node into the innermost open list or map, or make it the root. */
 static int attach_node(struct builder *b, struct ing_yaml_node *node)
 {
@@ -92,6 +107,10 @@ static int attach_node(struct builder *b, struct ing_yaml_node *node)
 		return 0;
 	}
 	struct open *in = &b->stack[b->depth - 1];
+	if (in->drops) {
+		in->drops = false;
+		return 0;
+	}
 	if (in->key_waits) {
 		in->last->value = node;
 		in->key_waits = false;
@@ -99,8 +118,7 @@ static int attach_node(struct builder *b, struct ing_yaml_node *node)
 	}
 	if (in->node->kind == ING_YAML_MAP) {
 		if (node->kind != ING_YAML_SCALAR)
-			return fail_at(b, ING_FAIL_INVALID, node->line, node->column,
-				"a key must be a text");
+			return drop_key(b, in, node);
 		in->key_waits = true;
 		in->merges = in->merges || is_merge_key(node);
 	}
@@ -572,6 +590,11 @@ struct ing_yaml *ing_yaml_stream_parse(const char *name, const char *text, size_
 size_t ing_yaml_stream_count(const struct ing_yaml *stream)
 {
 	return stream->count;
+}
+
+bool ing_yaml_stream_is_whole(const struct ing_yaml *stream)
+{
+	return !stream->part;
 }
 
 const struct ing_yaml_node *ing_yaml_stream_get(const struct ing_yaml *stream, size_t i)

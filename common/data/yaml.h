@@ -67,10 +67,14 @@ void ing_yaml_free(struct ing_yaml *doc); /* NULL is fine */
  * for. Entries that are merged in stand where the << stands, unless the map has the key itself.
  * Still refused: tags, keys that are not scalars, an alias inside what it names.
  *
- * What is wrong goes to the report; then the answer is NULL. Free with ing_yaml_free(). */
+ * What is wrong goes to the report; then the answer is NULL, unless it was only keys that are not
+ * scalars: their entries are left out, and the caller can look for what else is wrong. Free with
+ * ing_yaml_free(). */
 struct ing_yaml *ing_yaml_stream_parse(const char *name, const char *text, size_t bytes,
 	const struct ing_yaml_limits *limits, struct ing_report *report) ING_MUST_CHECK;
 size_t ing_yaml_stream_count(const struct ing_yaml *stream);
+/* False: entries were left out, and the report has an error of each. */
+bool ing_yaml_stream_is_whole(const struct ing_yaml *stream);
 /* The i-th document (0-based, below the count), a plain empty scalar when there is nothing in it.
  */
 const struct ing_yaml_node *ing_yaml_stream_get(const struct ing_yaml *stream, size_t i);

@@ -73,7 +73,7 @@ struct loader {
 	const struct ing_rule_file *file;
 	struct ing_reader rd;
 	struct name_use *uses; /* of journals->patterns, by index */
-	bool part; /* names may be missing: a file, or one of its sections, could not be read */
+	bool part; /* names may be missing: a file, a section or an entry could not be read */
 };
 
 /* --- the sections --- */
@@ -271,6 +271,7 @@ static void read_file(struct loader *l, const struct ing_rule_file *file)
 		l->part = true;
 		return;
 	}
+	l->part = l->part || !ing_yaml_stream_is_whole(doc);
 	size_t count = ing_yaml_stream_count(doc);
 	if (count < SECTIONS_ - 1 || count > SECTIONS_) {
 		const struct ing_yaml_node *at =

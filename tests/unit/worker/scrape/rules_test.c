@@ -117,6 +117,12 @@ static const struct bad_case bad_journals[] = {
 	{"a: ''\n---\n" REST, NULL, "a:1:4: regex: \"a\" needs the name of a site\n"},
 	{"a: [s]\n---\n" REST, NULL, "a:1:4: regex: \"a\" needs the name of a site\n"},
 	{"? [a]\n: s\n---\n" REST, NULL, "a:1:3: a key must be a text\n"},
+	{"[a]: s\nb(: s\n---\ns: {titel: h1}\n[t]: {}\n---\n- c(\n", NULL,
+		"a:1:1: a key must be a text\n"
+		"a:2:3: regular expression: missing closing parenthesis (character 3)\n"
+		"a:4:5: there is no key \"titel\"; did you mean \"title\"?\n"
+		"a:5:1: a key must be a text\n"
+		"a:7:5: regular expression: missing closing parenthesis (character 3)\n"},
 	{"ab(c: s\n---\ns: {title: h1}" REST, NULL, "a:1:5: regular expression: "},
 	{"'^http://a[': s\n---\ns: {title: h1}" REST, NULL, "a:1:12: regular expression: "},
 	{"a: s\n---\nt: {title: h1}" REST, NULL,
@@ -193,6 +199,8 @@ static const struct bad_case bad_webpages[] = {
 	{"", NULL, "a:1:1: there must be one YAML document; 0 were found\n"},
 	{"- a\n", NULL, "a:1:1: the file must be a map of patterns, not a list\n"},
 	{"'': {title: h1}\n", NULL, "a:1:1: the pattern must not be empty, nor hold a NUL\n"},
+	{"[a]: {title: h1}\nb: {title: 'h1 >'}\n", NULL,
+		"a:1:1: a key must be a text\na:2:17: selector: "},
 	{"a[: {title: h1}\n", NULL, "a:1:3: regular expression: "},
 	{"a:\n", NULL, "a:1:1: pattern \"a\" is empty\n"},
 	{"a: h1\n", NULL, "a:1:4: pattern \"a\" must be a map, not a text\n"},
