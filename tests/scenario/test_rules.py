@@ -115,6 +115,17 @@ def test_sites_are_looked_up_and_the_last_expression_counts(rules):
     assert done.stdout.splitlines() == ["tide", "ebb", "null", "null", "null"]
 
 
+def test_an_expression_that_meets_its_limit_is_named(rules):
+    slow = "https://tide.example/" + "a" * 60 + "b"
+    files = {"journals.yaml": JOURNALS.replace(r"tide\.example/article/old/", "tide\\.example/(a+)+$"),
+             "webpages.yaml": WEBPAGES + "tide\\.example/(a+)+$:\n  title: h1\n"}
+    for verb, name in [("site", "journals.yaml ebb"), ("webpage", r"webpages.yaml tide\.example/(a+)+$")]:
+        done = rules(verb, slow, "https://a.example/", files=files)
+        assert (done.returncode, done.stdout) == (0, "null\nnull\n"), done.stderr
+        assert done.stderr.startswith(f"ingestctl rules: rule {name} met a limit: ")
+        assert done.stderr.count("\n") == 1
+
+
 def test_urls_come_from_standard_input(rules):
     done = rules("webpage", "-", files={"webpages.yaml": WEBPAGES},
                  input="https://tool.example/\n\nhttps://tool.example/docs/1\nhttps://a.example/")

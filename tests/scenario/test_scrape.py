@@ -73,6 +73,18 @@ def test_a_rule_that_meets_a_limit_is_named(scrape, tmp_path):
     assert b"rule own.yaml tide title" in done.stderr and b"limit" in done.stderr
 
 
+def test_a_rule_whose_url_expression_meets_a_limit_is_named(scrape, tmp_path):
+    journals, webpages = tmp_path / "j.yaml", tmp_path / "w.yaml"
+    journals.write_text("slow\\.example/(a+)+$: slow\n---\nslow:\n  title: h1\n---\n", encoding="utf-8")
+    webpages.write_text("slow\\.example/(a+)+$:\n  title: h1\n", encoding="utf-8")
+    done = scrape("--url", "https://slow.example/" + "a" * 60 + "b", "--journals", journals, "--webpages", webpages, "-",
+                  input=PAGE)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["site"] is None
+    assert b"rule j.yaml slow met a limit" in done.stderr
+    assert b"rule w.yaml slow\\.example/(a+)+$ met a limit" in done.stderr
+
+
 def test_no_character_of_a_page_ends_a_line_of_output(scrape, program, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("<title>a\u0085b\u2028c\u2029d\u202ae\u00e9</title>", encoding="utf-8")

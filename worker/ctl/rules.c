@@ -16,28 +16,39 @@
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/rules/webpages.h"
+#include "worker/scrape/uses.h"
 
 #define VERB "rules"
 #define MAX_LINE_BYTES ((size_t)1 << 20) /* no URL comes near */
 
-static const char *site_of(const struct ing_rules *rules, const char *url)
+static const char *site_of(const struct ing_rules *rules, const char *url, struct ing_uses *uses)
 {
-	const struct ing_site *site = ing_journals_site(rules->journals, url);
+	const struct ing_site *site = ing_journals_site(rules->journals, url, uses);
 	return site != NULL ? site->name : NULL;
 }
 
-static const char *webpage_of(const struct ing_rules *rules, const char *url)
+static const char *webpage_of(const struct ing_rules *rules, const char *url, struct ing_uses *uses)
 {
-	const struct ing_webpage_rule *rule = ing_webpages_find(rules->webpages, url);
+	const struct ing_webpage_rule *rule = ing_webpages_find(rules->webpages, url, uses);
 	return rule != NULL ? rule->pattern : NULL;
 }
 
-typedef const char *name_f(const struct ing_rules *rules, const char *url);
+typedef const char *name_f(const struct ing_rules *rules, const char *url, struct ing_uses *uses);
 
 static void print_name(const struct ing_rules *rules, name_f *name_of, const char *url)
 {
-	const char *name = name_of(rules, url);
+	struct ing_uses uses;
+	uses.count = 0;
+	const char *name = name_of(rules, url, &uses);
 	puts(name != NULL ? name : "null");
+	for (size_t i = 0; i < uses.count; i++) {
+		if (uses.items[i].kinds & ING_USE_FAILED)
+			fprintf(stderr,
+				"ingestctl " VERB
+				": rule %s met a limit: its URL expression needs too many steps for "
+				"this URL of %zu bytes, and is taken not to match\n",
+				rules->names[uses.items[i].rule], strlen(url));
+	}
 }
 
 /* One line without its end. False at the end of the input. */

@@ -127,7 +127,7 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 	s->site = NULL;
 	if (v->url != NULL) {
 		s->target = ing_url_target_new(v->url);
-		s->site = ing_journals_site(s->rules->journals, v->url);
+		s->site = ing_journals_site(s->rules->journals, v->url, v->uses);
 	}
 	v->target = s->target;
 	ing_matcher_bind(s->matcher, s->tree, ING_MAX_RULES_CPU_MS);
@@ -177,7 +177,7 @@ static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped 
 {
 	const struct ing_webpage_rule *webpage = NULL;
 	if (s->view.url != NULL)
-		webpage = ing_webpages_find(s->rules->webpages, s->view.url);
+		webpage = ing_webpages_find(s->rules->webpages, s->view.url, s->view.uses);
 	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
 	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
 		s->publication =

@@ -4,7 +4,8 @@
  * never matches.
  *
  * A rule's number is its place in the loaded set (rules.h has the names). Only rules that were
- * about the page are noted: their URL gate, if any, was open. One thread.
+ * about the page are noted: their URL gate, if any, was open, or (FAILED alone) an expression about
+ * URLs met its limit, so that it could not be told. One thread.
  */
 #pragma once
 #include <stdbool.h>

@@ -12,6 +12,7 @@
 
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/url_regex.h"
+#include "worker/scrape/uses.h"
 
 enum section { SECTION_REGEX, SECTION_SITE, SECTION_JAVASCRIPT, SECTION_RESTART, SECTIONS_ };
 
@@ -353,7 +354,7 @@ static bool matches_any(const struct patterns *p, const char *url)
 	bool found = false;
 	ing_java_url_init(&u, url);
 	for (size_t i = 0; i < p->count && !found; i++)
-		found = ing_url_regex_matches(&p->items[i].regex, &u);
+		found = ing_url_regex_find(&p->items[i].regex, &u) == ING_REGEX_YES;
 	ing_java_url_done(&u);
 	return found;
 }
@@ -393,14 +394,19 @@ void ing_journals_free(struct ing_journals *j)
 }
 
 /* The last that matches counts, so the search is from the end. */
-const struct ing_site *ing_journals_site(const struct ing_journals *j, const char *url)
+const struct ing_site *ing_journals_site(
+	const struct ing_journals *j, const char *url, struct ing_uses *uses)
 {
 	const struct ing_site *found = NULL;
 	struct ing_java_url u;
 	ing_java_url_init(&u, url);
 	for (size_t i = j->patterns.count; i > 0 && found == NULL; i--) {
-		if (ing_url_regex_matches(&j->patterns.items[i - 1].regex, &u))
-			found = j->patterns.items[i - 1].site;
+		const struct pattern *p = &j->patterns.items[i - 1];
+		enum ing_regex_end end = ing_url_regex_find(&p->regex, &u);
+		if (end == ING_REGEX_YES)
+			found = p->site;
+		else if (end == ING_REGEX_LIMIT && uses != NULL)
+			ing_use(uses, p->site->rule, ING_USE_FAILED);
 	}
 	ing_java_url_done(&u);
 	return found;

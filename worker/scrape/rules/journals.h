@@ -10,6 +10,8 @@
 #include "common/markup/selector.h"
 #include "worker/scrape/rules/set.h"
 
+struct ing_uses;
+
 enum ing_site_key { /* those whose value is a selector */
 	ING_SITE_PMID,
 	ING_SITE_PMCID,
@@ -53,10 +55,12 @@ struct ing_site {
 struct ing_journals *ing_journals_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
 void ing_journals_free(struct ing_journals *j);
-/* The site of a page by its final URL, or NULL. A pattern that meets its limit does not match. */
-const struct ing_site *ing_journals_site(const struct ing_journals *j, const char *url);
+/* The site of a page by its final URL, or NULL. A pattern that meets its limit does not match, and
+ * is noted as its site's ING_USE_FAILED unless uses is NULL. */
+const struct ing_site *ing_journals_site(
+	const struct ing_journals *j, const char *url, struct ing_uses *uses);
 /* Is a URL one that only a browser with JavaScript can read; one for which the browser is to be
- * restarted? */
+ * restarted? A pattern that meets its limit does not match. */
 bool ing_journals_javascript(const struct ing_journals *j, const char *url);
 bool ing_journals_restart(const struct ing_journals *j, const char *url);
 size_t ing_journals_count(const struct ing_journals *j); /* sites */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "common/data/regex.h"
 
 static const char prefix[] = "(?i)^https?://(www\\.)?";
 #define PREFIX_BYTES (sizeof(prefix) - 1)
@@ -184,12 +183,12 @@ void ing_java_url_done(struct ing_java_url *u)
 	*u = (struct ing_java_url){0};
 }
 
-bool ing_url_regex_matches(const struct ing_url_regex *r, const struct ing_java_url *u)
+enum ing_regex_end ing_url_regex_find(const struct ing_url_regex *r, const struct ing_java_url *u)
 {
 	if (r->regex == NULL || u->text == NULL)
-		return false;
+		return ING_REGEX_NO;
 	if (r->start != NULL && (u->host == NULL || (!starts_with(u->host, r->start) &&
 							    !starts_with(u->bare, r->start))))
-		return false;
-	return ing_regex_find(r->regex, u->text, u->bytes) == ING_REGEX_YES;
+		return ING_REGEX_NO;
+	return ing_regex_find(r->regex, u->text, u->bytes);
 }

@@ -14,9 +14,8 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include "common/data/regex.h"
 #include "worker/scrape/rules/read.h"
-
-struct ing_regex;
 
 struct ing_url_regex {
 	struct ing_regex *regex; /* NULL: was wrong */
@@ -42,5 +41,5 @@ void ing_url_regex_done(struct ing_url_regex *r);
 
 void ing_java_url_init(struct ing_java_url *u, const char *url); /* NULL: no URL */
 void ing_java_url_done(struct ing_java_url *u);
-/* An expression that meets its limit does not match. */
-bool ing_url_regex_matches(const struct ing_url_regex *r, const struct ing_java_url *u);
+/* ING_REGEX_LIMIT: whether it matches is not known; look-ups go on as if it did not. */
+enum ing_regex_end ing_url_regex_find(const struct ing_url_regex *r, const struct ing_java_url *u);

@@ -10,6 +10,7 @@
 
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/url_regex.h"
+#include "worker/scrape/uses.h"
 
 static const char *const value_keys[ING_WEBPAGE_KEYS_] = {
 	[ING_WEBPAGE_TITLE] = "title",
@@ -207,14 +208,19 @@ void ing_webpages_free(struct ing_webpages *w)
 	free(w);
 }
 
-const struct ing_webpage_rule *ing_webpages_find(const struct ing_webpages *w, const char *url)
+const struct ing_webpage_rule *ing_webpages_find(
+	const struct ing_webpages *w, const char *url, struct ing_uses *uses)
 {
 	const struct ing_webpage_rule *found = NULL;
 	struct ing_java_url u;
 	ing_java_url_init(&u, url);
 	for (size_t i = w->count; i > 0 && found == NULL; i--) {
-		if (ing_url_regex_matches(&w->items[i - 1].regex, &u))
-			found = &w->items[i - 1].rule;
+		const struct entry *e = &w->items[i - 1];
+		enum ing_regex_end end = ing_url_regex_find(&e->regex, &u);
+		if (end == ING_REGEX_YES)
+			found = &e->rule;
+		else if (end == ING_REGEX_LIMIT && uses != NULL)
+			ing_use(uses, e->rule.rule, ING_USE_FAILED);
 	}
 	ing_java_url_done(&u);
 	return found;

@@ -9,6 +9,8 @@
 #include "common/markup/selector.h"
 #include "worker/scrape/rules/set.h"
 
+struct ing_uses;
+
 enum ing_webpage_key {
 	ING_WEBPAGE_TITLE,
 	ING_WEBPAGE_CONTENT,
@@ -38,5 +40,8 @@ struct ing_webpage_rule {
 struct ing_webpages *ing_webpages_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
 void ing_webpages_free(struct ing_webpages *w);
-const struct ing_webpage_rule *ing_webpages_find(const struct ing_webpages *w, const char *url);
+/* The last rule whose pattern matches, or NULL. A pattern that meets its limit does not match, and
+ * is noted as its rule's ING_USE_FAILED unless uses is NULL. */
+const struct ing_webpage_rule *ing_webpages_find(
+	const struct ing_webpages *w, const char *url, struct ing_uses *uses);
 size_t ing_webpages_count(const struct ing_webpages *w);

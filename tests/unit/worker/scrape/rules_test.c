@@ -18,6 +18,7 @@
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/webpages.h"
+#include "worker/scrape/uses.h"
 
 static void add_file(
 	struct ing_rule_files *f, enum ing_rule_kind kind, const char *path, const char *text)
@@ -281,21 +282,54 @@ static void the_last_expression_that_matches_counts(void **state)
 	assert_int_equal(ing_journals_count(r->journals), 2);
 	assert_int_equal(ing_journals_pattern_count(r->journals), 8);
 	for (size_t i = 0; i < ING_ARRAY_LEN(sites); i++) {
-		const struct ing_site *s = ing_journals_site(r->journals, sites[i].url);
+		const struct ing_site *s = ing_journals_site(r->journals, sites[i].url, NULL);
 		const char *want = sites[i].site != NULL ? sites[i].site : "-";
 		if (strcmp(s != NULL ? s->name : "-", want) != 0)
 			fail_msg("%s: %s", sites[i].url, s != NULL ? s->name : "none");
 	}
-	assert_null(ing_journals_site(r->journals, NULL));
+	assert_null(ing_journals_site(r->journals, NULL, NULL));
 	assert_true(ing_journals_javascript(r->journals, "https://a.example/js"));
 	assert_false(ing_journals_javascript(r->journals, "https://js.example/"));
 	assert_true(ing_journals_restart(r->journals, "https://js.example/"));
-	const struct ing_site *s = ing_journals_site(r->journals, "https://a.example/");
+	const struct ing_site *s = ing_journals_site(r->journals, "https://a.example/", NULL);
 	assert_string_equal(ing_selector_text(s->keys[ING_SITE_TITLE].selector), "h1");
 	assert_null(s->keys[ING_SITE_DOI].selector);
 	assert_non_null(s->pdf.src);
 	assert_string_equal(s->pdf.dst, "/pdf/");
 	assert_null(s->fulltext.src);
+	ing_rules_free(r);
+}
+
+#define SLOW_PATH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"
+
+/* Whether it matches is not known: the rule is told of, and the next one looked at. */
+static void an_expression_that_meets_its_limit_is_noted(void **state)
+{
+	(void)state;
+	static const char slow[] = "slow\\.example/: quick\n'slow\\.example/(a+)+$': slow\n---\n"
+				   "quick: {title: h1}\nslow: {title: h2}\n---\n---\n"
+				   "- slow\\.example/(a+)+$\n";
+	static const char url[] = "https://slow.example/" SLOW_PATH;
+	struct ing_uses uses = {.count = 0};
+	struct ing_rules *r = load_good(ING_RULES_JOURNALS, slow, NULL);
+	assert_string_equal(ing_journals_site(r->journals, url, &uses)->name, "quick");
+	assert_int_equal(uses.count, 1);
+	assert_int_equal(uses.items[0].kinds, ING_USE_FAILED);
+	assert_string_equal(r->names[uses.items[0].rule], "a.yaml slow");
+	assert_string_equal(ing_journals_site(r->journals, url, NULL)->name, "quick");
+	assert_false(ing_journals_restart(r->journals, url));
+	uses.count = 0;
+	assert_string_equal(
+		ing_journals_site(r->journals, "https://slow.example/aaa", &uses)->name, "slow");
+	assert_int_equal(uses.count, 0);
+	ing_rules_free(r);
+
+	r = load_good(ING_RULES_WEBPAGES, "'slow\\.example/(a+)+$': {title: h2}\n", NULL);
+	assert_null(ing_webpages_find(r->webpages, url, &uses));
+	assert_int_equal(uses.count, 1);
+	assert_int_equal(uses.items[0].kinds, ING_USE_FAILED);
+	assert_string_equal(r->names[uses.items[0].rule], "a.yaml slow\\.example/(a+)+$");
+	assert_null(ing_webpages_find(r->webpages, url, NULL));
 	ing_rules_free(r);
 }
 
@@ -310,17 +344,17 @@ static void own_files_add_and_override(void **state)
 		"first: {subtitle: h2}\n"
 		"---\n- own\\.example\n");
 	assert_int_equal(ing_journals_count(r->journals), 3);
-	const struct ing_site *own = ing_journals_site(r->journals, "https://a.example/own/");
+	const struct ing_site *own = ing_journals_site(r->journals, "https://a.example/own/", NULL);
 	assert_string_equal(own->name, "own");
 	assert_string_equal(own->keys[ING_SITE_TITLE].attr, "content");
 	assert_int_equal(own->keys[ING_SITE_TITLE].parents, 2);
-	const struct ing_site *first = ing_journals_site(r->journals, "https://a.example/");
+	const struct ing_site *first = ing_journals_site(r->journals, "https://a.example/", NULL);
 	assert_string_equal(first->name, "first");
 	assert_null(first->keys[ING_SITE_TITLE].selector); /* whole maps are replaced */
 	assert_null(first->pdf.src);
 	assert_non_null(first->keys[ING_SITE_SUBTITLE].selector);
 	assert_string_equal(
-		ing_journals_site(r->journals, "https://d.example/abs")->name, "second");
+		ing_journals_site(r->journals, "https://d.example/abs", NULL)->name, "second");
 	assert_true(ing_journals_javascript(r->journals, "https://own.example/"));
 	assert_true(ing_journals_javascript(r->journals, "https://a.example/js"));
 	/* What was overridden has no number; names say which file a rule stands in. */
@@ -348,7 +382,8 @@ static void webpages_are_found_and_replaced_whole(void **state)
 		"js\\.example: {javascript: yes, wait_until: '#x > y', language: .l}\n",
 		"tool\\.example/own: {content: p}\n");
 	assert_int_equal(ing_webpages_count(r->webpages), 4);
-	const struct ing_webpage_rule *w = ing_webpages_find(r->webpages, "https://tool.example/");
+	const struct ing_webpage_rule *w =
+		ing_webpages_find(r->webpages, "https://tool.example/", NULL);
 	assert_string_equal(w->pattern, "tool\\.example/");
 	assert_non_null(w->keys[ING_WEBPAGE_TITLE].selector);
 	assert_true(w->keys[ING_WEBPAGE_CONTENT].given);
@@ -358,16 +393,16 @@ static void webpages_are_found_and_replaced_whole(void **state)
 	assert_int_equal(w->javascript, ING_JS_YES);
 	assert_string_equal(
 		r->names[w->keys[ING_WEBPAGE_TITLE].rule], "a.yaml tool\\.example/ title");
-	w = ing_webpages_find(r->webpages, "https://tool.example/plain");
+	w = ing_webpages_find(r->webpages, "https://tool.example/plain", NULL);
 	assert_false(w->keys[ING_WEBPAGE_TITLE].given);
 	assert_int_equal(w->javascript, ING_JS_NO);
-	w = ing_webpages_find(r->webpages, "https://tool.example/own");
+	w = ing_webpages_find(r->webpages, "https://tool.example/own", NULL);
 	assert_int_equal(w->javascript, ING_JS_DECIDE);
 	assert_string_equal(r->names[w->rule], "own.yaml tool\\.example/own");
-	w = ing_webpages_find(r->webpages, "http://js.example/");
+	w = ing_webpages_find(r->webpages, "http://js.example/", NULL);
 	assert_int_equal(w->javascript, ING_JS_YES);
 	assert_string_equal(w->wait_until, "#x > y");
-	assert_null(ing_webpages_find(r->webpages, "https://other.example/"));
+	assert_null(ing_webpages_find(r->webpages, "https://other.example/", NULL));
 	ing_rules_free(r);
 }
 
@@ -502,6 +537,7 @@ int main(void)
 		cmocka_unit_test(every_error_in_journals_has_its_place),
 		cmocka_unit_test(every_error_in_webpages_has_its_place),
 		cmocka_unit_test(the_last_expression_that_matches_counts),
+		cmocka_unit_test(an_expression_that_meets_its_limit_is_noted),
 		cmocka_unit_test(own_files_add_and_override),
 		cmocka_unit_test(webpages_are_found_and_replaced_whole),
 		cmocka_unit_test(entries_have_sources_and_tests),
