@@ -157,6 +157,16 @@ static size_t name_end(const char *s, size_t at, size_t max)
 	return at;
 }
 
+/* Nothing that says anything stands between a name and its '>'. */
+static bool is_empty(const char *s, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (memchr(" \t\r\n/", s[i], 5) == NULL)
+			return false;
+	}
+	return true;
+}
+
 /* Bytes of the tag at s (a '<'); 0: it is text. *ret_block: it divides words. */
 static size_t tag_bytes(const char *s, size_t left, bool *ret_block)
 {
@@ -175,8 +185,8 @@ static size_t tag_bytes(const char *s, size_t left, bool *ret_block)
 	if (close == max || s[close] != '>')
 		return 0;
 	/* "<b and c>" is no tag: behind the name come attributes, or nothing */
-	bool empty = strspn(s + end, " \t\r\n/") >= close - end;
-	if (!empty && ((unsigned char)s[end] > ' ' || memchr(s + end, '=', close - end) == NULL))
+	if (!is_empty(s + end, close - end) &&
+		((unsigned char)s[end] > ' ' || memchr(s + end, '=', close - end) == NULL))
 		return 0;
 	*ret_block = is_listed(block_tags, sizeof(block_tags) - 1, s + name, end - name);
 	if (!*ret_block && !is_listed(inline_tags, sizeof(inline_tags) - 1, s + name, end - name))
