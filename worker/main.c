@@ -398,7 +398,7 @@ static enum exit_code check_rules(const struct ing_conf *conf)
 	struct ing_error err = {0};
 	ing_report_init(&report);
 	int rc = ing_ruleset_load(conf->rules.dir, &rules, &report, &err);
-	ing_ruleset_print_report(&report, stderr);
+	ing_report_print(&report, true, stderr);
 	ing_report_done(&report);
 	if (rc != 0) {
 		fprintf(stderr, "%s\n", err.msg);

@@ -20,17 +20,9 @@ static int load_files(const struct ing_rule_files *files, struct ing_ruleset *re
 	ing_report_sort(report);
 	if (ret->rules == NULL || rc != 0 || report->errors > 0)
 		return ing_error_set(err, ING_FAIL_CONFIG,
-			"rules.dir: %zu errors in the rule files", report->errors);
+			"rules.dir: %zu error%s in the rule files", report->errors,
+			ING_PLURAL_S(report->errors));
 	return ing_rule_files_to_fd(files, &ret->fd, err);
-}
-
-static void format_line(const struct ing_report_line *l, char *text, size_t room)
-{
-	const char *kind = l->warning ? "warning: " : "";
-	if (l->line > 0)
-		snprintf(text, room, "%s:%d:%d: %s%s", l->file, l->line, l->column, kind, l->text);
-	else
-		snprintf(text, room, "%s: %s%s", l->file, kind, l->text);
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -71,18 +63,12 @@ size_t ing_ruleset_count(const struct ing_ruleset *set)
 
 void ing_ruleset_log_report(const struct ing_report *report)
 {
-	char text[2048];
 	for (size_t i = 0; i < report->count; i++) {
-		format_line(&report->lines[i], text, sizeof(text));
-		ing_log(report->lines[i].warning ? ING_LOG_WARNING : ING_LOG_ERROR, "%s", text);
-	}
-}
-
-void ing_ruleset_print_report(const struct ing_report *report, FILE *to)
-{
-	char text[2048];
-	for (size_t i = 0; i < report->count; i++) {
-		format_line(&report->lines[i], text, sizeof(text));
-		fprintf(to, "%s\n", text);
+		const struct ing_report_line *l = &report->lines[i];
+		enum ing_log_level level = l->warning ? ING_LOG_WARNING : ING_LOG_ERROR;
+		if (l->line > 0)
+			ing_log(level, "%s:%d:%d: %s", l->file, l->line, l->column, l->text);
+		else
+			ing_log(level, "%s: %s", l->file, l->text);
 	}
 }

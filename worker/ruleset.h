@@ -7,7 +7,6 @@
  * One thread at a time.
  */
 #pragma once
-#include <stdio.h>
 #include "common/base/error.h"
 #include "common/base/report.h"
 
@@ -28,6 +27,5 @@ int ing_ruleset_load(const char *dir, struct ing_ruleset *ret, struct ing_report
 void ing_ruleset_done(struct ing_ruleset *set); /* zeroed or done before is fine */
 size_t ing_ruleset_count(const struct ing_ruleset *set);
 
-/* Every line of a report: FILE:LINE:COLUMN: TEXT, to the log or to a stream. */
+/* Every line of a report to the log, at its level: FILE:LINE:COLUMN: TEXT. */
 void ing_ruleset_log_report(const struct ing_report *report);
-void ing_ruleset_print_report(const struct ing_report *report, FILE *to);

@@ -23,6 +23,8 @@
 #define ING_CLEANUP(f) __attribute__((cleanup(f)))
 
 #define ING_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+/* "%zu error%s" */
+#define ING_PLURAL_S(n) ((n) == 1 ? "" : "s")
 #define ING_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define ING_MAX(a, b) ((a) > (b) ? (a) : (b))
 

@@ -5,7 +5,6 @@
  */
 #include "common/base/report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +138,22 @@ void ing_report_sort(struct ing_report *r)
 	free(keys);
 }
 
+void ing_report_print(const struct ing_report *r, bool warnings, FILE *to)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct ing_report_line *l = &r->lines[i];
+		if (l->warning && !warnings)
+			continue;
+		fprintf(to, "%s:", l->file);
+		if (l->line > 0)
+			fprintf(to, "%d:%d:", l->line, l->column);
+		fprintf(to, " %s: %s\n", l->warning ? "warning" : "error", l->text);
+	}
+	size_t left = r->errors + r->warnings - r->count;
+	if (left > 0)
+		fprintf(to, "and %zu more\n", left);
+}
+
 int ing_report_to_error(const struct ing_report *r, struct ing_error *err)
 {
 	char words[sizeof(err->msg)];
@@ -163,7 +178,7 @@ int ing_report_to_error(const struct ing_report *r, struct ing_error *err)
 	}
 	if (said < r->errors)
 		snprintf(words + used, sizeof(words) - used, "\n(%zu more error%s)",
-			r->errors - said, r->errors - said == 1 ? "" : "s");
+			r->errors - said, ING_PLURAL_S(r->errors - said));
 	ing_must(first != NULL);
 	return ing_error_at(err, ING_FAIL_CONFIG, first->line, first->column, "%s", words);
 }

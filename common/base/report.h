@@ -8,6 +8,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stdio.h>
 #include "common/base/error.h"
 
 struct ing_report_line {
@@ -33,6 +34,8 @@ void ing_report_warning(struct ing_report *r, const char *file, int line, int co
 	const char *fmt, ...) ING_PRINTF(5, 6);
 /* By file (in the order of first mention), line and column. */
 void ing_report_sort(struct ing_report *r);
+/* Every line, "FILE:LINE:COLUMN: error: TEXT" or "…: warning: TEXT", and how many were not kept. */
+void ing_report_print(const struct ing_report *r, bool warnings, FILE *to);
 /* -CONFIG, with every error as a line FILE:LINE:COLUMN: TEXT of err->msg as far as they fit and a
  * count of the rest, the position being the first's; 0 when there is no error. */
 int ing_report_to_error(const struct ing_report *r, struct ing_error *err);

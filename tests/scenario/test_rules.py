@@ -74,6 +74,24 @@ def test_a_typo_is_pointed_at_by_line_and_column(rules):
     assert done.stdout == ""
 
 
+def test_the_worker_points_at_mistakes_in_the_same_words(rules, program):
+    done = rules("check", files={"journals.yaml": JOURNALS.replace("h1.title", "h1:frist-child")})
+    checked = subprocess.run(
+        [program("ingest-worker"), "--set", f"rules.dir={rules.folder}", "--set",
+         "fetch.user_agent=scenario/1.0 (+https://scenario.example/)", "--check-config"],
+        capture_output=True, text=True, timeout=60, check=False)
+    assert (checked.returncode, checked.stdout) == (2, "")
+    assert checked.stderr.splitlines() == [done.stderr.splitlines()[0], "rules.dir: 1 error in the rule files"]
+
+
+@pytest.mark.parametrize("verb", ["select", "scrape", "rules", "submit", "identify"])
+def test_wrong_options_are_complained_of_in_the_verbs_name(program, verb):
+    for wrong, words in [("--nope", "unrecognized option"), ("-Z", "invalid option")]:
+        done = subprocess.run([program("ingestctl"), verb, wrong], capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"ingestctl {verb}: {words} ")
+
+
 def test_all_mistakes_of_all_files_come_in_one_report(rules, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("a(: tide\n---\n---\n", encoding="utf-8")
@@ -191,9 +209,9 @@ def test_supported_entries_need_tests_of_both_kinds(rules):
 def test_single_entries_are_tested_by_name(rules):
     pages = {"pages/tide.html": PAGE, "pages/other.html": PAGE, "journals.yaml": with_tests("{site: tide}")}
     done = rules("test", "tide", files=pages)
-    assert done.returncode == 0 and done.stdout.startswith("1 entries, 2 tests, ")
+    assert done.returncode == 0 and done.stdout.startswith("1 entry, 2 tests, ")
     done = rules("test", "ebb")
-    assert done.returncode == 0 and done.stdout.startswith("1 entries, 0 tests, ")
+    assert done.returncode == 0 and done.stdout.startswith("1 entry, 0 tests, ")
     assert rules("test", "nobody").returncode == 2
 
 
@@ -206,6 +224,6 @@ def test_entries_about_urls_have_tests_too(rules):
     - {url: 'https://loads.example/', matches: %s}
 """
     done = rules("test", files={"blocklist.yaml": text % "false"})
-    assert done.stdout == "1 entries, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
+    assert done.stdout == "1 entry, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
     done = rules("test", files={"blocklist.yaml": text % "true"})
     assert done.returncode == 1 and "blocklist.yaml:6: " in done.stdout

@@ -113,9 +113,9 @@ def test_rules_of_ones_own(outcome, web, host, tmp_path):
 def test_bad_rules_keep_the_programs_from_starting(program, tmp_path):
     (tmp_path / "blocklist.yaml").write_text("- host: a.example\n  whi: x\n", encoding="utf-8")
     (tmp_path / "walls.yaml").write_text("- path: login\n  verdict: wall\n  why: x\n", encoding="utf-8")
-    words = [f"{tmp_path}/blocklist.yaml:2:3: there is no key \"whi\"",
-             f"{tmp_path}/blocklist.yaml:1:3: an entry needs a why",
-             f"{tmp_path}/walls.yaml:1:9: path must begin with a slash"]
+    words = [(f"{tmp_path}/blocklist.yaml:2:3: ", "there is no key \"whi\""),
+             (f"{tmp_path}/blocklist.yaml:1:3: ", "an entry needs a why"),
+             (f"{tmp_path}/walls.yaml:1:9: ", "path must begin with a slash")]
     settings = ["--set", f"rules.dir={tmp_path}", "--set", CONTACT]
     state = ["--set", f"state.dir={tmp_path}", "--set", f"spool.dir={tmp_path}", "--set", "kafka.brokers=127.0.0.1:1"]
     for command in ([program("ingestctl"), *settings, "run", "-"],
@@ -124,5 +124,6 @@ def test_bad_rules_keep_the_programs_from_starting(program, tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
                               input=json.dumps(pdf("https://a.example/")) + "\n")
         assert done.returncode == 2, (command, done.stderr)
-        assert all(one in done.stderr for one in words), done.stderr
+        kind = "error: " if "--check-config" in command else ""  # the log has it in front
+        assert all(f"{place}{kind}{text}" in done.stderr for place, text in words), done.stderr
         assert done.stdout == ""

@@ -2,10 +2,10 @@
  *
  * ctl.h - the frame that the verbs of ingestctl share.
  *
- * A verb is `int verb(int argc, char **argv, const struct ing_ctl *ctl)`: argv[0] is the verb's
- * name, it parses its own options with getopt_long (after setting optind to 1), answers --help on
- * stdout, writes results to stdout and everything else to stderr, and returns one of the exit
- * codes. One thread.
+ * A verb is `int verb(int argc, char **argv, const struct ing_ctl *ctl)`: argv[0] is
+ * "ingestctl VERB", with which getopt's complaints begin like our own; it parses its own options
+ * with getopt_long (after setting optind to 1), answers --help on stdout, writes results to stdout
+ * and everything else to stderr, and returns one of the exit codes. One thread.
  */
 #pragma once
 #include <stdbool.h>

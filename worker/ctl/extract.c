@@ -164,7 +164,7 @@ static int extract_by_rules(const struct ing_ctl *ctl, const char *path, struct 
 	struct ing_ctl_rules r;
 	int code = ing_ctl_rules_load(ctl, &none, VERB, &r);
 	if (code == ING_CTL_OK && r.report.errors > 0) {
-		ing_ctl_rules_print(&r.report, false, stderr);
+		ing_report_print(&r.report, false, stderr);
 		code = ING_CTL_USAGE;
 	} else if (code == ING_CTL_OK) {
 		task->rules = r.rules;

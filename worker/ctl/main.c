@@ -78,6 +78,7 @@ int main(int argc, char **argv)
 		{0},
 	};
 	static char *sets[MAX_SETS + 1];
+	static char called[32]; /* with which getopt's words begin */
 	size_t set_count = 0;
 	struct ing_ctl ctl = {.sets = sets};
 	hold_standard_descriptors();
@@ -116,6 +117,8 @@ int main(int argc, char **argv)
 		if (strcmp(argv[optind], verbs[i].name) == 0) {
 			int first = optind;
 			begin_options_anew(argv);
+			snprintf(called, sizeof(called), "ingestctl %s", verbs[i].name);
+			argv[first] = called;
 			return verbs[i].run(argc - first, argv + first, &ctl);
 		}
 	}

@@ -90,20 +90,21 @@ static int look_up(const struct ing_ctl_rules *r, name_f *name_of, char *const *
 static int check(const struct ing_ctl_rules *r)
 {
 	const struct ing_report *report = &r->report;
-	ing_ctl_rules_print(report, true, stderr);
+	ing_report_print(report, true, stderr);
 	if (report->errors > 0)
 		return ing_ctl_fail(ING_CTL_NEGATIVE, VERB " check", "%zu error%s, %zu warning%s",
-			report->errors, report->errors == 1 ? "" : "s", report->warnings,
-			report->warnings == 1 ? "" : "s");
-	printf("journals: %zu sites by %zu URL expressions\n",
-		ing_journals_count(r->rules->journals),
-		ing_journals_pattern_count(r->rules->journals));
+			report->errors, ING_PLURAL_S(report->errors), report->warnings,
+			ING_PLURAL_S(report->warnings));
+	size_t sites = ing_journals_count(r->rules->journals);
+	size_t expressions = ing_journals_pattern_count(r->rules->journals);
+	printf("journals: %zu site%s by %zu URL expression%s\n", sites, ING_PLURAL_S(sites),
+		expressions, ING_PLURAL_S(expressions));
 	printf("webpages: %zu\n", ing_webpages_count(r->rules->webpages));
 	printf("links: %zu\n", ing_links_count(r->rules->links));
 	printf("sites: %zu\n", ing_sites_count(r->rules->sites));
 	printf("walls and blocklist: %zu by URL, %zu by what the page looks like\n",
 		ing_urlrules_count(r->urls), ing_signs_count(r->rules->signs));
-	printf("no errors, %zu warning%s\n", report->warnings, report->warnings == 1 ? "" : "s");
+	printf("no errors, %zu warning%s\n", report->warnings, ING_PLURAL_S(report->warnings));
 	return ING_CTL_OK;
 }
 
@@ -140,7 +141,7 @@ static int run_action(enum action action, const struct ing_ctl *ctl,
 	if (code == ING_CTL_OK && action == CHECK) {
 		code = check(&r);
 	} else if (code == ING_CTL_OK && r.report.errors > 0) {
-		ing_ctl_rules_print(&r.report, false, stderr);
+		ing_report_print(&r.report, false, stderr);
 		code = ING_CTL_USAGE;
 	} else if (code == ING_CTL_OK && action == TEST) {
 		code = ing_ctl_rules_test(&r, args, count);
@@ -205,22 +206,6 @@ void ing_ctl_rules_done(struct ing_ctl_rules *r)
 	ing_report_done(&r->report);
 	ing_rule_files_done(&r->files);
 	*r = (struct ing_ctl_rules){0};
-}
-
-void ing_ctl_rules_print(const struct ing_report *report, bool warnings, FILE *to)
-{
-	for (size_t i = 0; i < report->count; i++) {
-		const struct ing_report_line *l = &report->lines[i];
-		if (l->warning && !warnings)
-			continue;
-		fprintf(to, "%s:", l->file);
-		if (l->line > 0)
-			fprintf(to, "%d:%d:", l->line, l->column);
-		fprintf(to, " %s: %s\n", l->warning ? "warning" : "error", l->text);
-	}
-	size_t left = report->errors + report->warnings - report->count;
-	if (left > 0)
-		fprintf(to, "and %zu more\n", left);
 }
 
 int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)

@@ -4,7 +4,6 @@
  * user's own files behind them. One thread.
  */
 #pragma once
-#include <stdio.h>
 #include "common/base/report.h"
 #include "worker/ctl/ctl.h"
 #include "worker/scrape/rules/rule_files.h"
@@ -37,8 +36,6 @@ bool ing_ctl_rules_option(
 int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_options *o,
 	const char *verb, struct ing_ctl_rules *ret);
 void ing_ctl_rules_done(struct ing_ctl_rules *r);
-/* Each line of the report, "FILE:LINE:COLUMN: error: TEXT". */
-void ing_ctl_rules_print(const struct ing_report *report, bool warnings, FILE *to);
 
 /* rules_test.c: run all tests, or those of the entries named; failures and a summary go to stdout.
  * An exit code. */

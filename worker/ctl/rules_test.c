@@ -296,10 +296,11 @@ static int finish(struct run *run)
 {
 	if (run->entries == 0 && run->name_count > 0)
 		return ing_ctl_fail(ING_CTL_USAGE, "rules test", "no entry is called so");
-	printf("%zu entries, %zu tests, %zu failed; %zu supported, %zu unverified", run->entries,
-		run->tests, run->failed, run->supported, run->unverified);
+	printf("%zu entr%s, %zu test%s, %zu failed; %zu supported, %zu unverified", run->entries,
+		run->entries == 1 ? "y" : "ies", run->tests, ING_PLURAL_S(run->tests), run->failed,
+		run->supported, run->unverified);
 	if (run->lacking > 0)
-		printf(", %zu lack tests", run->lacking);
+		printf(", %zu lack%s tests", run->lacking, run->lacking == 1 ? "s" : "");
 	putchar('\n');
 	return run->failed + run->lacking > 0 ? ING_CTL_NEGATIVE : ING_CTL_OK;
 }

@@ -267,7 +267,7 @@ static int run_with_rules(const struct ing_ctl *ctl, const struct ing_ctl_rule_o
 	ing_conf_free(conf);
 	code = ing_ctl_rules_load(ctl, options, VERB, &r);
 	if (code == ING_CTL_OK && r.report.errors > 0) {
-		ing_ctl_rules_print(&r.report, false, stderr);
+		ing_report_print(&r.report, false, stderr);
 		code = ING_CTL_USAGE;
 	} else if (code == ING_CTL_OK) {
 		task->rules = r.rules;

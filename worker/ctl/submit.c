@@ -144,9 +144,10 @@ static int finish(struct submit *s, int code, const char *name)
 	uint64_t lost = s->failed;
 	if (s->broken)
 		lost += (uint64_t)rd_kafka_outq_len(s->rk);
-	fprintf(stderr, "ingestctl submit: %" PRIu64 " requests sent to %s", s->sent - lost, name);
+	fprintf(stderr, "ingestctl submit: %" PRIu64 " request%s sent to %s", s->sent - lost,
+		ING_PLURAL_S(s->sent - lost), name);
 	if (s->bad > 0)
-		fprintf(stderr, ", %" PRIu64 " bad lines skipped", s->bad);
+		fprintf(stderr, ", %" PRIu64 " bad line%s skipped", s->bad, ING_PLURAL_S(s->bad));
 	if (lost > 0)
 		fprintf(stderr, ", %" PRIu64 " not delivered: %s", lost, s->why);
 	fputc('\n', stderr);

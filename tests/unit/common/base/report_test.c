@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -100,11 +101,40 @@ static void a_single_long_line_is_cut(void **state)
 	ing_report_done(&r);
 }
 
+static void lines_are_printed_with_their_kind(void **state)
+{
+	(void)state;
+	struct ing_report r;
+	char *text = NULL;
+	size_t bytes = 0;
+	ing_report_init(&r);
+	ing_report_error(&r, "f", 2, 3, "is wrong");
+	ing_report_warning(&r, "f", 4, 5, "is odd");
+	ing_report_error(&r, "g", 0, 0, "is away");
+	for (int i = 0; i < ING_REPORT_MAX_LINES; i++)
+		ing_report_error(&r, "h", i + 1, 1, "many");
+	for (int warnings = 0; warnings < 2; warnings++) {
+		FILE *to = open_memstream(&text, &bytes);
+		assert_non_null(to);
+		ing_report_print(&r, warnings, to);
+		fclose(to);
+		const char *want = warnings ? "f:2:3: error: is wrong\nf:4:5: warning: is odd\n"
+					      "g: error: is away\nh:1:1: error: many\n"
+					    : "f:2:3: error: is wrong\ng: error: is away\n"
+					      "h:1:1: error: many\n";
+		assert_int_equal(strncmp(text, want, strlen(want)), 0);
+		assert_string_equal(text + bytes - strlen("\nand 3 more\n"), "\nand 3 more\n");
+		free(text);
+	}
+	ing_report_done(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_sorted_by_file_line_column),
 		cmocka_unit_test(warnings_do_not_crowd_out_errors),
+		cmocka_unit_test(lines_are_printed_with_their_kind),
 		cmocka_unit_test(the_error_holds_what_fits),
 		cmocka_unit_test(a_single_long_line_is_cut),
 	};
