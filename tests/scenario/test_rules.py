@@ -66,6 +66,14 @@ def test_the_rules_that_come_along_are_good(program):
     assert done.returncode == 0, done.stderr
 
 
+def test_the_rules_that_come_along_pass_their_tests(program):
+    done = subprocess.run([program("ingestctl"), "rules", "test"], capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ", 0 failed; " in done.stdout
+    assert int(done.stdout.split()[0]) > 100  # all of them, not an empty folder
+
+
 def test_a_typo_is_pointed_at_by_line_and_column(rules):
     done = rules("check", files={"journals.yaml": JOURNALS.replace("h1.title", "h1:frist-child")})
     assert done.returncode == 1
