@@ -3,8 +3,8 @@
  * tokens.h - the words that id, class, role and aria-label are made of, and what they say about an
  * element: that it is navigation, perhaps navigation, the main content, a list of references.
  *
- * Lists and patterns are PubFetcher's; README.md says where ours differ. Words compare without ASCII
- * case. Pure; any thread; linear in the value.
+ * Lists and patterns are PubFetcher's; README.md says where ours differ. Words compare without
+ * ASCII case. Pure; any thread; linear in the value.
  */
 #pragma once
 #include <stdbool.h>
