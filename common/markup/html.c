@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * With html_fill.c the only file that includes lexbor's HTML module.
+ * With html_depth.c and html_fill.c the only file that includes lexbor's HTML module.
  *
  * The limits are kept by standing between tokenizer and tree builder: lexbor calls us for every
- * token, we hand it on and then look at the tree builder's stacks. Returning NULL with a status
- * stops the tokenizer at once, in mid-chunk. The tokenizer is told to keep duplicate attributes,
- * because its own search for them is quadratic; we drop them, up to the number we allow, ourselves.
+ * token, we make room for it on the tree builder's stacks, hand it on and look at what was built.
+ * Returning NULL with a status stops the tokenizer at once, in mid-chunk. The tokenizer is told to
+ * keep duplicate attributes, because its own search for them is quadratic; we drop them, up to the
+ * number we allow, ourselves.
  */
 #include "common/markup/html.h"
 
@@ -84,15 +85,13 @@ static void thin_attributes(struct ing_html *h, lxb_html_token_t *token)
 static lxb_html_token_t *take_token(lxb_html_tokenizer_t *tkz, lxb_html_token_t *token, void *ctx)
 {
 	struct ing_html *h = ctx;
-	const lxb_html_tree_t *tree = tkz->tree;
 	bool tag =
 		token->tag_id > LXB_TAG__EM_DOCTYPE; /* not the things that HTML calls tokens too */
 	if (tag && token->attr_first != token->attr_last)
 		thin_attributes(h, token);
+	ing_html_limit_depth(tkz->tree, token, h->limits.open_elements);
 	token = h->build(tkz, token, h->build_ctx);
-	if (tree->open_elements->length > h->limits.open_elements)
-		h->end = ING_HTML_DEEP;
-	else if (++h->tokens % TOKENS_PER_LOOK == 0 && is_costly(h))
+	if (++h->tokens % TOKENS_PER_LOOK == 0 && is_costly(h))
 		h->end = ING_HTML_COSTLY;
 	if (h->end == ING_HTML_WHOLE)
 		return token;

@@ -6,8 +6,9 @@
  *
  * lexbor follows the standard, and the standard lets a small page cost a great deal: time quadratic
  * in nesting, in the attributes of a tag and in the number of unknown names, and trees a thousand
- * times the page from formatting elements left open. So what was built is looked at after every
- * token, and parsing stops at a limit; what was read until then is a good tree.
+ * times the page from formatting elements left open. So nesting is kept at a limit: what would
+ * stand deeper becomes a sibling of the deepest. What else was built is looked at as tokens come,
+ * and parsing stops at a limit; what was read until then is a good tree.
  */
 #pragma once
 #include "common/base/macros.h"
@@ -16,7 +17,7 @@
 struct ing_html;
 
 struct ing_html_limits {
-	unsigned open_elements;  /* nesting; deeper stops */
+	unsigned open_elements;  /* nesting, at least 16; deeper becomes a sibling */
 	unsigned tag_attributes; /* further attributes of one tag are dropped */
 	unsigned names;    /* distinct names outside HTML's own, tags and attributes; more stops */
 	size_t tree_bytes; /* memory of the tree beside 64 times the page; more stops */
@@ -24,8 +25,7 @@ struct ing_html_limits {
 };
 
 enum ing_html_end {
-	ING_HTML_WHOLE,
-	ING_HTML_DEEP,   /* stopped at open_elements */
+	ING_HTML_WHOLE,  /* also when flattened */
 	ING_HTML_COSTLY, /* stopped at names, tree_bytes or cpu_ms */
 };
 

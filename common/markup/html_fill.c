@@ -113,7 +113,8 @@ static bool add_node(struct filler *f, const lxb_dom_node_t *n)
 			bytes = 0;
 		}
 	}
-	return ing_tree_add_text(f->t, kind, data, bytes, true);
+	/* Between <frameset>s lexbor drops words without ending the white space that it keeps. */
+	return ing_tree_add_text(f->t, kind, data, bytes, data[bytes] == '\0');
 }
 
 /* A template's children are in a document of their own. */

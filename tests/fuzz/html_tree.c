@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A page from bytes to the flat tree, its text and its links. The first byte chooses a
- * Content-Type.
+ * A page from bytes to the flat tree, its text and its links. The first byte chooses a Content-Type
+ * and whether little nesting is allowed, which small pages reach.
  */
 #include "tests/fuzz/check_tree.h"
 
@@ -9,12 +9,27 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* lexbor copies a chosen option, with all that is in it, into <selectedcontent>: a tree may end up
+ * below another one then. */
+static void check_depth(const struct ing_tree *t, unsigned open_elements)
+{
+	static unsigned depth[(size_t)1 << 16];
+	if (t->count > ING_ARRAY_LEN(depth) ||
+		ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "selectedcontent") !=
+			ING_NODE_NONE)
+		return;
+	for (ing_node n = 1; n < t->count; n++) {
+		depth[n] = depth[t->nodes[n].parent] + 1;
+		ing_must(depth[n] <= open_elements + 4);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const types[] = {NULL, "text/html; charset=utf-8",
 		"text/html; charset=iso-2022-jp", "text/html; charset=gb18030",
 		"text/html; charset=utf-16", "text/html; charset=windows-1252"};
-	static const struct ing_html_limits limits = {
+	struct ing_html_limits limits = {
 		.open_elements = 512,
 		.tag_attributes = 256,
 		.names = 10000,
@@ -29,8 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (size == 0)
 		return 0;
+	if (data[0] & 0x40)
+		limits.open_elements = 16;
 	ing_html_parse(html, data + 1, size - 1, types[data[0] % ING_ARRAY_LEN(types)], &limits);
 	ing_html_fill(html, tree);
+	check_depth(tree, limits.open_elements);
 	check_tree(tree, ing_tree_body(tree));
 	return 0;
 }

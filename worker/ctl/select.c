@@ -103,9 +103,9 @@ static int parse(const struct task *task, struct ing_tree *t, struct ing_html **
 	struct ing_html *h = ing_html_new();
 	enum ing_html_end end =
 		ing_html_parse(h, task->html, task->bytes, task->content_type, &html_limits);
-	if (end != ING_HTML_WHOLE)
-		fprintf(stderr, "ingestctl " VERB ": the page was not read to its end: %s\n",
-			end == ING_HTML_DEEP ? "it is nested too deeply" : "it costs too much");
+	if (end == ING_HTML_COSTLY)
+		fprintf(stderr, "ingestctl " VERB
+				": the page was not read to its end: it costs too much\n");
 	ing_html_fill(h, t);
 	*ret_html = h;
 	return 0;

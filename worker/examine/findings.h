@@ -43,7 +43,8 @@ struct ing_file_meta { /* of the decoded body */
 	char mimetype[96];
 };
 
-/* DEEP: nested too deep, or too costly; only what came before was read. */
+/* DEEP: XML nested too deep, or a page too costly; only what came before was read. HTML nested too
+ * deep is flattened, and PARSED. */
 enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_PAGE_TOO_DEEP };
 
 #define ING_NO_RULE UINT32_MAX

@@ -64,12 +64,10 @@ static void read_html(
 {
 	enum ing_html_end end =
 		ing_html_parse(s->html, in->data, in->bytes, in->content_type, &html_limits);
-	if (end != ING_HTML_WHOLE)
+	if (end == ING_HTML_COSTLY) {
 		ret->end = ING_SCRAPE_PART;
-	if (end == ING_HTML_DEEP)
-		ret->detail = "the page is nested too deep; only its beginning was read";
-	else if (end == ING_HTML_COSTLY)
 		ret->detail = "the page is too costly to parse; only its beginning was read";
+	}
 	ing_html_fill(s->html, s->tree);
 }
 
