@@ -20,7 +20,7 @@
 #define ING_MAX_BIBLIO_BYTES                                                                       \
 	((size_t)1 << 20) /* a page's bibliographic record as JSON; 1,000 references are 300 KB    \
 			   */
-#define ING_MAX_OPEN_ELEMENTS 512 /* nesting: deeper HTML is flattened, as in browsers; XML ends */
+#define ING_MAX_OPEN_ELEMENTS 512 /* nesting: deeper HTML is flattened, deeper XML ends */
 #define ING_MAX_TAG_ATTRIBUTES                                                                     \
 	256 /* of one tag, further ones are dropped; real tags have 30 at most */
 #define ING_MAX_MARKUP_NAMES                                                                       \
