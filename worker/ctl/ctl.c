@@ -11,6 +11,8 @@
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
 
+#define KEPT_LINE_BYTES ((size_t)1 << 20) /* memory of a longer line is given back at the next */
+
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
 {
 	struct ing_conf_errors errors = {0};
@@ -75,6 +77,53 @@ bool ing_ctl_read_file(const char *verb, const char *path, size_t max_bytes, str
 	}
 	ing_ctl_close_input(f);
 	return !failed;
+}
+
+bool ing_ctl_read_line(FILE *f, struct ing_buf *line)
+{
+	char piece[16384];
+	bool any = false;
+	size_t max_bytes = line->max;
+	if (line->cap > KEPT_LINE_BYTES) {
+		ing_buf_done(line);
+		ing_buf_init(line, max_bytes);
+	}
+	ing_buf_clear(line);
+	for (;;) {
+		size_t n = 0;
+		int c = EOF;
+		while (n < sizeof(piece) && (c = getc_unlocked(f)) != EOF && c != '\n')
+			piece[n++] = (char)c;
+		any |= n > 0 || c == '\n';
+		ing_buf_add(line, piece, n);
+		if (c == '\n' || c == EOF)
+			return any;
+	}
+}
+
+int ing_ctl_batch(
+	const char *verb, const char *path, size_t max_line_bytes, ing_ctl_line_f *fn, void *ctx)
+{
+	FILE *f = ing_ctl_open_input(verb, path);
+	if (f == NULL)
+		return ING_CTL_ENVIRONMENT;
+	bool good = true;
+	unsigned long number = 0;
+	struct ing_buf line;
+	ing_buf_init(&line, max_line_bytes);
+	while (ing_ctl_read_line(f, &line)) {
+		number++;
+		if (line.len > 0 || line.failed)
+			good = fn(ctx, &line, number) && good;
+	}
+	bool readable = !ferror(f);
+	ing_buf_done(&line);
+	ing_ctl_close_input(f);
+	if (!readable)
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s: cannot be read", path);
+	if (!ing_ctl_flush_stdout(verb))
+		return ING_CTL_ENVIRONMENT;
+	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
 }
 
 bool ing_ctl_flush_stdout(const char *verb)

@@ -42,6 +42,16 @@ struct ing_buf;
 /* The whole of a file, or of standard input, into *to (initialised here, the caller's): failed when
  * it is over max_bytes. False after a message on stderr. */
 bool ing_ctl_read_file(const char *verb, const char *path, size_t max_bytes, struct ing_buf *to);
+/* One line of any bytes without its end, into *line (initialised; its ceiling is the line's, a
+ * longer one is read on to its end and failed). False at the end of the input, or when it cannot be
+ * read: ferror(). */
+bool ing_ctl_read_line(FILE *f, struct ing_buf *line);
+/* Prints an answer to one line of a batch, whatever it holds; failed: it was too long. False: an
+ * error. Lines are counted from 1. */
+typedef bool ing_ctl_line_f(void *ctx, const struct ing_buf *line, unsigned long number);
+/* fn for every line of a file that is not empty, and the exit code for it all. */
+int ing_ctl_batch(
+	const char *verb, const char *path, size_t max_line_bytes, ing_ctl_line_f *fn, void *ctx);
 /* True when all that was written to stdout has reached it; else a message on stderr. Call before
  * returning success. */
 bool ing_ctl_flush_stdout(const char *verb);

@@ -17,6 +17,7 @@
 
 #include "common/base/clock.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/ctl.h"
 
 #define QUESTIONS_A_CHILD 5000 /* then a fresh one: whatever a library has hoarded goes */
 
@@ -218,4 +219,33 @@ int ing_ctl_helper_ask(struct ing_ctl_helper *h, const char *question, size_t by
 		return explain(h, rc, status, err);
 	}
 	return explain(h, rc, stop(h), err);
+}
+
+struct batch {
+	struct ing_ctl_helper *helper;
+	ing_ctl_answer_f *print;
+	struct ing_buf answer;
+};
+
+static bool ask_line(void *ctx, const struct ing_buf *line, unsigned long number)
+{
+	struct batch *b = ctx;
+	struct ing_error err = {0};
+	(void)number;
+	int rc = line->failed ? ing_error_set(&err, ING_FAIL_TOO_BIG, "the line is too long")
+			      : ing_ctl_helper_ask(
+					b->helper, ing_buf_str(line), line->len, &b->answer, &err);
+	if (rc != 0)
+		ing_buf_clear(&b->answer);
+	return b->print(&b->answer, rc != 0 ? &err : NULL);
+}
+
+int ing_ctl_helper_batch(const char *verb, const char *path, size_t max_line_bytes,
+	struct ing_ctl_helper *h, ing_ctl_answer_f *print)
+{
+	struct batch b = {.helper = h, .print = print};
+	ing_buf_init(&b.answer, ING_CTL_CHILD_BYTES);
+	int code = ing_ctl_batch(verb, path, max_line_bytes, ask_line, &b);
+	ing_buf_done(&b.answer);
+	return code;
 }

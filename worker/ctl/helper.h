@@ -23,3 +23,11 @@ void ing_ctl_helper_free(struct ing_ctl_helper *h); /* NULL is fine; ends the ch
  * asked again in any case. */
 int ing_ctl_helper_ask(struct ing_ctl_helper *h, const char *question, size_t bytes,
 	struct ing_buf *ret, struct ing_error *err) ING_MUST_CHECK;
+
+/* Prints an answer, or in its place err's words (err not NULL: there is none, the buffer is empty
+ * and may be used). False: an error. */
+typedef bool ing_ctl_answer_f(struct ing_buf *answer, const struct ing_error *err);
+
+/* Every line of a file that is not empty is a question to one helper; an exit code (ctl.h). */
+int ing_ctl_helper_batch(const char *verb, const char *path, size_t max_line_bytes,
+	struct ing_ctl_helper *h, ing_ctl_answer_f *print);

@@ -79,6 +79,11 @@ json_t *ing_ctl_json_line(const char *line, size_t bytes, json_error_t *error)
 	return o;
 }
 
+bool ing_ctl_is_text_or_none(const json_t *value)
+{
+	return value == NULL || json_is_null(value) || json_is_string(value);
+}
+
 void ing_ctl_json_add(json_t *o, struct ing_buf *out)
 {
 	char *text = json_dumps(o, JSON_COMPACT);

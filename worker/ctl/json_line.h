@@ -5,6 +5,7 @@
  */
 #pragma once
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 struct ing_buf;
 
@@ -12,6 +13,8 @@ struct ing_buf;
  * and so does half a surrogate pair in an escape, which is an error to the JSON library (Web IDL's
  * USVString). Nesting is bounded. */
 json_t *ing_ctl_json_line(const char *line, size_t bytes, json_error_t *error);
+/* A value that may be left out: NULL, null or a text. */
+bool ing_ctl_is_text_or_none(const json_t *value);
 /* Takes o and adds it as text, without an end of line. What many programs take for the end of a
  * line (U+0085, U+2028, U+2029) is escaped. All text in o must be UTF-8. */
 void ing_ctl_json_add(json_t *o, struct ing_buf *out);

@@ -51,23 +51,11 @@ static void print_name(const struct ing_rules *rules, name_f *name_of, const cha
 	}
 }
 
-/* One line without its end. False at the end of the input. */
-static bool read_line(FILE *f, struct ing_buf *line)
-{
-	ing_buf_clear(line);
-	for (int c = getc(f); c != EOF; c = getc(f)) {
-		if (c == '\n')
-			return true;
-		ing_buf_add_char(line, (char)c);
-	}
-	return line->len > 0 || line->failed;
-}
-
 static int look_up_lines(const struct ing_rules *rules, name_f *name_of)
 {
 	struct ing_buf line;
 	ing_buf_init(&line, MAX_LINE_BYTES);
-	while (read_line(stdin, &line))
+	while (ing_ctl_read_line(stdin, &line))
 		print_name(rules, name_of, ing_buf_str(&line));
 	ing_buf_done(&line);
 	if (ferror(stdin))

@@ -127,11 +127,6 @@ static int run_file(struct task *task, const char *path)
 
 /* --- a batch --- */
 
-static bool is_text_or_none(const json_t *v)
-{
-	return v == NULL || json_is_null(v) || json_is_string(v);
-}
-
 /* A media type in XML syntax, but for XHTML, which is read like HTML here as on the web. */
 static bool is_xml_type(const char *type)
 {
@@ -147,8 +142,8 @@ static void scrape_line(void *ctx, const char *line, size_t bytes, struct ing_bu
 	json_t *o = ing_ctl_json_line(line, bytes, &error);
 	const json_t *html = json_object_get(o, "html"), *url = json_object_get(o, "url");
 	const json_t *type = json_object_get(o, "content_type"), *xml = json_object_get(o, "xml");
-	if (!json_is_string(html) || !is_text_or_none(url) || !is_text_or_none(type) ||
-		(xml != NULL && !json_is_boolean(xml))) {
+	if (!json_is_string(html) || !ing_ctl_is_text_or_none(url) ||
+		!ing_ctl_is_text_or_none(type) || (xml != NULL && !json_is_boolean(xml))) {
 		ing_buf_add_char(out, BAD);
 		add_error(o == NULL ? error.text
 				    : "not {\"url\": TEXT, \"html\": TEXT, \"content_type\": TEXT, "
@@ -172,64 +167,21 @@ static void scrape_line(void *ctx, const char *line, size_t bytes, struct ing_bu
 	json_decref(o);
 }
 
-/* One line without its end; too long is a failed buffer. False at the end of the input. */
-static bool read_line(FILE *f, struct ing_buf *line)
+static bool print_line(struct ing_buf *answer, const struct ing_error *err)
 {
-	char piece[16384];
-	ing_buf_done(line);
-	ing_buf_init(line, MAX_LINE_BYTES);
-	bool any = false;
-	for (;;) {
-		size_t n = 0;
-		int c = EOF;
-		while (n < sizeof(piece) && (c = getc_unlocked(f)) != EOF && c != '\n')
-			piece[n++] = (char)c;
-		any |= n > 0 || c == '\n';
-		ing_buf_add(line, piece, n);
-		if (c == '\n' || c == EOF)
-			return any;
-	}
-}
-
-/* Prints one line whatever happens; false when it is an error. */
-static bool answer_line(
-	struct ing_ctl_helper *helper, const struct ing_buf *line, struct ing_buf *answer)
-{
-	struct ing_error err = {0};
-	int rc = line->failed
-			 ? ing_error_set(&err, ING_FAIL_TOO_BIG, "the line is too long")
-			 : ing_ctl_helper_ask(helper, ing_buf_str(line), line->len, answer, &err);
-	if (rc != 0) {
-		ing_buf_clear(answer);
+	if (err != NULL) {
 		ing_buf_add_char(answer, BAD);
-		add_error(err.msg, answer);
+		add_error(err->msg, answer);
 	}
 	return print_answer(answer);
 }
 
 static int run_batch(struct task *task, const char *path)
 {
-	FILE *f = ing_ctl_open_input(VERB, path);
-	if (f == NULL)
-		return ING_CTL_ENVIRONMENT;
 	struct ing_ctl_helper *helper = ing_ctl_helper_new(scrape_line, task, task->timeout_ms);
-	struct ing_buf line;
-	struct ing_buf answer;
-	bool good = true;
-	ing_buf_init(&line, MAX_LINE_BYTES);
-	ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
-	while (read_line(f, &line)) {
-		if (line.len > 0 || line.failed)
-			good = answer_line(helper, &line, &answer) && good;
-	}
-	bool readable = !ferror(f);
-	ing_buf_done(&line);
-	ing_buf_done(&answer);
+	int code = ing_ctl_helper_batch(VERB, path, MAX_LINE_BYTES, helper, print_line);
 	ing_ctl_helper_free(helper);
-	ing_ctl_close_input(f);
-	if (!readable)
-		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: cannot be read", path);
-	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
+	return code;
 }
 
 static void print_help(void)

@@ -6,7 +6,6 @@
  */
 #include "worker/ctl/ctl.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "common/markup/text.h"
 #include "common/markup/xml.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/helper.h"
 #include "worker/ctl/json_line.h"
 #include "worker/limits.h"
 
@@ -156,25 +156,6 @@ static void select_page(void *ctx, struct ing_buf *out)
 
 /* --- one page --- */
 
-static bool read_page(const char *path, struct ing_buf *to)
-{
-	FILE *f = ing_ctl_open_input(VERB, path);
-	if (f == NULL)
-		return false;
-	ing_buf_init(to, ING_MAX_SCRAPE_BYTES);
-	static char block[256 << 10];
-	size_t n;
-	do {
-		n = fread(block, 1, sizeof(block), f);
-		ing_buf_add(to, block, n);
-	} while (n > 0 && !to->failed);
-	bool failed = ferror(f) != 0;
-	if (failed)
-		ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", path, strerror(errno));
-	ing_ctl_close_input(f);
-	return !failed;
-}
-
 static bool is_error(const struct ing_buf *answer)
 {
 	return answer->len > 0 &&
@@ -206,7 +187,7 @@ static int select_file(const char *selector, const char *path, struct task *task
 			ING_CTL_USAGE, VERB, "selector, character %d: %s", err.column, err.msg);
 	struct ing_buf page, answer;
 	int code = ING_CTL_ENVIRONMENT;
-	if (read_page(path, &page)) {
+	if (ing_ctl_read_file(VERB, path, ING_MAX_SCRAPE_BYTES, &page)) {
 		task->html = ing_buf_str(&page);
 		task->bytes = page.len;
 		task->selector = compiled;
@@ -227,29 +208,12 @@ static int select_file(const char *selector, const char *path, struct task *task
 
 /* --- batch --- */
 
-/* One line without its end; false at the end of the input. */
-static bool read_line(FILE *f, struct ing_buf *line)
-{
-	ing_buf_clear(line);
-	for (int c = getc_unlocked(f); c != EOF; c = getc_unlocked(f)) {
-		if (c == '\n')
-			return true;
-		ing_buf_add_char(line, (char)c);
-	}
-	return line->len > 0 || line->failed;
-}
-
-static bool is_text_or_none(const json_t *o)
-{
-	return o == NULL || json_is_null(o) || json_is_string(o);
-}
-
 /* Fill the task from a line; the strings are the JSON's. */
 static int read_line_task(const json_t *o, struct task *task, struct ing_error *err)
 {
 	const json_t *html = json_object_get(o, "html"), *selector = json_object_get(o, "selector");
 	const json_t *base = json_object_get(o, "base"), *xml = json_object_get(o, "xml");
-	if (!json_is_string(html) || !json_is_string(selector) || !is_text_or_none(base) ||
+	if (!json_is_string(html) || !json_is_string(selector) || !ing_ctl_is_text_or_none(base) ||
 		(xml != NULL && !json_is_boolean(xml)))
 		return ing_error_set(err, ING_FAIL_SYNTAX,
 			"not {\"html\": TEXT, \"selector\": TEXT, \"base\": TEXT, \"xml\": BOOLEAN}");
@@ -271,50 +235,38 @@ static int read_line_task(const json_t *o, struct task *task, struct ing_error *
 	return 0;
 }
 
-/* Prints one line whatever happens; false when it is an error. */
-static bool answer_line(const char *line, size_t bytes, bool too_long)
+/* In the child. */
+static void select_line(void *ctx, const char *line, size_t bytes, struct ing_buf *out)
 {
-	json_error_t error = {.text = "the line is too long"};
+	(void)ctx;
+	json_error_t error;
 	struct ing_error err = {0};
-	struct ing_buf answer;
 	struct task task = {0};
-	json_t *o = too_long ? NULL : ing_ctl_json_line(line, bytes, &error);
+	json_t *o = ing_ctl_json_line(line, bytes, &error);
 	int rc = o != NULL ? read_line_task(o, &task, &err)
 			   : ing_error_set(&err, ING_FAIL_SYNTAX, "%s", error.text);
 	if (rc == 0)
-		rc = ing_ctl_child(select_page, &task, TIMEOUT_MS, &answer, &err);
-	if (rc < 0) {
-		ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
-		add_error(&err, &answer);
-	}
-	fwrite(ing_buf_str(&answer), 1, answer.len, stdout);
-	bool good = !is_error(&answer);
-	ing_buf_done(&answer);
+		select_page(&task, out);
+	else
+		add_error(&err, out);
 	ing_selector_free((struct ing_selector *)(uintptr_t)task.selector);
 	json_decref(o);
-	return good;
+}
+
+static bool print_line(struct ing_buf *answer, const struct ing_error *err)
+{
+	if (err != NULL)
+		add_error(err, answer);
+	fwrite(ing_buf_str(answer), 1, answer->len, stdout);
+	return !is_error(answer);
 }
 
 static int run_batch(const char *path)
 {
-	FILE *f = ing_ctl_open_input(VERB, path);
-	if (f == NULL)
-		return ING_CTL_ENVIRONMENT;
-	bool good = true;
-	struct ing_buf line;
-	ing_buf_init(&line, MAX_LINE_BYTES);
-	while (read_line(f, &line)) {
-		if (line.len > 0 || line.failed)
-			good = answer_line(ing_buf_str(&line), line.len, line.failed) && good;
-	}
-	bool readable = !ferror(f);
-	ing_buf_done(&line);
-	ing_ctl_close_input(f);
-	if (!readable)
-		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: cannot be read", path);
-	if (!ing_ctl_flush_stdout(VERB))
-		return ING_CTL_ENVIRONMENT;
-	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
+	struct ing_ctl_helper *helper = ing_ctl_helper_new(select_line, NULL, TIMEOUT_MS);
+	int code = ing_ctl_helper_batch(VERB, path, MAX_LINE_BYTES, helper, print_line);
+	ing_ctl_helper_free(helper);
+	return code;
 }
 
 static void print_help(void)

@@ -23,18 +23,6 @@ struct task {
 	const char *base;
 };
 
-/* One line without its end. False at the end of the input. */
-static bool read_line(FILE *f, struct ing_buf *line)
-{
-	ing_buf_clear(line);
-	for (int c = getc(f); c != EOF; c = getc(f)) {
-		if (c == '\n')
-			return true;
-		ing_buf_add_char(line, (char)c);
-	}
-	return line->len > 0 || line->failed;
-}
-
 static bool print_clean(const char *s, size_t bytes, const char *base)
 {
 	(void)base;
@@ -85,14 +73,14 @@ static bool print_surt(const char *s, size_t bytes, const char *base)
 }
 
 /* A line {"input": URL, "base": URL or null}; false when it is none. */
-static bool parse_batch_line(const struct ing_buf *line, unsigned long number)
+static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned long number)
 {
+	(void)ctx;
 	json_error_t error = {.text = "the line is too long"};
 	json_t *o = line->failed ? NULL : ing_ctl_json_line(ing_buf_str(line), line->len, &error);
 	const json_t *input = json_object_get(o, "input");
 	const json_t *base = json_object_get(o, "base");
-	bool good = json_is_string(input) &&
-		    (base == NULL || json_is_null(base) || json_is_string(base));
+	bool good = json_is_string(input) && ing_ctl_is_text_or_none(base);
 	if (good) {
 		/* A NUL cuts a base, which could not hold one and be a URL that anything hangs
 		 * below. */
@@ -108,30 +96,6 @@ static bool parse_batch_line(const struct ing_buf *line, unsigned long number)
 	return good;
 }
 
-static int run_batch(const char *path)
-{
-	FILE *f = ing_ctl_open_input(VERB " parse", path);
-	if (f == NULL)
-		return ING_CTL_ENVIRONMENT;
-	bool good = true;
-	unsigned long number = 0;
-	struct ing_buf line;
-	ing_buf_init(&line, MAX_LINE_BYTES);
-	while (read_line(f, &line)) {
-		number++;
-		if (line.len > 0 || line.failed)
-			good = parse_batch_line(&line, number) && good;
-	}
-	bool readable = !ferror(f);
-	ing_buf_done(&line);
-	ing_ctl_close_input(f);
-	if (!readable)
-		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB " parse", "%s: cannot be read", path);
-	if (!ing_ctl_flush_stdout(VERB))
-		return ING_CTL_ENVIRONMENT;
-	return good ? ING_CTL_OK : ING_CTL_NEGATIVE;
-}
-
 static int run_urls(const struct task *task, char **urls, int count)
 {
 	bool good = true;
@@ -139,7 +103,7 @@ static int run_urls(const struct task *task, char **urls, int count)
 	ing_buf_init(&line, MAX_LINE_BYTES);
 	for (int i = 0; i < count; i++)
 		good = task->print(urls[i], strlen(urls[i]), task->base) && good;
-	while (count == 0 && read_line(stdin, &line))
+	while (count == 0 && ing_ctl_read_line(stdin, &line))
 		good = task->print(ing_buf_str(&line), line.len, task->base) && good;
 	ing_buf_done(&line);
 	if (count == 0 && ferror(stdin))
@@ -212,5 +176,7 @@ int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--base and --batch are for parse");
 	if (batch != NULL && (task.base != NULL || optind < argc))
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch takes neither --base nor URLs");
-	return batch != NULL ? run_batch(batch) : run_urls(&task, argv + optind, argc - optind);
+	return batch != NULL
+		       ? ing_ctl_batch(VERB " parse", batch, MAX_LINE_BYTES, parse_batch_line, NULL)
+		       : run_urls(&task, argv + optind, argc - optind);
 }
