@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * ingestctl select: what a selector finds in a page, for whoever writes rules. The page is parsed
- * and searched in a child; in a batch each line has a child of its own, so that none takes the
- * others along. One thread.
+ * and searched in a child; a batch has one for all lines, which is forked again when a line was its
+ * end. One thread.
  */
 #include "worker/ctl/ctl.h"
 

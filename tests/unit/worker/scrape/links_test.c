@@ -278,11 +278,7 @@ static void holds_without_rules(void **state)
 	assert_null(find("<embed type=application/pdf src=/x>", NULL, PDF).url);
 }
 
-static const struct {
-	const char *yaml;
-	int line, column;
-	const char *words;
-} mistakes[] = {
+static const struct rules_mistake mistakes[] = {
 	{"[]", 1, 1, "map"},
 	{"pdf: {}", 1, 6, "list"},
 	{"pfd: []", 1, 1, "pfd"},
@@ -306,18 +302,9 @@ static const struct {
 static void says_what_is_wrong_and_where(void **state)
 {
 	(void)state;
-	unsigned wrong = 0;
-	for (size_t i = 0; i < ING_ARRAY_LEN(mistakes); i++) {
-		assert_false(rules_helper_load(&helper, ING_RULES_LINKS, mistakes[i].yaml));
-		bool said = rules_helper_has_error(
-			&helper, mistakes[i].line, mistakes[i].column, mistakes[i].words);
-		for (size_t n = 0; !said && n < helper.report.count; n++)
-			print_error("%s: %d:%d: %s\n", mistakes[i].yaml,
-				helper.report.lines[n].line, helper.report.lines[n].column,
-				helper.report.lines[n].text);
-		wrong += !said;
-	}
-	assert_int_equal(wrong, 0);
+	assert_int_equal(
+		rules_helper_unsaid(&helper, ING_RULES_LINKS, mistakes, ING_ARRAY_LEN(mistakes)),
+		0);
 }
 
 /* A page of nothing but links that are no good costs a bounded number of attempts. */

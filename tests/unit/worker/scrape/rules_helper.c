@@ -4,6 +4,7 @@
  */
 #include "rules_helper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,4 +74,22 @@ bool rules_helper_has_error(const struct rules_helper *h, int line, int column, 
 			return true;
 	}
 	return false;
+}
+
+unsigned rules_helper_unsaid(struct rules_helper *h, enum ing_rule_kind kind,
+	const struct rules_mistake *mistakes, size_t count)
+{
+	unsigned unsaid = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct rules_mistake *m = &mistakes[i];
+		if (!rules_helper_load(h, kind, m->yaml) &&
+			rules_helper_has_error(h, m->line, m->column, m->words))
+			continue;
+		unsaid++;
+		fprintf(stderr, "%s: wants %d:%d: %s\n", m->yaml, m->line, m->column, m->words);
+		for (size_t n = 0; n < h->report.count; n++)
+			fprintf(stderr, "  %d:%d: %s\n", h->report.lines[n].line,
+				h->report.lines[n].column, h->report.lines[n].text);
+	}
+	return unsaid;
 }

@@ -28,3 +28,13 @@ const struct ing_view *rules_helper_read(
 unsigned rules_helper_did(const struct rules_helper *h, const char *rule);
 /* The report has an error at LINE:COLUMN that contains `words`. */
 bool rules_helper_has_error(const struct rules_helper *h, int line, int column, const char *words);
+
+struct rules_mistake {
+	const char *yaml;
+	int line, column;
+	const char *words;
+};
+/* Every text is refused with an error at its place that holds its words; what is not is printed.
+ * Number of those that are not. */
+unsigned rules_helper_unsaid(struct rules_helper *h, enum ing_rule_kind kind,
+	const struct rules_mistake *mistakes, size_t count);

@@ -98,11 +98,7 @@ static void notes_what_rules_did(void **state)
 	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-page"), 0);
 }
 
-static const struct {
-	const char *yaml;
-	int line, column;
-	const char *words;
-} mistakes[] = {
+static const struct rules_mistake mistakes[] = {
 	{"{}", 1, 1, "list"},
 	{"- {selector: a, verdict: login, why: x}", 1, 3, "name"},
 	{"- {name: a, selector: a, verdict: login}", 1, 3, "why"},
@@ -121,18 +117,9 @@ static const struct {
 static void says_what_is_wrong_and_where(void **state)
 {
 	(void)state;
-	unsigned wrong = 0;
-	for (size_t i = 0; i < ING_ARRAY_LEN(mistakes); i++) {
-		assert_false(rules_helper_load(&helper, ING_RULES_WALLS, mistakes[i].yaml));
-		bool said = rules_helper_has_error(
-			&helper, mistakes[i].line, mistakes[i].column, mistakes[i].words);
-		for (size_t n = 0; !said && n < helper.report.count; n++)
-			print_error("%s: %d:%d: %s\n", mistakes[i].yaml,
-				helper.report.lines[n].line, helper.report.lines[n].column,
-				helper.report.lines[n].text);
-		wrong += !said;
-	}
-	assert_int_equal(wrong, 0);
+	assert_int_equal(
+		rules_helper_unsaid(&helper, ING_RULES_WALLS, mistakes, ING_ARRAY_LEN(mistakes)),
+		0);
 }
 
 /* A signature is looked for at the front of the page, and an expression ends by its limit. */
