@@ -50,7 +50,6 @@ static void check_page(const struct ing_page *page)
 	check_link(&page->next);
 	check_text(page->title);
 	check_text(page->wall_why);
-	check_text(page->site);
 	check_text(page->biblio_json);
 	ing_must(page->wall <= ING_WALL_CHALLENGE && page->use_count <= ING_MAX_USES);
 	for (uint32_t i = 0; i < page->use_count; i++)
@@ -59,7 +58,7 @@ static void check_page(const struct ing_page *page)
 
 static void check_findings(const struct ing_findings *f)
 {
-	ing_must(f->exam <= ING_EXAM_TIMEOUT && f->page.status <= ING_PAGE_TOO_DEEP);
+	ing_must(f->exam <= ING_EXAM_TIMEOUT && f->page.status <= ING_PAGE_PART);
 	check_text(f->detail);
 	check_page(&f->page);
 	ing_must(memchr(f->file.mimetype, '\0', sizeof(f->file.mimetype)) != NULL);

@@ -86,8 +86,8 @@ static const char *page_status(const struct ing_page *page)
 		return "success";
 	case ING_PAGE_TOO_LARGE:
 		return "too-large";
-	case ING_PAGE_TOO_DEEP:
-		return "too-deep";
+	case ING_PAGE_PART:
+		return "partial";
 	case ING_PAGE_NONE:
 		break;
 	}

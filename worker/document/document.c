@@ -122,7 +122,6 @@ static void tell_links(const struct ing_scraped *found, struct ing_page *ret)
 		.technique = copy_or_null(next->technique),
 		.stage = copy_or_null(next->stage),
 		.rule = next->rule};
-	ret->next_is_pdf = next->is_pdf;
 }
 
 static void drop_nulls(json_t *o)
@@ -162,7 +161,7 @@ static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
 {
 	static const enum ing_page_status statuses[] = {
 		[ING_SCRAPE_WHOLE] = ING_PAGE_PARSED,
-		[ING_SCRAPE_PART] = ING_PAGE_TOO_DEEP,
+		[ING_SCRAPE_PART] = ING_PAGE_PART,
 		[ING_SCRAPE_TOO_LARGE] = ING_PAGE_TOO_LARGE,
 	};
 	ret->status = statuses[found->end];
@@ -170,7 +169,6 @@ static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
 	tell_links(found, ret);
 	ret->wall = found->sign.wall;
 	ret->wall_why = copy_or_null(found->sign.why);
-	ret->site = copy_or_null(found->site);
 	ret->platform = copy_or_null(found->platform);
 	ret->scope = copy_or_null(found->scope);
 	if (found->has_biblio)

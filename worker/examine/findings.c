@@ -39,7 +39,6 @@ void ing_page_done(struct ing_page *page)
 	free_link(&page->next);
 	free(page->title);
 	free(page->wall_why);
-	free(page->site);
 	free(page->platform);
 	free(page->scope);
 	free(page->biblio_json);

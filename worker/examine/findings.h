@@ -43,9 +43,8 @@ struct ing_file_meta { /* of the decoded body */
 	char mimetype[96];
 };
 
-/* DEEP: XML nested too deep, or a page too costly; only what came before was read. HTML nested too
- * deep is flattened, and PARSED. */
-enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_PAGE_TOO_DEEP };
+/* PART: the page was too costly to parse whole; only what came before that was read. */
+enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_PAGE_PART };
 
 #define ING_NO_RULE UINT32_MAX
 
@@ -62,13 +61,11 @@ struct ing_page {
 	enum ing_page_status status; /* NONE: not HTML, or not asked */
 	char *title;                 /* <title>, white space folded, at most 1,000 bytes, or NULL */
 	struct ing_page_link links[ING_LINK_KINDS_];
-	struct ing_page_link next; /* what a site's rule has put together; next_is_pdf: it is said
-				    * to be the document, else a page on the way */
-	bool next_is_pdf;
-	enum ing_wall wall;     /* a signature that the page bears */
-	char *wall_why;         /* the rule's words; NULL: none */
-	char *site;             /* name of the journal rule that is about the page, or NULL */
-	char *platform, *scope; /* guesses: words of letters, digits, "-" and "_"; or NULL */
+	struct ing_page_link next; /* what a site's rule has put together: the document, or a page
+				    * on the way to it */
+	enum ing_wall wall;        /* a signature that the page bears */
+	char *wall_why;            /* the rule's words; NULL: none */
+	char *platform, *scope;    /* guesses: words of letters, digits, "-" and "_"; or NULL */
 	/* JSON object of the bibliographic record, keys of null left out; NULL: nothing was found.
 	 * From a process that read hostile bytes: parse it, and believe only what is of the right
 	 * type (worker/job/biblio.h). */

@@ -20,7 +20,6 @@
 #define MAX_TITLE_BYTES ((size_t)1000)
 #define MAX_SLUG_BYTES ((size_t)64)
 #define MAX_TECHNIQUE_BYTES ((size_t)200) /* of a rule file: whatever its author called it */
-#define MAX_SITE_BYTES ((size_t)200)
 #define MAX_WHY_BYTES ((size_t)ING_MAX_ERROR_CHARS)
 #define MAX_DETAIL_BYTES ((size_t)ING_MAX_ERROR_CHARS)
 #define MAX_PDF_ERROR_BYTES ((size_t)2000) /* 500 characters of four bytes */
@@ -374,10 +373,8 @@ static void put_page(struct ing_buf *b, const struct ing_page *page)
 	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
 		put_link(b, &page->links[i]);
 	put_link(b, &page->next);
-	ing_wire_put_u8(b, page->next_is_pdf);
 	ing_wire_put_u32(b, page->wall);
 	ing_wire_put_text(b, page->wall_why, MAX_WHY_BYTES);
-	ing_wire_put_text(b, page->site, MAX_SITE_BYTES);
 	ing_wire_put_word(b, page->platform, MAX_SLUG_BYTES, is_slug_char);
 	ing_wire_put_word(b, page->scope, MAX_SLUG_BYTES, is_slug_char);
 	ing_wire_put_whole(b, page->biblio_json, ING_MAX_BIBLIO_BYTES);
@@ -386,15 +383,13 @@ static void put_page(struct ing_buf *b, const struct ing_page *page)
 
 static void get_page(struct ing_wire *w, struct ing_page *page)
 {
-	page->status = (enum ing_page_status)ing_wire_range(w, ING_PAGE_TOO_DEEP);
+	page->status = (enum ing_page_status)ing_wire_range(w, ING_PAGE_PART);
 	page->title = ing_wire_text(w, MAX_TITLE_BYTES);
 	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
 		get_link(w, &page->links[i]);
 	get_link(w, &page->next);
-	page->next_is_pdf = get_flag(w);
 	page->wall = (enum ing_wall)ing_wire_range(w, ING_WALL_CHALLENGE);
 	page->wall_why = ing_wire_text(w, MAX_WHY_BYTES);
-	page->site = ing_wire_text(w, MAX_SITE_BYTES);
 	page->platform = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
 	page->scope = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
 	page->biblio_json = ing_wire_text(w, ING_MAX_BIBLIO_BYTES);

@@ -165,8 +165,8 @@ static const char *no_link_words(enum ing_page_status page)
 {
 	if (page == ING_PAGE_TOO_LARGE)
 		return "the page is over scrape.max_bytes and was not read";
-	if (page == ING_PAGE_TOO_DEEP)
-		return "the page is nested too deep or too costly; only its beginning was read";
+	if (page == ING_PAGE_PART)
+		return "the page is too costly to read whole; only its beginning was";
 	return NULL;
 }
 

@@ -197,7 +197,7 @@ static void pages_are_read_only_within_limits_and_on_demand(void **state)
 	for (int i = 0; i < 3000; i++)
 		ing_buf_add_str(&deep, "<p>x");
 	look(plain, deep.data, deep.len);
-	assert_int_equal(got.page.status, ING_PAGE_TOO_DEEP);
+	assert_int_equal(got.page.status, ING_PAGE_PART);
 	assert_string_equal(got.page.links[ING_LINK_PDF].url, "https://a.example/7.pdf");
 	done();
 	ing_buf_done(&deep);
