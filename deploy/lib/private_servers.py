@@ -331,7 +331,8 @@ class Kafka:
         """Writes the identity of a new node into its data folder."""
         name = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         done = subprocess.run(
-            self._java("kafka.tools.StorageTool", "format", "-t", name, "-c", self.properties),
+            # In one word: a name may begin with a dash.
+            self._java("kafka.tools.StorageTool", "format", f"--cluster-id={name}", "-c", self.properties),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             raise ServerError(f"Kafka's storage could not be made: {done.stdout.strip()}")
