@@ -67,7 +67,7 @@ static int init_gate(struct ing_engine *e, struct ing_error *err)
 	e->gate = ing_gate_new(&e->loop, &(struct ing_gate_conf){
 						 .concurrency = e->conf->gate.concurrency,
 						 .host_concurrency = e->conf->gate.host_concurrency,
-						 .host_delay_ms = e->conf->gate.host_delay_ms,
+						 .patience.delay_ms = e->conf->gate.host_delay_ms,
 						 .max_wait_ms = e->conf->gate.max_wait_ms,
 					 });
 	return 0;

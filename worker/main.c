@@ -309,7 +309,7 @@ static int open_intake(struct worker *w, struct ing_error *err)
 	struct ing_intake_kafka_conf conf = {
 		.brokers = c->kafka.brokers,
 		.group = c->kafka.group,
-		.topic = c->kafka.topics.requests,
+		.topics[ING_LANE_REQUESTS] = c->kafka.topics.requests,
 		.instance = c->instance,
 		.max_message_bytes = c->kafka.max_message_bytes,
 		.properties = c->kafka.properties,

@@ -14,7 +14,7 @@ def worker(program, *arguments):
 def test_errors_carry_their_place_and_come_together(program, tmp_path):
     file = tmp_path / "c.yaml"
     file.write_text("gate:\n  concurrency: lots\nfetch:\n  timout_ms: 5\n", encoding="utf-8")
-    done = worker(program, "--config", file, "--set", CONTACT, "--set", "gate.robots=obey", "--check-config")
+    done = worker(program, "--config", file, "--set", CONTACT, "--set", "gate.robots=maybe", "--check-config")
     assert done.returncode == 2
     lines = done.stderr.splitlines()
     assert lines[0] == f'{file}:2:16: key "gate.concurrency": must be a whole number'

@@ -81,7 +81,7 @@ def test_second_signal_ends_it_at_once(worker, submit, web, wait_until):
 
 @pytest.mark.parametrize("overrides,words", [
     ({"fetch.user_agent": "nobody/1.0"}, "fetch.user_agent"),
-    ({"gate.robots": "obey"}, "gate.robots"),
+    ({"gate.robots": "maybe"}, "gate.robots"),
     ({"fetch.timeout_ms": "soon"}, "fetch.timeout_ms"),
     ({"fetch.no_such_key": 1}, "no_such_key"),
 ])

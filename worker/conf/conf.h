@@ -12,6 +12,8 @@
 #include "common/base/log.h"
 
 enum ing_robots_policy { ING_ROBOTS_OBEY, ING_ROBOTS_IGNORE };
+/* In the order of enum ing_host_key (worker/gate/gate.h). */
+enum ing_conf_host_key { ING_CONF_KEY_HOST, ING_CONF_KEY_DOMAIN, ING_CONF_KEY_ADDRESS };
 
 /* Members are named as the keys. Lists are NULL-terminated and never NULL themselves; strings may
  * be "" but are NULL only where said. */
@@ -21,6 +23,7 @@ struct ing_conf {
 		char *brokers, *group;
 		struct {
 			char *requests, *results, *pdf_text, *dead;
+			char *priority, *daily, *bulk; /* "": none; "auto": named after requests */
 		} topics;
 		size_t max_message_bytes;
 		char **properties; /* "name=value" */
@@ -43,14 +46,23 @@ struct ing_conf {
 		size_t max_body_bytes, memory_bytes;
 		char *ca_file; /* NULL: the system's */
 		char *proxy;   /* NULL: none */
-		char **connect_to, **allow_address;
+		char **connect_to, **allow_address, **allow_port;
+		char *dns_servers; /* NULL: the system's */
+		size_t max_header_bytes;
+		unsigned max_header_fields, max_ratio;
+		int tls_fallback; /* truth value */
 	} fetch;
 	struct {
-		unsigned concurrency, host_concurrency, host_delay_ms, max_wait_ms;
+		unsigned concurrency, host_concurrency, address_concurrency, host_delay_ms;
+		unsigned max_wait_ms, crawl_delay_max_ms, adaptive_factor, adaptive_max_ms;
+		unsigned retry_after_max_ms, backoff_ms, backoff_max_ms, breaker_failures;
+		unsigned lease_ms; /* 0: as long as transfers ask for */
+		enum ing_conf_host_key host_key;
 		enum ing_robots_policy robots;
 	} gate;
 	struct {
 		unsigned max_waiting;
+		unsigned weight_priority, weight_requests, weight_daily, weight_bulk;
 	} intake;
 	struct {
 		char *dir;

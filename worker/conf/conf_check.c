@@ -202,3 +202,10 @@ int ing_conf_check_cidr(const char *text, struct ing_error *err)
 	struct ing_cidr block;
 	return ing_cidr_parse(text, &block, err);
 }
+
+int ing_conf_check_port(const char *text, struct ing_error *err)
+{
+	if (is_port(text, strlen(text), false))
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG, "must be a port, 1 to 65535");
+}

@@ -15,7 +15,9 @@ enum ing_conf_type {
 	ING_CONF_UINT,
 	ING_CONF_SIZE,
 	ING_CONF_WIDE,
+	ING_CONF_BOOL,
 	ING_CONF_ROBOTS,
+	ING_CONF_HOST_KEY,
 	ING_CONF_LEVEL,
 };
 
@@ -72,5 +74,6 @@ int ing_conf_check_agent(const char *text, struct ing_error *err);
 int ing_conf_check_connect_to(const char *text, struct ing_error *err);
 int ing_conf_check_proxy(const char *text, struct ing_error *err);
 int ing_conf_check_cidr(const char *text, struct ing_error *err);
+int ing_conf_check_port(const char *text, struct ing_error *err);
 /* Whether a user agent says where its operator can be reached. */
 bool ing_conf_has_contact(const char *user_agent);

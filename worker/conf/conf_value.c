@@ -12,11 +12,18 @@
 
 #define MAX_LIST_ITEMS 10000
 
-static const struct {
+struct choice {
 	const char *word;
 	int value;
-} level_words[] = {{"error", ING_LOG_ERROR}, {"warning", ING_LOG_WARNING}, {"info", ING_LOG_INFO},
-	{"debug", ING_LOG_DEBUG}};
+};
+
+static const struct choice level_words[] = {{"error", ING_LOG_ERROR}, {"warning", ING_LOG_WARNING},
+	{"info", ING_LOG_INFO}, {"debug", ING_LOG_DEBUG}, {0}};
+static const struct choice robots_words[] = {
+	{"obey", ING_ROBOTS_OBEY}, {"ignore", ING_ROBOTS_IGNORE}, {0}};
+static const struct choice host_key_words[] = {{"host", ING_CONF_KEY_HOST},
+	{"domain", ING_CONF_KEY_DOMAIN}, {"address", ING_CONF_KEY_ADDRESS}, {0}};
+static const struct choice bool_words[] = {{"true", 1}, {"false", 0}, {0}};
 
 /* Reading one value: what every helper needs. */
 struct reader {
@@ -201,30 +208,52 @@ static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 	}
 }
 
-static void set_robots(const struct reader *r, const struct ing_yaml_node *node)
+/* The words of a type with a few values; NULL for other types. */
+static const struct choice *choices_of(enum ing_conf_type type)
 {
-	const char *s = node->kind == ING_YAML_SCALAR ? node->text : "";
-	if (strcmp(s, "ignore") == 0)
-		*(enum ing_robots_policy *)member(r->conf, r->key) = ING_ROBOTS_IGNORE;
-	else if (strcmp(s, "obey") == 0)
-		complain(r, node,
-			"obey is not built yet: this version does not read robots.txt; say ignore "
-			"to run it all the same");
-	else
-		complain(r, node, "must be obey or ignore");
+	switch (type) {
+	case ING_CONF_ROBOTS:
+		return robots_words;
+	case ING_CONF_HOST_KEY:
+		return host_key_words;
+	case ING_CONF_BOOL:
+		return bool_words;
+	case ING_CONF_LEVEL:
+		return level_words;
+	default:
+		return NULL;
+	}
 }
 
-static void set_level(const struct reader *r, const struct ing_yaml_node *node)
+/* An enumeration's member has the size of an int, as a plain int has. */
+static void set_choice(const struct reader *r, const struct ing_yaml_node *node)
 {
 	const char *s = node->kind == ING_YAML_SCALAR ? node->text : "";
-	for (size_t i = 0; i < ING_ARRAY_LEN(level_words); i++) {
-		if (strcmp(s, level_words[i].word) == 0) {
-			*(enum ing_log_level *)member(r->conf, r->key) =
-				(enum ing_log_level)level_words[i].value;
+	struct ing_buf words;
+	ing_buf_init(&words, 200);
+	ing_buf_add_str(&words, "must be ");
+	const struct choice *choices = choices_of(r->key->type);
+	ing_must(choices != NULL);
+	for (const struct choice *c = choices; c->word != NULL; c++) {
+		if (strcmp(s, c->word) == 0) {
+			*(int *)member(r->conf, r->key) = c->value;
+			ing_buf_done(&words);
 			return;
 		}
+		if (c != choices)
+			ing_buf_add_str(&words, c[1].word != NULL ? ", " : " or ");
+		ing_buf_add_str(&words, c->word);
 	}
-	complain(r, node, "must be error, warning, info or debug");
+	complain(r, node, ing_buf_str(&words));
+	ing_buf_done(&words);
+}
+
+static void format_choice(const struct choice *choices, int value, struct ing_buf *out)
+{
+	for (const struct choice *c = choices; c->word != NULL; c++) {
+		if (c->value == value)
+			ing_buf_add_str(out, c->word);
+	}
 }
 
 static void format_list(char *const *list, struct ing_buf *out)
@@ -258,11 +287,11 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	case ING_CONF_WIDE:
 		set_number(&r, node);
 		break;
+	case ING_CONF_BOOL:
 	case ING_CONF_ROBOTS:
-		set_robots(&r, node);
-		break;
+	case ING_CONF_HOST_KEY:
 	case ING_CONF_LEVEL:
-		set_level(&r, node);
+		set_choice(&r, node);
 		break;
 	}
 }
@@ -303,15 +332,11 @@ void ing_conf_format(
 	case ING_CONF_WIDE:
 		ing_buf_printf(out, "%" PRIu64, *(const uint64_t *)at);
 		break;
+	case ING_CONF_BOOL:
 	case ING_CONF_ROBOTS:
-		ing_buf_add_str(out,
-			*(const enum ing_robots_policy *)at == ING_ROBOTS_OBEY ? "obey" : "ignore");
-		break;
+	case ING_CONF_HOST_KEY:
 	case ING_CONF_LEVEL:
-		for (size_t i = 0; i < ING_ARRAY_LEN(level_words); i++) {
-			if ((int)*(const enum ing_log_level *)at == level_words[i].value)
-				ing_buf_add_str(out, level_words[i].word);
-		}
+		format_choice(choices_of(key->type), *(const int *)at, out);
 		break;
 	}
 }

@@ -45,6 +45,13 @@ struct ing_exchange {
 	char *content_type;      /* raw, or NULL */
 	char *content_encoding;  /* raw, joined by ", " when repeated, or NULL */
 	bool set_cookie;         /* at least one Set-Cookie came */
+	int64_t retry_after_s; /* of Retry-After, from the end of the head on (RFC 9110 10.2.3); -1:
+				  none */
+	bool passing;    /* what went wrong may be gone with the next try: a connection refused,
+			    reset or silent, a name server that failed; not a certificate, a
+			    guard's refusal, a name that does not exist */
+	bool unverified; /* the certificate was not verified (fetch.tls_fallback) */
+	bool dropped_userinfo; /* the URL asked for had user information, which was not sent */
 	int body_fd; /* memfd (sealed) or unlinked file, read-only, offset meaningless; -1 when
 			there is no byte */
 	size_t body_bytes; /* transfer coding removed, content coding still on; of a body cut short

@@ -237,16 +237,16 @@ void ing_fetch_free(struct ing_fetch *f)
 	curl_global_cleanup();
 }
 
-struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const char *url, struct ing_cookies *jar,
-	const char *referer, uint64_t deadline_ms, ing_fetch_done_f *done, void *ctx)
+struct ing_transfer *ing_fetch_start(
+	struct ing_fetch *f, const struct ing_fetch_ask *ask, ing_fetch_done_f *done, void *ctx)
 {
 	ing_must(f->magic == ING_FETCH_MAGIC);
-	struct ing_transfer *t = ing_transfer_new(f, url);
-	t->jar = jar;
-	t->deadline_ms = deadline_ms;
+	struct ing_transfer *t = ing_transfer_new(f, ask->url);
+	t->jar = ask->jar;
+	t->deadline_ms = ask->deadline_ms;
 	t->done = done;
 	t->ctx = ctx;
-	t->referer = make_referer(referer, &t->target);
+	t->referer = make_referer(ask->referer, &t->target);
 	if (!uv_is_active((uv_handle_t *)f->sweep))
 		uv_timer_start(f->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	ing_fetch_kick(f);

@@ -30,8 +30,11 @@ struct ing_fetch_conf {
 	const char *proxy;       /* NULL: none; environment proxies are never used */
 	char *const *connect_to; /* NULL-terminated HOST:PORT:CONNECT-HOST:CONNECT-PORT, or NULL */
 	char *const *allow_address; /* NULL-terminated CIDR blocks, or NULL */
-	const char *spool_dir;      /* bodies over 1 MiB are unlinked files here */
-	const char *dns_servers;    /* "ADDRESS[:PORT],…"; NULL: the system's */
+	char *const *allow_port;    /* NULL-terminated ports beside 80 and 443, or NULL */
+	size_t max_header_bytes;
+	unsigned max_header_fields;
+	const char *spool_dir;   /* bodies over 1 MiB are unlinked files here */
+	const char *dns_servers; /* "ADDRESS[:PORT],…"; NULL: the system's */
 };
 
 /* A request's cookies (RFC 6265), carried over its hops and dropped with it. Loop thread. */
@@ -51,12 +54,30 @@ void ing_fetch_free(struct ing_fetch
 typedef void ing_fetch_done_f(
 	void *ctx, struct ing_exchange *ex); /* takes the reference; ex is never NULL */
 
-/* GET url (absolute http or https, already cleaned). jar and referer may be NULL. deadline_ms
- * (ing_now_ms() clock, 0: none) ends the transfer as read-timeout when it comes before the
- * transfer's own limit. */
-struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const char *url, struct ing_cookies *jar,
-	const char *referer, uint64_t deadline_ms, ing_fetch_done_f *done, void *ctx);
+/* What a single transfer may have of its own. Zero-initialised: nothing. */
+struct ing_fetch_ask {
+	const char *url;         /* absolute http or https, already cleaned */
+	struct ing_cookies *jar; /* borrowed; NULL: no cookies */
+	const char *referer;     /* the URL before, or NULL */
+	uint64_t deadline_ms; /* ing_now_ms() clock, 0: none; ends the transfer as read-timeout when
+				 it comes before the transfer's own limit */
+	size_t max_body_bytes; /* less than fetch.max_body_bytes; 0: that */
+	bool tls_fallback; /* a certificate that cannot be verified: once more without verification
+			    */
+};
+
+/* GET ask->url; nothing of ask is needed after the call. */
+struct ing_transfer *ing_fetch_start(
+	struct ing_fetch *f, const struct ing_fetch_ask *ask, ing_fetch_done_f *done, void *ctx);
 void ing_fetch_cancel(struct ing_transfer *t); /* done() will not be called */
+
+/* The address that a URL's host would be asked at first, for struct ing_gate_lookup_ops. *ret_state
+ * is set while the name is being looked up; done() comes once, perhaps from inside, with NULL when
+ * there is no address: no such name, all refused by the guard, connect_to or a proxy in between. */
+struct ing_addr;
+void ing_fetch_lookup(struct ing_fetch *f, const char *url,
+	void (*done)(void *ctx, const struct ing_addr *addr), void *ctx, void **ret_state);
+void ing_fetch_lookup_stop(void *state); /* done() will not come; NULL is fine */
 
 struct ing_fetch_stats {
 	unsigned active;

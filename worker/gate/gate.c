@@ -225,7 +225,7 @@ static void grant_next(struct ing_gate *g)
 	h->holding++;
 	g->holding++;
 	place_host(g, h, ing_now_ms());
-	w->granted(w);
+	w->user->granted(w);
 }
 
 static void on_pump(uv_idle_t *idle)
@@ -252,7 +252,7 @@ static void on_timer(uv_timer_t *timer)
 		w->state = ING_GATE_OUT;
 		w->host = NULL;
 		place_host(g, h, now);
-		w->expired(w);
+		w->user->refused(w, ING_GATE_WAITED, 1);
 	}
 	arm(g);
 }
@@ -313,9 +313,11 @@ void ing_gate_free(struct ing_gate *g)
 	uv_close((uv_handle_t *)&g->pump, on_closed);
 }
 
-void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url)
+void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url,
+	const struct ing_gate_ticket *ticket)
 {
-	ing_must(w->state == ING_GATE_OUT && w->granted != NULL && w->expired != NULL);
+	ing_must(w->state == ING_GATE_OUT && w->user != NULL);
+	w->lane = (uint8_t)ticket->lane;
 	struct ing_gate_host *h = find_host(g, url);
 	uint64_t now = ing_now_ms();
 	w->since_ms = patience_ms(g, now);
@@ -325,8 +327,10 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 		arm(g);
 }
 
-void ing_gate_leave(struct ing_gate *g, struct ing_gate_waiter *w)
+void ing_gate_leave(
+	struct ing_gate *g, struct ing_gate_waiter *w, const struct ing_gate_report *report)
 {
+	(void)report;
 	struct ing_gate_host *h = w->host;
 	uint64_t now = ing_now_ms();
 	if (w->state == ING_GATE_WAITING) {
@@ -334,8 +338,9 @@ void ing_gate_leave(struct ing_gate *g, struct ing_gate_waiter *w)
 	} else if (w->state == ING_GATE_HOLDING) {
 		h->holding--;
 		g->holding--;
-		if (g->conf.host_delay_ms > 0 && h->rest_until_ms < now + g->conf.host_delay_ms) {
-			h->rest_until_ms = now + g->conf.host_delay_ms;
+		if (g->conf.patience.delay_ms > 0 &&
+			h->rest_until_ms < now + g->conf.patience.delay_ms) {
+			h->rest_until_ms = now + g->conf.patience.delay_ms;
 			if (h->heap_index > 0)
 				heap_down(g, h->heap_index - 1);
 		}

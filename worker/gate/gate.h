@@ -1,47 +1,162 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * gate.h - when a URL may be fetched: at most so many transfers in all, so many per host, a pause
- * between two of one host.
+ * gate.h - when a URL may be fetched: so many transfers in all, per host and per address; pauses,
+ * holds and breakers of hosts (patience.h); lanes; and, with a database, the fleet's leases
+ * (lease.h).
  *
- * Owns: the table of hosts and the queues in front of them. Thread: loop only. Waiters are
- * intrusive and belong to their owners; a waiter is either in a queue, holding a slot, or out.
- * Hosts with something to start take turns (round robin), so a host with a million waiters delays
- * nobody else's next transfer.
+ * Owns: the table of hosts, the queues in front of them, the addresses in use, the lookups and
+ * leases they wait for. Thread: loop only. Waiters are intrusive and belong to their owners; a
+ * waiter is either waiting, holding a slot, or out. No callback comes from inside a call.
+ *
+ * A host is admitted when all of these hold: somebody waits; its rest is over; a slot of the host
+ * is free; its lease is ours for longer than a transfer can last; its address is known (or needs
+ * none) and has a slot free; a slot of gate.concurrency is free. ing_gate_explain() names the first
+ * that does not. Hosts that may be admitted take turns: the priority lane's first, the others' by
+ * weight, round robin within a lane; so a host with a million waiters, or one that answers after a
+ * minute, delays nobody else's next transfer.
  */
 #pragma once
 #include <stdbool.h>
-#include "common/base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+#include "common/net/addr.h"
+#include "worker/gate/lane.h"
+#include "worker/gate/patience.h"
 
 struct uv_loop_s;
 struct ing_gate;
 struct ing_gate_host;
+struct ing_hostrules;
+struct ing_leases;
 
-struct ing_gate_conf {
-	unsigned concurrency;
-	unsigned host_concurrency;
-	unsigned host_delay_ms; /* between the end of one transfer and the start of the next to the
-				   same host */
-	unsigned max_wait_ms;   /* for one turn, while the gate is not held; 0: for ever */
+enum ing_host_key {      /* what shares a lock */
+	ING_KEY_HOST,    /* the host name without a leading "www." */
+	ING_KEY_DOMAIN,  /* its registered domain (public suffix list) */
+	ING_KEY_ADDRESS, /* the address it resolves to */
 };
 
-struct ing_gate_waiter {
-	struct ing_gate_waiter *prev, *next;     /* in the host's queue */
+/* Names to addresses, by whoever fetches. l is embedded in the gate's host, zero-initialised there.
+ * start(): done(l, addr) comes once, perhaps from inside; addr is borrowed, and NULL when the name
+ * does not resolve, or is not reached by its own address (connect_to, proxy): no budget then. */
+struct ing_gate_lookup {
+	void (*done)(struct ing_gate_lookup *l, const struct ing_addr *addr);
+	void *state; /* start()'s own; NULL: not under way */
+};
+struct ing_gate_lookup_ops {
+	void (*start)(void *ctx, struct ing_gate_lookup *l, const char *url);
+	void (*stop)(void *ctx,
+		struct ing_gate_lookup *l); /* done() will not come; harmless when not under way */
+	void *ctx;
+};
+
+struct ing_gate_conf {
+	unsigned concurrency;      /* transfers in all; a sixteenth of them is for the priority lane
+				      alone */
+	unsigned host_concurrency; /* per host */
+	unsigned address_concurrency; /* per address; 0: no limit */
+	enum ing_host_key key;
+	unsigned max_wait_ms;         /* for one turn, while the gate is not held; 0: for ever */
+	unsigned transfer_ms;         /* longest possible transfer: a lease must last longer */
+	unsigned weights[ING_LANES_]; /* of turns; at least 1 each */
+	struct ing_patience_conf patience;
+	struct ing_gate_lookup_ops lookup;     /* start NULL: no address is ever known */
+	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
+	struct ing_leases
+		*leases; /* borrowed, the gate becomes its user; NULL: this process alone */
+};
+
+enum ing_gate_refusal {
+	ING_GATE_WAITED, /* gate.max_wait_ms passed */
+	ING_GATE_HELD,   /* the host is held for longer than gate.max_wait_ms */
+};
+
+struct ing_gate_waiter;
+struct ing_gate_user { /* what kind of waiter; shared by all of a kind */
+	/* A slot is held: ing_gate_leave() is owed. */
+	void (*granted)(struct ing_gate_waiter *w);
+	/* Out of the queue. retry_after_s: when it may be worth coming back, at least 1. */
+	void (*refused)(
+		struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s);
+};
+
+struct ing_gate_waiter {                         /* zero-initialise, set user */
+	struct ing_gate_waiter *prev, *next;     /* in a queue of the host, or among the snoozing */
 	struct ing_gate_waiter *older, *younger; /* among all waiting, by time of entry */
 	struct ing_gate_host *host;
+	const struct ing_gate_user *user;
 	uint64_t since_ms; /* of its entry, on a clock that stands while the gate is held */
-	enum { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_HOLDING } state;
-	void (*granted)(struct ing_gate_waiter *w); /* a slot is held: ing_gate_leave() is owed */
-	void (*expired)(struct ing_gate_waiter *w); /* gate.max_wait_ms passed; out of the queue */
+	uint8_t state;     /* enum ing_gate_where */
+	uint8_t lane;
+	bool again;      /* goes before those who have not been served yet */
+	uint32_t due_ms; /* while snoozing: low bits of the time it ends */
+};
+enum ing_gate_where { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_SNOOZING, ING_GATE_HOLDING };
+
+struct ing_gate_ticket {
+	enum ing_lane lane;
+	bool again;              /* a second try: ahead of its lane */
+	unsigned delay_ms;       /* this waiter, not its host, is to wait so long at least */
+	unsigned crawl_delay_ms; /* what the host's robots.txt says; 0: nothing */
 };
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf);
-void ing_gate_free(struct ing_gate *g); /* NULL is fine; nobody may be inside any more */
-/* Queue for the host of an absolute URL. Neither callback comes from inside. */
-void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url);
-/* Give a slot back (the transfer has ended), or leave the queue. Harmless when out. */
-void ing_gate_leave(struct ing_gate *g, struct ing_gate_waiter *w);
+void ing_gate_free(
+	struct ing_gate *g); /* NULL is fine; nobody may be inside any more; gives leases back */
+/* Queue for the host of an absolute URL. */
+void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url,
+	const struct ing_gate_ticket *ticket);
+/* Give a slot back (the transfer has ended, and report says how; NULL: nothing was asked of the
+ * host), or leave the queue. Harmless when out. */
+void ing_gate_leave(
+	struct ing_gate *g, struct ing_gate_waiter *w, const struct ing_gate_report *report);
 /* While held nobody is admitted (a later stage is blocked) and nobody's patience ends; queues and
  * delays go on. */
 void ing_gate_hold(struct ing_gate *g, bool held);
-unsigned ing_gate_waiting(const struct ing_gate *g);
+/* Other rules about hosts from now on; the ones before are not looked at again. */
+void ing_gate_set_hostrules(struct ing_gate *g, const struct ing_hostrules *rules);
+/* The lease database is away: nothing new is fetched. */
+bool ing_gate_blocked(const struct ing_gate *g);
+unsigned ing_gate_waiting(const struct ing_gate *g); /* snoozing ones included */
 unsigned ing_gate_holding(const struct ing_gate *g);
+
+/* What a host waits for. */
+enum ing_gate_need {
+	ING_NEED_NOTHING, /* nobody waits */
+	ING_NEED_TURN,    /* only its turn among the hosts */
+	ING_NEED_SLOT,    /* transfers of this host to end */
+	ING_NEED_REST,    /* the end of its rest */
+	ING_NEED_LEASE,   /* its lease, which another worker has or the database has not answered
+			     about */
+	ING_NEED_ADDRESS, /* its name to be looked up */
+	ING_NEED_ADDRESS_SLOT, /* transfers of other hosts at its address to end */
+	ING_NEED_GATE,         /* the gate is held, or the lease database away */
+};
+const char *ing_gate_need_name(enum ing_gate_need need); /* "lease" */
+
+struct ing_gate_host_view {
+	const char *key; /* borrowed; until the gate is called again */
+	enum ing_gate_need need;
+	unsigned waiting[ING_LANES_], holding, slots;
+	uint64_t rest_ms; /* left */
+	struct ing_patience patience;
+	struct ing_addr addr; /* family 0: not known, or none needed */
+	unsigned addr_holding;
+	bool leased;
+	uint64_t lease_ms;  /* left */
+	const char *holder; /* another worker that has the lease, or NULL */
+};
+/* host: a name or a URL's. False when the gate knows nothing of it. */
+bool ing_gate_explain(const struct ing_gate *g, const char *host, struct ing_gate_host_view *ret);
+/* fn for each host known, in no order; fn must not call the gate. */
+void ing_gate_each(const struct ing_gate *g,
+	void (*fn)(void *ctx, const struct ing_gate_host_view *v), void *ctx);
+/* The key that a URL's host has under a kind of key (ADDRESS: as HOST). False, and "", without a
+ * host. */
+bool ing_gate_key(enum ing_host_key kind, const char *url, char *ret, size_t ret_bytes);
+
+struct ing_gate_stats {
+	unsigned waiting, holding, hosts, hosts_resting, hosts_held, breakers_open, leases;
+	uint64_t grants, refused, holds, breaker_opens;
+	size_t bytes; /* of hosts and addresses */
+};
+void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret);

@@ -23,9 +23,9 @@ void ing_intake_finish(struct ing_intake *in, struct ing_token t)
 	ops_of(in)->finish(in, t);
 }
 
-void ing_intake_pause(struct ing_intake *in, bool paused)
+void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 {
-	ops_of(in)->pause(in, paused);
+	ops_of(in)->pause(in, lane, paused);
 }
 
 void ing_intake_stop(struct ing_intake *in)

@@ -15,6 +15,7 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/error.h"
+#include "worker/gate/lane.h"
 
 struct uv_loop_s;
 struct ing_intake;
@@ -33,6 +34,7 @@ struct ing_message {
 	size_t key_bytes;
 	const char *topic; /* or the file's name */
 	int32_t partition;
+	enum ing_lane lane;
 };
 
 struct ing_intake_events {
@@ -50,7 +52,10 @@ struct ing_intake_events {
 };
 
 struct ing_intake_kafka_conf {
-	const char *brokers, *group, *topic, *instance;
+	const char *brokers, *group, *instance;
+	/* Of each lane; NULL: none. That of ING_LANE_REQUESTS must be there; others may appear (or
+	 * not) while we run. */
+	const char *topics[ING_LANES_];
 	size_t max_message_bytes;
 	char *const *properties; /* NULL-terminated "key=value", passed through */
 };
@@ -68,9 +73,9 @@ int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name,
 void ing_intake_start(struct ing_intake *in);
 void ing_intake_finish(
 	struct ing_intake *in, struct ing_token t); /* result delivered, rows committed */
-/* Backpressure: while paused no further on_message() comes, but the group membership is kept.
- * Idempotent. */
-void ing_intake_pause(struct ing_intake *in, bool paused);
+/* Backpressure, a lane at a time: while paused no further on_message() of the lane comes, but the
+ * group membership is kept. Idempotent; a lane without a topic is fine. */
+void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused);
 /* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are
  * committed. */
 void ing_intake_stop(struct ing_intake *in);

@@ -374,6 +374,7 @@ static void take_message(struct kafka_intake *in, const rd_kafka_message_t *m)
 		.key = m->key_len > 0 ? m->key : NULL,
 		.key_bytes = m->key_len,
 		.topic = in->topic,
+		.lane = ING_LANE_REQUESTS,
 		.partition = m->partition,
 	};
 	in->ev.on_message(in->ev.ctx, &out);
@@ -462,8 +463,10 @@ static void finish_token(struct ing_intake *base, struct ing_token t)
 	}
 }
 
-static void pause_kafka(struct ing_intake *base, bool paused)
+static void pause_kafka(struct ing_intake *base, enum ing_lane lane, bool paused)
 {
+	if (lane != ING_LANE_REQUESTS)
+		return;
 	struct kafka_intake *in = kafka_of(base);
 	if (in->paused && !paused)
 		ing_kafka_wake_kick(in->wake);
@@ -597,7 +600,7 @@ int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_c
 		return rc < 0 ? rc
 			      : ing_error_set(err, ING_FAIL_CONFIG, "Kafka consumer: %s", reason);
 	}
-	in->topic = ing_strdup(conf->topic);
+	in->topic = ing_strdup(conf->topics[ING_LANE_REQUESTS]);
 	rd_kafka_poll_set_consumer(in->rk);
 	in->control = rd_kafka_queue_get_consumer(in->rk);
 	in->answers = rd_kafka_queue_new(in->rk);

@@ -186,8 +186,10 @@ static void finish_line_token(struct ing_intake *base, struct ing_token t)
 	(void)t; /* a line's place is not kept anywhere */
 }
 
-static void pause_lines(struct ing_intake *base, bool paused)
+static void pause_lines(struct ing_intake *base, enum ing_lane lane, bool paused)
 {
+	if (lane != ING_LANE_REQUESTS)
+		return;
 	struct lines_intake *in = lines_of(base);
 	in->paused = paused;
 	pump_soon(in);

@@ -11,7 +11,7 @@
 struct ing_intake_ops {
 	void (*start)(struct ing_intake *in);
 	void (*finish)(struct ing_intake *in, struct ing_token t);
-	void (*pause)(struct ing_intake *in, bool paused);
+	void (*pause)(struct ing_intake *in, enum ing_lane lane, bool paused);
 	void (*stop)(struct ing_intake *in);
 	void (*free)(struct ing_intake *in);
 };

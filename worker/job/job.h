@@ -18,6 +18,7 @@
 #include "worker/examine/findings.h"
 #include "worker/fetch/exchange.h"
 #include "worker/gate/gate.h"
+#include "worker/gate/robots.h"
 #include "worker/intake/intake.h"
 #include "worker/job/request.h"
 #include "worker/job/status.h"
@@ -37,8 +38,8 @@ struct ing_yield;
 /* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
 enum ing_job_state {
 	ING_JOB_NEW,
-	ING_JOB_WAITING, /* in the gate's queue, first hop: compact */
-	ING_JOB_GATED,   /* in the gate's queue, later hop */
+	ING_JOB_WAITING, /* for robots.txt or in the gate's queue, first hop: compact */
+	ING_JOB_GATED,   /* the same, later hop or another try */
 	ING_JOB_FETCHING,
 	ING_JOB_EXAMINING,
 	ING_JOB_ARCHIVING, /* status decided; exchanges not all on disk yet */
@@ -49,7 +50,7 @@ enum ing_job_state {
 	ING_JOB_STATES_
 };
 
-enum ing_hop_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK };
+enum ing_hop_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN };
 
 /* One URL visited. In the job's arena. */
 struct ing_hop {
@@ -84,8 +85,12 @@ struct ing_work {
 		redirects;    /* landing pages followed; redirects since the last page */
 	const char *next_url; /* while GATED: where to go */
 	enum ing_hop_via next_via;
-	uint64_t deadline_ms;  /* ing_now_ms() clock while working */
-	uint64_t work_left_ms; /* saved while GATED */
+	unsigned tries;         /* of next_url so far */
+	unsigned retry_after_s; /* HOST_BACKOFF: for the result */
+	bool dropped_userinfo;  /* of a URL on the way */
+	bool unverified;        /* a certificate on the way was not verified */
+	uint64_t deadline_ms;   /* ing_now_ms() clock while working */
+	uint64_t work_left_ms;  /* saved while GATED */
 	struct ing_transfer *transfer;
 	struct ing_exam_ticket *exam;
 	unsigned archive_pending, emit_pending;
@@ -124,14 +129,17 @@ struct ing_job {
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
 	uint64_t born_ms; /* ing_now_ms() clock */
+	enum ing_lane lane;
 	struct ing_gate_waiter waiter;
+	struct ing_robots_waiter robots;
 	char *message; /* heap, until admitted */
 	size_t message_bytes;
 	struct ing_work *work;
 };
 
 struct ing_pipeline_conf {
-	unsigned max_waiting; /* requests waiting or under way */
+	unsigned max_waiting;         /* requests waiting or under way */
+	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
 	unsigned max_unacked; /* decided, but not yet stored and emitted: the gate holds beyond */
 	unsigned max_unexamined; /* bodies no examiner has taken yet: the gate holds beyond */
 	unsigned max_hops;       /* landing pages followed */
@@ -140,14 +148,18 @@ struct ing_pipeline_conf {
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;
 	size_t max_message_bytes;
-	const struct ing_urlrules *urlrules; /* borrowed; NULL: none */
-	struct ing_yield *yield;             /* borrowed; NULL: nobody counts */
+	const struct ing_urlrules *urlrules;     /* borrowed; NULL: none */
+	const struct ing_hostrules *hostrules;   /* borrowed; NULL: none */
+	const struct ing_hostblocks *hostblocks; /* borrowed; NULL: none */
+	bool tls_fallback;                       /* where hostrules do not say */
+	struct ing_yield *yield;                 /* borrowed; NULL: nobody counts */
 };
 
 /* The stages, made by whoever wires (main.c, ctl/run.c). archive and store may be NULL. */
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_gate *gate;
+	struct ing_robots *robots; /* NULL: nobody asks */
 	struct ing_fetch *fetch;
 	struct ing_archive *archive;
 	struct ing_pool *pool;
@@ -176,8 +188,9 @@ struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_p
 void ing_pipeline_wire(struct ing_pipeline *p,
 	const struct ing_stages *stages);       /* copied; before the first message */
 void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be left */
-/* Other URL rules from now on; the ones before are not looked at again. */
-void ing_pipeline_set_urlrules(struct ing_pipeline *p, const struct ing_urlrules *urlrules);
+/* Other rules from now on; the ones before are not looked at again. */
+void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_urlrules *urlrules,
+	const struct ing_hostrules *hostrules);
 
 /* For struct ing_intake_events. */
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m);

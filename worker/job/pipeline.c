@@ -47,7 +47,10 @@ static const unsigned edges[ING_JOB_STATES_] = {
 };
 
 static void on_granted(struct ing_gate_waiter *w);
-static void on_expired(struct ing_gate_waiter *w);
+static void on_refused(
+	struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s);
+static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};
+
 static void on_fetched(void *ctx, struct ing_exchange *ex);
 static void on_examined(void *ctx, struct ing_findings *f);
 static void on_walls_examined(void *ctx, struct ing_findings *f);
@@ -134,7 +137,7 @@ static void balance(struct ing_pipeline *p)
 	bool pause = is_full(p) || blocked_by != NULL;
 	if (pause != p->intake_paused && p->stages.intake != NULL && !p->draining) {
 		p->intake_paused = pause;
-		ing_intake_pause(p->stages.intake, pause);
+		ing_intake_pause(p->stages.intake, ING_LANE_REQUESTS, pause);
 	}
 }
 
@@ -150,8 +153,7 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->message = ing_strndup(m->value, m->value_bytes);
 	job->message_bytes = m->value_bytes;
 	p->message_bytes += m->value_bytes;
-	job->waiter.granted = on_granted;
-	job->waiter.expired = on_expired;
+	job->waiter.user = &gate_user;
 	DL_APPEND(p->jobs, job);
 	p->job_count++;
 	p->stats.accepted++;
@@ -230,7 +232,7 @@ static void cancel_job(struct ing_job *job)
 	struct ing_pipeline *p = job->pipeline;
 	if (job->state == ING_JOB_CANCELLED)
 		return;
-	ing_gate_leave(p->stages.gate, &job->waiter);
+	ing_gate_leave(p->stages.gate, &job->waiter, NULL);
 	if (job->work != NULL && job->work->transfer != NULL)
 		ing_fetch_cancel(ING_TAKE(job->work->transfer));
 	if (job->work != NULL && job->work->exam != NULL)
@@ -325,7 +327,8 @@ static void go_to(struct ing_job *job, char *url, enum ing_hop_via via)
 		return;
 	}
 	ing_job_set_state(job, ING_JOB_GATED);
-	ing_gate_enter(job->pipeline->stages.gate, &job->waiter, w->next_url);
+	ing_gate_enter(job->pipeline->stages.gate, &job->waiter, w->next_url,
+		&(struct ing_gate_ticket){.lane = ING_LANE_REQUESTS});
 }
 
 static void on_granted(struct ing_gate_waiter *waiter)
@@ -345,12 +348,19 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	add_hop(job, w->next_url, w->next_via);
 	w->deadline_ms = ing_now_ms() + w->work_left_ms;
 	ing_job_set_state(job, ING_JOB_FETCHING);
-	w->transfer = ing_fetch_start(job->pipeline->stages.fetch, w->hop->url, w->jar, referer,
-		w->deadline_ms, on_fetched, job);
+	w->transfer = ing_fetch_start(job->pipeline->stages.fetch,
+		&(struct ing_fetch_ask){.url = w->hop->url,
+			.jar = w->jar,
+			.referer = referer,
+			.deadline_ms = w->deadline_ms},
+		on_fetched, job);
 }
 
-static void on_expired(struct ing_gate_waiter *waiter)
+static void on_refused(
+	struct ing_gate_waiter *waiter, enum ing_gate_refusal why, unsigned retry_after_s)
 {
+	(void)why;
+	(void)retry_after_s;
 	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
 	ing_must(job->magic == ING_JOB_MAGIC);
 	ing_job_end(job, ING_STATUS_HOST_BACKOFF,
@@ -406,7 +416,7 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	ing_cdx_mimetype(ex->content_type, mimetype);
 	hop->mimetype = ing_arena_strdup(&w->ar, mimetype);
 	ing_format_dt14(ex->started, hop->datetime);
-	ing_gate_leave(job->pipeline->stages.gate, &job->waiter);
+	ing_gate_leave(job->pipeline->stages.gate, &job->waiter, NULL);
 	start_archiving(job);
 
 	struct ing_hop_view view = view_of(job);
@@ -592,9 +602,11 @@ void ing_pipeline_wire(struct ing_pipeline *p, const struct ing_stages *stages)
 	uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
 }
 
-void ing_pipeline_set_urlrules(struct ing_pipeline *p, const struct ing_urlrules *urlrules)
+void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_urlrules *urlrules,
+	const struct ing_hostrules *hostrules)
 {
 	p->conf.urlrules = urlrules;
+	p->conf.hostrules = hostrules;
 }
 
 void ing_pipeline_free(struct ing_pipeline *p)
@@ -624,7 +636,8 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		ing_job_end(job, start.status, start.words);
 	} else {
 		ing_job_set_state(job, ING_JOB_WAITING);
-		ing_gate_enter(p->stages.gate, &job->waiter, start.url);
+		ing_gate_enter(p->stages.gate, &job->waiter, start.url,
+			&(struct ing_gate_ticket){.lane = ING_LANE_REQUESTS});
 	}
 	free(start.url);
 	ing_request_free(request);

@@ -74,7 +74,7 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_null(c->fetch.allow_address[0]);
 	assert_int_equal(c->gate.concurrency, 256);
 	assert_int_equal(c->gate.host_concurrency, 1);
-	assert_int_equal(c->gate.robots, ING_ROBOTS_IGNORE);
+	assert_int_equal(c->gate.robots, ING_ROBOTS_OBEY);
 	assert_int_equal(c->intake.max_waiting, 20000);
 	assert_int_equal(c->scrape.max_bytes, 16 << 20);
 	assert_int_equal(c->log.level, ING_LOG_INFO);
@@ -196,9 +196,12 @@ static const struct {
 		"c.yaml:2:1: key \"gate\" was given before, at 1:1"},
 	{"gate: {max_wait_ms: 1}\ngate.max_wait_ms: 2\n", NULL,
 		"c.yaml:2:1: key \"gate.max_wait_ms\": was given before, at 1:21"},
-	{"gate: {robots: obey}\n", NULL,
-		"c.yaml:1:16: key \"gate.robots\": obey is not built yet: this version does not read "
-		"robots.txt; say ignore to run it all the same"},
+	{"gate: {host_key: name}\n", NULL,
+		"c.yaml:1:18: key \"gate.host_key\": must be host, domain or address"},
+	{"fetch: {tls_fallback: yes}\n", NULL,
+		"c.yaml:1:23: key \"fetch.tls_fallback\": must be true or false"},
+	{"fetch: {allow_port: [80, 0]}\n", NULL,
+		"c.yaml:1:26: key \"fetch.allow_port\": must be a port, 1 to 65535"},
 	{"gate: {robots: yes}\n", NULL, "c.yaml:1:16: key \"gate.robots\": must be obey or ignore"},
 	{"log: {level: [debug]}\n", NULL,
 		"c.yaml:1:14: key \"log.level\": must be error, warning, info or debug"},

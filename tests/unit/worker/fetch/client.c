@@ -88,7 +88,10 @@ struct ing_exchange *client_get_with(struct client *c, const char *url, struct i
 	const char *referer, uint64_t deadline_ms)
 {
 	struct got got = {0};
-	ing_fetch_start(c->fetch, url, jar, referer, deadline_ms, client_done, &got);
+	ing_fetch_start(c->fetch,
+		&(struct ing_fetch_ask){
+			.url = url, .jar = jar, .referer = referer, .deadline_ms = deadline_ms},
+		client_done, &got);
 	assert_null(got.ex);
 	client_wait(c, &got);
 	return got.ex;

@@ -136,7 +136,8 @@ static void judged_again_on_the_socket(void **state)
 	unsigned before = web_connections(web);
 	start_with(&c, allow);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/", web_port(web));
-	struct ing_transfer *t = ing_fetch_start(c.fetch, url, NULL, NULL, 0, client_done, &got);
+	struct ing_transfer *t =
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got);
 	while (t->phase != ING_PHASE_RUNNING)
 		uv_run(&c.loop, UV_RUN_NOWAIT);
 	c.fetch->allow.count = 0;
@@ -205,7 +206,7 @@ static void asked_once(void **state)
 	unsigned before = names_queries(names);
 	snprintf(url, sizeof(url), "http://here.test:%u/", web_port(web));
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(c.fetch, url, NULL, NULL, 0, client_done, &got[i]);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
 		client_wait(&c, &got[i]);
 		assert_outcome(got[i].ex, ING_STATUS_SUCCESS);

@@ -207,7 +207,7 @@ static void memory_ceiling(void **state)
 	start(&c, 2 * MIB, 8 * MIB);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/slow?%zu", web_port(web), 3 * MIB);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(c.fetch, url, NULL, NULL, 0, client_done, &got[i]);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
 	uint64_t until = ing_now_ms() + 30000;
 	for (size_t ready = 0; ready < ING_ARRAY_LEN(got);) {
 		assert_true(ing_now_ms() < until);
@@ -246,7 +246,7 @@ static void memory_held_by_the_finished(void **state)
 		char url[128];
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s?%zu", web_port(web),
 			i % 2 ? "slow" : "chunks", (size_t)150000 + i);
-		ing_fetch_start(c.fetch, url, NULL, NULL, 0, client_done, &got[i]);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
 		client_wait(&c, &got[i]);
@@ -342,8 +342,9 @@ static void cancels(void **state)
 			snprintf(url, sizeof(url), "http://%s:%u/%s",
 				ms % 2 ? "localhost" : "127.0.0.1", web_port(web), paths[i]);
 			struct got got = {0};
-			struct ing_transfer *t = ing_fetch_start(c.fetch, url, NULL, NULL, 0,
-				i == 2 ? fail_if_called : client_done, &got);
+			struct ing_transfer *t =
+				ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url},
+					i == 2 ? fail_if_called : client_done, &got);
 			if (ms > 0)
 				client_turn(&c, ms / 2);
 			if (got.ex == NULL)
@@ -364,7 +365,7 @@ static void freed_in_flight(void **state)
 	start(&c, MIB, 8 * MIB);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/slow?6000000", web_port(web));
 	for (int i = 0; i < 30; i++)
-		ing_fetch_start(c.fetch, url, NULL, NULL, 0, fail_if_called, NULL);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, fail_if_called, NULL);
 	client_turn(&c, 120);
 	client_stop(&c);
 }
@@ -385,11 +386,12 @@ static void next_of_chain(void *ctx, struct ing_exchange *ex)
 	ing_fetch_cancel(ING_TAKE(chain->other));
 	if (--chain->left == 0)
 		return;
-	ing_fetch_start(chain->client->fetch, chain->url, NULL, NULL, 0, next_of_chain, chain);
+	ing_fetch_start(chain->client->fetch, &(struct ing_fetch_ask){.url = chain->url},
+		next_of_chain, chain);
 	char half[128];
 	snprintf(half, sizeof(half), "http://127.0.0.1:%u/half?1000", web_port(web));
-	chain->other =
-		ing_fetch_start(chain->client->fetch, half, NULL, NULL, 0, fail_if_called, NULL);
+	chain->other = ing_fetch_start(
+		chain->client->fetch, &(struct ing_fetch_ask){.url = half}, fail_if_called, NULL);
 }
 
 static void from_inside_done(void **state)
@@ -401,8 +403,9 @@ static void from_inside_done(void **state)
 	snprintf(chain.url, sizeof(chain.url), "http://127.0.0.1:%u/bytes?10", web_port(web));
 	char half[128];
 	snprintf(half, sizeof(half), "http://127.0.0.1:%u/half?1000", web_port(web));
-	chain.other = ing_fetch_start(c.fetch, half, NULL, NULL, 0, fail_if_called, NULL);
-	ing_fetch_start(c.fetch, chain.url, NULL, NULL, 0, next_of_chain, &chain);
+	chain.other = ing_fetch_start(
+		c.fetch, &(struct ing_fetch_ask){.url = half}, fail_if_called, NULL);
+	ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = chain.url}, next_of_chain, &chain);
 	uint64_t until = ing_now_ms() + 20000;
 	while (chain.left > 0 && ing_now_ms() < until)
 		uv_run(&c.loop, UV_RUN_ONCE);
@@ -440,7 +443,7 @@ static void three_hundred_at_once(void **state)
 	uv_timer_start(&timer, on_pulse, 0, 5);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/meet", web_port(web));
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(c.fetch, url, NULL, NULL, 0, client_done, &got[i]);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
 	ing_fetch_stats(c.fetch, &stats);
 	assert_int_equal(stats.active, 300);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {

@@ -182,8 +182,8 @@ static void pauses_within_tls(void **state)
 	conf.memory_bytes = 100000;
 	start(&c, &conf);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(
-			c.fetch, "https://good.test/large", NULL, NULL, 0, client_done, &got[i]);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = "https://good.test/large"},
+			client_done, &got[i]);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
 		client_wait(&c, &got[i]);
 		assert_outcome(got[i].ex, ING_STATUS_SUCCESS);

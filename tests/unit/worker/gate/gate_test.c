@@ -36,11 +36,15 @@ static void on_granted(struct ing_gate_waiter *w)
 	order[granted_count++] = v->id;
 }
 
-static void on_expired(struct ing_gate_waiter *w)
+static void on_refused(struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s)
 {
 	(void)w;
+	(void)why;
+	(void)retry_after_s;
 	expired_count++;
 }
+
+static const struct ing_gate_user user = {.granted = on_granted, .refused = on_refused};
 
 static void open_gate(const struct ing_gate_conf *conf)
 {
@@ -50,15 +54,14 @@ static void open_gate(const struct ing_gate_conf *conf)
 	granted_count = expired_count = 0;
 	for (int i = 0; i < VISITORS; i++) {
 		visitors[i].id = i;
-		visitors[i].waiter.granted = on_granted;
-		visitors[i].waiter.expired = on_expired;
+		visitors[i].waiter.user = &user;
 	}
 }
 
 static void close_gate(void)
 {
 	for (int i = 0; i < VISITORS; i++)
-		ing_gate_leave(gate, &visitors[i].waiter);
+		ing_gate_leave(gate, &visitors[i].waiter, NULL);
 	ing_gate_free(gate);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
@@ -66,12 +69,13 @@ static void close_gate(void)
 
 static void enter(int id, const char *url)
 {
-	ing_gate_enter(gate, &visitors[id].waiter, url);
+	ing_gate_enter(gate, &visitors[id].waiter, url,
+		&(struct ing_gate_ticket){.lane = ING_LANE_REQUESTS});
 }
 
 static void leave(int id)
 {
-	ing_gate_leave(gate, &visitors[id].waiter);
+	ing_gate_leave(gate, &visitors[id].waiter, NULL);
 }
 
 static void stop_loop(uv_timer_t *t)
@@ -160,7 +164,7 @@ static void a_pause_follows_the_end_of_each_transfer(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 10, .host_concurrency = 1, .host_delay_ms = 60});
+		.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 60});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	run_for(10);
@@ -235,30 +239,37 @@ static void a_held_gate_uses_up_nobodys_patience(void **state)
 /* What the pipeline does: give the slot back and queue again, from inside a callback or not. */
 static void on_granted_goes_round(struct ing_gate_waiter *w)
 {
-	ing_gate_leave(gate, w);
+	ing_gate_leave(gate, w, NULL);
 	if (++granted_count < 40)
-		ing_gate_enter(gate, w, "https://b.example/");
+		ing_gate_enter(gate, w, "https://b.example/", &(struct ing_gate_ticket){0});
 }
 
-static void on_expired_comes_back(struct ing_gate_waiter *w)
+static void on_refused_comes_back(
+	struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s)
 {
+	(void)why;
+	(void)retry_after_s;
 	if (++expired_count < 3)
-		ing_gate_enter(gate, w, "https://a.example/");
+		ing_gate_enter(gate, w, "https://a.example/", &(struct ing_gate_ticket){0});
 }
 
 static void callbacks_may_leave_and_enter(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){
-		.concurrency = 2, .host_concurrency = 1, .host_delay_ms = 1, .max_wait_ms = 10});
+	open_gate(&(struct ing_gate_conf){.concurrency = 2,
+		.host_concurrency = 1,
+		.patience.delay_ms = 1,
+		.max_wait_ms = 10});
 	enter(0, "https://a.example/");
 	run_for(5);
-	visitors[1].waiter.expired = on_expired_comes_back;
+	static const struct ing_gate_user comes_back = {on_granted, on_refused_comes_back};
+	visitors[1].waiter.user = &comes_back;
 	enter(1, "https://a.example/");
 	run_for(60);
 	assert_int_equal(expired_count, 3);
 	granted_count = 0;
-	visitors[2].waiter.granted = visitors[3].waiter.granted = on_granted_goes_round;
+	static const struct ing_gate_user goes_round = {on_granted_goes_round, on_refused};
+	visitors[2].waiter.user = visitors[3].waiter.user = &goes_round;
 	enter(2, "https://b.example/");
 	enter(3, "https://c.example/");
 	run_for(200);
@@ -280,7 +291,7 @@ static void resting_hosts_all_come_back(void **state)
 	(void)state;
 	uint64_t seed = 7;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 8, .host_concurrency = 2, .host_delay_ms = 3});
+		.concurrency = 8, .host_concurrency = 2, .patience.delay_ms = 3});
 	unsigned entered = 0;
 	int served = 0;
 	while (entered < VISITORS || served < VISITORS) {

@@ -78,7 +78,7 @@ static void on_message(void *ctx, const struct ing_message *m)
 	if (w->finish_at_once)
 		ing_intake_finish(w->in, m->token);
 	if (w->messages == w->pause_after)
-		ing_intake_pause(w->in, true);
+		ing_intake_pause(w->in, ING_LANE_REQUESTS, true);
 }
 
 static void on_revoked(void *ctx, int32_t slot, uint32_t epoch)
@@ -134,7 +134,7 @@ static void open_worker_with(struct fixture *f, struct worker *w, const char *in
 	struct ing_intake_kafka_conf conf = {
 		.brokers = f->kafka.brokers,
 		.group = GROUP,
-		.topic = TOPIC,
+		.topics[ING_LANE_REQUESTS] = TOPIC,
 		.instance = instance,
 		.max_message_bytes = 1 << 20,
 		.properties = properties,
@@ -327,14 +327,14 @@ static void test_pause(void **state)
 	assert_int_equal(f.a.revoked, 0);
 	for (unsigned stop = 20; stop <= 500; stop += 60) {
 		f.a.pause_after = stop;
-		ing_intake_pause(f.a.in, false);
+		ing_intake_pause(f.a.in, ING_LANE_REQUESTS, false);
 		wait_count(&f, &f.a.messages, stop);
 		turn(&f, 50);
 		assert_int_equal(f.a.messages, stop);
 	}
 	f.a.pause_after = 0;
-	ing_intake_pause(f.a.in, false);
-	ing_intake_pause(f.a.in, false);
+	ing_intake_pause(f.a.in, ING_LANE_REQUESTS, false);
+	ing_intake_pause(f.a.in, ING_LANE_REQUESTS, false);
 	wait_count(&f, &f.a.messages, 1000);
 	turn(&f, 500);
 	assert_int_equal(f.a.messages, 1000);
@@ -524,7 +524,7 @@ static void test_broker_restart(void **state)
 	wait_count(&f, &f.a.messages, 40);
 	rd_kafka_mock_broker_set_down(f.kafka.cluster, 1);
 	turn(&f, 2500);
-	ing_intake_pause(f.a.in, false);
+	ing_intake_pause(f.a.in, ING_LANE_REQUESTS, false);
 	rd_kafka_mock_broker_set_up(f.kafka.cluster, 1);
 	wait_count(&f, &f.a.messages, 100);
 	wait_committed(&f, 0, 100);
@@ -563,8 +563,8 @@ static void test_settings(void **state)
 		char property[80];
 		snprintf(property, sizeof(property), "%s", bad[i]);
 		char *properties[] = {property, NULL};
-		struct ing_intake_kafka_conf conf = {
-			f.kafka.brokers, GROUP, TOPIC, "one", 1 << 20, properties};
+		struct ing_intake_kafka_conf conf = {f.kafka.brokers, GROUP, "one",
+			{[ING_LANE_REQUESTS] = TOPIC}, 1 << 20, properties};
 		struct ing_intake_events ev = {0};
 		struct ing_error err = {0};
 		struct ing_intake *in = NULL;
@@ -574,7 +574,8 @@ static void test_settings(void **state)
 		assert_null(in);
 	}
 	/* Never started: nothing to close. */
-	struct ing_intake_kafka_conf conf = {f.kafka.brokers, GROUP, TOPIC, "one", 1 << 20, NULL};
+	struct ing_intake_kafka_conf conf = {
+		f.kafka.brokers, GROUP, "one", {[ING_LANE_REQUESTS] = TOPIC}, 1 << 20, NULL};
 	struct ing_intake_events ev = {0};
 	struct ing_error err = {0};
 	assert_int_equal(ing_intake_kafka_new(&f.loop, &conf, &ev, &f.a.in, &err), 0);

@@ -39,7 +39,7 @@ static void on_message(void *ctx, const struct ing_message *m)
 		(int)ING_MIN(m->value_bytes, sizeof(s->last) - 1), m->value);
 	ing_intake_finish(s->in, m->token);
 	if (s->messages == s->pause_after)
-		ing_intake_pause(s->in, true);
+		ing_intake_pause(s->in, ING_LANE_REQUESTS, true);
 	if (s->free_in_message)
 		ing_intake_free(ING_TAKE(s->in));
 }
@@ -230,21 +230,21 @@ static void test_pause_and_stop(void **state)
 	struct ing_intake_events ev = events_for(&s);
 	uv_loop_init(&loop);
 	assert_int_equal(ing_intake_lines_new(&loop, fd, "input", &ev, &s.in, &err), 0);
-	ing_intake_pause(s.in, true); /* before the start, too */
+	ing_intake_pause(s.in, ING_LANE_REQUESTS, true); /* before the start, too */
 	ing_intake_start(s.in);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(s.messages, 0);
-	ing_intake_pause(s.in, false);
+	ing_intake_pause(s.in, ING_LANE_REQUESTS, false);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(s.messages, 10);
 	s.pause_after = 700;
-	ing_intake_pause(s.in, false);
-	ing_intake_pause(s.in, false);
+	ing_intake_pause(s.in, ING_LANE_REQUESTS, false);
+	ing_intake_pause(s.in, ING_LANE_REQUESTS, false);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(s.messages, 700);
 	assert_int_equal(s.last_line, 700);
 	ing_intake_stop(s.in);
-	ing_intake_pause(s.in, false);
+	ing_intake_pause(s.in, ING_LANE_REQUESTS, false);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(s.messages, 700);
 	assert_int_equal(s.ends, 0);

@@ -86,15 +86,13 @@ uint64_t ing_cookies_version(const struct ing_cookies *jar)
 	return jar->version;
 }
 
-struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const char *url, struct ing_cookies *jar,
-	const char *referer, uint64_t deadline_ms, ing_fetch_done_f *done, void *ctx)
+struct ing_transfer *ing_fetch_start(
+	struct ing_fetch *f, const struct ing_fetch_ask *ask, ing_fetch_done_f *done, void *ctx)
 {
 	(void)f;
-	(void)jar;
-	(void)referer;
-	ing_must(deadline_ms >= ing_now_ms());
+	ing_must(ask->deadline_ms >= ing_now_ms());
 	struct ing_transfer *t = ing_alloc(sizeof(*t));
-	*t = (struct ing_transfer){.url = ing_strdup(url), .done = done, .ctx = ctx};
+	*t = (struct ing_transfer){.url = ing_strdup(ask->url), .done = done, .ctx = ctx};
 	add(&fake.fetches, t);
 	return t;
 }
@@ -280,8 +278,9 @@ void ing_intake_finish(struct ing_intake *in, struct ing_token t)
 	fake.last_finished = t;
 }
 
-void ing_intake_pause(struct ing_intake *in, bool paused)
+void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 {
 	(void)in;
+	(void)lane;
 	fake.paused = paused;
 }

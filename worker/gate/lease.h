@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lease.h - one worker of the fleet at a time for each host, agreed in PostgreSQL (table
+ * host_state, schemas/sql).
+ *
+ * Owns: a connection and the thread that uses it. Calls and callbacks: loop thread; no callback
+ * comes from inside a call. Asks, notes and returns are gathered and go out as a few statements per
+ * round (one round at a time, at least round_ms apart), whatever their number. All times in the
+ * database are its own clock's; here they become ing_now_ms() times, reckoned from before the
+ * statement was sent, so that we believe a lease to end before the database does. Leases are
+ * extended by the thread until they are given back; after a crash they expire. A lease that
+ * somebody else asks for is reported as wanted; who gives it back to a waiting worker stands behind
+ * it in the line.
+ *
+ * Database away: nothing is granted, what is held runs out; the connection is tried again for ever.
+ * A hold (Retry-After, back-off, breaker) is written at once, by note; the everyday pause when the
+ * lease is given back.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/error.h"
+#include "worker/gate/patience.h"
+
+struct uv_loop_s;
+struct ing_leases;
+
+struct ing_lease_conf {
+	const char *dsn;
+	const char *
+		instance; /* holder; what a former process of this name held is ours at the start */
+	unsigned lease_ms; /* longer than any transfer; extended when a third of it is gone */
+	unsigned round_ms; /* 50: between two rounds */
+	unsigned takeover_rest_ms; /* hosts taken over from a dead process rest so long first */
+};
+
+enum ing_lease_answer {
+	ING_LEASE_GRANTED, /* also: extended */
+	ING_LEASE_HELD,    /* by another worker; ask again after retry_ms */
+	ING_LEASE_RESTING, /* nobody has it, but the host must be left alone for retry_ms */
+	ING_LEASE_LOST,    /* what we thought to have is another's, or gone */
+	ING_LEASE_WANTED,  /* ours, and another worker waits for it */
+};
+
+struct ing_lease_news {
+	const char *host; /* borrowed */
+	enum ing_lease_answer answer;
+	uint64_t until_ms;  /* GRANTED: ing_now_ms() clock */
+	unsigned retry_ms;  /* HELD, RESTING */
+	const char *holder; /* HELD; else NULL */
+	const struct ing_patience
+		*patience; /* the fleet's knowledge; NULL for LOST, WANTED and extensions */
+};
+
+struct ing_lease_block {  /* what an operator has blocked, for all workers */
+	const char *host; /* as in rule files: "example.org", ".example.org" with all below */
+	const char *why;
+};
+
+struct ing_lease_user {
+	void *ctx;
+	void (*news)(void *ctx, const struct ing_lease_news *n);
+	void (*state)(void *ctx, bool away); /* the database is away, or back */
+};
+
+/* -CONFIG, -UNAVAILABLE, -INVALID (schema), as ing_store_new(). */
+int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
+	struct ing_leases **ret, struct ing_error *err) ING_MUST_CHECK;
+void ing_leases_set_user(struct ing_leases *l, const struct ing_lease_user *user); /* copied */
+/* Gives everything back that is still held (bounded: 3 s). NULL is fine. Run the loop once more. */
+void ing_leases_free(struct ing_leases *l);
+
+void ing_leases_ask(
+	struct ing_leases *l, const char *host); /* one news is owed: GRANTED, HELD or RESTING */
+void ing_leases_forget(struct ing_leases *l, const char *host); /* no longer wanted: no news of an
+	ask any more (a lease granted meanwhile is given back) */
+/* Write what is known of a host that we hold, with the next round. */
+void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_patience *p);
+/* The same, and give the lease back. */
+void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_patience *p);
+bool ing_leases_away(const struct ing_leases *l);
+
+/* Called on the loop when the table of blocks has changed (looked at every 20 s, and at the start):
+ * all of them. NULL: nobody asks. */
+void ing_leases_on_blocks(struct ing_leases *l,
+	void (*fn)(void *ctx, const struct ing_lease_block *blocks, size_t count), void *ctx);
+
+struct ing_lease_stats {
+	uint64_t rounds, asked, granted, returned, extended;
+	uint64_t database_us; /* spent waiting for statements */
+};
+void ing_leases_stats(const struct ing_leases *l, struct ing_lease_stats *ret);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * patience.h - how long one host is left alone after an answer: the polite pause, Retry-After,
+ * back-off, the breaker. Pure arithmetic over plain data and times handed in, so that every rule is
+ * a line in a table of cases. Any thread.
+ *
+ * pause = max(configured, Crawl-delay, adaptive_factor x last response time within
+ * adaptive_max_ms). 429 and 503 hold the whole host: for Retry-After up to retry_after_max_ms, or
+ * without it for backoff_ms x 2^(failures - 1) up to backoff_max_ms, with jitter of a quarter.
+ * Failures in a row (429, 503, other 5xx, connections refused, reset or silent) open the breaker at
+ * breaker_failures: the host is held, longer each time, then a single transfer tries it
+ * (half-open): good closes, bad opens anew.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ing_patience_conf {
+	unsigned delay_ms;           /* gate.host_delay_ms, or the host's own rule */
+	unsigned crawl_delay_max_ms; /* ceiling of Crawl-delay */
+	unsigned adaptive_factor;    /* 0: off */
+	unsigned adaptive_max_ms;
+	unsigned retry_after_max_ms;
+	unsigned backoff_ms, backoff_max_ms;
+	unsigned breaker_failures; /* in a row; 0: no breaker */
+};
+
+enum ing_breaker { ING_BREAKER_CLOSED, ING_BREAKER_OPEN, ING_BREAKER_HALF_OPEN };
+
+/* Why a host rests. The first three are the everyday pause; those after are holds. */
+enum ing_rest {
+	ING_REST_NONE,
+	ING_REST_DELAY,
+	ING_REST_CRAWL_DELAY,
+	ING_REST_ADAPTIVE,
+	ING_REST_RETRY_AFTER,
+	ING_REST_BACKOFF,
+	ING_REST_BREAKER,
+	ING_RESTS_
+};
+
+/* What is known of a host; what the fleet shares. Zero-initialised: a stranger. */
+struct ing_patience {
+	uint64_t rest_until_ms; /* ing_now_ms() clock */
+	enum ing_rest rest;     /* why */
+	enum ing_breaker breaker;
+	unsigned failures; /* in a row */
+	unsigned opens;    /* of the breaker, in a row */
+	unsigned crawl_delay_ms;
+	unsigned response_ms; /* of the last answer */
+	int http_status;      /* of the last answer; 0: none came */
+	const char *outcome; /* slug of how the last transfer ended, static; NULL: none ended yet */
+	uint64_t answered_ms; /* when it ended, same clock; 0: never */
+};
+
+enum ing_answer_kind {
+	ING_ANSWER_NONE, /* the host was not asked (guard, DNS, cancelled): nothing is learnt */
+	ING_ANSWER_GOOD,
+	ING_ANSWER_THROTTLED, /* 429, 503 */
+	ING_ANSWER_FAILED,    /* other 5xx, no connection, TLS or answer broken off, timeout */
+};
+
+struct ing_gate_report {
+	enum ing_answer_kind kind;
+	int http_status;       /* 0: none */
+	const char *outcome;   /* status slug, static */
+	int64_t retry_after_s; /* as said (RFC 9110 10.2.3), past dates 0; -1: not said */
+	unsigned response_ms;  /* from connecting to the last byte */
+};
+
+/* A transfer has ended at now_ms. random: any 32 random bits, for the jitter. */
+void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf *conf,
+	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random);
+/* The rest is over and somebody is about to start: an open breaker becomes half-open. */
+void ing_patience_start(struct ing_patience *p, uint64_t now_ms);
+/* Transfers at a time that the host's state allows: 1 while half-open, else `configured`. */
+unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured);
+/* Held by the host's own word or failures, not just for the everyday pause. */
+bool ing_patience_is_hold(const struct ing_patience *p, uint64_t now_ms);
+/* Worth remembering while nobody waits: a rest under way, failures in a row, a breaker not closed.
+ */
+bool ing_patience_matters(const struct ing_patience *p, uint64_t now_ms);
+
+const char *ing_rest_name(enum ing_rest rest);          /* "retry-after" */
+const char *ing_breaker_name(enum ing_breaker breaker); /* "half-open" */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * hosts.h - what a running worker knows of hosts, as JSON for its control socket: gate, robots,
+ * leases and rules together. Reads them, changes nothing. Thread: loop only.
+ *
+ * Questions: {"ask":"host","host":H} and {"ask":"top","count":N}; anything else is {"error":…}. The
+ * answers are documented in worker/ctl/README.md (hosts explain, hosts top).
+ */
+#pragma once
+#include <jansson.h>
+
+struct ing_gate;
+struct ing_robots;
+struct ing_hostrules;
+struct ing_hostblocks;
+
+struct ing_hosts_sources { /* borrowed; all but gate may be NULL */
+	const struct ing_gate *gate;
+	const struct ing_robots *robots;
+	const struct ing_hostrules *hostrules;
+	const struct ing_hostblocks *hostblocks;
+	const char *instance;
+};
+
+json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *question);
