@@ -4,10 +4,8 @@
  */
 #include "worker/engine.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "common/base/folder.h"
 #include "common/base/log.h"
@@ -18,10 +16,20 @@
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/gate/gate.h"
+#include "worker/gate/hostrules.h"
+#include "worker/gate/lease.h"
+#include "worker/gate/robots.h"
+#include "worker/job/errand.h"
 #include "worker/job/job.h"
 #include "worker/job/yield.h"
 #include "worker/scrape/rules/rules.h"
-#include "worker/store/store.h"
+
+#define TRANSFER_MARGIN_MS 5000
+#define LEASE_MARGIN_MS 30000
+#define LEASE_ROUND_MS 50
+#define ROBOTS_REDIRECTS 8 /* RFC 9309 2.3.1.2 wants five at least */
+#define ROBOTS_ENTRIES 100000
+#define ROBOTS_BYTES ((size_t)256 << 20)
 
 static int init_loop(struct ing_engine *e, struct ing_error *err)
 {
@@ -61,15 +69,111 @@ static void done_rules(struct ing_engine *e)
 	ing_yield_free(ING_TAKE(e->yield));
 }
 
+/* Longest time that a transfer can take from its grant to its end: its own limit, a moment for its
+ * turn to begin, and the disk's grace. */
+static unsigned transfer_ms(const struct ing_conf *c)
+{
+	return c->fetch.timeout_ms + TRANSFER_MARGIN_MS;
+}
+
+static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
+{
+	struct ing_engine *e = ctx;
+	ing_hostblocks_clear(e->blocks);
+	for (size_t i = 0; i < count; i++)
+		ing_hostblocks_add(e->blocks, blocks[i].host, blocks[i].why);
+}
+
+static int init_leases(struct ing_engine *e, struct ing_error *err)
+{
+	const struct ing_conf *c = e->conf;
+	e->blocks = ing_hostblocks_new();
+	if (e->company == ING_ENGINE_ALONE)
+		return 0;
+	if (c->postgres.dsn == NULL || c->postgres.dsn[0] == '\0') {
+		ing_log(ING_LOG_INFO,
+			"postgres.dsn is empty: hosts are shared with no other worker");
+		return 0;
+	}
+	unsigned least_ms = transfer_ms(c) + TRANSFER_MARGIN_MS;
+	if (c->gate.lease_ms > 0 && c->gate.lease_ms < least_ms)
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"gate.lease_ms: must be %u at least, longer than fetch.timeout_ms",
+			least_ms);
+	struct ing_lease_conf conf = {
+		.dsn = c->postgres.dsn,
+		.instance = c->instance,
+		.lease_ms = c->gate.lease_ms > 0 ? c->gate.lease_ms
+						 : 2 * c->fetch.timeout_ms + LEASE_MARGIN_MS,
+		.round_ms = LEASE_ROUND_MS,
+		.takeover_rest_ms = c->gate.host_delay_ms,
+	};
+	int rc = ing_leases_new(&e->loop, &conf, &e->leases, err);
+	if (rc == 0)
+		ing_leases_on_blocks(e->leases, on_blocks, e);
+	return rc;
+}
+
+static void done_leases(struct ing_engine *e)
+{
+	ing_leases_free(ING_TAKE(e->leases));
+	ing_hostblocks_free(ING_TAKE(e->blocks));
+}
+
+/* --- the gate asks fetch for addresses --- */
+
+static void on_address(void *ctx, const struct ing_addr *addr)
+{
+	struct ing_gate_lookup *l = ctx;
+	l->state = NULL;
+	l->done(l, addr);
+}
+
+static void start_lookup(void *ctx, struct ing_gate_lookup *l, const char *url)
+{
+	struct ing_engine *e = ctx;
+	ing_fetch_lookup(e->fetch, url, on_address, l, &l->state);
+}
+
+static void stop_lookup(void *ctx, struct ing_gate_lookup *l)
+{
+	(void)ctx;
+	ing_fetch_lookup_stop(ING_TAKE(l->state));
+}
+
+static struct ing_patience_conf patience_of(const struct ing_conf *c)
+{
+	return (struct ing_patience_conf){
+		.delay_ms = c->gate.host_delay_ms,
+		.crawl_delay_max_ms = c->gate.crawl_delay_max_ms,
+		.adaptive_factor = c->gate.adaptive_factor,
+		.adaptive_max_ms = c->gate.adaptive_max_ms,
+		.retry_after_max_ms = c->gate.retry_after_max_ms,
+		.backoff_ms = c->gate.backoff_ms,
+		.backoff_max_ms = c->gate.backoff_max_ms,
+		.breaker_failures = c->gate.breaker_failures,
+	};
+}
+
 static int init_gate(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
-	e->gate = ing_gate_new(&e->loop, &(struct ing_gate_conf){
-						 .concurrency = e->conf->gate.concurrency,
-						 .host_concurrency = e->conf->gate.host_concurrency,
-						 .patience.delay_ms = e->conf->gate.host_delay_ms,
-						 .max_wait_ms = e->conf->gate.max_wait_ms,
-					 });
+	const struct ing_conf *c = e->conf;
+	e->gate = ing_gate_new(
+		&e->loop, &(struct ing_gate_conf){
+				  .concurrency = c->gate.concurrency,
+				  .host_concurrency = c->gate.host_concurrency,
+				  .address_concurrency = c->gate.address_concurrency,
+				  .key = (enum ing_host_key)c->gate.host_key,
+				  .max_wait_ms = c->gate.max_wait_ms,
+				  .transfer_ms = transfer_ms(c),
+				  .weights = {c->intake.weight_priority, c->intake.weight_requests,
+					  c->intake.weight_daily, c->intake.weight_bulk},
+				  .patience = patience_of(c),
+				  .lookup = {start_lookup, stop_lookup, e},
+				  .hostrules = e->rules.hostrules,
+				  .leases = e->leases,
+			  });
 	return 0;
 }
 
@@ -120,7 +224,7 @@ static int init_archive(struct ing_engine *e, struct ing_error *err)
 		.hostname = c->instance,
 		.software = "ingest-worker/" ING_VERSION,
 		.user_agent = c->fetch.user_agent,
-		.robots = "ignore",
+		.robots = c->gate.robots == ING_ROBOTS_OBEY ? "obey" : "ignore",
 		.max_bytes = c->warc.max_bytes,
 	};
 	return ing_archive_new(&e->loop, &conf, &e->archive, err);
@@ -151,6 +255,58 @@ static void done_pool(struct ing_engine *e)
 	ing_pool_free(ING_TAKE(e->pool));
 }
 
+/* --- robots.txt --- */
+
+static void get_robots(void *ctx, const char *url, void *token)
+{
+	struct ing_engine *e = ctx;
+	ing_errands_get_robots(e->errands, url, e->robots, token);
+}
+
+static int init_robots(struct ing_engine *e, struct ing_error *err)
+{
+	(void)err;
+	const struct ing_conf *c = e->conf;
+	e->errands = ing_errands_new(&(struct ing_errand_conf){
+		.max_redirects = ROBOTS_REDIRECTS,
+		.max_body_bytes = ING_ROBOTS_MAX_BYTES,
+		.max_decoded_bytes = ING_ROBOTS_MAX_BYTES,
+		.deadline_ms = c->job.deadline_ms,
+	});
+	ing_errands_set_urlrules(e->errands, e->rules.urlrules);
+	e->robots = ing_robots_new(&(struct ing_robots_conf){
+		.obey = c->gate.robots == ING_ROBOTS_OBEY,
+		.agent = c->fetch.user_agent,
+		.max_entries = ROBOTS_ENTRIES,
+		.max_bytes = ROBOTS_BYTES,
+		.hostrules = e->rules.hostrules,
+		.get = get_robots,
+		.ctx = e,
+	});
+	return 0;
+}
+
+static void done_robots(struct ing_engine *e)
+{
+	ing_errands_free(ING_TAKE(e->errands));
+	ing_robots_free(ING_TAKE(e->robots));
+}
+
+/* Of the lanes that there are: lines of a file have but one. */
+static void set_weights(const struct ing_engine *e, unsigned weights[ING_LANES_])
+{
+	const struct ing_conf *c = e->conf;
+	weights[ING_LANE_REQUESTS] = c->intake.weight_requests;
+	if (e->company == ING_ENGINE_ALONE)
+		return;
+	if (c->kafka.topics.priority[0] != '\0')
+		weights[ING_LANE_PRIORITY] = c->intake.weight_priority;
+	if (c->kafka.topics.daily[0] != '\0')
+		weights[ING_LANE_DAILY] = c->intake.weight_daily;
+	if (c->kafka.topics.bulk[0] != '\0')
+		weights[ING_LANE_BULK] = c->intake.weight_bulk;
+}
+
 static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
@@ -158,21 +314,25 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 	/* A PDF's fork ends a second before its examiner would be killed, so that the page's other
 	 * findings survive. */
 	unsigned margin_ms = c->examine.timeout_ms / 10 < 1000 ? c->examine.timeout_ms / 10 : 1000;
-	e->pipeline = ing_pipeline_new(
-		&e->loop, &(struct ing_pipeline_conf){
-				  .max_waiting = c->intake.max_waiting,
-				  .max_unacked = 4 * c->gate.concurrency + 64,
-				  .max_unexamined = c->gate.concurrency,
-				  .max_hops = c->job.max_hops,
-				  .max_redirects = c->fetch.max_redirects,
-				  .deadline_ms = c->job.deadline_ms,
-				  .pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
-				  .max_body_bytes = c->fetch.max_body_bytes,
-				  .max_scrape_bytes = c->scrape.max_bytes,
-				  .max_message_bytes = c->kafka.max_message_bytes,
-				  .urlrules = e->rules.urlrules,
-				  .yield = e->yield,
-			  });
+	struct ing_pipeline_conf conf = {
+		.max_waiting = c->intake.max_waiting,
+		.max_unacked = 4 * c->gate.concurrency + 64,
+		.max_unexamined = c->gate.concurrency,
+		.max_hops = c->job.max_hops,
+		.max_redirects = c->fetch.max_redirects,
+		.deadline_ms = c->job.deadline_ms,
+		.pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
+		.max_body_bytes = c->fetch.max_body_bytes,
+		.max_scrape_bytes = c->scrape.max_bytes,
+		.max_message_bytes = c->kafka.max_message_bytes,
+		.urlrules = e->rules.urlrules,
+		.hostrules = e->rules.hostrules,
+		.hostblocks = e->blocks,
+		.tls_fallback = c->fetch.tls_fallback != 0,
+		.yield = e->yield,
+	};
+	set_weights(e, conf.weights);
+	e->pipeline = ing_pipeline_new(&e->loop, &conf);
 	return 0;
 }
 
@@ -187,9 +347,11 @@ static const struct {
 } steps[] = {
 	{init_loop, done_loop},
 	{init_rules, done_rules},
-	{init_gate, done_gate},
-	{init_archive, done_archive},
+	{init_leases, done_leases},
 	{init_fetch, done_fetch},
+	{init_gate, done_gate},
+	{init_robots, done_robots},
+	{init_archive, done_archive},
 	{init_pool, done_pool},
 	{init_pipeline, done_pipeline},
 };
@@ -204,9 +366,10 @@ static void undo(struct ing_engine *e, size_t steps_done)
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf, struct ing_error *err)
+int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
+	enum ing_engine_company company, struct ing_error *err)
 {
-	*e = (struct ing_engine){.conf = conf, .rules.fd = -1, .coming.fd = -1};
+	*e = (struct ing_engine){.conf = conf, .company = company, .rules.fd = -1, .coming.fd = -1};
 	for (size_t i = 0; i < ING_ARRAY_LEN(steps); i++) {
 		int rc = steps[i].init(e, err);
 		if (rc != 0) {
@@ -223,48 +386,31 @@ void ing_engine_done(struct ing_engine *e)
 		undo(e, ING_ARRAY_LEN(steps));
 }
 
-char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *store)
+void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)
 {
-	struct ing_pipeline_stats p;
-	ing_pipeline_stats(e->pipeline, &p);
-	struct ing_fetch_stats f = {0};
-	ing_fetch_stats(e->fetch, &f);
-	struct ing_archive_stats a = {0};
-	if (e->archive != NULL)
-		ing_archive_stats(e->archive, &a);
-	struct ing_pool_stats x = {0};
-	ing_pool_stats(e->pool, &x);
-	struct ing_store_stats s = {0};
-	if (store != NULL)
-		ing_store_stats(store, &s);
-	struct rusage self;
-	getrusage(RUSAGE_SELF, &self);
-	struct rusage thread;
-	getrusage(RUSAGE_THREAD, &thread);
-	double self_s = (double)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) +
-			(double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec) / 1e6;
-	double loop_s = (double)(thread.ru_utime.tv_sec + thread.ru_stime.tv_sec) +
-			(double)(thread.ru_utime.tv_usec + thread.ru_stime.tv_usec) / 1e6;
-	json_t *by_status = json_object();
-	for (int i = 0; i < ING_STATUS_COUNT_; i++) {
-		if (p.by_status[i] > 0)
-			json_object_set_new(by_status, ing_status_slug((enum ing_status)i),
-				json_integer((json_int_t)p.by_status[i]));
-	}
-	json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
-			      "s:{s:f,s:f,s:f,s:f,s:f,s:f}}",
-		"accepted", (json_int_t)p.accepted, "dead", (json_int_t)p.dead, "cancelled",
-		(json_int_t)p.cancelled, "results", (json_int_t)p.results, "hits",
-		(json_int_t)p.hits, "by_status", by_status, "exchanges", (json_int_t)f.exchanges,
-		"body_bytes", (json_int_t)f.body_bytes, "warc_records", (json_int_t)a.records,
-		"warc_bytes", (json_int_t)a.bytes, "warc_syncs", (json_int_t)a.syncs, "documents",
-		(json_int_t)x.documents, "examiner_forks", (json_int_t)x.forks, "store_items",
-		(json_int_t)s.items, "store_batches", (json_int_t)s.batches, "cpu_seconds",
-		"worker", self_s, "loop", loop_s, "archive", (double)a.cpu_ns / 1e9, "store",
-		(double)s.cpu_ns / 1e9, "examine", (double)x.cpu_us / 1e6, "examine_pdf",
-		(double)x.pdf_cpu_us / 1e6);
-	ing_must(o != NULL);
-	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	json_decref(o);
-	return text;
+	struct ing_stages all = *stages;
+	all.gate = e->gate;
+	all.robots = e->robots;
+	all.fetch = e->fetch;
+	all.archive = e->archive;
+	all.pool = e->pool;
+	ing_pipeline_wire(e->pipeline, &all);
+	ing_errands_wire(e->errands, &all);
+}
+
+bool ing_engine_idle(const struct ing_engine *e)
+{
+	return ing_pipeline_idle(e->pipeline) && ing_errands_idle(e->errands);
+}
+
+void ing_engine_settle(struct ing_engine *e)
+{
+	if (ing_pipeline_idle(e->pipeline))
+		ing_errands_cancel(e->errands);
+}
+
+void ing_engine_cancel(struct ing_engine *e)
+{
+	ing_pipeline_cancel(e->pipeline);
+	ing_errands_cancel(e->errands);
 }

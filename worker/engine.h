@@ -3,9 +3,9 @@
  * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
  * configuration.
  *
- * Owns: the loop, rules, gate, fetch, archive, examiner pool and pipeline. The caller adds
- * intake, emit and store, wires the pipeline and runs the loop. Thread: the one that made it, which
- * becomes the loop thread.
+ * Owns: the loop, rules, leases, fetch, gate, robots and errands, archive, examiner pool and
+ * pipeline. The caller adds intake, emit and store, wires it all and runs the loop. Thread: the one
+ * that made it, which becomes the loop thread.
  */
 #pragma once
 #include <uv.h>
@@ -13,29 +13,49 @@
 #include "worker/ruleset.h"
 
 struct ing_conf;
+struct ing_stages;
+
+/* Whether politeness is shared through postgres.dsn, when there is one. */
+enum ing_engine_company { ING_ENGINE_ALONE, ING_ENGINE_FLEET };
 
 struct ing_engine {
 	uv_loop_t loop;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
+	enum ing_engine_company company;
 	struct ing_ruleset rules;
 	struct ing_ruleset coming; /* during a reload: loaded, not in force yet */
 	bool reloading, reload_again;
 	void (*on_reloaded)(void *ctx); /* a reload has ended, well or badly; NULL: nobody asks */
 	void *on_reloaded_ctx;
 	struct ing_yield *yield;
-	struct ing_gate *gate;
+	struct ing_hostblocks *blocks;
+	struct ing_leases *leases; /* NULL: this process alone is polite */
 	struct ing_fetch *fetch;
+	struct ing_gate *gate;
+	struct ing_errands *errands;
+	struct ing_robots *robots;
 	struct ing_archive *archive; /* NULL: warc.dir is empty */
 	struct ing_pool *pool;
 	struct ing_pipeline *pipeline;
 };
 
 /* Makes folders that are missing (spool.dir, warc.dir). On failure nothing is left behind. */
-int ing_engine_init(
-	struct ing_engine *e, const struct ing_conf *conf, struct ing_error *err) ING_MUST_CHECK;
-/* Nothing may be under way (ing_pipeline_idle()). Runs the loop until its handles are closed. Done
+int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
+	enum ing_engine_company company, struct ing_error *err) ING_MUST_CHECK;
+/* Nothing may be under way (ing_engine_idle()). Runs the loop until its handles are closed. Done
  * twice is fine. */
 void ing_engine_done(struct ing_engine *e);
+
+/* Join the caller's stages (intake, store, emit, callbacks) with the engine's; the rest of *stages
+ * is filled in here. Before the first message. */
+void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages);
+/* No request is under way, and nothing is being got for ourselves. */
+bool ing_engine_idle(const struct ing_engine *e);
+/* Call off what is got for ourselves once no request waits for it any more. For whoever waits for
+ * idle. */
+void ing_engine_settle(struct ing_engine *e);
+/* Call off everything (ing_pipeline_cancel()). */
+void ing_engine_cancel(struct ing_engine *e);
 
 /* Read the rules again and put them in force whole: URL rules at once, examiners' as
  * ing_pool_reload() has it. What is wrong with them is logged, every line of it, and the old ones

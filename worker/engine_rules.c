@@ -49,7 +49,10 @@ static void on_examiners_reloaded(void *ctx, bool good)
 	e->rules = e->coming;
 	e->coming = (struct ing_ruleset){.fd = -1};
 	const struct ing_rules *rules = e->rules.rules;
-	ing_pipeline_set_rules(e->pipeline, e->rules.urlrules, NULL);
+	ing_pipeline_set_rules(e->pipeline, e->rules.urlrules, e->rules.hostrules);
+	ing_errands_set_urlrules(e->errands, e->rules.urlrules);
+	ing_gate_set_hostrules(e->gate, e->rules.hostrules);
+	ing_robots_set_hostrules(e->robots, e->rules.hostrules);
 	ing_yield_set_rules(e->yield, rules->digest, rules->names, rules->count);
 	ing_ruleset_done(&old);
 	ing_log(ING_LOG_INFO, "rules reloaded: %zu rules", ing_ruleset_count(&e->rules));

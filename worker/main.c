@@ -30,9 +30,12 @@
 #include "worker/emit/emit.h"
 #include "worker/engine.h"
 #include "worker/gate/gate.h"
+#include "worker/gate/lease.h"
+#include "worker/hosts.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
 #include "worker/ruleset.h"
+#include "worker/status/control.h"
 #include "worker/status/notify.h"
 #include "worker/store/store.h"
 
@@ -59,6 +62,7 @@ struct worker {
 	struct ing_intake *intake;
 	struct ing_emit *emit;
 	struct ing_store *store;
+	struct ing_control *control; /* NULL: it could not be opened */
 	int lock_fd;
 	uv_signal_t on_term, on_int, on_hup;
 	uv_timer_t status, watchdog, stop, yield;
@@ -104,14 +108,15 @@ static void on_stop_poll(uv_timer_t *t)
 {
 	struct worker *w = t->data;
 	uint64_t now = ing_now_ms();
-	if (ing_pipeline_idle(w->engine.pipeline) && ing_emit_outstanding(w->emit) == 0) {
+	ing_engine_settle(&w->engine);
+	if (ing_engine_idle(&w->engine) && ing_emit_outstanding(w->emit) == 0) {
 		finish(w);
 	} else if (now >= w->stop_by_ms && !w->cancelled) {
 		ing_log(ING_LOG_WARNING,
 			"the time to finish has passed: calling off what is under way");
 		w->cancelled = true;
 		w->stop_by_ms = now + CANCEL_GRACE_MS;
-		ing_pipeline_cancel(w->engine.pipeline);
+		ing_engine_cancel(&w->engine);
 	} else if (now >= w->stop_by_ms) {
 		finish(w);
 	}
@@ -204,6 +209,35 @@ static void on_dead(void *ctx, const struct ing_message *m, const struct ing_err
 	if (ing_log_gate_pass(&gate, 5000, &more))
 		ing_log(ING_LOG_WARNING, "dead letter: %s [%d] offset %lld: %s (%u more before)",
 			m->topic, m->partition, (long long)m->token.offset, err->msg, more);
+}
+
+/* --- operators' questions --- */
+
+static json_t *on_question(void *ctx, const json_t *question)
+{
+	const struct worker *w = ctx;
+	return ing_hosts_answer(
+		&(struct ing_hosts_sources){
+			.gate = w->engine.gate,
+			.robots = w->engine.robots,
+			.hostrules = w->engine.rules.hostrules,
+			.hostblocks = w->engine.blocks,
+			.instance = w->conf->instance,
+		},
+		question);
+}
+
+/* A worker without its socket does its work all the same. */
+static void open_control(struct worker *w)
+{
+	struct ing_error err = {0};
+	struct ing_buf path;
+	ing_buf_init(&path, 8192);
+	ing_buf_printf(&path, "%s/%s.sock", w->conf->state.dir, w->conf->instance);
+	if (ing_control_new(
+		    &w->engine.loop, ing_buf_str(&path), on_question, w, &w->control, &err) != 0)
+		ing_log(ING_LOG_WARNING, "no control socket: %s", err.msg);
+	ing_buf_done(&path);
 }
 
 /* --- timers --- */
@@ -337,6 +371,7 @@ static char *yield_path(const struct ing_conf *c)
 static void close_all(struct worker *w)
 {
 	/* Commits what is finished; first, so that the new owner can start. */
+	ing_control_free(ING_TAKE(w->control));
 	ing_intake_free(ING_TAKE(w->intake));
 	ing_emit_free(ING_TAKE(w->emit));
 	ing_store_free(ING_TAKE(w->store));
@@ -346,26 +381,24 @@ static void close_all(struct worker *w)
 
 static enum exit_code run(struct worker *w, struct ing_error *err)
 {
-	if (lock_instance(w, err) != 0 || ing_engine_init(&w->engine, w->conf, err) != 0 ||
+	if (lock_instance(w, err) != 0 ||
+		ing_engine_init(&w->engine, w->conf, ING_ENGINE_FLEET, err) != 0 ||
 		open_store(w, err) != 0 || open_emit(w, err) != 0 || open_intake(w, err) != 0) {
 		close_all(w);
 		return err->code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
 	}
-	ing_pipeline_wire(w->engine.pipeline, &(struct ing_stages){
-						      .intake = w->intake,
-						      .gate = w->engine.gate,
-						      .fetch = w->engine.fetch,
-						      .archive = w->engine.archive,
-						      .pool = w->engine.pool,
-						      .store = w->store,
-						      .emit = w->emit,
-						      .on_dead = on_dead,
-						      .ctx = w,
-					      });
+	ing_engine_wire(&w->engine, &(struct ing_stages){
+					    .intake = w->intake,
+					    .store = w->store,
+					    .emit = w->emit,
+					    .on_dead = on_dead,
+					    .ctx = w,
+				    });
 	w->engine.on_reloaded = on_reloaded;
 	w->engine.on_reloaded_ctx = w;
 	w->yield_path = yield_path(w->conf);
 	start_timers(w);
+	open_control(w);
 	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
 		w->conf->instance, w->conf->kafka.topics.requests);
 	ing_intake_start(w->intake);
@@ -377,11 +410,12 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	ing_engine_write_yield(&w->engine, w->yield_path);
 	stop_timers(w); /* from here on a second signal has its default effect: out */
 	signal(SIGHUP, SIG_IGN);
-	if (!ing_pipeline_idle(w->engine.pipeline)) {
+	if (!ing_engine_idle(&w->engine)) {
 		/* A database or disk that is away still holds jobs. Their offsets are not
 		 * committed. */
 		ing_log(ING_LOG_WARNING, "leaving unfinished requests to whoever owns them next");
 		ing_intake_free(ING_TAKE(w->intake));
+		ing_leases_free(w->engine.leases);
 		_exit(w->exit_code);
 	}
 	close_all(w);

@@ -40,7 +40,7 @@ TYPES = {
 WILDCARDS = ["*.many.example", "*.slow.example", "*.test.example"]
 REQUEST_BODY_MAX = 1 << 20
 KNOWN_KEYS = {"file", "body", "type", "status", "headers", "redirect", "location", "delay_s", "encode", "chunked",
-              "cut_after", "cookie_bounce", "pdf", "repeat"}
+              "cut_after", "cookie_bounce", "pdf", "repeat", "busy"}
 
 
 class SiteError(Exception):
@@ -77,6 +77,8 @@ class Site:
         self.untrusted = set()
         self.misnamed = set()
         self.cache = {}
+        self.busy = {}
+        self.busy_lock = threading.Lock()
         for path in site_files:
             with open(path, encoding="utf-8") as file:
                 self.add(json.load(file))
@@ -144,6 +146,13 @@ class Site:
         with open(name, "rb") as file:
             return Reply(200, file.read(), type=TYPES.get(os.path.splitext(name)[1], "application/octet-stream"))
 
+    def is_busy(self, host, target, times):
+        """Whether this URL still answers that it is busy: so many times, then once not, and so on."""
+        with self.busy_lock:
+            count = self.busy.get((host, target), 0)
+            self.busy[host, target] = 0 if count == times else count + 1
+            return count < times
+
     def _routed(self, host, target, route, handler):
         reply = Reply(route.get("status", 200), headers=route.get("headers"))
         reply.delay_s = route.get("delay_s", 0)
@@ -155,6 +164,11 @@ class Site:
             reply.headers["Location"] = target
             value = f"{time.monotonic_ns():x}" if bounce == "restless" else "granted"
             reply.headers["Set-Cookie"] = f"session={value}; Path=/"
+            return reply
+        if self.is_busy(host, target, route.get("busy", 0)):
+            reply.status = 503
+            reply.headers["Retry-After"] = "1"
+            reply.body = b"Busy; try again in a moment.\n"
             return reply
         if "redirect" in route:
             reply.status = route["redirect"]

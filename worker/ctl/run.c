@@ -93,10 +93,11 @@ static void on_poll(uv_timer_t *t)
 	struct run *r = t->data;
 	if (!r->ended && !r->stopping && !r->failed)
 		return;
-	if (ing_pipeline_idle(r->engine.pipeline) && ing_emit_outstanding(r->emit) == 0)
+	ing_engine_settle(&r->engine);
+	if (ing_engine_idle(&r->engine) && ing_emit_outstanding(r->emit) == 0)
 		stop_loop(r);
 	else if (r->failed)
-		ing_pipeline_cancel(r->engine.pipeline);
+		ing_engine_cancel(&r->engine);
 }
 
 static void on_message(void *ctx, const struct ing_message *m)
@@ -349,7 +350,7 @@ static int open_stages(struct run *r, struct ing_error *err)
 		.on_end = on_end,
 		.on_fatal = on_fatal,
 	};
-	int rc = ing_engine_init(&r->engine, r->conf, err);
+	int rc = ing_engine_init(&r->engine, r->conf, ING_ENGINE_ALONE, err);
 	if (rc == 0)
 		rc = ing_emit_lines_new(&r->engine.loop, r->results_fd, r->out_dir, &r->emit, err);
 	if (rc == 0)
@@ -359,19 +360,15 @@ static int open_stages(struct run *r, struct ing_error *err)
 			&r->engine.loop, r->input_fd, r->input_name, &events, &r->intake, err);
 	if (rc != 0)
 		return rc;
-	ing_pipeline_wire(r->engine.pipeline, &(struct ing_stages){
-						      .intake = r->intake,
-						      .gate = r->engine.gate,
-						      .fetch = r->engine.fetch,
-						      .archive = r->engine.archive,
-						      .pool = r->engine.pool,
-						      .emit = r->emit,
-						      .on_cdx = on_cdx,
-						      .on_result = on_result,
-						      .on_dead = on_dead,
-						      .ctx = r,
-						      .output = "output",
-					      });
+	ing_engine_wire(&r->engine, &(struct ing_stages){
+					    .intake = r->intake,
+					    .emit = r->emit,
+					    .on_cdx = on_cdx,
+					    .on_result = on_result,
+					    .on_dead = on_dead,
+					    .ctx = r,
+					    .output = "output",
+				    });
 	return 0;
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What every stage has counted, as one line of JSON.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "worker/archive/archive.h"
+#include "worker/engine.h"
+#include "worker/examine/pool.h"
+#include "worker/fetch/fetch.h"
+#include "worker/gate/gate.h"
+#include "worker/gate/lease.h"
+#include "worker/gate/robots.h"
+#include "worker/job/job.h"
+#include "worker/store/store.h"
+
+static double cpu_seconds(int who)
+{
+	struct rusage u;
+	getrusage(who, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static json_t *gate_stats(const struct ing_gate *gate)
+{
+	struct ing_gate_stats s;
+	ing_gate_stats(gate, &s);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "waiting",
+		(json_int_t)s.waiting, "hosts", (json_int_t)s.hosts, "hosts_resting",
+		(json_int_t)s.hosts_resting, "hosts_held", (json_int_t)s.hosts_held,
+		"breakers_open", (json_int_t)s.breakers_open, "leases", (json_int_t)s.leases,
+		"grants", (json_int_t)s.grants, "refused", (json_int_t)s.refused, "holds",
+		(json_int_t)s.holds, "breaker_opens", (json_int_t)s.breaker_opens, "bytes",
+		(json_int_t)s.bytes);
+}
+
+static json_t *robots_stats(const struct ing_robots *robots)
+{
+	struct ing_robots_stats s;
+	ing_robots_stats(robots, &s);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "fetched", (json_int_t)s.fetched, "hits",
+		(json_int_t)s.hits, "disallowed", (json_int_t)s.disallowed, "unreachable",
+		(json_int_t)s.unreachable, "entries", (json_int_t)s.entries, "bytes",
+		(json_int_t)s.bytes);
+}
+
+static json_t *lease_stats(const struct ing_leases *leases)
+{
+	struct ing_lease_stats s;
+	ing_leases_stats(leases, &s);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "rounds", (json_int_t)s.rounds, "asked",
+		(json_int_t)s.asked, "granted", (json_int_t)s.granted, "returned",
+		(json_int_t)s.returned, "extended", (json_int_t)s.extended, "database_us",
+		(json_int_t)s.database_us);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *store)
+{
+	struct ing_pipeline_stats p;
+	ing_pipeline_stats(e->pipeline, &p);
+	struct ing_fetch_stats f = {0};
+	ing_fetch_stats(e->fetch, &f);
+	struct ing_archive_stats a = {0};
+	if (e->archive != NULL)
+		ing_archive_stats(e->archive, &a);
+	struct ing_pool_stats x = {0};
+	ing_pool_stats(e->pool, &x);
+	struct ing_store_stats s = {0};
+	if (store != NULL)
+		ing_store_stats(store, &s);
+	json_t *by_status = json_object();
+	for (int i = 0; i < ING_STATUS_COUNT_; i++) {
+		if (p.by_status[i] > 0)
+			json_object_set_new(by_status, ing_status_slug((enum ing_status)i),
+				json_integer((json_int_t)p.by_status[i]));
+	}
+	json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
+			      "s:{s:f,s:f,s:f,s:f,s:f,s:f}}",
+		"accepted", (json_int_t)p.accepted, "dead", (json_int_t)p.dead, "cancelled",
+		(json_int_t)p.cancelled, "results", (json_int_t)p.results, "hits",
+		(json_int_t)p.hits, "by_status", by_status, "exchanges", (json_int_t)f.exchanges,
+		"body_bytes", (json_int_t)f.body_bytes, "warc_records", (json_int_t)a.records,
+		"warc_bytes", (json_int_t)a.bytes, "warc_syncs", (json_int_t)a.syncs, "documents",
+		(json_int_t)x.documents, "examiner_forks", (json_int_t)x.forks, "store_items",
+		(json_int_t)s.items, "store_batches", (json_int_t)s.batches, "cpu_seconds",
+		"worker", cpu_seconds(RUSAGE_SELF), "loop", cpu_seconds(RUSAGE_THREAD), "archive",
+		(double)a.cpu_ns / 1e9, "store", (double)s.cpu_ns / 1e9, "examine",
+		(double)x.cpu_us / 1e6, "examine_pdf", (double)x.pdf_cpu_us / 1e6);
+	ing_must(o != NULL);
+	json_object_set_new(o, "gate", gate_stats(e->gate));
+	json_object_set_new(o, "robots", robots_stats(e->robots));
+	if (e->leases != NULL)
+		json_object_set_new(o, "leases", lease_stats(e->leases));
+	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_decref(o);
+	return text;
+}
