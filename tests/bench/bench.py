@@ -191,7 +191,7 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
         "state.dir": str(run / "state"), "fetch.ca_file": nginx.ca_file,
         "fetch.user_agent": "ingest-worker-bench/1.0 (+https://bench.example/robot)",
         "fetch.connect_to": [f":443:127.0.0.1:{nginx.port}"], "fetch.allow_address": ["127.0.0.0/8"],
-        "gate.host_delay_ms": 0, "gate.concurrency": concurrency, **extra})
+        "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.robots": "ignore", "gate.concurrency": concurrency, **extra})
     ctl = next(build.rglob("ingestctl"))
     subprocess.run([ctl, "--config", config, "db", "migrate"], check=True, stdout=subprocess.DEVNULL)
     produce(kafka, f"{tag}.ingest-file-requests", (
