@@ -139,7 +139,7 @@ void assert_pattern(const struct ing_exchange *ex, size_t bytes)
 void assert_outcome(const struct ing_exchange *ex, enum ing_status want)
 {
 	static const char *const slugs[] = {
-#define STATUS(name, slug, hit, retry, after_s, meaning) slug,
+#define STATUS(name, slug, hit, retry, after_s, tries, meaning) slug,
 #include "worker/job/status.def"
 #undef STATUS
 	};
