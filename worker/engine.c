@@ -96,6 +96,10 @@ static int init_fetch(struct ing_engine *e, struct ing_error *err)
 		.proxy = c->fetch.proxy,
 		.connect_to = c->fetch.connect_to,
 		.allow_address = c->fetch.allow_address,
+		.allow_port = c->fetch.allow_port,
+		.max_header_bytes = c->fetch.max_header_bytes,
+		.max_header_fields = c->fetch.max_header_fields,
+		.dns_servers = c->fetch.dns_servers,
 		.spool_dir = c->spool.dir,
 	};
 	return ing_fetch_new(&e->loop, &conf, &e->fetch, err);
