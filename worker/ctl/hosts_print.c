@@ -161,10 +161,10 @@ static void print_reason(const char *host, const struct ing_ctl_known *k)
 	for (size_t i = 0; i < ING_ARRAY_LEN(reasons) && !said; i++)
 		said = reasons[i](&line, k);
 	if (!said && k->missing != NULL)
-		ing_buf_add_str(&line, "what it is up to is not known; by the rules");
+		ing_buf_add_str(&line, "nobody can say how it is; below is what would apply");
 	else if (!said)
-		ing_buf_add_str(
-			&line, "neither a worker nor the database has met it; by the rules");
+		ing_buf_add_str(&line,
+			"neither a worker nor the database has met it; below is what would apply");
 	printf("%s: %s\n", host, ing_buf_str(&line));
 	ing_buf_done(&line);
 }
@@ -186,8 +186,9 @@ static void print_queue(struct ing_buf *out, const json_t *w)
 	ing_buf_printf(out, "%" PRId64, ing_words_number(w, "waiting"));
 	json_object_foreach (json_object_get(w, "queue"), lane, n) {
 		if (json_integer_value(n) > 0) {
-			ing_buf_printf(out, "%s%s %" PRId64, between, lane,
-				(int64_t)json_integer_value(n));
+			ing_buf_add_str(out, between);
+			ing_words_add_shown(out, lane);
+			ing_buf_printf(out, " %" PRId64, (int64_t)json_integer_value(n));
 			between = ", ";
 		}
 	}
@@ -231,10 +232,12 @@ static void print_robots(struct ing_buf *out, const json_t *o)
 	ing_words_add(out, r, "url");
 	ing_buf_add_str(out, ": ");
 	ing_words_add(out, r, "verdict");
-	ing_buf_add_str(out, ", ");
-	ing_words_add_time(out, ing_words_number(r, "age_ms"));
-	ing_buf_add_str(out, " old, good for ");
-	ing_words_add_time(out, ing_words_number(r, "expires_ms"));
+	if (ing_words_number(r, "expires_ms") > 0) {
+		ing_buf_add_str(out, ", ");
+		ing_words_add_time(out, ing_words_number(r, "age_ms"));
+		ing_buf_add_str(out, " old, good for ");
+		ing_words_add_time(out, ing_words_number(r, "expires_ms"));
+	}
 	if (ing_words_number(r, "crawl_delay_ms") > 0) {
 		ing_buf_add_str(out, ", Crawl-delay ");
 		ing_words_add_time(out, ing_words_number(r, "crawl_delay_ms"));
@@ -264,7 +267,16 @@ static void print_lease(struct ing_buf *out, const json_t *o)
 	end_line(out, "lease");
 }
 
-static void print_worker(struct ing_buf *out, const json_t *w)
+/* The name under which it is locked, where that is another (gate.host_key). */
+static void print_key(struct ing_buf *out, const char *host, const json_t *o)
+{
+	if (strcmp(ing_words_text(o, "host"), host) == 0)
+		return;
+	ing_words_add(out, o, "host");
+	end_line(out, "locked as");
+}
+
+static void print_worker(struct ing_buf *out, const char *host, const json_t *w)
 {
 	const json_t *address = json_object_get(w, "address");
 	ing_buf_add_str(out, "worker ");
@@ -272,6 +284,7 @@ static void print_worker(struct ing_buf *out, const json_t *w)
 	puts(ing_buf_str(out));
 	ing_buf_clear(out);
 	if (json_is_true(json_object_get(w, "known"))) {
+		print_key(out, host, w);
 		ing_words_add(out, w, "need_words");
 		end_line(out, "waits for");
 		print_queue(out, w);
@@ -291,7 +304,7 @@ static void print_worker(struct ing_buf *out, const json_t *w)
 	print_robots(out, w);
 }
 
-static void print_database(struct ing_buf *out, const json_t *d)
+static void print_database(struct ing_buf *out, const char *host, const json_t *d)
 {
 	const json_t *block = json_object_get(d, "block");
 	puts("database");
@@ -306,6 +319,7 @@ static void print_database(struct ing_buf *out, const json_t *d)
 		end_line(out, "known");
 		return;
 	}
+	print_key(out, host, d);
 	print_delay(out, d);
 	print_record(out, d);
 	print_lease(out, d);
@@ -352,10 +366,10 @@ void ing_ctl_print_explain(const char *host, const struct ing_ctl_known *k)
 	ing_buf_init(&out, ING_WORDS_BYTES);
 	print_reason(host, k);
 	json_array_foreach (k->workers, i, w) {
-		print_worker(&out, w);
+		print_worker(&out, host, w);
 	}
 	if (k->database != NULL)
-		print_database(&out, k->database);
+		print_database(&out, host, k->database);
 	if (k->rules != NULL)
 		print_rules(&out, k->rules);
 	ing_buf_done(&out);
