@@ -30,7 +30,7 @@ struct ing_robots_answer {
 	/* SUCCESS: an answer came (http_status), body as sent may be cut at ING_ROBOTS_MAX_BYTES;
 	 * HOST_BACKOFF: the gate refused (retry_after_s); else why there is none. */
 	enum ing_status outcome;
-	int http_status;
+	int http_status;  /* of the last answer, that of a redirect included; 0: none came */
 	const char *body; /* content decoding done; borrowed during the call */
 	size_t body_bytes;
 	unsigned retry_after_s;

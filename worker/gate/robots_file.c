@@ -32,6 +32,14 @@ static enum ing_robots_kind kind_of_http(int http_status)
 	return ING_ROBOTS_UNREACHABLE;
 }
 
+/* Nobody could be asked. But when a redirect led there, the authority itself did answer, and its
+ * URLs need not end as the redirect did: it leads nowhere (for good), or to nobody (for now). */
+static enum ing_robots_kind kind_of_failure(
+	const struct ing_robots_answer *a, enum ing_robots_kind when_redirected)
+{
+	return a->http_status == 0 ? ING_ROBOTS_FAILURE : when_redirected;
+}
+
 static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
 {
 	switch (a->outcome) {
@@ -40,19 +48,21 @@ static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
 	case ING_STATUS_REDIRECTS_EXCEEDED:
 	case ING_STATUS_REDIRECT_LOOP:
 	case ING_STATUS_BAD_REDIRECT:
-	case ING_STATUS_SKIP_URL_BLOCKLIST: /* these: where a redirect led */
+		return ING_ROBOTS_ALLOW_ALL;
+	case ING_STATUS_SKIP_URL_BLOCKLIST:
 	case ING_STATUS_SKIP_WALL:
 	case ING_STATUS_BLOCKED_WALL:
 	case ING_STATUS_BLOCKED_LOGIN:
 	case ING_STATUS_BLOCKED_CAPTCHA:
 	case ING_STATUS_BLOCKED_CHALLENGE:
 	case ING_STATUS_BLOCKED_COOKIE:
-		return ING_ROBOTS_ALLOW_ALL;
+	case ING_STATUS_BLOCKED_ADDRESS:
+	case ING_STATUS_INVALID_URL:
+		return kind_of_failure(a, ING_ROBOTS_ALLOW_ALL);
 	case ING_STATUS_CONNECT_ERROR:
 	case ING_STATUS_TLS_ERROR:
 	case ING_STATUS_INVALID_HOST_RESOLUTION:
-	case ING_STATUS_BLOCKED_ADDRESS:
-	case ING_STATUS_INVALID_URL:
+		return kind_of_failure(a, ING_ROBOTS_UNREACHABLE);
 	case ING_STATUS_HOST_BACKOFF:
 		return ING_ROBOTS_FAILURE;
 	default:

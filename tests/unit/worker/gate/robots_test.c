@@ -172,6 +172,8 @@ static const struct {
 	{"no location", ING_STATUS_BAD_REDIRECT, 302, "", ALLOW_ALL},
 	{"redirect to a wall", ING_STATUS_BLOCKED_LOGIN, 302, "", ALLOW_ALL},
 	{"redirect to a block", ING_STATUS_SKIP_URL_BLOCKLIST, 302, "", ALLOW_ALL},
+	{"redirect inside", ING_STATUS_BLOCKED_ADDRESS, 302, "", ALLOW_ALL},
+	{"redirect to no URL", ING_STATUS_INVALID_URL, 302, "", ALLOW_ALL},
 #define UNREACHABLE(words)                                                                         \
 	ING_ROBOTS_DISALLOWED, ING_ROBOTS_DISALLOWED, "robots.txt is unreachable (" words ")",     \
 		5 * MINUTE_MS, "unreachable"
@@ -189,6 +191,11 @@ static const struct {
 	{"header flood", ING_STATUS_HEADERS_TOO_LARGE, 0, "", UNREACHABLE("headers-too-large")},
 	{"bad gzip", ING_STATUS_BAD_CONTENT_ENCODING, 200, "", UNREACHABLE("bad-content-encoding")},
 	{"gzip bomb", ING_STATUS_BODY_TOO_LARGE, 200, "", UNREACHABLE("body-too-large")},
+	{"redirect to a dead host", ING_STATUS_CONNECT_ERROR, 301, "",
+		UNREACHABLE("connect-error")},
+	{"redirect to a bad certificate", ING_STATUS_TLS_ERROR, 301, "", UNREACHABLE("tls-error")},
+	{"redirect to no host", ING_STATUS_INVALID_HOST_RESOLUTION, 301, "",
+		UNREACHABLE("invalid-host-resolution")},
 #define FAILED                                                                                     \
 	ING_ROBOTS_FAILED, ING_ROBOTS_FAILED, "robots.txt could not be asked for: because",        \
 		30 * SECOND_MS, "failed"
@@ -197,6 +204,8 @@ static const struct {
 	{"no such host", ING_STATUS_INVALID_HOST_RESOLUTION, 0, "", FAILED},
 	{"private address", ING_STATUS_BLOCKED_ADDRESS, 0, "", FAILED},
 	{"no URL", ING_STATUS_INVALID_URL, 0, "", FAILED},
+	{"host blocked", ING_STATUS_SKIP_URL_BLOCKLIST, 0, "", FAILED},
+	{"at a wall", ING_STATUS_SKIP_WALL, 0, "", FAILED},
 };
 
 static void check_view(
