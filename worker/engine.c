@@ -172,6 +172,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 				  .deadline_ms = c->job.deadline_ms,
 				  .pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
 				  .max_body_bytes = c->fetch.max_body_bytes,
+				  .max_ratio = c->fetch.max_ratio,
 				  .max_scrape_bytes = c->scrape.max_bytes,
 				  .max_message_bytes = c->kafka.max_message_bytes,
 				  .urlrules = e->rules.urlrules,

@@ -89,7 +89,7 @@ struct ing_work {
 	unsigned tries;         /* of next_url so far */
 	unsigned delay_ms;      /* before the next of them */
 	const char *referer;    /* the page whose link leads to next_url; NULL: none */
-	unsigned retry_after_s; /* HOST_BACKOFF: for the result */
+	unsigned retry_after_s; /* for the result; 0: nothing to say */
 	bool dropped_userinfo;  /* of a URL on the way */
 	bool unverified;        /* a certificate on the way was not verified */
 	uint64_t deadline_ms;   /* ing_now_ms() clock while working */
@@ -150,6 +150,7 @@ struct ing_pipeline_conf {
 	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;
+	unsigned max_ratio; /* of a decoded body to the one sent */
 	size_t max_message_bytes;
 	const struct ing_urlrules *urlrules;     /* borrowed; NULL: none */
 	const struct ing_hostrules *hostrules;   /* borrowed; NULL: none */

@@ -79,6 +79,7 @@ static void start_examining(struct ing_job *job, bool only_walls)
 				? (unsigned)(ING_WANT_LINKS | ING_WANT_PDF)
 				: ING_WANT_LINKS,
 		.max_body_bytes = conf->max_body_bytes,
+		.max_ratio = conf->max_ratio,
 		.max_scrape_bytes = conf->max_scrape_bytes,
 		.pdf_timeout_ms = conf->pdf_timeout_ms,
 	};
