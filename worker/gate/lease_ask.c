@@ -241,7 +241,9 @@ static size_t prepare_asks(
 enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_lease_round *r, struct ing_error *err)
 {
-	const char **hosts = ing_alloc((r->ask_count + 1) * sizeof(*hosts));
+	if (r->ask_count == 0)
+		return ING_PG_OK;
+	const char **hosts = ing_alloc(r->ask_count * sizeof(*hosts));
 	size_t count = prepare_asks(r, ses, hosts);
 	enum ing_pg_rc rc = ING_PG_OK;
 	if (count > 0) {
