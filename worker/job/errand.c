@@ -51,6 +51,7 @@ struct answer {
 	struct ing_exchange *exchange;
 	struct ing_buf body; /* of a 2xx, decoded */
 	bool body_failed;    /* to decode */
+	bool body_cut;       /* by us, or by fetch for us */
 	char datetime[ING_DT14_BYTES];
 	char mimetype[ING_CDX_MIMETYPE_BYTES];
 	char body_sha1hex[ING_SHA1_HEX_BYTES]; /* "": nothing was decoded, or not all */
@@ -155,9 +156,9 @@ static void on_refused(
 	tell(e, &(struct ing_robots_answer){
 			.outcome = ING_STATUS_HOST_BACKOFF,
 			.retry_after_s = retry_after_s,
-			.words = why == ING_GATE_HELD ? "robots.txt: the host is held for longer "
+			.words = why == ING_GATE_HELD ? "the host is held for longer "
 							"than gate.max_wait_ms"
-						      : "robots.txt: the host's queue did not move "
+						      : "the host's queue did not move "
 							"within gate.max_wait_ms",
 		});
 }
@@ -186,11 +187,10 @@ static bool decode_body(const struct ing_exchange *ex, const struct ing_buf *sen
 {
 	struct ing_error err = {0};
 	int rc = ing_decode(ex->content_encoding, sent->data, sent->len, &a->body, &err);
-	if (rc == -ING_FAIL_TRUNCATED)
-		return ex->outcome == ING_STATUS_BODY_TOO_LARGE;
+	a->body_cut |= rc == -ING_FAIL_TOO_BIG;
 	if (rc != 0)
-		return rc == -ING_FAIL_TOO_BIG;
-	if (ex->outcome == ING_STATUS_SUCCESS) {
+		return a->body_cut && (rc == -ING_FAIL_TOO_BIG || rc == -ING_FAIL_TRUNCATED);
+	if (!a->body_cut) {
 		struct ing_digests d;
 		ing_digest(ING_DIGEST_SHA1, a->body.data, a->body.len, &d);
 		ing_hex_encode(d.sha1, sizeof(d.sha1), a->body_sha1hex);
@@ -201,6 +201,15 @@ static bool decode_body(const struct ing_exchange *ex, const struct ing_buf *sen
 static bool is_2xx(const struct ing_exchange *ex)
 {
 	return ex->answered && ex->http_status >= 200 && ex->http_status <= 299;
+}
+
+/* Of a line that is not whole: what is missing from a path would make it forbid, or allow, far more
+ * than was meant. */
+static void drop_last_line(struct ing_buf *body)
+{
+	while (body->len > 0 && body->data[body->len - 1] != '\n' &&
+		body->data[body->len - 1] != '\r')
+		body->len--;
 }
 
 static void load_body(struct answer *a, const struct ing_errand_conf *conf)
@@ -214,6 +223,7 @@ static void load_body(struct answer *a, const struct ing_errand_conf *conf)
 	struct ing_buf sent;
 	ing_buf_init(&sent, max_bytes);
 	a->body_failed = !read_body(ex, max_bytes, &sent);
+	a->body_cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE || ex->body_bytes > max_bytes;
 	if (coded && !a->body_failed) {
 		a->body_failed = !decode_body(ex, &sent, a);
 		ing_buf_done(&sent);
@@ -221,6 +231,8 @@ static void load_body(struct answer *a, const struct ing_errand_conf *conf)
 		ing_buf_done(&a->body);
 		a->body = sent;
 	}
+	if (a->body_cut)
+		drop_last_line(&a->body);
 }
 
 static void finish(struct errand *e)
@@ -242,7 +254,7 @@ static void finish(struct errand *e)
 		told.outcome = ING_STATUS_SUCCESS;
 	if (told.outcome == ING_STATUS_SUCCESS && a->body_failed) {
 		told.outcome = ING_STATUS_BAD_CONTENT_ENCODING;
-		told.words = "robots.txt: cannot be decoded as its Content-Encoding says";
+		told.words = "it cannot be decoded as its Content-Encoding says";
 	}
 	if (told.outcome == ING_STATUS_SUCCESS && a->body.len > 0) {
 		told.body = a->body.data;

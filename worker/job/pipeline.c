@@ -232,8 +232,7 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		ing_job_end(job, start.status, start.words);
 	else
 		ing_job_wait(job, start.url);
-	if (start.step == ING_STEP_LINK)
-		free(start.url);
+	free(start.url);
 	ing_request_free(request);
 	if (ing_pipeline_is_full(p, m->lane))
 		ing_pipeline_balance(p);

@@ -37,15 +37,19 @@ static struct ing_robots_view ask_robots(struct ing_job *job, const char *url)
 	return ing_robots_ask(robots, url, &job->robots);
 }
 
-/* Forbidden, or nobody could be asked whether it is. */
+/* Forbidden (for now, when the file is unreachable), or nobody could be asked whether it is. */
 static void end_by_robots(struct ing_job *job, const struct ing_robots_view *view)
 {
-	if (view->verdict == ING_ROBOTS_DISALLOWED)
-		ing_job_end(job, ING_STATUS_SKIP_ROBOTS, view->words);
-	else if (view->outcome == ING_STATUS_HOST_BACKOFF)
+	if (view->verdict == ING_ROBOTS_FAILED && view->outcome == ING_STATUS_HOST_BACKOFF) {
 		end_for_host(job, view->retry_after_s, view->words);
-	else
-		ing_job_end(job, view->outcome, view->words);
+		return;
+	}
+	if (job->work == NULL)
+		ing_job_start_work(job);
+	job->work->retry_after_s = view->retry_after_s;
+	ing_job_end(job,
+		view->verdict == ING_ROBOTS_DISALLOWED ? ING_STATUS_SKIP_ROBOTS : view->outcome,
+		view->words);
 }
 
 /* In WAITING or GATED. on_granted(), on_refused() or on_robots() will come, unless robots.txt has

@@ -208,8 +208,8 @@ static json_t *result_object(const struct ing_work *w)
 	set(o, "status", json_string(ing_status_slug(w->status)));
 	if (w->error_message != NULL)
 		set(o, "error_message", text_or_null(w->error_message));
-	if (w->status == ING_STATUS_HOST_BACKOFF)
-		set(o, "retry_after", json_integer((json_int_t)ING_MAX(w->retry_after_s, 1u)));
+	if (w->retry_after_s > 0)
+		set(o, "retry_after", json_integer((json_int_t)w->retry_after_s));
 	if (w->dropped_userinfo)
 		set(o, "userinfo_dropped", json_true());
 	if (w->hops == NULL)

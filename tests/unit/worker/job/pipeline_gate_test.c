@@ -197,6 +197,13 @@ static void what_robots_forbids_is_never_asked_for(void **state)
 	send_url(A);
 	json_t *o = take_result("skip-robots", 0);
 	expect_words(o, "line 3");
+	assert_null(json_object_get(o, "retry_after"));
+	json_decref(o);
+	/* for now: the file is unreachable */
+	fake.robots.retry_after_s = 300;
+	send_url(A);
+	o = take_result("skip-robots", 0);
+	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 300);
 	json_decref(o);
 	/* forbidden while it waited */
 	fake.robots = (struct ing_robots_view){0};
