@@ -4,9 +4,10 @@
  * redirect, another try or the end. Loop thread; callbacks are those of the gate, of fetch, archive
  * and store.
  *
- * What surprises: an errand goes before everybody else who waits for its host (a second try of the
- * priority lane), because they all wait for it. What waits is small, for there may be one for each
- * host that anybody waits for; what an answer needs is made when it comes.
+ * What surprises: an errand goes first within its lane, because all who wait for the host there
+ * wait for it, and its lane is that of the most urgent of them: a bulk list of many hosts must not
+ * fill the priority lane with its files. What waits is small, for there may be one for each host
+ * that anybody waits for; what an answer needs is made when it comes.
  */
 #include "worker/job/errand.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <utlist.h>
+#include <uthash.h>
 
 #include "common/base/clock.h"
 #include "common/data/base32.h"
@@ -33,11 +34,13 @@ struct errand {
 	unsigned magic;
 	unsigned redirects, tries; /* of the chain; of url */
 	int redirect_status;       /* of the last redirect */
-	struct errand *prev, *next;
+	enum ing_lane lane;
+	UT_hash_handle hh; /* by token */
 	struct ing_errands *all;
 	struct ing_gate_waiter waiter;
 	void *token;
-	char *url; /* heap */
+	char *url;              /* heap */
+	uint64_t not_before_ms; /* ing_now_ms() clock: of the next try */
 	uint64_t deadline_ms, work_left_ms;
 	struct ing_transfer *transfer;
 	struct answer *answer;
@@ -84,7 +87,7 @@ static void drop_answer(struct errand *e)
 static void free_errand(struct errand *e)
 {
 	ing_must(e->waiter.state == ING_GATE_OUT && e->transfer == NULL && !e->owed);
-	DL_DELETE(e->all->errands, e);
+	HASH_DEL(e->all->errands, e);
 	drop_answer(e);
 	free(e->url);
 	e->magic = 0;
@@ -104,11 +107,15 @@ static void lead_nowhere(struct errand *e)
 			.outcome = ING_STATUS_SUCCESS, .http_status = e->redirect_status});
 }
 
-static void queue_up(struct errand *e, unsigned delay_ms)
+static void queue_up(struct errand *e)
 {
+	uint64_t now = ing_now_ms();
 	ing_gate_enter(e->all->stages.gate, &e->waiter, e->url,
 		&(struct ing_gate_ticket){
-			.lane = ING_LANE_PRIORITY, .again = true, .delay_ms = delay_ms});
+			.lane = e->lane,
+			.again = true,
+			.delay_ms = e->not_before_ms > now ? (unsigned)(e->not_before_ms - now) : 0,
+		});
 }
 
 static struct ing_url_finding judge(const struct errand *e, const char *url)
@@ -281,8 +288,9 @@ static void follow(struct errand *e)
 	e->url = to;
 	e->redirects++;
 	e->tries = 0;
+	e->not_before_ms = 0;
 	drop_answer(e);
-	queue_up(e, 0);
+	queue_up(e);
 }
 
 /* The answer is on disk, and its row in the table. */
@@ -295,8 +303,9 @@ static void believe(struct errand *e)
 	if (ex->answered && ing_hop_is_redirect(ex->http_status)) {
 		follow(e);
 	} else if (e->work_left_ms > 0 && ing_retry_worth(ex, e->tries, random, &delay_ms)) {
+		e->not_before_ms = ing_now_ms() + delay_ms;
 		drop_answer(e);
-		queue_up(e, delay_ms);
+		queue_up(e);
 	} else {
 		finish(e);
 	}
@@ -419,15 +428,31 @@ void ing_errands_get_robots(void *errands, const char *url, void *token)
 	e->token = token;
 	e->url = ing_strdup(url);
 	e->work_left_ms = all->conf.deadline_ms;
-	DL_APPEND(all->errands, e);
-	queue_up(e, 0);
+	e->lane = ING_LANE_BULK; /* until somebody hurries it */
+	HASH_ADD_PTR(all->errands, token, e);
+	queue_up(e);
+}
+
+void ing_errands_hurry(
+	struct ing_errands *all, const struct ing_robots_entry *entry, enum ing_lane lane)
+{
+	struct errand *e;
+	const void *token = entry;
+	HASH_FIND_PTR(all->errands, &token, e);
+	if (e == NULL || e->lane <= lane)
+		return;
+	e->lane = lane;
+	if (e->waiter.state != ING_GATE_WAITING && e->waiter.state != ING_GATE_SNOOZING)
+		return;
+	ing_gate_leave(all->stages.gate, &e->waiter, NULL);
+	queue_up(e);
 }
 
 void ing_errands_cancel(struct ing_errands *all)
 {
 	struct errand *e;
 	struct errand *next;
-	DL_FOREACH_SAFE (all->errands, e, next) {
+	HASH_ITER (hh, all->errands, e, next) {
 		ing_gate_leave(all->stages.gate, &e->waiter, NULL);
 		if (e->transfer != NULL)
 			ing_fetch_cancel(ING_TAKE(e->transfer));

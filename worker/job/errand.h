@@ -37,6 +37,11 @@ void ing_errands_free(struct ing_errands *e); /* NULL is fine; ing_errands_idle(
  * BAD_CONTENT_ENCODING; a host blocked by its operator SKIP_URL_BLOCKLIST; a host that the gate
  * gives up HOST_BACKOFF. */
 void ing_errands_get_robots(void *errands, const char *url, void *token);
+/* Somebody of this lane waits for the file: it is got with the urgency of the most urgent of them,
+ * of the bulk lane until anybody says so. entry: of a waiter for which ing_robots_ask() has said
+ * PENDING, which is the token that get() was given. */
+void ing_errands_hurry(
+	struct ing_errands *e, const struct ing_robots_entry *entry, enum ing_lane lane);
 /* Call off what waits or is being fetched; robots is told nothing. Records and rows under way may
  * still be owed: run the loop until idle. */
 void ing_errands_cancel(struct ing_errands *e);

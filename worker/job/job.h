@@ -35,6 +35,7 @@ struct ing_exam_ticket;
 struct ing_cdx;
 struct ing_urlrules;
 struct ing_yield;
+struct ing_errands;
 
 /* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
 enum ing_job_state {
@@ -163,7 +164,8 @@ struct ing_pipeline_conf {
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_gate *gate;
-	struct ing_robots *robots; /* NULL: nobody asks */
+	struct ing_robots *robots;   /* NULL: nobody asks */
+	struct ing_errands *errands; /* that get files for robots; NULL: others do */
 	struct ing_fetch *fetch;
 	struct ing_archive *archive;
 	struct ing_pool *pool;

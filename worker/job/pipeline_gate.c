@@ -14,6 +14,7 @@
 
 #include "common/base/clock.h"
 #include "worker/fetch/fetch.h"
+#include "worker/job/errand.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/job/retry.h"
 #include "worker/job/siterules.h"
@@ -31,10 +32,13 @@ static void end_for_host(struct ing_job *job, unsigned retry_after_s, const char
 
 static struct ing_robots_view ask_robots(struct ing_job *job, const char *url)
 {
-	struct ing_robots *robots = job->pipeline->stages.robots;
-	if (robots == NULL)
+	const struct ing_stages *s = &job->pipeline->stages;
+	if (s->robots == NULL)
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
-	return ing_robots_ask(robots, url, &job->robots);
+	struct ing_robots_view view = ing_robots_ask(s->robots, url, &job->robots);
+	if (view.verdict == ING_ROBOTS_PENDING && s->errands != NULL)
+		ing_errands_hurry(s->errands, job->robots.entry, (enum ing_lane)job->lane);
+	return view;
 }
 
 /* Forbidden (for now, when the file is unreachable), or nobody could be asked whether it is. */

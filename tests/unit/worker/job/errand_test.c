@@ -106,7 +106,7 @@ static void a_file_is_believed_when_it_is_kept(void **state)
 	(void)state;
 	begin(&usual, &all_stages);
 	assert_string_equal(fake_gate.last_url, URL);
-	assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_BULK);
 	assert_true(fake_gate.ticket.again); /* before all who wait for it */
 	answer(200, NULL, RULES);
 	assert_int_equal(fake.last_max_body_bytes, 1000);
@@ -153,6 +153,7 @@ static void redirects_are_followed_through_the_gate(void **state)
 {
 	(void)state;
 	begin(&usual, &all_stages);
+	ing_errands_hurry(errands, (struct ing_robots_entry *)(void *)&token, ING_LANE_PRIORITY);
 	for (int i = 1; i <= 5; i++) {
 		char to[64];
 		snprintf(to, sizeof(to), "https://u:p@b.example/%d#f", i);
@@ -225,6 +226,37 @@ static void what_passes_is_tried_again(void **state)
 	}
 	assert_string_equal(fake.told_words, "a test's failure");
 	expect_told(ING_STATUS_CONNECT_ERROR, 0);
+}
+
+static void an_errand_is_as_urgent_as_who_waits_for_it(void **state)
+{
+	(void)state;
+	struct ing_robots_entry *entry = (struct ing_robots_entry *)(void *)&token;
+	begin(&usual, &all_stages);
+	ing_errands_hurry(errands, entry, ING_LANE_DAILY);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
+	assert_true(fake_gate.ticket.again);
+	assert_int_equal(fake_gate.waiters.count, 1);
+	ing_errands_hurry(errands, entry, ING_LANE_BULK);
+	ing_errands_hurry(errands, FAKE_STAGE, ING_LANE_PRIORITY); /* another's */
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
+	/* What it waits for between two tries it still waits for. */
+	answer(500, NULL, NULL);
+	settle();
+	ing_errands_hurry(errands, entry, ING_LANE_REQUESTS);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_REQUESTS);
+	assert_in_range(fake_gate.ticket.delay_ms, 500, 1250);
+	/* While it is asked for there is nothing to hurry but what comes later. */
+	fake_gate_grant();
+	ing_errands_hurry(errands, entry, ING_LANE_PRIORITY);
+	assert_int_equal(fake_gate.holding, 1);
+	fake_fetch_answer(&(struct fake_answer){.http_status = 302, .location = "/2"});
+	settle();
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
+	assert_int_equal(fake_gate.ticket.delay_ms, 0);
+	answer(404, NULL, NULL);
+	settle();
+	expect_told(ING_STATUS_SUCCESS, 404);
 }
 
 /* --- what cannot be asked --- */
@@ -388,6 +420,7 @@ int main(void)
 		cmocka_unit_test(redirects_are_followed_through_the_gate),
 		cmocka_unit_test(redirects_that_lead_nowhere_are_told_as_such),
 		cmocka_unit_test(what_passes_is_tried_again),
+		cmocka_unit_test(an_errand_is_as_urgent_as_who_waits_for_it),
 		cmocka_unit_test(a_host_that_is_held_cannot_be_asked),
 		cmocka_unit_test(a_host_that_is_blocked_is_not_asked),
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),

@@ -15,6 +15,7 @@
 
 #include "fake_gate.h"
 #include "stages.h"
+#include "worker/job/errand.h"
 #include "worker/job/job.h"
 
 #define A "https://a.example/"
@@ -22,6 +23,7 @@
 
 static uv_loop_t loop;
 static struct ing_pipeline *pipeline;
+static struct ing_errands *errands; /* NULL: robots has its files from others */
 
 static const struct ing_pipeline_conf usual = {
 	.max_waiting = 100,
@@ -47,6 +49,7 @@ static void begin(const struct ing_pipeline_conf *conf)
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = FAKE_STAGE,
 					    .robots = FAKE_STAGE,
+					    .errands = errands,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
@@ -270,6 +273,27 @@ static void waiting_for_robots_can_be_called_off(void **state)
 	fake_archive_done();
 	assert_null(fake.last_result);
 	end();
+}
+
+static void who_waits_for_robots_lends_it_its_lane(void **state)
+{
+	(void)state;
+	errands = ing_errands_new(&(struct ing_errand_conf){.deadline_ms = 1000});
+	ing_errands_wire(errands, &(struct ing_stages){.gate = FAKE_STAGE});
+	begin(&usual);
+	/* As robots would, which are made up here; their entry is this pointer. */
+	ing_errands_get_robots(errands, A "robots.txt", FAKE_STAGE);
+	fake.robots.verdict = ING_ROBOTS_PENDING;
+	send_in_lane(ING_LANE_DAILY, A);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
+	send_in_lane(ING_LANE_PRIORITY, A);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
+	assert_string_equal(fake_gate.last_url, A "robots.txt");
+	assert_int_equal(fake_gate.waiters.count, 1);
+	ing_pipeline_drain(pipeline);
+	ing_errands_cancel(errands);
+	end();
+	ing_errands_free(ING_TAKE(errands));
 }
 
 /* --- further tries --- */
@@ -625,6 +649,7 @@ int main(void)
 		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
 		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
 		cmocka_unit_test(waiting_for_robots_can_be_called_off),
+		cmocka_unit_test(who_waits_for_robots_lends_it_its_lane),
 		cmocka_unit_test(a_throttled_request_waits_with_its_host),
 		cmocka_unit_test(a_wall_is_not_tried_again),
 		cmocka_unit_test(what_passes_is_tried_up_to_its_ceiling),
