@@ -200,6 +200,10 @@ static int init_fetch(struct ing_engine *e, struct ing_error *err)
 		.proxy = c->fetch.proxy,
 		.connect_to = c->fetch.connect_to,
 		.allow_address = c->fetch.allow_address,
+		.allow_port = c->fetch.allow_port,
+		.max_header_bytes = c->fetch.max_header_bytes,
+		.max_header_fields = c->fetch.max_header_fields,
+		.dns_servers = c->fetch.dns_servers,
 		.spool_dir = c->spool.dir,
 	};
 	return ing_fetch_new(&e->loop, &conf, &e->fetch, err);
@@ -257,12 +261,6 @@ static void done_pool(struct ing_engine *e)
 
 /* --- robots.txt --- */
 
-static void get_robots(void *ctx, const char *url, void *token)
-{
-	struct ing_engine *e = ctx;
-	ing_errands_get_robots(e->errands, url, e->robots, token);
-}
-
 static int init_robots(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
@@ -272,16 +270,19 @@ static int init_robots(struct ing_engine *e, struct ing_error *err)
 		.max_body_bytes = ING_ROBOTS_MAX_BYTES,
 		.max_decoded_bytes = ING_ROBOTS_MAX_BYTES,
 		.deadline_ms = c->job.deadline_ms,
+		.urlrules = e->rules.urlrules,
+		.hostrules = e->rules.hostrules,
+		.hostblocks = e->blocks,
+		.tls_fallback = c->fetch.tls_fallback != 0,
 	});
-	ing_errands_set_urlrules(e->errands, e->rules.urlrules);
 	e->robots = ing_robots_new(&(struct ing_robots_conf){
 		.obey = c->gate.robots == ING_ROBOTS_OBEY,
 		.agent = c->fetch.user_agent,
 		.max_entries = ROBOTS_ENTRIES,
 		.max_bytes = ROBOTS_BYTES,
 		.hostrules = e->rules.hostrules,
-		.get = get_robots,
-		.ctx = e,
+		.get = ing_errands_get_robots,
+		.ctx = e->errands,
 	});
 	return 0;
 }
@@ -323,6 +324,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 		.deadline_ms = c->job.deadline_ms,
 		.pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
 		.max_body_bytes = c->fetch.max_body_bytes,
+		.max_ratio = c->fetch.max_ratio,
 		.max_scrape_bytes = c->scrape.max_bytes,
 		.max_message_bytes = c->kafka.max_message_bytes,
 		.urlrules = e->rules.urlrules,
@@ -391,6 +393,7 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)
 	struct ing_stages all = *stages;
 	all.gate = e->gate;
 	all.robots = e->robots;
+	all.errands = e->errands;
 	all.fetch = e->fetch;
 	all.archive = e->archive;
 	all.pool = e->pool;

@@ -50,7 +50,7 @@ static void on_examiners_reloaded(void *ctx, bool good)
 	e->coming = (struct ing_ruleset){.fd = -1};
 	const struct ing_rules *rules = e->rules.rules;
 	ing_pipeline_set_rules(e->pipeline, e->rules.urlrules, e->rules.hostrules);
-	ing_errands_set_urlrules(e->errands, e->rules.urlrules);
+	ing_errands_set_rules(e->errands, e->rules.urlrules, e->rules.hostrules);
 	ing_gate_set_hostrules(e->gate, e->rules.hostrules);
 	ing_robots_set_hostrules(e->robots, e->rules.hostrules);
 	ing_yield_set_rules(e->yield, rules->digest, rules->names, rules->count);

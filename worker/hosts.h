@@ -13,6 +13,7 @@ struct ing_gate;
 struct ing_robots;
 struct ing_hostrules;
 struct ing_hostblocks;
+struct ing_host_rule;
 
 struct ing_hosts_sources { /* borrowed; all but gate may be NULL */
 	const struct ing_gate *gate;
@@ -22,4 +23,8 @@ struct ing_hosts_sources { /* borrowed; all but gate may be NULL */
 	const char *instance;
 };
 
+/* Never NULL; the caller's. */
 json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *question);
+
+/* An entry of hosts.yaml as it stands in the answers; NULL: null. */
+json_t *ing_hosts_rule(const struct ing_host_rule *rule);

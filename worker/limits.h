@@ -7,11 +7,6 @@
 #define ING_MAX_REQUEST_BYTES ((size_t)1 << 20) /* one request message; the contract */
 #define ING_MAX_REQUEST_DEPTH 32                /* nesting of a request's JSON; the contract */
 #define ING_MAX_URL_BYTES ((size_t)8192)        /* any URL we fetch or store; the contract */
-#define ING_MAX_HEADER_BYTES                                                                       \
-	((size_t)256 << 10) /* one response's header block; curl refuses a line over 100 KB */
-#define ING_MAX_HEADER_FIELDS                                                                      \
-	1000 /* the replaced system's allowance; real pages stay below 100                         \
-	      */
 #define ING_MAX_PDF_TEXT_CHARS                                                                     \
 	1000000 /* past it the text is not the document's but a scanner's                          \
 		 */

@@ -33,6 +33,7 @@
 #include "worker/gate/lease.h"
 #include "worker/hosts.h"
 #include "worker/intake/intake.h"
+#include "worker/intake/lane_topic.h"
 #include "worker/job/job.h"
 #include "worker/ruleset.h"
 #include "worker/status/control.h"
@@ -340,10 +341,20 @@ static int open_emit(struct worker *w, struct ing_error *err)
 static int open_intake(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
+	const char *const configured[ING_LANES_] = {
+		[ING_LANE_PRIORITY] = c->kafka.topics.priority,
+		[ING_LANE_REQUESTS] = c->kafka.topics.requests,
+		[ING_LANE_DAILY] = c->kafka.topics.daily,
+		[ING_LANE_BULK] = c->kafka.topics.bulk,
+	};
+	char *topics[ING_LANES_];
+	for (int i = 0; i < ING_LANES_; i++)
+		topics[i] =
+			ing_lane_topic((enum ing_lane)i, configured[i], c->kafka.topics.requests);
 	struct ing_intake_kafka_conf conf = {
 		.brokers = c->kafka.brokers,
 		.group = c->kafka.group,
-		.topics[ING_LANE_REQUESTS] = c->kafka.topics.requests,
+		.topics = {topics[0], topics[1], topics[2], topics[3]},
 		.instance = c->instance,
 		.max_message_bytes = c->kafka.max_message_bytes,
 		.properties = c->kafka.properties,
@@ -356,7 +367,10 @@ static int open_intake(struct worker *w, struct ing_error *err)
 		.on_end = on_end,
 		.on_fatal = on_fatal,
 	};
-	return ing_intake_kafka_new(&w->engine.loop, &conf, &events, &w->intake, err);
+	int rc = ing_intake_kafka_new(&w->engine.loop, &conf, &events, &w->intake, err);
+	for (int i = 0; i < ING_LANES_; i++)
+		free(topics[i]);
+	return rc;
 }
 
 /* Heap. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rules from a folder to the three forms in which the worker needs them.
+ * Rules from a folder to the forms in which the worker needs them.
  */
 #include "worker/ruleset.h"
 
 #include <unistd.h>
 
 #include "common/base/log.h"
+#include "worker/gate/hostrules.h"
 #include "worker/gate/urlrules.h"
 #include "worker/scrape/rules/rule_files.h"
 #include "worker/scrape/rules/rules.h"
@@ -14,11 +15,12 @@
 static int load_files(const struct ing_rule_files *files, struct ing_ruleset *ret,
 	struct ing_report *report, struct ing_error *err)
 {
-	/* Both, so that one report has what is wrong with either. */
+	/* All, so that one report has what is wrong with any. */
 	ret->rules = ing_rules_load(files, report);
 	int rc = ing_urlrules_load_files(files, &ret->urlrules, report);
+	int hosts_rc = ing_hostrules_load_files(files, &ret->hostrules, report);
 	ing_report_sort(report);
-	if (ret->rules == NULL || rc != 0 || report->errors > 0)
+	if (ret->rules == NULL || rc != 0 || hosts_rc != 0 || report->errors > 0)
 		return ing_error_set(err, ING_FAIL_CONFIG,
 			"rules.dir: %zu error%s in the rule files", report->errors,
 			ING_PLURAL_S(report->errors));
@@ -51,6 +53,7 @@ void ing_ruleset_done(struct ing_ruleset *set)
 {
 	ing_rules_free(ING_TAKE(set->rules));
 	ing_urlrules_free(ING_TAKE(set->urlrules));
+	ing_hostrules_free(ING_TAKE(set->hostrules));
 	if (set->fd > 0)
 		close(set->fd);
 	set->fd = -1;
@@ -58,7 +61,8 @@ void ing_ruleset_done(struct ing_ruleset *set)
 
 size_t ing_ruleset_count(const struct ing_ruleset *set)
 {
-	return set->rules->count + ing_urlrules_count(set->urlrules);
+	return set->rules->count + ing_urlrules_count(set->urlrules) +
+	       ing_hostrules_count(set->hostrules);
 }
 
 void ing_ruleset_log_report(const struct ing_report *report)

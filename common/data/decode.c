@@ -291,3 +291,22 @@ int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_b
 			err, ING_FAIL_SYNTAX, "content coding %.60s is damaged", codings);
 	return 0;
 }
+
+int ing_decode_bounded(const char *codings, const void *data, size_t bytes, unsigned max_ratio,
+	struct ing_buf *out, struct ing_error *err)
+{
+	size_t max = out->max;
+	size_t room = max - out->len;
+	if (max_ratio == 0 || bytes > room / max_ratio || room <= ING_DECODE_FREE_BYTES)
+		return ing_decode(codings, data, bytes, out, err);
+	out->max = out->len + ING_MAX(bytes * max_ratio, ING_DECODE_FREE_BYTES);
+	int rc = ing_decode(codings, data, bytes, out, err);
+	out->max = max;
+	if (rc != -ING_FAIL_TOO_BIG)
+		return rc;
+	if (err != NULL)
+		*err = (struct ing_error){
+			0}; /* the words are about a limit that is not the caller's */
+	return ing_error_set(
+		err, ING_FAIL_TOO_BIG, "the body decodes to over %u times its size", max_ratio);
+}

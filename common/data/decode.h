@@ -30,3 +30,12 @@ bool ing_decode_needed(const char *codings);
  * -ING_FAIL_TOO_BIG: over the ceiling. After a failure out holds what was decoded until then. */
 int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_buf *out,
 	struct ing_error *err) ING_MUST_CHECK;
+
+/* Under ING_DECODE_FREE_BYTES nobody asks how much larger the data became: short texts of one
+ * repeated character are no attack. */
+#define ING_DECODE_FREE_BYTES ((size_t)1 << 20)
+
+/* The same, with a second ceiling: max_ratio times the size of the data, or ING_DECODE_FREE_BYTES
+ * if that is more; 0: none. -ING_FAIL_TOO_BIG with words of its own. */
+int ing_decode_bounded(const char *codings, const void *data, size_t bytes, unsigned max_ratio,
+	struct ing_buf *out, struct ing_error *err) ING_MUST_CHECK;

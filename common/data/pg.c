@@ -14,13 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
+
+#define MAX_PREPARED 32 /* statements that one connection has prepared: their names are our own */
+#define MAX_PARAMS 32
+#define MAX_VALUES 32
 
 struct ing_pg {
 	PGconn *conn;
 	int stop_fd;
 	int timeout_ms;
 	uint64_t until_ms; /* deadline of the call under way */
+	const char *prepared[MAX_PREPARED];
+	int prepared_count;
 };
 
 static void ignore_notice(void *ctx, const PGresult *res)
@@ -198,6 +205,41 @@ static enum ing_pg_rc run(
 	return rc != ING_PG_OK ? rc : collect(pg, ret_last, err);
 }
 
+static bool is_prepared(const struct ing_pg *pg, const char *name)
+{
+	for (int i = 0; i < pg->prepared_count; i++) {
+		if (strcmp(pg->prepared[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum ing_pg_rc prepare(
+	struct ing_pg *pg, const char *name, const char *sql, struct ing_error *err)
+{
+	ing_must(pg->prepared_count < MAX_PREPARED);
+	if (PQsendPrepare(pg->conn, name, sql, 0, NULL) == 0)
+		return lost(pg, err);
+	enum ing_pg_rc rc = flush(pg, err);
+	if (rc == ING_PG_OK)
+		rc = collect(pg, NULL, err);
+	if (rc == ING_PG_OK)
+		pg->prepared[pg->prepared_count++] = name;
+	return rc;
+}
+
+static void hand_over(const PGresult *res, ing_pg_row_f *each, void *ctx)
+{
+	const char *values[MAX_VALUES];
+	int count = PQnfields(res);
+	ing_must(count <= MAX_VALUES);
+	for (int row = 0; row < PQntuples(res); row++) {
+		for (int i = 0; i < count; i++)
+			values[i] = PQgetisnull(res, row, i) ? NULL : PQgetvalue(res, row, i);
+		each(ctx, values, count);
+	}
+}
+
 static int check_dsn(const char *dsn, struct ing_error *err)
 {
 	char *why = NULL;
@@ -267,6 +309,50 @@ enum ing_pg_rc ing_pg_number(
 		*ret = strtoll(PQgetvalue(res, 0, 0), NULL, 10);
 	PQclear(res);
 	return ING_PG_OK;
+}
+
+enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql,
+	const char *const *params, int param_count, ing_pg_row_f *each, void *ctx,
+	struct ing_error *err)
+{
+	ing_must(param_count >= 0 && param_count <= MAX_PARAMS);
+	start_clock(pg);
+	if (name != NULL && !is_prepared(pg, name)) {
+		enum ing_pg_rc rc = prepare(pg, name, sql, err);
+		if (rc != ING_PG_OK)
+			return rc;
+	}
+	int sent = name != NULL
+			   ? PQsendQueryPrepared(pg->conn, name, param_count, params, NULL, NULL, 0)
+			   : PQsendQueryParams(
+				     pg->conn, sql, param_count, NULL, params, NULL, NULL, 0);
+	if (sent == 0)
+		return lost(pg, err);
+	PGresult *res = NULL;
+	enum ing_pg_rc rc = flush(pg, err);
+	if (rc == ING_PG_OK)
+		rc = collect(pg, &res, err);
+	if (rc != ING_PG_OK)
+		return rc;
+	if (each != NULL)
+		hand_over(res, each, ctx);
+	PQclear(res);
+	return ING_PG_OK;
+}
+
+void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count)
+{
+	ing_buf_add_char(out, '{');
+	for (size_t i = 0; i < count; i++) {
+		ing_buf_add_str(out, i > 0 ? ",\"" : "\"");
+		for (const char *c = texts[i]; *c != '\0'; c++) {
+			if (*c == '"' || *c == '\\')
+				ing_buf_add_char(out, '\\');
+			ing_buf_add_char(out, *c);
+		}
+		ing_buf_add_char(out, '"');
+	}
+	ing_buf_add_char(out, '}');
 }
 
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err)

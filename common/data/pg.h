@@ -12,6 +12,7 @@
 #pragma once
 #include "common/base/error.h"
 
+struct ing_buf;
 struct ing_pg;
 
 enum ing_pg_rc {
@@ -40,17 +41,16 @@ enum ing_pg_rc ing_pg_exec(
 /* Run one statement and read the first column of its first row as an integer; no row or NULL: 0. */
 enum ing_pg_rc ing_pg_number(
 	struct ing_pg *pg, const char *sql, int64_t *ret, struct ing_error *err) ING_MUST_CHECK;
-/* Run one statement with text parameters (NULL: SQL NULL) and hand over each row of its result,
- * values as text, NULL for SQL NULL, borrowed during the call. each may be NULL. sql is prepared by
- * the server on first use under `name` (a static string), so that it is planned once per
- * connection; name NULL: not prepared. */
+/* Run one statement with at most 32 text parameters (NULL: SQL NULL) and hand over each row of its
+ * result, at most 32 values as text, NULL for SQL NULL, borrowed during the call. each may be NULL.
+ * sql is prepared by the server on first use under `name` (a static string, one for each sql), so
+ * that it is parsed once per connection; name NULL: not prepared. */
 typedef void ing_pg_row_f(void *ctx, const char *const *values, int count);
 enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql,
 	const char *const *params, int param_count, ing_pg_row_f *each, void *ctx,
 	struct ing_error *err) ING_MUST_CHECK;
 /* Append a PostgreSQL array literal of texts ({"a","b"}) to out, quoted so that any text survives.
  */
-struct ing_buf;
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count);
 /* COMMIT, and make sure that it was one: a server answers that of a failed transaction with
  * ROLLBACK. */

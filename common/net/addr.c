@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Address classes. The tables are the registries, most specific block first only where that changes
- * the words; a linear walk over some twenty prefixes costs less than the look-up of anything
- * cleverer, once per connection.
+ * Address classes. The tables are the registries with everything that is in them, also the few
+ * blocks that are reachable from everywhere (AS112, AMT relays): name servers and tunnels, never
+ * documents. The most specific block comes first only where that changes the words; a linear walk
+ * over some twenty prefixes costs less than the look-up of anything cleverer, once per connection.
  *
  * IPv6 is judged the other way round as well: outside 2000::/3 nothing is global unicast (RFC
  * 4291 2.4, and IANA's IPv6 address space registry), so what the table does not name there is
@@ -32,8 +33,11 @@ static const struct special_block special_blocks[] = {
 	{4, {172, 16}, 12, "private, 172.16.0.0/12"},
 	{4, {192, 0, 0}, 24, "protocol assignments, 192.0.0.0/24"},
 	{4, {192, 0, 2}, 24, "documentation, 192.0.2.0/24"},
+	{4, {192, 31, 196}, 24, "AS112, 192.31.196.0/24"},
+	{4, {192, 52, 193}, 24, "multicast tunnels, 192.52.193.0/24"},
 	{4, {192, 88, 99}, 24, "former 6to4 relays, 192.88.99.0/24"},
 	{4, {192, 168}, 16, "private, 192.168.0.0/16"},
+	{4, {192, 175, 48}, 24, "AS112, 192.175.48.0/24"},
 	{4, {198, 18}, 15, "benchmarking, 198.18.0.0/15"},
 	{4, {198, 51, 100}, 24, "documentation, 198.51.100.0/24"},
 	{4, {203, 0, 113}, 24, "documentation, 203.0.113.0/24"},
@@ -45,6 +49,7 @@ static const struct special_block special_blocks[] = {
 	{6, {1}, 64, "discard-only, 100::/64"},
 	{6, {0x20, 0x01, 0x0d, 0xb8}, 32, "documentation, 2001:db8::/32"},
 	{6, {0x20, 0x01}, 23, "protocol assignments, 2001::/23"},
+	{6, {0x26, 0x20, 0x00, 0x4f, 0x80}, 48, "AS112, 2620:4f:8000::/48"},
 	{6, {0x3f, 0xff}, 20, "documentation, 3fff::/20"},
 	{6, {0x5f}, 16, "segment routing, 5f00::/16"},
 	{6, {0xfc}, 7, "unique local, fc00::/7"},
@@ -62,6 +67,15 @@ static bool prefix_matches(const uint8_t *a, const uint8_t *b, unsigned bits)
 		return false;
 	unsigned rest = bits % 8;
 	return rest == 0 || ((a[bits / 8] ^ b[bits / 8]) >> (8 - rest)) == 0;
+}
+
+/* RFC 4291 2.5.5.1: "IPv4-compatible", long gone, but stacks may still translate. :: and ::1 are
+ * not. */
+static bool is_v4_compatible(const struct ing_addr *a)
+{
+	static const uint8_t zeros[15];
+	return memcmp(a->bytes, zeros, 12) == 0 &&
+	       (memcmp(a->bytes, zeros, 15) != 0 || a->bytes[15] > 1);
 }
 
 static bool carries_v4_last(const struct ing_addr *a)
@@ -176,7 +190,7 @@ bool ing_addr_embedded(const struct ing_addr *a, unsigned index, struct ing_addr
 		for (size_t i = 0; i < 4; i++)
 			inner.bytes[i] =
 				index == 0 ? a->bytes[4 + i] : (uint8_t)(a->bytes[12 + i] ^ 0xff);
-	} else if (index == 0 && carries_v4_last(a)) {
+	} else if (index == 0 && (carries_v4_last(a) || is_v4_compatible(a))) {
 		memcpy(inner.bytes, a->bytes + 12, 4);
 	} else if (index == 0 && a->bytes[0] == 0x20 && a->bytes[1] == 0x02) {
 		memcpy(inner.bytes, a->bytes + 2, 4); /* 6to4, RFC 3056 2 */

@@ -4,7 +4,8 @@
  *
  * The registries are IANA's special-purpose address registries (RFC 6890 and its successors) and
  * the multicast and reserved space around them. An IPv6 address that carries an IPv4 address
- * (mapped, NAT64, 6to4, Teredo) reaches that one, so it is judged too. Pure functions, any thread.
+ * (mapped, compatible, NAT64, 6to4, Teredo) reaches that one, so it is judged too. Pure functions,
+ * any thread.
  */
 #pragma once
 #include <stdbool.h>

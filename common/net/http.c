@@ -24,6 +24,7 @@ enum field {
 	FIELD_CONTENT_LENGTH,
 	FIELD_TRANSFER_ENCODING,
 	FIELD_SET_COOKIE,
+	FIELD_RETRY_AFTER,
 };
 
 static const struct {
@@ -36,6 +37,7 @@ static const struct {
 	{"Content-Length", FIELD_CONTENT_LENGTH},
 	{"Transfer-Encoding", FIELD_TRANSFER_ENCODING},
 	{"Set-Cookie", FIELD_SET_COOKIE},
+	{"Retry-After", FIELD_RETRY_AFTER},
 };
 
 static bool give_up(struct ing_http_head *h, enum ing_http_state state, const char *why)
@@ -122,6 +124,10 @@ static void end_field(struct ing_http_head *h)
 		break;
 	case FIELD_SET_COOKIE:
 		h->set_cookie = true;
+		break;
+	case FIELD_RETRY_AFTER:
+		if (h->retry_after == NULL)
+			h->retry_after = ing_strdup(value);
 		break;
 	}
 	h->field = FIELD_NONE;
@@ -213,6 +219,7 @@ static void clear_fields(struct ing_http_head *h)
 	ing_freep(&h->content_type);
 	ing_freep(&h->content_encoding);
 	ing_freep(&h->transfer_encoding);
+	ing_freep(&h->retry_after);
 	h->content_length = -1;
 	h->length_conflict = false;
 	h->set_cookie = false;

@@ -35,6 +35,7 @@ struct ing_http_head {
 	char *content_type;      /* the last one that is not empty, as browsers decide */
 	char *content_encoding;  /* all, joined by ", " */
 	char *transfer_encoding; /* all, joined by ", " */
+	char *retry_after;       /* the first one */
 	int64_t content_length;  /* -1: absent or no number */
 	bool length_conflict; /* Content-Length values that differ (RFC 9112 6.3: the framing cannot
 				 be trusted) */

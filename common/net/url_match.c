@@ -76,18 +76,6 @@ static const char *split_query(char *query)
 	return query;
 }
 
-/* A host as rules are compared with: without a closing dot and "www.", unless that were all.
- * Changes host. */
-static const char *bare_host(char *host)
-{
-	size_t bytes = strlen(host);
-	if (bytes > 0 && host[bytes - 1] == '.')
-		host[bytes - 1] = '\0';
-	if (strncmp(host, "www.", 4) == 0 && strchr(host + 4, '.') != NULL)
-		return host + 4;
-	return host;
-}
-
 static const char *plain_copy(struct ing_arena *ar, const char *text)
 {
 	return undo_escapes(ing_arena_strdup(ar, text));
@@ -131,6 +119,16 @@ static bool query_matches(const struct ing_url_pattern *p, const struct ing_url_
 
 /* -------------------------------------------------------------------------------------------- */
 
+char *ing_url_bare_host(char *host)
+{
+	size_t bytes = strlen(host);
+	if (bytes > 0 && host[bytes - 1] == '.')
+		host[bytes - 1] = '\0';
+	if (strncmp(host, "www.", 4) == 0 && strchr(host + 4, '.') != NULL)
+		return host + 4;
+	return host;
+}
+
 int ing_url_pattern_set_host(
 	struct ing_url_pattern *p, struct ing_arena *ar, const char *text, struct ing_error *err)
 {
@@ -147,7 +145,7 @@ int ing_url_pattern_set_host(
 		return ing_error_set(err, ING_FAIL_INVALID,
 			"host must be a host name, or .NAME for it and all names below");
 	p->below = below;
-	p->host = ing_arena_strdup(ar, bare_host(host));
+	p->host = ing_arena_strdup(ar, ing_url_bare_host(host));
 	return 0;
 }
 
@@ -194,7 +192,7 @@ struct ing_url_target *ing_url_target_new(const char *url)
 	t->whole = undo_escapes(ing_strdup(parts.href));
 	t->path = undo_escapes(parts.pathname);
 	t->params = split_query(parts.search);
-	t->host = bare_host(parts.hostname);
+	t->host = ing_url_bare_host(parts.hostname);
 	t->parts = parts;
 	return t;
 }

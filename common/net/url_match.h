@@ -22,6 +22,10 @@ struct ing_url_pattern {
 	const char *contains; /* anywhere in the whole URL, escapes undone; NULL: any */
 };
 
+/* A host (lower case) as patterns have it: without a closing dot and a leading "www.", unless that
+ * were all. Changes host, and answers a place in it. */
+char *ing_url_bare_host(char *host);
+
 /* Fill one part from a rule's text; the error has words but no position. host: "example.org", or
  * ".example.org" for names below as well. */
 int ing_url_pattern_set_host(struct ing_url_pattern *p, struct ing_arena *ar, const char *text,

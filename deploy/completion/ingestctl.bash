@@ -19,6 +19,10 @@ _ingestctl()
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
+	--lane)
+		mapfile -t COMPREPLY < <(compgen -W 'priority requests daily bulk' -- "$cur")
+		return
+		;;
 	esac
 	while [ "$at" -lt "$COMP_CWORD" ]; do
 		case ${COMP_WORDS[at]} in

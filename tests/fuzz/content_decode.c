@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ing_buf out;
 	ing_buf_init(&out, MAX_OUT_BYTES);
 	struct ing_error err = {0};
-	int rc = ing_decode(field, end + 1, size - n - 1, &out, &err);
+	unsigned max_ratio = (unsigned)(n % 7); /* 0: none */
+	int rc = ing_decode_bounded(field, end + 1, size - n - 1, max_ratio, &out, &err);
 	ing_must(out.len <= MAX_OUT_BYTES);
 	ing_must(rc == -(int)err.code);
 	ing_must(rc < 0 || ing_decode_needed(field) || out.len == size - n - 1);

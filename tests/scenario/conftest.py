@@ -27,6 +27,7 @@ import jsonschema
 import psycopg
 import psycopg.rows
 import pytest
+import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -35,6 +36,7 @@ for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb"):
 
 import private_servers  # noqa: E402
 import server as sampleweb  # noqa: E402
+from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
 
 COUNTER = itertools.count(1)
@@ -163,6 +165,14 @@ def topics(kafka, tag, partitions):
 
 
 @pytest.fixture
+def lanes(kafka, topics, tag, partitions):
+    """The topics of the lanes beside that of requests: priority, daily, bulk. Without this they do not exist."""
+    subprocess.run([ROOT / "deploy" / "kafka" / "topics", "--brokers", kafka.brokers(), "--prefix", tag + ".",
+                    "--partitions", str(partitions), "--lanes"], check=True, capture_output=True)
+    return {lane: f"{topics['requests']}-{lane}" for lane in ("priority", "daily", "bulk")}
+
+
+@pytest.fixture
 def settings(kafka, web, database, topics, tag, tmp_path):
     """The configuration as {"fetch.timeout_ms": …}; a test may change it before it starts a worker."""
     return {
@@ -182,6 +192,27 @@ def settings(kafka, web, database, topics, tag, tmp_path):
         "gate.robots": "ignore",
         "gate.host_delay_ms": 0,
     }
+
+
+@pytest.fixture
+def polite(web, settings):
+    """A PoliteServer (servers/polite.py) that answers for every host of the test in place of the sample web."""
+    with PoliteServer(tls=web.authority) as server:
+        settings["fetch.connect_to"] = server.connect_to()
+        yield server
+
+
+@pytest.fixture
+def host_rules(settings, tmp_path):
+    """host_rules([{"host": …, "delay_ms": …}]) writes hosts.yaml, the only rule file of the test's workers."""
+    folder = make(tmp_path / "rules")
+    settings["rules.dir"] = str(folder)
+
+    def write(entries):
+        (folder / "hosts.yaml").write_text(yaml.safe_dump([{"why": "the test", **one} for one in entries]))
+        return folder
+    write([])
+    return write
 
 
 def make(path):

@@ -109,11 +109,12 @@ def test_all_mistakes_of_all_files_come_in_one_report(rules, tmp_path):
         "links.yaml": "pdf:\n  - technique: x\n    selector: 'a['\n",
         "walls.yaml": "- {host: a.example, why: w, verdict: wal}\n",
         "blocklist.yaml": "- {why: nothing}\n",
+        "hosts.yaml": "- {host: a.example, delay_ms: never, why: w}\n",
     })
     assert done.returncode == 1
     places = [line.split(": ")[0].removeprefix(str(rules.folder) + "/") for line in done.stderr.splitlines()]
     for place in ("journals.yaml:8:3", "webpages.yaml:2:30", "webpages.yaml:1:1", "journals.yaml:2:29", "links.yaml:3:17",
-                  "walls.yaml:1:38", "blocklist.yaml:1:3", f"{own}:1:3"):
+                  "walls.yaml:1:38", "blocklist.yaml:1:3", "hosts.yaml:1:31", f"{own}:1:3"):
         assert any(found.startswith(place) for found in places), place
     assert "did you mean" in done.stderr
 
@@ -235,3 +236,20 @@ def test_entries_about_urls_have_tests_too(rules):
     assert done.stdout == "1 entry, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
     done = rules("test", files={"blocklist.yaml": text % "true"})
     assert done.returncode == 1 and "blocklist.yaml:6: " in done.stdout
+
+
+def test_entries_about_hosts_have_tests_of_hosts(rules):
+    text = """- host: .slow.example
+  delay_ms: 5000
+  why: asked for by its owners
+  source: a letter
+  tests:
+    - {host: x.slow.example}
+    - {url: 'https://%s.example/', matches: false}
+"""
+    done = rules("check", files={"hosts.yaml": text % "fast"})
+    assert done.returncode == 0 and "hosts: 1\n" in done.stdout, done.stderr
+    done = rules("test", "hosts.yaml", files={"hosts.yaml": text % "fast"})
+    assert done.stdout == "1 entry, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
+    done = rules("test", ".slow.example", files={"hosts.yaml": text % "slow"})
+    assert done.returncode == 1 and "hosts.yaml:7: .slow.example: https://slow.example/: expected" in done.stdout

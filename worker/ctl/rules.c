@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
+#include "worker/gate/hostrules.h"
 #include "worker/gate/urlrules.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
@@ -92,6 +93,7 @@ static int check(const struct ing_ctl_rules *r)
 	printf("sites: %zu\n", ing_sites_count(r->rules->sites));
 	printf("walls and blocklist: %zu by URL, %zu by what the page looks like\n",
 		ing_urlrules_count(r->urls), ing_signs_count(r->rules->signs));
+	printf("hosts: %zu\n", ing_hostrules_count(r->hosts));
 	printf("no errors, %zu warning%s\n", report->warnings, ING_PLURAL_S(report->warnings));
 	return ING_CTL_OK;
 }
@@ -181,6 +183,8 @@ int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_opti
 		ret->rules = ing_rules_load(&ret->files, &ret->report);
 		if (ing_urlrules_load_files(&ret->files, &ret->urls, &ret->report) != 0)
 			ing_must(ret->report.errors > 0);
+		if (ing_hostrules_load_files(&ret->files, &ret->hosts, &ret->report) != 0)
+			ing_must(ret->report.errors > 0);
 		ing_report_sort(&ret->report);
 	}
 	ing_conf_free(conf);
@@ -191,6 +195,7 @@ void ing_ctl_rules_done(struct ing_ctl_rules *r)
 {
 	ing_rules_free(r->rules);
 	ing_urlrules_free(r->urls);
+	ing_hostrules_free(r->hosts);
 	ing_report_done(&r->report);
 	ing_rule_files_done(&r->files);
 	*r = (struct ing_ctl_rules){0};

@@ -8,6 +8,7 @@
 #include "worker/ctl/ctl.h"
 #include "worker/scrape/rules/rule_files.h"
 
+struct ing_hostrules;
 struct ing_rules;
 struct ing_urlrules;
 
@@ -22,9 +23,10 @@ struct ing_ctl_rule_options {
 
 struct ing_ctl_rules {
 	struct ing_rule_files files;
-	struct ing_report report;  /* sorted */
-	struct ing_rules *rules;   /* NULL: errors */
-	struct ing_urlrules *urls; /* NULL: errors */
+	struct ing_report report;    /* sorted */
+	struct ing_rules *rules;     /* NULL: errors */
+	struct ing_urlrules *urls;   /* NULL: errors */
+	struct ing_hostrules *hosts; /* NULL: errors */
 };
 
 /* Note one --journals or --webpages. False, with a message, when there are too many. */

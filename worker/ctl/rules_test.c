@@ -14,7 +14,9 @@
 #include "common/net/url_match.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
+#include "worker/gate/hostrules.h"
 #include "worker/gate/urlrules.h"
+#include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
 
@@ -292,6 +294,19 @@ static void run_url_entry(struct run *run, const struct ing_url_entry *e)
 	count_entry(run, e->source, kinds, name);
 }
 
+static void run_host_rule(struct run *run, const struct ing_host_rule *h)
+{
+	const struct ing_url_entry entry = {
+		.file = h->file,
+		.line = h->line,
+		.why = h->host,
+		.source = h->source,
+		.pattern = h->pattern,
+		.tests = h->tests,
+	};
+	run_url_entry(run, &entry);
+}
+
 static int finish(struct run *run)
 {
 	if (run->entries == 0 && run->name_count > 0)
@@ -324,6 +339,9 @@ int ing_ctl_rules_test(const struct ing_ctl_rules *r, char *const *names, size_t
 	}
 	for (const struct ing_url_entry *e = ing_urlrules_entries(r->urls); e != NULL; e = e->next)
 		run_url_entry(&run, e);
+	for (const struct ing_host_rule *h = ing_hostrules_entries(r->hosts); h != NULL;
+		h = h->next)
+		run_host_rule(&run, h);
 	int code = finish(&run);
 	free(run.kinds);
 	return code;

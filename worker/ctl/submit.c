@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ingestctl submit: request lines to the requests topic, each as it stands in the file. Lines that
+ * ingestctl submit: request lines to the topic of a lane, each as it stands in the file. Lines that
  * the worker would refuse are named and left out. Partitions are filled in turn, so that a short
  * file reaches every worker. Returns when all is acknowledged.
  */
@@ -14,6 +14,7 @@
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/kafka.h"
+#include "worker/intake/lane_topic.h"
 #include "worker/intake/splitter.h"
 #include "worker/job/request.h"
 #include "worker/limits.h"
@@ -182,12 +183,77 @@ static int submit_all(struct submit *s, const struct ing_conf *conf, const char 
 
 static void print_help(void)
 {
-	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... submit [--topic TOPIC] [--brokers LIST] FILE|-\n\n"
+	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... submit [--lane LANE | --topic TOPIC]\n"
+	       "                 [--brokers LIST] FILE|-\n\n"
 	       "Checks ingest requests, one JSON object a line, and sends them to the requests topic\n"
-	       "(kafka.topics.requests of kafka.brokers, unless given). Bad lines are named on stderr and\n"
-	       "skipped.\n\n"
+	       "(kafka.topics.requests of kafka.brokers, unless given), or to that of a lane: priority, daily or\n"
+	       "bulk. Bad lines are named on stderr and skipped.\n\n"
 	       "Exit status: 0 all lines were sent, 1 some were bad, 2 usage or configuration, 3 the file could\n"
 	       "not be read, the topic does not exist, or not all was delivered.\n");
+}
+
+struct submit_options {
+	const char *topic, *brokers, *lane, *path;
+	bool help;
+};
+
+static int parse_options(int argc, char **argv, struct submit_options *o)
+{
+	static const struct option options[] = {
+		{"topic", required_argument, NULL, 't'},
+		{"lane", required_argument, NULL, 'l'},
+		{"brokers", required_argument, NULL, 'b'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "t:l:b:h", options, NULL);
+		if (c == -1)
+			break;
+		if (c == 't')
+			o->topic = optarg;
+		else if (c == 'l')
+			o->lane = optarg;
+		else if (c == 'b')
+			o->brokers = optarg;
+		else if (c == 'h')
+			o->help = true;
+		else
+			return ING_CTL_USAGE;
+	}
+	if (o->help)
+		return ING_CTL_OK;
+	if (o->topic != NULL && o->lane != NULL)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--topic and --lane exclude each other");
+	if (optind != argc - 1)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
+	o->path = argv[optind];
+	return ING_CTL_OK;
+}
+
+/* Heap; NULL, and the reason said, when there is no such lane. */
+static char *find_topic(const struct submit_options *o, const struct ing_conf *conf)
+{
+	const char *const configured[ING_LANES_] = {
+		[ING_LANE_PRIORITY] = conf->kafka.topics.priority,
+		[ING_LANE_REQUESTS] = conf->kafka.topics.requests,
+		[ING_LANE_DAILY] = conf->kafka.topics.daily,
+		[ING_LANE_BULK] = conf->kafka.topics.bulk,
+	};
+	enum ing_lane lane = ING_LANE_REQUESTS;
+	if (o->topic != NULL)
+		return ing_strdup(o->topic);
+	if (o->lane != NULL && !ing_lane_parse(o->lane, &lane)) {
+		ing_ctl_fail(ING_CTL_USAGE, VERB,
+			"%s is no lane: priority, requests, daily or bulk", o->lane);
+		return NULL;
+	}
+	char *topic = ing_lane_topic(lane, configured[lane], conf->kafka.topics.requests);
+	if (topic == NULL)
+		ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "the configuration has no topic of lane %s", o->lane);
+	return topic;
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -195,40 +261,26 @@ static void print_help(void)
 
 int ing_ctl_submit(int argc, char **argv, const struct ing_ctl *ctl)
 {
-	static const struct option options[] = {
-		{"topic", required_argument, NULL, 't'},
-		{"brokers", required_argument, NULL, 'b'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	const char *topic = NULL;
-	const char *brokers = NULL;
-	optind = 1;
-	for (;;) {
-		int c = getopt_long(argc, argv, "t:b:h", options, NULL);
-		if (c == -1)
-			break;
-		if (c == 'h') {
-			print_help();
-			return ING_CTL_OK;
-		}
-		if (c == 't')
-			topic = optarg;
-		else if (c == 'b')
-			brokers = optarg;
-		else
-			return ING_CTL_USAGE;
-	}
-	if (optind != argc - 1)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
-	struct ing_conf *conf;
-	int code = ing_ctl_conf(ctl, &conf);
+	struct submit_options o = {0};
+	int code = parse_options(argc, argv, &o);
 	if (code != ING_CTL_OK)
 		return code;
-	const char *path = argv[optind];
-	struct submit s = {.input_name = strcmp(path, "-") == 0 ? "stdin" : path};
-	code = submit_all(&s, conf, path, brokers != NULL ? brokers : conf->kafka.brokers,
-		topic != NULL ? topic : conf->kafka.topics.requests);
+	if (o.help) {
+		print_help();
+		return ING_CTL_OK;
+	}
+	struct ing_conf *conf;
+	code = ing_ctl_conf(ctl, &conf);
+	if (code != ING_CTL_OK)
+		return code;
+	struct submit s = {.input_name = strcmp(o.path, "-") == 0 ? "stdin" : o.path};
+	char *topic = find_topic(&o, conf);
+	if (topic == NULL)
+		code = ING_CTL_USAGE;
+	else
+		code = submit_all(&s, conf, o.path,
+			o.brokers != NULL ? o.brokers : conf->kafka.brokers, topic);
+	free(topic);
 	ing_conf_free(conf);
 	return code;
 }

@@ -56,7 +56,7 @@ static int decode(const struct ing_question *q, const char *codings, const void 
 {
 	struct ing_buf out;
 	ing_buf_init(&out, (size_t)ING_MIN(q->max_body_bytes, SIZE_MAX / 8));
-	int rc = ing_decode(codings, data, bytes, &out, err);
+	int rc = ing_decode_bounded(codings, data, bytes, q->max_ratio, &out, err);
 	if (rc < 0) {
 		ing_buf_done(&out);
 		return rc;

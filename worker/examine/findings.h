@@ -23,6 +23,7 @@ struct ing_question {
 	const char *content_encoding; /* raw header value or NULL */
 	unsigned want;                /* enum ing_want bits */
 	uint64_t max_body_bytes;      /* cap of the decoded bytes */
+	unsigned max_ratio;           /* and of how many times larger than sent; 0: none */
 	uint64_t max_scrape_bytes;    /* HTML over this is not parsed */
 	unsigned pdf_timeout_ms; /* for the fork that reads a PDF; 0, or more than the pool's own
 				  * limit leaves: that limit less a margin in which the other
@@ -32,7 +33,7 @@ struct ing_question {
 enum ing_exam { /* how looking at the body went */
 	ING_EXAM_OK,
 	ING_EXAM_BAD_ENCODING, /* content coding unknown, broken or cut */
-	ING_EXAM_TOO_LARGE,    /* decoded over max_body_bytes */
+	ING_EXAM_TOO_LARGE,    /* decoded over max_body_bytes, or max_ratio times its size */
 	ING_EXAM_CRASH,        /* set by the pool: the examiner died or was out of memory */
 	ING_EXAM_TIMEOUT,      /* set by the pool: killed at its deadline */
 };

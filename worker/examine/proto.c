@@ -12,7 +12,7 @@
 #include "worker/examine/wire.h"
 #include "worker/limits.h"
 
-#define PROTO_VERSION 2
+#define PROTO_VERSION 3
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
 #define MAX_HEADER_VALUE_BYTES                                                                     \
@@ -256,6 +256,7 @@ void ing_proto_put_question(
 	ing_wire_put_u64(b, q->max_body_bytes);
 	ing_wire_put_u64(b, q->max_scrape_bytes);
 	ing_wire_put_u32(b, q->pdf_timeout_ms);
+	ing_wire_put_u32(b, q->max_ratio);
 	ing_wire_put_u32(b, timeout_ms);
 	ing_wire_put_u64(b, body_bytes);
 	ing_frame_end(b, at);
@@ -273,6 +274,7 @@ int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *
 	o.q.max_body_bytes = ing_wire_u64(&w);
 	o.q.max_scrape_bytes = ing_wire_u64(&w);
 	o.q.pdf_timeout_ms = ing_wire_u32(&w);
+	o.q.max_ratio = ing_wire_u32(&w);
 	o.timeout_ms = ing_wire_u32(&w);
 	o.body_bytes = ing_wire_u64(&w);
 	if (!ing_wire_end(&w) || o.body_bytes > SIZE_MAX / 2) {

@@ -39,7 +39,7 @@ static uint64_t finish_hash(uint64_t hash)
 /* Netscape's line: domain, subdomains too, path, secure, expiry, name, value. The expiry is left
  * out: setting the same cookie again changes it and nothing else. 0 for a cookie that is over: curl
  * keeps a deleted one until the next is set. */
-static uint64_t hash_cookie(const char *line, time_t now)
+uint64_t ing_cookies_hash_line(const char *line, time_t now)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (int column = 0; column < 7; column++) {
@@ -72,7 +72,7 @@ void ing_cookies_refresh(struct ing_cookies *jar, void *easy)
 	if (curl_easy_getinfo((CURL *)easy, CURLINFO_COOKIELIST, &list) != CURLE_OK)
 		return;
 	for (const struct curl_slist *item = list; item != NULL; item = item->next)
-		sum += hash_cookie(item->data, now);
+		sum += ing_cookies_hash_line(item->data, now);
 	curl_slist_free_all(list);
 	jar->version = sum;
 }

@@ -94,7 +94,7 @@ static size_t on_body(char *data, size_t one, size_t bytes, void *user)
 	if (t->body == NULL)
 		t->body = ing_body_new(
 			t->fetch->spool, ing_transfer_try_again, ing_transfer_body_landed, t);
-	size_t room = t->fetch->conf.max_body_bytes - ing_body_bytes(t->body);
+	size_t room = t->max_body_bytes - ing_body_bytes(t->body);
 	size_t take = ING_MIN(bytes, room);
 	enum ing_body_put put = take > 0 ? ing_body_put(t->body, data, take) : ING_BODY_TAKEN;
 	if (put == ING_BODY_WAIT) {
@@ -246,6 +246,11 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 		set_direct(t, addr);
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
 	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
+	if (t->unverified) { /* curl never shares a connection between those who verify and others
+			      */
+		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
 	if (t->jar != NULL) {
 		curl_easy_setopt(t->easy, CURLOPT_SHARE, ing_cookies_share(t->jar));
 		curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, ""); /* else the jar is not used */

@@ -14,6 +14,7 @@ struct ing_exchange *ing_exchange_new(size_t bytes)
 	ex->magic = ING_EXCHANGE_MAGIC;
 	ex->refs = 1;
 	ex->body_fd = -1;
+	ex->retry_after_s = -1;
 	return ex;
 }
 

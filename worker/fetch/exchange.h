@@ -45,8 +45,8 @@ struct ing_exchange {
 	char *content_type;      /* raw, or NULL */
 	char *content_encoding;  /* raw, joined by ", " when repeated, or NULL */
 	bool set_cookie;         /* at least one Set-Cookie came */
-	int64_t retry_after_s; /* of Retry-After, from the end of the head on (RFC 9110 10.2.3); -1:
-				  none */
+	int64_t retry_after_s;   /* of Retry-After, from the end of the exchange on (RFC 9110
+				    10.2.3); -1: none, or neither a number nor a date */
 	bool passing;    /* what went wrong may be gone with the next try: a connection refused,
 			    reset or silent, a name server that failed; not a certificate, a
 			    guard's refusal, a name that does not exist */

@@ -143,11 +143,15 @@ static int make_parts(struct ing_fetch *f, struct ing_error *err)
 		ing_error_context(err, "fetch.allow_address");
 		return rc;
 	}
-	rc = ing_routes_init(&f->routes, &f->conf, err);
+	rc = ing_ports_init(&f->ports, f->conf.allow_port, err);
+	if (rc == 0)
+		rc = ing_routes_init(&f->routes, &f->conf, err);
 	if (rc == 0)
 		rc = find_ca_file(f, err);
 	if (rc == 0)
-		rc = ing_resolver_new(f->loop, f->conf.dns_servers, &f->resolver, err);
+		rc = ing_resolver_new(f->loop,
+			&(struct ing_resolver_conf){.servers = f->conf.dns_servers}, &f->resolver,
+			err);
 	return rc;
 }
 
@@ -221,6 +225,7 @@ void ing_fetch_free(struct ing_fetch *f)
 	while (f->pool_count > 0)
 		curl_easy_cleanup(f->pool[--f->pool_count]);
 	ing_multi_free(f->multi);
+	ing_lookups_drop(f);
 	ing_resolver_free(f->resolver);
 	ing_spool_free(f->spool);
 	if (f->kick != NULL) {
@@ -230,6 +235,7 @@ void ing_fetch_free(struct ing_fetch *f)
 	}
 	curl_slist_free_all(f->headers);
 	ing_routes_done(&f->routes);
+	ing_ports_done(&f->ports);
 	ing_cidr_list_done(&f->allow);
 	free(f->ca_file);
 	f->magic = 0;
@@ -241,9 +247,7 @@ struct ing_transfer *ing_fetch_start(
 	struct ing_fetch *f, const struct ing_fetch_ask *ask, ing_fetch_done_f *done, void *ctx)
 {
 	ing_must(f->magic == ING_FETCH_MAGIC);
-	struct ing_transfer *t = ing_transfer_new(f, ask->url);
-	t->jar = ask->jar;
-	t->deadline_ms = ask->deadline_ms;
+	struct ing_transfer *t = ing_transfer_new(f, ask);
 	t->done = done;
 	t->ctx = ctx;
 	t->referer = make_referer(ask->referer, &t->target);

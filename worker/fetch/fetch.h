@@ -72,8 +72,10 @@ struct ing_transfer *ing_fetch_start(
 void ing_fetch_cancel(struct ing_transfer *t); /* done() will not be called */
 
 /* The address that a URL's host would be asked at first, for struct ing_gate_lookup_ops. *ret_state
- * is set while the name is being looked up; done() comes once, perhaps from inside, with NULL when
- * there is no address: no such name, all refused by the guard, connect_to or a proxy in between. */
+ * is not NULL while the name is being looked up, and must stay in place until then; done() comes
+ * once, perhaps from inside, with NULL when there is no address: no such name, all refused by the
+ * guard, connect_to or a proxy in between. The address is borrowed. Shares queries and cache with
+ * the transfers. */
 struct ing_addr;
 void ing_fetch_lookup(struct ing_fetch *f, const char *url,
 	void (*done)(void *ctx, const struct ing_addr *addr), void *ctx, void **ret_state);

@@ -51,6 +51,8 @@ struct ing_transfer {
 	void *ctx;
 	struct ing_cookies *jar; /* borrowed, or NULL */
 	char *referer;           /* or NULL */
+	size_t max_body_bytes;
+	bool tls_fallback;
 	struct ing_exchange *ex;
 
 	struct ing_target target;
@@ -58,6 +60,8 @@ struct ing_transfer {
 	struct ing_lookup lookup;
 	struct ing_addr addrs[ING_FETCH_TRIES];
 	unsigned addr_count, addr_at;
+	bool both_families; /* there are no further addresses to ask for */
+	bool unverified;    /* this attempt does not verify the certificate */
 
 	CURL *easy; /* only while RUNNING */
 	struct curl_slist *connect_to;
@@ -83,11 +87,13 @@ struct ing_fetch {
 	struct ing_fetch_conf conf;
 	char *ca_file;
 	struct ing_cidr_list allow;
+	struct ing_ports ports;
 	struct ing_routes routes;
 	struct curl_slist *headers;
 	struct ing_multi *multi;
 	struct ing_resolver *resolver;
 	struct ing_spool *spool;
+	struct ing_address_wait *lookups; /* of ing_fetch_lookup() */
 	CURL *pool[ING_FETCH_POOL];
 	unsigned pool_count;
 	struct ing_transfer *queued, *active,
@@ -112,18 +118,30 @@ void ing_easy_report(struct ing_transfer *t);
 void ing_easy_detach(struct ing_transfer *t);
 
 /* outcome.c: how a transfer ended. */
-enum ing_status ing_outcome_of_curl(CURLcode rc, bool sent, enum ing_http_state head);
+struct ing_verdict {
+	enum ing_status status;
+	bool passing; /* as ing_exchange.passing */
+};
+/* words: what curl says besides, for a few codes that mean several things. */
+struct ing_verdict ing_outcome_of_curl(
+	CURLcode rc, bool sent, enum ing_http_state head, const char *words);
+bool ing_outcome_abort_is_passing(enum ing_abort abort);
+/* The handshake worked, and only the certificate is not to be trusted. */
+bool ing_outcome_is_unverified(CURLcode rc);
 /* Fill the exchange's outcome and what its head says. Once, at the very end. */
 void ing_outcome_decide(struct ing_transfer *t);
 
 /* transfer.c: the way of one transfer. None of these calls done(). */
-struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const char *url);
+struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_ask *ask);
 void ing_transfer_begin(struct ing_transfer *t);             /* from QUEUED on */
 void ing_transfer_left(struct ing_transfer *t, CURLcode rc); /* the multi handle reports its end */
 void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms); /* may end it */
 void ing_transfer_drop(struct ing_transfer *t); /* in any phase: out of everything, freed */
 void ing_transfer_try_again(void *ctx);         /* spool: a paused body may go on */
 void ing_transfer_body_landed(void *ctx);       /* spool: the body is complete */
+
+/* lookup.c: forget whoever waits in ing_fetch_lookup(). */
+void ing_lookups_drop(struct ing_fetch *f);
 
 /* fetch.c */
 void ing_fetch_kick(struct ing_fetch *f); /* something is finished, queued or to be woken */

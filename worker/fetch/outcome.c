@@ -9,62 +9,124 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "common/base/clock.h"
+#include "common/net/http_date.h"
 #include "worker/fetch/fetch_priv.h"
 
-static enum ing_status when_lost(bool sent, enum ing_http_state head)
+/* One row for each of curl's codes that can come: the outcome before the request was sent, before
+ * the head was whole and after it, and whether the next try may go better. What is ours to have set
+ * up (proxy names, trust stores) does not mend itself between two tries. */
+static const struct outcome_row {
+	CURLcode rc;
+	enum ing_status early, middle, late;
+	bool passing;
+} outcome_rows[] = {
+#define ROW(rc, early, middle, late, passing)                                                      \
+	{rc, ING_STATUS_##early, ING_STATUS_##middle, ING_STATUS_##late, passing},
+#define SAME(rc, status, passing) ROW(rc, status, status, status, passing)
+#define LOST(rc) ROW(rc, CONNECT_ERROR, READ_ERROR, TRUNCATED_BODY, true)
+	/* a head cut short is no error to curl */
+	ROW(CURLE_OK, READ_ERROR, READ_ERROR, SUCCESS, true) SAME(CURLE_URL_MALFORMAT, INVALID_URL,
+		false) SAME(CURLE_COULDNT_RESOLVE_HOST, INVALID_HOST_RESOLUTION, false)
+		SAME(CURLE_COULDNT_RESOLVE_PROXY, CONNECT_ERROR, false)
+			SAME(CURLE_COULDNT_CONNECT, CONNECT_ERROR, true) SAME(
+				CURLE_PROXY, CONNECT_ERROR, false) SAME(CURLE_SSL_CONNECT_ERROR,
+				TLS_ERROR, false) /* but see is_broken_handshake() */
+	SAME(CURLE_PEER_FAILED_VERIFICATION, TLS_ERROR, false) SAME(
+		CURLE_SSL_CACERT_BADFILE, TLS_ERROR, false) SAME(CURLE_SSL_CERTPROBLEM, TLS_ERROR,
+		false) SAME(CURLE_SSL_CIPHER, TLS_ERROR, false) SAME(CURLE_SSL_CLIENTCERT,
+		TLS_ERROR, false) SAME(CURLE_SSL_CRL_BADFILE, TLS_ERROR, false)
+		SAME(CURLE_SSL_ENGINE_INITFAILED, TLS_ERROR, false) SAME(CURLE_SSL_ENGINE_NOTFOUND,
+			TLS_ERROR, false) SAME(CURLE_SSL_ENGINE_SETFAILED, TLS_ERROR, false)
+			SAME(CURLE_SSL_INVALIDCERTSTATUS, TLS_ERROR, false)
+				SAME(CURLE_SSL_ISSUER_ERROR, TLS_ERROR, false)
+					SAME(CURLE_SSL_PINNEDPUBKEYNOTMATCH, TLS_ERROR, false)
+						SAME(CURLE_USE_SSL_FAILED, TLS_ERROR, false)
+							ROW(CURLE_OPERATION_TIMEDOUT, CONNECT_ERROR,
+								READ_TIMEOUT, READ_TIMEOUT, true)
+	/* a header line over curl's own limit */
+	ROW(CURLE_OUT_OF_MEMORY, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false)
+#if LIBCURL_VERSION_NUM >= 0x080600
+		ROW(CURLE_TOO_LARGE, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false)
+#endif
+			LOST(CURLE_PARTIAL_FILE) LOST(CURLE_RECV_ERROR) /* but see is_bad_chunk() */
+	LOST(CURLE_SEND_ERROR) LOST(CURLE_SEND_FAIL_REWIND) LOST(CURLE_GOT_NOTHING)
+		LOST(CURLE_SSL_SHUTDOWN_FAILED)
+	/* Garbage: CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL for HTTP/0.9,
+	 * CURLE_BAD_CONTENT_ENCODING; and whatever else there is. Stays last. */
+	ROW(CURL_LAST, CONNECT_ERROR, READ_ERROR, READ_ERROR, false)
+#undef LOST
+#undef SAME
+#undef ROW
+};
+
+/* The server, or something in between, ended the connection within the handshake. curl has one code
+ * for all handshakes that fail; these are its words when the system reported the failure, and
+ * OpenSSL's for an end without a word. */
+static bool is_broken_handshake(CURLcode rc, const char *words)
 {
-	if (!sent)
-		return ING_STATUS_CONNECT_ERROR;
-	return head == ING_HTTP_DONE ? ING_STATUS_TRUNCATED_BODY : ING_STATUS_READ_ERROR;
+	static const char *const signs[] = {
+		"Recv failure:", "Send failure:", "SSL_connect:", "unexpected eof"};
+	for (size_t i = 0; rc == CURLE_SSL_CONNECT_ERROR && i < ING_ARRAY_LEN(signs); i++)
+		if (strstr(words, signs[i]) != NULL)
+			return true;
+	return false;
 }
 
-enum ing_status ing_outcome_of_curl(CURLcode rc, bool sent, enum ing_http_state head)
+/* curl has one code for a lost connection and for chunks that are none. */
+static bool is_bad_chunk(CURLcode rc, enum ing_http_state head, const char *words)
 {
-	switch (rc) {
-	case CURLE_OK:
-		return head == ING_HTTP_DONE ? ING_STATUS_SUCCESS : ING_STATUS_READ_ERROR;
-	case CURLE_URL_MALFORMAT:
-		return ING_STATUS_INVALID_URL;
-	case CURLE_COULDNT_RESOLVE_HOST:
-		return ING_STATUS_INVALID_HOST_RESOLUTION;
-	case CURLE_COULDNT_RESOLVE_PROXY:
-	case CURLE_COULDNT_CONNECT:
-	case CURLE_PROXY:
-		return ING_STATUS_CONNECT_ERROR;
-	case CURLE_SSL_CONNECT_ERROR:
-	case CURLE_PEER_FAILED_VERIFICATION:
-	case CURLE_SSL_CACERT_BADFILE:
-	case CURLE_SSL_CERTPROBLEM:
-	case CURLE_SSL_CIPHER:
-	case CURLE_SSL_CLIENTCERT:
-	case CURLE_SSL_CRL_BADFILE:
-	case CURLE_SSL_ENGINE_INITFAILED:
-	case CURLE_SSL_ENGINE_NOTFOUND:
-	case CURLE_SSL_ENGINE_SETFAILED:
-	case CURLE_SSL_INVALIDCERTSTATUS:
-	case CURLE_SSL_ISSUER_ERROR:
-	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-	case CURLE_USE_SSL_FAILED:
-		return ING_STATUS_TLS_ERROR;
-	case CURLE_OPERATION_TIMEDOUT:
-		return sent ? ING_STATUS_READ_TIMEOUT : ING_STATUS_CONNECT_ERROR;
-	case CURLE_OUT_OF_MEMORY: /* a header line over curl's own limit */
-#if LIBCURL_VERSION_NUM >= 0x080600
-	case CURLE_TOO_LARGE:
-#endif
-		return sent && head != ING_HTTP_DONE ? ING_STATUS_HEADERS_TOO_LARGE
-						     : ING_STATUS_READ_ERROR;
-	case CURLE_PARTIAL_FILE:
-	case CURLE_RECV_ERROR:
-	case CURLE_SEND_ERROR:
-	case CURLE_SEND_FAIL_REWIND:
-	case CURLE_GOT_NOTHING:
-	case CURLE_SSL_SHUTDOWN_FAILED:
-		return when_lost(sent, head);
-	default: /* garbage (WEIRD_SERVER_REPLY, UNSUPPORTED_PROTOCOL for HTTP/0.9,
-		    BAD_CONTENT_ENCODING) */
-		return sent ? ING_STATUS_READ_ERROR : ING_STATUS_CONNECT_ERROR;
+	return rc == CURLE_RECV_ERROR && head == ING_HTTP_DONE &&
+	       strstr(words, "chunked-encoding") != NULL;
+}
+
+/* Newer versions of curl have a limit of their own for the whole head, 300 KB. */
+static bool is_head_over_curls_limit(CURLcode rc, const char *words)
+{
+	return rc == CURLE_RECV_ERROR && strstr(words, "Too large response headers") != NULL;
+}
+
+struct ing_verdict ing_outcome_of_curl(
+	CURLcode rc, bool sent, enum ing_http_state head, const char *words)
+{
+	const struct outcome_row *row = outcome_rows;
+	while (row->rc != rc && row->rc != CURL_LAST)
+		row++;
+	if (is_bad_chunk(rc, head, words))
+		return (struct ing_verdict){ING_STATUS_READ_ERROR, false};
+	if (is_head_over_curls_limit(rc, words))
+		return (struct ing_verdict){ING_STATUS_HEADERS_TOO_LARGE, false};
+	enum ing_status status = row->late;
+	if (rc != CURLE_OK && !sent)
+		status = row->early;
+	else if (head != ING_HTTP_DONE)
+		status = row->middle;
+	return (struct ing_verdict){.status = status,
+		.passing = status != ING_STATUS_SUCCESS &&
+			   (row->passing || is_broken_handshake(rc, words))};
+}
+
+bool ing_outcome_abort_is_passing(enum ing_abort abort)
+{
+	switch (abort) {
+	case ING_ABORT_NONE:
+	case ING_ABORT_ADDRESS:
+	case ING_ABORT_HEAD:
+	case ING_ABORT_FRAMING:
+	case ING_ABORT_TOO_LARGE:
+		return false;
+	case ING_ABORT_SPOOL: /* a full disk is emptied, or the next body is smaller */
+	case ING_ABORT_LIMIT:
+	case ING_ABORT_STALL:
+		return true;
 	}
+	return false;
+}
+
+bool ing_outcome_is_unverified(CURLcode rc)
+{
+	return rc == CURLE_PEER_FAILED_VERIFICATION || rc == CURLE_SSL_ISSUER_ERROR ||
+	       rc == CURLE_SSL_INVALIDCERTSTATUS;
 }
 
 static void say(struct ing_transfer *t, enum ing_status outcome, const char *words)
@@ -86,6 +148,7 @@ static void say_limit(struct ing_transfer *t)
 
 static void decide_abort(struct ing_transfer *t)
 {
+	t->ex->passing = ing_outcome_abort_is_passing(t->abort);
 	char words[sizeof(t->ex->detail)];
 	const struct ing_error *spooled = t->body != NULL ? ing_body_error(t->body) : NULL;
 	switch (t->abort) {
@@ -105,8 +168,7 @@ static void decide_abort(struct ing_transfer *t)
 		say(t, ING_STATUS_READ_ERROR, t->refusal);
 		break;
 	case ING_ABORT_TOO_LARGE:
-		snprintf(words, sizeof(words), "the body is over %zu bytes",
-			t->fetch->conf.max_body_bytes);
+		snprintf(words, sizeof(words), "the body is over %zu bytes", t->max_body_bytes);
 		say(t, ING_STATUS_BODY_TOO_LARGE, words);
 		break;
 	case ING_ABORT_SPOOL:
@@ -138,14 +200,13 @@ static void decide_curl(struct ing_transfer *t, CURLcode rc)
 {
 	if (is_rough_end(t, rc))
 		rc = CURLE_OK;
-	enum ing_status outcome = ing_outcome_of_curl(rc, t->sent, t->head.state);
 	const char *words = t->curl_words[0] != '\0' ? t->curl_words : curl_easy_strerror(rc);
+	struct ing_verdict verdict = ing_outcome_of_curl(rc, t->sent, t->head.state, words);
 	if (rc == CURLE_OK)
-		words = outcome == ING_STATUS_SUCCESS ? "" : "the answer's head is cut short";
-	/* curl has one code for a lost connection and for chunks that are none */
-	if (outcome == ING_STATUS_TRUNCATED_BODY && strstr(words, "chunked-encoding") != NULL)
-		outcome = ING_STATUS_READ_ERROR;
-	say(t, outcome, words);
+		words = verdict.status == ING_STATUS_SUCCESS ? ""
+							     : "the answer's head is cut short";
+	say(t, verdict.status, words);
+	t->ex->passing = verdict.passing;
 }
 
 static enum ing_truncated truncation_of(enum ing_status outcome)
@@ -164,6 +225,14 @@ static enum ing_truncated truncation_of(enum ing_status outcome)
 	}
 }
 
+/* Counted from now: the head has come, and the body, whose time is small beside such waits. -1 when
+ * it is neither a number nor a date. */
+static int64_t read_retry_after(const char *text)
+{
+	int64_t delay_s;
+	return ing_http_retry_after_parse(text, ing_wall_now().tv_sec, &delay_s) ? delay_s : -1;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 void ing_outcome_decide(struct ing_transfer *t)
@@ -173,6 +242,7 @@ void ing_outcome_decide(struct ing_transfer *t)
 		decide_abort(t);
 	else
 		decide_curl(t, t->rc);
+	ex->unverified = t->unverified;
 	ex->answered = t->head.state == ING_HTTP_DONE;
 	if (!ex->answered)
 		return;
@@ -185,4 +255,6 @@ void ing_outcome_decide(struct ing_transfer *t)
 	ex->location = ING_TAKE(t->head.location);
 	ex->content_type = ING_TAKE(t->head.content_type);
 	ex->content_encoding = ING_TAKE(t->head.content_encoding);
+	if (t->head.retry_after != NULL)
+		ex->retry_after_s = read_retry_after(t->head.retry_after);
 }

@@ -7,6 +7,10 @@
  * A name is either being asked for (it has lookups in line and is not in the age list) or known
  * (the reverse). c-ares may answer from inside ares_getaddrinfo(), so a query is started only when
  * the name is ready to receive it.
+ *
+ * A changed resolv.conf means a new channel. What the old one was still asking comes back as
+ * "destroyed" and is asked again. A channel must not be destroyed from within itself, so `inside`
+ * counts the calls of c-ares on the stack.
  */
 #include "worker/fetch/resolve.h"
 
@@ -15,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
 #include <utlist.h>
@@ -24,9 +29,15 @@
 #define MAX_NAMES 20000  /* some 350 bytes each */
 #define MIN_KEPT_MS 5000 /* spares a second query for the next hop even when the answer says 0 */
 #define MAX_KEPT_MS 60000
-#define NO_SUCH_NAME_KEPT_MS 30000
-#define NO_ANSWER_KEPT_MS 5000 /* the server's trouble, not the name's */
-#define QUERY_TIMEOUT_MS 2000  /* doubled on each of the tries */
+#define NO_SUCH_NAME_KEPT_MS 300000
+#define NO_ANSWER_KEPT_MS 30000 /* the server's trouble, not the name's */
+#define RECHECK_MS 60000
+#define RESOLV_CONF "/etc/resolv.conf"
+/* In front of a name in the table: everything it has, or the addresses of the second family alone
+ */
+#define KEY_ANY 'a'
+#define KEY_OTHER 'o'
+#define QUERY_TIMEOUT_MS 2000 /* doubled on each of the tries */
 #define QUERY_TRIES 3
 #define TICK_MS 100
 
@@ -35,10 +46,9 @@ struct ing_name {
 	struct ing_name *prev, *next; /* known ones, oldest first */
 	struct ing_resolver *resolver;
 	struct ing_lookup *lookups;
-	bool asked_other_family;
 	uint64_t expires_ms; /* 0 while being asked for */
 	struct ing_answer answer;
-	char text[];
+	char key[]; /* KEY_… and the name */
 };
 
 struct socket_watch {
@@ -55,9 +65,12 @@ struct ing_resolver {
 	struct socket_watch *watches;
 	struct ing_name *names; /* hash */
 	struct ing_name *known; /* list */
-	unsigned queries;
+	unsigned queries, inside;
 	int first_family;
 	bool closing;
+	struct ing_resolver_conf conf;
+	struct stat seen; /* of resolv.conf, zero when there is none */
+	uint64_t checked_ms;
 };
 
 static void free_handle(uv_handle_t *handle)
@@ -77,8 +90,10 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 	struct socket_watch *w = ING_CONTAINER(poll, struct socket_watch, poll);
 	bool in = status < 0 || (events & UV_READABLE);
 	bool out = status < 0 || (events & UV_WRITABLE);
-	ares_process_fd(
-		w->resolver->channel, in ? w->fd : ARES_SOCKET_BAD, out ? w->fd : ARES_SOCKET_BAD);
+	struct ing_resolver *r = w->resolver;
+	r->inside++;
+	ares_process_fd(r->channel, in ? w->fd : ARES_SOCKET_BAD, out ? w->fd : ARES_SOCKET_BAD);
+	r->inside--;
 }
 
 static void close_watch(struct socket_watch *w)
@@ -112,10 +127,15 @@ static void on_socket_state(void *data, ares_socket_t fd, int readable, int writ
 		&w->poll, (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0), on_socket);
 }
 
+static void reread_system(struct ing_resolver *r);
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct ing_resolver *r = timer->data;
+	reread_system(r);
+	r->inside++;
 	ares_process_fd(r->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+	r->inside--;
 	if (r->queries == 0)
 		uv_timer_stop(timer);
 }
@@ -207,15 +227,20 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 	ares_freeaddrinfo(info);
 	if (r->closing)
 		return; /* the names are freed in one go */
+	if (status == ARES_EDESTRUCTION) {
+		ask(n); /* through the new channel */
+		return;
+	}
 	if (n->answer.count == 0) {
 		if (status == ARES_SUCCESS)
 			status = ARES_ENODATA;
-		if (status == ARES_ENODATA && !n->asked_other_family) {
-			n->asked_other_family = true;
+		if (status == ARES_ENODATA && !n->answer.both_families) {
+			n->answer.both_families = true;
 			ask(n);
 			return;
 		}
 		n->answer.words = words_of(status);
+		n->answer.passing = !is_final(status);
 		keep_ms = is_final(status) ? NO_SUCH_NAME_KEPT_MS : NO_ANSWER_KEPT_MS;
 	}
 	answer_name(n, keep_ms);
@@ -226,11 +251,13 @@ static void ask(struct ing_name *n)
 	struct ing_resolver *r = n->resolver;
 	int other_family = r->first_family == AF_INET ? AF_INET6 : AF_INET;
 	struct ares_addrinfo_hints hints = {.ai_flags = ARES_AI_NOSORT,
-		.ai_family = n->asked_other_family ? other_family : r->first_family,
+		.ai_family = n->answer.both_families ? other_family : r->first_family,
 		.ai_socktype = SOCK_STREAM};
 	if (r->queries++ == 0)
 		uv_timer_start(r->tick, on_tick, TICK_MS, TICK_MS);
-	ares_getaddrinfo(r->channel, n->text, NULL, &hints, on_answer, n);
+	r->inside++;
+	ares_getaddrinfo(r->channel, n->key + 1, NULL, &hints, on_answer, n);
+	r->inside--;
 }
 
 /* Is there a route to the public internet? Connecting a datagram socket asks the kernel and sends
@@ -250,41 +277,123 @@ static bool has_route(int family)
 	return rc == 0;
 }
 
-static int start_cares(struct ing_resolver *r, const char *servers, struct ing_error *err)
+static int open_channel(struct ing_resolver *r, ares_channel *ret, struct ing_error *err)
 {
+	char *resolv_conf = ing_strdup(r->conf.resolv_conf);
 	struct ares_options options = {.flags = ARES_FLAG_NOALIASES | ARES_FLAG_NOSEARCH,
 		.timeout = QUERY_TIMEOUT_MS,
 		.tries = QUERY_TRIES,
 		.ndomains = 0,
+		.udp_port = r->conf.port,
+		.tcp_port = r->conf.port,
 		.sock_state_cb = on_socket_state,
 		.sock_state_cb_data = r};
 	char lookups[] = "fb"; /* /etc/hosts, then DNS, whatever host.conf says */
 	options.lookups = lookups;
-	int rc = ares_library_init(ARES_LIB_INIT_ALL);
-	if (rc == ARES_SUCCESS)
-		rc = ares_init_options(&r->channel, &options,
-			ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS |
-				ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
+	options.resolvconf_path = resolv_conf;
+	int ports = r->conf.port != 0 ? ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT : 0;
+	int rc = ares_init_options(ret, &options,
+		ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS |
+			ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF | ports);
+	free(resolv_conf);
 	if (rc != ARES_SUCCESS)
 		return ing_error_set(err, ING_FAIL_SYSTEM, "c-ares: %s", ares_strerror(rc));
-	if (servers != NULL && ares_set_servers_ports_csv(r->channel, servers) != ARES_SUCCESS) {
-		ares_destroy(r->channel);
-		return ing_error_set(
-			err, ING_FAIL_CONFIG, "%s: not a list of name servers", servers);
+	const char *servers = r->conf.servers;
+	if (servers != NULL && ares_set_servers_ports_csv(*ret, servers) != ARES_SUCCESS) {
+		ares_destroy(*ret);
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"fetch.dns_servers: %.200s: not a list of name servers", servers);
 	}
 	return 0;
 }
 
+static void look_at_system(const struct ing_resolver *r, struct stat *ret)
+{
+	if (stat(r->conf.resolv_conf, ret) != 0)
+		memset(ret, 0, sizeof(*ret));
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Where name servers come from the system: have they changed? What is known of names stays known.
+ */
+static void reread_system(struct ing_resolver *r)
+{
+	struct stat now;
+	ares_channel fresh;
+	ares_channel old = r->channel;
+	if (r->conf.servers != NULL || r->inside > 0 ||
+		ing_now_ms() - r->checked_ms < r->conf.recheck_ms)
+		return;
+	r->checked_ms = ing_now_ms();
+	look_at_system(r, &now);
+	if (is_same_file(&now, &r->seen) || open_channel(r, &fresh, NULL) != 0)
+		return; /* in the second case the next time may go better */
+	r->seen = now;
+	r->channel = fresh;
+	r->inside++;
+	ares_destroy(old);
+	r->inside--;
+}
+
+static void start_lookup(
+	struct ing_resolver *r, struct ing_lookup *lookup, char kind, const char *name)
+{
+	struct ing_name *n;
+	size_t len = strlen(name) + 1;
+	struct ing_name *fresh = ing_alloc(sizeof(*fresh) + len + 1);
+	fresh->key[0] = kind;
+	memcpy(fresh->key + 1, name, len);
+	reread_system(r);
+	make_room(r);
+	HASH_FIND(hh, r->names, fresh->key, len, n);
+	if (n != NULL && n->expires_ms > ing_now_ms()) {
+		free(fresh);
+		struct ing_answer answer = n->answer; /* done() may make us forget the name */
+		lookup->done(lookup, &answer);
+		return;
+	}
+	if (n != NULL && n->expires_ms != 0) {
+		forget_name(r, n);
+		n = NULL;
+	}
+	bool is_new = n == NULL;
+	if (is_new) {
+		n = ING_TAKE(fresh);
+		n->resolver = r;
+		n->answer.both_families = kind == KEY_OTHER;
+		HASH_ADD_KEYPTR(hh, r->names, n->key, len, n);
+	}
+	free(fresh);
+	lookup->name = n;
+	DL_APPEND(n->lookups, lookup);
+	if (is_new)
+		ask(n);
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
-int ing_resolver_new(struct uv_loop_s *loop, const char *servers, struct ing_resolver **ret,
-	struct ing_error *err)
+int ing_resolver_new(struct uv_loop_s *loop, const struct ing_resolver_conf *conf,
+	struct ing_resolver **ret, struct ing_error *err)
 {
 	struct ing_resolver *r = ing_alloc(sizeof(*r));
 	r->loop = loop;
+	r->conf = *conf;
+	if (r->conf.resolv_conf == NULL)
+		r->conf.resolv_conf = RESOLV_CONF;
+	if (r->conf.recheck_ms == 0)
+		r->conf.recheck_ms = RECHECK_MS;
+	r->checked_ms = ing_now_ms();
+	look_at_system(r, &r->seen);
 	r->first_family = !has_route(AF_INET) && has_route(AF_INET6) ? AF_INET6 : AF_INET;
-	int rc = start_cares(r, servers, err);
+	ing_must(ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS);
+	int rc = open_channel(r, &r->channel, err);
 	if (rc != 0) {
+		ares_library_cleanup();
 		free(r);
 		return rc;
 	}
@@ -316,30 +425,12 @@ void ing_resolver_free(struct ing_resolver *r)
 
 void ing_resolver_start(struct ing_resolver *r, struct ing_lookup *lookup, const char *name)
 {
-	struct ing_name *n;
-	size_t len = strlen(name);
-	make_room(r);
-	HASH_FIND(hh, r->names, name, len, n);
-	if (n != NULL && n->expires_ms > ing_now_ms()) {
-		struct ing_answer answer = n->answer; /* done() may make us forget the name */
-		lookup->done(lookup, &answer);
-		return;
-	}
-	if (n != NULL && n->expires_ms != 0) {
-		forget_name(r, n);
-		n = NULL;
-	}
-	bool is_new = n == NULL;
-	if (is_new) {
-		n = ing_alloc(sizeof(*n) + len + 1);
-		n->resolver = r;
-		memcpy(n->text, name, len + 1);
-		HASH_ADD_KEYPTR(hh, r->names, n->text, len, n);
-	}
-	lookup->name = n;
-	DL_APPEND(n->lookups, lookup);
-	if (is_new)
-		ask(n);
+	start_lookup(r, lookup, KEY_ANY, name);
+}
+
+void ing_resolver_start_other(struct ing_resolver *r, struct ing_lookup *lookup, const char *name)
+{
+	start_lookup(r, lookup, KEY_OTHER, name);
 }
 
 void ing_resolver_stop(struct ing_lookup *lookup)

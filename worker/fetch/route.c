@@ -52,7 +52,7 @@ static bool parse_port(const char *text, size_t bytes, unsigned *ret)
 }
 
 /* The fetched form: from the scheme on, without "user@" and without "#fragment". */
-static char *strip_url(const char *url)
+static char *strip_url(const char *url, bool *ret_userinfo)
 {
 	size_t len = strcspn(url, "#");
 	const char *authority = strstr(url, "://");
@@ -62,6 +62,7 @@ static char *strip_url(const char *url)
 	size_t authority_bytes = strcspn(authority, "/?#");
 	const char *at = memrchr(authority, '@', authority_bytes);
 	const char *rest = at != NULL ? at + 1 : authority;
+	*ret_userinfo = at != NULL;
 	struct ing_buf b;
 	ing_buf_init(&b, len);
 	ing_buf_add(&b, url, (size_t)(authority - url));
@@ -197,7 +198,7 @@ int ing_target_init(struct ing_target *t, const char *url, struct ing_error *err
 		return rc;
 	CURLU *parsed = curl_url();
 	ing_must(parsed != NULL);
-	t->url = strip_url(url);
+	t->url = strip_url(url, &t->had_userinfo);
 	rc = read_target(t, parsed, err);
 	curl_url_cleanup(parsed);
 	if (rc != 0)
@@ -243,6 +244,41 @@ void ing_routes_done(struct ing_routes *r)
 	*r = (struct ing_routes){0};
 }
 
+int ing_ports_init(struct ing_ports *p, char *const *texts, struct ing_error *err)
+{
+	size_t count = 0;
+	*p = (struct ing_ports){0};
+	while (texts != NULL && texts[count] != NULL)
+		count++;
+	if (count == 0)
+		return 0;
+	p->list = ing_alloc(count * sizeof(*p->list));
+	for (size_t i = 0; i < count; i++, p->count++) {
+		if (parse_port(texts[i], strlen(texts[i]), &p->list[i]) && p->list[i] != 0)
+			continue;
+		ing_ports_done(p);
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"fetch.allow_port: %.20s: not a port from 1 to 65535", texts[i]);
+	}
+	return 0;
+}
+
+void ing_ports_done(struct ing_ports *p)
+{
+	free(p->list);
+	*p = (struct ing_ports){0};
+}
+
+bool ing_ports_allow(const struct ing_ports *p, unsigned port)
+{
+	if (port == 80 || port == 443)
+		return true;
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i] == port)
+			return true;
+	return false;
+}
+
 struct ing_route ing_routes_find(const struct ing_routes *r, const struct ing_target *t)
 {
 	for (size_t i = 0; i < r->rule_count; i++) {
@@ -254,6 +290,7 @@ struct ing_route ing_routes_find(const struct ing_routes *r, const struct ing_ta
 		return (struct ing_route){
 			.host = rule->connect_host != NULL ? rule->connect_host : t->host,
 			.port = rule->connect_port != 0 ? rule->connect_port : t->port,
+			.named = true,
 		};
 	}
 	if (r->proxy_host != NULL)

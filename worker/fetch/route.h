@@ -17,6 +17,7 @@ struct ing_target {
 	char *host; /* a name or an address, without brackets */
 	unsigned port;
 	bool https;
+	bool had_userinfo; /* "user:password@", which is dropped */
 };
 
 /* The URL must be absolute, http or https, ASCII without control characters, at most
@@ -46,7 +47,19 @@ struct ing_route {
 			     the target */
 	unsigned port;
 	bool via_proxy;
+	bool named; /* by a connect_to rule */
 };
+
+/* The ports of URLs beside 80 and 443 that may be connected to. */
+struct ing_ports {
+	unsigned *list; /* heap */
+	size_t count;
+};
+
+int ing_ports_init(struct ing_ports *p, char *const *texts,
+	struct ing_error *err) ING_MUST_CHECK; /* texts as in the configuration; -CONFIG */
+void ing_ports_done(struct ing_ports *p);      /* zero-initialised is fine */
+bool ing_ports_allow(const struct ing_ports *p, unsigned port);
 
 /* A connect_to rule that matches wins over the proxy: its target is reached directly. */
 struct ing_route ing_routes_find(const struct ing_routes *r, const struct ing_target *t);

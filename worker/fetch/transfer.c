@@ -126,17 +126,20 @@ static void try_address(struct ing_transfer *t)
 	ing_multi_add(f->multi, t->easy);
 }
 
-static bool may_try_next(const struct ing_transfer *t, CURLcode rc)
+/* No connection came about, and there is time for another attempt. */
+static bool may_try_again(const struct ing_transfer *t, CURLcode rc)
 {
 	return (rc == CURLE_COULDNT_CONNECT || rc == CURLE_OPERATION_TIMEDOUT) && !t->sent &&
-	       t->abort == ING_ABORT_NONE && t->addr_at + 1 < t->addr_count &&
-	       ing_now_ms() < t->connect_limit_ms;
+	       t->abort == ING_ABORT_NONE && ing_now_ms() < t->connect_limit_ms;
 }
 
-/* Keep the addresses that may be connected to; without one the transfer ends here. */
-static void use_addresses(struct ing_transfer *t, const struct ing_addr *addrs, unsigned count)
+/* Keep the addresses that may be connected to; NULL, or why there is none. */
+static const char *keep_addresses(
+	struct ing_transfer *t, const struct ing_addr *addrs, unsigned count)
 {
 	const char *refusal = NULL;
+	t->addr_at = 0;
+	t->addr_count = 0;
 	for (unsigned i = 0; i < count && t->addr_count < ING_FETCH_TRIES; i++) {
 		const char *why = NULL;
 		if (!t->route.via_proxy)
@@ -146,16 +149,35 @@ static void use_addresses(struct ing_transfer *t, const struct ing_addr *addrs, 
 		else if (refusal == NULL)
 			refusal = why;
 	}
-	if (t->addr_count > 0)
+	return t->addr_count > 0 ? NULL : refusal;
+}
+
+static void use_addresses(struct ing_transfer *t, const struct ing_addr *addrs, unsigned count)
+{
+	const char *refusal = keep_addresses(t, addrs, count);
+	if (refusal == NULL)
 		try_address(t);
 	else
 		finish_early(t, ING_STATUS_BLOCKED_ADDRESS, "%.150s: %s", t->route.host, refusal);
+}
+
+/* The name's addresses of the other family, after none of the first ones could be connected to. The
+ * outcome of these stands where there are no others. */
+static void on_other_addresses(struct ing_lookup *lookup, const struct ing_answer *answer)
+{
+	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
+	if (answer->count > 0 && keep_addresses(t, answer->addrs, answer->count) == NULL)
+		try_address(t);
+	else
+		finish(t);
 }
 
 static void on_addresses(struct ing_lookup *lookup, const struct ing_answer *answer)
 {
 	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
 	t->ex->dns_us = elapsed_us(t);
+	t->ex->passing = answer->count == 0 && answer->passing;
+	t->both_families = answer->both_families;
 	if (answer->count > 0)
 		use_addresses(t, answer->addrs, answer->count);
 	else if (t->route.via_proxy)
@@ -204,8 +226,12 @@ static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
 		ing_resolver_stop(&t->lookup);
 		t->abort = ING_ABORT_LIMIT;
 		finish(t);
+	} else if (now_ms >= t->connect_limit_ms && t->rc != CURLE_OK) {
+		ing_resolver_stop(&t->lookup);
+		finish(t); /* with what came of the first addresses */
 	} else if (now_ms >= t->connect_limit_ms) {
 		ing_resolver_stop(&t->lookup);
+		t->ex->passing = true;
 		finish_early(t, ING_STATUS_INVALID_HOST_RESOLUTION,
 			"%.150s: no answer within fetch.connect_timeout_ms", t->route.host);
 	}
@@ -213,7 +239,7 @@ static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
 
 /* ------------------------------------------------------------------------------------------ */
 
-struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const char *url)
+struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_ask *ask)
 {
 	struct ing_transfer *t = ing_alloc(sizeof(*t));
 	struct ing_error err = {0};
@@ -221,16 +247,23 @@ struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const char *url)
 	t->fetch = f;
 	t->ex = ing_exchange_new(sizeof(struct held_exchange));
 	t->ex->destroy = destroy_exchange;
-	ing_http_head_init(&t->head, ING_MAX_HEADER_BYTES, ING_MAX_HEADER_FIELDS);
+	t->jar = ask->jar;
+	t->deadline_ms = ask->deadline_ms;
+	t->tls_fallback = ask->tls_fallback;
+	t->max_body_bytes = f->conf.max_body_bytes;
+	if (ask->max_body_bytes != 0)
+		t->max_body_bytes = ING_MIN(t->max_body_bytes, ask->max_body_bytes);
+	ing_http_head_init(&t->head, f->conf.max_header_bytes, f->conf.max_header_fields);
 	DL_APPEND(f->active, t);
 	f->count++;
-	if (ing_target_init(&t->target, url, &err) != 0) {
-		t->ex->url = ing_strndup(url, strnlen(url, ING_MAX_URL_BYTES));
+	if (ing_target_init(&t->target, ask->url, &err) != 0) {
+		t->ex->url = ing_strndup(ask->url, strnlen(ask->url, ING_MAX_URL_BYTES));
 		t->ex->started = ing_wall_now();
 		finish_early(t, ING_STATUS_INVALID_URL, "%s", err.msg);
 		return t;
 	}
 	t->ex->url = ing_strdup(t->target.url);
+	t->ex->dropped_userinfo = t->target.had_userinfo;
 	move(t, &f->active, &f->queued);
 	return t;
 }
@@ -242,6 +275,12 @@ void ing_transfer_begin(struct ing_transfer *t)
 	move(t, &f->queued, &f->active);
 	set_limits(t);
 	t->phase = ING_PHASE_RESOLVING;
+	if (!ing_ports_allow(&f->ports, t->target.port)) {
+		finish_early(t, ING_STATUS_BLOCKED_ADDRESS,
+			"%.150s: port %u is neither 80, 443 nor in fetch.allow_port",
+			t->target.host, t->target.port);
+		return;
+	}
 	t->route = ing_routes_find(&f->routes, &t->target);
 	if (t->route.via_proxy && ing_addr_parse(t->target.host, &addr)) {
 		const char *refusal = ing_addr_refusal(&addr, &f->allow);
@@ -252,6 +291,7 @@ void ing_transfer_begin(struct ing_transfer *t)
 		}
 	}
 	if (ing_addr_parse(t->route.host, &addr)) {
+		t->both_families = true;
 		use_addresses(t, &addr, 1);
 		return;
 	}
@@ -261,13 +301,31 @@ void ing_transfer_begin(struct ing_transfer *t)
 
 void ing_transfer_left(struct ing_transfer *t, CURLcode rc)
 {
-	if (!may_try_next(t, rc)) {
-		end_running(t, rc);
+	if (t->tls_fallback && !t->unverified && ing_outcome_is_unverified(rc) &&
+		ing_now_ms() < t->connect_limit_ms) {
+		leave_multi(t);
+		t->unverified = true;
+		try_address(t);
 		return;
 	}
-	leave_multi(t);
-	t->addr_at++;
-	try_address(t);
+	bool again = may_try_again(t, rc);
+	if (again && t->addr_at + 1 < t->addr_count) {
+		leave_multi(t);
+		t->addr_at++;
+		t->unverified = false;
+		try_address(t);
+	} else if (again && !t->both_families) {
+		t->rc = rc;
+		ing_easy_report(t);
+		leave_multi(t);
+		t->both_families = true;
+		t->unverified = false;
+		t->phase = ING_PHASE_RESOLVING;
+		t->lookup.done = on_other_addresses;
+		ing_resolver_start_other(t->fetch->resolver, &t->lookup, t->route.host);
+	} else {
+		end_running(t, rc);
+	}
 }
 
 void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms)

@@ -1,183 +1,91 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The per-host lock. Loop thread.
+ * The way of a waiter: in, granted or refused, out. Loop thread.
  *
- * A host is in exactly one place: `ready` (it has waiters and may start one), `resting` (its pause
- * is not over; a binary heap by the time it ends), or neither (all its slots are taken, or nobody
- * waits). A host without waiters, transfers or pause is forgotten, so the table holds only hosts in
- * use. Grants are made from a uv_check-like pump, a few a turn, because starting hundreds of
- * transfers at once delays every timer of the loop by as many connects.
+ * Grants, refusals and lookups are made from an idle handle, the pump, a few a turn of the loop,
+ * because starting hundreds of transfers at once delays every timer by as many connects. So no
+ * callback ever comes from inside a call. What a callback does (leave, enter again, hold) changes
+ * the lists that the pump works on: it looks at them anew each time.
  */
-#include "worker/gate/gate.h"
+#include "worker/gate/gate_priv.h"
 
-#include <string.h>
-#include <uthash.h>
+#include <sys/random.h>
 #include <utlist.h>
-#include <uv.h>
 
 #include "common/base/clock.h"
-#include "common/net/url.h"
 
 #define GRANTS_PER_TURN 16
-#define MAX_KEY_BYTES                                                                              \
-	256 /* RFC 1035 names end at 253; a longer "host" shares a queue with its namesakes by     \
-	       prefix */
+#define REFUSALS_PER_TURN 256
+#define LOOKUPS_PER_TURN 64
 
-struct ing_gate_host {
-	UT_hash_handle hh;
-	struct ing_gate_host *prev, *next; /* in ready */
-	struct ing_gate_waiter *queue;     /* first come, first served */
-	unsigned waiting, holding;
-	uint64_t rest_until_ms;
-	size_t heap_index; /* in resting, 1-based; 0: not there */
-	bool ready;
-	char key[];
-};
+/* --- time --- */
 
-struct ing_gate {
-	struct ing_gate_conf conf;
-	struct ing_gate_host *hosts;
-	struct ing_gate_host *ready; /* round robin */
-	struct ing_gate_host **resting;
-	size_t resting_count, resting_cap;
-	struct ing_gate_waiter *oldest, *youngest;
-	unsigned waiting, holding;
-	bool held;
-	uint64_t held_since_ms, held_ms; /* this hold's begin; all earlier holds together */
-	uv_timer_t timer;                /* next end of a rest, or of somebody's patience */
-	uv_idle_t pump;                  /* runs while there may be something to grant */
-	unsigned handles;
-};
-
-/* --- the heap of resting hosts, by rest_until_ms --- */
-
-static void heap_set(struct ing_gate *g, size_t i, struct ing_gate_host *h)
+/* The clock of the waiters' patience. It stands while nothing can be admitted: a wait for our own
+ * database or disk is not the host's fault, and must not end requests. */
+static uint64_t patience_ms(const struct ing_gate *g, uint64_t now_ms)
 {
-	g->resting[i] = h;
-	h->heap_index = i + 1;
+	return (ing_gate_frozen(g) ? g->frozen_since_ms : now_ms) - g->frozen_ms;
 }
 
-static void heap_up(struct ing_gate *g, size_t i)
+static void freeze(struct ing_gate *g, bool held, bool away)
 {
-	struct ing_gate_host *h = g->resting[i];
-	while (i > 0) {
-		size_t parent = (i - 1) / 2;
-		if (g->resting[parent]->rest_until_ms <= h->rest_until_ms)
-			break;
-		heap_set(g, i, g->resting[parent]);
-		i = parent;
-	}
-	heap_set(g, i, h);
+	bool was_frozen = ing_gate_frozen(g);
+	uint64_t now = ing_now_ms();
+	g->held = held;
+	g->away = away;
+	if (!was_frozen && ing_gate_frozen(g))
+		g->frozen_since_ms = now;
+	else if (was_frozen && !ing_gate_frozen(g))
+		g->frozen_ms += now - g->frozen_since_ms;
+	ing_gate_arm(g);
 }
 
-static void heap_down(struct ing_gate *g, size_t i)
+void ing_gate_set_away(struct ing_gate *g, bool away)
 {
-	struct ing_gate_host *h = g->resting[i];
-	for (;;) {
-		size_t child = 2 * i + 1;
-		if (child >= g->resting_count)
-			break;
-		if (child + 1 < g->resting_count &&
-			g->resting[child + 1]->rest_until_ms < g->resting[child]->rest_until_ms)
-			child++;
-		if (h->rest_until_ms <= g->resting[child]->rest_until_ms)
-			break;
-		heap_set(g, i, g->resting[child]);
-		i = child;
-	}
-	heap_set(g, i, h);
+	freeze(g, g->held, away);
 }
 
-static void heap_push(struct ing_gate *g, struct ing_gate_host *h)
+static unsigned seconds_left(uint64_t until_ms, uint64_t now_ms)
 {
-	if (g->resting_count == g->resting_cap) {
-		g->resting_cap = g->resting_cap ? g->resting_cap * 2 : 64;
-		g->resting = ing_realloc(g->resting, g->resting_cap * sizeof(*g->resting));
-	}
-	g->resting[g->resting_count] = h;
-	h->heap_index = ++g->resting_count;
-	heap_up(g, g->resting_count - 1);
-}
-
-static struct ing_gate_host *heap_pop(struct ing_gate *g)
-{
-	struct ing_gate_host *h = g->resting[0];
-	h->heap_index = 0;
-	g->resting_count--;
-	if (g->resting_count > 0) {
-		g->resting[0] = g->resting[g->resting_count];
-		heap_down(g, 0);
-	}
-	return h;
-}
-
-/* --- hosts --- */
-
-/* The host of a URL without a leading "www." and without the root's dot, so that www.example.org,
- * example.org and example.org. share one lock. */
-static void host_key(const char *url, char ret_key[MAX_KEY_BYTES])
-{
-	if (!ing_url_host(url, ret_key, MAX_KEY_BYTES))
-		ret_key[0] = '\0';
-	size_t bytes = strlen(ret_key);
-	if (bytes > 1 && ret_key[bytes - 1] == '.')
-		ret_key[bytes - 1] = '\0';
-	if (strncmp(ret_key, "www.", 4) == 0 && ret_key[4] != '\0')
-		memmove(ret_key, ret_key + 4, strlen(ret_key + 4) + 1);
-}
-
-static struct ing_gate_host *find_host(struct ing_gate *g, const char *url)
-{
-	char key[MAX_KEY_BYTES];
-	host_key(url, key);
-	struct ing_gate_host *h;
-	HASH_FIND_STR(g->hosts, key, h);
-	if (h == NULL) {
-		size_t bytes = strlen(key);
-		h = ing_alloc(sizeof(*h) + bytes + 1);
-		memcpy(h->key, key, bytes + 1);
-		HASH_ADD_KEYPTR(hh, g->hosts, h->key, bytes, h);
-	}
-	return h;
-}
-
-static void drop_host(struct ing_gate *g, struct ing_gate_host *h)
-{
-	HASH_DEL(g->hosts, h);
-	free(h);
-}
-
-/* Put a host where it belongs after anything about it has changed. May free it. */
-static void place_host(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
-{
-	bool resting = h->rest_until_ms > now_ms;
-	if (resting && h->heap_index == 0)
-		heap_push(g, h);
-	bool ready = !resting && h->waiting > 0 && h->holding < g->conf.host_concurrency;
-	if (ready && !h->ready)
-		DL_APPEND(g->ready, h);
-	else if (!ready && h->ready)
-		DL_DELETE(g->ready, h);
-	h->ready = ready;
-	if (!resting && h->heap_index == 0 && h->waiting == 0 && h->holding == 0)
-		drop_host(g, h);
+	uint64_t s = until_ms > now_ms ? (until_ms - now_ms + 999) / 1000 : 0;
+	return (unsigned)ING_MAX(ING_MIN(s, (uint64_t)UINT32_MAX), (uint64_t)1);
 }
 
 /* --- waiters --- */
 
-/* The clock of the waiters' patience. It stands while the gate is held: a wait for our own database
- * or disk is not the host's fault, and must not end requests. */
-static uint64_t patience_ms(const struct ing_gate *g, uint64_t now_ms)
-{
-	return (g->held ? g->held_since_ms : now_ms) - g->held_ms;
-}
-
-static void join(struct ing_gate *g, struct ing_gate_waiter *w, struct ing_gate_host *h)
+static void queue(struct ing_gate_host *h, struct ing_gate_waiter *w)
 {
 	w->host = h;
 	w->state = ING_GATE_WAITING;
-	DL_APPEND(h->queue, w);
-	h->waiting++;
+	DL_APPEND(h->queue[w->lane][w->again], w);
+	h->waiting[w->lane]++;
+	h->queued++;
+}
+
+static void snooze(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate_waiter *w,
+	uint64_t now_ms, unsigned delay_ms)
+{
+	w->host = h;
+	ing_gate_snooze(g, w, now_ms, delay_ms);
+	h->waiting[w->lane]++;
+	h->snoozing++;
+}
+
+static void on_awake(struct ing_gate *g, struct ing_gate_waiter *w)
+{
+	uint64_t now = ing_now_ms();
+	struct ing_gate_host *h = w->host;
+	h->waiting[w->lane]--;
+	h->snoozing--;
+	struct ing_gate_host *to = ing_gate_host_route(g, h, now);
+	queue(to, w);
+	ing_gate_place(g, to, now);
+	if (to != h)
+		ing_gate_place(g, h, now);
+}
+
+static void join(struct ing_gate *g, struct ing_gate_waiter *w)
+{
 	w->older = g->youngest;
 	w->younger = NULL;
 	if (g->youngest != NULL)
@@ -188,11 +96,18 @@ static void join(struct ing_gate *g, struct ing_gate_waiter *w, struct ing_gate_
 	g->waiting++;
 }
 
+/* Out of the queue or the wheel. Its host is to be placed after that. */
 static void quit(struct ing_gate *g, struct ing_gate_waiter *w)
 {
 	struct ing_gate_host *h = w->host;
-	DL_DELETE(h->queue, w);
-	h->waiting--;
+	if (w->state == ING_GATE_SNOOZING) {
+		ing_gate_unsnooze(g, w);
+		h->snoozing--;
+	} else {
+		DL_DELETE(h->queue[w->lane][w->again], w);
+		h->queued--;
+	}
+	h->waiting[w->lane]--;
 	if (w->older != NULL)
 		w->older->younger = w->younger;
 	else
@@ -204,76 +119,161 @@ static void quit(struct ing_gate *g, struct ing_gate_waiter *w)
 	g->waiting--;
 }
 
-/* --- the pump --- */
-
-static bool can_grant(const struct ing_gate *g)
+static struct ing_gate_waiter *first_waiter(const struct ing_gate_host *h)
 {
-	return !g->held && g->ready != NULL && g->holding < g->conf.concurrency;
+	unsigned lane = ing_gate_best_lane(h);
+	return h->queue[lane][1] != NULL ? h->queue[lane][1] : h->queue[lane][0];
 }
 
-static void arm(struct ing_gate *g);
+static void refuse(
+	struct ing_gate *g, struct ing_gate_waiter *w, enum ing_gate_refusal why, uint64_t now_ms)
+{
+	struct ing_gate_host *h = w->host;
+	unsigned retry_after_s = seconds_left(h->patience.rest_until_ms, now_ms);
+	quit(g, w);
+	w->state = ING_GATE_OUT;
+	w->host = NULL;
+	g->refused++;
+	ing_gate_place(g, h, now_ms);
+	w->user->refused(w, why, retry_after_s);
+}
+
+/* --- the pump --- */
 
 static void grant_next(struct ing_gate *g)
 {
-	struct ing_gate_host *h = g->ready;
-	struct ing_gate_waiter *w = h->queue;
-	DL_DELETE(
-		g->ready, h); /* place_host() appends it again behind the others if it may go on */
-	h->ready = false;
+	struct ing_gate_host *h = ing_gate_next_turn(g);
+	uint64_t now = ing_now_ms();
+	/* Time has passed since it became ready: its lease may have become too short, and the slot
+	 * of its address may be another host's. */
+	if (ing_gate_host_need(g, h, now) != ING_NEED_TURN) {
+		ing_gate_place(g, h, now);
+		return;
+	}
+	struct ing_gate_waiter *w = first_waiter(h);
 	quit(g, w);
 	w->state = ING_GATE_HOLDING;
+	ing_gate_unplace(g, h); /* and behind the others if it may go on */
+	ing_patience_start(&h->patience, now);
 	h->holding++;
 	g->holding++;
-	place_host(g, h, ing_now_ms());
+	g->grants++;
+	ing_gate_addr_take(h);
+	ing_gate_place(g, h, now);
 	w->user->granted(w);
+}
+
+static bool can_refuse(const struct ing_gate *g)
+{
+	return !ing_gate_frozen(g) && g->refusing != NULL;
+}
+
+static void refuse_next(struct ing_gate *g)
+{
+	struct ing_gate_host *h = g->refusing;
+	uint64_t now = ing_now_ms();
+	if (ing_gate_host_refuses(g, h, now))
+		refuse(g, first_waiter(h), ING_GATE_HELD, now);
+	else
+		ing_gate_place(g, h, now);
+}
+
+static bool can_pump(const struct ing_gate *g)
+{
+	return ing_gate_can_grant(g) || can_refuse(g) || ing_gate_can_look(g);
 }
 
 static void on_pump(uv_idle_t *idle)
 {
 	struct ing_gate *g = idle->data;
-	for (unsigned i = 0; i < GRANTS_PER_TURN && can_grant(g); i++)
+	for (unsigned i = 0; i < LOOKUPS_PER_TURN && ing_gate_can_look(g); i++)
+		ing_gate_look_next(g);
+	for (unsigned i = 0; i < GRANTS_PER_TURN && ing_gate_can_grant(g); i++)
 		grant_next(g);
-	if (!can_grant(g))
+	for (unsigned i = 0; i < REFUSALS_PER_TURN && can_refuse(g); i++)
+		refuse_next(g);
+	if (!can_pump(g))
 		uv_idle_stop(&g->pump);
-	arm(g);
+	ing_gate_arm(g);
+}
+
+/* When the patience of whoever has waited longest ends. */
+static uint64_t patience_end(const struct ing_gate *g)
+{
+	if (g->conf.max_wait_ms == 0 || g->oldest == NULL || ing_gate_frozen(g))
+		return GATE_NEVER;
+	return g->oldest->since_ms + g->frozen_ms + g->conf.max_wait_ms;
 }
 
 static void on_timer(uv_timer_t *timer)
 {
 	struct ing_gate *g = timer->data;
+	g->armed_ms = GATE_NEVER;
 	uint64_t now = ing_now_ms();
-	while (g->resting_count > 0 && g->resting[0]->rest_until_ms <= now)
-		place_host(g, heap_pop(g), now);
-	while (g->conf.max_wait_ms > 0 && g->oldest != NULL &&
-		g->oldest->since_ms + g->conf.max_wait_ms <= patience_ms(g, now)) {
-		struct ing_gate_waiter *w = g->oldest;
-		struct ing_gate_host *h = w->host;
-		quit(g, w);
-		w->state = ING_GATE_OUT;
-		w->host = NULL;
-		place_host(g, h, now);
-		w->user->refused(w, ING_GATE_WAITED, 1);
-	}
-	arm(g);
+	struct ing_gate_host *h;
+	while ((h = ing_gate_wake_pop(g, now)) != NULL)
+		ing_gate_place(g, h, now);
+	ing_gate_wake_snoozers(g, now, on_awake);
+	for (unsigned i = 0; i < REFUSALS_PER_TURN && patience_end(g) <= now; i++)
+		refuse(g, g->oldest, ING_GATE_WAITED, now);
+	ing_gate_arm(g);
 }
 
-/* Wake up for whatever comes first. */
-static void arm(struct ing_gate *g)
+void ing_gate_arm(struct ing_gate *g)
 {
-	if (can_grant(g) && !uv_is_active((uv_handle_t *)&g->pump))
+	if (can_pump(g) && !uv_is_active((uv_handle_t *)&g->pump))
 		uv_idle_start(&g->pump, on_pump);
-	uint64_t next = UINT64_MAX;
-	if (g->resting_count > 0)
-		next = g->resting[0]->rest_until_ms;
-	if (g->conf.max_wait_ms > 0 && g->oldest != NULL && !g->held)
-		next = ING_MIN(next, g->oldest->since_ms + g->held_ms + g->conf.max_wait_ms);
-	if (next == UINT64_MAX) {
+	uint64_t next = ING_MIN(ing_gate_snooze_next(g), patience_end(g));
+	if (g->heap_count > 0)
+		next = ING_MIN(next, g->heap[0]->wake_ms);
+	if (next == g->armed_ms)
+		return;
+	g->armed_ms = next;
+	if (next == GATE_NEVER) {
 		uv_timer_stop(&g->timer);
 		return;
 	}
 	uint64_t now = ing_now_ms();
 	uv_update_time(g->timer.loop);
 	uv_timer_start(&g->timer, on_timer, next > now ? next - now : 0, 0);
+}
+
+/* --- the end of a transfer --- */
+
+/* xorshift64*: jitter needs no secrecy. */
+static uint32_t next_random(struct ing_gate *g)
+{
+	g->random ^= g->random >> 12;
+	g->random ^= g->random << 25;
+	g->random ^= g->random >> 27;
+	return (uint32_t)(g->random * 0x2545f4914f6cdd1d >> 32);
+}
+
+/* True: the fleet ought to know at once. */
+static bool learn(struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_report *report,
+	uint64_t now_ms)
+{
+	struct ing_patience_conf conf = g->conf.patience;
+	struct ing_patience before = h->patience;
+	conf.delay_ms = h->delay_ms;
+	ing_patience_report(&h->patience, &conf, report, now_ms, next_random(g));
+	const struct ing_patience *p = &h->patience;
+	bool held = ing_patience_is_hold(p, now_ms) && p->rest_until_ms > before.rest_until_ms;
+	g->holds += held;
+	g->breaker_opens += p->breaker == ING_BREAKER_OPEN && before.breaker != ING_BREAKER_OPEN;
+	return held || p->breaker != before.breaker;
+}
+
+static void end_transfer(struct ing_gate *g, struct ing_gate_host *h,
+	const struct ing_gate_report *report, uint64_t now_ms)
+{
+	h->holding--;
+	g->holding--;
+	bool tell = report != NULL && learn(g, h, report, now_ms);
+	ing_gate_addr_give(g, h, now_ms);
+	ing_gate_place(g, h, now_ms);
+	if (tell)
+		ing_gate_fleet_note(g, h);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -283,19 +283,22 @@ static void on_closed(uv_handle_t *handle)
 		free(g);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf)
 {
 	ing_must(conf->concurrency > 0 && conf->host_concurrency > 0);
 	struct ing_gate *g = ing_alloc(sizeof(*g));
 	g->conf = *conf;
+	g->armed_ms = GATE_NEVER;
+	if (getrandom(&g->random, sizeof(g->random), 0) != sizeof(g->random) || g->random == 0)
+		g->random = ing_now_ms() | 1;
 	uv_timer_init(loop, &g->timer);
 	g->timer.data = g;
 	uv_idle_init(loop, &g->pump);
 	g->pump.data = g;
 	g->handles = 2;
+	ing_gate_fleet_start(g);
 	return g;
 }
 
@@ -304,11 +307,9 @@ void ing_gate_free(struct ing_gate *g)
 	if (g == NULL)
 		return;
 	ing_must(g->waiting == 0 && g->holding == 0);
-	struct ing_gate_host *h;
-	struct ing_gate_host *next;
-	HASH_ITER (hh, g->hosts, h, next)
-		drop_host(g, h);
-	free(g->resting);
+	ing_gate_fleet_stop(g);
+	ing_gate_drop_hosts(g);
+	free(g->heap);
 	uv_close((uv_handle_t *)&g->timer, on_closed);
 	uv_close((uv_handle_t *)&g->pump, on_closed);
 }
@@ -317,53 +318,58 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 	const struct ing_gate_ticket *ticket)
 {
 	ing_must(w->state == ING_GATE_OUT && w->user != NULL);
-	w->lane = (uint8_t)ticket->lane;
-	struct ing_gate_host *h = find_host(g, url);
+	ing_must((unsigned)ticket->lane < ING_LANES_);
 	uint64_t now = ing_now_ms();
+	struct ing_gate_host *h = ing_gate_host_of_url(g, url, now);
+	w->lane = (uint8_t)ticket->lane;
+	w->again = ticket->again;
 	w->since_ms = patience_ms(g, now);
-	join(g, w, h);
-	place_host(g, h, now);
-	if (can_grant(g) || g->waiting == 1)
-		arm(g);
+	if (ticket->crawl_delay_ms > 0)
+		h->patience.crawl_delay_ms = ticket->crawl_delay_ms;
+	join(g, w);
+	if (ticket->delay_ms > 0)
+		snooze(g, h, w, now, ticket->delay_ms);
+	else
+		queue(h, w);
+	ing_gate_place(g, h, now);
+	ing_gate_arm(g);
 }
 
 void ing_gate_leave(
 	struct ing_gate *g, struct ing_gate_waiter *w, const struct ing_gate_report *report)
 {
-	(void)report;
-	struct ing_gate_host *h = w->host;
-	uint64_t now = ing_now_ms();
-	if (w->state == ING_GATE_WAITING) {
-		quit(g, w);
-	} else if (w->state == ING_GATE_HOLDING) {
-		h->holding--;
-		g->holding--;
-		if (g->conf.patience.delay_ms > 0 &&
-			h->rest_until_ms < now + g->conf.patience.delay_ms) {
-			h->rest_until_ms = now + g->conf.patience.delay_ms;
-			if (h->heap_index > 0)
-				heap_down(g, h->heap_index - 1);
-		}
-	} else {
+	if (w->state == ING_GATE_OUT)
 		return;
+	uint64_t now = ing_now_ms();
+	struct ing_gate_host *h = ING_TAKE(w->host);
+	if (w->state == ING_GATE_HOLDING) {
+		end_transfer(g, h, report, now);
+	} else {
+		w->host = h;
+		quit(g, w);
+		w->host = NULL;
+		ing_gate_place(g, h, now);
 	}
 	w->state = ING_GATE_OUT;
-	w->host = NULL;
-	place_host(g, h, now);
-	arm(g);
+	ing_gate_arm(g);
 }
 
 void ing_gate_hold(struct ing_gate *g, bool held)
 {
-	if (g->held == held)
-		return;
-	uint64_t now = ing_now_ms();
-	if (held)
-		g->held_since_ms = now;
-	else
-		g->held_ms += now - g->held_since_ms;
-	g->held = held;
-	arm(g);
+	if (g->held != held)
+		freeze(g, held, g->away);
+}
+
+void ing_gate_set_hostrules(struct ing_gate *g, const struct ing_hostrules *rules)
+{
+	g->conf.hostrules = rules;
+	ing_gate_rules_apply(g, ing_now_ms());
+	ing_gate_arm(g);
+}
+
+bool ing_gate_blocked(const struct ing_gate *g)
+{
+	return g->away;
 }
 
 unsigned ing_gate_waiting(const struct ing_gate *g)

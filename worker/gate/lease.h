@@ -4,17 +4,27 @@
  * host_state, schemas/sql).
  *
  * Owns: a connection and the thread that uses it. Calls and callbacks: loop thread; no callback
- * comes from inside a call. Asks, notes and returns are gathered and go out as a few statements per
- * round (one round at a time, at least round_ms apart), whatever their number. All times in the
- * database are its own clock's; here they become ing_now_ms() times, reckoned from before the
- * statement was sent, so that we believe a lease to end before the database does. Leases are
- * extended by the thread until they are given back; after a crash they expire. A lease that
- * somebody else asks for is reported as wanted; who gives it back to a waiting worker stands behind
- * it in the line.
+ * comes from inside a call, and any call but free may be made from inside a callback. Asks, notes
+ * and returns are gathered and go out as a few statements per round (one round at a time, at least
+ * round_ms apart unless more than a round can carry is waiting), whatever their number; without
+ * anything to say there is no round. All times in the database are its own clock's; here they
+ * become ing_now_ms() times, leases reckoned from before the statement was sent, rests from after
+ * its answer came, so that we believe a lease to end before the database does, and a rest to end
+ * after. Leases are extended until they are given back; after a crash they expire.
  *
- * Database away: nothing is granted, what is held runs out; the connection is tried again for ever.
- * A hold (Retry-After, back-off, breaker) is written at once, by note; the everyday pause when the
- * lease is given back.
+ * A lease that somebody else asks for is reported as wanted, once. Who asks for a host that another
+ * has stands in line for it (one does at a time), and gets it first for a few seconds after it was
+ * given back and has rested; who gave it back finds it HELD meanwhile. An ask is answered once: who
+ * still wants the host asks again after retry_ms, which also keeps the place in the line.
+ *
+ * Database away: nothing is granted and no news comes, what is held runs out (the user judges by
+ * until_ms); the connection is tried again for ever, and then everything asked is answered. A
+ * database that has lost our leases says so as LOST. A hold (Retry-After, back-off, breaker) is
+ * written at once, by note; the everyday pause when the lease is given back.
+ *
+ * A host may be granted up to 2 s before its rest is over: patience->rest_until_ms says when. A
+ * "host" that no DNS name can be (over 253 bytes, or not printable ASCII) is granted without the
+ * database, for no worker can reach it.
  */
 #pragma once
 #include <stdbool.h>
@@ -26,11 +36,14 @@ struct ing_leases;
 
 struct ing_lease_conf {
 	const char *dsn;
-	const char *
-		instance; /* holder; what a former process of this name held is ours at the start */
+	/* Holder. What a former process of this name held is freed at the start, so no two
+	 * processes may have one name at a time. */
+	const char *instance;
 	unsigned lease_ms; /* longer than any transfer; extended when a third of it is gone */
 	unsigned round_ms; /* 50: between two rounds */
-	unsigned takeover_rest_ms; /* hosts taken over from a dead process rest so long first */
+	unsigned takeover_rest_ms; /* hosts whose holder has died, or lost sight of the database,
+				      rest so long first */
+	unsigned blocks_ms;        /* between two looks at the table of blocks; 0: 20 s */
 };
 
 enum ing_lease_answer {
@@ -62,30 +75,33 @@ struct ing_lease_user {
 	void (*state)(void *ctx, bool away); /* the database is away, or back */
 };
 
-/* -CONFIG, -UNAVAILABLE, -INVALID (schema), as ing_store_new(). */
+/* Connects, checks the schema, frees what a former process held. -CONFIG, -UNAVAILABLE, -INVALID
+ * (schema missing, older, newer: says what to do), as ing_store_new(). conf is copied. */
 int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
 	struct ing_leases **ret, struct ing_error *err) ING_MUST_CHECK;
 void ing_leases_set_user(struct ing_leases *l, const struct ing_lease_user *user); /* copied */
-/* Gives everything back that is still held (bounded: 3 s). NULL is fine. Run the loop once more. */
+/* Gives everything back that is still held, with the patience last noted (at most 3 s, and not at
+ * all while the database is away). No callbacks any more. NULL is fine. Run the loop once more. */
 void ing_leases_free(struct ing_leases *l);
 
 void ing_leases_ask(
 	struct ing_leases *l, const char *host); /* one news is owed: GRANTED, HELD or RESTING */
 void ing_leases_forget(struct ing_leases *l, const char *host); /* no longer wanted: no news of an
 	ask any more (a lease granted meanwhile is given back) */
-/* Write what is known of a host that we hold, with the next round. */
+/* Write what is known of a host that we hold, with the next round. Of one that we do not hold (any
+ * more): nothing happens; the same for return. */
 void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_patience *p);
 /* The same, and give the lease back. */
 void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_patience *p);
 bool ing_leases_away(const struct ing_leases *l);
 
-/* Called on the loop when the table of blocks has changed (looked at every 20 s, and at the start):
- * all of them. NULL: nobody asks. */
+/* Called on the loop when the table of blocks has changed (looked at every blocks_ms, and at the
+ * start): all of them, borrowed during the call. fn NULL: nobody asks. */
 void ing_leases_on_blocks(struct ing_leases *l,
 	void (*fn)(void *ctx, const struct ing_lease_block *blocks, size_t count), void *ctx);
 
 struct ing_lease_stats {
-	uint64_t rounds, asked, granted, returned, extended;
-	uint64_t database_us; /* spent waiting for statements */
+	uint64_t rounds, asked, granted, returned, extended; /* hosts, but for the rounds */
+	uint64_t database_us; /* the thread spent waiting for statements */
 };
 void ing_leases_stats(const struct ing_leases *l, struct ing_lease_stats *ret);

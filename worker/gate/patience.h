@@ -6,10 +6,12 @@
  *
  * pause = max(configured, Crawl-delay, adaptive_factor x last response time within
  * adaptive_max_ms). 429 and 503 hold the whole host: for Retry-After up to retry_after_max_ms, or
- * without it for backoff_ms x 2^(failures - 1) up to backoff_max_ms, with jitter of a quarter.
- * Failures in a row (429, 503, other 5xx, connections refused, reset or silent) open the breaker at
- * breaker_failures: the host is held, longer each time, then a single transfer tries it
- * (half-open): good closes, bad opens anew.
+ * without it for backoff_ms x 2^(failures - 1) up to backoff_max_ms. Failures in a row (429, 503,
+ * other 5xx, connections refused, reset or silent) open the breaker at breaker_failures: the host
+ * is held for backoff_ms x 2^(opens - 1) up to backoff_max_ms, then a single transfer tries it
+ * (half-open): good closes, bad opens anew. What we chose ourselves (not Retry-After) is shortened
+ * by up to a quarter at random, so that hosts that failed together are not tried together. No
+ * report makes a rest shorter.
  */
 #pragma once
 #include <stdbool.h>
@@ -24,6 +26,8 @@ struct ing_patience_conf {
 	unsigned backoff_ms, backoff_max_ms;
 	unsigned breaker_failures; /* in a row; 0: no breaker */
 };
+
+#define ING_PATIENCE_FADE_MS (10 * 60 * 1000)
 
 enum ing_breaker { ING_BREAKER_CLOSED, ING_BREAKER_OPEN, ING_BREAKER_HALF_OPEN };
 
@@ -73,7 +77,15 @@ void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf 
 	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random);
 /* The rest is over and somebody is about to start: an open breaker becomes half-open. */
 void ing_patience_start(struct ing_patience *p, uint64_t now_ms);
-/* Transfers at a time that the host's state allows: 1 while half-open, else `configured`. */
+/* What the fleet knows of a host joins what we know: the later rest wins; failures, the breaker and
+ * the last answer are those of whoever heard from the host last; a Crawl-delay is taken over. */
+void ing_patience_merge(struct ing_patience *p, const struct ing_patience *fleet);
+/* Failures are forgotten once the host has been left alone for ING_PATIENCE_FADE_MS after its last
+ * answer and its rest. For hosts that nobody waits for. */
+void ing_patience_fade(struct ing_patience *p, uint64_t now_ms);
+uint64_t ing_patience_fades_at(const struct ing_patience *p); /* ing_now_ms() clock */
+/* Transfers at a time that the host's state allows: 1 until an open breaker has closed, else
+ * `configured`. */
 unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured);
 /* Held by the host's own word or failures, not just for the everyday pause. */
 bool ing_patience_is_hold(const struct ing_patience *p, uint64_t now_ms);

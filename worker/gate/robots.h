@@ -4,15 +4,13 @@
  * 9309 2.3, 2.4), and the waiting for those that are not there yet.
  *
  * Owns: the cache and the list of who waits for which file. Thread: loop only. The file itself is
- * got by somebody else (ing_robots_conf.get), through the gate like every URL; no callback comes
- * from inside a call of ours.
+ * got by somebody else (ing_robots_conf.get), through the gate like every URL. get() is called from
+ * inside ing_robots_ask(), and must not call back from there; waiters are woken from inside
+ * ing_robots_got() and from nowhere else.
  *
- * Verdicts: 2xx parsed (the first ING_ROBOTS_MAX_BYTES of it); 4xx but 429, and redirects that lead
- * nowhere within the RFC's five or more: no rules, all allowed; 429, 5xx and broken answers:
- * unreachable, all disallowed, until a copy that was had before (used on, at most 30 days) or 30
- * days of silence say otherwise. Cached 24 h; unreachable ones are asked for again after 5 min,
- * doubling up to 1 h. A host that could not even be connected to has no verdict: its URLs end as
- * the connection did.
+ * What an attempt to get the file means, and for how long, is robots_file.h's, and README's
+ * (ROBOTS.md). /robots.txt itself may always be fetched, and where robots are not obeyed (conf, or
+ * a rule about the host) so may everything: nothing is asked for then.
  */
 #pragma once
 #include <stdbool.h>
@@ -25,13 +23,14 @@ struct ing_robots_entry;
 struct ing_hostrules;
 
 #define ING_ROBOTS_MAX_BYTES ((size_t)512 << 10) /* RFC 9309 2.5 wants 500 KiB at least */
+#define ING_ROBOTS_MAX_WORDS_BYTES 300           /* of a view's words */
 
 /* What became of an attempt to get a robots.txt. */
 struct ing_robots_answer {
 	/* SUCCESS: an answer came (http_status), body as sent may be cut at ING_ROBOTS_MAX_BYTES;
 	 * HOST_BACKOFF: the gate refused (retry_after_s); else why there is none. */
 	enum ing_status outcome;
-	int http_status;
+	int http_status;  /* of the last answer, that of a redirect included; 0: none came */
 	const char *body; /* content decoding done; borrowed during the call */
 	size_t body_bytes;
 	unsigned retry_after_s;
@@ -40,15 +39,17 @@ struct ing_robots_answer {
 
 struct ing_robots_conf {
 	bool obey; /* gate.robots */
-	const char
-		*agent; /* fetch.user_agent; its product token is what groups are matched against */
-	size_t max_entries;                    /* of the cache; the least recently used go first */
-	size_t max_bytes;                      /* of the parsed files in it */
+	/* fetch.user_agent, copied; its product token is what groups are matched against. */
+	const char *agent;
+	/* Of the cache, the parsed files included. The least recently used go first; those that
+	 * are being got or waited for stay, so that waiters may take it past both. */
+	size_t max_entries, max_bytes;
 	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
-	/* Get URL (of a robots.txt), redirects followed; call ing_robots_got(r, token, …) once,
-	 * later. */
+	/* Get url (of a robots.txt; borrowed during the call), redirects followed; call
+	 * ing_robots_got(r, token, …) once, later. */
 	void (*get)(void *ctx, const char *url, void *token);
 	void *ctx;
+	uint64_t (*now_ms)(void); /* NULL: ing_now_ms() */
 };
 
 enum ing_robots_verdict {
@@ -70,35 +71,48 @@ struct ing_robots_view { /* of a verdict */
 	enum ing_robots_verdict verdict;
 	unsigned crawl_delay_ms; /* 0: none said */
 	enum ing_status outcome; /* FAILED */
-	unsigned retry_after_s;  /* FAILED with HOST_BACKOFF */
-	const char *words;       /* DISALLOWED, FAILED: borrowed until the next call; else NULL */
+	/* FAILED with HOST_BACKOFF: as the gate said, less the time since; DISALLOWED because the
+	 * file is unreachable: when it will be asked for again. At least 1 then; else 0. */
+	unsigned retry_after_s;
+	const char *words; /* DISALLOWED, FAILED: borrowed until the next call; else NULL */
 };
 
 struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf);
 void ing_robots_free(struct ing_robots *r); /* NULL is fine; nobody may be waiting */
-/* May this URL be fetched? waiter: to be called when PENDING; NULL: only asks what is known. */
+/* May this URL be fetched? waiter (not waiting): to be called when PENDING. NULL: only asks what is
+ * known, be it due to be asked for again; nothing is got. What is no http or https URL is FAILED.
+ */
 struct ing_robots_view ing_robots_ask(
 	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter);
-void ing_robots_leave(
-	struct ing_robots_waiter *w); /* done() will not come; harmless when not waiting */
-/* The answer to a get(). Wakes who waits. */
+/* done() will not come; harmless when not waiting. The file is got all the same. */
+void ing_robots_leave(struct ing_robots_waiter *w);
+/* The answer to a get(). Wakes who waits, in the order in which they came; done() may ask, and may
+ * make others leave. */
 void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a);
+/* Other rules about hosts from now on; who waits already is woken by the answer. */
 void ing_robots_set_hostrules(struct ing_robots *r, const struct ing_hostrules *rules);
 
 struct ing_robots_info { /* for operators, of one authority */
 	bool known;
-	char url[300];
-	const char *verdict; /* "rules", "allow-all", "unreachable", "ignored", "pending" */
-	int http_status;     /* 0: none */
-	uint64_t age_ms, expires_ms;
+	char url[300]; /* of the robots.txt; "" when ignored */
+	/* "rules", "allow-all", "unreachable", "failed", "pending" (never answered yet), "ignored"
+	 * (by the configuration or a rule). Static. */
+	const char *verdict;
+	int http_status;     /* of the last attempt; 0: none */
+	uint64_t age_ms;     /* of the verdict: rules may be older than the last attempt */
+	uint64_t expires_ms; /* left until it is asked for again */
 	unsigned crawl_delay_ms, waiting;
 	size_t bytes;
 };
-/* Both schemes of a host name are looked for, https first. */
+/* Both schemes of a host name (with ":PORT" if need be) are looked for, https first, then both with
+ * "www." before it. */
 void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret);
 
 struct ing_robots_stats {
-	uint64_t fetched, hits, disallowed, unreachable;
+	uint64_t fetched;     /* get()s */
+	uint64_t hits;        /* questions answered at once from the cache */
+	uint64_t disallowed;  /* verdicts given */
+	uint64_t unreachable; /* answers to get() that were none: 429, 5xx, broken */
 	size_t entries, bytes, waiting;
 };
 void ing_robots_stats(const struct ing_robots *r, struct ing_robots_stats *ret);

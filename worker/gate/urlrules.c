@@ -74,27 +74,6 @@ static void read_verdict(struct loader *l, const struct ing_yaml_node *map, stru
 	rule->finding.only_at_end = ing_read_bool(&l->rd, map, "only_at_end", false);
 }
 
-/* An entry's `tests`: of URLs alone, so without a page. */
-static void read_tests(
-	struct loader *l, const struct ing_yaml_node *map, struct ing_url_entry *entry)
-{
-	static const char *const known[] = {"url", "matches"};
-	const struct ing_url_test **last = &entry->tests;
-	const struct ing_yaml_node *list = ing_read_kind(&l->rd, map, "tests", ING_YAML_LIST);
-	for (const struct ing_yaml_node *t = list != NULL ? list->first : NULL; t != NULL;
-		t = t->next) {
-		ing_read_keys(&l->rd, t, "a test of a URL", known, ING_ARRAY_LEN(known));
-		if (t->kind != ING_YAML_MAP)
-			continue;
-		struct ing_url_test *test = ing_arena_alloc(l->rd.arena, sizeof(*test));
-		test->line = t->line;
-		test->url = ing_read_needed_text(&l->rd, t, "a test", "url");
-		test->matches = ing_read_bool(&l->rd, t, "matches", true);
-		*last = test;
-		last = &test->next;
-	}
-}
-
 static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 {
 	static const char *const known[] = {
@@ -116,7 +95,7 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 	rule->entry.why = rule->finding.why;
 	rule->entry.source = ing_read_text(&l->rd, map, "source");
 	rule->entry.pattern = &rule->pattern;
-	read_tests(l, map, &rule->entry);
+	rule->entry.tests = ing_read_url_tests(&l->rd, map, false);
 	*r->last_entry = &rule->entry;
 	r->last_entry = &rule->entry.next;
 	r->count++;

@@ -17,6 +17,7 @@
 struct ing_report;
 struct ing_rule_files;
 struct ing_url_pattern;
+struct ing_url_test;
 struct ing_urlrules;
 
 /* In the order in which they are asked; when several rules match, the first of these counts. */
@@ -39,21 +40,13 @@ struct ing_url_finding {
 	const char *why; /* the rule's own words, as long as the rules live; NULL: none */
 };
 
-/* Of an entry's `tests:`, for ingestctl rules test. */
-struct ing_url_test {
-	const struct ing_url_test *next;
-	int line;
-	const char *url;
-	bool matches; /* must this entry match? */
-};
-
 struct ing_url_entry {
 	const struct ing_url_entry *next;
 	const char *file;
 	int line;
 	const char *why, *source; /* source: NULL when not said */
 	const struct ing_url_pattern *pattern;
-	const struct ing_url_test *tests;
+	const struct ing_url_test *tests; /* worker/scrape/rules/read.h */
 };
 
 /* Load the blocklist and walls among the files. What is wrong goes to the report, and -CONFIG. Free

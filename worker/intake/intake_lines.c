@@ -135,6 +135,7 @@ static void hand_out(struct lines_intake *in, const struct ing_line *line)
 		.value = line->text,
 		.value_bytes = line->bytes,
 		.topic = in->name,
+		.lane = ING_LANE_REQUESTS,
 	};
 	in->ev.on_message(in->ev.ctx, &m);
 }

@@ -15,8 +15,25 @@ static struct ing_decision end_with(enum ing_status status, const char *words)
 	return (struct ing_decision){.step = ING_STEP_END, .status = status, .words = words};
 }
 
-/* Cleaned, absolute, http or https, no fragment, at most ING_MAX_URL_BYTES; else NULL. Heap. */
-static char *usable_url(const char *url)
+/* Takes the user and the password out of a serialised URL. They are nobody's business: not the
+ * archive's, not the reader's of a result, and no server's that we ask (RFC 9110 4.2.4). */
+static bool drop_userinfo(char *href)
+{
+	char *authority = strstr(href, "://");
+	ing_must(authority != NULL);
+	authority += 3;
+	/* The standard writes an '@' within user information as %40, so the first one ends it. */
+	size_t bytes = strcspn(authority, "/?#");
+	char *at = memchr(authority, '@', bytes);
+	if (at == NULL)
+		return false;
+	memmove(authority, at + 1, strlen(at + 1) + 1);
+	return true;
+}
+
+/* Cleaned, absolute, http or https, no user information, no fragment, at most ING_MAX_URL_BYTES;
+ * else NULL. Heap. */
+static char *usable_url(const char *url, bool *ret_dropped_userinfo)
 {
 	size_t bytes = strlen(url);
 	if (bytes > ING_MAX_URL_BYTES)
@@ -26,10 +43,14 @@ static char *usable_url(const char *url)
 	if (clean != NULL && ing_url_is_web(clean))
 		bare = ing_url_without_fragment(clean);
 	free(clean);
-	if (bare != NULL && strlen(bare) > ING_MAX_URL_BYTES) {
+	if (bare == NULL)
+		return NULL;
+	bool dropped = drop_userinfo(bare);
+	if (strlen(bare) > ING_MAX_URL_BYTES) {
 		free(bare);
-		bare = NULL;
+		return NULL;
 	}
+	*ret_dropped_userinfo = dropped;
 	return bare;
 }
 
@@ -103,19 +124,12 @@ static bool is_wall_page(
 	return true;
 }
 
-static bool is_redirect(int http_status)
-{
-	return http_status == 301 || http_status == 302 || http_status == 303 ||
-	       http_status == 307 || http_status == 308;
-}
-
 static struct ing_decision follow_redirect(const struct ing_hop_view *v, const struct ing_answer *a)
 {
 	if (a->location == NULL || a->location[0] == '\0')
 		return end_with(ING_STATUS_BAD_REDIRECT, "a redirect without a Location");
-	char *resolved = ing_url_resolve(v->url, a->location);
-	char *url = resolved != NULL ? usable_url(resolved) : NULL;
-	free(resolved);
+	bool dropped = false;
+	char *url = ing_hop_redirect_target(v->url, a->location, &dropped);
 	if (url == NULL)
 		return end_with(
 			ING_STATUS_BAD_REDIRECT, "the Location is not an http or https URL");
@@ -130,6 +144,7 @@ static struct ing_decision follow_redirect(const struct ing_hop_view *v, const s
 				  : end_with(ING_STATUS_REDIRECT_LOOP, NULL);
 	if (d.step == ING_STEP_END)
 		free(url);
+	d.dropped_userinfo = dropped;
 	return d;
 }
 
@@ -171,13 +186,14 @@ static const char *no_link_words(enum ing_page_status page)
 }
 
 /* A link that was good when the page was read; the examiner is not believed twice. Heap. */
-static char *usable_link(const struct ing_page_link *link)
+static char *usable_link(const struct ing_page_link *link, bool *ret_dropped_userinfo)
 {
-	return link != NULL ? usable_url(link->url) : NULL;
+	return link != NULL ? usable_url(link->url, ret_dropped_userinfo) : NULL;
 }
 
 /* Takes url. */
-static struct ing_decision go_to_link(const struct ing_hop_view *v, char *url)
+static struct ing_decision go_to_link(
+	const struct ing_hop_view *v, char *url, bool dropped_userinfo)
 {
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
 	if (is_refused(v->verdict, v->ctx, url, false, &d))
@@ -188,6 +204,7 @@ static struct ing_decision go_to_link(const struct ing_hop_view *v, char *url)
 		d = end_with(ING_STATUS_MAX_HOPS_EXCEEDED, NULL);
 	if (d.step == ING_STEP_END)
 		free(url);
+	d.dropped_userinfo = dropped_userinfo;
 	return d;
 }
 
@@ -201,9 +218,10 @@ static struct ing_decision leave_page(
 	 * be. */
 	if ((link == NULL || link->self) && bears_wall(page, &d))
 		return d;
-	char *url = usable_link(link);
+	bool dropped = false;
+	char *url = usable_link(link, &dropped);
 	if (url != NULL)
-		return go_to_link(v, url);
+		return go_to_link(v, url, dropped);
 	return is_wall_page(v, page, &d)
 		       ? d
 		       : end_with(ING_STATUS_NO_PDF_LINK, no_link_words(page->status));
@@ -214,9 +232,10 @@ static struct ing_decision accept_page(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
 {
 	const struct ing_page_link *link = ing_hop_link(r, &f->page);
-	char *url = link != NULL && !link->self ? usable_link(link) : NULL;
+	bool dropped = false;
+	char *url = link != NULL && !link->self ? usable_link(link, &dropped) : NULL;
 	if (url != NULL && !v->visited(v->ctx, url))
-		return go_to_link(v, url);
+		return go_to_link(v, url, dropped);
 	free(url);
 	struct ing_decision d;
 	return is_wall_page(v, &f->page, &d) ? d : accept_document(r, &f->file);
@@ -254,7 +273,8 @@ static bool may_be_wall(const struct ing_answer *a)
 
 struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict, void *ctx)
 {
-	char *url = usable_url(base_url);
+	bool dropped = false;
+	char *url = usable_url(base_url, &dropped);
 	if (url == NULL)
 		return end_with(
 			ING_STATUS_INVALID_URL, strlen(base_url) > ING_MAX_URL_BYTES
@@ -263,13 +283,36 @@ struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict,
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
 	if (is_refused(verdict, ctx, url, false, &d))
 		free(url);
+	d.dropped_userinfo = dropped;
 	return d;
+}
+
+struct ing_decision ing_hop_recheck(
+	const char *url, enum ing_hop_via via, ing_verdict_fn *verdict, void *ctx)
+{
+	struct ing_decision d = {.step = ING_STEP_LINK};
+	is_refused(verdict, ctx, url, via == ING_VIA_REDIRECT, &d);
+	return d;
+}
+
+bool ing_hop_is_redirect(int http_status)
+{
+	return http_status == 301 || http_status == 302 || http_status == 303 ||
+	       http_status == 307 || http_status == 308;
+}
+
+char *ing_hop_redirect_target(const char *url, const char *location, bool *ret_dropped_userinfo)
+{
+	char *resolved = ing_url_resolve(url, location);
+	char *usable = resolved != NULL ? usable_url(resolved, ret_dropped_userinfo) : NULL;
+	free(resolved);
+	return usable;
 }
 
 struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a)
 {
 	/* The body of a redirect does not matter, so neither does how it ended. */
-	if (a->answered && is_redirect(a->http_status))
+	if (a->answered && ing_hop_is_redirect(a->http_status))
 		return follow_redirect(v, a);
 	if (a->outcome != ING_STATUS_SUCCESS && !a->answered)
 		return end_with(a->outcome, NULL);

@@ -14,6 +14,9 @@
 #include "worker/job/request.h"
 #include "worker/job/status.h"
 
+/* How a URL came up. */
+enum ing_hop_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN };
+
 /* What the rules say about a URL: ing_urlrules_judge(), or a test's. */
 typedef struct ing_url_finding ing_verdict_fn(void *ctx, const char *url);
 
@@ -47,6 +50,8 @@ struct ing_decision {
 	char *url;              /* REDIRECT, LINK: heap, the caller frees */
 	const char *words;      /* for error_message, or NULL; static, or as long as the rules and
 				 * findings that were asked */
+	bool dropped_userinfo;  /* of url, or of the one that was refused: it had a user or a
+				   password, which url has no more */
 };
 
 /* LINK to the cleaned start, or END. verdict NULL: no rules. */
@@ -56,6 +61,15 @@ struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);
 /* The end of an answer with a bad HTTP status that was examined for walls. */
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f);
+/* Whether the rules, which may be other ones by now, still let a URL be asked for: LINK (url NULL),
+ * or END. verdict NULL: no rules. */
+struct ing_decision ing_hop_recheck(
+	const char *url, enum ing_hop_via via, ing_verdict_fn *verdict, void *ctx);
+bool ing_hop_is_redirect(int http_status); /* one that says where to go (RFC 9110 15.4) */
+/* The URL that a redirect from url leads to, cleaned, without user information (which sets
+ * *ret_dropped_userinfo). NULL: none that could be asked for. Heap. */
+char *ing_hop_redirect_target(
+	const char *url, const char *location, bool *ret_dropped_userinfo) ING_MUST_CHECK;
 /* Where a page leads for a request: its best link, the page's own address only when there is
  * nothing else. NULL: nowhere. Whether it may be followed is another question. */
 const struct ing_page_link *ing_hop_link(const struct ing_request *r, const struct ing_page *page);

@@ -20,6 +20,7 @@
 #include "worker/gate/gate.h"
 #include "worker/gate/robots.h"
 #include "worker/intake/intake.h"
+#include "worker/job/hop.h"
 #include "worker/job/request.h"
 #include "worker/job/status.h"
 #include "worker/store/store.h"
@@ -34,6 +35,7 @@ struct ing_exam_ticket;
 struct ing_cdx;
 struct ing_urlrules;
 struct ing_yield;
+struct ing_errands;
 
 /* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
 enum ing_job_state {
@@ -50,9 +52,7 @@ enum ing_job_state {
 	ING_JOB_STATES_
 };
 
-enum ing_hop_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN };
-
-/* One URL visited. In the job's arena. */
+/* One URL asked for, once. In the job's arena. */
 struct ing_hop {
 	struct ing_hop *next;
 	struct ing_job *job;
@@ -78,15 +78,19 @@ struct ing_followed {
 
 struct ing_work {
 	struct ing_arena ar;
+	struct ing_job *job;          /* whose it is */
+	struct ing_work *prev, *next; /* those in EXAMINING */
 	struct ing_request *request;
 	struct ing_cookies *jar;
 	struct ing_hop *hops, **hops_tail, *hop; /* all, in order; the last */
 	unsigned hop_count, landings,
 		redirects;    /* landing pages followed; redirects since the last page */
-	const char *next_url; /* while GATED: where to go */
+	const char *next_url; /* where to go; NULL: base_url is no URL to be asked for */
 	enum ing_hop_via next_via;
 	unsigned tries;         /* of next_url so far */
-	unsigned retry_after_s; /* HOST_BACKOFF: for the result */
+	unsigned delay_ms;      /* before the next of them */
+	const char *referer;    /* the page whose link leads to next_url; NULL: none */
+	unsigned retry_after_s; /* for the result; 0: nothing to say */
 	bool dropped_userinfo;  /* of a URL on the way */
 	bool unverified;        /* a certificate on the way was not verified */
 	uint64_t deadline_ms;   /* ing_now_ms() clock while working */
@@ -110,7 +114,6 @@ struct ing_work {
 	bool biblio_own_title;                 /* its title is not just the page's <title> */
 	struct ing_followed *followed;         /* rules whose links were followed */
 	struct ing_store_item rows;            /* rows.done is set while the store has them */
-	struct ing_job *rows_job;              /* whose they are */
 	char *result;                          /* heap, JSON */
 	size_t result_bytes;
 	char *text_message; /* heap, JSON for the pdf-text topic, or NULL */
@@ -121,21 +124,22 @@ struct ing_work {
 
 #define ING_JOB_MAGIC 0x4a4f4231u
 
+/* All there is of a waiting request, beside its message: README.md counts the bytes. */
 struct ing_job {
 	unsigned magic;
-	enum ing_job_state state;
-	struct ing_job *prev, *next;           /* all jobs of the pipeline, oldest first */
-	struct ing_job *exam_prev, *exam_next; /* those in EXAMINING */
+	uint8_t state;               /* enum ing_job_state */
+	uint8_t lane;                /* enum ing_lane */
+	struct ing_job *prev, *next; /* all jobs of the pipeline, oldest first */
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
 	uint64_t born_ms; /* ing_now_ms() clock */
-	enum ing_lane lane;
 	struct ing_gate_waiter waiter;
 	struct ing_robots_waiter robots;
 	char *message; /* heap, until admitted */
-	size_t message_bytes;
+	uint32_t message_bytes;
 	struct ing_work *work;
 };
+_Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
 
 struct ing_pipeline_conf {
 	unsigned max_waiting;         /* requests waiting or under way */
@@ -147,6 +151,7 @@ struct ing_pipeline_conf {
 	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;
+	unsigned max_ratio; /* of a decoded body to the one sent */
 	size_t max_message_bytes;
 	const struct ing_urlrules *urlrules;     /* borrowed; NULL: none */
 	const struct ing_hostrules *hostrules;   /* borrowed; NULL: none */
@@ -159,7 +164,8 @@ struct ing_pipeline_conf {
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_gate *gate;
-	struct ing_robots *robots; /* NULL: nobody asks */
+	struct ing_robots *robots;   /* NULL: nobody asks */
+	struct ing_errands *errands; /* that get files for robots; NULL: others do */
 	struct ing_fetch *fetch;
 	struct ing_archive *archive;
 	struct ing_pool *pool;

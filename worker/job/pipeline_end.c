@@ -137,7 +137,7 @@ static void report_cdx(struct ing_job *job)
 static void on_stored(struct ing_store_item *item)
 {
 	struct ing_work *w = ING_CONTAINER(item, struct ing_work, rows);
-	struct ing_job *job = w->rows_job;
+	struct ing_job *job = w->job;
 	ing_must(job->magic == ING_JOB_MAGIC && job->work == w);
 	w->rows.done = NULL;
 	if (ing_job_drop_cancelled(job))
@@ -171,7 +171,6 @@ static void advance_decided(struct ing_job *job)
 		return;
 	}
 	ing_result_rows(job);
-	w->rows_job = job;
 	w->rows.done = on_stored;
 	ing_store_put(p->stages.store, &w->rows);
 }
@@ -203,6 +202,11 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *words)
 		ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	ing_job_set_state(job, ING_JOB_ARCHIVING);
 	advance_decided(job);
+}
+
+void ing_job_end_late(struct ing_job *job)
+{
+	ing_job_end(job, ING_STATUS_TIMEOUT, "the request's work took longer than job.deadline_ms");
 }
 
 /* --- dead letters --- */

@@ -11,14 +11,13 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "common/data/base32.h"
 #include "common/data/json_text.h"
 #include "common/net/surt.h"
 #include "common/record/cdx.h"
+#include "worker/job/capture.h"
 #include "worker/job/html_biblio.h"
 #include "worker/limits.h"
 
-#define SHA1_BYTES 20
 /* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
  */
 #define DUMP_FLAGS JSON_COMPACT
@@ -48,21 +47,16 @@ static const struct ing_hop *terminal_hop(const struct ing_work *w)
 	return w->hop;
 }
 
-static const char *payload_sha1b32(const struct ing_hop *hop)
+static struct ing_capture capture_of(const struct ing_hop *hop)
 {
-	return hop->archive.payload_sha1b32[0] != '\0' ? hop->archive.payload_sha1b32 : NULL;
-}
-
-/* Lower-case hex of a base32 SHA-1 (RFC 4648, 32 characters). */
-static bool hex_of_base32(const char *b32, char ret_hex[2 * SHA1_BYTES + 1])
-{
-	uint8_t raw[SHA1_BYTES];
-	size_t bytes;
-	if (b32 == NULL || ing_base32_decode(b32, strlen(b32), raw, sizeof(raw), &bytes) != 0 ||
-		bytes != sizeof(raw))
-		return false;
-	ing_hex_encode(raw, sizeof(raw), ret_hex);
-	return true;
+	return (struct ing_capture){
+		.url = hop->url,
+		.datetime = hop->datetime,
+		.mimetype = hop->mimetype,
+		.http_status = hop->http_status,
+		.body_sha1hex = hop->body_sha1hex,
+		.archive = &hop->archive,
+	};
 }
 
 static json_t *hops_json(const struct ing_work *w)
@@ -121,17 +115,17 @@ static json_t *cdx_json(const struct ing_hop *hop)
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
 	if (!ing_surt(hop->url, &surt))
 		ing_buf_clear(&surt);
-	char hex[2 * SHA1_BYTES + 1];
+	char hex[ING_SHA1_HEX_BYTES];
+	struct ing_capture capture = capture_of(hop);
 	json_t *o = json_object();
 	set(o, "surt", text_or_null(ing_buf_str(&surt)));
 	set(o, "datetime", text_or_null(hop->datetime));
 	set(o, "url", text_or_null(hop->url));
 	set(o, "mimetype", text_or_null(hop->mimetype));
 	set(o, "status_code", json_integer(hop->http_status));
-	if (payload_sha1b32(hop) != NULL) {
-		set(o, "sha1b32", text_or_null(payload_sha1b32(hop)));
-		set(o, "sha1hex",
-			text_or_null(hex_of_base32(payload_sha1b32(hop), hex) ? hex : NULL));
+	if (ing_capture_sha1b32(&capture) != NULL) {
+		set(o, "sha1b32", text_or_null(ing_capture_sha1b32(&capture)));
+		set(o, "sha1hex", text_or_null(ing_capture_sha1hex(&capture, hex) ? hex : NULL));
 	}
 	if (hop->archive.warc_name[0] != '\0') {
 		set(o, "warc_csize", json_integer((json_int_t)hop->archive.csize));
@@ -214,9 +208,15 @@ static json_t *result_object(const struct ing_work *w)
 	set(o, "status", json_string(ing_status_slug(w->status)));
 	if (w->error_message != NULL)
 		set(o, "error_message", text_or_null(w->error_message));
+	if (w->retry_after_s > 0)
+		set(o, "retry_after", json_integer((json_int_t)w->retry_after_s));
+	if (w->dropped_userinfo)
+		set(o, "userinfo_dropped", json_true());
 	if (w->hops == NULL)
 		return o;
 	set(o, "hops", hops_json(w));
+	if (w->unverified)
+		set(o, "tls_unverified", json_true());
 	set(o, "terminal", terminal_json(w));
 	add_page(o, w);
 	if (!w->loop_ended_normally)
@@ -313,30 +313,15 @@ static void fill_result_row(struct ing_work *w)
 	};
 }
 
-/* Archived answers of status 200 and 226: what the table is for. */
 static void fill_cdx_rows(struct ing_work *w)
 {
 	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->hop_count + 1) * sizeof(*rows));
+	char *hex = ing_arena_alloc(&w->ar, (w->hop_count + 1) * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
 	for (const struct ing_hop *h = w->hops; h != NULL; h = h->next) {
-		if (h->archive.warc_name[0] == '\0' ||
-			(h->http_status != 200 && h->http_status != 226))
-			continue;
-		char hex[2 * SHA1_BYTES + 1];
-		if (!hex_of_base32(payload_sha1b32(h), hex))
-			continue;
-		bool decoded = h->body_sha1hex != NULL && strcmp(h->body_sha1hex, hex) != 0;
-		const char *wire = ing_arena_strdup(&w->ar, hex);
-		rows[n++] = (struct ing_row_cdx){
-			.url = h->url,
-			.datetime = h->datetime,
-			.sha1hex = decoded ? h->body_sha1hex : wire,
-			.cdx_sha1hex = decoded ? wire : NULL,
-			.mimetype = h->mimetype,
-			.warc_path = h->archive.warc_name,
-			.warc_csize = h->archive.csize,
-			.warc_offset = h->archive.offset,
-		};
+		struct ing_capture capture = capture_of(h);
+		if (ing_capture_row(&capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
+			n++;
 	}
 	w->rows.cdx = rows;
 	w->rows.cdx_count = n;
@@ -487,21 +472,6 @@ void ing_result_rows(struct ing_job *job)
 
 bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret)
 {
-	if (hop->archive.warc_name[0] == '\0')
-		return false;
-	ing_buf_clear(surt);
-	if (!ing_surt(hop->url, surt))
-		return false;
-	*ret = (struct ing_cdx){
-		.surt = ing_buf_str(surt),
-		.datetime = hop->datetime,
-		.url = hop->url,
-		.mimetype = hop->mimetype,
-		.status = hop->http_status,
-		.sha1b32 = payload_sha1b32(hop),
-		.csize = (int64_t)hop->archive.csize,
-		.offset = (int64_t)hop->archive.offset,
-		.filename = hop->archive.warc_name,
-	};
-	return true;
+	struct ing_capture capture = capture_of(hop);
+	return ing_capture_line(&capture, surt, ret);
 }

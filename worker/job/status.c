@@ -13,9 +13,10 @@ static const struct {
 	const char *meaning;
 	enum ing_status_retry retry;
 	unsigned after_s;
+	unsigned tries;
 } statuses[ING_STATUS_COUNT_] = {
-#define STATUS(name, slug, hit, retry, after_s, meaning)                                           \
-	[ING_STATUS_##name] = {slug, meaning, ING_STATUS_##retry, after_s},
+#define STATUS(name, slug, hit, retry, after_s, tries, meaning)                                    \
+	[ING_STATUS_##name] = {slug, meaning, ING_STATUS_##retry, after_s, tries},
 #include "worker/job/status.def"
 #undef STATUS
 };
@@ -45,6 +46,12 @@ unsigned ing_status_retry_after_s(enum ing_status st)
 {
 	ing_must((unsigned)st < ING_STATUS_COUNT_);
 	return statuses[st].after_s;
+}
+
+unsigned ing_status_tries(enum ing_status st)
+{
+	ing_must((unsigned)st < ING_STATUS_COUNT_);
+	return statuses[st].tries;
 }
 
 int ing_status_from_slug(const char *slug)

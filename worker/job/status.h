@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum ing_status {
-#define STATUS(name, slug, hit, retry, after_s, meaning) ING_STATUS_##name,
+#define STATUS(name, slug, hit, retry, after_s, tries, meaning) ING_STATUS_##name,
 #include "worker/job/status.def"
 #undef STATUS
 	ING_STATUS_COUNT_
@@ -18,5 +18,8 @@ const char *ing_status_slug(enum ing_status st);
 const char *ing_status_meaning(enum ing_status st);
 enum ing_status_retry ing_status_retry(enum ing_status st);
 unsigned ing_status_retry_after_s(enum ing_status st); /* seconds; 0 with NEVER */
+/* How often one URL is asked for within a request, at most, when it goes wrong like this; 1 or
+ * more. Whether a certain answer is worth it: retry.h. */
+unsigned ing_status_tries(enum ing_status st);
 /* -1 when the slug is none of ours. */
 int ing_status_from_slug(const char *slug);

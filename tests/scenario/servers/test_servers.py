@@ -13,7 +13,8 @@ import zlib
 import psycopg
 import pytest
 
-from servers import scripted
+from servers import polite, scripted
+from servers.names import NameServer
 from servers.worker import nested
 
 
@@ -177,3 +178,53 @@ def test_postgres_survives_a_crash(postgres, tag):
 def test_nested_settings():
     assert nested({"a.b": 1, "a.c.d": 2, "e": 3}) == {"a": {"b": 1, "c": {"d": 2}}, "e": 3}
     assert nested({"a.b": {"c": 1}, "a.b.d": 2}) == {"a": {"b": {"c": 1, "d": 2}}}
+
+
+def get(port, host, path):
+    return ask(port, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode(), timeout=0.3)
+
+
+def test_the_polite_server_answers_as_scripted_and_keeps_a_record():
+    with polite.PoliteServer() as server:
+        server.page("a.example", "/x", polite.Answer(503, b"later"), polite.Answer(body=b"now"))
+        server.page("a.example", "/gone", polite.Answer(reset=True))
+        server.page("a.example", "/cut", polite.Answer(body=b"12345", cut=2))
+        port = server.ports["http"]
+        assert get(port, "a.example", "/x")[0].startswith(b"HTTP/1.1 503 ")
+        for _ in range(2):
+            assert get(port, "a.example", "/x")[0].endswith(b"\r\n\r\nnow")
+        assert get(port, "a.example", "/gone") == (b"", "reset")
+        assert get(port, "a.example", "/cut")[0].endswith(b"\r\n\r\n12")
+        assert get(port, "b.example", "/robots.txt")[0].startswith(b"HTTP/1.1 404 ")
+        assert server.paths("a.example") == ["/x", "/x", "/x", "/gone", "/cut"]
+        assert [one.status for one in server.seen("a.example", "/x")] == [503, 200, 200]
+
+
+def test_the_checks_of_politeness_see_what_is_impolite():
+    def request(start, end):
+        return polite.Request("a.example", "/", "http", start, end)
+    calm = [request(1.0, 2.0), request(2.5, 3.0), request(3.5, 4.0)]
+    polite.check_one_at_a_time(calm, 0.5)
+    assert polite.most_at_once(calm) == 1 and polite.gaps(calm) == [0.5, 0.5]
+    for late in (request(3.9, 5.0), request(4.2, 5.0), request(2.1, 2.2)):
+        with pytest.raises(AssertionError):
+            polite.check_one_at_a_time(calm + [late], 0.5)
+    long = [request(1.0, 9.0), request(2.0, 3.0), request(4.0, 5.0)]
+    assert polite.most_at_once(long) == 2
+
+
+def test_the_name_server_answers_for_names():
+    def query(name, kind):
+        labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+        return b"\x12\x34\x01\x00\x00\x01" + bytes(6) + labels + b"\x00" + bytes([0, kind, 0, 1])
+    with NameServer({"*": "127.0.0.9", "none.example": None}) as names:
+        host, port = names.address.split(":")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(5)
+            for name, kind, code, tail in (("a.example", 1, 0, socket.inet_aton("127.0.0.9")),
+                                           ("a.example", 28, 0, b"\x00\x1c\x00\x01"),
+                                           ("none.example", 1, 3, b"\x00\x01\x00\x01")):
+                sock.sendto(query(name, kind), (host, int(port)))
+                reply = sock.recv(512)
+                assert reply[:2] == b"\x12\x34" and reply[3] & 15 == code and reply.endswith(tail)
+    assert names.asked == [("a.example", 1), ("a.example", 28), ("none.example", 1)]

@@ -112,6 +112,36 @@ static void read_query(
 		ing_url_pattern_set_query(ret, rd->arena, value->text);
 }
 
+/* http://HOST/ of a test's `host`; NULL, with an error unless it is absent, when there is none. */
+static const char *read_test_host(const struct ing_reader *rd, const struct ing_yaml_node *map)
+{
+	struct ing_url_pattern p = {0};
+	const struct ing_yaml_node *value = ing_read_scalar(rd, map, "host");
+	if (value == NULL)
+		return NULL;
+	size_t bytes = sizeof("http:///") + value->bytes;
+	char *url = ing_arena_alloc(rd->arena, bytes);
+	if (value->text[0] == '.' ||
+		ing_url_pattern_set_host(&p, rd->arena, value->text, NULL) != 0)
+		ing_read_error(rd, value, "the host of a test must be a host name");
+	else
+		snprintf(url, bytes, "http://%s/", value->text);
+	return url;
+}
+
+static const char *read_test_url(
+	const struct ing_reader *rd, const struct ing_yaml_node *map, bool hosts)
+{
+	if (!hosts)
+		return ing_read_needed_text(rd, map, "a test", "url");
+	if ((ing_yaml_get(map, "host") != NULL) == (ing_yaml_get(map, "url") != NULL)) {
+		ing_read_error(rd, map, "a test needs either a host or a url");
+		return NULL;
+	}
+	const char *url = read_test_host(rd, map);
+	return url != NULL ? url : ing_read_text(rd, map, "url");
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_read_error(
@@ -319,4 +349,27 @@ const struct ing_url_pattern *ing_read_url_pattern(
 			"%s needs one of host, path, path_contains, path_ends, query, contains",
 			key);
 	return p;
+}
+
+const struct ing_url_test *ing_read_url_tests(
+	const struct ing_reader *rd, const struct ing_yaml_node *map, bool hosts)
+{
+	static const char *const known[] = {"url", "matches", "host"};
+	size_t count = ING_ARRAY_LEN(known) - (hosts ? 0 : 1);
+	const struct ing_url_test *first = NULL;
+	const struct ing_url_test **last = &first;
+	const struct ing_yaml_node *list = ing_read_kind(rd, map, "tests", ING_YAML_LIST);
+	for (const struct ing_yaml_node *t = list != NULL ? list->first : NULL; t != NULL;
+		t = t->next) {
+		ing_read_keys(rd, t, "a test of a URL", known, count);
+		if (t->kind != ING_YAML_MAP)
+			continue;
+		struct ing_url_test *test = ing_arena_alloc(rd->arena, sizeof(*test));
+		test->line = t->line;
+		test->url = read_test_url(rd, t, hosts);
+		test->matches = ing_read_bool(rd, t, "matches", true);
+		*last = test;
+		last = &test->next;
+	}
+	return first;
 }

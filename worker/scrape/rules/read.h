@@ -81,6 +81,19 @@ unsigned ing_read_url_keys(
 const struct ing_url_pattern *ing_read_url_pattern(
 	const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key);
 
+/* Of an entry's `tests:` that need no page, for ingestctl rules test. */
+struct ing_url_test {
+	const struct ing_url_test *next;
+	int line;
+	const char *url;
+	bool matches; /* must the entry match? */
+};
+
+/* The `tests` of an entry about URLs alone, in the arena; NULL: none. hosts: a test may name a
+ * `host` instead of a `url`, and is then of http://HOST/. */
+const struct ing_url_test *ing_read_url_tests(
+	const struct ing_reader *rd, const struct ing_yaml_node *map, bool hosts);
+
 /* --- read_compile.c --- */
 
 /* Compile the scalar of a key; the caller's to free. NULL when absent. */

@@ -25,6 +25,7 @@ static const char *const names[] = {
 	[ING_RULES_SITES] = "sites.yaml",
 	[ING_RULES_WALLS] = "walls.yaml",
 	[ING_RULES_BLOCKLIST] = "blocklist.yaml",
+	[ING_RULES_HOSTS] = "hosts.yaml",
 };
 
 struct fd_head {
@@ -129,7 +130,7 @@ static bool write_files(const struct ing_rule_files *f, int fd)
 static bool read_file(struct ing_rule_files *f, int fd, off_t *at)
 {
 	struct fd_file file;
-	if (!read_all(fd, &file, sizeof(file), at) || file.kind > ING_RULES_BLOCKLIST ||
+	if (!read_all(fd, &file, sizeof(file), at) || file.kind >= ING_ARRAY_LEN(names) ||
 		file.path_bytes > MAX_PATH_BYTES || file.bytes > ING_MAX_RULE_FILE_BYTES)
 		return false;
 	char *path = ing_alloc(file.path_bytes + 1);
@@ -249,6 +250,8 @@ uint64_t ing_rule_files_digest(const struct ing_rule_files *f)
 	uint64_t digest = 0xcbf29ce484222325u;
 	for (size_t i = 0; i < f->count; i++) {
 		const struct ing_rule_file *item = &f->items[i];
+		if (item->kind == ING_RULES_HOSTS)
+			continue;
 		const char *slash = strrchr(item->path, '/');
 		const char *name = slash != NULL ? slash + 1 : item->path;
 		uint64_t facts[] = {item->kind, strlen(name), item->bytes};

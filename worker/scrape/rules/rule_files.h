@@ -19,6 +19,7 @@ enum ing_rule_kind { /* in the order of loading */
 	ING_RULES_SITES,
 	ING_RULES_WALLS,
 	ING_RULES_BLOCKLIST,
+	ING_RULES_HOSTS, /* worker/gate/hostrules.h; nothing to examiners */
 };
 
 struct ing_rule_file {
@@ -38,8 +39,8 @@ struct ing_rule_files {
 
 void ing_rule_files_init(struct ing_rule_files *f);
 void ing_rule_files_done(struct ing_rule_files *f);
-/* The six files of a folder, in the order of kinds; each may be absent. A folder that is not there
- * is -NOT_FOUND. */
+/* The seven files of a folder, in the order of kinds; each may be absent. A folder that is not
+ * there is -NOT_FOUND. */
 int ing_rule_files_read_dir(
 	struct ing_rule_files *f, const char *dir, struct ing_error *err) ING_MUST_CHECK;
 /* One more of a kind, loaded after those before (a user's own journals or webpages). */
@@ -49,4 +50,6 @@ int ing_rule_files_read(struct ing_rule_files *f, enum ing_rule_kind kind, const
 int ing_rule_files_to_fd(
 	const struct ing_rule_files *f, int *ret_fd, struct ing_error *err) ING_MUST_CHECK;
 int ing_rule_files_from_fd(struct ing_rule_files *f, int fd, struct ing_error *err) ING_MUST_CHECK;
+/* Of all that is about URLs and pages. hosts.yaml does not count: rules about hosts change nothing
+ * that an examiner finds, and other ones make no new set of what is found by. */
 uint64_t ing_rule_files_digest(const struct ing_rule_files *f);

@@ -246,6 +246,53 @@ static void output_is_capped(void **state)
 	free(data);
 }
 
+/* Eight mebibytes of zeros are some 8 KB as gzip: about a thousand times less. */
+static void ratio_is_bounded(void **state)
+{
+	(void)state;
+	static const size_t zeros = 8 << 20;
+	static const struct {
+		size_t plain; /* zeros in the data */
+		unsigned max_ratio;
+		size_t max;
+		int want;
+		const char *words;
+	} cases[] = {
+		{zeros, 0, zeros, 0, NULL},
+		{zeros, 2000, zeros, 0, NULL},
+		{zeros, 400, zeros, -ING_FAIL_TOO_BIG, "over 400 times its size"},
+		{zeros, 400, 2 << 20, -ING_FAIL_TOO_BIG, "over the limit of"},
+		{1 << 20, 2, zeros, 0, NULL}, /* nobody asks about so little */
+		{(1 << 20) + 1, 2, zeros, -ING_FAIL_TOO_BIG, "over 2 times its size"},
+		{zeros, UINT32_MAX, zeros, 0, NULL},
+		{zeros, 1000000, 1 << 20, -ING_FAIL_TOO_BIG, "over the limit of"},
+	};
+	void *data = calloc(1, zeros);
+	assert_non_null(data);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_buf gz;
+		struct ing_buf out;
+		struct ing_error err = {0};
+		ing_buf_init(&gz, 2 * zeros);
+		ing_buf_init(&out, cases[i].max + 3);
+		ing_buf_add(&out, "abc", 3); /* what is there already does not count */
+		pack(&gz, GZIP, data, cases[i].plain);
+		int rc =
+			ing_decode_bounded("gzip", gz.data, gz.len, cases[i].max_ratio, &out, &err);
+		if (rc != cases[i].want)
+			fail_msg("case %zu: %d %s", i, rc, err.msg);
+		if (cases[i].words != NULL && strstr(err.msg, cases[i].words) == NULL)
+			fail_msg("case %zu: %s", i, err.msg);
+		assert_int_equal(rc, -(int)err.code);
+		assert_int_equal(out.max, cases[i].max + 3);
+		if (rc == 0)
+			assert_int_equal(out.len, cases[i].plain + 3);
+		ing_buf_done(&gz);
+		ing_buf_done(&out);
+	}
+	free(data);
+}
+
 static void says_whether_there_is_work(void **state)
 {
 	(void)state;
@@ -266,6 +313,7 @@ int main(void)
 		cmocka_unit_test(every_cut_of_gzip_is_seen),
 		cmocka_unit_test(gzip_members_and_what_follows_them),
 		cmocka_unit_test(output_is_capped),
+		cmocka_unit_test(ratio_is_bounded),
 		cmocka_unit_test(says_whether_there_is_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,37 @@ static void test_submit_bad_lines(void **state)
 	mock_kafka_done(&k);
 }
 
+/* The topic of a lane is the configured one, by default that of requests with the lane's name. */
+static void test_submit_by_lane(void **state)
+{
+	(void)state;
+	struct mock_kafka k;
+	static struct output o;
+	static const struct {
+		const char *lane, *topic;
+	} cases[] = {
+		{"priority", "ingest-file-requests-priority"},
+		{"requests", "ingest-file-requests"},
+		{"daily", "ingest-file-requests-daily"},
+		{"bulk", "ingest-file-requests-bulk"},
+	};
+	mock_kafka_init(&k, 1);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		mock_kafka_topic(&k, cases[i].topic, 1);
+		RUN(&o, ing_ctl_submit,
+			"{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\"}\n", "submit",
+			"--brokers", k.brokers, "--lane", cases[i].lane, "-");
+		assert_int_equal(o.code, 0);
+		assert_int_equal(mock_kafka_end(&k, cases[i].topic, 0), 1);
+	}
+	RUN(&o, ing_ctl_submit, "", "submit", "--brokers", k.brokers, "--lane", "fast", "-");
+	assert_int_equal(o.code, 2);
+	assert_non_null(strstr(o.err, "fast is no lane"));
+	RUN(&o, ing_ctl_submit, "", "submit", "--lane", "bulk", "--topic", "requests", "-");
+	assert_int_equal(o.code, 2);
+	mock_kafka_done(&k);
+}
+
 static void test_submit_refusals(void **state)
 {
 	(void)state;
@@ -255,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_submit),
 		cmocka_unit_test(test_submit_bad_lines),
+		cmocka_unit_test(test_submit_by_lane),
 		cmocka_unit_test(test_submit_refusals),
 		cmocka_unit_test(test_submit_not_delivered),
 		cmocka_unit_test(test_results),

@@ -470,12 +470,12 @@ static void test_frame_heads(void **state)
 		int want;
 		size_t bytes;
 	} cases[] = {
-		{"good", "IXr\2\5\0\0\0", 0, 5},
-		{"at the ceiling", "IXr\2\0\1\0\0", 0, 256},
-		{"over the ceiling", "IXr\2\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
-		{"four gigabytes", "IXr\2\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
-		{"another kind", "IXq\2\5\0\0\0", -ING_FAIL_SYNTAX, 0},
-		{"another version", "IXr\1\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"good", "IXr\3\5\0\0\0", 0, 5},
+		{"at the ceiling", "IXr\3\0\1\0\0", 0, 256},
+		{"over the ceiling", "IXr\3\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
+		{"four gigabytes", "IXr\3\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
+		{"another kind", "IXq\3\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"another version", "IXr\2\5\0\0\0", -ING_FAIL_SYNTAX, 0},
 		{"not ours", "HTTP/1.1", -ING_FAIL_SYNTAX, 0},
 	};
 	(void)state;
@@ -495,7 +495,8 @@ static void test_question_round_trip(void **state)
 		.want = ING_WANT_LINKS | ING_WANT_PDF,
 		.max_body_bytes = 1ULL << 33,
 		.max_scrape_bytes = 7,
-		.pdf_timeout_ms = 30000};
+		.pdf_timeout_ms = 30000,
+		.max_ratio = 400};
 	struct ing_order o;
 	struct ing_buf b;
 	size_t payload;
@@ -511,6 +512,7 @@ static void test_question_round_trip(void **state)
 	assert_int_equal(o.q.want, q.want);
 	assert_true(o.q.max_body_bytes == q.max_body_bytes && o.q.max_scrape_bytes == 7);
 	assert_int_equal(o.q.pdf_timeout_ms, 30000);
+	assert_int_equal(o.q.max_ratio, 400);
 	assert_int_equal(o.timeout_ms, 40000);
 	assert_int_equal(o.body_bytes, 99);
 	ing_order_done(&o);

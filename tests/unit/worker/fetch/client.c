@@ -30,7 +30,10 @@ struct ing_fetch_conf client_conf(void)
 		.min_speed_bytes = 1,
 		.max_body_bytes = (size_t)8 << 20,
 		.memory_bytes = (size_t)64 << 20,
-		.allow_address = loopback};
+		.max_header_bytes = (size_t)256 << 10,
+		.max_header_fields = 1000,
+		.allow_address = loopback,
+		.allow_port = web_ports()};
 }
 
 void client_start(struct client *c, const struct ing_fetch_conf *conf)
@@ -139,7 +142,7 @@ void assert_pattern(const struct ing_exchange *ex, size_t bytes)
 void assert_outcome(const struct ing_exchange *ex, enum ing_status want)
 {
 	static const char *const slugs[] = {
-#define STATUS(name, slug, hit, retry, after_s, meaning) slug,
+#define STATUS(name, slug, hit, retry, after_s, tries, meaning) slug,
 #include "worker/job/status.def"
 #undef STATUS
 	};

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include "client.h"
 #include "common/base/clock.h"
+#include "common/net/url.h"
 #include "names.h"
 #include "web.h"
 #include "worker/fetch/fetch_priv.h"
@@ -44,12 +45,18 @@ static const struct names_row rows[] = {
 	{.name = "private.test", .v4 = {"10.0.0.1", "192.168.0.1"}, .ttl_s = 300},
 	{.name = "half.test", .v4 = {"10.0.0.1", "127.0.0.1"}, .ttl_s = 300},
 	{.name = "six.test", .v6 = {"::1"}, .ttl_s = 300},
+	{.name = "both.test", .v4 = {"127.0.0.9"}, .v6 = {"::ffff:127.0.0.1"}, .ttl_s = 300},
+	{.name = "both-private.test", .v4 = {"127.0.0.9"}, .v6 = {"fd00::1"}, .ttl_s = 300},
+	{.name = "rebind.test", .v4 = {"127.0.0.1"}, .v4_later = "127.0.0.9", .ttl_s = 0},
 	{.name = "mapped.test", .v6 = {"::ffff:127.0.0.1"}, .ttl_s = 300},
 	{.name = "nothing.test"},
 	{.name = "broken.test", .rcode = 2},
 	{.name = "silent.test", .silent = true},
 	{.name = NULL},
 };
+
+static char *loopback[] = {
+	(char[]){"127.0.0.0/8"}, (char[]){"::1"}, (char[]){"::ffff:127.0.0.1"}, NULL};
 
 static void start_with(struct client *c, char *const *allow)
 {
@@ -97,6 +104,103 @@ static void never_inside(void **state)
 		}
 	}
 	assert_int_equal(web_connections(web), before);
+	client_stop(&c);
+}
+
+/* As they come out of cleaning: every spelling of an address is that address by then. */
+static void spellings(void **state)
+{
+	(void)state;
+	static const char *const hosts[] = {"2130706433", "0x7f000001", "0X7F.1", "127.1",
+		"127.0.1", "0177.0.0.1", "0177.0.0.0x1", "017700000001", "127.0.0.1.", "127.0.0.01",
+		"[::ffff:127.0.0.1]", "[0:0:0:0:0:ffff:7f00:0001]", "[::FFFF:7F00:1]",
+		"\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.0.0.1", /* fullwidth digits */
+		"\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1", /* circled ones */
+		"127\xe3\x80\x82"
+		"0\xe3\x80\x82"
+		"0\xe3\x80\x82"
+		"1", /* ideographic full stops */
+		"127%2e0%2e0%2e1", "%31%32%37.0.0.1", "127.0.0.1%2e",
+		"loc\xc2\xad"
+		"alhost",
+		"LOCALHO\xef\xbc\xb3T", "a@127.0.0.1", "a:b@127.1"};
+	struct client c;
+	unsigned before = web_connections(web);
+	start_with(&c, NULL);
+	for (size_t i = 0; i < ING_ARRAY_LEN(hosts); i++) {
+		char url[256];
+		snprintf(url, sizeof(url), " \thttp:\\\\%s:%u/ ", hosts[i], web_port(web));
+		char *clean = ing_url_clean(url, strlen(url));
+		expect(&c, clean, ING_STATUS_BLOCKED_ADDRESS);
+		free(clean);
+	}
+	assert_int_equal(web_connections(web), before);
+	client_stop(&c);
+}
+
+static void ports_of_urls(void **state)
+{
+	(void)state;
+	static const char *const urls[] = {"http://here.test:22/", "https://here.test:25/",
+		"http://127.0.0.1:1/", "http://here.test:8080/", "https://absent.test:8443/"};
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	char url[128];
+	unsigned queries = names_queries(names);
+	conf.dns_servers = names_server(names);
+	conf.allow_port = NULL;
+	client_start(&c, &conf);
+	for (size_t i = 0; i < ING_ARRAY_LEN(urls); i++) {
+		struct ing_exchange *ex = client_get(&c, urls[i]);
+		assert_outcome(ex, ING_STATUS_BLOCKED_ADDRESS);
+		assert_non_null(strstr(ex->detail, "fetch.allow_port"));
+		assert_false(ex->passing);
+		ing_exchange_unref(ex);
+	}
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/", web_port(web));
+	expect(&c, url, ING_STATUS_BLOCKED_ADDRESS);
+	assert_int_equal(names_queries(names), queries);
+	client_stop(&c);
+}
+
+/* A name that turns to another address once it has been judged. */
+static void rebinding(void **state)
+{
+	(void)state;
+	char one[] = "127.0.0.1";
+	char *allow[] = {one, NULL};
+	char url[128];
+	struct client c;
+	start_with(&c, allow);
+	snprintf(url, sizeof(url), "http://rebind.test:%u/", web_port(web));
+	unsigned queries = names_queries(names);
+	expect(&c, url, ING_STATUS_SUCCESS);
+	expect(&c, url,
+		ING_STATUS_SUCCESS); /* the address that was judged is the one that is used */
+	assert_int_equal(names_queries(names), queries + 1);
+	client_turn(&c, 5100); /* what says 0 seconds is kept for five */
+	expect(&c, url, ING_STATUS_BLOCKED_ADDRESS);
+	assert_int_equal(names_queries(names), queries + 2);
+	client_stop(&c);
+}
+
+static void userinfo_is_dropped(void **state)
+{
+	(void)state;
+	char request[4096];
+	struct client c;
+	start_with(&c, loopback);
+	struct ing_exchange *ex = client_getf(&c, "http://me:secret@127.0.0.1:%u/", web_port(web));
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_true(ex->dropped_userinfo);
+	assert_null(strchr(ex->url, '@'));
+	web_last_request(web, request, sizeof(request));
+	assert_null(strstr(request, "secret"));
+	assert_null(strstr(request, "Authorization"));
+	ing_exchange_unref(ex);
+	ex = client_getf(&c, "http://127.0.0.1:%u/@", web_port(web));
+	assert_false(ex->dropped_userinfo);
+	ing_exchange_unref(ex);
 	client_stop(&c);
 }
 
@@ -151,16 +255,16 @@ static void judged_again_on_the_socket(void **state)
 
 /* ---- names ---- */
 
-static char *loopback[] = {(char[]){"127.0.0.0/8"}, (char[]){"::1"}, NULL};
-
 static void names_that_fail(void **state)
 {
 	(void)state;
 	static const struct {
 		const char *host, *words;
-	} cases[] = {{"absent.test", "no such host name"}, {"nothing.test", "no address"},
-		{"broken.test", "no name server gave an answer"},
-		{"silent.test", "connect_timeout_ms"}};
+		bool passing;
+	} cases[] = {{"absent.test", "no such host name", false},
+		{"nothing.test", "no address", false},
+		{"broken.test", "no name server gave an answer", true},
+		{"silent.test", "connect_timeout_ms", true}};
 	struct client c;
 	start_with(&c, loopback);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
@@ -169,6 +273,7 @@ static void names_that_fail(void **state)
 		assert_outcome(ex, ING_STATUS_INVALID_HOST_RESOLUTION);
 		if (strstr(ex->detail, cases[i].words) == NULL)
 			fail_msg("%s: %s", cases[i].host, ex->detail);
+		assert_int_equal(ex->passing, cases[i].passing);
 		assert_true(ing_now_ms() - from < 3000);
 		ing_exchange_unref(ex);
 	}
@@ -265,6 +370,32 @@ static void next_address(void **state)
 	client_stop(&c);
 }
 
+/* IPv6 is asked for when no IPv4 address could be connected to. */
+static void other_family(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *host, *ip; /* ip NULL: connect-error, as without IPv6 */
+		unsigned queries;
+	} cases[] = {{"both.test", "127.0.0.1", 2}, {"both-private.test", NULL, 2},
+		{"here.test", "127.0.0.1", 1}, {"second.test", "127.0.0.1", 1}};
+	struct client c;
+	start_with(&c, loopback);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		unsigned before = names_queries(names);
+		struct ing_exchange *ex =
+			client_getf(&c, "http://%s:%u/", cases[i].host, web_port(web));
+		assert_outcome(
+			ex, cases[i].ip != NULL ? ING_STATUS_SUCCESS : ING_STATUS_CONNECT_ERROR);
+		assert_int_equal(names_queries(names) - before, cases[i].queries);
+		assert_int_equal(ex->passing, cases[i].ip == NULL);
+		if (cases[i].ip != NULL && strstr(ex->ip, cases[i].ip) == NULL)
+			fail_msg("%s: %s", cases[i].host, ex->ip);
+		ing_exchange_unref(ex);
+	}
+	client_stop(&c);
+}
+
 static void nobody_listens(void **state)
 {
 	(void)state;
@@ -309,6 +440,9 @@ static void elsewhere(void **state)
 	(void)state;
 	char rule[4][64];
 	char *rules[] = {rule[0], rule[1], rule[2], rule[3], NULL};
+	char port_81[] = "81";
+	char port_8080[] = "8080";
+	char *ports[] = {port_81, port_8080, NULL};
 	struct client c;
 	struct ing_fetch_conf conf = client_conf();
 	char request[4096];
@@ -317,6 +451,7 @@ static void elsewhere(void **state)
 	snprintf(rule[2], sizeof(rule[2]), ":81:127.0.0.1:%u", closed_port);
 	snprintf(rule[3], sizeof(rule[3]), "::127.0.0.1:%u", web_port(web));
 	conf.connect_to = rules;
+	conf.allow_port = ports;
 	conf.dns_servers = names_server(names);
 	client_start(&c, &conf);
 	unsigned before = names_queries(names);
@@ -330,6 +465,7 @@ static void elsewhere(void **state)
 	expect(&c, "http://10.0.0.1/", ING_STATUS_SUCCESS); /* the target's address is judged */
 	expect(&c, "http://inside.example/", ING_STATUS_BLOCKED_ADDRESS);
 	expect(&c, "http://anything.example:81/", ING_STATUS_CONNECT_ERROR);
+	expect(&c, "http://anything.example:82/", ING_STATUS_BLOCKED_ADDRESS); /* the URL's port */
 	assert_int_equal(names_queries(names), before);
 	client_stop(&c);
 	/* and without leave, none */
@@ -435,12 +571,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(never_inside),
+		cmocka_unit_test(spellings),
+		cmocka_unit_test(ports_of_urls),
+		cmocka_unit_test(rebinding),
+		cmocka_unit_test(userinfo_is_dropped),
 		cmocka_unit_test(allowed_blocks),
 		cmocka_unit_test(judged_again_on_the_socket),
 		cmocka_unit_test(names_that_fail),
 		cmocka_unit_test(label_limits),
 		cmocka_unit_test(asked_once),
 		cmocka_unit_test(next_address),
+		cmocka_unit_test(other_family),
 		cmocka_unit_test(nobody_listens),
 		cmocka_unit_test(no_urls),
 		cmocka_unit_test(elsewhere),

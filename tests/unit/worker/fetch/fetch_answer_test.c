@@ -145,6 +145,30 @@ static void page_endless_body(struct web_conn *c)
 		web_pattern(c, 0, 65536);
 }
 
+/* /fields?N: a head of N fields of 20 bytes each, the status line and an interim head included. */
+static void page_fields(struct web_conn *c)
+{
+	const char *question = strchr(c->request, '?');
+	size_t fields = strtoul(question + 1, NULL, 10) - 2;
+	web_say(c, "HTTP/1.1 103 Early\r\nA: 5678901234567890\r\n\r\nHTTP/1.1 200 OK\r\n");
+	for (size_t i = 0; i < fields; i++)
+		web_say(c, "X: 4567890123456 8\r\n");
+	web_say(c, "Content-Length: 0\r\n\r\n");
+}
+
+static void page_retry(struct web_conn *c)
+{
+	const char *question = strchr(c->request, '?');
+	char value[64] = "";
+	size_t len = strcspn(question + 1, " ");
+	for (size_t i = 0; i < len && i < sizeof(value) - 1; i++)
+		value[i] = question[1 + i] == '+' ? ' ' : question[1 + i];
+	web_sayf(c,
+		"HTTP/1.1 103 Early\r\nRetry-After: 7\r\n\r\n"
+		"HTTP/1.1 503 Busy\r\nRetry-After: %s\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n",
+		value);
+}
+
 static void page_keep(struct web_conn *c)
 {
 	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept");
@@ -207,6 +231,8 @@ static const struct web_page pages[] = {
 	{"/endless-head", page_endless_head},
 	{"/endless-line", page_endless_line},
 	{"/endless-interim", page_endless_interim},
+	{"/fields", page_fields},
+	{"/retry", page_retry},
 	{"/endless-body", page_endless_body},
 	{"/keep", page_keep},
 	{"/keep-once", page_keep_once},
@@ -322,29 +348,31 @@ static const struct {
 	bool answered;
 	enum ing_truncated truncated;
 	size_t body_bytes;
+	bool passing;
 } bad_cases[] = {
-	{"/short", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
-	{"/short-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
-	{"/no-last-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
-	{"/reset-mid", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5},
-	{"/bad-chunk", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 5},
-	{"/two-lengths", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0},
-	{"/te-gzip", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0},
-	{"/nothing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/garbage", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/http09", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/bad-status", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/cut-head", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/cut-line", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/nul", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/folded-framing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/only-interim", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/reset-first", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0},
-	{"/endless-fields", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
-	{"/endless-head", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
-	{"/endless-line", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
-	{"/endless-interim", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0},
-	{"/endless-body", ING_STATUS_BODY_TOO_LARGE, true, ING_TRUNC_LENGTH, (size_t)8 << 20},
+	{"/short", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
+	{"/short-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
+	{"/no-last-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
+	{"/reset-mid", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
+	{"/bad-chunk", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 5, false},
+	{"/two-lengths", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
+	{"/te-gzip", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
+	{"/nothing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
+	{"/garbage", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
+	{"/http09", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
+	{"/bad-status", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
+	{"/cut-head", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
+	{"/cut-line", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
+	{"/nul", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
+	{"/folded-framing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
+	{"/only-interim", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
+	{"/reset-first", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
+	{"/endless-fields", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
+	{"/endless-head", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
+	{"/endless-line", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
+	{"/endless-interim", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
+	{"/endless-body", ING_STATUS_BODY_TOO_LARGE, true, ING_TRUNC_LENGTH, (size_t)8 << 20,
+		false},
 };
 
 static void broken_answers(void **state)
@@ -359,9 +387,94 @@ static void broken_answers(void **state)
 			ex->body_bytes != bad_cases[i].body_bytes)
 			fail_msg("%s: answered %d, truncated %d, %zu bytes (%s)", bad_cases[i].path,
 				ex->answered, (int)ex->truncated, ex->body_bytes, ex->detail);
+		if (ex->passing != bad_cases[i].passing)
+			fail_msg("%s: passing %d (%s)", bad_cases[i].path, ex->passing, ex->detail);
 		assert_int_equal(ex->body_fd >= 0, ex->body_bytes > 0);
 		ing_exchange_unref(ex);
 	}
+}
+
+static void header_limits(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned fields;
+		size_t max_bytes;
+		unsigned max_fields;
+		const char *words; /* NULL: within the limits */
+	} cases[] = {
+		{100, 65536, 100, NULL},
+		{101, 65536, 100, "too many fields"},
+		{100, 2300, 1000, NULL},
+		{115, 2300, 1000, "over its limit"},
+		{5000, 1 << 20, 5000, NULL},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct client c;
+		struct ing_fetch_conf conf = client_conf();
+		conf.max_header_bytes = cases[i].max_bytes;
+		conf.max_header_fields = cases[i].max_fields;
+		client_start(&c, &conf);
+		struct ing_exchange *ex = client_getf(
+			&c, "http://127.0.0.1:%u/fields?%u", web_port(web), cases[i].fields);
+		assert_outcome(ex,
+			cases[i].words == NULL ? ING_STATUS_SUCCESS : ING_STATUS_HEADERS_TOO_LARGE);
+		if (cases[i].words != NULL && strstr(ex->detail, cases[i].words) == NULL)
+			fail_msg("case %zu: %s", i, ex->detail);
+		ing_exchange_unref(ex);
+		client_stop(&c);
+	}
+}
+
+/* A limit of one transfer's own, below that of the configuration; a larger one has no effect. */
+static void own_body_limit(void **state)
+{
+	(void)state;
+	static const size_t limits_bytes[] = {1, 4, 5, 1000, (size_t)1 << 40};
+	char url[128];
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/plain", web_port(web));
+	for (size_t i = 0; i < ING_ARRAY_LEN(limits_bytes); i++) {
+		struct got got = {0};
+		ing_fetch_start(client.fetch,
+			&(struct ing_fetch_ask){.url = url, .max_body_bytes = limits_bytes[i]},
+			client_done, &got);
+		client_wait(&client, &got);
+		bool over = limits_bytes[i] < 5;
+		assert_outcome(got.ex, over ? ING_STATUS_BODY_TOO_LARGE : ING_STATUS_SUCCESS);
+		assert_int_equal(got.ex->truncated, over ? ING_TRUNC_LENGTH : ING_TRUNC_NONE);
+		assert_int_equal(got.ex->body_bytes, over ? limits_bytes[i] : 5);
+		assert_true(got.ex->answered);
+		ing_exchange_unref(got.ex);
+	}
+	struct got got = {0};
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/endless-body", web_port(web));
+	ing_fetch_start(client.fetch,
+		&(struct ing_fetch_ask){.url = url, .max_body_bytes = (size_t)1 << 40}, client_done,
+		&got);
+	client_wait(&client, &got);
+	assert_int_equal(got.ex->body_bytes, (size_t)8 << 20);
+	ing_exchange_unref(got.ex);
+}
+
+static void retry_after(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *value;
+		int64_t want;
+	} cases[] = {{"120", 120}, {"0", 0}, {"soon", -1}, {"-5", -1},
+		{"Sun,+06+Nov+1994+08:49:37+GMT", 0}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_exchange *ex = client_getf(
+			&client, "http://127.0.0.1:%u/retry?%s", web_port(web), cases[i].value);
+		assert_outcome(ex, ING_STATUS_SUCCESS);
+		if (ex->retry_after_s != cases[i].want)
+			fail_msg("%s: %lld", cases[i].value, (long long)ex->retry_after_s);
+		ing_exchange_unref(ex);
+	}
+	struct ing_exchange *ex = client_getf(&client, "http://127.0.0.1:%u/plain", web_port(web));
+	assert_int_equal(ex->retry_after_s, -1);
+	ing_exchange_unref(ex);
 }
 
 /* ---- time ---- */
@@ -405,6 +518,7 @@ static void limits(void **state)
 		assert_int_equal(ex->answered, cases[i].answered);
 		assert_int_equal(
 			ex->truncated, cases[i].answered ? ING_TRUNC_TIME : ING_TRUNC_NONE);
+		assert_true(ex->passing);
 		assert_took(ex, cases[i].from_ms, cases[i].to_ms);
 		ing_exchange_unref(ex);
 		client_stop(&c);
@@ -477,6 +591,9 @@ int main(void)
 		cmocka_unit_test(whole_answers),
 		cmocka_unit_test(request_is_exact),
 		cmocka_unit_test(broken_answers),
+		cmocka_unit_test(header_limits),
+		cmocka_unit_test(own_body_limit),
+		cmocka_unit_test(retry_after),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(deadline_in_the_past),
 		cmocka_unit_test(keeps_connections),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Tables without a network: URLs, connect_to entries, proxies, and what curl's codes mean.
+ * Tables without a network: URLs, connect_to entries, proxies, ports.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,6 +43,8 @@ static void targets(void **state)
 			(strcmp(t.url, cases[i].url) != 0 || strcmp(t.host, cases[i].host) != 0 ||
 				t.port != cases[i].port || t.https != cases[i].https))
 			fail_msg("%s: %s, %s, %u", cases[i].input, t.url, t.host, t.port);
+		if (rc == 0)
+			assert_int_equal(t.had_userinfo, strstr(cases[i].input, "//u") != NULL);
 		if (rc != 0)
 			assert_true(err.msg[0] != '\0');
 		ing_target_done(&t);
@@ -163,49 +165,38 @@ static void proxies(void **state)
 	}
 }
 
-/* Every code has an outcome, whatever it is and whenever it comes; these are the ones that matter.
- */
-static void outcomes(void **state)
+static void ports(void **state)
 {
 	(void)state;
 	static const struct {
-		CURLcode rc;
-		bool sent;
-		enum ing_http_state head;
-		enum ing_status want;
+		const char *texts[3];
+		bool good, allows_8080;
 	} cases[] = {
-		{CURLE_OK, true, ING_HTTP_DONE, ING_STATUS_SUCCESS},
-		{CURLE_OK, true, ING_HTTP_OPEN, ING_STATUS_READ_ERROR},
-		{CURLE_OK, true, ING_HTTP_EMPTY, ING_STATUS_READ_ERROR},
-		{CURLE_URL_MALFORMAT, false, ING_HTTP_EMPTY, ING_STATUS_INVALID_URL},
-		{CURLE_COULDNT_RESOLVE_HOST, false, ING_HTTP_EMPTY,
-			ING_STATUS_INVALID_HOST_RESOLUTION},
-		{CURLE_COULDNT_CONNECT, false, ING_HTTP_EMPTY, ING_STATUS_CONNECT_ERROR},
-		{CURLE_OPERATION_TIMEDOUT, false, ING_HTTP_EMPTY, ING_STATUS_CONNECT_ERROR},
-		{CURLE_OPERATION_TIMEDOUT, true, ING_HTTP_EMPTY, ING_STATUS_READ_TIMEOUT},
-		{CURLE_PEER_FAILED_VERIFICATION, false, ING_HTTP_EMPTY, ING_STATUS_TLS_ERROR},
-		{CURLE_SSL_CONNECT_ERROR, false, ING_HTTP_EMPTY, ING_STATUS_TLS_ERROR},
-		{CURLE_SSL_CACERT_BADFILE, false, ING_HTTP_EMPTY, ING_STATUS_TLS_ERROR},
-		{CURLE_RECV_ERROR, false, ING_HTTP_EMPTY, ING_STATUS_CONNECT_ERROR},
-		{CURLE_RECV_ERROR, true, ING_HTTP_EMPTY, ING_STATUS_READ_ERROR},
-		{CURLE_RECV_ERROR, true, ING_HTTP_OPEN, ING_STATUS_READ_ERROR},
-		{CURLE_RECV_ERROR, true, ING_HTTP_DONE, ING_STATUS_TRUNCATED_BODY},
-		{CURLE_PARTIAL_FILE, true, ING_HTTP_DONE, ING_STATUS_TRUNCATED_BODY},
-		{CURLE_GOT_NOTHING, true, ING_HTTP_EMPTY, ING_STATUS_READ_ERROR},
-		{CURLE_SEND_ERROR, true, ING_HTTP_EMPTY, ING_STATUS_READ_ERROR},
-		{CURLE_WEIRD_SERVER_REPLY, true, ING_HTTP_EMPTY, ING_STATUS_READ_ERROR},
-		{CURLE_UNSUPPORTED_PROTOCOL, true, ING_HTTP_EMPTY, ING_STATUS_READ_ERROR},
-		{CURLE_OUT_OF_MEMORY, true, ING_HTTP_OPEN, ING_STATUS_HEADERS_TOO_LARGE},
-		{CURLE_BAD_CONTENT_ENCODING, true, ING_HTTP_DONE, ING_STATUS_READ_ERROR},
+		{{NULL}, true, false},
+		{{"8080"}, true, true},
+		{{"81", "8080"}, true, true},
+		{{"81", "8081"}, true, false},
+		{{"0"}, false, false},
+		{{""}, false, false},
+		{{"65536"}, false, false},
+		{{"8080", "x"}, false, false},
+		{{"-8080"}, false, false},
 	};
-	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)
-		if (ing_outcome_of_curl(cases[i].rc, cases[i].sent, cases[i].head) != cases[i].want)
-			fail_msg("%s, case %zu", curl_easy_strerror(cases[i].rc), i);
-	for (int rc = 1; rc < CURL_LAST; rc++) {
-		enum ing_status early = ing_outcome_of_curl((CURLcode)rc, false, ING_HTTP_EMPTY);
-		enum ing_status late = ing_outcome_of_curl((CURLcode)rc, true, ING_HTTP_DONE);
-		assert_true(early != ING_STATUS_SUCCESS && late != ING_STATUS_SUCCESS);
-		assert_true(early != ING_STATUS_READ_TIMEOUT && early != ING_STATUS_TRUNCATED_BODY);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_ports p;
+		struct ing_error err = {0};
+		char *texts[3] = {0};
+		for (size_t j = 0; cases[i].texts[j] != NULL; j++)
+			texts[j] = ing_strdup(cases[i].texts[j]);
+		int rc = ing_ports_init(&p, texts, &err);
+		assert_int_equal(rc, cases[i].good ? 0 : -ING_FAIL_CONFIG);
+		assert_int_equal(strstr(err.msg, "fetch.allow_port") != NULL, !cases[i].good);
+		assert_int_equal(ing_ports_allow(&p, 8080), cases[i].allows_8080);
+		assert_true(ing_ports_allow(&p, 80) && ing_ports_allow(&p, 443));
+		assert_false(ing_ports_allow(&p, 0) || ing_ports_allow(&p, 22));
+		ing_ports_done(&p);
+		free(texts[0]);
+		free(texts[1]);
 	}
 }
 
@@ -216,7 +207,7 @@ int main(void)
 		cmocka_unit_test(connect_rules),
 		cmocka_unit_test(first_rule_wins),
 		cmocka_unit_test(proxies),
-		cmocka_unit_test(outcomes),
+		cmocka_unit_test(ports),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

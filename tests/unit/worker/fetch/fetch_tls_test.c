@@ -121,6 +121,8 @@ static void certificates(void **state)
 		if (strstr(ex->detail, cases[i].words) == NULL)
 			fail_msg("%s: %s", cases[i].url, ex->detail);
 		assert_int_equal(ex->answered, cases[i].want == ING_STATUS_SUCCESS);
+		assert_int_equal(ex->passing, cases[i].want == ING_STATUS_CONNECT_ERROR);
+		assert_false(ex->unverified);
 		if (ex->answered) {
 			assert_true(ex->tls_us > 0);
 			assert_string_equal(ex->ip, "127.0.0.1");
@@ -170,6 +172,112 @@ static void kept_connections_keep_their_name(void **state)
 	}
 	assert_int_equal(web_connections(good) - before, 4);
 	client_stop(&c);
+}
+
+static struct ing_exchange *get_anyhow(struct client *c, const char *url)
+{
+	struct got got = {0};
+	ing_fetch_start(c->fetch, &(struct ing_fetch_ask){.url = url, .tls_fallback = true},
+		client_done, &got);
+	client_wait(c, &got);
+	return got.ex;
+}
+
+/* Once more without verification, only where it was the certificate. */
+static void fallback(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url;
+		bool own_ca;
+		enum ing_status want;
+		bool unverified;
+		unsigned connections; /* to the good server */
+	} cases[] = {
+		{"https://good.test/", true, ING_STATUS_SUCCESS, false, 1},
+		{"https://wrong.test/", true, ING_STATUS_SUCCESS, true, 2},
+		{"https://127.0.0.1/", true, ING_STATUS_SUCCESS, true, 2},
+		{"https://good.test/", false, ING_STATUS_SUCCESS, true, 2},
+		{"https://expired.test/", true, ING_STATUS_SUCCESS, true, 0},
+		{"https://plain.test/", true, ING_STATUS_CONNECT_ERROR, false, 0},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct client c;
+		struct ing_fetch_conf conf = client_conf();
+		conf.ca_file = cases[i].own_ca ? CA_FILE : NULL;
+		conf.connect_timeout_ms = 1000;
+		start(&c, &conf);
+		unsigned before = web_connections(good);
+		struct ing_exchange *ex = get_anyhow(&c, cases[i].url);
+		assert_outcome(ex, cases[i].want);
+		if (ex->unverified != cases[i].unverified)
+			fail_msg("%s: unverified %d", cases[i].url, ex->unverified);
+		assert_int_equal(web_connections(good) - before, cases[i].connections);
+		ing_exchange_unref(ex);
+		client_stop(&c);
+	}
+}
+
+/* A kept connection whose certificate nobody looked at is not for those who want it verified. */
+static void unverified_connections_stay_apart(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	start(&c, &conf);
+	for (int i = 0; i < 3; i++) {
+		struct ing_exchange *ex = get_anyhow(&c, "https://wrong.test/");
+		assert_outcome(ex, ING_STATUS_SUCCESS);
+		assert_true(ex->unverified);
+		ing_exchange_unref(ex);
+		ex = client_get(&c, "https://wrong.test/");
+		assert_outcome(ex, ING_STATUS_TLS_ERROR);
+		assert_false(ex->unverified || ex->answered || ex->passing);
+		ing_exchange_unref(ex);
+	}
+	client_stop(&c);
+}
+
+/* The other end goes away in the middle of the handshake. */
+static void broken_handshakes(void **state)
+{
+	(void)state;
+	for (int with_reset = 0; with_reset < 2; with_reset++) {
+		struct sockaddr_in in = {.sin_family = AF_INET};
+		socklen_t len = sizeof(in);
+		int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		assert_int_equal(bind(listener, (struct sockaddr *)&in, sizeof(in)), 0);
+		assert_int_equal(getsockname(listener, (struct sockaddr *)&in, &len), 0);
+		assert_int_equal(listen(listener, 4), 0);
+		char rule[64];
+		char *rules[] = {rule, NULL};
+		snprintf(rule, sizeof(rule), ":443:127.0.0.1:%u", ntohs(in.sin_port));
+		struct client c;
+		struct got got = {0};
+		struct ing_fetch_conf conf = client_conf();
+		conf.connect_to = rules;
+		client_start(&c, &conf);
+		ing_fetch_start(c.fetch,
+			&(struct ing_fetch_ask){.url = "https://good.test/", .tls_fallback = true},
+			client_done, &got);
+		client_turn(&c, 100);
+		int fd = accept(listener, NULL, NULL);
+		struct linger now = {.l_onoff = with_reset, .l_linger = 0};
+		char hello[4096];
+		assert_true(fd >= 0 && recv(fd, hello, sizeof(hello), 0) > 0);
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+		close(fd);
+		client_wait(&c, &got);
+		assert_outcome(got.ex, ING_STATUS_TLS_ERROR);
+		if (!got.ex->passing)
+			fail_msg("%s", got.ex->detail);
+		assert_false(got.ex->unverified);
+		ing_exchange_unref(got.ex);
+		client_stop(&c);
+		close(listener);
+	}
 }
 
 static void pauses_within_tls(void **state)
@@ -276,6 +384,9 @@ int main(void)
 		cmocka_unit_test(certificates),
 		cmocka_unit_test(missing_ca_file),
 		cmocka_unit_test(kept_connections_keep_their_name),
+		cmocka_unit_test(fallback),
+		cmocka_unit_test(unverified_connections_stay_apart),
+		cmocka_unit_test(broken_handshakes),
 		cmocka_unit_test(pauses_within_tls),
 		cmocka_unit_test(rough_ends),
 		cmocka_unit_test(tunnel),

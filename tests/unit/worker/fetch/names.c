@@ -18,15 +18,18 @@
 
 #define HEAD_BYTES 12
 #define TYPE_A 1
+#define MAX_ROWS 64
 #define TYPE_AAAA 28
 
 struct names {
 	const struct names_row *rows;
 	int fd;
 	int stop[2];
+	unsigned port;
 	char server[32];
 	pthread_t thread;
 	atomic_uint queries;
+	unsigned asked[MAX_ROWS]; /* of the rows that change */
 };
 
 static const struct names_row *find_row(const struct names *n, const char *name)
@@ -86,6 +89,9 @@ static size_t answer(struct names *n, unsigned char *packet, size_t bytes)
 	if (row != NULL && row->silent)
 		return 0;
 	const char *const *addrs = row == NULL ? NULL : type == TYPE_A ? row->v4 : row->v6;
+	const char *const later[] = {row != NULL ? row->v4_later : NULL, NULL};
+	if (later[0] != NULL && type == TYPE_A && n->asked[row - n->rows]++ > 0)
+		addrs = later;
 	for (; rcode == 0 && addrs != NULL && (type == TYPE_A || type == TYPE_AAAA) &&
 		*addrs != NULL;
 		addrs++, count++)
@@ -123,16 +129,22 @@ static void *run_names(void *arg)
 
 struct names *names_start(const struct names_row *rows)
 {
+	return names_start_at(rows, "127.0.0.1", 0);
+}
+
+struct names *names_start_at(const struct names_row *rows, const char *addr, unsigned port)
+{
 	struct names *n = ing_alloc(sizeof(*n));
-	struct sockaddr_in in = {.sin_family = AF_INET};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	socklen_t len = sizeof(in);
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ing_must(inet_pton(AF_INET, addr, &in.sin_addr) == 1);
 	n->rows = rows;
 	n->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	ing_must(n->fd >= 0 && pipe(n->stop) == 0);
 	ing_must(bind(n->fd, (struct sockaddr *)&in, sizeof(in)) == 0);
 	ing_must(getsockname(n->fd, (struct sockaddr *)&in, &len) == 0);
-	snprintf(n->server, sizeof(n->server), "127.0.0.1:%u", ntohs(in.sin_port));
+	n->port = ntohs(in.sin_port);
+	snprintf(n->server, sizeof(n->server), "%s:%u", addr, n->port);
 	ing_must(pthread_create(&n->thread, NULL, run_names, n) == 0);
 	return n;
 }
@@ -149,6 +161,11 @@ void names_stop(struct names *n)
 const char *names_server(const struct names *n)
 {
 	return n->server;
+}
+
+unsigned names_port(const struct names *n)
+{
+	return n->port;
 }
 
 unsigned names_queries(struct names *n)

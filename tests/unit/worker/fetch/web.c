@@ -31,6 +31,11 @@ struct web {
 	char last[32 << 10];
 };
 
+#define MAX_SERVERS 16
+static char port_texts[MAX_SERVERS][8];
+static char *port_list[MAX_SERVERS + 1];
+static size_t port_count;
+
 unsigned char test_pattern(size_t at)
 {
 	return (unsigned char)(at * 31 + at / 251 + at / 65537);
@@ -230,6 +235,10 @@ struct web *web_start(const struct web_page *pages, void *tls)
 	ing_must(listen(w->listener, 1024) == 0);
 	ing_must(getsockname(w->listener, (struct sockaddr *)&in, &len) == 0);
 	w->port = ntohs(in.sin_port);
+	ing_must(port_count < MAX_SERVERS);
+	snprintf(port_texts[port_count], sizeof(port_texts[0]), "%u", w->port);
+	port_list[port_count] = port_texts[port_count];
+	port_count++;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->idle, NULL);
 	ing_must(pthread_create(&w->thread, NULL, run_listener, w) == 0);
@@ -254,6 +263,11 @@ void web_stop(struct web *w)
 unsigned web_port(const struct web *w)
 {
 	return w->port;
+}
+
+char *const *web_ports(void)
+{
+	return port_list;
 }
 
 unsigned web_connections(const struct web *w)

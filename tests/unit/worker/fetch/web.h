@@ -33,6 +33,8 @@ struct web_page {
 struct web *web_start(const struct web_page *pages, void *tls);
 void web_stop(struct web *w);
 unsigned web_port(const struct web *w);
+/* Ports of the servers started so far in this process, as fetch.allow_port wants them. */
+char *const *web_ports(void);
 unsigned web_connections(const struct web *w);  /* accepted so far */
 unsigned web_most_at_once(const struct web *w); /* handlers that ran side by side */
 /* The request head that came last, copied. */

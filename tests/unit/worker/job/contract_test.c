@@ -67,12 +67,14 @@ static void write_document(struct ing_buf *out)
 	ing_buf_add_str(out,
 		"# Statuses\n\n"
 		"Made from `worker/job/status.def`; do not edit. *Again*: whether asking again is worth it. Never: the\n"
-		"answer will not change. Later: the web may have changed by then. Soon: a passing trouble.\n\n"
-		"| status | means | again |\n| --- | --- | --- |\n");
+		"answer will not change. Later: the web may have changed by then. Soon: a passing trouble. *Tries*: how often\n"
+		"one URL is asked for within a request, at most, before the request ends so; only what may pass by itself is\n"
+		"tried again (`worker/job/README.md`).\n\n"
+		"| status | means | again | tries |\n| --- | --- | --- | --- |\n");
 	for (enum ing_status st = 0; st < ING_STATUS_COUNT_; st++) {
 		ing_buf_printf(out, "| `%s` | %s | ", ing_status_slug(st), ing_status_meaning(st));
 		add_when(st, out);
-		ing_buf_add_str(out, " |\n");
+		ing_buf_printf(out, " | %u |\n", ing_status_tries(st));
 	}
 	assert_false(out->failed);
 }
@@ -148,6 +150,8 @@ static void slugs_lead_back_to_their_status(void **state)
 		bool never = ing_status_retry(st) == ING_STATUS_NEVER;
 		assert_int_equal(never, ing_status_retry_after_s(st) == 0);
 		assert_int_equal(ing_status_retry_after_s(st) % 3600, 0);
+		/* What will never change is not tried again within a request either. */
+		assert_in_range(ing_status_tries(st), 1, never ? 1 : 10);
 	}
 	assert_int_equal(ing_status_from_slug("no-such-status"), -1);
 	assert_int_equal(ing_status_from_slug(""), -1);

@@ -463,6 +463,76 @@ static void a_chain_that_ends_with_a_page_of_a_wall(void **state)
 	}
 }
 
+/* Nobody who reads a result, an archive or another server's log needs to know a password. */
+static void user_information_goes_no_further(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url, *clean;
+		bool dropped;
+	} cases[] = {
+		{"https://user:pw@h.example/a?b@c", "https://h.example/a?b@c", true},
+		{"https://user@h.example:8080", "https://h.example:8080/", true},
+		{"https://:pw@[::1]/", "https://[::1]/", true},
+		{"https://a@b:c@h.example/", "https://h.example/", true},
+		{"https://@h.example/", "https://h.example/", false},
+		{"https://h.example/@a", "https://h.example/@a", false},
+		{"https://h.example?a@b", "https://h.example/?a@b", false},
+		{"https://h.example#a@b", "https://h.example/", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_decision d = ing_hop_start(cases[i].url, NULL, NULL);
+		assert_string_equal(d.url, cases[i].clean);
+		assert_int_equal(d.dropped_userinfo, cases[i].dropped);
+		free(d.url);
+
+		struct ing_hop_view v = {.url = "https://o.example/",
+			.max_hops = 1,
+			.max_redirects = 1,
+			.visited = visited};
+		struct ing_answer a = {OK, true, 302, cases[i].url, false, 0, NULL};
+		d = ing_hop_after_fetch(&v, &a);
+		assert_string_equal(d.url, cases[i].clean);
+		assert_int_equal(d.dropped_userinfo, cases[i].dropped);
+		free(d.url);
+
+		struct ing_request r = {.type = ING_TYPE_PDF};
+		char link[64];
+		strncpy(link, cases[i].url, sizeof(link) - 1);
+		link[sizeof(link) - 1] = '\0';
+		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
+			.page.links[ING_LINK_PDF].url = link};
+		d = ing_hop_after_examine(&v, &r, &f);
+		assert_string_equal(d.url, cases[i].clean);
+		assert_int_equal(d.dropped_userinfo, cases[i].dropped);
+		free(d.url);
+	}
+}
+
+static void rules_may_change_while_a_url_waits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url;
+		enum ing_hop_via via;
+		enum ing_status status; /* SUCCESS: go on */
+	} cases[] = {
+		{"https://r.example/fine", ING_VIA_START, ING_STATUS_SUCCESS},
+		{"https://r.example/listed", ING_VIA_AGAIN, ING_STATUS_SKIP_URL_BLOCKLIST},
+		{"https://r.example/wall", ING_VIA_LINK, ING_STATUS_SKIP_WALL},
+		{"https://r.example/wall", ING_VIA_REDIRECT, ING_STATUS_BLOCKED_WALL},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_decision d = ing_hop_recheck(cases[i].url, cases[i].via, judge, NULL);
+		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].status));
+		assert_int_equal(d.step,
+			cases[i].status == ING_STATUS_SUCCESS ? ING_STEP_LINK : ING_STEP_END);
+		assert_null(d.url);
+		assert_int_equal(ing_hop_recheck(cases[i].url, cases[i].via, NULL, NULL).step,
+			ING_STEP_LINK);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +544,8 @@ int main(void)
 		cmocka_unit_test(where_a_page_leads),
 		cmocka_unit_test(a_bad_status_may_be_a_wall),
 		cmocka_unit_test(a_chain_that_ends_with_a_page_of_a_wall),
+		cmocka_unit_test(user_information_goes_no_further),
+		cmocka_unit_test(rules_may_change_while_a_url_waits),
 		cmocka_unit_test(a_start_over_eight_kibibytes_is_no_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

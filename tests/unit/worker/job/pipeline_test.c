@@ -90,7 +90,8 @@ static void send_bytes(int64_t offset, const char *value, size_t bytes)
 			.value = value,
 			.value_bytes = bytes,
 			.topic = "requests",
-			.partition = 3});
+			.partition = 3,
+			.lane = ING_LANE_REQUESTS});
 }
 
 static void send_request(int64_t offset, const char *text)
@@ -381,18 +382,18 @@ static void intake_pauses_at_the_ceiling_and_goes_on_below(void **state)
 	conf.max_waiting = 32;
 	begin(&conf, 0);
 	for (int i = 0; i < 32; i++) {
-		assert_false(fake.paused);
+		assert_false(fake.paused[ING_LANE_REQUESTS]);
 		send_request(i, pdf_request);
 	}
-	assert_true(fake.paused);
+	assert_true(fake.paused[ING_LANE_REQUESTS]);
 	for (int i = 0; i < 3; i++) {
 		turn(120);
-		assert_true(fake.paused);
+		assert_true(fake.paused[ING_LANE_REQUESTS]);
 		fake_fetch_done(404, NULL);
 		settle();
 	}
 	turn(120);
-	assert_false(fake.paused); /* a sixteenth is free, and one more */
+	assert_false(fake.paused[ING_LANE_REQUESTS]); /* a sixteenth is free, and one more */
 	stop_at_once();
 	settle();
 	end();
@@ -409,7 +410,7 @@ static void requests_are_weighed_not_only_counted(void **state)
 	memset(large, ' ', bytes);
 	memcpy(large, pdf_request, sizeof(pdf_request) - 1);
 	int taken = 0;
-	while (!fake.paused && taken < 1000)
+	while (!fake.paused[ING_LANE_REQUESTS] && taken < 1000)
 		send_bytes(taken++, large, bytes);
 	assert_int_equal(taken, 256);
 	free(large);
@@ -442,11 +443,11 @@ static void full_stages_hold_the_gate(void **state)
 	fake_exam_done_page(NULL);
 	fake.blocked = true;
 	turn(120);
-	assert_true(fake.paused);
+	assert_true(fake.paused[ING_LANE_REQUESTS]);
 	assert_string_equal(ing_pipeline_blocked_by(pipeline), "database");
 	fake.blocked = false;
 	turn(120);
-	assert_false(fake.paused);
+	assert_false(fake.paused[ING_LANE_REQUESTS]);
 	assert_null(ing_pipeline_blocked_by(pipeline));
 	fake_fetch_done(404, NULL);
 	settle();

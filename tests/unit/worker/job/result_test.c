@@ -147,6 +147,30 @@ static void a_failed_chain_has_no_file(void **state)
 	free_finished(job);
 }
 
+static void what_was_special_on_the_way_is_said(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	struct ing_work *w = job->work;
+	json_t *o = result_of(job, 1 << 20);
+	assert_null(json_object_get(o, "retry_after"));
+	assert_null(json_object_get(o, "userinfo_dropped"));
+	assert_null(json_object_get(o, "tls_unverified"));
+	json_decref(o);
+	w->dropped_userinfo = w->unverified = true;
+	o = result_of(job, 1 << 20);
+	assert_true(json_is_true(json_object_get(o, "userinfo_dropped")));
+	assert_true(json_is_true(json_object_get(o, "tls_unverified")));
+	json_decref(o);
+	w->status = ING_STATUS_HOST_BACKOFF;
+	w->retry_after_s = 90;
+	w->loop_ended_normally = false;
+	o = result_of(job, 1 << 20);
+	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 90);
+	json_decref(o);
+	free_finished(job);
+}
+
 static void what_does_not_fit_loses_the_pdf_details_first(void **state)
 {
 	(void)state;
@@ -276,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_success_has_everything),
 		cmocka_unit_test(a_failed_chain_has_no_file),
+		cmocka_unit_test(what_was_special_on_the_way_is_said),
 		cmocka_unit_test(what_does_not_fit_loses_the_pdf_details_first),
 		cmocka_unit_test(what_still_does_not_fit_loses_the_pages_words),
 		cmocka_unit_test(what_does_not_fit_at_all_has_its_own_status),

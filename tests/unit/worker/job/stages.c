@@ -5,8 +5,11 @@
  */
 #include "stages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "worker/archive/archive.h"
@@ -63,7 +66,7 @@ static void take(struct fake_list *l, const void *item)
 void fake_reset(void)
 {
 	ing_must(fake.fetches.count + fake.exams.count + fake.archived.count + fake.stored.count +
-			 fake.emitted.count ==
+			 fake.emitted.count + fake.robots_waiters.count ==
 		 0);
 	free(fake.last_result);
 	fake = (struct fake){0};
@@ -91,6 +94,10 @@ struct ing_transfer *ing_fetch_start(
 {
 	(void)f;
 	ing_must(ask->deadline_ms >= ing_now_ms());
+	snprintf(fake.last_referer, sizeof(fake.last_referer), "%s",
+		ask->referer != NULL ? ask->referer : "");
+	fake.last_tls_fallback = ask->tls_fallback;
+	fake.last_max_body_bytes = ask->max_body_bytes;
 	struct ing_transfer *t = ing_alloc(sizeof(*t));
 	*t = (struct ing_transfer){.url = ing_strdup(ask->url), .done = done, .ctx = ctx};
 	add(&fake.fetches, t);
@@ -104,21 +111,60 @@ void ing_fetch_cancel(struct ing_transfer *t)
 	free(t);
 }
 
-void fake_fetch_done(int http_status, const char *location)
+static int make_body(const void *body, size_t bytes)
+{
+	int fd = memfd_create("body", MFD_CLOEXEC);
+	ing_must(fd >= 0 && write(fd, body, bytes) == (ssize_t)bytes);
+	return fd;
+}
+
+static char *copy_or_null(const char *s)
+{
+	return s != NULL ? ing_strdup(s) : NULL;
+}
+
+void fake_fetch_answer(const struct fake_answer *answer)
 {
 	struct ing_transfer *t = take_at(&fake.fetches, 0);
 	struct ing_exchange *ex = ing_exchange_new(sizeof(*ex));
 	ex->url = ING_TAKE(t->url);
-	ex->outcome = ING_STATUS_SUCCESS;
+	ex->outcome = answer->outcome;
 	ex->started = ing_wall_now();
-	ex->answered = true;
-	ex->http_status = http_status;
-	ex->location = location != NULL ? ing_strdup(location) : NULL;
-	ex->body_bytes = location == NULL ? 10 : 0;
+	ex->answered = answer->http_status != 0;
+	ex->http_status = answer->http_status;
+	ex->location = copy_or_null(answer->location);
+	ex->content_type = copy_or_null(answer->content_type);
+	ex->content_encoding = copy_or_null(answer->content_encoding);
+	ex->passing = answer->passing;
+	ex->unverified = answer->unverified;
+	ex->dropped_userinfo = answer->dropped_userinfo;
+	ex->retry_after_s = answer->retry_after_s != 0 ? answer->retry_after_s : -1;
+	if (answer->outcome != ING_STATUS_SUCCESS)
+		snprintf(ex->detail, sizeof(ex->detail), "a test's failure");
+	if (answer->body_bytes > 0)
+		ex->body_fd = make_body(answer->body, answer->body_bytes);
+	ex->body_bytes = answer->body_bytes;
 	ing_fetch_done_f *done = t->done;
 	void *ctx = t->ctx;
 	free(t);
 	done(ctx, ex);
+}
+
+void fake_fetch_done(int http_status, const char *location)
+{
+	fake_fetch_answer(&(struct fake_answer){
+		.http_status = http_status,
+		.location = location,
+		.body = "ten bytes.",
+		.body_bytes = location == NULL ? 10 : 0,
+	});
+}
+
+const char *fake_fetch_url(void)
+{
+	ing_must(fake.fetches.count > 0);
+	const struct ing_transfer *t = fake.fetches.items[0];
+	return t->url;
 }
 
 /* --- examine --- */
@@ -216,7 +262,14 @@ void fake_archive_done(void)
 void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 {
 	(void)s;
-	ing_must(item->result.present);
+	ing_must(item->result.present || item->cdx_count > 0);
+	fake.rows += (unsigned)item->cdx_count;
+	if (item->cdx_count > 0) {
+		const struct ing_row_cdx *row = &item->cdx[0];
+		snprintf(fake.last_row_sha1hex, sizeof(fake.last_row_sha1hex), "%s", row->sha1hex);
+		snprintf(fake.last_row_cdx_sha1hex, sizeof(fake.last_row_cdx_sha1hex), "%s",
+			row->cdx_sha1hex != NULL ? row->cdx_sha1hex : "");
+	}
 	add(&fake.stored, item);
 }
 
@@ -281,6 +334,64 @@ void ing_intake_finish(struct ing_intake *in, struct ing_token t)
 void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 {
 	(void)in;
-	(void)lane;
-	fake.paused = paused;
+	fake.paused[lane] = paused;
+}
+
+/* --- robots --- */
+
+struct ing_robots_view ing_robots_ask(
+	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter)
+{
+	(void)r;
+	ing_must(url != NULL && waiter->entry == NULL && waiter->done != NULL);
+	fake.asked++;
+	if (fake.robots.verdict == ING_ROBOTS_PENDING) {
+		waiter->entry = FAKE_STAGE;
+		add(&fake.robots_waiters, waiter);
+	}
+	return fake.robots;
+}
+
+void ing_robots_leave(struct ing_robots_waiter *w)
+{
+	if (w->entry != NULL)
+		take(&fake.robots_waiters, w);
+	w->entry = NULL;
+}
+
+void fake_robots_done(void)
+{
+	struct ing_robots_waiter *w = take_at(&fake.robots_waiters, 0);
+	w->entry = NULL;
+	w->done(w);
+}
+
+void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
+{
+	(void)r;
+	fake.told = *a;
+	fake.told_count++;
+	fake.told_token = token;
+	ing_must(a->body_bytes < sizeof(fake.told_body));
+	snprintf(fake.told_body, sizeof(fake.told_body), "%.*s", (int)a->body_bytes,
+		a->body != NULL ? a->body : "");
+	snprintf(fake.told_words, sizeof(fake.told_words), "%s", a->words != NULL ? a->words : "");
+	fake.told.body = fake.told_body;
+	fake.told.words = fake.told_words;
+}
+
+/* --- hosts' rules --- */
+
+const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
+{
+	(void)b;
+	return fake.blocked_host != NULL && strcmp(host, fake.blocked_host) == 0
+		       ? "its operator has asked"
+		       : NULL;
+}
+
+const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+{
+	(void)r;
+	return fake.rule.host != NULL && strcmp(host, fake.rule.host) == 0 ? &fake.rule : NULL;
 }

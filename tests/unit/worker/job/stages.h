@@ -2,12 +2,16 @@
  *
  * stages.h - stages that keep what they are given until the test lets them call back, oldest first.
  *
- * They define the functions of fetch, archive, pool, store, emit and intake which the pipeline
- * calls, and so take the place of the libraries that have them. One thread.
+ * They define the functions of fetch, archive, pool, store, emit, intake, robots and the hosts'
+ * rules which the pipeline and the errands call, and so take the place of the libraries that have
+ * them. One thread.
  */
 #pragma once
 #include <stdbool.h>
 #include <uv.h>
+#include "worker/examine/findings.h"
+#include "worker/gate/hostrules.h"
+#include "worker/gate/robots.h"
 #include "worker/intake/intake.h"
 
 /* A pointer for the stages' handles, which nobody here looks into. */
@@ -22,11 +26,28 @@ struct fake_list {
 struct fake {
 	struct fake_list fetches, exams, archived, stored, emitted; /* callbacks owed */
 	bool blocked;                                               /* the database */
-	bool paused;                                                /* intake, by the pipeline */
+	bool paused[ING_LANES_];                                    /* intake, by the pipeline */
 	int finished;                                               /* tokens */
 	struct ing_token last_finished;
 	char *last_result;  /* put to the results topic */
 	unsigned last_want; /* of an examiner */
+	/* of the last transfer that was started */
+	char last_referer[128]; /* "": none */
+	bool last_tls_fallback;
+	size_t last_max_body_bytes;
+	/* robots */
+	struct ing_robots_view robots;   /* what is answered; zero-initialised: all allowed */
+	unsigned asked;                  /* how often it was */
+	struct fake_list robots_waiters; /* done() owed */
+	struct ing_robots_answer told;   /* by the last ing_robots_got(); body and words copied */
+	char told_body[1024], told_words[256];
+	unsigned told_count;
+	void *told_token;
+	/* hosts' rules: of one host each */
+	const char *blocked_host;
+	struct ing_host_rule rule;
+	unsigned rows;                                       /* of CDX, stored */
+	char last_row_sha1hex[41], last_row_cdx_sha1hex[41]; /* "": none */
 };
 
 extern struct fake fake;
@@ -34,6 +55,20 @@ extern struct fake fake;
 void fake_reset(void);
 /* Each ends the oldest of its kind. location NULL: a body of ten bytes. */
 void fake_fetch_done(int http_status, const char *location);
+struct fake_answer {
+	enum ing_status outcome;
+	int http_status;      /* 0: not answered */
+	const char *location; /* or NULL */
+	const void *body;     /* or NULL */
+	size_t body_bytes;
+	const char *content_type, *content_encoding; /* or NULL */
+	bool passing, unverified, dropped_userinfo;
+	int64_t retry_after_s; /* 0 is taken as none */
+};
+void fake_fetch_answer(const struct fake_answer *answer);
+const char *fake_fetch_url(void); /* of the oldest transfer */
+/* Wake the oldest that waits for robots.txt. */
+void fake_robots_done(void);
 void fake_exam_done_page(const char *next_url); /* an HTML page; NULL: without a link */
 void fake_exam_done_pdf(const char *text);
 struct ing_findings;

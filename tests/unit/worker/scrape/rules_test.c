@@ -470,11 +470,15 @@ static void files_come_out_of_a_descriptor_as_they_went_in(void **state)
 	ing_rule_files_init(&again);
 	add_file(&files, ING_RULES_JOURNALS, "rules/journals.yaml", journals);
 	add_file(&files, ING_RULES_LINKS, "links.yaml", "");
+	uint64_t digest = ing_rule_files_digest(&files);
+	add_file(&files, ING_RULES_HOSTS, "hosts.yaml", "[]"); /* goes along, and does not count */
+	assert_int_equal(ing_rule_files_digest(&files), digest);
 	assert_int_equal(ing_rule_files_to_fd(&files, &fd, &err), 0);
 	assert_int_equal(write(fd, "x", 1), -1); /* sealed */
 	assert_int_equal(ing_rule_files_from_fd(&again, fd, &err), 0);
 	close(fd);
-	assert_int_equal(again.count, 2);
+	assert_int_equal(again.count, 3);
+	assert_int_equal(again.items[2].kind, ING_RULES_HOSTS);
 	assert_int_equal(again.items[0].kind, ING_RULES_JOURNALS);
 	assert_string_equal(again.items[0].path, "rules/journals.yaml");
 	assert_string_equal(again.items[0].text, journals);

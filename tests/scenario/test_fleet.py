@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several workers are one polite guest: they agree through PostgreSQL who may ask a host, and when. Judged by the
+record of a server that all of them ask."""
+
+import collections
+import contextlib
+import json
+import time
+
+import pytest
+from servers.polite import Answer, check_one_at_a_time, gaps, most_at_once
+
+NAMES = ("one", "two", "three")
+HOSTS = 24
+LEASE_MS = 4000
+
+
+@pytest.fixture
+def partitions():
+    return 12
+
+
+@pytest.fixture(autouse=True)
+def short_leases(settings):
+    """Transfers end within two seconds, so that leases may be short, and a dead worker's are soon another's. The
+    group notices the dead one as soon, too."""
+    settings.update({
+        "fetch.timeout_ms": 2000, "fetch.connect_timeout_ms": 1000, "gate.lease_ms": LEASE_MS, "gate.adaptive_factor": 0,
+        "gate.backoff_ms": 300, "gate.host_delay_ms": 100, "stop.drain_ms": 4000,
+        "kafka.properties": ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=500"]})
+
+
+@pytest.fixture
+def fleet(worker):
+    """fleet() starts the workers, each with an instance and folders of its own, and is a mapping of them by name."""
+    @contextlib.contextmanager
+    def run(names=NAMES, overrides=None):
+        with contextlib.ExitStack() as stack:
+            yield {name: stack.enter_context(worker(overrides, name=name)) for name in names}
+    return run
+
+
+def page(url):
+    return {"ingest_type": "html", "base_url": url}
+
+
+def host_of(number):
+    return f"h{number}.polite.example"
+
+
+@pytest.fixture
+def urls_with_results(consume, topics):
+    """urls_with_results(n): waits until so many different requests have a result, and returns them with statuses."""
+    def read(count, timeout=60):
+        deadline = time.monotonic() + timeout
+        total = count
+        while True:
+            messages = consume(topics["results"], total, timeout=max(1, deadline - time.monotonic()))
+            found = collections.defaultdict(list)
+            for message in messages:
+                result = json.loads(message.value())
+                found[result["request"]["base_url"]].append(result["status"])
+            if len(found) >= count:
+                return found
+            total = len(messages) + count - len(found)
+    return read
+
+
+def check_every_host(polite, hosts, delay_s):
+    for host in hosts:
+        check_one_at_a_time(polite.seen(host), delay_s)
+
+
+def test_three_workers_one_of_them_killed(fleet, submit, urls_with_results, polite, wait_until):
+    """Every host's URLs are on all partitions, so that all workers want all hosts. No host ever sees two requests at
+    once, nor two within the delay, and each request has a result."""
+    polite.page("*", "*", Answer(delay_s=0.03))
+    urls = [f"http://{host_of(number % HOSTS)}/{number // HOSTS}" for number in range(HOSTS * 15)]
+    submit([page(url) for url in urls])
+    with fleet() as workers:
+        wait_until(lambda: len(polite.seen()) >= len(urls) // 3, timeout=40)
+        workers["two"].kill()
+        found = urls_with_results(len(urls), timeout=60)
+    assert set(found) == set(urls)
+    assert {one for several in found.values() for one in several} == {"success"}
+    assert most_at_once(polite.seen()) > 3, "one worker alone did all of it"
+    check_every_host(polite, {one.host for one in polite.seen()}, 0.1)
+
+
+def test_all_workers_do_some_of_it(fleet, submit, urls_with_results, polite, sql):
+    """The leases go round: hosts wanted by all are not one worker's for ever."""
+    urls = [f"http://{host_of(number % 3)}/{number // 3}" for number in range(60)]
+    submit([page(url) for url in urls])
+    with fleet():
+        urls_with_results(len(urls), timeout=40)
+    paths = [row["warc_path"] for row in sql("SELECT warc_path FROM cdx")]
+    shares = collections.Counter(name for name in NAMES for path in paths if f"-{name}" in path)
+    assert set(shares) == set(NAMES), shares
+    check_every_host(polite, map(host_of, range(3)), 0.1)
+
+
+def test_retry_after_is_for_all_workers(fleet, submit, urls_with_results, polite, wait_until):
+    """One worker is told to come back in two seconds; the others, who want the same host, wait as well."""
+    host = "busy.polite.example"
+    polite.page(host, "*", Answer(delay_s=0.03), Answer(429, b"later", {"Retry-After": "2"}), Answer())
+    urls = [f"http://{host}/{number}" for number in range(24)]
+    submit([page(url) for url in urls])
+    with fleet():
+        found = urls_with_results(len(urls), timeout=40)
+    assert {one for several in found.values() for one in several} == {"success"}
+    seen = polite.seen(host)
+    drew = next(number for number, one in enumerate(seen) if one.status == 429)
+    assert 1.99 <= gaps(seen)[drew] < 5
+    check_one_at_a_time(seen, 0.1)
+
+
+def test_without_the_database_nobody_fetches(fleet, submit, urls_with_results, polite, postgres, wait_until):
+    """Stopped: leases run out and nothing new is asked of anybody. Back: it goes on by itself."""
+    polite.page("*", "*", Answer(delay_s=0.03))
+    urls = [f"http://{host_of(number % 12)}/{number // 12}" for number in range(12 * 40)]
+    submit([page(url) for url in urls])
+    with fleet(NAMES[:2]):
+        wait_until(lambda: len(polite.seen()) >= 60, timeout=30)
+        postgres.stop(mode="immediate")
+        try:
+            stopped = time.monotonic()
+            time.sleep(LEASE_MS / 1000 + 0.5)
+            before = len(polite.seen())
+            time.sleep(1.5)
+            during = polite.seen()
+        finally:
+            postgres.start()
+        found = urls_with_results(len(urls), timeout=60)
+    assert before < len(urls), "there was nothing left to do"
+    assert len(during) == before, [one.start - stopped for one in during[before:]]
+    assert set(found) == set(urls)
+    check_every_host(polite, {one.host for one in polite.seen()}, 0.1)
+
+
+def test_a_clean_stop_gives_hosts_back_at_once(worker, submit, urls_with_results, polite, sql):
+    """The next worker gets them without waiting for leases to end, be they of a minute."""
+    overrides = {"gate.lease_ms": 60_000, "gate.host_delay_ms": 0}
+    urls = [f"http://{host_of(number)}/a" for number in range(12)]
+    submit([page(url) for url in urls])
+    with worker(overrides, name="first"):
+        urls_with_results(12)
+    assert sql("SELECT count(*) AS n FROM host_state WHERE holder IS NOT NULL") == [{"n": 0}]
+    # The group keeps the first one's partitions for its session: a group of its own for the second.
+    started = time.monotonic()
+    with worker({**overrides, "kafka.group": "another"}, name="second"):
+        while len(polite.seen()) < 24:
+            assert time.monotonic() < started + 10, "the hosts were not given back"
+            time.sleep(0.05)
+    assert not sql("SELECT host FROM host_state WHERE holder IS NOT NULL")
+
+
+def test_a_killed_worker_comes_back_to_its_own_hosts(worker, submit, urls_with_results, polite, wait_until):
+    """Under the same name, it need not wait for its leases of a minute to end."""
+    polite.page("*", "*", Answer(delay_s=0.1))
+    overrides = {"gate.lease_ms": 60_000}
+    urls = [f"http://{host_of(number % 6)}/{number}" for number in range(60)]
+    submit([page(url) for url in urls])
+    with worker(overrides, name="same") as daemon:
+        wait_until(lambda: len(polite.seen()) >= 12, timeout=20)
+        daemon.kill()
+    with worker(overrides, name="same"):
+        found = urls_with_results(len(urls), timeout=30)
+    assert set(found) == set(urls)
+    check_every_host(polite, {one.host for one in polite.seen()}, 0.1)

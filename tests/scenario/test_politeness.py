@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How hosts are treated, from their side: one at a time, with pauses, and as they ask; and that it costs nobody else."""
+
+import json
+import signal
+import time
+
+import pytest
+from servers.names import NameServer
+from servers.polite import (Answer, PoliteServer, check_one_at_a_time, gaps, http_date_in, most_at_once, redirect)
+
+
+@pytest.fixture(autouse=True)
+def no_surprises(settings):
+    """Only the pauses that a test asks for."""
+    settings.update({"gate.adaptive_factor": 0, "gate.backoff_ms": 300, "fetch.connect_timeout_ms": 2000,
+                     "fetch.timeout_ms": 20_000})
+
+
+def page(url):
+    return {"ingest_type": "html", "base_url": url}
+
+
+def statuses(found):
+    return {url: one["status"] for url, one in found.items()}
+
+
+# --- the everyday pause ---
+
+
+def test_one_at_a_time_whatever_the_scheme_and_www(worker, submit, results_by_url, polite):
+    """http, https and www. are one host; the pause is counted from the end of an answer."""
+    names = ["http://site.test.example", "http://www.site.test.example", "https://site.test.example",
+             "https://www.site.test.example"]
+    polite.page("*", "*", Answer(delay_s=0.05))
+    urls = [f"{name}/{number}" for number in range(3) for name in names]
+    submit([page(url) for url in urls])
+    with worker({"gate.host_delay_ms": 200}):
+        found = results_by_url(len(urls))
+    assert set(statuses(found).values()) == {"success"}
+    assert len(polite.seen()) == len(urls)
+    check_one_at_a_time(polite.seen(), 0.2)
+
+
+def test_several_at_a_time_where_an_operator_says_so(worker, submit, results_by_url, polite, host_rules):
+    host_rules([{"host": "strong.test.example", "concurrency": 3}])
+    polite.page("*", "*", Answer(delay_s=0.2))
+    submit([page(f"http://{name}.test.example/{number}") for number in range(9) for name in ("strong", "weak")])
+    with worker():
+        results_by_url(18)
+    assert most_at_once(polite.seen("strong.test.example")) == 3
+    assert most_at_once(polite.seen("weak.test.example")) == 1
+
+
+def test_slow_answers_ask_for_longer_pauses(worker, submit, results_by_url, polite):
+    polite.page("*", "*", Answer(delay_s=0.2))
+    submit([page(f"http://tired.test.example/{number}") for number in range(4)])
+    with worker({"gate.adaptive_factor": 3, "gate.adaptive_max_ms": 10_000}):
+        results_by_url(4)
+    check_one_at_a_time(polite.seen(), 0.55)
+
+
+def test_redirects_and_tries_wait_their_turn_as_well(worker, submit, results_by_url, polite):
+    host = "turns.test.example"
+    for number in range(3):
+        polite.page(host, f"/{number}", redirect(f"/{number}/to"))
+    submit([page(f"http://{host}/{number}") for number in range(3)])
+    with worker({"gate.host_delay_ms": 150}):
+        found = results_by_url(3)
+    assert set(statuses(found).values()) == {"success"}
+    assert len(polite.seen(host)) == 6
+    check_one_at_a_time(polite.seen(host), 0.15)
+
+
+# --- what hosts say: 429, 503, Retry-After ---
+
+
+@pytest.mark.parametrize("status,headers,hold_s", [
+    (429, {"Retry-After": "2"}, 2.0),
+    (503, {"Retry-After": "2"}, 2.0),
+    (429, http_date_in(3), 2.0),  # a date has no fractions of a second
+    (503, None, 0.22),  # the back-off of 300 ms, less its jitter
+], ids=["429", "503", "date", "unsaid"])
+def test_a_hold_is_for_the_whole_host(worker, submit, results_by_url, polite, status, headers, hold_s):
+    """Others of the host wait as long, another host does not; who drew it is tried again and succeeds."""
+    host = "busy.test.example"
+    polite.page(host, "/drew", Answer(status, b"later", headers), Answer())
+    submit([page(f"http://{host}/drew")], partition=0)
+    with worker() as _:
+        wait_for_requests(polite, host, 1)
+        submit([page(f"http://{host}/{number}") for number in range(4)] + [page("http://free.test.example/")])
+        found = results_by_url(6)
+    assert set(statuses(found).values()) == {"success"}
+    seen = polite.seen(host)
+    assert [one.path for one in seen].count("/drew") == 2 and len(seen) == 6
+    check_one_at_a_time(seen[:2], hold_s)
+    if hold_s > 1:
+        assert gaps(seen)[0] < hold_s + 2
+        assert polite.seen("free.test.example")[0].start < seen[1].start
+
+
+def wait_for_requests(polite, host, count, timeout=10):
+    deadline = time.monotonic() + timeout
+    while len([one for one in polite.seen(host) if one.end]) < count:
+        assert time.monotonic() < deadline, f"{len(polite.seen(host))} of {count} requests of {host}"
+        time.sleep(0.01)
+
+
+def test_too_many_requests_for_ever_ends(worker, submit, results_by_url, polite):
+    """Each further 429 waits longer, and there are not many of them."""
+    host = "never.test.example"
+    polite.page(host, "*", Answer(429, b"later"))
+    submit(page(f"http://{host}/"))
+    with worker({"gate.backoff_ms": 100}):
+        found = results_by_url(1)
+    assert statuses(found) == {f"http://{host}/": "terminal-bad-status"}
+    assert found[f"http://{host}/"]["terminal"]["terminal_status_code"] == 429
+    assert 3 <= len(polite.seen(host)) <= 10
+    pauses = gaps(polite.seen(host))
+    assert all(later > earlier for earlier, later in zip(pauses, pauses[1:])), pauses
+
+
+def test_a_long_hold_is_handed_back(worker, submit, results_by_url, polite):
+    """Longer than gate.max_wait_ms: all of the host's requests end, with the time to come back at."""
+    host = "closed.test.example"
+    polite.page(host, "*", Answer(429, b"tomorrow", {"Retry-After": "600"}))
+    submit([page(f"http://{host}/{number}") for number in range(5)])
+    with worker({"gate.max_wait_ms": 5000}):
+        found = results_by_url(5, timeout=4)
+        submit(page(f"http://{host}/late"))
+        found = results_by_url(6, timeout=4)
+    assert set(statuses(found).values()) == {"host-backoff"}
+    assert all(590 <= one["retry_after"] <= 600 for one in found.values())
+    assert len(polite.seen(host)) == 1
+
+
+# --- patience, and its end ---
+
+
+def test_what_passes_is_tried_again_and_what_does_not_is_not(worker, submit, results_by_url, polite):
+    polite.page("shaky.test.example", "/reset", Answer(reset=True), Answer(reset=True), Answer())
+    polite.page("shaky2.test.example", "/cut", Answer(cut=20), Answer())
+    polite.page("shaky3.test.example", "/500", Answer(500, b"oops"), Answer())
+    polite.page("firm.test.example", "/404", Answer(404, b"gone"))
+    polite.page("firm2.test.example", "/403", Answer(403, b"no"))
+    submit([page(f"http://{one}") for one in ("shaky.test.example/reset", "shaky2.test.example/cut",
+                                              "shaky3.test.example/500", "firm.test.example/404",
+                                              "firm2.test.example/403")])
+    with worker():
+        found = results_by_url(5)
+    assert statuses(found) == {
+        "http://shaky.test.example/reset": "success", "http://shaky2.test.example/cut": "success",
+        "http://shaky3.test.example/500": "success", "http://firm.test.example/404": "terminal-bad-status",
+        "http://firm2.test.example/403": "terminal-bad-status"}
+    assert [len(polite.seen(host)) for host in ("shaky.test.example", "shaky2.test.example", "shaky3.test.example",
+                                                "firm.test.example", "firm2.test.example")] == [3, 2, 2, 1, 1]
+
+
+def test_a_breaker_spares_a_host_that_only_fails(worker, submit, results_by_url, polite):
+    """Forty URLs of a broken host draw a handful of requests; another host's go on meanwhile."""
+    polite.page("broken.test.example", "*", Answer(reset=True))
+    broken = [f"http://broken.test.example/{number}" for number in range(40)]
+    fine = [f"http://fine.test.example/{number}" for number in range(20)]
+    submit([page(url) for url in broken + fine])
+    with worker({"gate.breaker_failures": 4, "gate.backoff_ms": 2000, "gate.max_wait_ms": 3000}):
+        found = results_by_url(60, timeout=30)
+    assert {found[url]["status"] for url in fine} == {"success"}
+    bad = {found[url]["status"] for url in broken}
+    assert bad <= {"host-backoff", "read-error"} and "host-backoff" in bad
+    assert len(polite.seen("broken.test.example")) <= 10
+    assert polite.seen("fine.test.example")[-1].start - polite.seen("fine.test.example")[0].start < 3
+
+
+def test_a_breaker_closes_again(worker, submit, results_by_url, polite):
+    """Half-open, one transfer tries the host; when it is good all goes on."""
+    host = "healed.test.example"
+    polite.page(host, "*", *[Answer(reset=True)] * 3, Answer())
+    submit([page(f"http://{host}/{number}") for number in range(10)])
+    with worker({"gate.breaker_failures": 3, "gate.host_concurrency": 3, "gate.backoff_ms": 800}):
+        found = results_by_url(10)
+    assert set(statuses(found).values()) == {"success"}
+    seen = polite.seen(host)
+    good = next(number for number, one in enumerate(seen) if one.status == 200)
+    assert seen[good].start - seen[good - 1].end >= 0.55
+    assert seen[good + 1].start >= seen[good].end - 0.01
+
+
+def test_a_slow_host_delays_nobody_else(worker, submit, results_by_url, polite):
+    """A host that takes seconds for an answer and has many requests, among twenty that answer at once."""
+    polite.page("minute.test.example", "*", Answer(delay_s=4))
+    urls = [f"http://h{number}.polite.example/{path}" for path in range(3) for number in range(20)]
+    submit([page(f"http://minute.test.example/{number}") for number in range(3)] + [page(url) for url in urls])
+    with worker({"gate.concurrency": 4, "intake.max_waiting": 100, "stop.drain_ms": 6000}):
+        started = time.monotonic()
+        found = results_by_url(60, timeout=20)
+        took = time.monotonic() - started
+    assert all("polite.example" in url for url in found) and took < 3.5
+    check_one_at_a_time(polite.seen("minute.test.example"))
+
+
+def test_many_names_of_one_address_share_its_budget(worker, submit, results_by_url, settings):
+    """A hundred names at one address, each with a lock of its own: the address has at most two transfers at once."""
+    settings["fetch.connect_to"] = []
+    with NameServer({"*": "127.0.0.2"}) as names, PoliteServer(address="127.0.0.2") as server:
+        server.page("*", "*", Answer(delay_s=0.05))
+        port = server.ports["http"]
+        submit([page(f"http://n{number}.crowd.example:{port}/") for number in range(100)])
+        with worker({"fetch.dns_servers": names.address, "fetch.allow_port": [str(port)],
+                     "gate.address_concurrency": 2, "gate.concurrency": 50}):
+            found = results_by_url(100)
+    assert set(statuses(found).values()) == {"success"}
+    assert len({one.host for one in server.seen()}) == 100
+    assert most_at_once(server.seen()) == 2
+
+
+# --- lanes ---
+
+
+def test_a_full_bulk_lane_lets_priority_through(worker, submit, produce, consume, polite, topics, lanes, wait_until):
+    """More bulk requests of one host than may wait: an urgent one for it is next, and another host's is at once."""
+    polite.page("loaded.test.example", "*", Answer(delay_s=0.2))
+    produce(lanes["bulk"], [json.dumps(page(f"http://loaded.test.example/{number}")) for number in range(200)])
+    urgent = [page("http://loaded.test.example/urgent"), page("http://other.test.example/urgent")]
+    with worker({"intake.max_waiting": 20, "stop.drain_ms": 3000}):
+        wait_for_requests(polite, "loaded.test.example", 5)
+        sent = time.monotonic()
+        produce(lanes["priority"], [json.dumps(one) for one in urgent])
+        wait_until(lambda: polite.seen("loaded.test.example", "/urgent") and polite.seen("other.test.example"), timeout=5)
+    seen = polite.seen("loaded.test.example")
+    at = [one.path for one in seen].index("/urgent")
+    # One transfer was under way when it came, or another began before it had been taken in.
+    assert len([one for one in seen[:at] if one.start > sent]) <= 1
+    assert polite.seen("other.test.example")[0].start - sent < 0.5
+    check_one_at_a_time(seen)
+
+
+def test_requests_of_all_lanes_have_results(worker, submit, produce, results_by_url, polite, lanes, run_ctl):
+    for lane in lanes:
+        done = run_ctl("submit", "--lane", lane, "-", input=json.dumps(page(f"http://{lane}.test.example/")) + "\n")
+        assert done.returncode == 0 and f"1 request sent to {lanes[lane]}" in done.stderr, done.stderr
+    submit(page("http://plain.test.example/"))
+    with worker():
+        found = results_by_url(4)
+    assert set(statuses(found).values()) == {"success"}
+    assert len(found) == 4
+
+
+# --- operators ---
+
+
+def test_a_blocked_host_is_left_alone(worker, submit, results_by_url, polite, run_ctl):
+    """Blocked before the start, and while the worker runs: within a minute, by looking every 20 s."""
+    def block(host):
+        done = run_ctl("hosts", "block", host, "--why", "its owner asked us to")
+        assert done.returncode == 0, done.stderr
+    block("before.test.example")
+    submit([page("http://before.test.example/"), page("http://during.test.example/1")])
+    with worker():
+        found = results_by_url(2)
+        assert statuses(found) == {"http://before.test.example/": "skip-url-blocklist",
+                                   "http://during.test.example/1": "success"}
+        block("during.test.example")
+        deadline = time.monotonic() + 60
+        number = 1
+        while found[f"http://during.test.example/{number}"]["status"] == "success":
+            assert time.monotonic() < deadline, "not honoured after a minute"
+            time.sleep(1)
+            number += 1
+            submit(page(f"http://during.test.example/{number}"))
+            found = results_by_url(number + 1)
+        assert found[f"http://during.test.example/{number}"]["status"] == "skip-url-blocklist"
+    assert not polite.seen("before.test.example")
+    assert len(polite.seen("during.test.example")) == number - 1
+
+
+def test_rules_about_hosts_are_read_again(worker, submit, results_by_url, polite, host_rules):
+    host_rules([{"host": "tuned.test.example", "delay_ms": 0}])
+    urls = [f"http://tuned.test.example/{number}" for number in range(8)]
+    submit([page(url) for url in urls[:4]])
+    with worker() as daemon:
+        results_by_url(4)
+        host_rules([{"host": "tuned.test.example", "delay_ms": 400}])
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_notified("RELOADING=1", 5)
+        time.sleep(0.5)
+        submit([page(url) for url in urls[4:]])
+        results_by_url(8)
+    seen = polite.seen("tuned.test.example")
+    assert max(gaps(seen[:4])) < 0.35
+    check_one_at_a_time(seen[4:], 0.4)
+
+
+# --- what is said of the way ---
+
+
+def test_userinfo_is_dropped_and_said(worker, submit, results_by_url, polite):
+    submit([page("http://user:secret@named.test.example/"), page("http://plain.test.example/")])
+    with worker():
+        found = results_by_url(2)
+    assert set(statuses(found).values()) == {"success"}
+    request = polite.seen("named.test.example")[0]
+    assert "authorization" not in request.headers and "secret" not in str(request)
+    result = found["http://user:secret@named.test.example/"]
+    assert result["dropped_userinfo"] is True
+    assert "dropped_userinfo" not in found["http://plain.test.example/"]
+    assert result["terminal"]["terminal_url"] == "http://named.test.example/"
+
+
+def test_tls_fallback_is_recorded(worker, submit, results_by_url, web, host_rules, polite):
+    """A certificate that nobody vouches for is accepted only where that was allowed, and the result says so."""
+    host_rules([{"host": "old.polite.example", "tls_fallback": True}])
+    with PoliteServer(tls=web.authority, trusted=False) as server:
+        submit([page("https://old.polite.example/"), page("https://new.polite.example/"),
+                page("https://good.test.example/")])
+        with worker({"fetch.connect_to": server.connect_to("old.polite.example") +
+                     server.connect_to("new.polite.example")}):
+            found = results_by_url(3)
+    assert statuses(found) == {"https://old.polite.example/": "success", "https://new.polite.example/": "tls-error",
+                               "https://good.test.example/": "success"}
+    assert found["https://old.polite.example/"]["unverified"] is True
+    assert "unverified" not in found["https://good.test.example/"]
+
+
+def test_without_a_database_it_says_that_it_is_alone(worker, submit, results_by_url, polite):
+    submit([page(f"http://alone.test.example/{number}") for number in range(3)])
+    with worker({"postgres.dsn": "", "gate.host_delay_ms": 100}) as daemon:
+        results_by_url(3)
+        said = [line for line in daemon.log().splitlines() if "postgres.dsn" in line and "host" in line]
+    assert len(said) == 1, said
+    check_one_at_a_time(polite.seen("alone.test.example"), 0.1)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""robots.txt (RFC 9309): asked before anything else of a host, believed, archived; seen from the server's side."""
+
+import gzip
+
+import pytest
+from servers.polite import Answer, PAGE, check_one_at_a_time, redirect, text
+
+OWN_GROUP = """\
+User-agent: *
+Disallow: /
+
+User-agent: ingest-worker-tests
+Disallow: /private
+Allow: /private/open
+Disallow: /*.cgi$
+"""
+CLOSED = "User-agent: *\nDisallow: /\n"
+
+
+@pytest.fixture(autouse=True)
+def obey(settings):
+    settings.update({"gate.robots": "obey", "gate.adaptive_factor": 0, "gate.backoff_ms": 100})
+
+
+@pytest.fixture
+def ask(worker, submit, results_by_url):
+    """ask({url: status}) runs these requests through one worker and compares how they end."""
+    def run(wanted, overrides=None, timeout=40, **fields):
+        submit([{"ingest_type": "html", "base_url": url, **fields} for url in wanted])
+        with worker(overrides):
+            found = results_by_url(len(wanted), timeout=timeout)
+        assert {url: one["status"] for url, one in found.items()} == wanted
+        return found
+    return run
+
+
+def test_rules_are_matched_as_the_standard_says(ask, polite):
+    """The group of our own name before that of all; the longest match; $ is the end. What is forbidden is not asked."""
+    host = "rules.test.example"
+    polite.robots(host, OWN_GROUP)
+    found = ask({
+        f"http://{host}/a": "success",
+        f"http://{host}/private/x": "skip-robots",
+        f"http://{host}/private/open/y": "success",
+        f"http://{host}/run.cgi": "skip-robots",
+        f"http://{host}/run.cgi?x=1": "success",
+    })
+    assert sorted(polite.paths(host)) == ["/a", "/private/open/y", "/robots.txt", "/run.cgi?x=1"]
+    assert polite.paths(host)[0] == "/robots.txt"
+    assert "robots.txt" in found[f"http://{host}/private/x"]["error_message"]
+    agents = {one.headers["user-agent"] for one in polite.seen(host)}
+    assert agents == {"ingest-worker-tests/1.0 (+https://tests.example/robot)"}
+
+
+def test_it_is_asked_for_once_of_each_authority_and_archived(ask, polite, sql):
+    """Four hosts' worth of requests: http and https, with and without www., each have a file of their own."""
+    polite.robots("*", "User-agent: *\nDisallow: /no\n")
+    authorities = ["http://once.test.example", "https://once.test.example", "http://twice.test.example"]
+    ask({f"{authority}/{page}": "success" for authority in authorities for page in range(3)})
+    for authority in authorities:
+        scheme, host = authority.split("://")
+        asked = [one.path for one in polite.seen(host) if one.scheme == scheme]
+        assert asked.count("/robots.txt") == 1 and asked[0] == "/robots.txt", asked
+    rows = sql("SELECT url, mimetype, warc_path, warc_offset FROM cdx WHERE url LIKE '%%/robots.txt'")
+    assert sorted(row["url"] for row in rows) == sorted(f"{authority}/robots.txt" for authority in authorities)
+    assert {row["mimetype"] for row in rows} == {"text/plain"}
+    assert all(row["warc_path"] and row["warc_offset"] is not None for row in rows)
+
+
+def test_its_redirects_are_followed(ask, polite):
+    """Five of them (RFC 9309, 2.3.1.2), the last to another host; the rules are the first host's."""
+    polite.page("moved.test.example", "/robots.txt", redirect("/1"))
+    for step in range(1, 4):
+        polite.page("moved.test.example", f"/{step}", redirect(f"/{step + 1}"))
+    polite.page("moved.test.example", "/4", redirect("http://elsewhere.test.example/5"))
+    polite.page("elsewhere.test.example", "/5", text("User-agent: *\nDisallow: /closed\n"))
+    ask({"http://moved.test.example/closed": "skip-robots", "http://moved.test.example/open": "success"})
+    assert polite.paths("moved.test.example") == ["/robots.txt", "/1", "/2", "/3", "/4", "/open"]
+
+
+def test_what_cannot_be_had(ask, polite):
+    """4xx: no rules. 5xx and broken answers: everything is forbidden. Nobody there: as the connection ended."""
+    for status in (401, 403, 404, 410):
+        polite.page(f"s{status}.test.example", "/robots.txt", Answer(status, b"no"))
+    polite.page("s500.test.example", "/robots.txt", Answer(500, b"broken"))
+    polite.page("reset.test.example", "/robots.txt", Answer(reset=True))
+    ask({
+        **{f"http://s{status}.test.example/x": "success" for status in (401, 403, 404, 410)},
+        "http://s500.test.example/x": "skip-robots",
+        "http://reset.test.example/x": "skip-robots",
+        "http://nobody.test.example/x": "connect-error",
+    }, {"fetch.connect_to": ["nobody.test.example:80:127.0.0.1:9"], "fetch.connect_timeout_ms": 1000})
+    for host in ("s500", "reset"):
+        assert set(polite.paths(f"{host}.test.example")) == {"/robots.txt"}
+
+
+def test_crawl_delay_is_kept(ask, polite):
+    host = "slowly.test.example"
+    polite.robots(host, "User-agent: *\nCrawl-delay: 0.7\n")
+    ask({f"http://{host}/{page}": "success" for page in range(4)})
+    check_one_at_a_time(polite.seen(host, robots=False), 0.7)
+
+
+def test_crawl_delay_has_a_ceiling(ask, polite):
+    host = "never.test.example"
+    polite.robots(host, "User-agent: *\nCrawl-delay: 86400\n")
+    ask({f"http://{host}/{page}": "success" for page in range(3)}, {"gate.crawl_delay_max_ms": 300})
+    check_one_at_a_time(polite.seen(host, robots=False), 0.3)
+
+
+def test_it_may_be_compressed_or_long(ask, polite):
+    """gzip as the Content-Encoding; of 600 KB at least the first 500 KiB count."""
+    rule = "User-agent: *\nDisallow: /closed\n"
+    polite.page("gzip.test.example", "/robots.txt",
+                text(gzip.compress(rule.encode()), headers={"Content-Encoding": "gzip"}))
+    long = ("# nothing to see here\n" * 18200 + rule).ljust(600_000, "#")
+    assert long.index("Disallow") > 400_000
+    polite.robots("long.test.example", long)
+    ask({f"http://{host}.test.example/{page}": status for host in ("gzip", "long")
+         for page, status in (("closed", "skip-robots"), ("open", "success"))})
+
+
+def test_an_operator_may_except_a_host(ask, polite, host_rules):
+    host_rules([{"host": "agreed.test.example", "robots": "ignore"}])
+    polite.robots("*", CLOSED)
+    ask({"http://agreed.test.example/x": "success", "http://other.test.example/x": "skip-robots"})
+    assert polite.paths("agreed.test.example") == ["/x"]
+
+
+def test_where_a_page_leads_is_asked_about_too(ask, polite):
+    """A redirect and a link to a host that forbids: no request for the target. A redirect to an allowed one goes on."""
+    polite.robots("closed.test.example", CLOSED)
+    polite.page("start.test.example", "/redirect", redirect("http://closed.test.example/a"))
+    polite.page("start.test.example", "/onward", redirect("http://open.test.example/a"))
+    found = ask({"http://start.test.example/redirect": "skip-robots", "http://start.test.example/onward": "success"})
+    assert polite.paths("closed.test.example") == ["/robots.txt"]
+    assert found["http://start.test.example/redirect"]["hops"] == [
+        "http://start.test.example/redirect", "http://closed.test.example/a"]
+    assert polite.paths("open.test.example") == ["/robots.txt", "/a"]
+
+
+def test_a_link_to_a_forbidden_document_is_not_followed(ask, polite):
+    polite.robots("closed.test.example", CLOSED)
+    polite.page("landing.test.example", "/article", Answer(body=PAGE.replace(
+        b"<p>", b'<meta name="citation_pdf_url" content="http://closed.test.example/paper.pdf"><p>')))
+    ask({"http://landing.test.example/article": "skip-robots"}, ingest_type="pdf")
+    assert polite.paths("closed.test.example") == ["/robots.txt"]
+
+
+def test_when_ignored_it_is_not_asked_for(ask, polite):
+    polite.robots("*", CLOSED)
+    ask({f"http://free{number}.test.example/": "success" for number in range(3)}, {"gate.robots": "ignore"})
+    assert not [one for one in polite.seen() if one.path == "/robots.txt"]

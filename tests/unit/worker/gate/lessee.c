@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Workers that do nothing but lease.
+ */
+#include "tests/unit/worker/gate/lessee.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "tests/unit/worker/store/bench.h"
+
+static void nothing(uv_timer_t *t)
+{
+	(void)t;
+}
+
+void fleet_open(struct fleet *f, const char *dsn)
+{
+	*f = (struct fleet){.dsn = dsn,
+		.conf = {.lease_ms = 60000,
+			.round_ms = 10,
+			.takeover_rest_ms = 1000,
+			.blocks_ms = 100}};
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	uv_timer_init(&f->loop, &f->tick);
+	uv_timer_start(&f->tick, nothing, 5, 5);
+}
+
+void fleet_close(struct fleet *f)
+{
+	uv_close((uv_handle_t *)&f->tick, NULL);
+	uv_run(&f->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&f->loop), 0);
+}
+
+void fleet_run(struct fleet *f, unsigned ms)
+{
+	uint64_t until = ing_now_ms() + ms;
+	while (ing_now_ms() < until)
+		uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+static void write_down(void *ctx, const struct ing_lease_news *n)
+{
+	struct lessee *w = ctx;
+	if ((w->told_count & (w->told_count - 1)) == 0)
+		w->told = ing_realloc(
+			w->told, (w->told_count == 0 ? 1 : 2 * w->told_count) * sizeof(*w->told));
+	struct told *t = &w->told[w->told_count++];
+	*t = (struct told){.answer = n->answer,
+		.at_ms = ing_now_ms(),
+		.until_ms = n->until_ms,
+		.retry_ms = n->retry_ms,
+		.has_patience = n->patience != NULL};
+	snprintf(t->host, sizeof(t->host), "%s", n->host);
+	snprintf(t->holder, sizeof(t->holder), "%s", n->holder != NULL ? n->holder : "");
+	if (n->patience != NULL)
+		t->patience = *n->patience;
+	if (w->on_news != NULL)
+		w->on_news(w, t);
+}
+
+static void write_down_state(void *ctx, bool away)
+{
+	struct lessee *w = ctx;
+	*(away ? &w->went_away : &w->came_back) += 1;
+	assert_int_equal(ing_leases_away(w->l), away);
+}
+
+void lessee_open(struct fleet *f, struct lessee *w, const char *instance)
+{
+	struct ing_error err = {0};
+	struct ing_lease_conf conf = f->conf;
+	*w = (struct lessee){0};
+	conf.dsn = f->dsn;
+	conf.instance = instance;
+	bench_check(ing_leases_new(&f->loop, &conf, &w->l, &err), &err);
+	ing_leases_set_user(w->l,
+		&(struct ing_lease_user){.ctx = w, .news = write_down, .state = write_down_state});
+}
+
+void lessee_close(struct lessee *w)
+{
+	ing_leases_free(w->l);
+	free(w->told);
+}
+
+static struct told *next_unread(struct lessee *w, const char *host)
+{
+	for (size_t i = w->first_unread; i < w->told_count; i++) {
+		struct told *t = &w->told[i];
+		if (t->read || strcmp(t->host, host) != 0)
+			continue;
+		t->read = true;
+		while (w->first_unread < w->told_count && w->told[w->first_unread].read)
+			w->first_unread++;
+		return t;
+	}
+	return NULL;
+}
+
+const struct told *lessee_wait(struct fleet *f, struct lessee *w, const char *host)
+{
+	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	for (;;) {
+		const struct told *t = next_unread(w, host);
+		if (t != NULL)
+			return t;
+		if (ing_now_ms() > until)
+			fail_msg("no news of %s", host);
+		uv_run(&f->loop, UV_RUN_ONCE);
+	}
+}
+
+const struct told *lessee_ask(struct fleet *f, struct lessee *w, const char *host)
+{
+	ing_leases_ask(w->l, host);
+	return lessee_wait(f, w, host);
+}
+
+const struct told *lessee_insist(struct fleet *f, struct lessee *w, const char *host)
+{
+	for (;;) {
+		const struct told *t = lessee_ask(f, w, host);
+		if (t->answer == ING_LEASE_GRANTED)
+			return t;
+		assert_true(t->answer == ING_LEASE_HELD || t->answer == ING_LEASE_RESTING);
+		assert_in_range(t->retry_ms, 1, 3600000);
+		fleet_run(f, t->retry_ms);
+	}
+}
+
+size_t lessee_unread(const struct lessee *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->told_count; i++)
+		n += !w->told[i].read;
+	return n;
+}
+
+struct ing_patience resting(unsigned ms)
+{
+	uint64_t now = ing_now_ms();
+	return (struct ing_patience){.rest_until_ms = now + ms,
+		.rest = ING_REST_DELAY,
+		.http_status = 200,
+		.outcome = "success",
+		.answered_ms = now};
+}
+
+static void hold(const struct fleet *like, const char *instance, const char *const *hosts,
+	size_t count, int out)
+{
+	struct fleet f;
+	struct lessee w;
+	fleet_open(&f, like->dsn);
+	f.conf = like->conf;
+	lessee_open(&f, &w, instance);
+	for (size_t i = 0; i < count; i++)
+		ing_leases_ask(w.l, hosts[i]);
+	uint64_t until_ms = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct told *t = lessee_wait(&f, &w, hosts[i]);
+		if (t->answer != ING_LEASE_GRANTED)
+			_exit(2);
+		if (i == 0)
+			until_ms = t->until_ms;
+	}
+	if (write(out, &until_ms, sizeof(until_ms)) != (ssize_t)sizeof(until_ms))
+		_exit(3);
+	for (;;)
+		pause(); /* the loop stands still: nothing is extended */
+}
+
+pid_t lessee_fork(const struct fleet *f, const char *instance, const char *const *hosts,
+	size_t count, uint64_t *ret_until_ms)
+{
+	int fds[2];
+	assert_int_equal(pipe(fds), 0);
+	fflush(NULL);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		close(fds[0]);
+		hold(f, instance, hosts, count, fds[1]);
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], ret_until_ms, sizeof(*ret_until_ms)), sizeof(*ret_until_ms));
+	close(fds[0]);
+	return pid;
+}
+
+void lessee_kill(pid_t pid)
+{
+	int status = 0;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}

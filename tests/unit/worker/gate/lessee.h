@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lessee.h - for the tests of leases: workers of a fleet on one loop, each with its own leases,
+ * that write down what they are told.
+ */
+#pragma once
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "worker/gate/lease.h"
+
+struct told {
+	char host[300];
+	enum ing_lease_answer answer;
+	uint64_t at_ms, until_ms;
+	unsigned retry_ms;
+	char holder[64];
+	bool has_patience;
+	struct ing_patience patience;
+	bool read; /* by lessee_wait() */
+};
+
+struct lessee {
+	struct ing_leases *l;
+	struct told *told;
+	size_t told_count, first_unread;
+	unsigned went_away, came_back;
+	/* NULL: nothing; else called after each news was written down. */
+	void (*on_news)(struct lessee *w, const struct told *t);
+	unsigned id;
+	unsigned block_calls;
+	size_t block_count;
+	char blocks[8][64]; /* "host why" of the first ones */
+};
+
+struct fleet { /* the loop, and what its leases are like */
+	uv_loop_t loop;
+	uv_timer_t tick;
+	const char *dsn;
+	struct ing_lease_conf conf; /* but for dsn and instance */
+};
+
+void fleet_open(struct fleet *f, const char *dsn); /* lease 60 s, rounds 10 ms, blocks 100 ms */
+void fleet_close(struct fleet *f);
+void fleet_run(struct fleet *f, unsigned ms);
+
+void lessee_open(struct fleet *f, struct lessee *w, const char *instance);
+void lessee_close(struct lessee *w);
+/* The next news of the host that nobody has waited for yet; fails the test when none comes. */
+const struct told *lessee_wait(struct fleet *f, struct lessee *w, const char *host);
+/* Ask and wait. */
+const struct told *lessee_ask(struct fleet *f, struct lessee *w, const char *host);
+/* Ask, again and again as told, until it is granted. */
+const struct told *lessee_insist(struct fleet *f, struct lessee *w, const char *host);
+size_t lessee_unread(const struct lessee *w); /* news nobody waited for */
+
+struct ing_patience resting(unsigned ms); /* the everyday pause from now on */
+
+/* A process that gets leases of these hosts, and holds on to them until it is killed.
+ * *ret_until_ms: the end of the first one's, as it believes. */
+pid_t lessee_fork(const struct fleet *f, const char *instance, const char *const *hosts,
+	size_t count, uint64_t *ret_until_ms);
+void lessee_kill(pid_t pid);

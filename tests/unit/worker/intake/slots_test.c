@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of partitions, and the names of lanes and their topics.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "worker/intake/lane_topic.h"
+#include "worker/intake/slots.h"
+
+/* The same partition number in two lanes is two slots; a slot keeps its index while others come. */
+static void test_slots_keep_their_place(void **state)
+{
+	(void)state;
+	struct ing_slots s = {0};
+	assert_null(ing_slots_find(&s, ING_LANE_BULK, 0));
+	struct ing_slot *first = ing_slots_make(&s, ING_LANE_REQUESTS, 7);
+	int32_t index = ing_slots_index(&s, first);
+	first->epoch = 3;
+	for (int32_t i = 0; i < 100; i++) {
+		const struct ing_slot *made = ing_slots_make(&s, ING_LANE_BULK, i);
+		assert_int_equal(made->lane, ING_LANE_BULK);
+		assert_int_equal(made->partition, i);
+		assert_int_equal(made->committed, -1);
+	}
+	const struct ing_slot *again = ing_slots_make(&s, ING_LANE_REQUESTS, 7);
+	assert_int_equal(ing_slots_index(&s, again), index);
+	assert_int_equal(again->epoch, 3);
+	assert_ptr_equal(ing_slots_find(&s, ING_LANE_REQUESTS, 7), again);
+	assert_ptr_not_equal(ing_slots_find(&s, ING_LANE_BULK, 7), again);
+	assert_null(ing_slots_find(&s, ING_LANE_REQUESTS, 6));
+	assert_null(ing_slots_find(&s, ING_LANE_DAILY, 7));
+	assert_int_equal(s.count, 101);
+	ing_slots_done(&s);
+}
+
+static void test_numbers_out_of_bounds(void **state)
+{
+	(void)state;
+	static const int32_t bad[] = {-1, INT32_MIN, ING_SLOTS_MAX_PARTITIONS, INT32_MAX};
+	struct ing_slots s = {0};
+	for (size_t i = 0; i < ING_ARRAY_LEN(bad); i++) {
+		assert_null(ing_slots_make(&s, ING_LANE_DAILY, bad[i]));
+		assert_null(ing_slots_find(&s, ING_LANE_DAILY, bad[i]));
+	}
+	assert_non_null(ing_slots_make(&s, ING_LANE_DAILY, ING_SLOTS_MAX_PARTITIONS - 1));
+	ing_slots_done(&s);
+}
+
+static void test_topic_of_a_lane(void **state)
+{
+	(void)state;
+	char longest[250];
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	const struct {
+		enum ing_lane lane;
+		const char *configured, *requests, *want;
+	} cases[] = {
+		{ING_LANE_PRIORITY, "auto", "r", "r-priority"},
+		{ING_LANE_DAILY, "auto", "r", "r-daily"},
+		{ING_LANE_BULK, "auto", "r", "r-bulk"},
+		{ING_LANE_BULK, "", "r", NULL},
+		{ING_LANE_BULK, NULL, "r", NULL},
+		{ING_LANE_BULK, "other", "r", "other"},
+		{ING_LANE_REQUESTS, "r", "r", "r"},
+		{ING_LANE_BULK, "auto", longest, NULL},
+		{ING_LANE_BULK, longest, "r", longest},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		char *got = ing_lane_topic(cases[i].lane, cases[i].configured, cases[i].requests);
+		if (cases[i].want == NULL)
+			assert_null(got);
+		else
+			assert_string_equal(got, cases[i].want);
+		free(got);
+	}
+}
+
+static void test_lane_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < ING_LANES_; i++) {
+		enum ing_lane lane = ING_LANES_;
+		assert_true(ing_lane_parse(ing_lane_name((enum ing_lane)i), &lane));
+		assert_int_equal(lane, i);
+	}
+	enum ing_lane lane = ING_LANE_BULK;
+	assert_false(ing_lane_parse("Bulk", &lane));
+	assert_false(ing_lane_parse("", &lane));
+	assert_int_equal(lane, ING_LANE_BULK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slots_keep_their_place),
+		cmocka_unit_test(test_numbers_out_of_bounds),
+		cmocka_unit_test(test_topic_of_a_lane),
+		cmocka_unit_test(test_lane_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

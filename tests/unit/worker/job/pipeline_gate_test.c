@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How URLs come to be asked for: robots.txt, the gate, second tries, blocks, lanes. The gate and
+ * the other stages do what each test tells them to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "fake_gate.h"
+#include "stages.h"
+#include "worker/job/errand.h"
+#include "worker/job/job.h"
+
+#define A "https://a.example/"
+#define B "https://b.example/"
+
+static uv_loop_t loop;
+static struct ing_pipeline *pipeline;
+static struct ing_errands *errands; /* NULL: robots has its files from others */
+
+static const struct ing_pipeline_conf usual = {
+	.max_waiting = 100,
+	.max_unacked = 100,
+	.max_unexamined = 100,
+	.max_hops = 2,
+	.max_redirects = 2,
+	.deadline_ms = 60000,
+	.pdf_timeout_ms = 1000,
+	.max_body_bytes = 1000,
+	.max_scrape_bytes = 1000,
+	.max_message_bytes = 100000,
+	.hostrules = FAKE_STAGE,
+	.hostblocks = FAKE_STAGE,
+};
+
+static void begin(const struct ing_pipeline_conf *conf)
+{
+	fake_reset();
+	fake_gate_reset();
+	assert_int_equal(uv_loop_init(&loop), 0);
+	pipeline = ing_pipeline_new(&loop, conf);
+	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
+					    .gate = FAKE_STAGE,
+					    .robots = FAKE_STAGE,
+					    .errands = errands,
+					    .fetch = FAKE_STAGE,
+					    .archive = FAKE_STAGE,
+					    .pool = FAKE_STAGE,
+					    .store = FAKE_STAGE,
+					    .emit = FAKE_STAGE});
+}
+
+static void end(void)
+{
+	assert_true(ing_pipeline_idle(pipeline));
+	assert_int_equal(fake_gate.waiters.count + fake_gate.holding, 0);
+	ing_pipeline_free(pipeline);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	fake_reset();
+}
+
+static void stop_loop(uv_timer_t *t)
+{
+	(void)t;
+	uv_stop(&loop);
+}
+
+static void turn(uint64_t ms)
+{
+	uv_timer_t t;
+	uv_timer_init(&loop, &t);
+	uv_timer_start(&t, stop_loop, ms, 0);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&t, NULL);
+	uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static void send_in_lane(enum ing_lane lane, const char *base_url)
+{
+	char text[256];
+	int n = snprintf(
+		text, sizeof(text), "{\"ingest_type\":\"pdf\",\"base_url\":\"%s\"}", base_url);
+	ing_pipeline_on_message(pipeline,
+		&(struct ing_message){.token = {.partition_slot = 3, .epoch = 7, .offset = 1},
+			.value = text,
+			.value_bytes = (size_t)n,
+			.topic = "requests",
+			.lane = lane});
+}
+
+static void send_url(const char *base_url)
+{
+	send_in_lane(ING_LANE_REQUESTS, base_url);
+}
+
+/* What archive, store and emit owe. */
+static void settle(void)
+{
+	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
+		while (fake.archived.count > 0)
+			fake_archive_done();
+		while (fake.stored.count > 0)
+			fake_store_done();
+		while (fake.emitted.count > 0)
+			fake_emit_done(true);
+	}
+}
+
+/* The one job has ended: its result, the caller's to free. */
+static json_t *take_result(const char *status, size_t hops)
+{
+	settle();
+	assert_non_null(fake.last_result);
+	json_t *o = json_loads(fake.last_result, 0, NULL);
+	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "status")), status);
+	assert_int_equal(json_array_size(json_object_get(o, "hops")), hops);
+	assert_int_equal(fake_gate.waiters.count + fake_gate.holding + fake.fetches.count, 0);
+	return o;
+}
+
+static void expect_result(const char *status, size_t hops)
+{
+	json_decref(take_result(status, hops));
+}
+
+static void expect_words(const json_t *result, const char *part)
+{
+	const char *words = json_string_value(json_object_get(result, "error_message"));
+	assert_non_null(words);
+	if (strstr(words, part) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", words, part);
+}
+
+static uint64_t jobs_in(enum ing_job_state state)
+{
+	struct ing_pipeline_stats stats;
+	ing_pipeline_stats(pipeline, &stats);
+	return stats.by_state[state];
+}
+
+static void end_with_pdf(void)
+{
+	fake_fetch_done(200, NULL);
+	fake_exam_done_pdf("words");
+}
+
+/* --- robots.txt --- */
+
+static void robots_is_asked_before_the_gate_and_behind_it(void **state)
+{
+	(void)state;
+	begin(&usual);
+	fake.robots.verdict = ING_ROBOTS_PENDING;
+	send_url(A "x#y");
+	assert_int_equal(jobs_in(ING_JOB_WAITING), 1);
+	assert_int_equal(fake_gate.waiters.count, 0);
+	fake_robots_done(); /* not known after all */
+	assert_int_equal(fake.robots_waiters.count, 1);
+	fake.robots = (struct ing_robots_view){.crawl_delay_ms = 3000};
+	fake_robots_done();
+	assert_int_equal(jobs_in(ING_JOB_WAITING), 1);
+	assert_string_equal(fake_gate.last_url, A "x");
+	assert_int_equal(fake_gate.ticket.crawl_delay_ms, 3000);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_REQUESTS);
+	assert_false(fake_gate.ticket.again);
+	/* While it waited the file has become too old. */
+	fake.robots = (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
+	fake_gate_grant();
+	assert_int_equal(fake_gate.left_without, 1);
+	assert_int_equal(fake_gate.holding, 0);
+	assert_int_equal(fake.fetches.count, 0);
+	assert_int_equal(jobs_in(ING_JOB_GATED), 1);
+	fake.robots = (struct ing_robots_view){0};
+	fake_robots_done();
+	assert_string_equal(fake_gate.last_url, A "x");
+	fake_gate_grant();
+	assert_string_equal(fake_fetch_url(), A "x");
+	end_with_pdf();
+	assert_int_equal(fake_gate.report.kind, ING_ANSWER_GOOD);
+	expect_result("success", 1);
+	end();
+}
+
+static void what_robots_forbids_is_never_asked_for(void **state)
+{
+	(void)state;
+	const struct ing_robots_view no = {
+		.verdict = ING_ROBOTS_DISALLOWED, .words = "line 3: Disallow: /"};
+	begin(&usual);
+	fake.robots = no;
+	send_url(A);
+	json_t *o = take_result("skip-robots", 0);
+	expect_words(o, "line 3");
+	assert_null(json_object_get(o, "retry_after"));
+	json_decref(o);
+	/* for now: the file is unreachable */
+	fake.robots.retry_after_s = 300;
+	send_url(A);
+	o = take_result("skip-robots", 0);
+	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 300);
+	json_decref(o);
+	/* forbidden while it waited */
+	fake.robots = (struct ing_robots_view){0};
+	send_url(A);
+	fake.robots = no;
+	fake_gate_grant();
+	expect_result("skip-robots", 0);
+	/* a redirect's target, a page's link: no hop, terminal stays what led there */
+	for (int way = 0; way < 2; way++) {
+		fake.robots = (struct ing_robots_view){0};
+		send_url(A);
+		fake_gate_grant();
+		fake.robots = no;
+		if (way == 0) {
+			fake_fetch_done(302, B);
+		} else {
+			fake_fetch_done(200, NULL);
+			fake_exam_done_page(B);
+		}
+		o = take_result("skip-robots", 1);
+		const json_t *terminal = json_object_get(o, "terminal");
+		assert_string_equal(
+			json_string_value(json_object_get(terminal, "terminal_url")), A);
+		json_decref(o);
+	}
+	end();
+}
+
+static void who_cannot_be_asked_ends_the_request(void **state)
+{
+	(void)state;
+	begin(&usual);
+	fake.robots = (struct ing_robots_view){.verdict = ING_ROBOTS_FAILED,
+		.outcome = ING_STATUS_CONNECT_ERROR,
+		.words = "connection refused"};
+	send_url(A);
+	json_t *o = take_result("connect-error", 0);
+	expect_words(o, "refused");
+	assert_null(json_object_get(o, "retry_after"));
+	json_decref(o);
+	fake.robots.outcome = ING_STATUS_HOST_BACKOFF;
+	fake.robots.retry_after_s = 77;
+	send_url(A);
+	o = take_result("host-backoff", 0);
+	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 77);
+	json_decref(o);
+	end();
+}
+
+static void waiting_for_robots_can_be_called_off(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_grant();
+	fake.robots.verdict = ING_ROBOTS_PENDING;
+	send_url(A);
+	fake_fetch_done(302, B);
+	assert_int_equal(fake.robots_waiters.count, 2);
+	ing_pipeline_drain(pipeline); /* the one that has begun goes on */
+	assert_int_equal(fake.robots_waiters.count, 1);
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	assert_int_equal(fake.robots_waiters.count, 0);
+	fake_archive_done();
+	assert_null(fake.last_result);
+	end();
+}
+
+static void who_waits_for_robots_lends_it_its_lane(void **state)
+{
+	(void)state;
+	errands = ing_errands_new(&(struct ing_errand_conf){.deadline_ms = 1000});
+	ing_errands_wire(errands, &(struct ing_stages){.gate = FAKE_STAGE});
+	begin(&usual);
+	/* As robots would, which are made up here; their entry is this pointer. */
+	ing_errands_get_robots(errands, A "robots.txt", FAKE_STAGE);
+	fake.robots.verdict = ING_ROBOTS_PENDING;
+	send_in_lane(ING_LANE_DAILY, A);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
+	send_in_lane(ING_LANE_PRIORITY, A);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
+	assert_string_equal(fake_gate.last_url, A "robots.txt");
+	assert_int_equal(fake_gate.waiters.count, 1);
+	ing_pipeline_drain(pipeline);
+	ing_errands_cancel(errands);
+	end();
+	ing_errands_free(ING_TAKE(errands));
+}
+
+/* --- further tries --- */
+
+static void a_throttled_request_waits_with_its_host(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_answer(&(struct fake_answer){.http_status = 503,
+		.body = "busy",
+		.body_bytes = 4,
+		.content_type = "text/html",
+		.retry_after_s = 9});
+	assert_int_equal(fake_gate.report.kind, ING_ANSWER_THROTTLED);
+	assert_int_equal(fake_gate.report.retry_after_s, 9);
+	assert_int_equal(fake_gate.waiters.count, 0); /* a wall first? */
+	assert_int_equal(fake.last_want, ING_WANT_WALLS);
+	fake_exam_done_page(NULL);
+	assert_int_equal(jobs_in(ING_JOB_GATED), 1);
+	assert_true(fake_gate.ticket.again);
+	assert_int_equal(fake_gate.ticket.delay_ms, 0);
+	fake_gate_grant();
+	fake_fetch_answer(&(struct fake_answer){.http_status = 429, .retry_after_s = 60});
+	assert_true(fake_gate.ticket.again); /* no body to look into */
+	fake_gate_grant();
+	assert_int_equal(fake.archived.count, 2); /* each answer is kept */
+	end_with_pdf();
+	json_t *o = take_result("success", 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(
+			json_string_value(json_array_get(json_object_get(o, "hops"), i)), A);
+	const json_t *terminal = json_object_get(o, "terminal");
+	assert_int_equal(
+		json_integer_value(json_object_get(terminal, "terminal_status_code")), 200);
+	json_decref(o);
+	end();
+}
+
+static void a_wall_is_not_tried_again(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(503, NULL);
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.page.status = ING_PAGE_PARSED;
+	f.page.wall = ING_WALL_CHALLENGE;
+	fake_exam_done(&f, "text/html");
+	expect_result("blocked-challenge", 1);
+	end();
+}
+
+static void what_passes_is_tried_up_to_its_ceiling(void **state)
+{
+	(void)state;
+	static const unsigned delays[][2] = {{750, 1250}, {1500, 2500}};
+	begin(&usual);
+	send_url(A);
+	for (int i = 0; i < 3; i++) {
+		fake_gate_grant();
+		fake_fetch_answer(&(struct fake_answer){
+			.outcome = ING_STATUS_CONNECT_ERROR, .passing = true});
+		assert_int_equal(fake_gate.report.kind, ING_ANSWER_FAILED);
+		if (i == 2)
+			break;
+		assert_in_range(fake_gate.ticket.delay_ms, delays[i][0], delays[i][1]);
+		assert_true(fake_gate.ticket.again);
+	}
+	json_t *o = take_result("connect-error", 3);
+	expect_words(o, "a test's failure");
+	json_decref(o);
+	assert_int_equal(fake_gate.reports, 3);
+	/* What is permanent is not, and a 500 three times. */
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_answer(&(struct fake_answer){.outcome = ING_STATUS_TLS_ERROR});
+	expect_result("tls-error", 1);
+	send_url(A);
+	for (int i = 0; i < 3; i++) {
+		fake_gate_grant();
+		fake_fetch_done(500, NULL);
+	}
+	expect_result("terminal-bad-status", 3);
+	/* The next URL has tries of its own, which go to the back of the queue at first. */
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(500, NULL);
+	fake_gate_grant();
+	fake_fetch_done(302, B);
+	assert_false(fake_gate.ticket.again);
+	assert_int_equal(fake_gate.ticket.delay_ms, 0);
+	for (int i = 0; i < 3; i++) {
+		fake_gate_grant();
+		fake_fetch_done(500, NULL);
+	}
+	expect_result("terminal-bad-status", 5);
+	end();
+}
+
+static void a_second_try_is_no_loop(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(302, B);
+	fake_gate_grant();
+	fake_fetch_done(502, NULL);
+	fake_gate_grant();
+	fake_fetch_done(302, B "c");
+	fake_gate_grant();
+	end_with_pdf();
+	expect_result("success", 4);
+	/* but a redirect to itself after one is */
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(502, NULL);
+	fake_gate_grant();
+	fake_fetch_done(302, A);
+	expect_result("redirect-loop", 2);
+	end();
+}
+
+static void only_work_counts_against_the_deadline(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.deadline_ms = 100;
+	begin(&conf);
+	send_url(A);
+	turn(150);
+	fake_gate_grant();
+	fake_fetch_done(500, NULL);
+	turn(150);
+	fake_gate_grant();
+	end_with_pdf();
+	expect_result("success", 2);
+	/* and when it is used up nothing is tried any more */
+	send_url(A);
+	fake_gate_grant();
+	turn(150);
+	fake_fetch_answer(
+		&(struct fake_answer){.outcome = ING_STATUS_READ_TIMEOUT, .passing = true});
+	expect_result("timeout", 1);
+	end();
+}
+
+/* --- hosts that cannot be asked now --- */
+
+static void a_held_host_says_when_to_come_back(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_refuse(ING_GATE_HELD, 120);
+	json_t *o = take_result("host-backoff", 0);
+	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 120);
+	expect_words(o, "is held");
+	json_decref(o);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_answer(&(struct fake_answer){.http_status = 429, .retry_after_s = 99});
+	fake_gate_refuse(ING_GATE_WAITED, 0);
+	o = take_result("host-backoff", 1);
+	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 1);
+	expect_words(o, "did not move");
+	const json_t *terminal = json_object_get(o, "terminal");
+	assert_int_equal(
+		json_integer_value(json_object_get(terminal, "terminal_status_code")), 429);
+	json_decref(o);
+	end();
+}
+
+static void a_blocked_host_is_left_alone_at_once(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake.blocked_host = "a.example";
+	fake_gate_grant(); /* it was not when the request came */
+	json_t *o = take_result("skip-url-blocklist", 0);
+	expect_words(o, "operator");
+	json_decref(o);
+	assert_int_equal(fake_gate.left_without, 1);
+	send_url(A "y");
+	expect_result("skip-url-blocklist", 0);
+	fake.blocked_host = "b.example";
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(302, B);
+	expect_result("skip-url-blocklist", 1);
+	end();
+}
+
+/* --- what goes along with a URL --- */
+
+static void certificates_may_go_unverified_where_a_rule_says_so(void **state)
+{
+	(void)state;
+	static const struct {
+		bool otherwise;
+		enum ing_host_choice rule;
+		bool want;
+	} cases[] = {
+		{false, ING_CHOICE_UNSAID, false},
+		{false, ING_CHOICE_YES, true},
+		{true, ING_CHOICE_UNSAID, true},
+		{true, ING_CHOICE_NO, false},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_pipeline_conf conf = usual;
+		conf.tls_fallback = cases[i].otherwise;
+		begin(&conf);
+		fake.rule =
+			(struct ing_host_rule){.host = "a.example", .tls_fallback = cases[i].rule};
+		send_url(A);
+		fake_gate_grant();
+		assert_int_equal(fake.last_tls_fallback, cases[i].want);
+		fake_fetch_answer(
+			&(struct fake_answer){.http_status = 404, .unverified = cases[i].want});
+		json_t *o = take_result("terminal-bad-status", 1);
+		assert_int_equal(json_is_true(json_object_get(o, "tls_unverified")), cases[i].want);
+		json_decref(o);
+		end();
+	}
+}
+
+static void user_information_is_dropped_and_said(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url("https://me:secret@a.example/");
+	fake_gate_grant();
+	assert_string_equal(fake_fetch_url(), A);
+	fake_fetch_done(404, NULL);
+	json_t *o = take_result("terminal-bad-status", 1);
+	assert_true(json_is_true(json_object_get(o, "userinfo_dropped")));
+	assert_string_equal(json_string_value(json_array_get(json_object_get(o, "hops"), 0)), A);
+	json_decref(o);
+	send_url("https://me@a.example/"); /* also when nothing was fetched */
+	fake_gate_refuse(ING_GATE_HELD, 5);
+	o = take_result("host-backoff", 0);
+	assert_true(json_is_true(json_object_get(o, "userinfo_dropped")));
+	json_decref(o);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(302, "https://:secret@b.example/");
+	assert_string_equal(fake_gate.last_url, B);
+	fake_gate_grant();
+	fake_fetch_done(404, NULL);
+	assert_null(strstr(fake.last_result, "secret"));
+	o = take_result("terminal-bad-status", 2);
+	assert_true(json_is_true(json_object_get(o, "userinfo_dropped")));
+	json_decref(o);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(404, NULL);
+	o = take_result("terminal-bad-status", 1);
+	assert_null(json_object_get(o, "userinfo_dropped"));
+	assert_null(json_object_get(o, "tls_unverified"));
+	json_decref(o);
+	end();
+}
+
+static void the_referer_is_the_page_with_the_link(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_grant();
+	assert_string_equal(fake.last_referer, "");
+	fake_fetch_done(302, A "page");
+	fake_gate_grant();
+	assert_string_equal(fake.last_referer, "");
+	fake_fetch_done(200, NULL);
+	fake_exam_done_page(B "1");
+	fake_gate_grant();
+	assert_string_equal(fake.last_referer, A "page");
+	fake_fetch_done(500, NULL);
+	fake_gate_grant();
+	assert_string_equal(fake.last_referer, A "page");
+	fake_fetch_done(302, B "2");
+	fake_gate_grant();
+	assert_string_equal(fake.last_referer, A "page");
+	end_with_pdf();
+	expect_result("success", 5);
+	end();
+}
+
+/* --- lanes --- */
+
+static unsigned fill(enum ing_lane lane)
+{
+	unsigned n = 0;
+	while (!fake.paused[lane] && n < 1000) {
+		send_in_lane(lane, A);
+		n++;
+	}
+	return n;
+}
+
+static void a_full_lane_leaves_room_for_the_others(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.max_waiting = 60;
+	conf.weights[ING_LANE_PRIORITY] = 16;
+	conf.weights[ING_LANE_REQUESTS] = 8;
+	conf.weights[ING_LANE_DAILY] = 4;
+	conf.weights[ING_LANE_BULK] = 2;
+	begin(&conf);
+	assert_int_equal(fill(ING_LANE_BULK), 2 + 30);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_BULK);
+	turn(120);
+	assert_false(fake.paused[ING_LANE_PRIORITY]);
+	assert_int_equal(fill(ING_LANE_PRIORITY), 16);
+	assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
+	assert_int_equal(fill(ING_LANE_DAILY), 4);
+	assert_int_equal(fill(ING_LANE_REQUESTS), 8);
+	/* A lane goes on when a sixteenth of what it may have is free, and one more. */
+	for (int i = 0; i < 2; i++) {
+		turn(120);
+		assert_true(fake.paused[ING_LANE_BULK]);
+		fake_gate_refuse(ING_GATE_WAITED, 1); /* the oldest: of the bulk lane */
+		settle();
+	}
+	turn(120);
+	assert_false(fake.paused[ING_LANE_BULK]);
+	assert_false(fake.paused[ING_LANE_DAILY]); /* what bulk has left is for all */
+	ing_pipeline_drain(pipeline);
+	end();
+}
+
+static void a_lane_alone_has_all_the_room(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.weights[ING_LANE_REQUESTS] = 8;
+	begin(&conf);
+	assert_int_equal(fill(ING_LANE_REQUESTS), 100);
+	ing_pipeline_drain(pipeline);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(robots_is_asked_before_the_gate_and_behind_it),
+		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
+		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
+		cmocka_unit_test(waiting_for_robots_can_be_called_off),
+		cmocka_unit_test(who_waits_for_robots_lends_it_its_lane),
+		cmocka_unit_test(a_throttled_request_waits_with_its_host),
+		cmocka_unit_test(a_wall_is_not_tried_again),
+		cmocka_unit_test(what_passes_is_tried_up_to_its_ceiling),
+		cmocka_unit_test(a_second_try_is_no_loop),
+		cmocka_unit_test(only_work_counts_against_the_deadline),
+		cmocka_unit_test(a_held_host_says_when_to_come_back),
+		cmocka_unit_test(a_blocked_host_is_left_alone_at_once),
+		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
+		cmocka_unit_test(user_information_is_dropped_and_said),
+		cmocka_unit_test(the_referer_is_the_page_with_the_link),
+		cmocka_unit_test(a_full_lane_leaves_room_for_the_others),
+		cmocka_unit_test(a_lane_alone_has_all_the_room),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

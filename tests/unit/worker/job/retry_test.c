@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tables of cases: which answers are worth another try and when, and what hosts are told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "worker/job/retry.h"
+
+#define THROTTLED ING_ANSWER_THROTTLED
+#define FAILED ING_ANSWER_FAILED
+#define GOOD ING_ANSWER_GOOD
+#define NOTHING ING_ANSWER_NONE
+
+static const struct {
+	enum ing_status outcome;
+	int http_status; /* 0: not answered */
+	bool passing;
+	unsigned tries; /* in all */
+	enum ing_answer_kind kind;
+} cases[] = {
+	{ING_STATUS_SUCCESS, 200, false, 1, GOOD},
+	{ING_STATUS_SUCCESS, 226, false, 1, GOOD},
+	{ING_STATUS_SUCCESS, 302, false, 1, GOOD},
+	{ING_STATUS_SUCCESS, 404, false, 1, GOOD},
+	{ING_STATUS_SUCCESS, 403, false, 1, GOOD},
+	{ING_STATUS_SUCCESS, 999, false, 1, FAILED},
+	{ING_STATUS_SUCCESS, 429, false, 4, THROTTLED},
+	{ING_STATUS_SUCCESS, 503, false, 4, THROTTLED},
+	{ING_STATUS_SUCCESS, 500, false, 3, FAILED},
+	{ING_STATUS_SUCCESS, 501, false, 1, FAILED},
+	{ING_STATUS_SUCCESS, 502, false, 3, FAILED},
+	{ING_STATUS_SUCCESS, 504, false, 3, FAILED},
+	{ING_STATUS_SUCCESS, 505, false, 1, FAILED},
+	{ING_STATUS_SUCCESS, 519, false, 1, FAILED},
+	{ING_STATUS_SUCCESS, 520, false, 3, FAILED},
+	{ING_STATUS_SUCCESS, 527, false, 3, FAILED},
+	{ING_STATUS_SUCCESS, 528, false, 1, FAILED},
+	{ING_STATUS_SUCCESS, 530, false, 3, FAILED},
+	/* a bad status is what counts, however its body ended */
+	{ING_STATUS_TRUNCATED_BODY, 404, true, 1, FAILED},
+	{ING_STATUS_TRUNCATED_BODY, 302, true, 1, FAILED},
+	{ING_STATUS_TRUNCATED_BODY, 503, true, 4, THROTTLED},
+	{ING_STATUS_READ_TIMEOUT, 500, true, 3, FAILED},
+	{ING_STATUS_TRUNCATED_BODY, 200, true, 3, FAILED},
+	{ING_STATUS_READ_ERROR, 200, true, 3, FAILED},
+	{ING_STATUS_READ_TIMEOUT, 200, true, 2, FAILED},
+	{ING_STATUS_BODY_TOO_LARGE, 200, false, 1, GOOD},
+	{ING_STATUS_HEADERS_TOO_LARGE, 0, false, 1, GOOD},
+	{ING_STATUS_CONNECT_ERROR, 0, true, 3, FAILED},
+	{ING_STATUS_CONNECT_ERROR, 0, false, 1, FAILED},
+	{ING_STATUS_READ_ERROR, 0, true, 3, FAILED},
+	{ING_STATUS_READ_ERROR, 0, false, 1, FAILED},
+	{ING_STATUS_READ_TIMEOUT, 0, true, 2, FAILED},
+	{ING_STATUS_TLS_ERROR, 0, true, 2, FAILED},
+	{ING_STATUS_TLS_ERROR, 0, false, 1, GOOD},
+	{ING_STATUS_INVALID_HOST_RESOLUTION, 0, true, 2, NOTHING},
+	{ING_STATUS_INVALID_HOST_RESOLUTION, 0, false, 1, NOTHING},
+	{ING_STATUS_BLOCKED_ADDRESS, 0, false, 1, NOTHING},
+	{ING_STATUS_BLOCKED_ADDRESS, 0, true, 1, NOTHING},
+	{ING_STATUS_INVALID_URL, 0, false, 1, NOTHING},
+};
+
+static struct ing_exchange exchange_of(size_t i)
+{
+	return (struct ing_exchange){
+		.outcome = cases[i].outcome,
+		.answered = cases[i].http_status != 0,
+		.http_status = cases[i].http_status,
+		.passing = cases[i].passing,
+		.retry_after_s = 7,
+		.dns_us = 2000,
+		.total_us = 12999,
+	};
+}
+
+static void what_may_pass_is_tried_again(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_exchange ex = exchange_of(i);
+		unsigned tries = 1;
+		unsigned delay_ms;
+		while (tries < 100 && ing_retry_worth(&ex, tries, 0, &delay_ms))
+			tries++;
+		if (tries != cases[i].tries)
+			fail_msg("case %zu (%s, %d): %u tries, want %u", i,
+				ing_status_slug(ex.outcome), ex.http_status, tries, cases[i].tries);
+	}
+}
+
+static void hosts_are_told_how_they_did(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_exchange ex = exchange_of(i);
+		struct ing_gate_report report = ing_retry_report(&ex);
+		if (report.kind != cases[i].kind)
+			fail_msg("case %zu (%s, %d): kind %d, want %d", i,
+				ing_status_slug(ex.outcome), ex.http_status, (int)report.kind,
+				(int)cases[i].kind);
+		assert_int_equal(report.http_status, ex.http_status);
+		assert_string_equal(report.outcome, ing_status_slug(ex.outcome));
+		assert_int_equal(report.retry_after_s, ex.answered ? 7 : -1);
+		assert_int_equal(report.response_ms, 10); /* without the look-up of the name */
+	}
+}
+
+static void waits_double_within_a_quarter(void **state)
+{
+	(void)state;
+	const struct ing_exchange ex = {
+		.outcome = ING_STATUS_CONNECT_ERROR, .passing = true, .total_us = 5, .dns_us = 9};
+	unsigned delay_ms;
+	assert_true(ing_retry_worth(&ex, 1, 0, &delay_ms));
+	assert_int_equal(delay_ms, 750);
+	assert_true(ing_retry_worth(&ex, 1, 500, &delay_ms));
+	assert_int_equal(delay_ms, 1250);
+	assert_true(ing_retry_worth(&ex, 1, 501, &delay_ms));
+	assert_int_equal(delay_ms, 750);
+	assert_true(ing_retry_worth(&ex, 2, 1000, &delay_ms));
+	assert_int_equal(delay_ms, 2500);
+	assert_true(ing_retry_worth(&ex, 2, UINT32_MAX, &delay_ms));
+	assert_in_range(delay_ms, 1500, 2500);
+	assert_int_equal(ing_retry_report(&ex).response_ms, 0);
+}
+
+static void who_was_told_to_wait_waits_with_the_host(void **state)
+{
+	(void)state;
+	const struct ing_exchange ex = {.outcome = ING_STATUS_SUCCESS,
+		.answered = true,
+		.http_status = 429,
+		.retry_after_s = -1};
+	unsigned delay_ms = 1;
+	assert_true(ing_retry_worth(&ex, 3, 5, &delay_ms));
+	assert_int_equal(delay_ms, 0);
+	assert_false(ing_retry_worth(&ex, 4, 5, &delay_ms));
+	assert_int_equal(ing_retry_report(&ex).retry_after_s, -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_may_pass_is_tried_again),
+		cmocka_unit_test(hosts_are_told_how_they_did),
+		cmocka_unit_test(waits_double_within_a_quarter),
+		cmocka_unit_test(who_was_told_to_wait_waits_with_the_host),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

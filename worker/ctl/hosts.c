@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl hosts explain | top | block | unblock | blocks: why a host is fast, slow, waiting or
+ * blocked; and the blocks that an operator lays on hosts for all workers.
+ */
+#include "worker/ctl/hosts.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/net/addr.h"
+#include "common/net/url_match.h"
+#include "worker/conf/conf.h"
+#include "worker/ctl/json_line.h"
+#include "worker/gate/host_table.h"
+
+#define VERB "hosts"
+#define MAX_TOP 1000
+#define HONOURED_WITHIN_S 30 /* workers look every 20 s (worker/gate/lease.h) */
+
+struct options {
+	bool json;
+	unsigned count;
+	const char *why;
+};
+
+struct action {
+	const char *name;
+	bool takes_host, wants_database;
+	int (*run)(const struct ing_conf *conf, const struct options *o, const char *arg);
+};
+
+/* As rules write it; unlike a name of its own, a URL's host may be an IPv6 address. */
+static bool take_host(const char *url, char ret[ING_CTL_HOST_BYTES])
+{
+	char host[ING_URL_HOST_BYTES];
+	if (!ing_url_host(url, host, sizeof(host)))
+		return false;
+	snprintf(ret, ING_CTL_HOST_BYTES, "%s", ing_url_bare_host(host));
+	return true;
+}
+
+/* --- the table of blocks --- */
+
+static void print_line(json_t *o)
+{
+	struct ing_buf line;
+	ing_buf_init(&line, (size_t)1 << 20);
+	ing_ctl_json_add(o, &line);
+	puts(ing_buf_str(&line));
+	ing_buf_done(&line);
+}
+
+static int refuse_host(const char *verb, const char *text)
+{
+	return ing_ctl_fail(ING_CTL_USAGE, verb, "%s: is no host", text);
+}
+
+/* Who it is that blocks, for those who read it later. */
+static const char *user_name(void)
+{
+	const struct passwd *p = getpwuid(getuid());
+	return p != NULL ? p->pw_name : NULL;
+}
+
+static int block(const struct ing_conf *conf, const struct options *o, const char *arg)
+{
+	struct ing_error err = {0};
+	char host[ING_CTL_HOST_BYTES];
+	const char *by = user_name();
+	if (!ing_ctl_host_name(arg, true, host))
+		return refuse_host(VERB " block", arg);
+	if (o->why == NULL || o->why[0] == '\0')
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB " block", "say --why, for those who find it");
+	if (ing_host_table_block(conf->postgres.dsn, host, o->why, by, &err) != 0)
+		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " block", "%s", err.msg);
+	if (o->json)
+		print_line(json_pack("{s:s,s:b,s:i}", "host", host, "blocked", 1,
+			"honoured_within_s", HONOURED_WITHIN_S));
+	else
+		printf("%s is blocked: every worker with this database honours it within %d s\n",
+			host, HONOURED_WITHIN_S);
+	return ING_CTL_OK;
+}
+
+static int unblock(const struct ing_conf *conf, const struct options *o, const char *arg)
+{
+	struct ing_error err = {0};
+	char host[ING_CTL_HOST_BYTES];
+	bool was = false;
+	if (!ing_ctl_host_name(arg, true, host))
+		return refuse_host(VERB " unblock", arg);
+	if (ing_host_table_unblock(conf->postgres.dsn, host, &was, &err) != 0)
+		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " unblock", "%s", err.msg);
+	if (o->json)
+		print_line(json_pack("{s:s,s:b,s:b}", "host", host, "blocked", 0, "was", was));
+	if (!was)
+		return ing_ctl_fail(ING_CTL_NEGATIVE, VERB " unblock",
+			"%s: was not blocked (ingestctl hosts blocks lists what is)", host);
+	if (!o->json)
+		printf("%s is no longer blocked: every worker with this database knows it within %d s\n",
+			host, HONOURED_WITHIN_S);
+	return ING_CTL_OK;
+}
+
+static void print_block(void *ctx, const struct ing_host_block *b)
+{
+	const struct options *o = ctx;
+	json_t *json = ing_ctl_host_block_json(b);
+	if (o->json) {
+		print_line(json);
+		return;
+	}
+	ing_ctl_print_block(json);
+	json_decref(json);
+}
+
+static int blocks(const struct ing_conf *conf, const struct options *o, const char *arg)
+{
+	struct ing_error err = {0};
+	struct options copy = *o;
+	(void)arg;
+	if (ing_host_table_blocks(conf->postgres.dsn, print_block, &copy, &err) != 0)
+		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " blocks", "%s", err.msg);
+	return ING_CTL_OK;
+}
+
+/* --- what is known --- */
+
+static int explain(const struct ing_conf *conf, const struct options *o, const char *arg)
+{
+	char host[ING_CTL_HOST_BYTES];
+	struct ing_ctl_known known;
+	if (!ing_ctl_host_of(arg, host))
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB " explain", "%s: is neither a host nor a URL", arg);
+	ing_ctl_known_host(conf, host, &known);
+	if (o->json)
+		ing_ctl_print_json(&known);
+	else
+		ing_ctl_print_explain(host, &known);
+	int code = known.missing != NULL       ? ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB " explain",
+							 "nobody to ask: %s", known.missing)
+		   : ing_ctl_known_any(&known) ? ING_CTL_OK
+					       : ING_CTL_NEGATIVE;
+	ing_ctl_known_done(&known);
+	return code;
+}
+
+static int top(const struct ing_conf *conf, const struct options *o, const char *arg)
+{
+	struct ing_ctl_known known;
+	(void)arg;
+	ing_ctl_known_top(conf, o->count, &known);
+	int code = ING_CTL_OK;
+	if (known.missing != NULL)
+		code = ing_ctl_fail(
+			ING_CTL_ENVIRONMENT, VERB " top", "nobody to ask: %s", known.missing);
+	else if (o->json)
+		ing_ctl_print_json(&known);
+	else
+		ing_ctl_print_top(&known);
+	ing_ctl_known_done(&known);
+	return code;
+}
+
+/* --- the command line --- */
+
+static void print_help(void)
+{
+	puts("usage: ingestctl [--config FILE] hosts explain [--json] HOST|URL\n"
+	     "       ingestctl [--config FILE] hosts top     [--json] [--count N]\n"
+	     "       ingestctl [--config FILE] hosts block   [--json] HOST --why TEXT\n"
+	     "       ingestctl [--config FILE] hosts unblock [--json] HOST\n"
+	     "       ingestctl [--config FILE] hosts blocks  [--json]\n"
+	     "\n"
+	     "explain  why a host is fast, slow, waiting or blocked: its queue, pause, last answer,\n"
+	     "         breaker, robots.txt, address, lease and rules\n"
+	     "top      the hosts for which most requests wait, and those that are held longest\n"
+	     "block    no worker of this database fetches from the host any more; .HOST is for all\n"
+	     "         names below it, too\n"
+	     "unblock  takes such a block away\n"
+	     "blocks   lists them\n"
+	     "\n"
+	     "The first two ask the workers that run with this state.dir, and the database\n"
+	     "(postgres.dsn) for what the whole fleet knows. The others need the database.\n"
+	     "\n"
+	     "  --json      one JSON object a line\n"
+	     "  --count N   hosts of each list (10)\n"
+	     "  --why TEXT  the reason, which everybody will be shown\n"
+	     "  --help      this text\n"
+	     "\n"
+	     "Exit status: 0 success, 1 nobody knows the host, or it was not blocked, 2 usage,\n"
+	     "3 neither a worker nor a database answers.");
+}
+
+static bool read_count(const char *text, unsigned *ret)
+{
+	char *end;
+	errno = 0;
+	long n = strtol(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || n < 1 || n > MAX_TOP)
+		return false;
+	*ret = (unsigned)n;
+	return true;
+}
+
+/* -1: go on. */
+static int read_options(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"count", required_argument, NULL, 'c'},
+		{"why", required_argument, NULL, 'w'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	optind = 1;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		switch (c) {
+		case -1:
+			return -1;
+		case 'j':
+			o->json = true;
+			break;
+		case 'c':
+			if (!read_count(optarg, &o->count))
+				return ing_ctl_fail(ING_CTL_USAGE, VERB,
+					"--count must be a number from 1 to %d", MAX_TOP);
+			break;
+		case 'w':
+			o->why = optarg;
+			break;
+		case 'h':
+			print_help();
+			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+}
+
+static int run_action(
+	const struct action *a, const struct ing_ctl *ctl, const struct options *o, const char *arg)
+{
+	struct ing_conf *conf = NULL;
+	int code = ing_ctl_conf(ctl, &conf);
+	if (code != ING_CTL_OK)
+		return code;
+	if (a->wants_database && conf->postgres.dsn[0] == '\0')
+		code = ing_ctl_fail(ING_CTL_USAGE, VERB, "%s needs postgres.dsn", a->name);
+	else
+		code = a->run(conf, o, arg);
+	ing_conf_free(conf);
+	return ing_ctl_flush_stdout(VERB) ? code : ING_CTL_ENVIRONMENT;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+bool ing_ctl_host_name(const char *text, bool below, char ret[ING_CTL_HOST_BYTES])
+{
+	struct ing_arena arena = {0};
+	struct ing_url_pattern p = {0};
+	bool good =
+		(below || text[0] != '.') && ing_url_pattern_set_host(&p, &arena, text, NULL) == 0;
+	if (good)
+		snprintf(ret, ING_CTL_HOST_BYTES, "%s%s", p.below ? "." : "", p.host);
+	ing_arena_done(&arena);
+	return good;
+}
+
+bool ing_ctl_host_of(const char *text, char ret[ING_CTL_HOST_BYTES])
+{
+	char url[sizeof("http://[]/") + ING_ADDR_TEXT_BYTES];
+	if (strstr(text, "://") != NULL)
+		return ing_url_is_web(text) && take_host(text, ret);
+	if (text[0] == '[') { /* an IPv6 address, as in a URL */
+		int n = snprintf(url, sizeof(url), "http://%s/", text);
+		return (size_t)n < sizeof(url) && take_host(url, ret);
+	}
+	return ing_ctl_host_name(text, false, ret);
+}
+
+int ing_ctl_hosts(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct action actions[] = {
+		{"explain", true, false, explain},
+		{"top", false, false, top},
+		{"block", true, true, block},
+		{"unblock", true, true, unblock},
+		{"blocks", false, true, blocks},
+	};
+	struct options o = {.count = 10};
+	int code = read_options(argc, argv, &o);
+	if (code >= 0)
+		return code;
+	for (size_t i = 0; optind < argc && i < ING_ARRAY_LEN(actions); i++) {
+		if (strcmp(argv[optind], actions[i].name) != 0)
+			continue;
+		if (argc - optind - 1 != (actions[i].takes_host ? 1 : 0))
+			return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s takes %s", actions[i].name,
+				actions[i].takes_host ? "one host" : "no host");
+		return run_action(&actions[i], ctl, &o, argv[argc - 1]);
+	}
+	return ing_ctl_fail(ING_CTL_USAGE, VERB, "say explain, top, block, unblock or blocks");
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is known of hosts, collected: from the control sockets in state.dir, from the database, from
+ * the configuration and the rule files. A source that fails is said on stderr and does without; a
+ * socket at which nobody listens is what a dead worker left, and nothing to speak of.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/report.h"
+#include "common/net/url_match.h"
+#include "worker/conf/conf.h"
+#include "worker/ctl/hosts.h"
+#include "worker/gate/gate.h"
+#include "worker/gate/host_table.h"
+#include "worker/gate/hostrules.h"
+#include "worker/gate/urlrules.h"
+#include "worker/hosts.h"
+#include "worker/scrape/rules/rule_files.h"
+#include "worker/status/control.h"
+
+#define VERB "hosts"
+#define MAX_SOCKETS 256
+#define SOCKET_END ".sock"
+/* A worker's table of clients may be full of silent ones for so long. */
+#define ASK_MS (ING_CONTROL_PATIENCE_MS + 3000)
+
+static void warn(const char *words)
+{
+	(void)ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s", words);
+}
+
+static void set(json_t *o, const char *key, json_t *value)
+{
+	int rc = json_object_set_new(o, key, value != NULL ? value : json_null());
+	ing_must(rc == 0);
+}
+
+/* "": null. What is no UTF-8, likewise. */
+static json_t *text(const char *s)
+{
+	return s[0] != '\0' ? json_string(s) : NULL;
+}
+
+static json_t *number_or_null(bool is, int64_t n)
+{
+	return is ? json_integer((json_int_t)n) : NULL;
+}
+
+/* --- workers --- */
+
+static int is_socket(const struct dirent *e)
+{
+	size_t bytes = strlen(e->d_name);
+	return e->d_name[0] != '.' && bytes > strlen(SOCKET_END) &&
+	       strcmp(e->d_name + bytes - strlen(SOCKET_END), SOCKET_END) == 0;
+}
+
+static void ask_worker(const char *path, const json_t *question, json_t *answers)
+{
+	struct ing_error err = {0};
+	json_t *answer = NULL;
+	int rc = ing_control_ask(path, question, ASK_MS, &answer, &err);
+	if (rc == -ING_FAIL_UNAVAILABLE)
+		return;
+	const char *error = json_string_value(json_object_get(answer, "error"));
+	if (rc == 0 && error != NULL)
+		rc = ing_error_set(
+			&err, ING_FAIL_UNSUPPORTED, "%s: the worker says: %s", path, error);
+	if (rc == 0) {
+		set(answer, "source", json_string("worker"));
+		json_array_append(answers, answer);
+	} else {
+		warn(err.msg);
+	}
+	json_decref(answer);
+}
+
+/* Takes question. A list, perhaps empty. */
+static json_t *ask_workers(const struct ing_conf *conf, json_t *question)
+{
+	struct dirent **found = NULL;
+	json_t *answers = json_array();
+	int count = scandir(conf->state.dir, &found, is_socket, alphasort);
+	if (count < 0 && errno != ENOENT)
+		(void)ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "state.dir: %s: %s", conf->state.dir,
+			strerror(errno));
+	for (int i = 0; i < count; i++) {
+		struct ing_buf path;
+		ing_buf_init(&path, 8192);
+		ing_buf_printf(&path, "%s/%s", conf->state.dir, found[i]->d_name);
+		if (i < MAX_SOCKETS && !path.failed)
+			ask_worker(ing_buf_str(&path), question, answers);
+		ing_buf_done(&path);
+		free(found[i]);
+	}
+	free(found);
+	json_decref(question);
+	return answers;
+}
+
+/* --- the database --- */
+
+static bool is_hold(const char *rest)
+{
+	for (int r = ING_REST_RETRY_AFTER; r < ING_RESTS_; r++) {
+		if (strcmp(rest, ing_rest_name((enum ing_rest)r)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static json_t *row_delay(const struct ing_host_row *row)
+{
+	if (row->rest_ms <= 0)
+		return NULL;
+	return json_pack("{s:s,s:I,s:b}", "why", row->rest, "ms_left", (json_int_t)row->rest_ms,
+		"held", is_hold(row->rest));
+}
+
+static json_t *row_last_answer(const struct ing_host_row *row)
+{
+	if (row->answered_ms < 0)
+		return NULL;
+	json_t *last = json_object();
+	set(last, "http_status", number_or_null(row->http_status > 0, row->http_status));
+	set(last, "outcome", text(row->outcome));
+	set(last, "ms_ago", json_integer((json_int_t)row->answered_ms));
+	set(last, "response_ms", json_integer(row->response_ms));
+	return last;
+}
+
+static json_t *row_lease(const struct ing_host_row *row)
+{
+	if (row->holder[0] == '\0' || row->lease_ms <= 0)
+		return NULL;
+	json_t *lease = json_object();
+	set(lease, "holder", text(row->holder));
+	set(lease, "ms_left", json_integer((json_int_t)row->lease_ms));
+	set(lease, "wanted_by", text(row->wanted_by));
+	return lease;
+}
+
+static json_t *row_json(const struct ing_host_row *row)
+{
+	json_t *o = json_object();
+	set(o, "source", json_string("database"));
+	set(o, "host", text(row->host));
+	set(o, "delay", row_delay(row));
+	set(o, "last_answer", row_last_answer(row));
+	set(o, "failures", json_integer(row->failures));
+	set(o, "breaker", text(row->breaker));
+	set(o, "breaker_opens", json_integer(row->opens));
+	set(o, "crawl_delay_ms", json_integer(row->crawl_delay_ms));
+	set(o, "lease", row_lease(row));
+	set(o, "updated_ms_ago", json_integer((json_int_t)row->updated_ms));
+	return o;
+}
+
+/* The key of the host's row: what a worker says it is (it knows addresses), else what it is by the
+ * configuration. */
+static void find_key(const struct ing_conf *conf, const char *host, const json_t *workers,
+	char ret[ING_CTL_HOST_BYTES])
+{
+	size_t i;
+	json_t *w;
+	char url[sizeof("http:///") + ING_CTL_HOST_BYTES];
+	json_array_foreach (workers, i, w) {
+		const char *key = json_string_value(json_object_get(w, "host"));
+		if (json_is_true(json_object_get(w, "known")) && key != NULL) {
+			snprintf(ret, ING_CTL_HOST_BYTES, "%s", key);
+			return;
+		}
+	}
+	snprintf(url, sizeof(url), "http://%s/", host);
+	if (!ing_gate_key((enum ing_host_key)conf->gate.host_key, url, ret, ING_CTL_HOST_BYTES))
+		snprintf(ret, ING_CTL_HOST_BYTES, "%s", host);
+}
+
+/* NULL: it does not answer. */
+static json_t *find_row(const struct ing_conf *conf, const char *host, const json_t *workers)
+{
+	struct ing_error err = {0};
+	char key[ING_CTL_HOST_BYTES];
+	struct ing_host_row row, of_name = {0};
+	find_key(conf, host, workers, key);
+	int rc = ing_host_table_find(conf->postgres.dsn, key, &row, &err);
+	if (rc == 0 && strcmp(key, host) != 0) /* blocks are by name, whatever the lock is by */
+		rc = ing_host_table_find(conf->postgres.dsn, host, &of_name, &err);
+	if (rc != 0) {
+		warn(err.msg);
+		return NULL;
+	}
+	const struct ing_host_row *blocked = of_name.blocked ? &of_name : row.blocked ? &row : NULL;
+	json_t *o = row.known ? row_json(&row) : json_object();
+	set(o, "source", json_string("database"));
+	set(o, "host", text(key));
+	set(o, "known", json_boolean(row.known));
+	set(o, "block", blocked != NULL ? ing_ctl_host_block_json(&blocked->block) : NULL);
+	return o;
+}
+
+static void add_row(void *ctx, const struct ing_host_row *row)
+{
+	json_array_append_new(ctx, row_json(row));
+}
+
+static json_t *list_rows(const struct ing_conf *conf, unsigned count)
+{
+	struct ing_error err = {0};
+	json_t *rows = json_array();
+	if (ing_host_table_top(conf->postgres.dsn, count, add_row, rows, &err) != 0) {
+		warn(err.msg);
+		json_decref(rows);
+		return NULL;
+	}
+	return json_pack("{s:s,s:o}", "source", "database", "hosts", rows);
+}
+
+/* --- the configuration --- */
+
+/* The blocklist's entry about a host as a whole. */
+static json_t *find_blocklist(const struct ing_urlrules *rules, const char *host)
+{
+	char url[sizeof("http:///") + ING_CTL_HOST_BYTES];
+	snprintf(url, sizeof(url), "http://%s/", host);
+	struct ing_url_finding f = ing_urlrules_judge(rules, url);
+	if (f.verdict != ING_URL_BLOCKLIST)
+		return NULL;
+	const struct ing_url_entry *e = ing_urlrules_entries(rules);
+	while (e != NULL && e->why != f.why)
+		e = e->next;
+	json_t *o = json_object();
+	set(o, "why", f.why != NULL ? json_string(f.why) : NULL);
+	set(o, "file", e != NULL ? json_string(e->file) : NULL);
+	set(o, "line", e != NULL ? json_integer(e->line) : NULL);
+	return o;
+}
+
+static json_t *describe_rules(const struct ing_conf *conf, const char *host,
+	const struct ing_hostrules *hosts, const struct ing_urlrules *urls)
+{
+	const struct ing_host_rule *rule = ing_hostrules_find(hosts, host);
+	unsigned delay_ms =
+		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.host_delay_ms;
+	unsigned slots = rule != NULL && rule->has_concurrency ? rule->concurrency
+							       : conf->gate.host_concurrency;
+	bool obey = rule != NULL && rule->obey_robots != ING_CHOICE_UNSAID
+			    ? rule->obey_robots == ING_CHOICE_YES
+			    : conf->gate.robots == ING_ROBOTS_OBEY;
+	json_t *o = json_object();
+	set(o, "source", json_string("rules"));
+	set(o, "host", json_string(host));
+	set(o, "delay_ms", json_integer(delay_ms));
+	set(o, "concurrency", json_integer(slots));
+	set(o, "robots", json_string(obey ? "obey" : "ignore"));
+	set(o, "rule", ing_hosts_rule(rule));
+	set(o, "blocklist", find_blocklist(urls, host));
+	return o;
+}
+
+static json_t *ask_rules(const struct ing_conf *conf, const char *host)
+{
+	struct ing_rule_files files;
+	struct ing_report report;
+	struct ing_error err = {0};
+	struct ing_hostrules *hosts = NULL;
+	struct ing_urlrules *urls = NULL;
+	ing_rule_files_init(&files);
+	ing_report_init(&report);
+	if (ing_rule_files_read_dir(&files, conf->rules.dir, &err) != 0)
+		warn(err.msg);
+	else if (ing_hostrules_load_files(&files, &hosts, &report) != 0 ||
+		 ing_urlrules_load_files(&files, &urls, &report) != 0)
+		warn("there are errors in the rule files, which ingestctl rules check lists");
+	json_t *o = describe_rules(conf, host, hosts, urls);
+	ing_hostrules_free(hosts);
+	ing_urlrules_free(urls);
+	ing_report_done(&report);
+	ing_rule_files_done(&files);
+	return o;
+}
+
+static void note_missing(const struct ing_conf *conf, struct ing_ctl_known *k)
+{
+	if (json_array_size(k->workers) > 0 || k->database != NULL)
+		return;
+	k->missing =
+		conf->postgres.dsn[0] == '\0'
+			? "no worker runs with this state.dir, and postgres.dsn is not set"
+			: "no worker runs with this state.dir, and the database does not answer";
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+json_t *ing_ctl_host_block_json(const struct ing_host_block *b)
+{
+	json_t *o = json_object();
+	set(o, "host", text(b->host));
+	set(o, "why", text(b->why));
+	set(o, "by", text(b->by));
+	set(o, "ms_ago", json_integer((json_int_t)b->age_ms));
+	return o;
+}
+
+void ing_ctl_known_host(const struct ing_conf *conf, const char *host, struct ing_ctl_known *ret)
+{
+	*ret = (struct ing_ctl_known){0};
+	ret->workers = ask_workers(conf, json_pack("{s:s,s:s}", "ask", "host", "host", host));
+	if (conf->postgres.dsn[0] != '\0')
+		ret->database = find_row(conf, host, ret->workers);
+	ret->rules = ask_rules(conf, host);
+	note_missing(conf, ret);
+}
+
+void ing_ctl_known_top(const struct ing_conf *conf, unsigned count, struct ing_ctl_known *ret)
+{
+	*ret = (struct ing_ctl_known){0};
+	ret->workers =
+		ask_workers(conf, json_pack("{s:s,s:I}", "ask", "top", "count", (json_int_t)count));
+	if (conf->postgres.dsn[0] != '\0')
+		ret->database = list_rows(conf, count);
+	note_missing(conf, ret);
+}
+
+void ing_ctl_known_done(struct ing_ctl_known *k)
+{
+	json_decref(k->workers);
+	json_decref(k->database);
+	json_decref(k->rules);
+	*k = (struct ing_ctl_known){0};
+}
+
+bool ing_ctl_known_any(const struct ing_ctl_known *k)
+{
+	size_t i;
+	json_t *w;
+	json_array_foreach (k->workers, i, w) {
+		if (json_is_true(json_object_get(w, "known")) ||
+			json_is_object(json_object_get(w, "robots")) ||
+			json_is_string(json_object_get(w, "blocked")))
+			return true;
+	}
+	return json_is_true(json_object_get(k->database, "known")) ||
+	       json_is_object(json_object_get(k->database, "block"));
+}

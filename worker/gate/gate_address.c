@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Addresses: finding out which one a host has, and the budget that all hosts at one address share,
+ * so that a shared server is not hit through a thousand names. Loop thread.
+ *
+ * A name is looked up when somebody queues for it, and again when the answer is older than
+ * ADDR_TTL_MS, but only between transfers: a host whose transfers overlap without end keeps the
+ * address it had. A host that is ready but for a slot of its address stands in that address's list.
+ * When a slot is free, the first of the best lane is called: it becomes ready, and if by its turn
+ * the slot has gone to a higher lane, it goes back to the front. A host that comes while others of
+ * its lane or a better one are parked stands behind them.
+ */
+#include <stdio.h>
+#include <utlist.h>
+
+#include "common/base/clock.h"
+#include "worker/gate/gate_priv.h"
+
+#define ADDR_TTL_MS 60000
+#define LOOKUPS_AT_ONCE 1000 /* a list of dead names must not hold up the living for long */
+
+/* --- budgets --- */
+
+static bool is_full(const struct ing_gate *g, const struct gate_addr *a)
+{
+	return a->holding >= g->conf.address_concurrency;
+}
+
+bool ing_gate_addr_blocks(const struct ing_gate *g, const struct ing_gate_host *h)
+{
+	if (h->addr == NULL || g->conf.address_concurrency == 0)
+		return false;
+	if (is_full(g, h->addr))
+		return true;
+	unsigned lane = ing_gate_best_lane(h);
+	if (h->place == GATE_PARKED && h->lane == lane)
+		return true; /* until it is called */
+	if (h->place == GATE_READY || h->called)
+		return false;
+	for (unsigned i = 0; i <= lane; i++) {
+		if (h->addr->parked[i] != NULL)
+			return true;
+	}
+	return false;
+}
+
+void ing_gate_addr_park(struct ing_gate_host *h)
+{
+	h->lane = (uint8_t)ing_gate_best_lane(h);
+	if (h->called) {
+		h->called = false;
+		h->addr->called--;
+		DL_PREPEND(h->addr->parked[h->lane], h);
+	} else {
+		DL_APPEND(h->addr->parked[h->lane], h);
+	}
+}
+
+void ing_gate_addr_unpark(struct ing_gate_host *h)
+{
+	DL_DELETE(h->addr->parked[h->lane], h);
+}
+
+/* As many as there are slots free. */
+static void call_parked(struct ing_gate *g, struct gate_addr *a, uint64_t now_ms)
+{
+	if (a->calling)
+		return;
+	a->calling = true;
+	while (a->holding + a->called < g->conf.address_concurrency) {
+		unsigned lane = 0;
+		while (lane < ING_LANES_ && a->parked[lane] == NULL)
+			lane++;
+		if (lane == ING_LANES_)
+			break;
+		struct ing_gate_host *h = a->parked[lane];
+		ing_gate_unplace(g, h);
+		h->called = true;
+		a->called++;
+		ing_gate_place(g, h, now_ms);
+	}
+	a->calling = false;
+}
+
+void ing_gate_addr_uncall(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (!h->called)
+		return;
+	h->called = false;
+	h->addr->called--;
+	call_parked(g, h->addr, now_ms);
+}
+
+void ing_gate_addr_take(struct ing_gate_host *h)
+{
+	if (h->addr == NULL)
+		return;
+	h->addr->holding++;
+	h->addr->called -= h->called;
+	h->called = false;
+}
+
+void ing_gate_addr_give(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (h->addr == NULL)
+		return;
+	h->addr->holding--;
+	call_parked(g, h->addr, now_ms);
+}
+
+/* --- the table --- */
+
+static void unref_addr(struct ing_gate *g, struct gate_addr *a)
+{
+	if (a == NULL || --a->refs > 0)
+		return;
+	HASH_DEL(g->addrs, a);
+	g->bytes -= sizeof(*a);
+	free(a);
+}
+
+static struct gate_addr *ref_addr(struct ing_gate *g, const struct ing_addr *addr)
+{
+	struct ing_addr key;
+	memset(&key, 0, sizeof(key)); /* as bytes it is hashed, so no hole may differ */
+	key.family = addr->family;
+	memcpy(key.bytes, addr->bytes, sizeof(key.bytes));
+	struct gate_addr *a;
+	HASH_FIND(hh, g->addrs, &key, sizeof(key), a);
+	if (a == NULL) {
+		a = ing_alloc(sizeof(*a));
+		a->addr = key;
+		HASH_ADD(hh, g->addrs, addr, sizeof(a->addr), a);
+		g->bytes += sizeof(*a);
+	}
+	a->refs++;
+	return a;
+}
+
+static void set_addr(
+	struct ing_gate *g, struct ing_gate_host *h, const struct ing_addr *addr, uint64_t now_ms)
+{
+	ing_must(h->holding == 0);
+	struct gate_addr *a = addr != NULL ? ref_addr(g, addr) : NULL;
+	if (h->place == GATE_READY || h->place == GATE_PARKED)
+		ing_gate_unplace(g, h);
+	ing_gate_addr_uncall(g, h, now_ms);
+	unref_addr(g, h->addr);
+	h->addr = a;
+}
+
+void ing_gate_addr_forget(struct ing_gate *g, struct ing_gate_host *h)
+{
+	unref_addr(g, ING_TAKE(h->addr));
+}
+
+/* --- host_key=address --- */
+
+/* As it stands in URLs, so that http://192.0.2.1/ and a name there are one host. */
+static void format_key(const struct ing_addr *addr, char ret_key[ING_ADDR_TEXT_BYTES + 2])
+{
+	char text[ING_ADDR_TEXT_BYTES];
+	ing_addr_format(addr, text);
+	snprintf(ret_key, ING_ADDR_TEXT_BYTES + 2, addr->family == 6 ? "[%s]" : "%s", text);
+}
+
+static struct ing_gate_host *host_of_addr(
+	struct ing_gate *g, const struct ing_addr *addr, uint64_t now_ms)
+{
+	char key[ING_ADDR_TEXT_BYTES + 2];
+	format_key(addr, key);
+	struct ing_gate_host *h = ing_gate_host_get(g, key);
+	if (h->addr == NULL || !ing_addr_equal(&h->addr->addr, addr)) {
+		if (h->holding == 0)
+			set_addr(g, h, addr, now_ms);
+	}
+	h->addr_until_ms = GATE_NEVER;
+	return h;
+}
+
+/* All who queue at a name queue at the host of its address from now on. */
+static void splice_queues(struct ing_gate_host *from, struct ing_gate_host *to)
+{
+	for (unsigned lane = 0; lane < ING_LANES_; lane++) {
+		for (unsigned again = 0; again < 2; again++) {
+			struct ing_gate_waiter *w;
+			DL_FOREACH (from->queue[lane][again], w) {
+				w->host = to;
+				from->waiting[lane]--;
+				from->queued--;
+				to->waiting[lane]++;
+				to->queued++;
+			}
+			DL_CONCAT(to->queue[lane][again], from->queue[lane][again]);
+			from->queue[lane][again] = NULL;
+		}
+	}
+}
+
+static void redirect(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+{
+	struct ing_gate_host *to = host_of_addr(g, &h->addr->addr, now_ms);
+	h->redirects = to != h;
+	if (to == h)
+		return;
+	ing_gate_unplace(g, h);
+	ing_gate_fleet_release(g, h);
+	ing_gate_rule_add(to, h->key);
+	if (ing_patience_matters(&h->patience, now_ms))
+		ing_patience_merge(&to->patience, &h->patience);
+	else if (h->patience.crawl_delay_ms > 0)
+		to->patience.crawl_delay_ms = h->patience.crawl_delay_ms;
+	h->patience = (struct ing_patience){0};
+	splice_queues(h, to);
+	ing_gate_place(g, to, now_ms);
+}
+
+struct ing_gate_host *ing_gate_host_route(
+	struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (!h->redirects || h->addr_until_ms <= now_ms)
+		return h;
+	struct ing_gate_host *to = host_of_addr(g, &h->addr->addr, now_ms);
+	ing_gate_rule_add(to, h->key);
+	return to;
+}
+
+void ing_gate_addr_rules(struct ing_gate *g, const struct ing_gate_host *h)
+{
+	if (!h->redirects)
+		return;
+	char key[ING_ADDR_TEXT_BYTES + 2];
+	format_key(&h->addr->addr, key);
+	struct ing_gate_host *to = ing_gate_host_find(g, key);
+	if (to != NULL)
+		ing_gate_rule_add(to, h->key);
+}
+
+/* --- lookups --- */
+
+static void on_lookup(struct ing_gate_lookup *l, const struct ing_addr *addr)
+{
+	struct ing_gate_host *h = ING_CONTAINER(l, struct ing_gate_host, lookup);
+	struct ing_gate *g = h->gate;
+	uint64_t now = ing_now_ms();
+	ing_must(h->looking);
+	h->looking = false;
+	g->lookups--;
+	if (h->addr_until_ms != GATE_NEVER) { /* else it has become the host of an address */
+		set_addr(g, h, addr, now);
+		h->addr_until_ms = now + ADDR_TTL_MS;
+		h->redirects = false;
+		if (addr != NULL && g->conf.key == ING_KEY_ADDRESS)
+			redirect(g, h, now);
+	}
+	ing_gate_place(g, h, now);
+	ing_gate_arm(g);
+}
+
+bool ing_gate_addr_known(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (g->conf.lookup.start == NULL || h->addr_until_ms > now_ms || h->holding > 0)
+		return true;
+	/* An answer that has aged while waiting for a turn still counts, or a long queue would
+	 * never end. */
+	return (h->place == GATE_READY || h->place == GATE_PARKED || h->called) &&
+	       h->addr_until_ms > 0;
+}
+
+bool ing_gate_wants_lookup(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	return h->queued > 0 && !h->looking && !ing_gate_addr_known(g, h, now_ms) &&
+	       !ing_patience_is_hold(&h->patience, now_ms);
+}
+
+/* The key alone will not do: it has no www., or is the domain above, and the port decides whether
+ * the host is reached by its own address. */
+void ing_gate_set_origin(struct ing_gate *g, struct ing_gate_host *h, const char *url)
+{
+	char host[ING_URL_HOST_BYTES];
+	char text[ING_URL_HOST_BYTES + 32];
+	if (g->conf.lookup.start == NULL || !ing_url_host(url, host, sizeof(host)))
+		return;
+	bool tls = strncmp(url, "https:", 6) == 0;
+	snprintf(
+		text, sizeof(text), "%s://%s:%u/", tls ? "https" : "http", host, ing_url_port(url));
+	if (h->origin != NULL) {
+		g->bytes -= strlen(h->origin) + 1;
+		free(h->origin);
+	}
+	h->origin = ing_strdup(text);
+	g->bytes += strlen(text) + 1;
+}
+
+bool ing_gate_can_look(const struct ing_gate *g)
+{
+	return g->unlooked != NULL && g->lookups < LOOKUPS_AT_ONCE;
+}
+
+void ing_gate_look_next(struct ing_gate *g)
+{
+	struct ing_gate_host *h = g->unlooked;
+	ing_gate_unplace(g, h);
+	h->looking = true;
+	g->lookups++;
+	h->lookup = (struct ing_gate_lookup){.done = on_lookup};
+	g->conf.lookup.start(
+		g->conf.lookup.ctx, &h->lookup, h->origin != NULL ? h->origin : "http:///");
+}
+
+void ing_gate_look_stop(struct ing_gate *g, struct ing_gate_host *h)
+{
+	if (!h->looking)
+		return;
+	g->conf.lookup.stop(g->conf.lookup.ctx, &h->lookup);
+	h->looking = false;
+	g->lookups--;
+}

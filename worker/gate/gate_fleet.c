@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The gate as the user of leases (lease.h): when to ask for a host, what to do with the news, when
+ * to note and when to give back. Loop thread.
+ *
+ * A lease is asked for when somebody queues and the host's rest is over, and given back as soon as
+ * nobody here can use it: another worker waits for it, the rest is long, or nobody has queued for a
+ * while. After giving a wanted one back we stand aside for a moment, so that whoever wanted it is
+ * first.
+ */
+#include "common/base/clock.h"
+#include "worker/gate/gate_priv.h"
+
+#define IDLE_MS 3000       /* a page's next hop is often at the same host */
+#define LONG_REST_MS 10000 /* longer than it takes to ask anew, many times over */
+#define STAND_ASIDE_MS 2000
+
+static void set_holder(struct ing_gate *g, struct ing_gate_host *h, const char *holder)
+{
+	if (h->holder != NULL) {
+		g->bytes -= strlen(h->holder) + 1;
+		free(h->holder);
+	}
+	h->holder = holder != NULL ? ing_strdup(holder) : NULL;
+	if (h->holder != NULL)
+		g->bytes += strlen(h->holder) + 1;
+}
+
+static void give_back(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (h->wanted)
+		h->ask_again_ms = now_ms + STAND_ASIDE_MS;
+	h->wanted = false;
+	h->lease = GATE_LEASE_NONE;
+	h->lease_until_ms = 0;
+	ing_leases_return(g->conf.leases, h->key, &h->patience);
+}
+
+void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (g->conf.leases == NULL)
+		return;
+	switch ((enum gate_lease)h->lease) {
+	case GATE_LEASE_NONE:
+		/* By address: whose lease it is, the lookup tells. */
+		if (h->queued == 0 || h->ask_again_ms > now_ms ||
+			h->patience.rest_until_ms > now_ms ||
+			(g->conf.key == ING_KEY_ADDRESS && !ing_gate_addr_known(g, h, now_ms)))
+			return;
+		h->lease = GATE_LEASE_ASKED;
+		ing_leases_ask(g->conf.leases, h->key);
+		return;
+	case GATE_LEASE_ASKED:
+		if (h->queued > 0)
+			return;
+		h->lease = GATE_LEASE_NONE;
+		ing_leases_forget(g->conf.leases, h->key);
+		return;
+	case GATE_LEASE_OURS:
+		if (h->holding == 0 &&
+			(h->wanted || h->patience.rest_until_ms > now_ms + LONG_REST_MS ||
+				(h->queued == 0 && h->idle_ms + IDLE_MS <= now_ms)))
+			give_back(g, h, now_ms);
+		return;
+	}
+}
+
+uint64_t ing_gate_fleet_wake(
+	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	if (g->conf.leases == NULL)
+		return GATE_NEVER;
+	if (h->lease == GATE_LEASE_NONE && h->queued > 0 && h->ask_again_ms > now_ms)
+		return h->ask_again_ms;
+	if (h->lease == GATE_LEASE_OURS && h->queued == 0 && h->holding == 0)
+		return h->idle_ms + IDLE_MS;
+	return GATE_NEVER;
+}
+
+void ing_gate_fleet_release(struct ing_gate *g, struct ing_gate_host *h)
+{
+	set_holder(g, h, NULL);
+	if (h->lease == GATE_LEASE_ASKED)
+		ing_leases_forget(g->conf.leases, h->key);
+	else if (h->lease == GATE_LEASE_OURS)
+		ing_leases_return(g->conf.leases, h->key, &h->patience);
+	h->lease = GATE_LEASE_NONE;
+	h->wanted = false;
+	h->lease_until_ms = 0;
+}
+
+void ing_gate_fleet_note(struct ing_gate *g, const struct ing_gate_host *h)
+{
+	if (h->lease == GATE_LEASE_OURS)
+		ing_leases_note(g->conf.leases, h->key, &h->patience);
+}
+
+bool ing_gate_fleet_allows(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	return g->conf.leases == NULL || (h->lease == GATE_LEASE_OURS && !h->wanted &&
+						 h->lease_until_ms > now_ms + g->conf.transfer_ms);
+}
+
+/* --- news --- */
+
+static void take_news(struct ing_gate *g, struct ing_gate_host *h, const struct ing_lease_news *n,
+	uint64_t now_ms)
+{
+	switch (n->answer) {
+	case ING_LEASE_GRANTED:
+		if (h->lease == GATE_LEASE_NONE)
+			return; /* forgotten meanwhile, and with it given back */
+		h->lease = GATE_LEASE_OURS;
+		h->lease_until_ms = n->until_ms;
+		set_holder(g, h, NULL);
+		break;
+	case ING_LEASE_HELD:
+	case ING_LEASE_RESTING:
+		if (h->lease != GATE_LEASE_ASKED)
+			return;
+		h->lease = GATE_LEASE_NONE;
+		h->ask_again_ms = now_ms + ING_MAX(n->retry_ms, 1U);
+		set_holder(g, h, n->answer == ING_LEASE_HELD ? n->holder : NULL);
+		break;
+	case ING_LEASE_LOST:
+		if (h->lease != GATE_LEASE_OURS)
+			return;
+		h->lease = GATE_LEASE_NONE;
+		h->lease_until_ms = 0;
+		h->wanted = false;
+		break;
+	case ING_LEASE_WANTED:
+		h->wanted = h->lease == GATE_LEASE_OURS;
+		break;
+	}
+	if (n->patience != NULL)
+		ing_patience_merge(&h->patience, n->patience);
+}
+
+static void on_news(void *ctx, const struct ing_lease_news *n)
+{
+	struct ing_gate *g = ctx;
+	struct ing_gate_host *h = ing_gate_host_find(g, n->host);
+	if (h == NULL)
+		return;
+	uint64_t now = ing_now_ms();
+	take_news(g, h, n, now);
+	ing_gate_place(g, h, now);
+	ing_gate_arm(g);
+}
+
+static void on_state(void *ctx, bool away)
+{
+	ing_gate_set_away(ctx, away);
+}
+
+void ing_gate_fleet_start(struct ing_gate *g)
+{
+	if (g->conf.leases == NULL)
+		return;
+	ing_leases_set_user(g->conf.leases,
+		&(struct ing_lease_user){.ctx = g, .news = on_news, .state = on_state});
+	ing_gate_set_away(g, ing_leases_away(g->conf.leases));
+}
+
+/* --- after the gate --- */
+
+static void no_news(void *ctx, const struct ing_lease_news *n)
+{
+	(void)ctx;
+	(void)n;
+}
+
+static void no_state(void *ctx, bool away)
+{
+	(void)ctx;
+	(void)away;
+}
+
+void ing_gate_fleet_stop(struct ing_gate *g)
+{
+	if (g->conf.leases == NULL)
+		return;
+	for (struct ing_gate_host *h = g->hosts; h != NULL; h = h->hh.next)
+		ing_gate_fleet_release(g, h);
+	ing_leases_set_user(
+		g->conf.leases, &(struct ing_lease_user){.news = no_news, .state = no_state});
+}

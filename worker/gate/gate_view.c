@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What operators and metrics are told about hosts. Changes nothing. Loop thread.
+ */
+#include <stdio.h>
+
+#include "common/base/clock.h"
+#include "worker/gate/gate_priv.h"
+
+static void fill_view(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms,
+	struct ing_gate_host_view *ret)
+{
+	const struct ing_patience *p = &h->patience;
+	enum ing_gate_need need = ing_gate_host_need(g, h, now_ms);
+	if (need == ING_NEED_TURN && ing_gate_frozen(g))
+		need = ING_NEED_GATE;
+	*ret = (struct ing_gate_host_view){
+		.key = h->key,
+		.need = need,
+		.holding = h->holding,
+		.slots = ing_patience_slots(p, h->concurrency),
+		.rest_ms = p->rest_until_ms > now_ms ? p->rest_until_ms - now_ms : 0,
+		.patience = *p,
+		.leased = h->lease == GATE_LEASE_OURS,
+		.lease_ms = h->lease_until_ms > now_ms ? h->lease_until_ms - now_ms : 0,
+		.holder = h->holder,
+	};
+	memcpy(ret->waiting, h->waiting, sizeof(ret->waiting));
+	if (h->addr != NULL) {
+		ret->addr = h->addr->addr;
+		ret->addr_holding = h->addr->holding;
+	}
+}
+
+/* By address, the host that a name's waiters queue at, if it is known. */
+static const struct ing_gate_host *follow(const struct ing_gate *g, const struct ing_gate_host *h)
+{
+	if (h == NULL || !h->redirects)
+		return h;
+	char text[ING_ADDR_TEXT_BYTES];
+	char key[ING_ADDR_TEXT_BYTES + 2];
+	ing_addr_format(&h->addr->addr, text);
+	snprintf(key, sizeof(key), h->addr->addr.family == 6 ? "[%s]" : "%s", text);
+	const struct ing_gate_host *to = ing_gate_host_find(g, key);
+	return to != NULL ? to : h;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+const char *ing_gate_need_name(enum ing_gate_need need)
+{
+	switch (need) {
+	case ING_NEED_TURN:
+		return "turn";
+	case ING_NEED_SLOT:
+		return "slot";
+	case ING_NEED_REST:
+		return "rest";
+	case ING_NEED_LEASE:
+		return "lease";
+	case ING_NEED_ADDRESS:
+		return "address";
+	case ING_NEED_ADDRESS_SLOT:
+		return "address-slot";
+	case ING_NEED_GATE:
+		return "gate";
+	case ING_NEED_NOTHING:
+		break;
+	}
+	return "nothing";
+}
+
+bool ing_gate_explain(const struct ing_gate *g, const char *host, struct ing_gate_host_view *ret)
+{
+	char url[ING_URL_HOST_BYTES + 16];
+	char key[ING_URL_HOST_BYTES];
+	if (strstr(host, "://") == NULL) {
+		if ((size_t)snprintf(url, sizeof(url), "http://%s/", host) >= sizeof(url))
+			return false;
+		host = url;
+	}
+	if (!ing_gate_key(g->conf.key, host, key, sizeof(key)))
+		return false;
+	const struct ing_gate_host *h = follow(g, ing_gate_host_find(g, key));
+	if (h == NULL)
+		return false;
+	fill_view(g, h, ing_now_ms(), ret);
+	return true;
+}
+
+void ing_gate_each(const struct ing_gate *g,
+	void (*fn)(void *ctx, const struct ing_gate_host_view *v), void *ctx)
+{
+	uint64_t now = ing_now_ms();
+	for (const struct ing_gate_host *h = g->hosts; h != NULL; h = h->hh.next) {
+		if (h->redirects && h->queued == 0 && h->snoozing == 0)
+			continue; /* only a name of another */
+		struct ing_gate_host_view view;
+		fill_view(g, h, now, &view);
+		fn(ctx, &view);
+	}
+}
+
+void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret)
+{
+	*ret = (struct ing_gate_stats){
+		.waiting = g->waiting,
+		.holding = g->holding,
+		.hosts = HASH_COUNT(g->hosts),
+		.hosts_resting = g->resting,
+		.hosts_held = g->held_hosts,
+		.breakers_open = g->open,
+		.leases = g->leased,
+		.grants = g->grants,
+		.refused = g->refused,
+		.holds = g->holds,
+		.breaker_opens = g->breaker_opens,
+		.bytes = g->bytes + HASH_OVERHEAD(hh, g->hosts) + HASH_OVERHEAD(hh, g->addrs),
+	};
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The loop's side of the leases: which hosts we hold or ask for, what of it the database has yet to
+ * hear, and when the next round is due. All state is here, on the loop; the thread only executes
+ * rounds (lease_thread.c).
+ *
+ * Entries stand in the table while there is something about them: held, asked for, something to
+ * say, or part of the round under way. An entry that the database is to hear of is in the `todo`
+ * list. The answer to an ask may come to an entry that has been forgotten, or given back, since:
+ * then nobody is told, and a lease goes back at once.
+ */
+#include "worker/gate/lease.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <uthash.h>
+#include <utlist.h>
+
+#include "common/base/clock.h"
+#include "worker/gate/lease_priv.h"
+
+#define LEASES_MAGIC 0x4c454153u
+#define WANTED_MS 1000     /* how often we look whether others want what we hold */
+#define BLOCKS_MS 20000    /* the same for the table of blocks, unless the configuration says */
+#define EXTEND_MAX_MS 5000 /* how often we look which leases are to be extended, at most */
+#define EXTEND_MIN_MS 50
+#define FREE_MS 3000 /* longest time that giving everything back may take at the end */
+
+struct ing_lease_entry {
+	UT_hash_handle hh;
+	struct ing_lease_entry *prev, *next; /* in todo */
+	unsigned in_round;                   /* times that the round under way refers to it */
+	bool queued;                         /* in todo */
+	bool owed;                           /* the user waits for the answer to an ask */
+	bool asking;                         /* the ask is part of the round under way */
+	bool held;
+	bool told_wanted;             /* of this lease */
+	bool noted;                   /* patience is to be written */
+	bool given_back;              /* with the lease going back */
+	uint64_t until_ms;            /* held */
+	struct ing_patience patience; /* last heard or noted */
+	char host[];
+};
+
+struct ing_leases {
+	unsigned magic;
+	struct ing_lease_thread thread;
+	unsigned lease_ms, round_ms, blocks_ms;
+	uv_timer_t timer;
+	uv_async_t async;
+	unsigned handles; /* open */
+	struct ing_lease_entry *entries;
+	struct ing_lease_entry *todo;
+	unsigned held;
+	bool under_way;      /* a round is with the thread */
+	bool hurry;          /* the last round was full: the next one need not wait */
+	bool away;           /* as the user has been told */
+	uint64_t planned_ms; /* when the timer fires, if it is active */
+	uint64_t round_at_ms, extend_at_ms, wanted_at_ms, blocks_at_ms; /* not before */
+	struct ing_lease_user user;
+	void (*blocks)(void *ctx, const struct ing_lease_block *blocks, size_t count);
+	void *blocks_ctx;
+	char blocks_mark[sizeof(((struct ing_lease_round *)0)->blocks_mark)];
+	struct ing_lease_stats stats;
+};
+
+/* -- entries -------------------------------------------------------------------------------- */
+
+static struct ing_lease_entry *find(const struct ing_leases *l, const char *host)
+{
+	struct ing_lease_entry *e = NULL;
+	HASH_FIND_STR(l->entries, host, e);
+	return e;
+}
+
+static struct ing_lease_entry *find_or_add(struct ing_leases *l, const char *host)
+{
+	struct ing_lease_entry *e = find(l, host);
+	if (e != NULL)
+		return e;
+	size_t bytes = strlen(host) + 1;
+	e = ing_alloc(sizeof(*e) + bytes);
+	memcpy(e->host, host, bytes);
+	HASH_ADD_STR(l->entries, host, e);
+	return e;
+}
+
+static void enqueue(struct ing_leases *l, struct ing_lease_entry *e)
+{
+	if (!e->queued)
+		DL_APPEND(l->todo, e);
+	e->queued = true;
+}
+
+static void dequeue(struct ing_leases *l, struct ing_lease_entry *e)
+{
+	if (e->queued)
+		DL_DELETE(l->todo, e);
+	e->queued = false;
+}
+
+static void drop_if_idle(struct ing_leases *l, struct ing_lease_entry *e)
+{
+	if (e->in_round > 0 || e->queued || e->held || e->owed)
+		return;
+	HASH_DEL(l->entries, e);
+	free(e);
+}
+
+static void set_held(struct ing_leases *l, struct ing_lease_entry *e, bool held)
+{
+	if (held && !e->held)
+		l->held++;
+	if (!held && e->held)
+		l->held--;
+	e->held = held;
+	e->told_wanted = false;
+}
+
+static void give_back(
+	struct ing_leases *l, struct ing_lease_entry *e, const struct ing_patience *patience)
+{
+	set_held(l, e, false);
+	e->patience = *patience;
+	e->noted = false;
+	e->given_back = true;
+	enqueue(l, e);
+	l->stats.returned++;
+}
+
+/* -- a round's orders ----------------------------------------------------------------------- */
+
+static void order_say(struct ing_lease_say **says, size_t *count, struct ing_lease_entry *e)
+{
+	if (*says == NULL)
+		*says = ing_alloc(ING_LEASE_BATCH * sizeof(**says));
+	(*says)[(*count)++] = (struct ing_lease_say){e, e->host, e->patience};
+	e->in_round++;
+}
+
+/* Everything that the entry has for the database; false: the round is full. */
+static bool order_entry(struct ing_leases *l, struct ing_lease_round *r, struct ing_lease_entry *e)
+{
+	if ((e->given_back && r->return_count == ING_LEASE_BATCH) ||
+		(e->noted && r->note_count == ING_LEASE_BATCH) ||
+		(e->owed && r->ask_count == ING_LEASE_BATCH))
+		return false;
+	if (e->given_back)
+		order_say(&r->returns, &r->return_count, e);
+	else if (e->noted)
+		order_say(&r->notes, &r->note_count, e);
+	e->given_back = e->noted = false;
+	if (e->owed) {
+		if (r->asks == NULL)
+			r->asks = ing_alloc(ING_LEASE_BATCH * sizeof(*r->asks));
+		r->asks[r->ask_count++] = (struct ing_lease_ask){.entry = e, .host = e->host};
+		e->asking = true;
+		e->in_round++;
+		l->stats.asked++;
+	}
+	dequeue(l, e);
+	return true;
+}
+
+static void order_todo(struct ing_leases *l, struct ing_lease_round *r)
+{
+	struct ing_lease_entry *e = NULL;
+	struct ing_lease_entry *next = NULL;
+	DL_FOREACH_SAFE (l->todo, e, next) {
+		if (!order_entry(l, r, e))
+			break;
+	}
+	l->hurry = l->todo != NULL;
+}
+
+static uint64_t extend_every_ms(const struct ing_leases *l)
+{
+	uint64_t ms = l->lease_ms / 12;
+	return ING_MIN(ING_MAX(ms, (uint64_t)EXTEND_MIN_MS), (uint64_t)EXTEND_MAX_MS);
+}
+
+/* Leases of which a third is gone. */
+static void order_extends(struct ing_leases *l, struct ing_lease_round *r, uint64_t now)
+{
+	struct ing_lease_entry *e = NULL;
+	struct ing_lease_entry *next = NULL;
+	l->extend_at_ms = now + extend_every_ms(l);
+	HASH_ITER (hh, l->entries, e, next) {
+		if (!e->held || e->until_ms > now + (uint64_t)l->lease_ms * 2 / 3)
+			continue;
+		if (r->extends == NULL)
+			r->extends = ing_alloc(ING_LEASE_BATCH * sizeof(*r->extends));
+		if (r->extend_count == ING_LEASE_BATCH) {
+			l->extend_at_ms = now; /* the others with the next round */
+			return;
+		}
+		r->extends[r->extend_count++] =
+			(struct ing_lease_extend){.entry = e, .host = e->host};
+		e->in_round++;
+	}
+}
+
+/* What is due; NULL: nothing. */
+static struct ing_lease_round *make_round(struct ing_leases *l)
+{
+	struct ing_lease_round *r = ing_lease_round_new();
+	uint64_t now = ing_now_ms();
+	if (l->hurry || now >= l->round_at_ms)
+		order_todo(l, r);
+	if (l->held > 0 && now >= l->extend_at_ms)
+		order_extends(l, r, now);
+	if (l->held > 0 && now >= l->wanted_at_ms) {
+		r->look_wanted = true;
+		l->wanted_at_ms = now + WANTED_MS;
+	}
+	if (l->blocks != NULL && now >= l->blocks_at_ms) {
+		r->look_blocks = true;
+		memcpy(r->blocks_mark, l->blocks_mark, sizeof(r->blocks_mark));
+		l->blocks_at_ms = now + l->blocks_ms;
+	}
+	if (r->note_count + r->return_count + r->ask_count + r->extend_count > 0 ||
+		r->look_wanted || r->look_blocks) {
+		l->round_at_ms = now + l->round_ms;
+		return r;
+	}
+	ing_lease_round_free(r);
+	return NULL;
+}
+
+static void send_round(struct ing_leases *l, struct ing_lease_round *r)
+{
+	l->under_way = true;
+	l->stats.rounds++;
+	ing_queue_push(&l->thread.in, &r->node);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* Set the timer to when the next round is due. */
+static void plan(struct ing_leases *l)
+{
+	if (l->under_way)
+		return;
+	uint64_t due = UINT64_MAX;
+	uint64_t now = ing_now_ms();
+	if (l->todo != NULL)
+		due = l->hurry ? 0 : l->round_at_ms;
+	if (l->held > 0)
+		due = ING_MIN(due, ING_MIN(l->extend_at_ms, l->wanted_at_ms));
+	if (l->blocks != NULL)
+		due = ING_MIN(due, l->blocks_at_ms);
+	if (due == UINT64_MAX) {
+		uv_timer_stop(&l->timer);
+		return;
+	}
+	if (uv_is_active((uv_handle_t *)&l->timer) && l->planned_ms == due)
+		return;
+	l->planned_ms = due;
+	uv_update_time(l->timer.loop);
+	uv_timer_start(&l->timer, on_timer, due > now ? due - now : 0, 0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct ing_leases *l;
+	ING_CAST_OBJ(l, timer->data, LEASES_MAGIC);
+	struct ing_lease_round *r = l->under_way ? NULL : make_round(l);
+	if (r != NULL)
+		send_round(l, r);
+	else
+		plan(l);
+}
+
+/* -- a round's answers ---------------------------------------------------------------------- */
+
+static void tell(struct ing_leases *l, const struct ing_lease_news *n)
+{
+	if (l->user.news != NULL)
+		l->user.news(l->user.ctx, n);
+}
+
+static void take_extend(struct ing_leases *l, const struct ing_lease_extend *x)
+{
+	struct ing_lease_entry *e = x->entry;
+	if (e->held && x->kept) {
+		e->until_ms = x->until_ms;
+		l->stats.extended++;
+		tell(l, &(struct ing_lease_news){.host = e->host,
+				.answer = ING_LEASE_GRANTED,
+				.until_ms = e->until_ms});
+	} else if (e->held) {
+		set_held(l, e, false);
+		tell(l, &(struct ing_lease_news){.host = e->host, .answer = ING_LEASE_LOST});
+	}
+	e->in_round--;
+	drop_if_idle(l, e);
+}
+
+static void take_grant(struct ing_leases *l, const struct ing_lease_ask *a)
+{
+	struct ing_lease_entry *e = a->entry;
+	if (e->given_back)
+		return; /* returned since, by one who held it already: goes with the next round */
+	if (!e->owed) {
+		give_back(l, e, &a->patience);
+		return;
+	}
+	set_held(l, e, true);
+	e->until_ms = a->until_ms;
+	e->patience = a->patience;
+	e->owed = false;
+	l->stats.granted++;
+	tell(l, &(struct ing_lease_news){.host = e->host,
+			.answer = ING_LEASE_GRANTED,
+			.until_ms = a->until_ms,
+			.patience = &a->patience});
+}
+
+static void take_ask(struct ing_leases *l, const struct ing_lease_ask *a)
+{
+	struct ing_lease_entry *e = a->entry;
+	e->asking = false;
+	if (a->answer == ING_LEASE_GRANTED) {
+		take_grant(l, a);
+	} else if (e->owed) {
+		e->owed = false;
+		set_held(l, e, false);
+		tell(l, &(struct ing_lease_news){.host = e->host,
+				.answer = a->answer,
+				.retry_ms = a->retry_ms,
+				.holder = a->holder,
+				.patience = &a->patience});
+	}
+	if (e->owed)
+		enqueue(l, e);
+	e->in_round--;
+	drop_if_idle(l, e);
+}
+
+static void take_wanted(struct ing_leases *l, const char *host)
+{
+	struct ing_lease_entry *e = find(l, host);
+	if (e == NULL || !e->held || e->told_wanted)
+		return;
+	e->told_wanted = true;
+	tell(l, &(struct ing_lease_news){.host = e->host, .answer = ING_LEASE_WANTED});
+}
+
+static void take_says(struct ing_leases *l, const struct ing_lease_say *says, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		says[i].entry->in_round--;
+		drop_if_idle(l, says[i].entry);
+	}
+}
+
+/* The user may call anything but free from inside its callbacks: an entry is told of last, and
+ * lives until the round does not refer to it any more. */
+static void take_round(struct ing_leases *l, struct ing_lease_round *r)
+{
+	l->stats.database_us += r->database_us;
+	take_says(l, r->notes, r->note_count);
+	take_says(l, r->returns, r->return_count);
+	for (size_t i = 0; i < r->extend_count; i++)
+		take_extend(l, &r->extends[i]);
+	for (size_t i = 0; i < r->ask_count; i++)
+		take_ask(l, &r->asks[i]);
+	for (size_t i = 0; i < r->wanted_count; i++)
+		take_wanted(l, r->wanted[i]);
+	if (r->look_blocks && r->blocks_changed && l->blocks != NULL) {
+		memcpy(l->blocks_mark, r->blocks_mark, sizeof(l->blocks_mark));
+		l->blocks(l->blocks_ctx, r->blocks, r->block_count);
+	}
+}
+
+static void on_async(uv_async_t *async)
+{
+	struct ing_leases *l;
+	ING_CAST_OBJ(l, async->data, LEASES_MAGIC);
+	bool away = atomic_load(&l->thread.away);
+	if (away != l->away) {
+		l->away = away;
+		if (l->user.state != NULL)
+			l->user.state(l->user.ctx, away);
+	}
+	struct ing_node *list = ing_queue_take_all(&l->thread.out);
+	if (list == NULL)
+		return;
+	struct ing_lease_round *r = ING_CONTAINER(list, struct ing_lease_round, node);
+	ing_must(list->next == NULL && r->done);
+	take_round(l, r);
+	ing_lease_round_free(r);
+	l->under_way = false;
+	plan(l);
+}
+
+/* -- begin and end -------------------------------------------------------------------------- */
+
+static void free_closed(uv_handle_t *handle)
+{
+	struct ing_leases *l;
+	ING_CAST_OBJ(l, handle->data, LEASES_MAGIC);
+	if (--l->handles > 0)
+		return;
+	l->magic = 0;
+	free(l);
+}
+
+static void free_entries(struct ing_leases *l)
+{
+	struct ing_lease_entry *e = NULL;
+	struct ing_lease_entry *next = NULL;
+	HASH_ITER (hh, l->entries, e, next) {
+		HASH_DEL(l->entries, e);
+		free(e);
+	}
+}
+
+static void give_everything_back(struct ing_leases *l)
+{
+	struct ing_lease_entry *e = NULL;
+	struct ing_lease_entry *next = NULL;
+	HASH_ITER (hh, l->entries, e, next) {
+		e->owed = false;
+		if (e->held)
+			give_back(l, e, &e->patience);
+	}
+}
+
+/* Rounds that only give back, on a thread that is awake, within FREE_MS; what does not get through
+ * expires. */
+static void finish_rounds(struct ing_leases *l)
+{
+	uint64_t until = ing_now_ms() + FREE_MS;
+	while (ing_now_ms() < until && !atomic_load(&l->thread.away)) {
+		if (!l->under_way) {
+			give_everything_back(l);
+			if (l->todo == NULL)
+				return;
+			struct ing_lease_round *r = ing_lease_round_new();
+			order_todo(l, r);
+			send_round(l, r);
+		}
+		struct ing_node *list = ing_queue_wait_all(&l->thread.out, 50);
+		if (list == NULL)
+			continue;
+		struct ing_lease_round *r = ING_CONTAINER(list, struct ing_lease_round, node);
+		take_round(l, r);
+		ing_lease_round_free(r);
+		l->under_way = false;
+	}
+}
+
+static int64_t random_session(void)
+{
+	int64_t id = 0;
+	ing_must(getrandom(&id, sizeof(id), 0) == (ssize_t)sizeof(id));
+	return (id & INT64_MAX) | 1;
+}
+
+static int open_database(struct ing_lease_thread *t, struct ing_error *err)
+{
+	int rc = ing_lease_connect(t->dsn, t->stop_fd, &t->pg, err);
+	if (rc != 0)
+		return rc;
+	enum ing_pg_rc taken;
+	do {
+		taken = ing_lease_take_over(t->pg, &t->session, err);
+	} while (taken == ING_PG_CONFLICT && (ing_error_clear(err), true));
+	return taken == ING_PG_OK ? 0 : -ING_FAIL_UNAVAILABLE;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
+	struct ing_leases **ret, struct ing_error *err)
+{
+	int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (stop_fd < 0)
+		return ing_error_sys(err, errno, "leases: eventfd");
+	struct ing_leases *l = ing_alloc(sizeof(*l));
+	*l = (struct ing_leases){.magic = LEASES_MAGIC,
+		.lease_ms = conf->lease_ms,
+		.round_ms = conf->round_ms,
+		.blocks_ms = conf->blocks_ms != 0 ? conf->blocks_ms : BLOCKS_MS,
+		.thread = {.dsn = ing_strdup(conf->dsn),
+			.stop_fd = stop_fd,
+			.async = &l->async,
+			.session = {.instance = ing_strdup(conf->instance),
+				.id = random_session(),
+				.lease_ms = conf->lease_ms,
+				.takeover_rest_ms = conf->takeover_rest_ms}}};
+	int rc = open_database(&l->thread, err);
+	if (rc == 0) {
+		ing_must(uv_async_init(loop, &l->async, on_async) == 0);
+		ing_must(uv_timer_init(loop, &l->timer) == 0);
+		l->async.data = l->timer.data = l;
+		l->handles = 2;
+		ing_lease_thread_start(&l->thread);
+		*ret = l;
+		return 0;
+	}
+	ing_lease_thread_done(&l->thread);
+	free(l);
+	return rc;
+}
+
+void ing_leases_set_user(struct ing_leases *l, const struct ing_lease_user *user)
+{
+	l->user = *user;
+}
+
+void ing_leases_free(struct ing_leases *l)
+{
+	if (l == NULL)
+		return;
+	l->user = (struct ing_lease_user){0};
+	l->blocks = NULL;
+	give_everything_back(l);
+	finish_rounds(l);
+	ing_lease_thread_stop(&l->thread);
+	free_entries(l);
+	uv_close((uv_handle_t *)&l->async, free_closed);
+	uv_close((uv_handle_t *)&l->timer, free_closed);
+}
+
+void ing_leases_ask(struct ing_leases *l, const char *host)
+{
+	struct ing_lease_entry *e = find_or_add(l, host);
+	e->owed = true;
+	if (!e->asking)
+		enqueue(l, e);
+	plan(l);
+}
+
+void ing_leases_forget(struct ing_leases *l, const char *host)
+{
+	struct ing_lease_entry *e = find(l, host);
+	if (e == NULL)
+		return;
+	e->owed = false;
+	if (!e->noted && !e->given_back)
+		dequeue(l, e);
+	drop_if_idle(l, e);
+}
+
+void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_patience *p)
+{
+	struct ing_lease_entry *e = find(l, host);
+	if (e == NULL || !e->held)
+		return;
+	e->patience = *p;
+	e->noted = true;
+	enqueue(l, e);
+	plan(l);
+}
+
+void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_patience *p)
+{
+	struct ing_lease_entry *e = find(l, host);
+	if (e == NULL || !e->held)
+		return;
+	give_back(l, e, p);
+	plan(l);
+}
+
+bool ing_leases_away(const struct ing_leases *l)
+{
+	return l->away;
+}
+
+void ing_leases_on_blocks(struct ing_leases *l,
+	void (*fn)(void *ctx, const struct ing_lease_block *blocks, size_t count), void *ctx)
+{
+	l->blocks = fn;
+	l->blocks_ctx = ctx;
+	l->blocks_mark[0] = '\0';
+	l->blocks_at_ms = 0;
+	plan(l);
+}
+
+void ing_leases_stats(const struct ing_leases *l, struct ing_lease_stats *ret)
+{
+	*ret = l->stats;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Asking: one statement that grants what is free, gets in line for the rest, and tells what the
+ * fleet knows of all of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/gate/lease_sql.h"
+#include "worker/job/status.h"
+
+/* A host is granted so long before its next fetch is due, that the fetch can start in time. */
+#define EARLY_MS 2000
+/* Who has asked for a host that another has gets it first for so long after it could: a little
+ * longer than it takes to ask again. */
+#define LINE_MS 5000
+/* When to ask again for a host whose holder will be told within a second to give it back; and for
+ * who is not even the next in line. */
+#define RETRY_NEXT_MS 1000
+#define RETRY_LATER_MS 3000
+#define RETRY_MIN_MS 50
+
+/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 takeover_rest_ms.
+ *
+ * Every row is written, also of hosts that are not granted: the asker gets in line, and it is the
+ * lock that makes the judgement final. `now` is taken before any lock is waited for, so that it is
+ * rather too early than too late, and nothing counts as over that is not.
+ *
+ * Of the row as it is: `had` another session's lease that has run out (its holder died, or lost
+ * sight of the database and may have fetched up to the end: the host rests from then); `free`
+ * nobody else has a lease; `due` when the next fetch is; `behind` another stands in line before us.
+ */
+static const char ask_sql[] =
+	"INSERT INTO host_state AS s (host, holder, session, expires_at, next_fetch_at, updated)"
+	" SELECT h, $2, $3::bigint, now + " ING_SQL_MS(
+		"$4::bigint") ", now, now"
+			      " FROM unnest($1::text[]) AS h, clock_timestamp() AS now"
+			      " ORDER BY h COLLATE \"C\""
+			      " ON CONFLICT (host) DO UPDATE SET"
+			      " (holder, session, expires_at, wanted_by, wanted_session, wanted_at, wanted_of,"
+			      "  next_fetch_at, updated) ="
+			      " (SELECT"
+			      "   CASE WHEN granted THEN excluded.holder WHEN free THEN NULL ELSE s.holder END,"
+			      "   CASE WHEN granted THEN excluded.session WHEN free THEN NULL ELSE s.session END,"
+			      "   CASE WHEN granted THEN excluded.expires_at WHEN free THEN NULL ELSE s.expires_at END,"
+			      "   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_by ELSE excluded.holder END,"
+			      "   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_session ELSE excluded.session END,"
+			      "   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_at ELSE excluded.updated END,"
+			      "   CASE WHEN granted OR free THEN NULL ELSE s.session END,"
+			      "   due, excluded.updated"
+			      "  FROM (SELECT due, free, behind, mine OR (free AND NOT behind AND"
+			      "     due <= excluded.updated + " ING_SQL_MS(ING_LEASE_STRING(
+				      EARLY_MS)) ") AS granted"
+						 "   FROM (SELECT due, mine, mine OR had OR s.session IS NULL AS free,"
+						 "      s.wanted_session IS NOT NULL AND s.wanted_session <> excluded.session AND"
+						 "      greatest(s.wanted_at, due - " ING_SQL_MS(ING_LEASE_STRING(
+							 EARLY_MS)) ") >"
+								    "       excluded.updated - " ING_SQL_MS(ING_LEASE_STRING(
+									    LINE_MS)) " AS behind"
+										      "    FROM (SELECT mine, had, CASE WHEN had"
+										      "       THEN greatest(s.next_fetch_at, s.expires_at + " ING_SQL_MS(
+											      "$5::bigint") ")"
+													    "       ELSE s.next_fetch_at END AS due"
+													    "     FROM (SELECT s.session IS NOT DISTINCT FROM excluded.session AS mine,"
+													    "        s.session IS DISTINCT FROM excluded.session AND"
+													    "        coalesce(s.expires_at <= excluded.updated, false) AS had) a) b) c) d)"
+													    " RETURNING host, session IS NOT DISTINCT FROM $3::bigint, session IS NOT NULL,"
+													    " wanted_session IS NOT DISTINCT FROM $3::bigint, coalesce(holder, wanted_by), " ING_SQL_TO_MS(
+														    "expires_at - updated") ", " ING_SQL_TO_MS("next_fetch_at - updated") ", rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome, " ING_SQL_TO_MS("updated - answered_at");
+
+enum ask_column {
+	ASK_HOST,
+	ASK_GRANTED,
+	ASK_HELD, /* somebody has it */
+	ASK_NEXT, /* we are the next in line */
+	ASK_HOLDER,
+	ASK_LEFT_MS,
+	ASK_REST_MS,
+	ASK_REST,
+	ASK_BREAKER,
+	ASK_FAILURES,
+	ASK_OPENS,
+	ASK_CRAWL_DELAY_MS,
+	ASK_RESPONSE_MS,
+	ASK_HTTP_STATUS,
+	ASK_OUTCOME,
+	ASK_ANSWERED_MS,
+	ASK_COLUMNS
+};
+
+struct ask_answers {
+	struct ing_lease_ask *asks; /* in the order of their hosts */
+	size_t count;
+	uint64_t sent_ms, here_ms;
+	unsigned lease_ms;
+};
+
+static int compare_hosts(const void *a, const void *b)
+{
+	const struct ing_lease_ask *x = a;
+	const struct ing_lease_ask *y = b;
+	return strcmp(x->host, y->host);
+}
+
+static int64_t number(const char *text)
+{
+	return text == NULL ? 0 : strtoll(text, NULL, 10);
+}
+
+static unsigned small(const char *text)
+{
+	int64_t n = number(text);
+	return n < 0 ? 0 : (unsigned)ING_MIN(n, INT32_MAX);
+}
+
+static uint64_t moment(uint64_t now_ms, int64_t in_ms)
+{
+	if (in_ms >= 0)
+		return now_ms + ING_MIN((uint64_t)in_ms, ING_LEASE_SPAN_MS);
+	/* This machine may have been started later than that: 0 would mean never. */
+	return (uint64_t)-in_ms < now_ms ? now_ms - (uint64_t)-in_ms : 1;
+}
+
+static enum ing_rest rest_of(const char *name)
+{
+	for (int i = 0; i < ING_RESTS_; i++) {
+		if (strcmp(ing_rest_name((enum ing_rest)i), name) == 0)
+			return (enum ing_rest)i;
+	}
+	return ING_REST_DELAY; /* a newer worker's: its rest is what counts */
+}
+
+static enum ing_breaker breaker_of(const char *name)
+{
+	for (int i = 0; i <= ING_BREAKER_HALF_OPEN; i++) {
+		if (strcmp(ing_breaker_name((enum ing_breaker)i), name) == 0)
+			return (enum ing_breaker)i;
+	}
+	return ING_BREAKER_CLOSED;
+}
+
+static const char *outcome_of(const char *slug)
+{
+	if (slug == NULL)
+		return NULL;
+	int st = ing_status_from_slug(slug);
+	return st < 0 ? "other" : ing_status_slug((enum ing_status)st);
+}
+
+static struct ing_patience patience_of(const char *const *v, uint64_t now_ms)
+{
+	int64_t rest_ms = number(v[ASK_REST_MS]);
+	struct ing_patience p = {
+		.rest = rest_of(v[ASK_REST]),
+		.breaker = breaker_of(v[ASK_BREAKER]),
+		.failures = small(v[ASK_FAILURES]),
+		.opens = small(v[ASK_OPENS]),
+		.crawl_delay_ms = small(v[ASK_CRAWL_DELAY_MS]),
+		.response_ms = small(v[ASK_RESPONSE_MS]),
+		.http_status = (int)small(v[ASK_HTTP_STATUS]),
+		.outcome = outcome_of(v[ASK_OUTCOME]),
+	};
+	if (v[ASK_ANSWERED_MS] != NULL)
+		p.answered_ms = moment(now_ms, -number(v[ASK_ANSWERED_MS]));
+	/* The rest after a takeover has no other reason. */
+	if (rest_ms > 0 && p.rest == ING_REST_NONE)
+		p.rest = ING_REST_DELAY;
+	if (p.rest != ING_REST_NONE)
+		p.rest_until_ms = moment(now_ms, rest_ms);
+	return p;
+}
+
+static unsigned at_least(int64_t ms, unsigned min_ms)
+{
+	return ms <= (int64_t)min_ms ? min_ms : (unsigned)ING_MIN(ms, INT32_MAX);
+}
+
+/* Not granted: held by another; or, once that is over, promised to another; or resting. */
+static void judge(struct ing_lease_ask *a, const char *const *v)
+{
+	bool next = v[ASK_NEXT][0] == 't';
+	bool held = v[ASK_HELD][0] == 't';
+	int64_t rest_ms = number(v[ASK_REST_MS]);
+	if (!held && (next || rest_ms > EARLY_MS)) {
+		a->answer = ING_LEASE_RESTING;
+		a->retry_ms = at_least(rest_ms - EARLY_MS, RETRY_MIN_MS);
+		return;
+	}
+	int64_t left_ms = held ? number(v[ASK_LEFT_MS]) : LINE_MS;
+	a->answer = ING_LEASE_HELD;
+	a->holder = ing_strdup(v[ASK_HOLDER] != NULL ? v[ASK_HOLDER] : "");
+	a->retry_ms =
+		at_least(ING_MIN(left_ms, next ? RETRY_NEXT_MS : RETRY_LATER_MS), RETRY_MIN_MS);
+}
+
+static void take_answer(void *ctx, const char *const *v, int count)
+{
+	struct ask_answers *got = ctx;
+	ing_must(count == ASK_COLUMNS);
+	if (got->here_ms == 0)
+		got->here_ms = ing_now_ms();
+	struct ing_lease_ask key = {.host = v[ASK_HOST]};
+	struct ing_lease_ask *a =
+		bsearch(&key, got->asks, got->count, sizeof(*got->asks), compare_hosts);
+	if (a == NULL)
+		return;
+	a->patience = patience_of(v, got->here_ms);
+	if (v[ASK_GRANTED][0] != 't') {
+		judge(a, v);
+		return;
+	}
+	a->answer = ING_LEASE_GRANTED;
+	a->until_ms = got->sent_ms + got->lease_ms;
+}
+
+/* Until the database has answered; and for what it is not asked. */
+static size_t prepare_asks(
+	struct ing_lease_round *r, const struct ing_lease_session *ses, const char **ret_hosts)
+{
+	size_t n = 0;
+	uint64_t now = ing_now_ms();
+	qsort(r->asks, r->ask_count, sizeof(*r->asks), compare_hosts);
+	for (size_t i = 0; i < r->ask_count; i++) {
+		struct ing_lease_ask *a = &r->asks[i];
+		free(ING_TAKE(a->holder));
+		a->patience = (struct ing_patience){0};
+		a->answer = ING_LEASE_RESTING;
+		a->retry_ms = RETRY_NEXT_MS;
+		if (ing_lease_is_name(a->host)) {
+			ret_hosts[n++] = a->host;
+			continue;
+		}
+		a->answer = ING_LEASE_GRANTED;
+		a->until_ms = now + ses->lease_ms;
+	}
+	return n;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err)
+{
+	if (r->ask_count == 0)
+		return ING_PG_OK;
+	const char **hosts = ing_alloc(r->ask_count * sizeof(*hosts));
+	size_t count = prepare_asks(r, ses, hosts);
+	enum ing_pg_rc rc = ING_PG_OK;
+	if (count > 0) {
+		struct ing_buf list;
+		struct ing_lease_number id, lease, rest;
+		ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
+		ing_pg_add_array(&list, hosts, count);
+		ing_must(!list.failed);
+		const char *params[] = {ing_buf_str(&list), ses->instance,
+			ing_lease_number(&id, ses->id), ing_lease_number(&lease, ses->lease_ms),
+			ing_lease_number(&rest, ses->takeover_rest_ms)};
+		struct ask_answers got = {.asks = r->asks,
+			.count = r->ask_count,
+			.lease_ms = ses->lease_ms,
+			.sent_ms = ing_now_ms()};
+		rc = ing_pg_query(
+			pg, "ask", ask_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
+		ing_buf_done(&list);
+	}
+	free(hosts);
+	return rc;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The statements of a round: saying and asking have files of their own, the others are here. Each
+ * statement is a transaction of its own, is about hundreds of hosts at once, and locks their rows
+ * in the order of their names, so that workers wait for each other but never in a circle. Who has a
+ * host is judged by the database alone: its clock, its rows.
+ *
+ * Clocks: the database adds and compares; we only send and receive spans of time, so that it does
+ * not matter how far our clock is from its. A span grows by the time it is under way, and all is
+ * arranged for that to be on the polite side: a lease of ours ends lease_ms after its statement was
+ * sent (in the database: after it was executed, which is later); a rest that we send begins when it
+ * arrives; one that we receive begins when the answer is here. Only clocks that run at different
+ * speeds, or a database server whose clock is set while it runs, could let two workers meet; a
+ * lease lasts minutes, of which the holder leaves the length of a transfer unused.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/log.h"
+#include "worker/gate/lease_sql.h"
+#include "worker/store/schema.h"
+
+/* Server-side limit of a statement, and ours for an answer: as the store's. */
+#define STATEMENT_TIMEOUT "15s"
+#define ANSWER_TIMEOUT_MS 20000
+
+#define MAX_BLOCKS 100000 /* entries of host_block; what is beyond is not heeded, and said */
+#define MAX_WANTED 10000  /* hosts of ours that others want, told of at a time */
+
+/* $1 instance, $2 session, $3 takeover_rest_ms. The rows' next holder may be us or another. */
+static const char take_over_sql[] =
+	"WITH old AS (SELECT host FROM host_state WHERE holder = $1 AND session <> $2::bigint"
+	" ORDER BY host FOR NO KEY UPDATE)"
+	" UPDATE host_state s SET holder = NULL, session = NULL, expires_at = NULL, wanted_of = NULL,"
+	" updated = clock_timestamp(), next_fetch_at ="
+	"  greatest(s.next_fetch_at, clock_timestamp() + " ING_SQL_MS(
+		"$3::bigint") ")"
+			      " FROM old WHERE s.host = old.host AND s.holder = $1 AND s.session <> $2::bigint";
+
+/* $1 hosts, $2 session, $3 lease_ms. Also what has run out in the meantime, when nobody else took
+ * it: then nobody else has been there. */
+static const char extend_sql[] =
+	"WITH mine AS (SELECT host FROM host_state WHERE host = ANY ($1::text[])"
+	" AND session = $2::bigint ORDER BY host FOR NO KEY UPDATE)"
+	" UPDATE host_state s SET expires_at = clock_timestamp() + " ING_SQL_MS(
+		"$3::bigint") " FROM mine WHERE s.host = mine.host AND s.session = $2::bigint RETURNING s.host";
+
+/* $1 session. */
+static const char wanted_sql[] = "SELECT host FROM host_state WHERE wanted_of = $1::bigint"
+				 " LIMIT " ING_LEASE_STRING(MAX_WANTED);
+
+/* $1 the mark known. One row that says what state the table is in, or else one for each entry: an
+ * entry that is added or replaced is the newest, one that is removed is missing in the count. */
+static const char blocks_sql[] =
+	"SELECT mark, b.host, b.why FROM"
+	" (SELECT count(*) || ' ' || coalesce(max(created_at)::text, '') AS mark FROM host_block) m"
+	" LEFT JOIN (SELECT host, why FROM host_block ORDER BY host LIMIT"
+	" " ING_LEASE_STRING(MAX_BLOCKS) ") b ON m.mark <> $1";
+
+/* -- extend --------------------------------------------------------------------------------- */
+
+static int compare_hosts(const void *a, const void *b)
+{
+	const struct ing_lease_extend *x = a;
+	const struct ing_lease_extend *y = b;
+	return strcmp(x->host, y->host);
+}
+
+static void take_kept(void *ctx, const char *const *v, int count)
+{
+	struct ing_lease_round *r = ctx;
+	struct ing_lease_extend key = {.host = v[0]};
+	ing_must(count == 1);
+	struct ing_lease_extend *e =
+		bsearch(&key, r->extends, r->extend_count, sizeof(*r->extends), compare_hosts);
+	if (e != NULL)
+		e->kept = true;
+}
+
+static enum ing_pg_rc extend(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err)
+{
+	if (r->extend_count == 0)
+		return ING_PG_OK;
+	const char **hosts = ing_alloc(r->extend_count * sizeof(*hosts));
+	size_t n = 0;
+	uint64_t until_ms = ing_now_ms() + ses->lease_ms;
+	qsort(r->extends, r->extend_count, sizeof(*r->extends), compare_hosts);
+	for (size_t i = 0; i < r->extend_count; i++) {
+		struct ing_lease_extend *e = &r->extends[i];
+		e->kept = !ing_lease_is_name(e->host);
+		e->until_ms = until_ms;
+		if (!e->kept)
+			hosts[n++] = e->host;
+	}
+	struct ing_buf list;
+	struct ing_lease_number id, lease;
+	ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
+	ing_pg_add_array(&list, hosts, n);
+	ing_must(!list.failed);
+	free(hosts);
+	const char *params[] = {ing_buf_str(&list), ing_lease_number(&id, ses->id),
+		ing_lease_number(&lease, ses->lease_ms)};
+	enum ing_pg_rc rc = ing_pg_query(
+		pg, "extend", extend_sql, params, ING_ARRAY_LEN(params), take_kept, r, err);
+	ing_buf_done(&list);
+	return rc;
+}
+
+/* -- wanted and blocks ---------------------------------------------------------------------- */
+
+static void free_answers(struct ing_lease_round *r)
+{
+	for (size_t i = 0; i < r->wanted_count; i++)
+		free(r->wanted[i]);
+	free(ING_TAKE(r->wanted));
+	r->wanted_count = 0;
+	for (size_t i = 0; i < r->block_count; i++) {
+		free((void *)(uintptr_t)r->blocks[i].host);
+		free((void *)(uintptr_t)r->blocks[i].why);
+	}
+	free(ING_TAKE(r->blocks));
+	r->block_count = 0;
+	r->blocks_changed = false;
+}
+
+/* Arrays that grow by one double whenever their count is a power of two. */
+static bool is_full(size_t count)
+{
+	return (count & (count - 1)) == 0;
+}
+
+static void take_wanted(void *ctx, const char *const *v, int count)
+{
+	struct ing_lease_round *r = ctx;
+	ing_must(count == 1);
+	size_t n = r->wanted_count;
+	if (is_full(n))
+		r->wanted = ing_realloc(r->wanted, (n == 0 ? 1 : 2 * n) * sizeof(*r->wanted));
+	r->wanted[r->wanted_count++] = ing_strdup(v[0]);
+}
+
+static enum ing_pg_rc look_wanted(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err)
+{
+	struct ing_lease_number id;
+	const char *params[] = {ing_lease_number(&id, ses->id)};
+	return ing_pg_query(pg, "wanted", wanted_sql, params, 1, take_wanted, r, err);
+}
+
+struct blocks_answer {
+	struct ing_lease_round *r;
+	char mark[sizeof(((struct ing_lease_round *)0)->blocks_mark)];
+};
+
+static void take_block(void *ctx, const char *const *v, int count)
+{
+	struct blocks_answer *got = ctx;
+	struct ing_lease_round *r = got->r;
+	ing_must(count == 3);
+	snprintf(got->mark, sizeof(got->mark), "%s", v[0]);
+	if (v[1] == NULL || v[2] == NULL)
+		return;
+	size_t n = r->block_count;
+	if (is_full(n))
+		r->blocks = ing_realloc(r->blocks, (n == 0 ? 1 : 2 * n) * sizeof(*r->blocks));
+	r->blocks[r->block_count++] =
+		(struct ing_lease_block){.host = ing_strdup(v[1]), .why = ing_strdup(v[2])};
+}
+
+static enum ing_pg_rc look_blocks(
+	struct ing_pg *pg, struct ing_lease_round *r, struct ing_error *err)
+{
+	struct blocks_answer got = {.r = r};
+	const char *params[] = {r->blocks_mark};
+	enum ing_pg_rc rc =
+		ing_pg_query(pg, "blocks", blocks_sql, params, 1, take_block, &got, err);
+	if (rc != ING_PG_OK)
+		return rc;
+	r->blocks_changed = strcmp(got.mark, r->blocks_mark) != 0;
+	memcpy(r->blocks_mark, got.mark, sizeof(r->blocks_mark));
+	if (r->blocks_changed && r->block_count == MAX_BLOCKS)
+		ing_log(ING_LOG_ERROR, "host_block: only the first %d entries are heeded",
+			MAX_BLOCKS);
+	return ING_PG_OK;
+}
+
+static enum ing_pg_rc run_steps(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err)
+{
+	/* What is given back may be asked for in the same round. */
+	enum ing_pg_rc rc = ing_lease_run_says(pg, ses, r, err);
+	if (rc == ING_PG_OK)
+		rc = extend(pg, ses, r, err);
+	if (rc == ING_PG_OK)
+		rc = ing_lease_run_asks(pg, ses, r, err);
+	if (rc == ING_PG_OK && r->look_wanted)
+		rc = look_wanted(pg, ses, r, err);
+	if (rc == ING_PG_OK && r->look_blocks)
+		rc = look_blocks(pg, r, err);
+	return rc;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+struct ing_lease_round *ing_lease_round_new(void)
+{
+	return ing_alloc(sizeof(struct ing_lease_round));
+}
+
+void ing_lease_round_free(struct ing_lease_round *r)
+{
+	if (r == NULL)
+		return;
+	for (size_t i = 0; i < r->ask_count; i++)
+		free(r->asks[i].holder);
+	free_answers(r);
+	free(r->notes);
+	free(r->returns);
+	free(r->extends);
+	free(r->asks);
+	free(r);
+}
+
+bool ing_lease_is_name(const char *host)
+{
+	size_t n = 0;
+	for (; host[n] != '\0'; n++) {
+		if (n == 253 || host[n] <= ' ' || host[n] > '~')
+			return false;
+	}
+	return n > 0;
+}
+
+const char *ing_lease_number(struct ing_lease_number *n, int64_t value)
+{
+	snprintf(n->text, sizeof(n->text), "%lld", (long long)value);
+	return n->text;
+}
+
+int ing_lease_connect(const char *dsn, int stop_fd, struct ing_pg **ret, struct ing_error *err)
+{
+	/* Plans are made once: the shape of a statement does not depend on its hosts. */
+	static const char settings[] = "SET statement_timeout = '" STATEMENT_TIMEOUT "';"
+				       "SET default_transaction_isolation = 'read committed';"
+				       "SET plan_cache_mode = 'force_generic_plan';"
+				       "SET client_min_messages = 'error'";
+	struct ing_pg *pg = NULL;
+	int rc = ing_pg_open(dsn, stop_fd, ANSWER_TIMEOUT_MS, &pg, err);
+	if (rc == 0 && ing_pg_exec(pg, settings, err) != ING_PG_OK)
+		rc = -ING_FAIL_UNAVAILABLE;
+	if (rc == 0)
+		rc = ing_schema_check(pg, err);
+	if (rc != 0) {
+		ing_pg_close(pg);
+		return rc;
+	}
+	*ret = pg;
+	return 0;
+}
+
+enum ing_pg_rc ing_lease_take_over(
+	struct ing_pg *pg, const struct ing_lease_session *ses, struct ing_error *err)
+{
+	struct ing_lease_number id, rest;
+	const char *params[] = {ses->instance, ing_lease_number(&id, ses->id),
+		ing_lease_number(&rest, ses->takeover_rest_ms)};
+	return ing_pg_query(
+		pg, NULL, take_over_sql, params, ING_ARRAY_LEN(params), NULL, NULL, err);
+}
+
+enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err)
+{
+	uint64_t start = uv_hrtime();
+	free_answers(r);
+	enum ing_pg_rc rc = run_steps(pg, ses, r, err);
+	r->database_us += (uv_hrtime() - start) / 1000;
+	return rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lease_sql.h - what the files with the leases' statements share: lease_sql.c, lease_ask.c,
+ * lease_say.c. Thread: the lease thread.
+ */
+#pragma once
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "worker/gate/lease_priv.h"
+
+#define ING_LEASE_STRING_(x) #x
+#define ING_LEASE_STRING(x) ING_LEASE_STRING_(x) /* a constant's value, as text */
+
+/* SQL: so many milliseconds as an interval, and an interval in milliseconds. */
+#define ING_SQL_MS(x) "(" x ") * interval '1 millisecond'"
+#define ING_SQL_TO_MS(x) "ceil(extract(epoch FROM " x ") * 1000)::bigint"
+
+#define ING_LEASE_PARAM_BYTES ((size_t)1 << 20) /* ING_LEASE_BATCH hosts of 253 bytes, quoted */
+#define ING_LEASE_SPAN_MS ((uint64_t)366 * 86400 * 1000) /* ceiling of all spans */
+
+struct ing_lease_number { /* as a parameter */
+	char text[24];
+};
+const char *ing_lease_number(struct ing_lease_number *n, int64_t value); /* n's text */
+
+enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
+/* Notes, then returns. */
+enum ing_pg_rc ing_lease_run_says(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;

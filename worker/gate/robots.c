@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The cache of robots.txt files. Entries that nobody needs at the moment are in the list by last
+ * use, and only those can be evicted: not one that is being got, whose token is out, nor one whose
+ * waiters are being woken.
+ */
+#include "worker/gate/robots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+
+#include "common/base/clock.h"
+#include "common/net/url.h"
+#include "worker/gate/hostrules.h"
+#include "worker/gate/robots_file.h"
+
+#define ENTRY_MAGIC 0x524f424fu
+#define KEY_BYTES (sizeof("https://:65535") + ING_URL_HOST_BYTES)
+#define FILE_PATH "/robots.txt"
+
+struct ing_robots_entry {
+	unsigned magic;
+	bool is_getting; /* its token is out */
+	bool is_listed;  /* in the list by last use */
+	UT_hash_handle hh;
+	struct ing_robots_entry *prev, *next; /* by last use */
+	struct ing_robots *robots;
+	struct ing_robots_waiter waiters; /* a ring; this is its head */
+	size_t waiting;
+	size_t bytes; /* as counted in the cache's */
+	struct ing_robots_file file;
+	char key[]; /* scheme and authority, "https://example.org:8443" */
+};
+
+struct ing_robots {
+	struct ing_robots_conf conf;
+	char *agent;
+	struct ing_robots_entry *entries; /* by key */
+	struct ing_robots_entry *used;    /* the one used last comes first */
+	struct ing_robots_stats stats;
+	char words[ING_ROBOTS_MAX_WORDS_BYTES]; /* of the last view */
+};
+
+/* What of a URL counts here. */
+struct place {
+	char key[KEY_BYTES];
+	char host[ING_URL_HOST_BYTES];
+	bool is_robots_txt;
+};
+
+static bool read_place(const char *url, struct place *ret)
+{
+	struct ing_url_parts p;
+	if (!ing_url_parts(url, strlen(url), NULL, &p))
+		return false;
+	int host_bytes = snprintf(ret->host, sizeof(ret->host), "%s", p.hostname);
+	int key_bytes = snprintf(ret->key, sizeof(ret->key), "%s//%s%s%s", p.protocol, p.hostname,
+		p.port[0] != '\0' ? ":" : "", p.port);
+	bool good = strcmp(p.protocol, "https:") == 0 || strcmp(p.protocol, "http:") == 0;
+	good = good && host_bytes > 0 && (size_t)host_bytes < sizeof(ret->host) && key_bytes > 0 &&
+	       (size_t)key_bytes < sizeof(ret->key);
+	ret->is_robots_txt = strcmp(p.pathname, FILE_PATH) == 0;
+	ing_url_parts_done(&p);
+	return good;
+}
+
+static uint64_t now_of(const struct ing_robots *r)
+{
+	return r->conf.now_ms != NULL ? r->conf.now_ms() : ing_now_ms();
+}
+
+static bool is_obeyed(const struct ing_robots *r, const char *host)
+{
+	const struct ing_host_rule *rule = ing_hostrules_find(r->conf.hostrules, host);
+	if (rule == NULL || rule->obey_robots == ING_CHOICE_UNSAID)
+		return r->conf.obey;
+	return rule->obey_robots == ING_CHOICE_YES;
+}
+
+static struct ing_robots_entry *find_entry(const struct ing_robots *r, const char *key)
+{
+	struct ing_robots_entry *e;
+	HASH_FIND_STR(r->entries, key, e);
+	return e;
+}
+
+/* --- the list by last use --- */
+
+static void unlist_entry(struct ing_robots_entry *e)
+{
+	if (e->is_listed)
+		DL_DELETE(e->robots->used, e);
+	e->is_listed = false;
+}
+
+static void list_entry(struct ing_robots_entry *e)
+{
+	DL_PREPEND(e->robots->used, e);
+	e->is_listed = true;
+}
+
+static void free_entry(struct ing_robots_entry *e)
+{
+	struct ing_robots *r = e->robots;
+	unlist_entry(e);
+	HASH_DEL(r->entries, e);
+	r->stats.bytes -= e->bytes;
+	ing_robots_file_done(&e->file);
+	e->magic = 0;
+	free(e);
+}
+
+static void evict_entries(struct ing_robots *r)
+{
+	while (r->used != NULL && (HASH_COUNT(r->entries) > r->conf.max_entries ||
+					  r->stats.bytes > r->conf.max_bytes))
+		free_entry(r->used->prev);
+}
+
+static void count_bytes(struct ing_robots_entry *e)
+{
+	struct ing_robots *r = e->robots;
+	size_t bytes = sizeof(*e) + strlen(e->key) + 1 + ing_robots_file_bytes(&e->file);
+	r->stats.bytes = r->stats.bytes - e->bytes + bytes;
+	e->bytes = bytes;
+}
+
+static struct ing_robots_entry *add_entry(struct ing_robots *r, const char *key)
+{
+	size_t key_bytes = strlen(key);
+	struct ing_robots_entry *e = ing_alloc(sizeof(*e) + key_bytes + 1);
+	e->magic = ENTRY_MAGIC;
+	e->robots = r;
+	e->waiters.prev = e->waiters.next = &e->waiters;
+	memcpy(e->key, key, key_bytes);
+	HASH_ADD_STR(r->entries, key, e);
+	count_bytes(e);
+	evict_entries(r);
+	return e;
+}
+
+/* --- waiting --- */
+
+static void add_waiter(struct ing_robots_entry *e, struct ing_robots_waiter *w)
+{
+	ing_must(w->entry == NULL);
+	w->entry = e;
+	w->next = &e->waiters;
+	w->prev = e->waiters.prev;
+	w->prev->next = w;
+	e->waiters.prev = w;
+	e->waiting++;
+	e->robots->stats.waiting++;
+}
+
+static void remove_waiter(struct ing_robots_waiter *w)
+{
+	struct ing_robots_entry *e = w->entry;
+	w->prev->next = w->next;
+	w->next->prev = w->prev;
+	w->prev = w->next = NULL;
+	w->entry = NULL;
+	e->waiting--;
+	e->robots->stats.waiting--;
+}
+
+/* Those who wait now: the verdict may be short-lived, and who asks again, and has to wait again, is
+ * woken another time. */
+static void wake_waiters(struct ing_robots_entry *e)
+{
+	struct ing_robots_waiter ring = e->waiters;
+	if (e->waiting == 0)
+		return;
+	ring.prev->next = ring.next->prev = &ring;
+	e->waiters.prev = e->waiters.next = &e->waiters;
+	while (ring.next != &ring) {
+		struct ing_robots_waiter *w = ring.next;
+		remove_waiter(w);
+		w->done(w);
+	}
+}
+
+static void get_file(struct ing_robots_entry *e)
+{
+	char url[KEY_BYTES + sizeof(FILE_PATH)];
+	struct ing_robots *r = e->robots;
+	snprintf(url, sizeof(url), "%s" FILE_PATH, e->key);
+	unlist_entry(e);
+	e->is_getting = true;
+	r->stats.fetched++;
+	r->conf.get(r->conf.ctx, url, e);
+}
+
+static struct ing_robots_view judge_url(
+	struct ing_robots *r, const struct ing_robots_entry *e, const char *url, uint64_t now_ms)
+{
+	return ing_robots_file_judge(&e->file, url, now_ms, r->words, sizeof(r->words));
+}
+
+/* For somebody who can wait. */
+static struct ing_robots_view ask_entry(struct ing_robots *r, struct ing_robots_entry *e,
+	const char *url, struct ing_robots_waiter *waiter)
+{
+	uint64_t now_ms = now_of(r);
+	if (e->is_getting || ing_robots_file_is_due(&e->file, now_ms)) {
+		add_waiter(e, waiter);
+		if (!e->is_getting)
+			get_file(e);
+		return (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
+	}
+	if (e->is_listed) {
+		unlist_entry(e);
+		list_entry(e);
+	}
+	struct ing_robots_view v = judge_url(r, e, url, now_ms);
+	r->stats.hits++;
+	r->stats.disallowed += v.verdict == ING_ROBOTS_DISALLOWED;
+	return v;
+}
+
+/* --- for operators --- */
+
+static const char *verdict_name(enum ing_robots_kind kind)
+{
+	static const char *const names[] = {
+		[ING_ROBOTS_UNASKED] = "pending",
+		[ING_ROBOTS_RULES] = "rules",
+		[ING_ROBOTS_ALLOW_ALL] = "allow-all",
+		[ING_ROBOTS_UNREACHABLE] = "unreachable",
+		[ING_ROBOTS_FAILURE] = "failed",
+	};
+	return names[kind];
+}
+
+static void describe_entry(
+	const struct ing_robots *r, const struct ing_robots_entry *e, struct ing_robots_info *ret)
+{
+	const struct ing_robots_file *f = &e->file;
+	uint64_t now_ms = now_of(r);
+	enum ing_robots_kind kind = ing_robots_file_kind(f, now_ms);
+	bool is_heard = kind == ING_ROBOTS_RULES || kind == ING_ROBOTS_ALLOW_ALL;
+	ret->known = true;
+	snprintf(ret->url, sizeof(ret->url), "%s" FILE_PATH, e->key);
+	ret->verdict = verdict_name(kind);
+	ret->http_status = f->http_status;
+	ret->crawl_delay_ms = ing_robots_file_crawl_delay_ms(f, now_ms);
+	ret->waiting = (unsigned)e->waiting;
+	ret->bytes = e->bytes;
+	if (kind == ING_ROBOTS_UNASKED)
+		return;
+	ret->age_ms = now_ms - (is_heard ? f->heard_ms : f->asked_ms);
+	ret->expires_ms = f->due_ms > now_ms ? f->due_ms - now_ms : 0;
+}
+
+static void explain_place(
+	const struct ing_robots *r, const struct place *place, struct ing_robots_info *ret)
+{
+	const struct ing_robots_entry *e = find_entry(r, place->key);
+	if (!is_obeyed(r, place->host)) {
+		ret->known = true;
+		ret->verdict = "ignored";
+	} else if (e != NULL) {
+		describe_entry(r, e, ret);
+	}
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf)
+{
+	struct ing_robots *r = ing_alloc(sizeof(*r));
+	r->conf = *conf;
+	r->agent = ing_strdup(conf->agent);
+	r->conf.agent = r->agent;
+	return r;
+}
+
+void ing_robots_free(struct ing_robots *r)
+{
+	struct ing_robots_entry *e;
+	struct ing_robots_entry *next;
+	if (r == NULL)
+		return;
+	ing_must(r->stats.waiting == 0);
+	HASH_ITER (hh, r->entries, e, next)
+		free_entry(e);
+	free(r->agent);
+	free(r);
+}
+
+struct ing_robots_view ing_robots_ask(
+	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter)
+{
+	struct place place;
+	if (!read_place(url, &place))
+		return (struct ing_robots_view){
+			.verdict = ING_ROBOTS_FAILED,
+			.outcome = ING_STATUS_INVALID_URL,
+			.words = ing_status_meaning(ING_STATUS_INVALID_URL),
+		};
+	if (place.is_robots_txt || !is_obeyed(r, place.host))
+		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
+	struct ing_robots_entry *e = find_entry(r, place.key);
+	if (waiter == NULL)
+		return e != NULL ? judge_url(r, e, url, now_of(r))
+				 : (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
+	if (e == NULL)
+		e = add_entry(r, place.key);
+	return ask_entry(r, e, url, waiter);
+}
+
+void ing_robots_leave(struct ing_robots_waiter *w)
+{
+	if (w->entry != NULL)
+		remove_waiter(w);
+}
+
+void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
+{
+	struct ing_robots_entry *e;
+	ING_CAST_OBJ(e, token, ENTRY_MAGIC);
+	ing_must(e->robots == r && e->is_getting);
+	ing_robots_file_note(&e->file, a, r->agent, now_of(r));
+	count_bytes(e);
+	r->stats.unreachable += e->file.kind == ING_ROBOTS_UNREACHABLE;
+	e->is_getting = false;
+	wake_waiters(e);
+	evict_entries(r); /* before it is listed: what came last is kept, be it larger than all */
+	if (!e->is_getting)
+		list_entry(e);
+}
+
+void ing_robots_set_hostrules(struct ing_robots *r, const struct ing_hostrules *rules)
+{
+	r->conf.hostrules = rules;
+}
+
+void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret)
+{
+	static const char *const before[] = {"https://", "http://", "https://www.", "http://www."};
+	char url[KEY_BYTES];
+	struct place place;
+	*ret = (struct ing_robots_info){.verdict = "pending"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(before) && !ret->known; i++) {
+		int bytes = snprintf(url, sizeof(url), "%s%s/", before[i], host);
+		if (bytes > 0 && (size_t)bytes < sizeof(url) && read_place(url, &place))
+			explain_place(r, &place, ret);
+	}
+}
+
+void ing_robots_stats(const struct ing_robots *r, struct ing_robots_stats *ret)
+{
+	*ret = r->stats;
+	ret->entries = HASH_COUNT(r->entries);
+}

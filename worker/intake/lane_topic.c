@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Names of lanes and of their topics.
+ */
+#include "worker/intake/lane_topic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_TOPIC_BYTES 249 /* of Kafka */
+
+static const char *const names[ING_LANES_] = {
+	[ING_LANE_PRIORITY] = "priority",
+	[ING_LANE_REQUESTS] = "requests",
+	[ING_LANE_DAILY] = "daily",
+	[ING_LANE_BULK] = "bulk",
+};
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+const char *ing_lane_name(enum ing_lane lane)
+{
+	return names[lane];
+}
+
+bool ing_lane_parse(const char *name, enum ing_lane *ret)
+{
+	for (int i = 0; i < ING_LANES_; i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		*ret = (enum ing_lane)i;
+		return true;
+	}
+	return false;
+}
+
+char *ing_lane_topic(enum ing_lane lane, const char *configured, const char *requests)
+{
+	if (lane == ING_LANE_REQUESTS)
+		return ing_strdup(requests);
+	if (configured == NULL || configured[0] == '\0')
+		return NULL;
+	if (strcmp(configured, "auto") != 0)
+		return ing_strdup(configured);
+	char topic[MAX_TOPIC_BYTES + 1];
+	int n = snprintf(topic, sizeof(topic), "%s-%s", requests, names[lane]);
+	return n > 0 && (size_t)n < sizeof(topic) ? ing_strdup(topic) : NULL;
+}

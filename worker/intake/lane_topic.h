@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lane_topic.h - which topic a lane reads from, as the configuration says it. Pure; any thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/macros.h"
+#include "worker/gate/lane.h"
+
+/* "priority", "requests", "daily" or "bulk". */
+const char *ing_lane_name(enum ing_lane lane);
+bool ing_lane_parse(const char *name, enum ing_lane *ret);
+/* configured: kafka.topics.NAME of the lane; "auto" is that of requests with "-NAME" behind it. For
+ * ING_LANE_REQUESTS it is `requests`, whatever is configured. Heap; NULL: the lane has none, also
+ * when the name would be longer than Kafka takes. */
+char *ing_lane_topic(enum ing_lane lane, const char *configured, const char *requests);

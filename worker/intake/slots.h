@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * slots.h - the partitions of all lanes in one table.
+ *
+ * A slot is made when its partition is first assigned and keeps its index for good, so that a token
+ * of an old assignment still finds it, and its epoch tells that it is old. Owns the slots and their
+ * marks. Pure; loop thread only.
+ */
+#pragma once
+#include "worker/gate/lane.h"
+#include "worker/intake/mark.h"
+
+/* Partition numbers come from outside and size a table. Kafka clusters do not go near it for one
+ * topic. */
+#define ING_SLOTS_MAX_PARTITIONS 100000
+
+struct ing_slot {
+	enum ing_lane lane;
+	int32_t partition;
+	uint32_t epoch; /* of the present or last assignment; 0 = never assigned */
+	bool assigned;
+	struct ing_mark mark; /* while assigned */
+	int64_t committed; /* as acknowledged by the coordinator; at first where we began, -1 before
+			    */
+};
+
+struct ing_slots { /* zero-initialised: empty */
+	struct ing_slot *all;
+	size_t count, cap;
+	struct {
+		int32_t *index; /* into all, by partition; -1: none */
+		size_t count;
+	} lanes[ING_LANES_];
+};
+
+void ing_slots_done(struct ing_slots *s);
+/* NULL when the partition never was ours. Borrowed until the next ing_slots_make(). */
+struct ing_slot *ing_slots_find(const struct ing_slots *s, enum ing_lane lane, int32_t partition);
+/* Found or made. NULL when the number is out of bounds. */
+struct ing_slot *ing_slots_make(struct ing_slots *s, enum ing_lane lane, int32_t partition);
+int32_t ing_slots_index(const struct ing_slots *s, const struct ing_slot *slot);

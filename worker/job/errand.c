@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Errands, each a chain like a request's, but shorter: gate, fetch, archive, store, and then a
+ * redirect, another try or the end. Loop thread; callbacks are those of the gate, of fetch, archive
+ * and store.
+ *
+ * What surprises: an errand goes first within its lane, because all who wait for the host there
+ * wait for it, and its lane is that of the most urgent of them: a bulk list of many hosts must not
+ * fill the priority lane with its files. What waits is small, for there may be one for each host
+ * that anybody waits for; what an answer needs is made when it comes.
+ */
+#include "worker/job/errand.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "common/base/clock.h"
+#include "common/data/base32.h"
+#include "common/data/decode.h"
+#include "common/data/digest.h"
+#include "worker/fetch/fetch.h"
+#include "worker/job/capture.h"
+#include "worker/job/hop.h"
+#include "worker/job/retry.h"
+#include "worker/job/siterules.h"
+#include "worker/limits.h"
+
+#define ERRAND_MAGIC 0x45525241u
+
+struct errand {
+	unsigned magic;
+	unsigned redirects, tries; /* of the chain; of url */
+	int redirect_status;       /* of the last redirect */
+	enum ing_lane lane;
+	UT_hash_handle hh; /* by token */
+	struct ing_errands *all;
+	struct ing_gate_waiter waiter;
+	void *token;
+	char *url;              /* heap */
+	uint64_t not_before_ms; /* ing_now_ms() clock: of the next try */
+	uint64_t deadline_ms, work_left_ms;
+	struct ing_transfer *transfer;
+	struct answer *answer;
+	bool owed;      /* a record or a row is under way */
+	bool cancelled; /* and goes when it is no longer owed */
+};
+
+/* From the end of a transfer until it is known what comes of it. */
+struct answer {
+	struct errand *errand;
+	struct ing_exchange *exchange;
+	struct ing_buf body; /* of a 2xx, decoded */
+	bool body_failed;    /* to decode */
+	bool body_cut;       /* by us, or by fetch for us */
+	char datetime[ING_DT14_BYTES];
+	char mimetype[ING_CDX_MIMETYPE_BYTES];
+	char body_sha1hex[ING_SHA1_HEX_BYTES]; /* "": nothing was decoded, or not all */
+	struct ing_archive_item archive;
+	struct ing_store_item rows;
+	struct ing_row_cdx row;
+	char row_hex[ING_SHA1_HEX_BYTES];
+};
+
+struct ing_errands {
+	struct ing_errand_conf conf;
+	struct ing_stages stages;
+	struct errand *errands;
+};
+
+static void on_fetched(void *ctx, struct ing_exchange *ex);
+
+/* --- waiting and the end --- */
+
+static void drop_answer(struct errand *e)
+{
+	struct answer *a = ING_TAKE(e->answer);
+	if (a == NULL)
+		return;
+	ing_exchange_unref(a->exchange);
+	ing_buf_done(&a->body);
+	free(a);
+}
+
+static void free_errand(struct errand *e)
+{
+	ing_must(e->waiter.state == ING_GATE_OUT && e->transfer == NULL && !e->owed);
+	HASH_DEL(e->all->errands, e);
+	drop_answer(e);
+	free(e->url);
+	e->magic = 0;
+	free(e);
+}
+
+static void tell(struct errand *e, const struct ing_robots_answer *told)
+{
+	ing_robots_got(e->all->stages.robots, e->token, told);
+	free_errand(e);
+}
+
+/* A redirect that cannot be followed: as if there were no file (RFC 9309 2.3.1.2). */
+static void lead_nowhere(struct errand *e)
+{
+	tell(e, &(struct ing_robots_answer){
+			.outcome = ING_STATUS_SUCCESS, .http_status = e->redirect_status});
+}
+
+static void queue_up(struct errand *e)
+{
+	uint64_t now = ing_now_ms();
+	ing_gate_enter(e->all->stages.gate, &e->waiter, e->url,
+		&(struct ing_gate_ticket){
+			.lane = e->lane,
+			.again = true,
+			.delay_ms = e->not_before_ms > now ? (unsigned)(e->not_before_ms - now) : 0,
+		});
+}
+
+static struct ing_url_finding judge(const struct errand *e, const char *url)
+{
+	const struct ing_errand_conf *conf = &e->all->conf;
+	struct ing_url_finding f = ing_site_judge(conf->urlrules, conf->hostblocks, url);
+	if (f.only_at_end)
+		f.verdict = ING_URL_NONE;
+	return f;
+}
+
+static void on_granted(struct ing_gate_waiter *waiter)
+{
+	struct errand *e = ING_CONTAINER(waiter, struct errand, waiter);
+	ing_must(e->magic == ERRAND_MAGIC);
+	const struct ing_errand_conf *conf = &e->all->conf;
+	struct ing_url_finding f = judge(e, e->url); /* a host may have been blocked meanwhile */
+	if (f.verdict != ING_URL_NONE) {
+		ing_gate_leave(e->all->stages.gate, waiter, NULL);
+		if (e->redirects > 0)
+			lead_nowhere(e);
+		else
+			tell(e, &(struct ing_robots_answer){
+					.outcome = ING_STATUS_SKIP_URL_BLOCKLIST, .words = f.why});
+		return;
+	}
+	e->tries++;
+	e->deadline_ms = ing_now_ms() + e->work_left_ms;
+	e->transfer = ing_fetch_start(e->all->stages.fetch,
+		&(struct ing_fetch_ask){
+			.url = e->url,
+			.deadline_ms = e->deadline_ms,
+			.max_body_bytes = conf->max_body_bytes,
+			.tls_fallback =
+				ing_site_tls_fallback(conf->hostrules, conf->tls_fallback, e->url),
+		},
+		on_fetched, e);
+}
+
+static void on_refused(
+	struct ing_gate_waiter *waiter, enum ing_gate_refusal why, unsigned retry_after_s)
+{
+	struct errand *e = ING_CONTAINER(waiter, struct errand, waiter);
+	ing_must(e->magic == ERRAND_MAGIC);
+	tell(e, &(struct ing_robots_answer){
+			.outcome = ING_STATUS_HOST_BACKOFF,
+			.retry_after_s = retry_after_s,
+			.words = why == ING_GATE_HELD ? "the host is held for longer "
+							"than gate.max_wait_ms"
+						      : "the host's queue did not move "
+							"within gate.max_wait_ms",
+		});
+}
+
+static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};
+
+/* --- what an answer says --- */
+
+/* As it was sent; false when it cannot be read. */
+static bool read_body(const struct ing_exchange *ex, size_t max_bytes, struct ing_buf *ret)
+{
+	char piece[16384];
+	size_t bytes = ING_MIN(ex->body_bytes, max_bytes);
+	while (ret->len < bytes) {
+		ssize_t n = pread(ex->body_fd, piece, ING_MIN(sizeof(piece), bytes - ret->len),
+			(off_t)ret->len);
+		if (n <= 0)
+			return false;
+		ing_buf_add(ret, piece, (size_t)n);
+	}
+	return true;
+}
+
+/* The content codings off; what is cut, by us or by its size, counts as far as it goes. */
+static bool decode_body(const struct ing_exchange *ex, const struct ing_buf *sent, struct answer *a)
+{
+	struct ing_error err = {0};
+	int rc = ing_decode(ex->content_encoding, sent->data, sent->len, &a->body, &err);
+	a->body_cut |= rc == -ING_FAIL_TOO_BIG;
+	if (rc != 0)
+		return a->body_cut && (rc == -ING_FAIL_TOO_BIG || rc == -ING_FAIL_TRUNCATED);
+	if (!a->body_cut) {
+		struct ing_digests d;
+		ing_digest(ING_DIGEST_SHA1, a->body.data, a->body.len, &d);
+		ing_hex_encode(d.sha1, sizeof(d.sha1), a->body_sha1hex);
+	}
+	return true;
+}
+
+static bool is_2xx(const struct ing_exchange *ex)
+{
+	return ex->answered && ex->http_status >= 200 && ex->http_status <= 299;
+}
+
+/* Of a line that is not whole: what is missing from a path would make it forbid, or allow, far more
+ * than was meant. */
+static void drop_last_line(struct ing_buf *body)
+{
+	while (body->len > 0 && body->data[body->len - 1] != '\n' &&
+		body->data[body->len - 1] != '\r')
+		body->len--;
+}
+
+static void load_body(struct answer *a, const struct ing_errand_conf *conf)
+{
+	const struct ing_exchange *ex = a->exchange;
+	if (!is_2xx(ex) || ex->body_bytes == 0)
+		return;
+	bool coded = ing_decode_needed(ex->content_encoding);
+	size_t max_bytes = coded ? conf->max_body_bytes
+				 : ING_MIN(conf->max_body_bytes, conf->max_decoded_bytes);
+	struct ing_buf sent;
+	ing_buf_init(&sent, max_bytes);
+	a->body_failed = !read_body(ex, max_bytes, &sent);
+	a->body_cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE || ex->body_bytes > max_bytes;
+	if (coded && !a->body_failed) {
+		a->body_failed = !decode_body(ex, &sent, a);
+		ing_buf_done(&sent);
+	} else {
+		ing_buf_done(&a->body);
+		a->body = sent;
+	}
+	if (a->body_cut)
+		drop_last_line(&a->body);
+}
+
+static void finish(struct errand *e)
+{
+	const struct answer *a = e->answer;
+	const struct ing_exchange *ex = a->exchange;
+	struct ing_robots_answer told = {
+		.outcome = ex->outcome,
+		.http_status = ex->answered ? ex->http_status : 0,
+		.words = ex->detail[0] != '\0' ? ex->detail : NULL,
+	};
+	if (e->redirects > 0 && (ex->outcome == ING_STATUS_BLOCKED_ADDRESS ||
+					ex->outcome == ING_STATUS_INVALID_URL)) {
+		lead_nowhere(e);
+		return;
+	}
+	/* A status other than 2xx speaks for itself, however the body ended. */
+	if (ex->answered && (!is_2xx(ex) || ex->outcome == ING_STATUS_BODY_TOO_LARGE))
+		told.outcome = ING_STATUS_SUCCESS;
+	if (told.outcome == ING_STATUS_SUCCESS && a->body_failed) {
+		told.outcome = ING_STATUS_BAD_CONTENT_ENCODING;
+		told.words = "it cannot be decoded as its Content-Encoding says";
+	}
+	if (told.outcome == ING_STATUS_SUCCESS && a->body.len > 0) {
+		told.body = a->body.data;
+		told.body_bytes = a->body.len;
+	}
+	tell(e, &told);
+}
+
+static void follow(struct errand *e)
+{
+	const struct ing_exchange *ex = e->answer->exchange;
+	bool dropped_userinfo = false;
+	char *to = ex->location != NULL
+			   ? ing_hop_redirect_target(e->url, ex->location, &dropped_userinfo)
+			   : NULL;
+	e->redirect_status = ex->http_status;
+	if (to == NULL || e->redirects >= e->all->conf.max_redirects || e->work_left_ms == 0 ||
+		judge(e, to).verdict != ING_URL_NONE) {
+		free(to);
+		lead_nowhere(e);
+		return;
+	}
+	free(e->url);
+	e->url = to;
+	e->redirects++;
+	e->tries = 0;
+	e->not_before_ms = 0;
+	drop_answer(e);
+	queue_up(e);
+}
+
+/* The answer is on disk, and its row in the table. */
+static void believe(struct errand *e)
+{
+	const struct ing_exchange *ex = e->answer->exchange;
+	unsigned delay_ms;
+	uint32_t random;
+	ing_must(getrandom(&random, sizeof(random), 0) == sizeof(random));
+	if (ex->answered && ing_hop_is_redirect(ex->http_status)) {
+		follow(e);
+	} else if (e->work_left_ms > 0 && ing_retry_worth(ex, e->tries, random, &delay_ms)) {
+		e->not_before_ms = ing_now_ms() + delay_ms;
+		drop_answer(e);
+		queue_up(e);
+	} else {
+		finish(e);
+	}
+}
+
+/* --- to the archive and the table --- */
+
+static bool drop_cancelled(struct errand *e)
+{
+	e->owed = false;
+	if (!e->cancelled)
+		return false;
+	free_errand(e);
+	return true;
+}
+
+static void on_stored(struct ing_store_item *item)
+{
+	struct answer *a = ING_CONTAINER(item, struct answer, rows);
+	struct errand *e = a->errand;
+	ing_must(e->magic == ERRAND_MAGIC && e->answer == a);
+	if (!drop_cancelled(e))
+		believe(e);
+}
+
+static void index_answer(struct errand *e)
+{
+	const struct ing_stages *s = &e->all->stages;
+	struct answer *a = e->answer;
+	struct ing_capture capture = {
+		.url = e->url,
+		.datetime = a->datetime,
+		.mimetype = a->mimetype,
+		.http_status = a->exchange->http_status,
+		.body_sha1hex = a->body_sha1hex[0] != '\0' ? a->body_sha1hex : NULL,
+		.archive = &a->archive,
+	};
+	struct ing_cdx line;
+	struct ing_buf surt;
+	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
+	if (s->on_cdx != NULL && ing_capture_line(&capture, &surt, &line))
+		s->on_cdx(s->ctx, &line);
+	ing_buf_done(&surt);
+	if (s->store == NULL || !ing_capture_row(&capture, a->row_hex, &a->row)) {
+		believe(e);
+		return;
+	}
+	a->rows = (struct ing_store_item){.done = on_stored, .cdx = &a->row, .cdx_count = 1};
+	e->owed = true;
+	ing_store_put(s->store, &a->rows);
+}
+
+static void on_archived(struct ing_archive_item *item)
+{
+	struct answer *a = ING_CONTAINER(item, struct answer, archive);
+	struct errand *e = a->errand;
+	ing_must(e->magic == ERRAND_MAGIC && e->answer == a);
+	if (!drop_cancelled(e))
+		index_answer(e);
+}
+
+static void on_fetched(void *ctx, struct ing_exchange *ex)
+{
+	struct errand *e;
+	ING_CAST_OBJ(e, ctx, ERRAND_MAGIC);
+	const struct ing_stages *s = &e->all->stages;
+	uint64_t now = ing_now_ms();
+	e->work_left_ms = e->deadline_ms > now ? e->deadline_ms - now : 0;
+	e->transfer = NULL;
+	struct ing_gate_report report = ing_retry_report(ex);
+	ing_gate_leave(s->gate, &e->waiter, &report);
+
+	struct answer *a = ing_alloc(sizeof(*a));
+	e->answer = a;
+	a->errand = e;
+	a->exchange = ex;
+	ing_format_dt14(ex->started, a->datetime);
+	ing_cdx_mimetype(ex->content_type, a->mimetype);
+	ing_buf_init(&a->body, e->all->conf.max_decoded_bytes);
+	load_body(a, &e->all->conf);
+	if (s->archive == NULL || !ex->answered) {
+		believe(e);
+		return;
+	}
+	a->archive = (struct ing_archive_item){.exchange = ex, .done = on_archived};
+	e->owed = true;
+	ing_archive_put(s->archive, &a->archive);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_errands *ing_errands_new(const struct ing_errand_conf *conf)
+{
+	struct ing_errands *all = ing_alloc(sizeof(*all));
+	all->conf = *conf;
+	return all;
+}
+
+void ing_errands_wire(struct ing_errands *all, const struct ing_stages *stages)
+{
+	all->stages = *stages;
+}
+
+void ing_errands_free(struct ing_errands *all)
+{
+	if (all == NULL)
+		return;
+	ing_must(all->errands == NULL);
+	free(all);
+}
+
+void ing_errands_get_robots(void *errands, const char *url, void *token)
+{
+	struct ing_errands *all = errands;
+	struct errand *e = ing_alloc(sizeof(*e));
+	e->magic = ERRAND_MAGIC;
+	e->all = all;
+	e->waiter.user = &gate_user;
+	e->token = token;
+	e->url = ing_strdup(url);
+	e->work_left_ms = all->conf.deadline_ms;
+	e->lane = ING_LANE_BULK; /* until somebody hurries it */
+	HASH_ADD_PTR(all->errands, token, e);
+	queue_up(e);
+}
+
+void ing_errands_hurry(
+	struct ing_errands *all, const struct ing_robots_entry *entry, enum ing_lane lane)
+{
+	struct errand *e;
+	const void *token = entry;
+	HASH_FIND_PTR(all->errands, &token, e);
+	if (e == NULL || e->lane <= lane)
+		return;
+	e->lane = lane;
+	if (e->waiter.state != ING_GATE_WAITING && e->waiter.state != ING_GATE_SNOOZING)
+		return;
+	ing_gate_leave(all->stages.gate, &e->waiter, NULL);
+	queue_up(e);
+}
+
+void ing_errands_cancel(struct ing_errands *all)
+{
+	struct errand *e;
+	struct errand *next;
+	HASH_ITER (hh, all->errands, e, next) {
+		ing_gate_leave(all->stages.gate, &e->waiter, NULL);
+		if (e->transfer != NULL)
+			ing_fetch_cancel(ING_TAKE(e->transfer));
+		e->cancelled = true;
+		if (!e->owed)
+			free_errand(e);
+	}
+}
+
+bool ing_errands_idle(const struct ing_errands *all)
+{
+	return all->errands == NULL;
+}
+
+void ing_errands_set_rules(struct ing_errands *all, const struct ing_urlrules *urlrules,
+	const struct ing_hostrules *hostrules)
+{
+	all->conf.urlrules = urlrules;
+	all->conf.hostrules = hostrules;
+}

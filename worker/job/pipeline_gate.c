@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How a URL comes to be asked for: robots.txt, the gate, and both again for each further try. Loop
+ * thread; the callbacks are those of the gate and of robots, which never come from inside a call.
+ *
+ * What surprises: rules and robots.txt are asked twice, when a job begins to wait and when it is
+ * admitted. It may have waited for hours, and a host blocked by its operator, or by itself, is to
+ * be left alone within a minute. A job that has not been admitted waits without its URL, which is
+ * in its message.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/base/clock.h"
+#include "worker/fetch/fetch.h"
+#include "worker/job/errand.h"
+#include "worker/job/pipeline_priv.h"
+#include "worker/job/retry.h"
+#include "worker/job/siterules.h"
+
+/* The place where a request leaves because its host cannot be asked now. One that is to come back
+ * by itself in retry_after_s would be handed on from here: nothing else knows that it waits for its
+ * host and for nothing else. */
+static void end_for_host(struct ing_job *job, unsigned retry_after_s, const char *words)
+{
+	if (job->work == NULL)
+		ing_job_start_work(job);
+	job->work->retry_after_s = ING_MAX(retry_after_s, 1);
+	ing_job_end(job, ING_STATUS_HOST_BACKOFF, words);
+}
+
+static struct ing_robots_view ask_robots(struct ing_job *job, const char *url)
+{
+	const struct ing_stages *s = &job->pipeline->stages;
+	if (s->robots == NULL)
+		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
+	struct ing_robots_view view = ing_robots_ask(s->robots, url, &job->robots);
+	if (view.verdict == ING_ROBOTS_PENDING && s->errands != NULL)
+		ing_errands_hurry(s->errands, job->robots.entry, (enum ing_lane)job->lane);
+	return view;
+}
+
+/* Forbidden (for now, when the file is unreachable), or nobody could be asked whether it is. */
+static void end_by_robots(struct ing_job *job, const struct ing_robots_view *view)
+{
+	if (view->verdict == ING_ROBOTS_FAILED && view->outcome == ING_STATUS_HOST_BACKOFF) {
+		end_for_host(job, view->retry_after_s, view->words);
+		return;
+	}
+	if (job->work == NULL)
+		ing_job_start_work(job);
+	job->work->retry_after_s = view->retry_after_s;
+	ing_job_end(job,
+		view->verdict == ING_ROBOTS_DISALLOWED ? ING_STATUS_SKIP_ROBOTS : view->outcome,
+		view->words);
+}
+
+/* In WAITING or GATED. on_granted(), on_refused() or on_robots() will come, unless robots.txt has
+ * ended the job. */
+static void queue_up(struct ing_job *job, const char *url)
+{
+	struct ing_robots_view view = ask_robots(job, url);
+	if (view.verdict == ING_ROBOTS_PENDING)
+		return;
+	if (view.verdict != ING_ROBOTS_ALLOWED) {
+		end_by_robots(job, &view);
+		return;
+	}
+	const struct ing_work *w = job->work;
+	ing_gate_enter(job->pipeline->stages.gate, &job->waiter, url,
+		&(struct ing_gate_ticket){
+			.lane = (enum ing_lane)job->lane,
+			.again = w != NULL && w->tries > 0,
+			.delay_ms = w != NULL ? w->delay_ms : 0,
+			.crawl_delay_ms = view.crawl_delay_ms,
+		});
+}
+
+/* The start of a job that has no work yet. Heap. */
+static char *derive_start(const struct ing_job *job)
+{
+	struct ing_request *request = NULL;
+	struct ing_error err = {0};
+	int rc = ing_request_parse(job->message, job->message_bytes, &request, &err);
+	ing_must(rc == 0); /* the same bytes were parsed at intake */
+	struct ing_decision d = ing_hop_start(request->base_url, NULL, NULL);
+	ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
+	ing_request_free(request);
+	return d.url;
+}
+
+/* robots.txt is there, or will not be. */
+static void on_robots(struct ing_robots_waiter *waiter)
+{
+	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, robots);
+	ing_must(job->magic == ING_JOB_MAGIC);
+	if (job->work != NULL) {
+		queue_up(job, job->work->next_url);
+		return;
+	}
+	char *start = derive_start(job);
+	queue_up(job, start);
+	free(start);
+}
+
+static void add_hop(struct ing_job *job, const char *url, enum ing_hop_via via)
+{
+	struct ing_work *w = job->work;
+	struct ing_hop *hop = ing_arena_alloc(&w->ar, sizeof(*hop));
+	hop->job = job;
+	hop->url = url;
+	hop->via = via;
+	hop->jar_version = ing_cookies_version(w->jar);
+	*w->hops_tail = hop;
+	w->hops_tail = &hop->next;
+	w->hop = hop;
+	w->hop_count++;
+}
+
+static void start_fetch(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	const struct ing_pipeline *p = job->pipeline;
+	add_hop(job, w->next_url, w->next_via);
+	w->tries++;
+	w->deadline_ms = ing_now_ms() + w->work_left_ms;
+	ing_job_set_state(job, ING_JOB_FETCHING);
+	w->transfer = ing_fetch_start(p->stages.fetch,
+		&(struct ing_fetch_ask){
+			.url = w->hop->url,
+			.jar = w->jar,
+			.referer = w->referer,
+			.deadline_ms = w->deadline_ms,
+			.tls_fallback = ing_site_tls_fallback(
+				p->conf.hostrules, p->conf.tls_fallback, w->hop->url),
+		},
+		ing_job_on_fetched, job);
+}
+
+static void on_granted(struct ing_gate_waiter *waiter)
+{
+	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
+	ing_must(job->magic == ING_JOB_MAGIC);
+	struct ing_pipeline *p = job->pipeline;
+	if (job->state == ING_JOB_WAITING)
+		ing_job_start_work(job);
+	const struct ing_work *w = job->work;
+	struct ing_decision d = ing_hop_recheck(w->next_url, w->next_via, ing_pipeline_judge, p);
+	if (d.step == ING_STEP_END) {
+		ing_gate_leave(p->stages.gate, waiter, NULL);
+		ing_job_end(job, d.status, d.words);
+		return;
+	}
+	struct ing_robots_view view = ask_robots(job, w->next_url);
+	if (view.verdict == ING_ROBOTS_ALLOWED) {
+		start_fetch(job);
+		return;
+	}
+	ing_gate_leave(p->stages.gate, waiter, NULL);
+	if (view.verdict != ING_ROBOTS_PENDING)
+		end_by_robots(job, &view);
+	else if (job->state == ING_JOB_WAITING)
+		ing_job_set_state(job, ING_JOB_GATED); /* it has its work by now */
+}
+
+static void on_refused(
+	struct ing_gate_waiter *waiter, enum ing_gate_refusal why, unsigned retry_after_s)
+{
+	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
+	ing_must(job->magic == ING_JOB_MAGIC);
+	end_for_host(job, retry_after_s,
+		why == ING_GATE_HELD ? "the host is held for longer than gate.max_wait_ms"
+				     : "the host's queue did not move within gate.max_wait_ms");
+}
+
+static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};
+
+/* The deadline's clock stands while the job waits. False: its time was up before. */
+static bool stop_clock(struct ing_work *w)
+{
+	uint64_t now = ing_now_ms();
+	w->work_left_ms = w->deadline_ms > now ? w->deadline_ms - now : 0;
+	return w->work_left_ms > 0;
+}
+
+static uint32_t draw_random(void)
+{
+	uint32_t bits;
+	ing_must(getrandom(&bits, sizeof(bits), 0) == sizeof(bits));
+	return bits;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url)
+{
+	const struct ing_pipeline *p = pipeline;
+	return ing_site_judge(p->conf.urlrules, p->conf.hostblocks, url);
+}
+
+void ing_job_init_waiting(struct ing_job *job)
+{
+	job->waiter.user = &gate_user;
+	job->robots.done = on_robots;
+}
+
+void ing_job_wait(struct ing_job *job, const char *url)
+{
+	ing_job_set_state(job, ING_JOB_WAITING);
+	queue_up(job, url);
+}
+
+void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via)
+{
+	struct ing_work *w = job->work;
+	if (via == ING_VIA_LINK) {
+		w->landings++;
+		w->redirects = 0;
+		w->referer = w->hop->url; /* and stays it over redirects, as in a browser */
+	} else {
+		w->redirects++;
+	}
+	w->next_url = ing_arena_strdup(&w->ar, url);
+	w->next_via = via;
+	w->tries = 0;
+	w->delay_ms = 0;
+	free(url);
+	if (!stop_clock(w)) {
+		ing_job_end_late(job);
+		return;
+	}
+	ing_job_set_state(job, ING_JOB_GATED);
+	queue_up(job, w->next_url);
+}
+
+bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex)
+{
+	struct ing_work *w = job->work;
+	if (!ing_retry_worth(ex, w->tries, draw_random(), &w->delay_ms) || !stop_clock(w))
+		return false;
+	w->next_via = ING_VIA_AGAIN;
+	ing_exchange_unref(ING_TAKE(w->hop->exchange));
+	ing_job_set_state(job, ING_JOB_GATED);
+	queue_up(job, w->next_url);
+	return true;
+}
+
+void ing_job_stop_waiting(struct ing_job *job)
+{
+	ing_robots_leave(&job->robots);
+	ing_gate_leave(job->pipeline->stages.gate, &job->waiter, NULL);
+}

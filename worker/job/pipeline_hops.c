@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The hop loop: what is done with answers and with what examiners found in them. Loop thread; the
+ * callbacks are those of fetch and of the examiners' pool. Where to go next is hop.c's to say.
+ *
+ * Archiving an answer runs beside examining it, so a job that has its status may still wait for the
+ * disk.
+ */
+#include <string.h>
+#include <utlist.h>
+
+#include "common/base/clock.h"
+#include "common/record/cdx.h"
+#include "worker/examine/pool.h"
+#include "worker/fetch/fetch.h"
+#include "worker/job/html_biblio.h"
+#include "worker/job/pipeline_priv.h"
+#include "worker/job/retry.h"
+#include "worker/job/yield.h"
+
+static void on_examined(void *ctx, struct ing_findings *f);
+static void on_walls_examined(void *ctx, struct ing_findings *f);
+
+static bool was_visited(void *ctx, const char *url)
+{
+	const struct ing_job *job = ctx;
+	uint64_t version = ing_cookies_version(job->work->jar);
+	for (const struct ing_hop *h = job->work->hops; h != NULL; h = h->next) {
+		if (h->jar_version == version && strcmp(h->url, url) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct ing_url_finding judge_next_url(void *ctx, const char *url)
+{
+	const struct ing_job *job = ctx;
+	return ing_pipeline_judge(job->pipeline, url);
+}
+
+static struct ing_hop_view view_of(struct ing_job *job)
+{
+	const struct ing_work *w = job->work;
+	return (struct ing_hop_view){
+		.url = w->hop->url,
+		.landings = w->landings,
+		.redirects = w->redirects,
+		.max_hops = job->pipeline->conf.max_hops,
+		.max_redirects = job->pipeline->conf.max_redirects,
+		.visited = was_visited,
+		.verdict = judge_next_url,
+		.ctx = job,
+	};
+}
+
+static void start_archiving(struct ing_job *job)
+{
+	struct ing_hop *hop = job->work->hop;
+	if (job->pipeline->stages.archive == NULL || !hop->exchange->answered)
+		return;
+	hop->archive.exchange = ing_exchange_ref(hop->exchange);
+	hop->archive.done = ing_job_on_archived;
+	hop->archive_pending = true;
+	job->work->archive_pending++;
+	ing_archive_put(job->pipeline->stages.archive, &hop->archive);
+}
+
+static void start_examining(struct ing_job *job, bool only_walls)
+{
+	struct ing_work *w = job->work;
+	const struct ing_pipeline_conf *conf = &job->pipeline->conf;
+	const struct ing_exchange *ex = w->hop->exchange;
+	struct ing_question q = {
+		.url = ex->url,
+		.content_type = ex->content_type,
+		.content_encoding = ex->content_encoding,
+		.want = only_walls ? ING_WANT_WALLS
+			: w->request->type == ING_TYPE_PDF
+				? (unsigned)(ING_WANT_LINKS | ING_WANT_PDF)
+				: ING_WANT_LINKS,
+		.max_body_bytes = conf->max_body_bytes,
+		.max_ratio = conf->max_ratio,
+		.max_scrape_bytes = conf->max_scrape_bytes,
+		.pdf_timeout_ms = conf->pdf_timeout_ms,
+	};
+	ing_job_set_state(job, ING_JOB_EXAMINING);
+	w->exam = ing_pool_submit(job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes,
+		only_walls ? on_walls_examined : on_examined, job);
+	ing_pipeline_hold_gate(job->pipeline);
+}
+
+/* What the result needs to know of an answer, whatever becomes of it. */
+static void note_answer(struct ing_job *job, struct ing_exchange *ex)
+{
+	struct ing_work *w = job->work;
+	struct ing_hop *hop = w->hop;
+	hop->exchange = ex;
+	hop->answered = ex->answered;
+	hop->http_status = ex->http_status;
+	char mimetype[ING_CDX_MIMETYPE_BYTES];
+	ing_cdx_mimetype(ex->content_type, mimetype);
+	hop->mimetype = ing_arena_strdup(&w->ar, mimetype);
+	ing_format_dt14(ex->started, hop->datetime);
+	w->unverified |= ex->unverified;
+	w->dropped_userinfo |= ex->dropped_userinfo;
+}
+
+static struct ing_decision decide_after_fetch(struct ing_job *job, const struct ing_exchange *ex)
+{
+	struct ing_hop_view view = view_of(job);
+	return ing_hop_after_fetch(&view, &(struct ing_answer){
+						  .outcome = ex->outcome,
+						  .answered = ex->answered,
+						  .http_status = ex->http_status,
+						  .location = ex->location,
+						  .set_cookie = ex->set_cookie,
+						  .body_bytes = ex->body_bytes,
+						  .content_type = ex->content_type,
+					  });
+}
+
+/* The chain ends here, unless the next try may go better. */
+static void end_after_fetch(
+	struct ing_job *job, const struct ing_exchange *ex, const struct ing_decision *d)
+{
+	if (ing_job_try_again(job, ex))
+		return;
+	if (ex->outcome != ING_STATUS_SUCCESS && ing_now_ms() >= job->work->deadline_ms) {
+		ing_job_end_late(job);
+		return;
+	}
+	const char *detail = ex->detail[0] != '\0' ? ex->detail : NULL;
+	ing_job_end(job, d->status, d->words != NULL ? d->words : detail);
+}
+
+/* --- what a page says --- */
+
+/* Of several pages the first with a title of its own describes the work; the page that was asked
+ * for does so better than what led there. */
+static void keep_biblio(struct ing_work *w, const struct ing_page *page)
+{
+	bool own;
+	json_t *biblio = ing_html_biblio_new(page->biblio_json, page->title, &own);
+	bool better = w->biblio == NULL || (own && !w->biblio_own_title) ||
+		      (w->request->type == ING_TYPE_HTML && (own || !w->biblio_own_title));
+	if (biblio == NULL || !better) {
+		json_decref(biblio);
+		return;
+	}
+	json_decref(w->biblio);
+	w->biblio = biblio;
+	w->biblio_own_title = own;
+}
+
+static void keep_page(struct ing_work *w, const struct ing_page *page)
+{
+	const struct ing_page_link *link = ing_hop_link(w->request, page);
+	w->saw_page = true;
+	w->link.url = ing_arena_strdup(&w->ar, link != NULL ? link->url : NULL);
+	w->link.technique = ing_arena_strdup(&w->ar, link != NULL ? link->technique : NULL);
+	w->link.stage = ing_arena_strdup(&w->ar, link != NULL ? link->stage : NULL);
+	w->platform = ing_arena_strdup(&w->ar, page->platform);
+	w->scope = ing_arena_strdup(&w->ar, page->scope);
+	keep_biblio(w, page);
+}
+
+/* Keep what the result needs of the findings; the rest is freed by the caller. */
+static void keep_findings(struct ing_job *job, struct ing_findings *f)
+{
+	struct ing_work *w = job->work;
+	if (f->exam != ING_EXAM_OK)
+		return;
+	w->has_file = true;
+	w->file = f->file;
+	w->hop->body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
+	if (ing_mimetype_is_html(f->file.mimetype))
+		keep_page(w, &f->page);
+	if (f->pdf.status != NULL) {
+		w->pdf = f->pdf;
+		f->pdf = (struct ing_pdf){0};
+		w->has_pdf = true;
+		ing_job_account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
+	}
+}
+
+static void count_uses(const struct ing_job *job, const struct ing_page *page)
+{
+	ing_yield_count(job->pipeline->conf.yield, page->rules_digest, page->uses, page->use_count);
+}
+
+/* The rule behind a link that is followed: should the request end well, it has led there. */
+static void note_followed(struct ing_job *job, const struct ing_page *page)
+{
+	struct ing_work *w = job->work;
+	const struct ing_page_link *link = ing_hop_link(w->request, page);
+	const char *name =
+		ing_yield_name(job->pipeline->conf.yield, page->rules_digest, link->rule);
+	if (name == NULL)
+		return;
+	struct ing_followed *f = ing_arena_alloc(&w->ar, sizeof(*f));
+	f->rule = ing_arena_strdup(&w->ar, name);
+	f->next = w->followed;
+	w->followed = f;
+}
+
+static void on_examined(void *ctx, struct ing_findings *f)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	struct ing_work *w = job->work;
+	w->exam = NULL;
+	ing_pipeline_hold_gate(job->pipeline);
+	ing_exchange_unref(ING_TAKE(w->hop->exchange));
+	struct ing_hop_view view = view_of(job);
+	struct ing_decision d = ing_hop_after_examine(&view, w->request, f);
+	count_uses(job, &f->page);
+	keep_findings(job, f);
+	w->dropped_userinfo |= d.dropped_userinfo;
+	if (d.step == ING_STEP_LINK) {
+		note_followed(job, &f->page);
+		ing_job_go_to(job, d.url, ING_VIA_LINK);
+	} else {
+		w->loop_ended_normally = d.status == ING_STATUS_SUCCESS ||
+					 d.status == ING_STATUS_WRONG_MIMETYPE ||
+					 d.status == ING_STATUS_MISMATCH_HASH;
+		ing_job_end(job, d.status, d.words != NULL ? d.words : f->detail);
+	}
+	ing_findings_done(f);
+}
+
+/* The body of an answer with a bad status: it is no document and says nothing else. What is no wall
+ * may be gone with the next try. */
+static void on_walls_examined(void *ctx, struct ing_findings *f)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	struct ing_work *w = job->work;
+	w->exam = NULL;
+	ing_pipeline_hold_gate(job->pipeline);
+	count_uses(job, &f->page);
+	struct ing_decision d = ing_hop_after_walls(f);
+	if (d.status != ING_STATUS_TERMINAL_BAD_STATUS || !ing_job_try_again(job, w->hop->exchange))
+		ing_job_end(job, d.status, d.words);
+	ing_findings_done(f);
+}
+
+static void check_deadline(struct ing_job *job, uint64_t now_ms)
+{
+	if (now_ms < job->work->deadline_ms)
+		return;
+	ing_pool_cancel(ING_TAKE(job->work->exam));
+	ing_job_end_late(job);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+void ing_job_on_fetched(void *ctx, struct ing_exchange *ex)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	struct ing_work *w = job->work;
+	w->transfer = NULL;
+	note_answer(job, ex);
+	struct ing_gate_report report = ing_retry_report(ex);
+	ing_gate_leave(job->pipeline->stages.gate, &job->waiter, &report);
+	start_archiving(job);
+	struct ing_decision d = decide_after_fetch(job, ex);
+	w->dropped_userinfo |= d.dropped_userinfo;
+	switch (d.step) {
+	case ING_STEP_EXAMINE:
+	case ING_STEP_WALLS:
+		start_examining(job, d.step == ING_STEP_WALLS);
+		break;
+	case ING_STEP_REDIRECT:
+	case ING_STEP_LINK:
+		ing_exchange_unref(ING_TAKE(w->hop->exchange));
+		ing_job_go_to(job, d.url, ING_VIA_REDIRECT);
+		break;
+	case ING_STEP_END:
+		end_after_fetch(job, ex, &d);
+		break;
+	}
+}
+
+void ing_pipeline_check_deadlines(struct ing_pipeline *p, uint64_t now_ms)
+{
+	/* Transfers end by themselves (they were given the deadline); only examiners have to be
+	 * called off. */
+	struct ing_work *w;
+	struct ing_work *next;
+	DL_FOREACH_SAFE (p->examining, w, next)
+		check_deadline(w->job, now_ms);
+}
