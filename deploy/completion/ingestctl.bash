@@ -38,6 +38,7 @@ _ingestctl()
 	case $verb:$prev in
 	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
+	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
 	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test' -- "$cur") ;;
 	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html' -- "$cur") ;;

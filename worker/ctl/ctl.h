@@ -64,5 +64,7 @@ int ing_ctl_identify(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_hosts(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl);
