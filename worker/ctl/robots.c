@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl robots: what a robots.txt in a file says to an agent about a URL. One thread.
+ */
+#include <getopt.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/net/robots.h"
+#include "worker/ctl/ctl.h"
+
+#define VERB "robots"
+#define MAX_FILE_BYTES                                                                             \
+	((size_t)64 << 20) /* what is over ING_ROBOTS_TXT_MAX_BYTES is not looked at */
+
+static void print_help(void)
+{
+	printf("usage: ingestctl robots --agent AGENT --url URL FILE|-\n\n"
+	       "Prints \"allowed\" or \"disallowed\": may AGENT fetch URL, by the robots.txt in FILE?\n"
+	       "  --agent AGENT  a product token, or a user agent that begins with one\n"
+	       "  --url URL      as it would be fetched: escaped, see ingestctl url clean\n\n"
+	       "Exit status: 0 allowed, 1 disallowed, 2 usage, 3 the file cannot be read.\n");
+}
+
+/* The agent as groups are matched against it. A user agent, which has a version or a comment, is
+ * known by the token that it begins with. Anything else that is not a token as a whole is the name
+ * of no group, even if its beginning would be; a blank stands for it. */
+static const char *agent_of(const char *agent)
+{
+	static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+	bool whole = agent[strspn(agent, token)] == '\0';
+	return whole || strpbrk(agent, "/(") != NULL ? agent : " ";
+}
+
+static int answer(const char *agent, const char *url, const char *path)
+{
+	struct ing_buf file;
+	if (!ing_ctl_read_file(VERB, path, MAX_FILE_BYTES, &file))
+		return ING_CTL_ENVIRONMENT;
+	struct ing_robots_txt *r =
+		ing_robots_txt_parse(ing_buf_str(&file), file.len, agent_of(agent));
+	bool allowed = ing_robots_txt_allows(r, url, NULL);
+	puts(allowed ? "allowed" : "disallowed");
+	ing_robots_txt_free(r);
+	ing_buf_done(&file);
+	if (!ing_ctl_flush_stdout(VERB))
+		return ING_CTL_ENVIRONMENT;
+	return allowed ? ING_CTL_OK : ING_CTL_NEGATIVE;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const struct option options[] = {
+		{"agent", required_argument, NULL, 'a'},
+		{"url", required_argument, NULL, 'u'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	const char *agent = NULL;
+	const char *url = NULL;
+	(void)ctl;
+	for (;;) {
+		int c = getopt_long(argc, argv, "h", options, NULL);
+		if (c == -1)
+			break;
+		switch (c) {
+		case 'a':
+			agent = optarg;
+			break;
+		case 'u':
+			url = optarg;
+			break;
+		case 'h':
+			print_help();
+			return ING_CTL_OK;
+		default:
+			return ING_CTL_USAGE; /* getopt has said why */
+		}
+	}
+	if (agent == NULL || url == NULL || optind + 1 != argc)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB,
+			"takes --agent, --url and a file, or - for standard input");
+	return answer(agent, url, argv[optind]);
+}
