@@ -5,7 +5,6 @@
 #include "fake_gate.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct fake_gate fake_gate;
 
@@ -20,20 +19,15 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 {
 	(void)g;
 	ing_must(w->state == ING_GATE_OUT && w->user != NULL);
-	ing_must(fake_gate.waiters.count < FAKE_PENDING);
 	w->state = ING_GATE_WAITING;
-	fake_gate.waiters.items[fake_gate.waiters.count++] = w;
+	fake_list_add(&fake_gate.waiters, w);
 	fake_gate.ticket = *ticket;
 	snprintf(fake_gate.last_url, sizeof(fake_gate.last_url), "%s", url);
 }
 
-static struct ing_gate_waiter *take_waiter(size_t at)
+static struct ing_gate_waiter *take_oldest(void)
 {
-	struct fake_list *l = &fake_gate.waiters;
-	ing_must(at < l->count);
-	struct ing_gate_waiter *w = l->items[at];
-	l->count--;
-	memmove(l->items + at, l->items + at + 1, (l->count - at) * sizeof(l->items[0]));
+	struct ing_gate_waiter *w = fake_list_take_at(&fake_gate.waiters, 0);
 	w->state = ING_GATE_OUT;
 	return w;
 }
@@ -45,10 +39,8 @@ void ing_gate_leave(
 	if (w->state == ING_GATE_OUT)
 		return;
 	if (w->state == ING_GATE_WAITING) {
-		size_t at = 0;
-		while (at < fake_gate.waiters.count && fake_gate.waiters.items[at] != w)
-			at++;
-		take_waiter(at);
+		fake_list_take(&fake_gate.waiters, w);
+		w->state = ING_GATE_OUT;
 		return;
 	}
 	w->state = ING_GATE_OUT;
@@ -75,7 +67,7 @@ bool ing_gate_blocked(const struct ing_gate *g)
 
 void fake_gate_grant(void)
 {
-	struct ing_gate_waiter *w = take_waiter(0);
+	struct ing_gate_waiter *w = take_oldest();
 	w->state = ING_GATE_HOLDING;
 	fake_gate.holding++;
 	w->user->granted(w);
@@ -83,6 +75,6 @@ void fake_gate_grant(void)
 
 void fake_gate_refuse(enum ing_gate_refusal why, unsigned retry_after_s)
 {
-	struct ing_gate_waiter *w = take_waiter(0);
+	struct ing_gate_waiter *w = take_oldest();
 	w->user->refused(w, why, retry_after_s);
 }

@@ -40,13 +40,13 @@ struct put {
 	void *ctx;
 };
 
-static void add(struct fake_list *l, void *item)
+void fake_list_add(struct fake_list *l, void *item)
 {
 	ing_must(l->count < FAKE_PENDING);
 	l->items[l->count++] = item;
 }
 
-static void *take_at(struct fake_list *l, size_t at)
+void *fake_list_take_at(struct fake_list *l, size_t at)
 {
 	ing_must(at < l->count);
 	void *item = l->items[at];
@@ -55,12 +55,13 @@ static void *take_at(struct fake_list *l, size_t at)
 	return item;
 }
 
-static void take(struct fake_list *l, const void *item)
+void fake_list_take(struct fake_list *l, const void *item)
 {
 	size_t at = 0;
 	while (at < l->count && l->items[at] != item)
 		at++;
-	take_at(l, at); /* fails when it is not there: cancelled twice, or after its callback */
+	fake_list_take_at(
+		l, at); /* fails when it is not there: cancelled twice, or after its callback */
 }
 
 void fake_reset(void)
@@ -100,13 +101,13 @@ struct ing_transfer *ing_fetch_start(
 	fake.last_max_body_bytes = ask->max_body_bytes;
 	struct ing_transfer *t = ing_alloc(sizeof(*t));
 	*t = (struct ing_transfer){.url = ing_strdup(ask->url), .done = done, .ctx = ctx};
-	add(&fake.fetches, t);
+	fake_list_add(&fake.fetches, t);
 	return t;
 }
 
 void ing_fetch_cancel(struct ing_transfer *t)
 {
-	take(&fake.fetches, t);
+	fake_list_take(&fake.fetches, t);
 	free(t->url);
 	free(t);
 }
@@ -125,7 +126,7 @@ static char *copy_or_null(const char *s)
 
 void fake_fetch_answer(const struct fake_answer *answer)
 {
-	struct ing_transfer *t = take_at(&fake.fetches, 0);
+	struct ing_transfer *t = fake_list_take_at(&fake.fetches, 0);
 	struct ing_exchange *ex = ing_exchange_new(sizeof(*ex));
 	ex->url = ING_TAKE(t->url);
 	ex->outcome = answer->outcome;
@@ -177,14 +178,14 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	ing_must(q->url != NULL && body_bytes > 0);
 	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
 	*t = (struct ing_exam_ticket){.done = done, .ctx = ctx};
-	add(&fake.exams, t);
+	fake_list_add(&fake.exams, t);
 	fake.last_want = q->want;
 	return t;
 }
 
 void ing_pool_cancel(struct ing_exam_ticket *t)
 {
-	take(&fake.exams, t);
+	fake_list_take(&fake.exams, t);
 	free(t);
 }
 
@@ -196,7 +197,7 @@ unsigned ing_pool_waiting(const struct ing_pool *p)
 
 void fake_exam_done(struct ing_findings *f, const char *mimetype)
 {
-	struct ing_exam_ticket *t = take_at(&fake.exams, 0);
+	struct ing_exam_ticket *t = fake_list_take_at(&fake.exams, 0);
 	f->file.size_bytes = 10;
 	memset(f->file.md5hex, 'a', sizeof(f->file.md5hex) - 1);
 	memset(f->file.sha1hex, 'b', sizeof(f->file.sha1hex) - 1);
@@ -237,7 +238,7 @@ void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item)
 {
 	(void)a;
 	ing_must(item->exchange->refs > 0);
-	add(&fake.archived, item);
+	fake_list_add(&fake.archived, item);
 }
 
 bool ing_archive_blocked(const struct ing_archive *a)
@@ -248,7 +249,7 @@ bool ing_archive_blocked(const struct ing_archive *a)
 
 void fake_archive_done(void)
 {
-	struct ing_archive_item *item = take_at(&fake.archived, 0);
+	struct ing_archive_item *item = fake_list_take_at(&fake.archived, 0);
 	ing_must(item->exchange->magic == ING_EXCHANGE_MAGIC);
 	memcpy(item->warc_name, "T-1.warc.gz", sizeof("T-1.warc.gz"));
 	/* SHA-1 of nothing, in base 32 */
@@ -270,7 +271,7 @@ void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 		snprintf(fake.last_row_cdx_sha1hex, sizeof(fake.last_row_cdx_sha1hex), "%s",
 			row->cdx_sha1hex != NULL ? row->cdx_sha1hex : "");
 	}
-	add(&fake.stored, item);
+	fake_list_add(&fake.stored, item);
 }
 
 bool ing_store_blocked(const struct ing_store *s)
@@ -281,7 +282,7 @@ bool ing_store_blocked(const struct ing_store *s)
 
 void fake_store_done(void)
 {
-	struct ing_store_item *item = take_at(&fake.stored, 0);
+	struct ing_store_item *item = fake_list_take_at(&fake.stored, 0);
 	item->done(item);
 }
 
@@ -304,7 +305,7 @@ void ing_emit_put(
 		free(fake.last_result);
 		fake.last_result = ing_strndup(msg->value, msg->value_bytes);
 	}
-	add(&fake.emitted, p);
+	fake_list_add(&fake.emitted, p);
 }
 
 bool ing_emit_blocked(const struct ing_emit *e)
@@ -315,7 +316,7 @@ bool ing_emit_blocked(const struct ing_emit *e)
 
 void fake_emit_done(bool ok)
 {
-	struct put *p = take_at(&fake.emitted, 0);
+	struct put *p = fake_list_take_at(&fake.emitted, 0);
 	ing_emit_done_f *done = p->done;
 	void *ctx = p->ctx;
 	free(p);
@@ -335,63 +336,4 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 {
 	(void)in;
 	fake.paused[lane] = paused;
-}
-
-/* --- robots --- */
-
-struct ing_robots_view ing_robots_ask(
-	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter)
-{
-	(void)r;
-	ing_must(url != NULL && waiter->entry == NULL && waiter->done != NULL);
-	fake.asked++;
-	if (fake.robots.verdict == ING_ROBOTS_PENDING) {
-		waiter->entry = FAKE_STAGE;
-		add(&fake.robots_waiters, waiter);
-	}
-	return fake.robots;
-}
-
-void ing_robots_leave(struct ing_robots_waiter *w)
-{
-	if (w->entry != NULL)
-		take(&fake.robots_waiters, w);
-	w->entry = NULL;
-}
-
-void fake_robots_done(void)
-{
-	struct ing_robots_waiter *w = take_at(&fake.robots_waiters, 0);
-	w->entry = NULL;
-	w->done(w);
-}
-
-void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
-{
-	(void)r;
-	fake.told = *a;
-	fake.told_count++;
-	fake.told_token = token;
-	ing_must(a->body_bytes < sizeof(fake.told_body));
-	snprintf(fake.told_body, sizeof(fake.told_body), "%.*s", (int)a->body_bytes,
-		a->body != NULL ? a->body : "");
-	snprintf(fake.told_words, sizeof(fake.told_words), "%s", a->words != NULL ? a->words : "");
-	fake.told.body = fake.told_body;
-	fake.told.words = fake.told_words;
-}
-
-/* --- hosts' rules --- */
-
-const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
-{
-	(void)b;
-	return fake.blocked_host != NULL && strcmp(host, fake.blocked_host) == 0
-		       ? "its operator has asked"
-		       : NULL;
-}
-
-const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
-{
-	(void)r;
-	return fake.rule.host != NULL && strcmp(host, fake.rule.host) == 0 ? &fake.rule : NULL;
 }

@@ -52,6 +52,10 @@ struct fake {
 
 extern struct fake fake;
 
+void fake_list_add(struct fake_list *l, void *item);
+void *fake_list_take_at(struct fake_list *l, size_t at);
+void fake_list_take(struct fake_list *l, const void *item); /* fails when it is not there */
+
 void fake_reset(void);
 /* Each ends the oldest of its kind. location NULL: a body of ten bytes. */
 void fake_fetch_done(int http_status, const char *location);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Made-up robots and rules about hosts: what is in struct fake is what they say.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "stages.h"
+
+/* --- robots --- */
+
+struct ing_robots_view ing_robots_ask(
+	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter)
+{
+	(void)r;
+	ing_must(url != NULL && waiter->entry == NULL && waiter->done != NULL);
+	fake.asked++;
+	if (fake.robots.verdict == ING_ROBOTS_PENDING) {
+		waiter->entry = FAKE_STAGE;
+		fake_list_add(&fake.robots_waiters, waiter);
+	}
+	return fake.robots;
+}
+
+void ing_robots_leave(struct ing_robots_waiter *w)
+{
+	if (w->entry != NULL)
+		fake_list_take(&fake.robots_waiters, w);
+	w->entry = NULL;
+}
+
+void fake_robots_done(void)
+{
+	struct ing_robots_waiter *w = fake_list_take_at(&fake.robots_waiters, 0);
+	w->entry = NULL;
+	w->done(w);
+}
+
+void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
+{
+	(void)r;
+	fake.told = *a;
+	fake.told_count++;
+	fake.told_token = token;
+	ing_must(a->body_bytes < sizeof(fake.told_body));
+	snprintf(fake.told_body, sizeof(fake.told_body), "%.*s", (int)a->body_bytes,
+		a->body != NULL ? a->body : "");
+	snprintf(fake.told_words, sizeof(fake.told_words), "%s", a->words != NULL ? a->words : "");
+	fake.told.body = fake.told_body;
+	fake.told.words = fake.told_words;
+}
+
+/* --- hosts' rules --- */
+
+const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
+{
+	(void)b;
+	return fake.blocked_host != NULL && strcmp(host, fake.blocked_host) == 0
+		       ? "its operator has asked"
+		       : NULL;
+}
+
+const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+{
+	(void)r;
+	return fake.rule.host != NULL && strcmp(host, fake.rule.host) == 0 ? &fake.rule : NULL;
+}

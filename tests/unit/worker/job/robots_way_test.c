@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Requests, errands, robots and the gate as they are, wired as the daemon does; only the web, the
+ * disk, the database and the broker are made up.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "common/base/clock.h"
+#include "stages.h"
+#include "worker/job/errand.h"
+#include "worker/job/job.h"
+
+#define A "https://a.example/"
+#define B "https://b.example/"
+
+static uv_loop_t loop;
+static struct ing_gate *gate;
+static struct ing_robots *robots;
+static struct ing_errands *errands;
+static struct ing_pipeline *pipeline;
+
+static void begin(void)
+{
+	fake_reset();
+	assert_int_equal(uv_loop_init(&loop), 0);
+	gate = ing_gate_new(
+		&loop, &(struct ing_gate_conf){
+			       .concurrency = 10,
+			       .host_concurrency = 1,
+			       .max_wait_ms = 5000,
+			       .weights = {1, 1, 1, 1},
+			       .patience = {.retry_after_max_ms = 60000, .backoff_ms = 100},
+		       });
+	errands = ing_errands_new(&(struct ing_errand_conf){.max_redirects = 5,
+		.max_body_bytes = ING_ROBOTS_MAX_BYTES,
+		.max_decoded_bytes = ING_ROBOTS_MAX_BYTES,
+		.deadline_ms = 60000});
+	robots = ing_robots_new(&(struct ing_robots_conf){.obey = true,
+		.agent = "tester/1.0",
+		.max_entries = 100,
+		.max_bytes = 1 << 20,
+		.get = ing_errands_get_robots,
+		.ctx = errands});
+	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 100,
+						   .max_unacked = 100,
+						   .max_unexamined = 100,
+						   .max_redirects = 2,
+						   .deadline_ms = 60000,
+						   .max_message_bytes = 100000});
+	const struct ing_stages stages = {.intake = FAKE_STAGE,
+		.gate = gate,
+		.robots = robots,
+		.errands = errands,
+		.fetch = FAKE_STAGE,
+		.archive = FAKE_STAGE,
+		.pool = FAKE_STAGE,
+		.store = FAKE_STAGE,
+		.emit = FAKE_STAGE};
+	ing_errands_wire(errands, &stages);
+	ing_pipeline_wire(pipeline, &stages);
+}
+
+static void end(void)
+{
+	assert_true(ing_pipeline_idle(pipeline));
+	assert_true(ing_errands_idle(errands));
+	assert_int_equal(ing_gate_waiting(gate) + ing_gate_holding(gate), 0);
+	ing_pipeline_free(pipeline);
+	ing_robots_free(robots);
+	ing_errands_free(errands);
+	ing_gate_free(gate);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	fake_reset();
+}
+
+static void stop_loop(uv_timer_t *t)
+{
+	(void)t;
+	uv_stop(&loop);
+}
+
+static void turn(uint64_t ms)
+{
+	uv_timer_t t;
+	uv_timer_init(&loop, &t);
+	uv_timer_start(&t, stop_loop, ms, 0);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&t, NULL);
+	uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static void send_url(const char *base_url)
+{
+	char text[256];
+	int n = snprintf(
+		text, sizeof(text), "{\"ingest_type\":\"pdf\",\"base_url\":\"%s\"}", base_url);
+	ing_pipeline_on_message(pipeline,
+		&(struct ing_message){.token = {.partition_slot = 3, .epoch = 7, .offset = 1},
+			.value = text,
+			.value_bytes = (size_t)n,
+			.topic = "requests",
+			.lane = ING_LANE_REQUESTS});
+}
+
+static void settle(void)
+{
+	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
+		while (fake.archived.count > 0)
+			fake_archive_done();
+		while (fake.stored.count > 0)
+			fake_store_done();
+		while (fake.emitted.count > 0)
+			fake_emit_done(true);
+	}
+}
+
+/* The next transfer, within some seconds: it is of this URL, and the only one. */
+static void expect_fetch(const char *url)
+{
+	for (uint64_t until = ing_now_ms() + 4000; fake.fetches.count == 0;) {
+		assert_true(ing_now_ms() < until);
+		turn(10);
+	}
+	assert_int_equal(fake.fetches.count, 1);
+	assert_string_equal(fake_fetch_url(), url);
+}
+
+static void answer_file(const char *text)
+{
+	fake_fetch_answer(&(struct fake_answer){
+		.http_status = 200, .body = text, .body_bytes = strlen(text)});
+	settle();
+}
+
+static void expect_result(const char *status, const char *words)
+{
+	settle();
+	assert_non_null(fake.last_result);
+	json_t *o = json_loads(fake.last_result, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(o, "status")), status);
+	if (words != NULL)
+		assert_non_null(
+			strstr(json_string_value(json_object_get(o, "error_message")), words));
+	json_decref(o);
+}
+
+static void the_file_comes_first_and_once(void **state)
+{
+	(void)state;
+	begin();
+	send_url(A "1");
+	send_url(A "2");
+	send_url(A "private/3");
+	expect_fetch(A "robots.txt");
+	turn(30);
+	assert_int_equal(fake.fetches.count, 1); /* they all wait */
+	answer_file("User-agent: *\nDisallow: /private\n");
+	assert_int_equal(fake.finished, 1);
+	expect_result("skip-robots", "line 2");
+	expect_fetch(A "1");
+	fake_fetch_done(404, NULL);
+	expect_fetch(A "2");
+	fake_fetch_done(302, B "4");
+	expect_fetch(B "robots.txt");
+	fake_fetch_done(404, NULL);
+	settle();
+	expect_fetch(B "4");
+	fake_fetch_done(404, NULL);
+	expect_result("terminal-bad-status", NULL);
+	assert_int_equal(fake.finished, 3);
+	assert_int_equal(fake.rows, 1); /* of the answers with status 200 */
+	end();
+}
+
+static void a_busy_host_is_waited_for_with_its_file_and_its_pages(void **state)
+{
+	(void)state;
+	begin();
+	send_url(A "1");
+	expect_fetch(A "robots.txt");
+	uint64_t asked_ms = ing_now_ms();
+	fake_fetch_answer(&(struct fake_answer){.http_status = 503, .retry_after_s = 1});
+	settle();
+	expect_fetch(A "robots.txt");
+	assert_true(ing_now_ms() - asked_ms >= 990);
+	answer_file("");
+	expect_fetch(A "1");
+	asked_ms = ing_now_ms();
+	fake_fetch_answer(&(struct fake_answer){.http_status = 429, .retry_after_s = 1});
+	send_url(A "2");
+	expect_fetch(A "1"); /* whose turn it was */
+	assert_true(ing_now_ms() - asked_ms >= 990);
+	fake_fetch_answer(&(struct fake_answer){.http_status = 429, .retry_after_s = 30});
+	turn(50); /* longer than anybody may wait */
+	expect_result("host-backoff", "is held");
+	assert_int_equal(fake.finished, 2);
+	end();
+}
+
+static void nobody_is_fetched_whose_file_is_unreachable(void **state)
+{
+	(void)state;
+	begin();
+	send_url(A "1");
+	for (int i = 0; i < 3; i++) {
+		expect_fetch(A "robots.txt");
+		fake_fetch_done(500, NULL);
+		settle();
+	}
+	expect_result("skip-robots", "unreachable");
+	end();
+}
+
+static void stopping_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	for (int step = 0; step < 3; step++) {
+		begin();
+		send_url(A "1");
+		if (step > 0)
+			expect_fetch(A "robots.txt");
+		if (step > 1)
+			fake_fetch_done(200, NULL);
+		ing_pipeline_drain(pipeline);
+		assert_true(ing_pipeline_idle(pipeline));
+		ing_errands_cancel(errands);
+		settle();
+		assert_int_equal(fake.finished, 0);
+		end();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_file_comes_first_and_once),
+		cmocka_unit_test(a_busy_host_is_waited_for_with_its_file_and_its_pages),
+		cmocka_unit_test(nobody_is_fetched_whose_file_is_unreachable),
+		cmocka_unit_test(stopping_leaves_nothing_behind),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
