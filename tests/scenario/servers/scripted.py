@@ -273,3 +273,93 @@ def bad_chunk(connection):
     """A chunk size that is no number."""
     connection.read_request()
     connection.send(OK + HTML + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n")
+
+
+def chunked_nonsense(after_head):
+    """These bytes where chunks are to be, then silence."""
+    def script(connection):
+        connection.read_request()
+        connection.send(OK + HTML + b"Transfer-Encoding: chunked\r\n\r\n" + after_head)
+        connection.hold()
+    return script
+
+
+def endless_chunk_extension(connection):
+    """A chunk's size, and behind it an extension that never ends."""
+    connection.read_request()
+    connection.send(OK + HTML + b"Transfer-Encoding: chunked\r\n\r\n5;note=")
+    while connection.pause(0.01):
+        connection.send(b"x" * 4096)
+
+
+def endless_trailers(connection):
+    connection.read_request()
+    connection.send(OK + HTML + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n")
+    while connection.pause(0.01):
+        connection.send(b"X-Trailer: one more\r\n" * 100)
+
+
+def endless_small_headers(connection):
+    """Fields so small that their number is over its limit long before their bytes are."""
+    connection.read_request()
+    connection.send(OK)
+    while connection.pause(0):
+        connection.send(b"X: y\r\n" * 100)
+
+
+def large_headers(count, size):
+    """A head of so many fields of so many bytes each."""
+    def script(connection):
+        connection.read_request()
+        connection.send(OK + b"".join(b"X-%d: %s\r\n" % (number, b"x" * size) for number in range(count)))
+        connection.hold()
+    return script
+
+
+def endless_interim(connection):
+    """One 103 after the other, and never an answer."""
+    connection.read_request()
+    while connection.pause(0):
+        connection.send(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n" * 100)
+
+
+def headers(fields, data=b""):
+    """An answer with these header lines as they are, then the data and silence."""
+    def script(connection):
+        connection.read_request()
+        connection.send(OK + HTML + fields + b"\r\n" + data)
+        connection.hold()
+    return script
+
+
+def trickle(block, seconds_per_block):
+    """A body without length and without end, slow but never below the least speed."""
+    def script(connection):
+        connection.read_request()
+        connection.send(OK + HTML + b"Connection: close\r\n\r\n")
+        while connection.pause(seconds_per_block):
+            connection.send(block)
+    return script
+
+
+def redirect_across_hosts(suffix):
+    """Each answer redirects to a host that has not been there before."""
+    def script(connection):
+        while connection.read_request():
+            connection.send(b"HTTP/1.1 302 Found\r\nLocation: http://h%d%s/\r\nContent-Length: 0\r\n\r\n" %
+                            (time.monotonic_ns(), suffix))
+            connection.request = b""
+    return script
+
+
+def stall_within_handshake(connection):
+    """For https without tls=…: the head of a record that would be the server's greeting, and no more."""
+    connection.sock.recv(65536)
+    connection.send(b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03")
+    connection.hold()
+
+
+def reset_within_handshake(connection):
+    """For https without tls=…."""
+    connection.sock.recv(65536)
+    connection.reset()
