@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Leases when something dies: a worker, a connection, the server, its data.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "common/data/pg.h"
+#include "tests/unit/worker/gate/lessee.h"
+#include "tests/unit/worker/store/bench.h"
+
+static const char *new_database(void)
+{
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	return dsn;
+}
+
+static const char *const one_host[] = {"a.example"};
+
+static void a_dead_workers_lease_ends_when_it_said(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee b;
+	uint64_t until_ms = 0;
+	fleet_open(&f, new_database());
+	f.conf.lease_ms = 2500;
+	f.conf.takeover_rest_ms = 700;
+	pid_t pid = lessee_fork(&f, "a", one_host, 1, &until_ms);
+	lessee_kill(pid);
+	lessee_open(&f, &b, "b");
+	const struct told *t = lessee_ask(&f, &b, "a.example");
+	assert_int_equal(t->answer, ING_LEASE_HELD);
+	assert_string_equal(t->holder, "a");
+	assert_in_range(t->retry_ms, 50, 2500);
+	fleet_run(&f, t->retry_ms);
+	t = lessee_insist(&f, &b, "a.example");
+	/* Not before its holder would have stopped believing in it, and rested from then on. */
+	assert_true(t->at_ms >= until_ms);
+	assert_in_range(t->at_ms - until_ms, 0, 5000);
+	assert_true(t->patience.rest_until_ms >= until_ms + 700);
+	assert_in_range(t->patience.rest_until_ms - until_ms, 700, 2500);
+	lessee_close(&b);
+	fleet_close(&f);
+}
+
+static void a_worker_that_comes_back_has_its_hosts_at_once(void **state)
+{
+	(void)state;
+	static const char *const hosts[] = {"a.example", "b.example"};
+	struct fleet f;
+	struct lessee a;
+	struct lessee b;
+	uint64_t until_ms = 0;
+	fleet_open(&f, new_database());
+	f.conf.takeover_rest_ms = 1500;
+	pid_t pid = lessee_fork(&f, "a", hosts, 2, &until_ms);
+	lessee_kill(pid);
+	lessee_open(&f, &b, "b");
+	assert_int_equal(lessee_ask(&f, &b, "b.example")->answer, ING_LEASE_HELD);
+	uint64_t restarted = ing_now_ms();
+	lessee_open(&f, &a, "a");
+	const struct told *t = lessee_ask(&f, &a, "a.example");
+	assert_int_equal(t->answer, ING_LEASE_GRANTED);
+	assert_true(t->patience.rest_until_ms >= restarted + 1500);
+	assert_int_equal(t->patience.rest, ING_REST_DELAY);
+	/* The other host is free for whoever asked first. */
+	assert_int_equal(lessee_ask(&f, &a, "b.example")->answer, ING_LEASE_HELD);
+	t = lessee_insist(&f, &b, "b.example");
+	assert_true(t->patience.rest_until_ms >= restarted + 1500);
+	assert_in_range(t->at_ms - restarted, 0, 10000);
+	lessee_close(&a);
+	lessee_close(&b);
+	fleet_close(&f);
+}
+
+static void a_long_rest_after_a_takeover_is_told(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	uint64_t until_ms = 0;
+	fleet_open(&f, new_database());
+	f.conf.takeover_rest_ms = 20000;
+	pid_t pid = lessee_fork(&f, "a", one_host, 1, &until_ms);
+	lessee_kill(pid);
+	lessee_open(&f, &a, "a");
+	const struct told *t = lessee_ask(&f, &a, "a.example");
+	assert_int_equal(t->answer, ING_LEASE_RESTING);
+	assert_in_range(t->retry_ms, 15000, 18000);
+	lessee_close(&a);
+	fleet_close(&f);
+}
+
+static void what_is_held_is_extended(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	struct lessee b;
+	struct ing_lease_stats stats;
+	fleet_open(&f, new_database());
+	f.conf.lease_ms = 1500;
+	lessee_open(&f, &a, "a");
+	lessee_open(&f, &b, "b");
+	uint64_t until_ms = lessee_ask(&f, &a, "a.example")->until_ms;
+	for (int i = 0; i < 8; i++) {
+		const struct told *t = lessee_wait(&f, &a, "a.example");
+		if (t->answer == ING_LEASE_WANTED)
+			continue;
+		assert_int_equal(t->answer, ING_LEASE_GRANTED);
+		assert_false(t->has_patience);
+		assert_true(t->until_ms > until_ms);
+		assert_true(t->at_ms < until_ms); /* it never ran out */
+		until_ms = t->until_ms;
+		assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
+	}
+	ing_leases_stats(a.l, &stats);
+	assert_in_range(stats.extended, 6, 20);
+	lessee_close(&a);
+	lessee_close(&b);
+	fleet_close(&f);
+}
+
+static void a_database_that_lost_our_leases_says_so(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	fleet_open(&f, new_database());
+	f.conf.lease_ms = 1200;
+	lessee_open(&f, &a, "a");
+	lessee_ask(&f, &a, "a.example");
+	bench_sql(f.dsn, "TRUNCATE host_state");
+	assert_int_equal(lessee_wait(&f, &a, "a.example")->answer, ING_LEASE_LOST);
+	/* And another's word is the last, whoever it is. */
+	lessee_ask(&f, &a, "b.example");
+	bench_sql(f.dsn,
+		"UPDATE host_state SET session = 7, holder = 'other',"
+		" expires_at = clock_timestamp() + interval '1 h', next_fetch_at = '2021-01-01'");
+	const struct ing_patience p = resting(60000);
+	ing_leases_note(a.l, "b.example", &p);
+	assert_int_equal(lessee_wait(&f, &a, "b.example")->answer, ING_LEASE_LOST);
+	ing_leases_return(a.l, "b.example", &p);
+	fleet_run(&f, 200);
+	assert_int_equal(
+		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder = 'other'"
+				    " AND next_fetch_at = '2021-01-01'"),
+		1);
+	lessee_close(&a);
+	fleet_close(&f);
+}
+
+/* What was learnt while an emptied database has no row for it is not lost. */
+static void a_hold_survives_the_loss_of_its_row(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	struct lessee b;
+	fleet_open(&f, new_database());
+	lessee_open(&f, &a, "a");
+	lessee_open(&f, &b, "b");
+	lessee_ask(&f, &a, "a.example");
+	bench_sql(f.dsn, "TRUNCATE host_state");
+	const struct ing_patience p = resting(60000);
+	ing_leases_return(a.l, "a.example", &p);
+	fleet_run(&f, 300);
+	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_RESTING);
+	lessee_close(&a);
+	lessee_close(&b);
+	fleet_close(&f);
+}
+
+static void await_state(struct fleet *f, const struct lessee *w, bool away)
+{
+	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	while (ing_leases_away(w->l) != away && ing_now_ms() < until)
+		uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(ing_leases_away(w->l), away);
+}
+
+static void a_server_that_goes_away_is_waited_for(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	if (!bench_cluster.own)
+		skip();
+	fleet_open(&f, new_database());
+	f.conf.lease_ms = 3000;
+	lessee_open(&f, &a, "a");
+	lessee_ask(&f, &a, "kept.example");
+	cluster_stop(&bench_cluster);
+	ing_leases_ask(a.l, "new.example");
+	await_state(&f, &a, true);
+	assert_int_equal(a.went_away, 1);
+	size_t before = a.told_count;
+	fleet_run(&f, 3500); /* the lease that is kept runs out, and nobody says so */
+	ing_leases_ask(a.l, "later.example");
+	ing_leases_ask(a.l, "never.example");
+	ing_leases_forget(a.l, "never.example");
+	fleet_run(&f, 200);
+	assert_int_equal(a.told_count, before);
+	cluster_resume(&bench_cluster);
+	assert_int_equal(lessee_wait(&f, &a, "new.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(lessee_wait(&f, &a, "later.example")->answer, ING_LEASE_GRANTED);
+	const struct told *t = lessee_wait(&f, &a, "kept.example"); /* nobody else took it */
+	assert_int_equal(t->answer, ING_LEASE_GRANTED);
+	assert_true(t->until_ms > t->at_ms);
+	assert_int_equal(a.came_back, 1);
+	assert_false(ing_leases_away(a.l));
+	fleet_run(&f, 300);
+	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 3);
+	lessee_close(&a);
+	fleet_close(&f);
+}
+
+static void leaving_does_not_wait_for_a_server_that_is_away(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	if (!bench_cluster.own)
+		skip();
+	fleet_open(&f, new_database());
+	lessee_open(&f, &a, "a");
+	lessee_ask(&f, &a, "a.example");
+	cluster_stop(&bench_cluster);
+	ing_leases_ask(a.l, "b.example");
+	await_state(&f, &a, true);
+	uint64_t start = ing_now_ms();
+	lessee_close(&a);
+	assert_in_range(ing_now_ms() - start, 0, 4000);
+	fleet_close(&f);
+	cluster_resume(&bench_cluster);
+}
+
+#define CUT_OTHERS                                                                                 \
+	"SELECT pg_terminate_backend(pid) FROM pg_stat_activity"                                   \
+	" WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+static void a_connection_that_is_cut_is_made_again(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	struct ing_error err = {0};
+	struct ing_pg *pg = NULL;
+	fleet_open(&f, new_database());
+	lessee_open(&f, &a, "a");
+	lessee_ask(&f, &a, "a.example");
+	bench_sql(f.dsn, CUT_OTHERS);
+	assert_int_equal(lessee_ask(&f, &a, "b.example")->answer, ING_LEASE_GRANTED);
+	/* In the middle of a statement, which waits for us. */
+	bench_check(ing_pg_open(f.dsn, -1, 30000, &pg, &err), &err);
+	bench_check((int)ing_pg_exec(pg, "BEGIN; LOCK TABLE host_state", &err), &err);
+	const struct ing_patience p = resting(0);
+	ing_leases_return(a.l, "a.example", &p);
+	ing_leases_ask(a.l, "a.example");
+	ing_leases_ask(a.l, "c.example");
+	fleet_run(&f, 300);
+	bench_check((int)ing_pg_exec(pg, CUT_OTHERS, &err), &err);
+	await_state(&f, &a, true);
+	bench_check((int)ing_pg_exec(pg, "ROLLBACK", &err), &err);
+	ing_pg_close(pg);
+	assert_int_equal(lessee_wait(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(lessee_wait(&f, &a, "c.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(lessee_unread(&a), 0);
+	assert_int_equal(
+		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder = 'a'"), 3);
+	lessee_close(&a);
+	fleet_close(&f);
+}
+
+static void a_database_that_hangs_is_left_in_time(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	struct ing_error err = {0};
+	struct ing_pg *pg = NULL;
+	fleet_open(&f, new_database());
+	lessee_open(&f, &a, "a");
+	bench_check(ing_pg_open(f.dsn, -1, 30000, &pg, &err), &err);
+	bench_check((int)ing_pg_exec(pg, "BEGIN; LOCK TABLE host_state", &err), &err);
+	ing_leases_ask(a.l, "a.example");
+	fleet_run(&f, 300);
+	uint64_t start = ing_now_ms();
+	lessee_close(&a);
+	assert_in_range(ing_now_ms() - start, 2500, 6000);
+	ing_pg_close(pg);
+	fleet_close(&f);
+}
+
+/* A statement that was refused by no fault of its own is repeated. */
+static void a_conflict_is_tried_again(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	fleet_open(&f, new_database());
+	lessee_open(&f, &a, "a");
+	bench_sql(f.dsn,
+		"CREATE SEQUENCE tries;"
+		"CREATE FUNCTION clash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+		" IF nextval('tries') <= 3 THEN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END IF;"
+		" RETURN NEW; END $$;"
+		"CREATE TRIGGER clash BEFORE INSERT ON host_state FOR EACH ROW EXECUTE FUNCTION clash()");
+	assert_int_equal(lessee_ask(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(bench_number(f.dsn, "SELECT last_value FROM tries"), 4);
+	assert_int_equal(a.went_away, 0);
+	lessee_close(&a);
+	fleet_close(&f);
+}
+
+static void a_database_that_does_not_fit_is_refused(void **state)
+{
+	(void)state;
+	struct ing_error err = {0};
+	struct ing_leases *l = NULL;
+	uv_loop_t loop;
+	struct ing_lease_conf conf = {.instance = "a", .lease_ms = 1000, .round_ms = 10};
+	assert_int_equal(uv_loop_init(&loop), 0);
+	conf.dsn = cluster_database(&bench_cluster);
+	assert_int_equal(ing_leases_new(&loop, &conf, &l, &err), -ING_FAIL_INVALID);
+	assert_non_null(strstr(err.msg, "ingestctl db migrate"));
+	ing_error_clear(&err);
+	bench_migrate(conf.dsn);
+	bench_sql(conf.dsn, "DELETE FROM schema_version WHERE version > 3");
+	assert_int_equal(ing_leases_new(&loop, &conf, &l, &err), -ING_FAIL_INVALID);
+	assert_non_null(strstr(err.msg, "run ingestctl db migrate"));
+	ing_error_clear(&err);
+	conf.dsn = "host=127.0.0.1 port=1";
+	assert_int_equal(ing_leases_new(&loop, &conf, &l, &err), -ING_FAIL_UNAVAILABLE);
+	ing_error_clear(&err);
+	conf.dsn = "postgresql://[";
+	assert_int_equal(ing_leases_new(&loop, &conf, &l, &err), -ING_FAIL_CONFIG);
+	ing_leases_free(NULL);
+	assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SERVER(a_dead_workers_lease_ends_when_it_said),
+		WITH_SERVER(a_worker_that_comes_back_has_its_hosts_at_once),
+		WITH_SERVER(a_long_rest_after_a_takeover_is_told),
+		WITH_SERVER(what_is_held_is_extended),
+		WITH_SERVER(a_database_that_lost_our_leases_says_so),
+		WITH_SERVER(a_hold_survives_the_loss_of_its_row),
+		WITH_SERVER(a_server_that_goes_away_is_waited_for),
+		WITH_SERVER(leaving_does_not_wait_for_a_server_that_is_away),
+		WITH_SERVER(a_connection_that_is_cut_is_made_again),
+		WITH_SERVER(a_database_that_hangs_is_left_in_time),
+		WITH_SERVER(a_conflict_is_tried_again),
+		WITH_SERVER(a_database_that_does_not_fit_is_refused),
+	};
+	return cmocka_run_group_tests(tests, bench_start, bench_stop);
+}
