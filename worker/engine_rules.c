@@ -14,6 +14,7 @@
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
 #include "worker/examine/pool.h"
+#include "worker/job/errand.h"
 #include "worker/job/job.h"
 #include "worker/job/yield.h"
 #include "worker/scrape/rules/rules.h"
