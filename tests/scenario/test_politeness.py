@@ -301,8 +301,8 @@ def test_userinfo_is_dropped_and_said(worker, submit, results_by_url, polite):
     request = polite.seen("named.test.example")[0]
     assert "authorization" not in request.headers and "secret" not in str(request)
     result = found["http://user:secret@named.test.example/"]
-    assert result["dropped_userinfo"] is True
-    assert "dropped_userinfo" not in found["http://plain.test.example/"]
+    assert result["userinfo_dropped"] is True
+    assert "userinfo_dropped" not in found["http://plain.test.example/"]
     assert result["terminal"]["terminal_url"] == "http://named.test.example/"
 
 
@@ -317,8 +317,8 @@ def test_tls_fallback_is_recorded(worker, submit, results_by_url, web, host_rule
             found = results_by_url(3)
     assert statuses(found) == {"https://old.polite.example/": "success", "https://new.polite.example/": "tls-error",
                                "https://good.test.example/": "success"}
-    assert found["https://old.polite.example/"]["unverified"] is True
-    assert "unverified" not in found["https://good.test.example/"]
+    assert found["https://old.polite.example/"]["tls_unverified"] is True
+    assert "tls_unverified" not in found["https://good.test.example/"]
 
 
 def test_without_a_database_it_says_that_it_is_alone(worker, submit, results_by_url, polite):

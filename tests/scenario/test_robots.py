@@ -135,8 +135,7 @@ def test_where_a_page_leads_is_asked_about_too(ask, polite):
     polite.page("start.test.example", "/onward", redirect("http://open.test.example/a"))
     found = ask({"http://start.test.example/redirect": "skip-robots", "http://start.test.example/onward": "success"})
     assert polite.paths("closed.test.example") == ["/robots.txt"]
-    assert found["http://start.test.example/redirect"]["hops"] == [
-        "http://start.test.example/redirect", "http://closed.test.example/a"]
+    assert found["http://start.test.example/redirect"]["hops"] == ["http://start.test.example/redirect"]
     assert polite.paths("open.test.example") == ["/robots.txt", "/a"]
 
 
