@@ -249,10 +249,10 @@ static bool has_lane(enum gate_place place)
 static void move(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
 {
 	enum gate_place place = find_place(g, h, now_ms);
-	if (place == h->place && !(has_lane(place) && h->lane != ing_gate_best_lane(h)))
-		return;
-	ing_gate_unplace(g, h);
-	put(g, h, place);
+	if (place != h->place || (has_lane(place) && h->lane != ing_gate_best_lane(h))) {
+		ing_gate_unplace(g, h);
+		put(g, h, place);
+	}
 	if (h->called && place != GATE_READY)
 		ing_gate_addr_uncall(g, h, now_ms);
 }

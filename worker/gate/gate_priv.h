@@ -84,7 +84,6 @@ struct ing_gate_host {
 	bool called;     /* out of its address's list, for a slot that is free */
 	bool has_delay, has_concurrency; /* a rule says so */
 	bool redirects;                  /* a name whose waiters queue at the host of its address */
-	uint32_t key_bytes;
 	char key[];
 };
 

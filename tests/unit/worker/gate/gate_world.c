@@ -114,7 +114,8 @@ static void start_lookup(void *ctx, struct ing_gate_lookup *l, const char *url)
 
 static void take_pending(size_t i)
 {
-	pending[i] = pending[--pending_count];
+	pending_count--;
+	memmove(pending + i, pending + i + 1, (pending_count - i) * sizeof(*pending));
 	lookups.under_way--;
 }
 

@@ -707,7 +707,7 @@ static void the_woken_may_ask_and_make_others_leave(void **state)
 static void a_verdict_may_end_while_its_waiters_are_woken(void **state)
 {
 	(void)state;
-	struct ing_robots *r = new_default();
+	struct ing_robots *r = new_robots(1, (size_t)1 << 20);
 	struct busy_client clients[3];
 	memset(clients, 0, sizeof(clients));
 	for (size_t i = 0; i < ING_ARRAY_LEN(clients); i++) {
@@ -721,7 +721,10 @@ static void a_verdict_may_end_while_its_waiters_are_woken(void **state)
 	assert_int_equal(gotten.count, 2);
 	assert_int_equal(clients[0].pending + clients[1].pending, 0);
 	assert_int_equal(clients[2].pending, 1);
-	got(r, 200, RULES);
+	void *token = gotten.token;
+	struct ing_robots_answer good = http(200, RULES);
+	ask_with(r, "https://b.example/", &good); /* the cache is full, and it must not go */
+	ing_robots_got(r, token, &good);
 	assert_int_equal(clients[0].woken + clients[1].woken, 2);
 	assert_int_equal(clients[2].woken, 2);
 	assert_int_equal(clients[2].pending, 1);
@@ -808,6 +811,29 @@ static void who_is_waited_for_is_not_evicted(void **state)
 	}
 	ing_robots_stats(r, &stats);
 	assert_int_equal(stats.entries, 3);
+	ing_robots_free(r);
+}
+
+/* Its token is out anew, so its place in the list has to be given up. */
+static void who_is_asked_for_again_is_not_evicted(void **state)
+{
+	(void)state;
+	struct ing_robots *r = new_robots(1, (size_t)1 << 20);
+	struct ing_robots_answer a = http(200, RULES);
+	struct ing_robots_stats stats;
+	struct client c = {.waiter.done = on_done};
+	ask_with(r, host_url(0), &a);
+	clock_ms += DAY_MS;
+	assert_int_equal(ing_robots_ask(r, host_url(0), &c.waiter).verdict, ING_ROBOTS_PENDING);
+	void *token = gotten.token;
+	for (unsigned i = 1; i < 4; i++)
+		ask_with(r, host_url(i), &a);
+	ing_robots_stats(r, &stats);
+	assert_int_equal(stats.entries, 2);
+	ing_robots_got(r, token, &a);
+	assert_int_equal(c.woken, 1);
+	ing_robots_stats(r, &stats);
+	assert_int_equal(stats.entries, 1);
 	ing_robots_free(r);
 }
 
@@ -898,6 +924,12 @@ static void what_is_counted(void **state)
 	assert_int_equal(stats.unreachable, 1);
 	assert_int_equal(stats.entries, 2);
 	assert_true(stats.bytes > 0);
+	size_t bytes = stats.bytes;
+	clock_ms += DAY_MS;
+	ask_with(r, PUBLIC, &good); /* the same once more takes no more */
+	ing_robots_stats(r, &stats);
+	assert_int_equal(stats.fetched, 3);
+	assert_int_equal(stats.bytes, bytes);
 	ing_robots_free(r);
 }
 
@@ -928,6 +960,7 @@ int main(void)
 		cmocka_unit_test(a_hundred_thousand_wait_for_one_file),
 		cmocka_unit_test(the_least_recently_used_go_first),
 		cmocka_unit_test(who_is_waited_for_is_not_evicted),
+		cmocka_unit_test(who_is_asked_for_again_is_not_evicted),
 		cmocka_unit_test(bytes_are_bounded_too),
 		cmocka_unit_test(what_operators_are_told),
 		cmocka_unit_test(what_is_counted),
