@@ -8,9 +8,9 @@
  * inside ing_robots_ask(), and must not call back from there; waiters are woken from inside
  * ing_robots_got() and from nowhere else.
  *
- * What an attempt to get the file means, and for how long, is robots_file.h's, and README's
- * (ROBOTS.md). /robots.txt itself may always be fetched, and where robots are not obeyed (conf, or
- * a rule about the host) so may everything: nothing is asked for then.
+ * What an attempt to get the file means, and for how long, is said in robots_file.h and ROBOTS.md.
+ * /robots.txt itself may always be fetched, and where robots are not obeyed (conf, or a rule about
+ * the host) so may everything: nothing is asked for then.
  */
 #pragma once
 #include <stdbool.h>
@@ -62,8 +62,8 @@ enum ing_robots_verdict {
 struct ing_robots_waiter { /* zero-initialise, set done */
 	struct ing_robots_waiter *prev, *next;
 	struct ing_robots_entry *entry; /* NULL: not waiting */
-	/* Out of the list; ask again for the verdict, which is then not PENDING (unless the memory
-	 * for it was needed elsewhere). */
+	/* Out of the list; ask again for the verdict. From inside here it is PENDING only if its
+	 * time has run out meanwhile; later the cache may also have dropped it. */
 	void (*done)(struct ing_robots_waiter *w);
 };
 
