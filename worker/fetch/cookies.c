@@ -15,6 +15,11 @@
 #include <string.h>
 #include <time.h>
 
+/* Of all cookies of one request, as text: fifty of the largest ones (RFC 6265 6.1 asks for as many
+ * of one domain). curl bounds what one answer may set and one request may send, not what many
+ * answers set. */
+#define MAX_JAR_BYTES ((size_t)256 << 10)
+
 struct ing_cookies {
 	CURLSH *share;
 	uint64_t version;
@@ -68,12 +73,19 @@ void ing_cookies_refresh(struct ing_cookies *jar, void *easy)
 {
 	struct curl_slist *list = NULL;
 	uint64_t sum = 0;
+	size_t bytes = 0;
 	time_t now = time(NULL);
 	if (curl_easy_getinfo((CURL *)easy, CURLINFO_COOKIELIST, &list) != CURLE_OK)
 		return;
-	for (const struct curl_slist *item = list; item != NULL; item = item->next)
+	for (const struct curl_slist *item = list; item != NULL; item = item->next) {
 		sum += ing_cookies_hash_line(item->data, now);
+		bytes += strlen(item->data);
+	}
 	curl_slist_free_all(list);
+	if (bytes > MAX_JAR_BYTES) {
+		curl_easy_setopt((CURL *)easy, CURLOPT_COOKIELIST, "ALL"); /* forget all */
+		sum = 0;
+	}
 	jar->version = sum;
 }
 

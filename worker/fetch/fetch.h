@@ -37,7 +37,9 @@ struct ing_fetch_conf {
 	const char *dns_servers; /* "ADDRESS[:PORT],…"; NULL: the system's */
 };
 
-/* A request's cookies (RFC 6265), carried over its hops and dropped with it. Loop thread. */
+/* A request's cookies (RFC 6265), carried over its hops and dropped with it. Taken from one answer
+ * are 50 cookies of 4 KiB, sent are 150 of together 8 KiB; a jar that grows over 256 KiB is
+ * emptied. Loop thread. */
 struct ing_cookies *ing_cookies_new(void);
 void ing_cookies_free(struct ing_cookies *jar); /* NULL is fine; no transfer may use it any more */
 /* Changes whenever a cookie is added, replaced with another value, or removed; not when the same

@@ -25,6 +25,13 @@ static struct certs *certs;
 static SSL_CTX *good_ctx, *expired_ctx;
 static struct web *good, *expired, *plain, *proxy;
 
+static void page_cookie(struct web_conn *c)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+		   "Set-Cookie: s=1; Secure; Path=/\r\nSet-Cookie: p=2; Path=/\r\n"
+		   "Set-Cookie: __Host-h=3; Secure; Path=/\r\n\r\n");
+}
+
 static void page_secure(struct web_conn *c)
 {
 	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecure");
@@ -52,7 +59,8 @@ static void page_rough_short(struct web_conn *c)
 }
 
 static const struct web_page pages[] = {{"/large", page_large}, {"/rough", page_rough},
-	{"/rough-short", page_rough_short}, {NULL, page_secure}, {NULL, NULL}};
+	{"/rough-short", page_rough_short}, {"/cookie", page_cookie}, {NULL, page_secure},
+	{NULL, NULL}};
 
 /* A proxy that leads every tunnel to the good server. */
 static void relay(struct web_conn *c)
@@ -84,11 +92,12 @@ static const struct web_page proxy_pages[] = {{"good.test:443", relay}, {NULL, N
 /* The names of the URLs lead to the servers of this test. */
 static void start(struct client *c, struct ing_fetch_conf *conf)
 {
-	static char rules[3][64];
-	static char *connect_to[] = {rules[0], rules[1], rules[2], NULL};
+	static char rules[4][64];
+	static char *connect_to[] = {rules[0], rules[1], rules[2], rules[3], NULL};
 	snprintf(rules[0], sizeof(rules[0]), "expired.test:443:127.0.0.1:%u", web_port(expired));
 	snprintf(rules[1], sizeof(rules[1]), "plain.test:443:127.0.0.1:%u", web_port(plain));
 	snprintf(rules[2], sizeof(rules[2]), ":443:127.0.0.1:%u", web_port(good));
+	snprintf(rules[3], sizeof(rules[3]), ":80:127.0.0.1:%u", web_port(plain));
 	if (conf->proxy == NULL)
 		conf->connect_to = connect_to;
 	client_start(c, conf);
@@ -320,6 +329,28 @@ static void rough_ends(void **state)
 	client_stop(&c);
 }
 
+static void secure_cookies(void **state)
+{
+	(void)state;
+	struct client c;
+	char request[4096];
+	struct ing_cookies *jar = ing_cookies_new();
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	start(&c, &conf);
+	ing_exchange_unref(client_get_with(&c, "https://good.test/cookie", jar, NULL, 0));
+	ing_exchange_unref(client_get_with(&c, "https://good.test/", jar, NULL, 0));
+	web_last_request(good, request, sizeof(request));
+	const char *sent = strstr(request, "\r\nCookie: ");
+	assert_non_null(sent);
+	assert_true(strstr(sent, "s=1") && strstr(sent, "p=2") && strstr(sent, "__Host-h=3"));
+	ing_exchange_unref(client_get_with(&c, "http://good.test/", jar, NULL, 0));
+	web_last_request(plain, request, sizeof(request));
+	assert_non_null(strstr(request, "\r\nCookie: p=2\r\n"));
+	ing_cookies_free(jar);
+	client_stop(&c);
+}
+
 static void tunnel(void **state)
 {
 	(void)state;
@@ -389,6 +420,7 @@ int main(void)
 		cmocka_unit_test(broken_handshakes),
 		cmocka_unit_test(pauses_within_tls),
 		cmocka_unit_test(rough_ends),
+		cmocka_unit_test(secure_cookies),
 		cmocka_unit_test(tunnel),
 	};
 	return cmocka_run_group_tests(tests, start_all, stop_all);
