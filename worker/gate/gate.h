@@ -36,8 +36,9 @@ enum ing_host_key {      /* what shares a lock */
 };
 
 /* Names to addresses, by whoever fetches. l is embedded in the gate's host, zero-initialised there.
- * start(): done(l, addr) comes once, perhaps from inside; addr is borrowed, and NULL when the name
- * does not resolve, or is not reached by its own address (connect_to, proxy): no budget then. */
+ * start(): url has only the scheme, host and port of a URL; done(l, addr) comes once, perhaps from
+ * inside; addr is borrowed, and NULL when the name does not resolve, or is not reached by its own
+ * address (connect_to, proxy): no budget then. */
 struct ing_gate_lookup {
 	void (*done)(struct ing_gate_lookup *l, const struct ing_addr *addr);
 	void *state; /* start()'s own; NULL: not under way */
@@ -96,7 +97,7 @@ struct ing_gate_ticket {
 	enum ing_lane lane;
 	bool again;              /* a second try: ahead of its lane */
 	unsigned delay_ms;       /* this waiter, not its host, is to wait so long at least */
-	unsigned crawl_delay_ms; /* what the host's robots.txt says; 0: nothing */
+	unsigned crawl_delay_ms; /* what the host's robots.txt says; 0: nothing new */
 };
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf);
@@ -155,8 +156,10 @@ void ing_gate_each(const struct ing_gate *g,
 bool ing_gate_key(enum ing_host_key kind, const char *url, char *ret, size_t ret_bytes);
 
 struct ing_gate_stats {
-	unsigned waiting, holding, hosts, hosts_resting, hosts_held, breakers_open, leases;
+	unsigned waiting, holding;
+	unsigned hosts; /* those remembered included, as in the next four */
+	unsigned hosts_resting, hosts_held, breakers_open, leases;
 	uint64_t grants, refused, holds, breaker_opens;
-	size_t bytes; /* of hosts and addresses */
+	size_t bytes; /* of hosts, names and addresses, without malloc's own */
 };
 void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret);

@@ -241,6 +241,33 @@ static void a_lookup_survives_its_waiter(void **state)
 	close_gate(); /* with one under way */
 }
 
+static void a_host_with_its_address_is_small(void **state)
+{
+	(void)state;
+	enum { HOSTS = 2000 };
+	static char texts[HOSTS][2][32];
+	static struct world_name many[HOSTS];
+	struct ing_gate_stats s;
+	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 1}, 0);
+	for (int i = 0; i < HOSTS; i++) {
+		char url[64];
+		snprintf(texts[i][0], sizeof(texts[i][0]), "host-%d.example.org", i);
+		snprintf(texts[i][1], sizeof(texts[i][1]), "192.0.%d.%d", i / 256, i % 256);
+		many[i] = (struct world_name){texts[i][0], texts[i][1]};
+		snprintf(url, sizeof(url), "https://%s/", texts[i][0]);
+		enter(i, url);
+	}
+	lookups.names = many;
+	lookups.count = HOSTS;
+	run_for(0);
+	assert_int_equal(lookups.started, HOSTS);
+	ing_gate_stats(gate, &s);
+	assert_int_equal(s.hosts, HOSTS);
+	print_message("a waiting host with its address: %zu bytes\n", s.bytes / HOSTS);
+	assert_in_range(s.bytes / HOSTS, 400, 1024);
+	close_gate();
+}
+
 /* --- gate.host_key: address --- */
 
 static void by_address_all_its_names_are_one_host(void **state)
@@ -390,6 +417,7 @@ int main(void)
 		cmocka_unit_test(a_host_that_moved_leaves_its_old_budget),
 		cmocka_unit_test(lookups_under_way_are_bounded),
 		cmocka_unit_test(a_lookup_survives_its_waiter),
+		cmocka_unit_test(a_host_with_its_address_is_small),
 		cmocka_unit_test(by_address_all_its_names_are_one_host),
 		cmocka_unit_test(by_address_a_hold_is_for_all_its_names),
 		cmocka_unit_test(by_address_a_names_hold_goes_with_it),

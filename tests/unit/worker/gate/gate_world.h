@@ -37,6 +37,9 @@ extern struct visitor visitors[VISITORS];
 extern int order[VISITORS]; /* of grants */
 extern int granted_count, refused_count;
 
+/* Two slots a host, ten minutes to wait, a breaker of three failures. */
+extern const struct ing_gate_conf patient;
+
 uint64_t world_now(void);
 /* Does nothing else than let time pass: the loop has not turned. */
 void world_skip(uint64_t ms);
