@@ -248,7 +248,7 @@ static void finish(struct errand *e)
 	const struct ing_exchange *ex = a->exchange;
 	struct ing_robots_answer told = {
 		.outcome = ex->outcome,
-		.http_status = ex->answered ? ex->http_status : 0,
+		.http_status = ex->answered ? ex->http_status : e->redirect_status,
 		.words = ex->detail[0] != '\0' ? ex->detail : NULL,
 	};
 	if (e->redirects > 0 && (ex->outcome == ING_STATUS_BLOCKED_ADDRESS ||
