@@ -33,13 +33,13 @@ def test_one_at_a_time_whatever_the_scheme_and_www(worker, submit, results_by_ur
     names = ["http://site.test.example", "http://www.site.test.example", "https://site.test.example",
              "https://www.site.test.example"]
     polite.page("*", "*", Answer(delay_s=0.05))
-    urls = [f"{name}/{number}" for number in range(3) for name in names]
+    urls = [f"{name}/{number}" for number in range(2) for name in names]
     submit([page(url) for url in urls])
-    with worker({"gate.host_delay_ms": 200}):
+    with worker({"gate.host_delay_ms": 150}):
         found = results_by_url(len(urls))
     assert set(statuses(found).values()) == {"success"}
     assert len(polite.seen()) == len(urls)
-    check_one_at_a_time(polite.seen(), 0.2)
+    check_one_at_a_time(polite.seen(), 0.15)
 
 
 def test_several_at_a_time_where_an_operator_says_so(worker, submit, results_by_url, polite, host_rules):
@@ -54,9 +54,9 @@ def test_several_at_a_time_where_an_operator_says_so(worker, submit, results_by_
 
 def test_slow_answers_ask_for_longer_pauses(worker, submit, results_by_url, polite):
     polite.page("*", "*", Answer(delay_s=0.2))
-    submit([page(f"http://tired.test.example/{number}") for number in range(4)])
+    submit([page(f"http://tired.test.example/{number}") for number in range(3)])
     with worker({"gate.adaptive_factor": 3, "gate.adaptive_max_ms": 10_000}):
-        results_by_url(4)
+        results_by_url(3)
     check_one_at_a_time(polite.seen(), 0.55)
 
 
@@ -76,17 +76,17 @@ def test_redirects_and_tries_wait_their_turn_as_well(worker, submit, results_by_
 
 
 @pytest.mark.parametrize("status,headers,hold_s", [
-    (429, {"Retry-After": "2"}, 2.0),
-    (503, {"Retry-After": "2"}, 2.0),
-    (429, http_date_in(3), 2.0),  # a date has no fractions of a second
+    (429, {"Retry-After": "1"}, 1.0),
+    (503, {"Retry-After": "1"}, 1.0),
+    (429, http_date_in(2), 1.0),  # a date has no fractions of a second
     (503, None, 0.22),  # the back-off of 300 ms, less its jitter
 ], ids=["429", "503", "date", "unsaid"])
 def test_a_hold_is_for_the_whole_host(worker, submit, results_by_url, polite, status, headers, hold_s):
     """Others of the host wait as long, another host does not; who drew it is tried again and succeeds."""
     host = "busy.test.example"
     polite.page(host, "/drew", Answer(status, b"later", headers), Answer())
-    submit([page(f"http://{host}/drew")], partition=0)
-    with worker() as _:
+    submit(page(f"http://{host}/drew"))
+    with worker():
         wait_for_requests(polite, host, 1)
         submit([page(f"http://{host}/{number}") for number in range(4)] + [page("http://free.test.example/")])
         found = results_by_url(6)
@@ -94,7 +94,7 @@ def test_a_hold_is_for_the_whole_host(worker, submit, results_by_url, polite, st
     seen = polite.seen(host)
     assert [one.path for one in seen].count("/drew") == 2 and len(seen) == 6
     check_one_at_a_time(seen[:2], hold_s)
-    if hold_s > 1:
+    if hold_s >= 1:
         assert gaps(seen)[0] < hold_s + 2
         assert polite.seen("free.test.example")[0].start < seen[1].start
 
@@ -162,7 +162,7 @@ def test_a_breaker_spares_a_host_that_only_fails(worker, submit, results_by_url,
     broken = [f"http://broken.test.example/{number}" for number in range(40)]
     fine = [f"http://fine.test.example/{number}" for number in range(20)]
     submit([page(url) for url in broken + fine])
-    with worker({"gate.breaker_failures": 4, "gate.backoff_ms": 2000, "gate.max_wait_ms": 3000}):
+    with worker({"gate.breaker_failures": 4, "gate.backoff_ms": 1000, "gate.max_wait_ms": 1500}):
         found = results_by_url(60, timeout=30)
     assert {found[url]["status"] for url in fine} == {"success"}
     bad = {found[url]["status"] for url in broken}
@@ -187,14 +187,14 @@ def test_a_breaker_closes_again(worker, submit, results_by_url, polite):
 
 def test_a_slow_host_delays_nobody_else(worker, submit, results_by_url, polite):
     """A host that takes seconds for an answer and has many requests, among twenty that answer at once."""
-    polite.page("minute.test.example", "*", Answer(delay_s=4))
+    polite.page("minute.test.example", "*", Answer(delay_s=3))
     urls = [f"http://h{number}.polite.example/{path}" for path in range(3) for number in range(20)]
     submit([page(f"http://minute.test.example/{number}") for number in range(3)] + [page(url) for url in urls])
-    with worker({"gate.concurrency": 4, "intake.max_waiting": 100, "stop.drain_ms": 6000}):
+    with worker({"gate.concurrency": 4, "intake.max_waiting": 100, "stop.drain_ms": 4000}):
         started = time.monotonic()
         found = results_by_url(60, timeout=20)
         took = time.monotonic() - started
-    assert all("polite.example" in url for url in found) and took < 3.5
+    assert all("polite.example" in url for url in found) and took < 2.8
     check_one_at_a_time(polite.seen("minute.test.example"))
 
 
@@ -202,7 +202,7 @@ def test_many_names_of_one_address_share_its_budget(worker, submit, results_by_u
     """A hundred names at one address, each with a lock of its own: the address has at most two transfers at once."""
     settings["fetch.connect_to"] = []
     with NameServer({"*": "127.0.0.2"}) as names, PoliteServer(address="127.0.0.2") as server:
-        server.page("*", "*", Answer(delay_s=0.05))
+        server.page("*", "*", Answer(delay_s=0.02))
         port = server.ports["http"]
         submit([page(f"http://n{number}.crowd.example:{port}/") for number in range(100)])
         with worker({"fetch.dns_servers": names.address, "fetch.allow_port": [str(port)],
