@@ -17,8 +17,6 @@
 #define ANSWER_TIMEOUT_MS 30000
 #define MAX_TOP 10000
 
-#define TO_MS(x) "ceil(extract(epoch FROM " x ") * 1000)::bigint"
-
 enum row_column {
 	ROW_HOST,
 	ROW_HOLDER,
@@ -38,12 +36,16 @@ enum row_column {
 	ROW_COLUMNS
 };
 
-/* A lease that has run out is nobody's. */
-#define ROW_SQL                                                                                                                                                                                                                                             \
-	"SELECT host, CASE WHEN expires_at > now THEN holder END, " TO_MS(                                                                                                                                                                                  \
-		"expires_at - now") ", "                                                                                                                                                                                                                    \
-				    "CASE WHEN greatest(wanted_at, next_fetch_at) > now - interval '10 s' THEN wanted_by END, " TO_MS("next_fetch_at - now") ", rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome, " TO_MS( \
-					    "now - answered_at") ", " TO_MS("now - updated") " FROM host_state, clock_timestamp() AS now"
+/* A lease that has run out is nobody's, and a wish that is old is none. */
+#define ROW_SQL                                                                                     \
+	"SELECT host, CASE WHEN expires_at > now THEN holder END,"                                  \
+	" ceil(extract(epoch FROM expires_at - now) * 1000)::bigint,"                               \
+	" CASE WHEN greatest(wanted_at, next_fetch_at) > now - interval '10 s' THEN wanted_by END," \
+	" ceil(extract(epoch FROM next_fetch_at - now) * 1000)::bigint,"                            \
+	" rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome,"       \
+	" ceil(extract(epoch FROM now - answered_at) * 1000)::bigint,"                              \
+	" ceil(extract(epoch FROM now - updated) * 1000)::bigint"                                   \
+	" FROM host_state, clock_timestamp() AS now"
 
 static const char find_sql[] = ROW_SQL " WHERE host = $1";
 static const char top_sql[] = ROW_SQL
@@ -52,7 +54,8 @@ static const char top_sql[] = ROW_SQL
 	" LIMIT $1::bigint";
 
 #define BLOCK_SQL                                                                                  \
-	"SELECT host, why, created_by, " TO_MS("clock_timestamp() - created_at") " FROM host_block"
+	"SELECT host, why, created_by,"                                                            \
+	" ceil(extract(epoch FROM clock_timestamp() - created_at) * 1000)::bigint FROM host_block"
 /* $1: the host; it and its parents, as entries could name them. The longest is the most specific;
  * of one name, that without the dot. */
 static const char covering_sql[] =

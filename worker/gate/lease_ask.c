@@ -20,53 +20,52 @@
 #define RETRY_LATER_MS 3000
 #define RETRY_MIN_MS 50
 
-/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 takeover_rest_ms.
+/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 takeover_rest_ms, $6 EARLY_MS, $7 LINE_MS.
  *
  * Every row is written, also of hosts that are not granted: the asker gets in line, and it is the
  * lock that makes the judgement final. `now` is taken before any lock is waited for, so that it is
  * rather too early than too late, and nothing counts as over that is not.
  *
- * Of the row as it is: `had` another session's lease that has run out (its holder died, or lost
- * sight of the database and may have fetched up to the end: the host rests from then); `free`
- * nobody else has a lease; `due` when the next fetch is; `behind` another stands in line before us.
- */
+ * Of the row as it is: `mine` we have the lease already; `had` another's lease has run out (its
+ * holder died, or lost sight of the database and may have fetched up to the end: the host rests
+ * from then); `free` nobody else has a lease; `due` when the next fetch is; `behind` another stands
+ * in line before us, and could not have come yet or only just. */
 static const char ask_sql[] =
 	"INSERT INTO host_state AS s (host, holder, session, expires_at, next_fetch_at, updated)"
-	" SELECT h, $2, $3::bigint, now + " ING_SQL_MS(
-		"$4::bigint") ", now, now"
-			      " FROM unnest($1::text[]) AS h, clock_timestamp() AS now"
-			      " ORDER BY h COLLATE \"C\""
-			      " ON CONFLICT (host) DO UPDATE SET"
-			      " (holder, session, expires_at, wanted_by, wanted_session, wanted_at, wanted_of,"
-			      "  next_fetch_at, updated) ="
-			      " (SELECT"
-			      "   CASE WHEN granted THEN excluded.holder WHEN free THEN NULL ELSE s.holder END,"
-			      "   CASE WHEN granted THEN excluded.session WHEN free THEN NULL ELSE s.session END,"
-			      "   CASE WHEN granted THEN excluded.expires_at WHEN free THEN NULL ELSE s.expires_at END,"
-			      "   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_by ELSE excluded.holder END,"
-			      "   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_session ELSE excluded.session END,"
-			      "   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_at ELSE excluded.updated END,"
-			      "   CASE WHEN granted OR free THEN NULL ELSE s.session END,"
-			      "   due, excluded.updated"
-			      "  FROM (SELECT due, free, behind, mine OR (free AND NOT behind AND"
-			      "     due <= excluded.updated + " ING_SQL_MS(ING_LEASE_STRING(
-				      EARLY_MS)) ") AS granted"
-						 "   FROM (SELECT due, mine, mine OR had OR s.session IS NULL AS free,"
-						 "      s.wanted_session IS NOT NULL AND s.wanted_session <> excluded.session AND"
-						 "      greatest(s.wanted_at, due - " ING_SQL_MS(ING_LEASE_STRING(
-							 EARLY_MS)) ") >"
-								    "       excluded.updated - " ING_SQL_MS(ING_LEASE_STRING(
-									    LINE_MS)) " AS behind"
-										      "    FROM (SELECT mine, had, CASE WHEN had"
-										      "       THEN greatest(s.next_fetch_at, s.expires_at + " ING_SQL_MS(
-											      "$5::bigint") ")"
-													    "       ELSE s.next_fetch_at END AS due"
-													    "     FROM (SELECT s.session IS NOT DISTINCT FROM excluded.session AS mine,"
-													    "        s.session IS DISTINCT FROM excluded.session AND"
-													    "        coalesce(s.expires_at <= excluded.updated, false) AS had) a) b) c) d)"
-													    " RETURNING host, session IS NOT DISTINCT FROM $3::bigint, session IS NOT NULL,"
-													    " wanted_session IS NOT DISTINCT FROM $3::bigint, coalesce(holder, wanted_by), " ING_SQL_TO_MS(
-														    "expires_at - updated") ", " ING_SQL_TO_MS("next_fetch_at - updated") ", rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome, " ING_SQL_TO_MS("updated - answered_at");
+	" SELECT h, $2, $3::bigint, now + $4::bigint * interval '1 ms', now, now"
+	" FROM unnest($1::text[]) AS h, clock_timestamp() AS now"
+	" ORDER BY h COLLATE \"C\""
+	" ON CONFLICT (host) DO UPDATE SET"
+	" (holder, session, expires_at, wanted_by, wanted_session, wanted_at, wanted_of,"
+	"  next_fetch_at, updated) ="
+	" (SELECT"
+	"   CASE WHEN granted THEN excluded.holder WHEN free THEN NULL ELSE s.holder END,"
+	"   CASE WHEN granted THEN excluded.session WHEN free THEN NULL ELSE s.session END,"
+	"   CASE WHEN granted THEN excluded.expires_at WHEN free THEN NULL ELSE s.expires_at END,"
+	"   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_by ELSE excluded.holder END,"
+	"   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_session"
+	"    ELSE excluded.session END,"
+	"   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_at ELSE excluded.updated END,"
+	"   CASE WHEN granted OR free THEN NULL ELSE s.session END,"
+	"   due, excluded.updated"
+	"  FROM (SELECT due, free, behind, mine OR (free AND NOT behind AND"
+	"     due <= excluded.updated + $6::bigint * interval '1 ms') AS granted"
+	"   FROM (SELECT due, mine, mine OR had OR s.session IS NULL AS free,"
+	"      s.wanted_session IS NOT NULL AND s.wanted_session <> excluded.session AND"
+	"      greatest(s.wanted_at, due - $6::bigint * interval '1 ms') >"
+	"       excluded.updated - $7::bigint * interval '1 ms' AS behind"
+	"    FROM (SELECT mine, had, CASE WHEN had"
+	"       THEN greatest(s.next_fetch_at, s.expires_at + $5::bigint * interval '1 ms')"
+	"       ELSE s.next_fetch_at END AS due"
+	"     FROM (SELECT s.session IS NOT DISTINCT FROM excluded.session AS mine,"
+	"        s.session IS DISTINCT FROM excluded.session AND"
+	"        coalesce(s.expires_at <= excluded.updated, false) AS had) a) b) c) d)"
+	" RETURNING host, session IS NOT DISTINCT FROM $3::bigint, session IS NOT NULL,"
+	" wanted_session IS NOT DISTINCT FROM $3::bigint, coalesce(holder, wanted_by),"
+	" ceil(extract(epoch FROM expires_at - updated) * 1000)::bigint,"
+	" ceil(extract(epoch FROM next_fetch_at - updated) * 1000)::bigint,"
+	" rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome,"
+	" ceil(extract(epoch FROM updated - answered_at) * 1000)::bigint";
 
 enum ask_column {
 	ASK_HOST,
@@ -248,13 +247,14 @@ enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_sess
 	enum ing_pg_rc rc = ING_PG_OK;
 	if (count > 0) {
 		struct ing_buf list;
-		struct ing_lease_number id, lease, rest;
+		struct ing_lease_number id, lease, rest, early, line;
 		ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
 		ing_pg_add_array(&list, hosts, count);
 		ing_must(!list.failed);
 		const char *params[] = {ing_buf_str(&list), ses->instance,
 			ing_lease_number(&id, ses->id), ing_lease_number(&lease, ses->lease_ms),
-			ing_lease_number(&rest, ses->takeover_rest_ms)};
+			ing_lease_number(&rest, ses->takeover_rest_ms),
+			ing_lease_number(&early, EARLY_MS), ing_lease_number(&line, LINE_MS)};
 		struct ask_answers got = {.asks = r->asks,
 			.count = r->ask_count,
 			.lease_ms = ses->lease_ms,

@@ -9,35 +9,38 @@
 /* $1 hosts, $2 rest_ms, $3 rest, $4 breaker, $5 failures, $6 opens, $7 crawl_delay_ms,
  * $8 response_ms, $9 http_status, $10 outcome, $11 answered_ms ago (negative: never), $12 session.
  *
- * An INSERT, because it locks the rows of its conflicts in the order in which they come, at the
- * price of nothing. A host without a row (the database was emptied) gets one that nobody holds;
- * what another holds by now is left alone, for that one knows better. */
-#define SAY(and_)                                                                                                                          \
-	"INSERT INTO host_state AS s (host, next_fetch_at, rest, breaker, failures, opens,"                                                \
-	" crawl_delay_ms, response_ms, http_status, outcome, answered_at, updated)"                                                        \
-	" SELECT h, now + " ING_SQL_MS(                                                                                                    \
-		"rest_ms") ", rest, breaker, failures, opens, crawl, response,"                                                            \
-			   "  nullif(http_status, 0), nullif(outcome, ''),"                                                                \
-			   "  CASE WHEN answered_ms >= 0 THEN now - " ING_SQL_MS(                                                          \
-				   "answered_ms") " END, now"                                                                              \
-						  " FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::int[], $6::int[],"   \
-						  "  $7::int[], $8::int[], $9::int[], $10::text[], $11::bigint[]) AS u (h, rest_ms, rest," \
-						  "  breaker, failures, opens, crawl, response, http_status, outcome, answered_ms),"       \
-						  "  clock_timestamp() AS now"                                                             \
-						  " ORDER BY h COLLATE \"C\""                                                              \
-						  " ON CONFLICT (host) DO UPDATE SET next_fetch_at = excluded.next_fetch_at,"              \
-						  "  rest = excluded.rest, breaker = excluded.breaker, failures = excluded.failures,"      \
-						  "  opens = excluded.opens, crawl_delay_ms = excluded.crawl_delay_ms,"                    \
-						  "  response_ms = excluded.response_ms, http_status = excluded.http_status,"              \
-						  "  outcome = excluded.outcome, answered_at = excluded.answered_at,"                      \
-						  "  updated = excluded.updated" and_                                                      \
-						  " WHERE s.session = $12::bigint"
+ * An INSERT, because it locks the rows of its conflicts in the order in which they come, at no
+ * price. A host without a row (the database was emptied) gets one that nobody holds; what another
+ * holds by now is left alone, for that one knows better. */
+#define INSERT_SQL                                                                                 \
+	"INSERT INTO host_state AS s (host, next_fetch_at, rest, breaker, failures, opens,"        \
+	" crawl_delay_ms, response_ms, http_status, outcome, answered_at, updated)"                \
+	" SELECT h, now + rest_ms * interval '1 ms', rest, breaker, failures, opens, crawl,"       \
+	" response, nullif(http_status, 0), nullif(outcome, ''),"                                  \
+	" CASE WHEN answered_ms >= 0 THEN now - answered_ms * interval '1 ms' END, now"            \
+	" FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::int[], $6::int[],"     \
+	"  $7::int[], $8::int[], $9::int[], $10::text[], $11::bigint[]) AS u (h, rest_ms, rest,"   \
+	"  breaker, failures, opens, crawl, response, http_status, outcome, answered_ms),"         \
+	"  clock_timestamp() AS now"
+#define UPDATE_SQL                                                                                 \
+	" ORDER BY h COLLATE \"C\""                                                                \
+	" ON CONFLICT (host) DO UPDATE SET next_fetch_at = excluded.next_fetch_at,"                \
+	"  rest = excluded.rest, breaker = excluded.breaker, failures = excluded.failures,"        \
+	"  opens = excluded.opens, crawl_delay_ms = excluded.crawl_delay_ms,"                      \
+	"  response_ms = excluded.response_ms, http_status = excluded.http_status,"                \
+	"  outcome = excluded.outcome, answered_at = excluded.answered_at,"                        \
+	"  updated = excluded.updated"
+#define OURS_SQL " WHERE s.session = $12::bigint"
 
-static const char note_sql[] = SAY("");
-/* Who waits in line has its few seconds from now on. */
-static const char return_sql[] =
-	SAY(", holder = NULL, session = NULL, expires_at = NULL, wanted_of = NULL,"
-	    " wanted_at = CASE WHEN s.wanted_at IS NOT NULL THEN excluded.updated END");
+static const char note_sql[] = INSERT_SQL UPDATE_SQL OURS_SQL;
+
+/* Who waits in line has its few seconds from now on. Nobody waits for this to be on the server's
+ * disk (set_config: for this transaction): should it crash just then, the host stays leased until
+ * the lease runs out, and what must not be forgotten, a hold, was noted before. */
+static const char return_sql[] = INSERT_SQL
+	", set_config('synchronous_commit', 'off', true) AS relaxed" UPDATE_SQL
+	", holder = NULL, session = NULL, expires_at = NULL, wanted_of = NULL,"
+	" wanted_at = CASE WHEN s.wanted_at IS NOT NULL THEN excluded.updated END" OURS_SQL;
 
 enum say_param {
 	SAY_HOST,

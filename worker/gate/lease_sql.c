@@ -32,31 +32,31 @@
 static const char take_over_sql[] =
 	"WITH old AS (SELECT host FROM host_state WHERE holder = $1 AND session <> $2::bigint"
 	" ORDER BY host FOR NO KEY UPDATE)"
-	" UPDATE host_state s SET holder = NULL, session = NULL, expires_at = NULL, wanted_of = NULL,"
-	" updated = clock_timestamp(), next_fetch_at ="
-	"  greatest(s.next_fetch_at, clock_timestamp() + " ING_SQL_MS(
-		"$3::bigint") ")"
-			      " FROM old WHERE s.host = old.host AND s.holder = $1 AND s.session <> $2::bigint";
+	" UPDATE host_state AS s SET holder = NULL, session = NULL, expires_at = NULL,"
+	" wanted_of = NULL, updated = clock_timestamp(), next_fetch_at ="
+	"  greatest(s.next_fetch_at, clock_timestamp() + $3::bigint * interval '1 ms')"
+	" FROM old WHERE s.host = old.host AND s.holder = $1 AND s.session <> $2::bigint";
 
 /* $1 hosts, $2 session, $3 lease_ms. Also what has run out in the meantime, when nobody else took
  * it: then nobody else has been there. */
 static const char extend_sql[] =
 	"WITH mine AS (SELECT host FROM host_state WHERE host = ANY ($1::text[])"
 	" AND session = $2::bigint ORDER BY host FOR NO KEY UPDATE)"
-	" UPDATE host_state s SET expires_at = clock_timestamp() + " ING_SQL_MS(
-		"$3::bigint") " FROM mine WHERE s.host = mine.host AND s.session = $2::bigint RETURNING s.host";
+	" UPDATE host_state AS s SET expires_at = clock_timestamp() + $3::bigint * interval '1 ms'"
+	" FROM mine WHERE s.host = mine.host AND s.session = $2::bigint RETURNING s.host";
 
-/* $1 session. */
-static const char wanted_sql[] = "SELECT host FROM host_state WHERE wanted_of = $1::bigint"
-				 " LIMIT " ING_LEASE_STRING(MAX_WANTED);
+/* $1 session, $2 how many. */
+static const char wanted_sql[] =
+	"SELECT host FROM host_state WHERE wanted_of = $1::bigint LIMIT $2::bigint";
 
-/* $1 the mark known. One row that says what state the table is in, or else one for each entry: an
- * entry that is added or replaced is the newest, one that is removed is missing in the count. */
+/* $1 the mark known, $2 how many. One row that says what state the table is in, or else one for
+ * each entry: an entry that is added or replaced is the newest, one that is removed is missing in
+ * the count. */
 static const char blocks_sql[] =
 	"SELECT mark, b.host, b.why FROM"
 	" (SELECT count(*) || ' ' || coalesce(max(created_at)::text, '') AS mark FROM host_block) m"
-	" LEFT JOIN (SELECT host, why FROM host_block ORDER BY host LIMIT"
-	" " ING_LEASE_STRING(MAX_BLOCKS) ") b ON m.mark <> $1";
+	" LEFT JOIN (SELECT host, why FROM host_block ORDER BY host LIMIT $2::bigint) b"
+	" ON m.mark <> $1";
 
 /* -- extend --------------------------------------------------------------------------------- */
 
@@ -125,7 +125,7 @@ static void free_answers(struct ing_lease_round *r)
 	r->blocks_changed = false;
 }
 
-/* Arrays that grow by one double whenever their count is a power of two. */
+/* Arrays double whenever their count is a power of two; the statements have limits. */
 static bool is_full(size_t count)
 {
 	return (count & (count - 1)) == 0;
@@ -144,9 +144,10 @@ static void take_wanted(void *ctx, const char *const *v, int count)
 static enum ing_pg_rc look_wanted(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_lease_round *r, struct ing_error *err)
 {
-	struct ing_lease_number id;
-	const char *params[] = {ing_lease_number(&id, ses->id)};
-	return ing_pg_query(pg, "wanted", wanted_sql, params, 1, take_wanted, r, err);
+	struct ing_lease_number id, most;
+	const char *params[] = {
+		ing_lease_number(&id, ses->id), ing_lease_number(&most, MAX_WANTED)};
+	return ing_pg_query(pg, "wanted", wanted_sql, params, 2, take_wanted, r, err);
 }
 
 struct blocks_answer {
@@ -173,9 +174,10 @@ static enum ing_pg_rc look_blocks(
 	struct ing_pg *pg, struct ing_lease_round *r, struct ing_error *err)
 {
 	struct blocks_answer got = {.r = r};
-	const char *params[] = {r->blocks_mark};
+	struct ing_lease_number most;
+	const char *params[] = {r->blocks_mark, ing_lease_number(&most, MAX_BLOCKS)};
 	enum ing_pg_rc rc =
-		ing_pg_query(pg, "blocks", blocks_sql, params, 1, take_block, &got, err);
+		ing_pg_query(pg, "blocks", blocks_sql, params, 2, take_block, &got, err);
 	if (rc != ING_PG_OK)
 		return rc;
 	r->blocks_changed = strcmp(got.mark, r->blocks_mark) != 0;

@@ -8,13 +8,6 @@
 #include "common/base/clock.h"
 #include "worker/gate/lease_priv.h"
 
-#define ING_LEASE_STRING_(x) #x
-#define ING_LEASE_STRING(x) ING_LEASE_STRING_(x) /* a constant's value, as text */
-
-/* SQL: so many milliseconds as an interval, and an interval in milliseconds. */
-#define ING_SQL_MS(x) "(" x ") * interval '1 millisecond'"
-#define ING_SQL_TO_MS(x) "ceil(extract(epoch FROM " x ") * 1000)::bigint"
-
 #define ING_LEASE_PARAM_BYTES ((size_t)1 << 20) /* ING_LEASE_BATCH hosts of 253 bytes, quoted */
 #define ING_LEASE_SPAN_MS ((uint64_t)366 * 86400 * 1000) /* ceiling of all spans */
 
