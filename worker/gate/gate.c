@@ -84,6 +84,17 @@ static void on_awake(struct ing_gate *g, struct ing_gate_waiter *w)
 		ing_gate_place(g, h, now);
 }
 
+/* By domain or address many robots.txt speak of one host, of which the strictest counts. */
+static void take_crawl_delay(
+	const struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_ticket *ticket)
+{
+	unsigned *known = &h->patience.crawl_delay_ms;
+	if (ticket->crawl_delay_ms > *known ||
+		(g->conf.key == ING_KEY_HOST &&
+			(ticket->crawl_delay_ms > 0 || ticket->robots_known)))
+		*known = ticket->crawl_delay_ms;
+}
+
 static void join(struct ing_gate *g, struct ing_gate_waiter *w)
 {
 	w->older = g->youngest;
@@ -324,8 +335,7 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 	w->lane = (uint8_t)ticket->lane;
 	w->again = ticket->again;
 	w->since_ms = patience_ms(g, now);
-	if (ticket->crawl_delay_ms > 0)
-		h->patience.crawl_delay_ms = ticket->crawl_delay_ms;
+	take_crawl_delay(g, h, ticket);
 	join(g, w);
 	if (ticket->delay_ms > 0)
 		snooze(g, h, w, now, ticket->delay_ms);

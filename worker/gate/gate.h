@@ -98,6 +98,8 @@ struct ing_gate_ticket {
 	bool again;              /* a second try: ahead of its lane */
 	unsigned delay_ms;       /* this waiter, not its host, is to wait so long at least */
 	unsigned crawl_delay_ms; /* what the host's robots.txt says; 0: nothing new */
+	bool robots_known; /* it has been read: by host, a crawl_delay_ms of 0 ends an earlier one
+			    */
 };
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf);

@@ -206,10 +206,11 @@ static void redirect(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_m
 	ing_gate_unplace(g, h);
 	ing_gate_fleet_release(g, h);
 	ing_gate_rule_add(to, h->key);
+	unsigned *crawl_delay_ms = &to->patience.crawl_delay_ms;
+	*crawl_delay_ms = ING_MAX(*crawl_delay_ms, h->patience.crawl_delay_ms);
+	h->patience.crawl_delay_ms = 0;
 	if (ing_patience_matters(&h->patience, now_ms))
 		ing_patience_merge(&to->patience, &h->patience);
-	else if (h->patience.crawl_delay_ms > 0)
-		to->patience.crawl_delay_ms = h->patience.crawl_delay_ms;
 	h->patience = (struct ing_patience){0};
 	splice_queues(h, to);
 	ing_gate_place(g, to, now_ms);
@@ -294,12 +295,12 @@ void ing_gate_set_origin(struct ing_gate *g, struct ing_gate_host *h, const char
 
 bool ing_gate_can_look(const struct ing_gate *g)
 {
-	return g->unlooked != NULL && g->lookups < LOOKUPS_AT_ONCE;
+	return (g->unlooked[0] != NULL || g->unlooked[1] != NULL) && g->lookups < LOOKUPS_AT_ONCE;
 }
 
 void ing_gate_look_next(struct ing_gate *g)
 {
-	struct ing_gate_host *h = g->unlooked;
+	struct ing_gate_host *h = g->unlooked[g->unlooked[0] == NULL];
 	ing_gate_unplace(g, h);
 	h->looking = true;
 	g->lookups++;

@@ -186,7 +186,7 @@ void ing_gate_unplace(struct ing_gate *g, struct ing_gate_host *h)
 		ing_gate_addr_unpark(h);
 		break;
 	case GATE_UNLOOKED:
-		DL_DELETE(g->unlooked, h);
+		DL_DELETE(g->unlooked[h->lane != ING_LANE_PRIORITY], h);
 		break;
 	case GATE_REFUSING:
 		DL_DELETE(g->refusing, h);
@@ -217,10 +217,8 @@ static void put(struct ing_gate *g, struct ing_gate_host *h, enum gate_place pla
 		ing_gate_addr_park(h);
 		break;
 	case GATE_UNLOOKED:
-		if (ing_gate_best_lane(h) == ING_LANE_PRIORITY)
-			DL_PREPEND(g->unlooked, h);
-		else
-			DL_APPEND(g->unlooked, h);
+		h->lane = (uint8_t)ing_gate_best_lane(h);
+		DL_APPEND(g->unlooked[h->lane != ING_LANE_PRIORITY], h);
 		break;
 	case GATE_REFUSING:
 		DL_APPEND(g->refusing, h);
@@ -241,15 +239,25 @@ static void put(struct ing_gate *g, struct ing_gate_host *h, enum gate_place pla
 	}
 }
 
-static bool has_lane(enum gate_place place)
+/* In the list of another lane than that of its best waiter. */
+static bool is_misplaced(const struct ing_gate_host *h)
 {
-	return place == GATE_READY || place == GATE_PARKED;
+	switch ((enum gate_place)h->place) {
+	case GATE_READY:
+	case GATE_PARKED:
+		return h->lane != ing_gate_best_lane(h);
+	case GATE_UNLOOKED:
+		return (h->lane == ING_LANE_PRIORITY) !=
+		       (ing_gate_best_lane(h) == ING_LANE_PRIORITY);
+	default:
+		return false;
+	}
 }
 
 static void move(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
 {
 	enum gate_place place = find_place(g, h, now_ms);
-	if (place != h->place || (has_lane(place) && h->lane != ing_gate_best_lane(h))) {
+	if (place != h->place || is_misplaced(h)) {
 		ing_gate_unplace(g, h);
 		put(g, h, place);
 	}

@@ -96,8 +96,9 @@ struct ing_gate {
 	struct ing_gate_host *hosts; /* by key */
 	struct gate_addr *addrs;
 	struct ing_gate_host *rings[ING_LANES_];
-	int64_t credit[ING_LANES_]; /* of the weighted turns */
-	struct ing_gate_host *unlooked, *refusing, *minded, *idle;
+	int64_t credit[ING_LANES_];        /* of the weighted turns */
+	struct ing_gate_host *unlooked[2]; /* [0]: priority lane */
+	struct ing_gate_host *refusing, *minded, *idle;
 	unsigned minded_count, idle_count, lookups;
 	struct ing_gate_host **heap; /* by wake_ms */
 	size_t heap_count, heap_cap;

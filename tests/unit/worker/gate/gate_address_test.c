@@ -212,15 +212,20 @@ static void lookups_under_way_are_bounded(void **state)
 	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 4000}, 1000);
 	for (int i = 0; i < 2500; i++) {
 		char url[64];
+		if (i == 2400)
+			continue;
 		snprintf(url, sizeof(url), "https://nowhere%d.example/", i);
 		enter(i, url);
 	}
 	enter_lane(2500, "https://a.example/", ING_LANE_PRIORITY);
+	enter_lane(2501, "https://nowhere2400.example/", ING_LANE_BULK);
+	enter_lane(2400, "https://nowhere2400.example/", ING_LANE_PRIORITY); /* rises */
 	run_for(1000);
 	assert_int_equal(lookups.most_under_way, 1000);
 	assert_int_equal(visitors[2500].granted_ms, world_now()); /* went first */
+	assert_int_equal(visitors[2400].granted_ms, world_now());
 	run_for(2000);
-	assert_int_equal(granted_count, 2501);
+	assert_int_equal(granted_count, 2501); /* all hosts; one has a second waiter */
 	close_gate();
 }
 
@@ -391,6 +396,29 @@ static void by_address_the_strictest_rule_of_its_names_counts(void **state)
 	close_gate();
 }
 
+static void by_address_the_longest_crawl_delay_of_its_names_counts(void **state)
+{
+	(void)state;
+	static const unsigned delays[] = {3000, 7000, 0, 1000};
+	static const char *const urls[] = {"https://a.example/", "https://b.example/",
+		"https://c.example/", "https://d.example/"};
+	struct ing_gate_host_view v;
+	open_with((struct ing_gate_conf){.key = ING_KEY_ADDRESS,
+			  .address_concurrency = 8,
+			  .patience.crawl_delay_max_ms = 60000},
+		10);
+	for (int i = 0; i < 4; i++)
+		enter_with(i, urls[i],
+			&(struct ing_gate_ticket){
+				.crawl_delay_ms = delays[i], .robots_known = true});
+	run_for(10);
+	enter_with(4, urls[2], &(struct ing_gate_ticket){.robots_known = true}); /* goes straight */
+	answer_good(0);
+	assert_true(ing_gate_explain(gate, "d.example", &v));
+	assert_int_equal(v.rest_ms, 7000);
+	close_gate();
+}
+
 static void by_address_who_snoozes_wakes_at_the_address(void **state)
 {
 	(void)state;
@@ -422,6 +450,7 @@ int main(void)
 		cmocka_unit_test(by_address_a_hold_is_for_all_its_names),
 		cmocka_unit_test(by_address_a_names_hold_goes_with_it),
 		cmocka_unit_test(by_address_the_strictest_rule_of_its_names_counts),
+		cmocka_unit_test(by_address_the_longest_crawl_delay_of_its_names_counts),
 		cmocka_unit_test(by_address_who_snoozes_wakes_at_the_address),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,19 @@ static void crawl_delay_of_the_ticket_counts(void **state)
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_int_equal(v.patience.rest, ING_REST_CRAWL_DELAY);
 	assert_int_equal(v.rest_ms, 3000);
+	/* Who comes for robots.txt itself knows nothing; who has read it may end it. */
+	enter(2, "https://a.example/robots.txt");
+	run_for(3000);
+	answer_good(2);
+	assert_true(ing_gate_explain(gate, "a.example", &v));
+	assert_int_equal(v.rest_ms, 3000);
+	enter_with(3, "https://a.example/",
+		&(struct ing_gate_ticket){.lane = ING_LANE_BULK, .robots_known = true});
+	run_for(3000);
+	answer_good(3);
+	assert_true(ing_gate_explain(gate, "a.example", &v));
+	assert_int_equal(v.patience.rest, ING_REST_DELAY);
+	assert_int_equal(v.rest_ms, 500);
 	close_gate();
 }
 
