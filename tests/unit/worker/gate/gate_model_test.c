@@ -125,6 +125,8 @@ static void come(struct person *p)
 	snprintf(url, sizeof(url), "https://%s/", m.hosts[p->host].name);
 	struct ing_gate_ticket t = {.lane = (enum ing_lane)pick(ING_LANES_),
 		.again = chance(20),
+		.robots_known = chance(50),
+		.crawl_delay_ms = chance(10) ? pick(1000) : 0,
 		.delay_ms = chance(15) ? pick(5000) : 0};
 	p->inside = true;
 	p->entered_ms = world_now();
@@ -209,6 +211,29 @@ static struct person *pick_person(void)
 	return &people[i];
 }
 
+static void look(void *ctx, const struct ing_gate_host_view *v)
+{
+	unsigned *holding = ctx;
+	assert_true(v->key != NULL && v->need <= ING_NEED_GATE);
+	assert_true(v->holding <= m.conf.host_concurrency);
+	*holding += v->holding;
+}
+
+/* Operators ask, and change their rules (to stricter ones, so that what must be still must). */
+static void operate(void)
+{
+	static const struct ing_hostrules strict = {
+		.rules = {{.host = "h0.example", .has_delay = true, .delay_ms = 900},
+			{.host = "h1.example", .has_concurrency = true, .concurrency = 1}},
+		.count = 2};
+	struct ing_gate_host_view v;
+	unsigned holding = 0;
+	ing_gate_set_hostrules(gate, chance(50) ? &strict : NULL);
+	ing_gate_each(gate, look, &holding);
+	assert_int_equal(holding, m.holding);
+	(void)ing_gate_explain(gate, m.hosts[pick(HOSTS)].name, &v);
+}
+
 static void step(void)
 {
 	struct person *p = pick_person();
@@ -226,6 +251,8 @@ static void step(void)
 		world_leases_away(m.away);
 	} else if (what < 80 && m.conf.leases != NULL) {
 		tell_news();
+	} else if (what < 82) {
+		operate();
 	} else {
 		run_for(pick(400));
 	}
@@ -306,6 +333,9 @@ static void play(uint64_t with_seed)
 		.transfer_ms = TRANSFER_MS,
 		.weights = {1, 6, 3, 1},
 		.patience = {.delay_ms = pick(600),
+			.crawl_delay_max_ms = 800,
+			.adaptive_factor = 2,
+			.adaptive_max_ms = 500,
 			.retry_after_max_ms = 3600000,
 			.backoff_ms = 1000,
 			.backoff_max_ms = 8000,
