@@ -23,7 +23,7 @@ struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
 	lxb_unicode_idna_t *idna;
-	struct ing_buf input; /* scratch of parse_url() */
+	struct ing_buf input, host; /* scratch of parse_url() */
 };
 
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -38,6 +38,7 @@ static void free_engine(void *p)
 	lexbor_mraw_destroy(en->mraw, true);
 	lxb_unicode_idna_destroy(en->idna, true);
 	ing_buf_done(&en->input);
+	ing_buf_done(&en->host);
 	free(en);
 }
 
@@ -59,6 +60,7 @@ static struct engine *take_engine(void)
 	}
 	en = ing_alloc(sizeof(*en));
 	ing_buf_init(&en->input, ING_URL_MAX_BYTES * 4);
+	ing_buf_init(&en->host, ING_URL_MAX_BYTES * 4);
 	en->mraw = lexbor_mraw_create();
 	en->parser = lxb_url_parser_create();
 	ing_must(lexbor_mraw_init(en->mraw, 8192) == LXB_STATUS_OK);
@@ -107,16 +109,25 @@ static bool amend_path(lxb_url_t *url)
 	return true;
 }
 
-/* In lexbor 3.0 percent-escapes in a host may leave capitals behind. */
-static void amend_host(lxb_url_t *url)
+/* In lexbor 3.0 percent-escapes in a host may leave capitals behind. A name that lexbor would not
+ * have taken replaces its stand-in. */
+static bool amend_host(lxb_url_t *url, const struct ing_buf *host)
 {
 	if (url->host.type != LXB_URL_HOST_TYPE_DOMAIN)
-		return;
+		return true;
 	lexbor_str_t *name = &url->host.u.domain;
+	if (host->len > 0) {
+		name->data = lexbor_mraw_alloc(url->mraw, host->len + 1);
+		if (name->data == NULL)
+			return false;
+		memcpy(name->data, ing_buf_str(host), host->len + 1);
+		name->length = host->len;
+	}
 	for (size_t i = 0; i < name->length; i++) {
 		if (name->data[i] >= 'A' && name->data[i] <= 'Z')
 			name->data[i] |= 0x20;
 	}
+	return true;
 }
 
 /* Parse against base (NULL: none). The result lives until the next take_engine(). */
@@ -135,14 +146,13 @@ static const lxb_url_t *parse_url(
 			path->length > 0 && memmem(path->data, path->length, "//", 2) != NULL;
 	}
 	ing_buf_clear(&en->input);
-	ing_url_mend(&en->input, s, bytes, base != NULL ? &about : NULL);
+	ing_buf_clear(&en->host);
+	if (!ing_url_mend(&en->input, &en->host, s, bytes, base != NULL ? &about : NULL))
+		return NULL;
 	lxb_url_parser_clean(en->parser);
 	const lxb_char_t *data = (const lxb_char_t *)ing_buf_str(&en->input);
 	lxb_url_t *url = lxb_url_parse(en->parser, base, data, en->input.len);
-	if (url == NULL || !amend_path(url))
-		return NULL;
-	amend_host(url);
-	return url;
+	return url != NULL && amend_path(url) && amend_host(url, &en->host) ? url : NULL;
 }
 
 static const lxb_url_t *parse_string(const char *s)

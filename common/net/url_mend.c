@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/net/idna.h"
+
+#define MAX_PLAIN_HOST_BYTES 63 /* that lexbor is trusted with */
+#define STAND_IN_HOST "h"
 
 /* What lexbor is given instead of s: without the tabs and line breaks that the standard removes,
  * and with everything that is not ASCII percent-encoded, which means the same in every part of a
@@ -199,20 +203,158 @@ static bool add_detour(struct ing_buf *out, const char *s, const struct ing_url_
 	return true;
 }
 
+/* ---- hosts ---- */
+
+/* Where the host of a URL with a special scheme stands in the input; empty: it has none of its own,
+ * or it is an address in brackets. */
+struct raw_host {
+	size_t start;
+	size_t len;
+};
+
+static struct raw_host find_host(const char *s, const struct ing_url_base *base)
+{
+	struct raw_host host = {0};
+	size_t start = 0;
+	while (s[start] != '\0' && (unsigned char)s[start] <= ' ')
+		start++;
+	size_t scheme = scheme_end(s + start);
+	const char *name = scheme > 0 || base == NULL ? s + start : base->scheme;
+	size_t name_len = scheme > 0 || base == NULL ? scheme - (scheme > 0) : base->scheme_len;
+	bool file = name_len == 4 && strncasecmp(name, "file", 4) == 0;
+	bool same = base != NULL && base->scheme_len == name_len &&
+		    strncasecmp(base->scheme, name, name_len) == 0;
+	if (!file && !is_special_scheme(name, name_len))
+		return host;
+	start += scheme;
+	size_t slashes = skip_slashes(s + start, true);
+	if (slashes < 2 && (file || same)) /* a path */
+		return host;
+	start += file ? 2 : slashes;
+	size_t end = start + strcspn(s + start, "/\\?#");
+	if (!file) {
+		const char *at = memrchr(s + start, '@', end - start);
+		start = at != NULL ? (size_t)(at - s) + 1 : start;
+		if (s[start] != '[')
+			end = ING_MIN(end, start + strcspn(s + start, ":"));
+	}
+	if (s[start] == '[')
+		return host;
+	return (struct raw_host){start, end - start};
+}
+
+static int hex_value(char c)
+{
+	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+static void add_unescaped(struct ing_buf *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '%' && i + 2 < len && isxdigit((unsigned char)s[i + 1]) &&
+			isxdigit((unsigned char)s[i + 2])) {
+			ing_buf_add_char(
+				out, (char)(hex_value(s[i + 1]) << 4 | hex_value(s[i + 2])));
+			i += 2;
+		} else {
+			ing_buf_add_char(out, s[i]);
+		}
+	}
+}
+
+/* Lexbor 3.0 goes by an older IDNA: it refuses ASCII names whose Punycode means nothing, and long
+ * ones, and knows no rules for joiners and right-to-left labels. */
+static bool needs_idna(const struct ing_buf *domain)
+{
+	bool label = true;
+	if (domain->len > MAX_PLAIN_HOST_BYTES)
+		return true;
+	for (size_t i = 0; i < domain->len; i++) {
+		const char *s = domain->data + i;
+		if ((unsigned char)*s >= 0x80)
+			return true;
+		if (label && domain->len - i >= 4 && strncasecmp(s, "xn--", 4) == 0)
+			return true;
+		label = *s == '.';
+	}
+	return false;
+}
+
+/* What the standard calls a domain code point that is not forbidden; of ASCII. */
+static bool is_domain_char(char c)
+{
+	return (unsigned char)c > ' ' && c != 0x7f && strchr("#/:<>?@[\\]^|%", c) == NULL;
+}
+
+static bool is_domain(const struct ing_buf *domain)
+{
+	for (size_t i = 0; i < domain->len; i++) {
+		if (!is_domain_char(domain->data[i]))
+			return false;
+	}
+	return domain->len > 0;
+}
+
+/* Whether the standard would read a domain as an IPv4 address: by its last label, one that is empty
+ * behind a dot aside. */
+static bool ends_in_number(const struct ing_buf *domain)
+{
+	const char *s = domain->data;
+	size_t end = domain->len;
+	if (end > 0 && s[end - 1] == '.')
+		end--;
+	size_t start = end;
+	while (start > 0 && s[start - 1] != '.')
+		start--;
+	if (end - start >= 2 && s[start] == '0' && s[start + 1] == 'x')
+		return strspn(s + start + 2, "0123456789abcdef") >= end - start - 2;
+	return end > start && strspn(s + start, "0123456789") >= end - start;
+}
+
+/* Put the host's final form in its place. Where lexbor would not take that, a stand-in, and the
+ * host into *ret. */
+static bool mend_host(struct ing_buf *in, struct ing_buf *ret, const struct ing_url_base *base)
+{
+	const char *s = ing_buf_str(in);
+	struct raw_host at = find_host(s, base);
+	struct ing_buf raw, out;
+	ing_buf_init(&raw, in->max);
+	add_unescaped(&raw, s + at.start, at.len);
+	bool mend = raw.len > 0 && needs_idna(&raw);
+	bool good = !mend || (ing_idna_to_ascii(ret, raw.data, raw.len) && is_domain(ret));
+	ing_buf_done(&raw);
+	if (!mend || !good)
+		return good;
+	bool plain = ends_in_number(ret) || !needs_idna(ret);
+	ing_buf_init(&out, in->max);
+	ing_buf_add(&out, s, at.start);
+	ing_buf_add_str(&out, plain ? ing_buf_str(ret) : STAND_IN_HOST);
+	ing_buf_add(&out, s + at.start + at.len, in->len - at.start - at.len);
+	ing_buf_done(in);
+	*in = out;
+	if (plain)
+		ing_buf_clear(ret);
+	return true;
+}
+
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-void ing_url_mend(struct ing_buf *out, const char *s, size_t bytes, const struct ing_url_base *base)
+bool ing_url_mend(struct ing_buf *out, struct ing_buf *host, const char *s, size_t bytes,
+	const struct ing_url_base *base)
 {
 	struct ing_buf detour;
 	add_ascii(out, s, bytes);
 	if (memchr(ing_buf_str(out), '\0', out->len) != NULL && !encode_nul(out))
-		return;
+		return true;
+	if (!mend_host(out, host, base))
+		return false;
 	ing_buf_init(&detour, out->max);
 	if (!add_detour(&detour, ing_buf_str(out), base)) {
 		ing_buf_done(&detour);
-		return;
+		return true;
 	}
 	ing_buf_done(out);
 	*out = detour;
+	return true;
 }

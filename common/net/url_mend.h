@@ -16,6 +16,8 @@ struct ing_url_base {
 	bool doubled; /* its path has an empty segment within */
 };
 
-/* Append the input for lexbor to the empty buffer out. base may be NULL. */
-void ing_url_mend(
-	struct ing_buf *out, const char *s, size_t bytes, const struct ing_url_base *base);
+/* Append the input for lexbor to the empty buffer out. base may be NULL. When something is added to
+ * the empty buffer host, that is the domain which the URL has in place of the one in out. False: it
+ * is not a URL, as its host is none. */
+bool ing_url_mend(struct ing_buf *out, struct ing_buf *host, const char *s, size_t bytes,
+	const struct ing_url_base *base) ING_MUST_CHECK;
