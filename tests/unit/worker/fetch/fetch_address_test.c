@@ -274,7 +274,7 @@ static void names_that_fail(void **state)
 		if (strstr(ex->detail, cases[i].words) == NULL)
 			fail_msg("%s: %s", cases[i].host, ex->detail);
 		assert_int_equal(ex->passing, cases[i].passing);
-		assert_true(ing_now_ms() - from < 3000);
+		assert_true(ing_now_ms() - from < 10000);
 		ing_exchange_unref(ex);
 	}
 	client_stop(&c);
@@ -362,7 +362,7 @@ static void next_address(void **state)
 	uint64_t from = ing_now_ms();
 	struct ing_exchange *ex = client_getf(&c, "http://127.0.0.8:%u/", web_port(web));
 	assert_outcome(ex, ING_STATUS_CONNECT_ERROR);
-	assert_in_range(ing_now_ms() - from, 1000, 2500);
+	assert_in_range(ing_now_ms() - from, 1000, 8000);
 	ing_exchange_unref(ex);
 	for (size_t i = 0; i < ING_ARRAY_LEN(fill); i++)
 		close(fill[i]);

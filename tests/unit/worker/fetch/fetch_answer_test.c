@@ -494,14 +494,14 @@ static void limits(void **state)
 		unsigned from_ms, to_ms;
 		bool answered;
 	} cases[] = {
-		{"/never", 400, 5000, 1, 0, 380, 1500, false},
-		{"/never", 5000, 300, 1, 0, 280, 1500, false},
-		{"/never", 5000, 5000, 1, 300, 280, 1500, false},
-		{"/never-ends", 400, 5000, 1, 0, 380, 1500, true},
-		{"/never-ends", 5000, 300, 1, 0, 280, 1500, true},
-		{"/drip", 5000, 400, 1000, 0, 380, 1500, true},
-		{"/drip", 800, 400, 1, 0, 780, 2000, true}, /* slow, but not a stall */
-		{"/drip-head", 5000, 400, 1000, 0, 380, 1500, false},
+		{"/never", 400, 5000, 1, 0, 380, 5000, false},
+		{"/never", 9000, 300, 1, 0, 280, 5000, false},
+		{"/never", 9000, 9000, 1, 300, 280, 5000, false},
+		{"/never-ends", 400, 5000, 1, 0, 380, 5000, true},
+		{"/never-ends", 9000, 300, 1, 0, 280, 5000, true},
+		{"/drip", 9000, 400, 1000, 0, 380, 5000, true},
+		{"/drip", 800, 400, 1, 0, 780, 5000, true}, /* slow, but not a stall */
+		{"/drip-head", 9000, 400, 1000, 0, 380, 5000, false},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
