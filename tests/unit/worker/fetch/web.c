@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -192,6 +193,8 @@ static void accept_one(struct web *w)
 		free(c);
 		return;
 	}
+	int at_once = 1; /* what is said in pieces does not wait for the peer's acknowledgements */
+	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once));
 	pthread_mutex_lock(&w->lock);
 	w->running++;
 	w->connections++;
