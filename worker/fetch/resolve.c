@@ -348,7 +348,8 @@ static void start_lookup(
 	struct ing_name *fresh = ing_alloc(sizeof(*fresh) + len + 1);
 	fresh->key[0] = kind;
 	memcpy(fresh->key + 1, name, len);
-	reread_system(r);
+	if (r->queries == 0) /* else others might be called from here: the tick does it */
+		reread_system(r);
 	make_room(r);
 	HASH_FIND(hh, r->names, fresh->key, len, n);
 	if (n != NULL && n->expires_ms > ing_now_ms()) {
