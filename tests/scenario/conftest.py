@@ -191,6 +191,7 @@ def settings(kafka, web, database, topics, tag, tmp_path):
         "fetch.allow_address": ["127.0.0.0/8"],
         "gate.robots": "ignore",
         "gate.host_delay_ms": 0,
+        "gate.adaptive_factor": 0,
     }
 
 

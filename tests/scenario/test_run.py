@@ -38,7 +38,9 @@ def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_pat
     assert checked.returncode == 0, checked.stdout
     index = (out / "index.cdx").read_text(encoding="utf-8").splitlines()
     assert index[0] == " CDX N b a m s k r M S V g"
-    assert index[1:] == sorted(index[1:]) and len(index) == 3
+    assert index[1:] == sorted(index[1:])
+    assert [line.split(" ")[2] for line in index[1:]] == [
+        "https://tidal-ecology.example/article/download/41/pdf", LANDING, "https://tidal-ecology.example/robots.txt"]
     data = files[0].read_bytes()
     for line in index[1:]:
         fields = line.split(" ")
@@ -191,6 +193,6 @@ def test_every_verb_is_in_the_manual(program):
     manual = (root / "deploy" / "man" / "ingestctl.1").read_text(encoding="utf-8")
     listed = ingestctl(program, "--help").stdout
     verbs = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
-    assert len(verbs) == 10
+    assert len(verbs) == 12
     for verb in verbs:
         assert f"Ic {verb}" in manual, verb

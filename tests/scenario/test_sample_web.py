@@ -21,8 +21,9 @@ def key_of(request):
 
 
 @pytest.fixture
-def finished(worker, submit, results):
+def finished(worker, submit, results, settings):
     """All results of the sample, by type and URL; the worker has stopped, so that its WARC is closed."""
+    settings["gate.robots"] = "obey"
     submit(SAMPLE)
     with worker():
         found = results(len(SAMPLE), timeout=120)

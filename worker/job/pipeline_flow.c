@@ -30,10 +30,9 @@ static const char *find_blockage(const struct ing_pipeline *p)
 {
 	if (p->stages.archive != NULL && ing_archive_blocked(p->stages.archive))
 		return "disk";
-	if (p->stages.store != NULL && ing_store_blocked(p->stages.store))
+	if ((p->stages.store != NULL && ing_store_blocked(p->stages.store)) ||
+		ing_gate_blocked(p->stages.gate))
 		return "database";
-	if (ing_gate_blocked(p->stages.gate))
-		return "database of leases";
 	if (ing_emit_blocked(p->stages.emit))
 		return p->stages.output != NULL ? p->stages.output : "broker";
 	return NULL;

@@ -41,7 +41,22 @@ static struct ing_robots_view ask_robots(struct ing_job *job, const char *url)
 	return view;
 }
 
-/* Forbidden (for now, when the file is unreachable), or nobody could be asked whether it is. */
+static void add_hop(struct ing_job *job, const char *url, enum ing_hop_via via)
+{
+	struct ing_work *w = job->work;
+	struct ing_hop *hop = ing_arena_alloc(&w->ar, sizeof(*hop));
+	hop->job = job;
+	hop->url = url;
+	hop->via = via;
+	hop->jar_version = ing_cookies_version(w->jar);
+	*w->hops_tail = hop;
+	w->hops_tail = &hop->next;
+	w->hop = hop;
+	w->hop_count++;
+}
+
+/* Forbidden (for now, when the file is unreachable), or nobody could be asked whether it is. In the
+ * latter case the URL counts as asked for: its host was, and it is where the chain ends. */
 static void end_by_robots(struct ing_job *job, const struct ing_robots_view *view)
 {
 	if (view->verdict == ING_ROBOTS_FAILED && view->outcome == ING_STATUS_HOST_BACKOFF) {
@@ -50,7 +65,10 @@ static void end_by_robots(struct ing_job *job, const struct ing_robots_view *vie
 	}
 	if (job->work == NULL)
 		ing_job_start_work(job);
-	job->work->retry_after_s = view->retry_after_s;
+	struct ing_work *w = job->work;
+	w->retry_after_s = view->retry_after_s;
+	if (view->verdict == ING_ROBOTS_FAILED && view->outcome != ING_STATUS_SKIP_URL_BLOCKLIST)
+		add_hop(job, w->next_url, w->next_via);
 	ing_job_end(job,
 		view->verdict == ING_ROBOTS_DISALLOWED ? ING_STATUS_SKIP_ROBOTS : view->outcome,
 		view->words);
@@ -102,20 +120,6 @@ static void on_robots(struct ing_robots_waiter *waiter)
 	char *start = derive_start(job);
 	queue_up(job, start);
 	free(start);
-}
-
-static void add_hop(struct ing_job *job, const char *url, enum ing_hop_via via)
-{
-	struct ing_work *w = job->work;
-	struct ing_hop *hop = ing_arena_alloc(&w->ar, sizeof(*hop));
-	hop->job = job;
-	hop->url = url;
-	hop->via = via;
-	hop->jar_version = ing_cookies_version(w->jar);
-	*w->hops_tail = hop;
-	w->hops_tail = &hop->next;
-	w->hop = hop;
-	w->hop_count++;
 }
 
 static void start_fetch(struct ing_job *job)

@@ -243,7 +243,8 @@ static void who_cannot_be_asked_ends_the_request(void **state)
 		.outcome = ING_STATUS_CONNECT_ERROR,
 		.words = "connection refused"};
 	send_url(A);
-	json_t *o = take_result("connect-error", 0);
+	json_t *o = take_result("connect-error", 1);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(o, "hops"), 0)), A);
 	expect_words(o, "refused");
 	assert_null(json_object_get(o, "retry_after"));
 	json_decref(o);
