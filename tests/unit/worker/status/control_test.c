@@ -139,7 +139,7 @@ static int ask(const char *text, char *ret, size_t ret_bytes)
 
 static void assert_serves(void)
 {
-	char got[256];
+	char got[1024];
 	assert_int_equal(ask("{\"ask\": \"anything\"}", got, sizeof(got)), 0);
 	assert_string_equal(got, "{\"echo\":{\"ask\":\"anything\"}}");
 }
@@ -183,7 +183,7 @@ static void test_nonsense_is_answered_without_the_handler(void **state)
 	(void)state;
 	start_server(&s);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		char got[256];
+		char got[1024];
 		int fd = connect_client();
 		size_t bytes = cases[i].bytes > 0 ? cases[i].bytes : strlen(cases[i].question);
 		assert_int_equal(send(fd, cases[i].question, bytes, MSG_NOSIGNAL), (ssize_t)bytes);
@@ -199,7 +199,7 @@ static void test_nonsense_is_answered_without_the_handler(void **state)
 static void test_a_question_is_bounded(void **state)
 {
 	struct server s;
-	char got[256];
+	char got[1024];
 	(void)state;
 	start_server(&s);
 	char *text = malloc(ING_CONTROL_QUESTION_BYTES);
@@ -225,7 +225,7 @@ static void test_a_question_may_come_in_pieces_and_end_with_the_connection(void 
 {
 	static const char question[] = "{\"a\": 1}";
 	struct server s;
-	char got[256];
+	char got[1024];
 	(void)state;
 	start_server(&s);
 	int fd = connect_client();
@@ -247,7 +247,7 @@ static void test_only_the_first_line_is_a_question(void **state)
 {
 	static const char lines[] = "{\"n\":1}\n{\"n\":2}\n";
 	struct server s;
-	char got[256];
+	char got[1024];
 	(void)state;
 	start_server(&s);
 	int fd = connect_client();
@@ -265,7 +265,7 @@ static void test_silent_slow_and_deaf_clients_are_dropped(void **state)
 	enum { SILENT = 18, DRIPPING = SILENT, DEAF, CLIENTS };
 	struct server s;
 	int fds[CLIENTS];
-	char got[256];
+	char got[1024];
 	(void)state;
 	start_server(&s);
 	fds[DEAF] = connect_client();
@@ -355,7 +355,7 @@ static void leave_dead_socket(void)
 static void test_a_dead_socket_is_replaced(void **state)
 {
 	struct server s;
-	char got[512];
+	char got[1024];
 	(void)state;
 	leave_dead_socket();
 	assert_int_equal(ask("{}", got, sizeof(got)), -ING_FAIL_UNAVAILABLE);
@@ -467,7 +467,7 @@ static void test_the_client_bears_odd_servers(void **state)
 
 static void test_the_client_says_when_nobody_is_there(void **state)
 {
-	char got[512];
+	char got[1024];
 	(void)state;
 	assert_int_equal(ask("{}", got, sizeof(got)), -ING_FAIL_UNAVAILABLE);
 	assert_non_null(strstr(got, path));
