@@ -384,8 +384,8 @@ static char *yield_path(const struct ing_conf *c)
 
 static void close_all(struct worker *w)
 {
-	/* Commits what is finished; first, so that the new owner can start. */
 	ing_control_free(ING_TAKE(w->control));
+	/* Commits what is finished; first, so that the new owner can start. */
 	ing_intake_free(ING_TAKE(w->intake));
 	ing_emit_free(ING_TAKE(w->emit));
 	ing_store_free(ING_TAKE(w->store));
