@@ -262,6 +262,11 @@ void ing_fetch_cancel(struct ing_transfer *t)
 	ing_transfer_drop(t);
 }
 
+bool ing_fetch_blocked(const struct ing_fetch *f)
+{
+	return ing_spool_full(f->spool);
+}
+
 void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret)
 {
 	*ret = (struct ing_fetch_stats){.active = f->count,

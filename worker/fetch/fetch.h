@@ -83,6 +83,10 @@ void ing_fetch_lookup(struct ing_fetch *f, const char *url,
 	void (*done)(void *ctx, const struct ing_addr *addr), void *ctx, void **ret_state);
 void ing_fetch_lookup_stop(void *state); /* done() will not come; NULL is fine */
 
+/* The disk of spool.dir is full and bodies wait for it: begin nothing new. They go on by
+ * themselves, but their time limits run. */
+bool ing_fetch_blocked(const struct ing_fetch *f);
+
 struct ing_fetch_stats {
 	unsigned active;
 	size_t memory_bytes; /* held by bodies now */

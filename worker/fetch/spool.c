@@ -5,6 +5,9 @@
  * the loop touches neither until the landing. A body that nobody wants any more is freed at its
  * landing.
  *
+ * A flight that found the disk full is stuck: it stays a flight, with its window, and takes off
+ * again a second later, from where the file was safe.
+ *
  * Waiters are a list in order of arrival. Waking calls them back one by one while there is room; a
  * waiter that finds none after all queues again at the end.
  */
@@ -27,6 +30,7 @@
 /* Bodies that may be over the ceiling at once, by one piece of data each. */
 #define RESERVES 4
 #define COMPLAIN_EVERY_MS 60000
+#define RETRY_FULL_MS 1000
 
 struct ing_spool {
 	unsigned refs; /* the owner, every body, every held memory */
@@ -35,6 +39,9 @@ struct ing_spool {
 	size_t limit_bytes, used_bytes;
 	unsigned reserves_used;
 	struct ing_body *waiting;
+	struct ing_body *stuck; /* list by next_stuck */
+	unsigned stuck_count;   /* these, and those of them that are on their way again */
+	uv_timer_t *retry;
 	void (*wanted)(void *ctx); /* NULL once the owner has gone */
 	void *ctx;
 	struct ing_log_gate complaint;
@@ -48,6 +55,8 @@ struct window {
 
 struct ing_body {
 	struct ing_body *prev, *next; /* in spool->waiting */
+	struct ing_body *next_stuck;
+	bool stuck; /* counted in spool->stuck_count */
 	struct ing_spool *spool;
 	struct window open, flight;
 	bool waiting;    /* in the list */
@@ -69,6 +78,11 @@ struct ing_body {
 	int work_file;
 	char dir[]; /* a copy: the spool's owner may go while the pool works */
 };
+
+static void free_handle(uv_handle_t *handle)
+{
+	free(handle);
+}
 
 static void unref_spool(struct ing_spool *sp)
 {
@@ -95,19 +109,25 @@ static void free_body(struct ing_body *b)
 	if (b->waiting)
 		DL_DELETE(sp->waiting, b);
 	give_back(sp, &b->open);
+	give_back(sp, &b->flight);
 	if (b->file >= 0)
 		close(b->file);
 	free(b);
 	unref_spool(sp);
 }
 
-static void fail_body(struct ing_body *b, int errnum, const char *what)
+static void complain(const struct ing_body *b, const char *words)
 {
 	unsigned suppressed;
-	ing_error_sys(&b->error, errnum, "%s", what);
 	if (ing_log_gate_pass(&b->spool->complaint, COMPLAIN_EVERY_MS, &suppressed))
-		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more before)", b->dir, b->error.msg,
+		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more before)", b->dir, words,
 			suppressed);
+}
+
+static void fail_body(struct ing_body *b, int errnum, const char *what)
+{
+	ing_error_sys(&b->error, errnum, "%s", what);
+	complain(b, b->error.msg);
 }
 
 /* ---- the pool's side ---- */
@@ -135,7 +155,7 @@ static void copy_flight(uv_work_t *work)
 	off_t at = 0;
 	if (b->work_file < 0)
 		b->work_file = open_spool_file(b->dir);
-	if (b->work_file < 0) {
+	if (b->work_file < 0 || lseek(b->work_file, (off_t)b->file_bytes, SEEK_SET) < 0) {
 		b->work_errno = errno;
 		return;
 	}
@@ -154,15 +174,68 @@ static void copy_flight(uv_work_t *work)
 
 static void land(uv_work_t *work, int status);
 
+static void take_off(struct ing_body *b)
+{
+	b->work_errno = 0;
+	b->work_file = b->file;
+	ing_must(uv_queue_work(b->spool->loop, &b->work, copy_flight, land) == 0);
+}
+
 static void launch(struct ing_body *b)
 {
 	b->flight = b->open;
 	b->open = (struct window){.fd = -1};
 	b->in_flight = true;
 	b->spilled = true;
-	b->work_errno = 0;
-	b->work_file = b->file;
-	ing_must(uv_queue_work(b->spool->loop, &b->work, copy_flight, land) == 0);
+	take_off(b);
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+	struct ing_spool *sp = timer->data;
+	struct ing_body *list = ING_TAKE(sp->stuck);
+	while (list != NULL) {
+		struct ing_body *b = list;
+		list = b->next_stuck;
+		take_off(b);
+	}
+}
+
+static bool is_full(int errnum)
+{
+	return errnum == ENOSPC || errnum == EDQUOT;
+}
+
+static void wait_for_disk(struct ing_body *b)
+{
+	struct ing_spool *sp = b->spool;
+	complain(b, "the disk is full, bodies wait");
+	if (!b->stuck)
+		sp->stuck_count++;
+	b->stuck = true;
+	LL_PREPEND2(sp->stuck, b, next_stuck);
+	if (!uv_is_active((uv_handle_t *)sp->retry))
+		uv_timer_start(sp->retry, on_retry, RETRY_FULL_MS, 0);
+}
+
+static void end_waiting_for_disk(struct ing_body *b)
+{
+	if (b->stuck)
+		b->spool->stuck_count--;
+	b->stuck = false;
+}
+
+/* Stuck, and not on its way: nobody but the list knows of it. */
+static bool leave_stuck(struct ing_body *b)
+{
+	struct ing_body *found = b->spool->stuck;
+	while (found != NULL && found != b)
+		found = found->next_stuck;
+	if (found == NULL)
+		return false;
+	LL_DELETE2(b->spool->stuck, b, next_stuck);
+	end_waiting_for_disk(b);
+	return true;
 }
 
 static bool is_landed(const struct ing_body *b)
@@ -174,10 +247,15 @@ static void land(uv_work_t *work, int status)
 {
 	struct ing_body *b = ING_CONTAINER(work, struct ing_body, work);
 	size_t bytes = b->flight.bytes;
-	b->in_flight = false;
 	b->file = b->work_file;
 	if (status != 0)
 		b->work_errno = ECANCELED;
+	if (is_full(b->work_errno) && !b->abandoned) {
+		wait_for_disk(b);
+		return;
+	}
+	end_waiting_for_disk(b);
+	b->in_flight = false;
 	give_back(b->spool, &b->flight);
 	if (b->abandoned) {
 		free_body(b);
@@ -261,8 +339,11 @@ struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t 
 		.loop = loop,
 		.dir = dir,
 		.limit_bytes = memory_bytes,
+		.retry = ing_alloc(sizeof(uv_timer_t)),
 		.wanted = wanted,
 		.ctx = ctx};
+	ing_must(uv_timer_init(loop, sp->retry) == 0);
+	sp->retry->data = sp;
 	return sp;
 }
 
@@ -270,7 +351,8 @@ void ing_spool_free(struct ing_spool *sp)
 {
 	if (sp == NULL)
 		return;
-	ing_must(sp->waiting == NULL);
+	ing_must(sp->waiting == NULL && sp->stuck == NULL);
+	uv_close((uv_handle_t *)ING_TAKE(sp->retry), free_handle);
 	sp->wanted = NULL;
 	sp->dir = NULL;
 	unref_spool(sp);
@@ -296,6 +378,11 @@ size_t ing_spool_memory_bytes(const struct ing_spool *sp)
 	return sp->used_bytes;
 }
 
+bool ing_spool_full(const struct ing_spool *sp)
+{
+	return sp->stuck_count > 0;
+}
+
 struct ing_body *ing_body_new(
 	struct ing_spool *sp, void (*try_again)(void *ctx), void (*finished)(void *ctx), void *ctx)
 {
@@ -317,7 +404,7 @@ void ing_body_abandon(struct ing_body *b)
 {
 	if (b == NULL)
 		return;
-	if (!b->in_flight) {
+	if (!b->in_flight || leave_stuck(b)) {
 		free_body(b);
 		return;
 	}

@@ -8,7 +8,8 @@
  * also those of finished bodies until their exchange is freed. At the ceiling a body sends off what
  * it has and waits; it is woken when memory has been given back. So that finished bodies that stay
  * for long cannot stop everything, a few bodies at a time may exceed the ceiling by one piece of
- * data that is written to the file at once.
+ * data that is written to the file at once. A full disk is waited for: the bodies that it stopped
+ * are tried again every second, until they fit or are abandoned; any other refusal fails the body.
  *
  * Owns: descriptors and the work under way. Thread: loop; the copying itself runs in the pool and
  * touches only what its window owns.
@@ -34,6 +35,7 @@ void ing_spool_free(struct ing_spool *sp);
 /* Call back bodies that wait, as far as the memory reaches. Not from inside a callback of curl. */
 void ing_spool_wake(struct ing_spool *sp);
 size_t ing_spool_memory_bytes(const struct ing_spool *sp);
+bool ing_spool_full(const struct ing_spool *sp); /* bodies wait for room on the disk */
 
 /* try_again(ctx) follows each ING_BODY_WAIT once; finished(ctx) follows ing_body_finish() once.
  * Neither comes after ing_body_abandon() or ing_body_take(). */

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
+#include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
 
 #define MAX_RETAINED_TEXT_BYTES                                                                    \
@@ -28,7 +29,8 @@ static unsigned count_decided(const struct ing_pipeline *p)
 
 static const char *find_blockage(const struct ing_pipeline *p)
 {
-	if (p->stages.archive != NULL && ing_archive_blocked(p->stages.archive))
+	if ((p->stages.archive != NULL && ing_archive_blocked(p->stages.archive)) ||
+		ing_fetch_blocked(p->stages.fetch))
 		return "disk";
 	if ((p->stages.store != NULL && ing_store_blocked(p->stages.store)) ||
 		ing_gate_blocked(p->stages.gate))

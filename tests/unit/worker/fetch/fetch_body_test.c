@@ -3,6 +3,7 @@
  * Where bodies go: memory, file, the ceiling of all of them together, the disk that refuses; many
  * at once; calling off.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -329,6 +330,90 @@ static void disk_fills_up(void **state)
 	client_stop(&c);
 }
 
+/* The linker leads the spool's calls here. */
+static atomic_bool disk_is_full;
+static atomic_uint full_answers;
+ssize_t __real_sendfile(int out, int in, off_t *at, size_t bytes);
+ssize_t __wrap_sendfile(int out, int in, off_t *at, size_t bytes);
+
+ssize_t __wrap_sendfile(int out, int in, off_t *at, size_t bytes)
+{
+	if (!disk_is_full)
+		return __real_sendfile(out, in, at, bytes);
+	if (bytes > 1000 && *at == 0) /* it takes a little more, as real ones do */
+		return __real_sendfile(out, in, at, 1000);
+	full_answers++;
+	errno = ENOSPC;
+	return -1;
+}
+
+/* A full disk is waited for, and everything is whole when there is room again. */
+static void full_disk_is_waited_for(void **state)
+{
+	(void)state;
+	static const char *const ways[] = {"bytes", "chunks"};
+	struct client c;
+	struct got got[2] = {0};
+	start(&c, 64 * MIB, 8 * MIB);
+	full_answers = 0;
+	disk_is_full = true;
+	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
+		char url[128];
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s?%zu", web_port(web), ways[i],
+			4 * MIB + 77);
+		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
+	}
+	uint64_t until = ing_now_ms() + 15000;
+	while (full_answers < 4 && ing_now_ms() < until) /* each was tried again */
+		client_turn(&c, 20);
+	assert_true(full_answers >= 4);
+	assert_true(ing_fetch_blocked(c.fetch));
+	assert_true(got[0].ex == NULL && got[1].ex == NULL);
+	assert_true(memory_of(&c) <= 4 * MIB);
+	disk_is_full = false;
+	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
+		client_wait(&c, &got[i]);
+		assert_outcome(got[i].ex, ING_STATUS_SUCCESS);
+		assert_pattern(got[i].ex, 4 * MIB + 77);
+		ing_exchange_unref(got[i].ex);
+	}
+	assert_false(ing_fetch_blocked(c.fetch));
+	assert_int_equal(memory_of(&c), 0);
+	client_stop(&c);
+}
+
+static void full_disk_until_the_limit(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	conf.timeout_ms = 1000;
+	client_start(&c, &conf);
+	disk_is_full = true;
+	struct ing_exchange *ex =
+		client_getf(&c, "http://127.0.0.1:%u/bytes?%zu", web_port(web), 4 * MIB);
+	assert_outcome(ex, ING_STATUS_READ_TIMEOUT);
+	assert_true(ex->passing);
+	assert_int_equal(ex->body_bytes, 0); /* nothing was safe */
+	ing_exchange_unref(ex);
+	/* a transfer that is called off, and one that is there when all ends */
+	char url[128];
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/bytes?%zu", web_port(web), 4 * MIB);
+	for (int i = 0; i < 2; i++) {
+		struct got got = {0};
+		struct ing_transfer *t = ing_fetch_start(
+			c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got);
+		uint64_t until = ing_now_ms() + 900;
+		while (!ing_fetch_blocked(c.fetch) && ing_now_ms() < until)
+			client_turn(&c, 5);
+		assert_null(got.ex);
+		if (i == 0)
+			ing_fetch_cancel(t);
+	}
+	client_stop(&c);
+	disk_is_full = false;
+}
+
 static void fail_if_called(void *ctx, struct ing_exchange *ex)
 {
 	(void)ctx;
@@ -509,6 +594,8 @@ int main(void)
 		cmocka_unit_test(exchange_outlives_the_fetch),
 		cmocka_unit_test(disk_refuses),
 		cmocka_unit_test(disk_fills_up),
+		cmocka_unit_test(full_disk_is_waited_for),
+		cmocka_unit_test(full_disk_until_the_limit),
 		cmocka_unit_test(cancels),
 		cmocka_unit_test(freed_in_flight),
 		cmocka_unit_test(from_inside_done),

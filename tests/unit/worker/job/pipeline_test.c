@@ -449,6 +449,12 @@ static void full_stages_hold_the_gate(void **state)
 	turn(120);
 	assert_false(fake.paused[ING_LANE_REQUESTS]);
 	assert_null(ing_pipeline_blocked_by(pipeline));
+	fake.spool_blocked = true;
+	turn(120);
+	assert_string_equal(ing_pipeline_blocked_by(pipeline), "disk");
+	fake.spool_blocked = false;
+	turn(120);
+	assert_null(ing_pipeline_blocked_by(pipeline));
 	fake_fetch_done(404, NULL);
 	settle();
 	assert_int_equal(fake.finished, 3);

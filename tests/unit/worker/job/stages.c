@@ -105,6 +105,12 @@ struct ing_transfer *ing_fetch_start(
 	return t;
 }
 
+bool ing_fetch_blocked(const struct ing_fetch *f)
+{
+	(void)f;
+	return fake.spool_blocked;
+}
+
 void ing_fetch_cancel(struct ing_transfer *t)
 {
 	fake_list_take(&fake.fetches, t);

@@ -26,8 +26,9 @@ struct fake_list {
 struct fake {
 	struct fake_list fetches, exams, archived, stored, emitted; /* callbacks owed */
 	bool blocked;                                               /* the database */
-	bool paused[ING_LANES_];                                    /* intake, by the pipeline */
-	int finished;                                               /* tokens */
+	bool spool_blocked;
+	bool paused[ING_LANES_]; /* intake, by the pipeline */
+	int finished;            /* tokens */
 	struct ing_token last_finished;
 	char *last_result;  /* put to the results topic */
 	unsigned last_want; /* of an examiner */
