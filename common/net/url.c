@@ -23,7 +23,7 @@ struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
 	lxb_unicode_idna_t *idna;
-	struct ing_buf input, host; /* scratch of parse_url() */
+	struct ing_url_mended mended; /* scratch of parse_url() */
 };
 
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -37,8 +37,9 @@ static void free_engine(void *p)
 	lxb_url_parser_destroy(en->parser, true);
 	lexbor_mraw_destroy(en->mraw, true);
 	lxb_unicode_idna_destroy(en->idna, true);
-	ing_buf_done(&en->input);
-	ing_buf_done(&en->host);
+	ing_buf_done(&en->mended.input);
+	ing_buf_done(&en->mended.host);
+	ing_buf_done(&en->mended.path);
 	free(en);
 }
 
@@ -59,8 +60,9 @@ static struct engine *take_engine(void)
 		return en;
 	}
 	en = ing_alloc(sizeof(*en));
-	ing_buf_init(&en->input, ING_URL_MAX_BYTES * 4);
-	ing_buf_init(&en->host, ING_URL_MAX_BYTES * 4);
+	ing_buf_init(&en->mended.input, ING_URL_MAX_BYTES * 4);
+	ing_buf_init(&en->mended.host, ING_URL_MAX_BYTES * 4);
+	ing_buf_init(&en->mended.path, MAX_HREF_BYTES);
 	en->mraw = lexbor_mraw_create();
 	en->parser = lxb_url_parser_create();
 	ing_must(lexbor_mraw_init(en->mraw, 8192) == LXB_STATUS_OK);
@@ -71,63 +73,50 @@ static struct engine *take_engine(void)
 	return en;
 }
 
-/* The standard moved on after lexbor 3.0: '^' in a path is percent-encoded (2025), and so is the
- * last space of an opaque path when a query or fragment follows (2025). Doing it twice changes
- * nothing, so newer versions do no harm. */
-static bool amend_path(lxb_url_t *url)
+static bool copy_buf(lxb_url_t *url, lexbor_str_t *to, const struct ing_buf *from)
 {
-	lexbor_str_t *path = &url->path.str;
-	size_t extra = 0;
-	if (path->length == 0)
-		return true;
-	if (url->path.opaque) {
-		bool more = url->query.data != NULL || url->fragment.data != NULL;
-		extra = more && path->data[path->length - 1] == ' ' ? 2 : 0;
-	} else {
-		for (size_t i = 0; i < path->length; i++)
-			extra += path->data[i] == '^' ? 2 : 0;
-	}
-	if (extra == 0)
-		return true;
-	lxb_char_t *to = lexbor_mraw_alloc(url->mraw, path->length + extra + 1);
-	if (to == NULL)
+	lxb_char_t *data = lexbor_mraw_alloc(url->mraw, from->len + 1);
+	if (data == NULL)
 		return false;
-	size_t n = 0;
-	for (size_t i = 0; i < path->length; i++) {
-		bool last = i + 1 == path->length;
-		bool encode = url->path.opaque ? last : path->data[i] == '^';
-		if (!encode) {
-			to[n++] = path->data[i];
-			continue;
-		}
-		memcpy(to + n, url->path.opaque ? "%20" : "%5E", 3);
-		n += 3;
-	}
-	to[n] = '\0';
-	path->data = to;
-	path->length = n;
+	memcpy(data, ing_buf_str(from), from->len + 1);
+	to->data = data;
+	to->length = from->len;
 	return true;
 }
 
-/* In lexbor 3.0 percent-escapes in a host may leave capitals behind. A name that lexbor would not
- * have taken replaces its stand-in. */
-static bool amend_host(lxb_url_t *url, const struct ing_buf *host)
+/* Of an opaque path the last space is percent-encoded when a query or fragment follows, since 2025,
+ * after lexbor 3.0. Doing it twice changes nothing, so newer versions do no harm. */
+static bool amend_opaque_path(lxb_url_t *url)
 {
-	if (url->host.type != LXB_URL_HOST_TYPE_DOMAIN)
+	lexbor_str_t *path = &url->path.str;
+	bool more = url->query.data != NULL || url->fragment.data != NULL;
+	if (!more || path->length == 0 || path->data[path->length - 1] != ' ')
 		return true;
-	lexbor_str_t *name = &url->host.u.domain;
-	if (host->len > 0) {
-		name->data = lexbor_mraw_alloc(url->mraw, host->len + 1);
-		if (name->data == NULL)
-			return false;
-		memcpy(name->data, ing_buf_str(host), host->len + 1);
-		name->length = host->len;
-	}
-	for (size_t i = 0; i < name->length; i++) {
-		if (name->data[i] >= 'A' && name->data[i] <= 'Z')
-			name->data[i] |= 0x20;
-	}
+	lxb_char_t *to = lexbor_mraw_alloc(url->mraw, path->length + 3);
+	if (to == NULL)
+		return false;
+	memcpy(to, path->data, path->length - 1);
+	memcpy(to + path->length - 1, "%20", 4);
+	path->data = to;
+	path->length += 2;
 	return true;
+}
+
+static bool amend_path(lxb_url_t *url, const struct ing_url_mended *m)
+{
+	if (url->path.opaque)
+		return amend_opaque_path(url);
+	if (!m->has_path)
+		return true;
+	url->path.length = m->segments;
+	return copy_buf(url, &url->path.str, &m->path);
+}
+
+/* The domain in place of its stand-in. */
+static bool amend_host(lxb_url_t *url, const struct ing_url_mended *m)
+{
+	bool stand_in = url->host.type == LXB_URL_HOST_TYPE_DOMAIN && m->host.len > 0;
+	return !stand_in || copy_buf(url, &url->host.u.domain, &m->host);
 }
 
 /* Parse against base (NULL: none). The result lives until the next take_engine(). */
@@ -138,21 +127,19 @@ static const lxb_url_t *parse_url(
 		return NULL;
 	struct ing_url_base about = {0};
 	if (base != NULL) {
-		const lexbor_str_t *path = &base->path.str;
 		about.scheme = (const char *)base->scheme.name.data;
 		about.scheme_len = base->scheme.name.length;
 		about.opaque = base->path.opaque;
-		about.doubled =
-			path->length > 0 && memmem(path->data, path->length, "//", 2) != NULL;
+		about.path = (const char *)base->path.str.data;
+		about.path_len = base->path.opaque ? 0 : base->path.str.length;
 	}
-	ing_buf_clear(&en->input);
-	ing_buf_clear(&en->host);
-	if (!ing_url_mend(&en->input, &en->host, s, bytes, base != NULL ? &about : NULL))
+	struct ing_url_mended *m = &en->mended;
+	if (!ing_url_mend(m, s, bytes, base != NULL ? &about : NULL))
 		return NULL;
 	lxb_url_parser_clean(en->parser);
-	const lxb_char_t *data = (const lxb_char_t *)ing_buf_str(&en->input);
-	lxb_url_t *url = lxb_url_parse(en->parser, base, data, en->input.len);
-	return url != NULL && amend_path(url) && amend_host(url, &en->host) ? url : NULL;
+	const lxb_char_t *data = (const lxb_char_t *)ing_buf_str(&m->input);
+	lxb_url_t *url = lxb_url_parse(en->parser, base, data, m->input.len);
+	return url != NULL && amend_path(url, m) && amend_host(url, m) ? url : NULL;
 }
 
 static const lxb_url_t *parse_string(const char *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Each rewriting here leaves the meaning by the standard as it is, so versions of lexbor without
- * the faults take no harm.
+ * The input is taken apart as far as the standard's states need it to know where the authority and
+ * the path stand; both are finished here (the host by idna.c, the path by url_path.c) and lexbor is
+ * given what is left, in words that no version of it could get wrong.
  */
 #include "common/net/url_mend.h"
 
@@ -10,9 +11,10 @@
 
 #include "common/base/buf.h"
 #include "common/net/idna.h"
+#include "common/net/url_path.h"
 
-#define MAX_PLAIN_HOST_BYTES 63 /* that lexbor is trusted with */
 #define STAND_IN_HOST "h"
+#define STAND_IN_NAME "p"
 
 /* What lexbor is given instead of s: without the tabs and line breaks that the standard removes,
  * and with everything that is not ASCII percent-encoded, which means the same in every part of a
@@ -35,15 +37,10 @@ static void add_ascii(struct ing_buf *out, const char *s, size_t bytes)
 	}
 }
 
-static bool is_slash(char c, bool special)
-{
-	return c == '/' || (special && c == '\\');
-}
-
 static size_t skip_slashes(const char *s, bool special)
 {
 	size_t n = 0;
-	while (is_slash(s[n], special))
+	while (s[n] == '/' || (special && s[n] == '\\'))
 		n++;
 	return n;
 }
@@ -82,21 +79,19 @@ static bool has_nul_in_host(const char *s, size_t len)
 }
 
 /* Write NUL bytes as "%00", so that the rest can work with strings. Not where a host may keep them
- * as such, and not at the ends, where they do not count. */
-static bool encode_nul(struct ing_buf *in)
+ * as such. */
+static bool encode_nul(struct ing_buf *in, const struct ing_url_base *base)
 {
-	size_t start = 0;
-	while (start < in->len && (unsigned char)in->data[start] <= ' ')
-		start++;
-	while (in->len > start && (unsigned char)in->data[in->len - 1] <= ' ')
-		in->len--;
-	size_t scheme = scheme_end(in->data + start);
-	if (scheme > 0 && !is_special_scheme(in->data + start, scheme - 1) &&
-		has_nul_in_host(in->data + start + scheme, in->len - start - scheme))
+	size_t scheme = scheme_end(in->data);
+	const char *name = scheme > 0 || base == NULL ? in->data : base->scheme;
+	size_t name_len = scheme > 0 || base == NULL ? scheme : base->scheme_len + 1;
+	bool file = name_len == 5 && strncasecmp(name, "file", 4) == 0;
+	if (name_len > 0 && !file && !is_special_scheme(name, name_len - 1) &&
+		has_nul_in_host(in->data + scheme, in->len - scheme))
 		return false;
 	struct ing_buf out;
 	ing_buf_init(&out, in->max);
-	for (size_t i = start; i < in->len; i++) {
+	for (size_t i = 0; i < in->len; i++) {
 		if (in->data[i] == '\0')
 			ing_buf_add_str(&out, "%00");
 		else
@@ -107,141 +102,104 @@ static bool encode_nul(struct ing_buf *in)
 	return true;
 }
 
-/* The path of a reference that is about to be normalised. */
-struct raw_path {
-	size_t start; /* in the input */
-	size_t len;   /* 0: none, or that of a file URL, whose rules are others */
-	bool special; /* backslashes are slashes */
-	bool joined;  /* hangs below the folder of the base */
+/* ---- where things stand ---- */
+
+struct span {
+	size_t start, end;
 };
 
-/* Find the path as the standard's states do. */
-static struct raw_path find_path(const char *s, const struct ing_url_base *base)
+/* Of an input without NUL. */
+struct anatomy {
+	bool special, file;    /* by its scheme, or the base's */
+	struct span authority; /* empty: none of its own */
+	struct span path;      /* with a slash in front that belongs to no segment; empty: none */
+	struct ing_url_path_start from;
+};
+
+static void set_path(struct anatomy *a, const char *s, size_t start)
 {
-	size_t start = 0;
-	while (s[start] != '\0' && (unsigned char)s[start] <= ' ')
-		start++;
-	size_t scheme = scheme_end(s + start);
-	struct raw_path path = {.start = start + scheme};
-	bool absolute = false;
-	if (scheme > 0) {
-		bool same = base != NULL && base->scheme_len == scheme - 1 &&
-			    strncasecmp(base->scheme, s + start, scheme - 1) == 0;
-		path.special = is_special_scheme(s + start, scheme - 1);
-		absolute = path.special && (!same || strncmp(s + path.start, "//", 2) == 0);
-		if (!path.special &&
-			(s[path.start] != '/' || strncasecmp(s + start, "file:", 5) == 0))
-			return path;
-	} else {
-		if (base == NULL || base->opaque || strncmp(base->scheme, "file", 5) == 0)
-			return path;
-		path.special = is_special_scheme(base->scheme, base->scheme_len);
-	}
-	size_t slashes = skip_slashes(s + path.start, path.special);
-	if (absolute || slashes >= 2) {
-		path.start += path.special ? slashes : 2;
-		path.start += strcspn(s + path.start, path.special ? "/\\?#" : "/?#");
-	}
-	path.len = strcspn(s + path.start, "?#");
-	path.joined = path.len > 0 && !is_slash(s[path.start], path.special);
-	return path;
+	a->path = (struct span){start, start + strcspn(s + start, "?#")};
 }
 
-/* Whether the quick half of lexbor 3.0's path code would go wrong: it loses an empty segment before
- * one with an unusual character or a dot, and passes two bytes as they are behind a '%' that starts
- * no escape. */
-static bool is_trouble(const char *s, struct raw_path path, const struct ing_url_base *base)
+/* A path from the root. */
+static void set_root_path(struct anatomy *a, const char *s, size_t start)
 {
-	if (path.joined && base->doubled)
-		return true;
-	for (size_t i = path.start; i < path.start + path.len; i++) {
-		if (is_slash(s[i], path.special) && is_slash(s[i + 1], path.special))
-			return true;
-		if (s[i] == '%' &&
-			(!isxdigit((unsigned char)s[i + 1]) || !isxdigit((unsigned char)s[i + 2])))
-			return true;
-	}
-	return false;
+	if (s[start] == '/' || (a->special && s[start] == '\\'))
+		set_path(a, s, start);
 }
 
-/* Whether the last segment is "." or "..", spelled in any way. */
-static bool ends_in_dots(const char *s, struct raw_path path)
+static void set_authority(struct anatomy *a, const char *s, size_t start)
 {
-	size_t i = path.start + path.len;
-	int dots = 0;
-	while (i > path.start && !is_slash(s[i - 1], path.special)) {
-		if (s[i - 1] == '.')
-			i--;
-		else if (i >= path.start + 3 && strncasecmp(s + i - 3, "%2e", 3) == 0)
-			i -= 3;
-		else
-			return false;
-		dots++;
+	size_t end = start + strcspn(s + start, a->special ? "/\\?#" : "/?#");
+	if (a->file && end - start == 2 && ing_url_path_has_drive(s + start, 2)) {
+		set_path(a, s, start); /* not a host after all */
+		return;
 	}
-	return dots == 1 || dots == 2;
+	a->authority = (struct span){start, end};
+	set_root_path(a, s, end);
 }
 
-/* Write the input so that lexbor 3.0 gets it right, which means the same by the standard: "[" and
- * ".." in front of the path lead to the careful half of its path code, and a slash behind a last
- * dot segment, which means one anyway, keeps it from swallowing the '?' or '#' that follows. */
-static bool add_detour(struct ing_buf *out, const char *s, const struct ing_url_base *base)
+/* The standard's "file" and "file slash" states, at what follows the scheme. */
+static void dissect_file(
+	struct anatomy *a, const char *s, size_t start, const struct ing_url_base *base)
 {
-	struct raw_path path = find_path(s, base);
-	if (path.len == 0)
-		return false;
-	bool trouble = is_trouble(s, path, base);
-	bool dots = ends_in_dots(s, path);
-	if (!trouble && !dots)
-		return false;
-	ing_buf_add(out, s, path.start);
-	if (trouble)
-		ing_buf_add_str(out, is_slash(s[path.start], path.special) ? "/[/.." : "[/../");
-	ing_buf_add(out, s + path.start, path.len);
-	if (dots)
-		ing_buf_add_char(out, '/');
-	ing_buf_add_str(out, s + path.start + path.len);
-	return true;
+	size_t slashes = skip_slashes(s + start, true);
+	bool beside_file =
+		base != NULL && base->scheme_len == 4 && memcmp(base->scheme, "file", 4) == 0;
+	if (slashes >= 2) {
+		set_authority(a, s, start + 2);
+		return;
+	}
+	set_path(a, s, start);
+	size_t first = start + slashes;
+	bool drive = a->path.end >= first && ing_url_path_has_drive(s + first, a->path.end - first);
+	a->from.folder = beside_file && slashes == 0 && !drive;
+	a->from.drive = beside_file && slashes == 1 && !drive;
+}
+
+static void dissect(struct anatomy *a, const char *s, const struct ing_url_base *base)
+{
+	*a = (struct anatomy){0};
+	size_t scheme = scheme_end(s);
+	if (scheme == 0 && (base == NULL || base->opaque))
+		return;
+	const char *name = scheme > 0 ? s : base->scheme;
+	size_t name_len = scheme > 0 ? scheme - 1 : base->scheme_len;
+	bool beside = base != NULL && base->scheme_len == name_len &&
+		      strncasecmp(base->scheme, name, name_len) == 0;
+	a->file = name_len == 4 && strncasecmp(name, "file", 4) == 0;
+	a->special = a->file || is_special_scheme(name, name_len);
+	if (a->file) {
+		dissect_file(a, s, scheme, base);
+		return;
+	}
+	size_t slashes = skip_slashes(s + scheme, a->special);
+	if (a->special ? slashes >= 2 || !beside : slashes >= 2) {
+		set_authority(a, s, scheme + (a->special ? slashes : 2));
+	} else if (slashes == 1) {
+		set_path(a, s, scheme);
+	} else if (a->special || scheme == 0) {
+		set_path(a, s, scheme);
+		a->from.folder = true;
+	}
+}
+
+/* The host within the authority; empty for an address in brackets. */
+static struct span find_host(const char *s, const struct anatomy *a)
+{
+	struct span host = a->authority;
+	if (!a->file) {
+		const char *at = memrchr(s + host.start, '@', host.end - host.start);
+		host.start = at != NULL ? (size_t)(at - s) + 1 : host.start;
+	}
+	if (host.start < host.end && s[host.start] == '[')
+		host.end = host.start;
+	else if (!a->file)
+		host.end = ING_MIN(host.end, host.start + strcspn(s + host.start, ":"));
+	return host;
 }
 
 /* ---- hosts ---- */
-
-/* Where the host of a URL with a special scheme stands in the input; empty: it has none of its own,
- * or it is an address in brackets. */
-struct raw_host {
-	size_t start;
-	size_t len;
-};
-
-static struct raw_host find_host(const char *s, const struct ing_url_base *base)
-{
-	struct raw_host host = {0};
-	size_t start = 0;
-	while (s[start] != '\0' && (unsigned char)s[start] <= ' ')
-		start++;
-	size_t scheme = scheme_end(s + start);
-	const char *name = scheme > 0 || base == NULL ? s + start : base->scheme;
-	size_t name_len = scheme > 0 || base == NULL ? scheme - (scheme > 0) : base->scheme_len;
-	bool file = name_len == 4 && strncasecmp(name, "file", 4) == 0;
-	bool same = base != NULL && base->scheme_len == name_len &&
-		    strncasecmp(base->scheme, name, name_len) == 0;
-	if (!file && !is_special_scheme(name, name_len))
-		return host;
-	start += scheme;
-	size_t slashes = skip_slashes(s + start, true);
-	if (slashes < 2 && (file || same)) /* a path */
-		return host;
-	start += file ? 2 : slashes;
-	size_t end = start + strcspn(s + start, "/\\?#");
-	if (!file) {
-		const char *at = memrchr(s + start, '@', end - start);
-		start = at != NULL ? (size_t)(at - s) + 1 : start;
-		if (s[start] != '[')
-			end = ING_MIN(end, start + strcspn(s + start, ":"));
-	}
-	if (s[start] == '[')
-		return host;
-	return (struct raw_host){start, end - start};
-}
 
 static int hex_value(char c)
 {
@@ -260,24 +218,6 @@ static void add_unescaped(struct ing_buf *out, const char *s, size_t len)
 			ing_buf_add_char(out, s[i]);
 		}
 	}
-}
-
-/* Lexbor 3.0 goes by an older IDNA: it refuses ASCII names whose Punycode means nothing, and long
- * ones, and knows no rules for joiners and right-to-left labels. */
-static bool needs_idna(const struct ing_buf *domain)
-{
-	bool label = true;
-	if (domain->len > MAX_PLAIN_HOST_BYTES)
-		return true;
-	for (size_t i = 0; i < domain->len; i++) {
-		const char *s = domain->data + i;
-		if ((unsigned char)*s >= 0x80)
-			return true;
-		if (label && domain->len - i >= 4 && strncasecmp(s, "xn--", 4) == 0)
-			return true;
-		label = *s == '.';
-	}
-	return false;
 }
 
 /* What the standard calls a domain code point that is not forbidden; of ASCII. */
@@ -311,50 +251,121 @@ static bool ends_in_number(const struct ing_buf *domain)
 	return end > start && strspn(s + start, "0123456789") >= end - start;
 }
 
-/* Put the host's final form in its place. Where lexbor would not take that, a stand-in, and the
- * host into *ret. */
-static bool mend_host(struct ing_buf *in, struct ing_buf *ret, const struct ing_url_base *base)
+/* Bring the host into its final form. *ret_text (empty before) is what lexbor is to be given for
+ * it: what it has rules for, addresses and a file's own machine; for the rest a stand-in, as
+ * lexbor 3.0 goes by an older IDNA and takes some names for addresses, and *ret has the host. */
+static bool mend_host(
+	struct ing_buf *ret_text, struct ing_buf *ret, const char *s, struct span host, bool file)
 {
-	const char *s = ing_buf_str(in);
-	struct raw_host at = find_host(s, base);
-	struct ing_buf raw, out;
-	ing_buf_init(&raw, in->max);
-	add_unescaped(&raw, s + at.start, at.len);
-	bool mend = raw.len > 0 && needs_idna(&raw);
-	bool good = !mend || (ing_idna_to_ascii(ret, raw.data, raw.len) && is_domain(ret));
+	struct ing_buf raw;
+	if (host.end == host.start)
+		return true;
+	ing_buf_init(&raw, ret->max);
+	add_unescaped(&raw, s + host.start, host.end - host.start);
+	bool good = ing_idna_to_ascii(ret, ing_buf_str(&raw), raw.len) && is_domain(ret);
 	ing_buf_done(&raw);
-	if (!mend || !good)
-		return good;
-	bool plain = ends_in_number(ret) || !needs_idna(ret);
-	ing_buf_init(&out, in->max);
-	ing_buf_add(&out, s, at.start);
-	ing_buf_add_str(&out, plain ? ing_buf_str(ret) : STAND_IN_HOST);
-	ing_buf_add(&out, s + at.start + at.len, in->len - at.start - at.len);
-	ing_buf_done(in);
-	*in = out;
-	if (plain)
+	if (!good)
+		return false;
+	if (ends_in_number(ret) || (file && strcmp(ing_buf_str(ret), "localhost") == 0)) {
+		ing_buf_add(ret_text, ret->data, ret->len);
 		ing_buf_clear(ret);
+	} else {
+		ing_buf_add_str(ret_text, STAND_IN_HOST);
+	}
 	return true;
+}
+
+/* ---- putting it together ---- */
+
+/* The authority, its userinfo with every '@' but the last as an escape, which lexbor 3.0 loses
+ * behind a colon. */
+static bool add_authority(
+	struct ing_buf *out, struct ing_buf *ret_host, const char *s, const struct anatomy *a)
+{
+	struct ing_buf text;
+	struct span host = find_host(s, a);
+	for (size_t i = a->authority.start; i < host.start; i++) {
+		if (s[i] == '@' && i + 1 < host.start)
+			ing_buf_add_str(out, "%40");
+		else
+			ing_buf_add_char(out, s[i]);
+	}
+	if (!a->special) {
+		ing_buf_add(out, s + host.start, a->authority.end - host.start);
+		return true;
+	}
+	ing_buf_init(&text, out->max);
+	bool good = mend_host(&text, ret_host, s, host, a->file);
+	ing_buf_add(out, ing_buf_str(&text), text.len);
+	ing_buf_add(out, s + host.end, a->authority.end - host.end);
+	ing_buf_done(&text);
+	return good;
+}
+
+/* The input with a stand-in for the path, which is as absolute or relative as the path was. */
+static bool add_input(
+	struct ing_buf *out, struct ing_buf *ret_host, const char *s, const struct anatomy *a)
+{
+	size_t at = 0;
+	if (a->authority.end > 0) {
+		ing_buf_add(out, s, a->authority.start);
+		if (!add_authority(out, ret_host, s, a))
+			return false;
+		at = a->authority.end;
+	}
+	if (a->path.end > a->path.start) {
+		bool named = a->from.folder ||
+			     (a->file && a->authority.end == 0 && s[a->path.start] != '/' &&
+				     s[a->path.start] != '\\' && a->path.start == scheme_end(s));
+		ing_buf_add(out, s + at, a->path.start - at);
+		ing_buf_add_str(out, named ? STAND_IN_NAME : "/");
+		at = a->path.end;
+	}
+	ing_buf_add_str(out, s + at);
+	return true;
+}
+
+static void add_path(struct ing_url_mended *m, const char *s, const struct anatomy *a,
+	const struct ing_url_base *base)
+{
+	size_t start = a->path.start;
+	if (a->path.end == start)
+		return;
+	start += s[start] == '/' || (a->special && s[start] == '\\');
+	struct ing_url_path_start from = a->from;
+	from.special = a->special;
+	from.file = a->file;
+	from.base = base != NULL ? base->path : "";
+	from.base_len = base != NULL ? base->path_len : 0;
+	m->has_path = true;
+	m->segments = ing_url_path(&m->path, &from, s + start, a->path.end - start);
 }
 
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-bool ing_url_mend(struct ing_buf *out, struct ing_buf *host, const char *s, size_t bytes,
-	const struct ing_url_base *base)
+bool ing_url_mend(
+	struct ing_url_mended *m, const char *s, size_t bytes, const struct ing_url_base *base)
 {
-	struct ing_buf detour;
-	add_ascii(out, s, bytes);
-	if (memchr(ing_buf_str(out), '\0', out->len) != NULL && !encode_nul(out))
-		return true;
-	if (!mend_host(out, host, base))
-		return false;
-	ing_buf_init(&detour, out->max);
-	if (!add_detour(&detour, ing_buf_str(out), base)) {
-		ing_buf_done(&detour);
-		return true;
+	struct ing_buf text;
+	struct anatomy a;
+	ing_buf_clear(&m->input);
+	ing_buf_clear(&m->host);
+	ing_buf_clear(&m->path);
+	m->has_path = false;
+	for (; bytes > 0 && (unsigned char)s[0] <= ' '; bytes--)
+		s++;
+	while (bytes > 0 && (unsigned char)s[bytes - 1] <= ' ')
+		bytes--;
+	ing_buf_init(&text, m->input.max);
+	add_ascii(&text, s, bytes);
+	bool good = memchr(ing_buf_str(&text), '\0', text.len) == NULL || encode_nul(&text, base);
+	if (good) {
+		dissect(&a, ing_buf_str(&text), base);
+		good = add_input(&m->input, &m->host, ing_buf_str(&text), &a);
 	}
-	ing_buf_done(out);
-	*out = detour;
-	return true;
+	if (good)
+		add_path(m, ing_buf_str(&text), &a, base);
+	ing_buf_done(&text);
+	return good && !m->input.failed && !m->host.failed && !m->path.failed;
 }

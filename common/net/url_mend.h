@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * url_mend.h - what url.c does to a URL before lexbor sees it: any bytes become ASCII, and what
- * lexbor 3.0 would get wrong is put in other words. For url.c only; pure function.
+ * url_mend.h - what url.c does to a URL before lexbor sees it: any bytes become ASCII, and hosts
+ * and paths, of which lexbor 3.0 gets some wrong, are finished without it. For url.c only; pure
+ * function.
  */
 #pragma once
 #include <stdbool.h>
-#include "common/base/macros.h"
-
-struct ing_buf;
+#include "common/base/buf.h"
 
 struct ing_url_base {
 	const char *scheme; /* in lower case, without the colon */
 	size_t scheme_len;
-	bool opaque;  /* its path is no list of segments */
-	bool doubled; /* its path has an empty segment within */
+	const char *path; /* "" or from its first slash */
+	size_t path_len;
+	bool opaque; /* its path is no list of segments */
 };
 
-/* Append the input for lexbor to the empty buffer out. base may be NULL. When something is added to
- * the empty buffer host, that is the domain which the URL has in place of the one in out. False: it
- * is not a URL, as its host is none. */
-bool ing_url_mend(struct ing_buf *out, struct ing_buf *host, const char *s, size_t bytes,
+struct ing_url_mended {
+	struct ing_buf input; /* for lexbor */
+	struct ing_buf host;  /* not empty: the domain in place of the one in the input */
+	struct ing_buf path;  /* if has_path: in place of the one in the input */
+	size_t segments;      /* of it */
+	bool has_path;
+};
+
+/* Fill *m, whose buffers are initialised. base may be NULL. False: it is not a URL, as its host is
+ * none. */
+bool ing_url_mend(struct ing_url_mended *m, const char *s, size_t bytes,
 	const struct ing_url_base *base) ING_MUST_CHECK;

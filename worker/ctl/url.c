@@ -73,6 +73,21 @@ static bool print_surt(const char *s, size_t bytes, const char *base)
 }
 
 /* A line {"input": URL, "base": URL or null}; false when it is none. */
+/* A base may hold a NUL, its serialised form does not. */
+static void print_beside(const json_t *input, const json_t *base)
+{
+	char *href = NULL;
+	if (json_is_string(base)) {
+		href = ing_url_parse(json_string_value(base), json_string_length(base));
+		if (href == NULL) {
+			print_json(NULL);
+			return;
+		}
+	}
+	print_parts(json_string_value(input), json_string_length(input), href);
+	free(href);
+}
+
 static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned long number)
 {
 	(void)ctx;
@@ -82,10 +97,7 @@ static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned lon
 	const json_t *base = json_object_get(o, "base");
 	bool good = json_is_string(input) && ing_ctl_is_text_or_none(base);
 	if (good) {
-		/* A NUL cuts a base, which could not hold one and be a URL that anything hangs
-		 * below. */
-		print_parts(json_string_value(input), json_string_length(input),
-			json_string_value(base));
+		print_beside(input, base);
 	} else {
 		const char *why =
 			o == NULL ? error.text : "not {\"input\": TEXT, \"base\": TEXT or null}";
