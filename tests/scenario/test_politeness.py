@@ -75,28 +75,33 @@ def test_redirects_and_tries_wait_their_turn_as_well(worker, submit, results_by_
 # --- what hosts say: 429, 503, Retry-After ---
 
 
-@pytest.mark.parametrize("status,headers,hold_s", [
-    (429, {"Retry-After": "1"}, 1.0),
-    (503, {"Retry-After": "1"}, 1.0),
-    (429, http_date_in(2), 1.0),  # a date has no fractions of a second
-    (503, None, 0.22),  # the back-off of 300 ms, less its jitter
-], ids=["429", "503", "date", "unsaid"])
-def test_a_hold_is_for_the_whole_host(worker, submit, results_by_url, polite, status, headers, hold_s):
+# host: status, headers, the least hold
+HOLDS = {
+    "told.test.example": (429, {"Retry-After": "1"}, 1.0),
+    "down.test.example": (503, {"Retry-After": "1"}, 1.0),
+    "dated.test.example": (429, http_date_in(2), 1.0),  # a date has no fractions of a second
+    "silent.test.example": (503, None, 0.22),  # the back-off of 300 ms, less its jitter
+}
+
+
+def test_a_hold_is_for_the_whole_host(worker, submit, results_by_url, polite):
     """Others of the host wait as long, another host does not; who drew it is tried again and succeeds."""
-    host = "busy.test.example"
-    polite.page(host, "/drew", Answer(status, b"later", headers), Answer())
-    submit(page(f"http://{host}/drew"))
+    for host, (status, headers, _) in HOLDS.items():
+        polite.page(host, "/drew", Answer(status, b"later", headers), Answer())
+    submit([page(f"http://{host}/drew") for host in HOLDS])
     with worker():
-        wait_for_requests(polite, host, 1)
-        submit([page(f"http://{host}/{number}") for number in range(4)] + [page("http://free.test.example/")])
-        found = results_by_url(6)
+        for host in HOLDS:
+            wait_for_requests(polite, host, 1)
+        submit([page(f"http://{host}/{number}") for host in [*HOLDS, "free.test.example"] for number in range(4)])
+        found = results_by_url(5 * len(HOLDS) + 4)
     assert set(statuses(found).values()) == {"success"}
-    seen = polite.seen(host)
-    assert [one.path for one in seen].count("/drew") == 2 and len(seen) == 6
-    check_one_at_a_time(seen[:2], hold_s)
-    if hold_s >= 1:
-        assert gaps(seen)[0] < hold_s + 2
-        assert polite.seen("free.test.example")[0].start < seen[1].start
+    for host, (_, _, hold_s) in HOLDS.items():
+        seen = polite.seen(host)
+        assert [one.path for one in seen].count("/drew") == 2 and len(seen) == 6
+        check_one_at_a_time(seen)
+        assert hold_s - 0.01 <= gaps(seen)[0] < hold_s + 2
+        if hold_s >= 1:
+            assert polite.seen("free.test.example")[0].start < seen[1].start
 
 
 def wait_for_requests(polite, host, count, timeout=10):
@@ -132,6 +137,49 @@ def test_a_long_hold_is_handed_back(worker, submit, results_by_url, polite):
     assert set(statuses(found).values()) == {"host-backoff"}
     assert all(590 <= one["retry_after"] <= 600 for one in found.values())
     assert len(polite.seen(host)) == 1
+
+
+def test_what_retry_after_may_say(worker, submit, results_by_url, polite):
+    """Nonsense counts as unsaid, the past as now, and no host can be put off for longer than the ceiling. Waiting is
+    not work: the deadline of the request does not run meanwhile."""
+    said = {"soon": 0.07, "-5": 0.07, "1.5": 0.07, "0": 0.0, "Sun, 06 Nov 1994 08:49:37 GMT": 0.0,
+            "99999999999999999999999": 1.5, "3000": 1.5}
+    hosts = {f"says{number}.test.example": words for number, words in enumerate(said)}
+    for host, words in hosts.items():
+        polite.page(host, "/", Answer(503, b"later", {"Retry-After": words}), Answer())
+    submit([page(f"http://{host}/") for host in hosts])
+    with worker({"gate.retry_after_max_ms": 1500, "gate.backoff_ms": 100, "job.deadline_ms": 1000}):
+        found = results_by_url(len(hosts))
+    assert set(statuses(found).values()) == {"success"}
+    for host, words in hosts.items():
+        gap = gaps(polite.seen(host))[0]
+        assert said[words] - 0.01 <= gap < said[words] + 1.2, (words, gap)
+
+
+def test_a_hold_outlives_the_worker(worker, submit, results_by_url, polite):
+    """kill -9 while a host is held: the same worker, started again, does not ask before the time."""
+    polite.page("held.test.example", "/", Answer(429, b"later", {"Retry-After": "4"}), Answer())
+    submit(page("http://held.test.example/"))
+    with worker() as daemon:
+        wait_for_requests(polite, "held.test.example", 1)
+        time.sleep(0.5)  # it is written with the next round
+        daemon.kill()
+    with worker():
+        assert results_by_url(1)["http://held.test.example/"]["status"] == "success"
+    assert 3.99 <= gaps(polite.seen("held.test.example"))[0] < 8
+
+
+def test_stopping_does_not_wait_for_holds(worker, submit, polite):
+    """Those who wait for a held host, for their second try or for its robots.txt, are left to the next owner."""
+    polite.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "120"}))
+    polite.page("shut.test.example", "/robots.txt", Answer(503, b"later", {"Retry-After": "120"}))
+    submit([page(f"http://{host}.test.example/{number}") for number in range(3) for host in ("held", "shut")])
+    with worker({"gate.robots": "obey", "stop.drain_ms": 8000}) as daemon:
+        wait_for_requests(polite, "held.test.example", 2)
+        wait_for_requests(polite, "shut.test.example", 1)
+        started = time.monotonic()
+        assert daemon.stop() == 0
+        assert time.monotonic() - started < 5
 
 
 # --- patience, and its end ---
@@ -213,7 +261,49 @@ def test_many_names_of_one_address_share_its_budget(worker, submit, results_by_u
     assert most_at_once(server.seen()) == 2
 
 
+def test_a_domain_or_an_address_may_be_the_host(worker, submit, results_by_url, settings):
+    """gate.host_key: what counts as one host."""
+    settings["fetch.connect_to"] = []
+    with NameServer({"*": "127.0.0.3"}) as names, PoliteServer(address="127.0.0.3") as server:
+        server.page("*", "*", Answer(delay_s=0.1))
+        port = server.ports["http"]
+        common = {"fetch.dns_servers": names.address, "fetch.allow_port": [str(port)], "gate.address_concurrency": 0}
+        hosts = ["a.crowd.example", "b.crowd.example", "c.d.crowd.example", "other.example"]
+        for number, (key, expected) in enumerate({"host": 4, "domain": 2, "address": 1}.items()):
+            submit([page(f"http://{host}:{port}/{key}/{path}") for path in range(2) for host in hosts])
+            with worker({**common, "gate.host_key": key}):
+                results_by_url(8 * (number + 1))
+            seen = [one for one in server.seen() if one.path.startswith(f"/{key}/")]
+            assert len(seen) == 8 and most_at_once(seen) == expected, (key, most_at_once(seen))
+            if key == "domain":
+                check_one_at_a_time([one for one in seen if one.host.endswith("crowd.example")])
+
+
+def test_a_name_that_does_not_exist_is_looked_up_once(worker, submit, results_by_url, settings):
+    settings["fetch.connect_to"] = []
+    with NameServer({"gone.example": None}) as names:
+        submit([page(f"http://gone.example/{number}") for number in range(20)])
+        with worker({"fetch.dns_servers": names.address}):
+            found = results_by_url(20)
+    assert set(statuses(found).values()) == {"invalid-host-resolution"}
+    assert 1 <= len([one for one in names.asked if one[0] == "gone.example"]) <= 2, names.asked
+
+
 # --- lanes ---
+
+
+def test_priority_has_slots_of_its_own(worker, submit, produce, polite, lanes, wait_until):
+    """All that the others may have is taken by slow hosts: an urgent request for another host does not wait."""
+    polite.page("*", "*", Answer(delay_s=2))
+    polite.page("quick.test.example", "/", Answer())
+    produce(lanes["bulk"], [json.dumps(page(f"http://b{number}.polite.example/")) for number in range(40)])
+    with worker({"gate.concurrency": 16, "stop.drain_ms": 3000}):
+        wait_until(lambda: len([one for one in polite.seen() if not one.end or one.end > time.monotonic()]) >= 15)
+        sent = time.monotonic()
+        produce(lanes["priority"], [json.dumps(page("http://quick.test.example/"))])
+        wait_until(lambda: polite.seen("quick.test.example"), timeout=5)
+    assert polite.seen("quick.test.example")[0].start - sent < 0.5
+    assert most_at_once(polite.seen()) <= 16
 
 
 def test_a_full_bulk_lane_lets_priority_through(worker, submit, produce, consume, polite, topics, lanes, wait_until):

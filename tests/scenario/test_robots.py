@@ -95,6 +95,16 @@ def test_what_cannot_be_had(ask, polite):
         assert set(polite.paths(f"{host}.test.example")) == {"/robots.txt"}
 
 
+def test_a_host_that_is_busy_at_first(ask, polite):
+    """429 or 503 for robots.txt holds the host; then the file is asked for again, and believed."""
+    for host, first in {"told": Answer(429, b"later", {"Retry-After": "1"}), "silent": Answer(503, b"later")}.items():
+        polite.page(f"{host}.test.example", "/robots.txt", first, text("User-agent: *\nDisallow: /closed\n"))
+    ask({f"http://{host}.test.example/{page}": status for host in ("told", "silent")
+         for page, status in (("closed", "skip-robots"), ("open", "success"))})
+    assert polite.paths("told.test.example") == ["/robots.txt", "/robots.txt", "/open"]
+    check_one_at_a_time(polite.seen("told.test.example")[:2], 1.0)
+
+
 def test_crawl_delay_is_kept(ask, polite):
     host = "slowly.test.example"
     polite.robots(host, "User-agent: *\nCrawl-delay: 0.7\n")
