@@ -244,12 +244,24 @@ static bool decode_label(struct ing_buf *decoded, struct label l, struct label *
 struct survey {
 	bool rtl;        /* one holds a right-to-left character */
 	bool bidi_valid; /* all of them would do beside one */
+	bool checked;    /* labels are looked into at all */
 };
+
+static bool add_unchecked_label(struct ing_buf *out, struct label l)
+{
+	if (!is_ascii(l))
+		return !is_ace(l) &&
+		       lxb_punycode_encode_cp(l.cps, l.len, add_ace, out) == LXB_STATUS_OK;
+	add_ascii(out, l);
+	return true;
+}
 
 static bool add_label(struct ing_buf *out, struct label l, struct survey *survey)
 {
 	struct ing_buf decoded;
 	struct label read;
+	if (!survey->checked)
+		return add_unchecked_label(out, l);
 	ing_buf_init(&decoded, MAX_DOMAIN_CHARS * sizeof(lxb_codepoint_t));
 	bool good = decode_label(&decoded, l, &read);
 	if (good) {
@@ -264,9 +276,9 @@ static bool add_label(struct ing_buf *out, struct label l, struct survey *survey
 	return good;
 }
 
-static bool add_labels(struct ing_buf *out, struct label domain)
+static bool add_labels(struct ing_buf *out, struct label domain, bool checked)
 {
-	struct survey survey = {.bidi_valid = true};
+	struct survey survey = {.bidi_valid = true, .checked = checked};
 	for (;;) {
 		struct label l = {domain.cps, 0};
 		while (l.len < domain.len && l.cps[l.len] != '.')
@@ -288,22 +300,31 @@ static bool add_lower(struct ing_buf *out, const char *s, size_t bytes)
 	return !out->failed;
 }
 
+static bool add_domain(struct ing_buf *out, const char *s, size_t bytes, bool checked)
+{
+	struct ing_buf mapped, normal;
+	ing_buf_init(&mapped, MAX_DOMAIN_CHARS * sizeof(lxb_codepoint_t));
+	ing_buf_init(&normal, MAX_DOMAIN_CHARS * sizeof(lxb_codepoint_t));
+	bool good = map_domain(&mapped, s, bytes) && normalise(&normal, label_of(&mapped)) &&
+		    add_labels(out, label_of(&normal), checked) && !out->failed;
+	ing_buf_done(&mapped);
+	ing_buf_done(&normal);
+	return good;
+}
+
 /* ----------------------------------------------------------------------------------------------------------
  */
 
 bool ing_idna_to_ascii(struct ing_buf *out, const char *s, size_t bytes)
 {
-	struct ing_buf mapped, normal;
-	size_t ascii = 0;
-	while (ascii < bytes && (unsigned char)s[ascii] < 0x80)
-		ascii++;
-	if (ascii == bytes)
-		return add_lower(out, s, bytes);
-	ing_buf_init(&mapped, MAX_DOMAIN_CHARS * sizeof(lxb_codepoint_t));
-	ing_buf_init(&normal, MAX_DOMAIN_CHARS * sizeof(lxb_codepoint_t));
-	bool good = map_domain(&mapped, s, bytes) && normalise(&normal, label_of(&mapped)) &&
-		    add_labels(out, label_of(&normal)) && !out->failed;
-	ing_buf_done(&mapped);
-	ing_buf_done(&normal);
-	return good;
+	for (size_t i = 0; i < bytes; i++) {
+		if ((unsigned char)s[i] >= 0x80)
+			return add_domain(out, s, bytes, true);
+	}
+	return add_lower(out, s, bytes);
+}
+
+bool ing_idna_to_ascii_unchecked(struct ing_buf *out, const char *s, size_t bytes)
+{
+	return add_domain(out, s, bytes, false);
 }

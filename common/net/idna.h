@@ -15,3 +15,7 @@ struct ing_buf;
  * whatever its labels hold. False, and *out left in any state, when it has no such form: invalid
  * UTF-8, characters that no domain may hold, over 4,096 of them. */
 bool ing_idna_to_ascii(struct ing_buf *out, const char *s, size_t bytes) ING_MUST_CHECK;
+
+/* The same as tools of the older IDNA do it, who look into no label. False, besides, for a
+ * non-ASCII label that begins with "xn--". */
+bool ing_idna_to_ascii_unchecked(struct ing_buf *out, const char *s, size_t bytes) ING_MUST_CHECK;

@@ -288,12 +288,13 @@ static void canonical_host(struct ing_buf *ret, const struct parts *url)
 	ing_buf_init(&raw, MAX_PART_BYTES);
 	add_unescaped(&raw, url->host);
 	if (!is_ascii(&raw)) {
-		char *ascii = ing_url_host_to_ascii(raw.data, raw.len);
-		if (ascii != NULL) {
+		struct ing_buf ascii;
+		ing_buf_init(&ascii, MAX_PART_BYTES);
+		if (ing_url_host_to_ascii(raw.data, raw.len, &ascii)) {
 			ing_buf_clear(&raw);
-			ing_buf_add_str(&raw, ascii);
-			free(ascii);
+			ing_buf_add(&raw, ing_buf_str(&ascii), ascii.len);
 		}
+		ing_buf_done(&ascii);
 	}
 	if (raw.len > 0)
 		tidy_dots(&raw);
@@ -621,6 +622,8 @@ bool ing_surt(const char *url, struct ing_buf *ret)
 {
 	if (strnlen(url, ING_URL_MAX_BYTES + 1) > ING_URL_MAX_BYTES)
 		return false;
+	if (strncmp(url, "filedesc", 8) == 0) /* of ARC files, kept as it is */
+		return ing_buf_add_str(ret, url);
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_PART_BYTES);
 	tidy_url(&text, url);

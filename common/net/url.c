@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The only file that includes lexbor's URL module. A parser and its memory are kept per thread,
- * because creating them (and IDNA's scratch) costs several times the parsing of a URL;
+ * because creating them costs several times the parsing of a URL;
  * the memory is emptied at the start of the next call, so nothing that lexbor hands out outlives
  * the function that asked for it.
  */
@@ -14,6 +14,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
+#include "common/net/idna.h"
 #include "common/net/url_mend.h"
 
 /* A byte becomes three at worst, but for what Unicode's normalisation does to host names. */
@@ -22,7 +23,6 @@
 struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
-	lxb_unicode_idna_t *idna;
 	struct ing_url_mended mended; /* scratch of parse_url() */
 };
 
@@ -36,7 +36,6 @@ static void free_engine(void *p)
 		return;
 	lxb_url_parser_destroy(en->parser, true);
 	lexbor_mraw_destroy(en->mraw, true);
-	lxb_unicode_idna_destroy(en->idna, true);
 	ing_buf_done(&en->mended.input);
 	ing_buf_done(&en->mended.host);
 	ing_buf_done(&en->mended.path);
@@ -56,7 +55,6 @@ static struct engine *take_engine(void)
 	if (en != NULL) {
 		lxb_url_parser_clean(en->parser);
 		lexbor_mraw_clean(en->mraw);
-		lxb_unicode_idna_clean(en->idna);
 		return en;
 	}
 	en = ing_alloc(sizeof(*en));
@@ -67,8 +65,6 @@ static struct engine *take_engine(void)
 	en->parser = lxb_url_parser_create();
 	ing_must(lexbor_mraw_init(en->mraw, 8192) == LXB_STATUS_OK);
 	ing_must(lxb_url_parser_init(en->parser, en->mraw) == LXB_STATUS_OK);
-	en->idna = lxb_unicode_idna_create();
-	ing_must(lxb_unicode_idna_init(en->idna) == LXB_STATUS_OK);
 	ing_must(pthread_setspecific(engine_key, en) == 0);
 	return en;
 }
@@ -218,8 +214,18 @@ static size_t space_at(const unsigned char *s, size_t bytes)
 	return three && space ? 3 : 0;
 }
 
-/* The characters that IDNA's two generations treat differently, as the older has them; invalid
- * bytes are dropped. */
+/* Without the bytes that are not UTF-8. */
+static void add_valid(struct ing_buf *out, const char *s, size_t bytes)
+{
+	while (bytes > 0) {
+		size_t n = ing_utf8_sequence(s, bytes);
+		ing_buf_add(out, s, n);
+		s += ING_MAX(n, 1);
+		bytes -= ING_MAX(n, 1);
+	}
+}
+
+/* The characters that IDNA's two generations treat differently, as the older has them. */
 static void add_transitional(struct ing_buf *out, const char *s, size_t bytes)
 {
 	static const char *const table[][2] = {
@@ -240,17 +246,30 @@ static void add_transitional(struct ing_buf *out, const char *s, size_t bytes)
 	}
 }
 
-/* Labels of 1 to 63 bytes; the last may be empty. */
-static bool are_labels(const char *host)
+/* A full stop, or one of the three that are mapped to it. */
+static bool ends_in_dot(const char *s, size_t bytes)
+{
+	static const char *const dots[] = {".", "\u3002", "\uff0e", "\uff61"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(dots); i++) {
+		size_t n = strlen(dots[i]);
+		if (bytes > n && memcmp(s + bytes - n, dots[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Labels of 1 to 63 bytes; the last may be empty behind a dot that was written. */
+static bool are_labels(const char *host, size_t len, bool dot)
 {
 	for (;;) {
-		size_t n = strcspn(host, ".");
-		bool last = host[n] == '\0';
-		if (n > 63 || (n == 0 && !last))
+		const char *end = memchr(host, '.', len);
+		size_t n = end != NULL ? (size_t)(end - host) : len;
+		if (n > 63 || (n == 0 && !(end == NULL && dot)))
 			return false;
-		if (last)
+		if (end == NULL)
 			return true;
 		host += n + 1;
+		len -= n + 1;
 	}
 }
 
@@ -426,24 +445,23 @@ unsigned ing_url_port(const char *url)
 	}
 }
 
-char *ing_url_host_to_ascii(const char *host, size_t bytes)
+bool ing_url_host_to_ascii(const char *host, size_t bytes, struct ing_buf *out)
 {
-	if (bytes > ING_URL_MAX_BYTES || memchr(host, '\0', bytes) != NULL)
-		return NULL;
-	struct engine *en = take_engine();
-	struct ing_buf in, out;
+	if (bytes > ING_URL_MAX_BYTES)
+		return false;
+	struct ing_buf valid, in;
+	size_t start = out->len;
+	ing_buf_init(&valid, ING_URL_MAX_BYTES);
 	ing_buf_init(&in, ING_URL_MAX_BYTES);
-	ing_buf_init(&out, MAX_HREF_BYTES);
-	add_transitional(&in, host, bytes);
-	lxb_status_t status =
-		lxb_unicode_idna_to_ascii(en->idna, (const lxb_char_t *)ing_buf_str(&in), in.len,
-			add_piece, &out, LXB_UNICODE_IDNA_FLAG_UNDEF);
+	add_valid(&valid, host, bytes);
+	add_transitional(&in, ing_buf_str(&valid), valid.len);
+	bool dot = ends_in_dot(ing_buf_str(&valid), valid.len);
+	bool good = valid.len == 0 ||
+		    (ing_idna_to_ascii_unchecked(out, ing_buf_str(&in), in.len) &&
+			    are_labels(ing_buf_str(out) + start, out->len - start, dot));
+	ing_buf_done(&valid);
 	ing_buf_done(&in);
-	if (status != LXB_STATUS_OK || out.failed || !are_labels(ing_buf_str(&out))) {
-		ing_buf_done(&out);
-		return NULL;
-	}
-	return ing_buf_steal(&out);
+	return good;
 }
 
 bool ing_url_fuzzy_equal(const char *a, const char *b)

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include "common/base/macros.h"
 
+struct ing_buf;
+
 #define ING_URL_MAX_BYTES                                                                          \
 	((size_t)64 << 10) /* of input; browsers differ, servers stop at 8 to 16 KiB */
 #define ING_URL_HOST_BYTES                                                                         \
@@ -65,10 +67,10 @@ bool ing_url_host(const char *url, char *ret, size_t ret_bytes);
  * wss). 0: none. */
 unsigned ing_url_port(const char *url);
 
-/* A host name in UTF-8 as the older IDNA (sharp s is "ss", joiners vanish) writes it in ASCII;
- * bytes that are not UTF-8 are dropped. Only for keys that must match old ones. NULL when there is
- * no such form. */
-char *ing_url_host_to_ascii(const char *host, size_t bytes) ING_MUST_CHECK;
+/* Append a host name in UTF-8 as the older IDNA (sharp s is "ss", joiners vanish) writes it in
+ * ASCII; bytes that are not UTF-8 are dropped, and a NUL is a character. Only for keys that must
+ * match old ones. False when there is no such form; *out is then in any state. */
+bool ing_url_host_to_ascii(const char *host, size_t bytes, struct ing_buf *out) ING_MUST_CHECK;
 
 /* Whether two URLs very likely name one page: after cleaning, the same but for scheme, a leading
  * "www." of the host, port 80 or the scheme's own, and one slash at the end. What is not a URL is
