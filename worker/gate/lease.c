@@ -127,7 +127,6 @@ static void give_back(
 {
 	set_held(l, e, false);
 	e->patience = *patience;
-	e->noted = false;
 	e->given_back = true;
 	enqueue(l, e);
 	l->stats.returned++;
@@ -150,10 +149,11 @@ static bool order_entry(struct ing_leases *l, struct ing_lease_round *r, struct 
 		(e->noted && r->note_count == ING_LEASE_BATCH) ||
 		(e->owed && r->ask_count == ING_LEASE_BATCH))
 		return false;
+	/* Both, when both were asked for: only the note waits for the server's disk. */
+	if (e->noted)
+		order_say(&r->notes, &r->note_count, e);
 	if (e->given_back)
 		order_say(&r->returns, &r->return_count, e);
-	else if (e->noted)
-		order_say(&r->notes, &r->note_count, e);
 	e->given_back = e->noted = false;
 	if (e->owed) {
 		if (r->asks == NULL)

@@ -72,7 +72,8 @@ struct ing_lease_session { /* who we are to the database; constant */
 /* Connect and check the schema. Errors: as ing_leases_new(). */
 int ing_lease_connect(
 	const char *dsn, int stop_fd, struct ing_pg **ret, struct ing_error *err) ING_MUST_CHECK;
-/* Free what a former process of this instance held, to rest for takeover_rest_ms at least. */
+/* At the start: free what a former process of this instance held, to rest for takeover_rest_ms at
+ * least; and forget the hosts that nobody has met for 90 days. Reads the whole table. */
 enum ing_pg_rc ing_lease_take_over(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_error *err) ING_MUST_CHECK;
 /* Everything that the round orders. Harmless to repeat, whatever of it has happened before. */

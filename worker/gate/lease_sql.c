@@ -37,6 +37,13 @@ static const char take_over_sql[] =
 	"  greatest(s.next_fetch_at, clock_timestamp() + $3::bigint * interval '1 ms')"
 	" FROM old WHERE s.host = old.host AND s.holder = $1 AND s.session <> $2::bigint";
 
+/* Hosts that nobody has met for so long are strangers again, so that the table does not grow for
+ * ever; rows in use are not waited for. */
+static const char forget_sql[] =
+	"DELETE FROM host_state WHERE host IN (SELECT host FROM host_state WHERE holder IS NULL"
+	" AND updated < clock_timestamp() - interval '90 days'"
+	" AND next_fetch_at < clock_timestamp() ORDER BY host LIMIT 100000 FOR UPDATE SKIP LOCKED)";
+
 /* $1 hosts, $2 session, $3 lease_ms. Also what has run out in the meantime, when nobody else took
  * it: then nobody else has been there. */
 static const char extend_sql[] =
@@ -268,8 +275,9 @@ enum ing_pg_rc ing_lease_take_over(
 	struct ing_lease_number id, rest;
 	const char *params[] = {ses->instance, ing_lease_number(&id, ses->id),
 		ing_lease_number(&rest, ses->takeover_rest_ms)};
-	return ing_pg_query(
+	enum ing_pg_rc rc = ing_pg_query(
 		pg, NULL, take_over_sql, params, ING_ARRAY_LEN(params), NULL, NULL, err);
+	return rc != ING_PG_OK ? rc : ing_pg_exec(pg, forget_sql, err);
 }
 
 enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_session *ses,

@@ -101,6 +101,27 @@ static void a_long_rest_after_a_takeover_is_told(void **state)
 	fleet_close(&f);
 }
 
+static void hosts_nobody_meets_are_forgotten(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	fleet_open(&f, new_database());
+	bench_sql(f.dsn,
+		"INSERT INTO host_state (host, updated, next_fetch_at, holder, session, expires_at)"
+		" VALUES ('old.example', now() - interval '91 days', now(), NULL, NULL, NULL),"
+		" ('younger.example', now() - interval '89 days', now(), NULL, NULL, NULL),"
+		" ('resting.example', now() - interval '91 days', now() + interval '1 h', NULL, NULL, NULL),"
+		" ('held.example', now() - interval '91 days', now(), 'b', 1, now())");
+	lessee_open(&f, &a, "a");
+	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 3);
+	assert_int_equal(
+		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE host = 'old.example'"),
+		0);
+	lessee_close(&a);
+	fleet_close(&f);
+}
+
 static void what_is_held_is_extended(void **state)
 {
 	(void)state;
@@ -355,6 +376,7 @@ int main(void)
 		WITH_SERVER(a_dead_workers_lease_ends_when_it_said),
 		WITH_SERVER(a_worker_that_comes_back_has_its_hosts_at_once),
 		WITH_SERVER(a_long_rest_after_a_takeover_is_told),
+		WITH_SERVER(hosts_nobody_meets_are_forgotten),
 		WITH_SERVER(what_is_held_is_extended),
 		WITH_SERVER(a_database_that_lost_our_leases_says_so),
 		WITH_SERVER(a_hold_survives_the_loss_of_its_row),
