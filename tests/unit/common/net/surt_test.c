@@ -175,6 +175,13 @@ static const struct {
 	{"http://\303\251\303\251..com/", "com,%c3%a9%c3%a9)/"},
 	{"http://example\343\200\202com/", "com,example)/"},
 	{"http://\342\200\215example.com/", "com,example)/"},
+	{"http://\302\255/", "%c2%ad)/"},
+	{"http://xn--bcn--bch%e9er-kva.de/", "de,xn--bcn--bcher-kva)/"},
+	{"http://xn--bcher-k\303\237,va.de/", "de,xn--bcher-kss,va)/"},
+	{"http://w%00\303\251.example/", "example,xn--w%00-cja)/"},
+	{"http://example.%e9/", "example)/"},
+	{"http:/%e9/h", "http:/h"},
+	{"filedesc:fo%zz \303\251", "filedesc:fo%zz \303\251"},
 };
 
 static void key_of_each_url(void **state)
