@@ -314,9 +314,8 @@ static bool add_input(
 		at = a->authority.end;
 	}
 	if (a->path.end > a->path.start) {
-		bool named = a->from.folder ||
-			     (a->file && a->authority.end == 0 && s[a->path.start] != '/' &&
-				     s[a->path.start] != '\\' && a->path.start == scheme_end(s));
+		bool named = a->path.start == scheme_end(s) &&
+			     skip_slashes(s + a->path.start, a->special) == 0;
 		ing_buf_add(out, s + at, a->path.start - at);
 		ing_buf_add_str(out, named ? STAND_IN_NAME : "/");
 		at = a->path.end;
