@@ -364,6 +364,7 @@ def test_a_blocked_host_is_left_alone(worker, submit, results_by_url, polite, ru
 
 
 def test_rules_about_hosts_are_read_again(worker, submit, results_by_url, polite, host_rules):
+    """On SIGHUP. When they are wrong, the ones before stay."""
     host_rules([{"host": "tuned.test.example", "delay_ms": 0}])
     urls = [f"http://tuned.test.example/{number}" for number in range(8)]
     submit([page(url) for url in urls[:4]])
@@ -373,7 +374,12 @@ def test_rules_about_hosts_are_read_again(worker, submit, results_by_url, polite
         daemon.process.send_signal(signal.SIGHUP)
         daemon.wait_notified("RELOADING=1", 5)
         time.sleep(0.5)
-        submit([page(url) for url in urls[4:]])
+        submit([page(url) for url in urls[4:6]])
+        results_by_url(6)
+        (host_rules([]) / "hosts.yaml").write_text("- host: tuned.test.example\n  delay_ms: soon\n")
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_log(r"hosts\.yaml:2:")
+        submit([page(url) for url in urls[6:]])
         results_by_url(8)
     seen = polite.seen("tuned.test.example")
     assert max(gaps(seen[:4])) < 0.35

@@ -2,6 +2,8 @@
 """robots.txt (RFC 9309): asked before anything else of a host, believed, archived; seen from the server's side."""
 
 import gzip
+import pathlib
+import zlib
 
 import pytest
 from servers.polite import Answer, PAGE, check_one_at_a_time, redirect, text
@@ -53,8 +55,8 @@ def test_rules_are_matched_as_the_standard_says(ask, polite):
     assert agents == {"ingest-worker-tests/1.0 (+https://tests.example/robot)"}
 
 
-def test_it_is_asked_for_once_of_each_authority_and_archived(ask, polite, sql):
-    """Four hosts' worth of requests: http and https, with and without www., each have a file of their own."""
+def test_it_is_asked_for_once_of_each_authority_and_archived(ask, polite, sql, settings):
+    """http and https of one host each have a file of their own, which is in the WARC files as any other answer is."""
     polite.robots("*", "User-agent: *\nDisallow: /no\n")
     authorities = ["http://once.test.example", "https://once.test.example", "http://twice.test.example"]
     ask({f"{authority}/{page}": "success" for authority in authorities for page in range(3)})
@@ -65,7 +67,11 @@ def test_it_is_asked_for_once_of_each_authority_and_archived(ask, polite, sql):
     rows = sql("SELECT url, mimetype, warc_path, warc_offset FROM cdx WHERE url LIKE '%%/robots.txt'")
     assert sorted(row["url"] for row in rows) == sorted(f"{authority}/robots.txt" for authority in authorities)
     assert {row["mimetype"] for row in rows} == {"text/plain"}
-    assert all(row["warc_path"] and row["warc_offset"] is not None for row in rows)
+    for row in rows:
+        # Each record is a gzip member of its own; the rest of the file is behind it.
+        data = (pathlib.Path(settings["warc.dir"]) / pathlib.Path(row["warc_path"]).name).read_bytes()
+        record = zlib.decompressobj(wbits=31).decompress(data[row["warc_offset"]:])
+        assert f"WARC-Target-URI: {row['url']}\r\n".encode() in record and b"Disallow: /no\n" in record
 
 
 def test_its_redirects_are_followed(ask, polite):
