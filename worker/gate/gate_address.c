@@ -17,6 +17,7 @@
 #include "worker/gate/gate_priv.h"
 
 #define ADDR_TTL_MS 60000
+#define LOOK_AHEAD_MS 1000   /* during a pause it costs no time */
 #define LOOKUPS_AT_ONCE 1000 /* a list of dead names must not hold up the living for long */
 
 /* --- budgets --- */
@@ -268,10 +269,19 @@ bool ing_gate_addr_known(const struct ing_gate *g, const struct ing_gate_host *h
 	       h->addr_until_ms > 0;
 }
 
+/* Another worker has it, or it rests for longer than a lookup takes: the answer would be old. By
+ * address the lookup comes before the lease, which is the address's. */
+static bool is_put_off(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	return h->patience.rest_until_ms > now_ms + LOOK_AHEAD_MS ||
+	       (g->conf.leases != NULL && g->conf.key != ING_KEY_ADDRESS &&
+		       h->lease == GATE_LEASE_NONE && h->ask_again_ms > now_ms);
+}
+
 bool ing_gate_wants_lookup(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	return h->queued > 0 && !h->looking && !ing_gate_addr_known(g, h, now_ms) &&
-	       !ing_patience_is_hold(&h->patience, now_ms);
+	       !is_put_off(g, h, now_ms);
 }
 
 /* The key alone will not do: it has no www., or is the domain above, and the port decides whether

@@ -109,15 +109,15 @@ struct ing_gate {
 	struct ing_gate_waiter *oldest, *youngest;
 	unsigned waiting, holding;
 	bool held, away;
-	uint64_t frozen_since_ms,
-		frozen_ms; /* this standstill's begin; all earlier ones together */
+	uint64_t frozen_since_ms;                   /* begin of this standstill */
+	uint64_t frozen_ms;                         /* all earlier ones together */
 	unsigned resting, held_hosts, open, leased; /* hosts */
 	uint64_t grants, refused, holds, breaker_opens;
 	size_t bytes;
 	uint64_t random;
-	uint64_t armed_ms;
-	uv_timer_t timer; /* the next time anything is due */
-	uv_idle_t pump;   /* runs while there is something to grant, to refuse or to look up */
+	uint64_t armed_ms; /* when the timer fires; GATE_NEVER: it does not */
+	uv_timer_t timer;  /* the next time anything is due */
+	uv_idle_t pump;    /* runs while there is something to grant, to refuse or to look up */
 	unsigned handles;
 };
 
@@ -136,15 +136,12 @@ struct ing_gate_host *ing_gate_host_get(struct ing_gate *g, const char *key);
 struct ing_gate_host *ing_gate_host_find(const struct ing_gate *g, const char *key);
 /* The host that a URL's waiters queue for. */
 struct ing_gate_host *ing_gate_host_of_url(struct ing_gate *g, const char *url, uint64_t now_ms);
-/* Where the waiters of h queue now: h, or the host of its address. */
-struct ing_gate_host *ing_gate_host_route(
-	struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
 /* Put a host where it belongs. Does not free h; may forget others that are idle. */
 void ing_gate_place(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
 /* Take it out of the list it is in. */
 void ing_gate_unplace(struct ing_gate *g, struct ing_gate_host *h);
 void ing_gate_drop_hosts(struct ing_gate *g); /* all; nobody may be inside */
-/* What stands in the way of its next transfer; `ready` is TURN. */
+/* What stands in the way of its next transfer; TURN: nothing of its own. */
 enum ing_gate_need ing_gate_host_need(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 /* Held for longer than anybody waits. */
@@ -155,7 +152,7 @@ void ing_gate_rule_add(struct ing_gate_host *h, const char *name);
 void ing_gate_rule_reset(struct ing_gate_host *h);
 void ing_gate_rules_apply(struct ing_gate *g, uint64_t now_ms); /* anew, to all */
 
-/* gate_ready.c */
+/* gate_ready.c: hosts are put into and out of rings by ing_gate_place() and ing_gate_unplace() */
 unsigned ing_gate_best_lane(const struct ing_gate_host *h); /* somebody must be queued */
 void ing_gate_ring_add(struct ing_gate *g, struct ing_gate_host *h);
 void ing_gate_ring_remove(struct ing_gate *g, struct ing_gate_host *h);
@@ -164,20 +161,27 @@ bool ing_gate_can_grant(const struct ing_gate *g);
 struct ing_gate_host *ing_gate_next_turn(struct ing_gate *g);
 
 /* gate_address.c */
+/* Of a host that could start but for its address's budget: must it wait for a slot? */
 bool ing_gate_addr_blocks(const struct ing_gate *g, const struct ing_gate_host *h);
 void ing_gate_addr_park(struct ing_gate_host *h);
 void ing_gate_addr_unpark(struct ing_gate_host *h);
 /* A called host is not ready any more: the next is called in its place. */
 void ing_gate_addr_uncall(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
+/* A transfer begins and ends. Hosts without a budget may be given too. */
 void ing_gate_addr_take(struct ing_gate_host *h);
 void ing_gate_addr_give(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
 void ing_gate_addr_forget(struct ing_gate *g, struct ing_gate_host *h);
+/* Where the waiters of h queue now: h, or, by address, the host of its address. */
+struct ing_gate_host *ing_gate_host_route(
+	struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
+/* The rules of a name whose waiters queue at its address join those of that host. */
+void ing_gate_addr_rules(struct ing_gate *g, const struct ing_gate_host *h);
+/* An answer, be it that there is none, that may be used still. */
 bool ing_gate_addr_known(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 bool ing_gate_wants_lookup(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
+/* What the next lookup of h asks for. */
 void ing_gate_set_origin(struct ing_gate *g, struct ing_gate_host *h, const char *url);
-/* The rules of a name whose waiters queue at its address join those of that host. */
-void ing_gate_addr_rules(struct ing_gate *g, const struct ing_gate_host *h);
 bool ing_gate_can_look(const struct ing_gate *g);
 void ing_gate_look_next(struct ing_gate *g);
 void ing_gate_look_stop(struct ing_gate *g, struct ing_gate_host *h);
@@ -187,8 +191,12 @@ void ing_gate_fleet_start(struct ing_gate *g);
 void ing_gate_fleet_stop(struct ing_gate *g); /* gives back all that is left */
 /* Ask for a host's lease, forget the question, or give the lease back, as its state wants. */
 void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
+/* Nothing is asked, noted or had any more. */
 void ing_gate_fleet_release(struct ing_gate *g, struct ing_gate_host *h);
 void ing_gate_fleet_note(struct ing_gate *g, const struct ing_gate_host *h);
+/* A lease that lasts for longer than a transfer can, and is not wanted elsewhere; or none is
+ * needed.
+ */
 bool ing_gate_fleet_allows(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 /* When to settle again; GATE_NEVER: news will tell. */
@@ -196,6 +204,7 @@ uint64_t ing_gate_fleet_wake(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 
 /* gate_times.c */
+/* at_ms GATE_NEVER: not at all. */
 void ing_gate_wake_set(struct ing_gate *g, struct ing_gate_host *h, uint64_t at_ms);
 /* The host to look at now, out of the heap; NULL: none. */
 struct ing_gate_host *ing_gate_wake_pop(struct ing_gate *g, uint64_t now_ms);

@@ -229,6 +229,46 @@ static void lookups_under_way_are_bounded(void **state)
 	close_gate();
 }
 
+static void who_has_to_wait_anyway_is_looked_up_when_its_time_comes(void **state)
+{
+	(void)state;
+	open_with((struct ing_gate_conf){.address_concurrency = 1,
+			  .patience = {.delay_ms = 500, .crawl_delay_max_ms = 120000}},
+		10);
+	enter_with(0, "https://a.example/", &(struct ing_gate_ticket){.crawl_delay_ms = 120000});
+	enter(1, "https://a.example/");
+	run_for(10);
+	answer_good(0);
+	run_for(119999);
+	assert_int_equal(lookups.started, 1);
+	run_for(11);
+	assert_int_equal(lookups.started, 2);
+	assert_int_equal(granted_count, 2);
+	/* A short pause is made use of. */
+	enter_with(2, "https://a.example/", &(struct ing_gate_ticket){.robots_known = true});
+	run_for(70000);
+	answer_good(1);
+	run_for(500);
+	assert_int_equal(lookups.started, 3);
+	assert_int_equal(granted_count, 3);
+	close_gate();
+}
+
+static void what_another_worker_has_is_seldom_looked_up(void **state)
+{
+	(void)state;
+	struct ing_leases *leases = world_leases();
+	open_with((struct ing_gate_conf){.address_concurrency = 1, .leases = leases}, 10);
+	enter(0, "https://a.example/");
+	run_for(100);
+	for (int i = 0; i < 50; i++) {
+		world_lease_news("a.example", ING_LEASE_HELD, 3000, NULL);
+		run_for(3000);
+	}
+	assert_in_range(lookups.started, 1, 4);
+	close_gate();
+}
+
 static void a_lookup_survives_its_waiter(void **state)
 {
 	(void)state;
@@ -444,6 +484,8 @@ int main(void)
 		cmocka_unit_test(an_answer_is_kept_for_a_minute),
 		cmocka_unit_test(a_host_that_moved_leaves_its_old_budget),
 		cmocka_unit_test(lookups_under_way_are_bounded),
+		cmocka_unit_test(who_has_to_wait_anyway_is_looked_up_when_its_time_comes),
+		cmocka_unit_test(what_another_worker_has_is_seldom_looked_up),
 		cmocka_unit_test(a_lookup_survives_its_waiter),
 		cmocka_unit_test(a_host_with_its_address_is_small),
 		cmocka_unit_test(by_address_all_its_names_are_one_host),
