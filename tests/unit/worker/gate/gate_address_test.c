@@ -290,7 +290,7 @@ static void a_host_with_its_address_is_small(void **state)
 {
 	(void)state;
 	enum { HOSTS = 2000 };
-	static char texts[HOSTS][2][32];
+	static char texts[HOSTS][2][40];
 	static struct world_name many[HOSTS];
 	struct ing_gate_stats s;
 	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 1}, 0);
@@ -299,7 +299,7 @@ static void a_host_with_its_address_is_small(void **state)
 		snprintf(texts[i][0], sizeof(texts[i][0]), "host-%d.example.org", i);
 		snprintf(texts[i][1], sizeof(texts[i][1]), "192.0.%d.%d", i / 256, i % 256);
 		many[i] = (struct world_name){texts[i][0], texts[i][1]};
-		snprintf(url, sizeof(url), "https://%s/", texts[i][0]);
+		snprintf(url, sizeof(url), "https://host-%d.example.org/", i);
 		enter(i, url);
 	}
 	lookups.names = many;
