@@ -168,9 +168,11 @@ static bool has_host(const lxb_url_t *url)
 
 static bool is_web(const lxb_url_t *url)
 {
+	bool fits = url->host.type != LXB_URL_HOST_TYPE_DOMAIN ||
+		    url->host.u.domain.length < ING_URL_HOST_BYTES;
 	return (url->scheme.type == LXB_URL_SCHEMEL_TYPE_HTTP ||
 		       url->scheme.type == LXB_URL_SCHEMEL_TYPE_HTTPS) &&
-	       has_host(url);
+	       has_host(url) && fits;
 }
 
 static char *copy_str(const lexbor_str_t *s)

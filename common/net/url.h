@@ -36,7 +36,8 @@ char *ing_url_clean(const char *s, size_t bytes) ING_MUST_CHECK;
 /* A copy of a serialised URL up to its '#'. Never NULL. */
 char *ing_url_without_fragment(const char *href) ING_MUST_CHECK;
 
-/* An absolute http or https URL (which then has a host). */
+/* An absolute http or https URL, which then has a host, one that ing_url_host() can give: the
+ * standard knows no limit, DNS does. */
 bool ing_url_is_web(const char *url);
 
 /* The members of the standard's URL interface: protocol ends in ':', search and hash start with '?'

@@ -310,6 +310,25 @@ static void host_and_port_are_those_to_connect_to(void **state)
 	assert_string_equal(small, "");
 }
 
+/* The standard has no limit for names; what is to be fetched has DNS's. */
+static void hosts_that_no_name_server_knows_are_not_the_webs(void **state)
+{
+	char url[400] = "http://";
+	char host[ING_URL_HOST_BYTES];
+	(void)state;
+	for (size_t len = 250; len < 260; len++) {
+		memset(url + 7, 'a', len);
+		memcpy(url + 7 + len, "/", 2);
+		char *href = ing_url_parse(url, strlen(url));
+		assert_non_null(href);
+		assert_string_equal(href, url);
+		free(href);
+		bool fits = len < ING_URL_HOST_BYTES;
+		assert_int_equal(ing_url_is_web(url), fits);
+		assert_int_equal(ing_url_host(url, host, sizeof(host)), fits);
+	}
+}
+
 static void fragment_is_cut(void **state)
 {
 	(void)state;
@@ -410,6 +429,7 @@ int main(void)
 		cmocka_unit_test(parts_are_those_of_the_standard),
 		cmocka_unit_test(references_resolve),
 		cmocka_unit_test(host_and_port_are_those_to_connect_to),
+		cmocka_unit_test(hosts_that_no_name_server_knows_are_not_the_webs),
 		cmocka_unit_test(fragment_is_cut),
 		cmocka_unit_test(fuzzy_equality),
 		cmocka_unit_test(too_long_is_no_url),
