@@ -119,6 +119,8 @@ void ing_gate_hold(struct ing_gate *g, bool held);
 void ing_gate_set_hostrules(struct ing_gate *g, const struct ing_hostrules *rules);
 /* The lease database is away: nothing new is fetched. */
 bool ing_gate_blocked(const struct ing_gate *g);
+/* Waits for a host that is held, by its own word or its failures: it may take long. */
+bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w);
 unsigned ing_gate_waiting(const struct ing_gate *g); /* snoozing ones included */
 unsigned ing_gate_holding(const struct ing_gate *g);
 

@@ -73,7 +73,7 @@ struct ing_gate_host {
 	struct gate_addr *addr;
 	uint64_t addr_until_ms; /* how long the answer counts, NULL ones too; 0: never asked */
 	char *origin;           /* scheme, host and port that are looked up; NULL: none yet */
-	uint64_t lease_until_ms, ask_again_ms;
+	uint64_t lease_since_ms, lease_until_ms, ask_again_ms;
 	char *holder;    /* another worker that has the lease; NULL: unknown or nobody */
 	uint8_t place;   /* enum gate_place */
 	uint8_t lane;    /* of the ring, or of the address's list */

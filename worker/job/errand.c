@@ -395,6 +395,15 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	ing_archive_put(s->archive, &a->archive);
 }
 
+static struct errand *find_errand(
+	const struct ing_errands *all, const struct ing_robots_entry *entry)
+{
+	struct errand *e;
+	const void *token = entry;
+	HASH_FIND_PTR(all->errands, &token, e);
+	return e;
+}
+
 /* ----------------------------------------------------------------------------------------------------------
  */
 
@@ -436,9 +445,7 @@ void ing_errands_get_robots(void *errands, const char *url, void *token)
 void ing_errands_hurry(
 	struct ing_errands *all, const struct ing_robots_entry *entry, enum ing_lane lane)
 {
-	struct errand *e;
-	const void *token = entry;
-	HASH_FIND_PTR(all->errands, &token, e);
+	struct errand *e = find_errand(all, entry);
 	if (e == NULL || e->lane <= lane)
 		return;
 	e->lane = lane;
@@ -446,6 +453,12 @@ void ing_errands_hurry(
 		return;
 	ing_gate_leave(all->stages.gate, &e->waiter, NULL);
 	queue_up(e);
+}
+
+bool ing_errands_wait_for_hold(const struct ing_errands *all, const struct ing_robots_entry *entry)
+{
+	const struct errand *e = find_errand(all, entry);
+	return e != NULL && ing_gate_waits_for_hold(&e->waiter);
 }
 
 void ing_errands_cancel(struct ing_errands *all)

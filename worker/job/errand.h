@@ -42,6 +42,8 @@ void ing_errands_get_robots(void *errands, const char *url, void *token);
  * PENDING, which is the token that get() was given. */
 void ing_errands_hurry(
 	struct ing_errands *e, const struct ing_robots_entry *entry, enum ing_lane lane);
+/* The file that somebody waits for, entry as above, waits for a host that is held. */
+bool ing_errands_wait_for_hold(const struct ing_errands *e, const struct ing_robots_entry *entry);
 /* Call off what waits or is being fetched; robots is told nothing. Records and rows under way may
  * still be owed: run the loop until idle. */
 void ing_errands_cancel(struct ing_errands *e);

@@ -168,10 +168,24 @@ bool ing_job_drop_cancelled(struct ing_job *job)
 	return true;
 }
 
+/* What need not, or cannot, end before the worker does is left to the next owner. */
+static void drop_waiting(struct ing_pipeline *p)
+{
+	struct ing_job *job;
+	struct ing_job *next;
+	DL_FOREACH_SAFE (p->jobs, job, next) {
+		if (job->state == ING_JOB_WAITING ||
+			(job->state == ING_JOB_GATED && ing_job_waits_for_hold(job)))
+			cancel_job(job);
+	}
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct ing_pipeline *p = timer->data;
 	ing_pipeline_check_deadlines(p, ing_now_ms());
+	if (p->draining)
+		drop_waiting(p);
 	ing_pipeline_balance(p);
 }
 
@@ -252,12 +266,7 @@ void ing_pipeline_drain(struct ing_pipeline *p)
 {
 	p->draining = true;
 	ing_pipeline_balance(p);
-	struct ing_job *job;
-	struct ing_job *next;
-	DL_FOREACH_SAFE (p->jobs, job, next) {
-		if (job->state == ING_JOB_WAITING)
-			cancel_job(job);
-	}
+	drop_waiting(p);
 }
 
 void ing_pipeline_cancel(struct ing_pipeline *p)

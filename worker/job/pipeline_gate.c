@@ -92,6 +92,7 @@ static void queue_up(struct ing_job *job, const char *url)
 			.again = w != NULL && w->tries > 0,
 			.delay_ms = w != NULL ? w->delay_ms : 0,
 			.crawl_delay_ms = view.crawl_delay_ms,
+			.robots_known = job->pipeline->stages.robots != NULL,
 		});
 }
 
@@ -249,6 +250,14 @@ bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex)
 	ing_job_set_state(job, ING_JOB_GATED);
 	queue_up(job, w->next_url);
 	return true;
+}
+
+bool ing_job_waits_for_hold(const struct ing_job *job)
+{
+	const struct ing_stages *s = &job->pipeline->stages;
+	return ing_gate_waits_for_hold(&job->waiter) ||
+	       (job->robots.entry != NULL && s->errands != NULL &&
+		       ing_errands_wait_for_hold(s->errands, job->robots.entry));
 }
 
 void ing_job_stop_waiting(struct ing_job *job)

@@ -63,6 +63,8 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via);
 /* Wait for another try of the last URL, if its answer and the deadline allow one; else false. From
  * FETCHING or EXAMINING; ex is not used afterwards. */
 bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex);
+/* Waits for a host that is held, itself or its robots.txt: not worth a drain. */
+bool ing_job_waits_for_hold(const struct ing_job *job);
 /* Out of the gate and of the list for robots.txt. */
 void ing_job_stop_waiting(struct ing_job *job);
 

@@ -168,7 +168,7 @@ static void who_is_wanted_gives_back_as_soon_as_it_can(void **state)
 	run_for(0);
 	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
 	struct world_lease *w = world_lease("a.example");
-	run_for(5000);
+	run_for(10000);
 	assert_int_equal(w->returns, 0); /* a transfer is under way */
 	answer_good(0);
 	assert_int_equal(w->returns, 1);
@@ -180,14 +180,54 @@ static void who_is_wanted_gives_back_as_soon_as_it_can(void **state)
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	assert_int_equal(granted_count, 2);
-	/* Between two transfers at once. */
-	answer_good(1);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
-	assert_int_equal(w->returns, 2);
 	close_gate();
 }
 
-static void a_wanted_host_starts_nothing_new(void **state)
+static void who_is_wanted_has_a_turn_of_some_seconds(void **state)
+{
+	(void)state;
+	open_fleet(1);
+	for (int i = 0; i < 4; i++)
+		enter(i, "https://a.example/");
+	run_for(0);
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	run_for(0);
+	struct world_lease *w = world_lease("a.example");
+	answer_good(0);
+	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	run_for(500);
+	assert_int_equal(granted_count, 2);
+	answer_good(1);
+	run_for(500);
+	answer_good(2);
+	assert_int_equal(w->returns, 0);
+	run_for(500);
+	assert_int_equal(granted_count, 4);
+	answer_good(3);
+	assert_int_equal(w->returns, 1); /* nobody queues any more */
+	close_gate();
+}
+
+static void a_turn_ends_between_two_transfers_too(void **state)
+{
+	(void)state;
+	open_fleet(1);
+	for (int i = 0; i < 2; i++)
+		enter(i, "https://a.example/");
+	run_for(0);
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	run_for(9800);
+	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	answer_good(0);
+	struct world_lease *w = world_lease("a.example");
+	assert_int_equal(w->returns, 0);
+	run_for(200);
+	assert_int_equal(w->returns, 1); /* before the pause was over */
+	assert_int_equal(granted_count, 1);
+	close_gate();
+}
+
+static void a_wanted_host_starts_nothing_new_after_its_turn(void **state)
 {
 	(void)state;
 	open_fleet(2);
@@ -198,6 +238,7 @@ static void a_wanted_host_starts_nothing_new(void **state)
 	run_for(0);
 	assert_int_equal(granted_count, 2);
 	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	run_for(10000);
 	answer_good(0);
 	run_for(1000);
 	assert_int_equal(granted_count, 2);
@@ -402,7 +443,9 @@ int main(void)
 		cmocka_unit_test(a_lease_must_outlast_a_transfer),
 		cmocka_unit_test(a_lost_lease_is_asked_for_anew),
 		cmocka_unit_test(who_is_wanted_gives_back_as_soon_as_it_can),
-		cmocka_unit_test(a_wanted_host_starts_nothing_new),
+		cmocka_unit_test(who_is_wanted_has_a_turn_of_some_seconds),
+		cmocka_unit_test(a_turn_ends_between_two_transfers_too),
+		cmocka_unit_test(a_wanted_host_starts_nothing_new_after_its_turn),
 		cmocka_unit_test(an_idle_lease_goes_back_after_a_while),
 		cmocka_unit_test(a_hold_is_told_at_once),
 		cmocka_unit_test(

@@ -14,6 +14,7 @@
 #define ADDRS 6
 #define STEPS 6000
 #define GAMES 60
+#define TURN_MS 10000 /* a wanted lease is used for so long */
 #define TRANSFER_MS 3000
 #define LEASE_MS 12000
 
@@ -23,6 +24,7 @@ struct model_host {
 	unsigned holding, most;
 	uint64_t rest_until_ms; /* as the gate must keep it at least */
 	bool leased, asked, wanted;
+	uint64_t leased_ms; /* since when */
 	uint64_t lease_until_ms;
 };
 
@@ -92,7 +94,7 @@ static void on_granted(struct ing_gate_waiter *w)
 	if (addr < ADDRS && m.conf.lookup.start != NULL && m.conf.address_concurrency > 0)
 		assert_true(++m.addr_holding[addr] <= m.conf.address_concurrency);
 	if (m.conf.leases != NULL) {
-		assert_true(h->leased && !h->wanted);
+		assert_true(h->leased && (!h->wanted || now < h->leased_ms + TURN_MS));
 		assert_true(h->lease_until_ms > now + TRANSFER_MS);
 	}
 	h->holding++;
@@ -176,6 +178,7 @@ static void tell_news(void)
 						      : ING_LEASE_RESTING;
 		h->wanted = false;
 		h->leased = a == ING_LEASE_GRANTED;
+		h->leased_ms = world_now();
 		h->lease_until_ms = world_now() + LEASE_MS;
 		world_lease_news(key, a, a == ING_LEASE_GRANTED ? LEASE_MS : 100 + pick(900), NULL);
 	} else if (w->held && chance(50)) {
@@ -294,6 +297,8 @@ static void drain(void)
 			struct model_host *h = &m.hosts[lock_of(i)];
 			if (!world_lease(key_of_host(h))->asked && !h->leased)
 				continue;
+			if (!h->leased)
+				h->leased_ms = world_now();
 			h->leased = true;
 			h->wanted = false;
 			h->lease_until_ms = world_now() + LEASE_MS;

@@ -65,6 +65,11 @@ bool ing_gate_blocked(const struct ing_gate *g)
 	return false;
 }
 
+bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w)
+{
+	return fake_gate.hold && w->state == ING_GATE_WAITING;
+}
+
 void fake_gate_grant(void)
 {
 	struct ing_gate_waiter *w = take_oldest();

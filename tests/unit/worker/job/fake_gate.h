@@ -10,6 +10,7 @@
 struct fake_gate {
 	struct fake_list waiters; /* granted() or refused() owed */
 	unsigned holding;
+	bool hold;                      /* hosts are held, all of them */
 	char last_url[128];             /* of the last that entered */
 	struct ing_gate_ticket ticket;  /* the same */
 	struct ing_gate_report report;  /* of the last that left with one */

@@ -276,6 +276,25 @@ static void waiting_for_robots_can_be_called_off(void **state)
 	end();
 }
 
+static void a_drain_does_not_wait_for_holds(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	fake_gate_grant();
+	fake_fetch_done(302, B);
+	assert_int_equal(fake_gate.waiters.count, 1);
+	ing_pipeline_drain(pipeline);
+	turn(120);
+	assert_int_equal(fake_gate.waiters.count, 1); /* it has begun, and may go on */
+	fake_gate.hold = true;
+	turn(120);
+	assert_int_equal(fake_gate.waiters.count, 0);
+	fake_archive_done();
+	assert_null(fake.last_result);
+	end();
+}
+
 static void who_waits_for_robots_lends_it_its_lane(void **state)
 {
 	(void)state;
@@ -650,6 +669,7 @@ int main(void)
 		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
 		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
 		cmocka_unit_test(waiting_for_robots_can_be_called_off),
+		cmocka_unit_test(a_drain_does_not_wait_for_holds),
 		cmocka_unit_test(who_waits_for_robots_lends_it_its_lane),
 		cmocka_unit_test(a_throttled_request_waits_with_its_host),
 		cmocka_unit_test(a_wall_is_not_tried_again),
