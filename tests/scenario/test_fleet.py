@@ -8,10 +8,9 @@ import json
 import time
 
 import pytest
-from servers.polite import Answer, check_one_at_a_time, gaps, most_at_once
+from servers.polite import Answer, check_one_at_a_time, gaps
 
 NAMES = ("one", "two", "three")
-HOSTS = 24
 # The shortest that the configuration lets pass with this limit of a transfer. A worker stops beginning transfers when
 # a lease could end before them: so long after it last extended the lease, at most.
 TIMEOUT_MS = 1000
@@ -19,9 +18,24 @@ LEASE_MS = 11_000
 BELIEVED_S = (LEASE_MS - TIMEOUT_MS - 5000) / 1000
 
 
+PARTITIONS = 12
+
+
 @pytest.fixture
 def partitions():
-    return 12
+    return PARTITIONS
+
+
+@pytest.fixture
+def spread(submit):
+    """spread(hosts, count): so many requests for each host, dealt out so that every partition, and with that every
+    worker, has some of each host's. Returns their URLs."""
+    def send(hosts, count):
+        urls = {f"http://{host}/{number}": number % PARTITIONS for host in hosts for number in range(count)}
+        for partition in range(PARTITIONS):
+            submit([page(url) for url, where in urls.items() if where == partition], partition=partition)
+        return list(urls)
+    return send
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +66,10 @@ def host_of(number):
     return f"h{number}.polite.example"
 
 
+def hosts_of(count):
+    return [host_of(number) for number in range(count)]
+
+
 @pytest.fixture
 def urls_with_results(consume, topics):
     """urls_with_results(n): waits until so many different requests have a result, and returns them with statuses."""
@@ -75,41 +93,30 @@ def check_every_host(polite, hosts, delay_s):
         check_one_at_a_time(polite.seen(host), delay_s)
 
 
-def test_three_workers_one_of_them_killed(fleet, submit, urls_with_results, polite, wait_until):
-    """Every host's URLs are on all partitions, so that all workers want all hosts. No host ever sees two requests at
-    once, nor two within the delay, and each request has a result."""
+def test_three_workers_one_of_them_killed(fleet, spread, urls_with_results, polite, wait_until, sql):
+    """Every host's URLs are on all partitions, so that all workers want all hosts, and the leases go round. No host
+    ever sees two requests at once, nor two within the delay, and each request has a result."""
     polite.page("*", "*", Answer(delay_s=0.03))
-    urls = [f"http://{host_of(number % HOSTS)}/{number // HOSTS}" for number in range(HOSTS * 15)]
-    submit([page(url) for url in urls])
     with fleet() as workers:
-        wait_until(lambda: len(polite.seen()) >= len(urls) // 3, timeout=40)
+        urls = spread(hosts_of(12), 24)
+        # In the middle of its share, holding hosts that the others want.
+        wait_until(lambda: sql("SELECT host FROM host_state WHERE holder LIKE '%%-two'"), timeout=30)
+        time.sleep(0.3)
         workers["two"].kill()
         found = urls_with_results(len(urls), timeout=60)
     assert set(found) == set(urls)
     assert {one for several in found.values() for one in several} == {"success"}
-    assert most_at_once(polite.seen()) > 3, "one worker alone did all of it"
+    paths = [row["warc_path"] for row in sql("SELECT warc_path FROM cdx")]
+    assert {name for name in NAMES for path in paths if f"-{name}" in path} == set(NAMES)
     check_every_host(polite, {one.host for one in polite.seen()}, 0.1)
 
 
-def test_all_workers_do_some_of_it(fleet, submit, urls_with_results, polite, sql):
-    """The leases go round: hosts wanted by all are not one worker's for ever."""
-    urls = [f"http://{host_of(number % 3)}/{number // 3}" for number in range(36)]
-    submit([page(url) for url in urls])
-    with fleet():
-        urls_with_results(len(urls), timeout=40)
-    paths = [row["warc_path"] for row in sql("SELECT warc_path FROM cdx")]
-    shares = collections.Counter(name for name in NAMES for path in paths if f"-{name}" in path)
-    assert set(shares) == set(NAMES), shares
-    check_every_host(polite, map(host_of, range(3)), 0.1)
-
-
-def test_retry_after_is_for_all_workers(fleet, submit, urls_with_results, polite, wait_until):
+def test_retry_after_is_for_all_workers(fleet, spread, urls_with_results, polite, wait_until):
     """One worker is told to come back in two seconds; the others, who want the same host, wait as well."""
     host = "busy.polite.example"
     polite.page(host, "*", Answer(delay_s=0.03), Answer(429, b"later", {"Retry-After": "2"}), Answer())
-    urls = [f"http://{host}/{number}" for number in range(12)]
-    submit([page(url) for url in urls])
     with fleet():
+        urls = spread([host], 12)
         found = urls_with_results(len(urls), timeout=40)
     assert {one for several in found.values() for one in several} == {"success"}
     seen = polite.seen(host)
@@ -118,11 +125,10 @@ def test_retry_after_is_for_all_workers(fleet, submit, urls_with_results, polite
     check_one_at_a_time(seen, 0.1)
 
 
-def test_without_the_database_nobody_fetches(fleet, submit, urls_with_results, polite, postgres, wait_until):
+def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, polite, postgres, wait_until):
     """Stopped: leases run out and nothing new is asked of anybody. Back: it goes on by itself."""
     polite.page("*", "*", Answer(delay_s=0.03))
-    urls = [f"http://{host_of(number % 12)}/{number // 12}" for number in range(12 * 50)]
-    submit([page(url) for url in urls])
+    urls = spread(hosts_of(12), 48)
     with fleet(NAMES[:2]):
         wait_until(lambda: len(polite.seen()) >= 60, timeout=30)
         postgres.stop(mode="immediate")
@@ -141,11 +147,10 @@ def test_without_the_database_nobody_fetches(fleet, submit, urls_with_results, p
     check_every_host(polite, {one.host for one in polite.seen()}, 0.1)
 
 
-def test_a_clean_stop_gives_hosts_back_at_once(worker, submit, urls_with_results, polite, sql):
+def test_a_clean_stop_gives_hosts_back_at_once(worker, spread, urls_with_results, polite, sql):
     """The next worker gets them without waiting for leases to end, be they of a minute."""
     overrides = {"gate.lease_ms": 60_000, "gate.host_delay_ms": 0}
-    urls = [f"http://{host_of(number)}/a" for number in range(12)]
-    submit([page(url) for url in urls])
+    spread(hosts_of(12), 1)
     with worker(overrides, name="first"):
         urls_with_results(12)
     assert sql("SELECT count(*) AS n FROM host_state WHERE holder IS NOT NULL") == [{"n": 0}]
@@ -158,12 +163,11 @@ def test_a_clean_stop_gives_hosts_back_at_once(worker, submit, urls_with_results
     assert not sql("SELECT host FROM host_state WHERE holder IS NOT NULL")
 
 
-def test_a_killed_worker_comes_back_to_its_own_hosts(worker, submit, urls_with_results, polite, wait_until):
+def test_a_killed_worker_comes_back_to_its_own_hosts(worker, spread, urls_with_results, polite, wait_until):
     """Under the same name, it need not wait for its leases of a minute to end."""
     polite.page("*", "*", Answer(delay_s=0.1))
     overrides = {"gate.lease_ms": 60_000}
-    urls = [f"http://{host_of(number % 6)}/{number}" for number in range(60)]
-    submit([page(url) for url in urls])
+    urls = spread(hosts_of(6), 10)
     with worker(overrides, name="same") as daemon:
         wait_until(lambda: len(polite.seen()) >= 12, timeout=20)
         daemon.kill()
