@@ -128,9 +128,9 @@ def test_retry_after_is_for_all_workers(fleet, spread, urls_with_results, polite
 def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, polite, postgres, wait_until):
     """Stopped: leases run out and nothing new is asked of anybody. Back: it goes on by itself."""
     polite.page("*", "*", Answer(delay_s=0.03))
-    urls = spread(hosts_of(12), 48)
-    with fleet(NAMES[:2]):
-        wait_until(lambda: len(polite.seen()) >= 60, timeout=30)
+    with fleet(NAMES[:2], {"gate.host_delay_ms": 300}):
+        urls = spread(hosts_of(12), 30)
+        wait_until(lambda: len(polite.seen()) >= 24, timeout=30)
         postgres.stop(mode="immediate")
         try:
             stopped = time.monotonic()
@@ -144,7 +144,22 @@ def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, p
     assert before < len(urls), "there was nothing left to do"
     assert len(during) == before, [one.start - stopped for one in during[before:]]
     assert set(found) == set(urls)
-    check_every_host(polite, {one.host for one in polite.seen()}, 0.1)
+    check_every_host(polite, {one.host for one in polite.seen()}, 0.3)
+
+
+def test_a_rebalance_shortens_no_pause(worker, spread, urls_with_results, polite, wait_until):
+    """A second worker comes while the first one's transfers are under way: they are called off, and done again by
+    whoever owns them now. The hosts have been asked all the same, and are owed their pause."""
+    polite.page("*", "*", Answer(delay_s=0.4))
+    urls = spread(hosts_of(6), 6)
+    delay = {"gate.host_delay_ms": 500}
+    with worker(delay, name="one"):
+        wait_until(lambda: len(polite.seen()) >= 6, timeout=20)
+        with worker(delay, name="two"):
+            found = urls_with_results(len(urls), timeout=40)
+    assert set(found) == set(urls)
+    assert len(polite.seen()) > len(urls), "nothing was called off"
+    check_every_host(polite, hosts_of(6), 0.5)
 
 
 def test_a_clean_stop_gives_hosts_back_at_once(worker, spread, urls_with_results, polite, sql):

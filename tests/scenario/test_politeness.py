@@ -222,15 +222,20 @@ def test_a_breaker_spares_a_host_that_only_fails(worker, submit, results_by_url,
 def test_a_breaker_closes_again(worker, submit, results_by_url, polite):
     """Half-open, one transfer tries the host; when it is good all goes on."""
     host = "healed.test.example"
-    polite.page(host, "*", *[Answer(reset=True)] * 3, Answer())
+    polite.page(host, "*", Answer(reset=True))
     submit([page(f"http://{host}/{number}") for number in range(10)])
     with worker({"gate.breaker_failures": 3, "gate.host_concurrency": 3, "gate.backoff_ms": 800}):
+        wait_for_requests(polite, host, 3)
+        time.sleep(0.2)
+        polite.page(host, "*", Answer(delay_s=0.1))
         found = results_by_url(10)
     assert set(statuses(found).values()) == {"success"}
     seen = polite.seen(host)
     good = next(number for number, one in enumerate(seen) if one.status == 200)
+    assert good <= 8  # the three, and those that had begun before the third was known to fail
     assert seen[good].start - seen[good - 1].end >= 0.55
     assert seen[good + 1].start >= seen[good].end - 0.01
+    assert most_at_once(seen[good + 1:]) == 3
 
 
 def test_a_slow_host_delays_nobody_else(worker, submit, results_by_url, polite):
