@@ -191,7 +191,9 @@ static void on_tick(uv_timer_t *timer)
 
 static void on_closed(uv_handle_t *handle)
 {
-	free(handle->data);
+	struct ing_pipeline *p = handle->data;
+	if (--p->open_handles == 0)
+		free(p);
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -202,7 +204,9 @@ struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_p
 	struct ing_pipeline *p = ing_alloc(sizeof(*p));
 	p->conf = *conf;
 	uv_timer_init(loop, &p->tick);
-	p->tick.data = p;
+	uv_idle_init(loop, &p->waking);
+	p->tick.data = p->waking.data = p;
+	p->open_handles = 2;
 	return p;
 }
 
@@ -223,8 +227,9 @@ void ing_pipeline_free(struct ing_pipeline *p)
 {
 	if (p == NULL)
 		return;
-	ing_must(p->job_count == 0);
+	ing_must(p->job_count == 0 && p->woken == NULL);
 	uv_close((uv_handle_t *)&p->tick, on_closed);
+	uv_close((uv_handle_t *)&p->waking, on_closed);
 }
 
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <utlist.h>
 
 #include "common/base/clock.h"
 #include "worker/fetch/fetch.h"
@@ -18,6 +19,8 @@
 #include "worker/job/pipeline_priv.h"
 #include "worker/job/retry.h"
 #include "worker/job/siterules.h"
+
+#define WAKING_NS 5000000u /* of a turn, for those whose robots.txt has come */
 
 /* The place where a request leaves because its host cannot be asked now. One that is to come back
  * by itself in retry_after_s would be handed on from here: nothing else knows that it waits for its
@@ -109,11 +112,9 @@ static char *derive_start(const struct ing_job *job)
 	return d.url;
 }
 
-/* robots.txt is there, or will not be. */
-static void on_robots(struct ing_robots_waiter *waiter)
+/* robots.txt is there, or will not be: both are asked anew. */
+static void go_on(struct ing_job *job)
 {
-	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, robots);
-	ing_must(job->magic == ING_JOB_MAGIC);
 	if (job->work != NULL) {
 		queue_up(job, job->work->next_url);
 		return;
@@ -121,6 +122,25 @@ static void on_robots(struct ing_robots_waiter *waiter)
 	char *start = derive_start(job);
 	queue_up(job, start);
 	free(start);
+}
+
+/* A file may have had thousands of waiters, all woken in one call, and each means parsing a message
+ * and matching a URL against a file that may be made to cost time: they go on a few at a time. */
+static void on_robots(struct ing_robots_waiter *waiter)
+{
+	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, robots);
+	ing_must(job->magic == ING_JOB_MAGIC);
+	DL_APPEND(job->pipeline->woken, waiter);
+	uv_idle_start(&job->pipeline->waking, ing_pipeline_on_waking);
+}
+
+/* Being in robots' list, which knows its entry, or in none is not being in this one. */
+static void leave_woken(struct ing_pipeline *p, struct ing_robots_waiter *waiter)
+{
+	if (waiter->entry != NULL || waiter->prev == NULL)
+		return;
+	DL_DELETE(p->woken, waiter);
+	waiter->prev = waiter->next = NULL;
 }
 
 static void start_fetch(struct ing_job *job)
@@ -205,6 +225,20 @@ struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url)
 	return ing_site_judge(p->conf.urlrules, p->conf.hostblocks, url);
 }
 
+void ing_pipeline_on_waking(uv_idle_t *waking)
+{
+	struct ing_pipeline *p = waking->data;
+	uint64_t until_ns = uv_hrtime() + WAKING_NS;
+	while (p->woken != NULL) {
+		struct ing_robots_waiter *waiter = p->woken;
+		leave_woken(p, waiter);
+		go_on(ING_CONTAINER(waiter, struct ing_job, robots));
+		if (uv_hrtime() >= until_ns)
+			return;
+	}
+	uv_idle_stop(waking);
+}
+
 void ing_job_init_waiting(struct ing_job *job)
 {
 	job->waiter.user = &gate_user;
@@ -263,5 +297,6 @@ bool ing_job_waits_for_hold(const struct ing_job *job)
 void ing_job_stop_waiting(struct ing_job *job)
 {
 	ing_robots_leave(&job->robots);
+	leave_woken(job->pipeline, &job->robots);
 	ing_gate_leave(job->pipeline->stages.gate, &job->waiter, NULL);
 }

@@ -26,6 +26,9 @@ struct ing_pipeline {
 	uint64_t blocked_since_ms;
 	bool blocked_said;
 	uv_timer_t tick;
+	uv_idle_t waking;
+	struct ing_robots_waiter *woken; /* list: jobs whose robots.txt is there */
+	unsigned open_handles;
 	struct ing_log_gate refused_gate;
 	struct ing_pipeline_stats stats;
 };
@@ -54,6 +57,8 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane);
 /* pipeline_gate.c */
 /* What the rules say of a URL; ctx: the pipeline. */
 struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url);
+/* Those whose robots.txt has come go on, for some milliseconds a turn of the loop. */
+void ing_pipeline_on_waking(uv_idle_t *waking);
 /* Callbacks of a new job. */
 void ing_job_init_waiting(struct ing_job *job);
 /* Wait for the first fetch: a job in NEW, its start as ing_hop_start() gave it. */
@@ -65,7 +70,7 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via);
 bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex);
 /* Waits for a host that is held, itself or its robots.txt: not worth a drain. */
 bool ing_job_waits_for_hold(const struct ing_job *job);
-/* Out of the gate and of the list for robots.txt. */
+/* Out of the gate and of the lists for robots.txt. */
 void ing_job_stop_waiting(struct ing_job *job);
 
 /* pipeline_hops.c */

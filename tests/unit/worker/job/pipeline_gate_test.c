@@ -155,6 +155,13 @@ static void end_with_pdf(void)
 
 /* --- robots.txt --- */
 
+/* The oldest of those who wait for the file goes on. */
+static void wake(void)
+{
+	fake_robots_done();
+	turn(1);
+}
+
 static void robots_is_asked_before_the_gate_and_behind_it(void **state)
 {
 	(void)state;
@@ -163,10 +170,10 @@ static void robots_is_asked_before_the_gate_and_behind_it(void **state)
 	send_url(A "x#y");
 	assert_int_equal(jobs_in(ING_JOB_WAITING), 1);
 	assert_int_equal(fake_gate.waiters.count, 0);
-	fake_robots_done(); /* not known after all */
+	wake(); /* not known after all */
 	assert_int_equal(fake.robots_waiters.count, 1);
 	fake.robots = (struct ing_robots_view){.crawl_delay_ms = 3000};
-	fake_robots_done();
+	wake();
 	assert_int_equal(jobs_in(ING_JOB_WAITING), 1);
 	assert_string_equal(fake_gate.last_url, A "x");
 	assert_int_equal(fake_gate.ticket.crawl_delay_ms, 3000);
@@ -180,7 +187,7 @@ static void robots_is_asked_before_the_gate_and_behind_it(void **state)
 	assert_int_equal(fake.fetches.count, 0);
 	assert_int_equal(jobs_in(ING_JOB_GATED), 1);
 	fake.robots = (struct ing_robots_view){0};
-	fake_robots_done();
+	wake();
 	assert_string_equal(fake_gate.last_url, A "x");
 	fake_gate_grant();
 	assert_string_equal(fake_fetch_url(), A "x");
@@ -662,10 +669,29 @@ static void a_lane_alone_has_all_the_room(void **state)
 	end();
 }
 
+static void nobody_goes_on_who_was_called_off_after_the_file_came(void **state)
+{
+	(void)state;
+	begin(&usual);
+	fake.robots.verdict = ING_ROBOTS_PENDING;
+	for (int i = 0; i < 3; i++)
+		send_url(A "x");
+	for (int i = 0; i < 3; i++)
+		fake_robots_done();
+	assert_int_equal(fake.asked, 3); /* nobody goes on from inside the call */
+	fake.robots = (struct ing_robots_view){0};
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	assert_true(ing_pipeline_idle(pipeline));
+	turn(1);
+	assert_int_equal(fake.asked, 3);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(robots_is_asked_before_the_gate_and_behind_it),
+		cmocka_unit_test(nobody_goes_on_who_was_called_off_after_the_file_came),
 		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
 		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
 		cmocka_unit_test(waiting_for_robots_can_be_called_off),

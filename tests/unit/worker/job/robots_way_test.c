@@ -137,11 +137,15 @@ static void answer_file(const char *text)
 {
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = 200, .body = text, .body_bytes = strlen(text)});
-	settle();
+	settle(); /* of the errand */
+	turn(1);
+	settle(); /* of requests that it has ended */
 }
 
 static void expect_result(const char *status, const char *words)
 {
+	settle();
+	turn(5); /* who waited for an errand goes on */
 	settle();
 	assert_non_null(fake.last_result);
 	json_t *o = json_loads(fake.last_result, 0, NULL);
@@ -219,6 +223,41 @@ static void nobody_is_fetched_whose_file_is_unreachable(void **state)
 	end();
 }
 
+#define CROWD 1000
+
+/* Counts the turns of the loop with some of the crowd decided, and some not. */
+static void watch_slices(uv_timer_t *t)
+{
+	unsigned *seen = t->data;
+	struct ing_pipeline_stats stats;
+	ing_pipeline_stats(pipeline, &stats);
+	*seen += stats.by_state[ING_JOB_WAITING] > 0 && stats.by_state[ING_JOB_WAITING] < CROWD;
+}
+
+/* A thousand requests wait for one file, which forbids them all. */
+static void a_crowd_that_waits_for_a_file_does_not_hold_the_loop(void **state)
+{
+	(void)state;
+	unsigned slices = 0;
+	uv_timer_t watch = {.data = &slices};
+	begin();
+	for (int i = 0; i < CROWD; i++)
+		send_url(A "1");
+	expect_fetch(A "robots.txt");
+	uv_timer_init(&loop, &watch);
+	uv_timer_start(&watch, watch_slices, 1, 1);
+	fake_fetch_answer(&(struct fake_answer){
+		.http_status = 200, .body = "User-agent: *\nDisallow: /\n", .body_bytes = 26});
+	for (int i = 0; i < 1000 && !ing_pipeline_idle(pipeline); i++) {
+		settle();
+		turn(1);
+	}
+	assert_int_equal(fake.finished, CROWD);
+	assert_true(slices > 1);
+	uv_close((uv_handle_t *)&watch, NULL);
+	end();
+}
+
 static void stopping_leaves_nothing_behind(void **state)
 {
 	(void)state;
@@ -244,6 +283,7 @@ int main(void)
 		cmocka_unit_test(the_file_comes_first_and_once),
 		cmocka_unit_test(a_busy_host_is_waited_for_with_its_file_and_its_pages),
 		cmocka_unit_test(nobody_is_fetched_whose_file_is_unreachable),
+		cmocka_unit_test(a_crowd_that_waits_for_a_file_does_not_hold_the_loop),
 		cmocka_unit_test(stopping_leaves_nothing_behind),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
