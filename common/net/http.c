@@ -301,6 +301,21 @@ bool ing_http_head_add(struct ing_http_head *h, const void *data, size_t bytes)
 	return true;
 }
 
+bool ing_http_head_add_trailer(struct ing_http_head *h, const void *data, size_t bytes)
+{
+	const char *at = data;
+	const char *end = at + bytes;
+	if (bytes > h->max_bytes - h->seen_bytes)
+		return false;
+	h->seen_bytes += bytes;
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		at++;
+		h->seen_fields++;
+	}
+	/* One more for the line that ends them. */
+	return h->seen_fields <= h->max_fields + 1;
+}
+
 bool ing_http_coding_is_plain(const char *transfer_encoding)
 {
 	const char *p = transfer_encoding;

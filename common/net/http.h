@@ -4,8 +4,8 @@
  * understood in the few fields that decide what happens next.
  *
  * Interim answers (1xx but 101) are dropped when the next head begins; what comes after the final
- * head (trailers) is ignored. One thread at a time. Input is hostile: all memory is bounded by the
- * two limits given.
+ * head (trailers) is only counted. One thread at a time. Input is hostile: all memory is bounded by
+ * the two limits given.
  */
 #pragma once
 #include <stdbool.h>
@@ -42,7 +42,8 @@ struct ing_http_head {
 	bool set_cookie;      /* at least one Set-Cookie */
 
 	/* private */
-	size_t max_bytes, seen_bytes; /* over all heads of one answer, interim ones included */
+	size_t max_bytes, seen_bytes; /* over all heads of one answer, interim ones and trailers
+					 included */
 	unsigned max_fields, seen_fields;
 	size_t line_start; /* in raw */
 	int field;         /* the one the next folded line would continue */
@@ -53,6 +54,10 @@ void ing_http_head_init(struct ing_http_head *h, size_t max_bytes, unsigned max_
 void ing_http_head_done(struct ing_http_head *h); /* zero-initialised is fine */
 /* More bytes of the head, cut anywhere. False once the state is BAD or TOO_LARGE: give up. */
 bool ing_http_head_add(struct ing_http_head *h, const void *data, size_t bytes);
+
+/* More bytes of the fields behind the body: nothing is made of them, but a sender may go on with
+ * them for ever, and libcurl remembers each. False once they and the head are over a limit. */
+bool ing_http_head_add_trailer(struct ing_http_head *h, const void *data, size_t bytes);
 
 /* True when removing this transfer coding takes no more than undoing chunks: "chunked" or
  * "identity" in any number and case. A client that sent no TE is owed nothing else (RFC 9112 7.4).

@@ -71,7 +71,7 @@ MISDEEDS = {
     "a chunk size of twenty digits": (scripted.chunked_nonsense(b"fffffffffffffffffff\r\nhello"), "read-error"),
     "a chunk longer than its size": (scripted.chunked_nonsense(b"3\r\nhello\r\n0\r\n\r\n"), "read-error"),
     "a chunk extension without end": (scripted.endless_chunk_extension, "read-timeout"),
-    "trailers without end": (scripted.endless_trailers, "read-timeout"),
+    "trailers without end": (scripted.endless_trailers, "headers-too-large"),
     "another transfer coding": (scripted.headers(b"Transfer-Encoding: gzip, chunked\r\n", b"0\r\n\r\n"), "read-error"),
     # what is small on the wire
     "a gzip bomb": (coded(gzip_of(bytes(64 << 20)), b"gzip"), "body-too-large", "over the limit"),

@@ -66,13 +66,17 @@ static size_t on_header(char *data, size_t one, size_t bytes, void *user)
 	struct ing_transfer *t;
 	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
 	(void)one;
-	bool was_done = t->head.state == ING_HTTP_DONE;
 	t->wire_bytes += bytes;
+	if (t->head.state == ING_HTTP_DONE) {
+		bool good = ing_http_head_add_trailer(&t->head, data, bytes);
+		t->abort = good ? t->abort : ING_ABORT_TRAILERS;
+		return good ? bytes : 0;
+	}
 	if (!ing_http_head_add(&t->head, data, bytes)) {
 		t->abort = ING_ABORT_HEAD;
 		return 0;
 	}
-	if (was_done || t->head.state != ING_HTTP_DONE)
+	if (t->head.state != ING_HTTP_DONE)
 		return bytes;
 	if (t->head.transfer_encoding != NULL &&
 		!ing_http_coding_is_plain(t->head.transfer_encoding))

@@ -36,6 +36,7 @@ enum ing_abort {
 	ING_ABORT_ADDRESS,   /* the guard; see refusal */
 	ING_ABORT_HEAD,      /* the head is bad or too large; see head */
 	ING_ABORT_FRAMING,   /* whole head, but the body's framing cannot be trusted; see refusal */
+	ING_ABORT_TRAILERS,  /* the fields behind the body are over the limits of a head */
 	ING_ABORT_TOO_LARGE, /* max_body_bytes */
 	ING_ABORT_SPOOL,     /* the body cannot be stored */
 	ING_ABORT_LIMIT,     /* timeout_ms or the deadline */

@@ -113,6 +113,7 @@ bool ing_outcome_abort_is_passing(enum ing_abort abort)
 	case ING_ABORT_ADDRESS:
 	case ING_ABORT_HEAD:
 	case ING_ABORT_FRAMING:
+	case ING_ABORT_TRAILERS:
 	case ING_ABORT_TOO_LARGE:
 		return false;
 	case ING_ABORT_SPOOL: /* a full disk is emptied, or the next body is smaller */
@@ -166,6 +167,10 @@ static void decide_abort(struct ing_transfer *t)
 		break;
 	case ING_ABORT_FRAMING:
 		say(t, ING_STATUS_READ_ERROR, t->refusal);
+		break;
+	case ING_ABORT_TRAILERS:
+		say(t, ING_STATUS_HEADERS_TOO_LARGE,
+			"the fields behind the body are over the limits of a head");
 		break;
 	case ING_ABORT_TOO_LARGE:
 		snprintf(words, sizeof(words), "the body is over %zu bytes", t->max_body_bytes);

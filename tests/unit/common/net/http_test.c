@@ -318,6 +318,30 @@ static void exactly_at_the_limit(void **state)
 	}
 }
 
+static void trailers_count_with_the_head(void **state)
+{
+	(void)state;
+	static const char head[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n";
+	static const char field[] = "X: y\r\n";
+	struct ing_http_head h;
+	unsigned by_number = 0;
+	size_t by_bytes = 0;
+	ing_http_head_init(&h, 1 << 20, 10);
+	assert_true(ing_http_head_add(&h, head, sizeof(head) - 1));
+	while (by_number < 100 && ing_http_head_add_trailer(&h, field, sizeof(field) - 1))
+		by_number++;
+	assert_int_equal(by_number, 10); /* nine, and the line that ends them */
+	assert_int_equal(h.state, ING_HTTP_DONE);
+	ing_http_head_done(&h);
+	ing_http_head_init(&h, 1000, 1000);
+	assert_true(ing_http_head_add(&h, head, sizeof(head) - 1));
+	while (by_bytes < 5000 && ing_http_head_add_trailer(&h, "x", 1))
+		by_bytes++;
+	assert_int_equal(by_bytes, 1000 - (sizeof(head) - 1));
+	assert_string_equal(ing_buf_str(&h.raw), head);
+	ing_http_head_done(&h);
+}
+
 static void plain_codings(void **state)
 {
 	(void)state;
@@ -348,6 +372,7 @@ int main(void)
 		cmocka_unit_test(heads),
 		cmocka_unit_test(endless),
 		cmocka_unit_test(exactly_at_the_limit),
+		cmocka_unit_test(trailers_count_with_the_head),
 		cmocka_unit_test(plain_codings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

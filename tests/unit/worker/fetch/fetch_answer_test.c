@@ -138,6 +138,26 @@ static void page_endless_interim(struct web_conn *c)
 	web_wait(c, -1);
 }
 
+static void send_trailers(struct web_conn *c, const char *field)
+{
+	web_say(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n");
+	while (!c->over && web_wait(c, 0))
+		web_say(c, field);
+}
+
+static void page_endless_trailers(struct web_conn *c)
+{
+	send_trailers(c, "X: y\r\n");
+}
+
+/* Few enough to be under the limit of their number, but long. */
+static void page_long_trailers(struct web_conn *c)
+{
+	char field[2048];
+	snprintf(field, sizeof(field), "X-Padding: %02000d\r\n", 0);
+	send_trailers(c, field);
+}
+
 static void page_endless_body(struct web_conn *c)
 {
 	web_say(c, "HTTP/1.1 200 OK\r\n\r\n");
@@ -231,6 +251,8 @@ static const struct web_page pages[] = {
 	{"/endless-head", page_endless_head},
 	{"/endless-line", page_endless_line},
 	{"/endless-interim", page_endless_interim},
+	{"/endless-trailers", page_endless_trailers},
+	{"/long-trailers", page_long_trailers},
 	{"/fields", page_fields},
 	{"/retry", page_retry},
 	{"/endless-body", page_endless_body},
@@ -371,6 +393,8 @@ static const struct {
 	{"/endless-head", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
 	{"/endless-line", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
 	{"/endless-interim", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
+	{"/endless-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_UNSPECIFIED, 2, false},
+	{"/long-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_UNSPECIFIED, 2, false},
 	{"/endless-body", ING_STATUS_BODY_TOO_LARGE, true, ING_TRUNC_LENGTH, (size_t)8 << 20,
 		false},
 };
