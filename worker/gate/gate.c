@@ -280,11 +280,11 @@ static void end_transfer(struct ing_gate *g, struct ing_gate_host *h,
 {
 	h->holding--;
 	g->holding--;
-	bool tell = report != NULL && learn(g, h, report, now_ms);
+	/* Before the lease may go back, with which what was learnt is told only in passing. */
+	if (report != NULL && learn(g, h, report, now_ms))
+		ing_gate_fleet_note(g, h);
 	ing_gate_addr_give(g, h, now_ms);
 	ing_gate_place(g, h, now_ms);
-	if (tell)
-		ing_gate_fleet_note(g, h);
 }
 
 static void on_closed(uv_handle_t *handle)
