@@ -243,6 +243,7 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 	ing_addr_format(&t->addrs[t->addr_at], addr);
 	configure(t->easy, t->fetch);
 	t->curl_words[0] = '\0';
+	ing_buf_done(&t->ex->request);
 	ing_buf_init(&t->ex->request, MAX_REQUEST_BYTES);
 	if (t->route.via_proxy)
 		set_proxy(t, addr);

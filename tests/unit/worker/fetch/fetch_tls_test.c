@@ -58,9 +58,27 @@ static void page_rough_short(struct web_conn *c)
 	c->over = true;
 }
 
-static const struct web_page pages[] = {{"/large", page_large}, {"/rough", page_rough},
-	{"/rough-short", page_rough_short}, {"/cookie", page_cookie}, {NULL, page_secure},
-	{NULL, NULL}};
+static void use_certificate_of(SSL_CTX *from)
+{
+	ing_must(SSL_CTX_use_cert_and_key(good_ctx, SSL_CTX_get0_certificate(from),
+			 SSL_CTX_get0_privatekey(from), NULL, 1) == 1);
+}
+
+/* Answers the first request of a connection, and the second by hanging up; from then on the server
+ * has another certificate. */
+static void page_turns_bad(struct web_conn *c)
+{
+	if (c->served == 0) {
+		page_secure(c);
+		return;
+	}
+	use_certificate_of(expired_ctx);
+	c->over = true;
+}
+
+static const struct web_page pages[] = {{"/large", page_large}, {"/turns-bad", page_turns_bad},
+	{"/rough", page_rough}, {"/rough-short", page_rough_short}, {"/cookie", page_cookie},
+	{NULL, page_secure}, {NULL, NULL}};
 
 /* A proxy that leads every tunnel to the good server. */
 static void relay(struct web_conn *c)
@@ -248,6 +266,31 @@ static void unverified_connections_stay_apart(void **state)
 	client_stop(&c);
 }
 
+/* The request was sent on a kept connection, which turned out dead; the new one has a certificate
+ * that does not hold. */
+static void fallback_after_a_kept_connection(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	SSL_CTX *kept = certs_server(certs, "good.test", -3600, YEAR_S);
+	conf.ca_file = CA_FILE;
+	start(&c, &conf);
+	struct ing_exchange *ex = get_anyhow(&c, "https://good.test/turns-bad");
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_false(ex->unverified);
+	ing_exchange_unref(ex);
+	ex = get_anyhow(&c, "https://good.test/turns-bad");
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_true(ex->unverified);
+	const char *request = ing_buf_str(&ex->request);
+	assert_null(strstr(request + 1, "GET ")); /* once */
+	ing_exchange_unref(ex);
+	client_stop(&c);
+	use_certificate_of(kept);
+	SSL_CTX_free(kept);
+}
+
 /* The other end goes away in the middle of the handshake. */
 static void broken_handshakes(void **state)
 {
@@ -417,6 +460,7 @@ int main(void)
 		cmocka_unit_test(kept_connections_keep_their_name),
 		cmocka_unit_test(fallback),
 		cmocka_unit_test(unverified_connections_stay_apart),
+		cmocka_unit_test(fallback_after_a_kept_connection),
 		cmocka_unit_test(broken_handshakes),
 		cmocka_unit_test(pauses_within_tls),
 		cmocka_unit_test(rough_ends),
