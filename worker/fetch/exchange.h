@@ -47,10 +47,11 @@ struct ing_exchange {
 	bool set_cookie;         /* at least one Set-Cookie came */
 	int64_t retry_after_s;   /* of Retry-After, from the end of the exchange on (RFC 9110
 				    10.2.3); -1: none, or neither a number nor a date */
-	bool passing;    /* what went wrong may be gone with the next try: a connection refused,
-			    reset or silent, a name server that failed; not a certificate, a
-			    guard's refusal, a name that does not exist */
-	bool unverified; /* the certificate was not verified (fetch.tls_fallback) */
+	bool passing; /* what went wrong may be gone with the next try: a connection refused,
+			 reset or silent, a name server that failed; not a certificate, a
+			 guard's refusal, a name that does not exist */
+	bool ours; /* what went wrong did so here (spool.dir, memory): nothing against the host */
+	bool unverified;       /* the certificate was not verified (fetch.tls_fallback) */
 	bool dropped_userinfo; /* the URL asked for had user information, which was not sent */
 	int body_fd; /* memfd (sealed) or unlinked file, read-only, offset meaningless; -1 when
 			there is no byte */

@@ -39,6 +39,7 @@ enum ing_abort {
 	ING_ABORT_TRAILERS,  /* the fields behind the body are over the limits of a head */
 	ING_ABORT_TOO_LARGE, /* max_body_bytes */
 	ING_ABORT_SPOOL,     /* the body cannot be stored */
+	ING_ABORT_FLUSH,     /* the body came, but was not on disk in time */
 	ING_ABORT_LIMIT,     /* timeout_ms or the deadline */
 	ING_ABORT_STALL,     /* min_speed_bytes */
 };

@@ -22,39 +22,46 @@ static const struct outcome_row {
 	bool passing;
 } outcome_rows[] = {
 #define ROW(rc, early, middle, late, passing)                                                      \
-	{rc, ING_STATUS_##early, ING_STATUS_##middle, ING_STATUS_##late, passing},
+	{                                                                                          \
+		rc, ING_STATUS_##early, ING_STATUS_##middle, ING_STATUS_##late, passing            \
+	}
 #define SAME(rc, status, passing) ROW(rc, status, status, status, passing)
 #define LOST(rc) ROW(rc, CONNECT_ERROR, READ_ERROR, TRUNCATED_BODY, true)
-	/* a head cut short is no error to curl */
-	ROW(CURLE_OK, READ_ERROR, READ_ERROR, SUCCESS, true) SAME(CURLE_URL_MALFORMAT, INVALID_URL,
-		false) SAME(CURLE_COULDNT_RESOLVE_HOST, INVALID_HOST_RESOLUTION, false)
-		SAME(CURLE_COULDNT_RESOLVE_PROXY, CONNECT_ERROR, false)
-			SAME(CURLE_COULDNT_CONNECT, CONNECT_ERROR, true) SAME(
-				CURLE_PROXY, CONNECT_ERROR, false) SAME(CURLE_SSL_CONNECT_ERROR,
-				TLS_ERROR, false) /* but see is_broken_handshake() */
-	SAME(CURLE_PEER_FAILED_VERIFICATION, TLS_ERROR, false) SAME(
-		CURLE_SSL_CACERT_BADFILE, TLS_ERROR, false) SAME(CURLE_SSL_CERTPROBLEM, TLS_ERROR,
-		false) SAME(CURLE_SSL_CIPHER, TLS_ERROR, false) SAME(CURLE_SSL_CLIENTCERT,
-		TLS_ERROR, false) SAME(CURLE_SSL_CRL_BADFILE, TLS_ERROR, false)
-		SAME(CURLE_SSL_ENGINE_INITFAILED, TLS_ERROR, false) SAME(CURLE_SSL_ENGINE_NOTFOUND,
-			TLS_ERROR, false) SAME(CURLE_SSL_ENGINE_SETFAILED, TLS_ERROR, false)
-			SAME(CURLE_SSL_INVALIDCERTSTATUS, TLS_ERROR, false)
-				SAME(CURLE_SSL_ISSUER_ERROR, TLS_ERROR, false)
-					SAME(CURLE_SSL_PINNEDPUBKEYNOTMATCH, TLS_ERROR, false)
-						SAME(CURLE_USE_SSL_FAILED, TLS_ERROR, false)
-							ROW(CURLE_OPERATION_TIMEDOUT, CONNECT_ERROR,
-								READ_TIMEOUT, READ_TIMEOUT, true)
+	ROW(CURLE_OK, READ_ERROR, READ_ERROR, SUCCESS, true), /* a head cut short is no error */
+	SAME(CURLE_URL_MALFORMAT, INVALID_URL, false),
+	SAME(CURLE_COULDNT_RESOLVE_HOST, INVALID_HOST_RESOLUTION, false),
+	SAME(CURLE_COULDNT_RESOLVE_PROXY, CONNECT_ERROR, false),
+	SAME(CURLE_COULDNT_CONNECT, CONNECT_ERROR, true),
+	SAME(CURLE_PROXY, CONNECT_ERROR, false),
+	SAME(CURLE_SSL_CONNECT_ERROR, TLS_ERROR, false), /* but see is_broken_handshake() */
+	SAME(CURLE_PEER_FAILED_VERIFICATION, TLS_ERROR, false),
+	SAME(CURLE_SSL_CACERT_BADFILE, TLS_ERROR, false),
+	SAME(CURLE_SSL_CERTPROBLEM, TLS_ERROR, false),
+	SAME(CURLE_SSL_CIPHER, TLS_ERROR, false),
+	SAME(CURLE_SSL_CLIENTCERT, TLS_ERROR, false),
+	SAME(CURLE_SSL_CRL_BADFILE, TLS_ERROR, false),
+	SAME(CURLE_SSL_ENGINE_INITFAILED, TLS_ERROR, false),
+	SAME(CURLE_SSL_ENGINE_NOTFOUND, TLS_ERROR, false),
+	SAME(CURLE_SSL_ENGINE_SETFAILED, TLS_ERROR, false),
+	SAME(CURLE_SSL_INVALIDCERTSTATUS, TLS_ERROR, false),
+	SAME(CURLE_SSL_ISSUER_ERROR, TLS_ERROR, false),
+	SAME(CURLE_SSL_PINNEDPUBKEYNOTMATCH, TLS_ERROR, false),
+	SAME(CURLE_USE_SSL_FAILED, TLS_ERROR, false),
+	ROW(CURLE_OPERATION_TIMEDOUT, CONNECT_ERROR, READ_TIMEOUT, READ_TIMEOUT, true),
 	/* a header line over curl's own limit */
-	ROW(CURLE_OUT_OF_MEMORY, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false)
+	ROW(CURLE_OUT_OF_MEMORY, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false),
 #if LIBCURL_VERSION_NUM >= 0x080600
-		ROW(CURLE_TOO_LARGE, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false)
+	ROW(CURLE_TOO_LARGE, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false),
 #endif
-			LOST(CURLE_PARTIAL_FILE) LOST(CURLE_RECV_ERROR) /* but see is_bad_chunk() */
-	LOST(CURLE_SEND_ERROR) LOST(CURLE_SEND_FAIL_REWIND) LOST(CURLE_GOT_NOTHING)
-		LOST(CURLE_SSL_SHUTDOWN_FAILED)
+	LOST(CURLE_PARTIAL_FILE),
+	LOST(CURLE_RECV_ERROR), /* but see is_bad_chunk() */
+	LOST(CURLE_SEND_ERROR),
+	LOST(CURLE_SEND_FAIL_REWIND),
+	LOST(CURLE_GOT_NOTHING),
+	LOST(CURLE_SSL_SHUTDOWN_FAILED),
 	/* Garbage: CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL for HTTP/0.9,
 	 * CURLE_BAD_CONTENT_ENCODING; and whatever else there is. Stays last. */
-	ROW(CURL_LAST, CONNECT_ERROR, READ_ERROR, READ_ERROR, false)
+	ROW(CURL_LAST, CONNECT_ERROR, READ_ERROR, READ_ERROR, false),
 #undef LOST
 #undef SAME
 #undef ROW
@@ -117,6 +124,7 @@ bool ing_outcome_abort_is_passing(enum ing_abort abort)
 	case ING_ABORT_TOO_LARGE:
 		return false;
 	case ING_ABORT_SPOOL: /* a full disk is emptied, or the next body is smaller */
+	case ING_ABORT_FLUSH:
 	case ING_ABORT_LIMIT:
 	case ING_ABORT_STALL:
 		return true;
@@ -140,16 +148,24 @@ static void say_limit(struct ing_transfer *t)
 {
 	bool deadline = t->deadline_ms != 0 && t->limit_ms == t->deadline_ms;
 	snprintf(t->ex->detail, sizeof(t->ex->detail), "%s %s",
-		t->phase == ING_PHASE_FLUSHING ? "the body was not on disk"
-		: t->sent                      ? "the answer was not complete"
-					       : "there was no connection",
+		t->abort == ING_ABORT_FLUSH ? "the body was not on disk"
+		: t->sent                   ? "the answer was not complete"
+					    : "there was no connection",
 		deadline ? "by the request's deadline" : "within the time limit of a transfer");
 	t->ex->outcome = ING_STATUS_READ_TIMEOUT;
+}
+
+/* Whether we kept the server waiting, or could not keep what it sent. */
+static bool is_ours(const struct ing_transfer *t)
+{
+	return t->abort == ING_ABORT_SPOOL || t->abort == ING_ABORT_FLUSH ||
+	       (t->abort == ING_ABORT_LIMIT && t->paused);
 }
 
 static void decide_abort(struct ing_transfer *t)
 {
 	t->ex->passing = ing_outcome_abort_is_passing(t->abort);
+	t->ex->ours = is_ours(t);
 	char words[sizeof(t->ex->detail)];
 	const struct ing_error *spooled = t->body != NULL ? ing_body_error(t->body) : NULL;
 	switch (t->abort) {
@@ -181,6 +197,7 @@ static void decide_abort(struct ing_transfer *t)
 			spooled != NULL ? spooled->msg : "");
 		say(t, ING_STATUS_READ_ERROR, words);
 		break;
+	case ING_ABORT_FLUSH:
 	case ING_ABORT_LIMIT:
 		say_limit(t);
 		break;

@@ -122,6 +122,7 @@ static void try_address(struct ing_transfer *t)
 		left /= 2; /* leave the others a chance */
 	t->easy = f->pool_count > 0 ? f->pool[--f->pool_count] : ing_easy_new();
 	t->phase = ING_PHASE_RUNNING;
+	t->sent = false; /* perhaps on a kept connection, which turned out dead */
 	ing_easy_prepare(t, (unsigned)ING_MAX(left, MIN_ATTEMPT_MS));
 	ing_multi_add(f->multi, t->easy);
 }
@@ -340,7 +341,7 @@ void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms)
 	case ING_PHASE_FLUSHING:
 		if (now_ms < t->flush_limit_ms)
 			break;
-		t->abort = ING_ABORT_LIMIT;
+		t->abort = ING_ABORT_FLUSH;
 		finish(t);
 		break;
 	case ING_PHASE_QUEUED:

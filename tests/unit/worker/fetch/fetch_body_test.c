@@ -198,6 +198,7 @@ static void time_limit_keeps_what_came(void **state)
 		client_wait(&c, &got);
 		assert_outcome(got.ex, ING_STATUS_READ_TIMEOUT);
 		assert_int_equal(got.ex->truncated, ING_TRUNC_TIME);
+		assert_non_null(strstr(got.ex->detail, "the answer was not complete"));
 		assert_pattern(got.ex, sizes_half[i] / 2);
 		ing_exchange_unref(got.ex);
 		client_stop(&c);
@@ -324,6 +325,7 @@ static void disk_fills_up(void **state)
 	signal(SIGXFSZ, SIG_DFL);
 	assert_outcome(ex, ING_STATUS_READ_ERROR);
 	assert_non_null(strstr(ex->detail, "spool.dir"));
+	assert_true(ex->ours);
 	assert_true(ex->body_bytes > 0 && ex->body_bytes <= MIB);
 	assert_pattern(ex, ex->body_bytes);
 	ing_exchange_unref(ex);
@@ -393,7 +395,7 @@ static void full_disk_until_the_limit(void **state)
 	struct ing_exchange *ex =
 		client_getf(&c, "http://127.0.0.1:%u/bytes?%zu", web_port(web), 4 * MIB);
 	assert_outcome(ex, ING_STATUS_READ_TIMEOUT);
-	assert_true(ex->passing);
+	assert_true(ex->passing && ex->ours);
 	assert_int_equal(ex->body_bytes, 0); /* nothing was safe */
 	ing_exchange_unref(ex);
 	/* a transfer that is called off, and one that is there when all ends */

@@ -93,6 +93,23 @@ static void what_may_pass_is_tried_again(void **state)
 	}
 }
 
+/* A disk of ours that is full opens no breaker. */
+static void hosts_are_not_blamed_for_our_own_trouble(void **state)
+{
+	(void)state;
+	struct ing_exchange ex = {.outcome = ING_STATUS_READ_ERROR,
+		.answered = true,
+		.http_status = 200,
+		.passing = true};
+	unsigned delay_ms;
+	assert_int_equal(ing_retry_report(&ex).kind, FAILED);
+	ex.ours = true;
+	assert_int_equal(ing_retry_report(&ex).kind, GOOD);
+	assert_true(ing_retry_worth(&ex, 1, 0, &delay_ms));
+	ex.http_status = 500;
+	assert_int_equal(ing_retry_report(&ex).kind, FAILED);
+}
+
 static void hosts_are_told_how_they_did(void **state)
 {
 	(void)state;
@@ -148,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_may_pass_is_tried_again),
 		cmocka_unit_test(hosts_are_told_how_they_did),
+		cmocka_unit_test(hosts_are_not_blamed_for_our_own_trouble),
 		cmocka_unit_test(waits_double_within_a_quarter),
 		cmocka_unit_test(who_was_told_to_wait_waits_with_the_host),
 	};
