@@ -72,18 +72,25 @@ static void count_failure(struct ing_patience *p, const struct ing_patience_conf
 
 /* ---------------------------------------------------------------------------------------------- */
 
+const struct ing_gate_report ing_gate_called_off = {
+	.kind = ING_ANSWER_CALLED_OFF, .retry_after_s = -1};
+
 void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf *conf,
 	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random)
 {
 	if (report->kind == ING_ANSWER_NONE)
 		return;
-	p->response_ms = report->response_ms;
-	p->http_status = report->http_status;
-	p->outcome = report->outcome;
-	p->answered_ms = now_ms;
+	if (report->kind != ING_ANSWER_CALLED_OFF) {
+		p->response_ms = report->response_ms;
+		p->http_status = report->http_status;
+		p->outcome = report->outcome;
+		p->answered_ms = now_ms;
+	}
 	if (p->rest_until_ms <= now_ms)
 		p->rest = ING_REST_NONE;
 	pause_host(p, conf, now_ms);
+	if (report->kind == ING_ANSWER_CALLED_OFF)
+		return;
 	if (report->kind == ING_ANSWER_GOOD) {
 		if (p->breaker == ING_BREAKER_OPEN)
 			return;

@@ -58,7 +58,9 @@ struct ing_patience {
 };
 
 enum ing_answer_kind {
-	ING_ANSWER_NONE, /* the host was not asked (guard, DNS, cancelled): nothing is learnt */
+	ING_ANSWER_NONE,       /* the host was not asked (guard, DNS): nothing is learnt */
+	ING_ANSWER_CALLED_OFF, /* it was, but we did not wait for the answer: it rests, and no more
+				  is learnt */
 	ING_ANSWER_GOOD,
 	ING_ANSWER_THROTTLED, /* 429, 503 */
 	ING_ANSWER_FAILED,    /* other 5xx, no connection, TLS or answer broken off, timeout */
@@ -71,6 +73,9 @@ struct ing_gate_report {
 	int64_t retry_after_s; /* as said (RFC 9110 10.2.3), past dates 0; -1: not said */
 	unsigned response_ms;  /* from connecting to the last byte */
 };
+
+/* The whole report of a transfer that was begun and called off. */
+extern const struct ing_gate_report ing_gate_called_off;
 
 /* A transfer has ended at now_ms. random: any 32 random bits, for the jitter. */
 void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf *conf,

@@ -278,8 +278,8 @@ static void follow(struct errand *e)
 			   ? ing_hop_redirect_target(e->url, ex->location, &dropped_userinfo)
 			   : NULL;
 	e->redirect_status = ex->http_status;
-	if (to == NULL || e->redirects >= e->all->conf.max_redirects || e->work_left_ms == 0 ||
-		judge(e, to).verdict != ING_URL_NONE) {
+	if (to == NULL || strcmp(to, e->url) == 0 || e->redirects >= e->all->conf.max_redirects ||
+		e->work_left_ms == 0 || judge(e, to).verdict != ING_URL_NONE) {
 		free(to);
 		lead_nowhere(e);
 		return;
@@ -466,7 +466,8 @@ void ing_errands_cancel(struct ing_errands *all)
 	struct errand *e;
 	struct errand *next;
 	HASH_ITER (hh, all->errands, e, next) {
-		ing_gate_leave(all->stages.gate, &e->waiter, NULL);
+		ing_gate_leave(all->stages.gate, &e->waiter,
+			e->transfer != NULL ? &ing_gate_called_off : NULL);
 		if (e->transfer != NULL)
 			ing_fetch_cancel(ING_TAKE(e->transfer));
 		e->cancelled = true;

@@ -298,5 +298,7 @@ void ing_job_stop_waiting(struct ing_job *job)
 {
 	ing_robots_leave(&job->robots);
 	leave_woken(job->pipeline, &job->robots);
-	ing_gate_leave(job->pipeline->stages.gate, &job->waiter, NULL);
+	bool asked = job->work != NULL && job->work->transfer != NULL;
+	ing_gate_leave(
+		job->pipeline->stages.gate, &job->waiter, asked ? &ing_gate_called_off : NULL);
 }

@@ -53,6 +53,8 @@ static const struct {
 } cases[] = {
 	{"nothing was asked", {0}, {.kind = ING_ANSWER_NONE, .response_ms = 900}, 0, ING_REST_NONE,
 		0, 0},
+	{"asked and called off", {.failures = 2}, {.kind = ING_ANSWER_CALLED_OFF}, 500,
+		ING_REST_DELAY, 2, 0},
 	{"quick answer", {0}, GOOD(10), 500, ING_REST_DELAY, 0, 0},
 	{"answer of a quarter second", {0}, GOOD(250), 500, ING_REST_DELAY, 0, 0},
 	{"slow answer", {0}, GOOD(2000), 4000, ING_REST_ADAPTIVE, 0, 0},
@@ -105,6 +107,8 @@ static const struct {
 		FAILED(10), 3600000, ING_REST_BREAKER, 111, ING_BREAKER_OPEN},
 	{"the trial was not made", {.failures = 10, .opens = 1, .breaker = ING_BREAKER_HALF_OPEN},
 		{.kind = ING_ANSWER_NONE}, 0, ING_REST_NONE, 10, ING_BREAKER_HALF_OPEN},
+	{"the trial was called off", {.failures = 10, .opens = 1, .breaker = ING_BREAKER_HALF_OPEN},
+		{.kind = ING_ANSWER_CALLED_OFF}, 500, ING_REST_DELAY, 10, ING_BREAKER_HALF_OPEN},
 	{"a straggler's failure",
 		{.failures = 10,
 			.opens = 1,

@@ -283,6 +283,20 @@ static void waiting_for_robots_can_be_called_off(void **state)
 	end();
 }
 
+static void a_transfer_called_off_counts_with_its_host(void **state)
+{
+	(void)state;
+	begin(&usual);
+	send_url(A);
+	send_url(B);
+	fake_gate_grant();
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	assert_int_equal(fake_gate.reports, 1);
+	assert_int_equal(fake_gate.report.kind, ING_ANSWER_CALLED_OFF);
+	assert_int_equal(fake_gate.waiters.count + fake.fetches.count, 0);
+	end();
+}
+
 static void a_drain_does_not_wait_for_holds(void **state)
 {
 	(void)state;
@@ -321,6 +335,24 @@ static void who_waits_for_robots_lends_it_its_lane(void **state)
 	ing_errands_cancel(errands);
 	end();
 	ing_errands_free(ING_TAKE(errands));
+}
+
+static void nobody_goes_on_who_was_called_off_after_the_file_came(void **state)
+{
+	(void)state;
+	begin(&usual);
+	fake.robots.verdict = ING_ROBOTS_PENDING;
+	for (int i = 0; i < 3; i++)
+		send_url(A "x");
+	for (int i = 0; i < 3; i++)
+		fake_robots_done();
+	assert_int_equal(fake.asked, 3); /* nobody goes on from inside the call */
+	fake.robots = (struct ing_robots_view){0};
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	assert_true(ing_pipeline_idle(pipeline));
+	turn(1);
+	assert_int_equal(fake.asked, 3);
+	end();
 }
 
 /* --- further tries --- */
@@ -658,6 +690,24 @@ static void a_full_lane_leaves_room_for_the_others(void **state)
 	end();
 }
 
+/* However small its share is. */
+static void every_lane_has_some_room(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.max_waiting = 8;
+	conf.weights[ING_LANE_PRIORITY] = 1000;
+	conf.weights[ING_LANE_REQUESTS] = conf.weights[ING_LANE_BULK] = 1;
+	begin(&conf);
+	assert_int_equal(fill(ING_LANE_PRIORITY), 3 + 3);
+	turn(120);
+	assert_false(fake.paused[ING_LANE_BULK]);
+	assert_int_equal(fill(ING_LANE_BULK), 1);
+	assert_int_equal(fill(ING_LANE_REQUESTS), 1);
+	ing_pipeline_drain(pipeline);
+	end();
+}
+
 static void a_lane_alone_has_all_the_room(void **state)
 {
 	(void)state;
@@ -669,24 +719,6 @@ static void a_lane_alone_has_all_the_room(void **state)
 	end();
 }
 
-static void nobody_goes_on_who_was_called_off_after_the_file_came(void **state)
-{
-	(void)state;
-	begin(&usual);
-	fake.robots.verdict = ING_ROBOTS_PENDING;
-	for (int i = 0; i < 3; i++)
-		send_url(A "x");
-	for (int i = 0; i < 3; i++)
-		fake_robots_done();
-	assert_int_equal(fake.asked, 3); /* nobody goes on from inside the call */
-	fake.robots = (struct ing_robots_view){0};
-	ing_pipeline_on_revoked(pipeline, 3, 7);
-	assert_true(ing_pipeline_idle(pipeline));
-	turn(1);
-	assert_int_equal(fake.asked, 3);
-	end();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -695,6 +727,7 @@ int main(void)
 		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
 		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
 		cmocka_unit_test(waiting_for_robots_can_be_called_off),
+		cmocka_unit_test(a_transfer_called_off_counts_with_its_host),
 		cmocka_unit_test(a_drain_does_not_wait_for_holds),
 		cmocka_unit_test(who_waits_for_robots_lends_it_its_lane),
 		cmocka_unit_test(a_throttled_request_waits_with_its_host),
@@ -708,6 +741,7 @@ int main(void)
 		cmocka_unit_test(user_information_is_dropped_and_said),
 		cmocka_unit_test(the_referer_is_the_page_with_the_link),
 		cmocka_unit_test(a_full_lane_leaves_room_for_the_others),
+		cmocka_unit_test(every_lane_has_some_room),
 		cmocka_unit_test(a_lane_alone_has_all_the_room),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
