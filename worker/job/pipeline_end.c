@@ -44,14 +44,16 @@ static void finish_job(struct ing_job *job)
 	ing_job_free(job);
 }
 
+/* Not by its base_url, which may have a password in it. */
 static void note_refusal(const struct ing_job *job, const char *what)
 {
 	struct ing_pipeline *p = job->pipeline;
+	const struct ing_work *w = job->work;
 	unsigned more = 0;
 	if (ing_log_gate_pass(&p->refused_gate, ING_PIPELINE_LOG_MS, &more))
 		ing_log(ING_LOG_ERROR,
 			"%s: the %s of this request was refused for good (%u more before)",
-			job->work->request->base_url, what, more);
+			w->next_url != NULL ? w->next_url : w->request->key, what, more);
 }
 
 static void on_text_emitted(void *ctx, bool ok)

@@ -58,7 +58,8 @@ static void note_blockage(struct ing_pipeline *p, const char *blocked_by)
 	p->blocked_by = blocked_by;
 }
 
-/* What each lane has to itself; the rest, which is returned, is for all. */
+/* What each lane has to itself, one at least unless all is next to nothing; the rest, which is
+ * returned, is for all. */
 static unsigned share_out(const struct ing_pipeline_conf *conf, unsigned ret_own[ING_LANES_])
 {
 	uint64_t weights = 0;
@@ -68,6 +69,8 @@ static unsigned share_out(const struct ing_pipeline_conf *conf, unsigned ret_own
 	for (int i = 0; i < ING_LANES_; i++) {
 		uint64_t half = conf->max_waiting / 2;
 		ret_own[i] = weights > 0 ? (unsigned)(half * conf->weights[i] / weights) : 0;
+		if (ret_own[i] == 0 && conf->weights[i] > 0 && half >= ING_LANES_)
+			ret_own[i] = 1;
 		rest -= ret_own[i];
 	}
 	return rest;

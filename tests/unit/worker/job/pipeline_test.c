@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <jansson.h>
 
@@ -357,6 +358,34 @@ static void a_refused_result_is_sent_shorter(void **state)
 	}
 }
 
+static void the_log_of_a_refusal_holds_no_password(void **state)
+{
+	(void)state;
+	static const char *const urls[] = {
+		"https://user:secret@a.example/", "https://user:secret@a.example:port/"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(urls); i++) {
+		char text[512] = "";
+		FILE *log = tmpfile();
+		int before = dup(STDERR_FILENO);
+		begin(&usual, 0);
+		snprintf(text, sizeof(text), "{\"ingest_type\":\"xml\",\"base_url\":\"%s\"}",
+			urls[i]);
+		send_request(1, text);
+		fake_store_done();
+		assert_true(dup2(fileno(log), STDERR_FILENO) >= 0);
+		fake_emit_done(false);
+		assert_true(dup2(before, STDERR_FILENO) >= 0);
+		fake_emit_done(true);
+		rewind(log);
+		text[fread(text, 1, sizeof(text) - 1, log)] = '\0';
+		assert_non_null(strstr(text, "was refused for good"));
+		assert_null(strstr(text, "secret"));
+		fclose(log);
+		close(before);
+		end();
+	}
+}
+
 static void the_unreadable_goes_to_the_dead_letters(void **state)
 {
 	(void)state;
@@ -577,6 +606,7 @@ int main(void)
 		cmocka_unit_test(some_end_without_a_fetch),
 		cmocka_unit_test(redirects_and_links_have_their_own_limits),
 		cmocka_unit_test(a_refused_result_is_sent_shorter),
+		cmocka_unit_test(the_log_of_a_refusal_holds_no_password),
 		cmocka_unit_test(the_unreadable_goes_to_the_dead_letters),
 		cmocka_unit_test(intake_pauses_at_the_ceiling_and_goes_on_below),
 		cmocka_unit_test(requests_are_weighed_not_only_counted),
