@@ -129,7 +129,7 @@ struct ing_job {
 	unsigned magic;
 	uint8_t state;               /* enum ing_job_state */
 	uint8_t lane;                /* enum ing_lane */
-	struct ing_job *prev, *next; /* all jobs of the pipeline, oldest first */
+	struct ing_job *prev, *next; /* all jobs of the partition, oldest first */
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
 	uint64_t born_ms; /* ing_now_ms() clock */

@@ -50,6 +50,19 @@ void ing_job_set_state(struct ing_job *job, enum ing_job_state state)
 
 /* --- birth and death --- */
 
+/* The list of a partition's jobs, so that a revocation need not look at those of the others. */
+static struct ing_job **jobs_of(struct ing_pipeline *p, int32_t partition_slot)
+{
+	ing_must(partition_slot >= 0);
+	size_t slot = (size_t)partition_slot;
+	if (slot >= p->slot_count) {
+		p->jobs = ing_realloc(p->jobs, (slot + 1) * sizeof(*p->jobs));
+		while (p->slot_count <= slot)
+			p->jobs[p->slot_count++] = NULL;
+	}
+	return &p->jobs[slot];
+}
+
 static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message *m)
 {
 	struct ing_job *job = ing_alloc(sizeof(*job));
@@ -62,7 +75,8 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->message_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
 	p->message_bytes += m->value_bytes;
 	ing_job_init_waiting(job);
-	DL_APPEND(p->jobs, job);
+	struct ing_job **jobs = jobs_of(p, job->token.partition_slot);
+	DL_APPEND(*jobs, job);
 	p->job_count++;
 	p->lane_jobs[job->lane]++;
 	p->stats.accepted++;
@@ -127,7 +141,8 @@ void ing_job_free(struct ing_job *job)
 	if (job->work != NULL)
 		ing_job_account_text(job, 0);
 	p->stats.by_state[job->state]--;
-	DL_DELETE(p->jobs, job);
+	struct ing_job **jobs = jobs_of(p, job->token.partition_slot);
+	DL_DELETE(*jobs, job);
 	p->job_count--;
 	p->lane_jobs[job->lane]--;
 	free_work(job->work);
@@ -171,12 +186,14 @@ bool ing_job_drop_cancelled(struct ing_job *job)
 /* What need not, or cannot, end before the worker does is left to the next owner. */
 static void drop_waiting(struct ing_pipeline *p)
 {
-	struct ing_job *job;
-	struct ing_job *next;
-	DL_FOREACH_SAFE (p->jobs, job, next) {
-		if (job->state == ING_JOB_WAITING ||
-			(job->state == ING_JOB_GATED && ing_job_waits_for_hold(job)))
-			cancel_job(job);
+	for (size_t i = 0; i < p->slot_count; i++) {
+		struct ing_job *job;
+		struct ing_job *next;
+		DL_FOREACH_SAFE (p->jobs[i], job, next) {
+			if (job->state == ING_JOB_WAITING ||
+				(job->state == ING_JOB_GATED && ing_job_waits_for_hold(job)))
+				cancel_job(job);
+		}
 	}
 }
 
@@ -192,8 +209,10 @@ static void on_tick(uv_timer_t *timer)
 static void on_closed(uv_handle_t *handle)
 {
 	struct ing_pipeline *p = handle->data;
-	if (--p->open_handles == 0)
-		free(p);
+	if (--p->open_handles > 0)
+		return;
+	free(p->jobs);
+	free(p);
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -261,8 +280,8 @@ void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uin
 {
 	struct ing_job *job;
 	struct ing_job *next;
-	DL_FOREACH_SAFE (p->jobs, job, next) {
-		if (job->token.partition_slot == partition_slot && job->token.epoch == epoch)
+	DL_FOREACH_SAFE (*jobs_of(p, partition_slot), job, next) {
+		if (job->token.epoch == epoch)
 			cancel_job(job);
 	}
 }
@@ -276,10 +295,12 @@ void ing_pipeline_drain(struct ing_pipeline *p)
 
 void ing_pipeline_cancel(struct ing_pipeline *p)
 {
-	struct ing_job *job;
-	struct ing_job *next;
-	DL_FOREACH_SAFE (p->jobs, job, next)
-		cancel_job(job);
+	for (size_t i = 0; i < p->slot_count; i++) {
+		struct ing_job *job;
+		struct ing_job *next;
+		DL_FOREACH_SAFE (p->jobs[i], job, next)
+			cancel_job(job);
+	}
 }
 
 bool ing_pipeline_idle(const struct ing_pipeline *p)
@@ -296,7 +317,10 @@ void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats 
 {
 	*ret = p->stats;
 	ret->jobs = p->job_count;
-	/* Jobs are appended in order of arrival, so the first one is the oldest. */
-	uint64_t since = p->jobs != NULL ? p->jobs->born_ms : 0;
-	ret->oldest_ms = since > 0 ? ing_now_ms() - since : 0;
+	/* Jobs are appended in order of arrival, so the first one of a list is its oldest. */
+	uint64_t now = ing_now_ms();
+	ret->oldest_ms = 0;
+	for (size_t i = 0; i < p->slot_count; i++)
+		if (p->jobs[i] != NULL)
+			ret->oldest_ms = ING_MAX(ret->oldest_ms, now - p->jobs[i]->born_ms);
 }

@@ -16,7 +16,8 @@
 struct ing_pipeline {
 	struct ing_pipeline_conf conf;
 	struct ing_stages stages;
-	struct ing_job *jobs;
+	struct ing_job **jobs; /* by partition_slot: lists, oldest first */
+	size_t slot_count;     /* of jobs */
 	struct ing_work *examining;
 	unsigned job_count, lane_jobs[ING_LANES_], dead_pending;
 	size_t text_bytes, message_bytes;

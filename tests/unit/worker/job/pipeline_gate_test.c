@@ -646,6 +646,31 @@ static void the_referer_is_the_page_with_the_link(void **state)
 	end();
 }
 
+/* --- revocations --- */
+
+static void a_revocation_is_of_one_partition_and_epoch(void **state)
+{
+	(void)state;
+	static const char text[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"" A "\"}";
+	static const struct ing_token tokens[] = {
+		{0, 7, 1}, {9, 7, 1}, {9, 8, 1}, {4, 7, 1}, {9, 7, 2}};
+	begin(&usual);
+	for (size_t i = 0; i < ING_ARRAY_LEN(tokens); i++)
+		ing_pipeline_on_message(pipeline, &(struct ing_message){.token = tokens[i],
+							  .value = text,
+							  .value_bytes = sizeof(text) - 1,
+							  .topic = "requests",
+							  .lane = ING_LANE_BULK});
+	ing_pipeline_on_revoked(pipeline, 1000, 7); /* that nothing came from */
+	assert_int_equal(jobs_in(ING_JOB_WAITING), 5);
+	ing_pipeline_on_revoked(pipeline, 9, 7);
+	assert_int_equal(jobs_in(ING_JOB_WAITING), 3);
+	ing_pipeline_on_revoked(pipeline, 0, 7);
+	assert_int_equal(jobs_in(ING_JOB_WAITING), 2);
+	ing_pipeline_drain(pipeline);
+	end();
+}
+
 /* --- lanes --- */
 
 static unsigned fill(enum ing_lane lane)
@@ -740,6 +765,7 @@ int main(void)
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
 		cmocka_unit_test(user_information_is_dropped_and_said),
 		cmocka_unit_test(the_referer_is_the_page_with_the_link),
+		cmocka_unit_test(a_revocation_is_of_one_partition_and_epoch),
 		cmocka_unit_test(a_full_lane_leaves_room_for_the_others),
 		cmocka_unit_test(every_lane_has_some_room),
 		cmocka_unit_test(a_lane_alone_has_all_the_room),
