@@ -84,12 +84,9 @@ static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t co
 		ing_hostblocks_add(e->blocks, blocks[i].host, blocks[i].why);
 }
 
-static int init_leases(struct ing_engine *e, struct ing_error *err)
+static int open_leases(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
-	e->blocks = ing_hostblocks_new();
-	if (e->company == ING_ENGINE_ALONE)
-		return 0;
 	if (c->postgres.dsn == NULL || c->postgres.dsn[0] == '\0') {
 		ing_log(ING_LOG_INFO,
 			"postgres.dsn is empty: hosts are shared with no other worker");
@@ -111,6 +108,15 @@ static int init_leases(struct ing_engine *e, struct ing_error *err)
 	int rc = ing_leases_new(&e->loop, &conf, &e->leases, err);
 	if (rc == 0)
 		ing_leases_on_blocks(e->leases, on_blocks, e);
+	return rc;
+}
+
+static int init_leases(struct ing_engine *e, struct ing_error *err)
+{
+	e->blocks = ing_hostblocks_new();
+	int rc = e->company == ING_ENGINE_ALONE ? 0 : open_leases(e, err);
+	if (rc != 0)
+		ing_hostblocks_free(ING_TAKE(e->blocks));
 	return rc;
 }
 
@@ -386,6 +392,12 @@ void ing_engine_done(struct ing_engine *e)
 {
 	if (e->conf != NULL)
 		undo(e, ING_ARRAY_LEN(steps));
+}
+
+void ing_engine_abandon(struct ing_engine *e)
+{
+	ing_gate_free(ING_TAKE(e->gate)); /* knows how long the hosts are to rest */
+	ing_leases_free(ING_TAKE(e->leases));
 }
 
 void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)

@@ -46,6 +46,11 @@ int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
  * twice is fine. */
 void ing_engine_done(struct ing_engine *e);
 
+/* Instead of done, after ing_engine_cancel(), when what is still under way will not end: other
+ * workers get the leases of hosts, with what was learnt of them. All else is left to the exit,
+ * which must follow. */
+void ing_engine_abandon(struct ing_engine *e);
+
 /* Join the caller's stages (intake, store, emit, callbacks) with the engine's; the rest of *stages
  * is filled in here. Before the first message. */
 void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages);

@@ -30,7 +30,6 @@
 #include "worker/emit/emit.h"
 #include "worker/engine.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/lease.h"
 #include "worker/hosts.h"
 #include "worker/intake/intake.h"
 #include "worker/intake/lane_topic.h"
@@ -429,7 +428,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 		 * committed. */
 		ing_log(ING_LOG_WARNING, "leaving unfinished requests to whoever owns them next");
 		ing_intake_free(ING_TAKE(w->intake));
-		ing_leases_free(w->engine.leases);
+		ing_engine_abandon(&w->engine);
 		_exit(w->exit_code);
 	}
 	close_all(w);
