@@ -72,7 +72,6 @@ static bool print_surt(const char *s, size_t bytes, const char *base)
 	return good;
 }
 
-/* A line {"input": URL, "base": URL or null}; false when it is none. */
 /* A base may hold a NUL, its serialised form does not. */
 static void print_beside(const json_t *input, const json_t *base)
 {
@@ -88,6 +87,7 @@ static void print_beside(const json_t *input, const json_t *base)
 	free(href);
 }
 
+/* A line {"input": URL, "base": URL or null}; false when it is none. */
 static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned long number)
 {
 	(void)ctx;

@@ -278,8 +278,15 @@ static void follow(struct errand *e)
 			   ? ing_hop_redirect_target(e->url, ex->location, &dropped_userinfo)
 			   : NULL;
 	e->redirect_status = ex->http_status;
+	if (to != NULL && e->work_left_ms == 0) { /* where it leads nobody has seen */
+		free(to);
+		tell(e, &(struct ing_robots_answer){.outcome = ING_STATUS_TIMEOUT,
+				.http_status = e->redirect_status,
+				.words = ing_status_meaning(ING_STATUS_TIMEOUT)});
+		return;
+	}
 	if (to == NULL || strcmp(to, e->url) == 0 || e->redirects >= e->all->conf.max_redirects ||
-		e->work_left_ms == 0 || judge(e, to).verdict != ING_URL_NONE) {
+		judge(e, to).verdict != ING_URL_NONE) {
 		free(to);
 		lead_nowhere(e);
 		return;

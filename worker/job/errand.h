@@ -33,7 +33,8 @@ void ing_errands_free(struct ing_errands *e); /* NULL is fine; ing_errands_idle(
  *
  * SUCCESS is told with the HTTP status: of a 2xx with its body, decoded; of a redirect when it
  * leads nowhere (too many of them, no URL, one that the rules or the guard refuse). BODY_TOO_LARGE
- * is no failure: the first part counts. A body of 2xx that cannot be decoded is
+ * is no failure: the first part counts. A redirect that there is no time to follow is TIMEOUT. A
+ * body of 2xx that cannot be decoded is
  * BAD_CONTENT_ENCODING; a host blocked by its operator SKIP_URL_BLOCKLIST; a host that the gate
  * gives up HOST_BACKOFF. */
 void ing_errands_get_robots(void *errands, const char *url, void *token);

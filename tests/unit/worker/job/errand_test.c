@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "common/record/cdx.h"
+#include "common/base/clock.h"
 #include "fake_gate.h"
 #include "stages.h"
 #include "worker/job/errand.h"
@@ -169,6 +170,22 @@ static void redirects_are_followed_through_the_gate(void **state)
 	assert_string_equal(last_line_url, "https://b.example/5");
 	assert_string_equal(fake.told_body, RULES);
 	expect_told(ING_STATUS_SUCCESS, 200);
+}
+
+/* Nobody knows what is behind it: not as if there were no file. */
+static void a_redirect_that_comes_too_late_is_no_answer(void **state)
+{
+	(void)state;
+	struct ing_errand_conf conf = usual;
+	conf.deadline_ms = 1;
+	begin(&conf, &all_stages);
+	fake_gate_grant();
+	uint64_t late_ms = ing_now_ms() + 2;
+	while (ing_now_ms() < late_ms)
+		;
+	fake_fetch_done(301, "https://b.example/robots.txt");
+	settle();
+	expect_told(ING_STATUS_TIMEOUT, 301);
 }
 
 static void redirects_that_lead_nowhere_are_told_as_such(void **state)
@@ -419,6 +436,7 @@ int main(void)
 		cmocka_unit_test(without_archive_and_store_it_is_believed_at_once),
 		cmocka_unit_test(the_table_has_no_row_of_a_404),
 		cmocka_unit_test(redirects_are_followed_through_the_gate),
+		cmocka_unit_test(a_redirect_that_comes_too_late_is_no_answer),
 		cmocka_unit_test(redirects_that_lead_nowhere_are_told_as_such),
 		cmocka_unit_test(what_passes_is_tried_again),
 		cmocka_unit_test(an_errand_is_as_urgent_as_who_waits_for_it),
