@@ -24,6 +24,7 @@ for folder in ("deploy/lib", "deploy/sampleweb", "tests/scenario"):
 import certs  # noqa: E402
 import confluent_kafka  # noqa: E402
 import makepdf  # noqa: E402
+import nginx  # noqa: E402
 import private_servers  # noqa: E402
 from servers.worker import write_config  # noqa: E402
 
@@ -60,47 +61,25 @@ def paper(pages):
                             pad_bytes=max(0, PDF_BYTES - len(small)))
 
 
-class Nginx:
+class Nginx(nginx.Nginx):
     """Two static files over TLS, a fresh connection for each request."""
 
     def __init__(self, folder, pdf_pages):
-        self.folder = folder
+        super().__init__(folder)
         self.pdf_pages = pdf_pages
-        self.port = private_servers.free_port()
-        self.process = None
 
     def start(self):
         authority = certs.Authority(str(self.folder / "tls"))
         self.ca_file = authority.ca_file
         authority.context("bench", ["*.bench.example"])
-        key, cert = authority.key, self.folder / "tls" / "bench.pem"
+        cert = self.folder / "tls" / "bench.pem"
         www = self.folder / "www"
         www.mkdir()
         (www / "index.html").write_bytes(landing_page())
         (www / "paper.pdf").write_bytes(paper(self.pdf_pages))
-        self.folder.chmod(0o755)
-        (self.folder / "nginx.conf").write_text(f"""
-worker_processes 1; daemon off; pid {self.folder}/nginx.pid; error_log stderr error;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off; sendfile on; keepalive_timeout 0;
-  client_body_temp_path {self.folder}; proxy_temp_path {self.folder}; fastcgi_temp_path {self.folder};
-  uwsgi_temp_path {self.folder}; scgi_temp_path {self.folder};
-  types {{ text/html html; application/pdf pdf; }}
-  server {{ listen 127.0.0.1:{self.port} ssl backlog=2048; ssl_certificate {cert}; ssl_certificate_key {key};
-    ssl_session_tickets off; root {www}; }}
-}}
-""", encoding="utf-8")
-        self.process = subprocess.Popen(["nginx", "-c", str(self.folder / "nginx.conf"), "-p", str(self.folder)],
-                                        stderr=open(self.folder / "nginx.log", "wb"))
-        time.sleep(0.5)
-        if self.process.poll() is not None:
-            raise SystemExit("nginx: " + (self.folder / "nginx.log").read_text(errors="replace"))
-
-    def stop(self):
-        if self.process:
-            self.process.terminate()
-            self.process.wait()
+        self.serve(f"""
+    listen 127.0.0.1:{self.port} ssl backlog=2048; ssl_certificate {cert}; ssl_certificate_key {authority.key};
+    ssl_session_tickets off; root {www};""")
 
 
 def produce(kafka, topic, requests):
@@ -133,11 +112,11 @@ def wait_results(kafka, topic, count, timeout):
     return statuses
 
 
-def run_floor(build, nginx, hosts, requests, concurrency):
+def run_floor(build, web, hosts, requests, concurrency):
     urls = "".join(f"https://h{n % hosts}.bench.example/{name}\n"
                    for n in range(requests) for name in ("index.html", "paper.pdf"))
     program = next(build.rglob("bench-floor"))
-    done = subprocess.run([program, nginx.ca_file, f"127.0.0.1:{nginx.port}", str(concurrency)], input=urls,
+    done = subprocess.run([program, web.ca_file, f"127.0.0.1:{web.port}", str(concurrency)], input=urls,
                           capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -146,9 +125,9 @@ class FloorBeside:
     """The floor again, a few transfers at a time, for as long as the worker runs: what one URL costs libcurl on processors that
     are busy with the same brokers, database and examiners."""
 
-    def __init__(self, build, nginx, hosts):
+    def __init__(self, build, web, hosts):
         program = next(build.rglob("bench-floor"))
-        self.process = subprocess.Popen([program, nginx.ca_file, f"127.0.0.1:{nginx.port}", "4"],
+        self.process = subprocess.Popen([program, web.ca_file, f"127.0.0.1:{web.port}", "4"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.hosts = hosts
         self.ending = threading.Event()
@@ -175,7 +154,7 @@ class FloorBeside:
 
 
 def run_worker(build, folder, servers, hosts, requests, concurrency, number, extra):
-    postgres, kafka, nginx = servers
+    postgres, kafka, web = servers
     tag = f"b{number}"
     dsn = postgres.create_database(tag)
     subprocess.run([ROOT / "deploy" / "kafka" / "topics", "--brokers", kafka.brokers(), "--prefix", tag + ".",
@@ -188,16 +167,16 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
         "kafka.topics": {"requests": f"{tag}.ingest-file-requests", "results": f"{tag}.ingest-file-results",
                          "pdf_text": f"{tag}.pdf-text", "dead": f"{tag}.ingest-file-requests-dead"},
         "postgres.dsn": dsn, "warc.dir": str(run / "warc"), "spool.dir": str(run / "spool"),
-        "state.dir": str(run / "state"), "fetch.ca_file": nginx.ca_file,
+        "state.dir": str(run / "state"), "fetch.ca_file": web.ca_file,
         "fetch.user_agent": "ingest-worker-bench/1.0 (+https://bench.example/robot)",
-        "fetch.connect_to": [f":443:127.0.0.1:{nginx.port}"], "fetch.allow_address": ["127.0.0.0/8"],
+        "fetch.connect_to": [f":443:127.0.0.1:{web.port}"], "fetch.allow_address": ["127.0.0.0/8"],
         "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.robots": "ignore", "gate.concurrency": concurrency, **extra})
     ctl = next(build.rglob("ingestctl"))
     subprocess.run([ctl, "--config", config, "db", "migrate"], check=True, stdout=subprocess.DEVNULL)
     produce(kafka, f"{tag}.ingest-file-requests", (
         {"ingest_type": "pdf", "base_url": f"https://h{n % hosts}.bench.example/index.html?{n}",
          "link_source": "bench", "link_source_id": str(n)} for n in range(requests)))
-    beside = FloorBeside(build, nginx, hosts)
+    beside = FloorBeside(build, web, hosts)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(run / "worker.log", "wb") as log:
         started = time.monotonic()
@@ -260,21 +239,20 @@ def summarise(floor, worker, requests):
 def bench_e2e(args, folder):
     postgres = private_servers.Postgres(folder / "postgres")
     kafka = private_servers.Kafka(folder / "kafka")
-    (folder / "nginx").mkdir()
-    nginx = Nginx(folder / "nginx", args.pdf_pages)
+    web = Nginx(folder / "nginx", args.pdf_pages)
     rounds = []
     try:
         postgres.start()
         kafka.start()
-        nginx.start()
+        web.start()
         for number in range(args.rounds):
-            floor = run_floor(args.build, nginx, args.hosts, args.requests, args.concurrency)
-            worker = run_worker(args.build, folder, (postgres, kafka, nginx), args.hosts, args.requests,
+            floor = run_floor(args.build, web, args.hosts, args.requests, args.concurrency)
+            worker = run_worker(args.build, folder, (postgres, kafka, web), args.hosts, args.requests,
                                 args.concurrency, number, {})
             rounds.append(summarise(floor, worker, args.requests))
             print(f"round {number + 1}: ratio {rounds[-1]['ratio_to_floor_without_pdf_text']}", file=sys.stderr)
     finally:
-        nginx.stop()
+        web.stop()
         kafka.stop()
         postgres.stop()
     ratios = sorted(one["ratio_to_floor_without_pdf_text"] for one in rounds)

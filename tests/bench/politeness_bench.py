@@ -22,6 +22,7 @@ ROOT = HERE.parent.parent
 for folder in ("deploy/lib", "tests/scenario"):
     sys.path.insert(0, str(ROOT / folder))
 
+import nginx  # noqa: E402
 import private_servers  # noqa: E402
 from servers.scripted import ScriptedServer  # noqa: E402
 from servers.worker import write_config  # noqa: E402
@@ -31,38 +32,13 @@ PAGE = "<!doctype html><title>A short page</title><p>Nothing much.</p>\n"
 HOT, SLOW = "hot.bench.example", "slow.bench.example"
 
 
-class Nginx:
+class Nginx(nginx.Nginx):
     """One small page for all names, over HTTP."""
 
-    def __init__(self, folder):
-        self.folder = folder
-        self.port = private_servers.free_port()
-        self.process = None
-
     def start(self):
-        self.folder.mkdir()
-        self.folder.chmod(0o755)
         (self.folder / "index.html").write_text(PAGE, encoding="utf-8")
-        (self.folder / "nginx.conf").write_text(f"""
-worker_processes 1; daemon off; pid {self.folder}/nginx.pid; error_log stderr error;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off; keepalive_timeout 0; types {{ text/html html; }}
-  client_body_temp_path {self.folder}; proxy_temp_path {self.folder}; fastcgi_temp_path {self.folder};
-  uwsgi_temp_path {self.folder}; scgi_temp_path {self.folder};
-  server {{ listen 127.0.0.1:{self.port} backlog=2048; root {self.folder}; location / {{ try_files /index.html =404; }} }}
-}}
-""", encoding="utf-8")
-        self.process = subprocess.Popen(["nginx", "-c", str(self.folder / "nginx.conf"), "-p", str(self.folder)],
-                                        stderr=open(self.folder / "nginx.log", "wb"))
-        time.sleep(0.5)
-        if self.process.poll() is not None:
-            raise SystemExit("nginx: " + (self.folder / "nginx.log").read_text(errors="replace"))
-
-    def stop(self):
-        if self.process:
-            self.process.terminate()
-            self.process.wait()
+        self.serve(f"""
+    listen 127.0.0.1:{self.port} backlog=2048; root {self.folder}; location / {{ try_files /index.html =404; }}""")
 
 
 def answer_late(seconds):
@@ -87,13 +63,13 @@ def make_list(args, troubled):
     return [url for _, url in sorted(marked, key=lambda item: item[0])]
 
 
-def run_list(args, folder, nginx, slow, urls, number):
+def run_list(args, folder, web, slow, urls, number):
     """Seconds from the start until the last request of each ordinary host was done."""
     run = folder / f"run{number}"
     run.mkdir()
     config = write_config(run / "worker.yaml", {
         "fetch.user_agent": "ingest-worker-bench/1.0 (+https://bench.example/robot)",
-        "fetch.connect_to": [f"{SLOW}:80:127.0.0.1:{slow.port}", f":80:127.0.0.1:{nginx.port}"],
+        "fetch.connect_to": [f"{SLOW}:80:127.0.0.1:{slow.port}", f":80:127.0.0.1:{web.port}"],
         "fetch.allow_address": ["127.0.0.0/8"], "gate.robots": "ignore", "gate.host_delay_ms": args.delay_ms,
         "gate.concurrency": args.concurrency})
     lines = "".join(json.dumps({"ingest_type": "html", "base_url": url}) + "\n" for url in urls)
@@ -125,16 +101,16 @@ def run_list(args, folder, nginx, slow, urls, number):
 
 
 def bench_hot_host(args, folder):
-    nginx = Nginx(folder / "nginx")
+    web = Nginx(folder / "nginx")
     rounds = []
     with ScriptedServer(answer_late(args.slow_seconds)) as slow:
         try:
-            nginx.start()
+            web.start()
             for number in range(args.rounds):
                 runs = {}
                 order = (False, True) if number % 2 == 0 else (True, False)
                 for troubled in order:
-                    runs[troubled] = run_list(args, folder, nginx, slow, make_list(args, troubled), f"{number}-{troubled:d}")
+                    runs[troubled] = run_list(args, folder, web, slow, make_list(args, troubled), f"{number}-{troubled:d}")
                 ratios = sorted(runs[True][host] / runs[False][host] for host in runs[False])
                 rounds.append({
                     "seconds_without": round(max(runs[False].values()), 2), "seconds_with": round(max(runs[True].values()), 2),
@@ -143,7 +119,7 @@ def bench_hot_host(args, folder):
                     "ratio_of_hosts_p99": round(ratios[int(len(ratios) * 0.99)], 4)})
                 print(f"hot host, round {number + 1}: {rounds[-1]}", file=sys.stderr)
         finally:
-            nginx.stop()
+            web.stop()
     return {"requests": args.requests, "hosts": args.hosts, "delay_ms": args.delay_ms, "hot_share": HOT_SHARE,
             "slow_seconds": args.slow_seconds,
             "ratio_of_the_end_median": statistics.median(one["ratio_of_the_end"] for one in rounds),
