@@ -108,8 +108,8 @@ void ing_gate_free(
 /* Queue for the host of an absolute URL. */
 void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url,
 	const struct ing_gate_ticket *ticket);
-/* Give a slot back (the transfer has ended, and report says how; NULL: nothing was asked of the
- * host), or leave the queue. Harmless when out. */
+/* Give a slot back (the transfer has ended, and report says how; NULL: none was begun), or leave
+ * the queue, where a report counts for nothing. Harmless when out. */
 void ing_gate_leave(
 	struct ing_gate *g, struct ing_gate_waiter *w, const struct ing_gate_report *report);
 /* While held nobody is admitted (a later stage is blocked) and nobody's patience ends; queues and

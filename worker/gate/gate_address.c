@@ -19,6 +19,7 @@
 #define ADDR_TTL_MS 60000
 #define LOOK_AHEAD_MS 1000   /* during a pause it costs no time */
 #define LOOKUPS_AT_ONCE 1000 /* a list of dead names must not hold up the living for long */
+#define LOOKUPS_RESERVED 60  /* of these, for the priority lane alone */
 
 /* --- budgets --- */
 
@@ -157,19 +158,18 @@ void ing_gate_addr_forget(struct ing_gate *g, struct ing_gate_host *h)
 
 /* --- host_key=address --- */
 
-/* As it stands in URLs, so that http://192.0.2.1/ and a name there are one host. */
-static void format_key(const struct ing_addr *addr, char ret_key[ING_ADDR_TEXT_BYTES + 2])
+void ing_gate_addr_key(const struct ing_addr *addr, char ret_key[GATE_ADDR_KEY_BYTES])
 {
 	char text[ING_ADDR_TEXT_BYTES];
 	ing_addr_format(addr, text);
-	snprintf(ret_key, ING_ADDR_TEXT_BYTES + 2, addr->family == 6 ? "[%s]" : "%s", text);
+	snprintf(ret_key, GATE_ADDR_KEY_BYTES, addr->family == 6 ? "[%s]" : "%s", text);
 }
 
 static struct ing_gate_host *host_of_addr(
 	struct ing_gate *g, const struct ing_addr *addr, uint64_t now_ms)
 {
-	char key[ING_ADDR_TEXT_BYTES + 2];
-	format_key(addr, key);
+	char key[GATE_ADDR_KEY_BYTES];
+	ing_gate_addr_key(addr, key);
 	struct ing_gate_host *h = ing_gate_host_get(g, key);
 	if (h->addr == NULL || !ing_addr_equal(&h->addr->addr, addr)) {
 		if (h->holding == 0)
@@ -231,8 +231,8 @@ void ing_gate_addr_rules(struct ing_gate *g, const struct ing_gate_host *h)
 {
 	if (!h->redirects)
 		return;
-	char key[ING_ADDR_TEXT_BYTES + 2];
-	format_key(&h->addr->addr, key);
+	char key[GATE_ADDR_KEY_BYTES];
+	ing_gate_addr_key(&h->addr->addr, key);
 	struct ing_gate_host *to = ing_gate_host_find(g, key);
 	if (to != NULL)
 		ing_gate_rule_add(to, h->key);
@@ -305,7 +305,9 @@ void ing_gate_set_origin(struct ing_gate *g, struct ing_gate_host *h, const char
 
 bool ing_gate_can_look(const struct ing_gate *g)
 {
-	return (g->unlooked[0] != NULL || g->unlooked[1] != NULL) && g->lookups < LOOKUPS_AT_ONCE;
+	if (g->unlooked[0] != NULL)
+		return g->lookups < LOOKUPS_AT_ONCE;
+	return g->unlooked[1] != NULL && g->lookups < LOOKUPS_AT_ONCE - LOOKUPS_RESERVED;
 }
 
 void ing_gate_look_next(struct ing_gate *g)

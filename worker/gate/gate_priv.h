@@ -25,6 +25,7 @@
 #include "worker/gate/lease.h"
 
 #define GATE_NEVER UINT64_MAX
+#define GATE_ADDR_KEY_BYTES (ING_ADDR_TEXT_BYTES + 2)
 
 enum gate_place {
 	GATE_NOWHERE,  /* waits for a time or for news; or all its slots are taken */
@@ -170,6 +171,9 @@ void ing_gate_addr_uncall(struct ing_gate *g, struct ing_gate_host *h, uint64_t 
 /* A transfer begins and ends. Hosts without a budget may be given too. */
 void ing_gate_addr_take(struct ing_gate_host *h);
 void ing_gate_addr_give(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
+/* The key of an address's host, by address: as it stands in URLs, so that http://192.0.2.1/ and a
+ * name there are one host. */
+void ing_gate_addr_key(const struct ing_addr *addr, char ret_key[GATE_ADDR_KEY_BYTES]);
 void ing_gate_addr_forget(struct ing_gate *g, struct ing_gate_host *h);
 /* Where the waiters of h queue now: h, or, by address, the host of its address. */
 struct ing_gate_host *ing_gate_host_route(

@@ -37,10 +37,8 @@ static const struct ing_gate_host *follow(const struct ing_gate *g, const struct
 {
 	if (h == NULL || !h->redirects)
 		return h;
-	char text[ING_ADDR_TEXT_BYTES];
-	char key[ING_ADDR_TEXT_BYTES + 2];
-	ing_addr_format(&h->addr->addr, text);
-	snprintf(key, sizeof(key), h->addr->addr.family == 6 ? "[%s]" : "%s", text);
+	char key[GATE_ADDR_KEY_BYTES];
+	ing_gate_addr_key(&h->addr->addr, key);
 	const struct ing_gate_host *to = ing_gate_host_find(g, key);
 	return to != NULL ? to : h;
 }

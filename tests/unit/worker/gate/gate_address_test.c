@@ -221,11 +221,34 @@ static void lookups_under_way_are_bounded(void **state)
 	enter_lane(2501, "https://nowhere2400.example/", ING_LANE_BULK);
 	enter_lane(2400, "https://nowhere2400.example/", ING_LANE_PRIORITY); /* rises */
 	run_for(1000);
-	assert_int_equal(lookups.most_under_way, 1000);
+	assert_int_equal(lookups.most_under_way, 940);
 	assert_int_equal(visitors[2500].granted_ms, world_now()); /* went first */
 	assert_int_equal(visitors[2400].granted_ms, world_now());
 	run_for(2000);
 	assert_int_equal(granted_count, 2501); /* all hosts; one has a second waiter */
+	close_gate();
+}
+
+static void dead_names_of_other_lanes_do_not_hold_up_the_priority_lanes(void **state)
+{
+	(void)state;
+	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 4000}, 1000);
+	for (int i = 0; i < 3000; i++) {
+		char url[64];
+		snprintf(url, sizeof(url), "https://nowhere%d.example/", i);
+		enter_lane(i, url, i < 1500 ? ING_LANE_BULK : ING_LANE_REQUESTS);
+	}
+	run_for(500);
+	assert_int_equal(lookups.under_way, 940);
+	for (int i = 3000; i < 3100; i++) {
+		char url[64];
+		snprintf(url, sizeof(url), "https://nowhere%d.example/", i);
+		enter_lane(i, url, ING_LANE_PRIORITY);
+	}
+	run_for(0);
+	assert_int_equal(lookups.under_way, 1000); /* at once, and no more than that */
+	run_for(5000);
+	assert_int_equal(granted_count, 3100);
 	close_gate();
 }
 
@@ -484,6 +507,7 @@ int main(void)
 		cmocka_unit_test(an_answer_is_kept_for_a_minute),
 		cmocka_unit_test(a_host_that_moved_leaves_its_old_budget),
 		cmocka_unit_test(lookups_under_way_are_bounded),
+		cmocka_unit_test(dead_names_of_other_lanes_do_not_hold_up_the_priority_lanes),
 		cmocka_unit_test(who_has_to_wait_anyway_is_looked_up_when_its_time_comes),
 		cmocka_unit_test(what_another_worker_has_is_seldom_looked_up),
 		cmocka_unit_test(a_lookup_survives_its_waiter),
