@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A worker's knowledge of hosts as JSON: each stage is asked for its view, and nothing is kept. The
- * lists of `top` are picked in one walk over the gate's hosts, with no more memory than the lists.
+ * lists of `top` are picked in one walk over the gate's hosts, with twice the memory of the lists.
  */
 #include "worker/hosts.h"
 
@@ -234,12 +234,11 @@ static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
 	return o;
 }
 
-/* Whether a comes before b. */
-typedef bool before_f(const struct ing_gate_host_view *a, const struct ing_gate_host_view *b);
-
+/* The first `count` of all that are given; room for twice as many, so that a sort is due only after
+ * as many have come, in whatever order they do. */
 struct ranking {
-	before_f *before;
-	struct ing_gate_host_view *best; /* count of them at most, in order */
+	int (*compare)(const void *, const void *); /* of two struct ing_gate_host_view */
+	struct ing_gate_host_view *best;
 	size_t have;
 };
 
@@ -249,26 +248,37 @@ struct top {
 	uint64_t now_ms;
 };
 
-static bool waits_more(const struct ing_gate_host_view *a, const struct ing_gate_host_view *b)
+static int compare_waiting(const void *a, const void *b)
 {
-	return count_waiting(a) > count_waiting(b);
+	unsigned x = count_waiting(a);
+	unsigned y = count_waiting(b);
+	return x > y ? -1 : x < y;
 }
 
-static bool is_held_longer(const struct ing_gate_host_view *a, const struct ing_gate_host_view *b)
+static int compare_rests(const void *a, const void *b)
 {
-	return a->rest_ms > b->rest_ms;
+	const struct ing_gate_host_view *x = a;
+	const struct ing_gate_host_view *y = b;
+	return x->rest_ms > y->rest_ms ? -1 : x->rest_ms < y->rest_ms;
+}
+
+static void cut_ranking(struct ranking *r, size_t count)
+{
+	qsort(r->best, r->have, sizeof(*r->best), r->compare);
+	r->have = ING_MIN(r->have, count);
 }
 
 static void rank(struct ranking *r, size_t count, const struct ing_gate_host_view *v)
 {
-	if (r->have == count && !r->before(v, &r->best[count - 1]))
-		return;
-	if (r->have < count)
-		r->have++;
-	size_t at = r->have - 1;
-	for (; at > 0 && r->before(v, &r->best[at - 1]); at--)
-		r->best[at] = r->best[at - 1];
-	r->best[at] = *v;
+	r->best[r->have++] = *v;
+	if (r->have == 2 * count)
+		cut_ranking(r, count);
+}
+
+static struct ranking new_ranking(size_t count, int (*compare)(const void *, const void *))
+{
+	return (struct ranking){
+		compare, ing_alloc(2 * count * sizeof(struct ing_gate_host_view)), 0};
 }
 
 static void consider(void *ctx, const struct ing_gate_host_view *v)
@@ -292,9 +302,11 @@ static json_t *list_ranking(
 static json_t *answer_top(const struct ing_hosts_sources *s, size_t count)
 {
 	struct top t = {.count = count, .now_ms = ing_now_ms()};
-	t.waiting = (struct ranking){waits_more, ing_alloc(count * sizeof(*t.waiting.best)), 0};
-	t.held = (struct ranking){is_held_longer, ing_alloc(count * sizeof(*t.held.best)), 0};
+	t.waiting = new_ranking(count, compare_waiting);
+	t.held = new_ranking(count, compare_rests);
 	ing_gate_each(s->gate, consider, &t);
+	cut_ranking(&t.waiting, count);
+	cut_ranking(&t.held, count);
 	json_t *o = json_object();
 	set_text(o, "instance", s->instance);
 	set(o, "most_waiting", list_ranking(s, &t.waiting, t.now_ms));

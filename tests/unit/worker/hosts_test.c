@@ -371,6 +371,27 @@ static void test_top_picks_and_orders(void **state)
 	json_decref(a);
 }
 
+static void test_top_of_hosts_that_were_held_one_after_the_other(void **state)
+{
+	static char names[MANY][16];
+	(void)state;
+	view_count = MANY;
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "h%u.example", i);
+		views[i].key = names[i];
+		views[i].waiting[ING_LANE_BULK] = i;
+		views[i].rest_ms = 1000000 + i; /* for an hour each */
+		views[i].patience.rest_until_ms = ing_now_ms() + 1000000;
+		views[i].patience.rest = ING_REST_RETRY_AFTER;
+	}
+	json_t *a = ask(&all, "{\"ask\": \"top\", \"count\": 1000}");
+	const json_t *held = json_object_get(a, "longest_held");
+	assert_int_equal(json_array_size(held), 1000);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(waiting_at(held, i), MANY - 1 - i);
+	json_decref(a);
+}
+
 static void test_top_of_few(void **state)
 {
 	(void)state;
@@ -398,6 +419,7 @@ int main(void)
 		CASE(test_robots_rule_and_block),
 		CASE(test_bytes_that_are_no_text_are_left_out),
 		CASE(test_top_picks_and_orders),
+		CASE(test_top_of_hosts_that_were_held_one_after_the_other),
 		CASE(test_top_of_few),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
