@@ -83,14 +83,6 @@ static void answer(int http_status, const char *location, const char *body)
 	});
 }
 
-static void settle(void)
-{
-	while (fake.archived.count > 0)
-		fake_archive_done();
-	while (fake.stored.count > 0)
-		fake_store_done();
-}
-
 static void expect_told(enum ing_status outcome, int http_status)
 {
 	assert_int_equal(fake.told_count, 1);
@@ -159,13 +151,13 @@ static void redirects_are_followed_through_the_gate(void **state)
 		char to[64];
 		snprintf(to, sizeof(to), "https://u:p@b.example/%d#f", i);
 		answer(301, to, NULL);
-		settle();
+		fake_settle();
 		snprintf(to, sizeof(to), "https://b.example/%d", i);
 		assert_string_equal(fake_gate.last_url, to);
 		assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
 	}
 	answer(200, NULL, RULES);
-	settle();
+	fake_settle();
 	assert_int_equal(lines, 6);
 	assert_string_equal(last_line_url, "https://b.example/5");
 	assert_string_equal(fake.told_body, RULES);
@@ -184,7 +176,7 @@ static void a_redirect_that_comes_too_late_is_no_answer(void **state)
 	while (ing_now_ms() < late_ms)
 		;
 	fake_fetch_done(301, "https://b.example/robots.txt");
-	settle();
+	fake_settle();
 	expect_told(ING_STATUS_TIMEOUT, 301);
 }
 
@@ -197,20 +189,20 @@ static void redirects_that_lead_nowhere_are_told_as_such(void **state)
 		begin(&usual, &all_stages);
 		fake.blocked_host = "blocked.example";
 		answer(302, nowhere[i], NULL);
-		settle();
+		fake_settle();
 		expect_told(ING_STATUS_SUCCESS, 302);
 	}
 	begin(&usual, &all_stages);
 	for (int i = 0; i < 6; i++) {
 		answer(307, i % 2 == 0 ? URL "?" : URL, NULL);
-		settle();
+		fake_settle();
 	}
 	expect_told(ING_STATUS_SUCCESS, 307);
 	/* to an address that is not the web's, or to a host that was blocked on the way */
 	for (int way = 0; way < 2; way++) {
 		begin(&usual, &all_stages);
 		answer(308, "https://inside.example/", NULL);
-		settle();
+		fake_settle();
 		if (way == 0)
 			fake.blocked_host = "inside.example";
 		fake_gate_grant();
@@ -227,13 +219,13 @@ static void what_passes_is_tried_again(void **state)
 	begin(&usual, &all_stages);
 	answer(503, NULL, NULL);
 	assert_int_equal(fake_gate.report.kind, ING_ANSWER_THROTTLED);
-	settle();
+	fake_settle();
 	assert_int_equal(fake_gate.ticket.delay_ms, 0);
 	answer(500, NULL, NULL);
-	settle();
+	fake_settle();
 	assert_in_range(fake_gate.ticket.delay_ms, 1500, 2500);
 	answer(200, NULL, RULES);
-	settle();
+	fake_settle();
 	assert_int_equal(lines, 3); /* each try is kept */
 	expect_told(ING_STATUS_SUCCESS, 200);
 	begin(&usual, &all_stages);
@@ -260,7 +252,7 @@ static void an_errand_is_as_urgent_as_who_waits_for_it(void **state)
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
 	/* What it waits for between two tries it still waits for. */
 	answer(500, NULL, NULL);
-	settle();
+	fake_settle();
 	ing_errands_hurry(errands, entry, ING_LANE_REQUESTS);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_REQUESTS);
 	assert_in_range(fake_gate.ticket.delay_ms, 500, 1250);
@@ -269,11 +261,11 @@ static void an_errand_is_as_urgent_as_who_waits_for_it(void **state)
 	ing_errands_hurry(errands, entry, ING_LANE_PRIORITY);
 	assert_int_equal(fake_gate.holding, 1);
 	fake_fetch_answer(&(struct fake_answer){.http_status = 302, .location = "/2"});
-	settle();
+	fake_settle();
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
 	assert_int_equal(fake_gate.ticket.delay_ms, 0);
 	answer(404, NULL, NULL);
-	settle();
+	fake_settle();
 	expect_told(ING_STATUS_SUCCESS, 404);
 }
 
@@ -307,7 +299,7 @@ static void certificates_may_go_unverified_where_a_rule_says_so(void **state)
 	fake.rule = (struct ing_host_rule){.host = "a.example", .tls_fallback = ING_CHOICE_YES};
 	answer(404, NULL, NULL);
 	assert_true(fake.last_tls_fallback);
-	settle();
+	fake_settle();
 	expect_told(ING_STATUS_SUCCESS, 404);
 }
 
@@ -328,7 +320,7 @@ static void a_coded_body_is_decoded(void **state)
 		.body = packed,
 		.body_bytes = sizeof(packed),
 		.content_encoding = "gzip"});
-	settle();
+	fake_settle();
 	/* The row has both digests: of what it says, and of what was sent. */
 	assert_string_equal(fake.last_row_sha1hex, "69e295eae67fc04226a48d791426a2c6e67a6004");
 	assert_string_equal(fake.last_row_cdx_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
@@ -346,7 +338,7 @@ static void what_was_cut_counts_as_far_as_it_goes(void **state)
 		.http_status = 200,
 		.body = RULES "Disallow: /on",
 		.body_bytes = strlen(RULES) + 13});
-	settle();
+	fake_settle();
 	assert_string_equal(fake.told_body, RULES); /* which was /only/this */
 	expect_told(ING_STATUS_SUCCESS, 200);
 	/* by us: as many lines as the parser wants */
@@ -357,7 +349,7 @@ static void what_was_cut_counts_as_far_as_it_goes(void **state)
 	fake_gate_grant();
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = 200, .body = large, .body_bytes = sizeof(large)});
-	settle();
+	fake_settle();
 	assert_int_equal(fake.told.body_bytes, 451);
 	expect_told(ING_STATUS_SUCCESS, 200);
 	/* the middle of a coded one */
@@ -368,7 +360,7 @@ static void what_was_cut_counts_as_far_as_it_goes(void **state)
 		.body = packed,
 		.body_bytes = sizeof(packed) - 9,
 		.content_encoding = "gzip"});
-	settle();
+	fake_settle();
 	assert_string_equal(fake.last_row_cdx_sha1hex, "");
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
@@ -382,7 +374,7 @@ static void a_broken_body_is_no_file(void **state)
 		.body = packed,
 		.body_bytes = sizeof(packed) - 9,
 		.content_encoding = "gzip"});
-	settle();
+	fake_settle();
 	expect_told(ING_STATUS_BAD_CONTENT_ENCODING, 200);
 	/* lost on the way, three times */
 	begin(&usual, &all_stages);
@@ -393,7 +385,7 @@ static void a_broken_body_is_no_file(void **state)
 			.body = RULES,
 			.body_bytes = strlen(RULES),
 			.passing = true});
-		settle();
+		fake_settle();
 	}
 	expect_told(ING_STATUS_TRUNCATED_BODY, 200);
 	/* of a 404 nobody minds */
@@ -401,7 +393,7 @@ static void a_broken_body_is_no_file(void **state)
 	fake_gate_grant();
 	fake_fetch_answer(&(struct fake_answer){
 		.outcome = ING_STATUS_TRUNCATED_BODY, .http_status = 404, .passing = true});
-	settle();
+	fake_settle();
 	expect_told(ING_STATUS_SUCCESS, 404);
 }
 
@@ -423,7 +415,7 @@ static void errands_can_be_called_off_at_any_point(void **state)
 		ing_errands_cancel(errands);
 		assert_int_equal(fake.fetches.count, 0);
 		assert_int_equal(ing_errands_idle(errands), step < 2);
-		settle();
+		fake_settle();
 		assert_int_equal(fake.told_count, 0);
 		end();
 	}

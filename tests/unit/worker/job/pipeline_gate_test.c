@@ -67,20 +67,9 @@ static void end(void)
 	fake_reset();
 }
 
-static void stop_loop(uv_timer_t *t)
-{
-	(void)t;
-	uv_stop(&loop);
-}
-
 static void turn(uint64_t ms)
 {
-	uv_timer_t t;
-	uv_timer_init(&loop, &t);
-	uv_timer_start(&t, stop_loop, ms, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&t, NULL);
-	uv_run(&loop, UV_RUN_NOWAIT);
+	fake_turn(&loop, ms);
 }
 
 static void send_in_lane(enum ing_lane lane, const char *base_url)
@@ -101,23 +90,10 @@ static void send_url(const char *base_url)
 	send_in_lane(ING_LANE_REQUESTS, base_url);
 }
 
-/* What archive, store and emit owe. */
-static void settle(void)
-{
-	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
-		while (fake.archived.count > 0)
-			fake_archive_done();
-		while (fake.stored.count > 0)
-			fake_store_done();
-		while (fake.emitted.count > 0)
-			fake_emit_done(true);
-	}
-}
-
 /* The one job has ended: its result, the caller's to free. */
 static json_t *take_result(const char *status, size_t hops)
 {
-	settle();
+	fake_settle();
 	assert_non_null(fake.last_result);
 	json_t *o = json_loads(fake.last_result, 0, NULL);
 	assert_non_null(o);
@@ -706,7 +682,7 @@ static void a_full_lane_leaves_room_for_the_others(void **state)
 		turn(120);
 		assert_true(fake.paused[ING_LANE_BULK]);
 		fake_gate_refuse(ING_GATE_WAITED, 1); /* the oldest: of the bulk lane */
-		settle();
+		fake_settle();
 	}
 	turn(120);
 	assert_false(fake.paused[ING_LANE_BULK]);

@@ -68,20 +68,9 @@ static void end(void)
 	fake_reset();
 }
 
-static void stop_loop(uv_timer_t *t)
-{
-	(void)t;
-	uv_stop(&loop);
-}
-
 static void turn(uint64_t ms)
 {
-	uv_timer_t t;
-	uv_timer_init(&loop, &t);
-	uv_timer_start(&t, stop_loop, ms, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&t, NULL);
-	uv_run(&loop, UV_RUN_NOWAIT);
+	fake_turn(&loop, ms);
 }
 
 static void send_bytes(int64_t offset, const char *value, size_t bytes)
@@ -98,19 +87,6 @@ static void send_bytes(int64_t offset, const char *value, size_t bytes)
 static void send_request(int64_t offset, const char *text)
 {
 	send_bytes(offset, text, strlen(text));
-}
-
-/* Whatever is owed by the threads behind archive, store and emit. */
-static void settle(void)
-{
-	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
-		while (fake.archived.count > 0)
-			fake_archive_done();
-		while (fake.stored.count > 0)
-			fake_store_done();
-		while (fake.emitted.count > 0)
-			fake_emit_done(true);
-	}
 }
 
 static json_t *last_result(void)
@@ -242,7 +218,7 @@ static void a_job_can_be_called_off_at_any_point(void **state)
 			/* What was handed over comes back; nothing new is sent, nothing finished.
 			 */
 			assert_int_equal(fake.emitted.count, owed);
-			settle();
+			fake_settle();
 			assert_int_equal(fake.finished, 0);
 			end();
 		}
@@ -258,7 +234,7 @@ static void draining_lets_finish_what_was_admitted(void **state)
 	ing_pipeline_drain(pipeline);
 	send_request(3, pdf_request); /* a straggler: comes again to the next owner */
 	fake_exam_done_page(NULL);
-	settle();
+	fake_settle();
 	assert_int_equal(fake.finished, 1);
 	assert_int_equal(fake.last_finished.offset, 1);
 	expect_status("no-pdf-link", true);
@@ -279,7 +255,7 @@ static void the_deadline_ends_an_examination(void **state)
 	assert_int_equal(fake.exams.count, 1);
 	turn(250);
 	assert_int_equal(fake.exams.count, 0);
-	settle();
+	fake_settle();
 	assert_int_equal(fake.finished, 1);
 	expect_status("timeout", true);
 	end();
@@ -293,12 +269,12 @@ static void a_host_that_does_not_move_ends_the_wait(void **state)
 	turn(1);
 	send_request(2, pdf_request);
 	turn(60);
-	settle();
+	fake_settle();
 	assert_int_equal(fake.finished, 1);
 	assert_int_equal(fake.last_finished.offset, 2);
 	expect_status("host-backoff", false);
 	fake_fetch_done(404, NULL);
-	settle();
+	fake_settle();
 	expect_status("terminal-bad-status", true);
 	end();
 }
@@ -308,10 +284,10 @@ static void some_end_without_a_fetch(void **state)
 	(void)state;
 	begin(&usual, 0);
 	send_request(1, "{\"ingest_type\":\"pdf\",\"base_url\":\"gopher://a.example/\"}");
-	settle();
+	fake_settle();
 	expect_status("invalid-url", false);
 	send_request(2, "{\"ingest_type\":\"xml\",\"base_url\":\"https://a.example/\"}");
-	settle();
+	fake_settle();
 	expect_status("not-implemented", false);
 	assert_int_equal(fake.finished, 2);
 	end();
@@ -334,7 +310,7 @@ static void redirects_and_links_have_their_own_limits(void **state)
 		snprintf(url, sizeof(url), "https://a.example/%d", page + 1);
 		fake_exam_done_page(url);
 	}
-	settle();
+	fake_settle();
 	expect_status("max-hops-exceeded", true);
 	end();
 }
@@ -419,12 +395,12 @@ static void intake_pauses_at_the_ceiling_and_goes_on_below(void **state)
 		turn(120);
 		assert_true(fake.paused[ING_LANE_REQUESTS]);
 		fake_fetch_done(404, NULL);
-		settle();
+		fake_settle();
 	}
 	turn(120);
 	assert_false(fake.paused[ING_LANE_REQUESTS]); /* a sixteenth is free, and one more */
 	stop_at_once();
-	settle();
+	fake_settle();
 	end();
 }
 
@@ -485,7 +461,7 @@ static void full_stages_hold_the_gate(void **state)
 	turn(120);
 	assert_null(ing_pipeline_blocked_by(pipeline));
 	fake_fetch_done(404, NULL);
-	settle();
+	fake_settle();
 	assert_int_equal(fake.finished, 3);
 	end();
 }
@@ -542,7 +518,7 @@ static void what_rules_led_to_is_counted(void **state)
 	turn(5);
 	fake_fetch_done(200, NULL);
 	fake_exam_done_pdf("text");
-	settle();
+	fake_settle();
 	json_t *o = last_result();
 	json_t *biblio = json_object_get(o, "html_biblio");
 	assert_string_equal(json_string_value(json_object_get(biblio, "title")), "Own");
@@ -555,7 +531,7 @@ static void what_rules_led_to_is_counted(void **state)
 	answer_page("Redirecting", NULL, 0, "https://a.example/2");
 	turn(5);
 	fake_fetch_done(404, NULL);
-	settle();
+	fake_settle();
 	assert_int_equal(yield_of(conf.yield, "a", "applied"), 2);
 	assert_int_equal(yield_of(conf.yield, "a", "matched"), 2);
 	assert_int_equal(yield_of(conf.yield, "a", "led_to_document"), 1);
@@ -578,7 +554,7 @@ static void a_refusal_is_examined_for_walls_alone(void **state)
 	f.page.wall = ING_WALL_CHALLENGE;
 	f.page.wall_why = ing_strdup("a check of the browser");
 	fake_exam_done(&f, "text/html");
-	settle();
+	fake_settle();
 	expect_status("blocked-challenge", true);
 	json_t *o = last_result();
 	assert_string_equal(
@@ -590,7 +566,7 @@ static void a_refusal_is_examined_for_walls_alone(void **state)
 	turn(5);
 	fake_fetch_done(403, NULL);
 	fake_exam_done_page("https://a.example/2.pdf"); /* whatever it links to */
-	settle();
+	fake_settle();
 	expect_status("terminal-bad-status", true);
 	end();
 }

@@ -81,20 +81,9 @@ static void end(void)
 	fake_reset();
 }
 
-static void stop_loop(uv_timer_t *t)
-{
-	(void)t;
-	uv_stop(&loop);
-}
-
 static void turn(uint64_t ms)
 {
-	uv_timer_t t;
-	uv_timer_init(&loop, &t);
-	uv_timer_start(&t, stop_loop, ms, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_close((uv_handle_t *)&t, NULL);
-	uv_run(&loop, UV_RUN_NOWAIT);
+	fake_turn(&loop, ms);
 }
 
 static void send_url(const char *base_url)
@@ -108,18 +97,6 @@ static void send_url(const char *base_url)
 			.value_bytes = (size_t)n,
 			.topic = "requests",
 			.lane = ING_LANE_REQUESTS});
-}
-
-static void settle(void)
-{
-	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
-		while (fake.archived.count > 0)
-			fake_archive_done();
-		while (fake.stored.count > 0)
-			fake_store_done();
-		while (fake.emitted.count > 0)
-			fake_emit_done(true);
-	}
 }
 
 /* The next transfer, within some seconds: it is of this URL, and the only one. */
@@ -137,16 +114,16 @@ static void answer_file(const char *text)
 {
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = 200, .body = text, .body_bytes = strlen(text)});
-	settle(); /* of the errand */
+	fake_settle(); /* of the errand */
 	turn(1);
-	settle(); /* of requests that it has ended */
+	fake_settle(); /* of requests that it has ended */
 }
 
 static void expect_result(const char *status, const char *words)
 {
-	settle();
+	fake_settle();
 	turn(5); /* who waited for an errand goes on */
-	settle();
+	fake_settle();
 	assert_non_null(fake.last_result);
 	json_t *o = json_loads(fake.last_result, 0, NULL);
 	assert_string_equal(json_string_value(json_object_get(o, "status")), status);
@@ -175,7 +152,7 @@ static void the_file_comes_first_and_once(void **state)
 	fake_fetch_done(302, B "4");
 	expect_fetch(B "robots.txt");
 	fake_fetch_done(404, NULL);
-	settle();
+	fake_settle();
 	expect_fetch(B "4");
 	fake_fetch_done(404, NULL);
 	expect_result("terminal-bad-status", NULL);
@@ -192,7 +169,7 @@ static void a_busy_host_is_waited_for_with_its_file_and_its_pages(void **state)
 	expect_fetch(A "robots.txt");
 	uint64_t asked_ms = ing_now_ms();
 	fake_fetch_answer(&(struct fake_answer){.http_status = 503, .retry_after_s = 1});
-	settle();
+	fake_settle();
 	expect_fetch(A "robots.txt");
 	assert_true(ing_now_ms() - asked_ms >= 990);
 	answer_file("");
@@ -217,7 +194,7 @@ static void nobody_is_fetched_whose_file_is_unreachable(void **state)
 	for (int i = 0; i < 3; i++) {
 		expect_fetch(A "robots.txt");
 		fake_fetch_done(500, NULL);
-		settle();
+		fake_settle();
 	}
 	expect_result("skip-robots", "unreachable");
 	end();
@@ -249,7 +226,7 @@ static void a_crowd_that_waits_for_a_file_does_not_hold_the_loop(void **state)
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = 200, .body = "User-agent: *\nDisallow: /\n", .body_bytes = 26});
 	for (int i = 0; i < 1000 && !ing_pipeline_idle(pipeline); i++) {
-		settle();
+		fake_settle();
 		turn(1);
 	}
 	assert_int_equal(fake.finished, CROWD);
@@ -271,7 +248,7 @@ static void stopping_leaves_nothing_behind(void **state)
 		ing_pipeline_drain(pipeline);
 		assert_true(ing_pipeline_idle(pipeline));
 		ing_errands_cancel(errands);
-		settle();
+		fake_settle();
 		assert_int_equal(fake.finished, 0);
 		end();
 	}

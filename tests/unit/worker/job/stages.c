@@ -343,3 +343,30 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 	(void)in;
 	fake.paused[lane] = paused;
 }
+
+void fake_settle(void)
+{
+	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
+		while (fake.archived.count > 0)
+			fake_archive_done();
+		while (fake.stored.count > 0)
+			fake_store_done();
+		while (fake.emitted.count > 0)
+			fake_emit_done(true);
+	}
+}
+
+static void stop_loop(uv_timer_t *t)
+{
+	uv_stop(t->loop);
+}
+
+void fake_turn(uv_loop_t *loop, uint64_t ms)
+{
+	uv_timer_t t;
+	uv_timer_init(loop, &t);
+	uv_timer_start(&t, stop_loop, ms, 0);
+	uv_run(loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&t, NULL);
+	uv_run(loop, UV_RUN_NOWAIT);
+}

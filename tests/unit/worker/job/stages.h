@@ -81,3 +81,6 @@ void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks th
 void fake_archive_done(void);
 void fake_store_done(void);
 void fake_emit_done(bool ok);
+/* All that archive, store and emit owe, and what comes of it. */
+void fake_settle(void);
+void fake_turn(uv_loop_t *loop, uint64_t ms); /* run the loop so long */
