@@ -76,6 +76,14 @@ static unsigned transfer_ms(const struct ing_conf *c)
 	return c->fetch.timeout_ms + TRANSFER_MARGIN_MS;
 }
 
+/* A lease is extended when a third of it is gone, which is noticed up to a twelfth of it later
+ * (lease.h); with a shorter one no transfer could be begun for most of the time before that. */
+static unsigned shortest_lease_ms(const struct ing_conf *c)
+{
+	unsigned needed_ms = transfer_ms(c);
+	return ING_MAX(needed_ms + TRANSFER_MARGIN_MS, (needed_ms + 4 * LEASE_ROUND_MS) / 7 * 12);
+}
+
 static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
 {
 	struct ing_engine *e = ctx;
@@ -92,11 +100,10 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 			"postgres.dsn is empty: hosts are shared with no other worker");
 		return 0;
 	}
-	unsigned least_ms = transfer_ms(c) + TRANSFER_MARGIN_MS;
+	unsigned least_ms = shortest_lease_ms(c);
 	if (c->gate.lease_ms > 0 && c->gate.lease_ms < least_ms)
 		return ing_error_set(err, ING_FAIL_CONFIG,
-			"gate.lease_ms: must be %u at least, longer than fetch.timeout_ms",
-			least_ms);
+			"gate.lease_ms: must be %u at least, with this fetch.timeout_ms", least_ms);
 	struct ing_lease_conf conf = {
 		.dsn = c->postgres.dsn,
 		.instance = c->instance,

@@ -44,3 +44,15 @@ def test_a_daemon_without_a_contact_is_refused(program, tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith(f'{file}:1:21: key "fetch.user_agent": ')
     assert worker(program, "--config", file, "--set", CONTACT, "--check-config").returncode == 0
+
+
+def test_a_lease_too_short_for_a_transfer_is_refused(program, tmp_path):
+    def start(lease_ms):
+        settings = {"state.dir": tmp_path / "state", "spool.dir": tmp_path / "spool", "fetch.timeout_ms": 120_000,
+                    "postgres.dsn": f"host={tmp_path} user=nobody", "gate.lease_ms": lease_ms}
+        return worker(program, "--set", CONTACT, *(word for key, value in settings.items()
+                                                   for word in ("--set", f"{key}={value}")))
+    done = start(200_000)
+    assert done.returncode == 2, done.stderr
+    assert "gate.lease_ms: must be 214620 at least" in done.stderr
+    assert start(214_620).returncode == 3  # no server is there
