@@ -146,8 +146,11 @@ static void take_news(struct ing_gate *g, struct ing_gate_host *h, const struct 
 		h->wanted = h->lease == GATE_LEASE_OURS;
 		break;
 	}
-	if (n->patience != NULL)
-		ing_patience_merge(&h->patience, n->patience);
+	if (n->patience != NULL) {
+		struct ing_patience fleet = *n->patience;
+		ing_patience_fade(&fleet, now_ms); /* rows do not by themselves */
+		ing_patience_merge(&h->patience, &fleet);
+	}
 }
 
 static void on_news(void *ctx, const struct ing_lease_news *n)

@@ -86,7 +86,7 @@ void ing_patience_start(struct ing_patience *p, uint64_t now_ms);
  * the last answer are those of whoever heard from the host last; a Crawl-delay is taken over. */
 void ing_patience_merge(struct ing_patience *p, const struct ing_patience *fleet);
 /* Failures are forgotten once the host has been left alone for ING_PATIENCE_FADE_MS after its last
- * answer and its rest. For hosts that nobody waits for. */
+ * answer and its rest. For hosts that nobody waits for, and for what the fleet knows. */
 void ing_patience_fade(struct ing_patience *p, uint64_t now_ms);
 uint64_t ing_patience_fades_at(const struct ing_patience *p); /* ing_now_ms() clock */
 /* Transfers at a time that the host's state allows: 1 until an open breaker has closed, else

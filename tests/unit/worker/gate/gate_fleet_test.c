@@ -342,12 +342,38 @@ static void the_fleets_breaker_counts_here(void **state)
 	for (int i = 0; i < 4; i++)
 		enter(i, "https://a.example/");
 	run_for(0);
-	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN, .failures = 9, .opens = 2};
+	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN,
+		.failures = 9,
+		.opens = 2,
+		.answered_ms = world_now() - ING_PATIENCE_FADE_MS + 1};
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1000);
 	assert_int_equal(granted_count, 1);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_int_equal(v.patience.breaker, ING_BREAKER_HALF_OPEN);
+	close_gate();
+}
+
+static void failures_that_the_fleet_met_long_ago_do_not_count(void **state)
+{
+	(void)state;
+	struct ing_gate_host_view v;
+	open_fleet(4);
+	for (int i = 0; i < 4; i++)
+		enter(i, "https://a.example/");
+	run_for(0);
+	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN,
+		.failures = 9,
+		.opens = 2,
+		.crawl_delay_ms = 7000,
+		.answered_ms = world_now() - ING_PATIENCE_FADE_MS};
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
+	run_for(1000);
+	assert_int_equal(granted_count, 4);
+	assert_true(ing_gate_explain(gate, "a.example", &v));
+	assert_int_equal(v.patience.breaker, ING_BREAKER_CLOSED);
+	assert_int_equal(v.patience.failures, 0);
+	assert_int_equal(v.patience.crawl_delay_ms, 7000);
 	close_gate();
 }
 
@@ -451,6 +477,7 @@ int main(void)
 		cmocka_unit_test(
 			a_hold_with_transfers_under_way_is_told_first_and_given_back_later),
 		cmocka_unit_test(the_fleets_breaker_counts_here),
+		cmocka_unit_test(failures_that_the_fleet_met_long_ago_do_not_count),
 		cmocka_unit_test(without_the_database_nothing_starts_and_patience_stands),
 		cmocka_unit_test(news_of_hosts_nobody_knows_does_no_harm),
 		cmocka_unit_test(by_address_the_lease_is_the_addresss),
