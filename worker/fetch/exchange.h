@@ -23,6 +23,9 @@ enum ing_truncated {
 	ING_TRUNC_UNSPECIFIED
 };
 
+/* A name server's failure is remembered so long: a try before that fails without being one. */
+#define ING_FETCH_NAME_FAILURE_MS 30000
+
 struct ing_exchange {
 	unsigned magic;
 	unsigned refs;

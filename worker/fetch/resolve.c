@@ -25,12 +25,12 @@
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/clock.h"
+#include "worker/fetch/exchange.h"
 
 #define MAX_NAMES 20000  /* some 350 bytes each */
 #define MIN_KEPT_MS 5000 /* spares a second query for the next hop even when the answer says 0 */
 #define MAX_KEPT_MS 60000
 #define NO_SUCH_NAME_KEPT_MS 300000
-#define NO_ANSWER_KEPT_MS 30000 /* the server's trouble, not the name's */
 #define RECHECK_MS 60000
 #define RESOLV_CONF "/etc/resolv.conf"
 /* In front of a name in the table: everything it has, or the addresses of the second family alone
@@ -241,7 +241,7 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 		}
 		n->answer.words = words_of(status);
 		n->answer.passing = !is_final(status);
-		keep_ms = is_final(status) ? NO_SUCH_NAME_KEPT_MS : NO_ANSWER_KEPT_MS;
+		keep_ms = is_final(status) ? NO_SUCH_NAME_KEPT_MS : ING_FETCH_NAME_FAILURE_MS;
 	}
 	answer_name(n, keep_ms);
 }

@@ -99,5 +99,7 @@ bool ing_retry_worth(
 	/* Within a quarter of it, either way: what failed together does not come back together. */
 	unsigned delay_ms = FIRST_DELAY_MS << ING_MIN(tries - 1, MAX_DOUBLINGS);
 	*ret_delay_ms = delay_ms - delay_ms / 4 + random % (delay_ms / 2 + 1);
+	if (!ex->answered && ex->outcome == ING_STATUS_INVALID_HOST_RESOLUTION)
+		*ret_delay_ms += ING_FETCH_NAME_FAILURE_MS;
 	return true;
 }

@@ -146,6 +146,17 @@ static void waits_double_within_a_quarter(void **state)
 	assert_int_equal(ing_retry_report(&ex).response_ms, 0);
 }
 
+/* Else the second try would only be told of the first one's failure. */
+static void a_name_is_asked_for_again_when_its_failure_is_forgotten(void **state)
+{
+	(void)state;
+	const struct ing_exchange ex = {
+		.outcome = ING_STATUS_INVALID_HOST_RESOLUTION, .passing = true};
+	unsigned delay_ms;
+	assert_true(ing_retry_worth(&ex, 1, 0, &delay_ms));
+	assert_int_equal(delay_ms, ING_FETCH_NAME_FAILURE_MS + 750);
+}
+
 static void who_was_told_to_wait_waits_with_the_host(void **state)
 {
 	(void)state;
@@ -167,6 +178,7 @@ int main(void)
 		cmocka_unit_test(hosts_are_told_how_they_did),
 		cmocka_unit_test(hosts_are_not_blamed_for_our_own_trouble),
 		cmocka_unit_test(waits_double_within_a_quarter),
+		cmocka_unit_test(a_name_is_asked_for_again_when_its_failure_is_forgotten),
 		cmocka_unit_test(who_was_told_to_wait_waits_with_the_host),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
