@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The collector of HTTP heads: any bytes, cut anywhere (the first byte says how often), must give
- * the same answer as in one piece, and never keep more than the limits allow.
+ * the same answer as in one piece, and never keep more than the limits allow; nor do the same bytes
+ * behind the body.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool same_text(const char *a, const char *b)
 {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool add_trailers(struct ing_http_head *h, const uint8_t *data, size_t size, size_t step)
+{
+	bool good = true;
+	for (size_t at = 0; good && at < size; at += step)
+		good = ing_http_head_add_trailer(h, data + at, ING_MIN(step, size - at));
+	ing_must(h->state == ING_HTTP_DONE && h->seen_bytes <= MAX_BYTES);
+	return good;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -48,6 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ing_must(whole.content_length == parts.content_length);
 		if (whole.transfer_encoding != NULL)
 			(void)ing_http_coding_is_plain(whole.transfer_encoding);
+		ing_must(add_trailers(&whole, data, size, size) ==
+			 add_trailers(&parts, data, size, step));
 	}
 	ing_http_head_done(&whole);
 	ing_http_head_done(&parts);
