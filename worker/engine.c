@@ -84,6 +84,23 @@ static unsigned shortest_lease_ms(const struct ing_conf *c)
 	return ING_MAX(needed_ms + TRANSFER_MARGIN_MS, (needed_ms + 4 * LEASE_ROUND_MS) / 7 * 12);
 }
 
+/* Of the pauses that any host may be due. Who takes over a host from a dead worker does not know
+ * when that has last asked it, nor which pause was due. */
+static unsigned longest_pause_ms(const struct ing_engine *e)
+{
+	const struct ing_conf *c = e->conf;
+	unsigned ms = c->gate.host_delay_ms;
+	bool obeyed = c->gate.robots == ING_ROBOTS_OBEY;
+	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
+	for (; rule != NULL; rule = rule->next) {
+		ms = ING_MAX(ms, rule->has_delay ? rule->delay_ms : 0);
+		obeyed |= rule->obey_robots == ING_CHOICE_YES;
+	}
+	if (c->gate.adaptive_factor > 0)
+		ms = ING_MAX(ms, c->gate.adaptive_max_ms);
+	return obeyed ? ING_MAX(ms, c->gate.crawl_delay_max_ms) : ms;
+}
+
 static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
 {
 	struct ing_engine *e = ctx;
@@ -110,7 +127,7 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 		.lease_ms = c->gate.lease_ms > 0 ? c->gate.lease_ms
 						 : 2 * c->fetch.timeout_ms + LEASE_MARGIN_MS,
 		.round_ms = LEASE_ROUND_MS,
-		.takeover_rest_ms = c->gate.host_delay_ms,
+		.takeover_rest_ms = longest_pause_ms(e),
 	};
 	int rc = ing_leases_new(&e->loop, &conf, &e->leases, err);
 	if (rc == 0)
