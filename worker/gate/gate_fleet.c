@@ -5,9 +5,10 @@
  *
  * A lease is asked for when somebody queues and the host's rest is over, and given back as soon as
  * nobody here can use it: the rest is long, or nobody has queued for a while. One that another
- * worker waits for is given back at once if nobody queues, else after a turn of some seconds, for a
- * hot host that changed hands with every transfer would spend most of its time unasked. Then we
- * stand aside for a moment, so that whoever wanted it is first.
+ * worker waits for is given back at once if nobody queues or nothing is admitted here (a full disk
+ * must not halve the others' turns), else after a turn of some seconds, for a hot host that changed
+ * hands with every transfer would spend most of its time unasked. Then we stand aside for a moment,
+ * so that whoever wanted it is first.
  */
 #include "common/base/clock.h"
 #include "worker/gate/gate_priv.h"
@@ -15,6 +16,7 @@
 #define IDLE_MS 3000       /* a page's next hop is often at the same host */
 #define LONG_REST_MS 10000 /* longer than it takes to ask anew, many times over */
 #define STAND_ASIDE_MS 2000
+#define STUCK_MS 2000
 #define TURN_MS 10000 /* a hand-over takes a second or two, in which nobody asks the host */
 
 static void set_holder(struct ing_gate *g, struct ing_gate_host *h, const char *holder)
@@ -38,10 +40,18 @@ static void give_back(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_
 	ing_leases_return(g->conf.leases, h->key, &h->patience);
 }
 
-/* Another worker waits for it, and we have had our turn or nothing to use it for. */
-static bool is_due_elsewhere(const struct ing_gate_host *h, uint64_t now_ms)
+/* Nothing has been admitted for some seconds. */
+static bool is_stuck(const struct ing_gate *g, uint64_t now_ms)
 {
-	return h->wanted && (h->queued == 0 || h->lease_since_ms + TURN_MS <= now_ms);
+	return ing_gate_frozen(g) && g->frozen_since_ms + STUCK_MS <= now_ms;
+}
+
+/* Another worker waits for it, and we have had our turn or nothing to use it for. */
+static bool is_due_elsewhere(
+	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	return h->wanted &&
+	       (h->queued == 0 || h->lease_since_ms + TURN_MS <= now_ms || is_stuck(g, now_ms));
 }
 
 void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
@@ -65,7 +75,7 @@ void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t
 		ing_leases_forget(g->conf.leases, h->key);
 		return;
 	case GATE_LEASE_OURS:
-		if (h->holding == 0 && (is_due_elsewhere(h, now_ms) ||
+		if (h->holding == 0 && (is_due_elsewhere(g, h, now_ms) ||
 					       h->patience.rest_until_ms > now_ms + LONG_REST_MS ||
 					       (h->queued == 0 && h->idle_ms + IDLE_MS <= now_ms)))
 			give_back(g, h, now_ms);
@@ -82,7 +92,7 @@ uint64_t ing_gate_fleet_wake(
 		return h->ask_again_ms;
 	if (h->lease == GATE_LEASE_OURS && h->queued == 0 && h->holding == 0)
 		return h->idle_ms + IDLE_MS;
-	if (h->wanted && h->holding == 0 && !is_due_elsewhere(h, now_ms))
+	if (h->wanted && h->holding == 0 && !is_due_elsewhere(g, h, now_ms))
 		return h->lease_since_ms + TURN_MS;
 	return GATE_NEVER;
 }
@@ -108,7 +118,7 @@ void ing_gate_fleet_note(struct ing_gate *g, const struct ing_gate_host *h)
 bool ing_gate_fleet_allows(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	return g->conf.leases == NULL ||
-	       (h->lease == GATE_LEASE_OURS && !is_due_elsewhere(h, now_ms) &&
+	       (h->lease == GATE_LEASE_OURS && !is_due_elsewhere(g, h, now_ms) &&
 		       h->lease_until_ms > now_ms + g->conf.transfer_ms);
 }
 

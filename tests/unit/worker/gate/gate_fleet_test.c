@@ -208,6 +208,35 @@ static void who_is_wanted_has_a_turn_of_some_seconds(void **state)
 	close_gate();
 }
 
+static void who_cannot_use_its_turn_gives_it_up(void **state)
+{
+	(void)state;
+	open_fleet(1);
+	enter(0, "https://a.example/");
+	run_for(0);
+	ing_gate_hold(gate, true);
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	run_for(1000);
+	struct world_lease *w = world_lease("a.example");
+	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	run_for(500);
+	assert_int_equal(w->returns, 0); /* that may be over in a moment */
+	ing_gate_hold(gate, false);
+	ing_gate_hold(gate, true);
+	run_for(8499);
+	assert_int_equal(w->returns, 0);
+	run_for(1); /* the end of the turn */
+	assert_int_equal(w->returns, 1);
+	run_for(2000);
+	assert_int_equal(w->asks, 2);
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	run_for(1000);
+	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	assert_int_equal(w->returns, 2); /* another turn would be as useless */
+	assert_int_equal(granted_count, 0);
+	close_gate();
+}
+
 static void a_turn_ends_between_two_transfers_too(void **state)
 {
 	(void)state;
@@ -470,6 +499,7 @@ int main(void)
 		cmocka_unit_test(a_lost_lease_is_asked_for_anew),
 		cmocka_unit_test(who_is_wanted_gives_back_as_soon_as_it_can),
 		cmocka_unit_test(who_is_wanted_has_a_turn_of_some_seconds),
+		cmocka_unit_test(who_cannot_use_its_turn_gives_it_up),
 		cmocka_unit_test(a_turn_ends_between_two_transfers_too),
 		cmocka_unit_test(a_wanted_host_starts_nothing_new_after_its_turn),
 		cmocka_unit_test(an_idle_lease_goes_back_after_a_while),
