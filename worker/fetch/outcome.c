@@ -235,6 +235,7 @@ static enum ing_truncated truncation_of(enum ing_status outcome)
 {
 	switch (outcome) {
 	case ING_STATUS_SUCCESS:
+	case ING_STATUS_HEADERS_TOO_LARGE: /* the fields behind a whole body, which nobody keeps */
 		return ING_TRUNC_NONE;
 	case ING_STATUS_BODY_TOO_LARGE:
 		return ING_TRUNC_LENGTH;

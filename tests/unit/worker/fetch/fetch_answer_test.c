@@ -393,8 +393,8 @@ static const struct {
 	{"/endless-head", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
 	{"/endless-line", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
 	{"/endless-interim", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
-	{"/endless-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_UNSPECIFIED, 2, false},
-	{"/long-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_UNSPECIFIED, 2, false},
+	{"/endless-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_NONE, 2, false},
+	{"/long-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_NONE, 2, false},
 	{"/endless-body", ING_STATUS_BODY_TOO_LARGE, true, ING_TRUNC_LENGTH, (size_t)8 << 20,
 		false},
 };
