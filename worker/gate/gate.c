@@ -88,11 +88,10 @@ static void on_awake(struct ing_gate *g, struct ing_gate_waiter *w)
 static void take_crawl_delay(
 	const struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_ticket *ticket)
 {
-	unsigned *known = &h->patience.crawl_delay_ms;
-	if (ticket->crawl_delay_ms > *known ||
+	if (ticket->crawl_delay_ms > h->patience.crawl_delay_ms ||
 		(g->conf.key == ING_KEY_HOST &&
 			(ticket->crawl_delay_ms > 0 || ticket->robots_known)))
-		*known = ticket->crawl_delay_ms;
+		ing_patience_crawl_delay(&h->patience, &g->conf.patience, ticket->crawl_delay_ms);
 }
 
 static void join(struct ing_gate *g, struct ing_gate_waiter *w)
@@ -164,6 +163,7 @@ static void grant_next(struct ing_gate *g)
 	struct ing_gate_waiter *w = first_waiter(h);
 	quit(g, w);
 	w->state = ING_GATE_HOLDING;
+	w->since_ms = now;
 	ing_gate_unplace(g, h); /* and behind the others if it may go on */
 	ing_patience_start(&h->patience, now);
 	h->holding++;
@@ -353,7 +353,12 @@ void ing_gate_leave(
 	uint64_t now = ing_now_ms();
 	struct ing_gate_host *h = ING_TAKE(w->host);
 	if (w->state == ING_GATE_HOLDING) {
-		end_transfer(g, h, report, now);
+		struct ing_gate_report took =
+			report != NULL ? *report : (struct ing_gate_report){0};
+		if (took.kind == ING_ANSWER_CALLED_OFF)
+			took.response_ms =
+				(unsigned)ING_MIN(now - w->since_ms, (uint64_t)UINT32_MAX);
+		end_transfer(g, h, report != NULL ? &took : NULL, now);
 	} else {
 		w->host = h;
 		quit(g, w);

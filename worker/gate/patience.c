@@ -75,13 +75,22 @@ static void count_failure(struct ing_patience *p, const struct ing_patience_conf
 const struct ing_gate_report ing_gate_called_off = {
 	.kind = ING_ANSWER_CALLED_OFF, .retry_after_s = -1};
 
+void ing_patience_crawl_delay(
+	struct ing_patience *p, const struct ing_patience_conf *conf, unsigned crawl_delay_ms)
+{
+	p->crawl_delay_ms = crawl_delay_ms;
+	if (p->answered_ms != 0)
+		rest_until(p, p->answered_ms + ING_MIN(crawl_delay_ms, conf->crawl_delay_max_ms),
+			ING_REST_CRAWL_DELAY);
+}
+
 void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf *conf,
 	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random)
 {
 	if (report->kind == ING_ANSWER_NONE)
 		return;
+	p->response_ms = report->response_ms;
 	if (report->kind != ING_ANSWER_CALLED_OFF) {
-		p->response_ms = report->response_ms;
 		p->http_status = report->http_status;
 		p->outcome = report->outcome;
 		p->answered_ms = now_ms;

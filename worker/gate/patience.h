@@ -74,7 +74,12 @@ struct ing_gate_report {
 	unsigned response_ms;  /* from connecting to the last byte */
 };
 
-/* The whole report of a transfer that was begun and called off. */
+/* What robots.txt says of pauses, 0 nothing: for those to come, and for the one under way, which
+ * the answer with that robots.txt has begun. */
+void ing_patience_crawl_delay(
+	struct ing_patience *p, const struct ing_patience_conf *conf, unsigned crawl_delay_ms);
+
+/* The whole report of a transfer that was begun and called off; how long it took the gate knows. */
 extern const struct ing_gate_report ing_gate_called_off;
 
 /* A transfer has ended at now_ms. random: any 32 random bits, for the jitter. */

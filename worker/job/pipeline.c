@@ -151,25 +151,38 @@ void ing_job_free(struct ing_job *job)
 	free(job);
 }
 
-/* Callbacks of other threads that will still name this job. */
+/* Callbacks that will still name this job. */
 static bool owes_callback(const struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
-	return w != NULL && (w->archive_pending > 0 || w->emit_pending > 0 || w->rows.done != NULL);
+	return w != NULL && (w->transfer != NULL || w->archive_pending > 0 || w->emit_pending > 0 ||
+				    w->rows.done != NULL);
 }
 
-static void cancel_job(struct ing_job *job)
+static void set_cancelled(struct ing_job *job)
 {
-	struct ing_pipeline *p = job->pipeline;
 	if (job->state == ING_JOB_CANCELLED)
 		return;
-	ing_job_stop_waiting(job);
-	if (job->work != NULL && job->work->transfer != NULL)
-		ing_fetch_cancel(ING_TAKE(job->work->transfer));
-	if (job->work != NULL && job->work->exam != NULL)
-		ing_pool_cancel(ING_TAKE(job->work->exam));
 	ing_job_set_state(job, ING_JOB_CANCELLED);
-	p->stats.cancelled++;
+	job->pipeline->stats.cancelled++;
+}
+
+/* A server goes on with what it was asked, whoever still listens. So a transfer under way keeps its
+ * host until it ends, though nobody wants it any more, unless there is no time for that (at_once).
+ */
+static void cancel_job(struct ing_job *job, bool at_once)
+{
+	struct ing_work *w = job->work;
+	if (w != NULL && w->transfer != NULL && !at_once) {
+		set_cancelled(job);
+		return;
+	}
+	ing_job_stop_waiting(job);
+	if (w != NULL && w->transfer != NULL)
+		ing_fetch_cancel(ING_TAKE(w->transfer));
+	if (w != NULL && w->exam != NULL)
+		ing_pool_cancel(ING_TAKE(w->exam));
+	set_cancelled(job);
 	if (!owes_callback(job))
 		ing_job_free(job);
 }
@@ -192,7 +205,7 @@ static void drop_waiting(struct ing_pipeline *p)
 		DL_FOREACH_SAFE (p->jobs[i], job, next) {
 			if (job->state == ING_JOB_WAITING ||
 				(job->state == ING_JOB_GATED && ing_job_waits_for_hold(job)))
-				cancel_job(job);
+				cancel_job(job, false);
 		}
 	}
 }
@@ -282,7 +295,7 @@ void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uin
 	struct ing_job *next;
 	DL_FOREACH_SAFE (*jobs_of(p, partition_slot), job, next) {
 		if (job->token.epoch == epoch)
-			cancel_job(job);
+			cancel_job(job, false);
 	}
 }
 
@@ -299,7 +312,7 @@ void ing_pipeline_cancel(struct ing_pipeline *p)
 		struct ing_job *job;
 		struct ing_job *next;
 		DL_FOREACH_SAFE (p->jobs[i], job, next)
-			cancel_job(job);
+			cancel_job(job, true);
 	}
 }
 

@@ -261,9 +261,14 @@ void ing_job_on_fetched(void *ctx, struct ing_exchange *ex)
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
 	w->transfer = NULL;
-	note_answer(job, ex);
 	struct ing_gate_report report = ing_retry_report(ex);
 	ing_gate_leave(job->pipeline->stages.gate, &job->waiter, &report);
+	if (job->state == ING_JOB_CANCELLED) {
+		ing_exchange_unref(ex);
+		ing_job_drop_cancelled(job);
+		return;
+	}
+	note_answer(job, ex);
 	start_archiving(job);
 	struct ing_decision d = decide_after_fetch(job, ex);
 	w->dropped_userinfo |= d.dropped_userinfo;

@@ -277,6 +277,23 @@ static void the_fleets_knowledge_joins_ours(void **state)
 	}
 }
 
+static void a_crawl_delay_counts_from_the_answer_that_told_it(void **state)
+{
+	(void)state;
+	struct ing_patience p = {0};
+	ing_patience_crawl_delay(&p, &conf, 3000);
+	assert_int_equal(p.rest_until_ms, 0); /* nobody was asked yet */
+	ing_patience_report(&p, &conf, &(struct ing_gate_report)GOOD(10), NOW, NO_JITTER);
+	assert_int_equal(p.rest_until_ms, NOW + 3000);
+	ing_patience_crawl_delay(&p, &conf, 5000);
+	assert_int_equal(p.rest_until_ms, NOW + 5000);
+	assert_int_equal(p.rest, ING_REST_CRAWL_DELAY);
+	ing_patience_crawl_delay(&p, &conf, 0);
+	assert_int_equal(p.rest_until_ms, NOW + 5000); /* what was begun is kept */
+	ing_patience_crawl_delay(&p, &conf, UINT32_MAX);
+	assert_int_equal(p.rest_until_ms, NOW + conf.crawl_delay_max_ms);
+}
+
 static void failures_fade(void **state)
 {
 	(void)state;
@@ -318,6 +335,7 @@ int main(void)
 		cmocka_unit_test(back_off_doubles_up_to_its_ceiling),
 		cmocka_unit_test(a_breaker_opens_is_tried_and_closes),
 		cmocka_unit_test(the_fleets_knowledge_joins_ours),
+		cmocka_unit_test(a_crawl_delay_counts_from_the_answer_that_told_it),
 		cmocka_unit_test(failures_fade),
 		cmocka_unit_test(names),
 	};

@@ -259,7 +259,7 @@ static void waiting_for_robots_can_be_called_off(void **state)
 	end();
 }
 
-static void a_transfer_called_off_counts_with_its_host(void **state)
+static void a_transfer_nobody_wants_keeps_its_host_to_its_end(void **state)
 {
 	(void)state;
 	begin(&usual);
@@ -267,10 +267,34 @@ static void a_transfer_called_off_counts_with_its_host(void **state)
 	send_url(B);
 	fake_gate_grant();
 	ing_pipeline_on_revoked(pipeline, 3, 7);
-	assert_int_equal(fake_gate.reports, 1);
-	assert_int_equal(fake_gate.report.kind, ING_ANSWER_CALLED_OFF);
-	assert_int_equal(fake_gate.waiters.count + fake.fetches.count, 0);
+	assert_int_equal(fake_gate.waiters.count, 0);
+	assert_int_equal(fake.fetches.count, 1);
+	assert_int_equal(fake_gate.holding, 1);
+	assert_false(ing_pipeline_idle(pipeline));
+	fake_fetch_done(200, NULL);
+	assert_int_equal(fake_gate.report.kind, ING_ANSWER_GOOD);
+	assert_int_equal(fake.archived.count, 0);
+	assert_null(fake.last_result);
+	assert_true(ing_pipeline_idle(pipeline));
 	end();
+}
+
+static void a_transfer_called_off_counts_with_its_host(void **state)
+{
+	(void)state;
+	for (int revoked = 0; revoked < 2; revoked++) {
+		begin(&usual);
+		send_url(A);
+		fake_gate_grant();
+		if (revoked == 1)
+			ing_pipeline_on_revoked(pipeline, 3, 7);
+		ing_pipeline_cancel(pipeline);
+		assert_int_equal(fake_gate.reports, 1);
+		assert_int_equal(fake_gate.report.kind, ING_ANSWER_CALLED_OFF);
+		assert_int_equal(fake.fetches.count, 0);
+		assert_true(ing_pipeline_idle(pipeline));
+		end();
+	}
 }
 
 static void a_drain_does_not_wait_for_holds(void **state)
@@ -728,6 +752,7 @@ int main(void)
 		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
 		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
 		cmocka_unit_test(waiting_for_robots_can_be_called_off),
+		cmocka_unit_test(a_transfer_nobody_wants_keeps_its_host_to_its_end),
 		cmocka_unit_test(a_transfer_called_off_counts_with_its_host),
 		cmocka_unit_test(a_drain_does_not_wait_for_holds),
 		cmocka_unit_test(who_waits_for_robots_lends_it_its_lane),
