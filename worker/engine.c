@@ -24,9 +24,6 @@
 #include "worker/job/yield.h"
 #include "worker/scrape/rules/rules.h"
 
-#define TRANSFER_MARGIN_MS 5000
-#define LEASE_MARGIN_MS 30000
-#define LEASE_ROUND_MS 50
 #define ROBOTS_REDIRECTS 8 /* RFC 9309 2.3.1.2 wants five at least */
 #define ROBOTS_ENTRIES 100000
 #define ROBOTS_BYTES ((size_t)256 << 20)
@@ -69,21 +66,6 @@ static void done_rules(struct ing_engine *e)
 	ing_yield_free(ING_TAKE(e->yield));
 }
 
-/* Longest time that a transfer can take from its grant to its end: its own limit, a moment for its
- * turn to begin, and the disk's grace. */
-static unsigned transfer_ms(const struct ing_conf *c)
-{
-	return c->fetch.timeout_ms + TRANSFER_MARGIN_MS;
-}
-
-/* A lease is extended when a third of it is gone, which is noticed up to a twelfth of it later
- * (lease.h); with a shorter one no transfer could be begun for most of the time before that. */
-static unsigned shortest_lease_ms(const struct ing_conf *c)
-{
-	unsigned needed_ms = transfer_ms(c);
-	return ING_MAX(needed_ms + TRANSFER_MARGIN_MS, (needed_ms + 4 * LEASE_ROUND_MS) / 7 * 12);
-}
-
 /* Of the pauses that any host may be due. Who takes over a host from a dead worker does not know
  * when that has last asked it, nor which pause was due. */
 static unsigned longest_pause_ms(const struct ing_engine *e)
@@ -104,9 +86,20 @@ static unsigned longest_pause_ms(const struct ing_engine *e)
 static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
 {
 	struct ing_engine *e = ctx;
+	const char *first = NULL;
+	size_t unheeded = 0;
 	ing_hostblocks_clear(e->blocks);
-	for (size_t i = 0; i < count; i++)
-		ing_hostblocks_add(e->blocks, blocks[i].host, blocks[i].why);
+	for (size_t i = 0; i < count; i++) {
+		if (ing_hostblocks_add(e->blocks, blocks[i].host, blocks[i].why))
+			continue;
+		first = first != NULL ? first : blocks[i].host;
+		unheeded++;
+	}
+	if (unheeded > 0)
+		ing_log(ING_LOG_WARNING,
+			"host_block: %zu entries are not heeded, as they name no host or one that "
+			"another entry names: %.254s",
+			unheeded, first);
 }
 
 static int open_leases(struct ing_engine *e, struct ing_error *err)
@@ -117,16 +110,12 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 			"postgres.dsn is empty: hosts are shared with no other worker");
 		return 0;
 	}
-	unsigned least_ms = shortest_lease_ms(c);
-	if (c->gate.lease_ms > 0 && c->gate.lease_ms < least_ms)
-		return ing_error_set(err, ING_FAIL_CONFIG,
-			"gate.lease_ms: must be %u at least, with this fetch.timeout_ms", least_ms);
+	ing_must(ing_conf_lease_ms(c) >= ing_conf_shortest_lease_ms(c)); /* of a good file */
 	struct ing_lease_conf conf = {
 		.dsn = c->postgres.dsn,
 		.instance = c->instance,
-		.lease_ms = c->gate.lease_ms > 0 ? c->gate.lease_ms
-						 : 2 * c->fetch.timeout_ms + LEASE_MARGIN_MS,
-		.round_ms = LEASE_ROUND_MS,
+		.lease_ms = ing_conf_lease_ms(c),
+		.round_ms = ING_CONF_LEASE_ROUND_MS,
 		.takeover_rest_ms = longest_pause_ms(e),
 	};
 	int rc = ing_leases_new(&e->loop, &conf, &e->leases, err);
@@ -196,7 +185,7 @@ static int init_gate(struct ing_engine *e, struct ing_error *err)
 				  .address_concurrency = c->gate.address_concurrency,
 				  .key = (enum ing_host_key)c->gate.host_key,
 				  .max_wait_ms = c->gate.max_wait_ms,
-				  .transfer_ms = transfer_ms(c),
+				  .transfer_ms = ing_conf_transfer_ms(c),
 				  .weights = {c->intake.weight_priority, c->intake.weight_requests,
 					  c->intake.weight_daily, c->intake.weight_bulk},
 				  .patience = patience_of(c),

@@ -432,6 +432,13 @@ def test_a_block_reaches_a_running_worker(worker, submit, results, run_ctl, web,
         assert not asked
 
 
+def test_an_entry_that_no_worker_can_heed_is_said(worker, sql):
+    """The command writes no such entries; a hand may."""
+    sql("INSERT INTO host_block (host, why) VALUES ('http://shut.test.example/', 'by hand'), ('good.test.example', 'x')")
+    with worker() as daemon:
+        daemon.wait_log(r"host_block: 1 entries are not heeded.*: http://shut\.test\.example/")
+
+
 def test_the_socket_goes_with_the_worker(worker, run_ctl, settings):
     path = os.path.join(settings["state.dir"], f"{settings['instance']}.sock")
     with worker({"postgres.dsn": ""}):
