@@ -47,12 +47,15 @@ def test_a_daemon_without_a_contact_is_refused(program, tmp_path):
 
 
 def test_a_lease_too_short_for_a_transfer_is_refused(program, tmp_path):
-    def start(lease_ms):
+    def start(lease_ms, *more):
         settings = {"state.dir": tmp_path / "state", "spool.dir": tmp_path / "spool", "fetch.timeout_ms": 120_000,
                     "postgres.dsn": f"host={tmp_path} user=nobody", "gate.lease_ms": lease_ms}
-        return worker(program, "--set", CONTACT, *(word for key, value in settings.items()
+        return worker(program, *more, "--set", CONTACT, *(word for key, value in settings.items()
                                                    for word in ("--set", f"{key}={value}")))
     done = start(200_000)
     assert done.returncode == 2, done.stderr
-    assert "gate.lease_ms: must be 214620 at least" in done.stderr
+    assert 'key "gate.lease_ms": must be 214620 at least' in done.stderr
+    checked = start(200_000, "--check-config")
+    assert (checked.returncode, checked.stderr) == (2, done.stderr)  # a check finds what a start would
+    assert start(214_620, "--check-config").returncode == 0
     assert start(214_620).returncode == 3  # no server is there

@@ -230,9 +230,7 @@ static void load_set(struct loader *l, const char *set, const char *source)
 
 static const struct ing_conf_origin *origin_of(const struct loader *l, const char *name)
 {
-	const struct ing_conf_key *key = find_key(name);
-	ing_must(key != NULL);
-	return &l->origins[key - ing_conf_keys];
+	return ing_conf_origin_of(l->origins, name);
 }
 
 /* What only a daemon needs. */
@@ -270,6 +268,8 @@ static void load_all(struct loader *l, const char *file, char *const *sets, enum
 		snprintf(names[i], sizeof(names[i]), "--set %zu", i + 1);
 		load_set(l, sets[i], names[i]);
 	}
+	if (l->errs->count == 0)
+		ing_conf_check_relations(l->conf, l->origins, l->errs);
 	if (l->errs->count == 0 && use == ING_CONF_DAEMON)
 		check_daemon(l);
 	free(names);
@@ -277,6 +277,14 @@ static void load_all(struct loader *l, const char *file, char *const *sets, enum
 
 /* ----------------------------------------------------------------------------------------------------------
  */
+
+const struct ing_conf_origin *ing_conf_origin_of(
+	const struct ing_conf_origin *origins, const char *name)
+{
+	const struct ing_conf_key *key = find_key(name);
+	ing_must(key != NULL);
+	return &origins[key - ing_conf_keys];
+}
 
 void ing_conf_error_line(struct ing_conf_errors *errs, const char *line)
 {

@@ -109,6 +109,19 @@ int ing_conf_load(const char *file, char *const *sets, enum ing_conf_use use, st
 	struct ing_conf_errors *errs) ING_MUST_CHECK;
 void ing_conf_free(struct ing_conf *conf); /* NULL is fine */
 
+/* Whether a user agent says where its operator can be reached: a URL or a mail address. */
+bool ing_conf_has_contact(const char *user_agent);
+
+#define ING_CONF_LEASE_ROUND_MS 50 /* between two conversations with the database */
+/* Longest time that a transfer can take from its grant to its end. */
+unsigned ing_conf_transfer_ms(const struct ing_conf *c);
+/* A lease is extended when a third of it is gone, which is noticed up to a twelfth of it later
+ * (worker/gate/lease.h); with a shorter one no transfer could be begun for most of the time before
+ * that. */
+unsigned ing_conf_shortest_lease_ms(const struct ing_conf *c);
+/* How long leases are; where they are needed never shorter than that. */
+unsigned ing_conf_lease_ms(const struct ing_conf *c);
+
 /* The effective configuration as YAML that ing_conf_load() reads back to the same values, each key
  * with its sentence. */
 void ing_conf_dump(const struct ing_conf *conf, FILE *to);

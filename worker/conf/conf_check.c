@@ -49,6 +49,34 @@ static size_t host_length(const char *s)
 	return ing_addr_parse(text, &addr) && addr.family == 6 ? n + 1 : 0;
 }
 
+static bool is_address(const char *s, size_t bytes, int family)
+{
+	struct ing_addr addr;
+	char text[ING_ADDR_TEXT_BYTES];
+	if (bytes == 0 || bytes >= sizeof(text))
+		return false;
+	memcpy(text, s, bytes);
+	text[bytes] = '\0';
+	return ing_addr_parse(text, &addr) && addr.family == family;
+}
+
+/* An address; with a port behind it, one of IPv6 stands in brackets. */
+static bool is_name_server(const char *s, size_t bytes)
+{
+	const char *colon = memchr(s, ':', bytes);
+	if (bytes > 0 && s[0] == '[') {
+		size_t host = host_length(s);
+		return host > 0 &&
+		       (host == bytes || (host < bytes && s[host] == ':' &&
+						 is_port(s + host + 1, bytes - host - 1, false)));
+	}
+	if (is_address(s, bytes, 6))
+		return true;
+	size_t host = colon != NULL ? (size_t)(colon - s) : bytes;
+	return is_address(s, host, 4) &&
+	       (colon == NULL || is_port(colon + 1, bytes - host - 1, false));
+}
+
 /* What a request header may hold: printable ASCII (RFC 9110 section 5.5, without the obsolete
  * part). */
 static bool is_header_text(const char *s)
@@ -201,6 +229,21 @@ int ing_conf_check_cidr(const char *text, struct ing_error *err)
 {
 	struct ing_cidr block;
 	return ing_cidr_parse(text, &block, err);
+}
+
+/* The look-up's library has the last word on them; it knows no blanks. */
+int ing_conf_check_dns_servers(const char *text, struct ing_error *err)
+{
+	for (const char *s = text;; s++) {
+		size_t bytes = strcspn(s, ",");
+		if (!is_name_server(s, bytes))
+			return ing_error_set(err, ING_FAIL_CONFIG,
+				"name server at character %zu: not ADDRESS or ADDRESS:PORT",
+				(size_t)(s - text) + 1);
+		s += bytes;
+		if (*s == '\0')
+			return 0;
+	}
 }
 
 int ing_conf_check_port(const char *text, struct ing_error *err)

@@ -50,6 +50,10 @@ void ing_conf_error(struct ing_conf_errors *errs, const struct ing_conf_origin *
 	const char *fmt, ...) ING_PRINTF(4, 5);
 void ing_conf_error_line(struct ing_conf_errors *errs, const char *line);
 
+/* Of a key's value, in a list in the order of the table; the key must be one. */
+const struct ing_conf_origin *ing_conf_origin_of(
+	const struct ing_conf_origin *origins, const char *key);
+
 /* Set the member from a node of source; what was there before is freed. On an error it is reported
  * and the member kept. */
 void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
@@ -74,6 +78,9 @@ int ing_conf_check_agent(const char *text, struct ing_error *err);
 int ing_conf_check_connect_to(const char *text, struct ing_error *err);
 int ing_conf_check_proxy(const char *text, struct ing_error *err);
 int ing_conf_check_cidr(const char *text, struct ing_error *err);
+int ing_conf_check_dns_servers(const char *text, struct ing_error *err);
 int ing_conf_check_port(const char *text, struct ing_error *err);
-/* Whether a user agent says where its operator can be reached. */
-bool ing_conf_has_contact(const char *user_agent);
+
+/* What must hold between keys, of values that are good by themselves; origins: of all keys. */
+void ing_conf_check_relations(const struct ing_conf *c, const struct ing_conf_origin *origins,
+	struct ing_conf_errors *errs);

@@ -202,6 +202,15 @@ static const struct {
 		"c.yaml:1:23: key \"fetch.tls_fallback\": must be true or false"},
 	{"fetch: {allow_port: [80, 0]}\n", NULL,
 		"c.yaml:1:26: key \"fetch.allow_port\": must be a port, 1 to 65535"},
+	{"fetch: {dns_servers: \"192.0.2.1,ns.example\"}\n", NULL,
+		"c.yaml:1:22: key \"fetch.dns_servers\": name server at character 11: not ADDRESS or "
+		"ADDRESS:PORT"},
+	{"fetch: {dns_servers: \"[::1]:0\"}\n", NULL,
+		"c.yaml:1:22: key \"fetch.dns_servers\": name server at character 1: not ADDRESS or "
+		"ADDRESS:PORT"},
+	{"fetch: {dns_servers: \"192.0.2.1,\"}\n", NULL,
+		"c.yaml:1:22: key \"fetch.dns_servers\": name server at character 11: not ADDRESS or "
+		"ADDRESS:PORT"},
 	{"gate: {robots: yes}\n", NULL, "c.yaml:1:16: key \"gate.robots\": must be obey or ignore"},
 	{"log: {level: [debug]}\n", NULL,
 		"c.yaml:1:14: key \"log.level\": must be error, warning, info or debug"},
@@ -294,6 +303,49 @@ static void errors_say_where_and_what(void **state)
 			fail_msg("%s%s: %zu: %s\nwant %s", error_cases[i].file, set, errs.count,
 				errs.count > 0 ? errs.lines[0] : "no error", error_cases[i].want);
 		assert_null(conf);
+		ing_conf_errors_done(&errs);
+	}
+}
+
+#define DSN "postgres: {dsn: x}\n"
+
+/* Keys that are good by themselves, and not together. NULL: they are. */
+static const struct {
+	const char *file;
+	const char *want;
+} relation_cases[] = {
+	{"gate: {backoff_ms: 2000, backoff_max_ms: 1000}\n",
+		"c.yaml:1:20: key \"gate.backoff_ms\": must not be over gate.backoff_max_ms, which is "
+		"1000"},
+	{"gate: {backoff_max_ms: 4999}\n",
+		"default: key \"gate.backoff_ms\": must not be over gate.backoff_max_ms, which is "
+		"4999"},
+	{"gate: {backoff_max_ms: 5000}\n", NULL},
+	{DSN "gate: {lease_ms: 214619}\n",
+		"c.yaml:2:18: key \"gate.lease_ms\": must be 214620 at least, or 0, with "
+		"fetch.timeout_ms at 120000"},
+	{DSN "gate: {lease_ms: 214620}\n", NULL},
+	{DSN "fetch: {timeout_ms: 1000}\ngate: {lease_ms: 10999}\n",
+		"c.yaml:3:18: key \"gate.lease_ms\": must be 11000 at least, or 0, with "
+		"fetch.timeout_ms at 1000"},
+	{DSN "fetch: {timeout_ms: 86400000}\n", NULL}, /* as long as it takes */
+	{DSN "fetch: {timeout_ms: 1}\n", NULL},
+	{"gate: {lease_ms: 1}\n", NULL}, /* nobody has leases */
+};
+
+static void keys_that_contradict_one_another_are_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(relation_cases); i++) {
+		const char *want = relation_cases[i].want;
+		struct ing_conf *conf;
+		struct ing_conf_errors errs;
+		int rc = load(relation_cases[i].file, SETS(AGENT), ING_CONF_DAEMON, &conf, &errs);
+		const char *got = rc == 0 ? "no error" : errs.lines[0];
+		if (want == NULL ? rc != 0 : errs.count != 1 || strcmp(got, want) != 0)
+			fail_msg("%s%s\nwant %s", relation_cases[i].file, got,
+				want != NULL ? want : "none");
+		ing_conf_free(conf);
 		ing_conf_errors_done(&errs);
 	}
 }
@@ -407,6 +459,7 @@ static void the_dump_reads_back(void **state)
 		"postgres.dsn=\"host='x y' password=\\\\\u00e9\"",
 		"fetch.proxy=http://u:p%20@h:3128",
 		"fetch.connect_to=[\"::localhost:1\", \"[::1]:80:[::1]:8080\"]",
+		"fetch.dns_servers=\"192.0.2.1,192.0.2.1:53,::1,[::1]:53\"",
 		"kafka.topics.pdf_text=\"\"", "warc.max_bytes=1125899906842624", "log.level=error",
 		"fetch.allow_address=::1");
 	struct ing_conf *one = load_good("", sets, ING_CONF_CTL);
@@ -540,6 +593,7 @@ int main(void)
 		cmocka_unit_test(places_come_from_the_environment),
 		cmocka_unit_test(files_and_sets_are_laid_over_one_another),
 		cmocka_unit_test(errors_say_where_and_what),
+		cmocka_unit_test(keys_that_contradict_one_another_are_refused),
 		cmocka_unit_test(all_errors_come_in_one_report),
 		cmocka_unit_test(a_missing_file_is_an_error),
 		cmocka_unit_test(a_daemon_names_a_contact),

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What must hold between keys, each of which may be good by itself; and the times that follow from
+ * several of them. The engine takes its times from here, so what the check lets through it can
+ * start with.
+ */
+#include "worker/conf/conf_priv.h"
+
+/* Beside its own limit: a moment for a transfer's turn to begin, and the disk's grace. */
+#define TRANSFER_MARGIN_MS 5000
+#define LEASE_MARGIN_MS 30000 /* of a lease whose length we choose */
+
+/* A lease counts only where a database keeps the workers apart. */
+static void check_lease(
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_conf_errors *errs)
+{
+	unsigned least_ms = ing_conf_shortest_lease_ms(c);
+	if (c->postgres.dsn[0] == '\0' || ing_conf_lease_ms(c) >= least_ms)
+		return;
+	ing_conf_error(errs, ing_conf_origin_of(at, "gate.lease_ms"), "gate.lease_ms",
+		"must be %u at least, or 0, with fetch.timeout_ms at %u", least_ms,
+		c->fetch.timeout_ms);
+}
+
+static void check_backoff(
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_conf_errors *errs)
+{
+	if (c->gate.backoff_ms > c->gate.backoff_max_ms)
+		ing_conf_error(errs, ing_conf_origin_of(at, "gate.backoff_ms"), "gate.backoff_ms",
+			"must not be over gate.backoff_max_ms, which is %u",
+			c->gate.backoff_max_ms);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+unsigned ing_conf_transfer_ms(const struct ing_conf *c)
+{
+	return c->fetch.timeout_ms + TRANSFER_MARGIN_MS;
+}
+
+unsigned ing_conf_shortest_lease_ms(const struct ing_conf *c)
+{
+	unsigned needed_ms = ing_conf_transfer_ms(c);
+	return ING_MAX(
+		needed_ms + TRANSFER_MARGIN_MS, (needed_ms + 4 * ING_CONF_LEASE_ROUND_MS) / 7 * 12);
+}
+
+unsigned ing_conf_lease_ms(const struct ing_conf *c)
+{
+	return c->gate.lease_ms > 0 ? c->gate.lease_ms : 2 * c->fetch.timeout_ms + LEASE_MARGIN_MS;
+}
+
+void ing_conf_check_relations(
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_conf_errors *errs)
+{
+	check_lease(c, at, errs);
+	check_backoff(c, at, errs);
+}
