@@ -74,7 +74,8 @@ static void join_value(char **to, const char *value)
 	memcpy(*to + have + 2, value, more + 1);
 }
 
-/* One Content-Length field, which may itself be a list of equal numbers (RFC 9110 8.6). */
+/* One Content-Length field, which may itself be a list of equal numbers (RFC 9110 8.6). What is no
+ * number is as good as absent; one that does not fit says that there is a length, and not which. */
 static void read_length(struct ing_http_head *h, const char *value)
 {
 	const char *p = value;
@@ -82,14 +83,17 @@ static void read_length(struct ing_http_head *h, const char *value)
 		int64_t number = 0;
 		const char *start = p;
 		for (; is_digit(*p); p++) {
-			if (number > (INT64_MAX - 9) / 10)
+			int digit = *p - '0';
+			if (number > (INT64_MAX - digit) / 10) {
+				h->bad_length = "a Content-Length of more than 63 bits";
 				return;
-			number = number * 10 + (*p - '0');
+			}
+			number = number * 10 + digit;
 		}
 		if (p == start)
 			return;
 		if (h->content_length >= 0 && h->content_length != number)
-			h->length_conflict = true;
+			h->bad_length = "Content-Length fields that contradict each other";
 		h->content_length = number;
 		while (*p == ' ' || *p == '\t' || *p == ',')
 			p++;
@@ -221,7 +225,7 @@ static void clear_fields(struct ing_http_head *h)
 	ing_freep(&h->transfer_encoding);
 	ing_freep(&h->retry_after);
 	h->content_length = -1;
-	h->length_conflict = false;
+	h->bad_length = NULL;
 	h->set_cookie = false;
 }
 

@@ -36,10 +36,11 @@ struct ing_http_head {
 	char *content_encoding;  /* all, joined by ", " */
 	char *transfer_encoding; /* all, joined by ", " */
 	char *retry_after;       /* the first one */
-	int64_t content_length;  /* -1: absent or no number */
-	bool length_conflict; /* Content-Length values that differ (RFC 9112 6.3: the framing cannot
-				 be trusted) */
-	bool set_cookie;      /* at least one Set-Cookie */
+	int64_t content_length;  /* -1: absent, no number, or too large a one */
+	const char
+		*bad_length; /* static words: Content-Length values that differ, or one that does
+				not fit (RFC 9112 6.3: the framing cannot be trusted); else NULL */
+	bool set_cookie;     /* at least one Set-Cookie */
 
 	/* private */
 	size_t max_bytes, seen_bytes; /* over all heads of one answer, interim ones and trailers

@@ -47,7 +47,7 @@ MISDEEDS = {
     "endless headers": (scripted.endless_headers, "headers-too-large"),
     "too many headers": (scripted.endless_small_headers, "headers-too-large", "too many fields"),
     "too many bytes of headers": (scripted.large_headers(100, 1000), "headers-too-large", "over its limit"),
-    "a header line of a mebibyte": (scripted.huge_header_line, "headers-too-large"),
+    "a header line of a mebibyte": (scripted.huge_header_line, "headers-too-large", "a line of the answer's head"),
     "interim answers for ever": (scripted.endless_interim, "headers-too-large"),
     "headers that drip": (scripted.drip_headers(0.3), "read-timeout"),
     "head without end": (scripted.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"), "read-error"),
@@ -63,6 +63,8 @@ MISDEEDS = {
     "announces less than it sends": (scripted.lie_about_length(PAGE + b"x" * 5000, len(PAGE)), "no-pdf-link"),
     "announces two lengths": (scripted.headers(b"Content-Length: 5\r\nContent-Length: 6\r\n", b"hello!"), "read-error"),
     "announces a negative length": (scripted.headers(b"Content-Length: -5\r\n", b"hello"), "read-error"),
+    "announces more than a number holds": (
+        scripted.headers(b"Content-Length: 99999999999999999999999\r\n", b"hello"), "read-error", "Content-Length"),
     "announces exabytes": (scripted.headers(b"Content-Length: 9223372036854775807\r\n", b"x" * 50000), "read-timeout"),
     # chunks
     "ends within a chunk": (scripted.truncated_chunks, "truncated-body"),

@@ -81,8 +81,8 @@ static size_t on_header(char *data, size_t one, size_t bytes, void *user)
 	if (t->head.transfer_encoding != NULL &&
 		!ing_http_coding_is_plain(t->head.transfer_encoding))
 		t->refusal = "a transfer coding that was not asked for";
-	else if (t->head.length_conflict && t->head.transfer_encoding == NULL)
-		t->refusal = "Content-Length fields that contradict each other";
+	else if (t->head.bad_length != NULL && t->head.transfer_encoding == NULL)
+		t->refusal = t->head.bad_length;
 	if (t->refusal != NULL)
 		t->abort = ING_ABORT_FRAMING;
 	return t->refusal == NULL ? bytes : 0;

@@ -218,6 +218,13 @@ static bool is_rough_end(const struct ing_transfer *t, CURLcode rc)
 	       strstr(t->curl_words, "unexpected eof") != NULL;
 }
 
+/* curl says that its memory is used up when a line is over its own limit of 100 KB. */
+static const char *words_of_large_head(CURLcode rc, const char *words)
+{
+	return rc == CURLE_RECV_ERROR ? words
+				      : "a line of the answer's head is over 100 KB, curl's limit";
+}
+
 static void decide_curl(struct ing_transfer *t, CURLcode rc)
 {
 	if (is_rough_end(t, rc))
@@ -227,6 +234,8 @@ static void decide_curl(struct ing_transfer *t, CURLcode rc)
 	if (rc == CURLE_OK)
 		words = verdict.status == ING_STATUS_SUCCESS ? ""
 							     : "the answer's head is cut short";
+	else if (verdict.status == ING_STATUS_HEADERS_TOO_LARGE)
+		words = words_of_large_head(rc, words);
 	say(t, verdict.status, words);
 	t->ex->passing = verdict.passing;
 }

@@ -23,7 +23,7 @@ struct head_case {
 	int status;
 	const char *location, *type, *encoding, *transfer, *retry_after;
 	int64_t length; /* 0 stands for none in this table */
-	bool cookie, conflict;
+	bool cookie, bad_length;
 };
 
 static const struct head_case head_cases[] = {
@@ -167,15 +167,28 @@ static const struct head_case head_cases[] = {
 		.state = ING_HTTP_DONE,
 		.status = 200,
 		.length = 8,
-		.conflict = true},
+		.bad_length = true},
 	{.name = "length that is no number",
 		.input = "HTTP/1.1 200 O\r\nContent-Length: x\r\n\r\n",
 		.state = ING_HTTP_DONE,
 		.status = 200},
-	{.name = "length past 64 bits",
-		.input = "HTTP/1.1 200 O\r\nContent-Length: 99999999999999999999\r\n\r\n",
+	{.name = "the largest length",
+		.input = "HTTP/1.1 200 O\r\nContent-Length: 0009223372036854775807\r\n\r\n",
 		.state = ING_HTTP_DONE,
-		.status = 200},
+		.status = 200,
+		.length = INT64_MAX},
+	{.name = "a length that does not fit by one",
+		.input = "HTTP/1.1 200 O\r\nContent-Length: 9223372036854775808\r\n\r\n",
+		.state = ING_HTTP_DONE,
+		.status = 200,
+		.bad_length = true},
+	{.name = "a length past 64 bits, and one that fits",
+		.input = "HTTP/1.1 200 O\r\nContent-Length: 99999999999999999999\r\n"
+			 "Content-Length: 5\r\n\r\n",
+		.state = ING_HTTP_DONE,
+		.status = 200,
+		.length = 5,
+		.bad_length = true},
 	{.name = "interim heads dropped",
 		.input = "HTTP/1.1 100 Continue\r\nSet-Cookie: a=b\r\n\r\n"
 			 "HTTP/1.1 103 Early\r\nLocation: /no\r\nTransfer-Encoding: x\r\n\r\n"
@@ -251,7 +264,7 @@ static void check_head(const struct head_case *c, const struct ing_http_head *h,
 			fail_msg("%s, %s: field %zu is [%s]", c->name, how, i,
 				got[i] ? got[i] : "NULL");
 	if (h->status != c->status || h->set_cookie != c->cookie ||
-		h->length_conflict != c->conflict ||
+		(h->bad_length != NULL) != c->bad_length ||
 		h->content_length != (c->length ? c->length : -1))
 		fail_msg("%s, %s: status %d, length %lld", c->name, how, h->status,
 			(long long)h->content_length);

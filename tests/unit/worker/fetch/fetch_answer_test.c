@@ -62,6 +62,7 @@ SAYS(page_folded, "HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nContent-Length: 
 SAYS(page_folded_framing,
 	"HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")
 SAYS(page_two_lengths, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
+SAYS(page_vast_length, "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhello")
 SAYS(page_te_gzip,
 	"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")
 SAYS(page_only_interim, "HTTP/1.1 100 Continue\r\n\r\n")
@@ -239,6 +240,7 @@ static const struct web_page pages[] = {
 	{"/folded", page_folded},
 	{"/folded-framing", page_folded_framing},
 	{"/two-lengths", page_two_lengths},
+	{"/vast-length", page_vast_length},
 	{"/te-gzip", page_te_gzip},
 	{"/only-interim", page_only_interim},
 	{"/reset-first", page_reset_first},
@@ -378,6 +380,7 @@ static const struct {
 	{"/reset-mid", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
 	{"/bad-chunk", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 5, false},
 	{"/two-lengths", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
+	{"/vast-length", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
 	{"/te-gzip", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
 	{"/nothing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
 	{"/garbage", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
