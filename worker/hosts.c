@@ -173,8 +173,10 @@ static void set_robots(json_t *o, const struct ing_robots *robots, const char *h
 		ing_robots_explain(robots, host, &info);
 	if (info.known) {
 		r = json_object();
-		set_text(r, "url", info.url);
+		set_text(r, "url", info.url[0] != '\0' ? info.url : NULL);
 		set_text(r, "verdict", info.verdict);
+		set_text(r, "outcome", info.outcome);
+		set_text(r, "words", info.words[0] != '\0' ? info.words : NULL);
 		set(r, "http_status",
 			info.http_status > 0 ? json_integer(info.http_status) : json_null());
 		set_number(r, "age_ms", info.age_ms);

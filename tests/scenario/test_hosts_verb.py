@@ -165,6 +165,14 @@ def test_hosts_are_asked_for_as_rules_write_them(hosts, play, written, asked):
      "held for another 1 d 1 h: too many failures in a row (breaker)"),
     ({"robots": {**ROBOTS, "verdict": "unreachable"}},
      "its robots.txt cannot be had, so nothing is fetched; asked for again in 22 h 0 min"),
+    ({"robots": {**ROBOTS, "verdict": "unreachable", "words": "robots.txt is unreachable (HTTP 503)"}},
+     "its robots.txt is unreachable (HTTP 503), so nothing is fetched; asked for again in 22 h 0 min"),
+    ({"known": False, "robots": {**ROBOTS, "verdict": "failed", "expires_ms": 29_000, "outcome": "connect-error",
+                                 "words": "robots.txt could not be asked for: refused"}},
+     "its robots.txt could not be asked for: refused; until then its requests end as connect-error; "
+     "asked for again in 29 s"),
+    ({"robots": {**ROBOTS, "verdict": "failed", "expires_ms": 0}},
+     "nobody waits, and nothing is in the way of the next request"),
     ({"robots": {**ROBOTS, "verdict": "pending", "waiting": 2}}, "2 requests waiting for its robots.txt"),
     ({"waiting": 2, "blocked": "they complained"}, "blocked for all workers: they complained")])
 def test_the_first_line_says_why(hosts, play, state, line):
@@ -196,6 +204,23 @@ def test_the_lines_below_say_the_rest(hosts, play):
         "  least pause  500 ms (gate.host_delay_ms)",
         "  at a time    1",
         "  robots.txt   obey"]
+
+
+def test_wording_of_what_says_itself(hosts, play):
+    """A status makes the outcome of its transfer needless; robots.txt that is ignored has no place."""
+    play({"last_answer": {**LAST, "http_status": 500, "outcome": "success"},
+          "robots": {**ROBOTS, "url": None, "verdict": "ignored", "expires_ms": 0, "crawl_delay_ms": 0}})
+    lines = hosts("explain", "example.org").stdout.splitlines()
+    assert "  last answer  500, 4.0 s ago, took 120 ms" in lines
+    assert "  robots.txt   ignored" in lines
+
+
+def test_an_outcome_without_a_status_is_told(hosts, play):
+    play({"last_answer": {**LAST, "http_status": None, "outcome": "connect-error"},
+          "robots": {**ROBOTS, "verdict": "failed", "age_ms": 1000, "expires_ms": 29_000, "crawl_delay_ms": 0}})
+    lines = hosts("explain", "example.org").stdout.splitlines()
+    assert "  last answer  connect-error, 4.0 s ago, took 120 ms" in lines
+    assert "  robots.txt   https://example.org/robots.txt: failed, 1.0 s ago, asked for again in 29 s" in lines
 
 
 def test_the_name_under_which_it_is_locked_is_told(hosts, play):
@@ -246,8 +271,9 @@ def test_texts_from_outside_do_not_reach_the_terminal(hosts, play):
     assert "\x1b" not in done.stdout
 
 
-def test_a_host_that_no_worker_knows(hosts, play):
-    play({"known": False})
+@pytest.mark.parametrize("robots", [None, {**ROBOTS, "url": None, "verdict": "ignored", "expires_ms": 0}])
+def test_a_host_that_no_worker_knows(hosts, play, robots):
+    play({"known": False, "robots": robots})
     done = hosts("explain", "example.org")
     assert done.returncode == 1
     assert first_line(done) == ("example.org: neither a worker nor the database has met it; "
@@ -348,8 +374,19 @@ def test_blocks_are_laid_listed_and_taken_away(hosts):
 
 
 @pytest.mark.usefixtures("fleet")
+def test_a_url_stands_for_its_host_in_blocks(hosts):
+    done = hosts("block", "--json", "https://user@WWW.Example.ORG:8443/a?b", "--why", "x")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["host"] == "example.org"
+    assert [one["host"] for one in objects(hosts("blocks", "--json"))] == ["example.org"]
+    assert hosts("unblock", "http://example.org/other").returncode == 0
+    assert hosts("blocks").stdout == ""
+
+
+@pytest.mark.usefixtures("fleet")
 @pytest.mark.parametrize("words", [
-    ["example.org"], ["example.org", "--why", ""], ["http://example.org/", "--why", "x"], ["a b", "--why", "x"],
+    ["example.org"], ["example.org", "--why", ""], ["http://[2001:db8::1]/", "--why", "x"], ["http://", "--why", "x"],
+    ["mailto://x", "--why", "x"], ["a b", "--why", "x"],
     [".", "--why", "x"], ["", "--why", "x"], ["example.org:80", "--why", "x"]])
 def test_blocks_that_are_none(hosts, words):
     done = hosts("block", *words)

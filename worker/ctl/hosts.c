@@ -59,7 +59,8 @@ static void print_line(json_t *o)
 
 static int refuse_host(const char *verb, const char *text)
 {
-	return ing_ctl_fail(ING_CTL_USAGE, verb, "%s: is no host", text);
+	return ing_ctl_fail(
+		ING_CTL_USAGE, verb, "%s: is neither a host nor a URL with a name", text);
 }
 
 /* Who it is that blocks, for those who read it later. */
@@ -69,12 +70,21 @@ static const char *user_name(void)
 	return p != NULL ? p->pw_name : NULL;
 }
 
+/* A host as rules write it, or a URL, of which the host counts. */
+static bool read_blocked(const char *arg, char ret[ING_CTL_HOST_BYTES])
+{
+	char of_url[ING_CTL_HOST_BYTES];
+	if (strstr(arg, "://") == NULL)
+		return ing_ctl_host_name(arg, true, ret);
+	return ing_ctl_host_of(arg, of_url) && ing_ctl_host_name(of_url, false, ret);
+}
+
 static int block(const struct ing_conf *conf, const struct options *o, const char *arg)
 {
 	struct ing_error err = {0};
 	char host[ING_CTL_HOST_BYTES];
 	const char *by = user_name();
-	if (!ing_ctl_host_name(arg, true, host))
+	if (!read_blocked(arg, host))
 		return refuse_host(VERB " block", arg);
 	if (o->why == NULL || o->why[0] == '\0')
 		return ing_ctl_fail(
@@ -95,7 +105,7 @@ static int unblock(const struct ing_conf *conf, const struct options *o, const c
 	struct ing_error err = {0};
 	char host[ING_CTL_HOST_BYTES];
 	bool was = false;
-	if (!ing_ctl_host_name(arg, true, host))
+	if (!read_blocked(arg, host))
 		return refuse_host(VERB " unblock", arg);
 	if (ing_host_table_unblock(conf->postgres.dsn, host, &was, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " unblock", "%s", err.msg);
@@ -177,15 +187,15 @@ static void print_help(void)
 {
 	puts("usage: ingestctl [--config FILE] hosts explain [--json] HOST|URL\n"
 	     "       ingestctl [--config FILE] hosts top     [--json] [--count N]\n"
-	     "       ingestctl [--config FILE] hosts block   [--json] HOST --why TEXT\n"
-	     "       ingestctl [--config FILE] hosts unblock [--json] HOST\n"
+	     "       ingestctl [--config FILE] hosts block   [--json] HOST|URL --why TEXT\n"
+	     "       ingestctl [--config FILE] hosts unblock [--json] HOST|URL\n"
 	     "       ingestctl [--config FILE] hosts blocks  [--json]\n"
 	     "\n"
 	     "explain  why a host is fast, slow, waiting or blocked: its queue, pause, last answer,\n"
 	     "         breaker, robots.txt, address, lease and rules\n"
 	     "top      the hosts for which most requests wait, and those that are held longest\n"
 	     "block    no worker of this database fetches from the host any more; .HOST is for all\n"
-	     "         names below it, too\n"
+	     "         names below it, too; of a URL, the host counts\n"
 	     "unblock  takes such a block away\n"
 	     "blocks   lists them\n"
 	     "\n"

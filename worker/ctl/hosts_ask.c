@@ -334,13 +334,20 @@ void ing_ctl_known_done(struct ing_ctl_known *k)
 	*k = (struct ing_ctl_known){0};
 }
 
+/* That robots.txt is ignored is said of every host alike. */
+static bool knows_robots(const json_t *worker)
+{
+	const json_t *r = json_object_get(worker, "robots");
+	const char *verdict = json_string_value(json_object_get(r, "verdict"));
+	return json_is_object(r) && (verdict == NULL || strcmp(verdict, "ignored") != 0);
+}
+
 bool ing_ctl_known_any(const struct ing_ctl_known *k)
 {
 	size_t i;
 	json_t *w;
 	json_array_foreach (k->workers, i, w) {
-		if (json_is_true(json_object_get(w, "known")) ||
-			json_is_object(json_object_get(w, "robots")) ||
+		if (json_is_true(json_object_get(w, "known")) || knows_robots(w) ||
 			json_is_string(json_object_get(w, "blocked")))
 			return true;
 	}

@@ -75,16 +75,38 @@ static bool say_held(struct ing_buf *out, const struct ing_ctl_known *k)
 	return true;
 }
 
+static bool is_robots_missing(const json_t *r)
+{
+	const char *verdict = ing_words_text(r, "verdict");
+	return strcmp(verdict, "unreachable") == 0 || strcmp(verdict, "failed") == 0;
+}
+
+/* The words begin with "robots.txt". */
+static void add_missing_robots(struct ing_buf *out, const json_t *r)
+{
+	ing_buf_add_str(out, "its ");
+	if (ing_words_text(r, "words")[0] != '\0')
+		ing_words_add(out, r, "words");
+	else
+		ing_buf_add_str(out, "robots.txt cannot be had");
+	if (ing_words_text(r, "outcome")[0] != '\0') {
+		ing_buf_add_str(out, "; until then its requests end as ");
+		ing_words_add(out, r, "outcome");
+	} else {
+		ing_buf_add_str(out, ", so nothing is fetched");
+	}
+	ing_buf_add_str(out, "; asked for again in ");
+	ing_words_add_time(out, ing_words_number(r, "expires_ms"));
+}
+
 static bool say_robots(struct ing_buf *out, const struct ing_ctl_known *k)
 {
 	size_t i;
 	json_t *w;
 	json_array_foreach (k->workers, i, w) {
 		const json_t *r = json_object_get(w, "robots");
-		if (strcmp(ing_words_text(r, "verdict"), "unreachable") == 0) {
-			ing_buf_add_str(out, "its robots.txt cannot be had, so nothing is fetched; "
-					     "asked for again in ");
-			ing_words_add_time(out, ing_words_number(r, "expires_ms"));
+		if (is_robots_missing(r) && ing_words_number(r, "expires_ms") > 0) {
+			add_missing_robots(out, r);
 			return true;
 		}
 		if (ing_words_number(r, "waiting") > 0) {
@@ -229,13 +251,16 @@ static void print_robots(struct ing_buf *out, const json_t *o)
 	const json_t *r = json_object_get(o, "robots");
 	if (!json_is_object(r))
 		return;
-	ing_words_add(out, r, "url");
-	ing_buf_add_str(out, ": ");
+	if (ing_words_text(r, "url")[0] != '\0') {
+		ing_words_add(out, r, "url");
+		ing_buf_add_str(out, ": ");
+	}
 	ing_words_add(out, r, "verdict");
 	if (ing_words_number(r, "expires_ms") > 0) {
 		ing_buf_add_str(out, ", ");
 		ing_words_add_time(out, ing_words_number(r, "age_ms"));
-		ing_buf_add_str(out, " old, good for ");
+		ing_buf_add_str(out,
+			is_robots_missing(r) ? " ago, asked for again in " : " old, good for ");
 		ing_words_add_time(out, ing_words_number(r, "expires_ms"));
 	}
 	if (ing_words_number(r, "crawl_delay_ms") > 0) {

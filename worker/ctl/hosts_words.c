@@ -68,9 +68,12 @@ void ing_words_add_answer(struct ing_buf *out, const json_t *last, bool took)
 	int64_t status = ing_words_number(last, "http_status");
 	if (status > 0)
 		ing_buf_printf(out, "%" PRId64, status);
-	if (ing_words_text(last, "outcome")[0] != '\0') {
+	const char *outcome = ing_words_text(last, "outcome");
+	/* The transfer succeeded, as the status shows; which may be anything but success. */
+	bool told = status > 0 && strcmp(outcome, "success") == 0;
+	if (outcome[0] != '\0' && !told) {
 		ing_buf_add_str(out, status > 0 ? " (" : "");
-		ing_words_add(out, last, "outcome");
+		ing_words_add_shown(out, outcome);
 		ing_buf_add_str(out, status > 0 ? ")" : "");
 	}
 	ing_buf_add_str(out, ", ");

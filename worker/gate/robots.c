@@ -253,6 +253,19 @@ static void describe_entry(
 		return;
 	ret->age_ms = now_ms - (is_heard ? f->heard_ms : f->asked_ms);
 	ret->expires_ms = f->due_ms > now_ms ? f->due_ms - now_ms : 0;
+	if (is_heard)
+		return;
+	char buf[ING_ROBOTS_MAX_WORDS_BYTES];
+	struct ing_robots_view v = ing_robots_file_judge(f, ret->url, now_ms, buf, sizeof(buf));
+	snprintf(ret->words, sizeof(ret->words), "%s", v.words != NULL ? v.words : "");
+	if (v.verdict == ING_ROBOTS_FAILED)
+		ret->outcome = ing_status_slug(v.outcome);
+}
+
+/* No URL is fetched until it is asked for again. */
+static bool is_in_the_way(const struct ing_robots_info *info)
+{
+	return info->words[0] != '\0' && info->expires_ms > 0;
 }
 
 static void explain_place(
@@ -344,10 +357,13 @@ void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing
 	char url[KEY_BYTES];
 	struct place place;
 	*ret = (struct ing_robots_info){.verdict = "pending"};
-	for (size_t i = 0; i < ING_ARRAY_LEN(before) && !ret->known; i++) {
+	for (size_t i = 0; i < ING_ARRAY_LEN(before) && !is_in_the_way(ret); i++) {
+		struct ing_robots_info info = {0};
 		int bytes = snprintf(url, sizeof(url), "%s%s/", before[i], host);
 		if (bytes > 0 && (size_t)bytes < sizeof(url) && read_place(url, &place))
-			explain_place(r, &place, ret);
+			explain_place(r, &place, &info);
+		if (info.known && (!ret->known || is_in_the_way(&info)))
+			*ret = info;
 	}
 }
 

@@ -98,14 +98,16 @@ struct ing_robots_info { /* for operators, of one authority */
 	/* "rules", "allow-all", "unreachable", "failed", "pending" (never answered yet), "ignored"
 	 * (by the configuration or a rule). Static. */
 	const char *verdict;
-	int http_status;     /* of the last attempt; 0: none */
+	const char *outcome; /* "failed": slug of how the URLs end, static; else NULL */
+	char words[ING_ROBOTS_MAX_WORDS_BYTES]; /* "failed" and "unreachable": why; else "" */
+	int http_status;                        /* of the last attempt; 0: none */
 	uint64_t age_ms;     /* of the verdict: rules may be older than the last attempt */
 	uint64_t expires_ms; /* left until it is asked for again */
 	unsigned crawl_delay_ms, waiting;
 	size_t bytes;
 };
 /* Both schemes of a host name (with ":PORT" if need be) are looked for, https first, then both with
- * "www." before it. */
+ * "www." before it: the first whose robots.txt is in the way at present, else the first known. */
 void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret);
 
 struct ing_robots_stats {

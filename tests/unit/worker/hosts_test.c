@@ -320,11 +320,31 @@ static void test_robots_rule_and_block(void **state)
 	assert_has(a,
 		"{\"blocked\": \"they asked for it\","
 		" \"robots\": {\"url\": \"https://example.org/robots.txt\", \"verdict\": \"rules\","
-		" \"http_status\": 200, \"age_ms\": 1000, \"expires_ms\": 2000,"
+		" \"outcome\": null, \"words\": null, \"http_status\": 200, \"age_ms\": 1000, \"expires_ms\": 2000,"
 		" \"crawl_delay_ms\": 10000, \"waiting\": 3},"
 		" \"rule\": {\"host\": \".example.org\", \"file\": \"hosts.yaml\", \"line\": 7,"
 		" \"why\": \"a small server\", \"source\": null, \"delay_ms\": 5000,"
 		" \"concurrency\": null, \"obey_robots\": false, \"tls_fallback\": null}}");
+	json_decref(a);
+}
+
+static void test_a_robots_txt_that_is_not_had(void **state)
+{
+	(void)state;
+	robots_info = (struct ing_robots_info){.known = true,
+		.verdict = "failed",
+		.url = "https://example.org/robots.txt",
+		.outcome = "connect-error",
+		.words = "robots.txt could not be asked for: refused",
+		.expires_ms = 2000};
+	json_t *a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");
+	assert_has(json_object_get(a, "robots"),
+		"{\"verdict\": \"failed\", \"outcome\": \"connect-error\","
+		" \"words\": \"robots.txt could not be asked for: refused\", \"expires_ms\": 2000}");
+	json_decref(a);
+	robots_info = (struct ing_robots_info){.known = true, .verdict = "ignored"};
+	a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");
+	assert_has(json_object_get(a, "robots"), "{\"verdict\": \"ignored\", \"url\": null}");
 	json_decref(a);
 }
 
@@ -417,6 +437,7 @@ int main(void)
 		CASE(test_needs_are_in_words),
 		CASE(test_leases_and_addresses),
 		CASE(test_robots_rule_and_block),
+		CASE(test_a_robots_txt_that_is_not_had),
 		CASE(test_bytes_that_are_no_text_are_left_out),
 		CASE(test_top_picks_and_orders),
 		CASE(test_top_of_hosts_that_were_held_one_after_the_other),

@@ -240,6 +240,11 @@ static void what_follows_from_an_answer(void **state)
 		assert_string_equal(info.verdict, answers[i].verdict);
 		if (info.expires_ms != answers[i].lasts_ms)
 			fail_msg("%s: lasts %llu ms", name, (unsigned long long)info.expires_ms);
+		bool failed = v.verdict == ING_ROBOTS_FAILED;
+		bool in_the_way = failed || strcmp(info.verdict, "unreachable") == 0;
+		assert_string_equal(info.words, in_the_way ? v.words : "");
+		assert_string_equal(info.outcome != NULL ? info.outcome : "",
+			failed ? ing_status_slug(v.outcome) : "");
 		clock_ms += answers[i].lasts_ms - 1;
 		assert_false(is_due(r, PUBLIC));
 		clock_ms++;
@@ -906,6 +911,27 @@ static void what_operators_are_told(void **state)
 	ing_robots_free(NULL);
 }
 
+static void operators_are_told_what_is_in_the_way(void **state)
+{
+	(void)state;
+	struct ing_robots *r = new_default();
+	struct ing_robots_info info;
+	struct ing_robots_answer none = http(404, "");
+	struct ing_robots_answer refused = {
+		.outcome = ING_STATUS_CONNECT_ERROR, .words = "connection refused"};
+	ask_with(r, "https://a.example/", &none);
+	ask_with(r, "http://a.example/", &refused);
+	ing_robots_explain(r, "a.example", &info);
+	assert_string_equal(info.url, "http://a.example/robots.txt");
+	assert_string_equal(info.verdict, "failed");
+	assert_string_equal(info.outcome, "connect-error");
+	assert_string_equal(info.words, "robots.txt could not be asked for: connection refused");
+	clock_ms += info.expires_ms; /* nothing is any more */
+	ing_robots_explain(r, "a.example", &info);
+	assert_string_equal(info.url, "https://a.example/robots.txt");
+	ing_robots_free(r);
+}
+
 static void what_is_counted(void **state)
 {
 	(void)state;
@@ -963,6 +989,7 @@ int main(void)
 		cmocka_unit_test(who_is_asked_for_again_is_not_evicted),
 		cmocka_unit_test(bytes_are_bounded_too),
 		cmocka_unit_test(what_operators_are_told),
+		cmocka_unit_test(operators_are_told_what_is_in_the_way),
 		cmocka_unit_test(what_is_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
