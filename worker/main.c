@@ -31,6 +31,7 @@
 #include "worker/engine.h"
 #include "worker/gate/gate.h"
 #include "worker/hosts.h"
+#include "worker/hosts_watch.h"
 #include "worker/intake/intake.h"
 #include "worker/intake/lane_topic.h"
 #include "worker/job/job.h"
@@ -70,6 +71,7 @@ struct worker {
 	bool ready, stopping, cancelled;
 	uint64_t stop_by_ms;
 	uint64_t last_results;
+	struct ing_hosts_watch hosts;
 	enum exit_code exit_code;
 };
 
@@ -248,13 +250,21 @@ static void on_status(uv_timer_t *t)
 	struct ing_pipeline_stats s;
 	ing_pipeline_stats(w->engine.pipeline, &s);
 	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
+	struct ing_buf held;
+	ing_buf_init(&held, 1000);
+	ing_hosts_add_status(w->engine.gate, &held);
 	ing_notify_status(
-		"%llu results (%llu/s), %u requests at hand, %u transfers, oldest %llu s%s%s",
+		"%llu results (%llu/s), %u requests at hand, %u transfers, oldest %llu s%s%s%s",
 		(unsigned long long)s.results,
 		(unsigned long long)(s.results - w->last_results) * 1000 / STATUS_MS, s.jobs,
 		ing_gate_holding(w->engine.gate), (unsigned long long)s.oldest_ms / 1000,
-		blocked != NULL ? ", waiting for " : "", blocked != NULL ? blocked : "");
+		ing_buf_str(&held), blocked != NULL ? ", waiting for " : "",
+		blocked != NULL ? blocked : "");
 	w->last_results = s.results;
+	ing_buf_clear(&held);
+	if (ing_hosts_watch(&w->hosts, w->engine.gate, ing_now_ms(), &held))
+		ing_log(ING_LOG_INFO, "%s", ing_buf_str(&held));
+	ing_buf_done(&held);
 }
 
 static void on_yield(uv_timer_t *t)

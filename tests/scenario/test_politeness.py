@@ -219,6 +219,17 @@ def test_a_breaker_spares_a_host_that_only_fails(worker, submit, results_by_url,
     assert polite.seen("fine.test.example")[-1].start - polite.seen("fine.test.example")[0].start < 3
 
 
+def test_an_open_breaker_is_seen_from_outside(worker, submit, polite, wait_until):
+    """The manager's status counts it, and the log names the host, in one line for all."""
+    polite.page("broken.test.example", "*", Answer(500))
+    submit([page(f"http://broken.test.example/{number}") for number in range(10)])
+    with worker({"gate.breaker_failures": 3, "gate.backoff_ms": 60_000}) as daemon:
+        daemon.wait_log(r"info: breakers of hosts: 1 opened, 1 open now, 0 before; "
+                        r"longest: broken\.test\.example, 3 failures in a row, left alone for \d\d s$")
+        wait_until(lambda: any(", 1 host held, 1 breaker open" in note for note in daemon.notifications), timeout=5)
+        assert daemon.log().count("breakers of hosts") == 1
+
+
 def test_a_breaker_closes_again(worker, submit, results_by_url, polite):
     """Half-open, one transfer tries the host; when it is good all goes on."""
     host = "healed.test.example"
