@@ -40,6 +40,12 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* A NUL is a character like others, and in no list. */
+static bool is_one_of(char c, const char *list)
+{
+	return c != '\0' && strchr(list, c) != NULL;
+}
+
 /* How many of the first `max` characters of s are letters, or letters and digits. */
 static size_t count_class(const char *s, size_t max, bool digits)
 {
@@ -111,7 +117,7 @@ static void add_escaped(struct ing_buf *out, const char *s, size_t len)
 static size_t scheme_length(struct span url)
 {
 	size_t n = 0;
-	while (n < url.len && (is_alnum(url.s[n]) || strchr("+-.", url.s[n]) != NULL))
+	while (n < url.len && (is_alnum(url.s[n]) || is_one_of(url.s[n], "+-.")))
 		n++;
 	return n > 0 && n < url.len && url.s[n] == ':' && !is_digit(url.s[0]) && is_alnum(url.s[0])
 		       ? n + 1
@@ -127,7 +133,7 @@ static size_t prefix_length(struct span url, const char *prefix)
 static size_t span_until(struct span in, const char *stops)
 {
 	size_t n = 0;
-	while (n < in.len && (in.s[n] == '\0' || strchr(stops, in.s[n]) == NULL))
+	while (n < in.len && !is_one_of(in.s[n], stops))
 		n++;
 	return n;
 }
@@ -533,17 +539,16 @@ static void canonical_query(struct ing_buf *ret, const struct parts *url)
 
 /* Trimmed, without line breaks and tabs, with a scheme, and with one "http://" where there were
  * several. */
-static void tidy_url(struct ing_buf *ret, const char *s)
+static void tidy_url(struct ing_buf *ret, struct span in)
 {
-	struct span in = {s, strlen(s)};
-	while (in.len > 0 && strchr(" \t\n\r\v\f", in.s[0]) != NULL)
+	while (in.len > 0 && is_one_of(in.s[0], " \t\n\r\v\f"))
 		in = skip(in, 1);
-	while (in.len > 0 && strchr(" \t\n\r\v\f", in.s[in.len - 1]) != NULL)
+	while (in.len > 0 && is_one_of(in.s[in.len - 1], " \t\n\r\v\f"))
 		in.len--;
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_PART_BYTES);
 	for (size_t i = 0; i < in.len; i++) {
-		if (strchr("\t\n\r", in.s[i]) == NULL)
+		if (!is_one_of(in.s[i], "\t\n\r"))
 			ing_buf_add_char(&text, in.s[i]);
 	}
 	struct span rest = {ing_buf_str(&text), text.len};
@@ -618,15 +623,16 @@ static void add_key(struct ing_buf *out, const struct parts *url)
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-bool ing_surt(const char *url, struct ing_buf *ret)
+bool ing_surt_bytes(const char *url, size_t bytes, struct ing_buf *ret)
 {
-	if (strnlen(url, ING_URL_MAX_BYTES + 1) > ING_URL_MAX_BYTES)
+	const struct span whole = {url, bytes};
+	if (bytes > ING_URL_MAX_BYTES)
 		return false;
-	if (strncmp(url, "filedesc", 8) == 0) /* of ARC files, kept as it is */
-		return ing_buf_add_str(ret, url);
+	if (prefix_length(whole, "filedesc") > 0) /* of ARC files, kept as it is */
+		return memchr(url, '\0', bytes) == NULL && ing_buf_add(ret, url, bytes);
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_PART_BYTES);
-	tidy_url(&text, url);
+	tidy_url(&text, whole);
 	struct parts parts;
 	bool empty = text.len == 0;
 	bool ok = empty || split_url((struct span){ing_buf_str(&text), text.len}, &parts);
@@ -636,4 +642,9 @@ bool ing_surt(const char *url, struct ing_buf *ret)
 		add_key(ret, &parts);
 	ing_buf_done(&text);
 	return ok && !ret->failed;
+}
+
+bool ing_surt(const char *url, struct ing_buf *ret)
+{
+	return ing_surt_bytes(url, strnlen(url, ING_URL_MAX_BYTES + 1), ret);
 }

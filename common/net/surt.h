@@ -8,6 +8,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include "common/base/macros.h"
 
 struct ing_buf;
@@ -16,3 +17,7 @@ struct ing_buf;
  * was, when the URL is over 64 KiB, has a port that is no number, or the ceiling of ret was hit.
  * Spaces are written "%20", so the key is always one word. */
 bool ing_surt(const char *url, struct ing_buf *ret) ING_MUST_CHECK;
+
+/* The same of any bytes, NUL included; false also for a "filedesc" with a NUL, which is kept as it
+ * is. */
+bool ing_surt_bytes(const char *url, size_t bytes, struct ing_buf *ret) ING_MUST_CHECK;

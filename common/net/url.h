@@ -28,7 +28,8 @@ char *ing_url_resolve(const char *base, const char *ref) ING_MUST_CHECK;
 /* Drop white space at both ends: Unicode's, and ASCII's separators. Of UTF-8 or any bytes. */
 void ing_url_trim(const char **s, size_t *bytes);
 
-/* The cleaned form under which a URL is fetched: ing_url_trim(), then ing_url_parse(). What is not
+/* The cleaned form under which a URL is fetched (user information, which is in it, is not sent):
+ * ing_url_trim(), then ing_url_parse(). What is not
  * an absolute URL comes back unchanged but for that white space, up to its first NUL; so the result
  * may hold any bytes but NUL. Never NULL. */
 char *ing_url_clean(const char *s, size_t bytes) ING_MUST_CHECK;

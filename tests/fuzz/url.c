@@ -46,6 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ing_buf key;
 	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
 	ing_must(!ing_surt(text, &key) || key.len > 0);
+	ing_buf_clear(&key);
+	ing_must(!ing_surt_bytes((const char *)data, size, &key) ||
+		 (key.len > 0 && memchr(key.data, '\0', key.len) == NULL));
 	ing_buf_done(&key);
 	free(text);
 	return 0;

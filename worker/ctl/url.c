@@ -66,7 +66,7 @@ static bool print_surt(const char *s, size_t bytes, const char *base)
 	(void)base;
 	struct ing_buf key;
 	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
-	bool good = strlen(s) == bytes && ing_surt(s, &key);
+	bool good = ing_surt_bytes(s, bytes, &key);
 	puts(good ? ing_buf_str(&key) : "-");
 	ing_buf_done(&key);
 	return good;
@@ -132,11 +132,13 @@ static void print_help(void)
 	       "       ingestctl url parse --batch FILE|-\n"
 	       "       ingestctl url surt  [--] [URL...]\n\n"
 	       "Takes URLs as arguments, or one per line of standard input, and prints a line for each:\n"
-	       "clean  the form in which it is fetched; what is not an absolute URL comes back as it is\n"
+	       "clean  the form in which it is fetched, but that a user name and password are not sent;\n"
+	       "       what is not an absolute URL comes back as it is\n"
 	       "parse  its parts as JSON {\"href\", \"protocol\", \"username\", \"password\", \"hostname\", \"port\",\n"
 	       "       \"pathname\", \"search\", \"hash\"}, or {\"failure\":true}; --base is what it is relative to;\n"
 	       "       --batch reads JSON lines {\"input\": TEXT, \"base\": TEXT or null}\n"
 	       "surt   the key under which Wayback indexes file it, or - when it has none\n\n"
+	       "What is over 64 KiB counts as no URL.\n\n"
 	       "Exit status: 0 all is well, 1 one was not a URL, or a line of a batch not readable,\n"
 	       "2 usage, 3 a file cannot be read.\n");
 }

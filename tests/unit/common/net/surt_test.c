@@ -199,6 +199,35 @@ static void key_of_each_url(void **state)
 	}
 }
 
+#define OF_BYTES(s) s, sizeof(s) - 1
+
+static void a_nul_is_a_character(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url;
+		size_t bytes;
+		const char *want; /* NULL: none */
+	} nul_cases[] = {
+		{OF_BYTES("http://x/\0y"), "x)/%00y"},
+		{OF_BYTES("x/a?\0=1&b"), "x)/a?%00=1&b"},
+		{OF_BYTES("http://a\0b.example/"), "example,a%00b)/"},
+		{OF_BYTES("http://x/a\0"), "x)/a%00"},
+		{OF_BYTES("\0"), "%00)/"},
+		{OF_BYTES("http://x:8\0/"), NULL},
+		{OF_BYTES("filedesc:a\0b"), NULL},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(nul_cases); i++) {
+		struct ing_buf key;
+		ing_buf_init(&key, 4096);
+		bool ok = ing_surt_bytes(nul_cases[i].url, nul_cases[i].bytes, &key);
+		const char *want = nul_cases[i].want != NULL ? nul_cases[i].want : "";
+		if (ok != (nul_cases[i].want != NULL) || strcmp(ing_buf_str(&key), want) != 0)
+			fail_msg("%zu: %s, want %s", i, ing_buf_str(&key), want);
+		ing_buf_done(&key);
+	}
+}
+
 static void key_is_appended(void **state)
 {
 	(void)state;
@@ -261,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(key_of_each_url),
+		cmocka_unit_test(a_nul_is_a_character),
 		cmocka_unit_test(key_is_appended),
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(hostile_shapes_are_quick),
