@@ -140,6 +140,15 @@ def test_run_leaves_a_spool_folder_that_is_not_its_own(program, tmp_path):
     assert done.returncode == 0 and spool.is_dir()
 
 
+def test_run_warns_of_a_user_agent_without_contact(program):
+    """Once, and does its work all the same; the daemon would refuse to start."""
+    done = ingestctl(program, "--set", "fetch.user_agent=crawler/1.0", "run", "-", input="\n")
+    assert done.stderr.count("fetch.user_agent") == 1 and '"crawler/1.0"' in done.stderr
+    assert done.stderr.startswith("ingestctl run: warning: ")
+    done = ingestctl(program, "--set", "fetch.user_agent=crawler/1.0 (robot@archive.example)", "run", "-", input="")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_every_verb_has_help_and_unknown_ones_are_refused(program):
     for verb in ("run", "submit", "results", "db", "url", "rules", "select", "scrape", "identify", "extract"):
         done = ingestctl(program, verb, "--help")

@@ -427,6 +427,16 @@ static void close_all(struct run *r)
 	ing_conf_free(r->conf);
 }
 
+/* The daemon refuses to start without; here it may be a try on one's own server. */
+static void warn_of_contact(const struct ing_conf *conf)
+{
+	if (!ing_conf_has_contact(conf->fetch.user_agent))
+		(void)ing_ctl_fail(ING_CTL_OK, VERB,
+			"warning: servers cannot tell who asks: fetch.user_agent, \"%s\", holds "
+			"neither a URL nor a mail address",
+			conf->fetch.user_agent);
+}
+
 static int run_all(struct run *r, const struct ing_ctl *ctl)
 {
 	struct ing_error err = {0};
@@ -451,6 +461,7 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 	if (code != ING_CTL_OK)
 		return code;
 	ing_log_init(ING_MIN(r->conf->log.level, ING_LOG_WARNING));
+	warn_of_contact(r->conf);
 	if (open_input(r, &err) != 0 || (r->out_dir != NULL && open_folder(r, &err) != 0) ||
 		open_stages(r, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB, "%s", err.msg);
