@@ -85,6 +85,24 @@ def test_its_redirects_are_followed(ask, polite):
     assert polite.paths("moved.test.example") == ["/robots.txt", "/1", "/2", "/3", "/4", "/open"]
 
 
+def test_its_redirects_in_a_circle_end(ask, polite):
+    """One to itself at once, a longer circle at the limit of eight; either is as good as no file."""
+    polite.page("itself.test.example", "/robots.txt", redirect("/robots.txt"))
+    polite.page("circle.test.example", "/robots.txt", redirect("/there"))
+    polite.page("circle.test.example", "/there", redirect("/robots.txt"))
+    ask({"http://itself.test.example/x": "success", "http://circle.test.example/x": "success"})
+    assert polite.paths("itself.test.example") == ["/robots.txt", "/x"]
+    assert polite.paths("circle.test.example") == ["/robots.txt", "/there"] * 4 + ["/robots.txt", "/x"]
+
+
+def test_one_in_an_unknown_coding_cannot_be_had(ask, polite):
+    polite.page("coded.test.example", "/robots.txt", text("User-agent: *\nAllow: /\n",
+                                                          headers={"Content-Encoding": "xyz"}))
+    found = ask({"http://coded.test.example/x": "skip-robots"})
+    assert found["http://coded.test.example/x"]["error_message"] == \
+        "robots.txt is unreachable (bad-content-encoding)"
+
+
 def test_what_cannot_be_had(ask, polite):
     """4xx: no rules. 5xx and broken answers: everything is forbidden. Nobody there: as the connection ended."""
     for status in (401, 403, 404, 410):
