@@ -16,7 +16,7 @@
 #include "common/net/idna_table.h"
 
 /* Of a domain, mapped. DNS has room for 253; Punycode's time goes with the square. */
-#define MAX_DOMAIN_CHARS 4096
+#define MAX_DOMAIN_CHARS 1024
 #define ZWNJ 0x200c
 #define ZWJ 0x200d
 

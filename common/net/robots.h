@@ -6,7 +6,7 @@
  * parser's answer counts: colons that are missing, misspelt keys, bytes above 127, escapes,
  * over-long lines. README.md lists the cases. Input is hostile: any bytes; parsing is linear in the
  * file, asking linear in pattern and path for each rule and bounded in all (a file that costs more
- * than some 10 ms for one URL forbids it), memory bounded by the file's size. A parsed file does
+ * than some 3 ms for one URL forbids it), memory bounded by the file's size. A parsed file does
  * not change: any thread may ask.
  */
 #pragma once

@@ -30,6 +30,10 @@
 
 #define ERRAND_MAGIC 0x45525241u
 
+/* All requests for a host end with its robots.txt, so more patience is due than with one of them:
+ * half a minute of a host that is down. */
+#define MORE_TRIES 3u
+
 struct errand {
 	unsigned magic;
 	unsigned redirects, tries; /* of the chain; of url */
@@ -309,7 +313,8 @@ static void believe(struct errand *e)
 	ing_must(getrandom(&random, sizeof(random), 0) == sizeof(random));
 	if (ex->answered && ing_hop_is_redirect(ex->http_status)) {
 		follow(e);
-	} else if (e->work_left_ms > 0 && ing_retry_worth(ex, e->tries, random, &delay_ms)) {
+	} else if (e->work_left_ms > 0 &&
+		   ing_retry_worth(ex, e->tries, MORE_TRIES, random, &delay_ms)) {
 		e->not_before_ms = ing_now_ms() + delay_ms;
 		drop_answer(e);
 		queue_up(e);

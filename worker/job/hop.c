@@ -137,7 +137,10 @@ static struct ing_decision follow_redirect(const struct ing_hop_view *v, const s
 	if (is_refused(v->verdict, v->ctx, url, true, &d))
 		; /* never asked for */
 	else if (v->redirects >= v->max_redirects)
-		d = end_with(ING_STATUS_REDIRECTS_EXCEEDED, NULL);
+		d = v->cookie_redirects == v->redirects && a->set_cookie
+			    ? end_with(ING_STATUS_BLOCKED_COOKIE,
+				      "the site sets a cookie with every redirect, without end")
+			    : end_with(ING_STATUS_REDIRECTS_EXCEEDED, NULL);
 	else if (v->visited(v->ctx, url))
 		d = a->set_cookie ? end_with(ING_STATUS_BLOCKED_COOKIE,
 					    "the site keeps setting the same cookie")

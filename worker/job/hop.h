@@ -24,6 +24,7 @@ typedef struct ing_url_finding ing_verdict_fn(void *ctx, const char *url);
 struct ing_hop_view {
 	const char *url;              /* just fetched */
 	unsigned landings, redirects; /* followed so far */
+	unsigned cookie_redirects;    /* of those in a row, with a cookie set */
 	unsigned max_hops, max_redirects;
 	/* Was url asked for before, with the cookies as they are now? */
 	bool (*visited)(void *ctx, const char *url);

@@ -84,12 +84,13 @@ struct ing_work {
 	struct ing_cookies *jar;
 	struct ing_hop *hops, **hops_tail, *hop; /* all, in order; the last */
 	unsigned hop_count, landings,
-		redirects;    /* landing pages followed; redirects since the last page */
-	const char *next_url; /* where to go; NULL: base_url is no URL to be asked for */
+		redirects;         /* landing pages followed; redirects since the last page */
+	unsigned cookie_redirects; /* those of them that set a cookie */
+	const char *next_url;      /* where to go; NULL: base_url is no URL to be asked for */
 	enum ing_hop_via next_via;
 	unsigned tries;         /* of next_url so far */
 	unsigned delay_ms;      /* before the next of them */
-	const char *referer;    /* the page whose link leads to next_url; NULL: none */
+	const char *referer;    /* the hop before next_url; NULL: none */
 	unsigned retry_after_s; /* for the result; 0: nothing to say */
 	bool dropped_userinfo;  /* of a URL on the way */
 	bool unverified;        /* a certificate on the way was not verified */

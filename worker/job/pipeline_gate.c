@@ -256,11 +256,11 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via)
 	struct ing_work *w = job->work;
 	if (via == ING_VIA_LINK) {
 		w->landings++;
-		w->redirects = 0;
-		w->referer = w->hop->url; /* and stays it over redirects, as in a browser */
+		w->redirects = w->cookie_redirects = 0;
 	} else {
 		w->redirects++;
 	}
+	w->referer = w->hop->url;
 	w->next_url = ing_arena_strdup(&w->ar, url);
 	w->next_via = via;
 	w->tries = 0;
@@ -277,7 +277,7 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via)
 bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex)
 {
 	struct ing_work *w = job->work;
-	if (!ing_retry_worth(ex, w->tries, draw_random(), &w->delay_ms) || !stop_clock(w))
+	if (!ing_retry_worth(ex, w->tries, 0, draw_random(), &w->delay_ms) || !stop_clock(w))
 		return false;
 	w->next_via = ING_VIA_AGAIN;
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));

@@ -45,6 +45,7 @@ static struct ing_hop_view view_of(struct ing_job *job)
 		.url = w->hop->url,
 		.landings = w->landings,
 		.redirects = w->redirects,
+		.cookie_redirects = w->cookie_redirects,
 		.max_hops = job->pipeline->conf.max_hops,
 		.max_redirects = job->pipeline->conf.max_redirects,
 		.visited = was_visited,
@@ -279,6 +280,7 @@ void ing_job_on_fetched(void *ctx, struct ing_exchange *ex)
 		break;
 	case ING_STEP_REDIRECT:
 	case ING_STEP_LINK:
+		w->cookie_redirects += ex->set_cookie;
 		ing_exchange_unref(ING_TAKE(w->hop->exchange));
 		ing_job_go_to(job, d.url, ING_VIA_REDIRECT);
 		break;

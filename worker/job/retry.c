@@ -86,11 +86,14 @@ struct ing_gate_report ing_retry_report(const struct ing_exchange *ex)
 	};
 }
 
-bool ing_retry_worth(
-	const struct ing_exchange *ex, unsigned tries, uint32_t random, unsigned *ret_delay_ms)
+bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned more, uint32_t random,
+	unsigned *ret_delay_ms)
 {
 	ing_must(tries > 0);
-	if (tries >= tries_of(ex))
+	unsigned most = tries_of(ex);
+	if (most > 1 && !ex->answered)
+		most += more;
+	if (tries >= most)
 		return false;
 	if (ex->answered && is_throttling(ex->http_status)) {
 		*ret_delay_ms = 0;

@@ -16,7 +16,8 @@
 
 /* For ing_gate_leave(): how the host did. */
 struct ing_gate_report ing_retry_report(const struct ing_exchange *ex);
-/* tries: made so far, this one included, 1 or more. True: again, after *ret_delay_ms at least (set
- * in this case only). random: any 32 random bits. */
-bool ing_retry_worth(
-	const struct ing_exchange *ex, unsigned tries, uint32_t random, unsigned *ret_delay_ms);
+/* tries: made so far, this one included, 1 or more. more: how many more than the table has, for
+ * what is passing and brought no answer. True: again, after *ret_delay_ms at least (set in this
+ * case only). random: any 32 random bits. */
+bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned more, uint32_t random,
+	unsigned *ret_delay_ms);

@@ -400,7 +400,7 @@ static void test_a_file_made_to_cost_time_forbids_what_costs_it(void **state)
 	struct ing_robots_txt *r = ing_robots_txt_parse(file.data, file.len, "tests");
 	char url[8192] = "https://a.example/";
 	assert_true(ing_robots_txt_allows(r, url, NULL));
-	memset(url + strlen(url), 'a', 300);
+	memset(url + strlen(url), 'a', 60);
 	assert_true(ing_robots_txt_allows(r, url, NULL)); /* still worth a look at every rule */
 	memset(url + strlen(url), 'a', 7000);
 	unsigned line = 0;

@@ -229,7 +229,9 @@ static void what_passes_is_tried_again(void **state)
 	assert_int_equal(lines, 3); /* each try is kept */
 	expect_told(ING_STATUS_SUCCESS, 200);
 	begin(&usual, &all_stages);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 6; i++) { /* three more than a request's own URL has */
+		assert_in_range(fake_gate.ticket.delay_ms, i == 0 ? 0 : 750 << (i - 1),
+			i == 0 ? 0 : 1250 << (i - 1));
 		fake_gate_grant();
 		fake_fetch_answer(&(struct fake_answer){
 			.outcome = ING_STATUS_CONNECT_ERROR, .passing = true});

@@ -533,10 +533,36 @@ static void rules_may_change_while_a_url_waits(void **state)
 	}
 }
 
+static void endless_redirects_that_all_set_cookies_are_about_cookies(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned cookie_redirects;
+		bool set_cookie;
+		enum ing_status status;
+	} cases[] = {
+		{3, true, ING_STATUS_BLOCKED_COOKIE},
+		{3, false, ING_STATUS_REDIRECTS_EXCEEDED},
+		{2, true, ING_STATUS_REDIRECTS_EXCEEDED},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_hop_view v = {.url = "https://h.example/a",
+			.redirects = 3,
+			.cookie_redirects = cases[i].cookie_redirects,
+			.max_redirects = 3,
+			.visited = visited};
+		struct ing_answer a = {OK, true, 302, "/b", cases[i].set_cookie, 0, NULL};
+		struct ing_decision d = ing_hop_after_fetch(&v, &a);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_int_equal(d.status, cases[i].status);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(after_an_answer),
+		cmocka_unit_test(endless_redirects_that_all_set_cookies_are_about_cookies),
 		cmocka_unit_test(after_looking_at_a_body),
 		cmocka_unit_test(expectations_are_honoured),
 		cmocka_unit_test(where_a_request_may_start),

@@ -621,7 +621,7 @@ static void user_information_is_dropped_and_said(void **state)
 	end();
 }
 
-static void the_referer_is_the_page_with_the_link(void **state)
+static void the_referer_is_the_hop_before(void **state)
 {
 	(void)state;
 	begin(&usual);
@@ -630,7 +630,7 @@ static void the_referer_is_the_page_with_the_link(void **state)
 	assert_string_equal(fake.last_referer, "");
 	fake_fetch_done(302, A "page");
 	fake_gate_grant();
-	assert_string_equal(fake.last_referer, "");
+	assert_string_equal(fake.last_referer, A);
 	fake_fetch_done(200, NULL);
 	fake_exam_done_page(B "1");
 	fake_gate_grant();
@@ -640,7 +640,7 @@ static void the_referer_is_the_page_with_the_link(void **state)
 	assert_string_equal(fake.last_referer, A "page");
 	fake_fetch_done(302, B "2");
 	fake_gate_grant();
-	assert_string_equal(fake.last_referer, A "page");
+	assert_string_equal(fake.last_referer, B "1");
 	end_with_pdf();
 	expect_result("success", 5);
 	end();
@@ -765,7 +765,7 @@ int main(void)
 		cmocka_unit_test(a_blocked_host_is_left_alone_at_once),
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
 		cmocka_unit_test(user_information_is_dropped_and_said),
-		cmocka_unit_test(the_referer_is_the_page_with_the_link),
+		cmocka_unit_test(the_referer_is_the_hop_before),
 		cmocka_unit_test(a_revocation_is_of_one_partition_and_epoch),
 		cmocka_unit_test(a_full_lane_leaves_room_for_the_others),
 		cmocka_unit_test(every_lane_has_some_room),

@@ -85,7 +85,7 @@ static void what_may_pass_is_tried_again(void **state)
 		struct ing_exchange ex = exchange_of(i);
 		unsigned tries = 1;
 		unsigned delay_ms;
-		while (tries < 100 && ing_retry_worth(&ex, tries, 0, &delay_ms))
+		while (tries < 100 && ing_retry_worth(&ex, tries, 0, 0, &delay_ms))
 			tries++;
 		if (tries != cases[i].tries)
 			fail_msg("case %zu (%s, %d): %u tries, want %u", i,
@@ -105,7 +105,7 @@ static void hosts_are_not_blamed_for_our_own_trouble(void **state)
 	assert_int_equal(ing_retry_report(&ex).kind, FAILED);
 	ex.ours = true;
 	assert_int_equal(ing_retry_report(&ex).kind, GOOD);
-	assert_true(ing_retry_worth(&ex, 1, 0, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
 	ex.http_status = 500;
 	assert_int_equal(ing_retry_report(&ex).kind, FAILED);
 }
@@ -133,15 +133,15 @@ static void waits_double_within_a_quarter(void **state)
 	const struct ing_exchange ex = {
 		.outcome = ING_STATUS_CONNECT_ERROR, .passing = true, .total_us = 5, .dns_us = 9};
 	unsigned delay_ms;
-	assert_true(ing_retry_worth(&ex, 1, 0, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
 	assert_int_equal(delay_ms, 750);
-	assert_true(ing_retry_worth(&ex, 1, 500, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 1, 0, 500, &delay_ms));
 	assert_int_equal(delay_ms, 1250);
-	assert_true(ing_retry_worth(&ex, 1, 501, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 1, 0, 501, &delay_ms));
 	assert_int_equal(delay_ms, 750);
-	assert_true(ing_retry_worth(&ex, 2, 1000, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 2, 0, 1000, &delay_ms));
 	assert_int_equal(delay_ms, 2500);
-	assert_true(ing_retry_worth(&ex, 2, UINT32_MAX, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 2, 0, UINT32_MAX, &delay_ms));
 	assert_in_range(delay_ms, 1500, 2500);
 	assert_int_equal(ing_retry_report(&ex).response_ms, 0);
 }
@@ -153,7 +153,7 @@ static void a_name_is_asked_for_again_when_its_failure_is_forgotten(void **state
 	const struct ing_exchange ex = {
 		.outcome = ING_STATUS_INVALID_HOST_RESOLUTION, .passing = true};
 	unsigned delay_ms;
-	assert_true(ing_retry_worth(&ex, 1, 0, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
 	assert_int_equal(delay_ms, ING_FETCH_NAME_FAILURE_MS + 750);
 }
 
@@ -165,15 +165,31 @@ static void who_was_told_to_wait_waits_with_the_host(void **state)
 		.http_status = 429,
 		.retry_after_s = -1};
 	unsigned delay_ms = 1;
-	assert_true(ing_retry_worth(&ex, 3, 5, &delay_ms));
+	assert_true(ing_retry_worth(&ex, 3, 0, 5, &delay_ms));
 	assert_int_equal(delay_ms, 0);
-	assert_false(ing_retry_worth(&ex, 4, 5, &delay_ms));
+	assert_false(ing_retry_worth(&ex, 4, 0, 5, &delay_ms));
 	assert_int_equal(ing_retry_report(&ex).retry_after_s, -1);
+}
+
+static void who_asks_for_many_may_have_more_tries(void **state)
+{
+	(void)state;
+	unsigned delay_ms;
+	struct ing_exchange down = {.outcome = ING_STATUS_CONNECT_ERROR, .passing = true};
+	unsigned most = ing_status_tries(ING_STATUS_CONNECT_ERROR);
+	assert_true(ing_retry_worth(&down, most + 1, 2, 0, &delay_ms));
+	assert_false(ing_retry_worth(&down, most + 2, 2, 0, &delay_ms));
+	struct ing_exchange gone = {.outcome = ING_STATUS_INVALID_HOST_RESOLUTION};
+	assert_false(ing_retry_worth(&gone, 1, 2, 0, &delay_ms));
+	struct ing_exchange answered = {
+		.outcome = ING_STATUS_SUCCESS, .answered = true, .http_status = 404};
+	assert_false(ing_retry_worth(&answered, 1, 2, 0, &delay_ms));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_asks_for_many_may_have_more_tries),
 		cmocka_unit_test(what_may_pass_is_tried_again),
 		cmocka_unit_test(hosts_are_told_how_they_did),
 		cmocka_unit_test(hosts_are_not_blamed_for_our_own_trouble),
