@@ -135,17 +135,29 @@ static struct ing_gate_waiter *first_waiter(const struct ing_gate_host *h)
 	return h->queue[lane][1] != NULL ? h->queue[lane][1] : h->queue[lane][0];
 }
 
+/* When it may be worth coming back: not before the host's rest is over, nor before those who are
+ * still waiting have had their turns, nor as soon as a host that fails would be held again. */
+static unsigned retry_after_s(
+	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+{
+	uint64_t at_ms =
+		now_ms + ING_MAX(ing_patience_next_hold_ms(&h->patience, &g->conf.patience),
+				 (uint64_t)h->queued * h->delay_ms / h->concurrency);
+	return seconds_left(ING_MAX(at_ms, h->patience.rest_until_ms), now_ms);
+}
+
 static void refuse(
 	struct ing_gate *g, struct ing_gate_waiter *w, enum ing_gate_refusal why, uint64_t now_ms)
 {
 	struct ing_gate_host *h = w->host;
-	unsigned retry_after_s = seconds_left(h->patience.rest_until_ms, now_ms);
+	unsigned retry_s = why == ING_GATE_HELD ? seconds_left(h->patience.rest_until_ms, now_ms)
+						: retry_after_s(g, h, now_ms);
 	quit(g, w);
 	w->state = ING_GATE_OUT;
 	w->host = NULL;
 	g->refused++;
 	ing_gate_place(g, h, now_ms);
-	w->user->refused(w, why, retry_after_s);
+	w->user->refused(w, why, retry_s);
 }
 
 /* --- the pump --- */

@@ -153,6 +153,12 @@ void ing_patience_fade(struct ing_patience *p, uint64_t now_ms)
 	p->rest = ING_REST_NONE;
 }
 
+uint64_t ing_patience_next_hold_ms(
+	const struct ing_patience *p, const struct ing_patience_conf *conf)
+{
+	return p->failures > 0 ? backoff(conf, p->failures, 0) : 0;
+}
+
 unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured)
 {
 	return p->breaker == ING_BREAKER_CLOSED ? configured : 1;

@@ -97,6 +97,9 @@ uint64_t ing_patience_fades_at(const struct ing_patience *p); /* ing_now_ms() cl
 /* Transfers at a time that the host's state allows: 1 until an open breaker has closed, else
  * `configured`. */
 unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured);
+/* How long the host would be held if it failed once more; 0 when it has not failed. */
+uint64_t ing_patience_next_hold_ms(
+	const struct ing_patience *p, const struct ing_patience_conf *conf);
 /* Held by the host's own word or failures, not just for the everyday pause. */
 bool ing_patience_is_hold(const struct ing_patience *p, uint64_t now_ms);
 /* Worth remembering while nobody waits: a rest under way, failures in a row, a breaker not closed.

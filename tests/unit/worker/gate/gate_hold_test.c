@@ -117,6 +117,23 @@ static void whoever_drew_the_429_goes_first_after_it(void **state)
 	close_gate();
 }
 
+static void who_has_waited_too_long_is_told_when_it_may_be_his_turn(void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){.concurrency = 10,
+		.host_concurrency = 1,
+		.max_wait_ms = 1000,
+		.patience = {.delay_ms = 2000, .backoff_ms = 500, .backoff_max_ms = 60000}});
+	for (int i = 0; i < 6; i++)
+		enter(i, "https://a.example/");
+	run_for(1000);
+	assert_int_equal(refused_count, 5);
+	assert_int_equal(visitors[1].why, ING_GATE_WAITED);
+	assert_int_equal(visitors[1].retry_after_s, 10); /* five of them, two seconds each */
+	assert_int_equal(visitors[5].retry_after_s, 2);
+	close_gate();
+}
+
 static void a_hold_longer_than_anybody_waits_sends_all_away(void **state)
 {
 	(void)state;
@@ -226,6 +243,7 @@ int main(void)
 		cmocka_unit_test(crawl_delay_of_the_ticket_counts),
 		cmocka_unit_test(retry_after_holds_the_whole_host),
 		cmocka_unit_test(whoever_drew_the_429_goes_first_after_it),
+		cmocka_unit_test(who_has_waited_too_long_is_told_when_it_may_be_his_turn),
 		cmocka_unit_test(a_hold_longer_than_anybody_waits_sends_all_away),
 		cmocka_unit_test(who_may_wait_for_ever_is_not_sent_away),
 		cmocka_unit_test(an_open_breaker_is_tried_by_one),

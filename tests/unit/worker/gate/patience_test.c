@@ -294,6 +294,16 @@ static void a_crawl_delay_counts_from_the_answer_that_told_it(void **state)
 	assert_int_equal(p.rest_until_ms, NOW + conf.crawl_delay_max_ms);
 }
 
+static void what_a_further_failure_would_cost(void **state)
+{
+	(void)state;
+	assert_int_equal(ing_patience_next_hold_ms(&(struct ing_patience){0}, &conf), 0);
+	assert_int_equal(
+		ing_patience_next_hold_ms(&(struct ing_patience){.failures = 3}, &conf), 20000);
+	assert_int_equal(ing_patience_next_hold_ms(&(struct ing_patience){.failures = 300}, &conf),
+		conf.backoff_max_ms);
+}
+
 static void failures_fade(void **state)
 {
 	(void)state;
@@ -336,6 +346,7 @@ int main(void)
 		cmocka_unit_test(a_breaker_opens_is_tried_and_closes),
 		cmocka_unit_test(the_fleets_knowledge_joins_ours),
 		cmocka_unit_test(a_crawl_delay_counts_from_the_answer_that_told_it),
+		cmocka_unit_test(what_a_further_failure_would_cost),
 		cmocka_unit_test(failures_fade),
 		cmocka_unit_test(names),
 	};
