@@ -451,6 +451,26 @@ def test_a_running_worker_explains_a_held_host(worker, submit, run_ctl, web, tag
     assert done.returncode == 0 and first_line(done).startswith(f"{host}: held for another ")
 
 
+def test_a_running_worker_explains_a_robots_txt_that_failed(worker, submit, results, run_ctl, tag):
+    """Nothing holds the host, but its requests end at once for a while."""
+    host = f"nobody-{tag}.test.example"
+    submit({"ingest_type": "html", "base_url": f"http://{host}/"})
+    with worker({"gate.robots": "obey", "gate.backoff_ms": 100, "fetch.connect_to": [f"{host}:80:127.0.0.1:9"]}):
+        assert results(1)[0]["status"] == "connect-error"
+        said = first_line(run_ctl("hosts", "explain", f"http://{host}/"))
+        assert said.startswith(f"{host}: its robots.txt could not be asked for: "), said
+        assert "; until then its requests end as connect-error; asked for again in " in said
+        robots = next(line for line in objects(run_ctl("hosts", "explain", "--json", host))
+                      if line["source"] == "worker")["robots"]
+        assert (robots["verdict"], robots["outcome"]) == ("failed", "connect-error")
+
+
+def test_a_running_worker_that_ignores_robots_does_not_know_every_host(worker, run_ctl, tag):
+    with worker({"gate.robots": "ignore"}):
+        done = run_ctl("hosts", "explain", f"nobody-ever-met-{tag}.test.example")
+    assert done.returncode == 1 and "neither a worker nor the database has met it" in first_line(done)
+
+
 def test_a_block_reaches_a_running_worker(worker, submit, results, run_ctl, web, tag, wait_until):
     host = f"blocked-{tag}.test.example"
     asked = []
