@@ -8,7 +8,6 @@
 
 /* Beside its own limit: a moment for a transfer's turn to begin, and the disk's grace. */
 #define TRANSFER_MARGIN_MS 5000
-#define LEASE_MARGIN_MS 30000 /* of a lease whose length we choose */
 
 /* A lease counts only where a database keeps the workers apart. */
 static void check_lease(
@@ -47,7 +46,7 @@ unsigned ing_conf_shortest_lease_ms(const struct ing_conf *c)
 
 unsigned ing_conf_lease_ms(const struct ing_conf *c)
 {
-	return c->gate.lease_ms > 0 ? c->gate.lease_ms : 2 * c->fetch.timeout_ms + LEASE_MARGIN_MS;
+	return c->gate.lease_ms > 0 ? c->gate.lease_ms : ing_conf_shortest_lease_ms(c);
 }
 
 void ing_conf_check_relations(
