@@ -26,6 +26,27 @@ static void open_fleet(unsigned host_concurrency)
 	});
 }
 
+/* So many visitors want a.example, and the lease has been asked for. */
+static void open_queue(unsigned host_concurrency, int count)
+{
+	open_fleet(host_concurrency);
+	for (int i = 0; i < count; i++)
+		enter(i, "https://a.example/");
+	run_for(0);
+	assert_int_equal(granted_count, 0);
+	assert_int_equal(world_lease("a.example")->asks, 1);
+}
+
+/* The lease is granted, too, and the first transfers have begun. */
+static struct world_lease *open_leased(unsigned host_concurrency, int count)
+{
+	open_queue(host_concurrency, count);
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	run_for(0);
+	assert_int_equal(granted_count, ING_MIN(count, (int)host_concurrency));
+	return world_lease("a.example");
+}
+
 static void no_transfer_without_a_lease(void **state)
 {
 	(void)state;
@@ -52,9 +73,7 @@ static void who_is_refused_asks_again_when_told(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	run_for(0);
+	open_queue(1, 1);
 	world_lease_news("a.example", ING_LEASE_HELD, 3000, NULL);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_string_equal(v.holder, "another");
@@ -91,9 +110,7 @@ static void who_is_refused_asks_again_when_told(void **state)
 static void a_lease_granted_ahead_waits_for_the_rest(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	run_for(0);
+	open_queue(1, 1);
 	struct ing_patience fleet = {.rest_until_ms = world_now() + 1800, .rest = ING_REST_DELAY};
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1799);
@@ -107,9 +124,7 @@ static void a_lease_must_outlast_a_transfer(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	run_for(0);
+	open_queue(1, 1);
 	world_lease_news("a.example", ING_LEASE_GRANTED, TRANSFER_MS, NULL);
 	run_for(100);
 	assert_int_equal(granted_count, 0);
@@ -136,13 +151,7 @@ static void a_lease_must_outlast_a_transfer(void **state)
 static void a_lost_lease_is_asked_for_anew(void **state)
 {
 	(void)state;
-	open_fleet(2);
-	enter(0, "https://a.example/");
-	enter(1, "https://a.example/");
-	enter(2, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
+	open_leased(2, 3);
 	assert_int_equal(granted_count, 2);
 	world_lease_news("a.example", ING_LEASE_LOST, 0, NULL);
 	answer_throttled(0, 5); /* of which the fleet is told as soon as it listens to us */
@@ -160,14 +169,8 @@ static void a_lost_lease_is_asked_for_anew(void **state)
 static void who_is_wanted_gives_back_as_soon_as_it_can(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	for (int i = 0; i < 3; i++)
-		enter(i, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
+	struct world_lease *w = open_leased(1, 3);
 	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
-	struct world_lease *w = world_lease("a.example");
 	run_for(10000);
 	assert_int_equal(w->returns, 0); /* a transfer is under way */
 	answer_good(0);
@@ -186,13 +189,7 @@ static void who_is_wanted_gives_back_as_soon_as_it_can(void **state)
 static void who_is_wanted_has_a_turn_of_some_seconds(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	for (int i = 0; i < 4; i++)
-		enter(i, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
-	struct world_lease *w = world_lease("a.example");
+	struct world_lease *w = open_leased(1, 4);
 	answer_good(0);
 	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
 	run_for(500);
@@ -211,9 +208,7 @@ static void who_is_wanted_has_a_turn_of_some_seconds(void **state)
 static void who_cannot_use_its_turn_gives_it_up(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	run_for(0);
+	open_queue(1, 1);
 	ing_gate_hold(gate, true);
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(1000);
@@ -240,10 +235,7 @@ static void who_cannot_use_its_turn_gives_it_up(void **state)
 static void a_turn_ends_between_two_transfers_too(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	for (int i = 0; i < 2; i++)
-		enter(i, "https://a.example/");
-	run_for(0);
+	open_queue(1, 2);
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(9800);
 	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
@@ -259,12 +251,7 @@ static void a_turn_ends_between_two_transfers_too(void **state)
 static void a_wanted_host_starts_nothing_new_after_its_turn(void **state)
 {
 	(void)state;
-	open_fleet(2);
-	for (int i = 0; i < 4; i++)
-		enter(i, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
+	open_leased(2, 4);
 	assert_int_equal(granted_count, 2);
 	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
 	run_for(10000);
@@ -280,13 +267,8 @@ static void a_wanted_host_starts_nothing_new_after_its_turn(void **state)
 static void an_idle_lease_goes_back_after_a_while(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
+	struct world_lease *w = open_leased(1, 1);
 	answer_good(0);
-	struct world_lease *w = world_lease("a.example");
 	run_for(2999);
 	assert_int_equal(w->returns, 0);
 	enter(1, "https://a.example/"); /* the next hop: no question to the database */
@@ -312,13 +294,7 @@ static void an_idle_lease_goes_back_after_a_while(void **state)
 static void a_hold_is_told_at_once_and_before_it_is_given_back(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	enter(1, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
-	struct world_lease *w = world_lease("a.example");
+	struct world_lease *w = open_leased(1, 2);
 	answer_throttled(0, 8); /* short: the host stays ours */
 	assert_int_equal(w->notes, 1);
 	assert_int_equal(w->returns, 0);
@@ -347,13 +323,7 @@ static void a_hold_is_told_at_once_and_before_it_is_given_back(void **state)
 static void a_hold_with_transfers_under_way_is_told_first_and_given_back_later(void **state)
 {
 	(void)state;
-	open_fleet(2);
-	enter(0, "https://a.example/");
-	enter(1, "https://a.example/");
-	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
-	run_for(0);
-	struct world_lease *w = world_lease("a.example");
+	struct world_lease *w = open_leased(2, 2);
 	answer_throttled(0, 60);
 	assert_int_equal(w->notes, 1);
 	assert_int_equal(w->returns, 0);
@@ -367,10 +337,7 @@ static void the_fleets_breaker_counts_here(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_fleet(4);
-	for (int i = 0; i < 4; i++)
-		enter(i, "https://a.example/");
-	run_for(0);
+	open_queue(4, 4);
 	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN,
 		.failures = 9,
 		.opens = 2,
@@ -387,10 +354,7 @@ static void failures_that_the_fleet_met_long_ago_do_not_count(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_fleet(4);
-	for (int i = 0; i < 4; i++)
-		enter(i, "https://a.example/");
-	run_for(0);
+	open_queue(4, 4);
 	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN,
 		.failures = 9,
 		.opens = 2,
@@ -435,9 +399,7 @@ static void without_the_database_nothing_starts_and_patience_stands(void **state
 static void news_of_hosts_nobody_knows_does_no_harm(void **state)
 {
 	(void)state;
-	open_fleet(1);
-	enter(0, "https://a.example/");
-	run_for(0);
+	open_queue(1, 1);
 	leave(0);
 	/* Overtaken by our change of mind. */
 	world_lease_news("a.example", ING_LEASE_HELD, 100, NULL);

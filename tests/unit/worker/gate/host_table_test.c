@@ -16,13 +16,6 @@
 #include "tests/unit/worker/store/bench.h"
 #include "worker/gate/host_table.h"
 
-static const char *new_database(void)
-{
-	const char *dsn = cluster_database(&bench_cluster);
-	bench_migrate(dsn);
-	return dsn;
-}
-
 static struct ing_host_row find(const char *dsn, const char *host)
 {
 	struct ing_error err = {0};
@@ -39,7 +32,7 @@ static void a_host_is_shown_as_the_workers_left_it(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	struct ing_host_row row = find(f.dsn, "a.example");
 	assert_false(row.known);
 	assert_false(row.blocked);
@@ -89,9 +82,7 @@ static void a_host_is_shown_as_the_workers_left_it(void **state)
 	assert_string_equal(row.holder, "");
 	assert_string_equal(row.wanted_by, "");
 	assert_int_equal(row.rest_ms, 0);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 struct list {
@@ -113,7 +104,7 @@ static void those_in_trouble_come_first(void **state)
 	(void)state;
 	struct ing_error err = {0};
 	struct list l = {0};
-	const char *dsn = new_database();
+	const char *dsn = fleet_database();
 	bench_sql(dsn,
 		"INSERT INTO host_state (host, next_fetch_at, rest, failures, answered_at, updated)"
 		" SELECT h, now() + rest * interval '1 s', why, fails, now() - ago * interval '1 s', now()"
@@ -145,7 +136,7 @@ static void blocks_are_put_listed_and_removed(void **state)
 	struct ing_error err = {0};
 	struct list l = {0};
 	bool was = true;
-	const char *dsn = new_database();
+	const char *dsn = fleet_database();
 	bench_check(ing_host_table_block(dsn, "b.example", "first", NULL, &err), &err);
 	bench_check(ing_host_table_block(dsn, "b.example", "they \"asked\"", "ops\\1", &err), &err);
 	bench_check(ing_host_table_block(dsn, ".a.example", "tr\xc3\xa4ge", NULL, &err), &err);
@@ -183,7 +174,7 @@ static void the_most_specific_block_is_found(void **state)
 		{"[2001:db8::1]", "[2001:db8::1]"},
 	};
 	struct ing_error err = {0};
-	const char *dsn = new_database();
+	const char *dsn = fleet_database();
 	bench_sql(dsn, "INSERT INTO host_block (host, why) VALUES ('example.org', 'x'),"
 		       " ('.a.test', 'x'), ('.y.a.test', 'x'), ('y.a.test', 'x'),"
 		       " ('[2001:db8::1]', 'x')");
@@ -208,7 +199,7 @@ static void what_is_no_host_or_reason_is_refused(void **state)
 	bool was;
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = '\0';
-	const char *dsn = new_database();
+	const char *dsn = fleet_database();
 	static const char *const bad[] = {"", ".", "..a", "a b", "a\nb", "\xc3\xa4.example"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(bad); i++) {
 		assert_int_equal(

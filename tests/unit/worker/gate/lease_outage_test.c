@@ -17,13 +17,6 @@
 #include "tests/unit/worker/gate/lessee.h"
 #include "tests/unit/worker/store/bench.h"
 
-static const char *new_database(void)
-{
-	const char *dsn = cluster_database(&bench_cluster);
-	bench_migrate(dsn);
-	return dsn;
-}
-
 static const char *const one_host[] = {"a.example"};
 
 static void a_dead_workers_lease_ends_when_it_said(void **state)
@@ -32,11 +25,10 @@ static void a_dead_workers_lease_ends_when_it_said(void **state)
 	struct fleet f;
 	struct lessee b;
 	uint64_t until_ms = 0;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.lease_ms = 2500;
 	f.conf.takeover_rest_ms = 700;
-	pid_t pid = lessee_fork(&f, "a", one_host, 1, &until_ms);
-	lessee_kill(pid);
+	lessee_die(&f, "a", one_host, 1, &until_ms);
 	lessee_open(&f, &b, "b");
 	const struct told *t = lessee_ask(&f, &b, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_HELD);
@@ -49,8 +41,7 @@ static void a_dead_workers_lease_ends_when_it_said(void **state)
 	assert_in_range(t->at_ms - until_ms, 0, 5000);
 	assert_true(t->patience.rest_until_ms >= until_ms + 700);
 	assert_in_range(t->patience.rest_until_ms - until_ms, 700, 2500);
-	lessee_close(&b);
-	fleet_close(&f);
+	solo_close(&f, &b);
 }
 
 static void a_worker_that_comes_back_has_its_hosts_at_once(void **state)
@@ -61,10 +52,9 @@ static void a_worker_that_comes_back_has_its_hosts_at_once(void **state)
 	struct lessee a;
 	struct lessee b;
 	uint64_t until_ms = 0;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.takeover_rest_ms = 1500;
-	pid_t pid = lessee_fork(&f, "a", hosts, 2, &until_ms);
-	lessee_kill(pid);
+	lessee_die(&f, "a", hosts, 2, &until_ms);
 	lessee_open(&f, &b, "b");
 	assert_int_equal(lessee_ask(&f, &b, "b.example")->answer, ING_LEASE_HELD);
 	uint64_t restarted = ing_now_ms();
@@ -78,9 +68,7 @@ static void a_worker_that_comes_back_has_its_hosts_at_once(void **state)
 	t = lessee_insist(&f, &b, "b.example");
 	assert_true(t->patience.rest_until_ms >= restarted + 1500);
 	assert_in_range(t->at_ms - restarted, 0, 10000);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void a_long_rest_after_a_takeover_is_told(void **state)
@@ -89,16 +77,14 @@ static void a_long_rest_after_a_takeover_is_told(void **state)
 	struct fleet f;
 	struct lessee a;
 	uint64_t until_ms = 0;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.takeover_rest_ms = 20000;
-	pid_t pid = lessee_fork(&f, "a", one_host, 1, &until_ms);
-	lessee_kill(pid);
+	lessee_die(&f, "a", one_host, 1, &until_ms);
 	lessee_open(&f, &a, "a");
 	const struct told *t = lessee_ask(&f, &a, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_RESTING);
 	assert_in_range(t->retry_ms, 15000, 18000);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void hosts_nobody_meets_are_forgotten(void **state)
@@ -106,7 +92,7 @@ static void hosts_nobody_meets_are_forgotten(void **state)
 	(void)state;
 	struct fleet f;
 	struct lessee a;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	bench_sql(f.dsn,
 		"INSERT INTO host_state (host, updated, next_fetch_at, holder, session, expires_at)"
 		" VALUES ('old.example', now() - interval '91 days', now(), NULL, NULL, NULL),"
@@ -114,12 +100,11 @@ static void hosts_nobody_meets_are_forgotten(void **state)
 		" ('resting.example', now() - interval '91 days', now() + interval '1 h', NULL, NULL, NULL),"
 		" ('held.example', now() - interval '91 days', now(), 'b', 1, now())");
 	lessee_open(&f, &a, "a");
-	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 3);
+	assert_int_equal(fleet_rows(&f), 3);
 	assert_int_equal(
 		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE host = 'old.example'"),
 		0);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void what_is_held_is_extended(void **state)
@@ -129,7 +114,7 @@ static void what_is_held_is_extended(void **state)
 	struct lessee a;
 	struct lessee b;
 	struct ing_lease_stats stats;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.lease_ms = 1500;
 	lessee_open(&f, &a, "a");
 	lessee_open(&f, &b, "b");
@@ -147,9 +132,7 @@ static void what_is_held_is_extended(void **state)
 	}
 	ing_leases_stats(a.l, &stats);
 	assert_in_range(stats.extended, 6, 20);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void a_database_that_lost_our_leases_says_so(void **state)
@@ -157,7 +140,7 @@ static void a_database_that_lost_our_leases_says_so(void **state)
 	(void)state;
 	struct fleet f;
 	struct lessee a;
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.lease_ms = 1200;
 	lessee_open(&f, &a, "a");
 	lessee_ask(&f, &a, "a.example");
@@ -177,8 +160,7 @@ static void a_database_that_lost_our_leases_says_so(void **state)
 		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder = 'other'"
 				    " AND next_fetch_at = '2021-01-01'"),
 		1);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 /* What was learnt while an emptied database has no row for it is not lost. */
@@ -188,18 +170,12 @@ static void a_hold_survives_the_loss_of_its_row(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
+	pair_open(&f, &a, &b);
 	lessee_ask(&f, &a, "a.example");
 	bench_sql(f.dsn, "TRUNCATE host_state");
-	const struct ing_patience p = resting(60000);
-	ing_leases_return(a.l, "a.example", &p);
-	fleet_run(&f, 300);
+	lessee_give_back(&f, &a, "a.example", resting(60000));
 	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_RESTING);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void await_state(struct fleet *f, const struct lessee *w, bool away)
@@ -217,7 +193,7 @@ static void a_server_that_goes_away_is_waited_for(void **state)
 	struct lessee a;
 	if (!bench_cluster.own)
 		skip();
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.lease_ms = 3000;
 	lessee_open(&f, &a, "a");
 	lessee_ask(&f, &a, "kept.example");
@@ -241,9 +217,8 @@ static void a_server_that_goes_away_is_waited_for(void **state)
 	assert_int_equal(a.came_back, 1);
 	assert_false(ing_leases_away(a.l));
 	fleet_run(&f, 300);
-	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 3);
-	lessee_close(&a);
-	fleet_close(&f);
+	assert_int_equal(fleet_rows(&f), 3);
+	solo_close(&f, &a);
 }
 
 static void leaving_does_not_wait_for_a_server_that_is_away(void **state)
@@ -253,8 +228,7 @@ static void leaving_does_not_wait_for_a_server_that_is_away(void **state)
 	struct lessee a;
 	if (!bench_cluster.own)
 		skip();
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	lessee_ask(&f, &a, "a.example");
 	cluster_stop(&bench_cluster);
 	ing_leases_ask(a.l, "b.example");
@@ -264,6 +238,16 @@ static void leaving_does_not_wait_for_a_server_that_is_away(void **state)
 	assert_in_range(ing_now_ms() - start, 0, 4000);
 	fleet_close(&f);
 	cluster_resume(&bench_cluster);
+}
+
+/* Until the connection does something else, or is closed. */
+static struct ing_pg *lock_hosts(const struct fleet *f)
+{
+	struct ing_error err = {0};
+	struct ing_pg *pg = NULL;
+	bench_check(ing_pg_open(f->dsn, -1, 30000, &pg, &err), &err);
+	bench_check((int)ing_pg_exec(pg, "BEGIN; LOCK TABLE host_state", &err), &err);
+	return pg;
 }
 
 #define CUT_OTHERS                                                                                 \
@@ -276,15 +260,12 @@ static void a_connection_that_is_cut_is_made_again(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct ing_error err = {0};
-	struct ing_pg *pg = NULL;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	lessee_ask(&f, &a, "a.example");
 	bench_sql(f.dsn, CUT_OTHERS);
 	assert_int_equal(lessee_ask(&f, &a, "b.example")->answer, ING_LEASE_GRANTED);
 	/* In the middle of a statement, which waits for us. */
-	bench_check(ing_pg_open(f.dsn, -1, 30000, &pg, &err), &err);
-	bench_check((int)ing_pg_exec(pg, "BEGIN; LOCK TABLE host_state", &err), &err);
+	struct ing_pg *pg = lock_hosts(&f);
 	const struct ing_patience p = resting(0);
 	ing_leases_return(a.l, "a.example", &p);
 	ing_leases_ask(a.l, "a.example");
@@ -299,8 +280,7 @@ static void a_connection_that_is_cut_is_made_again(void **state)
 	assert_int_equal(lessee_unread(&a), 0);
 	assert_int_equal(
 		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder = 'a'"), 3);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void a_database_that_hangs_is_left_in_time(void **state)
@@ -308,12 +288,8 @@ static void a_database_that_hangs_is_left_in_time(void **state)
 	(void)state;
 	struct fleet f;
 	struct lessee a;
-	struct ing_error err = {0};
-	struct ing_pg *pg = NULL;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	bench_check(ing_pg_open(f.dsn, -1, 30000, &pg, &err), &err);
-	bench_check((int)ing_pg_exec(pg, "BEGIN; LOCK TABLE host_state", &err), &err);
+	solo_open(&f, &a);
+	struct ing_pg *pg = lock_hosts(&f);
 	ing_leases_ask(a.l, "a.example");
 	fleet_run(&f, 300);
 	uint64_t start = ing_now_ms();
@@ -329,8 +305,7 @@ static void a_conflict_is_tried_again(void **state)
 	(void)state;
 	struct fleet f;
 	struct lessee a;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	bench_sql(f.dsn,
 		"CREATE SEQUENCE tries;"
 		"CREATE FUNCTION clash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
@@ -340,8 +315,7 @@ static void a_conflict_is_tried_again(void **state)
 	assert_int_equal(lessee_ask(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
 	assert_int_equal(bench_number(f.dsn, "SELECT last_value FROM tries"), 4);
 	assert_int_equal(a.went_away, 0);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void a_database_that_does_not_fit_is_refused(void **state)

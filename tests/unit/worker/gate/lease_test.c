@@ -16,26 +16,12 @@
 #include "tests/unit/worker/gate/lessee.h"
 #include "tests/unit/worker/store/bench.h"
 
-static const char *new_database(void)
-{
-	const char *dsn = cluster_database(&bench_cluster);
-	bench_migrate(dsn);
-	return dsn;
-}
-
-/* And let it reach the database, before another asks. */
-static void give_back(struct fleet *f, struct lessee *w, const char *host, struct ing_patience p)
-{
-	ing_leases_return(w->l, host, &p);
-	fleet_run(f, 300);
-}
-
 static void a_host_is_one_workers_at_a_time(void **state)
 {
 	(void)state;
 	struct fleet f;
 	struct lessee w[3];
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	lessee_open(&f, &w[0], "one");
 	lessee_open(&f, &w[1], "two");
 	lessee_open(&f, &w[2], "three");
@@ -53,12 +39,12 @@ static void a_host_is_one_workers_at_a_time(void **state)
 		assert_in_range(t->retry_ms, 50, 3000);
 	}
 	/* Given back, it is for the first who asked; then for anybody. */
-	give_back(&f, &w[0], "a.example", resting(0));
+	lessee_give_back(&f, &w[0], "a.example", resting(0));
 	t = lessee_ask(&f, &w[2], "a.example");
 	assert_int_equal(t->answer, ING_LEASE_HELD);
 	assert_string_equal(t->holder, "two");
 	assert_int_equal(lessee_ask(&f, &w[1], "a.example")->answer, ING_LEASE_GRANTED);
-	give_back(&f, &w[1], "a.example", resting(0));
+	lessee_give_back(&f, &w[1], "a.example", resting(0));
 	assert_int_equal(lessee_ask(&f, &w[2], "a.example")->answer, ING_LEASE_GRANTED);
 	/* Other hosts are other leases. */
 	assert_int_equal(lessee_ask(&f, &w[0], "b.example")->answer, ING_LEASE_GRANTED);
@@ -116,7 +102,7 @@ static void a_quarrel_never_gives_a_host_to_two(void **state)
 	struct fleet f;
 	struct lessee w[3];
 	memset(&quarrel, 0, sizeof(quarrel));
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	for (unsigned k = 0; k < 3; k++) {
 		static const char *const names[] = {"one", "two", "three"};
 		lessee_open(&f, &w[k], names[k]);
@@ -139,8 +125,7 @@ static void a_quarrel_never_gives_a_host_to_two(void **state)
 		assert_in_range(quarrel.grants[k + 1], 10, 1000000); /* nobody starves */
 		lessee_close(&w[k]);
 	}
-	assert_int_equal(
-		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL"), 0);
+	assert_int_equal(fleet_held(&f), 0);
 	fleet_close(&f);
 }
 
@@ -150,9 +135,7 @@ static void what_one_learns_the_next_knows(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
+	pair_open(&f, &a, &b);
 	lessee_ask(&f, &a, "a.example");
 	uint64_t now = ing_now_ms();
 	const struct ing_patience p = {.rest_until_ms = now + 10000,
@@ -171,7 +154,7 @@ static void what_one_learns_the_next_knows(void **state)
 	const struct told *t = lessee_ask(&f, &b, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_HELD);
 	assert_int_equal(t->patience.rest, ING_REST_RETRY_AFTER);
-	give_back(&f, &a, "a.example", p);
+	lessee_give_back(&f, &a, "a.example", p);
 	t = lessee_ask(&f, &b, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_RESTING);
 	assert_in_range(t->retry_ms, 6000, 8000);
@@ -188,9 +171,7 @@ static void what_one_learns_the_next_knows(void **state)
 	/* Also for who comes later, and for the one who had it. */
 	t = lessee_ask(&f, &a, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_RESTING);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void a_rest_that_ends_soon_is_granted_with(void **state)
@@ -199,27 +180,23 @@ static void a_rest_that_ends_soon_is_granted_with(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
+	pair_open(&f, &a, &b);
 	lessee_ask(&f, &a, "a.example");
 	const struct ing_patience p = resting(1500);
-	give_back(&f, &a, "a.example", p);
+	lessee_give_back(&f, &a, "a.example", p);
 	const struct told *t = lessee_ask(&f, &b, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_GRANTED);
 	assert_in_range(t->patience.rest_until_ms, p.rest_until_ms, p.rest_until_ms + 1000);
 	assert_int_equal(t->patience.rest, ING_REST_DELAY);
 	/* Long over, it is nothing. */
-	give_back(&f, &b, "a.example", (struct ing_patience){0});
+	lessee_give_back(&f, &b, "a.example", (struct ing_patience){0});
 	t = lessee_ask(&f, &a, "a.example");
 	assert_int_equal(t->answer, ING_LEASE_GRANTED);
 	assert_int_equal(t->patience.rest, ING_REST_NONE);
 	assert_int_equal(t->patience.rest_until_ms, 0);
 	assert_int_equal(t->patience.answered_ms, 0);
 	assert_null(t->patience.outcome);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void who_waits_is_told_of_and_served_first(void **state)
@@ -228,9 +205,7 @@ static void who_waits_is_told_of_and_served_first(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
+	pair_open(&f, &a, &b);
 	lessee_ask(&f, &a, "a.example");
 	uint64_t asked = ing_now_ms();
 	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
@@ -250,9 +225,7 @@ static void who_waits_is_told_of_and_served_first(void **state)
 	assert_int_equal(lessee_wait(&f, &b, "a.example")->answer, ING_LEASE_WANTED);
 	ing_leases_return(b.l, "a.example", &p);
 	assert_int_equal(lessee_insist(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void who_does_not_come_loses_its_place(void **state)
@@ -261,9 +234,7 @@ static void who_does_not_come_loses_its_place(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
+	pair_open(&f, &a, &b);
 	lessee_ask(&f, &a, "a.example");
 	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
 	const struct ing_patience p = resting(0);
@@ -272,9 +243,7 @@ static void who_does_not_come_loses_its_place(void **state)
 	ing_leases_return(a.l, "a.example", &p);
 	const struct told *t = lessee_insist(&f, &a, "a.example");
 	assert_in_range(t->at_ms - returned, 3000, 12000);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void ask_all(struct lessee *w, unsigned count, bool upwards)
@@ -315,9 +284,7 @@ static void batches_in_opposite_order_never_deadlock(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct lessee b;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
+	pair_open(&f, &a, &b);
 	for (int turn = 0; turn < TURNS; turn++) {
 		size_t a_from = a.told_count;
 		size_t b_from = b.told_count;
@@ -333,14 +300,11 @@ static void batches_in_opposite_order_never_deadlock(void **state)
 		assert_in_range(had, 0, HOSTS);
 	}
 	fleet_run(&f, 500);
-	assert_int_equal(
-		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL"), 0);
+	assert_int_equal(fleet_held(&f), 0);
 	assert_int_equal(bench_number(f.dsn, "SELECT deadlocks FROM pg_stat_database"
 					     " WHERE datname = current_database()"),
 		0);
-	lessee_close(&a);
-	lessee_close(&b);
-	fleet_close(&f);
+	pair_close(&f, &a, &b);
 }
 
 static void a_hundred_hosts_cost_a_few_statements(void **state)
@@ -351,8 +315,7 @@ static void a_hundred_hosts_cost_a_few_statements(void **state)
 	struct lessee a;
 	struct ing_lease_stats before;
 	struct ing_lease_stats after;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	ask_all(&a, HOSTS, true);
 	await_news(&f, &a, HOSTS);
 	return_all(&a, 0);
@@ -372,8 +335,7 @@ static void a_hundred_hosts_cost_a_few_statements(void **state)
 	assert_int_equal(after.granted - before.granted, HOSTS * TURNS);
 	assert_int_equal(after.returned - before.returned, HOSTS * TURNS);
 	assert_true(ms < 500); /* an order of magnitude over a busy machine under a sanitizer */
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void nothing_to_say_is_no_round(void **state)
@@ -382,13 +344,11 @@ static void nothing_to_say_is_no_round(void **state)
 	struct fleet f;
 	struct lessee a;
 	struct ing_lease_stats stats;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	fleet_run(&f, 300);
 	ing_leases_stats(a.l, &stats);
 	assert_int_equal(stats.rounds, 0);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void what_is_forgotten_is_not_told(void **state)
@@ -396,14 +356,13 @@ static void what_is_forgotten_is_not_told(void **state)
 	(void)state;
 	struct fleet f;
 	struct lessee a;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	/* Before its round. */
 	ing_leases_ask(a.l, "a.example");
 	ing_leases_forget(a.l, "a.example");
 	fleet_run(&f, 100);
 	assert_int_equal(a.told_count, 0);
-	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 0);
+	assert_int_equal(fleet_rows(&f), 0);
 	/* While it is under way: the round is with the thread once its count has moved. */
 	struct ing_lease_stats stats;
 	ing_leases_ask(a.l, "a.example");
@@ -414,9 +373,8 @@ static void what_is_forgotten_is_not_told(void **state)
 	ing_leases_forget(a.l, "a.example");
 	fleet_run(&f, 300);
 	assert_int_equal(a.told_count, 0);
-	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 1);
-	assert_int_equal(
-		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL"), 0);
+	assert_int_equal(fleet_rows(&f), 1);
+	assert_int_equal(fleet_held(&f), 0);
 	/* Asked anew, it is answered once. */
 	ing_leases_ask(a.l, "b.example");
 	ing_leases_forget(a.l, "b.example");
@@ -430,9 +388,8 @@ static void what_is_forgotten_is_not_told(void **state)
 	ing_leases_return(a.l, "c.example", &p);
 	ing_leases_note(a.l, "c.example", &p);
 	fleet_run(&f, 100);
-	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 2);
-	lessee_close(&a);
-	fleet_close(&f);
+	assert_int_equal(fleet_rows(&f), 2);
+	solo_close(&f, &a);
 }
 
 static void leaving_gives_everything_back(void **state)
@@ -441,8 +398,7 @@ static void leaving_gives_everything_back(void **state)
 	enum { HOSTS = 2500 };
 	struct fleet f;
 	struct lessee a;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	ask_all(&a, HOSTS, true);
 	await_news(&f, &a, HOSTS);
 	const struct ing_patience p = resting(30000);
@@ -454,8 +410,7 @@ static void leaving_gives_everything_back(void **state)
 	uint64_t start = ing_now_ms();
 	lessee_close(&a);
 	assert_in_range(ing_now_ms() - start, 0, 5000);
-	assert_int_equal(
-		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL"), 0);
+	assert_int_equal(fleet_held(&f), 0);
 	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE"
 					     " next_fetch_at > clock_timestamp() + interval '15 s'"
 					     " AND host = 'h0007.example'"),
@@ -470,7 +425,7 @@ static void what_dns_cannot_name_needs_no_database(void **state)
 	struct lessee a;
 	char longer[280];
 	static const char *const others[] = {"", "a b", "\xff.example", "\"\\", "sm\xc3\xb6rg"};
-	fleet_open(&f, new_database());
+	fleet_open(&f);
 	f.conf.lease_ms = 600;
 	lessee_open(&f, &a, "a");
 	memset(longer, 'x', sizeof(longer));
@@ -485,10 +440,9 @@ static void what_dns_cannot_name_needs_no_database(void **state)
 	}
 	fleet_run(&f, 100);
 	/* Printable it was, however odd. */
-	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state"), 1);
+	assert_int_equal(fleet_rows(&f), 1);
 	assert_int_equal(a.went_away, 0);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 static void take_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
@@ -515,8 +469,7 @@ static void blocks_are_told_when_they_change(void **state)
 	(void)state;
 	struct fleet f;
 	struct lessee a;
-	fleet_open(&f, new_database());
-	lessee_open(&f, &a, "a");
+	solo_open(&f, &a);
 	ing_leases_on_blocks(a.l, take_blocks, &a);
 	await_blocks(&f, &a, 1);
 	assert_int_equal(a.block_count, 0);
@@ -537,8 +490,7 @@ static void blocks_are_told_when_they_change(void **state)
 	/* Who asks anew is told anew. */
 	ing_leases_on_blocks(a.l, take_blocks, &a);
 	await_blocks(&f, &a, 5);
-	lessee_close(&a);
-	fleet_close(&f);
+	solo_close(&f, &a);
 }
 
 int main(void)

@@ -25,7 +25,14 @@ static void nothing(uv_timer_t *t)
 	(void)t;
 }
 
-void fleet_open(struct fleet *f, const char *dsn)
+const char *fleet_database(void)
+{
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	return dsn;
+}
+
+static void open_on(struct fleet *f, const char *dsn)
 {
 	*f = (struct fleet){.dsn = dsn,
 		.conf = {.lease_ms = 60000,
@@ -35,6 +42,11 @@ void fleet_open(struct fleet *f, const char *dsn)
 	assert_int_equal(uv_loop_init(&f->loop), 0);
 	uv_timer_init(&f->loop, &f->tick);
 	uv_timer_start(&f->tick, nothing, 5, 5);
+}
+
+void fleet_open(struct fleet *f)
+{
+	open_on(f, fleet_database());
 }
 
 void fleet_close(struct fleet *f)
@@ -49,6 +61,16 @@ void fleet_run(struct fleet *f, unsigned ms)
 	uint64_t until = ing_now_ms() + ms;
 	while (ing_now_ms() < until)
 		uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+long fleet_rows(const struct fleet *f)
+{
+	return bench_number(f->dsn, "SELECT count(*) FROM host_state");
+}
+
+long fleet_held(const struct fleet *f)
+{
+	return bench_number(f->dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL");
 }
 
 static void write_down(void *ctx, const struct ing_lease_news *n)
@@ -104,6 +126,30 @@ void lessee_close(struct lessee *w)
 	free(w->told);
 }
 
+void solo_open(struct fleet *f, struct lessee *a)
+{
+	fleet_open(f);
+	lessee_open(f, a, "a");
+}
+
+void solo_close(struct fleet *f, struct lessee *a)
+{
+	lessee_close(a);
+	fleet_close(f);
+}
+
+void pair_open(struct fleet *f, struct lessee *a, struct lessee *b)
+{
+	solo_open(f, a);
+	lessee_open(f, b, "b");
+}
+
+void pair_close(struct fleet *f, struct lessee *a, struct lessee *b)
+{
+	lessee_close(a);
+	solo_close(f, b);
+}
+
 static struct told *next_unread(struct lessee *w, const char *host)
 {
 	for (size_t i = w->first_unread; i < w->told_count; i++) {
@@ -149,6 +195,13 @@ const struct told *lessee_insist(struct fleet *f, struct lessee *w, const char *
 	}
 }
 
+void lessee_give_back(
+	struct fleet *f, struct lessee *w, const char *host, struct ing_patience patience)
+{
+	ing_leases_return(w->l, host, &patience);
+	fleet_run(f, 300);
+}
+
 size_t lessee_unread(const struct lessee *w)
 {
 	size_t n = 0;
@@ -174,7 +227,7 @@ static void hold(const struct fleet *like, const char *instance, const char *con
 	struct fleet f;
 	struct lessee w;
 	uint64_t deadline = ing_now_ms() + PATIENCE_MS;
-	fleet_open(&f, like->dsn);
+	open_on(&f, like->dsn);
 	f.conf = like->conf;
 	if (try_open(&f, &w, instance, NULL) != 0)
 		_exit(2);
@@ -192,10 +245,11 @@ static void hold(const struct fleet *like, const char *instance, const char *con
 		pause(); /* the loop stands still: nothing is extended */
 }
 
-pid_t lessee_fork(const struct fleet *f, const char *instance, const char *const *hosts,
-	size_t count, uint64_t *ret_until_ms)
+void lessee_die(const struct fleet *f, const char *instance, const char *const *hosts, size_t count,
+	uint64_t *ret_until_ms)
 {
 	int fds[2];
+	int status = 0;
 	assert_int_equal(pipe(fds), 0);
 	fflush(NULL);
 	pid_t pid = fork();
@@ -207,12 +261,6 @@ pid_t lessee_fork(const struct fleet *f, const char *instance, const char *const
 	close(fds[1]);
 	assert_int_equal(read(fds[0], ret_until_ms, sizeof(*ret_until_ms)), sizeof(*ret_until_ms));
 	close(fds[0]);
-	return pid;
-}
-
-void lessee_kill(pid_t pid)
-{
-	int status = 0;
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));

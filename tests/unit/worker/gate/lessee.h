@@ -5,7 +5,6 @@
  */
 #pragma once
 #include <stdbool.h>
-#include <sys/types.h>
 #include <uv.h>
 
 #include "worker/gate/lease.h"
@@ -41,9 +40,19 @@ struct fleet { /* the loop, and what its leases are like */
 	struct ing_lease_conf conf; /* but for dsn and instance */
 };
 
-void fleet_open(struct fleet *f, const char *dsn); /* lease 60 s, rounds 10 ms, blocks 100 ms */
+const char *fleet_database(void); /* the DSN of a new one */
+/* With a database of its own: lease 60 s, rounds 10 ms, blocks 100 ms. */
+void fleet_open(struct fleet *f);
 void fleet_close(struct fleet *f);
 void fleet_run(struct fleet *f, unsigned ms);
+long fleet_rows(const struct fleet *f); /* hosts that the database knows */
+long fleet_held(const struct fleet *f); /* those that somebody has */
+
+/* With one worker, "a"; with two, "a" and "b". What was opened otherwise may be closed so, too. */
+void solo_open(struct fleet *f, struct lessee *a);
+void solo_close(struct fleet *f, struct lessee *a);
+void pair_open(struct fleet *f, struct lessee *a, struct lessee *b);
+void pair_close(struct fleet *f, struct lessee *a, struct lessee *b);
 
 void lessee_open(struct fleet *f, struct lessee *w, const char *instance);
 void lessee_close(struct lessee *w);
@@ -53,12 +62,14 @@ const struct told *lessee_wait(struct fleet *f, struct lessee *w, const char *ho
 const struct told *lessee_ask(struct fleet *f, struct lessee *w, const char *host);
 /* Ask, again and again as told, until it is granted. */
 const struct told *lessee_insist(struct fleet *f, struct lessee *w, const char *host);
+/* And let it reach the database, before another asks. */
+void lessee_give_back(
+	struct fleet *f, struct lessee *w, const char *host, struct ing_patience patience);
 size_t lessee_unread(const struct lessee *w); /* news nobody waited for */
 
 struct ing_patience resting(unsigned ms); /* the everyday pause from now on */
 
-/* A process that gets leases of these hosts, and holds on to them until it is killed.
- * *ret_until_ms: the end of the first one's, as it believes. */
-pid_t lessee_fork(const struct fleet *f, const char *instance, const char *const *hosts,
-	size_t count, uint64_t *ret_until_ms);
-void lessee_kill(pid_t pid);
+/* A process that gets leases of these hosts, and is killed with them.
+ * *ret_until_ms: the end of the first one's, as it believed. */
+void lessee_die(const struct fleet *f, const char *instance, const char *const *hosts, size_t count,
+	uint64_t *ret_until_ms);
