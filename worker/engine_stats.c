@@ -24,37 +24,67 @@ static double cpu_seconds(int who)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
+struct number {
+	const char *name;
+	uint64_t value;
+};
+
+static json_t *pack_numbers(const struct number *numbers, size_t count)
+{
+	json_t *o = json_object();
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(o, numbers[i].name, json_integer((json_int_t)numbers[i].value));
+	return o;
+}
+
 static json_t *gate_stats(const struct ing_gate *gate)
 {
 	struct ing_gate_stats s;
 	ing_gate_stats(gate, &s);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "waiting",
-		(json_int_t)s.waiting, "hosts", (json_int_t)s.hosts, "hosts_resting",
-		(json_int_t)s.hosts_resting, "hosts_held", (json_int_t)s.hosts_held,
-		"breakers_open", (json_int_t)s.breakers_open, "leases", (json_int_t)s.leases,
-		"grants", (json_int_t)s.grants, "refused", (json_int_t)s.refused, "holds",
-		(json_int_t)s.holds, "breaker_opens", (json_int_t)s.breaker_opens, "bytes",
-		(json_int_t)s.bytes);
+	const struct number numbers[] = {
+		{"waiting", s.waiting},
+		{"hosts", s.hosts},
+		{"hosts_resting", s.hosts_resting},
+		{"hosts_held", s.hosts_held},
+		{"breakers_open", s.breakers_open},
+		{"leases", s.leases},
+		{"grants", s.grants},
+		{"refused", s.refused},
+		{"holds", s.holds},
+		{"breaker_opens", s.breaker_opens},
+		{"bytes", s.bytes},
+	};
+	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
 }
 
 static json_t *robots_stats(const struct ing_robots *robots)
 {
 	struct ing_robots_stats s;
 	ing_robots_stats(robots, &s);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "fetched", (json_int_t)s.fetched, "hits",
-		(json_int_t)s.hits, "disallowed", (json_int_t)s.disallowed, "unreachable",
-		(json_int_t)s.unreachable, "entries", (json_int_t)s.entries, "bytes",
-		(json_int_t)s.bytes);
+	const struct number numbers[] = {
+		{"fetched", s.fetched},
+		{"hits", s.hits},
+		{"disallowed", s.disallowed},
+		{"unreachable", s.unreachable},
+		{"entries", s.entries},
+		{"bytes", s.bytes},
+	};
+	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
 }
 
 static json_t *lease_stats(const struct ing_leases *leases)
 {
 	struct ing_lease_stats s;
 	ing_leases_stats(leases, &s);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "rounds", (json_int_t)s.rounds, "asked",
-		(json_int_t)s.asked, "granted", (json_int_t)s.granted, "returned",
-		(json_int_t)s.returned, "extended", (json_int_t)s.extended, "database_us",
-		(json_int_t)s.database_us);
+	const struct number numbers[] = {
+		{"rounds", s.rounds},
+		{"asked", s.asked},
+		{"granted", s.granted},
+		{"returned", s.returned},
+		{"extended", s.extended},
+		{"database_us", s.database_us},
+	};
+	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
 }
 
 /* ------------------------------------------------------------------------------------------ */

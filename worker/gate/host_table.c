@@ -11,8 +11,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include "common/data/pg.h"
-#include "worker/store/schema.h"
+#include "worker/gate/host_db.h"
 
 #define ANSWER_TIMEOUT_MS 30000
 #define MAX_TOP 10000
@@ -68,18 +67,9 @@ static const char block_sql[] =
 	" created_at = clock_timestamp()";
 static const char unblock_sql[] = "DELETE FROM host_block WHERE host = $1 RETURNING host";
 
-static int open_checked(const char *dsn, struct ing_pg **ret, struct ing_error *err)
+static int open_table(const char *dsn, struct ing_pg **ret, struct ing_error *err)
 {
-	struct ing_pg *pg = NULL;
-	int rc = ing_pg_open(dsn, -1, ANSWER_TIMEOUT_MS, &pg, err);
-	if (rc == 0)
-		rc = ing_schema_check(pg, err);
-	if (rc != 0) {
-		ing_pg_close(pg);
-		return rc;
-	}
-	*ret = pg;
-	return 0;
+	return ing_host_db_open(dsn, -1, ANSWER_TIMEOUT_MS, NULL, ret, err);
 }
 
 static int query(struct ing_pg *pg, const char *sql, const char *const *params, int count,
@@ -99,7 +89,7 @@ static int query_once(const char *dsn, const char *sql, const char *const *param
 	ing_pg_row_f *each, void *ctx, struct ing_error *err)
 {
 	struct ing_pg *pg = NULL;
-	int rc = open_checked(dsn, &pg, err);
+	int rc = open_table(dsn, &pg, err);
 	if (rc == 0)
 		rc = query(pg, sql, params, count, each, ctx, err);
 	ing_pg_close(pg);
@@ -108,20 +98,9 @@ static int query_once(const char *dsn, const char *sql, const char *const *param
 
 /* -- values --------------------------------------------------------------------------------- */
 
-static int64_t number(const char *text)
-{
-	return text == NULL ? 0 : strtoll(text, NULL, 10);
-}
-
-static unsigned small(const char *text)
-{
-	int64_t n = number(text);
-	return n < 0 ? 0 : (unsigned)ING_MIN(n, INT32_MAX);
-}
-
 static int64_t positive(const char *text)
 {
-	return ING_MAX(number(text), 0);
+	return ING_MAX(ing_host_db_number(text), 0);
 }
 
 static void copy(char *to, size_t size, const char *text)
@@ -135,11 +114,11 @@ static struct ing_host_row read_row(const char *const *v)
 		.known = true,
 		.lease_ms = v[ROW_HOLDER] != NULL ? positive(v[ROW_LEASE_MS]) : 0,
 		.rest_ms = positive(v[ROW_REST_MS]),
-		.failures = small(v[ROW_FAILURES]),
-		.opens = small(v[ROW_OPENS]),
-		.crawl_delay_ms = small(v[ROW_CRAWL_DELAY_MS]),
-		.response_ms = small(v[ROW_RESPONSE_MS]),
-		.http_status = (int)small(v[ROW_HTTP_STATUS]),
+		.failures = ing_host_db_small(v[ROW_FAILURES]),
+		.opens = ing_host_db_small(v[ROW_OPENS]),
+		.crawl_delay_ms = ing_host_db_small(v[ROW_CRAWL_DELAY_MS]),
+		.response_ms = ing_host_db_small(v[ROW_RESPONSE_MS]),
+		.http_status = (int)ing_host_db_small(v[ROW_HTTP_STATUS]),
 		.answered_ms = v[ROW_ANSWERED_MS] != NULL ? positive(v[ROW_ANSWERED_MS]) : -1,
 		.updated_ms = positive(v[ROW_UPDATED_MS]),
 	};
@@ -253,7 +232,7 @@ int ing_host_table_find(
 	struct ing_buf names;
 	int rc = check_host(host, err);
 	if (rc == 0)
-		rc = open_checked(dsn, &pg, err);
+		rc = open_table(dsn, &pg, err);
 	if (rc != 0)
 		return rc;
 	ing_buf_init(&names, (size_t)1 << 20);

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "common/base/log.h"
+#include "worker/gate/host_db.h"
 #include "worker/gate/lease_sql.h"
-#include "worker/store/schema.h"
 
 /* Server-side limit of a statement, and ours for an answer: as the store's. */
 #define STATEMENT_TIMEOUT "15s"
@@ -255,18 +255,7 @@ int ing_lease_connect(const char *dsn, int stop_fd, struct ing_pg **ret, struct 
 				       "SET default_transaction_isolation = 'read committed';"
 				       "SET plan_cache_mode = 'force_generic_plan';"
 				       "SET client_min_messages = 'error'";
-	struct ing_pg *pg = NULL;
-	int rc = ing_pg_open(dsn, stop_fd, ANSWER_TIMEOUT_MS, &pg, err);
-	if (rc == 0 && ing_pg_exec(pg, settings, err) != ING_PG_OK)
-		rc = -ING_FAIL_UNAVAILABLE;
-	if (rc == 0)
-		rc = ing_schema_check(pg, err);
-	if (rc != 0) {
-		ing_pg_close(pg);
-		return rc;
-	}
-	*ret = pg;
-	return 0;
+	return ing_host_db_open(dsn, stop_fd, ANSWER_TIMEOUT_MS, settings, ret, err);
 }
 
 enum ing_pg_rc ing_lease_take_over(
