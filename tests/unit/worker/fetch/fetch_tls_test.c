@@ -121,6 +121,24 @@ static void start(struct client *c, struct ing_fetch_conf *conf)
 	client_start(c, conf);
 }
 
+/* Our certificates count. */
+static void start_trusting(struct client *c)
+{
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = CA_FILE;
+	start(c, &conf);
+}
+
+/* For cases that tell whether ours count or the system's. Nobody answers a handshake at plain.test,
+ * which should not take long. */
+static void start_case(struct client *c, bool own_ca)
+{
+	struct ing_fetch_conf conf = client_conf();
+	conf.ca_file = own_ca ? CA_FILE : NULL;
+	conf.connect_timeout_ms = 1000;
+	start(c, &conf);
+}
+
 static void certificates(void **state)
 {
 	(void)state;
@@ -139,10 +157,7 @@ static void certificates(void **state)
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
-		struct ing_fetch_conf conf = client_conf();
-		conf.ca_file = cases[i].own_ca ? CA_FILE : NULL;
-		conf.connect_timeout_ms = 1000; /* nobody answers a handshake at plain.test */
-		start(&c, &conf);
+		start_case(&c, cases[i].own_ca);
 		struct ing_exchange *ex = client_get(&c, cases[i].url);
 		assert_outcome(ex, cases[i].want);
 		if (strstr(ex->detail, cases[i].words) == NULL)
@@ -185,9 +200,7 @@ static void kept_connections_keep_their_name(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
-	conf.ca_file = CA_FILE;
-	start(&c, &conf);
+	start_trusting(&c);
 	unsigned before = web_connections(good);
 	for (int i = 0; i < 3; i++) {
 		struct ing_exchange *ex = client_get(&c, "https://good.test/");
@@ -230,10 +243,7 @@ static void fallback(void **state)
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
-		struct ing_fetch_conf conf = client_conf();
-		conf.ca_file = cases[i].own_ca ? CA_FILE : NULL;
-		conf.connect_timeout_ms = 1000;
-		start(&c, &conf);
+		start_case(&c, cases[i].own_ca);
 		unsigned before = web_connections(good);
 		struct ing_exchange *ex = get_anyhow(&c, cases[i].url);
 		assert_outcome(ex, cases[i].want);
@@ -250,9 +260,7 @@ static void unverified_connections_stay_apart(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
-	conf.ca_file = CA_FILE;
-	start(&c, &conf);
+	start_trusting(&c);
 	for (int i = 0; i < 3; i++) {
 		struct ing_exchange *ex = get_anyhow(&c, "https://wrong.test/");
 		assert_outcome(ex, ING_STATUS_SUCCESS);
@@ -272,10 +280,8 @@ static void fallback_after_a_kept_connection(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
 	SSL_CTX *kept = certs_server(certs, "good.test", -3600, YEAR_S);
-	conf.ca_file = CA_FILE;
-	start(&c, &conf);
+	start_trusting(&c);
 	struct ing_exchange *ex = get_anyhow(&c, "https://good.test/turns-bad");
 	assert_outcome(ex, ING_STATUS_SUCCESS);
 	assert_false(ex->unverified);
@@ -357,9 +363,7 @@ static void rough_ends(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
-	conf.ca_file = CA_FILE;
-	start(&c, &conf);
+	start_trusting(&c);
 	struct ing_exchange *ex = client_get(&c, "https://good.test/rough");
 	assert_outcome(ex, ING_STATUS_SUCCESS);
 	assert_int_equal(ex->body_bytes, 11);
@@ -378,9 +382,7 @@ static void secure_cookies(void **state)
 	struct client c;
 	char request[4096];
 	struct ing_cookies *jar = ing_cookies_new();
-	struct ing_fetch_conf conf = client_conf();
-	conf.ca_file = CA_FILE;
-	start(&c, &conf);
+	start_trusting(&c);
 	ing_exchange_unref(client_get_with(&c, "https://good.test/cookie", jar, NULL, 0));
 	ing_exchange_unref(client_get_with(&c, "https://good.test/", jar, NULL, 0));
 	web_last_request(good, request, sizeof(request));
