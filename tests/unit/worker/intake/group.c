@@ -173,7 +173,7 @@ static int find_other(struct fixture *f, enum ing_lane lane, int64_t want, int64
 
 void expect_committed(struct fixture *f, enum ing_lane lane, int64_t want)
 {
-	int64_t got;
+	int64_t got = 0;
 	int i = find_other(f, lane, want, &got);
 	if (i >= 0)
 		fail_msg("%s/%d: %lld, not %lld", f->topics[lane], i, (long long)got,
@@ -183,7 +183,7 @@ void expect_committed(struct fixture *f, enum ing_lane lane, int64_t want)
 void wait_committed(struct fixture *f, enum ing_lane lane, int64_t want)
 {
 	uint64_t deadline = ing_now_ms() + CEILING_MS;
-	int64_t got;
+	int64_t got = 0;
 	do
 		turn(f, 200);
 	while (find_other(f, lane, want, &got) >= 0 && ing_now_ms() < deadline);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "mock_kafka.h"
+#include "tests/unit/common/kafka/mock_kafka.h"
 #include "worker/intake/intake.h"
 
 #define GROUP "ingest-worker"
