@@ -355,7 +355,7 @@ def test_requests_of_all_lanes_have_results(worker, submit, produce, results_by_
 
 
 def test_a_blocked_host_is_left_alone(worker, submit, results_by_url, polite, run_ctl):
-    """Blocked before the start, and while the worker runs: within a minute, by looking every 20 s."""
+    """Blocked before the start, and while the worker runs: within a minute, by looking every 10 s."""
     def block(host):
         done = run_ctl("hosts", "block", host, "--why", "its owner asked us to")
         assert done.returncode == 0, done.stderr

@@ -22,7 +22,7 @@
 
 #define VERB "hosts"
 #define MAX_TOP 1000
-#define HONOURED_WITHIN_S 30 /* workers look every 20 s (worker/gate/lease.h) */
+#define HONOURED_WITHIN_S 20 /* workers look every 10 s (worker/gate/lease.h) */
 
 struct options {
 	bool json;

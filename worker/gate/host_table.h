@@ -62,7 +62,7 @@ typedef void ing_host_row_f(void *ctx, const struct ing_host_row *row);
 int ing_host_table_top(const char *dsn, unsigned count, ing_host_row_f *fn, void *ctx,
 	struct ing_error *err) ING_MUST_CHECK;
 
-/* Block a host for the whole fleet: every worker honours it within 20 s. What was said of the same
+/* Block a host for the whole fleet: every worker honours it within 10 s. What was said of the same
  * host before is replaced. host: lower case, as in rule files; anything that cannot be one (empty,
  * over 253 bytes, not printable ASCII) and a `why` that is empty, too long or not UTF-8 are
  * -INVALID. by: NULL, or who says so. */

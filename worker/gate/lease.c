@@ -26,7 +26,7 @@
 
 #define LEASES_MAGIC 0x4c454153u
 #define WANTED_MS 1000     /* how often we look whether others want what we hold */
-#define BLOCKS_MS 20000    /* the same for the table of blocks, unless the configuration says */
+#define BLOCKS_MS 10000    /* the same for the table of blocks, unless the configuration says */
 #define EXTEND_MAX_MS 5000 /* how often we look which leases are to be extended, at most */
 #define EXTEND_MIN_MS 50
 #define FREE_MS 3000 /* longest time that giving everything back may take at the end */

@@ -43,7 +43,7 @@ struct ing_lease_conf {
 	unsigned round_ms; /* 50: between two rounds */
 	unsigned takeover_rest_ms; /* hosts whose holder has died, or lost sight of the database,
 				      rest so long first */
-	unsigned blocks_ms;        /* between two looks at the table of blocks; 0: 20 s */
+	unsigned blocks_ms;        /* between two looks at the table of blocks; 0: 10 s */
 };
 
 enum ing_lease_answer {
