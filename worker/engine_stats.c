@@ -11,8 +11,8 @@
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/lease.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/fleet/lease.h"
+#include "worker/gate/robots/robots.h"
 #include "worker/job/job.h"
 #include "worker/store/store.h"
 

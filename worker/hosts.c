@@ -11,8 +11,8 @@
 
 #include "common/base/clock.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/robots/robots.h"
 
 #define MAX_HOST_BYTES ((size_t)2048) /* a URL, of which the gate takes the host */
 #define MAX_TOP 1000

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/urlrules.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/rules/urlrules.h"
 #include "worker/scrape/rules/rule_files.h"
 #include "worker/scrape/rules/rules.h"
 

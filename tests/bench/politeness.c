@@ -19,7 +19,7 @@
 
 #include "common/base/clock.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/lease.h"
+#include "worker/gate/fleet/lease.h"
 #include "worker/job/job.h"
 
 #define HOST_BYTES 128

@@ -11,7 +11,7 @@
 #include "common/base/report.h"
 #include "common/net/url.h"
 #include "common/net/url_match.h"
-#include "worker/gate/hostrules.h"
+#include "worker/gate/rules/hostrules.h"
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/rule_files.h"
 

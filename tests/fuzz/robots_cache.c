@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/robots/robots.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

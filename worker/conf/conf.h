@@ -116,8 +116,8 @@ bool ing_conf_has_contact(const char *user_agent);
 /* Longest time that a transfer can take from its grant to its end. */
 unsigned ing_conf_transfer_ms(const struct ing_conf *c);
 /* A lease is extended when a third of it is gone, which is noticed up to a twelfth of it later
- * (worker/gate/lease.h); with a shorter one no transfer could be begun for most of the time before
- * that. */
+ * (worker/gate/fleet/lease.h); with a shorter one no transfer could be begun for most of the time
+ * before that. */
 unsigned ing_conf_shortest_lease_ms(const struct ing_conf *c);
 /* How long leases are; where they are needed never shorter than that. */
 unsigned ing_conf_lease_ms(const struct ing_conf *c);

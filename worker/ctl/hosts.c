@@ -18,11 +18,11 @@
 #include "common/net/url_match.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/json_line.h"
-#include "worker/gate/host_table.h"
+#include "worker/gate/fleet/host_table.h"
 
 #define VERB "hosts"
 #define MAX_TOP 1000
-#define HONOURED_WITHIN_S 20 /* workers look every 10 s (worker/gate/lease.h) */
+#define HONOURED_WITHIN_S 20 /* workers look every 10 s (worker/gate/fleet/lease.h) */
 
 struct options {
 	bool json;

@@ -9,8 +9,8 @@
 
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/urlrules.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/rules/urlrules.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"

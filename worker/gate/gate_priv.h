@@ -22,7 +22,7 @@
 
 #include "common/net/url.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/lease.h"
+#include "worker/gate/fleet/lease.h"
 
 #define GATE_NEVER UINT64_MAX
 #define GATE_ADDR_KEY_BYTES (ING_ADDR_TEXT_BYTES + 2)

@@ -8,7 +8,7 @@
  * inside a call, unless the errands are cancelled.
  */
 #pragma once
-#include "worker/gate/robots.h"
+#include "worker/gate/robots/robots.h"
 #include "worker/job/job.h"
 
 struct ing_errands;

@@ -10,7 +10,7 @@
 #pragma once
 #include <stdbool.h>
 #include "worker/examine/findings.h"
-#include "worker/gate/urlrules.h"
+#include "worker/gate/rules/urlrules.h"
 #include "worker/job/request.h"
 #include "worker/job/status.h"
 

@@ -18,7 +18,7 @@
 #include "worker/examine/findings.h"
 #include "worker/fetch/exchange.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/robots/robots.h"
 #include "worker/intake/intake.h"
 #include "worker/job/hop.h"
 #include "worker/job/request.h"

@@ -4,8 +4,8 @@
  * request's or robots.txt. Pure, but hostblocks are the loop's.
  */
 #pragma once
-#include "worker/gate/hostrules.h"
-#include "worker/gate/urlrules.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/rules/urlrules.h"
 
 /* A block of the URL's host comes first, as an entry of the blocklist. Any of the rules may be
  * NULL. `why` is borrowed from the rules, or from the blocks until they are set anew. */

@@ -13,8 +13,8 @@
 
 #include "common/base/clock.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/robots/robots.h"
 #include "worker/hosts.h"
 
 #define MANY 5000

@@ -18,8 +18,8 @@
 
 #include "common/base/macros.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/lease.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/fleet/lease.h"
 
 #define VISITORS 4096
 

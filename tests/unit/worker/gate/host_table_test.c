@@ -14,7 +14,7 @@
 
 #include "tests/unit/worker/gate/lessee.h"
 #include "tests/unit/worker/store/bench.h"
-#include "worker/gate/host_table.h"
+#include "worker/gate/fleet/host_table.h"
 
 static struct ing_host_row find(const char *dsn, const char *host)
 {

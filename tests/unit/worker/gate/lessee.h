@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
-#include "worker/gate/lease.h"
+#include "worker/gate/fleet/lease.h"
 
 struct told {
 	char host[300];

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "common/base/report.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/robots/robots.h"
 #include "worker/scrape/rules/rule_files.h"
 
 #define SECOND_MS ((uint64_t)1000)

@@ -15,7 +15,7 @@
 
 #include "common/base/report.h"
 #include "common/net/url_match.h"
-#include "worker/gate/urlrules.h"
+#include "worker/gate/rules/urlrules.h"
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/rule_files.h"
 

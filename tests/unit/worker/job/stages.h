@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <uv.h>
 #include "worker/examine/findings.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/robots.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/robots/robots.h"
 #include "worker/intake/intake.h"
 
 /* A pointer for the stages' handles, which nobody here looks into. */

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "common/base/log.h"
-#include "worker/gate/host_db.h"
-#include "worker/gate/lease_sql.h"
+#include "worker/gate/fleet/host_db.h"
+#include "worker/gate/fleet/lease_sql.h"
 
 /* Server-side limit of a statement, and ours for an answer: as the store's. */
 #define STATEMENT_TIMEOUT "15s"

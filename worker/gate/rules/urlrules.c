@@ -4,7 +4,7 @@
  * they name; a host name is looked up whole and then with one label less at a time, so that a rule
  * for everything below a domain is found without a search.
  */
-#include "worker/gate/urlrules.h"
+#include "worker/gate/rules/urlrules.h"
 
 #include <stdlib.h>
 #include <string.h>

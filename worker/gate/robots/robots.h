@@ -8,7 +8,7 @@
  * inside ing_robots_ask(), and must not call back from there; waiters are woken from inside
  * ing_robots_got() and from nowhere else.
  *
- * What an attempt to get the file means, and for how long, is said in robots_file.h and ROBOTS.md.
+ * What an attempt to get the file means, and for how long, is said in robots_file.h and README.md.
  * /robots.txt itself may always be fetched, and where robots are not obeyed (conf, or a rule about
  * the host) so may everything: nothing is asked for then.
  */

@@ -6,7 +6,7 @@
 #pragma once
 #include "common/base/buf.h"
 #include "common/base/clock.h"
-#include "worker/gate/lease_priv.h"
+#include "worker/gate/fleet/lease_priv.h"
 
 #define ING_LEASE_PARAM_BYTES ((size_t)1 << 20) /* ING_LEASE_BATCH hosts of 253 bytes, quoted */
 #define ING_LEASE_SPAN_MS ((uint64_t)366 * 86400 * 1000) /* ceiling of all spans */

@@ -3,7 +3,7 @@
  * Questions of operators to the tables of hosts. Nothing here is hurried: each call has its own
  * connection. host_state is read whole by `top`, which has no index (see the migration).
  */
-#include "worker/gate/host_table.h"
+#include "worker/gate/fleet/host_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include "worker/gate/host_db.h"
+#include "worker/gate/fleet/host_db.h"
 
 #define ANSWER_TIMEOUT_MS 30000
 #define MAX_TOP 10000

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "worker/gate/robots.h"
+#include "worker/gate/robots/robots.h"
 
 struct ing_robots_txt;
 

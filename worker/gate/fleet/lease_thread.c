@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
-#include "worker/gate/lease_priv.h"
+#include "worker/gate/fleet/lease_priv.h"
 
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 5000

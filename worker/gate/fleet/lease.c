@@ -9,7 +9,7 @@
  * list. The answer to an ask may come to an entry that has been forgotten, or given back, since:
  * then nobody is told, and a lease goes back at once.
  */
-#include "worker/gate/lease.h"
+#include "worker/gate/fleet/lease.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include <utlist.h>
 
 #include "common/base/clock.h"
-#include "worker/gate/lease_priv.h"
+#include "worker/gate/fleet/lease_priv.h"
 
 #define LEASES_MAGIC 0x4c454153u
 #define WANTED_MS 1000     /* how often we look whether others want what we hold */

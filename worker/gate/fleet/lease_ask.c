@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/gate/host_db.h"
-#include "worker/gate/lease_sql.h"
+#include "worker/gate/fleet/host_db.h"
+#include "worker/gate/fleet/lease_sql.h"
 #include "worker/job/status.h"
 
 /* A host is granted so long before its next fetch is due, that the fetch can start in time. */

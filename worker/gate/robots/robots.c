@@ -4,7 +4,7 @@
  * use, and only those can be evicted: not one that is being got, whose token is out, nor one whose
  * waiters are being woken.
  */
-#include "worker/gate/robots.h"
+#include "worker/gate/robots/robots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 #include "common/base/clock.h"
 #include "common/net/url.h"
-#include "worker/gate/hostrules.h"
-#include "worker/gate/robots_file.h"
+#include "worker/gate/rules/hostrules.h"
+#include "worker/gate/robots/robots_file.h"
 
 #define ENTRY_MAGIC 0x524f424fu
 #define KEY_BYTES (sizeof("https://:65535") + ING_URL_HOST_BYTES)

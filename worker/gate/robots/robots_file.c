@@ -3,7 +3,7 @@
  * What follows from an attempt to get a robots.txt. An outcome that nobody has thought of counts as
  * unreachable, which is the side on which to be wrong.
  */
-#include "worker/gate/robots_file.h"
+#include "worker/gate/robots/robots_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "worker/gate/lease_sql.h"
+#include "worker/gate/fleet/lease_sql.h"
 
 /* $1 hosts, $2 rest_ms, $3 rest, $4 breaker, $5 failures, $6 opens, $7 crawl_delay_ms,
  * $8 response_ms, $9 http_status, $10 outcome, $11 answered_ms ago (negative: never), $12 session.

@@ -2,7 +2,7 @@
  *
  * A connection to the tables of hosts, and the numbers that come over it.
  */
-#include "worker/gate/host_db.h"
+#include "worker/gate/fleet/host_db.h"
 
 #include <stdlib.h>
 

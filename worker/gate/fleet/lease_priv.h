@@ -11,7 +11,7 @@
 
 #include "common/base/queue.h"
 #include "common/data/pg.h"
-#include "worker/gate/lease.h"
+#include "worker/gate/fleet/lease.h"
 
 #define ING_LEASE_BATCH 1000 /* asks, and says, and extensions, in one statement */
 

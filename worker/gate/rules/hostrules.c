@@ -5,7 +5,7 @@
  * from the whole name with a dot in front from one dot to the next: what is found first is the most
  * specific.
  */
-#include "worker/gate/hostrules.h"
+#include "worker/gate/rules/hostrules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
