@@ -19,11 +19,6 @@ static const char *const names[ING_LANES_] = {
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-const char *ing_lane_name(enum ing_lane lane)
-{
-	return names[lane];
-}
-
 bool ing_lane_parse(const char *name, enum ing_lane *ret)
 {
 	for (int i = 0; i < ING_LANES_; i++) {

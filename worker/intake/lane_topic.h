@@ -7,8 +7,7 @@
 #include "common/base/macros.h"
 #include "worker/gate/lane.h"
 
-/* "priority", "requests", "daily" or "bulk". */
-const char *ing_lane_name(enum ing_lane lane);
+/* The lane named "priority", "requests", "daily" or "bulk"; false for anything else. */
 bool ing_lane_parse(const char *name, enum ing_lane *ret);
 /* configured: kafka.topics.NAME of the lane; "auto" is that of requests with "-NAME" behind it. For
  * ING_LANE_REQUESTS it is `requests`, whatever is configured. Heap; NULL: the lane has none, also
