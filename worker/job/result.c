@@ -59,11 +59,14 @@ static struct ing_capture capture_of(const struct ing_hop *hop)
 	};
 }
 
+/* The way that was gone: further tries of a URL are no step of it. */
 static json_t *hops_json(const struct ing_work *w)
 {
 	json_t *list = json_array();
-	for (const struct ing_hop *h = w->hops; h != NULL; h = h->next)
-		json_array_append_new(list, text_or_null(h->url));
+	for (const struct ing_hop *h = w->hops; h != NULL; h = h->next) {
+		if (h->via != ING_VIA_AGAIN)
+			json_array_append_new(list, text_or_null(h->url));
+	}
 	return list;
 }
 
