@@ -42,8 +42,7 @@ static int on_about_to_send(void *user, char *peer, char *local, int peer_port, 
 	ing_buf_clear(&t->ex->request);
 	t->ex->started = ing_wall_now();
 	t->sent = true;
-	t->mark_ms = ing_now_ms();
-	t->mark_bytes = t->wire_bytes;
+	t->mark_ms = 0; /* a server may think for as long as timeout_ms lets it */
 	curl_easy_setopt(t->easy, CURLOPT_VERBOSE, 1L);
 	return CURL_PREREQFUNC_OK;
 }
@@ -66,6 +65,10 @@ static size_t on_header(char *data, size_t one, size_t bytes, void *user)
 	struct ing_transfer *t;
 	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
 	(void)one;
+	if (t->mark_ms == 0) {
+		t->mark_ms = ing_now_ms();
+		t->mark_bytes = t->wire_bytes;
+	}
 	t->wire_bytes += bytes;
 	if (t->head.state == ING_HTTP_DONE) {
 		bool good = ing_http_head_add_trailer(&t->head, data, bytes);

@@ -22,7 +22,8 @@ struct ing_fetch_conf {
 	const char *user_agent;
 	unsigned timeout_ms;         /* whole transfer */
 	unsigned connect_timeout_ms; /* resolution, TCP and TLS */
-	unsigned stall_ms; /* under min_speed_bytes per second for this long is a read-timeout */
+	unsigned stall_ms; /* an answer that has begun, under min_speed_bytes per second for
+			      this long, is a read-timeout */
 	unsigned min_speed_bytes;
 	size_t max_body_bytes;
 	size_t memory_bytes;     /* all bodies in memory together; at it, transfers pause */

@@ -79,7 +79,7 @@ struct ing_transfer {
 	uint64_t deadline_ms; /* the caller's; 0: none */
 	uint64_t limit_ms, connect_limit_ms, flush_limit_ms;
 	uint64_t began_us;
-	uint64_t mark_ms;                /* stall: since then ... */
+	uint64_t mark_ms;                /* stall: since then, 0 before the answer begins, ... */
 	uint64_t mark_bytes, wire_bytes; /* ... this many bytes came */
 };
 

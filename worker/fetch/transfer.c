@@ -210,7 +210,8 @@ static void sweep_running(struct ing_transfer *t, uint64_t now_ms)
 		abort_running(t, ING_ABORT_LIMIT);
 		return;
 	}
-	if (!t->sent || t->paused || conf->stall_ms == 0 || now_ms - t->mark_ms < conf->stall_ms)
+	if (t->mark_ms == 0 || t->paused || conf->stall_ms == 0 ||
+		now_ms - t->mark_ms < conf->stall_ms)
 		return;
 	uint64_t wanted = (uint64_t)conf->min_speed_bytes * (now_ms - t->mark_ms) / 1000;
 	if (t->wire_bytes - t->mark_bytes < ING_MAX(wanted, 1)) {
