@@ -13,7 +13,7 @@ import pytest
 from server import Reply
 from servers.worker import write_config
 
-HONOURED_WITHIN_S = 30
+HONOURED_WITHIN_S = 20
 RETRY_AFTER_S = 900
 
 IDLE = {
