@@ -66,18 +66,26 @@ static void done_rules(struct ing_engine *e)
 	ing_yield_free(ING_TAKE(e->yield));
 }
 
-/* Of the pauses that any host may be due. Who takes over a host from a dead worker does not know
- * when that has last asked it, nor which pause was due. */
+/* Of the pauses that operators have set, the longest. */
+static unsigned longest_set_pause_ms(const struct ing_engine *e)
+{
+	unsigned ms = e->conf->gate.host_delay_ms;
+	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
+	for (; rule != NULL; rule = rule->next)
+		ms = ING_MAX(ms, rule->has_delay ? rule->delay_ms : 0);
+	return ms;
+}
+
+/* Of the pauses that any host may be due. Who takes over a host at once from a dead worker does not
+ * know when that has last asked it, nor which pause was due. */
 static unsigned longest_pause_ms(const struct ing_engine *e)
 {
 	const struct ing_conf *c = e->conf;
-	unsigned ms = c->gate.host_delay_ms;
+	unsigned ms = longest_set_pause_ms(e);
 	bool obeyed = c->gate.robots == ING_ROBOTS_OBEY;
 	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
-	for (; rule != NULL; rule = rule->next) {
-		ms = ING_MAX(ms, rule->has_delay ? rule->delay_ms : 0);
+	for (; rule != NULL; rule = rule->next)
 		obeyed |= rule->obey_robots == ING_CHOICE_YES;
-	}
 	if (c->gate.adaptive_factor > 0)
 		ms = ING_MAX(ms, c->gate.adaptive_max_ms);
 	return obeyed ? ING_MAX(ms, c->gate.crawl_delay_max_ms) : ms;
@@ -117,6 +125,7 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 		.lease_ms = ing_conf_lease_ms(c),
 		.round_ms = ING_CONF_LEASE_ROUND_MS,
 		.takeover_rest_ms = longest_pause_ms(e),
+		.expired_rest_ms = longest_set_pause_ms(e),
 	};
 	int rc = ing_leases_new(&e->loop, &conf, &e->leases, err);
 	if (rc == 0)

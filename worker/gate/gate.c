@@ -86,12 +86,15 @@ static void on_awake(struct ing_gate *g, struct ing_gate_waiter *w)
 
 /* By domain or address many robots.txt speak of one host, of which the strictest counts. */
 static void take_crawl_delay(
-	const struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_ticket *ticket)
+	struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_ticket *ticket)
 {
-	if (ticket->crawl_delay_ms > h->patience.crawl_delay_ms ||
+	unsigned before_ms = h->patience.crawl_delay_ms;
+	if (ticket->crawl_delay_ms > before_ms ||
 		(g->conf.key == ING_KEY_HOST &&
 			(ticket->crawl_delay_ms > 0 || ticket->robots_known)))
 		ing_patience_crawl_delay(&h->patience, &g->conf.patience, ticket->crawl_delay_ms);
+	if (h->patience.crawl_delay_ms != before_ms)
+		ing_gate_fleet_note(g, h); /* for who takes over, should we die */
 }
 
 static void join(struct ing_gate *g, struct ing_gate_waiter *w)

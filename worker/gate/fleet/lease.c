@@ -494,7 +494,8 @@ int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
 			.session = {.instance = ing_strdup(conf->instance),
 				.id = random_session(),
 				.lease_ms = conf->lease_ms,
-				.takeover_rest_ms = conf->takeover_rest_ms}}};
+				.takeover_rest_ms = conf->takeover_rest_ms,
+				.expired_rest_ms = conf->expired_rest_ms}}};
 	int rc = open_database(&l->thread, err);
 	if (rc == 0) {
 		ing_must(uv_async_init(loop, &l->async, on_async) == 0);

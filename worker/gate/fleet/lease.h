@@ -41,9 +41,11 @@ struct ing_lease_conf {
 	const char *instance;
 	unsigned lease_ms; /* longer than any transfer; extended when a third of it is gone */
 	unsigned round_ms; /* 50: between two rounds */
-	unsigned takeover_rest_ms; /* hosts whose holder has died, or lost sight of the database,
-				      rest so long first */
-	unsigned blocks_ms;        /* between two looks at the table of blocks; 0: 10 s */
+	/* Rests after leases that were not given back. Taken over at once, by the next process of
+	 * the same name; and run out, which is later than any transfer's end, so that the host's
+	 * known Crawl-delay (up to the former) and this much are enough. */
+	unsigned takeover_rest_ms, expired_rest_ms;
+	unsigned blocks_ms; /* between two looks at the table of blocks; 0: 10 s */
 };
 
 enum ing_lease_answer {

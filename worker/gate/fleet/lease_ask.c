@@ -21,7 +21,8 @@
 #define RETRY_LATER_MS 3000
 #define RETRY_MIN_MS 50
 
-/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 takeover_rest_ms, $6 EARLY_MS, $7 LINE_MS.
+/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 expired_rest_ms, $6 EARLY_MS, $7 LINE_MS,
+ * $8 takeover_rest_ms.
  *
  * Every row is written, also of hosts that are not granted: the asker gets in line, and it is the
  * lock that makes the judgement final. `now` is taken before any lock is waited for, so that it is
@@ -56,7 +57,8 @@ static const char ask_sql[] =
 	"      greatest(s.wanted_at, due - $6::bigint * interval '1 ms') >"
 	"       excluded.updated - $7::bigint * interval '1 ms' AS behind"
 	"    FROM (SELECT mine, had, CASE WHEN had"
-	"       THEN greatest(s.next_fetch_at, s.expires_at + $5::bigint * interval '1 ms')"
+	"       THEN greatest(s.next_fetch_at, s.expires_at + interval '1 ms' *"
+	"        greatest($5::bigint, least(s.crawl_delay_ms, $8::bigint)))"
 	"       ELSE s.next_fetch_at END AS due"
 	"     FROM (SELECT s.session IS NOT DISTINCT FROM excluded.session AS mine,"
 	"        s.session IS DISTINCT FROM excluded.session AND"
@@ -237,14 +239,15 @@ enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_sess
 	enum ing_pg_rc rc = ING_PG_OK;
 	if (count > 0) {
 		struct ing_buf list;
-		struct ing_lease_number id, lease, rest, early, line;
+		struct ing_lease_number id, lease, rest, early, line, most;
 		ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
 		ing_pg_add_array(&list, hosts, count);
 		ing_must(!list.failed);
 		const char *params[] = {ing_buf_str(&list), ses->instance,
 			ing_lease_number(&id, ses->id), ing_lease_number(&lease, ses->lease_ms),
-			ing_lease_number(&rest, ses->takeover_rest_ms),
-			ing_lease_number(&early, EARLY_MS), ing_lease_number(&line, LINE_MS)};
+			ing_lease_number(&rest, ses->expired_rest_ms),
+			ing_lease_number(&early, EARLY_MS), ing_lease_number(&line, LINE_MS),
+			ing_lease_number(&most, ses->takeover_rest_ms)};
 		struct ask_answers got = {.asks = r->asks,
 			.count = r->ask_count,
 			.lease_ms = ses->lease_ms,

@@ -66,7 +66,7 @@ void ing_lease_round_free(struct ing_lease_round *r); /* NULL is fine */
 struct ing_lease_session { /* who we are to the database; constant */
 	char *instance;
 	int64_t id; /* random, positive: this process */
-	unsigned lease_ms, takeover_rest_ms;
+	unsigned lease_ms, takeover_rest_ms, expired_rest_ms;
 };
 
 /* Connect and check the schema. Errors: as ing_leases_new(). */

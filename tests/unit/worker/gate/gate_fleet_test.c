@@ -451,6 +451,25 @@ static void by_address_the_lease_is_the_addresss(void **state)
 	close_gate();
 }
 
+static void a_crawl_delay_is_told_at_once(void **state)
+{
+	(void)state;
+	open_fleet(1);
+	enter(0, "https://a.example/robots.txt");
+	run_for(0);
+	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	run_for(0);
+	answer_good(0);
+	struct world_lease *w = world_lease("a.example");
+	unsigned notes = w->notes;
+	enter_with(1, "https://a.example/", &(struct ing_gate_ticket){.crawl_delay_ms = 4000});
+	assert_int_equal(w->notes, notes + 1);
+	assert_int_equal(w->said.crawl_delay_ms, 4000);
+	enter_with(2, "https://a.example/", &(struct ing_gate_ticket){.crawl_delay_ms = 4000});
+	assert_int_equal(w->notes, notes + 1);
+	close_gate();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +491,7 @@ int main(void)
 		cmocka_unit_test(failures_that_the_fleet_met_long_ago_do_not_count),
 		cmocka_unit_test(without_the_database_nothing_starts_and_patience_stands),
 		cmocka_unit_test(news_of_hosts_nobody_knows_does_no_harm),
+		cmocka_unit_test(a_crawl_delay_is_told_at_once),
 		cmocka_unit_test(by_address_the_lease_is_the_addresss),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void a_dead_workers_lease_ends_when_it_said(void **state)
 	uint64_t until_ms = 0;
 	fleet_open(&f);
 	f.conf.lease_ms = 2500;
-	f.conf.takeover_rest_ms = 700;
+	f.conf.expired_rest_ms = 700;
 	lessee_die(&f, "a", one_host, 1, &until_ms);
 	lessee_open(&f, &b, "b");
 	const struct told *t = lessee_ask(&f, &b, "a.example");
@@ -41,6 +41,26 @@ static void a_dead_workers_lease_ends_when_it_said(void **state)
 	assert_in_range(t->at_ms - until_ms, 0, 5000);
 	assert_true(t->patience.rest_until_ms >= until_ms + 700);
 	assert_in_range(t->patience.rest_until_ms - until_ms, 700, 2500);
+	solo_close(&f, &b);
+}
+
+static void a_dead_workers_host_rests_for_its_crawl_delay(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee b;
+	uint64_t until_ms = 0;
+	fleet_open(&f);
+	f.conf.lease_ms = 1500;
+	f.conf.expired_rest_ms = 100;
+	f.conf.takeover_rest_ms = 9000;
+	lessee_die(&f, "a", one_host, 1, &until_ms);
+	bench_sql(f.dsn, "UPDATE host_state SET crawl_delay_ms = 30000");
+	lessee_open(&f, &b, "b");
+	fleet_run(&f, 2000);
+	const struct told *t = lessee_ask(&f, &b, "a.example");
+	assert_int_equal(t->answer, ING_LEASE_RESTING);
+	assert_in_range(t->patience.rest_until_ms, until_ms + 9000, until_ms + 11000);
 	solo_close(&f, &b);
 }
 
@@ -349,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_SERVER(a_dead_workers_lease_ends_when_it_said),
 		WITH_SERVER(a_worker_that_comes_back_has_its_hosts_at_once),
+		WITH_SERVER(a_dead_workers_host_rests_for_its_crawl_delay),
 		WITH_SERVER(a_long_rest_after_a_takeover_is_told),
 		WITH_SERVER(hosts_nobody_meets_are_forgotten),
 		WITH_SERVER(what_is_held_is_extended),

@@ -38,6 +38,7 @@ static void open_on(struct fleet *f, const char *dsn)
 		.conf = {.lease_ms = 60000,
 			.round_ms = 10,
 			.takeover_rest_ms = 1000,
+			.expired_rest_ms = 1000,
 			.blocks_ms = 100}};
 	assert_int_equal(uv_loop_init(&f->loop), 0);
 	uv_timer_init(&f->loop, &f->tick);
