@@ -167,10 +167,7 @@ static void on_refused(
 	tell(e, &(struct ing_robots_answer){
 			.outcome = ING_STATUS_HOST_BACKOFF,
 			.retry_after_s = retry_after_s,
-			.words = why == ING_GATE_HELD ? "the host is held for longer "
-							"than gate.max_wait_ms"
-						      : "the host's queue did not move "
-							"within gate.max_wait_ms",
+			.words = ing_retry_refusal_words(why),
 		});
 }
 

@@ -58,8 +58,9 @@ static void add_hop(struct ing_job *job, const char *url, enum ing_hop_via via)
 	w->hop_count++;
 }
 
-/* Forbidden (for now, when the file is unreachable), or nobody could be asked whether it is. In the
- * latter case the URL counts as asked for: its host was, and it is where the chain ends. */
+/* Forbidden (until it is asked for again, when the file is unreachable), or nobody could be asked
+ * whether it is. In the latter case the URL counts as asked for: its host was, and it is where the
+ * chain ends. */
 static void end_by_robots(struct ing_job *job, const struct ing_robots_view *view)
 {
 	if (view->verdict == ING_ROBOTS_FAILED && view->outcome == ING_STATUS_HOST_BACKOFF) {
@@ -194,9 +195,7 @@ static void on_refused(
 {
 	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
 	ing_must(job->magic == ING_JOB_MAGIC);
-	end_for_host(job, retry_after_s,
-		why == ING_GATE_HELD ? "the host is held for longer than gate.max_wait_ms"
-				     : "the host's queue did not move within gate.max_wait_ms");
+	end_for_host(job, retry_after_s, ing_retry_refusal_words(why));
 }
 
 static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};

@@ -106,3 +106,9 @@ bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned mor
 		*ret_delay_ms += ING_FETCH_NAME_FAILURE_MS;
 	return true;
 }
+
+const char *ing_retry_refusal_words(enum ing_gate_refusal why)
+{
+	return why == ING_GATE_HELD ? "the host is held for longer than gate.max_wait_ms"
+				    : "the host's queue did not move within gate.max_wait_ms";
+}

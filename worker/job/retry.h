@@ -12,6 +12,7 @@
  */
 #pragma once
 #include "worker/fetch/exchange.h"
+#include "worker/gate/gate.h"
 #include "worker/gate/patience.h"
 
 /* For ing_gate_leave(): how the host did. */
@@ -21,3 +22,5 @@ struct ing_gate_report ing_retry_report(const struct ing_exchange *ex);
  * case only). random: any 32 random bits. */
 bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned more, uint32_t random,
 	unsigned *ret_delay_ms);
+/* For error_message, when the gate has sent somebody away. Static. */
+const char *ing_retry_refusal_words(enum ing_gate_refusal why);
