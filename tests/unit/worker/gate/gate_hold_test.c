@@ -117,6 +117,24 @@ static void whoever_drew_the_429_goes_first_after_it(void **state)
 	close_gate();
 }
 
+static void a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_took_as_long(
+	void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){.concurrency = 10,
+		.host_concurrency = 1,
+		.patience = {.delay_ms = 100, .adaptive_factor = 2, .adaptive_max_ms = 30000}});
+	enter(0, "https://a.example/");
+	enter(1, "https://a.example/");
+	run_for(3000);
+	ing_gate_leave(gate, &visitors[0].waiter, &ing_gate_called_off);
+	run_for(5999);
+	assert_int_equal(granted_count, 1);
+	run_for(1);
+	assert_int_equal(granted_count, 2);
+	close_gate();
+}
+
 static void who_has_waited_too_long_is_told_when_it_may_be_his_turn(void **state)
 {
 	(void)state;
@@ -243,6 +261,8 @@ int main(void)
 		cmocka_unit_test(crawl_delay_of_the_ticket_counts),
 		cmocka_unit_test(retry_after_holds_the_whole_host),
 		cmocka_unit_test(whoever_drew_the_429_goes_first_after_it),
+		cmocka_unit_test(
+			a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_took_as_long),
 		cmocka_unit_test(who_has_waited_too_long_is_told_when_it_may_be_his_turn),
 		cmocka_unit_test(a_hold_longer_than_anybody_waits_sends_all_away),
 		cmocka_unit_test(who_may_wait_for_ever_is_not_sent_away),
