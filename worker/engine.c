@@ -23,6 +23,7 @@
 #include "worker/job/job.h"
 #include "worker/job/yield.h"
 #include "worker/scrape/rules/rules.h"
+#include "worker/status/turn.h"
 
 #define ROBOTS_REDIRECTS 8 /* RFC 9309 2.3.1.2 wants five at least */
 #define ROBOTS_ENTRIES 100000
@@ -42,6 +43,16 @@ static void done_loop(struct ing_engine *e)
 	int rc = uv_loop_close(&e->loop);
 	if (rc != 0)
 		ing_log(ING_LOG_WARNING, "loop: %s at the end", uv_strerror(rc));
+}
+
+static int init_turns(struct ing_engine *e, struct ing_error *err)
+{
+	return ing_turns_new(&e->loop, &e->turns, err);
+}
+
+static void done_turns(struct ing_engine *e)
+{
+	ing_turns_free(ING_TAKE(e->turns));
 }
 
 static int init_rules(struct ing_engine *e, struct ing_error *err)
@@ -376,6 +387,7 @@ static const struct {
 	void (*done)(struct ing_engine *e);
 } steps[] = {
 	{init_loop, done_loop},
+	{init_turns, done_turns},
 	{init_rules, done_rules},
 	{init_leases, done_leases},
 	{init_fetch, done_fetch},
@@ -433,6 +445,13 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)
 	all.pool = e->pool;
 	ing_pipeline_wire(e->pipeline, &all);
 	ing_errands_wire(e->errands, &all);
+}
+
+void ing_engine_run(struct ing_engine *e)
+{
+	ing_turns_begin(e->turns);
+	uv_run(&e->loop, UV_RUN_DEFAULT);
+	ing_turns_end(e->turns);
 }
 
 bool ing_engine_idle(const struct ing_engine *e)

@@ -3,9 +3,9 @@
  * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
  * configuration.
  *
- * Owns: the loop, rules, leases, fetch, gate, robots and errands, archive, examiner pool and
- * pipeline. The caller adds intake, emit and store, wires it all and runs the loop. Thread: the one
- * that made it, which becomes the loop thread.
+ * Owns: the loop, the watch over its turns, rules, leases, fetch, gate, robots and errands,
+ * archive, examiner pool and pipeline. The caller adds intake, emit and store, wires it all and
+ * runs the loop. Thread: the one that made it, which becomes the loop thread.
  */
 #pragma once
 #include <uv.h>
@@ -20,6 +20,7 @@ enum ing_engine_company { ING_ENGINE_ALONE, ING_ENGINE_FLEET };
 
 struct ing_engine {
 	uv_loop_t loop;
+	struct ing_turns *turns;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
 	enum ing_engine_company company;
 	struct ing_ruleset rules;
@@ -54,6 +55,9 @@ void ing_engine_abandon(struct ing_engine *e);
 /* Join the caller's stages (intake, store, emit, callbacks) with the engine's; the rest of *stages
  * is filled in here. Before the first message. */
 void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages);
+/* Run the loop until it is stopped, and watch its turns (status/turn.h). */
+void ing_engine_run(struct ing_engine *e);
+
 /* No request is under way, and nothing is being got for ourselves. */
 bool ing_engine_idle(const struct ing_engine *e);
 /* Call off what is got for ourselves once no request waits for it any more. For whoever waits for

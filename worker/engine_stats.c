@@ -14,6 +14,7 @@
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/job/job.h"
+#include "worker/status/turn.h"
 #include "worker/store/store.h"
 
 static double cpu_seconds(int who)
@@ -87,6 +88,25 @@ static json_t *lease_stats(const struct ing_leases *leases)
 	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
 }
 
+static json_t *turn_stats(const struct ing_turns *turns)
+{
+	struct ing_turn_stats s;
+	ing_turns_stats(turns, &s);
+	const struct number numbers[] = {
+		{"turns", s.turns},
+		{"busy", s.busy},
+		{"blocked", s.blocked},
+		{"longest_cpu_us", s.longest_cpu_us},
+		{"longest_blocked_us", s.longest_blocked_us},
+	};
+	json_t *o = pack_numbers(numbers, ING_ARRAY_LEN(numbers));
+	json_t *histogram = json_array();
+	for (int i = 0; i < ING_TURN_BUCKETS; i++)
+		json_array_append_new(histogram, json_integer((json_int_t)s.cpu_us[i]));
+	json_object_set_new(o, "cpu_us", histogram);
+	return o;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *store)
@@ -124,6 +144,7 @@ char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *
 	ing_must(o != NULL);
 	json_object_set_new(o, "gate", gate_stats(e->gate));
 	json_object_set_new(o, "robots", robots_stats(e->robots));
+	json_object_set_new(o, "loop", turn_stats(e->turns));
 	if (e->leases != NULL)
 		json_object_set_new(o, "leases", lease_stats(e->leases));
 	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));

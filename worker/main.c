@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/descriptors.h"
 #include "common/base/folder.h"
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
@@ -425,7 +425,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
 		w->conf->instance, w->conf->kafka.topics.requests);
 	ing_intake_start(w->intake);
-	uv_run(&w->engine.loop, UV_RUN_DEFAULT);
+	ing_engine_run(&w->engine);
 
 	char *stats = ing_engine_stats_json(&w->engine, w->store);
 	ing_log(ING_LOG_INFO, "stopped: %s", stats);
@@ -528,16 +528,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return -1;
 }
 
-/* Sockets, memfds and pipes of every transfer; the hard limit is the service manager's to set. */
-static void raise_file_limit(void)
-{
-	struct rlimit r;
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
-}
-
 /* ----------------------------------------------------------------------------------------------------------
  */
 
@@ -573,7 +563,7 @@ int main(int argc, char **argv)
 		struct worker w = {.conf = conf, .lock_fd = -1};
 		struct ing_error err = {0};
 		ing_log_init(conf->log.level);
-		raise_file_limit();
+		ing_descriptors_reserve();
 		code = (int)run(&w, &err);
 		if (err.code != ING_FAIL_NONE)
 			ing_log(ING_LOG_ERROR, "%s", err.msg);

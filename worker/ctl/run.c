@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/descriptors.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/record/cdx.h"
@@ -388,7 +389,7 @@ static void run_loop(struct run *r)
 		uv_timer_start(&r->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
 	r->started_ms = ing_now_ms();
 	ing_intake_start(r->intake);
-	uv_run(loop, UV_RUN_DEFAULT);
+	ing_engine_run(&r->engine);
 	if (bar) {
 		print_progress(r);
 		fputc('\n', stderr);
@@ -461,6 +462,7 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 	if (code != ING_CTL_OK)
 		return code;
 	ing_log_init(ING_MIN(r->conf->log.level, ING_LOG_WARNING));
+	ing_descriptors_reserve();
 	warn_of_contact(r->conf);
 	if (open_input(r, &err) != 0 || (r->out_dir != NULL && open_folder(r, &err) != 0) ||
 		open_stages(r, &err) != 0)
