@@ -201,7 +201,7 @@ class Postgres:
             "--pwfile", os.path.join(self.folder, "password"))
         with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as conf:
             conf.write(
-                "listen_addresses = '127.0.0.1'\nfsync = on\nmax_connections = 100\nshared_buffers = 64MB\n"
+                "listen_addresses = '127.0.0.1'\nfsync = on\nmax_connections = 300\nshared_buffers = 64MB\n"
                 "timezone = 'UTC'\nlog_timezone = 'UTC'\nlog_line_prefix = '%m [%p] '\n")
         write_private(os.path.join(self.folder, "created"), "")
 

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures for the scenarios: real PostgreSQL, real Kafka, the sample web and the real programs.
 
-Servers live for the whole session. Each test has a database, topics, a consumer group and a folder of its
-own, so that no test sees another's. The programs come from ING_BUILD (default: build/release).
+Tests run side by side (pytest-xdist) on one PostgreSQL and one Kafka, which whoever needs them first starts and
+which live until the end. Each test has a database, topics, a consumer group and a folder of its own, so that no test
+sees another's. A test that stops or changes a server is marked so and gets another one:
+
+    @pytest.mark.private_servers("kafka")
+
+The programs come from ING_BUILD (default: build/release).
 
     def test_landing_page_leads_to_document(worker, submit, results):
         submit({"ingest_type": "pdf", "base_url": "https://tidal-ecology.example/article/view/41"})
@@ -36,14 +41,52 @@ for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb"):
 
 import private_servers  # noqa: E402
 import server as sampleweb  # noqa: E402
+from servers import shared, stalls  # noqa: E402
 from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
 
 COUNTER = itertools.count(1)
+SERVERS_DIR = pytest.StashKey()
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes more than a minute")
+    config.addinivalue_line("markers", "slow: takes long, and is begun before the others")
+    config.addinivalue_line("markers", "private_servers(kind…): the test stops or changes a server (kafka, postgres), "
+                                       "and so gets one that no other test uses meanwhile")
+    if not hasattr(config, "workerinput"):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-scenario-"))
+        folder.chmod(0o755)
+        config.stash[SERVERS_DIR] = folder
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """pytest-xdist starts a process: it is told where the servers are."""
+    node.workerinput["servers_dir"] = str(node.config.stash[SERVERS_DIR])
+
+
+def servers_dir_of(config):
+    told = getattr(config, "workerinput", {}).get("servers_dir")
+    return pathlib.Path(told) if told else config.stash[SERVERS_DIR]
+
+
+def pytest_unconfigure(config):
+    folder = config.stash.get(SERVERS_DIR, None)
+    if folder is not None:  # not in a process of pytest-xdist, which are all gone by now
+        shared.stop_all(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Long tests first, so that none of them is begun when all others have ended. Tests that need a server of their
+    own share it within two groups of pytest-xdist, each of which is run in one process."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    numbers = itertools.count()
+    for item in items:
+        kinds = {kind for mark in item.iter_markers("private_servers") for kind in mark.args}
+        if kinds:
+            item.add_marker(pytest.mark.xdist_group(f"private-{'-'.join(sorted(kinds))}-{next(numbers) % 2}"))
 
 
 # --- session: programs and servers ---------------------------------------------------------------------
@@ -69,49 +112,80 @@ def program(build):
 
 
 @pytest.fixture(scope="session")
-def servers_dir():
-    """A folder that other users may enter, which pytest's own is not: PostgreSQL does not run as root."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="ing-scenario-"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+def servers_dir(pytestconfig):
+    """The folder of all servers of this run, whichever process of pytest-xdist asks."""
+    return servers_dir_of(pytestconfig)
 
 
 @pytest.fixture(scope="session")
-def postgres(servers_dir):
-    """The database server: start(), stop(mode="immediate") for a crash, dsn(database)."""
-    server = private_servers.Postgres(servers_dir / "postgres")
+def own_dir(servers_dir):
+    """A folder there for what this process alone starts. Other users may enter it, which pytest's own they may not:
+    PostgreSQL does not run as root."""
+    folder = servers_dir / f"process-{os.getpid()}"
+    folder.mkdir(mode=0o755)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def private(own_dir):
+    """private("kafka") starts, at the first use, the server that tests of this process may stop and crash."""
+    started = {}
+
+    def get(kind):
+        if kind not in started:
+            started[kind] = private_servers.SERVERS[kind](own_dir / kind)
+        started[kind].start()  # a test may have left it stopped
+        return started[kind]
+    yield get
+    for server in started.values():
+        server.stop()
+
+
+def server_for(request, kind):
+    """The server that the test is to have: everybody's, or its own if it is marked private_servers(kind)."""
+    marks = request.node.iter_markers("private_servers")
+    if any(kind in mark.args for mark in marks):
+        return request.getfixturevalue("private")(kind)
+    return shared.get(request.getfixturevalue("servers_dir"), kind)
+
+
+@pytest.fixture
+def postgres(request):
+    """The database server: dsn(database). With the mark private_servers("postgres") also stop(), start(), and
+    stop(mode="immediate") for a crash."""
+    return server_for(request, "postgres")
+
+
+@pytest.fixture
+def kafka(request):
+    """The broker: brokers(). With the mark private_servers("kafka") also stop(), start(), and stop(hard=True) for a
+    crash."""
+    return server_for(request, "kafka")
+
+
+@pytest.fixture(scope="session")
+def web(own_dir):
+    """The sample web: route(host, path, …), accesses(host), most_at_once(host), authority, connect_to(). It runs in
+    this process, for its routes may be functions of the tests."""
+    server = sampleweb.SampleWeb(own_dir / "web")
     server.start()
     yield server
     server.stop()
 
 
-@pytest.fixture(scope="session")
-def kafka(servers_dir):
-    """The broker: start(), stop(hard=True) for a crash, brokers()."""
-    server = private_servers.Kafka(servers_dir / "kafka")
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="session")
-def web(servers_dir):
-    """The sample web: route(host, path, …), accesses(host), most_at_once(host), authority, connect_to()."""
-    server = sampleweb.SampleWeb(servers_dir / "web")
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="session")
-def template(postgres, program, servers_dir):
+@pytest.fixture
+def template(postgres, program):
     """A database with the schema, made by ingestctl; the tests' databases are copies of it."""
-    config = write_config(servers_dir / "migrate.yaml", {"postgres.dsn": postgres.create_database("template_ing")})
-    done = subprocess.run([program("ingestctl"), "--config", config, "db", "migrate"],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return "template_ing"
+    name = "template_ing"
+    with shared.locked(pathlib.Path(postgres.folder).parent):
+        done = pathlib.Path(postgres.folder, "template.yaml")
+        if not done.exists():
+            config = write_config(done.with_suffix(".new"), {"postgres.dsn": postgres.create_database(name)})
+            migrated = subprocess.run([program("ingestctl"), "--config", config, "db", "migrate"],
+                                      capture_output=True, text=True, check=False)
+            assert migrated.returncode == 0, migrated.stderr
+            config.rename(done)
+    return name
 
 
 @pytest.fixture(scope="session")
@@ -237,7 +311,9 @@ def worker(program, settings, tmp_path):
     It is ready when the block is entered (unless ready=False) and drained at its end; a drain that does not
     end with status 0 fails the test, except when the test has ended the worker itself. When the test fails
     the end of the log is printed. name= gives a second worker of the test a place and instance of its own;
-    wrapper= is a command to start it through, env= what its environment has besides."""
+    wrapper= is a command to start it through, env= what its environment has besides.
+
+    A turn of its loop that takes over a tenth of a second fails the test and is named (servers/stalls.py)."""
 
     @contextlib.contextmanager
     def run(overrides=None, ready=True, name=None, **how):
@@ -247,13 +323,16 @@ def worker(program, settings, tmp_path):
             for key in ("warc.dir", "spool.dir", "state.dir"):
                 flat[key] = str(make(pathlib.Path(f"{settings[key]}-{name}")))
         config = write_config(tmp_path / f"worker-{name or 'only'}.yaml", flat)
-        daemon = Worker(program("ingest-worker"), config, make(tmp_path / f"run-{name or 'only'}"), **how)
+        path = program("ingest-worker")
+        env = {stalls.VARIABLE: str(stalls.limit_ms(path)), **how.pop("env", {})}
+        daemon = Worker(path, config, make(tmp_path / f"run-{name or 'only'}"), env=env, **how)
         try:
             daemon.start(ready)
             yield daemon
             if daemon.running():
                 status = daemon.stop()
                 assert status == 0, f"the worker ended with {status}:\n{daemon.tail()}"
+            stalls.check(daemon.log())
         except BaseException:
             if daemon.process:
                 print(f"--- end of {daemon.log_path}\n{daemon.tail()}")
@@ -390,11 +469,15 @@ def run_ctl(program, settings, tmp_path):
 
     overrides= changes settings; config=False runs it without any configuration."""
     def run(*arguments, input=None, overrides=None, config=True, timeout=120):
-        command = [program("ingestctl")]
+        path = program("ingestctl")
+        command = [path]
         if config:
             command += ["--config", write_config(tmp_path / "ctl.yaml", merged(settings, overrides))]
-        return subprocess.run([*command, *map(str, arguments)], input=input, capture_output=True, text=True,
-                              timeout=timeout, check=False)
+        done = subprocess.run([*command, *map(str, arguments)], input=input, capture_output=True, text=True,
+                              timeout=timeout, check=False,
+                              env={**os.environ, stalls.VARIABLE: str(stalls.limit_ms(path))})
+        stalls.check(done.stderr)
+        return done
     return run
 
 

@@ -7,6 +7,7 @@ import signal
 import time
 
 import confluent_kafka.admin
+import pytest
 from server import Reply
 
 PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
@@ -45,6 +46,7 @@ def count_per_url(consume, topic, count, timeout):
         total = len(messages) + (count - len(seen))
 
 
+@pytest.mark.slow
 def test_ten_thousand_requests_survive_five_kills(worker, submit, consume, committed, topics, web, wait_until, sql):
     """kill -9 in full flight, five times; at the end each request has a result, and no offset was ahead of its."""
     site = Site(web)
@@ -83,6 +85,7 @@ def check_no_offset_ahead(consume, committed, topics):
             assert url in done, f"offset {offset} of partition {partition} is committed, but has no result"
 
 
+@pytest.mark.private_servers("postgres")
 def test_the_database_may_restart(worker, submit, results_by_url, postgres, web, sql, committed, wait_until):
     site = Site(web, hosts=50)
     submit(list(site.requests(100)))
@@ -103,6 +106,7 @@ def test_the_database_may_restart(worker, submit, results_by_url, postgres, web,
     assert sql("SELECT count(*) AS n FROM ingest_file_result")[0]["n"] == 200
 
 
+@pytest.mark.private_servers("kafka")
 def test_the_broker_may_restart(worker, submit, consume, topics, kafka, web, committed, wait_until):
     site = Site(web, hosts=50, delay_s=0.2)
     submit(list(site.requests(300)))
@@ -166,6 +170,7 @@ def test_odd_text_cannot_break_a_batch(worker, submit, results, sql):
     assert sql("SELECT link_source_id FROM ingest_request WHERE link_source_id = %s", "é\U0001f4a9")
 
 
+@pytest.mark.slow
 def test_sigterm_finishes_what_is_under_way_and_drops_the_rest(worker, submit, consume, committed, topics, web, wait_until):
     """Two requests are being fetched when the signal comes; they get their results, the other ten keep their offsets."""
     def slowly(_):

@@ -93,6 +93,7 @@ def check_every_host(polite, hosts, delay_s):
         check_one_at_a_time(polite.seen(host), delay_s)
 
 
+@pytest.mark.slow
 def test_three_workers_one_of_them_killed(fleet, spread, urls_with_results, polite, wait_until, sql):
     """Every host's URLs are on all partitions, so that all workers want all hosts, and the leases go round. No host
     ever sees two requests at once, nor two within the delay, and each request has a result."""
@@ -125,6 +126,8 @@ def test_retry_after_is_for_all_workers(fleet, spread, urls_with_results, polite
     check_one_at_a_time(seen, 0.1)
 
 
+@pytest.mark.slow
+@pytest.mark.private_servers("postgres")
 def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, polite, postgres, wait_until):
     """Stopped: leases run out and nothing new is asked of anybody. Back: it goes on by itself."""
     polite.page("*", "*", Answer(delay_s=0.03))

@@ -451,6 +451,7 @@ def test_a_running_worker_explains_a_held_host(worker, submit, run_ctl, web, tag
     assert done.returncode == 0 and first_line(done).startswith(f"{host}: held for another ")
 
 
+@pytest.mark.slow
 def test_a_running_worker_explains_a_robots_txt_that_failed(worker, submit, results, run_ctl, tag):
     """Nothing holds the host, but its requests end at once for a while."""
     host = f"nobody-{tag}.test.example"

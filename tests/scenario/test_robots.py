@@ -103,6 +103,7 @@ def test_one_in_an_unknown_coding_cannot_be_had(ask, polite):
         "robots.txt is unreachable (bad-content-encoding)"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had(ask, polite):
     """4xx: no rules. 5xx and broken answers: everything is forbidden. Nobody there: as the connection ended."""
     for status in (401, 403, 404, 410):

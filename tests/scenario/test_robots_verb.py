@@ -55,6 +55,7 @@ def test_large_files_are_read_to_the_limit(program):
     assert ask(program, file, "x", "http://h/last")
 
 
+@pytest.mark.slow
 def test_generated_cases_are_answered_as_the_reference_parser_does(program):
     """Files of a grammar with faults, and the answers of a port of the field's reference parser."""
     wrong, count = [], 0

@@ -46,6 +46,7 @@ def test_tells_the_manager(worker, wait_until):
         assert any("STOPPING=1" in note for note in daemon.notifications)
 
 
+@pytest.mark.private_servers("kafka")
 def test_is_not_ready_before_partitions_are_assigned(worker, kafka):
     kafka.stop()
     try:

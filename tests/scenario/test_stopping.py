@@ -19,7 +19,9 @@ def ask_for(web, submit, tag, count):
     submit([{"ingest_type": "html", "base_url": f"http://{tag}{number}.test.example/"} for number in range(count)])
 
 
-@pytest.mark.parametrize("away", ["database", "broker"])
+@pytest.mark.parametrize("away", [
+    pytest.param("database", marks=pytest.mark.private_servers("postgres")),
+    pytest.param("broker", marks=pytest.mark.private_servers("kafka"))])
 def test_stopping_does_not_wait_for_who_is_away(
         away, worker, submit, consume, topics, committed, postgres, kafka, web, wait_until):
     ask_for(web, submit, "before", 5)

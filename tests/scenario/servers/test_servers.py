@@ -4,6 +4,7 @@
 import gzip
 import http.client
 import json
+import signal
 import socket
 import ssl
 import time
@@ -13,7 +14,7 @@ import zlib
 import psycopg
 import pytest
 
-from servers import polite, scripted
+from servers import polite, scripted, stalls
 from servers.names import NameServer
 from servers.worker import nested
 
@@ -149,6 +150,7 @@ def test_scripted_over_tls(web):
                 assert sock.recv(65536).endswith(b"secret")
 
 
+@pytest.mark.private_servers("kafka")
 def test_kafka_survives_a_crash(kafka, produce, consume, topics):
     brokers = kafka.brokers()
     produce(topics["requests"], [json.dumps({"n": n}) for n in range(50)])
@@ -164,6 +166,7 @@ def test_kafka_takes_large_values(produce, consume, topics):
     assert len(consume(topics["pdf_text"], 1)[0].value()) == 8 << 20
 
 
+@pytest.mark.private_servers("postgres")
 def test_postgres_survives_a_crash(postgres, tag):
     dsn = postgres.create_database(tag)
     with psycopg.connect(dsn, autocommit=True) as connection:
@@ -228,3 +231,21 @@ def test_the_name_server_answers_for_names():
                 reply = sock.recv(512)
                 assert reply[:2] == b"\x12\x34" and reply[3] & 15 == code and reply.endswith(tail)
     assert names.asked == [("a.example", 1), ("a.example", 28), ("none.example", 1)]
+
+
+def test_a_long_turn_of_a_worker_fails_its_test(worker):
+    """Reading the rules again takes more than a millisecond."""
+    with pytest.raises(AssertionError, match="loop stalled: 1 ms of CPU time in one turn") as failed:
+        with worker(env={stalls.VARIABLE: "1"}) as daemon:
+            daemon.process.send_signal(signal.SIGHUP)
+            daemon.wait_log("rules reloaded")
+    assert "ing_engine_run" in str(failed.value)
+
+
+def test_a_stall_that_is_accepted_fails_nothing(monkeypatch):
+    log = "loop blocked: 100 ms in calls that wait in one turn\n/bin/x(wait_long+0x3) [0x1]\nloop: end of the stack\n"
+    with pytest.raises(AssertionError, match="wait_long"):
+        stalls.check(log)
+    monkeypatch.setitem(stalls.ACCEPTED, "wait_long", "the test")
+    stalls.check(log)
+    stalls.check("info: nothing of the kind\n")
