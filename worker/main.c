@@ -25,6 +25,7 @@
 #include "common/base/descriptors.h"
 #include "common/base/folder.h"
 #include "common/base/log.h"
+#include "common/base/options.h"
 #include "worker/conf/conf.h"
 #include "worker/conf/version.h"
 #include "worker/emit/emit.h"
@@ -487,7 +488,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{0},
 	};
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_options_next(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		switch (c) {

@@ -3,6 +3,8 @@
 
 import subprocess
 
+import pytest
+
 CONTACT = "fetch.user_agent=scenario/1.0 (+https://scenario.example/)"
 
 
@@ -59,3 +61,50 @@ def test_a_lease_too_short_for_a_transfer_is_refused(program, tmp_path):
     assert (checked.returncode, checked.stderr) == (2, done.stderr)  # a check finds what a start would
     assert start(214_620, "--check-config").returncode == 0
     assert start(214_620).returncode == 3  # no server is there
+
+
+@pytest.mark.parametrize("setting, words", [
+    ("gate.concurrency=-1", 'key "gate.concurrency": must be from 1 to 20000 transfers, and is -1'),
+    ("gate.max_wait_ms=-5", 'key "gate.max_wait_ms": must be from 0 to 86400000 ms, and is -5'),
+    ("fetch.memory_bytes=-1GiB", "must be from 1048576 to 1099511627776 bytes, and is -1GiB"),
+    ("gate.concurrency=99999999999999999999", "must be from 1 to 20000 transfers, and is 99999999999999999999"),
+])
+def test_a_number_out_of_range_gets_its_range_named(program, setting, words):
+    done = worker(program, "--set", CONTACT, "--set", setting, "--check-config")
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("name, arguments, said, words", [
+    ("ingest-worker", ["--conifg", "x"], "--conifg", "did you mean '--config'?"),
+    ("ingest-worker", ["--chek-config"], "--chek-config", "did you mean '--check-config'?"),
+    ("ingestctl", ["--conifg=x.yaml", "run", "-"], "--conifg=x.yaml", "ingestctl: did you mean '--config'?"),
+    ("ingestctl", ["run", "--uot", "x", "-"], "--uot", "ingestctl run: did you mean '--out'?"),
+    ("ingestctl", ["run", "--conifg", "x", "-"], "--conifg", "ingestctl run: did you mean '--config'?"),
+    ("ingestctl", ["hosts", "top", "--cuont", "3"], "--cuont", "ingestctl hosts: did you mean '--count'?"),
+    ("ingestctl", ["results", "--folow"], "--folow", "ingestctl results: did you mean '--follow'?"),
+])
+def test_a_misspelt_option_gets_the_one_that_was_meant(program, name, arguments, said, words):
+    done = subprocess.run([program(name), *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"unrecognized option '{said}'" in done.stderr and words in done.stderr, done.stderr
+
+
+def test_an_option_that_is_like_no_other_is_only_refused(program):
+    done = subprocess.run([program("ingestctl"), "run", "--colour", "-"], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 2 and "unrecognized option '--colour'" in done.stderr
+    assert "did you mean" not in done.stderr
+
+
+def test_a_misspelt_verb_gets_the_one_that_was_meant(program):
+    done = subprocess.run([program("ingestctl"), "reslts"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "no such verb; did you mean 'results'?" in done.stderr
+
+
+def test_global_options_stand_before_or_behind_the_verb(program, tmp_path):
+    (tmp_path / "bad.yaml").write_text("gate: {concurrency: lots}\n", encoding="utf-8")
+    for arguments in (["--config", tmp_path / "bad.yaml", "hosts", "top"], ["hosts", "top", "--config", tmp_path / "bad.yaml"],
+                      ["hosts", "--set", "gate.concurrency=lots", "top"]):
+        done = subprocess.run([program("ingestctl"), *map(str, arguments)], capture_output=True, text=True, timeout=60,
+                              check=False)
+        assert done.returncode == 2 and 'key "gate.concurrency": must be a whole number' in done.stderr, done.stderr

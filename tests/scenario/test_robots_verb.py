@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -58,14 +59,17 @@ def test_large_files_are_read_to_the_limit(program):
 @pytest.mark.slow
 def test_generated_cases_are_answered_as_the_reference_parser_does(program):
     """Files of a grammar with faults, and the answers of a port of the field's reference parser."""
-    wrong, count = [], 0
+    wrong, count, refused = [], 0, 0
     for line in CASES.read_text(encoding="ascii").splitlines():
         case = json.loads(line)
         file, agent, url = (case[key].encode("latin-1") for key in ("file", "agent", "url"))
-        if ask(program, file, agent, url) != case["allowed"]:
+        if not re.match(rb"(?i)https?://[^/?#]", url):  # the reference parser answers for any text
+            assert robots(program, "--agent", agent, "--url", url, "-", input=file).returncode == 2
+            refused += 1
+        elif ask(program, file, agent, url) != case["allowed"]:
             wrong.append(case)
         count += 1
-    assert wrong == [] and count >= 300
+    assert wrong == [] and count - refused >= 300
 
 
 def test_wrong_use_is_refused(program, tmp_path):
@@ -79,3 +83,10 @@ def test_wrong_use_is_refused(program, tmp_path):
     assert missing.returncode == 3 and missing.stdout == b""
     assert robots(program, "--agent", "x", "--url", "http://h/", str(tmp_path)).returncode == 3
     assert robots(program, "--help").stdout.startswith(b"usage:")
+
+
+@pytest.mark.parametrize("url", ["h/y", "", "/y", "//h/y", "http:/y", "http://", "http:///y", "ftp://h/y", "mailto:a@h.example"])
+def test_what_is_no_url_of_the_web_is_refused(program, url):
+    done = robots(program, "--agent", "x", "--url", url, "-", input=b"user-agent: *\ndisallow: /\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--url must be an absolute URL of http or https" in done.stderr

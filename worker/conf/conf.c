@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/nearest.h"
 #include "common/data/yaml.h"
 #include "worker/conf/conf_priv.h"
 #include "worker/conf/paths.h"
@@ -49,26 +50,6 @@ static bool is_section(const char *name)
 	return false;
 }
 
-/* Edits (a letter put in, left out or changed) that make b of a. Both are short. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[MAX_NAME_BYTES + 1];
-	size_t n = strlen(b);
-	ing_must(n <= MAX_NAME_BYTES);
-	for (size_t k = 0; k <= n; k++)
-		row[k] = k;
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		size_t corner = row[0];
-		row[0] = i;
-		for (size_t k = 1; k <= n; k++) {
-			size_t change = corner + (a[i - 1] != b[k - 1]);
-			corner = row[k];
-			row[k] = ING_MIN(change, ING_MIN(row[k], row[k - 1]) + 1);
-		}
-	}
-	return row[n];
-}
-
 static const char *last_part(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -78,19 +59,14 @@ static const char *last_part(const char *name)
 /* The key that was probably meant, or NULL. */
 static const char *nearest_key(const char *name)
 {
-	const char *best = NULL;
-	size_t best_distance = strlen(name) / 3 + 1;
+	struct ing_nearest n = ing_nearest_of(name, strlen(name));
 	for (size_t i = 0; i < ing_conf_key_count; i++) {
 		const char *known = ing_conf_keys[i].name;
 		if (strcmp(last_part(name), last_part(known)) == 0)
 			return known;
-		size_t distance = edit_distance(name, known);
-		if (distance < best_distance) {
-			best_distance = distance;
-			best = known;
-		}
+		ing_nearest_try(&n, known);
 	}
-	return best;
+	return n.best;
 }
 
 static void complain_unknown(struct loader *l, const char *name, const struct ing_yaml_node *node)

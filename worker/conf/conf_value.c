@@ -157,15 +157,24 @@ static void set_list(const struct reader *r, const struct ing_yaml_node *node)
 	*to = list;
 }
 
-/* Digits, and where bytes are counted KiB, MiB or GiB behind them. */
-static bool read_number(const char *s, bool sized, uint64_t *ret)
+/* What is written like a whole number; where bytes are counted, KiB, MiB or GiB may stand behind
+ * it. */
+struct number {
+	bool fits; /* value is it; else it is negative, or far too large */
+	uint64_t value;
+};
+
+static bool read_number(const char *s, bool sized, struct number *ret)
 {
 	static const char *const suffixes[] = {"KiB", "MiB", "GiB"};
+	bool negative = *s == '-';
+	s += negative;
 	uint64_t value = 0;
 	size_t digits = strspn(s, "0123456789");
-	if (digits == 0 || digits > 19)
+	if (digits == 0)
 		return false;
-	for (size_t i = 0; i < digits; i++)
+	bool fits = digits <= 19;
+	for (size_t i = 0; fits && i < digits; i++)
 		value = value * 10 + (uint64_t)(s[i] - '0');
 	const char *suffix = s + digits;
 	suffix += *suffix == ' ';
@@ -174,9 +183,10 @@ static bool read_number(const char *s, bool sized, uint64_t *ret)
 		if (strcmp(suffix, suffixes[i]) == 0)
 			shift = 10 * (i + 1);
 	}
-	if ((shift == 0 && s[digits] != '\0') || value > UINT64_MAX >> shift)
+	if (shift == 0 && s[digits] != '\0')
 		return false;
-	*ret = value << shift;
+	fits = fits && value <= UINT64_MAX >> shift && (!negative || value == 0);
+	*ret = (struct number){.fits = fits, .value = fits ? value << shift : 0};
 	return true;
 }
 
@@ -184,27 +194,27 @@ static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 {
 	const struct ing_conf_key *key = r->key;
 	bool sized = strcmp(key->unit, "bytes") == 0;
-	uint64_t value = 0;
+	struct number number = {0};
 	char words[200];
-	if (node->kind == ING_YAML_SCALAR && !node->plain &&
-		read_number(node->text, sized, &value)) {
-		complain(r, node, "must be a number: leave the quotes out");
-	} else if (node->kind != ING_YAML_SCALAR || !node->plain ||
-		   !read_number(node->text, sized, &value)) {
+	if (node->kind != ING_YAML_SCALAR || !read_number(node->text, sized, &number)) {
 		snprintf(words, sizeof(words), "must be a whole number%s",
 			sized ? " of bytes, or one with KiB, MiB or GiB behind it" : "");
 		complain(r, node, words);
-	} else if (value < key->min || value > key->max) {
+	} else if (!node->plain) {
+		complain(r, node, "must be a number: leave the quotes out");
+	} else if (!number.fits || number.value < key->min || number.value > key->max) {
+		char is[24];
+		snprintf(is, sizeof(is), "%" PRIu64, number.value);
 		snprintf(words, sizeof(words),
-			"must be from %" PRIu64 " to %" PRIu64 " %s, and is %" PRIu64, key->min,
-			key->max, key->unit, value);
+			"must be from %" PRIu64 " to %" PRIu64 " %s, and is %.40s", key->min,
+			key->max, key->unit, number.fits ? is : node->text);
 		complain(r, node, words);
 	} else if (key->type == ING_CONF_UINT) {
-		*(unsigned *)member(r->conf, key) = (unsigned)value;
+		*(unsigned *)member(r->conf, key) = (unsigned)number.value;
 	} else if (key->type == ING_CONF_SIZE) {
-		*(size_t *)member(r->conf, key) = (size_t)value;
+		*(size_t *)member(r->conf, key) = (size_t)number.value;
 	} else {
-		*(uint64_t *)member(r->conf, key) = value;
+		*(uint64_t *)member(r->conf, key) = number.value;
 	}
 }
 

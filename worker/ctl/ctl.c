@@ -5,13 +5,63 @@
 #include "worker/ctl/ctl.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/options.h"
 #include "worker/conf/conf.h"
 
 #define KEPT_LINE_BYTES ((size_t)1 << 20) /* memory of a longer line is given back at the next */
+
+#define MAX_SETS 256
+#define MAX_OPTIONS 24 /* of a verb, with those of all verbs and the end */
+
+enum { GIVEN_CONFIG = 0x100, GIVEN_SET };
+
+static char *sets[MAX_SETS + 1];
+static struct ing_ctl given = {.sets = sets};
+
+/* '?' when there are too many. */
+static int add_set(char *set)
+{
+	size_t count = 0;
+	while (sets[count] != NULL)
+		count++;
+	if (count == MAX_SETS) {
+		ing_ctl_fail(ING_CTL_USAGE, "--set", "given more than %d times", MAX_SETS);
+		return '?';
+	}
+	sets[count] = set;
+	return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+const struct ing_ctl *ing_ctl_given(void)
+{
+	return &given;
+}
+
+int ing_ctl_option(int argc, char **argv, const char *shorts, const struct option *longs)
+{
+	struct option all[MAX_OPTIONS] = {{"config", required_argument, NULL, GIVEN_CONFIG},
+		{"set", required_argument, NULL, GIVEN_SET}};
+	for (size_t i = 0; longs[i].name != NULL; i++) {
+		ing_must(i + 3 < MAX_OPTIONS);
+		all[i + 2] = longs[i];
+	}
+	int c;
+	do {
+		c = ing_options_next(argc, argv, shorts, all);
+		if (c == GIVEN_CONFIG)
+			given.config_file = optarg;
+		else if (c == GIVEN_SET && add_set(optarg) != 0)
+			c = '?';
+	} while (c == GIVEN_CONFIG || c == GIVEN_SET);
+	return c;
+}
 
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
 {

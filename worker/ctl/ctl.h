@@ -4,8 +4,8 @@
  *
  * A verb is `int verb(int argc, char **argv, const struct ing_ctl *ctl)`: argv[0] is
  * "ingestctl VERB", with which getopt's complaints begin like our own; it parses its own options
- * with getopt_long (after setting optind to 1), answers --help on stdout, writes results to stdout
- * and everything else to stderr, and returns one of the exit codes. One thread.
+ * with ing_ctl_option(), answers --help on stdout, writes results to stdout and everything else to
+ * stderr, and returns one of the exit codes. One thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -25,6 +25,14 @@ struct ing_ctl {
 	const char *config_file; /* --config, or NULL */
 	char *const *sets;       /* --set values, NULL-terminated */
 };
+
+struct option;
+/* The next option of a verb, as getopt_long() gives it: -1 at the end, '?' when it has been said
+ * what is wrong with one. --config and --set, which may stand before or behind the verb, are kept
+ * for ing_ctl_given() here and not handed out. longs ends with {0}. */
+int ing_ctl_option(int argc, char **argv, const char *shorts, const struct option *longs);
+/* What --config and --set have said so far. */
+const struct ing_ctl *ing_ctl_given(void);
 
 /* Load the configuration on first need. Errors are printed. 0, or the exit code to return. Caller
  * frees with ing_conf_free(). */

@@ -59,7 +59,7 @@ int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 		int (*run)(const char *dsn);
 	} actions[] = {{"migrate", migrate}, {"status", status}};
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		if (c != 'h')

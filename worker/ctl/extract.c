@@ -201,7 +201,7 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	struct task task = {0};
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		if (c == 'u')

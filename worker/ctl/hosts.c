@@ -234,7 +234,7 @@ static int read_options(int argc, char **argv, struct options *o)
 	};
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		switch (c) {
 		case -1:
 			return -1;
@@ -253,7 +253,7 @@ static int read_options(int argc, char **argv, struct options *o)
 			print_help();
 			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 }

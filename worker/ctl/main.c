@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
+#include "common/base/nearest.h"
 #include "worker/conf/version.h"
 #include "worker/ctl/ctl.h"
-
-#define MAX_SETS 256
 
 static const struct {
 	const char *name;
@@ -56,6 +55,17 @@ static void begin_options_anew(char **argv)
 	optind = 1;
 }
 
+static int refuse_verb(const char *word)
+{
+	struct ing_nearest n = ing_nearest_of(word, strlen(word));
+	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++)
+		ing_nearest_try(&n, verbs[i].name);
+	if (n.best != NULL)
+		return ing_ctl_fail(
+			ING_CTL_USAGE, word, "no such verb; did you mean '%s'?", n.best);
+	return ing_ctl_fail(ING_CTL_USAGE, word, "no such verb; ingestctl --help lists them");
+}
+
 /* Descriptors 0 to 2 that are closed would be given to the next file opened, and results or words
  * written into it. In their place stand ones that refuse: reading 0, writing 1 and 2. */
 static void hold_standard_descriptors(void)
@@ -73,34 +83,20 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"config", required_argument, NULL, 'c'},
-		{"set", required_argument, NULL, 's'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
 		{0},
 	};
-	static char *sets[MAX_SETS + 1];
 	static char called[32]; /* with which getopt's words begin */
-	size_t set_count = 0;
-	struct ing_ctl ctl = {.sets = sets};
 	hold_standard_descriptors();
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which every verb reports */
 	ing_log_init(ING_LOG_WARNING);
 	for (;;) {
-		int c = getopt_long(argc, argv, "+h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "+h", options);
 		if (c == -1)
 			break;
 		switch (c) {
-		case 'c':
-			ctl.config_file = optarg;
-			break;
-		case 's':
-			if (set_count == MAX_SETS)
-				return ing_ctl_fail(ING_CTL_USAGE, "--set",
-					"given more than %d times", MAX_SETS);
-			sets[set_count++] = optarg;
-			break;
 		case 'h':
 			print_help(stdout);
 			return ING_CTL_OK;
@@ -108,7 +104,7 @@ int main(int argc, char **argv)
 			printf("ingestctl %s\n", ING_VERSION);
 			return ING_CTL_OK;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 	if (optind == argc) {
@@ -121,9 +117,8 @@ int main(int argc, char **argv)
 			begin_options_anew(argv);
 			snprintf(called, sizeof(called), "ingestctl %s", verbs[i].name);
 			argv[first] = called;
-			return verbs[i].run(argc - first, argv + first, &ctl);
+			return verbs[i].run(argc - first, argv + first, ing_ctl_given());
 		}
 	}
-	return ing_ctl_fail(
-		ING_CTL_USAGE, argv[optind], "no such verb; ingestctl --help lists them");
+	return refuse_verb(argv[optind]);
 }

@@ -270,7 +270,7 @@ int ing_ctl_results(int argc, char **argv, const struct ing_ctl *ctl)
 	struct results r = {0};
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "fn:t:b:h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "fn:t:b:h", options);
 		if (c == -1)
 			break;
 		int code = take_option(&r, c);

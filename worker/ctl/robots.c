@@ -18,7 +18,8 @@ static void print_help(void)
 	printf("usage: ingestctl robots --agent AGENT --url URL FILE|-\n\n"
 	       "Prints \"allowed\" or \"disallowed\": may AGENT fetch URL, by the robots.txt in FILE?\n"
 	       "  --agent AGENT  a product token, or a user agent that begins with one\n"
-	       "  --url URL      as it would be fetched: escaped, see ingestctl url clean\n\n"
+	       "  --url URL      absolute, of http or https, and as it would be fetched: escaped, see\n"
+	       "                 ingestctl url clean\n\n"
 	       "Exit status: 0 allowed, 1 disallowed, 2 usage, 3 the file cannot be read.\n");
 }
 
@@ -30,6 +31,16 @@ static const char *agent_of(const char *agent)
 	static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 	bool whole = agent[strspn(agent, token)] == '\0';
 	return whole || strpbrk(agent, "/(") != NULL ? agent : " ";
+}
+
+/* Of what has no host it is not known whose robots.txt is to be asked; an answer would be about
+ * some other URL. The rest is taken as it is: the URL is to be matched, not fetched. */
+static bool is_absolute(const char *url)
+{
+	size_t scheme = strncasecmp(url, "http://", 7) == 0    ? 7
+			: strncasecmp(url, "https://", 8) == 0 ? 8
+							       : 0;
+	return scheme > 0 && strcspn(url + scheme, "/?#") > 0;
 }
 
 static int answer(const char *agent, const char *url, const char *path)
@@ -63,7 +74,7 @@ int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl)
 	const char *url = NULL;
 	(void)ctl;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		switch (c) {
@@ -77,11 +88,15 @@ int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl)
 			print_help();
 			return ING_CTL_OK;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 	if (agent == NULL || url == NULL || optind + 1 != argc)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB,
 			"takes --agent, --url and a file, or - for standard input");
+	if (!is_absolute(url))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB,
+			"--url must be an absolute URL of http or https, as in "
+			"https://example.org/page");
 	return answer(agent, url, argv[optind]);
 }

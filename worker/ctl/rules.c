@@ -213,7 +213,7 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
 	struct ing_ctl_rule_options files = {0};
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		switch (c) {
@@ -227,7 +227,7 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
 			print_help();
 			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 	size_t action = 0;

@@ -497,7 +497,7 @@ int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
 	};
 	struct run r = {.input_fd = -1, .results_fd = STDOUT_FILENO, .lock_fd = -1};
 	for (;;) {
-		int c = getopt_long(argc, argv, "o:h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "o:h", options);
 		if (c == -1)
 			break;
 		if (c == 'h') {

@@ -248,7 +248,7 @@ int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl)
 	const char *batch = NULL;
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		switch (c) {
@@ -274,7 +274,7 @@ int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl)
 			print_help();
 			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 	if (batch != NULL && (optind < argc || task.url != NULL || task.content_type != NULL))

@@ -302,7 +302,7 @@ int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl)
 	(void)ctl;
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		switch (c) {
@@ -319,7 +319,7 @@ int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl)
 			print_help();
 			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 	if (batch != NULL) {

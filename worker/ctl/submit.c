@@ -208,7 +208,7 @@ static int parse_options(int argc, char **argv, struct submit_options *o)
 	};
 	optind = 1;
 	for (;;) {
-		int c = getopt_long(argc, argv, "t:l:b:h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "t:l:b:h", options);
 		if (c == -1)
 			break;
 		if (c == 't')

@@ -21,6 +21,7 @@
 struct task {
 	bool (*print)(const char *s, size_t bytes, const char *base); /* false: not a URL */
 	const char *base;
+	bool says_why; /* a refusal has words: what it prints does not tell it from an answer */
 };
 
 static bool print_clean(const char *s, size_t bytes, const char *base)
@@ -61,12 +62,34 @@ static bool print_parts(const char *s, size_t bytes, const char *base)
 	return good;
 }
 
+static bool is_alnum(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Whether a text says where it leads: by a scheme, or, as lists of captures are often written, by a
+ * host name with a dot in it. A key can be made of any text; of a single word it would be that of a
+ * host that nobody has meant. */
+static bool leads_somewhere(const char *s, size_t bytes)
+{
+	bool dotted = false;
+	size_t i = 0;
+	while (i < bytes && s[i] != '/' && s[i] != '?' && s[i] != '#' && s[i] != ':')
+		dotted |= s[i++] == '.';
+	if (i + 1 >= bytes || s[i] != ':')
+		return dotted;
+	bool scheme = is_alnum(s[0]) && s[0] > '9'; /* RFC 3986 section 3.1 */
+	for (size_t k = 1; k < i; k++)
+		scheme = scheme && (is_alnum(s[k]) || s[k] == '+' || s[k] == '-' || s[k] == '.');
+	return scheme || dotted;
+}
+
 static bool print_surt(const char *s, size_t bytes, const char *base)
 {
 	(void)base;
 	struct ing_buf key;
 	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
-	bool good = ing_surt_bytes(s, bytes, &key);
+	bool good = leads_somewhere(s, bytes) && ing_surt_bytes(s, bytes, &key);
 	puts(good ? ing_buf_str(&key) : "-");
 	ing_buf_done(&key);
 	return good;
@@ -108,15 +131,25 @@ static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned lon
 	return good;
 }
 
+static bool print_one(
+	const struct task *task, const char *s, size_t bytes, const char *what, size_t number)
+{
+	if (task->print(s, bytes, task->base))
+		return true;
+	if (task->says_why)
+		ing_ctl_fail(ING_CTL_NEGATIVE, VERB " surt", "%s %zu is no URL", what, number);
+	return false;
+}
+
 static int run_urls(const struct task *task, char **urls, int count)
 {
 	bool good = true;
 	struct ing_buf line;
 	ing_buf_init(&line, MAX_LINE_BYTES);
 	for (int i = 0; i < count; i++)
-		good = task->print(urls[i], strlen(urls[i]), task->base) && good;
-	while (count == 0 && ing_ctl_read_line(stdin, &line))
-		good = task->print(ing_buf_str(&line), line.len, task->base) && good;
+		good = print_one(task, urls[i], strlen(urls[i]), "argument", (size_t)i + 1) && good;
+	for (size_t n = 1; count == 0 && ing_ctl_read_line(stdin, &line); n++)
+		good = print_one(task, ing_buf_str(&line), line.len, "line", n) && good;
 	ing_buf_done(&line);
 	if (count == 0 && ferror(stdin))
 		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "standard input cannot be read");
@@ -137,7 +170,8 @@ static void print_help(void)
 	       "parse  its parts as JSON {\"href\", \"protocol\", \"username\", \"password\", \"hostname\", \"port\",\n"
 	       "       \"pathname\", \"search\", \"hash\"}, or {\"failure\":true}; --base is what it is relative to;\n"
 	       "       --batch reads JSON lines {\"input\": TEXT, \"base\": TEXT or null}\n"
-	       "surt   the key under which Wayback indexes file it, or - when it has none\n\n"
+	       "surt   the key under which Wayback indexes file it, or - when it has none; the scheme may be\n"
+	       "       left out before a host name with a dot\n\n"
 	       "What is over 64 KiB counts as no URL.\n\n"
 	       "Exit status: 0 all is well, 1 one was not a URL, or a line of a batch not readable,\n"
 	       "2 usage, 3 a file cannot be read.\n");
@@ -162,7 +196,7 @@ int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
 	const char *batch = NULL;
 	(void)ctl;
 	for (;;) {
-		int c = getopt_long(argc, argv, "h", options, NULL);
+		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
 			break;
 		switch (c) {
@@ -176,7 +210,7 @@ int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
 			print_help();
 			return ING_CTL_OK;
 		default:
-			return ING_CTL_USAGE; /* getopt has said why */
+			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
 	for (size_t i = 0; optind < argc && i < ING_ARRAY_LEN(actions); i++) {
@@ -185,6 +219,7 @@ int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
 	}
 	if (task.print == NULL)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say clean, parse or surt");
+	task.says_why = task.print == print_surt;
 	optind++;
 	if ((task.base != NULL || batch != NULL) && task.print != print_parts)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--base and --batch are for parse");

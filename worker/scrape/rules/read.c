@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/nearest.h"
 #include "worker/scrape/rules/rule_files.h"
 
 #define MAX_MESSAGE_BYTES 600
 #define MAX_NODES 1000000 /* of a file, aliases written out */
-#define MAX_KEY_BYTES 40  /* of those we look for the likely meant one of */
 
 ING_PRINTF(5, 0)
 static void report_at(const struct ing_reader *rd, bool warning, int line, int column,
@@ -28,41 +28,12 @@ static void report_at(const struct ing_reader *rd, bool warning, int line, int c
 		ing_report_error(rd->report, rd->file, line, column, "%s", text);
 }
 
-/* Levenshtein's distance of two short texts; large when one is long. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[MAX_KEY_BYTES + 1];
-	size_t bytes = strlen(b);
-	if (bytes > MAX_KEY_BYTES || strlen(a) > MAX_KEY_BYTES)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= bytes; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i] != '\0'; i++) {
-		size_t corner = row[0];
-		row[0] = i + 1;
-		for (size_t j = 0; j < bytes; j++) {
-			size_t above = row[j + 1];
-			size_t change = corner + (a[i] == b[j] ? 0 : 1);
-			size_t step = ING_MIN(row[j], above) + 1;
-			row[j + 1] = ING_MIN(change, step);
-			corner = above;
-		}
-	}
-	return row[bytes];
-}
-
 static const char *likely_meant(const char *text, const char *const *known, size_t count)
 {
-	const char *best = NULL;
-	size_t least = strlen(text) / 3 + 2; /* more differences are no slip of the fingers */
-	for (size_t i = 0; i < count; i++) {
-		size_t d = distance(text, known[i]);
-		if (d < least) {
-			least = d;
-			best = known[i];
-		}
-	}
-	return best;
+	struct ing_nearest n = ing_nearest_of(text, strlen(text));
+	for (size_t i = 0; i < count; i++)
+		ing_nearest_try(&n, known[i]);
+	return n.best;
 }
 
 static void report_unknown(const struct ing_reader *rd, const struct ing_yaml_node *node,

@@ -161,7 +161,18 @@ static const struct {
 	{"gate: {concurrency: five}\n", NULL,
 		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
 	{"gate: {concurrency: -5}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is -5"},
+	{"gate: {concurrency: -}\n", NULL,
 		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"gate: {concurrency: --5}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"gate: {concurrency: -5.5}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{"gate: {concurrency: -0}\n", NULL,
+		"c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is 0"},
+	{"fetch: {memory_bytes: -1GiB}\n", NULL,
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+		"and is -1GiB"},
 	{"gate: {concurrency: 5KiB}\n", NULL,
 		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
 	{"gate: {concurrency: [5]}\n", NULL,
@@ -170,11 +181,11 @@ static const struct {
 		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
 		"KiB, MiB or GiB behind it"},
 	{"fetch: {memory_bytes: 99999999999999999999}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
-		"KiB, MiB or GiB behind it"},
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+		"and is 99999999999999999999"},
 	{"fetch: {memory_bytes: 9999999999999GiB}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
-		"KiB, MiB or GiB behind it"},
+		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+		"and is 9999999999999GiB"},
 	{"fetch: {memory_bytes: 1023KiB}\n", NULL,
 		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
 		"and is 1047552"},
