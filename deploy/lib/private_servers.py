@@ -9,7 +9,7 @@ its old ports back when they are still free, so that clients survive a restart.
 
 Runs on the Python of the system, with its standard library only. As a program:
 
-    private_servers.py start|stop|status postgres|kafka --dir DIR
+    private_servers.py start|stop|status postgres|kafka --dir DIR [--database NAME]
     private_servers.py start|stop|status process --dir DIR [-- COMMAND…]
 
 prints one JSON object that says how to reach the server ({"dsn": …}, {"brokers": …} or {"pid": …}).
@@ -34,6 +34,7 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Largest value of a record (32 MiB), and room for its key, headers and framing.
 MAX_RECORD_BYTES = 32 * 1024 * 1024 + 65536
+MAX_LOG_BYTES = 16 * 1024 * 1024
 
 
 class ServerError(Exception):
@@ -66,10 +67,12 @@ def free_port(wanted=None):
     raise ServerError("no free TCP port")
 
 
-def read_text(path):
+def read_text(path, offset=0):
+    """What stands in a file from a byte on; "" when there is no such file."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            file.seek(offset)
+            return file.read().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return ""
 
@@ -80,6 +83,14 @@ def write_private(path, text):
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(path + ".new", path)
+
+
+def open_log(path):
+    """A log to write to behind what earlier starts have left in it; what has become too long is put aside as
+    PATH.1, over the one that was there."""
+    if os.path.exists(path) and os.path.getsize(path) > MAX_LOG_BYTES:
+        os.replace(path, path + ".1")
+    return open(path, "ab")
 
 
 def tail(path, lines=15):
@@ -345,14 +356,15 @@ class Kafka:
         if not os.path.exists(os.path.join(self.folder, "data", "meta.properties")):
             shutil.rmtree(os.path.join(self.folder, "data"), ignore_errors=True)
             self._format()
-        with open(self.log, "wb") as log:
+        with open_log(self.log) as log:
+            started_at = log.tell()
             # A session of its own: an interrupt typed at the terminal is not meant for it.
             process = subprocess.Popen(
                 self._java("kafka.Kafka", self.properties, heap="512m"), cwd="/",
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.pidfile.write(process.pid)
         deadline = time.monotonic() + timeout
-        while "Kafka Server started" not in read_text(self.log):
+        while "Kafka Server started" not in read_text(self.log, started_at):
             if process.poll() is not None:
                 raise ServerError(f"Kafka ended at once:\n{tail(self.log)}")
             if time.monotonic() > deadline:
@@ -388,7 +400,7 @@ class Process:
         if not self.command:
             raise ServerError("a command is needed")
         os.makedirs(self.folder, exist_ok=True)
-        with open(self.log, "wb") as log:
+        with open_log(self.log) as log:
             process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.pidfile.write(process.pid)
@@ -406,7 +418,7 @@ def main():
     parser.add_argument("action", choices=["start", "stop", "status"])
     parser.add_argument("server", choices=sorted(SERVERS))
     parser.add_argument("--dir", required=True, help="folder that holds everything of this server")
-    parser.add_argument("--database", help="with start postgres: make this database and print its address")
+    parser.add_argument("--database", help="with postgres: print the address of this database; start makes it")
     words = sys.argv[1:]
     split = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:split])
@@ -418,8 +430,14 @@ def main():
             server.stop()
             return 0
         if args.action == "status":
-            print(json.dumps(server.info() if server.running() else {"running": False}))
-            return 0 if server.running() else 1
+            if not server.running():
+                print(json.dumps({"running": False}))
+                return 1
+            info = server.info()
+            if args.database:
+                info["dsn"] = server.dsn(args.database)
+            print(json.dumps(info))
+            return 0
         info = server.start()
         if args.database:
             info["dsn"] = server.create_database(args.database)
