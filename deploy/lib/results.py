@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import private_servers as servers  # noqa: E402
 
-PATIENCE_S = 120  # without any new result
+PATIENCE_S = 240  # without any new result: a host may have been made to be left alone for a while
 
 
 def read_lines(path):
