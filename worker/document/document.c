@@ -18,6 +18,7 @@
 #include "common/data/decode.h"
 #include "common/data/digest.h"
 #include "common/data/sniff.h"
+#include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
 #include "worker/examine/findings.h"
 #include "worker/limits.h"
@@ -259,6 +260,7 @@ void ing_document_warm(void)
 	struct ing_scraped found;
 	make_tools();
 	ing_sniff_warm();
+	ing_charsets_warm();
 	ing_scrape(scraper, &in, &found);
 	ing_scraper_clear(scraper);
 	ing_document_warm_pdf();

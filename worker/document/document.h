@@ -34,7 +34,8 @@ void ing_document_examine(const struct ing_question *q, const void *data, size_t
 void ing_document_body_done(struct ing_body *b); /* zero-initialised or done before is fine */
 
 /* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a status.
- * A hostile document may crash, hang or fill the memory: call it in a fork of its own, with limits.
+ * A hostile document may crash, hang or fill the memory: call it in a process of its own, with
+ * limits.
  */
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
 
@@ -45,6 +46,7 @@ void ing_document_use_rules(const struct ing_rules *rules);
 int ing_document_load_rules(int fd, struct ing_error *err) ING_MUST_CHECK;
 
 /* Load what every document needs, once, before forking and before a sandbox closes: libmagic's
- * database, poppler's tables, the HTML parser. Without it the first document pays.
+ * database, poppler's tables, the HTML parser, character set converters. Without it the first
+ * document pays, and a sandbox that is closed by then has no converters.
  */
 void ing_document_warm(void);

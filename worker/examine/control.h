@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * control.h - what the pool and its zygote tell each other: one struct a packet over a
- * SOCK_SEQPACKET pair.
+ * control.h - what the pool and its zygote, and the zygote and its examiners tell each other: one
+ * struct a packet over SOCK_SEQPACKET pairs.
  *
- * Both ends are ours and run on one machine, so the struct goes as it is. The zygote never sees a
- * document's bytes.
+ * Both ends are ours and run on one machine, so the structs go as they are. The zygote never sees a
+ * document's bytes, and believes nothing of what an examiner asks.
  */
 #pragma once
 #include <stdint.h>
@@ -19,7 +19,8 @@ enum ing_control_kind {
 	ING_CONTROL_SPAWN, /* pool: fork examiner `id`; its socket comes along */
 	ING_CONTROL_KILL,  /* pool: SIGKILL to `id`; unknown ids are ignored (it may have died by
 			      itself) */
-	ING_CONTROL_EXIT, /* zygote: `id` is gone, with wait status `status`, after cpu_us in all */
+	ING_CONTROL_EXIT,  /* zygote: `id` and its reader are gone; its wait status, the CPU time of
+			      both */
 };
 
 struct ing_control {
@@ -27,7 +28,31 @@ struct ing_control {
 	uint32_t kind;
 	uint32_t id;
 	int32_t status;
-	uint64_t cpu_us; /* its own and of its children that it waited for */
+	uint64_t cpu_us; /* its own and of all its readers */
+};
+
+/* An examiner cannot fork. For a PDF it asks the zygote for a reader, a process of its own, over a
+ * second SOCK_SEQPACKET pair (its link), one struct a packet. It has one reader at a time: asking
+ * before ENDED has come is a fault for which the examiner is killed. */
+#define ING_READER_VERSION 1
+
+struct ing_reader_request {
+	uint32_t version;
+	uint32_t timeout_ms; /* from now; the reader is killed then */
+	uint64_t body_bytes; /* that the reader is going to get */
+};
+
+enum ing_reader_kind {
+	ING_READER_STARTED = 1, /* a stream to the reader comes along: bytes in, one frame out */
+	ING_READER_ENDED,       /* it is dead and reaped, or could not be forked */
+};
+
+struct ing_reader_word {
+	uint32_t version;
+	uint32_t kind;
+	int32_t status; /* of ENDED: its wait status */
+	uint32_t late;  /* of ENDED: 1 when it was killed at its time limit */
+	uint64_t cpu_us;
 };
 
 /* Exit codes of zygote and examiners, apart from those that sanitizers use. */

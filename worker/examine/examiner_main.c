@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +35,10 @@ const char *__asan_default_options(void)
 
 static void print_usage(FILE *to)
 {
-	fputs("usage: ingest-examiner [--memory BYTES] [--rules] [--stderr]\n"
+	fputs("usage: ingest-examiner [--memory BYTES] [--timeout MS] [--rules] [--stderr]\n"
 	      "Started by ingest-worker and ingestctl, with a control socket as descriptor 3.\n"
 	      "  --memory BYTES  address space of one examiner; 0: no limit\n"
+	      "  --timeout MS    the longest that a PDF may be read; 0: no limit\n"
 	      "  --rules         the scraping rules are to be read from descriptor 4\n"
 	      "  --stderr        let examiners write to standard error (hostile text)\n",
 		to);
@@ -49,12 +51,12 @@ static bool is_packet_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET;
 }
 
-static bool parse_bytes(const char *text, size_t *ret)
+static bool parse_number(const char *text, size_t max, size_t *ret)
 {
 	char *end;
 	errno = 0;
 	unsigned long long v = strtoull(text, &end, 10);
-	if (errno != 0 || end == text || *end != '\0' || v > SIZE_MAX / 2)
+	if (errno != 0 || end == text || *end != '\0' || v > max)
 		return false;
 	*ret = (size_t)v;
 	return true;
@@ -63,9 +65,10 @@ static bool parse_bytes(const char *text, size_t *ret)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"memory", required_argument, NULL, 'm'},
-		{"rules", no_argument, NULL, 'r'}, {"stderr", no_argument, NULL, 'e'},
-		{"help", no_argument, NULL, 'h'}, {0}};
+		{"timeout", required_argument, NULL, 't'}, {"rules", no_argument, NULL, 'r'},
+		{"stderr", no_argument, NULL, 'e'}, {"help", no_argument, NULL, 'h'}, {0}};
 	struct ing_zygote_conf conf = {0};
+	size_t timeout_ms = 0;
 	for (;;) {
 		int option = getopt_long(argc, argv, "", options, NULL);
 		if (option == -1)
@@ -78,7 +81,9 @@ int main(int argc, char **argv)
 			conf.rules = true;
 		} else if (option == 'e') {
 			conf.keep_stderr = true;
-		} else if (option != 'm' || !parse_bytes(optarg, &conf.memory_bytes)) {
+		} else if (!(option == 'm' &&
+				   parse_number(optarg, SIZE_MAX / 2, &conf.memory_bytes)) &&
+			   !(option == 't' && parse_number(optarg, INT_MAX, &timeout_ms))) {
 			print_usage(stderr);
 			return ING_EXIT_USAGE;
 		}
@@ -87,6 +92,7 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return ING_EXIT_USAGE;
 	}
+	conf.timeout_ms = (unsigned)timeout_ms;
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
 	mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES);
 	int code = ing_zygote_run(&conf);

@@ -25,7 +25,7 @@ struct ing_question {
 	uint64_t max_body_bytes;      /* cap of the decoded bytes */
 	unsigned max_ratio;           /* and of how many times larger than sent; 0: none */
 	uint64_t max_scrape_bytes;    /* HTML over this is not parsed */
-	unsigned pdf_timeout_ms; /* for the fork that reads a PDF; 0, or more than the pool's own
+	unsigned pdf_timeout_ms; /* for the process that reads a PDF; 0, or more than the pool's own
 				  * limit leaves: that limit less a margin in which the other
 				  * findings can still be sent */
 };
@@ -79,10 +79,11 @@ struct ing_page {
 };
 
 /* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;
- * "error-timeout" (the fork was still at it when pdf_timeout_ms had passed, or had used up its CPU
- * time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call, garbage
- * instead of an answer) by the examiner that waits for the fork. Both are of the parse-error
- * family: the PDF's own fault, worth another try only with another version of this program. */
+ * "error-timeout" (the reader was still at it when pdf_timeout_ms had passed, or had used up its
+ * CPU time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call,
+ * garbage instead of an answer) by the examiner that waits for the reader. Both are of the
+ * parse-error family: the PDF's own fault, worth another try only with another version of this
+ * program. */
 #define ING_PDF_STATUSES                                                                           \
 	"success", "not-pdf", "bad-pdf", "empty-pdf", "empty-page0", "parse-error",                \
 		"text-too-large", "bad-unicode", "error-timeout", "crash"
@@ -109,8 +110,8 @@ struct ing_findings {
 	struct ing_file_meta file;
 	struct ing_page page;
 	struct ing_pdf pdf;
-	uint64_t cpu_us,
-		pdf_cpu_us; /* of the examiner; of its PDF: the fork, making it, taking its text */
+	uint64_t cpu_us, pdf_cpu_us; /* of the examiner; of its PDF: the reader, giving it the
+					bytes, taking its text */
 };
 
 void ing_findings_init(struct ing_findings *f);

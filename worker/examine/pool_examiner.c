@@ -76,7 +76,7 @@ static void send_question(struct ing_pool_examiner *e)
 {
 	const struct ing_exam_ticket *t = e->ticket;
 	while (e->sent < t->frame.len) {
-		ssize_t n = ing_fd_send(e->fd, t->frame.data + e->sent, t->frame.len - e->sent,
+		ssize_t n = ing_fd_send(e->fd, t->frame.data + e->sent, t->frame.len - e->sent, 0,
 			e->sent == 0 ? t->body_fd : -1);
 		if (n < 0 && errno == EAGAIN) {
 			uv_poll_start(&e->poll, UV_READABLE | UV_WRITABLE, on_poll);

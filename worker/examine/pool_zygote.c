@@ -65,15 +65,18 @@ static bool wants_stderr(void)
 static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd, pid_t *ret_pid)
 {
 	char memory[32];
+	char timeout[16];
 	char *path = NULL;
 	char *env[MAX_ENVIRONMENT];
 	char option_memory[] = "--memory";
+	char option_timeout[] = "--timeout";
 	char option_rules[] = "--rules";
 	char option_stderr[] = "--stderr";
 	memcpy(&path, &p->conf.examiner_path, sizeof(path)); /* argv has no const */
 	snprintf(memory, sizeof(memory), "%zu", p->conf.memory_bytes);
-	char *argv[6] = {path, option_memory, memory};
-	size_t argc = 3;
+	snprintf(timeout, sizeof(timeout), "%u", p->conf.timeout_ms);
+	char *argv[8] = {path, option_memory, memory, option_timeout, timeout};
+	size_t argc = 5;
 	if (rules_fd >= 0)
 		argv[argc++] = option_rules;
 	if (wants_stderr())
@@ -286,7 +289,7 @@ bool ing_zygote_tell(struct ing_pool_zygote *z, enum ing_control_kind kind, uint
 {
 	struct ing_control m = {.version = ING_CONTROL_VERSION, .kind = kind, .id = id};
 	return z != NULL && !z->ended &&
-	       ing_fd_send(z->fd, &m, sizeof(m), fd) == (ssize_t)sizeof(m);
+	       ing_fd_send(z->fd, &m, sizeof(m), 0, fd) == (ssize_t)sizeof(m);
 }
 
 void ing_zygote_end(struct ing_pool_zygote *z)

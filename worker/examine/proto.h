@@ -21,7 +21,7 @@ enum ing_frame_kind {
 	ING_FRAME_HELLO = 'h',    /* no payload */
 	ING_FRAME_QUESTION = 'q', /* comes with the body's descriptor, unless the body is empty */
 	ING_FRAME_REPLY = 'r',
-	ING_FRAME_PDF = 'p', /* from the fork that reads a PDF to its examiner */
+	ING_FRAME_PDF = 'p', /* from the process that reads a PDF to the examiner */
 };
 
 /* A question as it crosses the socket. */

@@ -27,8 +27,8 @@
 #define STACK_BYTES (8UL << 20) /* endless recursion ends here, and not at the memory limit */
 
 struct ing_sandbox {
-	struct sock_fprog filters[2]; /* by level */
-	int landlock_fd;              /* -1: the kernel has none */
+	struct sock_fprog filters[ING_SANDBOX_LEVELS_];
+	int landlock_fd; /* -1: the kernel has none */
 	int landlock_abi;
 };
 
@@ -36,7 +36,7 @@ int ing_sandbox_new(struct ing_sandbox **ret, struct ing_error *err)
 {
 	struct ing_sandbox *sb = ing_alloc(sizeof(*sb));
 	sb->landlock_fd = -1;
-	for (int level = 0; level < 2; level++) {
+	for (int level = 0; level < ING_SANDBOX_LEVELS_; level++) {
 		int rc = ing_seccomp_compile(
 			(enum ing_sandbox_level)level, &sb->filters[level], err);
 		if (rc != 0) {
@@ -53,7 +53,7 @@ void ing_sandbox_free(struct ing_sandbox *sb)
 {
 	if (sb == NULL)
 		return;
-	for (int level = 0; level < 2; level++)
+	for (int level = 0; level < ING_SANDBOX_LEVELS_; level++)
 		free(sb->filters[level].filter);
 	if (sb->landlock_fd >= 0)
 		close(sb->landlock_fd);
@@ -126,11 +126,14 @@ static int drop_identity(struct ing_error *err)
 	return drop_capabilities(err);
 }
 
-static int enter_first(const struct ing_sandbox *sb, struct ing_error *err)
+static int drop_rights(const struct ing_sandbox *sb, struct ing_error *err)
 {
 	int rc = drop_identity(err);
 	if (rc != 0)
 		return rc;
+	/* After the change of identity, which resets it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)
+		return ing_error_sys(err, errno, "sandbox: PR_SET_PDEATHSIG");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return ing_error_sys(err, errno, "sandbox: PR_SET_NO_NEW_PRIVS");
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
@@ -143,7 +146,7 @@ static int enter_first(const struct ing_sandbox *sb, struct ing_error *err)
 int ing_sandbox_enter(const struct ing_sandbox *sb, enum ing_sandbox_level level,
 	size_t memory_bytes, struct ing_error *err)
 {
-	int rc = level == ING_SANDBOX_EXAMINER ? enter_first(sb, err) : 0;
+	int rc = drop_rights(sb, err);
 	if (rc == 0)
 		rc = lower_limits(memory_bytes, err);
 	if (rc != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * sandbox.h - what a process that looks into hostile bytes may still do: compute, read fonts,
- * answer.
+ * answer. It can neither fork nor execute what was not there before.
  *
  * Prepared once in the zygote (filters compiled, folders opened), entered by each fork in some
  * fifty microseconds. Works as root (the fork becomes nobody) and as an ordinary user, on bare
@@ -19,9 +19,9 @@
 struct ing_sandbox;
 
 enum ing_sandbox_level {
-	ING_SANDBOX_EXAMINER, /* may take descriptors from its socket, and fork a reader of PDF */
-	ING_SANDBOX_PDF, /* entered from within the first: no fork, no messages, no new limits or
-			    timers */
+	ING_SANDBOX_EXAMINER, /* may take descriptors from its sockets, and lower its own limits */
+	ING_SANDBOX_PDF,      /* neither */
+	ING_SANDBOX_LEVELS_
 };
 
 /* 0, -ING_FAIL_SYSTEM or -ING_FAIL_UNSUPPORTED. Caller frees. */
@@ -30,8 +30,10 @@ void ing_sandbox_free(struct ing_sandbox *sb); /* NULL is fine */
 /* The ABI version of the Landlock in use, 0 without. */
 int ing_sandbox_landlock(const struct ing_sandbox *sb);
 
-/* Close the sandbox around the calling process. There is no way back; on failure the caller must
- * exit. memory_bytes is RLIMIT_AS, 0 for none. */
+/* Close the sandbox around the calling process, which from then on dies with its parent. There is
+ * no way back; on failure the caller must exit. memory_bytes is RLIMIT_AS, 0 for none. Nothing can
+ * be loaded afterwards: no memory is made executable, so libraries that are opened when they are
+ * first needed have to be there. */
 int ing_sandbox_enter(const struct ing_sandbox *sb, enum ing_sandbox_level level,
 	size_t memory_bytes, struct ing_error *err) ING_MUST_CHECK;
 /* From now on at most `seconds` more of CPU time for this process, then SIGXCPU; a backstop behind

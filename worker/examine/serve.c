@@ -7,10 +7,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,14 +17,15 @@
 #include "worker/document/document.h"
 #include "worker/examine/control.h"
 #include "worker/examine/fdpass.h"
-#include "worker/examine/pdf_fork.h"
+#include "worker/examine/pdf_ask.h"
 #include "worker/examine/proto.h"
 #include "worker/examine/sandbox.h"
 #include "worker/limits.h"
 
-#define SERVE_FD 3
+#define SERVE_FD ING_CHILD_FD
+#define LINK_FD (ING_CHILD_FD + 1)
 #define MIN_PDF_TIMEOUT_MS                                                                         \
-	10u /* a fork that is not worth starting would be a needless special case */
+	10u /* a reader that is not worth starting would be a needless special case */
 
 static uint64_t cpu_now_us(void)
 {
@@ -44,7 +43,7 @@ static bool read_exactly(int sock, char *to, size_t bytes, int *fd)
 	size_t got = 0;
 	while (got < bytes) {
 		int came;
-		ssize_t n = ing_fd_recv(sock, to + got, bytes - got, &came);
+		ssize_t n = ing_fd_recv(sock, to + got, bytes - got, 0, &came);
 		if (came >= 0) {
 			if (*fd >= 0)
 				_exit(ING_EXIT_PROTOCOL);
@@ -126,9 +125,9 @@ static unsigned pdf_timeout_of(const struct ing_order *order, uint64_t started_m
 	return ING_MAX(left_ms, MIN_PDF_TIMEOUT_MS);
 }
 
-/* *own_pdf_us gets what this process itself has spent on a PDF's fork. */
-static void answer(const struct ing_serve_conf *conf, const struct ing_order *order, int body_fd,
-	struct ing_findings *f, uint64_t *own_pdf_us)
+/* *own_pdf_us gets what this process itself has spent on a PDF's reader. */
+static void answer(
+	const struct ing_order *order, int body_fd, struct ing_findings *f, uint64_t *own_pdf_us)
 {
 	uint64_t started_ms = ing_now_ms();
 	size_t bytes = (size_t)order->body_bytes;
@@ -143,14 +142,11 @@ static void answer(const struct ing_serve_conf *conf, const struct ing_order *or
 	ing_document_examine(&order->q, data, bytes, &body, f);
 	if (f->exam == ING_EXAM_OK && (order->q.want & ING_WANT_PDF) != 0 &&
 		strcmp(f->file.mimetype, "application/pdf") == 0) {
-		struct ing_pdf_limits limits = {.timeout_ms = pdf_timeout_of(order, started_ms),
-			.memory_bytes = conf->memory_bytes};
-		const int closes[2] = {SERVE_FD, body_fd};
 		uint64_t cpu_us = cpu_now_us();
 		ing_pdf_done(&f->pdf);
-		ing_pdf_fork(conf->sandbox, &limits, closes, body.data, body.bytes, &f->pdf,
-			&f->pdf_cpu_us);
-		/* Making the fork and taking its text is the PDF's cost, too. */
+		ing_pdf_ask(LINK_FD, pdf_timeout_of(order, started_ms), body.data, body.bytes,
+			&f->pdf, &f->pdf_cpu_us);
+		/* Handing the body over and taking the text is the PDF's cost, too. */
 		*own_pdf_us = cpu_now_us() - cpu_us;
 		f->pdf_cpu_us += *own_pdf_us;
 	}
@@ -158,8 +154,7 @@ static void answer(const struct ing_serve_conf *conf, const struct ing_order *or
 	unmap_body(data, bytes);
 }
 
-static void serve_order(
-	const struct ing_serve_conf *conf, const struct ing_order *order, int body_fd)
+static void serve_order(const struct ing_order *order, int body_fd)
 {
 	struct ing_findings f;
 	struct ing_buf frame;
@@ -167,7 +162,7 @@ static void serve_order(
 	ing_sandbox_limit_cpu(order->timeout_ms / 1000 + 1);
 	ing_findings_init(&f);
 	uint64_t own_pdf_us = 0;
-	answer(conf, order, body_fd, &f, &own_pdf_us);
+	answer(order, body_fd, &f, &own_pdf_us);
 	f.cpu_us = cpu_now_us() - cpu_us - own_pdf_us;
 	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&frame, &f);
@@ -176,33 +171,13 @@ static void serve_order(
 	ing_findings_done(&f);
 }
 
-/* Descriptors 0 to 3 only, the sandbox around them, and death with the zygote. */
-static void close_in(const struct ing_serve_conf *conf, int sock)
-{
-	struct ing_error err = {0};
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(sock, SERVE_FD) < 0)
-		_exit(ING_EXIT_PROTOCOL);
-	if (ing_sandbox_enter(conf->sandbox, ING_SANDBOX_EXAMINER, conf->memory_bytes, &err) != 0) {
-		dprintf(STDERR_FILENO, "<3>examiner: %s\n", err.msg);
-		_exit(ING_EXIT_SANDBOX);
-	}
-	/* After the change of identity, which resets it; a zygote that died in between is seen by
-	 * its absence. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != conf->parent)
-		_exit(ING_EXIT_ORPHAN);
-	if (conf->null_fd >= 0)
-		dup2(conf->null_fd, STDERR_FILENO);
-	if (close_range(SERVE_FD + 1, ~0u, 0) != 0)
-		_exit(ING_EXIT_SANDBOX);
-}
+/* ---------------------------------------------------------------------------------------------- */
 
-void ing_serve(const struct ing_serve_conf *conf, int sock)
+void ing_serve(const struct ing_child_conf *conf, int sock, int link)
 {
-	close_in(conf, sock);
+	const int socks[] = {sock, link};
+	ing_child_close_in(conf, ING_SANDBOX_EXAMINER, socks, ING_ARRAY_LEN(socks));
+	signal(SIGPIPE, SIG_IGN); /* readers may die while they are written to */
 	struct ing_buf hello;
 	ing_buf_init(&hello, ING_FRAME_HEAD_BYTES);
 	ing_proto_put_hello(&hello);
@@ -213,7 +188,7 @@ void ing_serve(const struct ing_serve_conf *conf, int sock)
 		int body_fd;
 		if (!read_order(SERVE_FD, &order, &body_fd))
 			_exit(0);
-		serve_order(conf, &order, body_fd);
+		serve_order(&order, body_fd);
 		if (body_fd >= 0)
 			close(body_fd);
 		ing_order_done(&order);

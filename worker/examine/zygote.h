@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 struct ing_zygote_conf {
-	size_t memory_bytes; /* of an examiner, and of its PDF fork; 0: no limit */
+	size_t memory_bytes; /* of an examiner, and of a PDF's reader; 0: no limit */
+	unsigned timeout_ms; /* of a document, and so the longest for a PDF; 0: no bound */
 	bool rules;          /* they are at ING_RULES_FD; else examiners have none */
 	bool keep_stderr;    /* examiners may write to it: for developers, as its text is hostile */
 };

@@ -4,21 +4,26 @@
  * the real zygote, sandbox and examiner, and shipped nowhere.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/base/macros.h"
 #include "worker/document/document.h"
+#include "worker/examine/child.h"
+#include "worker/examine/control.h"
+#include "worker/examine/fdpass.h"
 #include "worker/examine/findings.h"
 
-#define SOCKET_FD 3 /* the examiner's own, as code that has taken it over would find out */
+/* The examiner's own, as code that has taken it over would find out. */
+#define SOCKET_FD ING_CHILD_FD
+#define LINK_FD (ING_CHILD_FD + 1)
 
 static bool is_order(const void *data, size_t bytes, const char *order)
 {
@@ -61,25 +66,59 @@ static void say(const char *bytes, size_t n)
 	}
 }
 
-/* A child that outlives its examiner, as nobody honest would start it. */
-static int leave_orphan(void)
+/* Forks as fast as it can; how many came of it. */
+static int bomb(void)
 {
-	pid_t pid = fork();
-	if (pid == 0) {
-		close(SOCKET_FD);
-		sleep_for_ever();
+	int forked = 0;
+	for (int i = 0; i < 1000; i++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			spin_for_ever();
+		forked += pid > 0;
 	}
-	return (int)pid;
+	return forked;
 }
 
-/* One of these is the pipe to the examiner. */
-static void flood_pipe(void)
+/* A reader for an hour of spinning, as code that has taken the examiner over would ask for one.
+ * With the socket to it still open. */
+static void start_reader(void)
+{
+	static const char body[] = "pdf-spin";
+	const struct ing_reader_request request = {.version = ING_READER_VERSION,
+		.timeout_ms = 3600000,
+		.body_bytes = sizeof(body) - 1};
+	struct ing_reader_word word;
+	int fd;
+	if (write(LINK_FD, &request, sizeof(request)) != (ssize_t)sizeof(request) ||
+		ing_fd_recv(LINK_FD, &word, sizeof(word), 0, &fd) != (ssize_t)sizeof(word) ||
+		fd < 0 || write(fd, body, sizeof(body) - 1) != (ssize_t)sizeof(body) - 1)
+		_exit(8);
+}
+
+/* Requests as fast as they can be written, and never a look at what comes back. */
+static void flood_link(void)
+{
+	const struct ing_reader_request request = {.version = ING_READER_VERSION};
+	for (;;) {
+		if (write(LINK_FD, &request, sizeof(request)) < 0 && errno != EAGAIN)
+			sleep_for_ever();
+	}
+}
+
+static void flood_answer(void)
 {
 	static const char zeros[65536];
-	for (;;)
-		for (int fd = SOCKET_FD + 1; fd < 16; fd++)
-			while (write(fd, zeros, sizeof(zeros)) > 0)
-				;
+	while (write(ING_CHILD_FD, zeros, sizeof(zeros)) > 0)
+		;
+}
+
+/* How many descriptors above the reader's own socket are open. */
+static int count_strangers(void)
+{
+	int open = 0;
+	for (int fd = ING_CHILD_FD + 1; fd < 64; fd++)
+		open += fcntl(fd, F_GETFD) >= 0;
+	return open;
 }
 
 static void misbehave(const void *data, size_t bytes)
@@ -110,6 +149,22 @@ static void misbehave(const void *data, size_t bytes)
 	}
 	if (is_order(data, bytes, "bad"))
 		say("IXr\3\4\0\0\0\1\2\3\4", 12);
+	if (is_order(data, bytes, "reader, exit")) {
+		start_reader();
+		_exit(7);
+	}
+	if (is_order(data, bytes, "reader, sleep")) {
+		start_reader();
+		sleep_for_ever();
+	}
+	if (is_order(data, bytes, "reader, reader")) {
+		start_reader();
+		start_reader();
+	}
+	if (is_order(data, bytes, "reader, good"))
+		start_reader();
+	if (is_order(data, bytes, "flood"))
+		flood_link();
 	if (is_order(data, bytes, "deaf")) {
 		close(SOCKET_FD);
 		sleep_for_ever();
@@ -134,8 +189,8 @@ static void set_title(struct ing_findings *f, const char *data, size_t bytes)
 		snprintf(words, sizeof(words), "%s", rules);
 	else if (is_order(data, bytes, "slow rules"))
 		slow_rules(words, sizeof(words));
-	else if (is_order(data, bytes, "orphan"))
-		snprintf(words, sizeof(words), "%d", leave_orphan());
+	else if (is_order(data, bytes, "bomb"))
+		snprintf(words, sizeof(words), "%d", bomb());
 	else
 		snprintf(words, sizeof(words), "%.*s", (int)ING_MIN(bytes, (size_t)60), data);
 	f->page.title = ing_strdup(words);
@@ -148,10 +203,10 @@ static void count_fork(void)
 	forks++;
 }
 
-/* The first two may be the zygote's own probes. */
+/* The first three may be the zygote's own probes: Landlock's version, a sandbox of each level. */
 static void die_in_fork(void)
 {
-	if (forks > 2)
+	if (forks > 3)
 		_exit(9);
 }
 
@@ -205,7 +260,7 @@ void ing_document_body_done(struct ing_body *b)
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
 {
 	char word[8];
-	if (is_order(data, bytes, "pdf-socket") && read(SOCKET_FD, word, 1) < 0 && errno == EBADF)
+	if (is_order(data, bytes, "pdf-socket") && count_strangers() == 0)
 		ret->created = ing_strdup("2021-01-01T00:00:00Z");
 	if (is_order(data, bytes, "pdf-fork") && fork() < 0)
 		ret->created = ing_strdup("2021-01-01T00:00:00Z");
@@ -218,14 +273,18 @@ void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
 	if (is_order(data, bytes, "pdf-spin"))
 		spin_for_ever();
 	if (is_order(data, bytes, "pdf-flood"))
-		flood_pipe();
+		flood_answer();
 	if (is_order(data, bytes, "pdf-eat"))
 		eat_memory();
 	if (is_order(data, bytes, "pdf-recv"))
 		recv(0, word, 1, 0);
 	if (is_order(data, bytes, "pdf-deaf")) {
-		signal(SIGALRM, SIG_IGN);
-		sleep_for_ever();
+		sigset_t all;
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		for (int sig = 1; sig < 32; sig++)
+			signal(sig, SIG_IGN);
+		spin_for_ever();
 	}
 	ret->status = ing_strdup("success");
 	ret->text = ing_strdup("text of a PDF");

@@ -162,7 +162,8 @@ static void test_each_misbehaviour(void **state)
 	harness_stop(&h);
 }
 
-/* The same in the fork that reads a PDF: the other findings survive it, and so does the examiner.
+/* The same in the process that reads a PDF: the other findings survive it, and so does the
+ * examiner.
  */
 static void test_each_pdf_misbehaviour(void **state)
 {
@@ -181,6 +182,7 @@ static void test_each_pdf_misbehaviour(void **state)
 #endif
 		{"pdf-sleep", "error-timeout", "still reading after"},
 		{"pdf-spin", "error-timeout", "still reading after"},
+		{"pdf-deaf", "error-timeout", "still reading after"},
 	};
 	(void)state;
 	start(1, 1000);
@@ -203,8 +205,6 @@ static void test_each_pdf_misbehaviour(void **state)
 			assert_true(f->pdf_cpu_us > 100000 && f->cpu_us < f->pdf_cpu_us);
 	}
 	assert_int_equal(stats().forks, 1);
-	/* One that shrugs off its alarm takes the examiner's whole time, and then both are gone. */
-	assert_int_equal(harness_get(&h, "pdf-deaf")->exam, ING_EXAM_TIMEOUT);
 	assert_good("good");
 	harness_stop(&h);
 }
@@ -506,16 +506,123 @@ static void test_freeing_with_work_under_way(void **state)
 	assert_true(kill(zygote, 0) != 0 && errno == ESRCH); /* reaped, too */
 }
 
-static void test_orphan_of_an_examiner(void **state)
+/* Processes that the zygote has forked and not reaped; -1 on kernels that do not list them. */
+static int count_children(void)
+{
+	char path[64];
+	char line[4096];
+	int pid = (int)h.pool->zygote->pid;
+	int count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	FILE *f = fopen(path, "r");
+	if (f == NULL)
+		return -1;
+	const char *got = fgets(line, sizeof(line), f);
+	fclose(f);
+	for (const char *c = got != NULL ? line : ""; *c != '\0'; c++)
+		count += *c == ' ';
+	return count;
+}
+
+static void wait_for_children(int want)
+{
+	for (int i = 0; i < 1000 && count_children() >= 0 && count_children() != want; i++)
+		harness_turn(&h, 10);
+	if (count_children() >= 0)
+		assert_int_equal(count_children(), want);
+}
+
+static void test_fork_bomb_is_refused(void **state)
 {
 	(void)state;
 	start(1, 1000);
-	int orphan = (int)strtol(harness_get(&h, "orphan")->page.title, NULL, 10);
-	assert_true(orphan > 1 && kill(orphan, 0) == 0);
-	assert_int_equal(harness_get(&h, "exit")->exam, ING_EXAM_CRASH);
-	if (access("/proc/self/task", R_OK) == 0)
-		assert_true(harness_is_gone(orphan));
+	assert_string_equal(harness_get(&h, "bomb")->page.title, "0");
+	wait_for_children(1);
 	assert_good("good");
+	harness_stop(&h);
+}
+
+/* Whatever way an examiner ends with a reader at work: nothing of the two goes on. The CPU time of
+ * both is counted. */
+static void test_nothing_is_left_of_a_dead_examiner(void **state)
+{
+	static const struct {
+		const char *body;
+		enum ing_exam exam;
+	} cases[] = {
+		{"reader, exit", ING_EXAM_CRASH},
+		{"reader, sleep", ING_EXAM_TIMEOUT},
+		{"reader, reader", ING_EXAM_CRASH}, /* asks out of turn */
+		{"flood", ING_EXAM_CRASH},
+	};
+	(void)state;
+	start(1, 1000);
+	assert_good("good");
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_findings *f = harness_get(&h, cases[i].body);
+		if (f->exam != cases[i].exam)
+			fail_msg("%s: %d %s", cases[i].body, (int)f->exam, f->detail);
+		assert_good("good");
+		wait_for_children(1);
+	}
+	assert_true(stats().cpu_us > (uint64_t)TIMEOUT_MS * 1000 / 4);
+	assert_int_equal(stats().zygotes, 1);
+	harness_stop(&h);
+}
+
+/* An examiner that has answered and kept its reader at work: that has the document's time, whatever
+ * was asked for. */
+static void test_reader_of_an_idle_examiner(void **state)
+{
+	(void)state;
+	start(1, 1000);
+	assert_int_equal(harness_get(&h, "reader, good")->exam, ING_EXAM_OK);
+	wait_for_children(1);
+	harness_stop(&h);
+}
+
+static long oom_score_of(int pid)
+{
+	char path[64];
+	char score[16] = "";
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, score, sizeof(score) - 1) <= 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	close(fd);
+	return strtol(score, NULL, 10);
+}
+
+/* The one forked last; 0 on kernels that do not list them. */
+static int last_child_of(int pid)
+{
+	char path[64];
+	int child = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	FILE *f = fopen(path, "r");
+	while (f != NULL && fscanf(f, "%d", &child) == 1)
+		;
+	if (f != NULL)
+		fclose(f);
+	return child;
+}
+
+static void test_examiners_are_the_first_to_go_without_memory(void **state)
+{
+	(void)state;
+	start(1, 1000);
+	int zygote = (int)h.pool->zygote->pid;
+	int examiner = (int)strtol(harness_get(&h, "pid")->page.title, NULL, 10);
+	assert_int_equal(oom_score_of(examiner), 1000);
+	assert_int_equal(oom_score_of(zygote), 900);
+	/* And readers of PDFs. Once it has loaded its score, it is at it for long. */
+	harness_ask_text(&h, "pdf-spin");
+	wait_for_children(2);
+	int reader = last_child_of(zygote);
+	for (int i = 0; i < 100 && reader > 0 && oom_score_of(reader) != 1000; i++)
+		harness_turn(&h, 5);
+	if (reader > 0)
+		assert_int_equal(oom_score_of(reader), 1000);
 	harness_stop(&h);
 }
 
@@ -639,7 +746,10 @@ int main(void)
 		cmocka_unit_test(test_submitting_from_inside_done),
 		cmocka_unit_test(test_freeing_from_inside_done),
 		cmocka_unit_test(test_freeing_with_work_under_way),
-		cmocka_unit_test(test_orphan_of_an_examiner),
+		cmocka_unit_test(test_fork_bomb_is_refused),
+		cmocka_unit_test(test_nothing_is_left_of_a_dead_examiner),
+		cmocka_unit_test(test_reader_of_an_idle_examiner),
+		cmocka_unit_test(test_examiners_are_the_first_to_go_without_memory),
 		cmocka_unit_test(test_worker_killed),
 		cmocka_unit_test(test_no_such_executable),
 		cmocka_unit_test(test_zygote_that_cannot_start),

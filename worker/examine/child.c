@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Everything that needs more rights than the sandbox leaves happens before it closes: /proc is
+ * written, descriptors are moved.
+ */
+#include "worker/examine/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/examine/control.h"
+
+#define MAX_SOCKS 2
+#define OOM_SCORE 1000 /* the highest: before the worker, whatever the worker's size */
+
+/* First above all places, so that no move overwrites a socket that is still to be moved. */
+static void move_socks(const int *socks, size_t count)
+{
+	int high[MAX_SOCKS];
+	ing_must(count <= MAX_SOCKS);
+	for (size_t i = 0; i < count; i++) {
+		high[i] = fcntl(socks[i], F_DUPFD_CLOEXEC, ING_CHILD_FD + MAX_SOCKS);
+		if (high[i] < 0)
+			_exit(ING_EXIT_PROTOCOL);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (dup2(high[i], ING_CHILD_FD + (int)i) < 0)
+			_exit(ING_EXIT_PROTOCOL);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+void ing_child_offer(int score)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%d", score);
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* Raising needs no privilege. Where /proc is read-only the score stays, and the memory
+	 * limits alone protect the worker. */
+	ssize_t written = write(fd, text, (size_t)n);
+	(void)written;
+	close(fd);
+}
+
+void ing_child_close_in(const struct ing_child_conf *conf, enum ing_sandbox_level level,
+	const int *socks, size_t count)
+{
+	struct ing_error err = {0};
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	ing_child_offer(OOM_SCORE);
+	move_socks(socks, count);
+	int say_fd = dup(STDERR_FILENO); /* for our own words; closed below */
+	if (conf->null_fd >= 0)
+		dup2(conf->null_fd, STDERR_FILENO);
+	if (ing_sandbox_enter(conf->sandbox, level, conf->memory_bytes, &err) != 0) {
+		dprintf(say_fd, "<3>examiner: %s\n", err.msg);
+		_exit(ING_EXIT_SANDBOX);
+	}
+	/* A zygote that died before the death signal was set is seen by its absence. */
+	if (getppid() != conf->parent)
+		_exit(ING_EXIT_ORPHAN);
+	if (close_range(ING_CHILD_FD + (unsigned)count, ~0u, 0) != 0)
+		_exit(ING_EXIT_SANDBOX);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * child.h - what every fork of the zygote does first: keep its own sockets and nothing else, close
+ * the sandbox around itself, die with the zygote. One thread.
+ */
+#pragma once
+#include <stddef.h>
+#include "worker/examine/sandbox.h"
+
+#define ING_CHILD_FD 3 /* where a fork finds the first of its sockets; others follow */
+
+struct ing_child_conf {
+	const struct ing_sandbox *sandbox;
+	size_t memory_bytes; /* RLIMIT_AS of each fork; 0: none */
+	int null_fd;         /* /dev/null to put in place of stderr, or -1 to keep it */
+	int parent;          /* process id of the zygote */
+};
+
+/* Called right after the fork. The sockets move to ING_CHILD_FD and on, in their order; every other
+ * descriptor but 0 to 2 is closed. Ends the process when anything fails. */
+void ing_child_close_in(const struct ing_child_conf *conf, enum ing_sandbox_level level,
+	const int *socks, size_t count);
+/* Make the calling process a likelier (0 … 1000) choice of the kernel's when memory runs out. What
+ * it was before may have been likelier already; then it stays so. */
+void ing_child_offer(int score);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The zygote is trusted, the reader is not. The reader takes all of the body before it looks into
+ * it, and answers afterwards, so the two writes never wait for each other. Whatever the reader
+ * does, it is dead at its time limit, and then the stream ends and the zygote says how.
+ */
+#include "worker/examine/pdf_ask.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "worker/examine/control.h"
+#include "worker/examine/fdpass.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
+
+/* False when the reader has died meanwhile, or been killed. SIGPIPE is ignored (serve.c). */
+static bool write_body(int fd, const char *data, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t n = write(fd, data, bytes);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+/* All that comes until the reader closes its end; false when that is more than any answer. */
+static bool read_answer(int in, struct ing_buf *answer)
+{
+	for (;;) {
+		size_t room = ING_MIN(answer->max - answer->len, (size_t)64 << 10);
+		char *to = ing_buf_reserve(answer, room);
+		if (to == NULL || room == 0)
+			return false;
+		ssize_t n = read(in, to, room);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n == 0;
+		ing_buf_commit(answer, (size_t)n);
+	}
+}
+
+static int parse_answer(const struct ing_buf *answer, struct ing_pdf *pdf)
+{
+	size_t payload;
+	if (answer->len < ING_FRAME_HEAD_BYTES ||
+		ing_frame_head(answer->data, ING_FRAME_PDF, ING_MAX_REPLY_BYTES, &payload) != 0 ||
+		payload != answer->len - ING_FRAME_HEAD_BYTES)
+		return -ING_FAIL_SYNTAX;
+	return ing_proto_get_pdf(answer->data + ING_FRAME_HEAD_BYTES, payload, pdf);
+}
+
+static void set_failed(struct ing_pdf *pdf, const char *status, const char *words)
+{
+	*pdf = (struct ing_pdf){.status = ing_strdup(status), .error_msg = ing_strdup(words)};
+}
+
+/* What became of a reader that did not answer. */
+static void set_ended(struct ing_pdf *pdf, const struct ing_reader_word *end, unsigned timeout_ms)
+{
+	char words[100];
+	int status = end->status;
+	if (end->late != 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
+		snprintf(words, sizeof(words), "still reading after %u ms", timeout_ms);
+		set_failed(pdf, "error-timeout", words);
+		return;
+	}
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+	if (name != NULL)
+		snprintf(words, sizeof(words), "the reading process died: SIG%s", name);
+	else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		snprintf(words, sizeof(words), "the reading process died: exit code %d",
+			WEXITSTATUS(status));
+	else
+		snprintf(words, sizeof(words), "the reading process answered with garbage");
+	set_failed(pdf, "crash", words);
+}
+
+static struct ing_reader_word hear(int link, int *ret_fd)
+{
+	struct ing_reader_word word;
+	if (ing_fd_recv(link, &word, sizeof(word), 0, ret_fd) != (ssize_t)sizeof(word) ||
+		word.version != ING_READER_VERSION)
+		_exit(ING_EXIT_PROTOCOL);
+	return word;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+void ing_pdf_ask(int link, unsigned timeout_ms, const void *data, size_t bytes, struct ing_pdf *pdf,
+	uint64_t *ret_cpu_us)
+{
+	const struct ing_reader_request request = {
+		.version = ING_READER_VERSION, .timeout_ms = timeout_ms, .body_bytes = bytes};
+	struct ing_buf answer;
+	int fd;
+	*ret_cpu_us = 0;
+	if (write(link, &request, sizeof(request)) != (ssize_t)sizeof(request))
+		_exit(ING_EXIT_PROTOCOL);
+	struct ing_reader_word word = hear(link, &fd);
+	if (word.kind != ING_READER_STARTED || fd < 0) {
+		set_failed(pdf, "crash", "no process could be made to read it");
+		return;
+	}
+	ing_buf_init(&answer, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	bool whole = write_body(fd, data, bytes) && read_answer(fd, &answer);
+	close(fd); /* a reader that has more to say ends by SIGPIPE */
+	word = hear(link, NULL);
+	*ret_cpu_us = word.cpu_us;
+	bool good = whole && WIFEXITED(word.status) && WEXITSTATUS(word.status) == 0 &&
+		    parse_answer(&answer, pdf) == 0;
+	ing_buf_done(&answer);
+	if (!good)
+		set_ended(pdf, &word, timeout_ms);
+}

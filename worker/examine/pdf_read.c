@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The bytes come through the socket, not as a descriptor: an examiner that could pass descriptors
+ * on would need sendmsg(2), and a copy costs little beside what reading a PDF does.
+ */
+#include "worker/examine/pdf_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "worker/document/document.h"
+#include "worker/examine/control.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
+
+static char *read_body(size_t bytes)
+{
+	char *data = malloc(bytes > 0 ? bytes : 1);
+	if (data == NULL)
+		_exit(ING_EXIT_MEMORY);
+	for (size_t got = 0; got < bytes;) {
+		ssize_t n = read(ING_CHILD_FD, data + got, bytes - got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(ING_EXIT_PROTOCOL);
+		got += (size_t)n;
+	}
+	return data;
+}
+
+static void write_all(const char *data, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t n = write(ING_CHILD_FD, data, bytes);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(ING_EXIT_PROTOCOL);
+		data += n;
+		bytes -= (size_t)n;
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+void ing_pdf_read(
+	const struct ing_child_conf *conf, int sock, const struct ing_reader_request *request)
+{
+	ing_sandbox_limit_cpu(request->timeout_ms / 1000 + 1);
+	ing_child_close_in(conf, ING_SANDBOX_PDF, &sock, 1);
+	if (request->body_bytes > SIZE_MAX / 2)
+		_exit(ING_EXIT_MEMORY);
+	size_t bytes = (size_t)request->body_bytes;
+	const char *data = read_body(bytes);
+	struct ing_pdf pdf = {0};
+	ing_document_pdf(data, bytes, &pdf);
+	struct ing_buf frame;
+	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf(&frame, &pdf);
+	if (frame.failed)
+		_exit(ING_EXIT_MEMORY);
+	write_all(frame.data, frame.len);
+	_exit(0); /* nothing is freed: the process is the scratch memory */
+}
