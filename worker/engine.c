@@ -351,8 +351,8 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
 	const struct ing_conf *c = e->conf;
-	/* A PDF's fork ends a second before its examiner would be killed, so that the page's other
-	 * findings survive. */
+	/* A PDF's reader ends a second before its examiner would be killed, so that the page's
+	 * other findings survive. */
 	unsigned margin_ms = c->examine.timeout_ms / 10 < 1000 ? c->examine.timeout_ms / 10 : 1000;
 	struct ing_pipeline_conf conf = {
 		.max_waiting = c->intake.max_waiting,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes poppler. Expect anything of what it reads: it runs in a fork of its
- * own, and what stops a hang, a bomb or a crash is around that fork, not in here. What is bounded
+ * The only file that includes poppler. Expect anything of what it reads: it runs in a process
+ * of its own, and what stops a hang, a bomb or a crash is around that, not in here. What is bounded
  * here is what goes back: text, XMP, the Info dictionary.
  */
 #include "worker/document/document.h"
