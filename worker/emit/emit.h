@@ -6,7 +6,8 @@
  * done() comes once per put, never from inside ing_emit_put(): with ok true after the broker has
  * acknowledged the message (all in-sync replicas) or the line is written. Passing broker trouble is
  * waited out; ok is false only for a message that can never be delivered (too large for the
- * broker), which the job turns into its own status.
+ * broker), which the job turns into its own status, or that nobody wanted any more when its turn
+ * came.
  *
  * The loop must turn once more after ing_emit_free(), for libuv closes handles there.
  */
@@ -32,6 +33,9 @@ struct ing_emit_msg {
 	size_t value_bytes;
 	const struct ing_header *headers; /* copied */
 	size_t header_count;
+	/* Kafka: asked with done()'s ctx right before the message is given to librdkafka, which it
+	 * then never is when the answer is false. NULL: it is wanted. */
+	bool (*wanted)(const void *ctx);
 };
 
 typedef void ing_emit_done_f(void *ctx, bool ok);

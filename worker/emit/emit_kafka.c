@@ -8,6 +8,10 @@
  * waited out: message.timeout.ms is 0 for ever, and what librdkafka gives back for a passing reason
  * goes to waiting again.
  *
+ * Librdkafka is given only what it can send now: what waits longer waits here, where a message
+ * whose request was revoked meanwhile is left out. (rd_kafka_purge() is no way to get messages
+ * back: it leaves a gap in the idempotent producer's sequence.)
+ *
  * Suspects: a broker refuses a batch as a whole, so that one message too large fails its
  * neighbours. A message that comes back with such a refusal is sent once more with nothing else
  * under way, hence alone in its batch; only what is refused then can never be delivered.
@@ -36,6 +40,12 @@
  * reports. */
 #define EVENTS_PER_TURN 32
 #define LOG_EVERY_MS 30000
+/* Given to librdkafka and not acknowledged, at most: some batches for each of some partitions, more
+ * than 10,000 messages a second with 50 ms for each to be acknowledged. */
+#define FLYING_MESSAGES 1000
+#define FLYING_BYTES ((size_t)4 << 20)
+/* While the oldest of them is not acknowledged for so long, no more are given. */
+#define FLYING_MS 500
 /* librdkafka's default. */
 #define BATCH_BYTES ((size_t)1000000)
 
@@ -44,10 +54,12 @@ struct put {
 	enum ing_emit_topic topic;
 	ing_emit_done_f *done;
 	void *ctx;
-	rd_kafka_headers_t *headers; /* or NULL; librdkafka gets a copy */
+	rd_kafka_headers_t *headers;     /* or NULL; librdkafka gets a copy */
+	bool (*wanted)(const void *ctx); /* or NULL */
 	uint64_t since_ms;
-	bool alone; /* has been a suspect */
-	bool ok;    /* once finished */
+	uint64_t sent_ms; /* while flying */
+	bool alone;       /* has been a suspect */
+	bool ok;          /* once finished */
 	bool has_key;
 	size_t key_bytes, value_bytes;
 	char data[]; /* key, value */
@@ -65,7 +77,9 @@ struct kafka_emit {
 	size_t batch_bytes;
 
 	struct put *waiting, *flying, *suspects, *finished; /* each oldest first */
-	unsigned outstanding;
+	unsigned outstanding, flying_count;
+	size_t bytes, flying_bytes; /* of all puts; of those flying */
+	size_t most_bytes;          /* past it intake should stop */
 
 	bool ready;         /* the topics are checked */
 	bool asking;        /* an admin request is under way */
@@ -87,6 +101,11 @@ static struct kafka_emit *kafka_of(struct ing_emit *base)
 static const struct kafka_emit *const_kafka_of(const struct ing_emit *base)
 {
 	return (const struct kafka_emit *)(const void *)base; /* base is the first member */
+}
+
+static size_t put_bytes(const struct put *p)
+{
+	return p->key_bytes + p->value_bytes;
 }
 
 static void free_put(struct put *p)
@@ -144,10 +163,30 @@ static rd_kafka_resp_err_t produce(struct kafka_emit *e, struct put *p)
 	return err;
 }
 
+static void let_fly(struct kafka_emit *e, struct put *p)
+{
+	p->sent_ms = ing_now_ms();
+	e->flying_count++;
+	e->flying_bytes += put_bytes(p);
+	DL_APPEND(e->flying, p);
+}
+
+static void land(struct kafka_emit *e, struct put *p)
+{
+	e->flying_count--;
+	e->flying_bytes -= put_bytes(p);
+	DL_DELETE(e->flying, p);
+}
+
 /* Takes a put out of `from` and gives it to librdkafka. False when nothing more can be sent now. */
 static bool send_first(struct kafka_emit *e, struct put **from)
 {
 	struct put *p = *from;
+	if (p->wanted != NULL && !p->wanted(p->ctx)) {
+		DL_DELETE(*from, p);
+		finish_put(e, p, false);
+		return true;
+	}
 	rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
 	if (fits(e, p)) /* the topic's limit may have become known after it was put */
 		err = produce(e, p);
@@ -165,17 +204,26 @@ static bool send_first(struct kafka_emit *e, struct put **from)
 	}
 	DL_DELETE(*from, p);
 	if (err == 0)
-		DL_APPEND(e->flying, p);
+		let_fly(e, p);
 	else
 		finish_put(e, p, false);
 	return true;
+}
+
+/* While the brokers are away one message tries whether they are back. */
+static bool may_send(const struct kafka_emit *e)
+{
+	if (e->flying == NULL)
+		return true;
+	return !e->brokers_down && e->flying_count < FLYING_MESSAGES &&
+	       e->flying_bytes < FLYING_BYTES && ing_now_ms() - e->flying->sent_ms < FLYING_MS;
 }
 
 static void send_waiting(struct kafka_emit *e)
 {
 	if (!e->ready || e->fatal || ing_now_ms() < e->hold_ms)
 		return;
-	while (e->suspects == NULL && e->waiting != NULL)
+	while (e->suspects == NULL && e->waiting != NULL && may_send(e))
 		if (!send_first(e, &e->waiting))
 			return;
 	if (e->suspects != NULL && e->flying == NULL)
@@ -219,7 +267,7 @@ static void wait_again(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t 
 static void take_report(struct kafka_emit *e, const rd_kafka_message_t *m)
 {
 	struct put *p = m->_private;
-	DL_DELETE(e->flying, p);
+	land(e, p);
 	if (m->err == 0) {
 		if (e->brokers_down)
 			ing_log(ING_LOG_INFO, "%s: messages are delivered again",
@@ -340,6 +388,7 @@ static void call_done(struct kafka_emit *e)
 	while (p != NULL) {
 		struct put *next = p->next;
 		e->outstanding--;
+		e->bytes -= put_bytes(p);
 		if (p->done != NULL)
 			p->done(p->ctx, p->ok);
 		free_put(p);
@@ -381,7 +430,6 @@ static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafk
 {
 	char message_bytes[24], batch[24], queue_kbytes[24], client_id[300];
 	size_t largest = e->topics.max_message_bytes + ING_RECORD_ROOM_BYTES;
-	/* Room for two of the largest, or 64 MiB: past it puts wait here, and intake stops. */
 	size_t queue_bytes = ING_MAX(2 * largest, (size_t)64 << 20);
 	snprintf(message_bytes, sizeof(message_bytes), "%zu", largest);
 	snprintf(batch, sizeof(batch), "%zu", batch_bytes);
@@ -485,7 +533,9 @@ static void put_kafka(
 	p->done = done;
 	p->ctx = ctx;
 	p->since_ms = ing_now_ms();
+	p->wanted = msg->wanted;
 	e->outstanding++;
+	e->bytes += put_bytes(p);
 	if (dropped || large) {
 		finish_put(e, p, dropped);
 		return;
@@ -503,7 +553,8 @@ static bool blocked_kafka(const struct ing_emit *base)
 {
 	const struct kafka_emit *e = const_kafka_of(base);
 	uint64_t now = ing_now_ms();
-	if (!e->ready || e->fatal || e->queue_full || e->suspects != NULL || now < e->hold_ms)
+	if (!e->ready || e->fatal || e->queue_full || e->bytes > e->most_bytes ||
+		e->suspects != NULL || now < e->hold_ms)
 		return true;
 	return e->flying != NULL && (e->brokers_down || now - e->flying->since_ms > STALE_MS);
 }
@@ -588,6 +639,8 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_emit_kafka_conf 
 	e->instance = ing_strdup(conf->instance);
 	e->properties = copy_properties(conf->properties);
 	ing_topics_init(&e->topics, conf->topics, conf->max_message_bytes);
+	/* Two of the largest, or 64 MiB. */
+	e->most_bytes = ING_MAX(2 * conf->max_message_bytes, (size_t)64 << 20);
 	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);
 	if (rc == 0)
 		rc = open_producer(e, BATCH_BYTES, err);

@@ -297,6 +297,7 @@ void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uin
 		if (job->token.epoch == epoch)
 			cancel_job(job, false);
 	}
+	ing_pipeline_cancel_dead(p, partition_slot, epoch);
 }
 
 void ing_pipeline_drain(struct ing_pipeline *p)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -23,10 +24,25 @@
 #define DEAD_HEADER_ROOM 4096
 
 /* A message on its way to the dead-letter topic. */
-struct dead {
+struct ing_dead {
+	struct ing_dead *prev, *next; /* all of them */
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
+	bool cancelled; /* revoked: the next owner has the message */
 };
+
+/* ing_emit asks before it sends what has waited. */
+static bool is_job_wanted(const void *ctx)
+{
+	const struct ing_job *job = ctx;
+	return job->state != ING_JOB_CANCELLED;
+}
+
+static bool is_dead_wanted(const void *ctx)
+{
+	const struct ing_dead *dead = ctx;
+	return !dead->cancelled;
+}
 
 static void finish_job(struct ing_job *job)
 {
@@ -61,9 +77,11 @@ static void on_text_emitted(void *ctx, bool ok)
 	struct ing_job *job;
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	job->work->emit_pending--;
+	if (ing_job_drop_cancelled(job))
+		return;
 	if (!ok)
 		note_refusal(job, "text");
-	if (!ing_job_drop_cancelled(job) && job->work->emit_pending == 0)
+	if (job->work->emit_pending == 0)
 		finish_job(job);
 }
 
@@ -77,10 +95,10 @@ static void on_result_emitted(void *ctx, bool ok)
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
 	w->emit_pending--;
-	if (!ok)
-		note_refusal(job, "result");
 	if (ing_job_drop_cancelled(job))
 		return;
+	if (!ok)
+		note_refusal(job, "result");
 	if (!ok && w->status != ING_STATUS_RESULT_TOO_LARGE) {
 		size_t bytes = w->result_bytes;
 		free(ING_TAKE(w->result));
@@ -100,7 +118,8 @@ static void put_result(struct ing_job *job)
 			.key = w->request->key,
 			.key_bytes = strlen(w->request->key),
 			.value = w->result,
-			.value_bytes = w->result_bytes},
+			.value_bytes = w->result_bytes,
+			.wanted = is_job_wanted},
 		on_result_emitted, job);
 }
 
@@ -115,7 +134,8 @@ static void emit_result(struct ing_job *job)
 				.key = w->file.sha1hex,
 				.key_bytes = strlen(w->file.sha1hex),
 				.value = w->text_message,
-				.value_bytes = w->text_message_bytes},
+				.value_bytes = w->text_message_bytes,
+				.wanted = is_job_wanted},
 			on_text_emitted, job);
 	}
 	put_result(job);
@@ -215,13 +235,22 @@ void ing_job_end_late(struct ing_job *job)
 
 static void on_dead_emitted(void *ctx, bool ok)
 {
-	struct dead *dead = ctx;
+	struct ing_dead *dead = ctx;
 	struct ing_pipeline *p = dead->pipeline;
-	if (!ok)
+	if (!ok && !dead->cancelled)
 		ing_log(ING_LOG_ERROR, "a dead letter was refused for good and is dropped");
 	p->dead_pending--;
-	ing_intake_finish(p->stages.intake, dead->token);
+	DL_DELETE(p->dead, dead);
+	if (!dead->cancelled)
+		ing_intake_finish(p->stages.intake, dead->token);
 	free(dead);
+}
+
+void ing_pipeline_cancel_dead(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch)
+{
+	for (struct ing_dead *dead = p->dead; dead != NULL; dead = dead->next)
+		if (dead->token.partition_slot == partition_slot && dead->token.epoch == epoch)
+			dead->cancelled = true;
 }
 
 void ing_pipeline_bury(
@@ -246,9 +275,10 @@ void ing_pipeline_bury(
 		{"ingest.errors.value-bytes",
 			full_bytes}, /* more than the value has: it was cut to fit */
 	};
-	struct dead *dead = ing_alloc(sizeof(*dead));
+	struct ing_dead *dead = ing_alloc(sizeof(*dead));
 	dead->pipeline = p;
 	dead->token = m->token;
+	DL_APPEND(p->dead, dead);
 	p->dead_pending++;
 	p->stats.dead++;
 	/* A key can be as large as a message; then it would take the headers' room. */
@@ -262,7 +292,8 @@ void ing_pipeline_bury(
 			.value = m->value,
 			.value_bytes = ING_MIN(m->value_bytes, room),
 			.headers = headers,
-			.header_count = ING_ARRAY_LEN(headers)},
+			.header_count = ING_ARRAY_LEN(headers),
+			.wanted = is_dead_wanted},
 		on_dead_emitted, dead);
 	if (p->stages.on_dead != NULL)
 		p->stages.on_dead(p->stages.ctx, m, err);

@@ -13,6 +13,8 @@
 
 #define ING_PIPELINE_LOG_MS 5000
 
+struct ing_dead;
+
 struct ing_pipeline {
 	struct ing_pipeline_conf conf;
 	struct ing_stages stages;
@@ -20,6 +22,7 @@ struct ing_pipeline {
 	size_t slot_count;     /* of jobs */
 	struct ing_work *examining;
 	unsigned job_count, lane_jobs[ING_LANES_], dead_pending;
+	struct ing_dead *dead; /* list: messages on their way to the dead-letter topic */
 	size_t text_bytes, message_bytes;
 	bool draining;
 	bool paused[ING_LANES_]; /* intake */
@@ -85,6 +88,8 @@ void ing_pipeline_check_deadlines(struct ing_pipeline *p, uint64_t now_ms);
 void ing_job_end(struct ing_job *job, enum ing_status status, const char *words);
 void ing_job_end_late(struct ing_job *job); /* job.deadline_ms has passed */
 void ing_job_on_archived(struct ing_archive_item *item);
+/* Those of a revoked epoch that are not on their way yet are not sent. */
+void ing_pipeline_cancel_dead(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch);
 /* An unreadable message to the dead-letter topic. */
 void ing_pipeline_bury(
 	struct ing_pipeline *p, const struct ing_message *m, const struct ing_error *err);

@@ -22,6 +22,8 @@
 
 enum { API_PRODUCE = 0, API_INIT_PRODUCER_ID = 22 };
 
+static bool still_wanted;
+
 struct fixture {
 	struct mock_kafka kafka;
 	uv_loop_t loop;
@@ -248,7 +250,7 @@ static void test_too_large(void **state)
 	value[70000] = '\0';
 	memset(value, 'h', 70000);
 	struct ing_header header = {"long", value};
-	struct ing_emit_msg msg = {ING_EMIT_DEAD, NULL, 0, "v", 1, &header, 1};
+	struct ing_emit_msg msg = {ING_EMIT_DEAD, NULL, 0, "v", 1, &header, 1, NULL};
 	ing_emit_put(f.e, &msg, on_done, &f);
 	assert_true(mock_turn_count(&f.loop, &f.refused, 2, LONG_MS));
 	assert_int_equal(f.ok, 2);
@@ -465,6 +467,47 @@ static void test_settings(void **state)
 	teardown(&f);
 }
 
+static bool is_wanted(const void *ctx)
+{
+	(void)ctx;
+	return still_wanted;
+}
+
+/* The brokers are away; what waits for them and is revoked meanwhile is never sent, and is given
+ * back. */
+static void test_what_is_not_wanted_any_more_is_not_sent(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	open_emit(&f, NULL);
+	put_numbers(&f, 1);
+	wait_ok(&f, 1);
+	rd_kafka_mock_broker_set_down(f.kafka.cluster, 1);
+	put_number(&f, 1);
+	uint64_t deadline = ing_now_ms() + LONG_MS;
+	while (!ing_emit_blocked(f.e) && ing_now_ms() < deadline)
+		mock_turn_until(&f.loop, NULL, 20);
+	assert_true(ing_emit_blocked(f.e));
+	still_wanted = true;
+	for (int i = 0; i < 50; i++)
+		ing_emit_put(f.e,
+			&(struct ing_emit_msg){.topic = ING_EMIT_RESULTS,
+				.value = "revoked",
+				.value_bytes = 7,
+				.wanted = is_wanted},
+			on_done, &f);
+	mock_turn_until(&f.loop, NULL, 100);
+	still_wanted = false;
+	rd_kafka_mock_broker_set_up(f.kafka.cluster, 1);
+	put_number(&f, 2);
+	wait_ok(&f, 3);
+	assert_true(mock_turn_count(&f.loop, &f.refused, 50, LONG_MS));
+	assert_int_equal(ing_emit_outstanding(f.e), 0);
+	expect_numbers(&f, 3);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_flush_without_broker),
 		cmocka_unit_test(test_fatal),
 		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_what_is_not_wanted_any_more_is_not_sent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

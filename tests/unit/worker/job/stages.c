@@ -37,6 +37,7 @@ struct ing_cookies {
 
 struct put {
 	ing_emit_done_f *done;
+	bool (*wanted)(const void *ctx);
 	void *ctx;
 };
 
@@ -306,7 +307,7 @@ void ing_emit_put(
 {
 	(void)e;
 	struct put *p = ing_alloc(sizeof(*p));
-	*p = (struct put){.done = done, .ctx = ctx};
+	*p = (struct put){.done = done, .ctx = ctx, .wanted = msg->wanted};
 	if (msg->topic == ING_EMIT_RESULTS) {
 		free(fake.last_result);
 		fake.last_result = ing_strndup(msg->value, msg->value_bytes);
@@ -318,6 +319,13 @@ bool ing_emit_blocked(const struct ing_emit *e)
 {
 	(void)e;
 	return false;
+}
+
+bool fake_emit_is_wanted(void)
+{
+	const struct put *p = fake.emitted.items[0];
+	ing_must(fake.emitted.count > 0);
+	return p->wanted == NULL || p->wanted(p->ctx);
 }
 
 void fake_emit_done(bool ok)

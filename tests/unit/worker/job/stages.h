@@ -80,6 +80,8 @@ struct ing_findings;
 void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
 void fake_archive_done(void);
 void fake_store_done(void);
+/* Of the oldest message that waits: would it be sent now? */
+bool fake_emit_is_wanted(void);
 void fake_emit_done(bool ok);
 /* All that archive, store and emit owe, and what comes of it. */
 void fake_settle(void);
