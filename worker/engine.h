@@ -75,7 +75,6 @@ void ing_engine_reload_rules(struct ing_engine *e);
 void ing_engine_write_yield_soon(struct ing_engine *e, const char *path);
 void ing_engine_write_yield(const struct ing_engine *e, const char *path);
 
-/* Counters and CPU time of every stage as one line of JSON; heap, caller frees. store may be NULL.
- */
-struct ing_store;
-char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *store);
+/* Counters and CPU time of every stage as one line of JSON; heap, caller frees. The stages are
+ * those that were wired. */
+char *ing_engine_stats_json(const struct ing_engine *e);

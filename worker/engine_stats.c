@@ -13,6 +13,7 @@
 #include "worker/gate/gate.h"
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/robots/robots.h"
+#include "worker/intake/intake.h"
 #include "worker/job/job.h"
 #include "worker/status/turn.h"
 #include "worker/store/store.h"
@@ -36,6 +37,20 @@ static json_t *pack_numbers(const struct number *numbers, size_t count)
 	for (size_t i = 0; i < count; i++)
 		json_object_set_new(o, numbers[i].name, json_integer((json_int_t)numbers[i].value));
 	return o;
+}
+
+static json_t *intake_stats(const struct ing_intake *intake)
+{
+	struct ing_intake_stats s;
+	ing_intake_stats(intake, &s);
+	const struct number numbers[] = {
+		{"taken", s.taken},
+		{"left_over", s.left_over},
+		{"reread", s.reread},
+		{"lost", s.lost},
+		{"restarts", s.restarts},
+	};
+	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
 }
 
 static json_t *gate_stats(const struct ing_gate *gate)
@@ -109,8 +124,9 @@ static json_t *turn_stats(const struct ing_turns *turns)
 
 /* ------------------------------------------------------------------------------------------ */
 
-char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *store)
+char *ing_engine_stats_json(const struct ing_engine *e)
 {
+	const struct ing_stages *stages = ing_pipeline_stages(e->pipeline);
 	struct ing_pipeline_stats p;
 	ing_pipeline_stats(e->pipeline, &p);
 	struct ing_fetch_stats f = {0};
@@ -121,8 +137,8 @@ char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *
 	struct ing_pool_stats x = {0};
 	ing_pool_stats(e->pool, &x);
 	struct ing_store_stats s = {0};
-	if (store != NULL)
-		ing_store_stats(store, &s);
+	if (stages->store != NULL)
+		ing_store_stats(stages->store, &s);
 	json_t *by_status = json_object();
 	for (int i = 0; i < ING_STATUS_COUNT_; i++) {
 		if (p.by_status[i] > 0)
@@ -142,6 +158,7 @@ char *ing_engine_stats_json(const struct ing_engine *e, const struct ing_store *
 		(double)a.cpu_ns / 1e9, "store", (double)s.cpu_ns / 1e9, "examine",
 		(double)x.cpu_us / 1e6, "examine_pdf", (double)x.pdf_cpu_us / 1e6);
 	ing_must(o != NULL);
+	json_object_set_new(o, "intake", intake_stats(stages->intake));
 	json_object_set_new(o, "gate", gate_stats(e->gate));
 	json_object_set_new(o, "robots", robots_stats(e->robots));
 	json_object_set_new(o, "loop", turn_stats(e->turns));

@@ -428,7 +428,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	ing_intake_start(w->intake);
 	ing_engine_run(&w->engine);
 
-	char *stats = ing_engine_stats_json(&w->engine, w->store);
+	char *stats = ing_engine_stats_json(&w->engine);
 	ing_log(ING_LOG_INFO, "stopped: %s", stats);
 	free(stats);
 	ing_engine_write_yield(&w->engine, w->yield_path);

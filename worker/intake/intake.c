@@ -33,6 +33,11 @@ void ing_intake_stop(struct ing_intake *in)
 	ops_of(in)->stop(in);
 }
 
+void ing_intake_stats(const struct ing_intake *in, struct ing_intake_stats *ret)
+{
+	ops_of(in)->stats(in, ret);
+}
+
 void ing_intake_free(struct ing_intake *in)
 {
 	if (in != NULL)

@@ -10,7 +10,9 @@
  * Kafka: offsets are committed only up to the contiguous low-water mark of finished tokens per
  * partition; revocation and assignment are handled on the loop through the consumer's queue; the
  * epoch of a partition's assignment is part of the token, so what an old owner finishes is never
- * committed. Polling goes on while paused.
+ * committed. A partition whose log turns out to be another one than was read (its topic made anew,
+ * the log truncated) gets a new epoch, too, and is read from its start. Polling goes on while
+ * paused.
  */
 #pragma once
 #include <stdbool.h>
@@ -42,7 +44,8 @@ struct ing_intake_events {
 	/* A message of at most kafka.max_message_bytes. The receiver decides whether it is
 	 * readable. */
 	void (*on_message)(void *ctx, const struct ing_message *m);
-	/* These tokens' assignment has ended: cancel their jobs; their results must not be sent. */
+	/* The epoch of these tokens has ended: cancel their jobs; their results must not be sent.
+	 */
 	void (*on_revoked)(void *ctx, int32_t partition_slot, uint32_t epoch);
 	void (*on_assigned)(void *ctx,
 		unsigned partitions); /* also with 0: an empty assignment is an assignment */
@@ -79,6 +82,17 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused);
 /* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are
  * committed. */
 void ing_intake_stop(struct ing_intake *in);
+struct ing_intake_stats {
+	uint64_t taken; /* messages handed to on_message() */
+	/* Messages that came and were not handed out. None of them is lost. */
+	uint64_t left_over; /* of an assignment that had ended: their next owner has them */
+	uint64_t reread;    /* of a log that was to be looked at first: they come again */
+	/* Messages that were deleted (by retention) before they were read. */
+	uint64_t lost;
+	/* How often a partition was read from its start, for its log was not the one before. */
+	uint64_t restarts;
+};
+void ing_intake_stats(const struct ing_intake *in, struct ing_intake_stats *ret);
 /* Commit what is finished, close, free; no event comes any more. Blocks up to some seconds. Kafka:
  * membership is static, so the group keeps this worker's partitions for it until session.timeout.ms
  * has passed, and a restart within that time gets them back at once. The loop must turn once more,

@@ -12,24 +12,24 @@
  *
  * Offsets are committed by us alone, every second and at a revocation, up to each partition's
  * low-water mark (kafka_positions.c). The assignment is eager: a rebalance takes all partitions
- * away and gives the new set, under new epochs. Membership is static: a restart within
- * session.timeout.ms gets the same partitions back and disturbs nobody, and for that the consumer
- * does not leave the group when it closes.
+ * away and gives the new set, under new epochs (kafka_assign.c). Membership is static: a restart
+ * within session.timeout.ms gets the same partitions back and disturbs nobody, and for that the
+ * consumer does not leave the group when it closes.
  */
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/kafka/settings.h"
 #include "common/kafka/wake.h"
 #include "worker/intake/kafka_priv.h"
 
-/* How often finished work is committed; also the tick that keeps polling. */
-#define COMMIT_EVERY_MS 1000
+/* The consumer is polled at least so often. */
+#define TICK_MS 1000
 /* Bound of ing_intake_free(), the last commit included. */
 #define CLOSE_WAIT_MS 5000
 /* Messages of one lane handed out before the next lane has its turn; after the last lane the loop
@@ -41,101 +41,6 @@ static struct kafka_intake *kafka_of(struct ing_intake *base)
 	return ING_CONTAINER(base, struct kafka_intake, base);
 }
 
-/* ---- Assignments ---- */
-
-/* Must come before rd_kafka_assign(), which would send the messages to the consumer queue. */
-static void divert_messages(
-	struct kafka_intake *in, const struct kafka_lane *lane, int32_t partition)
-{
-	rd_kafka_queue_t *q = rd_kafka_queue_get_partition(in->rk, lane->topic, partition);
-	if (q == NULL)
-		return;
-	rd_kafka_queue_forward(q, lane->messages);
-	rd_kafka_queue_destroy(q);
-}
-
-static void end_assignment(struct kafka_intake *in, size_t i)
-{
-	struct ing_slot *s = &in->slots.all[i];
-	if (!s->assigned)
-		return;
-	s->assigned = false;
-	if (ing_mark_full(&s->mark))
-		in->lanes[s->lane].full_marks--;
-	ing_mark_done(&s->mark);
-	if (!in->closing)
-		in->ev.on_revoked(in->ev.ctx, (int32_t)i, s->epoch);
-}
-
-static void begin_assignment(struct kafka_intake *in, enum ing_lane lane, int32_t partition)
-{
-	struct ing_slot *s = ing_slots_make(&in->slots, lane, partition);
-	if (s == NULL)
-		return;
-	ing_mark_init(&s->mark);
-	s->epoch = ++in->last_epoch;
-	s->assigned = true;
-	s->committed = -1;
-	divert_messages(in, &in->lanes[lane], partition);
-}
-
-static void say_assigned(struct kafka_intake *in, const unsigned *counts, int all)
-{
-	struct ing_buf text;
-	ing_buf_init(&text, 4096);
-	for (size_t i = 0; i < ING_LANES_; i++)
-		if (counts[i] > 0 && (unsigned)all != counts[ING_LANE_REQUESTS])
-			ing_buf_printf(&text, "%s %s %u", text.len == 0 ? ":" : ",",
-				in->lanes[i].topic, counts[i]);
-	ing_log(ING_LOG_INFO, "%s: %d partitions assigned%s", in->name, all, ing_buf_str(&text));
-	ing_buf_done(&text);
-}
-
-static void assign(struct kafka_intake *in, const rd_kafka_topic_partition_list_t *parts)
-{
-	unsigned counts[ING_LANES_] = {0};
-	for (int i = 0; i < parts->cnt; i++) {
-		enum ing_lane lane = ing_kafka_lane_of(in, parts->elems[i].topic);
-		if (lane == ING_LANES_)
-			continue;
-		begin_assignment(in, lane, parts->elems[i].partition);
-		counts[lane]++;
-		in->lanes[lane].missing = false;
-		in->lanes[lane].denied = false;
-	}
-	rd_kafka_assign(in->rk, parts);
-	say_assigned(in, counts, parts->cnt);
-	ing_kafka_note_contact(in);
-	in->had_assignment = true;
-	if (!in->closing)
-		in->ev.on_assigned(in->ev.ctx, (unsigned)parts->cnt);
-}
-
-/* The finished part of the work is committed while the partitions are still ours. A lost assignment
- * may already be another's, so that nothing is committed for it. */
-static void revoke(struct kafka_intake *in)
-{
-	bool lost = rd_kafka_assignment_lost(in->rk) != 0;
-	if (!lost)
-		ing_kafka_commit_now(in);
-	ing_log(lost ? ING_LOG_WARNING : ING_LOG_INFO, "%s: the assignment was %s", in->name,
-		lost ? "lost" : "revoked");
-	for (size_t i = 0; i < in->slots.count; i++)
-		end_assignment(in, i);
-	rd_kafka_assign(in->rk, NULL);
-}
-
-static void on_rebalance(
-	rd_kafka_t *rk, rd_kafka_resp_err_t err, rd_kafka_topic_partition_list_t *parts, void *ctx)
-{
-	(void)rk;
-	struct kafka_intake *in = ctx;
-	if (err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
-		assign(in, parts);
-	else
-		revoke(in);
-}
-
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 {
 	(void)rk;
@@ -144,48 +49,88 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 
 /* ---- Messages ---- */
 
-static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_kafka_message_t *m)
+/* The log is not the one that was read: what lies below our position is in it and has not been
+ * taken. It is read from its start. */
+static void note_going_back(struct kafka_intake *in, struct ing_slot *s, int64_t offset)
 {
-	const char *topic = m->rkt != NULL ? rd_kafka_topic_name(m->rkt) : NULL;
-	if (m->err != 0) {
-		ing_kafka_note_error(in, topic, m->err, rd_kafka_message_errstr(m));
-		return;
-	}
-	ing_kafka_note_contact(in);
+	unsigned more;
+	if (ing_log_gate_pass(&in->back_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_ERROR,
+			"%s: partition %" PRId32 ": offset %" PRId64
+			" came below our position %" PRId64
+			": the log is another one and is read from its start (%u more such)",
+			in->lanes[s->lane].topic, s->partition, offset, s->mark.position, more);
+	ing_kafka_begin_anew(in, s);
+	s->went_back = true;
+}
+
+static void note_consumer_error(
+	struct kafka_intake *in, enum ing_lane lane, const char *topic, const rd_kafka_message_t *m)
+{
 	struct ing_slot *s = NULL;
 	if (lane != ING_LANES_)
 		s = ing_slots_find(&in->slots, lane, m->partition);
-	/* Left over from an assignment that has ended, or given once more: not ours to do. */
-	if (s == NULL || !s->assigned)
-		return;
-	bool first = ing_mark_position(&s->mark) < 0;
-	if (!ing_mark_begin(&s->mark, m->offset))
-		return;
-	if (first) /* nothing to say until something is finished */
-		s->committed = m->offset;
-	if (ing_mark_full(&s->mark)) {
-		in->lanes[lane].full_marks++;
-		ing_log(ING_LOG_WARNING,
-			"%s: partition %" PRId32 ": %zu requests behind an unfinished one; waiting",
-			topic, m->partition, ING_MARK_MAX);
-	}
+	if (m->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+		ing_kafka_note_error(in, topic, m->err, rd_kafka_message_errstr(m));
+	else if (s != NULL && s->assigned)
+		ing_kafka_set_adrift(in, s); /* there is no message at our position any more */
+}
+
+static void hand_out(struct kafka_intake *in, struct ing_slot *s, const rd_kafka_message_t *m)
+{
 	struct ing_message out = {
 		.token = {ing_slots_index(&in->slots, s), s->epoch, m->offset},
 		.value = m->len > 0 ? m->payload : "",
 		.value_bytes = m->len,
 		.key = m->key_len > 0 ? m->key : NULL,
 		.key_bytes = m->key_len,
-		.topic = in->lanes[lane].topic,
-		.lane = lane,
+		.topic = in->lanes[s->lane].topic,
+		.lane = s->lane,
 		.partition = m->partition,
 	};
+	in->stats.taken++;
 	in->ev.on_message(in->ev.ctx, &out);
+}
+
+/* What is not taken is counted: it is another owner's, or read again. */
+static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_kafka_message_t *m)
+{
+	if (m->err != 0) {
+		const char *topic = m->rkt != NULL ? rd_kafka_topic_name(m->rkt) : NULL;
+		if (lane == ING_LANES_ && topic != NULL)
+			lane = ing_kafka_lane_of(in, topic);
+		note_consumer_error(in, lane, topic, m);
+		return;
+	}
+	ing_kafka_note_contact(in);
+	struct ing_slot *s = NULL;
+	if (lane != ING_LANES_)
+		s = ing_slots_find(&in->slots, lane, m->partition);
+	if (s == NULL || !s->assigned) {
+		in->stats.left_over++;
+		return;
+	}
+	if (!s->adrift && m->offset < s->mark.position)
+		note_going_back(in, s, m->offset);
+	if (!s->adrift && !ing_mark_begin(&s->mark, m->offset))
+		ing_kafka_set_adrift(in, s); /* no room: it must come again */
+	if (s->adrift) {
+		in->stats.reread++;
+		return;
+	}
+	if (ing_mark_full(&s->mark)) {
+		in->lanes[lane].full_marks++;
+		ing_log(ING_LOG_WARNING,
+			"%s: partition %" PRId32 ": %zu requests behind an unfinished one; waiting",
+			in->lanes[lane].topic, m->partition, ING_MARK_MAX);
+	}
+	hand_out(in, s, m);
 }
 
 static bool wants_messages(const struct kafka_intake *in, const struct kafka_lane *lane)
 {
-	return in->started && !in->stopped && !in->fatal && lane->topic != NULL && !lane->paused &&
-	       lane->full_marks == 0;
+	return in->started && in->phase == KAFKA_OURS && !in->stopped && !in->fatal &&
+	       lane->topic != NULL && !lane->paused && lane->full_marks == 0;
 }
 
 /* Empties the consumer queue. A message can be there only if its partition was not diverted; to
@@ -229,11 +174,8 @@ static bool serve(void *ctx)
 	bool more = false;
 	for (int lane = 0; lane < ING_LANES_; lane++)
 		more = serve_lane(in, (enum ing_lane)lane) || more;
-	uint64_t now = ing_now_ms();
-	if (now >= in->commit_due_ms) {
-		in->commit_due_ms = now + COMMIT_EVERY_MS;
-		ing_kafka_send_positions(in);
-	}
+	ing_kafka_go_on_leaving(in);
+	ing_kafka_see_to_positions(in);
 	ing_kafka_say(in);
 	return more;
 }
@@ -287,11 +229,32 @@ static void stop_kafka(struct ing_intake *base)
 	kafka_of(base)->stopped = true;
 }
 
+static void stats_of_kafka(const struct ing_intake *base, struct ing_intake_stats *ret)
+{
+	*ret = ((const struct kafka_intake *)(const void *)base)
+		       ->stats; /* base is the first member */
+}
+
+/* The pool's thread has the consumer until its question is answered. False when it still has it. */
+static bool end_question(struct kafka_intake *in)
+{
+	while (in->question != NULL && !ing_kafka_question_is_over(in->question)) {
+		if (ing_now_ms() >= in->close_by_ms)
+			break;
+		usleep(5000);
+	}
+	bool over = in->question == NULL || ing_kafka_question_is_over(in->question);
+	ing_kafka_question_drop(ING_TAKE(in->question));
+	return over;
+}
+
 /* Closes the consumer, which revokes the assignment and with that commits, within CLOSE_WAIT_MS.
  * False when it is not closed by then. */
 static bool close_consumer(struct kafka_intake *in)
 {
-	in->close_by_ms = ing_now_ms() + CLOSE_WAIT_MS;
+	if (!end_question(in))
+		return false;
+	ing_kafka_commit_at_end(in);
 	rd_kafka_queue_t *q = rd_kafka_queue_new(in->rk);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(in->rk, q);
 	bool closed = error != NULL; /* a fenced consumer: nothing of it is left in the group */
@@ -327,6 +290,7 @@ static void free_kafka(struct ing_intake *base)
 {
 	struct kafka_intake *in = kafka_of(base);
 	in->closing = true;
+	in->close_by_ms = ing_now_ms() + CLOSE_WAIT_MS;
 	unwatch_queues(in);
 	bool closed = !in->started || close_consumer(in);
 	destroy_queues(in);
@@ -340,6 +304,8 @@ static void free_kafka(struct ing_intake *base)
 			"%s: the brokers do not answer: leaving without a last commit", in->name);
 	ing_kafka_wake_free(in->wake);
 	ing_slots_done(&in->slots);
+	if (in->last != NULL)
+		rd_kafka_topic_partition_list_destroy(in->last);
 	for (size_t i = 0; i < ING_LANES_; i++)
 		free(in->lanes[i].topic);
 	in->base.magic = 0;
@@ -351,6 +317,7 @@ static const struct ing_intake_ops kafka_ops = {
 	.finish = finish_token,
 	.pause = pause_kafka,
 	.stop = stop_kafka,
+	.stats = stats_of_kafka,
 	.free = free_kafka,
 };
 
@@ -373,7 +340,8 @@ static int make_settings(
 		{"enable.auto.offset.store", "false", true},
 		{"enable.partition.eof", "false", true},
 		{"isolation.level", "read_committed", false},
-		{"auto.offset.reset", "earliest", false},
+		/* Where to read is decided here (kafka_assign.c). */
+		{"auto.offset.reset", "error", true},
 		/* A topic that is missing is looked for at this interval. */
 		{"topic.metadata.refresh.interval.ms", "10000", false},
 		/* A full queue makes this version wait a second before it fetches again: hold more
@@ -445,10 +413,11 @@ int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_c
 	struct kafka_intake *in = ing_alloc(sizeof(*in));
 	in->base = (struct ing_intake){ING_INTAKE_MAGIC, &kafka_ops};
 	in->ev = *ev;
+	in->loop = loop;
 	rd_kafka_conf_set_opaque(settings, in);
-	rd_kafka_conf_set_rebalance_cb(settings, on_rebalance);
+	rd_kafka_conf_set_rebalance_cb(settings, ing_kafka_on_rebalance);
 	rd_kafka_conf_set_error_cb(settings, on_error);
-	rc = ing_kafka_wake_new(loop, COMMIT_EVERY_MS, serve, in, &in->wake, err);
+	rc = ing_kafka_wake_new(loop, TICK_MS, serve, in, &in->wake, err);
 	char reason[256];
 	if (rc == 0)
 		in->rk = rd_kafka_new(RD_KAFKA_CONSUMER, settings, reason, sizeof(reason));

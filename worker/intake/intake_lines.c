@@ -43,6 +43,7 @@ struct lines_intake {
 
 	int epoll_fd; /* -1: read with uv_fs_read */
 	unsigned open_handles;
+	uint64_t taken; /* lines handed out */
 	uv_poll_t poll;
 	uv_fs_t read;
 	uv_idle_t idle;
@@ -137,6 +138,7 @@ static void hand_out(struct lines_intake *in, const struct ing_line *line)
 		.topic = in->name,
 		.lane = ING_LANE_REQUESTS,
 	};
+	in->taken++;
 	in->ev.on_message(in->ev.ctx, &m);
 }
 
@@ -218,11 +220,18 @@ static void free_lines(struct ing_intake *base)
 				  ->read); /* or it ends by itself: on_file_read() comes anyhow */
 }
 
+static void stats_of_lines(const struct ing_intake *base, struct ing_intake_stats *ret)
+{
+	const struct lines_intake *in = (const struct lines_intake *)(const void *)base;
+	*ret = (struct ing_intake_stats){.taken = in->taken};
+}
+
 static const struct ing_intake_ops lines_ops = {
 	.start = start_lines,
 	.finish = finish_line_token,
 	.pause = pause_lines,
 	.stop = stop_lines,
+	.stats = stats_of_lines,
 	.free = free_lines,
 };
 

@@ -13,6 +13,7 @@ struct ing_intake_ops {
 	void (*finish)(struct ing_intake *in, struct ing_token t);
 	void (*pause)(struct ing_intake *in, enum ing_lane lane, bool paused);
 	void (*stop)(struct ing_intake *in);
+	void (*stats)(const struct ing_intake *in, struct ing_intake_stats *ret);
 	void (*free)(struct ing_intake *in);
 };
 

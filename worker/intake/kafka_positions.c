@@ -1,26 +1,289 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Positions of the Kafka intake: what is finished is committed, one commit at a time. Loop thread.
+ * Positions of the Kafka intake: where its partitions are read, and what is committed. Loop thread.
+ *
+ * Before a commit the group's position is asked for. A topic that is deleted takes the group's
+ * positions with it; if ours has gone, the log is another one, the offsets at hand mean nothing in
+ * it, and to commit them would pass over messages that nobody has read. What remains is a topic
+ * that is deleted and made in the milliseconds between the answer and the commit.
  */
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "common/base/clock.h"
+#include "common/kafka/wake.h"
 #include "worker/intake/kafka_priv.h"
 
-/* A revocation or the end waits so long for the coordinator; what is then not committed is done
- * again. */
-#define COMMIT_WAIT_MS 3000
+/* How often finished work is committed. */
+#define COMMIT_EVERY_MS 1000
+/* Between two questions about partitions whose brokers do not answer. */
+#define ASK_AGAIN_MS 1000
 
-static bool commit_is_due(const struct ing_slot *s)
+static struct ing_slot *slot_of(
+	const struct kafka_intake *in, const rd_kafka_topic_partition_t *part)
 {
-	return s->assigned && ing_mark_position(&s->mark) > s->committed;
+	enum ing_lane lane = ing_kafka_lane_of(in, part->topic);
+	ing_must(lane != ING_LANES_); /* one of ours: we asked for it */
+	struct ing_slot *s = ing_slots_find(&in->slots, lane, part->partition);
+	ing_must(s != NULL);
+	return s;
 }
 
-/* Positions that have moved since they were committed. NULL when none has. Caller destroys. */
-static rd_kafka_topic_partition_list_t *take_positions(struct kafka_intake *in)
+/* ---- Where to read ---- */
+
+static void say_verdict(const struct kafka_intake *in, const struct ing_slot *s,
+	const struct ing_log_verdict *v, int64_t position)
+{
+	const char *topic = in->lanes[s->lane].topic;
+	switch (v->state) {
+	case ING_LOG_ANEW:
+		ing_log(ING_LOG_ERROR,
+			"%s: partition %" PRId32
+			": the topic was deleted and made anew under us: what was read of the old "
+			"one is given up, and the new one is read from its start, offset %" PRId64,
+			topic, s->partition, v->start);
+		break;
+	case ING_LOG_SHORTER:
+		ing_log(ING_LOG_ERROR,
+			"%s: partition %" PRId32 ": the log ends before our position, %" PRId64
+			": it was truncated or made anew; it is read from its start, offset "
+			"%" PRId64,
+			topic, s->partition, position, v->start);
+		break;
+	case ING_LOG_CUT:
+		ing_log(ING_LOG_ERROR,
+			"%s: partition %" PRId32 ": %" PRId64 " messages are lost: offsets %" PRId64
+			" to %" PRId64 " were deleted before they were read",
+			topic, s->partition, v->lost, position, v->start - 1);
+		break;
+	default:
+		break;
+	}
+}
+
+static struct ing_log_verdict judge(const struct ing_slot *s, const struct ing_log_view *view)
+{
+	struct ing_log_verdict v = ing_log_judge(s->mark.position, s->staked, view);
+	if (!s->went_back || v.state == ING_LOG_UNKNOWN)
+		return v;
+	return (struct ing_log_verdict){.state = ING_LOG_GOES_ON, .start = view->low};
+}
+
+/* True when it is known now where the slot is to be read. */
+static bool place(struct kafka_intake *in, struct ing_slot *s, const struct ing_log_view *view)
+{
+	struct ing_log_verdict v = judge(s, view);
+	if (v.state == ING_LOG_UNKNOWN)
+		return false;
+	int64_t position = s->mark.position >= 0 ? s->mark.position : view->committed;
+	say_verdict(in, s, &v, position);
+	if (v.state == ING_LOG_ANEW || v.state == ING_LOG_SHORTER)
+		ing_kafka_begin_anew(in, s);
+	in->stats.lost += (uint64_t)v.lost;
+	if (s->mark.position < 0)
+		ing_mark_init(&s->mark, v.start);
+	else
+		ing_mark_skip(&s->mark, v.start);
+	/* A position that is there need not be committed once more. */
+	s->staked = view->committed >= 0;
+	s->committed = view->committed;
+	s->adrift = s->went_back = false;
+	return true;
+}
+
+/* ---- Commits ---- */
+
+void ing_kafka_note_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
+{
+	unsigned more;
+	if (ing_log_gate_pass(&in->commit_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_WARNING, "%s: offsets are not committed yet: %s (%u more such)",
+			in->name, rd_kafka_err2str(err), more);
+}
+
+/* A commit has been answered, perhaps in a later epoch than it was asked in. What was refused is
+ * due again at the next tick. */
+static void note_commit(struct kafka_intake *in, rd_kafka_resp_err_t err,
+	const rd_kafka_topic_partition_list_t *list)
+{
+	for (int i = 0; list != NULL && i < list->cnt; i++) {
+		const rd_kafka_topic_partition_t *part = &list->elems[i];
+		rd_kafka_resp_err_t part_err = err != 0 ? err : part->err;
+		struct ing_slot *s = slot_of(in, part);
+		if (part_err == 0) {
+			ing_slot_note_committed(s, part->offset);
+			continue;
+		}
+		ing_kafka_note_commit_error(in, part_err);
+		if (part_err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && s->assigned)
+			ing_kafka_set_adrift(in, s); /* deleted, perhaps to be made anew */
+	}
+	if (err == 0)
+		ing_kafka_note_contact(in);
+}
+
+/* Whether the log is still the one whose positions these are. */
+static bool may_commit(struct kafka_intake *in, struct ing_slot *s, const struct ing_log_view *view)
+{
+	if (in->phase == KAFKA_OURS && (!s->assigned || s->adrift))
+		return false;
+	if (!view->has_committed)
+		return false;
+	if (view->committed >= 0 || !s->staked)
+		return true;
+	if (s->assigned)
+		ing_kafka_set_adrift(in, s);
+	else
+		ing_log(ING_LOG_ERROR,
+			"%s: partition %" PRId32 ": the topic was deleted or made anew: our "
+			"position in the old one is not committed",
+			in->lanes[s->lane].topic, s->partition);
+	return false;
+}
+
+/* Takes the list. */
+static void send_commit(struct kafka_intake *in, rd_kafka_topic_partition_list_t *list)
+{
+	if (list->cnt > 0) {
+		for (int i = 0; i < list->cnt; i++) {
+			struct ing_slot *s = slot_of(in, &list->elems[i]);
+			s->sent_epoch = s->epoch;
+		}
+		rd_kafka_resp_err_t err =
+			rd_kafka_commit_queue(in->rk, list, in->answers, NULL, NULL);
+		in->committing = err == 0;
+		if (err != 0)
+			note_commit(in, err, list);
+	}
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* Of the positions in parts, those that may be committed. Caller destroys. */
+static rd_kafka_topic_partition_list_t *choose(struct kafka_intake *in,
+	const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(parts->cnt);
+	for (int i = 0; i < parts->cnt; i++) {
+		const rd_kafka_topic_partition_t *part = &parts->elems[i];
+		if (part->offset >= 0 && may_commit(in, slot_of(in, part), &views[i]))
+			rd_kafka_topic_partition_list_add(list, part->topic, part->partition)
+				->offset = part->offset;
+	}
+	return list;
+}
+
+/* Where the group has no position, the one we begin at is committed at once: only a position that
+ * was there can be missed. */
+static void add_stakes(struct kafka_intake *in, rd_kafka_topic_partition_list_t *list)
+{
+	for (size_t i = 0; i < in->slots.count; i++) {
+		const struct ing_slot *s = &in->slots.all[i];
+		if (s->assigned && !s->adrift && !s->staked &&
+			rd_kafka_topic_partition_list_find(
+				list, in->lanes[s->lane].topic, s->partition) == NULL)
+			rd_kafka_topic_partition_list_add(
+				list, in->lanes[s->lane].topic, s->partition)
+				->offset = ing_mark_position(&s->mark);
+	}
+}
+
+/* ---- Questions ---- */
+
+static void on_answer(
+	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+{
+	struct kafka_intake *in = ctx;
+	in->question = NULL;
+	bool stale = in->question_stale;
+	in->question_stale = false;
+	ing_kafka_wake_kick(in->wake);
+	if (stale)
+		return;
+	bool placed = false;
+	for (int i = 0; i < parts->cnt; i++) {
+		struct ing_slot *s = slot_of(in, &parts->elems[i]);
+		if (parts->elems[i].offset < 0 && s->assigned && s->adrift)
+			placed = place(in, s, &views[i]) || placed;
+	}
+	rd_kafka_topic_partition_list_t *list = choose(in, parts, views);
+	if (placed) {
+		add_stakes(in, list);
+		ing_kafka_read(in);
+	}
+	send_commit(in, list);
+}
+
+static void ask(struct kafka_intake *in, rd_kafka_topic_partition_list_t *parts, bool ends)
+{
+	in->question = ing_kafka_ask(in->loop, in->rk, parts, ends, on_answer, in);
+}
+
+/* Adds the slots that are adrift, without an offset. */
+static bool add_adrift(struct kafka_intake *in, rd_kafka_topic_partition_list_t *parts)
+{
+	bool any = false;
+	for (size_t i = 0; i < in->slots.count; i++) {
+		const struct ing_slot *s = &in->slots.all[i];
+		if (!s->assigned || !s->adrift)
+			continue;
+		rd_kafka_topic_partition_list_add(parts, in->lanes[s->lane].topic, s->partition)
+			->offset = RD_KAFKA_OFFSET_INVALID;
+		any = true;
+	}
+	return any;
+}
+
+/* The answer to the question about in->last; what was asked before the revocation is of no use. */
+static void on_last_answer(
+	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+{
+	struct kafka_intake *in = ctx;
+	if (!in->question_stale && in->phase == KAFKA_LEAVING) {
+		rd_kafka_topic_partition_list_destroy(ING_TAKE(in->last));
+		send_commit(in, choose(in, parts, views));
+	}
+	in->question = NULL;
+	in->question_stale = false;
+	ing_kafka_wake_kick(in->wake);
+}
+
+static void see_to_last(struct kafka_intake *in)
+{
+	if (in->last != NULL)
+		in->question = ing_kafka_ask(in->loop, in->rk,
+			rd_kafka_topic_partition_list_copy(in->last), false, on_last_answer, in);
+}
+
+static void see_to_ours(struct kafka_intake *in)
+{
+	uint64_t now = ing_now_ms();
+	rd_kafka_topic_partition_list_t *parts = NULL;
+	if (now >= in->commit_due_ms) {
+		in->commit_due_ms = now + COMMIT_EVERY_MS;
+		parts = ing_kafka_due_positions(in);
+	}
+	bool ends = false;
+	if (in->adrift && now >= in->ask_due_ms) {
+		in->ask_due_ms = now + ASK_AGAIN_MS;
+		if (parts == NULL)
+			parts = rd_kafka_topic_partition_list_new(16);
+		ends = in->adrift = add_adrift(in, parts);
+	}
+	if (parts != NULL && parts->cnt > 0)
+		ask(in, parts, ends);
+	else if (parts != NULL)
+		rd_kafka_topic_partition_list_destroy(parts);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+rd_kafka_topic_partition_list_t *ing_kafka_due_positions(struct kafka_intake *in)
 {
 	rd_kafka_topic_partition_list_t *list = NULL;
 	for (size_t i = 0; i < in->slots.count; i++) {
 		const struct ing_slot *s = &in->slots.all[i];
-		if (!commit_is_due(s))
+		if (!ing_slot_is_due(s))
 			continue;
 		if (list == NULL)
 			list = rd_kafka_topic_partition_list_new(8);
@@ -30,83 +293,45 @@ static rd_kafka_topic_partition_list_t *take_positions(struct kafka_intake *in)
 	return list;
 }
 
-static void note_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
+/* One commit is under way at a time: librdkafka repeats one that was put off after newer ones, and
+ * so would take the position back. */
+void ing_kafka_see_to_positions(struct kafka_intake *in)
 {
-	unsigned more;
-	if (ing_log_gate_pass(&in->commit_gate, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "%s: offsets are not committed yet: %s (%u more such)",
-			in->name, rd_kafka_err2str(err), more);
+	if (in->question != NULL || in->committing || in->fatal)
+		return;
+	if (in->phase == KAFKA_LEAVING)
+		see_to_last(in);
+	else if (in->phase == KAFKA_OURS)
+		see_to_ours(in);
 }
 
-/* A commit has been answered, perhaps in a later assignment than it was asked in: what it says is
- * true all the same. What was refused is due again at the next tick. */
-static void note_commit(struct kafka_intake *in, rd_kafka_resp_err_t err,
-	const rd_kafka_topic_partition_list_t *list)
-{
-	for (int i = 0; list != NULL && i < list->cnt; i++) {
-		const rd_kafka_topic_partition_t *part = &list->elems[i];
-		rd_kafka_resp_err_t part_err = err != 0 ? err : part->err;
-		if (part_err != 0) {
-			note_commit_error(in, part_err);
-			continue;
-		}
-		enum ing_lane lane = ing_kafka_lane_of(in, part->topic);
-		ing_must(lane != ING_LANES_); /* one of ours: we asked for it */
-		struct ing_slot *s = ing_slots_find(&in->slots, lane, part->partition);
-		ing_must(s != NULL);
-		s->committed = ING_MAX(s->committed, part->offset);
-	}
-	if (err == 0)
-		ing_kafka_note_contact(in);
-}
-
-static int commit_wait_ms(const struct kafka_intake *in)
-{
-	uint64_t now = ing_now_ms();
-	if (!in->closing || now + COMMIT_WAIT_MS < in->close_by_ms)
-		return COMMIT_WAIT_MS;
-	return now < in->close_by_ms ? (int)(in->close_by_ms - now) : 0;
-}
-
-/* ----------------------------------------------------------------------------------------------------------
- */
-
-/* False when no answer came within timeout_ms. */
 bool ing_kafka_take_answer(struct kafka_intake *in, int timeout_ms)
 {
 	rd_kafka_event_t *answer = rd_kafka_queue_poll(in->answers, timeout_ms);
 	if (answer == NULL)
 		return false;
+	in->committing = false;
 	note_commit(in, rd_kafka_event_error(answer), rd_kafka_event_topic_partition_list(answer));
 	rd_kafka_event_destroy(answer);
-	in->committing = false;
 	return true;
 }
 
-/* One commit is under way at a time: librdkafka repeats one that was put off after newer ones, and
- * so would take the position back. */
-void ing_kafka_send_positions(struct kafka_intake *in)
+static int time_left_ms(const struct kafka_intake *in)
 {
-	rd_kafka_topic_partition_list_t *list = in->committing ? NULL : take_positions(in);
-	if (list == NULL)
-		return;
-	rd_kafka_resp_err_t err = rd_kafka_commit_queue(in->rk, list, in->answers, NULL, NULL);
-	if (err == 0)
-		in->committing = true;
-	else
-		note_commit(in, err, list);
-	rd_kafka_topic_partition_list_destroy(list);
+	uint64_t now = ing_now_ms();
+	return now < in->close_by_ms ? (int)(in->close_by_ms - now) : 0;
 }
 
-/* rd_kafka_commit() would wait for ever. */
-void ing_kafka_commit_now(struct kafka_intake *in)
+void ing_kafka_commit_last_now(struct kafka_intake *in)
 {
-	uint64_t start = ing_now_ms();
-	int wait_ms = commit_wait_ms(in);
 	if (in->committing)
-		ing_kafka_take_answer(in, wait_ms);
-	wait_ms -= (int)ING_MIN(ing_now_ms() - start, (uint64_t)wait_ms);
-	ing_kafka_send_positions(in);
-	if (in->committing && !ing_kafka_take_answer(in, wait_ms))
-		note_commit_error(in, RD_KAFKA_RESP_ERR__TIMED_OUT);
+		ing_kafka_take_answer(in, time_left_ms(in));
+	if (in->last == NULL || in->committing)
+		return;
+	struct ing_log_view *views = ing_alloc((size_t)in->last->cnt * sizeof(*views));
+	ing_kafka_ask_now(in->rk, in->last, views, time_left_ms(in));
+	send_commit(in, choose(in, in->last, views));
+	free(views);
+	if (in->committing && !ing_kafka_take_answer(in, time_left_ms(in)))
+		ing_kafka_note_commit_error(in, RD_KAFKA_RESP_ERR__TIMED_OUT);
 }

@@ -36,15 +36,15 @@ static void grow(struct ing_mark *m)
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-void ing_mark_init(struct ing_mark *m)
+void ing_mark_init(struct ing_mark *m, int64_t start)
 {
-	*m = (struct ing_mark){.position = -1};
+	*m = (struct ing_mark){.position = start};
 }
 
 void ing_mark_done(struct ing_mark *m)
 {
 	free(m->ring);
-	ing_mark_init(m);
+	ing_mark_init(m, -1);
 }
 
 bool ing_mark_begin(struct ing_mark *m, int64_t offset)
@@ -77,6 +77,11 @@ bool ing_mark_finish(struct ing_mark *m, int64_t offset)
 		m->count--;
 	}
 	return true;
+}
+
+void ing_mark_skip(struct ing_mark *m, int64_t offset)
+{
+	m->position = ING_MAX(m->position, offset);
 }
 
 bool ing_mark_full(const struct ing_mark *m)

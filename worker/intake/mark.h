@@ -20,17 +20,21 @@ struct ing_mark {
 	int64_t *ring; /* offsets from the oldest unfinished on, rising; ~offset once finished */
 	size_t cap;    /* of ring, a power of two, or 0 */
 	size_t head, count; /* oldest entry and number of entries */
-	int64_t position;   /* next offset to begin is at least this; -1 before the first */
+	int64_t position;   /* next offset to begin is at least this; -1: not known yet */
 };
 
-void ing_mark_init(struct ing_mark *m);
+/* start: the offset to begin at, or -1 when it is not known yet. */
+void ing_mark_init(struct ing_mark *m, int64_t start);
 void ing_mark_done(struct ing_mark *m); /* also after done or zero-initialised */
 /* A message is taken. False when its offset (>= 0) is not above all begun before, or the mark is
  * full; nothing changes. */
 bool ing_mark_begin(struct ing_mark *m, int64_t offset);
 /* A message is finished. False when it is not begun or already finished. */
 bool ing_mark_finish(struct ing_mark *m, int64_t offset);
+/* Messages below `offset` will not come: they are gone from the log. What is unfinished stays so.
+ */
+void ing_mark_skip(struct ing_mark *m, int64_t offset);
 bool ing_mark_full(const struct ing_mark *m);
-/* The offset to commit: the lowest unfinished one, or one past the newest; -1 when nothing was
- * begun. */
+/* The offset to commit: the lowest unfinished one, or else the next to begin; -1 when that is not
+ * known. */
 int64_t ing_mark_position(const struct ing_mark *m);

@@ -64,3 +64,33 @@ int32_t ing_slots_index(const struct ing_slots *s, const struct ing_slot *slot)
 {
 	return (int32_t)(slot - s->all);
 }
+
+void ing_slot_begin(struct ing_slot *slot, uint32_t epoch)
+{
+	ing_mark_done(&slot->mark);
+	slot->epoch = epoch;
+	slot->assigned = true;
+	slot->adrift = true;
+	slot->went_back = false;
+	slot->committed = -1;
+}
+
+void ing_slot_end(struct ing_slot *slot)
+{
+	slot->assigned = false;
+	slot->adrift = false;
+	ing_mark_done(&slot->mark);
+}
+
+bool ing_slot_is_due(const struct ing_slot *slot)
+{
+	return slot->assigned && !slot->adrift && ing_mark_position(&slot->mark) >= 0 &&
+	       ing_mark_position(&slot->mark) != slot->committed;
+}
+
+void ing_slot_note_committed(struct ing_slot *slot, int64_t offset)
+{
+	slot->staked = true;
+	if (slot->sent_epoch == slot->epoch)
+		slot->committed = offset;
+}

@@ -19,9 +19,15 @@ struct ing_slot {
 	int32_t partition;
 	uint32_t epoch; /* of the present or last assignment; 0 = never assigned */
 	bool assigned;
+	/* While assigned: where to read is to be asked of the brokers, and nothing is taken until
+	 * then. So it is at first, and when its log turns out not to be the one that was read. */
+	bool adrift;
+	bool went_back;       /* adrift for an offset below the position: read from the start */
 	struct ing_mark mark; /* while assigned */
-	int64_t committed; /* as acknowledged by the coordinator; at first where we began, -1 before
-			    */
+	int64_t committed;    /* in this epoch, as acknowledged by the coordinator; -1: nothing */
+	uint32_t sent_epoch;  /* of the commit under way */
+	/* The group had a position when we last heard of it. It goes only with the topic. */
+	bool staked;
 };
 
 struct ing_slots { /* zero-initialised: empty */
@@ -38,4 +44,12 @@ void ing_slots_done(struct ing_slots *s);
 struct ing_slot *ing_slots_find(const struct ing_slots *s, enum ing_lane lane, int32_t partition);
 /* Found or made. NULL when the number is out of bounds. */
 struct ing_slot *ing_slots_make(struct ing_slots *s, enum ing_lane lane, int32_t partition);
+/* An assignment begins, or the log has to be read from the start: a new epoch, adrift. */
+void ing_slot_begin(struct ing_slot *slot, uint32_t epoch);
+void ing_slot_end(struct ing_slot *slot);
+/* There is a position to commit that the coordinator has not acknowledged. */
+bool ing_slot_is_due(const struct ing_slot *slot);
+/* The commit under way was acknowledged: the group's position is `offset`, be it higher or lower
+ * than before. */
+void ing_slot_note_committed(struct ing_slot *slot, int64_t offset);
 int32_t ing_slots_index(const struct ing_slots *s, const struct ing_slot *slot);

@@ -193,7 +193,9 @@ struct ing_pipeline_stats {
 struct ing_pipeline;
 struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf);
 void ing_pipeline_wire(struct ing_pipeline *p,
-	const struct ing_stages *stages);       /* copied; before the first message */
+	const struct ing_stages *stages); /* copied; before the first message */
+/* As wired. Borrowed. */
+const struct ing_stages *ing_pipeline_stages(const struct ing_pipeline *p);
 void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be left */
 /* Other rules from now on; the ones before are not looked at again. */
 void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_urlrules *urlrules,

@@ -248,6 +248,11 @@ void ing_pipeline_wire(struct ing_pipeline *p, const struct ing_stages *stages)
 	uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
 }
 
+const struct ing_stages *ing_pipeline_stages(const struct ing_pipeline *p)
+{
+	return &p->stages;
+}
+
 void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_urlrules *urlrules,
 	const struct ing_hostrules *hostrules)
 {

@@ -96,6 +96,16 @@ void mock_kafka_fill(
 	assert_int_equal(rd_kafka_flush(k->rk, WAIT_MS), 0);
 }
 
+void mock_kafka_commit(struct mock_kafka *k, const char *group, const char *topic, int64_t offset)
+{
+	rd_kafka_t *rk = consumer(k, group);
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_list_add(list, topic, 0)->offset = offset;
+	assert_int_equal(rd_kafka_commit(rk, list, 0), 0);
+	rd_kafka_topic_partition_list_destroy(list);
+	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
+
 void mock_kafka_committed(struct mock_kafka *k, const char *group, const char *topic,
 	int partitions, int64_t *ret_offsets)
 {

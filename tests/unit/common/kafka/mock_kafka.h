@@ -27,6 +27,8 @@ void mock_kafka_topic(struct mock_kafka *k, const char *topic, int partitions);
  * returns. */
 void mock_kafka_fill(
 	struct mock_kafka *k, const char *topic, int partitions, const char *prefix, int count);
+/* Commits an offset of partition 0 for a group that has no members. */
+void mock_kafka_commit(struct mock_kafka *k, const char *group, const char *topic, int64_t offset);
 /* The group's committed offsets of partitions 0 … partitions - 1; -1 where there is none. */
 void mock_kafka_committed(struct mock_kafka *k, const char *group, const char *topic,
 	int partitions, int64_t *ret_offsets);

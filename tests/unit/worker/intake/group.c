@@ -57,6 +57,8 @@ static void on_revoked(void *ctx, int32_t slot, uint32_t epoch)
 {
 	struct worker *w = ctx;
 	assert_true(slot >= 0);
+	if (w->on_first_revoked != NULL)
+		w->on_first_revoked(w->group);
 	w->revoked++;
 	w->dead_epoch = ING_MAX(w->dead_epoch, epoch);
 }

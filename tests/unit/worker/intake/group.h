@@ -31,7 +31,7 @@
 /* An intake, what it was handed, and how often each value came. Of each message is checked what is
  * always so: its topic is its lane's, its epoch is alive, it comes after the one before. */
 struct worker {
-	const struct fixture *group;
+	struct fixture *group;
 	struct ing_intake *in;
 	unsigned messages, assigned, revoked, fatals;
 	unsigned last_assigned;       /* partitions */
@@ -39,6 +39,9 @@ struct worker {
 	unsigned times[MAX_MESSAGES]; /* by the number in the value, of all lanes */
 	unsigned pause_after;         /* the lane of requests, after so many messages; 0: never */
 	bool finish_at_once;
+	/* Called with the fixture at the next on_revoked(), or NULL; for what it wants to keep. */
+	void (*on_first_revoked)(void *fixture);
+	unsigned seen;
 	struct ing_token tokens[MAX_MESSAGES]; /* of the messages, as they came */
 	enum ing_lane lanes[MAX_MESSAGES];
 	uint32_t dead_epoch; /* newest revoked one */

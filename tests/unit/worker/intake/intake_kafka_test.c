@@ -18,7 +18,7 @@
 
 #define TOPIC "requests"
 
-enum { API_OFFSET_COMMIT = 8, API_HEARTBEAT = 12 };
+enum { API_FETCH = 1, API_OFFSET_COMMIT = 8, API_HEARTBEAT = 12 };
 
 static const char *const topics[ING_LANES_] = {[ING_LANE_REQUESTS] = TOPIC};
 
@@ -62,8 +62,9 @@ static void test_out_of_order(void **state)
 	for (int64_t i = 49; i >= 0; i--)
 		if (i != 0 && i != 20)
 			finish_offset(&f.a, i);
+	wait_committed(&f, ING_LANE_REQUESTS, 0);
 	turn(&f, 1500);
-	expect_committed(&f, ING_LANE_REQUESTS, -1);
+	expect_committed(&f, ING_LANE_REQUESTS, 0);
 	finish_offset(&f.a, 0);
 	wait_committed(&f, ING_LANE_REQUESTS, 20);
 	close_worker(&f, &f.a);
@@ -208,7 +209,7 @@ static void test_old_epoch_commits_nothing(void **state)
 	turn(&f, 1500);
 	close_worker(&f, &f.a);
 	close_worker(&f, &f.b);
-	expect_committed(&f, ING_LANE_REQUESTS, -1);
+	expect_committed(&f, ING_LANE_REQUESTS, 0);
 	teardown(&f);
 }
 
@@ -228,6 +229,127 @@ static void test_lost_assignment(void **state)
 	wait_count(&f, &f.a.messages, 40);
 	for (int i = 0; i < 20; i++)
 		assert_true(f.a.times[i] >= 2);
+	teardown(&f);
+}
+
+static void note_errors_left(void *ctx)
+{
+	struct fixture *f = ctx;
+	f->a.on_first_revoked = NULL;
+	f->a.seen = (unsigned)errors_left(f, API_OFFSET_COMMIT);
+}
+
+/* The coordinator takes its time for the last commit. Nobody waits for it: the jobs are cancelled
+ * before it is sent, the loop turns, and the partitions are given back when it is answered. */
+static void test_revocation_does_not_wait_for_its_commit(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, topics, 2);
+	fill(&f, ING_LANE_REQUESTS, 20);
+	open_worker(&f, &f.a, "one", CHANGING, NULL);
+	wait_count(&f, &f.a.messages, 20);
+	wait_committed(&f, ING_LANE_REQUESTS, 0);
+	f.b.finish_at_once = true;
+	open_worker(&f, &f.b, "two", CHANGING, NULL);
+	f.a.on_first_revoked = note_errors_left;
+	rd_kafka_mock_broker_push_request_error_rtts(f.kafka.cluster, 1, API_OFFSET_COMMIT, 1,
+		RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 1000);
+	for (unsigned i = 0; i < 20; i++)
+		ing_intake_finish(f.a.in, f.a.tokens[i]);
+	f.a.finish_at_once = true;
+	wait_shared(&f, 1, 1);
+	assert_null(f.a.on_first_revoked);
+	assert_int_equal(f.a.seen, 1); /* the commit's answer was still in store */
+	wait_committed(&f, ING_LANE_REQUESTS, 10);
+	teardown(&f);
+}
+
+/* ---- Logs that are not what they were ---- */
+
+static struct ing_intake_stats stats_of(const struct worker *w)
+{
+	struct ing_intake_stats s;
+	ing_intake_stats(w->in, &s);
+	return s;
+}
+
+/* The group's position is past the end of the log: it is another log, and is read whole. */
+static void test_position_past_the_end(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, topics, 1);
+	fill(&f, ING_LANE_REQUESTS, 20);
+	mock_kafka_commit(&f.kafka, GROUP, TOPIC, 50);
+	f.a.finish_at_once = true;
+	open_worker(&f, &f.a, "one", STEADY, NULL);
+	wait_count(&f, &f.a.messages, 20);
+	expect_each(&f.a, 20, 1);
+	assert_int_equal(stats_of(&f.a).restarts, 1);
+	assert_int_equal(stats_of(&f.a).lost, 0);
+	wait_committed(&f, ING_LANE_REQUESTS, 20);
+	teardown(&f);
+}
+
+/* The log begins past the group's position: what lies between is lost, and counted. */
+static void test_deleted_before_it_was_read(void **state)
+{
+	(void)state;
+	enum { BYTES = 100000 };
+	static char value[BYTES] = "r0 ";
+	struct fixture f;
+	setup(&f, topics, 1);
+	mock_kafka_commit(&f.kafka, GROUP, TOPIC, 3);
+	/* The cluster keeps 5 MB. */
+	for (int i = 0; i < 80; i++) {
+		assert_int_equal(rd_kafka_producev(f.kafka.rk, RD_KAFKA_V_TOPIC(TOPIC),
+					 RD_KAFKA_V_PARTITION(0), RD_KAFKA_V_VALUE(value, BYTES),
+					 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+			0);
+		assert_int_equal(rd_kafka_flush(f.kafka.rk, CEILING_MS), 0);
+	}
+	int64_t low, high;
+	assert_int_equal(
+		rd_kafka_query_watermark_offsets(f.kafka.rk, TOPIC, 0, &low, &high, CEILING_MS), 0);
+	assert_true(low > 3 && high == 80);
+	f.a.finish_at_once = true;
+	open_worker(&f, &f.a, "one", STEADY, NULL);
+	wait_count(&f, &f.a.messages, (unsigned)(high - low));
+	assert_true(f.a.tokens[0].offset == low);
+	assert_int_equal(stats_of(&f.a).lost, low - 3);
+	assert_int_equal(stats_of(&f.a).taken, high - low);
+	wait_committed(&f, ING_LANE_REQUESTS, 80);
+	teardown(&f);
+}
+
+/* A broker says that there is no such offset, though there is: the position is asked for, and
+ * reading goes on there. Nothing is lost, and nothing comes twice. */
+static void test_out_of_range(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, topics, 2);
+	fill(&f, ING_LANE_REQUESTS, 100);
+	f.a.finish_at_once = true;
+	open_worker(&f, &f.a, "one", STEADY, NULL);
+	wait_count(&f, &f.a.messages, 100);
+	rd_kafka_mock_push_request_errors(f.kafka.cluster, API_FETCH, 2,
+		RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+	uint64_t deadline = ing_now_ms() + CEILING_MS;
+	while (errors_left(&f, API_FETCH) > 0 && ing_now_ms() < deadline)
+		turn(&f, 20);
+	for (int i = 100; i < 200; i++) {
+		char prefix[16];
+		snprintf(prefix, sizeof(prefix), "r%d_", i);
+		mock_kafka_fill(&f.kafka, TOPIC, 1, prefix, 1);
+	}
+	wait_count(&f, &f.a.messages, 200);
+	turn(&f, 500);
+	expect_each(&f.a, 200, 1);
+	assert_int_equal(f.a.messages, 200);
+	assert_int_equal(stats_of(&f.a).restarts, 0);
+	assert_int_equal(f.a.revoked, 0);
 	teardown(&f);
 }
 
@@ -365,7 +487,8 @@ static void test_settings(void **state)
 	struct fixture f;
 	setup(&f, topics, 1);
 	static const char *const bad[] = {"group.instance.id=x", "enable.auto.commit=true",
-		"partition.assignment.strategy=cooperative-sticky", "nonsense=1"};
+		"partition.assignment.strategy=cooperative-sticky", "auto.offset.reset=latest",
+		"nonsense=1"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(bad); i++) {
 		char property[80];
 		snprintf(property, sizeof(property), "%s", bad[i]);
@@ -400,6 +523,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_two_workers),
 		cmocka_unit_test(test_old_epoch_commits_nothing),
 		cmocka_unit_test(test_lost_assignment),
+		cmocka_unit_test(test_revocation_does_not_wait_for_its_commit),
+		cmocka_unit_test(test_position_past_the_end),
+		cmocka_unit_test(test_deleted_before_it_was_read),
+		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_missing_topic),
 		cmocka_unit_test(test_commit_errors),
 		cmocka_unit_test(test_commit_order),

@@ -52,7 +52,7 @@ static void test_all_lanes(void **state)
 	wait_committed(&f, ING_LANE_PRIORITY, 5);
 	wait_committed(&f, ING_LANE_REQUESTS, 10);
 	wait_committed(&f, ING_LANE_BULK, 20);
-	wait_committed(&f, ING_LANE_DAILY, -1);
+	wait_committed(&f, ING_LANE_DAILY, 0);
 	close_worker(&f, &f.a);
 
 	f.a = (struct worker){0};

@@ -10,7 +10,7 @@
 
 #include "worker/intake/mark.h"
 
-enum op { END, BEGIN, BEGIN_NO, FINISH, FINISH_NO, POSITION };
+enum op { END, BEGIN, BEGIN_NO, FINISH, FINISH_NO, POSITION, SKIP };
 
 struct step {
 	enum op op;
@@ -41,6 +41,9 @@ static const struct {
 			{FINISH_NO, 0}, {FINISH_NO, -3}, {FINISH_NO, 10}, {POSITION, 1}}},
 	{"offset 0 is an offset", {{BEGIN, 0}, {BEGIN, 1}, {FINISH, 1}, {POSITION, 0}, {FINISH, 0},
 					  {POSITION, 2}, {FINISH_NO, 0}}},
+	{"what is gone from the log is skipped, and holds nothing back",
+		{{BEGIN, 4}, {BEGIN, 5}, {SKIP, 90}, {POSITION, 4}, {BEGIN_NO, 89}, {FINISH, 4},
+			{FINISH, 5}, {POSITION, 90}, {SKIP, 50}, {POSITION, 90}, {BEGIN, 90}}},
 	{"impossible offsets", {{BEGIN_NO, -1}, {BEGIN_NO, INT64_MAX}, {BEGIN, INT64_MAX - 1},
 				       {POSITION, INT64_MAX - 1}, {FINISH, INT64_MAX - 1},
 				       {POSITION, INT64_MAX}, {BEGIN_NO, INT64_MAX - 1}}},
@@ -57,6 +60,9 @@ static void run_step(struct ing_mark *m, const struct step *s)
 	case FINISH_NO:
 		assert_int_equal(ing_mark_finish(m, s->value), s->op == FINISH);
 		break;
+	case SKIP:
+		ing_mark_skip(m, s->value);
+		break;
 	case POSITION:
 		assert_true(ing_mark_position(m) == s->value);
 		break;
@@ -71,7 +77,7 @@ static void test_scripts(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(scripts); i++) {
 		print_message("  %s\n", scripts[i].name);
 		struct ing_mark m;
-		ing_mark_init(&m);
+		ing_mark_init(&m, -1);
 		for (const struct step *s = scripts[i].steps; s->op != END; s++)
 			run_step(&m, s);
 		ing_mark_done(&m);
@@ -87,7 +93,7 @@ static void test_against_model(void **state)
 	static int64_t offsets[COUNT];
 	static bool done[COUNT];
 	struct ing_mark m;
-	ing_mark_init(&m);
+	ing_mark_init(&m, -1);
 	srand(20261121);
 	int begun = 0;
 	int finished = 0;
@@ -119,7 +125,7 @@ static void test_full(void **state)
 {
 	(void)state;
 	struct ing_mark m;
-	ing_mark_init(&m);
+	ing_mark_init(&m, -1);
 	const int64_t max = (int64_t)ING_MARK_MAX;
 	for (int64_t i = 0; i < max; i++) {
 		assert_false(ing_mark_full(&m));

@@ -37,6 +37,46 @@ static void test_slots_keep_their_place(void **state)
 	ing_slots_done(&s);
 }
 
+static void finish_up_to(struct ing_slot *slot, int64_t first, int64_t end)
+{
+	for (int64_t i = first; i < end; i++)
+		assert_true(ing_mark_begin(&slot->mark, i) && ing_mark_finish(&slot->mark, i));
+}
+
+/* A log that is read again from its start: the position to commit is below the one committed. */
+static void test_a_committed_position_can_go_back(void **state)
+{
+	(void)state;
+	struct ing_slots s = {0};
+	struct ing_slot *slot = ing_slots_make(&s, ING_LANE_REQUESTS, 0);
+	ing_slot_begin(slot, 1);
+	assert_true(slot->adrift && !ing_slot_is_due(slot));
+	ing_mark_init(&slot->mark, 0);
+	slot->adrift = false;
+	assert_true(ing_slot_is_due(slot)); /* where we begin, for the group has none */
+	finish_up_to(slot, 0, 40);
+	slot->sent_epoch = slot->epoch;
+	ing_slot_note_committed(slot, 40);
+	assert_true(slot->staked && !ing_slot_is_due(slot));
+
+	ing_slot_begin(slot, 2);
+	assert_int_equal(slot->committed, -1);
+	ing_slot_note_committed(slot, 40); /* answered late: of the epoch before */
+	assert_int_equal(slot->committed, -1);
+	ing_mark_init(&slot->mark, 0);
+	slot->adrift = false;
+	finish_up_to(slot, 0, 10);
+	assert_true(ing_slot_is_due(slot));
+	assert_int_equal(ing_mark_position(&slot->mark), 10);
+	slot->sent_epoch = slot->epoch;
+	ing_slot_note_committed(slot, 10);
+	assert_int_equal(slot->committed, 10);
+	assert_false(ing_slot_is_due(slot));
+	ing_slot_end(slot);
+	assert_false(ing_slot_is_due(slot));
+	ing_slots_done(&s);
+}
+
 static void test_numbers_out_of_bounds(void **state)
 {
 	(void)state;
@@ -99,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slots_keep_their_place),
+		cmocka_unit_test(test_a_committed_position_can_go_back),
 		cmocka_unit_test(test_numbers_out_of_bounds),
 		cmocka_unit_test(test_topic_of_a_lane),
 		cmocka_unit_test(test_lane_names),

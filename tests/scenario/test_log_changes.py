@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Offsets that go back or vanish: a topic made anew, a log truncated, messages deleted before they were read, a worker
+that sleeps past its session. No request without a result, unless the log says how many; no offset ahead of a result."""
+
+import collections
+import json
+import pathlib
+import re
+import shutil
+import signal
+import threading
+import time
+
+import confluent_kafka
+import confluent_kafka.admin
+import private_servers
+import pytest
+from server import Reply
+
+PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+
+
+@pytest.fixture
+def admin(kafka):
+    return confluent_kafka.admin.AdminClient({"bootstrap.servers": kafka.brokers()})
+
+
+class Pages:
+    """Pages of many hosts; closed, they are not answered until they are opened."""
+
+    def __init__(self, web):
+        self.web = web
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def requests(self, prefix, count):
+        for number in range(count):
+            host = f"h{number}.{prefix}.test.example"
+            self.web.route(host, "/", self.page)
+            yield {"ingest_type": "html", "base_url": f"http://{host}/"}
+
+    def page(self, _):
+        self.gate.wait(60)
+        return Reply(200, PAGE)
+
+
+@pytest.fixture
+def pages(web):
+    found = Pages(web)
+    yield found
+    found.gate.set()
+
+
+@pytest.fixture
+def counted(consume, topics):
+    """counted(prefix, n): how often each of the n requests of that prefix has a result, once every one has."""
+    def read(prefix, count, timeout=90):
+        deadline = time.monotonic() + timeout
+        total = 0
+        while True:
+            seen = collections.Counter()
+            messages = consume(topics["results"], total, timeout=timeout, settle=0.5)
+            for message in messages:
+                url = json.loads(message.value())["request"]["base_url"]
+                if f".{prefix}." in url:
+                    seen[url] += 1
+            if len(seen) >= count:
+                return seen
+            total = len(messages) + (count - len(seen) if time.monotonic() < deadline else 0)
+            assert time.monotonic() < deadline, f"{len(seen)} of {count} requests have a result"
+    return read
+
+
+def make_anew(admin, topic, partitions):
+    admin.delete_topics([topic])[topic].result(30)
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            admin.create_topics([confluent_kafka.admin.NewTopic(topic, partitions, 1)])[topic].result(30)
+            return
+        except confluent_kafka.KafkaException as error:
+            assert error.args[0].code() == confluent_kafka.KafkaError.TOPIC_ALREADY_EXISTS
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def delete_before(admin, topic, offset):
+    """Deletes the messages of partition 0 below the offset, as retention does."""
+    partition = confluent_kafka.TopicPartition(topic, 0, offset)
+    admin.delete_records([partition])[partition].result(30)
+
+
+def stats_of(daemon):
+    return json.loads(re.findall(r"stopped: (\{.*\})", daemon.log())[-1])["intake"]
+
+
+def test_a_topic_made_anew_under_a_running_worker_is_read_whole(
+        worker, submit, counted, committed, topics, admin, pages, partitions, wait_until):
+    """40 requests are done, then the topic is made anew with 300, at once more than the old position."""
+    submit(list(pages.requests("old", 40)))
+    later = list(pages.requests("new", 300))
+    with worker() as daemon:
+        counted("old", 40)
+        wait_until(lambda: sum(committed().values()) == 40)
+        make_anew(admin, topics["requests"], partitions)
+        submit(later)
+        seen = counted("new", 300)
+        wait_until(lambda: sum(committed().values()) == 300)
+        assert daemon.stop() == 0
+    assert set(seen) == {one["base_url"] for one in later}
+    assert "ERROR" in daemon.log().upper() and stats_of(daemon)["lost"] == 0
+
+
+def test_a_topic_made_anew_while_requests_are_under_way_is_read_whole(
+        worker, submit, counted, committed, topics, admin, pages, partitions, wait_until, web):
+    """40 requests are being fetched when the topic is made anew: their offsets are not committed over the 300's."""
+    pages.gate.clear()
+    submit(list(pages.requests("old", 40)))
+    later = list(pages.requests("new", 300))
+    with worker():
+        wait_until(lambda: sum(web.most_at_once(f"h{n}.old.test.example") for n in range(40)) >= 20)
+        make_anew(admin, topics["requests"], partitions)
+        submit(later)
+        pages.gate.set()
+        seen = counted("new", 300)
+        wait_until(lambda: sum(committed().values()) == 300)
+    assert set(seen) == {one["base_url"] for one in later}
+
+
+@pytest.mark.parametrize("partitions", [1])
+def test_messages_deleted_before_they_were_read_are_an_error_with_their_number(
+        worker, submit, counted, committed, topics, admin, pages, wait_until):
+    first, second = list(pages.requests("first", 20)), list(pages.requests("second", 80))
+    submit(first)
+    with worker():
+        counted("first", 20)
+        wait_until(lambda: sum(committed().values()) == 20)
+    submit(second)
+    delete_before(admin, topics["requests"], 60)
+    with worker() as daemon:
+        seen = counted("second", 40)
+        wait_until(lambda: sum(committed().values()) == 100)
+        assert daemon.stop() == 0
+    assert "error: " + topics["requests"] + ": partition 0: 40 messages are lost: offsets 20 to 59" in daemon.log()
+    assert set(seen) == {one["base_url"] for one in second[40:]} and set(seen.values()) == {1}
+    assert stats_of(daemon)["lost"] == 40
+
+
+@pytest.mark.parametrize("partitions", [1])
+def test_messages_deleted_under_a_running_worker_are_counted(
+        worker, submit, counted, committed, topics, admin, pages, wait_until):
+    """Retention overruns a worker that sleeps. What it had fetched before it has; of the rest it says how many are gone."""
+    asked = list(pages.requests("slow", 100))
+    with worker() as daemon:
+        daemon.process.send_signal(signal.SIGSTOP)
+        for one in asked:
+            submit(one)
+        delete_before(admin, topics["requests"], 70)
+        daemon.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: sum(committed().values()) == 100, timeout=60)
+        assert daemon.stop() == 0
+    lost = stats_of(daemon)["lost"]
+    seen = counted("slow", 100 - lost)
+    assert 0 < lost <= 70 and len(seen) == 100 - lost and set(seen.values()) == {1}
+    assert f"{lost} messages are lost" in daemon.log()
+    assert {one["base_url"] for one in asked[70:]} <= set(seen)
+
+
+@pytest.mark.parametrize("partitions", [1])
+def test_a_log_that_has_become_shorter_is_read_from_its_start(
+        worker, settings, pages, topics, servers_dir, tag):
+    """The broker comes back without the log of the topic: what is written now has offsets that were used before."""
+    server = private_servers.Kafka(servers_dir / f"kafka-{tag}")
+    server.start()
+    try:
+        shorten(server, worker, settings, pages, topics)
+    finally:
+        server.stop()
+
+
+def shorten(server, worker, settings, pages, topics):
+    address = {"bootstrap.servers": server.brokers()}
+    client = confluent_kafka.admin.AdminClient(address)
+    made = client.create_topics(
+        [confluent_kafka.admin.NewTopic(name, 1, 1) for name in topics.values()])
+    for future in made.values():
+        future.result(30)
+    settings["kafka.brokers"] = server.brokers()
+    settings["kafka.topics"] = dict(topics)
+
+    def submit(requests):
+        producer = confluent_kafka.Producer(address)
+        for one in requests:
+            producer.produce(topics["requests"], json.dumps(one))
+        assert producer.flush(30) == 0
+
+    def position():
+        consumer = confluent_kafka.Consumer({**address, "group.id": settings["kafka.group"]})
+        try:
+            return consumer.committed([confluent_kafka.TopicPartition(topics["requests"], 0)], timeout=20)[0].offset
+        finally:
+            consumer.close()
+
+    def wait_position(wanted):
+        deadline = time.monotonic() + 60
+        while position() != wanted:
+            assert time.monotonic() < deadline, f"position {position()}, not {wanted}"
+            time.sleep(0.2)
+    submit(pages.requests("before", 40))
+    with worker() as daemon:
+        wait_position(40)
+        server.stop(hard=True)
+        for path in pathlib.Path(server.folder).glob(f"**/{topics['requests']}-0"):
+            shutil.rmtree(path)
+        server.start()
+        daemon.wait_log("the log ends before our position, 40", timeout=60)
+        wait_position(0)
+        submit(pages.requests("after", 30))
+        wait_position(30)
+        assert daemon.stop() == 0
+    assert stats_of(daemon)["restarts"] == 1
+    seen = collections.Counter()
+    reader = confluent_kafka.Consumer({**address, "group.id": "reader"})
+    reader.assign([confluent_kafka.TopicPartition(topics["results"], 0, 0)])
+    try:
+        while len(seen) < 70:
+            message = reader.poll(30)
+            assert message is not None, f"{len(seen)} of 70 requests have a result"
+            seen[json.loads(message.value())["request"]["base_url"]] += 1
+    finally:
+        reader.close()
+    assert set(seen.values()) == {1}
+
+
+def test_a_worker_that_slept_past_its_session_commits_nothing_over_the_new_owner(
+        worker, submit, counted, committed, settings, pages, wait_until, web):
+    """One of two workers sleeps while it has requests under way. The other does them; the sleeper gives up what it had."""
+    settings["kafka.properties"] = ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=500"]
+    settings["gate.concurrency"] = 8
+    settings["postgres.dsn"] = ""  # the sleeper's leases of hosts would hold the other up
+    asked = list(pages.requests("shared", 200))
+    with worker(name="one") as one, worker(name="two") as two:
+        one.wait_log(": 2 partitions assigned", timeout=60)
+        two.wait_log(": 2 partitions assigned", timeout=60)
+        pages.gate.clear()
+        submit(asked)
+        wait_until(lambda: sum(web.most_at_once(f"h{n}.shared.test.example") for n in range(200)) >= 16)
+        one.process.send_signal(signal.SIGSTOP)
+        pages.gate.set()
+        two.wait_log(": 4 partitions assigned", timeout=60)
+        counted("shared", 200)
+        wait_until(lambda: sum(committed().values()) == 200, timeout=60)
+        one.process.send_signal(signal.SIGCONT)
+        one.wait_log("the assignment was lost", timeout=60)
+        one.wait_log(": 2 partitions assigned", timeout=60)
+        seen = counted("shared", 200)
+        assert set(seen) == {request["base_url"] for request in asked}
+        # Only what the sleeper had in hand can be done twice.
+        assert sum(seen.values()) <= 200 + 8 + len(asked) // 4
+        time.sleep(2)
+        assert sum(committed().values()) == 200
