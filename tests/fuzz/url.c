@@ -9,6 +9,7 @@
 #include "common/base/buf.h"
 #include "common/net/surt.h"
 #include "common/net/url.h"
+#include "common/net/url_mask.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,6 +19,39 @@ static void check_stable(const char *href)
 	char *again = ing_url_parse(href, strlen(href));
 	ing_must(again == NULL ? strlen(href) > ING_URL_MAX_BYTES : strcmp(again, href) == 0);
 	free(again);
+}
+
+static char *mask(const char *s)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, 4 * strlen(s) + 16);
+	ing_url_mask(s, strlen(s), &out);
+	ing_must(!out.failed);
+	return ing_buf_steal(&out);
+}
+
+/* What is a web URL stays one, of the same host, and nobody's. */
+static void check_mask(const char *text)
+{
+	char *masked = mask(text);
+	char *again = mask(masked);
+	ing_must(strcmp(masked, again) == 0);
+	free(again);
+	struct ing_url_parts before, after;
+	if (ing_url_parts(text, strlen(text), NULL, &before) && ing_url_is_web(before.href)) {
+		ing_must(ing_url_parts(masked, strlen(masked), NULL, &after) ||
+			 strlen(masked) > ING_URL_MAX_BYTES);
+		if (after.href != NULL) {
+			bool nobody = before.username[0] == '\0' && before.password[0] == '\0';
+			ing_must(strcmp(after.hostname, before.hostname) == 0);
+			ing_must(strcmp(after.port, before.port) == 0);
+			ing_must(after.password[0] == '\0');
+			ing_must(nobody || strcmp(after.username, "***") == 0);
+		}
+		ing_url_parts_done(&after);
+	}
+	ing_url_parts_done(&before);
+	free(masked);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -43,6 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_must(ing_url_host(text, host, sizeof(host)) == (host[0] != '\0'));
 	ing_must(ing_url_fuzzy_equal(text, text));
 	ing_url_fuzzy_equal(text, ref);
+	check_mask(text);
+	check_mask(ref);
 	struct ing_buf key;
 	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
 	ing_must(!ing_surt(text, &key) || key.len > 0);

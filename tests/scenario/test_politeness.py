@@ -405,9 +405,12 @@ def test_rules_about_hosts_are_read_again(worker, submit, results_by_url, polite
 # --- what is said of the way ---
 
 
-def test_userinfo_is_dropped_and_said(worker, submit, results_by_url, polite):
-    submit([page("http://user:secret@named.test.example/"), page("http://plain.test.example/")])
-    with worker():
+def test_userinfo_is_dropped_and_said(worker, submit, results_by_url, sql, polite):
+    submit([{**page("http://user:secret@named.test.example/"), "link_source": "test",
+             "link_source_id": "http://user:secret@id.test.example/",
+             "edit_extra": {"seen at": "http://user:secret@extra.test.example/"}},
+            page("http://plain.test.example/")])
+    with worker({"log.level": "debug"}) as daemon:
         found = results_by_url(2)
     assert set(statuses(found).values()) == {"success"}
     request = polite.seen("named.test.example")[0]
@@ -416,6 +419,13 @@ def test_userinfo_is_dropped_and_said(worker, submit, results_by_url, polite):
     assert result["userinfo_dropped"] is True
     assert "userinfo_dropped" not in found["http://plain.test.example/"]
     assert result["terminal"]["terminal_url"] == "http://named.test.example/"
+    # Only the echoed request has it.
+    assert "secret" not in str({**result, "request": None}) + daemon.log()
+    rows = {table: sql(f"SELECT * FROM {table}") for table in ("ingest_request", "ingest_file_result", "cdx")}
+    assert "secret" not in str(rows)
+    assert [row["link_source_id"] for row in rows["ingest_request"]] == ["http://***@id.test.example/"]
+    assert {row["base_url"] for row in rows["ingest_file_result"]} == {
+        "http://***@named.test.example/", "http://plain.test.example/"}
 
 
 def test_tls_fallback_is_recorded(worker, submit, results_by_url, web, host_rules, polite):

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "common/data/base32.h"
 #include "common/data/digest.h"
 #include "common/data/json_text.h"
+#include "common/net/url_mask.h"
 #include "worker/limits.h"
 
 #define MAX_EXPECT_MIMETYPES 64
@@ -74,6 +76,19 @@ static int get_string(json_t *obj, const char *name, const char **ret, struct in
 		return ing_error_set(err, ING_FAIL_INVALID, "%s: contains U+0000", name);
 	*ret = s;
 	return 0;
+}
+
+/* An error quotes what it is about, and goes into logs and the headers of a dead letter. */
+static int mask_error(int rc, struct ing_error *err)
+{
+	struct ing_buf words;
+	if (rc == 0 || err == NULL)
+		return rc;
+	ing_buf_init(&words, sizeof(err->msg) * 4);
+	if (ing_url_mask_text(err->msg, strlen(err->msg), &words))
+		snprintf(err->msg, sizeof(err->msg), "%s", ing_buf_str(&words));
+	ing_buf_done(&words);
+	return rc;
 }
 
 static int read_type(struct ing_request *r, struct ing_error *err)
@@ -268,13 +283,13 @@ int ing_request_parse(
 	json_t *root = NULL;
 	int rc = load(json, bytes, &root, err);
 	if (rc != 0)
-		return rc;
+		return mask_error(rc, err);
 	struct ing_request *r = ing_alloc(sizeof(*r));
 	r->json = root;
 	rc = read_fields(r, err);
 	if (rc != 0) {
 		ing_request_free(r);
-		return rc;
+		return mask_error(rc, err);
 	}
 	*ret = r;
 	return 0;

@@ -16,6 +16,7 @@
 #include "common/record/cdx.h"
 #include "worker/job/capture.h"
 #include "worker/job/html_biblio.h"
+#include "worker/job/mask.h"
 #include "worker/limits.h"
 
 /* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
@@ -34,6 +35,16 @@ static json_t *text_or_null(const char *s)
 	json_t *v = clean != NULL ? json_stringn_nocheck(clean, bytes) : json_null();
 	free(clean);
 	return v;
+}
+
+/* The same of words that may hold URLs, or a URL that was not asked for: without passwords. What
+ * was asked for has none (hop.c), and is the archive's key to the letter. */
+static json_t *masked_or_null(const char *s)
+{
+	json_t *text = text_or_null(s);
+	json_t *masked = ing_mask_json(text);
+	json_decref(text);
+	return masked;
 }
 
 static void set(json_t *obj, const char *name, json_t *value)
@@ -183,7 +194,7 @@ static json_t *link_json(const struct ing_work *w)
 	json_t *o = json_object();
 	if (w->link.url == NULL)
 		return o;
-	set(o, "url", text_or_null(w->link.url));
+	set(o, "url", masked_or_null(w->link.url));
 	set(o, "technique", text_or_null(w->link.technique));
 	if (w->link.stage != NULL)
 		set(o, "release_stage", text_or_null(w->link.stage));
@@ -196,7 +207,7 @@ static void add_page(json_t *o, const struct ing_work *w)
 	if (w->saw_page && (w->request->type == ING_TYPE_PDF || w->link.url != NULL))
 		set(o, "extract_next_hop", link_json(w));
 	if (w->biblio != NULL)
-		set(o, "html_biblio", json_deep_copy(w->biblio));
+		set(o, "html_biblio", ing_mask_json(w->biblio));
 	if (w->platform != NULL)
 		set(o, "platform", text_or_null(w->platform));
 	if (w->scope != NULL)
@@ -210,7 +221,7 @@ static json_t *result_object(const struct ing_work *w)
 	set(o, "hit", json_boolean(w->status == ING_STATUS_SUCCESS));
 	set(o, "status", json_string(ing_status_slug(w->status)));
 	if (w->error_message != NULL)
-		set(o, "error_message", text_or_null(w->error_message));
+		set(o, "error_message", masked_or_null(w->error_message));
 	if (w->retry_after_s > 0)
 		set(o, "retry_after", json_integer((json_int_t)w->retry_after_s));
 	if (w->dropped_userinfo)
@@ -281,20 +292,20 @@ static void fill_request_row(struct ing_work *w)
 	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
 		json_t *v = json_object_get(r->json, kept[i]);
 		if (v != NULL && !json_is_null(v))
-			json_object_set(o, kept[i], v);
+			set(o, kept[i], ing_mask_json(v));
 	}
 	const char *ident = json_string_value(
 		json_object_get(json_object_get(r->json, "fatcat"), "release_ident"));
 	if (ident != NULL)
-		set(o, "release_ident", text_or_null(ident));
+		set(o, "release_ident", masked_or_null(ident));
 	w->rows.request = (struct ing_row_request){
 		.present = r->link_source != NULL && r->link_source_id != NULL,
-		.link_source = r->link_source,
-		.link_source_id = r->link_source_id,
+		.link_source = ing_mask_url(&w->ar, r->link_source),
+		.link_source_id = ing_mask_url(&w->ar, r->link_source_id),
 		.ingest_type = r->ingest_type,
-		.base_url = r->base_url,
-		.ingest_request_source = r->ingest_request_source,
-		.release_stage = r->release_stage,
+		.base_url = ing_mask_url(&w->ar, r->base_url),
+		.ingest_request_source = ing_mask_url(&w->ar, r->ingest_request_source),
+		.release_stage = ing_mask_url(&w->ar, r->release_stage),
 		.request_json = dump_into(&w->ar, o),
 	};
 }
@@ -306,7 +317,7 @@ static void fill_result_row(struct ing_work *w)
 	w->rows.result = (struct ing_row_result){
 		.present = true,
 		.ingest_type = w->request->ingest_type,
-		.base_url = w->request->base_url,
+		.base_url = ing_mask_url(&w->ar, w->request->base_url),
 		.status = ing_status_slug(w->status),
 		.hit = w->status == ING_STATUS_SUCCESS,
 		.terminal_url = hop != NULL ? hop->url : NULL,
@@ -345,7 +356,7 @@ static char *pdf_metadata(struct ing_work *w)
 	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
 		json_t *v = json_object_get(info, kept[i][0]);
 		if (json_is_string(v))
-			json_object_set(o, kept[i][1], v);
+			set(o, kept[i][1], ing_mask_json(v));
 	}
 	json_decref(info);
 	return dump_into(&w->ar, o);
@@ -444,7 +455,7 @@ char *ing_result_too_large(struct ing_job *job, size_t max_bytes, size_t *ret_by
 		set(o, "request", identity_json(w->request, cut));
 		set(o, "hit", json_false());
 		set(o, "status", json_string(ing_status_slug(w->status)));
-		set(o, "error_message", text_or_null(w->error_message));
+		set(o, "error_message", masked_or_null(w->error_message));
 		char *s = dump(o, ret_bytes);
 		json_decref(o);
 		if (*ret_bytes <= max_bytes || cut == 0)

@@ -109,6 +109,8 @@ static const struct bad bads[] = {
 	{"mimetype of the wrong kind",
 		"{\"ingest_type\":\"pdf\",\"base_url\":\"x\",\"expect_mimetypes\":[1]}",
 		ING_FAIL_INVALID, "entry 1"},
+	{"a URL with a password where a colon was due", "{\"base_url\" \"http://u:pw@h/\"}",
+		ING_FAIL_SYNTAX, "http://***@h/"},
 	{"33 deep", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", ING_FAIL_TOO_DEEP, "32"},
 };
 

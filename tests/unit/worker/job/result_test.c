@@ -23,14 +23,14 @@ static const char request[] =
 	"\"seen\":1668643200.123456}";
 
 /* A job whose chain reached a PDF after one landing page. */
-static struct ing_job *finished_job(void)
+static struct ing_job *finished_job_of(const char *message)
 {
 	struct ing_job *job = ing_alloc(sizeof(*job));
 	struct ing_work *w = ing_alloc(sizeof(*w));
 	struct ing_error err = {0};
 	job->work = w;
 	ing_arena_init(&w->ar);
-	assert_int_equal(ing_request_parse(request, sizeof(request) - 1, &w->request, &err), 0);
+	assert_int_equal(ing_request_parse(message, strlen(message), &w->request, &err), 0);
 	static struct ing_hop hops[2];
 	memset(hops, 0, sizeof(hops));
 	hops[0] = (struct ing_hop){.next = &hops[1],
@@ -75,6 +75,11 @@ static struct ing_job *finished_job(void)
 		.page0_height = 792,
 		.word_count = 1};
 	return job;
+}
+
+static struct ing_job *finished_job(void)
+{
+	return finished_job_of(request);
 }
 
 static void free_finished(struct ing_job *job)
@@ -168,6 +173,48 @@ static void what_was_special_on_the_way_is_said(void **state)
 	o = result_of(job, 1 << 20);
 	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 90);
 	json_decref(o);
+	free_finished(job);
+}
+
+/* The echoed request is the request; nothing else repeats a password. */
+static void passwords_of_urls_are_masked(void **state)
+{
+	(void)state;
+	static const char message[] =
+		"{\"ingest_type\":\"pdf\",\"base_url\":\"https://me:hush@a.example/\","
+		"\"link_source\":\"hush://me:hush@a\",\"link_source_id\":\"https:me:hush@a.example\","
+		"\"ingest_request_source\":\"http://me:hush@x\","
+		"\"ext_ids\":{\"doi\":\"10.1/x\"},\"fatcat\":{\"release_ident\":\"http://hush@x\"},"
+		"\"edit_extra\":{\"http://hush@x\":[1,{\"at\":\"see http://me:hush@x, or ask a@b\"}]}}";
+	struct ing_job *job = finished_job_of(message);
+	struct ing_work *w = job->work;
+	w->status = ING_STATUS_LINK_LOOP;
+	w->error_message = ing_arena_strdup(&w->ar, "http://me:hush@b.example/: a rule's words");
+	w->link.url = ing_arena_strdup(&w->ar, "https://me:hush@b.example/p.pdf");
+	json_object_set_new(
+		w->biblio, "html_fulltext_url", json_string("https://me:hush@c.example/"));
+	json_t *o = result_of(job, 1 << 20);
+	assert_string_equal(string_at(o, "request", "base_url"), "https://me:hush@a.example/");
+	json_object_del(o, "request");
+	assert_string_equal(
+		string_at(o, "error_message", NULL), "http://***@b.example/: a rule's words");
+	assert_string_equal(string_at(o, "extract_next_hop", "url"), "https://***@b.example/p.pdf");
+	assert_string_equal(
+		string_at(o, "html_biblio", "html_fulltext_url"), "https://***@c.example/");
+	char *s = json_dumps(o, 0);
+	assert_null(strstr(s, "hush"));
+	free(s);
+	json_decref(o);
+	ing_result_rows(job);
+	assert_string_equal(w->rows.result.base_url, "https://***@a.example/");
+	assert_string_equal(w->rows.request.base_url, "https://***@a.example/");
+	assert_string_equal(w->rows.request.link_source, "hush://***@a");
+	assert_string_equal(w->rows.request.link_source_id, "https:***@a.example");
+	assert_string_equal(w->rows.request.ingest_request_source, "http://***@x");
+	assert_string_equal(w->rows.request.request_json,
+		"{\"ext_ids\":{\"doi\":\"10.1/x\"},\"edit_extra\":{\"http://***@x\":"
+		"[1,{\"at\":\"see http://***@x, or ask a@b\"}]},"
+		"\"fatcat\":{\"release_ident\":\"http://***@x\"},\"release_ident\":\"http://***@x\"}");
 	free_finished(job);
 }
 
@@ -301,6 +348,7 @@ int main(void)
 		cmocka_unit_test(a_success_has_everything),
 		cmocka_unit_test(a_failed_chain_has_no_file),
 		cmocka_unit_test(what_was_special_on_the_way_is_said),
+		cmocka_unit_test(passwords_of_urls_are_masked),
 		cmocka_unit_test(what_does_not_fit_loses_the_pdf_details_first),
 		cmocka_unit_test(what_still_does_not_fit_loses_the_pages_words),
 		cmocka_unit_test(what_does_not_fit_at_all_has_its_own_status),
