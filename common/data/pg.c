@@ -240,16 +240,63 @@ static void hand_over(const PGresult *res, ing_pg_row_f *each, void *ctx)
 	}
 }
 
-static int check_dsn(const char *dsn, struct ing_error *err)
+/* What libpq quotes of a malformed address may be its password; but for options, which have names.
+ */
+static void hide_quoted(char *text)
+{
+	if (strncmp(text, "invalid connection option", strlen("invalid connection option")) == 0)
+		return;
+	char *to = text;
+	const char *end = NULL;
+	for (const char *from = text; *from != '\0'; from++) {
+		*to++ = *from;
+		if (*from != '"')
+			continue;
+		end = strchr(from + 1, '"');
+		if (end == NULL)
+			break;
+		if (end - from > 1)
+			*to++ = '*';
+		*to++ = '"';
+		from = end;
+	}
+	*to = '\0';
+}
+
+static const char *option_value(const PQconninfoOption *options, const char *name)
+{
+	for (const PQconninfoOption *o = options; o->keyword != NULL; o++) {
+		if (strcmp(o->keyword, name) == 0)
+			return o->val != NULL && o->val[0] != '\0' ? o->val : NULL;
+	}
+	return NULL;
+}
+
+/* Several hosts: a DSN's, or else the environment's. */
+static bool has_many_hosts(const PQconninfoOption *options)
+{
+	const char *hosts = option_value(options, "hostaddr");
+	if (hosts == NULL)
+		hosts = option_value(options, "host");
+	if (hosts == NULL)
+		hosts = getenv("PGHOST");
+	return hosts != NULL && strchr(hosts, ',') != NULL;
+}
+
+/* *ret_attrs: target_session_attrs for a DSN that says nothing of it. */
+static int check_dsn(const char *dsn, const char **ret_attrs, struct ing_error *err)
 {
 	char *why = NULL;
 	PQconninfoOption *options = PQconninfoParse(dsn, &why);
 	if (options != NULL) {
+		bool said = getenv("PGTARGETSESSIONATTRS") != NULL;
+		*ret_attrs = has_many_hosts(options) && !said ? "read-write" : "";
 		PQconninfoFree(options);
 		return 0;
 	}
 	char text[300];
 	flatten(why, text, sizeof(text));
+	hide_quoted(text);
 	PQfreemem(why);
 	return ing_error_set(err, ING_FAIL_CONFIG, "database address: %s", text);
 }
@@ -259,7 +306,8 @@ static int check_dsn(const char *dsn, struct ing_error *err)
 int ing_pg_open(
 	const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret, struct ing_error *err)
 {
-	int rc = check_dsn(dsn, err);
+	const char *attrs = "";
+	int rc = check_dsn(dsn, &attrs, err);
 	if (rc != 0)
 		return rc;
 	/* What stands before dbname yields to the DSN, what stands behind it does not. A host that
@@ -267,9 +315,10 @@ int ing_pg_open(
 	 */
 	static const char *const names[] = {"connect_timeout", "keepalives_idle",
 		"keepalives_interval", "keepalives_count", "tcp_user_timeout",
-		"fallback_application_name", "dbname", "client_encoding", NULL};
+		"fallback_application_name", "target_session_attrs", "dbname", "client_encoding",
+		NULL};
 	const char *const values[] = {
-		"5", "5", "2", "3", "10000", "ingest-worker", dsn, "UTF8", NULL};
+		"5", "5", "2", "3", "10000", "ingest-worker", attrs, dsn, "UTF8", NULL};
 	PGconn *conn = PQconnectdbParams(names, values, 1);
 	ing_must(conn != NULL);
 	struct ing_pg *pg = ing_alloc(sizeof(*pg));

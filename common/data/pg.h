@@ -29,7 +29,9 @@ enum ing_pg_rc {
 
 /* Connect. dsn: libpq's connection string or URI. stop_fd: readable = give up (-1: none).
  * timeout_ms: deadline of every later call (-1: none; TCP keepalives still notice a dead host).
- * Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
+ * Of several hosts in a dsn (or in PGHOST) that says nothing of target_session_attrs, the first is
+ * taken that can be written to, so that a standby in front is passed over; each may take the
+ * connect_timeout. Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
 int ing_pg_open(const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 void ing_pg_close(
