@@ -326,6 +326,7 @@ static int open_store(struct worker *w, struct ing_error *err)
 		.dsn = c->postgres.dsn,
 		.batch_rows = c->postgres.batch_rows,
 		.batch_ms = c->postgres.batch_ms,
+		.limit_ms = c->postgres.statement_ms,
 	};
 	return ing_store_new(&w->engine.loop, &conf, &w->store, err);
 }

@@ -76,6 +76,10 @@ static enum ing_pg_rc classify(const PGconn *conn, const char *sqlstate)
 		return ING_PG_LOST; /* shutting down, crashed, starting up */
 	if (has_class(sqlstate, "40 "))
 		return ING_PG_CONFLICT;
+	if (strcmp(sqlstate, "57014") == 0)
+		return ING_PG_SLOW;
+	if (strcmp(sqlstate, "55P03") == 0)
+		return ING_PG_LOCKED;
 	if (has_class(sqlstate, "21 22 23 44 54 P0 "))
 		return ING_PG_REFUSED;
 	return ING_PG_TROUBLE;
@@ -85,6 +89,8 @@ static enum ing_pg_rc refuse(struct ing_pg *pg, const PGresult *res, struct ing_
 {
 	static const enum ing_fail codes[] = {
 		[ING_PG_LOST] = ING_FAIL_UNAVAILABLE,
+		[ING_PG_SLOW] = ING_FAIL_TIMEOUT,
+		[ING_PG_LOCKED] = ING_FAIL_BUSY,
 		[ING_PG_CONFLICT] = ING_FAIL_BUSY,
 		[ING_PG_REFUSED] = ING_FAIL_INVALID,
 		[ING_PG_TROUBLE] = ING_FAIL_UNAVAILABLE,
@@ -122,9 +128,9 @@ static enum ing_pg_rc wait_socket(struct ing_pg *pg, short events, struct ing_er
 		if (n < 0 || fds[0].fd < 0)
 			return lost(pg, err);
 		if (n == 0) {
-			ing_error_set(err, ING_FAIL_UNAVAILABLE, "database: no answer within %d s",
-				pg->timeout_ms / 1000);
-			return ING_PG_LOST;
+			ing_error_set(err, ING_FAIL_UNAVAILABLE, "database: no answer within %g s",
+				pg->timeout_ms / 1000.0);
+			return ING_PG_SILENT;
 		}
 		if (fds[1].revents != 0) {
 			ing_error_set(err, ING_FAIL_CANCELLED, "database: stopped");
@@ -333,6 +339,11 @@ int ing_pg_open(
 	return 0;
 }
 
+void ing_pg_set_timeout(struct ing_pg *pg, int timeout_ms)
+{
+	pg->timeout_ms = timeout_ms;
+}
+
 void ing_pg_close(struct ing_pg *pg)
 {
 	if (pg == NULL)
@@ -407,7 +418,7 @@ void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t coun
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err)
 {
 	PGresult *res = NULL;
-	enum ing_pg_rc rc = run(pg, "COMMIT", &res, err);
+	enum ing_pg_rc rc = run(pg, "SET LOCAL statement_timeout = 0; COMMIT", &res, err);
 	if (rc != ING_PG_OK)
 		return rc;
 	if (strcmp(PQcmdStatus(res), "COMMIT") != 0) {

@@ -17,13 +17,17 @@ struct ing_pg;
 
 enum ing_pg_rc {
 	ING_PG_OK = 0,
-	ING_PG_LOST,     /* the connection is gone or silent; what was under way may have happened:
-			    close, open, repeat */
+	ING_PG_LOST,   /* the connection is gone; what was under way may have happened: close, open,
+			  repeat */
+	ING_PG_SILENT, /* the same, since our deadline passed without an answer: dead, frozen, or
+			  just slow, so ask for less */
+	ING_PG_SLOW,   /* called off at the server's statement_timeout: roll back, ask for less */
+	ING_PG_LOCKED, /* called off at the server's lock_timeout: roll back, wait, repeat */
 	ING_PG_CONFLICT, /* deadlock or serialization failure: roll back and repeat */
 	ING_PG_REFUSED,  /* data that violates a type, a constraint or a limit: repeating is
 			    pointless */
 	ING_PG_TROUBLE,  /* anything else that the server says: disk, memory, permission, missing
-			    table, time limit */
+			    table */
 	ING_PG_STOPPED,  /* the stop descriptor became readable */
 };
 
@@ -34,6 +38,7 @@ enum ing_pg_rc {
  * connect_timeout. Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
 int ing_pg_open(const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret,
 	struct ing_error *err) ING_MUST_CHECK;
+void ing_pg_set_timeout(struct ing_pg *pg, int timeout_ms); /* of later calls; -1: none */
 void ing_pg_close(
 	struct ing_pg *pg); /* NULL is fine; an open transaction is rolled back by the server */
 
@@ -55,7 +60,8 @@ enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql
  */
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count);
 /* COMMIT, and make sure that it was one: a server answers that of a failed transaction with
- * ROLLBACK. */
+ * ROLLBACK. The server's statement_timeout does not hold for it: a COMMIT that is called off while
+ * it waits for a synchronous standby has happened, and is answered as if the standby had it. */
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
 
 /* COPY … FROM STDIN: begin, add any number of times, end. A refusal by the server shows at the end.

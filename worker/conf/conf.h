@@ -30,7 +30,7 @@ struct ing_conf {
 	} kafka;
 	struct {
 		char *dsn; /* "": no database */
-		unsigned batch_rows, batch_ms;
+		unsigned batch_rows, batch_ms, statement_ms;
 	} postgres;
 	struct {
 		char *dir; /* "": no WARC */

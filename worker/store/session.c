@@ -6,15 +6,16 @@
  */
 #include "worker/store/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/clock.h"
 #include "worker/store/schema.h"
 #include "worker/store/store.h"
 #include "worker/store/table.h"
 
-/* Server-side limit of a statement, and ours for an answer: a batch takes tens of milliseconds, so
- * what takes this long hangs. Ours is the longer, for an error that is said is better than one that
- * is guessed. */
+/* While a session is made: server-side limit of a statement, and ours for an answer. A batch has
+ * those of the pace. */
 #define STATEMENT_TIMEOUT "15s"
 #define ANSWER_TIMEOUT_MS 20000
 
@@ -25,6 +26,7 @@
 
 struct ing_session {
 	struct ing_pg *pg;
+	unsigned limit_ms; /* as the server knows it; 0: not yet */
 	struct ing_buf rows;
 	struct ing_buf copy_sql[ING_TABLES], upsert_sql[ING_TABLES];
 };
@@ -93,8 +95,45 @@ static enum ing_pg_rc copy_rows(struct ing_session *ses, size_t t,
 	return end_copy(ses, seq > 0, err);
 }
 
+/* The limits stay for the session, so that they cost a round trip only when they change. */
+static enum ing_pg_rc set_limits(
+	struct ing_session *ses, const struct ing_pace *pace, struct ing_error *err)
+{
+	char sql[128];
+	if (ses->limit_ms == pace->limit_ms)
+		return ING_PG_OK;
+	snprintf(sql, sizeof(sql), "SET statement_timeout = %u; SET lock_timeout = %u",
+		pace->limit_ms, ing_pace_lock_ms(pace));
+	ing_pg_set_timeout(ses->pg, (int)ing_pace_answer_ms(pace));
+	enum ing_pg_rc rc = ing_pg_exec(ses->pg, sql, err);
+	if (rc == ING_PG_OK)
+		ses->limit_ms = pace->limit_ms;
+	return rc;
+}
+
+static void note_time(struct ing_session_report *report, uint64_t start_ms)
+{
+	report->slowest_ms = (unsigned)ING_MAX(report->slowest_ms, ing_now_ms() - start_ms);
+}
+
+static enum ing_pg_rc write_table(struct ing_session *ses, size_t t,
+	struct ing_store_item *const *items, size_t count, struct ing_session_report *report,
+	struct ing_error *err)
+{
+	unsigned rows = 0;
+	uint64_t start = ing_now_ms();
+	enum ing_pg_rc rc = copy_rows(ses, t, items, count, &rows, &report->skipped, err);
+	note_time(report, start);
+	if (rc != ING_PG_OK || rows == 0)
+		return rc;
+	start = ing_now_ms();
+	rc = ing_pg_exec(ses->pg, ing_buf_str(&ses->upsert_sql[t]), err);
+	note_time(report, start);
+	return rc;
+}
+
 static enum ing_pg_rc write_tables(struct ing_session *ses, struct ing_store_item *const *items,
-	size_t count, unsigned without, uint64_t *skipped, int *table, struct ing_error *err)
+	size_t count, unsigned without, struct ing_session_report *report, struct ing_error *err)
 {
 	enum ing_pg_rc rc = ing_pg_exec(ses->pg, "BEGIN", err);
 	if (rc != ING_PG_OK)
@@ -102,16 +141,19 @@ static enum ing_pg_rc write_tables(struct ing_session *ses, struct ing_store_ite
 	for (size_t t = 0; t < ING_TABLES; t++) {
 		if ((without & 1u << t) != 0)
 			continue;
-		*table = (int)t;
-		unsigned rows = 0;
-		rc = copy_rows(ses, t, items, count, &rows, skipped, err);
-		if (rc == ING_PG_OK && rows > 0)
-			rc = ing_pg_exec(ses->pg, ing_buf_str(&ses->upsert_sql[t]), err);
+		report->table = (int)t;
+		rc = write_table(ses, t, items, count, report, err);
 		if (rc != ING_PG_OK)
 			return rc;
 	}
-	*table = -1;
+	report->table = -1;
 	return ing_pg_commit(ses->pg, err);
+}
+
+static bool leaves_session(enum ing_pg_rc rc)
+{
+	return rc == ING_PG_CONFLICT || rc == ING_PG_REFUSED || rc == ING_PG_SLOW ||
+	       rc == ING_PG_LOCKED;
 }
 
 /* ------------------------------------------------------------------------------------------ */
@@ -150,13 +192,15 @@ void ing_session_close(struct ing_session *ses)
 	free(ses);
 }
 
-enum ing_pg_rc ing_session_write(struct ing_session *ses, struct ing_store_item *const *items,
-	size_t count, unsigned without, uint64_t *ret_skipped, int *ret_table,
-	struct ing_error *err)
+enum ing_pg_rc ing_session_write(struct ing_session *ses, const struct ing_pace *pace,
+	struct ing_store_item *const *items, size_t count, unsigned without,
+	struct ing_session_report *ret, struct ing_error *err)
 {
-	*ret_skipped = 0;
-	enum ing_pg_rc rc = write_tables(ses, items, count, without, ret_skipped, ret_table, err);
-	if (rc != ING_PG_CONFLICT && rc != ING_PG_REFUSED)
+	*ret = (struct ing_session_report){.table = -1};
+	enum ing_pg_rc rc = set_limits(ses, pace, err);
+	if (rc == ING_PG_OK)
+		rc = write_tables(ses, items, count, without, ret, err);
+	if (!leaves_session(rc))
 		return rc;
 	return ing_pg_exec(ses->pg, "ROLLBACK", NULL) == ING_PG_OK ? rc : ING_PG_LOST;
 }

@@ -42,11 +42,14 @@ struct ing_store {
 
 	/* store thread only */
 	struct ing_session *ses;
+	struct ing_pace pace;
+	bool slow;         /* has been said */
 	unsigned failures; /* in a row */
 	unsigned seed;
-	struct ing_log_gate trouble_gate, refused_gate;
+	struct ing_log_gate trouble_gate, refused_gate, slow_gate;
 	struct ing_store_item **pending;
 	size_t pending_count, pending_cap;
+	size_t unwritten; /* of the pending ones */
 };
 
 /* @locality store thread, all of the static ones down to the ruler but those marked loop */
@@ -68,17 +71,17 @@ static unsigned backoff_ms(unsigned failures, unsigned max_ms)
 	return ING_MIN(ms, max_ms);
 }
 
-/* The environment's fault: say so once, wait, and the caller tries again. */
+/* The environment's fault: say so once, wait, and the caller tries again, on the same session if it
+ * still has it. */
 static void wait_out(struct ing_store *s, const struct ing_error *err)
 {
-	ing_session_close(ING_TAKE(s->ses));
 	if (atomic_load(&s->stopping))
 		return;
 	if (!atomic_exchange(&s->blocked, true))
 		s->trouble_gate = (struct ing_log_gate){0};
 	if (ing_log_gate_pass(&s->trouble_gate, REMIND_MS, NULL))
 		ing_log(ING_LOG_WARNING, "%s; %zu items wait, trying again", err->msg,
-			s->pending_count + ing_queue_count(&s->in));
+			s->unwritten + ing_queue_count(&s->in));
 	sleep_ms(s, backoff_ms(s->failures, BACKOFF_MAX_MS));
 	s->failures++;
 }
@@ -105,6 +108,7 @@ static void hand_back(struct ing_store *s, struct ing_store_item **items, size_t
 	bool wake = false;
 	for (size_t i = 0; i < count; i++)
 		wake |= ing_queue_push(&s->out, &items[i]->node);
+	s->unwritten -= count;
 	if (wake)
 		uv_async_send(&s->async);
 }
@@ -122,26 +126,50 @@ static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_er
 	return table < 0 ? ALL_TABLES : 1u << table;
 }
 
-enum outcome { WRITTEN, SPLIT, STOPPED };
+/* Fewer rows at a time from now on. */
+static void say_slow(struct ing_store *s, size_t count, unsigned ms, const char *what)
+{
+	s->slow = true;
+	if (ing_log_gate_pass(&s->slow_gate, REMIND_MS, NULL))
+		ing_log(ING_LOG_WARNING,
+			"database: slow: %zu requests %s %.1f s, %u are written at a time; %zu wait",
+			count, what, ms / 1000.0, s->pace.rows,
+			s->unwritten + ing_queue_count(&s->in));
+}
 
-/* Write one batch, as often as it takes. SPLIT: PostgreSQL refuses one of its rows. */
+static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
+{
+	if (!ing_pace_written(&s->pace, (unsigned)count, slowest_ms)) {
+		say_slow(s, count, slowest_ms, "took");
+	} else if (s->slow && s->pace.rows >= s->batch_rows / 4) {
+		s->slow = false;
+		ing_log(ING_LOG_INFO, "database: quick again, %u requests are written at a time",
+			s->pace.rows);
+	}
+}
+
+enum outcome { WRITTEN, REFUSED, TOO_MANY, STOPPED };
+
+/* Write one batch, as often as it takes. REFUSED: PostgreSQL will not have one of its rows.
+ * TOO_MANY: they take longer than a statement may. */
 static enum outcome write_batch(struct ing_store *s, struct ing_store_item **items, size_t count)
 {
 	unsigned without = 0;
 	unsigned conflicts = 0;
+	unsigned limit_ms = 0;
 	while (!atomic_load(&s->stopping)) {
 		struct ing_error err = {0};
-		uint64_t skipped = 0;
-		int table = -1;
+		struct ing_session_report report;
 		if (s->ses == NULL && ing_session_open(s->dsn, s->stop_fd, &s->ses, &err) != 0) {
 			wait_out(s, &err);
 			continue;
 		}
-		switch (ing_session_write(s->ses, items, count, without, &skipped, &table, &err)) {
+		switch (ing_session_write(s->ses, &s->pace, items, count, without, &report, &err)) {
 		case ING_PG_OK:
 			note_success(s);
+			note_pace(s, count, report.slowest_ms);
 			atomic_fetch_add(&s->batches, 1);
-			atomic_fetch_add(&s->skipped, skipped);
+			atomic_fetch_add(&s->skipped, report.skipped);
 			return WRITTEN;
 		case ING_PG_CONFLICT:
 			sleep_ms(s, ING_MIN(2u << ING_MIN(conflicts, 10u), CONFLICT_MAX_MS));
@@ -152,13 +180,32 @@ static enum outcome write_batch(struct ing_store *s, struct ing_store_item **ite
 			 * nothing else would say that it is over. */
 			note_success(s);
 			if (count > 1)
-				return SPLIT;
-			without |= give_up_rows(s, table, &err);
+				return REFUSED;
+			without |= give_up_rows(s, report.table, &err);
 			if (without == ALL_TABLES)
 				return WRITTEN;
 			break;
+		case ING_PG_SLOW:
+			limit_ms = s->pace.limit_ms;
+			if (ing_pace_exceeded(&s->pace, (unsigned)count)) {
+				say_slow(s, count, limit_ms, "were not written within");
+				return TOO_MANY;
+			}
+			wait_out(s, &err); /* a single one: nothing moves */
+			break;
+		case ING_PG_SILENT:
+			/* If the server is not slow but dead, fewer rows do no harm. */
+			ing_session_close(ING_TAKE(s->ses));
+			wait_out(s, &err);
+			if (ing_pace_exceeded(&s->pace, (unsigned)count))
+				return TOO_MANY;
+			break;
+		case ING_PG_LOCKED:
+			wait_out(s, &err);
+			break;
 		case ING_PG_LOST:
 		case ING_PG_TROUBLE:
+			ing_session_close(ING_TAKE(s->ses));
 			wait_out(s, &err);
 			break;
 		case ING_PG_STOPPED:
@@ -168,19 +215,30 @@ static enum outcome write_batch(struct ing_store *s, struct ing_store_item **ite
 	return STOPPED;
 }
 
-/* Halving finds one bad row among n in about 2 log2(n) transactions. Depth: log2(batch_rows). */
+/* In batches of as many as the database can take at the time. Halving finds one bad row among n in
+ * about 2 log2(n) transactions. Depth: log2(batch_rows). False: stopped. */
 static bool write_items(struct ing_store *s, struct ing_store_item **items, size_t count)
 {
-	switch (write_batch(s, items, count)) {
-	case WRITTEN:
-		hand_back(s, items, count);
-		return true;
-	case SPLIT:
-		return write_items(s, items, count / 2) &&
-		       write_items(s, items + count / 2, count - count / 2);
-	default:
-		return false;
+	while (count > 0) {
+		size_t n = ING_MIN(count, (size_t)s->pace.rows);
+		switch (write_batch(s, items, n)) {
+		case WRITTEN:
+			hand_back(s, items, n);
+			break;
+		case REFUSED:
+			if (!write_items(s, items, n / 2) ||
+				!write_items(s, items + n / 2, n - n / 2))
+				return false;
+			break;
+		case TOO_MANY:
+			continue;
+		default:
+			return false;
+		}
+		items += n;
+		count -= n;
 	}
+	return true;
 }
 
 static void add_pending(struct ing_store *s, struct ing_node *list)
@@ -217,15 +275,8 @@ static void *run(void *ctx)
 	ING_CAST_OBJ(s, ctx, STORE_MAGIC);
 	while (!atomic_load(&s->stopping)) {
 		gather(s);
-		size_t at = 0;
-		size_t total = s->pending_count;
-		while (at < total) {
-			size_t n = ING_MIN(total - at, (size_t)s->batch_rows);
-			if (!write_items(s, s->pending + at, n))
-				break;
-			at += n;
-			s->pending_count -= n;
-		}
+		s->unwritten = s->pending_count;
+		write_items(s, s->pending, s->pending_count);
 		s->pending_count = 0;
 		count_cpu(s);
 	}
@@ -283,6 +334,7 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_store_conf *conf, str
 		.stop_fd = stop_fd,
 		.ses = ses,
 		.seed = (unsigned)getpid()};
+	ing_pace_init(&s->pace, s->batch_rows, conf->limit_ms);
 	ing_queue_init(&s->in);
 	ing_queue_init(&s->out);
 	ing_must(uv_async_init(loop, &s->async, deliver) == 0);

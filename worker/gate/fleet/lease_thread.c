@@ -87,6 +87,9 @@ static void execute(
 			break;
 		case ING_PG_REFUSED: /* nothing we send should be: not ours to work around */
 		case ING_PG_LOST:
+		case ING_PG_SILENT:
+		case ING_PG_SLOW:
+		case ING_PG_LOCKED:
 		case ING_PG_TROUBLE:
 			wait_out(t, gate, &err);
 			break;

@@ -60,16 +60,21 @@ static void nothing(uv_timer_t *t)
 	(void)t;
 }
 
-void bench_open_for(struct bench *b, const char *dsn, unsigned batch_rows, unsigned batch_ms)
+void bench_open_with(struct bench *b, const struct ing_store_conf *conf)
 {
 	struct ing_error err = {0};
 	*b = (struct bench){0};
 	assert_int_equal(uv_loop_init(&b->loop), 0);
 	uv_timer_init(&b->loop, &b->tick);
 	uv_timer_start(&b->tick, nothing, 5, 5);
+	bench_check(ing_store_new(&b->loop, conf, &b->store, &err), &err);
+}
+
+void bench_open_for(struct bench *b, const char *dsn, unsigned batch_rows, unsigned batch_ms)
+{
 	const struct ing_store_conf conf = {
-		.dsn = dsn, .batch_rows = batch_rows, .batch_ms = batch_ms};
-	bench_check(ing_store_new(&b->loop, &conf, &b->store, &err), &err);
+		.dsn = dsn, .batch_rows = batch_rows, .batch_ms = batch_ms, .limit_ms = 5000};
+	bench_open_with(b, &conf);
 }
 
 void bench_open(struct bench *b, const char *dsn, unsigned batch_rows)

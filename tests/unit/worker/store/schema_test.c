@@ -127,7 +127,7 @@ static void a_server_that_does_not_answer_is_lost(void **state)
 	struct ing_pg *pg = NULL;
 	bench_check(ing_pg_open(bench_cluster.dsn, -1, 200, &pg, &err), &err);
 	uint64_t start = ing_now_ms();
-	assert_int_equal(ing_pg_exec(pg, "SELECT pg_sleep(20)", &err), ING_PG_LOST);
+	assert_int_equal(ing_pg_exec(pg, "SELECT pg_sleep(20)", &err), ING_PG_SILENT);
 	assert_in_range(ing_now_ms() - start, 190, 5000);
 	assert_non_null(strstr(err.msg, "no answer"));
 	ing_pg_close(pg);
@@ -146,7 +146,8 @@ static void kinds_of_failure_are_told_apart(void **state)
 		{"SELECT 'x'::int", ING_PG_REFUSED},
 		{"SELECT nothing_such()", ING_PG_TROUBLE},
 		{"nonsense", ING_PG_TROUBLE},
-		{"SET statement_timeout = '50ms'; SELECT pg_sleep(20)", ING_PG_TROUBLE},
+		{"SET statement_timeout = '50ms'; SELECT pg_sleep(20)", ING_PG_SLOW},
+		{"DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '55P03'; END $$", ING_PG_LOCKED},
 		{"DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END $$",
 			ING_PG_CONFLICT},
 		{"DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$",
