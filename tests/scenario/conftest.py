@@ -41,18 +41,23 @@ for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb"):
 
 import private_servers  # noqa: E402
 import server as sampleweb  # noqa: E402
+from servers import account as accounts  # noqa: E402
 from servers import shared, stalls  # noqa: E402
 from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
 
 COUNTER = itertools.count(1)
 SERVERS_DIR = pytest.StashKey()
+PASSED = pytest.StashKey()
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long, and is begun before the others")
     config.addinivalue_line("markers", "private_servers(kind…): the test stops or changes a server (kafka, postgres), "
                                        "and so gets one that no other test uses meanwhile")
+    config.addinivalue_line("markers", "at_least_once(reason): a request of this test may have more results than one")
+    config.addinivalue_line("markers", "unfinished(reason): requests of this test may be left without a result")
+    config.addinivalue_line("markers", "unaccounted(reason): nobody counts the results of this test, nor reads its records")
     if not hasattr(config, "workerinput"):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-scenario-"))
         folder.chmod(0o755)
@@ -204,6 +209,38 @@ def schema():
     return get
 
 
+# --- test: what every test must leave behind -----------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
+
+
+def reason_for(node, mark):
+    """The reason that a test gives for being let off; there must be one."""
+    found = node.get_closest_marker(mark)
+    if found and not (found.args and found.args[0]):
+        raise pytest.UsageError(f"{node.nodeid}: {mark} needs a reason")
+    return bool(found)
+
+
+@pytest.fixture(autouse=True)
+def account(request):
+    """When a test that ran workers has passed: every request in its topics has exactly one result, or one dead letter,
+    for each time that it was put there, and every hit has its record, which can be read (servers/account.py). Tests in
+    which that cannot be are marked at_least_once, unfinished or unaccounted, with the reason."""
+    it = accounts.Account()
+    yield it
+    node = request.node
+    allowed = accounts.Allowed(repeated=reason_for(node, "at_least_once"), unfinished=reason_for(node, "unfinished"))
+    if it.groups and node.stash.get(PASSED, False) and not reason_for(node, "unaccounted"):
+        it.settle(it.brokers, it.topics, allowed)
+
+
 # --- test: names, folders, configuration ---------------------------------------------------------------
 
 
@@ -305,7 +342,7 @@ def merged(settings, overrides):
 
 
 @pytest.fixture
-def worker(program, settings, tmp_path):
+def worker(program, settings, tmp_path, account, kafka, topics):
     """worker({"fetch.timeout_ms": 1000}) is a context manager around a running daemon.
 
     It is ready when the block is entered (unless ready=False) and drained at its end; a drain that does not
@@ -323,6 +360,8 @@ def worker(program, settings, tmp_path):
             for key in ("warc.dir", "spool.dir", "state.dir"):
                 flat[key] = str(make(pathlib.Path(f"{settings[key]}-{name}")))
         config = write_config(tmp_path / f"worker-{name or 'only'}.yaml", flat)
+        account.ran(flat["kafka.group"], flat["warc.dir"])
+        account.brokers, account.topics = kafka.brokers(), topics
         path = program("ingest-worker")
         env = {stalls.VARIABLE: str(stalls.limit_ms(path)), **how.pop("env", {})}
         daemon = Worker(path, config, make(tmp_path / f"run-{name or 'only'}"), env=env, **how)

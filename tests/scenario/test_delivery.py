@@ -46,6 +46,7 @@ def count_per_url(consume, topic, count, timeout):
         total = len(messages) + (count - len(seen))
 
 
+@pytest.mark.at_least_once("kill -9: what was under way is asked again")
 @pytest.mark.slow
 def test_ten_thousand_requests_survive_five_kills(worker, submit, consume, committed, topics, web, wait_until, sql):
     """kill -9 in full flight, five times; at the end each request has a result, and no offset was ahead of its."""
@@ -106,6 +107,7 @@ def test_the_database_may_restart(worker, submit, results_by_url, postgres, web,
     assert sql("SELECT count(*) AS n FROM ingest_file_result")[0]["n"] == 200
 
 
+@pytest.mark.at_least_once("the group forms anew, and what was under way is asked again")
 @pytest.mark.private_servers("kafka")
 def test_the_broker_may_restart(worker, submit, consume, topics, kafka, web, committed, wait_until):
     site = Site(web, hosts=50, delay_s=0.2)
@@ -182,7 +184,7 @@ def test_sigterm_finishes_what_is_under_way_and_drops_the_rest(worker, submit, c
     submit([{"ingest_type": "html", "base_url": "http://calm2.test.example/"}] +
            [{"ingest_type": "html", "base_url": f"http://calm.test.example/{number}"} for number in range(12)])
     with worker() as daemon:
-        time.sleep(1)
+        wait_until(lambda: web.most_at_once("calm.test.example") == web.most_at_once("calm2.test.example") == 1)
         started = time.monotonic()
         assert daemon.stop() == 0
         assert time.monotonic() - started < 15
@@ -191,17 +193,18 @@ def test_sigterm_finishes_what_is_under_way_and_drops_the_rest(worker, submit, c
     with worker():
         seen = count_per_url(consume, topics["results"], 13, timeout=60)
     assert len(seen) == 13
-    assert [url for url in done if seen[url] > 1] in ([], *[[url] for url in done])
+    assert set(seen.values()) == {1}
 
 
-def test_a_second_sigterm_ends_it_at_once(worker, submit, web):
+@pytest.mark.unfinished("the second signal drops what is under way")
+def test_a_second_sigterm_ends_it_at_once(worker, submit, web, wait_until):
     def slowly(_):
         time.sleep(20)
         return Reply(200, PAGE)
     web.route("stuck.test.example", "/", slowly)
     submit({"ingest_type": "html", "base_url": "http://stuck.test.example/"})
     with worker() as daemon:
-        time.sleep(1)
+        wait_until(lambda: web.most_at_once("stuck.test.example") == 1)
         daemon.process.send_signal(signal.SIGTERM)
         time.sleep(0.5)
         assert daemon.running()
@@ -234,6 +237,7 @@ def test_a_topic_that_comes_later_is_found(worker, submit, results, topics, sett
         wait_until(lambda: sum(committed().values()) == 1)
 
 
+@pytest.mark.at_least_once("what was under way in a partition that moves is asked again by its new owner")
 def test_partitions_move_to_a_new_worker_and_back(worker, submit, consume, topics, web, committed, wait_until):
     """A second worker comes in the middle and leaves again: every request gets a result."""
     site = Site(web, hosts=100, delay_s=0.1)

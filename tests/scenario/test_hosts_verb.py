@@ -416,6 +416,7 @@ def throttle(_):
     return Reply(429, b"later", headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
+@pytest.mark.unfinished("the host stays held, and the worker is killed")
 def test_a_running_worker_explains_a_held_host(worker, submit, run_ctl, web, tag, settings, wait_until):
     host = f"held-{tag}.test.example"
     for number in range(4):

@@ -67,6 +67,7 @@ def test_second_worker_of_the_same_name_is_refused(worker, settings):
             assert settings["instance"] in second.tail()
 
 
+@pytest.mark.unfinished("the second signal drops what is under way")
 def test_second_signal_ends_it_at_once(worker, submit, web, wait_until):
     web.route("held.slow.example", "/paper.pdf", {"delay_s": 60, "body": "late"})
     submit({"ingest_type": "pdf", "base_url": "http://held.slow.example/paper.pdf"})

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The servers themselves: a test against a server that does not do what it says proves nothing."""
 
+import base64
 import gzip
+import hashlib
 import http.client
 import json
 import signal
@@ -14,7 +16,7 @@ import zlib
 import psycopg
 import pytest
 
-from servers import polite, scripted, stalls
+from servers import account, polite, scripted, stalls
 from servers.names import NameServer
 from servers.worker import nested
 
@@ -249,3 +251,56 @@ def test_a_stall_that_is_accepted_fails_nothing(monkeypatch):
     monkeypatch.setitem(stalls.ACCEPTED, "wait_long", "the test")
     stalls.check(log)
     stalls.check("info: nothing of the kind\n")
+
+
+ASKED = json.dumps({"ingest_type": "pdf", "base_url": "http://a.example/"}).encode()
+EXACTLY, REPEATED, UNFINISHED = account.Allowed(), account.Allowed(repeated=True), account.Allowed(unfinished=True)
+
+
+@pytest.mark.parametrize("asked,results,dead,groups,passes", [
+    ([ASKED], [ASKED], [], 1, (EXACTLY, REPEATED, UNFINISHED)),
+    ([ASKED], [], [], 1, (UNFINISHED,)),
+    ([ASKED], [ASKED, ASKED], [], 1, (REPEATED,)),
+    ([ASKED, ASKED], [ASKED, ASKED], [], 1, (EXACTLY, REPEATED, UNFINISHED)),
+    ([ASKED, ASKED], [ASKED], [], 1, (UNFINISHED,)),
+    ([ASKED], [ASKED, ASKED], [], 2, (EXACTLY, REPEATED, UNFINISHED)),
+    ([ASKED], [ASKED], [], 2, (UNFINISHED,)),
+    ([], [ASKED], [], 1, ()),
+    ([b"no JSON"], [], [b"no JSON"], 1, (EXACTLY, REPEATED, UNFINISHED)),
+    ([b"no JSON"], [], [], 1, (UNFINISHED,)),
+    ([b"no JSON"], [], [b"no JSON", b"no JSON"], 1, (REPEATED,)),
+    ([ASKED], [], [ASKED], 1, (EXACTLY, REPEATED, UNFINISHED)),
+    ([ASKED], [ASKED], [ASKED], 1, (REPEATED,)),
+])
+def test_results_are_counted_exactly(asked, results, dead, groups, passes):
+    keys = [account.identity_of(one) for one in results]
+    for allowed in (EXACTLY, REPEATED, UNFINISHED):
+        if allowed in passes:
+            account.check_counts(asked, keys, dead, allowed, groups)
+        else:
+            with pytest.raises(AssertionError, match="results of [0-9]+ requests"):
+                account.check_counts(asked, keys, dead, allowed, groups)
+
+
+def test_a_hit_needs_a_record_that_can_be_read(tmp_path):
+    """One byte of the payload, its place, its length, its digest, its URL, its file: each is noticed."""
+    digest = base64.b32encode(hashlib.sha1(b"hello").digest()).decode()
+    text = (b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n"
+            b"WARC-Payload-Digest: sha1:" + digest.encode() + b"\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
+            b"Content-Type: application/http; msgtype=response\r\nContent-Length: 24\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\n\r\nhello\r\n\r\n")
+    member = gzip.compress(text)
+    (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"first") + member + gzip.compress(b"last"))
+    (tmp_path / "y.warc.gz").write_bytes(gzip.compress(text.replace(b"hello", b"jello")))
+    cdx = {"warc_path": "x.warc.gz", "warc_offset": len(gzip.compress(b"first")), "warc_csize": len(member),
+           "sha1b32": digest, "url": "http://a.example/"}
+    hit = {"hit": True, "request": {"base_url": "http://a.example/"}}
+    account.check_hits([{**hit, "cdx": cdx}], [tmp_path], True)
+    account.check_hits([hit], [tmp_path], archived=False)
+    account.check_hits([{**hit, "hit": False}], [tmp_path], True)
+    bad = [{}, {"warc_path": "z.warc.gz"}, {"warc_offset": 0}, {"warc_csize": len(member) - 1},
+           {"warc_csize": len(member) + 30}, {"sha1b32": digest[::-1]}, {"url": "http://b.example/"},
+           {"warc_path": "y.warc.gz", "warc_offset": 0, "warc_csize": (tmp_path / "y.warc.gz").stat().st_size}]
+    for change in bad:
+        with pytest.raises(AssertionError, match="1 hits without their record"):
+            account.check_hits([{**hit, "cdx": {**cdx, **change} if change else {}}], [tmp_path], True)
