@@ -2,7 +2,13 @@
  *
  * A chain of layers, the outermost coding first: each is fed bytes and feeds what it makes of them
  * to the next, the last one to the output buffer. zlib and brotli do the work; this file decides
- * what servers mean.
+ * what servers mean, and what it may cost.
+ *
+ * A ceiling on the output does not bound the work: empty blocks, members and headers take time and
+ * yield nothing, and one layer makes a thousand times as many of them for the next. So the chain
+ * counts its work in units of about a nanosecond, and has to earn it: by the bytes as they were
+ * sent, and by the bytes that come out at its end. Honest streams need a hundredth of what they
+ * earn.
  */
 #include "common/data/decode.h"
 
@@ -14,6 +20,27 @@
 
 #define BLOCK_BYTES ((size_t)32 << 10) /* handed from layer to layer */
 #define SLICE_BYTES ((size_t)1 << 30)  /* zlib counts in 32 bits */
+/* brotli tells nothing between two outputs, so it gets little at a time. */
+#define BROTLI_SLICE_BYTES ((size_t)4 << 10)
+
+/* A list of codings is two words. What is longer may have been cut on its way here, and what was
+ * cut off is not known. */
+#define MAX_FIELD_BYTES ((size_t)1000)
+
+/* What things cost, beside one unit for each byte that goes into a layer or comes out. */
+#define WORK_PER_DYNAMIC_BLOCK 4096u /* its trees are built: some 3 us for 12 bytes of input */
+#define WORK_PER_BLOCK 64u           /* stored, or with the fixed trees */
+#define WORK_PER_MEMBER 256u
+#define WORK_PER_BROTLI_BYTE 256u /* trees and context maps are dense: up to 1 us a byte */
+/* What they may cost. A server that flushes after every line sends a dynamic block for 60 bytes at
+ * the least, which is 70 units a byte. */
+#define WORK_FREE ((uint64_t)1 << 20)
+#define WORK_EARNED_BY_INPUT 512u
+#define WORK_EARNED_BY_OUTPUT 4u
+/* What comes out of a layer is not larger than what it is the coding of, but for frames, stored
+ * blocks and flushes. */
+#define MAX_MIDDLE_RATIO 2u
+#define MIDDLE_FREE_BYTES ((size_t)64 << 10)
 
 enum coding { CODING_IDENTITY, CODING_GZIP, CODING_DEFLATE, CODING_BROTLI, CODING_UNKNOWN };
 
@@ -31,22 +58,47 @@ struct layer {
 	unsigned char held[2]; /* bytes not yet judged in START and GAP */
 	size_t held_bytes;
 	bool z_ready;
+	bool at_block;           /* zlib stands in front of a block that has not been paid for */
+	unsigned char last_byte; /* that zlib has taken: the block's header may begin in it */
 	z_stream z;
 	BrotliDecoderState *brotli;
+	size_t room;        /* for what still may come out; of the last layer its buffer knows */
 	struct layer *next; /* NULL: the output */
-	struct ing_buf *out;
+	struct chain *chain;
 	unsigned char block[BLOCK_BYTES];
+};
+
+struct chain {
+	struct ing_buf *out;
+	uint64_t work, earned;
+	int count;
+	struct layer layers[ING_MAX_CODING_LAYERS];
 };
 
 static int feed(struct layer *l, const unsigned char *data, size_t bytes);
 
+/* Two codings may keep a chain busy without a byte of output, but not for long. */
+static int spend(struct chain *c, uint64_t work)
+{
+	c->work += work;
+	return c->work <= c->earned ? 0 : -ING_FAIL_INVALID;
+}
+
 static int pass_on(struct layer *l, const unsigned char *data, size_t bytes)
 {
+	struct chain *c = l->chain;
 	if (bytes == 0)
 		return 0;
-	if (l->next != NULL)
-		return feed(l->next, data, bytes);
-	return ing_buf_add(l->out, data, bytes) ? 0 : -ING_FAIL_TOO_BIG;
+	if (l->next == NULL) {
+		c->work += bytes;
+		c->earned += (uint64_t)WORK_EARNED_BY_OUTPUT * bytes;
+		return ing_buf_add(c->out, data, bytes) ? 0 : -ING_FAIL_TOO_BIG;
+	}
+	if (bytes > l->room)
+		return -ING_FAIL_INVALID;
+	l->room -= bytes;
+	int rc = spend(c, bytes);
+	return rc < 0 ? rc : feed(l->next, data, bytes);
 }
 
 static bool is_gzip_magic(const unsigned char *two)
@@ -61,47 +113,87 @@ static bool is_zlib_magic(const unsigned char *two)
 }
 
 /* The window argument by which zlib knows the frame: +16 gzip, negative none. */
-static void begin_inflate(struct layer *l, int window)
+static int begin_inflate(struct layer *l, int window)
 {
 	ing_must((l->z_ready ? inflateReset2(&l->z, window) : inflateInit2(&l->z, window)) == Z_OK);
 	l->z_ready = true;
+	l->at_block = false;
 	l->phase = PHASE_STREAM;
+	/* Without a frame zlib does not stop in front of the first block. */
+	return spend(l->chain, window < 0 ? WORK_PER_DYNAMIC_BLOCK : WORK_PER_MEMBER);
 }
 
 /* Decide by the first two bytes of a stream (or of what follows a member). */
-static void judge(struct layer *l)
+static int judge(struct layer *l)
 {
 	if (is_gzip_magic(l->held))
-		begin_inflate(l, MAX_WBITS + 16);
-	else if (l->phase == PHASE_GAP)
+		return begin_inflate(l, MAX_WBITS + 16);
+	if (l->phase == PHASE_GAP)
 		l->phase = PHASE_TAIL;
 	else if (l->coding == CODING_GZIP)
 		l->phase = PHASE_PASS;
 	else
-		begin_inflate(l, is_zlib_magic(l->held) ? MAX_WBITS : -MAX_WBITS);
+		return begin_inflate(l, is_zlib_magic(l->held) ? MAX_WBITS : -MAX_WBITS);
+	return 0;
 }
 
-/* Inflate up to the end of the input or of the stream; *data moves on. */
+/* The three bits of a block's header (RFC 1951, 3.2.3) stand in the last byte that zlib has taken,
+ * in the next one, or in both: nothing is read twice, and nothing before it has been paid for.
+ * Returns 1 when that next byte has not come yet. */
+static int pay_for_block(struct layer *l, const unsigned char *data, size_t bytes)
+{
+	unsigned have = (unsigned)l->z.data_type & 7;
+	unsigned bits = have > 0 ? (unsigned)l->last_byte >> (8 - have) : 0;
+	if (have < 3 && bytes == 0)
+		return 1;
+	if (have < 3)
+		bits |= (unsigned)data[0] << have;
+	l->at_block = false;
+	bool dynamic = (bits >> 1 & 3) == 2;
+	return spend(l->chain, dynamic ? WORK_PER_DYNAMIC_BLOCK : WORK_PER_BLOCK);
+}
+
+/* One call of zlib, which ends at the latest with a block; *data moves on. zlib's answer, or the
+ * chain's failure in *ret_rc. */
+static int inflate_step(struct layer *l, const unsigned char **data, size_t *bytes, int *ret_rc)
+{
+	size_t slice = ING_MIN(*bytes, SLICE_BYTES);
+	l->z.next_in = (z_const Bytef *)(uintptr_t)*data;
+	l->z.avail_in = (uInt)slice;
+	l->z.next_out = l->block;
+	l->z.avail_out = BLOCK_BYTES;
+	int z = inflate(&l->z, Z_BLOCK);
+	ing_must(z != Z_MEM_ERROR && z != Z_STREAM_ERROR);
+	size_t used = slice - l->z.avail_in;
+	if (used > 0)
+		l->last_byte = (*data)[used - 1];
+	*data += used;
+	*bytes -= used;
+	*ret_rc = spend(l->chain, used);
+	if (*ret_rc == 0)
+		*ret_rc = pass_on(l, l->block, BLOCK_BYTES - l->z.avail_out);
+	return z;
+}
+
+/* Inflate up to the end of the input or of the stream. */
 static int inflate_some(struct layer *l, const unsigned char **data, size_t *bytes)
 {
+	enum { LAST_BLOCK = 64, BLOCK_ENDED = 128 }; /* of data_type, as zlib.h says */
+	int rc = 0;
 	int z = Z_OK;
 	while (z == Z_OK) {
-		size_t slice = ING_MIN(*bytes, SLICE_BYTES);
-		l->z.next_in = (z_const Bytef *)(uintptr_t)*data;
-		l->z.avail_in = (uInt)slice;
-		l->z.next_out = l->block;
-		l->z.avail_out = BLOCK_BYTES;
-		z = inflate(&l->z, Z_NO_FLUSH);
-		size_t used = slice - l->z.avail_in;
-		*data += used;
-		*bytes -= used;
-		int rc = pass_on(l, l->block, BLOCK_BYTES - l->z.avail_out);
+		if (l->at_block)
+			rc = pay_for_block(l, *data, *bytes);
+		if (rc != 0)
+			return ING_MIN(rc, 0);
+		z = inflate_step(l, data, bytes, &rc);
 		if (rc < 0)
 			return rc;
-		if (z == Z_OK && *bytes == 0 && l->z.avail_out > 0)
+		bool ended = z == Z_OK && (l->z.data_type & BLOCK_ENDED) != 0;
+		l->at_block = ended && (l->z.data_type & LAST_BLOCK) == 0;
+		if (z == Z_OK && !ended && *bytes == 0 && l->z.avail_out > 0)
 			return 0;
 	}
-	ing_must(z != Z_MEM_ERROR && z != Z_STREAM_ERROR);
 	if (z == Z_BUF_ERROR)
 		return 0; /* it waits for more input */
 	if (z != Z_STREAM_END)
@@ -122,11 +214,12 @@ static int feed_deflated(struct layer *l, const unsigned char *data, size_t byte
 			bytes--;
 			if (l->held_bytes < sizeof(l->held))
 				break;
-			judge(l);
+			rc = judge(l);
 			l->held_bytes = 0;
 			/* They are part of what follows; in the new phase this goes one level deep.
 			 */
-			rc = feed_deflated(l, l->held, sizeof(l->held));
+			if (rc == 0)
+				rc = feed_deflated(l, l->held, sizeof(l->held));
 			break;
 		case PHASE_STREAM:
 			rc = inflate_some(l, &data, &bytes);
@@ -149,14 +242,19 @@ static int feed_brotli(struct layer *l, const unsigned char *data, size_t bytes)
 	for (l->phase = PHASE_STREAM;;) {
 		uint8_t *to = l->block;
 		size_t room = BLOCK_BYTES;
+		size_t slice = ING_MIN(bytes, BROTLI_SLICE_BYTES);
+		size_t left = slice;
 		BrotliDecoderResult r =
-			BrotliDecoderDecompressStream(l->brotli, &bytes, &data, &room, &to, NULL);
+			BrotliDecoderDecompressStream(l->brotli, &left, &data, &room, &to, NULL);
 		if (r == BROTLI_DECODER_RESULT_ERROR)
 			return -ING_FAIL_SYNTAX;
-		int rc = pass_on(l, l->block, BLOCK_BYTES - room);
+		bytes -= slice - left;
+		int rc = spend(l->chain, (uint64_t)WORK_PER_BROTLI_BYTE * (slice - left));
+		if (rc == 0)
+			rc = pass_on(l, l->block, BLOCK_BYTES - room);
 		if (rc < 0)
 			return rc;
-		if (r == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT)
+		if (r == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && bytes == 0)
 			return 0;
 		if (r == BROTLI_DECODER_RESULT_SUCCESS) {
 			l->phase = PHASE_TAIL;
@@ -208,6 +306,8 @@ static enum coding coding_by_name(const char *name, size_t bytes)
 static int list_codings(const char *s, enum coding ret[ING_MAX_CODING_LAYERS])
 {
 	int n = 0;
+	if (s != NULL && strnlen(s, MAX_FIELD_BYTES + 1) > MAX_FIELD_BYTES)
+		return -1;
 	while (s != NULL && *s != '\0') {
 		s += strspn(s, ", \t\r\n");
 		size_t bytes = strcspn(s, ",");
@@ -225,32 +325,59 @@ static int list_codings(const char *s, enum coding ret[ING_MAX_CODING_LAYERS])
 	return n;
 }
 
-static void free_layers(struct layer *layers, int n)
+static void free_chain(struct chain *c)
 {
-	for (int i = 0; i < n; i++) {
-		if (layers[i].z_ready)
-			inflateEnd(&layers[i].z);
-		BrotliDecoderDestroyInstance(layers[i].brotli);
+	for (int i = 0; i < c->count; i++) {
+		if (c->layers[i].z_ready)
+			inflateEnd(&c->layers[i].z);
+		BrotliDecoderDestroyInstance(c->layers[i].brotli);
 	}
-	free(layers);
+	free(c);
 }
 
 /* The last coding applied is the first to come off. */
-static struct layer *make_layers(const enum coding *codings, int n, struct ing_buf *out)
+static struct chain *make_chain(
+	const enum coding *codings, int count, size_t bytes, struct ing_buf *out)
 {
-	struct layer *layers = ing_alloc((size_t)n * sizeof(*layers));
-	for (int i = 0; i < n; i++) {
-		struct layer *l = &layers[i];
-		l->coding = codings[n - 1 - i];
+	struct chain *c = ing_alloc(sizeof(*c));
+	size_t room = out->max - out->len;
+	c->out = out;
+	c->count = count;
+	c->earned = WORK_FREE + (uint64_t)WORK_EARNED_BY_INPUT * bytes;
+	for (int i = 0; i < count; i++) {
+		struct layer *l = &c->layers[i];
+		l->chain = c;
+		l->coding = codings[count - 1 - i];
 		l->phase = PHASE_START;
-		l->next = i + 1 < n ? &layers[i + 1] : NULL;
-		l->out = out;
+		l->room = MIDDLE_FREE_BYTES +
+			  ING_MIN(room, SIZE_MAX / 2 / MAX_MIDDLE_RATIO) * MAX_MIDDLE_RATIO;
+		l->next = i + 1 < count ? &c->layers[i + 1] : NULL;
 		if (l->coding == CODING_BROTLI) {
 			l->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
 			ing_must(l->brotli != NULL);
 		}
 	}
-	return layers;
+	return c;
+}
+
+static int describe(int rc, const char *codings, const struct ing_buf *out, struct ing_error *err)
+{
+	switch (-rc) {
+	case 0:
+		return 0;
+	case ING_FAIL_TOO_BIG:
+		return ing_error_set(err, ING_FAIL_TOO_BIG,
+			"decoded body over the limit of %zu bytes", out->max);
+	case ING_FAIL_TRUNCATED:
+		return ing_error_set(
+			err, ING_FAIL_TRUNCATED, "content coding %.60s ends early", codings);
+	case ING_FAIL_INVALID:
+		return ing_error_set(err, ING_FAIL_INVALID,
+			"content coding %.60s takes more work than its bytes are worth", codings);
+	default:
+		return ing_error_set(
+			err, ING_FAIL_SYNTAX, "content coding %.60s is damaged", codings);
+	}
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -275,21 +402,12 @@ int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_b
 				"body over the limit of %zu bytes", out->max);
 		return 0;
 	}
-	struct layer *layers = make_layers(list, n, out);
-	int rc = feed(&layers[0], data, bytes);
+	struct chain *c = make_chain(list, n, bytes, out);
+	int rc = feed(&c->layers[0], data, bytes);
 	for (int i = 0; i < n && rc == 0; i++)
-		rc = finish(&layers[i]);
-	free_layers(layers, n);
-	if (rc == -ING_FAIL_TOO_BIG)
-		return ing_error_set(err, ING_FAIL_TOO_BIG,
-			"decoded body over the limit of %zu bytes", out->max);
-	if (rc == -ING_FAIL_TRUNCATED)
-		return ing_error_set(
-			err, ING_FAIL_TRUNCATED, "content coding %.60s ends early", codings);
-	if (rc < 0)
-		return ing_error_set(
-			err, ING_FAIL_SYNTAX, "content coding %.60s is damaged", codings);
-	return 0;
+		rc = finish(&c->layers[i]);
+	free_chain(c);
+	return describe(rc, codings, out, err);
 }
 
 int ing_decode_bounded(const char *codings, const void *data, size_t bytes, unsigned max_ratio,

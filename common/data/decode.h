@@ -4,14 +4,16 @@
  *
  * Everything here reads hostile bytes: the output has a ceiling however small the input is, layers
  * are streamed into each other, so that a bomb inside a bomb never exists as a whole, and memory is
- * that of the decoders' windows and of the output. Pure, any thread.
+ * that of the decoders' windows and of the output. Nor does an output that stays small make work
+ * free: what a stream takes is counted (README.md), and one that takes more than its bytes are
+ * worth is refused. Pure, any thread.
  */
 #pragma once
 #include <stdbool.h>
 #include "common/base/buf.h"
 #include "common/base/error.h"
 
-#define ING_MAX_CODING_LAYERS 4 /* servers send one; two by mistake */
+#define ING_MAX_CODING_LAYERS 2 /* servers send one; two by mistake */
 
 /* Whether a Content-Encoding value (NULL is fine) asks for any work: something else than identity.
  */
@@ -25,9 +27,11 @@ bool ing_decode_needed(const char *codings);
  * deflate;
  * - deflate with zlib's frame (RFC 1950), without it (RFC 1951), or being gzip.
  * An empty body is empty in every coding. Returns 0, or
- * -ING_FAIL_UNSUPPORTED: an unknown coding or more than ING_MAX_CODING_LAYERS of them,
- * -ING_FAIL_SYNTAX: garbage or a wrong checksum, -ING_FAIL_TRUNCATED: the stream ends early,
- * -ING_FAIL_TOO_BIG: over the ceiling. After a failure out holds what was decoded until then. */
+ * -ING_FAIL_UNSUPPORTED: an unknown coding, more than ING_MAX_CODING_LAYERS of them, or a value of
+ * over 1,000 bytes; -ING_FAIL_SYNTAX: garbage or a wrong checksum, -ING_FAIL_TRUNCATED: the stream
+ * ends early, -ING_FAIL_INVALID: it takes too much work (or memory between two layers) for what it
+ * is, -ING_FAIL_TOO_BIG: over the ceiling. After a failure out holds what was decoded until then.
+ */
 int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_buf *out,
 	struct ing_error *err) ING_MUST_CHECK;
 

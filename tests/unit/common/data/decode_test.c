@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -86,8 +87,9 @@ static const struct {
 	{"unknown", "zstd", PLAIN, PLAIN, -ING_FAIL_UNSUPPORTED},
 	{"unknown in a list", "gzip, sdch", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
 	{"prefix of a name", "gzi", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
-	{"five layers", "gzip,gzip,gzip,gzip,gzip", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
-	{"four layers of which one is there", "gzip,gzip,gzip,gzip", GZIP, PLAIN, 0},
+	{"three layers", "gzip,gzip,gzip", GZIP, GZIP, -ING_FAIL_UNSUPPORTED},
+	{"three layers of which one is there", "gzip,gzip,br", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
+	{"two layers in a longer list", "gzip, identity, , gzip, identity", GZIP, GZIP, 0},
 };
 
 static void decodes_what_servers_send(void **state)
@@ -293,6 +295,212 @@ static void ratio_is_bounded(void **state)
 	free(data);
 }
 
+static void a_list_of_codings_is_short(void **state)
+{
+	(void)state;
+	char field[1100];
+	struct ing_buf gz, out;
+	ing_buf_init(&gz, 1 << 20);
+	pack(&gz, GZIP, GREETING, strlen(GREETING));
+	memset(field, ' ', sizeof(field));
+	memcpy(field, "gzip", 4);
+	field[1000] = '\0';
+	assert_int_equal(decode(field, gz.data, gz.len, 1 << 20, &out, NULL), 0);
+	ing_buf_done(&out);
+	/* Where it was cut, on its way here, there may have been another. */
+	field[1000] = ' ';
+	field[1001] = '\0';
+	assert_int_equal(
+		decode(field, gz.data, gz.len, 1 << 20, &out, NULL), -ING_FAIL_UNSUPPORTED);
+	ing_buf_done(&out);
+	ing_buf_done(&gz);
+}
+
+/* Eight deflate blocks with trees for their own end and nothing else. */
+#define DYNAMIC_BLOCKS                                                                             \
+	"\x04\xc0\x81\x00\x00\x00\x00\x00\x90\xff\x6b\x10\x00\x07\x02\x00\x00\x00\x00\x40\xfe\xaf" \
+	"\x41\x00\x1c\x08\x00\x00\x00\x00\x00\xf9\xbf\x06\x01\x70\x20\x00\x00\x00\x00\x00\xe4\xff" \
+	"\x1a\x04\xc0\x81\x00\x00\x00\x00\x00\x90\xff\x6b\x10\x00\x07\x02\x00\x00\x00\x00\x40\xfe" \
+	"\xaf\x41\x00\x1c\x08\x00\x00\x00\x00\x00\xf9\xbf\x06\x01\x70\x20\x00\x00\x00\x00\x00\xe4" \
+	"\xff\x1a"
+#define FIXED_BLOCKS "\x02\x08\x20\x80\x00" /* four empty ones */
+#define GZIP_HEAD "\x1f\x8b\x08\0\0\0\0\0\0\xff"
+#define GZIP_END "\0\0\0\0\0\0\0\0" /* of nothing: checksum and length */
+#define TEXT(s) (s), sizeof(s) - 1
+
+/* Streams that take time and yield nothing: `head`, `piece` again and again, `tail`. */
+static const struct {
+	const char *name;
+	const char *coding;
+	const char *head;
+	size_t head_bytes;
+	const char *piece;
+	size_t piece_bytes;
+	const char *tail;
+	size_t tail_bytes;
+} idle[] = {
+	{"empty stored blocks", "gzip", TEXT(GZIP_HEAD), TEXT("\0\0\0\xff\xff"),
+		TEXT("\x01\0\0\xff\xff" GZIP_END)},
+	{"empty blocks with the fixed trees", "gzip", TEXT(GZIP_HEAD), TEXT(FIXED_BLOCKS),
+		TEXT("\x03\0" GZIP_END)},
+	{"the same without a frame", "deflate", TEXT(FIXED_BLOCKS), TEXT(FIXED_BLOCKS),
+		TEXT("\x03\0")},
+	{"the same in zlib's frame", "deflate", TEXT("\x78\x9c"), TEXT(FIXED_BLOCKS),
+		TEXT("\x03\0\0\0\0\x01")},
+	{"blocks with trees of their own", "gzip", TEXT(GZIP_HEAD), TEXT(DYNAMIC_BLOCKS),
+		TEXT("\x03\0" GZIP_END)},
+	{"empty members", "gzip", TEXT(""), TEXT(GZIP_HEAD "\x03\0" GZIP_END), TEXT("")},
+	{"a name without end", "gzip", TEXT("\x1f\x8b\x08\x08\0\0\0\0\0\xff"), TEXT("xxxxxxxx"),
+		TEXT("\0\x03\0" GZIP_END)},
+	{"brotli's empty meta-blocks", "br", TEXT("\x0c"), TEXT("\x06"), TEXT("\x03")},
+};
+
+static void fill_idle(struct ing_buf *to, size_t i, size_t bytes)
+{
+	ing_buf_init(to, bytes + 1000);
+	ing_buf_add(to, idle[i].head, idle[i].head_bytes);
+	while (to->len < bytes)
+		ing_buf_add(to, idle[i].piece, idle[i].piece_bytes);
+	ing_buf_add(to, idle[i].tail, idle[i].tail_bytes);
+	assert_false(to->failed);
+}
+
+/* As it was sent it is worth its bytes; as what another layer made of a thousandth it is not. */
+static void work_without_output_is_bounded(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(idle); i++) {
+		struct ing_buf once, twice, out;
+		struct ing_error err = {0};
+		char codings[40];
+		fill_idle(&once, i, 4 << 20);
+		ing_buf_init(&twice, 16 << 20);
+		pack(&twice, GZIP, once.data, once.len);
+		int rc = decode(idle[i].coding, once.data, once.len, 1 << 20, &out, &err);
+		if (rc != 0 || out.len != 0)
+			fail_msg("%s, once: %d %s", idle[i].name, rc, err.msg);
+		ing_buf_done(&out);
+		snprintf(codings, sizeof(codings), "%s, gzip", idle[i].coding);
+		rc = decode(codings, twice.data, twice.len, 128 << 20, &out, &err);
+		if (rc != -ING_FAIL_INVALID || strstr(err.msg, "takes more work") == NULL)
+			fail_msg("%s, twice: %d %s", idle[i].name, rc, err.msg);
+		assert_int_equal(out.len, 0);
+		ing_buf_done(&out);
+		ing_buf_done(&once);
+		ing_buf_done(&twice);
+	}
+}
+
+/* The field's worst: 10 KB that kept a processor busy for 14 seconds. */
+static void three_layers_of_nothing_are_refused_unread(void **state)
+{
+	(void)state;
+	struct ing_buf once, twice, thrice, out;
+	fill_idle(&once, 0, 8 << 20);
+	ing_buf_init(&twice, 16 << 20);
+	ing_buf_init(&thrice, 16 << 20);
+	pack(&twice, GZIP, once.data, once.len);
+	pack(&thrice, GZIP, twice.data, twice.len);
+	assert_int_equal(decode("gzip, gzip, gzip", thrice.data, thrice.len, 1 << 20, &out, NULL),
+		-ING_FAIL_UNSUPPORTED);
+	assert_int_equal(out.len, 0);
+	ing_buf_done(&out);
+	ing_buf_done(&once);
+	ing_buf_done(&twice);
+	ing_buf_done(&thrice);
+}
+
+/* What stands between two layers has a ceiling, too, whatever comes of it. */
+static void a_middle_layer_is_no_larger_than_what_it_holds(void **state)
+{
+	(void)state;
+	static const size_t zeros = 512 << 10;
+	void *data = calloc(1, zeros);
+	assert_non_null(data);
+	struct ing_buf middle, sent, out;
+	ing_buf_init(&middle, 2 * zeros);
+	ing_buf_init(&sent, 2 * zeros);
+	/* Behind its end a member is followed by much that nobody reads. */
+	pack(&middle, GZIP, GREETING, strlen(GREETING));
+	ing_buf_add(&middle, data, zeros);
+	pack(&sent, GZIP, middle.data, middle.len);
+	assert_int_equal(decode("gzip, gzip", sent.data, sent.len, 128 << 10, &out, NULL),
+		-ING_FAIL_INVALID);
+	assert_string_equal(ing_buf_str(&out), GREETING);
+	ing_buf_done(&out);
+	assert_int_equal(decode("gzip, gzip", sent.data, sent.len, zeros, &out, NULL), 0);
+	assert_string_equal(ing_buf_str(&out), GREETING);
+	ing_buf_done(&out);
+	ing_buf_done(&middle);
+	ing_buf_done(&sent);
+	free(data);
+}
+
+/* As servers do that flush behind every line, or have little memory. */
+static void pack_in_pieces(struct ing_buf *to, int level, int memory, int flush, size_t piece,
+	const char *data, size_t bytes)
+{
+	z_stream z = {0};
+	assert_int_equal(
+		deflateInit2(&z, level, Z_DEFLATED, MAX_WBITS + 16, memory, Z_DEFAULT_STRATEGY),
+		Z_OK);
+	size_t room = deflateBound(&z, bytes) * 2 + bytes / piece * 16;
+	z.next_out = ing_buf_reserve(to, room);
+	z.avail_out = (uInt)room;
+	for (size_t at = 0; at < bytes; at += piece) {
+		z.next_in = (z_const Bytef *)(uintptr_t)(data + at);
+		z.avail_in = (uInt)ING_MIN(piece, bytes - at);
+		assert_int_equal(deflate(&z, flush), Z_OK);
+	}
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	ing_buf_commit(to, room - z.avail_out);
+	deflateEnd(&z);
+}
+
+static void honest_streams_are_never_too_much_work(void **state)
+{
+	static const struct {
+		int level, memory, flush;
+		size_t piece;
+	} ways[] = {
+		{6, 8, Z_NO_FLUSH, 1 << 20},
+		{1, 1, Z_NO_FLUSH, 1 << 20},
+		{0, 8, Z_NO_FLUSH, 1 << 20},
+		{9, 9, Z_SYNC_FLUSH, 1},
+		{6, 8, Z_SYNC_FLUSH, 40},
+		{6, 8, Z_SYNC_FLUSH, 300},
+		{6, 8, Z_FULL_FLUSH, 2000},
+		{9, 1, Z_PARTIAL_FLUSH, 10},
+		{9, 1, Z_PARTIAL_FLUSH, 500},
+	};
+	(void)state;
+	struct ing_buf text;
+	ing_buf_init(&text, 4 << 20);
+	for (unsigned i = 0; text.len < 256 << 10; i++) /* hardly a line is like another */
+		ing_buf_printf(&text, "<li><a href=\"/a/%x\">%u of %x</a>\n", i * 2654435761u, i,
+			i * i * 40503u);
+	for (size_t i = 0; i < ING_ARRAY_LEN(ways); i++) {
+		struct ing_buf once, twice, out;
+		struct ing_error err = {0};
+		ing_buf_init(&once, 1 << 28);
+		ing_buf_init(&twice, 1 << 28);
+		pack_in_pieces(&once, ways[i].level, ways[i].memory, ways[i].flush, ways[i].piece,
+			text.data, text.len);
+		pack(&twice, GZIP, once.data, once.len);
+		int rc = decode("gzip", once.data, once.len, 4 << 20, &out, &err);
+		if (rc != 0 || out.len != text.len)
+			fail_msg("way %zu, once: %s", i, err.msg);
+		ing_buf_done(&out);
+		rc = decode("gzip, gzip", twice.data, twice.len, 4 << 20, &out, &err);
+		if (rc != 0 || out.len != text.len || memcmp(out.data, text.data, text.len) != 0)
+			fail_msg("way %zu, twice: %s", i, err.msg);
+		ing_buf_done(&out);
+		ing_buf_done(&once);
+		ing_buf_done(&twice);
+	}
+	ing_buf_done(&text);
+}
+
 static void says_whether_there_is_work(void **state)
 {
 	(void)state;
@@ -314,6 +522,11 @@ int main(void)
 		cmocka_unit_test(gzip_members_and_what_follows_them),
 		cmocka_unit_test(output_is_capped),
 		cmocka_unit_test(ratio_is_bounded),
+		cmocka_unit_test(a_list_of_codings_is_short),
+		cmocka_unit_test(work_without_output_is_bounded),
+		cmocka_unit_test(three_layers_of_nothing_are_refused_unread),
+		cmocka_unit_test(a_middle_layer_is_no_larger_than_what_it_holds),
+		cmocka_unit_test(honest_streams_are_never_too_much_work),
 		cmocka_unit_test(says_whether_there_is_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
