@@ -9,6 +9,7 @@
 
 #include "common/base/folder.h"
 #include "common/base/log.h"
+#include "common/net/robots.h"
 #include "worker/archive/archive.h"
 #include "worker/conf/conf.h"
 #include "worker/conf/paths.h"
@@ -306,8 +307,8 @@ static int init_robots(struct ing_engine *e, struct ing_error *err)
 	const struct ing_conf *c = e->conf;
 	e->errands = ing_errands_new(&(struct ing_errand_conf){
 		.max_redirects = ROBOTS_REDIRECTS,
-		.max_body_bytes = ING_ROBOTS_MAX_BYTES,
-		.max_decoded_bytes = ING_ROBOTS_MAX_BYTES,
+		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
+		.agent = c->fetch.user_agent,
 		.deadline_ms = c->job.deadline_ms,
 		.urlrules = e->rules.urlrules,
 		.hostrules = e->rules.hostrules,
@@ -316,7 +317,6 @@ static int init_robots(struct ing_engine *e, struct ing_error *err)
 	});
 	e->robots = ing_robots_new(&(struct ing_robots_conf){
 		.obey = c->gate.robots == ING_ROBOTS_OBEY,
-		.agent = c->fetch.user_agent,
 		.max_entries = ROBOTS_ENTRIES,
 		.max_bytes = ROBOTS_BYTES,
 		.hostrules = e->rules.hostrules,

@@ -84,6 +84,14 @@ static int spend(struct chain *c, uint64_t work)
 	return c->work <= c->earned ? 0 : -ING_FAIL_INVALID;
 }
 
+/* At the ceiling as much as there is room for: of some files the first part is worth having. */
+static int add_out(struct ing_buf *out, const unsigned char *data, size_t bytes)
+{
+	size_t room = out->max - out->len;
+	ing_buf_add(out, data, ING_MIN(bytes, room));
+	return bytes <= room ? 0 : -ING_FAIL_TOO_BIG;
+}
+
 static int pass_on(struct layer *l, const unsigned char *data, size_t bytes)
 {
 	struct chain *c = l->chain;
@@ -92,7 +100,7 @@ static int pass_on(struct layer *l, const unsigned char *data, size_t bytes)
 	if (l->next == NULL) {
 		c->work += bytes;
 		c->earned += (uint64_t)WORK_EARNED_BY_OUTPUT * bytes;
-		return ing_buf_add(c->out, data, bytes) ? 0 : -ING_FAIL_TOO_BIG;
+		return add_out(c->out, data, bytes);
 	}
 	if (bytes > l->room)
 		return -ING_FAIL_INVALID;
@@ -397,10 +405,10 @@ int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_b
 		return ing_error_set(
 			err, ING_FAIL_UNSUPPORTED, "content coding not understood: %.60s", codings);
 	if (n == 0) {
-		if (!ing_buf_add(out, data, bytes))
-			return ing_error_set(err, ING_FAIL_TOO_BIG,
-				"body over the limit of %zu bytes", out->max);
-		return 0;
+		if (add_out(out, data, bytes) == 0)
+			return 0;
+		return ing_error_set(
+			err, ING_FAIL_TOO_BIG, "body over the limit of %zu bytes", out->max);
 	}
 	struct chain *c = make_chain(list, n, bytes, out);
 	int rc = feed(&c->layers[0], data, bytes);

@@ -30,7 +30,8 @@ bool ing_decode_needed(const char *codings);
  * -ING_FAIL_UNSUPPORTED: an unknown coding, more than ING_MAX_CODING_LAYERS of them, or a value of
  * over 1,000 bytes; -ING_FAIL_SYNTAX: garbage or a wrong checksum, -ING_FAIL_TRUNCATED: the stream
  * ends early, -ING_FAIL_INVALID: it takes too much work (or memory between two layers) for what it
- * is, -ING_FAIL_TOO_BIG: over the ceiling. After a failure out holds what was decoded until then.
+ * is, -ING_FAIL_TOO_BIG: over the ceiling. After a failure out holds what was decoded until then:
+ * after -TOO_BIG, as much as its ceiling allows.
  */
 int ing_decode(const char *codings, const void *data, size_t bytes, struct ing_buf *out,
 	struct ing_error *err) ING_MUST_CHECK;

@@ -19,6 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ing_proto_get_question(data, size, &order) != 0)
 		return 0;
 	ing_must(order.q.url == NULL || ing_utf8_valid(order.q.url, strlen(order.q.url)));
+	ing_must((order.q.want & ING_WANT_ROBOTS) == 0 || order.q.agent != NULL);
+	ing_must(order.q.agent == NULL || ing_utf8_valid(order.q.agent, strlen(order.q.agent)));
 	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
 	ing_proto_put_question(&b, &order.q, order.timeout_ms, order.body_bytes);
 	ing_must(!b.failed);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
+#include "common/net/robots.h"
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
@@ -56,6 +57,24 @@ static void check_page(const struct ing_page *page)
 		ing_must(page->uses[i].kinds <= ING_USE_ALL);
 }
 
+/* In the order in which they decide, and fit to be asked. */
+static void check_robots(const struct ing_robots_found *found)
+{
+	const struct ing_robots_txt *txt = found->txt;
+	if (txt == NULL)
+		return;
+	uint32_t count = ing_robots_txt_count(txt);
+	ing_must(count <= ING_ROBOTS_TXT_MAX_RULES);
+	ing_must(ing_robots_txt_crawl_delay_ms(txt) <= INT32_MAX);
+	for (uint32_t i = 1; i < count; i++) {
+		struct ing_robots_rule a = ing_robots_txt_rule(txt, i - 1);
+		struct ing_robots_rule b = ing_robots_txt_rule(txt, i);
+		ing_must(ing_robots_rule_compare(&a, &b) <= 0 && b.bytes > 0);
+	}
+	unsigned line = 0;
+	ing_must(ing_robots_txt_allows(txt, "http://h/a/b.html?c", &line) || line > 0);
+}
+
 static void check_findings(const struct ing_findings *f)
 {
 	ing_must(f->exam <= ING_EXAM_TIMEOUT && f->page.status <= ING_PAGE_PART);
@@ -64,6 +83,8 @@ static void check_findings(const struct ing_findings *f)
 	ing_must(memchr(f->file.mimetype, '\0', sizeof(f->file.mimetype)) != NULL);
 	ing_must(strspn(f->file.sha1hex, "0123456789abcdef") == strlen(f->file.sha1hex));
 	check_pdf(&f->pdf);
+	ing_must(f->robots.txt == NULL || f->exam == ING_EXAM_OK);
+	check_robots(&f->robots);
 }
 
 static void try_reply(const uint8_t *data, size_t size)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/net/robots.h"
 #include "worker/gate/robots/robots.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -79,7 +80,7 @@ static void answer(uint8_t host, uint8_t how)
 {
 	static const char body[] = "User-agent: *\nDisallow: /private\nCrawl-delay: 1\n";
 	static const int http[] = {200, 404, 301, 429, 503, 200, 0, 404};
-	struct ing_robots_answer a = {.body = body, .body_bytes = how % sizeof(body)};
+	struct ing_robots_answer a = {0};
 	void *token = ING_TAKE(world.tokens[host % HOSTS]);
 	if (token == NULL)
 		return;
@@ -87,10 +88,13 @@ static void answer(uint8_t host, uint8_t how)
 	a.outcome = how < 128 ? ING_STATUS_SUCCESS
 			      : (enum ing_status)(how % (unsigned)ING_STATUS_COUNT_);
 	a.retry_after_s = how % 3;
+	struct ing_robots_txt *txt = ing_robots_txt_parse(body, how % sizeof(body), "bot");
+	a.txt = how % 5 > 0 ? txt : NULL;
 	world.mood = how;
 	world.in_got = true;
 	ing_robots_got(world.robots, token, &a);
 	world.in_got = false;
+	ing_robots_txt_free(txt); /* what the cache wants it has copied */
 }
 
 static void step(uint8_t what, uint8_t how)
@@ -132,7 +136,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct ing_robots_conf conf = {
 		.obey = true,
-		.agent = "bot/1.0 (+https://tests.example/)",
 		.max_entries = MAX_ENTRIES,
 		.max_bytes = 100000,
 		.get = get,

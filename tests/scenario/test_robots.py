@@ -104,6 +104,33 @@ def test_one_in_an_unknown_coding_cannot_be_had(ask, polite):
 
 
 @pytest.mark.slow
+def idle_gzip(blocks):
+    """A gzip member that takes time and yields nothing: empty stored blocks (RFC 1951, 3.2.4)."""
+    head = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    return head + b"\0\0\0\xff\xff" * blocks + b"\1\0\0\xff\xff" + bytes(8)
+
+
+def test_one_that_costs_time_to_decode_is_refused_and_nobody_waits(ask, polite):
+    """No output, so no ceiling on it: what counts is the work. Examiners do it, and stop; the loop goes on for others."""
+    twice = gzip.compress(idle_gzip(1_300_000))
+    coded = {"idle2": (twice, "gzip, gzip"), "idle3": (gzip.compress(twice), "gzip, gzip, gzip"),
+             "idle1": (idle_gzip(1000), "gzip")}
+    assert len(twice) < 12_000
+    for name, (body, coding) in coded.items():
+        polite.page(f"{name}.test.example", "/robots.txt", text(body, headers={"Content-Encoding": coding}))
+    polite.robots("innocent.test.example", "User-agent: *\nDisallow: /closed\n")
+    wanted = {f"http://{name}.test.example/{page}": "skip-robots" for name in ("idle2", "idle3") for page in range(3)}
+    wanted["http://idle1.test.example/x"] = "success"  # an empty file, paid for by its bytes
+    wanted.update({f"http://innocent.test.example/{page}": "success" for page in range(3)})
+    wanted["http://innocent.test.example/closed"] = "skip-robots"
+    found = ask(wanted)
+    for name in ("idle2", "idle3"):
+        assert set(polite.paths(f"{name}.test.example")) == {"/robots.txt"}
+        for page in range(3):
+            assert found[f"http://{name}.test.example/{page}"]["error_message"] == \
+                "robots.txt is unreachable (bad-content-encoding)"
+
+
 def test_what_cannot_be_had(ask, polite):
     """4xx: no rules. 5xx and broken answers: everything is forbidden. Nobody there: as the connection ended."""
     for status in (401, 403, 404, 410):

@@ -205,8 +205,12 @@ static void read_page(
 void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
 	struct ing_body *ret_body, struct ing_findings *ret)
 {
-	make_tools();
 	*ret_body = (struct ing_body){0};
+	if ((q->want & ING_WANT_ROBOTS) != 0) {
+		ing_document_robots(q, data, bytes, ret);
+		return;
+	}
+	make_tools();
 	struct ing_error err = {0};
 	int rc = take_body(q, data, bytes, ret_body, &err);
 	if (rc < 0) {

@@ -33,6 +33,13 @@ void ing_document_examine(const struct ing_question *q, const void *data, size_t
 	struct ing_body *ret_body, struct ing_findings *ret);
 void ing_document_body_done(struct ing_body *b); /* zero-initialised or done before is fine */
 
+/* The same of a robots.txt, for q->want with ING_WANT_ROBOTS, to which ing_document_examine()
+ * leaves it: the content codings off, the file cut behind its last whole line where the body or
+ * q->max_body_bytes ends before it does, the rules for q->agent. ret->file is about the file
+ * without its codings, as far as it was read. */
+void ing_document_robots(
+	const struct ing_question *q, const void *data, size_t bytes, struct ing_findings *ret);
+
 /* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a status.
  * A hostile document may crash, hang or fill the memory: call it in a process of its own, with
  * limits.

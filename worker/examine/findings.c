@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "common/net/robots.h"
+
 void ing_findings_init(struct ing_findings *f)
 {
 	*f = (struct ing_findings){0};
@@ -51,5 +53,6 @@ void ing_findings_done(struct ing_findings *f)
 	free(f->detail);
 	ing_page_done(&f->page);
 	ing_pdf_done(&f->pdf);
+	ing_robots_txt_free(f->robots.txt);
 	*f = (struct ing_findings){0};
 }

@@ -11,10 +11,13 @@
 #include "worker/scrape/kinds.h"
 #include "worker/scrape/uses.h"
 
-enum ing_want {             /* which parts are worth the time */
-	ING_WANT_LINKS = 1, /* parse HTML: what it says, where it leads, whether it is a wall */
-	ING_WANT_PDF = 2,   /* facts and text when the body is a PDF */
-	ING_WANT_WALLS = 4, /* parse HTML only to see whether it is a wall; LINKS includes it */
+struct ing_robots_txt;
+
+enum ing_want {              /* which parts are worth the time */
+	ING_WANT_LINKS = 1,  /* parse HTML: what it says, where it leads, whether it is a wall */
+	ING_WANT_PDF = 2,    /* facts and text when the body is a PDF */
+	ING_WANT_WALLS = 4,  /* parse HTML only to see whether it is a wall; LINKS includes it */
+	ING_WANT_ROBOTS = 8, /* it is a robots.txt; nothing else is looked at, then */
 };
 
 struct ing_question {
@@ -28,6 +31,9 @@ struct ing_question {
 	unsigned pdf_timeout_ms; /* for the process that reads a PDF; 0, or more than the pool's own
 				  * limit leaves: that limit less a margin in which the other
 				  * findings can still be sent */
+	/* Of ROBOTS. max_body_bytes cuts the file, then: what is more is not read. */
+	const char *agent; /* whose rules are wanted (common/net/robots.h); NULL otherwise */
+	bool body_cut;     /* the body is the first part of one */
 };
 
 enum ing_exam { /* how looking at the body went */
@@ -104,12 +110,18 @@ struct ing_pdf {
 	uint32_t word_count;
 };
 
+struct ing_robots_found {
+	struct ing_robots_txt *txt; /* the rules for the agent; NULL: not asked, or not decoded */
+	bool cut; /* the file is longer than what was read, so the digests are not its own */
+};
+
 struct ing_findings {
 	enum ing_exam exam;
 	char *detail; /* words for error_message or NULL */
 	struct ing_file_meta file;
 	struct ing_page page;
 	struct ing_pdf pdf;
+	struct ing_robots_found robots;
 	uint64_t cpu_us, pdf_cpu_us; /* of the examiner; of its PDF: the reader, giving it the
 					bytes, taking its text */
 };

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/net/robots.h"
 #include "worker/examine/wire.h"
 #include "worker/limits.h"
 
-#define PROTO_VERSION 3
+#define PROTO_VERSION 4
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
 #define MAX_HEADER_VALUE_BYTES                                                                     \
 	((size_t)1024) /* a media type or coding list worth reading is far shorter */
+#define MAX_AGENT_BYTES ((size_t)1024)
 #define MAX_TITLE_BYTES ((size_t)1000)
 #define MAX_SLUG_BYTES ((size_t)64)
 #define MAX_TECHNIQUE_BYTES ((size_t)200) /* of a rule file: whatever its author called it */
@@ -257,6 +259,8 @@ void ing_proto_put_question(
 	ing_wire_put_u64(b, q->max_scrape_bytes);
 	ing_wire_put_u32(b, q->pdf_timeout_ms);
 	ing_wire_put_u32(b, q->max_ratio);
+	ing_wire_put_text(b, q->agent, MAX_AGENT_BYTES);
+	ing_wire_put_u8(b, q->body_cut);
 	ing_wire_put_u32(b, timeout_ms);
 	ing_wire_put_u64(b, body_bytes);
 	ing_frame_end(b, at);
@@ -275,9 +279,12 @@ int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *
 	o.q.max_scrape_bytes = ing_wire_u64(&w);
 	o.q.pdf_timeout_ms = ing_wire_u32(&w);
 	o.q.max_ratio = ing_wire_u32(&w);
+	o.agent = ing_wire_text(&w, MAX_AGENT_BYTES);
+	o.q.body_cut = get_flag(&w);
 	o.timeout_ms = ing_wire_u32(&w);
 	o.body_bytes = ing_wire_u64(&w);
-	if (!ing_wire_end(&w) || o.body_bytes > SIZE_MAX / 2) {
+	bool good = ing_wire_end(&w) && o.body_bytes <= SIZE_MAX / 2;
+	if (!good || ((o.q.want & ING_WANT_ROBOTS) != 0 && o.agent == NULL)) {
 		ing_order_done(&o);
 		*ret = (struct ing_order){0};
 		return -ING_FAIL_INVALID;
@@ -285,6 +292,7 @@ int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *
 	o.q.url = o.url;
 	o.q.content_type = o.content_type;
 	o.q.content_encoding = o.content_encoding;
+	o.q.agent = o.agent;
 	*ret = o;
 	return 0;
 }
@@ -398,6 +406,52 @@ static void get_page(struct ing_wire *w, struct ing_page *page)
 	get_uses(w, page);
 }
 
+static void put_robots(struct ing_buf *b, const struct ing_robots_found *found)
+{
+	const struct ing_robots_txt *txt = found->txt;
+	ing_wire_put_u8(b, txt != NULL);
+	if (txt == NULL)
+		return;
+	uint32_t count = ing_robots_txt_count(txt);
+	ing_wire_put_u8(b, found->cut);
+	ing_wire_put_u32(b, ing_robots_txt_crawl_delay_ms(txt));
+	ing_wire_put_u32(b, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct ing_robots_rule rule = ing_robots_txt_rule(txt, i);
+		ing_wire_put_u8(b, rule.allow);
+		ing_wire_put_u32(b, rule.line);
+		ing_wire_put_bytes(b, rule.pattern, rule.bytes);
+	}
+}
+
+/* The list is no longer than what is left of the message can hold, so a lie about its length costs
+ * no memory. What the rules may be is the parser's to say. */
+static void get_robots(struct ing_wire *w, struct ing_robots_found *found)
+{
+	enum { MIN_RULE_BYTES = 1 + 4 + 4 + 1 };
+	if (!get_flag(w))
+		return;
+	found->cut = get_flag(w);
+	uint32_t crawl_delay_ms = ing_wire_u32(w);
+	uint32_t count = ing_wire_range(w, ING_ROBOTS_TXT_MAX_RULES);
+	if (count > w->left / MIN_RULE_BYTES) {
+		w->failed = true;
+		return;
+	}
+	struct ing_robots_rule *rules = ing_alloc((count + 1) * sizeof(*rules));
+	for (uint32_t i = 0; i < count; i++) {
+		size_t bytes;
+		rules[i].allow = get_flag(w);
+		rules[i].line = ing_wire_u32(w);
+		rules[i].pattern = ing_wire_bytes(w, ING_ROBOTS_TXT_MAX_PATTERN_BYTES, &bytes);
+		rules[i].bytes = (uint32_t)bytes;
+	}
+	if (!w->failed)
+		found->txt = ing_robots_txt_new(rules, count, crawl_delay_ms);
+	w->failed = found->txt == NULL;
+	free(rules);
+}
+
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 {
 	size_t at = ing_frame_begin(b, ING_FRAME_REPLY);
@@ -410,6 +464,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	put_mimetype(b, f->file.mimetype, sizeof(f->file.mimetype));
 	put_page(b, &f->page);
 	put_pdf_fields(b, &f->pdf);
+	put_robots(b, &f->robots);
 	ing_wire_put_u64(b, f->cpu_us);
 	ing_wire_put_u64(b, f->pdf_cpu_us);
 	ing_frame_end(b, at);
@@ -430,6 +485,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	get_mimetype(&w, f.file.mimetype, sizeof(f.file.mimetype));
 	get_page(&w, &f.page);
 	get_pdf_fields(&w, &f.pdf);
+	get_robots(&w, &f.robots);
 	f.cpu_us = ing_wire_u64(&w);
 	f.pdf_cpu_us = ing_wire_u64(&w);
 	bool good = ing_wire_end(&w) && f.cpu_us <= MAX_CPU_US && f.pdf_cpu_us <= MAX_CPU_US;
@@ -437,6 +493,8 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	if (f.exam == ING_EXAM_OK &&
 		(f.file.md5hex[0] == '\0' || f.file.sha1hex[0] == '\0' ||
 			f.file.sha256hex[0] == '\0' || f.file.mimetype[0] == '\0'))
+		good = false;
+	if (f.exam != ING_EXAM_OK && f.robots.txt != NULL)
 		good = false;
 	if (!good)
 		ing_findings_done(&f);
@@ -451,5 +509,6 @@ void ing_order_done(struct ing_order *order)
 	free(order->url);
 	free(order->content_type);
 	free(order->content_encoding);
+	free(order->agent);
 	*order = (struct ing_order){0};
 }

@@ -15,7 +15,8 @@
 #include "worker/examine/findings.h"
 
 #define ING_FRAME_HEAD_BYTES 8
-#define ING_MAX_QUESTION_BYTES ((size_t)64 << 10) /* a URL of 8 KiB, two header values, numbers */
+#define ING_MAX_QUESTION_BYTES                                                                     \
+	((size_t)64 << 10) /* a URL of 8 KiB, two header values, an agent, numbers */
 
 enum ing_frame_kind {
 	ING_FRAME_HELLO = 'h',    /* no payload */
@@ -29,7 +30,7 @@ struct ing_order {
 	struct ing_question q;
 	uint64_t body_bytes;
 	unsigned timeout_ms; /* the worker kills after this: the PDF's limit must end earlier */
-	char *url, *content_type, *content_encoding; /* heap; q points at them */
+	char *url, *content_type, *content_encoding, *agent; /* heap; q points at them */
 };
 
 /* Start a frame; returns where, for ing_frame_end(), which fills in the length. */

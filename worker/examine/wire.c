@@ -73,8 +73,7 @@ uint32_t ing_wire_range(struct ing_wire *w, uint32_t max)
 	return 0;
 }
 
-/* The bytes of a string in place; NULL when it was sent as NULL, or on a fault. */
-static const char *take_string(struct ing_wire *w, size_t max_bytes, size_t *ret_bytes)
+const char *ing_wire_bytes(struct ing_wire *w, size_t max_bytes, size_t *ret_bytes)
 {
 	uint32_t bytes = ing_wire_u32(w);
 	*ret_bytes = 0;
@@ -107,7 +106,7 @@ static char *copy_string(struct ing_wire *w, const char *from, size_t bytes)
 char *ing_wire_text(struct ing_wire *w, size_t max_bytes)
 {
 	size_t bytes;
-	const char *from = take_string(w, max_bytes, &bytes);
+	const char *from = ing_wire_bytes(w, max_bytes, &bytes);
 	if (from == NULL)
 		return NULL;
 	if (memchr(from, '\0', bytes) == NULL && ing_utf8_valid(from, bytes))
@@ -131,7 +130,7 @@ static bool all_allowed(const char *s, size_t bytes, bool (*allowed)(unsigned ch
 char *ing_wire_word(struct ing_wire *w, size_t max_bytes, bool (*allowed)(unsigned char c))
 {
 	size_t bytes;
-	const char *from = take_string(w, max_bytes, &bytes);
+	const char *from = ing_wire_bytes(w, max_bytes, &bytes);
 	if (from == NULL)
 		return NULL;
 	if (bytes == 0 || !all_allowed(from, bytes, allowed)) {
@@ -144,7 +143,7 @@ char *ing_wire_word(struct ing_wire *w, size_t max_bytes, bool (*allowed)(unsign
 void ing_wire_field(struct ing_wire *w, char *to, size_t room, bool (*allowed)(unsigned char c))
 {
 	size_t bytes;
-	const char *from = take_string(w, room - 1, &bytes);
+	const char *from = ing_wire_bytes(w, room - 1, &bytes);
 	memset(to, 0, room);
 	if (from == NULL || !all_allowed(from, bytes, allowed)) {
 		w->failed = true;
@@ -190,7 +189,7 @@ void ing_wire_put_f64(struct ing_buf *b, double v, double max)
 	put_number(b, bits, 8);
 }
 
-static void put_string(struct ing_buf *b, const char *s, size_t bytes)
+void ing_wire_put_bytes(struct ing_buf *b, const char *s, size_t bytes)
 {
 	put_number(b, bytes, 4);
 	ing_buf_add(b, s, bytes);
@@ -201,7 +200,7 @@ void ing_wire_put_text(struct ing_buf *b, const char *s, size_t max_bytes)
 	if (s == NULL)
 		put_number(b, NULL_LENGTH, 4);
 	else
-		put_string(b, s, ing_utf8_cut(s, strlen(s), max_bytes));
+		ing_wire_put_bytes(b, s, ing_utf8_cut(s, strlen(s), max_bytes));
 }
 
 void ing_wire_put_whole(struct ing_buf *b, const char *s, size_t max_bytes)

@@ -34,6 +34,9 @@ char *ing_wire_text(struct ing_wire *w, size_t max_bytes);
 char *ing_wire_word(struct ing_wire *w, size_t max_bytes, bool (*allowed)(unsigned char c));
 /* A word of that kind into a field of `room` bytes, NUL included; empty when sent empty. */
 void ing_wire_field(struct ing_wire *w, char *to, size_t room, bool (*allowed)(unsigned char c));
+/* The bytes of a string in place, of whatever kind; NULL when it was sent as NULL, or on a fault.
+ * At most max_bytes; longer on the wire is a fault. */
+const char *ing_wire_bytes(struct ing_wire *w, size_t max_bytes, size_t *ret_bytes);
 /* True when all was well and nothing is left over. */
 bool ing_wire_end(const struct ing_wire *w);
 
@@ -42,6 +45,7 @@ void ing_wire_put_u32(struct ing_buf *b, uint32_t v);
 void ing_wire_put_u64(struct ing_buf *b, uint64_t v);
 void ing_wire_put_f64(
 	struct ing_buf *b, double v, double max); /* outside 0 … max, or not a number: 0 */
+void ing_wire_put_bytes(struct ing_buf *b, const char *s, size_t bytes); /* for ing_wire_bytes() */
 /* NULL stays NULL; what is longer than max_bytes is cut between characters. */
 void ing_wire_put_text(struct ing_buf *b, const char *s, size_t max_bytes);
 /* The same for strings that a cut would spoil: longer than max_bytes is sent as NULL. */

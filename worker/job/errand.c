@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Errands, each a chain like a request's, but shorter: gate, fetch, archive, store, and then a
- * redirect, another try or the end. Loop thread; callbacks are those of the gate, of fetch, archive
- * and store.
+ * Errands, each a chain like a request's, but shorter: gate, fetch, archive and examiner side by
+ * side, store, and then a redirect, another try or the end. Loop thread; callbacks are those of the
+ * gate, of fetch, archive, pool and store. A body is not looked into here: what a robots.txt says
+ * is the examiner's answer, in which only the rules are believed.
  *
  * What surprises: an errand goes first within its lane, because all who wait for the host there
  * wait for it, and its lane is that of the most urgent of them: a bulk list of many hosts must not
@@ -19,8 +20,9 @@
 
 #include "common/base/clock.h"
 #include "common/data/base32.h"
-#include "common/data/decode.h"
 #include "common/data/digest.h"
+#include "common/net/robots.h"
+#include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/job/capture.h"
 #include "worker/job/hop.h"
@@ -56,12 +58,13 @@ struct errand {
 struct answer {
 	struct errand *errand;
 	struct ing_exchange *exchange;
-	struct ing_buf body; /* of a 2xx, decoded */
-	bool body_failed;    /* to decode */
-	bool body_cut;       /* by us, or by fetch for us */
+	struct ing_exam_ticket *exam; /* of the body of a 2xx; NULL: none, or it is over */
+	bool examined;
+	struct ing_findings findings; /* once examined */
+	bool archived;                /* or nobody archives it */
+	bool indexed;                 /* there is a record to be indexed */
 	char datetime[ING_DT14_BYTES];
 	char mimetype[ING_CDX_MIMETYPE_BYTES];
-	char body_sha1hex[ING_SHA1_HEX_BYTES]; /* "": nothing was decoded, or not all */
 	struct ing_archive_item archive;
 	struct ing_store_item rows;
 	struct ing_row_cdx row;
@@ -83,8 +86,10 @@ static void drop_answer(struct errand *e)
 	struct answer *a = ING_TAKE(e->answer);
 	if (a == NULL)
 		return;
+	if (a->exam != NULL)
+		ing_pool_cancel(a->exam);
+	ing_findings_done(&a->findings);
 	ing_exchange_unref(a->exchange);
-	ing_buf_done(&a->body);
 	free(a);
 }
 
@@ -175,72 +180,30 @@ static const struct ing_gate_user gate_user = {.granted = on_granted, .refused =
 
 /* --- what an answer says --- */
 
-/* As it was sent; false when it cannot be read. */
-static bool read_body(const struct ing_exchange *ex, size_t max_bytes, struct ing_buf *ret)
-{
-	char piece[16384];
-	size_t bytes = ING_MIN(ex->body_bytes, max_bytes);
-	while (ret->len < bytes) {
-		ssize_t n = pread(ex->body_fd, piece, ING_MIN(sizeof(piece), bytes - ret->len),
-			(off_t)ret->len);
-		if (n <= 0)
-			return false;
-		ing_buf_add(ret, piece, (size_t)n);
-	}
-	return true;
-}
-
-/* The content codings off; what is cut, by us or by its size, counts as far as it goes. */
-static bool decode_body(const struct ing_exchange *ex, const struct ing_buf *sent, struct answer *a)
-{
-	struct ing_error err = {0};
-	int rc = ing_decode(ex->content_encoding, sent->data, sent->len, &a->body, &err);
-	a->body_cut |= rc == -ING_FAIL_TOO_BIG;
-	if (rc != 0)
-		return a->body_cut && (rc == -ING_FAIL_TOO_BIG || rc == -ING_FAIL_TRUNCATED);
-	if (!a->body_cut) {
-		struct ing_digests d;
-		ing_digest(ING_DIGEST_SHA1, a->body.data, a->body.len, &d);
-		ing_hex_encode(d.sha1, sizeof(d.sha1), a->body_sha1hex);
-	}
-	return true;
-}
-
 static bool is_2xx(const struct ing_exchange *ex)
 {
 	return ex->answered && ex->http_status >= 200 && ex->http_status <= 299;
 }
 
-/* Of a line that is not whole: what is missing from a path would make it forbid, or allow, far more
- * than was meant. */
-static void drop_last_line(struct ing_buf *body)
+/* Whether the examiner's answer is one: its process may have been taken over by the file. */
+static bool has_rules(const struct answer *a)
 {
-	while (body->len > 0 && body->data[body->len - 1] != '\n' &&
-		body->data[body->len - 1] != '\r')
-		body->len--;
+	return a->findings.exam == ING_EXAM_OK && a->findings.robots.txt != NULL;
 }
 
-static void load_body(struct answer *a, const struct ing_errand_conf *conf)
+/* What the examiner has to say to this answer: rules, or why there are none. */
+static void tell_findings(const struct answer *a, struct ing_robots_answer *told)
 {
-	const struct ing_exchange *ex = a->exchange;
-	if (!is_2xx(ex) || ex->body_bytes == 0)
+	if (!a->examined)
+		return; /* an empty file */
+	if (has_rules(a)) {
+		told->txt = a->findings.robots.txt;
 		return;
-	bool coded = ing_decode_needed(ex->content_encoding);
-	size_t max_bytes = coded ? conf->max_body_bytes
-				 : ING_MIN(conf->max_body_bytes, conf->max_decoded_bytes);
-	struct ing_buf sent;
-	ing_buf_init(&sent, max_bytes);
-	a->body_failed = !read_body(ex, max_bytes, &sent);
-	a->body_cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE || ex->body_bytes > max_bytes;
-	if (coded && !a->body_failed) {
-		a->body_failed = !decode_body(ex, &sent, a);
-		ing_buf_done(&sent);
-	} else {
-		ing_buf_done(&a->body);
-		a->body = sent;
 	}
-	if (a->body_cut)
-		drop_last_line(&a->body);
+	told->outcome = ing_hop_exam_status(a->findings.exam);
+	told->words = a->findings.detail;
+	if (told->outcome == ING_STATUS_SUCCESS)
+		told->outcome = ING_STATUS_PARSE_CRASH;
 }
 
 static void finish(struct errand *e)
@@ -260,14 +223,8 @@ static void finish(struct errand *e)
 	/* A status other than 2xx speaks for itself, however the body ended. */
 	if (ex->answered && (!is_2xx(ex) || ex->outcome == ING_STATUS_BODY_TOO_LARGE))
 		told.outcome = ING_STATUS_SUCCESS;
-	if (told.outcome == ING_STATUS_SUCCESS && a->body_failed) {
-		told.outcome = ING_STATUS_BAD_CONTENT_ENCODING;
-		told.words = "it cannot be decoded as its Content-Encoding says";
-	}
-	if (told.outcome == ING_STATUS_SUCCESS && a->body.len > 0) {
-		told.body = a->body.data;
-		told.body_bytes = a->body.len;
-	}
+	if (told.outcome == ING_STATUS_SUCCESS)
+		tell_findings(a, &told);
 	tell(e, &told);
 }
 
@@ -349,7 +306,8 @@ static void index_answer(struct errand *e)
 		.datetime = a->datetime,
 		.mimetype = a->mimetype,
 		.http_status = a->exchange->http_status,
-		.body_sha1hex = a->body_sha1hex[0] != '\0' ? a->body_sha1hex : NULL,
+		.body_sha1hex =
+			has_rules(a) && !a->findings.robots.cut ? a->findings.file.sha1hex : NULL,
 		.archive = &a->archive,
 	};
 	struct ing_cdx line;
@@ -367,13 +325,73 @@ static void index_answer(struct errand *e)
 	ing_store_put(s->store, &a->rows);
 }
 
+/* The row needs both the record's place and the decoded digest. */
+static void go_on(struct errand *e)
+{
+	const struct answer *a = e->answer;
+	if (!a->archived || a->exam != NULL)
+		return;
+	if (a->indexed)
+		index_answer(e);
+	else
+		believe(e);
+}
+
 static void on_archived(struct ing_archive_item *item)
 {
 	struct answer *a = ING_CONTAINER(item, struct answer, archive);
 	struct errand *e = a->errand;
 	ing_must(e->magic == ERRAND_MAGIC && e->answer == a);
-	if (!drop_cancelled(e))
-		index_answer(e);
+	if (drop_cancelled(e))
+		return;
+	a->archived = true;
+	go_on(e);
+}
+
+static void on_examined(void *ctx, struct ing_findings *findings)
+{
+	struct errand *e;
+	ING_CAST_OBJ(e, ctx, ERRAND_MAGIC);
+	struct answer *a = e->answer;
+	a->exam = NULL;
+	a->examined = true;
+	a->findings = *findings;
+	go_on(e);
+}
+
+static void start_archiving(struct errand *e)
+{
+	struct answer *a = e->answer;
+	if (e->all->stages.archive == NULL || !a->exchange->answered) {
+		a->archived = true;
+		return;
+	}
+	a->indexed = true;
+	a->archive = (struct ing_archive_item){.exchange = a->exchange, .done = on_archived};
+	e->owed = true;
+	ing_archive_put(e->all->stages.archive, &a->archive);
+}
+
+/* Of a body that fetch has cut short the first part counts; one that broke off is tried again. */
+static void start_examining(struct errand *e)
+{
+	struct answer *a = e->answer;
+	const struct ing_exchange *ex = a->exchange;
+	const struct ing_errand_conf *conf = &e->all->conf;
+	bool cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE;
+	if (!is_2xx(ex) || ex->body_bytes == 0 || (ex->outcome != ING_STATUS_SUCCESS && !cut))
+		return;
+	struct ing_question q = {
+		.url = e->url,
+		.content_type = ex->content_type,
+		.content_encoding = ex->content_encoding,
+		.want = ING_WANT_ROBOTS,
+		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
+		.agent = conf->agent,
+		.body_cut = cut,
+	};
+	a->exam = ing_pool_submit(
+		e->all->stages.pool, &q, ex->body_fd, ex->body_bytes, on_examined, e);
 }
 
 static void on_fetched(void *ctx, struct ing_exchange *ex)
@@ -393,15 +411,9 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	a->exchange = ex;
 	ing_format_dt14(ex->started, a->datetime);
 	ing_cdx_mimetype(ex->content_type, a->mimetype);
-	ing_buf_init(&a->body, e->all->conf.max_decoded_bytes);
-	load_body(a, &e->all->conf);
-	if (s->archive == NULL || !ex->answered) {
-		believe(e);
-		return;
-	}
-	a->archive = (struct ing_archive_item){.exchange = ex, .done = on_archived};
-	e->owed = true;
-	ing_archive_put(s->archive, &a->archive);
+	start_archiving(e);
+	start_examining(e);
+	go_on(e);
 }
 
 static struct errand *find_errand(
@@ -479,6 +491,8 @@ void ing_errands_cancel(struct ing_errands *all)
 			e->transfer != NULL ? &ing_gate_called_off : NULL);
 		if (e->transfer != NULL)
 			ing_fetch_cancel(ING_TAKE(e->transfer));
+		if (e->answer != NULL && e->answer->exam != NULL)
+			ing_pool_cancel(ING_TAKE(e->answer->exam));
 		e->cancelled = true;
 		if (!e->owed)
 			free_errand(e);

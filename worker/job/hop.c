@@ -244,23 +244,6 @@ static struct ing_decision accept_page(
 	return is_wall_page(v, &f->page, &d) ? d : accept_document(r, &f->file);
 }
 
-static enum ing_status exam_status(enum ing_exam exam)
-{
-	switch (exam) {
-	case ING_EXAM_OK:
-		break;
-	case ING_EXAM_BAD_ENCODING:
-		return ING_STATUS_BAD_CONTENT_ENCODING;
-	case ING_EXAM_TOO_LARGE:
-		return ING_STATUS_BODY_TOO_LARGE;
-	case ING_EXAM_CRASH:
-		return ING_STATUS_PARSE_CRASH;
-	case ING_EXAM_TIMEOUT:
-		return ING_STATUS_PARSE_TIMEOUT;
-	}
-	return ING_STATUS_SUCCESS;
-}
-
 /* Statuses with which sites answer robots in place of a page, and a body that says why. */
 static bool may_be_wall(const struct ing_answer *a)
 {
@@ -334,7 +317,7 @@ struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
 {
 	if (f->exam != ING_EXAM_OK)
-		return end_with(exam_status(f->exam), NULL);
+		return end_with(ing_hop_exam_status(f->exam), NULL);
 	if (f->file.size_bytes == 0)
 		return end_with(ING_STATUS_EMPTY_BLOB, "nothing is left after decoding");
 	const char *mimetype = f->file.mimetype;
@@ -349,6 +332,23 @@ struct ing_decision ing_hop_after_examine(
 	if (ing_mimetype_is_html(mimetype))
 		return leave_page(v, r, &f->page);
 	return end_with(ING_STATUS_WRONG_MIMETYPE, NULL);
+}
+
+enum ing_status ing_hop_exam_status(enum ing_exam exam)
+{
+	switch (exam) {
+	case ING_EXAM_OK:
+		break;
+	case ING_EXAM_BAD_ENCODING:
+		return ING_STATUS_BAD_CONTENT_ENCODING;
+	case ING_EXAM_TOO_LARGE:
+		return ING_STATUS_BODY_TOO_LARGE;
+	case ING_EXAM_CRASH:
+		return ING_STATUS_PARSE_CRASH;
+	case ING_EXAM_TIMEOUT:
+		return ING_STATUS_PARSE_TIMEOUT;
+	}
+	return ING_STATUS_SUCCESS;
 }
 
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f)

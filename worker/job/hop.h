@@ -60,6 +60,8 @@ struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict,
 struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a);
 struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);
+/* What a document ends with that could not be looked into; SUCCESS for OK. */
+enum ing_status ing_hop_exam_status(enum ing_exam exam);
 /* The end of an answer with a bad HTTP status that was examined for walls. */
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f);
 /* Whether the rules, which may be other ones by now, still let a URL be asked for: LINK (url NULL),

@@ -37,7 +37,6 @@ struct ing_robots_entry {
 
 struct ing_robots {
 	struct ing_robots_conf conf;
-	char *agent;
 	struct ing_robots_entry *entries; /* by key */
 	struct ing_robots_entry *used;    /* the one used last comes first */
 	struct ing_robots_stats stats;
@@ -286,8 +285,6 @@ struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf)
 {
 	struct ing_robots *r = ing_alloc(sizeof(*r));
 	r->conf = *conf;
-	r->agent = ing_strdup(conf->agent);
-	r->conf.agent = r->agent;
 	return r;
 }
 
@@ -300,7 +297,6 @@ void ing_robots_free(struct ing_robots *r)
 	ing_must(r->stats.waiting == 0);
 	HASH_ITER (hh, r->entries, e, next)
 		free_entry(e);
-	free(r->agent);
 	free(r);
 }
 
@@ -336,7 +332,7 @@ void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_a
 	struct ing_robots_entry *e;
 	ING_CAST_OBJ(e, token, ENTRY_MAGIC);
 	ing_must(e->robots == r && e->is_getting);
-	ing_robots_file_note(&e->file, a, r->agent, now_of(r));
+	ing_robots_file_note(&e->file, a, now_of(r));
 	count_bytes(e);
 	r->stats.unreachable += e->file.kind == ING_ROBOTS_UNREACHABLE;
 	e->is_getting = false;

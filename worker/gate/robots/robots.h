@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * robots.h - what robots.txt says about URLs: a cache of parsed files by scheme and authority (RFC
- * 9309 2.3, 2.4), and the waiting for those that are not there yet.
+ * 9309 2.3, 2.4), and the waiting for those that are not there yet. Rules come in parsed: no byte
+ * of a file is read here.
  *
  * Owns: the cache and the list of who waits for which file. Thread: loop only. The file itself is
  * got by somebody else (ing_robots_conf.get), through the gate like every URL. get() is called from
@@ -21,26 +22,24 @@
 struct ing_robots;
 struct ing_robots_entry;
 struct ing_hostrules;
+struct ing_robots_txt;
 
-#define ING_ROBOTS_MAX_BYTES ((size_t)512 << 10) /* RFC 9309 2.5 wants 500 KiB at least */
-#define ING_ROBOTS_MAX_WORDS_BYTES 300           /* of a view's words */
+#define ING_ROBOTS_MAX_WORDS_BYTES 300 /* of a view's words */
 
 /* What became of an attempt to get a robots.txt. */
 struct ing_robots_answer {
-	/* SUCCESS: an answer came (http_status), body as sent may be cut at ING_ROBOTS_MAX_BYTES;
-	 * HOST_BACKOFF: the gate refused (retry_after_s); else why there is none. */
+	/* SUCCESS: an answer came (http_status); HOST_BACKOFF: the gate refused (retry_after_s);
+	 * WORKER_ERROR: trouble of our own; else why there is none. */
 	enum ing_status outcome;
-	int http_status;  /* of the last answer, that of a redirect included; 0: none came */
-	const char *body; /* content decoding done; borrowed during the call */
-	size_t body_bytes;
+	int http_status; /* of the last answer, that of a redirect included; 0: none came */
+	/* What a 2xx says to our agent; borrowed during the call. NULL: nothing. */
+	const struct ing_robots_txt *txt;
 	unsigned retry_after_s;
 	const char *words; /* for error_message; borrowed; may be NULL */
 };
 
 struct ing_robots_conf {
 	bool obey; /* gate.robots */
-	/* fetch.user_agent, copied; its product token is what groups are matched against. */
-	const char *agent;
 	/* Of the cache, the parsed files included. The least recently used go first; those that
 	 * are being got or waited for stay, so that waiters may take it past both. */
 	size_t max_entries, max_bytes;

@@ -64,22 +64,11 @@ static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
 	case ING_STATUS_INVALID_HOST_RESOLUTION:
 		return kind_of_failure(a, ING_ROBOTS_UNREACHABLE);
 	case ING_STATUS_HOST_BACKOFF:
+	case ING_STATUS_WORKER_ERROR: /* says nothing about the host */
 		return ING_ROBOTS_FAILURE;
 	default:
 		return ING_ROBOTS_UNREACHABLE;
 	}
-}
-
-/* Of a body at the ceiling, the lines that are whole: the rest of a path may be missing from the
- * last one, which would then forbid, or allow, far more than was meant. */
-static struct ing_robots_txt *parse_body(const struct ing_robots_answer *a, const char *agent)
-{
-	const char *body = a->body != NULL ? a->body : "";
-	size_t bytes = ING_MIN(a->body_bytes, ING_ROBOTS_MAX_BYTES);
-	while (bytes > 0 && a->body_bytes >= ING_ROBOTS_MAX_BYTES && body[bytes - 1] != '\n' &&
-		body[bytes - 1] != '\r')
-		bytes--;
-	return ing_robots_txt_parse(body, bytes, agent);
 }
 
 static void note_verdict(struct ing_robots_file *f, uint64_t now_ms)
@@ -172,8 +161,8 @@ void ing_robots_file_done(struct ing_robots_file *f)
 	*f = (struct ing_robots_file){0};
 }
 
-void ing_robots_file_note(struct ing_robots_file *f, const struct ing_robots_answer *a,
-	const char *agent, uint64_t now_ms)
+void ing_robots_file_note(
+	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms)
 {
 	if (f->kind == ING_ROBOTS_UNASKED)
 		f->heard_ms = now_ms;
@@ -185,7 +174,8 @@ void ing_robots_file_note(struct ing_robots_file *f, const struct ing_robots_ans
 	switch (f->kind) {
 	case ING_ROBOTS_RULES:
 		note_verdict(f, now_ms);
-		f->txt = parse_body(a, agent);
+		f->txt = a->txt != NULL ? ing_robots_txt_copy(a->txt)
+					: ing_robots_txt_new(NULL, 0, 0);
 		break;
 	case ING_ROBOTS_ALLOW_ALL:
 		note_verdict(f, now_ms);

@@ -5,14 +5,14 @@
  * cases; the cache around it is robots.h's. Any thread, one at a time.
  *
  * An attempt ends in one of four ways:
- * - rules (2xx): parsed, and good for 24 h;
+ * - rules (2xx): good for 24 h;
  * - allow all (2.3.1.3; 3xx that lead nowhere, 4xx but 429): good for 24 h;
  * - unreachable (2.3.1.4; 429, 5xx, anything else that is no answer): disallow all, but rules that
  *   were had before are used on; after 30 days without an answer allow all. Asked again after
  *   5 min, doubling up to 1 h;
- * - failed: not even a connection, or the gate had no turn for it. No verdict: URLs of that
- *   authority end the same way, for 30 s, or as long as the gate says (1 h at most).
- * Cache-Control is not looked at.
+ * - failed: not even a connection, or the gate had no turn for it, or this worker had trouble of
+ * its own. No verdict: URLs of that authority end the same way, for 30 s, or as long as the gate
+ * says (1 h at most). Cache-Control is not looked at.
  */
 #pragma once
 #include <stdbool.h>
@@ -45,9 +45,9 @@ struct ing_robots_file {            /* zero-initialise; release with ing_robots_
 };
 
 void ing_robots_file_done(struct ing_robots_file *f);
-/* An attempt has ended at now_ms. agent: the product token is at its beginning. */
-void ing_robots_file_note(struct ing_robots_file *f, const struct ing_robots_answer *a,
-	const char *agent, uint64_t now_ms);
+/* An attempt has ended at now_ms. */
+void ing_robots_file_note(
+	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms);
 /* Is it to be asked for, at first or again? */
 bool ing_robots_file_is_due(const struct ing_robots_file *f, uint64_t now_ms);
 /* What counts at now_ms: as kind, but UNREACHABLE may have become RULES or ALLOW_ALL. */

@@ -142,13 +142,13 @@ static void misbehave(const void *data, size_t bytes)
 	if (is_order(data, bytes, "early"))
 		say("I", 1);
 	if (is_order(data, bytes, "huge"))
-		say("IXr\3\377\377\377\377", 8);
+		say("IXr\4\377\377\377\377", 8);
 	if (is_order(data, bytes, "half")) {
-		say("IXr\3\0\4\0\0half", 12);
+		say("IXr\4\0\4\0\0half", 12);
 		sleep_for_ever();
 	}
 	if (is_order(data, bytes, "bad"))
-		say("IXr\3\4\0\0\0\1\2\3\4", 12);
+		say("IXr\4\4\0\0\0\1\2\3\4", 12);
 	if (is_order(data, bytes, "reader, exit")) {
 		start_reader();
 		_exit(7);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "common/net/robots.h"
 #include "worker/examine/proto.h"
 #include "worker/examine/wire.h"
 #include "worker/limits.h"
@@ -77,6 +78,10 @@ static void fill_findings(struct ing_findings *f)
 		.pdf_version = ing_strdup("1.7"),
 		.created = ing_strdup("2021-02-03T04:05:06+01:00"),
 		.word_count = 2};
+	static const char robots[] =
+		"User-agent: *\nDisallow: /private\nAllow: /\nCrawl-delay: 2\n";
+	f->robots.txt = ing_robots_txt_parse(robots, sizeof(robots) - 1, "tester");
+	f->robots.cut = true;
 	f->cpu_us = 1234;
 	f->pdf_cpu_us = 5678;
 }
@@ -151,6 +156,13 @@ static void test_reply_round_trip(void **state)
 	assert_string_equal(g.pdf.pdf_version, "1.7");
 	assert_string_equal(g.pdf.created, f.pdf.created);
 	assert_int_equal(g.pdf.word_count, 2);
+	unsigned line;
+	assert_false(ing_robots_txt_allows(g.robots.txt, "http://h/private/x", &line));
+	assert_int_equal(line, 2);
+	assert_true(ing_robots_txt_allows(g.robots.txt, "http://h/x", &line));
+	assert_int_equal(line, 3);
+	assert_int_equal(ing_robots_txt_crawl_delay_ms(g.robots.txt), 2000);
+	assert_true(g.robots.cut);
 	assert_true(g.cpu_us == 1234 && g.pdf_cpu_us == 5678);
 	ing_findings_done(&g);
 	ing_findings_done(&f);
@@ -252,6 +264,10 @@ static void spoil_cpu(struct ing_findings *f)
 {
 	f->cpu_us = UINT64_MAX - 5;
 }
+static void spoil_robots_of_nothing(struct ing_findings *f)
+{
+	f->exam = ING_EXAM_BAD_ENCODING;
+}
 static void spoil_type(struct ing_findings *f)
 {
 	set_type(f, "text/html; charset=\"\x01\"");
@@ -309,6 +325,7 @@ static const struct spoil_case spoil_cases[] = {
 	{"exam out of range", spoil_exam, true},
 	{"page status out of range", spoil_page, true},
 	{"CPU time of centuries", spoil_cpu, true},
+	{"robots.txt that was not decoded", spoil_robots_of_nothing, true},
 	{"type with parameters", spoil_type, false},
 	{"link to a file", spoil_url_scheme, false},
 	{"link with a line break", spoil_url_bytes, false},
@@ -337,6 +354,99 @@ static void test_spoilt_findings(void **state)
 			ing_findings_done(&g);
 		ing_findings_done(&f);
 		ing_buf_done(&b);
+	}
+}
+
+/* Rules as a parser would never send them. They go where a reply without any has its flag. */
+static void test_robots_rules_are_those_of_a_parser(void **state)
+{
+	static const struct {
+		const char *name;
+		struct ing_robots_rule rules[3];
+		uint32_t count, said; /* said: what the list claims to have */
+		uint32_t crawl_delay_ms;
+		bool good;
+	} cases[] = {
+		{"in order", {{"/aa", 3, 9, false}, {"/b", 2, 1, true}, {"/b", 2, 1, false}}, 3, 3,
+			INT32_MAX, true},
+		{"none", {{NULL, 0, 0, false}}, 0, 0, 0, true},
+		{"the same twice", {{"/a", 2, 1, true}, {"/a", 2, 1, true}}, 2, 2, 0, true},
+		{"shortest first", {{"/b", 2, 1, true}, {"/aa", 3, 9, false}}, 2, 2, 0, false},
+		{"Disallow first", {{"/b", 2, 1, false}, {"/b", 2, 2, true}}, 2, 2, 0, false},
+		{"last line first", {{"/b", 2, 2, true}, {"/b", 2, 1, true}}, 2, 2, 0, false},
+		{"an empty pattern", {{"", 0, 1, true}}, 1, 1, 0, false},
+		{"a NUL", {{"/\0a", 3, 1, true}}, 1, 1, 0, false},
+		{"two lines", {{"/\na", 3, 1, true}}, 1, 1, 0, false},
+		{"a byte that is escaped", {{"/\xc3\xa4", 3, 1, true}}, 1, 1, 0, false},
+		{"line 0", {{"/", 1, 0, true}}, 1, 1, 0, false},
+		{"a line behind the largest file", {{"/", 1, (512 << 10) + 2, true}}, 1, 1, 0,
+			false},
+		{"a delay of months", {{"/", 1, 1, true}}, 1, 1, UINT32_MAX, false},
+		{"more than come", {{"/", 1, 1, true}}, 1, 2, 0, false},
+		{"fewer than come", {{"/aa", 3, 1, true}, {"/", 1, 1, true}}, 2, 1, 0, false},
+		{"a hundred thousand", {{"/", 1, 1, true}}, 1, 100000, 0, false},
+		{"four billion", {{"/", 1, 1, true}}, 1, UINT32_MAX, 0, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_findings f, g;
+		struct ing_buf b, with;
+		fill_findings(&f);
+		ing_robots_txt_free(ING_TAKE(f.robots.txt));
+		encode(&b, &f);
+		ing_buf_init(&with, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+		size_t tail = 1 + 8 + 8; /* no rules, two CPU times */
+		ing_buf_add(
+			&with, b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES - tail);
+		ing_wire_put_u8(&with, 1);
+		ing_wire_put_u8(&with, 0);
+		ing_wire_put_u32(&with, cases[i].crawl_delay_ms);
+		ing_wire_put_u32(&with, cases[i].said);
+		for (uint32_t k = 0; k < cases[i].count; k++) {
+			const struct ing_robots_rule *rule = &cases[i].rules[k];
+			ing_wire_put_u8(&with, rule->allow);
+			ing_wire_put_u32(&with, rule->line);
+			ing_wire_put_bytes(&with, rule->pattern, rule->bytes);
+		}
+		ing_buf_add(&with, b.data + b.len - 16, 16);
+		int rc = ing_proto_get_reply(with.data, with.len, &g);
+		if ((rc == 0) != cases[i].good)
+			fail_msg("%s: %d", cases[i].name, rc);
+		assert_int_equal(rc == 0, g.robots.txt != NULL);
+		if (rc == 0)
+			assert_int_equal(ing_robots_txt_count(g.robots.txt), cases[i].count);
+		ing_findings_done(&g);
+		ing_findings_done(&f);
+		ing_buf_done(&b);
+		ing_buf_done(&with);
+	}
+}
+
+/* As large as a file may make it: all rules arrive. */
+static void test_the_longest_robots_file_fits_into_a_reply(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {
+		"allow:a\n", "allow:/index.htm\n", "allow:\xff\xff\xff\n"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(lines); i++) {
+		struct ing_findings f, g;
+		struct ing_buf b, file;
+		ing_buf_init(&file, ING_ROBOTS_TXT_MAX_BYTES);
+		ing_buf_add_str(&file, "user-agent:*\n");
+		while (file.max - file.len > strlen(lines[i]))
+			ing_buf_add_str(&file, lines[i]);
+		fill_findings(&f);
+		ing_robots_txt_free(f.robots.txt);
+		f.robots.txt = ing_robots_txt_parse(file.data, file.len, "tester");
+		encode(&b, &f);
+		assert_int_equal(decode(&b, &g), 0);
+		assert_int_equal(
+			ing_robots_txt_count(g.robots.txt), ing_robots_txt_count(f.robots.txt));
+		assert_true(ing_robots_txt_count(g.robots.txt) > 40000);
+		ing_findings_done(&g);
+		ing_findings_done(&f);
+		ing_buf_done(&b);
+		ing_buf_done(&file);
 	}
 }
 
@@ -470,12 +580,12 @@ static void test_frame_heads(void **state)
 		int want;
 		size_t bytes;
 	} cases[] = {
-		{"good", "IXr\3\5\0\0\0", 0, 5},
-		{"at the ceiling", "IXr\3\0\1\0\0", 0, 256},
-		{"over the ceiling", "IXr\3\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
-		{"four gigabytes", "IXr\3\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
-		{"another kind", "IXq\3\5\0\0\0", -ING_FAIL_SYNTAX, 0},
-		{"another version", "IXr\2\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"good", "IXr\4\5\0\0\0", 0, 5},
+		{"at the ceiling", "IXr\4\0\1\0\0", 0, 256},
+		{"over the ceiling", "IXr\4\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
+		{"four gigabytes", "IXr\4\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
+		{"another kind", "IXq\4\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"another version", "IXr\3\5\0\0\0", -ING_FAIL_SYNTAX, 0},
 		{"not ours", "HTTP/1.1", -ING_FAIL_SYNTAX, 0},
 	};
 	(void)state;
@@ -496,7 +606,9 @@ static void test_question_round_trip(void **state)
 		.max_body_bytes = 1ULL << 33,
 		.max_scrape_bytes = 7,
 		.pdf_timeout_ms = 30000,
-		.max_ratio = 400};
+		.max_ratio = 400,
+		.agent = "tester/1.0",
+		.body_cut = true};
 	struct ing_order o;
 	struct ing_buf b;
 	size_t payload;
@@ -513,12 +625,22 @@ static void test_question_round_trip(void **state)
 	assert_true(o.q.max_body_bytes == q.max_body_bytes && o.q.max_scrape_bytes == 7);
 	assert_int_equal(o.q.pdf_timeout_ms, 30000);
 	assert_int_equal(o.q.max_ratio, 400);
+	assert_string_equal(o.q.agent, "tester/1.0");
+	assert_true(o.q.body_cut);
 	assert_int_equal(o.timeout_ms, 40000);
 	assert_int_equal(o.body_bytes, 99);
 	ing_order_done(&o);
 	for (size_t n = 0; n < payload; n++)
 		assert_int_equal(ing_proto_get_question(b.data + ING_FRAME_HEAD_BYTES, n, &o),
 			-ING_FAIL_INVALID);
+	/* Rules are somebody's. */
+	q.want = ING_WANT_ROBOTS;
+	q.agent = NULL;
+	ing_buf_clear(&b);
+	ing_proto_put_question(&b, &q, 40000, 99);
+	assert_int_equal(ing_proto_get_question(
+				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &o),
+		-ING_FAIL_INVALID);
 	ing_buf_done(&b);
 }
 
@@ -527,7 +649,8 @@ static void test_question_of_the_largest(void **state)
 {
 	char *url = repeat('u', 9000);
 	char *value = repeat('v', 200000);
-	struct ing_question q = {.url = url, .content_type = value, .content_encoding = value};
+	struct ing_question q = {
+		.url = url, .content_type = value, .content_encoding = value, .agent = value};
 	struct ing_order o;
 	struct ing_buf b;
 	(void)state;
@@ -596,6 +719,8 @@ int main(void)
 		cmocka_unit_test(test_reply_must_be_whole),
 		cmocka_unit_test(test_reply_with_a_wrong_byte),
 		cmocka_unit_test(test_spoilt_findings),
+		cmocka_unit_test(test_robots_rules_are_those_of_a_parser),
+		cmocka_unit_test(test_the_longest_robots_file_fits_into_a_reply),
 		cmocka_unit_test(test_honest_encoder_mends),
 		cmocka_unit_test(test_reply_of_the_largest),
 		cmocka_unit_test(test_text_is_made_valid),

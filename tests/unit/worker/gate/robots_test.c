@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "common/base/report.h"
+#include "common/net/robots.h"
 #include "worker/gate/rules/hostrules.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/scrape/rules/rule_files.h"
@@ -54,7 +55,6 @@ static struct ing_robots *new_robots(size_t max_entries, size_t max_bytes)
 {
 	const struct ing_robots_conf conf = {
 		.obey = true,
-		.agent = AGENT,
 		.max_entries = max_entries,
 		.max_bytes = max_bytes,
 		.get = get,
@@ -71,12 +71,31 @@ static struct ing_robots *new_default(void)
 	return new_robots(1000, (size_t)64 << 20);
 }
 
+/* Files as an examiner hands them over, all kept until the end. */
+static struct {
+	struct ing_robots_txt *files[500];
+	size_t count;
+} parsed;
+
+static const struct ing_robots_txt *parse(const char *body)
+{
+	assert_true(parsed.count < ING_ARRAY_LEN(parsed.files));
+	parsed.files[parsed.count] = ing_robots_txt_parse(body, strlen(body), AGENT);
+	return parsed.files[parsed.count++];
+}
+
+static int free_parsed(void **state)
+{
+	(void)state;
+	while (parsed.count > 0)
+		ing_robots_txt_free(parsed.files[--parsed.count]);
+	return 0;
+}
+
 static struct ing_robots_answer http(int status, const char *body)
 {
-	return (struct ing_robots_answer){.outcome = ING_STATUS_SUCCESS,
-		.http_status = status,
-		.body = body,
-		.body_bytes = strlen(body)};
+	return (struct ing_robots_answer){
+		.outcome = ING_STATUS_SUCCESS, .http_status = status, .txt = parse(body)};
 }
 
 static void got(struct ing_robots *r, int status, const char *body)
@@ -191,6 +210,8 @@ static const struct {
 	{"header flood", ING_STATUS_HEADERS_TOO_LARGE, 0, "", UNREACHABLE("headers-too-large")},
 	{"bad gzip", ING_STATUS_BAD_CONTENT_ENCODING, 200, "", UNREACHABLE("bad-content-encoding")},
 	{"gzip bomb", ING_STATUS_BODY_TOO_LARGE, 200, "", UNREACHABLE("body-too-large")},
+	{"killed its examiner", ING_STATUS_PARSE_CRASH, 200, "", UNREACHABLE("parse-crash")},
+	{"kept its examiner", ING_STATUS_PARSE_TIMEOUT, 200, "", UNREACHABLE("parse-timeout")},
 	{"redirect to a dead host", ING_STATUS_CONNECT_ERROR, 301, "",
 		UNREACHABLE("connect-error")},
 	{"redirect to a bad certificate", ING_STATUS_TLS_ERROR, 301, "", UNREACHABLE("tls-error")},
@@ -206,6 +227,8 @@ static const struct {
 	{"no URL", ING_STATUS_INVALID_URL, 0, "", FAILED},
 	{"host blocked", ING_STATUS_SKIP_URL_BLOCKLIST, 0, "", FAILED},
 	{"at a wall", ING_STATUS_SKIP_WALL, 0, "", FAILED},
+	{"our disk is full", ING_STATUS_WORKER_ERROR, 0, "", FAILED},
+	{"no examiner is free", ING_STATUS_WORKER_ERROR, 200, "", FAILED},
 };
 
 static void check_view(
@@ -442,35 +465,6 @@ static void a_failure_keeps_the_old_rules_for_later(void **state)
 	ing_robots_free(r);
 }
 
-/* The last line of a file that was cut would forbid everything. */
-static void the_last_line_of_a_cut_file_does_not_count(void **state)
-{
-	(void)state;
-	static const char head[] = "User-agent: *\nDisallow: /private\n";
-	char *body = ing_alloc(ING_ROBOTS_MAX_BYTES + 1);
-	memset(body, '#', ING_ROBOTS_MAX_BYTES);
-	memcpy(body, head, strlen(head));
-	memcpy(body + ING_ROBOTS_MAX_BYTES - 12, "\nDisallow: /", 12);
-	for (unsigned i = 0; i < 2; i++) {
-		struct ing_robots *r = new_default();
-		struct ing_robots_answer a = http(200, body);
-		a.body_bytes = ING_ROBOTS_MAX_BYTES - i; /* at the ceiling; below it */
-		if (i == 1)
-			body[ING_ROBOTS_MAX_BYTES - 2] = '/';
-		assert_int_equal(ask_with(r, PUBLIC, &a).verdict,
-			i == 0 ? ING_ROBOTS_ALLOWED : ING_ROBOTS_DISALLOWED);
-		assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_DISALLOWED);
-		ing_robots_free(r);
-	}
-	/* Nothing whole at all. */
-	struct ing_robots *r = new_default();
-	memset(body, '#', ING_ROBOTS_MAX_BYTES);
-	struct ing_robots_answer a = http(200, body);
-	assert_int_equal(ask_with(r, PRIVATE, &a).verdict, ING_ROBOTS_ALLOWED);
-	ing_robots_free(r);
-	free(body);
-}
-
 /* --- which file --- */
 
 static void each_authority_has_its_own(void **state)
@@ -561,7 +555,6 @@ static void where_robots_are_ignored_nothing_is_asked_for(void **state)
 	struct ing_hostrules *rules =
 		load_rules("- {host: .polite.example, robots: obey, why: w}\n");
 	const struct ing_robots_conf conf = {.obey = false,
-		.agent = AGENT,
 		.max_entries = 10,
 		.max_bytes = 1 << 20,
 		.hostrules = rules,
@@ -972,7 +965,6 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_never_there_is_no_old_copy),
 		cmocka_unit_test(a_file_that_was_withdrawn_is_forgotten),
 		cmocka_unit_test(a_failure_keeps_the_old_rules_for_later),
-		cmocka_unit_test(the_last_line_of_a_cut_file_does_not_count),
 		cmocka_unit_test(each_authority_has_its_own),
 		cmocka_unit_test(robots_txt_itself_needs_no_robots_txt),
 		cmocka_unit_test(what_is_no_web_url_has_no_verdict),
@@ -992,5 +984,5 @@ int main(void)
 		cmocka_unit_test(operators_are_told_what_is_in_the_way),
 		cmocka_unit_test(what_is_counted),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, free_parsed);
 }

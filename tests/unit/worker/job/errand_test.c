@@ -28,7 +28,7 @@ static int token; /* its address is one */
 static const struct ing_errand_conf usual = {
 	.max_redirects = 5,
 	.max_body_bytes = 1000,
-	.max_decoded_bytes = 500,
+	.agent = "tester/1.0 (+https://tests.example/)",
 	.deadline_ms = 60000,
 	.hostrules = FAKE_STAGE,
 	.hostblocks = FAKE_STAGE,
@@ -46,6 +46,7 @@ static const struct ing_stages all_stages = {
 	.robots = FAKE_STAGE,
 	.fetch = FAKE_STAGE,
 	.archive = FAKE_STAGE,
+	.pool = FAKE_STAGE,
 	.store = FAKE_STAGE,
 	.on_cdx = on_cdx,
 };
@@ -106,18 +107,49 @@ static void a_file_is_believed_when_it_is_kept(void **state)
 	assert_int_equal(fake_gate.report.kind, ING_ANSWER_GOOD);
 	assert_int_equal(fake_gate.holding, 0);
 	assert_int_equal(fake.archived.count, 1);
-	assert_int_equal(lines, 0);
+	assert_int_equal(fake.exams.count, 1); /* side by side */
+	assert_int_equal(fake.last_want, ING_WANT_ROBOTS);
+	assert_string_equal(fake.last_agent, "tester/1.0 (+https://tests.example/)");
+	assert_false(fake.last_body_cut);
 	fake_archive_done();
+	assert_int_equal(lines, 0); /* the row needs what the examiner knows */
+	fake_exam_done_robots(RULES);
 	assert_int_equal(lines, 1);
 	assert_string_equal(last_line_url, URL);
 	assert_int_equal(fake.stored.count, 1);
 	assert_int_equal(fake.told_count, 0);
 	fake_store_done();
-	assert_string_equal(fake.told_body, RULES);
+	assert_int_equal(fake.told_rules, 1);
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
 
-static void without_archive_and_store_it_is_believed_at_once(void **state)
+static void the_record_may_be_done_last(void **state)
+{
+	(void)state;
+	begin(&usual, &all_stages);
+	answer(200, NULL, RULES);
+	fake_exam_done_robots(RULES);
+	assert_int_equal(lines, 0);
+	assert_int_equal(fake.told_count, 0);
+	fake_archive_done();
+	assert_int_equal(lines, 1);
+	fake_store_done();
+	assert_int_equal(fake.told_rules, 1);
+	expect_told(ING_STATUS_SUCCESS, 200);
+}
+
+static void an_empty_file_needs_no_examiner(void **state)
+{
+	(void)state;
+	begin(&usual, &all_stages);
+	answer(200, NULL, NULL);
+	assert_int_equal(fake.exams.count, 0);
+	fake_settle();
+	assert_int_equal(fake.told_rules, -1);
+	expect_told(ING_STATUS_SUCCESS, 200);
+}
+
+static void without_archive_and_store_it_is_believed_when_examined(void **state)
 {
 	(void)state;
 	struct ing_stages stages = all_stages;
@@ -125,8 +157,10 @@ static void without_archive_and_store_it_is_believed_at_once(void **state)
 	stages.store = NULL;
 	begin(&usual, &stages);
 	answer(200, NULL, RULES);
+	assert_int_equal(fake.told_count, 0);
+	fake_exam_done_robots(RULES);
 	assert_int_equal(lines, 0);
-	assert_string_equal(fake.told_body, RULES);
+	assert_int_equal(fake.told_rules, 1);
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
 
@@ -138,7 +172,7 @@ static void the_table_has_no_row_of_a_404(void **state)
 	fake_archive_done();
 	assert_int_equal(lines, 1);
 	assert_int_equal(fake.stored.count, 0);
-	assert_int_equal(fake.told.body_bytes, 0);
+	assert_int_equal(fake.told_rules, -1);
 	expect_told(ING_STATUS_SUCCESS, 404);
 }
 
@@ -157,10 +191,11 @@ static void redirects_are_followed_through_the_gate(void **state)
 		assert_int_equal(fake_gate.ticket.lane, ING_LANE_PRIORITY);
 	}
 	answer(200, NULL, RULES);
+	fake_exam_done_robots(RULES);
 	fake_settle();
 	assert_int_equal(lines, 6);
 	assert_string_equal(last_line_url, "https://b.example/5");
-	assert_string_equal(fake.told_body, RULES);
+	assert_int_equal(fake.told_rules, 1);
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
 
@@ -225,6 +260,7 @@ static void what_passes_is_tried_again(void **state)
 	fake_settle();
 	assert_in_range(fake_gate.ticket.delay_ms, 1500, 2500);
 	answer(200, NULL, RULES);
+	fake_exam_done_robots(RULES);
 	fake_settle();
 	assert_int_equal(lines, 3); /* each try is kept */
 	expect_told(ING_STATUS_SUCCESS, 200);
@@ -307,77 +343,79 @@ static void certificates_may_go_unverified_where_a_rule_says_so(void **state)
 
 /* --- bodies --- */
 
-/* gzip of RULES */
-static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03,
-	0x0b, 0x2d, 0x4e, 0x2d, 0xd2, 0x4d, 0x4c, 0x4f, 0xcd, 0x2b, 0xb1, 0x52, 0xd0, 0xe2, 0x72,
-	0xc9, 0x2c, 0x4e, 0xcc, 0xc9, 0xc9, 0x2f, 0xb7, 0x52, 0xd0, 0xaf, 0xe0, 0x02, 0x00, 0xdf,
-	0x99, 0x83, 0xb7, 0x1b, 0x00, 0x00, 0x00};
-
-static void a_coded_body_is_decoded(void **state)
+static void begin_body(enum ing_status outcome, const char *coding)
 {
-	(void)state;
 	begin(&usual, &all_stages);
 	fake_gate_grant();
-	fake_fetch_answer(&(struct fake_answer){.http_status = 200,
-		.body = packed,
-		.body_bytes = sizeof(packed),
-		.content_encoding = "gzip"});
+	fake_fetch_answer(&(struct fake_answer){.outcome = outcome,
+		.http_status = 200,
+		.body = "as it was sent",
+		.body_bytes = 14,
+		.content_encoding = coding});
+}
+
+static void a_coded_body_is_the_examiners(void **state)
+{
+	(void)state;
+	begin_body(ING_STATUS_SUCCESS, "gzip");
+	assert_string_equal(fake.last_encoding, "gzip");
+	fake_exam_done_robots(RULES);
 	fake_settle();
 	/* The row has both digests: of what it says, and of what was sent. */
-	assert_string_equal(fake.last_row_sha1hex, "69e295eae67fc04226a48d791426a2c6e67a6004");
+	assert_string_equal(fake.last_row_sha1hex, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
 	assert_string_equal(fake.last_row_cdx_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-	assert_string_equal(fake.told_body, RULES);
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
 
 static void what_was_cut_counts_as_far_as_it_goes(void **state)
 {
 	(void)state;
-	/* by fetch, as it was sent */
-	begin(&usual, &all_stages);
-	fake_gate_grant();
-	fake_fetch_answer(&(struct fake_answer){.outcome = ING_STATUS_BODY_TOO_LARGE,
-		.http_status = 200,
-		.body = RULES "Disallow: /on",
-		.body_bytes = strlen(RULES) + 13});
+	begin_body(ING_STATUS_BODY_TOO_LARGE, NULL);
+	assert_true(fake.last_body_cut);
+	fake_exam_done_robots(RULES);
 	fake_settle();
-	assert_string_equal(fake.told_body, RULES); /* which was /only/this */
-	expect_told(ING_STATUS_SUCCESS, 200);
-	/* by us: as many lines as the parser wants */
-	char large[800];
-	memset(large, '#', sizeof(large));
-	large[450] = '\n';
-	begin(&usual, &all_stages);
-	fake_gate_grant();
-	fake_fetch_answer(&(struct fake_answer){
-		.http_status = 200, .body = large, .body_bytes = sizeof(large)});
-	fake_settle();
-	assert_int_equal(fake.told.body_bytes, 451);
-	expect_told(ING_STATUS_SUCCESS, 200);
-	/* the middle of a coded one */
-	begin(&usual, &all_stages);
-	fake_gate_grant();
-	fake_fetch_answer(&(struct fake_answer){.outcome = ING_STATUS_BODY_TOO_LARGE,
-		.http_status = 200,
-		.body = packed,
-		.body_bytes = sizeof(packed) - 9,
-		.content_encoding = "gzip"});
-	fake_settle();
+	assert_int_equal(fake.told_rules, 1);
+	/* The digest is that of a part: the row has none but the record's. */
+	assert_string_equal(fake.last_row_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
 	assert_string_equal(fake.last_row_cdx_sha1hex, "");
 	expect_told(ING_STATUS_SUCCESS, 200);
+}
+
+/* Each of them is kept, has its row, and is no file: the cache takes it as unreachable. */
+static void what_an_examiner_cannot_read_is_no_file(void **state)
+{
+	static const struct {
+		enum ing_exam exam;
+		enum ing_status told;
+	} cases[] = {
+		{ING_EXAM_BAD_ENCODING, ING_STATUS_BAD_CONTENT_ENCODING},
+		{ING_EXAM_TOO_LARGE, ING_STATUS_BODY_TOO_LARGE},
+		{ING_EXAM_CRASH, ING_STATUS_PARSE_CRASH},
+		{ING_EXAM_TIMEOUT, ING_STATUS_PARSE_TIMEOUT},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		begin_body(ING_STATUS_SUCCESS, "gzip");
+		fake_exam_done_badly(cases[i].exam, "the examiner's words");
+		fake_settle();
+		assert_int_equal(lines, 1);
+		assert_int_equal(fake.rows, 1);
+		assert_string_equal(fake.last_row_cdx_sha1hex, "");
+		assert_string_equal(fake.told_words, "the examiner's words");
+		assert_int_equal(fake.told_rules, -1);
+		expect_told(cases[i].told, 200);
+	}
+	/* An answer to another question, which only one that was taken over would give. */
+	begin_body(ING_STATUS_SUCCESS, NULL);
+	fake_exam_done_pdf("text");
+	fake_settle();
+	assert_int_equal(fake.told_rules, -1);
+	expect_told(ING_STATUS_PARSE_CRASH, 200);
 }
 
 static void a_broken_body_is_no_file(void **state)
 {
 	(void)state;
-	begin(&usual, &all_stages);
-	fake_gate_grant();
-	fake_fetch_answer(&(struct fake_answer){.http_status = 200,
-		.body = packed,
-		.body_bytes = sizeof(packed) - 9,
-		.content_encoding = "gzip"});
-	fake_settle();
-	expect_told(ING_STATUS_BAD_CONTENT_ENCODING, 200);
 	/* lost on the way, three times */
 	begin(&usual, &all_stages);
 	for (int i = 0; i < 3; i++) {
@@ -387,6 +425,7 @@ static void a_broken_body_is_no_file(void **state)
 			.body = RULES,
 			.body_bytes = strlen(RULES),
 			.passing = true});
+		assert_int_equal(fake.exams.count, 0);
 		fake_settle();
 	}
 	expect_told(ING_STATUS_TRUNCATED_BODY, 200);
@@ -404,19 +443,23 @@ static void a_broken_body_is_no_file(void **state)
 static void errands_can_be_called_off_at_any_point(void **state)
 {
 	(void)state;
-	for (int step = 0; step < 4; step++) {
+	for (int step = 0; step < 6; step++) {
 		begin(&usual, &all_stages);
 		if (step >= 1)
 			fake_gate_grant();
 		if (step >= 2)
 			fake_fetch_answer(&(struct fake_answer){
 				.http_status = 200, .body = RULES, .body_bytes = strlen(RULES)});
-		if (step >= 3)
+		if (step == 3 || step == 5)
 			fake_archive_done();
+		if (step >= 4)
+			fake_exam_done_robots(RULES);
 		ing_errands_cancel(errands);
 		ing_errands_cancel(errands);
 		assert_int_equal(fake.fetches.count, 0);
-		assert_int_equal(ing_errands_idle(errands), step < 2);
+		assert_int_equal(fake.exams.count, 0);
+		/* Of what threads have in hand the callback is still owed. */
+		assert_int_equal(ing_errands_idle(errands), step < 2 || step == 3);
 		fake_settle();
 		assert_int_equal(fake.told_count, 0);
 		end();
@@ -427,7 +470,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_believed_when_it_is_kept),
-		cmocka_unit_test(without_archive_and_store_it_is_believed_at_once),
+		cmocka_unit_test(the_record_may_be_done_last),
+		cmocka_unit_test(an_empty_file_needs_no_examiner),
+		cmocka_unit_test(without_archive_and_store_it_is_believed_when_examined),
 		cmocka_unit_test(the_table_has_no_row_of_a_404),
 		cmocka_unit_test(redirects_are_followed_through_the_gate),
 		cmocka_unit_test(a_redirect_that_comes_too_late_is_no_answer),
@@ -437,8 +482,9 @@ int main(void)
 		cmocka_unit_test(a_host_that_is_held_cannot_be_asked),
 		cmocka_unit_test(a_host_that_is_blocked_is_not_asked),
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
-		cmocka_unit_test(a_coded_body_is_decoded),
+		cmocka_unit_test(a_coded_body_is_the_examiners),
 		cmocka_unit_test(what_was_cut_counts_as_far_as_it_goes),
+		cmocka_unit_test(what_an_examiner_cannot_read_is_no_file),
 		cmocka_unit_test(a_broken_body_is_no_file),
 		cmocka_unit_test(errands_can_be_called_off_at_any_point),
 	};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/net/robots.h"
 #include "stages.h"
 
 /* --- robots --- */
@@ -42,11 +43,9 @@ void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_a
 	fake.told = *a;
 	fake.told_count++;
 	fake.told_token = token;
-	ing_must(a->body_bytes < sizeof(fake.told_body));
-	snprintf(fake.told_body, sizeof(fake.told_body), "%.*s", (int)a->body_bytes,
-		a->body != NULL ? a->body : "");
+	fake.told_rules = a->txt != NULL ? (int)ing_robots_txt_count(a->txt) : -1;
 	snprintf(fake.told_words, sizeof(fake.told_words), "%s", a->words != NULL ? a->words : "");
-	fake.told.body = fake.told_body;
+	fake.told.txt = NULL;
 	fake.told.words = fake.told_words;
 }
 

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "common/base/clock.h"
+#include "common/net/robots.h"
 #include "stages.h"
 #include "worker/job/errand.h"
 #include "worker/job/job.h"
@@ -39,11 +40,10 @@ static void begin(void)
 			       .patience = {.retry_after_max_ms = 60000, .backoff_ms = 100},
 		       });
 	errands = ing_errands_new(&(struct ing_errand_conf){.max_redirects = 5,
-		.max_body_bytes = ING_ROBOTS_MAX_BYTES,
-		.max_decoded_bytes = ING_ROBOTS_MAX_BYTES,
+		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
+		.agent = "tester/1.0",
 		.deadline_ms = 60000});
 	robots = ing_robots_new(&(struct ing_robots_conf){.obey = true,
-		.agent = "tester/1.0",
 		.max_entries = 100,
 		.max_bytes = 1 << 20,
 		.get = ing_errands_get_robots,
@@ -114,6 +114,8 @@ static void answer_file(const char *text)
 {
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = 200, .body = text, .body_bytes = strlen(text)});
+	if (text[0] != '\0') /* there is nothing in it to look into */
+		fake_exam_done_robots(text);
 	fake_settle(); /* of the errand */
 	turn(1);
 	fake_settle(); /* of requests that it has ended */
@@ -200,6 +202,35 @@ static void nobody_is_fetched_whose_file_is_unreachable(void **state)
 	end();
 }
 
+/* It is asked for again, later; until then nothing of the authority is. */
+static void a_file_that_its_examiner_does_not_survive_forbids(void **state)
+{
+	static const struct {
+		enum ing_exam exam;
+		const char *words;
+	} cases[] = {
+		{ING_EXAM_CRASH, "robots.txt is unreachable (parse-crash)"},
+		{ING_EXAM_TIMEOUT, "robots.txt is unreachable (parse-timeout)"},
+		{ING_EXAM_BAD_ENCODING, "robots.txt is unreachable (bad-content-encoding)"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		begin();
+		send_url(A "1");
+		expect_fetch(A "robots.txt");
+		fake_fetch_done(200, NULL);
+		fake_exam_done_badly(cases[i].exam, "died");
+		fake_settle();
+		expect_result("skip-robots", cases[i].words);
+		send_url(A "2");
+		turn(5);
+		assert_int_equal(fake.fetches.count, 0);
+		expect_result("skip-robots", cases[i].words);
+		assert_int_equal(fake.finished, 2);
+		end();
+	}
+}
+
 #define CROWD 1000
 
 /* Counts the turns of the loop with some of the crowd decided, and some not. */
@@ -225,6 +256,7 @@ static void a_crowd_that_waits_for_a_file_does_not_hold_the_loop(void **state)
 	uv_timer_start(&watch, watch_slices, 1, 1);
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = 200, .body = "User-agent: *\nDisallow: /\n", .body_bytes = 26});
+	fake_exam_done_robots("User-agent: *\nDisallow: /\n");
 	for (int i = 0; i < 1000 && !ing_pipeline_idle(pipeline); i++) {
 		fake_settle();
 		turn(1);
@@ -238,13 +270,15 @@ static void a_crowd_that_waits_for_a_file_does_not_hold_the_loop(void **state)
 static void stopping_leaves_nothing_behind(void **state)
 {
 	(void)state;
-	for (int step = 0; step < 3; step++) {
+	for (int step = 0; step < 4; step++) {
 		begin();
 		send_url(A "1");
 		if (step > 0)
 			expect_fetch(A "robots.txt");
 		if (step > 1)
 			fake_fetch_done(200, NULL);
+		if (step > 2)
+			fake_exam_done_robots(""); /* the record is still under way */
 		ing_pipeline_drain(pipeline);
 		assert_true(ing_pipeline_idle(pipeline));
 		ing_errands_cancel(errands);
@@ -260,6 +294,7 @@ int main(void)
 		cmocka_unit_test(the_file_comes_first_and_once),
 		cmocka_unit_test(a_busy_host_is_waited_for_with_its_file_and_its_pages),
 		cmocka_unit_test(nobody_is_fetched_whose_file_is_unreachable),
+		cmocka_unit_test(a_file_that_its_examiner_does_not_survive_forbids),
 		cmocka_unit_test(a_crowd_that_waits_for_a_file_does_not_hold_the_loop),
 		cmocka_unit_test(stopping_leaves_nothing_behind),
 	};

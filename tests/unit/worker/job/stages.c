@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/net/robots.h"
 #include "worker/archive/archive.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
@@ -187,6 +188,10 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	*t = (struct ing_exam_ticket){.done = done, .ctx = ctx};
 	fake_list_add(&fake.exams, t);
 	fake.last_want = q->want;
+	fake.last_body_cut = q->body_cut;
+	snprintf(fake.last_agent, sizeof(fake.last_agent), "%s", q->agent != NULL ? q->agent : "");
+	snprintf(fake.last_encoding, sizeof(fake.last_encoding), "%s",
+		q->content_encoding != NULL ? q->content_encoding : "");
 	return t;
 }
 
@@ -237,6 +242,28 @@ void fake_exam_done_pdf(const char *text)
 	f.pdf.status = ing_strdup("success");
 	f.pdf.text = ing_strdup(text);
 	fake_exam_done(&f, "application/pdf");
+}
+
+void fake_exam_done_robots(const char *file)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.robots.txt = ing_robots_txt_parse(file, strlen(file), "tester");
+	f.robots.cut = fake.last_body_cut;
+	fake_exam_done(&f, "text/plain");
+}
+
+void fake_exam_done_badly(enum ing_exam exam, const char *detail)
+{
+	struct ing_exam_ticket *t = fake_list_take_at(&fake.exams, 0);
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = exam;
+	f.detail = ing_strdup(detail);
+	ing_pool_done_f *done = t->done;
+	void *ctx = t->ctx;
+	free(t);
+	done(ctx, &f);
 }
 
 /* --- archive --- */

@@ -30,8 +30,11 @@ struct fake {
 	bool paused[ING_LANES_]; /* intake, by the pipeline */
 	int finished;            /* tokens */
 	struct ing_token last_finished;
-	char *last_result;  /* put to the results topic */
-	unsigned last_want; /* of an examiner */
+	char *last_result; /* put to the results topic */
+	/* of an examiner */
+	unsigned last_want;
+	bool last_body_cut;
+	char last_agent[64], last_encoding[64]; /* "": none */
 	/* of the last transfer that was started */
 	char last_referer[128]; /* "": none */
 	bool last_tls_fallback;
@@ -40,8 +43,9 @@ struct fake {
 	struct ing_robots_view robots;   /* what is answered; zero-initialised: all allowed */
 	unsigned asked;                  /* how often it was */
 	struct fake_list robots_waiters; /* done() owed */
-	struct ing_robots_answer told;   /* by the last ing_robots_got(); body and words copied */
-	char told_body[1024], told_words[256];
+	struct ing_robots_answer told;   /* by the last ing_robots_got(); words copied, no txt */
+	int told_rules;                  /* how many; -1: no txt */
+	char told_words[256];
 	unsigned told_count;
 	void *told_token;
 	/* hosts' rules: of one host each */
@@ -76,6 +80,8 @@ const char *fake_fetch_url(void); /* of the oldest transfer */
 void fake_robots_done(void);
 void fake_exam_done_page(const char *next_url); /* an HTML page; NULL: without a link */
 void fake_exam_done_pdf(const char *text);
+void fake_exam_done_robots(const char *file);
+void fake_exam_done_badly(enum ing_exam exam, const char *detail);
 struct ing_findings;
 void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
 void fake_archive_done(void);
