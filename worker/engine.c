@@ -206,6 +206,7 @@ static int init_gate(struct ing_engine *e, struct ing_error *err)
 				  .address_concurrency = c->gate.address_concurrency,
 				  .key = (enum ing_host_key)c->gate.host_key,
 				  .max_wait_ms = c->gate.max_wait_ms,
+				  .max_hold_ms = c->gate.max_hold_ms,
 				  .transfer_ms = ing_conf_transfer_ms(c),
 				  .weights = {c->intake.weight_priority, c->intake.weight_requests,
 					  c->intake.weight_daily, c->intake.weight_bulk},

@@ -15,7 +15,7 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out | --batch | --journals | --webpages)
+	--config | --out | --dir | --batch | --journals | --webpages)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

@@ -54,7 +54,8 @@ struct ing_conf {
 	} fetch;
 	struct {
 		unsigned concurrency, host_concurrency, address_concurrency, host_delay_ms;
-		unsigned max_wait_ms, crawl_delay_max_ms, adaptive_factor, adaptive_max_ms;
+		unsigned max_wait_ms, max_hold_ms, crawl_delay_max_ms, adaptive_factor,
+			adaptive_max_ms;
 		unsigned retry_after_max_ms, backoff_ms, backoff_max_ms, breaker_failures;
 		unsigned lease_ms; /* 0: as long as transfers ask for */
 		enum ing_conf_host_key host_key;

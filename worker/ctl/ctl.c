@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -71,6 +73,34 @@ int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
 		ing_conf_errors_print(&errors, stderr);
 	ing_conf_errors_done(&errors);
 	return rc == 0 ? ING_CTL_OK : ING_CTL_USAGE;
+}
+
+int ing_ctl_conf_over(const struct ing_ctl *ctl, char *const *first, struct ing_conf **ret)
+{
+	char *all[MAX_SETS + 8] = {NULL};
+	size_t n = 0;
+	for (; first[n] != NULL; n++) {
+		ing_must(n < ING_ARRAY_LEN(all) - MAX_SETS - 1);
+		all[n] = first[n];
+	}
+	for (size_t i = 0; ctl->sets[i] != NULL; i++)
+		all[n++] = ctl->sets[i];
+	const struct ing_ctl over = {.config_file = ctl->config_file, .sets = all};
+	return ing_ctl_conf(&over, ret);
+}
+
+char *ing_ctl_quoted_set(const char *key, const char *value)
+{
+	struct ing_buf set;
+	json_t *text = json_string(value);
+	ing_must(text != NULL); /* the caller has seen to UTF-8 */
+	char *quoted = json_dumps(text, JSON_ENCODE_ANY);
+	ing_buf_init(&set, (size_t)1 << 20);
+	ing_buf_printf(&set, "%s=%s", key, quoted);
+	ing_must(!set.failed);
+	free(quoted);
+	json_decref(text);
+	return ing_buf_steal(&set);
 }
 
 int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...)

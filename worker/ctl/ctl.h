@@ -19,6 +19,7 @@ enum ing_ctl_exit {
 	ING_CTL_NEGATIVE = 1, /* the answer is no, or some of the input was bad */
 	ING_CTL_USAGE = 2,
 	ING_CTL_ENVIRONMENT = 3, /* a file, server or permission is missing */
+	ING_CTL_INTERRUPTED = 4, /* run: by a signal, with requests left */
 };
 
 struct ing_ctl {
@@ -37,6 +38,14 @@ const struct ing_ctl *ing_ctl_given(void);
 /* Load the configuration on first need. Errors are printed. 0, or the exit code to return. Caller
  * frees with ing_conf_free(). */
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret);
+
+/* The same, with sets of the verb's own that win over the file, and --set over them. first is
+ * NULL-terminated. */
+int ing_ctl_conf_over(const struct ing_ctl *ctl, char *const *first, struct ing_conf **ret);
+/* KEY="VALUE" for it, with VALUE (UTF-8) as JSON has it, which YAML reads the same. Heap. */
+char *ing_ctl_quoted_set(const char *key, const char *value);
+/* Of the control socket in the folder of a run. */
+#define ING_CTL_RUN_SOCKET "run.sock"
 
 /* "ingestctl VERB: message" on stderr; returns code, for `return ing_ctl_fail(...)`. */
 int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...) ING_PRINTF(3, 4);

@@ -14,6 +14,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
+#include "common/base/utf8.h"
 #include "common/net/addr.h"
 #include "common/net/url_match.h"
 #include "worker/conf/conf.h"
@@ -28,6 +29,7 @@ struct options {
 	bool json;
 	unsigned count;
 	const char *why;
+	const char *dir; /* of a run; NULL: state.dir */
 };
 
 struct action {
@@ -185,8 +187,8 @@ static int top(const struct ing_conf *conf, const struct options *o, const char 
 
 static void print_help(void)
 {
-	puts("usage: ingestctl [--config FILE] hosts explain [--json] HOST|URL\n"
-	     "       ingestctl [--config FILE] hosts top     [--json] [--count N]\n"
+	puts("usage: ingestctl [--config FILE] hosts explain [--json] [--dir DIR] HOST|URL\n"
+	     "       ingestctl [--config FILE] hosts top     [--json] [--dir DIR] [--count N]\n"
 	     "       ingestctl [--config FILE] hosts block   [--json] HOST|URL --why TEXT\n"
 	     "       ingestctl [--config FILE] hosts unblock [--json] HOST|URL\n"
 	     "       ingestctl [--config FILE] hosts blocks  [--json]\n"
@@ -200,10 +202,12 @@ static void print_help(void)
 	     "blocks   lists them\n"
 	     "\n"
 	     "The first two ask the workers that run with this state.dir, and the database\n"
-	     "(postgres.dsn) for what the whole fleet knows. The others need the database.\n"
+	     "(postgres.dsn) for what the whole fleet knows; or, with --dir, an ingestctl run.\n"
+	     "The others need the database.\n"
 	     "\n"
 	     "  --json      one JSON object a line\n"
 	     "  --count N   hosts of each list (10)\n"
+	     "  --dir DIR   ask the ingestctl run that has this --out DIR\n"
 	     "  --why TEXT  the reason, which everybody will be shown\n"
 	     "  --help      this text\n"
 	     "\n"
@@ -229,6 +233,7 @@ static int read_options(int argc, char **argv, struct options *o)
 		{"json", no_argument, NULL, 'j'},
 		{"count", required_argument, NULL, 'c'},
 		{"why", required_argument, NULL, 'w'},
+		{"dir", required_argument, NULL, 'd'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -249,6 +254,9 @@ static int read_options(int argc, char **argv, struct options *o)
 		case 'w':
 			o->why = optarg;
 			break;
+		case 'd':
+			o->dir = optarg;
+			break;
 		case 'h':
 			print_help();
 			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
@@ -258,11 +266,26 @@ static int read_options(int argc, char **argv, struct options *o)
 	}
 }
 
+/* A run stands alone: its folder is asked, and no database. */
+static int load_conf_of_run(const struct ing_ctl *ctl, const char *dir, struct ing_conf **ret)
+{
+	char no_database[] = "postgres.dsn=";
+	if (!ing_utf8_valid(dir, strlen(dir)))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--dir: the name is not valid UTF-8");
+	char *first[] = {ing_ctl_quoted_set("state.dir", dir), no_database, NULL};
+	int code = ing_ctl_conf_over(ctl, first, ret);
+	free(first[0]);
+	return code;
+}
+
 static int run_action(
 	const struct action *a, const struct ing_ctl *ctl, const struct options *o, const char *arg)
 {
 	struct ing_conf *conf = NULL;
-	int code = ing_ctl_conf(ctl, &conf);
+	if (o->dir != NULL && a->wants_database)
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "--dir is for explain and top, not for %s", a->name);
+	int code = o->dir != NULL ? load_conf_of_run(ctl, o->dir, &conf) : ing_ctl_conf(ctl, &conf);
 	if (code != ING_CTL_OK)
 		return code;
 	if (a->wants_database && conf->postgres.dsn[0] == '\0')

@@ -56,8 +56,10 @@ struct ing_gate_conf {
 	unsigned host_concurrency; /* per host */
 	unsigned address_concurrency; /* per address; 0: no limit */
 	enum ing_host_key key;
-	unsigned max_wait_ms;         /* for one turn, while the gate is not held; 0: for ever */
-	unsigned transfer_ms;         /* longest possible transfer: a lease must last longer */
+	unsigned max_wait_ms; /* for one turn, while the gate is not held; 0: for ever */
+	unsigned max_hold_ms; /* waiters of a host that is held for longer are sent away at once; 0:
+				 max_wait_ms, which in any case is a limit of this, too */
+	unsigned transfer_ms; /* longest possible transfer: a lease must last longer */
 	unsigned weights[ING_LANES_]; /* of turns; at least 1 each */
 	struct ing_patience_conf patience;
 	struct ing_gate_lookup_ops lookup;     /* start NULL: no address is ever known */
@@ -68,7 +70,7 @@ struct ing_gate_conf {
 
 enum ing_gate_refusal {
 	ING_GATE_WAITED, /* gate.max_wait_ms passed */
-	ING_GATE_HELD,   /* the host is held for longer than gate.max_wait_ms */
+	ING_GATE_HELD,   /* the host is held for longer than waiters may wait for it */
 };
 
 struct ing_gate_waiter;

@@ -124,11 +124,19 @@ void ing_gate_drop_hosts(struct ing_gate *g)
 
 /* --- places --- */
 
+/* How long a hold is waited for; 0: however long it is. */
+static unsigned longest_hold_ms(const struct ing_gate_conf *c)
+{
+	if (c->max_hold_ms == 0 || c->max_wait_ms == 0)
+		return ING_MAX(c->max_hold_ms, c->max_wait_ms);
+	return ING_MIN(c->max_hold_ms, c->max_wait_ms);
+}
+
 bool ing_gate_host_refuses(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
-	return g->conf.max_wait_ms > 0 && h->queued > 0 &&
-	       ing_patience_is_hold(&h->patience, now_ms) &&
-	       h->patience.rest_until_ms - now_ms > g->conf.max_wait_ms;
+	unsigned longest_ms = longest_hold_ms(&g->conf);
+	return longest_ms > 0 && h->queued > 0 && ing_patience_is_hold(&h->patience, now_ms) &&
+	       h->patience.rest_until_ms - now_ms > longest_ms;
 }
 
 enum ing_gate_need ing_gate_host_need(

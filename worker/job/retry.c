@@ -109,6 +109,6 @@ bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned mor
 
 const char *ing_retry_refusal_words(enum ing_gate_refusal why)
 {
-	return why == ING_GATE_HELD ? "the host is held for longer than gate.max_wait_ms"
+	return why == ING_GATE_HELD ? "the host is held for longer than requests may wait for it"
 				    : "the host's queue did not move within gate.max_wait_ms";
 }

@@ -188,6 +188,40 @@ static void a_hold_longer_than_anybody_waits_sends_all_away(void **state)
 	close_gate();
 }
 
+/* Those of a host that is only slow may wait for as long as ever. */
+static void how_long_a_hold_is_waited_for_has_a_bound_of_its_own(void **state)
+{
+	static const struct {
+		unsigned max_wait_ms, max_hold_ms, held_s;
+		int refused;
+	} cases[] = {
+		{600000, 0, 600, 0},
+		{600000, 0, 601, 8},
+		{600000, 60000, 60, 0},
+		{600000, 60000, 61, 8},
+		{30000, 60000, 31, 8}, /* nobody waits for longer than he may wait at all */
+		{0, 60000, 60, 0},
+		{0, 60000, 61, 8},
+		{0, 0, 86400, 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_gate_conf conf = patient;
+		conf.host_concurrency = 1;
+		conf.max_wait_ms = cases[i].max_wait_ms;
+		conf.max_hold_ms = cases[i].max_hold_ms;
+		open_gate(&conf);
+		for (int k = 0; k < 9; k++)
+			enter(k, "https://a.example/");
+		run_for(0);
+		answer_throttled(0, cases[i].held_s);
+		run_for(0);
+		if (refused_count != cases[i].refused)
+			fail_msg("case %zu: %d refused", i, refused_count);
+		close_gate();
+	}
+}
+
 static void who_may_wait_for_ever_is_not_sent_away(void **state)
 {
 	(void)state;
@@ -265,6 +299,7 @@ int main(void)
 			a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_took_as_long),
 		cmocka_unit_test(who_has_waited_too_long_is_told_when_it_may_be_his_turn),
 		cmocka_unit_test(a_hold_longer_than_anybody_waits_sends_all_away),
+		cmocka_unit_test(how_long_a_hold_is_waited_for_has_a_bound_of_its_own),
 		cmocka_unit_test(who_may_wait_for_ever_is_not_sent_away),
 		cmocka_unit_test(an_open_breaker_is_tried_by_one),
 	};

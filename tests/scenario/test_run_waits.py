@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ingestctl run while hosts hold it: what it says, for how long it waits, how it sums up."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from servers.polite import Answer, PoliteServer
+
+ARTICLE = b"<!doctype html><title>A page</title><h1>A page</h1>" + b"<p>A sentence that is long enough to be one.</p>" * 40
+
+
+@pytest.fixture
+def site():
+    with PoliteServer() as server:
+        server.page("*", "*", Answer(body=ARTICLE))
+        yield server
+
+
+@pytest.fixture
+def command(program, site):
+    """command("run", …): with the settings by which everything comes from the site."""
+    def build(*arguments, **settings):
+        flat = {"fetch.connect_to": json.dumps(site.connect_to()), "fetch.allow_address": '["127.0.0.0/8"]',
+                "fetch.user_agent": '"scenario/1.0 (+https://scenario.example/)"', "gate.host_delay_ms": 0,
+                "gate.robots": "ignore", **settings}
+        return [str(program("ingestctl")), *(word for key, value in flat.items() for word in ("--set", f"{key}={value}")),
+                *map(str, arguments)]
+    return build
+
+
+def lines_of(*urls):
+    return "".join(json.dumps({"ingest_type": "html", "base_url": url}) + "\n" for url in urls)
+
+
+def run(arguments, text):
+    return subprocess.run(arguments, input=text, capture_output=True, text=True, timeout=120, check=False)
+
+
+def statuses(text):
+    return sorted((result["request"]["base_url"], result["status"]) for result in map(json.loads, text.splitlines()))
+
+
+def test_without_a_terminal_it_is_said_who_holds_it_and_for_how_long(command, site):
+    """Retry-After is longer than the time between two lines."""
+    site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "12"}), Answer(body=ARTICLE))
+    held = [f"http://held.test.example/{n}" for n in range(3)]
+    done = run(command("run", "-"), lines_of(*held, "http://free.test.example/"))
+    assert done.returncode == 0, done.stderr
+    assert statuses(done.stdout) == [(url, "success") for url in sorted([*held, "http://free.test.example/"])]
+    assert re.search(r"^ingestctl run: 1 done in \d+ s; waiting for 1 host: held\.test\.example for another \d+ s "
+                     r"\(retry-after after 1 failure, 3 requests\)$", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_on_a_terminal_the_bar_names_who_holds_it(command, site, tmp_path):
+    site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "3"}), Answer(body=ARTICLE))
+    (tmp_path / "in.jsonl").write_text(lines_of("http://held.test.example/1", "http://held.test.example/2"))
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command("run", "--out", tmp_path / "d", tmp_path / "in.jsonl"), stderr=slave,
+                               env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    said = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        said += piece
+    os.close(master)
+    assert process.wait(60) == 0
+    # A bar ends by clearing what is left of the line; what is logged meanwhile stands behind that.
+    bars = [line.split("\x1b[K")[0] for line in said.decode().replace("\n", "\r").split("\r") if line.startswith("[")]
+    assert any("0/2" in bar and re.search(r"waiting for held\.test\.example [123] s$", bar) for bar in bars), bars[:20]
+    assert "2/2" in bars[-1] and "waiting" not in bars[-1]
+    assert all(len(bar) < 80 for bar in bars), "longer than a line of the terminal"
+
+
+def test_max_wait_ends_a_run_whose_host_is_held_for_longer(command, site):
+    site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "600"}))
+    urls = [f"http://held.test.example/{n}" for n in range(5)]
+    done = run(command("run", "--max-wait", 1, "-"), lines_of(*urls, "http://free.test.example/"))
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted((one["request"]["base_url"], one["status"]) for one in results) == \
+        [("http://free.test.example/", "success"), *((url, "host-backoff") for url in urls)]
+    assert all(590 <= one["retry_after"] <= 600 for one in results if one["status"] == "host-backoff")
+    assert len(site.seen("held.test.example")) == 1
+
+
+def test_max_wait_bounds_the_wait_for_a_turn(command, site):
+    """The host is not held, only slow; who comes first may take his time."""
+    site.page("slow.test.example", "*", Answer(body=ARTICLE, delay_s=3))
+    done = run(command("run", "--max-wait", 1, "-"), lines_of(*(f"http://slow.test.example/{n}" for n in range(3))))
+    assert sorted(json.loads(line)["status"] for line in done.stdout.splitlines()) == \
+        ["host-backoff", "host-backoff", "success"], done.stderr
+
+
+@pytest.mark.parametrize("words, setting", [([], {}), ([], {"gate.max_hold_ms": 50000}), (["--max-wait", 60], {})])
+def test_a_host_held_for_more_than_a_minute_is_not_waited_for(command, site, words, setting):
+    site.page("held.test.example", "*", Answer(503, b"later", {"Retry-After": "62"}))
+    done = run(command("run", *words, "-", **setting), lines_of("http://held.test.example/"))
+    assert json.loads(done.stdout)["status"] == "host-backoff", done.stderr
+
+
+@pytest.mark.parametrize("value", ["-1", "x", "", "86401", "1.5", "99999999999999999999"])
+def test_a_max_wait_that_is_no_number_of_seconds_is_refused(program, value):
+    done = run([program("ingestctl"), "run", f"--max-wait={value}", "-"], "")
+    assert done.returncode == 2 and "--max-wait must be a number of seconds from 0 to 86400" in done.stderr
+
+
+def test_a_run_ends_with_a_summary_by_status(command, site):
+    site.page("gone.test.example", "*", Answer(404, b"no"))
+    urls = ["http://a.test.example/1", "http://b.test.example/2", "http://gone.test.example/", "ftp://c.test.example/"]
+    done = run(command("run", "-"), lines_of(*urls) + "nonsense\n")
+    assert done.returncode == 1
+    assert re.search(r"^ingestctl run: 4 results in \d+ s, 2 hits; 1 bad line\n"
+                     r" +2  success\n +1  invalid-url\n +1  terminal-bad-status\n\Z", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_hosts_can_be_asked_about_while_a_run_goes_on(command, program, site, tmp_path):
+    out = tmp_path / "d"
+    site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "3600"}))
+    (tmp_path / "in.jsonl").write_text(lines_of(*(f"http://held.test.example/{n}" for n in range(7))))
+    process = subprocess.Popen(command("run", "--out", out, "--max-wait", 0, tmp_path / "in.jsonl"),
+                               stderr=subprocess.PIPE, text=True)
+
+    def hosts(*arguments):
+        return run([program("ingestctl"), "hosts", *map(str, arguments)], "")
+
+    deadline = time.monotonic() + 60
+    while True:
+        done = hosts("top", "--json", "--dir", out)
+        held = [json.loads(line) for line in done.stdout.splitlines()]
+        if any(one["list"] == "longest_held" and one["waiting"] == 7 for one in held):
+            break
+        assert time.monotonic() < deadline and process.poll() is None, done.stderr
+        time.sleep(0.1)
+    one = next(one for one in held if one["list"] == "longest_held")
+    assert (one["source"], one["instance"], one["host"]) == ("worker", str(out), "held.test.example")
+    assert one["delay"]["why"] == "retry-after"
+    said = hosts("explain", "--dir", out, "http://held.test.example/x")
+    assert said.returncode == 0 and "Retry-After" in said.stdout, said.stderr
+    same = run([program("ingestctl"), "--set", f"state.dir={out}", "hosts", "top"], "")
+    assert same.returncode == 0 and "held.test.example" in same.stdout
+    assert hosts("block", "--dir", out, "a.example", "--why", "x").returncode == 2
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert hosts("top", "--dir", out).returncode == 3
+    assert not (out / "run.sock").exists()

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * run_work.h - the work of a run: the stages of the daemon with lines of a file in place of Kafka
+ * and no database, from the first line to the last result.
+ *
+ * How it ends: by itself when every request has its result, which the bounds of waiting and of work
+ * see to; at SIGINT or SIGTERM, when what is under way has ended or stop.drain_ms is over; at a
+ * second one at once, with exit status ING_CTL_INTERRUPTED. Whenever and however it ends, kill -9
+ * included, the results have one line for each request that is done.
+ *
+ * Owns: the engine, intake, emit, the control socket. Thread: the main one, which becomes the loop
+ * thread.
+ */
+#pragma once
+#include "worker/ctl/run_progress.h"
+#include "worker/engine.h"
+
+struct ing_conf;
+struct ing_control;
+struct ing_emit;
+struct ing_intake;
+struct ing_run_done;
+struct ing_run_folder;
+
+struct ing_run_work {
+	/* The caller's, who sets them; all outlive the work. */
+	const struct ing_conf *conf;
+	const char *input_name;
+	int input_fd;
+	const char *out_dir;           /* NULL: results go to stdout, the rest nowhere */
+	struct ing_run_folder *folder; /* of out_dir */
+	struct ing_run_done *before;   /* NULL: everything is to be done */
+	const char *temp_dirs[2];      /* empty folders to remove if it ends at once; or NULL */
+	struct ing_run_counts counts;  /* lines; the rest is counted here */
+
+	/* Ours. */
+	struct ing_engine engine;
+	struct ing_intake *intake;
+	struct ing_emit *emit;
+	struct ing_control *control;
+	char *socket_path;
+	struct ing_run_progress progress;
+	uv_timer_t poll;
+	uv_signal_t on_term, on_int;
+	bool ended;          /* the input */
+	bool interrupted;    /* by a signal */
+	bool failed;         /* and error says why */
+	bool cancelled;      /* what was under way when the time was over */
+	uint64_t stop_by_ms; /* when interrupted or failed */
+	struct ing_error error;
+};
+
+/* ing_run_work_close() is due whatever it returns. */
+int ing_run_work_open(struct ing_run_work *w, struct ing_error *err) ING_MUST_CHECK;
+/* Returns when it has ended: see `interrupted` and `failed`. False: something will never end (a
+ * disk or reader that is away holds requests), and the process must, by ing_run_work_leave(). */
+bool ing_run_work_do(struct ing_run_work *w) ING_MUST_CHECK;
+void ing_run_work_leave(const struct ing_run_work *w, int exit_status) __attribute__((noreturn));
+/* What was not opened is fine. */
+void ing_run_work_close(struct ing_run_work *w);
