@@ -8,6 +8,7 @@ import sys
 import time
 
 import private_servers
+import psycopg
 from conftest import ROOT
 
 
@@ -53,3 +54,17 @@ def test_the_quickstart_says_what_runs_and_of_which_database(postgres):
     assert set(said) == {"worker", "web", "kafka", "postgres"}
     assert json.loads(said["worker"]) == {"running": False}
     assert json.loads(said["postgres"])["dsn"] == postgres.dsn("ingest")
+
+
+def test_a_further_start_forgets_what_was_learnt_of_hosts_but_no_block(database, tmp_path):
+    """Else the sample would wait for a host that the user's own requests have made to be left alone."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("INSERT INTO host_state (host, next_fetch_at, rest, breaker, failures, updated) "
+                           "VALUES ('broken.gannet.example', now() + interval '1 hour', 'breaker', 'open', 20, now())")
+        connection.execute("INSERT INTO host_block (host, why) VALUES ('rude.example', 'asked')")
+        script = 'source "$0" --help >/dev/null; dsn=$1 state=$2 config=none worker=true ctl=true; prepare_worker'
+        done = subprocess.run(["bash", "-c", script, ROOT / "deploy" / "quickstart", database, tmp_path],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert connection.execute("SELECT count(*) FROM host_state").fetchone()[0] == 0
+        assert connection.execute("SELECT host FROM host_block").fetchall() == [("rude.example",)]

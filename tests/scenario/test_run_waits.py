@@ -93,6 +93,20 @@ def test_max_wait_ends_a_run_whose_host_is_held_for_longer(command, site):
     assert len(site.seen("held.test.example")) == 1
 
 
+def test_a_broken_host_does_not_keep_a_run_from_ending(command, site):
+    """Its breaker opens, and is tried again later and later. Each request has one result, the others their document."""
+    site.page("broken.test.example", "*", Answer(500, b"no"))
+    broken = [f"http://broken.test.example/{n}" for n in range(30)]
+    free = [f"http://free.test.example/{n}" for n in range(10)]
+    done = run(command("run", "--max-wait", 2, "-"), lines_of(*broken, *free))
+    assert done.returncode == 0, done.stderr
+    found = statuses(done.stdout)
+    assert [url for url, _ in found] == sorted(broken + free)
+    assert {status for url, status in found if url in free} == {"success"}
+    assert {status for url, status in found if url in broken} <= {"host-backoff", "terminal-bad-status"}
+    assert len(site.seen("broken.test.example")) < 30
+
+
 def test_max_wait_bounds_the_wait_for_a_turn(command, site):
     """The host is not held, only slow; who comes first may take his time."""
     site.page("slow.test.example", "*", Answer(body=ARTICLE, delay_s=3))

@@ -16,7 +16,7 @@
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
 
-#define MANY 300000u
+#define MANY 20000u
 
 static char dir[64];
 
