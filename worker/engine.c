@@ -136,6 +136,7 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 		.instance = c->instance,
 		.lease_ms = ing_conf_lease_ms(c),
 		.round_ms = ING_CONF_LEASE_ROUND_MS,
+		.statement_ms = c->postgres.statement_ms,
 		.takeover_rest_ms = longest_pause_ms(e),
 		.expired_rest_ms = longest_set_pause_ms(e),
 	};

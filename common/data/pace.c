@@ -10,6 +10,7 @@
 #include "common/base/macros.h"
 
 #define START_ROWS 16
+#define USUAL_LIMIT_MS 5000
 #define AIM_PART 5 /* of the limit */
 #define FALL 8     /* a second failure costs a whole limit again; growing back costs little */
 #define CREEP_PART 16
@@ -34,6 +35,7 @@ static void grow(struct ing_pace *p)
 
 void ing_pace_init(struct ing_pace *p, unsigned max_rows, unsigned limit_ms)
 {
+	limit_ms = limit_ms != 0 ? limit_ms : USUAL_LIMIT_MS;
 	*p = (struct ing_pace){.max_rows = max_rows,
 		.base_ms = limit_ms,
 		.rows = ING_MIN(max_rows, START_ROWS),

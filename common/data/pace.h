@@ -19,7 +19,7 @@ struct ing_pace {
 	unsigned ceiling;           /* rows; beyond it growth is slow */
 };
 
-/* limit_ms: of a statement, usually. */
+/* limit_ms: of a statement, usually; 0: 5 s. */
 void ing_pace_init(struct ing_pace *p, unsigned max_rows, unsigned limit_ms);
 
 /* So many rows were written; the slowest statement took so long. False: that was too slow, and

@@ -16,6 +16,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/data/pace.h"
 
 #define MAX_PREPARED 32 /* statements that one connection has prepared: their names are our own */
 #define MAX_PARAMS 32
@@ -25,6 +26,7 @@ struct ing_pg {
 	PGconn *conn;
 	int stop_fd;
 	int timeout_ms;
+	unsigned limit_ms; /* as ing_pg_set_limits() has told the server; 0: it has not */
 	uint64_t until_ms; /* deadline of the call under way */
 	const char *prepared[MAX_PREPARED];
 	int prepared_count;
@@ -339,9 +341,19 @@ int ing_pg_open(
 	return 0;
 }
 
-void ing_pg_set_timeout(struct ing_pg *pg, int timeout_ms)
+enum ing_pg_rc ing_pg_set_limits(
+	struct ing_pg *pg, const struct ing_pace *pace, struct ing_error *err)
 {
-	pg->timeout_ms = timeout_ms;
+	char sql[128];
+	if (pg->limit_ms == pace->limit_ms)
+		return ING_PG_OK;
+	snprintf(sql, sizeof(sql), "SET statement_timeout = %u; SET lock_timeout = %u",
+		pace->limit_ms, ing_pace_lock_ms(pace));
+	pg->timeout_ms = (int)ing_pace_answer_ms(pace);
+	enum ing_pg_rc rc = ing_pg_exec(pg, sql, err);
+	if (rc == ING_PG_OK)
+		pg->limit_ms = pace->limit_ms;
+	return rc;
 }
 
 void ing_pg_close(struct ing_pg *pg)

@@ -38,7 +38,11 @@ enum ing_pg_rc {
  * connect_timeout. Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
 int ing_pg_open(const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret,
 	struct ing_error *err) ING_MUST_CHECK;
-void ing_pg_set_timeout(struct ing_pg *pg, int timeout_ms); /* of later calls; -1: none */
+/* Limits of later statements: the server's for work and for locks, and ours for an answer. Asks the
+ * server only when they have changed. */
+struct ing_pace;
+enum ing_pg_rc ing_pg_set_limits(
+	struct ing_pg *pg, const struct ing_pace *pace, struct ing_error *err) ING_MUST_CHECK;
 void ing_pg_close(
 	struct ing_pg *pg); /* NULL is fine; an open transaction is rolled back by the server */
 

@@ -216,15 +216,15 @@ class Postgres:
                 "timezone = 'UTC'\nlog_timezone = 'UTC'\nlog_line_prefix = '%m [%p] '\n")
         write_private(os.path.join(self.folder, "created"), "")
 
-    def _port(self):
+    def port(self):
         return int(read_text(os.path.join(self.folder, "port")) or 0) or None
 
     def dsn(self, database="postgres"):
         password = read_text(os.path.join(self.folder, "password")).strip()
-        return f"postgresql://ingest:{password}@127.0.0.1:{self._port()}/{database}"
+        return f"postgresql://ingest:{password}@127.0.0.1:{self.port()}/{database}"
 
     def info(self):
-        return {"dsn": self.dsn(), "log": self.log, "socket": self.folder, "port": self._port()}
+        return {"dsn": self.dsn(), "log": self.log, "socket": self.folder, "port": self.port()}
 
     def running(self):
         """True if the process that the cluster's pid file names is a server of this very cluster."""
@@ -236,7 +236,7 @@ class Postgres:
             return self.info()
         if not os.path.exists(os.path.join(self.folder, "created")):
             self._create()
-        port = free_port(self._port())
+        port = free_port(self.port())
         write_private(os.path.join(self.folder, "port"), f"{port}\n")
         options = f"-p {port}"
         # The name of a Unix socket is limited to 107 bytes; TCP alone does as well.
@@ -247,6 +247,20 @@ class Postgres:
         self._run(self._bin("pg_ctl"), "--pgdata", self.data, "--log", self.log, "--options", options,
                   "--wait", "--timeout", "60", "start")
         return self.info()
+
+    def copy(self, primary):
+        """Makes this cluster, which must not exist yet, a standby of one that runs. It has the same password."""
+        os.makedirs(self.folder, mode=0o755)
+        self._give(self.folder)
+        self._run(self._bin("pg_basebackup"), "--pgdata", self.data, "--dbname", primary.dsn(), "--write-recovery-conf",
+                  "--checkpoint", "fast", "--no-sync")
+        write_private(os.path.join(self.folder, "password"), read_text(os.path.join(primary.folder, "password")))
+        write_private(os.path.join(self.folder, "port"), f"{free_port()}\n")
+        write_private(os.path.join(self.folder, "created"), "")
+
+    def promote(self):
+        """Makes a standby a primary."""
+        self._run(self._bin("pg_ctl"), "--pgdata", self.data, "--wait", "--timeout", "60", "promote")
 
     def stop(self, mode="fast"):
         """Stops the server. Mode immediate is a crash: the next start replays the log."""

@@ -6,7 +6,6 @@
  */
 #include "worker/store/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/clock.h"
@@ -26,7 +25,6 @@
 
 struct ing_session {
 	struct ing_pg *pg;
-	unsigned limit_ms; /* as the server knows it; 0: not yet */
 	struct ing_buf rows;
 	struct ing_buf copy_sql[ING_TABLES], upsert_sql[ING_TABLES];
 };
@@ -93,22 +91,6 @@ static enum ing_pg_rc copy_rows(struct ing_session *ses, size_t t,
 	}
 	*ret_rows = seq;
 	return end_copy(ses, seq > 0, err);
-}
-
-/* The limits stay for the session, so that they cost a round trip only when they change. */
-static enum ing_pg_rc set_limits(
-	struct ing_session *ses, const struct ing_pace *pace, struct ing_error *err)
-{
-	char sql[128];
-	if (ses->limit_ms == pace->limit_ms)
-		return ING_PG_OK;
-	snprintf(sql, sizeof(sql), "SET statement_timeout = %u; SET lock_timeout = %u",
-		pace->limit_ms, ing_pace_lock_ms(pace));
-	ing_pg_set_timeout(ses->pg, (int)ing_pace_answer_ms(pace));
-	enum ing_pg_rc rc = ing_pg_exec(ses->pg, sql, err);
-	if (rc == ING_PG_OK)
-		ses->limit_ms = pace->limit_ms;
-	return rc;
 }
 
 static void note_time(struct ing_session_report *report, uint64_t start_ms)
@@ -197,7 +179,7 @@ enum ing_pg_rc ing_session_write(struct ing_session *ses, const struct ing_pace 
 	struct ing_session_report *ret, struct ing_error *err)
 {
 	*ret = (struct ing_session_report){.table = -1};
-	enum ing_pg_rc rc = set_limits(ses, pace, err);
+	enum ing_pg_rc rc = ing_pg_set_limits(ses->pg, pace, err);
 	if (rc == ING_PG_OK)
 		rc = write_tables(ses, items, count, without, ret, err);
 	if (!leaves_session(rc))

@@ -21,7 +21,7 @@ struct ing_store_conf {
 	const char *dsn;     /* libpq connection string */
 	unsigned batch_rows; /* items per transaction at most */
 	unsigned batch_ms;   /* wait this long for a batch to fill */
-	unsigned limit_ms;   /* of a statement; batches get smaller to stay well below it */
+	unsigned limit_ms;   /* of a statement, 0: 5 s; batches get smaller to stay below it */
 };
 
 /* Rows of one finished request. Strings are any bytes (cleaned inside: NUL and invalid UTF-8

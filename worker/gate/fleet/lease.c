@@ -145,9 +145,9 @@ static void order_say(struct ing_lease_say **says, size_t *count, struct ing_lea
 /* Everything that the entry has for the database; false: the round is full. */
 static bool order_entry(struct ing_leases *l, struct ing_lease_round *r, struct ing_lease_entry *e)
 {
-	if ((e->given_back && r->return_count == ING_LEASE_BATCH) ||
-		(e->noted && r->note_count == ING_LEASE_BATCH) ||
-		(e->owed && r->ask_count == ING_LEASE_BATCH))
+	unsigned most = atomic_load(&l->thread.batch);
+	if ((e->given_back && r->return_count >= most) || (e->noted && r->note_count >= most) ||
+		(e->owed && r->ask_count >= most))
 		return false;
 	/* Both, when both were asked for: only the note waits for the server's disk. */
 	if (e->noted)
@@ -195,7 +195,7 @@ static void order_extends(struct ing_leases *l, struct ing_lease_round *r, uint6
 			continue;
 		if (r->extends == NULL)
 			r->extends = ing_alloc(ING_LEASE_BATCH * sizeof(*r->extends));
-		if (r->extend_count == ING_LEASE_BATCH) {
+		if (r->extend_count >= atomic_load(&l->thread.batch)) {
 			l->extend_at_ms = now; /* the others with the next round */
 			return;
 		}
@@ -470,7 +470,7 @@ static int open_database(struct ing_lease_thread *t, struct ing_error *err)
 		return rc;
 	enum ing_pg_rc taken;
 	do {
-		taken = ing_lease_take_over(t->pg, &t->session, err);
+		taken = ing_lease_take_over(t->pg, &t->session, &t->pace, err);
 	} while (taken == ING_PG_CONFLICT && (ing_error_clear(err), true));
 	return taken == ING_PG_OK ? 0 : -ING_FAIL_UNAVAILABLE;
 }
@@ -496,6 +496,7 @@ int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
 				.lease_ms = conf->lease_ms,
 				.takeover_rest_ms = conf->takeover_rest_ms,
 				.expired_rest_ms = conf->expired_rest_ms}}};
+	ing_pace_init(&l->thread.pace, ING_LEASE_BATCH, conf->statement_ms);
 	int rc = open_database(&l->thread, err);
 	if (rc == 0) {
 		ing_must(uv_async_init(loop, &l->async, on_async) == 0);

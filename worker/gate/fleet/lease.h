@@ -45,7 +45,9 @@ struct ing_lease_conf {
 	 * the same name; and run out, which is later than any transfer's end, so that the host's
 	 * known Crawl-delay (up to the former) and this much are enough. */
 	unsigned takeover_rest_ms, expired_rest_ms;
-	unsigned blocks_ms; /* between two looks at the table of blocks; 0: 10 s */
+	unsigned statement_ms; /* limit of a statement, 0: 5 s; of slow databases less is asked at
+				  once */
+	unsigned blocks_ms;    /* between two looks at the table of blocks; 0: 10 s */
 };
 
 enum ing_lease_answer {

@@ -227,35 +227,46 @@ static size_t prepare_asks(
 	return n;
 }
 
+struct ask_run {
+	const struct ing_lease_session *ses;
+	struct ing_lease_round *r;
+	const char **hosts; /* those that the database is asked for */
+};
+
+static enum ing_pg_rc ask(
+	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err)
+{
+	const struct ask_run *run = ctx;
+	const struct ing_lease_session *ses = run->ses;
+	struct ing_buf list;
+	struct ing_lease_number id, lease, rest, early, line, most;
+	ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
+	ing_pg_add_array(&list, run->hosts + at, count);
+	ing_must(!list.failed);
+	const char *params[] = {ing_buf_str(&list), ses->instance, ing_lease_number(&id, ses->id),
+		ing_lease_number(&lease, ses->lease_ms),
+		ing_lease_number(&rest, ses->expired_rest_ms), ing_lease_number(&early, EARLY_MS),
+		ing_lease_number(&line, LINE_MS), ing_lease_number(&most, ses->takeover_rest_ms)};
+	struct ask_answers got = {.asks = run->r->asks,
+		.count = run->r->ask_count,
+		.lease_ms = ses->lease_ms,
+		.sent_ms = ing_now_ms()};
+	enum ing_pg_rc rc = ing_pg_query(
+		pg, "ask", ask_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
+	ing_buf_done(&list);
+	return rc;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err)
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
 	if (r->ask_count == 0)
 		return ING_PG_OK;
-	const char **hosts = ing_alloc(r->ask_count * sizeof(*hosts));
-	size_t count = prepare_asks(r, ses, hosts);
-	enum ing_pg_rc rc = ING_PG_OK;
-	if (count > 0) {
-		struct ing_buf list;
-		struct ing_lease_number id, lease, rest, early, line, most;
-		ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
-		ing_pg_add_array(&list, hosts, count);
-		ing_must(!list.failed);
-		const char *params[] = {ing_buf_str(&list), ses->instance,
-			ing_lease_number(&id, ses->id), ing_lease_number(&lease, ses->lease_ms),
-			ing_lease_number(&rest, ses->expired_rest_ms),
-			ing_lease_number(&early, EARLY_MS), ing_lease_number(&line, LINE_MS),
-			ing_lease_number(&most, ses->takeover_rest_ms)};
-		struct ask_answers got = {.asks = r->asks,
-			.count = r->ask_count,
-			.lease_ms = ses->lease_ms,
-			.sent_ms = ing_now_ms()};
-		rc = ing_pg_query(
-			pg, "ask", ask_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
-		ing_buf_done(&list);
-	}
-	free(hosts);
+	struct ask_run run = {ses, r, ing_alloc(r->ask_count * sizeof(*run.hosts))};
+	size_t count = prepare_asks(r, ses, run.hosts);
+	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, count, ask, &run, err);
+	free(run.hosts);
 	return rc;
 }

@@ -9,11 +9,14 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "common/base/log.h"
 #include "common/base/queue.h"
+#include "common/data/pace.h"
 #include "common/data/pg.h"
 #include "worker/gate/fleet/lease.h"
 
-#define ING_LEASE_BATCH 1000 /* asks, and says, and extensions, in one statement */
+#define ING_LEASE_BATCH 1000 /* asks, and says, and extensions, in one round at most */
+#define ING_LEASE_BATCH_MIN 16
 
 struct ing_lease_entry; /* lease.c's own */
 
@@ -73,12 +76,14 @@ struct ing_lease_session { /* who we are to the database; constant */
 int ing_lease_connect(
 	const char *dsn, int stop_fd, struct ing_pg **ret, struct ing_error *err) ING_MUST_CHECK;
 /* At the start: free what a former process of this instance held, to rest for takeover_rest_ms at
- * least; and forget the hosts that nobody has met for 90 days. Reads the whole table. */
+ * least; and forget the hosts that nobody has met for 90 days, if there is time for it. Reads the
+ * whole table. */
 enum ing_pg_rc ing_lease_take_over(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_error *err) ING_MUST_CHECK;
-/* Everything that the round orders. Harmless to repeat, whatever of it has happened before. */
+	struct ing_pace *pace, struct ing_error *err) ING_MUST_CHECK;
+/* Everything that the round orders, about as many hosts at a time as the pace says. Harmless to
+ * repeat, whatever of it has happened before. */
 enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
 /* Can DNS hold such a name? What it cannot is unreachable for every worker, so there is nothing to
  * agree about, and no row: leases of it are granted and extended without the database. */
 bool ing_lease_is_name(const char *host);
@@ -92,8 +97,11 @@ struct ing_lease_thread {
 	pthread_t thread;
 	int stop_fd; /* readable: give up at once */
 	atomic_bool stopping, away;
+	atomic_uint batch; /* how much of each kind a round should order */
 
 	/* the thread's own */
+	struct ing_pace pace;
+	struct ing_log_gate slow_gate;
 	struct ing_pg *pg;
 	unsigned failures; /* in a row */
 	unsigned seed;

@@ -117,23 +117,28 @@ static bool fill_lists(struct ing_buf *lists, const struct ing_lease_say *says, 
 	return n > 0;
 }
 
-static enum ing_pg_rc say(struct ing_pg *pg, const struct ing_lease_session *ses, const char *name,
-	const char *sql, const struct ing_lease_say *says, size_t count, struct ing_error *err)
+struct say_run {
+	const struct ing_lease_session *ses;
+	const char *name, *sql;
+	const struct ing_lease_say *says;
+};
+
+static enum ing_pg_rc say(
+	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err)
 {
+	const struct say_run *run = ctx;
 	struct ing_buf lists[SAY_LISTS];
 	const char *params[SAY_LISTS + 1];
 	struct ing_lease_number id;
 	enum ing_pg_rc rc = ING_PG_OK;
-	if (count == 0)
-		return rc;
 	for (int i = 0; i < SAY_LISTS; i++)
 		ing_buf_init(&lists[i], ING_LEASE_PARAM_BYTES);
-	bool any = fill_lists(lists, says, count);
+	bool any = fill_lists(lists, run->says + at, count);
 	for (int i = 0; i < SAY_LISTS; i++)
 		params[i] = ing_buf_str(&lists[i]);
-	params[SAY_LISTS] = ing_lease_number(&id, ses->id);
+	params[SAY_LISTS] = ing_lease_number(&id, run->ses->id);
 	if (any)
-		rc = ing_pg_query(pg, name, sql, params, SAY_LISTS + 1, NULL, NULL, err);
+		rc = ing_pg_query(pg, run->name, run->sql, params, SAY_LISTS + 1, NULL, NULL, err);
 	for (int i = 0; i < SAY_LISTS; i++)
 		ing_buf_done(&lists[i]);
 	return rc;
@@ -142,10 +147,12 @@ static enum ing_pg_rc say(struct ing_pg *pg, const struct ing_lease_session *ses
 /* ------------------------------------------------------------------------------------------ */
 
 enum ing_pg_rc ing_lease_run_says(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err)
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
-	enum ing_pg_rc rc = say(pg, ses, "note", note_sql, r->notes, r->note_count, err);
+	struct say_run notes = {ses, "note", note_sql, r->notes};
+	struct say_run returns = {ses, "return", return_sql, r->returns};
+	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, r->note_count, say, &notes, err);
 	if (rc == ING_PG_OK)
-		rc = say(pg, ses, "return", return_sql, r->returns, r->return_count, err);
+		rc = ing_lease_in_slices(pg, pace, r->return_count, say, &returns, err);
 	return rc;
 }

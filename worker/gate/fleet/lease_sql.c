@@ -21,28 +21,12 @@
 #include "worker/gate/fleet/host_db.h"
 #include "worker/gate/fleet/lease_sql.h"
 
-/* Server-side limit of a statement, and ours for an answer: as the store's. */
+/* While the connection is made; then the pace's limits hold. */
 #define STATEMENT_TIMEOUT "15s"
 #define ANSWER_TIMEOUT_MS 20000
 
 #define MAX_BLOCKS 100000 /* entries of host_block; what is beyond is not heeded, and said */
 #define MAX_WANTED 10000  /* hosts of ours that others want, told of at a time */
-
-/* $1 instance, $2 session, $3 takeover_rest_ms. The rows' next holder may be us or another. */
-static const char take_over_sql[] =
-	"WITH old AS (SELECT host FROM host_state WHERE holder = $1 AND session <> $2::bigint"
-	" ORDER BY host FOR NO KEY UPDATE)"
-	" UPDATE host_state AS s SET holder = NULL, session = NULL, expires_at = NULL,"
-	" wanted_of = NULL, updated = clock_timestamp(), next_fetch_at ="
-	"  greatest(s.next_fetch_at, clock_timestamp() + $3::bigint * interval '1 ms')"
-	" FROM old WHERE s.host = old.host AND s.holder = $1 AND s.session <> $2::bigint";
-
-/* Hosts that nobody has met for so long are strangers again, so that the table does not grow for
- * ever; rows in use are not waited for. */
-static const char forget_sql[] =
-	"DELETE FROM host_state WHERE host IN (SELECT host FROM host_state WHERE holder IS NULL"
-	" AND updated < clock_timestamp() - interval '90 days'"
-	" AND next_fetch_at < clock_timestamp() ORDER BY host LIMIT 100000 FOR UPDATE SKIP LOCKED)";
 
 /* $1 hosts, $2 session, $3 lease_ms. Also what has run out in the meantime, when nobody else took
  * it: then nobody else has been there. */
@@ -65,6 +49,40 @@ static const char blocks_sql[] =
 	" LEFT JOIN (SELECT host, why FROM host_block ORDER BY host LIMIT $2::bigint) b"
 	" ON m.mark <> $1";
 
+/* -- slices --------------------------------------------------------------------------------- */
+
+enum ing_pg_rc ing_lease_in_slices(struct ing_pg *pg, struct ing_pace *pace, size_t count,
+	ing_lease_slice_f *run, void *ctx, struct ing_error *err)
+{
+	size_t at = 0;
+	while (at < count) {
+		unsigned n = (unsigned)ING_MIN(count - at, (size_t)pace->rows);
+		uint64_t start = ing_now_ms();
+		enum ing_pg_rc rc = ing_pg_set_limits(pg, pace, err);
+		if (rc == ING_PG_OK)
+			rc = run(pg, ctx, at, n, err);
+		bool late = rc == ING_PG_SLOW || rc == ING_PG_SILENT;
+		bool fewer = late && ing_pace_exceeded(pace, n);
+		if (rc == ING_PG_SLOW && fewer) {
+			ing_error_clear(err); /* the statement was all of its transaction */
+			continue;
+		}
+		if (rc != ING_PG_OK)
+			return rc;
+		ing_pace_written(pace, n, (unsigned)(ing_now_ms() - start));
+		at += n;
+	}
+	return ING_PG_OK;
+}
+
+/* -- lists of answers ------------------------------------------------------------------------ */
+
+/* Arrays double whenever their count is a power of two; the statements have limits. */
+static bool is_full(size_t count)
+{
+	return (count & (count - 1)) == 0;
+}
+
 /* -- extend --------------------------------------------------------------------------------- */
 
 static int compare_hosts(const void *a, const void *b)
@@ -74,23 +92,55 @@ static int compare_hosts(const void *a, const void *b)
 	return strcmp(x->host, y->host);
 }
 
+struct extend_answers {
+	struct ing_lease_round *r;
+	uint64_t until_ms; /* reckoned from when this was sent */
+};
+
 static void take_kept(void *ctx, const char *const *v, int count)
 {
-	struct ing_lease_round *r = ctx;
+	const struct extend_answers *got = ctx;
+	struct ing_lease_round *r = got->r;
 	struct ing_lease_extend key = {.host = v[0]};
 	ing_must(count == 1);
 	struct ing_lease_extend *e =
 		bsearch(&key, r->extends, r->extend_count, sizeof(*r->extends), compare_hosts);
-	if (e != NULL)
-		e->kept = true;
+	if (e == NULL)
+		return;
+	e->kept = true;
+	e->until_ms = got->until_ms;
 }
 
-static enum ing_pg_rc extend(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err)
+struct extend_run {
+	const struct ing_lease_session *ses;
+	struct ing_lease_round *r;
+	const char **hosts; /* those that the database knows, in order */
+};
+
+static enum ing_pg_rc extend(
+	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err)
+{
+	const struct extend_run *run = ctx;
+	struct ing_buf list;
+	struct ing_lease_number id, lease;
+	struct extend_answers got = {run->r, ing_now_ms() + run->ses->lease_ms};
+	ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
+	ing_pg_add_array(&list, run->hosts + at, count);
+	ing_must(!list.failed);
+	const char *params[] = {ing_buf_str(&list), ing_lease_number(&id, run->ses->id),
+		ing_lease_number(&lease, run->ses->lease_ms)};
+	enum ing_pg_rc rc = ing_pg_query(
+		pg, "extend", extend_sql, params, ING_ARRAY_LEN(params), take_kept, &got, err);
+	ing_buf_done(&list);
+	return rc;
+}
+
+static enum ing_pg_rc run_extends(struct ing_pg *pg, const struct ing_lease_session *ses,
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
 	if (r->extend_count == 0)
 		return ING_PG_OK;
-	const char **hosts = ing_alloc(r->extend_count * sizeof(*hosts));
+	struct extend_run run = {ses, r, ing_alloc(r->extend_count * sizeof(*run.hosts))};
 	size_t n = 0;
 	uint64_t until_ms = ing_now_ms() + ses->lease_ms;
 	qsort(r->extends, r->extend_count, sizeof(*r->extends), compare_hosts);
@@ -99,19 +149,10 @@ static enum ing_pg_rc extend(struct ing_pg *pg, const struct ing_lease_session *
 		e->kept = !ing_lease_is_name(e->host);
 		e->until_ms = until_ms;
 		if (!e->kept)
-			hosts[n++] = e->host;
+			run.hosts[n++] = e->host;
 	}
-	struct ing_buf list;
-	struct ing_lease_number id, lease;
-	ing_buf_init(&list, ING_LEASE_PARAM_BYTES);
-	ing_pg_add_array(&list, hosts, n);
-	ing_must(!list.failed);
-	free(hosts);
-	const char *params[] = {ing_buf_str(&list), ing_lease_number(&id, ses->id),
-		ing_lease_number(&lease, ses->lease_ms)};
-	enum ing_pg_rc rc = ing_pg_query(
-		pg, "extend", extend_sql, params, ING_ARRAY_LEN(params), take_kept, r, err);
-	ing_buf_done(&list);
+	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, n, extend, &run, err);
+	free(run.hosts);
 	return rc;
 }
 
@@ -119,9 +160,7 @@ static enum ing_pg_rc extend(struct ing_pg *pg, const struct ing_lease_session *
 
 static void free_answers(struct ing_lease_round *r)
 {
-	for (size_t i = 0; i < r->wanted_count; i++)
-		free(r->wanted[i]);
-	free(ING_TAKE(r->wanted));
+	ing_lease_free_names(ING_TAKE(r->wanted), r->wanted_count);
 	r->wanted_count = 0;
 	for (size_t i = 0; i < r->block_count; i++) {
 		free((void *)(uintptr_t)r->blocks[i].host);
@@ -132,20 +171,11 @@ static void free_answers(struct ing_lease_round *r)
 	r->blocks_changed = false;
 }
 
-/* Arrays double whenever their count is a power of two; the statements have limits. */
-static bool is_full(size_t count)
-{
-	return (count & (count - 1)) == 0;
-}
-
 static void take_wanted(void *ctx, const char *const *v, int count)
 {
 	struct ing_lease_round *r = ctx;
 	ing_must(count == 1);
-	size_t n = r->wanted_count;
-	if (is_full(n))
-		r->wanted = ing_realloc(r->wanted, (n == 0 ? 1 : 2 * n) * sizeof(*r->wanted));
-	r->wanted[r->wanted_count++] = ing_strdup(v[0]);
+	ing_lease_add_name(&r->wanted, &r->wanted_count, v[0]);
 }
 
 static enum ing_pg_rc look_wanted(struct ing_pg *pg, const struct ing_lease_session *ses,
@@ -196,22 +226,42 @@ static enum ing_pg_rc look_blocks(
 }
 
 static enum ing_pg_rc run_steps(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err)
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
 	/* What is given back may be asked for in the same round. */
-	enum ing_pg_rc rc = ing_lease_run_says(pg, ses, r, err);
+	enum ing_pg_rc rc = ing_lease_run_says(pg, ses, pace, r, err);
 	if (rc == ING_PG_OK)
-		rc = extend(pg, ses, r, err);
+		rc = run_extends(pg, ses, pace, r, err);
 	if (rc == ING_PG_OK)
-		rc = ing_lease_run_asks(pg, ses, r, err);
-	if (rc == ING_PG_OK && r->look_wanted)
+		rc = ing_lease_run_asks(pg, ses, pace, r, err);
+	if (rc != ING_PG_OK)
+		return rc;
+	if (r->look_wanted)
 		rc = look_wanted(pg, ses, r, err);
 	if (rc == ING_PG_OK && r->look_blocks)
 		rc = look_blocks(pg, r, err);
+	if (rc == ING_PG_SLOW) /* there is no less to look at */
+		ing_pace_exceeded(pace, 1);
 	return rc;
 }
 
 /* ------------------------------------------------------------------------------------------ */
+
+void ing_lease_add_name(char ***names, size_t *count, const char *name)
+{
+	size_t n = *count;
+	if (is_full(n))
+		*names = ing_realloc(*names, (n == 0 ? 1 : 2 * n) * sizeof(**names));
+	(*names)[n] = ing_strdup(name);
+	*count = n + 1;
+}
+
+void ing_lease_free_names(char **names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+}
 
 struct ing_lease_round *ing_lease_round_new(void)
 {
@@ -258,23 +308,14 @@ int ing_lease_connect(const char *dsn, int stop_fd, struct ing_pg **ret, struct 
 	return ing_host_db_open(dsn, stop_fd, ANSWER_TIMEOUT_MS, settings, ret, err);
 }
 
-enum ing_pg_rc ing_lease_take_over(
-	struct ing_pg *pg, const struct ing_lease_session *ses, struct ing_error *err)
-{
-	struct ing_lease_number id, rest;
-	const char *params[] = {ses->instance, ing_lease_number(&id, ses->id),
-		ing_lease_number(&rest, ses->takeover_rest_ms)};
-	enum ing_pg_rc rc = ing_pg_query(
-		pg, NULL, take_over_sql, params, ING_ARRAY_LEN(params), NULL, NULL, err);
-	return rc != ING_PG_OK ? rc : ing_pg_exec(pg, forget_sql, err);
-}
-
 enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err)
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
 	uint64_t start = uv_hrtime();
 	free_answers(r);
-	enum ing_pg_rc rc = run_steps(pg, ses, r, err);
+	enum ing_pg_rc rc = ing_pg_set_limits(pg, pace, err);
+	if (rc == ING_PG_OK)
+		rc = run_steps(pg, ses, pace, r, err);
 	r->database_us += (uv_hrtime() - start) / 1000;
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * lease_sql.h - what the files with the leases' statements share: lease_sql.c, lease_ask.c,
- * lease_say.c. Thread: the lease thread.
+ * lease_say.c, lease_start.c. Thread: the lease thread.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -16,8 +16,21 @@ struct ing_lease_number { /* as a parameter */
 };
 const char *ing_lease_number(struct ing_lease_number *n, int64_t value); /* n's text */
 
+/* Lists of names on the heap; NULL is an empty one. */
+void ing_lease_add_name(char ***names, size_t *count, const char *name);
+void ing_lease_free_names(char **names, size_t count);
+
+/* One statement about `count` hosts from the at-th on. */
+typedef enum ing_pg_rc ing_lease_slice_f(
+	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err);
+/* All of them, as many at a time as the pace allows; what takes too long is done again in smaller
+ * parts. ING_PG_SLOW: a single host took longer than the limit, which is longer for the next try.
+ */
+enum ing_pg_rc ing_lease_in_slices(struct ing_pg *pg, struct ing_pace *pace, size_t count,
+	ing_lease_slice_f *run, void *ctx, struct ing_error *err) ING_MUST_CHECK;
+
 enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
 /* Notes, then returns. */
 enum ing_pg_rc ing_lease_run_says(struct ing_pg *pg, const struct ing_lease_session *ses,
-	struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
+	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;

@@ -41,11 +41,11 @@ static void set_away(struct ing_lease_thread *t, bool away)
 		uv_async_send(t->async);
 }
 
-/* The environment's fault: say so once, wait, and the caller tries again. */
+/* The environment's fault: say so once, wait, and the caller tries again, on the same connection if
+ * it still has it. */
 static void wait_out(
 	struct ing_lease_thread *t, struct ing_log_gate *gate, const struct ing_error *err)
 {
-	ing_pg_close(ING_TAKE(t->pg));
 	if (atomic_load(&t->stopping))
 		return;
 	if (!atomic_load(&t->away))
@@ -67,6 +67,22 @@ static void note_success(struct ing_lease_thread *t)
 	set_away(t, false);
 }
 
+/* Of a slow database rounds are short, so that leases are extended between two of them. */
+static unsigned batch_of(const struct ing_pace *pace)
+{
+	return ING_MAX(
+		ING_MIN(4 * pace->rows, (unsigned)ING_LEASE_BATCH), (unsigned)ING_LEASE_BATCH_MIN);
+}
+
+static void note_pace(struct ing_lease_thread *t)
+{
+	bool slow = t->pace.rows < ING_LEASE_BATCH_MIN;
+	atomic_store(&t->batch, batch_of(&t->pace));
+	if (slow && ing_log_gate_pass(&t->slow_gate, REMIND_MS, NULL))
+		ing_log(ING_LOG_WARNING, "database: slow: hosts are leased %u at a time",
+			t->pace.rows);
+}
+
 static void execute(
 	struct ing_lease_thread *t, struct ing_log_gate *gate, struct ing_lease_round *r)
 {
@@ -77,7 +93,9 @@ static void execute(
 			wait_out(t, gate, &err);
 			continue;
 		}
-		switch (ing_lease_execute(t->pg, &t->session, r, &err)) {
+		enum ing_pg_rc rc = ing_lease_execute(t->pg, &t->session, &t->pace, r, &err);
+		note_pace(t);
+		switch (rc) {
 		case ING_PG_OK:
 			note_success(t);
 			r->done = true;
@@ -88,9 +106,12 @@ static void execute(
 		case ING_PG_REFUSED: /* nothing we send should be: not ours to work around */
 		case ING_PG_LOST:
 		case ING_PG_SILENT:
-		case ING_PG_SLOW:
-		case ING_PG_LOCKED:
 		case ING_PG_TROUBLE:
+			ing_pg_close(ING_TAKE(t->pg));
+			wait_out(t, gate, &err);
+			break;
+		case ING_PG_SLOW: /* a single host; the next try may take longer */
+		case ING_PG_LOCKED:
 			wait_out(t, gate, &err);
 			break;
 		case ING_PG_STOPPED:
@@ -132,6 +153,7 @@ static void free_rounds(struct ing_queue *q)
 void ing_lease_thread_start(struct ing_lease_thread *t)
 {
 	t->seed = (unsigned)t->session.id;
+	atomic_store(&t->batch, batch_of(&t->pace));
 	ing_queue_init(&t->in);
 	ing_queue_init(&t->out);
 	ing_must(pthread_create(&t->thread, NULL, run, t) == 0);

@@ -319,6 +319,97 @@ static void a_database_that_hangs_is_left_in_time(void **state)
 	fleet_close(&f);
 }
 
+static void make_slow(const struct fleet *f, const char *seconds)
+{
+	char sql[512];
+	snprintf(sql, sizeof(sql),
+		"CREATE FUNCTION rest() RETURNS trigger LANGUAGE plpgsql AS"
+		" $$ BEGIN PERFORM pg_sleep(%s); RETURN NEW; END $$;"
+		"CREATE TRIGGER rest BEFORE INSERT OR UPDATE ON host_state FOR EACH ROW"
+		" EXECUTE FUNCTION rest()",
+		seconds);
+	bench_sql(f->dsn, sql);
+}
+
+static void ask_many(struct fleet *f, struct lessee *w, unsigned from, unsigned to)
+{
+	char host[32];
+	for (unsigned i = from; i < to; i++) {
+		snprintf(host, sizeof(host), "h%u.example", i);
+		ing_leases_ask(w->l, host);
+	}
+	for (unsigned i = from; i < to; i++) {
+		snprintf(host, sizeof(host), "h%u.example", i);
+		assert_int_equal(lessee_wait(f, w, host)->answer, ING_LEASE_GRANTED);
+	}
+}
+
+/* When it gets slow, one statement about all that is asked would take 4 s, eight times its limit.
+ * The worker that is started then has as much to take over. */
+static void a_slow_database_is_asked_for_less_at_a_time(void **state)
+{
+	(void)state;
+	enum { N = 200 };
+	static char names[N][32];
+	static const char *hosts[N];
+	struct fleet f;
+	struct lessee a;
+	struct lessee b;
+	uint64_t until_ms = 0;
+	fleet_open(&f);
+	f.conf.statement_ms = 500;
+	for (unsigned i = 0; i < N; i++) {
+		snprintf(names[i], sizeof(names[i]), "dead%u.example", i);
+		hosts[i] = names[i];
+	}
+	lessee_die(&f, "b", hosts, N, &until_ms);
+	lessee_open(&f, &a, "a");
+	for (unsigned i = 0; i < 5; i++)
+		ask_many(&f, &a, i * N, (i + 1) * N);
+	make_slow(&f, "0.02");
+	ask_many(&f, &a, 5 * N, 6 * N);
+	assert_false(ing_leases_away(a.l));
+	lessee_open(&f, &b, "b");
+	assert_int_equal(
+		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder = 'b'"), 0);
+	bench_sql(f.dsn, "DROP TRIGGER rest ON host_state");
+	pair_close(&f, &a, &b);
+}
+
+static void one_host_that_takes_longer_than_the_limit_is_granted_at_last(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	fleet_open(&f);
+	f.conf.statement_ms = 100;
+	lessee_open(&f, &a, "a");
+	make_slow(&f, "0.5");
+	assert_int_equal(lessee_ask(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
+	assert_false(ing_leases_away(a.l));
+	bench_sql(f.dsn, "DROP TRIGGER rest ON host_state");
+	solo_close(&f, &a);
+}
+
+static void a_lock_beyond_the_limit_is_waited_for(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lessee a;
+	fleet_open(&f);
+	f.conf.statement_ms = 200;
+	lessee_open(&f, &a, "a");
+	struct ing_pg *pg = lock_hosts(&f);
+	ing_leases_ask(a.l, "a.example");
+	await_state(&f, &a, true);
+	fleet_run(&f, 500);
+	assert_int_equal(lessee_unread(&a), 0);
+	ing_pg_close(pg);
+	assert_int_equal(lessee_wait(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
+	assert_false(ing_leases_away(a.l));
+	solo_close(&f, &a);
+}
+
 /* A statement that was refused by no fault of its own is repeated. */
 static void a_conflict_is_tried_again(void **state)
 {
@@ -379,6 +470,9 @@ int main(void)
 		WITH_SERVER(leaving_does_not_wait_for_a_server_that_is_away),
 		WITH_SERVER(a_connection_that_is_cut_is_made_again),
 		WITH_SERVER(a_database_that_hangs_is_left_in_time),
+		WITH_SERVER(a_slow_database_is_asked_for_less_at_a_time),
+		WITH_SERVER(one_host_that_takes_longer_than_the_limit_is_granted_at_last),
+		WITH_SERVER(a_lock_beyond_the_limit_is_waited_for),
 		WITH_SERVER(a_conflict_is_tried_again),
 		WITH_SERVER(a_database_that_does_not_fit_is_refused),
 	};

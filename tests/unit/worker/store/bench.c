@@ -73,7 +73,7 @@ void bench_open_with(struct bench *b, const struct ing_store_conf *conf)
 void bench_open_for(struct bench *b, const char *dsn, unsigned batch_rows, unsigned batch_ms)
 {
 	const struct ing_store_conf conf = {
-		.dsn = dsn, .batch_rows = batch_rows, .batch_ms = batch_ms, .limit_ms = 5000};
+		.dsn = dsn, .batch_rows = batch_rows, .batch_ms = batch_ms};
 	bench_open_with(b, &conf);
 }
 
