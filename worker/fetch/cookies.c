@@ -19,6 +19,9 @@
  * of one domain). curl bounds what one answer may set and one request may send, not what many
  * answers set. */
 #define MAX_JAR_BYTES ((size_t)256 << 10)
+/* Of them, however small: curl's list of cookies takes the square of their number, and it is made
+ * after every answer. A request meets ten sites or so, each of which needs room for fifty. */
+#define MAX_JAR_COOKIES ((size_t)500)
 
 struct ing_cookies {
 	CURLSH *share;
@@ -74,15 +77,17 @@ void ing_cookies_refresh(struct ing_cookies *jar, void *easy)
 	struct curl_slist *list = NULL;
 	uint64_t sum = 0;
 	size_t bytes = 0;
+	size_t count = 0;
 	time_t now = time(NULL);
 	if (curl_easy_getinfo((CURL *)easy, CURLINFO_COOKIELIST, &list) != CURLE_OK)
 		return;
 	for (const struct curl_slist *item = list; item != NULL; item = item->next) {
 		sum += ing_cookies_hash_line(item->data, now);
 		bytes += strlen(item->data);
+		count++;
 	}
 	curl_slist_free_all(list);
-	if (bytes > MAX_JAR_BYTES) {
+	if (bytes > MAX_JAR_BYTES || count > MAX_JAR_COOKIES) {
 		curl_easy_setopt((CURL *)easy, CURLOPT_COOKIELIST, "ALL"); /* forget all */
 		sum = 0;
 	}
