@@ -35,6 +35,9 @@
 /* Messages of one lane handed out before the next lane has its turn; after the last lane the loop
  * sees to its other handles. */
 #define MESSAGES_PER_TURN 64
+/* … and no more than this time of a lane's turn, but for one message: a request of a mebibyte can
+ * take 70 ms to read, and asking a robots.txt of the worst kind 3 ms. */
+#define TURN_MS 10
 
 static struct kafka_intake *kafka_of(struct ing_intake *base)
 {
@@ -152,7 +155,8 @@ static void serve_control(struct kafka_intake *in)
 /* True when the turn ended before the lane's queue did. */
 static bool serve_lane(struct kafka_intake *in, enum ing_lane lane)
 {
-	for (int i = 0; i < MESSAGES_PER_TURN; i++) {
+	const uint64_t until_ms = ing_now_ms() + TURN_MS;
+	for (int i = 0; i < MESSAGES_PER_TURN && (i == 0 || ing_now_ms() < until_ms); i++) {
 		if (!wants_messages(in, &in->lanes[lane]))
 			return false;
 		rd_kafka_message_t *m = rd_kafka_consume_queue(in->lanes[lane].messages, 0);

@@ -47,6 +47,9 @@ static void on_message(void *ctx, const struct ing_message *m)
 	w->tokens[w->messages] = m->token;
 	w->lanes[w->messages] = m->lane;
 	w->messages++;
+	w->this_turn++;
+	for (uint64_t until_ms = ing_now_ms() + w->busy_ms; ing_now_ms() < until_ms;)
+		;
 	if (w->finish_at_once)
 		ing_intake_finish(w->in, m->token);
 	if (w->messages == w->pause_after)

@@ -39,6 +39,8 @@ struct worker {
 	unsigned times[MAX_MESSAGES]; /* by the number in the value, of all lanes */
 	unsigned pause_after;         /* the lane of requests, after so many messages; 0: never */
 	bool finish_at_once;
+	unsigned busy_ms;   /* so long each message keeps the loop */
+	unsigned this_turn; /* messages of this turn of the loop, for the test to set back */
 	/* Called with the fixture at the next on_revoked(), or NULL; for what it wants to keep. */
 	void (*on_first_revoked)(void *fixture);
 	unsigned seen;

@@ -124,6 +124,36 @@ static void test_order_of_lanes(void **state)
 	teardown(&f);
 }
 
+static unsigned most_in_a_turn;
+
+static void on_turn(uv_prepare_t *handle)
+{
+	struct worker *w = handle->data;
+	most_in_a_turn = ING_MAX(most_in_a_turn, w->this_turn);
+	w->this_turn = 0;
+}
+
+/* Messages that take long are handed out one for each lane and turn of the loop, so that other
+ * handles are not kept waiting for a lane's whole share. */
+static void test_slow_messages_leave_the_loop_its_turns(void **state)
+{
+	(void)state;
+	struct fixture f;
+	uv_prepare_t turns = {.data = &f.a};
+	setup_lanes(&f, all);
+	f.a.busy_ms = 11;
+	for (int i = 0; i < ING_LANES_; i++)
+		fill(&f, (enum ing_lane)i, 30);
+	open_worker(&f, &f.a, "one", CHANGING, NULL);
+	uv_prepare_init(&f.loop, &turns);
+	uv_prepare_start(&turns, on_turn);
+	wait_count(&f, &f.a.messages, 30 * ING_LANES_);
+	/* It may be served twice between two looks at it. */
+	assert_in_range(most_in_a_turn, 1, 2 * ING_LANES_);
+	uv_close((uv_handle_t *)&turns, NULL);
+	teardown(&f);
+}
+
 /* Lanes without a topic keep nobody waiting; a topic that comes is read, under new epochs. */
 static void test_topics_that_come_later(void **state)
 {
@@ -239,6 +269,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_all_lanes),
 		cmocka_unit_test(test_pause_one_lane),
 		cmocka_unit_test(test_order_of_lanes),
+		cmocka_unit_test(test_slow_messages_leave_the_loop_its_turns),
 		cmocka_unit_test(test_topics_that_come_later),
 		cmocka_unit_test(test_denied_topic),
 		cmocka_unit_test(test_requests_missing),
