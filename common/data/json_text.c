@@ -4,6 +4,7 @@
  */
 #include "common/data/json_text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -22,7 +23,8 @@ static void add_escape(struct ing_buf *b, unsigned char c)
 			return;
 		}
 	}
-	ing_buf_printf(b, "\\u%04x", c);
+	static const char hex[] = "0123456789abcdef";
+	ing_buf_add(b, (const char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
 }
 
 /* ------------------------------------------------------------------------------------------ */
@@ -44,8 +46,14 @@ bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes)
 
 bool ing_json_is_shallow(const char *json, size_t bytes, int depth)
 {
+	return ing_json_is_small(json, bytes, depth, SIZE_MAX);
+}
+
+bool ing_json_is_small(const char *json, size_t bytes, int depth, size_t values)
+{
 	int open = 0;
 	bool in_string = false;
+	size_t seen = 1; /* the first of each list and map is counted with its bracket */
 	for (size_t i = 0; i < bytes; i++) {
 		char c = json[i];
 		if (in_string) {
@@ -56,10 +64,12 @@ bool ing_json_is_shallow(const char *json, size_t bytes, int depth)
 		} else if (c == '"') {
 			in_string = true;
 		} else if (c == '{' || c == '[') {
-			if (++open > depth)
+			if (++open > depth || ++seen > values)
 				return false;
 		} else if (c == '}' || c == ']') {
 			open--;
+		} else if (c == ',' && ++seen > values) {
+			return false;
 		}
 	}
 	return true;

@@ -16,3 +16,6 @@ bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes);
 /* Whether lists and maps stand in one another at most `depth` deep: to be asked before a parser
  * that recurses sees a byte. Says nothing about whether the bytes are JSON. */
 bool ing_json_is_shallow(const char *json, size_t bytes, int depth);
+/* The same, and about how many values there are at most (each list, map and comma is one): parsed,
+ * a value takes a hundred times as long as the two bytes that make it. */
+bool ing_json_is_small(const char *json, size_t bytes, int depth, size_t values);

@@ -10,6 +10,10 @@
 #include "common/net/url.h"
 #include "worker/limits.h"
 
+/* What a Location may take to be one of our URLs in the end: "../", escapes undone. Servers send up
+ * to 100 KB of it, and cleaning takes 200 ns a byte of the loop's time, several times over. */
+#define MAX_LOCATION_BYTES (2 * ING_MAX_URL_BYTES)
+
 static struct ing_decision end_with(enum ing_status status, const char *words)
 {
 	return (struct ing_decision){.step = ING_STEP_END, .status = status, .words = words};
@@ -289,6 +293,8 @@ bool ing_hop_is_redirect(int http_status)
 
 char *ing_hop_redirect_target(const char *url, const char *location, bool *ret_dropped_userinfo)
 {
+	if (strlen(location) > MAX_LOCATION_BYTES)
+		return NULL;
 	char *resolved = ing_url_resolve(url, location);
 	char *usable = resolved != NULL ? usable_url(resolved, ret_dropped_userinfo) : NULL;
 	free(resolved);

@@ -13,6 +13,9 @@
 #include "worker/limits.h"
 
 #define RECORD_DEPTH 4 /* record, contribs, one of them, affiliations */
+/* A thousand authors of ten fields, a thousand references. A megabyte of tiny values would keep the
+ * loop busy for 130 ms. */
+#define RECORD_VALUES 20000u
 
 enum type { TEXT, DATE, NUMBER, TEXTS, PERSONS };
 
@@ -123,7 +126,7 @@ static json_t *load(const char *json)
 {
 	size_t bytes = json != NULL ? strlen(json) : 0;
 	if (bytes == 0 || bytes > ING_MAX_BIBLIO_BYTES || !ing_utf8_valid(json, bytes) ||
-		!ing_json_is_shallow(json, bytes, RECORD_DEPTH))
+		!ing_json_is_small(json, bytes, RECORD_DEPTH, RECORD_VALUES))
 		return NULL;
 	return json_loadb(json, bytes, JSON_REJECT_DUPLICATES, NULL);
 }

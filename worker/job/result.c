@@ -22,6 +22,8 @@
 /* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
  */
 #define DUMP_FLAGS JSON_COMPACT
+/* Of a PDF's Info dictionary; the standard has nine, and we ask for those. */
+#define MAX_INFO_VALUES 100u
 
 /* A JSON string of any bytes; null for NULL. */
 static json_t *text_or_null(const char *s)
@@ -150,10 +152,12 @@ static json_t *cdx_json(const struct ing_hop *hop)
 	return o;
 }
 
+/* What is no small, flat object is not what our reader of PDFs writes, and not worth the time. */
 static json_t *info_json(const struct ing_pdf *pdf)
 {
-	json_t *info =
-		pdf->info_json != NULL ? json_loads(pdf->info_json, JSON_ALLOW_NUL, NULL) : NULL;
+	const char *text = pdf->info_json;
+	bool good = text != NULL && ing_json_is_small(text, strlen(text), 1, MAX_INFO_VALUES);
+	json_t *info = good ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
 	if (json_is_object(info))
 		return info;
 	json_decref(info);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "worker/job/hop.h"
+#include "worker/limits.h"
 
 static bool visited(void *ctx, const char *url)
 {
@@ -558,6 +559,30 @@ static void endless_redirects_that_all_set_cookies_are_about_cookies(void **stat
 	}
 }
 
+/* What a Location of 100 KB would come to nobody computes. */
+static void a_location_is_read_up_to_a_length(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t bytes;
+		const char *want;
+	} cases[] = {{2 * ING_MAX_URL_BYTES, "https://o.example/x?"},
+		{2 * ING_MAX_URL_BYTES + 2, NULL}, {60000, NULL}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		char location[60001];
+		bool dropped;
+		for (size_t k = 0; k + 2 < cases[i].bytes; k += 2)
+			memcpy(location + k, "./", 2);
+		memcpy(location + cases[i].bytes - 2, "x?", 3);
+		char *to = ing_hop_redirect_target("https://o.example/a", location, &dropped);
+		if (cases[i].want == NULL)
+			assert_null(to);
+		else
+			assert_string_equal(to, cases[i].want);
+		free(to);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -573,6 +598,7 @@ int main(void)
 		cmocka_unit_test(user_information_goes_no_further),
 		cmocka_unit_test(rules_may_change_while_a_url_waits),
 		cmocka_unit_test(a_start_over_eight_kibibytes_is_no_start),
+		cmocka_unit_test(a_location_is_read_up_to_a_length),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/base/macros.h"
+#include "common/base/buf.h"
 #include "worker/job/html_biblio.h"
 #include "worker/limits.h"
 
@@ -81,6 +81,29 @@ static void a_tower_is_nothing(void **state)
 	free(tower);
 }
 
+/* Parsing them would keep the loop busy, and no page says so much. */
+static void too_many_values_are_none(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned values;
+		const char *title;
+	} cases[] = {{19000, "T"}, {21000, "P"}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_buf b;
+		bool own;
+		ing_buf_init(&b, ING_MAX_BIBLIO_BYTES);
+		ing_buf_add_str(&b, "{\"title\":\"T\"");
+		for (unsigned k = 0; k < cases[i].values; k++)
+			ing_buf_printf(&b, ",\"%x\":1", k);
+		ing_buf_add_str(&b, "}");
+		json_t *o = ing_html_biblio_new(ing_buf_str(&b), "P", &own);
+		assert_string_equal(json_string_value(json_object_get(o, "title")), cases[i].title);
+		json_decref(o);
+		ing_buf_done(&b);
+	}
+}
+
 static void what_shrinks_first(void **state)
 {
 	(void)state;
@@ -101,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_believed),
 		cmocka_unit_test(a_tower_is_nothing),
+		cmocka_unit_test(too_many_values_are_none),
 		cmocka_unit_test(what_shrinks_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,29 @@ static const char *string_at(json_t *o, const char *a, const char *b)
 	return json_string_value(b != NULL ? json_object_get(v, b) : v);
 }
 
+/* A dictionary that no PDF has, and that takes the loop's time to read. */
+static void an_info_dictionary_is_small_and_flat(void **state)
+{
+	(void)state;
+	for (int way = 0; way < 2; way++) {
+		struct ing_job *job = finished_job();
+		struct ing_buf b;
+		ing_buf_init(&b, 1 << 20);
+		ing_buf_add_str(&b, "{\"Title\":\"T\"");
+		for (int k = 0; k < 150 && way == 0; k++)
+			ing_buf_printf(&b, ",\"%d\":\"x\"", k);
+		ing_buf_add_str(&b, way == 0 ? "}" : ",\"x\":{}}");
+		free(job->work->pdf.info_json);
+		job->work->pdf.info_json = ing_buf_steal(&b);
+		json_t *o = result_of(job, 1 << 20);
+		json_t *info = json_object_get(json_object_get(o, "pdf_meta"), "pdf_info");
+		assert_int_equal(json_object_size(info), 0);
+		assert_true(json_is_object(info));
+		json_decref(o);
+		free_finished(job);
+	}
+}
+
 static void a_success_has_everything(void **state)
 {
 	(void)state;
@@ -346,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_success_has_everything),
+		cmocka_unit_test(an_info_dictionary_is_small_and_flat),
 		cmocka_unit_test(a_failed_chain_has_no_file),
 		cmocka_unit_test(what_was_special_on_the_way_is_said),
 		cmocka_unit_test(passwords_of_urls_are_masked),
