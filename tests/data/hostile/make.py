@@ -220,6 +220,13 @@ def cut_gzip():
     return gzip.compress(good(), mtime=0)[:200]
 
 
+def idle_gzip():
+    """Empty stored blocks, ten megabytes of them, as gzip in gzip: 15 KB that take time and yield nothing."""
+    head = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    blocks = b"\0\0\0\xff\xff" * 2_000_000 + b"\1\0\0\xff\xff"
+    return gzip.compress(head + blocks + bytes(8), mtime=0)
+
+
 def mutated(seed):
     """A good PDF with a few dozen bytes changed."""
     body = bytearray(good())
@@ -258,6 +265,7 @@ FILES = {
     "garbage.bin": garbage,
     "bomb.html.gz": gzip_bomb,
     "cut.pdf.gz": cut_gzip,
+    "idle.gz.gz": idle_gzip,
 }
 
 

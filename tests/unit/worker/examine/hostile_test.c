@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "common/base/clock.h"
+#include "common/net/robots.h"
 #include "pool_harness.h"
 
 #ifdef ING_SANITIZED
@@ -79,6 +80,8 @@ static const struct hostile {
 	{"garbage.bin", "text/html", "br", BAD_ENCODING, NULL, NULL},
 	{"garbage.bin", "text/html", "deflate", BAD_ENCODING, NULL, NULL},
 	{"garbage.bin", "text/html", "gzip, gzip, gzip, gzip, gzip", BAD_ENCODING, NULL, NULL},
+	{"idle.gz.gz", "text/html", "gzip, gzip", BAD_ENCODING, NULL, NULL},
+	{"idle.gz.gz", "text/html", "gzip, gzip, gzip", BAD_ENCODING, NULL, NULL},
 	{"good.pdf", "text/html", "zstd-of-the-future", BAD_ENCODING | OK, NULL, "success"},
 };
 
@@ -215,11 +218,58 @@ static void test_tables_within_the_sandbox(void **state)
 	harness_stop(&h);
 }
 
+static const struct ing_findings *ask_robots(const char *coding, const void *body, size_t bytes)
+{
+	const struct ing_question q = {.url = "http://example.org/robots.txt",
+		.content_encoding = coding,
+		.want = ING_WANT_ROBOTS,
+		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
+		.agent = "tester/1.0 (+https://tests.example/)"};
+	const struct answer *a = harness_ask(&h, body, bytes, &q);
+	harness_run(&h, &h.answered, h.asked, 60000);
+	return &a->f;
+}
+
+/* Rules come whole through the sandbox, and what costs time to decode does not cost the examiner.
+ */
+static void test_robots_files(void **state)
+{
+	static const char rules[] = "User-agent: tester\nDisallow: /private\nCrawl-delay: 2\n";
+	struct ing_pool_conf conf = {.examiner_path = EXAMINER,
+		.examiners = 1,
+		.recycle_after = 1000,
+		.timeout_ms = TIMEOUT_MS,
+		.memory_bytes = MEMORY_BYTES,
+		.rules_fd = -1};
+	size_t bytes;
+	char *idle = read_hostile("idle.gz.gz", &bytes);
+	(void)state;
+	harness_start(&h, &conf);
+	for (int i = 0; i < 2; i++) {
+		const struct ing_findings *f = ask_robots(NULL, rules, sizeof(rules) - 1);
+		unsigned line;
+		assert_int_equal(f->exam, ING_EXAM_OK);
+		assert_false(ing_robots_txt_allows(f->robots.txt, "http://h/private/x", &line));
+		assert_int_equal(line, 2);
+		assert_int_equal(ing_robots_txt_crawl_delay_ms(f->robots.txt), 2000);
+		f = ask_robots(i == 0 ? "gzip, gzip" : "gzip, gzip, gzip", idle, bytes);
+		assert_int_equal(f->exam, ING_EXAM_BAD_ENCODING);
+		assert_null(f->robots.txt);
+	}
+	struct ing_pool_stats s;
+	ing_pool_stats(h.pool, &s);
+	assert_int_equal(s.forks, 1);
+	assert_int_equal(s.crashes + s.timeouts, 0);
+	harness_stop(&h);
+	free(idle);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile_set),
 		cmocka_unit_test(test_tables_within_the_sandbox),
+		cmocka_unit_test(test_robots_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
