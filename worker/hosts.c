@@ -64,6 +64,7 @@ static void set_need(
 		[ING_NEED_LEASE] = "its lease, about which the database has not answered yet",
 		[ING_NEED_ADDRESS] = "its name to be looked up",
 		[ING_NEED_ADDRESS_SLOT] = "transfers of other hosts at its address to end",
+		[ING_NEED_ROOM] = "examiners: too many documents of its domain wait for them",
 		[ING_NEED_GATE] =
 			"this worker, which starts no transfers while a later stage is blocked",
 	};

@@ -10,7 +10,8 @@
  *
  * A host is admitted when all of these hold: somebody waits; its rest is over; a slot of the host
  * is free; its lease is ours for longer than a transfer can last; its address is known (or needs
- * none) and has a slot free; a slot of gate.concurrency is free. ing_gate_explain() names the first
+ * none) and has a slot free; there is room for what comes from it; a slot of gate.concurrency is
+ * free. ing_gate_explain() names the first
  * that does not. Hosts that may be admitted take turns: the priority lane's first, the others' by
  * weight, round robin within a lane; so a host with a million waiters, or one that answers after a
  * minute, delays nobody else's next transfer.
@@ -50,6 +51,15 @@ struct ing_gate_lookup_ops {
 	void *ctx;
 };
 
+/* Whether there is room for what comes from a host, in whatever comes after the transfer. Asked
+ * when nothing else keeps the host from its turn, and every ING_GATE_ROOM_MS while there is none.
+ * key: as of ing_gate_key(), or an address. Must not call the gate. */
+#define ING_GATE_ROOM_MS 250
+struct ing_gate_room {
+	bool (*has)(void *ctx, const char *key);
+	void *ctx;
+};
+
 struct ing_gate_conf {
 	unsigned concurrency;      /* transfers in all; a sixteenth of them is for the priority lane
 				      alone */
@@ -63,6 +73,7 @@ struct ing_gate_conf {
 	unsigned weights[ING_LANES_]; /* of turns; at least 1 each */
 	struct ing_patience_conf patience;
 	struct ing_gate_lookup_ops lookup;     /* start NULL: no address is ever known */
+	struct ing_gate_room room;             /* has NULL: there always is */
 	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
 	struct ing_leases
 		*leases; /* borrowed, the gate becomes its user; NULL: this process alone */
@@ -138,6 +149,7 @@ enum ing_gate_need {
 			     about */
 	ING_NEED_ADDRESS, /* its name to be looked up */
 	ING_NEED_ADDRESS_SLOT, /* transfers of other hosts at its address to end */
+	ING_NEED_ROOM,         /* its documents, of which too many wait to be examined */
 	ING_NEED_GATE,         /* the gate is held, or the lease database away */
 };
 const char *ing_gate_need_name(enum ing_gate_need need); /* "lease" */

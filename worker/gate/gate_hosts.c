@@ -156,6 +156,8 @@ enum ing_gate_need ing_gate_host_need(
 		return ING_NEED_ADDRESS;
 	if (ing_gate_addr_blocks(g, h))
 		return ING_NEED_ADDRESS_SLOT;
+	if (g->conf.room.has != NULL && !g->conf.room.has(g->conf.room.ctx, h->key))
+		return ING_NEED_ROOM;
 	return ING_NEED_TURN;
 }
 
@@ -179,6 +181,8 @@ static enum gate_place find_place(
 		return GATE_READY;
 	case ING_NEED_ADDRESS_SLOT:
 		return GATE_PARKED;
+	case ING_NEED_ROOM:
+		return GATE_CROWDED;
 	default:
 		return GATE_NOWHERE;
 	}
@@ -208,6 +212,7 @@ void ing_gate_unplace(struct ing_gate *g, struct ing_gate_host *h)
 		g->idle_count--;
 		break;
 	case GATE_NOWHERE:
+	case GATE_CROWDED:
 	case GATE_PLACES_:
 		break;
 	}
@@ -242,6 +247,7 @@ static void put(struct ing_gate *g, struct ing_gate_host *h, enum gate_place pla
 			drop_host(g, g->idle);
 		break;
 	case GATE_NOWHERE:
+	case GATE_CROWDED:
 	case GATE_PLACES_:
 		break;
 	}
@@ -280,6 +286,8 @@ static uint64_t next_wake(const struct ing_gate *g, const struct ing_gate_host *
 		wake = ING_MIN(wake, h->patience.rest_until_ms);
 	else if (h->place == GATE_MINDED)
 		wake = ing_patience_fades_at(&h->patience);
+	if (h->place == GATE_CROWDED)
+		wake = ING_MIN(wake, now_ms + ING_GATE_ROOM_MS);
 	return ING_MAX(wake, now_ms + 1); /* whoever wakes it may go on until none is due */
 }
 

@@ -32,6 +32,7 @@ enum gate_place {
 	GATE_READY,    /* in a ring: waits for its turn */
 	GATE_PARKED,   /* with its address: waits for a slot of it */
 	GATE_UNLOOKED, /* its name is to be looked up as soon as fewer are under way */
+	GATE_CROWDED,  /* waits for room behind the gate: is looked at again and again */
 	GATE_REFUSING, /* held for so long that its waiters are sent away */
 	GATE_MINDED,   /* idle; remembered for its failures or its rest */
 	GATE_IDLE,     /* idle; remembered as long as there is room */

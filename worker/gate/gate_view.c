@@ -60,6 +60,8 @@ const char *ing_gate_need_name(enum ing_gate_need need)
 		return "address";
 	case ING_NEED_ADDRESS_SLOT:
 		return "address-slot";
+	case ING_NEED_ROOM:
+		return "room";
 	case ING_NEED_GATE:
 		return "gate";
 	case ING_NEED_NOTHING:

@@ -267,6 +267,7 @@ static void test_needs_are_in_words(void **state)
 		{ING_NEED_LEASE, "w2", false, "which worker w2 has"},
 		{ING_NEED_ADDRESS, NULL, false, "looked up"},
 		{ING_NEED_ADDRESS_SLOT, NULL, false, "at its address"},
+		{ING_NEED_ROOM, NULL, false, "documents of its domain"},
 		{ING_NEED_GATE, NULL, false, "a later stage"},
 		{ING_NEED_GATE, NULL, true, "the database of leases"},
 	};

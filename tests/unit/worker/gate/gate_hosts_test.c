@@ -213,8 +213,8 @@ static void each_host_says_what_it_waits_for(void **state)
 	assert_int_equal(counts[ING_NEED_REST], 1);
 	assert_int_equal(counts[ING_NEED_NOTHING], 1);
 	assert_int_equal(counts[ING_NEED_TURN], 1);
-	static const char *const names[] = {
-		"nothing", "turn", "slot", "rest", "lease", "address", "address-slot", "gate"};
+	static const char *const names[] = {"nothing", "turn", "slot", "rest", "lease", "address",
+		"address-slot", "room", "gate"};
 	for (unsigned i = 0; i < ING_ARRAY_LEN(names); i++)
 		assert_string_equal(ing_gate_need_name((enum ing_gate_need)i), names[i]);
 	close_gate();

@@ -24,6 +24,7 @@ struct model_host {
 	unsigned holding, most;
 	uint64_t rest_until_ms; /* as the gate must keep it at least */
 	bool leased, asked, wanted;
+	bool roomless;
 	uint64_t leased_ms; /* since when */
 	uint64_t lease_until_ms;
 };
@@ -75,6 +76,17 @@ static const char *key_of_host(const struct model_host *h)
 	return m.conf.key == ING_KEY_ADDRESS && h->addr < ADDRS ? h->addr_text : h->name;
 }
 
+static bool has_room(void *ctx, const char *key)
+{
+	(void)ctx;
+	for (unsigned i = 0; i < HOSTS; i++) {
+		const struct model_host *h = &m.hosts[lock_of(i)];
+		if (strcmp(key_of_host(h), key) == 0)
+			return !h->roomless;
+	}
+	return true; /* a name whose address is not known yet */
+}
+
 /* --- callbacks: what must be --- */
 
 static void on_granted(struct ing_gate_waiter *w)
@@ -87,6 +99,7 @@ static void on_granted(struct ing_gate_waiter *w)
 	assert_false(m.held || m.away);
 	assert_true(now >= p->not_before_ms);
 	assert_true(now >= h->rest_until_ms);
+	assert_false(m.conf.room.has != NULL && h->roomless);
 	assert_true(h->holding < m.conf.host_concurrency);
 	assert_true(m.holding < m.conf.concurrency);
 	if (w->lane != ING_LANE_PRIORITY && m.conf.concurrency >= 16)
@@ -256,6 +269,8 @@ static void step(void)
 		tell_news();
 	} else if (what < 82) {
 		operate();
+	} else if (what < 85) {
+		m.hosts[pick(HOSTS)].roomless = chance(50);
 	} else {
 		run_for(pick(400));
 	}
@@ -281,6 +296,8 @@ static void drain(void)
 {
 	m.held = m.away = false;
 	ing_gate_hold(gate, false);
+	for (unsigned i = 0; i < HOSTS; i++)
+		m.hosts[i].roomless = false;
 	if (m.conf.leases != NULL)
 		world_leases_away(false);
 	for (unsigned round = 0; round < 4000; round++) {
@@ -353,6 +370,8 @@ static void play(uint64_t with_seed)
 		.names = m.names, .count = HOSTS, .delay_ms = chance(50) ? 0 : 1 + pick(300)};
 	if (m.conf.key == ING_KEY_ADDRESS || chance(60))
 		m.conf.lookup = world_lookup_ops();
+	if (chance(50))
+		m.conf.room = (struct ing_gate_room){has_room, NULL};
 	open_gate(&m.conf);
 	for (unsigned i = 0; i < STEPS; i++) {
 		step();

@@ -312,6 +312,48 @@ static void a_held_gate_uses_up_nobodys_patience(void **state)
 	close_gate();
 }
 
+static const char *roomless; /* host */
+
+static bool has_room(void *ctx, const char *key)
+{
+	(void)ctx;
+	return roomless == NULL || strcmp(key, roomless) != 0;
+}
+
+static void without_room_a_host_waits_and_the_others_do_not(void **state)
+{
+	(void)state;
+	struct ing_gate_host_view v;
+	open_gate(&(struct ing_gate_conf){.concurrency = 10,
+		.host_concurrency = 1,
+		.max_wait_ms = 60000,
+		.room = {has_room, NULL}});
+	roomless = "full.example";
+	enter(0, "https://www.full.example/1");
+	enter(1, "https://full.example/2");
+	enter(2, "https://a.example/");
+	run_for(10000);
+	assert_int_equal(granted_count, 1);
+	assert_int_equal(order[0], 2);
+	assert_true(ing_gate_explain(gate, "full.example", &v));
+	assert_int_equal(v.need, ING_NEED_ROOM);
+	roomless = NULL;
+	run_for(ING_GATE_ROOM_MS);
+	assert_int_equal(granted_count, 2);
+	assert_int_equal(order[1], 0); /* in the order of their coming */
+	/* Room that is gone between a host's becoming ready and its turn. */
+	enter(3, "https://b.example/");
+	roomless = "b.example";
+	run_for(1000);
+	assert_int_equal(granted_count, 2);
+	/* Patience ends as with any other wait. */
+	run_for(60000);
+	assert_int_equal(refused_count, 2);
+	assert_int_equal(visitors[3].why, ING_GATE_WAITED);
+	roomless = NULL;
+	close_gate();
+}
+
 static void who_snoozes_comes_back_no_sooner(void **state)
 {
 	(void)state;
@@ -427,6 +469,7 @@ int main(void)
 		cmocka_unit_test(who_waited_in_vain_is_told_when_to_come_back),
 		cmocka_unit_test(a_held_gate_admits_nobody),
 		cmocka_unit_test(a_held_gate_uses_up_nobodys_patience),
+		cmocka_unit_test(without_room_a_host_waits_and_the_others_do_not),
 		cmocka_unit_test(who_snoozes_comes_back_no_sooner),
 		cmocka_unit_test(who_snoozes_delays_nobody_and_loses_patience_too),
 		cmocka_unit_test(leaving_the_queue_lets_the_others_move_up),
