@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The examiners' queue. All lists are short: an owner is in one of them only while it has a
+ * document here or something to remember, and ing_exam_queue_is_full() bounds the documents; so
+ * they are walked, not sorted.
+ *
+ * What surprises: an owner's documents at work count with what they have cost so far, or else one
+ * owner could take every examiner before its first document has ended and been paid for.
+ */
+#include "worker/examine/queue.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+
+#include "common/base/macros.h"
+
+#define LEAST_COST_MS 1u /* nothing is free: a fork, a crash */
+/* With hundreds of owners each one's share of time is small: a larger debt would be a ban. Who
+ * keeps running one up is marked. */
+#define MOST_DEBT_SLICES 4u
+#define SHARE_OF_PLACES 64u
+#define LEAST_SHARE 2u
+#define MARKED_SHARE 2u
+#define MOST_FACTOR 2u
+#define MOST_FACTOR_WITH_LATE 4u
+
+struct ing_exam_owner {
+	UT_hash_handle hh;
+	struct ing_exam_owner *prev, *next;         /* active, or idle */
+	struct ing_exam_place *fresh, *interrupted; /* waiting, oldest first */
+	unsigned waiting, waiting_interrupted;      /* both lists; the second alone */
+	unsigned at_work;
+	uint64_t started_ms; /* sum of those at work */
+	uint64_t tag_us;
+	uint64_t idle_ms; /* since when, while idle */
+	unsigned marks;
+	char key[];
+};
+
+struct ing_exam_queue {
+	struct ing_exam_queue_conf conf;
+	struct ing_exam_owner *owners; /* by key */
+	struct ing_exam_owner *active; /* with documents: who was served last comes last */
+	struct ing_exam_owner *idle;   /* with something to remember; idle for longest first */
+	unsigned active_count, idle_count, marked_count;
+	struct ing_exam_place *oldest;  /* of all that wait */
+	struct ing_exam_place *at_work; /* taken first comes first */
+	unsigned at_work_count;
+	unsigned waiting, waiting_late;
+	uint64_t clock_us;  /* virtual */
+	uint64_t credit_ms; /* of examiner time that others have had since a late one came first */
+	uint64_t interrupted;
+};
+
+/* --- owners --- */
+
+static bool is_marked(const struct ing_exam_owner *o)
+{
+	return o->marks >= ING_EXAM_MARKS;
+}
+
+static unsigned waiting_late(const struct ing_exam_owner *o)
+{
+	return is_marked(o) ? o->waiting : o->waiting_interrupted;
+}
+
+static void set_marks(struct ing_exam_queue *q, struct ing_exam_owner *o, unsigned marks)
+{
+	q->waiting_late -= waiting_late(o);
+	q->marked_count -= is_marked(o);
+	o->marks = ING_MIN(marks, ING_EXAM_MOST_MARKS);
+	q->marked_count += is_marked(o);
+	q->waiting_late += waiting_late(o);
+}
+
+static struct ing_exam_owner *find_owner(const struct ing_exam_queue *q, const char *key)
+{
+	struct ing_exam_owner *o;
+	HASH_FIND_STR(q->owners, key, o);
+	return o;
+}
+
+static void forget(struct ing_exam_queue *q, struct ing_exam_owner *o)
+{
+	q->marked_count -= is_marked(o);
+	HASH_DEL(q->owners, o);
+	free(o);
+}
+
+static bool is_active(const struct ing_exam_owner *o)
+{
+	return o->waiting > 0 || o->at_work > 0;
+}
+
+static struct ing_exam_owner *wake_owner(struct ing_exam_queue *q, const char *key)
+{
+	struct ing_exam_owner *o = find_owner(q, key);
+	if (o == NULL) {
+		size_t bytes = strlen(key);
+		o = ing_alloc(sizeof(*o) + bytes + 1);
+		memcpy(o->key, key, bytes + 1);
+		HASH_ADD_KEYPTR(hh, q->owners, o->key, bytes, o);
+	} else if (is_active(o)) {
+		return o;
+	} else {
+		DL_DELETE(q->idle, o);
+		q->idle_count--;
+	}
+	o->tag_us = ING_MAX(o->tag_us, q->clock_us);
+	DL_APPEND(q->active, o);
+	q->active_count++;
+	return o;
+}
+
+static void forget_idle(struct ing_exam_queue *q, uint64_t now_ms)
+{
+	while (q->idle != NULL && (q->idle_count > ING_EXAM_OWNERS ||
+					  now_ms - q->idle->idle_ms >= ING_EXAM_FORGET_MS)) {
+		struct ing_exam_owner *o = q->idle;
+		DL_DELETE(q->idle, o);
+		q->idle_count--;
+		forget(q, o);
+	}
+}
+
+/* An owner whose last document has left. */
+static void settle_owner(struct ing_exam_queue *q, struct ing_exam_owner *o, uint64_t now_ms)
+{
+	if (is_active(o))
+		return;
+	DL_DELETE(q->active, o);
+	q->active_count--;
+	if (o->marks == 0 && o->tag_us <= q->clock_us) {
+		forget(q, o);
+	} else {
+		o->idle_ms = now_ms;
+		DL_APPEND(q->idle, o);
+		q->idle_count++;
+	}
+	forget_idle(q, now_ms);
+}
+
+/* What it has used, to this very moment. */
+static uint64_t tag_now(const struct ing_exam_owner *o, uint64_t now_ms)
+{
+	uint64_t held_ms = o->at_work * now_ms - o->started_ms;
+	return o->tag_us + 1000 * ING_MAX(held_ms, (uint64_t)o->at_work * LEAST_COST_MS);
+}
+
+static void charge(struct ing_exam_queue *q, struct ing_exam_owner *o, uint64_t cost_ms)
+{
+	uint64_t cost_us = 1000 * ING_MAX(cost_ms, (uint64_t)LEAST_COST_MS);
+	uint64_t slice_ms = q->conf.slice_ms > 0 ? q->conf.slice_ms : q->conf.limit_ms;
+	uint64_t most_debt_us = 1000 * MOST_DEBT_SLICES * slice_ms;
+	q->clock_us += cost_us / q->active_count;
+	o->tag_us = ING_MIN(o->tag_us + cost_us, q->clock_us + most_debt_us);
+}
+
+/* --- places --- */
+
+static void begin_waiting(struct ing_exam_queue *q, struct ing_exam_place *place,
+	struct ing_exam_owner *o, bool first, uint64_t now_ms)
+{
+	struct ing_exam_place **list = place->interrupted ? &o->interrupted : &o->fresh;
+	place->owner = o;
+	place->since_ms = now_ms;
+	if (first)
+		DL_PREPEND(*list, place);
+	else
+		DL_APPEND(*list, place);
+	DL_APPEND2(q->oldest, place, older, younger);
+	q->waiting_late -= waiting_late(o);
+	q->waiting++;
+	o->waiting++;
+	o->waiting_interrupted += place->interrupted;
+	q->waiting_late += waiting_late(o);
+}
+
+static void end_waiting(struct ing_exam_queue *q, struct ing_exam_place *place)
+{
+	struct ing_exam_owner *o = place->owner;
+	struct ing_exam_place **list = place->interrupted ? &o->interrupted : &o->fresh;
+	DL_DELETE(*list, place);
+	DL_DELETE2(q->oldest, place, older, younger);
+	q->waiting_late -= waiting_late(o);
+	q->waiting--;
+	o->waiting--;
+	o->waiting_interrupted -= place->interrupted;
+	q->waiting_late += waiting_late(o);
+}
+
+static void begin_work(struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms)
+{
+	struct ing_exam_owner *o = place->owner;
+	place->at_work = true;
+	place->taken_late = is_marked(o) || place->interrupted;
+	place->since_ms = now_ms;
+	o->at_work++;
+	o->started_ms += now_ms;
+	DL_APPEND(q->at_work, place);
+	q->at_work_count++;
+	DL_DELETE(q->active, o);
+	DL_APPEND(q->active, o);
+}
+
+/* Returns how long it was at work, in ms. */
+static uint64_t end_work(struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms)
+{
+	struct ing_exam_owner *o = place->owner;
+	place->at_work = false;
+	DL_DELETE(q->at_work, place);
+	q->at_work_count--;
+	o->at_work--;
+	o->started_ms -= place->since_ms;
+	return now_ms - place->since_ms;
+}
+
+/* The end of a place's work that its owner pays for. Returns what it cost, in ms. */
+static uint64_t end_paid_work(
+	struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms)
+{
+	uint64_t cost_ms = end_work(q, place, now_ms);
+	charge(q, place->owner, cost_ms);
+	if (!place->taken_late)
+		q->credit_ms = ING_MIN(
+			q->credit_ms + cost_ms, (uint64_t)ING_EXAM_LATE_SHARE * q->conf.limit_ms);
+	return cost_ms;
+}
+
+static void put_out(struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms)
+{
+	struct ing_exam_owner *o = ING_TAKE(place->owner);
+	settle_owner(q, o, now_ms);
+}
+
+/* --- who is next --- */
+
+static unsigned all_but_one(const struct ing_exam_queue *q)
+{
+	return ING_MAX(q->conf.examiners, 2u) - 1;
+}
+
+static bool is_late(
+	const struct ing_exam_queue *q, const struct ing_exam_place *at_work, uint64_t now_ms)
+{
+	return at_work->taken_late ||
+	       (q->conf.slice_ms > 0 && now_ms - at_work->since_ms >= q->conf.slice_ms);
+}
+
+static unsigned late_at_work(const struct ing_exam_queue *q, uint64_t now_ms)
+{
+	unsigned count = 0;
+	const struct ing_exam_place *place;
+	DL_FOREACH (q->at_work, place)
+		count += is_late(q, place, now_ms);
+	return count;
+}
+
+/* Of an owner's documents, the first that is late, or the first that is not; or NULL. */
+static struct ing_exam_place *first_of(const struct ing_exam_owner *o, bool late)
+{
+	if (!is_marked(o))
+		return late ? o->interrupted : o->fresh;
+	if (!late)
+		return NULL;
+	return o->fresh != NULL ? o->fresh : o->interrupted;
+}
+
+/* The owner with the least tag; of equal ones, the one that was served longer ago. NULL: nobody has
+ * such a document. */
+static struct ing_exam_owner *least_tag(
+	const struct ing_exam_queue *q, bool late, unsigned most_at_work, uint64_t now_ms)
+{
+	struct ing_exam_owner *best = NULL;
+	uint64_t best_us = 0;
+	struct ing_exam_owner *o;
+	DL_FOREACH (q->active, o) {
+		if (first_of(o, late) == NULL || o->at_work >= most_at_work)
+			continue;
+		uint64_t tag_us = tag_now(o, now_ms);
+		if (best == NULL || tag_us < best_us) {
+			best = o;
+			best_us = tag_us;
+		}
+	}
+	return best;
+}
+
+static struct ing_exam_owner *find_next(struct ing_exam_queue *q, uint64_t now_ms, bool *ret_late)
+{
+	struct ing_exam_owner *o = least_tag(q, false, all_but_one(q), now_ms);
+	if (o == NULL)
+		o = least_tag(q, false, UINT_MAX, now_ms); /* nobody else waits */
+	*ret_late = false;
+	bool its_turn = q->credit_ms >= (uint64_t)ING_EXAM_LATE_SHARE * q->conf.limit_ms;
+	if (q->waiting_late == 0 || (o != NULL && !its_turn) ||
+		late_at_work(q, now_ms) >= all_but_one(q))
+		return o;
+	*ret_late = true;
+	if (o != NULL)
+		q->credit_ms = 0;
+	return least_tag(q, true, UINT_MAX, now_ms);
+}
+
+/* --- giving way --- */
+
+/* Whether a document that is not late waits, of another owner than that. */
+static bool others_wait(const struct ing_exam_queue *q, const struct ing_exam_owner *but)
+{
+	const struct ing_exam_owner *o;
+	DL_FOREACH (q->active, o)
+		if (o != but && first_of(o, false) != NULL)
+			return true;
+	return false;
+}
+
+static bool are_too_many_late(const struct ing_exam_queue *q, uint64_t now_ms)
+{
+	return q->at_work_count >= q->conf.examiners &&
+	       late_at_work(q, now_ms) > q->conf.examiners / 2;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+struct ing_exam_queue *ing_exam_queue_new(const struct ing_exam_queue_conf *conf)
+{
+	ing_must(conf->examiners > 0 && conf->limit_ms > 0);
+	struct ing_exam_queue *q = ing_alloc(sizeof(*q));
+	q->conf = *conf;
+	return q;
+}
+
+void ing_exam_queue_free(struct ing_exam_queue *q)
+{
+	struct ing_exam_owner *o;
+	struct ing_exam_owner *next;
+	if (q == NULL)
+		return;
+	ing_must(q->active == NULL);
+	HASH_ITER (hh, q->owners, o, next)
+		forget(q, o);
+	free(q);
+}
+
+void ing_exam_queue_put(
+	struct ing_exam_queue *q, struct ing_exam_place *place, const char *owner, uint64_t now_ms)
+{
+	ing_must(place->owner == NULL && !place->at_work);
+	begin_waiting(q, place, wake_owner(q, owner), false, now_ms);
+}
+
+struct ing_exam_place *ing_exam_queue_take(struct ing_exam_queue *q, uint64_t now_ms)
+{
+	bool late;
+	if (q->waiting == 0)
+		return NULL;
+	struct ing_exam_owner *o = find_next(q, now_ms, &late);
+	if (o == NULL)
+		return NULL;
+	struct ing_exam_place *place = first_of(o, late);
+	q->clock_us = ING_MAX(q->clock_us, late ? 0 : tag_now(o, now_ms));
+	end_waiting(q, place);
+	begin_work(q, place, now_ms);
+	return place;
+}
+
+void ing_exam_queue_done(
+	struct ing_exam_queue *q, struct ing_exam_place *place, bool bad, uint64_t now_ms)
+{
+	ing_must(place->at_work);
+	struct ing_exam_owner *o = place->owner;
+	uint64_t cost_ms = end_paid_work(q, place, now_ms);
+	if (bad || 2 * cost_ms >= q->conf.limit_ms)
+		set_marks(q, o, o->marks + 1);
+	else if (o->marks > 0)
+		set_marks(q, o, o->marks - 1);
+	put_out(q, place, now_ms);
+}
+
+void ing_exam_queue_put_back(
+	struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms)
+{
+	ing_must(place->at_work);
+	(void)end_work(q, place, now_ms);
+	begin_waiting(q, place, place->owner, true, now_ms);
+}
+
+void ing_exam_queue_leave(struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms)
+{
+	if (place->owner == NULL)
+		return;
+	if (place->at_work)
+		(void)end_paid_work(q, place, now_ms);
+	else
+		end_waiting(q, place);
+	put_out(q, place, now_ms);
+}
+
+struct ing_exam_place *ing_exam_queue_pop(struct ing_exam_queue *q)
+{
+	struct ing_exam_place *place = q->oldest != NULL ? q->oldest : q->at_work;
+	if (place != NULL)
+		ing_exam_queue_leave(q, place, place->since_ms);
+	return place;
+}
+
+struct ing_exam_place *ing_exam_queue_interrupt(struct ing_exam_queue *q, uint64_t now_ms)
+{
+	struct ing_exam_place *last = NULL;
+	struct ing_exam_place *place;
+	if (q->waiting == q->waiting_late || !are_too_many_late(q, now_ms))
+		return NULL;
+	DL_FOREACH (q->at_work, place)
+		if (is_late(q, place, now_ms) && !place->interrupted &&
+			others_wait(q, place->owner))
+			last = place;
+	if (last == NULL)
+		return NULL;
+	(void)end_paid_work(q, last, now_ms);
+	set_marks(q, last->owner, last->owner->marks + 1);
+	last->interrupted = true;
+	begin_waiting(q, last, last->owner, false, now_ms);
+	q->interrupted++;
+	return last;
+}
+
+struct ing_exam_place *ing_exam_queue_expire(struct ing_exam_queue *q, uint64_t now_ms)
+{
+	struct ing_exam_place *place = q->oldest;
+	if (place == NULL || now_ms - place->since_ms < q->conf.max_wait_ms)
+		return NULL;
+	end_waiting(q, place);
+	put_out(q, place, now_ms);
+	return place;
+}
+
+uint64_t ing_exam_queue_wake(const struct ing_exam_queue *q, uint64_t now_ms)
+{
+	uint64_t wake_ms = ING_EXAM_NEVER;
+	if (q->oldest != NULL)
+		wake_ms = q->oldest->since_ms + q->conf.max_wait_ms;
+	if (q->conf.slice_ms == 0 || q->waiting == q->waiting_late ||
+		q->at_work_count < q->conf.examiners)
+		return wake_ms;
+	const struct ing_exam_place *place;
+	DL_FOREACH (q->at_work, place)
+		if (!is_late(q, place, now_ms))
+			wake_ms = ING_MIN(wake_ms, place->since_ms + q->conf.slice_ms);
+	return wake_ms;
+}
+
+bool ing_exam_queue_has_room(const struct ing_exam_queue *q, const char *owner)
+{
+	unsigned places = q->conf.places;
+	bool half_taken = q->waiting - q->waiting_late >= (places + 1) / 2;
+	if (!half_taken && q->marked_count == 0)
+		return true;
+	const struct ing_exam_owner *o = find_owner(q, owner);
+	if (o != NULL && is_marked(o))
+		return o->waiting < MARKED_SHARE && q->waiting_late < (places + 1) / 2;
+	if (!half_taken || o == NULL || o->waiting == 0)
+		return true;
+	return q->waiting - q->waiting_late < places &&
+	       o->waiting < ING_MAX(places / SHARE_OF_PLACES, LEAST_SHARE);
+}
+
+bool ing_exam_queue_is_full(const struct ing_exam_queue *q)
+{
+	return q->waiting - q->waiting_late > MOST_FACTOR * q->conf.places ||
+	       q->waiting > MOST_FACTOR_WITH_LATE * q->conf.places;
+}
+
+void ing_exam_queue_stats(const struct ing_exam_queue *q, struct ing_exam_queue_stats *ret)
+{
+	*ret = (struct ing_exam_queue_stats){
+		.waiting = q->waiting,
+		.waiting_late = q->waiting_late,
+		.at_work = q->at_work_count,
+		.owners = q->active_count + q->idle_count,
+		.owners_marked = q->marked_count,
+		.interrupted = q->interrupted,
+	};
+}
