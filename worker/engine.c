@@ -196,6 +196,12 @@ static struct ing_patience_conf patience_of(const struct ing_conf *c)
 	};
 }
 
+static bool has_room(void *ctx, const char *key)
+{
+	const struct ing_engine *e = ctx;
+	return ing_pool_has_room(e->pool, key);
+}
+
 static int init_gate(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
@@ -213,6 +219,7 @@ static int init_gate(struct ing_engine *e, struct ing_error *err)
 					  c->intake.weight_daily, c->intake.weight_bulk},
 				  .patience = patience_of(c),
 				  .lookup = {start_lookup, stop_lookup, e},
+				  .room = {has_room, e},
 				  .hostrules = e->rules.hostrules,
 				  .leases = e->leases,
 			  });
@@ -290,6 +297,8 @@ static int init_pool(struct ing_engine *e, struct ing_error *err)
 						      : uv_available_parallelism(),
 		.recycle_after = c->examine.recycle_after,
 		.timeout_ms = c->examine.timeout_ms,
+		.max_wait_ms = c->examine.max_wait_ms,
+		.places = c->gate.concurrency,
 		.memory_bytes = c->examine.memory_bytes,
 		.rules_fd = e->rules.fd,
 	};
@@ -359,7 +368,6 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 	struct ing_pipeline_conf conf = {
 		.max_waiting = c->intake.max_waiting,
 		.max_unacked = 4 * c->gate.concurrency + 64,
-		.max_unexamined = c->gate.concurrency,
 		.max_hops = c->job.max_hops,
 		.max_redirects = c->fetch.max_redirects,
 		.deadline_ms = c->job.deadline_ms,

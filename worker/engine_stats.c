@@ -88,6 +88,20 @@ static json_t *robots_stats(const struct ing_robots *robots)
 	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
 }
 
+static json_t *examine_stats(const struct ing_pool_stats *s)
+{
+	const struct number numbers[] = {
+		{"crashes", s->crashes},
+		{"timeouts", s->timeouts},
+		{"waited", s->waited},
+		{"interrupted", s->interrupted},
+		{"waiting", s->waiting},
+		{"waiting_late", s->waiting_late},
+		{"domains_marked", s->domains_marked},
+	};
+	return pack_numbers(numbers, ING_ARRAY_LEN(numbers));
+}
+
 static json_t *lease_stats(const struct ing_leases *leases)
 {
 	struct ing_lease_stats s;
@@ -162,6 +176,7 @@ char *ing_engine_stats_json(const struct ing_engine *e)
 	json_object_set_new(o, "gate", gate_stats(e->gate));
 	json_object_set_new(o, "robots", robots_stats(e->robots));
 	json_object_set_new(o, "loop", turn_stats(e->turns));
+	json_object_set_new(o, "examine", examine_stats(&x));
 	if (e->leases != NULL)
 		json_object_set_new(o, "leases", lease_stats(e->leases));
 	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));

@@ -206,3 +206,32 @@ def test_a_killed_examiner_costs_only_its_document(worker, submit, results, serv
             submit({"ingest_type": "pdf", "base_url": f"{GOOD}#{number}"})
             found = results(number + 1, timeout=60)
         assert [one["status"] for one in found].count("success") >= 3
+
+
+def test_hostile_documents_do_not_cost_their_neighbours_a_place(worker, submit, results_by_url, web, wait_until):
+    """Two examiners, more documents that cost their limit than they can see within job.deadline_ms or
+    examine.max_wait_ms, and innocents that come after them all."""
+    hostile = [f"http://hostile{n % 3}.example/forms-{n}.pdf" for n in range(30)]
+    innocent = [f"http://innocent{n % 10}.example/good-{n}.pdf" for n in range(20)]
+    fetched = set()
+
+    def bad(request):
+        fetched.add(request.path)
+        return Reply(200, recursive_forms(), type="application/pdf")
+    for url in hostile:
+        web.route(url.split("/")[2], url[url.rindex("/"):], bad)
+    for url in innocent:
+        web.route(url.split("/")[2], url[url.rindex("/"):], lambda _: Reply(200, GOOD_PDF, type="application/pdf"))
+    limits = {"examine.processes": 2, "examine.timeout_ms": 1500, "examine.max_wait_ms": 12000,
+              "job.deadline_ms": 5000}
+    with worker(limits):
+        submit([{"ingest_type": "pdf", "base_url": url} for url in hostile])
+        wait_until(lambda: len(fetched) > 12)  # they stand before the others, wherever these stand
+        submit([{"ingest_type": "pdf", "base_url": url} for url in innocent])
+        found = results_by_url(50, timeout=120, settle=2)
+    assert len(found) == 50
+    assert {found[url]["status"] for url in innocent} == {"success"}
+    ends = [found[url]["status"] for url in hostile]
+    assert set(ends) == {"success", "worker-error"}, ends  # looked into as far as it went, or not at all
+    unseen = next(found[url] for url in hostile if found[url]["status"] == "worker-error")
+    assert "no examiner was free" in unseen["error_message"]

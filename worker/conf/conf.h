@@ -76,7 +76,7 @@ struct ing_conf {
 	} job;
 	struct {
 		unsigned processes; /* 0: as many as there are processors */
-		unsigned recycle_after, timeout_ms;
+		unsigned recycle_after, timeout_ms, max_wait_ms;
 		size_t memory_bytes;
 	} examine;
 	struct {

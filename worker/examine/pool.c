@@ -12,12 +12,19 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/net/psl.h"
+#include "common/net/url.h"
 #include "worker/examine/pool_priv.h"
 #include "worker/examine/proto.h"
 
 #define BACKOFF_MS 100u
 #define MAX_BACKOFF_MS 5000u
+#define EXPIRIES_A_TURN 64
+/* A document that has cost so much may have to give way to others: ordinary pages and PDFs take
+ * 1 to 40 ms, and the largest honest ones some seconds. */
+#define SLICE_MS 1000u
 
 void ing_pool_handle_closed(struct ing_pool *p)
 {
@@ -31,6 +38,7 @@ void ing_pool_handle_closed(struct ing_pool *p)
 		close(p->rules_fd);
 	if (p->coming_rules_fd >= 0)
 		close(p->coming_rules_fd);
+	ing_exam_queue_free(p->queue);
 	p->magic = 0;
 	free(p);
 }
@@ -41,35 +49,49 @@ static void free_ticket(struct ing_exam_ticket *t)
 	free(t);
 }
 
-static void unlist_ticket(struct ing_exam_ticket *t)
+static void unfail_ticket(struct ing_exam_ticket *t)
 {
-	if (t->list == NULL)
-		return;
-	if (t->list == &t->pool->waiting)
-		t->pool->waiting_count--;
-	DL_DELETE(*t->list, t);
-	t->list = NULL;
+	if (t->failed)
+		DL_DELETE(t->pool->failed, t);
+	t->failed = false;
 }
 
-void ing_pool_put_first(struct ing_pool *p, struct ing_exam_ticket *t)
+static void wait_again(struct ing_exam_ticket *t)
 {
-	t->list = &p->waiting;
-	DL_PREPEND(p->waiting, t);
-	p->waiting_count++;
+	if (t->user->taken != NULL)
+		t->user->taken(t->ctx, false);
+}
+
+void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t)
+{
+	uint64_t now = ing_now_ms();
+	t->owner = NULL;
+	if (t->attempts < 2) {
+		ing_exam_queue_put_back(p->queue, &t->place, now);
+		wait_again(t);
+	} else {
+		ing_exam_queue_leave(p->queue, &t->place, now);
+		t->failed = true;
+		DL_APPEND(p->failed, t);
+	}
 }
 
 void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f)
 {
 	struct ing_pool_stats *stats = &t->pool->stats;
-	ing_pool_done_f *done = t->done;
+	const struct ing_pool_user *user = t->user;
 	void *ctx = t->ctx;
 	ing_must(t->owner == NULL);
 	stats->documents++;
 	stats->crashes += f->exam == ING_EXAM_CRASH;
 	stats->timeouts += f->exam == ING_EXAM_TIMEOUT;
-	unlist_ticket(t);
+	stats->waited += f->exam == ING_EXAM_WAITED;
+	bool bad = f->exam == ING_EXAM_CRASH || f->exam == ING_EXAM_TIMEOUT;
+	if (t->place.at_work)
+		ing_exam_queue_done(t->pool->queue, &t->place, bad, ing_now_ms());
+	unfail_ticket(t);
 	free_ticket(t);
-	done(ctx, f);
+	user->done(ctx, f);
 }
 
 void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const char *detail)
@@ -90,16 +112,65 @@ static struct ing_pool_examiner *find_idle(struct ing_pool *p)
 	return NULL;
 }
 
+static struct ing_exam_ticket *ticket_of(struct ing_exam_place *place)
+{
+	return place != NULL ? ING_CONTAINER(place, struct ing_exam_ticket, place) : NULL;
+}
+
+static void interrupt_late(struct ing_pool *p, uint64_t now_ms)
+{
+	struct ing_exam_ticket *t = ticket_of(ing_exam_queue_interrupt(p->queue, now_ms));
+	if (t == NULL)
+		return;
+	struct ing_pool_examiner *e = ING_TAKE(t->owner);
+	e->ticket = NULL;
+	t->attempts--; /* it was not the zygote's fault */
+	wait_again(t);
+	ing_examiner_kill(e, "gave way");
+}
+
+static void on_wait_timer(uv_timer_t *timer)
+{
+	struct ing_pool *p;
+	ING_CAST_OBJ(p, timer->data, ING_POOL_MAGIC);
+	char words[64];
+	snprintf(words, sizeof(words), "no examiner was free within %u ms", p->conf.max_wait_ms);
+	for (int i = 0; i < EXPIRIES_A_TURN && !p->closing; i++) {
+		struct ing_exam_ticket *t =
+			ticket_of(ing_exam_queue_expire(p->queue, ing_now_ms()));
+		if (t == NULL)
+			break;
+		ing_pool_finish_badly(t, ING_EXAM_WAITED, words);
+	}
+	ing_pool_dispatch(p);
+}
+
+static void arm_wait_timer(struct ing_pool *p, uint64_t now_ms)
+{
+	uint64_t wake_ms = ing_exam_queue_wake(p->queue, now_ms);
+	if (wake_ms == ING_EXAM_NEVER) {
+		uv_timer_stop(&p->wait_timer);
+		return;
+	}
+	uv_update_time(p->loop);
+	uv_timer_start(&p->wait_timer, on_wait_timer, wake_ms > now_ms ? wake_ms - now_ms : 0, 0);
+}
+
 void ing_pool_dispatch(struct ing_pool *p)
 {
-	while (p->waiting != NULL && !p->closing) {
-		struct ing_pool_examiner *e = find_idle(p);
-		if (e == NULL)
-			return;
-		struct ing_exam_ticket *t = p->waiting;
-		unlist_ticket(t);
+	if (p->closing)
+		return;
+	uint64_t now = ing_now_ms();
+	struct ing_pool_examiner *e;
+	while ((e = find_idle(p)) != NULL) {
+		struct ing_exam_ticket *t = ticket_of(ing_exam_queue_take(p->queue, now));
+		if (t == NULL)
+			break;
 		ing_examiner_assign(e, t);
 	}
+	if (e == NULL)
+		interrupt_late(p, now);
+	arm_wait_timer(p, now);
 }
 
 /* ---- keeping the pool full ---- */
@@ -143,7 +214,7 @@ void ing_pool_refill_later(struct ing_pool *p)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static void on_refill_closed(uv_handle_t *handle)
+static void on_timer_closed(uv_handle_t *handle)
 {
 	struct ing_pool *p;
 	ING_CAST_OBJ(p, handle->data, ING_POOL_MAGIC);
@@ -168,9 +239,17 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 	p->loop = loop;
 	p->conf = *conf;
 	p->conf.examiner_path = ing_strdup(conf->examiner_path);
+	p->queue = ing_exam_queue_new(&(struct ing_exam_queue_conf){
+		.examiners = conf->examiners,
+		.limit_ms = conf->timeout_ms,
+		.slice_ms = ING_MIN(SLICE_MS, conf->timeout_ms / 4),
+		.max_wait_ms = conf->max_wait_ms,
+		.places = conf->places,
+	});
 	uv_timer_init(loop, &p->refill_timer);
-	p->refill_timer.data = p;
-	p->open_handles = 1;
+	uv_timer_init(loop, &p->wait_timer);
+	p->refill_timer.data = p->wait_timer.data = p;
+	p->open_handles = 2;
 	p->rules_fd = p->coming_rules_fd = -1;
 	int rc = copy_rules_fd(conf->rules_fd, &p->rules_fd, err);
 	if (rc == 0)
@@ -184,13 +263,16 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 	return 0;
 }
 
-static void drop_tickets(struct ing_exam_ticket **list)
+static void drop_tickets(struct ing_pool *p)
 {
-	while (*list != NULL) {
-		struct ing_exam_ticket *t = *list;
-		unlist_ticket(t);
+	struct ing_exam_place *place;
+	while (p->failed != NULL) {
+		struct ing_exam_ticket *t = p->failed;
+		unfail_ticket(t);
 		free_ticket(t);
 	}
+	while ((place = ing_exam_queue_pop(p->queue)) != NULL)
+		free_ticket(ticket_of(place));
 }
 
 void ing_pool_free(struct ing_pool *p)
@@ -205,13 +287,12 @@ void ing_pool_free(struct ing_pool *p)
 		ing_zygote_end(p->old);
 	while (p->examiners != NULL) {
 		struct ing_pool_examiner *e = p->examiners;
-		if (e->ticket != NULL)
-			free_ticket(ING_TAKE(e->ticket));
+		e->ticket = NULL; /* the queue has it */
 		ing_examiner_close(e);
 	}
-	drop_tickets(&p->waiting);
-	drop_tickets(&p->failed);
-	uv_close((uv_handle_t *)&p->refill_timer, on_refill_closed);
+	drop_tickets(p);
+	uv_close((uv_handle_t *)&p->refill_timer, on_timer_closed);
+	uv_close((uv_handle_t *)&p->wait_timer, on_timer_closed);
 }
 
 int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done, void *ctx,
@@ -236,21 +317,29 @@ int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done,
 	return 0;
 }
 
-struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
-	int body_fd, size_t body_bytes, ing_pool_done_f *done, void *ctx)
+/* The registered domain, so that a thousand names of one owner are one; else the name, or the
+ * address. "" when a URL has no host. */
+static const char *domain_of(const char *host)
 {
+	const char *domain = ing_psl_registered(host);
+	return domain != NULL ? domain : host;
+}
+
+struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
+	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx)
+{
+	char host[ING_URL_HOST_BYTES];
 	ing_must(!p->closing && (body_fd >= 0 || body_bytes == 0));
 	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
 	t->pool = p;
 	t->body_fd = body_bytes > 0 ? body_fd : -1;
-	t->done = done;
+	t->user = user;
 	t->ctx = ctx;
 	ing_buf_init(&t->frame, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
 	ing_proto_put_question(&t->frame, q, p->conf.timeout_ms, body_bytes);
 	ing_must(!t->frame.failed);
-	t->list = &p->waiting;
-	DL_APPEND(p->waiting, t);
-	p->waiting_count++;
+	(void)ing_url_host(q->url != NULL ? q->url : "", host, sizeof(host));
+	ing_exam_queue_put(p->queue, &t->place, domain_of(host), ing_now_ms());
 	/* Whatever goes wrong in here is told by the examiner's end, from the loop. */
 	ing_pool_dispatch(p);
 	return t;
@@ -259,7 +348,8 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 void ing_pool_cancel(struct ing_exam_ticket *t)
 {
 	struct ing_pool_examiner *e = t->owner;
-	unlist_ticket(t);
+	unfail_ticket(t);
+	ing_exam_queue_leave(t->pool->queue, &t->place, ing_now_ms());
 	if (e != NULL) {
 		e->ticket = NULL;
 		if (e->state == ING_EXAMINER_BUSY)
@@ -270,13 +360,31 @@ void ing_pool_cancel(struct ing_exam_ticket *t)
 
 unsigned ing_pool_waiting(const struct ing_pool *p)
 {
-	return p->waiting_count;
+	struct ing_exam_queue_stats s;
+	ing_exam_queue_stats(p->queue, &s);
+	return s.waiting;
+}
+
+bool ing_pool_is_full(const struct ing_pool *p)
+{
+	return ing_exam_queue_is_full(p->queue);
+}
+
+bool ing_pool_has_room(const struct ing_pool *p, const char *host)
+{
+	return ing_exam_queue_has_room(p->queue, domain_of(host));
 }
 
 void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret)
 {
 	struct ing_pool_examiner *e;
+	struct ing_exam_queue_stats s;
+	ing_exam_queue_stats(p->queue, &s);
 	*ret = p->stats;
+	ret->interrupted = s.interrupted;
+	ret->waiting = s.waiting;
+	ret->waiting_late = s.waiting_late;
+	ret->domains_marked = s.owners_marked;
 	DL_FOREACH (p->examiners, e)
 		ret->examiners_ready +=
 			e->state == ING_EXAMINER_IDLE || e->state == ING_EXAMINER_BUSY;

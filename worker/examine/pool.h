@@ -9,6 +9,11 @@
  * whose examiner died is a CRASH. When the zygote dies, every examiner dies with it through no
  * fault of its document: those documents are asked once more, and are a CRASH the second time.
  *
+ * Questions wait by the registered domain of their URL (queue.h): who is next is a matter of what
+ * the documents from there have cost, and no domain's documents keep another's from an examiner. A
+ * question that waits for longer than max_wait_ms comes back as WAITED: nobody has looked at it,
+ * for which its document is not to blame.
+ *
  * The kernel ends the zygote when the thread that called ing_pool_new() ends: call it from a thread
  * that stays.
  */
@@ -26,12 +31,21 @@ struct ing_pool_conf {
 	unsigned recycle_after;    /* documents */
 	unsigned
 		timeout_ms; /* one document, PDF included; counted from when an examiner takes it */
-	size_t memory_bytes; /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */
-	int rules_fd;        /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
+	unsigned max_wait_ms; /* until one takes it */
+	unsigned places;      /* waiting documents: ing_pool_is_full(), ing_pool_has_room() */
+	size_t memory_bytes;  /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */
+	int rules_fd;         /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
 };
 
-typedef void ing_pool_done_f(void *ctx,
-	struct ing_findings *findings); /* takes the contents: call ing_findings_done() */
+struct ing_pool_user { /* who asks; shared by all of a kind */
+	/* Takes the findings' contents: call ing_findings_done(). */
+	void (*done)(void *ctx, struct ing_findings *findings);
+	/* true: an examiner has the document, and its limit runs; perhaps from inside
+	 * ing_pool_submit(). false: it waits again, because the examiner was lost or has had to
+	 * give way. So that deadlines count only what is the document's doing; must not call the
+	 * pool. NULL: not wanted. */
+	void (*taken)(void *ctx, bool taken);
+};
 
 int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret,
 	struct ing_error *err) ING_MUST_CHECK;
@@ -42,7 +56,7 @@ void ing_pool_free(struct ing_pool *p);
  * with a write seal or was opened for reading only (the examiner gets it as it is), and holds
  * body_bytes. q's strings are copied. */
 struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
-	int body_fd, size_t body_bytes, ing_pool_done_f *done, void *ctx);
+	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx);
 /* In any state; the ticket is gone. An examiner at work on it is killed, because its time is better
  * spent. */
 void ing_pool_cancel(struct ing_exam_ticket *t);
@@ -58,14 +72,22 @@ int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done,
 	struct ing_error *err) ING_MUST_CHECK;
 
 unsigned ing_pool_waiting(const struct ing_pool *p); /* questions that no examiner has taken yet */
+/* Nothing more should be fetched that will have to be examined (ing_exam_queue_is_full()). */
+bool ing_pool_is_full(const struct ing_pool *p);
+/* Whether a further document should be fetched from this host, a name or its domain
+ * (ing_exam_queue_has_room()). */
+bool ing_pool_has_room(const struct ing_pool *p, const char *host);
 
 struct ing_pool_stats {
-	uint64_t documents;          /* come back through done(), in whatever way */
-	uint64_t crashes, timeouts;  /* of these, by exam */
-	uint64_t forks;              /* examiners asked for */
-	uint64_t zygotes;            /* started: the first, one a reload, and what is above that
-				      * says that something is wrong */
-	uint64_t cpu_us, pdf_cpu_us; /* cpu_us includes what dead examiners had not told */
-	unsigned examiners_ready;    /* gauge: idle or at work */
+	uint64_t documents;                 /* come back through done(), in whatever way */
+	uint64_t crashes, timeouts, waited; /* of these, by exam */
+	uint64_t interrupted;               /* had to give way once */
+	uint64_t forks;                     /* examiners asked for */
+	uint64_t zygotes;               /* started: the first, one a reload, and what is above that
+					 * says that something is wrong */
+	uint64_t cpu_us, pdf_cpu_us;    /* cpu_us includes what dead examiners had not told */
+	unsigned examiners_ready;       /* gauge: idle or at work */
+	unsigned waiting, waiting_late; /* gauges */
+	unsigned domains_marked;        /* gauge: those whose documents are served last */
 };
 void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret);

@@ -102,6 +102,8 @@ void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_ticket *t)
 	t->attempts++;
 	e->pool->failed_starts = 0;
 	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.timeout_ms);
+	if (t->user->taken != NULL)
+		t->user->taken(t->ctx, true);
 	send_question(e);
 }
 

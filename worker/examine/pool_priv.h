@@ -4,7 +4,7 @@
  * its socket) and pool_zygote.c (the process that forks them). Thread: loop only.
  *
  * Callbacks into the user (finish) may submit, cancel or free the pool. So whoever has called one
- * looks at `closing` before going on, and no list is walked across such a call.
+ * looks at `closing` before going on, and no list is walked across such a call. taken() may not.
  */
 #pragma once
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 #include "common/base/buf.h"
 #include "worker/examine/control.h"
 #include "worker/examine/pool.h"
+#include "worker/examine/queue.h"
 
 #define ING_POOL_MAGIC 0x504f4f4cu
 #define ING_EXAMINER_MAGIC 0x4558414du
@@ -24,15 +25,15 @@
 #define ING_POOL_DYING_MS 10000u /* from SIGKILL to the zygote's word of it */
 
 struct ing_exam_ticket {
-	struct ing_exam_ticket *prev, *next;
-	struct ing_exam_ticket *
-		*list; /* the one it is in: waiting or failed; NULL while an examiner has it */
+	struct ing_exam_place place;         /* waiting or at work, unless failed */
+	struct ing_exam_ticket *prev, *next; /* failed */
+	bool failed;
 	struct ing_pool *pool;
 	struct ing_pool_examiner *owner; /* NULL unless an examiner has it */
 	struct ing_buf frame;            /* the encoded question */
 	int body_fd;                     /* borrowed */
 	unsigned attempts;               /* examiners that got it */
-	ing_pool_done_f *done;
+	const struct ing_pool_user *user;
 	void *ctx;
 };
 
@@ -95,8 +96,8 @@ struct ing_pool {
 	uint32_t last_id;
 	uv_timer_t refill_timer;
 	unsigned failed_starts; /* in a row, of zygote or examiners: the exponent of the back-off */
-	struct ing_exam_ticket *waiting; /* oldest first */
-	unsigned waiting_count;
+	struct ing_exam_queue *queue;
+	uv_timer_t wait_timer;          /* the queue's next event */
 	struct ing_exam_ticket *failed; /* out of luck with the zygote: to be answered */
 	unsigned open_handles;
 	bool closing;
@@ -104,6 +105,8 @@ struct ing_pool {
 };
 
 /* pool.c */
+/* Give idle examiners what waits, see who must give way, and when to look again. After anything
+ * about examiners or tickets has changed. */
 void ing_pool_dispatch(struct ing_pool *p);
 /* Bring the pool to its number of examiners, and a zygote before; after delay_ms if that is above
  * 0. */
@@ -112,7 +115,8 @@ void ing_pool_refill_later(struct ing_pool *p);
 /* The ticket's end: calls done() and frees it; takes the findings' contents. */
 void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f);
 void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const char *detail);
-void ing_pool_put_first(struct ing_pool *p, struct ing_exam_ticket *t);
+/* Its examiner is lost: to the head of its queue, or, the second time, among the failed. */
+void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t);
 void ing_pool_handle_closed(struct ing_pool *p); /* frees the pool with its last handle */
 
 /* pool_examiner.c */

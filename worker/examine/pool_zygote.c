@@ -237,15 +237,8 @@ static void put_documents_back(struct ing_pool_zygote *z)
 	struct ing_pool_examiner *e;
 	while ((e = last_examiner(z)) != NULL) {
 		struct ing_exam_ticket *t = ING_TAKE(e->ticket);
-		if (t != NULL) {
-			t->owner = NULL;
-			if (t->attempts < 2) {
-				ing_pool_put_first(p, t);
-			} else {
-				t->list = &p->failed;
-				DL_APPEND(p->failed, t);
-			}
-		}
+		if (t != NULL)
+			ing_pool_put_back(p, t);
 		ing_examiner_close(e);
 	}
 }
@@ -340,6 +333,7 @@ void ing_zygote_lost(struct ing_pool_zygote *z, const char *words)
 	}
 	put_documents_back(z);
 	ing_pool_refill_later(p);
+	ing_pool_dispatch(p); /* they wait, and not for ever, should there never be another */
 	while (!p->closing && p->failed != NULL)
 		ing_pool_finish_badly(
 			p->failed, ING_EXAM_CRASH, "the examiners' parent process died twice");

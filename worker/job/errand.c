@@ -372,6 +372,9 @@ static void start_archiving(struct errand *e)
 	ing_archive_put(e->all->stages.archive, &a->archive);
 }
 
+/* Being examined counts against no deadline of the errand's: the pool's own limits end it. */
+static const struct ing_pool_user robots_user = {.done = on_examined};
+
 /* Of a body that fetch has cut short the first part counts; one that broke off is tried again. */
 static void start_examining(struct errand *e)
 {
@@ -391,7 +394,7 @@ static void start_examining(struct errand *e)
 		.body_cut = cut,
 	};
 	a->exam = ing_pool_submit(
-		e->all->stages.pool, &q, ex->body_fd, ex->body_bytes, on_examined, e);
+		e->all->stages.pool, &q, ex->body_fd, ex->body_bytes, &robots_user, e);
 }
 
 static void on_fetched(void *ctx, struct ing_exchange *ex)

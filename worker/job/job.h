@@ -95,7 +95,8 @@ struct ing_work {
 	bool dropped_userinfo;  /* of a URL on the way */
 	bool unverified;        /* a certificate on the way was not verified */
 	uint64_t deadline_ms;   /* ing_now_ms() clock while working */
-	uint64_t work_left_ms;  /* saved while GATED */
+	uint64_t work_left_ms;  /* saved while GATED, and while waiting for an examiner */
+	uint64_t exam_end_ms;   /* in EXAMINING: when the deadline ends it; NEVER while waiting */
 	struct ing_transfer *transfer;
 	struct ing_exam_ticket *exam;
 	unsigned archive_pending, emit_pending;
@@ -145,10 +146,9 @@ _Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
 struct ing_pipeline_conf {
 	unsigned max_waiting;         /* requests waiting or under way */
 	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
-	unsigned max_unacked; /* decided, but not yet stored and emitted: the gate holds beyond */
-	unsigned max_unexamined; /* bodies no examiner has taken yet: the gate holds beyond */
-	unsigned max_hops;       /* landing pages followed */
-	unsigned max_redirects;  /* in a row */
+	unsigned max_unacked;   /* decided, but not yet stored and emitted: the gate holds beyond */
+	unsigned max_hops;      /* landing pages followed */
+	unsigned max_redirects; /* in a row */
 	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;

@@ -103,10 +103,10 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
-	ing_gate_hold(
-		p->stages.gate, p->blocked_by != NULL || count_decided(p) > p->conf.max_unacked ||
-					ing_pool_waiting(p->stages.pool) > p->conf.max_unexamined ||
-					p->text_bytes > MAX_RETAINED_TEXT_BYTES);
+	ing_gate_hold(p->stages.gate, p->blocked_by != NULL ||
+					      count_decided(p) > p->conf.max_unacked ||
+					      ing_pool_is_full(p->stages.pool) ||
+					      p->text_bytes > MAX_RETAINED_TEXT_BYTES);
 }
 
 void ing_pipeline_balance(struct ing_pipeline *p)

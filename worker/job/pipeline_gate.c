@@ -200,14 +200,6 @@ static void on_refused(
 
 static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};
 
-/* The deadline's clock stands while the job waits. False: its time was up before. */
-static bool stop_clock(struct ing_work *w)
-{
-	uint64_t now = ing_now_ms();
-	w->work_left_ms = w->deadline_ms > now ? w->deadline_ms - now : 0;
-	return w->work_left_ms > 0;
-}
-
 static uint32_t draw_random(void)
 {
 	uint32_t bits;
@@ -265,7 +257,7 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via)
 	w->tries = 0;
 	w->delay_ms = 0;
 	free(url);
-	if (!stop_clock(w)) {
+	if (!ing_job_stop_clock(w)) {
 		ing_job_end_late(job);
 		return;
 	}
@@ -276,13 +268,21 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via)
 bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex)
 {
 	struct ing_work *w = job->work;
-	if (!ing_retry_worth(ex, w->tries, 0, draw_random(), &w->delay_ms) || !stop_clock(w))
+	if (!ing_retry_worth(ex, w->tries, 0, draw_random(), &w->delay_ms) ||
+		!ing_job_stop_clock(w))
 		return false;
 	w->next_via = ING_VIA_AGAIN;
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	ing_job_set_state(job, ING_JOB_GATED);
 	queue_up(job, w->next_url);
 	return true;
+}
+
+bool ing_job_stop_clock(struct ing_work *w)
+{
+	uint64_t now = ing_now_ms();
+	w->work_left_ms = w->deadline_ms > now ? w->deadline_ms - now : 0;
+	return w->work_left_ms > 0;
 }
 
 bool ing_job_waits_for_hold(const struct ing_job *job)

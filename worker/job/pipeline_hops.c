@@ -18,8 +18,16 @@
 #include "worker/job/retry.h"
 #include "worker/job/yield.h"
 
+/* A document in hand has cost its fetch already: it is looked into for a tenth of job.deadline_ms
+ * at least, up to so long, however little is left of it. Ordinary ones take 1 to 40 ms. */
+#define LEAST_EXAM_MS 2000u
+
 static void on_examined(void *ctx, struct ing_findings *f);
 static void on_walls_examined(void *ctx, struct ing_findings *f);
+static void on_taken(void *ctx, bool taken);
+
+static const struct ing_pool_user document_user = {.done = on_examined, .taken = on_taken};
+static const struct ing_pool_user walls_user = {.done = on_walls_examined, .taken = on_taken};
 
 static bool was_visited(void *ctx, const char *url)
 {
@@ -66,6 +74,32 @@ static void start_archiving(struct ing_job *job)
 	ing_archive_put(job->pipeline->stages.archive, &hop->archive);
 }
 
+/* The deadline is about what the request costs, not about who stands before it in the examiners'
+ * queue: its clock stands until an examiner has the document. */
+static void on_taken(void *ctx, bool taken)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	struct ing_work *w = job->work;
+	if (taken) {
+		uint64_t least_ms = ING_MIN(job->pipeline->conf.deadline_ms / 10, LEAST_EXAM_MS);
+		w->deadline_ms = ing_now_ms() + w->work_left_ms;
+		w->exam_end_ms = ing_now_ms() + ING_MAX(w->work_left_ms, least_ms);
+	} else {
+		ing_job_stop_clock(w);
+		w->exam_end_ms = UINT64_MAX;
+	}
+}
+
+static void end_exam(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	w->exam = NULL;
+	if (w->exam_end_ms == UINT64_MAX) /* never taken */
+		w->deadline_ms = ing_now_ms() + w->work_left_ms;
+	ing_pipeline_hold_gate(job->pipeline);
+}
+
 static void start_examining(struct ing_job *job, bool only_walls)
 {
 	struct ing_work *w = job->work;
@@ -85,8 +119,10 @@ static void start_examining(struct ing_job *job, bool only_walls)
 		.pdf_timeout_ms = conf->pdf_timeout_ms,
 	};
 	ing_job_set_state(job, ING_JOB_EXAMINING);
+	ing_job_stop_clock(w);
+	w->exam_end_ms = UINT64_MAX;
 	w->exam = ing_pool_submit(job->pipeline->stages.pool, &q, ex->body_fd, ex->body_bytes,
-		only_walls ? on_walls_examined : on_examined, job);
+		only_walls ? &walls_user : &document_user, job);
 	ing_pipeline_hold_gate(job->pipeline);
 }
 
@@ -209,8 +245,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	struct ing_job *job;
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
-	w->exam = NULL;
-	ing_pipeline_hold_gate(job->pipeline);
+	end_exam(job);
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	struct ing_hop_view view = view_of(job);
 	struct ing_decision d = ing_hop_after_examine(&view, w->request, f);
@@ -229,25 +264,26 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	ing_findings_done(f);
 }
 
-/* The body of an answer with a bad status: it is no document and says nothing else. What is no wall
- * may be gone with the next try. */
+/* The body of an answer with a bad status: it is no document and says nothing else. What is no
+ * wall, or what nobody has looked into, may be gone with the next try. */
 static void on_walls_examined(void *ctx, struct ing_findings *f)
 {
 	struct ing_job *job;
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
-	w->exam = NULL;
-	ing_pipeline_hold_gate(job->pipeline);
+	end_exam(job);
 	count_uses(job, &f->page);
 	struct ing_decision d = ing_hop_after_walls(f);
-	if (d.status != ING_STATUS_TERMINAL_BAD_STATUS || !ing_job_try_again(job, w->hop->exchange))
-		ing_job_end(job, d.status, d.words);
+	bool unseen = f->exam == ING_EXAM_WAITED;
+	bool is_wall = !unseen && d.status != ING_STATUS_TERMINAL_BAD_STATUS;
+	if (is_wall || !ing_job_try_again(job, w->hop->exchange))
+		ing_job_end(job, d.status, unseen ? f->detail : d.words);
 	ing_findings_done(f);
 }
 
 static void check_deadline(struct ing_job *job, uint64_t now_ms)
 {
-	if (now_ms < job->work->deadline_ms)
+	if (now_ms < job->work->exam_end_ms)
 		return;
 	ing_pool_cancel(ING_TAKE(job->work->exam));
 	ing_job_end_late(job);

@@ -74,6 +74,8 @@ void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via);
 bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex);
 /* Waits for a host that is held, itself or its robots.txt: not worth a drain. */
 bool ing_job_waits_for_hold(const struct ing_job *job);
+/* The deadline's clock stands from now on. False: its time is up. */
+bool ing_job_stop_clock(struct ing_work *w);
 /* Out of the gate and of the lists for robots.txt. */
 void ing_job_stop_waiting(struct ing_job *job);
 

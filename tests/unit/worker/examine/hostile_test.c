@@ -164,6 +164,8 @@ static void test_hostile_set(void **state)
 		.recycle_after =
 			3, /* the hostile one and two good ones; then its memory is known */
 		.timeout_ms = TIMEOUT_MS,
+		.max_wait_ms = 600000,
+		.places = 256,
 		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 	unsigned wrong = 0;
@@ -207,6 +209,8 @@ static void test_tables_within_the_sandbox(void **state)
 		.examiners = 1,
 		.recycle_after = 1000,
 		.timeout_ms = TIMEOUT_MS,
+		.max_wait_ms = 600000,
+		.places = 256,
 		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 	(void)state;

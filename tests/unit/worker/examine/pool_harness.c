@@ -70,6 +70,17 @@ static void on_answer(void *ctx, struct ing_findings *f)
 		a->h->then(a->h, a);
 }
 
+static void on_taken(void *ctx, bool taken)
+{
+	struct answer *a = ctx;
+	assert_false(a->came || a->at_work == taken);
+	a->at_work = taken;
+	a->taken += taken;
+	a->order = taken ? ++a->h->taken : a->order;
+}
+
+static const struct ing_pool_user user = {.done = on_answer, .taken = on_taken};
+
 struct answer *harness_ask(
 	struct harness *h, const void *body, size_t bytes, const struct ing_question *q)
 {
@@ -89,7 +100,7 @@ struct answer *harness_ask(
 			0);
 	}
 	unsigned answered = h->answered;
-	a->ticket = ing_pool_submit(h->pool, q, a->fd, bytes, on_answer, a);
+	a->ticket = ing_pool_submit(h->pool, q, a->fd, bytes, &user, a);
 	assert_int_equal(h->answered, answered); /* never from inside */
 	return a;
 }

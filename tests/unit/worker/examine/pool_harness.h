@@ -15,7 +15,9 @@ struct harness {
 	uv_loop_t loop;
 	struct ing_pool *pool;
 	struct answer {
-		bool came;
+		bool came, at_work;
+		unsigned taken; /* how often */
+		unsigned order; /* of all that were taken: the last time */
 		uint64_t at_ms;
 		struct ing_findings f;
 		struct harness *h;
@@ -23,7 +25,7 @@ struct harness {
 		int fd;
 		size_t bytes;
 	} answers[MAX_ANSWERS];
-	unsigned asked, answered;
+	unsigned asked, answered, taken;
 	void (*then)(struct harness *h, struct answer *a); /* called inside done() */
 };
 

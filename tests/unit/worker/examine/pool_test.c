@@ -38,6 +38,8 @@ static struct ing_pool_conf make_conf(unsigned examiners, unsigned recycle_after
 		.examiners = examiners,
 		.recycle_after = recycle_after,
 		.timeout_ms = TIMEOUT_MS,
+		.max_wait_ms = 600000,
+		.places = 256,
 		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 }
@@ -283,6 +285,8 @@ static void keep_exam(void *ctx, struct ing_findings *f)
 	h.answered++;
 }
 
+static const struct ing_pool_user keeper = {.done = keep_exam};
+
 /* Our own mistakes, with a body that is not what it was said to be, end as any bad document. */
 static void test_body_that_is_not_there(void **state)
 {
@@ -292,10 +296,10 @@ static void test_body_that_is_not_there(void **state)
 	start(1, 1000);
 	struct answer *a = harness_ask_text(&h, "good");
 	harness_run(&h, &h.answered, 1, 60000);
-	ing_pool_submit(h.pool, &q, a->fd, 100000, keep_exam, &exam); /* has four bytes */
+	ing_pool_submit(h.pool, &q, a->fd, 100000, &keeper, &exam); /* has four bytes */
 	harness_run(&h, &h.answered, 2, 60000);
 	assert_int_equal(exam, ING_EXAM_CRASH);
-	ing_pool_submit(h.pool, &q, 9999, 4, keep_exam, &exam); /* not open */
+	ing_pool_submit(h.pool, &q, 9999, 4, &keeper, &exam); /* not open */
 	exam = -1;
 	harness_run(&h, &h.answered, 3, 60000);
 	assert_int_equal(exam, ING_EXAM_CRASH);

@@ -40,6 +40,8 @@ static void start(const char *rules)
 		.examiners = EXAMINERS,
 		.recycle_after = 1000,
 		.timeout_ms = TIMEOUT_MS,
+		.max_wait_ms = 600000,
+		.places = 256,
 		.rules_fd = rules != NULL ? make_rules(rules) : -1};
 	reloads = good_reloads = 0;
 	rules_fd = conf.rules_fd;

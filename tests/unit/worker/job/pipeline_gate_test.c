@@ -28,7 +28,6 @@ static struct ing_errands *errands; /* NULL: robots has its files from others */
 static const struct ing_pipeline_conf usual = {
 	.max_waiting = 100,
 	.max_unacked = 100,
-	.max_unexamined = 100,
 	.max_hops = 2,
 	.max_redirects = 2,
 	.deadline_ms = 60000,

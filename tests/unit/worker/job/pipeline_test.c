@@ -29,7 +29,6 @@ static struct ing_pipeline *pipeline;
 static const struct ing_pipeline_conf usual = {
 	.max_waiting = 100,
 	.max_unacked = 100,
-	.max_unexamined = 100,
 	.max_hops = 2,
 	.max_redirects = 2,
 	.deadline_ms = 60000,
@@ -270,6 +269,97 @@ static void the_deadline_ends_an_examination(void **state)
 	end();
 }
 
+static void waiting_for_an_examiner_is_no_work(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.deadline_ms = 100;
+	begin(&conf, 0);
+	fake.examiners_busy = true;
+	send_request(1, pdf_request);
+	turn(1);
+	fake_fetch_done(200, NULL);
+	turn(400);
+	assert_int_equal(fake.exams.count, 1);
+	fake_exam_taken(true);
+	fake_exam_taken(false); /* its examiner is lost */
+	turn(400);
+	assert_int_equal(fake.exams.count, 1);
+	fake_exam_taken(true);
+	fake_exam_done_page(NULL);
+	fake_settle();
+	expect_status("no-pdf-link", true);
+
+	send_request(2, pdf_request);
+	turn(1);
+	fake_fetch_done(200, NULL);
+	fake_exam_taken(true); /* from now on it is */
+	turn(400);
+	assert_int_equal(fake.exams.count, 0);
+	fake_settle();
+	expect_status("timeout", true);
+	assert_int_equal(fake.finished, 2);
+	end();
+}
+
+/* The wait has cost nothing of the deadline: there is all of it for the pages after this one. */
+static void a_page_that_waited_is_followed(void **state)
+{
+	(void)state;
+	struct ing_pipeline_conf conf = usual;
+	conf.deadline_ms = 100;
+	begin(&conf, 0);
+	fake.examiners_busy = true;
+	send_request(1, pdf_request);
+	turn(1);
+	fake_fetch_done(200, NULL);
+	turn(400);
+	fake_exam_taken(true);
+	fake_exam_done_page("https://a.example/1.pdf");
+	turn(5);
+	assert_int_equal(fake.fetches.count, 1);
+	fake_fetch_done(200, NULL);
+	fake_exam_taken(true);
+	fake_exam_done_pdf("text");
+	fake_settle();
+	expect_status("success", true);
+	end();
+}
+
+static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	fake.examiners_busy = true;
+	send_request(1, pdf_request);
+	turn(1);
+	fake_fetch_done(200, NULL);
+	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
+	fake_settle();
+	expect_status("worker-error", true);
+	json_t *o = last_result();
+	assert_string_equal(json_string_value(json_object_get(o, "error_message")), "no examiner");
+	json_decref(o);
+
+	send_request(2, pdf_request);
+	turn(5);
+	fake_fetch_done(403, NULL); /* it may be a wall */
+	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
+	fake_settle();
+	expect_status("worker-error", true);
+
+	send_request(3, pdf_request);
+	turn(5);
+	fake_fetch_done(503, NULL); /* whatever it is, the next try may go better */
+	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
+	assert_int_equal(fake.exams.count, 0);
+	assert_int_equal(ing_gate_waiting(gate), 1);
+	assert_int_equal(fake.finished, 2);
+	ing_pipeline_cancel(pipeline);
+	fake_settle();
+	end();
+}
+
 static void a_host_that_does_not_move_ends_the_wait(void **state)
 {
 	(void)state;
@@ -437,9 +527,8 @@ static void requests_are_weighed_not_only_counted(void **state)
 static void full_stages_hold_the_gate(void **state)
 {
 	(void)state;
-	struct ing_pipeline_conf conf = usual;
-	conf.max_unexamined = 1;
-	begin(&conf, 0);
+	begin(&usual, 0);
+	fake.exam_places = 1;
 	static const char *const urls[] = {"https://b.example/", "https://c.example/"};
 	for (int i = 0; i < 2; i++) {
 		char text[128];
@@ -589,6 +678,9 @@ int main(void)
 		cmocka_unit_test(a_job_can_be_called_off_at_any_point),
 		cmocka_unit_test(draining_lets_finish_what_was_admitted),
 		cmocka_unit_test(the_deadline_ends_an_examination),
+		cmocka_unit_test(waiting_for_an_examiner_is_no_work),
+		cmocka_unit_test(a_page_that_waited_is_followed),
+		cmocka_unit_test(a_document_that_no_examiner_took_is_the_workers_trouble),
 		cmocka_unit_test(a_host_that_does_not_move_ends_the_wait),
 		cmocka_unit_test(some_end_without_a_fetch),
 		cmocka_unit_test(redirects_and_links_have_their_own_limits),

@@ -50,7 +50,6 @@ static void begin(void)
 		.ctx = errands});
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 100,
 						   .max_unacked = 100,
-						   .max_unexamined = 100,
 						   .max_redirects = 2,
 						   .deadline_ms = 60000,
 						   .max_message_bytes = 100000});

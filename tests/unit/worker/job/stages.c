@@ -28,7 +28,7 @@ struct ing_transfer {
 };
 
 struct ing_exam_ticket {
-	ing_pool_done_f *done;
+	const struct ing_pool_user *user;
 	void *ctx;
 };
 
@@ -179,19 +179,21 @@ const char *fake_fetch_url(void)
 /* --- examine --- */
 
 struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
-	int body_fd, size_t body_bytes, ing_pool_done_f *done, void *ctx)
+	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx)
 {
 	(void)p;
 	(void)body_fd;
 	ing_must(q->url != NULL && body_bytes > 0);
 	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
-	*t = (struct ing_exam_ticket){.done = done, .ctx = ctx};
+	*t = (struct ing_exam_ticket){.user = user, .ctx = ctx};
 	fake_list_add(&fake.exams, t);
 	fake.last_want = q->want;
 	fake.last_body_cut = q->body_cut;
 	snprintf(fake.last_agent, sizeof(fake.last_agent), "%s", q->agent != NULL ? q->agent : "");
 	snprintf(fake.last_encoding, sizeof(fake.last_encoding), "%s",
 		q->content_encoding != NULL ? q->content_encoding : "");
+	if (!fake.examiners_busy && user->taken != NULL)
+		user->taken(ctx, true);
 	return t;
 }
 
@@ -201,10 +203,17 @@ void ing_pool_cancel(struct ing_exam_ticket *t)
 	free(t);
 }
 
-unsigned ing_pool_waiting(const struct ing_pool *p)
+bool ing_pool_is_full(const struct ing_pool *p)
 {
 	(void)p;
-	return (unsigned)fake.exams.count;
+	return fake.exam_places > 0 && fake.exams.count > fake.exam_places;
+}
+
+void fake_exam_taken(bool taken)
+{
+	const struct ing_exam_ticket *t = fake.exams.items[0];
+	ing_must(fake.exams.count > 0);
+	t->user->taken(t->ctx, taken);
 }
 
 void fake_exam_done(struct ing_findings *f, const char *mimetype)
@@ -215,10 +224,10 @@ void fake_exam_done(struct ing_findings *f, const char *mimetype)
 	memset(f->file.sha1hex, 'b', sizeof(f->file.sha1hex) - 1);
 	memset(f->file.sha256hex, 'c', sizeof(f->file.sha256hex) - 1);
 	memcpy(f->file.mimetype, mimetype, strlen(mimetype) + 1);
-	ing_pool_done_f *done = t->done;
+	const struct ing_pool_user *user = t->user;
 	void *ctx = t->ctx;
 	free(t);
-	done(ctx, f);
+	user->done(ctx, f);
 }
 
 void fake_exam_done_page(const char *next_url)
@@ -260,10 +269,10 @@ void fake_exam_done_badly(enum ing_exam exam, const char *detail)
 	ing_findings_init(&f);
 	f.exam = exam;
 	f.detail = ing_strdup(detail);
-	ing_pool_done_f *done = t->done;
+	const struct ing_pool_user *user = t->user;
 	void *ctx = t->ctx;
 	free(t);
-	done(ctx, &f);
+	user->done(ctx, &f);
 }
 
 /* --- archive --- */

@@ -27,6 +27,8 @@ struct fake {
 	struct fake_list fetches, exams, archived, stored, emitted; /* callbacks owed */
 	bool blocked;                                               /* the database */
 	bool spool_blocked;
+	bool examiners_busy;     /* questions are not taken before fake_exam_taken() */
+	unsigned exam_places;    /* questions beyond which the pool is full; 0: never */
 	bool paused[ING_LANES_]; /* intake, by the pipeline */
 	int finished;            /* tokens */
 	struct ing_token last_finished;
@@ -82,6 +84,7 @@ void fake_exam_done_page(const char *next_url); /* an HTML page; NULL: without a
 void fake_exam_done_pdf(const char *text);
 void fake_exam_done_robots(const char *file);
 void fake_exam_done_badly(enum ing_exam exam, const char *detail);
+void fake_exam_taken(bool taken); /* the oldest; false: it waits again */
 struct ing_findings;
 void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
 void fake_archive_done(void);
