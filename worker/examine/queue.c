@@ -143,6 +143,11 @@ static void settle_owner(struct ing_exam_queue *q, struct ing_exam_owner *o, uin
 	forget_idle(q, now_ms);
 }
 
+static uint64_t slice_of(const struct ing_exam_queue *q)
+{
+	return q->conf.slice_ms > 0 ? q->conf.slice_ms : q->conf.limit_ms;
+}
+
 /* What it has used, to this very moment. */
 static uint64_t tag_now(const struct ing_exam_owner *o, uint64_t now_ms)
 {
@@ -153,8 +158,7 @@ static uint64_t tag_now(const struct ing_exam_owner *o, uint64_t now_ms)
 static void charge(struct ing_exam_queue *q, struct ing_exam_owner *o, uint64_t cost_ms)
 {
 	uint64_t cost_us = 1000 * ING_MAX(cost_ms, (uint64_t)LEAST_COST_MS);
-	uint64_t slice_ms = q->conf.slice_ms > 0 ? q->conf.slice_ms : q->conf.limit_ms;
-	uint64_t most_debt_us = 1000 * MOST_DEBT_SLICES * slice_ms;
+	uint64_t most_debt_us = 1000 * MOST_DEBT_SLICES * slice_of(q);
 	q->clock_us += cost_us / q->active_count;
 	o->tag_us = ING_MIN(o->tag_us + cost_us, q->clock_us + most_debt_us);
 }
@@ -392,10 +396,12 @@ void ing_exam_queue_leave(struct ing_exam_queue *q, struct ing_exam_place *place
 {
 	if (place->owner == NULL)
 		return;
-	if (place->at_work)
-		(void)end_paid_work(q, place, now_ms);
-	else
+	if (!place->at_work) {
 		end_waiting(q, place);
+	} else if (end_paid_work(q, place, now_ms) >= slice_of(q)) {
+		/* Else documents whose requests have no time left would go unpunished. */
+		set_marks(q, place->owner, place->owner->marks + 1);
+	}
 	put_out(q, place, now_ms);
 }
 

@@ -11,11 +11,12 @@
  *   tag is next. A newcomer starts at the clock, so it comes before whoever has had more than his
  *   share; what an owner has had above it fades as the clock goes on.
  * - Late documents come after all others. Late are the documents of a marked owner: each one that
- *   costs half its limit, crashes, or had to give way is a mark, each other one takes a mark away,
- *   and from ING_EXAM_MARKS on all that comes from there is late. A document is late itself once it
- *   has been at work for the slice. Late ones are served when no other document waits, and one of
- *   them for every ING_EXAM_LATE_SHARE limits of time that others have had, so that they are not
- *   starved for ever. Late ones are never given the last examiner, if there are two or more.
+ *   costs half its limit, crashes, had to give way or was called off past its slice is a mark, each
+ *   other one takes a mark away, and from ING_EXAM_MARKS on all that comes from there is late. A
+ * document is late itself once it has been at work for the slice. Late ones are served when no
+ * other document waits, and one of them for every ING_EXAM_LATE_SHARE limits of time that others
+ * have had, so that they are not starved for ever. Late ones are never given the last examiner, if
+ * there are two or more.
  * - No owner has the last examiner while another one waits, if there are two or more.
  * - When no examiner is free, more than half of them have late documents, and one that is not late
  *   waits, the late one that was taken last gives way: it is killed, waits among the late ones, and
@@ -77,7 +78,7 @@ void ing_exam_queue_done(
  * through no fault of its own. */
 void ing_exam_queue_put_back(
 	struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms);
-/* Out, from wherever it is. Not a mark. Harmless when out. */
+/* Out, from wherever it is: nobody wants it any more. Harmless when out. */
 void ing_exam_queue_leave(struct ing_exam_queue *q, struct ing_exam_place *place, uint64_t now_ms);
 /* Any place, out of the queue; NULL: there is none. For the end of everything. */
 struct ing_exam_place *ing_exam_queue_pop(struct ing_exam_queue *q);

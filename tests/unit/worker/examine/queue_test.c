@@ -461,6 +461,21 @@ static void one_bad_document_is_an_accident(void **state)
 	end();
 }
 
+/* Its request has run out of time, or its partition has gone. */
+static void calling_a_document_off_does_not_hide_its_cost(void **state)
+{
+	(void)state;
+	begin(2);
+	for (int i = 0; i < 5; i++) {
+		struct ing_exam_place place = {0};
+		ing_exam_queue_put(w.q, &place, "a.example", 0);
+		assert_ptr_equal(ing_exam_queue_take(w.q, 0), &place);
+		ing_exam_queue_leave(w.q, &place, i < 3 ? SLICE_MS - 1 : SLICE_MS);
+		assert_int_equal(stats().owners_marked, i == 4);
+	}
+	end();
+}
+
 /* --- the clock, the end, the memory --- */
 
 static void nobody_waits_for_longer_than_is_said(void **state)
@@ -673,6 +688,7 @@ int main(void)
 		cmocka_unit_test(an_owner_alone_is_not_interrupted),
 		cmocka_unit_test(good_documents_take_marks_away),
 		cmocka_unit_test(one_bad_document_is_an_accident),
+		cmocka_unit_test(calling_a_document_off_does_not_hide_its_cost),
 		cmocka_unit_test(nobody_waits_for_longer_than_is_said),
 		cmocka_unit_test(a_lost_examiner_costs_nobody_his_place),
 		cmocka_unit_test(owners_are_forgotten),
