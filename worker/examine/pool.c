@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Questions: the queue, who gets the next one, and how each ends.
+ * Questions, from their coming to their end, and the number of examiners.
  */
 #include "worker/examine/pool.h"
 
@@ -14,14 +14,11 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "common/net/psl.h"
-#include "common/net/url.h"
 #include "worker/examine/pool_priv.h"
 #include "worker/examine/proto.h"
 
 #define BACKOFF_MS 100u
 #define MAX_BACKOFF_MS 5000u
-#define EXPIRIES_A_TURN 64
 /* A document that has cost so much may have to give way to others: ordinary pages and PDFs take
  * 1 to 40 ms, and the largest honest ones some seconds. */
 #define SLICE_MS 1000u
@@ -56,26 +53,6 @@ static void unfail_ticket(struct ing_exam_ticket *t)
 	t->failed = false;
 }
 
-static void wait_again(struct ing_exam_ticket *t)
-{
-	if (t->user->taken != NULL)
-		t->user->taken(t->ctx, false);
-}
-
-void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t)
-{
-	uint64_t now = ing_now_ms();
-	t->owner = NULL;
-	if (t->attempts < 2) {
-		ing_exam_queue_put_back(p->queue, &t->place, now);
-		wait_again(t);
-	} else {
-		ing_exam_queue_leave(p->queue, &t->place, now);
-		t->failed = true;
-		DL_APPEND(p->failed, t);
-	}
-}
-
 void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f)
 {
 	struct ing_pool_stats *stats = &t->pool->stats;
@@ -101,76 +78,6 @@ void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const 
 	f.exam = exam;
 	f.detail = ing_strdup(detail);
 	ing_pool_finish(t, &f);
-}
-
-static struct ing_pool_examiner *find_idle(struct ing_pool *p)
-{
-	struct ing_pool_examiner *e;
-	DL_FOREACH (p->examiners, e)
-		if (e->state == ING_EXAMINER_IDLE)
-			return e;
-	return NULL;
-}
-
-static struct ing_exam_ticket *ticket_of(struct ing_exam_place *place)
-{
-	return place != NULL ? ING_CONTAINER(place, struct ing_exam_ticket, place) : NULL;
-}
-
-static void interrupt_late(struct ing_pool *p, uint64_t now_ms)
-{
-	struct ing_exam_ticket *t = ticket_of(ing_exam_queue_interrupt(p->queue, now_ms));
-	if (t == NULL)
-		return;
-	struct ing_pool_examiner *e = ING_TAKE(t->owner);
-	e->ticket = NULL;
-	t->attempts--; /* it was not the zygote's fault */
-	wait_again(t);
-	ing_examiner_kill(e, "gave way");
-}
-
-static void on_wait_timer(uv_timer_t *timer)
-{
-	struct ing_pool *p;
-	ING_CAST_OBJ(p, timer->data, ING_POOL_MAGIC);
-	char words[64];
-	snprintf(words, sizeof(words), "no examiner was free within %u ms", p->conf.max_wait_ms);
-	for (int i = 0; i < EXPIRIES_A_TURN && !p->closing; i++) {
-		struct ing_exam_ticket *t =
-			ticket_of(ing_exam_queue_expire(p->queue, ing_now_ms()));
-		if (t == NULL)
-			break;
-		ing_pool_finish_badly(t, ING_EXAM_WAITED, words);
-	}
-	ing_pool_dispatch(p);
-}
-
-static void arm_wait_timer(struct ing_pool *p, uint64_t now_ms)
-{
-	uint64_t wake_ms = ing_exam_queue_wake(p->queue, now_ms);
-	if (wake_ms == ING_EXAM_NEVER) {
-		uv_timer_stop(&p->wait_timer);
-		return;
-	}
-	uv_update_time(p->loop);
-	uv_timer_start(&p->wait_timer, on_wait_timer, wake_ms > now_ms ? wake_ms - now_ms : 0, 0);
-}
-
-void ing_pool_dispatch(struct ing_pool *p)
-{
-	if (p->closing)
-		return;
-	uint64_t now = ing_now_ms();
-	struct ing_pool_examiner *e;
-	while ((e = find_idle(p)) != NULL) {
-		struct ing_exam_ticket *t = ticket_of(ing_exam_queue_take(p->queue, now));
-		if (t == NULL)
-			break;
-		ing_examiner_assign(e, t);
-	}
-	if (e == NULL)
-		interrupt_late(p, now);
-	arm_wait_timer(p, now);
 }
 
 /* ---- keeping the pool full ---- */
@@ -272,7 +179,7 @@ static void drop_tickets(struct ing_pool *p)
 		free_ticket(t);
 	}
 	while ((place = ing_exam_queue_pop(p->queue)) != NULL)
-		free_ticket(ticket_of(place));
+		free_ticket(ING_CONTAINER(place, struct ing_exam_ticket, place));
 }
 
 void ing_pool_free(struct ing_pool *p)
@@ -317,18 +224,9 @@ int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done,
 	return 0;
 }
 
-/* The registered domain, so that a thousand names of one owner are one; else the name, or the
- * address. "" when a URL has no host. */
-static const char *domain_of(const char *host)
-{
-	const char *domain = ing_psl_registered(host);
-	return domain != NULL ? domain : host;
-}
-
 struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
 	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx)
 {
-	char host[ING_URL_HOST_BYTES];
 	ing_must(!p->closing && (body_fd >= 0 || body_bytes == 0));
 	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
 	t->pool = p;
@@ -338,8 +236,7 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	ing_buf_init(&t->frame, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
 	ing_proto_put_question(&t->frame, q, p->conf.timeout_ms, body_bytes);
 	ing_must(!t->frame.failed);
-	(void)ing_url_host(q->url != NULL ? q->url : "", host, sizeof(host));
-	ing_exam_queue_put(p->queue, &t->place, domain_of(host), ing_now_ms());
+	ing_pool_put_last(p, t, q->url);
 	/* Whatever goes wrong in here is told by the examiner's end, from the loop. */
 	ing_pool_dispatch(p);
 	return t;
@@ -356,23 +253,6 @@ void ing_pool_cancel(struct ing_exam_ticket *t)
 			ing_examiner_kill(e, "cancelled");
 	}
 	free_ticket(t);
-}
-
-unsigned ing_pool_waiting(const struct ing_pool *p)
-{
-	struct ing_exam_queue_stats s;
-	ing_exam_queue_stats(p->queue, &s);
-	return s.waiting;
-}
-
-bool ing_pool_is_full(const struct ing_pool *p)
-{
-	return ing_exam_queue_is_full(p->queue);
-}
-
-bool ing_pool_has_room(const struct ing_pool *p, const char *host)
-{
-	return ing_exam_queue_has_room(p->queue, domain_of(host));
 }
 
 void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * pool_priv.h - the pool's insides, shared by pool.c (questions), pool_examiner.c (one examiner and
- * its socket) and pool_zygote.c (the process that forks them). Thread: loop only.
+ * pool_priv.h - the pool's insides, shared by pool.c (questions), pool_wait.c (who waits for an
+ * examiner), pool_examiner.c (one examiner and its socket) and pool_zygote.c (the process that
+ * forks them). Thread: loop only.
  *
  * Callbacks into the user (finish) may submit, cancel or free the pool. So whoever has called one
  * looks at `closing` before going on, and no list is walked across such a call. taken() may not.
@@ -105,9 +106,6 @@ struct ing_pool {
 };
 
 /* pool.c */
-/* Give idle examiners what waits, see who must give way, and when to look again. After anything
- * about examiners or tickets has changed. */
-void ing_pool_dispatch(struct ing_pool *p);
 /* Bring the pool to its number of examiners, and a zygote before; after delay_ms if that is above
  * 0. */
 void ing_pool_refill(struct ing_pool *p);
@@ -115,9 +113,16 @@ void ing_pool_refill_later(struct ing_pool *p);
 /* The ticket's end: calls done() and frees it; takes the findings' contents. */
 void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f);
 void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const char *detail);
+void ing_pool_handle_closed(struct ing_pool *p); /* frees the pool with its last handle */
+
+/* pool_wait.c */
+/* Give idle examiners what waits, see who must give way, and when to look again. After anything
+ * about examiners or tickets has changed. */
+void ing_pool_dispatch(struct ing_pool *p);
+/* Behind the others from there; url: or NULL. Then dispatch. */
+void ing_pool_put_last(struct ing_pool *p, struct ing_exam_ticket *t, const char *url);
 /* Its examiner is lost: to the head of its queue, or, the second time, among the failed. */
 void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t);
-void ing_pool_handle_closed(struct ing_pool *p); /* frees the pool with its last handle */
 
 /* pool_examiner.c */
 /* 0; -ING_FAIL_BUSY: no descriptor is free; -ING_FAIL_CRASH: the zygote does not take it. */
