@@ -153,6 +153,20 @@ static void nor_for_an_examiner_that_cannot_start(void **state)
 	unsetenv("MAGIC");
 }
 
+static void nor_for_one_that_does_not_come_back(void **state)
+{
+	(void)state;
+	start(1, 4000);
+	struct answer *a = ask("https://a.example/", "sleep");
+	wait_for(&a->at_work);
+	setenv("MAGIC", "die", 1);
+	assert_int_equal(kill(h.pool->zygote->pid, SIGKILL), 0);
+	harness_run(&h, &h.answered, 1, 60000);
+	assert_int_equal(a->f.exam, ING_EXAM_WAITED);
+	harness_stop(&h);
+	unsetenv("MAGIC");
+}
+
 static void a_lost_document_is_waiting_again(void **state)
 {
 	(void)state;
@@ -226,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_long_document_gives_way_once),
 		cmocka_unit_test(nobody_waits_for_longer_than_max_wait),
 		cmocka_unit_test(nor_for_an_examiner_that_cannot_start),
+		cmocka_unit_test(nor_for_one_that_does_not_come_back),
 		cmocka_unit_test(a_lost_document_is_waiting_again),
 		cmocka_unit_test(a_domain_is_one_owner_under_all_its_names),
 		cmocka_unit_test(the_others_may_be_cancelled_then),

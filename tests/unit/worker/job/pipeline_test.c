@@ -329,7 +329,9 @@ static void a_page_that_waited_is_followed(void **state)
 static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state)
 {
 	(void)state;
-	begin(&usual, 0);
+	struct ing_pipeline_conf conf = usual;
+	conf.deadline_ms = 200;
+	begin(&conf, 0);
 	fake.examiners_busy = true;
 	send_request(1, pdf_request);
 	turn(1);
@@ -351,6 +353,7 @@ static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state
 	send_request(3, pdf_request);
 	turn(5);
 	fake_fetch_done(503, NULL); /* whatever it is, the next try may go better */
+	turn(400);                  /* and there is all the time for it that there was */
 	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
 	assert_int_equal(fake.exams.count, 0);
 	assert_int_equal(ing_gate_waiting(gate), 1);
