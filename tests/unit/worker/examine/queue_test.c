@@ -42,6 +42,9 @@ static struct world {
 	unsigned count, ended, at_work;
 	uint64_t now_ms;
 	bool gated; /* as by the real gate, documents for which there is no room come later */
+	struct doc *coming[DOCS];     /* by arrival */
+	unsigned coming_count, first; /* of those that have not come */
+	struct doc *busy[16];         /* at work */
 } w;
 
 static struct doc *doc_of(struct ing_exam_place *place)
@@ -111,38 +114,57 @@ static uint64_t work_ends_ms(const struct doc *d)
 
 static void end_work(void)
 {
-	for (unsigned i = 0; i < w.count; i++) {
-		struct doc *d = &w.docs[i];
-		if (!d->place.at_work || work_ends_ms(d) > w.now_ms)
+	for (unsigned i = 0; i < w.at_work; i++) {
+		struct doc *d = w.busy[i];
+		if (work_ends_ms(d) > w.now_ms)
 			continue;
 		d->used_ms += w.now_ms - d->place.since_ms;
 		ing_exam_queue_done(w.q, &d->place, d->cost_ms >= LIMIT_MS, w.now_ms);
-		w.at_work--;
+		w.busy[i--] = w.busy[--w.at_work];
 		finish(d, false);
 	}
 }
 
+static int compare_arrivals(const void *a, const void *b)
+{
+	const struct doc *const *x = a;
+	const struct doc *const *y = b;
+	if ((*x)->arrives_ms != (*y)->arrives_ms)
+		return (*x)->arrives_ms < (*y)->arrives_ms ? -1 : 1;
+	return *x < *y ? -1 : 1;
+}
+
+static void line_up(void)
+{
+	w.coming_count = w.first = 0;
+	for (unsigned i = 0; i < w.count; i++)
+		if (!w.docs[i].in)
+			w.coming[w.coming_count++] = &w.docs[i];
+	qsort(w.coming, w.coming_count, sizeof(w.coming[0]), compare_arrivals);
+}
+
 static void arrive(void)
 {
-	for (unsigned i = 0; i < w.count; i++) {
-		struct doc *d = &w.docs[i];
-		if (d->in || d->arrives_ms > w.now_ms)
-			continue;
-		if (w.gated &&
-			(ing_exam_queue_is_full(w.q) || !ing_exam_queue_has_room(w.q, d->owner)))
+	for (unsigned i = w.first; i < w.coming_count; i++) {
+		struct doc *d = w.coming[i];
+		if (d->arrives_ms > w.now_ms)
+			return;
+		if (d->in || (w.gated && (ing_exam_queue_is_full(w.q) ||
+						 !ing_exam_queue_has_room(w.q, d->owner))))
 			continue;
 		d->in = true;
 		ing_exam_queue_put(w.q, &d->place, d->owner, w.now_ms);
+		while (w.first < w.coming_count && w.coming[w.first]->in)
+			w.first++;
 	}
 }
 
 static unsigned count_at_work(const char *owner, bool taken_late)
 {
 	unsigned n = 0;
-	for (unsigned i = 0; i < w.count; i++)
-		n += w.docs[i].place.at_work &&
-		     (owner == NULL || strcmp(owner, w.docs[i].owner) == 0) &&
-		     (!taken_late || w.docs[i].place.taken_late);
+	for (unsigned i = 0; i < w.at_work; i++)
+		n += (owner == NULL || strcmp(owner, w.busy[i]->owner) == 0) &&
+		     (!taken_late || w.busy[i]->place.taken_late);
 	return n;
 }
 
@@ -162,7 +184,7 @@ static void take(void)
 		struct doc *d = doc_of(ing_exam_queue_take(w.q, w.now_ms));
 		if (d == NULL)
 			break;
-		w.at_work++;
+		w.busy[w.at_work++] = d;
 		if (d->taken++ == 0)
 			d->first_ms = w.now_ms;
 		if (w.conf.examiners < 2)
@@ -183,7 +205,10 @@ static void give_way(void)
 	assert_true(d->taken == 1 && !d->place.at_work);
 	assert_true(w.now_ms - d->first_ms >= SLICE_MS || d->place.taken_late);
 	d->used_ms += w.now_ms - d->first_ms;
-	w.at_work--;
+	unsigned i = 0;
+	while (w.busy[i] != d)
+		i++;
+	w.busy[i] = w.busy[--w.at_work];
 	take();
 }
 
@@ -197,13 +222,16 @@ static void expire(void)
 static uint64_t next_ms(void)
 {
 	uint64_t next = ing_exam_queue_wake(w.q, w.now_ms);
-	for (unsigned i = 0; i < w.count; i++) {
-		const struct doc *d = &w.docs[i];
-		if (!d->in)
-			next = ING_MIN(
-				next, d->arrives_ms > w.now_ms ? d->arrives_ms : w.now_ms + 250);
-		else if (d->place.at_work)
-			next = ING_MIN(next, work_ends_ms(d));
+	for (unsigned i = 0; i < w.at_work; i++)
+		next = ING_MIN(next, work_ends_ms(w.busy[i]));
+	for (unsigned i = w.first; i < w.coming_count; i++) {
+		const struct doc *d = w.coming[i];
+		if (d->in)
+			continue;
+		next = ING_MIN(next,
+			ING_MAX(d->arrives_ms, w.now_ms + (d->arrives_ms > w.now_ms ? 0 : 250)));
+		if (d->arrives_ms > w.now_ms)
+			break;
 	}
 	return next;
 }
@@ -212,6 +240,7 @@ static uint64_t next_ms(void)
 static void run(uint64_t for_ms)
 {
 	uint64_t end_ms = w.now_ms + for_ms;
+	line_up();
 	while (w.ended < w.count && w.now_ms <= end_ms) {
 		end_work();
 		expire();
