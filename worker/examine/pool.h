@@ -71,7 +71,6 @@ typedef void ing_pool_reloaded_f(void *ctx, bool good);
 int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done, void *ctx,
 	struct ing_error *err) ING_MUST_CHECK;
 
-unsigned ing_pool_waiting(const struct ing_pool *p); /* questions that no examiner has taken yet */
 /* Nothing more should be fetched that will have to be examined (ing_exam_queue_is_full()). */
 bool ing_pool_is_full(const struct ing_pool *p);
 /* Whether a further document should be fetched from this host, a name or its domain

@@ -120,13 +120,6 @@ void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t)
 	}
 }
 
-unsigned ing_pool_waiting(const struct ing_pool *p)
-{
-	struct ing_exam_queue_stats s;
-	ing_exam_queue_stats(p->queue, &s);
-	return s.waiting;
-}
-
 bool ing_pool_is_full(const struct ing_pool *p)
 {
 	return ing_exam_queue_is_full(p->queue);

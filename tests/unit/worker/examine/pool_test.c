@@ -68,9 +68,9 @@ static struct ing_pool_stats stats(void)
 /* Until the examiners have taken what they can. */
 static void wait_until_waiting(unsigned count)
 {
-	for (int i = 0; i < 1000 && ing_pool_waiting(h.pool) > count; i++)
+	for (int i = 0; i < 1000 && stats().waiting > count; i++)
 		harness_turn(&h, 10);
-	assert_int_equal(ing_pool_waiting(h.pool), count);
+	assert_int_equal(stats().waiting, count);
 }
 
 static void test_good_documents(void **state)
@@ -82,7 +82,7 @@ static void test_good_documents(void **state)
 		snprintf(body, sizeof(body), "good %d", i);
 		harness_ask_text(&h, body);
 	}
-	assert_int_equal(ing_pool_waiting(h.pool), 100); /* nobody is ready yet */
+	assert_int_equal(stats().waiting, 100); /* nobody is ready yet */
 	harness_run(&h, &h.answered, 100, 30000);
 	for (int i = 0; i < 100; i++) {
 		snprintf(body, sizeof(body), "good %d", i);
@@ -97,7 +97,7 @@ static void test_good_documents(void **state)
 	assert_true(s.documents == 100 && s.crashes == 0 && s.timeouts == 0 && s.zygotes == 1);
 	assert_int_equal(s.forks, 3);
 	assert_int_equal(s.examiners_ready, 3);
-	assert_int_equal(ing_pool_waiting(h.pool), 0);
+	assert_int_equal(stats().waiting, 0);
 	harness_stop(&h);
 }
 
@@ -387,7 +387,7 @@ static void test_zygote_killed_twice(void **state)
 	struct answer *a = harness_ask_text(&h, "sleep");
 	for (int i = 0; i < 2; i++) {
 		unsigned ready = 0;
-		for (int n = 0; n < 1000 && (ready == 0 || ing_pool_waiting(h.pool) > 0); n++) {
+		for (int n = 0; n < 1000 && (ready == 0 || stats().waiting > 0); n++) {
 			harness_turn(&h, 10);
 			ready = stats().examiners_ready;
 		}
@@ -430,7 +430,7 @@ static void test_cancel_in_each_state(void **state)
 	wait_until_waiting(1);
 	/* waiting behind it */
 	ing_pool_cancel(waiting->ticket);
-	assert_int_equal(ing_pool_waiting(h.pool), 0);
+	assert_int_equal(stats().waiting, 0);
 	uint64_t start_ms = ing_now_ms();
 	ing_pool_cancel(a->ticket);
 	h.answered += 2;

@@ -178,7 +178,7 @@ static void a_lost_document_is_waiting_again(void **state)
 	for (int i = 0; i < 1000 && a->at_work; i++)
 		harness_turn(&h, 1);
 	assert_false(a->at_work);
-	assert_int_equal(ing_pool_waiting(h.pool), 2);
+	assert_int_equal(stats().waiting, 2);
 	wait_for(&a->at_work);
 	assert_int_equal(a->taken, 2);
 	assert_int_equal(behind->taken, 0);
@@ -228,7 +228,7 @@ static void the_others_may_be_cancelled_then(void **state)
 	harness_run(&h, &h.answered, 1, 60000);
 	harness_turn(&h, 300);
 	assert_int_equal(h.answered, 1);
-	assert_int_equal(ing_pool_waiting(h.pool), 0);
+	assert_int_equal(stats().waiting, 0);
 	harness_stop(&h);
 	unsetenv("MAGIC");
 }
