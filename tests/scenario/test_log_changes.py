@@ -13,7 +13,6 @@ import time
 
 import confluent_kafka
 import confluent_kafka.admin
-import private_servers
 import pytest
 from server import Reply
 
@@ -49,6 +48,16 @@ def pages(web):
     found = Pages(web)
     yield found
     found.gate.set()
+
+
+@pytest.fixture
+def spread(submit, partitions):
+    """spread(requests): the same number to each partition."""
+    def send(requests):
+        requests = list(requests)
+        for number in range(partitions):
+            submit(requests[number::partitions], partition=number)
+    return send
 
 
 @pytest.fixture
@@ -95,15 +104,15 @@ def stats_of(daemon):
 
 
 def test_a_topic_made_anew_under_a_running_worker_is_read_whole(
-        worker, submit, counted, committed, topics, admin, pages, partitions, wait_until):
+        worker, spread, counted, committed, topics, admin, pages, partitions, wait_until):
     """40 requests are done, then the topic is made anew with 300, at once more than the old position."""
-    submit(list(pages.requests("old", 40)))
+    spread(pages.requests("old", 40))
     later = list(pages.requests("new", 300))
     with worker() as daemon:
         counted("old", 40)
         wait_until(lambda: sum(committed().values()) == 40)
         make_anew(admin, topics["requests"], partitions)
-        submit(later)
+        spread(later)
         seen = counted("new", 300)
         wait_until(lambda: sum(committed().values()) == 300)
         assert daemon.stop() == 0
@@ -112,15 +121,15 @@ def test_a_topic_made_anew_under_a_running_worker_is_read_whole(
 
 
 def test_a_topic_made_anew_while_requests_are_under_way_is_read_whole(
-        worker, submit, counted, committed, topics, admin, pages, partitions, wait_until, web):
+        worker, spread, counted, committed, topics, admin, pages, partitions, wait_until, web):
     """40 requests are being fetched when the topic is made anew: their offsets are not committed over the 300's."""
     pages.gate.clear()
-    submit(list(pages.requests("old", 40)))
+    spread(pages.requests("old", 40))
     later = list(pages.requests("new", 300))
     with worker():
         wait_until(lambda: sum(web.most_at_once(f"h{n}.old.test.example") for n in range(40)) >= 20)
         make_anew(admin, topics["requests"], partitions)
-        submit(later)
+        spread(later)
         pages.gate.set()
         seen = counted("new", 300)
         wait_until(lambda: sum(committed().values()) == 300)
@@ -166,74 +175,31 @@ def test_messages_deleted_under_a_running_worker_are_counted(
     assert {one["base_url"] for one in asked[70:]} <= set(seen)
 
 
+@pytest.mark.private_servers("kafka")
 @pytest.mark.parametrize("partitions", [1])
 def test_a_log_that_has_become_shorter_is_read_from_its_start(
-        worker, settings, pages, topics, servers_dir, tag):
+        worker, submit, counted, committed, topics, pages, kafka, wait_until):
     """The broker comes back without the log of the topic: what is written now has offsets that were used before."""
-    server = private_servers.Kafka(servers_dir / f"kafka-{tag}")
-    server.start()
-    try:
-        shorten(server, worker, settings, pages, topics)
-    finally:
-        server.stop()
-
-
-def shorten(server, worker, settings, pages, topics):
-    address = {"bootstrap.servers": server.brokers()}
-    client = confluent_kafka.admin.AdminClient(address)
-    made = client.create_topics(
-        [confluent_kafka.admin.NewTopic(name, 1, 1) for name in topics.values()])
-    for future in made.values():
-        future.result(30)
-    settings["kafka.brokers"] = server.brokers()
-    settings["kafka.topics"] = dict(topics)
-
-    def submit(requests):
-        producer = confluent_kafka.Producer(address)
-        for one in requests:
-            producer.produce(topics["requests"], json.dumps(one))
-        assert producer.flush(30) == 0
-
-    def position():
-        consumer = confluent_kafka.Consumer({**address, "group.id": settings["kafka.group"]})
-        try:
-            return consumer.committed([confluent_kafka.TopicPartition(topics["requests"], 0)], timeout=20)[0].offset
-        finally:
-            consumer.close()
-
-    def wait_position(wanted):
-        deadline = time.monotonic() + 60
-        while position() != wanted:
-            assert time.monotonic() < deadline, f"position {position()}, not {wanted}"
-            time.sleep(0.2)
-    submit(pages.requests("before", 40))
+    submit(list(pages.requests("before", 40)))
     with worker() as daemon:
-        wait_position(40)
-        server.stop(hard=True)
-        for path in pathlib.Path(server.folder).glob(f"**/{topics['requests']}-0"):
+        wait_until(lambda: committed() == {0: 40})
+        kafka.stop(hard=True)
+        for path in pathlib.Path(kafka.folder).glob(f"**/{topics['requests']}-0"):
             shutil.rmtree(path)
-        server.start()
+        kafka.start()
         daemon.wait_log("the log ends before our position, 40", timeout=60)
-        wait_position(0)
-        submit(pages.requests("after", 30))
-        wait_position(30)
+        wait_until(lambda: committed() == {0: 0})
+        submit(list(pages.requests("after", 30)))
+        seen = counted("before", 40) + counted("after", 30)
+        wait_until(lambda: committed() == {0: 30})
         assert daemon.stop() == 0
+    assert len(seen) == 70 and set(seen.values()) == {1}
     assert stats_of(daemon)["restarts"] == 1
-    seen = collections.Counter()
-    reader = confluent_kafka.Consumer({**address, "group.id": "reader"})
-    reader.assign([confluent_kafka.TopicPartition(topics["results"], 0, 0)])
-    try:
-        while len(seen) < 70:
-            message = reader.poll(30)
-            assert message is not None, f"{len(seen)} of 70 requests have a result"
-            seen[json.loads(message.value())["request"]["base_url"]] += 1
-    finally:
-        reader.close()
-    assert set(seen.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_worker_that_slept_past_its_session_commits_nothing_over_the_new_owner(
-        worker, submit, counted, committed, settings, pages, wait_until, web):
+        worker, spread, counted, committed, settings, pages, wait_until, web):
     """One of two workers sleeps while it has requests under way. The other does them; the sleeper gives up what it had."""
     settings["kafka.properties"] = ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=500"]
     settings["gate.concurrency"] = 8
@@ -243,7 +209,7 @@ def test_a_worker_that_slept_past_its_session_commits_nothing_over_the_new_owner
         one.wait_log(": 2 partitions assigned", timeout=60)
         two.wait_log(": 2 partitions assigned", timeout=60)
         pages.gate.clear()
-        submit(asked)
+        spread(asked)
         wait_until(lambda: sum(web.most_at_once(f"h{n}.shared.test.example") for n in range(200)) >= 16)
         one.process.send_signal(signal.SIGSTOP)
         pages.gate.set()
