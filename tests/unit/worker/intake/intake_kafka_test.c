@@ -15,6 +15,7 @@
 #include "common/base/clock.h"
 #include "group.h"
 #include "side_by_side.h"
+#include "worker/intake/kafka_priv.h"
 
 #define TOPIC "requests"
 
@@ -323,6 +324,39 @@ static void test_deleted_before_it_was_read(void **state)
 	teardown(&f);
 }
 
+/* Offsets that were read come once more, as in a log that was made anew: it is read whole under a
+ * new epoch, and the committed position goes back with it. */
+static void test_an_offset_below_the_position(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, topics, 1);
+	fill(&f, ING_LANE_REQUESTS, 100);
+	f.a.finish_at_once = true;
+	open_worker(&f, &f.a, "one", STEADY, NULL);
+	wait_count(&f, &f.a.messages, 100);
+	wait_committed(&f, ING_LANE_REQUESTS, 100);
+	f.a.finish_at_once = false;
+	struct kafka_intake *in = (struct kafka_intake *)(void *)f.a.in;
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_list_add(list, TOPIC, 0)->offset = 30;
+	rd_kafka_error_t *error = rd_kafka_seek_partitions(in->rk, list, CEILING_MS);
+	assert_null(error);
+	rd_kafka_topic_partition_list_destroy(list);
+	wait_count(&f, &f.a.messages, 200);
+	expect_each(&f.a, 100, 2);
+	assert_int_equal(f.a.revoked, 1);
+	assert_int_equal(stats_of(&f.a).restarts, 1);
+	assert_true(stats_of(&f.a).reread > 0);
+	wait_committed(&f, ING_LANE_REQUESTS, 0);
+	for (unsigned i = 0; i < 100; i++)
+		ing_intake_finish(f.a.in, f.a.tokens[i]); /* of the epoch before: ignored */
+	for (unsigned i = 100; i < 160; i++)
+		ing_intake_finish(f.a.in, f.a.tokens[i]);
+	wait_committed(&f, ING_LANE_REQUESTS, 60);
+	teardown(&f);
+}
+
 /* A broker says that there is no such offset, though there is: the position is asked for, and
  * reading goes on there. Nothing is lost, and nothing comes twice. */
 static void test_out_of_range(void **state)
@@ -526,6 +560,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_revocation_does_not_wait_for_its_commit),
 		cmocka_unit_test(test_position_past_the_end),
 		cmocka_unit_test(test_deleted_before_it_was_read),
+		cmocka_unit_test(test_an_offset_below_the_position),
 		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_missing_topic),
 		cmocka_unit_test(test_commit_errors),
