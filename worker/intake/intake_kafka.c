@@ -239,24 +239,24 @@ static void stats_of_kafka(const struct ing_intake *base, struct ing_intake_stat
 		       ->stats; /* base is the first member */
 }
 
-/* The pool's thread has the consumer until its question is answered. False when it still has it. */
-static bool end_question(struct kafka_intake *in)
+/* The pool's threads have the consumer until their questions are answered. False when one still has
+ * it. */
+static bool end_question(struct kafka_intake *in, struct ing_kafka_question *q)
 {
-	while (in->question != NULL && !ing_kafka_question_is_over(in->question)) {
-		if (ing_now_ms() >= in->close_by_ms)
-			break;
+	if (q == NULL)
+		return true;
+	while (!ing_kafka_question_is_over(q) && ing_now_ms() < in->close_by_ms)
 		usleep(5000);
-	}
-	bool over = in->question == NULL || ing_kafka_question_is_over(in->question);
-	ing_kafka_question_drop(ING_TAKE(in->question));
-	return over;
+	ing_kafka_question_drop(q);
+	return ing_kafka_question_is_over(q);
 }
 
 /* Closes the consumer, which revokes the assignment and with that commits, within CLOSE_WAIT_MS.
  * False when it is not closed by then. */
 static bool close_consumer(struct kafka_intake *in)
 {
-	if (!end_question(in))
+	bool over = end_question(in, ING_TAKE(in->check));
+	if (!end_question(in, ING_TAKE(in->where)) || !over)
 		return false;
 	ing_kafka_commit_at_end(in);
 	rd_kafka_queue_t *q = rd_kafka_queue_new(in->rk);

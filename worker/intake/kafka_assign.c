@@ -97,7 +97,8 @@ static void give_back(struct kafka_intake *in)
 {
 	if (in->last != NULL)
 		rd_kafka_topic_partition_list_destroy(ING_TAKE(in->last));
-	in->question_stale = in->question != NULL;
+	in->check_stale = in->check != NULL;
+	in->where_stale = in->where != NULL;
 	in->phase = KAFKA_AWAY;
 	rd_kafka_assign(in->rk, NULL);
 }

@@ -39,8 +39,8 @@ static void say_verdict(const struct kafka_intake *in, const struct ing_slot *s,
 	case ING_LOG_ANEW:
 		ing_log(ING_LOG_ERROR,
 			"%s: partition %" PRId32
-			": the topic was deleted and made anew under us: what was read of the old "
-			"one is given up, and the new one is read from its start, offset %" PRId64,
+			": the group's position has gone, and with it the topic that was read: "
+			"what there is now is read from its start, offset %" PRId64,
 			topic, s->partition, v->start);
 		break;
 	case ING_LOG_SHORTER:
@@ -172,107 +172,111 @@ static rd_kafka_topic_partition_list_t *choose(struct kafka_intake *in,
 	return list;
 }
 
-/* Where the group has no position, the one we begin at is committed at once: only a position that
- * was there can be missed. */
-static void add_stakes(struct kafka_intake *in, rd_kafka_topic_partition_list_t *list)
-{
-	for (size_t i = 0; i < in->slots.count; i++) {
-		const struct ing_slot *s = &in->slots.all[i];
-		if (s->assigned && !s->adrift && !s->staked &&
-			rd_kafka_topic_partition_list_find(
-				list, in->lanes[s->lane].topic, s->partition) == NULL)
-			rd_kafka_topic_partition_list_add(
-				list, in->lanes[s->lane].topic, s->partition)
-				->offset = ing_mark_position(&s->mark);
-	}
-}
-
 /* ---- Questions ---- */
 
-static void on_answer(
+static void note_no_answer(struct kafka_intake *in, unsigned partitions)
+{
+	unsigned more;
+	if (partitions > 0 && ing_log_gate_pass(&in->ask_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_WARNING,
+			"%s: %u partitions are not read yet: the brokers do not say where (%u more "
+			"such)",
+			in->name, partitions, more);
+}
+
+static void on_where(
 	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
 {
 	struct kafka_intake *in = ctx;
-	in->question = NULL;
-	bool stale = in->question_stale;
-	in->question_stale = false;
+	unsigned placed = 0;
+	unsigned unplaced = 0;
+	in->where = NULL;
 	ing_kafka_wake_kick(in->wake);
-	if (stale)
+	if (in->where_stale) { /* another owner may have gone on since */
+		in->where_stale = false;
 		return;
-	bool placed = false;
+	}
 	for (int i = 0; i < parts->cnt; i++) {
 		struct ing_slot *s = slot_of(in, &parts->elems[i]);
-		if (parts->elems[i].offset < 0 && s->assigned && s->adrift)
-			placed = place(in, s, &views[i]) || placed;
+		if (!s->assigned || !s->adrift)
+			continue;
+		if (place(in, s, &views[i]))
+			placed++;
+		else
+			unplaced++;
+		/* Only a position that was there can be missed. */
+		if (!s->adrift && !s->staked)
+			in->commit_due_ms = 0;
 	}
-	rd_kafka_topic_partition_list_t *list = choose(in, parts, views);
-	if (placed) {
-		add_stakes(in, list);
+	note_no_answer(in, unplaced);
+	if (placed > 0)
 		ing_kafka_read(in);
-	}
-	send_commit(in, list);
 }
 
-static void ask(struct kafka_intake *in, rd_kafka_topic_partition_list_t *parts, bool ends)
+static void on_check(
+	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
 {
-	in->question = ing_kafka_ask(in->loop, in->rk, parts, ends, on_answer, in);
+	struct kafka_intake *in = ctx;
+	in->check = NULL;
+	if (!in->check_stale)
+		send_commit(in, choose(in, parts, views));
+	in->check_stale = false;
+	ing_kafka_wake_kick(in->wake);
 }
 
-/* Adds the slots that are adrift, without an offset. */
-static bool add_adrift(struct kafka_intake *in, rd_kafka_topic_partition_list_t *parts)
+/* What was asked before the revocation is answered by on_check(), and may be committed, too. */
+static void on_last_check(
+	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
 {
-	bool any = false;
+	struct kafka_intake *in = ctx;
+	if (!in->check_stale && in->last != NULL)
+		rd_kafka_topic_partition_list_destroy(ING_TAKE(in->last));
+	on_check(ctx, parts, views);
+}
+
+/* The slots that are adrift. NULL when none is. Caller destroys. */
+static rd_kafka_topic_partition_list_t *list_adrift(const struct kafka_intake *in)
+{
+	rd_kafka_topic_partition_list_t *list = NULL;
 	for (size_t i = 0; i < in->slots.count; i++) {
 		const struct ing_slot *s = &in->slots.all[i];
 		if (!s->assigned || !s->adrift)
 			continue;
-		rd_kafka_topic_partition_list_add(parts, in->lanes[s->lane].topic, s->partition)
-			->offset = RD_KAFKA_OFFSET_INVALID;
-		any = true;
+		if (list == NULL)
+			list = rd_kafka_topic_partition_list_new(8);
+		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->partition);
 	}
-	return any;
+	return list;
 }
 
-/* The answer to the question about in->last; what was asked before the revocation is of no use. */
-static void on_last_answer(
-	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
-{
-	struct kafka_intake *in = ctx;
-	if (!in->question_stale && in->phase == KAFKA_LEAVING) {
-		rd_kafka_topic_partition_list_destroy(ING_TAKE(in->last));
-		send_commit(in, choose(in, parts, views));
-	}
-	in->question = NULL;
-	in->question_stale = false;
-	ing_kafka_wake_kick(in->wake);
-}
-
-static void see_to_last(struct kafka_intake *in)
-{
-	if (in->last != NULL)
-		in->question = ing_kafka_ask(in->loop, in->rk,
-			rd_kafka_topic_partition_list_copy(in->last), false, on_last_answer, in);
-}
-
-static void see_to_ours(struct kafka_intake *in)
+static void ask_where(struct kafka_intake *in)
 {
 	uint64_t now = ing_now_ms();
-	rd_kafka_topic_partition_list_t *parts = NULL;
-	if (now >= in->commit_due_ms) {
-		in->commit_due_ms = now + COMMIT_EVERY_MS;
-		parts = ing_kafka_due_positions(in);
-	}
-	bool ends = false;
-	if (in->adrift && now >= in->ask_due_ms) {
-		in->ask_due_ms = now + ASK_AGAIN_MS;
-		if (parts == NULL)
-			parts = rd_kafka_topic_partition_list_new(16);
-		ends = in->adrift = add_adrift(in, parts);
-	}
-	if (parts != NULL && parts->cnt > 0)
-		ask(in, parts, ends);
-	else if (parts != NULL)
-		rd_kafka_topic_partition_list_destroy(parts);
+	if (!in->adrift || in->where != NULL || now < in->ask_due_ms)
+		return;
+	rd_kafka_topic_partition_list_t *list = list_adrift(in);
+	in->adrift = list != NULL;
+	in->ask_due_ms = now + ASK_AGAIN_MS;
+	if (list != NULL)
+		in->where = ing_kafka_ask(in->loop, in->rk, list, true, on_where, in);
+}
+
+static void check_due(struct kafka_intake *in)
+{
+	uint64_t now = ing_now_ms();
+	if (in->check != NULL || in->committing || now < in->commit_due_ms)
+		return;
+	in->commit_due_ms = now + COMMIT_EVERY_MS;
+	rd_kafka_topic_partition_list_t *list = ing_kafka_due_positions(in);
+	if (list != NULL)
+		in->check = ing_kafka_ask(in->loop, in->rk, list, false, on_check, in);
+}
+
+static void check_last(struct kafka_intake *in)
+{
+	if (in->check == NULL && !in->committing && in->last != NULL)
+		in->check = ing_kafka_ask(in->loop, in->rk,
+			rd_kafka_topic_partition_list_copy(in->last), false, on_last_check, in);
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -297,12 +301,14 @@ rd_kafka_topic_partition_list_t *ing_kafka_due_positions(struct kafka_intake *in
  * so would take the position back. */
 void ing_kafka_see_to_positions(struct kafka_intake *in)
 {
-	if (in->question != NULL || in->committing || in->fatal)
+	if (in->fatal || in->phase == KAFKA_AWAY)
 		return;
-	if (in->phase == KAFKA_LEAVING)
-		see_to_last(in);
-	else if (in->phase == KAFKA_OURS)
-		see_to_ours(in);
+	if (in->phase == KAFKA_LEAVING) {
+		check_last(in);
+		return;
+	}
+	ask_where(in);
+	check_due(in);
 }
 
 bool ing_kafka_take_answer(struct kafka_intake *in, int timeout_ms)

@@ -46,11 +46,12 @@ struct kafka_intake {
 	uint32_t last_epoch;
 	enum kafka_phase phase;
 
-	/* One question or one commit is under way at a time. */
-	struct ing_kafka_question *question; /* or NULL */
-	bool question_stale; /* it is of an assignment that has ended: ignore the answer */
-	bool committing;     /* a commit is not answered yet */
-	bool adrift;         /* a slot may be; of what is not answered, ask again at ask_due_ms */
+	/* One commit, or the question before it, is under way at a time; and one question about
+	 * slots that are adrift, which can take long and must not hold up the others' commits. */
+	struct ing_kafka_question *check, *where; /* or NULL */
+	bool check_stale, where_stale; /* of an assignment that has ended: ignore the answer */
+	bool committing;               /* a commit is not answered yet */
+	bool adrift; /* a slot may be; of what is not answered, ask again at ask_due_ms */
 	uint64_t ask_due_ms, commit_due_ms;
 	/* LEAVING: what is still to be committed, or NULL; until when that is tried */
 	rd_kafka_topic_partition_list_t *last;
@@ -62,7 +63,7 @@ struct kafka_intake {
 	bool fatal, fatal_said;
 	bool trouble;         /* brokers away: said */
 	uint64_t close_by_ms; /* once closing */
-	struct ing_log_gate trouble_gate, error_gate, commit_gate, back_gate;
+	struct ing_log_gate trouble_gate, error_gate, commit_gate, back_gate, ask_gate;
 };
 
 /* The lane of a topic, or ING_LANES_. */
