@@ -32,7 +32,7 @@ class Run:
         self.input = folder / "in.jsonl"
         self.program = program("ingestctl")
         self.settings = {"fetch.connect_to": json.dumps(site.connect_to()), "fetch.allow_address": '["127.0.0.0/8"]',
-                         "fetch.user_agent": '"scenario/1.0 (+https://scenario.example/)"', "gate.host_delay_ms": 50,
+                         "fetch.user_agent": '"scenario/1.0 (+https://scenario.example/)"', "gate.host_delay_ms": 0,
                          "gate.adaptive_factor": 0, "gate.robots": "ignore"}
 
     def write(self, requests):
@@ -85,6 +85,7 @@ def check_all(a_run, requests):
     assert collections.Counter(key(one["request"]) for one in a_run.results()) == collections.Counter(map(key, requests))
 
 
+SLOWLY = {"gate.host_delay_ms": 200}  # so that there is something left to interrupt
 REQUESTS = [*(request(n) for n in range(25)),
             request(3), request(3),  # the same three times: three results
             request(1, link_source="list", link_source_id="1"), request(1, link_source="list", link_source_id="2"),
@@ -95,7 +96,7 @@ REQUESTS = [*(request(n) for n in range(25)),
 
 def test_an_interrupted_run_goes_on_where_it_stopped(a_run, site):
     a_run.write(REQUESTS)
-    process = a_run.start()
+    process = a_run.start(**SLOWLY)
     a_run.wait(process, 8)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
@@ -117,7 +118,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(a_run, site):
 def test_a_run_that_was_killed_again_and_again_has_each_result_once(a_run):
     a_run.write(REQUESTS)
     for stop_at in (2, 9, 17):
-        process = a_run.start("--resume")
+        process = a_run.start("--resume", **SLOWLY)
         a_run.wait(process, stop_at)
         process.kill()
         process.communicate()

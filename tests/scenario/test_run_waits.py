@@ -59,7 +59,7 @@ def test_without_a_terminal_it_is_said_who_holds_it_and_for_how_long(command, si
 
 
 def test_on_a_terminal_the_bar_names_who_holds_it(command, site, tmp_path):
-    site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "3"}), Answer(body=ARTICLE))
+    site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "5"}), Answer(body=ARTICLE))
     (tmp_path / "in.jsonl").write_text(lines_of("http://held.test.example/1", "http://held.test.example/2"))
     master, slave = pty.openpty()
     process = subprocess.Popen(command("run", "--out", tmp_path / "d", tmp_path / "in.jsonl"), stderr=slave,
@@ -76,7 +76,7 @@ def test_on_a_terminal_the_bar_names_who_holds_it(command, site, tmp_path):
     assert process.wait(60) == 0
     # A bar ends by clearing what is left of the line; what is logged meanwhile stands behind that.
     bars = [line.split("\x1b[K")[0] for line in said.decode().replace("\n", "\r").split("\r") if line.startswith("[")]
-    assert any("0/2" in bar and re.search(r"waiting for held\.test\.example [123] s$", bar) for bar in bars), bars[:20]
+    assert any("0/2" in bar and re.search(r"waiting for held\.test\.example [1-5] s$", bar) for bar in bars), bars[:20]
     assert "2/2" in bars[-1] and "waiting" not in bars[-1]
     assert all(len(bar) < 80 for bar in bars), "longer than a line of the terminal"
 

@@ -142,3 +142,13 @@ def test_where_there_is_no_page(scrape, tmp_path):
     assert scrape("--url", "https://a.example/", tmp_path / "absent.html").returncode == 3
     assert scrape("--url", "https://a.example/", "-", input=PAGE, rules=os.devnull + "/absent").returncode == 3
     assert scrape("--batch").returncode == 2
+
+
+@pytest.mark.parametrize("verb", [["scrape"], ["extract", "html"]])
+@pytest.mark.parametrize("url", ["nope", "h/y", "", "//h/y", "/y"])
+def test_the_address_of_a_page_is_a_url(program, tmp_path, verb, url):
+    """Its relative links would stay relative, and no rule apply, without a word."""
+    (tmp_path / "a.html").write_text(PAGE, encoding="utf-8")
+    done = subprocess.run([program("ingestctl"), *verb, "--url", url, tmp_path / "a.html"], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "") and "--url must be an absolute URL" in done.stderr

@@ -14,6 +14,7 @@
 #include "common/base/buf.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
+#include "worker/ctl/url_arg.h"
 #include "worker/document/document.h"
 #include "worker/examine/findings.h"
 #include "worker/job/hop.h"
@@ -215,6 +216,8 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 			return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
 		}
 	}
+	if (ing_ctl_check_url(VERB, task.url) != ING_CTL_OK)
+		return ING_CTL_USAGE;
 	if (argc - optind >= 1 && strcmp(argv[optind], "xml") == 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "xml is not in this version");
 	if (argc - optind != 2)

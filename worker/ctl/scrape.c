@@ -17,6 +17,7 @@
 #include "worker/ctl/helper.h"
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/rules.h"
+#include "worker/ctl/url_arg.h"
 #include "worker/limits.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
@@ -254,6 +255,8 @@ int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl)
 		switch (c) {
 		case 'u':
 			task.url = optarg;
+			if (ing_ctl_check_url(VERB, optarg) != ING_CTL_OK)
+				return ING_CTL_USAGE;
 			break;
 		case 't':
 			task.content_type = optarg;

@@ -247,7 +247,7 @@ static void a_helper_survives_its_questions(void **state)
 	struct ing_buf answer;
 	int served = 0;
 	(void)state;
-	struct ing_ctl_helper *h = ing_ctl_helper_new(serve, &served, 1000);
+	struct ing_ctl_helper *h = ing_ctl_helper_new(serve, &served, 4000);
 	ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_error err = {0};
