@@ -266,9 +266,8 @@ static void done_fetch(struct ing_engine *e)
 static int init_archive(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
-	if (c->warc.dir == NULL || c->warc.dir[0] == '\0')
-		return 0;
-	int rc = ing_folder_make(c->warc.dir, "warc.dir", err);
+	bool writes = c->warc.dir != NULL && c->warc.dir[0] != '\0';
+	int rc = writes ? ing_folder_make(c->warc.dir, "warc.dir", err) : 0;
 	if (rc != 0)
 		return rc;
 	struct ing_archive_conf conf = {

@@ -35,7 +35,7 @@ struct ing_engine {
 	struct ing_gate *gate;
 	struct ing_errands *errands;
 	struct ing_robots *robots;
-	struct ing_archive *archive; /* NULL: warc.dir is empty */
+	struct ing_archive *archive;
 	struct ing_pool *pool;
 	struct ing_pipeline *pipeline;
 };

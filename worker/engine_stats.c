@@ -146,8 +146,7 @@ char *ing_engine_stats_json(const struct ing_engine *e)
 	struct ing_fetch_stats f = {0};
 	ing_fetch_stats(e->fetch, &f);
 	struct ing_archive_stats a = {0};
-	if (e->archive != NULL)
-		ing_archive_stats(e->archive, &a);
+	ing_archive_stats(e->archive, &a);
 	struct ing_pool_stats x = {0};
 	ing_pool_stats(e->pool, &x);
 	struct ing_store_stats s = {0};

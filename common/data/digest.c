@@ -6,7 +6,10 @@
  */
 #include "common/data/digest.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <openssl/evp.h>
 
 /* Half of the smallest first-level cache about. */
@@ -92,6 +95,27 @@ void ing_digester_add(struct ing_digester *d, const void *data, size_t bytes)
 		from += piece;
 		bytes -= piece;
 	}
+}
+
+int ing_digester_add_file(struct ing_digester *d, int fd, uint64_t bytes, struct ing_error *err)
+{
+	unsigned char piece[PIECE_BYTES];
+	for (uint64_t at = 0; at < bytes;) {
+		size_t want = (size_t)ING_MIN(bytes - at, (uint64_t)PIECE_BYTES);
+		ssize_t n = pread(fd, piece, want, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ing_error_set(
+				err, ING_FAIL_TRUNCATED, "body: cannot read: %s", strerror(errno));
+		if (n == 0)
+			return ing_error_set(err, ING_FAIL_TRUNCATED,
+				"body: ends at %llu of %llu bytes", (unsigned long long)at,
+				(unsigned long long)bytes);
+		ing_digester_add(d, piece, (size_t)n);
+		at += (uint64_t)n;
+	}
+	return 0;
 }
 
 void ing_digester_finish(struct ing_digester *d, struct ing_digests *ret)

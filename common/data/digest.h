@@ -6,7 +6,7 @@
  * MD5 and SHA-1 are names under which archives file a body, not protection against anyone.
  */
 #pragma once
-#include "common/base/macros.h"
+#include "common/base/error.h"
 
 enum ing_digest_which {
 	ING_DIGEST_MD5 = 1,
@@ -31,6 +31,10 @@ struct ing_digester *ing_digester_new(
 	unsigned which); /* of ing_digest_which; ready for the first stream */
 void ing_digester_free(struct ing_digester *d); /* NULL is fine */
 void ing_digester_add(struct ing_digester *d, const void *data, size_t bytes);
+/* The first `bytes` of a file, whose offset does not move. 0; -ING_FAIL_TRUNCATED when they cannot
+ * be read: finish anyhow before the next stream. */
+int ing_digester_add_file(
+	struct ing_digester *d, int fd, uint64_t bytes, struct ing_error *err) ING_MUST_CHECK;
 /* The result, and ready for the next stream. */
 void ing_digester_finish(struct ing_digester *d, struct ing_digests *ret);
 

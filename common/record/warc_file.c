@@ -34,6 +34,7 @@ struct ing_warc_file {
 	struct ing_error *err; /* of the call under way; for the sink */
 	struct ing_gzip *gzip;
 	struct ing_sha1_pair *digests; /* of the block and of the payload */
+	struct ing_digester *others;   /* of the payload: MD5 and SHA-256 */
 	struct ing_buf head;
 	unsigned char piece[PIECE_BYTES];
 };
@@ -87,7 +88,7 @@ static int read_piece(
 
 /* First reading of the body. A body of one piece stays in the buffer. */
 static int digest_block(struct ing_warc_file *f, const struct ing_warc_block *block,
-	char ret_block[33], char ret_payload[33])
+	char ret_block[33], struct ing_warc_place *ret)
 {
 	int rc = 0;
 	unsigned char block_sha1[ING_SHA1_BYTES];
@@ -98,17 +99,21 @@ static int digest_block(struct ing_warc_file *f, const struct ing_warc_block *bl
 		rc = read_piece(f, block, at, bytes);
 		if (rc != 0)
 			break;
-		if (block->has_payload)
-			ing_sha1_pair_add_both(f->digests, f->piece, bytes);
-		else
+		if (!block->has_payload) {
 			ing_sha1_pair_add_first(f->digests, f->piece, bytes);
+			continue;
+		}
+		ing_sha1_pair_add_both(f->digests, f->piece, bytes);
+		ing_digester_add(f->others, f->piece, bytes);
 	}
 	/* Finished on failure too: that makes them ready for the next record. */
 	ing_sha1_pair_finish(f->digests, block_sha1, payload_sha1);
 	ing_base32_encode(block_sha1, sizeof(block_sha1), ret_block);
-	ing_base32_encode(payload_sha1, sizeof(payload_sha1), ret_payload);
+	ing_digester_finish(f->others, &ret->payload);
+	memcpy(ret->payload.sha1, payload_sha1, sizeof(payload_sha1));
+	ing_base32_encode(payload_sha1, sizeof(payload_sha1), ret->payload_sha1b32);
 	if (!block->has_payload)
-		ret_payload[0] = '\0';
+		ret->payload_sha1b32[0] = '\0';
 	return rc;
 }
 
@@ -186,6 +191,7 @@ struct ing_warc_file *ing_warc_file_new(void)
 	f->dir_fd = -1;
 	f->gzip = ing_gzip_new(write_out, f);
 	f->digests = ing_sha1_pair_new();
+	f->others = ing_digester_new(ING_DIGEST_MD5 | ING_DIGEST_SHA256);
 	ing_buf_init(&f->head, ING_WARC_MAX_HEAD_BYTES);
 	return f;
 }
@@ -197,6 +203,7 @@ void ing_warc_file_free(struct ing_warc_file *f)
 	close_file(f);
 	ing_gzip_free(f->gzip);
 	ing_sha1_pair_free(f->digests);
+	ing_digester_free(f->others);
 	ing_buf_done(&f->head);
 	free(f);
 }
@@ -258,7 +265,7 @@ int ing_warc_file_add(struct ing_warc_file *f, const struct ing_warc_head *head,
 	struct ing_warc_head full = *head;
 	struct ing_warc_place place = {.offset = begin};
 	char block_sha1b32[33];
-	int rc = digest_block(f, block, block_sha1b32, place.payload_sha1b32);
+	int rc = digest_block(f, block, block_sha1b32, &place);
 	if (rc != 0)
 		return rc;
 	full.block_sha1b32 = block_sha1b32;

@@ -13,6 +13,7 @@
  */
 #pragma once
 #include "common/base/error.h"
+#include "common/data/digest.h"
 #include "common/record/warc.h"
 
 struct ing_warc_file;
@@ -31,9 +32,10 @@ struct ing_warc_block {
 };
 
 struct ing_warc_place {
-	uint64_t offset;          /* of the record's gzip member */
-	uint64_t csize;           /* its bytes */
-	char payload_sha1b32[33]; /* "" when has_payload is false */
+	uint64_t offset;            /* of the record's gzip member */
+	uint64_t csize;             /* its bytes */
+	char payload_sha1b32[33];   /* "" when has_payload is false */
+	struct ing_digests payload; /* all of them; not set when has_payload is false */
 };
 
 struct ing_warc_file *ing_warc_file_new(void);

@@ -109,6 +109,11 @@ static char *copy(const char *s)
 	return ing_strdup(s != NULL ? s : "");
 }
 
+static char *safe_part(const char *s)
+{
+	return ing_warc_name_part(s != NULL ? s : "");
+}
+
 static void free_conf(struct ing_archive_conf *conf)
 {
 	const char **strings[] = {&conf->dir, &conf->prefix, &conf->hostname, &conf->software,
@@ -121,13 +126,34 @@ static struct ing_archive_conf copy_conf(const struct ing_archive_conf *conf)
 {
 	return (struct ing_archive_conf){
 		.dir = copy(conf->dir),
-		.prefix = ing_warc_name_part(conf->prefix),
-		.hostname = ing_warc_name_part(conf->hostname),
+		.prefix = safe_part(conf->prefix),
+		.hostname = safe_part(conf->hostname),
 		.software = copy(conf->software),
 		.user_agent = copy(conf->user_agent),
 		.robots = copy(conf->robots),
 		.max_bytes = conf->max_bytes,
 	};
+}
+
+/* The folder with what a predecessor left there put in order. *ret_fd is -1 without one. */
+static int prepare_dir(const struct ing_archive_conf *conf, int *ret_fd, struct ing_error *err)
+{
+	*ret_fd = -1;
+	if (conf->dir[0] == '\0')
+		return 0;
+	int rc = ing_warc_name_check(conf->prefix, conf->hostname, err);
+	if (rc != 0)
+		return rc;
+	int fd = open_folder(conf->dir, err);
+	if (fd < 0)
+		return fd;
+	rc = ing_archive_recover(fd, conf->prefix, conf->hostname, err);
+	if (rc != 0) {
+		close(fd);
+		return rc;
+	}
+	*ret_fd = fd;
+	return 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -137,16 +163,9 @@ int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf,
 	struct ing_archive **ret, struct ing_error *err)
 {
 	struct ing_archive_conf own = copy_conf(conf);
-	int dir_fd = -1;
-	int rc = ing_warc_name_check(own.prefix, own.hostname, err);
-	if (rc == 0) {
-		dir_fd = open_folder(own.dir, err);
-		rc = dir_fd < 0 ? dir_fd
-				: ing_archive_recover(dir_fd, own.prefix, own.hostname, err);
-	}
+	int dir_fd;
+	int rc = prepare_dir(&own, &dir_fd, err);
 	if (rc != 0) {
-		if (dir_fd >= 0)
-			close(dir_fd);
 		free_conf(&own);
 		return rc;
 	}

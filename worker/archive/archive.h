@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * archive.h - exchanges to WARC 1.1 files, durably.
+ * archive.h - exchanges to WARC 1.1 files, durably, and the digests of their bodies.
  *
  * Owns: the open WARC file and the archive thread, which compresses, digests, writes and groups
- * fdatasync(2). ing_archive_put() and the callbacks are the loop thread's. An item is called back
- * only when its records are on stable storage. Disk full or unwritable: items wait and are tried
- * again (state `blocked`, said once); nothing is lost or acknowledged meanwhile.
+ * fdatasync(2). Without a folder nothing is written, and bodies are digested all the same.
+ * ing_archive_put() and the callbacks are the loop thread's. An item is called back only when its
+ * records are on stable storage. Disk full or unwritable: items wait and are tried again (state
+ * `blocked`, said once); nothing is lost or acknowledged meanwhile.
  */
 #pragma once
 #include "common/base/error.h"
 #include "common/base/queue.h"
+#include "common/data/digest.h"
 
 struct uv_loop_s;
 struct ing_archive;
 struct ing_exchange;
 
 struct ing_archive_conf {
-	const char *dir; /* exists or is made; holds *.warc.gz and *.warc.gz.open */
+	const char
+		*dir; /* exists or is made; holds *.warc.gz and *.warc.gz.open; NULL or "": none */
 	const char *prefix;
 	const char *hostname;   /* last part of the name: the instance, made safe for a file name */
 	const char *software;   /* "ingest-worker/0.1.0", for warcinfo */
@@ -39,11 +42,14 @@ struct ing_archive_item {
 	uint64_t offset;                     /* of the response record's gzip member in the file */
 	uint64_t csize;                      /* bytes of that member */
 	char payload_sha1b32[33]; /* RFC 4648 base32 of the SHA-1 of the entity body as sent */
+	bool digested;           /* the answer's body could be read back, so the next two are set */
+	struct ing_digests body; /* of the entity body as sent; its bytes */
+	bool gzip;               /* it begins as gzip does (RFC 1952 2.3.1) */
 };
 
+/* Recovers left-over .open files of this prefix and host first. */
 int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf,
-	struct ing_archive **ret, struct ing_error *err)
-	ING_MUST_CHECK; /* recovers left-over .open files of this prefix and host first */
+	struct ing_archive **ret, struct ing_error *err) ING_MUST_CHECK;
 /* Closes the file (drops .open) after everything put before is on disk; callbacks of those items
  * still come if the loop is run by the implementation or before this call: call it only when none
  * is outstanding. NULL is fine. */

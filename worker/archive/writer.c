@@ -11,6 +11,8 @@
  * A sync fails: nobody knows what of the unsynced part will survive, and asking again would be
  * answered "fine" by a kernel that has dropped the pages. The file is cut to its synced length and
  * closed, and the group goes back to pending, for another file.
+ *
+ * Without a folder an item has its digests and is finished: nothing can fail but its own body.
  */
 #include "worker/archive/writer.h"
 
@@ -24,6 +26,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/data/base32.h"
 #include "common/record/warc_file.h"
 #include "worker/archive/name.h"
 #include "worker/fetch/exchange.h"
@@ -48,9 +51,10 @@ struct list {
 struct ing_archive_writer {
 	const struct ing_archive_conf *conf;
 	struct ing_archive_link *link;
-	int dir_fd;
+	int dir_fd; /* -1: nothing is written */
 	unsigned serial;
 	struct ing_warc_file *file;
+	struct ing_digester *digester; /* without a folder; else the file has its own */
 	char warcinfo_id[ING_WARC_ID_BYTES];
 	uint64_t info_end;     /* of the file: behind its warcinfo record */
 	uint64_t synced_bytes; /* of the file: on stable storage */
@@ -209,6 +213,51 @@ static int create_file(struct ing_archive_writer *w, struct ing_error *err)
 	return 0;
 }
 
+static void clear_results(struct ing_archive_item *item)
+{
+	item->warc_name[0] = '\0';
+	item->payload_sha1b32[0] = '\0';
+	item->digested = false;
+	item->gzip = false;
+	item->offset = 0;
+	item->csize = 0;
+}
+
+static uint64_t body_bytes(const struct ing_exchange *ex)
+{
+	return ex->body_fd >= 0 ? ex->body_bytes : 0;
+}
+
+/* Its pages have just been read. */
+static bool begins_as_gzip(const struct ing_exchange *ex)
+{
+	unsigned char magic[3] = {0};
+	return body_bytes(ex) >= sizeof(magic) &&
+	       pread(ex->body_fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	       memcmp(magic, "\x1f\x8b\x08", sizeof(magic)) == 0;
+}
+
+static void note_digests(struct ing_archive_item *item, const struct ing_digests *body)
+{
+	item->digested = true;
+	item->body = *body;
+	item->gzip = begins_as_gzip(item->exchange);
+	ing_base32_encode(body->sha1, sizeof(body->sha1), item->payload_sha1b32);
+}
+
+/* All that is done without a folder. */
+static int digest_item(
+	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
+{
+	const struct ing_exchange *ex = item->exchange;
+	struct ing_digests digests;
+	int rc = ing_digester_add_file(w->digester, ex->body_fd, body_bytes(ex), err);
+	ing_digester_finish(w->digester, &digests);
+	if (rc == 0)
+		note_digests(item, &digests);
+	return rc;
+}
+
 static int write_request(struct ing_archive_writer *w, const struct ing_exchange *ex,
 	const char *id, const char *response_id, struct ing_error *err)
 {
@@ -246,7 +295,7 @@ static int write_response(struct ing_archive_writer *w, const struct ing_exchang
 		.head = ex->response.data,
 		.head_bytes = ex->response.len,
 		.body_fd = ex->body_fd,
-		.body_bytes = ex->body_fd >= 0 ? ex->body_bytes : 0,
+		.body_bytes = body_bytes(ex),
 		.has_payload = true,
 	};
 	return ing_warc_file_add(w->file, &head, &block, ret, err);
@@ -278,19 +327,11 @@ static int write_exchange(
 	}
 	memcpy(item->warc_name, ing_warc_file_name(w->file),
 		strlen(ing_warc_file_name(w->file)) + 1);
-	memcpy(item->payload_sha1b32, place.payload_sha1b32, sizeof(item->payload_sha1b32));
+	note_digests(item, &place.payload);
 	item->offset = place.offset;
 	item->csize = place.csize;
 	w->records += ex->request.len > 0 ? 2 : 1;
 	return 0;
-}
-
-static void clear_results(struct ing_archive_item *item)
-{
-	item->warc_name[0] = '\0';
-	item->payload_sha1b32[0] = '\0';
-	item->offset = 0;
-	item->csize = 0;
 }
 
 /* 0: in the file, or nothing to put there. */
@@ -300,12 +341,12 @@ static int write_item(
 	clear_results(item);
 	if (!item->exchange->answered)
 		return 0;
-	if (!ing_warc_file_is_open(w->file)) {
-		int rc = create_file(w, err);
-		if (rc != 0)
-			return rc;
-	}
-	int rc = write_exchange(w, item, err);
+	int rc = 0;
+	if (w->dir_fd >= 0 && !ing_warc_file_is_open(w->file))
+		rc = create_file(w, err);
+	if (rc != 0)
+		return rc;
+	rc = w->dir_fd >= 0 ? write_exchange(w, item, err) : digest_item(w, item, err);
 	if (rc != -ING_FAIL_TRUNCATED && rc != -ING_FAIL_TOO_BIG)
 		return rc;
 	/* The body cannot be read back: trying again would not help it and would stop all others.
@@ -319,7 +360,7 @@ static int write_item(
 
 static bool group_is_full(const struct ing_archive_writer *w, uint64_t begin)
 {
-	if (w->written.count >= GROUP_ITEMS)
+	if (w->written.count >= GROUP_ITEMS || (w->dir_fd < 0 && w->written.count > 0))
 		return true;
 	if (!ing_warc_file_is_open(w->file))
 		return false;
@@ -456,6 +497,7 @@ struct ing_archive_writer *ing_archive_writer_new(
 	w->link = link;
 	w->dir_fd = dir_fd;
 	w->file = ing_warc_file_new();
+	w->digester = dir_fd < 0 ? ing_digester_new(ING_DIGEST_ALL) : NULL;
 	list_init(&w->pending);
 	list_init(&w->written);
 	return w;
@@ -466,7 +508,9 @@ void ing_archive_writer_free(struct ing_archive_writer *w)
 	if (w == NULL)
 		return;
 	ing_warc_file_free(w->file);
-	close(w->dir_fd);
+	ing_digester_free(w->digester);
+	if (w->dir_fd >= 0)
+		close(w->dir_fd);
 	free(w);
 }
 

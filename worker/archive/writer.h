@@ -22,7 +22,7 @@ struct ing_archive_link {
 struct ing_archive_writer;
 
 /* conf's strings are borrowed until free and its prefix and hostname safe for names; dir_fd is
- * taken. */
+ * taken, -1: only digests. */
 struct ing_archive_writer *ing_archive_writer_new(
 	const struct ing_archive_conf *conf, int dir_fd, struct ing_archive_link *link);
 void ing_archive_writer_free(struct ing_archive_writer *w); /* NULL is fine; not while it runs */

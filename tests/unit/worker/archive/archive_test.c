@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/data/base32.h"
 #include "support.h"
 
 #define OPEN_NAME "TEST-20260102030405678-00000-host-1.warc.gz.open"
@@ -67,6 +68,77 @@ static void an_exchange_is_two_records(void **state)
 	assert_int_equal(found.records, 3);
 	assert_string_equal(found.name, p.item.warc_name);
 	parcel_done(&p);
+}
+
+static void assert_hex(const unsigned char *bytes, size_t count, const char *want)
+{
+	char hex[130];
+	ing_hex_encode(bytes, count, hex);
+	assert_string_equal(hex, want);
+}
+
+static void assert_hello(const struct ing_archive_item *item)
+{
+	assert_true(item->digested);
+	assert_int_equal(item->body.bytes, 5);
+	assert_hex(item->body.md5, 16, "5d41402abc4b2a76b9719d911017c592");
+	assert_hex(item->body.sha1, 20, "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d");
+	assert_hex(item->body.sha256, 32,
+		"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+	assert_string_equal(item->payload_sha1b32, "VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N");
+	assert_false(item->gzip);
+}
+
+/* A body of several pieces, and its digests by themselves. */
+static void assert_large(const struct ing_archive_item *item, const char *large, size_t bytes)
+{
+	struct ing_digests want;
+	ing_digest(ING_DIGEST_ALL, large, bytes, &want);
+	assert_true(item->digested && item->gzip);
+	assert_int_equal(item->body.bytes, bytes);
+	assert_memory_equal(item->body.md5, want.md5, sizeof(want.md5));
+	assert_memory_equal(item->body.sha1, want.sha1, sizeof(want.sha1));
+	assert_memory_equal(item->body.sha256, want.sha256, sizeof(want.sha256));
+}
+
+/* With a folder and without one. An answer that never came has no digests. */
+static void bodies_are_digested(void **state)
+{
+	struct fixture *f = *state;
+	enum { HELLO, LARGE, EMPTY, UNREADABLE, UNANSWERED, COUNT };
+	static const char head[] = "HTTP/1.1 200 OK\r\n\r\n";
+	size_t bytes = 1000003;
+	char *large = ing_alloc(bytes);
+	memset(large, 'x', bytes);
+	memcpy(large, "\x1f\x8b\x08", 3);
+	for (int with_folder = 1; with_folder >= 0; with_folder--) {
+		struct parcel p[COUNT];
+		f->conf.dir = with_folder ? f->path : "";
+		fixture_start(f);
+		parcel_init(&p[HELLO], "http://h/1", head, "hello", 5);
+		parcel_init(&p[LARGE], "http://h/2", head, large, bytes);
+		parcel_init(&p[EMPTY], "http://h/3", head, NULL, 0);
+		parcel_init(&p[UNREADABLE], "http://h/4", head, "hello", 5);
+		p[UNREADABLE].exchange.body_bytes = 6;
+		parcel_init(&p[UNANSWERED], "http://h/5", "", NULL, 0);
+		p[UNANSWERED].exchange.answered = false;
+		for (int i = 0; i < COUNT; i++)
+			parcel_put(f, &p[i]);
+		run_until_done(f, p, COUNT);
+		assert_hello(&p[HELLO].item);
+		assert_large(&p[LARGE].item, large, bytes);
+		assert_true(p[EMPTY].item.digested && p[EMPTY].item.body.bytes == 0);
+		assert_hex(p[EMPTY].item.body.md5, 16, "d41d8cd98f00b204e9800998ecf8427e");
+		assert_false(p[UNREADABLE].item.digested || p[UNANSWERED].item.digested);
+		assert_string_equal(p[UNREADABLE].item.payload_sha1b32, "");
+		assert_int_equal(p[HELLO].item.warc_name[0] != '\0', with_folder);
+		assert_false(ing_archive_blocked(f->archive));
+		fixture_stop(f);
+		for (int i = 0; i < COUNT; i++)
+			parcel_done(&p[i]);
+	}
+	assert_int_equal(look_around(f).files, 1);
+	free(large);
 }
 
 static void the_first_record_is_the_warcinfo(void **state)
@@ -368,9 +440,6 @@ static void a_wrong_configuration_is_refused(void **state)
 	ing_error_clear(&err);
 	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_SYSTEM);
 	assert_non_null(strstr(err.msg, file));
-	conf.dir = "";
-	ing_error_clear(&err);
-	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_SYSTEM);
 	assert_null(a);
 }
 
@@ -380,6 +449,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(an_exchange_is_two_records),
+		CASE(bodies_are_digested),
 		CASE(the_first_record_is_the_warcinfo),
 		CASE(a_cut_body_says_so),
 		CASE(what_was_not_answered_is_not_archived),
