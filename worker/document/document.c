@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What an examiner does with every body, in order: decode, digest, sniff, and read a page. The
+ * What an examiner does with every body, in order: decode, sniff, digest, and read a page. The
  * digester and the scraper are made once and kept, because making them costs as much as a small
  * page.
  */
@@ -92,16 +92,24 @@ static int take_body(const struct ing_question *q, const void *data, size_t byte
 	return 0;
 }
 
-static void identify(const struct ing_body *body, struct ing_file_meta *ret)
+/* Of a body as sent the digests are known elsewhere. */
+static void digest(const struct ing_body *body, struct ing_file_meta *ret)
 {
 	struct ing_digests d;
 	ing_digester_add(digester, body->data, body->bytes);
 	ing_digester_finish(digester, &d);
-	ret->size_bytes = body->bytes;
 	ing_hex_encode(d.md5, sizeof(d.md5), ret->md5hex);
 	ing_hex_encode(d.sha1, sizeof(d.sha1), ret->sha1hex);
 	ing_hex_encode(d.sha256, sizeof(d.sha256), ret->sha256hex);
+}
+
+static void identify(const struct ing_body *body, struct ing_file_meta *ret)
+{
+	ret->decoded = body->owned;
+	ret->size_bytes = body->bytes;
 	ing_sniff(body->data, body->bytes, ret->mimetype);
+	if (ret->decoded)
+		digest(body, ret);
 }
 
 static char *copy_or_null(const char *s)

@@ -21,14 +21,14 @@ struct ing_rules;
 struct ing_body {
 	const uint8_t *data;
 	size_t bytes;
-	bool owned;
+	bool owned; /* that is, decoded */
 };
 
-/* Everything but the inside of a PDF: content decoding (RFC 9110, section 8.4), digests, size,
- * type, and what an HTML page says when q->want has ING_WANT_LINKS. *ret was initialised; its
- * strings are then the caller's. When the coding is broken or the body too large, ret->exam says
- * so, ret->file stays empty and *ret_body has no bytes. *ret_body may point into data; release it
- * with ing_document_body_done() before data goes. */
+/* Everything but the inside of a PDF: content decoding (RFC 9110, section 8.4), digests of what was
+ * decoded, size, type, and what an HTML page says when q->want has ING_WANT_LINKS. *ret was
+ * initialised; its strings are then the caller's. When the coding is broken or the body too large,
+ * ret->exam says so, ret->file stays empty and *ret_body has no bytes. *ret_body may point into
+ * data; release it with ing_document_body_done() before data goes. */
 void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
 	struct ing_body *ret_body, struct ing_findings *ret);
 void ing_document_body_done(struct ing_body *b); /* zero-initialised or done before is fine */

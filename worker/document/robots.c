@@ -23,16 +23,19 @@ static size_t cut_last_line(const char *text, size_t bytes)
 	return bytes;
 }
 
-static void identify(const void *data, size_t bytes, struct ing_file_meta *ret)
+static void identify(const void *data, size_t bytes, bool decoded, struct ing_file_meta *ret)
 {
+	static const char type[] = "text/plain"; /* nobody asks what it looks like */
+	memcpy(ret->mimetype, type, sizeof(type));
+	ret->decoded = decoded;
+	ret->size_bytes = bytes;
+	if (!decoded)
+		return;
 	struct ing_digests d;
 	ing_digest(ING_DIGEST_ALL, data, bytes, &d);
-	ret->size_bytes = bytes;
 	ing_hex_encode(d.md5, sizeof(d.md5), ret->md5hex);
 	ing_hex_encode(d.sha1, sizeof(d.sha1), ret->sha1hex);
 	ing_hex_encode(d.sha256, sizeof(d.sha256), ret->sha256hex);
-	static const char type[] = "text/plain"; /* nobody asks what it looks like */
-	memcpy(ret->mimetype, type, sizeof(type));
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -49,7 +52,7 @@ void ing_document_robots(
 		const char *text = ing_buf_str(&file);
 		size_t whole = cut ? cut_last_line(text, file.len) : file.len;
 		ret->exam = ING_EXAM_OK;
-		identify(text, file.len, &ret->file);
+		identify(text, file.len, ing_decode_needed(q->content_encoding), &ret->file);
 		ret->robots.txt = ing_robots_txt_parse(text, whole, q->agent);
 		ret->robots.cut = cut;
 	} else {

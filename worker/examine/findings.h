@@ -45,8 +45,11 @@ enum ing_exam { /* how looking at the body went */
 	ING_EXAM_WAITED, /* set by the pool, never by an examiner: none has taken it in time */
 };
 
-struct ing_file_meta { /* of the decoded body */
+struct ing_file_meta { /* of the body without its content codings */
+	bool decoded;  /* there were some; else the body is as sent */
 	uint64_t size_bytes;
+	/* Of a decoded body. Those of a body as sent are taken where nobody can lie about them
+	 * (worker/archive), and are empty here until they are filled in. */
 	char md5hex[33], sha1hex[41], sha256hex[65];
 	char mimetype[96];
 };

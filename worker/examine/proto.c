@@ -13,7 +13,7 @@
 #include "worker/examine/wire.h"
 #include "worker/limits.h"
 
-#define PROTO_VERSION 4
+#define PROTO_VERSION 5
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
 #define MAX_HEADER_VALUE_BYTES                                                                     \
@@ -457,6 +457,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	size_t at = ing_frame_begin(b, ING_FRAME_REPLY);
 	ing_wire_put_u32(b, f->exam);
 	ing_wire_put_text(b, f->detail, MAX_DETAIL_BYTES);
+	ing_wire_put_u8(b, f->file.decoded);
 	ing_wire_put_u64(b, f->file.size_bytes);
 	ing_wire_put_whole(b, f->file.md5hex, sizeof(f->file.md5hex) - 1);
 	ing_wire_put_whole(b, f->file.sha1hex, sizeof(f->file.sha1hex) - 1);
@@ -470,6 +471,16 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	ing_frame_end(b, at);
 }
 
+/* A row without its keys would be stored as one: a document that was decoded has all three. */
+static bool is_whole_file(const struct ing_file_meta *file)
+{
+	bool digested =
+		file->md5hex[0] != '\0' && file->sha1hex[0] != '\0' && file->sha256hex[0] != '\0';
+	bool bare =
+		file->md5hex[0] == '\0' && file->sha1hex[0] == '\0' && file->sha256hex[0] == '\0';
+	return file->mimetype[0] != '\0' && (file->decoded ? digested : bare);
+}
+
 int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *ret)
 {
 	struct ing_wire w;
@@ -478,6 +489,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	ing_wire_init(&w, payload, bytes);
 	f.exam = (enum ing_exam)ing_wire_range(&w, ING_EXAM_TIMEOUT);
 	f.detail = ing_wire_text(&w, MAX_DETAIL_BYTES);
+	f.file.decoded = get_flag(&w);
 	f.file.size_bytes = ing_wire_u64(&w);
 	get_hex(&w, f.file.md5hex, sizeof(f.file.md5hex));
 	get_hex(&w, f.file.sha1hex, sizeof(f.file.sha1hex));
@@ -489,10 +501,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	f.cpu_us = ing_wire_u64(&w);
 	f.pdf_cpu_us = ing_wire_u64(&w);
 	bool good = ing_wire_end(&w) && f.cpu_us <= MAX_CPU_US && f.pdf_cpu_us <= MAX_CPU_US;
-	/* A row without its keys would be stored as one: a document that was read has all four. */
-	if (f.exam == ING_EXAM_OK &&
-		(f.file.md5hex[0] == '\0' || f.file.sha1hex[0] == '\0' ||
-			f.file.sha256hex[0] == '\0' || f.file.mimetype[0] == '\0'))
+	if (f.exam == ING_EXAM_OK && !is_whole_file(&f.file))
 		good = false;
 	if (f.exam != ING_EXAM_OK && f.robots.txt != NULL)
 		good = false;

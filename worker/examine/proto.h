@@ -5,7 +5,8 @@
  * A message is a frame: "IX", its kind, the version, a 32-bit length, and the payload. The worker
  * reads replies from a process that may have been taken over by the document it looked at, so the
  * decoders believe nothing: lengths, ranges and alphabets are checked, text is made valid UTF-8,
- * and what is not exactly as it must be is refused whole. The order of one examiner's life: it
+ * and what is not exactly as it must be is refused whole. Digests of a body that was not decoded
+ * are refused too: they are not the examiner's to tell. The order of one examiner's life: it
  * sends HELLO once its sandbox is closed, then answers each QUESTION by one REPLY. Pure functions,
  * any thread.
  */

@@ -27,6 +27,7 @@
 #include "worker/job/capture.h"
 #include "worker/job/hop.h"
 #include "worker/job/retry.h"
+#include "worker/job/truth.h"
 #include "worker/job/siterules.h"
 #include "worker/limits.h"
 
@@ -297,6 +298,13 @@ static void on_stored(struct ing_store_item *item)
 		believe(e);
 }
 
+/* Whether the examiner knows the digest of the file: it has decoded it, to its end. */
+static bool has_digest(const struct answer *a)
+{
+	return has_rules(a) && !a->findings.robots.cut && a->findings.file.decoded &&
+	       ing_truth_is_coded(a->exchange);
+}
+
 static void index_answer(struct errand *e)
 {
 	const struct ing_stages *s = &e->all->stages;
@@ -306,8 +314,7 @@ static void index_answer(struct errand *e)
 		.datetime = a->datetime,
 		.mimetype = a->mimetype,
 		.http_status = a->exchange->http_status,
-		.body_sha1hex =
-			has_rules(a) && !a->findings.robots.cut ? a->findings.file.sha1hex : NULL,
+		.body_sha1hex = has_digest(a) ? a->findings.file.sha1hex : NULL,
 		.archive = &a->archive,
 	};
 	struct ing_cdx line;

@@ -166,20 +166,11 @@ static bool mimetype_expected(const struct ing_request *r, const char *mimetype)
 	return false;
 }
 
-static bool hash_expected(const struct ing_request *r, const struct ing_file_meta *file)
-{
-	return (r->expect_md5 == NULL || strcasecmp(r->expect_md5, file->md5hex) == 0) &&
-	       (r->expect_sha1 == NULL || strcasecmp(r->expect_sha1, file->sha1hex) == 0) &&
-	       (r->expect_sha256 == NULL || strcasecmp(r->expect_sha256, file->sha256hex) == 0);
-}
-
 static struct ing_decision accept_document(
 	const struct ing_request *r, const struct ing_file_meta *file)
 {
 	if (!mimetype_expected(r, file->mimetype))
 		return end_with(ING_STATUS_WRONG_MIMETYPE, "not among expect_mimetypes");
-	if (!hash_expected(r, file))
-		return end_with(ING_STATUS_MISMATCH_HASH, NULL);
 	return end_with(ING_STATUS_SUCCESS, NULL);
 }
 
@@ -367,6 +358,13 @@ struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
 	if (f->exam == ING_EXAM_WAITED) /* it may be a wall */
 		return end_with(ing_hop_exam_status(f->exam), NULL);
 	return end_with(ING_STATUS_TERMINAL_BAD_STATUS, NULL);
+}
+
+bool ing_hop_hash_expected(const struct ing_request *r, const struct ing_file_meta *file)
+{
+	return (r->expect_md5 == NULL || strcasecmp(r->expect_md5, file->md5hex) == 0) &&
+	       (r->expect_sha1 == NULL || strcasecmp(r->expect_sha1, file->sha1hex) == 0) &&
+	       (r->expect_sha256 == NULL || strcasecmp(r->expect_sha256, file->sha256hex) == 0);
 }
 
 const struct ing_page_link *ing_hop_link(const struct ing_request *r, const struct ing_page *page)

@@ -60,6 +60,9 @@ struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict,
 struct ing_decision ing_hop_after_fetch(const struct ing_hop_view *v, const struct ing_answer *a);
 struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);
+/* Whether a whole file is the one that expect_hash names, if it does: to be asked of what would be
+ * a success. */
+bool ing_hop_hash_expected(const struct ing_request *r, const struct ing_file_meta *file);
 /* What a document ends with that could not be looked into; SUCCESS for OK. */
 enum ing_status ing_hop_exam_status(enum ing_exam exam);
 /* The end of an answer with a bad HTTP status that was examined for walls. */

@@ -67,7 +67,8 @@ struct ing_hop {
 	int http_status;
 	char datetime[15];
 	const char *mimetype;     /* of the Content-Type header, normalised; NULL without */
-	const char *body_sha1hex; /* decoded, of the bodies examined */
+	bool coded;               /* its body had a content coding */
+	const char *body_sha1hex; /* of the body if it was decoded, as the examiner said; or NULL */
 };
 
 /* A rule that gave a hop. In the job's arena. */
@@ -103,8 +104,8 @@ struct ing_work {
 	enum ing_status status;
 	char *error_message;      /* arena */
 	bool loop_ended_normally; /* terminal has its digest */
-	bool has_file;
-	struct ing_file_meta file;
+	struct ing_file_meta
+		file; /* of the last body examined; whole once everything is archived */
 	struct ing_pdf pdf;
 	bool has_pdf;
 	bool saw_page; /* an HTML page was looked into */
@@ -161,7 +162,7 @@ struct ing_pipeline_conf {
 	struct ing_yield *yield;                 /* borrowed; NULL: nobody counts */
 };
 
-/* The stages, made by whoever wires (main.c, ctl/run.c). archive and store may be NULL. */
+/* The stages, made by whoever wires (main.c, ctl/run.c). store may be NULL. */
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_gate *gate;

@@ -17,7 +17,9 @@
 #include "common/base/utf8.h"
 #include "common/record/cdx.h"
 #include "worker/emit/emit.h"
+#include "worker/examine/pool.h"
 #include "worker/job/result.h"
+#include "worker/job/truth.h"
 #include "worker/job/yield.h"
 #include "worker/limits.h"
 
@@ -167,6 +169,38 @@ static void on_stored(struct ing_store_item *item)
 	emit_result(job);
 }
 
+static void set_status(struct ing_work *w, enum ing_status status, const char *words)
+{
+	w->status = status;
+	w->error_message = NULL;
+	if (words != NULL && status != ING_STATUS_SUCCESS)
+		w->error_message = ing_arena_strndup(
+			&w->ar, words, ing_utf8_cut(words, strlen(words), ING_MAX_ERROR_CHARS));
+}
+
+/* The file that the request ends with gets its digests, now that they are all taken, and is held
+ * against what was expected. */
+static void settle_file(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	if (!w->loop_ended_normally)
+		return;
+	switch (ing_truth_settle(&w->file, w->hop->coded, &w->hop->archive)) {
+	case ING_TRUTH_GOOD:
+		if (w->status == ING_STATUS_SUCCESS && !ing_hop_hash_expected(w->request, &w->file))
+			set_status(w, ING_STATUS_MISMATCH_HASH, NULL);
+		return;
+	case ING_TRUTH_LIE:
+		ing_pool_count_lie(job->pipeline->stages.pool);
+		set_status(w, ING_STATUS_PARSE_CRASH, ing_truth_words);
+		break;
+	case ING_TRUTH_UNKNOWN:
+		set_status(w, ING_STATUS_WORKER_ERROR, "the body could not be read back");
+		break;
+	}
+	w->loop_ended_normally = false;
+}
+
 static void advance_decided(struct ing_job *job)
 {
 	struct ing_pipeline *p = job->pipeline;
@@ -174,6 +208,7 @@ static void advance_decided(struct ing_job *job)
 	if (w->archive_pending > 0)
 		return;
 	ing_job_set_state(job, ING_JOB_STORING);
+	settle_file(job);
 	/* Sizes are settled before anything is stored, so that rows and result tell the same
 	 * status. */
 	if (w->has_pdf && w->pdf.text != NULL) {
@@ -216,10 +251,7 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *words)
 	if (job->work == NULL)
 		ing_job_start_work(job);
 	struct ing_work *w = job->work;
-	w->status = status;
-	if (words != NULL && status != ING_STATUS_SUCCESS)
-		w->error_message = ing_arena_strndup(
-			&w->ar, words, ing_utf8_cut(words, strlen(words), ING_MAX_ERROR_CHARS));
+	set_status(w, status, words);
 	if (w->hop != NULL)
 		ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	ing_job_set_state(job, ING_JOB_ARCHIVING);

@@ -29,8 +29,7 @@ static unsigned count_decided(const struct ing_pipeline *p)
 
 static const char *find_blockage(const struct ing_pipeline *p)
 {
-	if ((p->stages.archive != NULL && ing_archive_blocked(p->stages.archive)) ||
-		ing_fetch_blocked(p->stages.fetch))
+	if (ing_archive_blocked(p->stages.archive) || ing_fetch_blocked(p->stages.fetch))
 		return "disk";
 	if ((p->stages.store != NULL && ing_store_blocked(p->stages.store)) ||
 		ing_gate_blocked(p->stages.gate))

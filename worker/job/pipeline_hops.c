@@ -16,6 +16,7 @@
 #include "worker/job/html_biblio.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/job/retry.h"
+#include "worker/job/truth.h"
 #include "worker/job/yield.h"
 
 /* A document in hand has cost its fetch already: it is looked into for a tenth of job.deadline_ms
@@ -65,7 +66,7 @@ static struct ing_hop_view view_of(struct ing_job *job)
 static void start_archiving(struct ing_job *job)
 {
 	struct ing_hop *hop = job->work->hop;
-	if (job->pipeline->stages.archive == NULL || !hop->exchange->answered)
+	if (!hop->exchange->answered)
 		return;
 	hop->archive.exchange = ing_exchange_ref(hop->exchange);
 	hop->archive.done = ing_job_on_archived;
@@ -133,6 +134,7 @@ static void note_answer(struct ing_job *job, struct ing_exchange *ex)
 	struct ing_hop *hop = w->hop;
 	hop->exchange = ex;
 	hop->answered = ex->answered;
+	hop->coded = ing_truth_is_coded(ex);
 	hop->http_status = ex->http_status;
 	char mimetype[ING_CDX_MIMETYPE_BYTES];
 	ing_cdx_mimetype(ex->content_type, mimetype);
@@ -201,23 +203,31 @@ static void keep_page(struct ing_work *w, const struct ing_page *page)
 	keep_biblio(w, page);
 }
 
+/* Takes the contents. A PDF ends a chain, so there is none before it. */
+static void keep_pdf(struct ing_job *job, struct ing_pdf *pdf)
+{
+	struct ing_work *w = job->work;
+	ing_must(!w->has_pdf);
+	w->pdf = *pdf;
+	*pdf = (struct ing_pdf){0};
+	w->has_pdf = true;
+	ing_job_account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
+}
+
 /* Keep what the result needs of the findings; the rest is freed by the caller. */
 static void keep_findings(struct ing_job *job, struct ing_findings *f)
 {
 	struct ing_work *w = job->work;
 	if (f->exam != ING_EXAM_OK)
 		return;
-	w->has_file = true;
 	w->file = f->file;
-	w->hop->body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
+	if (f->file.decoded)
+		w->hop->body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
 	if (ing_mimetype_is_html(f->file.mimetype))
 		keep_page(w, &f->page);
-	if (f->pdf.status != NULL) {
-		w->pdf = f->pdf;
-		f->pdf = (struct ing_pdf){0};
-		w->has_pdf = true;
-		ing_job_account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
-	}
+	if (f->pdf.status != NULL && w->request->type == ING_TYPE_PDF &&
+		strcmp(f->file.mimetype, "application/pdf") == 0)
+		keep_pdf(job, &f->pdf);
 }
 
 static void count_uses(const struct ing_job *job, const struct ing_page *page)
@@ -240,12 +250,24 @@ static void note_followed(struct ing_job *job, const struct ing_page *page)
 	w->followed = f;
 }
 
+/* Findings that contradict the answer are an examiner's crash: nothing else of them is believed. */
+static void refuse_lies(struct ing_job *job, struct ing_findings *f)
+{
+	if (!ing_truth_contradicts(f, job->work->hop->exchange))
+		return;
+	ing_findings_done(f);
+	f->exam = ING_EXAM_CRASH;
+	f->detail = ing_strdup(ing_truth_words);
+	ing_pool_count_lie(job->pipeline->stages.pool);
+}
+
 static void on_examined(void *ctx, struct ing_findings *f)
 {
 	struct ing_job *job;
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
 	end_exam(job);
+	refuse_lies(job, f);
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	struct ing_hop_view view = view_of(job);
 	struct ing_decision d = ing_hop_after_examine(&view, w->request, f);
@@ -256,9 +278,8 @@ static void on_examined(void *ctx, struct ing_findings *f)
 		note_followed(job, &f->page);
 		ing_job_go_to(job, d.url, ING_VIA_LINK);
 	} else {
-		w->loop_ended_normally = d.status == ING_STATUS_SUCCESS ||
-					 d.status == ING_STATUS_WRONG_MIMETYPE ||
-					 d.status == ING_STATUS_MISMATCH_HASH;
+		w->loop_ended_normally =
+			d.status == ING_STATUS_SUCCESS || d.status == ING_STATUS_WRONG_MIMETYPE;
 		ing_job_end(job, d.status, d.words != NULL ? d.words : f->detail);
 	}
 	ing_findings_done(f);
@@ -272,6 +293,7 @@ static void on_walls_examined(void *ctx, struct ing_findings *f)
 	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
 	struct ing_work *w = job->work;
 	end_exam(job);
+	refuse_lies(job, f);
 	count_uses(job, &f->page);
 	struct ing_decision d = ing_hop_after_walls(f);
 	bool unseen = f->exam == ING_EXAM_WAITED;

@@ -67,7 +67,8 @@ static struct ing_capture capture_of(const struct ing_hop *hop)
 		.datetime = hop->datetime,
 		.mimetype = hop->mimetype,
 		.http_status = hop->http_status,
-		.body_sha1hex = hop->body_sha1hex,
+		/* Believed where there was something to decode. */
+		.body_sha1hex = hop->coded || hop->archive.gzip ? hop->body_sha1hex : NULL,
 		.archive = &hop->archive,
 	};
 }

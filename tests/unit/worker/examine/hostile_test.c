@@ -147,7 +147,7 @@ static const char *judge(const struct hostile *x, const struct answer *a, unsign
 		return f->detail == NULL ? "has no detail" : NULL;
 	if (x->mimetype != NULL && strncmp(f->file.mimetype, x->mimetype, strlen(x->mimetype)) != 0)
 		return "is of another type";
-	if (f->file.size_bytes == 0 || strlen(f->file.sha256hex) != 64)
+	if (f->file.size_bytes == 0 || strlen(f->file.sha256hex) != (f->file.decoded ? 64 : 0))
 		return "has no facts";
 	bool is_pdf = strcmp(f->file.mimetype, "application/pdf") == 0;
 	if (is_pdf != (f->pdf.status != NULL))

@@ -35,6 +35,7 @@ static void fill_findings(struct ing_findings *f)
 	ing_findings_init(f);
 	f->exam = ING_EXAM_OK;
 	f->detail = ing_strdup("words");
+	f->file.decoded = true;
 	f->file.size_bytes = 1ULL << 40;
 	memset(f->file.md5hex, 'a', 32);
 	memset(f->file.sha1hex, 'b', 40);
@@ -248,6 +249,15 @@ static void spoil_no_hex(struct ing_findings *f)
 {
 	f->file.sha256hex[0] = '\0';
 }
+static void spoil_told_digests(struct ing_findings *f)
+{
+	f->file.decoded = false;
+}
+static void spoil_one_told_digest(struct ing_findings *f)
+{
+	f->file.decoded = false;
+	f->file.md5hex[0] = f->file.sha256hex[0] = '\0';
+}
 static void spoil_no_type(struct ing_findings *f)
 {
 	f->file.mimetype[0] = '\0';
@@ -321,6 +331,8 @@ static const struct spoil_case spoil_cases[] = {
 	{"hex with another letter", spoil_hex, true},
 	{"hex too short", spoil_short_hex, true},
 	{"digest missing", spoil_no_hex, true},
+	{"digests of a body as sent", spoil_told_digests, true},
+	{"one digest of a body as sent", spoil_one_told_digest, true},
 	{"type missing", spoil_no_type, true},
 	{"exam out of range", spoil_exam, true},
 	{"page status out of range", spoil_page, true},
@@ -580,12 +592,12 @@ static void test_frame_heads(void **state)
 		int want;
 		size_t bytes;
 	} cases[] = {
-		{"good", "IXr\4\5\0\0\0", 0, 5},
-		{"at the ceiling", "IXr\4\0\1\0\0", 0, 256},
-		{"over the ceiling", "IXr\4\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
-		{"four gigabytes", "IXr\4\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
-		{"another kind", "IXq\4\5\0\0\0", -ING_FAIL_SYNTAX, 0},
-		{"another version", "IXr\3\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"good", "IXr\5\5\0\0\0", 0, 5},
+		{"at the ceiling", "IXr\5\0\1\0\0", 0, 256},
+		{"over the ceiling", "IXr\5\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
+		{"four gigabytes", "IXr\5\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
+		{"another kind", "IXq\5\5\0\0\0", -ING_FAIL_SYNTAX, 0},
+		{"another version", "IXr\4\5\0\0\0", -ING_FAIL_SYNTAX, 0},
 		{"not ours", "HTTP/1.1", -ING_FAIL_SYNTAX, 0},
 	};
 	(void)state;

@@ -13,6 +13,7 @@
 
 #include "common/record/cdx.h"
 #include "common/base/clock.h"
+#include "common/net/robots.h"
 #include "fake_gate.h"
 #include "stages.h"
 #include "worker/job/errand.h"
@@ -367,6 +368,22 @@ static void a_coded_body_is_the_examiners(void **state)
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
 
+static void an_examiners_digest_of_what_had_no_coding_is_not_believed(void **state)
+{
+	struct ing_findings f;
+	(void)state;
+	begin_body(ING_STATUS_SUCCESS, NULL);
+	ing_findings_init(&f);
+	f.robots.txt = ing_robots_txt_parse(RULES, strlen(RULES), "tester");
+	f.file.decoded = true;
+	memset(f.file.sha1hex, 'b', sizeof(f.file.sha1hex) - 1);
+	fake_exam_says(&f);
+	fake_settle();
+	assert_string_equal(fake.last_row_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+	assert_string_equal(fake.last_row_cdx_sha1hex, "");
+	expect_told(ING_STATUS_SUCCESS, 200);
+}
+
 static void what_was_cut_counts_as_far_as_it_goes(void **state)
 {
 	(void)state;
@@ -484,6 +501,7 @@ int main(void)
 		cmocka_unit_test(a_host_that_is_blocked_is_not_asked),
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
 		cmocka_unit_test(a_coded_body_is_the_examiners),
+		cmocka_unit_test(an_examiners_digest_of_what_had_no_coding_is_not_believed),
 		cmocka_unit_test(what_was_cut_counts_as_far_as_it_goes),
 		cmocka_unit_test(what_an_examiner_cannot_read_is_no_file),
 		cmocka_unit_test(a_broken_body_is_no_file),

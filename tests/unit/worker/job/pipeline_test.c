@@ -674,6 +674,164 @@ static void a_refusal_is_examined_for_walls_alone(void **state)
 	end();
 }
 
+static const struct claim {
+	const char *name, *content_encoding, *body;
+	struct ing_file_meta file; /* what the examiner says */
+	const char *status, *sha1hex;
+	unsigned lies;
+} claims[] = {
+	{"as sent", NULL, "ten bytes.", {.size_bytes = 10}, "success",
+		"7ded44ec6461ec2ce9e318cbbe644d85e202f99b", 0},
+	{"as sent, but of another length", NULL, "ten bytes.", {.size_bytes = 11}, "parse-crash",
+		NULL, 1},
+	{"as sent, though it has a coding", "gzip", "\x1f\x8b\x08 bytes.", {.size_bytes = 10},
+		"parse-crash", NULL, 1},
+	{"decoded, though it has none", NULL, "ten bytes.", {.decoded = true, .size_bytes = 10},
+		"parse-crash", NULL, 1},
+	{"decoded", "gzip", "ten bytes.", {.decoded = true, .size_bytes = 77}, "success",
+		"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 0},
+	{"gzip that was not said", NULL, "\x1f\x8b\x08 bytes.", {.decoded = true, .size_bytes = 77},
+		"success", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 0},
+};
+
+/* Ask for a PDF, and have an examiner say `file` of it. */
+static void answer_claim(const char *request, const struct claim *c)
+{
+	send_request(1, request);
+	turn(5);
+	fake_fetch_answer(&(struct fake_answer){.http_status = 200,
+		.body = c->body,
+		.body_bytes = strlen(c->body),
+		.content_encoding = c->content_encoding});
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.file = c->file;
+	if (f.file.decoded) {
+		memset(f.file.md5hex, 'a', sizeof(f.file.md5hex) - 1);
+		memset(f.file.sha1hex, 'b', sizeof(f.file.sha1hex) - 1);
+		memset(f.file.sha256hex, 'c', sizeof(f.file.sha256hex) - 1);
+	}
+	memcpy(f.file.mimetype, "application/pdf", sizeof("application/pdf"));
+	f.pdf.status = ing_strdup("success");
+	f.pdf.text = ing_strdup("words");
+	fake_exam_says(&f);
+	fake_settle();
+}
+
+/* Digests of a body as sent are those that were taken here; an examiner's are believed where it
+ * decoded something, and what contradicts the body is its crash. */
+static void an_examiner_is_believed_of_what_it_decoded_alone(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(claims); i++) {
+		const struct claim *c = &claims[i];
+		begin(&usual, 0);
+		answer_claim(pdf_request, c);
+		assert_int_equal(fake.finished, 1);
+		print_message("%s\n", c->name);
+		expect_status(c->status, true);
+		assert_int_equal(fake.lies, c->lies);
+		json_t *o = last_result();
+		json_t *file = json_object_get(o, "file_meta");
+		json_t *terminal = json_object_get(o, "terminal");
+		assert_int_equal(file != NULL, c->sha1hex != NULL);
+		assert_int_equal(json_object_get(o, "pdf_meta") != NULL, c->sha1hex != NULL);
+		if (c->sha1hex != NULL) {
+			assert_string_equal(
+				json_string_value(json_object_get(file, "sha1hex")), c->sha1hex);
+			assert_string_equal(
+				json_string_value(json_object_get(terminal, "terminal_sha1hex")),
+				c->sha1hex);
+			assert_int_equal(json_integer_value(json_object_get(file, "size_bytes")),
+				c->file.size_bytes);
+		}
+		json_decref(o);
+		end();
+	}
+}
+
+static void an_expected_hash_is_held_against_what_was_sent(void **state)
+{
+	static const struct {
+		const char *hash, *status;
+	} cases[] = {
+		{"7DED44EC6461EC2CE9E318CBBE644D85E202F99B", "success"},
+		{"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "mismatch-hash"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		char request[300];
+		snprintf(request, sizeof(request),
+			"{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
+			"\"expect_hash\":{\"sha1hex\":\"%s\"}}",
+			cases[i].hash);
+		begin(&usual, 0);
+		answer_claim(request, &claims[0]);
+		expect_status(cases[i].status, true);
+		json_t *o = last_result();
+		assert_non_null(json_object_get(o, "file_meta"));
+		json_decref(o);
+		end();
+	}
+}
+
+/* Only a PDF has what a PDF's reader finds: neither a page on the way, whose text would stay in
+ * memory, nor one that is the document. */
+static void a_page_that_claims_a_pdfs_text_has_none(void **state)
+{
+	static const char html_request[] =
+		"{\"ingest_type\":\"html\",\"base_url\":\"https://a.example/\"}";
+	const char *const requests[] = {pdf_request, html_request};
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&usual, 0);
+		send_request(1, requests[i]);
+		for (int page = 0; page < 2; page++) {
+			struct ing_findings f;
+			char url[40];
+			turn(5);
+			fake_fetch_done(200, NULL);
+			ing_findings_init(&f);
+			f.page.status = ING_PAGE_PARSED;
+			f.pdf.status = ing_strdup("success");
+			f.pdf.text = ing_strdup("words of no PDF");
+			snprintf(url, sizeof(url), "https://a.example/%d", page);
+			f.page.links[i == 0 || page == 1 ? ING_LINK_PDF : ING_LINK_HTML] =
+				(struct ing_page_link){.url = ing_strdup(url),
+					.technique = ing_strdup("a lie"),
+					.rule = ING_NO_RULE};
+			fake_exam_done(&f, "text/html");
+		}
+		if (i == 0) {
+			turn(5);
+			fake_fetch_done(200, NULL);
+			fake_exam_done_page(NULL);
+		}
+		fake_settle();
+		expect_status(i == 0 ? "no-pdf-link" : "success", true);
+		json_t *o = last_result();
+		assert_null(json_object_get(o, "pdf_meta"));
+		json_decref(o);
+		end();
+	}
+}
+
+/* A body that this worker cannot read back has no digests, and that is nobody else's fault. */
+static void a_body_that_cannot_be_read_back_ends_as_our_own_trouble(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	fake.unreadable = true;
+	answer_claim(pdf_request, &claims[0]);
+	expect_status("worker-error", true);
+	assert_int_equal(fake.lies, 0);
+	json_t *o = last_result();
+	assert_null(json_object_get(o, "file_meta"));
+	assert_null(json_object_get(o, "pdf_meta"));
+	json_decref(o);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -695,6 +853,10 @@ int main(void)
 		cmocka_unit_test(full_stages_hold_the_gate),
 		cmocka_unit_test(what_rules_led_to_is_counted),
 		cmocka_unit_test(a_refusal_is_examined_for_walls_alone),
+		cmocka_unit_test(an_examiner_is_believed_of_what_it_decoded_alone),
+		cmocka_unit_test(an_expected_hash_is_held_against_what_was_sent),
+		cmocka_unit_test(a_page_that_claims_a_pdfs_text_has_none),
+		cmocka_unit_test(a_body_that_cannot_be_read_back_ends_as_our_own_trouble),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

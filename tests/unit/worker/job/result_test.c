@@ -50,12 +50,13 @@ static struct ing_job *finished_job_of(const char *message)
 			.offset = 100 + i,
 			.csize = 10};
 	}
+	hops[1].coded = true;
 	hops[1].body_sha1hex = "aa00000000000000000000000000000000000000";
 	w->hops = &hops[0];
 	w->hop = &hops[1];
 	w->hop_count = 2;
 	w->status = ING_STATUS_SUCCESS;
-	w->loop_ended_normally = w->saw_page = w->has_file = w->has_pdf = true;
+	w->loop_ended_normally = w->saw_page = w->has_pdf = true;
 	w->file = (struct ing_file_meta){.size_bytes = 7,
 		.mimetype = "application/pdf",
 		.sha1hex = "aa00000000000000000000000000000000000000"};

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/data/decode.h"
+#include "common/data/digest.h"
 #include "common/net/robots.h"
 #include "worker/archive/archive.h"
 #include "worker/emit/emit.h"
@@ -30,6 +32,8 @@ struct ing_transfer {
 struct ing_exam_ticket {
 	const struct ing_pool_user *user;
 	void *ctx;
+	size_t body_bytes;
+	bool coded;
 };
 
 struct ing_cookies {
@@ -185,7 +189,10 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	(void)body_fd;
 	ing_must(q->url != NULL && body_bytes > 0);
 	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
-	*t = (struct ing_exam_ticket){.user = user, .ctx = ctx};
+	*t = (struct ing_exam_ticket){.user = user,
+		.ctx = ctx,
+		.body_bytes = body_bytes,
+		.coded = ing_decode_needed(q->content_encoding)};
 	fake_list_add(&fake.exams, t);
 	fake.last_want = q->want;
 	fake.last_body_cut = q->body_cut;
@@ -203,6 +210,12 @@ void ing_pool_cancel(struct ing_exam_ticket *t)
 	free(t);
 }
 
+void ing_pool_count_lie(struct ing_pool *p)
+{
+	(void)p;
+	fake.lies++;
+}
+
 bool ing_pool_is_full(const struct ing_pool *p)
 {
 	(void)p;
@@ -216,18 +229,31 @@ void fake_exam_taken(bool taken)
 	t->user->taken(t->ctx, taken);
 }
 
-void fake_exam_done(struct ing_findings *f, const char *mimetype)
+static void finish_exam(struct ing_exam_ticket *t, struct ing_findings *f)
 {
-	struct ing_exam_ticket *t = fake_list_take_at(&fake.exams, 0);
-	f->file.size_bytes = 10;
-	memset(f->file.md5hex, 'a', sizeof(f->file.md5hex) - 1);
-	memset(f->file.sha1hex, 'b', sizeof(f->file.sha1hex) - 1);
-	memset(f->file.sha256hex, 'c', sizeof(f->file.sha256hex) - 1);
-	memcpy(f->file.mimetype, mimetype, strlen(mimetype) + 1);
 	const struct ing_pool_user *user = t->user;
 	void *ctx = t->ctx;
 	free(t);
 	user->done(ctx, f);
+}
+
+void fake_exam_done(struct ing_findings *f, const char *mimetype)
+{
+	struct ing_exam_ticket *t = fake_list_take_at(&fake.exams, 0);
+	memcpy(f->file.mimetype, mimetype, strlen(mimetype) + 1);
+	f->file.size_bytes = t->body_bytes;
+	if (t->coded) {
+		f->file.decoded = true;
+		memset(f->file.md5hex, 'a', sizeof(f->file.md5hex) - 1);
+		memset(f->file.sha1hex, 'b', sizeof(f->file.sha1hex) - 1);
+		memset(f->file.sha256hex, 'c', sizeof(f->file.sha256hex) - 1);
+	}
+	finish_exam(t, f);
+}
+
+void fake_exam_says(struct ing_findings *f)
+{
+	finish_exam(fake_list_take_at(&fake.exams, 0), f);
 }
 
 void fake_exam_done_page(const char *next_url)
@@ -269,10 +295,7 @@ void fake_exam_done_badly(enum ing_exam exam, const char *detail)
 	ing_findings_init(&f);
 	f.exam = exam;
 	f.detail = ing_strdup(detail);
-	const struct ing_pool_user *user = t->user;
-	void *ctx = t->ctx;
-	free(t);
-	user->done(ctx, &f);
+	finish_exam(t, &f);
 }
 
 /* --- archive --- */
@@ -290,11 +313,27 @@ bool ing_archive_blocked(const struct ing_archive *a)
 	return false;
 }
 
+/* As the archive thread does. */
+static void digest_item(struct ing_archive_item *item)
+{
+	const struct ing_exchange *ex = item->exchange;
+	struct ing_digester *d = ing_digester_new(ING_DIGEST_ALL);
+	unsigned char magic[3] = {0};
+	size_t bytes = ex->body_fd >= 0 ? ex->body_bytes : 0;
+	item->digested =
+		!fake.unreadable && ing_digester_add_file(d, ex->body_fd, bytes, NULL) == 0;
+	ing_digester_finish(d, &item->body);
+	ing_digester_free(d);
+	item->gzip = bytes >= 3 && pread(ex->body_fd, magic, 3, 0) == 3 &&
+		     memcmp(magic, "\x1f\x8b\x08", 3) == 0;
+}
+
 void fake_archive_done(void)
 {
 	struct ing_archive_item *item = fake_list_take_at(&fake.archived, 0);
 	ing_must(item->exchange->magic == ING_EXCHANGE_MAGIC);
 	memcpy(item->warc_name, "T-1.warc.gz", sizeof("T-1.warc.gz"));
+	digest_item(item);
 	/* SHA-1 of nothing, in base 32 */
 	memcpy(item->payload_sha1b32, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", 33);
 	item->csize = 100;

@@ -37,6 +37,8 @@ struct fake {
 	unsigned last_want;
 	bool last_body_cut;
 	char last_agent[64], last_encoding[64]; /* "": none */
+	unsigned lies;                          /* that the pool was told of */
+	bool unreadable;                        /* bodies, for the archive */
 	/* of the last transfer that was started */
 	char last_referer[128]; /* "": none */
 	bool last_tls_fallback;
@@ -87,6 +89,7 @@ void fake_exam_done_badly(enum ing_exam exam, const char *detail);
 void fake_exam_taken(bool taken); /* the oldest; false: it waits again */
 struct ing_findings;
 void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
+void fake_exam_says(struct ing_findings *f);                       /* f as it is, true or not */
 void fake_archive_done(void);
 void fake_store_done(void);
 /* Of the oldest message that waits: would it be sent now? */
