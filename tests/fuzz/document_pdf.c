@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A PDF as its reader sees it: poppler, and what we make of its answers. Each input is read by a
+ * fork with so many seconds of CPU time, as poppler may hang, fill the memory or crash, which is
+ * why it has a process of its own in the worker too. What must hold: whoever lives to answer says
+ * something well formed, and our own code is at no fault that a sanitizer finds.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/document/document.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
+
+#define CPU_SECONDS 3
+#define MAX_INPUT_BYTES ((size_t)1 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#if defined(__SANITIZE_ADDRESS__)
+/* A signal in poppler stays one and is told from a report, which ends in an exit code. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0:detect_leaks=0:"
+	       "allocator_may_return_null=1";
+}
+#endif
+
+static void answer(const uint8_t *data, size_t size, int out)
+{
+	const struct rlimit cpu = {.rlim_cur = CPU_SECONDS, .rlim_max = CPU_SECONDS};
+	const struct rlimit core = {0};
+	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_CORE, &core);
+	struct ing_pdf pdf = {0};
+	struct ing_buf frame;
+	ing_document_pdf(data, size, &pdf);
+	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf(&frame, &pdf);
+	ing_must(!frame.failed);
+	for (size_t sent = 0; sent < frame.len;) {
+		ssize_t n = write(out, frame.data + sent, frame.len - sent);
+		if (n <= 0)
+			_exit(0);
+		sent += (size_t)n;
+	}
+	_exit(0);
+}
+
+static void check_answer(const struct ing_buf *frame)
+{
+	size_t bytes;
+	struct ing_pdf pdf;
+	ing_must(frame->len >= ING_FRAME_HEAD_BYTES);
+	ing_must(ing_frame_head(frame->data, ING_FRAME_PDF, ING_MAX_REPLY_BYTES, &bytes) == 0);
+	ing_must(bytes == frame->len - ING_FRAME_HEAD_BYTES);
+	ing_must(ing_proto_get_pdf(frame->data + ING_FRAME_HEAD_BYTES, bytes, &pdf) == 0);
+	/* Those two are said by whoever waits for a reader. */
+	ing_must(strcmp(pdf.status, "crash") != 0 && strcmp(pdf.status, "error-timeout") != 0);
+	if (strcmp(pdf.status, "success") == 0)
+		ing_must(pdf.text != NULL && pdf.info_json != NULL && pdf.page_count > 0);
+	ing_pdf_done(&pdf);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int ends[2];
+	struct ing_buf frame;
+	if (size > MAX_INPUT_BYTES)
+		return 0;
+	ing_document_warm();
+	ing_must(pipe(ends) == 0);
+	pid_t pid = fork();
+	ing_must(pid >= 0);
+	if (pid == 0) {
+		close(ends[0]);
+		answer(data, size, ends[1]);
+	}
+	close(ends[1]);
+	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES + 1);
+	for (;;) {
+		char *to = ing_buf_reserve(&frame, 4096);
+		ing_must(to != NULL);
+		ssize_t n = read(ends[0], to, 4096);
+		if (n < 0 && errno == EINTR)
+			continue;
+		ing_must(n >= 0);
+		if (n == 0)
+			break;
+		ing_buf_commit(&frame, (size_t)n);
+	}
+	close(ends[0]);
+	int status = 0;
+	ing_must(waitpid(pid, &status, 0) == pid);
+	if (WIFEXITED(status)) {
+		ing_must(WEXITSTATUS(status) == 0);
+		check_answer(&frame);
+	}
+	ing_buf_done(&frame);
+	return 0;
+}

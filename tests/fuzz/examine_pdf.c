@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The examiner's reader of what the process with a PDF answers: the one that a document is
+ * likeliest to have taken over. What is accepted holds its promises, and goes on to the worker
+ * unchanged.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/base/utf8.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_text(const char *s, size_t max_bytes)
+{
+	if (s == NULL)
+		return;
+	ing_must(strlen(s) <= max_bytes && ing_utf8_valid(s, strlen(s)));
+}
+
+static void check_status(const char *status)
+{
+	static const char *const known[] = {ING_PDF_STATUSES};
+	bool found = false;
+	for (size_t i = 0; i < ING_ARRAY_LEN(known); i++)
+		found |= strcmp(known[i], status) == 0;
+	ing_must(found);
+}
+
+static void check_pdf(const struct ing_pdf *pdf)
+{
+	ing_must(pdf->status != NULL);
+	check_status(pdf->status);
+	/* An ill-formed byte becomes three. */
+	check_text(pdf->error_msg, 3 * 2000);
+	check_text(pdf->text, 3 * 4 * (size_t)ING_MAX_PDF_TEXT_CHARS);
+	check_text(pdf->meta_xml, (size_t)3 << 22);
+	check_text(pdf->info_json, (size_t)3 << 20);
+	ing_must(pdf->page_count >= 0);
+	ing_must(isfinite(pdf->page0_width) && pdf->page0_width >= 0);
+	ing_must(isfinite(pdf->page0_height) && pdf->page0_height >= 0);
+	ing_must(pdf->permanent_id == NULL || strlen(pdf->permanent_id) == 32);
+	ing_must(pdf->update_id == NULL || strlen(pdf->update_id) == 32);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* As the examiner's reply carries it. */
+static void check_way(const struct ing_pdf *pdf)
+{
+	struct ing_buf b;
+	struct ing_pdf again;
+	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf(&b, pdf);
+	ing_must(!b.failed && b.len <= ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_must(ing_proto_get_pdf(
+			 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &again) == 0);
+	ing_must(is_same(pdf->status, again.status) && is_same(pdf->created, again.created));
+	ing_must(pdf->page_count == again.page_count && pdf->word_count == again.word_count);
+	ing_pdf_done(&again);
+	ing_buf_done(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ing_pdf pdf;
+	if (ing_proto_get_pdf(data, size, &pdf) != 0) {
+		ing_must(pdf.status == NULL && pdf.text == NULL);
+		return 0;
+	}
+	check_pdf(&pdf);
+	check_way(&pdf);
+	ing_pdf_done(&pdf);
+	return 0;
+}
