@@ -257,7 +257,6 @@ static void begin(void)
 	ing_yield_set_rules(yield, RULES_DIGEST, names, ING_ARRAY_LEN(names));
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 10,
 						   .max_unacked = 10,
-						   .max_unexamined = 10,
 						   .max_hops = MAX_HOPS,
 						   .max_redirects = 2,
 						   .deadline_ms = 3600000,

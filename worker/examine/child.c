@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,15 +37,17 @@ static void move_socks(const int *socks, size_t count)
 
 void ing_child_offer(int score)
 {
-	char text[16];
-	int n = snprintf(text, sizeof(text), "%d", score);
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
+	char text[16] = "";
 	/* Raising needs no privilege. Where /proc is read-only the score stays, and the memory
 	 * limits alone protect the worker. */
-	ssize_t written = write(fd, text, (size_t)n);
-	(void)written;
+	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof(text) - 1) > 0 && strtol(text, NULL, 10) < score) {
+		int n = snprintf(text, sizeof(text), "%d", score);
+		ssize_t written = pwrite(fd, text, (size_t)n, 0);
+		(void)written;
+	}
 	close(fd);
 }
 

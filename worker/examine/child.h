@@ -20,6 +20,6 @@ struct ing_child_conf {
  * descriptor but 0 to 2 is closed. Ends the process when anything fails. */
 void ing_child_close_in(const struct ing_child_conf *conf, enum ing_sandbox_level level,
 	const int *socks, size_t count);
-/* Make the calling process a likelier (0 … 1000) choice of the kernel's when memory runs out. What
- * it was before may have been likelier already; then it stays so. */
+/* Make the calling process a likelier (0 … 1000) choice of the kernel's when memory runs out,
+ * unless it is as likely already. */
 void ing_child_offer(int score);

@@ -177,7 +177,6 @@ static void test_each_pdf_misbehaviour(void **state)
 		{"pdf-fork", "success", NULL},
 		{"pdf-trap", "crash", "the reading process died"},
 		{"pdf-exit", "crash", "the reading process answered with garbage"},
-		{"pdf-flood", "crash", "the reading process died: SIGPIPE"},
 #ifndef ING_SANITIZED
 		{"pdf-recv", "crash", "the reading process died: SIGSYS"},
 		{"pdf-eat", "crash", "the reading process died"},
@@ -204,9 +203,24 @@ static void test_each_pdf_misbehaviour(void **state)
 			strcmp(cases[i].body, "pdf-fork") == 0)
 			assert_non_null(f->pdf.created); /* its way of saying that it was refused */
 		if (strcmp(cases[i].body, "pdf-spin") == 0)
-			assert_true(f->pdf_cpu_us > 100000 && f->cpu_us < f->pdf_cpu_us);
+			assert_true(f->pdf_cpu_us > 20000 && f->cpu_us < f->pdf_cpu_us);
 	}
 	assert_int_equal(stats().forks, 1);
+	assert_good("good");
+	harness_stop(&h);
+}
+
+/* More than any answer, for which 16 MiB have to be taken first. */
+static void test_pdf_reader_that_says_too_much(void **state)
+{
+	struct ing_pool_conf conf = make_conf(1, 1000);
+	(void)state;
+	conf.timeout_ms = 30000;
+	harness_start(&h, &conf);
+	const struct ing_findings *f = harness_get(&h, "pdf-flood");
+	assert_int_equal(f->exam, ING_EXAM_OK);
+	assert_string_equal(f->pdf.status, "crash");
+	assert_string_equal(f->pdf.error_msg, "the reading process died: SIGPIPE");
 	assert_good("good");
 	harness_stop(&h);
 }
@@ -569,7 +583,8 @@ static void test_nothing_is_left_of_a_dead_examiner(void **state)
 		assert_good("good");
 		wait_for_children(1);
 	}
-	assert_true(stats().cpu_us > (uint64_t)TIMEOUT_MS * 1000 / 20); /* of a busy machine */
+	assert_true(
+		stats().cpu_us > 20000); /* of a second's spinning, whoever else wants the CPU */
 	assert_int_equal(stats().zygotes, 1);
 	harness_stop(&h);
 }
@@ -618,7 +633,7 @@ static void test_examiners_are_the_first_to_go_without_memory(void **state)
 	int zygote = (int)h.pool->zygote->pid;
 	int examiner = (int)strtol(harness_get(&h, "pid")->page.title, NULL, 10);
 	assert_int_equal(oom_score_of(examiner), 1000);
-	assert_int_equal(oom_score_of(zygote), 900);
+	assert_true(oom_score_of(zygote) >= 900);
 	/* And readers of PDFs. Once it has loaded its score, it is at it for long. */
 	harness_ask_text(&h, "pdf-spin");
 	wait_for_children(2);
@@ -735,6 +750,7 @@ int main(void)
 		cmocka_unit_test(test_empty_body),
 		cmocka_unit_test(test_each_misbehaviour),
 		cmocka_unit_test(test_each_pdf_misbehaviour),
+		cmocka_unit_test(test_pdf_reader_that_says_too_much),
 		cmocka_unit_test(test_pdf_is_not_read_unasked),
 		cmocka_unit_test(test_pdf_limit_of_the_question),
 		cmocka_unit_test(test_words_on_stderr),
