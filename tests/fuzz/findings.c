@@ -23,6 +23,7 @@
 
 #define MAX_HOPS 3
 #define MAX_STEPS 64
+#define MAX_BODY_BYTES 1000
 #define RULES_DIGEST 7
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -260,7 +261,7 @@ static void begin(void)
 						   .max_hops = MAX_HOPS,
 						   .max_redirects = 2,
 						   .deadline_ms = 3600000,
-						   .max_body_bytes = 1000,
+						   .max_body_bytes = MAX_BODY_BYTES,
 						   .max_scrape_bytes = 1000,
 						   .max_message_bytes = 100000,
 						   .hostrules = FAKE_STAGE,
@@ -338,13 +339,14 @@ static void check_digests(const json_t *file, const struct body *body)
 {
 	struct ing_digests d;
 	char hex[ING_SHA1_HEX_BYTES];
+	json_int_t size = json_integer_value(json_object_get(file, "size_bytes"));
+	ing_must(size > 0 && size <= MAX_BODY_BYTES);
 	if (is_coded(body))
 		return; /* then an examiner's word is all there is */
 	ing_digest(ING_DIGEST_SHA1, body->bytes, strlen(body->bytes), &d);
 	ing_hex_encode(d.sha1, sizeof(d.sha1), hex);
 	ing_must(strcmp(text_at(file, "sha1hex"), hex) == 0);
-	ing_must(json_integer_value(json_object_get(file, "size_bytes")) ==
-		 (json_int_t)strlen(body->bytes));
+	ing_must(size == (json_int_t)strlen(body->bytes));
 }
 
 static void check_result(const struct body *last)

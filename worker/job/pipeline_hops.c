@@ -253,7 +253,8 @@ static void note_followed(struct ing_job *job, const struct ing_page *page)
 /* Findings that contradict the answer are an examiner's crash: nothing else of them is believed. */
 static void refuse_lies(struct ing_job *job, struct ing_findings *f)
 {
-	if (!ing_truth_contradicts(f, job->work->hop->exchange))
+	const struct ing_exchange *ex = job->work->hop->exchange;
+	if (!ing_truth_contradicts(f, ex, job->pipeline->conf.max_body_bytes))
 		return;
 	ing_findings_done(f);
 	f->exam = ING_EXAM_CRASH;

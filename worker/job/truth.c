@@ -17,10 +17,13 @@ bool ing_truth_is_coded(const struct ing_exchange *ex)
 	return ing_decode_needed(ex->content_encoding);
 }
 
-bool ing_truth_contradicts(const struct ing_findings *f, const struct ing_exchange *ex)
+bool ing_truth_contradicts(
+	const struct ing_findings *f, const struct ing_exchange *ex, uint64_t max_body_bytes)
 {
-	if (f->exam != ING_EXAM_OK || f->file.decoded)
+	if (f->exam != ING_EXAM_OK)
 		return false;
+	if (f->file.decoded)
+		return f->file.size_bytes > max_body_bytes;
 	return ing_truth_is_coded(ex) || f->file.size_bytes != ex->body_bytes;
 }
 

@@ -16,8 +16,10 @@
 extern const char ing_truth_words[];
 
 /* As soon as the findings are there: true when they contradict the answer. A body with a content
- * coding cannot be as sent, and one that is as sent has the answer's length. */
-bool ing_truth_contradicts(const struct ing_findings *f, const struct ing_exchange *ex);
+ * coding cannot be as sent, one that is as sent has the answer's length, and one that was decoded
+ * at most what was asked for. */
+bool ing_truth_contradicts(
+	const struct ing_findings *f, const struct ing_exchange *ex, uint64_t max_body_bytes);
 
 /* Whether the body had a content coding that was to be taken off. */
 bool ing_truth_is_coded(const struct ing_exchange *ex);

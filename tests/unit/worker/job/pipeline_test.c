@@ -690,6 +690,8 @@ static const struct claim {
 		"parse-crash", NULL, 1},
 	{"decoded", "gzip", "ten bytes.", {.decoded = true, .size_bytes = 77}, "success",
 		"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 0},
+	{"decoded to more than may be", "gzip", "ten bytes.",
+		{.decoded = true, .size_bytes = UINT64_MAX}, "parse-crash", NULL, 1},
 	{"gzip that was not said", NULL, "\x1f\x8b\x08 bytes.", {.decoded = true, .size_bytes = 77},
 		"success", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 0},
 };
