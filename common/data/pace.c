@@ -49,14 +49,12 @@ bool ing_pace_written(struct ing_pace *p, unsigned rows, unsigned slowest_ms)
 	uint64_t fit = (uint64_t)rows * aim / ING_MAX(slowest_ms, 1u);
 	if (slowest_ms < p->limit_ms / 4)
 		p->limit_ms = ING_MAX(p->limit_ms / 2, p->base_ms);
-	if (slowest_ms > 2 * aim) {
+	if (slowest_ms > 2 * aim)
 		p->rows = (unsigned)ING_MAX(ING_MIN(fit, (uint64_t)p->rows), 1u);
-		return false;
-	}
 	/* A batch that was not full says little about a full one, unless it was so quick. */
-	if (slowest_ms <= aim && (rows >= p->rows || fit >= 2 * (uint64_t)p->rows))
+	else if (slowest_ms <= aim && (rows >= p->rows || fit >= 2 * (uint64_t)p->rows))
 		grow(p);
-	return true;
+	return slowest_ms <= aim;
 }
 
 bool ing_pace_exceeded(struct ing_pace *p, unsigned rows)

@@ -22,8 +22,8 @@ struct ing_pace {
 /* limit_ms: of a statement, usually; 0: 5 s. */
 void ing_pace_init(struct ing_pace *p, unsigned max_rows, unsigned limit_ms);
 
-/* So many rows were written; the slowest statement took so long. False: that was too slow, and
- * there will be fewer. */
+/* So many rows were written; the slowest statement took so long. False: that is longer than
+ * aimed at, and there will be no more at once, or fewer. */
 bool ing_pace_written(struct ing_pace *p, unsigned rows, unsigned slowest_ms);
 
 /* So many rows were called off at the limit, or nothing was heard of them by ing_pace_answer_ms().

@@ -430,7 +430,7 @@ void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t coun
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err)
 {
 	PGresult *res = NULL;
-	enum ing_pg_rc rc = run(pg, "SET LOCAL statement_timeout = 0; COMMIT", &res, err);
+	enum ing_pg_rc rc = run(pg, "COMMIT", &res, err);
 	if (rc != ING_PG_OK)
 		return rc;
 	if (strcmp(PQcmdStatus(res), "COMMIT") != 0) {

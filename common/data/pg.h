@@ -64,8 +64,7 @@ enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql
  */
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count);
 /* COMMIT, and make sure that it was one: a server answers that of a failed transaction with
- * ROLLBACK. The server's statement_timeout does not hold for it: a COMMIT that is called off while
- * it waits for a synchronous standby has happened, and is answered as if the standby had it. */
+ * ROLLBACK. */
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
 
 /* COPY … FROM STDIN: begin, add any number of times, end. A refusal by the server shows at the end.

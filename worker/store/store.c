@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -126,26 +127,40 @@ static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_er
 	return table < 0 ? ALL_TABLES : 1u << table;
 }
 
-/* Fewer rows at a time from now on. */
-static void say_slow(struct ing_store *s, size_t count, unsigned ms, const char *what)
+/* Batches stay small, or get so, for the time they take. what: of so many requests, in so long. */
+static void say_slow(struct ing_store *s, const char *what)
 {
 	s->slow = true;
 	if (ing_log_gate_pass(&s->slow_gate, REMIND_MS, NULL))
-		ing_log(ING_LOG_WARNING,
-			"database: slow: %zu requests %s %.1f s, %u are written at a time; %zu wait",
-			count, what, ms / 1000.0, s->pace.rows,
-			s->unwritten + ing_queue_count(&s->in));
+		ing_log(ING_LOG_WARNING, "database: slow: %s; %u are written at a time, %zu wait",
+			what, s->pace.rows, s->unwritten + ing_queue_count(&s->in));
 }
 
 static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
 {
-	if (!ing_pace_written(&s->pace, (unsigned)count, slowest_ms)) {
-		say_slow(s, count, slowest_ms, "took");
+	char what[96];
+	bool quick = ing_pace_written(&s->pace, (unsigned)count, slowest_ms);
+	if (!quick && s->pace.rows < s->batch_rows) {
+		snprintf(what, sizeof(what), "%zu requests took %.1f s (%.1f a second)", count,
+			slowest_ms / 1000.0, (double)count * 1000.0 / slowest_ms);
+		say_slow(s, what);
 	} else if (s->slow && s->pace.rows >= s->batch_rows / 4) {
 		s->slow = false;
 		ing_log(ING_LOG_INFO, "database: quick again, %u requests are written at a time",
 			s->pace.rows);
 	}
+}
+
+/* False: it was one item, whose next try may take longer. */
+static bool note_exceeded(struct ing_store *s, size_t count)
+{
+	char what[96];
+	snprintf(what, sizeof(what), "%zu requests were not written within %.1f s", count,
+		s->pace.limit_ms / 1000.0);
+	if (!ing_pace_exceeded(&s->pace, (unsigned)count))
+		return false;
+	say_slow(s, what);
+	return true;
 }
 
 enum outcome { WRITTEN, REFUSED, TOO_MANY, STOPPED };
@@ -156,7 +171,6 @@ static enum outcome write_batch(struct ing_store *s, struct ing_store_item **ite
 {
 	unsigned without = 0;
 	unsigned conflicts = 0;
-	unsigned limit_ms = 0;
 	while (!atomic_load(&s->stopping)) {
 		struct ing_error err = {0};
 		struct ing_session_report report;
@@ -186,11 +200,8 @@ static enum outcome write_batch(struct ing_store *s, struct ing_store_item **ite
 				return WRITTEN;
 			break;
 		case ING_PG_SLOW:
-			limit_ms = s->pace.limit_ms;
-			if (ing_pace_exceeded(&s->pace, (unsigned)count)) {
-				say_slow(s, count, limit_ms, "were not written within");
+			if (note_exceeded(s, count))
 				return TOO_MANY;
-			}
 			wait_out(s, &err); /* a single one: nothing moves */
 			break;
 		case ING_PG_SILENT:

@@ -18,6 +18,7 @@ import pytest
 
 from servers import account, polite, scripted, stalls
 from servers.names import NameServer
+from servers.relay import Relay
 from servers.worker import nested
 
 
@@ -304,3 +305,31 @@ def test_a_hit_needs_a_record_that_can_be_read(tmp_path):
     for change in bad:
         with pytest.raises(AssertionError, match="1 hits without their record"):
             account.check_hits([{**hit, "cdx": {**cdx, **change} if change else {}}], [tmp_path], True)
+
+
+def test_a_relay_loses_its_network_and_finds_it_again():
+    def echo(connection):
+        while data := connection.sock.recv(100):
+            connection.send(data)
+
+    def ask(sock):
+        sock.sendall(b"x")
+        return sock.recv(1)
+    with scripted.ScriptedServer(echo) as server, Relay(server.port) as relay:
+        with socket.create_connection(("127.0.0.1", relay.port), 5) as old:
+            assert ask(old) == b"x"
+            relay.freeze()
+            old.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                ask(old)
+            with socket.create_connection(("127.0.0.1", relay.port), 0.2) as between:
+                with pytest.raises(TimeoutError):
+                    ask(between)
+                relay.thaw()
+                with pytest.raises(TimeoutError):
+                    ask(between)
+            with pytest.raises(TimeoutError):
+                ask(old)
+            with socket.create_connection(("127.0.0.1", relay.port), 5) as new:
+                assert ask(new) == b"x"
+        assert relay.accepted_in_vain == 1

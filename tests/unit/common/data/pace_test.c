@@ -57,6 +57,7 @@ static void no_time_is_lost_to_a_database_that_is_slow(void **state)
 	ing_pace_init(&p, MAX_ROWS, LIMIT_MS);
 	assert_in_range(write_all(&p, &slow, 600), 36000, 37000);
 	assert_in_range(p.rows, 8, 40);
+	assert_false(ing_pace_written(&p, p.rows, p.rows * 60)); /* it is known for slow */
 	ing_pace_init(&p, MAX_ROWS, LIMIT_MS);
 	write_all(&p, &(struct database){2, 20}, 1000);
 	assert_in_range(write_all(&p, &slow, 600), 36000 + LIMIT_MS, 37000 + LIMIT_MS);

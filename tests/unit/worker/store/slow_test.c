@@ -145,7 +145,8 @@ static void a_lock_is_waited_for_and_splits_nothing(void **state)
 	free(e);
 }
 
-/* PostgreSQL answers a COMMIT that a time limit calls off as if the standby had it. */
+/* PostgreSQL answers a COMMIT that is called off while it waits as if the standby had it; its time
+ * limit does not call it off. */
 static void a_commit_counts_only_when_the_synchronous_standby_has_it(void **state)
 {
 	(void)state;
