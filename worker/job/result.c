@@ -180,8 +180,10 @@ static json_t *pdf_json(const struct ing_work *w)
 	set(o, "file_meta", json_null());
 	if (strcmp(pdf->status, "success") != 0)
 		return o;
-	set(o, "meta_xml", text_or_null(pdf->meta_xml));
-	set(o, "pdf_info", info_json(pdf));
+	json_t *info = info_json(pdf);
+	set(o, "meta_xml", masked_or_null(pdf->meta_xml));
+	set(o, "pdf_info", ing_mask_json(info));
+	json_decref(info);
 	set(o, "word_count", json_integer(pdf->word_count));
 	json_t *extra = json_object();
 	set(extra, "page_count", json_integer(pdf->page_count));

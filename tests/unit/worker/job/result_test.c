@@ -217,8 +217,13 @@ static void passwords_of_urls_are_masked(void **state)
 	w->link.url = ing_arena_strdup(&w->ar, "https://me:hush@b.example/p.pdf");
 	json_object_set_new(
 		w->biblio, "html_fulltext_url", json_string("https://me:hush@c.example/"));
+	free(w->pdf.info_json);
+	w->pdf.info_json = ing_strdup("{\"Title\":\"http://me:hush@x\"}");
+	free(w->pdf.meta_xml);
+	w->pdf.meta_xml = ing_strdup("<x>http://me:hush@x</x>");
 	json_t *o = result_of(job, 1 << 20);
 	assert_string_equal(string_at(o, "request", "base_url"), "https://me:hush@a.example/");
+	assert_string_equal(string_at(o, "pdf_meta", "meta_xml"), "<x>http://***@x</x>");
 	json_object_del(o, "request");
 	assert_string_equal(
 		string_at(o, "error_message", NULL), "http://***@b.example/: a rule's words");
@@ -230,6 +235,7 @@ static void passwords_of_urls_are_masked(void **state)
 	free(s);
 	json_decref(o);
 	ing_result_rows(job);
+	assert_string_equal(w->rows.pdf_meta.metadata_json, "{\"title\":\"http://***@x\"}");
 	assert_string_equal(w->rows.result.base_url, "https://***@a.example/");
 	assert_string_equal(w->rows.request.base_url, "https://***@a.example/");
 	assert_string_equal(w->rows.request.link_source, "hush://***@a");
