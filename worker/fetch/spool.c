@@ -47,6 +47,11 @@ struct ing_spool {
 	struct ing_log_gate complaint;
 };
 
+/* Chunks may be a byte each. Pieces below the first size are put together, up to the second, before
+ * they are written: a system call takes as long as the kilobyte. */
+#define SMALL_PIECE_BYTES ((size_t)1 << 10)
+#define SMALL_BYTES ((size_t)4 << 10)
+
 struct window {
 	int fd; /* -1: none */
 	size_t bytes;
@@ -59,6 +64,8 @@ struct ing_body {
 	bool stuck; /* counted in spool->stuck_count */
 	struct ing_spool *spool;
 	struct window open, flight;
+	size_t small_bytes; /* of the open window, counted there and not yet written: its last */
+	char small[SMALL_BYTES];
 	bool waiting;    /* in the list */
 	bool wants_wake; /* waits for its own landing */
 	bool finishing, abandoned;
@@ -303,24 +310,64 @@ static bool open_window(struct ing_body *b)
 	return b->open.fd >= 0;
 }
 
-static bool write_window(struct ing_body *b, const char *data, size_t bytes)
+/* Behind what the window has in its file. */
+static bool write_out(struct ing_body *b, const char *data, size_t bytes, size_t at)
 {
 	size_t done = 0;
 	while (done < bytes) {
-		ssize_t n = pwrite(
-			b->open.fd, data + done, bytes - done, (off_t)(b->open.bytes + done));
+		ssize_t n = pwrite(b->open.fd, data + done, bytes - done, (off_t)(at + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
 			fail_body(b, n < 0 ? errno : EIO, "a body cannot be kept in memory");
-			(void)!ftruncate(b->open.fd, (off_t)b->open.bytes);
+			(void)!ftruncate(b->open.fd, (off_t)at);
 			return false;
 		}
 		done += (size_t)n;
 	}
+	return true;
+}
+
+static void count_bytes(struct ing_body *b, size_t bytes)
+{
 	b->open.bytes += bytes;
 	b->spool->used_bytes += bytes;
 	b->put_bytes += bytes;
+}
+
+/* Before the window is given to anybody. */
+static bool write_small(struct ing_body *b)
+{
+	size_t bytes = b->small_bytes;
+	b->small_bytes = 0;
+	if (bytes == 0 || write_out(b, b->small, bytes, b->open.bytes - bytes))
+		return true;
+	b->open.bytes -= bytes;
+	b->spool->used_bytes -= bytes;
+	b->put_bytes -= bytes;
+	return false;
+}
+
+static bool send_off(struct ing_body *b)
+{
+	if (!write_small(b))
+		return false;
+	launch(b);
+	return true;
+}
+
+static bool write_window(struct ing_body *b, const char *data, size_t bytes)
+{
+	bool small = bytes < SMALL_PIECE_BYTES;
+	if ((!small || bytes > SMALL_BYTES - b->small_bytes) && !write_small(b))
+		return false;
+	if (small) {
+		memcpy(b->small + b->small_bytes, data, bytes);
+		b->small_bytes += bytes;
+	} else if (!write_out(b, data, bytes, b->open.bytes)) {
+		return false;
+	}
+	count_bytes(b, bytes);
 	return true;
 }
 
@@ -423,12 +470,13 @@ enum ing_body_put ing_body_put(struct ing_body *b, const void *data, size_t byte
 	if (bytes > ING_SPOOL_WINDOW_BYTES - b->open.bytes) {
 		if (b->in_flight)
 			return wait_for_landing(b);
-		launch(b);
+		if (!send_off(b))
+			return ING_BODY_FAILED;
 	}
 	bool over = !has_room(sp, bytes);
 	if (over) {
-		if (b->open.bytes > 0 && !b->in_flight)
-			launch(b);
+		if (b->open.bytes > 0 && !b->in_flight && !send_off(b))
+			return ING_BODY_FAILED;
 		if (b->in_flight || sp->reserves_used >= RESERVES)
 			return wait_for_memory(b);
 	}
@@ -437,7 +485,8 @@ enum ing_body_put ing_body_put(struct ing_body *b, const void *data, size_t byte
 	if (over) {
 		b->open.reserve = true;
 		sp->reserves_used++;
-		launch(b);
+		if (!send_off(b))
+			return ING_BODY_FAILED;
 	}
 	return ING_BODY_TAKEN;
 }
@@ -450,6 +499,7 @@ size_t ing_body_bytes(const struct ing_body *b)
 bool ing_body_finish(struct ing_body *b)
 {
 	b->finishing = true;
+	write_small(b);
 	if (b->error.code != ING_FAIL_NONE)
 		return !b->in_flight;
 	if (is_landed(b))
@@ -469,6 +519,7 @@ size_t ing_body_take(struct ing_body *b, int *ret_fd, struct ing_held *ret_held)
 	size_t bytes = 0;
 	*ret_fd = -1;
 	*ret_held = (struct ing_held){0};
+	write_small(b);
 	if (!b->spilled && b->open.bytes > 0) {
 		const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 		ing_must(fcntl(b->open.fd, F_ADD_SEALS, seals) == 0);

@@ -59,6 +59,22 @@ static void page_chunks(struct web_conn *c)
 	web_say(c, "0\r\n\r\n");
 }
 
+/* In chunks of one to eight bytes, and a long one now and then. */
+static void page_tiny(struct web_conn *c)
+{
+	size_t bytes = wanted_bytes(c);
+	size_t done = 0;
+	web_say(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+	for (unsigned i = 0; done < bytes && !c->over; i++) {
+		size_t n = ING_MIN(i % 1500 == 1499 ? (size_t)20000 : 1 + i % 8, bytes - done);
+		web_sayf(c, "%zx\r\n", n);
+		web_pattern(c, done, n);
+		web_say(c, "\r\n");
+		done += n;
+	}
+	web_say(c, "0\r\n\r\n");
+}
+
 static void page_close(struct web_conn *c)
 {
 	web_say(c, "HTTP/1.1 200 OK\r\n\r\n");
@@ -96,8 +112,8 @@ static void page_meet(struct web_conn *c)
 }
 
 static const struct web_page pages[] = {{"/bytes", page_bytes}, {"/chunks", page_chunks},
-	{"/close", page_close}, {"/slow", page_slow}, {"/half", page_half}, {"/meet", page_meet},
-	{NULL, NULL}};
+	{"/tiny", page_tiny}, {"/close", page_close}, {"/slow", page_slow}, {"/half", page_half},
+	{"/meet", page_meet}, {NULL, NULL}};
 
 static void start(struct client *c, size_t memory_bytes, size_t max_body_bytes)
 {
@@ -130,17 +146,17 @@ static void sizes(void **state)
 		bool in_memory;
 	} cases[] = {{1, true}, {100000, true}, {MIB, true}, {MIB + 1, false}, {3 * MIB, false},
 		{3 * MIB + 12345, false}};
-	static const char *const ways[] = {"bytes", "chunks", "close"};
+	static const char *const ways[] = {"bytes", "chunks", "close", "tiny"};
 	struct client c;
 	start(&c, 64 * MIB, 8 * MIB);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases) * ING_ARRAY_LEN(ways); i++) {
-		size_t bytes = cases[i / 3].bytes;
+		size_t bytes = cases[i / 4].bytes;
 		struct ing_exchange *ex = client_getf(
-			&c, "http://127.0.0.1:%u/%s?%zu", web_port(web), ways[i % 3], bytes);
+			&c, "http://127.0.0.1:%u/%s?%zu", web_port(web), ways[i % 4], bytes);
 		assert_outcome(ex, ING_STATUS_SUCCESS);
 		assert_pattern(ex, bytes);
-		assert_int_equal(is_sealed(ex->body_fd), cases[i / 3].in_memory);
-		assert_int_equal(memory_of(&c), cases[i / 3].in_memory ? bytes : 0);
+		assert_int_equal(is_sealed(ex->body_fd), cases[i / 4].in_memory);
+		assert_int_equal(memory_of(&c), cases[i / 4].in_memory ? bytes : 0);
 		struct stat st;
 		assert_int_equal(fstat(ex->body_fd, &st), 0);
 		assert_int_equal((size_t)st.st_size, bytes);
@@ -159,14 +175,14 @@ static void cut_at_the_limit(void **state)
 		size_t max, bytes;
 	} cases[] = {{100000, 100000}, {100000, 100001}, {100000, 5 * MIB},
 		{2 * MIB + 5, 2 * MIB + 5}, {2 * MIB + 5, 2 * MIB + 6}, {1, 2}};
-	static const char *const ways[] = {"bytes", "chunks", "close"};
+	static const char *const ways[] = {"bytes", "chunks", "close", "tiny"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases) * ING_ARRAY_LEN(ways); i++) {
-		size_t max = cases[i / 3].max;
-		size_t bytes = cases[i / 3].bytes;
+		size_t max = cases[i / 4].max;
+		size_t bytes = cases[i / 4].bytes;
 		struct client c;
 		start(&c, 64 * MIB, max);
 		struct ing_exchange *ex = client_getf(
-			&c, "http://127.0.0.1:%u/%s?%zu", web_port(web), ways[i % 3], bytes);
+			&c, "http://127.0.0.1:%u/%s?%zu", web_port(web), ways[i % 4], bytes);
 		bool over = bytes > max;
 		assert_outcome(ex, over ? ING_STATUS_BODY_TOO_LARGE : ING_STATUS_SUCCESS);
 		assert_int_equal(ex->truncated, over ? ING_TRUNC_LENGTH : ING_TRUNC_NONE);
