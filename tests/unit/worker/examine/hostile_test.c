@@ -243,6 +243,8 @@ static void test_robots_files(void **state)
 		.examiners = 1,
 		.recycle_after = 1000,
 		.timeout_ms = TIMEOUT_MS,
+		.max_wait_ms = 600000,
+		.places = 256,
 		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 	size_t bytes;
