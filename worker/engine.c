@@ -249,6 +249,7 @@ static int init_fetch(struct ing_engine *e, struct ing_error *err)
 		.proxy = c->fetch.proxy,
 		.connect_to = c->fetch.connect_to,
 		.allow_address = c->fetch.allow_address,
+		.deny_address = c->fetch.deny_address,
 		.allow_port = c->fetch.allow_port,
 		.max_header_bytes = c->fetch.max_header_bytes,
 		.max_header_fields = c->fetch.max_header_fields,

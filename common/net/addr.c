@@ -2,8 +2,10 @@
  *
  * Address classes. The tables are the registries with everything that is in them, also the few
  * blocks that are reachable from everywhere (AS112, AMT relays): name servers and tunnels, never
- * documents. The most specific block comes first only where that changes the words; a linear walk
- * over some twenty prefixes costs less than the look-up of anything cleverer, once per connection.
+ * documents. One address more is in it: the public-looking one at which a large cloud serves every
+ * machine its metadata and secrets; those of other clouds are in registered blocks. The most
+ * specific block comes first only where that changes the words; a linear walk over some twenty
+ * prefixes costs less than the look-up of anything cleverer, once per connection.
  *
  * IPv6 is judged the other way round as well: outside 2000::/3 nothing is global unicast (RFC
  * 4291 2.4, and IANA's IPv6 address space registry), so what the table does not name there is
@@ -29,6 +31,7 @@ static const struct special_block special_blocks[] = {
 	{4, {10}, 8, "private, 10.0.0.0/8"},
 	{4, {100, 64}, 10, "shared by carriers, 100.64.0.0/10"},
 	{4, {127}, 8, "loopback, 127.0.0.0/8"},
+	{4, {168, 63, 129, 16}, 32, "a cloud's metadata service, 168.63.129.16"},
 	{4, {169, 254}, 16, "link-local, 169.254.0.0/16"},
 	{4, {172, 16}, 12, "private, 172.16.0.0/12"},
 	{4, {192, 0, 0}, 24, "protocol assignments, 192.0.0.0/24"},
@@ -95,6 +98,16 @@ static const char *special_name(const struct ing_addr *a)
 	if (a->family == 6 && (a->bytes[0] & 0xe0) != 0x20 && !carries_v4_last(a))
 		return "not global unicast, outside 2000::/3";
 	return NULL;
+}
+
+/* Of this address alone, not of what it carries. */
+static const char *refusal_of(const struct ing_addr *a, const struct ing_cidr_list *allow,
+	const struct ing_cidr_list *deny)
+{
+	if (deny != NULL && ing_cidr_list_contains(deny, a))
+		return "in a block that the configuration denies";
+	const char *name = special_name(a);
+	return allow != NULL && ing_cidr_list_contains(allow, a) ? NULL : name;
 }
 
 /* Length of the prefix behind the slash: decimal digits only, at most max. */
@@ -267,16 +280,12 @@ bool ing_cidr_list_contains(const struct ing_cidr_list *l, const struct ing_addr
 	return false;
 }
 
-const char *ing_addr_refusal(const struct ing_addr *a, const struct ing_cidr_list *allow)
+const char *ing_addr_refusal(const struct ing_addr *a, const struct ing_cidr_list *allow,
+	const struct ing_cidr_list *deny)
 {
 	struct ing_addr inner;
-	const char *name = special_name(a);
-	if (name != NULL && (allow == NULL || !ing_cidr_list_contains(allow, a)))
-		return name;
-	for (unsigned i = 0; ing_addr_embedded(a, i, &inner); i++) {
-		name = special_name(&inner);
-		if (name != NULL && (allow == NULL || !ing_cidr_list_contains(allow, &inner)))
-			return name;
-	}
-	return NULL;
+	const char *refusal = refusal_of(a, allow, deny);
+	for (unsigned i = 0; refusal == NULL && ing_addr_embedded(a, i, &inner); i++)
+		refusal = refusal_of(&inner, allow, deny);
+	return refusal;
 }

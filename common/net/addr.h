@@ -53,7 +53,9 @@ int ing_cidr_list_init(
 void ing_cidr_list_done(struct ing_cidr_list *l); /* zero-initialised is fine */
 bool ing_cidr_list_contains(const struct ing_cidr_list *l, const struct ing_addr *a);
 
-/* Why nobody should connect to this address: the static name of the block that it, or an address
+/* Why nobody should connect to this address: static words for the block that it, or an address
  * inside it, is in. NULL when there is no such block, or each of them is exempt: the address, and
- * on its own each address inside it, is in `allow` (NULL: nothing is). */
-const char *ing_addr_refusal(const struct ing_addr *a, const struct ing_cidr_list *allow);
+ * on its own each address inside it, is in `allow` (NULL: nothing is). What is in `deny` (NULL:
+ * nothing is), itself or by an address inside it, is refused whatever `allow` says. */
+const char *ing_addr_refusal(const struct ing_addr *a, const struct ing_cidr_list *allow,
+	const struct ing_cidr_list *deny);

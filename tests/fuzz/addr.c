@@ -31,10 +31,10 @@ static void check_text(const struct ing_addr *a)
 static void check_monotonic(const struct ing_addr *a, const struct ing_cidr *block)
 {
 	struct ing_cidr blocks[3] = {*block, {.addr.family = 4}, {.addr.family = 6}};
-	const char *least = ing_addr_refusal(a, NULL);
+	const char *least = ing_addr_refusal(a, NULL, NULL);
 	for (size_t count = 0; count <= 3; count++) {
 		struct ing_cidr_list allow = {.blocks = blocks, .count = count};
-		bool refused = ing_addr_refusal(a, &allow) != NULL;
+		bool refused = ing_addr_refusal(a, &allow, NULL) != NULL;
 		ing_must(!refused || least != NULL);
 		if (count == 0)
 			ing_must(refused == (least != NULL));
@@ -42,6 +42,10 @@ static void check_monotonic(const struct ing_addr *a, const struct ing_cidr *blo
 			least = NULL;
 	}
 	ing_must(least == NULL);
+	/* What is denied is refused, whatever is exempt. */
+	struct ing_cidr_list all = {.blocks = blocks, .count = 3};
+	struct ing_cidr_list deny = {.blocks = blocks, .count = 1};
+	ing_must(!ing_cidr_contains(block, a) || ing_addr_refusal(a, &all, &deny) != NULL);
 }
 
 /* The prefixes that lead to an IPv4 address, with it inside, are refused at least as often. */
@@ -53,13 +57,13 @@ static void check_embeddings(const struct ing_addr *v4)
 		bool own; /* refused for its own sake, too */
 	} ways[] = {{{[10] = 0xff, [11] = 0xff}, 12, false}, {{0, 0x64, 0xff, 0x9b}, 12, false},
 		{{0x20, 0x02}, 2, false}, {{0x20, 0x01}, 4, true}, {{0}, 12, true}};
-	const char *refusal = ing_addr_refusal(v4, NULL);
+	const char *refusal = ing_addr_refusal(v4, NULL, NULL);
 	for (size_t i = 0; i < ING_ARRAY_LEN(ways); i++) {
 		struct ing_addr outer = {.family = 6};
 		struct ing_addr inner;
 		memcpy(outer.bytes, ways[i].prefix, sizeof(ways[i].prefix));
 		memcpy(outer.bytes + ways[i].at, v4->bytes, 4);
-		const char *got = ing_addr_refusal(&outer, NULL);
+		const char *got = ing_addr_refusal(&outer, NULL, NULL);
 		ing_must(ways[i].own ? got != NULL : got == refusal);
 		if (i < 4)
 			ing_must(

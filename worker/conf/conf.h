@@ -46,7 +46,7 @@ struct ing_conf {
 		size_t max_body_bytes, memory_bytes;
 		char *ca_file; /* NULL: the system's */
 		char *proxy;   /* NULL: none */
-		char **connect_to, **allow_address, **allow_port;
+		char **connect_to, **allow_address, **deny_address, **allow_port;
 		char *dns_servers; /* NULL: the system's */
 		size_t max_header_bytes;
 		unsigned max_header_fields, max_ratio;

@@ -130,7 +130,7 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
 	(void)purpose;
 	const char *refusal = "not an internet address";
 	if (ing_addr_from_sockaddr(&sa->addr, &addr)) {
-		refusal = ing_addr_refusal(&addr, &t->fetch->allow);
+		refusal = ing_addr_refusal(&addr, &t->fetch->allow, &t->fetch->deny);
 		if (t->route.via_proxy && ing_addr_equal(&addr, &t->addrs[t->addr_at]))
 			refusal = NULL; /* the operator named it */
 	}

@@ -135,15 +135,23 @@ static int find_ca_file(struct ing_fetch *f, struct ing_error *err)
 	return 0;
 }
 
+static int make_list(
+	struct ing_cidr_list *l, char *const *texts, const char *key, struct ing_error *err)
+{
+	int rc = ing_cidr_list_init(l, texts, err);
+	if (rc != 0)
+		ing_error_context(err, "%s", key);
+	return rc;
+}
+
 /* The parts that the configuration can spoil. */
 static int make_parts(struct ing_fetch *f, struct ing_error *err)
 {
-	int rc = ing_cidr_list_init(&f->allow, f->conf.allow_address, err);
-	if (rc != 0) {
-		ing_error_context(err, "fetch.allow_address");
-		return rc;
-	}
-	rc = ing_ports_init(&f->ports, f->conf.allow_port, err);
+	int rc = make_list(&f->allow, f->conf.allow_address, "fetch.allow_address", err);
+	if (rc == 0)
+		rc = make_list(&f->deny, f->conf.deny_address, "fetch.deny_address", err);
+	if (rc == 0)
+		rc = ing_ports_init(&f->ports, f->conf.allow_port, err);
 	if (rc == 0)
 		rc = ing_routes_init(&f->routes, &f->conf, err);
 	if (rc == 0)
@@ -237,6 +245,7 @@ void ing_fetch_free(struct ing_fetch *f)
 	ing_routes_done(&f->routes);
 	ing_ports_done(&f->ports);
 	ing_cidr_list_done(&f->allow);
+	ing_cidr_list_done(&f->deny);
 	free(f->ca_file);
 	f->magic = 0;
 	free(f);

@@ -5,8 +5,8 @@
  * Owns: the curl multi handle, the resolver and every transfer in them. Thread: loop only.
  * Every started transfer comes back through done() exactly once and never from inside
  * ing_fetch_start(), unless it is cancelled. Nobody connects to a private, loopback or link-local
- * address that fetch.allow_address does not name: judged on the socket's address (RFC 6890
- * registries), for every connection.
+ * address that fetch.allow_address does not name, nor to one that fetch.deny_address names: judged
+ * on the socket's address (RFC 6890 registries), for every connection.
  */
 #pragma once
 #include "common/base/error.h"
@@ -31,6 +31,7 @@ struct ing_fetch_conf {
 	const char *proxy;       /* NULL: none; environment proxies are never used */
 	char *const *connect_to; /* NULL-terminated HOST:PORT:CONNECT-HOST:CONNECT-PORT, or NULL */
 	char *const *allow_address; /* NULL-terminated CIDR blocks, or NULL */
+	char *const *deny_address;  /* the same; wins over allow_address */
 	char *const *allow_port;    /* NULL-terminated ports beside 80 and 443, or NULL */
 	size_t max_header_bytes;
 	unsigned max_header_fields;

@@ -88,7 +88,7 @@ struct ing_fetch {
 	struct uv_loop_s *loop;
 	struct ing_fetch_conf conf;
 	char *ca_file;
-	struct ing_cidr_list allow;
+	struct ing_cidr_list allow, deny;
 	struct ing_ports ports;
 	struct ing_routes routes;
 	struct curl_slist *headers;

@@ -30,7 +30,7 @@ static const struct ing_addr *first_permitted(
 	const struct ing_fetch *f, const struct ing_addr *addrs, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		if (ing_addr_refusal(&addrs[i], &f->allow) == NULL)
+		if (ing_addr_refusal(&addrs[i], &f->allow, &f->deny) == NULL)
 			return &addrs[i];
 	return NULL;
 }

@@ -144,7 +144,7 @@ static const char *keep_addresses(
 	for (unsigned i = 0; i < count && t->addr_count < ING_FETCH_TRIES; i++) {
 		const char *why = NULL;
 		if (!t->route.via_proxy)
-			why = ing_addr_refusal(&addrs[i], &t->fetch->allow);
+			why = ing_addr_refusal(&addrs[i], &t->fetch->allow, &t->fetch->deny);
 		if (why == NULL)
 			t->addrs[t->addr_count++] = addrs[i];
 		else if (refusal == NULL)
@@ -285,7 +285,7 @@ void ing_transfer_begin(struct ing_transfer *t)
 	}
 	t->route = ing_routes_find(&f->routes, &t->target);
 	if (t->route.via_proxy && ing_addr_parse(t->target.host, &addr)) {
-		const char *refusal = ing_addr_refusal(&addr, &f->allow);
+		const char *refusal = ing_addr_refusal(&addr, &f->allow, &f->deny);
 		if (refusal != NULL) {
 			finish_early(
 				t, ING_STATUS_BLOCKED_ADDRESS, "%s: %s", t->target.host, refusal);

@@ -39,6 +39,11 @@ static const struct {
 	{"127.0.0.0", "loopback"},
 	{"127.255.255.255", "loopback"},
 	{"128.0.0.0", NULL},
+	{"168.63.129.15", NULL},
+	{"168.63.129.16", "metadata"},
+	{"168.63.129.17", NULL},
+	{"::ffff:168.63.129.16", "metadata"},
+	{"64:ff9b::168.63.129.16", "metadata"},
 	{"169.253.255.255", NULL},
 	{"169.254.0.0", "link-local"},
 	{"169.254.169.254", "link-local"},
@@ -163,7 +168,7 @@ static void classes(void **state)
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(class_cases); i++) {
 		struct ing_addr a = addr_of(class_cases[i].text);
-		const char *got = ing_addr_refusal(&a, NULL);
+		const char *got = ing_addr_refusal(&a, NULL, NULL);
 		const char *want = class_cases[i].refusal;
 		if ((got == NULL) != (want == NULL) || (got != NULL && strstr(got, want) == NULL))
 			fail_msg("%s: got %s, want %s", class_cases[i].text, got ? got : "none",
@@ -209,12 +214,50 @@ static void allow_lists(void **state)
 			texts[j] = ing_strdup(allow_cases[i].allow[j]);
 		assert_int_equal(ing_cidr_list_init(&list, texts, NULL), 0);
 		struct ing_addr a = addr_of(allow_cases[i].addr);
-		if ((ing_addr_refusal(&a, &list) != NULL) != allow_cases[i].refused)
+		if ((ing_addr_refusal(&a, &list, NULL) != NULL) != allow_cases[i].refused)
 			fail_msg("case %zu: %s", i, allow_cases[i].addr);
 		ing_cidr_list_done(&list);
 		free(texts[0]);
 		free(texts[1]);
 	}
+}
+
+/* Everything is exempt, and still these are refused. */
+static void denied_blocks_win_over_exempt_ones(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *addr, *deny;
+		bool refused;
+	} cases[] = {
+		{"8.8.8.8", "8.8.8.0/24", true},
+		{"8.8.9.8", "8.8.8.0/24", false},
+		{"127.0.0.1", "127.0.0.0/8", true},
+		{"2001:200::1", "2001:200::/32", true},
+		{"2001:201::1", "2001:200::/32", false},
+		{"::ffff:8.8.8.8", "8.8.8.8", true},
+		{"64:ff9b::8.8.8.8", "8.8.8.8", true},
+		{"2002:808:808::1", "8.8.8.8", true},
+		{"::ffff:8.8.8.8", "::/0", true},
+		{"8.8.8.8", "::/0", false},
+	};
+	char every4[] = "0.0.0.0/0";
+	char every6[] = "::/0";
+	char *everything[] = {every4, every6, NULL};
+	struct ing_cidr_list allow;
+	assert_int_equal(ing_cidr_list_init(&allow, everything, NULL), 0);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		char *texts[] = {ing_strdup(cases[i].deny), NULL};
+		struct ing_cidr_list deny;
+		assert_int_equal(ing_cidr_list_init(&deny, texts, NULL), 0);
+		struct ing_addr a = addr_of(cases[i].addr);
+		assert_null(ing_addr_refusal(&a, &allow, NULL));
+		if ((ing_addr_refusal(&a, &allow, &deny) != NULL) != cases[i].refused)
+			fail_msg("%s, denied %s", cases[i].addr, cases[i].deny);
+		ing_cidr_list_done(&deny);
+		free(texts[0]);
+	}
+	ing_cidr_list_done(&allow);
 }
 
 static void parses_addresses(void **state)
@@ -330,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes),
 		cmocka_unit_test(allow_lists),
+		cmocka_unit_test(denied_blocks_win_over_exempt_ones),
 		cmocka_unit_test(parses_addresses),
 		cmocka_unit_test(parses_blocks),
 		cmocka_unit_test(reads_sockaddrs),

@@ -107,6 +107,41 @@ static void never_inside(void **state)
 	client_stop(&c);
 }
 
+/* Names, literals and what connect_to leads to; an address that is not denied is still used. */
+static void denied_addresses(void **state)
+{
+	(void)state;
+	char *deny[] = {(char[]){"127.0.0.1"}, (char[]){"10.0.0.0/8"}, NULL};
+	char to_denied[64];
+	snprintf(to_denied, sizeof(to_denied), "led.test::127.0.0.1:%u", web_port(web));
+	char *connect_to[] = {to_denied, NULL};
+	static const char *const hosts[] = {"127.0.0.1", "[::ffff:127.0.0.1]", "here.test",
+		"mapped.test", "led.test", "half.test"};
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	conf.connect_timeout_ms = 1200;
+	conf.dns_servers = names_server(names);
+	conf.allow_address = loopback;
+	conf.deny_address = deny;
+	conf.connect_to = connect_to;
+	unsigned before = web_connections(web);
+	client_start(&c, &conf);
+	for (size_t i = 0; i < ING_ARRAY_LEN(hosts); i++) {
+		char url[256];
+		snprintf(url, sizeof(url), "http://%s:%u/", hosts[i], web_port(web));
+		expect(&c, url, ING_STATUS_BLOCKED_ADDRESS);
+	}
+	assert_int_equal(web_connections(web), before);
+	client_stop(&c);
+	deny[0] = deny[1]; /* 10.0.0.0/8 alone: the other address of half.test may be asked */
+	deny[1] = NULL;
+	client_start(&c, &conf);
+	char url[256];
+	snprintf(url, sizeof(url), "http://half.test:%u/", web_port(web));
+	expect(&c, url, ING_STATUS_SUCCESS);
+	client_stop(&c);
+}
+
 /* As they come out of cleaning: every spelling of an address is that address by then. */
 static void spellings(void **state)
 {
@@ -571,6 +606,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(never_inside),
+		cmocka_unit_test(denied_addresses),
 		cmocka_unit_test(spellings),
 		cmocka_unit_test(ports_of_urls),
 		cmocka_unit_test(rebinding),
