@@ -273,6 +273,16 @@ void ing_http_head_done(struct ing_http_head *h)
 	ing_buf_done(&h->value);
 }
 
+size_t ing_http_head_memory(const struct ing_http_head *h)
+{
+	const char *const values[] = {h->location, h->content_type, h->content_encoding,
+		h->transfer_encoding, h->retry_after};
+	size_t bytes = h->raw.cap + h->value.cap;
+	for (size_t i = 0; i < ING_ARRAY_LEN(values); i++)
+		bytes += values[i] != NULL ? strlen(values[i]) + 1 : 0;
+	return bytes;
+}
+
 bool ing_http_head_add(struct ing_http_head *h, const void *data, size_t bytes)
 {
 	if (h->state == ING_HTTP_BAD || h->state == ING_HTTP_TOO_LARGE)

@@ -60,6 +60,9 @@ bool ing_http_head_add(struct ing_http_head *h, const void *data, size_t bytes);
  * them for ever, and libcurl remembers each. False once they and the head are over a limit. */
 bool ing_http_head_add_trailer(struct ing_http_head *h, const void *data, size_t bytes);
 
+/* What it takes in memory: buffers as they are allocated, and the values kept. */
+size_t ing_http_head_memory(const struct ing_http_head *h);
+
 /* True when removing this transfer coding takes no more than undoing chunks: "chunked" or
  * "identity" in any number and case. A client that sent no TE is owed nothing else (RFC 9112 7.4).
  */

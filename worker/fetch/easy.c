@@ -71,11 +71,13 @@ static size_t on_header(char *data, size_t one, size_t bytes, void *user)
 	}
 	t->wire_bytes += bytes;
 	if (t->head.state == ING_HTTP_DONE) {
-		bool good = ing_http_head_add_trailer(&t->head, data, bytes);
-		t->abort = good ? t->abort : ING_ABORT_TRAILERS;
-		return good ? bytes : 0;
+		bool borne = ing_http_head_add_trailer(&t->head, data, bytes);
+		t->abort = borne ? t->abort : ING_ABORT_TRAILERS;
+		return borne ? bytes : 0;
 	}
-	if (!ing_http_head_add(&t->head, data, bytes)) {
+	bool good = ing_http_head_add(&t->head, data, bytes);
+	ing_transfer_account_head(t);
+	if (!good) {
 		t->abort = ING_ABORT_HEAD;
 		return 0;
 	}

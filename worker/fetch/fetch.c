@@ -280,6 +280,7 @@ void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret)
 {
 	*ret = (struct ing_fetch_stats){.active = f->count,
 		.memory_bytes = ing_spool_memory_bytes(f->spool),
+		.head_bytes = ing_spool_head_bytes(f->spool),
 		.exchanges = f->exchanges,
 		.body_bytes = f->body_bytes,
 		.cpu_ns = ing_multi_cpu_ns(f->multi)};

@@ -26,7 +26,7 @@ struct ing_fetch_conf {
 			      this long, is a read-timeout */
 	unsigned min_speed_bytes;
 	size_t max_body_bytes;
-	size_t memory_bytes;     /* all bodies in memory together; at it, transfers pause */
+	size_t memory_bytes;     /* all heads and bodies in memory together; at it, bodies pause */
 	const char *ca_file;     /* NULL: the system's bundle */
 	const char *proxy;       /* NULL: none; environment proxies are never used */
 	char *const *connect_to; /* NULL-terminated HOST:PORT:CONNECT-HOST:CONNECT-PORT, or NULL */
@@ -91,7 +91,8 @@ bool ing_fetch_blocked(const struct ing_fetch *f);
 
 struct ing_fetch_stats {
 	unsigned active;
-	size_t memory_bytes; /* held by bodies now */
+	size_t memory_bytes; /* held by bodies and heads now */
+	size_t head_bytes;   /* of these, by heads */
 	uint64_t exchanges, body_bytes;
 	uint64_t cpu_ns; /* for the bench: the loop thread's CPU time spent inside curl */
 };

@@ -138,9 +138,10 @@ struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetc
 void ing_transfer_begin(struct ing_transfer *t);             /* from QUEUED on */
 void ing_transfer_left(struct ing_transfer *t, CURLcode rc); /* the multi handle reports its end */
 void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms); /* may end it */
-void ing_transfer_drop(struct ing_transfer *t); /* in any phase: out of everything, freed */
-void ing_transfer_try_again(void *ctx);         /* spool: a paused body may go on */
-void ing_transfer_body_landed(void *ctx);       /* spool: the body is complete */
+void ing_transfer_drop(struct ing_transfer *t);         /* in any phase: out of everything, freed */
+void ing_transfer_try_again(void *ctx);                 /* spool: a paused body may go on */
+void ing_transfer_body_landed(void *ctx);               /* spool: the body is complete */
+void ing_transfer_account_head(struct ing_transfer *t); /* the head has grown */
 
 /* lookup.c: forget whoever waits in ing_fetch_lookup(). */
 void ing_lookups_drop(struct ing_fetch *f);

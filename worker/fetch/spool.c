@@ -37,6 +37,7 @@ struct ing_spool {
 	uv_loop_t *loop;
 	const char *dir;
 	size_t limit_bytes, used_bytes;
+	size_t head_bytes; /* of the used ones */
 	unsigned reserves_used;
 	struct ing_body *waiting;
 	struct ing_body *stuck; /* list by next_stuck */
@@ -425,6 +426,11 @@ size_t ing_spool_memory_bytes(const struct ing_spool *sp)
 	return sp->used_bytes;
 }
 
+size_t ing_spool_head_bytes(const struct ing_spool *sp)
+{
+	return sp->head_bytes;
+}
+
 bool ing_spool_full(const struct ing_spool *sp)
 {
 	return sp->stuck_count > 0;
@@ -546,7 +552,22 @@ void ing_spool_release(struct ing_held *held)
 	struct ing_spool *sp = held->spool;
 	if (sp == NULL)
 		return;
+	if (held->head)
+		sp->head_bytes -= held->bytes;
 	*held = (struct ing_held){0};
 	give_back(sp, &gone);
 	unref_spool(sp);
+}
+
+void ing_spool_hold_head(struct ing_spool *sp, struct ing_held *held, size_t bytes)
+{
+	if (held->spool == NULL) {
+		*held = (struct ing_held){.spool = sp, .head = true};
+		sp->refs++;
+	}
+	struct window before = {.fd = -1, .bytes = held->bytes};
+	sp->used_bytes += bytes;
+	sp->head_bytes += bytes - held->bytes;
+	held->bytes = bytes;
+	give_back(sp, &before);
 }

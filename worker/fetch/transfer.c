@@ -20,18 +20,21 @@
 /* The disk gets this long for a body that came in time. */
 #define FLUSH_GRACE_MS 2000
 
-/* An exchange with the memory its body holds; the spool's account outlives the ing_fetch. */
+/* An exchange with the memory its head and body hold; the spool's account outlives the ing_fetch.
+ */
 struct held_exchange {
 	struct ing_exchange ex;
-	struct ing_held held;
+	struct ing_held head, body;
 };
 
 static void destroy_exchange(struct ing_exchange *ex)
 {
 	struct held_exchange *h = ING_CONTAINER(ex, struct held_exchange, ex);
-	struct ing_held held = h->held;
+	struct ing_held head = h->head;
+	struct ing_held body = h->body;
 	ing_exchange_free(ex);
-	ing_spool_release(&held);
+	ing_spool_release(&head);
+	ing_spool_release(&body);
 }
 
 static void move(struct ing_transfer *t, struct ing_transfer **from, struct ing_transfer **to)
@@ -46,6 +49,15 @@ static unsigned elapsed_us(const struct ing_transfer *t)
 	return (unsigned)ING_MIN(us, (uint64_t)UINT32_MAX);
 }
 
+static size_t head_bytes_of(const struct ing_exchange *ex)
+{
+	const char *const values[] = {ex->location, ex->content_type, ex->content_encoding};
+	size_t bytes = ex->response.cap;
+	for (size_t i = 0; i < ING_ARRAY_LEN(values); i++)
+		bytes += values[i] != NULL ? strlen(values[i]) + 1 : 0;
+	return bytes;
+}
+
 /* ---- the end ---- */
 
 /* The exchange is complete: whatever the transfer holds is given back, and done() is due. */
@@ -53,10 +65,12 @@ static void finish(struct ing_transfer *t)
 {
 	struct held_exchange *h = ING_CONTAINER(t->ex, struct held_exchange, ex);
 	ing_outcome_decide(t);
+	if (h->head.spool != NULL) /* what has been taken from it; the rest dies with t */
+		ing_spool_hold_head(t->fetch->spool, &h->head, head_bytes_of(t->ex));
 	t->phase = ING_PHASE_FINISHED;
 	t->ex->total_us = elapsed_us(t);
 	if (t->body != NULL && t->ex->answered)
-		t->ex->body_bytes = ing_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->held);
+		t->ex->body_bytes = ing_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->body);
 	t->fetch->exchanges++;
 	t->fetch->body_bytes += t->ex->body_bytes;
 	move(t, &t->fetch->active, &t->fetch->finished);
@@ -384,6 +398,12 @@ void ing_transfer_try_again(void *ctx)
 	CURLcode rc = ing_multi_resume(t->fetch->multi, t->easy);
 	if (rc != CURLE_OK)
 		end_running(t, rc);
+}
+
+void ing_transfer_account_head(struct ing_transfer *t)
+{
+	struct held_exchange *h = ING_CONTAINER(t->ex, struct held_exchange, ex);
+	ing_spool_hold_head(t->fetch->spool, &h->head, ing_http_head_memory(&t->head));
 }
 
 void ing_transfer_body_landed(void *ctx)

@@ -111,9 +111,22 @@ static void page_meet(struct web_conn *c)
 	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nmet");
 }
 
+/* A head of some 200 KB and a body of nothing. */
+static void page_large_head(struct web_conn *c)
+{
+	char line[1024];
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "X-Filler: ", 10);
+	memcpy(line + sizeof(line) - 3, "\r\n", sizeof("\r\n"));
+	web_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
+	for (int i = 0; i < 200; i++)
+		web_say(c, line);
+	web_say(c, "\r\n");
+}
+
 static const struct web_page pages[] = {{"/bytes", page_bytes}, {"/chunks", page_chunks},
 	{"/tiny", page_tiny}, {"/close", page_close}, {"/slow", page_slow}, {"/half", page_half},
-	{"/meet", page_meet}, {NULL, NULL}};
+	{"/meet", page_meet}, {"/large-head", page_large_head}, {NULL, NULL}};
 
 static void start(struct client *c, size_t memory_bytes, size_t max_body_bytes)
 {
@@ -128,7 +141,14 @@ static size_t memory_of(struct client *c)
 {
 	struct ing_fetch_stats stats;
 	ing_fetch_stats(c->fetch, &stats);
-	return stats.memory_bytes;
+	return stats.memory_bytes - stats.head_bytes;
+}
+
+static size_t head_memory_of(struct client *c)
+{
+	struct ing_fetch_stats stats;
+	ing_fetch_stats(c->fetch, &stats);
+	return stats.head_bytes;
 }
 
 static bool is_sealed(int fd)
@@ -262,7 +282,7 @@ static void memory_held_by_the_finished(void **state)
 	(void)state;
 	struct ing_exchange *held[4];
 	struct client c;
-	start(&c, 400000, 8 * MIB);
+	start(&c, 410000, 8 * MIB); /* these, their heads, and no piece of another */
 	for (size_t i = 0; i < ING_ARRAY_LEN(held); i++) {
 		held[i] = client_getf(&c, "http://127.0.0.1:%u/bytes?100000", web_port(web));
 		assert_outcome(held[i], ING_STATUS_SUCCESS);
@@ -287,6 +307,46 @@ static void memory_held_by_the_finished(void **state)
 		ing_exchange_unref(held[i]);
 	}
 	assert_int_equal(memory_of(&c), 0);
+	client_stop(&c);
+}
+
+/* Heads alone fill the account: bodies go to the disk at once, and every byte comes back. */
+static void heads_count_as_memory(void **state)
+{
+	(void)state;
+	struct ing_exchange *held[3];
+	struct client c;
+	start(&c, 500000, 8 * MIB);
+	for (size_t i = 0; i < ING_ARRAY_LEN(held); i++) {
+		held[i] = client_getf(&c, "http://127.0.0.1:%u/large-head", web_port(web));
+		assert_outcome(held[i], ING_STATUS_SUCCESS);
+		assert_true(held[i]->response.len > 200000);
+		assert_true(head_memory_of(&c) >= (i + 1) * 200000);
+	}
+	assert_int_equal(memory_of(&c), 0);
+	struct ing_exchange *ex = client_getf(&c, "http://127.0.0.1:%u/bytes?70000", web_port(web));
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_pattern(ex, 70000);
+	assert_false(is_sealed(ex->body_fd)); /* a file: there was no memory left for it */
+	ing_exchange_unref(ex);
+	for (size_t i = 0; i < ING_ARRAY_LEN(held); i++)
+		ing_exchange_unref(held[i]);
+	assert_int_equal(head_memory_of(&c), 0);
+	client_stop(&c);
+}
+
+/* One that is given up in its head holds nothing for longer than its exchange. */
+static void heads_that_are_too_large_are_given_back(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_conf conf = client_conf();
+	conf.max_header_bytes = 100000;
+	client_start(&c, &conf);
+	struct ing_exchange *ex = client_getf(&c, "http://127.0.0.1:%u/large-head", web_port(web));
+	assert_outcome(ex, ING_STATUS_HEADERS_TOO_LARGE);
+	ing_exchange_unref(ex);
+	assert_int_equal(head_memory_of(&c), 0);
 	client_stop(&c);
 }
 
@@ -609,6 +669,8 @@ int main(void)
 		cmocka_unit_test(time_limit_keeps_what_came),
 		cmocka_unit_test(memory_ceiling),
 		cmocka_unit_test(memory_held_by_the_finished),
+		cmocka_unit_test(heads_count_as_memory),
+		cmocka_unit_test(heads_that_are_too_large_are_given_back),
 		cmocka_unit_test(exchange_outlives_the_fetch),
 		cmocka_unit_test(disk_refuses),
 		cmocka_unit_test(disk_fills_up),
