@@ -77,7 +77,7 @@ static void check_robots(const struct ing_robots_found *found)
 
 static void check_findings(const struct ing_findings *f)
 {
-	ing_must(f->exam <= ING_EXAM_TIMEOUT && f->page.status <= ING_PAGE_PART);
+	ing_must(f->exam <= ING_EXAM_UNREADABLE && f->page.status <= ING_PAGE_PART);
 	check_text(f->detail);
 	check_page(&f->page);
 	ing_must(memchr(f->file.mimetype, '\0', sizeof(f->file.mimetype)) != NULL);

@@ -45,6 +45,8 @@ struct ing_archive_item {
 	bool digested;           /* the answer's body could be read back, so the next two are set */
 	struct ing_digests body; /* of the entity body as sent; its bytes */
 	bool gzip;               /* it begins as gzip does (RFC 1952 2.3.1) */
+	bool lost; /* there was an answer, but it cannot be archived: its body cannot be read back.
+		      The rest is empty then; nothing that it said may be a success */
 };
 
 /* Recovers left-over .open files of this prefix and host first. */

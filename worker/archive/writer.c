@@ -218,6 +218,7 @@ static void clear_results(struct ing_archive_item *item)
 	item->warc_name[0] = '\0';
 	item->payload_sha1b32[0] = '\0';
 	item->digested = false;
+	item->lost = false;
 	item->gzip = false;
 	item->offset = 0;
 	item->csize = 0;
@@ -354,6 +355,7 @@ static int write_item(
 	ing_log(ING_LOG_ERROR, "archive: %s: not archived: %s", item->exchange->url, err->msg);
 	if (ing_warc_file_is_broken(w->file))
 		return -ING_FAIL_SYSTEM;
+	item->lost = true;
 	ing_error_clear(err);
 	return 0;
 }

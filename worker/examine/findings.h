@@ -42,6 +42,7 @@ enum ing_exam { /* how looking at the body went */
 	ING_EXAM_TOO_LARGE,    /* decoded over max_body_bytes, or max_ratio times its size */
 	ING_EXAM_CRASH,        /* set by the pool: the examiner died or was out of memory */
 	ING_EXAM_TIMEOUT,      /* set by the pool: killed at its deadline */
+	ING_EXAM_UNREADABLE,   /* the body cannot be read back from our own disk */
 	ING_EXAM_WAITED, /* set by the pool, never by an examiner: none has taken it in time */
 };
 

@@ -230,6 +230,20 @@ static void on_timer(uv_timer_t *timer)
 	ing_pool_finish_badly(t, ING_EXAM_TIMEOUT, words);
 }
 
+/* Of a death with a document. A page of a body that the disk does not give back is SIGBUS, which
+ * parsers do not come by in other ways. */
+static enum ing_exam exam_of_death(int status)
+{
+	switch (WIFSIGNALED(status) ? WTERMSIG(status) : 0) {
+	case SIGXCPU:
+		return ING_EXAM_TIMEOUT;
+	case SIGBUS:
+		return ING_EXAM_UNREADABLE;
+	default:
+		return ING_EXAM_CRASH;
+	}
+}
+
 static void describe_end(const struct ing_pool_examiner *e, int status, char *words, size_t room)
 {
 	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
@@ -255,6 +269,7 @@ void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *
 		p->stats.cpu_us += m->cpu_us - e->told_cpu_us;
 	char words[80];
 	describe_end(e, m->status, words, sizeof(words));
+	enum ing_exam exam = exam_of_death(m->status);
 	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
 	/* Without ever having had a document: as likely as not the next one will do the same. */
 	bool early = t == NULL && !e->assigned && !e->retired;
@@ -263,9 +278,8 @@ void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *
 			words);
 	ing_examiner_close(e);
 	if (t != NULL) {
-		bool out_of_time = WIFSIGNALED(m->status) && WTERMSIG(m->status) == SIGXCPU;
 		t->owner = NULL;
-		ing_pool_finish_badly(t, out_of_time ? ING_EXAM_TIMEOUT : ING_EXAM_CRASH, words);
+		ing_pool_finish_badly(t, exam, words);
 	}
 	if (early)
 		ing_pool_refill_later(p);

@@ -487,7 +487,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	struct ing_findings f;
 	ing_findings_init(&f);
 	ing_wire_init(&w, payload, bytes);
-	f.exam = (enum ing_exam)ing_wire_range(&w, ING_EXAM_TIMEOUT);
+	f.exam = (enum ing_exam)ing_wire_range(&w, ING_EXAM_UNREADABLE);
 	f.detail = ing_wire_text(&w, MAX_DETAIL_BYTES);
 	f.file.decoded = get_flag(&w);
 	f.file.size_bytes = ing_wire_u64(&w);

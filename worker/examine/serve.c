@@ -90,16 +90,20 @@ static void write_frame(int sock, const struct ing_buf *frame)
 	}
 }
 
-/* The body in place. The file is sealed or unlinked and complete, so that a page cannot vanish
- * under the mapping; if one does (a failing disk), SIGBUS ends the process, and that is the
- * document's end too. */
-static const void *map_body(int fd, size_t bytes)
+static bool is_whole(int fd, size_t bytes)
 {
 	struct stat st;
+	return bytes == 0 || (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+				     (uint64_t)st.st_size >= bytes);
+}
+
+/* The body in place. The file is sealed or unlinked and complete, so that a page cannot vanish
+ * under the mapping; if one does (a failing disk), SIGBUS ends the process, which the pool takes
+ * for what it is. */
+static const void *map_body(int fd, size_t bytes)
+{
 	if (bytes == 0)
 		return "";
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < bytes)
-		return NULL;
 	void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	return data == MAP_FAILED ? NULL : data;
 }
@@ -131,11 +135,15 @@ static void answer(
 {
 	uint64_t started_ms = ing_now_ms();
 	size_t bytes = (size_t)order->body_bytes;
+	if (!is_whole(body_fd, bytes)) {
+		f->exam = ING_EXAM_UNREADABLE;
+		f->detail = ing_strdup("the body is shorter than it was");
+		return;
+	}
 	const void *data = map_body(body_fd, bytes);
 	if (data == NULL) {
 		f->exam = ING_EXAM_CRASH;
-		f->detail = ing_strdup(
-			"the body does not fit into the examiner's memory, or is not whole");
+		f->detail = ing_strdup("the body does not fit into the examiner's memory");
 		return;
 	}
 	struct ing_body body = {0};

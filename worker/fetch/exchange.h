@@ -34,7 +34,8 @@ struct ing_exchange {
 	char ip[46];             /* the peer's address in text, "" when never connected */
 	/* How it ended: ING_STATUS_SUCCESS when a whole answer came (whatever its HTTP status),
 	 * else connect-error, tls-error, read-error, read-timeout, truncated-body, body-too-large,
-	 * headers-too-large, invalid-host-resolution, blocked-address, invalid-url. */
+	 * headers-too-large, invalid-host-resolution, blocked-address, invalid-url; or worker-error
+	 * when it failed here (spool.dir, memory, descriptors): nothing against the host. */
 	enum ing_status outcome;
 	char detail[256];        /* words for error_message; "" on success */
 	bool answered;           /* a whole header block came: there is something to archive */
@@ -50,11 +51,10 @@ struct ing_exchange {
 	bool set_cookie;         /* at least one Set-Cookie came */
 	int64_t retry_after_s;   /* of Retry-After, from the end of the exchange on (RFC 9110
 				    10.2.3); -1: none, or neither a number nor a date */
-	bool passing; /* what went wrong may be gone with the next try: a connection refused,
-			 reset or silent, a name server that failed; not a certificate, a
-			 guard's refusal, a name that does not exist */
-	bool ours; /* what went wrong did so here (spool.dir, memory): nothing against the host */
-	bool unverified;       /* the certificate was not verified (fetch.tls_fallback) */
+	bool passing;    /* what went wrong may be gone with the next try: a connection refused,
+			    reset or silent, a name server that failed; not a certificate, a
+			    guard's refusal, a name that does not exist */
+	bool unverified; /* the certificate was not verified (fetch.tls_fallback) */
 	bool dropped_userinfo; /* the URL asked for had user information, which was not sent */
 	int body_fd; /* memfd (sealed) or unlinked file, read-only, offset meaningless; -1 when
 			there is no byte */

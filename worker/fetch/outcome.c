@@ -35,11 +35,13 @@ static const struct outcome_row {
 	SAME(CURLE_PROXY, CONNECT_ERROR, false),
 	SAME(CURLE_SSL_CONNECT_ERROR, TLS_ERROR, false), /* but see is_broken_handshake() */
 	SAME(CURLE_PEER_FAILED_VERIFICATION, TLS_ERROR, false),
-	SAME(CURLE_SSL_CACERT_BADFILE, TLS_ERROR, false),
+	/* Trust stores were there at the start: no descriptor, or no memory, to read them with. */
+	SAME(CURLE_SSL_CACERT_BADFILE, WORKER_ERROR, true),
+	SAME(CURLE_SSL_CRL_BADFILE, WORKER_ERROR, true),
+	SAME(CURLE_FAILED_INIT, WORKER_ERROR, true),
 	SAME(CURLE_SSL_CERTPROBLEM, TLS_ERROR, false),
 	SAME(CURLE_SSL_CIPHER, TLS_ERROR, false),
 	SAME(CURLE_SSL_CLIENTCERT, TLS_ERROR, false),
-	SAME(CURLE_SSL_CRL_BADFILE, TLS_ERROR, false),
 	SAME(CURLE_SSL_ENGINE_INITFAILED, TLS_ERROR, false),
 	SAME(CURLE_SSL_ENGINE_NOTFOUND, TLS_ERROR, false),
 	SAME(CURLE_SSL_ENGINE_SETFAILED, TLS_ERROR, false),
@@ -48,8 +50,8 @@ static const struct outcome_row {
 	SAME(CURLE_SSL_PINNEDPUBKEYNOTMATCH, TLS_ERROR, false),
 	SAME(CURLE_USE_SSL_FAILED, TLS_ERROR, false),
 	ROW(CURLE_OPERATION_TIMEDOUT, CONNECT_ERROR, READ_TIMEOUT, READ_TIMEOUT, true),
-	/* a header line over curl's own limit */
-	ROW(CURLE_OUT_OF_MEMORY, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false),
+	/* within a head: a line over curl's own limit */
+	ROW(CURLE_OUT_OF_MEMORY, WORKER_ERROR, HEADERS_TOO_LARGE, WORKER_ERROR, false),
 #if LIBCURL_VERSION_NUM >= 0x080600
 	ROW(CURLE_TOO_LARGE, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false),
 #endif
@@ -152,20 +154,14 @@ static void say_limit(struct ing_transfer *t)
 		: t->sent                   ? "the answer was not complete"
 					    : "there was no connection",
 		deadline ? "by the request's deadline" : "within the time limit of a transfer");
-	t->ex->outcome = ING_STATUS_READ_TIMEOUT;
-}
-
-/* Whether we kept the server waiting, or could not keep what it sent. */
-static bool is_ours(const struct ing_transfer *t)
-{
-	return t->abort == ING_ABORT_SPOOL || t->abort == ING_ABORT_FLUSH ||
-	       (t->abort == ING_ABORT_LIMIT && t->paused);
+	/* Unless we kept the server waiting, or could not put away in time what it had sent. */
+	bool ours = t->abort == ING_ABORT_FLUSH || t->paused;
+	t->ex->outcome = ours ? ING_STATUS_WORKER_ERROR : ING_STATUS_READ_TIMEOUT;
 }
 
 static void decide_abort(struct ing_transfer *t)
 {
 	t->ex->passing = ing_outcome_abort_is_passing(t->abort);
-	t->ex->ours = is_ours(t);
 	char words[sizeof(t->ex->detail)];
 	const struct ing_error *spooled = t->body != NULL ? ing_body_error(t->body) : NULL;
 	switch (t->abort) {
@@ -195,7 +191,7 @@ static void decide_abort(struct ing_transfer *t)
 	case ING_ABORT_SPOOL:
 		snprintf(words, sizeof(words), "here, in spool.dir: %.200s",
 			spooled != NULL ? spooled->msg : "");
-		say(t, ING_STATUS_READ_ERROR, words);
+		say(t, ING_STATUS_WORKER_ERROR, words);
 		break;
 	case ING_ABORT_FLUSH:
 	case ING_ABORT_LIMIT:

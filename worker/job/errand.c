@@ -259,12 +259,17 @@ static void follow(struct errand *e)
 	queue_up(e);
 }
 
-/* The answer is on disk, and its row in the table. */
+/* The answer is on disk, and its row in the table; unless its body could not be read back. */
 static void believe(struct errand *e)
 {
 	const struct ing_exchange *ex = e->answer->exchange;
 	unsigned delay_ms;
 	uint32_t random;
+	if (e->answer->archive.lost) {
+		tell(e, &(struct ing_robots_answer){.outcome = ING_STATUS_WORKER_ERROR,
+				.words = "its body cannot be read back"});
+		return;
+	}
 	ing_must(getrandom(&random, sizeof(random), 0) == sizeof(random));
 	if (ex->answered && ing_hop_is_redirect(ex->http_status)) {
 		follow(e);

@@ -344,6 +344,7 @@ enum ing_status ing_hop_exam_status(enum ing_exam exam)
 		return ING_STATUS_PARSE_CRASH;
 	case ING_EXAM_TIMEOUT:
 		return ING_STATUS_PARSE_TIMEOUT;
+	case ING_EXAM_UNREADABLE:
 	case ING_EXAM_WAITED:
 		return ING_STATUS_WORKER_ERROR;
 	}
@@ -355,7 +356,7 @@ struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
 	struct ing_decision d;
 	if (f->exam == ING_EXAM_OK && bears_wall(&f->page, &d))
 		return d;
-	if (f->exam == ING_EXAM_WAITED) /* it may be a wall */
+	if (f->exam == ING_EXAM_WAITED || f->exam == ING_EXAM_UNREADABLE) /* it may be a wall */
 		return end_with(ing_hop_exam_status(f->exam), NULL);
 	return end_with(ING_STATUS_TERMINAL_BAD_STATUS, NULL);
 }

@@ -95,6 +95,7 @@ struct ing_work {
 	unsigned retry_after_s; /* for the result; 0: nothing to say */
 	bool dropped_userinfo;  /* of a URL on the way */
 	bool unverified;        /* a certificate on the way was not verified */
+	bool lost_answer;       /* one on the way could not be archived */
 	uint64_t deadline_ms;   /* ing_now_ms() clock while working */
 	uint64_t work_left_ms;  /* saved while GATED, and while waiting for an examiner */
 	uint64_t exam_end_ms;   /* in EXAMINING: when the deadline ends it; NEVER while waiting */

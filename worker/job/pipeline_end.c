@@ -201,12 +201,23 @@ static void settle_file(struct ing_job *job)
 	w->loop_ended_normally = false;
 }
 
+/* An answer that cannot be read back is in no archive, and what was made of it nobody can check:
+ * whatever the status would have been, it is trouble of this worker now. */
+static void forget_document(struct ing_work *w)
+{
+	set_status(w, ING_STATUS_WORKER_ERROR,
+		"an answer could not be archived: its body cannot be read back");
+	w->loop_ended_normally = false;
+}
+
 static void advance_decided(struct ing_job *job)
 {
 	struct ing_pipeline *p = job->pipeline;
 	struct ing_work *w = job->work;
 	if (w->archive_pending > 0)
 		return;
+	if (w->lost_answer)
+		forget_document(w);
 	ing_job_set_state(job, ING_JOB_STORING);
 	settle_file(job);
 	/* Sizes are settled before anything is stored, so that rows and result tell the same
@@ -240,6 +251,7 @@ void ing_job_on_archived(struct ing_archive_item *item)
 	hop->archive_pending = false;
 	ing_exchange_unref(ING_TAKE(item->exchange));
 	job->work->archive_pending--;
+	job->work->lost_answer |= item->lost;
 	if (ing_job_drop_cancelled(job))
 		return;
 	if (job->state == ING_JOB_ARCHIVING)

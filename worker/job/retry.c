@@ -45,9 +45,9 @@ static unsigned tries_of(const struct ing_exchange *ex)
 /* Of an exchange that did not end well. */
 static enum ing_answer_kind kind_of_failure(const struct ing_exchange *ex)
 {
-	if (ex->ours)
-		return ING_ANSWER_GOOD; /* it has answered, and must have its pause */
 	switch (ex->outcome) {
+	case ING_STATUS_WORKER_ERROR: /* what it was asked counts for its pause, and no more */
+		return ex->answered || ex->request.len > 0 ? ING_ANSWER_GOOD : ING_ANSWER_NONE;
 	case ING_STATUS_INVALID_URL:
 	case ING_STATUS_BLOCKED_ADDRESS:
 	case ING_STATUS_INVALID_HOST_RESOLUTION:

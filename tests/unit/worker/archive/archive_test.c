@@ -254,6 +254,8 @@ static void an_unreadable_body_does_not_stop_the_others(void **state)
 	}
 	run_until_done(f, parcels, 3);
 	assert_string_equal(parcels[1].item.warc_name, "");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(parcels[i].item.lost, i == 1); /* nothing else says so */
 	assert_false(ing_archive_blocked(f->archive));
 	fixture_stop(f);
 	assert_int_equal(look_around(f).records, 5);

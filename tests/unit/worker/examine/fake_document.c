@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,12 +122,19 @@ static int count_strangers(void)
 	return open;
 }
 
+static void touch(const volatile char *two_pages)
+{
+	(void)two_pages[4096];
+}
+
 static void misbehave(const void *data, size_t bytes)
 {
 	if (is_order(data, bytes, "trap"))
 		__builtin_trap();
 	if (is_order(data, bytes, "abort"))
 		abort();
+	if (is_order(data, bytes, "bus")) /* a page that the body's file no longer has */
+		touch(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, LINK_FD + 1, 0));
 	if (is_order(data, bytes, "exit"))
 		_exit(7);
 	if (is_order(data, bytes, "exec"))

@@ -211,7 +211,8 @@ static void test_reply_with_a_wrong_byte(void **state)
 			payload[i] = (uint8_t)v;
 			if (ing_proto_get_reply(payload, bytes, &g) != 0)
 				continue;
-			assert_true(g.exam <= ING_EXAM_TIMEOUT && g.page.status <= ING_PAGE_PART);
+			assert_true(
+				g.exam <= ING_EXAM_UNREADABLE && g.page.status <= ING_PAGE_PART);
 			assert_true(g.page.wall <= ING_WALL_CHALLENGE &&
 				    g.page.use_count <= ING_MAX_USES);
 			assert_int_equal(g.page.next.url == NULL, g.page.next.technique == NULL);
@@ -264,7 +265,7 @@ static void spoil_no_type(struct ing_findings *f)
 }
 static void spoil_exam(struct ing_findings *f)
 {
-	f->exam = (enum ing_exam)(ING_EXAM_TIMEOUT + 1);
+	f->exam = (enum ing_exam)(ING_EXAM_UNREADABLE + 1);
 }
 static void spoil_page(struct ing_findings *f)
 {

@@ -165,6 +165,33 @@ static void without_archive_and_store_it_is_believed_when_examined(void **state)
 	expect_told(ING_STATUS_SUCCESS, 200);
 }
 
+/* Not "parse-crash" or rules that are in no archive: the next try may go better. */
+static void a_body_that_cannot_be_read_back_is_trouble_of_ours(void **state)
+{
+	(void)state;
+	begin(&usual, &all_stages);
+	answer(200, NULL, RULES);
+	fake_exam_done_robots(RULES);
+	fake_archive_lose();
+	assert_int_equal(lines, 0);
+	expect_told(ING_STATUS_WORKER_ERROR, 0);
+
+	begin(&usual, &all_stages);
+	answer(301, "https://b.example/", NULL);
+	fake_archive_lose();
+	expect_told(ING_STATUS_WORKER_ERROR, 0);
+
+	begin(&usual, &all_stages);
+	answer(200, NULL, RULES);
+	fake_archive_done();
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = ING_EXAM_UNREADABLE;
+	fake_exam_done(&f, "");
+	fake_settle();
+	expect_told(ING_STATUS_WORKER_ERROR, 200);
+}
+
 static void the_table_has_no_row_of_a_404(void **state)
 {
 	(void)state;
@@ -491,6 +518,7 @@ int main(void)
 		cmocka_unit_test(the_record_may_be_done_last),
 		cmocka_unit_test(an_empty_file_needs_no_examiner),
 		cmocka_unit_test(without_archive_and_store_it_is_believed_when_examined),
+		cmocka_unit_test(a_body_that_cannot_be_read_back_is_trouble_of_ours),
 		cmocka_unit_test(the_table_has_no_row_of_a_404),
 		cmocka_unit_test(redirects_are_followed_through_the_gate),
 		cmocka_unit_test(a_redirect_that_comes_too_late_is_no_answer),

@@ -179,6 +179,81 @@ static void a_job_ends_in_the_durable_order(void **state)
 	end();
 }
 
+/* --- answers that cannot be read back --- */
+
+static void expect_worker_error_without_document(void)
+{
+	fake_settle();
+	assert_int_equal(fake.finished, 1);
+	expect_status("worker-error", true);
+	json_t *o = last_result();
+	assert_true(json_is_false(json_object_get(o, "hit")));
+	assert_null(json_object_get(o, "file_meta"));
+	assert_null(json_object_get(o, "pdf_meta"));
+	assert_null(json_object_get(json_object_get(o, "terminal"), "terminal_sha1hex"));
+	assert_non_null(strstr(json_string_value(json_object_get(o, "error_message")), "archived"));
+	json_decref(o);
+	end();
+}
+
+static void no_success_without_its_record(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	live(ARCHIVING);
+	while (fake.archived.count > 1)
+		fake_archive_done();
+	fake_archive_lose(); /* the document */
+	assert_int_equal(fake.stored.count, 1);
+	fake_store_done();
+	assert_int_equal(fake.emitted.count, 1); /* no text of what nobody can check */
+	expect_worker_error_without_document();
+}
+
+static void no_success_without_the_record_of_a_step_before(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	live(GATED);
+	fake_archive_lose(); /* the redirect, while the job is on its way */
+	turn(1);
+	fake_fetch_done(200, NULL);
+	fake_exam_done_pdf("words");
+	expect_worker_error_without_document();
+}
+
+static void an_examiner_that_cannot_read_the_body_blames_the_worker(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	send_request(1, pdf_request);
+	turn(1);
+	fake_fetch_done(200, NULL);
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = ING_EXAM_UNREADABLE;
+	fake_exam_done(&f, "");
+	fake_settle();
+	expect_status("worker-error", true);
+	end();
+}
+
+static void a_wall_that_cannot_be_read_blames_the_worker(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	send_request(1, pdf_request);
+	turn(1);
+	fake_fetch_done(403, NULL);
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = ING_EXAM_UNREADABLE;
+	fake_exam_done(&f, "");
+	fake_settle();
+	expect_status("worker-error", true);
+	end();
+}
+
 /* --- calling off --- */
 
 static void revoke_partition(void)
@@ -838,6 +913,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_ends_in_the_durable_order),
+		cmocka_unit_test(no_success_without_its_record),
+		cmocka_unit_test(no_success_without_the_record_of_a_step_before),
+		cmocka_unit_test(an_examiner_that_cannot_read_the_body_blames_the_worker),
+		cmocka_unit_test(a_wall_that_cannot_be_read_blames_the_worker),
 		cmocka_unit_test(a_job_can_be_called_off_at_any_point),
 		cmocka_unit_test(draining_lets_finish_what_was_admitted),
 		cmocka_unit_test(the_deadline_ends_an_examination),

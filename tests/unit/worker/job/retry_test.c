@@ -63,6 +63,13 @@ static const struct {
 	{ING_STATUS_BLOCKED_ADDRESS, 0, false, 1, NOTHING},
 	{ING_STATUS_BLOCKED_ADDRESS, 0, true, 1, NOTHING},
 	{ING_STATUS_INVALID_URL, 0, false, 1, NOTHING},
+	/* trouble of this worker opens no breaker; a host that was not asked owes no pause */
+	{ING_STATUS_WORKER_ERROR, 200, true, 3, GOOD},
+	{ING_STATUS_WORKER_ERROR, 200, false, 1, GOOD},
+	{ING_STATUS_WORKER_ERROR, 0, true, 3, NOTHING},
+	{ING_STATUS_WORKER_ERROR, 404, true, 1, GOOD},
+	{ING_STATUS_WORKER_ERROR, 500, true, 3, FAILED},
+	{ING_STATUS_WORKER_ERROR, 503, true, 4, THROTTLED},
 };
 
 static struct ing_exchange exchange_of(size_t i)
@@ -91,23 +98,6 @@ static void what_may_pass_is_tried_again(void **state)
 			fail_msg("case %zu (%s, %d): %u tries, want %u", i,
 				ing_status_slug(ex.outcome), ex.http_status, tries, cases[i].tries);
 	}
-}
-
-/* A disk of ours that is full opens no breaker. */
-static void hosts_are_not_blamed_for_our_own_trouble(void **state)
-{
-	(void)state;
-	struct ing_exchange ex = {.outcome = ING_STATUS_READ_ERROR,
-		.answered = true,
-		.http_status = 200,
-		.passing = true};
-	unsigned delay_ms;
-	assert_int_equal(ing_retry_report(&ex).kind, FAILED);
-	ex.ours = true;
-	assert_int_equal(ing_retry_report(&ex).kind, GOOD);
-	assert_true(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
-	ex.http_status = 500;
-	assert_int_equal(ing_retry_report(&ex).kind, FAILED);
 }
 
 static void hosts_are_told_how_they_did(void **state)
@@ -192,7 +182,6 @@ int main(void)
 		cmocka_unit_test(who_asks_for_many_may_have_more_tries),
 		cmocka_unit_test(what_may_pass_is_tried_again),
 		cmocka_unit_test(hosts_are_told_how_they_did),
-		cmocka_unit_test(hosts_are_not_blamed_for_our_own_trouble),
 		cmocka_unit_test(waits_double_within_a_quarter),
 		cmocka_unit_test(a_name_is_asked_for_again_when_its_failure_is_forgotten),
 		cmocka_unit_test(who_was_told_to_wait_waits_with_the_host),

@@ -340,6 +340,13 @@ void fake_archive_done(void)
 	item->done(item);
 }
 
+void fake_archive_lose(void)
+{
+	struct ing_archive_item *item = fake_list_take_at(&fake.archived, 0);
+	item->lost = true;
+	item->done(item);
+}
+
 /* --- store --- */
 
 void ing_store_put(struct ing_store *s, struct ing_store_item *item)

@@ -91,6 +91,7 @@ struct ing_findings;
 void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
 void fake_exam_says(struct ing_findings *f);                       /* f as it is, true or not */
 void fake_archive_done(void);
+void fake_archive_lose(void); /* its body cannot be read back */
 void fake_store_done(void);
 /* Of the oldest message that waits: would it be sent now? */
 bool fake_emit_is_wanted(void);
