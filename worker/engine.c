@@ -14,6 +14,7 @@
 #include "worker/conf/conf.h"
 #include "worker/conf/paths.h"
 #include "worker/conf/version.h"
+#include "worker/engine_limits.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/gate/gate.h"
@@ -30,11 +31,35 @@
 #define ROBOTS_ENTRIES 100000
 #define ROBOTS_BYTES ((size_t)256 << 20)
 
+static unsigned examiners_of(const struct ing_conf *c)
+{
+	return c->examine.processes > 0 ? c->examine.processes : uv_available_parallelism();
+}
+
+static int init_limits(struct ing_engine *e, struct ing_error *err)
+{
+	return ing_engine_check_limits(e->conf, examiners_of(e->conf), err);
+}
+
+static void done_limits(struct ing_engine *e)
+{
+	(void)e;
+}
+
+static void do_nothing(uv_work_t *work)
+{
+	(void)work;
+}
+
+/* libuv starts its threads with the first work, and aborts when it cannot: better now than with the
+ * first large body. */
 static int init_loop(struct ing_engine *e, struct ing_error *err)
 {
 	int rc = uv_loop_init(&e->loop);
 	if (rc != 0)
 		return ing_error_set(err, ING_FAIL_SYSTEM, "loop: %s", uv_strerror(rc));
+	rc = uv_queue_work(&e->loop, &e->pool_start, do_nothing, NULL);
+	ing_must(rc == 0);
 	return 0;
 }
 
@@ -255,6 +280,7 @@ static int init_fetch(struct ing_engine *e, struct ing_error *err)
 		.max_header_fields = c->fetch.max_header_fields,
 		.dns_servers = c->fetch.dns_servers,
 		.spool_dir = c->spool.dir,
+		.max_connections = ing_engine_connections(c->gate.concurrency),
 	};
 	return ing_fetch_new(&e->loop, &conf, &e->fetch, err);
 }
@@ -293,8 +319,7 @@ static int init_pool(struct ing_engine *e, struct ing_error *err)
 	const struct ing_conf *c = e->conf;
 	struct ing_pool_conf conf = {
 		.examiner_path = ing_path_examiner(),
-		.examiners = c->examine.processes > 0 ? c->examine.processes
-						      : uv_available_parallelism(),
+		.examiners = examiners_of(c),
 		.recycle_after = c->examine.recycle_after,
 		.timeout_ms = c->examine.timeout_ms,
 		.max_wait_ms = c->examine.max_wait_ms,
@@ -396,6 +421,7 @@ static const struct {
 	int (*init)(struct ing_engine *e, struct ing_error *err);
 	void (*done)(struct ing_engine *e);
 } steps[] = {
+	{init_limits, done_limits},
 	{init_loop, done_loop},
 	{init_turns, done_turns},
 	{init_rules, done_rules},

@@ -20,6 +20,7 @@ enum ing_engine_company { ING_ENGINE_ALONE, ING_ENGINE_FLEET };
 
 struct ing_engine {
 	uv_loop_t loop;
+	uv_work_t pool_start; /* nothing to do: has libuv start its threads */
 	struct ing_turns *turns;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
 	enum ing_engine_company company;

@@ -44,6 +44,13 @@ static void set_message(struct ing_error *err, enum ing_fail code, int line, int
 	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 }
 
+static enum ing_fail fail_of(int errnum)
+{
+	if (errnum == ENOSPC || errnum == EDQUOT)
+		return ING_FAIL_NO_SPACE;
+	return errnum == EMFILE || errnum == ENFILE ? ING_FAIL_NO_DESCRIPTOR : ING_FAIL_SYSTEM;
+}
+
 /* ----------------------------------------------------------------------------------------------------------
  */
 
@@ -68,8 +75,7 @@ int ing_error_at(
 
 int ing_error_sys(struct ing_error *err, int errnum, const char *fmt, ...)
 {
-	enum ing_fail code =
-		errnum == ENOSPC || errnum == EDQUOT ? ING_FAIL_NO_SPACE : ING_FAIL_SYSTEM;
+	enum ing_fail code = fail_of(errnum);
 	bool first = err != NULL && err->code == ING_FAIL_NONE;
 	va_list ap;
 	va_start(ap, fmt);

@@ -35,7 +35,8 @@ int ing_error_set(struct ing_error *err, enum ing_fail code, const char *fmt, ..
 /* The same with a source position (1-based). */
 int ing_error_at(struct ing_error *err, enum ing_fail code, int line, int column, const char *fmt,
 	...) ING_PRINTF(5, 6);
-/* The same with strerror(errnum) behind the message; ENOSPC and EDQUOT become ING_FAIL_NO_SPACE. */
+/* The same with strerror(errnum) behind the message; ENOSPC and EDQUOT become ING_FAIL_NO_SPACE,
+ * EMFILE and ENFILE ING_FAIL_NO_DESCRIPTOR. */
 int ing_error_sys(struct ing_error *err, int errnum, const char *fmt, ...) ING_PRINTF(3, 4);
 /* Put "text: " in front of the message. */
 void ing_error_context(struct ing_error *err, const char *fmt, ...) ING_PRINTF(2, 3);

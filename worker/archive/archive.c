@@ -68,15 +68,17 @@ static void *run_thread(void *arg)
 
 /* Signals are the loop's. That goes for SIGXFSZ too: with it blocked, a file size limit is a write
  * error like others. */
-static void start_thread(struct ing_archive *a)
+static int start_thread(struct ing_archive *a)
 {
 	sigset_t all;
 	sigset_t before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ing_must(pthread_create(&a->thread, NULL, run_thread, a) == 0);
+	int errnum = pthread_create(&a->thread, NULL, run_thread, a);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_setname_np(a->thread, "archive");
+	if (errnum == 0)
+		pthread_setname_np(a->thread, "archive");
+	return errnum;
 }
 
 /* mkdir -p, then open. Returns the descriptor, or negative. */
@@ -120,6 +122,18 @@ static void free_conf(struct ing_archive_conf *conf)
 		&conf->user_agent, &conf->robots};
 	for (size_t i = 0; i < ING_ARRAY_LEN(strings); i++)
 		ing_freep(strings[i]);
+}
+
+/* Its thread has ended, or never begun. */
+static void free_archive(struct ing_archive *a)
+{
+	uv_close((uv_handle_t *)a->async, on_async_closed);
+	ing_queue_take_all(&a->link.todo);
+	ing_queue_done(&a->link.todo);
+	ing_queue_done(&a->link.finished);
+	ing_archive_writer_free(a->writer);
+	free_conf(&a->conf);
+	free(a);
 }
 
 static struct ing_archive_conf copy_conf(const struct ing_archive_conf *conf)
@@ -180,7 +194,11 @@ int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf,
 	ing_must(uv_async_init(loop, a->async, on_async) == 0);
 	uv_unref((uv_handle_t *)a->async);
 	a->writer = ing_archive_writer_new(&a->conf, dir_fd, &a->link);
-	start_thread(a);
+	int errnum = start_thread(a);
+	if (errnum != 0) {
+		free_archive(a);
+		return ing_error_sys(err, errnum, "archive: cannot start its thread");
+	}
 	*ret = a;
 	return 0;
 }
@@ -192,13 +210,7 @@ void ing_archive_free(struct ing_archive *a)
 	ing_queue_close(&a->link.todo);
 	ing_must(pthread_join(a->thread, NULL) == 0);
 	deliver_finished(a);
-	uv_close((uv_handle_t *)a->async, on_async_closed);
-	ing_queue_take_all(&a->link.todo);
-	ing_queue_done(&a->link.todo);
-	ing_queue_done(&a->link.finished);
-	ing_archive_writer_free(a->writer);
-	free_conf(&a->conf);
-	free(a);
+	free_archive(a);
 }
 
 void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item)

@@ -15,6 +15,7 @@
 #include <utlist.h>
 
 #include "common/base/log.h"
+#include "common/base/shortage.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/pool_priv.h"
 #include "worker/examine/proto.h"
@@ -326,8 +327,10 @@ void ing_examiner_retire_all(struct ing_pool_zygote *z)
 int ing_examiner_start(struct ing_pool *p)
 {
 	int ends[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+		ing_shortage_note(errno);
 		return -ING_FAIL_BUSY;
+	}
 	uint32_t id = ++p->last_id;
 	bool taken = ing_zygote_tell(p->zygote, ING_CONTROL_SPAWN, id, ends[1]);
 	close(ends[1]);

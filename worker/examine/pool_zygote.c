@@ -17,6 +17,7 @@
 #include <utlist.h>
 
 #include "common/base/log.h"
+#include "common/base/shortage.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/pool_priv.h"
 
@@ -250,8 +251,11 @@ int ing_zygote_start(
 {
 	int ends[2];
 	pid_t pid;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return ing_error_sys(err, errno, "examiner: control socket");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+		int errnum = errno;
+		ing_shortage_note(errnum);
+		return ing_error_sys(err, errnum, "examiner: control socket");
+	}
 	int rc = spawn_process(p, ends[1], rules_fd, &pid);
 	close(ends[1]);
 	if (rc != 0) {

@@ -11,11 +11,13 @@
  * blank line. When curl finds a kept connection dead it sends the request anew, and "about to send"
  * comes again: the record begins again.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include "common/base/clock.h"
+#include "common/base/shortage.h"
 #include "worker/fetch/cookies.h"
 #include "worker/fetch/fetch_priv.h"
 #include "worker/limits.h"
@@ -122,6 +124,12 @@ static size_t on_body(char *data, size_t one, size_t bytes, void *user)
 	return bytes;
 }
 
+/* Of something of ours, which says nothing of the host. */
+static bool is_shortage(int errnum)
+{
+	return ing_shortage_note(errnum) || errnum == ENOBUFS || errnum == ENOMEM;
+}
+
 /* The guard proper: whatever curl was told and whatever it made of it, this is the address of the
  * connection. */
 static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *sa)
@@ -141,7 +149,12 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
 		t->refusal = refusal;
 		return CURL_SOCKET_BAD;
 	}
-	return socket(sa->family, sa->socktype | SOCK_CLOEXEC, sa->protocol);
+	curl_socket_t fd = socket(sa->family, sa->socktype | SOCK_CLOEXEC, sa->protocol);
+	if (fd < 0 && is_shortage(errno)) {
+		t->abort = ING_ABORT_SOCKET;
+		t->short_errno = errno;
+	}
+	return fd >= 0 ? fd : CURL_SOCKET_BAD;
 }
 
 /* ---- helpers ---- */

@@ -54,6 +54,7 @@ struct ing_exchange {
 	bool passing;    /* what went wrong may be gone with the next try: a connection refused,
 			    reset or silent, a name server that failed; not a certificate, a
 			    guard's refusal, a name that does not exist */
+	bool starved;    /* there was no descriptor for it: the try is no try */
 	bool unverified; /* the certificate was not verified (fetch.tls_fallback) */
 	bool dropped_userinfo; /* the URL asked for had user information, which was not sent */
 	int body_fd; /* memfd (sealed) or unlinked file, read-only, offset meaningless; -1 when

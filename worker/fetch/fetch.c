@@ -7,6 +7,8 @@
  * of the loop, a quarter of a second in which no timer runs; at one a millisecond the answers are
  * spread as the questions were.
  *
+ * While descriptors are short nothing is begun at all: it would end as if its host were away.
+ *
  * Limits are looked at by a sweep over the active transfers 20 times a second while there are any,
  * instead of a timer for each: a thousand comparisons cost less than one timer's re-arming per
  * packet.
@@ -18,12 +20,15 @@
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/clock.h"
+#include "common/base/shortage.h"
 #include "worker/fetch/fetch_priv.h"
 
 #define START_BURST 8u /* begun at once after a pause */
 #define STARTS_PER_MS 1u
 #define PACE_MS 2
 #define SWEEP_MS 50
+#define SHORTAGE_MS 100
+#define MAX_CONNECTIONS 512u
 #define FALLBACK_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 #define ACCEPT "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 #define ACCEPT_ENCODING "Accept-Encoding: gzip, deflate, br" /* what the examiner decodes */
@@ -53,6 +58,10 @@ static void on_pace(uv_timer_t *timer);
 
 static void begin_queued(struct ing_fetch *f)
 {
+	if (f->queued != NULL && ing_shortage()) {
+		uv_timer_start(f->pace, on_pace, SHORTAGE_MS, 0);
+		return;
+	}
 	uint64_t now = ing_now_ms();
 	uint64_t more = (now - f->start_refilled_ms) * STARTS_PER_MS;
 	f->start_refilled_ms = now;
@@ -211,7 +220,8 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_conf *conf, str
 	}
 	make_handles(f);
 	struct ing_multi_user user = {.done = on_curl_done, .settled = on_curl_settled, .ctx = f};
-	f->multi = ing_multi_new(loop, &user);
+	f->multi = ing_multi_new(
+		loop, conf->max_connections != 0 ? conf->max_connections : MAX_CONNECTIONS, &user);
 	f->spool = ing_spool_new(loop, conf->spool_dir, conf->memory_bytes, on_memory_wanted, f);
 	f->headers = curl_slist_append(NULL, ACCEPT);
 	f->headers = curl_slist_append(f->headers, ACCEPT_ENCODING);

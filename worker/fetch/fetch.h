@@ -35,8 +35,9 @@ struct ing_fetch_conf {
 	char *const *allow_port;    /* NULL-terminated ports beside 80 and 443, or NULL */
 	size_t max_header_bytes;
 	unsigned max_header_fields;
-	const char *spool_dir;   /* bodies over 1 MiB are unlinked files here */
-	const char *dns_servers; /* "ADDRESS[:PORT],…"; NULL: the system's */
+	unsigned max_connections; /* kept open, those in use included; 0: 512 */
+	const char *spool_dir;    /* bodies over 1 MiB are unlinked files here */
+	const char *dns_servers;  /* "ADDRESS[:PORT],…"; NULL: the system's */
 };
 
 /* A request's cookies (RFC 6265), carried over its hops and dropped with it. Taken from one answer

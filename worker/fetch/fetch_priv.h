@@ -38,6 +38,7 @@ enum ing_abort {
 	ING_ABORT_FRAMING,   /* whole head, but the body's framing cannot be trusted; see refusal */
 	ING_ABORT_TRAILERS,  /* the fields behind the body are over the limits of a head */
 	ING_ABORT_TOO_LARGE, /* max_body_bytes */
+	ING_ABORT_SOCKET,    /* no socket could be made; see short_errno */
 	ING_ABORT_SPOOL,     /* the body cannot be stored */
 	ING_ABORT_FLUSH,     /* the body came, but was not on disk in time */
 	ING_ABORT_LIMIT,     /* timeout_ms or the deadline */
@@ -73,6 +74,7 @@ struct ing_transfer {
 	CURLcode rc;           /* curl's last word, once it has left the multi handle */
 	enum ing_abort abort;
 	const char *refusal; /* static words */
+	int short_errno;     /* of what the system had no more of */
 	bool sent;           /* connected, the request is being written */
 	bool paused;         /* by us: the time does not count as a stall */
 

@@ -15,10 +15,6 @@
 #include <utlist.h>
 #include <uv.h>
 
-/* Connections kept, those in use included: as many idle ones as transfers under the default
- * concurrency. */
-#define MAX_CONNECTIONS 512L
-
 struct watch {
 	uv_poll_t poll;
 	struct watch *prev, *next;
@@ -152,7 +148,8 @@ static int set_timer(CURLM *curl, long timeout_ms, void *user)
 
 /* ------------------------------------------------------------------------------------------ */
 
-struct ing_multi *ing_multi_new(struct uv_loop_s *loop, const struct ing_multi_user *user)
+struct ing_multi *ing_multi_new(
+	struct uv_loop_s *loop, unsigned max_connections, const struct ing_multi_user *user)
 {
 	struct ing_multi *m = ing_alloc(sizeof(*m));
 	*m = (struct ing_multi){.loop = loop, .user = *user, .curl = curl_multi_init()};
@@ -166,7 +163,7 @@ struct ing_multi *ing_multi_new(struct uv_loop_s *loop, const struct ing_multi_u
 	curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, set_timer);
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
-	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, (long)max_connections);
 	curl_multi_setopt(m->curl, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 	return m;
 }

@@ -20,7 +20,9 @@ struct ing_multi_user {
 	void *ctx;
 };
 
-struct ing_multi *ing_multi_new(struct uv_loop_s *loop, const struct ing_multi_user *user);
+/* max_connections: kept open, those in use included. */
+struct ing_multi *ing_multi_new(
+	struct uv_loop_s *loop, unsigned max_connections, const struct ing_multi_user *user);
 void ing_multi_free(struct ing_multi *m); /* NULL is fine; no easy handle may be in it */
 void ing_multi_add(struct ing_multi *m, CURL *easy);
 void ing_multi_remove(struct ing_multi *m, CURL *easy); /* not from inside a callback of curl */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/base/clock.h"
+#include "common/base/shortage.h"
 #include "common/net/http_date.h"
 #include "worker/fetch/fetch_priv.h"
 
@@ -125,6 +126,7 @@ bool ing_outcome_abort_is_passing(enum ing_abort abort)
 	case ING_ABORT_TRAILERS:
 	case ING_ABORT_TOO_LARGE:
 		return false;
+	case ING_ABORT_SOCKET:
 	case ING_ABORT_SPOOL: /* a full disk is emptied, or the next body is smaller */
 	case ING_ABORT_FLUSH:
 	case ING_ABORT_LIMIT:
@@ -188,7 +190,13 @@ static void decide_abort(struct ing_transfer *t)
 		snprintf(words, sizeof(words), "the body is over %zu bytes", t->max_body_bytes);
 		say(t, ING_STATUS_BODY_TOO_LARGE, words);
 		break;
+	case ING_ABORT_SOCKET:
+		t->ex->starved = ing_shortage_note(t->short_errno);
+		snprintf(words, sizeof(words), "here, no socket: %s", strerror(t->short_errno));
+		say(t, ING_STATUS_WORKER_ERROR, words);
+		break;
 	case ING_ABORT_SPOOL:
+		t->ex->starved = spooled != NULL && spooled->code == ING_FAIL_NO_DESCRIPTOR;
 		snprintf(words, sizeof(words), "here, in spool.dir: %.200s",
 			spooled != NULL ? spooled->msg : "");
 		say(t, ING_STATUS_WORKER_ERROR, words);

@@ -15,16 +15,20 @@
 #include "worker/fetch/resolve.h"
 
 #include <ares.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <uthash.h>
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/clock.h"
+#include "common/base/shortage.h"
 #include "worker/fetch/exchange.h"
 
 #define MAX_NAMES 20000  /* some 350 bytes each */
@@ -47,6 +51,7 @@ struct ing_name {
 	struct ing_resolver *resolver;
 	struct ing_lookup *lookups;
 	uint64_t expires_ms; /* 0 while being asked for */
+	unsigned shortages;  /* the resolver's when it was asked for */
 	struct ing_answer answer;
 	char key[]; /* KEY_… and the name */
 };
@@ -66,6 +71,7 @@ struct ing_resolver {
 	struct ing_name *names; /* hash */
 	struct ing_name *known; /* list */
 	unsigned queries, inside;
+	unsigned shortages; /* sockets that could not be made, so far */
 	int first_family;
 	bool closing;
 	struct ing_resolver_conf conf;
@@ -126,6 +132,52 @@ static void on_socket_state(void *data, ares_socket_t fd, int readable, int writ
 	uv_poll_start(
 		&w->poll, (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0), on_socket);
 }
+
+/* c-ares tells a socket that could not be made and a name server that refuses apart no more than a
+ * silent one; so the sockets are made here. */
+static ares_socket_t make_socket(int family, int type, int protocol, void *resolver)
+{
+	struct ing_resolver *r = resolver;
+	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+	if (fd < 0 && ing_shortage_note(errno))
+		r->shortages++;
+	return fd;
+}
+
+static int close_socket(ares_socket_t fd, void *resolver)
+{
+	(void)resolver;
+	return close(fd);
+}
+
+static int connect_socket(
+	ares_socket_t fd, const struct sockaddr *to, ares_socklen_t bytes, void *resolver)
+{
+	(void)resolver;
+	return connect(fd, to, bytes);
+}
+
+static ares_ssize_t receive(ares_socket_t fd, void *data, size_t bytes, int flags,
+	struct sockaddr *from, ares_socklen_t *from_bytes, void *resolver)
+{
+	(void)resolver;
+	return recvfrom(fd, data, bytes, flags, from, from_bytes);
+}
+
+static ares_ssize_t send_parts(
+	ares_socket_t fd, const struct iovec *parts, int count, void *resolver)
+{
+	(void)resolver;
+	return writev(fd, parts, count);
+}
+
+static const struct ares_socket_functions socket_functions = {
+	.asocket = make_socket,
+	.aclose = close_socket,
+	.aconnect = connect_socket,
+	.arecvfrom = receive,
+	.asendv = send_parts,
+};
 
 static void reread_system(struct ing_resolver *r);
 
@@ -242,6 +294,11 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 		n->answer.words = words_of(status);
 		n->answer.passing = !is_final(status);
 		keep_ms = is_final(status) ? NO_SUCH_NAME_KEPT_MS : ING_FETCH_NAME_FAILURE_MS;
+		if (n->answer.passing && n->shortages != r->shortages) {
+			n->answer.starved = true;
+			n->answer.words = "no descriptor for asking a name server";
+			keep_ms = 0; /* nobody was asked */
+		}
 	}
 	answer_name(n, keep_ms);
 }
@@ -249,6 +306,7 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 static void ask(struct ing_name *n)
 {
 	struct ing_resolver *r = n->resolver;
+	n->shortages = r->shortages;
 	int other_family = r->first_family == AF_INET ? AF_INET6 : AF_INET;
 	struct ares_addrinfo_hints hints = {.ai_flags = ARES_AI_NOSORT,
 		.ai_family = n->answer.both_families ? other_family : r->first_family,
@@ -298,6 +356,7 @@ static int open_channel(struct ing_resolver *r, ares_channel *ret, struct ing_er
 	free(resolv_conf);
 	if (rc != ARES_SUCCESS)
 		return ing_error_set(err, ING_FAIL_SYSTEM, "c-ares: %s", ares_strerror(rc));
+	ares_set_socket_functions(*ret, &socket_functions, r);
 	const char *servers = r->conf.servers;
 	if (servers != NULL && ares_set_servers_ports_csv(*ret, servers) != ARES_SUCCESS) {
 		ares_destroy(*ret);
@@ -319,6 +378,16 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* c-ares takes this machine for the name server when it has no descriptor to read the file with. */
+static bool can_be_opened(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return !ing_shortage_note(errno);
+	close(fd);
+	return true;
+}
+
 /* Where name servers come from the system: have they changed? What is known of names stays known.
  */
 static void reread_system(struct ing_resolver *r)
@@ -331,8 +400,9 @@ static void reread_system(struct ing_resolver *r)
 		return;
 	r->checked_ms = ing_now_ms();
 	look_at_system(r, &now);
-	if (is_same_file(&now, &r->seen) || open_channel(r, &fresh, NULL) != 0)
-		return; /* in the second case the next time may go better */
+	if (is_same_file(&now, &r->seen) || !can_be_opened(r->conf.resolv_conf) ||
+		open_channel(r, &fresh, NULL) != 0)
+		return; /* but in the first case the next time may go better */
 	r->seen = now;
 	r->channel = fresh;
 	r->inside++;

@@ -27,6 +27,7 @@ struct ing_answer {
 	unsigned count;     /* 0: failed */
 	const char *words;  /* why, static */
 	bool passing;       /* failed because of the name servers, not of the name */
+	bool starved;       /* nobody was asked: there was no descriptor for it */
 	bool both_families; /* the second family was asked for, too: there is nothing more to ask */
 	struct ing_addr addrs[ING_RESOLVER_MAX_ADDRS];
 };

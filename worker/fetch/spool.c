@@ -24,6 +24,7 @@
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/log.h"
+#include "common/base/shortage.h"
 
 /* Room that must be there before a waiter is woken: what curl hands over at a time. */
 #define WAKE_BYTES ((size_t)16 << 10)
@@ -72,8 +73,8 @@ struct ing_body {
 	bool finishing, abandoned;
 	bool spilled; /* a window has been sent off: the open one is no longer the body's beginning
 		       */
-	int file;     /* -1: none yet */
-	size_t file_bytes; /* safely in the file */
+	int file, file_reader; /* the same, to write and to read; -1: none yet */
+	size_t file_bytes;     /* safely in the file */
 	size_t put_bytes;
 	struct ing_error error;
 	void (*try_again)(void *ctx);
@@ -83,7 +84,7 @@ struct ing_body {
 	uv_work_t work;
 	bool in_flight;
 	int work_errno;
-	int work_file;
+	int work_file, work_reader;
 	char dir[]; /* a copy: the spool's owner may go while the pool works */
 };
 
@@ -120,6 +121,8 @@ static void free_body(struct ing_body *b)
 	give_back(sp, &b->flight);
 	if (b->file >= 0)
 		close(b->file);
+	if (b->file_reader >= 0)
+		close(b->file_reader);
 	free(b);
 	unref_spool(sp);
 }
@@ -156,6 +159,18 @@ static int open_spool_file(const char *dir)
 	return fd;
 }
 
+/* Nobody can write through it. Made with the file, not when the body is whole: by then there may be
+ * no descriptor left, and the bytes would be lost. */
+static int open_reader(int file)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno != EMFILE && errno != ENFILE)
+		fd = fcntl(file, F_DUPFD_CLOEXEC, 0); /* there is no /proc */
+	return fd;
+}
+
 /* @locality pool */
 static void copy_flight(uv_work_t *work)
 {
@@ -163,7 +178,10 @@ static void copy_flight(uv_work_t *work)
 	off_t at = 0;
 	if (b->work_file < 0)
 		b->work_file = open_spool_file(b->dir);
-	if (b->work_file < 0 || lseek(b->work_file, (off_t)b->file_bytes, SEEK_SET) < 0) {
+	if (b->work_file >= 0 && b->work_reader < 0)
+		b->work_reader = open_reader(b->work_file);
+	if (b->work_file < 0 || b->work_reader < 0 ||
+		lseek(b->work_file, (off_t)b->file_bytes, SEEK_SET) < 0) {
 		b->work_errno = errno;
 		return;
 	}
@@ -186,6 +204,7 @@ static void take_off(struct ing_body *b)
 {
 	b->work_errno = 0;
 	b->work_file = b->file;
+	b->work_reader = b->file_reader;
 	ing_must(uv_queue_work(b->spool->loop, &b->work, copy_flight, land) == 0);
 }
 
@@ -209,15 +228,17 @@ static void on_retry(uv_timer_t *timer)
 	}
 }
 
-static bool is_full(int errnum)
+/* It passes by itself, or by an operator. */
+static bool is_worth_waiting(int errnum)
 {
-	return errnum == ENOSPC || errnum == EDQUOT;
+	return errnum == ENOSPC || errnum == EDQUOT || ing_shortage_note(errnum);
 }
 
 static void wait_for_disk(struct ing_body *b)
 {
 	struct ing_spool *sp = b->spool;
-	complain(b, "the disk is full, bodies wait");
+	bool full = b->work_errno == ENOSPC || b->work_errno == EDQUOT;
+	complain(b, full ? "the disk is full, bodies wait" : "no descriptor is left, bodies wait");
 	if (!b->stuck)
 		sp->stuck_count++;
 	b->stuck = true;
@@ -256,9 +277,10 @@ static void land(uv_work_t *work, int status)
 	struct ing_body *b = ING_CONTAINER(work, struct ing_body, work);
 	size_t bytes = b->flight.bytes;
 	b->file = b->work_file;
+	b->file_reader = b->work_reader;
 	if (status != 0)
 		b->work_errno = ECANCELED;
-	if (is_full(b->work_errno) && !b->abandoned) {
+	if (is_worth_waiting(b->work_errno) && !b->abandoned) {
 		wait_for_disk(b);
 		return;
 	}
@@ -306,8 +328,11 @@ static bool open_window(struct ing_body *b)
 	if (b->open.fd >= 0)
 		return true;
 	b->open.fd = memfd_create("body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (b->open.fd < 0)
-		fail_body(b, errno, "no memory file for a body");
+	if (b->open.fd < 0) {
+		int errnum = errno;
+		ing_shortage_note(errnum);
+		fail_body(b, errnum, "no memory file for a body");
+	}
 	return b->open.fd >= 0;
 }
 
@@ -445,6 +470,7 @@ struct ing_body *ing_body_new(
 		.open.fd = -1,
 		.flight.fd = -1,
 		.file = -1,
+		.file_reader = -1,
 		.try_again = try_again,
 		.finished = finished,
 		.ctx = ctx};
@@ -535,12 +561,9 @@ size_t ing_body_take(struct ing_body *b, int *ret_fd, struct ing_held *ret_held)
 		b->spool->refs++;
 		b->open = (struct window){.fd = -1}; /* its bytes stay on the account */
 	} else if (b->file_bytes > 0) {
-		char path[32];
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", b->file);
-		*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (*ret_fd < 0)
-			*ret_fd = fcntl(b->file, F_DUPFD_CLOEXEC, 0);
-		bytes = *ret_fd >= 0 ? b->file_bytes : 0;
+		*ret_fd = b->file_reader;
+		b->file_reader = -1;
+		bytes = b->file_bytes;
 	}
 	ing_body_abandon(b);
 	return bytes;

@@ -193,8 +193,12 @@ static void on_addresses(struct ing_lookup *lookup, const struct ing_answer *ans
 	t->ex->dns_us = elapsed_us(t);
 	t->ex->passing = answer->count == 0 && answer->passing;
 	t->both_families = answer->both_families;
+	t->ex->starved = answer->starved;
 	if (answer->count > 0)
 		use_addresses(t, answer->addrs, answer->count);
+	else if (answer->starved)
+		finish_early(
+			t, ING_STATUS_WORKER_ERROR, "%.150s: %s", t->route.host, answer->words);
 	else if (t->route.via_proxy)
 		finish_early(t, ING_STATUS_CONNECT_ERROR, "fetch.proxy: %.150s: %s", t->route.host,
 			answer->words);

@@ -276,6 +276,7 @@ static void believe(struct errand *e)
 	} else if (e->work_left_ms > 0 &&
 		   ing_retry_worth(ex, e->tries, MORE_TRIES, random, &delay_ms)) {
 		e->not_before_ms = ing_now_ms() + delay_ms;
+		e->tries -= ex->starved ? 1 : 0;
 		drop_answer(e);
 		queue_up(e);
 	} else {

@@ -8,6 +8,7 @@
  * what the broker's client has fetched ahead.
  */
 #include "common/base/clock.h"
+#include "common/base/shortage.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -29,6 +30,8 @@ static unsigned count_decided(const struct ing_pipeline *p)
 
 static const char *find_blockage(const struct ing_pipeline *p)
 {
+	if (ing_shortage())
+		return "descriptors";
 	if (ing_archive_blocked(p->stages.archive) || ing_fetch_blocked(p->stages.fetch))
 		return "disk";
 	if ((p->stages.store != NULL && ing_store_blocked(p->stages.store)) ||

@@ -93,7 +93,7 @@ static void queue_up(struct ing_job *job, const char *url)
 	ing_gate_enter(job->pipeline->stages.gate, &job->waiter, url,
 		&(struct ing_gate_ticket){
 			.lane = (enum ing_lane)job->lane,
-			.again = w != NULL && w->tries > 0,
+			.again = w != NULL && w->next_via == ING_VIA_AGAIN,
 			.delay_ms = w != NULL ? w->delay_ms : 0,
 			.crawl_delay_ms = view.crawl_delay_ms,
 			.robots_known = job->pipeline->stages.robots != NULL,
@@ -272,6 +272,7 @@ bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex)
 		!ing_job_stop_clock(w))
 		return false;
 	w->next_via = ING_VIA_AGAIN;
+	w->tries -= ex->starved ? 1 : 0;
 	ing_exchange_unref(ING_TAKE(w->hop->exchange));
 	ing_job_set_state(job, ING_JOB_GATED);
 	queue_up(job, w->next_url);

@@ -328,6 +328,8 @@ void ing_job_on_fetched(void *ctx, struct ing_exchange *ex)
 		ing_job_drop_cancelled(job);
 		return;
 	}
+	if (ex->starved) /* at once: the next ones would fare as badly */
+		ing_pipeline_balance(job->pipeline);
 	note_answer(job, ex);
 	start_archiving(job);
 	struct ing_decision d = decide_after_fetch(job, ex);

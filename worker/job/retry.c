@@ -35,9 +35,20 @@ static unsigned tries_of_answer(int http_status)
 	return 1;
 }
 
+static bool is_bad_status(const struct ing_exchange *ex)
+{
+	return ex->answered && ex->http_status != 200 && ex->http_status != 226;
+}
+
+/* There was no descriptor for it. The gate is held until there are some, so that this ends. */
+static bool is_no_try(const struct ing_exchange *ex)
+{
+	return ex->starved && !is_bad_status(ex);
+}
+
 static unsigned tries_of(const struct ing_exchange *ex)
 {
-	if (ex->answered && ex->http_status != 200 && ex->http_status != 226)
+	if (is_bad_status(ex))
 		return tries_of_answer(ex->http_status);
 	return ex->passing ? ing_status_tries(ex->outcome) : 1;
 }
@@ -93,7 +104,9 @@ bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned mor
 	unsigned most = tries_of(ex);
 	if (most > 1 && !ex->answered)
 		most += more;
-	if (tries >= most)
+	if (is_no_try(ex))
+		tries = 1;
+	else if (tries >= most)
 		return false;
 	if (ex->answered && is_throttling(ex->http_status)) {
 		*ret_delay_ms = 0;

@@ -7,7 +7,8 @@
  * by itself (struct ing_exchange.passing: no connection, resets, silence, bodies cut short, name
  * servers that failed), up to `tries` of the status table (status.def). 429 and 503 wait for their
  * host, which the gate holds; the others wait by themselves, a second, doubled each time, with
- * jitter; for a name server until its failure is forgotten. What is permanent, a 404, a
+ * jitter; for a name server until its failure is forgotten. A try for which there was no descriptor
+ * (starved) is none: whoever counts tries takes it back. What is permanent, a 404, a
  * certificate, a name that does not exist, is never tried again.
  */
 #pragma once

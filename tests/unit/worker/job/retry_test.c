@@ -100,6 +100,23 @@ static void what_may_pass_is_tried_again(void **state)
 	}
 }
 
+/* However often there was no descriptor, the tries of the table are all still to come. */
+static void a_try_without_a_descriptor_is_none(void **state)
+{
+	(void)state;
+	struct ing_exchange ex = {
+		.outcome = ING_STATUS_WORKER_ERROR, .passing = true, .starved = true};
+	unsigned delay_ms = 0;
+	for (unsigned tries = 1; tries < 50; tries++) {
+		assert_true(ing_retry_worth(&ex, tries, 0, 0, &delay_ms));
+		assert_int_equal(delay_ms, 750); /* and it is waited no longer for it */
+	}
+	assert_int_equal(ing_retry_report(&ex).kind, NOTHING);
+	ex.answered = true;
+	ex.http_status = 404; /* which is all that there is to know */
+	assert_false(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
+}
+
 static void hosts_are_told_how_they_did(void **state)
 {
 	(void)state;
@@ -181,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_asks_for_many_may_have_more_tries),
 		cmocka_unit_test(what_may_pass_is_tried_again),
+		cmocka_unit_test(a_try_without_a_descriptor_is_none),
 		cmocka_unit_test(hosts_are_told_how_they_did),
 		cmocka_unit_test(waits_double_within_a_quarter),
 		cmocka_unit_test(a_name_is_asked_for_again_when_its_failure_is_forgotten),
