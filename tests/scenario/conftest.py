@@ -43,6 +43,7 @@ import private_servers  # noqa: E402
 import server as sampleweb  # noqa: E402
 from servers import account as accounts  # noqa: E402
 from servers import shared, stalls  # noqa: E402
+from servers.faults import Faults  # noqa: E402
 from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
 
@@ -383,6 +384,12 @@ def worker(program, settings, tmp_path, account, kafka, topics):
     return run
 
 
+@pytest.fixture
+def faults(build, tmp_path):
+    """Makes system calls fail: worker(env=faults.env), faults.set("pread EIO path=…"), faults.clear()."""
+    return Faults(build / "tests" / "fault" / "libingfault.so", tmp_path)
+
+
 # --- test: messages, rows, commands --------------------------------------------------------------------
 
 
@@ -506,10 +513,11 @@ def sql(database):
 def run_ctl(program, settings, tmp_path):
     """run_ctl("submit", "-", input="…"): the finished ingestctl, with stdout, stderr and returncode.
 
-    overrides= changes settings; config=False runs it without any configuration."""
-    def run(*arguments, input=None, overrides=None, config=True, timeout=120):
+    overrides= changes settings; config=False runs it without any configuration; wrapper= is a command to start it
+    through."""
+    def run(*arguments, input=None, overrides=None, config=True, timeout=120, wrapper=()):
         path = program("ingestctl")
-        command = [path]
+        command = [*wrapper, path]
         if config:
             command += ["--config", write_config(tmp_path / "ctl.yaml", merged(settings, overrides))]
         done = subprocess.run([*command, *map(str, arguments)], input=input, capture_output=True, text=True,
