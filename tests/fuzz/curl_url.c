@@ -16,7 +16,19 @@
 #include "worker/fetch/route.h"
 #include "worker/job/hop.h"
 
+#if __has_include("tests/fuzz/target.h")
+#	include "tests/fuzz/target.h"
+FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 10000, .heap_kb = 200, .heap_byte = 1000);
+#else
+static void fuzz_target(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_target(data, size);
+	return 0;
+}
+#endif
 
 /* As curl_easy_perform() reads its CURLOPT_URL, with CURLOPT_PATH_AS_IS. */
 #define EASY_FLAGS (CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
@@ -115,18 +127,17 @@ static bool compare_with_target(const char *url, const struct ing_url_parts *p)
 	return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	char *base_url = ing_strndup((const char *)data, size);
 	struct ing_decision start = ing_hop_start(base_url, NULL, NULL);
 	struct ing_url_parts p;
 	free(base_url);
 	if (start.step != ING_STEP_LINK)
-		return 0;
+		return;
 	ing_must(ing_url_parts(start.url, strlen(start.url), NULL, &p));
 	if (compare_with_target(start.url, &p))
 		compare_with_curl(start.url, &p);
 	ing_url_parts_done(&p);
 	free(start.url);
-	return 0;
 }
