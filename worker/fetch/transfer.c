@@ -115,7 +115,12 @@ static void end_running(struct ing_transfer *t, CURLcode rc)
 	leave_multi(t);
 	t->phase = ING_PHASE_FLUSHING;
 	t->flush_limit_ms = ING_MAX(t->limit_ms, ing_now_ms() + FLUSH_GRACE_MS);
-	if (t->body == NULL || t->head.state != ING_HTTP_DONE || ing_body_finish(t->body))
+	bool complete =
+		t->body == NULL || t->head.state != ING_HTTP_DONE || ing_body_finish(t->body);
+	if (complete && t->abort == ING_ABORT_NONE && t->body != NULL &&
+		ing_body_error(t->body) != NULL)
+		t->abort = ING_ABORT_SPOOL; /* its last bytes could not be kept */
+	if (complete)
 		finish(t);
 }
 

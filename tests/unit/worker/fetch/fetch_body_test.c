@@ -384,6 +384,27 @@ static void disk_refuses(void **state)
 	client_stop(&c);
 }
 
+/* It is put together in memory and written when it is whole; that can fail as well. */
+static void a_small_body_that_cannot_be_kept_is_no_success(void **state)
+{
+	(void)state;
+	struct client c;
+	struct rlimit old;
+	start(&c, 64 * MIB, 8 * MIB);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	struct rlimit tight = {.rlim_cur = 50, .rlim_max = old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	struct ing_exchange *ex = client_getf(&c, "http://127.0.0.1:%u/bytes?100", web_port(web));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_outcome(ex, ING_STATUS_WORKER_ERROR);
+	assert_true(ex->passing);
+	ing_exchange_unref(ex);
+	assert_int_equal(memory_of(&c), 0);
+	client_stop(&c);
+}
+
 /* The disk takes one window and then no more: what is safely there is kept. */
 static void disk_fills_up(void **state)
 {
@@ -673,6 +694,7 @@ int main(void)
 		cmocka_unit_test(heads_that_are_too_large_are_given_back),
 		cmocka_unit_test(exchange_outlives_the_fetch),
 		cmocka_unit_test(disk_refuses),
+		cmocka_unit_test(a_small_body_that_cannot_be_kept_is_no_success),
 		cmocka_unit_test(disk_fills_up),
 		cmocka_unit_test(full_disk_is_waited_for),
 		cmocka_unit_test(full_disk_until_the_limit),
