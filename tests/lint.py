@@ -5,6 +5,7 @@
     lint.py banned     calls that are not to be made
     lint.py arrows     includes that point the wrong way between the folders
     lint.py licence    sources that do not begin with their licence
+    lint.py budgets    fuzz targets that do not say what an input may cost
     lint.py scripts    scripts that their interpreter cannot read
 """
 
@@ -63,6 +64,16 @@ def licence():
             yield path, 1, "does not begin with its licence"
 
 
+def budgets():
+    """Every fuzz target defines fuzz_target() and declares its FUZZ_BUDGET (tests/fuzz/target.h)."""
+    for path in tracked("tests/fuzz/*.c"):
+        text = read(path)
+        if os.path.basename(path) not in ("driver.c", "replay.c"):
+            for word in ("\nFUZZ_BUDGET(", "\nvoid fuzz_target("):
+                if word not in text:
+                    yield path, 1, f"no {word.strip()}…): tests/fuzz/target.h says what a target consists of"
+
+
 def scripts():
     for path in tracked():
         if path.startswith("tests/data/") or path.startswith("tests/fuzz/") or path.endswith((".c", ".h")):
@@ -80,7 +91,7 @@ def scripts():
                 yield path, 1, done.stderr.strip()
 
 
-CHECKS = {"banned": banned, "arrows": arrows, "licence": licence, "scripts": scripts}
+CHECKS = {"banned": banned, "arrows": arrows, "licence": licence, "budgets": budgets, "scripts": scripts}
 
 
 def main():

@@ -19,16 +19,17 @@ function(ing_unit_test name)
 	set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
-# ing_fuzz(NAME [LIBS target…]): NAME.c defines LLVMFuzzerTestOneInput. With ING_FUZZ (clang) it is a libFuzzer
+# ing_fuzz(NAME [LIBS target…]): NAME.c is a target as tests/fuzz/target.h has it. With ING_FUZZ (clang) it is a libFuzzer
 # program; otherwise it is linked with a driver that replays NAME.in/ and NAME.repro/, as a test.
 function(ing_fuzz name)
 	cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
 	if(ING_FUZZ)
-		add_executable(fuzz_${name} ${name}.c)
+		add_executable(fuzz_${name} ${name}.c driver.c)
+		target_compile_definitions(fuzz_${name} PRIVATE ING_FUZZING=1)
 		target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 		target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 	else()
-		add_executable(fuzz_${name} ${name}.c replay.c)
+		add_executable(fuzz_${name} ${name}.c driver.c replay.c)
 		add_test(NAME fuzz_${name} COMMAND fuzz_${name}
 			"${CMAKE_CURRENT_SOURCE_DIR}/${name}.in" "${CMAKE_CURRENT_SOURCE_DIR}/${name}.repro")
 		set_tests_properties(fuzz_${name} PROPERTIES TIMEOUT 300)

@@ -3,6 +3,8 @@
  * Address classification: sixteen bytes as an IPv6 address and its beginning as an IPv4 one, and
  * the rest as text of an address or a block.
  */
+#include "tests/fuzz/target.h"
+
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 
 #include "common/net/addr.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 20, .heap_kb = 20, .heap_byte = 5);
 
 /* What is written is read back as the same, and comes out of a socket's address as the same. */
 static void check_text(const struct ing_addr *a)
@@ -71,14 +73,14 @@ static void check_embeddings(const struct ing_addr *v4)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_addr v6 = {.family = 6};
 	struct ing_addr v4 = {.family = 4};
 	struct ing_addr said;
 	struct ing_cidr block = {.addr = {.family = 4, .bytes = {127}}, .prefix_bits = 8};
 	if (size < 16)
-		return 0;
+		return;
 	memcpy(v6.bytes, data, 16);
 	memcpy(v4.bytes, data, 4);
 	char *text = ing_strndup((const char *)data + 16, size - 16);
@@ -94,5 +96,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_monotonic(&v6, &block);
 	check_monotonic(&v4, &block);
 	free(text);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * The bibliographic record of a page. Every key is there, strings are valid UTF-8 within their
  * limit, lists within theirs, and the whole within the record's.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #include "worker/scrape/biblio/biblio.h"
 #include "worker/scrape/biblio/meta.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 500, .cpu_byte_ns = 100, .heap_kb = 100, .heap_byte = 200);
 
 static void check_string(const json_t *value)
 {
@@ -39,7 +41,7 @@ static void check_list(json_t *list, int depth)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const struct ing_html_limits limits = {
 		.open_elements = ING_MAX_OPEN_ELEMENTS,
@@ -75,5 +77,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(text);
 	json_decref(record);
 	ing_arena_done(&arena);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * A line of an index from anywhere, and a Content-Type from anywhere. Held to: what was read,
  * written and read again is the same.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "common/base/buf.h"
 #include "common/record/cdx.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 500, .heap_kb = 20, .heap_byte = 50);
 
 static void check_mimetype(const uint8_t *data, size_t size)
 {
@@ -29,7 +31,7 @@ static bool same(const char *a, const char *b)
 	return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_cdx cdx;
 	struct ing_cdx again;
@@ -53,5 +55,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_buf_done(&line);
 	ing_buf_done(&second);
 	free(first);
-	return 0;
 }

@@ -4,6 +4,8 @@
  * first byte chooses whether the page knows its address. What comes out is valid UTF-8 within its
  * limits, and nothing that is skipped leaves the tree changed.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@
 #include "worker/scrape/publication/publication.h"
 #include "worker/scrape/uses.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 2000, .heap_byte = 500);
 
 static void check_cleaned(const struct ing_view *v, bool publication)
 {
@@ -89,7 +91,7 @@ static const struct ing_site *make_site(void)
 	return &site;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const struct ing_html_limits limits = {
 		.open_elements = ING_MAX_OPEN_ELEMENTS,
@@ -109,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		site = make_site();
 	}
 	if (size == 0)
-		return 0;
+		return;
 	struct ing_uses uses = {0};
 	struct ing_arena arena = {0};
 	json_t *links = NULL;
@@ -142,5 +144,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_must(ing_guess_scope(&v, &hints) != NULL);
 	check_plain(data, size);
 	ing_arena_done(&arena);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * Configuration files, and each line of them as a --set argument. What is accepted is dumped and
  * read back as the same.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +13,9 @@
 
 #include "worker/conf/conf.h"
 
-#define MAX_SETS 20
+FUZZ_BUDGET(.cpu_us = 5000, .cpu_byte_ns = 500, .heap_kb = 500, .heap_byte = 200);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define MAX_SETS 20
 
 /* Load bytes as a file. NULL: refused, with a reason. */
 static struct ing_conf *load(const void *data, size_t size, char *const *sets)
@@ -57,7 +59,7 @@ static void check(struct ing_conf *conf)
 	ing_conf_free(conf);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	char *sets[MAX_SETS + 1] = {NULL};
 	size_t count = 0;
@@ -68,5 +70,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sets[count++] = strsep(&rest, "\n");
 	check(load("", 0, sets));
 	free(text);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * The lines in which curl hands over a cookie jar, of any shape: what the version of a jar is made
  * of.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 
 #include "worker/fetch/cookies.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 50, .heap_kb = 20, .heap_byte = 10);
 
 #define NOW 1800000000
 
@@ -25,7 +27,7 @@ static char *find_expiry(char *line)
 	return line;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	char *line = ing_strndup((const char *)data, size);
 	uint64_t hash = ing_cookies_hash_line(line, NOW);
@@ -45,5 +47,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	free(line);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * A text as a date and as each identifier. A date that is found exists, and written down it reads
  * as itself; an identifier that is found is one.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@
 #include "worker/scrape/biblio/date.h"
 #include "worker/scrape/biblio/ident.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 500, .heap_kb = 20, .heap_byte = 5);
 
 static void check_date(const char *s, size_t bytes)
 {
@@ -55,7 +57,7 @@ static void check_ident(find_f *find, find_f *check, const char *s, size_t bytes
 	ing_buf_done(&again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	const char *s = (const char *)data;
 	check_date(s, size);
@@ -69,5 +71,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_ident(ing_ident_issn, ing_ident_issn, s, size);
 	check_ident(ing_ident_isbn13, ing_ident_isbn13, s, size);
 	check_ident(ing_ident_orcid, ing_ident_orcid, s, size);
-	return 0;
 }

@@ -5,6 +5,8 @@
  * why it has a process of its own in the worker too. What must hold: whoever lives to answer says
  * something well formed, and our own code is at no fault that a sanitizer finds.
  */
+#include "tests/fuzz/target.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,10 +19,10 @@
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
+FUZZ_BUDGET(.cpu_us = 1000000, .heap_kb = 1000000);
+
 #define CPU_SECONDS 3
 #define MAX_INPUT_BYTES ((size_t)1 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #if defined(__SANITIZE_ADDRESS__)
 /* A signal in poppler stays one and is told from a report, which ends in an exit code. */
@@ -68,12 +70,12 @@ static void check_answer(const struct ing_buf *frame)
 	ing_pdf_done(&pdf);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	int ends[2];
 	struct ing_buf frame;
 	if (size > MAX_INPUT_BYTES)
-		return 0;
+		return;
 	ing_document_warm();
 	ing_must(pipe(ends) == 0);
 	pid_t pid = fork();
@@ -103,5 +105,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_answer(&frame);
 	}
 	ing_buf_done(&frame);
-	return 0;
 }

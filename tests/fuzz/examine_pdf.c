@@ -4,6 +4,8 @@
  * likeliest to have taken over. What is accepted holds its promises, and goes on to the worker
  * unchanged.
  */
+#include "tests/fuzz/target.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +15,7 @@
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000000, .heap_kb = 1000000);
 
 static void check_text(const char *s, size_t max_bytes)
 {
@@ -68,15 +70,14 @@ static void check_way(const struct ing_pdf *pdf)
 	ing_buf_done(&b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_pdf pdf;
 	if (ing_proto_get_pdf(data, size, &pdf) != 0) {
 		ing_must(pdf.status == NULL && pdf.text == NULL);
-		return 0;
+		return;
 	}
 	check_pdf(&pdf);
 	check_way(&pdf);
 	ing_pdf_done(&pdf);
-	return 0;
 }

@@ -3,21 +3,23 @@
  * The examiner's reader of questions: they come from the worker, but hold URLs and header values
  * from the web.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <string.h>
 
 #include "common/base/utf8.h"
 #include "worker/examine/proto.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 20, .heap_kb = 20, .heap_byte = 5);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_order order;
 	struct ing_order again;
 	struct ing_buf b;
 	if (ing_proto_get_question(data, size, &order) != 0)
-		return 0;
+		return;
 	ing_must(order.q.url == NULL || ing_utf8_valid(order.q.url, strlen(order.q.url)));
 	ing_must((order.q.want & ING_WANT_ROBOTS) == 0 || order.q.agent != NULL);
 	ing_must(order.q.agent == NULL || ing_utf8_valid(order.q.agent, strlen(order.q.agent)));
@@ -29,5 +31,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_order_done(&again);
 	ing_order_done(&order);
 	ing_buf_done(&b);
-	return 0;
 }

@@ -4,6 +4,8 @@
  * may have taken over. The first byte chooses the message, the rest is its payload. What is
  * accepted must hold its promises (valid UTF-8, known values) and survive being sent on.
  */
+#include "tests/fuzz/target.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 20, .heap_kb = 20, .heap_byte = 5);
 
 static void check_text(const char *s)
 {
@@ -107,10 +109,10 @@ static void try_reply(const uint8_t *data, size_t size)
 	ing_buf_done(&b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	if (size == 0)
-		return 0;
+		return;
 	size_t bytes;
 	if (data[0] == 'h' && size > ING_FRAME_HEAD_BYTES) {
 		if (ing_frame_head(data + 1, ING_FRAME_REPLY, ING_MAX_REPLY_BYTES, &bytes) == 0)
@@ -118,5 +120,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		try_reply(data + 1, size - 1);
 	}
-	return 0;
 }

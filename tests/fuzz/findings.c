@@ -6,6 +6,8 @@
  * result, of a known status, after a bounded number of fetches; and the digests of a body as sent
  * are those of its bytes.
  */
+#include "tests/fuzz/target.h"
+
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,12 +23,12 @@
 #include "worker/job/yield.h"
 #include "worker/limits.h"
 
+FUZZ_BUDGET(.cpu_us = 1000000, .heap_kb = 1000000);
+
 #define MAX_HOPS 3
 #define MAX_STEPS 64
 #define MAX_BODY_BYTES 1000
 #define RULES_DIGEST 7
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Choices, one byte each; zeros once they are used up. */
 struct choices {
@@ -363,7 +365,7 @@ static void check_result(const struct body *last)
 	json_decref(o);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct choices c = {.at = data, .left = size};
 	const struct body *last = NULL;
@@ -391,5 +393,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_must(fetches <= 1 + MAX_HOPS + 4);
 	check_result(last);
 	end();
-	return 0;
 }

@@ -3,6 +3,8 @@
  * Any bytes as hosts.yaml. What is refused comes with words; what loads keeps its bounds, and each
  * entry is found again under its own name. The bytes are a block's host and a name asked for, too.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/rule_files.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 500, .heap_kb = 200, .heap_byte = 200);
 
 static void use(const struct ing_hostrules *r)
 {
@@ -74,11 +76,10 @@ static void block(const uint8_t *data, size_t size)
 	free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	if (size == 0)
-		return 0;
+		return;
 	load(data, size);
 	block(data, size);
-	return 0;
 }

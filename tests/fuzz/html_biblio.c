@@ -4,6 +4,8 @@
  * have taken over. Whatever it is: a record with a title of a text, or none, and no more than was
  * said.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +14,15 @@
 #include "common/base/utf8.h"
 #include "worker/job/html_biblio.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 200, .heap_kb = 50, .heap_byte = 20);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	/* As it comes off the wire: valid UTF-8, no NUL. */
 	char *text = ing_utf8_clean((const char *)data, size, NULL);
 	bool own = false;
 	if (text == NULL)
-		return 0;
+		return;
 	json_t *o = ing_html_biblio_new(text, NULL, &own);
 	ing_must((o != NULL) == own);
 	if (o != NULL) {
@@ -37,5 +39,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_must(o != NULL);
 	json_decref(o);
 	free(text);
-	return 0;
 }

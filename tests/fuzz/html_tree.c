@@ -3,11 +3,13 @@
  * A page from bytes to the flat tree, its text and its links. The first byte chooses a Content-Type
  * and whether little nesting is allowed, which small pages reach.
  */
+#include "tests/fuzz/target.h"
+
 #include "tests/fuzz/check_tree.h"
 
 #include "common/markup/html.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 2000, .heap_byte = 500);
 
 /* lexbor copies a chosen option, with all that is in it, into <selectedcontent>: a tree may end up
  * below another one then. */
@@ -24,7 +26,7 @@ static void check_depth(const struct ing_tree *t, unsigned open_elements)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const char *const types[] = {NULL, "text/html; charset=utf-8",
 		"text/html; charset=iso-2022-jp", "text/html; charset=gb18030",
@@ -43,12 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tree = ing_tree_new();
 	}
 	if (size == 0)
-		return 0;
+		return;
 	if (data[0] & 0x40)
 		limits.open_elements = 16;
 	ing_html_parse(html, data + 1, size - 1, types[data[0] % ING_ARRAY_LEN(types)], &limits);
 	ing_html_fill(html, tree);
 	check_depth(tree, limits.open_elements);
 	check_tree(tree, ing_tree_body(tree));
-	return 0;
 }

@@ -4,14 +4,16 @@
  * the same answer as in one piece, and never keep more than the limits allow; nor do the same bytes
  * behind the body.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include "common/net/http.h"
 
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 50, .heap_kb = 20, .heap_byte = 10);
+
 #define MAX_BYTES 4096
 #define MAX_FIELDS 40
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool same_text(const char *a, const char *b)
 {
@@ -27,11 +29,11 @@ static bool add_trailers(struct ing_http_head *h, const uint8_t *data, size_t si
 	return good;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_http_head whole, parts;
 	if (size == 0)
-		return 0;
+		return;
 	size_t step = data[0] % 16 + 1u;
 	data++;
 	size--;
@@ -63,5 +65,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	ing_http_head_done(&whole);
 	ing_http_head_done(&parts);
-	return 0;
 }

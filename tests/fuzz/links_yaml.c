@@ -3,6 +3,8 @@
  * links.yaml, sites.yaml and walls.yaml: the first byte says which, up to a NUL stands the file,
  * behind it the page that is asked. What loads has to find nothing but web addresses.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +20,9 @@
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/uses.h"
 
-#define URL "https://journal.example/article/view/7?a=b"
+FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 10000, .heap_kb = 2000, .heap_byte = 500);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define URL "https://journal.example/article/view/7?a=b"
 
 static const struct ing_html_limits limits = {
 	.open_elements = 512,
@@ -85,12 +87,12 @@ static void read_page(const struct ing_rules *rules, const char *page, size_t by
 	ing_html_free(html);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const enum ing_rule_kind kinds[] = {
 		ING_RULES_LINKS, ING_RULES_SITES, ING_RULES_WALLS};
 	if (size == 0 || size > (size_t)1 << 18)
-		return 0;
+		return;
 	const char *text = (const char *)data + 1;
 	const char *nul = memchr(text, '\0', size - 1);
 	size_t bytes = nul != NULL ? (size_t)(nul - text) : size - 1;
@@ -112,5 +114,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ing_rules_free(rules);
 	ing_report_done(&report);
 	ing_rule_files_done(&files);
-	return 0;
 }

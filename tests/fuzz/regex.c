@@ -3,12 +3,18 @@
  * A regular expression (first line), a replacement (second line), a text (the rest). Whatever
  * compiles must run to an end, and a replacement that was checked must apply.
  */
+#include "tests/fuzz/target.h"
+
 #include <string.h>
 
 #include "common/base/utf8.h"
 #include "common/data/regex.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* Patterns are the operator's; texts are anybody's, and each of the twelve searches ends at a
+ * limit. */
+#define MAX_PATTERN_BYTES 256
+
+FUZZ_BUDGET(.cpu_us = 3000000, .cpu_byte_ns = 500, .heap_kb = 50, .heap_byte = 20);
 
 static const char *cut_line(const char **p, const char *end, size_t *bytes)
 {
@@ -37,12 +43,14 @@ static void use(struct ing_regex *r, const char *replacement, const char *text, 
 	ing_buf_done(&out);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	size_t pattern_bytes, replacement_bytes;
 	const char *p = (const char *)data, *end = p + size;
 	const char *pattern = cut_line(&p, end, &pattern_bytes);
 	const char *line = cut_line(&p, end, &replacement_bytes);
+	if (pattern_bytes > MAX_PATTERN_BYTES)
+		return;
 	char *replacement = ing_strndup(line != NULL ? line : "", replacement_bytes);
 	size_t bytes;
 	char *text = ing_utf8_clean(p != NULL ? p : "", (size_t)(end - p), &bytes);
@@ -59,5 +67,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	ing_freep(&replacement);
 	ing_freep(&text);
-	return 0;
 }

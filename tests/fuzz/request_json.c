@@ -3,6 +3,8 @@
  * Request messages: any bytes are a request or an error with words, and a request has a key and a
  * start.
  */
+#include "tests/fuzz/target.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,16 +13,16 @@
 #include "worker/job/hop.h"
 #include "worker/job/request.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 50, .heap_kb = 500, .heap_byte = 20);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_request *r = NULL;
 	struct ing_error err = {0};
 	if (ing_request_parse((const char *)data, size, &r, &err) != 0) {
 		if (r != NULL || err.msg[0] == '\0')
 			abort();
-		return 0;
+		return;
 	}
 	if (strlen(r->key) != 40 || r->base_url == NULL || r->ingest_type == NULL)
 		abort();
@@ -29,5 +31,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	free(d.url);
 	ing_request_free(r);
-	return 0;
 }

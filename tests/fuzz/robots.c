@@ -3,13 +3,15 @@
  * robots.txt: "agent LF URL LF file". What is asked twice is answered alike, a file without rules
  * for the agent forbids nothing, and the longest answer is bounded by the file.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/net/robots.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 50, .heap_kb = 20, .heap_byte = 10);
 
 /* Cuts a line off the front. */
 static char *take_line(const char **text, size_t *bytes)
@@ -22,7 +24,7 @@ static char *take_line(const char **text, size_t *bytes)
 	return line;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	char *agent = take_line(&text, &size);
@@ -42,5 +44,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(file);
 	free(agent);
 	free(url);
-	return 0;
 }

@@ -4,6 +4,8 @@
  * Everybody who waits is woken once, when his file has come and never else; an answer is a verdict;
  * the cache keeps its bounds. Woken ones may ask and leave in their turn. Two bytes are a step.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #include "common/net/robots.h"
 #include "worker/gate/robots/robots.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 200, .heap_kb = 50, .heap_byte = 5);
 
 #define CLIENTS 16
 #define HOSTS 8
@@ -132,7 +134,7 @@ static void check_world(void)
 	ing_must(stats.entries <= MAX_ENTRIES + under_way + 1);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	const struct ing_robots_conf conf = {
 		.obey = true,
@@ -155,5 +157,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < CLIENTS; i++)
 		ing_must(world.clients[i].waiter.entry == NULL);
 	ing_robots_free(world.robots);
-	return 0;
 }

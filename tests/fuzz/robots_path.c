@@ -6,6 +6,8 @@
  * cut. What the worker has is what the parser said, and of a body that was not decoded there is
  * nothing.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 100000, .cpu_byte_ns = 5000, .heap_kb = 20000, .heap_byte = 50);
 
 /* Cuts a line off the front. */
 static char *take_line(const char **text, size_t *bytes)
@@ -52,7 +54,7 @@ static void check_same(
 	ing_must(line_a == line_b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	char *coding = take_line(&text, &size);
@@ -85,5 +87,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(coding);
 	free(agent);
 	free(url);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * Any bytes as journals.yaml and as webpages.yaml, behind a good one of each. What is refused comes
  * with words; what loads is asked about URLs, and every rule has a name and an entry.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/webpages.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 1000, .heap_kb = 200, .heap_byte = 200);
 
 static const char good_journals[] = "a\\.example: a\n---\na: {title: h1}\n---\n---\n";
 static const char good_webpages[] = "a\\.example: {title: h1}\n";
@@ -63,9 +65,8 @@ static void load(enum ing_rule_kind kind, const uint8_t *data, size_t size)
 	ing_rule_files_done(&files);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	load(ING_RULES_JOURNALS, data, size);
 	load(ING_RULES_WEBPAGES, data, size);
-	return 0;
 }

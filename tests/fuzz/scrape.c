@@ -4,6 +4,8 @@
  * chooses a Content-Type, HTML or XML, and whether the page knows its address. What comes out must
  * be JSON (so valid UTF-8), and links must be web addresses.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,8 @@
 #include "worker/limits.h"
 #include "worker/scrape/scrape.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 2000, .out_bytes = 20000,
+	.out_byte = 64, .heap_byte = 1000);
 
 static const struct {
 	enum ing_rule_kind kind;
@@ -62,7 +65,7 @@ static struct ing_rules *load(void)
 	return rules;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const char *const types[] = {NULL, "text/html; charset=shift_jis",
 		"text/html; charset=iso-2022-jp", "text/html; charset=gb18030",
@@ -74,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		scraper = ing_scraper_new(rules);
 	}
 	if (size == 0)
-		return 0;
+		return;
 	struct ing_scrape_input in = {
 		.url = (data[0] & 0x80) != 0 ? NULL : "https://a.example/b/c?d#e",
 		.data = data + 1,
@@ -92,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_t *o = ing_scraped_json(&found, in.url);
 	char *text = json_dumps(o, JSON_COMPACT);
 	ing_must(text != NULL);
+	fuzz_wrote(strlen(text));
 	free(text);
 	json_decref(o);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * A selector (first line) on a page (the rest; XML when its first byte is X). What compiles must
  * run within its budget; what it finds must be elements, in document order, each once.
  */
+#include "tests/fuzz/target.h"
+
 #include <string.h>
 
 #include "common/markup/html.h"
@@ -10,9 +12,9 @@
 #include "common/markup/selector.h"
 #include "common/markup/xml.h"
 
-#define BUDGET_MS 100
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 1000, .heap_kb = 2000, .heap_byte = 500);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define BUDGET_MS 100
 
 static bool parse(struct ing_html *h, struct ing_tree *t, const char *page, size_t bytes)
 {
@@ -38,7 +40,7 @@ static void check(const struct ing_tree *t, const struct ing_matches *found)
 	ing_buf_done(&b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static struct ing_html *html; /* reused, as examiners do */
 	static struct ing_tree *t;
@@ -55,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ing_error err = {0};
 	if (ing_selector_compile(size > 0 ? (const char *)data : "", line, &s, &err) < 0) {
 		ing_must(err.msg[0] != '\0' && err.column > 0);
-		return 0;
+		return;
 	}
 	struct ing_matches found;
 	ing_node first;
@@ -71,5 +73,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			ing_must(first == ING_NODE_NONE || first >= t->count / 2);
 	}
 	ing_selector_free(s);
-	return 0;
 }

@@ -3,13 +3,15 @@
  * Any bytes as a value of any kind of column: what comes out is one field of a COPY line, in valid
  * UTF-8.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/utf8.h"
 #include "worker/store/cell.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 200, .heap_kb = 20, .heap_byte = 50);
 
 static void check_field(const struct ing_buf *out)
 {
@@ -25,7 +27,7 @@ static void check_field(const struct ing_buf *out)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const struct ing_column columns[] = {
 		{"text", ING_CELL_TEXT, false, ING_OVER_CUT, 10, 0},
@@ -52,5 +54,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(exact);
 	ing_buf_done(&out);
 	free(text);
-	return 0;
 }

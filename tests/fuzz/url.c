@@ -2,6 +2,8 @@
  *
  * URLs: "base NUL reference" through parsing, cleaning, resolution, comparison and the index key.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,8 @@
 #include "common/net/url.h"
 #include "common/net/url_mask.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 5000, .heap_kb = 100, .out_bytes = 256, .out_byte = 32,
+	.heap_byte = 1000);
 
 /* What was written out once is read back as the same. */
 static void check_stable(const char *href)
@@ -54,7 +57,7 @@ static void check_mask(const char *text)
 	free(masked);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	char *text = ing_strndup((const char *)data, size);
 	size_t base_len = strlen(text);
@@ -82,10 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ing_buf key;
 	ing_buf_init(&key, ING_URL_MAX_BYTES * 8);
 	ing_must(!ing_surt(text, &key) || key.len > 0);
+	fuzz_wrote(key.len);
 	ing_buf_clear(&key);
 	ing_must(!ing_surt_bytes((const char *)data, size, &key) ||
 		 (key.len > 0 && memchr(key.data, '\0', key.len) == NULL));
+	fuzz_wrote(key.len);
 	ing_buf_done(&key);
 	free(text);
-	return 0;
 }

@@ -5,6 +5,8 @@
  * Held to: any pieces give the same answer, the kept part is whole by itself, and a file is never
  * longer than it is.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +19,9 @@
 #include "common/record/warc_recover.h"
 #include "common/record/warc_scan.h"
 
-#define MAX_BYTES ((size_t)4 << 20)
+FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 1000, .heap_byte = 200);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define MAX_BYTES ((size_t)4 << 20)
 
 static int to_buf(void *ctx, const void *data, size_t bytes)
 {
@@ -78,11 +80,11 @@ static void check_recovery(const struct ing_buf *file)
 	close(fd);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_buf file;
 	if (size == 0 || size > MAX_BYTES / 2)
-		return 0;
+		return;
 	ing_buf_init(&file, MAX_BYTES);
 	if (data[0] == 'g')
 		ing_buf_add(&file, data + 1, size - 1);
@@ -91,5 +93,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_scan(&file);
 	check_recovery(&file);
 	ing_buf_done(&file);
-	return 0;
 }

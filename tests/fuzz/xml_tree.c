@@ -3,13 +3,15 @@
  * An XML document from bytes to the flat tree and its text; also of what came before an error. The
  * first byte chooses a Content-Type.
  */
+#include "tests/fuzz/target.h"
+
 #include "tests/fuzz/check_tree.h"
 
 #include "common/markup/xml.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 200, .heap_kb = 2000, .heap_byte = 500);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	static const char *const types[] = {NULL, "application/xml; charset=utf-8",
 		"text/xml; charset=shift_jis", "text/xml; charset=utf-16",
@@ -23,12 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tree == NULL)
 		tree = ing_tree_new();
 	if (size == 0)
-		return 0;
+		return;
 	struct ing_error err = {0};
 	int fail = ing_xml_parse(
 		tree, data + 1, size - 1, types[data[0] % ING_ARRAY_LEN(types)], &limits, &err);
 	ing_must(fail == -(int)err.code);
 	ing_must(fail == 0 || err.msg[0] != '\0');
 	check_tree(tree, ING_NODE_DOCUMENT);
-	return 0;
 }

@@ -3,6 +3,8 @@
  * YAML trees, of configurations and of streams: what is accepted is walked, and every scalar is
  * written out and read back.
  */
+#include "tests/fuzz/target.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@
 #include "common/base/report.h"
 #include "common/data/yaml.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 500, .heap_kb = 200, .heap_byte = 200);
 
 static void check_text(const struct ing_yaml_node *node)
 {
@@ -65,7 +67,7 @@ static void check_stream(const uint8_t *data, size_t size, const struct ing_yaml
 	ing_report_done(&report);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_target(const uint8_t *data, size_t size)
 {
 	struct ing_yaml_limits limits = {(size_t)1 << 16, 5000, ING_YAML_MAX_DEPTH};
 	struct ing_yaml *doc = NULL;
@@ -76,5 +78,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ing_must(walk(ing_yaml_root(doc), 0) <= limits.nodes);
 	ing_yaml_free(doc);
 	check_stream(data, size, &limits);
-	return 0;
 }
