@@ -25,6 +25,7 @@ enum field {
 	FIELD_TRANSFER_ENCODING,
 	FIELD_SET_COOKIE,
 	FIELD_RETRY_AFTER,
+	FIELD_DATE,
 };
 
 static const struct {
@@ -38,6 +39,7 @@ static const struct {
 	{"Transfer-Encoding", FIELD_TRANSFER_ENCODING},
 	{"Set-Cookie", FIELD_SET_COOKIE},
 	{"Retry-After", FIELD_RETRY_AFTER},
+	{"Date", FIELD_DATE},
 };
 
 static bool give_up(struct ing_http_head *h, enum ing_http_state state, const char *why)
@@ -133,6 +135,10 @@ static void end_field(struct ing_http_head *h)
 		if (h->retry_after == NULL)
 			h->retry_after = ing_strdup(value);
 		break;
+	case FIELD_DATE:
+		if (h->date == NULL)
+			h->date = ing_strdup(value);
+		break;
 	}
 	h->field = FIELD_NONE;
 	ing_buf_clear(&h->value);
@@ -224,6 +230,7 @@ static void clear_fields(struct ing_http_head *h)
 	ing_freep(&h->content_encoding);
 	ing_freep(&h->transfer_encoding);
 	ing_freep(&h->retry_after);
+	ing_freep(&h->date);
 	h->content_length = -1;
 	h->bad_length = NULL;
 	h->set_cookie = false;

@@ -36,6 +36,7 @@ struct ing_http_head {
 	char *content_encoding;  /* all, joined by ", " */
 	char *transfer_encoding; /* all, joined by ", " */
 	char *retry_after;       /* the first one */
+	char *date;              /* the first one */
 	int64_t content_length;  /* -1: absent, no number, or too large a one */
 	const char
 		*bad_length; /* static words: Content-Length values that differ, or one that does

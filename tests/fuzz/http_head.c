@@ -57,6 +57,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 		ing_must(same_text(whole.content_encoding, parts.content_encoding));
 		ing_must(same_text(whole.transfer_encoding, parts.transfer_encoding));
 		ing_must(same_text(whole.retry_after, parts.retry_after));
+		ing_must(same_text(whole.date, parts.date));
 		ing_must(whole.content_length == parts.content_length);
 		if (whole.transfer_encoding != NULL)
 			(void)ing_http_coding_is_plain(whole.transfer_encoding);

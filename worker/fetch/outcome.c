@@ -262,11 +262,15 @@ static enum ing_truncated truncation_of(enum ing_status outcome)
 }
 
 /* Counted from now: the head has come, and the body, whose time is small beside such waits. -1 when
- * it is neither a number nor a date. */
-static int64_t read_retry_after(const char *text)
+ * it is neither a number nor a date. A date is of the server's clock, so it is counted from what
+ * that says (Date, RFC 9110 6.6.1): ours may have been set, and a host is not to be held for that.
+ */
+static int64_t read_retry_after(const struct ing_http_head *head)
 {
-	int64_t delay_s;
-	return ing_http_retry_after_parse(text, ing_wall_now().tv_sec, &delay_s) ? delay_s : -1;
+	int64_t delay_s, sent_s, now_s = ing_wall_now().tv_sec;
+	if (head->date != NULL && ing_http_date_parse(head->date, now_s, &sent_s))
+		now_s = sent_s;
+	return ing_http_retry_after_parse(head->retry_after, now_s, &delay_s) ? delay_s : -1;
 }
 
 /* ------------------------------------------------------------------------------------------ */
@@ -292,5 +296,5 @@ void ing_outcome_decide(struct ing_transfer *t)
 	ex->content_type = ING_TAKE(t->head.content_type);
 	ex->content_encoding = ING_TAKE(t->head.content_encoding);
 	if (t->head.retry_after != NULL)
-		ex->retry_after_s = read_retry_after(t->head.retry_after);
+		ex->retry_after_s = read_retry_after(&t->head);
 }

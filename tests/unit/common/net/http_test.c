@@ -21,7 +21,7 @@ struct head_case {
 	enum ing_http_state state;
 	const char *raw; /* NULL: the input */
 	int status;
-	const char *location, *type, *encoding, *transfer, *retry_after;
+	const char *location, *type, *encoding, *transfer, *retry_after, *date;
 	int64_t length; /* 0 stands for none in this table */
 	bool cookie, bad_length;
 };
@@ -66,6 +66,13 @@ static const struct head_case head_cases[] = {
 		.state = ING_HTTP_DONE,
 		.status = 503,
 		.retry_after = "Sun, 06 Nov 1994"},
+	{.name = "the first Date of the final head",
+		.input = "HTTP/1.1 103 Early\r\nDate: a\r\n\r\n"
+			 "HTTP/1.1 200 OK\r\nDate: b\r\nDate: c\r\n\r\n",
+		.raw = "HTTP/1.1 200 OK\r\nDate: b\r\nDate: c\r\n\r\n",
+		.state = ING_HTTP_DONE,
+		.status = 200,
+		.date = "b"},
 	{.name = "names in any case",
 		.input = "HTTP/1.1 302 F\r\nLOCATION:  /a b \t\r\ncontent-TYPE:x/y\r\n\r\n",
 		.state = ING_HTTP_DONE,
@@ -256,8 +263,9 @@ static void check_head(const struct head_case *c, const struct ing_http_head *h,
 	if (h->raw.len != strlen(raw) || memcmp(h->raw.data, raw, h->raw.len) != 0)
 		fail_msg("%s, %s: kept [%s]", c->name, how, ing_buf_str(&h->raw));
 	const char *got[] = {h->location, h->content_type, h->content_encoding,
-		h->transfer_encoding, h->retry_after};
-	const char *want[] = {c->location, c->type, c->encoding, c->transfer, c->retry_after};
+		h->transfer_encoding, h->retry_after, h->date};
+	const char *want[] = {
+		c->location, c->type, c->encoding, c->transfer, c->retry_after, c->date};
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
 		if ((got[i] == NULL) != (want[i] == NULL) ||
 			(got[i] != NULL && strcmp(got[i], want[i]) != 0))

@@ -180,14 +180,17 @@ static void page_fields(struct web_conn *c)
 static void page_retry(struct web_conn *c)
 {
 	const char *question = strchr(c->request, '?');
-	char value[64] = "";
+	char value[128] = "";
 	size_t len = strcspn(question + 1, " ");
 	for (size_t i = 0; i < len && i < sizeof(value) - 1; i++)
 		value[i] = question[1 + i] == '+' ? ' ' : question[1 + i];
+	size_t end = strcspn(value, "@"); /* the Date is behind it */
 	web_sayf(c,
 		"HTTP/1.1 103 Early\r\nRetry-After: 7\r\n\r\n"
-		"HTTP/1.1 503 Busy\r\nRetry-After: %s\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n",
-		value);
+		"HTTP/1.1 503 Busy\r\nRetry-After: %.*s\r\nRetry-After: 9\r\n"
+		"%s%s%sContent-Length: 0\r\n\r\n",
+		(int)end, value, value[end] == '@' ? "Date: " : "",
+		value[end] == '@' ? value + end + 1 : "", value[end] == '@' ? "\r\n" : "");
 }
 
 static void page_keep(struct web_conn *c)
@@ -483,6 +486,7 @@ static void own_body_limit(void **state)
 	ing_exchange_unref(got.ex);
 }
 
+/* A date is counted from the server's own Date, whatever our clock says. */
 static void retry_after(void **state)
 {
 	(void)state;
@@ -490,7 +494,11 @@ static void retry_after(void **state)
 		const char *value;
 		int64_t want;
 	} cases[] = {{"120", 120}, {"0", 0}, {"soon", -1}, {"-5", -1},
-		{"Sun,+06+Nov+1994+08:49:37+GMT", 0}};
+		{"Sun,+06+Nov+1994+08:49:37+GMT", 0},
+		{"Sun,+06+Nov+1994+08:49:37+GMT@Sun,+06+Nov+1994+08:49:07+GMT", 30},
+		{"Sun,+06+Nov+2094+08:49:37+GMT@Sun,+06+Nov+2094+08:49:37+GMT", 0},
+		{"Sun,+06+Nov+1994+08:49:37+GMT@yesterday", 0},
+		{"120@Sun,+06+Nov+1994+08:49:07+GMT", 120}};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_exchange *ex = client_getf(
 			&client, "http://127.0.0.1:%u/retry?%s", web_port(web), cases[i].value);
