@@ -394,7 +394,7 @@ def faults(build, tmp_path):
 
 
 @pytest.fixture
-def produce(kafka):
+def produce(kafka, account):
     """produce(topic, values, key=None, headers=None): bytes or text, delivered when it returns."""
     producer = confluent_kafka.Producer({"bootstrap.servers": kafka.brokers(), "linger.ms": 5,
                                          "message.max.bytes": 40_000_000})
@@ -402,6 +402,7 @@ def produce(kafka):
 
     def send(topic, values, key=None, headers=None, partition=None):
         for value in values:
+            account.produced(topic, value)
             extra = {} if partition is None else {"partition": partition}
             while True:
                 try:

@@ -2,7 +2,8 @@
 """What came of every request of a test, judged when it is over: as many results as requests, and a record for every hit.
 
 The topics themselves are read: whatever a test has put into the topics of requests, by whichever way, is to have
-one result (or one dead letter) for each time that it was put there.
+one result (or one dead letter) for each time that it was put there. What the fixture produce() has sent counts even
+when it is there no more.
 """
 
 import collections
@@ -142,6 +143,7 @@ class Account:
 
     def __init__(self):
         self.groups = set()
+        self.sent = collections.defaultdict(collections.Counter)
         self.folders = set()
         self.archived = True
 
@@ -152,10 +154,16 @@ class Account:
         else:
             self.archived = False
 
+    def produced(self, topic, value):
+        self.sent[topic][value.encode() if isinstance(value, str) else value or b""] += 1
+
     def settle(self, brokers, topics, allowed):
-        lanes = [name for name in topics_below(brokers, topics["requests"]) if name != topics["dead"]]
-        asked = [value for _, value in read_all(brokers, lanes)]
+        asked = collections.Counter()
+        for name in topics_below(brokers, topics["requests"]):
+            if name != topics["dead"]:
+                there = collections.Counter(value for _, value in read_all(brokers, [name]))
+                asked += there | self.sent[name]  # the larger number of each
         found = read_all(brokers, [topics["results"]])
         dead = [value for _, value in read_all(brokers, [topics["dead"]])]
-        check_counts(asked, [key for key, _ in found], dead, allowed, len(self.groups))
+        check_counts(asked.elements(), [key for key, _ in found], dead, allowed, len(self.groups))
         check_hits((json.loads(value) for _, value in found), self.folders, self.archived)
