@@ -19,7 +19,8 @@
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
-FUZZ_BUDGET(.cpu_us = 1000000, .heap_kb = 1000000);
+/* Of the process that forks; the fork has CPU_SECONDS. */
+FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 1000, .heap_kb = 50000, .heap_byte = 50);
 
 #define CPU_SECONDS 3
 #define MAX_INPUT_BYTES ((size_t)1 << 20)

@@ -15,7 +15,7 @@
 #include "worker/examine/proto.h"
 #include "worker/limits.h"
 
-FUZZ_BUDGET(.cpu_us = 1000000, .heap_kb = 1000000);
+FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 50, .heap_kb = 64, .heap_byte = 20);
 
 static void check_text(const char *s, size_t max_bytes)
 {

@@ -23,7 +23,7 @@
 #include "worker/job/yield.h"
 #include "worker/limits.h"
 
-FUZZ_BUDGET(.cpu_us = 1000000, .heap_kb = 1000000);
+FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 5000, .heap_kb = 5000, .heap_byte = 500);
 
 #define MAX_HOPS 3
 #define MAX_STEPS 64
