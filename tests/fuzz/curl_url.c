@@ -5,6 +5,8 @@
  * differ are a way past all of these, so any difference is a defect: scheme, host, port, user
  * information, path, query. What fetch makes of the URL in between must agree with both.
  */
+#include "tests/fuzz/target.h"
+
 #include <curl/curl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,19 +18,7 @@
 #include "worker/fetch/route.h"
 #include "worker/job/hop.h"
 
-#if __has_include("tests/fuzz/target.h")
-#	include "tests/fuzz/target.h"
 FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 10000, .heap_kb = 200, .heap_byte = 1000);
-#else
-static void fuzz_target(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	fuzz_target(data, size);
-	return 0;
-}
-#endif
 
 /* As curl_easy_perform() reads its CURLOPT_URL, with CURLOPT_PATH_AS_IS. */
 #define EASY_FLAGS (CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
