@@ -63,12 +63,12 @@ void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason)
 		(void)ing_zygote_tell(e->zygote, ING_CONTROL_KILL, e->id, -1);
 }
 
-/* Enough documents, or rules of before: it ends by itself when its socket closes. */
+/* Enough documents, or rules of before. Killed, because one that has been taken over would not end
+ * by itself, and who is not reaped in time ends the zygote with all its documents. */
 static void retire(struct ing_pool_examiner *e)
 {
 	e->retired = true;
-	close_socket(e);
-	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
+	ing_examiner_kill(e, NULL);
 }
 
 /* ---- sending ---- */

@@ -64,7 +64,7 @@ struct ing_pool_examiner {
 	uint64_t told_cpu_us;
 	bool assigned;      /* has had a question */
 	bool exited;        /* EXIT has come */
-	bool retired;       /* we have closed its socket: it ends by itself */
+	bool retired;       /* killed without any fault of its own */
 	const char *reason; /* why we ended it, or NULL: static */
 };
 

@@ -15,12 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/macros.h"
 #include "worker/document/document.h"
 #include "worker/examine/child.h"
 #include "worker/examine/control.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/findings.h"
+#include "worker/examine/proto.h"
+#include "worker/limits.h"
 
 /* The examiner's own, as code that has taken it over would find out. */
 #define SOCKET_FD ING_CHILD_FD
@@ -113,6 +116,22 @@ static void flood_answer(void)
 		;
 }
 
+/* A good answer, and then no look at the socket, so that its end is never seen. */
+static void answer_and_stay(void)
+{
+	static const char body[] = "stay";
+	struct ing_findings f;
+	struct ing_buf frame;
+	ing_findings_init(&f);
+	f.file.size_bytes = sizeof(body) - 1;
+	snprintf(f.file.mimetype, sizeof(f.file.mimetype), "text/plain");
+	f.page.title = ing_strdup(body);
+	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_reply(&frame, &f);
+	say(frame.data, frame.len);
+	sleep_for_ever();
+}
+
 /* How many descriptors above the reader's own socket are open. */
 static int count_strangers(void)
 {
@@ -173,6 +192,8 @@ static void misbehave(const void *data, size_t bytes)
 		start_reader();
 	if (is_order(data, bytes, "flood"))
 		flood_link();
+	if (is_order(data, bytes, "stay"))
+		answer_and_stay();
 	if (is_order(data, bytes, "deaf")) {
 		close(SOCKET_FD);
 		sleep_for_ever();

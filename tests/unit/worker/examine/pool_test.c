@@ -565,6 +565,21 @@ static void test_fork_bomb_is_refused(void **state)
 	harness_stop(&h);
 }
 
+/* One that has been taken over need not end when its socket does. Nobody else pays for that: not
+ * the zygote, and with it all documents at work, nor those that wait for its successor. */
+static void test_recycled_examiner_that_does_not_end(void **state)
+{
+	(void)state;
+	start(1, 1);
+	for (int i = 0; i < 3; i++)
+		assert_good("stay");
+	assert_good("good");
+	wait_for_children(1);
+	struct ing_pool_stats s = stats();
+	assert_true(s.crashes == 0 && s.documents == 4 && s.zygotes == 1);
+	harness_stop(&h);
+}
+
 /* Whatever way an examiner ends with a reader at work: nothing of the two goes on. The CPU time of
  * both is counted. */
 static void test_nothing_is_left_of_a_dead_examiner(void **state)
@@ -762,6 +777,7 @@ int main(void)
 		cmocka_unit_test(test_large_reply),
 		cmocka_unit_test(test_body_that_is_not_there),
 		cmocka_unit_test(test_recycling),
+		cmocka_unit_test(test_recycled_examiner_that_does_not_end),
 		cmocka_unit_test(test_examiner_killed_at_work),
 		cmocka_unit_test(test_idle_examiner_killed),
 		cmocka_unit_test(test_zygote_killed_at_work),
