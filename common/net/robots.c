@@ -13,10 +13,13 @@
 #include <string.h>
 
 /* What the search for a match may cost in all, in bytes of paths that wildcards search: some 3 ms.
- * Four thousand wildcards in a URL of 1 KiB stay below. A wildcard costs as much as so many bytes
- * of path, where less of it is left. */
+ * Four thousand wildcards in a URL of 200 bytes stay below. A wildcard costs as much as so many
+ * bytes of path, where less of it is left, and a byte of path as much as so many where a word of
+ * three bytes or more is searched: memmem() then takes 4 ns for a byte that is like the word. */
 #define MAX_SEARCHED_BYTES ((size_t)4 << 20)
 #define STEP_BYTES ((size_t)16)
+#define WORD_BYTES ((size_t)3)
+#define WORD_FACTOR ((size_t)5)
 
 struct span {
 	const char *s;
@@ -71,6 +74,11 @@ static bool are_good(const struct ing_robots_rule *rules, uint32_t count, size_t
 	return true;
 }
 
+static size_t search_cost(size_t word, size_t path)
+{
+	return STEP_BYTES + path * (word < WORD_BYTES ? 1 : WORD_FACTOR);
+}
+
 /* The pieces between the stars in their order, each at the first place where it fits: if that leads
  * to no match, no other choice does. */
 static bool matches(struct span pattern, struct span path, size_t *budget)
@@ -87,7 +95,7 @@ static bool matches(struct span pattern, struct span path, size_t *budget)
 		if (star == NULL && to_end && !first)
 			found = path.s + path.len - n;
 		else if (!first) {
-			*budget -= ING_MIN(*budget, path.len + STEP_BYTES);
+			*budget -= ING_MIN(*budget, search_cost(n, path.len));
 			found = n > 0 ? memmem(path.s, path.len, pattern.s, n) : path.s;
 		}
 		if (found == NULL || memcmp(found, pattern.s, n) != 0)

@@ -410,6 +410,32 @@ static void test_a_file_made_to_cost_time_forbids_what_costs_it(void **state)
 	ing_buf_done(&file);
 }
 
+/* Words that are like the path but for one letter are the dearest to search for, by far: rules of
+ * 3 MiB by bytes took 14 ms, for each of the many URLs that one turn of a loop may ask about. */
+static void test_words_that_are_like_the_path_cost_more(void **state)
+{
+	(void)state;
+	struct ing_buf file, url;
+	ing_buf_init(&file, ING_ROBOTS_TXT_MAX_BYTES);
+	ing_buf_init(&url, 10000);
+	ing_buf_add_str(&file, ALL);
+	add_repeated(&file, "allow: /*baaaaaa\n", 4000);
+	struct ing_robots_txt *r = ing_robots_txt_parse(file.data, file.len, "FooBot");
+	ing_buf_add_str(&url, "http://h/");
+	add_repeated(&url, "a", 190);
+	assert_true(ing_robots_txt_allows(r, ing_buf_str(&url), NULL));
+	ing_robots_txt_free(r);
+	ing_buf_clear(&file);
+	ing_buf_add_str(&file, ALL);
+	add_repeated(&file, "allow: /*baaaaaa\n", 400);
+	r = ing_robots_txt_parse(file.data, file.len, "FooBot");
+	add_repeated(&url, "a", 8000);
+	assert_false(ing_robots_txt_allows(r, ing_buf_str(&url), NULL));
+	ing_robots_txt_free(r);
+	ing_buf_done(&file);
+	ing_buf_done(&url);
+}
+
 static void test_hostile_files_are_answered(void **state)
 {
 	static const char *const lines[] = {"allow:*a*b\n", "disallow: /*a*a*a*a*a*a*a*a*a*a*b$\n",
@@ -446,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_long_lines_are_cut),
 		cmocka_unit_test(test_long_files_are_cut_between_lines),
 		cmocka_unit_test(test_a_file_made_to_cost_time_forbids_what_costs_it),
+		cmocka_unit_test(test_words_that_are_like_the_path_cost_more),
 		cmocka_unit_test(test_hostile_files_are_answered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
