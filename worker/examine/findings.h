@@ -103,7 +103,8 @@ struct ing_pdf {
 	char *status;    /* one of ING_PDF_STATUSES; NULL: not asked or not a PDF */
 	char *error_msg; /* at most 500 characters */
 	char *text;      /* all pages, physical layout */
-	char *meta_xml;  /* XMP */
+	char *meta_xml;  /* XMP, at most ING_MAX_PDF_TEXT_CHARS; control characters that XML does
+			  * not know are spaces */
 	char *info_json; /* JSON object of the Info dictionary: keys as in the file, dates RFC 3339.
 			  * Comes from a process that read hostile bytes, so parse it before
 			  * believing that it is one */

@@ -297,12 +297,46 @@ int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *
 	return 0;
 }
 
+/* What XML 1.0, section 2.2, does not allow, and what costs a writer of JSON six bytes each. */
+static bool is_stray(char c)
+{
+	return (unsigned char)c < 0x20 && c != '\t' && c != '\n' && c != '\r';
+}
+
+/* The work of writing a result goes by characters. */
+static bool is_short_xmp(const char *s)
+{
+	size_t chars = 0;
+	for (; *s != '\0'; s++)
+		chars += ((unsigned char)*s & 0xc0) != 0x80;
+	return chars <= ING_MAX_PDF_TEXT_CHARS;
+}
+
+static void put_xmp(struct ing_buf *b, const char *s)
+{
+	char *clean = s != NULL && is_short_xmp(s) ? ing_strdup(s) : NULL;
+	for (char *c = clean; c != NULL && *c != '\0'; c++)
+		*c = is_stray(*c) ? ' ' : *c;
+	ing_wire_put_whole(b, clean, MAX_PDF_XMP_BYTES);
+	free(clean);
+}
+
+static char *get_xmp(struct ing_wire *w)
+{
+	char *s = ing_wire_text(w, MAX_PDF_XMP_BYTES);
+	if (s != NULL && !is_short_xmp(s))
+		w->failed = true;
+	for (const char *c = s; c != NULL && *c != '\0'; c++)
+		w->failed |= is_stray(*c);
+	return s;
+}
+
 static void put_pdf_fields(struct ing_buf *b, const struct ing_pdf *pdf)
 {
 	put_pdf_status(b, pdf->status);
 	ing_wire_put_text(b, pdf->error_msg, MAX_PDF_ERROR_BYTES);
 	ing_wire_put_text(b, pdf->text, MAX_PDF_TEXT_BYTES);
-	ing_wire_put_whole(b, pdf->meta_xml, MAX_PDF_XMP_BYTES);
+	put_xmp(b, pdf->meta_xml);
 	ing_wire_put_whole(b, pdf->info_json, MAX_PDF_INFO_BYTES);
 	ing_wire_put_u32(b, pdf->page_count > 0 ? (uint32_t)pdf->page_count : 0);
 	ing_wire_put_f64(b, pdf->page0_width, MAX_PAGE_POINTS);
@@ -319,7 +353,7 @@ static void get_pdf_fields(struct ing_wire *w, struct ing_pdf *pdf)
 	pdf->status = get_pdf_status(w);
 	pdf->error_msg = ing_wire_text(w, MAX_PDF_ERROR_BYTES);
 	pdf->text = ing_wire_text(w, MAX_PDF_TEXT_BYTES);
-	pdf->meta_xml = ing_wire_text(w, MAX_PDF_XMP_BYTES);
+	pdf->meta_xml = get_xmp(w);
 	pdf->info_json = ing_wire_text(w, MAX_PDF_INFO_BYTES);
 	pdf->page_count = (int)ing_wire_range(w, INT_MAX);
 	pdf->page0_width = ing_wire_f64(w, MAX_PAGE_POINTS);

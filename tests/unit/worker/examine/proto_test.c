@@ -503,6 +503,59 @@ static void set_repeat(char **field, char c, size_t count)
 	*field = repeat(c, count);
 }
 
+/* As many characters as may be, of four bytes each: what a writer of JSON copies as it is. */
+static char *make_widest_xmp(void)
+{
+	size_t bytes = (size_t)ING_MAX_PDF_TEXT_CHARS * 4;
+	char *s = repeat(' ', bytes);
+	for (size_t i = 0; i < bytes; i += 4)
+		memcpy(s + i, "\xf0\x9f\x98\x80", 4);
+	return s;
+}
+
+static char *find_in(const struct ing_buf *b, const char *words)
+{
+	char *at = memmem(b->data, b->len, words, strlen(words));
+	assert_non_null(at);
+	return at;
+}
+
+/* A result with four megabytes of control characters would keep the loop for a quarter of a second:
+ * writing one as JSON is a hundred times the work of writing a letter. */
+static void test_xmp_is_short_and_free_of_control_characters(void **state)
+{
+	static const char words[] = "<x:xmpmeta>\x01\x1f\t\r\n\x7f</x:xmpmeta>";
+	struct ing_findings f, g;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	set(&f.pdf.meta_xml, words);
+	encode(&b, &f);
+	assert_int_equal(decode(&b, &g), 0);
+	assert_string_equal(g.pdf.meta_xml, "<x:xmpmeta>  \t\r\n\x7f</x:xmpmeta>");
+	ing_findings_done(&g);
+	*find_in(&b, "\x7f</x:xmpmeta>") = '\x1b';
+	assert_int_not_equal(decode(&b, &g), 0);
+	ing_buf_done(&b);
+
+	free(f.pdf.meta_xml);
+	f.pdf.meta_xml = make_widest_xmp();
+	encode(&b, &f);
+	assert_int_equal(decode(&b, &g), 0);
+	ing_findings_done(&g);
+	memcpy(find_in(&b, "\xf0\x9f\x98\x80"), "four", 4); /* is more characters */
+	assert_int_not_equal(decode(&b, &g), 0);
+	ing_buf_done(&b);
+
+	set_repeat(&f.pdf.meta_xml, 'x', ING_MAX_PDF_TEXT_CHARS + 1);
+	encode(&b, &f);
+	assert_int_equal(decode(&b, &g), 0);
+	assert_null(g.pdf.meta_xml);
+	ing_findings_done(&g);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
 /* The largest of everything fits into one reply; what is larger is cut or left out. */
 static void test_reply_of_the_largest(void **state)
 {
@@ -516,7 +569,7 @@ static void test_reply_of_the_largest(void **state)
 	free(f.page.title);
 	free(f.detail);
 	f.pdf.text = repeat('t', (size_t)ING_MAX_PDF_TEXT_CHARS * 4 + 100);
-	f.pdf.meta_xml = repeat('x', (size_t)4 << 20);
+	f.pdf.meta_xml = make_widest_xmp();
 	f.pdf.info_json = repeat('j', ((size_t)1 << 20) + 1);
 	f.page.title = repeat('y', 1001);
 	set_repeat(&f.page.biblio_json, 'b', ING_MAX_BIBLIO_BYTES);
@@ -529,7 +582,7 @@ static void test_reply_of_the_largest(void **state)
 	encode(&b, &f);
 	assert_int_equal(decode(&b, &g), 0);
 	assert_int_equal(strlen(g.pdf.text), ING_MAX_PDF_TEXT_CHARS * 4);
-	assert_int_equal(strlen(g.pdf.meta_xml), 4 << 20);
+	assert_int_equal(strlen(g.pdf.meta_xml), strlen(f.pdf.meta_xml));
 	assert_null(g.pdf.info_json);
 	assert_int_equal(strlen(g.page.title), 1000);
 	assert_int_equal(strlen(g.page.biblio_json), ING_MAX_BIBLIO_BYTES);
@@ -735,6 +788,7 @@ int main(void)
 		cmocka_unit_test(test_robots_rules_are_those_of_a_parser),
 		cmocka_unit_test(test_the_longest_robots_file_fits_into_a_reply),
 		cmocka_unit_test(test_honest_encoder_mends),
+		cmocka_unit_test(test_xmp_is_short_and_free_of_control_characters),
 		cmocka_unit_test(test_reply_of_the_largest),
 		cmocka_unit_test(test_text_is_made_valid),
 		cmocka_unit_test(test_wire_sticks_to_its_first_fault),
