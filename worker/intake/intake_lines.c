@@ -19,13 +19,16 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/base/clock.h"
 #include "worker/intake/intake_priv.h"
 #include "worker/intake/splitter.h"
 #include "worker/limits.h"
 
 #define CHUNK_BYTES 65536
-/* Lines handed out before the loop sees to its other handles. */
+/* Lines handed out before the loop sees to its other handles … */
 #define LINES_PER_TURN 128
+/* … and no more than this time, but for one line: one of a mebibyte can take 70 ms. */
+#define TURN_MS 10
 
 struct lines_intake {
 	struct ing_intake base;
@@ -148,8 +151,9 @@ static void hand_out(struct lines_intake *in, const struct ing_line *line)
 static void on_idle(uv_idle_t *idle)
 {
 	struct lines_intake *in = idle->data;
+	const uint64_t until_ms = ing_now_ms() + TURN_MS;
 	uv_idle_stop(idle);
-	for (int i = 0; i < LINES_PER_TURN; i++) {
+	for (int i = 0; i < LINES_PER_TURN && (i == 0 || ing_now_ms() < until_ms); i++) {
 		if (in->freed || in->paused || in->stopped || in->reading)
 			return;
 		struct ing_line line;

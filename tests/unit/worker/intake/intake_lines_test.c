@@ -25,12 +25,18 @@ struct seen {
 	char last[64];
 	unsigned pause_after; /* pause in the n-th message */
 	bool free_in_message;
+	unsigned dear_ms;       /* what a message costs */
+	unsigned before_a_turn; /* messages since the loop has turned */
+	unsigned most_a_turn;
 };
 
 static void on_message(void *ctx, const struct ing_message *m)
 {
 	struct seen *s = ctx;
 	s->messages++;
+	s->before_a_turn++;
+	s->most_a_turn = ING_MAX(s->most_a_turn, s->before_a_turn);
+	usleep(1000 * s->dear_ms);
 	assert_int_equal(s->ends, 0);
 	assert_true(m->token.offset > s->last_line);
 	s->last_line = m->token.offset;
@@ -120,6 +126,41 @@ static void test_file(void **state)
 	assert_string_equal(s.last, "{\"last\": 1}");
 	assert_int_equal(s.ends, 1);
 	assert_int_equal(s.assigned, 1);
+	close(fd);
+}
+
+static void on_turn(uv_prepare_t *turn)
+{
+	((struct seen *)turn->data)->before_a_turn = 0;
+}
+
+/* However many are there at once: transfers and timers are seen to after each. */
+static void test_lines_that_take_long_are_one_a_turn(void **state)
+{
+	(void)state;
+	uv_loop_t loop;
+	uv_prepare_t turn;
+	struct ing_error err = {0};
+	struct seen s = {.dear_ms = 20};
+	struct ing_intake_events ev = events_for(&s);
+	int fd = make_file();
+	write_text(fd, "{\"a\": 1}\n{\"a\": 2}\n{\"a\": 3}\n{\"a\": 4}\n{\"a\": 5}\n");
+	lseek(fd, 0, SEEK_SET);
+	uv_loop_init(&loop);
+	uv_prepare_init(&loop, &turn);
+	turn.data = &s;
+	uv_prepare_start(&turn, on_turn);
+	uv_unref((uv_handle_t *)&turn);
+	assert_int_equal(ing_intake_lines_new(&loop, fd, "input", &ev, &s.in, &err), 0);
+	ing_intake_start(s.in);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(s.messages, 5);
+	assert_int_equal(s.most_a_turn, 1);
+	assert_int_equal(s.ends, 1);
+	ing_intake_free(s.in);
+	uv_close((uv_handle_t *)&turn, NULL);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
 	close(fd);
 }
 
@@ -294,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_lines_that_take_long_are_one_a_turn),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_dev_null),
 		cmocka_unit_test(test_not_readable),
