@@ -198,6 +198,8 @@ static void on_where(
 	}
 	for (int i = 0; i < parts->cnt; i++) {
 		struct ing_slot *s = slot_of(in, &parts->elems[i]);
+		if (views[i].asked)
+			in->ask_from = (size_t)ing_slots_index(&in->slots, s) + 1;
 		if (!s->assigned || !s->adrift)
 			continue;
 		if (place(in, s, &views[i]))
@@ -234,12 +236,13 @@ static void on_last_check(
 	on_check(ctx, parts, views);
 }
 
-/* The slots that are adrift. NULL when none is. Caller destroys. */
+/* The slots that are adrift, first those for whose logs there was no time in the last question.
+ * NULL when none is. Caller destroys. */
 static rd_kafka_topic_partition_list_t *list_adrift(const struct kafka_intake *in)
 {
 	rd_kafka_topic_partition_list_t *list = NULL;
 	for (size_t i = 0; i < in->slots.count; i++) {
-		const struct ing_slot *s = &in->slots.all[i];
+		const struct ing_slot *s = &in->slots.all[(in->ask_from + i) % in->slots.count];
 		if (!s->assigned || !s->adrift)
 			continue;
 		if (list == NULL)

@@ -51,7 +51,8 @@ struct kafka_intake {
 	struct ing_kafka_question *check, *where; /* or NULL */
 	bool check_stale, where_stale; /* of an assignment that has ended: ignore the answer */
 	bool committing;               /* a commit is not answered yet */
-	bool adrift; /* a slot may be; of what is not answered, ask again at ask_due_ms */
+	bool adrift;     /* a slot may be; of what is not answered, ask again at ask_due_ms */
+	size_t ask_from; /* the slot to begin at, so that each has its turn of being asked */
 	uint64_t ask_due_ms, commit_due_ms;
 	/* LEAVING: what is still to be committed, or NULL; until when that is tried */
 	rd_kafka_topic_partition_list_t *last;

@@ -37,12 +37,12 @@ static void free_question(struct ing_kafka_question *q)
 /* One end of every log; at: RD_KAFKA_OFFSET_BEGINNING or _END. NULL when not all of it came in
  * time. Caller destroys. */
 static rd_kafka_topic_partition_list_t *ask_end(
-	rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *parts, int64_t at)
+	rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *parts, int64_t at, int timeout_ms)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(parts);
 	for (int i = 0; i < list->cnt; i++)
 		list->elems[i].offset = at;
-	if (rd_kafka_offsets_for_times(rk, list, TIMEOUT_MS) == 0)
+	if (rd_kafka_offsets_for_times(rk, list, timeout_ms) == 0)
 		return list;
 	rd_kafka_topic_partition_list_destroy(list);
 	return NULL;
@@ -57,35 +57,51 @@ static int64_t answered(
 	return found == NULL || found->err != 0 ? -1 : found->offset;
 }
 
+/* False when not all of it came in time, each half within timeout_ms. views: one of each part. */
+static bool ask_both_ends(rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *parts,
+	struct ing_log_view *views, int timeout_ms)
+{
+	rd_kafka_topic_partition_list_t *high = NULL;
+	rd_kafka_topic_partition_list_t *low =
+		ask_end(rk, parts, RD_KAFKA_OFFSET_BEGINNING, timeout_ms);
+	if (low != NULL)
+		high = ask_end(rk, parts, RD_KAFKA_OFFSET_END, timeout_ms);
+	bool whole = high != NULL;
+	for (int i = 0; whole && i < parts->cnt; i++) {
+		views[i].low = answered(low, &parts->elems[i]);
+		views[i].high = answered(high, &parts->elems[i]);
+		views[i].has_ends = views[i].low >= 0 && views[i].high >= 0;
+	}
+	if (high != NULL)
+		rd_kafka_topic_partition_list_destroy(high);
+	if (low != NULL)
+		rd_kafka_topic_partition_list_destroy(low);
+	return whole;
+}
+
+/* Not with rd_kafka_query_watermark_offsets(), which in librdkafka before 2.3 does not return
+ * before a leader that is down is back, whatever its timeout. */
 static void ask_ends_of_each(struct ing_kafka_question *q)
 {
 	uint64_t deadline = ing_now_ms() + TIMEOUT_MS;
 	for (int i = 0; i < q->parts->cnt && ing_now_ms() < deadline; i++) {
-		const rd_kafka_topic_partition_t *part = &q->parts->elems[i];
-		struct ing_log_view *view = &q->views[i];
-		view->has_ends = rd_kafka_query_watermark_offsets(q->rk, part->topic,
-					 part->partition, &view->low, &view->high, ALONE_MS) == 0;
+		rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+		rd_kafka_topic_partition_list_add(
+			one, q->parts->elems[i].topic, q->parts->elems[i].partition);
+		q->views[i].asked = true;
+		ask_both_ends(q->rk, one, &q->views[i], ALONE_MS);
+		rd_kafka_topic_partition_list_destroy(one);
 	}
 }
 
 static void ask_ends(struct ing_kafka_question *q)
 {
-	rd_kafka_topic_partition_list_t *low, *high = NULL;
-	low = ask_end(q->rk, q->parts, RD_KAFKA_OFFSET_BEGINNING);
-	if (low != NULL)
-		high = ask_end(q->rk, q->parts, RD_KAFKA_OFFSET_END);
-	for (int i = 0; high != NULL && i < q->parts->cnt; i++) {
-		struct ing_log_view *view = &q->views[i];
-		view->low = answered(low, &q->parts->elems[i]);
-		view->high = answered(high, &q->parts->elems[i]);
-		view->has_ends = view->low >= 0 && view->high >= 0;
-	}
-	if (high == NULL)
+	if (!ask_both_ends(q->rk, q->parts, q->views, TIMEOUT_MS)) {
 		ask_ends_of_each(q);
-	else
-		rd_kafka_topic_partition_list_destroy(high);
-	if (low != NULL)
-		rd_kafka_topic_partition_list_destroy(low);
+		return;
+	}
+	for (int i = 0; i < q->parts->cnt; i++)
+		q->views[i].asked = true;
 }
 
 static void work(uv_work_t *request)

@@ -21,7 +21,8 @@ typedef void ing_kafka_answer_f(
 	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views);
 
 /* Asks for the group's positions, and with `ends` for the bounds of the logs too. Takes parts,
- * whose offsets are the caller's own and left alone. */
+ * whose offsets are the caller's own and left alone. There may not be time to ask for the bounds of
+ * all when some do not answer; those of the first parts are asked for. */
 struct ing_kafka_question *ing_kafka_ask(struct uv_loop_s *loop, rd_kafka_t *rk,
 	rd_kafka_topic_partition_list_t *parts, bool ends, ing_kafka_answer_f *done, void *ctx);
 /* The pool's thread is done with it (or never began, and will not) and does not touch the consumer

@@ -14,6 +14,7 @@
 /* As answered; what was not answered is not known. */
 struct ing_log_view {
 	bool has_committed, has_ends;
+	bool asked;        /* for the bounds; false: there was no time left to */
 	int64_t committed; /* the group's position; -1: it has none */
 	int64_t low, high; /* the oldest offset there is; one past the newest */
 };

@@ -87,14 +87,24 @@ static void on_fatal(void *ctx, const struct ing_error *err)
 
 void setup(struct fixture *f, const char *const *topics, int partitions)
 {
+	setup_brokers(f, topics, partitions, 1);
+}
+
+void setup_brokers(struct fixture *f, const char *const *topics, int partitions, int brokers)
+{
 	memset(f, 0, sizeof(*f));
 	assert_in_range(partitions, 1, MAX_PARTITIONS);
 	f->topics = topics;
 	f->partitions = partitions;
-	mock_kafka_init(&f->kafka, 1);
-	for (int i = 0; i < ING_LANES_; i++)
-		if (topics[i] != NULL)
-			mock_kafka_topic(&f->kafka, topics[i], partitions);
+	mock_kafka_init(&f->kafka, brokers);
+	rd_kafka_mock_coordinator_set(f->kafka.cluster, "group", GROUP, 1);
+	for (int i = 0; i < ING_LANES_; i++) {
+		if (topics[i] == NULL)
+			continue;
+		mock_kafka_topic(&f->kafka, topics[i], partitions);
+		for (int k = 0; k < partitions; k++)
+			rd_kafka_mock_partition_set_leader(f->kafka.cluster, topics[i], k, 1);
+	}
 	uv_loop_init(&f->loop);
 }
 

@@ -18,7 +18,7 @@
 
 #define GROUP "ingest-worker"
 #define MAX_MESSAGES 4096 /* to a worker, and of a topic */
-#define MAX_PARTITIONS 8
+#define MAX_PARTITIONS 24
 #define CEILING_MS 60000
 /* After its first round this broker collects a group's members for a second less than the session.
  * That must be longer than a revocation waits for its commit (3 s). A single member goes through
@@ -60,6 +60,9 @@ struct fixture {
 
 /* Makes the topics. `topics` has ING_LANES_ entries and is borrowed. */
 void setup(struct fixture *f, const char *const *topics, int partitions);
+/* The same with so many brokers, of which the first coordinates the group and leads all partitions.
+ */
+void setup_brokers(struct fixture *f, const char *const *topics, int partitions, int brokers);
 void teardown(struct fixture *f); /* workers that are open are closed */
 
 /* session and property are settings, "key=value"; property may be NULL. */

@@ -293,6 +293,30 @@ static void test_position_past_the_end(void **state)
 	teardown(&f);
 }
 
+/* More partitions of a broker that is down than are asked for in one go stand before those of
+ * another: these are read all the same, and the former when their broker is back. */
+static void test_partitions_of_a_dead_broker_do_not_keep_others_from_being_read(void **state)
+{
+	(void)state;
+	enum { DEAD = 18, LIVING = MAX_PARTITIONS - DEAD };
+	struct fixture f;
+	setup_brokers(&f, topics, MAX_PARTITIONS, 2);
+	fill(&f, ING_LANE_REQUESTS, MAX_PARTITIONS);
+	for (int i = 0; i < DEAD; i++)
+		assert_int_equal(
+			rd_kafka_mock_partition_set_leader(f.kafka.cluster, TOPIC, i, 2), 0);
+	rd_kafka_mock_broker_set_down(f.kafka.cluster, 2);
+	f.a.finish_at_once = true;
+	open_worker(&f, &f.a, "one", STEADY, NULL);
+	wait_count(&f, &f.a.messages, LIVING);
+	for (int i = 0; i < MAX_PARTITIONS; i++)
+		assert_int_equal(f.a.times[i], i < DEAD ? 0 : 1);
+	rd_kafka_mock_broker_set_up(f.kafka.cluster, 2);
+	wait_count(&f, &f.a.messages, MAX_PARTITIONS);
+	expect_each(&f.a, MAX_PARTITIONS, 1);
+	teardown(&f);
+}
+
 /* The log begins past the group's position: what lies between is lost, and counted. */
 static void test_deleted_before_it_was_read(void **state)
 {
@@ -559,6 +583,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_lost_assignment),
 		cmocka_unit_test(test_revocation_does_not_wait_for_its_commit),
 		cmocka_unit_test(test_position_past_the_end),
+		cmocka_unit_test(
+			test_partitions_of_a_dead_broker_do_not_keep_others_from_being_read),
 		cmocka_unit_test(test_deleted_before_it_was_read),
 		cmocka_unit_test(test_an_offset_below_the_position),
 		cmocka_unit_test(test_out_of_range),
