@@ -248,27 +248,20 @@ static void hand_over(const PGresult *res, ing_pg_row_f *each, void *ctx)
 	}
 }
 
-/* What libpq quotes of a malformed address may be its password; but for options, which have names.
- */
-static void hide_quoted(char *text)
+/* What libpq quotes of a malformed address may be its password, which may have quotes of its own;
+ * but for options, which have names. whole: the text was not cut. */
+static void hide_quoted(char *text, bool whole)
 {
-	if (strncmp(text, "invalid connection option", strlen("invalid connection option")) == 0)
+	char *first = strchr(text, '"');
+	if (first == NULL || strncmp(text, "invalid connection option",
+				     strlen("invalid connection option")) == 0)
 		return;
-	char *to = text;
-	const char *end = NULL;
-	for (const char *from = text; *from != '\0'; from++) {
-		*to++ = *from;
-		if (*from != '"')
-			continue;
-		end = strchr(from + 1, '"');
-		if (end == NULL)
-			break;
-		if (end - from > 1)
-			*to++ = '*';
-		*to++ = '"';
-		from = end;
-	}
-	*to = '\0';
+	char *last = strrchr(text, '"');
+	*first = '*';
+	if (whole)
+		memmove(first + 1, last + 1, strlen(last + 1) + 1);
+	else
+		first[1] = '\0';
 }
 
 static const char *option_value(const PQconninfoOption *options, const char *name)
@@ -304,7 +297,7 @@ static int check_dsn(const char *dsn, const char **ret_attrs, struct ing_error *
 	}
 	char text[300];
 	flatten(why, text, sizeof(text));
-	hide_quoted(text);
+	hide_quoted(text, strlen(why) < sizeof(text));
 	PQfreemem(why);
 	return ing_error_set(err, ING_FAIL_CONFIG, "database address: %s", text);
 }

@@ -169,6 +169,9 @@ static void a_malformed_address_is_told_without_its_password(void **state)
 		"postgresql://me:hush%zz@a/x",
 		"postgresql://me:hush@a:1:2/x?nonsense",
 		"host=a password=half hush",
+		"postgresql://me:un\"hush@[a:1/x",
+		"postgresql://me:un\"hush%zz@a/x",
+		"host=a password=half un\"hush",
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(dsns); i++) {
 		struct ing_error err = {0};
@@ -177,8 +180,14 @@ static void a_malformed_address_is_told_without_its_password(void **state)
 		assert_null(strstr(err.msg, "hush"));
 		assert_non_null(strstr(err.msg, "database address: "));
 	}
+	/* Longer than what is kept of the words. */
+	char dsn[600];
+	snprintf(dsn, sizeof(dsn), "host=a password=half un\"hu%0500dsh", 0);
 	struct ing_error err = {0};
 	struct ing_pg *pg = NULL;
+	assert_int_equal(ing_pg_open(dsn, -1, 1000, &pg, &err), -ING_FAIL_CONFIG);
+	assert_null(strstr(err.msg, "hu0"));
+	ing_error_clear(&err);
 	assert_int_equal(ing_pg_open("hots=a", -1, 1000, &pg, &err), -ING_FAIL_CONFIG);
 	assert_non_null(strstr(err.msg, "hots"));
 }
