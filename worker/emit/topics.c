@@ -12,20 +12,10 @@
 
 #define REQUEST_TIMEOUT_MS 10000
 #define LOG_EVERY_MS 300000
-/* Of topics with traffic: so many workers or importers can share them. Dead letters are few and
- * read by people. */
-#define TRAFFIC_PARTITIONS 12
-#define DEAD_PARTITIONS 1
-
-static const struct {
-	int partitions;
-	const char *key, *value; /* a setting beside max.message.bytes */
-} recipes[ING_EMIT_TOPICS_] = {
-	/* An importer may come months later. */
-	[ING_EMIT_RESULTS] = {TRAFFIC_PARTITIONS, "retention.ms", "-1"},
-	/* Keyed by the document: its newest text counts. */
-	[ING_EMIT_PDF_TEXT] = {TRAFFIC_PARTITIONS, "cleanup.policy", "compact"},
-	[ING_EMIT_DEAD] = {DEAD_PARTITIONS, "retention.ms", "-1"},
+static const enum ing_topic_use uses[ING_EMIT_TOPICS_] = {
+	[ING_EMIT_RESULTS] = ING_TOPIC_RESULTS,
+	[ING_EMIT_PDF_TEXT] = ING_TOPIC_PDF_TEXT,
+	[ING_EMIT_DEAD] = ING_TOPIC_DEAD,
 };
 
 static bool is_first_of_its_name(const struct ing_topics *t, int topic)
@@ -61,7 +51,7 @@ static void note_limit(struct ing_topics *t, int topic, const rd_kafka_ConfigRes
 	size_t count;
 	const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(res, &count);
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), "max.message.bytes") == 0)
+		if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), ING_TOPIC_LIMIT) == 0)
 			t->limit_bytes[topic] = parse_bytes(rd_kafka_ConfigEntry_value(entries[i]));
 	if (ing_topics_max_value_bytes(t, (enum ing_emit_topic)topic) >= t->max_message_bytes ||
 		t->warned[topic])
@@ -151,18 +141,12 @@ static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_
 
 static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic)
 {
-	char reason[256];
-	char bytes[24];
-	snprintf(bytes, sizeof(bytes), "%zu", t->max_message_bytes + ING_RECORD_ROOM_BYTES);
+	struct ing_error err = {0};
+	rd_kafka_NewTopic_t *n = NULL;
 	/* -1: as many copies as the cluster makes by default. */
-	rd_kafka_NewTopic_t *n = rd_kafka_NewTopic_new(
-		t->names[topic], recipes[topic].partitions, -1, reason, sizeof(reason));
-	if (n == NULL) {
-		ing_log(ING_LOG_ERROR, "%s: %s", t->names[topic], reason);
-		return NULL;
-	}
-	rd_kafka_NewTopic_set_config(n, "max.message.bytes", bytes);
-	rd_kafka_NewTopic_set_config(n, recipes[topic].key, recipes[topic].value);
+	if (ing_topic_plan_new(
+		    uses[topic], t->names[topic], t->max_message_bytes, 0, -1, &n, &err) != 0)
+		ing_log(ING_LOG_ERROR, "%s", err.msg);
 	return n;
 }
 

@@ -9,16 +9,11 @@
 #pragma once
 #include "common/base/log.h"
 #include "worker/emit/emit.h"
+#include "worker/emit/topic_plan.h"
 
 struct rd_kafka_s;
 struct rd_kafka_op_s;
 struct rd_kafka_queue_s;
-
-/* What a record's key, headers and framing may take beside its value. A dead letter's headers are
- * the largest. */
-#define ING_RECORD_ROOM_BYTES ((size_t)65536)
-/* librdkafka's own limit of a message. */
-#define ING_RECORD_MAX_BYTES ((size_t)1000000000)
 
 struct ing_topics {
 	char *names[ING_EMIT_TOPICS_]; /* NULL: dropped */
