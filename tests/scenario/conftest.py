@@ -268,19 +268,28 @@ def partitions():
 
 
 @pytest.fixture
-def topics(kafka, tag, partitions):
+def create_topics(kafka, program, tag, partitions):
+    """create_topics("--lanes"): ingestctl creates the test's topics, those that do not exist."""
+    def create(*arguments):
+        done = subprocess.run([program("ingestctl"), "topics", "create", "--brokers", kafka.brokers(), "--prefix",
+                               tag + ".", "--partitions", str(partitions), *arguments],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return create
+
+
+@pytest.fixture
+def topics(create_topics, tag):
     """The names of the test's topics: requests, results, pdf_text, dead."""
-    subprocess.run([ROOT / "deploy" / "kafka" / "topics", "--brokers", kafka.brokers(), "--prefix", tag + ".",
-                    "--partitions", str(partitions)], check=True, capture_output=True)
+    create_topics()
     return {"requests": f"{tag}.ingest-file-requests", "results": f"{tag}.ingest-file-results",
             "pdf_text": f"{tag}.pdf-text", "dead": f"{tag}.ingest-file-requests-dead"}
 
 
 @pytest.fixture
-def lanes(kafka, topics, tag, partitions):
+def lanes(create_topics, topics):
     """The topics of the lanes beside that of requests: priority, daily, bulk. Without this they do not exist."""
-    subprocess.run([ROOT / "deploy" / "kafka" / "topics", "--brokers", kafka.brokers(), "--prefix", tag + ".",
-                    "--partitions", str(partitions), "--lanes"], check=True, capture_output=True)
+    create_topics("--lanes")
     return {lane: f"{topics['requests']}-{lane}" for lane in ("priority", "daily", "bulk")}
 
 

@@ -24,6 +24,7 @@ static const struct {
 	{"run", ing_ctl_run, "the whole pipeline without servers: request lines in, results out"},
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
 	{"results", ing_ctl_results, "print the results topic"},
+	{"topics", ing_ctl_topics, "create the Kafka topics, or check them"},
 	{"db", ing_ctl_db, "migrate the database schema, or say its state"},
 	{"hosts", ing_ctl_hosts, "why a host is fast, slow, waiting or blocked; block it"},
 	{"url", ing_ctl_url, "clean or parse URLs, or make their SURT"},
