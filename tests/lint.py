@@ -5,6 +5,7 @@
     lint.py banned     calls that are not to be made
     lint.py arrows     includes that point the wrong way between the folders
     lint.py licence    sources that do not begin with their licence
+    lint.py metrics    rows of metrics.def that nobody counts
     lint.py budgets    fuzz targets that do not say what an input may cost
     lint.py scripts    scripts that their interpreter cannot read
 """
@@ -19,6 +20,11 @@ BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|gets|sy
 # Comments and literals, which may say anything; newlines in them are kept so that lines can be counted.
 PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)"', re.MULTILINE)
+# Of worker/model/metrics.def: where a room's metrics are counted, and a row.
+ROOM = re.compile(r'^ROOM\((\w+), "([^"]+)"\)', re.MULTILINE)
+METRIC = re.compile(r"^METRIC(?:_SET)?\((\w+), (\w+),", re.MULTILINE)
+# What worker/model/ may include: plain data.
+MODEL_INCLUDES = ("common/", "worker/model/", "worker/job/status.h", "worker/job/status.def")
 LICENCE = "SPDX-License-Identifier: GPL-3.0-or-later"
 
 
@@ -45,13 +51,15 @@ def banned():
 
 
 def arrows():
-    """common/ knows nothing of worker/, and every include is written from the root."""
+    """common/ knows nothing of worker/, worker/model/ of no stage, and every include is written from the root."""
     for path in tracked("*.c", "*.h"):
         text = read(path)
         for found in INCLUDE.finditer(text):
             included = found.group(1)
             if path.startswith("common/") and included.startswith("worker/"):
                 yield path, line_of(text, found.start()), f"common/ includes {included}"
+            elif path.startswith("worker/model/") and not included.startswith(MODEL_INCLUDES):
+                yield path, line_of(text, found.start()), f"worker/model/ includes {included}"
             elif included.startswith(("../", "./")):
                 yield path, line_of(text, found.start()), f"{included} is not written from the root"
 
@@ -62,6 +70,19 @@ def licence():
         text = read(path)
         if text.strip() and LICENCE not in "\n".join(text.split("\n")[:3]):
             yield path, 1, "does not begin with its licence"
+
+
+def metrics():
+    """Each row of the table of metrics is counted, or filled in, by the stage whose room it stands in."""
+    table = "worker/model/metrics.def"
+    text = read(table)
+    rooms = dict(ROOM.findall(text))
+    sources = {path: PROSE.sub('""', read(path)) for path in tracked("worker/*.c") if not path.startswith("worker/model/")}
+    for found in METRIC.finditer(text):
+        room, member = found.groups()
+        counts = re.compile(rf"(?:->|\.){member}(?:\[[^;]*\])?\s*(?:\+\+|--|\+=|-=|=(?!=))|(?:\+\+|--)[\w>.-]+(?:->|\.){member}\b")
+        if not any(counts.search(code) for path, code in sources.items() if path.startswith(rooms.get(room, "\0"))):
+            yield table, line_of(text, found.start()), f"nobody in {rooms.get(room)}* counts {room}.{member}"
 
 
 def budgets():
@@ -91,7 +112,7 @@ def scripts():
                 yield path, 1, done.stderr.strip()
 
 
-CHECKS = {"banned": banned, "arrows": arrows, "licence": licence, "budgets": budgets, "scripts": scripts}
+CHECKS = {"banned": banned, "arrows": arrows, "licence": licence, "metrics": metrics, "budgets": budgets, "scripts": scripts}
 
 
 def main():

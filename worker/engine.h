@@ -13,6 +13,7 @@
 #include "worker/ruleset.h"
 
 struct ing_conf;
+struct ing_metrics;
 struct ing_stages;
 
 /* Whether politeness is shared through postgres.dsn, when there is one. */
@@ -76,6 +77,6 @@ void ing_engine_reload_rules(struct ing_engine *e);
 void ing_engine_write_yield_soon(struct ing_engine *e, const char *path);
 void ing_engine_write_yield(const struct ing_engine *e, const char *path);
 
-/* Counters and CPU time of every stage as one line of JSON; heap, caller frees. The stages are
- * those that were wired. */
-char *ing_engine_stats_json(const struct ing_engine *e);
+/* What every stage counts and measures, as it is now (worker/model/metrics.h). The stages are those
+ * that were wired. On the loop's thread. */
+void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret);

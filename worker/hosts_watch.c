@@ -120,10 +120,11 @@ void ing_hosts_add_status(const struct ing_gate *g, struct ing_buf *out)
 	struct ing_gate_stats s;
 	ing_gate_stats(g, &s);
 	if (s.hosts_held > 0)
-		ing_buf_printf(out, ", %u host%s held", s.hosts_held, ING_PLURAL_S(s.hosts_held));
-	if (s.breakers_open > 0)
 		ing_buf_printf(
-			out, ", %u breaker%s open", s.breakers_open, ING_PLURAL_S(s.breakers_open));
+			out, ", %" PRIu64 " host%s held", s.hosts_held, ING_PLURAL_S(s.hosts_held));
+	if (s.breakers_open > 0)
+		ing_buf_printf(out, ", %" PRIu64 " breaker%s open", s.breakers_open,
+			ING_PLURAL_S(s.breakers_open));
 }
 
 bool ing_hosts_add_waits(const struct ing_gate *g, const struct ing_robots *robots, unsigned how,
@@ -165,8 +166,9 @@ bool ing_hosts_watch(
 	if (now_ms < w->due_ms || (s.breaker_opens == w->opens && s.breakers_open == w->open))
 		return false;
 	uint64_t opened = s.breaker_opens - w->opens;
-	ing_buf_printf(out, "breakers of hosts: %" PRIu64 " opened, %u open now, %u before", opened,
-		s.breakers_open, w->open);
+	ing_buf_printf(out,
+		"breakers of hosts: %" PRIu64 " opened, %" PRIu64 " open now, %" PRIu64 " before",
+		opened, s.breakers_open, w->open);
 	if (s.breakers_open > 0)
 		add_longest(g, out);
 	*w = (struct ing_hosts_watch){

@@ -15,7 +15,7 @@ struct ing_robots;
 
 struct ing_hosts_watch { /* zero-initialise */
 	uint64_t opens;  /* when the last line was written: breakers opened so far … */
-	unsigned open;   /* … and hosts whose breaker is not closed */
+	uint64_t open;   /* … and hosts whose breaker is not closed */
 	uint64_t due_ms; /* of the next line */
 };
 

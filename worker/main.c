@@ -36,6 +36,7 @@
 #include "worker/intake/intake.h"
 #include "worker/intake/lane_topic.h"
 #include "worker/job/job.h"
+#include "worker/model/metrics.h"
 #include "worker/ruleset.h"
 #include "worker/status/control.h"
 #include "worker/status/notify.h"
@@ -248,24 +249,21 @@ static void open_control(struct worker *w)
 static void on_status(uv_timer_t *t)
 {
 	struct worker *w = t->data;
-	struct ing_pipeline_stats s;
-	ing_pipeline_stats(w->engine.pipeline, &s);
+	struct ing_metrics now;
+	ing_engine_metrics(&w->engine, &now);
+	uint64_t results = now.pipeline.results;
 	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
-	struct ing_buf held;
-	ing_buf_init(&held, 1000);
-	ing_hosts_add_status(w->engine.gate, &held);
-	ing_notify_status(
-		"%llu results (%llu/s), %u requests at hand, %u transfers, oldest %llu s%s%s%s",
-		(unsigned long long)s.results,
-		(unsigned long long)(s.results - w->last_results) * 1000 / STATUS_MS, s.jobs,
-		ing_gate_holding(w->engine.gate), (unsigned long long)s.oldest_ms / 1000,
-		ing_buf_str(&held), blocked != NULL ? ", waiting for " : "",
+	struct ing_buf words;
+	ing_buf_init(&words, 1000);
+	ing_metrics_add_status(&now, (results - w->last_results) * 1000 / STATUS_MS, &words);
+	ing_hosts_add_status(w->engine.gate, &words);
+	ing_notify_status("%s%s%s", ing_buf_str(&words), blocked != NULL ? ", waiting for " : "",
 		blocked != NULL ? blocked : "");
-	w->last_results = s.results;
-	ing_buf_clear(&held);
-	if (ing_hosts_watch(&w->hosts, w->engine.gate, ing_now_ms(), &held))
-		ing_log(ING_LOG_INFO, "%s", ing_buf_str(&held));
-	ing_buf_done(&held);
+	w->last_results = results;
+	ing_buf_clear(&words);
+	if (ing_hosts_watch(&w->hosts, w->engine.gate, ing_now_ms(), &words))
+		ing_log(ING_LOG_INFO, "%s", ing_buf_str(&words));
+	ing_buf_done(&words);
 }
 
 static void on_yield(uv_timer_t *t)
@@ -429,7 +427,9 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	ing_intake_start(w->intake);
 	ing_engine_run(&w->engine);
 
-	char *stats = ing_engine_stats_json(&w->engine);
+	struct ing_metrics last;
+	ing_engine_metrics(&w->engine, &last);
+	char *stats = ing_metrics_line(&last);
 	ing_log(ING_LOG_INFO, "stopped: %s", stats);
 	free(stats);
 	ing_engine_write_yield(&w->engine, w->yield_path);

@@ -12,6 +12,7 @@
 #include "common/base/error.h"
 #include "common/base/queue.h"
 #include "common/data/digest.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_archive;
@@ -59,8 +60,5 @@ void ing_archive_free(struct ing_archive *a);
 void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item);
 bool ing_archive_blocked(const struct ing_archive *a); /* the disk refuses; intake should stop */
 
-struct ing_archive_stats {
-	uint64_t records, bytes, syncs, files;
-	uint64_t cpu_ns; /* CPU time of the archive thread */
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_archive_stats(const struct ing_archive *a, struct ing_archive_stats *ret);

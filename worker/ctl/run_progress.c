@@ -98,7 +98,7 @@ static void say_waits(struct ing_run_progress *p)
 	ing_pipeline_stats(p->engine->pipeline, &s);
 	if (!waits && stands && s.jobs > 0) {
 		const char *blocked = ing_pipeline_blocked_by(p->engine->pipeline);
-		ing_buf_printf(&line, "nothing has ended for %d s: %u requests at hand",
+		ing_buf_printf(&line, "nothing has ended for %d s: %" PRIu64 " requests at hand",
 			ING_RUN_SAY_MS / 1000, s.jobs);
 		if (blocked != NULL)
 			ing_buf_printf(&line, ", waiting for %s", blocked);

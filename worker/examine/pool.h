@@ -20,6 +20,7 @@
 #pragma once
 #include "common/base/error.h"
 #include "worker/examine/findings.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_pool;
@@ -80,16 +81,5 @@ bool ing_pool_has_room(const struct ing_pool *p, const char *host);
 /* An answer given out has proved untrue since: one crash more in the stats. */
 void ing_pool_count_lie(struct ing_pool *p);
 
-struct ing_pool_stats {
-	uint64_t documents;                 /* come back through done(), in whatever way */
-	uint64_t crashes, timeouts, waited; /* of these, by exam; lies are crashes */
-	uint64_t interrupted;               /* had to give way once */
-	uint64_t forks;                     /* examiners asked for */
-	uint64_t zygotes;               /* started: the first, one a reload, and what is above that
-					 * says that something is wrong */
-	uint64_t cpu_us, pdf_cpu_us;    /* cpu_us includes what dead examiners had not told */
-	unsigned examiners_ready;       /* gauge: idle or at work */
-	unsigned waiting, waiting_late; /* gauges */
-	unsigned domains_marked;        /* gauge: those whose documents are served last */
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret);

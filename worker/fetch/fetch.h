@@ -11,6 +11,7 @@
 #pragma once
 #include "common/base/error.h"
 #include "worker/fetch/exchange.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_fetch;
@@ -90,11 +91,5 @@ void ing_fetch_lookup_stop(void *state); /* done() will not come; NULL is fine *
  * themselves, but their time limits run. */
 bool ing_fetch_blocked(const struct ing_fetch *f);
 
-struct ing_fetch_stats {
-	unsigned active;
-	size_t memory_bytes; /* held by bodies and heads now */
-	size_t head_bytes;   /* of these, by heads */
-	uint64_t exchanges, body_bytes;
-	uint64_t cpu_ns; /* for the bench: the loop thread's CPU time spent inside curl */
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret);

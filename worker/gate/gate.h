@@ -23,6 +23,7 @@
 #include "common/net/addr.h"
 #include "worker/gate/lane.h"
 #include "worker/gate/patience.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_gate;
@@ -175,11 +176,5 @@ void ing_gate_each(const struct ing_gate *g,
  * host. */
 bool ing_gate_key(enum ing_host_key kind, const char *url, char *ret, size_t ret_bytes);
 
-struct ing_gate_stats {
-	unsigned waiting, holding;
-	unsigned hosts; /* those remembered included, as in the next four */
-	unsigned hosts_resting, hosts_held, breakers_open, leases;
-	uint64_t grants, refused, holds, breaker_opens;
-	size_t bytes; /* of hosts, names and addresses, without malloc's own */
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include "common/base/error.h"
 #include "worker/gate/lane.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_intake;
@@ -82,16 +83,7 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused);
 /* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are
  * committed. */
 void ing_intake_stop(struct ing_intake *in);
-struct ing_intake_stats {
-	uint64_t taken; /* messages handed to on_message() */
-	/* Messages that came and were not handed out. None of them is lost. */
-	uint64_t left_over; /* of an assignment that had ended: their next owner has them */
-	uint64_t reread;    /* of a log that was to be looked at first: they come again */
-	/* Messages that were deleted (by retention) before they were read. */
-	uint64_t lost;
-	/* How often a partition was read from its start, for its log was not the one before. */
-	uint64_t restarts;
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_intake_stats(const struct ing_intake *in, struct ing_intake_stats *ret);
 /* Commit what is finished, close, free; no event comes any more. Blocks up to some seconds. Kafka:
  * membership is static, so the group keeps this worker's partitions for it until session.timeout.ms

@@ -23,6 +23,7 @@
 #include "worker/job/hop.h"
 #include "worker/job/request.h"
 #include "worker/job/status.h"
+#include "worker/model/metrics.h"
 #include "worker/store/store.h"
 
 struct uv_loop_s;
@@ -36,21 +37,6 @@ struct ing_cdx;
 struct ing_urlrules;
 struct ing_yield;
 struct ing_errands;
-
-/* State of a job; job_states.dot draws the edges, ing_job_set_state() refuses any other. */
-enum ing_job_state {
-	ING_JOB_NEW,
-	ING_JOB_WAITING, /* for robots.txt or in the gate's queue, first hop: compact */
-	ING_JOB_GATED,   /* the same, later hop or another try */
-	ING_JOB_FETCHING,
-	ING_JOB_EXAMINING,
-	ING_JOB_ARCHIVING, /* status decided; exchanges not all on disk yet */
-	ING_JOB_STORING,
-	ING_JOB_EMITTING,
-	ING_JOB_CANCELLED, /* revoked or stopping; an archive, store or emit callback is still owed
-			    */
-	ING_JOB_STATES_
-};
 
 /* One URL asked for, once. In the job's arena. */
 struct ing_hop {
@@ -184,14 +170,6 @@ struct ing_stages {
 	const char *output; /* what emit writes to, for words about it; NULL: "broker" */
 };
 
-struct ing_pipeline_stats {
-	uint64_t accepted, dead, cancelled, results, hits;
-	uint64_t by_status[ING_STATUS_COUNT_];
-	uint64_t by_state[ING_JOB_STATES_]; /* gauges */
-	unsigned jobs;
-	uint64_t oldest_ms; /* age of the oldest job under way */
-};
-
 struct ing_pipeline;
 struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf);
 void ing_pipeline_wire(struct ing_pipeline *p,
@@ -216,4 +194,5 @@ void ing_pipeline_cancel(struct ing_pipeline *p);
 bool ing_pipeline_idle(const struct ing_pipeline *p);
 /* A stage is blocked (database, disk, broker): a short word, or NULL. */
 const char *ing_pipeline_blocked_by(const struct ing_pipeline *p);
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats *ret);

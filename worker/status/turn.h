@@ -24,22 +24,12 @@
  */
 #pragma once
 #include "common/base/error.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_turns;
 
 #define ING_TURN_LONG_MS 100
-#define ING_TURN_BUCKETS 24 /* the last: all turns of over four seconds */
-
-struct ing_turn_stats {
-	uint64_t turns;
-	uint64_t busy;                     /* computed for over ING_TURN_LONG_MS */
-	uint64_t blocked;                  /* waited in calls for over ING_TURN_LONG_MS */
-	uint64_t longest_cpu_us;           /* of one turn */
-	uint64_t longest_blocked_us;       /* of the turns counted in `blocked` */
-	uint64_t cpu_us[ING_TURN_BUCKETS]; /* [i]: turns of less than 2^i us of CPU time that are
-					      in no earlier one */
-};
 
 /* Before the loop has first run. -SYSTEM: the loop cannot say how long it waits, or, in tests, no
  * timer can be had. -CONFIG: ING_TURN_LIMIT_MS is no such number. */
@@ -49,6 +39,7 @@ int ing_turns_new(
  * take what they need. */
 void ing_turns_begin(struct ing_turns *t);
 void ing_turns_end(struct ing_turns *t);
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_turns_stats(const struct ing_turns *t, struct ing_turn_stats *ret);
 /* NULL is fine. Run the loop once more: that frees the handle. */
 void ing_turns_free(struct ing_turns *t);

@@ -13,6 +13,7 @@
 #pragma once
 #include "common/base/error.h"
 #include "common/base/queue.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_store;
@@ -81,14 +82,7 @@ void ing_store_free(struct ing_store *s);
 void ing_store_put(struct ing_store *s, struct ing_store_item *item);
 bool ing_store_blocked(const struct ing_store *s);
 
-struct ing_store_stats {
-	uint64_t items, batches; /* called back; committed */
-	uint64_t refused; /* times that a table's rows of an item were left out because PostgreSQL
-			     refuses them */
-	uint64_t skipped; /* rows left out because a key is missing, malformed or too long for its
-			     index */
-	uint64_t cpu_ns;  /* of the store thread */
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret);
 
 /* Schema, for `ingestctl db`: synchronous, any thread. */

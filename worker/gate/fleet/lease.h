@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include "common/base/error.h"
 #include "worker/gate/patience.h"
+#include "worker/model/metrics.h"
 
 struct uv_loop_s;
 struct ing_leases;
@@ -104,8 +105,5 @@ bool ing_leases_away(const struct ing_leases *l);
 void ing_leases_on_blocks(struct ing_leases *l,
 	void (*fn)(void *ctx, const struct ing_lease_block *blocks, size_t count), void *ctx);
 
-struct ing_lease_stats {
-	uint64_t rounds, asked, granted, returned, extended; /* hosts, but for the rounds */
-	uint64_t database_us; /* the thread spent waiting for statements */
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_leases_stats(const struct ing_leases *l, struct ing_lease_stats *ret);

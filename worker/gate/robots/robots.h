@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "worker/job/status.h"
+#include "worker/model/metrics.h"
 
 struct ing_robots;
 struct ing_robots_entry;
@@ -109,11 +110,5 @@ struct ing_robots_info { /* for operators, of one authority */
  * "www." before it: the first whose robots.txt is in the way at present, else the first known. */
 void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret);
 
-struct ing_robots_stats {
-	uint64_t fetched;     /* get()s */
-	uint64_t hits;        /* questions answered at once from the cache */
-	uint64_t disallowed;  /* verdicts given */
-	uint64_t unreachable; /* answers to get() that were none: 429, 5xx, broken */
-	size_t entries, bytes, waiting;
-};
+/* Its rows of worker/model/metrics.def, as they are now. */
 void ing_robots_stats(const struct ing_robots *r, struct ing_robots_stats *ret);

@@ -405,7 +405,7 @@ static void test_zygote_killed_twice(void **state)
 	assert_good("good");
 	struct answer *a = harness_ask_text(&h, "sleep");
 	for (int i = 0; i < 2; i++) {
-		unsigned ready = 0;
+		uint64_t ready = 0;
 		for (int n = 0; n < 1000 && (ready == 0 || stats().waiting > 0); n++) {
 			harness_turn(&h, 10);
 			ready = stats().examiners_ready;

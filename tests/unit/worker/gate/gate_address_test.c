@@ -331,7 +331,7 @@ static void a_host_with_its_address_is_small(void **state)
 	assert_int_equal(lookups.started, HOSTS);
 	ing_gate_stats(gate, &s);
 	assert_int_equal(s.hosts, HOSTS);
-	print_message("a waiting host with its address: %zu bytes\n", s.bytes / HOSTS);
+	print_message("a waiting host with its address: %zu bytes\n", (size_t)s.bytes / HOSTS);
 	assert_in_range(s.bytes / HOSTS, 400, 1024);
 	close_gate();
 }

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of metrics, and what is made from it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/macros.h"
+#include "worker/model/metrics.h"
+
+static bool begins(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *s, const char *with)
+{
+	size_t bytes = strlen(s), want = strlen(with);
+	return bytes >= want && strcmp(s + bytes - want, with) == 0;
+}
+
+static bool is_time(const struct ing_metric *m)
+{
+	return m->unit == ING_METRIC_MS || m->unit == ING_METRIC_US || m->unit == ING_METRIC_NS;
+}
+
+/* Every value its own: the first of a row is 1000 times the row's number, counted from 1. */
+static void number_all(struct ing_metrics *v)
+{
+	const struct ing_metric *m;
+	*v = (struct ing_metrics){0};
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
+		uint64_t *values = (uint64_t *)(void *)((char *)v + m->offset);
+		for (unsigned j = 0; j < m->count; j++)
+			values[j] = (i + 1) * 1000 + j;
+	}
+}
+
+/* --- the table --- */
+
+static void test_every_member_of_a_stage_has_one_row(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {0};
+	const struct ing_metric *m;
+	size_t members = offsetof(struct ing_metrics, absent) / sizeof(uint64_t);
+	size_t rows = 0;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
+		uint64_t *values = (uint64_t *)(void *)((char *)&v + m->offset);
+		for (unsigned j = 0; j < m->count; j++) {
+			assert_int_equal(values[j], 0); /* no other row has this place */
+			values[j] = 1;
+		}
+		rows += m->count;
+	}
+	assert_int_equal(rows, members);
+}
+
+static void check_name(const struct ing_metric *m)
+{
+	static const char *const reserved[] = {
+		"_count", "_sum", "_bucket", "_created", "_info", "_gcount", "_gsum"};
+	char family[128];
+	assert_true(strlen(m->name) < sizeof(family));
+	snprintf(family, sizeof(family), "%s", m->name);
+	for (const char *s = m->name; *s != '\0'; s++)
+		assert_true(islower(*s) || *s == '_');
+	assert_true(begins(m->name, "ing_") && strstr(m->name, "__") == NULL);
+	assert_int_equal(ends(m->name, "_total"), m->kind == ING_METRIC_COUNTER);
+	if (ends(family, "_total"))
+		family[strlen(family) - strlen("_total")] = '\0';
+	for (size_t i = 0; i < ING_ARRAY_LEN(reserved); i++)
+		assert_false(ends(family, reserved[i]));
+	assert_int_equal(ends(family, "_seconds"), is_time(m));
+	assert_int_equal(ends(family, "_bytes"), m->unit == ING_METRIC_BYTES);
+}
+
+static void test_names_follow_the_rules_of_the_format(void **state)
+{
+	(void)state;
+	const struct ing_metric *m;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++)
+		check_name(m);
+}
+
+static void test_every_row_has_a_sentence_of_help(void **state)
+{
+	(void)state;
+	const struct ing_metric *m;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
+		assert_true(isupper(m->help[0]) && strlen(m->help) > 10);
+		assert_int_equal(strcspn(m->help, "\n\"\\"), strlen(m->help));
+		/* One, with its full stop. A dot inside a word is a key's or a file's. */
+		const char *stop = strstr(m->help, ". ");
+		assert_true(stop == NULL && ends(m->help, "."));
+	}
+}
+
+static void check_pair(const struct ing_metric *a, const struct ing_metric *b)
+{
+	char in_histogram[128];
+	assert_string_not_equal(a->source, b->source);
+	if (a->line != NULL && b->line != NULL) {
+		assert_string_not_equal(a->line, b->line);
+		/* A key has either a number or an object. */
+		snprintf(in_histogram, sizeof(in_histogram), "%s.", a->line);
+		assert_false(begins(b->line, in_histogram));
+	}
+	if (strcmp(a->name, b->name) == 0) {
+		assert_true(a->set == ING_METRIC_SINGLE && b->set == ING_METRIC_SINGLE);
+		assert_true(a->label[0] != '\0' && b->label[0] != '\0');
+		assert_string_not_equal(a->label, b->label);
+		assert_int_equal(strcspn(a->label, "="), strcspn(b->label, "=")); /* the same key */
+		assert_memory_equal(a->label, b->label, strcspn(a->label, "="));
+		assert_true(a->kind == b->kind);
+		assert_string_equal(a->help, b->help);
+	} else if (a->kind == ING_METRIC_HISTOGRAM) {
+		snprintf(in_histogram, sizeof(in_histogram), "%s_", a->name);
+		assert_false(begins(b->name, in_histogram));
+	}
+}
+
+static void test_names_keys_and_labels_are_unique(void **state)
+{
+	(void)state;
+	const struct ing_metric *a, *b;
+	for (size_t i = 0; (a = ing_metric(i)) != NULL; i++)
+		for (size_t j = 0; (b = ing_metric(j)) != NULL; j++)
+			if (i != j)
+				check_pair(a, b);
+}
+
+static void test_a_histogram_has_buckets_and_nothing_else_has(void **state)
+{
+	(void)state;
+	const struct ing_metric *m;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++)
+		assert_int_equal(m->kind == ING_METRIC_HISTOGRAM, m->set == ING_METRIC_TURN_TIME);
+}
+
+/* --- values and labels --- */
+
+static const struct ing_metric *find(const char *source)
+{
+	const struct ing_metric *m;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++)
+		if (strcmp(m->source, source) == 0)
+			return m;
+	fail_msg("no row for %s", source);
+	return NULL;
+}
+
+static void test_values_are_read_from_their_members_in_base_units(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {0};
+	v.pipeline.oldest_ms = 1500;
+	v.gate.bytes = 7;
+	v.pool.cpu_us = 2500000;
+	v.archive.cpu_ns = 250000000;
+	v.pipeline.by_status[ING_STATUS_TIMEOUT] = 3;
+	static const struct {
+		const char *source;
+		unsigned i;
+		double want;
+	} cases[] = {
+		{"pipeline.oldest_ms", 0, 1.5},
+		{"gate.bytes", 0, 7},
+		{"pool.cpu_us", 0, 2.5},
+		{"archive.cpu_ns", 0, 0.25},
+		{"pipeline.by_status", ING_STATUS_TIMEOUT, 3},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_metric *m = find(cases[i].source);
+		uint64_t value = ing_metric_values(m, &v)[cases[i].i];
+		assert_true(ing_metric_in_base_unit(m, value) == cases[i].want);
+	}
+}
+
+static void assert_label(const char *source, unsigned i, const char *want)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, 1000);
+	ing_metric_add_label(find(source), i, &out);
+	assert_string_equal(ing_buf_str(&out), want);
+	ing_buf_done(&out);
+}
+
+static void test_labels_are_of_closed_sets(void **state)
+{
+	(void)state;
+	assert_label("gate.waiting", 0, "");
+	assert_label("archive.cpu_ns", 0, "thread=\"archive\"");
+	assert_label("pool.pdf_cpu_us", 0, "process=\"pdf\"");
+	assert_label("pipeline.by_status", ING_STATUS_SUCCESS, "status=\"success\"");
+	assert_label("pipeline.by_status", ING_STATUS_COUNT_ - 1, "status=\"result-too-large\"");
+	assert_label("pipeline.by_state", ING_JOB_CANCELLED, "state=\"cancelled\"");
+	/* Bucket 10 has turns of 512 to 1023 us. */
+	assert_label("turn.cpu_us", 0, "le=\"0.000000\"");
+	assert_label("turn.cpu_us", 10, "le=\"0.001023\"");
+	assert_label("turn.cpu_us", ING_TURN_BUCKETS - 2, "le=\"4.194303\"");
+	assert_label("turn.cpu_us", ING_TURN_BUCKETS - 1, "le=\"+Inf\"");
+}
+
+static void test_labels_of_a_set_differ_and_need_no_escaping(void **state)
+{
+	(void)state;
+	const struct ing_metric *m;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
+		json_t *seen = json_object();
+		for (unsigned j = 0; j < m->count; j++) {
+			struct ing_buf out;
+			ing_buf_init(&out, 1000);
+			ing_metric_add_label(m, j, &out);
+			const char *text = ing_buf_str(&out);
+			assert_null(json_object_get(seen, text));
+			json_object_set_new(seen, text, json_true());
+			assert_null(strpbrk(text, "\\\n"));
+			const char *quote = strchr(text, '"');
+			if (m->count > 1)
+				assert_non_null(quote);
+			if (quote != NULL)
+				assert_ptr_equal(strchr(quote + 1, '"'), text + strlen(text) - 1);
+			ing_buf_done(&out);
+		}
+		json_decref(seen);
+	}
+}
+
+/* --- the lines --- */
+
+/* The keys that scenarios and the bench read, each with the member that belongs there. */
+static void test_the_exit_line_has_its_keys(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *object, *keys;
+	} want[] = {
+		{NULL, "accepted dead cancelled results hits by_status exchanges body_bytes "
+		       "warc_records warc_bytes warc_syncs documents examiner_forks store_items "
+		       "store_batches cpu_seconds intake gate robots loop examine leases"},
+		{"cpu_seconds", "worker loop archive store examine examine_pdf"},
+		{"intake", "taken left_over reread lost restarts"},
+		{"gate", "waiting hosts hosts_resting hosts_held breakers_open leases grants "
+			 "refused holds breaker_opens bytes"},
+		{"robots", "fetched hits disallowed unreachable entries bytes"},
+		{"loop", "turns busy blocked longest_cpu_us longest_blocked_us cpu_us"},
+		{"examine", "crashes timeouts waited interrupted waiting waiting_late "
+			    "domains_marked"},
+		{"leases", "rounds asked granted returned extended database_us"},
+	};
+	struct ing_metrics v;
+	number_all(&v);
+	char *text = ing_metrics_line(&v);
+	assert_null(strchr(text, '\n'));
+	json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(line);
+	for (size_t i = 0; i < ING_ARRAY_LEN(want); i++) {
+		const json_t *o =
+			want[i].object == NULL ? line : json_object_get(line, want[i].object);
+		char keys[512];
+		char *rest = NULL;
+		size_t count = 0;
+		snprintf(keys, sizeof(keys), "%s", want[i].keys);
+		for (char *key = strtok_r(keys, " ", &rest); key != NULL;
+			key = strtok_r(NULL, " ", &rest), count++)
+			if (json_object_get(o, key) == NULL)
+				fail_msg("no %s in %s", key, text);
+		assert_int_equal(json_object_size(o), count);
+	}
+	json_decref(line);
+	free(text);
+}
+
+static void test_the_exit_line_has_every_number_in_its_place(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {
+		.pipeline = {.accepted = 7, .by_status[ING_STATUS_TIMEOUT] = 2},
+		.archive = {.records = 5, .cpu_ns = 1250000000},
+		.process = {.cpu_us = 3000001, .loop_cpu_us = 500000},
+		.gate.leases = 4,
+		.turn = {.longest_cpu_us = 9, .cpu_us[3] = 8},
+		.lease.database_us = 11,
+		.pool = {.pdf_cpu_us = 10, .waiting_late = 6},
+	};
+	static const struct {
+		const char *object, *key;
+		double want;
+	} cases[] = {
+		{NULL, "accepted", 7},
+		{NULL, "warc_records", 5},
+		{NULL, "dead", 0},
+		{"by_status", "timeout", 2},
+		{"cpu_seconds", "worker", 3.000001},
+		{"cpu_seconds", "loop", 0.5},
+		{"cpu_seconds", "archive", 1.25},
+		{"cpu_seconds", "examine_pdf", 0.00001},
+		{"gate", "leases", 4},
+		{"loop", "longest_cpu_us", 9},
+		{"examine", "waiting_late", 6},
+		{"leases", "database_us", 11},
+	};
+	char *text = ing_metrics_line(&v);
+	json_t *line = json_loads(text, 0, NULL);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const json_t *o =
+			cases[i].object == NULL ? line : json_object_get(line, cases[i].object);
+		const json_t *got = json_object_get(o, cases[i].key);
+		assert_true(json_is_number(got));
+		assert_true(json_number_value(got) == cases[i].want);
+	}
+	assert_int_equal(json_object_size(json_object_get(line, "by_status")), 1);
+	const json_t *buckets = json_object_get(json_object_get(line, "loop"), "cpu_us");
+	assert_int_equal(json_array_size(buckets), ING_TURN_BUCKETS);
+	for (size_t i = 0; i < ING_TURN_BUCKETS; i++)
+		assert_int_equal(json_integer_value(json_array_get(buckets, i)), i == 3 ? 8 : 0);
+	json_decref(line);
+	free(text);
+}
+
+static void test_the_exit_line_is_silent_about_a_stage_that_is_absent(void **state)
+{
+	(void)state;
+	struct ing_metrics v;
+	number_all(&v);
+	v.absent[ING_METRIC_ROOM_lease] = true;
+	char *text = ing_metrics_line(&v);
+	assert_null(strstr(text, "\"leases\":{"));
+	assert_non_null(strstr(text, "\"gate\":{"));
+	free(text);
+}
+
+static void test_the_status_line_says_how_it_goes(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {
+		.pipeline = {.results = 120, .jobs = 17, .oldest_ms = 4999},
+		.gate.holding = 5,
+	};
+	struct ing_buf out;
+	ing_buf_init(&out, 1000);
+	ing_metrics_add_status(&v, 3, &out);
+	assert_string_equal(ing_buf_str(&out),
+		"120 results (3/s), 17 requests at hand, 5 transfers, oldest 4 s");
+	ing_buf_done(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_member_of_a_stage_has_one_row),
+		cmocka_unit_test(test_names_follow_the_rules_of_the_format),
+		cmocka_unit_test(test_every_row_has_a_sentence_of_help),
+		cmocka_unit_test(test_names_keys_and_labels_are_unique),
+		cmocka_unit_test(test_a_histogram_has_buckets_and_nothing_else_has),
+		cmocka_unit_test(test_values_are_read_from_their_members_in_base_units),
+		cmocka_unit_test(test_labels_are_of_closed_sets),
+		cmocka_unit_test(test_labels_of_a_set_differ_and_need_no_escaping),
+		cmocka_unit_test(test_the_exit_line_has_its_keys),
+		cmocka_unit_test(test_the_exit_line_has_every_number_in_its_place),
+		cmocka_unit_test(test_the_exit_line_is_silent_about_a_stage_that_is_absent),
+		cmocka_unit_test(test_the_status_line_says_how_it_goes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The exit line and the status line, made from the metrics.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/macros.h"
+#include "worker/model/metrics.h"
+
+static json_t *number(const struct ing_metric *m, uint64_t value)
+{
+	return m->line_in_seconds ? json_real(ing_metric_in_base_unit(m, value))
+				  : json_integer((json_int_t)value);
+}
+
+static json_t *by_slug(const struct ing_metric *m, const uint64_t *values)
+{
+	json_t *o = json_object();
+	for (unsigned i = 0; i < m->count; i++)
+		if (values[i] > 0)
+			json_object_set_new(o, ing_metric_slug(m, i), number(m, values[i]));
+	return o;
+}
+
+static json_t *in_line(const struct ing_metric *m, const uint64_t *values)
+{
+	if (m->set == ING_METRIC_SINGLE)
+		return number(m, values[0]);
+	if (m->kind != ING_METRIC_HISTOGRAM)
+		return by_slug(m, values);
+	json_t *buckets = json_array();
+	for (unsigned i = 0; i < m->count; i++)
+		json_array_append_new(buckets, number(m, values[i]));
+	return buckets;
+}
+
+/* path: "key" or "object.key". */
+static void put(json_t *line, const char *path, json_t *value)
+{
+	const char *dot = strchr(path, '.');
+	if (dot == NULL) {
+		json_object_set_new(line, path, value);
+		return;
+	}
+	char name[64];
+	int bytes = snprintf(name, sizeof(name), "%.*s", (int)(dot - path), path);
+	ing_must(bytes > 0 && (size_t)bytes < sizeof(name));
+	json_t *object = json_object_get(line, name);
+	if (object == NULL) {
+		object = json_object();
+		json_object_set_new(line, name, object);
+	}
+	json_object_set_new(object, dot + 1, value);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+char *ing_metrics_line(const struct ing_metrics *from)
+{
+	json_t *line = json_object();
+	const struct ing_metric *m;
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++)
+		if (m->line != NULL && !from->absent[m->room])
+			put(line, m->line, in_line(m, ing_metric_values(m, from)));
+	char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	ing_must(text != NULL);
+	json_decref(line);
+	return text;
+}
+
+void ing_metrics_add_status(
+	const struct ing_metrics *from, uint64_t results_per_second, struct ing_buf *out)
+{
+	ing_buf_printf(out,
+		"%" PRIu64 " results (%" PRIu64 "/s), %" PRIu64 " requests at hand, %" PRIu64
+		" transfers, oldest %" PRIu64 " s",
+		from->pipeline.results, results_per_second, from->pipeline.jobs, from->gate.holding,
+		from->pipeline.oldest_ms / 1000);
+}
