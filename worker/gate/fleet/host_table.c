@@ -35,7 +35,9 @@ enum row_column {
 	ROW_COLUMNS
 };
 
-/* A lease that has run out is nobody's, and a wish that is old is none. */
+/* A lease that has run out is nobody's, and who asked long ago is no longer in line. `now` is the
+ * time that the row's times are judged by: that when it was written, if the clock has been set back
+ * since (lease_sql.h). */
 #define ROW_SQL                                                                                     \
 	"SELECT host, CASE WHEN expires_at > now THEN holder END,"                                  \
 	" ceil(extract(epoch FROM expires_at - now) * 1000)::bigint,"                               \
@@ -44,12 +46,13 @@ enum row_column {
 	" rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome,"       \
 	" ceil(extract(epoch FROM now - answered_at) * 1000)::bigint,"                              \
 	" ceil(extract(epoch FROM now - updated) * 1000)::bigint"                                   \
-	" FROM host_state, clock_timestamp() AS now"
+	" FROM (SELECT *, greatest(updated, clock) AS now"                                          \
+	"  FROM host_state, clock_timestamp() AS clock) AS s"
 
 static const char find_sql[] = ROW_SQL " WHERE host = $1";
 static const char top_sql[] = ROW_SQL
 	" ORDER BY rest IN ('retry-after', 'backoff', 'breaker') AND next_fetch_at > now DESC,"
-	" greatest(next_fetch_at, now) DESC, failures DESC, answered_at DESC NULLS LAST, host"
+	" greatest(next_fetch_at - now, interval '0') DESC, failures DESC, answered_at DESC NULLS LAST, host"
 	" LIMIT $1::bigint";
 
 #define BLOCK_SQL                                                                                  \

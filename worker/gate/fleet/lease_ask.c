@@ -28,10 +28,11 @@
  * lock that makes the judgement final. `now` is taken before any lock is waited for, so that it is
  * rather too early than too late, and nothing counts as over that is not.
  *
- * Of the row as it is: `mine` we have the lease already; `had` another's lease has run out (its
- * holder died, or lost sight of the database and may have fetched up to the end: the host rests
- * from then); `free` nobody else has a lease; `due` when the next fetch is; `behind` another stands
- * in line before us, and could not have come yet or only just. */
+ * Of the row as it is: `back` how far the clock was set back since it was written, and until,
+ * due_at, line_at, heard_at its times without that; `mine` we have the lease already; `had`
+ * another's lease has run out (its holder died, or lost sight of the database and may have fetched
+ * up to the end: the host rests from then); `free` nobody else has a lease; `due` when the next
+ * fetch is; `behind` another stands in line before us, and could not have come yet or only just. */
 static const char ask_sql[] =
 	"INSERT INTO host_state AS s (host, holder, session, expires_at, next_fetch_at, updated)"
 	" SELECT h, $2, $3::bigint, now + $4::bigint * interval '1 ms', now, now"
@@ -39,30 +40,33 @@ static const char ask_sql[] =
 	" ORDER BY h COLLATE \"C\""
 	" ON CONFLICT (host) DO UPDATE SET"
 	" (holder, session, expires_at, wanted_by, wanted_session, wanted_at, wanted_of,"
-	"  next_fetch_at, updated) ="
+	"  next_fetch_at, answered_at, updated) ="
 	" (SELECT"
 	"   CASE WHEN granted THEN excluded.holder WHEN free THEN NULL ELSE s.holder END,"
 	"   CASE WHEN granted THEN excluded.session WHEN free THEN NULL ELSE s.session END,"
-	"   CASE WHEN granted THEN excluded.expires_at WHEN free THEN NULL ELSE s.expires_at END,"
+	"   CASE WHEN granted THEN excluded.expires_at WHEN free THEN NULL ELSE until END,"
 	"   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_by ELSE excluded.holder END,"
 	"   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_session"
 	"    ELSE excluded.session END,"
-	"   CASE WHEN granted THEN NULL WHEN behind THEN s.wanted_at ELSE excluded.updated END,"
+	"   CASE WHEN granted THEN NULL WHEN behind THEN line_at ELSE excluded.updated END,"
 	"   CASE WHEN granted OR free THEN NULL ELSE s.session END,"
-	"   due, excluded.updated"
-	"  FROM (SELECT due, free, behind, mine OR (free AND NOT behind AND"
+	"   due, heard_at, excluded.updated"
+	"  FROM (SELECT *, mine OR (free AND NOT behind AND"
 	"     due <= excluded.updated + $6::bigint * interval '1 ms') AS granted"
-	"   FROM (SELECT due, mine, mine OR had OR s.session IS NULL AS free,"
+	"   FROM (SELECT *, mine OR had OR s.session IS NULL AS free,"
 	"      s.wanted_session IS NOT NULL AND s.wanted_session <> excluded.session AND"
-	"      greatest(s.wanted_at, due - $6::bigint * interval '1 ms') >"
+	"      greatest(line_at, due - $6::bigint * interval '1 ms') >"
 	"       excluded.updated - $7::bigint * interval '1 ms' AS behind"
-	"    FROM (SELECT mine, had, CASE WHEN had"
-	"       THEN greatest(s.next_fetch_at, s.expires_at + interval '1 ms' *"
+	"    FROM (SELECT *, CASE WHEN had"
+	"       THEN greatest(due_at, until + interval '1 ms' *"
 	"        greatest($5::bigint, least(s.crawl_delay_ms, $8::bigint)))"
-	"       ELSE s.next_fetch_at END AS due"
-	"     FROM (SELECT s.session IS NOT DISTINCT FROM excluded.session AS mine,"
+	"       ELSE due_at END AS due"
+	"     FROM (SELECT *, s.session IS NOT DISTINCT FROM excluded.session AS mine,"
 	"        s.session IS DISTINCT FROM excluded.session AND"
-	"        coalesce(s.expires_at <= excluded.updated, false) AS had) a) b) c) d)"
+	"        coalesce(until <= excluded.updated, false) AS had"
+	"      FROM (SELECT s.expires_at - back AS until, s.next_fetch_at - back AS due_at,"
+	"         s.wanted_at - back AS line_at, s.answered_at - back AS heard_at"
+	"       FROM (SELECT " ING_LEASE_SET_BACK " AS back) a) b) c) d) e) f)"
 	" RETURNING host, session IS NOT DISTINCT FROM $3::bigint, session IS NOT NULL,"
 	" wanted_session IS NOT DISTINCT FROM $3::bigint, coalesce(holder, wanted_by),"
 	" ceil(extract(epoch FROM expires_at - updated) * 1000)::bigint,"

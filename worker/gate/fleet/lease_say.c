@@ -32,7 +32,9 @@
 	"  updated = excluded.updated"
 #define OURS_SQL " WHERE s.session = $12::bigint"
 
-static const char note_sql[] = INSERT_SQL UPDATE_SQL OURS_SQL;
+static const char note_sql[] =
+	INSERT_SQL UPDATE_SQL ", expires_at = s.expires_at - " ING_LEASE_SET_BACK
+			      ", wanted_at = s.wanted_at - " ING_LEASE_SET_BACK OURS_SQL;
 
 /* Who waits in line has its few seconds from now on. Nobody waits for this to be on the server's
  * disk (set_config: for this transaction): should it crash just then, the host stays leased until

@@ -10,8 +10,9 @@
  * arranged for that to be on the polite side: a lease of ours ends lease_ms after its statement was
  * sent (in the database: after it was executed, which is later); a rest that we send begins when it
  * arrives; one that we receive begins when the answer is here. Only clocks that run at different
- * speeds, or a database server whose clock is set while it runs, could let two workers meet; a
- * lease lasts minutes, of which the holder leaves the length of a transfer unused.
+ * speeds, or a database server whose clock is set forward while it runs, could let two workers
+ * meet; a lease lasts minutes, of which the holder leaves the length of a transfer unused. A clock
+ * that is set back is noticed by rows that were written later than now (ING_LEASE_SET_BACK).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,15 @@
 #define MAX_WANTED 10000  /* hosts of ours that others want, told of at a time */
 
 /* $1 hosts, $2 session, $3 lease_ms. Also what has run out in the meantime, when nobody else took
- * it: then nobody else has been there. */
+ * it: then nobody else has been there. `updated` is written because expires_at counts from it when
+ * the clock has been set back. */
 static const char extend_sql[] =
 	"WITH mine AS (SELECT host FROM host_state WHERE host = ANY ($1::text[])"
 	" AND session = $2::bigint ORDER BY host FOR NO KEY UPDATE)"
-	" UPDATE host_state AS s SET expires_at = clock_timestamp() + $3::bigint * interval '1 ms'"
+	" UPDATE host_state AS s SET expires_at = clock_timestamp() + $3::bigint * interval '1 ms',"
+	" next_fetch_at = s.next_fetch_at - " ING_LEASE_SET_BACK ","
+	" wanted_at = s.wanted_at - " ING_LEASE_SET_BACK ","
+	" answered_at = s.answered_at - " ING_LEASE_SET_BACK ", updated = clock_timestamp()"
 	" FROM mine WHERE s.host = mine.host AND s.session = $2::bigint RETURNING s.host";
 
 /* $1 session, $2 how many. */

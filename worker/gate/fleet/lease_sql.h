@@ -11,6 +11,14 @@
 #define ING_LEASE_PARAM_BYTES ((size_t)1 << 20) /* ING_LEASE_BATCH hosts of 253 bytes, quoted */
 #define ING_LEASE_SPAN_MS ((uint64_t)366 * 86400 * 1000) /* ceiling of all spans */
 
+/* How far the database's clock has been set back since the row s was last written; zero as a rule.
+ * Every statement that writes `updated` moves the row's other times back by this much, so that a
+ * lease or a rest lasts no longer from then on than it was meant to last when it was written. The
+ * row must be locked: only then is a later `updated` none that was written meanwhile. In seconds,
+ * because an interval of days would be added in the session's time zone. */
+#define ING_LEASE_SET_BACK                                                                         \
+	"(greatest(extract(epoch FROM s.updated - clock_timestamp()), 0) * interval '1 s')"
+
 struct ing_lease_number { /* as a parameter */
 	char text[24];
 };

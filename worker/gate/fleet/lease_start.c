@@ -21,8 +21,11 @@ static const char take_over_sql[] =
 	"WITH old AS (SELECT host FROM host_state WHERE host = ANY ($1::text[])"
 	" AND holder = $2 AND session <> $3::bigint ORDER BY host FOR NO KEY UPDATE)"
 	" UPDATE host_state AS s SET holder = NULL, session = NULL, expires_at = NULL,"
-	" wanted_of = NULL, updated = clock_timestamp(), next_fetch_at ="
-	"  greatest(s.next_fetch_at, clock_timestamp() + $4::bigint * interval '1 ms')"
+	" wanted_of = NULL, updated = clock_timestamp(),"
+	" wanted_at = s.wanted_at - " ING_LEASE_SET_BACK ","
+	" answered_at = s.answered_at - " ING_LEASE_SET_BACK ","
+	" next_fetch_at = greatest(s.next_fetch_at - " ING_LEASE_SET_BACK ","
+	"  clock_timestamp() + $4::bigint * interval '1 ms')"
 	" FROM old WHERE s.host = old.host AND s.holder = $2 AND s.session <> $3::bigint";
 
 /* Hosts that nobody has met for so long are strangers again, so that the table does not grow for
