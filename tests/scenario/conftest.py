@@ -42,7 +42,7 @@ for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb"):
 import private_servers  # noqa: E402
 import server as sampleweb  # noqa: E402
 from servers import account as accounts  # noqa: E402
-from servers import shared, stalls  # noqa: E402
+from servers import runs, shared, stalls  # noqa: E402
 from servers.faults import Faults  # noqa: E402
 from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
@@ -240,6 +240,29 @@ def account(request):
     allowed = accounts.Allowed(repeated=reason_for(node, "at_least_once"), unfinished=reason_for(node, "unfinished"))
     if it.groups and node.stash.get(PASSED, False) and not reason_for(node, "unaccounted"):
         it.settle(it.brokers, it.topics, allowed)
+
+
+@pytest.fixture(autouse=True)
+def account_of_runs(request):
+    """The same of `ingestctl run --out DIR`: one result or dead letter for each line of its input, in DIR, and records
+    in DIR/warc (servers/runs.py). account_of_runs(arguments, input) before such a run is started; run_ctl does it."""
+    folders = {}
+
+    def ran(arguments, input=None):
+        found = runs.parse(arguments)
+        if found is None:
+            return
+        out, file, resume = found
+        data = (input or "") if file == "-" else pathlib.Path(file).read_bytes()
+        if out not in folders:
+            folders[out] = runs.Folder(out)
+        folders[out].run(data.encode() if isinstance(data, str) else data, resume)
+    yield ran
+    node = request.node
+    allowed = accounts.Allowed(repeated=reason_for(node, "at_least_once"), unfinished=reason_for(node, "unfinished"))
+    if node.stash.get(PASSED, False) and not reason_for(node, "unaccounted"):
+        for folder in folders.values():
+            folder.settle(allowed)
 
 
 # --- test: names, folders, configuration ---------------------------------------------------------------
@@ -520,7 +543,7 @@ def sql(database):
 
 
 @pytest.fixture
-def run_ctl(program, settings, tmp_path):
+def run_ctl(program, settings, tmp_path, account_of_runs):
     """run_ctl("submit", "-", input="…"): the finished ingestctl, with stdout, stderr and returncode.
 
     overrides= changes settings; config=False runs it without any configuration; wrapper= is a command to start it
@@ -530,6 +553,7 @@ def run_ctl(program, settings, tmp_path):
         command = [*wrapper, path]
         if config:
             command += ["--config", write_config(tmp_path / "ctl.yaml", merged(settings, overrides))]
+        account_of_runs(arguments, input)
         done = subprocess.run([*command, *map(str, arguments)], input=input, capture_output=True, text=True,
                               timeout=timeout, check=False,
                               env={**os.environ, stalls.VARIABLE: str(stalls.limit_ms(path))})

@@ -16,12 +16,17 @@ def ctl_settings(web, tmp_path):
             "--set", 'fetch.allow_address=["127.0.0.0/8"]', "--set", "gate.host_delay_ms=0"]
 
 
-def ingestctl(program, *arguments, input=None):
-    return subprocess.run([program("ingestctl"), *map(str, arguments)], input=input, capture_output=True, text=True,
-                          timeout=120, check=False)
+@pytest.fixture
+def ingestctl(account_of_runs):
+    """ingestctl(program, word…, input="…"): the finished program, without a configuration."""
+    def run(program, *arguments, input=None):
+        account_of_runs(arguments, input)
+        return subprocess.run([program("ingestctl"), *map(str, arguments)], input=input, capture_output=True, text=True,
+                              timeout=120, check=False)
+    return run
 
 
-def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_path, schema):
+def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_path, schema, ingestctl):
     out = tmp_path / "d"
     done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "--out", out, "-",
                      input=json.dumps({"ingest_type": "pdf", "base_url": LANDING}) + "\n")
@@ -55,7 +60,7 @@ def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_pat
     assert (out / "dead-letters.jsonl").read_bytes() == b""
 
 
-def test_run_without_a_folder_writes_results_to_stdout_only(program, web, tmp_path, schema):
+def test_run_without_a_folder_writes_results_to_stdout_only(program, web, tmp_path, schema, ingestctl):
     requests = [{"ingest_type": "pdf", "base_url": LANDING},
                 {"ingest_type": "pdf", "base_url": "http://broken.gannet.example/article/gone"}]
     path = tmp_path / "requests.jsonl"
@@ -68,7 +73,7 @@ def test_run_without_a_folder_writes_results_to_stdout_only(program, web, tmp_pa
     assert sorted(result["status"] for result in found) == ["success", "terminal-bad-status"]
 
 
-def test_run_names_bad_lines_and_goes_on(program, web, tmp_path):
+def test_run_names_bad_lines_and_goes_on(program, web, tmp_path, ingestctl):
     done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "-",
                      input='nonsense\n\n' + json.dumps({"ingest_type": "pdf", "base_url": LANDING}) + "\r\n{}")
     assert done.returncode == 1
@@ -76,7 +81,7 @@ def test_run_names_bad_lines_and_goes_on(program, web, tmp_path):
     assert [json.loads(line)["status"] for line in done.stdout.splitlines()] == ["success"]
 
 
-def test_a_folder_may_be_used_again(program, web, tmp_path):
+def test_a_folder_may_be_used_again(program, web, tmp_path, ingestctl):
     out = tmp_path / "d"
     for url in (LANDING, "https://preprints.halcyon.example/abs/2311.0042"):
         done = ingestctl(program, *ctl_settings(web, tmp_path), "run", "--out", out, "-",
@@ -87,7 +92,7 @@ def test_a_folder_may_be_used_again(program, web, tmp_path):
     assert index[0].startswith(" CDX") and index[1:] == sorted(index[1:]) and len(index) >= 5
 
 
-def test_a_line_cut_off_by_a_crash_is_not_continued(program, web, tmp_path):
+def test_a_line_cut_off_by_a_crash_is_not_continued(program, web, tmp_path, ingestctl):
     out = tmp_path / "d"
     out.mkdir()
     (out / "results.jsonl").write_text('{"status":"success"}\n{"status":"suc', encoding="utf-8")
@@ -100,24 +105,24 @@ def test_a_line_cut_off_by_a_crash_is_not_continued(program, web, tmp_path):
     assert all(len(line.split(" ")) == 11 for line in (out / "index.cdx").read_text(encoding="utf-8").splitlines()[1:])
 
 
-def test_run_says_when_the_input_is_missing(program, tmp_path):
+def test_run_says_when_the_input_is_missing(program, tmp_path, ingestctl):
     done = ingestctl(program, "run", tmp_path / "nothing.jsonl")
     assert done.returncode == 3 and "nothing.jsonl" in done.stderr
 
 
-def test_a_folder_is_no_input(program, tmp_path):
+def test_a_folder_is_no_input(program, tmp_path, ingestctl):
     done = ingestctl(program, "run", tmp_path)
     assert done.returncode == 3 and "directory" in done.stderr
 
 
-def test_options_may_follow_the_file(program, tmp_path):
+def test_options_may_follow_the_file(program, tmp_path, ingestctl):
     (tmp_path / "empty.jsonl").write_bytes(b"")
     done = ingestctl(program, "run", tmp_path / "empty.jsonl", "--out", tmp_path / "d")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "d" / "results.jsonl").read_bytes() == b""
 
 
-def test_bad_lines_cannot_speak_to_the_terminal(program):
+def test_bad_lines_cannot_speak_to_the_terminal(program, ingestctl):
     done = ingestctl(program, "run", "-", input='{"ingest_type":"\\u001b[31mred","base_url":"x"}\n')
     assert done.returncode == 1
     assert "\x1b" not in done.stderr and "red" in done.stderr
@@ -133,14 +138,14 @@ def test_run_ends_when_nobody_takes_its_results(program, output, words):
     assert done.returncode == 3 and words in done.stderr
 
 
-def test_run_leaves_a_spool_folder_that_is_not_its_own(program, tmp_path):
+def test_run_leaves_a_spool_folder_that_is_not_its_own(program, tmp_path, ingestctl):
     spool = tmp_path / "spool"
     spool.mkdir()
     done = ingestctl(program, "--set", f"spool.dir={spool}", "run", "-", input="")
     assert done.returncode == 0 and spool.is_dir()
 
 
-def test_run_warns_of_a_user_agent_without_contact(program):
+def test_run_warns_of_a_user_agent_without_contact(program, ingestctl):
     """Once, and does its work all the same; the daemon would refuse to start."""
     done = ingestctl(program, "--set", "fetch.user_agent=crawler/1.0", "run", "-", input="\n")
     assert done.stderr.count("fetch.user_agent") == 1 and '"crawler/1.0"' in done.stderr
@@ -149,7 +154,7 @@ def test_run_warns_of_a_user_agent_without_contact(program):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_every_verb_has_help_and_unknown_ones_are_refused(program):
+def test_every_verb_has_help_and_unknown_ones_are_refused(program, ingestctl):
     for verb in ("run", "submit", "results", "db", "url", "rules", "select", "scrape", "identify", "extract"):
         done = ingestctl(program, verb, "--help")
         assert done.returncode == 0 and "usage: " in done.stdout, verb
@@ -158,7 +163,7 @@ def test_every_verb_has_help_and_unknown_ones_are_refused(program):
     assert ingestctl(program).returncode == 2
 
 
-def test_identify_agrees_with_the_system(program, tmp_path):
+def test_identify_agrees_with_the_system(program, tmp_path, ingestctl):
     import hashlib
     path = tmp_path / "a.html"
     path.write_bytes(b"<!doctype html><title>x</title>")
@@ -190,13 +195,13 @@ def test_db_status_and_migrate(run_ctl, postgres, tag):
     assert done.returncode == 3
 
 
-def test_url_clean(program):
+def test_url_clean(program, ingestctl):
     done = ingestctl(program, "url", "clean", "HTTP://Example.com:80", "http:/example.com/a")
     assert done.returncode == 0
     assert done.stdout.splitlines() == ["http://example.com/", "http://example.com/a"]
 
 
-def test_every_verb_is_in_the_manual(program):
+def test_every_verb_is_in_the_manual(program, ingestctl):
     import pathlib
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     manual = (root / "deploy" / "man" / "ingestctl.1").read_text(encoding="utf-8")

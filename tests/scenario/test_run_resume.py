@@ -27,7 +27,8 @@ def site():
 class Run:
     """A run in a folder of its own, as often as it is started."""
 
-    def __init__(self, program, site, folder):
+    def __init__(self, program, site, folder, account):
+        self.account = account
         self.out = folder / "d"
         self.input = folder / "in.jsonl"
         self.program = program("ingestctl")
@@ -40,9 +41,10 @@ class Run:
 
     def start(self, *words, **settings):
         flat = {**self.settings, **settings}
-        return subprocess.Popen(
-            [self.program, *(word for key, value in flat.items() for word in ("--set", f"{key}={value}")), "run",
-             "--out", self.out, *map(str, words), self.input], stderr=subprocess.PIPE, text=True)
+        arguments = [*(word for key, value in flat.items() for word in ("--set", f"{key}={value}")), "run",
+                     "--out", self.out, *map(str, words), self.input]
+        self.account(arguments)
+        return subprocess.Popen([self.program, *arguments], stderr=subprocess.PIPE, text=True)
 
     def finish(self, *words, **settings):
         """Returns (exit status, stderr) of a run to its end."""
@@ -66,8 +68,8 @@ class Run:
 
 
 @pytest.fixture
-def a_run(program, site, tmp_path):
-    return Run(program, site, tmp_path)
+def a_run(program, site, tmp_path, account_of_runs):
+    return Run(program, site, tmp_path, account_of_runs)
 
 
 def request(n, **more):
@@ -212,6 +214,7 @@ def wait_for_request(site, path):
         time.sleep(0.01)
 
 
+@pytest.mark.unfinished("the run is interrupted, and nobody goes on with it")
 def test_a_folder_is_one_runs_at_a_time(a_run, site):
     site.page(HOST, "/slow", Answer(body=ARTICLE, delay_s=60))
     a_run.write([request("slow")])

@@ -24,9 +24,10 @@ def site():
 
 
 @pytest.fixture
-def command(program, site):
+def command(program, site, account_of_runs):
     """command("run", …): with the settings by which everything comes from the site."""
     def build(*arguments, **settings):
+        account_of_runs(arguments)
         flat = {"fetch.connect_to": json.dumps(site.connect_to()), "fetch.allow_address": '["127.0.0.0/8"]',
                 "fetch.user_agent": '"scenario/1.0 (+https://scenario.example/)"', "gate.host_delay_ms": 0,
                 "gate.robots": "ignore", **settings}
@@ -137,6 +138,7 @@ def test_a_run_ends_with_a_summary_by_status(command, site):
                      r" +2  success\n +1  invalid-url\n +1  terminal-bad-status\n\Z", done.stderr, re.MULTILINE), done.stderr
 
 
+@pytest.mark.unfinished("the run is ended while its host is held")
 def test_hosts_can_be_asked_about_while_a_run_goes_on(command, program, site, tmp_path):
     out = tmp_path / "d"
     site.page("held.test.example", "*", Answer(429, b"later", {"Retry-After": "3600"}))

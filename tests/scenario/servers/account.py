@@ -71,6 +71,17 @@ def identity_of(value):
     return hashlib.sha1("\t".join(words).encode(errors="surrogatepass")).hexdigest().encode()
 
 
+def check_tally(due, got, allowed, example=lambda one: one):
+    """Both count by the same keys; example() gives the text by which a person knows one."""
+    wrong = []
+    for one in due.keys() | got.keys():
+        enough = allowed.unfinished or got[one] >= due[one]
+        too_many = got[one] > due[one] and not (allowed.repeated and due[one])
+        if too_many or not enough:
+            wrong.append(f"{got[one]} results of {due[one]} requests: {example(one)[:200]!r}")
+    assert not wrong, f"{len(wrong)} of {len(due)} differ:\n" + "\n".join(sorted(wrong)[:SHOWN])
+
+
 def check_counts(asked, results, dead, allowed, groups=1):
     """asked and dead are messages' values, results their keys. Each group of consumers gives every request a result."""
     due, put, got = collections.Counter(), {}, collections.Counter(results)
@@ -80,14 +91,7 @@ def check_counts(asked, results, dead, allowed, groups=1):
         put[value] = one
     for value in dead:
         got[put.get(value, value)] += 1
-    wrong = []
-    for one in due.keys() | got.keys():
-        enough = allowed.unfinished or got[one] >= due[one]
-        too_many = got[one] > due[one] and not (allowed.repeated and due[one])
-        if too_many or not enough:
-            example = next((value for value, its in put.items() if its == one), one)
-            wrong.append(f"{got[one]} results of {due[one]} requests: {example[:200]!r}")
-    assert not wrong, f"{len(wrong)} of {len(due)} differ:\n" + "\n".join(sorted(wrong)[:SHOWN])
+    check_tally(due, got, allowed, lambda one: next((value for value, its in put.items() if its == one), one))
 
 
 def find_file(folders, name):

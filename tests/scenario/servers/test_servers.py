@@ -16,7 +16,7 @@ import zlib
 import psycopg
 import pytest
 
-from servers import account, polite, scripted, stalls
+from servers import account, polite, runs, scripted, stalls
 from servers.names import NameServer
 from servers.relay import Relay
 from servers.worker import nested
@@ -282,6 +282,55 @@ def test_results_are_counted_exactly(asked, results, dead, groups, passes):
         else:
             with pytest.raises(AssertionError, match="results of [0-9]+ requests"):
                 account.check_counts(asked, keys, dead, allowed, groups)
+
+
+FILE = {"ingest_type": "file", "base_url": "http://a.example/"}
+DONE = {"request": {"ingest_type": "pdf", "base_url": "http://a.example/"}, "hit": False}
+BY_DOI = {"ingest_type": "pdf", "ext_ids": {"doi": "10.1/x"}}
+BY_DOI_DONE = {"request": {**BY_DOI, "base_url": "https://doi.org/10.1/x"}, "hit": False}
+BAD = {"value_base64": base64.b64encode(b"\xff").decode()}
+
+
+@pytest.mark.parametrize("inputs,results,letters,passes", [
+    ([(FILE,)], [DONE], [], (EXACTLY, REPEATED, UNFINISHED)),
+    ([(FILE,)], [], [], (UNFINISHED,)),
+    ([(FILE,)], [DONE, DONE], [], (REPEATED,)),
+    ([(FILE, FILE)], [DONE], [], (UNFINISHED,)),
+    ([(FILE,), (FILE,)], [DONE, DONE], [], (EXACTLY, REPEATED, UNFINISHED)),
+    ([(FILE,), ("--resume", FILE)], [DONE], [], (EXACTLY, REPEATED, UNFINISHED)),
+    ([(FILE,), ("--resume", FILE, FILE)], [DONE], [], (UNFINISHED,)),
+    ([(BY_DOI,)], [BY_DOI_DONE], [], (EXACTLY, REPEATED, UNFINISHED)),
+    ([(b"\xff", b"", FILE)], [DONE], [BAD], (EXACTLY, REPEATED, UNFINISHED)),
+    ([(b"\xff",)], [], [], (UNFINISHED,)),
+    ([()], [DONE], [], ()),
+    ([(FILE,)], [{**DONE, "hit": True}], [], ()),
+])
+def test_results_of_a_run_are_counted_exactly(tmp_path, inputs, results, letters, passes):
+    """Beside what was in the folder before."""
+    (tmp_path / "results.jsonl").write_text('{"status":"success"}\n', encoding="utf-8")
+    folder = runs.Folder(tmp_path)
+    for lines in inputs:
+        resume, lines = "--resume" in lines, [line for line in lines if line != "--resume"]
+        folder.run(b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines), resume)
+    with open(tmp_path / "results.jsonl", "a", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in results)
+    (tmp_path / "dead-letters.jsonl").write_text("".join(json.dumps(one) + "\n" for one in letters), encoding="utf-8")
+    for allowed in (EXACTLY, REPEATED, UNFINISHED):
+        if allowed in passes:
+            folder.settle(allowed)
+        else:
+            with pytest.raises(AssertionError, match="results of [0-9]+ requests|hits without their record"):
+                folder.settle(allowed)
+
+
+@pytest.mark.parametrize("words,found", [
+    (["run", "--out", "d", "-"], ("d", "-", False)),
+    (["--set", "a=b", "run", "x.jsonl", "--resume", "--out=d"], ("d", "x.jsonl", True)),
+    (["run", "-"], None), (["run", "--out", "d"], None), (["submit", "--out", "d", "-"], None), ([], None),
+])
+def test_a_run_with_a_folder_is_known_by_its_words(words, found):
+    got = runs.parse(words)
+    assert got and (str(got[0]), *got[1:]) == found or got is found
 
 
 def test_a_hit_needs_a_record_that_can_be_read(tmp_path):
