@@ -7,9 +7,11 @@ function(ing_room name)
 	target_link_libraries(${name} PUBLIC ing_flags ${arg_LIBS})
 endfunction()
 
-# ing_unit_test(NAME [SOURCES file…] [LIBS target…]): NAME.c as a cmocka program, run by ctest.
+# ing_unit_test(NAME [SOURCES file…] [LIBS target…] [COST s] [COMPUTES]): NAME.c as a cmocka program, run by ctest. COST: the
+# seconds that it takes, for those that must be begun first. COMPUTES: it keeps a core busy, or measures what that took; ctest is
+# run with two jobs for each core, of which it then takes both.
 function(ing_unit_test name)
-	cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+	cmake_parse_arguments(arg "COMPUTES" "COST" "SOURCES;LIBS" ${ARGN})
 	add_executable(${name} ${name}.c ${arg_SOURCES})
 	target_link_libraries(${name} PRIVATE ing_flags ${arg_LIBS} PkgConfig::CMOCKA)
 	target_compile_definitions(${name} PRIVATE
@@ -17,6 +19,12 @@ function(ing_unit_test name)
 		ING_BINARY_DIR="${CMAKE_BINARY_DIR}")
 	add_test(NAME ${name} COMMAND ${name})
 	set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+	if(arg_COST)
+		set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+	endif()
+	if(arg_COMPUTES)
+		set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+	endif()
 endfunction()
 
 # ing_fuzz(NAME [LIBS target…]): NAME.c is a target as tests/fuzz/target.h has it. With ING_FUZZ (clang) it is a libFuzzer

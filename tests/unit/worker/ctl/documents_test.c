@@ -240,15 +240,14 @@ static void a_helper_survives_its_questions(void **state)
 		{"die", NULL, -ING_FAIL_CRASH},
 		{"count", "1countcount", 0}, /* another */
 		{"exit", NULL, -ING_FAIL_CRASH},
-		{"hang", NULL, -ING_FAIL_TIMEOUT},
 		{"flood", NULL, -ING_FAIL_TOO_BIG},
 		{"two", "twotwo", 0},
 	};
 	struct ing_buf answer;
 	int served = 0;
 	(void)state;
-	struct ing_ctl_helper *h = ing_ctl_helper_new(serve, &served, 4000);
 	ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
+	struct ing_ctl_helper *h = ing_ctl_helper_new(serve, &served, 60000);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_error err = {0};
 		int rc = ing_ctl_helper_ask(
@@ -263,6 +262,23 @@ static void a_helper_survives_its_questions(void **state)
 	ing_buf_done(&answer);
 	ing_ctl_helper_free(h);
 	assert_int_equal(served, 0); /* all of it was elsewhere */
+}
+
+static void a_helper_that_hangs_is_replaced(void **state)
+{
+	struct ing_buf answer;
+	struct ing_error err = {0};
+	int served = 0;
+	(void)state;
+	ing_buf_init(&answer, ING_CTL_CHILD_BYTES);
+	struct ing_ctl_helper *h = ing_ctl_helper_new(serve, &served, 4000);
+	assert_int_equal(ing_ctl_helper_ask(h, "hang", 4, &answer, &err), -ING_FAIL_TIMEOUT);
+	assert_true(err.msg[0] != '\0');
+	ing_error_clear(&err);
+	assert_int_equal(ing_ctl_helper_ask(h, "count", 5, &answer, &err), 0);
+	assert_string_equal(ing_buf_str(&answer), "1countcount");
+	ing_buf_done(&answer);
+	ing_ctl_helper_free(h);
 }
 
 static void write_file(char *path, const char *text)
@@ -355,6 +371,7 @@ int main(void)
 		cmocka_unit_test(wrong_calls_are_usage),
 		cmocka_unit_test(a_child_that_fails_is_a_message),
 		cmocka_unit_test(a_helper_survives_its_questions),
+		cmocka_unit_test(a_helper_that_hangs_is_replaced),
 		cmocka_unit_test(scrape_prints_what_the_page_says),
 		cmocka_unit_test(scrape_answers_each_line_of_a_batch),
 		cmocka_unit_test(scrape_refuses_wrong_calls),
