@@ -122,7 +122,8 @@ def test_too_many_requests_for_ever_ends(worker, submit, results_by_url, polite)
     assert found[f"http://{host}/"]["terminal"]["terminal_status_code"] == 429
     assert 3 <= len(polite.seen(host)) <= 10
     pauses = gaps(polite.seen(host))
-    assert all(later > earlier for earlier, later in zip(pauses, pauses[1:])), pauses
+    # Doubled each time, and shortened by a quarter at most; a busy machine may make any of them longer.
+    assert all(pause >= 0.75 * 0.1 * 2 ** number - 0.01 for number, pause in enumerate(pauses)), pauses
 
 
 def test_a_long_hold_is_handed_back(worker, submit, results_by_url, polite):
