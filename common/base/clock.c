@@ -20,6 +20,13 @@ struct timespec ing_wall_now(void)
 	return t;
 }
 
+uint64_t ing_thread_cpu_ns(void)
+{
+	struct timespec t;
+	ing_must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 void ing_format_dt14(struct timespec t, char ret_text[ING_DT14_BYTES])
 {
 	struct tm tm;

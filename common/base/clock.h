@@ -12,6 +12,7 @@
 
 uint64_t ing_now_ms(void);          /* monotonic: for deadlines and delays */
 struct timespec ing_wall_now(void); /* UTC: for records */
+uint64_t ing_thread_cpu_ns(void);   /* CPU time of the calling thread: for budgets and statistics */
 
 /* 14 digits, UTC, as Wayback tools write a capture time. */
 void ing_format_dt14(struct timespec t, char ret_text[ING_DT14_BYTES]);

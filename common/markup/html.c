@@ -12,10 +12,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <lexbor/html/encoding.h>
 #include <lexbor/html/html.h>
 
+#include "common/base/clock.h"
 #include "common/markup/charset.h"
 #include "common/markup/html_priv.h"
 
@@ -33,18 +33,11 @@ struct ing_html {
 	/* Of the page being parsed: */
 	struct ing_html_limits limits;
 	size_t max_tree_bytes;
-	int64_t cpu_end_us;
+	uint64_t cpu_end_ns;
 	unsigned tokens;
 	bool dirty; /* stopped in the middle */
 	enum ing_html_end end;
 };
-
-static int64_t cpu_now_us(void)
-{
-	struct timespec t;
-	ing_must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
-	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 static size_t pool_bytes(const lexbor_mraw_t *mraw)
 {
@@ -56,7 +49,7 @@ static bool is_costly(const struct ing_html *h)
 	const lxb_dom_document_t *dom = &h->doc->dom_document;
 	size_t names = lexbor_dobject_allocated(dom->tags->entries) +
 		       lexbor_dobject_allocated(dom->attrs->entries);
-	return names > h->limits.names || cpu_now_us() > h->cpu_end_us ||
+	return names > h->limits.names || ing_thread_cpu_ns() > h->cpu_end_ns ||
 	       pool_bytes(dom->mraw) + pool_bytes(dom->text) > h->max_tree_bytes;
 }
 
@@ -213,7 +206,7 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 	ing_html_clear(h);
 	h->limits = *limits;
 	h->max_tree_bytes = tree_limit(limits, bytes);
-	h->cpu_end_us = cpu_now_us() + (int64_t)limits->cpu_ms * 1000;
+	h->cpu_end_ns = ing_thread_cpu_ns() + (uint64_t)limits->cpu_ms * 1000000;
 	h->tokens = 0;
 	h->end = ING_HTML_WHOLE;
 	ing_must(lxb_html_document_parse_chunk_begin(h->doc) == LXB_STATUS_OK);

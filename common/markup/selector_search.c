@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+
+#include "common/base/clock.h"
 
 #define QUANTUM 8192                       /* ticks between two looks at the clock */
 #define MAX_TEXT_BYTES ((size_t)256 << 20) /* of one element; pages have 64 MiB at most */
@@ -20,13 +21,6 @@
 /* --- budget --- */
 
 /* Searches are short as a rule, shorter than asking the clock: these are charged by their ticks. */
-static uint64_t thread_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void start_clock(struct ing_matcher *m)
 {
 	m->fail = 0;
@@ -41,7 +35,7 @@ static void charge(struct ing_matcher *m)
 {
 	uint64_t ticks = (uint64_t)(QUANTUM - (int64_t)m->ticks);
 	if (m->clocked) {
-		uint64_t now = thread_ns();
+		uint64_t now = ing_thread_cpu_ns();
 		m->spent_ns += now - m->clock_ns;
 		m->clock_ns = now;
 	} else {
@@ -54,7 +48,7 @@ bool ing_sel_tick_slow(struct ing_matcher *m)
 {
 	charge(m);
 	if (!m->clocked)
-		m->clock_ns = thread_ns();
+		m->clock_ns = ing_thread_cpu_ns();
 	m->clocked = true;
 	if (m->budget_ns != 0 && m->spent_ns > m->budget_ns && m->fail == 0)
 		m->fail = ING_FAIL_TIMEOUT;

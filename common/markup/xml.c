@@ -16,11 +16,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "common/base/utf8.h"
 #include "common/markup/charset.h"
 #include "common/markup/entity.h"
@@ -41,18 +41,11 @@ struct reader {
 	xmlEntity entity;    /* the last one asked for */
 	struct ing_buf text; /* of a text node; comes in pieces */
 	unsigned depth, events;
-	int64_t cpu_end_us;
+	uint64_t cpu_end_ns;
 	int fail;         /* 0, or the first -ING_FAIL_x */
 	ptrdiff_t unread; /* bytes behind the place of the error */
 	bool has_doctype;
 };
-
-static int64_t cpu_now_us(void)
-{
-	struct timespec t;
-	ing_must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
-	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* --- stopping --- */
 
@@ -71,7 +64,7 @@ static bool go_on(struct reader *r)
 		return false;
 	if (ing_tree_bytes(r->t) > r->limits->tree_bytes)
 		stop_with(r, ING_FAIL_TOO_BIG, "the tree takes too much memory");
-	else if (++r->events % EVENTS_PER_LOOK == 0 && cpu_now_us() > r->cpu_end_us)
+	else if (++r->events % EVENTS_PER_LOOK == 0 && ing_thread_cpu_ns() > r->cpu_end_ns)
 		stop_with(r, ING_FAIL_TIMEOUT, "reading takes too long");
 	return r->fail == 0;
 }
@@ -175,7 +168,7 @@ static void on_doctype(
  * names stops growing at some thousands, and a DTD may have a million. */
 static void look_at_clock(struct reader *r)
 {
-	if (go_on(r) && cpu_now_us() > r->cpu_end_us)
+	if (go_on(r) && ing_thread_cpu_ns() > r->cpu_end_ns)
 		stop_with(r, ING_FAIL_TIMEOUT, "reading takes too long");
 }
 
@@ -471,7 +464,7 @@ int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char
 		.t = t,
 		.limits = limits,
 		.err = err,
-		.cpu_end_us = cpu_now_us() + (int64_t)limits->cpu_ms * 1000,
+		.cpu_end_ns = ing_thread_cpu_ns() + (uint64_t)limits->cpu_ms * 1000000,
 	};
 	ing_buf_init(&r.text, limits->tree_bytes);
 	struct ing_buf decoded;

@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -125,10 +124,7 @@ static void count(atomic_uint_least64_t *counter, uint64_t n)
 
 static void note_cpu(struct ing_archive_writer *w)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	atomic_store_explicit(&w->link->cpu_ns,
-		(uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec, memory_order_relaxed);
+	atomic_store_explicit(&w->link->cpu_ns, ing_thread_cpu_ns(), memory_order_relaxed);
 }
 
 static const char *truncated_word(enum ing_truncated t)

@@ -11,9 +11,10 @@
 #include "worker/fetch/multi.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <utlist.h>
 #include <uv.h>
+
+#include "common/base/clock.h"
 
 struct watch {
 	uv_poll_t poll;
@@ -32,13 +33,6 @@ struct ing_multi {
 	struct watch *watches;
 	uint64_t cpu_ns;
 };
-
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void free_handle(uv_handle_t *handle)
 {
@@ -62,7 +56,7 @@ static void act(struct ing_multi *m, curl_socket_t fd, int events)
 {
 	int running;
 	int left;
-	uint64_t from = thread_cpu_ns();
+	uint64_t from = ing_thread_cpu_ns();
 	ing_must(curl_multi_socket_action(m->curl, fd, events, &running) == CURLM_OK);
 	for (CURLMsg *msg = curl_multi_info_read(m->curl, &left); msg != NULL;
 		msg = curl_multi_info_read(m->curl, &left)) {
@@ -72,7 +66,7 @@ static void act(struct ing_multi *m, curl_socket_t fd, int events)
 		CURLcode rc = msg->data.result;
 		m->user.done(m->user.ctx, easy, rc);
 	}
-	m->cpu_ns += thread_cpu_ns() - from;
+	m->cpu_ns += ing_thread_cpu_ns() - from;
 	m->user.settled(m->user.ctx);
 }
 
@@ -192,9 +186,9 @@ void ing_multi_remove(struct ing_multi *m, CURL *easy)
 
 CURLcode ing_multi_resume(struct ing_multi *m, CURL *easy)
 {
-	uint64_t from = thread_cpu_ns();
+	uint64_t from = ing_thread_cpu_ns();
 	CURLcode rc = curl_easy_pause(easy, CURLPAUSE_CONT);
-	m->cpu_ns += thread_cpu_ns() - from;
+	m->cpu_ns += ing_thread_cpu_ns() - from;
 	return rc;
 }
 

@@ -14,10 +14,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/status/turn_alarm.h"
 
@@ -40,13 +40,6 @@ struct ing_turns {
 	struct ing_log_gate busy_gate, blocked_gate;
 };
 
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* Reads how long the thread has waited for a core since it exists. Returns how much of that is new.
  */
 static uint64_t read_delay(struct ing_turns *t, uint64_t now_ns)
@@ -68,7 +61,7 @@ static uint64_t read_delay(struct ing_turns *t, uint64_t now_ns)
 
 static void mark(struct ing_turns *t)
 {
-	t->cpu_ns = thread_cpu_ns();
+	t->cpu_ns = ing_thread_cpu_ns();
 	t->wall_ns = uv_hrtime();
 	t->idle_ns = uv_metrics_idle_time(t->prepare.loop);
 }

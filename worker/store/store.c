@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -96,10 +95,7 @@ static void note_success(struct ing_store *s)
 
 static void count_cpu(struct ing_store *s)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	atomic_store(&s->cpu_ns,
-		(unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec);
+	atomic_store(&s->cpu_ns, ing_thread_cpu_ns());
 }
 
 static void hand_back(struct ing_store *s, struct ing_store_item **items, size_t count)
