@@ -20,7 +20,7 @@
 #include "worker/job/retry.h"
 #include "worker/job/siterules.h"
 
-#define WAKING_NS 5000000u /* of a turn, for those whose robots.txt has come */
+#define ROBOTS_NS 5000000u /* of a turn, for asking robots.txt files that are there */
 
 /* The place where a request leaves because its host cannot be asked now. One that is to come back
  * by itself in retry_after_s would be handed on from here: nothing else knows that it waits for its
@@ -38,7 +38,11 @@ static struct ing_robots_view ask_robots(struct ing_job *job, const char *url)
 	const struct ing_stages *s = &job->pipeline->stages;
 	if (s->robots == NULL)
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
+	struct ing_pipeline *p = job->pipeline;
+	uint64_t started_ns = ing_thread_cpu_ns();
 	struct ing_robots_view view = ing_robots_ask(s->robots, url, &job->robots);
+	p->robots_ns += ing_thread_cpu_ns() - started_ns;
+	uv_idle_start(&p->waking, ing_pipeline_on_waking); /* counts anew with the next turn */
 	if (view.verdict == ING_ROBOTS_PENDING && s->errands != NULL)
 		ing_errands_hurry(s->errands, job->robots.entry, (enum ing_lane)job->lane);
 	return view;
@@ -78,10 +82,22 @@ static void end_by_robots(struct ing_job *job, const struct ing_robots_view *vie
 		view->words);
 }
 
+/* The job goes on in a later turn of the loop. */
+static void put_off(struct ing_job *job)
+{
+	DL_APPEND(job->pipeline->woken, &job->robots);
+	uv_idle_start(&job->pipeline->waking, ing_pipeline_on_waking);
+}
+
 /* In WAITING or GATED. on_granted(), on_refused() or on_robots() will come, unless robots.txt has
- * ended the job. */
+ * ended the job. A file may be made to cost milliseconds for each URL, and hundreds of redirects
+ * may come in one turn: what is over a turn's time goes on in the next. */
 static void queue_up(struct ing_job *job, const char *url)
 {
+	if (job->pipeline->robots_ns >= ROBOTS_NS) {
+		put_off(job);
+		return;
+	}
 	struct ing_robots_view view = ask_robots(job, url);
 	if (view.verdict == ING_ROBOTS_PENDING)
 		return;
@@ -131,8 +147,7 @@ static void on_robots(struct ing_robots_waiter *waiter)
 {
 	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, robots);
 	ing_must(job->magic == ING_JOB_MAGIC);
-	DL_APPEND(job->pipeline->woken, waiter);
-	uv_idle_start(&job->pipeline->waking, ing_pipeline_on_waking);
+	put_off(job);
 }
 
 /* Being in robots' list, which knows its entry, or in none is not being in this one. */
@@ -219,15 +234,15 @@ struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url)
 void ing_pipeline_on_waking(uv_idle_t *waking)
 {
 	struct ing_pipeline *p = waking->data;
-	uint64_t until_ns = uv_hrtime() + WAKING_NS;
-	while (p->woken != NULL) {
+	uint64_t until_ns = uv_hrtime() + ROBOTS_NS;
+	p->robots_ns = 0;
+	while (p->woken != NULL && p->robots_ns < ROBOTS_NS && uv_hrtime() < until_ns) {
 		struct ing_robots_waiter *waiter = p->woken;
 		leave_woken(p, waiter);
 		go_on(ING_CONTAINER(waiter, struct ing_job, robots));
-		if (uv_hrtime() >= until_ns)
-			return;
 	}
-	uv_idle_stop(waking);
+	if (p->woken == NULL && p->robots_ns == 0)
+		uv_idle_stop(waking);
 }
 
 void ing_job_init_waiting(struct ing_job *job)

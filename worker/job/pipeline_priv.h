@@ -31,7 +31,8 @@ struct ing_pipeline {
 	bool blocked_said;
 	uv_timer_t tick;
 	uv_idle_t waking;
-	struct ing_robots_waiter *woken; /* list: jobs whose robots.txt is there */
+	struct ing_robots_waiter *woken; /* list: jobs that go on asking robots.txt */
+	uint64_t robots_ns;              /* spent on that since the turn began */
 	unsigned open_handles;
 	struct ing_log_gate refused_gate;
 	struct ing_pipeline_stats stats;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/net/robots.h"
 #include "stages.h"
 
@@ -16,6 +17,9 @@ struct ing_robots_view ing_robots_ask(
 	(void)r;
 	ing_must(url != NULL && waiter->entry == NULL && waiter->done != NULL);
 	fake.asked++;
+	for (uint64_t from_ns = ing_thread_cpu_ns();
+		ing_thread_cpu_ns() - from_ns < fake.robots_cost_ms * UINT64_C(1000000);)
+		;
 	if (fake.robots.verdict == ING_ROBOTS_PENDING) {
 		waiter->entry = FAKE_STAGE;
 		fake_list_add(&fake.robots_waiters, waiter);

@@ -172,6 +172,45 @@ static void robots_is_asked_before_the_gate_and_behind_it(void **state)
 	end();
 }
 
+#define MANY 20
+
+/* A hostile file costs milliseconds for each URL, and many may be due in one turn of the loop. */
+static void files_that_cost_time_are_asked_a_few_a_turn(void **state)
+{
+	(void)state;
+	begin(&usual);
+	fake.robots_cost_ms = 3;
+	for (int i = 0; i < MANY; i++)
+		send_url(A "x");
+	assert_int_equal(fake.asked, 2); /* 5 ms of a turn */
+	unsigned most = 0;
+	for (unsigned before = 2; before < MANY; before = fake.asked) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+		assert_true(fake.asked > before);
+		most = ING_MAX(most, fake.asked - before);
+	}
+	assert_int_equal(most, 2);
+	assert_int_equal(fake.asked, MANY);
+	assert_int_equal(fake_gate.waiters.count, MANY);
+	ing_pipeline_cancel(pipeline);
+	end();
+}
+
+/* Some that are put off are called off. */
+static void nobody_is_left_who_was_put_off(void **state)
+{
+	(void)state;
+	begin(&usual);
+	fake.robots_cost_ms = 3;
+	for (int i = 0; i < MANY; i++)
+		send_url(A "x");
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	assert_true(ing_pipeline_idle(pipeline));
+	turn(2);
+	assert_int_equal(fake.asked, 2);
+	end();
+}
+
 static void what_robots_forbids_is_never_asked_for(void **state)
 {
 	(void)state;
@@ -746,6 +785,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(robots_is_asked_before_the_gate_and_behind_it),
 		cmocka_unit_test(nobody_goes_on_who_was_called_off_after_the_file_came),
+		cmocka_unit_test(files_that_cost_time_are_asked_a_few_a_turn),
+		cmocka_unit_test(nobody_is_left_who_was_put_off),
 		cmocka_unit_test(what_robots_forbids_is_never_asked_for),
 		cmocka_unit_test(who_cannot_be_asked_ends_the_request),
 		cmocka_unit_test(waiting_for_robots_can_be_called_off),

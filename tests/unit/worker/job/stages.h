@@ -46,6 +46,7 @@ struct fake {
 	/* robots */
 	struct ing_robots_view robots;   /* what is answered; zero-initialised: all allowed */
 	unsigned asked;                  /* how often it was */
+	unsigned robots_cost_ms;         /* CPU time of each answer */
 	struct fake_list robots_waiters; /* done() owed */
 	struct ing_robots_answer told;   /* by the last ing_robots_got(); words copied, no txt */
 	int told_rules;                  /* how many; -1: no txt */
