@@ -16,6 +16,8 @@ import re
 import subprocess
 import sys
 
+# Others may know a table's hash: common/base/hash.h.
+UNKEYED = re.compile(r"^#\s*include\s+<uthash\.h>", re.MULTILINE)
 BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|gets|system)\s*\(")
 # Comments and literals, which may say anything; newlines in them are kept so that lines can be counted.
 PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -48,6 +50,9 @@ def banned():
         code = PROSE.sub(lambda found: "\n" * found.group().count("\n") + '""', read(path))
         for found in BANNED.finditer(code):
             yield path, line_of(code, found.start()), f"{found.group(1)} is banned"
+        for found in UNKEYED.finditer(code):
+            if path != "common/base/hash.h":
+                yield path, line_of(code, found.start()), "uthash.h: include common/base/hash.h, which keys the hash"
 
 
 def arrows():

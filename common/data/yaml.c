@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <yaml.h>
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
+#include "common/base/hash.h"
 #include "common/base/report.h"
 
 #define MAX_POSITION 1000000000 /* of a line or column, so that it fits an int */

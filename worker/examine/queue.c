@@ -12,9 +12,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
+#include "common/base/hash.h"
 #include "common/base/macros.h"
 
 #define LEAST_COST_MS 1u /* nothing is free: a fork, a crash */

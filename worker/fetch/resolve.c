@@ -24,10 +24,10 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <uthash.h>
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/clock.h"
+#include "common/base/hash.h"
 #include "common/base/shortage.h"
 #include "worker/fetch/exchange.h"
 

@@ -17,9 +17,9 @@
  *   gate_view.c     for operators and metrics
  */
 #pragma once
-#include <uthash.h>
 #include <uv.h>
 
+#include "common/base/hash.h"
 #include "common/net/url.h"
 #include "worker/gate/gate.h"
 #include "worker/gate/fleet/lease.h"

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "common/base/clock.h"
+#include "common/base/hash.h"
 #include "common/data/base32.h"
 #include "common/data/digest.h"
 #include "common/net/robots.h"

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "common/base/clock.h"
+#include "common/base/hash.h"
 #include "common/data/json_text.h"
 
 #define SETS 2 /* the current rules, and those before */

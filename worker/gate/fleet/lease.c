@@ -18,10 +18,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <uthash.h>
 #include <utlist.h>
 
 #include "common/base/clock.h"
+#include "common/base/hash.h"
 #include "worker/gate/fleet/lease_priv.h"
 
 #define LEASES_MAGIC 0x4c454153u

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 #include "common/base/clock.h"
+#include "common/base/hash.h"
 #include "common/net/url.h"
 #include "worker/gate/rules/hostrules.h"
 #include "worker/gate/robots/robots_file.h"

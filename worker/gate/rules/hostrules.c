@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "common/base/arena.h"
+#include "common/base/hash.h"
 #include "common/net/url.h"
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/rule_files.h"

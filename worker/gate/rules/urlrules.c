@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "common/base/arena.h"
+#include "common/base/hash.h"
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/rule_files.h"
 

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "common/base/hash.h"
 #include "worker/scrape/rules/read.h"
 #include "worker/scrape/rules/url_regex.h"
 #include "worker/scrape/uses.h"
