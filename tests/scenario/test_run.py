@@ -207,6 +207,6 @@ def test_every_verb_is_in_the_manual(program, ingestctl):
     manual = (root / "deploy" / "man" / "ingestctl.1").read_text(encoding="utf-8")
     listed = ingestctl(program, "--help").stdout
     verbs = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
-    assert len(verbs) == 12
+    assert "run" in verbs and len(verbs) == len(set(verbs))
     for verb in verbs:
         assert f"Ic {verb}" in manual, verb
