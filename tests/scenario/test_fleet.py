@@ -155,7 +155,9 @@ def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, p
 def test_a_rebalance_shortens_no_pause(worker, spread, urls_with_results, polite, wait_until):
     """A second worker comes while the first one's transfers are under way: they are called off, and done again by
     whoever owns them now. The hosts have been asked all the same, and are owed their pause."""
-    polite.page("*", "*", Answer(delay_s=0.4))
+    # At paces of their own: hosts in step would all be resting at the same moments.
+    for number, host in enumerate(hosts_of(6)):
+        polite.page(host, "*", Answer(delay_s=0.3 + 0.1 * number))
     urls = spread(hosts_of(6), 9)
     delay = {"gate.host_delay_ms": 500}
     with worker(delay, name="one"):
