@@ -157,8 +157,6 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
     postgres, kafka, web = servers
     tag = f"b{number}"
     dsn = postgres.create_database(tag)
-    subprocess.run([ROOT / "deploy" / "kafka" / "topics", "--brokers", kafka.brokers(), "--prefix", tag + ".",
-                    "--partitions", "4"], check=True, capture_output=True)
     run = folder / tag
     for name in ("", "warc", "spool", "state"):
         (run / name).mkdir()
@@ -173,6 +171,8 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
         "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.robots": "ignore", "gate.concurrency": concurrency, **extra})
     ctl = next(build.rglob("ingestctl"))
     subprocess.run([ctl, "--config", config, "db", "migrate"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([ctl, "--config", config, "topics", "create", "--partitions", "4"], check=True,
+                   stdout=subprocess.DEVNULL)
     produce(kafka, f"{tag}.ingest-file-requests", (
         {"ingest_type": "pdf", "base_url": f"https://h{n % hosts}.bench.example/index.html?{n}",
          "link_source": "bench", "link_source_id": str(n)} for n in range(requests)))
