@@ -26,7 +26,7 @@ INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)"', re.MULTILINE)
 ROOM = re.compile(r'^ROOM\((\w+), "([^"]+)"\)', re.MULTILINE)
 METRIC = re.compile(r"^METRIC(?:_SET)?\((\w+), (\w+),", re.MULTILINE)
 # What worker/model/ may include: plain data.
-MODEL_INCLUDES = ("common/", "worker/model/", "worker/job/status.h", "worker/job/status.def")
+MODEL_INCLUDES = ("common/", "worker/model/", "worker/model/status.h", "worker/model/status.def")
 LICENCE = "SPDX-License-Identifier: GPL-3.0-or-later"
 
 

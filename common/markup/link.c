@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/markup/text.h"
 #include "common/markup/tree_priv.h"
 #include "common/net/url.h"
 
@@ -71,6 +70,17 @@ static char *find_base(const struct ing_tree *t)
 	return NULL;
 }
 
+/* Bytes up to U+0020, as Java's String.trim() does. */
+static void trim_controls(const char **s, size_t *bytes)
+{
+	while (*bytes > 0 && (unsigned char)(*s)[*bytes - 1] <= ' ')
+		(*bytes)--;
+	while (*bytes > 0 && (unsigned char)**s <= ' ') {
+		(*s)++;
+		(*bytes)--;
+	}
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_link_trim(const char **s, size_t *bytes)
@@ -78,7 +88,7 @@ void ing_link_trim(const char **s, size_t *bytes)
 	size_t before;
 	do {
 		before = *bytes;
-		ing_text_trim(s, bytes);
+		trim_controls(s, bytes);
 		ing_url_trim(s, bytes);
 	} while (*bytes < before);
 }

@@ -4,12 +4,11 @@
  * process may not open, so the mapping of Unicode 14.0 is a table here: runs of letters that move
  * by the same distance, every letter or every second one.
  */
-#include "common/markup/text.h"
+#include "common/markup/lower.h"
 
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "common/markup/text_priv.h"
 
 #define SIGMA 0x3a3
 #define SIGMA_SMALL 0x3c3
@@ -245,6 +244,27 @@ static bool is_ignorable(uint32_t c)
 	       (c >= 0x300 && c <= 0x36f) || (c >= 0x200b && c <= 0x200f);
 }
 
+/* The code point at the front of UTF-8 text (bytes > 0) and how many bytes it takes; an ill-formed
+ * byte counts as U+FFFD of one byte. */
+static size_t point_at(const char *s, size_t bytes, uint32_t *ret)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	if (bytes > 0 && u[0] < 0x80) {
+		*ret = u[0];
+		return 1;
+	}
+	size_t n = ing_utf8_sequence(s, bytes);
+	if (n == 0) {
+		*ret = 0xfffd;
+		return 1;
+	}
+	uint32_t c = n == 2 ? u[0] & 0x1fU : n == 3 ? u[0] & 0x0fU : u[0] & 0x07U;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (u[i] & 0x3fU);
+	*ret = c;
+	return n;
+}
+
 /* The nearest character before s[at] that is no mark is a letter. */
 static bool is_behind_letter(const char *s, size_t bytes, size_t at)
 {
@@ -253,7 +273,7 @@ static bool is_behind_letter(const char *s, size_t bytes, size_t at)
 			at--;
 		while (at > 0 && ((unsigned char)s[at] & 0xc0) == 0x80);
 		uint32_t c;
-		ing_text_point(s + at, bytes - at, &c);
+		point_at(s + at, bytes - at, &c);
 		if (!is_ignorable(c))
 			return is_cased(c);
 	}
@@ -264,7 +284,7 @@ static bool is_before_letter(const char *s, size_t bytes)
 {
 	while (bytes > 0) {
 		uint32_t c;
-		size_t n = ing_text_point(s, bytes, &c);
+		size_t n = point_at(s, bytes, &c);
 		if (!is_ignorable(c))
 			return is_cased(c);
 		s += n;
@@ -318,26 +338,7 @@ static size_t lower_ascii(const char *s, size_t bytes, struct ing_buf *out)
 
 /* -------------------------------------------------------------------------------------------- */
 
-size_t ing_text_point(const char *s, size_t bytes, uint32_t *ret)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	if (bytes > 0 && u[0] < 0x80) {
-		*ret = u[0];
-		return 1;
-	}
-	size_t n = ing_utf8_sequence(s, bytes);
-	if (n == 0) {
-		*ret = 0xfffd;
-		return 1;
-	}
-	uint32_t c = n == 2 ? u[0] & 0x1fU : n == 3 ? u[0] & 0x0fU : u[0] & 0x07U;
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (u[i] & 0x3fU);
-	*ret = c;
-	return n;
-}
-
-void ing_text_lower(const char *s, size_t bytes, struct ing_buf *out)
+void ing_lower(const char *s, size_t bytes, struct ing_buf *out)
 {
 	size_t i = 0;
 	while (i < bytes && !out->failed) {
@@ -346,7 +347,7 @@ void ing_text_lower(const char *s, size_t bytes, struct ing_buf *out)
 		if (n > 0 || i == bytes)
 			continue;
 		uint32_t c;
-		n = ing_text_point(s + i, bytes - i, &c);
+		n = point_at(s + i, bytes - i, &c);
 		if (c == SIGMA) {
 			add_point(is_final_sigma(s, bytes, i) ? SIGMA_FINAL : SIGMA_SMALL, out);
 		} else if (c == I_WITH_DOT) {

@@ -10,7 +10,7 @@
 
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio.h"
 #include "worker/scrape/biblio/meta.h"
 

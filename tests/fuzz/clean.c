@@ -11,13 +11,13 @@
 
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/guess.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/biblio/plain.h"
 #include "worker/scrape/publication/publication.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 2000, .heap_byte = 500);
 

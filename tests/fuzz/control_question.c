@@ -18,8 +18,8 @@
 
 #include "common/base/buf.h"
 #include "worker/gate/gate.h"
-#include "worker/hosts.h"
-#include "worker/status/control.h"
+#include "worker/service/hosts.h"
+#include "worker/service/control.h"
 
 FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 500, .heap_kb = 512, .heap_byte = 64, .out_bytes = 4096,
 	.out_byte = 16);

@@ -17,7 +17,7 @@
 
 #include "worker/document/document.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* Of the process that forks; the fork has CPU_SECONDS. */
 FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 1000, .heap_kb = 50000, .heap_byte = 50);

@@ -13,7 +13,7 @@
 
 #include "common/base/utf8.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 50, .heap_kb = 64, .heap_byte = 20);
 

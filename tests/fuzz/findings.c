@@ -20,8 +20,8 @@
 #include "stages.h"
 #include "worker/examine/proto.h"
 #include "worker/job/job.h"
-#include "worker/job/yield.h"
-#include "worker/limits.h"
+#include "worker/rules/set/yield.h"
+#include "worker/model/limits.h"
 
 FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 5000, .heap_kb = 5000, .heap_byte = 500);
 

@@ -13,9 +13,9 @@
 #include "common/base/report.h"
 #include "common/net/url.h"
 #include "common/net/url_match.h"
-#include "worker/gate/rules/hostrules.h"
-#include "worker/scrape/rules/read.h"
-#include "worker/scrape/rules/rule_files.h"
+#include "worker/rules/hostrules.h"
+#include "worker/rules/read.h"
+#include "worker/rules/rule_files.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 500, .heap_kb = 200, .heap_byte = 200);
 

@@ -12,13 +12,13 @@
 #include "common/markup/html.h"
 #include "common/net/url.h"
 #include "common/net/url_match.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 10000, .heap_kb = 2000, .heap_byte = 500);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "common/data/regex.h"
+#include "worker/scrape/jsoup/regex.h"
 
 /* Patterns are the operator's; texts are anybody's, and each of the twelve searches ends at a
  * limit. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "worker/job/hop.h"
-#include "worker/job/request.h"
+#include "worker/model/request.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 50, .heap_kb = 500, .heap_byte = 20);
 

@@ -15,7 +15,7 @@
 #include "common/net/robots.h"
 #include "worker/document/document.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 FUZZ_BUDGET(.cpu_us = 100000, .cpu_byte_ns = 5000, .heap_kb = 20000, .heap_byte = 50);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/net/url.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 2000, .out_bytes = 20000,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "common/markup/html.h"
-#include "common/markup/outer.h"
-#include "common/markup/selector.h"
+#include "worker/scrape/jsoup/outer.h"
+#include "worker/scrape/jsoup/selector.h"
 #include "common/markup/xml.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 1000, .heap_kb = 2000, .heap_byte = 500);

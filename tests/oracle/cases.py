@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pages and selectors, made by a seeded generator from every feature of the grammar, and a list written by hand.
 
-Where ingest-worker differs from jsoup 1.16.1 on purpose (common/markup/SELECTORS.md), no case is made: those are
+Where ingest-worker differs from jsoup 1.16.1 on purpose (worker/scrape/jsoup/SELECTORS.md), no case is made: those are
 in the unit tests.
 """
 

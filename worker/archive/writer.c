@@ -28,7 +28,7 @@
 #include "common/data/base32.h"
 #include "common/record/warc_file.h"
 #include "worker/archive/name.h"
-#include "worker/fetch/exchange.h"
+#include "worker/model/exchange.h"
 
 /* A group is bounded, so that the first of many waits for some hundred milliseconds of compression
  * at most. */

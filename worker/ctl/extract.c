@@ -16,7 +16,7 @@
 #include "worker/ctl/rules.h"
 #include "worker/ctl/url_arg.h"
 #include "worker/document/document.h"
-#include "worker/examine/findings.h"
+#include "worker/model/findings.h"
 #include "worker/job/hop.h"
 
 #define VERB "extract"

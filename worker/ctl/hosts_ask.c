@@ -16,11 +16,11 @@
 #include "worker/ctl/hosts.h"
 #include "worker/gate/gate.h"
 #include "worker/gate/fleet/host_table.h"
-#include "worker/gate/rules/hostrules.h"
-#include "worker/gate/rules/urlrules.h"
-#include "worker/hosts.h"
-#include "worker/scrape/rules/rule_files.h"
-#include "worker/status/control.h"
+#include "worker/rules/hostrules.h"
+#include "worker/rules/urlrules.h"
+#include "worker/service/hosts.h"
+#include "worker/rules/rule_files.h"
+#include "worker/service/control.h"
 
 #define VERB "hosts"
 #define MAX_SOCKETS 256

@@ -9,15 +9,15 @@
 
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
-#include "worker/gate/rules/hostrules.h"
-#include "worker/gate/rules/urlrules.h"
+#include "worker/rules/hostrules.h"
+#include "worker/rules/urlrules.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/rules/webpages.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 #define VERB "rules"
 #define MAX_LINE_BYTES ((size_t)1 << 20) /* no URL comes near */

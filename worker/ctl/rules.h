@@ -6,7 +6,7 @@
 #pragma once
 #include "common/base/report.h"
 #include "worker/ctl/ctl.h"
-#include "worker/scrape/rules/rule_files.h"
+#include "worker/rules/rule_files.h"
 
 struct ing_hostrules;
 struct ing_rules;

@@ -14,9 +14,9 @@
 #include "common/net/url_match.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
-#include "worker/gate/rules/hostrules.h"
-#include "worker/gate/rules/urlrules.h"
-#include "worker/scrape/rules/read.h"
+#include "worker/rules/hostrules.h"
+#include "worker/rules/urlrules.h"
+#include "worker/rules/read.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
 

@@ -17,8 +17,8 @@
 #include "common/base/utf8.h"
 #include "common/data/digest.h"
 #include "worker/ctl/ctl.h"
-#include "worker/job/request.h"
-#include "worker/limits.h"
+#include "worker/model/request.h"
+#include "worker/model/limits.h"
 
 #define DIGEST_BYTES 20
 #define MAX_LINE_BYTES ((size_t)64 << 20) /* twice of what is written as one */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "worker/engine.h"
-#include "worker/hosts_watch.h"
+#include "worker/engine/engine.h"
+#include "worker/service/hosts_watch.h"
 #include "worker/job/job.h"
 
 #define BAR_MS 200

@@ -17,9 +17,9 @@
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
 #include "worker/emit/emit.h"
-#include "worker/hosts.h"
+#include "worker/service/hosts.h"
 #include "worker/job/job.h"
-#include "worker/status/control.h"
+#include "worker/service/control.h"
 
 #define VERB "run"
 #define POLL_MS 10

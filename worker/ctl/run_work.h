@@ -13,7 +13,7 @@
  */
 #pragma once
 #include "worker/ctl/run_progress.h"
-#include "worker/engine.h"
+#include "worker/engine/engine.h"
 
 struct ing_conf;
 struct ing_control;

@@ -18,10 +18,10 @@
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/rules.h"
 #include "worker/ctl/url_arg.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 #define VERB "scrape"
 /* A page as JSON text: half of its bytes may be escapes of six. */

@@ -13,14 +13,14 @@
 
 #include "common/base/buf.h"
 #include "common/markup/html.h"
-#include "common/markup/outer.h"
-#include "common/markup/selector.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/outer.h"
+#include "worker/scrape/jsoup/selector.h"
+#include "worker/scrape/jsoup/text.h"
 #include "common/markup/xml.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/helper.h"
 #include "worker/ctl/json_line.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 #define VERB "select"
 #define TIMEOUT_MS 60000

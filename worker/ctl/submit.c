@@ -16,8 +16,8 @@
 #include "worker/ctl/kafka.h"
 #include "worker/intake/lane_topic.h"
 #include "worker/intake/splitter.h"
-#include "worker/job/request.h"
-#include "worker/limits.h"
+#include "worker/model/request.h"
+#include "worker/model/limits.h"
 
 #define VERB "submit"
 #define BLOCK_BYTES 65536

@@ -20,8 +20,8 @@
 #include "common/data/sniff.h"
 #include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
-#include "worker/examine/findings.h"
-#include "worker/limits.h"
+#include "worker/model/findings.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
 
 static const struct ing_rules *rules; /* NULL: none */

@@ -47,7 +47,7 @@ void ing_document_robots(
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
 
 /* The scraping rules to read pages by, given before anything else here is called: borrowed, or
- * loaded from a descriptor (worker/scrape/rules/rule_files.h); -CONFIG with all that is wrong with
+ * loaded from a descriptor (worker/rules/rule_files.h); -CONFIG with all that is wrong with
  * them, or -INVALID. Without: no rules. */
 void ing_document_use_rules(const struct ing_rules *rules);
 int ing_document_load_rules(int fd, struct ing_error *err) ING_MUST_CHECK;

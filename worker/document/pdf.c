@@ -16,8 +16,8 @@
 #include "common/data/sniff.h"
 #include "worker/document/pdf.h"
 #include "worker/document/words.h"
-#include "worker/examine/findings.h"
-#include "worker/limits.h"
+#include "worker/model/findings.h"
+#include "worker/model/limits.h"
 
 /* A code point is at most four bytes; the page that goes over the limit is read whole. */
 #define MAX_TEXT_BYTES (ING_MAX_PDF_TEXT_CHARS * (size_t)4 + ((size_t)4 << 20))

@@ -12,7 +12,7 @@
 #include "common/data/digest.h"
 #include "common/net/robots.h"
 #include "worker/document/document.h"
-#include "worker/examine/findings.h"
+#include "worker/model/findings.h"
 
 /* Of a line that is not whole: what is missing from a path would make it forbid, or allow, far more
  * than was meant. */

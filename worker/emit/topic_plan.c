@@ -9,7 +9,7 @@
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* Of topics with traffic: so many workers or importers can share them. */
 #define TRAFFIC_PARTITIONS 12

@@ -9,8 +9,8 @@
 #pragma once
 #include <stdint.h>
 
-#define ING_CONTROL_FD 3 /* where the zygote finds its end */
-#define ING_RULES_FD 4   /* and, with --rules, the rule files (worker/scrape/rules/rule_files.h) */
+#define ING_CONTROL_FD 3      /* where the zygote finds its end */
+#define ING_RULES_FD 4        /* and, with --rules, the rule files (worker/rules/rule_files.h) */
 #define ING_CONTROL_VERSION 2 /* an upgrade may leave an old worker with a new executable */
 
 enum ing_control_kind {

@@ -17,7 +17,7 @@
 #include "worker/examine/control.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* False when the reader has died meanwhile, or been killed. SIGPIPE is ignored (serve.c). */
 static bool write_body(int fd, const char *data, size_t bytes)

@@ -13,7 +13,7 @@
 #include "worker/document/document.h"
 #include "worker/examine/control.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 static char *read_body(size_t bytes)
 {

@@ -19,7 +19,7 @@
  */
 #pragma once
 #include "common/base/error.h"
-#include "worker/examine/findings.h"
+#include "worker/model/findings.h"
 #include "worker/model/metrics.h"
 
 struct uv_loop_s;

@@ -19,7 +19,7 @@
 #include "worker/examine/fdpass.h"
 #include "worker/examine/pool_priv.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 #define READ_BYTES ((size_t)64 << 10)
 #define READS_A_TURN 16                /* then the loop sees to its other work */

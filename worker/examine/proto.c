@@ -11,7 +11,7 @@
 
 #include "common/net/robots.h"
 #include "worker/examine/wire.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 #define PROTO_VERSION 5
 

@@ -13,7 +13,7 @@
 #pragma once
 #include "common/base/buf.h"
 #include "common/base/error.h"
-#include "worker/examine/findings.h"
+#include "worker/model/findings.h"
 
 #define ING_FRAME_HEAD_BYTES 8
 #define ING_MAX_QUESTION_BYTES                                                                     \

@@ -20,7 +20,7 @@
 #include "worker/examine/pdf_ask.h"
 #include "worker/examine/proto.h"
 #include "worker/examine/sandbox.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 #define SERVE_FD ING_CHILD_FD
 #define LINK_FD (ING_CHILD_FD + 1)

@@ -20,7 +20,7 @@
 #include "common/base/shortage.h"
 #include "worker/fetch/cookies.h"
 #include "worker/fetch/fetch_priv.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* Kept connections older than this are not used again: few servers keep them longer. */
 #define MAX_CONNECTION_AGE_S 30L

@@ -10,7 +10,7 @@
  */
 #pragma once
 #include "common/base/error.h"
-#include "worker/fetch/exchange.h"
+#include "worker/model/exchange.h"
 #include "worker/model/metrics.h"
 
 struct uv_loop_s;

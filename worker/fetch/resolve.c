@@ -29,7 +29,7 @@
 #include "common/base/clock.h"
 #include "common/base/hash.h"
 #include "common/base/shortage.h"
-#include "worker/fetch/exchange.h"
+#include "worker/model/exchange.h"
 
 #define MAX_NAMES 20000  /* some 350 bytes each */
 #define MIN_KEPT_MS 5000 /* spares a second query for the next hop even when the answer says 0 */

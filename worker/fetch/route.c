@@ -11,7 +11,7 @@
 #include <strings.h>
 #include "common/net/addr.h"
 #include "worker/fetch/fetch.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 static char *take_part(CURLU *url, CURLUPart part, unsigned flags)
 {

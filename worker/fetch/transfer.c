@@ -13,7 +13,7 @@
 #include <uv.h>
 #include "common/base/clock.h"
 #include "worker/fetch/fetch_priv.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* What an address gets at least, however many of them are left. */
 #define MIN_ATTEMPT_MS 1000

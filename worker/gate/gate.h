@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/net/addr.h"
-#include "worker/gate/lane.h"
+#include "worker/model/lane.h"
 #include "worker/gate/patience.h"
 #include "worker/model/metrics.h"
 

@@ -13,7 +13,7 @@
 
 #include "common/net/psl.h"
 #include "worker/gate/gate_priv.h"
-#include "worker/gate/rules/hostrules.h"
+#include "worker/rules/hostrules.h"
 
 #define MAX_IDLE 10000
 #define MAX_MINDED                                                                                 \

@@ -17,7 +17,7 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/error.h"
-#include "worker/gate/lane.h"
+#include "worker/model/lane.h"
 #include "worker/model/metrics.h"
 
 struct uv_loop_s;

@@ -22,7 +22,7 @@
 #include "common/base/clock.h"
 #include "worker/intake/intake_priv.h"
 #include "worker/intake/splitter.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 #define CHUNK_BYTES 65536
 /* Lines handed out before the loop sees to its other handles … */

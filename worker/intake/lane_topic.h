@@ -5,7 +5,7 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/macros.h"
-#include "worker/gate/lane.h"
+#include "worker/model/lane.h"
 
 /* The lane named "priority", "requests", "daily" or "bulk"; false for anything else. */
 bool ing_lane_parse(const char *name, enum ing_lane *ret);

@@ -7,7 +7,7 @@
  * marks. Pure; loop thread only.
  */
 #pragma once
-#include "worker/gate/lane.h"
+#include "worker/model/lane.h"
 #include "worker/intake/mark.h"
 
 /* Partition numbers come from outside and size a table. Kafka clusters do not go near it for one

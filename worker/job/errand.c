@@ -28,8 +28,8 @@
 #include "worker/job/hop.h"
 #include "worker/job/retry.h"
 #include "worker/job/truth.h"
-#include "worker/job/siterules.h"
-#include "worker/limits.h"
+#include "worker/rules/siterules.h"
+#include "worker/model/limits.h"
 
 #define ERRAND_MAGIC 0x45525241u
 

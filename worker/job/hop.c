@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/net/url.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* What a Location may take to be one of our URLs in the end: "../", escapes undone. Servers send up
  * to 100 KB of it, and cleaning takes 200 ns a byte of the loop's time, several times over. */

@@ -9,10 +9,10 @@
  */
 #pragma once
 #include <stdbool.h>
-#include "worker/examine/findings.h"
-#include "worker/gate/rules/urlrules.h"
-#include "worker/job/request.h"
-#include "worker/job/status.h"
+#include "worker/model/findings.h"
+#include "worker/rules/urlrules.h"
+#include "worker/model/request.h"
+#include "worker/model/status.h"
 
 /* How a URL came up. */
 enum ing_hop_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN };

@@ -10,7 +10,7 @@
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
 #include "common/data/json_text.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 #define RECORD_DEPTH 4 /* record, contribs, one of them, affiliations */
 /* A thousand authors of ten fields, a thousand references. A megabyte of tiny values would keep the

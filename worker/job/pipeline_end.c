@@ -20,8 +20,8 @@
 #include "worker/examine/pool.h"
 #include "worker/job/result.h"
 #include "worker/job/truth.h"
-#include "worker/job/yield.h"
-#include "worker/limits.h"
+#include "worker/rules/set/yield.h"
+#include "worker/model/limits.h"
 
 #define DEAD_HEADER_ROOM 4096
 

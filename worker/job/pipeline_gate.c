@@ -18,7 +18,7 @@
 #include "worker/job/errand.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/job/retry.h"
-#include "worker/job/siterules.h"
+#include "worker/rules/siterules.h"
 
 #define ROBOTS_NS 5000000u /* of a turn, for asking robots.txt files that are there */
 

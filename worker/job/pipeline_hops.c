@@ -17,7 +17,7 @@
 #include "worker/job/pipeline_priv.h"
 #include "worker/job/retry.h"
 #include "worker/job/truth.h"
-#include "worker/job/yield.h"
+#include "worker/rules/set/yield.h"
 
 /* A document in hand has cost its fetch already: it is looked into for a tenth of job.deadline_ms
  * at least, up to so long, however little is left of it. Ordinary ones take 1 to 40 ms. */

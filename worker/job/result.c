@@ -17,7 +17,7 @@
 #include "worker/job/capture.h"
 #include "worker/job/html_biblio.h"
 #include "worker/job/mask.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
  */

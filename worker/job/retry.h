@@ -12,7 +12,7 @@
  * certificate, a name that does not exist, is never tried again.
  */
 #pragma once
-#include "worker/fetch/exchange.h"
+#include "worker/model/exchange.h"
 #include "worker/gate/gate.h"
 #include "worker/gate/patience.h"
 

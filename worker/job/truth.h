@@ -9,8 +9,8 @@
 #pragma once
 #include <stdbool.h>
 #include "worker/archive/archive.h"
-#include "worker/examine/findings.h"
-#include "worker/fetch/exchange.h"
+#include "worker/model/findings.h"
+#include "worker/model/exchange.h"
 
 /* Words for error_message when findings of this answer are found untrue. */
 extern const char ing_truth_words[];

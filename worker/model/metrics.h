@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "worker/job/status.h"
+#include "worker/model/status.h"
 #include "worker/model/job_state.h"
 
 struct ing_buf;

@@ -13,7 +13,7 @@
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 struct ing_scraper;
 

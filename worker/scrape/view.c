@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 
 /* Text is gathered before it is cut; more of one element than this is not looked at. */
 #define MAX_TEXT_BYTES ((size_t)16 << 20)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/base/arena.h"
-#include "common/markup/selector.h"
+#include "worker/scrape/jsoup/selector.h"
 #include "common/markup/tree.h"
 
 struct ing_metas;

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/store/store.h"
 
 #define TEXT(name, max)                                                                            \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Long turns of a worker's loop, as its log tells them when ING_TURN_LIMIT_MS is set (worker/status/turn.h)."""
+"""Long turns of a worker's loop, as its log tells them when ING_TURN_LIMIT_MS is set (worker/service/turn.h)."""
 
 import collections
 import functools

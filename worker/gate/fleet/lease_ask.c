@@ -8,7 +8,7 @@
 
 #include "worker/gate/fleet/host_db.h"
 #include "worker/gate/fleet/lease_sql.h"
-#include "worker/job/status.h"
+#include "worker/model/status.h"
 
 /* A host is granted so long before its next fetch is due, that the fetch can start in time. */
 #define EARLY_MS 2000

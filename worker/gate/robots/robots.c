@@ -14,7 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/hash.h"
 #include "common/net/url.h"
-#include "worker/gate/rules/hostrules.h"
+#include "worker/rules/hostrules.h"
 #include "worker/gate/robots/robots_file.h"
 
 #define ENTRY_MAGIC 0x524f424fu

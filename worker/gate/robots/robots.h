@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "worker/job/status.h"
+#include "worker/model/status.h"
 #include "worker/model/metrics.h"
 
 struct ing_robots;

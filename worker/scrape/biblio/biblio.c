@@ -12,7 +12,7 @@
 
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio_priv.h"
 #include "worker/scrape/biblio/date.h"
 #include "worker/scrape/biblio/ident.h"

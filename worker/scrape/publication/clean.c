@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/tokens.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 
 #define MAX_EMAIL_BYTES 320 /* RFC 3696: 64 before the '@', 255 behind it */
 #define MAX_NAME_BYTES 1000 /* an author's name; longer is some other text */

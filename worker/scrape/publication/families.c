@@ -10,7 +10,7 @@
 
 #include "common/base/macros.h"
 #include "common/markup/link.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "common/net/url.h"
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/biblio/date.h"

@@ -9,7 +9,7 @@
 
 #include "common/base/macros.h"
 #include "common/net/url.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* Hosts whose pages are read by identifier. Old and new names. */
 static const char *const by_identifier[] = {"europepmc.org", "www.europepmc.org",

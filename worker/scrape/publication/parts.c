@@ -8,7 +8,7 @@
 
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "common/net/url.h"
 
 #define F1000_DOI "10.12688/F1000RESEARCH"

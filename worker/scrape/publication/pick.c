@@ -12,9 +12,9 @@
 #include "common/base/error.h"
 #include "common/base/macros.h"
 #include "common/markup/link.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/publication/clean.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 #define MAX_READS 32 /* times that all nodes of the page may be read for a rule */
 

@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "common/base/macros.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "common/net/url.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/families.h"
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/publication/pick.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 struct reading {
 	const struct ing_view *v;

@@ -8,12 +8,12 @@
 
 #include "common/base/macros.h"
 #include "common/markup/link.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/pick.h"
 #include "worker/scrape/publication/publication.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 #define CC_MARK "creativecommons.org/"
 #define MAX_LANGUAGE_BYTES 64 /* RFC 5646 tags are 35 at most in practice */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "common/base/hash.h"
-#include "worker/scrape/rules/read.h"
+#include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/url_regex.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 enum section { SECTION_REGEX, SECTION_SITE, SECTION_JAVASCRIPT, SECTION_RESTART, SECTIONS_ };
 

@@ -6,8 +6,8 @@
  * Part of struct ing_rules; immutable, any thread.
  */
 #pragma once
-#include "common/data/regex.h"
-#include "common/markup/selector.h"
+#include "worker/scrape/jsoup/regex.h"
+#include "worker/scrape/jsoup/selector.h"
 #include "worker/scrape/rules/set.h"
 
 struct ing_uses;

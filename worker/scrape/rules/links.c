@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/data/regex.h"
+#include "worker/scrape/jsoup/regex.h"
 #include "common/markup/link.h"
 #include "common/net/url.h"
 #include "common/net/url_match.h"
-#include "worker/limits.h"
-#include "worker/scrape/rules/gates.h"
+#include "worker/model/limits.h"
+#include "worker/rules/gates.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/rules/read.h"
-#include "worker/scrape/uses.h"
+#include "worker/scrape/rules/read_compile.h"
+#include "worker/model/uses.h"
 
 /* A page repeats its PDF link a few times at most; this many of a pattern are resolved, then no
  * more. */

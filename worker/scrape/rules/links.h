@@ -6,7 +6,7 @@
  * The table is part of struct ing_rules; immutable, any thread.
  */
 #pragma once
-#include "worker/scrape/kinds.h"
+#include "worker/model/kinds.h"
 #include "worker/scrape/rules/set.h"
 #include "worker/scrape/view.h"
 

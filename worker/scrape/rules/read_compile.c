@@ -3,9 +3,9 @@
  * Selectors and regular expressions of rule files, compiled, with what is wrong in them pointed at
  * in the file.
  */
-#include "common/data/regex.h"
-#include "common/markup/selector.h"
-#include "worker/scrape/rules/read.h"
+#include "worker/scrape/jsoup/regex.h"
+#include "worker/scrape/jsoup/selector.h"
+#include "worker/scrape/rules/read_compile.h"
 
 struct ing_selector *ing_read_selector_at(
 	const struct ing_reader *rd, const struct ing_yaml_node *node)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/scrape/rules/read.h"
+#include "worker/rules/read.h"
 
 #define MAX_NAME_BYTES 300
 

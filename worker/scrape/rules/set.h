@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include "common/base/arena.h"
 #include "common/base/report.h"
-#include "worker/scrape/rules/rule_files.h"
+#include "worker/rules/rule_files.h"
 
 struct ing_journals;
 struct ing_webpages;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/data/regex.h"
-#include "worker/scrape/rules/gates.h"
-#include "worker/scrape/rules/read.h"
-#include "worker/scrape/uses.h"
+#include "worker/scrape/jsoup/regex.h"
+#include "worker/rules/gates.h"
+#include "worker/scrape/rules/read_compile.h"
+#include "worker/model/uses.h"
 
 /* What stands in place of a document is small; a signature is looked for in this much of a page's
  * bytes. */

@@ -3,11 +3,11 @@
  * signs.h - walls.yaml, its entries with a content signature: pages that are served in place of the
  * document (about cookies, captchas, logins, bot challenges, JavaScript stubs).
  *
- * Entries by URL alone are the gate's (worker/gate/rules/urlrules.h). The table is part of struct
+ * Entries by URL alone are the gate's (worker/rules/urlrules.h). The table is part of struct
  * ing_rules; immutable, any thread.
  */
 #pragma once
-#include "worker/scrape/kinds.h"
+#include "worker/model/kinds.h"
 #include "worker/scrape/rules/set.h"
 #include "worker/scrape/view.h"
 

@@ -10,10 +10,10 @@
 
 #include "common/markup/link.h"
 #include "common/net/url.h"
-#include "worker/limits.h"
-#include "worker/scrape/rules/read.h"
+#include "worker/model/limits.h"
+#include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/sites_priv.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 struct site {
 	struct site *next;

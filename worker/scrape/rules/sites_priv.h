@@ -6,8 +6,8 @@
  * Immutable once loaded; part of struct ing_sites.
  */
 #pragma once
-#include "common/data/regex.h"
-#include "worker/scrape/rules/gates.h"
+#include "worker/scrape/jsoup/regex.h"
+#include "worker/rules/gates.h"
 #include "worker/scrape/rules/template.h"
 #include "worker/scrape/view.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/markup/text.h"
-#include "worker/limits.h"
+#include "worker/scrape/jsoup/text.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/rules/sites_priv.h"
 
 /* Elements or scripts that are looked at for one take; article pages have some 50 scripts. */

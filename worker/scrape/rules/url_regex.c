@@ -3,6 +3,7 @@
  * The literal beginning of an expression is read off its text by rules that leave it out when in
  * doubt: it only ever saves running the expression.
  */
+#include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/url_regex.h"
 
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include "common/data/regex.h"
-#include "worker/scrape/rules/read.h"
+#include "worker/scrape/jsoup/regex.h"
+#include "worker/rules/read.h"
 
 struct ing_url_regex {
 	struct ing_regex *regex; /* NULL: was wrong */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/scrape/rules/read.h"
+#include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/url_regex.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 static const char *const value_keys[ING_WEBPAGE_KEYS_] = {
 	[ING_WEBPAGE_TITLE] = "title",

@@ -6,7 +6,7 @@
  * Part of struct ing_rules; immutable, any thread.
  */
 #pragma once
-#include "common/markup/selector.h"
+#include "worker/scrape/jsoup/selector.h"
 #include "worker/scrape/rules/set.h"
 
 struct ing_uses;

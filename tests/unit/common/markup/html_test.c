@@ -14,7 +14,7 @@
 
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 
 #define MAX_PAGE ((size_t)64 << 20)
 #define BYTES(s) s, sizeof(s) - 1

@@ -15,7 +15,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "common/markup/xml.h"
 
 #define MAX_OUT ((size_t)64 << 20)

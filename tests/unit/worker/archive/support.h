@@ -8,7 +8,7 @@
 #include <uv.h>
 #include "common/base/buf.h"
 #include "worker/archive/archive.h"
-#include "worker/fetch/exchange.h"
+#include "worker/model/exchange.h"
 
 struct fixture {
 	char path[64];

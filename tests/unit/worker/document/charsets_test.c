@@ -18,7 +18,7 @@
 
 #include "worker/document/charsets.h"
 #include "worker/document/document.h"
-#include "worker/examine/findings.h"
+#include "worker/model/findings.h"
 #include "worker/examine/sandbox.h"
 
 /* Its exit code, or negative when it died otherwise. */

@@ -14,9 +14,9 @@
 #include "common/base/buf.h"
 #include "common/net/robots.h"
 #include "worker/document/document.h"
-#include "worker/examine/findings.h"
-#include "worker/limits.h"
-#include "worker/scrape/rules/rule_files.h"
+#include "worker/model/findings.h"
+#include "worker/model/limits.h"
+#include "worker/rules/rule_files.h"
 
 #define PAGE                                                                                       \
 	"<!doctype html><title>Tides</title>"                                                      \

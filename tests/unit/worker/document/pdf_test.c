@@ -16,8 +16,8 @@
 #include "common/base/utf8.h"
 #include "worker/document/document.h"
 #include "worker/document/words.h"
-#include "worker/examine/findings.h"
-#include "worker/limits.h"
+#include "worker/model/findings.h"
+#include "worker/model/limits.h"
 
 static void load(const char *name, struct ing_buf *to)
 {

@@ -21,9 +21,9 @@
 #include "worker/examine/child.h"
 #include "worker/examine/control.h"
 #include "worker/examine/fdpass.h"
-#include "worker/examine/findings.h"
+#include "worker/model/findings.h"
 #include "worker/examine/proto.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 /* The examiner's own, as code that has taken it over would find out. */
 #define SOCKET_FD ING_CHILD_FD

@@ -15,7 +15,7 @@
 #include "common/net/robots.h"
 #include "worker/examine/proto.h"
 #include "worker/examine/wire.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 static char *repeat(char c, size_t count)
 {

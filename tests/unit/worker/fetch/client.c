@@ -143,7 +143,7 @@ void assert_outcome(const struct ing_exchange *ex, enum ing_status want)
 {
 	static const char *const slugs[] = {
 #define STATUS(name, slug, hit, retry, after_s, tries, meaning) slug,
-#include "worker/job/status.def"
+#include "worker/model/status.def"
 #undef STATUS
 	};
 	if (ex->outcome != want)

@@ -12,7 +12,7 @@
 #include "client.h"
 #include "common/base/clock.h"
 #include "web.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 static struct web *web;
 static struct client client;

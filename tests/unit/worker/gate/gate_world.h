@@ -18,7 +18,7 @@
 
 #include "common/base/macros.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/rules/hostrules.h"
+#include "worker/rules/hostrules.h"
 #include "worker/gate/fleet/lease.h"
 
 #define VISITORS 4096

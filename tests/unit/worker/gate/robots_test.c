@@ -14,9 +14,9 @@
 
 #include "common/base/report.h"
 #include "common/net/robots.h"
-#include "worker/gate/rules/hostrules.h"
+#include "worker/rules/hostrules.h"
 #include "worker/gate/robots/robots.h"
-#include "worker/scrape/rules/rule_files.h"
+#include "worker/rules/rule_files.h"
 
 #define SECOND_MS ((uint64_t)1000)
 #define MINUTE_MS (60 * SECOND_MS)

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "worker/intake/intake.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 struct seen {
 	struct ing_intake *in;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "worker/job/hop.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 static bool visited(void *ctx, const char *url)
 {

@@ -12,7 +12,7 @@
 
 #include "common/base/buf.h"
 #include "worker/job/html_biblio.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 struct record_case {
 	const char *name, *json, *page_title, *want;

@@ -17,7 +17,7 @@
 
 #include "stages.h"
 #include "worker/job/job.h"
-#include "worker/job/yield.h"
+#include "worker/rules/set/yield.h"
 
 static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
 				  "\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\"}";

@@ -9,8 +9,8 @@
 #pragma once
 #include <stdbool.h>
 #include <uv.h>
-#include "worker/examine/findings.h"
-#include "worker/gate/rules/hostrules.h"
+#include "worker/model/findings.h"
+#include "worker/rules/hostrules.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/intake/intake.h"
 

@@ -16,7 +16,7 @@
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "view_helper.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio.h"
 
 #define M(name, content) "<meta name=\"" name "\" content=\"" content "\">\n"

@@ -15,7 +15,7 @@
 
 #include "common/base/buf.h"
 #include "view_helper.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio.h"
 #include "worker/scrape/biblio/json_mend.h"
 

@@ -18,7 +18,7 @@
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/webpages.h"
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 
 static void add_file(
 	struct ing_rule_files *f, enum ing_rule_kind kind, const char *path, const char *text)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "rules_helper.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
 
 #define PAGE "https://site.example/paper/1"

@@ -8,7 +8,7 @@
 
 #include "common/base/buf.h"
 #include "common/markup/html.h"
-#include "common/markup/text.h"
+#include "worker/scrape/jsoup/text.h"
 #include "common/net/url_match.h"
 #include "worker/scrape/biblio/meta.h"
 

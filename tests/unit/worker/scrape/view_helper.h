@@ -5,7 +5,7 @@
  * Owns all that the view points to; kept from page to page, as examiners keep it. One thread.
  */
 #pragma once
-#include "worker/scrape/uses.h"
+#include "worker/model/uses.h"
 #include "worker/scrape/view.h"
 
 struct ing_html;

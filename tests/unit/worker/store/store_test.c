@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 #include "tests/unit/worker/store/bench.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 
 static void rows_arrive_in_every_table(void **state)
 {

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "schemas/migrations.h"
-#include "worker/limits.h"
+#include "worker/model/limits.h"
 #include "worker/store/store.h"
 
 #define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"

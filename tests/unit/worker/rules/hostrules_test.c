@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rules about hosts and blocks: which entry counts for a name, the place and words of every error,
+ * and the file that comes with the programs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/report.h"
+#include "common/net/url_match.h"
+#include "worker/rules/hostrules.h"
+#include "worker/rules/read.h"
+#include "worker/rules/rule_files.h"
+
+static int load(const char *text, struct ing_hostrules **ret, struct ing_report *report)
+{
+	struct ing_rule_files files;
+	ing_rule_files_init(&files);
+	ing_report_init(report);
+	files.items[0] = (struct ing_rule_file){.kind = ING_RULES_HOSTS,
+		.path = ing_strdup("hosts.yaml"),
+		.text = ing_strdup(text),
+		.bytes = strlen(text)};
+	files.items[1] = (struct ing_rule_file){.kind = ING_RULES_WALLS,
+		.path = ing_strdup("walls.yaml"),
+		.text = ing_strdup("not: ours"),
+		.bytes = 9};
+	files.count = 2;
+	int rc = ing_hostrules_load_files(&files, ret, report);
+	ing_rule_files_done(&files);
+	return rc;
+}
+
+static struct ing_hostrules *load_good(const char *text)
+{
+	struct ing_hostrules *r = NULL;
+	struct ing_report report;
+	int rc = load(text, &r, &report);
+	if (rc != 0)
+		ing_report_print(&report, true, stderr);
+	assert_int_equal(rc, 0);
+	ing_report_done(&report);
+	return r;
+}
+
+static const char entries[] = "- {host: Example.ORG, delay_ms: 3600000, why: a}\n"
+			      "- {host: .example.org, delay_ms: 0, concurrency: 1000, why: b}\n"
+			      "- {host: .deep.example.org, robots: ignore, why: c, source: seen}\n"
+			      "- {host: www.bare.example, robots: obey, why: d}\n"
+			      "- {host: .www.com, tls_fallback: true, why: e}\n"
+			      "- {host: b\xc3\xbc"
+			      "cher.example, tls_fallback: false, why: f}\n"
+			      "- {host: 192.0.2.1, concurrency: 2, why: g}\n"
+			      "- {host: .example, delay_ms: 5, why: h}\n";
+
+static const struct {
+	const char *host, *why;
+} finds[] = {
+	{"example.org", "a"},
+	{"www.example.org", "a"},
+	{"example.org.", "a"},
+	{"www.example.org.", "a"},
+	{"x.example.org", "b"},
+	{"www.x.example.org", "b"},
+	{"y.x.example.org", "b"},
+	{"deep.example.org", "c"},
+	{"a.b.deep.example.org", "c"},
+	{"notexample.org", NULL},
+	{"example.org.com", NULL},
+	{"org", NULL},
+	{"bare.example", "d"},
+	{"a.bare.example", "h"},
+	{"example", "h"},
+	{"other.example", "h"},
+	{"www.com", "e"},
+	{"a.www.com", "e"},
+	{"com", NULL},
+	{"other.com", NULL},
+	{"xn--bcher-kva.example", "f"},
+	{"192.0.2.1", "g"},
+	{"192.0.2.11", NULL},
+	{"[2001:db8::1]", NULL},
+	{"www.", NULL},
+	{"www", NULL},
+	{".", NULL},
+	{"..", NULL},
+	{"", NULL},
+};
+
+static void which_entry_counts(void **state)
+{
+	(void)state;
+	struct ing_hostrules *r = load_good(entries);
+	assert_int_equal(ing_hostrules_count(r), 8);
+	for (size_t i = 0; i < ING_ARRAY_LEN(finds); i++) {
+		const struct ing_host_rule *rule = ing_hostrules_find(r, finds[i].host);
+		const char *why = rule != NULL ? rule->why : "-";
+		if (strcmp(why, finds[i].why != NULL ? finds[i].why : "-") != 0)
+			fail_msg("%s: %s", finds[i].host, why);
+	}
+	char longest[400];
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_null(ing_hostrules_find(r, longest));
+	assert_null(ing_hostrules_find(NULL, "example.org"));
+	assert_int_equal(ing_hostrules_count(NULL), 0);
+	assert_null(ing_hostrules_entries(NULL));
+	ing_hostrules_free(r);
+	ing_hostrules_free(NULL);
+}
+
+static void what_an_entry_says(void **state)
+{
+	(void)state;
+	struct ing_hostrules *r = load_good(entries);
+	const struct ing_host_rule *a = ing_hostrules_entries(r);
+	assert_string_equal(a->host, "example.org");
+	assert_string_equal(a->file, "hosts.yaml");
+	assert_int_equal(a->line, 1);
+	assert_true(a->has_delay);
+	assert_int_equal(a->delay_ms, 3600000);
+	assert_false(a->has_concurrency);
+	assert_int_equal(a->obey_robots, ING_CHOICE_UNSAID);
+	assert_int_equal(a->tls_fallback, ING_CHOICE_UNSAID);
+	assert_null(a->source);
+	const struct ing_host_rule *b = a->next;
+	assert_string_equal(b->host, ".example.org");
+	assert_true(b->has_delay && b->delay_ms == 0);
+	assert_true(b->has_concurrency && b->concurrency == 1000);
+	const struct ing_host_rule *c = b->next;
+	assert_int_equal(c->obey_robots, ING_CHOICE_NO);
+	assert_string_equal(c->source, "seen");
+	const struct ing_host_rule *d = c->next;
+	assert_string_equal(d->host, "bare.example");
+	assert_int_equal(d->obey_robots, ING_CHOICE_YES);
+	assert_int_equal(d->next->tls_fallback, ING_CHOICE_YES);
+	assert_int_equal(d->next->next->tls_fallback, ING_CHOICE_NO);
+	ing_hostrules_free(r);
+}
+
+static void absent_and_empty_files_hold_no_rules(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"", "# nothing\n", "[]\n", "~\n"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++) {
+		struct ing_hostrules *r = load_good(texts[i]);
+		assert_int_equal(ing_hostrules_count(r), 0);
+		assert_null(ing_hostrules_find(r, "example.org"));
+		ing_hostrules_free(r);
+	}
+}
+
+#define KEYS "host, delay_ms, concurrency, robots, tls_fallback, why, source, tests"
+#define HOST_WORDS "host must be a host name, or .NAME for it and all names below"
+
+static const struct {
+	const char *text;
+	int line, column;
+	const char *words;
+} errors[] = {
+	{"host: a\n", 1, 1, "the file must be a list of entries, not a map"},
+	{"- a\n", 1, 3, "an entry must be a map, not a text"},
+	{"- {delay_ms: 1, why: w}\n", 1, 3, "an entry needs a host"},
+	{"- {host: a, delay_ms: 1}\n", 1, 3, "an entry needs a why"},
+	{"- {host: a, why: w}\n", 1, 3,
+		"an entry needs one of delay_ms, concurrency, robots, tls_fallback"},
+	{"- {host: a, delay: 1, robots: obey, why: w}\n", 1, 13,
+		"there is no key \"delay\"; there are " KEYS},
+	{"- {host: a, dealy_ms: 1, robots: obey, why: w}\n", 1, 13,
+		"there is no key \"dealy_ms\"; did you mean \"delay_ms\"?"},
+	{"- {host: 'http://a/', delay_ms: 1, why: w}\n", 1, 10, HOST_WORDS},
+	{"- {host: '*.a', delay_ms: 1, why: w}\n", 1, 10, HOST_WORDS},
+	{"- {host: 'a:80', delay_ms: 1, why: w}\n", 1, 10, HOST_WORDS},
+	{"- {host: ., delay_ms: 1, why: w}\n", 1, 10, HOST_WORDS},
+	{"- {host: [a], delay_ms: 1, why: w}\n", 1, 10, "host must be a text, not a list"},
+	{"- {host: a, delay_ms: 3600001, why: w}\n", 1, 23,
+		"delay_ms must be a number, 0 to 3600000"},
+	{"- {host: a, delay_ms: -1, why: w}\n", 1, 23, "delay_ms must be a number, 0 to 3600000"},
+	{"- {host: a, delay_ms: 1.5, why: w}\n", 1, 23, "delay_ms must be a number, 0 to 3600000"},
+	{"- {host: a, delay_ms: , why: w}\n", 1, 23, "delay_ms must be a number, 0 to 3600000"},
+	{"- {host: a, concurrency: 0, why: w}\n", 1, 26, "concurrency must be a number, 1 to 1000"},
+	{"- {host: a, concurrency: 1001, why: w}\n", 1, 26,
+		"concurrency must be a number, 1 to 1000"},
+	{"- {host: a, robots: allow, why: w}\n", 1, 21,
+		"there is no robots \"allow\"; there are obey, ignore"},
+	{"- {host: a, tls_fallback: yes, why: w}\n", 1, 27, "tls_fallback must be true or false"},
+	{"- {host: a.b, delay_ms: 1, why: w}\n\n- {host: www.A.b, robots: obey, why: w}\n", 3, 10,
+		"host a.b was given before, in line 1"},
+	{"- {host: a, delay_ms: 1, why: w, tests: a}\n", 1, 41, "tests must be a list, not a text"},
+	{"- {host: a, delay_ms: 1, why: w, tests: [{matches: false}]}\n", 1, 42,
+		"a test needs either a host or a url"},
+	{"- {host: a, delay_ms: 1, why: w, tests: [{host: a, url: 'http://a/'}]}\n", 1, 42,
+		"a test needs either a host or a url"},
+	{"- {host: a, delay_ms: 1, why: w, tests: [{host: .a}]}\n", 1, 49,
+		"the host of a test must be a host name"},
+	{"- {host: a, delay_ms: 1, why: w, tests: [{page: a}]}\n", 1, 43,
+		"there is no key \"page\"; there are url, matches, host"},
+};
+
+static void errors_carry_their_place(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(errors); i++) {
+		struct ing_hostrules *r = NULL;
+		struct ing_report report;
+		int rc = load(errors[i].text, &r, &report);
+		assert_int_equal(rc, -ING_FAIL_CONFIG);
+		assert_null(r);
+		bool found = false;
+		for (size_t n = 0; n < report.count; n++)
+			found = found ||
+				(report.lines[n].line == errors[i].line &&
+					report.lines[n].column == errors[i].column &&
+					strcmp(report.lines[n].text, errors[i].words) == 0);
+		if (!found) {
+			ing_report_print(&report, true, stderr);
+			fail_msg("%zu: %d:%d: %s", i, errors[i].line, errors[i].column,
+				errors[i].words);
+		}
+		ing_report_done(&report);
+	}
+}
+
+static void all_errors_come_together(void **state)
+{
+	(void)state;
+	struct ing_hostrules *r = NULL;
+	struct ing_report report;
+	assert_int_equal(
+		load("- {host: a}\n- {host: '*', robots: none, why: w}\n- 1\n", &r, &report),
+		-ING_FAIL_CONFIG);
+	assert_int_equal(report.errors, 5);
+	ing_report_done(&report);
+}
+
+static void blocks(void **state)
+{
+	(void)state;
+	struct ing_hostblocks *b = ing_hostblocks_new();
+	assert_null(ing_hostblocks_find(b, "example.org"));
+	assert_null(ing_hostblocks_find(NULL, "example.org"));
+	assert_true(ing_hostblocks_add(b, "www.Example.org", "asked us"));
+	assert_true(ing_hostblocks_add(b, ".below.example", "too"));
+	assert_true(ing_hostblocks_add(b, "silent.example", NULL));
+	assert_false(ing_hostblocks_add(b, "example.org", "again"));
+	assert_false(ing_hostblocks_add(b, "http://example.org/", "no host"));
+	assert_false(ing_hostblocks_add(b, "", "no host"));
+	assert_int_equal(ing_hostblocks_count(b), 3);
+	assert_string_equal(ing_hostblocks_find(b, "www.example.org"), "asked us");
+	assert_null(ing_hostblocks_find(b, "a.example.org"));
+	assert_string_equal(ing_hostblocks_find(b, "a.b.below.example."), "too");
+	assert_string_equal(ing_hostblocks_find(b, "silent.example"), "");
+	ing_hostblocks_clear(b);
+	assert_int_equal(ing_hostblocks_count(b), 0);
+	assert_null(ing_hostblocks_find(b, "example.org"));
+	assert_true(ing_hostblocks_add(b, "example.org", "anew"));
+	assert_string_equal(ing_hostblocks_find(b, "example.org"), "anew");
+	ing_hostblocks_free(b);
+	ing_hostblocks_free(NULL);
+}
+
+static void blocks_have_a_ceiling(void **state)
+{
+	(void)state;
+	struct ing_hostblocks *b = ing_hostblocks_new();
+	char host[40];
+	for (int i = 0; i < ING_MAX_HOSTBLOCKS; i++) {
+		snprintf(host, sizeof(host), "h%d.example", i);
+		assert_true(ing_hostblocks_add(b, host, "w"));
+	}
+	assert_false(ing_hostblocks_add(b, "one.more.example", "w"));
+	assert_non_null(ing_hostblocks_find(b, "h99999.example"));
+	ing_hostblocks_free(b);
+}
+
+/* As ingestctl rules test does it. */
+static void the_file_that_comes_along(void **state)
+{
+	(void)state;
+	struct ing_rule_files files;
+	struct ing_report report;
+	struct ing_error err = {0};
+	struct ing_hostrules *r = NULL;
+	ing_rule_files_init(&files);
+	ing_report_init(&report);
+	assert_int_equal(ing_rule_files_read_dir(&files, ING_SOURCE_DIR "/rules", &err), 0);
+	assert_int_equal(ing_hostrules_load_files(&files, &r, &report), 0);
+	ing_rule_files_done(&files);
+	assert_true(ing_hostrules_count(r) >= 4);
+	for (const struct ing_host_rule *h = ing_hostrules_entries(r); h != NULL; h = h->next) {
+		bool sides[2] = {false, false};
+		assert_non_null(h->source);
+		for (const struct ing_url_test *t = h->tests; t != NULL; t = t->next) {
+			struct ing_url_target *target = ing_url_target_new(t->url);
+			assert_non_null(target);
+			assert_int_equal(ing_url_matches(h->pattern, target), t->matches);
+			assert_int_equal(ing_hostrules_find(r, ing_url_target_host(target)) == h,
+				t->matches);
+			sides[t->matches] = true;
+			ing_url_target_free(target);
+		}
+		if (!sides[0] || !sides[1])
+			fail_msg("%s lacks a test", h->host);
+	}
+	assert_int_equal(ing_hostrules_find(r, "export.arxiv.org")->delay_ms, 3000);
+	ing_hostrules_free(r);
+	ing_report_done(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_entry_counts),
+		cmocka_unit_test(what_an_entry_says),
+		cmocka_unit_test(absent_and_empty_files_hold_no_rules),
+		cmocka_unit_test(errors_carry_their_place),
+		cmocka_unit_test(all_errors_come_together),
+		cmocka_unit_test(blocks),
+		cmocka_unit_test(blocks_have_a_ceiling),
+		cmocka_unit_test(the_file_that_comes_along),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * URL rules: what matches, what does not, the place and words of every error of the two files, and
+ * the files that come with the programs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/base/report.h"
+#include "common/net/url_match.h"
+#include "worker/rules/urlrules.h"
+#include "worker/rules/read.h"
+#include "worker/rules/rule_files.h"
+
+static char folder[] = "/tmp/urlrules_test.XXXXXX";
+
+/* In the working folder, which is the temporary one; NULL: no such file. */
+static void write_file(const char *name, const char *text)
+{
+	unlink(name);
+	if (text == NULL)
+		return;
+	FILE *f = fopen(name, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A folder's rules, with what is wrong in them as an error. */
+static int load_dir(const char *dir, struct ing_urlrules **ret, struct ing_error *err)
+{
+	struct ing_rule_files files;
+	struct ing_report report;
+	ing_rule_files_init(&files);
+	ing_report_init(&report);
+	assert_int_equal(ing_rule_files_read_dir(&files, dir, err), 0);
+	int rc = ing_urlrules_load_files(&files, ret, &report);
+	if (rc != 0)
+		assert_int_equal(ing_report_to_error(&report, err), rc);
+	ing_report_done(&report);
+	ing_rule_files_done(&files);
+	return rc;
+}
+
+static struct ing_urlrules *load_good(const char *listed, const char *walled)
+{
+	struct ing_urlrules *r = NULL;
+	struct ing_error err = {0};
+	write_file("blocklist.yaml", listed);
+	write_file("walls.yaml", walled);
+	if (load_dir(".", &r, &err) != 0)
+		fail_msg("%s", err.msg);
+	return r;
+}
+
+static const char blocklist[] = "- {host: Exact.Example, why: exact}\n"
+				"- {host: .below.example, why: below}\n"
+				"- {host: www.bare.example, why: bare}\n"
+				"- {host: .doi.example, path: /10.2307/, why: doi}\n";
+
+static const char walls[] =
+	"- {path_contains: /cookieAbsent, verdict: cookie, why: absent}\n"
+	"- {query: cookieSet=1, verdict: cookie, only_at_end: true, why: set}\n"
+	"- {query: SAMLRequest, verdict: wall, why: saml}\n"
+	"- {host: all.example, path: /a, path_contains: login, query: t=x y, verdict: wall, why: all}\n"
+	"- {host: sso.example, verdict: wall, only_at_end: true, why: passing}\n"
+	"- {host: sso.example, path: /stop, verdict: wall, why: stopping}\n"
+	"- {host: exact.example, verdict: cookie, why: less than the blocklist}\n"
+	"- {path: \"/caf\xc3\xa9/\", verdict: wall, why: accent}\n"
+	"- {host: ends.example, path_ends: .PDF, verdict: login, why: end}\n"
+	"- {contains: 'example/a?b%3Dc', verdict: captcha, why: whole}\n"
+	"- {path: /cdn-cgi/, verdict: challenge, why: challenge}\n"
+	"- {path: /cdn-cgi/, name: a signature, title: x, verdict: cookie, why: not ours}\n";
+
+static const struct {
+	const char *url;
+	enum ing_url_verdict verdict;
+	const char *why;
+} matches[] = {
+	{"https://exact.example/", ING_URL_BLOCKLIST, "exact"},
+	{"http://EXACT.example.:8080/x?y#z", ING_URL_BLOCKLIST, "exact"},
+	{"https://www.exact.example/", ING_URL_BLOCKLIST, "exact"},
+	{"https://user@exact.example", ING_URL_BLOCKLIST, "exact"},
+	{"https://a.exact.example/", ING_URL_NONE, NULL},
+	{"https://notexact.example/", ING_URL_NONE, NULL},
+	{"https://exact.example.org/", ING_URL_NONE, NULL},
+	{"https://other.example/?u=https://exact.example/", ING_URL_NONE, NULL},
+	{"https://other.example/exact.example/", ING_URL_NONE, NULL},
+	{"https://below.example/", ING_URL_BLOCKLIST, "below"},
+	{"https://a.b.c.below.example/", ING_URL_BLOCKLIST, "below"},
+	{"https://www.a.below.example/", ING_URL_BLOCKLIST, "below"},
+	{"https://notbelow.example/", ING_URL_NONE, NULL},
+	{"https://bare.example/", ING_URL_BLOCKLIST, "bare"},
+	{"https://doi.example/10.2307/1", ING_URL_BLOCKLIST, "doi"},
+	{"https://dx.doi.example/10.2307%2F1", ING_URL_BLOCKLIST, "doi"},
+	{"https://dx.doi.example/10.23070/1", ING_URL_NONE, NULL},
+	{"https://dx.doi.example/x/10.2307/1", ING_URL_NONE, NULL},
+	{"https://example.com/?doi=/10.2307/1", ING_URL_NONE, NULL},
+	{"https://any.example/action/cookieAbsent", ING_URL_COOKIE, "absent"},
+	{"https://any.example/action/COOKIEabsent?x", ING_URL_COOKIE, "absent"},
+	{"https://any.example/?p=/cookieAbsent", ING_URL_NONE, NULL},
+	{"https://any.example/#/cookieAbsent", ING_URL_NONE, NULL},
+	{"https://any.example/?cookieSet=1", ING_URL_COOKIE, "set"},
+	{"https://any.example/?a=b&&cookieset=%31&", ING_URL_COOKIE, "set"},
+	{"https://any.example/?cookieSet=10", ING_URL_NONE, NULL},
+	{"https://any.example/?cookieSet", ING_URL_NONE, NULL},
+	{"https://any.example/?xcookieSet=1", ING_URL_NONE, NULL},
+	{"https://any.example/?a=b%26cookieSet=1", ING_URL_NONE, NULL},
+	{"https://any.example/?SAMLRequest=fZ%2B", ING_URL_WALL, "saml"},
+	{"https://any.example/?SAMLRequest", ING_URL_WALL, "saml"},
+	{"https://any.example/?SAMLRequested=1", ING_URL_NONE, NULL},
+	{"https://any.example/?%00&SAMLRequest=1", ING_URL_WALL, "saml"},
+	{"https://any.example/?%", ING_URL_NONE, NULL},
+	{"https://any.example/?cookieSet=1&SAMLRequest=1", ING_URL_WALL, "saml"},
+	{"https://all.example/a/login?t=x+y", ING_URL_WALL, "all"},
+	{"https://all.example/a/login?t=x%20y", ING_URL_WALL, "all"},
+	{"https://all.example/b/login?t=x+y", ING_URL_NONE, NULL},
+	{"https://all.example/a/logout?t=x+y", ING_URL_NONE, NULL},
+	{"https://all.example/a/login?t=x", ING_URL_NONE, NULL},
+	{"https://other.example/a/login?t=x+y", ING_URL_NONE, NULL},
+	{"https://sso.example/", ING_URL_WALL, "passing"},
+	{"https://sso.example/stop", ING_URL_WALL, "stopping"},
+	{"https://any.example/caf%C3%A9/1", ING_URL_WALL, "accent"},
+	{"https://any.example/caf\xc3\xa9/1", ING_URL_WALL, "accent"},
+	{"https://ends.example/a%2Epdf?b", ING_URL_LOGIN, "end"},
+	{"https://ends.example/a.pdf/", ING_URL_NONE, NULL},
+	{"https://ends.example/pdf", ING_URL_NONE, NULL},
+	{"https://any.EXAMPLE/a?B=c", ING_URL_CAPTCHA, "whole"},
+	{"https://any.example/a?bc", ING_URL_NONE, NULL},
+	{"https://any.example/cdn-cgi/l/chk", ING_URL_CHALLENGE, "challenge"},
+	{"https://[::1]/", ING_URL_NONE, NULL},
+	{"https://a..example/", ING_URL_NONE, NULL},
+	{"mailto:a@exact.example", ING_URL_NONE, NULL},
+	{"exact.example", ING_URL_NONE, NULL},
+	{"", ING_URL_NONE, NULL},
+};
+
+static void what_matches(void **state)
+{
+	(void)state;
+	struct ing_urlrules *r = load_good(blocklist, walls);
+	assert_int_equal(ing_urlrules_count(r), 15);
+	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++) {
+		struct ing_url_finding f = ing_urlrules_judge(r, matches[i].url);
+		const char *why = f.why != NULL ? f.why : "-";
+		if (f.verdict != matches[i].verdict ||
+			strcmp(why, matches[i].why != NULL ? matches[i].why : "-") != 0)
+			fail_msg("%s: %d, %s", matches[i].url, f.verdict, why);
+	}
+	assert_true(ing_urlrules_judge(r, "https://sso.example/").only_at_end);
+	assert_false(ing_urlrules_judge(r, "https://sso.example/stop").only_at_end);
+	ing_urlrules_free(r);
+}
+
+static void hosts_are_read_as_urls_have_them(void **state)
+{
+	(void)state;
+	struct ing_urlrules *r = load_good("- {host: b\xc3\xbc"
+					   "cher.example, why: w}\n"
+					   "- {host: .www.com, why: w}\n",
+		NULL);
+	static const struct {
+		const char *url;
+		enum ing_url_verdict verdict;
+	} cases[] = {
+		{"https://xn--bcher-kva.example/", ING_URL_BLOCKLIST},
+		{"https://B\xc3\x9c"
+		 "CHER.example/",
+			ING_URL_BLOCKLIST},
+		{"https://www.com/", ING_URL_BLOCKLIST},
+		{"https://other.com/", ING_URL_NONE},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(ing_urlrules_judge(r, cases[i].url).verdict, cases[i].verdict);
+	ing_urlrules_free(r);
+}
+
+static void absent_and_empty_files_hold_no_rules(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {NULL, "", "# nothing\n", "[]\n", "~\n"};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct ing_urlrules *r = load_good(texts[i], texts[i]);
+		assert_int_equal(ing_urlrules_count(r), 0);
+		assert_int_equal(ing_urlrules_judge(r, "https://a.example/").verdict, ING_URL_NONE);
+		ing_urlrules_free(r);
+	}
+	assert_int_equal(ing_urlrules_judge(NULL, "https://a.example/").verdict, ING_URL_NONE);
+	ing_urlrules_free(NULL);
+}
+
+#define KEYS "host, path, path_contains, path_ends, query, contains, why, source, tests"
+#define HOST_WORDS "host must be a host name, or .NAME for it and all names below"
+
+static const struct {
+	const char *blocklist, *walls, *message;
+} errors[] = {
+	{"host: a\n", NULL, "./blocklist.yaml:1:1: the file must be a list of entries, not a map"},
+	{"- a\n", NULL, "./blocklist.yaml:1:3: an entry must be a map, not a text"},
+	{"- {host: a}\n", NULL, "./blocklist.yaml:1:3: an entry needs a why"},
+	{"- {why: w}\n", NULL,
+		"./blocklist.yaml:1:3: an entry needs one of host, path, path_contains, path_ends, query, contains"},
+	{"- {host: a, why: w}\n- {hots: a, host: b, why: w}\n", NULL,
+		"./blocklist.yaml:2:4: there is no key \"hots\"; did you mean \"host\"?"},
+	{"- {host: a, why: w, verdict: wall}\n", NULL,
+		"./blocklist.yaml:1:21: there is no key \"verdict\"; there are " KEYS},
+	{"- {host: 'http://a/', why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
+	{"- {host: '*.a', why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
+	{"- {host: 'a:80', why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
+	{"- {host: ., why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
+	{"- {host: ..a, why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
+	{"- {host: 'a<b', why: w}\n", NULL, "./blocklist.yaml:1:10: " HOST_WORDS},
+	{"- {host: , why: w}\n", NULL,
+		"./blocklist.yaml:1:10: host must not be empty, nor hold a NUL"},
+	{"- {host: [a], why: w}\n", NULL, "./blocklist.yaml:1:10: host must be a text, not a list"},
+	{"- {host: \"a\\0b\", why: w}\n", NULL,
+		"./blocklist.yaml:1:10: host must not be empty, nor hold a NUL"},
+	{"- {path: a, why: w}\n", NULL, "./blocklist.yaml:1:10: path must begin with a slash"},
+	{"- {query: 'a&b', why: w}\n", NULL,
+		"./blocklist.yaml:1:11: query must be one parameter, NAME or NAME=VALUE"},
+	{"- {query: =b, why: w}\n", NULL,
+		"./blocklist.yaml:1:11: query must be one parameter, NAME or NAME=VALUE"},
+	{"- {query: '?b', why: w}\n", NULL,
+		"./blocklist.yaml:1:11: query must be one parameter, NAME or NAME=VALUE"},
+	{NULL, "- {host: a, why: w}\n",
+		"./walls.yaml:1:3: an entry needs a verdict: wall, cookie, captcha, login or challenge"},
+	{NULL, "- {host: a, why: w, verdict: fence}\n",
+		"./walls.yaml:1:30: there is no verdict \"fence\"; there are wall, captcha, login, challenge, cookie"},
+	{NULL, "- {host: a, why: w, verdict: wall, only_at_end: yes}\n",
+		"./walls.yaml:1:49: only_at_end must be true or false"},
+	{"- {host: a, why: w, tests: [{url: u, page: p}]}\n", NULL,
+		"./blocklist.yaml:1:38: there is no key \"page\"; there are url, matches"},
+	{"- {host: a, why: w, tests: [{matches: true}]}\n", NULL,
+		"./blocklist.yaml:1:29: a test needs a url"},
+	{"- {host: a, why: w\n", NULL, "./blocklist.yaml:2:1: "},
+	{"- {host: a, host: b, why: w}\n", NULL,
+		"./blocklist.yaml:1:13: key \"host\" was given before, at 1:4"},
+	{"- {host: a}\n- {path: b, why: w}\n", "- {host: a, why: w}\n",
+		"./blocklist.yaml:1:3: an entry needs a why\n"
+		"./blocklist.yaml:2:10: path must begin with a slash\n"
+		"./walls.yaml:1:3: an entry needs a verdict: wall, cookie, captcha, login or challenge"},
+};
+
+static void errors_carry_their_place_and_come_together(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		struct ing_urlrules *r = NULL;
+		struct ing_error err = {0};
+		write_file("blocklist.yaml", errors[i].blocklist);
+		write_file("walls.yaml", errors[i].walls);
+		assert_int_equal(load_dir(".", &r, &err), -ING_FAIL_CONFIG);
+		assert_null(r);
+		assert_int_equal(err.code, ING_FAIL_CONFIG);
+		/* libyaml's own words are its own. */
+		size_t bytes = strlen(errors[i].message);
+		if (strncmp(err.msg, errors[i].message, bytes) != 0 ||
+			(err.msg[bytes] != '\0' && errors[i].message[bytes - 1] != ' '))
+			fail_msg("%zu: %s", i, err.msg);
+		char position[64];
+		snprintf(position, sizeof(position), ".yaml:%d:%d: ", err.line, err.column);
+		assert_non_null(strstr(err.msg, position));
+	}
+}
+
+static void a_long_report_says_what_it_leaves_out(void **state)
+{
+	(void)state;
+	char text[2048] = "";
+	for (int i = 0; i < 100; i++)
+		strncat(text, "- {host: a}\n", sizeof(text) - strlen(text) - 1);
+	struct ing_urlrules *r = NULL;
+	struct ing_error err = {0};
+	write_file("blocklist.yaml", text);
+	write_file("walls.yaml", NULL);
+	assert_int_equal(load_dir(".", &r, &err), -ING_FAIL_CONFIG);
+	unsigned lines = 0;
+	for (const char *p = err.msg; (p = strchr(p, '\n')) != NULL; p++)
+		lines++;
+	char tail[40];
+	snprintf(tail, sizeof(tail), "\n(%u more errors)", 100 - lines);
+	assert_string_equal(err.msg + strlen(err.msg) - strlen(tail), tail);
+}
+
+/* One URL for each entry's kind, and the neighbours that must stay free. */
+static void the_files_that_come_along(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url;
+		enum ing_url_verdict verdict;
+		bool only_at_end;
+	} cases[] = {
+		{"https://web.archive.org/web/2020/http://a.example/", ING_URL_BLOCKLIST, false},
+		{"https://www.archive.org/details/x", ING_URL_BLOCKLIST, false},
+		{"https://doi.org/10.2307/3312345", ING_URL_BLOCKLIST, false},
+		{"http://dx.doi.org/10.48550%2FarXiv.2101.1", ING_URL_BLOCKLIST, false},
+		{"https://doi.org/10.25642/IPK/GBIS/1", ING_URL_BLOCKLIST, false},
+		{"https://doi.org/10.25642/other/1", ING_URL_NONE, false},
+		{"https://www.fao.org/glis/doi/1", ING_URL_BLOCKLIST, false},
+		{"https://www.fao.org/3/a1.pdf", ING_URL_NONE, false},
+		{"https://hkvalidate.perfdrive.com/?ssa=1", ING_URL_BLOCKLIST, false},
+		{"https://ieeexplore.ieee.org/document/1", ING_URL_NONE, false},
+		{"http://127.0.0.1/", ING_URL_NONE, false},
+		{"http://localhost/", ING_URL_NONE, false},
+		{"https://idp.example/sso?SAMLRequest=x", ING_URL_WALL, false},
+		{"https://a.example/login?TARGET=x", ING_URL_WALL, false},
+		{"https://a.example/login", ING_URL_NONE, false},
+		{"https://www.osapublishing.org/captcha/?guid=1", ING_URL_CAPTCHA, false},
+		{"https://www.jstage.jst.go.jp/sblogin/x", ING_URL_WALL, false},
+		{"https://acw.elsevier.com/SSOCore/update", ING_URL_WALL, true},
+		{"https://utpjournals.press/action/cookieAbsent", ING_URL_COOKIE, false},
+		{"https://a.example/doi/1?cookieSet=1", ING_URL_COOKIE, true},
+		{"https://link.example/a?error=cookies_not_supported&code=1", ING_URL_COOKIE,
+			false},
+		{"https://secure.jbs.elsevierhealth.com/action/x", ING_URL_COOKIE, true},
+	};
+	struct ing_urlrules *r = NULL;
+	struct ing_error err = {0};
+	if (load_dir(ING_SOURCE_DIR "/rules", &r, &err) != 0)
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_url_finding f = ing_urlrules_judge(r, cases[i].url);
+		if (f.verdict != cases[i].verdict || f.only_at_end != cases[i].only_at_end)
+			fail_msg("%s: %d", cases[i].url, f.verdict);
+	}
+	ing_urlrules_free(r);
+}
+
+static void entries_are_handed_out_with_their_tests(void **state)
+{
+	(void)state;
+	struct ing_urlrules *r = load_good("- host: a.example\n"
+					   "  why: first\n"
+					   "  source: a page seen\n"
+					   "  tests:\n"
+					   "    - {url: 'https://a.example/'}\n"
+					   "    - {url: 'https://b.example/', matches: false}\n",
+		"- {host: b.example, why: second, verdict: wall}\n");
+	const struct ing_url_entry *e = ing_urlrules_entries(r);
+	assert_string_equal(e->why, "first");
+	assert_string_equal(e->source, "a page seen");
+	assert_int_equal(e->line, 1);
+	for (const struct ing_url_test *t = e->tests; t != NULL; t = t->next) {
+		struct ing_url_target *target = ing_url_target_new(t->url);
+		assert_int_equal(ing_url_matches(e->pattern, target), t->matches);
+		ing_url_target_free(target);
+	}
+	assert_int_equal(e->tests->line, 5);
+	assert_int_equal(e->tests->next->line, 6);
+	assert_null(e->tests->next->next);
+	assert_string_equal(e->next->why, "second");
+	assert_null(e->next->source);
+	assert_null(e->next->tests);
+	assert_null(e->next->next);
+	ing_urlrules_free(r);
+}
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) != NULL ? chdir(folder) : -1;
+}
+
+static int leave_folder(void **state)
+{
+	(void)state;
+	unlink("blocklist.yaml");
+	unlink("walls.yaml");
+	return chdir("/") == 0 ? rmdir(folder) : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_matches),
+		cmocka_unit_test(hosts_are_read_as_urls_have_them),
+		cmocka_unit_test(absent_and_empty_files_hold_no_rules),
+		cmocka_unit_test(errors_carry_their_place_and_come_together),
+		cmocka_unit_test(a_long_report_says_what_it_leaves_out),
+		cmocka_unit_test(entries_are_handed_out_with_their_tests),
+		cmocka_unit_test(the_files_that_come_along),
+	};
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

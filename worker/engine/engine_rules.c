@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Other rules for a running engine, and what came of each rule. Loop thread; the file is written by
+ * a thread of libuv's pool.
+ *
+ * A set of rules is loaded beside the one in use and goes first to the examiners, who may still
+ * refuse it; only when they have it do the URL rules and the names of the counters change with it.
+ */
+#include "worker/engine/engine.h"
+
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "worker/conf/conf.h"
+#include "worker/examine/pool.h"
+#include "worker/job/errand.h"
+#include "worker/job/job.h"
+#include "worker/rules/set/yield.h"
+#include "worker/scrape/rules/rules.h"
+
+#define MAX_YIELD_BYTES ((size_t)64 << 20)
+
+static void end_reload(struct ing_engine *e)
+{
+	e->reloading = false;
+	if (e->reload_again) {
+		e->reload_again = false;
+		ing_engine_reload_rules(e);
+	} else if (e->on_reloaded != NULL) {
+		e->on_reloaded(e->on_reloaded_ctx);
+	}
+}
+
+static void refuse_rules(struct ing_engine *e, const char *why)
+{
+	ing_log(ING_LOG_ERROR, "rules not reloaded, the old ones stay: %s", why);
+	ing_ruleset_done(&e->coming);
+	end_reload(e);
+}
+
+static void on_examiners_reloaded(void *ctx, bool good)
+{
+	struct ing_engine *e = ctx;
+	if (!good) {
+		refuse_rules(e, "the examiners cannot start with them");
+		return;
+	}
+	struct ing_ruleset old = e->rules;
+	e->rules = e->coming;
+	e->coming = (struct ing_ruleset){.fd = -1};
+	const struct ing_rules *rules = e->rules.rules;
+	ing_pipeline_set_rules(e->pipeline, e->rules.urlrules, e->rules.hostrules);
+	ing_errands_set_rules(e->errands, e->rules.urlrules, e->rules.hostrules);
+	ing_gate_set_hostrules(e->gate, e->rules.hostrules);
+	ing_robots_set_hostrules(e->robots, e->rules.hostrules);
+	ing_yield_set_rules(e->yield, rules->digest, rules->names, rules->count);
+	ing_ruleset_done(&old);
+	ing_log(ING_LOG_INFO, "rules reloaded: %zu rules", ing_ruleset_count(&e->rules));
+	end_reload(e);
+}
+
+/* --- the counters --- */
+
+struct yield_file {
+	uv_work_t work;
+	char *path;
+	struct ing_buf json;
+};
+
+static void write_now(const struct ing_buf *json, const char *path)
+{
+	struct ing_error err = {0};
+	if (ing_yield_write(ing_buf_str(json), json->len, path, &err) != 0)
+		ing_log(ING_LOG_WARNING, "the rules' counters are not written: %s", err.msg);
+}
+
+static void on_write(uv_work_t *work)
+{
+	const struct yield_file *f = work->data;
+	write_now(&f->json, f->path);
+}
+
+static void on_written(uv_work_t *work, int status)
+{
+	struct yield_file *f = work->data;
+	(void)status;
+	ing_buf_done(&f->json);
+	free(f->path);
+	free(f);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+void ing_engine_reload_rules(struct ing_engine *e)
+{
+	struct ing_report report;
+	struct ing_error err = {0};
+	if (e->reloading) {
+		e->reload_again = true;
+		return;
+	}
+	e->reloading = true;
+	ing_report_init(&report);
+	int rc = ing_ruleset_load(e->conf->rules.dir, &e->coming, &report, &err);
+	ing_ruleset_log_report(&report);
+	ing_report_done(&report);
+	if (rc == 0)
+		rc = ing_pool_reload(e->pool, e->coming.fd, on_examiners_reloaded, e, &err);
+	if (rc != 0)
+		refuse_rules(e, err.msg);
+}
+
+void ing_engine_write_yield_soon(struct ing_engine *e, const char *path)
+{
+	struct yield_file *f = ing_alloc(sizeof(*f));
+	f->work.data = f;
+	f->path = ing_strdup(path);
+	ing_buf_init(&f->json, MAX_YIELD_BYTES);
+	ing_yield_json(e->yield, &f->json);
+	int rc = uv_queue_work(&e->loop, &f->work, on_write, on_written);
+	ing_must(rc == 0);
+}
+
+void ing_engine_write_yield(const struct ing_engine *e, const char *path)
+{
+	struct ing_buf json;
+	ing_buf_init(&json, MAX_YIELD_BYTES);
+	ing_yield_json(e->yield, &json);
+	write_now(&json, path);
+	ing_buf_done(&json);
+}

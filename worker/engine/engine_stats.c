@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Every stage's metrics in one struct. Each room of metrics.def has its function here: one that is
+ * missing, or that no room asks for, is an error of the compiler. Runs on the loop's thread, every
+ * second: no stage walks over its hosts, files or requests for it.
+ */
+#include <sys/resource.h>
+
+#include "worker/archive/archive.h"
+#include "worker/engine/engine.h"
+#include "worker/examine/pool.h"
+#include "worker/fetch/fetch.h"
+#include "worker/gate/fleet/lease.h"
+#include "worker/gate/gate.h"
+#include "worker/gate/robots/robots.h"
+#include "worker/intake/intake.h"
+#include "worker/job/job.h"
+#include "worker/model/metrics.h"
+#include "worker/service/turn.h"
+#include "worker/store/store.h"
+
+static void fill_pipeline(const struct ing_engine *e, struct ing_pipeline_stats *ret)
+{
+	ing_pipeline_stats(e->pipeline, ret);
+}
+
+static void fill_fetch(const struct ing_engine *e, struct ing_fetch_stats *ret)
+{
+	ing_fetch_stats(e->fetch, ret);
+}
+
+static void fill_archive(const struct ing_engine *e, struct ing_archive_stats *ret)
+{
+	ing_archive_stats(e->archive, ret);
+}
+
+static void fill_pool(const struct ing_engine *e, struct ing_pool_stats *ret)
+{
+	ing_pool_stats(e->pool, ret);
+}
+
+static void fill_store(const struct ing_engine *e, struct ing_store_stats *ret)
+{
+	const struct ing_store *store = ing_pipeline_stages(e->pipeline)->store;
+	if (store != NULL)
+		ing_store_stats(store, ret);
+}
+
+static uint64_t cpu_us(int who)
+{
+	struct rusage u;
+	getrusage(who, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static void fill_process(const struct ing_engine *e, struct ing_process_stats *ret)
+{
+	(void)e;
+	ret->cpu_us = cpu_us(RUSAGE_SELF);
+	ret->loop_cpu_us = cpu_us(RUSAGE_THREAD);
+}
+
+static void fill_intake(const struct ing_engine *e, struct ing_intake_stats *ret)
+{
+	ing_intake_stats(ing_pipeline_stages(e->pipeline)->intake, ret);
+}
+
+static void fill_gate(const struct ing_engine *e, struct ing_gate_stats *ret)
+{
+	ing_gate_stats(e->gate, ret);
+}
+
+static void fill_robots(const struct ing_engine *e, struct ing_robots_stats *ret)
+{
+	ing_robots_stats(e->robots, ret);
+}
+
+static void fill_turn(const struct ing_engine *e, struct ing_turn_stats *ret)
+{
+	ing_turns_stats(e->turns, ret);
+}
+
+static void fill_lease(const struct ing_engine *e, struct ing_lease_stats *ret)
+{
+	if (e->leases != NULL)
+		ing_leases_stats(e->leases, ret);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
+{
+	*ret = (struct ing_metrics){.absent[ING_METRIC_ROOM_lease] = e->leases == NULL};
+#define ROOM(room, files) fill_##room(e, &ret->room);
+#include "worker/model/metrics.def"
+}

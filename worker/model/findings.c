@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The life of a findings record. Any thread, both sides of the socket.
+ */
+#include "worker/model/findings.h"
+
+#include <stdlib.h>
+
+#include "common/net/robots.h"
+
+void ing_findings_init(struct ing_findings *f)
+{
+	*f = (struct ing_findings){0};
+}
+
+void ing_pdf_done(struct ing_pdf *pdf)
+{
+	free(pdf->status);
+	free(pdf->error_msg);
+	free(pdf->text);
+	free(pdf->meta_xml);
+	free(pdf->info_json);
+	free(pdf->permanent_id);
+	free(pdf->update_id);
+	free(pdf->pdf_version);
+	free(pdf->created);
+	*pdf = (struct ing_pdf){0};
+}
+
+static void free_link(struct ing_page_link *link)
+{
+	free(link->url);
+	free(link->technique);
+	free(link->stage);
+}
+
+void ing_page_done(struct ing_page *page)
+{
+	for (size_t i = 0; i < ING_LINK_KINDS_; i++)
+		free_link(&page->links[i]);
+	free_link(&page->next);
+	free(page->title);
+	free(page->wall_why);
+	free(page->platform);
+	free(page->scope);
+	free(page->biblio_json);
+	free(page->uses);
+	*page = (struct ing_page){0};
+}
+
+void ing_findings_done(struct ing_findings *f)
+{
+	free(f->detail);
+	ing_page_done(&f->page);
+	ing_pdf_done(&f->pdf);
+	ing_robots_txt_free(f->robots.txt);
+	*f = (struct ing_findings){0};
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * findings.h - what an examiner is asked and what it found: plain data, filled by pure functions
+ * inside the examiner (worker/document, worker/scrape), carried over a socket, read by the job.
+ * Strings are heap, valid UTF-8, or NULL.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "worker/model/kinds.h"
+#include "worker/model/uses.h"
+
+struct ing_robots_txt;
+
+enum ing_want {              /* which parts are worth the time */
+	ING_WANT_LINKS = 1,  /* parse HTML: what it says, where it leads, whether it is a wall */
+	ING_WANT_PDF = 2,    /* facts and text when the body is a PDF */
+	ING_WANT_WALLS = 4,  /* parse HTML only to see whether it is a wall; LINKS includes it */
+	ING_WANT_ROBOTS = 8, /* it is a robots.txt; nothing else is looked at, then */
+};
+
+struct ing_question {
+	const char *url;              /* the document's own, for relative links */
+	const char *content_type;     /* raw header value or NULL */
+	const char *content_encoding; /* raw header value or NULL */
+	unsigned want;                /* enum ing_want bits */
+	uint64_t max_body_bytes;      /* cap of the decoded bytes */
+	unsigned max_ratio;           /* and of how many times larger than sent; 0: none */
+	uint64_t max_scrape_bytes;    /* HTML over this is not parsed */
+	unsigned pdf_timeout_ms; /* for the process that reads a PDF; 0, or more than the pool's own
+				  * limit leaves: that limit less a margin in which the other
+				  * findings can still be sent */
+	/* Of ROBOTS. max_body_bytes cuts the file, then: what is more is not read. */
+	const char *agent; /* whose rules are wanted (common/net/robots.h); NULL otherwise */
+	bool body_cut;     /* the body is the first part of one */
+};
+
+enum ing_exam { /* how looking at the body went */
+	ING_EXAM_OK,
+	ING_EXAM_BAD_ENCODING, /* content coding unknown, broken or cut */
+	ING_EXAM_TOO_LARGE,    /* decoded over max_body_bytes, or max_ratio times its size */
+	ING_EXAM_CRASH,        /* set by the pool: the examiner died or was out of memory */
+	ING_EXAM_TIMEOUT,      /* set by the pool: killed at its deadline */
+	ING_EXAM_UNREADABLE,   /* the body cannot be read back from our own disk */
+	ING_EXAM_WAITED, /* set by the pool, never by an examiner: none has taken it in time */
+};
+
+struct ing_file_meta { /* of the body without its content codings */
+	bool decoded;  /* there were some; else the body is as sent */
+	uint64_t size_bytes;
+	/* Of a decoded body. Those of a body as sent are taken where nobody can lie about them
+	 * (worker/archive), and are empty here until they are filled in. */
+	char md5hex[33], sha1hex[41], sha256hex[65];
+	char mimetype[96];
+};
+
+/* PART: the page was too costly to parse whole; only what came before that was read. */
+enum ing_page_status { ING_PAGE_NONE, ING_PAGE_PARSED, ING_PAGE_TOO_LARGE, ING_PAGE_PART };
+
+#define ING_NO_RULE UINT32_MAX
+
+struct ing_page_link {
+	char *url;       /* absolute http(s); NULL: the page names none */
+	char *technique; /* which signal or rule: "citation_pdf_url", "acs-pdf" …; NULL without
+			  * url, and then only */
+	char *stage;     /* release_stage of what is there, where a rule knows it; or NULL */
+	bool self;       /* it is the page's own address: there was nothing better */
+	uint32_t rule;   /* which one gave it; ING_NO_RULE: a signal that needs none */
+};
+
+struct ing_page {
+	enum ing_page_status status; /* NONE: not HTML, or not asked */
+	char *title;                 /* <title>, white space folded, at most 1,000 bytes, or NULL */
+	struct ing_page_link links[ING_LINK_KINDS_];
+	struct ing_page_link next; /* what a site's rule has put together: the document, or a page
+				    * on the way to it */
+	enum ing_wall wall;        /* a signature that the page bears */
+	char *wall_why;            /* the rule's words; NULL: none */
+	char *platform, *scope;    /* guesses: words of letters, digits, "-" and "_"; or NULL */
+	/* JSON object of the bibliographic record, keys of null left out; NULL: nothing was found.
+	 * From a process that read hostile bytes: parse it, and believe only what is of the right
+	 * type (worker/job/biblio.h). */
+	char *biblio_json;
+	/* What rules did. Numbers mean something only with the rules of this digest, and may be
+	 * lies. */
+	uint64_t rules_digest;
+	struct ing_use *uses; /* heap */
+	uint32_t use_count;   /* at most ING_MAX_USES */
+};
+
+/* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;
+ * "error-timeout" (the reader was still at it when pdf_timeout_ms had passed, or had used up its
+ * CPU time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call,
+ * garbage instead of an answer) by the examiner that waits for the reader. Both are of the
+ * parse-error family: the PDF's own fault, worth another try only with another version of this
+ * program. */
+#define ING_PDF_STATUSES                                                                           \
+	"success", "not-pdf", "bad-pdf", "empty-pdf", "empty-page0", "parse-error",                \
+		"text-too-large", "bad-unicode", "error-timeout", "crash"
+
+struct ing_pdf {
+	char *status;    /* one of ING_PDF_STATUSES; NULL: not asked or not a PDF */
+	char *error_msg; /* at most 500 characters */
+	char *text;      /* all pages, physical layout */
+	char *meta_xml;  /* XMP, at most ING_MAX_PDF_TEXT_CHARS; control characters that XML does
+			  * not know are spaces */
+	char *info_json; /* JSON object of the Info dictionary: keys as in the file, dates RFC 3339.
+			  * Comes from a process that read hostile bytes, so parse it before
+			  * believing that it is one */
+	int page_count;
+	double page0_width, page0_height; /* points */
+	char *permanent_id, *update_id;   /* 32 hex digits or NULL */
+	char *pdf_version;                /* "1.7" or NULL */
+	char *created;                    /* RFC 3339 CreationDate or NULL */
+	uint32_t word_count;
+};
+
+struct ing_robots_found {
+	struct ing_robots_txt *txt; /* the rules for the agent; NULL: not asked, or not decoded */
+	bool cut; /* the file is longer than what was read, so the digests are not its own */
+};
+
+struct ing_findings {
+	enum ing_exam exam;
+	char *detail; /* words for error_message or NULL */
+	struct ing_file_meta file;
+	struct ing_page page;
+	struct ing_pdf pdf;
+	struct ing_robots_found robots;
+	uint64_t cpu_us, pdf_cpu_us; /* of the examiner; of its PDF: the reader, giving it the
+					bytes, taking its text */
+};
+
+void ing_findings_init(struct ing_findings *f);
+void ing_findings_done(struct ing_findings *f); /* frees the strings; safe on an initialised one */
+void ing_pdf_done(struct ing_pdf *pdf);         /* the same for the PDF part alone */
+void ing_page_done(struct ing_page *page);      /* and for the page */

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From message bytes to a checked request. The nesting is measured before the JSON parser, which
+ * recurses, sees a byte.
+ */
+#include "worker/model/request.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/data/base32.h"
+#include "common/data/digest.h"
+#include "common/data/json_text.h"
+#include "common/net/url_mask.h"
+#include "worker/model/limits.h"
+
+#define MAX_EXPECT_MIMETYPES 64
+#define MAX_QUOTED_BYTES 40 /* of a bad value, in a message about it */
+
+static const struct {
+	const char *name;
+	enum ing_type type;
+} types[] = {
+	{"pdf", ING_TYPE_PDF},
+	{"file", ING_TYPE_PDF},
+	{"xml", ING_TYPE_XML},
+	{"html", ING_TYPE_HTML},
+	{"src", ING_TYPE_SRC},
+	{"component", ING_TYPE_COMPONENT},
+	{"publication", ING_TYPE_OTHER},
+	{"webpage", ING_TYPE_OTHER},
+	{"webcapture", ING_TYPE_OTHER},
+	{"fileset", ING_TYPE_OTHER},
+	{"dataset", ING_TYPE_OTHER},
+};
+
+static int load(const char *json, size_t bytes, json_t **ret, struct ing_error *err)
+{
+	if (bytes > ING_MAX_REQUEST_BYTES)
+		return ing_error_set(err, ING_FAIL_TOO_BIG, "request: longer than %zu bytes",
+			ING_MAX_REQUEST_BYTES);
+	if (!ing_utf8_valid(json, bytes))
+		return ing_error_set(err, ING_FAIL_ENCODING, "request: not valid UTF-8");
+	if (!ing_json_is_shallow(json, bytes, ING_MAX_REQUEST_DEPTH))
+		return ing_error_set(err, ING_FAIL_TOO_DEEP, "request: nested deeper than %d",
+			ING_MAX_REQUEST_DEPTH);
+	json_error_t je;
+	json_t *root = json_loadb(json, bytes, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &je);
+	if (root == NULL)
+		return ing_error_at(
+			err, ING_FAIL_SYNTAX, je.line, je.column, "request: %s", je.text);
+	if (!json_is_object(root)) {
+		json_decref(root);
+		return ing_error_set(err, ING_FAIL_INVALID, "request: not a JSON object");
+	}
+	*ret = root;
+	return 0;
+}
+
+/* A string field without U+0000; NULL when absent or null. */
+static int get_string(json_t *obj, const char *name, const char **ret, struct ing_error *err)
+{
+	*ret = NULL;
+	json_t *v = json_object_get(obj, name);
+	if (v == NULL || json_is_null(v))
+		return 0;
+	if (!json_is_string(v))
+		return ing_error_set(err, ING_FAIL_INVALID, "%s: not a string", name);
+	const char *s = json_string_value(v);
+	if (strlen(s) != json_string_length(v))
+		return ing_error_set(err, ING_FAIL_INVALID, "%s: contains U+0000", name);
+	*ret = s;
+	return 0;
+}
+
+/* An error quotes what it is about, and goes into logs and the headers of a dead letter. */
+static int mask_error(int rc, struct ing_error *err)
+{
+	struct ing_buf words;
+	if (rc == 0 || err == NULL)
+		return rc;
+	ing_buf_init(&words, sizeof(err->msg) * 4);
+	if (ing_url_mask_text(err->msg, strlen(err->msg), &words))
+		snprintf(err->msg, sizeof(err->msg), "%s", ing_buf_str(&words));
+	ing_buf_done(&words);
+	return rc;
+}
+
+static int read_type(struct ing_request *r, struct ing_error *err)
+{
+	const char *name;
+	int rc = get_string(r->json, "ingest_type", &name, err);
+	if (rc != 0)
+		return rc;
+	if (name == NULL)
+		return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: missing");
+	for (size_t i = 0; i < ING_ARRAY_LEN(types); i++) {
+		if (strcmp(name, types[i].name) == 0) {
+			r->type = types[i].type;
+			return 0;
+		}
+	}
+	return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: \"%.*s\" is not a known type",
+		(int)ing_utf8_cut(name, strlen(name), MAX_QUOTED_BYTES), name);
+}
+
+/* The identity is taken from the fields as received, before anything is rewritten. */
+static void compute_key(struct ing_request *r)
+{
+	static const char *const fields[] = {
+		"ingest_type", "base_url", "link_source", "link_source_id"};
+	struct ing_buf id;
+	ing_buf_init(&id, 2 * ING_MAX_REQUEST_BYTES);
+	for (size_t i = 0; i < ING_ARRAY_LEN(fields); i++) {
+		const char *s = json_string_value(json_object_get(r->json, fields[i]));
+		if (i > 0)
+			ing_buf_add_char(&id, '\t');
+		ing_buf_add_str(&id, s != NULL ? s : "");
+	}
+	ing_must(!id.failed);
+	struct ing_digests d;
+	ing_digest(ING_DIGEST_SHA1, ing_buf_str(&id), id.len, &d);
+	ing_hex_encode(d.sha1, sizeof(d.sha1), r->key);
+	ing_buf_done(&id);
+}
+
+/* Percent-encodes what would end or change a URL's path. */
+static void add_path_text(struct ing_buf *to, const char *s)
+{
+	for (; *s != '\0'; s++) {
+		unsigned char c = (unsigned char)*s;
+		if (c <= 0x20 || c >= 0x7f || strchr("\"#%<>?\\^`{|}", c) != NULL)
+			ing_buf_printf(to, "%%%02X", c);
+		else
+			ing_buf_add_char(to, (char)c);
+	}
+}
+
+static const char *skip_prefix(const char *s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return strncasecmp(s, prefix, n) == 0 ? s + n : s;
+}
+
+/* No base_url: the resolver URL of the first identifier there is becomes it. */
+static int derive_base_url(struct ing_request *r, struct ing_error *err)
+{
+	static const struct {
+		const char *id, *strip, *url, *tail;
+	} resolvers[] = {
+		{"doi", "doi:", "https://doi.org/", ""},
+		{"arxiv", "arxiv:", "https://arxiv.org/abs/", ""},
+		{"pmcid", "", "https://www.ncbi.nlm.nih.gov/pmc/articles/", "/"},
+	};
+	json_t *ids = json_object_get(r->json, "ext_ids");
+	if (ids != NULL && !json_is_null(ids) && !json_is_object(ids))
+		return ing_error_set(err, ING_FAIL_INVALID, "ext_ids: not an object");
+	for (size_t i = 0; i < ING_ARRAY_LEN(resolvers); i++) {
+		const char *id;
+		int rc = get_string(ids, resolvers[i].id, &id, err);
+		if (rc != 0)
+			return rc;
+		if (id == NULL || id[0] == '\0')
+			continue;
+		struct ing_buf url;
+		ing_buf_init(&url, 4 * ING_MAX_REQUEST_BYTES);
+		ing_buf_add_str(&url, resolvers[i].url);
+		add_path_text(&url, skip_prefix(id, resolvers[i].strip));
+		ing_buf_add_str(&url, resolvers[i].tail);
+		json_object_set_new(r->json, "base_url", json_string(ing_buf_str(&url)));
+		ing_buf_done(&url);
+		r->base_url = json_string_value(json_object_get(r->json, "base_url"));
+		ing_must(r->base_url != NULL);
+		return 0;
+	}
+	return ing_error_set(err, ING_FAIL_INVALID,
+		"base_url: missing, and ext_ids has no doi, arxiv or pmcid to start from");
+}
+
+static int read_mimetypes(struct ing_request *r, struct ing_error *err)
+{
+	json_t *v = json_object_get(r->json, "expect_mimetypes");
+	if (v == NULL || json_is_null(v))
+		return 0;
+	size_t n = json_is_string(v) ? 1 : json_array_size(v);
+	if ((!json_is_string(v) && !json_is_array(v)) || n > MAX_EXPECT_MIMETYPES)
+		return ing_error_set(err, ING_FAIL_INVALID,
+			"expect_mimetypes: not a list of at most %d strings", MAX_EXPECT_MIMETYPES);
+	const char **list = ing_alloc((n + 1) * sizeof(*list));
+	r->expect_mimetypes = list;
+	for (size_t i = 0; i < n; i++) {
+		list[i] = json_string_value(json_is_string(v) ? v : json_array_get(v, i));
+		if (list[i] == NULL)
+			return ing_error_set(err, ING_FAIL_INVALID,
+				"expect_mimetypes: entry %zu is not a string", i + 1);
+	}
+	if (n == 0) {
+		free(list);
+		r->expect_mimetypes = NULL;
+	}
+	return 0;
+}
+
+static int read_hash(
+	json_t *obj, const char *name, size_t digits, const char **ret, struct ing_error *err)
+{
+	const char *s;
+	int rc = get_string(obj, name, &s, err);
+	if (rc != 0 || s == NULL)
+		return rc;
+	if (strlen(s) != digits || strspn(s, "0123456789abcdefABCDEF") != digits)
+		return ing_error_set(
+			err, ING_FAIL_INVALID, "expect_hash.%s: not %zu hex digits", name, digits);
+	*ret = s;
+	return 0;
+}
+
+static int read_hashes(struct ing_request *r, struct ing_error *err)
+{
+	static const char *const names[][3] = {
+		{"md5", "sha1", "sha256"}, {"md5hex", "sha1hex", "sha256hex"}};
+	json_t *v = json_object_get(r->json, "expect_hash");
+	if (v == NULL || json_is_null(v))
+		return 0;
+	if (!json_is_object(v))
+		return ing_error_set(err, ING_FAIL_INVALID,
+			"expect_hash: not an object with md5, sha1 or sha256");
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+		int rc = read_hash(v, names[i][0], 32, &r->expect_md5, err);
+		if (rc == 0)
+			rc = read_hash(v, names[i][1], 40, &r->expect_sha1, err);
+		if (rc == 0)
+			rc = read_hash(v, names[i][2], 64, &r->expect_sha256, err);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_fields(struct ing_request *r, struct ing_error *err)
+{
+	int rc = read_type(r, err);
+	if (rc == 0)
+		rc = get_string(r->json, "base_url", &r->base_url, err);
+	if (rc == 0)
+		rc = get_string(r->json, "link_source", &r->link_source, err);
+	if (rc == 0)
+		rc = get_string(r->json, "link_source_id", &r->link_source_id, err);
+	if (rc == 0)
+		rc = get_string(r->json, "ingest_request_source", &r->ingest_request_source, err);
+	if (rc == 0)
+		rc = get_string(r->json, "release_stage", &r->release_stage, err);
+	if (rc == 0)
+		rc = read_mimetypes(r, err);
+	if (rc == 0)
+		rc = read_hashes(r, err);
+	if (rc != 0)
+		return rc;
+	compute_key(r);
+	if (r->base_url == NULL)
+		rc = derive_base_url(r, err);
+	else if (r->base_url[0] == '\0')
+		rc = ing_error_set(err, ING_FAIL_INVALID, "base_url: empty");
+	if (rc != 0)
+		return rc;
+	if (strcmp(json_string_value(json_object_get(r->json, "ingest_type")), "file") == 0)
+		json_object_set_new(r->json, "ingest_type", json_string("pdf"));
+	r->ingest_type = json_string_value(json_object_get(r->json, "ingest_type"));
+	return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_request_parse(
+	const char *json, size_t bytes, struct ing_request **ret, struct ing_error *err)
+{
+	json_t *root = NULL;
+	int rc = load(json, bytes, &root, err);
+	if (rc != 0)
+		return mask_error(rc, err);
+	struct ing_request *r = ing_alloc(sizeof(*r));
+	r->json = root;
+	rc = read_fields(r, err);
+	if (rc != 0) {
+		ing_request_free(r);
+		return mask_error(rc, err);
+	}
+	*ret = r;
+	return 0;
+}
+
+void ing_request_free(struct ing_request *r)
+{
+	if (r == NULL)
+		return;
+	json_decref(r->json);
+	free(r->expect_mimetypes);
+	free(r);
+}

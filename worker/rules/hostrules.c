@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rules about hosts: the loader of hosts.yaml, and the tables that rules and blocks share. A table
+ * is keyed by the host as it is written, "example.org" or ".example.org", so that a look-up goes
+ * from the whole name with a dot in front from one dot to the next: what is found first is the most
+ * specific.
+ */
+#include "worker/rules/hostrules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/arena.h"
+#include "common/base/hash.h"
+#include "common/net/url.h"
+#include "worker/rules/read.h"
+#include "worker/rules/rule_files.h"
+
+#define MAX_DELAY_MS 3600000
+#define MAX_CONCURRENCY 1000
+#define KEY_BYTES (1 + ING_URL_HOST_BYTES) /* a dot, a host, NUL */
+
+struct place {
+	UT_hash_handle hh;
+	const char *key;  /* in the table's arena */
+	const void *what; /* struct ing_host_rule, or why a host is blocked */
+};
+
+struct table {
+	struct ing_arena arena; /* places, and all that they lead to */
+	struct place *places;
+};
+
+struct ing_hostrules {
+	struct table table;
+	const struct ing_host_rule *entries, **last;
+	size_t count;
+};
+
+struct ing_hostblocks {
+	struct table table;
+	size_t count;
+};
+
+static void clear_table(struct table *t)
+{
+	HASH_CLEAR(hh, t->places);
+	ing_arena_done(&t->arena);
+}
+
+/* What was put under a key before, and stays there; NULL: now it is `what`. */
+static const void *put_what(struct table *t, const char *key, const void *what)
+{
+	struct place *p;
+	HASH_FIND_STR(t->places, key, p);
+	if (p != NULL)
+		return p->what;
+	p = ing_arena_alloc(&t->arena, sizeof(*p));
+	p->key = key;
+	p->what = what;
+	HASH_ADD_KEYPTR(hh, t->places, p->key, strlen(p->key), p);
+	return NULL;
+}
+
+static const void *find_what(const struct table *t, const char *host)
+{
+	char text[KEY_BYTES];
+	size_t bytes = strlen(host);
+	if (t->places == NULL || bytes == 0 || bytes >= ING_URL_HOST_BYTES)
+		return NULL;
+	text[0] = '.';
+	memcpy(text + 1, host, bytes + 1);
+	const char *bare = ing_url_bare_host(text + 1); /* behind a dot in any case */
+	struct place *p;
+	HASH_FIND_STR(t->places, bare, p);
+	for (const char *key = bare - 1; p == NULL && key != NULL; key = strchr(key + 1, '.'))
+		HASH_FIND_STR(t->places, key, p);
+	return p != NULL ? p->what : NULL;
+}
+
+/* The key of a pattern's host. */
+static const char *key_of(struct ing_arena *ar, const struct ing_url_pattern *p)
+{
+	char key[KEY_BYTES];
+	snprintf(key, sizeof(key), "%s%s", p->below ? "." : "", p->host);
+	return ing_arena_strdup(ar, key);
+}
+
+/* --- the loader --- */
+
+static enum ing_host_choice read_choice(
+	const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key)
+{
+	if (ing_yaml_get(map, key) == NULL)
+		return ING_CHOICE_UNSAID;
+	return ing_read_bool(rd, map, key, false) ? ING_CHOICE_YES : ING_CHOICE_NO;
+}
+
+static enum ing_host_choice read_robots(
+	const struct ing_reader *rd, const struct ing_yaml_node *map)
+{
+	static const char *const words[] = {"obey", "ignore"};
+	static const enum ing_host_choice choices[] = {ING_CHOICE_YES, ING_CHOICE_NO};
+	int word = ing_read_word(rd, map, "robots", words, ING_ARRAY_LEN(words));
+	return word >= 0 ? choices[word] : ING_CHOICE_UNSAID;
+}
+
+/* All but the host. */
+static void read_rule(
+	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_host_rule *rule)
+{
+	rule->file = ing_arena_strdup(rd->arena, rd->file);
+	rule->line = map->line;
+	rule->why = ing_read_needed_text(rd, map, "an entry", "why");
+	rule->source = ing_read_text(rd, map, "source");
+	rule->has_delay = ing_yaml_get(map, "delay_ms") != NULL;
+	rule->delay_ms = ing_read_number(rd, map, "delay_ms", 0, MAX_DELAY_MS, 0);
+	rule->has_concurrency = ing_yaml_get(map, "concurrency") != NULL;
+	rule->concurrency = ing_read_number(rd, map, "concurrency", 1, MAX_CONCURRENCY, 1);
+	rule->obey_robots = read_robots(rd, map);
+	rule->tls_fallback = read_choice(rd, map, "tls_fallback");
+	rule->tests = ing_read_url_tests(rd, map, true);
+	if (!rule->has_delay && !rule->has_concurrency && ing_yaml_get(map, "robots") == NULL &&
+		ing_yaml_get(map, "tls_fallback") == NULL)
+		ing_read_error(rd, map,
+			"an entry needs one of delay_ms, concurrency, robots, tls_fallback");
+}
+
+/* False: there is none, or a bad one, and it has been said. */
+static bool read_host(
+	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_host_rule *rule)
+{
+	struct ing_error err = {0};
+	struct ing_url_pattern *p = ing_arena_alloc(rd->arena, sizeof(*p));
+	if (ing_yaml_get(map, "host") == NULL)
+		ing_read_error(rd, map, "an entry needs a host");
+	const struct ing_yaml_node *value = ing_read_scalar(rd, map, "host");
+	if (value == NULL)
+		return false;
+	if (ing_url_pattern_set_host(p, rd->arena, value->text, &err) != 0) {
+		ing_read_error(rd, value, "%s", err.msg);
+		return false;
+	}
+	rule->pattern = p;
+	rule->host = key_of(rd->arena, p);
+	return true;
+}
+
+static void read_entry(
+	struct ing_hostrules *r, const struct ing_reader *rd, const struct ing_yaml_node *map)
+{
+	static const char *const known[] = {"host", "delay_ms", "concurrency", "robots",
+		"tls_fallback", "why", "source", "tests"};
+	ing_read_keys(rd, map, "an entry", known, ING_ARRAY_LEN(known));
+	if (map->kind != ING_YAML_MAP)
+		return;
+	struct ing_host_rule *rule = ing_arena_alloc(rd->arena, sizeof(*rule));
+	read_rule(rd, map, rule);
+	if (!read_host(rd, map, rule))
+		return;
+	const struct ing_host_rule *before = put_what(&r->table, rule->host, rule);
+	if (before != NULL) {
+		ing_read_error(rd, ing_yaml_get(map, "host"),
+			"host %s was given before, in line %d", rule->host, before->line);
+		return;
+	}
+	*r->last = rule;
+	r->last = &rule->next;
+	r->count++;
+}
+
+static void load_file(
+	struct ing_hostrules *r, const struct ing_rule_file *file, struct ing_report *report)
+{
+	const struct ing_reader rd = {
+		.file = file->path, .report = report, .arena = &r->table.arena};
+	struct ing_yaml *doc = ing_read_yaml(file, report);
+	const struct ing_yaml_node *root = doc != NULL ? ing_read_root(&rd, doc) : NULL;
+	if (root != NULL && root->kind == ING_YAML_LIST) {
+		for (const struct ing_yaml_node *e = root->first; e != NULL; e = e->next)
+			read_entry(r, &rd, e);
+	} else if (root != NULL && !ing_yaml_is_null(root)) {
+		ing_read_error(&rd, root, "the file must be a list of entries, not %s",
+			ing_yaml_kind_name(root));
+	}
+	ing_yaml_free(doc);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_hostrules_load_files(
+	const struct ing_rule_files *files, struct ing_hostrules **ret, struct ing_report *report)
+{
+	size_t errors_before = report->errors;
+	struct ing_hostrules *r = ing_alloc(sizeof(*r));
+	ing_arena_init(&r->table.arena);
+	r->last = &r->entries;
+	for (size_t i = 0; i < files->count; i++) {
+		if (files->items[i].kind == ING_RULES_HOSTS)
+			load_file(r, &files->items[i], report);
+	}
+	if (report->errors == errors_before) {
+		*ret = r;
+		return 0;
+	}
+	ing_hostrules_free(r);
+	return -ING_FAIL_CONFIG;
+}
+
+void ing_hostrules_free(struct ing_hostrules *r)
+{
+	if (r == NULL)
+		return;
+	clear_table(&r->table);
+	free(r);
+}
+
+size_t ing_hostrules_count(const struct ing_hostrules *r)
+{
+	return r != NULL ? r->count : 0;
+}
+
+const struct ing_host_rule *ing_hostrules_entries(const struct ing_hostrules *r)
+{
+	return r != NULL ? r->entries : NULL;
+}
+
+const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+{
+	return r != NULL ? find_what(&r->table, host) : NULL;
+}
+
+struct ing_hostblocks *ing_hostblocks_new(void)
+{
+	struct ing_hostblocks *b = ing_alloc(sizeof(*b));
+	ing_arena_init(&b->table.arena);
+	return b;
+}
+
+void ing_hostblocks_free(struct ing_hostblocks *b)
+{
+	if (b == NULL)
+		return;
+	clear_table(&b->table);
+	free(b);
+}
+
+void ing_hostblocks_clear(struct ing_hostblocks *b)
+{
+	clear_table(&b->table);
+	ing_arena_init(&b->table.arena);
+	b->count = 0;
+}
+
+bool ing_hostblocks_add(struct ing_hostblocks *b, const char *host, const char *why)
+{
+	struct ing_arena *ar = &b->table.arena;
+	struct ing_url_pattern p = {0};
+	if (b->count == ING_MAX_HOSTBLOCKS || ing_url_pattern_set_host(&p, ar, host, NULL) != 0 ||
+		put_what(&b->table, key_of(ar, &p), ing_arena_strdup(ar, why != NULL ? why : "")) !=
+			NULL)
+		return false;
+	b->count++;
+	return true;
+}
+
+size_t ing_hostblocks_count(const struct ing_hostblocks *b)
+{
+	return b != NULL ? b->count : 0;
+}
+
+const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
+{
+	return b != NULL ? find_what(&b->table, host) : NULL;
+}

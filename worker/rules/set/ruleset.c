@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rules from a folder to the forms in which the worker needs them.
+ */
+#include "worker/rules/set/ruleset.h"
+
+#include <unistd.h>
+
+#include "common/base/log.h"
+#include "worker/rules/hostrules.h"
+#include "worker/rules/urlrules.h"
+#include "worker/rules/rule_files.h"
+#include "worker/scrape/rules/rules.h"
+
+static int load_files(const struct ing_rule_files *files, struct ing_ruleset *ret,
+	struct ing_report *report, struct ing_error *err)
+{
+	/* All, so that one report has what is wrong with any. */
+	ret->rules = ing_rules_load(files, report);
+	int rc = ing_urlrules_load_files(files, &ret->urlrules, report);
+	int hosts_rc = ing_hostrules_load_files(files, &ret->hostrules, report);
+	ing_report_sort(report);
+	if (ret->rules == NULL || rc != 0 || hosts_rc != 0 || report->errors > 0)
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"rules.dir: %zu error%s in the rule files", report->errors,
+			ING_PLURAL_S(report->errors));
+	return ing_rule_files_to_fd(files, &ret->fd, err);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+int ing_ruleset_load(
+	const char *dir, struct ing_ruleset *ret, struct ing_report *report, struct ing_error *err)
+{
+	struct ing_rule_files files;
+	struct ing_error bad = {0};
+	*ret = (struct ing_ruleset){.fd = -1};
+	ing_rule_files_init(&files);
+	int rc = ing_rule_files_read_dir(&files, dir, &bad);
+	if (rc == 0)
+		rc = load_files(&files, ret, report, &bad);
+	else if (rc == -ING_FAIL_NOT_FOUND)
+		bad.code = ING_FAIL_CONFIG;
+	ing_rule_files_done(&files);
+	if (rc == 0)
+		return 0;
+	ing_ruleset_done(ret);
+	return ing_error_set(err, bad.code, "%s", bad.msg);
+}
+
+void ing_ruleset_done(struct ing_ruleset *set)
+{
+	ing_rules_free(ING_TAKE(set->rules));
+	ing_urlrules_free(ING_TAKE(set->urlrules));
+	ing_hostrules_free(ING_TAKE(set->hostrules));
+	if (set->fd > 0)
+		close(set->fd);
+	set->fd = -1;
+}
+
+size_t ing_ruleset_count(const struct ing_ruleset *set)
+{
+	return set->rules->count + ing_urlrules_count(set->urlrules) +
+	       ing_hostrules_count(set->hostrules);
+}
+
+void ing_ruleset_log_report(const struct ing_report *report)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct ing_report_line *l = &report->lines[i];
+		enum ing_log_level level = l->warning ? ING_LOG_WARNING : ING_LOG_ERROR;
+		if (l->line > 0)
+			ing_log(level, "%s:%d:%d: %s", l->file, l->line, l->column, l->text);
+		else
+			ing_log(level, "%s: %s", l->file, l->text);
+	}
+}

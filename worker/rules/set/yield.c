@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Counters in a table by name; each known set of rules is an array of pointers into it, by number.
+ */
+#include "worker/rules/set/yield.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/hash.h"
+#include "common/data/json_text.h"
+
+#define SETS 2 /* the current rules, and those before */
+
+struct counter {
+	UT_hash_handle hh;
+	char *name;
+	unsigned sets; /* that have it */
+	uint64_t applied, matched, failed, led;
+};
+
+struct set {
+	uint64_t digest;
+	struct counter **by_number;
+	size_t count;
+};
+
+struct ing_yield {
+	struct counter *counters;
+	struct set sets[SETS];
+	struct timespec since;
+};
+
+static struct counter *find_counter(const struct ing_yield *y, const char *name)
+{
+	struct counter *c;
+	HASH_FIND_STR(y->counters, name, c);
+	return c;
+}
+
+static struct counter *get_counter(struct ing_yield *y, const char *name)
+{
+	struct counter *c = find_counter(y, name);
+	if (c != NULL)
+		return c;
+	c = ing_alloc(sizeof(*c));
+	c->name = ing_strdup(name);
+	HASH_ADD_KEYPTR(hh, y->counters, c->name, strlen(c->name), c);
+	return c;
+}
+
+static void drop_counter(struct ing_yield *y, struct counter *c)
+{
+	HASH_DEL(y->counters, c);
+	free(c->name);
+	free(c);
+}
+
+static void drop_set(struct ing_yield *y, struct set *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (--s->by_number[i]->sets == 0)
+			drop_counter(y, s->by_number[i]);
+	}
+	free(s->by_number);
+	*s = (struct set){0};
+}
+
+static struct counter *counter_of(const struct ing_yield *y, uint64_t digest, uint32_t rule)
+{
+	for (size_t i = 0; i < SETS; i++) {
+		const struct set *s = &y->sets[i];
+		if (s->count > 0 && s->digest == digest)
+			return rule < s->count ? s->by_number[rule] : NULL;
+	}
+	return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct counter *const *x = a;
+	const struct counter *const *y = b;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ */
+
+struct ing_yield *ing_yield_new(void)
+{
+	struct ing_yield *y = ing_alloc(sizeof(*y));
+	y->since = ing_wall_now();
+	return y;
+}
+
+void ing_yield_free(struct ing_yield *y)
+{
+	if (y == NULL)
+		return;
+	for (size_t i = 0; i < SETS; i++)
+		drop_set(y, &y->sets[i]);
+	free(y);
+}
+
+void ing_yield_set_rules(
+	struct ing_yield *y, uint64_t digest, const char *const *names, size_t count)
+{
+	struct set fresh = {.digest = digest, .count = count};
+	fresh.by_number = ing_alloc((count + 1) * sizeof(*fresh.by_number));
+	for (size_t i = 0; i < count; i++) {
+		fresh.by_number[i] = get_counter(y, names[i]);
+		fresh.by_number[i]->sets++;
+	}
+	drop_set(y, &y->sets[SETS - 1]);
+	y->sets[1] = y->sets[0];
+	y->sets[0] = fresh;
+}
+
+void ing_yield_count(struct ing_yield *y, uint64_t digest, const struct ing_use *uses, size_t count)
+{
+	for (size_t i = 0; y != NULL && i < count; i++) {
+		struct counter *c = counter_of(y, digest, uses[i].rule);
+		if (c == NULL)
+			continue;
+		c->applied += (uses[i].kinds & ING_USE_APPLIED) != 0;
+		c->matched += (uses[i].kinds & ING_USE_MATCHED) != 0;
+		c->failed += (uses[i].kinds & ING_USE_FAILED) != 0;
+	}
+}
+
+const char *ing_yield_name(const struct ing_yield *y, uint64_t digest, uint32_t rule)
+{
+	const struct counter *c = y != NULL ? counter_of(y, digest, rule) : NULL;
+	return c != NULL ? c->name : NULL;
+}
+
+void ing_yield_led(struct ing_yield *y, const char *name)
+{
+	struct counter *c = y != NULL ? find_counter(y, name) : NULL;
+	if (c != NULL)
+		c->led++;
+}
+
+void ing_yield_json(const struct ing_yield *y, struct ing_buf *out)
+{
+	char since[ING_ISO8601_BYTES];
+	const struct set *s = &y->sets[0];
+	struct counter **sorted = ing_alloc((s->count + 1) * sizeof(struct counter *));
+	if (s->count > 0) {
+		memcpy(sorted, s->by_number, s->count * sizeof(struct counter *));
+		qsort(sorted, s->count, sizeof(struct counter *), by_name);
+	}
+	ing_format_iso8601(y->since, 0, since);
+	ing_buf_printf(out, "{\"since\":\"%s\",\"digest\":\"%016" PRIx64 "\",\"rules\":{", since,
+		s->digest);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct counter *c = sorted[i];
+		if (i > 0 && c == sorted[i - 1])
+			continue;
+		ing_buf_add_str(out, i > 0 ? ",\n" : "\n");
+		ing_json_add_text(out, c->name, strlen(c->name));
+		ing_buf_printf(out,
+			":{\"applied\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"failed\":%" PRIu64
+			",\"led_to_document\":%" PRIu64 "}",
+			c->applied, c->matched, c->failed, c->led);
+	}
+	ing_buf_add_str(out, "}}\n");
+	free(sorted);
+}
+
+int ing_yield_write(const char *json, size_t bytes, const char *path, struct ing_error *err)
+{
+	char temp[4096];
+	/* The process's own: a folder may be shared. */
+	int n = snprintf(temp, sizeof(temp), "%s.%d.new", path, (int)getpid());
+	if (n < 0 || (size_t)n >= sizeof(temp))
+		return ing_error_set(err, ING_FAIL_TOO_BIG, "%.200s: path too long", path);
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return ing_error_sys(err, errno, "%s", temp);
+	int rc = 0;
+	for (size_t at = 0; at < bytes && rc == 0;) {
+		ssize_t wrote = write(fd, json + at, bytes - at);
+		if (wrote > 0)
+			at += (size_t)wrote;
+		else if (wrote == 0 || errno != EINTR)
+			rc = ing_error_sys(err, wrote < 0 ? errno : EIO, "%s", temp);
+	}
+	if (close(fd) != 0 && rc == 0)
+		rc = ing_error_sys(err, errno, "%s", temp);
+	if (rc == 0 && rename(temp, path) != 0)
+		rc = ing_error_sys(err, errno, "%s", path);
+	if (rc != 0)
+		unlink(temp);
+	return rc;
+}

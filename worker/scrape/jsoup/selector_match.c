@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Does an element match? Chains are followed backward at the top and in :not and :is, forward in
+ * :has (selector_priv.h says why). Each step keeps what it found out about an element: two answers
+ * of two bits, valid in the epoch written beside them. So that every element is asked once by every
+ * step, whatever the page's shape; runs along ancestors and siblings are loops that fill in the
+ * answer for all they passed. The C stack grows with the selector alone. One thread.
+ */
+#include "worker/scrape/jsoup/selector_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Answers in a memo: unknown is 0. `hold` is the step's own at the element; `run` is whether it
+ * holds for some ancestor, some earlier or some later sibling. */
+enum { NO = 1, YES = 2 };
+#define HOLD_SHIFT 0
+#define RUN_SHIFT 2
+#define EPOCH_SHIFT 4
+#define MAX_EPOCH 0xfff
+
+/* Of all memos: 32 steps of a page of a million nodes. */
+#define MAX_MEMO_BYTES ((size_t)64 << 20)
+
+/* --- memos --- */
+
+static bool make_memo(struct ing_matcher *m, uint32_t number)
+{
+	size_t bytes = m->t->count * sizeof(uint16_t);
+	if (m->memo_bytes + bytes > MAX_MEMO_BYTES) {
+		m->fail = m->fail != 0 ? m->fail : ING_FAIL_TOO_BIG;
+		return false;
+	}
+	m->memo_bytes += bytes;
+	m->memos[number] = ing_alloc(bytes);
+	return true;
+}
+
+static unsigned recall(
+	struct ing_matcher *m, const struct ing_sel_step *step, ing_node n, unsigned shift)
+{
+	const uint16_t *memo = m->memos[step->memo];
+	if (memo == NULL || memo[n] >> EPOCH_SHIFT != m->epoch)
+		return 0;
+	return memo[n] >> shift & 3u;
+}
+
+static bool keep(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n, unsigned shift,
+	bool answer)
+{
+	if (m->memos[step->memo] == NULL && !make_memo(m, step->memo))
+		return answer;
+	uint16_t *at = &m->memos[step->memo][n];
+	if (*at >> EPOCH_SHIFT != m->epoch)
+		*at = (uint16_t)(m->epoch << EPOCH_SHIFT);
+	*at = (uint16_t)(*at | (answer ? YES : NO) << shift);
+	return answer;
+}
+
+/* --- backward --- */
+
+static bool hold_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
+
+/* The step before holds at some ancestor of n, up to the search's root. */
+static bool hold_above(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	const struct ing_sel_step *before = &c->steps[i - 1];
+	const struct ing_tree_node *nodes = m->t->nodes;
+	ing_node at = n;
+	unsigned answer = recall(m, before, at, RUN_SHIFT);
+	while (answer == 0) {
+		if (at == m->root || nodes[at].parent == ING_NODE_NONE || !ing_sel_tick(m, 1))
+			answer = NO;
+		else {
+			at = nodes[at].parent;
+			answer =
+				hold_back(m, c, i - 1, at) ? YES : recall(m, before, at, RUN_SHIFT);
+			if (answer == 0 && at == m->root)
+				answer = NO;
+		}
+	}
+	for (ing_node k = n; k != at; k = nodes[k].parent)
+		keep(m, before, k, RUN_SHIFT, answer == YES);
+	return answer == YES;
+}
+
+/* The step before holds at some earlier sibling of n. */
+static bool hold_earlier(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	const struct ing_sel_step *before = &c->steps[i - 1];
+	ing_node at = n;
+	unsigned answer = recall(m, before, at, RUN_SHIFT);
+	while (answer == 0) {
+		ing_node prev = ing_sel_prev_element(m, at);
+		if (prev == ING_NODE_NONE || !ing_sel_tick(m, 1)) {
+			answer = NO;
+			break;
+		}
+		at = prev;
+		answer = hold_back(m, c, i - 1, at) ? YES : recall(m, before, at, RUN_SHIFT);
+	}
+	for (ing_node k = n; k != at; k = ing_sel_prev_element(m, k))
+		keep(m, before, k, RUN_SHIFT, answer == YES);
+	if (n != at && recall(m, before, at, RUN_SHIFT) == 0 && answer == NO)
+		keep(m, before, at, RUN_SHIFT, false); /* the first of them */
+	return answer == YES;
+}
+
+/* Step i of the chain, which holds at n, hangs well on the step before. */
+static bool hangs_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	char combinator = c->steps[i].combinator;
+	if (combinator == 0)
+		return true;
+	if (n == m->root)
+		return false;
+	ing_node parent = m->t->nodes[n].parent;
+	if (i == 0) /* a leading one: the search's root is on its left; it has no siblings here */
+		return combinator == '>' && parent == m->root;
+	switch (combinator) {
+	case '>':
+		return hold_back(m, c, i - 1, parent);
+	case '+':
+		n = ing_sel_prev_element(m, n);
+		return n != ING_NODE_NONE && hold_back(m, c, i - 1, n);
+	case '~':
+		return hold_earlier(m, c, i, n);
+	default:
+		return hold_above(m, c, i, n);
+	}
+}
+
+static bool pass_tests(struct ing_matcher *m, const struct ing_sel_step *step, uint32_t from,
+	uint32_t to, ing_node n)
+{
+	for (uint32_t k = from; k < to; k++) {
+		if (!ing_sel_passes(m, step->tests[k], n))
+			return false;
+	}
+	return m->fail == 0;
+}
+
+/* As the order of :matchText wants it: tests from the last one to the first, then the step before.
+ */
+static bool pass_carefully(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n)
+{
+	for (uint32_t k = step->count; k > 0; k--) {
+		if (!ing_sel_passes(m, step->written[k - 1], n))
+			return false;
+	}
+	return m->fail == 0;
+}
+
+static bool test_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	const struct ing_sel_step *step = &c->steps[i];
+	if (!ing_sel_tick(m, 1))
+		return false;
+	if (m->careful)
+		return pass_carefully(m, step, n) && hangs_back(m, c, i, n);
+	return pass_tests(m, step, 0, step->cheap, n) && hangs_back(m, c, i, n) &&
+	       pass_tests(m, step, step->cheap, step->count, n);
+}
+
+/* The chain up to step i holds at n, which another step asks. */
+static bool hold_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	unsigned known = recall(m, &c->steps[i], n, HOLD_SHIFT);
+	if (known != 0)
+		return known == YES;
+	return keep(m, &c->steps[i], n, HOLD_SHIFT, test_back(m, c, i, n));
+}
+
+/* --- forward --- */
+
+static bool hold_on(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
+
+static struct ing_sel_scan *find_scan(struct ing_matcher *m, const struct ing_sel_step *step)
+{
+	struct ing_sel_scan *scan = &m->scans[step->memo];
+	if (scan->epoch == m->epoch)
+		return scan;
+	ing_sel_find_source(m, step, &scan->source);
+	uint32_t count = scan->source.count;
+	free(scan->skip);
+	scan->skip = ing_alloc((count + (size_t)1) * sizeof(*scan->skip));
+	for (uint32_t i = 0; i <= count; i++)
+		scan->skip[i] = i;
+	ing_sel_tick(m, (int32_t)(count / 16));
+	scan->epoch = m->epoch;
+	return scan;
+}
+
+/* The first place from i on that is not known to be none; paths are halved on the way. */
+static uint32_t follow(uint32_t *skip, uint32_t i)
+{
+	while (skip[i] != i) {
+		skip[i] = skip[skip[i]];
+		i = skip[i];
+	}
+	return i;
+}
+
+/* Step i holds at some descendant of n. Elements found wanting are skipped ever after. */
+static bool hold_below(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	const struct ing_tree *t = m->t;
+	struct ing_sel_scan *scan = find_scan(m, &c->steps[i]);
+	const ing_node *list = scan->source.list;
+	uint32_t count = scan->source.count;
+	if (scan->source.empty)
+		return false;
+	uint32_t k = list != NULL ? ing_sel_list_from(list, count, n + 1) : n + 1;
+	for (k = follow(scan->skip, k); k < count; k = follow(scan->skip, k)) {
+		ing_node at = list != NULL ? list[k] : k;
+		if (at >= t->nodes[n].end || !ing_sel_tick(m, 1))
+			return false;
+		if (ing_tree_is_element(t, at) && hold_on(m, c, i, at))
+			return true;
+		scan->skip[k] = k + 1;
+	}
+	return false;
+}
+
+/* The same when answers cannot be kept from one :has to the next. */
+static bool hold_below_now(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	for (ing_node at = n + 1; at < m->t->nodes[n].end; at++) {
+		if (!ing_sel_tick(m, 1))
+			return false;
+		if (ing_tree_is_element(m->t, at) && hold_on(m, c, i, at))
+			return true;
+	}
+	return false;
+}
+
+static bool hold_child(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	for (ing_node at = ing_sel_first_element(m, n); at != ING_NODE_NONE;
+		at = ing_sel_next_element(m, at)) {
+		if (!ing_sel_tick(m, 1))
+			return false;
+		if (hold_on(m, c, i, at))
+			return true;
+	}
+	return false;
+}
+
+/* Step i holds at some later sibling of n. */
+static bool hold_later(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	const struct ing_sel_step *step = &c->steps[i];
+	ing_node at = n;
+	unsigned answer = recall(m, step, at, RUN_SHIFT);
+	while (answer == 0) {
+		ing_node next = ing_sel_next_element(m, at);
+		if (next == ING_NODE_NONE || !ing_sel_tick(m, 1)) {
+			answer = NO;
+			break;
+		}
+		at = next;
+		answer = hold_on(m, c, i, at) ? YES : recall(m, step, at, RUN_SHIFT);
+	}
+	for (ing_node k = n; k != at; k = ing_sel_next_element(m, k))
+		keep(m, step, k, RUN_SHIFT, answer == YES);
+	if (n != at && recall(m, step, at, RUN_SHIFT) == 0 && answer == NO)
+		keep(m, step, at, RUN_SHIFT, false); /* the last of them */
+	return answer == YES;
+}
+
+/* Step i holds somewhere where its combinator leads from n. */
+static bool leads_on(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	switch (c->steps[i].combinator) {
+	case '>':
+		return hold_child(m, c, i, n);
+	case '+':
+		n = ing_sel_next_element(m, n);
+		return n != ING_NODE_NONE && hold_on(m, c, i, n);
+	case '~':
+		return hold_later(m, c, i, n);
+	default:
+		return m->fresh ? hold_below_now(m, c, i, n) : hold_below(m, c, i, n);
+	}
+}
+
+/* The chain from step i on holds, beginning at n. */
+static bool hold_on(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+{
+	const struct ing_sel_step *step = &c->steps[i];
+	unsigned known = recall(m, step, n, HOLD_SHIFT);
+	if (known != 0)
+		return known == YES;
+	if (!ing_sel_tick(m, 1))
+		return false;
+	bool holds =
+		m->careful ? pass_carefully(m, step, n) : pass_tests(m, step, 0, step->count, n);
+	holds = holds && (i + 1 == c->count || leads_on(m, c, i + 1, n));
+	return keep(m, step, n, HOLD_SHIFT, holds);
+}
+
+/* :has with one alternative. Without a leading combinator the chain may begin at n itself, unless
+ * it would have to leave n's subtree for its siblings. */
+static bool has_chain(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n)
+{
+	if (leads_on(m, c, 0, n))
+		return true;
+	char second = c->count > 1 ? c->steps[1].combinator : 0;
+	return c->steps[0].combinator == 0 && (second == ' ' || second == '>') &&
+	       hold_on(m, c, 0, n);
+}
+
+static bool is_sideways(const struct ing_sel_chain *c)
+{
+	char leading = c->steps[0].combinator;
+	return leading == '+' || leading == '~';
+}
+
+/* As jsoup asks: all alternatives of each descendant in turn, from their ends. Only :matchText
+ * inside can tell. Its siblings are nothing that jsoup 1.16.1 would look at. */
+static bool has_group_carefully(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+{
+	for (ing_node at = n + 1; at < m->t->nodes[n].end && ing_sel_tick(m, 1); at++) {
+		if (ing_tree_is_element(m->t, at) && ing_sel_matches(m, g, at))
+			return true;
+	}
+	for (const struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
+		if (is_sideways(c) && has_chain(m, c, n))
+			return true;
+	}
+	return false;
+}
+
+static bool has_group(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+{
+	for (const struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
+		if (has_chain(m, c, n))
+			return true;
+	}
+	return false;
+}
+
+/* With n as the root of all that is inside, whose answers hold for n alone. */
+static bool has_group_rooted(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+{
+	ing_node root = m->root;
+	uint16_t epoch = m->epoch;
+	bool fresh = m->fresh;
+	ing_sel_new_epoch(m);
+	m->root = n;
+	m->fresh = true;
+	bool has = m->careful ? has_group_carefully(m, g, n) : has_group(m, g, n);
+	m->root = root;
+	m->fresh = fresh;
+	/* Answers of the outer epoch are still there, unless the numbers began anew. */
+	if (m->epoch > epoch)
+		m->epoch = epoch;
+	return has;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+bool ing_sel_chain_matches(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n)
+{
+	return test_back(m, c, c->count - 1, n);
+}
+
+bool ing_sel_matches(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+{
+	for (const struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
+		if (ing_sel_chain_matches(m, c, n))
+			return true;
+	}
+	return false;
+}
+
+bool ing_sel_passes_group(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
+{
+	if (x->op == ING_SEL_NOT)
+		return !ing_sel_matches(m, x->group, n);
+	if (x->op == ING_SEL_IS)
+		return ing_sel_matches(m, x->group, n);
+	return x->unstable || m->careful ? has_group_rooted(m, x->group, n)
+					 : has_group(m, x->group, n);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * selector_priv.h - what a compiled selector and a matcher are; for the files selector*.c alone.
+ *
+ *   selector.c         public: compile, free; orders tests by cost, numbers memos
+ *   selector_parse.c   text to struct ing_sel_group: combinators, types, ids, classes
+ *   selector_args.c    what stands in brackets and parentheses
+ *   selector_index.c   of a page: elements by id and class; places among siblings
+ *   selector_simple.c  does one element pass one test?
+ *   selector_match.c   does one element match? combinators, :has, memos
+ *   selector_search.c  public: matcher, budget, search
+ *
+ * A selector is a group of alternatives (commas); an alternative is a chain of steps; a step is a
+ * compound of tests and how it hangs on the step before. At the top and in :not and :is a chain is
+ * matched from its end to its beginning ("is some ancestor ..."); in :has from its beginning to its
+ * end ("has some descendant ..."), because then the answer for an element does not depend on where
+ * :has began, and can be kept.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/base/error.h"
+#include "worker/scrape/jsoup/regex.h"
+#include "worker/scrape/jsoup/selector.h"
+
+#define ING_SEL_MAX_BYTES ((size_t)64 << 10)
+/* Nesting of :not, :is, :has and steps of one chain: together they bound the recursion. */
+#define ING_SEL_MAX_DEPTH 32
+#define ING_SEL_MAX_STEPS 64
+
+#define ING_SEL_NONE UINT32_MAX
+
+enum ing_sel_op {
+	ING_SEL_ALL,
+	ING_SEL_TAG,
+	ING_SEL_TAG_ANY_SPACE, /* *|tag */
+	ING_SEL_TAG_SPACE,     /* ns|* */
+	ING_SEL_ID,
+	ING_SEL_CLASS,
+	ING_SEL_ATTR, /* [k] */
+	ING_SEL_ATTR_ANY,
+	ING_SEL_ATTR_PREFIX,
+	ING_SEL_ATTR_IS,
+	ING_SEL_ATTR_IS_NOT,
+	ING_SEL_ATTR_STARTS,
+	ING_SEL_ATTR_ENDS,
+	ING_SEL_ATTR_HOLDS,
+	ING_SEL_ATTR_MATCHES,
+	ING_SEL_EQ,
+	ING_SEL_LT,
+	ING_SEL_GT,
+	ING_SEL_NTH, /* an+b among `place` */
+	ING_SEL_ONLY,
+	ING_SEL_EMPTY,
+	ING_SEL_BLANK,
+	ING_SEL_ROOT,
+	ING_SEL_HAS,
+	ING_SEL_IS,
+	ING_SEL_NOT,
+	ING_SEL_CONTAINS,
+	ING_SEL_MATCHES,
+	ING_SEL_MATCH_TEXT,
+};
+
+/* Which text :contains and :matches look into. */
+enum ing_sel_text {
+	ING_SEL_TEXT,
+	ING_SEL_OWN,
+	ING_SEL_WHOLE,
+	ING_SEL_WHOLE_OWN,
+	ING_SEL_DATA,
+};
+
+/* Among which siblings, counted from which end. */
+enum ing_sel_place {
+	ING_SEL_CHILD,
+	ING_SEL_LAST_CHILD,
+	ING_SEL_OF_TYPE,
+	ING_SEL_LAST_OF_TYPE,
+	ING_SEL_PLACES_,
+};
+
+struct ing_sel_simple {
+	uint8_t op;
+	uint8_t text;      /* enum ing_sel_text */
+	uint8_t place;     /* enum ing_sel_place */
+	uint8_t cost;      /* enum ing_sel_cost */
+	bool abs;          /* of an attribute the absolute URL */
+	bool rooted;       /* the answer depends on where the search began */
+	bool unstable;     /* :has whose inside does */
+	int32_t a, b;      /* of an+b; b alone of :eq, :lt, :gt */
+	uint32_t binding;  /* name of tag or attribute, id, class: what the page calls it */
+	uint32_t hint;     /* of :contains: number of its hint */
+	const char *value; /* in lower case unless case counts; NUL-terminated */
+	uint32_t bytes;
+	struct ing_regex *regex;     /* owned by the selector */
+	const char *regex_text;      /* for messages */
+	struct ing_sel_group *group; /* of :has, :is, :not */
+	struct ing_sel_simple *next; /* as written; only while parsing */
+};
+
+/* Tests of a step run in this order, and whether the step hangs well before the dear ones. */
+enum ing_sel_cost {
+	ING_SEL_COST_NAME,
+	ING_SEL_COST_INDEX, /* id, class */
+	ING_SEL_COST_ATTR,
+	ING_SEL_COST_PLACE,
+	ING_SEL_COST_DEAR_,                      /* from here on dear */
+	ING_SEL_COST_VALUE = ING_SEL_COST_DEAR_, /* regular expression, URL */
+	ING_SEL_COST_GROUP,
+	ING_SEL_COST_HAS,
+	ING_SEL_COST_OWN_TEXT,
+	ING_SEL_COST_TEXT,
+};
+
+struct ing_sel_step {
+	struct ing_sel_simple **tests;   /* by cost */
+	struct ing_sel_simple **written; /* in the order of the text */
+	uint32_t count, cheap;           /* tests[0 .. cheap) are not dear */
+	char combinator; /* to the step before, or a leading one: ' ' '>' '+' '~'; 0: none */
+	uint32_t memo;   /* number of its memo */
+};
+
+struct ing_sel_chain {
+	struct ing_sel_step *steps;
+	uint32_t count;
+	struct ing_sel_chain *next;
+};
+
+struct ing_sel_group {
+	struct ing_sel_chain *first;
+	uint32_t count;
+	bool rooted;
+};
+
+/* A name the selector knows, looked up anew in each page. */
+enum ing_sel_kind { ING_SEL_NAME, ING_SEL_ID_VALUE, ING_SEL_CLASS_VALUE };
+struct ing_sel_binding {
+	enum ing_sel_kind kind;
+	const char *text;
+	uint32_t bytes;
+	struct ing_sel_binding *next;
+};
+
+struct ing_selector {
+	char *text;
+	struct ing_arena ar; /* everything below */
+	struct ing_sel_group *group;
+	struct ing_sel_binding *first_binding, **last_binding;
+	uint32_t bindings, memos, hints;
+	struct ing_sel_regex *regexes;
+	bool raises; /* has :matchText */
+};
+
+struct ing_sel_regex {
+	struct ing_regex *regex;
+	struct ing_sel_regex *next;
+};
+
+/* --- parsing --- */
+
+struct ing_sel_parser {
+	const char *s; /* the text less white space at its ends */
+	size_t bytes, at;
+	size_t skipped; /* characters before s */
+	unsigned depth;
+	enum ing_fail code; /* of the next error, when it is not SYNTAX */
+	struct ing_selector *sel;
+	struct ing_error *err;
+};
+
+/* -SYNTAX (or -p->code) at byte `at`. */
+int ing_sel_error(struct ing_sel_parser *p, size_t at, const char *fmt, ...) ING_PRINTF(3, 4);
+/* A group up to `close`, which is left (')'; 0: the end of the text). */
+int ing_sel_parse_group(struct ing_sel_parser *p, char close, struct ing_sel_group **ret);
+/* [...] and :pseudo, p->at being on the bracket and the colon. */
+int ing_sel_parse_attr(struct ing_sel_parser *p, struct ing_sel_simple *ret);
+int ing_sel_parse_pseudo(struct ing_sel_parser *p, struct ing_sel_simple *ret);
+void ing_sel_skip_space(struct ing_sel_parser *p);
+bool ing_sel_is_space(char c);
+uint32_t ing_sel_bind(
+	struct ing_selector *sel, enum ing_sel_kind kind, const char *text, size_t bytes);
+/* Arena copies: as it is, in lower case. */
+void ing_sel_set_value(struct ing_selector *sel, struct ing_sel_simple *x, const char *s,
+	size_t bytes, bool lower);
+
+/* --- matching --- */
+
+struct ing_sel_bound {
+	uint32_t name;        /* of a tag or attribute: id in the tree, or NONE */
+	const ing_node *list; /* elements of that tag, id or class, in document order */
+	uint32_t count;
+};
+
+/* Elements by a word of an attribute (selector_index.c). */
+struct ing_sel_index {
+	struct ing_sel_word *words;
+	uint32_t word_count, word_cap;
+	uint32_t *slots; /* open addressing: number + 1 of a word, or 0 */
+	uint32_t slot_count;
+	ing_node *list; /* grouped by word */
+	bool ready;
+};
+
+/* Where to look for the elements of a step. */
+struct ing_sel_source {
+	const ing_node *list; /* in document order; NULL: all nodes */
+	uint32_t count;
+	bool empty; /* there cannot be any */
+};
+
+/* The descendants that a step of :has may mean, and which of them are known to be none. */
+struct ing_sel_scan {
+	struct ing_sel_source source;
+	uint32_t *skip; /* the next that may be one; followed and shortened as in union-find */
+	uint16_t epoch;
+};
+
+/* What a :contains has seen. An element's text is a stretch of its ancestors' texts: below one that
+ * lacks the words all lack them, above one that has them all have them. */
+struct ing_sel_hint {
+	ing_node lacks, has;
+	ing_node from, to; /* no text node in this range has the words by itself, */
+	bool hit;          /* but `to` has */
+};
+
+struct ing_matcher {
+	struct ing_tree *t;
+	uint64_t seed;
+	/* Budget (selector_search.c). */
+	uint64_t budget_ns, spent_ns, clock_ns;
+	int32_t ticks;
+	bool clocked;
+	int fail; /* ING_FAIL_x: the search is over */
+	const char *fail_regex;
+	/* The search. */
+	const struct ing_selector *sel;
+	ing_node root;
+	ing_node top; /* the page's first element, what :root means */
+	bool careful; /* in the order in which :matchText must be seen */
+	bool fresh;   /* within a :has whose answers cannot be kept */
+	struct ing_sel_bound *bounds;
+	uint32_t bound_cap;
+	/* Memos: for each numbered step 16 bits a node: an epoch, and two answers of two bits. */
+	uint16_t **memos;
+	struct ing_sel_scan *scans;
+	uint32_t memo_cap;
+	size_t memo_bytes;
+	struct ing_sel_hint *hints;
+	uint32_t hint_cap;
+	uint16_t epoch, last_epoch;
+	/* Indexes of the page. */
+	struct ing_sel_index ids, classes;
+	uint32_t *places[ING_SEL_PLACES_]; /* by node, from 1; of children of a `placed` node */
+	uint8_t *placed;                   /* bits by enum ing_sel_place / 2 */
+	uint32_t *type_counts;             /* scratch by name */
+	uint32_t id_name, class_name;
+	/* Lists made for a search, freed at its end. */
+	ing_node **lists;
+	uint32_t list_count, list_cap;
+	struct ing_buf text, lower;
+	/* The page's text and where each element's is in it (text.h), once so many were asked for
+	 * that it pays. */
+	struct ing_buf page_text;
+	uint32_t *text_from, *text_to; /* NULL: not made */
+	uint64_t text_work;
+	ing_node *found;
+	size_t found_count, found_cap;
+};
+
+#define ING_SEL_NS_PER_TICK 16 /* about what a test of a name costs */
+
+/* Charge for a step of work; false: stop, the budget is used up or something failed. */
+bool ing_sel_tick_slow(struct ing_matcher *m);
+static inline bool ing_sel_tick(struct ing_matcher *m, int32_t ticks)
+{
+	m->ticks -= ticks;
+	return m->ticks > 0 ? m->fail == 0 : ing_sel_tick_slow(m);
+}
+
+/* Neighbours among elements, pseudo elements included; NONE. */
+ing_node ing_sel_next_element(struct ing_matcher *m, ing_node n);
+ing_node ing_sel_prev_element(struct ing_matcher *m, ing_node n);
+ing_node ing_sel_first_element(struct ing_matcher *m, ing_node parent);
+
+/* selector_index.c */
+bool ing_sel_make_bounds(struct ing_matcher *m, const struct ing_selector *sel);
+bool ing_sel_list_holds(const ing_node *list, uint32_t count, ing_node n);
+/* First place in list that is not before n. */
+uint32_t ing_sel_list_from(const ing_node *list, uint32_t count, ing_node n);
+uint32_t ing_sel_place(struct ing_matcher *m, ing_node n, enum ing_sel_place place);
+void ing_sel_forget_places(struct ing_matcher *m, ing_node parent);
+/* The shortest list that has all elements of a step. */
+void ing_sel_find_source(
+	struct ing_matcher *m, const struct ing_sel_step *step, struct ing_sel_source *ret);
+void ing_sel_drop_index(struct ing_matcher *m);
+void ing_sel_drop_map(struct ing_matcher *m);
+
+/* selector_simple.c: all tests but :has, :is, :not. */
+bool ing_sel_passes(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n);
+/* selector_match.c */
+bool ing_sel_matches(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n);
+bool ing_sel_chain_matches(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n);
+bool ing_sel_passes_group(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n);
+/* A new set of empty memos. */
+void ing_sel_new_epoch(struct ing_matcher *m);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * text.h - the text of an element, as jsoup 1.16.1 gives it: the way of counting spaces that
+ * PubFetcher's rules were written against.
+ *
+ * White space here is space, tab, LF, FF, CR; "actual" white space is that and U+00A0. U+200B and
+ * U+00AD are dropped wherever white space is normalised. Results are appended to a buffer and end
+ * at its ceiling, with a whole character (then buf->failed). They do not recurse, and cost what the
+ * subtree has nodes. Any thread that owns the tree.
+ */
+#pragma once
+#include "common/base/buf.h"
+#include "common/markup/tree.h"
+
+/* text(): runs of actual white space are one space (kept as they are below pre, textarea, title,
+ * plaintext, and in CDATA), blocks and <br> divide, trimmed of bytes up to U+0020. Scripts, styles
+ * and comments are no text. n may be a text node. */
+void ing_text(const struct ing_tree *t, ing_node n, struct ing_buf *out);
+/* The whole page's text untrimmed in out (empty, of a ceiling below 4 GiB), and where in it the
+ * text of each element n is: out[from[n]] up to out[to[n]], once trimmed exactly its ing_text().
+ * For who wants the text of many nested elements. from and to have a place for each node; those
+ * that are no elements keep theirs as it was. False at the ceiling. */
+bool ing_text_map(const struct ing_tree *t, struct ing_buf *out, uint32_t *from, uint32_t *to);
+/* ownText(): direct text nodes only, normalised, direct <br> is a space, trimmed. */
+void ing_text_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
+/* wholeText(), wholeOwnText(): as written, <br> is a line feed; of the subtree, of n's own nodes.
+ */
+void ing_text_whole(const struct ing_tree *t, ing_node n, struct ing_buf *out);
+void ing_text_whole_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
+/* data(): scripts, styles, comments and CDATA of the subtree. */
+void ing_text_data(const struct ing_tree *t, ing_node n, struct ing_buf *out);
+/* hasText(): some text node below is not blank; a no-break space is not blank. */
+bool ing_text_has(const struct ing_tree *t, ing_node n);
+
+/* Formatted text (PubFetcher's): lines and paragraphs are kept: a block begins and ends a line,
+ * blockquote body dir dl fieldset figure form h1-h6 hr listing menu ol p plaintext pre ul xmp have
+ * an empty line around them. `skip`, unless NULL, is a set of bits by node: an element whose bit is
+ * set is left out with all below it. Trimmed. */
+void ing_text_formatted(
+	const struct ing_tree *t, ing_node n, const uint64_t *skip, struct ing_buf *out);
+
+/* Append s with its white space normalised; `lead`: leading white space is dropped. For attribute
+ * values and the arguments of selectors. */
+void ing_text_normalise(const char *s, size_t bytes, bool lead, struct ing_buf *out);
+/* Length in UTF-16 code units of UTF-8 text: the unit of all of PubFetcher's lengths. */
+size_t ing_text_utf16_units(const char *s, size_t bytes);
+/* [*s, *s + *bytes) less bytes up to U+0020 at both ends, as Java's trim(). */
+void ing_text_trim(const char **s, size_t *bytes);

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The worker's end of the control socket. A client can do nothing but ask once: its connection has
+ * one timer from beginning to end, and a full table of connections is simply not accepted into, so
+ * that neither a drip nor a crowd costs more than sixteen small buffers.
+ *
+ * The address of a UNIX socket has room for 107 bytes, paths do not care. So the socket is bound
+ * under a short name through /proc/self/fd/FOLDER and gets its own name afterwards; which also
+ * means that it has its mode before anybody can find it, and that a dead process's is replaced in
+ * one step.
+ */
+#include "worker/service/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/base/buf.h"
+#include "common/data/json_text.h"
+
+#define CONTROL_MAGIC 0x6374726c
+#define CONNECTION_MAGIC 0x63636f6e
+#define READ_BYTES ((size_t)4096)
+#define MAX_DEPTH 8 /* of a question's JSON */
+
+struct connection {
+	unsigned magic;
+	struct ing_control *control;
+	struct connection *prev, *next;
+	uv_pipe_t pipe;
+	uv_timer_t timer;
+	unsigned handles; /* not closed yet */
+	uv_write_t write;
+	char *answer;
+	struct ing_buf question;
+};
+
+struct ing_control {
+	unsigned magic;
+	uv_pipe_t listener;
+	ing_control_f *handler;
+	void *ctx;
+	struct connection *connections;
+	unsigned count;
+	bool waiting; /* the listener has one that there was no room for */
+	bool closed, freed;
+	char *path;
+	int folder;       /* of the socket; -1: not open */
+	const char *name; /* in path, behind the folder */
+	dev_t dev;        /* of the socket, to know it by */
+	ino_t ino;
+};
+
+/* --- one connection --- */
+
+static void release_control(struct ing_control *c)
+{
+	if (!c->freed || !c->closed || c->count > 0)
+		return;
+	free(c->path);
+	free(c);
+}
+
+static void accept_waiting(struct ing_control *c);
+
+static void on_connection_closed(uv_handle_t *h)
+{
+	struct connection *n;
+	ING_CAST_OBJ(n, h->data, CONNECTION_MAGIC);
+	if (--n->handles > 0)
+		return;
+	struct ing_control *c = n->control;
+	if (n->prev != NULL)
+		n->prev->next = n->next;
+	else
+		c->connections = n->next;
+	if (n->next != NULL)
+		n->next->prev = n->prev;
+	c->count--;
+	n->magic = 0;
+	ing_buf_done(&n->question);
+	free(n->answer);
+	free(n);
+	if (c->freed)
+		release_control(c);
+	else
+		accept_waiting(c);
+}
+
+static void close_connection(struct connection *n)
+{
+	if (uv_is_closing((uv_handle_t *)&n->pipe))
+		return;
+	uv_close((uv_handle_t *)&n->pipe, on_connection_closed);
+	uv_close((uv_handle_t *)&n->timer, on_connection_closed);
+}
+
+static void on_patience_over(uv_timer_t *t)
+{
+	struct connection *n;
+	ING_CAST_OBJ(n, t->data, CONNECTION_MAGIC);
+	close_connection(n);
+}
+
+static void on_written(uv_write_t *w, int status)
+{
+	struct connection *n;
+	(void)status; /* gone or not, this is the end of it */
+	ING_CAST_OBJ(n, w->data, CONNECTION_MAGIC);
+	close_connection(n);
+}
+
+/* Takes answer. */
+static void send_answer(struct connection *n, json_t *answer)
+{
+	struct ing_buf line;
+	uv_read_stop((uv_stream_t *)&n->pipe);
+	char *text = json_dumps(answer, JSON_COMPACT);
+	json_decref(answer);
+	ing_must(text != NULL);
+	ing_buf_init(&line, ING_CONTROL_ANSWER_BYTES);
+	ing_buf_add_str(&line, text);
+	ing_buf_add_char(&line, '\n');
+	free(text);
+	if (line.failed) {
+		ing_buf_clear(&line);
+		line.failed = false;
+		ing_buf_add_str(&line, "{\"error\":\"the answer is too long\"}\n");
+	}
+	uv_buf_t piece = uv_buf_init(NULL, (unsigned)line.len);
+	n->answer = ing_buf_steal(&line);
+	piece.base = n->answer;
+	n->write.data = n;
+	if (uv_write(&n->write, (uv_stream_t *)&n->pipe, &piece, 1, on_written) != 0)
+		close_connection(n);
+}
+
+static json_t *answer_question(const struct ing_control *c, const char *text, size_t bytes)
+{
+	json_error_t why;
+	if (!ing_json_is_shallow(text, bytes, MAX_DEPTH))
+		return json_pack("{s:s}", "error", "a question is not nested so deep");
+	json_t *question = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
+	if (question == NULL)
+		return json_pack("{s:s}", "error", "that is no JSON");
+	json_t *answer = json_is_object(question)
+				 ? c->handler(c->ctx, question)
+				 : json_pack("{s:s}", "error", "a question is a JSON object");
+	json_decref(question);
+	return answer;
+}
+
+/* The question has ended behind `bytes`. */
+static void finish_question(struct connection *n, size_t bytes)
+{
+	json_t *answer = answer_question(n->control, ing_buf_str(&n->question), bytes);
+	ing_must(answer != NULL);
+	send_answer(n, answer);
+}
+
+static void on_room_wanted(uv_handle_t *h, size_t suggested, uv_buf_t *ret)
+{
+	struct connection *n;
+	(void)suggested;
+	ING_CAST_OBJ(n, h->data, CONNECTION_MAGIC);
+	size_t bytes = ING_MIN(READ_BYTES, n->question.max - n->question.len);
+	ing_must(bytes > 0); /* a full buffer was answered, and is read into no more */
+	char *room = ing_buf_reserve(&n->question, bytes);
+	ing_must(room != NULL);
+	*ret = uv_buf_init(room, (unsigned)bytes);
+}
+
+static void on_read(uv_stream_t *s, ssize_t bytes, const uv_buf_t *room)
+{
+	struct connection *n;
+	ING_CAST_OBJ(n, s->data, CONNECTION_MAGIC);
+	if (bytes == UV_EOF && n->question.len > 0) {
+		finish_question(n, n->question.len); /* a last line needs no end */
+		return;
+	}
+	if (bytes < 0) {
+		close_connection(n);
+		return;
+	}
+	const char *end = memchr(room->base, '\n', (size_t)bytes);
+	ing_buf_commit(&n->question, (size_t)bytes);
+	if (end != NULL)
+		finish_question(n, (size_t)(end - n->question.data));
+	else if (n->question.len == n->question.max)
+		send_answer(n, json_pack("{s:s}", "error", "the question is too long"));
+}
+
+/* --- the listener --- */
+
+static void accept_one(struct ing_control *c, uv_loop_t *loop)
+{
+	struct connection *n = ing_alloc(sizeof(*n));
+	n->magic = CONNECTION_MAGIC;
+	n->control = c;
+	n->handles = 2;
+	ing_buf_init(&n->question, ING_CONTROL_QUESTION_BYTES);
+	uv_pipe_init(loop, &n->pipe, 0);
+	uv_timer_init(loop, &n->timer);
+	n->pipe.data = n->timer.data = n;
+	n->next = c->connections;
+	if (n->next != NULL)
+		n->next->prev = n;
+	c->connections = n;
+	c->count++;
+	uv_timer_start(&n->timer, on_patience_over, ING_CONTROL_PATIENCE_MS, 0);
+	if (uv_accept((uv_stream_t *)&c->listener, (uv_stream_t *)&n->pipe) != 0 ||
+		uv_read_start((uv_stream_t *)&n->pipe, on_room_wanted, on_read) != 0)
+		close_connection(n);
+}
+
+static void accept_waiting(struct ing_control *c)
+{
+	if (!c->waiting || c->count >= ING_CONTROL_CONNECTIONS)
+		return;
+	c->waiting = false;
+	accept_one(c, c->listener.loop);
+}
+
+static void on_connection(uv_stream_t *s, int status)
+{
+	struct ing_control *c;
+	ING_CAST_OBJ(c, s->data, CONTROL_MAGIC);
+	if (status != 0)
+		return;    /* out of descriptors: libuv has turned the client away */
+	c->waiting = true; /* nothing more comes until it is accepted */
+	accept_waiting(c);
+}
+
+static void on_listener_closed(uv_handle_t *h)
+{
+	struct ing_control *c;
+	ING_CAST_OBJ(c, h->data, CONTROL_MAGIC);
+	c->closed = true;
+	release_control(c);
+}
+
+/* Bind a socket to a new name in the folder, and only then give it the one that clients know. */
+static int bind_socket(struct ing_control *c, int fd, struct ing_error *err)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	char name[32];
+	struct stat st;
+	snprintf(name, sizeof(name), ".%ld.sock~", (long)getpid());
+	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/%s", c->folder, name);
+	if (fstatat(c->folder, c->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISSOCK(st.st_mode))
+		return ing_error_set(
+			err, ING_FAIL_SYSTEM, "%s: is there already, and is no socket", c->path);
+	unlinkat(c->folder, name, 0); /* of a process that died here, its number being ours now */
+	if (bind(fd, (const struct sockaddr *)&to, sizeof(to)) != 0)
+		return ing_error_sys(err, errno, "%s: cannot make the socket", c->path);
+	if (fchmodat(c->folder, name, 0600, 0) != 0 ||
+		fstatat(c->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		renameat(c->folder, name, c->folder, c->name) != 0) {
+		int rc = ing_error_sys(err, errno, "%s: cannot make the socket", c->path);
+		unlinkat(c->folder, name, 0);
+		return rc;
+	}
+	c->dev = st.st_dev;
+	c->ino = st.st_ino;
+	return 0;
+}
+
+static void remove_socket(struct ing_control *c)
+{
+	struct stat st;
+	if (c->folder < 0)
+		return;
+	if (c->ino != 0 && fstatat(c->folder, c->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		st.st_dev == c->dev && st.st_ino == c->ino)
+		unlinkat(c->folder, c->name, 0);
+	close(c->folder);
+	c->folder = -1;
+}
+
+static int open_folder(struct ing_control *c, struct ing_error *err)
+{
+	const char *slash = strrchr(c->path, '/');
+	c->name = slash != NULL ? slash + 1 : c->path;
+	char *folder = slash == NULL      ? ing_strdup(".")
+		       : slash == c->path ? ing_strdup("/")
+					  : ing_strndup(c->path, (size_t)(slash - c->path));
+	c->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = c->folder < 0 ? ing_error_sys(err, errno, "%s: cannot make the socket", c->path)
+			       : 0;
+	free(folder);
+	return rc;
+}
+
+static int listen_at(struct ing_control *c, struct ing_error *err)
+{
+	int rc = open_folder(c, err);
+	if (rc != 0)
+		return rc;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return ing_error_sys(err, errno, "%s: cannot make a socket", c->path);
+	rc = bind_socket(c, fd, err);
+	if (rc != 0) {
+		close(fd);
+		return rc;
+	}
+	int uv_rc = uv_pipe_open(&c->listener, fd);
+	if (uv_rc != 0)
+		close(fd);
+	else
+		uv_rc = uv_listen(
+			(uv_stream_t *)&c->listener, ING_CONTROL_CONNECTIONS, on_connection);
+	if (uv_rc != 0)
+		return ing_error_set(
+			err, ING_FAIL_SYSTEM, "%s: cannot listen: %s", c->path, uv_strerror(uv_rc));
+	return 0;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_control_new(struct uv_loop_s *loop, const char *path, ing_control_f *handler, void *ctx,
+	struct ing_control **ret, struct ing_error *err)
+{
+	struct ing_control *c = ing_alloc(sizeof(*c));
+	c->magic = CONTROL_MAGIC;
+	c->handler = handler;
+	c->ctx = ctx;
+	c->path = ing_strdup(path);
+	c->folder = -1;
+	uv_pipe_init(loop, &c->listener, 0);
+	c->listener.data = c;
+	int rc = listen_at(c, err);
+	if (rc != 0)
+		ing_control_free(c);
+	else
+		*ret = c;
+	return rc;
+}
+
+void ing_control_free(struct ing_control *c)
+{
+	if (c == NULL)
+		return;
+	remove_socket(c);
+	c->freed = true;
+	for (struct connection *n = c->connections; n != NULL; n = n->next)
+		close_connection(n);
+	uv_close((uv_handle_t *)&c->listener, on_listener_closed);
+}

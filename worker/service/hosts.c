@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A worker's knowledge of hosts as JSON: each stage is asked for its view, and nothing is kept. The
+ * lists of `top` are picked in one walk over the gate's hosts, with twice the memory of the lists.
+ */
+#include "worker/service/hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "worker/gate/gate.h"
+#include "worker/rules/hostrules.h"
+#include "worker/gate/robots/robots.h"
+
+#define MAX_HOST_BYTES ((size_t)2048) /* a URL, of which the gate takes the host */
+#define MAX_TOP 1000
+#define DEFAULT_TOP 10
+
+static void set(json_t *o, const char *key, json_t *value)
+{
+	int rc = json_object_set_new(o, key, value);
+	ing_must(rc == 0);
+}
+
+static void set_number(json_t *o, const char *key, uint64_t n)
+{
+	set(o, key, json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX));
+}
+
+/* NULL, and bytes that are no text: null. */
+static void set_text(json_t *o, const char *key, const char *text)
+{
+	json_t *value = text != NULL ? json_string(text) : NULL;
+	set(o, key, value != NULL ? value : json_null());
+}
+
+static json_t *say_error(const char *words)
+{
+	json_t *o = json_object();
+	set_text(o, "error", words);
+	return o;
+}
+
+/* --- what the gate says --- */
+
+static unsigned count_waiting(const struct ing_gate_host_view *v)
+{
+	unsigned n = 0;
+	for (int i = 0; i < ING_LANES_; i++)
+		n += v->waiting[i];
+	return n;
+}
+
+static void set_need(
+	json_t *o, const struct ing_hosts_sources *s, const struct ing_gate_host_view *v)
+{
+	static const char *const words[] = {
+		[ING_NEED_NOTHING] = "nothing: no request waits for it",
+		[ING_NEED_TURN] = "its turn among the hosts",
+		[ING_NEED_SLOT] = "a transfer of its own to end",
+		[ING_NEED_REST] = "the end of its rest",
+		[ING_NEED_LEASE] = "its lease, about which the database has not answered yet",
+		[ING_NEED_ADDRESS] = "its name to be looked up",
+		[ING_NEED_ADDRESS_SLOT] = "transfers of other hosts at its address to end",
+		[ING_NEED_ROOM] = "examiners: too many documents of its domain wait for them",
+		[ING_NEED_GATE] =
+			"this worker, which starts no transfers while a later stage is blocked",
+	};
+	char text[400];
+	const char *say = words[v->need];
+	if (v->need == ING_NEED_LEASE && v->holder != NULL) {
+		snprintf(text, sizeof(text), "its lease, which worker %s has", v->holder);
+		say = text;
+	} else if (v->need == ING_NEED_GATE && ing_gate_blocked(s->gate)) {
+		say = "the database of leases, which cannot be reached";
+	}
+	set_text(o, "need", ing_gate_need_name(v->need));
+	set_text(o, "need_words", say);
+}
+
+static void set_delay(json_t *o, const struct ing_gate_host_view *v, bool held)
+{
+	json_t *delay = json_null();
+	if (v->rest_ms > 0) {
+		delay = json_object();
+		set_text(delay, "why", ing_rest_name(v->patience.rest));
+		set_number(delay, "ms_left", v->rest_ms);
+		set(delay, "held", json_boolean(held));
+	}
+	set(o, "delay", delay);
+}
+
+static void set_last_answer(json_t *o, const struct ing_patience *p, uint64_t now_ms)
+{
+	json_t *last = json_null();
+	if (p->outcome != NULL || p->answered_ms > 0) {
+		last = json_object();
+		set(last, "http_status",
+			p->http_status > 0 ? json_integer(p->http_status) : json_null());
+		set_text(last, "outcome", p->outcome);
+		set_number(last, "ms_ago", now_ms > p->answered_ms ? now_ms - p->answered_ms : 0);
+		set_number(last, "response_ms", p->response_ms);
+	}
+	set(o, "last_answer", last);
+}
+
+static void set_lease(
+	json_t *o, const struct ing_hosts_sources *s, const struct ing_gate_host_view *v)
+{
+	json_t *lease = json_null();
+	if (v->leased || v->holder != NULL) {
+		lease = json_object();
+		set(lease, "ours", json_boolean(v->leased));
+		set_text(lease, "holder", v->leased ? s->instance : v->holder);
+		set(lease, "ms_left",
+			v->leased ? json_integer((json_int_t)v->lease_ms) : json_null());
+	}
+	set(o, "lease", lease);
+}
+
+static void set_address(json_t *o, const struct ing_gate_host_view *v)
+{
+	json_t *address = json_null();
+	if (v->addr.family != 0) {
+		char text[ING_ADDR_TEXT_BYTES];
+		ing_addr_format(&v->addr, text);
+		address = json_object();
+		set_text(address, "address", text);
+		set_number(address, "holding", v->addr_holding);
+	}
+	set(o, "address", address);
+}
+
+static json_t *view_host(
+	const struct ing_hosts_sources *s, const struct ing_gate_host_view *v, uint64_t now_ms)
+{
+	static const char *const lanes[ING_LANES_] = {
+		[ING_LANE_PRIORITY] = "priority",
+		[ING_LANE_REQUESTS] = "requests",
+		[ING_LANE_DAILY] = "daily",
+		[ING_LANE_BULK] = "bulk",
+	};
+	json_t *o = json_object();
+	json_t *queue = json_object();
+	unsigned waiting = count_waiting(v);
+	bool held = ing_patience_is_hold(&v->patience, now_ms);
+	for (int i = 0; i < ING_LANES_; i++)
+		set_number(queue, lanes[i], v->waiting[i]);
+	set_text(o, "host", v->key);
+	set_need(o, s, v);
+	set_number(o, "waiting", waiting);
+	set(o, "queue", queue);
+	set_number(o, "parked", held ? waiting : 0);
+	set_number(o, "holding", v->holding);
+	set_number(o, "slots", v->slots);
+	set_delay(o, v, held);
+	set_last_answer(o, &v->patience, now_ms);
+	set_number(o, "failures", v->patience.failures);
+	set_text(o, "breaker", ing_breaker_name(v->patience.breaker));
+	set_address(o, v);
+	set_lease(o, s, v);
+	return o;
+}
+
+/* --- what the others say --- */
+
+static void set_robots(json_t *o, const struct ing_robots *robots, const char *host)
+{
+	json_t *r = json_null();
+	struct ing_robots_info info = {0};
+	if (robots != NULL)
+		ing_robots_explain(robots, host, &info);
+	if (info.known) {
+		r = json_object();
+		set_text(r, "url", info.url[0] != '\0' ? info.url : NULL);
+		set_text(r, "verdict", info.verdict);
+		set_text(r, "outcome", info.outcome);
+		set_text(r, "words", info.words[0] != '\0' ? info.words : NULL);
+		set(r, "http_status",
+			info.http_status > 0 ? json_integer(info.http_status) : json_null());
+		set_number(r, "age_ms", info.age_ms);
+		set_number(r, "expires_ms", info.expires_ms);
+		set_number(r, "crawl_delay_ms", info.crawl_delay_ms);
+		set_number(r, "waiting", info.waiting);
+	}
+	set(o, "robots", r);
+}
+
+static json_t *choice(enum ing_host_choice c)
+{
+	return c == ING_CHOICE_UNSAID ? json_null() : json_boolean(c == ING_CHOICE_YES);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+json_t *ing_hosts_rule(const struct ing_host_rule *rule)
+{
+	if (rule == NULL)
+		return json_null();
+	json_t *r = json_object();
+	set_text(r, "host", rule->host);
+	set_text(r, "file", rule->file);
+	set(r, "line", json_integer(rule->line));
+	set_text(r, "why", rule->why);
+	set_text(r, "source", rule->source);
+	set(r, "delay_ms", rule->has_delay ? json_integer(rule->delay_ms) : json_null());
+	set(r, "concurrency",
+		rule->has_concurrency ? json_integer(rule->concurrency) : json_null());
+	set(r, "obey_robots", choice(rule->obey_robots));
+	set(r, "tls_fallback", choice(rule->tls_fallback));
+	return r;
+}
+
+/* --- the questions --- */
+
+static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
+{
+	struct ing_gate_host_view v = {0};
+	json_t *o;
+	char name[300];
+	bool known = ing_gate_explain(s->gate, host, &v);
+	if (!ing_gate_key(ING_KEY_HOST, host, name, sizeof(name)))
+		snprintf(name, sizeof(name), "%s", host);
+	if (known) {
+		o = view_host(s, &v, ing_now_ms());
+	} else {
+		o = json_object();
+		set_text(o, "host", name);
+	}
+	set(o, "known", json_boolean(known));
+	set_text(o, "instance", s->instance);
+	set_robots(o, s->robots, name);
+	set(o, "rule", ing_hosts_rule(ing_hostrules_find(s->hostrules, name)));
+	set_text(o, "blocked", ing_hostblocks_find(s->hostblocks, name));
+	return o;
+}
+
+/* The first `count` of all that are given; room for twice as many, so that a sort is due only after
+ * as many have come, in whatever order they do. */
+struct ranking {
+	int (*compare)(const void *, const void *); /* of two struct ing_gate_host_view */
+	struct ing_gate_host_view *best;
+	size_t have;
+};
+
+struct top {
+	struct ranking waiting, held;
+	size_t count;
+	uint64_t now_ms;
+};
+
+static int compare_waiting(const void *a, const void *b)
+{
+	unsigned x = count_waiting(a);
+	unsigned y = count_waiting(b);
+	return x > y ? -1 : x < y;
+}
+
+static int compare_rests(const void *a, const void *b)
+{
+	const struct ing_gate_host_view *x = a;
+	const struct ing_gate_host_view *y = b;
+	return x->rest_ms > y->rest_ms ? -1 : x->rest_ms < y->rest_ms;
+}
+
+static void cut_ranking(struct ranking *r, size_t count)
+{
+	qsort(r->best, r->have, sizeof(*r->best), r->compare);
+	r->have = ING_MIN(r->have, count);
+}
+
+static void rank(struct ranking *r, size_t count, const struct ing_gate_host_view *v)
+{
+	r->best[r->have++] = *v;
+	if (r->have == 2 * count)
+		cut_ranking(r, count);
+}
+
+static struct ranking new_ranking(size_t count, int (*compare)(const void *, const void *))
+{
+	return (struct ranking){
+		compare, ing_alloc(2 * count * sizeof(struct ing_gate_host_view)), 0};
+}
+
+static void consider(void *ctx, const struct ing_gate_host_view *v)
+{
+	struct top *t = ctx;
+	if (count_waiting(v) > 0)
+		rank(&t->waiting, t->count, v);
+	if (v->rest_ms > 0 && ing_patience_is_hold(&v->patience, t->now_ms))
+		rank(&t->held, t->count, v);
+}
+
+static json_t *list_ranking(
+	const struct ing_hosts_sources *s, const struct ranking *r, uint64_t now_ms)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < r->have; i++)
+		json_array_append_new(list, view_host(s, &r->best[i], now_ms));
+	return list;
+}
+
+static json_t *answer_top(const struct ing_hosts_sources *s, size_t count)
+{
+	struct top t = {.count = count, .now_ms = ing_now_ms()};
+	t.waiting = new_ranking(count, compare_waiting);
+	t.held = new_ranking(count, compare_rests);
+	ing_gate_each(s->gate, consider, &t);
+	cut_ranking(&t.waiting, count);
+	cut_ranking(&t.held, count);
+	json_t *o = json_object();
+	set_text(o, "instance", s->instance);
+	set(o, "most_waiting", list_ranking(s, &t.waiting, t.now_ms));
+	set(o, "longest_held", list_ranking(s, &t.held, t.now_ms));
+	free(t.waiting.best);
+	free(t.held.best);
+	return o;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *question)
+{
+	const char *ask = json_string_value(json_object_get(question, "ask"));
+	if (ask == NULL)
+		return say_error("a question has \"ask\": \"host\" or \"top\"");
+	if (strcmp(ask, "host") == 0) {
+		const json_t *host = json_object_get(question, "host");
+		size_t bytes = json_string_length(host);
+		if (bytes == 0 || bytes > MAX_HOST_BYTES)
+			return say_error("\"host\" must be a host or a URL");
+		return answer_host(s, json_string_value(host));
+	}
+	if (strcmp(ask, "top") == 0) {
+		const json_t *n = json_object_get(question, "count");
+		json_int_t count = n != NULL ? json_integer_value(n) : DEFAULT_TOP;
+		if (count < 1 || count > MAX_TOP)
+			return say_error("\"count\" must be from 1 to 1000");
+		return answer_top(s, (size_t)count);
+	}
+	return say_error("a question has \"ask\": \"host\" or \"top\"");
+}
