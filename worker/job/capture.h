@@ -19,8 +19,8 @@ struct ing_capture {
 	const struct ing_archive_item *archive;
 };
 
-/* SHA-1 of the payload as sent: base32 (RFC 4648), or NULL; and as lower-case hex, false without.
- */
+/* SHA-1 of the payload as sent: base32 (RFC 4648), or NULL; and as lower-case hex, false
+ * without. */
 const char *ing_capture_sha1b32(const struct ing_capture *c);
 bool ing_capture_sha1hex(const struct ing_capture *c, char ret_hex[ING_SHA1_HEX_BYTES]);
 /* The index's line; false when there is none, because nothing is in a WARC file, or the URL has no

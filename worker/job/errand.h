@@ -25,8 +25,8 @@ struct ing_errand_conf {
 };
 
 struct ing_errands *ing_errands_new(const struct ing_errand_conf *conf);
-/* gate, robots, fetch, archive, pool, store and on_cdx are used; copied, before the first errand.
- */
+/* gate, robots, fetch, archive, pool, store and on_cdx are used; copied, before the first
+ * errand. */
 void ing_errands_wire(struct ing_errands *e, const struct ing_stages *stages);
 void ing_errands_free(struct ing_errands *e); /* NULL is fine; ing_errands_idle() */
 /* For struct ing_robots_conf.get, with the struct ing_errands as ctx: what comes is told to

@@ -249,8 +249,7 @@ static bool may_be_wall(const struct ing_answer *a)
 	       (a->content_type == NULL || strcasestr(a->content_type, "html") != NULL);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_decision ing_hop_start(const char *base_url, ing_verdict_fn *verdict, void *ctx)
 {

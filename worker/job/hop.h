@@ -73,8 +73,8 @@ struct ing_decision ing_hop_recheck(
 	const char *url, enum ing_hop_via via, ing_verdict_fn *verdict, void *ctx);
 bool ing_hop_is_redirect(int http_status); /* one that says where to go (RFC 9110 15.4) */
 /* The URL that a redirect from url leads to, cleaned, without user information (which sets
- * *ret_dropped_userinfo). NULL: none that could be asked for, or a Location of over 16 KiB. Heap.
- */
+ * *ret_dropped_userinfo). NULL: none that could be asked for, or a Location of over 16 KiB.
+ * Heap. */
 char *ing_hop_redirect_target(
 	const char *url, const char *location, bool *ret_dropped_userinfo) ING_MUST_CHECK;
 /* Where a page leads for a request: its best link, the page's own address only when there is
