@@ -545,7 +545,8 @@ static int read_file(
 	}
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_yaml_parse(const char *name, const char *text, size_t bytes,
 	const struct ing_yaml_limits *limits, struct ing_yaml **ret, struct ing_error *err)

@@ -16,7 +16,7 @@
 #include "common/net/addr.h"
 #include "common/net/url.h"
 #include "worker/fetch/route.h"
-#include "worker/job/hop.h"
+#include "worker/visit/target.h"
 
 FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 10000, .heap_kb = 200, .heap_byte = 1000);
 
@@ -120,7 +120,7 @@ static bool compare_with_target(const char *url, const struct ing_url_parts *p)
 void fuzz_target(const uint8_t *data, size_t size)
 {
 	char *base_url = ing_strndup((const char *)data, size);
-	struct ing_decision start = ing_hop_start(base_url, NULL, NULL);
+	struct ing_decision start = ing_target_start(base_url, NULL, NULL);
 	struct ing_url_parts p;
 	free(base_url);
 	if (start.step != ING_STEP_LINK)

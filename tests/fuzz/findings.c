@@ -272,7 +272,7 @@ static void begin(void)
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = FAKE_STAGE,
 					    .robots = FAKE_STAGE,
-					    .errands = FAKE_STAGE,
+					    .fetches = FAKE_STAGE,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/job/hop.h"
+#include "worker/visit/target.h"
 #include "worker/model/request.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 50, .heap_kb = 500, .heap_byte = 20);
@@ -26,7 +26,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	}
 	if (strlen(r->key) != 40 || r->base_url == NULL || r->ingest_type == NULL)
 		abort();
-	struct ing_decision d = ing_hop_start(r->base_url, NULL, NULL);
+	struct ing_decision d = ing_target_start(r->base_url, NULL, NULL);
 	if (d.step == ING_STEP_LINK && strncmp(d.url, "http", 4) != 0)
 		abort();
 	free(d.url);

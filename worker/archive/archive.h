@@ -19,8 +19,8 @@ struct ing_archive;
 struct ing_exchange;
 
 struct ing_archive_conf {
-	/* Exists or is made; holds *.warc.gz and *.warc.gz.open; NULL or "": none. */
-	const char *dir;
+	const char
+		*dir; /* exists or is made; holds *.warc.gz and *.warc.gz.open; NULL or "": none */
 	const char *prefix;
 	const char *hostname;   /* last part of the name: the instance, made safe for a file name */
 	const char *software;   /* "ingest-worker/0.1.0", for warcinfo */

@@ -19,8 +19,8 @@
 
 #define MAX_NAME_BYTES 200
 #define MAX_LINE_BYTES 2000
-/* Longer than an argument can be, with its key in front. */
-#define MAX_SET_BYTES ((size_t)256 << 10)
+#define MAX_SET_BYTES                                                                              \
+	((size_t)256 << 10) /* longer than an argument can be, with its key in front */
 
 struct loader {
 	struct ing_conf *conf;
@@ -251,7 +251,8 @@ static void load_all(struct loader *l, const char *file, char *const *sets, enum
 	free(names);
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 const struct ing_conf_origin *ing_conf_origin_of(
 	const struct ing_conf_origin *origins, const char *name)

@@ -21,11 +21,12 @@
 #include "worker/rules/hostrules.h"
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/robots/robots.h"
-#include "worker/job/errand.h"
 #include "worker/job/job.h"
 #include "worker/rules/set/yield.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/service/turn.h"
+#include "worker/visit/robots_fetch.h"
+#include "worker/visit/visit.h"
 
 #define ROBOTS_REDIRECTS 8 /* RFC 9309 2.3.1.2 wants five at least */
 #define ROBOTS_ENTRIES 100000
@@ -335,36 +336,50 @@ static void done_pool(struct ing_engine *e)
 	ing_pool_free(ING_TAKE(e->pool));
 }
 
-/* --- robots.txt --- */
+/* --- visits and robots.txt --- */
+
+static int init_visits(struct ing_engine *e, struct ing_error *err)
+{
+	(void)err;
+	e->visits =
+		ing_visits_new(&e->loop, &(struct ing_visits_conf){
+						 .urlrules = e->rules.urlrules,
+						 .hostrules = e->rules.hostrules,
+						 .hostblocks = e->blocks,
+						 .tls_fallback = e->conf->fetch.tls_fallback != 0,
+					 });
+	return 0;
+}
+
+static void done_visits(struct ing_engine *e)
+{
+	ing_visits_free(ING_TAKE(e->visits));
+}
 
 static int init_robots(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
 	const struct ing_conf *c = e->conf;
-	e->errands = ing_errands_new(&(struct ing_errand_conf){
+	e->robots_fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){
 		.max_redirects = ROBOTS_REDIRECTS,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
 		.agent = c->fetch.user_agent,
 		.deadline_ms = c->job.deadline_ms,
-		.urlrules = e->rules.urlrules,
-		.hostrules = e->rules.hostrules,
-		.hostblocks = e->blocks,
-		.tls_fallback = c->fetch.tls_fallback != 0,
 	});
 	e->robots = ing_robots_new(&(struct ing_robots_conf){
 		.obey = c->gate.robots == ING_ROBOTS_OBEY,
 		.max_entries = ROBOTS_ENTRIES,
 		.max_bytes = ROBOTS_BYTES,
 		.hostrules = e->rules.hostrules,
-		.get = ing_errands_get_robots,
-		.ctx = e->errands,
+		.get = ing_robots_fetch_get,
+		.ctx = e->robots_fetches,
 	});
 	return 0;
 }
 
 static void done_robots(struct ing_engine *e)
 {
-	ing_errands_free(ING_TAKE(e->errands));
+	ing_robots_fetches_free(ING_TAKE(e->robots_fetches));
 	ing_robots_free(ING_TAKE(e->robots));
 }
 
@@ -428,6 +443,7 @@ static const struct {
 	{init_leases, done_leases},
 	{init_fetch, done_fetch},
 	{init_gate, done_gate},
+	{init_visits, done_visits},
 	{init_robots, done_robots},
 	{init_archive, done_archive},
 	{init_pool, done_pool},
@@ -441,7 +457,8 @@ static void undo(struct ing_engine *e, size_t steps_done)
 	e->conf = NULL;
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
 	enum ing_engine_company company, struct ing_error *err)
@@ -474,12 +491,26 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)
 	struct ing_stages all = *stages;
 	all.gate = e->gate;
 	all.robots = e->robots;
-	all.errands = e->errands;
+	all.fetches = e->robots_fetches;
 	all.fetch = e->fetch;
 	all.archive = e->archive;
 	all.pool = e->pool;
 	ing_pipeline_wire(e->pipeline, &all);
-	ing_errands_wire(e->errands, &all);
+	ing_visits_wire(e->visits, &(struct ing_visits_stages){
+					   .gate = e->gate,
+					   .robots = e->robots,
+					   .fetches = e->robots_fetches,
+					   .fetch = e->fetch,
+					   .archive = e->archive,
+				   });
+	ing_robots_fetches_wire(e->robots_fetches, &(struct ing_robots_fetch_stages){
+							   .visits = e->visits,
+							   .robots = e->robots,
+							   .pool = e->pool,
+							   .store = stages->store,
+							   .on_cdx = stages->on_cdx,
+							   .ctx = stages->ctx,
+						   });
 }
 
 void ing_engine_run(struct ing_engine *e)
@@ -491,17 +522,17 @@ void ing_engine_run(struct ing_engine *e)
 
 bool ing_engine_idle(const struct ing_engine *e)
 {
-	return ing_pipeline_idle(e->pipeline) && ing_errands_idle(e->errands);
+	return ing_pipeline_idle(e->pipeline) && ing_robots_fetches_idle(e->robots_fetches);
 }
 
 void ing_engine_settle(struct ing_engine *e)
 {
 	if (ing_pipeline_idle(e->pipeline))
-		ing_errands_cancel(e->errands);
+		ing_robots_fetches_cancel(e->robots_fetches);
 }
 
 void ing_engine_cancel(struct ing_engine *e)
 {
 	ing_pipeline_cancel(e->pipeline);
-	ing_errands_cancel(e->errands);
+	ing_robots_fetches_cancel(e->robots_fetches);
 }

@@ -3,7 +3,7 @@
  * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
  * configuration.
  *
- * Owns: the loop, the watch over its turns, rules, leases, fetch, gate, robots and errands,
+ * Owns: the loop, the watch over its turns, rules, leases, fetch, gate, visits, robots,
  * archive, examiner pool and pipeline. The caller adds intake, emit and store, wires it all and
  * runs the loop. Thread: the one that made it, which becomes the loop thread.
  */
@@ -35,8 +35,9 @@ struct ing_engine {
 	struct ing_leases *leases; /* NULL: this process alone is polite */
 	struct ing_fetch *fetch;
 	struct ing_gate *gate;
-	struct ing_errands *errands;
+	struct ing_visits *visits;
 	struct ing_robots *robots;
+	struct ing_robots_fetches *robots_fetches;
 	struct ing_archive *archive;
 	struct ing_pool *pool;
 	struct ing_pipeline *pipeline;

@@ -14,10 +14,10 @@
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
 #include "worker/examine/pool.h"
-#include "worker/job/errand.h"
 #include "worker/job/job.h"
 #include "worker/rules/set/yield.h"
 #include "worker/scrape/rules/rules.h"
+#include "worker/visit/visit.h"
 
 #define MAX_YIELD_BYTES ((size_t)64 << 20)
 
@@ -51,7 +51,7 @@ static void on_examiners_reloaded(void *ctx, bool good)
 	e->coming = (struct ing_ruleset){.fd = -1};
 	const struct ing_rules *rules = e->rules.rules;
 	ing_pipeline_set_rules(e->pipeline, e->rules.urlrules, e->rules.hostrules);
-	ing_errands_set_rules(e->errands, e->rules.urlrules, e->rules.hostrules);
+	ing_visits_set_rules(e->visits, e->rules.urlrules, e->rules.hostrules);
 	ing_gate_set_hostrules(e->gate, e->rules.hostrules);
 	ing_robots_set_hostrules(e->robots, e->rules.hostrules);
 	ing_yield_set_rules(e->yield, rules->digest, rules->names, rules->count);
@@ -90,7 +90,8 @@ static void on_written(uv_work_t *work, int status)
 	free(f);
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 void ing_engine_reload_rules(struct ing_engine *e)
 {

@@ -30,8 +30,8 @@ struct ing_pool_conf {
 	const char *examiner_path; /* the ingest-examiner executable */
 	unsigned examiners;        /* processes */
 	unsigned recycle_after;    /* documents */
-	/* One document, PDF included; counted from when an examiner takes it. */
-	unsigned timeout_ms;
+	unsigned
+		timeout_ms; /* one document, PDF included; counted from when an examiner takes it */
 	unsigned max_wait_ms; /* until one takes it */
 	unsigned places;      /* waiting documents: ing_pool_is_full(), ing_pool_has_room() */
 	size_t memory_bytes;  /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */

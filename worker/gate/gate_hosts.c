@@ -16,8 +16,9 @@
 #include "worker/rules/hostrules.h"
 
 #define MAX_IDLE 10000
-/* What a day of dead hosts leaves behind, at a few hundred bytes each. */
-#define MAX_MINDED 200000
+#define MAX_MINDED                                                                                 \
+	200000 /* what a day of dead hosts leaves behind, at a few hundred bytes each              \
+		*/
 
 /* --- rules --- */
 

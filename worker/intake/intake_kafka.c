@@ -394,7 +394,8 @@ static void open_queues(struct kafka_intake *in, const struct ing_intake_kafka_c
 	in->name = in->lanes[ING_LANE_REQUESTS].topic;
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 enum ing_lane ing_kafka_lane_of(const struct kafka_intake *in, const char *topic)
 {

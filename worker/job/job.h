@@ -25,6 +25,7 @@
 #include "worker/model/status.h"
 #include "worker/model/metrics.h"
 #include "worker/store/store.h"
+#include "worker/visit/capture.h"
 
 struct uv_loop_s;
 struct ing_fetch;
@@ -36,25 +37,20 @@ struct ing_exam_ticket;
 struct ing_cdx;
 struct ing_urlrules;
 struct ing_yield;
-struct ing_errands;
+struct ing_robots_fetches;
 
 /* One URL asked for, once. In the job's arena. */
 struct ing_hop {
 	struct ing_hop *next;
 	struct ing_job *job;
 	const char *url;
-	enum ing_hop_via via;
+	enum ing_via via;
 	uint64_t jar_version; /* of the cookies when this URL was asked for */
 	/* What the exchange left behind; the body is let go of as early as possible. */
 	struct ing_exchange *exchange; /* until archived and examined */
-	struct ing_archive_item archive;
 	bool archive_pending;
 	bool answered;
-	int http_status;
-	char datetime[15];
-	const char *mimetype;     /* of the Content-Type header, normalised; NULL without */
-	bool coded;               /* its body had a content coding */
-	const char *body_sha1hex; /* of the body if it was decoded, as the examiner said; or NULL */
+	struct ing_capture capture;
 };
 
 /* A rule that gave a hop. In the job's arena. */
@@ -74,7 +70,7 @@ struct ing_work {
 		redirects;         /* landing pages followed; redirects since the last page */
 	unsigned cookie_redirects; /* those of them that set a cookie */
 	const char *next_url;      /* where to go; NULL: base_url is no URL to be asked for */
-	enum ing_hop_via next_via;
+	enum ing_via next_via;
 	unsigned tries;         /* of next_url so far */
 	unsigned delay_ms;      /* before the next of them */
 	const char *referer;    /* the hop before next_url; NULL: none */
@@ -91,8 +87,8 @@ struct ing_work {
 	enum ing_status status;
 	char *error_message;      /* arena */
 	bool loop_ended_normally; /* terminal has its digest */
-	/* Of the last body examined; whole once everything is archived. */
-	struct ing_file_meta file;
+	struct ing_file_meta
+		file; /* of the last body examined; whole once everything is archived */
 	struct ing_pdf pdf;
 	bool has_pdf;
 	bool saw_page; /* an HTML page was looked into */
@@ -153,8 +149,8 @@ struct ing_pipeline_conf {
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_gate *gate;
-	struct ing_robots *robots;   /* NULL: nobody asks */
-	struct ing_errands *errands; /* that get files for robots; NULL: others do */
+	struct ing_robots *robots;          /* NULL: nobody asks */
+	struct ing_robots_fetches *fetches; /* that get files for robots; NULL: others do */
 	struct ing_fetch *fetch;
 	struct ing_archive *archive;
 	struct ing_pool *pool;

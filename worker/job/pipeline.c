@@ -99,7 +99,7 @@ void ing_job_start_work(struct ing_job *job)
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
 	drop_message(job);
 	ing_arena_init(&w->ar);
-	struct ing_decision d = ing_hop_start(w->request->base_url, NULL, NULL);
+	struct ing_decision d = ing_target_start(w->request->base_url, NULL, NULL);
 	w->next_url = ing_arena_strdup(&w->ar, d.url);
 	w->next_via = ING_VIA_START;
 	w->dropped_userinfo = d.dropped_userinfo;
@@ -167,9 +167,9 @@ static void set_cancelled(struct ing_job *job)
 	job->pipeline->stats.cancelled++;
 }
 
-/* A server goes on with what it was asked, whoever still listens. So a transfer under way keeps
- * its host until it ends, though nobody wants it any more, unless there is no time for that
- * (at_once). */
+/* A server goes on with what it was asked, whoever still listens. So a transfer under way keeps its
+ * host until it ends, though nobody wants it any more, unless there is no time for that (at_once).
+ */
 static void cancel_job(struct ing_job *job, bool at_once)
 {
 	struct ing_work *w = job->work;
@@ -228,7 +228,8 @@ static void on_closed(uv_handle_t *handle)
 	free(p);
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf)
 {
@@ -280,11 +281,11 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		return;
 	}
 	struct ing_job *job = new_job(p, m);
-	struct ing_decision start = ing_hop_start(request->base_url, ing_pipeline_judge, p);
+	struct ing_decision start = ing_target_start(request->base_url, ing_pipeline_judge, p);
 	if (request->type != ING_TYPE_PDF && request->type != ING_TYPE_HTML)
 		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, "this version handles pdf and html");
 	else if (start.step == ING_STEP_END)
-		ing_job_end(job, start.status, start.words);
+		ing_job_end(job, start.status, start.detail);
 	else
 		ing_job_wait(job, start.url);
 	free(start.url);

@@ -185,7 +185,7 @@ static void settle_file(struct ing_job *job)
 	struct ing_work *w = job->work;
 	if (!w->loop_ended_normally)
 		return;
-	switch (ing_truth_settle(&w->file, w->hop->coded, &w->hop->archive)) {
+	switch (ing_truth_settle(&w->file, w->hop->capture.coded, &w->hop->capture.archive)) {
 	case ING_TRUTH_GOOD:
 		if (w->status == ING_STATUS_SUCCESS && !ing_hop_hash_expected(w->request, &w->file))
 			set_status(w, ING_STATUS_MISMATCH_HASH, NULL);
@@ -245,7 +245,7 @@ static void advance_decided(struct ing_job *job)
 
 void ing_job_on_archived(struct ing_archive_item *item)
 {
-	struct ing_hop *hop = ING_CONTAINER(item, struct ing_hop, archive);
+	struct ing_hop *hop = ING_CONTAINER(item, struct ing_hop, capture.archive);
 	struct ing_job *job = hop->job;
 	ing_must(job->magic == ING_JOB_MAGIC && hop->archive_pending);
 	hop->archive_pending = false;

@@ -15,10 +15,10 @@
 
 #include "common/base/clock.h"
 #include "worker/fetch/fetch.h"
-#include "worker/job/errand.h"
 #include "worker/job/pipeline_priv.h"
-#include "worker/job/retry.h"
 #include "worker/rules/siterules.h"
+#include "worker/visit/retry.h"
+#include "worker/visit/robots_fetch.h"
 
 #define ROBOTS_NS 5000000u /* of a turn, for asking robots.txt files that are there */
 
@@ -43,17 +43,17 @@ static struct ing_robots_view ask_robots(struct ing_job *job, const char *url)
 	struct ing_robots_view view = ing_robots_ask(s->robots, url, &job->robots);
 	p->robots_ns += ing_thread_cpu_ns() - started_ns;
 	uv_idle_start(&p->waking, ing_pipeline_on_waking); /* counts anew with the next turn */
-	if (view.verdict == ING_ROBOTS_PENDING && s->errands != NULL)
-		ing_errands_hurry(s->errands, job->robots.entry, (enum ing_lane)job->lane);
+	if (view.verdict == ING_ROBOTS_PENDING && s->fetches != NULL)
+		ing_robots_fetch_hurry(s->fetches, job->robots.entry, (enum ing_lane)job->lane);
 	return view;
 }
 
-static void add_hop(struct ing_job *job, const char *url, enum ing_hop_via via)
+static void add_hop(struct ing_job *job, const char *url, enum ing_via via)
 {
 	struct ing_work *w = job->work;
 	struct ing_hop *hop = ing_arena_alloc(&w->ar, sizeof(*hop));
 	hop->job = job;
-	hop->url = url;
+	hop->url = hop->capture.url = url;
 	hop->via = via;
 	hop->jar_version = ing_cookies_version(w->jar);
 	*w->hops_tail = hop;
@@ -123,7 +123,7 @@ static char *derive_start(const struct ing_job *job)
 	struct ing_error err = {0};
 	int rc = ing_request_parse(job->message, job->message_bytes, &request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
-	struct ing_decision d = ing_hop_start(request->base_url, NULL, NULL);
+	struct ing_decision d = ing_target_start(request->base_url, NULL, NULL);
 	ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
 	ing_request_free(request);
 	return d.url;
@@ -187,10 +187,10 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	if (job->state == ING_JOB_WAITING)
 		ing_job_start_work(job);
 	const struct ing_work *w = job->work;
-	struct ing_decision d = ing_hop_recheck(w->next_url, w->next_via, ing_pipeline_judge, p);
-	if (d.step == ING_STEP_END) {
+	struct ing_decision d;
+	if (ing_target_is_refused(w->next_url, w->next_via, ing_pipeline_judge, p, &d)) {
 		ing_gate_leave(p->stages.gate, waiter, NULL);
-		ing_job_end(job, d.status, d.words);
+		ing_job_end(job, d.status, d.detail);
 		return;
 	}
 	struct ing_robots_view view = ask_robots(job, w->next_url);
@@ -210,7 +210,7 @@ static void on_refused(
 {
 	struct ing_job *job = ING_CONTAINER(waiter, struct ing_job, waiter);
 	ing_must(job->magic == ING_JOB_MAGIC);
-	end_for_host(job, retry_after_s, ing_retry_refusal_words(why));
+	end_for_host(job, retry_after_s, ing_retry_gate_detail(why));
 }
 
 static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};
@@ -222,7 +222,8 @@ static uint32_t draw_random(void)
 	return bits;
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url)
 {
@@ -256,7 +257,7 @@ void ing_job_wait(struct ing_job *job, const char *url)
 	queue_up(job, url);
 }
 
-void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via)
+void ing_job_go_to(struct ing_job *job, char *url, enum ing_via via)
 {
 	struct ing_work *w = job->work;
 	if (via == ING_VIA_LINK) {
@@ -304,8 +305,8 @@ bool ing_job_waits_for_hold(const struct ing_job *job)
 {
 	const struct ing_stages *s = &job->pipeline->stages;
 	return ing_gate_waits_for_hold(&job->waiter) ||
-	       (job->robots.entry != NULL && s->errands != NULL &&
-		       ing_errands_wait_for_hold(s->errands, job->robots.entry));
+	       (job->robots.entry != NULL && s->fetches != NULL &&
+		       ing_robots_fetch_waits_for_hold(s->fetches, job->robots.entry));
 }
 
 void ing_job_stop_waiting(struct ing_job *job)

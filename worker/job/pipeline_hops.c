@@ -15,7 +15,8 @@
 #include "worker/fetch/fetch.h"
 #include "worker/job/html_biblio.h"
 #include "worker/job/pipeline_priv.h"
-#include "worker/job/retry.h"
+#include "worker/visit/answer.h"
+#include "worker/visit/retry.h"
 #include "worker/job/truth.h"
 #include "worker/rules/set/yield.h"
 
@@ -53,10 +54,7 @@ static struct ing_hop_view view_of(struct ing_job *job)
 	return (struct ing_hop_view){
 		.url = w->hop->url,
 		.landings = w->landings,
-		.redirects = w->redirects,
-		.cookie_redirects = w->cookie_redirects,
 		.max_hops = job->pipeline->conf.max_hops,
-		.max_redirects = job->pipeline->conf.max_redirects,
 		.visited = was_visited,
 		.verdict = judge_next_url,
 		.ctx = job,
@@ -68,11 +66,11 @@ static void start_archiving(struct ing_job *job)
 	struct ing_hop *hop = job->work->hop;
 	if (!hop->exchange->answered)
 		return;
-	hop->archive.exchange = ing_exchange_ref(hop->exchange);
-	hop->archive.done = ing_job_on_archived;
+	hop->capture.archive.exchange = ing_exchange_ref(hop->exchange);
+	hop->capture.archive.done = ing_job_on_archived;
 	hop->archive_pending = true;
 	job->work->archive_pending++;
-	ing_archive_put(job->pipeline->stages.archive, &hop->archive);
+	ing_archive_put(job->pipeline->stages.archive, &hop->capture.archive);
 }
 
 /* The deadline is about what the request costs, not about who stands before it in the examiners'
@@ -134,28 +132,37 @@ static void note_answer(struct ing_job *job, struct ing_exchange *ex)
 	struct ing_hop *hop = w->hop;
 	hop->exchange = ex;
 	hop->answered = ex->answered;
-	hop->coded = ing_truth_is_coded(ex);
-	hop->http_status = ex->http_status;
+	hop->capture.coded = ing_truth_is_coded(ex);
+	hop->capture.http_status = ex->http_status;
 	char mimetype[ING_CDX_MIMETYPE_BYTES];
 	ing_cdx_mimetype(ex->content_type, mimetype);
-	hop->mimetype = ing_arena_strdup(&w->ar, mimetype);
-	ing_format_dt14(ex->started, hop->datetime);
+	hop->capture.mimetype = ing_arena_strdup(&w->ar, mimetype);
+	ing_format_dt14(ex->started, hop->capture.datetime);
 	w->unverified |= ex->unverified;
 	w->dropped_userinfo |= ex->dropped_userinfo;
 }
 
 static struct ing_decision decide_after_fetch(struct ing_job *job, const struct ing_exchange *ex)
 {
-	struct ing_hop_view view = view_of(job);
-	return ing_hop_after_fetch(&view, &(struct ing_answer){
-						  .outcome = ex->outcome,
-						  .answered = ex->answered,
-						  .http_status = ex->http_status,
-						  .location = ex->location,
-						  .set_cookie = ex->set_cookie,
-						  .body_bytes = ex->body_bytes,
-						  .content_type = ex->content_type,
-					  });
+	const struct ing_work *w = job->work;
+	const struct ing_answer_view view = {
+		.url = w->hop->url,
+		.redirects = w->redirects,
+		.cookie_redirects = w->cookie_redirects,
+		.max_redirects = job->pipeline->conf.max_redirects,
+		.asked_before = was_visited,
+		.verdict = judge_next_url,
+		.ctx = job,
+	};
+	return ing_answer_decide(&view, &(struct ing_answer){
+						.outcome = ex->outcome,
+						.answered = ex->answered,
+						.http_status = ex->http_status,
+						.location = ex->location,
+						.set_cookie = ex->set_cookie,
+						.body_bytes = ex->body_bytes,
+						.content_type = ex->content_type,
+					});
 }
 
 /* The chain ends here, unless the next try may go better. */
@@ -169,7 +176,7 @@ static void end_after_fetch(
 		return;
 	}
 	const char *detail = ex->detail[0] != '\0' ? ex->detail : NULL;
-	ing_job_end(job, d->status, d->words != NULL ? d->words : detail);
+	ing_job_end(job, d->status, d->detail != NULL ? d->detail : detail);
 }
 
 /* --- what a page says --- */
@@ -222,7 +229,7 @@ static void keep_findings(struct ing_job *job, struct ing_findings *f)
 		return;
 	w->file = f->file;
 	if (f->file.decoded)
-		w->hop->body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
+		w->hop->capture.body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
 	if (ing_mimetype_is_html(f->file.mimetype))
 		keep_page(w, &f->page);
 	if (f->pdf.status != NULL && w->request->type == ING_TYPE_PDF &&
@@ -281,7 +288,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	} else {
 		w->loop_ended_normally =
 			d.status == ING_STATUS_SUCCESS || d.status == ING_STATUS_WRONG_MIMETYPE;
-		ing_job_end(job, d.status, d.words != NULL ? d.words : f->detail);
+		ing_job_end(job, d.status, d.detail != NULL ? d.detail : f->detail);
 	}
 	ing_findings_done(f);
 }
@@ -300,7 +307,7 @@ static void on_walls_examined(void *ctx, struct ing_findings *f)
 	bool unseen = f->exam == ING_EXAM_WAITED;
 	bool is_wall = !unseen && d.status != ING_STATUS_TERMINAL_BAD_STATUS;
 	if (is_wall || !ing_job_try_again(job, w->hop->exchange))
-		ing_job_end(job, d.status, unseen ? f->detail : d.words);
+		ing_job_end(job, d.status, unseen ? f->detail : d.detail);
 	ing_findings_done(f);
 }
 
@@ -312,7 +319,8 @@ static void check_deadline(struct ing_job *job, uint64_t now_ms)
 	ing_job_end_late(job);
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 void ing_job_on_fetched(void *ctx, struct ing_exchange *ex)
 {

@@ -66,10 +66,10 @@ struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url);
 void ing_pipeline_on_waking(uv_idle_t *waking);
 /* Callbacks of a new job. */
 void ing_job_init_waiting(struct ing_job *job);
-/* Wait for the first fetch: a job in NEW, its start as ing_hop_start() gave it. */
+/* Wait for the first fetch: a job in NEW, its start as ing_target_start() gave it. */
 void ing_job_wait(struct ing_job *job, const char *url);
 /* Takes url (heap): wait for the next one. From FETCHING or EXAMINING. */
-void ing_job_go_to(struct ing_job *job, char *url, enum ing_hop_via via);
+void ing_job_go_to(struct ing_job *job, char *url, enum ing_via via);
 /* Wait for another try of the last URL, if its answer and the deadline allow one; else false. From
  * FETCHING or EXAMINING; ex is not used afterwards. */
 bool ing_job_try_again(struct ing_job *job, const struct ing_exchange *ex);

@@ -14,13 +14,13 @@
 #include "common/data/json_text.h"
 #include "common/net/surt.h"
 #include "common/record/cdx.h"
-#include "worker/job/capture.h"
+#include "worker/visit/capture.h"
 #include "worker/job/html_biblio.h"
 #include "worker/job/mask.h"
 #include "worker/model/limits.h"
 
-/* Reals keep the 17 digits that bring each double back: a request's own must come out as they
- * came. */
+/* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
+ */
 #define DUMP_FLAGS JSON_COMPACT
 /* Of a PDF's Info dictionary; the standard has nine, and we ask for those. */
 #define MAX_INFO_VALUES 100u
@@ -60,19 +60,6 @@ static const struct ing_hop *terminal_hop(const struct ing_work *w)
 	return w->hop;
 }
 
-static struct ing_capture capture_of(const struct ing_hop *hop)
-{
-	return (struct ing_capture){
-		.url = hop->url,
-		.datetime = hop->datetime,
-		.mimetype = hop->mimetype,
-		.http_status = hop->http_status,
-		/* Believed where there was something to decode. */
-		.body_sha1hex = hop->coded || hop->archive.gzip ? hop->body_sha1hex : NULL,
-		.archive = &hop->archive,
-	};
-}
-
 /* The way that was gone: further tries of a URL are no step of it. */
 static json_t *hops_json(const struct ing_work *w)
 {
@@ -94,8 +81,8 @@ static json_t *wayback_json(const struct ing_hop *hop)
 	}
 	struct ing_buf url;
 	ing_buf_init(&url, 2 * ING_MAX_URL_BYTES);
-	ing_buf_printf(&url, "https://web.archive.org/web/%s/%s", hop->datetime, hop->url);
-	set(o, "datetime", text_or_null(hop->datetime));
+	ing_buf_printf(&url, "https://web.archive.org/web/%s/%s", hop->capture.datetime, hop->url);
+	set(o, "datetime", text_or_null(hop->capture.datetime));
 	set(o, "archive_url", text_or_null(ing_buf_str(&url)));
 	ing_buf_done(&url);
 	return o;
@@ -106,9 +93,9 @@ static json_t *terminal_json(const struct ing_work *w)
 	const struct ing_hop *hop = terminal_hop(w);
 	json_t *o = json_object();
 	set(o, "terminal_url", text_or_null(hop->url));
-	set(o, "terminal_dt", hop->answered ? text_or_null(hop->datetime) : json_null());
+	set(o, "terminal_dt", hop->answered ? text_or_null(hop->capture.datetime) : json_null());
 	set(o, "terminal_status_code",
-		hop->answered ? json_integer(hop->http_status) : json_null());
+		hop->answered ? json_integer(hop->capture.http_status) : json_null());
 	if (w->loop_ended_normally)
 		set(o, "terminal_sha1hex", text_or_null(w->file.sha1hex));
 	set(o, "wayback", wayback_json(hop));
@@ -133,21 +120,21 @@ static json_t *cdx_json(const struct ing_hop *hop)
 	if (!ing_surt(hop->url, &surt))
 		ing_buf_clear(&surt);
 	char hex[ING_SHA1_HEX_BYTES];
-	struct ing_capture capture = capture_of(hop);
+	const struct ing_capture *capture = &hop->capture;
 	json_t *o = json_object();
 	set(o, "surt", text_or_null(ing_buf_str(&surt)));
-	set(o, "datetime", text_or_null(hop->datetime));
+	set(o, "datetime", text_or_null(hop->capture.datetime));
 	set(o, "url", text_or_null(hop->url));
-	set(o, "mimetype", text_or_null(hop->mimetype));
-	set(o, "status_code", json_integer(hop->http_status));
-	if (ing_capture_sha1b32(&capture) != NULL) {
-		set(o, "sha1b32", text_or_null(ing_capture_sha1b32(&capture)));
-		set(o, "sha1hex", text_or_null(ing_capture_sha1hex(&capture, hex) ? hex : NULL));
+	set(o, "mimetype", text_or_null(hop->capture.mimetype));
+	set(o, "status_code", json_integer(hop->capture.http_status));
+	if (ing_capture_sha1b32(capture) != NULL) {
+		set(o, "sha1b32", text_or_null(ing_capture_sha1b32(capture)));
+		set(o, "sha1hex", text_or_null(ing_capture_sha1hex(capture, hex) ? hex : NULL));
 	}
-	if (hop->archive.warc_name[0] != '\0') {
-		set(o, "warc_csize", json_integer((json_int_t)hop->archive.csize));
-		set(o, "warc_offset", json_integer((json_int_t)hop->archive.offset));
-		set(o, "warc_path", text_or_null(hop->archive.warc_name));
+	if (hop->capture.archive.warc_name[0] != '\0') {
+		set(o, "warc_csize", json_integer((json_int_t)hop->capture.archive.csize));
+		set(o, "warc_offset", json_integer((json_int_t)hop->capture.archive.offset));
+		set(o, "warc_path", text_or_null(hop->capture.archive.warc_name));
 	}
 	ing_buf_done(&surt);
 	return o;
@@ -328,9 +315,9 @@ static void fill_result_row(struct ing_work *w)
 		.status = ing_status_slug(w->status),
 		.hit = w->status == ING_STATUS_SUCCESS,
 		.terminal_url = hop != NULL ? hop->url : NULL,
-		.terminal_dt = answered ? hop->datetime : NULL,
+		.terminal_dt = answered ? hop->capture.datetime : NULL,
 		.terminal_sha1hex = w->loop_ended_normally ? w->file.sha1hex : NULL,
-		.terminal_status_code = answered ? hop->http_status : 0,
+		.terminal_status_code = answered ? hop->capture.http_status : 0,
 	};
 }
 
@@ -340,8 +327,7 @@ static void fill_cdx_rows(struct ing_work *w)
 	char *hex = ing_arena_alloc(&w->ar, (w->hop_count + 1) * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
 	for (const struct ing_hop *h = w->hops; h != NULL; h = h->next) {
-		struct ing_capture capture = capture_of(h);
-		if (ing_capture_row(&capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
+		if (ing_capture_row(&h->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
 			n++;
 	}
 	w->rows.cdx = rows;
@@ -388,7 +374,8 @@ static void fill_pdf_row(struct ing_work *w)
 	};
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
@@ -492,6 +479,5 @@ void ing_result_rows(struct ing_job *job)
 
 bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret)
 {
-	struct ing_capture capture = capture_of(hop);
-	return ing_capture_line(&capture, surt, ret);
+	return ing_capture_line(&hop->capture, surt, ret);
 }

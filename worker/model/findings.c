@@ -56,3 +56,23 @@ void ing_findings_done(struct ing_findings *f)
 	ing_robots_txt_free(f->robots.txt);
 	*f = (struct ing_findings){0};
 }
+
+enum ing_status ing_exam_status(enum ing_exam exam)
+{
+	switch (exam) {
+	case ING_EXAM_OK:
+		break;
+	case ING_EXAM_BAD_ENCODING:
+		return ING_STATUS_BAD_CONTENT_ENCODING;
+	case ING_EXAM_TOO_LARGE:
+		return ING_STATUS_BODY_TOO_LARGE;
+	case ING_EXAM_CRASH:
+		return ING_STATUS_PARSE_CRASH;
+	case ING_EXAM_TIMEOUT:
+		return ING_STATUS_PARSE_TIMEOUT;
+	case ING_EXAM_UNREADABLE:
+	case ING_EXAM_WAITED:
+		return ING_STATUS_WORKER_ERROR;
+	}
+	return ING_STATUS_SUCCESS;
+}

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "worker/model/kinds.h"
+#include "worker/model/status.h"
 #include "worker/model/uses.h"
 
 struct ing_robots_txt;
@@ -136,3 +137,6 @@ void ing_findings_init(struct ing_findings *f);
 void ing_findings_done(struct ing_findings *f); /* frees the strings; safe on an initialised one */
 void ing_pdf_done(struct ing_pdf *pdf);         /* the same for the PDF part alone */
 void ing_page_done(struct ing_page *page);      /* and for the page */
+
+/* The status of a document that could not be looked into; SUCCESS for OK. */
+enum ing_status ing_exam_status(enum ing_exam exam);

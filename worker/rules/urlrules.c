@@ -164,7 +164,8 @@ static void scan_rules(
 	}
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 int ing_urlrules_load_files(
 	const struct ing_rule_files *files, struct ing_urlrules **ret, struct ing_report *report)

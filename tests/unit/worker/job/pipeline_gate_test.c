@@ -15,15 +15,16 @@
 
 #include "fake_gate.h"
 #include "stages.h"
-#include "worker/job/errand.h"
 #include "worker/job/job.h"
+#include "worker/visit/robots_fetch.h"
+#include "worker/visit/visit.h"
 
 #define A "https://a.example/"
 #define B "https://b.example/"
 
 static uv_loop_t loop;
 static struct ing_pipeline *pipeline;
-static struct ing_errands *errands; /* NULL: robots has its files from others */
+static struct ing_robots_fetches *fetches; /* NULL: robots has its files from others */
 
 static const struct ing_pipeline_conf usual = {
 	.max_waiting = 100,
@@ -48,7 +49,7 @@ static void begin(const struct ing_pipeline_conf *conf)
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = FAKE_STAGE,
 					    .robots = FAKE_STAGE,
-					    .errands = errands,
+					    .fetches = fetches,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
@@ -357,11 +358,13 @@ static void a_drain_does_not_wait_for_holds(void **state)
 static void who_waits_for_robots_lends_it_its_lane(void **state)
 {
 	(void)state;
-	errands = ing_errands_new(&(struct ing_errand_conf){.deadline_ms = 1000});
-	ing_errands_wire(errands, &(struct ing_stages){.gate = FAKE_STAGE});
+	fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){.deadline_ms = 1000});
 	begin(&usual);
+	struct ing_visits *visits = ing_visits_new(&loop, &(struct ing_visits_conf){0});
+	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = FAKE_STAGE});
+	ing_robots_fetches_wire(fetches, &(struct ing_robots_fetch_stages){.visits = visits});
 	/* As robots would, which are made up here; their entry is this pointer. */
-	ing_errands_get_robots(errands, A "robots.txt", FAKE_STAGE);
+	ing_robots_fetch_get(fetches, A "robots.txt", FAKE_STAGE);
 	fake.robots.verdict = ING_ROBOTS_PENDING;
 	send_in_lane(ING_LANE_DAILY, A);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
@@ -370,9 +373,10 @@ static void who_waits_for_robots_lends_it_its_lane(void **state)
 	assert_string_equal(fake_gate.last_url, A "robots.txt");
 	assert_int_equal(fake_gate.waiters.count, 1);
 	ing_pipeline_drain(pipeline);
-	ing_errands_cancel(errands);
+	ing_robots_fetches_cancel(fetches);
+	ing_visits_free(visits);
 	end();
-	ing_errands_free(ING_TAKE(errands));
+	ing_robots_fetches_free(ING_TAKE(fetches));
 }
 
 static void nobody_goes_on_who_was_called_off_after_the_file_came(void **state)

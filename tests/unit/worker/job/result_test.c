@@ -36,22 +36,23 @@ static struct ing_job *finished_job_of(const char *message)
 	hops[0] = (struct ing_hop){.next = &hops[1],
 		.url = "https://a.example/",
 		.answered = true,
-		.http_status = 200,
-		.mimetype = "text/html"};
+		.capture = {
+			.url = "https://a.example/", .http_status = 200, .mimetype = "text/html"}};
 	hops[1] = (struct ing_hop){.url = "https://a.example/p.pdf",
 		.answered = true,
-		.http_status = 200,
-		.mimetype = "application/pdf"};
+		.capture = {.url = "https://a.example/p.pdf",
+			.http_status = 200,
+			.mimetype = "application/pdf"}};
 	for (size_t i = 0; i < 2; i++) {
-		memcpy(hops[i].datetime, "20261121110000", sizeof("20261121110000"));
+		memcpy(hops[i].capture.datetime, "20261121110000", sizeof("20261121110000"));
 		/* SHA-1 of nothing, in base 32 */
-		hops[i].archive = (struct ing_archive_item){.warc_name = "T-1.warc.gz",
+		hops[i].capture.archive = (struct ing_archive_item){.warc_name = "T-1.warc.gz",
 			.payload_sha1b32 = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
 			.offset = 100 + i,
 			.csize = 10};
 	}
-	hops[1].coded = true;
-	hops[1].body_sha1hex = "aa00000000000000000000000000000000000000";
+	hops[1].capture.coded = true;
+	hops[1].capture.body_sha1hex = "aa00000000000000000000000000000000000000";
 	w->hops = &hops[0];
 	w->hop = &hops[1];
 	w->hop_count = 2;
@@ -366,7 +367,7 @@ static void an_index_row_points_to_the_response(void **state)
 	assert_true(ing_result_cdx(job->work->hop, &surt, &row));
 	assert_string_equal(row.surt, "example,a)/p.pdf");
 	assert_int_equal(row.offset, 101);
-	job->work->hop->archive.warc_name[0] = '\0';
+	job->work->hop->capture.archive.warc_name[0] = '\0';
 	assert_false(ing_result_cdx(job->work->hop, &surt, &row));
 	ing_buf_done(&surt);
 	free_finished(job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Requests, errands, robots and the gate as they are, wired as the daemon does; only the web, the
- * disk, the database and the broker are made up.
+ * Requests, robots fetches, robots and the gate as they are, wired as the daemon does; only the
+ * web, the disk, the database and the broker are made up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,9 @@
 #include "common/base/clock.h"
 #include "common/net/robots.h"
 #include "stages.h"
-#include "worker/job/errand.h"
 #include "worker/job/job.h"
+#include "worker/visit/robots_fetch.h"
+#include "worker/visit/visit.h"
 
 #define A "https://a.example/"
 #define B "https://b.example/"
@@ -24,7 +25,8 @@
 static uv_loop_t loop;
 static struct ing_gate *gate;
 static struct ing_robots *robots;
-static struct ing_errands *errands;
+static struct ing_visits *visits;
+static struct ing_robots_fetches *fetches;
 static struct ing_pipeline *pipeline;
 
 static void begin(void)
@@ -39,15 +41,16 @@ static void begin(void)
 			       .weights = {1, 1, 1, 1},
 			       .patience = {.retry_after_max_ms = 60000, .backoff_ms = 100},
 		       });
-	errands = ing_errands_new(&(struct ing_errand_conf){.max_redirects = 5,
+	visits = ing_visits_new(&loop, &(struct ing_visits_conf){0});
+	fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){.max_redirects = 5,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
 		.agent = "tester/1.0",
 		.deadline_ms = 60000});
 	robots = ing_robots_new(&(struct ing_robots_conf){.obey = true,
 		.max_entries = 100,
 		.max_bytes = 1 << 20,
-		.get = ing_errands_get_robots,
-		.ctx = errands});
+		.get = ing_robots_fetch_get,
+		.ctx = fetches});
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 100,
 						   .max_unacked = 100,
 						   .max_redirects = 2,
@@ -56,24 +59,33 @@ static void begin(void)
 	const struct ing_stages stages = {.intake = FAKE_STAGE,
 		.gate = gate,
 		.robots = robots,
-		.errands = errands,
+		.fetches = fetches,
 		.fetch = FAKE_STAGE,
 		.archive = FAKE_STAGE,
 		.pool = FAKE_STAGE,
 		.store = FAKE_STAGE,
 		.emit = FAKE_STAGE};
-	ing_errands_wire(errands, &stages);
+	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = gate,
+					.robots = robots,
+					.fetches = fetches,
+					.fetch = FAKE_STAGE,
+					.archive = FAKE_STAGE});
+	ing_robots_fetches_wire(fetches, &(struct ing_robots_fetch_stages){.visits = visits,
+						 .robots = robots,
+						 .pool = FAKE_STAGE,
+						 .store = FAKE_STAGE});
 	ing_pipeline_wire(pipeline, &stages);
 }
 
 static void end(void)
 {
 	assert_true(ing_pipeline_idle(pipeline));
-	assert_true(ing_errands_idle(errands));
+	assert_true(ing_robots_fetches_idle(fetches));
 	assert_int_equal(ing_gate_waiting(gate) + ing_gate_holding(gate), 0);
 	ing_pipeline_free(pipeline);
 	ing_robots_free(robots);
-	ing_errands_free(errands);
+	ing_robots_fetches_free(fetches);
+	ing_visits_free(visits);
 	ing_gate_free(gate);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
@@ -115,7 +127,7 @@ static void answer_file(const char *text)
 		.http_status = 200, .body = text, .body_bytes = strlen(text)});
 	if (text[0] != '\0') /* there is nothing in it to look into */
 		fake_exam_done_robots(text);
-	fake_settle(); /* of the errand */
+	fake_settle(); /* of the robots fetch */
 	turn(1);
 	fake_settle(); /* of requests that it has ended */
 }
@@ -123,7 +135,7 @@ static void answer_file(const char *text)
 static void expect_result(const char *status, const char *words)
 {
 	fake_settle();
-	turn(5); /* who waited for an errand goes on */
+	turn(5); /* who waited for the file goes on */
 	fake_settle();
 	assert_non_null(fake.last_result);
 	json_t *o = json_loads(fake.last_result, 0, NULL);
@@ -280,7 +292,7 @@ static void stopping_leaves_nothing_behind(void **state)
 			fake_exam_done_robots(""); /* the record is still under way */
 		ing_pipeline_drain(pipeline);
 		assert_true(ing_pipeline_idle(pipeline));
-		ing_errands_cancel(errands);
+		ing_robots_fetches_cancel(fetches);
 		fake_settle();
 		assert_int_equal(fake.finished, 0);
 		end();

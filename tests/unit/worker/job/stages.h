@@ -3,7 +3,7 @@
  * stages.h - stages that keep what they are given until the test lets them call back, oldest first.
  *
  * They define the functions of fetch, archive, pool, store, emit, intake, robots and the hosts'
- * rules which the pipeline and the errands call, and so take the place of the libraries that have
+ * rules which the pipeline and visits call, and so take the place of the libraries that have
  * them. One thread.
  */
 #pragma once

@@ -6,12 +6,12 @@
  * and a certificate that does not hold is no failure of the host, which has answered: its breaker
  * stays closed, so that the requests for it end as tls-error and not as host-backoff.
  */
-#include "worker/job/retry.h"
+#include "worker/visit/retry.h"
 
 #define FIRST_DELAY_MS 1000u
 #define MAX_DOUBLINGS 6 /* a minute: no status has so many tries */
-/* Less than for 429 and 503, which say that the server wants to be asked again. */
-#define TRIES_OF_5XX 3u
+#define TRIES_OF_5XX                                                                               \
+	3u /* less than for 429 and 503, which say that the server wants to be asked again */
 
 static bool is_throttling(int http_status)
 {
@@ -82,7 +82,8 @@ static enum ing_answer_kind kind_of(const struct ing_exchange *ex)
 	return ex->outcome == ING_STATUS_SUCCESS ? ING_ANSWER_GOOD : kind_of_failure(ex);
 }
 
-/* -------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------
+ */
 
 struct ing_gate_report ing_retry_report(const struct ing_exchange *ex)
 {
@@ -119,8 +120,8 @@ bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned mor
 	return true;
 }
 
-const char *ing_retry_refusal_words(enum ing_gate_refusal why)
+const char *ing_retry_gate_detail(enum ing_gate_refusal reason)
 {
-	return why == ING_GATE_HELD ? "the host is held for longer than requests may wait for it"
-				    : "the host's queue did not move within gate.max_wait_ms";
+	return reason == ING_GATE_HELD ? "the host is held for longer than requests may wait for it"
+				       : "the host's queue did not move within gate.max_wait_ms";
 }

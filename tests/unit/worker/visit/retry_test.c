@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/job/retry.h"
+#include "worker/visit/retry.h"
 
 #define THROTTLED ING_ANSWER_THROTTLED
 #define FAILED ING_ANSWER_FAILED

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Captures in the forms of their readers. No state.
+ * Captures in the forms that their readers take. No state.
  */
-#include "worker/job/capture.h"
+#include "worker/visit/capture.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 const char *ing_capture_sha1b32(const struct ing_capture *c)
 {
-	return c->archive->payload_sha1b32[0] != '\0' ? c->archive->payload_sha1b32 : NULL;
+	return c->archive.payload_sha1b32[0] != '\0' ? c->archive.payload_sha1b32 : NULL;
 }
 
 bool ing_capture_sha1hex(const struct ing_capture *c, char ret_hex[ING_SHA1_HEX_BYTES])
@@ -30,7 +30,7 @@ bool ing_capture_sha1hex(const struct ing_capture *c, char ret_hex[ING_SHA1_HEX_
 
 bool ing_capture_line(const struct ing_capture *c, struct ing_buf *surt, struct ing_cdx *ret)
 {
-	if (c->archive->warc_name[0] == '\0')
+	if (c->archive.warc_name[0] == '\0')
 		return false;
 	ing_buf_clear(surt);
 	if (!ing_surt(c->url, surt))
@@ -42,9 +42,9 @@ bool ing_capture_line(const struct ing_capture *c, struct ing_buf *surt, struct 
 		.mimetype = c->mimetype,
 		.status = c->http_status,
 		.sha1b32 = ing_capture_sha1b32(c),
-		.csize = (int64_t)c->archive->csize,
-		.offset = (int64_t)c->archive->offset,
-		.filename = c->archive->warc_name,
+		.csize = (int64_t)c->archive.csize,
+		.offset = (int64_t)c->archive.offset,
+		.filename = c->archive.warc_name,
 	};
 	return true;
 }
@@ -52,19 +52,20 @@ bool ing_capture_line(const struct ing_capture *c, struct ing_buf *surt, struct 
 bool ing_capture_row(
 	const struct ing_capture *c, char hex[ING_SHA1_HEX_BYTES], struct ing_row_cdx *ret)
 {
-	if (c->archive->warc_name[0] == '\0' || (c->http_status != 200 && c->http_status != 226) ||
+	if (c->archive.warc_name[0] == '\0' || (c->http_status != 200 && c->http_status != 226) ||
 		!ing_capture_sha1hex(c, hex))
 		return false;
-	bool decoded = c->body_sha1hex != NULL && strcmp(c->body_sha1hex, hex) != 0;
+	bool decoded = (c->coded || c->archive.gzip) && c->body_sha1hex != NULL &&
+		       strcmp(c->body_sha1hex, hex) != 0;
 	*ret = (struct ing_row_cdx){
 		.url = c->url,
 		.datetime = c->datetime,
 		.sha1hex = decoded ? c->body_sha1hex : hex,
 		.cdx_sha1hex = decoded ? hex : NULL,
 		.mimetype = c->mimetype,
-		.warc_path = c->archive->warc_name,
-		.warc_csize = c->archive->csize,
-		.warc_offset = c->archive->offset,
+		.warc_path = c->archive.warc_name,
+		.warc_csize = c->archive.csize,
+		.warc_offset = c->archive.offset,
 	};
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Errands for robots.txt among stages that do what each test tells them to: by which way they go,
+ * Robots fetches among stages that do what each test tells them to: by which way they go,
  * what is told in the end, and that calling them off leaves nothing behind.
  */
 #include <setjmp.h>
@@ -16,23 +16,31 @@
 #include "common/net/robots.h"
 #include "fake_gate.h"
 #include "stages.h"
-#include "worker/job/errand.h"
+#include "worker/visit/robots_fetch.h"
+#include "worker/visit/visit.h"
 
 #define URL "https://a.example/robots.txt"
 #define RULES "User-agent: *\nDisallow: /x\n"
 
-static struct ing_errands *errands;
+static uv_loop_t loop;
+static struct ing_visits *visits;
+static struct ing_robots_fetches *fetches;
 static unsigned lines; /* of CDX */
 static char last_line_url[128];
 static int token; /* its address is one */
 
-static const struct ing_errand_conf usual = {
+static const struct ing_robots_fetch_conf usual = {
 	.max_redirects = 5,
 	.max_body_bytes = 1000,
 	.agent = "tester/1.0 (+https://tests.example/)",
 	.deadline_ms = 60000,
-	.hostrules = FAKE_STAGE,
-	.hostblocks = FAKE_STAGE,
+};
+
+static const struct ing_visits_stages visit_stages = {
+	.gate = FAKE_STAGE,
+	.robots = FAKE_STAGE,
+	.fetch = FAKE_STAGE,
+	.archive = FAKE_STAGE,
 };
 
 static void on_cdx(void *ctx, const struct ing_cdx *row)
@@ -42,33 +50,46 @@ static void on_cdx(void *ctx, const struct ing_cdx *row)
 	snprintf(last_line_url, sizeof(last_line_url), "%s", row->url);
 }
 
-static const struct ing_stages all_stages = {
-	.gate = FAKE_STAGE,
+static const struct ing_robots_fetch_stages all_stages = {
 	.robots = FAKE_STAGE,
-	.fetch = FAKE_STAGE,
-	.archive = FAKE_STAGE,
 	.pool = FAKE_STAGE,
 	.store = FAKE_STAGE,
 	.on_cdx = on_cdx,
 };
 
-static void begin(const struct ing_errand_conf *conf, const struct ing_stages *stages)
+static void begin_with(const struct ing_robots_fetch_conf *conf,
+	const struct ing_robots_fetch_stages *stages, const struct ing_visits_stages *of_visits)
 {
+	struct ing_robots_fetch_stages all = *stages;
 	fake_reset();
 	fake_gate_reset();
 	lines = 0;
-	errands = ing_errands_new(conf);
-	ing_errands_wire(errands, stages);
-	assert_true(ing_errands_idle(errands));
-	ing_errands_get_robots(errands, URL, &token);
-	assert_false(ing_errands_idle(errands));
+	assert_int_equal(uv_loop_init(&loop), 0);
+	visits = ing_visits_new(&loop,
+		&(struct ing_visits_conf){.hostrules = FAKE_STAGE, .hostblocks = FAKE_STAGE});
+	ing_visits_wire(visits, of_visits);
+	all.visits = visits;
+	fetches = ing_robots_fetches_new(conf);
+	ing_robots_fetches_wire(fetches, &all);
+	assert_true(ing_robots_fetches_idle(fetches));
+	ing_robots_fetch_get(fetches, URL, &token);
+	assert_false(ing_robots_fetches_idle(fetches));
+}
+
+static void begin(
+	const struct ing_robots_fetch_conf *conf, const struct ing_robots_fetch_stages *stages)
+{
+	begin_with(conf, stages, &visit_stages);
 }
 
 static void end(void)
 {
-	assert_true(ing_errands_idle(errands));
+	assert_true(ing_robots_fetches_idle(fetches));
 	assert_int_equal(fake_gate.waiters.count + fake_gate.holding, 0);
-	ing_errands_free(errands);
+	ing_robots_fetches_free(fetches);
+	ing_visits_free(visits);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
 	fake_reset();
 }
 
@@ -153,10 +174,11 @@ static void an_empty_file_needs_no_examiner(void **state)
 static void without_archive_and_store_it_is_believed_when_examined(void **state)
 {
 	(void)state;
-	struct ing_stages stages = all_stages;
-	stages.archive = NULL;
+	struct ing_robots_fetch_stages stages = all_stages;
+	struct ing_visits_stages of_visits = visit_stages;
+	of_visits.archive = NULL;
 	stages.store = NULL;
-	begin(&usual, &stages);
+	begin_with(&usual, &stages, &of_visits);
 	answer(200, NULL, RULES);
 	assert_int_equal(fake.told_count, 0);
 	fake_exam_done_robots(RULES);
@@ -208,7 +230,8 @@ static void redirects_are_followed_through_the_gate(void **state)
 {
 	(void)state;
 	begin(&usual, &all_stages);
-	ing_errands_hurry(errands, (struct ing_robots_entry *)(void *)&token, ING_LANE_PRIORITY);
+	ing_robots_fetch_hurry(
+		fetches, (struct ing_robots_entry *)(void *)&token, ING_LANE_PRIORITY);
 	for (int i = 1; i <= 5; i++) {
 		char to[64];
 		snprintf(to, sizeof(to), "https://u:p@b.example/%d#f", i);
@@ -231,7 +254,7 @@ static void redirects_are_followed_through_the_gate(void **state)
 static void a_redirect_that_comes_too_late_is_no_answer(void **state)
 {
 	(void)state;
-	struct ing_errand_conf conf = usual;
+	struct ing_robots_fetch_conf conf = usual;
 	conf.deadline_ms = 1;
 	begin(&conf, &all_stages);
 	fake_gate_grant();
@@ -304,27 +327,27 @@ static void what_passes_is_tried_again(void **state)
 	expect_told(ING_STATUS_CONNECT_ERROR, 0);
 }
 
-static void an_errand_is_as_urgent_as_who_waits_for_it(void **state)
+static void a_fetch_is_as_urgent_as_who_waits_for_it(void **state)
 {
 	(void)state;
 	struct ing_robots_entry *entry = (struct ing_robots_entry *)(void *)&token;
 	begin(&usual, &all_stages);
-	ing_errands_hurry(errands, entry, ING_LANE_DAILY);
+	ing_robots_fetch_hurry(fetches, entry, ING_LANE_DAILY);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
 	assert_true(fake_gate.ticket.again);
 	assert_int_equal(fake_gate.waiters.count, 1);
-	ing_errands_hurry(errands, entry, ING_LANE_BULK);
-	ing_errands_hurry(errands, FAKE_STAGE, ING_LANE_PRIORITY); /* another's */
+	ing_robots_fetch_hurry(fetches, entry, ING_LANE_BULK);
+	ing_robots_fetch_hurry(fetches, FAKE_STAGE, ING_LANE_PRIORITY); /* another's */
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
 	/* What it waits for between two tries it still waits for. */
 	answer(500, NULL, NULL);
 	fake_settle();
-	ing_errands_hurry(errands, entry, ING_LANE_REQUESTS);
+	ing_robots_fetch_hurry(fetches, entry, ING_LANE_REQUESTS);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_REQUESTS);
 	assert_in_range(fake_gate.ticket.delay_ms, 500, 1250);
 	/* While it is asked for there is nothing to hurry but what comes later. */
 	fake_gate_grant();
-	ing_errands_hurry(errands, entry, ING_LANE_PRIORITY);
+	ing_robots_fetch_hurry(fetches, entry, ING_LANE_PRIORITY);
 	assert_int_equal(fake_gate.holding, 1);
 	fake_fetch_answer(&(struct fake_answer){.http_status = 302, .location = "/2"});
 	fake_settle();
@@ -485,7 +508,7 @@ static void a_broken_body_is_no_file(void **state)
 
 /* --- calling off --- */
 
-static void errands_can_be_called_off_at_any_point(void **state)
+static void fetches_can_be_called_off_at_any_point(void **state)
 {
 	(void)state;
 	for (int step = 0; step < 6; step++) {
@@ -499,12 +522,12 @@ static void errands_can_be_called_off_at_any_point(void **state)
 			fake_archive_done();
 		if (step >= 4)
 			fake_exam_done_robots(RULES);
-		ing_errands_cancel(errands);
-		ing_errands_cancel(errands);
+		ing_robots_fetches_cancel(fetches);
+		ing_robots_fetches_cancel(fetches);
 		assert_int_equal(fake.fetches.count, 0);
 		assert_int_equal(fake.exams.count, 0);
 		/* Of what threads have in hand the callback is still owed. */
-		assert_int_equal(ing_errands_idle(errands), step < 2 || step == 3);
+		assert_int_equal(ing_robots_fetches_idle(fetches), step < 2 || step == 3);
 		fake_settle();
 		assert_int_equal(fake.told_count, 0);
 		end();
@@ -524,7 +547,7 @@ int main(void)
 		cmocka_unit_test(a_redirect_that_comes_too_late_is_no_answer),
 		cmocka_unit_test(redirects_that_lead_nowhere_are_told_as_such),
 		cmocka_unit_test(what_passes_is_tried_again),
-		cmocka_unit_test(an_errand_is_as_urgent_as_who_waits_for_it),
+		cmocka_unit_test(a_fetch_is_as_urgent_as_who_waits_for_it),
 		cmocka_unit_test(a_host_that_is_held_cannot_be_asked),
 		cmocka_unit_test(a_host_that_is_blocked_is_not_asked),
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
@@ -533,7 +556,7 @@ int main(void)
 		cmocka_unit_test(what_was_cut_counts_as_far_as_it_goes),
 		cmocka_unit_test(what_an_examiner_cannot_read_is_no_file),
 		cmocka_unit_test(a_broken_body_is_no_file),
-		cmocka_unit_test(errands_can_be_called_off_at_any_point),
+		cmocka_unit_test(fetches_can_be_called_off_at_any_point),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

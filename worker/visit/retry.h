@@ -23,5 +23,5 @@ struct ing_gate_report ing_retry_report(const struct ing_exchange *ex);
  * case only). random: any 32 random bits. */
 bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned more, uint32_t random,
 	unsigned *ret_delay_ms);
-/* For error_message, when the gate has sent somebody away. Static. */
-const char *ing_retry_refusal_words(enum ing_gate_refusal why);
+/* For error_message: why the gate has sent a waiter away. Static. */
+const char *ing_retry_gate_detail(enum ing_gate_refusal reason);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What comes after an answer, as tables.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "worker/visit/answer.h"
+
+static bool asked_before(void *ctx, const char *url)
+{
+	const char *known = ctx;
+	return known != NULL && strcmp(known, url) == 0;
+}
+
+struct fetch_case {
+	const char *name;
+	struct ing_answer answer;
+	unsigned redirects;
+	const char *known;
+	enum ing_step step;
+	enum ing_status status;
+	const char *url;
+};
+
+#define OK ING_STATUS_SUCCESS
+static const struct fetch_case fetches[] = {
+	{"a body", {OK, true, 200, NULL, false, 5, NULL}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
+	{"226 counts as 200", {OK, true, 226, NULL, false, 5, NULL}, 0, NULL, ING_STEP_EXAMINE, 0,
+		NULL},
+	{"no byte", {OK, true, 200, NULL, false, 0, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_EMPTY_BLOB, NULL},
+	{"404", {OK, true, 404, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"404 cut short is still a 404",
+		{ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"403 with a page", {OK, true, 403, NULL, false, 5, "Text/HTML; charset=x"}, 0, NULL,
+		ING_STEP_WALLS, 0, NULL},
+	{"503 of no type", {OK, true, 503, NULL, false, 5, NULL}, 0, NULL, ING_STEP_WALLS, 0, NULL},
+	{"429 that is no page", {OK, true, 429, NULL, false, 5, "application/json"}, 0, NULL,
+		ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"401 without a word", {OK, true, 401, NULL, false, 0, "text/html"}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"403 cut short", {ING_STATUS_TRUNCATED_BODY, true, 403, NULL, false, 5, "text/html"}, 0,
+		NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"206", {OK, true, 206, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"300 is no redirect", {OK, true, 300, "/b", false, 5, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
+	{"relative", {OK, true, 302, "/b?c#d", false, 0, NULL}, 0, NULL, ING_STEP_REDIRECT, 0,
+		"https://h.example/b?c"},
+	{"other scheme of the web", {OK, true, 301, "http://o.example", false, 0, NULL}, 0, NULL,
+		ING_STEP_REDIRECT, 0, "http://o.example/"},
+	{"a redirect whose body was cut",
+		{ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1, NULL}, 0, NULL,
+		ING_STEP_REDIRECT, 0, "https://h.example/b"},
+	{"no Location", {OK, true, 302, NULL, false, 0, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"empty Location", {OK, true, 302, "", false, 0, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"file:", {OK, true, 302, "file:///etc/passwd", false, 0, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"ftp:", {OK, true, 302, "ftp://h.example/", false, 0, NULL}, 0, NULL, ING_STEP_END,
+		ING_STATUS_BAD_REDIRECT, NULL},
+	{"one too many", {OK, true, 302, "/b", false, 0, NULL}, 3, NULL, ING_STEP_END,
+		ING_STATUS_REDIRECTS_EXCEEDED, NULL},
+	{"the last allowed", {OK, true, 302, "/b", false, 0, NULL}, 2, NULL, ING_STEP_REDIRECT, 0,
+		"https://h.example/b"},
+	{"seen before", {OK, true, 307, "/b", false, 0, NULL}, 0, "https://h.example/b",
+		ING_STEP_END, ING_STATUS_REDIRECT_LOOP, NULL},
+	{"seen before, and a cookie set again", {OK, true, 308, "/b", true, 0, NULL}, 0,
+		"https://h.example/b", ING_STEP_END, ING_STATUS_BLOCKED_COOKIE, NULL},
+	{"no connection", {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_CONNECT_ERROR, NULL},
+	{"guard", {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_BLOCKED_ADDRESS, NULL},
+	{"cut body", {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_TRUNCATED_BODY, NULL},
+	{"too large", {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9, NULL}, 0, NULL,
+		ING_STEP_END, ING_STATUS_BODY_TOO_LARGE, NULL},
+};
+
+static void after_an_answer(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(fetches) / sizeof(fetches[0]); i++) {
+		const struct fetch_case *c = &fetches[i];
+		char known[64] = "";
+		if (c->known != NULL)
+			strncpy(known, c->known, sizeof(known) - 1);
+		struct ing_answer_view v = {.url = "https://h.example/a",
+			.redirects = c->redirects,
+			.max_redirects = 3,
+			.asked_before = asked_before,
+			.ctx = known};
+		struct ing_decision d = ing_answer_decide(&v, &c->answer);
+		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
+			fail_msg("%s: step %d, status %s", c->name, d.step,
+				ing_status_slug(d.status));
+		if (c->url != NULL)
+			assert_string_equal(d.url, c->url);
+		else
+			assert_null(d.url);
+		free(d.url);
+	}
+}
+
+/* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */
+static struct ing_url_finding judge(void *ctx, const char *url)
+{
+	(void)ctx;
+	struct ing_url_finding f = {.verdict = ING_URL_NONE, .why = "so"};
+	f.only_at_end = strstr(url, "/pass") != NULL;
+	if (strstr(url, "/listed") != NULL)
+		f.verdict = ING_URL_BLOCKLIST;
+	else if (strstr(url, "/wall") != NULL)
+		f.verdict = ING_URL_WALL;
+	else if (strstr(url, "/cookie") != NULL)
+		f.verdict = ING_URL_COOKIE;
+	else if (strstr(url, "/captcha") != NULL)
+		f.verdict = ING_URL_CAPTCHA;
+	else if (strstr(url, "/signin") != NULL)
+		f.verdict = ING_URL_LOGIN;
+	else if (strstr(url, "/check") != NULL)
+		f.verdict = ING_URL_CHALLENGE;
+	return f;
+}
+
+/* The URL is known and the limit is reached, so that whatever the rules do not stop ends otherwise:
+ * the rules come first. */
+static void rules_come_before_loops_and_limits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path;
+		enum ing_status status;
+	} cases[] = {
+		{"/listed", ING_STATUS_SKIP_URL_BLOCKLIST},
+		{"/wall", ING_STATUS_BLOCKED_WALL},
+		{"/cookie", ING_STATUS_BLOCKED_COOKIE},
+		{"/captcha", ING_STATUS_BLOCKED_CAPTCHA},
+		{"/signin", ING_STATUS_BLOCKED_LOGIN},
+		{"/check", ING_STATUS_BLOCKED_CHALLENGE},
+		{"/pass/wall", ING_STATUS_REDIRECTS_EXCEEDED},
+		{"/pass/cookie", ING_STATUS_REDIRECTS_EXCEEDED},
+		{"/free", ING_STATUS_REDIRECTS_EXCEEDED},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char url[64] = "https://h.example";
+		strncat(url, cases[i].path, 40);
+		struct ing_answer_view v = {.url = "https://h.example/a",
+			.asked_before = asked_before,
+			.verdict = judge,
+			.ctx = url};
+		struct ing_answer a = {OK, true, 302, url, false, 0, NULL};
+		struct ing_decision d = ing_answer_decide(&v, &a);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].status));
+		assert_null(d.url);
+		if (strcmp(cases[i].path, "/wall") == 0)
+			assert_string_equal(d.detail, "so");
+	}
+}
+
+static void endless_redirects_that_all_set_cookies_are_about_cookies(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned cookie_redirects;
+		bool set_cookie;
+		enum ing_status status;
+	} cases[] = {
+		{3, true, ING_STATUS_BLOCKED_COOKIE},
+		{3, false, ING_STATUS_REDIRECTS_EXCEEDED},
+		{2, true, ING_STATUS_REDIRECTS_EXCEEDED},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_answer_view v = {.url = "https://h.example/a",
+			.redirects = 3,
+			.cookie_redirects = cases[i].cookie_redirects,
+			.max_redirects = 3,
+			.asked_before = asked_before};
+		struct ing_answer a = {OK, true, 302, "/b", cases[i].set_cookie, 0, NULL};
+		struct ing_decision d = ing_answer_decide(&v, &a);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_int_equal(d.status, cases[i].status);
+	}
+}
+
+/* Nobody who reads a result, an archive or another server's log needs to know a password. */
+static void user_information_goes_no_further(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url, *clean;
+		bool dropped;
+	} cases[] = {
+		{"https://user:pw@h.example/a?b@c", "https://h.example/a?b@c", true},
+		{"https://user@h.example:8080", "https://h.example:8080/", true},
+		{"https://:pw@[::1]/", "https://[::1]/", true},
+		{"https://a@b:c@h.example/", "https://h.example/", true},
+		{"https://@h.example/", "https://h.example/", false},
+		{"https://h.example/@a", "https://h.example/@a", false},
+		{"https://h.example?a@b", "https://h.example/?a@b", false},
+		{"https://h.example#a@b", "https://h.example/", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_answer_view v = {.url = "https://o.example/",
+			.max_redirects = 1,
+			.asked_before = asked_before};
+		struct ing_answer a = {OK, true, 302, cases[i].url, false, 0, NULL};
+		struct ing_decision d = ing_answer_decide(&v, &a);
+		assert_string_equal(d.url, cases[i].clean);
+		assert_int_equal(d.dropped_userinfo, cases[i].dropped);
+		free(d.url);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_an_answer),
+		cmocka_unit_test(rules_come_before_loops_and_limits),
+		cmocka_unit_test(endless_redirects_that_all_set_cookies_are_about_cookies),
+		cmocka_unit_test(user_information_goes_no_further),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Robots fetches: visit, archive and examiner side by side, then the index rows, then the word to
+ * robots. Loop thread; callbacks are those of visits, pool and store. A body is not looked into
+ * here: what a robots.txt says is the examiner's answer, in which only the rules are believed.
+ *
+ * What surprises: a robots fetch goes first within its lane, because all who wait for the host
+ * there wait for it, and its lane is that of the most urgent of them: a bulk list of many hosts
+ * must not fill the priority lane with its files. What waits is small, for there may be one for
+ * each host that anybody waits for; the rest is made at admission.
+ */
+#include "worker/visit/robots_fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/arena.h"
+#include "common/base/clock.h"
+#include "common/base/hash.h"
+#include "common/net/robots.h"
+#include "worker/examine/pool.h"
+#include "worker/model/limits.h"
+#include "worker/store/store.h"
+#include "worker/visit/answer.h"
+#include "worker/visit/visit.h"
+
+#define ROBOTS_FETCH_MAGIC 0x52425446u
+
+/* All requests for a host end with its robots.txt, so it is tried more often than one of them: for
+ * half a minute of a host that is down. */
+#define MORE_TRIES 3u
+
+struct robots_fetch {
+	unsigned magic;
+	bool cancelled;    /* and goes when nothing is owed any more */
+	UT_hash_handle hh; /* by token */
+	struct ing_robots_fetches *all;
+	void *token;
+	char *url; /* heap */
+	struct ing_visit visit;
+	struct work *work; /* from admission on */
+};
+
+struct work {
+	struct robots_fetch *fetch;
+	struct ing_arena ar;
+	struct ing_trail trail;
+	struct ing_work_clock clock;
+	bool over;                        /* the visit has ended, with: */
+	struct ing_visit_outcome outcome; /* exchange is our reference; detail is in the arena */
+	struct ing_exam_ticket *exam;     /* of the body of a 2xx; NULL: none, or it is over */
+	bool examined;
+	struct ing_findings findings; /* once examined */
+	bool storing;                 /* rows.done is owed */
+	struct ing_store_item rows;
+};
+
+struct ing_robots_fetches {
+	struct ing_robots_fetch_conf conf;
+	struct ing_robots_fetch_stages stages;
+	struct robots_fetch *fetches;
+};
+
+static void advance(struct robots_fetch *f);
+
+/* --- the end --- */
+
+static void free_work(struct work *w)
+{
+	if (w == NULL)
+		return;
+	if (w->exam != NULL)
+		ing_pool_cancel(w->exam);
+	ing_findings_done(&w->findings);
+	ing_exchange_unref(w->outcome.exchange);
+	ing_arena_done(&w->ar);
+	free(w);
+}
+
+static void free_fetch(struct robots_fetch *f)
+{
+	ing_must(ing_visit_is_idle(&f->visit));
+	HASH_DEL(f->all->fetches, f);
+	free_work(f->work);
+	free(f->url);
+	f->magic = 0;
+	free(f);
+}
+
+static void tell(struct robots_fetch *f, const struct ing_robots_answer *told)
+{
+	ing_robots_got(f->all->stages.robots, f->token, told);
+	free_fetch(f);
+}
+
+static bool is_2xx(const struct ing_exchange *ex)
+{
+	return ex->answered && ex->http_status >= 200 && ex->http_status <= 299;
+}
+
+/* Whether the examiner's answer is one: its process may have been taken over by the file. */
+static bool has_rules(const struct work *w)
+{
+	return w->findings.exam == ING_EXAM_OK && w->findings.robots.txt != NULL;
+}
+
+/* What the examiner has to say to this answer: rules, or why there are none. */
+static void add_findings(const struct work *w, struct ing_robots_answer *told)
+{
+	if (!w->examined)
+		return; /* an empty file */
+	if (has_rules(w)) {
+		told->txt = w->findings.robots.txt;
+		return;
+	}
+	told->outcome = ing_exam_status(w->findings.exam);
+	told->words = w->findings.detail;
+	if (told->outcome == ING_STATUS_SUCCESS)
+		told->outcome = ING_STATUS_PARSE_CRASH;
+}
+
+/* A redirect that cannot be followed, or whose target may not be asked for: as if there were no
+ * file (RFC 9309 2.3.1.2). One that there was no time to follow is another matter. */
+static bool leads_nowhere(const struct ing_visit_outcome *o)
+{
+	const struct ing_exchange *ex = o->exchange;
+	if (ex != NULL && ex->answered && ing_answer_is_redirect(ex->http_status))
+		return o->status != ING_STATUS_TIMEOUT;
+	if (o->redirects == 0)
+		return false;
+	return ex == NULL ? o->status != ING_STATUS_HOST_BACKOFF
+			  : ex->outcome == ING_STATUS_BLOCKED_ADDRESS ||
+				    ex->outcome == ING_STATUS_INVALID_URL;
+}
+
+/* Without an exchange: the gate's word, or the rules'. */
+static void tell_refusal(struct robots_fetch *f, const struct ing_visit_outcome *o)
+{
+	bool held = o->status == ING_STATUS_HOST_BACKOFF;
+	tell(f, &(struct ing_robots_answer){
+			.outcome = held ? ING_STATUS_HOST_BACKOFF : ING_STATUS_SKIP_URL_BLOCKLIST,
+			.retry_after_s = o->retry_after_s,
+			.words = o->detail,
+		});
+}
+
+static void tell_answer(struct robots_fetch *f, const struct ing_visit_outcome *o)
+{
+	const struct ing_exchange *ex = o->exchange;
+	struct ing_robots_answer told = {
+		.outcome = ex->outcome,
+		.http_status = ex->answered ? ex->http_status : o->redirect_status,
+		.words = ex->detail[0] != '\0' ? ex->detail : NULL,
+	};
+	if (ex->answered && ing_answer_is_redirect(ex->http_status)) {
+		told.outcome = o->status;
+		told.words = o->detail;
+	} else if (ex->answered && (!is_2xx(ex) || ex->outcome == ING_STATUS_BODY_TOO_LARGE)) {
+		/* A status other than 2xx speaks for itself, however the body ended. */
+		told.outcome = ING_STATUS_SUCCESS;
+	}
+	if (told.outcome == ING_STATUS_SUCCESS)
+		add_findings(f->work, &told);
+	tell(f, &told);
+}
+
+/* All answers are on disk, and their rows in the table; unless a body could not be read back. */
+static void tell_outcome(struct robots_fetch *f)
+{
+	const struct ing_visit_outcome *o = &f->work->outcome;
+	if (ing_visit_has_lost_answer(&f->visit))
+		tell(f, &(struct ing_robots_answer){.outcome = ING_STATUS_WORKER_ERROR,
+				.words = "its body cannot be read back"});
+	else if (leads_nowhere(o))
+		tell(f, &(struct ing_robots_answer){
+				.outcome = ING_STATUS_SUCCESS, .http_status = o->redirect_status});
+	else if (o->exchange == NULL)
+		tell_refusal(f, o);
+	else
+		tell_answer(f, o);
+}
+
+/* --- to the index --- */
+
+static void on_stored(struct ing_store_item *item)
+{
+	struct work *w = ING_CONTAINER(item, struct work, rows);
+	struct robots_fetch *f = w->fetch;
+	ing_must(f->magic == ROBOTS_FETCH_MAGIC && f->work == w);
+	w->storing = false;
+	if (f->cancelled)
+		free_fetch(f);
+	else
+		tell_outcome(f);
+}
+
+static void report_lines(const struct robots_fetch *f)
+{
+	const struct ing_robots_fetch_stages *s = &f->all->stages;
+	struct ing_buf surt;
+	struct ing_cdx line;
+	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
+	const struct ing_visit_step *step = s->on_cdx != NULL ? f->work->trail.first : NULL;
+	for (; step != NULL; step = step->next) {
+		if (ing_capture_line(&step->capture, &surt, &line))
+			s->on_cdx(s->ctx, &line);
+	}
+	ing_buf_done(&surt);
+}
+
+static void make_rows(struct work *w)
+{
+	unsigned most = w->trail.count + 1;
+	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, most * sizeof(*rows));
+	char *hex = ing_arena_alloc(&w->ar, most * ING_SHA1_HEX_BYTES);
+	size_t n = 0;
+	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
+			n++;
+	}
+	w->rows = (struct ing_store_item){.done = on_stored, .cdx = rows, .cdx_count = n};
+}
+
+/* The rows need the records' places and the digest of the file, which the examiner knows if it has
+ * decoded it to its end. */
+static void index_answers(struct robots_fetch *f)
+{
+	struct work *w = f->work;
+	const struct ing_findings *found = &w->findings;
+	if (has_rules(w) && !found->robots.cut && found->file.decoded)
+		w->trail.last->capture.body_sha1hex = found->file.sha1hex;
+	report_lines(f);
+	make_rows(w);
+	if (f->all->stages.store == NULL || w->rows.cdx_count == 0) {
+		tell_outcome(f);
+		return;
+	}
+	w->storing = true;
+	ing_store_put(f->all->stages.store, &w->rows);
+}
+
+/* --- what the visit brings --- */
+
+static void on_examined(void *ctx, struct ing_findings *findings)
+{
+	struct robots_fetch *f;
+	ING_CAST_OBJ(f, ctx, ROBOTS_FETCH_MAGIC);
+	struct work *w = f->work;
+	w->exam = NULL;
+	w->examined = true;
+	w->findings = *findings;
+	advance(f);
+}
+
+/* Being examined is no work on the fetch's clock: the pool's own limits end it. */
+static const struct ing_pool_user robots_user = {.done = on_examined};
+
+/* Of a body that fetch has cut short the first part counts. */
+static void start_examining(struct robots_fetch *f, const struct ing_exchange *ex)
+{
+	bool cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE;
+	if (!is_2xx(ex) || ex->body_bytes == 0 || (ex->outcome != ING_STATUS_SUCCESS && !cut))
+		return;
+	struct ing_question q = {
+		.url = ex->url,
+		.content_type = ex->content_type,
+		.content_encoding = ex->content_encoding,
+		.want = ING_WANT_ROBOTS,
+		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
+		.agent = f->all->conf.agent,
+		.body_cut = cut,
+	};
+	f->work->exam = ing_pool_submit(
+		f->all->stages.pool, &q, ex->body_fd, ex->body_bytes, &robots_user, f);
+}
+
+/* Something that was waited for has come. f may be gone afterwards. */
+static void advance(struct robots_fetch *f)
+{
+	const struct work *w = f->work;
+	if (ing_visit_owes(&f->visit) || w->exam != NULL || w->storing)
+		return;
+	if (f->cancelled)
+		free_fetch(f);
+	else if (w->over)
+		index_answers(f);
+}
+
+static char *get_url(const struct ing_visit *v)
+{
+	const struct robots_fetch *f = v->ctx;
+	return ing_strdup(f->url);
+}
+
+static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
+{
+	struct robots_fetch *f = v->ctx;
+	const struct ing_robots_fetch_conf *conf = &f->all->conf;
+	struct work *w = ing_alloc(sizeof(*w));
+	w->fetch = f;
+	ing_arena_init(&w->ar);
+	ing_work_clock_init(&w->clock, conf->deadline_ms);
+	f->work = w;
+	*ret = (struct ing_visit_terms){
+		.url = f->url,
+		.arena = &w->ar,
+		.trail = &w->trail,
+		.clock = &w->clock,
+		.max_redirects = conf->max_redirects,
+		.more_tries = MORE_TRIES,
+		.max_body_bytes = conf->max_body_bytes,
+	};
+}
+
+/* Without cookies there is no sense in asking the same URL at once. */
+static bool was_asked_before(const struct ing_visit *v, const char *url)
+{
+	const struct robots_fetch *f = v->ctx;
+	return strcmp(f->work->trail.last->url, url) == 0;
+}
+
+static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
+{
+	struct robots_fetch *f = v->ctx;
+	ing_must(f->magic == ROBOTS_FETCH_MAGIC);
+	if (f->work == NULL) { /* it was not admitted */
+		tell_refusal(f, o);
+		return;
+	}
+	if (o->end == ING_VISIT_WALLS && ing_visit_again(v))
+		return;
+	struct work *w = f->work;
+	w->over = true;
+	w->outcome = *o;
+	w->outcome.detail = ing_arena_strdup(&w->ar, o->detail);
+	if (o->exchange != NULL) {
+		ing_exchange_ref(o->exchange);
+		start_examining(f, o->exchange);
+	}
+	advance(f);
+}
+
+/* An answer that is lost will be told as such, whatever comes. */
+static void on_settled(struct ing_visit *v)
+{
+	struct robots_fetch *f = v->ctx;
+	ing_must(f->magic == ROBOTS_FETCH_MAGIC);
+	if (ing_visit_has_lost_answer(v) && !f->work->over) {
+		ing_visit_cancel(v, false);
+		f->work->over = true;
+	}
+	advance(f);
+}
+
+static const struct ing_visit_user user = {
+	.url = get_url,
+	.admitted = on_admitted,
+	.asked_before = was_asked_before,
+	.done = on_done,
+	.settled = on_settled,
+	.is_robots_txt = true,
+};
+
+static struct robots_fetch *find_fetch(
+	const struct ing_robots_fetches *all, const struct ing_robots_entry *entry)
+{
+	struct robots_fetch *f;
+	const void *token = entry;
+	HASH_FIND_PTR(all->fetches, &token, f);
+	return f;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+struct ing_robots_fetches *ing_robots_fetches_new(const struct ing_robots_fetch_conf *conf)
+{
+	struct ing_robots_fetches *all = ing_alloc(sizeof(*all));
+	all->conf = *conf;
+	return all;
+}
+
+void ing_robots_fetches_wire(
+	struct ing_robots_fetches *all, const struct ing_robots_fetch_stages *stages)
+{
+	all->stages = *stages;
+}
+
+void ing_robots_fetches_free(struct ing_robots_fetches *all)
+{
+	if (all == NULL)
+		return;
+	ing_must(all->fetches == NULL);
+	free(all);
+}
+
+void ing_robots_fetches_cancel(struct ing_robots_fetches *all)
+{
+	struct robots_fetch *f;
+	struct robots_fetch *next;
+	HASH_ITER (hh, all->fetches, f, next) {
+		struct work *w = f->work;
+		ing_visit_cancel(&f->visit, true);
+		f->cancelled = true;
+		if (w != NULL && w->exam != NULL)
+			ing_pool_cancel(ING_TAKE(w->exam));
+		if (!ing_visit_owes(&f->visit) && (w == NULL || !w->storing))
+			free_fetch(f);
+	}
+}
+
+bool ing_robots_fetches_idle(const struct ing_robots_fetches *all)
+{
+	return all->fetches == NULL;
+}
+
+void ing_robots_fetch_get(void *fetches, const char *url, void *token)
+{
+	struct ing_robots_fetches *all = fetches;
+	struct robots_fetch *f = ing_alloc(sizeof(*f));
+	f->magic = ROBOTS_FETCH_MAGIC;
+	f->all = all;
+	f->token = token;
+	f->url = ing_strdup(url);
+	HASH_ADD_PTR(all->fetches, token, f);
+	ing_visit_init(&f->visit, all->stages.visits, &user, f, ING_LANE_BULK);
+	ing_visit_start(&f->visit, url, ING_VIA_START);
+}
+
+void ing_robots_fetch_hurry(
+	struct ing_robots_fetches *all, const struct ing_robots_entry *entry, enum ing_lane lane)
+{
+	struct robots_fetch *f = find_fetch(all, entry);
+	if (f != NULL && f->visit.lane > lane)
+		ing_visit_set_lane(&f->visit, lane);
+}
+
+bool ing_robots_fetch_waits_for_hold(
+	const struct ing_robots_fetches *all, const struct ing_robots_entry *entry)
+{
+	const struct robots_fetch *f = find_fetch(all, entry);
+	return f != NULL && ing_visit_waits_for_hold(&f->visit);
+}

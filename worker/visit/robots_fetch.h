@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * robots_fetch.h - getting robots.txt files: visits without a job. Redirects and further tries are
+ * a visit's; a file is believed only when it was examined, all its answers are archived and their
+ * index rows are stored.
+ *
+ * Owns: the robots fetches under way, with their questions in the pool. Thread: loop only.
+ * ing_robots_got() comes once for each, never from inside a call, unless they are cancelled.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include "worker/model/lane.h"
+
+struct ing_cdx;
+struct ing_pool;
+struct ing_robots;
+struct ing_robots_entry;
+struct ing_robots_fetches;
+struct ing_store;
+struct ing_visits;
+
+struct ing_robots_fetch_conf {
+	unsigned max_redirects; /* in a row; RFC 9309 2.3.1.2 wants five at least */
+	size_t max_body_bytes;  /* as sent; what is longer is cut, not refused */
+	const char *agent;      /* fetch.user_agent, borrowed: whose rules count */
+	unsigned deadline_ms;   /* work on one file; waiting does not count */
+};
+
+struct ing_robots_fetch_stages { /* borrowed */
+	struct ing_visits *visits;
+	struct ing_robots *robots; /* who is told */
+	struct ing_pool *pool;
+	struct ing_store *store; /* NULL: index rows are not stored */
+	/* Called for every archived answer; NULL: nobody wants it. */
+	void (*on_cdx)(void *ctx, const struct ing_cdx *row);
+	void *ctx;
+};
+
+struct ing_robots_fetches *ing_robots_fetches_new(const struct ing_robots_fetch_conf *conf);
+/* Copied; before the first file. */
+void ing_robots_fetches_wire(
+	struct ing_robots_fetches *all, const struct ing_robots_fetch_stages *stages);
+void ing_robots_fetches_free(struct ing_robots_fetches *all); /* NULL is fine; idle */
+/* Call off what waits, is being transferred or examined; robots is told nothing. Records and rows
+ * under way may still be owed: run the loop until idle. */
+void ing_robots_fetches_cancel(struct ing_robots_fetches *all);
+bool ing_robots_fetches_idle(const struct ing_robots_fetches *all);
+
+/* For struct ing_robots_conf.get, with the struct ing_robots_fetches as ctx: what comes is told to
+ * stages.robots by ing_robots_got().
+ *
+ * SUCCESS is told with the HTTP status: of a 2xx with its rules; of a redirect when it leads
+ * nowhere (too many of them, no URL, one that the rules or the guard refuse). BODY_TOO_LARGE is no
+ * failure: the first part counts. A redirect that there is no time to follow is TIMEOUT. A body of
+ * 2xx that cannot be decoded is BAD_CONTENT_ENCODING; one that its examiner did not survive, or has
+ * answered with nonsense, PARSE_CRASH, or PARSE_TIMEOUT; a host blocked by its operator
+ * SKIP_URL_BLOCKLIST; a host that the gate gives up HOST_BACKOFF; an answer that could not be
+ * archived WORKER_ERROR. */
+void ing_robots_fetch_get(void *fetches, const char *url, void *token);
+/* Somebody of this lane waits for the file: it is got with the urgency of the most urgent of them,
+ * of the bulk lane until anybody says so. entry: of a waiter for which ing_robots_ask() has said
+ * PENDING, which is the token that get() was given. */
+void ing_robots_fetch_hurry(
+	struct ing_robots_fetches *all, const struct ing_robots_entry *entry, enum ing_lane lane);
+/* The file that somebody waits for, entry as above, waits for a host that is held. */
+bool ing_robots_fetch_waits_for_hold(
+	const struct ing_robots_fetches *all, const struct ing_robots_entry *entry);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * visit.h - one URL followed politely to one outcome: blocks and URL rules, robots.txt, the gate,
+ * the transfer, the archive; redirects and further tries included.
+ *
+ * Who uses it: a job, which has one visit after another or several side by side, and the robots
+ * fetch (robots_fetch.h). Looking into bodies, index rows and statuses of requests are the owner's.
+ *
+ * Ownership: struct ing_visit is embedded in its owner and small, because a million of them may
+ * wait. What it needs beyond that is made when the gate admits it, in an arena that the owner gives
+ * and keeps until the visit is idle. The owner frees both; there is nothing else to free.
+ * Thread: loop only.
+ *
+ * Order of calls: ing_visit_init(), ing_visit_start(), then from the visit
+ *   url()       any number of times until it is admitted;
+ *   admitted()  once, before its first transfer (never if it ends or is cancelled before);
+ *   changed()   when it begins to transfer, or waits again;
+ *   done()      once, with the outcome, unless it is cancelled. After an outcome of WALLS the owner
+ *               may call ing_visit_again(); if that returns true, done() comes once more;
+ *   settled()   whenever the last of what it owes has come: archive callbacks, and after
+ *               ing_visit_cancel() the end of its transfer. Before or after done().
+ * done() may come from inside ing_visit_start() and ing_visit_again(); nothing else does. The owner
+ * may free the visit from inside done() and settled(), if it is idle.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "worker/model/exchange.h"
+#include "worker/gate/gate.h"
+#include "worker/gate/robots/robots.h"
+#include "worker/rules/urlrules.h"
+#include "worker/visit/capture.h"
+#include "worker/visit/target.h"
+#include "worker/visit/work_clock.h"
+
+struct uv_loop_s;
+struct ing_arena;
+struct ing_archive;
+struct ing_cookies;
+struct ing_fetch;
+struct ing_hostblocks;
+struct ing_hostrules;
+struct ing_robots_fetches;
+struct ing_urlrules;
+struct ing_visit;
+struct ing_visit_run;
+struct ing_visits;
+
+/* One URL asked for, once: each redirect and each try is a step of its own. In the owner's arena.
+ */
+struct ing_visit_step {
+	struct ing_visit_step *next; /* in the trail */
+	struct ing_visit *visit;
+	const char *url;
+	enum ing_via via;
+	uint64_t jar_version;       /* of the cookies when the URL was asked for */
+	bool answered;              /* a header block came; else capture has the URL alone */
+	bool archiving;             /* its record is under way */
+	struct ing_capture capture; /* body_sha1hex is for the owner to set */
+};
+
+/* The steps of all visits of an owner, in the order in which they were asked for. Zero-initialise.
+ */
+struct ing_trail {
+	struct ing_visit_step *first, *last;
+	unsigned count;
+};
+
+/* What the owner gives at admission. Everything is borrowed until the visit is idle. */
+struct ing_visit_terms {
+	const char *url; /* as given to ing_visit_start() */
+	struct ing_arena *arena;
+	struct ing_trail *trail;
+	struct ing_work_clock *clock; /* runs during transfers; at its end the visit ends */
+	struct ing_cookies *jar;      /* NULL: no cookies */
+	const char *referer;          /* of the first step; NULL: none */
+	unsigned max_redirects;       /* in a row */
+	unsigned more_tries;          /* as in ing_retry_worth() */
+	size_t max_body_bytes;        /* less than fetch.max_body_bytes; 0: that */
+};
+
+enum ing_visit_end {
+	ING_VISIT_EXAMINE, /* a whole answer of status 200 or 226: look into it */
+	ING_VISIT_WALLS,   /* a bad status whose body may say that it is a wall's */
+	ING_VISIT_ENDED,   /* with a status */
+};
+
+struct ing_visit_outcome {
+	enum ing_visit_end end;
+	enum ing_status status;        /* ENDED; WALLS: what it is if it is no wall */
+	const char *detail;            /* for error_message; borrowed during the call; NULL: none */
+	unsigned retry_after_s;        /* when it may be worth coming back; 0: not said */
+	struct ing_exchange *exchange; /* of the last step; borrowed during the call: take a
+					  reference to keep it. NULL: the end came without one */
+	unsigned redirects;            /* followed */
+	int redirect_status;           /* HTTP status of the last redirect, 0: none */
+	bool dropped_userinfo; /* a URL on the way had user information, which was not sent */
+	bool unverified;       /* a certificate on the way was not verified */
+};
+
+/* What kind of owner; shared by all of a kind. */
+struct ing_visit_user {
+	/* The URL, as given to ing_visit_start(): heap, the visit frees it. */
+	char *(*url)(const struct ing_visit *v);
+	/* *ret is zero-initialised. */
+	void (*admitted)(struct ing_visit *v, struct ing_visit_terms *ret);
+	void (*changed)(struct ing_visit *v); /* NULL: not wanted */
+	/* Was url asked for before, with the cookies as they are now? */
+	bool (*asked_before)(const struct ing_visit *v, const char *url);
+	/* There was no descriptor for a transfer. NULL: not wanted. */
+	void (*starved)(struct ing_visit *v);
+	void (*done)(struct ing_visit *v, const struct ing_visit_outcome *o);
+	void (*settled)(struct ing_visit *v);
+	bool is_robots_txt; /* robots.txt is not asked; the visit goes first within its lane */
+};
+
+enum ing_visit_state {
+	ING_VISIT_NEW,
+	ING_VISIT_WAITING, /* for robots.txt, for its turn, between two tries */
+	ING_VISIT_TRANSFER,
+	ING_VISIT_DONE,
+	ING_VISIT_CANCELLED,
+};
+
+#define ING_VISIT_MAGIC 0x56495349u
+
+struct ing_visit { /* ing_visit_init(); the fields are the visit's own, but ctx and state */
+	struct ing_gate_waiter waiter;
+	struct ing_robots_waiter robots;
+	struct ing_visits *visits;
+	const struct ing_visit_user *user;
+	void *ctx;                 /* the owner's */
+	struct ing_visit_run *run; /* from admission on; in the owner's arena */
+	unsigned magic;
+	uint8_t state; /* enum ing_visit_state */
+	uint8_t lane;  /* enum ing_lane */
+	uint8_t via;   /* enum ing_via: how the first URL came up */
+};
+
+/* --- all of them --- */
+
+struct ing_visits_conf {
+	const struct ing_urlrules *urlrules;     /* borrowed; NULL: none */
+	const struct ing_hostrules *hostrules;   /* borrowed; NULL: none */
+	const struct ing_hostblocks *hostblocks; /* borrowed; NULL: none */
+	bool tls_fallback;                       /* where hostrules do not say */
+};
+
+struct ing_visits_stages { /* borrowed */
+	struct ing_gate *gate;
+	struct ing_robots *robots;          /* NULL: nobody asks */
+	struct ing_robots_fetches *fetches; /* that get files for robots; NULL: others do */
+	struct ing_fetch *fetch;
+	struct ing_archive *archive; /* NULL: nothing is kept */
+};
+
+struct ing_visits *ing_visits_new(struct uv_loop_s *loop, const struct ing_visits_conf *conf);
+/* Copied; before the first visit. */
+void ing_visits_wire(struct ing_visits *all, const struct ing_visits_stages *stages);
+/* NULL is fine. Nobody may be waiting; run the loop once more to close its handle. */
+void ing_visits_free(struct ing_visits *all);
+/* Other rules from now on; the ones before are not looked at again. */
+void ing_visits_set_rules(struct ing_visits *all, const struct ing_urlrules *urlrules,
+	const struct ing_hostrules *hostrules);
+/* What blocks and URL rules say of a URL. An ing_verdict_fn: visits is a struct ing_visits. */
+struct ing_url_finding ing_visits_judge(void *visits, const char *url);
+
+/* --- one of them --- */
+
+void ing_visit_init(struct ing_visit *v, struct ing_visits *all, const struct ing_visit_user *user,
+	void *ctx, enum ing_lane lane);
+/* Begin to wait. url: clean (ing_target_start(), ing_target_clean()) and let pass by the rules. */
+void ing_visit_start(struct ing_visit *v, const char *url, enum ing_via via);
+/* Wait for another try of the last URL, if its answer may be better then and the clock allows one;
+ * else false. After done(). */
+bool ing_visit_again(struct ing_visit *v);
+/* done() will not come. A transfer under way keeps its host until it ends, for its server goes on
+ * with it; at_once breaks it off, and the host rests as after an answer that took as long. In any
+ * state, and again with at_once. */
+void ing_visit_cancel(struct ing_visit *v, bool at_once);
+/* How urgent it is from now on, and if it waits in the gate, there. */
+void ing_visit_set_lane(struct ing_visit *v, enum ing_lane lane);
+
+/* settled() is still to come. */
+bool ing_visit_owes(const struct ing_visit *v);
+/* It does not wait and owes nothing: it may be freed. */
+bool ing_visit_is_idle(const struct ing_visit *v);
+/* It waits for a host that is held, itself or its robots.txt: that may take long. */
+bool ing_visit_waits_for_hold(const struct ing_visit *v);
+/* An answer could not be archived, because its body could not be read back. */
+bool ing_visit_has_lost_answer(const struct ing_visit *v);
