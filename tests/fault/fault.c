@@ -3,9 +3,10 @@
  * A library for LD_PRELOAD that makes chosen system calls of a running program fail, by rules in a
  * file that a test changes while the program runs. README.md has the rules' form.
  *
- * What surprises: everything done in here goes by syscall(2), so that no call of ours is one of
- * those that we stand in front of; and what is written for the test goes through a descriptor that
- * is opened at the start, because later there may be none to be had.
+ * What surprises: the rules' file is looked at before every call, so that rules hold for whatever
+ * is called once the test has written them. Everything done in here goes by syscall(2), so that no
+ * call of ours is one of those that we stand in front of; and what is written for the test goes
+ * through a descriptor that is opened at the start, because later there may be none to be had.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +31,6 @@
 #define MAX_RULES 32
 #define MAX_PATH 256
 #define MAX_FILE 8192
-#define LOOK_EVERY_NS 10000000 /* for a changed file */
 #define EXPORT __attribute__((visibility("default")))
 
 struct rule {
@@ -45,7 +45,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rule rules[MAX_RULES];
 static size_t rule_count;
 static char rules_path[4096];
-static struct timespec looked, changed;
+static struct timespec changed;
 static ino_t inode;
 static int log_fd = -1;
 
@@ -114,41 +114,38 @@ static void read_rule(char *line)
 		give_up("counts begin with 1", copy);
 }
 
-static void read_rules(void)
+/* False when the file cannot be opened just now. */
+static bool read_rules(void)
 {
 	char text[MAX_FILE];
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, rules_path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return; /* none to be had just now: the next look may go better */
+		return false;
 	long bytes = syscall(SYS_read, fd, text, sizeof(text) - 1);
 	(void)syscall(SYS_close, fd);
 	if (bytes < 0)
-		return;
+		return false;
 	text[bytes] = '\0';
 	rule_count = 0;
 	char *at = NULL;
 	for (char *line = strtok_r(text, "\n", &at); line != NULL; line = strtok_r(NULL, "\n", &at))
 		read_rule(line);
+	return true;
 }
 
 /* Under the lock. */
 static void look_again(void)
 {
-	struct timespec now;
 	struct stat st;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	int64_t past_ns = (now.tv_sec - looked.tv_sec) * 1000000000 + now.tv_nsec - looked.tv_nsec;
-	if (rules_path[0] == '\0' || past_ns < LOOK_EVERY_NS)
-		return;
-	looked = now;
-	if (fstatat(AT_FDCWD, rules_path, &st, 0) != 0)
+	if (rules_path[0] == '\0' || fstatat(AT_FDCWD, rules_path, &st, 0) != 0)
 		return;
 	if (st.st_ino == inode && st.st_mtim.tv_sec == changed.tv_sec &&
 		st.st_mtim.tv_nsec == changed.tv_nsec)
 		return;
+	if (!read_rules())
+		return; /* no descriptor to be had, perhaps: the next look may go better */
 	inode = st.st_ino;
 	changed = st.st_mtim;
-	read_rules();
 }
 
 __attribute__((constructor)) static void start(void)
