@@ -113,11 +113,11 @@ static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_k
 		in->stats.left_over++;
 		return;
 	}
-	if (!s->adrift && m->offset < s->mark.position)
+	if (ing_slot_is_read(s) && m->offset < s->mark.position)
 		note_going_back(in, s, m->offset);
-	if (!s->adrift && !ing_mark_begin(&s->mark, m->offset))
+	if (ing_slot_is_read(s) && !ing_mark_begin(&s->mark, m->offset))
 		ing_kafka_set_adrift(in, s); /* no room: it must come again */
-	if (s->adrift) {
+	if (!ing_slot_is_read(s)) {
 		in->stats.reread++;
 		return;
 	}

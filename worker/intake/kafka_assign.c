@@ -146,7 +146,7 @@ void ing_kafka_read(struct kafka_intake *in)
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
 	for (size_t i = 0; i < in->slots.count; i++) {
 		const struct ing_slot *s = &in->slots.all[i];
-		if (s->assigned && !s->adrift)
+		if (ing_slot_is_read(s))
 			rd_kafka_topic_partition_list_add(
 				list, in->lanes[s->lane].topic, s->partition)
 				->offset = s->mark.position;

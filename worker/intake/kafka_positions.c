@@ -4,8 +4,11 @@
  *
  * Before a commit the group's position is asked for. A topic that is deleted takes the group's
  * positions with it; if ours has gone, the log is another one, the offsets at hand mean nothing in
- * it, and to commit them would pass over messages that nobody has read. What remains is a topic
- * that is deleted and made in the milliseconds between the answer and the commit.
+ * it, and to commit them would pass over messages that nobody has read. Where the group has no
+ * position, the one where we begin is committed before anything is read, so that there is one that
+ * can go; and it is asked for from time to time when there is nothing to commit, because the new
+ * log may end where we are, or the coordinator be slower to forget than we to commit. What remains
+ * is a topic that is deleted and made in the milliseconds between the answer and the commit.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +19,8 @@
 
 /* How often finished work is committed. */
 #define COMMIT_EVERY_MS 1000
+/* How often the positions of partitions that have nothing to commit are looked at. */
+#define LOOK_EVERY_MS 5000
 /* Between two questions about partitions whose brokers do not answer. */
 #define ASK_AGAIN_MS 1000
 
@@ -106,12 +111,15 @@ void ing_kafka_note_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t er
 static void note_commit(struct kafka_intake *in, rd_kafka_resp_err_t err,
 	const rd_kafka_topic_partition_list_t *list)
 {
+	bool begin = false;
 	for (int i = 0; list != NULL && i < list->cnt; i++) {
 		const rd_kafka_topic_partition_t *part = &list->elems[i];
 		rd_kafka_resp_err_t part_err = err != 0 ? err : part->err;
 		struct ing_slot *s = slot_of(in, part);
 		if (part_err == 0) {
+			bool was_read = ing_slot_is_read(s);
 			ing_slot_note_committed(s, part->offset);
+			begin = begin || (!was_read && ing_slot_is_read(s));
 			continue;
 		}
 		ing_kafka_note_commit_error(in, part_err);
@@ -120,6 +128,8 @@ static void note_commit(struct kafka_intake *in, rd_kafka_resp_err_t err,
 	}
 	if (err == 0)
 		ing_kafka_note_contact(in);
+	if (begin && !in->closing)
+		ing_kafka_read(in);
 }
 
 /* Whether the log is still the one whose positions these are. */
@@ -158,14 +168,18 @@ static void send_commit(struct kafka_intake *in, rd_kafka_topic_partition_list_t
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* Of the positions in parts, those that may be committed. Caller destroys. */
+/* Of the positions in parts, those that may be committed. A part without one was only looked at.
+ * Caller destroys. */
 static rd_kafka_topic_partition_list_t *choose(struct kafka_intake *in,
 	const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(parts->cnt);
 	for (int i = 0; i < parts->cnt; i++) {
 		const rd_kafka_topic_partition_t *part = &parts->elems[i];
-		if (part->offset >= 0 && may_commit(in, slot_of(in, part), &views[i]))
+		struct ing_slot *s = slot_of(in, part);
+		if (part->offset < 0 && !s->assigned)
+			continue;
+		if (may_commit(in, s, &views[i]) && part->offset >= 0)
 			rd_kafka_topic_partition_list_add(list, part->topic, part->partition)
 				->offset = part->offset;
 	}
@@ -188,7 +202,7 @@ static void on_where(
 	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
 {
 	struct kafka_intake *in = ctx;
-	unsigned placed = 0;
+	bool read = false;
 	unsigned unplaced = 0;
 	in->where = NULL;
 	ing_kafka_wake_kick(in->wake);
@@ -202,16 +216,15 @@ static void on_where(
 			in->ask_from = (size_t)ing_slots_index(&in->slots, s) + 1;
 		if (!s->assigned || !s->adrift)
 			continue;
-		if (place(in, s, &views[i]))
-			placed++;
-		else
+		if (!place(in, s, &views[i]))
 			unplaced++;
-		/* Only a position that was there can be missed. */
-		if (!s->adrift && !s->staked)
-			in->commit_due_ms = 0;
+		else if (s->staked)
+			read = true;
+		else
+			in->commit_due_ms = 0; /* then it is read: note_commit() */
 	}
 	note_no_answer(in, unplaced);
-	if (placed > 0)
+	if (read)
 		ing_kafka_read(in);
 }
 
@@ -264,13 +277,34 @@ static void ask_where(struct kafka_intake *in)
 		in->where = ing_kafka_ask(in->loop, in->rk, list, true, on_where, in);
 }
 
+/* What is to be committed, with its position, and with `all` also what is read and is not due,
+ * without one. NULL when there is none. Caller destroys. */
+static rd_kafka_topic_partition_list_t *list_positions(const struct kafka_intake *in, bool all)
+{
+	rd_kafka_topic_partition_list_t *list = NULL;
+	for (size_t i = 0; i < in->slots.count; i++) {
+		const struct ing_slot *s = &in->slots.all[i];
+		bool due = ing_slot_is_due(s);
+		if (!due && !(all && ing_slot_is_read(s)))
+			continue;
+		if (list == NULL)
+			list = rd_kafka_topic_partition_list_new(8);
+		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->partition)
+			->offset = due ? ing_mark_position(&s->mark) : RD_KAFKA_OFFSET_INVALID;
+	}
+	return list;
+}
+
 static void check_due(struct kafka_intake *in)
 {
 	uint64_t now = ing_now_ms();
 	if (in->check != NULL || in->committing || now < in->commit_due_ms)
 		return;
 	in->commit_due_ms = now + COMMIT_EVERY_MS;
-	rd_kafka_topic_partition_list_t *list = ing_kafka_due_positions(in);
+	bool all = now >= in->look_due_ms;
+	if (all)
+		in->look_due_ms = now + LOOK_EVERY_MS;
+	rd_kafka_topic_partition_list_t *list = list_positions(in, all);
 	if (list != NULL)
 		in->check = ing_kafka_ask(in->loop, in->rk, list, false, on_check, in);
 }
@@ -287,17 +321,7 @@ static void check_last(struct kafka_intake *in)
 
 rd_kafka_topic_partition_list_t *ing_kafka_due_positions(struct kafka_intake *in)
 {
-	rd_kafka_topic_partition_list_t *list = NULL;
-	for (size_t i = 0; i < in->slots.count; i++) {
-		const struct ing_slot *s = &in->slots.all[i];
-		if (!ing_slot_is_due(s))
-			continue;
-		if (list == NULL)
-			list = rd_kafka_topic_partition_list_new(8);
-		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->partition)
-			->offset = ing_mark_position(&s->mark);
-	}
-	return list;
+	return list_positions(in, false);
 }
 
 /* One commit is under way at a time: librdkafka repeats one that was put off after newer ones, and

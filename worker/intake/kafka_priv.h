@@ -54,6 +54,7 @@ struct kafka_intake {
 	bool adrift;     /* a slot may be; of what is not answered, ask again at ask_due_ms */
 	size_t ask_from; /* the slot to begin at, so that each has its turn of being asked */
 	uint64_t ask_due_ms, commit_due_ms;
+	uint64_t look_due_ms; /* at the positions of slots that have nothing to commit */
 	/* LEAVING: what is still to be committed, or NULL; until when that is tried */
 	rd_kafka_topic_partition_list_t *last;
 	uint64_t leave_by_ms;
@@ -74,7 +75,7 @@ enum ing_lane ing_kafka_lane_of(const struct kafka_intake *in, const char *topic
 /* librdkafka's rebalance_cb. */
 void ing_kafka_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
 	rd_kafka_topic_partition_list_t *parts, void *intake);
-/* Reads every assigned slot that is not adrift, each from where its mark is. */
+/* Reads every slot that is to be read, each from where its mark is. */
 void ing_kafka_read(struct kafka_intake *in);
 /* The log is not the one that was read: the slot's jobs are cancelled, a new epoch begins. */
 void ing_kafka_begin_anew(struct kafka_intake *in, struct ing_slot *slot);

@@ -82,6 +82,11 @@ void ing_slot_end(struct ing_slot *slot)
 	ing_mark_done(&slot->mark);
 }
 
+bool ing_slot_is_read(const struct ing_slot *slot)
+{
+	return slot->assigned && !slot->adrift && slot->staked;
+}
+
 bool ing_slot_is_due(const struct ing_slot *slot)
 {
 	return slot->assigned && !slot->adrift && ing_mark_position(&slot->mark) >= 0 &&

@@ -26,7 +26,8 @@ struct ing_slot {
 	struct ing_mark mark; /* while assigned */
 	int64_t committed;    /* in this epoch, as acknowledged by the coordinator; -1: nothing */
 	uint32_t sent_epoch;  /* of the commit under way */
-	/* The group had a position when we last heard of it. It goes only with the topic. */
+	/* The group had a position when we last heard of it. It goes only with the topic, and then
+	 * tells of that; so nothing is taken before there is one. */
 	bool staked;
 };
 
@@ -47,6 +48,8 @@ struct ing_slot *ing_slots_make(struct ing_slots *s, enum ing_lane lane, int32_t
 /* An assignment begins, or the log has to be read from the start: a new epoch, adrift. */
 void ing_slot_begin(struct ing_slot *slot, uint32_t epoch);
 void ing_slot_end(struct ing_slot *slot);
+/* It is known where to read, and the group has a position: messages are taken. */
+bool ing_slot_is_read(const struct ing_slot *slot);
 /* There is a position to commit that the coordinator has not acknowledged. */
 bool ing_slot_is_due(const struct ing_slot *slot);
 /* The commit under way was acknowledged: the group's position is `offset`, be it higher or lower

@@ -432,6 +432,29 @@ static void test_missing_topic(void **state)
 	teardown(&f);
 }
 
+/* The group's position is what goes with a topic and so tells of it: nothing is read while the
+ * group has none, and all of it once it has. */
+static void test_nothing_is_read_before_the_group_has_a_position(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, topics, 2);
+	fill(&f, ING_LANE_REQUESTS, 20);
+	rd_kafka_mock_push_request_errors(f.kafka.cluster, API_OFFSET_COMMIT, 4,
+		RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
+		RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS);
+	open_worker(&f, &f.a, "one", STEADY, NULL);
+	uint64_t deadline = ing_now_ms() + CEILING_MS;
+	while (f.a.messages == 0 && ing_now_ms() < deadline)
+		turn(&f, 20);
+	expect_committed(&f, ING_LANE_REQUESTS, 0);
+	wait_count(&f, &f.a.messages, 20);
+	turn(&f, 500);
+	expect_each(&f.a, 20, 1);
+	assert_int_equal(stats_of(&f.a).restarts, 0);
+	teardown(&f);
+}
+
 /* Commits that the coordinator refuses for now are sent again. */
 static void test_commit_errors(void **state)
 {
@@ -589,6 +612,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_an_offset_below_the_position),
 		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_missing_topic),
+		cmocka_unit_test(test_nothing_is_read_before_the_group_has_a_position),
 		cmocka_unit_test(test_commit_errors),
 		cmocka_unit_test(test_commit_order),
 		cmocka_unit_test(test_fenced),
