@@ -34,7 +34,6 @@
 #include "worker/service/hosts.h"
 #include "worker/service/hosts_watch.h"
 #include "worker/intake/intake.h"
-#include "worker/intake/lane_topic.h"
 #include "worker/job/job.h"
 #include "worker/model/metrics.h"
 #include "worker/rules/set/ruleset.h"
@@ -83,10 +82,10 @@ static int lock_instance(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
 	char path[4096];
-	int rc = ing_folder_make(c->state.dir, "state.dir", err);
+	int rc = ing_folder_make(c->state_dir, "state.dir", err);
 	if (rc != 0)
 		return rc;
-	int n = snprintf(path, sizeof(path), "%s/%s.lock", c->state.dir, c->instance);
+	int n = snprintf(path, sizeof(path), "%s/%s.lock", c->state_dir, c->instance);
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return ing_error_set(err, ING_FAIL_CONFIG, "state.dir: path too long");
 	w->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -146,7 +145,7 @@ static void on_signal(uv_signal_t *s, int signum)
 		ing_log(ING_LOG_WARNING, "second signal: out");
 		_exit(SECOND_SIGNAL_EXIT);
 	}
-	start_stopping(w, signum == SIGTERM ? "SIGTERM" : "SIGINT", w->conf->stop.drain_ms);
+	start_stopping(w, signum == SIGTERM ? "SIGTERM" : "SIGINT", w->conf->drain_ms);
 }
 
 static void on_sighup(uv_signal_t *s, int signum)
@@ -155,7 +154,7 @@ static void on_sighup(uv_signal_t *s, int signum)
 	(void)signum;
 	if (w->stopping)
 		return;
-	ing_log(ING_LOG_INFO, "SIGHUP: reading the rules of %s again", w->conf->rules.dir);
+	ing_log(ING_LOG_INFO, "SIGHUP: reading the rules of %s again", w->conf->rules_dir);
 	if (w->ready)
 		ing_notify_reloading();
 	ing_engine_reload_rules(&w->engine);
@@ -237,7 +236,7 @@ static void open_control(struct worker *w)
 	struct ing_error err = {0};
 	struct ing_buf path;
 	ing_buf_init(&path, 8192);
-	ing_buf_printf(&path, "%s/%s.sock", w->conf->state.dir, w->conf->instance);
+	ing_buf_printf(&path, "%s/%s.sock", w->conf->state_dir, w->conf->instance);
 	if (ing_control_new(
 		    &w->engine.loop, ing_buf_str(&path), on_question, w, &w->control, &err) != 0)
 		ing_log(ING_LOG_WARNING, "no control socket: %s", err.msg);
@@ -316,58 +315,23 @@ static void stop_timers(struct worker *w)
 static int open_store(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
-	if (c->postgres.dsn == NULL || c->postgres.dsn[0] == '\0') {
+	if (c->postgres.dsn[0] == '\0') {
 		ing_log(ING_LOG_INFO, "postgres.dsn is empty: no rows will be written");
 		return 0;
 	}
-	struct ing_store_conf conf = {
-		.dsn = c->postgres.dsn,
-		.batch_rows = c->postgres.batch_rows,
-		.batch_ms = c->postgres.batch_ms,
-		.limit_ms = c->postgres.statement_ms,
-	};
-	return ing_store_new(&w->engine.loop, &conf, &w->store, err);
+	return ing_store_new(&w->engine.loop, &c->postgres, &w->store, err);
 }
 
 static int open_emit(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
-	struct ing_emit_kafka_conf conf = {
-		.brokers = c->kafka.brokers,
-		.instance = c->instance,
-		.topics =
-			{
-				[ING_EMIT_RESULTS] = c->kafka.topics.results,
-				[ING_EMIT_PDF_TEXT] = c->kafka.topics.pdf_text,
-				[ING_EMIT_DEAD] = c->kafka.topics.dead,
-			},
-		.max_message_bytes = c->kafka.max_message_bytes,
-		.properties = c->kafka.properties,
-	};
-	return ing_emit_kafka_new(&w->engine.loop, &conf, on_fatal, w, &w->emit, err);
+	return ing_emit_kafka_new(
+		&w->engine.loop, &c->kafka, c->instance, on_fatal, w, &w->emit, err);
 }
 
 static int open_intake(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
-	const char *const configured[ING_LANES_] = {
-		[ING_LANE_PRIORITY] = c->kafka.topics.priority,
-		[ING_LANE_REQUESTS] = c->kafka.topics.requests,
-		[ING_LANE_DAILY] = c->kafka.topics.daily,
-		[ING_LANE_BULK] = c->kafka.topics.bulk,
-	};
-	char *topics[ING_LANES_];
-	for (int i = 0; i < ING_LANES_; i++)
-		topics[i] =
-			ing_lane_topic((enum ing_lane)i, configured[i], c->kafka.topics.requests);
-	struct ing_intake_kafka_conf conf = {
-		.brokers = c->kafka.brokers,
-		.group = c->kafka.group,
-		.topics = {topics[0], topics[1], topics[2], topics[3]},
-		.instance = c->instance,
-		.max_message_bytes = c->kafka.max_message_bytes,
-		.properties = c->kafka.properties,
-	};
 	struct ing_intake_events events = {
 		.ctx = w,
 		.on_message = on_message,
@@ -376,10 +340,8 @@ static int open_intake(struct worker *w, struct ing_error *err)
 		.on_end = on_end,
 		.on_fatal = on_fatal,
 	};
-	int rc = ing_intake_kafka_new(&w->engine.loop, &conf, &events, &w->intake, err);
-	for (int i = 0; i < ING_LANES_; i++)
-		free(topics[i]);
-	return rc;
+	return ing_intake_kafka_new(
+		&w->engine.loop, &c->kafka, c->instance, &events, &w->intake, err);
 }
 
 /* Heap. */
@@ -387,7 +349,7 @@ static char *yield_path(const struct ing_conf *c)
 {
 	struct ing_buf path;
 	ing_buf_init(&path, 8192);
-	ing_buf_printf(&path, "%s/rule-yield.json", c->state.dir);
+	ing_buf_printf(&path, "%s/rule-yield.json", c->state_dir);
 	return ing_buf_steal(&path);
 }
 
@@ -423,7 +385,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 	start_timers(w);
 	open_control(w);
 	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
-		w->conf->instance, w->conf->kafka.topics.requests);
+		w->conf->instance, w->conf->kafka.lane_topics[ING_LANE_REQUESTS]);
 	ing_intake_start(w->intake);
 	ing_engine_run(&w->engine);
 
@@ -456,7 +418,7 @@ static enum exit_code check_rules(const struct ing_conf *conf)
 	struct ing_report report;
 	struct ing_error err = {0};
 	ing_report_init(&report);
-	int rc = ing_ruleset_load(conf->rules.dir, &rules, &report, &err);
+	int rc = ing_ruleset_load(conf->rules_dir, &rules, &report, &err);
 	ing_report_print(&report, true, stderr);
 	ing_report_done(&report);
 	if (rc != 0) {
@@ -547,15 +509,15 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	struct ing_conf *conf = NULL;
-	struct ing_conf_errors errors = {0};
+	struct ing_report report = {0};
 	/* A dump is also how one gets a first file to fill in, so it needs no contact yet. */
 	enum ing_conf_use use = options.dump_config ? ING_CONF_CTL : ING_CONF_DAEMON;
-	if (ing_conf_load(options.config_file, options.sets, use, &conf, &errors) != 0) {
-		ing_conf_errors_print(&errors, stderr);
-		ing_conf_errors_done(&errors);
+	if (ing_conf_load(options.config_file, options.sets, use, &conf, &report) != 0) {
+		ing_report_print_errors(&report, stderr);
+		ing_report_done(&report);
 		return EXIT_CONFIG;
 	}
-	ing_conf_errors_done(&errors);
+	ing_report_done(&report);
 	code = EXIT_OK;
 	if (options.dump_config) {
 		ing_conf_dump(conf, stdout);
@@ -564,7 +526,7 @@ int main(int argc, char **argv)
 	} else {
 		struct worker w = {.conf = conf, .lock_fd = -1};
 		struct ing_error err = {0};
-		ing_log_init(conf->log.level);
+		ing_log_init(conf->log_level);
 		ing_descriptors_reserve();
 		code = (int)run(&w, &err);
 		if (err.code != ING_FAIL_NONE)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_TEXT_BYTES 1000
+#define MAX_LINE_BYTES (MAX_TEXT_BYTES + 5000) /* with a path */
 
 /* What a line is sorted by. */
 struct sort_key {
@@ -78,12 +79,14 @@ static int compare_lines(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* "FILE:LINE:COLUMN: TEXT", with what is known of it. */
-static int format_line(const struct ing_report_line *l, char *to, size_t bytes)
+/* How many lines were not kept. */
+static void print_rest(const struct ing_report *r, bool warnings, FILE *to)
 {
-	if (l->line == 0)
-		return snprintf(to, bytes, "%s: %s", l->file, l->text);
-	return snprintf(to, bytes, "%s:%d:%d: %s", l->file, l->line, l->column, l->text);
+	size_t left = r->errors + (warnings ? r->warnings : 0);
+	for (size_t i = 0; i < r->count; i++)
+		left -= warnings || !r->lines[i].warning;
+	if (left > 0)
+		fprintf(to, "and %zu more\n", left);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -138,6 +141,26 @@ void ing_report_sort(struct ing_report *r)
 	free(keys);
 }
 
+int ing_report_format_line(const struct ing_report_line *line, char *to, size_t bytes)
+{
+	if (line->line == 0)
+		return snprintf(to, bytes, "%s: %s", line->file, line->text);
+	return snprintf(
+		to, bytes, "%s:%d:%d: %s", line->file, line->line, line->column, line->text);
+}
+
+void ing_report_print_errors(const struct ing_report *r, FILE *to)
+{
+	char line[MAX_LINE_BYTES];
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->lines[i].warning)
+			continue;
+		ing_report_format_line(&r->lines[i], line, sizeof(line));
+		fprintf(to, "%s\n", line);
+	}
+	print_rest(r, false, to);
+}
+
 void ing_report_print(const struct ing_report *r, bool warnings, FILE *to)
 {
 	for (size_t i = 0; i < r->count; i++) {
@@ -149,15 +172,13 @@ void ing_report_print(const struct ing_report *r, bool warnings, FILE *to)
 			fprintf(to, "%d:%d:", l->line, l->column);
 		fprintf(to, " %s: %s\n", l->warning ? "warning" : "error", l->text);
 	}
-	size_t left = r->errors + r->warnings - r->count;
-	if (left > 0)
-		fprintf(to, "and %zu more\n", left);
+	print_rest(r, warnings, to);
 }
 
 int ing_report_to_error(const struct ing_report *r, struct ing_error *err)
 {
 	char words[sizeof(err->msg)];
-	char line[MAX_TEXT_BYTES + 500];
+	char line[MAX_LINE_BYTES];
 	const struct ing_report_line *first = NULL;
 	size_t used = 0;
 	size_t said = 0;
@@ -166,7 +187,7 @@ int ing_report_to_error(const struct ing_report *r, struct ing_error *err)
 	for (size_t i = 0; i < r->count; i++) {
 		if (r->lines[i].warning)
 			continue;
-		int bytes = format_line(&r->lines[i], line, sizeof(line));
+		int bytes = ing_report_format_line(&r->lines[i], line, sizeof(line));
 		size_t room = sizeof(words) - used - sizeof("\n(1000000 more errors)");
 		if (first != NULL && (size_t)bytes + 1 > room)
 			break;

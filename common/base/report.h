@@ -34,6 +34,10 @@ void ing_report_warning(struct ing_report *r, const char *file, int line, int co
 	const char *fmt, ...) ING_PRINTF(5, 6);
 /* By file (in the order of first mention), line and column. */
 void ing_report_sort(struct ing_report *r);
+/* "FILE:LINE:COLUMN: TEXT", or "FILE: TEXT" without a position. Returns what snprintf() does. */
+int ing_report_format_line(const struct ing_report_line *line, char *to, size_t bytes);
+/* Every error as ing_report_format_line() has it, and how many were not kept. */
+void ing_report_print_errors(const struct ing_report *r, FILE *to);
 /* Every line, "FILE:LINE:COLUMN: error: TEXT" or "…: warning: TEXT", and how many were not kept. */
 void ing_report_print(const struct ing_report *r, bool warnings, FILE *to);
 /* -CONFIG, with every error as a line FILE:LINE:COLUMN: TEXT of err->msg as far as they fit and a

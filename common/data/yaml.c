@@ -52,7 +52,7 @@ struct open {
 };
 
 struct builder {
-	const char *name;
+	const char *name; /* of a stream, for its report */
 	const struct ing_yaml_limits *limits;
 	struct ing_yaml *doc;
 	struct ing_error *err;
@@ -70,9 +70,6 @@ static int position(size_t zero_based)
 
 static int fail_at(struct builder *b, enum ing_fail code, int line, int column, const char *text)
 {
-	if (b->report == NULL)
-		return ing_error_at(
-			b->err, code, line, column, "%s:%d:%d: %s", b->name, line, column, text);
 	return ing_error_at(b->err, code, line, column, "%s", text);
 }
 
@@ -303,8 +300,7 @@ static int settle_pair(struct builder *b, struct entry *was, struct entry *is)
 {
 	if (b->report == NULL)
 		return ing_error_at(b->err, ING_FAIL_INVALID, is->key->line, is->key->column,
-			"%s:%d:%d: key \"%.100s\" was given before, at %d:%d", b->name,
-			is->key->line, is->key->column, is->key->text, was->key->line,
+			"key \"%.100s\" was given before, at %d:%d", is->key->text, was->key->line,
 			was->key->column);
 	if (is->merged) {
 		/* Swapped, so that the one that counts is the neighbour of the next. */
@@ -473,7 +469,7 @@ static int fail_parse(struct builder *b, const yaml_parser_t *ps, const char *te
 {
 	const char *problem = ps->problem != NULL ? ps->problem : "cannot be read";
 	if (ps->error == YAML_MEMORY_ERROR)
-		return ing_error_set(b->err, ING_FAIL_TOO_BIG, "%s: memory is short", b->name);
+		return ing_error_set(b->err, ING_FAIL_TOO_BIG, "memory is short");
 	if (ps->error == YAML_READER_ERROR)
 		return fail_at_mark(b, ING_FAIL_ENCODING,
 			mark_of(text, ING_MIN(ps->problem_offset, bytes)), problem);
@@ -490,7 +486,7 @@ static int build_tree(struct builder *b, const char *text, size_t bytes)
 {
 	yaml_parser_t ps;
 	if (!yaml_parser_initialize(&ps))
-		return ing_error_set(b->err, ING_FAIL_TOO_BIG, "%s: memory is short", b->name);
+		return ing_error_set(b->err, ING_FAIL_TOO_BIG, "memory is short");
 	yaml_parser_set_input_string(&ps, (const unsigned char *)text, bytes);
 	int rc = 0;
 	for (bool more = true; more && rc == 0;) {
@@ -529,34 +525,32 @@ static void add_empty_root(struct ing_yaml *doc)
 	doc->count = 1;
 }
 
-static int read_file(
-	FILE *f, const char *path, size_t max_bytes, struct ing_buf *text, struct ing_error *err)
+static int read_file(FILE *f, size_t max_bytes, struct ing_buf *text, struct ing_error *err)
 {
 	char piece[8192];
 	for (;;) {
 		size_t n = fread(piece, 1, sizeof(piece), f);
 		if (ferror(f))
-			return ing_error_sys(err, errno, "%s", path);
+			return ing_error_sys(err, errno, "cannot be read");
 		if (n == 0)
 			return 0;
 		if (!ing_buf_add(text, piece, n))
-			return ing_error_set(err, ING_FAIL_TOO_BIG, "%s: larger than %zu bytes",
-				path, max_bytes);
+			return ing_error_set(
+				err, ING_FAIL_TOO_BIG, "larger than %zu bytes", max_bytes);
 	}
 }
 
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-int ing_yaml_parse(const char *name, const char *text, size_t bytes,
-	const struct ing_yaml_limits *limits, struct ing_yaml **ret, struct ing_error *err)
+int ing_yaml_parse(const char *text, size_t bytes, const struct ing_yaml_limits *limits,
+	struct ing_yaml **ret, struct ing_error *err)
 {
 	ing_must(limits->depth >= 0 && limits->depth <= ING_YAML_MAX_DEPTH);
 	if (bytes > limits->bytes)
-		return ing_error_set(
-			err, ING_FAIL_TOO_BIG, "%s: larger than %zu bytes", name, limits->bytes);
+		return ing_error_set(err, ING_FAIL_TOO_BIG, "larger than %zu bytes", limits->bytes);
 	struct ing_yaml *doc = new_stream();
-	struct builder b = {.name = name, .limits = limits, .doc = doc, .err = err};
+	struct builder b = {.limits = limits, .doc = doc, .err = err};
 	int rc = build_tree(&b, text, bytes);
 	if (rc != 0) {
 		ing_yaml_free(doc);
@@ -608,15 +602,15 @@ int ing_yaml_load(const char *path, const struct ing_yaml_limits *limits, struct
 {
 	FILE *f = fopen(path, "rbe");
 	if (f == NULL && errno == ENOENT)
-		return ing_error_set(err, ING_FAIL_NOT_FOUND, "%s: there is no such file", path);
+		return ing_error_set(err, ING_FAIL_NOT_FOUND, "there is no such file");
 	if (f == NULL)
-		return ing_error_sys(err, errno, "%s", path);
+		return ing_error_sys(err, errno, "cannot be opened");
 	struct ing_buf text;
 	ing_buf_init(&text, limits->bytes);
-	int rc = read_file(f, path, limits->bytes, &text, err);
+	int rc = read_file(f, limits->bytes, &text, err);
 	fclose(f);
 	if (rc == 0)
-		rc = ing_yaml_parse(path, ing_buf_str(&text), text.len, limits, ret, err);
+		rc = ing_yaml_parse(ing_buf_str(&text), text.len, limits, ret, err);
 	ing_buf_done(&text);
 	return rc;
 }

@@ -47,13 +47,11 @@ struct ing_yaml_limits {
 
 struct ing_yaml; /* a document and all its nodes */
 
-/* Parse text. `name` is what errors call it; they begin with "NAME:LINE:COLUMN: " and have the
- * position in err too. -SYNTAX, -ENCODING, -INVALID, -UNSUPPORTED, -TOO_BIG, -TOO_DEEP. Free with
- * ing_yaml_free(). */
-int ing_yaml_parse(const char *name, const char *text, size_t bytes,
-	const struct ing_yaml_limits *limits, struct ing_yaml **ret,
-	struct ing_error *err) ING_MUST_CHECK;
-/* The same from a file; -NOT_FOUND or -SYSTEM when it cannot be read. */
+/* Parse text. err has the position and, without it, what is wrong: fit for ing_report_error().
+ * -SYNTAX, -ENCODING, -INVALID, -UNSUPPORTED, -TOO_BIG, -TOO_DEEP. Free with ing_yaml_free(). */
+int ing_yaml_parse(const char *text, size_t bytes, const struct ing_yaml_limits *limits,
+	struct ing_yaml **ret, struct ing_error *err) ING_MUST_CHECK;
+/* The same from a file; -NOT_FOUND or -SYSTEM when it cannot be read. The path is not in err. */
 int ing_yaml_load(const char *path, const struct ing_yaml_limits *limits, struct ing_yaml **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 void ing_yaml_free(struct ing_yaml *doc); /* NULL is fine */

@@ -60,7 +60,7 @@ static int measure_memory(uint64_t hosts, uint64_t waiters)
 	uv_loop_t loop;
 	ing_must(uv_loop_init(&loop) == 0);
 	struct ing_gate_conf conf = {
-		.concurrency = 1, .host_concurrency = 1, .weights = {1, 1, 1, 1}};
+		.settings = {.concurrency = 1, .host_concurrency = 1, .weights = {1, 1, 1, 1}}};
 	struct ing_gate *g = ing_gate_new(&loop, &conf);
 	ing_gate_hold(g, true);
 	struct ing_gate_waiter *first = calloc(hosts, sizeof(*first));
@@ -119,7 +119,7 @@ static void on_news(void *ctx, const struct ing_lease_news *n)
 	struct traffic *t = ctx;
 	if (n->answer == ING_LEASE_GRANTED && n->patience != NULL) {
 		struct ing_patience p = *n->patience;
-		struct ing_patience_conf conf = {.delay_ms = 500};
+		struct ing_patience_settings conf = {.delay_ms = 500};
 		struct ing_gate_report report = {.kind = ING_ANSWER_GOOD,
 			.http_status = 200,
 			.outcome = "success",

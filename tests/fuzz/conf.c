@@ -22,13 +22,13 @@ static struct ing_conf *load(const void *data, size_t size, char *const *sets)
 {
 	char path[40];
 	struct ing_conf *conf = NULL;
-	struct ing_conf_errors errs = {0};
+	struct ing_report report = {0};
 	int fd = memfd_create("conf", MFD_CLOEXEC);
 	ing_must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	int rc = ing_conf_load(path, sets, ING_CONF_CTL, &conf, &errs);
-	ing_must((rc == 0) == (conf != NULL) && (rc == 0) == (errs.count == 0));
-	ing_conf_errors_done(&errs);
+	int rc = ing_conf_load(path, sets, ING_CONF_CTL, &conf, &report);
+	ing_must((rc == 0) == (conf != NULL) && (rc == 0) == (report.errors == 0));
+	ing_report_done(&report);
 	close(fd);
 	return conf;
 }

@@ -54,8 +54,8 @@ static void start_server(void)
 	snprintf(server.folder, sizeof(server.folder), "/tmp/fuzz-control-XXXXXX");
 	ing_must(mkdtemp(server.folder) != NULL && uv_loop_init(&server.loop) == 0);
 	snprintf(server.path, sizeof(server.path), "%s/sock", server.folder);
-	server.gate = ing_gate_new(
-		&server.loop, &(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 1});
+	server.gate = ing_gate_new(&server.loop,
+		&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
 	ing_must(ing_control_new(&server.loop, server.path, answer, NULL, &server.control, &err) ==
 		 0);
 	atexit(remove_folder);

@@ -118,8 +118,8 @@ static char *safe_part(const char *s)
 
 static void free_conf(struct ing_archive_conf *conf)
 {
-	const char **strings[] = {&conf->dir, &conf->prefix, &conf->hostname, &conf->software,
-		&conf->user_agent, &conf->robots};
+	const char **strings[] = {&conf->settings.dir, &conf->settings.prefix, &conf->hostname,
+		&conf->software, &conf->user_agent, &conf->robots};
 	for (size_t i = 0; i < ING_ARRAY_LEN(strings); i++)
 		ing_freep(strings[i]);
 }
@@ -139,13 +139,13 @@ static void free_archive(struct ing_archive *a)
 static struct ing_archive_conf copy_conf(const struct ing_archive_conf *conf)
 {
 	return (struct ing_archive_conf){
-		.dir = copy(conf->dir),
-		.prefix = safe_part(conf->prefix),
+		.settings = {.dir = copy(conf->settings.dir),
+			.prefix = safe_part(conf->settings.prefix),
+			.max_bytes = conf->settings.max_bytes},
 		.hostname = safe_part(conf->hostname),
 		.software = copy(conf->software),
 		.user_agent = copy(conf->user_agent),
 		.robots = copy(conf->robots),
-		.max_bytes = conf->max_bytes,
 	};
 }
 
@@ -153,15 +153,15 @@ static struct ing_archive_conf copy_conf(const struct ing_archive_conf *conf)
 static int prepare_dir(const struct ing_archive_conf *conf, int *ret_fd, struct ing_error *err)
 {
 	*ret_fd = -1;
-	if (conf->dir[0] == '\0')
+	if (conf->settings.dir[0] == '\0')
 		return 0;
-	int rc = ing_warc_name_check(conf->prefix, conf->hostname, err);
+	int rc = ing_warc_name_check(conf->settings.prefix, conf->hostname, err);
 	if (rc != 0)
 		return rc;
-	int fd = open_folder(conf->dir, err);
+	int fd = open_folder(conf->settings.dir, err);
 	if (fd < 0)
 		return fd;
-	rc = ing_archive_recover(fd, conf->prefix, conf->hostname, err);
+	rc = ing_archive_recover(fd, conf->settings.prefix, conf->hostname, err);
 	if (rc != 0) {
 		close(fd);
 		return rc;

@@ -13,20 +13,18 @@
 #include "common/base/queue.h"
 #include "common/data/digest.h"
 #include "worker/model/metrics.h"
+#include "worker/model/settings.h"
 
 struct uv_loop_s;
 struct ing_archive;
 struct ing_exchange;
 
 struct ing_archive_conf {
-	const char
-		*dir; /* exists or is made; holds *.warc.gz and *.warc.gz.open; NULL or "": none */
-	const char *prefix;
+	struct ing_archive_settings settings; /* dir is made when it is missing */
 	const char *hostname;   /* last part of the name: the instance, made safe for a file name */
 	const char *software;   /* "ingest-worker/0.1.0", for warcinfo */
 	const char *user_agent; /* http-header-user-agent of warcinfo */
 	const char *robots;     /* "ignore": robots of warcinfo */
-	uint64_t max_bytes;     /* rotate once a file has reached this size */
 };
 
 #define ING_WARC_NAME_BYTES 256

@@ -174,9 +174,9 @@ static int write_warcinfo(struct ing_archive_writer *w, struct ing_error *err)
  * time. */
 static int open_dir(struct ing_archive_writer *w, struct ing_error *err)
 {
-	int fd = open(w->conf->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(w->conf->settings.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ing_error_sys(err, errno, "%s: cannot open", w->conf->dir);
+		return ing_error_sys(err, errno, "%s: cannot open", w->conf->settings.dir);
 	close(w->dir_fd);
 	w->dir_fd = fd;
 	return 0;
@@ -187,8 +187,8 @@ static int create_file(struct ing_archive_writer *w, struct ing_error *err)
 	int rc = open_dir(w, err);
 	for (int tries = 0; rc == 0; tries++) {
 		char name[ING_WARC_NAME_BYTES];
-		ing_warc_name_make(
-			w->conf->prefix, w->conf->hostname, ing_wall_now(), w->serial++, name);
+		ing_warc_name_make(w->conf->settings.prefix, w->conf->hostname, ing_wall_now(),
+			w->serial++, name);
 		ing_error_clear(err);
 		rc = ing_warc_file_create(w->file, w->dir_fd, name, err);
 		if (rc != -ING_FAIL_LOCKED || tries == NAME_TRIES)
@@ -363,7 +363,7 @@ static bool group_is_full(const struct ing_archive_writer *w, uint64_t begin)
 	if (!ing_warc_file_is_open(w->file))
 		return false;
 	uint64_t bytes = ing_warc_file_bytes(w->file);
-	return bytes >= w->conf->max_bytes || bytes - ING_MIN(begin, bytes) >= GROUP_BYTES;
+	return bytes >= w->conf->settings.max_bytes || bytes - ING_MIN(begin, bytes) >= GROUP_BYTES;
 }
 
 /* Move items from pending to written until the group is full or the disk refuses. */
@@ -432,8 +432,8 @@ static void set_blocked(struct ing_archive_writer *w, const struct ing_error *er
 	w->blocked = true;
 	w->retry_ms = RETRY_FIRST_MS;
 	atomic_store(&w->link->blocked, true);
-	ing_log(ING_LOG_ERROR, "archive: %s: %s; %zu exchanges wait, nothing is lost", w->conf->dir,
-		err->msg, w->pending.count);
+	ing_log(ING_LOG_ERROR, "archive: %s: %s; %zu exchanges wait, nothing is lost",
+		w->conf->settings.dir, err->msg, w->pending.count);
 }
 
 static void clear_blocked(struct ing_archive_writer *w)
@@ -442,7 +442,7 @@ static void clear_blocked(struct ing_archive_writer *w)
 		return;
 	w->blocked = false;
 	atomic_store(&w->link->blocked, false);
-	ing_log(ING_LOG_INFO, "archive: %s: writing again", w->conf->dir);
+	ing_log(ING_LOG_INFO, "archive: %s: writing again", w->conf->settings.dir);
 }
 
 /* One group: write, sync, finish. False when the disk refused something (it is pending again). */
@@ -462,7 +462,7 @@ static bool work_group(struct ing_archive_writer *w)
 	if (ing_warc_file_is_open(w->file)) {
 		if (ing_warc_file_is_broken(w->file))
 			leave_broken_file(w);
-		else if (ing_warc_file_bytes(w->file) >= w->conf->max_bytes)
+		else if (ing_warc_file_bytes(w->file) >= w->conf->settings.max_bytes)
 			close_file(w);
 	}
 	if (rc == 0)

@@ -18,13 +18,13 @@
 #include "worker/conf/paths.h"
 
 #define MAX_NAME_BYTES 200
-#define MAX_LINE_BYTES 2000
+#define MAX_TEXT_BYTES 1000
 #define MAX_SET_BYTES                                                                              \
 	((size_t)256 << 10) /* longer than an argument can be, with its key in front */
 
 struct loader {
 	struct ing_conf *conf;
-	struct ing_conf_errors *errs;
+	struct ing_report *report;
 	struct ing_conf_origin *origins; /* of each key's value */
 	const char *source;              /* what is being read */
 	unsigned pass;                   /* its number */
@@ -75,9 +75,9 @@ static void complain_unknown(struct loader *l, const char *name, const struct in
 	const char *near = nearest_key(name);
 	if (near != NULL)
 		ing_conf_error(
-			l->errs, &at, name, "there is no such key; did you mean \"%s\"?", near);
+			l->report, &at, name, "there is no such key; did you mean \"%s\"?", near);
 	else
-		ing_conf_error(l->errs, &at, name, "there is no such key");
+		ing_conf_error(l->report, &at, name, "there is no such key");
 }
 
 static void set_default(struct loader *l, const struct ing_conf_key *key)
@@ -88,9 +88,9 @@ static void set_default(struct loader *l, const struct ing_conf_key *key)
 	struct ing_yaml_limits limits = ING_YAML_LIMITS_DEFAULT;
 	ing_buf_init(&text, limits.bytes);
 	ing_conf_fallback(key, &text);
-	int rc = ing_yaml_parse("default", ing_buf_str(&text), text.len, &limits, &doc, &err);
+	int rc = ing_yaml_parse(ing_buf_str(&text), text.len, &limits, &doc, &err);
 	ing_must(rc == 0);
-	ing_conf_set(l->conf, key, ing_yaml_root(doc), "default", l->errs);
+	ing_conf_set(l->conf, key, ing_yaml_root(doc), "default", l->report);
 	ing_yaml_free(doc);
 	ing_buf_done(&text);
 	l->origins[key - ing_conf_keys] = (struct ing_conf_origin){"default", 0, 0};
@@ -103,7 +103,7 @@ static void take_value(struct loader *l, const struct ing_conf_key *key,
 	struct ing_conf_origin at = {l->source, value->line, value->column};
 	if (l->passes[i] == l->pass) {
 		struct ing_conf_origin again = {l->source, name->line, name->column};
-		ing_conf_error(l->errs, &again, key->name, "was given before, at %d:%d",
+		ing_conf_error(l->report, &again, key->name, "was given before, at %d:%d",
 			l->origins[i].line, l->origins[i].column);
 		return;
 	}
@@ -111,7 +111,7 @@ static void take_value(struct loader *l, const struct ing_conf_key *key,
 	if (ing_yaml_is_null(value))
 		set_default(l, key);
 	else
-		ing_conf_set(l->conf, key, value, l->source, l->errs);
+		ing_conf_set(l->conf, key, value, l->source, l->report);
 	l->origins[i] = at;
 }
 
@@ -134,7 +134,7 @@ static void take_section(struct loader *l, const char *section, const struct ing
 {
 	if (map->kind != ING_YAML_MAP) {
 		struct ing_conf_origin at = {l->source, map->line, map->column};
-		ing_conf_error(l->errs, &at, section, "must be a mapping of keys to values");
+		ing_conf_error(l->report, &at, section, "must be a mapping of keys to values");
 		return;
 	}
 	for (const struct ing_yaml_node *k = map->first; k != NULL; k = k->next) {
@@ -143,7 +143,7 @@ static void take_section(struct loader *l, const char *section, const struct ing
 			name, sizeof(name), "%s%s%s", section, section[0] ? "." : "", k->text);
 		if (n < 0 || (size_t)n >= sizeof(name) || (size_t)n < k->bytes) {
 			struct ing_conf_origin at = {l->source, k->line, k->column};
-			ing_conf_error(l->errs, &at, "...", "there is no key of such a name");
+			ing_conf_error(l->report, &at, "...", "there is no key of such a name");
 			continue;
 		}
 		take_named(l, name, k, k->value);
@@ -156,7 +156,7 @@ static void load_file(struct loader *l, const char *path)
 	struct ing_yaml *doc = NULL;
 	struct ing_error err = {0};
 	if (ing_yaml_load(path, &limits, &doc, &err) != 0) {
-		ing_conf_error_line(l->errs, err.msg);
+		ing_report_error(l->report, path, err.line, err.column, "%s", err.msg);
 		return;
 	}
 	l->source = path;
@@ -166,7 +166,7 @@ static void load_file(struct loader *l, const char *path)
 		take_section(l, "", root);
 	} else if (!ing_yaml_is_null(root)) {
 		struct ing_conf_origin at = {path, root->line, root->column};
-		ing_conf_error(l->errs, &at, NULL, "must be a mapping of keys to values");
+		ing_conf_error(l->report, &at, NULL, "must be a mapping of keys to values");
 	}
 	ing_yaml_free(doc);
 }
@@ -183,7 +183,7 @@ static void load_set(struct loader *l, const char *set, const char *source)
 	l->pass++;
 	if (value == NULL || value == set || (size_t)(value - set) >= sizeof(name)) {
 		struct ing_conf_origin at = {source, 1, 1};
-		ing_conf_error(l->errs, &at, NULL, "not KEY=VALUE");
+		ing_conf_error(l->report, &at, NULL, "not KEY=VALUE");
 		return;
 	}
 	memcpy(name, set, (size_t)(value - set));
@@ -195,9 +195,10 @@ static void load_set(struct loader *l, const char *set, const char *source)
 	ing_buf_add_str(&text, value + 1);
 	struct ing_yaml *doc = NULL;
 	struct ing_error err = {0};
-	if (text.failed ||
-		ing_yaml_parse(source, ing_buf_str(&text), text.len, &limits, &doc, &err) != 0)
-		ing_conf_error_line(l->errs, text.failed ? "--set: too long" : err.msg);
+	if (text.failed)
+		ing_report_error(l->report, source, 0, 0, "too long");
+	else if (ing_yaml_parse(ing_buf_str(&text), text.len, &limits, &doc, &err) != 0)
+		ing_report_error(l->report, source, err.line, err.column, "%s", err.msg);
 	else
 		take_named(l, name, &argument, ing_yaml_root(doc));
 	ing_yaml_free(doc);
@@ -214,14 +215,14 @@ static void check_daemon(struct loader *l)
 {
 	const struct ing_conf *c = l->conf;
 	if (c->kafka.brokers[0] == '\0')
-		ing_conf_error(l->errs, origin_of(l, "kafka.brokers"), "kafka.brokers",
+		ing_conf_error(l->report, origin_of(l, "kafka.brokers"), "kafka.brokers",
 			"the daemon needs a broker");
 	if (!ing_conf_has_contact(c->fetch.user_agent))
-		ing_conf_error(l->errs, origin_of(l, "fetch.user_agent"), "fetch.user_agent",
+		ing_conf_error(l->report, origin_of(l, "fetch.user_agent"), "fetch.user_agent",
 			"must hold a URL or mail address where the operator can be reached, as in "
 			"\"example-archive/1.0 (+https://archive.example/robot)\"");
 	if (c->fetch.ca_file != NULL && access(c->fetch.ca_file, R_OK) != 0)
-		ing_conf_error(l->errs, origin_of(l, "fetch.ca_file"), "fetch.ca_file",
+		ing_conf_error(l->report, origin_of(l, "fetch.ca_file"), "fetch.ca_file",
 			"cannot be read: %s", c->fetch.ca_file);
 }
 
@@ -244,9 +245,9 @@ static void load_all(struct loader *l, const char *file, char *const *sets, enum
 		snprintf(names[i], sizeof(names[i]), "--set %zu", i + 1);
 		load_set(l, sets[i], names[i]);
 	}
-	if (l->errs->count == 0)
-		ing_conf_check_relations(l->conf, l->origins, l->errs);
-	if (l->errs->count == 0 && use == ING_CONF_DAEMON)
+	if (l->report->errors == 0)
+		ing_conf_check_relations(l->conf, l->origins, l->report);
+	if (l->report->errors == 0 && use == ING_CONF_DAEMON)
 		check_daemon(l);
 	free(names);
 }
@@ -262,64 +263,34 @@ const struct ing_conf_origin *ing_conf_origin_of(
 	return &origins[key - ing_conf_keys];
 }
 
-void ing_conf_error_line(struct ing_conf_errors *errs, const char *line)
-{
-	if (errs->count >= ING_CONF_MAX_ERRORS)
-		return;
-	errs->lines = ing_realloc(errs->lines, (errs->count + 1) * sizeof(*errs->lines));
-	errs->lines[errs->count++] = ing_strdup(line);
-}
-
-void ing_conf_error(struct ing_conf_errors *errs, const struct ing_conf_origin *at, const char *key,
+void ing_conf_error(struct ing_report *report, const struct ing_conf_origin *at, const char *key,
 	const char *fmt, ...)
 {
-	char text[MAX_LINE_BYTES];
+	char text[MAX_TEXT_BYTES];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	struct ing_buf line;
-	ing_buf_init(&line, (size_t)2 * MAX_LINE_BYTES + 4096);
-	ing_buf_add_str(&line, at->source);
-	if (at->line > 0)
-		ing_buf_printf(&line, ":%d:%d", at->line, at->column);
-	ing_buf_add_str(&line, ": ");
 	if (key != NULL)
-		ing_buf_printf(&line, "key \"%s\": ", key);
-	ing_buf_add_str(&line, text);
-	ing_conf_error_line(errs, ing_buf_str(&line));
-	ing_buf_done(&line);
-}
-
-void ing_conf_errors_print(const struct ing_conf_errors *errs, FILE *to)
-{
-	for (size_t i = 0; i < errs->count; i++)
-		fprintf(to, "%s\n", errs->lines[i]);
-	if (errs->count >= ING_CONF_MAX_ERRORS)
-		fprintf(to, "(and perhaps more)\n");
-}
-
-void ing_conf_errors_done(struct ing_conf_errors *errs)
-{
-	for (size_t i = 0; i < errs->count; i++)
-		free(errs->lines[i]);
-	free(errs->lines);
-	*errs = (struct ing_conf_errors){0};
+		ing_report_error(
+			report, at->source, at->line, at->column, "key \"%s\": %s", key, text);
+	else
+		ing_report_error(report, at->source, at->line, at->column, "%s", text);
 }
 
 int ing_conf_load(const char *file, char *const *sets, enum ing_conf_use use, struct ing_conf **ret,
-	struct ing_conf_errors *errs)
+	struct ing_report *report)
 {
 	struct loader l = {
 		.conf = ing_alloc(sizeof(struct ing_conf)),
-		.errs = errs,
+		.report = report,
 		.origins = ing_alloc(ing_conf_key_count * sizeof(*l.origins)),
 		.passes = ing_alloc(ing_conf_key_count * sizeof(*l.passes)),
 	};
 	load_all(&l, file, sets, use);
 	free(l.origins);
 	free(l.passes);
-	if (errs->count > 0) {
+	if (report->errors > 0) {
 		ing_conf_free(l.conf);
 		return -ING_FAIL_CONFIG;
 	}

@@ -10,104 +10,35 @@
 #include <stdio.h>
 #include "common/base/error.h"
 #include "common/base/log.h"
+#include "common/base/report.h"
+#include "worker/model/settings.h"
 
-enum ing_robots_policy { ING_ROBOTS_OBEY, ING_ROBOTS_IGNORE };
-/* In the order of enum ing_host_key (worker/gate/gate.h). */
-enum ing_conf_host_key { ING_CONF_KEY_HOST, ING_CONF_KEY_DOMAIN, ING_CONF_KEY_ADDRESS };
-
-/* Members are named as the keys. Lists are NULL-terminated and never NULL themselves; strings may
- * be "" but are NULL only where said. */
+/* The settings of each stage, and what is nobody's else. Lists and strings are never NULL, but for
+ * texts of type OPTION that are empty. */
 struct ing_conf {
-	char *instance;
-	struct {
-		char *brokers, *group;
-		struct {
-			char *requests, *results, *pdf_text, *dead;
-			char *priority, *daily, *bulk; /* "": none; "auto": named after requests */
-		} topics;
-		size_t max_message_bytes;
-		char **properties; /* "name=value" */
-	} kafka;
-	struct {
-		char *dsn; /* "": no database */
-		unsigned batch_rows, batch_ms, statement_ms;
-	} postgres;
-	struct {
-		char *dir; /* "": no WARC */
-		char *prefix;
-		uint64_t max_bytes;
-	} warc;
-	struct {
-		char *dir;
-	} rules;
-	struct {
-		char *user_agent;
-		unsigned timeout_ms, connect_timeout_ms, stall_ms, min_speed_bytes, max_redirects;
-		size_t max_body_bytes, memory_bytes;
-		char *ca_file; /* NULL: the system's */
-		char *proxy;   /* NULL: none */
-		char **connect_to, **allow_address, **deny_address, **allow_port;
-		char *dns_servers; /* NULL: the system's */
-		size_t max_header_bytes;
-		unsigned max_header_fields, max_ratio;
-		int tls_fallback; /* truth value */
-	} fetch;
-	struct {
-		unsigned concurrency, host_concurrency, address_concurrency, host_delay_ms;
-		unsigned max_wait_ms, max_hold_ms, crawl_delay_max_ms, adaptive_factor,
-			adaptive_max_ms;
-		unsigned retry_after_max_ms, backoff_ms, backoff_max_ms, breaker_failures;
-		unsigned lease_ms; /* 0: as long as transfers ask for */
-		enum ing_conf_host_key host_key;
-		enum ing_robots_policy robots;
-	} gate;
-	struct {
-		unsigned max_waiting;
-		unsigned weight_priority, weight_requests, weight_daily, weight_bulk;
-	} intake;
-	struct {
-		char *dir;
-	} spool;
-	struct {
-		char *dir;
-	} state;
-	struct {
-		unsigned deadline_ms, max_hops;
-	} job;
-	struct {
-		unsigned processes; /* 0: as many as there are processors */
-		unsigned recycle_after, timeout_ms, max_wait_ms;
-		size_t memory_bytes;
-	} examine;
-	struct {
-		size_t max_bytes;
-	} scrape;
-	struct {
-		unsigned drain_ms;
-	} stop;
-	struct {
-		enum ing_log_level level;
-	} log;
+	const char *instance;
+	struct ing_kafka_settings kafka;
+	struct ing_postgres_settings postgres;
+	struct ing_archive_settings warc;
+	struct ing_fetch_settings fetch;
+	struct ing_gate_settings gate;
+	struct ing_examine_settings examine;
+	struct ing_job_settings job;
+	const char *rules_dir, *state_dir;
+	bool obey_robots;  /* gate.robots */
+	unsigned lease_ms; /* gate.lease_ms; 0: see ing_conf_lease_ms() */
+	unsigned drain_ms; /* stop.drain_ms */
+	enum ing_log_level log_level;
 };
-
-/* Everything that is wrong, in the order in which it was found; at most ING_CONF_MAX_ERRORS are
- * kept. */
-#define ING_CONF_MAX_ERRORS 100
-struct ing_conf_errors {
-	char **lines; /* "FILE:LINE:COLUMN: key \"x.y\": what is wrong" */
-	size_t count;
-};
-void ing_conf_errors_print(const struct ing_conf_errors *errs, FILE *to); /* a line each */
-void ing_conf_errors_done(struct ing_conf_errors *errs); /* zero-initialised is fine */
 
 /* Who asks: the daemon insists on brokers and on a user agent with a contact. */
 enum ing_conf_use { ING_CONF_DAEMON, ING_CONF_CTL };
 
 /* file may be NULL: the installed one if there is one (readable, for ctl). sets: KEY=VALUE, VALUE
- * being YAML; NULL-terminated. 0 and *ret, or -ING_FAIL_CONFIG with at least one line in *errs.
- * Free with ing_conf_free(). */
+ * being YAML; NULL-terminated. 0 and *ret, or -ING_FAIL_CONFIG with every error in *report, which
+ * was empty. Free with ing_conf_free(). */
 int ing_conf_load(const char *file, char *const *sets, enum ing_conf_use use, struct ing_conf **ret,
-	struct ing_conf_errors *errs) ING_MUST_CHECK;
+	struct ing_report *report) ING_MUST_CHECK;
 void ing_conf_free(struct ing_conf *conf); /* NULL is fine */
 
 /* Whether a user agent says where its operator can be reached: a URL or a mail address. */

@@ -83,8 +83,6 @@ static void print_man_key(const struct ing_conf_key *key, FILE *to)
 	if (key->type == ING_CONF_LIST)
 		fprintf(to, "A list.\n");
 	fprintf(to, "Default: %s.\n", ing_conf_fallback_words(key));
-	if (key->reloadable)
-		fprintf(to, "Can be changed by a reload.\n");
 	ing_buf_done(&range);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * conf_priv.h - what the files of worker/conf share: the table of keys, and the report of errors.
+ * conf_priv.h - what the files of worker/conf share: the table of keys, its errors, its values.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -16,7 +16,7 @@ enum ing_conf_type {
 	ING_CONF_SIZE,
 	ING_CONF_WIDE,
 	ING_CONF_BOOL,
-	ING_CONF_ROBOTS,
+	ING_CONF_OBEY,
 	ING_CONF_HOST_KEY,
 	ING_CONF_LEVEL,
 };
@@ -32,23 +32,21 @@ struct ing_conf_key {
 	const char *fallback; /* YAML, or "@name" */
 	int (*check)(const char *text,
 		struct ing_error *err); /* of a text or item, never the empty text; or NULL */
-	bool reloadable;
 	const char *sentence;
 };
 
 extern const struct ing_conf_key ing_conf_keys[];
 extern const size_t ing_conf_key_count;
 
-/* Where a value was written: "FILE", line and column, 1-based; line 0 is the default. */
+/* Where a value was written: file or "--set N", line and column, 1-based; line 0: the default. */
 struct ing_conf_origin {
 	const char *source;
 	int line, column;
 };
 
-/* "SOURCE:LINE:COLUMN: key \"x.y\": message" */
-void ing_conf_error(struct ing_conf_errors *errs, const struct ing_conf_origin *at, const char *key,
+/* An error at a place, which begins with the key unless it is NULL. */
+void ing_conf_error(struct ing_report *report, const struct ing_conf_origin *at, const char *key,
 	const char *fmt, ...) ING_PRINTF(4, 5);
-void ing_conf_error_line(struct ing_conf_errors *errs, const char *line);
 
 /* Of a key's value, in a list in the order of the table; the key must be one. */
 const struct ing_conf_origin *ing_conf_origin_of(
@@ -57,7 +55,7 @@ const struct ing_conf_origin *ing_conf_origin_of(
 /* Set the member from a node of source; what was there before is freed. On an error it is reported
  * and the member kept. */
 void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
-	const struct ing_yaml_node *node, const char *source, struct ing_conf_errors *errs);
+	const struct ing_yaml_node *node, const char *source, struct ing_report *report);
 /* Free what the member points to. */
 void ing_conf_clear(struct ing_conf *conf, const struct ing_conf_key *key);
 /* The member as YAML in one line. */
@@ -82,5 +80,5 @@ int ing_conf_check_dns_servers(const char *text, struct ing_error *err);
 int ing_conf_check_port(const char *text, struct ing_error *err);
 
 /* What must hold between keys, of values that are good by themselves; origins: of all keys. */
-void ing_conf_check_relations(const struct ing_conf *c, const struct ing_conf_origin *origins,
-	struct ing_conf_errors *errs);
+void ing_conf_check_relations(
+	const struct ing_conf *c, const struct ing_conf_origin *origins, struct ing_report *report);

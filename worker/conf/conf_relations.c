@@ -11,23 +11,23 @@
 
 /* A lease counts only where a database keeps the workers apart. */
 static void check_lease(
-	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_conf_errors *errs)
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_report *report)
 {
 	unsigned least_ms = ing_conf_shortest_lease_ms(c);
 	if (c->postgres.dsn[0] == '\0' || ing_conf_lease_ms(c) >= least_ms)
 		return;
-	ing_conf_error(errs, ing_conf_origin_of(at, "gate.lease_ms"), "gate.lease_ms",
+	ing_conf_error(report, ing_conf_origin_of(at, "gate.lease_ms"), "gate.lease_ms",
 		"must be %u at least, or 0, with fetch.timeout_ms at %u", least_ms,
 		c->fetch.timeout_ms);
 }
 
 static void check_backoff(
-	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_conf_errors *errs)
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_report *report)
 {
-	if (c->gate.backoff_ms > c->gate.backoff_max_ms)
-		ing_conf_error(errs, ing_conf_origin_of(at, "gate.backoff_ms"), "gate.backoff_ms",
+	if (c->gate.patience.backoff_ms > c->gate.patience.backoff_max_ms)
+		ing_conf_error(report, ing_conf_origin_of(at, "gate.backoff_ms"), "gate.backoff_ms",
 			"must not be over gate.backoff_max_ms, which is %u",
-			c->gate.backoff_max_ms);
+			c->gate.patience.backoff_max_ms);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -46,12 +46,12 @@ unsigned ing_conf_shortest_lease_ms(const struct ing_conf *c)
 
 unsigned ing_conf_lease_ms(const struct ing_conf *c)
 {
-	return c->gate.lease_ms > 0 ? c->gate.lease_ms : ing_conf_shortest_lease_ms(c);
+	return c->lease_ms > 0 ? c->lease_ms : ing_conf_shortest_lease_ms(c);
 }
 
 void ing_conf_check_relations(
-	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_conf_errors *errs)
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_report *report)
 {
-	check_lease(c, at, errs);
-	check_backoff(c, at, errs);
+	check_lease(c, at, report);
+	check_backoff(c, at, report);
 }

@@ -20,10 +20,28 @@
 		"1GiB" /* the largest body mapped, a parser, and room for its pages */
 #endif
 
+/* The member that a row names must have the row's type. */
+#define C_TYPE_TEXT const char *
+#define C_TYPE_OPTION const char *
+#define C_TYPE_LIST char *const *
+#define C_TYPE_UINT unsigned
+#define C_TYPE_SIZE size_t
+#define C_TYPE_WIDE uint64_t
+#define C_TYPE_BOOL bool
+#define C_TYPE_OBEY bool
+#define C_TYPE_HOST_KEY enum ing_host_key
+#define C_TYPE_LEVEL enum ing_log_level
+#define KEY(name, member, type, unit, min, max, fallback, check, sentence)                         \
+	_Static_assert(__builtin_types_compatible_p(                                               \
+			       __typeof__(((struct ing_conf *)NULL)->member), C_TYPE_##type),      \
+		name);
+#include "worker/conf/conf_table.def"
+#undef KEY
+
 const struct ing_conf_key ing_conf_keys[] = {
-#define KEY(name, member, type, unit, min, max, fallback, check, reloadable, sentence)             \
+#define KEY(name, member, type, unit, min, max, fallback, check, sentence)                         \
 	{name, offsetof(struct ing_conf, member), ING_CONF_##type, unit, min, max, fallback,       \
-		check, reloadable, sentence},
+		check, sentence},
 #include "worker/conf/conf_table.def"
 #undef KEY
 };

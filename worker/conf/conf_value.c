@@ -19,18 +19,17 @@ struct choice {
 
 static const struct choice level_words[] = {{"error", ING_LOG_ERROR}, {"warning", ING_LOG_WARNING},
 	{"info", ING_LOG_INFO}, {"debug", ING_LOG_DEBUG}, {0}};
-static const struct choice robots_words[] = {
-	{"obey", ING_ROBOTS_OBEY}, {"ignore", ING_ROBOTS_IGNORE}, {0}};
-static const struct choice host_key_words[] = {{"host", ING_CONF_KEY_HOST},
-	{"domain", ING_CONF_KEY_DOMAIN}, {"address", ING_CONF_KEY_ADDRESS}, {0}};
-static const struct choice bool_words[] = {{"true", 1}, {"false", 0}, {0}};
+static const struct choice host_key_words[] = {
+	{"host", ING_KEY_HOST}, {"domain", ING_KEY_DOMAIN}, {"address", ING_KEY_ADDRESS}, {0}};
+static const struct choice obey_words[] = {{"obey", true}, {"ignore", false}, {0}};
+static const struct choice bool_words[] = {{"true", true}, {"false", false}, {0}};
 
 /* Reading one value: what every helper needs. */
 struct reader {
 	struct ing_conf *conf;
 	const struct ing_conf_key *key;
 	const char *source;
-	struct ing_conf_errors *errs;
+	struct ing_report *report;
 };
 
 static void *member(const struct ing_conf *conf, const struct ing_conf_key *key)
@@ -39,10 +38,16 @@ static void *member(const struct ing_conf *conf, const struct ing_conf_key *key)
 	return (void *)((uintptr_t)conf + key->offset);
 }
 
+/* The configuration's own copy, which only its readers may not write to. */
+static void free_text(const char *text)
+{
+	free((void *)(uintptr_t)text);
+}
+
 static void complain(const struct reader *r, const struct ing_yaml_node *node, const char *text)
 {
 	struct ing_conf_origin at = {r->source, node->line, node->column};
-	ing_conf_error(r->errs, &at, r->key->name, "%s", text);
+	ing_conf_error(r->report, &at, r->key->name, "%s", text);
 }
 
 static bool has_control(const char *s)
@@ -84,22 +89,22 @@ static bool check_text(const struct reader *r, const struct ing_yaml_node *node,
 
 static void set_text(const struct reader *r, const struct ing_yaml_node *node)
 {
-	char **to = member(r->conf, r->key);
+	const char **to = member(r->conf, r->key);
 	if (node->kind != ING_YAML_SCALAR) {
 		complain(r, node, "must be a text");
 		return;
 	}
 	if (!check_text(r, node, node->text))
 		return;
-	free(*to);
+	free_text(*to);
 	*to = node->bytes == 0 && r->key->type == ING_CONF_OPTION ? NULL : ing_strdup(node->text);
 }
 
-static void free_list(char **list)
+static void free_list(char *const *list)
 {
 	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
 		free(list[i]);
-	free(list);
+	free((void *)(uintptr_t)list);
 }
 
 /* An item of a list; of a mapping (librdkafka's settings) the name and the value joined by '='.
@@ -128,7 +133,7 @@ static char *read_item(const struct reader *r, const struct ing_yaml_node *item)
 
 static void set_list(const struct reader *r, const struct ing_yaml_node *node)
 {
-	char ***to = member(r->conf, r->key);
+	char *const **to = member(r->conf, r->key);
 	bool map_fits = r->key->check == ing_conf_check_property;
 	size_t count = node->kind == ING_YAML_SCALAR ? 1 : node->count;
 	if (node->kind == ING_YAML_MAP && !map_fits) {
@@ -218,12 +223,17 @@ static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 	}
 }
 
+static bool is_truth(enum ing_conf_type type)
+{
+	return type == ING_CONF_BOOL || type == ING_CONF_OBEY;
+}
+
 /* The words of a type with a few values; NULL for other types. */
 static const struct choice *choices_of(enum ing_conf_type type)
 {
 	switch (type) {
-	case ING_CONF_ROBOTS:
-		return robots_words;
+	case ING_CONF_OBEY:
+		return obey_words;
 	case ING_CONF_HOST_KEY:
 		return host_key_words;
 	case ING_CONF_BOOL:
@@ -235,7 +245,22 @@ static const struct choice *choices_of(enum ing_conf_type type)
 	}
 }
 
-/* An enumeration's member has the size of an int, as a plain int has. */
+/* An enumeration has the size of an int. */
+static void put_choice(const struct ing_conf *conf, const struct ing_conf_key *key, int value)
+{
+	void *to = member(conf, key);
+	if (is_truth(key->type))
+		*(bool *)to = value != 0;
+	else
+		*(int *)to = value;
+}
+
+static int get_choice(const struct ing_conf *conf, const struct ing_conf_key *key)
+{
+	const void *at = member(conf, key);
+	return is_truth(key->type) ? *(const bool *)at : *(const int *)at;
+}
+
 static void set_choice(const struct reader *r, const struct ing_yaml_node *node)
 {
 	const char *s = node->kind == ING_YAML_SCALAR ? node->text : "";
@@ -246,7 +271,7 @@ static void set_choice(const struct reader *r, const struct ing_yaml_node *node)
 	ing_must(choices != NULL);
 	for (const struct choice *c = choices; c->word != NULL; c++) {
 		if (strcmp(s, c->word) == 0) {
-			*(int *)member(r->conf, r->key) = c->value;
+			put_choice(r->conf, r->key, c->value);
 			ing_buf_done(&words);
 			return;
 		}
@@ -281,9 +306,9 @@ static void format_list(char *const *list, struct ing_buf *out)
  */
 
 void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
-	const struct ing_yaml_node *node, const char *source, struct ing_conf_errors *errs)
+	const struct ing_yaml_node *node, const char *source, struct ing_report *report)
 {
-	const struct reader r = {conf, key, source, errs};
+	const struct reader r = {conf, key, source, report};
 	switch (key->type) {
 	case ING_CONF_TEXT:
 	case ING_CONF_OPTION:
@@ -298,7 +323,7 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 		set_number(&r, node);
 		break;
 	case ING_CONF_BOOL:
-	case ING_CONF_ROBOTS:
+	case ING_CONF_OBEY:
 	case ING_CONF_HOST_KEY:
 	case ING_CONF_LEVEL:
 		set_choice(&r, node);
@@ -309,11 +334,11 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 void ing_conf_clear(struct ing_conf *conf, const struct ing_conf_key *key)
 {
 	if (key->type == ING_CONF_TEXT || key->type == ING_CONF_OPTION) {
-		char **text = member(conf, key);
-		free(*text);
+		const char **text = member(conf, key);
+		free_text(*text);
 		*text = NULL;
 	} else if (key->type == ING_CONF_LIST) {
-		char ***list = member(conf, key);
+		char *const **list = member(conf, key);
 		free_list(*list);
 		*list = NULL;
 	}
@@ -327,7 +352,7 @@ void ing_conf_format(
 	switch (key->type) {
 	case ING_CONF_TEXT:
 	case ING_CONF_OPTION:
-		text = *(char *const *)at;
+		text = *(const char *const *)at;
 		ing_yaml_add_text(out, text != NULL ? text : "");
 		break;
 	case ING_CONF_LIST:
@@ -343,10 +368,10 @@ void ing_conf_format(
 		ing_buf_printf(out, "%" PRIu64, *(const uint64_t *)at);
 		break;
 	case ING_CONF_BOOL:
-	case ING_CONF_ROBOTS:
+	case ING_CONF_OBEY:
 	case ING_CONF_HOST_KEY:
 	case ING_CONF_LEVEL:
-		format_choice(choices_of(key->type), *(const int *)at, out);
+		format_choice(choices_of(key->type), get_choice(conf, key), out);
 		break;
 	}
 }

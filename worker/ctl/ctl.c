@@ -67,11 +67,11 @@ int ing_ctl_option(int argc, char **argv, const char *shorts, const struct optio
 
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
 {
-	struct ing_conf_errors errors = {0};
-	int rc = ing_conf_load(ctl->config_file, ctl->sets, ING_CONF_CTL, ret, &errors);
+	struct ing_report report = {0};
+	int rc = ing_conf_load(ctl->config_file, ctl->sets, ING_CONF_CTL, ret, &report);
 	if (rc != 0)
-		ing_conf_errors_print(&errors, stderr);
-	ing_conf_errors_done(&errors);
+		ing_report_print_errors(&report, stderr);
+	ing_report_done(&report);
 	return rc == 0 ? ING_CTL_OK : ING_CTL_USAGE;
 }
 

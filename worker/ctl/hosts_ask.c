@@ -84,14 +84,14 @@ static json_t *ask_workers(const struct ing_conf *conf, json_t *question)
 {
 	struct dirent **found = NULL;
 	json_t *answers = json_array();
-	int count = scandir(conf->state.dir, &found, is_socket, alphasort);
+	int count = scandir(conf->state_dir, &found, is_socket, alphasort);
 	if (count < 0 && errno != ENOENT)
-		(void)ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "state.dir: %s: %s", conf->state.dir,
+		(void)ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "state.dir: %s: %s", conf->state_dir,
 			strerror(errno));
 	for (int i = 0; i < count; i++) {
 		struct ing_buf path;
 		ing_buf_init(&path, 8192);
-		ing_buf_printf(&path, "%s/%s", conf->state.dir, found[i]->d_name);
+		ing_buf_printf(&path, "%s/%s", conf->state_dir, found[i]->d_name);
 		if (i < MAX_SOCKETS && !path.failed)
 			ask_worker(ing_buf_str(&path), question, answers);
 		ing_buf_done(&path);
@@ -176,7 +176,7 @@ static void find_key(const struct ing_conf *conf, const char *host, const json_t
 		}
 	}
 	snprintf(url, sizeof(url), "http://%s/", host);
-	if (!ing_gate_key((enum ing_host_key)conf->gate.host_key, url, ret, ING_CTL_HOST_BYTES))
+	if (!ing_gate_key(conf->gate.key, url, ret, ING_CTL_HOST_BYTES))
 		snprintf(ret, ING_CTL_HOST_BYTES, "%s", host);
 }
 
@@ -245,12 +245,12 @@ static json_t *describe_rules(const struct ing_conf *conf, const char *host,
 {
 	const struct ing_host_rule *rule = ing_hostrules_find(hosts, host);
 	unsigned delay_ms =
-		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.host_delay_ms;
+		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.patience.delay_ms;
 	unsigned slots = rule != NULL && rule->has_concurrency ? rule->concurrency
 							       : conf->gate.host_concurrency;
 	bool obey = rule != NULL && rule->obey_robots != ING_CHOICE_UNSAID
 			    ? rule->obey_robots == ING_CHOICE_YES
-			    : conf->gate.robots == ING_ROBOTS_OBEY;
+			    : conf->obey_robots;
 	json_t *o = json_object();
 	set(o, "source", json_string("rules"));
 	set(o, "host", json_string(host));
@@ -271,7 +271,7 @@ static json_t *ask_rules(const struct ing_conf *conf, const char *host)
 	struct ing_urlrules *urls = NULL;
 	ing_rule_files_init(&files);
 	ing_report_init(&report);
-	if (ing_rule_files_read_dir(&files, conf->rules.dir, &err) != 0)
+	if (ing_rule_files_read_dir(&files, conf->rules_dir, &err) != 0)
 		warn(err.msg);
 	else if (ing_hostrules_load_files(&files, &hosts, &report) != 0 ||
 		 ing_urlrules_load_files(&files, &urls, &report) != 0)

@@ -177,7 +177,7 @@ int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_opti
 	int code = ing_ctl_conf(ctl, &conf);
 	if (code != ING_CTL_OK)
 		return code;
-	if (read_files(o, conf->rules.dir, &ret->files, &err) != 0) {
+	if (read_files(o, conf->rules_dir, &ret->files, &err) != 0) {
 		code = ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s", err.msg);
 	} else {
 		ret->rules = ing_rules_load(&ret->files, &ret->report);

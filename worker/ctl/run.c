@@ -195,7 +195,7 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 		code = load_conf(r, ctl);
 	if (code != ING_CTL_OK)
 		return code;
-	ing_log_init(ING_MIN(r->conf->log.level, ING_LOG_WARNING));
+	ing_log_init(ING_MIN(r->conf->log_level, ING_LOG_WARNING));
 	ing_descriptors_reserve();
 	warn_of_contact(r->conf);
 	r->work.conf = r->conf;

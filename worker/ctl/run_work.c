@@ -60,7 +60,7 @@ static void on_signal(uv_signal_t *s, int signum)
 	if (w->interrupted)
 		ing_run_work_leave(w, ING_CTL_INTERRUPTED);
 	w->interrupted = true;
-	unsigned drain_ms = w->conf->stop.drain_ms;
+	unsigned drain_ms = w->conf->drain_ms;
 	ing_run_progress_clear(&w->progress);
 	fprintf(stderr,
 		"ingestctl run: stopping; what is under way has %u s to finish (again to leave at "

@@ -235,12 +235,6 @@ static int parse_options(int argc, char **argv, struct submit_options *o)
 /* Heap; NULL, and the reason said, when there is no such lane. */
 static char *find_topic(const struct submit_options *o, const struct ing_conf *conf)
 {
-	const char *const configured[ING_LANES_] = {
-		[ING_LANE_PRIORITY] = conf->kafka.topics.priority,
-		[ING_LANE_REQUESTS] = conf->kafka.topics.requests,
-		[ING_LANE_DAILY] = conf->kafka.topics.daily,
-		[ING_LANE_BULK] = conf->kafka.topics.bulk,
-	};
 	enum ing_lane lane = ING_LANE_REQUESTS;
 	if (o->topic != NULL)
 		return ing_strdup(o->topic);
@@ -249,7 +243,7 @@ static char *find_topic(const struct submit_options *o, const struct ing_conf *c
 			"%s is no lane: priority, requests, daily or bulk", o->lane);
 		return NULL;
 	}
-	char *topic = ing_lane_topic(lane, configured[lane], conf->kafka.topics.requests);
+	char *topic = ing_lane_topic(lane, conf->kafka.lane_topics);
 	if (topic == NULL)
 		ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "the configuration has no topic of lane %s", o->lane);

@@ -41,14 +41,9 @@ static char *lane_name(const struct ing_conf *conf, enum ing_topic_use use, bool
 		[ING_TOPIC_DAILY] = ING_LANE_DAILY,
 		[ING_TOPIC_BULK] = ING_LANE_BULK,
 	};
-	const char *const configured[] = {
-		[ING_TOPIC_REQUESTS] = conf->kafka.topics.requests,
-		[ING_TOPIC_PRIORITY] = conf->kafka.topics.priority,
-		[ING_TOPIC_DAILY] = conf->kafka.topics.daily,
-		[ING_TOPIC_BULK] = conf->kafka.topics.bulk,
-	};
-	*ret_auto = use != ING_TOPIC_REQUESTS && strcmp(configured[use], "auto") == 0;
-	return ing_lane_topic(lanes[use], configured[use], conf->kafka.topics.requests);
+	enum ing_lane lane = lanes[use];
+	*ret_auto = lane != ING_LANE_REQUESTS && strcmp(conf->kafka.lane_topics[lane], "auto") == 0;
+	return ing_lane_topic(lane, conf->kafka.lane_topics);
 }
 
 /* As configured; heap. NULL when there is none. */
@@ -57,11 +52,11 @@ static char *name_of(const struct ing_conf *conf, enum ing_topic_use use, bool *
 	*ret_auto = false;
 	const char *name = NULL;
 	if (use == ING_TOPIC_RESULTS)
-		name = conf->kafka.topics.results;
+		name = conf->kafka.results_topic;
 	else if (use == ING_TOPIC_PDF_TEXT)
-		name = conf->kafka.topics.pdf_text;
+		name = conf->kafka.pdf_text_topic;
 	else if (use == ING_TOPIC_DEAD)
-		name = conf->kafka.topics.dead;
+		name = conf->kafka.dead_topic;
 	else
 		return lane_name(conf, use, ret_auto);
 	return *name == '\0' ? NULL : ing_strdup(name);

@@ -17,6 +17,7 @@
 
 struct uv_loop_s;
 struct ing_emit;
+struct ing_kafka_settings;
 
 enum ing_emit_topic { ING_EMIT_RESULTS, ING_EMIT_PDF_TEXT, ING_EMIT_DEAD, ING_EMIT_TOPICS_ };
 
@@ -40,17 +41,11 @@ struct ing_emit_msg {
 
 typedef void ing_emit_done_f(void *ctx, bool ok);
 
-struct ing_emit_kafka_conf {
-	const char *brokers, *instance;
-	const char *topics[ING_EMIT_TOPICS_]; /* NULL or "": that topic is dropped */
-	size_t max_message_bytes;
-	char *const *properties;
-};
 /* Creates topics that do not exist (pdf-text and dead with a fitting max.message.bytes) when the
- * broker allows it. */
-int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_emit_kafka_conf *conf,
-	void (*on_fatal)(void *ctx, const struct ing_error *err), void *fatal_ctx,
-	struct ing_emit **ret, struct ing_error *err) ING_MUST_CHECK;
+ * broker allows it. settings and instance are copied. */
+int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
+	const char *instance, void (*on_fatal)(void *ctx, const struct ing_error *err),
+	void *fatal_ctx, struct ing_emit **ret, struct ing_error *err) ING_MUST_CHECK;
 /* results go to results_fd (which stays the caller's) as JSON lines; pdf-text and dead letters are
  * appended to pdf-text.jsonl and dead-letters.jsonl in dir (NULL: dropped). A thread of its own
  * writes. After the first write error every put is done(false), and the function set below is

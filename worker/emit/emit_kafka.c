@@ -27,6 +27,7 @@
 #include "common/kafka/wake.h"
 #include "worker/emit/emit_priv.h"
 #include "worker/emit/topics.h"
+#include "worker/model/settings.h"
 
 #define TICK_MS 1000
 /* The oldest message unacknowledged for so long means that brokers are away or cannot keep up. */
@@ -627,20 +628,25 @@ static char **copy_properties(char *const *from)
 /* ----------------------------------------------------------------------------------------------------------
  */
 
-int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_emit_kafka_conf *conf,
-	void (*on_fatal)(void *ctx, const struct ing_error *err), void *fatal_ctx,
-	struct ing_emit **ret, struct ing_error *err)
+int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
+	const char *instance, void (*on_fatal)(void *ctx, const struct ing_error *err),
+	void *fatal_ctx, struct ing_emit **ret, struct ing_error *err)
 {
+	const char *const topics[ING_EMIT_TOPICS_] = {
+		[ING_EMIT_RESULTS] = settings->results_topic,
+		[ING_EMIT_PDF_TEXT] = settings->pdf_text_topic,
+		[ING_EMIT_DEAD] = settings->dead_topic,
+	};
 	struct kafka_emit *e = ing_alloc(sizeof(*e));
 	e->base = (struct ing_emit){ING_EMIT_MAGIC, &kafka_ops};
 	e->on_fatal = on_fatal;
 	e->fatal_ctx = fatal_ctx;
-	e->brokers = ing_strdup(conf->brokers != NULL ? conf->brokers : "");
-	e->instance = ing_strdup(conf->instance);
-	e->properties = copy_properties(conf->properties);
-	ing_topics_init(&e->topics, conf->topics, conf->max_message_bytes);
+	e->brokers = ing_strdup(settings->brokers);
+	e->instance = ing_strdup(instance);
+	e->properties = copy_properties(settings->properties);
+	ing_topics_init(&e->topics, topics, settings->max_message_bytes);
 	/* Two of the largest, or 64 MiB. */
-	e->most_bytes = ING_MAX(2 * conf->max_message_bytes, (size_t)64 << 20);
+	e->most_bytes = ING_MAX(2 * settings->max_message_bytes, (size_t)64 << 20);
 	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);
 	if (rc == 0)
 		rc = open_producer(e, BATCH_BYTES, err);

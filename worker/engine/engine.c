@@ -86,7 +86,7 @@ static int init_rules(struct ing_engine *e, struct ing_error *err)
 {
 	struct ing_report report;
 	ing_report_init(&report);
-	int rc = ing_ruleset_load(e->conf->rules.dir, &e->rules, &report, err);
+	int rc = ing_ruleset_load(e->conf->rules_dir, &e->rules, &report, err);
 	ing_ruleset_log_report(&report);
 	ing_report_done(&report);
 	if (rc != 0)
@@ -107,7 +107,7 @@ static void done_rules(struct ing_engine *e)
 /* Of the pauses that operators have set, the longest. */
 static unsigned longest_set_pause_ms(const struct ing_engine *e)
 {
-	unsigned ms = e->conf->gate.host_delay_ms;
+	unsigned ms = e->conf->gate.patience.delay_ms;
 	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
 	for (; rule != NULL; rule = rule->next)
 		ms = ING_MAX(ms, rule->has_delay ? rule->delay_ms : 0);
@@ -120,13 +120,13 @@ static unsigned longest_pause_ms(const struct ing_engine *e)
 {
 	const struct ing_conf *c = e->conf;
 	unsigned ms = longest_set_pause_ms(e);
-	bool obeyed = c->gate.robots == ING_ROBOTS_OBEY;
+	bool obeyed = c->obey_robots;
 	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
 	for (; rule != NULL; rule = rule->next)
 		obeyed |= rule->obey_robots == ING_CHOICE_YES;
-	if (c->gate.adaptive_factor > 0)
-		ms = ING_MAX(ms, c->gate.adaptive_max_ms);
-	return obeyed ? ING_MAX(ms, c->gate.crawl_delay_max_ms) : ms;
+	if (c->gate.patience.adaptive_factor > 0)
+		ms = ING_MAX(ms, c->gate.patience.adaptive_max_ms);
+	return obeyed ? ING_MAX(ms, c->gate.patience.crawl_delay_max_ms) : ms;
 }
 
 static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
@@ -151,7 +151,7 @@ static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t co
 static int open_leases(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
-	if (c->postgres.dsn == NULL || c->postgres.dsn[0] == '\0') {
+	if (c->postgres.dsn[0] == '\0') {
 		ing_log(ING_LOG_INFO,
 			"postgres.dsn is empty: hosts are shared with no other worker");
 		return 0;
@@ -208,20 +208,6 @@ static void stop_lookup(void *ctx, struct ing_gate_lookup *l)
 	ing_fetch_lookup_stop(ING_TAKE(l->state));
 }
 
-static struct ing_patience_conf patience_of(const struct ing_conf *c)
-{
-	return (struct ing_patience_conf){
-		.delay_ms = c->gate.host_delay_ms,
-		.crawl_delay_max_ms = c->gate.crawl_delay_max_ms,
-		.adaptive_factor = c->gate.adaptive_factor,
-		.adaptive_max_ms = c->gate.adaptive_max_ms,
-		.retry_after_max_ms = c->gate.retry_after_max_ms,
-		.backoff_ms = c->gate.backoff_ms,
-		.backoff_max_ms = c->gate.backoff_max_ms,
-		.breaker_failures = c->gate.breaker_failures,
-	};
-}
-
 static bool has_room(void *ctx, const char *key)
 {
 	const struct ing_engine *e = ctx;
@@ -231,24 +217,14 @@ static bool has_room(void *ctx, const char *key)
 static int init_gate(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
-	const struct ing_conf *c = e->conf;
-	e->gate = ing_gate_new(
-		&e->loop, &(struct ing_gate_conf){
-				  .concurrency = c->gate.concurrency,
-				  .host_concurrency = c->gate.host_concurrency,
-				  .address_concurrency = c->gate.address_concurrency,
-				  .key = (enum ing_host_key)c->gate.host_key,
-				  .max_wait_ms = c->gate.max_wait_ms,
-				  .max_hold_ms = c->gate.max_hold_ms,
-				  .transfer_ms = ing_conf_transfer_ms(c),
-				  .weights = {c->intake.weight_priority, c->intake.weight_requests,
-					  c->intake.weight_daily, c->intake.weight_bulk},
-				  .patience = patience_of(c),
-				  .lookup = {start_lookup, stop_lookup, e},
-				  .room = {has_room, e},
-				  .hostrules = e->rules.hostrules,
-				  .leases = e->leases,
-			  });
+	e->gate = ing_gate_new(&e->loop, &(struct ing_gate_conf){
+						 .settings = e->conf->gate,
+						 .transfer_ms = ing_conf_transfer_ms(e->conf),
+						 .lookup = {start_lookup, stop_lookup, e},
+						 .room = {has_room, e},
+						 .hostrules = e->rules.hostrules,
+						 .leases = e->leases,
+					 });
 	return 0;
 }
 
@@ -260,30 +236,11 @@ static void done_gate(struct ing_engine *e)
 static int init_fetch(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
-	int rc = ing_folder_make(c->spool.dir, "spool.dir", err);
+	int rc = ing_folder_make(c->fetch.spool_dir, "spool.dir", err);
 	if (rc != 0)
 		return rc;
-	struct ing_fetch_conf conf = {
-		.user_agent = c->fetch.user_agent,
-		.timeout_ms = c->fetch.timeout_ms,
-		.connect_timeout_ms = c->fetch.connect_timeout_ms,
-		.stall_ms = c->fetch.stall_ms,
-		.min_speed_bytes = c->fetch.min_speed_bytes,
-		.max_body_bytes = c->fetch.max_body_bytes,
-		.memory_bytes = c->fetch.memory_bytes,
-		.ca_file = c->fetch.ca_file,
-		.proxy = c->fetch.proxy,
-		.connect_to = c->fetch.connect_to,
-		.allow_address = c->fetch.allow_address,
-		.deny_address = c->fetch.deny_address,
-		.allow_port = c->fetch.allow_port,
-		.max_header_bytes = c->fetch.max_header_bytes,
-		.max_header_fields = c->fetch.max_header_fields,
-		.dns_servers = c->fetch.dns_servers,
-		.spool_dir = c->spool.dir,
-		.max_connections = ing_engine_connections(c->gate.concurrency),
-	};
-	return ing_fetch_new(&e->loop, &conf, &e->fetch, err);
+	return ing_fetch_new(
+		&e->loop, &c->fetch, ing_engine_connections(c->gate.concurrency), &e->fetch, err);
 }
 
 static void done_fetch(struct ing_engine *e)
@@ -294,18 +251,16 @@ static void done_fetch(struct ing_engine *e)
 static int init_archive(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
-	bool writes = c->warc.dir != NULL && c->warc.dir[0] != '\0';
+	bool writes = c->warc.dir[0] != '\0';
 	int rc = writes ? ing_folder_make(c->warc.dir, "warc.dir", err) : 0;
 	if (rc != 0)
 		return rc;
 	struct ing_archive_conf conf = {
-		.dir = c->warc.dir,
-		.prefix = c->warc.prefix,
+		.settings = c->warc,
 		.hostname = c->instance,
 		.software = "ingest-worker/" ING_VERSION,
 		.user_agent = c->fetch.user_agent,
-		.robots = c->gate.robots == ING_ROBOTS_OBEY ? "obey" : "ignore",
-		.max_bytes = c->warc.max_bytes,
+		.robots = c->obey_robots ? "obey" : "ignore",
 	};
 	return ing_archive_new(&e->loop, &conf, &e->archive, err);
 }
@@ -319,15 +274,12 @@ static int init_pool(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
 	struct ing_pool_conf conf = {
+		.settings = c->examine,
 		.examiner_path = ing_path_examiner(),
-		.examiners = examiners_of(c),
-		.recycle_after = c->examine.recycle_after,
-		.timeout_ms = c->examine.timeout_ms,
-		.max_wait_ms = c->examine.max_wait_ms,
 		.places = c->gate.concurrency,
-		.memory_bytes = c->examine.memory_bytes,
 		.rules_fd = e->rules.fd,
 	};
+	conf.settings.processes = examiners_of(c);
 	return ing_pool_new(&e->loop, &conf, &e->pool, err);
 }
 
@@ -341,13 +293,12 @@ static void done_pool(struct ing_engine *e)
 static int init_visits(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
-	e->visits =
-		ing_visits_new(&e->loop, &(struct ing_visits_conf){
-						 .urlrules = e->rules.urlrules,
-						 .hostrules = e->rules.hostrules,
-						 .hostblocks = e->blocks,
-						 .tls_fallback = e->conf->fetch.tls_fallback != 0,
-					 });
+	e->visits = ing_visits_new(&e->loop, &(struct ing_visits_conf){
+						     .urlrules = e->rules.urlrules,
+						     .hostrules = e->rules.hostrules,
+						     .hostblocks = e->blocks,
+						     .tls_fallback = e->conf->job.tls_fallback,
+					     });
 	return 0;
 }
 
@@ -367,7 +318,7 @@ static int init_robots(struct ing_engine *e, struct ing_error *err)
 		.deadline_ms = c->job.deadline_ms,
 	});
 	e->robots = ing_robots_new(&(struct ing_robots_conf){
-		.obey = c->gate.robots == ING_ROBOTS_OBEY,
+		.obey = c->obey_robots,
 		.max_entries = ROBOTS_ENTRIES,
 		.max_bytes = ROBOTS_BYTES,
 		.hostrules = e->rules.hostrules,
@@ -387,15 +338,11 @@ static void done_robots(struct ing_engine *e)
 static void set_weights(const struct ing_engine *e, unsigned weights[ING_LANES_])
 {
 	const struct ing_conf *c = e->conf;
-	weights[ING_LANE_REQUESTS] = c->intake.weight_requests;
+	weights[ING_LANE_REQUESTS] = c->gate.weights[ING_LANE_REQUESTS];
 	if (e->company == ING_ENGINE_ALONE)
 		return;
-	if (c->kafka.topics.priority[0] != '\0')
-		weights[ING_LANE_PRIORITY] = c->intake.weight_priority;
-	if (c->kafka.topics.daily[0] != '\0')
-		weights[ING_LANE_DAILY] = c->intake.weight_daily;
-	if (c->kafka.topics.bulk[0] != '\0')
-		weights[ING_LANE_BULK] = c->intake.weight_bulk;
+	for (int i = 0; i < ING_LANES_; i++)
+		weights[i] = c->kafka.lane_topics[i][0] != '\0' ? c->gate.weights[i] : 0;
 }
 
 static int init_pipeline(struct ing_engine *e, struct ing_error *err)
@@ -406,20 +353,20 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 	 * other findings survive. */
 	unsigned margin_ms = c->examine.timeout_ms / 10 < 1000 ? c->examine.timeout_ms / 10 : 1000;
 	struct ing_pipeline_conf conf = {
-		.max_waiting = c->intake.max_waiting,
+		.max_waiting = c->job.max_waiting,
 		.max_unacked = 4 * c->gate.concurrency + 64,
 		.max_hops = c->job.max_hops,
-		.max_redirects = c->fetch.max_redirects,
+		.max_redirects = c->job.max_redirects,
 		.deadline_ms = c->job.deadline_ms,
 		.pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
 		.max_body_bytes = c->fetch.max_body_bytes,
-		.max_ratio = c->fetch.max_ratio,
-		.max_scrape_bytes = c->scrape.max_bytes,
+		.max_ratio = c->job.max_ratio,
+		.max_scrape_bytes = c->job.max_scrape_bytes,
 		.max_message_bytes = c->kafka.max_message_bytes,
 		.urlrules = e->rules.urlrules,
 		.hostrules = e->rules.hostrules,
 		.hostblocks = e->blocks,
-		.tls_fallback = c->fetch.tls_fallback != 0,
+		.tls_fallback = c->job.tls_fallback,
 		.yield = e->yield,
 	};
 	set_weights(e, conf.weights);

@@ -92,7 +92,7 @@ void ing_pool_refill(struct ing_pool *p)
 		ing_pool_refill_later(p);
 		return;
 	}
-	while (p->examiner_count < p->conf.examiners) {
+	while (p->examiner_count < p->conf.settings.processes) {
 		int rc = ing_examiner_start(p);
 		if (rc == -ING_FAIL_CRASH)
 			ing_zygote_lost(p->zygote, "takes no orders");
@@ -140,17 +140,19 @@ static int copy_rules_fd(int fd, int *ret, struct ing_error *err)
 int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret,
 	struct ing_error *err)
 {
-	ing_must(conf->examiners > 0 && conf->recycle_after > 0 && conf->timeout_ms > 0);
+	const struct ing_examine_settings *settings = &conf->settings;
+	ing_must(
+		settings->processes > 0 && settings->recycle_after > 0 && settings->timeout_ms > 0);
 	struct ing_pool *p = ing_alloc(sizeof(*p));
 	p->magic = ING_POOL_MAGIC;
 	p->loop = loop;
 	p->conf = *conf;
 	p->conf.examiner_path = ing_strdup(conf->examiner_path);
 	p->queue = ing_exam_queue_new(&(struct ing_exam_queue_conf){
-		.examiners = conf->examiners,
-		.limit_ms = conf->timeout_ms,
-		.slice_ms = ING_MIN(SLICE_MS, conf->timeout_ms / 4),
-		.max_wait_ms = conf->max_wait_ms,
+		.examiners = settings->processes,
+		.limit_ms = settings->timeout_ms,
+		.slice_ms = ING_MIN(SLICE_MS, settings->timeout_ms / 4),
+		.max_wait_ms = settings->max_wait_ms,
 		.places = conf->places,
 	});
 	uv_timer_init(loop, &p->refill_timer);
@@ -234,7 +236,7 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	t->user = user;
 	t->ctx = ctx;
 	ing_buf_init(&t->frame, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
-	ing_proto_put_question(&t->frame, q, p->conf.timeout_ms, body_bytes);
+	ing_proto_put_question(&t->frame, q, p->conf.settings.timeout_ms, body_bytes);
 	ing_must(!t->frame.failed);
 	ing_pool_put_last(p, t, q->url);
 	/* Whatever goes wrong in here is told by the examiner's end, from the loop. */

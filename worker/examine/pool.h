@@ -21,21 +21,18 @@
 #include "common/base/error.h"
 #include "worker/model/findings.h"
 #include "worker/model/metrics.h"
+#include "worker/model/settings.h"
 
 struct uv_loop_s;
 struct ing_pool;
 struct ing_exam_ticket;
 
 struct ing_pool_conf {
-	const char *examiner_path; /* the ingest-examiner executable */
-	unsigned examiners;        /* processes */
-	unsigned recycle_after;    /* documents */
-	unsigned
-		timeout_ms; /* one document, PDF included; counted from when an examiner takes it */
-	unsigned max_wait_ms; /* until one takes it */
-	unsigned places;      /* waiting documents: ing_pool_is_full(), ing_pool_has_room() */
-	size_t memory_bytes;  /* RLIMIT_AS of an examiner; 0: none (sanitized builds) */
-	int rules_fd;         /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
+	struct ing_examine_settings settings; /* processes: not 0. timeout_ms: PDF included, counted
+						 from when an examiner takes the document */
+	const char *examiner_path;            /* the ingest-examiner executable */
+	unsigned places; /* waiting documents: ing_pool_is_full(), ing_pool_has_room() */
+	int rules_fd;    /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
 };
 
 struct ing_pool_user { /* who asks; shared by all of a kind */

@@ -102,7 +102,7 @@ void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_ticket *t)
 	t->owner = e;
 	t->attempts++;
 	e->pool->failed_starts = 0;
-	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.timeout_ms);
+	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.settings.timeout_ms);
 	if (t->user->taken != NULL)
 		t->user->taken(t->ctx, true);
 	send_question(e);
@@ -139,7 +139,7 @@ static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 	p->stats.cpu_us += f.cpu_us;
 	p->stats.pdf_cpu_us += f.pdf_cpu_us;
 	e->told_cpu_us += f.cpu_us + f.pdf_cpu_us;
-	if (++e->served >= p->conf.recycle_after || e->zygote != p->zygote)
+	if (++e->served >= p->conf.settings.recycle_after || e->zygote != p->zygote)
 		retire(e);
 	else
 		limit_state(e, e->exited ? ING_EXAMINER_DYING : ING_EXAMINER_IDLE, 0);
@@ -227,7 +227,7 @@ static void on_timer(uv_timer_t *timer)
 	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
 	t->owner = NULL;
 	ing_examiner_kill(e, "ran out of time");
-	snprintf(words, sizeof(words), "killed after %u ms", p->conf.timeout_ms);
+	snprintf(words, sizeof(words), "killed after %u ms", p->conf.settings.timeout_ms);
 	ing_pool_finish_badly(t, ING_EXAM_TIMEOUT, words);
 }
 

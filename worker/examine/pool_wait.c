@@ -58,7 +58,8 @@ static void on_wait_timer(uv_timer_t *timer)
 	struct ing_pool *p;
 	ING_CAST_OBJ(p, timer->data, ING_POOL_MAGIC);
 	char words[64];
-	snprintf(words, sizeof(words), "no examiner was free within %u ms", p->conf.max_wait_ms);
+	snprintf(words, sizeof(words), "no examiner was free within %u ms",
+		p->conf.settings.max_wait_ms);
 	for (int i = 0; i < EXPIRIES_A_TURN && !p->closing; i++) {
 		struct ing_exam_ticket *t =
 			ticket_of(ing_exam_queue_expire(p->queue, ing_now_ms()));

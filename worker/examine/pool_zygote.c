@@ -74,8 +74,8 @@ static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd,
 	char option_rules[] = "--rules";
 	char option_stderr[] = "--stderr";
 	memcpy(&path, &p->conf.examiner_path, sizeof(path)); /* argv has no const */
-	snprintf(memory, sizeof(memory), "%zu", p->conf.memory_bytes);
-	snprintf(timeout, sizeof(timeout), "%u", p->conf.timeout_ms);
+	snprintf(memory, sizeof(memory), "%zu", p->conf.settings.memory_bytes);
+	snprintf(timeout, sizeof(timeout), "%u", p->conf.settings.timeout_ms);
 	char *argv[8] = {path, option_memory, memory, option_timeout, timeout};
 	size_t argc = 5;
 	if (rules_fd >= 0)

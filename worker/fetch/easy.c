@@ -228,7 +228,7 @@ static void configure(CURL *easy, const struct ing_fetch *f)
 	curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, f->headers);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, f->conf.user_agent);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, f->settings.user_agent);
 	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");

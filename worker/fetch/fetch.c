@@ -28,7 +28,6 @@
 #define PACE_MS 2
 #define SWEEP_MS 50
 #define SHORTAGE_MS 100
-#define MAX_CONNECTIONS 512u
 #define FALLBACK_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 #define ACCEPT "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 #define ACCEPT_ENCODING "Accept-Encoding: gzip, deflate, br" /* what the examiner decodes */
@@ -133,7 +132,7 @@ static void on_curl_settled(void *ctx)
 
 static int find_ca_file(struct ing_fetch *f, struct ing_error *err)
 {
-	const char *path = f->conf.ca_file;
+	const char *path = f->settings.ca_file;
 	if (path == NULL || path[0] == '\0')
 		path = curl_version_info(CURLVERSION_NOW)->cainfo;
 	if (path == NULL)
@@ -156,19 +155,19 @@ static int make_list(
 /* The parts that the configuration can spoil. */
 static int make_parts(struct ing_fetch *f, struct ing_error *err)
 {
-	int rc = make_list(&f->allow, f->conf.allow_address, "fetch.allow_address", err);
+	int rc = make_list(&f->allow, f->settings.allow_address, "fetch.allow_address", err);
 	if (rc == 0)
-		rc = make_list(&f->deny, f->conf.deny_address, "fetch.deny_address", err);
+		rc = make_list(&f->deny, f->settings.deny_address, "fetch.deny_address", err);
 	if (rc == 0)
-		rc = ing_ports_init(&f->ports, f->conf.allow_port, err);
+		rc = ing_ports_init(&f->ports, f->settings.allow_port, err);
 	if (rc == 0)
-		rc = ing_routes_init(&f->routes, &f->conf, err);
+		rc = ing_routes_init(&f->routes, &f->settings, err);
 	if (rc == 0)
 		rc = find_ca_file(f, err);
 	if (rc == 0)
 		rc = ing_resolver_new(f->loop,
-			&(struct ing_resolver_conf){.servers = f->conf.dns_servers}, &f->resolver,
-			err);
+			&(struct ing_resolver_conf){.servers = f->settings.dns_servers},
+			&f->resolver, err);
 	return rc;
 }
 
@@ -202,15 +201,15 @@ static char *make_referer(const char *referer, const struct ing_target *to)
 
 /* ------------------------------------------------------------------------------------------ */
 
-int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_conf *conf, struct ing_fetch **ret,
-	struct ing_error *err)
+int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *settings,
+	unsigned max_connections, struct ing_fetch **ret, struct ing_error *err)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return ing_error_set(err, ING_FAIL_SYSTEM, "libcurl cannot start");
 	struct ing_fetch *f = ing_alloc(sizeof(*f));
 	f->magic = ING_FETCH_MAGIC;
 	f->loop = loop;
-	f->conf = *conf;
+	f->settings = *settings;
 	f->start_tokens = START_BURST;
 	f->start_refilled_ms = ing_now_ms();
 	int rc = make_parts(f, err);
@@ -220,9 +219,9 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_conf *conf, str
 	}
 	make_handles(f);
 	struct ing_multi_user user = {.done = on_curl_done, .settled = on_curl_settled, .ctx = f};
-	f->multi = ing_multi_new(
-		loop, conf->max_connections != 0 ? conf->max_connections : MAX_CONNECTIONS, &user);
-	f->spool = ing_spool_new(loop, conf->spool_dir, conf->memory_bytes, on_memory_wanted, f);
+	f->multi = ing_multi_new(loop, max_connections, &user);
+	f->spool = ing_spool_new(
+		loop, settings->spool_dir, settings->memory_bytes, on_memory_wanted, f);
 	f->headers = curl_slist_append(NULL, ACCEPT);
 	f->headers = curl_slist_append(f->headers, ACCEPT_ENCODING);
 	ing_must(f->headers != NULL);

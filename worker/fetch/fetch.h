@@ -12,34 +12,12 @@
 #include "common/base/error.h"
 #include "worker/model/exchange.h"
 #include "worker/model/metrics.h"
+#include "worker/model/settings.h"
 
 struct uv_loop_s;
 struct ing_fetch;
 struct ing_transfer;
 struct ing_cookies;
-
-/* Configuration, borrowed strings; they must outlive the ing_fetch. */
-struct ing_fetch_conf {
-	const char *user_agent;
-	unsigned timeout_ms;         /* whole transfer */
-	unsigned connect_timeout_ms; /* resolution, TCP and TLS */
-	unsigned stall_ms; /* an answer that has begun, under min_speed_bytes per second for
-			      this long, is a read-timeout */
-	unsigned min_speed_bytes;
-	size_t max_body_bytes;
-	size_t memory_bytes;     /* all heads and bodies in memory together; at it, bodies pause */
-	const char *ca_file;     /* NULL: the system's bundle */
-	const char *proxy;       /* NULL: none; environment proxies are never used */
-	char *const *connect_to; /* NULL-terminated HOST:PORT:CONNECT-HOST:CONNECT-PORT, or NULL */
-	char *const *allow_address; /* NULL-terminated CIDR blocks, or NULL */
-	char *const *deny_address;  /* the same; wins over allow_address */
-	char *const *allow_port;    /* NULL-terminated ports beside 80 and 443, or NULL */
-	size_t max_header_bytes;
-	unsigned max_header_fields;
-	unsigned max_connections; /* kept open, those in use included; 0: 512 */
-	const char *spool_dir;    /* bodies over 1 MiB are unlinked files here */
-	const char *dns_servers;  /* "ADDRESS[:PORT],…"; NULL: the system's */
-};
 
 /* A request's cookies (RFC 6265), carried over its hops and dropped with it. Taken from one answer
  * are 50 cookies of 4 KiB, sent are 150 of together 8 KiB; a jar that grows over 256 KiB is
@@ -50,8 +28,10 @@ void ing_cookies_free(struct ing_cookies *jar); /* NULL is fine; no transfer may
  * one is set again. */
 uint64_t ing_cookies_version(const struct ing_cookies *jar);
 
-int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_conf *conf, struct ing_fetch **ret,
-	struct ing_error *err) ING_MUST_CHECK; /* -CONFIG or -SYSTEM, err names the key */
+/* settings is copied, its strings are not. max_connections: kept open, those in use included.
+ * -CONFIG or -SYSTEM, err names the key. */
+int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *settings,
+	unsigned max_connections, struct ing_fetch **ret, struct ing_error *err) ING_MUST_CHECK;
 /* Not from inside done(). */
 void ing_fetch_free(struct ing_fetch
 		*f); /* NULL is fine; transfers still running are cancelled; before uv_loop_close,

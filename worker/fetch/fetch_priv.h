@@ -88,7 +88,7 @@ struct ing_transfer {
 struct ing_fetch {
 	unsigned magic;
 	struct uv_loop_s *loop;
-	struct ing_fetch_conf conf;
+	struct ing_fetch_settings settings;
 	char *ca_file;
 	struct ing_cidr_list allow, deny;
 	struct ing_ports ports;

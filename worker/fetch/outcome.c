@@ -207,7 +207,7 @@ static void decide_abort(struct ing_transfer *t)
 		break;
 	case ING_ABORT_STALL:
 		snprintf(words, sizeof(words), "under %u bytes per second for %u ms",
-			t->fetch->conf.min_speed_bytes, t->fetch->conf.stall_ms);
+			t->fetch->settings.min_speed_bytes, t->fetch->settings.stall_ms);
 		say(t, ING_STATUS_READ_TIMEOUT, words);
 		break;
 	}

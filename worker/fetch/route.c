@@ -213,19 +213,20 @@ void ing_target_done(struct ing_target *t)
 	*t = (struct ing_target){0};
 }
 
-int ing_routes_init(struct ing_routes *r, const struct ing_fetch_conf *conf, struct ing_error *err)
+int ing_routes_init(
+	struct ing_routes *r, const struct ing_fetch_settings *settings, struct ing_error *err)
 {
 	size_t count = 0;
 	int rc = 0;
 	*r = (struct ing_routes){0};
-	while (conf->connect_to != NULL && conf->connect_to[count] != NULL)
+	while (settings->connect_to != NULL && settings->connect_to[count] != NULL)
 		count++;
 	if (count > 0)
 		r->rules = ing_alloc(count * sizeof(*r->rules));
 	for (; rc == 0 && r->rule_count < count; r->rule_count++)
-		rc = parse_rule(&r->rules[r->rule_count], conf->connect_to[r->rule_count], err);
-	if (rc == 0 && conf->proxy != NULL && conf->proxy[0] != '\0')
-		rc = parse_proxy(r, conf->proxy, err);
+		rc = parse_rule(&r->rules[r->rule_count], settings->connect_to[r->rule_count], err);
+	if (rc == 0 && settings->proxy != NULL && settings->proxy[0] != '\0')
+		rc = parse_proxy(r, settings->proxy, err);
 	if (rc != 0)
 		ing_routes_done(r);
 	return rc;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include "common/base/error.h"
 
-struct ing_fetch_conf;
+struct ing_fetch_settings;
 
 /* What a URL names. */
 struct ing_target {
@@ -38,7 +38,7 @@ struct ing_routes {
 	char *proxy_user, *proxy_password; /* NULL: none */
 };
 
-int ing_routes_init(struct ing_routes *r, const struct ing_fetch_conf *conf,
+int ing_routes_init(struct ing_routes *r, const struct ing_fetch_settings *settings,
 	struct ing_error *err) ING_MUST_CHECK; /* -CONFIG */
 void ing_routes_done(struct ing_routes *r);    /* zero-initialised is fine */
 

@@ -214,12 +214,12 @@ static void on_addresses(struct ing_lookup *lookup, const struct ing_answer *ans
 
 static void set_limits(struct ing_transfer *t)
 {
-	const struct ing_fetch_conf *conf = &t->fetch->conf;
+	const struct ing_fetch_settings *settings = &t->fetch->settings;
 	uint64_t now = ing_now_ms();
 	t->began_us = uv_hrtime() / 1000;
 	t->ex->started = ing_wall_now();
-	t->limit_ms = now + conf->timeout_ms;
-	t->connect_limit_ms = now + conf->connect_timeout_ms;
+	t->limit_ms = now + settings->timeout_ms;
+	t->connect_limit_ms = now + settings->connect_timeout_ms;
 	if (t->deadline_ms != 0 && t->deadline_ms < t->limit_ms)
 		t->limit_ms = t->deadline_ms;
 }
@@ -228,15 +228,15 @@ static void set_limits(struct ing_transfer *t)
 
 static void sweep_running(struct ing_transfer *t, uint64_t now_ms)
 {
-	const struct ing_fetch_conf *conf = &t->fetch->conf;
+	const struct ing_fetch_settings *settings = &t->fetch->settings;
 	if (now_ms >= t->limit_ms) {
 		abort_running(t, ING_ABORT_LIMIT);
 		return;
 	}
-	if (t->mark_ms == 0 || t->paused || conf->stall_ms == 0 ||
-		now_ms - t->mark_ms < conf->stall_ms)
+	if (t->mark_ms == 0 || t->paused || settings->stall_ms == 0 ||
+		now_ms - t->mark_ms < settings->stall_ms)
 		return;
-	uint64_t wanted = (uint64_t)conf->min_speed_bytes * (now_ms - t->mark_ms) / 1000;
+	uint64_t wanted = (uint64_t)settings->min_speed_bytes * (now_ms - t->mark_ms) / 1000;
 	if (t->wire_bytes - t->mark_bytes < ING_MAX(wanted, 1)) {
 		abort_running(t, ING_ABORT_STALL);
 		return;
@@ -275,10 +275,10 @@ struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetc
 	t->jar = ask->jar;
 	t->deadline_ms = ask->deadline_ms;
 	t->tls_fallback = ask->tls_fallback;
-	t->max_body_bytes = f->conf.max_body_bytes;
+	t->max_body_bytes = f->settings.max_body_bytes;
 	if (ask->max_body_bytes != 0)
 		t->max_body_bytes = ING_MIN(t->max_body_bytes, ask->max_body_bytes);
-	ing_http_head_init(&t->head, f->conf.max_header_bytes, f->conf.max_header_fields);
+	ing_http_head_init(&t->head, f->settings.max_header_bytes, f->settings.max_header_fields);
 	DL_APPEND(f->active, t);
 	f->count++;
 	if (ing_target_init(&t->target, ask->url, &err) != 0) {

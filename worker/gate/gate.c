@@ -90,9 +90,10 @@ static void take_crawl_delay(
 {
 	unsigned before_ms = h->patience.crawl_delay_ms;
 	if (ticket->crawl_delay_ms > before_ms ||
-		(g->conf.key == ING_KEY_HOST &&
+		(g->conf.settings.key == ING_KEY_HOST &&
 			(ticket->crawl_delay_ms > 0 || ticket->robots_known)))
-		ing_patience_crawl_delay(&h->patience, &g->conf.patience, ticket->crawl_delay_ms);
+		ing_patience_crawl_delay(
+			&h->patience, &g->conf.settings.patience, ticket->crawl_delay_ms);
 	if (h->patience.crawl_delay_ms != before_ms)
 		ing_gate_fleet_note(g, h); /* for who takes over, should we die */
 }
@@ -143,9 +144,9 @@ static struct ing_gate_waiter *first_waiter(const struct ing_gate_host *h)
 static unsigned retry_after_s(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
-	uint64_t at_ms =
-		now_ms + ING_MAX(ing_patience_next_hold_ms(&h->patience, &g->conf.patience),
-				 (uint64_t)h->queued * h->delay_ms / h->concurrency);
+	uint64_t at_ms = now_ms + ING_MAX(ing_patience_next_hold_ms(
+						  &h->patience, &g->conf.settings.patience),
+					  (uint64_t)h->queued * h->delay_ms / h->concurrency);
 	return seconds_left(ING_MAX(at_ms, h->patience.rest_until_ms), now_ms);
 }
 
@@ -226,9 +227,9 @@ static void on_pump(uv_idle_t *idle)
 /* When the patience of whoever has waited longest ends. */
 static uint64_t patience_end(const struct ing_gate *g)
 {
-	if (g->conf.max_wait_ms == 0 || g->oldest == NULL || ing_gate_frozen(g))
+	if (g->conf.settings.max_wait_ms == 0 || g->oldest == NULL || ing_gate_frozen(g))
 		return GATE_NEVER;
-	return g->oldest->since_ms + g->frozen_ms + g->conf.max_wait_ms;
+	return g->oldest->since_ms + g->frozen_ms + g->conf.settings.max_wait_ms;
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -279,10 +280,10 @@ static uint32_t next_random(struct ing_gate *g)
 static bool learn(struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_report *report,
 	uint64_t now_ms)
 {
-	struct ing_patience_conf conf = g->conf.patience;
+	struct ing_patience_settings settings = g->conf.settings.patience;
 	struct ing_patience before = h->patience;
-	conf.delay_ms = h->delay_ms;
-	ing_patience_report(&h->patience, &conf, report, now_ms, next_random(g));
+	settings.delay_ms = h->delay_ms;
+	ing_patience_report(&h->patience, &settings, report, now_ms, next_random(g));
 	const struct ing_patience *p = &h->patience;
 	bool held = ing_patience_is_hold(p, now_ms) && p->rest_until_ms > before.rest_until_ms;
 	g->holds += held;
@@ -313,7 +314,7 @@ static void on_closed(uv_handle_t *handle)
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf)
 {
-	ing_must(conf->concurrency > 0 && conf->host_concurrency > 0);
+	ing_must(conf->settings.concurrency > 0 && conf->settings.host_concurrency > 0);
 	struct ing_gate *g = ing_alloc(sizeof(*g));
 	g->conf = *conf;
 	g->armed_ms = GATE_NEVER;

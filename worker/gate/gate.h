@@ -24,18 +24,13 @@
 #include "worker/model/lane.h"
 #include "worker/gate/patience.h"
 #include "worker/model/metrics.h"
+#include "worker/model/settings.h"
 
 struct uv_loop_s;
 struct ing_gate;
 struct ing_gate_host;
 struct ing_hostrules;
 struct ing_leases;
-
-enum ing_host_key {      /* what shares a lock */
-	ING_KEY_HOST,    /* the host name without a leading "www." */
-	ING_KEY_DOMAIN,  /* its registered domain (public suffix list) */
-	ING_KEY_ADDRESS, /* the address it resolves to */
-};
 
 /* Names to addresses, by whoever fetches. l is embedded in the gate's host, zero-initialised there.
  * start(): url has only the scheme, host and port of a URL; done(l, addr) comes once, perhaps from
@@ -62,19 +57,10 @@ struct ing_gate_room {
 };
 
 struct ing_gate_conf {
-	unsigned concurrency;      /* transfers in all; a sixteenth of them is for the priority lane
-				      alone */
-	unsigned host_concurrency; /* per host */
-	unsigned address_concurrency; /* per address; 0: no limit */
-	enum ing_host_key key;
-	unsigned max_wait_ms; /* for one turn, while the gate is not held; 0: for ever */
-	unsigned max_hold_ms; /* waiters of a host that is held for longer are sent away at once; 0:
-				 max_wait_ms, which in any case is a limit of this, too */
-	unsigned transfer_ms; /* longest possible transfer: a lease must last longer */
-	unsigned weights[ING_LANES_]; /* of turns; at least 1 each */
-	struct ing_patience_conf patience;
-	struct ing_gate_lookup_ops lookup;     /* start NULL: no address is ever known */
-	struct ing_gate_room room;             /* has NULL: there always is */
+	struct ing_gate_settings settings;
+	unsigned transfer_ms;              /* longest possible transfer: a lease must last longer */
+	struct ing_gate_lookup_ops lookup; /* start NULL: no address is ever known */
+	struct ing_gate_room room;         /* has NULL: there always is */
 	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
 	struct ing_leases
 		*leases; /* borrowed, the gate becomes its user; NULL: this process alone */

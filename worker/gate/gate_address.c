@@ -25,12 +25,12 @@
 
 static bool is_full(const struct ing_gate *g, const struct gate_addr *a)
 {
-	return a->holding >= g->conf.address_concurrency;
+	return a->holding >= g->conf.settings.address_concurrency;
 }
 
 bool ing_gate_addr_blocks(const struct ing_gate *g, const struct ing_gate_host *h)
 {
-	if (h->addr == NULL || g->conf.address_concurrency == 0)
+	if (h->addr == NULL || g->conf.settings.address_concurrency == 0)
 		return false;
 	if (is_full(g, h->addr))
 		return true;
@@ -69,7 +69,7 @@ static void call_parked(struct ing_gate *g, struct gate_addr *a, uint64_t now_ms
 	if (a->calling)
 		return;
 	a->calling = true;
-	while (a->holding + a->called < g->conf.address_concurrency) {
+	while (a->holding + a->called < g->conf.settings.address_concurrency) {
 		unsigned lane = 0;
 		while (lane < ING_LANES_ && a->parked[lane] == NULL)
 			lane++;
@@ -252,7 +252,7 @@ static void on_lookup(struct ing_gate_lookup *l, const struct ing_addr *addr)
 		set_addr(g, h, addr, now);
 		h->addr_until_ms = now + ADDR_TTL_MS;
 		h->redirects = false;
-		if (addr != NULL && g->conf.key == ING_KEY_ADDRESS)
+		if (addr != NULL && g->conf.settings.key == ING_KEY_ADDRESS)
 			redirect(g, h, now);
 	}
 	ing_gate_place(g, h, now);
@@ -274,7 +274,7 @@ bool ing_gate_addr_known(const struct ing_gate *g, const struct ing_gate_host *h
 static bool is_put_off(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	return h->patience.rest_until_ms > now_ms + LOOK_AHEAD_MS ||
-	       (g->conf.leases != NULL && g->conf.key != ING_KEY_ADDRESS &&
+	       (g->conf.leases != NULL && g->conf.settings.key != ING_KEY_ADDRESS &&
 		       h->lease == GATE_LEASE_NONE && h->ask_again_ms > now_ms);
 }
 

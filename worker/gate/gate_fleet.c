@@ -63,7 +63,8 @@ void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t
 		/* By address: whose lease it is, the lookup tells. */
 		if (h->queued == 0 || h->ask_again_ms > now_ms ||
 			h->patience.rest_until_ms > now_ms ||
-			(g->conf.key == ING_KEY_ADDRESS && !ing_gate_addr_known(g, h, now_ms)))
+			(g->conf.settings.key == ING_KEY_ADDRESS &&
+				!ing_gate_addr_known(g, h, now_ms)))
 			return;
 		h->lease = GATE_LEASE_ASKED;
 		ing_leases_ask(g->conf.leases, h->key);

@@ -24,9 +24,9 @@
 
 void ing_gate_rule_reset(struct ing_gate_host *h)
 {
-	const struct ing_gate_conf *conf = &h->gate->conf;
-	h->delay_ms = conf->patience.delay_ms;
-	h->concurrency = conf->host_concurrency;
+	const struct ing_gate_settings *settings = &h->gate->conf.settings;
+	h->delay_ms = settings->patience.delay_ms;
+	h->concurrency = settings->host_concurrency;
 	h->has_delay = h->has_concurrency = false;
 	ing_gate_rule_add(h, h->key);
 }
@@ -125,7 +125,7 @@ void ing_gate_drop_hosts(struct ing_gate *g)
 /* --- places --- */
 
 /* How long a hold is waited for; 0: however long it is. */
-static unsigned longest_hold_ms(const struct ing_gate_conf *c)
+static unsigned longest_hold_ms(const struct ing_gate_settings *c)
 {
 	if (c->max_hold_ms == 0 || c->max_wait_ms == 0)
 		return ING_MAX(c->max_hold_ms, c->max_wait_ms);
@@ -134,7 +134,7 @@ static unsigned longest_hold_ms(const struct ing_gate_conf *c)
 
 bool ing_gate_host_refuses(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
-	unsigned longest_ms = longest_hold_ms(&g->conf);
+	unsigned longest_ms = longest_hold_ms(&g->conf.settings);
 	return longest_ms > 0 && h->queued > 0 && ing_patience_is_hold(&h->patience, now_ms) &&
 	       h->patience.rest_until_ms - now_ms > longest_ms;
 }
@@ -148,7 +148,7 @@ enum ing_gate_need ing_gate_host_need(
 		return ING_NEED_REST;
 	if (h->holding >= ing_patience_slots(&h->patience, h->concurrency))
 		return ING_NEED_SLOT;
-	if (g->conf.key == ING_KEY_ADDRESS && !ing_gate_addr_known(g, h, now_ms))
+	if (g->conf.settings.key == ING_KEY_ADDRESS && !ing_gate_addr_known(g, h, now_ms))
 		return ING_NEED_ADDRESS; /* whose lease it is, is not known before */
 	if (!ing_gate_fleet_allows(g, h, now_ms))
 		return ING_NEED_LEASE;
@@ -340,9 +340,9 @@ bool ing_gate_key(enum ing_host_key kind, const char *url, char *ret, size_t ret
 struct ing_gate_host *ing_gate_host_of_url(struct ing_gate *g, const char *url, uint64_t now_ms)
 {
 	char key[ING_URL_HOST_BYTES];
-	(void)ing_gate_key(g->conf.key, url, key, sizeof(key));
+	(void)ing_gate_key(g->conf.settings.key, url, key, sizeof(key));
 	struct ing_gate_host *h = ing_gate_host_get(g, key);
-	if (g->conf.key == ING_KEY_DOMAIN && g->conf.hostrules != NULL &&
+	if (g->conf.settings.key == ING_KEY_DOMAIN && g->conf.hostrules != NULL &&
 		ing_url_host(url, key, sizeof(key)))
 		ing_gate_rule_add(h, key);
 	if (h->queued == 0 && h->addr_until_ms <= now_ms)

@@ -38,7 +38,8 @@ void ing_gate_ring_remove(struct ing_gate *g, struct ing_gate_host *h)
 
 static bool others_may(const struct ing_gate *g)
 {
-	return g->holding < g->conf.concurrency - g->conf.concurrency / RESERVE_SHARE;
+	return g->holding <
+	       g->conf.settings.concurrency - g->conf.settings.concurrency / RESERVE_SHARE;
 }
 
 static bool others_wait(const struct ing_gate *g)
@@ -52,7 +53,7 @@ static bool others_wait(const struct ing_gate *g)
 
 bool ing_gate_can_grant(const struct ing_gate *g)
 {
-	if (ing_gate_frozen(g) || g->holding >= g->conf.concurrency)
+	if (ing_gate_frozen(g) || g->holding >= g->conf.settings.concurrency)
 		return false;
 	return g->rings[ING_LANE_PRIORITY] != NULL || (others_may(g) && others_wait(g));
 }
@@ -68,7 +69,7 @@ struct ing_gate_host *ing_gate_next_turn(struct ing_gate *g)
 	for (unsigned lane = ING_LANE_PRIORITY + 1; lane < ING_LANES_; lane++) {
 		if (g->rings[lane] == NULL)
 			continue;
-		unsigned weight = ING_MAX(g->conf.weights[lane], 1U);
+		unsigned weight = ING_MAX(g->conf.settings.weights[lane], 1U);
 		g->credit[lane] += weight;
 		gained += weight;
 		if (richest == 0 || g->credit[lane] > g->credit[richest])

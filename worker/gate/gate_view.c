@@ -79,7 +79,7 @@ bool ing_gate_explain(const struct ing_gate *g, const char *host, struct ing_gat
 			return false;
 		host = url;
 	}
-	if (!ing_gate_key(g->conf.key, host, key, sizeof(key)))
+	if (!ing_gate_key(g->conf.settings.key, host, key, sizeof(key)))
 		return false;
 	const struct ing_gate_host *h = follow(g, ing_gate_host_find(g, key));
 	if (h == NULL)

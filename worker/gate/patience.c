@@ -20,54 +20,55 @@ static void rest_until(struct ing_patience *p, uint64_t until_ms, enum ing_rest 
 
 /* The everyday pause; of equal reasons the plainest is named. */
 static void pause_host(
-	struct ing_patience *p, const struct ing_patience_conf *conf, uint64_t now_ms)
+	struct ing_patience *p, const struct ing_patience_settings *settings, uint64_t now_ms)
 {
-	uint64_t adaptive = (uint64_t)p->response_ms * conf->adaptive_factor;
-	if (conf->delay_ms > 0)
-		rest_until(p, now_ms + conf->delay_ms, ING_REST_DELAY);
+	uint64_t adaptive = (uint64_t)p->response_ms * settings->adaptive_factor;
+	if (settings->delay_ms > 0)
+		rest_until(p, now_ms + settings->delay_ms, ING_REST_DELAY);
 	if (p->crawl_delay_ms > 0)
-		rest_until(p, now_ms + ING_MIN(p->crawl_delay_ms, conf->crawl_delay_max_ms),
+		rest_until(p, now_ms + ING_MIN(p->crawl_delay_ms, settings->crawl_delay_max_ms),
 			ING_REST_CRAWL_DELAY);
 	if (adaptive > 0)
-		rest_until(p, now_ms + ING_MIN(adaptive, conf->adaptive_max_ms), ING_REST_ADAPTIVE);
+		rest_until(p, now_ms + ING_MIN(adaptive, settings->adaptive_max_ms),
+			ING_REST_ADAPTIVE);
 }
 
 /* backoff_ms x 2^(nth - 1), at most backoff_max_ms, less up to a quarter. */
-static uint64_t backoff(const struct ing_patience_conf *conf, unsigned nth, uint32_t random)
+static uint64_t backoff(const struct ing_patience_settings *settings, unsigned nth, uint32_t random)
 {
-	uint64_t ms = conf->backoff_ms;
-	for (unsigned i = 1; i < nth && ms < conf->backoff_max_ms; i++)
+	uint64_t ms = settings->backoff_ms;
+	for (unsigned i = 1; i < nth && ms < settings->backoff_max_ms; i++)
 		ms *= 2;
-	ms = ING_MIN(ms, conf->backoff_max_ms);
+	ms = ING_MIN(ms, settings->backoff_max_ms);
 	return ms - ms / 4 * random / UINT32_MAX;
 }
 
-static void hold_throttled(struct ing_patience *p, const struct ing_patience_conf *conf,
+static void hold_throttled(struct ing_patience *p, const struct ing_patience_settings *settings,
 	int64_t retry_after_s, uint64_t now_ms, uint32_t random)
 {
 	if (retry_after_s < 0) {
-		rest_until(p, now_ms + backoff(conf, p->failures, random), ING_REST_BACKOFF);
+		rest_until(p, now_ms + backoff(settings, p->failures, random), ING_REST_BACKOFF);
 		return;
 	}
-	uint64_t ms = conf->retry_after_max_ms;
+	uint64_t ms = settings->retry_after_max_ms;
 	if (retry_after_s < (int64_t)(ms / 1000))
 		ms = (uint64_t)retry_after_s * 1000;
 	if (ms > 0)
 		rest_until(p, now_ms + ms, ING_REST_RETRY_AFTER);
 }
 
-static void count_failure(struct ing_patience *p, const struct ing_patience_conf *conf,
+static void count_failure(struct ing_patience *p, const struct ing_patience_settings *settings,
 	uint64_t now_ms, uint32_t random)
 {
 	bool opens = p->breaker == ING_BREAKER_HALF_OPEN ||
-		     (p->breaker == ING_BREAKER_CLOSED && conf->breaker_failures > 0 &&
-			     p->failures >= conf->breaker_failures);
+		     (p->breaker == ING_BREAKER_CLOSED && settings->breaker_failures > 0 &&
+			     p->failures >= settings->breaker_failures);
 	if (!opens)
 		return;
 	if (p->opens < UINT32_MAX)
 		p->opens++;
 	p->breaker = ING_BREAKER_OPEN;
-	rest_until(p, now_ms + backoff(conf, p->opens, random), ING_REST_BREAKER);
+	rest_until(p, now_ms + backoff(settings, p->opens, random), ING_REST_BREAKER);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -75,16 +76,17 @@ static void count_failure(struct ing_patience *p, const struct ing_patience_conf
 const struct ing_gate_report ing_gate_called_off = {
 	.kind = ING_ANSWER_CALLED_OFF, .retry_after_s = -1};
 
-void ing_patience_crawl_delay(
-	struct ing_patience *p, const struct ing_patience_conf *conf, unsigned crawl_delay_ms)
+void ing_patience_crawl_delay(struct ing_patience *p, const struct ing_patience_settings *settings,
+	unsigned crawl_delay_ms)
 {
 	p->crawl_delay_ms = crawl_delay_ms;
 	if (p->answered_ms != 0)
-		rest_until(p, p->answered_ms + ING_MIN(crawl_delay_ms, conf->crawl_delay_max_ms),
+		rest_until(p,
+			p->answered_ms + ING_MIN(crawl_delay_ms, settings->crawl_delay_max_ms),
 			ING_REST_CRAWL_DELAY);
 }
 
-void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf *conf,
+void ing_patience_report(struct ing_patience *p, const struct ing_patience_settings *settings,
 	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random)
 {
 	if (report->kind == ING_ANSWER_NONE)
@@ -97,7 +99,7 @@ void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf 
 	}
 	if (p->rest_until_ms <= now_ms)
 		p->rest = ING_REST_NONE;
-	pause_host(p, conf, now_ms);
+	pause_host(p, settings, now_ms);
 	if (report->kind == ING_ANSWER_CALLED_OFF)
 		return;
 	if (report->kind == ING_ANSWER_GOOD) {
@@ -110,8 +112,8 @@ void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf 
 	if (p->failures < UINT32_MAX)
 		p->failures++;
 	if (report->kind == ING_ANSWER_THROTTLED)
-		hold_throttled(p, conf, report->retry_after_s, now_ms, random);
-	count_failure(p, conf, now_ms, random);
+		hold_throttled(p, settings, report->retry_after_s, now_ms, random);
+	count_failure(p, settings, now_ms, random);
 }
 
 void ing_patience_start(struct ing_patience *p, uint64_t now_ms)
@@ -154,9 +156,9 @@ void ing_patience_fade(struct ing_patience *p, uint64_t now_ms)
 }
 
 uint64_t ing_patience_next_hold_ms(
-	const struct ing_patience *p, const struct ing_patience_conf *conf)
+	const struct ing_patience *p, const struct ing_patience_settings *settings)
 {
-	return p->failures > 0 ? backoff(conf, p->failures, 0) : 0;
+	return p->failures > 0 ? backoff(settings, p->failures, 0) : 0;
 }
 
 unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured)

@@ -16,16 +16,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
-
-struct ing_patience_conf {
-	unsigned delay_ms;           /* gate.host_delay_ms, or the host's own rule */
-	unsigned crawl_delay_max_ms; /* ceiling of Crawl-delay */
-	unsigned adaptive_factor;    /* 0: off */
-	unsigned adaptive_max_ms;
-	unsigned retry_after_max_ms;
-	unsigned backoff_ms, backoff_max_ms;
-	unsigned breaker_failures; /* in a row; 0: no breaker */
-};
+#include "worker/model/settings.h"
 
 #define ING_PATIENCE_FADE_MS (10 * 60 * 1000)
 
@@ -76,14 +67,14 @@ struct ing_gate_report {
 
 /* What robots.txt says of pauses, 0 nothing: for those to come, and for the one under way, which
  * the answer with that robots.txt has begun. */
-void ing_patience_crawl_delay(
-	struct ing_patience *p, const struct ing_patience_conf *conf, unsigned crawl_delay_ms);
+void ing_patience_crawl_delay(struct ing_patience *p, const struct ing_patience_settings *settings,
+	unsigned crawl_delay_ms);
 
 /* The whole report of a transfer that was begun and called off; how long it took the gate knows. */
 extern const struct ing_gate_report ing_gate_called_off;
 
 /* A transfer has ended at now_ms. random: any 32 random bits, for the jitter. */
-void ing_patience_report(struct ing_patience *p, const struct ing_patience_conf *conf,
+void ing_patience_report(struct ing_patience *p, const struct ing_patience_settings *settings,
 	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random);
 /* The rest is over and somebody is about to start: an open breaker becomes half-open. */
 void ing_patience_start(struct ing_patience *p, uint64_t now_ms);
@@ -99,7 +90,7 @@ uint64_t ing_patience_fades_at(const struct ing_patience *p); /* ing_now_ms() cl
 unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured);
 /* How long the host would be held if it failed once more; 0 when it has not failed. */
 uint64_t ing_patience_next_hold_ms(
-	const struct ing_patience *p, const struct ing_patience_conf *conf);
+	const struct ing_patience *p, const struct ing_patience_settings *settings);
 /* Held by the host's own word or failures, not just for the everyday pause. */
 bool ing_patience_is_hold(const struct ing_patience *p, uint64_t now_ms);
 /* Worth remembering while nobody waits: a rest under way, failures in a row, a breaker not closed.

@@ -19,6 +19,7 @@
 #include "common/base/error.h"
 #include "worker/model/lane.h"
 #include "worker/model/metrics.h"
+#include "worker/model/settings.h"
 
 struct uv_loop_s;
 struct ing_intake;
@@ -55,16 +56,10 @@ struct ing_intake_events {
 		const struct ing_error *err); /* the consumer cannot go on: exit and be restarted */
 };
 
-struct ing_intake_kafka_conf {
-	const char *brokers, *group, *instance;
-	/* Of each lane; NULL: none. That of ING_LANE_REQUESTS must be there; others may appear (or
-	 * not) while we run. */
-	const char *topics[ING_LANES_];
-	size_t max_message_bytes;
-	char *const *properties; /* NULL-terminated "key=value", passed through */
-};
-int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_conf *conf,
-	const struct ing_intake_events *ev, struct ing_intake **ret,
+/* The topic of ING_LANE_REQUESTS must be there; those of other lanes may appear (or not) while we
+ * run. settings and instance are not needed after the call. */
+int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
+	const char *instance, const struct ing_intake_events *ev, struct ing_intake **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 
 /* fd is read on the loop (a pipe, terminal or file) and stays the caller's. Lines over

@@ -27,6 +27,7 @@
 #include "common/kafka/settings.h"
 #include "common/kafka/wake.h"
 #include "worker/intake/kafka_priv.h"
+#include "worker/intake/lane_topic.h"
 
 /* The consumer is polled at least so often. */
 #define TICK_MS 1000
@@ -290,6 +291,18 @@ static void destroy_queues(struct kafka_intake *in)
 	rd_kafka_queue_destroy(in->control);
 }
 
+static void free_memory(struct kafka_intake *in)
+{
+	ing_kafka_wake_free(in->wake);
+	ing_slots_done(&in->slots);
+	if (in->last != NULL)
+		rd_kafka_topic_partition_list_destroy(in->last);
+	for (size_t i = 0; i < ING_LANES_; i++)
+		free(in->lanes[i].topic);
+	in->base.magic = 0;
+	free(in);
+}
+
 static void free_kafka(struct ing_intake *base)
 {
 	struct kafka_intake *in = kafka_of(base);
@@ -306,14 +319,7 @@ static void free_kafka(struct ing_intake *base)
 	else
 		ing_log(ING_LOG_WARNING,
 			"%s: the brokers do not answer: leaving without a last commit", in->name);
-	ing_kafka_wake_free(in->wake);
-	ing_slots_done(&in->slots);
-	if (in->last != NULL)
-		rd_kafka_topic_partition_list_destroy(in->last);
-	for (size_t i = 0; i < ING_LANES_; i++)
-		free(in->lanes[i].topic);
-	in->base.magic = 0;
-	free(in);
+	free_memory(in);
 }
 
 static const struct ing_intake_ops kafka_ops = {
@@ -328,17 +334,17 @@ static const struct ing_intake_ops kafka_ops = {
 /* A response is refused past receive.message.max.bytes, and its partition with it for ever: leave
  * ample room. Brokers send a message that is larger than the fetch limits alone (KIP-74), so these
  * only bound the prefetch. */
-static int make_settings(
-	const struct ing_intake_kafka_conf *conf, rd_kafka_conf_t **ret, struct ing_error *err)
+static int make_conf(const struct ing_kafka_settings *own, const char *instance,
+	rd_kafka_conf_t **ret, struct ing_error *err)
 {
 	char receive_bytes[24];
 	char client_id[300];
-	size_t room = ING_MIN(conf->max_message_bytes, (size_t)400000000) * 4;
+	size_t room = ING_MIN(own->max_message_bytes, (size_t)400000000) * 4;
 	snprintf(receive_bytes, sizeof(receive_bytes), "%zu", ING_MAX(room, (size_t)100000000));
-	snprintf(client_id, sizeof(client_id), "ingest-worker-%s", conf->instance);
+	snprintf(client_id, sizeof(client_id), "ingest-worker-%s", instance);
 	const struct ing_kafka_setting settings[] = {
-		{"group.id", conf->group, true},
-		{"group.instance.id", conf->instance, true},
+		{"group.id", own->group, true},
+		{"group.instance.id", instance, true},
 		{"partition.assignment.strategy", "range", true},
 		{"enable.auto.commit", "false", true},
 		{"enable.auto.offset.store", "false", true},
@@ -361,23 +367,30 @@ static int make_settings(
 		{NULL, NULL, false},
 	};
 	return ing_kafka_settings_new(
-		ING_KAFKA_CONSUMER, conf->brokers, client_id, settings, conf->properties, ret, err);
+		ING_KAFKA_CONSUMER, own->brokers, client_id, settings, own->properties, ret, err);
 }
 
 /* librdkafka refuses a subscription that names a topic twice. */
-static int check_topics(const struct ing_intake_kafka_conf *conf, struct ing_error *err)
+static int check_topics(const struct kafka_intake *in, struct ing_error *err)
 {
-	for (size_t i = 0; i < ING_LANES_; i++)
-		for (size_t k = 0; k < i; k++)
-			if (conf->topics[i] != NULL && conf->topics[k] != NULL &&
-				strcmp(conf->topics[i], conf->topics[k]) == 0)
+	for (size_t i = 0; i < ING_LANES_; i++) {
+		const char *topic = in->lanes[i].topic;
+		for (size_t k = 0; topic != NULL && k < i; k++)
+			if (in->lanes[k].topic != NULL && strcmp(topic, in->lanes[k].topic) == 0)
 				return ing_error_set(err, ING_FAIL_CONFIG,
-					"kafka.topics: %s is the topic of two lanes",
-					conf->topics[i]);
+					"kafka.topics: %s is the topic of two lanes", topic);
+	}
 	return 0;
 }
 
-static void open_queues(struct kafka_intake *in, const struct ing_intake_kafka_conf *conf)
+static void name_topics(struct kafka_intake *in, const char *const topics[ING_LANES_])
+{
+	for (int i = 0; i < ING_LANES_; i++)
+		in->lanes[i].topic = ing_lane_topic((enum ing_lane)i, topics);
+	in->name = in->lanes[ING_LANE_REQUESTS].topic;
+}
+
+static void open_queues(struct kafka_intake *in)
 {
 	in->control = rd_kafka_queue_get_consumer(in->rk);
 	in->answers = rd_kafka_queue_new(in->rk);
@@ -385,13 +398,26 @@ static void open_queues(struct kafka_intake *in, const struct ing_intake_kafka_c
 	ing_kafka_wake_watch(in->wake, in->answers);
 	for (size_t i = 0; i < ING_LANES_; i++) {
 		struct kafka_lane *lane = &in->lanes[i];
-		if (conf->topics[i] == NULL)
+		if (lane->topic == NULL)
 			continue;
-		lane->topic = ing_strdup(conf->topics[i]);
 		lane->messages = rd_kafka_queue_new(in->rk);
 		ing_kafka_wake_watch(in->wake, lane->messages);
 	}
-	in->name = in->lanes[ING_LANE_REQUESTS].topic;
+}
+
+static int open_consumer(struct kafka_intake *in, rd_kafka_conf_t *conf, struct ing_error *err)
+{
+	char reason[256];
+	rd_kafka_conf_set_opaque(conf, in);
+	rd_kafka_conf_set_rebalance_cb(conf, ing_kafka_on_rebalance);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	int rc = ing_kafka_wake_new(in->loop, TICK_MS, serve, in, &in->wake, err);
+	if (rc == 0)
+		in->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof(reason));
+	if (in->rk != NULL)
+		return 0;
+	rd_kafka_conf_destroy(conf);
+	return rc < 0 ? rc : ing_error_set(err, ING_FAIL_CONFIG, "Kafka consumer: %s", reason);
 }
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -405,35 +431,27 @@ enum ing_lane ing_kafka_lane_of(const struct kafka_intake *in, const char *topic
 	return ING_LANES_;
 }
 
-int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_intake_kafka_conf *conf,
-	const struct ing_intake_events *ev, struct ing_intake **ret, struct ing_error *err)
+int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
+	const char *instance, const struct ing_intake_events *ev, struct ing_intake **ret,
+	struct ing_error *err)
 {
-	rd_kafka_conf_t *settings;
-	int rc = check_topics(conf, err);
-	if (rc == 0)
-		rc = make_settings(conf, &settings, err);
-	if (rc < 0)
-		return rc;
+	rd_kafka_conf_t *conf;
 	struct kafka_intake *in = ing_alloc(sizeof(*in));
 	in->base = (struct ing_intake){ING_INTAKE_MAGIC, &kafka_ops};
 	in->ev = *ev;
 	in->loop = loop;
-	rd_kafka_conf_set_opaque(settings, in);
-	rd_kafka_conf_set_rebalance_cb(settings, ing_kafka_on_rebalance);
-	rd_kafka_conf_set_error_cb(settings, on_error);
-	rc = ing_kafka_wake_new(loop, TICK_MS, serve, in, &in->wake, err);
-	char reason[256];
+	name_topics(in, settings->lane_topics);
+	int rc = check_topics(in, err);
 	if (rc == 0)
-		in->rk = rd_kafka_new(RD_KAFKA_CONSUMER, settings, reason, sizeof(reason));
-	if (in->rk == NULL) {
-		rd_kafka_conf_destroy(settings);
-		ing_kafka_wake_free(in->wake);
-		free(in);
-		return rc < 0 ? rc
-			      : ing_error_set(err, ING_FAIL_CONFIG, "Kafka consumer: %s", reason);
+		rc = make_conf(settings, instance, &conf, err);
+	if (rc == 0)
+		rc = open_consumer(in, conf, err);
+	if (rc < 0) {
+		free_memory(in);
+		return rc;
 	}
 	rd_kafka_poll_set_consumer(in->rk);
-	open_queues(in, conf);
+	open_queues(in);
 	*ret = &in->base;
 	return 0;
 }

@@ -30,15 +30,14 @@ bool ing_lane_parse(const char *name, enum ing_lane *ret)
 	return false;
 }
 
-char *ing_lane_topic(enum ing_lane lane, const char *configured, const char *requests)
+char *ing_lane_topic(enum ing_lane lane, const char *const configured[ING_LANES_])
 {
-	if (lane == ING_LANE_REQUESTS)
-		return ing_strdup(requests);
-	if (configured == NULL || configured[0] == '\0')
+	const char *name = configured[lane];
+	if (name == NULL || name[0] == '\0')
 		return NULL;
-	if (strcmp(configured, "auto") != 0)
-		return ing_strdup(configured);
+	if (lane == ING_LANE_REQUESTS || strcmp(name, "auto") != 0)
+		return ing_strdup(name);
 	char topic[MAX_TOPIC_BYTES + 1];
-	int n = snprintf(topic, sizeof(topic), "%s-%s", requests, names[lane]);
+	int n = snprintf(topic, sizeof(topic), "%s-%s", configured[ING_LANE_REQUESTS], names[lane]);
 	return n > 0 && (size_t)n < sizeof(topic) ? ing_strdup(topic) : NULL;
 }

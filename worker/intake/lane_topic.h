@@ -9,7 +9,6 @@
 
 /* The lane named "priority", "requests", "daily" or "bulk"; false for anything else. */
 bool ing_lane_parse(const char *name, enum ing_lane *ret);
-/* configured: kafka.topics.NAME of the lane; "auto" is that of requests with "-NAME" behind it. For
- * ING_LANE_REQUESTS it is `requests`, whatever is configured. Heap; NULL: the lane has none, also
- * when the name would be longer than Kafka takes. */
-char *ing_lane_topic(enum ing_lane lane, const char *configured, const char *requests);
+/* The topic of a lane. configured: ing_kafka_settings.lane_topics; NULL is "". Heap; NULL when the
+ * lane has none, also when an automatic name would be longer than Kafka takes. */
+char *ing_lane_topic(enum ing_lane lane, const char *const configured[ING_LANES_]);

@@ -153,12 +153,9 @@ struct ing_yaml *ing_read_yaml(const struct ing_rule_file *file, struct ing_repo
 	struct ing_error err = {0};
 	if (file->kind == ING_RULES_JOURNALS || file->kind == ING_RULES_WEBPAGES)
 		return ing_yaml_stream_parse(file->path, file->text, file->bytes, &limits, report);
-	/* A short name, so that the words fit and are easily told from the position. */
-	if (ing_yaml_parse("", file->text, file->bytes, &limits, &doc, &err) == 0)
+	if (ing_yaml_parse(file->text, file->bytes, &limits, &doc, &err) == 0)
 		return doc;
-	const char *words = strstr(err.msg, ": ");
-	ing_report_error(report, file->path, err.line, err.column, "%s",
-		words != NULL ? words + 2 : err.msg);
+	ing_report_error(report, file->path, err.line, err.column, "%s", err.msg);
 	return NULL;
 }
 

@@ -321,8 +321,8 @@ static void free_closed(uv_handle_t *handle)
 
 /* ------------------------------------------------------------------------------------------ */
 
-int ing_store_new(struct uv_loop_s *loop, const struct ing_store_conf *conf, struct ing_store **ret,
-	struct ing_error *err)
+int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,
+	struct ing_store **ret, struct ing_error *err)
 {
 	struct ing_session *ses = NULL;
 	int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -341,7 +341,7 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_store_conf *conf, str
 		.stop_fd = stop_fd,
 		.ses = ses,
 		.seed = (unsigned)getpid()};
-	ing_pace_init(&s->pace, s->batch_rows, conf->limit_ms);
+	ing_pace_init(&s->pace, s->batch_rows, conf->statement_ms);
 	ing_queue_init(&s->in);
 	ing_queue_init(&s->out);
 	ing_must(uv_async_init(loop, &s->async, deliver) == 0);

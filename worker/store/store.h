@@ -14,16 +14,10 @@
 #include "common/base/error.h"
 #include "common/base/queue.h"
 #include "worker/model/metrics.h"
+#include "worker/model/settings.h"
 
 struct uv_loop_s;
 struct ing_store;
-
-struct ing_store_conf {
-	const char *dsn;     /* libpq connection string */
-	unsigned batch_rows; /* items per transaction at most */
-	unsigned batch_ms;   /* wait this long for a batch to fill */
-	unsigned limit_ms;   /* of a statement, 0: 5 s; batches get smaller to stay below it */
-};
 
 /* Rows of one finished request. Strings are any bytes (cleaned inside: NUL and invalid UTF-8
  * replaced, over-long values handled per column); NULL is SQL NULL. All pointers borrowed until
@@ -71,7 +65,8 @@ struct ing_store_item {
 	size_t cdx_count;
 };
 
-int ing_store_new(struct uv_loop_s *loop, const struct ing_store_conf *conf, struct ing_store **ret,
+int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,
+	struct ing_store **ret,
 	struct ing_error *err) ING_MUST_CHECK; /* connects, checks the schema version; -UNAVAILABLE
 						  when the server is away, -INVALID when the schema
 						  is missing, older or newer (say what to do) */

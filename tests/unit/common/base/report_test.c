@@ -129,12 +129,34 @@ static void lines_are_printed_with_their_kind(void **state)
 	ing_report_done(&r);
 }
 
+static void errors_alone_are_printed_without_their_kind(void **state)
+{
+	(void)state;
+	struct ing_report r;
+	char *text = NULL;
+	size_t bytes = 0;
+	ing_report_init(&r);
+	ing_report_error(&r, "f", 2, 3, "is wrong");
+	ing_report_warning(&r, "f", 4, 5, "is odd");
+	ing_report_error(&r, "g", 0, 0, "is away");
+	for (int i = 0; i < ING_REPORT_MAX_LINES; i++)
+		ing_report_warning(&r, "w", i + 1, 1, "many");
+	FILE *to = open_memstream(&text, &bytes);
+	assert_non_null(to);
+	ing_report_print_errors(&r, to);
+	fclose(to);
+	assert_string_equal(text, "f:2:3: is wrong\ng: is away\n");
+	free(text);
+	ing_report_done(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_sorted_by_file_line_column),
 		cmocka_unit_test(warnings_do_not_crowd_out_errors),
 		cmocka_unit_test(lines_are_printed_with_their_kind),
+		cmocka_unit_test(errors_alone_are_printed_without_their_kind),
 		cmocka_unit_test(the_error_holds_what_fits),
 		cmocka_unit_test(a_single_long_line_is_cut),
 	};

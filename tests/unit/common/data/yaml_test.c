@@ -18,7 +18,7 @@ static int parse(const char *text, struct ing_yaml **ret, struct ing_error *err)
 	struct ing_yaml_limits limits = ING_YAML_LIMITS_DEFAULT;
 	*err = (struct ing_error){0};
 	*ret = NULL;
-	return ing_yaml_parse("t.yaml", text, strlen(text), &limits, ret, err);
+	return ing_yaml_parse(text, strlen(text), &limits, ret, err);
 }
 
 static void check_node(const struct ing_yaml_node *n, enum ing_yaml_kind kind, const char *text,
@@ -98,25 +98,23 @@ static const struct {
 	int line, column;
 	const char *msg; /* begins so */
 } bad_cases[] = {
-	{"a: 1\nb: 2\na: 3\n", -ING_FAIL_INVALID, 3, 1,
-		"t.yaml:3:1: key \"a\" was given before, at 1:1"},
-	{"x:\n  k: 1\n  \"k\": 2\n", -ING_FAIL_INVALID, 3, 3,
-		"t.yaml:3:3: key \"k\" was given before, at 2:3"},
+	{"a: 1\nb: 2\na: 3\n", -ING_FAIL_INVALID, 3, 1, "key \"a\" was given before, at 1:1"},
+	{"x:\n  k: 1\n  \"k\": 2\n", -ING_FAIL_INVALID, 3, 3, "key \"k\" was given before, at 2:3"},
 	{"{a: 1, b: {c: 1, d: 2, c: 3}}", -ING_FAIL_INVALID, 1, 24,
-		"t.yaml:1:24: key \"c\" was given before, at 1:12"},
-	{"a: &x 1\nb: *x\n", -ING_FAIL_UNSUPPORTED, 2, 4, "t.yaml:2:4: aliases"},
-	{"a: !!int 5\n", -ING_FAIL_UNSUPPORTED, 1, 4, "t.yaml:1:4: tags"},
-	{"a: !x [1]\n", -ING_FAIL_UNSUPPORTED, 1, 4, "t.yaml:1:4: tags"},
-	{"a: !x {b: 1}\n", -ING_FAIL_UNSUPPORTED, 1, 4, "t.yaml:1:4: tags"},
-	{"a\n---\nb\n", -ING_FAIL_UNSUPPORTED, 2, 1, "t.yaml:2:1: a second document"},
-	{"? [a, b]\n: c\n", -ING_FAIL_INVALID, 1, 3, "t.yaml:1:3: a key must be a text"},
-	{"? {a: b}\n: c\n", -ING_FAIL_INVALID, 1, 3, "t.yaml:1:3: a key must be a text"},
-	{"a: [1, 2\nb: 3\n", -ING_FAIL_SYNTAX, 2, 2, "t.yaml:2:2: "},
-	{"a:\n\t- b\n", -ING_FAIL_SYNTAX, 2, 1, "t.yaml:2:1: found character that cannot start"},
-	{"a: 'b\n", -ING_FAIL_SYNTAX, 2, 1, "t.yaml:2:1: found unexpected end of stream"},
-	{"a: b: c\n", -ING_FAIL_SYNTAX, 1, 5, "t.yaml:1:5: mapping values are not allowed"},
-	{"ok: 1\nab: \xff\n", -ING_FAIL_ENCODING, 2, 5, "t.yaml:2:5: "},
-	{"a: \x01\n", -ING_FAIL_ENCODING, 1, 4, "t.yaml:1:4: "},
+		"key \"c\" was given before, at 1:12"},
+	{"a: &x 1\nb: *x\n", -ING_FAIL_UNSUPPORTED, 2, 4, "aliases"},
+	{"a: !!int 5\n", -ING_FAIL_UNSUPPORTED, 1, 4, "tags"},
+	{"a: !x [1]\n", -ING_FAIL_UNSUPPORTED, 1, 4, "tags"},
+	{"a: !x {b: 1}\n", -ING_FAIL_UNSUPPORTED, 1, 4, "tags"},
+	{"a\n---\nb\n", -ING_FAIL_UNSUPPORTED, 2, 1, "a second document"},
+	{"? [a, b]\n: c\n", -ING_FAIL_INVALID, 1, 3, "a key must be a text"},
+	{"? {a: b}\n: c\n", -ING_FAIL_INVALID, 1, 3, "a key must be a text"},
+	{"a: [1, 2\nb: 3\n", -ING_FAIL_SYNTAX, 2, 2, "did not find"},
+	{"a:\n\t- b\n", -ING_FAIL_SYNTAX, 2, 1, "found character that cannot start"},
+	{"a: 'b\n", -ING_FAIL_SYNTAX, 2, 1, "found unexpected end of stream"},
+	{"a: b: c\n", -ING_FAIL_SYNTAX, 1, 5, "mapping values are not allowed"},
+	{"ok: 1\nab: \xff\n", -ING_FAIL_ENCODING, 2, 5, ""},
+	{"a: \x01\n", -ING_FAIL_ENCODING, 1, 4, ""},
 };
 
 static void refusals_say_where(void **state)
@@ -141,26 +139,25 @@ static void limits_hold(void **state)
 	struct ing_yaml_limits limits = {64, 10, 3};
 	struct ing_yaml *doc = NULL;
 	struct ing_error err = {0};
-	assert_int_equal(ing_yaml_parse("t", "[[[1]]]", 7, &limits, &doc, &err), 0);
+	assert_int_equal(ing_yaml_parse("[[[1]]]", 7, &limits, &doc, &err), 0);
 	ing_yaml_free(doc);
-	assert_int_equal(
-		ing_yaml_parse("t", "[[[[]]]]", 8, &limits, &doc, &err), -ING_FAIL_TOO_DEEP);
-	assert_string_equal(err.msg, "t:1:4: nested too deep");
+	assert_int_equal(ing_yaml_parse("[[[[]]]]", 8, &limits, &doc, &err), -ING_FAIL_TOO_DEEP);
+	assert_string_equal(err.msg, "nested too deep");
 	ing_error_clear(&err);
 	const char *nine = "[1,2,3,4,5,6,7,8,9]";
-	assert_int_equal(ing_yaml_parse("t", nine, strlen(nine), &limits, &doc, &err), 0);
+	assert_int_equal(ing_yaml_parse(nine, strlen(nine), &limits, &doc, &err), 0);
 	ing_yaml_free(doc);
 	const char *ten = "[1,2,3,4,5,6,7,8,9,10]";
-	assert_int_equal(
-		ing_yaml_parse("t", ten, strlen(ten), &limits, &doc, &err), -ING_FAIL_TOO_BIG);
-	assert_string_equal(err.msg, "t:1:20: too many values");
+	assert_int_equal(ing_yaml_parse(ten, strlen(ten), &limits, &doc, &err), -ING_FAIL_TOO_BIG);
+	assert_string_equal(err.msg, "too many values");
+	assert_int_equal(err.column, 20);
 	ing_error_clear(&err);
 	char big[66];
 	memset(big, 'a', sizeof(big));
-	assert_int_equal(ing_yaml_parse("t", big, 64, &limits, &doc, &err), 0);
+	assert_int_equal(ing_yaml_parse(big, 64, &limits, &doc, &err), 0);
 	ing_yaml_free(doc);
-	assert_int_equal(ing_yaml_parse("t", big, 65, &limits, &doc, &err), -ING_FAIL_TOO_BIG);
-	assert_string_equal(err.msg, "t: larger than 64 bytes");
+	assert_int_equal(ing_yaml_parse(big, 65, &limits, &doc, &err), -ING_FAIL_TOO_BIG);
+	assert_string_equal(err.msg, "larger than 64 bytes");
 }
 
 static void hostile_nesting_is_quick(void **state)
@@ -177,7 +174,7 @@ static void hostile_nesting_is_quick(void **state)
 			memcpy(text + len, pieces[i], n);
 		struct ing_yaml *doc = NULL;
 		struct ing_error err = {0};
-		if (ing_yaml_parse("t", text, len, &limits, &doc, &err) == 0)
+		if (ing_yaml_parse(text, len, &limits, &doc, &err) == 0)
 			assert_string_equal(pieces[i], "#\n");
 		ing_yaml_free(doc);
 	}
@@ -214,7 +211,7 @@ static void written_text_reads_back(void **state)
 	ing_buf_done(&out);
 }
 
-static void files_are_named_in_errors(void **state)
+static void files_that_cannot_be_read_are_errors(void **state)
 {
 	(void)state;
 	struct ing_yaml_limits limits = ING_YAML_LIMITS_DEFAULT;
@@ -222,9 +219,10 @@ static void files_are_named_in_errors(void **state)
 	struct ing_error err = {0};
 	assert_int_equal(
 		ing_yaml_load("/nonexistent/x.yaml", &limits, &doc, &err), -ING_FAIL_NOT_FOUND);
-	assert_string_equal(err.msg, "/nonexistent/x.yaml: there is no such file");
+	assert_string_equal(err.msg, "there is no such file");
 	ing_error_clear(&err);
 	assert_int_equal(ing_yaml_load("/", &limits, &doc, &err), -ING_FAIL_SYSTEM);
+	assert_string_equal(err.msg, "cannot be read: Is a directory");
 	ing_error_clear(&err);
 	char path[] = "/tmp/yaml_test.XXXXXX";
 	int fd = mkstemp(path);
@@ -237,7 +235,7 @@ static void files_are_named_in_errors(void **state)
 	ing_yaml_free(doc);
 	limits.bytes = 6;
 	assert_int_equal(ing_yaml_load(path, &limits, &doc, &err), -ING_FAIL_TOO_BIG);
-	assert_non_null(strstr(err.msg, path));
+	assert_string_equal(err.msg, "larger than 6 bytes");
 	remove(path);
 }
 
@@ -250,7 +248,7 @@ int main(void)
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(hostile_nesting_is_quick),
 		cmocka_unit_test(written_text_reads_back),
-		cmocka_unit_test(files_are_named_in_errors),
+		cmocka_unit_test(files_that_cannot_be_read_are_errors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void bodies_are_digested(void **state)
 	memcpy(large, "\x1f\x8b\x08", 3);
 	for (int with_folder = 1; with_folder >= 0; with_folder--) {
 		struct parcel p[COUNT];
-		f->conf.dir = with_folder ? f->path : "";
+		f->conf.settings.dir = with_folder ? f->path : "";
 		fixture_start(f);
 		parcel_init(&p[HELLO], "http://h/1", head, "hello", 5);
 		parcel_init(&p[LARGE], "http://h/2", head, large, bytes);
@@ -274,7 +274,7 @@ static void files_rotate_at_their_size(void **state)
 		x = x * 1664525 + 1013904223;
 		body[i] = (char)(x >> 24);
 	}
-	f->conf.max_bytes = 50000; /* reached by every third */
+	f->conf.settings.max_bytes = 50000; /* reached by every third */
 	fixture_start(f);
 	for (size_t i = 0; i < COUNT; i++) {
 		parcel_init(&parcels[i], "http://h/", "HTTP/1.1 200 OK\r\n\r\n", body, BODY);
@@ -418,7 +418,7 @@ static void the_folder_is_made(void **state)
 	char inner[160];
 	snprintf(path, sizeof(path), "%s/new", f->path);
 	snprintf(inner, sizeof(inner), "%s/deeper/", path);
-	f->conf.dir = inner;
+	f->conf.settings.dir = inner;
 	fixture_start(f);
 	assert_int_equal(access(inner, W_OK), 0);
 	fixture_stop(f);
@@ -433,12 +433,12 @@ static void a_wrong_configuration_is_refused(void **state)
 	struct ing_archive *a = NULL;
 	struct ing_archive_conf conf = f->conf;
 	char file[128];
-	conf.prefix = "";
+	conf.settings.prefix = "";
 	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_CONFIG);
 	write_file(f, "file", "", 0);
 	snprintf(file, sizeof(file), "%s/file", f->path);
 	conf = f->conf;
-	conf.dir = file;
+	conf.settings.dir = file;
 	ing_error_clear(&err);
 	assert_int_equal(ing_archive_new(&f->loop, &conf, &a, &err), -ING_FAIL_SYSTEM);
 	assert_non_null(strstr(err.msg, file));

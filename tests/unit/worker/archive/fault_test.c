@@ -377,7 +377,7 @@ static void archive_until_death(struct fixture *f)
 	struct parcel parcels[COUNT];
 	size_t put = 0;
 	make_parcels(parcels);
-	f->conf.max_bytes = 12000;
+	f->conf.settings.max_bytes = 12000;
 	fixture_start(f);
 	for (size_t group = 1; put < COUNT; group++) {
 		for (size_t i = 0; i < group && put < COUNT; i++, put++) {

@@ -44,14 +44,11 @@ int fixture_setup(void **state)
 	if (mkdtemp(f->path) == NULL || uv_loop_init(&f->loop) != 0)
 		return -1;
 	f->conf = (struct ing_archive_conf){
-		.dir = f->path,
-		.prefix = "TEST",
+		.settings = {.dir = f->path, .prefix = "TEST", .max_bytes = (uint64_t)1 << 30},
 		.hostname = "host-1",
 		.software = "ingest-worker/0",
 		.user_agent = "Bot/1 (+https://example.org/bot)",
-		.robots = "ignore",
-		.max_bytes = (uint64_t)1 << 30,
-	};
+		.robots = "ignore"};
 	*state = f;
 	return 0;
 }

@@ -27,25 +27,34 @@ static char folder[] = "/tmp/conf_test.XXXXXX";
 
 /* Load text as the file c.yaml of a temporary working folder, so that errors name it so. */
 static int load(const char *text, char *const *sets, enum ing_conf_use use, struct ing_conf **conf,
-	struct ing_conf_errors *errs)
+	struct ing_report *report)
 {
 	*conf = NULL;
-	*errs = (struct ing_conf_errors){0};
+	*report = (struct ing_report){0};
 	FILE *f = fopen("c.yaml", "w");
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
-	return ing_conf_load("c.yaml", sets, use, conf, errs);
+	return ing_conf_load("c.yaml", sets, use, conf, report);
+}
+
+/* In a buffer of our own, for one at a time. */
+static const char *line_of(const struct ing_report *report, size_t i)
+{
+	static char line[2000];
+	assert_true(i < report->count);
+	ing_report_format_line(&report->lines[i], line, sizeof(line));
+	return line;
 }
 
 static struct ing_conf *load_good(const char *text, char *const *sets, enum ing_conf_use use)
 {
 	struct ing_conf *conf;
-	struct ing_conf_errors errs;
-	if (load(text, sets, use, &conf, &errs) != 0)
-		fail_msg("%s", errs.lines[0]);
-	assert_int_equal(errs.count, 0);
-	ing_conf_errors_done(&errs);
+	struct ing_report report;
+	if (load(text, sets, use, &conf, &report) != 0)
+		fail_msg("%s", line_of(&report, 0));
+	assert_int_equal(report.errors, 0);
+	ing_report_done(&report);
 	return conf;
 }
 
@@ -58,15 +67,15 @@ static void defaults_are_a_whole_configuration(void **state)
 	gethostname(host, sizeof(host) - 1);
 	assert_string_equal(c->instance, host);
 	assert_string_equal(c->kafka.group, "ingest-worker");
-	assert_string_equal(c->kafka.topics.requests, "ingest-file-requests");
-	assert_string_equal(c->kafka.topics.results, "ingest-file-results");
+	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "ingest-file-requests");
+	assert_string_equal(c->kafka.results_topic, "ingest-file-results");
 	assert_int_equal(c->kafka.max_message_bytes, 8 << 20);
 	assert_non_null(c->kafka.properties);
 	assert_null(c->kafka.properties[0]);
 	assert_string_equal(c->postgres.dsn, "");
 	assert_string_equal(c->warc.dir, "");
 	assert_int_equal(c->warc.max_bytes, 1000000000);
-	assert_string_equal(c->rules.dir, ing_path_rules());
+	assert_string_equal(c->rules_dir, ing_path_rules());
 	assert_int_equal(c->fetch.max_body_bytes, 134217728);
 	assert_null(c->fetch.ca_file);
 	assert_null(c->fetch.proxy);
@@ -74,10 +83,10 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_null(c->fetch.allow_address[0]);
 	assert_int_equal(c->gate.concurrency, 256);
 	assert_int_equal(c->gate.host_concurrency, 1);
-	assert_int_equal(c->gate.robots, ING_ROBOTS_OBEY);
-	assert_int_equal(c->intake.max_waiting, 20000);
-	assert_int_equal(c->scrape.max_bytes, 16 << 20);
-	assert_int_equal(c->log.level, ING_LOG_INFO);
+	assert_true(c->obey_robots);
+	assert_int_equal(c->job.max_waiting, 20000);
+	assert_int_equal(c->job.max_scrape_bytes, 16 << 20);
+	assert_int_equal(c->log_level, ING_LOG_INFO);
 	ing_conf_free(c);
 	setenv("INGEST_WORKER_INSTANCE", "7", 1);
 	c = load_good("", NULL, ING_CONF_CTL);
@@ -93,8 +102,8 @@ static void places_come_from_the_environment(void **state)
 	setenv("STATE_DIRECTORY", "/s/one:/s/two", 1);
 	setenv("CACHE_DIRECTORY", "/c", 1);
 	struct ing_conf *c = load_good("", NULL, ING_CONF_CTL);
-	assert_string_equal(c->state.dir, "/s/one");
-	assert_string_equal(c->spool.dir, "/c");
+	assert_string_equal(c->state_dir, "/s/one");
+	assert_string_equal(c->fetch.spool_dir, "/c");
 	ing_conf_free(c);
 	unsetenv("STATE_DIRECTORY");
 	unsetenv("CACHE_DIRECTORY");
@@ -125,15 +134,15 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 				       "instance: 5\n",
 		sets, ING_CONF_DAEMON);
 	assert_string_equal(c->kafka.brokers, "a:1,[::1]:2, c");
-	assert_string_equal(c->kafka.topics.requests, "r");
+	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "r");
 	assert_string_equal(
-		c->kafka.topics.dead, "ingest-file-requests-dead"); /* nothing: the default */
+		c->kafka.dead_topic, "ingest-file-requests-dead"); /* nothing: the default */
 	assert_string_equal(c->kafka.properties[0], "security.protocol=ssl");
 	assert_string_equal(c->kafka.properties[1], "linger.ms=5");
 	assert_null(c->kafka.properties[2]);
 	assert_int_equal(c->kafka.max_message_bytes, 2 << 20);
 	assert_int_equal(c->gate.concurrency, 8);
-	assert_int_equal(c->gate.host_delay_ms, 9);
+	assert_int_equal(c->gate.patience.delay_ms, 9);
 	assert_int_equal(c->gate.max_wait_ms, 0);
 	assert_string_equal(c->fetch.connect_to[0], ":80:127.0.0.1:8080");
 	assert_null(c->fetch.connect_to[1]);
@@ -144,7 +153,7 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_string_equal(c->fetch.proxy, "http://u:p@h:80");
 	assert_string_equal(c->warc.dir, "/w x=y");
 	assert_string_equal(c->instance, "5");
-	assert_int_equal(c->log.level, ING_LOG_DEBUG);
+	assert_int_equal(c->log_level, ING_LOG_DEBUG);
 	ing_conf_free(c);
 }
 
@@ -303,18 +312,19 @@ static void errors_say_where_and_what(void **state)
 		char set[200] = "";
 		char *sets[] = {set, NULL};
 		struct ing_conf *conf;
-		struct ing_conf_errors errs;
+		struct ing_report report;
 		bool with_set = error_cases[i].set != NULL;
 		if (with_set)
 			snprintf(set, sizeof(set), "%s", error_cases[i].set);
 		int rc = load(
-			error_cases[i].file, with_set ? sets : NULL, ING_CONF_CTL, &conf, &errs);
-		if (rc != -ING_FAIL_CONFIG || errs.count != 1 ||
-			strcmp(errs.lines[0], error_cases[i].want) != 0)
-			fail_msg("%s%s: %zu: %s\nwant %s", error_cases[i].file, set, errs.count,
-				errs.count > 0 ? errs.lines[0] : "no error", error_cases[i].want);
+			error_cases[i].file, with_set ? sets : NULL, ING_CONF_CTL, &conf, &report);
+		if (rc != -ING_FAIL_CONFIG || report.errors != 1 ||
+			strcmp(line_of(&report, 0), error_cases[i].want) != 0)
+			fail_msg("%s%s: %zu: %s\nwant %s", error_cases[i].file, set, report.errors,
+				report.errors > 0 ? line_of(&report, 0) : "no error",
+				error_cases[i].want);
 		assert_null(conf);
-		ing_conf_errors_done(&errs);
+		ing_report_done(&report);
 	}
 }
 
@@ -350,14 +360,14 @@ static void keys_that_contradict_one_another_are_refused(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(relation_cases); i++) {
 		const char *want = relation_cases[i].want;
 		struct ing_conf *conf;
-		struct ing_conf_errors errs;
-		int rc = load(relation_cases[i].file, SETS(AGENT), ING_CONF_DAEMON, &conf, &errs);
-		const char *got = rc == 0 ? "no error" : errs.lines[0];
-		if (want == NULL ? rc != 0 : errs.count != 1 || strcmp(got, want) != 0)
+		struct ing_report report;
+		int rc = load(relation_cases[i].file, SETS(AGENT), ING_CONF_DAEMON, &conf, &report);
+		const char *got = rc == 0 ? "no error" : line_of(&report, 0);
+		if (want == NULL ? rc != 0 : report.errors != 1 || strcmp(got, want) != 0)
 			fail_msg("%s%s\nwant %s", relation_cases[i].file, got,
 				want != NULL ? want : "none");
 		ing_conf_free(conf);
-		ing_conf_errors_done(&errs);
+		ing_report_done(&report);
 	}
 }
 
@@ -366,37 +376,37 @@ static void all_errors_come_in_one_report(void **state)
 	(void)state;
 	char *const *sets = SETS("gate.concurrency=0", "nothing=1");
 	struct ing_conf *conf;
-	struct ing_conf_errors errs;
+	struct ing_report report;
 	assert_int_equal(load("x: 1\nfetch: {timeout_ms: x, allow_address: [a, b]}\n", sets,
-				 ING_CONF_DAEMON, &conf, &errs),
+				 ING_CONF_DAEMON, &conf, &report),
 		-ING_FAIL_CONFIG);
-	assert_int_equal(errs.count, 6);
-	assert_non_null(strstr(errs.lines[0], "c.yaml:1:1:"));
-	assert_non_null(strstr(errs.lines[1], "c.yaml:2:21:"));
-	assert_non_null(strstr(errs.lines[2], "c.yaml:2:40:"));
-	assert_non_null(strstr(errs.lines[3], "c.yaml:2:43:"));
-	assert_non_null(strstr(errs.lines[4], "--set 1:1:18:"));
-	assert_non_null(strstr(errs.lines[5], "--set 2:1:1:"));
-	ing_conf_errors_done(&errs);
+	assert_int_equal(report.errors, 6);
+	assert_non_null(strstr(line_of(&report, 0), "c.yaml:1:1:"));
+	assert_non_null(strstr(line_of(&report, 1), "c.yaml:2:21:"));
+	assert_non_null(strstr(line_of(&report, 2), "c.yaml:2:40:"));
+	assert_non_null(strstr(line_of(&report, 3), "c.yaml:2:43:"));
+	assert_non_null(strstr(line_of(&report, 4), "--set 1:1:18:"));
+	assert_non_null(strstr(line_of(&report, 5), "--set 2:1:1:"));
+	ing_report_done(&report);
 	char many[4000] = "";
 	size_t n = 0;
 	for (int i = 0; i < 150; i++)
 		n += (size_t)snprintf(many + n, sizeof(many) - n, "zz%d: 1\n", i);
-	assert_int_equal(load(many, NULL, ING_CONF_CTL, &conf, &errs), -ING_FAIL_CONFIG);
-	assert_int_equal(errs.count, ING_CONF_MAX_ERRORS);
-	ing_conf_errors_done(&errs);
+	assert_int_equal(load(many, NULL, ING_CONF_CTL, &conf, &report), -ING_FAIL_CONFIG);
+	assert_int_equal(report.errors, 150);
+	ing_report_done(&report);
 }
 
 static void a_missing_file_is_an_error(void **state)
 {
 	(void)state;
 	struct ing_conf *conf = NULL;
-	struct ing_conf_errors errs = {0};
+	struct ing_report report = {0};
 	assert_int_equal(
-		ing_conf_load("none.yaml", NULL, ING_CONF_CTL, &conf, &errs), -ING_FAIL_CONFIG);
-	assert_int_equal(errs.count, 1);
-	assert_string_equal(errs.lines[0], "none.yaml: there is no such file");
-	ing_conf_errors_done(&errs);
+		ing_conf_load("none.yaml", NULL, ING_CONF_CTL, &conf, &report), -ING_FAIL_CONFIG);
+	assert_int_equal(report.errors, 1);
+	assert_string_equal(line_of(&report, 0), "none.yaml: there is no such file");
+	ing_report_done(&report);
 }
 
 static const struct {
@@ -417,23 +427,23 @@ static void a_daemon_names_a_contact(void **state)
 {
 	(void)state;
 	struct ing_conf *conf;
-	struct ing_conf_errors errs;
-	assert_int_equal(load("", NULL, ING_CONF_DAEMON, &conf, &errs), -ING_FAIL_CONFIG);
-	assert_int_equal(errs.count, 1);
-	assert_non_null(
-		strstr(errs.lines[0], "default: key \"fetch.user_agent\": must hold a URL or"));
-	ing_conf_errors_done(&errs);
+	struct ing_report report;
+	assert_int_equal(load("", NULL, ING_CONF_DAEMON, &conf, &report), -ING_FAIL_CONFIG);
+	assert_int_equal(report.errors, 1);
+	assert_non_null(strstr(
+		line_of(&report, 0), "default: key \"fetch.user_agent\": must hold a URL or"));
+	ing_report_done(&report);
 	for (size_t i = 0; i < ING_ARRAY_LEN(agents); i++) {
 		char text[200];
 		snprintf(text, sizeof(text), "fetch:\n  user_agent: \"%s\"\n", agents[i].agent);
-		int rc = load(text, NULL, ING_CONF_DAEMON, &conf, &errs);
+		int rc = load(text, NULL, ING_CONF_DAEMON, &conf, &report);
 		if ((rc == 0) != agents[i].contact)
 			fail_msg("%s", agents[i].agent);
 		if (rc != 0)
-			assert_non_null(
-				strstr(errs.lines[0], "c.yaml:2:15: key \"fetch.user_agent\""));
+			assert_non_null(strstr(
+				line_of(&report, 0), "c.yaml:2:15: key \"fetch.user_agent\""));
 		ing_conf_free(conf);
-		ing_conf_errors_done(&errs);
+		ing_report_done(&report);
 		ing_conf_free(load_good(text, NULL, ING_CONF_CTL));
 	}
 }
@@ -443,14 +453,14 @@ static void a_daemon_needs_what_it_reads(void **state)
 	(void)state;
 	char *const *sets = SETS(AGENT, "kafka.brokers=\"\"", "fetch.ca_file=/nonexistent/ca.pem");
 	struct ing_conf *conf;
-	struct ing_conf_errors errs;
-	assert_int_equal(load("", sets, ING_CONF_DAEMON, &conf, &errs), -ING_FAIL_CONFIG);
-	assert_int_equal(errs.count, 2);
-	assert_string_equal(
-		errs.lines[0], "--set 2:1:15: key \"kafka.brokers\": the daemon needs a broker");
-	assert_string_equal(errs.lines[1],
+	struct ing_report report;
+	assert_int_equal(load("", sets, ING_CONF_DAEMON, &conf, &report), -ING_FAIL_CONFIG);
+	assert_int_equal(report.errors, 2);
+	assert_string_equal(line_of(&report, 0),
+		"--set 2:1:15: key \"kafka.brokers\": the daemon needs a broker");
+	assert_string_equal(line_of(&report, 1),
 		"--set 3:1:15: key \"fetch.ca_file\": cannot be read: /nonexistent/ca.pem");
-	ing_conf_errors_done(&errs);
+	ing_report_done(&report);
 }
 
 static char *dump(const struct ing_conf *conf)
@@ -481,7 +491,7 @@ static void the_dump_reads_back(void **state)
 	assert_string_equal(two->postgres.dsn, "host='x y' password=\\\u00e9");
 	assert_string_equal(two->kafka.properties[0], "a.b=c \" #d");
 	assert_string_equal(two->kafka.properties[1], "e=");
-	assert_string_equal(two->kafka.topics.pdf_text, "");
+	assert_string_equal(two->kafka.pdf_text_topic, "");
 	assert_string_equal(two->fetch.connect_to[1], "[::1]:80:[::1]:8080");
 	assert_string_equal(two->fetch.proxy, "http://u:p%20@h:3128");
 	for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
@@ -540,7 +550,7 @@ static void every_row_is_documented_and_in_range(void **state)
 {
 	(void)state;
 	struct ing_conf *conf = ing_alloc(sizeof(*conf));
-	struct ing_conf_errors errs = {0};
+	struct ing_report report = {0};
 	for (size_t i = 0; i < ing_conf_key_count; i++) {
 		const struct ing_conf_key *key = &ing_conf_keys[i];
 		size_t n = strlen(key->sentence);
@@ -565,10 +575,10 @@ static void every_row_is_documented_and_in_range(void **state)
 		ing_buf_init(&text, 10000);
 		ing_conf_fallback(key, &text);
 		assert_int_equal(
-			ing_yaml_parse("d", ing_buf_str(&text), text.len, &limits, &doc, &err), 0);
-		ing_conf_set(conf, key, ing_yaml_root(doc), "default", &errs);
-		if (errs.count > 0)
-			fail_msg("%s", errs.lines[0]);
+			ing_yaml_parse(ing_buf_str(&text), text.len, &limits, &doc, &err), 0);
+		ing_conf_set(conf, key, ing_yaml_root(doc), "default", &report);
+		if (report.errors > 0)
+			fail_msg("%s", line_of(&report, 0));
 		ing_yaml_free(doc);
 		ing_buf_done(&text);
 		assert_true(ing_conf_fallback_words(key)[0] != '\0');

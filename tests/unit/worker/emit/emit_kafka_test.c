@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "mock_kafka.h"
 #include "worker/emit/emit.h"
+#include "worker/model/settings.h"
 #include "worker/emit/topics.h"
 
 #define RESULTS "results"
@@ -59,15 +60,16 @@ static void open_emit(struct fixture *f, const char *property)
 		snprintf(text, sizeof(text), "%s", property);
 		properties[0] = text;
 	}
-	struct ing_emit_kafka_conf conf = {
+	const struct ing_kafka_settings settings = {
 		.brokers = f->kafka.brokers,
-		.instance = "one",
-		.topics = {[ING_EMIT_RESULTS] = RESULTS, [ING_EMIT_DEAD] = DEAD},
+		.results_topic = RESULTS,
+		.dead_topic = DEAD,
 		.max_message_bytes = MAX_BYTES,
 		.properties = properties,
 	};
 	struct ing_error err = {0};
-	assert_int_equal(ing_emit_kafka_new(&f->loop, &conf, on_fatal, f, &f->e, &err), 0);
+	assert_int_equal(
+		ing_emit_kafka_new(&f->loop, &settings, "one", on_fatal, f, &f->e, &err), 0);
 }
 
 static void setup(struct fixture *f)
@@ -458,11 +460,15 @@ static void test_settings(void **state)
 	setup(&f);
 	char text[] = "enable.idempotence=false";
 	char *properties[] = {text, NULL};
-	struct ing_emit_kafka_conf conf = {
-		f.kafka.brokers, "one", {RESULTS}, MAX_BYTES, properties};
+	const struct ing_kafka_settings settings = {
+		.brokers = f.kafka.brokers,
+		.results_topic = RESULTS,
+		.max_message_bytes = MAX_BYTES,
+		.properties = properties,
+	};
 	struct ing_error err = {0};
-	assert_int_equal(
-		ing_emit_kafka_new(&f.loop, &conf, on_fatal, &f, &f.e, &err), -ING_FAIL_CONFIG);
+	assert_int_equal(ing_emit_kafka_new(&f.loop, &settings, "one", on_fatal, &f, &f.e, &err),
+		-ING_FAIL_CONFIG);
 	assert_non_null(strstr(err.msg, "enable.idempotence"));
 	teardown(&f);
 }

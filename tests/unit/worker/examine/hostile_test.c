@@ -159,14 +159,15 @@ static const char *judge(const struct hostile *x, const struct answer *a, unsign
 
 static void test_hostile_set(void **state)
 {
-	struct ing_pool_conf conf = {.examiner_path = EXAMINER,
-		.examiners = 1,
-		.recycle_after =
-			3, /* the hostile one and two good ones; then its memory is known */
-		.timeout_ms = TIMEOUT_MS,
-		.max_wait_ms = 600000,
+	struct ing_pool_conf conf = {
+		.settings = {.processes = 1,
+			.recycle_after =
+				3, /* the hostile one and two good ones; then its memory is known */
+			.timeout_ms = TIMEOUT_MS,
+			.max_wait_ms = 600000,
+			.memory_bytes = MEMORY_BYTES},
+		.examiner_path = EXAMINER,
 		.places = 256,
-		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 	unsigned wrong = 0;
 	(void)state;
@@ -205,13 +206,13 @@ static void test_hostile_set(void **state)
 static void test_tables_within_the_sandbox(void **state)
 {
 	static const struct hostile chinese = {.file = "chinese.pdf"};
-	struct ing_pool_conf conf = {.examiner_path = EXAMINER,
-		.examiners = 1,
-		.recycle_after = 1000,
-		.timeout_ms = TIMEOUT_MS,
-		.max_wait_ms = 600000,
+	struct ing_pool_conf conf = {.settings = {.processes = 1,
+					     .recycle_after = 1000,
+					     .timeout_ms = TIMEOUT_MS,
+					     .max_wait_ms = 600000,
+					     .memory_bytes = MEMORY_BYTES},
+		.examiner_path = EXAMINER,
 		.places = 256,
-		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 	(void)state;
 	harness_start(&h, &conf);
@@ -239,13 +240,13 @@ static const struct ing_findings *ask_robots(const char *coding, const void *bod
 static void test_robots_files(void **state)
 {
 	static const char rules[] = "User-agent: tester\nDisallow: /private\nCrawl-delay: 2\n";
-	struct ing_pool_conf conf = {.examiner_path = EXAMINER,
-		.examiners = 1,
-		.recycle_after = 1000,
-		.timeout_ms = TIMEOUT_MS,
-		.max_wait_ms = 600000,
+	struct ing_pool_conf conf = {.settings = {.processes = 1,
+					     .recycle_after = 1000,
+					     .timeout_ms = TIMEOUT_MS,
+					     .max_wait_ms = 600000,
+					     .memory_bytes = MEMORY_BYTES},
+		.examiner_path = EXAMINER,
 		.places = 256,
-		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 	size_t bytes;
 	char *idle = read_hostile("idle.gz.gz", &bytes);

@@ -34,13 +34,13 @@ static struct harness h;
 
 static struct ing_pool_conf make_conf(unsigned examiners, unsigned recycle_after)
 {
-	return (struct ing_pool_conf){.examiner_path = FAKE_EXAMINER,
-		.examiners = examiners,
-		.recycle_after = recycle_after,
-		.timeout_ms = TIMEOUT_MS,
-		.max_wait_ms = 600000,
+	return (struct ing_pool_conf){.settings = {.processes = examiners,
+					      .recycle_after = recycle_after,
+					      .timeout_ms = TIMEOUT_MS,
+					      .max_wait_ms = 600000,
+					      .memory_bytes = MEMORY_BYTES},
+		.examiner_path = FAKE_EXAMINER,
 		.places = 256,
-		.memory_bytes = MEMORY_BYTES,
 		.rules_fd = -1};
 }
 
@@ -218,7 +218,7 @@ static void test_pdf_reader_that_says_too_much(void **state)
 {
 	struct ing_pool_conf conf = make_conf(1, 1000);
 	(void)state;
-	conf.timeout_ms = 30000;
+	conf.settings.timeout_ms = 30000;
 	harness_start(&h, &conf);
 	const struct ing_findings *f = harness_get(&h, "pdf-flood");
 	assert_int_equal(f->exam, ING_EXAM_OK);

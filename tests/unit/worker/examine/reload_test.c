@@ -36,11 +36,11 @@ static int make_rules(const char *text)
 
 static void start(const char *rules)
 {
-	struct ing_pool_conf conf = {.examiner_path = FAKE_EXAMINER,
-		.examiners = EXAMINERS,
-		.recycle_after = 1000,
-		.timeout_ms = TIMEOUT_MS,
-		.max_wait_ms = 600000,
+	struct ing_pool_conf conf = {.settings = {.processes = EXAMINERS,
+					     .recycle_after = 1000,
+					     .timeout_ms = TIMEOUT_MS,
+					     .max_wait_ms = 600000},
+		.examiner_path = FAKE_EXAMINER,
 		.places = 256,
 		.rules_fd = rules != NULL ? make_rules(rules) : -1};
 	reloads = good_reloads = 0;

@@ -30,11 +30,11 @@ static struct harness h;
 
 static void start(unsigned examiners, unsigned max_wait_ms)
 {
-	struct ing_pool_conf conf = {.examiner_path = FAKE_EXAMINER,
-		.examiners = examiners,
-		.recycle_after = 1000,
-		.timeout_ms = TIMEOUT_MS,
-		.max_wait_ms = max_wait_ms,
+	struct ing_pool_conf conf = {.settings = {.processes = examiners,
+					     .recycle_after = 1000,
+					     .timeout_ms = TIMEOUT_MS,
+					     .max_wait_ms = max_wait_ms},
+		.examiner_path = FAKE_EXAMINER,
 		.places = 8,
 		.rules_fd = -1};
 	harness_start(&h, &conf);

@@ -13,6 +13,7 @@
 #include "web.h"
 
 #define GIVE_UP_MS 30000
+#define MAX_CONNECTIONS 512
 
 static char *loopback[] = {(char[]){"127.0.0.0/8"}, NULL};
 
@@ -21,9 +22,9 @@ static void do_nothing(uv_timer_t *timer)
 	(void)timer;
 }
 
-struct ing_fetch_conf client_conf(void)
+struct ing_fetch_settings client_settings(void)
 {
-	return (struct ing_fetch_conf){.user_agent = "test/1 (+https://test.example/)",
+	return (struct ing_fetch_settings){.user_agent = "test/1 (+https://test.example/)",
 		.timeout_ms = 10000,
 		.connect_timeout_ms = 3000,
 		.stall_ms = 5000,
@@ -36,16 +37,16 @@ struct ing_fetch_conf client_conf(void)
 		.allow_port = web_ports()};
 }
 
-void client_start(struct client *c, const struct ing_fetch_conf *conf)
+void client_start(struct client *c, const struct ing_fetch_settings *conf)
 {
-	struct ing_fetch_conf own = *conf;
+	struct ing_fetch_settings own = *conf;
 	struct ing_error err = {0};
 	snprintf(c->spool_dir, sizeof(c->spool_dir), "fetch-test.XXXXXX");
 	assert_non_null(mkdtemp(c->spool_dir));
 	if (own.spool_dir == NULL)
 		own.spool_dir = c->spool_dir;
 	assert_int_equal(uv_loop_init(&c->loop), 0);
-	if (ing_fetch_new(&c->loop, &own, &c->fetch, &err) != 0)
+	if (ing_fetch_new(&c->loop, &own, MAX_CONNECTIONS, &c->fetch, &err) != 0)
 		fail_msg("%s", err.msg);
 }
 

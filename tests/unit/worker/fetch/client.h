@@ -18,8 +18,8 @@ struct got {
 };
 
 /* What a test starts from: short limits, loopback allowed. */
-struct ing_fetch_conf client_conf(void);
-void client_start(struct client *c, const struct ing_fetch_conf *conf);
+struct ing_fetch_settings client_settings(void);
+void client_start(struct client *c, const struct ing_fetch_settings *conf);
 void client_stop(struct client
 		*c); /* fails the test when something is left on the loop or in the spool folder */
 /* Get a URL and wait for it; caller unrefs. */

@@ -60,7 +60,7 @@ static char *loopback[] = {
 
 static void start_with(struct client *c, char *const *allow)
 {
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.connect_timeout_ms = 1200;
 	conf.dns_servers = names_server(names);
 	conf.allow_address = allow;
@@ -118,7 +118,7 @@ static void denied_addresses(void **state)
 	static const char *const hosts[] = {"127.0.0.1", "[::ffff:127.0.0.1]", "here.test",
 		"mapped.test", "led.test", "half.test"};
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.connect_timeout_ms = 1200;
 	conf.dns_servers = names_server(names);
 	conf.allow_address = loopback;
@@ -179,7 +179,7 @@ static void ports_of_urls(void **state)
 	static const char *const urls[] = {"http://here.test:22/", "https://here.test:25/",
 		"http://127.0.0.1:1/", "http://here.test:8080/", "https://absent.test:8443/"};
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	char url[128];
 	unsigned queries = names_queries(names);
 	conf.dns_servers = names_server(names);
@@ -479,7 +479,7 @@ static void elsewhere(void **state)
 	char port_8080[] = "8080";
 	char *ports[] = {port_81, port_8080, NULL};
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	char request[4096];
 	snprintf(rule[0], sizeof(rule[0]), "named.example:80:localhost:%u", web_port(web));
 	snprintf(rule[1], sizeof(rule[1]), "inside.example::10.0.0.1:%u", web_port(web));
@@ -518,7 +518,7 @@ static void through_a_proxy(void **state)
 	char proxy[96];
 	char request[4096];
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	snprintf(proxy, sizeof(proxy), "http://me:p%%40ss@localhost:%u", web_port(web));
 	conf.proxy = proxy;
 	conf.allow_address = NULL; /* the proxy's own address needs none */
@@ -551,7 +551,7 @@ static void proxy_that_is_away(void **state)
 	(void)state;
 	char proxy[64];
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%u", closed_port);
 	conf.proxy = proxy;
 	conf.dns_servers = names_server(names);

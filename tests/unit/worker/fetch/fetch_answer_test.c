@@ -441,7 +441,7 @@ static void header_limits(void **state)
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
-		struct ing_fetch_conf conf = client_conf();
+		struct ing_fetch_settings conf = client_settings();
 		conf.max_header_bytes = cases[i].max_bytes;
 		conf.max_header_fields = cases[i].max_fields;
 		client_start(&c, &conf);
@@ -540,7 +540,7 @@ static void limits(void **state)
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
-		struct ing_fetch_conf conf = client_conf();
+		struct ing_fetch_settings conf = client_settings();
 		char url[128];
 		conf.timeout_ms = cases[i].timeout_ms;
 		conf.stall_ms = cases[i].stall_ms;
@@ -607,7 +607,7 @@ static void survives_dead_connections(void **state)
 static int start_all(void **state)
 {
 	(void)state;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	web = web_start(pages, NULL);
 	client_start(&client, &conf);
 	return 0;

@@ -130,7 +130,7 @@ static const struct web_page pages[] = {{"/bytes", page_bytes}, {"/chunks", page
 
 static void start(struct client *c, size_t memory_bytes, size_t max_body_bytes)
 {
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.timeout_ms = 20000;
 	conf.memory_bytes = memory_bytes;
 	conf.max_body_bytes = max_body_bytes;
@@ -340,7 +340,7 @@ static void heads_that_are_too_large_are_given_back(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.max_header_bytes = 100000;
 	client_start(&c, &conf);
 	struct ing_exchange *ex = client_getf(&c, "http://127.0.0.1:%u/large-head", web_port(web));
@@ -367,7 +367,7 @@ static void disk_refuses(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.spool_dir = "no/such/folder";
 	client_start(&c, &conf);
 	struct ing_exchange *ex =
@@ -485,7 +485,7 @@ static void full_disk_until_the_limit(void **state)
 {
 	(void)state;
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.timeout_ms = 1000;
 	client_start(&c, &conf);
 	disk_is_full = true;

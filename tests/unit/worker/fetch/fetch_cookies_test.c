@@ -298,7 +298,7 @@ static int start_all(void **state)
 	(void)state;
 	static char rule[64];
 	static char *rules[] = {rule, NULL};
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	web = web_start(pages, NULL);
 	snprintf(rule, sizeof(rule), "::127.0.0.1:%u", web_port(web));
 	conf.connect_to = rules;

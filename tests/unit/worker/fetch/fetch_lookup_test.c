@@ -226,7 +226,7 @@ static void tell(void *ctx, const struct ing_addr *addr)
 	told->calls++;
 }
 
-static void begin(struct client *c, struct ing_fetch_conf *conf)
+static void begin(struct client *c, struct ing_fetch_settings *conf)
 {
 	conf->dns_servers = names_server(names);
 	client_start(c, conf);
@@ -252,7 +252,7 @@ static void first_addresses(void **state)
 		{"nonsense", "none", true},
 	};
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	char v4[] = "127.0.0.0/8";
 	char mapped[] = "::ffff:127.0.0.1";
 	char *allow[] = {v4, mapped, NULL};
@@ -281,7 +281,7 @@ static void no_address_of_its_own(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct client c;
 		struct told told = {0};
-		struct ing_fetch_conf conf = client_conf();
+		struct ing_fetch_settings conf = client_settings();
 		if (i == 0)
 			conf.connect_to = rules;
 		else
@@ -302,7 +302,7 @@ static void given_up(void **state)
 	struct client c;
 	struct told told = {0};
 	struct told left = {0};
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	begin(&c, &conf);
 	ing_fetch_lookup(c.fetch, "http://silent.test/", tell, &told, &told.state);
 	ing_fetch_lookup(c.fetch, "http://silent.test/", tell, &left, &left.state);

@@ -83,7 +83,7 @@ static void connect_rules(void **state)
 		struct ing_target t;
 		struct ing_error err = {0};
 		char *rules[] = {ing_strdup(cases[i].rule), NULL};
-		struct ing_fetch_conf conf = {.connect_to = rules};
+		struct ing_fetch_settings conf = {.connect_to = rules};
 		int rc = ing_routes_init(&routes, &conf, &err);
 		if ((rc == 0) != (cases[i].host != NULL))
 			fail_msg("%s: %d %s", cases[i].rule, rc, err.msg);
@@ -110,7 +110,7 @@ static void first_rule_wins(void **state)
 	char one[] = "a.example:80:one:1";
 	char two[] = "::two:2";
 	char *rules[] = {one, two, NULL};
-	struct ing_fetch_conf conf = {.connect_to = rules, .proxy = "http://p.example:3128"};
+	struct ing_fetch_settings conf = {.connect_to = rules, .proxy = "http://p.example:3128"};
 	struct ing_routes routes;
 	struct ing_target t;
 	assert_int_equal(ing_routes_init(&routes, &conf, NULL), 0);
@@ -145,7 +145,7 @@ static void proxies(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_routes r;
 		struct ing_error err = {0};
-		struct ing_fetch_conf conf = {.proxy = cases[i].proxy};
+		struct ing_fetch_settings conf = {.proxy = cases[i].proxy};
 		int rc = ing_routes_init(&r, &conf, &err);
 		if ((rc == 0) != (cases[i].host != NULL))
 			fail_msg("%s: %d %s", cases[i].proxy, rc, err.msg);

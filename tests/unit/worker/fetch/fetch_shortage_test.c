@@ -101,7 +101,7 @@ static void a_host_is_not_blamed_for_a_socket(void **state)
 {
 	char url[128];
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	(void)state;
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/small", web_port(web));
 	client_start(&c, &conf);
@@ -123,7 +123,7 @@ static void a_name_is_not_blamed_for_a_socket(void **state)
 {
 	char url[128];
 	struct client c;
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	(void)state;
 	conf.dns_servers = names_server(names);
 	snprintf(url, sizeof(url), "http://here.test:%u/small", web_port(web));
@@ -168,7 +168,7 @@ static void a_body_in_its_file_is_never_empty(void **state)
 	char url[128];
 	struct client c;
 	struct got got = {0};
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	(void)state;
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/large", web_port(web));
 	client_start(&c, &conf);

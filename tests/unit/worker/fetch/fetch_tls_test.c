@@ -108,7 +108,7 @@ static void relay(struct web_conn *c)
 static const struct web_page proxy_pages[] = {{"good.test:443", relay}, {NULL, NULL}};
 
 /* The names of the URLs lead to the servers of this test. */
-static void start(struct client *c, struct ing_fetch_conf *conf)
+static void start(struct client *c, struct ing_fetch_settings *conf)
 {
 	static char rules[4][64];
 	static char *connect_to[] = {rules[0], rules[1], rules[2], rules[3], NULL};
@@ -124,7 +124,7 @@ static void start(struct client *c, struct ing_fetch_conf *conf)
 /* Our certificates count. */
 static void start_trusting(struct client *c)
 {
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.ca_file = CA_FILE;
 	start(c, &conf);
 }
@@ -133,7 +133,7 @@ static void start_trusting(struct client *c)
  * which should not take long. */
 static void start_case(struct client *c, bool own_ca)
 {
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.ca_file = own_ca ? CA_FILE : NULL;
 	conf.connect_timeout_ms = 1000;
 	start(c, &conf);
@@ -184,11 +184,11 @@ static void missing_ca_file(void **state)
 	uv_loop_t loop;
 	struct ing_fetch *f = NULL;
 	struct ing_error err = {0};
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.spool_dir = ".";
 	conf.ca_file = "no/such/bundle.pem";
 	uv_loop_init(&loop);
-	assert_int_not_equal(ing_fetch_new(&loop, &conf, &f, &err), 0);
+	assert_int_not_equal(ing_fetch_new(&loop, &conf, 1, &f, &err), 0);
 	assert_non_null(strstr(err.msg, "fetch.ca_file"));
 	assert_null(f);
 	uv_run(&loop, UV_RUN_DEFAULT);
@@ -314,7 +314,7 @@ static void broken_handshakes(void **state)
 		snprintf(rule, sizeof(rule), ":443:127.0.0.1:%u", ntohs(in.sin_port));
 		struct client c;
 		struct got got = {0};
-		struct ing_fetch_conf conf = client_conf();
+		struct ing_fetch_settings conf = client_settings();
 		conf.connect_to = rules;
 		client_start(&c, &conf);
 		ing_fetch_start(c.fetch,
@@ -343,7 +343,7 @@ static void pauses_within_tls(void **state)
 	(void)state;
 	struct client c;
 	struct got got[4] = {0};
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.ca_file = CA_FILE;
 	conf.memory_bytes = 100000;
 	start(&c, &conf);
@@ -403,7 +403,7 @@ static void tunnel(void **state)
 	char request[4096];
 	struct client c;
 	struct ing_cookies *jar = ing_cookies_new();
-	struct ing_fetch_conf conf = client_conf();
+	struct ing_fetch_settings conf = client_settings();
 	conf.ca_file = CA_FILE;
 	snprintf(url, sizeof(url), "http://u:pw@127.0.0.1:%u", web_port(proxy));
 	conf.proxy = url;

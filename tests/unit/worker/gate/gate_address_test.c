@@ -25,8 +25,9 @@ static void open_with(struct ing_gate_conf conf, unsigned delay_ms)
 {
 	lookups = (struct world_lookups){
 		.names = names, .count = ING_ARRAY_LEN(names), .delay_ms = delay_ms};
-	conf.concurrency = conf.concurrency ? conf.concurrency : 100;
-	conf.host_concurrency = conf.host_concurrency ? conf.host_concurrency : 1;
+	conf.settings.concurrency = conf.settings.concurrency ? conf.settings.concurrency : 100;
+	conf.settings.host_concurrency =
+		conf.settings.host_concurrency ? conf.settings.host_concurrency : 1;
 	conf.lookup = world_lookup_ops();
 	open_gate(&conf);
 }
@@ -35,7 +36,7 @@ static void many_names_share_the_budget_of_their_address(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_with((struct ing_gate_conf){.address_concurrency = 2}, 10);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 2}}, 10);
 	enter(0, "https://a.example/");
 	enter(1, "https://b.example/");
 	enter(2, "https://c.example/");
@@ -71,7 +72,7 @@ static void many_names_share_the_budget_of_their_address(void **state)
 static void at_one_address_the_higher_lane_goes_first(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1}, 0);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}}, 0);
 	enter_lane(0, "https://a.example/", ING_LANE_BULK);
 	run_for(0);
 	enter_lane(1, "https://b.example/", ING_LANE_BULK);
@@ -95,7 +96,8 @@ static void at_one_address_the_higher_lane_goes_first(void **state)
 static void a_called_host_that_finds_the_slot_gone_keeps_its_place(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 2}, 0);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1, .concurrency = 2}},
+		0);
 	enter(0, "https://a.example/");
 	enter(1, "https://other.example/");
 	run_for(0);
@@ -122,7 +124,7 @@ static void a_called_host_that_finds_the_slot_gone_keeps_its_place(void **state)
 static void a_called_host_that_nobody_waits_for_calls_the_next(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1}, 0);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}}, 0);
 	for (int i = 0; i < 4; i++) {
 		static const char *const urls[] = {"https://a.example/", "https://b.example/",
 			"https://c.example/", "https://d.example/"};
@@ -143,7 +145,7 @@ static void a_called_host_that_nobody_waits_for_calls_the_next(void **state)
 static void no_budget_no_limit(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 0}, 0);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 0}}, 0);
 	enter(0, "https://a.example/");
 	enter(1, "https://b.example/");
 	enter(2, "https://c.example/");
@@ -155,7 +157,7 @@ static void no_budget_no_limit(void **state)
 static void an_answer_is_kept_for_a_minute(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1}, 5);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}}, 5);
 	for (int i = 0; i < 10; i++) {
 		enter(i, "https://www.a.example:8443/x");
 		run_for(10);
@@ -185,7 +187,7 @@ static void a_host_that_moved_leaves_its_old_budget(void **state)
 	static const struct world_name after[] = {
 		{"a.example", "192.0.2.9"}, {"b.example", "192.0.2.1"}};
 	struct ing_gate_host_view v;
-	open_with((struct ing_gate_conf){.address_concurrency = 1}, 0);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}}, 0);
 	lookups.names = before;
 	lookups.count = 2;
 	enter(0, "https://a.example/");
@@ -209,7 +211,9 @@ static void a_host_that_moved_leaves_its_old_budget(void **state)
 static void lookups_under_way_are_bounded(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 4000}, 1000);
+	open_with(
+		(struct ing_gate_conf){.settings = {.address_concurrency = 1, .concurrency = 4000}},
+		1000);
 	for (int i = 0; i < 2500; i++) {
 		char url[64];
 		if (i == 2400)
@@ -232,7 +236,9 @@ static void lookups_under_way_are_bounded(void **state)
 static void dead_names_of_other_lanes_do_not_hold_up_the_priority_lanes(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 4000}, 1000);
+	open_with(
+		(struct ing_gate_conf){.settings = {.address_concurrency = 1, .concurrency = 4000}},
+		1000);
 	for (int i = 0; i < 3000; i++) {
 		char url[64];
 		snprintf(url, sizeof(url), "https://nowhere%d.example/", i);
@@ -255,8 +261,9 @@ static void dead_names_of_other_lanes_do_not_hold_up_the_priority_lanes(void **s
 static void who_has_to_wait_anyway_is_looked_up_when_its_time_comes(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1,
-			  .patience = {.delay_ms = 500, .crawl_delay_max_ms = 120000}},
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1,
+						 .patience = {.delay_ms = 500,
+							 .crawl_delay_max_ms = 120000}}},
 		10);
 	enter_with(0, "https://a.example/", &(struct ing_gate_ticket){.crawl_delay_ms = 120000});
 	enter(1, "https://a.example/");
@@ -281,7 +288,8 @@ static void what_another_worker_has_is_seldom_looked_up(void **state)
 {
 	(void)state;
 	struct ing_leases *leases = world_leases();
-	open_with((struct ing_gate_conf){.address_concurrency = 1, .leases = leases}, 10);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}, .leases = leases},
+		10);
 	enter(0, "https://a.example/");
 	run_for(100);
 	for (int i = 0; i < 50; i++) {
@@ -295,7 +303,7 @@ static void what_another_worker_has_is_seldom_looked_up(void **state)
 static void a_lookup_survives_its_waiter(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.address_concurrency = 1}, 50);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}}, 50);
 	enter(0, "https://a.example/");
 	run_for(10);
 	leave(0);
@@ -316,7 +324,8 @@ static void a_host_with_its_address_is_small(void **state)
 	static char texts[HOSTS][2][40];
 	static struct world_name many[HOSTS];
 	struct ing_gate_stats s;
-	open_with((struct ing_gate_conf){.address_concurrency = 1, .concurrency = 1}, 0);
+	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1, .concurrency = 1}},
+		0);
 	for (int i = 0; i < HOSTS; i++) {
 		char url[64];
 		snprintf(texts[i][0], sizeof(texts[i][0]), "host-%d.example.org", i);
@@ -342,9 +351,9 @@ static void by_address_all_its_names_are_one_host(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_with(
-		(struct ing_gate_conf){
-			.key = ING_KEY_ADDRESS, .address_concurrency = 8, .patience.delay_ms = 100},
+	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
+						 .address_concurrency = 8,
+						 .patience.delay_ms = 100}},
 		10);
 	enter_lane(0, "https://a.example/", ING_LANE_BULK);
 	enter_lane(1, "https://a.example/", ING_LANE_REQUESTS);
@@ -392,9 +401,9 @@ static void by_address_all_its_names_are_one_host(void **state)
 static void by_address_a_hold_is_for_all_its_names(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.key = ING_KEY_ADDRESS,
-			  .address_concurrency = 8,
-			  .patience.retry_after_max_ms = 1000000},
+	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
+						 .address_concurrency = 8,
+						 .patience.retry_after_max_ms = 1000000}},
 		0);
 	enter(0, "https://a.example/");
 	run_for(0);
@@ -411,9 +420,9 @@ static void by_address_a_names_hold_goes_with_it(void **state)
 {
 	(void)state;
 	static const struct world_name gone[] = {{"a.example", NULL}};
-	open_with((struct ing_gate_conf){.key = ING_KEY_ADDRESS,
-			  .address_concurrency = 8,
-			  .patience.retry_after_max_ms = 1000000},
+	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
+						 .address_concurrency = 8,
+						 .patience.retry_after_max_ms = 1000000}},
 		0);
 	lookups.names = gone;
 	lookups.count = 1;
@@ -439,9 +448,9 @@ static void by_address_the_strictest_rule_of_its_names_counts(void **state)
 		.rules = {{.host = "a.example", .has_delay = true, .delay_ms = 4000},
 			{.host = "b.example", .has_delay = true, .delay_ms = 2000}},
 		.count = 2};
-	open_with(
-		(struct ing_gate_conf){
-			.key = ING_KEY_ADDRESS, .address_concurrency = 8, .patience.delay_ms = 100},
+	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
+						 .address_concurrency = 8,
+						 .patience.delay_ms = 100}},
 		0);
 	for (int i = 0; i < 4; i++)
 		enter(i, i % 2 ? "https://b.example/" : "https://a.example/");
@@ -466,9 +475,9 @@ static void by_address_the_longest_crawl_delay_of_its_names_counts(void **state)
 	static const char *const urls[] = {"https://a.example/", "https://b.example/",
 		"https://c.example/", "https://d.example/"};
 	struct ing_gate_host_view v;
-	open_with((struct ing_gate_conf){.key = ING_KEY_ADDRESS,
-			  .address_concurrency = 8,
-			  .patience.crawl_delay_max_ms = 60000},
+	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
+						 .address_concurrency = 8,
+						 .patience.crawl_delay_max_ms = 60000}},
 		10);
 	for (int i = 0; i < 4; i++)
 		enter_with(i, urls[i],
@@ -485,7 +494,9 @@ static void by_address_the_longest_crawl_delay_of_its_names_counts(void **state)
 static void by_address_who_snoozes_wakes_at_the_address(void **state)
 {
 	(void)state;
-	open_with((struct ing_gate_conf){.key = ING_KEY_ADDRESS, .address_concurrency = 8}, 0);
+	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
+						 .address_concurrency = 8}},
+		0);
 	enter_with(0, "https://a.example/", &(struct ing_gate_ticket){.delay_ms = 1000});
 	enter(1, "https://a.example/");
 	run_for(2000);

@@ -11,19 +11,17 @@
 static void open_fleet(unsigned host_concurrency)
 {
 	struct ing_leases *leases = world_leases();
-	open_gate(&(struct ing_gate_conf){
-		.concurrency = 100,
-		.host_concurrency = host_concurrency,
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 100,
+						  .host_concurrency = host_concurrency,
+						  .max_wait_ms = 600000,
+						  .patience = {.delay_ms = 500,
+							  .retry_after_max_ms = 86400000,
+							  .backoff_ms = 5000,
+							  .backoff_max_ms = 3600000,
+							  .breaker_failures = 2,
+							  .crawl_delay_max_ms = 60000}},
 		.transfer_ms = TRANSFER_MS,
-		.max_wait_ms = 600000,
-		.patience = {.delay_ms = 500,
-			.retry_after_max_ms = 86400000,
-			.backoff_ms = 5000,
-			.backoff_max_ms = 3600000,
-			.breaker_failures = 2,
-			.crawl_delay_max_ms = 60000},
-		.leases = leases,
-	});
+		.leases = leases});
 }
 
 /* So many visitors want a.example, and the lease has been asked for. */
@@ -421,9 +419,8 @@ static void by_address_the_lease_is_the_addresss(void **state)
 		{"a.example", "192.0.2.1"}, {"b.example", "192.0.2.1"}};
 	struct ing_leases *leases = world_leases();
 	lookups = (struct world_lookups){.names = names, .count = 2, .delay_ms = 10};
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.key = ING_KEY_ADDRESS,
+	open_gate(&(struct ing_gate_conf){
+		.settings = {.concurrency = 10, .host_concurrency = 1, .key = ING_KEY_ADDRESS},
 		.transfer_ms = TRANSFER_MS,
 		.lookup = world_lookup_ops(),
 		.leases = leases});

@@ -8,7 +8,7 @@ static void a_pause_follows_the_end_of_each_transfer(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 60});
+		.settings = {.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 60}});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	run_for(10);
@@ -36,9 +36,10 @@ static void a_pause_follows_the_end_of_each_transfer(void **state)
 static void crawl_delay_of_the_ticket_counts(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.patience = {.delay_ms = 500, .crawl_delay_max_ms = 4000}});
+	open_gate(&(struct ing_gate_conf){
+		.settings = {.concurrency = 10,
+			.host_concurrency = 1,
+			.patience = {.delay_ms = 500, .crawl_delay_max_ms = 4000}}});
 	enter_with(0, "https://a.example/",
 		&(struct ing_gate_ticket){.lane = ING_LANE_BULK, .crawl_delay_ms = 3000});
 	enter(1, "https://a.example/");
@@ -104,7 +105,7 @@ static void whoever_drew_the_429_goes_first_after_it(void **state)
 {
 	(void)state;
 	struct ing_gate_conf conf = patient;
-	conf.host_concurrency = 1;
+	conf.settings.host_concurrency = 1;
 	open_gate(&conf);
 	for (int i = 0; i < 4; i++)
 		enter(i, "https://a.example/");
@@ -121,9 +122,11 @@ static void a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_too
 	void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.patience = {.delay_ms = 100, .adaptive_factor = 2, .adaptive_max_ms = 30000}});
+	open_gate(&(struct ing_gate_conf){
+		.settings = {.concurrency = 10,
+			.host_concurrency = 1,
+			.patience = {
+				.delay_ms = 100, .adaptive_factor = 2, .adaptive_max_ms = 30000}}});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	run_for(3000);
@@ -138,10 +141,12 @@ static void a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_too
 static void who_has_waited_too_long_is_told_when_it_may_be_his_turn(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.max_wait_ms = 1000,
-		.patience = {.delay_ms = 2000, .backoff_ms = 500, .backoff_max_ms = 60000}});
+	open_gate(&(struct ing_gate_conf){
+		.settings = {.concurrency = 10,
+			.host_concurrency = 1,
+			.max_wait_ms = 1000,
+			.patience = {
+				.delay_ms = 2000, .backoff_ms = 500, .backoff_max_ms = 60000}}});
 	for (int i = 0; i < 6; i++)
 		enter(i, "https://a.example/");
 	run_for(1000);
@@ -207,9 +212,9 @@ static void how_long_a_hold_is_waited_for_has_a_bound_of_its_own(void **state)
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_gate_conf conf = patient;
-		conf.host_concurrency = 1;
-		conf.max_wait_ms = cases[i].max_wait_ms;
-		conf.max_hold_ms = cases[i].max_hold_ms;
+		conf.settings.host_concurrency = 1;
+		conf.settings.max_wait_ms = cases[i].max_wait_ms;
+		conf.settings.max_hold_ms = cases[i].max_hold_ms;
 		open_gate(&conf);
 		for (int k = 0; k < 9; k++)
 			enter(k, "https://a.example/");
@@ -226,7 +231,7 @@ static void who_may_wait_for_ever_is_not_sent_away(void **state)
 {
 	(void)state;
 	struct ing_gate_conf conf = patient;
-	conf.max_wait_ms = 0;
+	conf.settings.max_wait_ms = 0;
 	open_gate(&conf);
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");

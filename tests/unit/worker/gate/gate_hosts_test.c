@@ -43,7 +43,7 @@ static void one_transfer_per_registered_domain(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 10, .host_concurrency = 1, .key = ING_KEY_DOMAIN});
+		.settings = {.concurrency = 10, .host_concurrency = 1, .key = ING_KEY_DOMAIN}});
 	enter(0, "https://a.example.co.uk/");
 	enter(1, "https://b.example.co.uk/");
 	enter(2, "https://other.co.uk/");
@@ -63,9 +63,8 @@ static struct ing_hostrules slow_rules = {
 static void a_rule_overrides_delay_and_slots(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.patience.delay_ms = 100,
+	open_gate(&(struct ing_gate_conf){
+		.settings = {.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 100},
 		.hostrules = &slow_rules});
 	for (int i = 0; i < 6; i++)
 		enter(i, "https://www.wide.example/");
@@ -100,10 +99,10 @@ static void a_rule_overrides_delay_and_slots(void **state)
 static void by_domain_the_strictest_rule_of_a_name_counts(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.key = ING_KEY_DOMAIN,
-		.patience.delay_ms = 100,
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 10,
+						  .host_concurrency = 1,
+						  .key = ING_KEY_DOMAIN,
+						  .patience.delay_ms = 100},
 		.hostrules = &slow_rules});
 	enter(0, "https://domain.example/");
 	enter(1, "https://sub.domain.example/");
@@ -126,7 +125,7 @@ static void a_million_waiters_and_many_hosts_are_small(void **state)
 	struct ing_gate_stats before;
 	struct ing_gate_stats after;
 	struct ing_gate_waiter *ws = calloc(WAITERS, sizeof(*ws));
-	open_gate(&(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
 	ing_gate_stats(gate, &before);
 	for (int i = 0; i < WAITERS; i++) {
 		char url[64];
@@ -198,7 +197,7 @@ static void each_host_says_what_it_waits_for(void **state)
 	(void)state;
 	unsigned counts[ING_NEED_GATE + 1] = {0};
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 3, .host_concurrency = 1, .patience.delay_ms = 100});
+		.settings = {.concurrency = 3, .host_concurrency = 1, .patience.delay_ms = 100}});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	enter(2, "https://b.example/");

@@ -52,10 +52,10 @@ static void rests_snoozes_and_patience_end_by_themselves(void **state)
 	static const struct ing_gate_user user = {on_granted, on_refused};
 	uv_loop_t loop;
 	assert_int_equal(uv_loop_init(&loop), 0);
-	gate = ing_gate_new(&loop, &(struct ing_gate_conf){.concurrency = 10,
-					   .host_concurrency = 1,
-					   .max_wait_ms = 10 * PAUSE_MS,
-					   .patience.delay_ms = PAUSE_MS});
+	gate = ing_gate_new(&loop, &(struct ing_gate_conf){.settings = {.concurrency = 10,
+								   .host_concurrency = 1,
+								   .max_wait_ms = 10 * PAUSE_MS,
+								   .patience.delay_ms = PAUSE_MS}});
 	uint64_t start = ing_now_ms();
 	for (unsigned i = 0; i < VISITORS; i++) {
 		visitors[i].user = &user;

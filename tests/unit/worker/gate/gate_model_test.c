@@ -62,7 +62,7 @@ static bool chance(unsigned percent)
 /* The host whose lock counts for a person. */
 static unsigned lock_of(unsigned host)
 {
-	if (m.conf.key != ING_KEY_ADDRESS || m.hosts[host].addr == ADDRS)
+	if (m.conf.settings.key != ING_KEY_ADDRESS || m.hosts[host].addr == ADDRS)
 		return host;
 	for (unsigned i = 0; i < HOSTS; i++) {
 		if (m.hosts[i].addr == m.hosts[host].addr)
@@ -73,7 +73,7 @@ static unsigned lock_of(unsigned host)
 
 static const char *key_of_host(const struct model_host *h)
 {
-	return m.conf.key == ING_KEY_ADDRESS && h->addr < ADDRS ? h->addr_text : h->name;
+	return m.conf.settings.key == ING_KEY_ADDRESS && h->addr < ADDRS ? h->addr_text : h->name;
 }
 
 static bool has_room(void *ctx, const char *key)
@@ -100,12 +100,13 @@ static void on_granted(struct ing_gate_waiter *w)
 	assert_true(now >= p->not_before_ms);
 	assert_true(now >= h->rest_until_ms);
 	assert_false(m.conf.room.has != NULL && h->roomless);
-	assert_true(h->holding < m.conf.host_concurrency);
-	assert_true(m.holding < m.conf.concurrency);
-	if (w->lane != ING_LANE_PRIORITY && m.conf.concurrency >= 16)
-		assert_true(m.holding < m.conf.concurrency - m.conf.concurrency / 16);
-	if (addr < ADDRS && m.conf.lookup.start != NULL && m.conf.address_concurrency > 0)
-		assert_true(++m.addr_holding[addr] <= m.conf.address_concurrency);
+	assert_true(h->holding < m.conf.settings.host_concurrency);
+	assert_true(m.holding < m.conf.settings.concurrency);
+	if (w->lane != ING_LANE_PRIORITY && m.conf.settings.concurrency >= 16)
+		assert_true(
+			m.holding < m.conf.settings.concurrency - m.conf.settings.concurrency / 16);
+	if (addr < ADDRS && m.conf.lookup.start != NULL && m.conf.settings.address_concurrency > 0)
+		assert_true(++m.addr_holding[addr] <= m.conf.settings.address_concurrency);
 	if (m.conf.leases != NULL) {
 		assert_true(h->leased && (!h->wanted || now < h->leased_ms + TURN_MS));
 		assert_true(h->lease_until_ms > now + TRANSFER_MS);
@@ -120,11 +121,11 @@ static void on_refused(struct ing_gate_waiter *w, enum ing_gate_refusal why, uns
 {
 	struct person *p = ING_CONTAINER(w, struct person, waiter);
 	assert_true(p->inside && !p->holding);
-	assert_true(m.conf.max_wait_ms > 0);
+	assert_true(m.conf.settings.max_wait_ms > 0);
 	assert_true(retry_after_s >= 1);
 	assert_false(m.held || m.away);
 	if (why == ING_GATE_WAITED)
-		assert_true(world_now() >= p->entered_ms + m.conf.max_wait_ms);
+		assert_true(world_now() >= p->entered_ms + m.conf.settings.max_wait_ms);
 	p->inside = false;
 	m.refusals++;
 }
@@ -155,7 +156,7 @@ static void end_holding(struct person *p)
 	unsigned addr = m.hosts[p->host].addr;
 	h->holding--;
 	m.holding--;
-	if (addr < ADDRS && m.conf.lookup.start != NULL && m.conf.address_concurrency > 0)
+	if (addr < ADDRS && m.conf.lookup.start != NULL && m.conf.settings.address_concurrency > 0)
 		m.addr_holding[addr]--;
 }
 
@@ -168,7 +169,7 @@ static void go(struct person *p)
 		end_holding(p);
 	unsigned kind = pick(20);
 	r.kind = kind < 15 ? ING_ANSWER_GOOD : kind < 17 ? ING_ANSWER_THROTTLED : ING_ANSWER_FAILED;
-	uint64_t rest = m.conf.patience.delay_ms;
+	uint64_t rest = m.conf.settings.patience.delay_ms;
 	if (r.kind == ING_ANSWER_THROTTLED && chance(60)) {
 		r.retry_after_s = pick(30);
 		rest = ING_MAX(rest, (uint64_t)r.retry_after_s * 1000);
@@ -231,7 +232,7 @@ static void look(void *ctx, const struct ing_gate_host_view *v)
 {
 	unsigned *holding = ctx;
 	assert_true(v->key != NULL && v->need <= ING_NEED_GATE);
-	assert_true(v->holding <= m.conf.host_concurrency);
+	assert_true(v->holding <= m.conf.settings.host_concurrency);
 	*holding += v->holding;
 }
 
@@ -346,29 +347,27 @@ static void play(uint64_t with_seed)
 	for (unsigned i = 0; i < PEOPLE; i++)
 		people[i].waiter.user = &user;
 	make_hosts();
-	m.conf = (struct ing_gate_conf){
-		.concurrency = 1 + pick(chance(50) ? 10 : 60),
-		.host_concurrency = 1 + pick(3),
-		.address_concurrency = pick(4),
-		.key = chance(30) ? ING_KEY_ADDRESS : ING_KEY_HOST,
-		.max_wait_ms = chance(30) ? 0 : 1000 + pick(20000),
-		.transfer_ms = TRANSFER_MS,
-		.weights = {1, 6, 3, 1},
-		.patience = {.delay_ms = pick(600),
-			.crawl_delay_max_ms = 800,
-			.adaptive_factor = 2,
-			.adaptive_max_ms = 500,
-			.retry_after_max_ms = 3600000,
-			.backoff_ms = 1000,
-			.backoff_max_ms = 8000,
-			.breaker_failures = pick(5)},
-	};
+	m.conf = (struct ing_gate_conf){.settings = {.concurrency = 1 + pick(chance(50) ? 10 : 60),
+						.host_concurrency = 1 + pick(3),
+						.address_concurrency = pick(4),
+						.key = chance(30) ? ING_KEY_ADDRESS : ING_KEY_HOST,
+						.max_wait_ms = chance(30) ? 0 : 1000 + pick(20000),
+						.weights = {1, 6, 3, 1},
+						.patience = {.delay_ms = pick(600),
+							.crawl_delay_max_ms = 800,
+							.adaptive_factor = 2,
+							.adaptive_max_ms = 500,
+							.retry_after_max_ms = 3600000,
+							.backoff_ms = 1000,
+							.backoff_max_ms = 8000,
+							.breaker_failures = pick(5)}},
+		.transfer_ms = TRANSFER_MS};
 	struct ing_leases *leases = world_leases();
 	if (chance(50))
 		m.conf.leases = leases;
 	lookups = (struct world_lookups){
 		.names = m.names, .count = HOSTS, .delay_ms = chance(50) ? 0 : 1 + pick(300)};
-	if (m.conf.key == ING_KEY_ADDRESS || chance(60))
+	if (m.conf.settings.key == ING_KEY_ADDRESS || chance(60))
 		m.conf.lookup = world_lookup_ops();
 	if (chance(50))
 		m.conf.room = (struct ing_gate_room){has_room, NULL};

@@ -8,7 +8,7 @@
 static void one_transfer_per_host_whatever_its_spelling(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 10, .host_concurrency = 1}});
 	enter(0, "https://www.Example.org/a");
 	enter(1, "http://example.org.:8080/b");
 	enter(2, "https://other.example/");
@@ -26,7 +26,7 @@ static void one_transfer_per_host_whatever_its_spelling(void **state)
 static void nothing_is_granted_from_inside_enter(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
 	enter(0, "https://a.example/");
 	assert_int_equal(granted_count, 0);
 	close_gate();
@@ -35,7 +35,7 @@ static void nothing_is_granted_from_inside_enter(void **state)
 static void the_ceiling_holds_over_all_hosts(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 3, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 3, .host_concurrency = 1}});
 	for (int i = 0; i < 10; i++) {
 		char url[64];
 		snprintf(url, sizeof(url), "https://h%d.example/", i);
@@ -54,7 +54,7 @@ static void the_ceiling_holds_over_all_hosts(void **state)
 static void hosts_take_turns(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 5});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 5}});
 	for (int i = 0; i < 4; i++)
 		enter(i, "https://busy.example/");
 	enter(4, "https://quiet.example/");
@@ -91,7 +91,7 @@ static void within_a_host_the_higher_lane_goes_first(void **state)
 		{ING_LANE_REQUESTS, false},
 	};
 	static const int want[] = {7, 4, 5, 3, 8, 1, 2, 6, 0};
-	open_gate(&(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
 	for (int i = 0; i < (int)ING_ARRAY_LEN(comers); i++)
 		enter_with(i, "https://a.example/",
 			&(struct ing_gate_ticket){
@@ -108,7 +108,7 @@ static void a_full_bulk_lane_delays_priority_by_one_transfer(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 8, .host_concurrency = 1, .patience.delay_ms = 500});
+		.settings = {.concurrency = 8, .host_concurrency = 1, .patience.delay_ms = 500}});
 	for (int i = 0; i < 1000; i++)
 		enter_lane(i, "https://a.example/", ING_LANE_BULK);
 	run_for(10);
@@ -135,7 +135,7 @@ static void enter_many_hosts(int first, int count, const char *prefix, enum ing_
 static void among_hosts_priority_goes_first(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
 	enter_many_hosts(0, 50, "b", ING_LANE_BULK);
 	enter_many_hosts(50, 5, "p", ING_LANE_PRIORITY);
 	for (int i = 0; i < 5; i++) {
@@ -160,7 +160,7 @@ static void the_other_lanes_share_by_weight(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 1, .host_concurrency = 1, .weights = {1, 6, 3, 1}});
+		.settings = {.concurrency = 1, .host_concurrency = 1, .weights = {1, 6, 3, 1}}});
 	enter_many_hosts(0, 400, "r", ING_LANE_REQUESTS);
 	enter_many_hosts(400, 400, "d", ING_LANE_DAILY);
 	enter_many_hosts(800, 400, "b", ING_LANE_BULK);
@@ -189,7 +189,7 @@ static void the_other_lanes_share_by_weight(void **state)
 static void a_sixteenth_is_for_priority_alone(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 32, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 32, .host_concurrency = 1}});
 	enter_many_hosts(0, 60, "r", ING_LANE_REQUESTS);
 	run_for(10);
 	assert_int_equal(granted_count, 30);
@@ -203,7 +203,7 @@ static void a_sixteenth_is_for_priority_alone(void **state)
 	assert_int_equal(order[32], 102);
 	close_gate();
 	/* Too few to share: all are everybody's. */
-	open_gate(&(struct ing_gate_conf){.concurrency = 15, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 15, .host_concurrency = 1}});
 	enter_many_hosts(0, 60, "r", ING_LANE_REQUESTS);
 	run_for(10);
 	assert_int_equal(granted_count, 15);
@@ -213,7 +213,7 @@ static void a_sixteenth_is_for_priority_alone(void **state)
 static void a_host_rises_with_its_best_waiter_and_sinks_again(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 1, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
 	enter(0, "https://first.example/");
 	run_for(1);
 	enter_lane(1, "https://low.example/", ING_LANE_BULK);
@@ -240,7 +240,7 @@ static void patience_ends(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 40});
+		.settings = {.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 40}});
 	enter(0, "https://a.example/");
 	run_for(5);
 	enter(1, "https://a.example/");
@@ -293,7 +293,7 @@ static void a_held_gate_uses_up_nobodys_patience(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 60});
+		.settings = {.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 60}});
 	enter(0, "https://a.example/");
 	run_for(5);
 	enter(1, "https://a.example/");
@@ -324,9 +324,8 @@ static void without_room_a_host_waits_and_the_others_do_not(void **state)
 {
 	(void)state;
 	struct ing_gate_host_view v;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10,
-		.host_concurrency = 1,
-		.max_wait_ms = 60000,
+	open_gate(&(struct ing_gate_conf){
+		.settings = {.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 60000},
 		.room = {has_room, NULL}});
 	roomless = "full.example";
 	enter(0, "https://www.full.example/1");
@@ -358,7 +357,8 @@ static void who_snoozes_comes_back_no_sooner(void **state)
 {
 	(void)state;
 	static const unsigned delays[] = {1, 15, 16, 17, 1000, 65535, 65536, 65537, 200000};
-	open_gate(&(struct ing_gate_conf){.concurrency = 100, .host_concurrency = 100});
+	open_gate(
+		&(struct ing_gate_conf){.settings = {.concurrency = 100, .host_concurrency = 100}});
 	uint64_t start = world_now();
 	for (int i = 0; i < (int)ING_ARRAY_LEN(delays); i++)
 		enter_with(i, "https://a.example/",
@@ -378,7 +378,7 @@ static void who_snoozes_delays_nobody_and_loses_patience_too(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 5000});
+		.settings = {.concurrency = 10, .host_concurrency = 1, .max_wait_ms = 5000}});
 	enter_with(0, "https://a.example/",
 		&(struct ing_gate_ticket){
 			.lane = ING_LANE_PRIORITY, .again = true, .delay_ms = 9000});
@@ -398,7 +398,7 @@ static void who_snoozes_delays_nobody_and_loses_patience_too(void **state)
 static void leaving_the_queue_lets_the_others_move_up(void **state)
 {
 	(void)state;
-	open_gate(&(struct ing_gate_conf){.concurrency = 10, .host_concurrency = 1});
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 10, .host_concurrency = 1}});
 	for (int i = 0; i < 3; i++)
 		enter(i, "https://a.example/");
 	run_for(5);
@@ -432,7 +432,7 @@ static void callbacks_may_leave_and_enter(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.concurrency = 2, .host_concurrency = 1, .max_wait_ms = 10});
+		.settings = {.concurrency = 2, .host_concurrency = 1, .max_wait_ms = 10}});
 	enter(0, "https://a.example/");
 	run_for(5);
 	static const struct ing_gate_user comes_back = {

@@ -15,16 +15,14 @@ int granted_count, refused_count;
 struct world_lookups lookups;
 unsigned world_grant_ms, world_leases_held;
 
-const struct ing_gate_conf patient = {
-	.concurrency = 10,
-	.host_concurrency = 2,
-	.max_wait_ms = 600000,
-	.patience = {.delay_ms = 100,
-		.retry_after_max_ms = 86400000,
-		.backoff_ms = 5000,
-		.backoff_max_ms = 3600000,
-		.breaker_failures = 3},
-};
+const struct ing_gate_conf patient = {.settings = {.concurrency = 10,
+					      .host_concurrency = 2,
+					      .max_wait_ms = 600000,
+					      .patience = {.delay_ms = 100,
+						      .retry_after_max_ms = 86400000,
+						      .backoff_ms = 5000,
+						      .backoff_max_ms = 3600000,
+						      .breaker_failures = 3}}};
 
 static uv_loop_t loop;
 static uint64_t now_ms = 1000000;

@@ -17,7 +17,7 @@
 #define NO_JITTER 0
 #define MOST_JITTER UINT32_MAX
 
-static const struct ing_patience_conf conf = {
+static const struct ing_patience_settings conf = {
 	.delay_ms = 500,
 	.crawl_delay_max_ms = 60000,
 	.adaptive_factor = 2,
@@ -136,7 +136,7 @@ static void each_rule(void **state)
 static void what_is_off_does_nothing(void **state)
 {
 	(void)state;
-	struct ing_patience_conf off = {.backoff_ms = 5000, .backoff_max_ms = 5000};
+	struct ing_patience_settings off = {.backoff_ms = 5000, .backoff_max_ms = 5000};
 	struct ing_patience p = {.crawl_delay_ms = 5000};
 	ing_patience_report(&p, &off, &(struct ing_gate_report)GOOD(9000), NOW, NO_JITTER);
 	assert_true(p.rest_until_ms <= NOW);
@@ -176,7 +176,7 @@ static void jitter_shortens_by_a_quarter_at_most(void **state)
 static void back_off_doubles_up_to_its_ceiling(void **state)
 {
 	(void)state;
-	struct ing_patience_conf c = conf;
+	struct ing_patience_settings c = conf;
 	c.breaker_failures = 0;
 	struct ing_patience p = {0};
 	uint64_t now = NOW;

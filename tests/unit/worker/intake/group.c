@@ -116,19 +116,18 @@ void open_worker(struct fixture *f, struct worker *w, const char *instance, cons
 	snprintf(texts[3], sizeof(texts[3]), "%s", property == NULL ? "" : property);
 	char *properties[] = {
 		texts[0], texts[1], texts[2], property == NULL ? NULL : texts[3], NULL};
-	struct ing_intake_kafka_conf conf = {
+	struct ing_kafka_settings settings = {
 		.brokers = f->kafka.brokers,
 		.group = GROUP,
-		.instance = instance,
 		.max_message_bytes = 1 << 20,
 		.properties = properties,
 	};
 	for (int i = 0; i < ING_LANES_; i++)
-		conf.topics[i] = f->topics[i];
+		settings.lane_topics[i] = f->topics[i];
 	struct ing_intake_events ev = {w, on_message, on_revoked, on_assigned, on_end, on_fatal};
 	struct ing_error err = {0};
 	w->group = f;
-	assert_int_equal(ing_intake_kafka_new(&f->loop, &conf, &ev, &w->in, &err), 0);
+	assert_int_equal(ing_intake_kafka_new(&f->loop, &settings, instance, &ev, &w->in, &err), 0);
 	ing_intake_start(w->in);
 }
 

@@ -570,26 +570,30 @@ static void test_settings(void **state)
 	static const char *const bad[] = {"group.instance.id=x", "enable.auto.commit=true",
 		"partition.assignment.strategy=cooperative-sticky", "auto.offset.reset=latest",
 		"nonsense=1"};
+	struct ing_kafka_settings settings = {
+		.brokers = f.kafka.brokers,
+		.group = GROUP,
+		.lane_topics = {[ING_LANE_REQUESTS] = TOPIC},
+		.max_message_bytes = 1 << 20,
+	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(bad); i++) {
 		char property[80];
 		snprintf(property, sizeof(property), "%s", bad[i]);
 		char *properties[] = {property, NULL};
-		struct ing_intake_kafka_conf conf = {f.kafka.brokers, GROUP, "one",
-			{[ING_LANE_REQUESTS] = TOPIC}, 1 << 20, properties};
+		settings.properties = properties;
 		struct ing_intake_events ev = {0};
 		struct ing_error err = {0};
 		struct ing_intake *in = NULL;
-		assert_int_equal(
-			ing_intake_kafka_new(&f.loop, &conf, &ev, &in, &err), -ING_FAIL_CONFIG);
+		assert_int_equal(ing_intake_kafka_new(&f.loop, &settings, "one", &ev, &in, &err),
+			-ING_FAIL_CONFIG);
 		assert_non_null(strstr(err.msg, strtok_r(property, "=", &(char *){NULL})));
 		assert_null(in);
 	}
 	/* Never started: nothing to close. */
-	struct ing_intake_kafka_conf conf = {
-		f.kafka.brokers, GROUP, "one", {[ING_LANE_REQUESTS] = TOPIC}, 1 << 20, NULL};
+	settings.properties = NULL;
 	struct ing_intake_events ev = {0};
 	struct ing_error err = {0};
-	assert_int_equal(ing_intake_kafka_new(&f.loop, &conf, &ev, &f.a.in, &err), 0);
+	assert_int_equal(ing_intake_kafka_new(&f.loop, &settings, "one", &ev, &f.a.in, &err), 0);
 	teardown(&f);
 }
 

@@ -252,12 +252,17 @@ static void test_one_topic_twice(void **state)
 	(void)state;
 	struct fixture f;
 	setup_lanes(&f, all);
-	struct ing_intake_kafka_conf conf = {f.kafka.brokers, GROUP, "one",
-		{[ING_LANE_REQUESTS] = "r", [ING_LANE_BULK] = "r"}, 1 << 20, NULL};
+	const struct ing_kafka_settings settings = {
+		.brokers = f.kafka.brokers,
+		.group = GROUP,
+		.lane_topics = {[ING_LANE_REQUESTS] = "r", [ING_LANE_BULK] = "r"},
+		.max_message_bytes = 1 << 20,
+	};
 	struct ing_intake_events ev = {0};
 	struct ing_error err = {0};
 	struct ing_intake *in = NULL;
-	assert_int_equal(ing_intake_kafka_new(&f.loop, &conf, &ev, &in, &err), -ING_FAIL_CONFIG);
+	assert_int_equal(
+		ing_intake_kafka_new(&f.loop, &settings, "one", &ev, &in, &err), -ING_FAIL_CONFIG);
 	assert_non_null(strstr(err.msg, "two lanes"));
 	teardown(&f);
 }

@@ -111,7 +111,9 @@ static void test_topic_of_a_lane(void **state)
 		{ING_LANE_BULK, longest, "r", longest},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		char *got = ing_lane_topic(cases[i].lane, cases[i].configured, cases[i].requests);
+		const char *configured[ING_LANES_] = {[ING_LANE_REQUESTS] = cases[i].requests};
+		configured[cases[i].lane] = cases[i].configured;
+		char *got = ing_lane_topic(cases[i].lane, configured);
 		if (cases[i].want == NULL)
 			assert_null(got);
 		else

@@ -42,9 +42,9 @@ static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
 {
 	fake_reset();
 	assert_int_equal(uv_loop_init(&loop), 0);
-	gate = ing_gate_new(&loop,
-		&(struct ing_gate_conf){
-			.concurrency = 10, .host_concurrency = 1, .max_wait_ms = max_wait_ms});
+	gate = ing_gate_new(&loop, &(struct ing_gate_conf){.settings = {.concurrency = 10,
+								   .host_concurrency = 1,
+								   .max_wait_ms = max_wait_ms}});
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = gate,

@@ -33,14 +33,13 @@ static void begin(void)
 {
 	fake_reset();
 	assert_int_equal(uv_loop_init(&loop), 0);
-	gate = ing_gate_new(
-		&loop, &(struct ing_gate_conf){
-			       .concurrency = 10,
-			       .host_concurrency = 1,
-			       .max_wait_ms = 5000,
-			       .weights = {1, 1, 1, 1},
-			       .patience = {.retry_after_max_ms = 60000, .backoff_ms = 100},
-		       });
+	gate = ing_gate_new(&loop,
+		&(struct ing_gate_conf){
+			.settings = {.concurrency = 10,
+				.host_concurrency = 1,
+				.max_wait_ms = 5000,
+				.weights = {1, 1, 1, 1},
+				.patience = {.retry_after_max_ms = 60000, .backoff_ms = 100}}});
 	visits = ing_visits_new(&loop, &(struct ing_visits_conf){0});
 	fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){.max_redirects = 5,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,

@@ -60,7 +60,7 @@ static void nothing(uv_timer_t *t)
 	(void)t;
 }
 
-void bench_open_with(struct bench *b, const struct ing_store_conf *conf)
+void bench_open_with(struct bench *b, const struct ing_postgres_settings *conf)
 {
 	struct ing_error err = {0};
 	*b = (struct bench){0};
@@ -72,7 +72,7 @@ void bench_open_with(struct bench *b, const struct ing_store_conf *conf)
 
 void bench_open_for(struct bench *b, const char *dsn, unsigned batch_rows, unsigned batch_ms)
 {
-	const struct ing_store_conf conf = {
+	const struct ing_postgres_settings conf = {
 		.dsn = dsn, .batch_rows = batch_rows, .batch_ms = batch_ms};
 	bench_open_with(b, &conf);
 }

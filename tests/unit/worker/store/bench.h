@@ -43,7 +43,7 @@ void bench_migrate(const char *dsn);
 void bench_sql(const char *dsn, const char *sql);
 long bench_number(const char *dsn, const char *sql); /* first column of the first row */
 
-void bench_open_with(struct bench *b, const struct ing_store_conf *conf);
+void bench_open_with(struct bench *b, const struct ing_postgres_settings *conf);
 void bench_open_for(struct bench *b, const char *dsn, unsigned batch_rows, unsigned batch_ms);
 void bench_open(struct bench *b, const char *dsn, unsigned batch_rows);
 void bench_close(struct bench *b);

@@ -28,7 +28,7 @@ static void a_schema_is_made_once(void **state)
 	int from = -1;
 	int to = -1;
 	assert_int_equal(uv_loop_init(&loop), 0);
-	const struct ing_store_conf conf = {.dsn = dsn, .batch_rows = 10};
+	const struct ing_postgres_settings conf = {.dsn = dsn, .batch_rows = 10};
 	bench_check(ing_store_version(dsn, &version, &err), &err);
 	assert_int_equal(version, 0);
 	assert_int_equal(ing_store_new(&loop, &conf, &store, &err), -ING_FAIL_INVALID);
@@ -54,7 +54,7 @@ static void a_schema_that_does_not_fit_is_refused(void **state)
 	int from;
 	int to;
 	assert_int_equal(uv_loop_init(&loop), 0);
-	const struct ing_store_conf conf = {.dsn = dsn, .batch_rows = 10};
+	const struct ing_postgres_settings conf = {.dsn = dsn, .batch_rows = 10};
 	bench_migrate(dsn);
 	bench_sql(dsn, "INSERT INTO schema_version VALUES (999, '0999_future')");
 	assert_int_equal(ing_store_new(&loop, &conf, &store, &err), -ING_FAIL_INVALID);

@@ -23,8 +23,8 @@
 static const char *begin(struct bench *b, unsigned limit_ms)
 {
 	const char *dsn = cluster_database(&bench_cluster);
-	const struct ing_store_conf conf = {
-		.dsn = dsn, .batch_rows = ROWS, .batch_ms = 10, .limit_ms = limit_ms};
+	const struct ing_postgres_settings conf = {
+		.dsn = dsn, .batch_rows = ROWS, .batch_ms = 10, .statement_ms = limit_ms};
 	bench_migrate(dsn);
 	bench_open_with(b, &conf);
 	return dsn;

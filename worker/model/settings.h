@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * settings.h - what each stage lets an operator set. worker/conf fills these structs from its table
+ * of keys; whoever wires the stages hands them on, with what is not configuration beside them.
+ *
+ * Plain data. Strings and lists are borrowed from the configuration, which outlives the stages.
+ * Lists are NULL-terminated; NULL is an empty one. Members have the name and unit of their key
+ * (worker/conf/conf_table.def), whose sentence says what they mean; only what it does not say is
+ * said here.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "worker/model/lane.h"
+
+struct ing_kafka_settings {
+	const char *brokers, *group;
+	/* Of each lane: "" for none, "auto" for the name of the requests topic and -LANE. */
+	const char *lane_topics[ING_LANES_];
+	const char *results_topic;
+	const char *pdf_text_topic, *dead_topic; /* "": none */
+	size_t max_message_bytes;
+	char *const *properties; /* NAME=VALUE */
+};
+
+struct ing_postgres_settings {
+	const char *dsn; /* "": no database */
+	unsigned batch_rows, batch_ms;
+	unsigned statement_ms;
+};
+
+struct ing_archive_settings { /* warc.* */
+	const char *dir;      /* "": no WARC files */
+	const char *prefix;
+	uint64_t max_bytes;
+};
+
+struct ing_fetch_settings {
+	const char *user_agent;
+	unsigned timeout_ms, connect_timeout_ms, stall_ms;
+	unsigned min_speed_bytes; /* a second */
+	size_t max_body_bytes, memory_bytes;
+	const char *ca_file; /* NULL: the system's */
+	const char *proxy;   /* NULL: none */
+	char *const *connect_to, *const *allow_address, *const *deny_address, *const *allow_port;
+	const char *dns_servers; /* NULL: the system's */
+	size_t max_header_bytes;
+	unsigned max_header_fields;
+	const char *spool_dir; /* spool.dir: bodies over 1 MiB are unlinked files here */
+};
+
+enum ing_host_key {      /* what shares a queue, pauses and slots */
+	ING_KEY_HOST,    /* the host name without a leading "www." */
+	ING_KEY_DOMAIN,  /* its registered domain (public suffix list) */
+	ING_KEY_ADDRESS, /* the address that it resolves to */
+};
+
+struct ing_patience_settings { /* gate.* */
+	unsigned delay_ms;     /* gate.host_delay_ms; a host's own rule goes before */
+	unsigned crawl_delay_max_ms;
+	unsigned adaptive_factor; /* 0: off */
+	unsigned adaptive_max_ms;
+	unsigned retry_after_max_ms;
+	unsigned backoff_ms, backoff_max_ms;
+	unsigned breaker_failures; /* 0: no breaker */
+};
+
+struct ing_gate_settings {
+	unsigned concurrency, host_concurrency;
+	unsigned address_concurrency; /* 0: no limit */
+	enum ing_host_key key;        /* gate.host_key */
+	unsigned max_wait_ms;         /* 0: for ever */
+	unsigned max_hold_ms;         /* 0: max_wait_ms */
+	unsigned weights[ING_LANES_]; /* intake.weight_LANE; at least 1 each */
+	struct ing_patience_settings patience;
+};
+
+struct ing_examine_settings {
+	unsigned processes; /* 0: one per processor */
+	unsigned recycle_after, timeout_ms, max_wait_ms;
+	size_t memory_bytes; /* RLIMIT_AS; 0: none */
+};
+
+struct ing_job_settings {
+	unsigned max_waiting;    /* intake.max_waiting */
+	unsigned deadline_ms;    /* of work; waiting does not count */
+	unsigned max_hops;       /* landing pages followed */
+	unsigned max_redirects;  /* fetch.max_redirects, in a row */
+	unsigned max_ratio;      /* fetch.max_ratio: of a decoded body to the one sent */
+	size_t max_scrape_bytes; /* scrape.max_bytes */
+	bool tls_fallback;       /* fetch.tls_fallback, where no rule of the host says */
+};
