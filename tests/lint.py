@@ -5,6 +5,7 @@
     lint.py banned     calls that are not to be made
     lint.py arrows     includes that point the wrong way between the folders
     lint.py licence    sources that do not begin with their licence
+    lint.py layout     comments that the formatter has broken
     lint.py metrics    rows of metrics.def that nobody counts
     lint.py budgets    fuzz targets that do not say what an input may cost
     lint.py scripts    scripts that their interpreter cannot read
@@ -27,6 +28,7 @@ ROOM = re.compile(r'^ROOM\((\w+), "([^"]+)"\)', re.MULTILINE)
 METRIC = re.compile(r"^METRIC(?:_SET)?\((\w+), (\w+),", re.MULTILINE)
 # What worker/model/ may include: plain data.
 MODEL_INCLUDES = ("common/", "worker/model/", "worker/model/status.h", "worker/model/status.def")
+RULER = re.compile(r"^/\* -{20,}$")
 LICENCE = "SPDX-License-Identifier: GPL-3.0-or-later"
 
 
@@ -77,6 +79,17 @@ def licence():
             yield path, 1, "does not begin with its licence"
 
 
+def layout():
+    """No ruler in two lines, and no end of a comment alone beneath the code that the comment trails."""
+    for path in tracked("*.c", "*.h", "*.def"):
+        trails = False
+        for number, line in enumerate(read(path).split("\n"), 1):
+            opened = line.rfind("/*") > line.rfind("*/")
+            if RULER.match(line) or (trails and line.strip() == "*/"):
+                yield path, number, "a comment that the formatter has broken: put it above what it is about"
+            trails = bool(line[: line.rfind("/*")].strip()) if opened else trails and "*/" not in line
+
+
 def metrics():
     """Each row of the table of metrics is counted, or filled in, by the stage whose room it stands in."""
     table = "worker/model/metrics.def"
@@ -117,7 +130,7 @@ def scripts():
                 yield path, 1, done.stderr.strip()
 
 
-CHECKS = {"banned": banned, "arrows": arrows, "licence": licence, "metrics": metrics, "budgets": budgets, "scripts": scripts}
+CHECKS = {"banned": banned, "arrows": arrows, "layout": layout, "licence": licence, "metrics": metrics, "budgets": budgets, "scripts": scripts}
 
 
 def main():

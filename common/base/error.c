@@ -51,8 +51,7 @@ static enum ing_fail fail_of(int errnum)
 	return errnum == EMFILE || errnum == ENFILE ? ING_FAIL_NO_DESCRIPTOR : ING_FAIL_SYSTEM;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_error_set(struct ing_error *err, enum ing_fail code, const char *fmt, ...)
 {

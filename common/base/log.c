@@ -33,8 +33,8 @@ static const char *level_word(enum ing_log_level level)
 	return "debug";
 }
 
-/* Copies with control bytes and invalid UTF-8 as \xHH. Returns the bytes written; the rest is cut.
- */
+/* Copies with control bytes and invalid UTF-8 as \xHH. Returns the bytes written; the rest is
+ * cut. */
 static size_t escape(const char *from, size_t from_bytes, char *to, size_t to_bytes)
 {
 	size_t out = 0;
@@ -53,8 +53,7 @@ static size_t escape(const char *from, size_t from_bytes, char *to, size_t to_by
 	return out;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_log_init(enum ing_log_level max_level)
 {

@@ -43,8 +43,7 @@ static size_t strip_padding(const char *text, size_t chars)
 	return chars % 8 == 0 && chars - end <= 6 ? end : SIZE_MAX;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_base32_encode(const void *data, size_t bytes, char *ret_text)
 {
@@ -72,8 +71,8 @@ int ing_base32_decode(
 	const char *text, size_t chars, void *ret_data, size_t room, size_t *ret_bytes)
 {
 	chars = strip_padding(text, chars);
-	/* 1, 3 and 6 characters over a multiple of 8 would end within a byte (RFC 4648 section 6).
-	 */
+	/* 1, 3 and 6 characters over a multiple of 8 would end within a byte (RFC 4648 section
+	 * 6). */
 	if (chars == SIZE_MAX || chars % 8 == 1 || chars % 8 == 3 || chars % 8 == 6)
 		return -ING_FAIL_SYNTAX;
 	if (chars / 8 * 5 + chars % 8 * 5 / 8 > room)

@@ -224,8 +224,8 @@ static int feed_deflated(struct layer *l, const unsigned char *data, size_t byte
 				break;
 			rc = judge(l);
 			l->held_bytes = 0;
-			/* They are part of what follows; in the new phase this goes one level deep.
-			 */
+			/* They are part of what follows; in the new phase this goes one level
+			 * deep. */
 			if (rc == 0)
 				rc = feed_deflated(l, l->held, sizeof(l->held));
 			break;

@@ -15,8 +15,8 @@
 
 #define ING_MAX_CODING_LAYERS 2 /* servers send one; two by mistake */
 
-/* Whether a Content-Encoding value (NULL is fine) asks for any work: something else than identity.
- */
+/* Whether a Content-Encoding value (NULL is fine) asks for any work: something else than
+ * identity. */
 bool ing_decode_needed(const char *codings);
 
 /* Append data without its codings to out, which must be initialised; its ceiling is the cap on what

@@ -27,7 +27,7 @@ static void add_escape(struct ing_buf *b, unsigned char c)
 	ing_buf_add(b, (const char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes)
 {

@@ -31,7 +31,7 @@ static void grow(struct ing_pace *p)
 	p->ceiling = p->rows == p->max_rows ? p->max_rows : p->ceiling;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_pace_init(struct ing_pace *p, unsigned max_rows, unsigned limit_ms)
 {

@@ -31,8 +31,8 @@ bool ing_pace_written(struct ing_pace *p, unsigned rows, unsigned slowest_ms);
  * ask for. */
 bool ing_pace_exceeded(struct ing_pace *p, unsigned rows);
 
-/* How long a statement may wait for locks: less than its limit, so that waiting is told from work.
- */
+/* How long a statement may wait for locks: less than its limit, so that waiting is told from
+ * work. */
 unsigned ing_pace_lock_ms(const struct ing_pace *p);
 
 /* When a server that says nothing is given up. It is longer than the limit, for an error that is

@@ -302,7 +302,7 @@ static int check_dsn(const char *dsn, const char **ret_attrs, struct ing_error *
 	return ing_error_set(err, ING_FAIL_CONFIG, "database address: %s", text);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_pg_open(
 	const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret, struct ing_error *err)
@@ -311,9 +311,9 @@ int ing_pg_open(
 	int rc = check_dsn(dsn, &attrs, err);
 	if (rc != 0)
 		return rc;
-	/* What stands before dbname yields to the DSN, what stands behind it does not. A host that
-	 * vanishes is noticed after 10 s of unacknowledged data, or 11 s of silence while we wait.
-	 */
+	/* What stands before dbname yields to the DSN, what stands behind it does not. A host
+	 * that vanishes is noticed after 10 s of unacknowledged data, or 11 s of silence while
+	 * we wait. */
 	static const char *const names[] = {"connect_timeout", "keepalives_idle",
 		"keepalives_interval", "keepalives_count", "tcp_user_timeout",
 		"fallback_application_name", "target_session_attrs", "dbname", "client_encoding",

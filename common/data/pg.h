@@ -60,15 +60,15 @@ typedef void ing_pg_row_f(void *ctx, const char *const *values, int count);
 enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql,
 	const char *const *params, int param_count, ing_pg_row_f *each, void *ctx,
 	struct ing_error *err) ING_MUST_CHECK;
-/* Append a PostgreSQL array literal of texts ({"a","b"}) to out, quoted so that any text survives.
- */
+/* Append a PostgreSQL array literal of texts ({"a","b"}) to out, quoted so that any text
+ * survives. */
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count);
 /* COMMIT, and make sure that it was one: a server answers that of a failed transaction with
  * ROLLBACK. */
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
 
-/* COPY … FROM STDIN: begin, add any number of times, end. A refusal by the server shows at the end.
- */
+/* COPY … FROM STDIN: begin, add any number of times, end. A refusal by the server shows at the
+ * end. */
 enum ing_pg_rc ing_pg_copy_begin(
 	struct ing_pg *pg, const char *sql, struct ing_error *err) ING_MUST_CHECK;
 enum ing_pg_rc ing_pg_copy_add(

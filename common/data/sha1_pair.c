@@ -221,8 +221,7 @@ static void add_to_both(struct stream *a, struct stream *b, const unsigned char 
 	add_to_one(b, from + b_at, bytes - b_at);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_sha1_pair *ing_sha1_pair_new(void)
 {

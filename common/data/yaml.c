@@ -540,8 +540,7 @@ static int read_file(FILE *f, size_t max_bytes, struct ing_buf *text, struct ing
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_yaml_parse(const char *text, size_t bytes, const struct ing_yaml_limits *limits,
 	struct ing_yaml **ret, struct ing_error *err)

@@ -73,8 +73,8 @@ struct ing_yaml *ing_yaml_stream_parse(const char *name, const char *text, size_
 size_t ing_yaml_stream_count(const struct ing_yaml *stream);
 /* False: entries were left out, and the report has an error of each. */
 bool ing_yaml_stream_is_whole(const struct ing_yaml *stream);
-/* The i-th document (0-based, below the count), a plain empty scalar when there is nothing in it.
- */
+/* The i-th document (0-based, below the count), a plain empty scalar when there is nothing in
+ * it. */
 const struct ing_yaml_node *ing_yaml_stream_get(const struct ing_yaml *stream, size_t i);
 
 /* --- nodes --- */

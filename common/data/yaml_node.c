@@ -8,8 +8,8 @@
 #include "common/base/utf8.h"
 #include "common/data/yaml.h"
 
-/* Whether s can stand without quotes and be read back as text by any YAML reader: a careful subset.
- */
+/* Whether s can stand without quotes and be read back as text by any YAML reader: a careful
+ * subset. */
 static bool is_plain_text(const char *s)
 {
 	static const char *const words[] = {

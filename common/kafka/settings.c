@@ -90,8 +90,7 @@ static int fill(rd_kafka_conf_t *conf, enum ing_kafka_role role, const char *bro
 	return rc;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_kafka_settings_new(enum ing_kafka_role role, const char *brokers, const char *client_id,
 	const struct ing_kafka_setting *settings, char *const *properties,

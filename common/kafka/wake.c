@@ -26,8 +26,8 @@ struct ing_kafka_wake {
 	uv_timer_t tick;
 };
 
-/* serve() may free the wake's owner and with it the wake: nothing is touched after a call that did.
- */
+/* serve() may free the wake's owner and with it the wake: nothing is touched after a call that
+ * did. */
 static void on_idle(uv_idle_t *idle)
 {
 	struct ing_kafka_wake *w;
@@ -67,8 +67,7 @@ static void on_closed(uv_handle_t *handle)
 	free(w);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_kafka_wake_new(struct uv_loop_s *loop, uint64_t tick_ms, ing_kafka_serve_f *serve,
 	void *ctx, struct ing_kafka_wake **ret, struct ing_error *err)

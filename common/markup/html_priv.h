@@ -11,10 +11,10 @@ struct ing_html;
 /* lexbor's document node: it has <html>, <head> and <body> whatever the page was. */
 const void *ing_html_top(const struct ing_html *h);
 
-/* Before token is built: close elements until another one stands no deeper than open_elements (16
- * at least), and leave formatting elements closed that would be opened again past it. The tree is
- * at most four levels deeper: <tbody>, <tr> and what closes at once close nothing. A page pays for
- * each token what the standard's own look for an open <p> costs it: a walk over the open elements.
- */
+/* Before token is built: close elements until another one stands no deeper than open_elements
+ * (16 at least), and leave formatting elements closed that would be opened again past it. The
+ * tree is at most four levels deeper: <tbody>, <tr> and what closes at once close nothing. A
+ * page pays for each token what the standard's own look for an open <p> costs it: a walk over
+ * the open elements. */
 void ing_html_limit_depth(
 	lxb_html_tree_t *tree, const lxb_html_token_t *token, size_t open_elements);

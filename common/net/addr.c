@@ -136,7 +136,7 @@ static bool bits_behind_are_zero(const struct ing_addr *a, unsigned bits)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_addr_parse(const char *text, struct ing_addr *ret)
 {

@@ -263,7 +263,7 @@ static bool read_line(struct ing_http_head *h, size_t bytes)
 	return read_field(h, bytes);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_http_head_init(struct ing_http_head *h, size_t max_bytes, unsigned max_fields)
 {

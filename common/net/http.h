@@ -38,10 +38,9 @@ struct ing_http_head {
 	char *retry_after;       /* the first one */
 	char *date;              /* the first one */
 	int64_t content_length;  /* -1: absent, no number, or too large a one */
-	const char
-		*bad_length; /* static words: Content-Length values that differ, or one that does
+	const char *bad_length; /* static words: Content-Length values that differ, or one that does
 				not fit (RFC 9112 6.3: the framing cannot be trusted); else NULL */
-	bool set_cookie;     /* at least one Set-Cookie */
+	bool set_cookie;        /* at least one Set-Cookie */
 
 	/* private */
 	size_t max_bytes, seen_bytes; /* over all heads of one answer, interim ones and trailers
@@ -65,6 +64,6 @@ bool ing_http_head_add_trailer(struct ing_http_head *h, const void *data, size_t
 size_t ing_http_head_memory(const struct ing_http_head *h);
 
 /* True when removing this transfer coding takes no more than undoing chunks: "chunked" or
- * "identity" in any number and case. A client that sent no TE is owed nothing else (RFC 9112 7.4).
- */
+ * "identity" in any number and case. A client that sent no TE is owed nothing else (RFC 9112
+ * 7.4). */
 bool ing_http_coding_is_plain(const char *transfer_encoding);

@@ -312,8 +312,7 @@ static bool add_domain(struct ing_buf *out, const char *s, size_t bytes, bool ch
 	return good;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_idna_to_ascii(struct ing_buf *out, const char *s, size_t bytes)
 {

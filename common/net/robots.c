@@ -144,8 +144,7 @@ static bool find_rule(const struct ing_robots_txt *r, struct span path, unsigned
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_robots_rule_compare(const struct ing_robots_rule *a, const struct ing_robots_rule *b)
 {

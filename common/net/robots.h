@@ -42,8 +42,8 @@ struct ing_robots_rule {
 int ing_robots_rule_compare(const struct ing_robots_rule *a, const struct ing_robots_rule *b);
 /* A parsed file out of its rules, which are copied, in the order above: what
  * ing_robots_txt_count(), _rule() and _crawl_delay_ms() say of one parsed elsewhere. Nothing is
- * believed: NULL when that cannot be what any file says (order, bounds, bytes in patterns). Linear.
- */
+ * believed: NULL when that cannot be what any file says (order, bounds, bytes in patterns).
+ * Linear. */
 struct ing_robots_txt *ing_robots_txt_new(const struct ing_robots_rule *rules, uint32_t count,
 	unsigned crawl_delay_ms) ING_MUST_CHECK;
 struct ing_robots_txt *ing_robots_txt_copy(const struct ing_robots_txt *r) ING_MUST_CHECK;

@@ -206,8 +206,8 @@ static bool is_index(const char *pattern, size_t len, size_t *ret_len)
 	return len - at >= sizeof(page) - 1 && memcmp(slash, page, sizeof(page) - 1) == 0;
 }
 
-/* Allowing a folder's index page allows the folder's own URL as well. An empty rule says nothing.
- */
+/* Allowing a folder's index page allows the folder's own URL as well. An empty rule says
+ * nothing. */
 static void read_rule(struct reader *r, struct span value, bool allow)
 {
 	if (!r->own.open && !r->global.open)
@@ -347,16 +347,15 @@ static struct ing_robots_txt *pack_group(const struct group *g)
 	return r;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_robots_txt *ing_robots_txt_parse(const char *text, size_t bytes, const char *agent)
 {
 	struct reader r = {.token = token_of(agent, strlen(agent)), .unnamed = agent[0] == '\0'};
 	struct group *groups[] = {&r.own, &r.global};
 	for (size_t i = 0; i < ING_ARRAY_LEN(groups); i++) {
-		/* A rule takes eight bytes of the file at least, and none is added to a full one.
-		 */
+		/* A rule takes eight bytes of the file at least, and none is added to a full
+		 * one. */
 		ing_buf_init(&groups[i]->rules, ING_ROBOTS_TXT_MAX_RULES * sizeof(struct rule));
 		ing_buf_init(&groups[i]->text, ING_ROBOTS_TXT_MAX_PATTERN_BYTES);
 	}

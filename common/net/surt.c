@@ -620,8 +620,7 @@ static void add_key(struct ing_buf *out, const struct parts *url)
 	ing_buf_done(&query);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_surt_bytes(const char *url, size_t bytes, struct ing_buf *ret)
 {

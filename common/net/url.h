@@ -13,10 +13,10 @@
 
 struct ing_buf;
 
-#define ING_URL_MAX_BYTES                                                                          \
-	((size_t)64 << 10) /* of input; browsers differ, servers stop at 8 to 16 KiB */
-#define ING_URL_HOST_BYTES                                                                         \
-	256 /* a DNS name of 253 bytes, a trailing dot, NUL: fits ing_url_host() */
+/* Of input; browsers differ, servers stop at 8 to 16 KiB. */
+#define ING_URL_MAX_BYTES ((size_t)64 << 10)
+/* A DNS name of 253 bytes, a trailing dot, NUL: fits ing_url_host() */
+#define ING_URL_HOST_BYTES 256
 
 /* The parsed URL written out again ("href" of the standard's API). */
 char *ing_url_parse(const char *s, size_t bytes) ING_MUST_CHECK;

@@ -158,7 +158,7 @@ static const char *find_authority(const char *s, const char *end)
 	return slashes >= 2 || is_special(scheme) ? c : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_url_mask(const char *s, size_t bytes, struct ing_buf *out)
 {

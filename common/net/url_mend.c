@@ -340,8 +340,7 @@ static void add_path(struct ing_url_mended *m, const char *s, const struct anato
 	m->segments = ing_url_path(&m->path, &from, s + start, a->path.end - start);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_url_mend(
 	struct ing_url_mended *m, const char *s, size_t bytes, const struct ing_url_base *base)

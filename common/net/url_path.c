@@ -92,8 +92,7 @@ static void begin_path(struct path *p, const struct ing_url_path_start *start)
 		shorten(p);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 size_t ing_url_path(
 	struct ing_buf *out, const struct ing_url_path_start *start, const char *text, size_t len)

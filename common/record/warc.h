@@ -37,8 +37,8 @@ struct ing_warc_head {
 void ing_warc_make_id(char ret_id[ING_WARC_ID_BYTES]);
 
 /* Append version line, fields and blank line. Control bytes in a value become %XX: nothing can
- * forge a field. False when the result would be over ING_WARC_MAX_HEAD_BYTES or the ceiling of ret.
- */
+ * forge a field. False when the result would be over ING_WARC_MAX_HEAD_BYTES or the ceiling of
+ * ret. */
 bool ing_warc_head_format(const struct ing_warc_head *head, struct ing_buf *ret) ING_MUST_CHECK;
 
 /* Append "name: value" of an application/warc-fields block. Control bytes become %XX; nothing for

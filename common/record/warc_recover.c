@@ -147,8 +147,7 @@ static int search_behind(struct finder *fi, struct ing_warc_end *ret)
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_warc_find_end(int fd, struct ing_warc_end *ret, struct ing_error *err)
 {

@@ -38,8 +38,8 @@ static void begin_record(struct ing_warc_scan *s)
 	s->tail_seen = 0;
 }
 
-/* Known after a few bytes, so that other content is not carried along up to the header's ceiling.
- */
+/* Known after a few bytes, so that other content is not carried along up to the header's
+ * ceiling. */
 static bool begins_like_record(const char *head, size_t bytes)
 {
 	static const char magic[] = "WARC/1.";
@@ -124,8 +124,7 @@ static void end_record(struct ing_warc_scan *s, uint64_t end)
 		s->each(s->ctx, begin, end - begin, s->head.data, s->head.len);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_warc_scan *ing_warc_scan_new(ing_warc_scan_f *each, void *ctx)
 {
@@ -156,8 +155,8 @@ bool ing_warc_scan_add(struct ing_warc_scan *s, const void *data, size_t bytes)
 {
 	const unsigned char *in = data;
 	s->state.offered += bytes;
-	/* Full room in the last step means that zlib may hold back bytes though all input is taken.
-	 */
+	/* Full room in the last step means that zlib may hold back bytes though all input is
+	 * taken. */
 	bool more_out = false;
 	while ((bytes > 0 || more_out) && s->state.damage == NULL) {
 		if (!s->in_member)

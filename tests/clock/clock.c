@@ -57,7 +57,7 @@ static int64_t slice_ns(const struct timespec *until)
 	return left <= 0 ? 0 : left < SLICE_NS ? left : SLICE_NS;
 }
 
-/* --------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *ret)
 {

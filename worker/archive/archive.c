@@ -170,8 +170,7 @@ static int prepare_dir(const struct ing_archive_conf *conf, int *ret_fd, struct 
 	return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf,
 	struct ing_archive **ret, struct ing_error *err)

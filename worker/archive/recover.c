@@ -93,8 +93,7 @@ static int recover_file(int dir_fd, const char *file, const char *name, struct i
 	return rc;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_archive_recover(int dir_fd, const char *prefix, const char *host, struct ing_error *err)
 {

@@ -346,8 +346,8 @@ static int write_item(
 	rc = w->dir_fd >= 0 ? write_exchange(w, item, err) : digest_item(w, item, err);
 	if (rc != -ING_FAIL_TRUNCATED && rc != -ING_FAIL_TOO_BIG)
 		return rc;
-	/* The body cannot be read back: trying again would not help it and would stop all others.
-	 */
+	/* The body cannot be read back: trying again would not help it and would stop all
+	 * others. */
 	ing_log(ING_LOG_ERROR, "archive: %s: not archived: %s", item->exchange->url, err->msg);
 	if (ing_warc_file_is_broken(w->file))
 		return -ING_FAIL_SYSTEM;
@@ -484,8 +484,7 @@ static void back_off(struct ing_archive_writer *w)
 			&w->pending, ing_queue_wait_all(&w->link->todo, (int)(until - now)));
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_archive_writer *ing_archive_writer_new(
 	const struct ing_archive_conf *conf, int dir_fd, struct ing_archive_link *link)

@@ -252,8 +252,7 @@ static void load_all(struct loader *l, const char *file, char *const *sets, enum
 	free(names);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 const struct ing_conf_origin *ing_conf_origin_of(
 	const struct ing_conf_origin *origins, const char *name)

@@ -86,8 +86,7 @@ static void print_man_key(const struct ing_conf_key *key, FILE *to)
 	ing_buf_done(&range);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_conf_dump(const struct ing_conf *conf, FILE *to)
 {

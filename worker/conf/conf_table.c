@@ -117,8 +117,7 @@ static const struct {
 		"folder ingest-worker in the state of other users"},
 };
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_conf_fallback(const struct ing_conf_key *key, struct ing_buf *out)
 {

@@ -302,8 +302,7 @@ static void format_list(char *const *list, struct ing_buf *out)
 	ing_buf_add_char(out, ']');
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	const struct ing_yaml_node *node, const char *source, struct ing_report *report)

@@ -87,8 +87,7 @@ static int write_all(const char *path, char **lines, size_t count, struct ing_er
 	return good ? 0 : ing_error_sys(err, saved, "%s", path);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_cdx_index_sort(const char *dir, struct ing_error *err)
 {

@@ -14,12 +14,12 @@ typedef void ing_ctl_child_f(void *ctx, struct ing_buf *out);
 
 #define ING_CTL_CHILD_BYTES ((size_t)64 << 20) /* of answer */
 
-/* In a forked child: die with the parent, no core, bounded memory; cpu_s 0: no bound on CPU time.
- */
+/* In a forked child: die with the parent, no core, bounded memory; cpu_s 0: no bound on CPU
+ * time. */
 void ing_ctl_child_limits(unsigned cpu_s);
 
-/* Fork, run fn, collect its output into *ret (initialised here, the caller's on success). Returns
- * 0, -ING_FAIL_TIMEOUT, -ING_FAIL_CRASH, -ING_FAIL_TOO_BIG or -ING_FAIL_SYSTEM with words in *err.
- */
+/* Fork, run fn, collect its output into *ret (initialised here, the caller's on success).
+ * Returns 0, -ING_FAIL_TIMEOUT, -ING_FAIL_CRASH, -ING_FAIL_TOO_BIG or -ING_FAIL_SYSTEM with
+ * words in *err. */
 int ing_ctl_child(ing_ctl_child_f *fn, void *ctx, unsigned timeout_ms, struct ing_buf *ret,
 	struct ing_error *err) ING_MUST_CHECK;

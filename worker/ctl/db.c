@@ -49,7 +49,7 @@ static void print_help(void)
 	       "3 the database cannot be reached or refuses.\n");
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 {

@@ -44,8 +44,7 @@ static int ask_partitions(
 	return count;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_kafka_new(enum ing_kafka_role role, const char *verb, const char *brokers,
 	const struct ing_conf *conf, const struct ing_kafka_setting *settings,

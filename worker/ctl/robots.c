@@ -10,8 +10,8 @@
 #include "worker/ctl/ctl.h"
 
 #define VERB "robots"
-#define MAX_FILE_BYTES                                                                             \
-	((size_t)64 << 20) /* what is over ING_ROBOTS_TXT_MAX_BYTES is not looked at */
+/* What is over ING_ROBOTS_TXT_MAX_BYTES is not looked at. */
+#define MAX_FILE_BYTES ((size_t)64 << 20)
 
 static void print_help(void)
 {
@@ -59,8 +59,7 @@ static int answer(const char *agent, const char *url, const char *path)
 	return allowed ? ING_CTL_OK : ING_CTL_NEGATIVE;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl)
 {

@@ -151,8 +151,7 @@ static int read_files(const struct ing_ctl_rule_options *o, const char *dir,
 	return rc;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_ctl_rules_option(struct ing_ctl_rule_options *o, enum ing_rule_kind kind, const char *path)
 {

@@ -176,7 +176,7 @@ static int read_lines(struct ing_run_done *d, const char *dir, const char *name,
 	return rc;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_run_done_load(const char *dir, struct ing_run_done **ret, struct ing_error *err)
 {

@@ -103,7 +103,7 @@ static int open_files(struct ing_run_folder *f, struct ing_error *err)
 	return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_run_folder_open(const char *dir, struct ing_run_folder **ret, struct ing_error *err)
 {

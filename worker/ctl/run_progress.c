@@ -82,8 +82,8 @@ static void draw_bar(struct ing_run_progress *p)
 
 /* --- elsewhere --- */
 
-/* Silent as long as requests end and nobody is held: a log is to say what is out of the ordinary.
- */
+/* Silent as long as requests end and nobody is held: a log is to say what is out of the
+ * ordinary. */
 static void say_waits(struct ing_run_progress *p)
 {
 	const struct ing_run_counts *c = p->counts;

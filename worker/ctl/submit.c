@@ -250,8 +250,7 @@ static char *find_topic(const struct submit_options *o, const struct ing_conf *c
 	return topic;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_submit(int argc, char **argv, const struct ing_ctl *ctl)
 {

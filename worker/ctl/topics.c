@@ -238,8 +238,7 @@ static int take_action(struct options *o, int argc, char **argv)
 	return ING_CTL_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_topics(int argc, char **argv, const struct ing_ctl *ctl)
 {

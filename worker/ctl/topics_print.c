@@ -115,8 +115,7 @@ static void print_check(
 	putchar('\n');
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_topics_print_check(const struct ing_ctl_topics *t, const struct ing_ctl_topic *topic,
 	int partitions, bool json)

@@ -15,8 +15,8 @@
 #include "worker/ctl/json_line.h"
 
 #define VERB "url"
-#define MAX_LINE_BYTES                                                                             \
-	((size_t)1 << 20) /* the rest of a longer one is dropped; no URL comes near */
+/* The rest of a longer one is dropped; no URL comes near. */
+#define MAX_LINE_BYTES ((size_t)1 << 20)
 
 struct task {
 	bool (*print)(const char *s, size_t bytes, const char *base); /* false: not a URL */
@@ -177,8 +177,7 @@ static void print_help(void)
 	       "2 usage, 3 a file cannot be read.\n");
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
 {

@@ -40,10 +40,9 @@ void ing_document_body_done(struct ing_body *b); /* zero-initialised or done bef
 void ing_document_robots(
 	const struct ing_question *q, const void *data, size_t bytes, struct ing_findings *ret);
 
-/* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a status.
- * A hostile document may crash, hang or fill the memory: call it in a process of its own, with
- * limits.
- */
+/* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a
+ * status. A hostile document may crash, hang or fill the memory: call it in a process of its
+ * own, with limits. */
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
 
 /* The scraping rules to read pages by, given before anything else here is called: borrowed, or
@@ -54,6 +53,5 @@ int ing_document_load_rules(int fd, struct ing_error *err) ING_MUST_CHECK;
 
 /* Load what every document needs, once, before forking and before a sandbox closes: libmagic's
  * database, poppler's tables, the HTML parser, character set converters. Without it the first
- * document pays, and a sandbox that is closed by then has no converters.
- */
+ * document pays, and a sandbox that is closed by then has no converters. */
 void ing_document_warm(void);

@@ -10,8 +10,7 @@ static const struct ing_emit_ops *ops_of(const struct ing_emit *e)
 	return e->ops;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic)
 {

@@ -447,8 +447,8 @@ static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafk
 		/* Back soon after a broker's restart; the default waits for up to 10 s. */
 		{"reconnect.backoff.max.ms", "2000", false},
 		{"compression.codec", "lz4", false},
-		/* As Java's clients: the same key lands in the same partition whoever produces it.
-		 */
+		/* As Java's clients: the same key lands in the same partition whoever produces
+		 * it. */
 		{"partitioner", "murmur2_random", false},
 		{"socket.keepalive.enable", "true", false},
 		{NULL, NULL, false},
@@ -499,8 +499,8 @@ static size_t max_value_bytes(const struct ing_emit *base, enum ing_emit_topic t
 	return ing_topics_max_value_bytes(&const_kafka_of(base)->topics, topic);
 }
 
-/* Aborts when memory is short: the message could then not be sent for a reason that is not its own.
- */
+/* Aborts when memory is short: the message could then not be sent for a reason that is not its
+ * own. */
 static struct put *make_put(const struct ing_emit_msg *msg)
 {
 	size_t key_bytes = msg->key == NULL ? 0 : msg->key_bytes;
@@ -625,8 +625,7 @@ static char **copy_properties(char *const *from)
 	return to;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
 	const char *instance, void (*on_fatal)(void *ctx, const struct ing_error *err),

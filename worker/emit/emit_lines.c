@@ -319,8 +319,7 @@ static int open_file(struct lines_emit *e, enum ing_emit_topic topic, const char
 	return e->fds[topic] >= 0 ? 0 : ing_error_sys(err, errno, "%s: cannot be opened", path);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 	struct ing_emit **ret, struct ing_error *err)

@@ -56,8 +56,7 @@ static int set_all(rd_kafka_NewTopic_t *topic, enum ing_topic_use use, size_t ma
 	return rc;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 const struct ing_topic_plan *ing_topic_plan(enum ing_topic_use use)
 {

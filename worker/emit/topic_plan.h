@@ -34,8 +34,8 @@ enum ing_topic_use {
 struct ing_topic_setting {
 	const char *name; /* NULL: there are no more */
 	const char *value;
-	bool must; /* another value loses messages; else the value is only what it is created with
-		    */
+	/* another value loses messages; else the value is only what it is created with */
+	bool must;
 };
 
 struct ing_topic_plan {

@@ -150,8 +150,7 @@ static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic
 	return n;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_topics_init(
 	struct ing_topics *t, const char *const names[ING_EMIT_TOPICS_], size_t max_message_bytes)

@@ -404,8 +404,7 @@ static void undo(struct ing_engine *e, size_t steps_done)
 	e->conf = NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
 	enum ing_engine_company company, struct ing_error *err)

@@ -95,8 +95,7 @@ static int check_threads(struct ing_error *err)
 		count);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_engine_check_limits(const struct ing_conf *conf, unsigned examiners, struct ing_error *err)
 {

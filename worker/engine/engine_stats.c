@@ -87,7 +87,7 @@ static void fill_lease(const struct ing_engine *e, struct ing_lease_stats *ret)
 		ing_leases_stats(e->leases, ret);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
 {

@@ -168,7 +168,7 @@ static bool note_death(struct ing_children *c, pid_t pid, int status, const stru
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_children *ing_children_new(const struct ing_children_conf *conf)
 {

@@ -15,9 +15,9 @@
 #include "worker/examine/control.h"
 #include "worker/examine/zygote.h"
 
-/* Blocks above this are given back to the kernel when freed: one large document must not stay in an
- * examiner's memory for the rest of its life, as it would with the C library's growing threshold.
- */
+/* Blocks above this are given back to the kernel when freed: one large document must not stay in
+ * an examiner's memory for the rest of its life, as it would with the C library's growing
+ * threshold. */
 #define MMAP_THRESHOLD_BYTES (1 << 20)
 /* Free memory that an examiner keeps for its next document. With the C library's 128 KiB a page's
  * tree is given back and faulted in again for every page: half of the time that parsing takes. */

@@ -45,10 +45,10 @@ struct path_rule {
 	int32_t fd;
 } __attribute__((packed));
 
-/* Fonts that a PDF names but does not carry, their tables and caches; poppler's character maps; the
- * C library's character set converters, which are loaded when they are first asked for. No home
- * folders: what a document says must not depend on who runs the worker. What is absent is skipped.
- */
+/* Fonts that a PDF names but does not carry, their tables and caches; poppler's character maps;
+ * the C library's character set converters, which are loaded when they are first asked for. No
+ * home folders: what a document says must not depend on who runs the worker. What is absent is
+ * skipped. */
 static const char *const readable[] = {
 	"/etc/fonts",
 	"/etc/ld.so.cache",

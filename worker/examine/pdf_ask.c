@@ -96,7 +96,7 @@ static struct ing_reader_word hear(int link, int *ret_fd)
 	return word;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_pdf_ask(int link, unsigned timeout_ms, const void *data, size_t bytes, struct ing_pdf *pdf,
 	uint64_t *ret_cpu_us)

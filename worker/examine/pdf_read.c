@@ -44,7 +44,7 @@ static void write_all(const char *data, size_t bytes)
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_pdf_read(
 	const struct ing_child_conf *conf, int sock, const struct ing_reader_request *request)

@@ -119,7 +119,7 @@ void ing_pool_refill_later(struct ing_pool *p)
 		uv_timer_start(&p->refill_timer, on_refill, delay_ms, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 static void on_timer_closed(uv_handle_t *handle)
 {

@@ -21,8 +21,8 @@
 #define ING_EXAMINER_MAGIC 0x4558414du
 #define ING_ZYGOTE_MAGIC 0x5a59474fu
 
-#define ING_POOL_START_MS                                                                          \
-	60000u /* fork to HELLO, the zygote's warming included: a cold disk, a sanitized build */
+/* Fork to HELLO, the zygote's warming included: a cold disk, a sanitized build. */
+#define ING_POOL_START_MS 60000u
 #define ING_POOL_DYING_MS 10000u /* from SIGKILL to the zygote's word of it */
 
 struct ing_exam_ticket {

@@ -81,7 +81,7 @@ static void arm_wait_timer(struct ing_pool *p, uint64_t now_ms)
 	uv_timer_start(&p->wait_timer, on_wait_timer, wake_ms > now_ms ? wake_ms - now_ms : 0, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_pool_dispatch(struct ing_pool *p)
 {

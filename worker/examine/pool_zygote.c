@@ -244,7 +244,7 @@ static void put_documents_back(struct ing_pool_zygote *z)
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_zygote_start(
 	struct ing_pool *p, int rules_fd, struct ing_pool_zygote **ret, struct ing_error *err)

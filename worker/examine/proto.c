@@ -16,8 +16,8 @@
 #define PROTO_VERSION 5
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
-#define MAX_HEADER_VALUE_BYTES                                                                     \
-	((size_t)1024) /* a media type or coding list worth reading is far shorter */
+/* A media type or coding list worth reading is far shorter. */
+#define MAX_HEADER_VALUE_BYTES ((size_t)1024)
 #define MAX_AGENT_BYTES ((size_t)1024)
 #define MAX_TITLE_BYTES ((size_t)1000)
 #define MAX_SLUG_BYTES ((size_t)64)
@@ -32,9 +32,8 @@
 #define MAX_PDF_VERSION_BYTES ((size_t)15)
 #define MAX_PAGE_POINTS 1e9 /* PDF's own bound is 14,400 units times UserUnit */
 
-#define MAX_CPU_US                                                                                 \
-	((uint64_t)86400 * 1000000) /* a day: sums of lies must not overflow a counter             \
-				     */
+/* A day: sums of lies must not overflow a counter. */
+#define MAX_CPU_US ((uint64_t)86400 * 1000000)
 
 /* ---- frames ---- */
 

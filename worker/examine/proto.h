@@ -16,8 +16,8 @@
 #include "worker/model/findings.h"
 
 #define ING_FRAME_HEAD_BYTES 8
-#define ING_MAX_QUESTION_BYTES                                                                     \
-	((size_t)64 << 10) /* a URL of 8 KiB, two header values, an agent, numbers */
+/* A URL of 8 KiB, two header values, an agent, numbers. */
+#define ING_MAX_QUESTION_BYTES ((size_t)64 << 10)
 
 enum ing_frame_kind {
 	ING_FRAME_HELLO = 'h',    /* no payload */

@@ -327,7 +327,7 @@ static bool are_too_many_late(const struct ing_exam_queue *q, uint64_t now_ms)
 	       late_at_work(q, now_ms) > q->conf.examiners / 2;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_exam_queue *ing_exam_queue_new(const struct ing_exam_queue_conf *conf)
 {

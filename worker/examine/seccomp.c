@@ -29,9 +29,9 @@
 #	define REFUSED SCMP_ACT_KILL_PROCESS
 #endif
 
-#define TMPFILE                                                                                    \
-	(__O_TMPFILE & ~O_DIRECTORY) /* the bit of its own; its use needs write access anyhow */
-#define SECCOMP_API_KILL_PROCESS 3   /* libseccomp's number for "since Linux 4.14" */
+/* The bit of its own; its use needs write access anyhow. */
+#define TMPFILE (__O_TMPFILE & ~O_DIRECTORY)
+#define SECCOMP_API_KILL_PROCESS 3 /* libseccomp's number for "since Linux 4.14" */
 #define WRITE_EXEC (PROT_WRITE | PROT_EXEC)
 
 struct rule {

@@ -24,8 +24,8 @@
 
 #define SERVE_FD ING_CHILD_FD
 #define LINK_FD (ING_CHILD_FD + 1)
-#define MIN_PDF_TIMEOUT_MS                                                                         \
-	10u /* a reader that is not worth starting would be a needless special case */
+/* A reader that is not worth starting would be a needless special case. */
+#define MIN_PDF_TIMEOUT_MS 10u
 
 static uint64_t cpu_now_us(void)
 {
@@ -179,7 +179,7 @@ static void serve_order(const struct ing_order *order, int body_fd)
 	ing_findings_done(&f);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_serve(const struct ing_child_conf *conf, int sock, int link)
 {

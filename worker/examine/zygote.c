@@ -189,7 +189,7 @@ static int start(struct zygote *z, const struct ing_zygote_conf *conf)
 	return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_zygote_run(const struct ing_zygote_conf *conf)
 {

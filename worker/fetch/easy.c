@@ -246,7 +246,7 @@ static void configure(CURL *easy, const struct ing_fetch *f)
 	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, MAX_CONNECTION_AGE_S);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 CURL *ing_easy_new(void)
 {
@@ -269,8 +269,8 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 		set_direct(t, addr);
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
 	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
-	if (t->unverified) { /* curl never shares a connection between those who verify and others
-			      */
+	/* curl never shares a connection between those who verify and others */
+	if (t->unverified) {
 		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYHOST, 0L);
 	}

@@ -199,7 +199,7 @@ static char *make_referer(const char *referer, const struct ing_target *to)
 	return text;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *settings,
 	unsigned max_connections, struct ing_fetch **ret, struct ing_error *err)

@@ -48,8 +48,8 @@ struct ing_fetch_ask {
 	uint64_t deadline_ms; /* ing_now_ms() clock, 0: none; ends the transfer as read-timeout when
 				 it comes before the transfer's own limit */
 	size_t max_body_bytes; /* less than fetch.max_body_bytes; 0: that */
-	bool tls_fallback; /* a certificate that cannot be verified: once more without verification
-			    */
+	/* a certificate that cannot be verified: once more without verification */
+	bool tls_fallback;
 };
 
 /* GET ask->url; nothing of ask is needed after the call. */

@@ -52,7 +52,7 @@ static bool is_reached_directly(const struct ing_fetch *f, const struct ing_targ
 	return !route.named && !route.via_proxy && ing_ports_allow(&f->ports, t->port);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_fetch_lookup(struct ing_fetch *f, const char *url,
 	void (*done)(void *ctx, const struct ing_addr *addr), void *ctx, void **ret_state)

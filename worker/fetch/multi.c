@@ -112,8 +112,8 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *user, void
 		w->fd = fd;
 		if (uv_poll_init(m->loop, &w->poll, fd) != 0) {
 			free(w);
-			return 0; /* an error would end every transfer; this one runs into its limit
-				   */
+			/* an error would end every transfer; this one runs into its limit */
+			return 0;
 		}
 		DL_PREPEND(m->watches, w);
 		curl_multi_assign(m->curl, fd, w);
@@ -140,7 +140,7 @@ static int set_timer(CURLM *curl, long timeout_ms, void *user)
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_multi *ing_multi_new(
 	struct uv_loop_s *loop, unsigned max_connections, const struct ing_multi_user *user)

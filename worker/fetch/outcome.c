@@ -261,10 +261,10 @@ static enum ing_truncated truncation_of(enum ing_status outcome)
 	}
 }
 
-/* Counted from now: the head has come, and the body, whose time is small beside such waits. -1 when
- * it is neither a number nor a date. A date is of the server's clock, so it is counted from what
- * that says (Date, RFC 9110 6.6.1): ours may have been set, and a host is not to be held for that.
- */
+/* Counted from now: the head has come, and the body, whose time is small beside such waits. -1
+ * when it is neither a number nor a date. A date is of the server's clock, so it is counted from
+ * what that says (Date, RFC 9110 6.6.1): ours may have been set, and a host is not to be held
+ * for that. */
 static int64_t read_retry_after(const struct ing_http_head *head)
 {
 	int64_t delay_s, sent_s, now_s = ing_wall_now().tv_sec;
@@ -273,7 +273,7 @@ static int64_t read_retry_after(const struct ing_http_head *head)
 	return ing_http_retry_after_parse(head->retry_after, now_s, &delay_s) ? delay_s : -1;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_outcome_decide(struct ing_transfer *t)
 {

@@ -37,8 +37,8 @@
 #define NO_SUCH_NAME_KEPT_MS 300000
 #define RECHECK_MS 60000
 #define RESOLV_CONF "/etc/resolv.conf"
-/* In front of a name in the table: everything it has, or the addresses of the second family alone
- */
+/* In front of a name in the table: everything it has, or the addresses of the second family
+ * alone */
 #define KEY_ANY 'a'
 #define KEY_OTHER 'o'
 #define QUERY_TIMEOUT_MS 2000 /* doubled on each of the tries */
@@ -388,8 +388,8 @@ static bool can_be_opened(const char *path)
 	return true;
 }
 
-/* Where name servers come from the system: have they changed? What is known of names stays known.
- */
+/* Where name servers come from the system: have they changed? What is known of names stays
+ * known. */
 static void reread_system(struct ing_resolver *r)
 {
 	struct stat now;
@@ -446,7 +446,7 @@ static void start_lookup(
 		ask(n);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_resolver_new(struct uv_loop_s *loop, const struct ing_resolver_conf *conf,
 	struct ing_resolver **ret, struct ing_error *err)

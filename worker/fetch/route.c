@@ -188,7 +188,7 @@ static int parse_proxy(struct ing_routes *r, const char *proxy, struct ing_error
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_target_init(struct ing_target *t, const char *url, struct ing_error *err)
 {

@@ -71,8 +71,8 @@ struct ing_body {
 	bool waiting;    /* in the list */
 	bool wants_wake; /* waits for its own landing */
 	bool finishing, abandoned;
-	bool spilled; /* a window has been sent off: the open one is no longer the body's beginning
-		       */
+	/* a window has been sent off: the open one is no longer the body's beginning */
+	bool spilled;
 	int file, file_reader; /* the same, to write and to read; -1: none yet */
 	size_t file_bytes;     /* safely in the file */
 	size_t put_bytes;
@@ -402,7 +402,7 @@ static bool has_room(const struct ing_spool *sp, size_t bytes)
 	return sp->used_bytes < sp->limit_bytes && bytes <= sp->limit_bytes - sp->used_bytes;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t memory_bytes,
 	void (*wanted)(void *ctx), void *ctx)

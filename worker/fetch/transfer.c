@@ -20,8 +20,8 @@
 /* The disk gets this long for a body that came in time. */
 #define FLUSH_GRACE_MS 2000
 
-/* An exchange with the memory its head and body hold; the spool's account outlives the ing_fetch.
- */
+/* An exchange with the memory its head and body hold; the spool's account outlives the
+ * ing_fetch. */
 struct held_exchange {
 	struct ing_exchange ex;
 	struct ing_held head, body;
@@ -262,7 +262,7 @@ static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_ask *ask)
 {

@@ -310,7 +310,7 @@ static void on_closed(uv_handle_t *handle)
 		free(g);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf)
 {

@@ -62,8 +62,8 @@ struct ing_gate_conf {
 	struct ing_gate_lookup_ops lookup; /* start NULL: no address is ever known */
 	struct ing_gate_room room;         /* has NULL: there always is */
 	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
-	struct ing_leases
-		*leases; /* borrowed, the gate becomes its user; NULL: this process alone */
+	/* Borrowed, the gate becomes its user; NULL: this process alone. */
+	struct ing_leases *leases;
 };
 
 enum ing_gate_refusal {
@@ -100,8 +100,8 @@ struct ing_gate_ticket {
 	bool again;              /* a second try: ahead of its lane */
 	unsigned delay_ms;       /* this waiter, not its host, is to wait so long at least */
 	unsigned crawl_delay_ms; /* what the host's robots.txt says; 0: nothing new */
-	bool robots_known; /* it has been read: by host, a crawl_delay_ms of 0 ends an earlier one
-			    */
+	/* it has been read: by host, a crawl_delay_ms of 0 ends an earlier one */
+	bool robots_known;
 };
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf);

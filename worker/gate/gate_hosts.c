@@ -16,9 +16,8 @@
 #include "worker/rules/hostrules.h"
 
 #define MAX_IDLE 10000
-#define MAX_MINDED                                                                                 \
-	200000 /* what a day of dead hosts leaves behind, at a few hundred bytes each              \
-		*/
+/* What a day of dead hosts leaves behind, at a few hundred bytes each. */
+#define MAX_MINDED 200000
 
 /* --- rules --- */
 

@@ -200,8 +200,7 @@ void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t
 void ing_gate_fleet_release(struct ing_gate *g, struct ing_gate_host *h);
 void ing_gate_fleet_note(struct ing_gate *g, const struct ing_gate_host *h);
 /* A lease that lasts for longer than a transfer can, and is not wanted elsewhere; or none is
- * needed.
- */
+ * needed. */
 bool ing_gate_fleet_allows(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 /* When to settle again; GATE_NEVER: news will tell. */

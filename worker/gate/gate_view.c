@@ -43,7 +43,7 @@ static const struct ing_gate_host *follow(const struct ing_gate *g, const struct
 	return to != NULL ? to : h;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 const char *ing_gate_need_name(enum ing_gate_need need)
 {

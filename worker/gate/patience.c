@@ -71,7 +71,7 @@ static void count_failure(struct ing_patience *p, const struct ing_patience_sett
 	rest_until(p, now_ms + backoff(settings, p->opens, random), ING_REST_BREAKER);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 const struct ing_gate_report ing_gate_called_off = {
 	.kind = ING_ANSWER_CALLED_OFF, .retry_after_s = -1};

@@ -93,8 +93,8 @@ uint64_t ing_patience_next_hold_ms(
 	const struct ing_patience *p, const struct ing_patience_settings *settings);
 /* Held by the host's own word or failures, not just for the everyday pause. */
 bool ing_patience_is_hold(const struct ing_patience *p, uint64_t now_ms);
-/* Worth remembering while nobody waits: a rest under way, failures in a row, a breaker not closed.
- */
+/* Worth remembering while nobody waits: a rest under way, failures in a row, a breaker not
+ * closed. */
 bool ing_patience_matters(const struct ing_patience *p, uint64_t now_ms);
 
 const char *ing_rest_name(enum ing_rest rest);          /* "retry-after" */

@@ -46,8 +46,8 @@ struct ing_intake_events {
 	/* A message of at most kafka.max_message_bytes. The receiver decides whether it is
 	 * readable. */
 	void (*on_message)(void *ctx, const struct ing_message *m);
-	/* The epoch of these tokens has ended: cancel their jobs; their results must not be sent.
-	 */
+	/* The epoch of these tokens has ended: cancel their jobs; their results must not be
+	 * sent. */
 	void (*on_revoked)(void *ctx, int32_t partition_slot, uint32_t epoch);
 	void (*on_assigned)(void *ctx,
 		unsigned partitions); /* also with 0: an empty assignment is an assignment */

@@ -420,8 +420,7 @@ static int open_consumer(struct kafka_intake *in, rd_kafka_conf_t *conf, struct 
 	return rc < 0 ? rc : ing_error_set(err, ING_FAIL_CONFIG, "Kafka consumer: %s", reason);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 enum ing_lane ing_kafka_lane_of(const struct kafka_intake *in, const char *topic)
 {

@@ -255,8 +255,7 @@ static int watch(int fd, int *ret_errnum)
 	return -1;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name,
 	const struct ing_intake_events *ev, struct ing_intake **ret, struct ing_error *err)

@@ -122,8 +122,7 @@ static void revoke(struct kafka_intake *in)
 		ing_kafka_go_on_leaving(in);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_kafka_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
 	rd_kafka_topic_partition_list_t *parts, void *intake)

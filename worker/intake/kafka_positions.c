@@ -316,8 +316,7 @@ static void check_last(struct kafka_intake *in)
 			rd_kafka_topic_partition_list_copy(in->last), false, on_last_check, in);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 rd_kafka_topic_partition_list_t *ing_kafka_due_positions(struct kafka_intake *in)
 {

@@ -122,8 +122,7 @@ static void on_worked(uv_work_t *request, int status)
 	free_question(q);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_kafka_question *ing_kafka_ask(struct uv_loop_s *loop, rd_kafka_t *rk,
 	rd_kafka_topic_partition_list_t *parts, bool ends, ing_kafka_answer_f *done, void *ctx)

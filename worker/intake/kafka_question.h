@@ -28,8 +28,8 @@ struct ing_kafka_question *ing_kafka_ask(struct uv_loop_s *loop, rd_kafka_t *rk,
 /* The pool's thread is done with it (or never began, and will not) and does not touch the consumer
  * any more. */
 bool ing_kafka_question_is_over(struct ing_kafka_question *q);
-/* done() is not called any more. The memory goes when the loop has turned once more. NULL is fine.
- */
+/* done() is not called any more. The memory goes when the loop has turned once more. NULL is
+ * fine. */
 void ing_kafka_question_drop(struct ing_kafka_question *q);
 /* The group's positions at once, in this thread, within timeout_ms; views: as many as parts. For
  * the end, when the loop does not turn. */

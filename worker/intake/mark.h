@@ -31,8 +31,8 @@ void ing_mark_done(struct ing_mark *m); /* also after done or zero-initialised *
 bool ing_mark_begin(struct ing_mark *m, int64_t offset);
 /* A message is finished. False when it is not begun or already finished. */
 bool ing_mark_finish(struct ing_mark *m, int64_t offset);
-/* Messages below `offset` will not come: they are gone from the log. What is unfinished stays so.
- */
+/* Messages below `offset` will not come: they are gone from the log. What is unfinished stays
+ * so. */
 void ing_mark_skip(struct ing_mark *m, int64_t offset);
 bool ing_mark_full(const struct ing_mark *m);
 /* The offset to commit: the lowest unfinished one, or else the next to begin; -1 when that is not

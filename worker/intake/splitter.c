@@ -28,8 +28,8 @@ static bool finish_line(struct ing_splitter *s, bool newline, struct ing_line *r
 {
 	size_t bytes = s->line.len;
 	const char *text = ing_buf_str(&s->line);
-	/* A line filled up to the ceiling was cut: its last byte is not the one before the newline.
-	 */
+	/* A line filled up to the ceiling was cut: its last byte is not the one before the
+	 * newline. */
 	if (newline && bytes > 0 && bytes < s->line.max && text[bytes - 1] == '\r')
 		bytes--;
 	s->given = true;
@@ -40,8 +40,7 @@ static bool finish_line(struct ing_splitter *s, bool newline, struct ing_line *r
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_splitter_init(struct ing_splitter *s, size_t max_bytes)
 {

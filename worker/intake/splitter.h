@@ -22,8 +22,8 @@ struct ing_splitter {
 
 struct ing_line {
 	const char *text; /* borrowed until the next call; not NUL-terminated */
-	size_t bytes; /* max_bytes + 1 when the line was longer than max_bytes: the rest is dropped
-		       */
+	/* max_bytes + 1 when the line was longer than max_bytes: the rest is dropped */
+	size_t bytes;
 	int64_t number;
 };
 

@@ -122,8 +122,7 @@ static struct ing_decision accept_page(
 	return is_wall_page(v, &f->page, &d) ? d : accept_document(r, &f->file);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_decision ing_hop_after_examine(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)

@@ -131,8 +131,7 @@ static json_t *load(const char *json)
 	return json_loadb(json, bytes, JSON_REJECT_DUPLICATES, NULL);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 json_t *ing_html_biblio_new(const char *json, const char *page_title, bool *ret_own)
 {

@@ -87,8 +87,8 @@ struct ing_work {
 	enum ing_status status;
 	char *error_message;      /* arena */
 	bool loop_ended_normally; /* terminal has its digest */
-	struct ing_file_meta
-		file; /* of the last body examined; whole once everything is archived */
+	/* Of the last body examined; whole once everything is archived. */
+	struct ing_file_meta file;
 	struct ing_pdf pdf;
 	bool has_pdf;
 	bool saw_page; /* an HTML page was looked into */

@@ -167,9 +167,9 @@ static void set_cancelled(struct ing_job *job)
 	job->pipeline->stats.cancelled++;
 }
 
-/* A server goes on with what it was asked, whoever still listens. So a transfer under way keeps its
- * host until it ends, though nobody wants it any more, unless there is no time for that (at_once).
- */
+/* A server goes on with what it was asked, whoever still listens. So a transfer under way keeps
+ * its host until it ends, though nobody wants it any more, unless there is no time for that
+ * (at_once). */
 static void cancel_job(struct ing_job *job, bool at_once)
 {
 	struct ing_work *w = job->work;
@@ -228,8 +228,7 @@ static void on_closed(uv_handle_t *handle)
 	free(p);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf)
 {

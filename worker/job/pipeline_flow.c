@@ -14,11 +14,10 @@
 #include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
 
-#define MAX_RETAINED_TEXT_BYTES                                                                    \
-	((size_t)256 << 20) /* PDF texts waiting for the database or the broker */
-#define MAX_MESSAGE_BYTES                                                                          \
-	((size_t)256 << 20) /* requests waiting, as they came: 20,000 of ordinary ones are 10 MiB  \
-			     */
+/* PDF texts waiting for the database or the broker. */
+#define MAX_RETAINED_TEXT_BYTES ((size_t)256 << 20)
+/* Requests waiting, as they came: 20,000 of ordinary ones are 10 MiB. */
+#define MAX_MESSAGE_BYTES ((size_t)256 << 20)
 #define BLOCKED_WORTH_SAYING_MS 1000
 
 static unsigned count_decided(const struct ing_pipeline *p)
@@ -83,8 +82,7 @@ static size_t most_message_bytes(enum ing_lane lane)
 	return MAX_MESSAGE_BYTES + (lane == ING_LANE_PRIORITY ? MAX_MESSAGE_BYTES / 8 : 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 {

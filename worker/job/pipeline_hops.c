@@ -319,8 +319,7 @@ static void check_deadline(struct ing_job *job, uint64_t now_ms)
 	ing_job_end_late(job);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_job_on_fetched(void *ctx, struct ing_exchange *ex)
 {

@@ -19,8 +19,8 @@
 #include "worker/job/mask.h"
 #include "worker/model/limits.h"
 
-/* Reals keep the 17 digits that bring each double back: a request's own must come out as they came.
- */
+/* Reals keep the 17 digits that bring each double back: a request's own must come out as they
+ * came. */
 #define DUMP_FLAGS JSON_COMPACT
 /* Of a PDF's Info dictionary; the standard has nine, and we ask for those. */
 #define MAX_INFO_VALUES 100u
@@ -374,8 +374,7 @@ static void fill_pdf_row(struct ing_work *w)
 	};
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {

@@ -14,8 +14,8 @@
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
 /* The least that can be said of a job: status result-too-large (the job's from now on), the
- * request's identity, cut until the whole has at most max_bytes (or nothing of it is left). Heap.
- */
+ * request's identity, cut until the whole has at most max_bytes (or nothing of it is left).
+ * Heap. */
 char *ing_result_too_large(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
 /* The pdf-text message, or NULL when there is no text to send or it is over max_bytes; in the

@@ -10,7 +10,7 @@
 
 const char ing_truth_words[] = "the examiner's words contradict the body";
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_truth_is_coded(const struct ing_exchange *ex)
 {

@@ -56,7 +56,7 @@ static void put(json_t *line, const char *path, json_t *value)
 	json_object_set_new(object, dot + 1, value);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 char *ing_metrics_line(const struct ing_metrics *from)
 {

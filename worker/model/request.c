@@ -274,8 +274,7 @@ static int read_fields(struct ing_request *r, struct ing_error *err)
 	return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_request_parse(
 	const char *json, size_t bytes, struct ing_request **ret, struct ing_error *err)

@@ -18,8 +18,8 @@ struct ing_gates {
 /* Read a key. What is wrong goes into the report; a gate that is wrong lets nothing pass. */
 void ing_gates_read(const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key,
 	struct ing_gates *ret);
-/* Does a page or link pass? NULL: its address is unknown, and only passes where there is no gate.
- */
+/* Does a page or link pass? NULL: its address is unknown, and only passes where there is no
+ * gate. */
 bool ing_gates_open(const struct ing_gates *g, const struct ing_url_target *target);
 /* The same for a URL at hand; parses it only if there is a gate. */
 bool ing_gates_open_url(const struct ing_gates *g, const char *url);

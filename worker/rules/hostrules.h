@@ -45,10 +45,9 @@ const struct ing_host_rule *ing_hostrules_entries(const struct ing_hostrules *r)
  * alone, nothing is added from less specific ones. r may be NULL. */
 const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host);
 
-/* The hosts blocked by `ingestctl hosts block`: empty until set. Written as in hosts.yaml; what is
- * no such host, what comes twice and what is above the ceiling is left out, and add() then says
- * false.
- */
+/* The hosts blocked by `ingestctl hosts block`: empty until set. Written as in hosts.yaml; what
+ * is no such host, what comes twice and what is above the ceiling is left out, and add() then
+ * says false. */
 #define ING_MAX_HOSTBLOCKS 100000
 struct ing_hostblocks *ing_hostblocks_new(void);
 void ing_hostblocks_free(struct ing_hostblocks *b); /* NULL is fine */

@@ -164,8 +164,7 @@ static void scan_rules(
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_urlrules_load_files(
 	const struct ing_rule_files *files, struct ing_urlrules **ret, struct ing_report *report)

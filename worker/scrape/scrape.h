@@ -38,8 +38,8 @@ struct ing_scrape_input {
 
 enum ing_scrape_end {
 	ING_SCRAPE_WHOLE,
-	ING_SCRAPE_PART, /* nested too deep, too costly, or not well-formed: only what came before
-			  */
+	/* nested too deep, too costly, or not well-formed: only what came before */
+	ING_SCRAPE_PART,
 	ING_SCRAPE_TOO_LARGE,
 };
 
@@ -64,8 +64,8 @@ struct ing_scraped {
 struct ing_scraper *ing_scraper_new(const struct ing_rules *rules); /* borrowed; NULL: no rules */
 void ing_scraper_free(struct ing_scraper *s);                       /* NULL is fine */
 void ing_scraper_clear(struct ing_scraper *s); /* lets the page go; keeps a little memory */
-/* Never fails: whatever the bytes, ret says what could be read, within limits.h's memory and time.
- */
+/* Never fails: whatever the bytes, ret says what could be read, within limits.h's memory and
+ * time. */
 void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret);
 /* The contract's object of `ingestctl scrape`, every key present. New reference. */
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url);

@@ -40,8 +40,8 @@ struct ing_turns {
 	struct ing_log_gate busy_gate, blocked_gate;
 };
 
-/* Reads how long the thread has waited for a core since it exists. Returns how much of that is new.
- */
+/* Reads how long the thread has waited for a core since it exists. Returns how much of that is
+ * new. */
 static uint64_t read_delay(struct ing_turns *t, uint64_t now_ns)
 {
 	char text[96];

@@ -99,7 +99,7 @@ static void fit_number(struct cursor *c, struct ing_buf *out)
 		ing_buf_add_char(out, '"');
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_json_fit(const char *json, size_t bytes, struct ing_buf *out)
 {

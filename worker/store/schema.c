@@ -94,7 +94,7 @@ static int migrate_all(struct ing_pg *pg, int *ret_from, int *ret_to, struct ing
 	}
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_schema_check(struct ing_pg *pg, struct ing_error *err)
 {

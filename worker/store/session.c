@@ -19,9 +19,8 @@
 #define ANSWER_TIMEOUT_MS 20000
 
 #define MAX_ROW_BYTES ((size_t)64 << 20) /* one row, escaped; a request is at most 1 MiB before */
-#define CHUNK_BYTES                                                                                \
-	((size_t)256 << 10) /* rows are handed to libpq in pieces of about this size               \
-			     */
+/* Rows are handed to libpq in pieces of about this size. */
+#define CHUNK_BYTES ((size_t)256 << 10)
 
 struct ing_session {
 	struct ing_pg *pg;
@@ -138,7 +137,7 @@ static bool leaves_session(enum ing_pg_rc rc)
 	       rc == ING_PG_LOCKED;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_session_open(const char *dsn, int stop_fd, struct ing_session **ret, struct ing_error *err)
 {

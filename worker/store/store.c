@@ -319,7 +319,7 @@ static void free_closed(uv_handle_t *handle)
 	free(s);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,
 	struct ing_store **ret, struct ing_error *err)

@@ -246,7 +246,7 @@ static bool drop_row(struct ing_buf *out, size_t start)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_table_session_sql(const struct ing_table *t, struct ing_buf *out)
 {

@@ -45,8 +45,7 @@ static bool may_be_wall(const struct ing_answer *a)
 	       (a->content_type == NULL || strcasestr(a->content_type, "html") != NULL);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_answer_is_redirect(int http_status)
 {

@@ -10,8 +10,8 @@
 
 #define FIRST_DELAY_MS 1000u
 #define MAX_DOUBLINGS 6 /* a minute: no status has so many tries */
-#define TRIES_OF_5XX                                                                               \
-	3u /* less than for 429 and 503, which say that the server wants to be asked again */
+/* Less than for 429 and 503, which say that the server wants to be asked again. */
+#define TRIES_OF_5XX 3u
 
 static bool is_throttling(int http_status)
 {
@@ -82,8 +82,7 @@ static enum ing_answer_kind kind_of(const struct ing_exchange *ex)
 	return ex->outcome == ING_STATUS_SUCCESS ? ING_ANSWER_GOOD : kind_of_failure(ex);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_gate_report ing_retry_report(const struct ing_exchange *ex)
 {

@@ -30,8 +30,7 @@ static bool drop_userinfo(char *href)
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_decision ing_target_end(enum ing_status status, const char *detail)
 {

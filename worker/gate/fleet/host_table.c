@@ -225,7 +225,7 @@ static void add_names(struct ing_buf *out, const char *host)
 	ing_pg_add_array(out, list, n);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_host_table_find(
 	const char *dsn, const char *host, struct ing_host_row *ret, struct ing_error *err)

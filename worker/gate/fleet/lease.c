@@ -475,7 +475,7 @@ static int open_database(struct ing_lease_thread *t, struct ing_error *err)
 	return taken == ING_PG_OK ? 0 : -ING_FAIL_UNAVAILABLE;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
 	struct ing_leases **ret, struct ing_error *err)

@@ -65,8 +65,8 @@ struct ing_lease_news {
 	uint64_t until_ms;  /* GRANTED: ing_now_ms() clock */
 	unsigned retry_ms;  /* HELD, RESTING */
 	const char *holder; /* HELD; else NULL */
-	const struct ing_patience
-		*patience; /* the fleet's knowledge; NULL for LOST, WANTED and extensions */
+	/* The fleet's knowledge; NULL for LOST, WANTED and extensions. */
+	const struct ing_patience *patience;
 };
 
 struct ing_lease_block {  /* what an operator has blocked, for all workers */

@@ -250,7 +250,7 @@ static enum ing_pg_rc run_steps(struct ing_pg *pg, const struct ing_lease_sessio
 	return rc;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_lease_add_name(char ***names, size_t *count, const char *name)
 {

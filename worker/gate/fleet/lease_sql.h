@@ -31,9 +31,9 @@ void ing_lease_free_names(char **names, size_t count);
 /* One statement about `count` hosts from the at-th on. */
 typedef enum ing_pg_rc ing_lease_slice_f(
 	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err);
-/* All of them, as many at a time as the pace allows; what takes too long is done again in smaller
- * parts. ING_PG_SLOW: a single host took longer than the limit, which is longer for the next try.
- */
+/* All of them, as many at a time as the pace allows; what takes too long is done again in
+ * smaller parts. ING_PG_SLOW: a single host took longer than the limit, which is longer for the
+ * next try. */
 enum ing_pg_rc ing_lease_in_slices(struct ing_pg *pg, struct ing_pace *pace, size_t count,
 	ing_lease_slice_f *run, void *ctx, struct ing_error *err) ING_MUST_CHECK;
 

@@ -79,7 +79,7 @@ static enum ing_pg_rc forget(struct ing_pg *pg, const struct ing_pace *pace, str
 	return ING_PG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 enum ing_pg_rc ing_lease_take_over(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_error *err)

@@ -79,9 +79,9 @@ struct ing_robots_view { /* of a verdict */
 
 struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf);
 void ing_robots_free(struct ing_robots *r); /* NULL is fine; nobody may be waiting */
-/* May this URL be fetched? waiter (not waiting): to be called when PENDING. NULL: only asks what is
- * known, be it due to be asked for again; nothing is got. What is no http or https URL is FAILED.
- */
+/* May this URL be fetched? waiter (not waiting): to be called when PENDING. NULL: only asks what
+ * is known, be it due to be asked for again; nothing is got. What is no http or https URL is
+ * FAILED. */
 struct ing_robots_view ing_robots_ask(
 	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter);
 /* done() will not come; harmless when not waiting. The file is got all the same. */

@@ -33,8 +33,8 @@ enum ing_robots_kind {
 struct ing_robots_file {            /* zero-initialise; release with ing_robots_file_done() */
 	enum ing_robots_kind kind;  /* of the last attempt */
 	struct ing_robots_txt *txt; /* the rules had last; NULL: none, or withdrawn since */
-	uint64_t heard_ms; /* when there was a verdict last; before there was one, the first attempt
-			    */
+	/* when there was a verdict last; before there was one, the first attempt */
+	uint64_t heard_ms;
 	uint64_t asked_ms; /* end of the last attempt */
 	uint64_t due_ms;   /* of the next */
 	uint64_t turn_ms;  /* after HOST_BACKOFF: when the gate may have a turn */

@@ -27,8 +27,7 @@ static int load_files(const struct ing_rule_files *files, struct ing_ruleset *re
 	return ing_rule_files_to_fd(files, &ret->fd, err);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 int ing_ruleset_load(
 	const char *dir, struct ing_ruleset *ret, struct ing_report *report, struct ing_error *err)

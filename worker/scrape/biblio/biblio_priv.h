@@ -23,8 +23,8 @@ struct ing_biblio_ctx {
  * ING_MAX_BIBLIO_VALUE before. s is valid UTF-8. Returns its bytes; 0: nothing is left, or the
  * budget is used up. No NUL behind. */
 size_t ing_biblio_clean(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
-/* The same as a JSON string, a new reference; NULL when nothing is left or the budget is used up.
- */
+/* The same as a JSON string, a new reference; NULL when nothing is left or the budget is used
+ * up. */
 json_t *ing_biblio_string(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
 /* A JSON string of what needs no cleaning (an identifier). NULL: budget. */
 json_t *ing_biblio_plain(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
@@ -37,8 +37,7 @@ void ing_biblio_append_split(struct ing_biblio_ctx *ctx, json_t *list, const cha
 const char *ing_release_type(const char *raw, size_t bytes);
 
 /* A person of the record: name (not NULL) and empty fields. Takes name; new reference. NULL:
- * budget.
- */
+ * budget. */
 json_t *ing_contrib_new(struct ing_biblio_ctx *ctx, json_t *name);
 /* Set name parts from "Surname, Given names", if it is of that form. */
 void ing_contrib_split_name(struct ing_biblio_ctx *ctx, json_t *contrib);

@@ -28,7 +28,7 @@ static size_t json_bytes(const char *s, size_t bytes)
 	return bytes + JSON_OVERHEAD + count_char(s, bytes, '"') + count_char(s, bytes, '\\');
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 size_t ing_biblio_clean(struct ing_biblio_ctx *ctx, const char *s, size_t bytes)
 {

@@ -454,7 +454,7 @@ static bool read_year(const struct tokens *ts, struct ing_date *ret)
 	return year != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_date_parse(const char *s, size_t bytes, struct ing_date *ret)
 {

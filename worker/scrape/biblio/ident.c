@@ -29,8 +29,8 @@ static bool is_alnum(char c)
 	return is_digit(c) || (lower >= 'a' && lower <= 'z');
 }
 
-/* Bytes of a space or control character (Unicode Z and Cc, and the zero-width ones) at p; 0: none.
- */
+/* Bytes of a space or control character (Unicode Z and Cc, and the zero-width ones) at p; 0:
+ * none. */
 static size_t space_bytes(struct span s)
 {
 	size_t left = (size_t)(s.end - s.p);

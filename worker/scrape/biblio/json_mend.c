@@ -137,7 +137,7 @@ static void skip_marks(const char **s, size_t *bytes)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 json_t *ing_json_read_mended(
 	const char *s, size_t bytes, size_t max_bytes, unsigned max_depth, size_t *values_left)

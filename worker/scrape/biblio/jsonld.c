@@ -512,7 +512,7 @@ static void read_publication(struct graph *g, const json_t *object)
 	read_lists(g, object);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 json_t *ing_jsonld_read(struct ing_biblio_ctx *ctx)
 {

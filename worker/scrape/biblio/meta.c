@@ -53,8 +53,8 @@ static bool is_space(char c)
 	return c != '\0' && (unsigned char)c <= ' ';
 }
 
-/* Trimmed and in lower case: the tree's own string when it is that already. NULL for an empty one.
- */
+/* Trimmed and in lower case: the tree's own string when it is that already. NULL for an empty
+ * one. */
 static const char *normal_name(struct ing_arena *ar, const char *s, size_t bytes)
 {
 	bool changed = false;
@@ -169,7 +169,7 @@ static const struct entry *begin_search(const struct ing_metas *ms, const struct
 	return ms->slots[hash & ms->mask].first;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_metas_read(struct ing_view *v)
 {

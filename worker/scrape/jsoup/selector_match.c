@@ -141,8 +141,8 @@ static bool pass_tests(struct ing_matcher *m, const struct ing_sel_step *step, u
 	return m->fail == 0;
 }
 
-/* As the order of :matchText wants it: tests from the last one to the first, then the step before.
- */
+/* As the order of :matchText wants it: tests from the last one to the first, then the step
+ * before. */
 static bool pass_carefully(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n)
 {
 	for (uint32_t k = step->count; k > 0; k--) {

@@ -23,8 +23,8 @@ void ing_text(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 bool ing_text_map(const struct ing_tree *t, struct ing_buf *out, uint32_t *from, uint32_t *to);
 /* ownText(): direct text nodes only, normalised, direct <br> is a space, trimmed. */
 void ing_text_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
-/* wholeText(), wholeOwnText(): as written, <br> is a line feed; of the subtree, of n's own nodes.
- */
+/* wholeText(), wholeOwnText(): as written, <br> is a line feed; of the subtree, of n's own
+ * nodes. */
 void ing_text_whole(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 void ing_text_whole_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 /* data(): scripts, styles, comments and CDATA of the subtree. */

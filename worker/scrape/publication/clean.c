@@ -231,7 +231,7 @@ static uint32_t count_words(const unsigned char *s, const unsigned char *end)
 	return words;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
 {

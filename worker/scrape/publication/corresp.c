@@ -99,7 +99,7 @@ static struct ing_picked keep_emails(struct ing_arena *ar, struct ing_picked lin
 	return (struct ing_picked){.items = items, .count = count};
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
 {

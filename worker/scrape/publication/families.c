@@ -324,7 +324,7 @@ static void gather_date(struct gathering *g)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_families_gather(
 	const struct ing_view *v, enum ing_part_type page_type, struct ing_gathered *gathered)

@@ -244,7 +244,7 @@ static const char *judge_words(const struct ing_view *v, const struct ing_guess_
 	return v->word_count > 1200 ? "article-fulltext" : "unknown";
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 const char *ing_guess_platform(const struct ing_view *v)
 {

@@ -36,7 +36,7 @@ static enum ing_letter_kind ascii_kind(uint32_t c)
 	return c <= ' ' || c == 0x7f ? ING_LETTER_SPACE : ING_LETTER_NONE;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 enum ing_letter_kind ing_letter_kind(uint32_t c)
 {

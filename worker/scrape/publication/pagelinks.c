@@ -96,7 +96,7 @@ static void add_link(struct ing_page_links *links, struct ing_parts *ps, const c
 	ing_buf_done(&b);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_page_links_add(struct ing_page_links *links, struct ing_parts *ps, const char *url,
 	enum ing_part_type type)

@@ -204,7 +204,7 @@ static const char *lower_name(struct ing_arena *ar, const char *name)
 	return lower;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 struct ing_pick ing_pick_of_site(const struct ing_site *site, enum ing_site_key key)
 {

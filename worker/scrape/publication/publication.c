@@ -106,8 +106,8 @@ static void read_keywords_split(const struct reading *r)
 	ing_parts_offer_list(&r->g->parts, ING_PART_KEYWORDS, r->type, list, count);
 }
 
-/* Title, abstract and body of this page: whether better ones stand elsewhere, they belong together.
- */
+/* Title, abstract and body of this page: whether better ones stand elsewhere, they belong
+ * together. */
 static void read_fulltext(
 	const struct reading *r, struct ing_text_value title, struct ing_text_value abstract)
 {
@@ -246,7 +246,7 @@ static bool is_way_on(const struct ing_view *v, const char *url)
 	       !ing_link_is_refused(url) && !ing_link_is_page(v, url);
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
 	enum ing_part_type type, json_t **ret_links)

@@ -225,7 +225,7 @@ static bool divides(enum ing_letter_kind before, enum ing_letter_kind after)
 	       (before == ING_LETTER_DIGIT && is_letter(after));
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 bool ing_tokens_next(struct ing_tokens *ts, const char **ret, size_t *ret_bytes)
 {

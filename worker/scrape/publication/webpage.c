@@ -168,7 +168,7 @@ static json_t *read_language(const struct ing_view *v)
 	return j == NULL ? json_null() : j;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule)
 {

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "common/data/json_text.h"
 
 static const struct {
@@ -36,7 +36,7 @@ static void writes_what_the_library_reads_back(void **state)
 		ing_buf_init(&b, 1000);
 		assert_true(ing_json_add_text(&b, cases[i].text, cases[i].bytes));
 		assert_string_equal(ing_buf_str(&b), cases[i].json);
-		json_t *v = json_loadb(b.data, b.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+		json_t *v = ing_json_parse(b.data, b.len, &ing_json_own, NULL);
 		assert_non_null(v);
 		assert_int_equal(json_string_length(v), cases[i].bytes);
 		assert_memory_equal(json_string_value(v), cases[i].text, cases[i].bytes);

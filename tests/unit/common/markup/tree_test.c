@@ -135,8 +135,8 @@ static void test_modes(void **state)
 	assert_true(tree->quirks);
 	assert_string_equal(tree->encoding, "windows-1252");
 	assert_null(tree->url);
-	/* Quirks change what <table> does to an open <p>; those of one page are not the next one's.
-	 */
+	/* Quirks change what <table> does to an open <p>; those of one page are not the next
+	 * one's. */
 	read_page("<!doctype html><p>1<table></table>");
 	assert_tree("(#root ?(html (head )(body (p '1)(table ))))");
 	read_page("<p>1<table></table>");

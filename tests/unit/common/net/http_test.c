@@ -299,8 +299,8 @@ static void heads(void **state)
 	}
 }
 
-/* The limit counts every byte the server sent as head, so that interim heads cannot go on for ever.
- */
+/* The limit counts every byte the server sent as head, so that interim heads cannot go on for
+ * ever. */
 static void endless(void **state)
 {
 	(void)state;

@@ -125,8 +125,7 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 	return fails(RENAME) ? -1 : __real_renameat2(from_fd, from, to_fd, to, flags);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- */
+/* -------------------------------------------------------------------------------------------- */
 
 enum { COUNT = 10, BODY = 3000 };
 
@@ -220,8 +219,8 @@ static void items_outlive_a_failing_disk(void **state)
 		plan.count = faults[i].count;
 		plan.half = faults[i].half;
 		plan.errnum = faults[i].errnum;
-		/* One goes by itself; the faults but the first calls' come when it is safe already.
-		 */
+		/* One goes by itself; the faults but the first calls' come when it is safe
+		 * already. */
 		parcel_put(f, &parcels[0]);
 		run_until_done(f, parcels, 1);
 		for (size_t k = 1; k < COUNT; k++)

@@ -235,8 +235,8 @@ static const struct ing_findings *ask_robots(const char *coding, const void *bod
 	return &a->f;
 }
 
-/* Rules come whole through the sandbox, and what costs time to decode does not cost the examiner.
- */
+/* Rules come whole through the sandbox, and what costs time to decode does not cost the
+ * examiner. */
 static void test_robots_files(void **state)
 {
 	static const char rules[] = "User-agent: tester\nDisallow: /private\nCrawl-delay: 2\n";

@@ -168,8 +168,7 @@ static void test_each_misbehaviour(void **state)
 }
 
 /* The same in the process that reads a PDF: the other findings survive it, and so does the
- * examiner.
- */
+ * examiner. */
 static void test_each_pdf_misbehaviour(void **state)
 {
 	static const struct {

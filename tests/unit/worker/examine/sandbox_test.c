@@ -547,8 +547,8 @@ static void run_under_filter(const struct sock_filter *filter, unsigned short co
 #define SKIP_UNLESS_SET(bits, skip) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, (skip))
 #define VERDICT(value) BPF_STMT(BPF_RET | BPF_K, (value))
 
-/* MemoryDenyWriteExecute=yes: no mapping both writable and executable, none made executable later.
- */
+/* MemoryDenyWriteExecute=yes: no mapping both writable and executable, none made executable
+ * later. */
 static void test_under_write_execute_denied(void **state)
 {
 	static const struct sock_filter filter[] = {

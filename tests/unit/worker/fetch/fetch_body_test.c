@@ -275,8 +275,8 @@ static void memory_ceiling(void **state)
 	client_stop(&c);
 }
 
-/* Finished bodies hold all of the memory and nobody frees them: transfers must still get through.
- */
+/* Finished bodies hold all of the memory and nobody frees them: transfers must still get
+ * through. */
 static void memory_held_by_the_finished(void **state)
 {
 	(void)state;

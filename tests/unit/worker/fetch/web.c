@@ -103,8 +103,8 @@ void web_reset(struct web_conn *c)
 	c->over = true;
 }
 
-/* One byte at a time, so that nothing behind the head is taken. False at the end of the connection.
- */
+/* One byte at a time, so that nothing behind the head is taken. False at the end of the
+ * connection. */
 static bool read_head(struct web_conn *c)
 {
 	size_t len = 0;
@@ -221,7 +221,7 @@ static void *run_listener(void *arg)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 struct web *web_start(const struct web_page *pages, void *tls)
 {

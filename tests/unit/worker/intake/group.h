@@ -60,8 +60,8 @@ struct fixture {
 
 /* Makes the topics. `topics` has ING_LANES_ entries and is borrowed. */
 void setup(struct fixture *f, const char *const *topics, int partitions);
-/* The same with so many brokers, of which the first coordinates the group and leads all partitions.
- */
+/* The same with so many brokers, of which the first coordinates the group and leads all
+ * partitions. */
 void setup_brokers(struct fixture *f, const char *const *topics, int partitions, int brokers);
 void teardown(struct fixture *f); /* workers that are open are closed */
 

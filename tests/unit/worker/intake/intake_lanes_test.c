@@ -212,8 +212,8 @@ static void test_requests_missing(void **state)
 }
 
 /* A second worker comes: every partition of every topic is taken away, and shared anew. What the
- * first has finished is not given out again; what it finishes later of the old epochs is ignored.
- */
+ * first has finished is not given out again; what it finishes later of the old epochs is
+ * ignored. */
 static void test_revocation(void **state)
 {
 	(void)state;

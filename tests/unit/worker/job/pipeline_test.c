@@ -298,8 +298,8 @@ static void a_job_can_be_called_off_at_any_point(void **state)
 			bool waits = fake.archived.count + fake.stored.count + owed > 0;
 			assert_int_equal(ing_pipeline_idle(pipeline), !waits);
 			turn(1);
-			/* What was handed over comes back; nothing new is sent, nothing finished.
-			 */
+			/* What was handed over comes back; nothing new is sent, nothing
+			 * finished. */
 			assert_int_equal(fake.emitted.count, owed);
 			fake_settle();
 			assert_int_equal(fake.finished, 0);

@@ -144,7 +144,7 @@ static void assert_serves(void)
 	assert_string_equal(got, "{\"echo\":{\"ask\":\"anything\"}}");
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------- */
 
 static void test_answers_and_is_its_owners_alone(void **state)
 {

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * jansson refuses to make strings that are not UTF-8, returns NULL for them and passes NULL on: a
+ * member would be missing without a word. Strings are cleaned here, and setting a member cannot
+ * fail. Its parser recurses, and a value takes it a hundred times as long as the two bytes that
+ * make one, so depth and values are counted in the text first.
+ */
+#include "common/data/json.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/error.h"
+#include "common/base/utf8.h"
+#include "common/data/json_text.h"
+
+const struct ing_json_limits ing_json_own = {
+	.flags = ING_JSON_SCALAR | ING_JSON_NUL | ING_JSON_REPEATED_KEYS,
+};
+
+static size_t jansson_flags(unsigned flags)
+{
+	return (flags & ING_JSON_SCALAR ? JSON_DECODE_ANY : 0u) |
+	       (flags & ING_JSON_TAIL ? JSON_DISABLE_EOF_CHECK : 0u) |
+	       (flags & ING_JSON_NUL ? JSON_ALLOW_NUL : 0u) |
+	       (flags & ING_JSON_REPEATED_KEYS ? 0u : JSON_REJECT_DUPLICATES);
+}
+
+/* jansson has no const, although counting references is no change to a value. */
+static json_t *borrow(const json_t *value)
+{
+	return (json_t *)(uintptr_t)value;
+}
+
+static int add_bytes(const char *s, size_t bytes, void *ctx)
+{
+	return ing_buf_add(ctx, s, bytes) ? 0 : -1;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+json_t *ing_json_parse(
+	const char *s, size_t bytes, const struct ing_json_limits *limits, struct ing_error *err)
+{
+	if (limits->depth > 0 && !ing_json_is_shallow(s, bytes, limits->depth)) {
+		ing_error_set(err, ING_FAIL_TOO_DEEP, "nested deeper than %d", limits->depth);
+		return NULL;
+	}
+	if (limits->values > 0 && !ing_json_is_small(s, bytes, INT_MAX, limits->values)) {
+		ing_error_set(err, ING_FAIL_TOO_BIG, "more than %zu values", limits->values);
+		return NULL;
+	}
+	json_error_t at;
+	json_t *value = json_loadb(s, bytes, jansson_flags(limits->flags), &at);
+	if (value == NULL)
+		ing_error_at(err, ING_FAIL_SYNTAX, at.line, at.column, "%s", at.text);
+	return value;
+}
+
+const char *ing_json_get_text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+int64_t ing_json_get_number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+bool ing_json_get_true(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+json_t *ing_json_text(const char *s)
+{
+	return s != NULL ? ing_json_textn(s, strlen(s)) : json_null();
+}
+
+json_t *ing_json_textn(const char *s, size_t bytes)
+{
+	json_t *value;
+	if (ing_utf8_valid(s, bytes)) {
+		value = json_stringn_nocheck(s, bytes);
+	} else {
+		char *clean = ing_utf8_clean(s, bytes, &bytes);
+		ing_must(clean != NULL);
+		value = json_stringn_nocheck(clean, bytes);
+		free(clean);
+	}
+	ing_must(value != NULL);
+	return value;
+}
+
+json_t *ing_json_count(uint64_t n)
+{
+	return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+json_t *ing_json_ref(const json_t *value)
+{
+	return json_incref(borrow(value));
+}
+
+void ing_json_set(json_t *object, const char *key, json_t *value)
+{
+	ing_must(json_object_set_new(object, key, value != NULL ? value : json_null()) == 0);
+}
+
+void ing_json_set_text(json_t *object, const char *key, const char *s)
+{
+	ing_json_set(object, key, ing_json_text(s));
+}
+
+void ing_json_set_number(json_t *object, const char *key, int64_t n)
+{
+	ing_json_set(object, key, json_integer(n));
+}
+
+void ing_json_set_count(json_t *object, const char *key, uint64_t n)
+{
+	ing_json_set(object, key, ing_json_count(n));
+}
+
+void ing_json_set_bool(json_t *object, const char *key, bool value)
+{
+	ing_json_set(object, key, json_boolean(value));
+}
+
+void ing_json_append(json_t *list, json_t *value)
+{
+	ing_must(json_array_append_new(list, value != NULL ? value : json_null()) == 0);
+}
+
+char *ing_json_dump(const json_t *value, size_t *ret_bytes)
+{
+	char *s = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	ing_must(s != NULL);
+	if (ret_bytes != NULL)
+		*ret_bytes = strlen(s);
+	return s;
+}
+
+char *ing_json_dump_rounded(const json_t *value, unsigned digits)
+{
+	char *s = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+	ing_must(s != NULL);
+	return s;
+}
+
+bool ing_json_add(struct ing_buf *out, const json_t *value)
+{
+	return json_dump_callback(value, add_bytes, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
+}
