@@ -19,7 +19,7 @@
 #include "common/base/buf.h"
 #include "common/data/base32.h"
 #include "common/data/compress.h"
-#include "common/data/sha1_pair.h"
+#include "common/data/digest.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
 
@@ -33,8 +33,7 @@ struct ing_warc_file {
 	bool dir_dirty;        /* created, and the folder not yet synced */
 	struct ing_error *err; /* of the call under way; for the sink */
 	struct ing_gzip *gzip;
-	struct ing_sha1_pair *digests; /* of the block and of the payload */
-	struct ing_digester *others;   /* of the payload: MD5 and SHA-256 */
+	struct ing_digester *block_digester, *payload_digester;
 	struct ing_buf head;
 	unsigned char piece[PIECE_BYTES];
 };
@@ -91,27 +90,22 @@ static int digest_block(struct ing_warc_file *f, const struct ing_warc_block *bl
 	char ret_block[33], struct ing_warc_place *ret)
 {
 	int rc = 0;
-	unsigned char block_sha1[ING_SHA1_BYTES];
-	unsigned char payload_sha1[ING_SHA1_BYTES];
-	ing_sha1_pair_add_first(f->digests, block->head, block->head_bytes);
+	struct ing_digests digests;
+	ing_digester_add(f->block_digester, block->head, block->head_bytes);
 	for (uint64_t at = 0; at < block->body_bytes && rc == 0; at += PIECE_BYTES) {
 		size_t bytes = (size_t)ING_MIN(block->body_bytes - at, (uint64_t)PIECE_BYTES);
 		rc = read_piece(f, block, at, bytes);
 		if (rc != 0)
 			break;
-		if (!block->has_payload) {
-			ing_sha1_pair_add_first(f->digests, f->piece, bytes);
-			continue;
-		}
-		ing_sha1_pair_add_both(f->digests, f->piece, bytes);
-		ing_digester_add(f->others, f->piece, bytes);
+		ing_digester_add(f->block_digester, f->piece, bytes);
+		if (block->has_payload)
+			ing_digester_add(f->payload_digester, f->piece, bytes);
 	}
 	/* Finished on failure too: that makes them ready for the next record. */
-	ing_sha1_pair_finish(f->digests, block_sha1, payload_sha1);
-	ing_base32_encode(block_sha1, sizeof(block_sha1), ret_block);
-	ing_digester_finish(f->others, &ret->payload);
-	memcpy(ret->payload.sha1, payload_sha1, sizeof(payload_sha1));
-	ing_base32_encode(payload_sha1, sizeof(payload_sha1), ret->payload_sha1b32);
+	ing_digester_finish(f->block_digester, &digests);
+	ing_base32_encode(digests.sha1, sizeof(digests.sha1), ret_block);
+	ing_digester_finish(f->payload_digester, &ret->payload);
+	ing_base32_encode(ret->payload.sha1, sizeof(ret->payload.sha1), ret->payload_sha1b32);
 	if (!block->has_payload)
 		ret->payload_sha1b32[0] = '\0';
 	return rc;
@@ -189,8 +183,8 @@ struct ing_warc_file *ing_warc_file_new(void)
 	f->fd = -1;
 	f->dir_fd = -1;
 	f->gzip = ing_gzip_new(write_out, f);
-	f->digests = ing_sha1_pair_new();
-	f->others = ing_digester_new(ING_DIGEST_MD5 | ING_DIGEST_SHA256);
+	f->block_digester = ing_digester_new(ING_DIGEST_SHA1);
+	f->payload_digester = ing_digester_new(ING_DIGEST_ALL);
 	ing_buf_init(&f->head, ING_WARC_MAX_HEAD_BYTES);
 	return f;
 }
@@ -201,8 +195,8 @@ void ing_warc_file_free(struct ing_warc_file *f)
 		return;
 	close_file(f);
 	ing_gzip_free(f->gzip);
-	ing_sha1_pair_free(f->digests);
-	ing_digester_free(f->others);
+	ing_digester_free(f->block_digester);
+	ing_digester_free(f->payload_digester);
 	ing_buf_done(&f->head);
 	free(f);
 }
