@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define REPLACEMENT 0xfffd
+
 static bool is_continuation(unsigned char c)
 {
 	return (c & 0xc0) == 0x80;
@@ -36,6 +38,40 @@ size_t ing_utf8_sequence(const char *s, size_t bytes)
 	if ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
 		return 0; /* overlong, or past U+10FFFF */
 	return 4;
+}
+
+size_t ing_utf8_decode(const char *s, size_t bytes, uint32_t *ret)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	if (bytes > 0 && u[0] < 0x80) {
+		*ret = u[0];
+		return 1;
+	}
+	size_t n = ing_utf8_sequence(s, bytes);
+	if (n == 0) {
+		*ret = REPLACEMENT;
+		return 1;
+	}
+	uint32_t c = n == 2 ? u[0] & 0x1fU : n == 3 ? u[0] & 0x0fU : u[0] & 0x07U;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (u[i] & 0x3fU);
+	*ret = c;
+	return n;
+}
+
+size_t ing_utf8_encode(uint32_t c, char out[ING_UTF8_BYTES])
+{
+	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		c = REPLACEMENT;
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
+	return n;
 }
 
 /* The first place from i on at which there are not eight bytes of ASCII. */

@@ -55,42 +55,15 @@ static bool is_utf8(const lxb_char_t *data, size_t bytes, bool ascii)
 	return true;
 }
 
-/* Write a code point as UTF-8 (RFC 3629); what is none becomes U+FFFD. */
-static size_t put_point(lxb_char_t *to, lxb_codepoint_t c)
-{
-	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		c = LXB_ENCODING_REPLACEMENT_CODEPOINT;
-	if (c < 0x80) {
-		to[0] = (lxb_char_t)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (lxb_char_t)(0xc0 | c >> 6);
-		to[1] = (lxb_char_t)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (lxb_char_t)(0xe0 | c >> 12);
-		to[1] = (lxb_char_t)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (lxb_char_t)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (lxb_char_t)(0xf0 | c >> 18);
-	to[1] = (lxb_char_t)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (lxb_char_t)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (lxb_char_t)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 static bool sink_points(
 	ing_charset_sink_f *sink, void *ctx, const lxb_codepoint_t *points, size_t n)
 {
-	lxb_char_t utf8[PIECE_BYTES];
+	char utf8[PIECE_BYTES];
 	size_t used = 0;
 	for (size_t i = 0; i < n; i++) {
-		used += put_point(utf8 + used, points[i]);
-		if (used > sizeof(utf8) - 4 || i + 1 == n) {
-			if (!sink(ctx, (const char *)utf8, used))
+		used += ing_utf8_encode(points[i], utf8 + used);
+		if (used > sizeof(utf8) - ING_UTF8_BYTES || i + 1 == n) {
+			if (!sink(ctx, utf8, used))
 				return false;
 			used = 0;
 		}

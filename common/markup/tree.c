@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "common/markup/lower.h"
+#include "common/data/unicode.h"
 #include "common/markup/tree_priv.h"
 
 #define SPACE "\t\n\f\r "
@@ -198,7 +198,7 @@ static uint32_t intern_lower(struct ing_tree *t, const char *name, size_t bytes)
 {
 	struct ing_buf lower;
 	ing_buf_init(&lower, MAX_NAME_BYTES * 2);
-	ing_lower(name, bytes, &lower);
+	ing_unicode_lower(name, bytes, &lower);
 	bool same = lower.len == bytes && memcmp(ing_buf_str(&lower), name, bytes) == 0;
 	uint32_t id = UINT32_MAX;
 	if (!same)

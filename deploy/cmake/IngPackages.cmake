@@ -33,7 +33,7 @@ ing_need(POPPLER poppler-glib libpoppler-glib-dev 22.0)
 ing_need(SECCOMP libseccomp libseccomp-dev)
 ing_need(SYSTEMD libsystemd libsystemd-dev)
 
-# lexbor and libmagic have had releases without a .pc file: accept the library by name too.
+# libunistring has no .pc file, lexbor and libmagic have had releases without one: accept the library by name.
 function(ing_need_lib target header library package)
 	find_path(${target}_INCLUDE "${header}")
 	find_library(${target}_LIBRARY "${library}")
@@ -46,6 +46,7 @@ function(ing_need_lib target header library package)
 endfunction()
 ing_need_lib(LEXBOR lexbor/html/html.h lexbor "liblexbor-dev, version 3")
 ing_need_lib(MAGIC magic.h magic libmagic-dev)
+ing_need_lib(UNISTRING unicase.h unistring libunistring-dev)
 if(ING_TESTS)
 	ing_need(CMOCKA cmocka libcmocka-dev)
 endif()

@@ -10,7 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/markup/link.h"
-#include "common/markup/lower.h"
+#include "common/data/unicode.h"
 #include "worker/scrape/jsoup/text.h"
 
 static inline void check_string(const char *s, size_t bytes)
@@ -58,7 +58,7 @@ static inline void check_text(
 	ing_must(ing_utf8_valid(ing_buf_str(&out), out.len) && out.len <= out.max);
 	struct ing_buf lower;
 	ing_buf_init(&lower, (size_t)1 << 18);
-	ing_lower(ing_buf_str(&out), out.len, &lower);
+	ing_unicode_lower(ing_buf_str(&out), out.len, &lower);
 	ing_must(ing_utf8_valid(ing_buf_str(&lower), lower.len) && !lower.failed);
 	ing_must(ing_text_utf16_units(ing_buf_str(&out), out.len) <= out.len);
 	ing_buf_done(&lower);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
 
 #define MAX_TAG_BYTES 1024 /* longer "tags" are text with a '<' */
 #define MAX_TAG_NAME 20
@@ -101,19 +102,6 @@ static uint32_t read_reference(const char *s, size_t left, size_t *ret_bytes)
 	return e == NULL ? 0 : e->code_point;
 }
 
-static size_t encode_utf8(uint32_t code, char *out)
-{
-	if (code < 0x80) {
-		out[0] = (char)code;
-		return 1;
-	}
-	size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	for (size_t i = n - 1; i > 0; i--, code >>= 6)
-		out[i] = (char)(0x80 | (code & 0x3F));
-	out[0] = (char)((n == 2 ? 0xC0 : n == 3 ? 0xE0 : 0xF0) | code);
-	return n;
-}
-
 /* Once: what a template escaped once too often. A reference is never shorter than its character. */
 static size_t decode_references(const char *s, size_t bytes, char *out)
 {
@@ -128,7 +116,10 @@ static size_t decode_references(const char *s, size_t bytes, char *out)
 			break;
 		size_t taken = 1;
 		uint32_t code = read_reference(s + i, bytes - i, &taken);
-		len += encode_utf8(code == 0 ? '&' : code, out + len);
+		char utf8[ING_UTF8_BYTES];
+		size_t n = ing_utf8_encode(code == 0 ? '&' : code, utf8);
+		memcpy(out + len, utf8, n);
+		len += n;
 		i += code == 0 ? 1 : taken;
 	}
 	return len;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/markup/lower.h"
+#include "common/data/unicode.h"
 #include "worker/scrape/jsoup/text.h"
 
 struct ing_sel_word {
@@ -109,7 +109,7 @@ static uint32_t intern_class(
 		return intern(m, x, s, bytes, true);
 	struct ing_buf b;
 	ing_buf_init(&b, 4 * (size_t)bytes + 16);
-	ing_lower(s, bytes, &b);
+	ing_unicode_lower(s, bytes, &b);
 	uint32_t before = x->word_count;
 	char *owned = ing_buf_steal(&b);
 	uint32_t number = intern(m, x, owned, (uint32_t)strlen(owned), true);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "common/markup/lower.h"
+#include "common/data/unicode.h"
 #include "worker/scrape/jsoup/text.h"
 
 static bool is_combinator(char c)
@@ -64,23 +64,8 @@ static int hex_digit(char c)
 
 static void add_point(struct ing_buf *to, uint32_t c)
 {
-	if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		c = 0xfffd;
-	if (c < 0x80) {
-		ing_buf_add_char(to, (char)c);
-	} else if (c < 0x800) {
-		ing_buf_add_char(to, (char)(0xc0 | c >> 6));
-		ing_buf_add_char(to, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		ing_buf_add_char(to, (char)(0xe0 | c >> 12));
-		ing_buf_add_char(to, (char)(0x80 | (c >> 6 & 0x3f)));
-		ing_buf_add_char(to, (char)(0x80 | (c & 0x3f)));
-	} else {
-		ing_buf_add_char(to, (char)(0xf0 | c >> 18));
-		ing_buf_add_char(to, (char)(0x80 | (c >> 12 & 0x3f)));
-		ing_buf_add_char(to, (char)(0x80 | (c >> 6 & 0x3f)));
-		ing_buf_add_char(to, (char)(0x80 | (c & 0x3f)));
-	}
+	char utf8[ING_UTF8_BYTES];
+	ing_buf_add(to, utf8, ing_utf8_encode(c == 0 ? 0xfffd : c, utf8));
 }
 
 /* CSS Syntax 4.3.7; p->at is on the backslash. */
@@ -342,7 +327,7 @@ void ing_sel_set_value(
 	struct ing_buf b;
 	ing_buf_init(&b, 4 * ING_SEL_MAX_BYTES); /* case may lengthen it */
 	if (lower)
-		ing_lower(s, bytes, &b);
+		ing_unicode_lower(s, bytes, &b);
 	else
 		ing_buf_add(&b, s, bytes);
 	x->value = ing_arena_strndup(&sel->ar, ing_buf_str(&b), b.len);

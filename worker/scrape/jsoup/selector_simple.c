@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "common/markup/link.h"
-#include "common/markup/lower.h"
+#include "common/data/unicode.h"
 #include "worker/scrape/jsoup/text.h"
 
 /* Texts of so many times the page's nodes are read one by one before the page is read once. */
@@ -86,7 +86,7 @@ static bool compare_value(
 	if (is_ascii(s, bytes))
 		return compare((enum ing_sel_op)x->op, s, bytes, x);
 	ing_buf_clear(&m->lower);
-	ing_lower(s, bytes, &m->lower);
+	ing_unicode_lower(s, bytes, &m->lower);
 	return compare((enum ing_sel_op)x->op, ing_buf_str(&m->lower), m->lower.len, x);
 }
 
@@ -331,7 +331,7 @@ static bool has_words(struct ing_matcher *m, const struct ing_sel_simple *x, ing
 	if (is_ascii(s, bytes))
 		return holds_ascii(s, bytes, x);
 	ing_buf_clear(&m->lower);
-	ing_lower(s, bytes, &m->lower);
+	ing_unicode_lower(s, bytes, &m->lower);
 	return memmem(ing_buf_str(&m->lower), m->lower.len, x->value, x->bytes) != NULL;
 }
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/publication/letters.h"
+#include "common/base/utf8.h"
+#include "common/data/unicode.h"
 
 /* The lists; a pattern is made of one or two of their words. */
 enum {
@@ -192,56 +193,58 @@ static unsigned find_plain(const struct plain_word *list, size_t count, const ch
 	return 0;
 }
 
-/* ing_letter_kind() of ASCII, with '_' and '-' dividing as white space does. */
-static const unsigned char ascii_kinds[128] = {
-	[0 ... ' '] = ING_LETTER_SPACE,
-	['-'] = ING_LETTER_SPACE,
-	['0' ... '9'] = ING_LETTER_DIGIT,
-	['A' ... 'Z'] = ING_LETTER_UPPER,
-	['_'] = ING_LETTER_SPACE,
-	['a' ... 'z'] = ING_LETTER_LOWER,
-	[0x7f] = ING_LETTER_SPACE,
+/* ing_char_class() of ASCII, with '_' and '-' dividing as white space does. */
+static const unsigned char ascii_classes[128] = {
+	[0 ... ' '] = ING_CHAR_SPACE,
+	['-'] = ING_CHAR_SPACE,
+	['0' ... '9'] = ING_CHAR_DIGIT,
+	['A' ... 'Z'] = ING_CHAR_UPPER,
+	['_'] = ING_CHAR_SPACE,
+	['a' ... 'z'] = ING_CHAR_LOWER,
+	[0x7f] = ING_CHAR_SPACE,
 };
 
-static inline enum ing_letter_kind kind_at(const char *s, const char *end, size_t *ret_bytes)
+static inline enum ing_char_class class_at(const char *s, const char *end, size_t *ret_bytes)
 {
 	unsigned char c = (unsigned char)*s;
 	*ret_bytes = 1;
 	if (c < 0x80)
-		return (enum ing_letter_kind)ascii_kinds[c];
-	return ing_letter_kind(ing_letter_at(s, (size_t)(end - s), ret_bytes));
+		return (enum ing_char_class)ascii_classes[c];
+	uint32_t point;
+	*ret_bytes = ing_utf8_decode(s, (size_t)(end - s), &point);
+	return ing_char_class(point);
 }
 
-static bool is_letter(enum ing_letter_kind kind)
+static bool is_letter(enum ing_char_class class)
 {
-	return kind >= ING_LETTER_UPPER;
+	return class >= ING_CHAR_UPPER;
 }
 
 /* Is there a word's end between two characters that are both no white space? */
-static bool divides(enum ing_letter_kind before, enum ing_letter_kind after)
+static bool divides(enum ing_char_class before, enum ing_char_class after)
 {
-	return (before == ING_LETTER_LOWER && after == ING_LETTER_UPPER) ||
-	       (is_letter(before) && after == ING_LETTER_DIGIT) ||
-	       (before == ING_LETTER_DIGIT && is_letter(after));
+	return (before == ING_CHAR_LOWER && after == ING_CHAR_UPPER) ||
+	       (is_letter(before) && after == ING_CHAR_DIGIT) ||
+	       (before == ING_CHAR_DIGIT && is_letter(after));
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_tokens_next(struct ing_tokens *ts, const char **ret, size_t *ret_bytes)
 {
-	enum ing_letter_kind before = ING_LETTER_SPACE;
+	enum ing_char_class before = ING_CHAR_SPACE;
 	size_t n = 0;
 	for (; ts->s < ts->end; ts->s += n) {
-		before = kind_at(ts->s, ts->end, &n);
-		if (before != ING_LETTER_SPACE)
+		before = class_at(ts->s, ts->end, &n);
+		if (before != ING_CHAR_SPACE)
 			break;
 	}
 	const char *from = ts->s;
 	while (ts->s < ts->end) {
-		enum ing_letter_kind kind = kind_at(ts->s, ts->end, &n);
-		if (kind == ING_LETTER_SPACE || divides(before, kind))
+		enum ing_char_class class = class_at(ts->s, ts->end, &n);
+		if (class == ING_CHAR_SPACE || divides(before, class))
 			break;
-		before = kind;
+		before = class;
 		ts->s += n;
 	}
 	*ret = from;
@@ -272,13 +275,13 @@ enum ing_frame ing_token_frame(const char *s, size_t bytes)
 {
 	const char *end = s + bytes;
 	size_t n = 0;
-	while (s < end && !is_letter(kind_at(s, end, &n)))
+	while (s < end && !is_letter(class_at(s, end, &n)))
 		s += n;
 	while (end > s) {
 		const char *last = end - 1;
 		while (last > s && ((unsigned char)*last & 0xc0) == 0x80)
 			last--;
-		if (is_letter(kind_at(last, end, &n)))
+		if (is_letter(class_at(last, end, &n)))
 			break;
 		end = last;
 	}

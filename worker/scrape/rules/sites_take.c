@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/scrape/jsoup/text.h"
+#include "common/base/utf8.h"
 #include "worker/model/limits.h"
+#include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/rules/sites_priv.h"
 
 /* Elements or scripts that are looked at for one take; article pages have some 50 scripts. */
@@ -53,26 +54,6 @@ static long read_hex(const char *s, unsigned digits)
 	return n;
 }
 
-static char *put_utf8(char *to, long c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | (c >> 6));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		*to++ = (char)(0xe0 | (c >> 12));
-		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xf0 | (c >> 18));
-		*to++ = (char)(0x80 | ((c >> 12) & 0x3f));
-		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
-}
-
 /* The code point of the \u escape at s (a surrogate pair is one, a lone half U+FFFD) and its
  * length; -1: it is none. */
 static long read_unicode(const char *s, size_t *ret_bytes)
@@ -115,7 +96,10 @@ static bool undo_script_escapes(char *s)
 			s += 2;
 			continue;
 		}
-		to = put_utf8(to, c);
+		char utf8[ING_UTF8_BYTES];
+		size_t n = ing_utf8_encode((uint32_t)c, utf8);
+		memcpy(to, utf8, n);
+		to += n;
 		s += bytes;
 	}
 	*to = '\0';

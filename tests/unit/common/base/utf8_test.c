@@ -63,10 +63,40 @@ static void test_everywhere(void **state)
 	}
 }
 
+static void test_code_points(void **state)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t point;
+	} good[] = {{"\x01", 1}, {"\x7f", 0x7f}, {"\xc2\x80", 0x80}, {"\xdf\xbf", 0x7ff},
+		{"\xe0\xa0\x80", 0x800}, {"\xed\x9f\xbf", 0xd7ff}, {"\xef\xbf\xbf", 0xffff},
+		{"\xf0\x90\x80\x80", 0x10000}, {"\xf4\x8f\xbf\xbf", 0x10ffff}};
+	static const uint32_t bad[] = {0xd800, 0xdfff, 0x110000, UINT32_MAX};
+	char utf8[ING_UTF8_BYTES];
+	uint32_t c;
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(good); i++) {
+		size_t n = strlen(good[i].bytes);
+		assert_int_equal(ing_utf8_decode(good[i].bytes, n, &c), n);
+		assert_int_equal(c, good[i].point);
+		assert_int_equal(ing_utf8_encode(c, utf8), n);
+		assert_memory_equal(utf8, good[i].bytes, n);
+	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(bad); i++) {
+		assert_int_equal(ing_utf8_encode(bad[i], utf8), 3);
+		assert_memory_equal(utf8, "\xef\xbf\xbd", 3);
+	}
+	assert_int_equal(ing_utf8_encode(0, utf8), 1);
+	assert_int_equal(utf8[0], 0);
+	assert_int_equal(ing_utf8_decode("\xe2\x82", 2, &c), 1); /* cut */
+	assert_int_equal(c, 0xfffd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everywhere),
+		cmocka_unit_test(test_code_points),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@
 
 #include "view_helper.h"
 #include "worker/scrape/publication/clean.h"
-#include "worker/scrape/publication/letters.h"
 #include "worker/scrape/publication/tokens.h"
 
 static struct view_helper helper;
@@ -77,24 +76,6 @@ static void test_tokens(void **state)
 				token);
 		assert_string_equal(got, token_cases[i].want);
 	}
-}
-
-static void test_letters(void **state)
-{
-	static const struct {
-		uint32_t c;
-		enum ing_letter_kind want;
-	} cases[] = {{'a', ING_LETTER_LOWER}, {'Z', ING_LETTER_UPPER}, {'0', ING_LETTER_DIGIT},
-		{0, ING_LETTER_SPACE}, {0x7f, ING_LETTER_SPACE}, {'.', ING_LETTER_NONE},
-		{0x85, ING_LETTER_SPACE}, {0xd7, ING_LETTER_NONE}, {0x100, ING_LETTER_UPPER},
-		{0x101, ING_LETTER_LOWER}, {0x1c5, ING_LETTER_OTHER}, {0x2002, ING_LETTER_SPACE},
-		{0x2160, ING_LETTER_DIGIT}, {0x301, ING_LETTER_NONE}, {0x4e00, ING_LETTER_OTHER},
-		{0x10400, ING_LETTER_UPPER}, {0x10428, ING_LETTER_LOWER},
-		{0xe0001, ING_LETTER_SPACE}, {0x10ffff, ING_LETTER_NONE},
-		{UINT32_MAX, ING_LETTER_NONE}};
-	(void)state;
-	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)
-		assert_int_equal(ing_letter_kind(cases[i].c), cases[i].want);
 }
 
 #define MENU ING_TOKEN_MENU
@@ -388,7 +369,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_letters),
 		cmocka_unit_test(test_name_words),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_pages),

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "common/markup/html.h"
-#include "common/markup/lower.h"
 #include "worker/scrape/jsoup/text.h"
 
 #define MAX_OUT ((size_t)1 << 20)
@@ -266,32 +265,6 @@ static void test_normalise(void **state)
 	}
 }
 
-static void test_lower(void **state)
-{
-	static const struct text_case cases[] = {
-		{"", ""},
-		{"AbC-1", "abc-1"},
-		{"\xc3\x89TUDE \xc3\xa9", "\xc3\xa9tude \xc3\xa9"},
-		{"\xc4\xb0I", "i\xcc\x87i"},  /* I with dot; and no Turkish rule for I */
-		{"\xe1\xba\x9e", "\xc3\x9f"}, /* capital sharp s */
-		{"\xd0\x96\xd0\xaf", "\xd0\xb6\xd1\x8f"},
-		{"\xce\xa3\xce\x91\xce\xa3", "\xcf\x83\xce\xb1\xcf\x82"}, /* the last is final */
-		{"\xce\x91\xce\xa3\xce\x91", "\xce\xb1\xcf\x83\xce\xb1"},
-		{"\xce\xa3", "\xcf\x83"},
-		{"\xce\x91\xce\xa3.", "\xce\xb1\xcf\x82."},
-		{"\xe2\x84\xaa", "k"},                    /* Kelvin */
-		{"\xf0\x90\x90\x80", "\xf0\x90\x90\xa8"}, /* Deseret */
-		{"\xc4\x80\xc4\x81\xc4\x82", "\xc4\x81\xc4\x81\xc4\x83"},
-		{"\xe4\xb8\xad\xe6\x96\x87", "\xe4\xb8\xad\xe6\x96\x87"},
-	};
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		ing_buf_clear(&out);
-		ing_lower(cases[i].html, strlen(cases[i].html), &out);
-		assert_string_equal(ing_buf_str(&out), cases[i].want);
-	}
-}
-
 static void test_units_and_trim(void **state)
 {
 	(void)state;
@@ -374,7 +347,6 @@ int main(void)
 		cmocka_unit_test(test_formatted_skip),
 		cmocka_unit_test(test_pseudo),
 		cmocka_unit_test(test_normalise),
-		cmocka_unit_test(test_lower),
 		cmocka_unit_test(test_units_and_trim),
 		cmocka_unit_test(test_ceiling),
 	};
