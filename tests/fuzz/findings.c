@@ -266,8 +266,8 @@ static void begin(void)
 						   .max_body_bytes = MAX_BODY_BYTES,
 						   .max_scrape_bytes = 1000,
 						   .max_message_bytes = 100000,
-						   .hostrules = FAKE_STAGE,
-						   .hostblocks = FAKE_STAGE,
+						   .host_rules = FAKE_STAGE,
+						   .blocked_hosts = FAKE_STAGE,
 						   .yield = yield});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = FAKE_STAGE,

@@ -13,17 +13,17 @@
 #include "common/base/report.h"
 #include "common/net/url.h"
 #include "common/net/url_match.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/rules/read.h"
 #include "worker/rules/rule_files.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 500, .heap_kb = 200, .heap_byte = 200);
 
-static void use(const struct ing_hostrules *r)
+static void use(const struct ing_host_rules *r)
 {
 	char name[ING_URL_HOST_BYTES + 6];
 	size_t count = 0;
-	for (const struct ing_host_rule *h = ing_hostrules_entries(r); h != NULL; h = h->next) {
+	for (const struct ing_host_rule *h = ing_host_rules_entries(r); h != NULL; h = h->next) {
 		count++;
 		ing_must(h->why[0] != '\0' && h->line > 0 && h->file != NULL);
 		ing_must(h->delay_ms <= 3600000 && h->concurrency >= 1 && h->concurrency <= 1000);
@@ -33,20 +33,20 @@ static void use(const struct ing_hostrules *r)
 			name, sizeof(name), "%s%s.", strchr(host, '.') != NULL ? "www." : "", host);
 		if (strlen(name) >= ING_URL_HOST_BYTES)
 			continue;
-		const struct ing_host_rule *found = ing_hostrules_find(r, name);
+		const struct ing_host_rule *found = ing_host_rules_find(r, name);
 		ing_must(found == h || h->host[0] == '.'); /* its own entry goes before ".NAME" */
 		ing_must(found != NULL && found->pattern != NULL);
 		for (const struct ing_url_test *t = h->tests; t != NULL; t = t->next)
 			ing_url_target_free(ing_url_target_new(t->url));
 	}
-	ing_must(count == ing_hostrules_count(r));
+	ing_must(count == ing_host_rules_count(r));
 }
 
 static void load(const uint8_t *data, size_t size)
 {
 	struct ing_rule_files files;
 	struct ing_report report;
-	struct ing_hostrules *r = NULL;
+	struct ing_host_rules *r = NULL;
 	ing_rule_files_init(&files);
 	ing_report_init(&report);
 	files.items[0] = (struct ing_rule_file){.kind = ING_RULES_HOSTS,
@@ -54,13 +54,13 @@ static void load(const uint8_t *data, size_t size)
 		.text = ing_strndup((const char *)data, size),
 		.bytes = size};
 	files.count = 1;
-	int rc = ing_hostrules_load_files(&files, &r, &report);
+	int rc = ing_host_rules_load_files(&files, &r, &report);
 	ing_must((rc == 0) == (report.errors == 0) && (rc == 0) == (r != NULL));
 	for (size_t i = 0; i < report.count; i++)
 		ing_must(report.lines[i].text[0] != '\0' && report.lines[i].line >= 0);
 	if (r != NULL)
 		use(r);
-	ing_hostrules_free(r);
+	ing_host_rules_free(r);
 	ing_report_done(&report);
 	ing_rule_files_done(&files);
 }
@@ -68,11 +68,11 @@ static void load(const uint8_t *data, size_t size)
 static void block(const uint8_t *data, size_t size)
 {
 	char *text = ing_strndup((const char *)data, size);
-	struct ing_hostblocks *b = ing_hostblocks_new();
-	ing_must(ing_hostblocks_add(b, text, "why") == (ing_hostblocks_count(b) == 1));
-	(void)ing_hostblocks_find(b, text);
-	ing_must(!ing_hostblocks_add(b, text, "why")); /* no host, or there already */
-	ing_hostblocks_free(b);
+	struct ing_blocked_hosts *b = ing_blocked_hosts_new();
+	ing_must(ing_blocked_hosts_add(b, text, "why") == (ing_blocked_hosts_count(b) == 1));
+	(void)ing_blocked_hosts_find(b, text);
+	ing_must(!ing_blocked_hosts_add(b, text, "why")); /* no host, or there already */
+	ing_blocked_hosts_free(b);
 	free(text);
 }
 

@@ -16,8 +16,8 @@
 #include "worker/ctl/hosts.h"
 #include "worker/gate/gate.h"
 #include "worker/gate/fleet/host_table.h"
-#include "worker/rules/hostrules.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/host_rules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/service/hosts.h"
 #include "worker/rules/rule_files.h"
 #include "worker/service/control.h"
@@ -223,14 +223,14 @@ static json_t *list_rows(const struct ing_conf *conf, unsigned count)
 /* --- the configuration --- */
 
 /* The blocklist's entry about a host as a whole. */
-static json_t *find_blocklist(const struct ing_urlrules *rules, const char *host)
+static json_t *find_blocklist(const struct ing_url_rules *rules, const char *host)
 {
 	char url[sizeof("http:///") + ING_CTL_HOST_BYTES];
 	snprintf(url, sizeof(url), "http://%s/", host);
-	struct ing_url_finding f = ing_urlrules_judge(rules, url);
+	struct ing_url_finding f = ing_url_rules_decide(rules, url);
 	if (f.verdict != ING_URL_BLOCKLIST)
 		return NULL;
-	const struct ing_url_entry *e = ing_urlrules_entries(rules);
+	const struct ing_url_entry *e = ing_url_rules_entries(rules);
 	while (e != NULL && e->why != f.why)
 		e = e->next;
 	json_t *o = json_object();
@@ -241,9 +241,9 @@ static json_t *find_blocklist(const struct ing_urlrules *rules, const char *host
 }
 
 static json_t *describe_rules(const struct ing_conf *conf, const char *host,
-	const struct ing_hostrules *hosts, const struct ing_urlrules *urls)
+	const struct ing_host_rules *hosts, const struct ing_url_rules *urls)
 {
-	const struct ing_host_rule *rule = ing_hostrules_find(hosts, host);
+	const struct ing_host_rule *rule = ing_host_rules_find(hosts, host);
 	unsigned delay_ms =
 		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.patience.delay_ms;
 	unsigned slots = rule != NULL && rule->has_concurrency ? rule->concurrency
@@ -267,18 +267,18 @@ static json_t *ask_rules(const struct ing_conf *conf, const char *host)
 	struct ing_rule_files files;
 	struct ing_report report;
 	struct ing_error err = {0};
-	struct ing_hostrules *hosts = NULL;
-	struct ing_urlrules *urls = NULL;
+	struct ing_host_rules *hosts = NULL;
+	struct ing_url_rules *urls = NULL;
 	ing_rule_files_init(&files);
 	ing_report_init(&report);
 	if (ing_rule_files_read_dir(&files, conf->rules_dir, &err) != 0)
 		warn(err.msg);
-	else if (ing_hostrules_load_files(&files, &hosts, &report) != 0 ||
-		 ing_urlrules_load_files(&files, &urls, &report) != 0)
+	else if (ing_host_rules_load_files(&files, &hosts, &report) != 0 ||
+		 ing_url_rules_load_files(&files, &urls, &report) != 0)
 		warn("there are errors in the rule files, which ingestctl rules check lists");
 	json_t *o = describe_rules(conf, host, hosts, urls);
-	ing_hostrules_free(hosts);
-	ing_urlrules_free(urls);
+	ing_host_rules_free(hosts);
+	ing_url_rules_free(urls);
 	ing_report_done(&report);
 	ing_rule_files_done(&files);
 	return o;

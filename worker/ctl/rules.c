@@ -9,8 +9,8 @@
 
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
-#include "worker/rules/hostrules.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/host_rules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
@@ -92,8 +92,8 @@ static int check(const struct ing_ctl_rules *r)
 	printf("links: %zu\n", ing_links_count(r->rules->links));
 	printf("sites: %zu\n", ing_sites_count(r->rules->sites));
 	printf("walls and blocklist: %zu by URL, %zu by what the page looks like\n",
-		ing_urlrules_count(r->urls), ing_signs_count(r->rules->signs));
-	printf("hosts: %zu\n", ing_hostrules_count(r->hosts));
+		ing_url_rules_count(r->urls), ing_signs_count(r->rules->signs));
+	printf("hosts: %zu\n", ing_host_rules_count(r->hosts));
 	printf("no errors, %zu warning%s\n", report->warnings, ING_PLURAL_S(report->warnings));
 	return ING_CTL_OK;
 }
@@ -180,9 +180,9 @@ int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_opti
 		code = ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s", err.msg);
 	} else {
 		ret->rules = ing_rules_load(&ret->files, &ret->report);
-		if (ing_urlrules_load_files(&ret->files, &ret->urls, &ret->report) != 0)
+		if (ing_url_rules_load_files(&ret->files, &ret->urls, &ret->report) != 0)
 			ing_must(ret->report.errors > 0);
-		if (ing_hostrules_load_files(&ret->files, &ret->hosts, &ret->report) != 0)
+		if (ing_host_rules_load_files(&ret->files, &ret->hosts, &ret->report) != 0)
 			ing_must(ret->report.errors > 0);
 		ing_report_sort(&ret->report);
 	}
@@ -193,8 +193,8 @@ int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_opti
 void ing_ctl_rules_done(struct ing_ctl_rules *r)
 {
 	ing_rules_free(r->rules);
-	ing_urlrules_free(r->urls);
-	ing_hostrules_free(r->hosts);
+	ing_url_rules_free(r->urls);
+	ing_host_rules_free(r->hosts);
 	ing_report_done(&r->report);
 	ing_rule_files_done(&r->files);
 	*r = (struct ing_ctl_rules){0};

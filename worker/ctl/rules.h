@@ -8,9 +8,9 @@
 #include "worker/ctl/ctl.h"
 #include "worker/rules/rule_files.h"
 
-struct ing_hostrules;
+struct ing_host_rules;
 struct ing_rules;
-struct ing_urlrules;
+struct ing_url_rules;
 
 /* The arguments of --journals and --webpages, in the order in which they were given. */
 struct ing_ctl_rule_options {
@@ -23,10 +23,10 @@ struct ing_ctl_rule_options {
 
 struct ing_ctl_rules {
 	struct ing_rule_files files;
-	struct ing_report report;    /* sorted */
-	struct ing_rules *rules;     /* NULL: errors */
-	struct ing_urlrules *urls;   /* NULL: errors */
-	struct ing_hostrules *hosts; /* NULL: errors */
+	struct ing_report report;     /* sorted */
+	struct ing_rules *rules;      /* NULL: errors */
+	struct ing_url_rules *urls;   /* NULL: errors */
+	struct ing_host_rules *hosts; /* NULL: errors */
 };
 
 /* Note one --journals or --webpages. False, with a message, when there are too many. */

@@ -14,8 +14,8 @@
 #include "common/net/url_match.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
-#include "worker/rules/hostrules.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/host_rules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/rules/read.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
@@ -337,9 +337,9 @@ int ing_ctl_rules_test(const struct ing_ctl_rules *r, char *const *names, size_t
 		if (rules->entries[i] == i && is_named(&run, rules->names[i]))
 			count_entry(&run, rules->sources[i], run.kinds[i], rules->names[i]);
 	}
-	for (const struct ing_url_entry *e = ing_urlrules_entries(r->urls); e != NULL; e = e->next)
+	for (const struct ing_url_entry *e = ing_url_rules_entries(r->urls); e != NULL; e = e->next)
 		run_url_entry(&run, e);
-	for (const struct ing_host_rule *h = ing_hostrules_entries(r->hosts); h != NULL;
+	for (const struct ing_host_rule *h = ing_host_rules_entries(r->hosts); h != NULL;
 		h = h->next)
 		run_host_rule(&run, h);
 	int code = finish(&run);

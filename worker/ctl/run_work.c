@@ -173,8 +173,8 @@ static json_t *on_question(void *ctx, const json_t *question)
 		&(struct ing_hosts_sources){
 			.gate = w->engine.gate,
 			.robots = w->engine.robots,
-			.hostrules = w->engine.rules.hostrules,
-			.hostblocks = w->engine.blocks,
+			.host_rules = w->engine.rules.host_rules,
+			.blocked_hosts = w->engine.blocks,
 			.instance = w->out_dir,
 		},
 		question);

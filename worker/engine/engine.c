@@ -18,11 +18,11 @@
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/gate/gate.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/service/turn.h"
 #include "worker/visit/robots_fetch.h"
@@ -91,9 +91,9 @@ static int init_rules(struct ing_engine *e, struct ing_error *err)
 	ing_report_done(&report);
 	if (rc != 0)
 		return rc;
-	e->yield = ing_yield_new();
-	ing_yield_set_rules(
-		e->yield, e->rules.rules->digest, e->rules.rules->names, e->rules.rules->count);
+	e->rule_stats = ing_rule_stats_new();
+	ing_rule_stats_set_rules(e->rule_stats, e->rules.rules->digest, e->rules.rules->names,
+		e->rules.rules->count);
 	return 0;
 }
 
@@ -101,14 +101,14 @@ static void done_rules(struct ing_engine *e)
 {
 	ing_ruleset_done(&e->rules);
 	ing_ruleset_done(&e->coming);
-	ing_yield_free(ING_TAKE(e->yield));
+	ing_rule_stats_free(ING_TAKE(e->rule_stats));
 }
 
 /* Of the pauses that operators have set, the longest. */
 static unsigned longest_set_pause_ms(const struct ing_engine *e)
 {
 	unsigned ms = e->conf->gate.patience.delay_ms;
-	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
+	const struct ing_host_rule *rule = ing_host_rules_entries(e->rules.host_rules);
 	for (; rule != NULL; rule = rule->next)
 		ms = ING_MAX(ms, rule->has_delay ? rule->delay_ms : 0);
 	return ms;
@@ -121,7 +121,7 @@ static unsigned longest_pause_ms(const struct ing_engine *e)
 	const struct ing_conf *c = e->conf;
 	unsigned ms = longest_set_pause_ms(e);
 	bool obeyed = c->obey_robots;
-	const struct ing_host_rule *rule = ing_hostrules_entries(e->rules.hostrules);
+	const struct ing_host_rule *rule = ing_host_rules_entries(e->rules.host_rules);
 	for (; rule != NULL; rule = rule->next)
 		obeyed |= rule->obey_robots == ING_CHOICE_YES;
 	if (c->gate.patience.adaptive_factor > 0)
@@ -134,9 +134,9 @@ static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t co
 	struct ing_engine *e = ctx;
 	const char *first = NULL;
 	size_t unheeded = 0;
-	ing_hostblocks_clear(e->blocks);
+	ing_blocked_hosts_clear(e->blocks);
 	for (size_t i = 0; i < count; i++) {
-		if (ing_hostblocks_add(e->blocks, blocks[i].host, blocks[i].why))
+		if (ing_blocked_hosts_add(e->blocks, blocks[i].host, blocks[i].why))
 			continue;
 		first = first != NULL ? first : blocks[i].host;
 		unheeded++;
@@ -174,17 +174,17 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 
 static int init_leases(struct ing_engine *e, struct ing_error *err)
 {
-	e->blocks = ing_hostblocks_new();
+	e->blocks = ing_blocked_hosts_new();
 	int rc = e->company == ING_ENGINE_ALONE ? 0 : open_leases(e, err);
 	if (rc != 0)
-		ing_hostblocks_free(ING_TAKE(e->blocks));
+		ing_blocked_hosts_free(ING_TAKE(e->blocks));
 	return rc;
 }
 
 static void done_leases(struct ing_engine *e)
 {
 	ing_leases_free(ING_TAKE(e->leases));
-	ing_hostblocks_free(ING_TAKE(e->blocks));
+	ing_blocked_hosts_free(ING_TAKE(e->blocks));
 }
 
 /* --- the gate asks fetch for addresses --- */
@@ -222,7 +222,7 @@ static int init_gate(struct ing_engine *e, struct ing_error *err)
 						 .transfer_ms = ing_conf_transfer_ms(e->conf),
 						 .lookup = {start_lookup, stop_lookup, e},
 						 .room = {has_room, e},
-						 .hostrules = e->rules.hostrules,
+						 .host_rules = e->rules.host_rules,
 						 .leases = e->leases,
 					 });
 	return 0;
@@ -294,9 +294,9 @@ static int init_visits(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
 	e->visits = ing_visits_new(&e->loop, &(struct ing_visits_conf){
-						     .urlrules = e->rules.urlrules,
-						     .hostrules = e->rules.hostrules,
-						     .hostblocks = e->blocks,
+						     .url_rules = e->rules.url_rules,
+						     .host_rules = e->rules.host_rules,
+						     .blocked_hosts = e->blocks,
 						     .tls_fallback = e->conf->job.tls_fallback,
 					     });
 	return 0;
@@ -321,7 +321,7 @@ static int init_robots(struct ing_engine *e, struct ing_error *err)
 		.obey = c->obey_robots,
 		.max_entries = ROBOTS_ENTRIES,
 		.max_bytes = ROBOTS_BYTES,
-		.hostrules = e->rules.hostrules,
+		.host_rules = e->rules.host_rules,
 		.get = ing_robots_fetch_get,
 		.ctx = e->robots_fetches,
 	});
@@ -363,11 +363,11 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 		.max_ratio = c->job.max_ratio,
 		.max_scrape_bytes = c->job.max_scrape_bytes,
 		.max_message_bytes = c->kafka.max_message_bytes,
-		.urlrules = e->rules.urlrules,
-		.hostrules = e->rules.hostrules,
-		.hostblocks = e->blocks,
+		.url_rules = e->rules.url_rules,
+		.host_rules = e->rules.host_rules,
+		.blocked_hosts = e->blocks,
 		.tls_fallback = c->job.tls_fallback,
-		.yield = e->yield,
+		.rule_stats = e->rule_stats,
 	};
 	set_weights(e, conf.weights);
 	e->pipeline = ing_pipeline_new(&e->loop, &conf);

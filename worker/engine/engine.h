@@ -31,7 +31,7 @@ struct ing_engine {
 	void (*on_reloaded)(void *ctx); /* a reload has ended, well or badly; NULL: nobody asks */
 	void *on_reloaded_ctx;
 	struct ing_yield *yield;
-	struct ing_hostblocks *blocks;
+	struct ing_blocked_hosts *blocks;
 	struct ing_leases *leases; /* NULL: this process alone is polite */
 	struct ing_fetch *fetch;
 	struct ing_gate *gate;

@@ -15,7 +15,7 @@
 #include "worker/conf/conf.h"
 #include "worker/examine/pool.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/visit/visit.h"
 
@@ -50,11 +50,11 @@ static void on_examiners_reloaded(void *ctx, bool good)
 	e->rules = e->coming;
 	e->coming = (struct ing_ruleset){.fd = -1};
 	const struct ing_rules *rules = e->rules.rules;
-	ing_pipeline_set_rules(e->pipeline, e->rules.urlrules, e->rules.hostrules);
-	ing_visits_set_rules(e->visits, e->rules.urlrules, e->rules.hostrules);
-	ing_gate_set_hostrules(e->gate, e->rules.hostrules);
-	ing_robots_set_hostrules(e->robots, e->rules.hostrules);
-	ing_yield_set_rules(e->yield, rules->digest, rules->names, rules->count);
+	ing_pipeline_set_rules(e->pipeline, e->rules.url_rules, e->rules.host_rules);
+	ing_visits_set_rules(e->visits, e->rules.url_rules, e->rules.host_rules);
+	ing_gate_set_host_rules(e->gate, e->rules.host_rules);
+	ing_robots_set_host_rules(e->robots, e->rules.host_rules);
+	ing_rule_stats_set_rules(e->rule_stats, rules->digest, rules->names, rules->count);
 	ing_ruleset_done(&old);
 	ing_log(ING_LOG_INFO, "rules reloaded: %zu rules", ing_ruleset_count(&e->rules));
 	end_reload(e);
@@ -71,7 +71,7 @@ struct yield_file {
 static void write_now(const struct ing_buf *json, const char *path)
 {
 	struct ing_error err = {0};
-	if (ing_yield_write(ing_buf_str(json), json->len, path, &err) != 0)
+	if (ing_rule_stats_write(ing_buf_str(json), json->len, path, &err) != 0)
 		ing_log(ING_LOG_WARNING, "the rules' counters are not written: %s", err.msg);
 }
 
@@ -117,7 +117,7 @@ void ing_engine_write_yield_soon(struct ing_engine *e, const char *path)
 	f->work.data = f;
 	f->path = ing_strdup(path);
 	ing_buf_init(&f->json, MAX_YIELD_BYTES);
-	ing_yield_json(e->yield, &f->json);
+	ing_rule_stats_json(e->rule_stats, &f->json);
 	int rc = uv_queue_work(&e->loop, &f->work, on_write, on_written);
 	ing_must(rc == 0);
 }
@@ -126,7 +126,7 @@ void ing_engine_write_yield(const struct ing_engine *e, const char *path)
 {
 	struct ing_buf json;
 	ing_buf_init(&json, MAX_YIELD_BYTES);
-	ing_yield_json(e->yield, &json);
+	ing_rule_stats_json(e->rule_stats, &json);
 	write_now(&json, path);
 	ing_buf_done(&json);
 }

@@ -391,9 +391,9 @@ void ing_gate_hold(struct ing_gate *g, bool held)
 		freeze(g, held, g->away);
 }
 
-void ing_gate_set_hostrules(struct ing_gate *g, const struct ing_hostrules *rules)
+void ing_gate_set_host_rules(struct ing_gate *g, const struct ing_host_rules *rules)
 {
-	g->conf.hostrules = rules;
+	g->conf.host_rules = rules;
 	ing_gate_rules_apply(g, ing_now_ms());
 	ing_gate_arm(g);
 }

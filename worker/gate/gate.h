@@ -29,7 +29,7 @@
 struct uv_loop_s;
 struct ing_gate;
 struct ing_gate_host;
-struct ing_hostrules;
+struct ing_host_rules;
 struct ing_leases;
 
 /* Names to addresses, by whoever fetches. l is embedded in the gate's host, zero-initialised there.
@@ -61,7 +61,7 @@ struct ing_gate_conf {
 	unsigned transfer_ms;              /* longest possible transfer: a lease must last longer */
 	struct ing_gate_lookup_ops lookup; /* start NULL: no address is ever known */
 	struct ing_gate_room room;         /* has NULL: there always is */
-	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
+	const struct ing_host_rules *host_rules; /* borrowed; NULL: none */
 	/* Borrowed, the gate becomes its user; NULL: this process alone. */
 	struct ing_leases *leases;
 };
@@ -118,7 +118,7 @@ void ing_gate_leave(
  * delays go on. */
 void ing_gate_hold(struct ing_gate *g, bool held);
 /* Other rules about hosts from now on; the ones before are not looked at again. */
-void ing_gate_set_hostrules(struct ing_gate *g, const struct ing_hostrules *rules);
+void ing_gate_set_host_rules(struct ing_gate *g, const struct ing_host_rules *rules);
 /* The lease database is away: nothing new is fetched. */
 bool ing_gate_blocked(const struct ing_gate *g);
 /* Waits for a host that is held, by its own word or its failures: it may take long. */

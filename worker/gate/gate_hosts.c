@@ -13,7 +13,7 @@
 
 #include "common/net/psl.h"
 #include "worker/gate/gate_priv.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 
 #define MAX_IDLE 10000
 /* What a day of dead hosts leaves behind, at a few hundred bytes each. */
@@ -32,7 +32,7 @@ void ing_gate_rule_reset(struct ing_gate_host *h)
 
 void ing_gate_rule_add(struct ing_gate_host *h, const char *name)
 {
-	const struct ing_host_rule *rule = ing_hostrules_find(h->gate->conf.hostrules, name);
+	const struct ing_host_rule *rule = ing_host_rules_find(h->gate->conf.host_rules, name);
 	if (rule == NULL)
 		return;
 	if (rule->has_delay && (!h->has_delay || rule->delay_ms > h->delay_ms))
@@ -341,7 +341,7 @@ struct ing_gate_host *ing_gate_host_of_url(struct ing_gate *g, const char *url, 
 	char key[ING_URL_HOST_BYTES];
 	(void)ing_gate_key(g->conf.settings.key, url, key, sizeof(key));
 	struct ing_gate_host *h = ing_gate_host_get(g, key);
-	if (g->conf.settings.key == ING_KEY_DOMAIN && g->conf.hostrules != NULL &&
+	if (g->conf.settings.key == ING_KEY_DOMAIN && g->conf.host_rules != NULL &&
 		ing_url_host(url, key, sizeof(key)))
 		ing_gate_rule_add(h, key);
 	if (h->queued == 0 && h->addr_until_ms <= now_ms)

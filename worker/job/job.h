@@ -35,7 +35,7 @@ struct ing_cookies;
 struct ing_transfer;
 struct ing_exam_ticket;
 struct ing_cdx;
-struct ing_urlrules;
+struct ing_url_rules;
 struct ing_yield;
 struct ing_robots_fetches;
 
@@ -138,11 +138,11 @@ struct ing_pipeline_conf {
 	uint64_t max_body_bytes, max_scrape_bytes;
 	unsigned max_ratio; /* of a decoded body to the one sent */
 	size_t max_message_bytes;
-	const struct ing_urlrules *urlrules;     /* borrowed; NULL: none */
-	const struct ing_hostrules *hostrules;   /* borrowed; NULL: none */
-	const struct ing_hostblocks *hostblocks; /* borrowed; NULL: none */
-	bool tls_fallback;                       /* where hostrules do not say */
-	struct ing_yield *yield;                 /* borrowed; NULL: nobody counts */
+	const struct ing_url_rules *url_rules;         /* borrowed; NULL: none */
+	const struct ing_host_rules *host_rules;       /* borrowed; NULL: none */
+	const struct ing_blocked_hosts *blocked_hosts; /* borrowed; NULL: none */
+	bool tls_fallback;                             /* where host_rules do not say */
+	struct ing_yield *yield;                       /* borrowed; NULL: nobody counts */
 };
 
 /* The stages, made by whoever wires (main.c, ctl/run.c). store may be NULL. */
@@ -174,8 +174,8 @@ void ing_pipeline_wire(struct ing_pipeline *p,
 const struct ing_stages *ing_pipeline_stages(const struct ing_pipeline *p);
 void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be left */
 /* Other rules from now on; the ones before are not looked at again. */
-void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_urlrules *urlrules,
-	const struct ing_hostrules *hostrules);
+void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_url_rules *url_rules,
+	const struct ing_host_rules *host_rules);
 
 /* For struct ing_intake_events. */
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m);

@@ -252,11 +252,11 @@ const struct ing_stages *ing_pipeline_stages(const struct ing_pipeline *p)
 	return &p->stages;
 }
 
-void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_urlrules *urlrules,
-	const struct ing_hostrules *hostrules)
+void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_url_rules *url_rules,
+	const struct ing_host_rules *host_rules)
 {
-	p->conf.urlrules = urlrules;
-	p->conf.hostrules = hostrules;
+	p->conf.url_rules = url_rules;
+	p->conf.host_rules = host_rules;
 }
 
 void ing_pipeline_free(struct ing_pipeline *p)

@@ -174,7 +174,7 @@ static void start_fetch(struct ing_job *job)
 			.referer = w->referer,
 			.deadline_ms = w->deadline_ms,
 			.tls_fallback = ing_site_tls_fallback(
-				p->conf.hostrules, p->conf.tls_fallback, w->hop->url),
+				p->conf.host_rules, p->conf.tls_fallback, w->hop->url),
 		},
 		ing_job_on_fetched, job);
 }
@@ -227,7 +227,7 @@ static uint32_t draw_random(void)
 struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url)
 {
 	const struct ing_pipeline *p = pipeline;
-	return ing_site_judge(p->conf.urlrules, p->conf.hostblocks, url);
+	return ing_site_judge(p->conf.url_rules, p->conf.blocked_hosts, url);
 }
 
 void ing_pipeline_on_waking(uv_idle_t *waking)

@@ -19,7 +19,7 @@ enum ing_rule_kind { /* in the order of loading */
 	ING_RULES_SITES,
 	ING_RULES_WALLS,
 	ING_RULES_BLOCKLIST,
-	ING_RULES_HOSTS, /* worker/rules/hostrules.h; nothing to examiners */
+	ING_RULES_HOSTS, /* worker/rules/host_rules.h; nothing to examiners */
 };
 
 struct ing_rule_file {

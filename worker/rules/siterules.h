@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * siterules.h - what the rules and the operator say of a URL that is about to be asked for, be it a
- * request's or robots.txt. Pure, but hostblocks are the loop's.
+ * request's or robots.txt. Pure, but blocked_hosts are the loop's.
  */
 #pragma once
-#include "worker/rules/hostrules.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/host_rules.h"
+#include "worker/rules/url_rules.h"
 
 /* A block of the URL's host comes first, as an entry of the blocklist. Any of the rules may be
  * NULL. `why` is borrowed from the rules, or from the blocks until they are set anew. */
-struct ing_url_finding ing_site_judge(const struct ing_urlrules *urlrules,
-	const struct ing_hostblocks *hostblocks, const char *url);
-/* May the certificate of the URL's host go unverified? `otherwise`: where hostrules do not say. */
-bool ing_site_tls_fallback(const struct ing_hostrules *hostrules, bool otherwise, const char *url);
+struct ing_url_finding ing_site_judge(const struct ing_url_rules *url_rules,
+	const struct ing_blocked_hosts *blocked_hosts, const char *url);
+/* May the certificate of the URL's host go unverified? `otherwise`: where host_rules do not say. */
+bool ing_site_tls_fallback(
+	const struct ing_host_rules *host_rules, bool otherwise, const char *url);

@@ -11,7 +11,7 @@
 
 #include "common/base/clock.h"
 #include "worker/gate/gate.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots.h"
 
 #define MAX_HOST_BYTES ((size_t)2048) /* a URL, of which the gate takes the host */
@@ -232,8 +232,8 @@ static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
 	set(o, "known", json_boolean(known));
 	set_text(o, "instance", s->instance);
 	set_robots(o, s->robots, name);
-	set(o, "rule", ing_hosts_rule(ing_hostrules_find(s->hostrules, name)));
-	set_text(o, "blocked", ing_hostblocks_find(s->hostblocks, name));
+	set(o, "rule", ing_hosts_rule(ing_host_rules_find(s->host_rules, name)));
+	set_text(o, "blocked", ing_blocked_hosts_find(s->blocked_hosts, name));
 	return o;
 }
 

@@ -11,15 +11,15 @@
 
 struct ing_gate;
 struct ing_robots;
-struct ing_hostrules;
-struct ing_hostblocks;
+struct ing_host_rules;
+struct ing_blocked_hosts;
 struct ing_host_rule;
 
 struct ing_hosts_sources { /* borrowed; all but gate may be NULL */
 	const struct ing_gate *gate;
 	const struct ing_robots *robots;
-	const struct ing_hostrules *hostrules;
-	const struct ing_hostblocks *hostblocks;
+	const struct ing_host_rules *host_rules;
+	const struct ing_blocked_hosts *blocked_hosts;
 	const char *instance;
 };
 

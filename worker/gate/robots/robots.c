@@ -14,7 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/hash.h"
 #include "common/net/url.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots_file.h"
 
 #define ENTRY_MAGIC 0x524f424fu
@@ -73,7 +73,7 @@ static uint64_t now_of(const struct ing_robots *r)
 
 static bool is_obeyed(const struct ing_robots *r, const char *host)
 {
-	const struct ing_host_rule *rule = ing_hostrules_find(r->conf.hostrules, host);
+	const struct ing_host_rule *rule = ing_host_rules_find(r->conf.host_rules, host);
 	if (rule == NULL || rule->obey_robots == ING_CHOICE_UNSAID)
 		return r->conf.obey;
 	return rule->obey_robots == ING_CHOICE_YES;
@@ -342,9 +342,9 @@ void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_a
 		list_entry(e);
 }
 
-void ing_robots_set_hostrules(struct ing_robots *r, const struct ing_hostrules *rules)
+void ing_robots_set_host_rules(struct ing_robots *r, const struct ing_host_rules *rules)
 {
-	r->conf.hostrules = rules;
+	r->conf.host_rules = rules;
 }
 
 void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret)

@@ -22,7 +22,7 @@
 
 struct ing_robots;
 struct ing_robots_entry;
-struct ing_hostrules;
+struct ing_host_rules;
 struct ing_robots_txt;
 
 #define ING_ROBOTS_MAX_WORDS_BYTES 300 /* of a view's words */
@@ -44,7 +44,7 @@ struct ing_robots_conf {
 	/* Of the cache, the parsed files included. The least recently used go first; those that
 	 * are being got or waited for stay, so that waiters may take it past both. */
 	size_t max_entries, max_bytes;
-	const struct ing_hostrules *hostrules; /* borrowed; NULL: none */
+	const struct ing_host_rules *host_rules; /* borrowed; NULL: none */
 	/* Get url (of a robots.txt; borrowed during the call), redirects followed; call
 	 * ing_robots_got(r, token, …) once, later. */
 	void (*get)(void *ctx, const char *url, void *token);
@@ -90,7 +90,7 @@ void ing_robots_leave(struct ing_robots_waiter *w);
  * make others leave. */
 void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a);
 /* Other rules about hosts from now on; who waits already is woken by the answer. */
-void ing_robots_set_hostrules(struct ing_robots *r, const struct ing_hostrules *rules);
+void ing_robots_set_host_rules(struct ing_robots *r, const struct ing_host_rules *rules);
 
 struct ing_robots_info { /* for operators, of one authority */
 	bool known;

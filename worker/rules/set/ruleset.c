@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
-#include "worker/rules/hostrules.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/host_rules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/rules/rule_files.h"
 #include "worker/scrape/rules/rules.h"
 
@@ -17,8 +17,8 @@ static int load_files(const struct ing_rule_files *files, struct ing_ruleset *re
 {
 	/* All, so that one report has what is wrong with any. */
 	ret->rules = ing_rules_load(files, report);
-	int rc = ing_urlrules_load_files(files, &ret->urlrules, report);
-	int hosts_rc = ing_hostrules_load_files(files, &ret->hostrules, report);
+	int rc = ing_url_rules_load_files(files, &ret->url_rules, report);
+	int hosts_rc = ing_host_rules_load_files(files, &ret->host_rules, report);
 	ing_report_sort(report);
 	if (ret->rules == NULL || rc != 0 || hosts_rc != 0 || report->errors > 0)
 		return ing_error_set(err, ING_FAIL_CONFIG,
@@ -51,8 +51,8 @@ int ing_ruleset_load(
 void ing_ruleset_done(struct ing_ruleset *set)
 {
 	ing_rules_free(ING_TAKE(set->rules));
-	ing_urlrules_free(ING_TAKE(set->urlrules));
-	ing_hostrules_free(ING_TAKE(set->hostrules));
+	ing_url_rules_free(ING_TAKE(set->url_rules));
+	ing_host_rules_free(ING_TAKE(set->host_rules));
 	if (set->fd > 0)
 		close(set->fd);
 	set->fd = -1;
@@ -60,8 +60,8 @@ void ing_ruleset_done(struct ing_ruleset *set)
 
 size_t ing_ruleset_count(const struct ing_ruleset *set)
 {
-	return set->rules->count + ing_urlrules_count(set->urlrules) +
-	       ing_hostrules_count(set->hostrules);
+	return set->rules->count + ing_url_rules_count(set->url_rules) +
+	       ing_host_rules_count(set->host_rules);
 }
 
 void ing_ruleset_log_report(const struct ing_report *report)

@@ -10,15 +10,15 @@
 #include "common/base/error.h"
 #include "common/base/report.h"
 
-struct ing_hostrules;
+struct ing_host_rules;
 struct ing_rules;
-struct ing_urlrules;
+struct ing_url_rules;
 
 struct ing_ruleset {
-	struct ing_rules *rules;       /* journals, webpages, links, sites, walls by their looks */
-	struct ing_urlrules *urlrules; /* blocklist, walls by their URLs */
-	struct ing_hostrules *hostrules; /* what is said of single hosts */
-	int fd;                          /* the files, for ing_pool_conf.rules_fd; -1: none */
+	struct ing_rules *rules; /* journals, webpages, links, sites, walls by their looks */
+	struct ing_url_rules *url_rules;   /* blocklist, walls by their URLs */
+	struct ing_host_rules *host_rules; /* what is said of single hosts */
+	int fd;                            /* the files, for ing_pool_conf.rules_fd; -1: none */
 };
 
 /* Load all that is in a folder, each file of which may be absent. -CONFIG: what is wrong is in the

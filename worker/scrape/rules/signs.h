@@ -3,7 +3,7 @@
  * signs.h - walls.yaml, its entries with a content signature: pages that are served in place of the
  * document (about cookies, captchas, logins, bot challenges, JavaScript stubs).
  *
- * Entries by URL alone are the gate's (worker/rules/urlrules.h). The table is part of struct
+ * Entries by URL alone are the gate's (worker/rules/url_rules.h). The table is part of struct
  * ing_rules; immutable, any thread.
  */
 #pragma once

@@ -444,7 +444,7 @@ static void by_address_a_names_hold_goes_with_it(void **state)
 static void by_address_the_strictest_rule_of_its_names_counts(void **state)
 {
 	(void)state;
-	static const struct ing_hostrules rules = {
+	static const struct ing_host_rules rules = {
 		.rules = {{.host = "a.example", .has_delay = true, .delay_ms = 4000},
 			{.host = "b.example", .has_delay = true, .delay_ms = 2000}},
 		.count = 2};
@@ -455,13 +455,13 @@ static void by_address_the_strictest_rule_of_its_names_counts(void **state)
 	for (int i = 0; i < 4; i++)
 		enter(i, i % 2 ? "https://b.example/" : "https://a.example/");
 	run_for(0);
-	ing_gate_set_hostrules(gate, &rules);
+	ing_gate_set_host_rules(gate, &rules);
 	answer_good(order[0]);
 	run_for(3999);
 	assert_int_equal(granted_count, 1);
 	run_for(1);
 	assert_int_equal(granted_count, 2);
-	ing_gate_set_hostrules(gate, NULL);
+	ing_gate_set_host_rules(gate, NULL);
 	answer_good(order[1]);
 	run_for(100);
 	assert_int_equal(granted_count, 3);

@@ -53,7 +53,7 @@ static void one_transfer_per_registered_domain(void **state)
 	close_gate();
 }
 
-static struct ing_hostrules slow_rules = {
+static struct ing_host_rules slow_rules = {
 	.rules = {{.host = "slow.example", .has_delay = true, .delay_ms = 9000},
 		{.host = "wide.example", .has_concurrency = true, .concurrency = 4},
 		{.host = "sub.domain.example", .has_delay = true, .delay_ms = 5000}},
@@ -65,7 +65,7 @@ static void a_rule_overrides_delay_and_slots(void **state)
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
 		.settings = {.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 100},
-		.hostrules = &slow_rules});
+		.host_rules = &slow_rules});
 	for (int i = 0; i < 6; i++)
 		enter(i, "https://www.wide.example/");
 	enter(6, "https://slow.example/");
@@ -78,14 +78,14 @@ static void a_rule_overrides_delay_and_slots(void **state)
 	run_for(1);
 	assert_int_equal(granted_count, 6);
 	/* Other rules count at once, for those who wait too. */
-	static const struct ing_hostrules wider = {
+	static const struct ing_host_rules wider = {
 		.rules = {{.host = "wide.example", .has_concurrency = true, .concurrency = 5}},
 		.count = 1,
 	};
-	ing_gate_set_hostrules(gate, &wider);
+	ing_gate_set_host_rules(gate, &wider);
 	run_for(0);
 	assert_int_equal(granted_count, 7);
-	ing_gate_set_hostrules(gate, NULL);
+	ing_gate_set_host_rules(gate, NULL);
 	answer_good(order[0]);
 	answer_good(7);
 	run_for(100);
@@ -103,7 +103,7 @@ static void by_domain_the_strictest_rule_of_a_name_counts(void **state)
 						  .host_concurrency = 1,
 						  .key = ING_KEY_DOMAIN,
 						  .patience.delay_ms = 100},
-		.hostrules = &slow_rules});
+		.host_rules = &slow_rules});
 	enter(0, "https://domain.example/");
 	enter(1, "https://sub.domain.example/");
 	run_for(0);

@@ -239,13 +239,13 @@ static void look(void *ctx, const struct ing_gate_host_view *v)
 /* Operators ask, and change their rules (to stricter ones, so that what must be still must). */
 static void operate(void)
 {
-	static const struct ing_hostrules strict = {
+	static const struct ing_host_rules strict = {
 		.rules = {{.host = "h0.example", .has_delay = true, .delay_ms = 900},
 			{.host = "h1.example", .has_concurrency = true, .concurrency = 1}},
 		.count = 2};
 	struct ing_gate_host_view v;
 	unsigned holding = 0;
-	ing_gate_set_hostrules(gate, chance(50) ? &strict : NULL);
+	ing_gate_set_host_rules(gate, chance(50) ? &strict : NULL);
 	ing_gate_each(gate, look, &holding);
 	assert_int_equal(holding, m.holding);
 	(void)ing_gate_explain(gate, m.hosts[pick(HOSTS)].name, &v);

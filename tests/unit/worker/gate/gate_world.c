@@ -283,7 +283,7 @@ void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_
 
 /* --- rules --- */
 
-const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host)
 {
 	for (size_t i = 0; r != NULL && i < r->count; i++) {
 		if (strcmp(r->rules[i].host, host) == 0)

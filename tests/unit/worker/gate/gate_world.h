@@ -18,7 +18,7 @@
 
 #include "common/base/macros.h"
 #include "worker/gate/gate.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/fleet/lease.h"
 
 #define VISITORS 4096
@@ -91,7 +91,7 @@ extern unsigned world_grant_ms;
 extern unsigned world_leases_held;
 
 /* --- rules about hosts --- */
-struct ing_hostrules {
+struct ing_host_rules {
 	struct ing_host_rule rules[4];
 	size_t count;
 };

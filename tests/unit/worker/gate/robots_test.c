@@ -14,7 +14,7 @@
 
 #include "common/base/report.h"
 #include "common/net/robots.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/rules/rule_files.h"
 
@@ -531,9 +531,9 @@ static void what_is_no_web_url_has_no_verdict(void **state)
 
 /* --- whose word counts --- */
 
-static struct ing_hostrules *load_rules(const char *text)
+static struct ing_host_rules *load_rules(const char *text)
 {
-	struct ing_hostrules *rules = NULL;
+	struct ing_host_rules *rules = NULL;
 	struct ing_report report;
 	struct ing_rule_files files;
 	ing_rule_files_init(&files);
@@ -543,7 +543,7 @@ static struct ing_hostrules *load_rules(const char *text)
 		.text = ing_strdup(text),
 		.bytes = strlen(text)};
 	files.count = 1;
-	assert_int_equal(ing_hostrules_load_files(&files, &rules, &report), 0);
+	assert_int_equal(ing_host_rules_load_files(&files, &rules, &report), 0);
 	ing_rule_files_done(&files);
 	ing_report_done(&report);
 	return rules;
@@ -552,12 +552,12 @@ static struct ing_hostrules *load_rules(const char *text)
 static void where_robots_are_ignored_nothing_is_asked_for(void **state)
 {
 	(void)state;
-	struct ing_hostrules *rules =
+	struct ing_host_rules *rules =
 		load_rules("- {host: .polite.example, robots: obey, why: w}\n");
 	const struct ing_robots_conf conf = {.obey = false,
 		.max_entries = 10,
 		.max_bytes = 1 << 20,
-		.hostrules = rules,
+		.host_rules = rules,
 		.get = get,
 		.ctx = &gotten,
 		.now_ms = read_clock};
@@ -572,30 +572,30 @@ static void where_robots_are_ignored_nothing_is_asked_for(void **state)
 	assert_int_equal(ask_with(r, "https://www.polite.example/private", &good).verdict,
 		ING_ROBOTS_DISALLOWED);
 	ing_robots_free(r);
-	ing_hostrules_free(rules);
+	ing_host_rules_free(rules);
 }
 
 static void rules_about_hosts_may_change(void **state)
 {
 	(void)state;
-	struct ing_hostrules *rules = load_rules("- {host: a.example, robots: ignore, why: w}\n");
-	struct ing_hostrules *unsaid = load_rules("- {host: a.example, delay_ms: 5, why: w}\n");
+	struct ing_host_rules *rules = load_rules("- {host: a.example, robots: ignore, why: w}\n");
+	struct ing_host_rules *unsaid = load_rules("- {host: a.example, delay_ms: 5, why: w}\n");
 	struct ing_robots *r = new_default();
 	struct client c = {.waiter.done = on_done};
 	assert_int_equal(ing_robots_ask(r, PRIVATE, &c.waiter).verdict, ING_ROBOTS_PENDING);
-	ing_robots_set_hostrules(r, rules);
+	ing_robots_set_host_rules(r, rules);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_ALLOWED);
 	assert_int_equal(c.woken, 0);
 	got(r, 200, RULES);
 	assert_int_equal(c.woken, 1);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_ALLOWED);
-	ing_robots_set_hostrules(r, unsaid);
+	ing_robots_set_host_rules(r, unsaid);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_DISALLOWED);
-	ing_robots_set_hostrules(r, NULL);
+	ing_robots_set_host_rules(r, NULL);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_DISALLOWED);
 	ing_robots_free(r);
-	ing_hostrules_free(rules);
-	ing_hostrules_free(unsaid);
+	ing_host_rules_free(rules);
+	ing_host_rules_free(unsaid);
 }
 
 static void the_group_of_our_product_token_counts(void **state)

@@ -55,7 +55,7 @@ void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_a
 
 /* --- hosts' rules --- */
 
-const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
+const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host)
 {
 	(void)b;
 	return fake.blocked_host != NULL && strcmp(host, fake.blocked_host) == 0
@@ -63,7 +63,7 @@ const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host
 		       : NULL;
 }
 
-const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host)
 {
 	(void)r;
 	return fake.rule.host != NULL && strcmp(host, fake.rule.host) == 0 ? &fake.rule : NULL;

@@ -36,8 +36,8 @@ static const struct ing_pipeline_conf usual = {
 	.max_body_bytes = 1000,
 	.max_scrape_bytes = 1000,
 	.max_message_bytes = 100000,
-	.hostrules = FAKE_STAGE,
-	.hostblocks = FAKE_STAGE,
+	.host_rules = FAKE_STAGE,
+	.blocked_hosts = FAKE_STAGE,
 };
 
 static void begin(const struct ing_pipeline_conf *conf)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <uv.h>
 #include "worker/model/findings.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/intake/intake.h"
 

@@ -13,7 +13,7 @@
 
 #include "common/base/clock.h"
 #include "worker/gate/gate.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/service/hosts.h"
 
@@ -76,12 +76,12 @@ void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing
 	*ret = robots_info;
 }
 
-const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host)
 {
 	return r != NULL && strcmp(host, "example.org") == 0 ? &rule : NULL;
 }
 
-const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
+const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host)
 {
 	return b != NULL && strcmp(host, "example.org") == 0 ? block_why : NULL;
 }
@@ -93,8 +93,8 @@ static char somebody; /* what the players are handed; nobody looks into it */
 static const struct ing_hosts_sources all = {
 	.gate = (const void *)&somebody,
 	.robots = (const void *)&somebody,
-	.hostrules = (const void *)&somebody,
-	.hostblocks = (const void *)&somebody,
+	.host_rules = (const void *)&somebody,
+	.blocked_hosts = (const void *)&somebody,
 	.instance = "w1",
 };
 

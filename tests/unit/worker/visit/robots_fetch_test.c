@@ -66,7 +66,7 @@ static void begin_with(const struct ing_robots_fetch_conf *conf,
 	lines = 0;
 	assert_int_equal(uv_loop_init(&loop), 0);
 	visits = ing_visits_new(&loop,
-		&(struct ing_visits_conf){.hostrules = FAKE_STAGE, .hostblocks = FAKE_STAGE});
+		&(struct ing_visits_conf){.host_rules = FAKE_STAGE, .blocked_hosts = FAKE_STAGE});
 	ing_visits_wire(visits, of_visits);
 	all.visits = visits;
 	fetches = ing_robots_fetches_new(conf);

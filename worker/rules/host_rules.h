@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * hostrules.h - what an operator says of single hosts: rules/hosts.yaml (delays, slots, robots,
+ * host_rules.h - what an operator says of single hosts: rules/hosts.yaml (delays, slots, robots,
  * TLS), and the hosts blocked for the whole fleet.
  *
  * Owns its entries. A set does not change once loaded, so any thread may ask; blocks are the loop's
@@ -13,8 +13,8 @@
 
 struct ing_report;
 struct ing_rule_files;
-struct ing_hostrules;
-struct ing_hostblocks;
+struct ing_host_rules;
+struct ing_blocked_hosts;
 struct ing_url_pattern;
 struct ing_url_test;
 
@@ -35,25 +35,26 @@ struct ing_host_rule {
 };
 
 /* Load hosts.yaml among the files. What is wrong goes to the report, and -CONFIG. */
-int ing_hostrules_load_files(const struct ing_rule_files *files, struct ing_hostrules **ret,
+int ing_host_rules_load_files(const struct ing_rule_files *files, struct ing_host_rules **ret,
 	struct ing_report *report) ING_MUST_CHECK;
-void ing_hostrules_free(struct ing_hostrules *r); /* NULL is fine */
-size_t ing_hostrules_count(const struct ing_hostrules *r);
-const struct ing_host_rule *ing_hostrules_entries(const struct ing_hostrules *r); /* NULL: none */
+void ing_host_rules_free(struct ing_host_rules *r); /* NULL is fine */
+size_t ing_host_rules_count(const struct ing_host_rules *r);
+const struct ing_host_rule *ing_host_rules_entries(const struct ing_host_rules *r); /* NULL: none */
 /* The most specific rule for a host name (lower case; "www." and a closing dot do not matter), or
  * NULL: that host's own, else the one for all below it or below the nearest name above. It counts
  * alone, nothing is added from less specific ones. r may be NULL. */
-const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host);
+const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host);
 
 /* The hosts blocked by `ingestctl hosts block`: empty until set. Written as in hosts.yaml; what
  * is no such host, what comes twice and what is above the ceiling is left out, and add() then
  * says false. */
-#define ING_MAX_HOSTBLOCKS 100000
-struct ing_hostblocks *ing_hostblocks_new(void);
-void ing_hostblocks_free(struct ing_hostblocks *b); /* NULL is fine */
-void ing_hostblocks_clear(struct ing_hostblocks *b);
-bool ing_hostblocks_add(struct ing_hostblocks *b, const char *host, const char *why); /* copied */
-size_t ing_hostblocks_count(const struct ing_hostblocks *b);
-/* Why a host is blocked (as ing_hostrules_find()), borrowed until the next clear; NULL: it is not.
+#define ING_MAX_BLOCKED_HOSTS 100000
+struct ing_blocked_hosts *ing_blocked_hosts_new(void);
+void ing_blocked_hosts_free(struct ing_blocked_hosts *b); /* NULL is fine */
+void ing_blocked_hosts_clear(struct ing_blocked_hosts *b);
+bool ing_blocked_hosts_add(
+	struct ing_blocked_hosts *b, const char *host, const char *why); /* copied */
+size_t ing_blocked_hosts_count(const struct ing_blocked_hosts *b);
+/* Why a host is blocked (as ing_host_rules_find()), borrowed until the next clear; NULL: it is not.
  * b may be NULL. */
-const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host);
+const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host);

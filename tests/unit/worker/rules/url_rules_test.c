@@ -15,11 +15,11 @@
 
 #include "common/base/report.h"
 #include "common/net/url_match.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/rules/read.h"
 #include "worker/rules/rule_files.h"
 
-static char folder[] = "/tmp/urlrules_test.XXXXXX";
+static char folder[] = "/tmp/url_rules_test.XXXXXX";
 
 /* In the working folder, which is the temporary one; NULL: no such file. */
 static void write_file(const char *name, const char *text)
@@ -34,14 +34,14 @@ static void write_file(const char *name, const char *text)
 }
 
 /* A folder's rules, with what is wrong in them as an error. */
-static int load_dir(const char *dir, struct ing_urlrules **ret, struct ing_error *err)
+static int load_dir(const char *dir, struct ing_url_rules **ret, struct ing_error *err)
 {
 	struct ing_rule_files files;
 	struct ing_report report;
 	ing_rule_files_init(&files);
 	ing_report_init(&report);
 	assert_int_equal(ing_rule_files_read_dir(&files, dir, err), 0);
-	int rc = ing_urlrules_load_files(&files, ret, &report);
+	int rc = ing_url_rules_load_files(&files, ret, &report);
 	if (rc != 0)
 		assert_int_equal(ing_report_to_error(&report, err), rc);
 	ing_report_done(&report);
@@ -49,9 +49,9 @@ static int load_dir(const char *dir, struct ing_urlrules **ret, struct ing_error
 	return rc;
 }
 
-static struct ing_urlrules *load_good(const char *listed, const char *walled)
+static struct ing_url_rules *load_good(const char *listed, const char *walled)
 {
-	struct ing_urlrules *r = NULL;
+	struct ing_url_rules *r = NULL;
 	struct ing_error err = {0};
 	write_file("blocklist.yaml", listed);
 	write_file("walls.yaml", walled);
@@ -145,26 +145,26 @@ static const struct {
 static void what_matches(void **state)
 {
 	(void)state;
-	struct ing_urlrules *r = load_good(blocklist, walls);
-	assert_int_equal(ing_urlrules_count(r), 15);
+	struct ing_url_rules *r = load_good(blocklist, walls);
+	assert_int_equal(ing_url_rules_count(r), 15);
 	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++) {
-		struct ing_url_finding f = ing_urlrules_judge(r, matches[i].url);
+		struct ing_url_finding f = ing_url_rules_decide(r, matches[i].url);
 		const char *why = f.why != NULL ? f.why : "-";
 		if (f.verdict != matches[i].verdict ||
 			strcmp(why, matches[i].why != NULL ? matches[i].why : "-") != 0)
 			fail_msg("%s: %d, %s", matches[i].url, f.verdict, why);
 	}
-	assert_true(ing_urlrules_judge(r, "https://sso.example/").only_at_end);
-	assert_false(ing_urlrules_judge(r, "https://sso.example/stop").only_at_end);
-	ing_urlrules_free(r);
+	assert_true(ing_url_rules_decide(r, "https://sso.example/").only_at_end);
+	assert_false(ing_url_rules_decide(r, "https://sso.example/stop").only_at_end);
+	ing_url_rules_free(r);
 }
 
 static void hosts_are_read_as_urls_have_them(void **state)
 {
 	(void)state;
-	struct ing_urlrules *r = load_good("- {host: b\xc3\xbc"
-					   "cher.example, why: w}\n"
-					   "- {host: .www.com, why: w}\n",
+	struct ing_url_rules *r = load_good("- {host: b\xc3\xbc"
+					    "cher.example, why: w}\n"
+					    "- {host: .www.com, why: w}\n",
 		NULL);
 	static const struct {
 		const char *url;
@@ -178,8 +178,8 @@ static void hosts_are_read_as_urls_have_them(void **state)
 		{"https://other.com/", ING_URL_NONE},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(ing_urlrules_judge(r, cases[i].url).verdict, cases[i].verdict);
-	ing_urlrules_free(r);
+		assert_int_equal(ing_url_rules_decide(r, cases[i].url).verdict, cases[i].verdict);
+	ing_url_rules_free(r);
 }
 
 static void absent_and_empty_files_hold_no_rules(void **state)
@@ -187,13 +187,14 @@ static void absent_and_empty_files_hold_no_rules(void **state)
 	(void)state;
 	static const char *const texts[] = {NULL, "", "# nothing\n", "[]\n", "~\n"};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct ing_urlrules *r = load_good(texts[i], texts[i]);
-		assert_int_equal(ing_urlrules_count(r), 0);
-		assert_int_equal(ing_urlrules_judge(r, "https://a.example/").verdict, ING_URL_NONE);
-		ing_urlrules_free(r);
+		struct ing_url_rules *r = load_good(texts[i], texts[i]);
+		assert_int_equal(ing_url_rules_count(r), 0);
+		assert_int_equal(
+			ing_url_rules_decide(r, "https://a.example/").verdict, ING_URL_NONE);
+		ing_url_rules_free(r);
 	}
-	assert_int_equal(ing_urlrules_judge(NULL, "https://a.example/").verdict, ING_URL_NONE);
-	ing_urlrules_free(NULL);
+	assert_int_equal(ing_url_rules_decide(NULL, "https://a.example/").verdict, ING_URL_NONE);
+	ing_url_rules_free(NULL);
 }
 
 #define KEYS "host, path, path_contains, path_ends, query, contains, why, source, tests"
@@ -252,7 +253,7 @@ static void errors_carry_their_place_and_come_together(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		struct ing_urlrules *r = NULL;
+		struct ing_url_rules *r = NULL;
 		struct ing_error err = {0};
 		write_file("blocklist.yaml", errors[i].blocklist);
 		write_file("walls.yaml", errors[i].walls);
@@ -276,7 +277,7 @@ static void a_long_report_says_what_it_leaves_out(void **state)
 	char text[2048] = "";
 	for (int i = 0; i < 100; i++)
 		strncat(text, "- {host: a}\n", sizeof(text) - strlen(text) - 1);
-	struct ing_urlrules *r = NULL;
+	struct ing_url_rules *r = NULL;
 	struct ing_error err = {0};
 	write_file("blocklist.yaml", text);
 	write_file("walls.yaml", NULL);
@@ -322,29 +323,29 @@ static void the_files_that_come_along(void **state)
 			false},
 		{"https://secure.jbs.elsevierhealth.com/action/x", ING_URL_COOKIE, true},
 	};
-	struct ing_urlrules *r = NULL;
+	struct ing_url_rules *r = NULL;
 	struct ing_error err = {0};
 	if (load_dir(ING_SOURCE_DIR "/rules", &r, &err) != 0)
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct ing_url_finding f = ing_urlrules_judge(r, cases[i].url);
+		struct ing_url_finding f = ing_url_rules_decide(r, cases[i].url);
 		if (f.verdict != cases[i].verdict || f.only_at_end != cases[i].only_at_end)
 			fail_msg("%s: %d", cases[i].url, f.verdict);
 	}
-	ing_urlrules_free(r);
+	ing_url_rules_free(r);
 }
 
 static void entries_are_handed_out_with_their_tests(void **state)
 {
 	(void)state;
-	struct ing_urlrules *r = load_good("- host: a.example\n"
-					   "  why: first\n"
-					   "  source: a page seen\n"
-					   "  tests:\n"
-					   "    - {url: 'https://a.example/'}\n"
-					   "    - {url: 'https://b.example/', matches: false}\n",
+	struct ing_url_rules *r = load_good("- host: a.example\n"
+					    "  why: first\n"
+					    "  source: a page seen\n"
+					    "  tests:\n"
+					    "    - {url: 'https://a.example/'}\n"
+					    "    - {url: 'https://b.example/', matches: false}\n",
 		"- {host: b.example, why: second, verdict: wall}\n");
-	const struct ing_url_entry *e = ing_urlrules_entries(r);
+	const struct ing_url_entry *e = ing_url_rules_entries(r);
 	assert_string_equal(e->why, "first");
 	assert_string_equal(e->source, "a page seen");
 	assert_int_equal(e->line, 1);
@@ -360,7 +361,7 @@ static void entries_are_handed_out_with_their_tests(void **state)
 	assert_null(e->next->source);
 	assert_null(e->next->tests);
 	assert_null(e->next->next);
-	ing_urlrules_free(r);
+	ing_url_rules_free(r);
 }
 
 static int enter_folder(void **state)

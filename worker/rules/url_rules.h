@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * urlrules.h - which URLs are not asked for, whatever their hosts would say: the blocklist, login
+ * url_rules.h - which URLs are not asked for, whatever their hosts would say: the blocklist, login
  * walls, captchas, bot challenges, pages about cookies. By the URL alone; rules/README.md has the
  * files' format. Entries of walls.yaml that look at the page itself are
  * worker/scrape/rules/signs.h's.
@@ -18,7 +18,7 @@ struct ing_report;
 struct ing_rule_files;
 struct ing_url_pattern;
 struct ing_url_test;
-struct ing_urlrules;
+struct ing_url_rules;
 
 /* In the order in which they are asked; when several rules match, the first of these counts. */
 enum ing_url_verdict {
@@ -50,13 +50,13 @@ struct ing_url_entry {
 };
 
 /* Load the blocklist and walls among the files. What is wrong goes to the report, and -CONFIG. Free
- * with ing_urlrules_free(). */
-int ing_urlrules_load_files(const struct ing_rule_files *files, struct ing_urlrules **ret,
+ * with ing_url_rules_free(). */
+int ing_url_rules_load_files(const struct ing_rule_files *files, struct ing_url_rules **ret,
 	struct ing_report *report) ING_MUST_CHECK;
-void ing_urlrules_free(struct ing_urlrules *r); /* NULL is fine */
-size_t ing_urlrules_count(const struct ing_urlrules *r);
+void ing_url_rules_free(struct ing_url_rules *r); /* NULL is fine */
+size_t ing_url_rules_count(const struct ing_url_rules *r);
 /* All entries, in the order of loading; NULL: none. */
-const struct ing_url_entry *ing_urlrules_entries(const struct ing_urlrules *r);
+const struct ing_url_entry *ing_url_rules_entries(const struct ing_url_rules *r);
 
 /* What the rules say about an absolute URL. r NULL, or something that is no URL: NONE. */
-struct ing_url_finding ing_urlrules_judge(const struct ing_urlrules *r, const char *url);
+struct ing_url_finding ing_url_rules_decide(const struct ing_url_rules *r, const char *url);

@@ -14,11 +14,11 @@
 
 #include "common/base/report.h"
 #include "common/net/url_match.h"
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 #include "worker/rules/read.h"
 #include "worker/rules/rule_files.h"
 
-static int load(const char *text, struct ing_hostrules **ret, struct ing_report *report)
+static int load(const char *text, struct ing_host_rules **ret, struct ing_report *report)
 {
 	struct ing_rule_files files;
 	ing_rule_files_init(&files);
@@ -32,14 +32,14 @@ static int load(const char *text, struct ing_hostrules **ret, struct ing_report 
 		.text = ing_strdup("not: ours"),
 		.bytes = 9};
 	files.count = 2;
-	int rc = ing_hostrules_load_files(&files, ret, report);
+	int rc = ing_host_rules_load_files(&files, ret, report);
 	ing_rule_files_done(&files);
 	return rc;
 }
 
-static struct ing_hostrules *load_good(const char *text)
+static struct ing_host_rules *load_good(const char *text)
 {
-	struct ing_hostrules *r = NULL;
+	struct ing_host_rules *r = NULL;
 	struct ing_report report;
 	int rc = load(text, &r, &report);
 	if (rc != 0)
@@ -96,10 +96,10 @@ static const struct {
 static void which_entry_counts(void **state)
 {
 	(void)state;
-	struct ing_hostrules *r = load_good(entries);
-	assert_int_equal(ing_hostrules_count(r), 8);
+	struct ing_host_rules *r = load_good(entries);
+	assert_int_equal(ing_host_rules_count(r), 8);
 	for (size_t i = 0; i < ING_ARRAY_LEN(finds); i++) {
-		const struct ing_host_rule *rule = ing_hostrules_find(r, finds[i].host);
+		const struct ing_host_rule *rule = ing_host_rules_find(r, finds[i].host);
 		const char *why = rule != NULL ? rule->why : "-";
 		if (strcmp(why, finds[i].why != NULL ? finds[i].why : "-") != 0)
 			fail_msg("%s: %s", finds[i].host, why);
@@ -107,19 +107,19 @@ static void which_entry_counts(void **state)
 	char longest[400];
 	memset(longest, 'a', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	assert_null(ing_hostrules_find(r, longest));
-	assert_null(ing_hostrules_find(NULL, "example.org"));
-	assert_int_equal(ing_hostrules_count(NULL), 0);
-	assert_null(ing_hostrules_entries(NULL));
-	ing_hostrules_free(r);
-	ing_hostrules_free(NULL);
+	assert_null(ing_host_rules_find(r, longest));
+	assert_null(ing_host_rules_find(NULL, "example.org"));
+	assert_int_equal(ing_host_rules_count(NULL), 0);
+	assert_null(ing_host_rules_entries(NULL));
+	ing_host_rules_free(r);
+	ing_host_rules_free(NULL);
 }
 
 static void what_an_entry_says(void **state)
 {
 	(void)state;
-	struct ing_hostrules *r = load_good(entries);
-	const struct ing_host_rule *a = ing_hostrules_entries(r);
+	struct ing_host_rules *r = load_good(entries);
+	const struct ing_host_rule *a = ing_host_rules_entries(r);
 	assert_string_equal(a->host, "example.org");
 	assert_string_equal(a->file, "hosts.yaml");
 	assert_int_equal(a->line, 1);
@@ -141,7 +141,7 @@ static void what_an_entry_says(void **state)
 	assert_int_equal(d->obey_robots, ING_CHOICE_YES);
 	assert_int_equal(d->next->tls_fallback, ING_CHOICE_YES);
 	assert_int_equal(d->next->next->tls_fallback, ING_CHOICE_NO);
-	ing_hostrules_free(r);
+	ing_host_rules_free(r);
 }
 
 static void absent_and_empty_files_hold_no_rules(void **state)
@@ -149,10 +149,10 @@ static void absent_and_empty_files_hold_no_rules(void **state)
 	(void)state;
 	static const char *const texts[] = {"", "# nothing\n", "[]\n", "~\n"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++) {
-		struct ing_hostrules *r = load_good(texts[i]);
-		assert_int_equal(ing_hostrules_count(r), 0);
-		assert_null(ing_hostrules_find(r, "example.org"));
-		ing_hostrules_free(r);
+		struct ing_host_rules *r = load_good(texts[i]);
+		assert_int_equal(ing_host_rules_count(r), 0);
+		assert_null(ing_host_rules_find(r, "example.org"));
+		ing_host_rules_free(r);
 	}
 }
 
@@ -207,7 +207,7 @@ static void errors_carry_their_place(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(errors); i++) {
-		struct ing_hostrules *r = NULL;
+		struct ing_host_rules *r = NULL;
 		struct ing_report report;
 		int rc = load(errors[i].text, &r, &report);
 		assert_int_equal(rc, -ING_FAIL_CONFIG);
@@ -230,7 +230,7 @@ static void errors_carry_their_place(void **state)
 static void all_errors_come_together(void **state)
 {
 	(void)state;
-	struct ing_hostrules *r = NULL;
+	struct ing_host_rules *r = NULL;
 	struct ing_report report;
 	assert_int_equal(
 		load("- {host: a}\n- {host: '*', robots: none, why: w}\n- 1\n", &r, &report),
@@ -242,41 +242,41 @@ static void all_errors_come_together(void **state)
 static void blocks(void **state)
 {
 	(void)state;
-	struct ing_hostblocks *b = ing_hostblocks_new();
-	assert_null(ing_hostblocks_find(b, "example.org"));
-	assert_null(ing_hostblocks_find(NULL, "example.org"));
-	assert_true(ing_hostblocks_add(b, "www.Example.org", "asked us"));
-	assert_true(ing_hostblocks_add(b, ".below.example", "too"));
-	assert_true(ing_hostblocks_add(b, "silent.example", NULL));
-	assert_false(ing_hostblocks_add(b, "example.org", "again"));
-	assert_false(ing_hostblocks_add(b, "http://example.org/", "no host"));
-	assert_false(ing_hostblocks_add(b, "", "no host"));
-	assert_int_equal(ing_hostblocks_count(b), 3);
-	assert_string_equal(ing_hostblocks_find(b, "www.example.org"), "asked us");
-	assert_null(ing_hostblocks_find(b, "a.example.org"));
-	assert_string_equal(ing_hostblocks_find(b, "a.b.below.example."), "too");
-	assert_string_equal(ing_hostblocks_find(b, "silent.example"), "");
-	ing_hostblocks_clear(b);
-	assert_int_equal(ing_hostblocks_count(b), 0);
-	assert_null(ing_hostblocks_find(b, "example.org"));
-	assert_true(ing_hostblocks_add(b, "example.org", "anew"));
-	assert_string_equal(ing_hostblocks_find(b, "example.org"), "anew");
-	ing_hostblocks_free(b);
-	ing_hostblocks_free(NULL);
+	struct ing_blocked_hosts *b = ing_blocked_hosts_new();
+	assert_null(ing_blocked_hosts_find(b, "example.org"));
+	assert_null(ing_blocked_hosts_find(NULL, "example.org"));
+	assert_true(ing_blocked_hosts_add(b, "www.Example.org", "asked us"));
+	assert_true(ing_blocked_hosts_add(b, ".below.example", "too"));
+	assert_true(ing_blocked_hosts_add(b, "silent.example", NULL));
+	assert_false(ing_blocked_hosts_add(b, "example.org", "again"));
+	assert_false(ing_blocked_hosts_add(b, "http://example.org/", "no host"));
+	assert_false(ing_blocked_hosts_add(b, "", "no host"));
+	assert_int_equal(ing_blocked_hosts_count(b), 3);
+	assert_string_equal(ing_blocked_hosts_find(b, "www.example.org"), "asked us");
+	assert_null(ing_blocked_hosts_find(b, "a.example.org"));
+	assert_string_equal(ing_blocked_hosts_find(b, "a.b.below.example."), "too");
+	assert_string_equal(ing_blocked_hosts_find(b, "silent.example"), "");
+	ing_blocked_hosts_clear(b);
+	assert_int_equal(ing_blocked_hosts_count(b), 0);
+	assert_null(ing_blocked_hosts_find(b, "example.org"));
+	assert_true(ing_blocked_hosts_add(b, "example.org", "anew"));
+	assert_string_equal(ing_blocked_hosts_find(b, "example.org"), "anew");
+	ing_blocked_hosts_free(b);
+	ing_blocked_hosts_free(NULL);
 }
 
 static void blocks_have_a_ceiling(void **state)
 {
 	(void)state;
-	struct ing_hostblocks *b = ing_hostblocks_new();
+	struct ing_blocked_hosts *b = ing_blocked_hosts_new();
 	char host[40];
-	for (int i = 0; i < ING_MAX_HOSTBLOCKS; i++) {
+	for (int i = 0; i < ING_MAX_BLOCKED_HOSTS; i++) {
 		snprintf(host, sizeof(host), "h%d.example", i);
-		assert_true(ing_hostblocks_add(b, host, "w"));
+		assert_true(ing_blocked_hosts_add(b, host, "w"));
 	}
-	assert_false(ing_hostblocks_add(b, "one.more.example", "w"));
-	assert_non_null(ing_hostblocks_find(b, "h99999.example"));
-	ing_hostblocks_free(b);
+	assert_false(ing_blocked_hosts_add(b, "one.more.example", "w"));
+	assert_non_null(ing_blocked_hosts_find(b, "h99999.example"));
+	ing_blocked_hosts_free(b);
 }
 
 /* As ingestctl rules test does it. */
@@ -286,21 +286,21 @@ static void the_file_that_comes_along(void **state)
 	struct ing_rule_files files;
 	struct ing_report report;
 	struct ing_error err = {0};
-	struct ing_hostrules *r = NULL;
+	struct ing_host_rules *r = NULL;
 	ing_rule_files_init(&files);
 	ing_report_init(&report);
 	assert_int_equal(ing_rule_files_read_dir(&files, ING_SOURCE_DIR "/rules", &err), 0);
-	assert_int_equal(ing_hostrules_load_files(&files, &r, &report), 0);
+	assert_int_equal(ing_host_rules_load_files(&files, &r, &report), 0);
 	ing_rule_files_done(&files);
-	assert_true(ing_hostrules_count(r) >= 4);
-	for (const struct ing_host_rule *h = ing_hostrules_entries(r); h != NULL; h = h->next) {
+	assert_true(ing_host_rules_count(r) >= 4);
+	for (const struct ing_host_rule *h = ing_host_rules_entries(r); h != NULL; h = h->next) {
 		bool sides[2] = {false, false};
 		assert_non_null(h->source);
 		for (const struct ing_url_test *t = h->tests; t != NULL; t = t->next) {
 			struct ing_url_target *target = ing_url_target_new(t->url);
 			assert_non_null(target);
 			assert_int_equal(ing_url_matches(h->pattern, target), t->matches);
-			assert_int_equal(ing_hostrules_find(r, ing_url_target_host(target)) == h,
+			assert_int_equal(ing_host_rules_find(r, ing_url_target_host(target)) == h,
 				t->matches);
 			sides[t->matches] = true;
 			ing_url_target_free(target);
@@ -308,8 +308,8 @@ static void the_file_that_comes_along(void **state)
 		if (!sides[0] || !sides[1])
 			fail_msg("%s lacks a test", h->host);
 	}
-	assert_int_equal(ing_hostrules_find(r, "export.arxiv.org")->delay_ms, 3000);
-	ing_hostrules_free(r);
+	assert_int_equal(ing_host_rules_find(r, "export.arxiv.org")->delay_ms, 3000);
+	ing_host_rules_free(r);
 	ing_report_done(&report);
 }
 

@@ -5,7 +5,7 @@
  * from the whole name with a dot in front from one dot to the next: what is found first is the most
  * specific.
  */
-#include "worker/rules/hostrules.h"
+#include "worker/rules/host_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +32,13 @@ struct table {
 	struct place *places;
 };
 
-struct ing_hostrules {
+struct ing_host_rules {
 	struct table table;
 	const struct ing_host_rule *entries, **last;
 	size_t count;
 };
 
-struct ing_hostblocks {
+struct ing_blocked_hosts {
 	struct table table;
 	size_t count;
 };
@@ -148,7 +148,7 @@ static bool read_host(
 }
 
 static void read_entry(
-	struct ing_hostrules *r, const struct ing_reader *rd, const struct ing_yaml_node *map)
+	struct ing_host_rules *r, const struct ing_reader *rd, const struct ing_yaml_node *map)
 {
 	static const char *const known[] = {"host", "delay_ms", "concurrency", "robots",
 		"tls_fallback", "why", "source", "tests"};
@@ -171,7 +171,7 @@ static void read_entry(
 }
 
 static void load_file(
-	struct ing_hostrules *r, const struct ing_rule_file *file, struct ing_report *report)
+	struct ing_host_rules *r, const struct ing_rule_file *file, struct ing_report *report)
 {
 	const struct ing_reader rd = {
 		.file = file->path, .report = report, .arena = &r->table.arena};
@@ -189,11 +189,11 @@ static void load_file(
 
 /* -------------------------------------------------------------------------------------------- */
 
-int ing_hostrules_load_files(
-	const struct ing_rule_files *files, struct ing_hostrules **ret, struct ing_report *report)
+int ing_host_rules_load_files(
+	const struct ing_rule_files *files, struct ing_host_rules **ret, struct ing_report *report)
 {
 	size_t errors_before = report->errors;
-	struct ing_hostrules *r = ing_alloc(sizeof(*r));
+	struct ing_host_rules *r = ing_alloc(sizeof(*r));
 	ing_arena_init(&r->table.arena);
 	r->last = &r->entries;
 	for (size_t i = 0; i < files->count; i++) {
@@ -204,11 +204,11 @@ int ing_hostrules_load_files(
 		*ret = r;
 		return 0;
 	}
-	ing_hostrules_free(r);
+	ing_host_rules_free(r);
 	return -ING_FAIL_CONFIG;
 }
 
-void ing_hostrules_free(struct ing_hostrules *r)
+void ing_host_rules_free(struct ing_host_rules *r)
 {
 	if (r == NULL)
 		return;
@@ -216,29 +216,29 @@ void ing_hostrules_free(struct ing_hostrules *r)
 	free(r);
 }
 
-size_t ing_hostrules_count(const struct ing_hostrules *r)
+size_t ing_host_rules_count(const struct ing_host_rules *r)
 {
 	return r != NULL ? r->count : 0;
 }
 
-const struct ing_host_rule *ing_hostrules_entries(const struct ing_hostrules *r)
+const struct ing_host_rule *ing_host_rules_entries(const struct ing_host_rules *r)
 {
 	return r != NULL ? r->entries : NULL;
 }
 
-const struct ing_host_rule *ing_hostrules_find(const struct ing_hostrules *r, const char *host)
+const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host)
 {
 	return r != NULL ? find_what(&r->table, host) : NULL;
 }
 
-struct ing_hostblocks *ing_hostblocks_new(void)
+struct ing_blocked_hosts *ing_blocked_hosts_new(void)
 {
-	struct ing_hostblocks *b = ing_alloc(sizeof(*b));
+	struct ing_blocked_hosts *b = ing_alloc(sizeof(*b));
 	ing_arena_init(&b->table.arena);
 	return b;
 }
 
-void ing_hostblocks_free(struct ing_hostblocks *b)
+void ing_blocked_hosts_free(struct ing_blocked_hosts *b)
 {
 	if (b == NULL)
 		return;
@@ -246,18 +246,19 @@ void ing_hostblocks_free(struct ing_hostblocks *b)
 	free(b);
 }
 
-void ing_hostblocks_clear(struct ing_hostblocks *b)
+void ing_blocked_hosts_clear(struct ing_blocked_hosts *b)
 {
 	clear_table(&b->table);
 	ing_arena_init(&b->table.arena);
 	b->count = 0;
 }
 
-bool ing_hostblocks_add(struct ing_hostblocks *b, const char *host, const char *why)
+bool ing_blocked_hosts_add(struct ing_blocked_hosts *b, const char *host, const char *why)
 {
 	struct ing_arena *ar = &b->table.arena;
 	struct ing_url_pattern p = {0};
-	if (b->count == ING_MAX_HOSTBLOCKS || ing_url_pattern_set_host(&p, ar, host, NULL) != 0 ||
+	if (b->count == ING_MAX_BLOCKED_HOSTS ||
+		ing_url_pattern_set_host(&p, ar, host, NULL) != 0 ||
 		put_what(&b->table, key_of(ar, &p), ing_arena_strdup(ar, why != NULL ? why : "")) !=
 			NULL)
 		return false;
@@ -265,12 +266,12 @@ bool ing_hostblocks_add(struct ing_hostblocks *b, const char *host, const char *
 	return true;
 }
 
-size_t ing_hostblocks_count(const struct ing_hostblocks *b)
+size_t ing_blocked_hosts_count(const struct ing_blocked_hosts *b)
 {
 	return b != NULL ? b->count : 0;
 }
 
-const char *ing_hostblocks_find(const struct ing_hostblocks *b, const char *host)
+const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host)
 {
 	return b != NULL ? find_what(&b->table, host) : NULL;
 }

@@ -4,7 +4,7 @@
  * they name; a host name is looked up whole and then with one label less at a time, so that a rule
  * for everything below a domain is found without a search.
  */
-#include "worker/rules/urlrules.h"
+#include "worker/rules/url_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct host {
 	const char *name; /* as patterns have it */
 };
 
-struct ing_urlrules {
+struct ing_url_rules {
 	struct ing_arena arena;
 	struct host *hosts;
 	struct rule *anywhere; /* rules without a host */
@@ -38,12 +38,12 @@ struct ing_urlrules {
 /* --- the loader --- */
 
 struct loader {
-	struct ing_urlrules *rules;
+	struct ing_url_rules *rules;
 	struct ing_reader rd;
 	bool is_blocklist;
 };
 
-static void file_under(struct ing_urlrules *r, const char *host, struct rule *rule)
+static void file_under(struct ing_url_rules *r, const char *host, struct rule *rule)
 {
 	struct host *h;
 	HASH_FIND_STR(r->hosts, host, h);
@@ -82,7 +82,7 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 	ing_read_keys(&l->rd, map, "an entry", known, count);
 	if (map->kind != ING_YAML_MAP)
 		return;
-	struct ing_urlrules *r = l->rules;
+	struct ing_url_rules *r = l->rules;
 	struct rule *rule = ing_arena_alloc(&r->arena, sizeof(*rule));
 	read_verdict(l, map, rule);
 	rule->finding.why = ing_read_needed_text(&l->rd, map, "an entry", "why");
@@ -166,8 +166,8 @@ static void scan_rules(
 
 /* -------------------------------------------------------------------------------------------- */
 
-int ing_urlrules_load_files(
-	const struct ing_rule_files *files, struct ing_urlrules **ret, struct ing_report *report)
+int ing_url_rules_load_files(
+	const struct ing_rule_files *files, struct ing_url_rules **ret, struct ing_report *report)
 {
 	size_t errors_before = report->errors;
 	struct loader l = {.rules = ing_alloc(sizeof(*l.rules))};
@@ -180,11 +180,11 @@ int ing_urlrules_load_files(
 		*ret = l.rules;
 		return 0;
 	}
-	ing_urlrules_free(l.rules);
+	ing_url_rules_free(l.rules);
 	return -ING_FAIL_CONFIG;
 }
 
-void ing_urlrules_free(struct ing_urlrules *r)
+void ing_url_rules_free(struct ing_url_rules *r)
 {
 	if (r == NULL)
 		return;
@@ -193,17 +193,17 @@ void ing_urlrules_free(struct ing_urlrules *r)
 	free(r);
 }
 
-size_t ing_urlrules_count(const struct ing_urlrules *r)
+size_t ing_url_rules_count(const struct ing_url_rules *r)
 {
 	return r != NULL ? r->count : 0;
 }
 
-const struct ing_url_entry *ing_urlrules_entries(const struct ing_urlrules *r)
+const struct ing_url_entry *ing_url_rules_entries(const struct ing_url_rules *r)
 {
 	return r != NULL ? r->entries : NULL;
 }
 
-struct ing_url_finding ing_urlrules_judge(const struct ing_urlrules *r, const char *url)
+struct ing_url_finding ing_url_rules_decide(const struct ing_url_rules *r, const char *url)
 {
 	struct ing_url_finding best = {.verdict = ING_URL_NONE};
 	if (r == NULL || r->count == 0)
