@@ -227,14 +227,14 @@ static json_t *find_blocklist(const struct ing_url_rules *rules, const char *hos
 {
 	char url[sizeof("http:///") + ING_CTL_HOST_BYTES];
 	snprintf(url, sizeof(url), "http://%s/", host);
-	struct ing_url_finding f = ing_url_rules_decide(rules, url);
-	if (f.verdict != ING_URL_BLOCKLIST)
+	struct ing_url_decision f = ing_url_rules_decide(rules, url);
+	if (f.rule != ING_URL_RULE_BLOCKLIST)
 		return NULL;
 	const struct ing_url_entry *e = ing_url_rules_entries(rules);
-	while (e != NULL && e->why != f.why)
+	while (e != NULL && e->why != f.detail)
 		e = e->next;
 	json_t *o = json_object();
-	set(o, "why", f.why != NULL ? json_string(f.why) : NULL);
+	set(o, "why", f.detail != NULL ? json_string(f.detail) : NULL);
 	set(o, "file", e != NULL ? json_string(e->file) : NULL);
 	set(o, "line", e != NULL ? json_integer(e->line) : NULL);
 	return o;

@@ -28,7 +28,7 @@
 #include "worker/job/hop.h"
 #include "worker/job/retry.h"
 #include "worker/job/truth.h"
-#include "worker/rules/siterules.h"
+#include "worker/rules/url_policy.h"
 #include "worker/model/limits.h"
 
 #define ERRAND_MAGIC 0x45525241u
@@ -128,12 +128,13 @@ static void queue_up(struct errand *e)
 		});
 }
 
-static struct ing_url_finding judge(const struct errand *e, const char *url)
+static struct ing_url_decision judge(const struct errand *e, const char *url)
 {
 	const struct ing_errand_conf *conf = &e->all->conf;
-	struct ing_url_finding f = ing_site_judge(conf->url_rules, conf->blocked_hosts, url);
+	struct ing_url_decision f =
+		ing_url_policy_decide(conf->url_rules, conf->blocked_hosts, url);
 	if (f.only_at_end)
-		f.verdict = ING_URL_NONE;
+		f.rule = ING_URL_RULE_NONE;
 	return f;
 }
 
@@ -142,14 +143,15 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	struct errand *e = ING_CONTAINER(waiter, struct errand, waiter);
 	ing_must(e->magic == ERRAND_MAGIC);
 	const struct ing_errand_conf *conf = &e->all->conf;
-	struct ing_url_finding f = judge(e, e->url); /* a host may have been blocked meanwhile */
-	if (f.verdict != ING_URL_NONE) {
+	struct ing_url_decision f = judge(e, e->url); /* a host may have been blocked meanwhile */
+	if (f.rule != ING_URL_RULE_NONE) {
 		ing_gate_leave(e->all->stages.gate, waiter, NULL);
 		if (e->redirects > 0)
 			lead_nowhere(e);
 		else
 			tell(e, &(struct ing_robots_answer){
-					.outcome = ING_STATUS_SKIP_URL_BLOCKLIST, .words = f.why});
+					.outcome = ING_STATUS_SKIP_URL_BLOCKLIST,
+					.words = f.detail});
 		return;
 	}
 	e->tries++;
@@ -159,8 +161,8 @@ static void on_granted(struct ing_gate_waiter *waiter)
 			.url = e->url,
 			.deadline_ms = e->deadline_ms,
 			.max_body_bytes = conf->max_body_bytes,
-			.tls_fallback =
-				ing_site_tls_fallback(conf->host_rules, conf->tls_fallback, e->url),
+			.tls_fallback = ing_url_policy_tls_fallback(
+				conf->host_rules, conf->tls_fallback, e->url),
 		},
 		on_fetched, e);
 }
@@ -245,7 +247,7 @@ static void follow(struct errand *e)
 		return;
 	}
 	if (to == NULL || strcmp(to, e->url) == 0 || e->redirects >= e->all->conf.max_redirects ||
-		judge(e, to).verdict != ING_URL_NONE) {
+		judge(e, to).rule != ING_URL_RULE_NONE) {
 		free(to);
 		lead_nowhere(e);
 		return;

@@ -31,8 +31,8 @@ static bool is_wall_page(
 		return true;
 	if (v->verdict == NULL)
 		return false;
-	struct ing_url_finding f = v->verdict(v->ctx, v->url);
-	if (f.verdict == ING_URL_NONE)
+	struct ing_url_decision f = v->verdict(v->ctx, v->url);
+	if (f.rule == ING_URL_RULE_NONE)
 		return false;
 	*ret = ing_target_end_at_rule(&f, true);
 	return true;

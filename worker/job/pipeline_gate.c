@@ -16,7 +16,7 @@
 #include "common/base/clock.h"
 #include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
-#include "worker/rules/siterules.h"
+#include "worker/rules/url_policy.h"
 #include "worker/visit/retry.h"
 #include "worker/visit/robots_fetch.h"
 
@@ -173,7 +173,7 @@ static void start_fetch(struct ing_job *job)
 			.jar = w->jar,
 			.referer = w->referer,
 			.deadline_ms = w->deadline_ms,
-			.tls_fallback = ing_site_tls_fallback(
+			.tls_fallback = ing_url_policy_tls_fallback(
 				p->conf.host_rules, p->conf.tls_fallback, w->hop->url),
 		},
 		ing_job_on_fetched, job);
@@ -224,10 +224,10 @@ static uint32_t draw_random(void)
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url)
+struct ing_url_decision ing_pipeline_judge(void *pipeline, const char *url)
 {
 	const struct ing_pipeline *p = pipeline;
-	return ing_site_judge(p->conf.url_rules, p->conf.blocked_hosts, url);
+	return ing_url_policy_decide(p->conf.url_rules, p->conf.blocked_hosts, url);
 }
 
 void ing_pipeline_on_waking(uv_idle_t *waking)

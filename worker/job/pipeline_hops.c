@@ -42,7 +42,7 @@ static bool was_visited(void *ctx, const char *url)
 	return false;
 }
 
-static struct ing_url_finding judge_next_url(void *ctx, const char *url)
+static struct ing_url_decision judge_next_url(void *ctx, const char *url)
 {
 	const struct ing_job *job = ctx;
 	return ing_pipeline_judge(job->pipeline, url);

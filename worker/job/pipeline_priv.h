@@ -61,7 +61,7 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane);
 
 /* pipeline_gate.c */
 /* What the rules say of a URL; ctx: the pipeline. */
-struct ing_url_finding ing_pipeline_judge(void *pipeline, const char *url);
+struct ing_url_decision ing_pipeline_judge(void *pipeline, const char *url);
 /* Those whose robots.txt has come go on, for some milliseconds a turn of the loop. */
 void ing_pipeline_on_waking(uv_idle_t *waking);
 /* Callbacks of a new job. */

@@ -16,7 +16,7 @@
 
 struct rule {
 	struct rule *next;
-	struct ing_url_finding finding;
+	struct ing_url_decision decision;
 	struct ing_url_pattern pattern;
 	struct ing_url_entry entry;
 };
@@ -56,13 +56,13 @@ static void file_under(struct ing_url_rules *r, const char *host, struct rule *r
 	h->rules = rule;
 }
 
-static void read_verdict(struct loader *l, const struct ing_yaml_node *map, struct rule *rule)
+static void read_kind(struct loader *l, const struct ing_yaml_node *map, struct rule *rule)
 {
 	static const char *const words[] = {"wall", "captcha", "login", "challenge", "cookie"};
-	static const enum ing_url_verdict verdicts[] = {
-		ING_URL_WALL, ING_URL_CAPTCHA, ING_URL_LOGIN, ING_URL_CHALLENGE, ING_URL_COOKIE};
+	static const enum ing_url_rule_kind kinds[] = {ING_URL_RULE_WALL, ING_URL_RULE_CAPTCHA,
+		ING_URL_RULE_LOGIN, ING_URL_RULE_CHALLENGE, ING_URL_RULE_COOKIE};
 	if (l->is_blocklist) {
-		rule->finding.verdict = ING_URL_BLOCKLIST;
+		rule->decision.rule = ING_URL_RULE_BLOCKLIST;
 		return;
 	}
 	if (ing_yaml_get(map, "verdict") == NULL)
@@ -70,8 +70,8 @@ static void read_verdict(struct loader *l, const struct ing_yaml_node *map, stru
 			"an entry needs a verdict: wall, cookie, captcha, login or challenge");
 	int word = ing_read_word(&l->rd, map, "verdict", words, ING_ARRAY_LEN(words));
 	if (word >= 0)
-		rule->finding.verdict = verdicts[word];
-	rule->finding.only_at_end = ing_read_bool(&l->rd, map, "only_at_end", false);
+		rule->decision.rule = kinds[word];
+	rule->decision.only_at_end = ing_read_bool(&l->rd, map, "only_at_end", false);
 }
 
 static void read_entry(struct loader *l, const struct ing_yaml_node *map)
@@ -84,15 +84,15 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 		return;
 	struct ing_url_rules *r = l->rules;
 	struct rule *rule = ing_arena_alloc(&r->arena, sizeof(*rule));
-	read_verdict(l, map, rule);
-	rule->finding.why = ing_read_needed_text(&l->rd, map, "an entry", "why");
+	read_kind(l, map, rule);
+	rule->decision.detail = ing_read_needed_text(&l->rd, map, "an entry", "why");
 	if (ing_read_url_keys(&l->rd, map, &rule->pattern) == 0)
 		ing_read_error(&l->rd, map,
 			"an entry needs one of host, path, path_contains, path_ends, query, "
 			"contains");
 	rule->entry.file = ing_arena_strdup(&r->arena, l->rd.file);
 	rule->entry.line = map->line;
-	rule->entry.why = rule->finding.why;
+	rule->entry.why = rule->decision.detail;
 	rule->entry.source = ing_read_text(&l->rd, map, "source");
 	rule->entry.pattern = &rule->pattern;
 	rule->entry.tests = ing_read_url_tests(&l->rd, map, false);
@@ -148,19 +148,19 @@ static void load_kind(struct loader *l, const struct ing_rule_files *files, enum
 /* --- the search --- */
 
 /* The severer verdict counts, and of equal ones the one that keeps us from fetching. */
-static bool is_severer(const struct ing_url_finding *a, const struct ing_url_finding *b)
+static bool is_severer(const struct ing_url_decision *a, const struct ing_url_decision *b)
 {
-	if (a->verdict != b->verdict)
-		return a->verdict < b->verdict;
+	if (a->rule != b->rule)
+		return a->rule < b->rule;
 	return !a->only_at_end && b->only_at_end;
 }
 
 static void scan_rules(
-	const struct ing_url_target *t, const struct rule *rules, struct ing_url_finding *best)
+	const struct ing_url_target *t, const struct rule *rules, struct ing_url_decision *best)
 {
 	for (const struct rule *rule = rules; rule != NULL; rule = rule->next) {
-		if (is_severer(&rule->finding, best) && ing_url_matches(&rule->pattern, t))
-			*best = rule->finding;
+		if (is_severer(&rule->decision, best) && ing_url_matches(&rule->pattern, t))
+			*best = rule->decision;
 	}
 }
 
@@ -203,9 +203,9 @@ const struct ing_url_entry *ing_url_rules_entries(const struct ing_url_rules *r)
 	return r != NULL ? r->entries : NULL;
 }
 
-struct ing_url_finding ing_url_rules_decide(const struct ing_url_rules *r, const char *url)
+struct ing_url_decision ing_url_rules_decide(const struct ing_url_rules *r, const char *url)
 {
-	struct ing_url_finding best = {.verdict = ING_URL_NONE};
+	struct ing_url_decision best = {.rule = ING_URL_RULE_NONE};
 	if (r == NULL || r->count == 0)
 		return best;
 	struct ing_url_target *t = ing_url_target_new(url);

@@ -21,23 +21,23 @@ struct ing_url_test;
 struct ing_url_rules;
 
 /* In the order in which they are asked; when several rules match, the first of these counts. */
-enum ing_url_verdict {
-	ING_URL_BLOCKLIST = 1,
-	ING_URL_WALL, /* this kind and those below: met, it blocks; known beforehand, it is
-		       * skipped */
-	ING_URL_CAPTCHA,
-	ING_URL_LOGIN,
-	ING_URL_CHALLENGE,
-	ING_URL_COOKIE,
-	ING_URL_NONE = 100,
+enum ing_url_rule_kind {
+	ING_URL_RULE_BLOCKLIST = 1,
+	ING_URL_RULE_WALL, /* this kind and those below: met, it blocks; known beforehand, it is
+			    * skipped */
+	ING_URL_RULE_CAPTCHA,
+	ING_URL_RULE_LOGIN,
+	ING_URL_RULE_CHALLENGE,
+	ING_URL_RULE_COOKIE,
+	ING_URL_RULE_NONE = 100,
 };
 
-struct ing_url_finding {
-	enum ing_url_verdict verdict;
+struct ing_url_decision {
+	enum ing_url_rule_kind rule;
 	/* Sites also send visitors through here who then get on: fetch it, and only a chain that
 	 * ends here with a page has met the wall. */
 	bool only_at_end;
-	const char *why; /* the rule's own words, as long as the rules live; NULL: none */
+	const char *detail; /* the rule's own words, as long as the rules live; NULL: none */
 };
 
 struct ing_url_entry {
@@ -59,4 +59,4 @@ size_t ing_url_rules_count(const struct ing_url_rules *r);
 const struct ing_url_entry *ing_url_rules_entries(const struct ing_url_rules *r);
 
 /* What the rules say about an absolute URL. r NULL, or something that is no URL: NONE. */
-struct ing_url_finding ing_url_rules_decide(const struct ing_url_rules *r, const char *url);
+struct ing_url_decision ing_url_rules_decide(const struct ing_url_rules *r, const char *url);

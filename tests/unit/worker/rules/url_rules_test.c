@@ -81,65 +81,65 @@ static const char walls[] =
 
 static const struct {
 	const char *url;
-	enum ing_url_verdict verdict;
+	enum ing_url_rule_kind rule;
 	const char *why;
 } matches[] = {
-	{"https://exact.example/", ING_URL_BLOCKLIST, "exact"},
-	{"http://EXACT.example.:8080/x?y#z", ING_URL_BLOCKLIST, "exact"},
-	{"https://www.exact.example/", ING_URL_BLOCKLIST, "exact"},
-	{"https://user@exact.example", ING_URL_BLOCKLIST, "exact"},
-	{"https://a.exact.example/", ING_URL_NONE, NULL},
-	{"https://notexact.example/", ING_URL_NONE, NULL},
-	{"https://exact.example.org/", ING_URL_NONE, NULL},
-	{"https://other.example/?u=https://exact.example/", ING_URL_NONE, NULL},
-	{"https://other.example/exact.example/", ING_URL_NONE, NULL},
-	{"https://below.example/", ING_URL_BLOCKLIST, "below"},
-	{"https://a.b.c.below.example/", ING_URL_BLOCKLIST, "below"},
-	{"https://www.a.below.example/", ING_URL_BLOCKLIST, "below"},
-	{"https://notbelow.example/", ING_URL_NONE, NULL},
-	{"https://bare.example/", ING_URL_BLOCKLIST, "bare"},
-	{"https://doi.example/10.2307/1", ING_URL_BLOCKLIST, "doi"},
-	{"https://dx.doi.example/10.2307%2F1", ING_URL_BLOCKLIST, "doi"},
-	{"https://dx.doi.example/10.23070/1", ING_URL_NONE, NULL},
-	{"https://dx.doi.example/x/10.2307/1", ING_URL_NONE, NULL},
-	{"https://example.com/?doi=/10.2307/1", ING_URL_NONE, NULL},
-	{"https://any.example/action/cookieAbsent", ING_URL_COOKIE, "absent"},
-	{"https://any.example/action/COOKIEabsent?x", ING_URL_COOKIE, "absent"},
-	{"https://any.example/?p=/cookieAbsent", ING_URL_NONE, NULL},
-	{"https://any.example/#/cookieAbsent", ING_URL_NONE, NULL},
-	{"https://any.example/?cookieSet=1", ING_URL_COOKIE, "set"},
-	{"https://any.example/?a=b&&cookieset=%31&", ING_URL_COOKIE, "set"},
-	{"https://any.example/?cookieSet=10", ING_URL_NONE, NULL},
-	{"https://any.example/?cookieSet", ING_URL_NONE, NULL},
-	{"https://any.example/?xcookieSet=1", ING_URL_NONE, NULL},
-	{"https://any.example/?a=b%26cookieSet=1", ING_URL_NONE, NULL},
-	{"https://any.example/?SAMLRequest=fZ%2B", ING_URL_WALL, "saml"},
-	{"https://any.example/?SAMLRequest", ING_URL_WALL, "saml"},
-	{"https://any.example/?SAMLRequested=1", ING_URL_NONE, NULL},
-	{"https://any.example/?%00&SAMLRequest=1", ING_URL_WALL, "saml"},
-	{"https://any.example/?%", ING_URL_NONE, NULL},
-	{"https://any.example/?cookieSet=1&SAMLRequest=1", ING_URL_WALL, "saml"},
-	{"https://all.example/a/login?t=x+y", ING_URL_WALL, "all"},
-	{"https://all.example/a/login?t=x%20y", ING_URL_WALL, "all"},
-	{"https://all.example/b/login?t=x+y", ING_URL_NONE, NULL},
-	{"https://all.example/a/logout?t=x+y", ING_URL_NONE, NULL},
-	{"https://all.example/a/login?t=x", ING_URL_NONE, NULL},
-	{"https://other.example/a/login?t=x+y", ING_URL_NONE, NULL},
-	{"https://sso.example/", ING_URL_WALL, "passing"},
-	{"https://sso.example/stop", ING_URL_WALL, "stopping"},
-	{"https://any.example/caf%C3%A9/1", ING_URL_WALL, "accent"},
-	{"https://any.example/caf\xc3\xa9/1", ING_URL_WALL, "accent"},
-	{"https://ends.example/a%2Epdf?b", ING_URL_LOGIN, "end"},
-	{"https://ends.example/a.pdf/", ING_URL_NONE, NULL},
-	{"https://ends.example/pdf", ING_URL_NONE, NULL},
-	{"https://any.EXAMPLE/a?B=c", ING_URL_CAPTCHA, "whole"},
-	{"https://any.example/a?bc", ING_URL_NONE, NULL},
-	{"https://any.example/cdn-cgi/l/chk", ING_URL_CHALLENGE, "challenge"},
-	{"https://[::1]/", ING_URL_NONE, NULL},
-	{"https://a..example/", ING_URL_NONE, NULL},
-	{"mailto:a@exact.example", ING_URL_NONE, NULL},
-	{"exact.example", ING_URL_NONE, NULL},
-	{"", ING_URL_NONE, NULL},
+	{"https://exact.example/", ING_URL_RULE_BLOCKLIST, "exact"},
+	{"http://EXACT.example.:8080/x?y#z", ING_URL_RULE_BLOCKLIST, "exact"},
+	{"https://www.exact.example/", ING_URL_RULE_BLOCKLIST, "exact"},
+	{"https://user@exact.example", ING_URL_RULE_BLOCKLIST, "exact"},
+	{"https://a.exact.example/", ING_URL_RULE_NONE, NULL},
+	{"https://notexact.example/", ING_URL_RULE_NONE, NULL},
+	{"https://exact.example.org/", ING_URL_RULE_NONE, NULL},
+	{"https://other.example/?u=https://exact.example/", ING_URL_RULE_NONE, NULL},
+	{"https://other.example/exact.example/", ING_URL_RULE_NONE, NULL},
+	{"https://below.example/", ING_URL_RULE_BLOCKLIST, "below"},
+	{"https://a.b.c.below.example/", ING_URL_RULE_BLOCKLIST, "below"},
+	{"https://www.a.below.example/", ING_URL_RULE_BLOCKLIST, "below"},
+	{"https://notbelow.example/", ING_URL_RULE_NONE, NULL},
+	{"https://bare.example/", ING_URL_RULE_BLOCKLIST, "bare"},
+	{"https://doi.example/10.2307/1", ING_URL_RULE_BLOCKLIST, "doi"},
+	{"https://dx.doi.example/10.2307%2F1", ING_URL_RULE_BLOCKLIST, "doi"},
+	{"https://dx.doi.example/10.23070/1", ING_URL_RULE_NONE, NULL},
+	{"https://dx.doi.example/x/10.2307/1", ING_URL_RULE_NONE, NULL},
+	{"https://example.com/?doi=/10.2307/1", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/action/cookieAbsent", ING_URL_RULE_COOKIE, "absent"},
+	{"https://any.example/action/COOKIEabsent?x", ING_URL_RULE_COOKIE, "absent"},
+	{"https://any.example/?p=/cookieAbsent", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/#/cookieAbsent", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?cookieSet=1", ING_URL_RULE_COOKIE, "set"},
+	{"https://any.example/?a=b&&cookieset=%31&", ING_URL_RULE_COOKIE, "set"},
+	{"https://any.example/?cookieSet=10", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?cookieSet", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?xcookieSet=1", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?a=b%26cookieSet=1", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?SAMLRequest=fZ%2B", ING_URL_RULE_WALL, "saml"},
+	{"https://any.example/?SAMLRequest", ING_URL_RULE_WALL, "saml"},
+	{"https://any.example/?SAMLRequested=1", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?%00&SAMLRequest=1", ING_URL_RULE_WALL, "saml"},
+	{"https://any.example/?%", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/?cookieSet=1&SAMLRequest=1", ING_URL_RULE_WALL, "saml"},
+	{"https://all.example/a/login?t=x+y", ING_URL_RULE_WALL, "all"},
+	{"https://all.example/a/login?t=x%20y", ING_URL_RULE_WALL, "all"},
+	{"https://all.example/b/login?t=x+y", ING_URL_RULE_NONE, NULL},
+	{"https://all.example/a/logout?t=x+y", ING_URL_RULE_NONE, NULL},
+	{"https://all.example/a/login?t=x", ING_URL_RULE_NONE, NULL},
+	{"https://other.example/a/login?t=x+y", ING_URL_RULE_NONE, NULL},
+	{"https://sso.example/", ING_URL_RULE_WALL, "passing"},
+	{"https://sso.example/stop", ING_URL_RULE_WALL, "stopping"},
+	{"https://any.example/caf%C3%A9/1", ING_URL_RULE_WALL, "accent"},
+	{"https://any.example/caf\xc3\xa9/1", ING_URL_RULE_WALL, "accent"},
+	{"https://ends.example/a%2Epdf?b", ING_URL_RULE_LOGIN, "end"},
+	{"https://ends.example/a.pdf/", ING_URL_RULE_NONE, NULL},
+	{"https://ends.example/pdf", ING_URL_RULE_NONE, NULL},
+	{"https://any.EXAMPLE/a?B=c", ING_URL_RULE_CAPTCHA, "whole"},
+	{"https://any.example/a?bc", ING_URL_RULE_NONE, NULL},
+	{"https://any.example/cdn-cgi/l/chk", ING_URL_RULE_CHALLENGE, "challenge"},
+	{"https://[::1]/", ING_URL_RULE_NONE, NULL},
+	{"https://a..example/", ING_URL_RULE_NONE, NULL},
+	{"mailto:a@exact.example", ING_URL_RULE_NONE, NULL},
+	{"exact.example", ING_URL_RULE_NONE, NULL},
+	{"", ING_URL_RULE_NONE, NULL},
 };
 
 static void what_matches(void **state)
@@ -148,11 +148,11 @@ static void what_matches(void **state)
 	struct ing_url_rules *r = load_good(blocklist, walls);
 	assert_int_equal(ing_url_rules_count(r), 15);
 	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++) {
-		struct ing_url_finding f = ing_url_rules_decide(r, matches[i].url);
-		const char *why = f.why != NULL ? f.why : "-";
-		if (f.verdict != matches[i].verdict ||
+		struct ing_url_decision f = ing_url_rules_decide(r, matches[i].url);
+		const char *why = f.detail != NULL ? f.detail : "-";
+		if (f.rule != matches[i].rule ||
 			strcmp(why, matches[i].why != NULL ? matches[i].why : "-") != 0)
-			fail_msg("%s: %d, %s", matches[i].url, f.verdict, why);
+			fail_msg("%s: %d, %s", matches[i].url, f.rule, why);
 	}
 	assert_true(ing_url_rules_decide(r, "https://sso.example/").only_at_end);
 	assert_false(ing_url_rules_decide(r, "https://sso.example/stop").only_at_end);
@@ -168,17 +168,17 @@ static void hosts_are_read_as_urls_have_them(void **state)
 		NULL);
 	static const struct {
 		const char *url;
-		enum ing_url_verdict verdict;
+		enum ing_url_rule_kind rule;
 	} cases[] = {
-		{"https://xn--bcher-kva.example/", ING_URL_BLOCKLIST},
+		{"https://xn--bcher-kva.example/", ING_URL_RULE_BLOCKLIST},
 		{"https://B\xc3\x9c"
 		 "CHER.example/",
-			ING_URL_BLOCKLIST},
-		{"https://www.com/", ING_URL_BLOCKLIST},
-		{"https://other.com/", ING_URL_NONE},
+			ING_URL_RULE_BLOCKLIST},
+		{"https://www.com/", ING_URL_RULE_BLOCKLIST},
+		{"https://other.com/", ING_URL_RULE_NONE},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(ing_url_rules_decide(r, cases[i].url).verdict, cases[i].verdict);
+		assert_int_equal(ing_url_rules_decide(r, cases[i].url).rule, cases[i].rule);
 	ing_url_rules_free(r);
 }
 
@@ -190,10 +190,10 @@ static void absent_and_empty_files_hold_no_rules(void **state)
 		struct ing_url_rules *r = load_good(texts[i], texts[i]);
 		assert_int_equal(ing_url_rules_count(r), 0);
 		assert_int_equal(
-			ing_url_rules_decide(r, "https://a.example/").verdict, ING_URL_NONE);
+			ing_url_rules_decide(r, "https://a.example/").rule, ING_URL_RULE_NONE);
 		ing_url_rules_free(r);
 	}
-	assert_int_equal(ing_url_rules_decide(NULL, "https://a.example/").verdict, ING_URL_NONE);
+	assert_int_equal(ing_url_rules_decide(NULL, "https://a.example/").rule, ING_URL_RULE_NONE);
 	ing_url_rules_free(NULL);
 }
 
@@ -296,41 +296,42 @@ static void the_files_that_come_along(void **state)
 	(void)state;
 	static const struct {
 		const char *url;
-		enum ing_url_verdict verdict;
+		enum ing_url_rule_kind rule;
 		bool only_at_end;
 	} cases[] = {
-		{"https://web.archive.org/web/2020/http://a.example/", ING_URL_BLOCKLIST, false},
-		{"https://www.archive.org/details/x", ING_URL_BLOCKLIST, false},
-		{"https://doi.org/10.2307/3312345", ING_URL_BLOCKLIST, false},
-		{"http://dx.doi.org/10.48550%2FarXiv.2101.1", ING_URL_BLOCKLIST, false},
-		{"https://doi.org/10.25642/IPK/GBIS/1", ING_URL_BLOCKLIST, false},
-		{"https://doi.org/10.25642/other/1", ING_URL_NONE, false},
-		{"https://www.fao.org/glis/doi/1", ING_URL_BLOCKLIST, false},
-		{"https://www.fao.org/3/a1.pdf", ING_URL_NONE, false},
-		{"https://hkvalidate.perfdrive.com/?ssa=1", ING_URL_BLOCKLIST, false},
-		{"https://ieeexplore.ieee.org/document/1", ING_URL_NONE, false},
-		{"http://127.0.0.1/", ING_URL_NONE, false},
-		{"http://localhost/", ING_URL_NONE, false},
-		{"https://idp.example/sso?SAMLRequest=x", ING_URL_WALL, false},
-		{"https://a.example/login?TARGET=x", ING_URL_WALL, false},
-		{"https://a.example/login", ING_URL_NONE, false},
-		{"https://www.osapublishing.org/captcha/?guid=1", ING_URL_CAPTCHA, false},
-		{"https://www.jstage.jst.go.jp/sblogin/x", ING_URL_WALL, false},
-		{"https://acw.elsevier.com/SSOCore/update", ING_URL_WALL, true},
-		{"https://utpjournals.press/action/cookieAbsent", ING_URL_COOKIE, false},
-		{"https://a.example/doi/1?cookieSet=1", ING_URL_COOKIE, true},
-		{"https://link.example/a?error=cookies_not_supported&code=1", ING_URL_COOKIE,
+		{"https://web.archive.org/web/2020/http://a.example/", ING_URL_RULE_BLOCKLIST,
 			false},
-		{"https://secure.jbs.elsevierhealth.com/action/x", ING_URL_COOKIE, true},
+		{"https://www.archive.org/details/x", ING_URL_RULE_BLOCKLIST, false},
+		{"https://doi.org/10.2307/3312345", ING_URL_RULE_BLOCKLIST, false},
+		{"http://dx.doi.org/10.48550%2FarXiv.2101.1", ING_URL_RULE_BLOCKLIST, false},
+		{"https://doi.org/10.25642/IPK/GBIS/1", ING_URL_RULE_BLOCKLIST, false},
+		{"https://doi.org/10.25642/other/1", ING_URL_RULE_NONE, false},
+		{"https://www.fao.org/glis/doi/1", ING_URL_RULE_BLOCKLIST, false},
+		{"https://www.fao.org/3/a1.pdf", ING_URL_RULE_NONE, false},
+		{"https://hkvalidate.perfdrive.com/?ssa=1", ING_URL_RULE_BLOCKLIST, false},
+		{"https://ieeexplore.ieee.org/document/1", ING_URL_RULE_NONE, false},
+		{"http://127.0.0.1/", ING_URL_RULE_NONE, false},
+		{"http://localhost/", ING_URL_RULE_NONE, false},
+		{"https://idp.example/sso?SAMLRequest=x", ING_URL_RULE_WALL, false},
+		{"https://a.example/login?TARGET=x", ING_URL_RULE_WALL, false},
+		{"https://a.example/login", ING_URL_RULE_NONE, false},
+		{"https://www.osapublishing.org/captcha/?guid=1", ING_URL_RULE_CAPTCHA, false},
+		{"https://www.jstage.jst.go.jp/sblogin/x", ING_URL_RULE_WALL, false},
+		{"https://acw.elsevier.com/SSOCore/update", ING_URL_RULE_WALL, true},
+		{"https://utpjournals.press/action/cookieAbsent", ING_URL_RULE_COOKIE, false},
+		{"https://a.example/doi/1?cookieSet=1", ING_URL_RULE_COOKIE, true},
+		{"https://link.example/a?error=cookies_not_supported&code=1", ING_URL_RULE_COOKIE,
+			false},
+		{"https://secure.jbs.elsevierhealth.com/action/x", ING_URL_RULE_COOKIE, true},
 	};
 	struct ing_url_rules *r = NULL;
 	struct ing_error err = {0};
 	if (load_dir(ING_SOURCE_DIR "/rules", &r, &err) != 0)
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct ing_url_finding f = ing_url_rules_decide(r, cases[i].url);
-		if (f.verdict != cases[i].verdict || f.only_at_end != cases[i].only_at_end)
-			fail_msg("%s: %d", cases[i].url, f.verdict);
+		struct ing_url_decision f = ing_url_rules_decide(r, cases[i].url);
+		if (f.rule != cases[i].rule || f.only_at_end != cases[i].only_at_end)
+			fail_msg("%s: %d", cases[i].url, f.rule);
 	}
 	ing_url_rules_free(r);
 }

@@ -2,23 +2,25 @@
  *
  * Questions to several sets of rules at once. No state.
  */
-#include "worker/rules/siterules.h"
+#include "worker/rules/url_policy.h"
 
 #include "common/net/url.h"
 
-struct ing_url_finding ing_site_judge(const struct ing_url_rules *url_rules,
+struct ing_url_decision ing_url_policy_decide(const struct ing_url_rules *url_rules,
 	const struct ing_blocked_hosts *blocked_hosts, const char *url)
 {
 	char host[ING_URL_HOST_BYTES];
 	if (blocked_hosts != NULL && ing_url_host(url, host, sizeof(host))) {
 		const char *why = ing_blocked_hosts_find(blocked_hosts, host);
 		if (why != NULL)
-			return (struct ing_url_finding){.verdict = ING_URL_BLOCKLIST, .why = why};
+			return (struct ing_url_decision){
+				.rule = ING_URL_RULE_BLOCKLIST, .detail = why};
 	}
 	return ing_url_rules_decide(url_rules, url);
 }
 
-bool ing_site_tls_fallback(const struct ing_host_rules *host_rules, bool otherwise, const char *url)
+bool ing_url_policy_tls_fallback(
+	const struct ing_host_rules *host_rules, bool otherwise, const char *url)
 {
 	char host[ING_URL_HOST_BYTES];
 	const struct ing_host_rule *rule = NULL;
