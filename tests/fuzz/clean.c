@@ -17,7 +17,7 @@
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/biblio/plain.h"
 #include "worker/scrape/publication/publication.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 2000, .heap_kb = 2000, .heap_byte = 500);
 
@@ -112,7 +112,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	}
 	if (size == 0)
 		return;
-	struct ing_uses uses = {0};
+	struct ing_rule_hits hits = {0};
 	struct ing_arena arena = {0};
 	json_t *links = NULL;
 	ing_arena_init(&arena);
@@ -126,7 +126,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 		.data = (const char *)data + 1,
 		.bytes = size - 1,
 		.arena = &arena,
-		.uses = &uses};
+		.rule_hits = &hits};
 	ing_metas_read(&v);
 	v.title = ing_view_text(&v, ING_NODE_DOCUMENT, 1000);
 	v.word_count = ing_clean_word_count(&v);

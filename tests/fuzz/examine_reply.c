@@ -54,9 +54,9 @@ static void check_page(const struct ing_page *page)
 	check_text(page->title);
 	check_text(page->wall_why);
 	check_text(page->biblio_json);
-	ing_must(page->wall <= ING_WALL_CHALLENGE && page->use_count <= ING_MAX_USES);
-	for (uint32_t i = 0; i < page->use_count; i++)
-		ing_must(page->uses[i].kinds <= ING_USE_ALL);
+	ing_must(page->wall <= ING_WALL_CHALLENGE && page->rule_hit_count <= ING_MAX_RULE_HITS);
+	for (uint32_t i = 0; i < page->rule_hit_count; i++)
+		ing_must(page->rule_hits[i].flags <= ING_RULE_ALL);
 }
 
 /* In the order in which they decide, and fit to be asked. */

@@ -174,13 +174,14 @@ static void lie_file(struct choices *c, const struct body *body, struct ing_file
 
 static void lie_uses(struct choices *c, struct ing_page *ret)
 {
-	static const uint32_t counts[] = {0, 1, ING_MAX_USES, ING_MAX_USES + 1};
+	static const uint32_t counts[] = {0, 1, ING_MAX_RULE_HITS, ING_MAX_RULE_HITS + 1};
 	ret->rules_digest = choose(c, 2) == 0 ? RULES_DIGEST : UINT64_MAX;
-	ret->use_count = PICK(c, counts);
-	ret->uses = ing_alloc((ret->use_count + 1) * sizeof(*ret->uses));
+	ret->rule_hit_count = PICK(c, counts);
+	ret->rule_hits = ing_alloc((ret->rule_hit_count + 1) * sizeof(*ret->rule_hits));
 	uint32_t first = choose(c, 2) == 0 ? 0 : UINT32_MAX - 100;
-	for (uint32_t i = 0; i < ret->use_count; i++)
-		ret->uses[i] = (struct ing_use){.rule = first + i, .kinds = i % (ING_USE_ALL + 1)};
+	for (uint32_t i = 0; i < ret->rule_hit_count; i++)
+		ret->rule_hits[i] =
+			(struct ing_rule_hit){.rule = first + i, .flags = i % (ING_RULE_ALL + 1)};
 }
 
 static void lie_page(struct choices *c, struct ing_page *ret)

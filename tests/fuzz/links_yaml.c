@@ -18,7 +18,7 @@
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 FUZZ_BUDGET(.cpu_us = 2000, .cpu_byte_ns = 10000, .heap_kb = 2000, .heap_byte = 500);
 
@@ -35,7 +35,7 @@ static const struct ing_html_limits limits = {
 static void check_url(const struct ing_view *v, const char *url)
 {
 	ing_must(url == NULL || (ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES));
-	ing_must(v->uses->count <= ING_MAX_USES);
+	ing_must(v->rule_hits->count <= ING_MAX_RULE_HITS);
 }
 
 static void ask(const struct ing_rules *rules, const struct ing_view *v)
@@ -59,7 +59,7 @@ static void read_page(const struct ing_rules *rules, const char *page, size_t by
 	struct ing_tree *tree = ing_tree_new();
 	struct ing_matcher *matcher = ing_matcher_new();
 	struct ing_arena arena;
-	struct ing_uses uses = {0};
+	struct ing_rule_hits hits = {0};
 	struct ing_url_target *target = ing_url_target_new(URL);
 	ing_arena_init(&arena);
 	ing_html_parse(html, page, bytes, NULL, &limits);
@@ -74,7 +74,7 @@ static void read_page(const struct ing_rules *rules, const char *page, size_t by
 		.data = page,
 		.bytes = bytes,
 		.arena = &arena,
-		.uses = &uses,
+		.rule_hits = &hits,
 		.word_count = 10,
 		.title = "Just a moment...",
 	};

@@ -91,7 +91,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < ING_LINK_KINDS_; i++)
 		ing_must(found.links[i].url == NULL || ing_url_is_web(found.links[i].url));
 	ing_must(found.next.url == NULL || ing_url_is_web(found.next.url));
-	ing_must(found.uses->count <= ING_MAX_USES);
+	ing_must(found.rule_hits->count <= ING_MAX_RULE_HITS);
 	json_t *o = ing_scraped_json(&found, in.url);
 	char *text = json_dumps(o, JSON_COMPACT);
 	ing_must(text != NULL);

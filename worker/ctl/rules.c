@@ -17,38 +17,41 @@
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/rules/webpages.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 #define VERB "rules"
 #define MAX_LINE_BYTES ((size_t)1 << 20) /* no URL comes near */
 
-static const char *site_of(const struct ing_rules *rules, const char *url, struct ing_uses *uses)
+static const char *site_of(
+	const struct ing_rules *rules, const char *url, struct ing_rule_hits *hits)
 {
-	const struct ing_site *site = ing_journals_site(rules->journals, url, uses);
+	const struct ing_site *site = ing_journals_site(rules->journals, url, hits);
 	return site != NULL ? site->name : NULL;
 }
 
-static const char *webpage_of(const struct ing_rules *rules, const char *url, struct ing_uses *uses)
+static const char *webpage_of(
+	const struct ing_rules *rules, const char *url, struct ing_rule_hits *hits)
 {
-	const struct ing_webpage_rule *rule = ing_webpages_find(rules->webpages, url, uses);
+	const struct ing_webpage_rule *rule = ing_webpages_find(rules->webpages, url, hits);
 	return rule != NULL ? rule->pattern : NULL;
 }
 
-typedef const char *name_f(const struct ing_rules *rules, const char *url, struct ing_uses *uses);
+typedef const char *name_f(
+	const struct ing_rules *rules, const char *url, struct ing_rule_hits *hits);
 
 static void print_name(const struct ing_rules *rules, name_f *name_of, const char *url)
 {
-	struct ing_uses uses;
-	uses.count = 0;
-	const char *name = name_of(rules, url, &uses);
+	struct ing_rule_hits hits;
+	hits.count = 0;
+	const char *name = name_of(rules, url, &hits);
 	puts(name != NULL ? name : "null");
-	for (size_t i = 0; i < uses.count; i++) {
-		if (uses.items[i].kinds & ING_USE_FAILED)
+	for (size_t i = 0; i < hits.count; i++) {
+		if (hits.items[i].flags & ING_RULE_FAILED)
 			fprintf(stderr,
 				"ingestctl " VERB
 				": rule %s met a limit: its URL expression needs too many steps for "
 				"this URL of %zu bytes, and is taken not to match\n",
-				rules->names[uses.items[i].rule], strlen(url));
+				rules->names[hits.items[i].rule], strlen(url));
 	}
 }
 

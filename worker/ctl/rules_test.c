@@ -45,12 +45,13 @@ struct task {
 
 /* --- in the child --- */
 
-static bool has_matched(const struct ing_rules *rules, const struct ing_uses *uses, uint32_t entry)
+static bool has_matched(
+	const struct ing_rules *rules, const struct ing_rule_hits *hits, uint32_t entry)
 {
-	for (size_t i = 0; i < uses->count; i++) {
-		const struct ing_use *use = &uses->items[i];
-		if ((use->kinds & ING_USE_MATCHED) != 0 && use->rule < rules->count &&
-			rules->entries[use->rule] == entry)
+	for (size_t i = 0; i < hits->count; i++) {
+		const struct ing_rule_hit *hit = &hits->items[i];
+		if ((hit->flags & ING_RULE_MATCHED) != 0 && hit->rule < rules->count &&
+			rules->entries[hit->rule] == entry)
 			return true;
 	}
 	return false;
@@ -76,7 +77,7 @@ static void scrape_page(void *ctx, struct ing_buf *out)
 	struct ing_scraper *s = ing_scraper_new(task->rules);
 	ing_scrape(s, &in, &found);
 	json_t *o = json_pack("{s:b,s:o}", "matched",
-		has_matched(task->rules, found.uses, task->test->rule), "scraped",
+		has_matched(task->rules, found.rule_hits, task->test->rule), "scraped",
 		ing_scraped_json(&found, task->test->url));
 	char *text = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
 	if (text != NULL)

@@ -21,7 +21,7 @@
 #include "worker/model/limits.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 #define VERB "scrape"
 /* A page as JSON text: half of its bytes may be escapes of six. */
@@ -52,15 +52,15 @@ static void add_error(const char *words, struct ing_buf *out)
 }
 
 /* To the author of a rule, who would otherwise only see that it found nothing. */
-static void report_limits(const struct ing_rules *rules, const struct ing_uses *uses)
+static void report_limits(const struct ing_rules *rules, const struct ing_rule_hits *hits)
 {
-	for (size_t i = 0; i < uses->count; i++)
-		if (uses->items[i].kinds & ING_USE_FAILED)
+	for (size_t i = 0; i < hits->count; i++)
+		if (hits->items[i].flags & ING_RULE_FAILED)
 			fprintf(stderr,
 				"ingestctl " VERB
 				": rule %s met a limit on this page: its selectors or regular expressions "
 				"need too many steps, or find too much\n",
-				rules->names[uses->items[i].rule]);
+				rules->names[hits->items[i].rule]);
 }
 
 /* In the child. */
@@ -76,7 +76,7 @@ static void scrape_page(struct task *task, const struct ing_scrape_input *in, st
 	} else {
 		ing_buf_add_char(out, GOOD);
 		add_json(ing_scraped_json(&found, in->url), out);
-		report_limits(task->rules, found.uses);
+		report_limits(task->rules, found.rule_hits);
 	}
 	ing_scraper_clear(task->scraper);
 }

@@ -157,13 +157,13 @@ static char *tell_biblio(json_t *biblio)
 
 static void tell_uses(const struct ing_scraped *found, struct ing_page *ret)
 {
-	size_t count = ING_MIN(found->uses->count, (size_t)ING_MAX_USES);
+	size_t count = ING_MIN(found->rule_hits->count, (size_t)ING_MAX_RULE_HITS);
 	if (rules == NULL || count == 0)
 		return;
 	ret->rules_digest = rules->digest;
-	ret->uses = ing_alloc(count * sizeof(*ret->uses));
-	memcpy(ret->uses, found->uses->items, count * sizeof(*ret->uses));
-	ret->use_count = (uint32_t)count;
+	ret->rule_hits = ing_alloc(count * sizeof(*ret->rule_hits));
+	memcpy(ret->rule_hits, found->rule_hits->items, count * sizeof(*ret->rule_hits));
+	ret->rule_hit_count = (uint32_t)count;
 }
 
 static void tell_page(const struct ing_scraped *found, struct ing_page *ret)

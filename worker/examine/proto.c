@@ -386,26 +386,26 @@ int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret)
 
 static void put_uses(struct ing_buf *b, const struct ing_page *page)
 {
-	uint32_t count = ING_MIN(page->use_count, (uint32_t)ING_MAX_USES);
+	uint32_t count = ING_MIN(page->rule_hit_count, (uint32_t)ING_MAX_RULE_HITS);
 	ing_wire_put_u64(b, page->rules_digest);
 	ing_wire_put_u32(b, count);
 	for (uint32_t i = 0; i < count; i++) {
-		ing_wire_put_u32(b, page->uses[i].rule);
-		ing_wire_put_u32(b, page->uses[i].kinds & ING_USE_ALL);
+		ing_wire_put_u32(b, page->rule_hits[i].rule);
+		ing_wire_put_u32(b, page->rule_hits[i].flags & ING_RULE_ALL);
 	}
 }
 
 static void get_uses(struct ing_wire *w, struct ing_page *page)
 {
 	page->rules_digest = ing_wire_u64(w);
-	uint32_t count = ing_wire_range(w, ING_MAX_USES);
+	uint32_t count = ing_wire_range(w, ING_MAX_RULE_HITS);
 	if (count == 0)
 		return;
-	page->uses = ing_alloc(count * sizeof(*page->uses));
-	page->use_count = count;
+	page->rule_hits = ing_alloc(count * sizeof(*page->rule_hits));
+	page->rule_hit_count = count;
 	for (uint32_t i = 0; i < count; i++) {
-		page->uses[i].rule = ing_wire_u32(w);
-		page->uses[i].kinds = ing_wire_range(w, ING_USE_ALL);
+		page->rule_hits[i].rule = ing_wire_u32(w);
+		page->rule_hits[i].flags = ing_wire_range(w, ING_RULE_ALL);
 	}
 }
 

@@ -239,7 +239,8 @@ static void keep_findings(struct ing_job *job, struct ing_findings *f)
 
 static void count_uses(const struct ing_job *job, const struct ing_page *page)
 {
-	ing_yield_count(job->pipeline->conf.yield, page->rules_digest, page->uses, page->use_count);
+	ing_yield_count(job->pipeline->conf.yield, page->rules_digest, page->rule_hits,
+		page->rule_hit_count);
 }
 
 /* The rule behind a link that is followed: should the request end well, it has led there. */

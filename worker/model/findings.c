@@ -44,7 +44,7 @@ void ing_page_done(struct ing_page *page)
 	free(page->platform);
 	free(page->scope);
 	free(page->biblio_json);
-	free(page->uses);
+	free(page->rule_hits);
 	*page = (struct ing_page){0};
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "worker/model/kinds.h"
 #include "worker/model/status.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 struct ing_robots_txt;
 
@@ -86,8 +86,8 @@ struct ing_page {
 	/* What rules did. Numbers mean something only with the rules of this digest, and may be
 	 * lies. */
 	uint64_t rules_digest;
-	struct ing_use *uses; /* heap */
-	uint32_t use_count;   /* at most ING_MAX_USES */
+	struct ing_rule_hit *rule_hits; /* heap */
+	uint32_t rule_hit_count;        /* at most ING_MAX_RULE_HITS */
 };
 
 /* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;

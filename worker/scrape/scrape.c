@@ -38,7 +38,7 @@ struct ing_scraper {
 	/* Of the page at hand: */
 	struct ing_view view;
 	struct ing_arena arena;
-	struct ing_uses uses;
+	struct ing_rule_hits rule_hits;
 	struct ing_url_target *target;
 	const struct ing_site *site; /* NULL: the page's URL belongs to none */
 	struct ing_error error;      /* of XML: its message outlives the page's reading */
@@ -119,13 +119,13 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 		.data = in->data,
 		.bytes = in->bytes,
 		.arena = &s->arena,
-		.uses = &s->uses};
+		.rule_hits = &s->rule_hits};
 	free(url);
 	ing_tree_set_url(s->tree, v->url);
 	s->site = NULL;
 	if (v->url != NULL) {
 		s->target = ing_url_target_new(v->url);
-		s->site = ing_journals_site(s->rules->journals, v->url, v->uses);
+		s->site = ing_journals_site(s->rules->journals, v->url, v->rule_hits);
 	}
 	v->target = s->target;
 	ing_matcher_bind(s->matcher, s->tree, ING_MAX_RULES_CPU_MS);
@@ -175,7 +175,7 @@ static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped 
 {
 	const struct ing_webpage_rule *webpage = NULL;
 	if (s->view.url != NULL)
-		webpage = ing_webpages_find(s->rules->webpages, s->view.url, s->view.uses);
+		webpage = ing_webpages_find(s->rules->webpages, s->view.url, s->view.rule_hits);
 	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
 	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
 		s->publication =
@@ -303,7 +303,7 @@ void ing_scraper_clear(struct ing_scraper *s)
 	ing_html_clear(s->html);
 	ing_arena_done(&s->arena);
 	ing_arena_init(&s->arena);
-	s->uses.count = 0;
+	s->rule_hits.count = 0;
 	s->error = (struct ing_error){0};
 }
 
@@ -323,7 +323,7 @@ void ing_scraper_free(struct ing_scraper *s)
 void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
 {
 	ing_scraper_clear(s);
-	*ret = (struct ing_scraped){.uses = &s->uses};
+	*ret = (struct ing_scraped){.rule_hits = &s->rule_hits};
 	if (in->bytes > ING_MAX_SCRAPE_BYTES) {
 		ret->end = ING_SCRAPE_TOO_LARGE;
 		ret->detail = "the page is too large to be read";

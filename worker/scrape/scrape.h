@@ -13,7 +13,7 @@
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/signs.h"
 #include "worker/scrape/rules/sites.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 struct ing_scraper;
 
@@ -58,7 +58,7 @@ struct ing_scraped {
 	const char *platform, *scope;
 	json_t *publication, *page_links, *webpage;
 	uint32_t word_count;
-	const struct ing_uses *uses;
+	const struct ing_rule_hits *rule_hits;
 };
 
 struct ing_scraper *ing_scraper_new(const struct ing_rules *rules); /* borrowed; NULL: no rules */

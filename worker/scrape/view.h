@@ -14,7 +14,7 @@
 #include "common/markup/tree.h"
 
 struct ing_metas;
-struct ing_uses;
+struct ing_rule_hits;
 struct ing_url_target;
 
 struct ing_view {
@@ -26,9 +26,9 @@ struct ing_view {
 	const char *data; /* the page's bytes, content codings off, charset as it came */
 	size_t bytes;
 	struct ing_arena *arena;
-	struct ing_uses *uses; /* what each rule did; uses.h */
-	uint32_t word_count;   /* words of the body's text */
-	const char *title;     /* text of the first HTML <title>, white space folded; NULL: none */
+	struct ing_rule_hits *rule_hits; /* what each rule did; rule_hits.h */
+	uint32_t word_count;             /* words of the body's text */
+	const char *title; /* text of the first HTML <title>, white space folded; NULL: none */
 };
 
 /* Text of a node (text.h), trimmed, in the arena; "" when there is none. At most max_bytes, cut

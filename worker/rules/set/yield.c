@@ -121,15 +121,16 @@ void ing_yield_set_rules(
 	y->sets[0] = fresh;
 }
 
-void ing_yield_count(struct ing_yield *y, uint64_t digest, const struct ing_use *uses, size_t count)
+void ing_yield_count(
+	struct ing_yield *y, uint64_t digest, const struct ing_rule_hit *hits, size_t count)
 {
 	for (size_t i = 0; y != NULL && i < count; i++) {
-		struct counter *c = counter_of(y, digest, uses[i].rule);
+		struct counter *c = counter_of(y, digest, hits[i].rule);
 		if (c == NULL)
 			continue;
-		c->applied += (uses[i].kinds & ING_USE_APPLIED) != 0;
-		c->matched += (uses[i].kinds & ING_USE_MATCHED) != 0;
-		c->failed += (uses[i].kinds & ING_USE_FAILED) != 0;
+		c->applied += (hits[i].flags & ING_RULE_APPLIED) != 0;
+		c->matched += (hits[i].flags & ING_RULE_MATCHED) != 0;
+		c->failed += (hits[i].flags & ING_RULE_FAILED) != 0;
 	}
 }
 

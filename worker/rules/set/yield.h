@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "common/base/buf.h"
 #include "common/base/error.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 struct ing_yield;
 
@@ -27,7 +27,7 @@ void ing_yield_set_rules(
 /* What an examiner reported; numbers and digests that are not known are ignored. y NULL: so is
  * everything. */
 void ing_yield_count(
-	struct ing_yield *y, uint64_t digest, const struct ing_use *uses, size_t count);
+	struct ing_yield *y, uint64_t digest, const struct ing_rule_hit *hits, size_t count);
 /* Name of a rule, borrowed until the next ing_yield_set_rules(); NULL: not known. */
 const char *ing_yield_name(const struct ing_yield *y, uint64_t digest, uint32_t rule);
 /* A request that followed this rule's link ended with a document. */

@@ -14,7 +14,7 @@
 #include "common/markup/link.h"
 #include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/publication/clean.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 #define MAX_READS 32 /* times that all nodes of the page may be read for a rule */
 
@@ -234,9 +234,9 @@ struct ing_picked ing_pick(
 	ing_buf_done(&p.buf);
 	if (p.failed)
 		p.count = 0;
-	ing_use(v->uses, pick.rule,
-		ING_USE_APPLIED | (p.failed ? ING_USE_FAILED : 0) |
-			(p.count > 0 ? ING_USE_MATCHED : 0));
+	ing_rule_hits_add(v->rule_hits, pick.rule,
+		ING_RULE_APPLIED | (p.failed ? ING_RULE_FAILED : 0) |
+			(p.count > 0 ? ING_RULE_MATCHED : 0));
 	return (struct ing_picked){.items = p.items, .count = p.count};
 }
 

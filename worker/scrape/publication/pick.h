@@ -3,7 +3,7 @@
  * pick.h - the values that a rule's selector picks out of a page: texts, formatted texts,
  * attributes, links.
  *
- * Notes what the rule did in the view's uses. Values are in the view's arena, at most
+ * Notes what the rule did in the view's rule_hits. Values are in the view's arena, at most
  * ING_CLEAN_MAX_TEXT_BYTES a rule. A rule that meets a limit gives nothing. One thread.
  */
 #pragma once
@@ -17,7 +17,7 @@ struct ing_pick {
 	const struct ing_selector *selector; /* NULL: nothing is picked, nothing noted */
 	const char *attr; /* the value is this attribute, instead of text or href; NULL */
 	unsigned parents; /* that many steps up from what was found; each element counts once */
-	uint32_t rule;    /* for uses.h */
+	uint32_t rule;    /* for rule_hits.h */
 };
 
 struct ing_pick ing_pick_of_site(const struct ing_site *site, enum ing_site_key key);

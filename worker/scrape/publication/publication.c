@@ -17,7 +17,7 @@
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/publication/pick.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 struct reading {
 	const struct ing_view *v;
@@ -139,12 +139,12 @@ static char *rewrite_url(const struct ing_view *v, const struct ing_site_rewrite
 	char *other = NULL;
 	if (end == ING_REGEX_YES && !b.failed && b.len > 0 && strcmp(ing_buf_str(&b), url) != 0)
 		other = ing_url_parse(ing_buf_str(&b), b.len);
-	unsigned kinds = ING_USE_APPLIED;
+	unsigned flags = ING_RULE_APPLIED;
 	if (end == ING_REGEX_LIMIT || b.failed)
-		kinds |= ING_USE_FAILED;
+		flags |= ING_RULE_FAILED;
 	else if (other != NULL)
-		kinds |= ING_USE_MATCHED;
-	ing_use(v->uses, w->rule, kinds);
+		flags |= ING_RULE_MATCHED;
+	ing_rule_hits_add(v->rule_hits, w->rule, flags);
 	ing_buf_done(&b);
 	return other;
 }
@@ -190,7 +190,8 @@ static void read_site(const struct reading *r)
 	bool gave = r->g->links.count > 0 || r->g->authors.count > 0;
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		gave = gave || ps->items[i].size > 0;
-	ing_use(r->v->uses, r->site->rule, ING_USE_APPLIED | (gave ? ING_USE_MATCHED : 0));
+	ing_rule_hits_add(
+		r->v->rule_hits, r->site->rule, ING_RULE_APPLIED | (gave ? ING_RULE_MATCHED : 0));
 }
 
 /* Without rules: what any web page gives. */

@@ -13,7 +13,7 @@
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/pick.h"
 #include "worker/scrape/publication/publication.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 #define CC_MARK "creativecommons.org/"
 #define MAX_LANGUAGE_BYTES 64 /* RFC 5646 tags are 35 at most in practice */
@@ -193,6 +193,7 @@ json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule
 		json_object_set_new(j, parts[i].name, value);
 	}
 	if (rule != NULL)
-		ing_use(v->uses, rule->rule, ING_USE_APPLIED | (gave ? ING_USE_MATCHED : 0));
+		ing_rule_hits_add(
+			v->rule_hits, rule->rule, ING_RULE_APPLIED | (gave ? ING_RULE_MATCHED : 0));
 	return j;
 }

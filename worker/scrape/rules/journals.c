@@ -12,7 +12,7 @@
 #include "common/base/hash.h"
 #include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/url_regex.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 enum section { SECTION_REGEX, SECTION_SITE, SECTION_JAVASCRIPT, SECTION_RESTART, SECTIONS_ };
 
@@ -62,7 +62,7 @@ struct ing_journals {
 };
 
 /* Where a regex names its site: looked at when all are known. */
-struct name_use {
+struct site_name {
 	const struct ing_rule_file *file;
 	const struct ing_yaml_node *node;
 };
@@ -73,7 +73,7 @@ struct loader {
 	struct ing_report *report;
 	const struct ing_rule_file *file;
 	struct ing_reader rd;
-	struct name_use *uses; /* of journals->patterns, by index */
+	struct site_name *site_names; /* of journals->patterns, by index */
 	bool part; /* names may be missing: a file, a section or an entry could not be read */
 };
 
@@ -98,7 +98,8 @@ static bool add_pattern(struct loader *l, struct patterns *to, const struct ing_
 		to->cap = to->cap == 0 ? 64 : to->cap * 2;
 		to->items = ing_realloc(to->items, to->cap * sizeof(*to->items));
 		if (to == &l->journals->patterns)
-			l->uses = ing_realloc(l->uses, to->cap * sizeof(*l->uses));
+			l->site_names =
+				ing_realloc(l->site_names, to->cap * sizeof(*l->site_names));
 	}
 	struct pattern *p = &to->items[to->count++];
 	*p = (struct pattern){0};
@@ -121,7 +122,8 @@ static void read_regexes(struct loader *l, const struct ing_yaml_node *map)
 		}
 		if (!add_pattern(l, to, key))
 			return;
-		l->uses[to->count - 1] = (struct name_use){.file = l->file, .node = key->value};
+		l->site_names[to->count - 1] =
+			(struct site_name){.file = l->file, .node = key->value};
 	}
 }
 
@@ -295,14 +297,15 @@ static void find_sites(struct loader *l)
 	struct ing_journals *j = l->journals;
 	for (size_t i = 0; i < j->patterns.count; i++) {
 		struct site_entry *s = NULL;
-		const struct name_use *use = &l->uses[i];
-		HASH_FIND_STR(j->sites, use->node->text, s);
+		const struct site_name *name = &l->site_names[i];
+		HASH_FIND_STR(j->sites, name->node->text, s);
 		if (s != NULL) {
 			s->named = true;
 			j->patterns.items[i].site = &s->site;
 		} else if (!l->part) {
-			ing_report_error(l->report, use->file->path, use->node->line,
-				use->node->column, "there is no site \"%.100s\"", use->node->text);
+			ing_report_error(l->report, name->file->path, name->node->line,
+				name->node->column, "there is no site \"%.100s\"",
+				name->node->text);
 		}
 	}
 	for (const struct site_entry *s = j->sites; s != NULL && !l->part; s = s->hh.next) {
@@ -373,7 +376,7 @@ struct ing_journals *ing_journals_load(
 	find_sites(&l);
 	for (struct site_entry *s = l.journals->sites; s != NULL; s = s->hh.next)
 		number_site(&l, s);
-	free(l.uses);
+	free(l.site_names);
 	return l.journals;
 }
 
@@ -395,7 +398,7 @@ void ing_journals_free(struct ing_journals *j)
 
 /* The last that matches counts, so the search is from the end. */
 const struct ing_site *ing_journals_site(
-	const struct ing_journals *j, const char *url, struct ing_uses *uses)
+	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits)
 {
 	const struct ing_site *found = NULL;
 	struct ing_java_url u;
@@ -405,8 +408,8 @@ const struct ing_site *ing_journals_site(
 		enum ing_regex_end end = ing_url_regex_find(&p->regex, &u);
 		if (end == ING_REGEX_YES)
 			found = p->site;
-		else if (end == ING_REGEX_LIMIT && uses != NULL)
-			ing_use(uses, p->site->rule, ING_USE_FAILED);
+		else if (end == ING_REGEX_LIMIT && hits != NULL)
+			ing_rule_hits_add(hits, p->site->rule, ING_RULE_FAILED);
 	}
 	ing_java_url_done(&u);
 	return found;

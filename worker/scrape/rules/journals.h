@@ -10,7 +10,7 @@
 #include "worker/scrape/jsoup/selector.h"
 #include "worker/scrape/rules/set.h"
 
-struct ing_uses;
+struct ing_rule_hits;
 
 enum ing_site_key { /* those whose value is a selector */
 	ING_SITE_PMID,
@@ -33,7 +33,7 @@ struct ing_site_rule {
 	const struct ing_selector *selector; /* NULL: no such key */
 	const char *attr; /* ours: the value is this attribute instead of text (or href); NULL */
 	unsigned parents; /* ours: that many steps up from what was found */
-	uint32_t rule;    /* number, for uses.h */
+	uint32_t rule;    /* number, for rule_hits.h */
 };
 
 struct ing_site_rewrite {            /* *_src and *_dst */
@@ -56,9 +56,9 @@ struct ing_journals *ing_journals_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
 void ing_journals_free(struct ing_journals *j);
 /* The site of a page by its final URL, or NULL. A pattern that meets its limit does not match, and
- * is noted as its site's ING_USE_FAILED unless uses is NULL. */
+ * is noted as its site's ING_RULE_FAILED unless hits is NULL. */
 const struct ing_site *ing_journals_site(
-	const struct ing_journals *j, const char *url, struct ing_uses *uses);
+	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits);
 /* Is a URL one that only a browser with JavaScript can read; one for which the browser is to be
  * restarted? A pattern that meets its limit does not match. */
 bool ing_journals_javascript(const struct ing_journals *j, const char *url);

@@ -19,7 +19,7 @@
 #include "worker/rules/gates.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/rules/read_compile.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 /* A page repeats its PDF link a few times at most; this many of a pattern are resolved, then no
  * more. */
@@ -219,9 +219,9 @@ static char *mend_link(const struct search *s, char *link)
 			continue;
 		size_t bytes = strlen(link);
 		link = trim_link(link, p->trim, &failed);
-		ing_use(s->v->uses, p->rule,
-			ING_USE_APPLIED | (failed ? ING_USE_FAILED : 0) |
-				(strlen(link) != bytes ? ING_USE_MATCHED : 0));
+		ing_rule_hits_add(s->v->rule_hits, p->rule,
+			ING_RULE_APPLIED | (failed ? ING_RULE_FAILED : 0) |
+				(strlen(link) != bytes ? ING_RULE_MATCHED : 0));
 	}
 	return link;
 }
@@ -263,7 +263,7 @@ static char *resolve(const struct search *s, const struct pattern *p, const char
 	if (link != NULL && p != NULL && p->trim != NULL) {
 		link = trim_link(link, p->trim, &failed);
 		if (failed)
-			ing_use(s->v->uses, p->rule, ING_USE_FAILED);
+			ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_FAILED);
 	}
 	if (link != NULL)
 		link = mend_link(s, link);
@@ -323,11 +323,11 @@ static bool try_pattern(struct search *s, const struct pattern *p, struct ing_li
 {
 	if (p->selector == NULL || !ing_gates_open(&p->page, s->v->target))
 		return false;
-	ing_use(s->v->uses, p->rule, ING_USE_APPLIED);
+	ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_APPLIED);
 	struct ing_matches found = {0};
 	struct ing_error err = {0};
 	if (ing_select(s->v->matcher, p->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
-		ing_use(s->v->uses, p->rule, ING_USE_FAILED);
+		ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_FAILED);
 		return false;
 	}
 	for (size_t i = 0; i < found.count && i < MAX_LINKS_TRIED; i++) {
@@ -398,7 +398,7 @@ struct ing_link ing_links_find(
 	struct search s = {.links = l, .v = v};
 	struct ing_link link = find_link(&s, kind);
 	if (link.rule != UINT32_MAX)
-		ing_use(v->uses, link.rule, ING_USE_MATCHED);
+		ing_rule_hits_add(v->rule_hits, link.rule, ING_RULE_MATCHED);
 	return link;
 }
 

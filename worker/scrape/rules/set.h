@@ -69,7 +69,7 @@ const char *ing_rules_file_name(const struct ing_rule_file *file);
 /* Number of a new rule. The name is copied. source may be NULL. */
 uint32_t ing_rules_add(struct ing_rules *r, const char *source, const char *fmt, ...)
 	ING_PRINTF(3, 4);
-/* The same of a part of an entry, which counts its uses by itself. */
+/* The same of a part of an entry, whose hits are counted separately. */
 uint32_t ing_rules_add_part(struct ing_rules *r, uint32_t entry, const char *fmt, ...)
 	ING_PRINTF(3, 4);
 /* Keys of any entry that ing_rules_read_tests() reads; for lists of known keys. */

@@ -11,7 +11,7 @@
 #include "worker/scrape/jsoup/regex.h"
 #include "worker/rules/gates.h"
 #include "worker/scrape/rules/read_compile.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 /* What stands in place of a document is small; a signature is looked for in this much of a page's
  * bytes. */
@@ -124,7 +124,7 @@ static bool finds(const struct ing_regex *r, const char *text, size_t bytes,
 {
 	enum ing_regex_end end = ing_regex_find(r, text, bytes);
 	if (end == ING_REGEX_LIMIT)
-		ing_use(v->uses, rule, ING_USE_FAILED);
+		ing_rule_hits_add(v->rule_hits, rule, ING_RULE_FAILED);
 	return end == ING_REGEX_YES;
 }
 
@@ -133,7 +133,7 @@ static bool has_selected(const struct signature *s, const struct ing_view *v)
 	ing_node found = ING_NODE_NONE;
 	struct ing_error err = {0};
 	if (ing_select_first(v->matcher, s->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
-		ing_use(v->uses, s->sign.rule, ING_USE_FAILED);
+		ing_rule_hits_add(v->rule_hits, s->sign.rule, ING_RULE_FAILED);
 		return false;
 	}
 	return found != ING_NODE_NONE;
@@ -143,7 +143,7 @@ static bool bears(const struct signature *s, const struct ing_view *v)
 {
 	if (s->has_url && (v->target == NULL || !ing_url_matches(&s->url, v->target)))
 		return false;
-	ing_use(v->uses, s->sign.rule, ING_USE_APPLIED);
+	ing_rule_hits_add(v->rule_hits, s->sign.rule, ING_RULE_APPLIED);
 	if (s->has_words && v->word_count > s->max_words)
 		return false;
 	if (s->title != NULL &&
@@ -198,7 +198,7 @@ struct ing_sign ing_signs_find(const struct ing_signs *s, const struct ing_view 
 {
 	for (const struct signature *i = s->first; i != NULL; i = i->next) {
 		if (bears(i, v)) {
-			ing_use(v->uses, i->sign.rule, ING_USE_MATCHED);
+			ing_rule_hits_add(v->rule_hits, i->sign.rule, ING_RULE_MATCHED);
 			return i->sign;
 		}
 	}

@@ -13,7 +13,7 @@
 #include "worker/model/limits.h"
 #include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/sites_priv.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 struct site {
 	struct site *next;
@@ -241,7 +241,7 @@ static char *put_together(const struct site *s, const struct ing_view *v, const 
 	for (const struct ing_take *t = s->takes; t != NULL && found; t = t->next)
 		found = ing_take(t, v, values, &failed) || t->optional;
 	if (failed)
-		ing_use(v->uses, s->rule, ING_USE_FAILED);
+		ing_rule_hits_add(v->rule_hits, s->rule, ING_RULE_FAILED);
 	struct ing_buf text;
 	ing_buf_init(&text, ING_MAX_URL_BYTES);
 	char *url = NULL;
@@ -318,11 +318,11 @@ struct ing_site_next ing_sites_find(const struct ing_sites *s, const struct ing_
 	for (const struct site *i = s->first; i != NULL; i = i->next) {
 		if (!ing_gates_open(&i->page, v->target))
 			continue;
-		ing_use(v->uses, i->rule, ING_USE_APPLIED);
+		ing_rule_hits_add(v->rule_hits, i->rule, ING_RULE_APPLIED);
 		char *url = put_together(i, v, host);
 		if (url == NULL)
 			continue;
-		ing_use(v->uses, i->rule, ING_USE_MATCHED);
+		ing_rule_hits_add(v->rule_hits, i->rule, ING_RULE_MATCHED);
 		struct ing_site_next next = {
 			.url = ing_arena_strdup(v->arena, url),
 			.is_pdf = i->is_pdf,

@@ -10,7 +10,7 @@
 
 #include "worker/scrape/rules/read_compile.h"
 #include "worker/scrape/rules/url_regex.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 static const char *const value_keys[ING_WEBPAGE_KEYS_] = {
 	[ING_WEBPAGE_TITLE] = "title",
@@ -209,7 +209,7 @@ void ing_webpages_free(struct ing_webpages *w)
 }
 
 const struct ing_webpage_rule *ing_webpages_find(
-	const struct ing_webpages *w, const char *url, struct ing_uses *uses)
+	const struct ing_webpages *w, const char *url, struct ing_rule_hits *hits)
 {
 	const struct ing_webpage_rule *found = NULL;
 	struct ing_java_url u;
@@ -219,8 +219,8 @@ const struct ing_webpage_rule *ing_webpages_find(
 		enum ing_regex_end end = ing_url_regex_find(&e->regex, &u);
 		if (end == ING_REGEX_YES)
 			found = &e->rule;
-		else if (end == ING_REGEX_LIMIT && uses != NULL)
-			ing_use(uses, e->rule.rule, ING_USE_FAILED);
+		else if (end == ING_REGEX_LIMIT && hits != NULL)
+			ing_rule_hits_add(hits, e->rule.rule, ING_RULE_FAILED);
 	}
 	ing_java_url_done(&u);
 	return found;

@@ -9,7 +9,7 @@
 #include "worker/scrape/jsoup/selector.h"
 #include "worker/scrape/rules/set.h"
 
-struct ing_uses;
+struct ing_rule_hits;
 
 enum ing_webpage_key {
 	ING_WEBPAGE_TITLE,
@@ -41,7 +41,7 @@ struct ing_webpages *ing_webpages_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
 void ing_webpages_free(struct ing_webpages *w);
 /* The last rule whose pattern matches, or NULL. A pattern that meets its limit does not match, and
- * is noted as its rule's ING_USE_FAILED unless uses is NULL. */
+ * is noted as its rule's ING_RULE_FAILED unless hits is NULL. */
 const struct ing_webpage_rule *ing_webpages_find(
-	const struct ing_webpages *w, const char *url, struct ing_uses *uses);
+	const struct ing_webpages *w, const char *url, struct ing_rule_hits *hits);
 size_t ing_webpages_count(const struct ing_webpages *w);

@@ -251,11 +251,11 @@ static void a_record_over_the_limit_is_cut(void **state)
 	ing_buf_done(&page);
 }
 
-static bool was_used(uint32_t rule, unsigned kinds)
+static bool rule_did(uint32_t rule, unsigned flags)
 {
-	for (uint32_t i = 0; i < got.page.use_count; i++)
-		if (got.page.uses[i].rule == rule)
-			return (got.page.uses[i].kinds & kinds) == kinds;
+	for (uint32_t i = 0; i < got.page.rule_hit_count; i++)
+		if (got.page.rule_hits[i].rule == rule)
+			return (got.page.rule_hits[i].flags & flags) == flags;
 	return false;
 }
 
@@ -269,7 +269,7 @@ static void rules_find_what_signals_do_not(void **state)
 	assert_string_equal(link->url, "https://a.example/8.pdf");
 	assert_string_equal(link->technique, "doc");
 	assert_true(got.page.rules_digest != 0);
-	assert_true(was_used(link->rule, ING_USE_APPLIED | ING_USE_MATCHED));
+	assert_true(rule_did(link->rule, ING_RULE_APPLIED | ING_RULE_MATCHED));
 	assert_int_equal(got.page.wall, ING_WALL_NONE);
 	done();
 }

@@ -53,8 +53,8 @@ static void fill_findings(struct ing_findings *f)
 		.scope = ing_strdup("article-fulltext"),
 		.biblio_json = ing_strdup("{\"title\":\"Grüße\"}"),
 		.rules_digest = 0x0123456789abcdef,
-		.uses = ing_alloc(2 * sizeof(struct ing_use)),
-		.use_count = 2};
+		.rule_hits = ing_alloc(2 * sizeof(struct ing_rule_hit)),
+		.rule_hit_count = 2};
 	f->page.links[ING_LINK_PDF] =
 		(struct ing_page_link){.url = ing_strdup("https://example.org/a.pdf?x=1"),
 			.technique = ing_strdup("eprints.document_url"),
@@ -64,8 +64,9 @@ static void fill_findings(struct ing_findings *f)
 			.technique = ing_strdup("self"),
 			.self = true,
 			.rule = 3};
-	f->page.uses[0] = (struct ing_use){.rule = 7, .kinds = ING_USE_APPLIED | ING_USE_MATCHED};
-	f->page.uses[1] = (struct ing_use){.rule = 4000000000, .kinds = ING_USE_FAILED};
+	f->page.rule_hits[0] =
+		(struct ing_rule_hit){.rule = 7, .flags = ING_RULE_APPLIED | ING_RULE_MATCHED};
+	f->page.rule_hits[1] = (struct ing_rule_hit){.rule = 4000000000, .flags = ING_RULE_FAILED};
 	f->pdf = (struct ing_pdf){.status = ing_strdup("success"),
 		.error_msg = NULL,
 		.text = ing_strdup("one\ftwo\n"),
@@ -127,8 +128,8 @@ static void check_page(const struct ing_page *a, const struct ing_page *b)
 	assert_string_equal(a->scope, b->scope);
 	assert_string_equal(a->biblio_json, b->biblio_json);
 	assert_true(a->rules_digest == b->rules_digest);
-	assert_int_equal(a->use_count, 2);
-	assert_memory_equal(a->uses, b->uses, 2 * sizeof(struct ing_use));
+	assert_int_equal(a->rule_hit_count, 2);
+	assert_memory_equal(a->rule_hits, b->rule_hits, 2 * sizeof(struct ing_rule_hit));
 }
 
 static void test_reply_round_trip(void **state)
@@ -214,7 +215,7 @@ static void test_reply_with_a_wrong_byte(void **state)
 			assert_true(
 				g.exam <= ING_EXAM_UNREADABLE && g.page.status <= ING_PAGE_PART);
 			assert_true(g.page.wall <= ING_WALL_CHALLENGE &&
-				    g.page.use_count <= ING_MAX_USES);
+				    g.page.rule_hit_count <= ING_MAX_RULE_HITS);
 			assert_int_equal(g.page.next.url == NULL, g.page.next.technique == NULL);
 			assert_true(g.pdf.page_count >= 0 && isfinite(g.pdf.page0_width));
 			assert_true(strspn(g.file.sha1hex, "0123456789abcdef") == 40);
@@ -323,9 +324,9 @@ static void spoil_words(struct ing_findings *f)
 	set(&f->page.scope, "");
 	set(&f->page.next.stage, "\n");
 }
-static void spoil_uses(struct ing_findings *f)
+static void spoil_rule_hits(struct ing_findings *f)
 {
-	f->page.uses[0].kinds = UINT32_MAX;
+	f->page.rule_hits[0].flags = UINT32_MAX;
 }
 
 static const struct spoil_case spoil_cases[] = {
@@ -348,7 +349,7 @@ static const struct spoil_case spoil_cases[] = {
 	{"link without technique", spoil_technique, false},
 	{"wall of no kind", spoil_wall, true},
 	{"odd guesses", spoil_words, false},
-	{"uses of no kind", spoil_uses, false},
+	{"rule hits with unknown flags", spoil_rule_hits, false},
 };
 
 static void test_spoilt_findings(void **state)
@@ -473,7 +474,7 @@ static void test_honest_encoder_mends(void **state)
 	spoil_url_scheme(&f);
 	spoil_technique(&f);
 	spoil_words(&f);
-	spoil_uses(&f);
+	spoil_rule_hits(&f);
 	spoil_size(&f);
 	spoil_ids(&f);
 	spoil_title(&f);
@@ -485,7 +486,7 @@ static void test_honest_encoder_mends(void **state)
 	assert_null(g.page.next.url);
 	assert_null(g.page.platform);
 	assert_null(g.page.scope);
-	assert_int_equal(g.page.uses[0].kinds, ING_USE_ALL);
+	assert_int_equal(g.page.rule_hits[0].flags, ING_RULE_ALL);
 	assert_true(g.pdf.page0_width == 0 && g.pdf.page0_height == 0 && g.pdf.page_count == 0);
 	assert_null(g.pdf.permanent_id);
 	assert_null(g.pdf.update_id);
@@ -575,9 +576,9 @@ static void test_reply_of_the_largest(void **state)
 	set_repeat(&f.page.biblio_json, 'b', ING_MAX_BIBLIO_BYTES);
 	set_repeat(&f.page.wall_why, 'w', 1 << 20);
 	set_repeat(&f.page.next.technique, 't', 1 << 20);
-	free(f.page.uses);
-	f.page.uses = ing_alloc(600 * sizeof(struct ing_use));
-	f.page.use_count = 600;
+	free(f.page.rule_hits);
+	f.page.rule_hits = ing_alloc(600 * sizeof(struct ing_rule_hit));
+	f.page.rule_hit_count = 600;
 	f.detail = repeat('d', 1 << 20);
 	encode(&b, &f);
 	assert_int_equal(decode(&b, &g), 0);
@@ -588,7 +589,7 @@ static void test_reply_of_the_largest(void **state)
 	assert_int_equal(strlen(g.page.biblio_json), ING_MAX_BIBLIO_BYTES);
 	assert_int_equal(strlen(g.page.wall_why), ING_MAX_ERROR_CHARS);
 	assert_int_equal(strlen(g.page.next.technique), 200);
-	assert_int_equal(g.page.use_count, ING_MAX_USES);
+	assert_int_equal(g.page.rule_hit_count, ING_MAX_RULE_HITS);
 	assert_int_equal(strlen(g.detail), ING_MAX_ERROR_CHARS);
 	ing_findings_done(&g);
 	ing_findings_done(&f);

@@ -653,10 +653,10 @@ static void answer_page(const char *title, const char *biblio, uint32_t rule, co
 	f.page.title = ing_strdup(title);
 	f.page.biblio_json = biblio != NULL ? ing_strdup(biblio) : NULL;
 	f.page.rules_digest = 5;
-	f.page.uses = ing_alloc(2 * sizeof(*f.page.uses));
-	f.page.use_count = 2;
-	f.page.uses[0] = (struct ing_use){rule, ING_USE_APPLIED | ING_USE_MATCHED};
-	f.page.uses[1] = (struct ing_use){99, ING_USE_APPLIED}; /* a lie */
+	f.page.rule_hits = ing_alloc(2 * sizeof(*f.page.rule_hits));
+	f.page.rule_hit_count = 2;
+	f.page.rule_hits[0] = (struct ing_rule_hit){rule, ING_RULE_APPLIED | ING_RULE_MATCHED};
+	f.page.rule_hits[1] = (struct ing_rule_hit){99, ING_RULE_APPLIED}; /* a lie */
 	if (next != NULL)
 		f.page.links[ING_LINK_PDF] = (struct ing_page_link){.url = ing_strdup(next),
 			.technique = ing_strdup("by a rule"),

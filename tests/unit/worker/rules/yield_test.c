@@ -43,9 +43,9 @@ static void rules_are_counted_by_name(void **state)
 	(void)state;
 	struct ing_yield *y = ing_yield_new();
 	ing_yield_set_rules(y, 11, first, 3);
-	const struct ing_use uses[] = {{1, ING_USE_APPLIED | ING_USE_MATCHED},
-		{0, ING_USE_APPLIED | ING_USE_FAILED}, {1, ING_USE_APPLIED}};
-	ing_yield_count(y, 11, uses, 3);
+	const struct ing_rule_hit hits[] = {{1, ING_RULE_APPLIED | ING_RULE_MATCHED},
+		{0, ING_RULE_APPLIED | ING_RULE_FAILED}, {1, ING_RULE_APPLIED}};
+	ing_yield_count(y, 11, hits, 3);
 	ing_yield_led(y, ing_yield_name(y, 11, 1));
 	ing_yield_led(y, "no such rule");
 	assert_int_equal(count_of(y, first[1], "applied"), 2);
@@ -60,11 +60,11 @@ static void numbers_that_mean_nothing_are_ignored(void **state)
 {
 	(void)state;
 	struct ing_yield *y = ing_yield_new();
-	const struct ing_use uses[] = {{3, ING_USE_APPLIED}, {UINT32_MAX, ING_USE_APPLIED}};
-	const struct ing_use good = {1, ING_USE_APPLIED};
+	const struct ing_rule_hit hits[] = {{3, ING_RULE_APPLIED}, {UINT32_MAX, ING_RULE_APPLIED}};
+	const struct ing_rule_hit good = {1, ING_RULE_APPLIED};
 	ing_yield_count(y, 0, &good, 1); /* no rules yet */
 	ing_yield_set_rules(y, 11, first, 3);
-	ing_yield_count(y, 11, uses, 2);
+	ing_yield_count(y, 11, hits, 2);
 	ing_yield_count(y, 12, &good, 1); /* of other rules */
 	assert_null(ing_yield_name(y, 11, 3));
 	assert_null(ing_yield_name(y, 12, 1));
@@ -78,7 +78,7 @@ static void a_reload_keeps_the_counters_of_what_stays(void **state)
 {
 	(void)state;
 	struct ing_yield *y = ing_yield_new();
-	const struct ing_use use = {1, ING_USE_APPLIED};
+	const struct ing_rule_hit use = {1, ING_RULE_APPLIED};
 	ing_yield_set_rules(y, 11, first, 3);
 	ing_yield_count(y, 11, &use, 1);
 	ing_yield_set_rules(y, 22, second, 2);

@@ -251,14 +251,14 @@ static void notes_what_rules_did(void **state)
 	struct ing_link got = find("<a class=l href=/pdf/1>", NULL, PDF);
 	assert_string_equal(helper.rules->names[got.rule], "links.yaml pdf/link-gated");
 	assert_int_equal(rules_helper_did(&helper, "links.yaml pdf/link-gated"),
-		ING_USE_APPLIED | ING_USE_MATCHED);
-	assert_int_equal(rules_helper_did(&helper, "links.yaml pdf/embed"), ING_USE_APPLIED);
+		ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_int_equal(rules_helper_did(&helper, "links.yaml pdf/embed"), ING_RULE_APPLIED);
 	assert_int_equal(rules_helper_did(&helper, "links.yaml pdf/gated"), 0);
 	assert_int_equal(rules_helper_did(&helper, "links.yaml pdf/text"), 0);
 	got = find(META("citation_pdf_url", "http://slash.example/7.pdf/"), NULL, PDF);
 	assert_int_equal(got.rule, UINT32_MAX);
 	assert_int_equal(rules_helper_did(&helper, "links.yaml mend/slash"),
-		ING_USE_APPLIED | ING_USE_MATCHED);
+		ING_RULE_APPLIED | ING_RULE_MATCHED);
 }
 
 static void says_when_there_is_only_the_page_itself(void **state)
@@ -348,7 +348,7 @@ static void a_costly_trim_fails_by_itself(void **state)
 		NULL, PDF);
 	assert_non_null(got.url);
 	assert_int_equal(rules_helper_did(&helper, "links.yaml pdf/slow"),
-		ING_USE_APPLIED | ING_USE_MATCHED | ING_USE_FAILED);
+		ING_RULE_APPLIED | ING_RULE_MATCHED | ING_RULE_FAILED);
 }
 
 static int set_up(void **state)

@@ -387,19 +387,19 @@ static void test_rewrites(void **state)
 {
 	static const struct {
 		const char *name, *url, *src, *dst, *want;
-		unsigned kinds;
+		unsigned flags;
 	} rewrites[] = {
 		{"a link", PAGE, "/article/(\\d+)$", "/pdf/$1.pdf",
 			"{\"links\":[{\"url\":\"https://journal.example/pdf/1.pdf\","
 			"\"type\":\"pdf_doi\"}]}",
-			ING_USE_APPLIED | ING_USE_MATCHED},
-		{"no match", PAGE, "/paper/", "/pdf/", "{\"links\":[]}", ING_USE_APPLIED},
-		{"the same", PAGE, "/article/", "/article/", "{\"links\":[]}", ING_USE_APPLIED},
-		{"nothing is left", PAGE, ".*", "", "{\"links\":[]}", ING_USE_APPLIED},
-		{"no address", PAGE, "^https://", "", "{\"links\":[]}", ING_USE_APPLIED},
+			ING_RULE_APPLIED | ING_RULE_MATCHED},
+		{"no match", PAGE, "/paper/", "/pdf/", "{\"links\":[]}", ING_RULE_APPLIED},
+		{"the same", PAGE, "/article/", "/article/", "{\"links\":[]}", ING_RULE_APPLIED},
+		{"nothing is left", PAGE, ".*", "", "{\"links\":[]}", ING_RULE_APPLIED},
+		{"no address", PAGE, "^https://", "", "{\"links\":[]}", ING_RULE_APPLIED},
 		{"no page's address", NULL, "a", "b", "{\"links\":[]}", 0},
 		{"too costly", "https://journal.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
-			"/((a|aa)+)+$", "b", "{\"links\":[]}", ING_USE_APPLIED | ING_USE_FAILED},
+			"/((a|aa)+)+$", "b", "{\"links\":[]}", ING_RULE_APPLIED | ING_RULE_FAILED},
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(rewrites); i++) {
@@ -414,12 +414,12 @@ static void test_rewrites(void **state)
 		json_t *got =
 			read_publication("<p>x", 4, rewrites[i].url, &site, ING_TYPE_DOI, &links);
 		assert_parts(rewrites[i].name, got, links, rewrites[i].want);
-		unsigned kinds = 0;
-		for (size_t j = 0; j < helper.uses.count; j++)
-			if (helper.uses.items[j].rule == 7)
-				kinds = helper.uses.items[j].kinds;
-		if (kinds != rewrites[i].kinds)
-			fail_msg("%s: used %u", rewrites[i].name, kinds);
+		unsigned flags = 0;
+		for (size_t j = 0; j < helper.rule_hits.count; j++)
+			if (helper.rule_hits.items[j].rule == 7)
+				flags = helper.rule_hits.items[j].flags;
+		if (flags != rewrites[i].flags)
+			fail_msg("%s: used %u", rewrites[i].name, flags);
 		json_decref(got);
 		json_decref(links);
 		ing_regex_free(src);
@@ -428,9 +428,9 @@ static void test_rewrites(void **state)
 
 static unsigned use_of(unsigned rule)
 {
-	for (size_t i = 0; i < helper.uses.count; i++)
-		if (helper.uses.items[i].rule == rule)
-			return helper.uses.items[i].kinds;
+	for (size_t i = 0; i < helper.rule_hits.count; i++)
+		if (helper.rule_hits.items[i].rule == rule)
+			return helper.rule_hits.items[i].flags;
 	return 0;
 }
 
@@ -446,14 +446,14 @@ static void test_uses(void **state)
 	(void)state;
 	fill_site(&site, rules);
 	json_t *got = read_publication(page, sizeof(page) - 1, PAGE, &site, ING_TYPE_DOI, &links);
-	assert_int_equal(use_of(ING_SITE_TITLE), ING_USE_APPLIED | ING_USE_MATCHED);
-	assert_int_equal(use_of(ING_SITE_ABSTRACT), ING_USE_APPLIED);
-	assert_int_equal(use_of(ING_SITE_KEYWORDS), ING_USE_APPLIED | ING_USE_MATCHED);
+	assert_int_equal(use_of(ING_SITE_TITLE), ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_int_equal(use_of(ING_SITE_ABSTRACT), ING_RULE_APPLIED);
+	assert_int_equal(use_of(ING_SITE_KEYWORDS), ING_RULE_APPLIED | ING_RULE_MATCHED);
 	/* Its limit is its own failure: the rest of the page is read. */
-	assert_int_equal(use_of(ING_SITE_FULLTEXT), ING_USE_APPLIED | ING_USE_FAILED);
+	assert_int_equal(use_of(ING_SITE_FULLTEXT), ING_RULE_APPLIED | ING_RULE_FAILED);
 	assert_int_equal(use_of(ING_SITE_SUBTITLE), 0); /* there is no such rule */
-	assert_int_equal(use_of(SITE_RULE), ING_USE_APPLIED | ING_USE_MATCHED);
-	assert_parts("uses", got, links,
+	assert_int_equal(use_of(SITE_RULE), ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_parts("rule hits", got, links,
 		"{\"title\":{\"content\":\"Title\",\"type\":\"doi\"},\"fulltext\":null}");
 	json_decref(got);
 	json_decref(links);

@@ -109,9 +109,9 @@ static void read_what_is_said(const char *url, struct said *ret)
 
 static unsigned kinds_of(uint32_t rule)
 {
-	for (size_t i = 0; i < helper.uses.count; i++) {
-		if (helper.uses.items[i].rule == rule)
-			return helper.uses.items[i].kinds;
+	for (size_t i = 0; i < helper.rule_hits.count; i++) {
+		if (helper.rule_hits.items[i].rule == rule)
+			return helper.rule_hits.items[i].flags;
 	}
 	return 0;
 }
@@ -154,8 +154,8 @@ static void pages_are_read_as_the_rules_say(void **state)
 		if (good) {
 			read_what_is_said(t->url, &said);
 			unsigned did = kinds_of(t->rule);
-			good = ((did & ING_USE_MATCHED) != 0) == t->matches &&
-			       (did & ING_USE_FAILED) == 0;
+			good = ((did & ING_RULE_MATCHED) != 0) == t->matches &&
+			       (did & ING_RULE_FAILED) == 0;
 		}
 		if (t->expect != NULL)
 			good = is_expected(t->expect, &said) && good;

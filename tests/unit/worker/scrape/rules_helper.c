@@ -57,10 +57,10 @@ const struct ing_view *rules_helper_read(
 
 unsigned rules_helper_did(const struct rules_helper *h, const char *rule)
 {
-	for (size_t i = 0; i < h->page.uses.count; i++) {
-		const struct ing_use *use = &h->page.uses.items[i];
-		if (strcmp(h->rules->names[use->rule], rule) == 0)
-			return use->kinds;
+	for (size_t i = 0; i < h->page.rule_hits.count; i++) {
+		const struct ing_rule_hit *hit = &h->page.rule_hits.items[i];
+		if (strcmp(h->rules->names[hit->rule], rule) == 0)
+			return hit->flags;
 	}
 	return 0;
 }

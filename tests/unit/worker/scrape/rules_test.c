@@ -18,7 +18,7 @@
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/webpages.h"
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 
 static void add_file(
 	struct ing_rule_files *f, enum ing_rule_kind kind, const char *path, const char *text)
@@ -310,25 +310,25 @@ static void an_expression_that_meets_its_limit_is_noted(void **state)
 				   "quick: {title: h1}\nslow: {title: h2}\n---\n---\n"
 				   "- slow\\.example/(a+)+$\n";
 	static const char url[] = "https://slow.example/" SLOW_PATH;
-	struct ing_uses uses = {.count = 0};
+	struct ing_rule_hits hits = {.count = 0};
 	struct ing_rules *r = load_good(ING_RULES_JOURNALS, slow, NULL);
-	assert_string_equal(ing_journals_site(r->journals, url, &uses)->name, "quick");
-	assert_int_equal(uses.count, 1);
-	assert_int_equal(uses.items[0].kinds, ING_USE_FAILED);
-	assert_string_equal(r->names[uses.items[0].rule], "a.yaml slow");
+	assert_string_equal(ing_journals_site(r->journals, url, &hits)->name, "quick");
+	assert_int_equal(hits.count, 1);
+	assert_int_equal(hits.items[0].flags, ING_RULE_FAILED);
+	assert_string_equal(r->names[hits.items[0].rule], "a.yaml slow");
 	assert_string_equal(ing_journals_site(r->journals, url, NULL)->name, "quick");
 	assert_false(ing_journals_restart(r->journals, url));
-	uses.count = 0;
+	hits.count = 0;
 	assert_string_equal(
-		ing_journals_site(r->journals, "https://slow.example/aaa", &uses)->name, "slow");
-	assert_int_equal(uses.count, 0);
+		ing_journals_site(r->journals, "https://slow.example/aaa", &hits)->name, "slow");
+	assert_int_equal(hits.count, 0);
 	ing_rules_free(r);
 
 	r = load_good(ING_RULES_WEBPAGES, "'slow\\.example/(a+)+$': {title: h2}\n", NULL);
-	assert_null(ing_webpages_find(r->webpages, url, &uses));
-	assert_int_equal(uses.count, 1);
-	assert_int_equal(uses.items[0].kinds, ING_USE_FAILED);
-	assert_string_equal(r->names[uses.items[0].rule], "a.yaml slow\\.example/(a+)+$");
+	assert_null(ing_webpages_find(r->webpages, url, &hits));
+	assert_int_equal(hits.count, 1);
+	assert_int_equal(hits.items[0].flags, ING_RULE_FAILED);
+	assert_string_equal(r->names[hits.items[0].rule], "a.yaml slow\\.example/(a+)+$");
 	assert_null(ing_webpages_find(r->webpages, url, NULL));
 	ing_rules_free(r);
 }

@@ -89,9 +89,9 @@ static void notes_what_rules_did(void **state)
 	struct ing_sign got = find("<title>Just a</title>", 21, NULL);
 	assert_string_equal(helper.rules->names[got.rule], "walls.yaml by-title");
 	assert_string_equal(got.why, "b");
-	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-selector"), ING_USE_APPLIED);
+	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-selector"), ING_RULE_APPLIED);
 	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-title"),
-		ING_USE_APPLIED | ING_USE_MATCHED);
+		ING_RULE_APPLIED | ING_RULE_MATCHED);
 	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-bytes"), 0);
 	got = find("<p>", 3, NULL);
 	assert_int_equal(got.rule, UINT32_MAX);
@@ -135,13 +135,13 @@ static void large_pages_cost_little(void **state)
 		ing_buf_add_str(&page, "aaaaaaa\n");
 	ing_buf_add_str(&page, "needle");
 	assert_null(find(page.data, page.len, NULL).name);
-	assert_true(rules_helper_did(&helper, "walls.yaml deep") == ING_USE_APPLIED);
+	assert_true(rules_helper_did(&helper, "walls.yaml deep") == ING_RULE_APPLIED);
 	ing_buf_done(&page);
 	static const char explodes[] =
 		"<p>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!y zz !z";
 	assert_null(find(explodes, sizeof(explodes) - 1, NULL).name);
 	assert_int_equal(
-		rules_helper_did(&helper, "walls.yaml slow"), ING_USE_APPLIED | ING_USE_FAILED);
+		rules_helper_did(&helper, "walls.yaml slow"), ING_RULE_APPLIED | ING_RULE_FAILED);
 }
 
 static void walls_have_names(void **state)

@@ -219,10 +219,10 @@ static void the_first_entry_that_gives_something_wins(void **state)
 	assert_false(got.is_pdf);
 	assert_string_equal(helper.rules->names[got.rule], "sites.yaml third");
 	assert_int_equal(rules_helper_did(&helper, "sites.yaml elsewhere"), 0);
-	assert_int_equal(rules_helper_did(&helper, "sites.yaml empty"), ING_USE_APPLIED);
-	assert_int_equal(rules_helper_did(&helper, "sites.yaml own"), ING_USE_APPLIED);
+	assert_int_equal(rules_helper_did(&helper, "sites.yaml empty"), ING_RULE_APPLIED);
+	assert_int_equal(rules_helper_did(&helper, "sites.yaml own"), ING_RULE_APPLIED);
 	assert_int_equal(
-		rules_helper_did(&helper, "sites.yaml third"), ING_USE_APPLIED | ING_USE_MATCHED);
+		rules_helper_did(&helper, "sites.yaml third"), ING_RULE_APPLIED | ING_RULE_MATCHED);
 	assert_int_equal(rules_helper_did(&helper, "sites.yaml late"), 0);
 	assert_int_equal(ing_sites_count(helper.rules->sites), 5);
 }
@@ -336,7 +336,7 @@ static void hostile_pages_give_nothing(void **state)
 		ing_buf_done(&page);
 	}
 	assert_int_equal(
-		rules_helper_did(&helper, "sites.yaml x"), ING_USE_APPLIED | ING_USE_FAILED);
+		rules_helper_did(&helper, "sites.yaml x"), ING_RULE_APPLIED | ING_RULE_FAILED);
 }
 
 /* Bytes that are no UTF-8 in the text of a script: what stands beside them is found. */

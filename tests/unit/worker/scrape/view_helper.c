@@ -61,7 +61,7 @@ const struct ing_view *view_helper_read(
 {
 	struct ing_tree *t = h->view.tree;
 	drop_page(h);
-	h->uses.count = 0;
+	h->rule_hits.count = 0;
 	h->copy = ing_alloc(bytes + (bytes == 0)); /* no NUL behind: overruns are seen */
 	if (bytes > 0)
 		memcpy(h->copy, page, bytes);
@@ -75,7 +75,7 @@ const struct ing_view *view_helper_read(
 		.data = h->copy,
 		.bytes = bytes,
 		.arena = &h->arena,
-		.uses = &h->uses};
+		.rule_hits = &h->rule_hits};
 	ing_metas_read(&h->view);
 	ing_node title = ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "title");
 	if (title != ING_NODE_NONE)

@@ -5,7 +5,7 @@
  * Owns all that the view points to; kept from page to page, as examiners keep it. One thread.
  */
 #pragma once
-#include "worker/model/uses.h"
+#include "worker/model/rule_hits.h"
 #include "worker/scrape/view.h"
 
 struct ing_html;
@@ -13,7 +13,7 @@ struct ing_html;
 struct view_helper {
 	struct ing_html *html;
 	struct ing_arena arena;
-	struct ing_uses uses;
+	struct ing_rule_hits rule_hits;
 	struct ing_url_target *target;
 	char *copy; /* of the page, without slack */
 	struct ing_view view;

@@ -164,9 +164,9 @@ static void test_superset(void **state)
 				 "\"language\":null}");
 	free(got);
 	/* Which rules were of use is noted, and the entry as a whole; the language had none. */
-	assert_int_equal(helper.uses.count, 4);
-	assert_int_equal(helper.uses.items[3].rule, 99);
-	assert_int_equal(helper.uses.items[3].kinds, ING_USE_APPLIED | ING_USE_MATCHED);
+	assert_int_equal(helper.rule_hits.count, 4);
+	assert_int_equal(helper.rule_hits.items[3].rule, 99);
+	assert_int_equal(helper.rule_hits.items[3].flags, ING_RULE_APPLIED | ING_RULE_MATCHED);
 	empty_rule(&rule);
 }
 
