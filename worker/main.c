@@ -286,14 +286,14 @@ static void start_timers(struct worker *w)
 	uv_timer_init(loop, &w->status);
 	uv_timer_init(loop, &w->watchdog);
 	uv_timer_init(loop, &w->stop);
-	uv_timer_init(loop, &w->yield);
+	uv_timer_init(loop, &w->rule_stats);
 	w->on_term.data = w->on_int.data = w->on_hup.data = w;
-	w->status.data = w->watchdog.data = w->stop.data = w->yield.data = w;
+	w->status.data = w->watchdog.data = w->stop.data = w->rule_stats.data = w;
 	uv_signal_start(&w->on_term, on_signal, SIGTERM);
 	uv_signal_start(&w->on_int, on_signal, SIGINT);
 	uv_signal_start(&w->on_hup, on_sighup, SIGHUP);
 	uv_timer_start(&w->status, on_status, STATUS_MS, STATUS_MS);
-	uv_timer_start(&w->yield, on_yield, 0, YIELD_MS);
+	uv_timer_start(&w->rule_stats, on_yield, 0, YIELD_MS);
 	unsigned watchdog_ms = ing_notify_watchdog_ms();
 	if (watchdog_ms > 0)
 		uv_timer_start(&w->watchdog, on_watchdog, 0, watchdog_ms);
@@ -307,7 +307,7 @@ static void stop_timers(struct worker *w)
 	uv_close((uv_handle_t *)&w->status, NULL);
 	uv_close((uv_handle_t *)&w->watchdog, NULL);
 	uv_close((uv_handle_t *)&w->stop, NULL);
-	uv_close((uv_handle_t *)&w->yield, NULL);
+	uv_close((uv_handle_t *)&w->rule_stats, NULL);
 }
 
 /* --- the servers' side --- */

@@ -20,7 +20,7 @@
 #include "stages.h"
 #include "worker/examine/proto.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 #include "worker/model/limits.h"
 
 FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 5000, .heap_kb = 5000, .heap_byte = 500);
@@ -249,7 +249,7 @@ static void lie(struct choices *c, const struct body *body, struct ing_findings 
 
 static uv_loop_t loop;
 static struct ing_pipeline *pipeline;
-static struct ing_yield *yield;
+static struct ing_rule_stats *rule_stats;
 
 static void begin(void)
 {
@@ -257,8 +257,8 @@ static void begin(void)
 	fake_reset();
 	fake_gate_reset();
 	ing_must(uv_loop_init(&loop) == 0);
-	yield = ing_yield_new();
-	ing_yield_set_rules(yield, RULES_DIGEST, names, ING_ARRAY_LEN(names));
+	rule_stats = ing_rule_stats_new();
+	ing_rule_stats_set_rules(rule_stats, RULES_DIGEST, names, ING_ARRAY_LEN(names));
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 10,
 						   .max_unacked = 10,
 						   .max_hops = MAX_HOPS,
@@ -269,7 +269,7 @@ static void begin(void)
 						   .max_message_bytes = 100000,
 						   .host_rules = FAKE_STAGE,
 						   .blocked_hosts = FAKE_STAGE,
-						   .yield = yield});
+						   .rule_stats = rule_stats});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = FAKE_STAGE,
 					    .robots = FAKE_STAGE,
@@ -286,7 +286,7 @@ static void end(void)
 	ing_must(ing_pipeline_idle(pipeline));
 	ing_must(fake_gate.waiters.count + fake_gate.holding == 0);
 	ing_pipeline_free(pipeline);
-	ing_yield_free(yield);
+	ing_rule_stats_free(rule_stats);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ing_must(uv_loop_close(&loop) == 0);
 	fake_reset();

@@ -30,7 +30,7 @@ struct ing_engine {
 	bool reloading, reload_again;
 	void (*on_reloaded)(void *ctx); /* a reload has ended, well or badly; NULL: nobody asks */
 	void *on_reloaded_ctx;
-	struct ing_yield *yield;
+	struct ing_rule_stats *rule_stats;
 	struct ing_blocked_hosts *blocks;
 	struct ing_leases *leases; /* NULL: this process alone is polite */
 	struct ing_fetch *fetch;
@@ -73,8 +73,8 @@ void ing_engine_cancel(struct ing_engine *e);
  * ing_pool_reload() has it. What is wrong with them is logged, every line of it, and the old ones
  * stay. While one reload is under way another is remembered, and done after it. */
 void ing_engine_reload_rules(struct ing_engine *e);
-/* Write the rules' counters (worker/rules/set/yield.h) into a file, off the loop, or now. A failure
- * is logged. */
+/* Write the rules' counters (worker/rules/set/rule_stats.h) into a file, off the loop, or now. A
+ * failure is logged. */
 void ing_engine_write_yield_soon(struct ing_engine *e, const char *path);
 void ing_engine_write_yield(const struct ing_engine *e, const char *path);
 

@@ -36,7 +36,7 @@ struct ing_transfer;
 struct ing_exam_ticket;
 struct ing_cdx;
 struct ing_url_rules;
-struct ing_yield;
+struct ing_rule_stats;
 struct ing_robots_fetches;
 
 /* One URL asked for, once. In the job's arena. */
@@ -142,7 +142,7 @@ struct ing_pipeline_conf {
 	const struct ing_host_rules *host_rules;       /* borrowed; NULL: none */
 	const struct ing_blocked_hosts *blocked_hosts; /* borrowed; NULL: none */
 	bool tls_fallback;                             /* where host_rules do not say */
-	struct ing_yield *yield;                       /* borrowed; NULL: nobody counts */
+	struct ing_rule_stats *rule_stats;             /* borrowed; NULL: nobody counts */
 };
 
 /* The stages, made by whoever wires (main.c, ctl/run.c). store may be NULL. */

@@ -20,7 +20,7 @@
 #include "worker/examine/pool.h"
 #include "worker/job/result.h"
 #include "worker/job/truth.h"
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 #include "worker/model/limits.h"
 
 #define DEAD_HEADER_ROOM 4096
@@ -55,7 +55,7 @@ static void finish_job(struct ing_job *job)
 	p->stats.by_status[w->status]++;
 	for (const struct ing_followed *f = w->followed;
 		f != NULL && w->status == ING_STATUS_SUCCESS; f = f->next)
-		ing_yield_led(p->conf.yield, f->rule);
+		ing_rule_stats_add_document(p->conf.rule_stats, f->rule);
 	if (p->stages.on_result != NULL)
 		p->stages.on_result(p->stages.ctx, w->status, w->request->base_url);
 	ing_intake_finish(p->stages.intake, job->token);

@@ -18,7 +18,7 @@
 #include "worker/visit/answer.h"
 #include "worker/visit/retry.h"
 #include "worker/job/truth.h"
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 
 /* A document in hand has cost its fetch already: it is looked into for a tenth of job.deadline_ms
  * at least, up to so long, however little is left of it. Ordinary ones take 1 to 40 ms. */
@@ -239,7 +239,7 @@ static void keep_findings(struct ing_job *job, struct ing_findings *f)
 
 static void count_uses(const struct ing_job *job, const struct ing_page *page)
 {
-	ing_yield_count(job->pipeline->conf.yield, page->rules_digest, page->rule_hits,
+	ing_rule_stats_add(job->pipeline->conf.rule_stats, page->rules_digest, page->rule_hits,
 		page->rule_hit_count);
 }
 
@@ -249,7 +249,7 @@ static void note_followed(struct ing_job *job, const struct ing_page *page)
 	struct ing_work *w = job->work;
 	const struct ing_page_link *link = ing_hop_link(w->request, page);
 	const char *name =
-		ing_yield_name(job->pipeline->conf.yield, page->rules_digest, link->rule);
+		ing_rule_stats_name(job->pipeline->conf.rule_stats, page->rules_digest, link->rule);
 	if (name == NULL)
 		return;
 	struct ing_followed *f = ing_arena_alloc(&w->ar, sizeof(*f));

@@ -17,7 +17,7 @@
 
 #include "stages.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 
 static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
 				  "\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\"}";
@@ -664,11 +664,11 @@ static void answer_page(const char *title, const char *biblio, uint32_t rule, co
 	fake_exam_done(&f, "text/html");
 }
 
-static json_int_t yield_of(const struct ing_yield *y, const char *rule, const char *what)
+static json_int_t stat_of(const struct ing_rule_stats *rs, const char *rule, const char *what)
 {
 	struct ing_buf text;
 	ing_buf_init(&text, 1 << 20);
-	ing_yield_json(y, &text);
+	ing_rule_stats_json(y, &text);
 	json_t *o = json_loads(ing_buf_str(&text), 0, NULL);
 	json_t *counters = json_object_get(json_object_get(o, "rules"), rule);
 	json_int_t n = json_integer_value(json_object_get(counters, what));
@@ -682,8 +682,8 @@ static void what_rules_led_to_is_counted(void **state)
 	static const char *const names[] = {"a", "b"};
 	struct ing_pipeline_conf conf = usual;
 	(void)state;
-	conf.yield = ing_yield_new();
-	ing_yield_set_rules(conf.yield, 5, names, 2);
+	conf.rule_stats = ing_rule_stats_new();
+	ing_rule_stats_set_rules(conf.rule_stats, 5, names, 2);
 	begin(&conf, 0);
 	/* Through both rules to the document, and only the second page has a title of its own. */
 	send_request(1, pdf_request);
@@ -710,12 +710,12 @@ static void what_rules_led_to_is_counted(void **state)
 	turn(5);
 	fake_fetch_done(404, NULL);
 	fake_settle();
-	assert_int_equal(yield_of(conf.yield, "a", "applied"), 2);
-	assert_int_equal(yield_of(conf.yield, "a", "matched"), 2);
-	assert_int_equal(yield_of(conf.yield, "a", "led_to_document"), 1);
-	assert_int_equal(yield_of(conf.yield, "b", "led_to_document"), 1);
+	assert_int_equal(stat_of(conf.rule_stats, "a", "applied"), 2);
+	assert_int_equal(stat_of(conf.rule_stats, "a", "matched"), 2);
+	assert_int_equal(stat_of(conf.rule_stats, "a", "led_to_document"), 1);
+	assert_int_equal(stat_of(conf.rule_stats, "b", "led_to_document"), 1);
 	end();
-	ing_yield_free(conf.yield);
+	ing_rule_stats_free(conf.rule_stats);
 }
 
 static void a_refusal_is_examined_for_walls_alone(void **state)

@@ -2,7 +2,7 @@
  *
  * Counters in a table by name; each known set of rules is an array of pointers into it, by number.
  */
-#include "worker/rules/set/yield.h"
+#include "worker/rules/set/rule_stats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,51 +31,51 @@ struct set {
 	size_t count;
 };
 
-struct ing_yield {
+struct ing_rule_stats {
 	struct counter *counters;
 	struct set sets[SETS];
 	struct timespec since;
 };
 
-static struct counter *find_counter(const struct ing_yield *y, const char *name)
+static struct counter *find_counter(const struct ing_rule_stats *rs, const char *name)
 {
 	struct counter *c;
-	HASH_FIND_STR(y->counters, name, c);
+	HASH_FIND_STR(rs->counters, name, c);
 	return c;
 }
 
-static struct counter *get_counter(struct ing_yield *y, const char *name)
+static struct counter *get_counter(struct ing_rule_stats *rs, const char *name)
 {
-	struct counter *c = find_counter(y, name);
+	struct counter *c = find_counter(rs, name);
 	if (c != NULL)
 		return c;
 	c = ing_alloc(sizeof(*c));
 	c->name = ing_strdup(name);
-	HASH_ADD_KEYPTR(hh, y->counters, c->name, strlen(c->name), c);
+	HASH_ADD_KEYPTR(hh, rs->counters, c->name, strlen(c->name), c);
 	return c;
 }
 
-static void drop_counter(struct ing_yield *y, struct counter *c)
+static void drop_counter(struct ing_rule_stats *rs, struct counter *c)
 {
-	HASH_DEL(y->counters, c);
+	HASH_DEL(rs->counters, c);
 	free(c->name);
 	free(c);
 }
 
-static void drop_set(struct ing_yield *y, struct set *s)
+static void drop_set(struct ing_rule_stats *rs, struct set *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		if (--s->by_number[i]->sets == 0)
-			drop_counter(y, s->by_number[i]);
+			drop_counter(rs, s->by_number[i]);
 	}
 	free(s->by_number);
 	*s = (struct set){0};
 }
 
-static struct counter *counter_of(const struct ing_yield *y, uint64_t digest, uint32_t rule)
+static struct counter *counter_of(const struct ing_rule_stats *rs, uint64_t digest, uint32_t rule)
 {
 	for (size_t i = 0; i < SETS; i++) {
-		const struct set *s = &y->sets[i];
+		const struct set *s = &rs->sets[i];
 		if (s->count > 0 && s->digest == digest)
 			return rule < s->count ? s->by_number[rule] : NULL;
 	}
@@ -86,46 +86,46 @@ static int by_name(const void *a, const void *b)
 {
 	const struct counter *const *x = a;
 	const struct counter *const *y = b;
-	return strcmp((*x)->name, (*y)->name);
+	return strcmp((*x)->name, (*rs)->name);
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_yield *ing_yield_new(void)
+struct ing_rule_stats *ing_rule_stats_new(void)
 {
-	struct ing_yield *y = ing_alloc(sizeof(*y));
-	y->since = ing_wall_now();
+	struct ing_rule_stats *rs = ing_alloc(sizeof(*rs));
+	rs->since = ing_wall_now();
 	return y;
 }
 
-void ing_yield_free(struct ing_yield *y)
+void ing_rule_stats_free(struct ing_rule_stats *rs)
 {
 	if (y == NULL)
 		return;
 	for (size_t i = 0; i < SETS; i++)
-		drop_set(y, &y->sets[i]);
-	free(y);
+		drop_set(rs, &rs->sets[i]);
+	free(rs);
 }
 
-void ing_yield_set_rules(
-	struct ing_yield *y, uint64_t digest, const char *const *names, size_t count)
+void ing_rule_stats_set_rules(
+	struct ing_rule_stats *rs, uint64_t digest, const char *const *names, size_t count)
 {
 	struct set fresh = {.digest = digest, .count = count};
 	fresh.by_number = ing_alloc((count + 1) * sizeof(*fresh.by_number));
 	for (size_t i = 0; i < count; i++) {
-		fresh.by_number[i] = get_counter(y, names[i]);
+		fresh.by_number[i] = get_counter(rs, names[i]);
 		fresh.by_number[i]->sets++;
 	}
-	drop_set(y, &y->sets[SETS - 1]);
-	y->sets[1] = y->sets[0];
-	y->sets[0] = fresh;
+	drop_set(rs, &rs->sets[SETS - 1]);
+	rs->sets[1] = rs->sets[0];
+	rs->sets[0] = fresh;
 }
 
-void ing_yield_count(
-	struct ing_yield *y, uint64_t digest, const struct ing_rule_hit *hits, size_t count)
+void ing_rule_stats_add(
+	struct ing_rule_stats *rs, uint64_t digest, const struct ing_rule_hit *hits, size_t count)
 {
-	for (size_t i = 0; y != NULL && i < count; i++) {
-		struct counter *c = counter_of(y, digest, hits[i].rule);
+	for (size_t i = 0; rs != NULL && i < count; i++) {
+		struct counter *c = counter_of(rs, digest, hits[i].rule);
 		if (c == NULL)
 			continue;
 		c->applied += (hits[i].flags & ING_RULE_APPLIED) != 0;
@@ -134,29 +134,29 @@ void ing_yield_count(
 	}
 }
 
-const char *ing_yield_name(const struct ing_yield *y, uint64_t digest, uint32_t rule)
+const char *ing_rule_stats_name(const struct ing_rule_stats *rs, uint64_t digest, uint32_t rule)
 {
-	const struct counter *c = y != NULL ? counter_of(y, digest, rule) : NULL;
+	const struct counter *c = rs != NULL ? counter_of(rs, digest, rule) : NULL;
 	return c != NULL ? c->name : NULL;
 }
 
-void ing_yield_led(struct ing_yield *y, const char *name)
+void ing_rule_stats_add_document(struct ing_rule_stats *rs, const char *name)
 {
-	struct counter *c = y != NULL ? find_counter(y, name) : NULL;
+	struct counter *c = rs != NULL ? find_counter(rs, name) : NULL;
 	if (c != NULL)
 		c->led++;
 }
 
-void ing_yield_json(const struct ing_yield *y, struct ing_buf *out)
+void ing_rule_stats_json(const struct ing_rule_stats *rs, struct ing_buf *out)
 {
 	char since[ING_ISO8601_BYTES];
-	const struct set *s = &y->sets[0];
+	const struct set *s = &rs->sets[0];
 	struct counter **sorted = ing_alloc((s->count + 1) * sizeof(struct counter *));
 	if (s->count > 0) {
 		memcpy(sorted, s->by_number, s->count * sizeof(struct counter *));
 		qsort(sorted, s->count, sizeof(struct counter *), by_name);
 	}
-	ing_format_iso8601(y->since, 0, since);
+	ing_format_iso8601(rs->since, 0, since);
 	ing_buf_printf(out, "{\"since\":\"%s\",\"digest\":\"%016" PRIx64 "\",\"rules\":{", since,
 		s->digest);
 	for (size_t i = 0; i < s->count; i++) {
@@ -174,7 +174,7 @@ void ing_yield_json(const struct ing_yield *y, struct ing_buf *out)
 	free(sorted);
 }
 
-int ing_yield_write(const char *json, size_t bytes, const char *path, struct ing_error *err)
+int ing_rule_stats_write(const char *json, size_t bytes, const char *path, struct ing_error *err)
 {
 	char temp[4096];
 	/* The process's own: a folder may be shared. */

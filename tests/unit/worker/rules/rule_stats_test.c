@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Counters of rules: what is counted, what a lie is worth, and what a reload leaves.
+ */
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "worker/rules/set/rule_stats.h"
+
+static const char *const first[] = {"links.yaml pdf/b", "links.yaml pdf/a", "sites.yaml \"x\"\n"};
+static const char *const second[] = {"sites.yaml new", "links.yaml pdf/a"};
+
+static json_t *written(const struct ing_rule_stats *rs)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, 1 << 20);
+	ing_rule_stats_json(rs, &out);
+	json_t *o = json_loadb(ing_buf_str(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(o);
+	ing_buf_done(&out);
+	return o;
+}
+
+static json_int_t count_of(const struct ing_rule_stats *rs, const char *rule, const char *what)
+{
+	json_t *o = written(rs);
+	json_t *counters = json_object_get(json_object_get(o, "rules"), rule);
+	json_int_t n = counters != NULL ? json_integer_value(json_object_get(counters, what)) : -1;
+	json_decref(o);
+	return n;
+}
+
+static void rules_are_counted_by_name(void **state)
+{
+	(void)state;
+	struct ing_rule_stats *rs = ing_rule_stats_new();
+	ing_rule_stats_set_rules(rs, 11, first, 3);
+	const struct ing_rule_hit hits[] = {{1, ING_RULE_APPLIED | ING_RULE_MATCHED},
+		{0, ING_RULE_APPLIED | ING_RULE_FAILED}, {1, ING_RULE_APPLIED}};
+	ing_rule_stats_add(rs, 11, hits, 3);
+	ing_rule_stats_add_document(rs, ing_rule_stats_name(rs, 11, 1));
+	ing_rule_stats_add_document(rs, "no such rule");
+	assert_int_equal(count_of(rs, first[1], "applied"), 2);
+	assert_int_equal(count_of(rs, first[1], "matched"), 1);
+	assert_int_equal(count_of(rs, first[1], "led_to_document"), 1);
+	assert_int_equal(count_of(rs, first[0], "failed"), 1);
+	assert_int_equal(count_of(rs, first[2], "applied"), 0); /* never applied, and there */
+	ing_rule_stats_free(rs);
+}
+
+static void numbers_that_mean_nothing_are_ignored(void **state)
+{
+	(void)state;
+	struct ing_rule_stats *rs = ing_rule_stats_new();
+	const struct ing_rule_hit hits[] = {{3, ING_RULE_APPLIED}, {UINT32_MAX, ING_RULE_APPLIED}};
+	const struct ing_rule_hit good = {1, ING_RULE_APPLIED};
+	ing_rule_stats_add(rs, 0, &good, 1); /* no rules yet */
+	ing_rule_stats_set_rules(rs, 11, first, 3);
+	ing_rule_stats_add(rs, 11, hits, 2);
+	ing_rule_stats_add(rs, 12, &good, 1); /* of other rules */
+	assert_null(ing_rule_stats_name(rs, 11, 3));
+	assert_null(ing_rule_stats_name(rs, 12, 1));
+	assert_int_equal(count_of(rs, first[1], "applied"), 0);
+	ing_rule_stats_add(NULL, 11, &good, 1); /* nobody counts */
+	assert_null(ing_rule_stats_name(NULL, 11, 1));
+	ing_rule_stats_free(rs);
+}
+
+static void a_reload_keeps_the_counters_of_what_stays(void **state)
+{
+	(void)state;
+	struct ing_rule_stats *rs = ing_rule_stats_new();
+	const struct ing_rule_hit use = {1, ING_RULE_APPLIED};
+	ing_rule_stats_set_rules(rs, 11, first, 3);
+	ing_rule_stats_add(rs, 11, &use, 1);
+	ing_rule_stats_set_rules(rs, 22, second, 2);
+	ing_rule_stats_add(rs, 11, &use, 1); /* an examiner that was still at it */
+	ing_rule_stats_add(rs, 22, &use, 1);
+	assert_int_equal(count_of(rs, second[1], "applied"), 3);
+	assert_int_equal(count_of(rs, second[0], "applied"), 0);
+	assert_int_equal(count_of(rs, first[0], "applied"), -1);
+	ing_rule_stats_set_rules(rs, 33, NULL, 0);
+	ing_rule_stats_set_rules(rs, 11, first, 3);
+	ing_rule_stats_set_rules(rs, 33, NULL, 0);
+	ing_rule_stats_set_rules(rs, 33, NULL, 0);
+	ing_rule_stats_set_rules(rs, 11, first, 3);
+	assert_int_equal(count_of(rs, first[1], "applied"), 0); /* it was gone in between */
+	ing_rule_stats_free(rs);
+}
+
+static void the_file_is_replaced_whole(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/ing-yield-XXXXXX";
+	char path[64];
+	char text[64] = "";
+	struct ing_error err = {0};
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/rule-yield.json", dir);
+	assert_int_equal(ing_rule_stats_write("longer than the other", 21, path, &err), 0);
+	assert_int_equal(ing_rule_stats_write("short", 5, path, &err), 0);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fread(text, 1, sizeof(text) - 1, f), 5);
+	fclose(f);
+	assert_string_equal(text, "short");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0); /* and nothing else was left */
+	assert_int_equal(ing_rule_stats_write("x", 1, path, &err), -ING_FAIL_SYSTEM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_are_counted_by_name),
+		cmocka_unit_test(numbers_that_mean_nothing_are_ignored),
+		cmocka_unit_test(a_reload_keeps_the_counters_of_what_stays),
+		cmocka_unit_test(the_file_is_replaced_whole),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
