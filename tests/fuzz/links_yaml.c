@@ -16,7 +16,7 @@
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/rules/rules.h"
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/model/rule_hits.h"
 
@@ -49,8 +49,8 @@ static void ask(const struct ing_rules *rules, const struct ing_view *v)
 	struct ing_site_next next = ing_sites_find(rules->sites, v);
 	ing_must((next.url != NULL) == (next.technique != NULL));
 	check_url(v, next.url);
-	struct ing_sign sign = ing_signs_find(rules->signs, v);
-	ing_must((sign.wall != ING_WALL_NONE) == (sign.name != NULL));
+	struct ing_wall_match wall = ing_wall_signatures_find(rules->wall_signatures, v);
+	ing_must((wall.wall != ING_WALL_NONE) == (wall.name != NULL));
 }
 
 static void read_page(const struct ing_rules *rules, const char *page, size_t bytes)

@@ -14,7 +14,7 @@
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/rules/webpages.h"
 #include "worker/model/rule_hits.h"
@@ -95,7 +95,7 @@ static int check(const struct ing_ctl_rules *r)
 	printf("links: %zu\n", ing_links_count(r->rules->links));
 	printf("sites: %zu\n", ing_sites_count(r->rules->sites));
 	printf("walls and blocklist: %zu by URL, %zu by what the page looks like\n",
-		ing_url_rules_count(r->urls), ing_signs_count(r->rules->signs));
+		ing_url_rules_count(r->urls), ing_wall_signatures_count(r->rules->wall_signatures));
 	printf("hosts: %zu\n", ing_host_rules_count(r->hosts));
 	printf("no errors, %zu warning%s\n", report->warnings, ING_PLURAL_S(report->warnings));
 	return ING_CTL_OK;

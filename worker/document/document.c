@@ -176,8 +176,8 @@ static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
 	ret->status = statuses[found->end];
 	ret->title = copy_or_null(found->title);
 	tell_links(found, ret);
-	ret->wall = found->sign.wall;
-	ret->wall_why = copy_or_null(found->sign.why);
+	ret->wall = found->wall.wall;
+	ret->wall_why = copy_or_null(found->wall.detail);
 	ret->platform = copy_or_null(found->platform);
 	ret->scope = copy_or_null(found->scope);
 	if (found->has_biblio)

@@ -107,7 +107,7 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 	}
 }
 
-/* Entries that look at the page itself are not ours (worker/scrape/rules/signs.h). */
+/* Entries that look at the page itself are not ours (worker/scrape/rules/wall_signatures.h). */
 static bool is_signature(const struct ing_yaml_node *map)
 {
 	static const char *const keys[] = {

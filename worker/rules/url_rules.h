@@ -3,7 +3,7 @@
  * url_rules.h - which URLs are not asked for, whatever their hosts would say: the blocklist, login
  * walls, captchas, bot challenges, pages about cookies. By the URL alone; rules/README.md has the
  * files' format. Entries of walls.yaml that look at the page itself are
- * worker/scrape/rules/signs.h's.
+ * worker/scrape/rules/wall_signatures.h's.
  *
  * Owns: the rules of blocklist.yaml and walls.yaml. They do not change once loaded, so any thread
  * may ask. A question costs one parse of the URL, one look-up for each label of its host, and the

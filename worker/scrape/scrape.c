@@ -198,7 +198,7 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 		v->word_count = ing_clean_word_count(v);
 	ret->word_count = v->word_count;
 	if ((want & ING_SCRAPE_WALLS) != 0) {
-		ret->sign = ing_signs_find(s->rules->signs, v);
+		ret->wall = ing_wall_signatures_find(s->rules->wall_signatures, v);
 		lower_pseudo(s);
 	}
 	if ((want & ING_SCRAPE_BIBLIO) != 0)
@@ -247,12 +247,12 @@ static json_t *next_json(const struct ing_site_next *next)
 	return o;
 }
 
-static json_t *sign_json(const struct ing_sign *sign)
+static json_t *wall_json(const struct ing_wall_match *wall)
 {
-	if (sign->wall == ING_WALL_NONE)
+	if (wall->wall == ING_WALL_NONE)
 		return json_null();
-	return json_pack("{s:s, s:s, s:s}", "wall", ing_wall_name(sign->wall), "technique",
-		sign->name, "why", sign->why);
+	return json_pack("{s:s, s:s, s:s}", "wall", ing_wall_name(wall->wall), "technique",
+		wall->name, "why", wall->detail);
 }
 
 static const char *end_name(enum ing_scrape_end end)
@@ -355,7 +355,7 @@ json_t *ing_scraped_json(const struct ing_scraped *r, const char *url)
 	json_object_set_new(o, "biblio", take_or_null(r->biblio));
 	json_object_set_new(o, "links", links);
 	json_object_set_new(o, "next", next_json(&r->next));
-	json_object_set_new(o, "blocked", sign_json(&r->sign));
+	json_object_set_new(o, "blocked", wall_json(&r->wall));
 	json_object_set_new(o, "platform", text_or_null(r->platform));
 	json_object_set_new(o, "scope", text_or_null(r->scope));
 	json_object_set_new(o, "publication", take_or_null(r->publication));

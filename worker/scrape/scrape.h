@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/model/rule_hits.h"
 
@@ -54,7 +54,7 @@ struct ing_scraped {
 	bool has_biblio;
 	struct ing_link links[ING_LINK_KINDS_];
 	struct ing_site_next next;
-	struct ing_sign sign;
+	struct ing_wall_match wall;
 	const char *platform, *scope;
 	json_t *publication, *page_links, *webpage;
 	uint32_t word_count;

@@ -9,7 +9,7 @@
 
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/links.h"
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/scrape/rules/webpages.h"
 
@@ -25,7 +25,7 @@ struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_
 	r->webpages = ing_webpages_load(r, files, report);
 	r->links = ing_links_load(r, files, report);
 	r->sites = ing_sites_load(r, files, report);
-	r->signs = ing_signs_load(r, files, report);
+	r->wall_signatures = ing_wall_signatures_load(r, files, report);
 	if (report->errors == errors_before)
 		return r;
 	ing_rules_free(r);
@@ -40,7 +40,7 @@ void ing_rules_free(struct ing_rules *r)
 	ing_webpages_free(r->webpages);
 	ing_links_free(r->links);
 	ing_sites_free(r->sites);
-	ing_signs_free(r->signs);
+	ing_wall_signatures_free(r->wall_signatures);
 	ing_rules_done(r);
 	free(r);
 }

@@ -4,8 +4,8 @@
  *
  * Owns: everything compiled from journals.yaml, webpages.yaml, links.yaml, sites.yaml and the
  * content signatures of walls.yaml, each in a table of its own (journals.h, webpages.h, links.h,
- * sites.h, signs.h) of struct ing_rules (set.h). Immutable once loaded, any number of threads. A
- * new set replaces an old one whole; nothing is merged into a running one.
+ * sites.h, wall_signatures.h) of struct ing_rules (set.h). Immutable once loaded, any number of
+ * threads. A new set replaces an old one whole; nothing is merged into a running one.
  */
 #pragma once
 #include "worker/scrape/rules/set.h"

@@ -4,8 +4,9 @@
  * sources and tests, the documents that they were read from, and a place for each table.
  *
  * Owns all of it but what is behind the tables, which are their loaders' (journals.h, webpages.h,
- * links.h, sites.h, signs.h) and only rules.c puts there and frees. Whoever wants rules, not to add
- * some, includes rules.h. One thread while it is filled; then immutable, any number of threads.
+ * links.h, sites.h, wall_signatures.h) and only rules.c puts there and frees. Whoever wants rules,
+ * not to add some, includes rules.h. One thread while it is filled; then immutable, any number of
+ * threads.
  *
  * Rules have numbers, 0 to count-1, in the order of loading, and names such as
  * "journals.yaml plos title" or "links.yaml pdf/embed", which are the same for the same files:
@@ -22,7 +23,7 @@ struct ing_journals;
 struct ing_webpages;
 struct ing_links;
 struct ing_sites;
-struct ing_signs;
+struct ing_wall_signatures;
 struct ing_yaml;
 
 struct ing_rule_test { /* of an entry's `tests:`, for ingestctl rules test */
@@ -50,7 +51,7 @@ struct ing_rules {
 	struct ing_webpages *webpages;
 	struct ing_links *links;
 	struct ing_sites *sites;
-	struct ing_signs *signs;
+	struct ing_wall_signatures *wall_signatures;
 	struct ing_yaml **documents; /* alive as long as the rules: tests point into them */
 	size_t document_count;
 	const struct ing_rule_test **last_test;

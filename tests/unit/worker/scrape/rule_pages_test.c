@@ -18,7 +18,7 @@
 #include "view_helper.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
 
 #define RULES ING_SOURCE_DIR "/rules/"
@@ -37,7 +37,7 @@ static const char *const kinds[ING_LINK_KINDS_] = {"pdf", "html", "xml", "compon
 struct said {
 	struct ing_link links[ING_LINK_KINDS_];
 	struct ing_site_next next;
-	struct ing_sign sign;
+	struct ing_wall_match wall;
 };
 
 static int load(void **state)
@@ -104,7 +104,7 @@ static void read_what_is_said(const char *url, struct said *ret)
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)
 		ret->links[kind] = ing_links_find(rules->links, &v, (enum ing_link_kind)kind);
 	ret->next = ing_sites_find(rules->sites, &v);
-	ret->sign = ing_signs_find(rules->signs, &v);
+	ret->wall = ing_wall_signatures_find(rules->wall_signatures, &v);
 }
 
 static unsigned kinds_of(uint32_t rule)
@@ -140,8 +140,8 @@ static bool is_expected(const struct ing_yaml_node *expect, const struct said *s
 	good = is_text(next, "next_url", s->next.is_pdf ? NULL : s->next.url) && good;
 	good = is_text(next, "technique", s->next.technique) && good;
 	const struct ing_yaml_node *blocked = ing_yaml_get(expect, "blocked");
-	good = is_text(blocked, "wall", ing_wall_name(s->sign.wall)) && good;
-	return is_text(blocked, "technique", s->sign.name) && good;
+	good = is_text(blocked, "wall", ing_wall_name(s->wall.wall)) && good;
+	return is_text(blocked, "technique", s->wall.name) && good;
 }
 
 static void pages_are_read_as_the_rules_say(void **state)
@@ -168,7 +168,7 @@ static void pages_are_read_as_the_rules_say(void **state)
 			said.links[ING_LINK_PDF].technique != NULL
 				? said.links[ING_LINK_PDF].technique
 				: "",
-			said.sign.name != NULL ? said.sign.name : "none");
+			said.wall.name != NULL ? said.wall.name : "none");
 		wrong++;
 	}
 	assert_int_equal(wrong, 0);
@@ -196,7 +196,7 @@ static void the_lists_are_whole(void **state)
 	(void)state;
 	assert_true(ing_links_count(rules->links) >= 75 + 6 + 4 + 2 + 1);
 	assert_true(ing_sites_count(rules->sites) >= 29);
-	assert_true(ing_signs_count(rules->signs) >= 37);
+	assert_true(ing_wall_signatures_count(rules->wall_signatures) >= 37);
 }
 
 int main(void)

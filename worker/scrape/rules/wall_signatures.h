@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * signs.h - walls.yaml, its entries with a content signature: pages that are served in place of the
- * document (about cookies, captchas, logins, bot challenges, JavaScript stubs).
+ * wall_signatures.h - walls.yaml, its entries with a content signature: pages that are served in
+ * place of the document (about cookies, captchas, logins, bot challenges, JavaScript stubs).
  *
  * Entries by URL alone are the gate's (worker/rules/url_rules.h). The table is part of struct
  * ing_rules; immutable, any thread.
@@ -11,18 +11,19 @@
 #include "worker/scrape/rules/set.h"
 #include "worker/scrape/view.h"
 
-struct ing_sign {
+struct ing_wall_match {
 	enum ing_wall wall;
-	const char *name, *why; /* of the entry; as long as the rules */
+	const char *name, *detail; /* of the entry; as long as the rules */
 	uint32_t rule;
 };
 
-struct ing_signs *ing_signs_load(
+struct ing_wall_signatures *ing_wall_signatures_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
-void ing_signs_free(struct ing_signs *s);
-size_t ing_signs_count(const struct ing_signs *s);
+void ing_wall_signatures_free(struct ing_wall_signatures *s);
+size_t ing_wall_signatures_count(const struct ing_wall_signatures *s);
 
 /* The first signature that the page bears. */
-struct ing_sign ing_signs_find(const struct ing_signs *s, const struct ing_view *v);
+struct ing_wall_match ing_wall_signatures_find(
+	const struct ing_wall_signatures *s, const struct ing_view *v);
 /* "blocked-cookie"'s last word and so on: cookie, captcha, login, challenge; NULL for NONE. */
 const char *ing_wall_name(enum ing_wall wall);

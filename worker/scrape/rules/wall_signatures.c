@@ -3,7 +3,7 @@
  * Signatures are asked in the order of the file. What is cheap is asked first, and nearly every
  * signature bounds the number of words, so that an article costs a few comparisons.
  */
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 struct signature {
 	struct signature *next;
-	struct ing_sign sign;
+	struct ing_wall_match match;
 	struct ing_url_pattern url;
 	bool has_url, has_words;
 	uint32_t max_words;
@@ -28,7 +28,7 @@ struct signature {
 	struct ing_regex *title, *source_matches; /* NULL: not asked */
 };
 
-struct ing_signs {
+struct ing_wall_signatures {
 	struct signature *first, **end;
 	size_t count;
 };
@@ -44,13 +44,13 @@ static const char *const wall_names[] = {
 /* --- the loader --- */
 
 struct loader {
-	struct ing_signs *signs;
+	struct ing_wall_signatures *signatures;
 	struct ing_rules *rules;
 	const struct ing_rule_file *file;
 	struct ing_reader rd;
 };
 
-static enum ing_wall read_verdict(struct loader *l, const struct ing_yaml_node *entry)
+static enum ing_wall read_wall(struct loader *l, const struct ing_yaml_node *entry)
 {
 	static const char *const words[] = {"cookie", "captcha", "login", "challenge"};
 	if (ing_yaml_get(entry, "verdict") == NULL)
@@ -68,11 +68,11 @@ static void read_signature(struct loader *l, const struct ing_yaml_node *entry)
 	ing_read_keys(&l->rd, entry, "a signature", known, ING_ARRAY_LEN(known));
 	const char *name = ing_read_needed_text(&l->rd, entry, "a signature", "name");
 	const char *why = ing_read_needed_text(&l->rd, entry, "a signature", "why");
-	s->sign.name = name != NULL ? name : "?";
-	s->sign.why = why != NULL ? why : "?";
-	s->sign.wall = read_verdict(l, entry);
-	s->sign.rule = ing_rules_add(l->rules, NULL, "walls.yaml %s", s->sign.name);
-	ing_rules_read_tests(l->rules, s->sign.rule, l->file, entry, l->rd.report);
+	s->match.name = name != NULL ? name : "?";
+	s->match.detail = why != NULL ? why : "?";
+	s->match.wall = read_wall(l, entry);
+	s->match.rule = ing_rules_add(l->rules, NULL, "walls.yaml %s", s->match.name);
+	ing_rules_read_tests(l->rules, s->match.rule, l->file, entry, l->rd.report);
 	s->has_url = ing_read_url_keys(&l->rd, entry, &s->url) > 0;
 	s->has_words = ing_yaml_get(entry, "max_words") != NULL;
 	s->max_words = ing_read_number(&l->rd, entry, "max_words", 0, MAX_WORDS_LIMIT, 0);
@@ -83,9 +83,9 @@ static void read_signature(struct loader *l, const struct ing_yaml_node *entry)
 		ing_yaml_get(entry, "source_matches") == NULL)
 		ing_read_error(
 			&l->rd, entry, "a signature needs one of selector, title, source_matches");
-	*l->signs->end = s;
-	l->signs->end = &s->next;
-	l->signs->count++;
+	*l->signatures->end = s;
+	l->signatures->end = &s->next;
+	l->signatures->count++;
 }
 
 /* Does an entry look at the page itself? */
@@ -133,51 +133,51 @@ static bool has_selected(const struct signature *s, const struct ing_view *v)
 	ing_node found = ING_NODE_NONE;
 	struct ing_error err = {0};
 	if (ing_select_first(v->matcher, s->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
-		ing_rule_hits_add(v->rule_hits, s->sign.rule, ING_RULE_FAILED);
+		ing_rule_hits_add(v->rule_hits, s->match.rule, ING_RULE_FAILED);
 		return false;
 	}
 	return found != ING_NODE_NONE;
 }
 
-static bool bears(const struct signature *s, const struct ing_view *v)
+static bool has_signature(const struct signature *s, const struct ing_view *v)
 {
 	if (s->has_url && (v->target == NULL || !ing_url_matches(&s->url, v->target)))
 		return false;
-	ing_rule_hits_add(v->rule_hits, s->sign.rule, ING_RULE_APPLIED);
+	ing_rule_hits_add(v->rule_hits, s->match.rule, ING_RULE_APPLIED);
 	if (s->has_words && v->word_count > s->max_words)
 		return false;
-	if (s->title != NULL &&
-		(v->title == NULL || !finds(s->title, v->title, strlen(v->title), v, s->sign.rule)))
+	if (s->title != NULL && (v->title == NULL || !finds(s->title, v->title, strlen(v->title), v,
+							     s->match.rule)))
 		return false;
 	if (s->selector != NULL && !has_selected(s, v))
 		return false;
 	return s->source_matches == NULL ||
 	       (v->data != NULL && finds(s->source_matches, v->data,
-					   ING_MIN(v->bytes, MAX_SOURCE_BYTES), v, s->sign.rule));
+					   ING_MIN(v->bytes, MAX_SOURCE_BYTES), v, s->match.rule));
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_signs *ing_signs_load(
+struct ing_wall_signatures *ing_wall_signatures_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report)
 {
-	struct ing_signs *signs = ing_alloc(sizeof(*signs));
-	signs->end = &signs->first;
+	struct ing_wall_signatures *signatures = ing_alloc(sizeof(*signatures));
+	signatures->end = &signatures->first;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct ing_rule_file *file = &files->items[i];
 		const struct ing_yaml *doc =
 			file->kind == ING_RULES_WALLS ? ing_rules_read(rules, file, report) : NULL;
 		if (doc == NULL)
 			continue;
-		struct loader l = {signs, rules, file, {file->path, report, &rules->arena}};
+		struct loader l = {signatures, rules, file, {file->path, report, &rules->arena}};
 		const struct ing_yaml_node *root = ing_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_entries(&l, root);
 	}
-	return signs;
+	return signatures;
 }
 
-void ing_signs_free(struct ing_signs *s)
+void ing_wall_signatures_free(struct ing_wall_signatures *s)
 {
 	if (s == NULL)
 		return;
@@ -189,20 +189,21 @@ void ing_signs_free(struct ing_signs *s)
 	free(s);
 }
 
-size_t ing_signs_count(const struct ing_signs *s)
+size_t ing_wall_signatures_count(const struct ing_wall_signatures *s)
 {
 	return s != NULL ? s->count : 0;
 }
 
-struct ing_sign ing_signs_find(const struct ing_signs *s, const struct ing_view *v)
+struct ing_wall_match ing_wall_signatures_find(
+	const struct ing_wall_signatures *s, const struct ing_view *v)
 {
 	for (const struct signature *i = s->first; i != NULL; i = i->next) {
-		if (bears(i, v)) {
-			ing_rule_hits_add(v->rule_hits, i->sign.rule, ING_RULE_MATCHED);
-			return i->sign;
+		if (has_signature(i, v)) {
+			ing_rule_hits_add(v->rule_hits, i->match.rule, ING_RULE_MATCHED);
+			return i->match;
 		}
 	}
-	return (struct ing_sign){.wall = ING_WALL_NONE, .rule = UINT32_MAX};
+	return (struct ing_wall_match){.wall = ING_WALL_NONE, .rule = UINT32_MAX};
 }
 
 const char *ing_wall_name(enum ing_wall wall)

@@ -14,7 +14,7 @@
 
 #include "common/base/buf.h"
 #include "rules_helper.h"
-#include "worker/scrape/rules/signs.h"
+#include "worker/scrape/rules/wall_signatures.h"
 
 #define PAGE "https://journal.example/article/7"
 
@@ -60,21 +60,22 @@ static const struct {
 		ING_WALL_CHALLENGE},
 };
 
-static struct ing_sign find(const char *page, size_t bytes, const char *url)
+static struct ing_wall_match find(const char *page, size_t bytes, const char *url)
 {
 	const char *address = url == NULL ? PAGE : url[0] == '\0' ? NULL : url;
-	return ing_signs_find(
-		helper.rules->signs, rules_helper_read(&helper, page, bytes, address));
+	return ing_wall_signatures_find(
+		helper.rules->wall_signatures, rules_helper_read(&helper, page, bytes, address));
 }
 
 static void finds_signatures(void **state)
 {
 	(void)state;
 	assert_true(rules_helper_load(&helper, ING_RULES_WALLS, signatures));
-	assert_int_equal(ing_signs_count(helper.rules->signs), 7);
+	assert_int_equal(ing_wall_signatures_count(helper.rules->wall_signatures), 7);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		print_message("%s\n", cases[i].name);
-		struct ing_sign got = find(cases[i].page, strlen(cases[i].page), cases[i].url);
+		struct ing_wall_match got =
+			find(cases[i].page, strlen(cases[i].page), cases[i].url);
 		assert_int_equal(got.wall, cases[i].wall);
 		assert_int_equal(got.name != NULL, cases[i].want != NULL);
 		if (cases[i].want != NULL)
@@ -86,9 +87,9 @@ static void notes_what_rules_did(void **state)
 {
 	(void)state;
 	assert_true(rules_helper_load(&helper, ING_RULES_WALLS, signatures));
-	struct ing_sign got = find("<title>Just a</title>", 21, NULL);
+	struct ing_wall_match got = find("<title>Just a</title>", 21, NULL);
 	assert_string_equal(helper.rules->names[got.rule], "walls.yaml by-title");
-	assert_string_equal(got.why, "b");
+	assert_string_equal(got.detail, "b");
 	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-selector"), ING_RULE_APPLIED);
 	assert_int_equal(rules_helper_did(&helper, "walls.yaml by-title"),
 		ING_RULE_APPLIED | ING_RULE_MATCHED);
