@@ -67,7 +67,7 @@ struct worker {
 	struct ing_control *control; /* NULL: it could not be opened */
 	int lock_fd;
 	uv_signal_t on_term, on_int, on_hup;
-	uv_timer_t status, watchdog, stop, yield;
+	uv_timer_t status, watchdog, stop, rule_stats;
 	char *yield_path;
 	bool ready, stopping, cancelled;
 	uint64_t stop_by_ms;

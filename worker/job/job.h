@@ -56,7 +56,7 @@ struct ing_hop {
 /* A rule that gave a hop. In the job's arena. */
 struct ing_followed {
 	struct ing_followed *next;
-	const char *rule; /* its name (yield.h) */
+	const char *rule; /* its name (rule_stats.h) */
 };
 
 struct ing_work {

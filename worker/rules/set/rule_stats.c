@@ -85,7 +85,7 @@ static struct counter *counter_of(const struct ing_rule_stats *rs, uint64_t dige
 static int by_name(const void *a, const void *b)
 {
 	const struct counter *const *x = a;
-	const struct counter *const *y = b;
+	const struct counter *const *rs = b;
 	return strcmp((*x)->name, (*rs)->name);
 }
 
@@ -95,12 +95,12 @@ struct ing_rule_stats *ing_rule_stats_new(void)
 {
 	struct ing_rule_stats *rs = ing_alloc(sizeof(*rs));
 	rs->since = ing_wall_now();
-	return y;
+	return rs;
 }
 
 void ing_rule_stats_free(struct ing_rule_stats *rs)
 {
-	if (y == NULL)
+	if (rs == NULL)
 		return;
 	for (size_t i = 0; i < SETS; i++)
 		drop_set(rs, &rs->sets[i]);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * rule_stats.h - what came of each scraping rule: how often it was tried, matched, failed at a
- * limit, and led to a document. A rule that is applied and never matches has rotted.
+ * rule_stats.h - statistics of scraping rules: how often each was tried, matched, failed at a
+ * limit, and led to a document.
  *
- * Counts by name, so that a reload of the rules keeps the counters of those that stay. Examiners
- * report by number, and the number means something only within the set of rules that they have;
- * the set before the current one is remembered, for what is under way during a reload. Thread:
- * loop only.
+ * Counters are kept by name, so that a reload keeps those of the rules that stay. Examiners report
+ * rules by number, which is valid only within their set of rules; the previous set is kept for
+ * pages that were under way during a reload. Thread: loop only.
  */
 #pragma once
 #include <stdint.h>
@@ -24,19 +23,19 @@ void ing_rule_stats_free(struct ing_rule_stats *rs); /* NULL is fine */
 void ing_rule_stats_set_rules(
 	struct ing_rule_stats *rs, uint64_t digest, const char *const *names, size_t count);
 
-/* What an examiner reported; numbers and digests that are not known are ignored. y NULL: so is
- * everything. */
+/* Add what an examiner reported. Unknown numbers and digests are ignored. rs may be NULL. */
 void ing_rule_stats_add(
 	struct ing_rule_stats *rs, uint64_t digest, const struct ing_rule_hit *hits, size_t count);
 /* Name of a rule, borrowed until the next ing_rule_stats_set_rules(); NULL: not known. */
 const char *ing_rule_stats_name(const struct ing_rule_stats *rs, uint64_t digest, uint32_t rule);
-/* A request that followed this rule's link ended with a document. */
+/* Count a document for the rule whose link led to it. An unknown name is ignored; rs may be NULL.
+ */
 void ing_rule_stats_add_document(struct ing_rule_stats *rs, const char *name);
 
 /* Append the counters of the current rules as one JSON object, sorted by name, a rule a line:
  * {"since": RFC 3339, "digest": 16 hex digits, "rules": {NAME: {"applied", "matched", "failed",
  * "led_to_document"}}}. */
 void ing_rule_stats_json(const struct ing_rule_stats *rs, struct ing_buf *out);
-/* The same into a file, which is replaced whole: a reader sees the old one or the new one. */
+/* Write that text into a file, which is replaced atomically. Returns 0, or -SYSTEM, -TOO_BIG. */
 int ing_rule_stats_write(
 	const char *json, size_t bytes, const char *path, struct ing_error *err) ING_MUST_CHECK;

@@ -668,7 +668,7 @@ static json_int_t stat_of(const struct ing_rule_stats *rs, const char *rule, con
 {
 	struct ing_buf text;
 	ing_buf_init(&text, 1 << 20);
-	ing_rule_stats_json(y, &text);
+	ing_rule_stats_json(rs, &text);
 	json_t *o = json_loads(ing_buf_str(&text), 0, NULL);
 	json_t *counters = json_object_get(json_object_get(o, "rules"), rule);
 	json_int_t n = json_integer_value(json_object_get(counters, what));

@@ -99,7 +99,7 @@ static void a_reload_keeps_the_counters_of_what_stays(void **state)
 static void the_file_is_replaced_whole(void **state)
 {
 	(void)state;
-	char dir[] = "/tmp/ing-yield-XXXXXX";
+	char dir[] = "/tmp/ing-rule-stats-XXXXXX";
 	char path[64];
 	char text[64] = "";
 	struct ing_error err = {0};

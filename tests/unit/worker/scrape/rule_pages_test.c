@@ -161,7 +161,7 @@ static void pages_are_read_as_the_rules_say(void **state)
 			good = is_expected(t->expect, &said) && good;
 		if (good)
 			continue;
-		print_error("%s:%d: %s, page %s: pdf %s (%s), sign %s\n", t->file, t->line,
+		print_error("%s:%d: %s, page %s: pdf %s (%s), wall %s\n", t->file, t->line,
 			rules->names[t->rule], t->page,
 			said.links[ING_LINK_PDF].url != NULL ? said.links[ING_LINK_PDF].url
 							     : "none",
