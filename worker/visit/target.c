@@ -84,28 +84,28 @@ struct ing_decision ing_target_start(const char *base_url, ing_verdict_fn *verdi
 	return d;
 }
 
-struct ing_decision ing_target_end_at_rule(const struct ing_url_finding *f, bool on_the_way)
+struct ing_decision ing_target_end_at_rule(const struct ing_url_decision *f, bool on_the_way)
 {
 	enum ing_status status = ING_STATUS_BLOCKED_WALL;
-	switch (f->verdict) {
-	case ING_URL_BLOCKLIST:
-		return ing_target_end(ING_STATUS_SKIP_URL_BLOCKLIST, f->why);
-	case ING_URL_COOKIE:
-		return ing_target_end(ING_STATUS_BLOCKED_COOKIE, f->why);
-	case ING_URL_CAPTCHA:
+	switch (f->rule) {
+	case ING_URL_RULE_BLOCKLIST:
+		return ing_target_end(ING_STATUS_SKIP_URL_BLOCKLIST, f->detail);
+	case ING_URL_RULE_COOKIE:
+		return ing_target_end(ING_STATUS_BLOCKED_COOKIE, f->detail);
+	case ING_URL_RULE_CAPTCHA:
 		status = ING_STATUS_BLOCKED_CAPTCHA;
 		break;
-	case ING_URL_LOGIN:
+	case ING_URL_RULE_LOGIN:
 		status = ING_STATUS_BLOCKED_LOGIN;
 		break;
-	case ING_URL_CHALLENGE:
+	case ING_URL_RULE_CHALLENGE:
 		status = ING_STATUS_BLOCKED_CHALLENGE;
 		break;
-	case ING_URL_WALL:
-	case ING_URL_NONE:
+	case ING_URL_RULE_WALL:
+	case ING_URL_RULE_NONE:
 		break;
 	}
-	return ing_target_end(on_the_way ? status : ING_STATUS_SKIP_WALL, f->why);
+	return ing_target_end(on_the_way ? status : ING_STATUS_SKIP_WALL, f->detail);
 }
 
 bool ing_target_is_refused(const char *url, enum ing_via via, ing_verdict_fn *verdict, void *ctx,
@@ -113,8 +113,8 @@ bool ing_target_is_refused(const char *url, enum ing_via via, ing_verdict_fn *ve
 {
 	if (verdict == NULL)
 		return false;
-	struct ing_url_finding f = verdict(ctx, url);
-	if (f.verdict == ING_URL_NONE || f.only_at_end)
+	struct ing_url_decision f = verdict(ctx, url);
+	if (f.rule == ING_URL_RULE_NONE || f.only_at_end)
 		return false;
 	*ret_end = ing_target_end_at_rule(&f, via == ING_VIA_REDIRECT);
 	return true;

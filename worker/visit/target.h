@@ -6,14 +6,14 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/macros.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/model/status.h"
 
 /* How a URL came up. */
 enum ing_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN };
 
 /* What the rules say about a URL: ing_visits_judge(), or a test's. */
-typedef struct ing_url_finding ing_verdict_fn(void *ctx, const char *url);
+typedef struct ing_url_decision ing_verdict_fn(void *ctx, const char *url);
 
 /* WALLS: examine, but only to see whether the body is a wall's page. */
 enum ing_step { ING_STEP_END, ING_STEP_EXAMINE, ING_STEP_WALLS, ING_STEP_REDIRECT, ING_STEP_LINK };
@@ -42,7 +42,7 @@ char *ing_target_of_redirect(
 struct ing_decision ing_target_start(const char *base_url, ing_verdict_fn *verdict, void *ctx);
 /* How a request ends whose next URL, or last page, is what f says (not NONE). on_the_way: a server
  * has sent us there (blocked-wall); else it was not asked for (skip-wall). */
-struct ing_decision ing_target_end_at_rule(const struct ing_url_finding *f, bool on_the_way);
+struct ing_decision ing_target_end_at_rule(const struct ing_url_decision *f, bool on_the_way);
 /* Whether the rules keep a clean URL from being asked for; then *ret_end is the end. verdict NULL:
  * no rules. */
 bool ing_target_is_refused(const char *url, enum ing_via via, ing_verdict_fn *verdict, void *ctx,

@@ -9,7 +9,7 @@
 #include "common/base/arena.h"
 #include "common/base/clock.h"
 #include "worker/fetch/fetch.h"
-#include "worker/rules/siterules.h"
+#include "worker/rules/url_policy.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit_priv.h"
 
@@ -86,17 +86,17 @@ void ing_visits_free(struct ing_visits *all)
 	uv_close((uv_handle_t *)&all->waking, on_closed);
 }
 
-void ing_visits_set_rules(struct ing_visits *all, const struct ing_urlrules *urlrules,
-	const struct ing_hostrules *hostrules)
+void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *url_rules,
+	const struct ing_host_rules *host_rules)
 {
-	all->conf.urlrules = urlrules;
-	all->conf.hostrules = hostrules;
+	all->conf.url_rules = url_rules;
+	all->conf.host_rules = host_rules;
 }
 
-struct ing_url_finding ing_visits_judge(void *visits, const char *url)
+struct ing_url_decision ing_visits_judge(void *visits, const char *url)
 {
 	const struct ing_visits *all = visits;
-	return ing_site_judge(all->conf.urlrules, all->conf.hostblocks, url);
+	return ing_url_policy_decide(all->conf.url_rules, all->conf.blocked_hosts, url);
 }
 
 void ing_visit_init(struct ing_visit *v, struct ing_visits *all, const struct ing_visit_user *user,

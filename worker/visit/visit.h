@@ -29,7 +29,7 @@
 #include "worker/model/exchange.h"
 #include "worker/gate/gate.h"
 #include "worker/gate/robots/robots.h"
-#include "worker/rules/urlrules.h"
+#include "worker/rules/url_rules.h"
 #include "worker/visit/capture.h"
 #include "worker/visit/target.h"
 #include "worker/visit/work_clock.h"
@@ -39,10 +39,10 @@ struct ing_arena;
 struct ing_archive;
 struct ing_cookies;
 struct ing_fetch;
-struct ing_hostblocks;
-struct ing_hostrules;
+struct ing_blocked_hosts;
+struct ing_host_rules;
 struct ing_robots_fetches;
-struct ing_urlrules;
+struct ing_url_rules;
 struct ing_visit;
 struct ing_visit_run;
 struct ing_visits;
@@ -141,10 +141,10 @@ struct ing_visit { /* ing_visit_init(); the fields are the visit's own, but ctx 
 /* --- all of them --- */
 
 struct ing_visits_conf {
-	const struct ing_urlrules *urlrules;     /* borrowed; NULL: none */
-	const struct ing_hostrules *hostrules;   /* borrowed; NULL: none */
-	const struct ing_hostblocks *hostblocks; /* borrowed; NULL: none */
-	bool tls_fallback;                       /* where hostrules do not say */
+	const struct ing_url_rules *url_rules;         /* borrowed; NULL: none */
+	const struct ing_host_rules *host_rules;       /* borrowed; NULL: none */
+	const struct ing_blocked_hosts *blocked_hosts; /* borrowed; NULL: none */
+	bool tls_fallback;                             /* where host_rules do not say */
 };
 
 struct ing_visits_stages { /* borrowed */
@@ -161,10 +161,10 @@ void ing_visits_wire(struct ing_visits *all, const struct ing_visits_stages *sta
 /* NULL is fine. Nobody may be waiting; run the loop once more to close its handle. */
 void ing_visits_free(struct ing_visits *all);
 /* Other rules from now on; the ones before are not looked at again. */
-void ing_visits_set_rules(struct ing_visits *all, const struct ing_urlrules *urlrules,
-	const struct ing_hostrules *hostrules);
+void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *url_rules,
+	const struct ing_host_rules *host_rules);
 /* What blocks and URL rules say of a URL. An ing_verdict_fn: visits is a struct ing_visits. */
-struct ing_url_finding ing_visits_judge(void *visits, const char *url);
+struct ing_url_decision ing_visits_judge(void *visits, const char *url);
 
 /* --- one of them --- */
 

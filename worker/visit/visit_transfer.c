@@ -15,7 +15,7 @@
 #include "common/data/decode.h"
 #include "common/record/cdx.h"
 #include "worker/fetch/fetch.h"
-#include "worker/rules/siterules.h"
+#include "worker/rules/url_policy.h"
 #include "worker/visit/answer.h"
 #include "worker/visit/retry.h"
 #include "worker/visit/visit_priv.h"
@@ -90,7 +90,7 @@ static bool was_asked_before(void *ctx, const char *url)
 	return v->user->asked_before(v, url);
 }
 
-static struct ing_url_finding judge(void *ctx, const char *url)
+static struct ing_url_decision judge(void *ctx, const char *url)
 {
 	const struct ing_visit *v = ctx;
 	return ing_visits_judge(v->visits, url);
@@ -252,8 +252,8 @@ void ing_visit_ask(struct ing_visit *v)
 			.referer = r->referer,
 			.deadline_ms = now_ms + ing_work_clock_left(r->terms.clock, now_ms),
 			.max_body_bytes = r->terms.max_body_bytes,
-			.tls_fallback = ing_site_tls_fallback(
-				all->conf.hostrules, all->conf.tls_fallback, r->url),
+			.tls_fallback = ing_url_policy_tls_fallback(
+				all->conf.host_rules, all->conf.tls_fallback, r->url),
 		},
 		on_fetched, v);
 }

@@ -14,23 +14,23 @@
 #include "worker/visit/target.h"
 
 /* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */
-static struct ing_url_finding judge(void *ctx, const char *url)
+static struct ing_url_decision judge(void *ctx, const char *url)
 {
 	(void)ctx;
-	struct ing_url_finding f = {.verdict = ING_URL_NONE, .why = "so"};
+	struct ing_url_decision f = {.rule = ING_URL_RULE_NONE, .detail = "so"};
 	f.only_at_end = strstr(url, "/pass") != NULL;
 	if (strstr(url, "/listed") != NULL)
-		f.verdict = ING_URL_BLOCKLIST;
+		f.rule = ING_URL_RULE_BLOCKLIST;
 	else if (strstr(url, "/wall") != NULL)
-		f.verdict = ING_URL_WALL;
+		f.rule = ING_URL_RULE_WALL;
 	else if (strstr(url, "/cookie") != NULL)
-		f.verdict = ING_URL_COOKIE;
+		f.rule = ING_URL_RULE_COOKIE;
 	else if (strstr(url, "/captcha") != NULL)
-		f.verdict = ING_URL_CAPTCHA;
+		f.rule = ING_URL_RULE_CAPTCHA;
 	else if (strstr(url, "/signin") != NULL)
-		f.verdict = ING_URL_LOGIN;
+		f.rule = ING_URL_RULE_LOGIN;
 	else if (strstr(url, "/check") != NULL)
-		f.verdict = ING_URL_CHALLENGE;
+		f.rule = ING_URL_RULE_CHALLENGE;
 	return f;
 }
 

@@ -111,7 +111,7 @@ static void begin_with(unsigned work_ms)
 	ing_work_clock_init(&owner.clock, work_ms);
 	assert_int_equal(uv_loop_init(&loop), 0);
 	all = ing_visits_new(&loop,
-		&(struct ing_visits_conf){.hostrules = FAKE_STAGE, .hostblocks = FAKE_STAGE});
+		&(struct ing_visits_conf){.host_rules = FAKE_STAGE, .blocked_hosts = FAKE_STAGE});
 	ing_visits_wire(all, &(struct ing_visits_stages){.gate = FAKE_STAGE,
 				     .robots = FAKE_STAGE,
 				     .fetch = FAKE_STAGE,
