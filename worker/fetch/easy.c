@@ -227,7 +227,6 @@ static void configure(CURL *easy, const struct ing_fetch *f)
 	curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, f->headers);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, f->settings.user_agent);
 	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
@@ -269,6 +268,7 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 		set_direct(t, addr);
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
 	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
+	curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
 	/* curl never shares a connection between those who verify and others */
 	if (t->unverified) {
 		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 0L);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <utlist.h>
 #include <uv.h>
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/shortage.h"
 #include "worker/fetch/fetch_priv.h"
@@ -29,7 +30,7 @@
 #define SWEEP_MS 50
 #define SHORTAGE_MS 100
 #define FALLBACK_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
-#define ACCEPT "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+#define MAX_ACCEPT_BYTES ((size_t)1024)
 #define ACCEPT_ENCODING "Accept-Encoding: gzip, deflate, br" /* what the examiner decodes */
 
 static void free_handle(uv_handle_t *handle)
@@ -188,6 +189,20 @@ void ing_fetch_kick(struct ing_fetch *f)
 	uv_idle_start(f->kick, on_kick);
 }
 
+/* The fields that curl does not write by itself. */
+static struct curl_slist *make_headers(const char *accept)
+{
+	struct ing_buf line;
+	ing_buf_init(&line, MAX_ACCEPT_BYTES);
+	ing_buf_printf(&line, "Accept: %s", accept != NULL ? accept : "*/*");
+	ing_must(!line.failed);
+	struct curl_slist *headers = curl_slist_append(NULL, ing_buf_str(&line));
+	headers = headers != NULL ? curl_slist_append(headers, ACCEPT_ENCODING) : NULL;
+	ing_must(headers != NULL);
+	ing_buf_done(&line);
+	return headers;
+}
+
 /* A referer without what is nobody's business (RFC 9110 10.1.3), or NULL. */
 static char *make_referer(const char *referer, const struct ing_target *to)
 {
@@ -222,9 +237,6 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *setti
 	f->multi = ing_multi_new(loop, max_connections, &user);
 	f->spool = ing_spool_new(
 		loop, settings->spool_dir, settings->memory_bytes, on_memory_wanted, f);
-	f->headers = curl_slist_append(NULL, ACCEPT);
-	f->headers = curl_slist_append(f->headers, ACCEPT_ENCODING);
-	ing_must(f->headers != NULL);
 	*ret = f;
 	return 0;
 }
@@ -250,7 +262,6 @@ void ing_fetch_free(struct ing_fetch *f)
 		uv_close((uv_handle_t *)f->pace, free_handle);
 		uv_close((uv_handle_t *)f->sweep, free_handle);
 	}
-	curl_slist_free_all(f->headers);
 	ing_routes_done(&f->routes);
 	ing_ports_done(&f->ports);
 	ing_cidr_list_done(&f->allow);
@@ -269,6 +280,7 @@ struct ing_transfer *ing_fetch_start(
 	t->done = done;
 	t->ctx = ctx;
 	t->referer = make_referer(ask->referer, &t->target);
+	t->headers = make_headers(ask->accept);
 	if (!uv_is_active((uv_handle_t *)f->sweep))
 		uv_timer_start(f->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	ing_fetch_kick(f);

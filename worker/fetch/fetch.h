@@ -45,6 +45,7 @@ struct ing_fetch_ask {
 	const char *url;         /* absolute http or https, already cleaned */
 	struct ing_cookies *jar; /* borrowed; NULL: no cookies */
 	const char *referer;     /* the URL before, or NULL */
+	const char *accept;      /* value of the Accept field; NULL: any type will do */
 	uint64_t deadline_ms; /* ing_now_ms() clock, 0: none; ends the transfer as read-timeout when
 				 it comes before the transfer's own limit */
 	size_t max_body_bytes; /* less than fetch.max_body_bytes; 0: that */

@@ -54,6 +54,7 @@ struct ing_transfer {
 	void *ctx;
 	struct ing_cookies *jar; /* borrowed, or NULL */
 	char *referer;           /* or NULL */
+	struct curl_slist *headers;
 	size_t max_body_bytes;
 	bool tls_fallback;
 	struct ing_exchange *ex;
@@ -93,7 +94,6 @@ struct ing_fetch {
 	struct ing_cidr_list allow, deny;
 	struct ing_ports ports;
 	struct ing_routes routes;
-	struct curl_slist *headers;
 	struct ing_multi *multi;
 	struct ing_resolver *resolver;
 	struct ing_spool *spool;

@@ -393,6 +393,7 @@ void ing_transfer_drop(struct ing_transfer *t)
 	ing_http_head_done(&t->head);
 	ing_target_done(&t->target);
 	free(t->referer);
+	curl_slist_free_all(t->headers);
 	t->magic = 0;
 	free(t);
 }

@@ -30,6 +30,9 @@
  * half a minute of a host that is down. */
 #define MORE_TRIES 3u
 
+/* RFC 9309, section 2.3, says text/plain; some servers call it something else. */
+#define ACCEPT "text/plain,*/*;q=0.8"
+
 struct robots_fetch {
 	unsigned magic;
 	bool cancelled;    /* and goes when nothing is owed any more */
@@ -307,6 +310,7 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
 		.trail = &w->trail,
 		.clock = &w->clock,
 		.max_redirects = conf->max_redirects,
+		.accept = ACCEPT,
 		.more_tries = MORE_TRIES,
 		.max_body_bytes = conf->max_body_bytes,
 	};

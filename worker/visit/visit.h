@@ -75,6 +75,7 @@ struct ing_visit_terms {
 	struct ing_work_clock *clock; /* runs during transfers; at its end the visit ends */
 	struct ing_cookies *jar;      /* NULL: no cookies */
 	const char *referer;          /* of the first step; NULL: none */
+	const char *accept;           /* the Accept field; NULL: anything */
 	unsigned max_redirects;       /* in a row */
 	unsigned more_tries;          /* as in ing_retry_worth() */
 	size_t max_body_bytes;        /* less than fetch.max_body_bytes; 0: that */

@@ -250,6 +250,7 @@ void ing_visit_ask(struct ing_visit *v)
 			.url = r->url,
 			.jar = r->terms.jar,
 			.referer = r->referer,
+			.accept = r->terms.accept,
 			.deadline_ms = now_ms + ing_work_clock_left(r->terms.clock, now_ms),
 			.max_body_bytes = r->terms.max_body_bytes,
 			.tls_fallback = ing_url_policy_tls_fallback(

@@ -348,7 +348,7 @@ static void request_is_exact(void **state)
 		"GET /plain?q=%%20/../x HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
 		"User-Agent: test/1 (+https://test.example/)\r\n"
 		"Referer: http://from.example/page?x\r\n"
-		"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+		"Accept: */*\r\n"
 		"Accept-Encoding: gzip, deflate, br\r\n\r\n",
 		web_port(web));
 	char url[256];
@@ -365,6 +365,22 @@ static void request_is_exact(void **state)
 	ex = client_get_with(&client, want, NULL, "https://from.example/", 0);
 	assert_null(strstr(ing_buf_str(&ex->request), "Referer"));
 	ing_exchange_unref(ex);
+}
+
+static void accept_is_what_the_caller_says(void **state)
+{
+	(void)state;
+	char url[64];
+	struct got got = {0};
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/plain", web_port(web));
+	ing_fetch_start(client.fetch,
+		&(struct ing_fetch_ask){.url = url, .accept = "text/plain,*/*;q=0.8"}, client_done,
+		&got);
+	client_wait(&client, &got);
+	assert_outcome(got.ex, ING_STATUS_SUCCESS);
+	assert_non_null(strstr(ing_buf_str(&got.ex->request),
+		"\r\nAccept: text/plain,*/*;q=0.8\r\nAccept-Encoding: "));
+	ing_exchange_unref(got.ex);
 }
 
 /* ---- broken answers ---- */
@@ -626,6 +642,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_answers),
 		cmocka_unit_test(request_is_exact),
+		cmocka_unit_test(accept_is_what_the_caller_says),
 		cmocka_unit_test(broken_answers),
 		cmocka_unit_test(header_limits),
 		cmocka_unit_test(own_body_limit),
