@@ -12,7 +12,7 @@
 
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
-#include "worker/job/html_biblio.h"
+#include "worker/artifact/html_biblio.h"
 
 FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 200, .heap_kb = 50, .heap_byte = 20);
 

@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
+#include "worker/artifact/artifact.h"
+#include "worker/artifact/findings_json.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
 #include "worker/ctl/url_arg.h"
 #include "worker/document/document.h"
 #include "worker/model/findings.h"
-#include "worker/job/hop.h"
 
 #define VERB "extract"
 #define TIMEOUT_MS 60000
@@ -32,11 +34,6 @@ struct task {
 	const struct ing_rules *rules;
 };
 
-static json_t *text_or_null(const char *s)
-{
-	return s != NULL ? json_string(s) : json_null();
-}
-
 static void print_json(json_t *o, struct ing_buf *out)
 {
 	char *text = json_dumps(o, JSON_COMPACT);
@@ -47,35 +44,17 @@ static void print_json(json_t *o, struct ing_buf *out)
 	json_decref(o);
 }
 
-static json_t *extra_of(const struct ing_pdf *pdf)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "page_count", json_integer(pdf->page_count));
-	json_object_set_new(o, "page0_height", json_real(pdf->page0_height));
-	json_object_set_new(o, "page0_width", json_real(pdf->page0_width));
-	json_object_set_new(o, "permanent_id", text_or_null(pdf->permanent_id));
-	json_object_set_new(o, "update_id", text_or_null(pdf->update_id));
-	json_object_set_new(o, "pdf_version", text_or_null(pdf->pdf_version));
-	return o;
-}
-
 /* In the child. The names are those of the pdf-text message. */
 static void extract_pdf(void *ctx, struct ing_buf *out)
 {
 	const struct task *task = ctx;
 	struct ing_pdf pdf = {0};
 	ing_document_pdf(ing_buf_str(&task->file), task->file.len, &pdf);
-	json_t *info = pdf.info_json != NULL ? json_loads(pdf.info_json, 0, NULL) : NULL;
-	json_t *o = json_object();
-	json_object_set_new(o, "status", json_string(pdf.status));
-	json_object_set_new(o, "error_msg", text_or_null(pdf.error_msg));
-	json_object_set_new(o, "pdf_info", info != NULL ? info : json_null());
-	json_object_set_new(o, "pdf_extra", extra_of(&pdf));
-	json_object_set_new(o, "pdf_created", text_or_null(pdf.created));
-	json_object_set_new(o, "word_count", json_integer(pdf.word_count));
-	json_object_set_new(o, "has_page0_thumbnail", json_false());
-	json_object_set_new(o, "meta_xml", text_or_null(pdf.meta_xml));
-	json_object_set_new(o, "text", text_or_null(pdf.text));
+	json_t *o = ing_pdf_json(&pdf, true);
+	if (pdf.error_msg == NULL)
+		ing_json_set(o, "error_msg", NULL);
+	ing_json_set_text(o, "pdf_created", pdf.created);
+	ing_json_set_text(o, "text", pdf.text);
 	print_json(o, out);
 	ing_pdf_done(&pdf);
 }
@@ -112,13 +91,13 @@ static void extract_html(void *ctx, struct ing_buf *out)
 	ing_document_use_rules(task->rules);
 	ing_document_examine(&q, ing_buf_str(&task->file), task->file.len, &body, &f);
 	json_t *o = json_object();
-	json_object_set_new(o, "status", json_string(page_status(&f.page)));
-	json_object_set_new(o, "mimetype", json_string(f.file.mimetype));
-	json_object_set_new(o, "title", text_or_null(f.page.title));
-	const struct ing_request pdf = {.type = ING_TYPE_PDF};
-	const struct ing_page_link *link = ing_hop_link(&pdf, &f.page);
-	json_object_set_new(o, "next_url", text_or_null(link != NULL ? link->url : NULL));
-	json_object_set_new(o, "technique", text_or_null(link != NULL ? link->technique : NULL));
+	ing_json_set_text(o, "status", page_status(&f.page));
+	ing_json_set_text(o, "mimetype", f.file.mimetype);
+	ing_json_set_text(o, "title", f.page.title);
+	const struct ing_page_link *link =
+		ing_artifact_link(ing_artifact_type(ING_INGEST_PDF), &f.page);
+	ing_json_set_text(o, "next_url", link != NULL ? link->url : NULL);
+	ing_json_set_text(o, "technique", link != NULL ? link->technique : NULL);
 	print_json(o, out);
 	ing_document_body_done(&body);
 	ing_findings_done(&f);

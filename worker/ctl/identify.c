@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/utf8.h"
 #include "common/data/base32.h"
 #include "common/data/digest.h"
+#include "common/data/json.h"
 #include "common/data/sniff.h"
+#include "worker/artifact/findings_json.h"
 #include "worker/ctl/child.h"
 
 #define VERB "identify"
@@ -52,29 +53,22 @@ static void sniff(void *ctx, struct ing_buf *out)
 	ing_buf_add_str(out, type);
 }
 
-static json_t *hex_of(const unsigned char *digest, size_t bytes)
-{
-	char text[ING_SHA256_HEX_BYTES];
-	ing_hex_encode(digest, bytes, text);
-	return json_string(text);
-}
-
 static void print_line(const char *path, const struct seen *seen, const char *type)
 {
 	const struct ing_digests *d = &seen->digests;
-	char *clean = ing_utf8_clean(path, strlen(path), NULL);
-	ing_must(clean != NULL);
+	struct ing_file_meta file = {.size_bytes = d->bytes};
+	ing_hex_encode(d->md5, sizeof(d->md5), file.md5hex);
+	ing_hex_encode(d->sha1, sizeof(d->sha1), file.sha1hex);
+	ing_hex_encode(d->sha256, sizeof(d->sha256), file.sha256hex);
+	snprintf(file.mimetype, sizeof(file.mimetype), "%s", type);
 	json_t *line = json_object();
-	json_object_set_new(line, "path", json_string(clean));
-	json_object_set_new(line, "size_bytes", json_integer((json_int_t)d->bytes));
-	json_object_set_new(line, "md5hex", hex_of(d->md5, sizeof(d->md5)));
-	json_object_set_new(line, "sha1hex", hex_of(d->sha1, sizeof(d->sha1)));
-	json_object_set_new(line, "sha256hex", hex_of(d->sha256, sizeof(d->sha256)));
-	json_object_set_new(line, "mimetype", json_string(type));
+	ing_json_set_text(line, "path", path);
+	json_t *facts = ing_file_meta_json(&file);
+	json_object_update(line, facts);
+	json_decref(facts);
 	json_dumpf(line, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(line);
-	free(clean);
 }
 
 static bool identify_stream(const char *path, FILE *f, struct seen *seen)

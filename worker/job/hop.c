@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/artifact/artifact.h"
+
 /* Whether the page bears a wall's signature; then *ret is the end. */
 static bool bears_wall(const struct ing_page *page, struct ing_decision *ret)
 {
@@ -57,13 +59,13 @@ static struct ing_decision accept_document(
 	return ing_target_end(ING_STATUS_SUCCESS, NULL);
 }
 
-static const char *no_link_detail(enum ing_page_status page)
+static const char *no_link_detail(const struct ing_artifact_type *type, enum ing_page_status page)
 {
 	if (page == ING_PAGE_TOO_LARGE)
 		return "the page is over scrape.max_bytes and was not read";
 	if (page == ING_PAGE_PART)
 		return "the page is too costly to read whole; only its beginning was";
-	return NULL;
+	return type->no_link_detail;
 }
 
 /* A link that was good when the page was read; the examiner is not believed twice. Heap. */
@@ -89,11 +91,12 @@ static struct ing_decision go_to_link(
 	return d;
 }
 
-/* A page in place of a PDF: where next? */
+/* A page in place of the document: where next? */
 static struct ing_decision leave_page(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_page *page)
 {
-	const struct ing_page_link *link = ing_hop_link(r, page);
+	const struct ing_artifact_type *type = ing_artifact_type(r->type);
+	const struct ing_page_link *link = ing_artifact_link(type, page);
 	struct ing_decision d;
 	/* A page that leads on is no wall, whatever it looks like; one that leads to itself may
 	 * be. */
@@ -105,14 +108,14 @@ static struct ing_decision leave_page(
 		return go_to_link(v, url, dropped);
 	return is_wall_page(v, page, &d)
 		       ? d
-		       : ing_target_end(ING_STATUS_NO_PDF_LINK, no_link_detail(page->status));
+		       : ing_target_end(type->no_link, no_link_detail(type, page->status));
 }
 
 /* A page where one was asked for: it is the document, unless it names another as such. */
 static struct ing_decision accept_page(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
 {
-	const struct ing_page_link *link = ing_hop_link(r, &f->page);
+	const struct ing_page_link *link = ing_artifact_link(ing_artifact_type(r->type), &f->page);
 	bool dropped = false;
 	char *url = link != NULL && !link->self ? usable_link(link, &dropped) : NULL;
 	if (url != NULL && !v->visited(v->ctx, url))
@@ -132,17 +135,11 @@ struct ing_decision ing_hop_after_examine(
 	if (f->file.size_bytes == 0)
 		return ing_target_end(ING_STATUS_EMPTY_BLOB, "nothing is left after decoding");
 	const char *mimetype = f->file.mimetype;
-	if (r->type == ING_TYPE_HTML) {
-		if (strcmp(mimetype, "text/html") != 0 &&
-			strcmp(mimetype, "application/xhtml+xml") != 0)
-			return ing_target_end(ING_STATUS_WRONG_MIMETYPE, NULL);
-		return accept_page(v, r, f);
-	}
-	if (strcmp(mimetype, "application/pdf") == 0)
-		return accept_document(r, &f->file);
-	if (ing_mimetype_is_html(mimetype))
-		return leave_page(v, r, &f->page);
-	return ing_target_end(ING_STATUS_WRONG_MIMETYPE, NULL);
+	bool is_document = ing_artifact_accepts(ing_artifact_type(r->type), mimetype);
+	if (ing_artifact_is_page(mimetype))
+		return is_document ? accept_page(v, r, f) : leave_page(v, r, &f->page);
+	return is_document ? accept_document(r, &f->file)
+			   : ing_target_end(ING_STATUS_WRONG_MIMETYPE, NULL);
 }
 
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
@@ -160,20 +157,4 @@ bool ing_hop_hash_expected(const struct ing_request *r, const struct ing_file_me
 	return (r->expect_md5 == NULL || strcasecmp(r->expect_md5, file->md5hex) == 0) &&
 	       (r->expect_sha1 == NULL || strcasecmp(r->expect_sha1, file->sha1hex) == 0) &&
 	       (r->expect_sha256 == NULL || strcasecmp(r->expect_sha256, file->sha256hex) == 0);
-}
-
-const struct ing_page_link *ing_hop_link(const struct ing_request *r, const struct ing_page *page)
-{
-	const struct ing_page_link *link =
-		&page->links[r->type == ING_TYPE_HTML ? ING_LINK_HTML : ING_LINK_PDF];
-	bool itself = link->url != NULL && link->self;
-	if (r->type != ING_TYPE_HTML && (link->url == NULL || itself) && page->next.url != NULL)
-		return &page->next;
-	return link->url != NULL ? link : NULL;
-}
-
-bool ing_mimetype_is_html(const char *mimetype)
-{
-	return strstr(mimetype, "html") != NULL || strcmp(mimetype, "application/xml") == 0 ||
-	       strcmp(mimetype, "text/xml") == 0;
 }

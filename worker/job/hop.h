@@ -30,7 +30,3 @@ struct ing_decision ing_hop_after_examine(
 bool ing_hop_hash_expected(const struct ing_request *r, const struct ing_file_meta *file);
 /* The end of an answer with a bad HTTP status that was examined for walls. */
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f);
-/* Where a page leads for a request: its best link, the page's own address only when there is
- * nothing else. NULL: nowhere. Whether it may be followed is another question. */
-const struct ing_page_link *ing_hop_link(const struct ing_request *r, const struct ing_page *page);
-bool ing_mimetype_is_html(const char *mimetype); /* HTML-ish: worth looking into for links */

@@ -15,6 +15,7 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "worker/archive/archive.h"
+#include "worker/artifact/artifact.h"
 #include "worker/model/findings.h"
 #include "worker/model/exchange.h"
 #include "worker/gate/gate.h"
@@ -85,27 +86,19 @@ struct ing_work {
 	struct ing_exam_ticket *exam;
 	unsigned archive_pending, emit_pending;
 	enum ing_status status;
-	char *error_message;      /* arena */
-	bool loop_ended_normally; /* terminal has its digest */
-	/* Of the last body examined; whole once everything is archived. */
-	struct ing_file_meta file;
-	struct ing_pdf pdf;
-	bool has_pdf;
-	bool saw_page; /* an HTML page was looked into */
-	struct {
-		char *url, *technique, *stage; /* NULL url: none */
-	} link;                                /* where the last page leads; arena */
-	char *platform, *scope;                /* of the last page; arena */
-	json_t *biblio;                        /* of the first page with a title, or NULL */
-	bool biblio_own_title;                 /* its title is not just the page's <title> */
-	struct ing_followed *followed;         /* rules whose links were followed */
-	struct ing_store_item rows;            /* rows.done is set while the store has them */
-	char *result;                          /* heap, JSON */
+	char *error_message; /* arena */
+	/* The chain reached a document, if perhaps not of the type that was asked for:
+	 * artifact.file is about it. */
+	bool document_found;
+	struct ing_artifact artifact;
+	struct ing_followed *followed; /* rules whose links were followed */
+	struct ing_store_item rows;    /* rows.done is set while the store has them */
+	char *result;                  /* heap, JSON */
 	size_t result_bytes;
-	char *text_message; /* heap, JSON for the pdf-text topic, or NULL */
-	size_t text_message_bytes;
-	size_t text_bytes; /* of the PDF's text or text_message: what counts against the pipeline's
-			      ceiling */
+	char *side_message; /* heap, JSON for the topic of the type's facts, or NULL */
+	size_t side_message_bytes;
+	size_t text_bytes; /* of the document's text or side_message: what counts against the
+			      pipeline's ceiling */
 };
 
 #define ING_JOB_MAGIC 0x4a4f4231u

@@ -119,11 +119,9 @@ static void free_work(struct ing_work *w)
 		ing_exchange_unref(ING_TAKE(hop->exchange));
 	ing_cookies_free(w->jar);
 	ing_request_free(w->request);
-	struct ing_findings f = {.pdf = w->pdf};
-	ing_findings_done(&f);
-	json_decref(w->biblio);
+	ing_artifact_done(&w->artifact);
 	free(w->result);
-	free(w->text_message);
+	free(w->side_message);
 	ing_arena_done(&w->ar);
 	free(w);
 }
@@ -281,8 +279,9 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 	}
 	struct ing_job *job = new_job(p, m);
 	struct ing_decision start = ing_target_start(request->base_url, ing_pipeline_judge, p);
-	if (request->type != ING_TYPE_PDF && request->type != ING_TYPE_HTML)
-		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, "this version handles pdf and html");
+	const char *not_handled = ing_artifact_type(request->type)->not_handled;
+	if (not_handled != NULL)
+		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, not_handled);
 	else if (start.step == ING_STEP_END)
 		ing_job_end(job, start.status, start.detail);
 	else

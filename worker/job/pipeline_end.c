@@ -129,14 +129,15 @@ static void emit_result(struct ing_job *job)
 {
 	struct ing_work *w = job->work;
 	ing_job_set_state(job, ING_JOB_EMITTING);
-	if (w->text_message != NULL) {
+	if (w->side_message != NULL) {
 		w->emit_pending++;
 		ing_emit_put(job->pipeline->stages.emit,
-			&(struct ing_emit_msg){.topic = ING_EMIT_PDF_TEXT,
-				.key = w->file.sha1hex,
-				.key_bytes = strlen(w->file.sha1hex),
-				.value = w->text_message,
-				.value_bytes = w->text_message_bytes,
+			&(struct ing_emit_msg){
+				.topic = ing_artifact_type(w->request->type)->facts->topic,
+				.key = w->artifact.file.sha1hex,
+				.key_bytes = strlen(w->artifact.file.sha1hex),
+				.value = w->side_message,
+				.value_bytes = w->side_message_bytes,
 				.wanted = is_job_wanted},
 			on_text_emitted, job);
 	}
@@ -183,11 +184,13 @@ static void set_status(struct ing_work *w, enum ing_status status, const char *w
 static void settle_file(struct ing_job *job)
 {
 	struct ing_work *w = job->work;
-	if (!w->loop_ended_normally)
+	if (!w->document_found)
 		return;
-	switch (ing_truth_settle(&w->file, w->hop->capture.coded, &w->hop->capture.archive)) {
+	switch (ing_truth_settle(
+		&w->artifact.file, w->hop->capture.coded, &w->hop->capture.archive)) {
 	case ING_TRUTH_GOOD:
-		if (w->status == ING_STATUS_SUCCESS && !ing_hop_hash_expected(w->request, &w->file))
+		if (w->status == ING_STATUS_SUCCESS &&
+			!ing_hop_hash_expected(w->request, &w->artifact.file))
 			set_status(w, ING_STATUS_MISMATCH_HASH, NULL);
 		return;
 	case ING_TRUTH_LIE:
@@ -198,7 +201,7 @@ static void settle_file(struct ing_job *job)
 		set_status(w, ING_STATUS_WORKER_ERROR, "the body could not be read back");
 		break;
 	}
-	w->loop_ended_normally = false;
+	w->document_found = false;
 }
 
 /* An answer that cannot be read back is in no archive, and what was made of it nobody can check:
@@ -207,7 +210,19 @@ static void forget_document(struct ing_work *w)
 {
 	set_status(w, ING_STATUS_WORKER_ERROR,
 		"an answer could not be archived: its body cannot be read back");
-	w->loop_ended_normally = false;
+	w->document_found = false;
+}
+
+static void make_side_message(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	const struct ing_artifact_type *type = ing_artifact_type(w->request->type);
+	if (type->facts == NULL)
+		return;
+	w->side_message = ing_result_side_message(job,
+		ing_emit_max_value_bytes(job->pipeline->stages.emit, type->facts->topic),
+		&w->side_message_bytes);
+	ing_job_account_text(job, w->side_message != NULL ? w->side_message_bytes : 0);
 }
 
 static void advance_decided(struct ing_job *job)
@@ -222,13 +237,7 @@ static void advance_decided(struct ing_job *job)
 	settle_file(job);
 	/* Sizes are settled before anything is stored, so that rows and result tell the same
 	 * status. */
-	if (w->has_pdf && w->pdf.text != NULL) {
-		w->text_message = ing_result_pdf_text(job,
-			ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_PDF_TEXT),
-			&w->text_message_bytes);
-		free(ING_TAKE(w->pdf.text));
-		ing_job_account_text(job, w->text_message != NULL ? w->text_message_bytes : 0);
-	}
+	make_side_message(job);
 	w->result = ing_result_json(job,
 		ING_MIN(p->conf.max_message_bytes,
 			ing_emit_max_value_bytes(p->stages.emit, ING_EMIT_RESULTS)),

@@ -20,7 +20,6 @@
 #include "worker/visit/retry.h"
 #include "worker/visit/robots_fetch.h"
 
-#define ACCEPT "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 #define ROBOTS_NS 5000000u /* of a turn, for asking robots.txt files that are there */
 
 /* The place where a request leaves because its host cannot be asked now. One that is to come back
@@ -173,7 +172,7 @@ static void start_fetch(struct ing_job *job)
 			.url = w->hop->url,
 			.jar = w->jar,
 			.referer = w->referer,
-			.accept = ACCEPT,
+			.accept = ing_artifact_type(w->request->type)->accept,
 			.deadline_ms = w->deadline_ms,
 			.tls_fallback = ing_url_policy_tls_fallback(
 				p->conf.host_rules, p->conf.tls_fallback, w->hop->url),

@@ -13,7 +13,6 @@
 #include "common/record/cdx.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
-#include "worker/job/html_biblio.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/visit/answer.h"
 #include "worker/visit/retry.h"
@@ -108,10 +107,8 @@ static void start_examining(struct ing_job *job, bool only_walls)
 		.url = ex->url,
 		.content_type = ex->content_type,
 		.content_encoding = ex->content_encoding,
-		.want = only_walls ? ING_WANT_WALLS
-			: w->request->type == ING_TYPE_PDF
-				? (unsigned)(ING_WANT_LINKS | ING_WANT_PDF)
-				: ING_WANT_LINKS,
+		.want = only_walls ? (unsigned)ING_WANT_WALLS
+				   : ing_artifact_type(w->request->type)->want,
 		.max_body_bytes = conf->max_body_bytes,
 		.max_ratio = conf->max_ratio,
 		.max_scrape_bytes = conf->max_scrape_bytes,
@@ -179,62 +176,16 @@ static void end_after_fetch(
 	ing_job_end(job, d->status, d->detail != NULL ? d->detail : detail);
 }
 
-/* --- what a page says --- */
-
-/* Of several pages the first with a title of its own describes the work; the page that was asked
- * for does so better than what led there. */
-static void keep_biblio(struct ing_work *w, const struct ing_page *page)
-{
-	bool own;
-	json_t *biblio = ing_html_biblio_new(page->biblio_json, page->title, &own);
-	bool better = w->biblio == NULL || (own && !w->biblio_own_title) ||
-		      (w->request->type == ING_TYPE_HTML && (own || !w->biblio_own_title));
-	if (biblio == NULL || !better) {
-		json_decref(biblio);
-		return;
-	}
-	json_decref(w->biblio);
-	w->biblio = biblio;
-	w->biblio_own_title = own;
-}
-
-static void keep_page(struct ing_work *w, const struct ing_page *page)
-{
-	const struct ing_page_link *link = ing_hop_link(w->request, page);
-	w->saw_page = true;
-	w->link.url = ing_arena_strdup(&w->ar, link != NULL ? link->url : NULL);
-	w->link.technique = ing_arena_strdup(&w->ar, link != NULL ? link->technique : NULL);
-	w->link.stage = ing_arena_strdup(&w->ar, link != NULL ? link->stage : NULL);
-	w->platform = ing_arena_strdup(&w->ar, page->platform);
-	w->scope = ing_arena_strdup(&w->ar, page->scope);
-	keep_biblio(w, page);
-}
-
-/* Takes the contents. A PDF ends a chain, so there is none before it. */
-static void keep_pdf(struct ing_job *job, struct ing_pdf *pdf)
-{
-	struct ing_work *w = job->work;
-	ing_must(!w->has_pdf);
-	w->pdf = *pdf;
-	*pdf = (struct ing_pdf){0};
-	w->has_pdf = true;
-	ing_job_account_text(job, w->pdf.text != NULL ? strlen(w->pdf.text) : 0);
-}
-
 /* Keep what the result needs of the findings; the rest is freed by the caller. */
 static void keep_findings(struct ing_job *job, struct ing_findings *f)
 {
 	struct ing_work *w = job->work;
 	if (f->exam != ING_EXAM_OK)
 		return;
-	w->file = f->file;
 	if (f->file.decoded)
 		w->hop->capture.body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
-	if (ing_mimetype_is_html(f->file.mimetype))
-		keep_page(w, &f->page);
-	if (f->pdf.status != NULL && w->request->type == ING_TYPE_PDF &&
-		strcmp(f->file.mimetype, "application/pdf") == 0)
-		keep_pdf(job, &f->pdf);
+	ing_artifact_keep(&w->artifact, ing_artifact_type(w->request->type), f);
+	ing_job_account_text(job, ing_artifact_text_bytes(&w->artifact));
 }
 
 static void count_uses(const struct ing_job *job, const struct ing_page *page)
@@ -247,7 +198,8 @@ static void count_uses(const struct ing_job *job, const struct ing_page *page)
 static void note_followed(struct ing_job *job, const struct ing_page *page)
 {
 	struct ing_work *w = job->work;
-	const struct ing_page_link *link = ing_hop_link(w->request, page);
+	const struct ing_page_link *link =
+		ing_artifact_link(ing_artifact_type(w->request->type), page);
 	const char *name =
 		ing_rule_stats_name(job->pipeline->conf.rule_stats, page->rules_digest, link->rule);
 	if (name == NULL)
@@ -287,7 +239,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 		note_followed(job, &f->page);
 		ing_job_go_to(job, d.url, ING_VIA_LINK);
 	} else {
-		w->loop_ended_normally =
+		w->document_found =
 			d.status == ING_STATUS_SUCCESS || d.status == ING_STATUS_WRONG_MIMETYPE;
 		ing_job_end(job, d.status, d.detail != NULL ? d.detail : f->detail);
 	}

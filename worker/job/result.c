@@ -11,19 +11,18 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "common/data/json_text.h"
+#include "common/data/json.h"
 #include "common/net/surt.h"
 #include "common/record/cdx.h"
+#include "worker/artifact/artifact.h"
+#include "worker/artifact/findings_json.h"
+#include "worker/model/mask.h"
 #include "worker/visit/capture.h"
-#include "worker/job/html_biblio.h"
-#include "worker/job/mask.h"
 #include "worker/model/limits.h"
 
 /* Reals keep the 17 digits that bring each double back: a request's own must come out as they
  * came. */
 #define DUMP_FLAGS JSON_COMPACT
-/* Of a PDF's Info dictionary; the standard has nine, and we ask for those. */
-#define MAX_INFO_VALUES 100u
 
 /* A JSON string of any bytes; null for NULL. */
 static json_t *text_or_null(const char *s)
@@ -96,20 +95,9 @@ static json_t *terminal_json(const struct ing_work *w)
 	set(o, "terminal_dt", hop->answered ? text_or_null(hop->capture.datetime) : json_null());
 	set(o, "terminal_status_code",
 		hop->answered ? json_integer(hop->capture.http_status) : json_null());
-	if (w->loop_ended_normally)
-		set(o, "terminal_sha1hex", text_or_null(w->file.sha1hex));
+	if (w->document_found)
+		set(o, "terminal_sha1hex", text_or_null(w->artifact.file.sha1hex));
 	set(o, "wayback", wayback_json(hop));
-	return o;
-}
-
-static json_t *file_meta_json(const struct ing_file_meta *f)
-{
-	json_t *o = json_object();
-	set(o, "size_bytes", json_integer((json_int_t)f->size_bytes));
-	set(o, "md5hex", text_or_null(f->md5hex));
-	set(o, "sha1hex", text_or_null(f->sha1hex));
-	set(o, "sha256hex", text_or_null(f->sha256hex));
-	set(o, "mimetype", text_or_null(f->mimetype));
 	return o;
 }
 
@@ -140,74 +128,6 @@ static json_t *cdx_json(const struct ing_hop *hop)
 	return o;
 }
 
-/* What is no small, flat object is not what our reader of PDFs writes, and not worth the time. */
-static json_t *info_json(const struct ing_pdf *pdf)
-{
-	const char *text = pdf->info_json;
-	bool good = text != NULL && ing_json_is_small(text, strlen(text), 1, MAX_INFO_VALUES);
-	json_t *info = good ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
-	if (json_is_object(info))
-		return info;
-	json_decref(info);
-	return json_object();
-}
-
-/* Everything but text and file_meta, which only the pdf-text message carries. */
-static json_t *pdf_json(const struct ing_work *w)
-{
-	const struct ing_pdf *pdf = &w->pdf;
-	json_t *o = json_object();
-	set(o, "key", text_or_null(w->file.sha1hex));
-	set(o, "sha1hex", text_or_null(w->file.sha1hex));
-	set(o, "status", text_or_null(pdf->status));
-	if (pdf->error_msg != NULL)
-		set(o, "error_msg", text_or_null(pdf->error_msg));
-	set(o, "has_page0_thumbnail", json_false());
-	set(o, "text", json_null());
-	set(o, "file_meta", json_null());
-	if (strcmp(pdf->status, "success") != 0)
-		return o;
-	json_t *info = info_json(pdf);
-	set(o, "meta_xml", masked_or_null(pdf->meta_xml));
-	set(o, "pdf_info", ing_mask_json(info));
-	json_decref(info);
-	set(o, "word_count", json_integer(pdf->word_count));
-	json_t *extra = json_object();
-	set(extra, "page_count", json_integer(pdf->page_count));
-	set(extra, "page0_height", json_real(pdf->page0_height));
-	set(extra, "page0_width", json_real(pdf->page0_width));
-	set(extra, "permanent_id", text_or_null(pdf->permanent_id));
-	set(extra, "update_id", text_or_null(pdf->update_id));
-	set(extra, "pdf_version", text_or_null(pdf->pdf_version));
-	set(o, "pdf_extra", extra);
-	return o;
-}
-
-static json_t *link_json(const struct ing_work *w)
-{
-	json_t *o = json_object();
-	if (w->link.url == NULL)
-		return o;
-	set(o, "url", masked_or_null(w->link.url));
-	set(o, "technique", text_or_null(w->link.technique));
-	if (w->link.stage != NULL)
-		set(o, "release_stage", text_or_null(w->link.stage));
-	return o;
-}
-
-/* What the pages on the way, or the page asked for, said. */
-static void add_page(json_t *o, const struct ing_work *w)
-{
-	if (w->saw_page && (w->request->type == ING_TYPE_PDF || w->link.url != NULL))
-		set(o, "extract_next_hop", link_json(w));
-	if (w->biblio != NULL)
-		set(o, "html_biblio", ing_mask_json(w->biblio));
-	if (w->platform != NULL)
-		set(o, "platform", text_or_null(w->platform));
-	if (w->scope != NULL)
-		set(o, "scope", text_or_null(w->scope));
-}
-
 static json_t *result_object(const struct ing_work *w)
 {
 	json_t *o = json_object();
@@ -226,13 +146,13 @@ static json_t *result_object(const struct ing_work *w)
 	if (w->unverified)
 		set(o, "tls_unverified", json_true());
 	set(o, "terminal", terminal_json(w));
-	add_page(o, w);
-	if (!w->loop_ended_normally)
+	const struct ing_artifact_type *type = ing_artifact_type(w->request->type);
+	ing_artifact_add_pages(&w->artifact, type, o);
+	if (!w->document_found)
 		return o;
-	set(o, "file_meta", file_meta_json(&w->file));
+	set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
 	set(o, "cdx", cdx_json(terminal_hop(w)));
-	if (w->has_pdf)
-		set(o, "pdf_meta", pdf_json(w));
+	ing_artifact_add_facts(&w->artifact, type, o);
 	return o;
 }
 
@@ -316,7 +236,7 @@ static void fill_result_row(struct ing_work *w)
 		.hit = w->status == ING_STATUS_SUCCESS,
 		.terminal_url = hop != NULL ? hop->url : NULL,
 		.terminal_dt = answered ? hop->capture.datetime : NULL,
-		.terminal_sha1hex = w->loop_ended_normally ? w->file.sha1hex : NULL,
+		.terminal_sha1hex = w->document_found ? w->artifact.file.sha1hex : NULL,
 		.terminal_status_code = answered ? hop->capture.http_status : 0,
 	};
 }
@@ -334,99 +254,28 @@ static void fill_cdx_rows(struct ing_work *w)
 	w->rows.cdx_count = n;
 }
 
-/* The table's metadata: the fields people search for, or why there are none. */
-static char *pdf_metadata(struct ing_work *w)
-{
-	static const char *const kept[][2] = {{"Title", "title"}, {"Subject", "subject"},
-		{"Author", "author"}, {"Creator", "creator"}, {"Producer", "producer"},
-		{"doi", "doi"}};
-	json_t *o = json_object();
-	if (strcmp(w->pdf.status, "success") != 0) {
-		set(o, "error_msg", text_or_null(w->pdf.error_msg));
-		return dump_into(&w->ar, o);
-	}
-	json_t *info = info_json(&w->pdf);
-	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
-		json_t *v = json_object_get(info, kept[i][0]);
-		if (json_is_string(v))
-			set(o, kept[i][1], ing_mask_json(v));
-	}
-	json_decref(info);
-	return dump_into(&w->ar, o);
-}
-
-static void fill_pdf_row(struct ing_work *w)
-{
-	const struct ing_pdf *pdf = &w->pdf;
-	bool success = strcmp(pdf->status, "success") == 0;
-	w->rows.pdf_meta = (struct ing_row_pdf_meta){
-		.present = true,
-		.sha1hex = w->file.sha1hex,
-		.status = pdf->status,
-		.page_count = success ? pdf->page_count : -1,
-		.word_count = success ? (long)pdf->word_count : -1,
-		.page0_height = pdf->page0_height,
-		.page0_width = pdf->page0_width,
-		.permanent_id = pdf->permanent_id,
-		.pdf_created = pdf->created,
-		.pdf_version = pdf->pdf_version,
-		.metadata_json = pdf_metadata(w),
-	};
-}
-
 /* -------------------------------------------------------------------------------------------- */
 
-char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
+char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
 	struct ing_work *w = job->work;
-	if (!w->has_pdf || w->pdf.text == NULL || !w->loop_ended_normally)
+	if (!w->document_found) {
+		ing_artifact_forget_document(&w->artifact);
 		return NULL;
-	json_t *o = pdf_json(w);
-	set(o, "file_meta", file_meta_json(&w->file));
-	set(o, "source", cdx_json(terminal_hop(w)));
-	json_object_del(o, "text");
-	size_t bytes;
-	char *facts = dump(o, &bytes);
-	json_decref(o);
-	/* The text itself, which is most of the message, goes in as the last member. It is valid
-	 * UTF-8, as all strings of an examiner's reply. */
-	struct ing_buf message;
-	ing_buf_init(&message, max_bytes);
-	ing_buf_add(&message, facts, bytes - 1);
-	ing_buf_add_str(&message, ",\"text\":");
-	ing_json_add_text(&message, w->pdf.text, strlen(w->pdf.text));
-	ing_buf_add_char(&message, '}');
-	free(facts);
-	*ret_bytes = message.len;
-	if (!message.failed)
-		return ing_buf_steal(&message);
-	ing_buf_done(&message);
-	free(w->pdf.status);
-	w->pdf.status = ing_strdup("text-too-large");
-	free(w->pdf.error_msg);
-	w->pdf.error_msg = ing_strdup("the text message does not fit into kafka.max_message_bytes");
-	free(ING_TAKE(w->pdf.text));
-	return NULL;
-}
-
-/* Leave out the next thing that a result can do without; false when there is none. */
-static bool shrink(json_t *o)
-{
-	json_t *pdf = json_object_get(o, "pdf_meta");
-	json_t *biblio = json_object_get(o, "html_biblio");
-	if (json_object_del(pdf, "meta_xml") == 0) {
-		json_object_del(pdf, "pdf_info");
-		return true;
 	}
-	return (biblio != NULL && ing_html_biblio_shrink(biblio)) ||
-	       json_object_del(o, "html_biblio") == 0;
+	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
+	json_t *source = cdx_json(terminal_hop(w));
+	char *message = facts->message(&w->artifact, source, max_bytes, ret_bytes);
+	json_decref(source);
+	return message;
 }
 
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
+	const struct ing_artifact_type *type = ing_artifact_type(job->work->request->type);
 	json_t *o = result_object(job->work);
 	char *s = dump(o, ret_bytes);
-	while (*ret_bytes > max_bytes && shrink(o)) {
+	while (*ret_bytes > max_bytes && ing_artifact_shrink_result(type, o)) {
 		free(s);
 		s = dump(o, ret_bytes);
 	}
@@ -462,18 +311,9 @@ void ing_result_rows(struct ing_job *job)
 	fill_request_row(w);
 	fill_result_row(w);
 	fill_cdx_rows(w);
-	if (!w->loop_ended_normally)
-		return;
-	w->rows.file_meta = (struct ing_row_file_meta){
-		.present = true,
-		.sha1hex = w->file.sha1hex,
-		.sha256hex = w->file.sha256hex,
-		.md5hex = w->file.md5hex,
-		.mimetype = w->file.mimetype,
-		.size_bytes = w->file.size_bytes,
-	};
-	if (w->has_pdf)
-		fill_pdf_row(w);
+	if (w->document_found)
+		ing_artifact_fill_rows(
+			&w->artifact, ing_artifact_type(w->request->type), &w->ar, &w->rows);
 }
 
 bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret)

@@ -18,10 +18,10 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
  * Heap. */
 char *ing_result_too_large(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
-/* The pdf-text message, or NULL when there is no text to send or it is over max_bytes; in the
- * latter case the PDF's status has been changed to text-too-large and its text dropped. Call before
- * ing_result_json(). Heap. */
-char *ing_result_pdf_text(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
+/* The message beside the result, of a type that has one (struct ing_artifact_facts), or NULL when
+ * there is nothing to send or it is over max_bytes, which the facts say then. Takes what only the
+ * message has. Call before ing_result_json(). Heap. */
+char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
 /* Fill work->rows. Strings are the job's. */
 void ing_result_rows(struct ing_job *job);

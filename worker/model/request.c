@@ -15,29 +15,13 @@
 #include "common/base/utf8.h"
 #include "common/data/base32.h"
 #include "common/data/digest.h"
+#include "common/data/json.h"
 #include "common/data/json_text.h"
 #include "common/net/url_mask.h"
 #include "worker/model/limits.h"
 
 #define MAX_EXPECT_MIMETYPES 64
 #define MAX_QUOTED_BYTES 40 /* of a bad value, in a message about it */
-
-static const struct {
-	const char *name;
-	enum ing_type type;
-} types[] = {
-	{"pdf", ING_TYPE_PDF},
-	{"file", ING_TYPE_PDF},
-	{"xml", ING_TYPE_XML},
-	{"html", ING_TYPE_HTML},
-	{"src", ING_TYPE_SRC},
-	{"component", ING_TYPE_COMPONENT},
-	{"publication", ING_TYPE_OTHER},
-	{"webpage", ING_TYPE_OTHER},
-	{"webcapture", ING_TYPE_OTHER},
-	{"fileset", ING_TYPE_OTHER},
-	{"dataset", ING_TYPE_OTHER},
-};
 
 static int load(const char *json, size_t bytes, json_t **ret, struct ing_error *err)
 {
@@ -99,12 +83,8 @@ static int read_type(struct ing_request *r, struct ing_error *err)
 		return rc;
 	if (name == NULL)
 		return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: missing");
-	for (size_t i = 0; i < ING_ARRAY_LEN(types); i++) {
-		if (strcmp(name, types[i].name) == 0) {
-			r->type = types[i].type;
-			return 0;
-		}
-	}
+	if (ing_ingest_type_find(name, &r->type))
+		return 0;
 	return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: \"%.*s\" is not a known type",
 		(int)ing_utf8_cut(name, strlen(name), MAX_QUOTED_BYTES), name);
 }
@@ -268,9 +248,8 @@ static int read_fields(struct ing_request *r, struct ing_error *err)
 		rc = ing_error_set(err, ING_FAIL_INVALID, "base_url: empty");
 	if (rc != 0)
 		return rc;
-	if (strcmp(json_string_value(json_object_get(r->json, "ingest_type")), "file") == 0)
-		json_object_set_new(r->json, "ingest_type", json_string("pdf"));
-	r->ingest_type = json_string_value(json_object_get(r->json, "ingest_type"));
+	ing_json_set_text(r->json, "ingest_type", ing_ingest_type_name(r->type));
+	r->ingest_type = ing_json_get_text(r->json, "ingest_type");
 	return 0;
 }
 

@@ -9,22 +9,14 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/error.h"
+#include "worker/model/ingest_type.h"
 
 struct json_t;
 
-enum ing_type {
-	ING_TYPE_PDF, /* alias: file */
-	ING_TYPE_XML,
-	ING_TYPE_HTML,
-	ING_TYPE_SRC,
-	ING_TYPE_COMPONENT,
-	ING_TYPE_OTHER, /* a type named by the contract, which this version does not handle */
-};
-
 struct ing_request {
-	struct json_t *json; /* the request as received, "file" rewritten to "pdf", base_url filled
-				in when derived */
-	enum ing_type type;
+	struct json_t *json; /* the request as received, but for an alias of its ingest_type, and
+				base_url filled in when derived */
+	enum ing_ingest_type type;
 	const char *ingest_type; /* as in json */
 	const char *base_url;    /* start, raw; NULL never */
 	const char *link_source, *link_source_id, *ingest_request_source,

@@ -23,7 +23,7 @@ static bool visited(void *ctx, const char *url)
 
 struct exam_case {
 	const char *name;
-	enum ing_type type;
+	enum ing_ingest_type type;
 	enum ing_exam exam;
 	const char *mimetype;
 	uint64_t size;
@@ -38,37 +38,37 @@ struct exam_case {
 static char link_pdf[] = "https://h.example/x y.pdf";
 static char link_js[] = "javascript:void(0)";
 static const struct exam_case exams[] = {
-	{"the document", ING_TYPE_PDF, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL,
+	{"the document", ING_INGEST_PDF, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL,
 		ING_STEP_END, OK, NULL},
-	{"a landing page", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL,
+	{"a landing page", ING_INGEST_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL,
 		ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
-	{"XHTML", ING_TYPE_PDF, ING_EXAM_OK, "application/xhtml+xml", 9, link_pdf, 0, NULL,
+	{"XHTML", ING_INGEST_PDF, ING_EXAM_OK, "application/xhtml+xml", 9, link_pdf, 0, NULL,
 		ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
-	{"no link", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, NULL, 0, NULL, ING_STEP_END,
+	{"no link", ING_INGEST_PDF, ING_EXAM_OK, "text/html", 9, NULL, 0, NULL, ING_STEP_END,
 		ING_STATUS_NO_PDF_LINK, NULL},
-	{"a link to nowhere", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_js, 0, NULL,
+	{"a link to nowhere", ING_INGEST_PDF, ING_EXAM_OK, "text/html", 9, link_js, 0, NULL,
 		ING_STEP_END, ING_STATUS_NO_PDF_LINK, NULL},
-	{"seen before", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0,
+	{"seen before", ING_INGEST_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 0,
 		"https://h.example/x%20y.pdf", ING_STEP_END, ING_STATUS_LINK_LOOP, NULL},
-	{"the last page allowed", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 1, NULL,
+	{"the last page allowed", ING_INGEST_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 1, NULL,
 		ING_STEP_LINK, 0, "https://h.example/x%20y.pdf"},
-	{"one page too many", ING_TYPE_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 2, NULL,
+	{"one page too many", ING_INGEST_PDF, ING_EXAM_OK, "text/html", 9, link_pdf, 2, NULL,
 		ING_STEP_END, ING_STATUS_MAX_HOPS_EXCEEDED, NULL},
-	{"an image", ING_TYPE_PDF, ING_EXAM_OK, "image/png", 9, NULL, 0, NULL, ING_STEP_END,
+	{"an image", ING_INGEST_PDF, ING_EXAM_OK, "image/png", 9, NULL, 0, NULL, ING_STEP_END,
 		ING_STATUS_WRONG_MIMETYPE, NULL},
-	{"a page, as asked", ING_TYPE_HTML, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL,
+	{"a page, as asked", ING_INGEST_HTML, ING_EXAM_OK, "text/html", 9, link_pdf, 0, NULL,
 		ING_STEP_END, OK, NULL},
-	{"a PDF for a page", ING_TYPE_HTML, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL,
+	{"a PDF for a page", ING_INGEST_HTML, ING_EXAM_OK, "application/pdf", 9, NULL, 0, NULL,
 		ING_STEP_END, ING_STATUS_WRONG_MIMETYPE, NULL},
-	{"nothing after decoding", ING_TYPE_PDF, ING_EXAM_OK, "application/x-empty", 0, NULL, 0,
+	{"nothing after decoding", ING_INGEST_PDF, ING_EXAM_OK, "application/x-empty", 0, NULL, 0,
 		NULL, ING_STEP_END, ING_STATUS_EMPTY_BLOB, NULL},
-	{"coding", ING_TYPE_PDF, ING_EXAM_BAD_ENCODING, "", 0, NULL, 0, NULL, ING_STEP_END,
+	{"coding", ING_INGEST_PDF, ING_EXAM_BAD_ENCODING, "", 0, NULL, 0, NULL, ING_STEP_END,
 		ING_STATUS_BAD_CONTENT_ENCODING, NULL},
-	{"bomb", ING_TYPE_PDF, ING_EXAM_TOO_LARGE, "", 0, NULL, 0, NULL, ING_STEP_END,
+	{"bomb", ING_INGEST_PDF, ING_EXAM_TOO_LARGE, "", 0, NULL, 0, NULL, ING_STEP_END,
 		ING_STATUS_BODY_TOO_LARGE, NULL},
-	{"crash", ING_TYPE_PDF, ING_EXAM_CRASH, "", 0, NULL, 0, NULL, ING_STEP_END,
+	{"crash", ING_INGEST_PDF, ING_EXAM_CRASH, "", 0, NULL, 0, NULL, ING_STEP_END,
 		ING_STATUS_PARSE_CRASH, NULL},
-	{"hang", ING_TYPE_PDF, ING_EXAM_TIMEOUT, "", 0, NULL, 0, NULL, ING_STEP_END,
+	{"hang", ING_INGEST_PDF, ING_EXAM_TIMEOUT, "", 0, NULL, 0, NULL, ING_STEP_END,
 		ING_STATUS_PARSE_TIMEOUT, NULL},
 };
 
@@ -111,10 +111,10 @@ static void expectations_are_honoured(void **state)
 		.file = {.mimetype = "text/html",
 			.sha1hex = "aa00000000000000000000000000000000000000",
 			.size_bytes = 1}};
-	struct ing_request r = {.type = ING_TYPE_HTML, .expect_mimetypes = mimetypes};
+	struct ing_request r = {.type = ING_INGEST_HTML, .expect_mimetypes = mimetypes};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);
 	r = (struct ing_request){
-		.type = ING_TYPE_HTML, .expect_sha1 = "AA00000000000000000000000000000000000000"};
+		.type = ING_INGEST_HTML, .expect_sha1 = "AA00000000000000000000000000000000000000"};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_SUCCESS);
 	assert_true(ing_hop_hash_expected(&r, &f.file));
 	r.expect_sha1 = "bb00000000000000000000000000000000000000";
@@ -171,7 +171,7 @@ static void rules_come_before_loops_and_limits(void **state)
 		char url[64] = "https://h.example";
 		strncat(url, cases[i].path, 40);
 		struct ing_hop_view v = judged_view("https://h.example/a", url);
-		struct ing_request r = {.type = ING_TYPE_PDF};
+		struct ing_request r = {.type = ING_INGEST_PDF};
 		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
 			.page.links[ING_LINK_PDF].url = url};
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
@@ -185,7 +185,7 @@ static void rules_come_before_loops_and_limits(void **state)
 
 struct page_case {
 	const char *name;
-	enum ing_type type;
+	enum ing_ingest_type type;
 	struct ing_page_link pdf, html, next;
 	enum ing_wall wall;
 	const char *known;
@@ -211,8 +211,8 @@ static char how[] = "how";
 	{                                                                                          \
 		itself, how, NULL, true, 0                                                         \
 	}
-#define PDF ING_TYPE_PDF
-#define HTML ING_TYPE_HTML
+#define PDF ING_INGEST_PDF
+#define HTML ING_INGEST_HTML
 static const struct page_case pages[] = {
 	{"a link before a site's rule", PDF, LINK(a_pdf), NONE, LINK(a_way), 0, NULL, ING_STEP_LINK,
 		0, a_pdf},
@@ -294,20 +294,21 @@ static void a_chain_that_ends_with_a_page_of_a_wall(void **state)
 	(void)state;
 	static const struct {
 		const char *url;
-		enum ing_type type;
+		enum ing_ingest_type type;
 		const char *mimetype;
 		enum ing_status status;
 	} cases[] = {
-		{"https://h.example/pass/wall", ING_TYPE_PDF, "text/html", ING_STATUS_BLOCKED_WALL},
-		{"https://h.example/pass/captcha", ING_TYPE_PDF, "text/html",
+		{"https://h.example/pass/wall", ING_INGEST_PDF, "text/html",
+			ING_STATUS_BLOCKED_WALL},
+		{"https://h.example/pass/captcha", ING_INGEST_PDF, "text/html",
 			ING_STATUS_BLOCKED_CAPTCHA},
-		{"https://h.example/pass/cookie", ING_TYPE_PDF, "text/html",
+		{"https://h.example/pass/cookie", ING_INGEST_PDF, "text/html",
 			ING_STATUS_BLOCKED_COOKIE},
-		{"https://h.example/pass/cookie", ING_TYPE_HTML, "text/html",
+		{"https://h.example/pass/cookie", ING_INGEST_HTML, "text/html",
 			ING_STATUS_BLOCKED_COOKIE},
-		{"https://h.example/pass/cookie", ING_TYPE_PDF, "application/pdf", OK},
-		{"https://h.example/pass", ING_TYPE_PDF, "text/html", ING_STATUS_NO_PDF_LINK},
-		{"https://h.example/pass", ING_TYPE_HTML, "text/html", OK},
+		{"https://h.example/pass/cookie", ING_INGEST_PDF, "application/pdf", OK},
+		{"https://h.example/pass", ING_INGEST_PDF, "text/html", ING_STATUS_NO_PDF_LINK},
+		{"https://h.example/pass", ING_INGEST_HTML, "text/html", OK},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_hop_view v = judged_view(cases[i].url, NULL);
@@ -340,7 +341,7 @@ static void user_information_goes_no_further(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_hop_view v = {
 			.url = "https://o.example/", .max_hops = 1, .visited = visited};
-		struct ing_request r = {.type = ING_TYPE_PDF};
+		struct ing_request r = {.type = ING_INGEST_PDF};
 		char link[64];
 		strncpy(link, cases[i].url, sizeof(link) - 1);
 		link[sizeof(link) - 1] = '\0';

@@ -57,18 +57,20 @@ static struct ing_job *finished_job_of(const char *message)
 	w->hop = &hops[1];
 	w->hop_count = 2;
 	w->status = ING_STATUS_SUCCESS;
-	w->loop_ended_normally = w->saw_page = w->has_pdf = true;
-	w->file = (struct ing_file_meta){.size_bytes = 7,
+	w->document_found = true;
+	struct ing_artifact *a = &w->artifact;
+	a->saw_page = true;
+	a->file = (struct ing_file_meta){.size_bytes = 7,
 		.mimetype = "application/pdf",
 		.sha1hex = "aa00000000000000000000000000000000000000"};
-	w->link.url = ing_arena_strdup(&w->ar, "https://a.example/p.pdf");
-	w->link.technique = ing_arena_strdup(&w->ar, "a bad \xff byte");
-	w->link.stage = ing_arena_strdup(&w->ar, "published");
-	w->platform = ing_arena_strdup(&w->ar, "ojs3");
-	w->scope = ing_arena_strdup(&w->ar, "landingpage");
-	w->biblio = json_pack(
+	a->link.url = ing_strdup("https://a.example/p.pdf");
+	a->link.technique = ing_strdup("a bad \xff byte");
+	a->link.stage = ing_strdup("published");
+	a->platform = ing_strdup("ojs3");
+	a->scope = ing_strdup("landingpage");
+	a->biblio = json_pack(
 		"{s:s, s:s, s:[s]}", "title", "T", "abstract", "A", "raw_references", "R");
-	w->pdf = (struct ing_pdf){.status = ing_strdup("success"),
+	a->pdf = (struct ing_pdf){.status = ing_strdup("success"),
 		.text = ing_strdup("words"),
 		.info_json = ing_strdup("{\"Title\":\"T\"}"),
 		.meta_xml = ing_strdup("<x/>"),
@@ -87,9 +89,7 @@ static struct ing_job *finished_job(void)
 static void free_finished(struct ing_job *job)
 {
 	ing_request_free(job->work->request);
-	struct ing_findings f = {.pdf = job->work->pdf};
-	ing_findings_done(&f);
-	json_decref(job->work->biblio);
+	ing_artifact_done(&job->work->artifact);
 	ing_arena_done(&job->work->ar);
 	free(job->work);
 	free(job);
@@ -125,8 +125,8 @@ static void an_info_dictionary_is_small_and_flat(void **state)
 		for (int k = 0; k < 150 && way == 0; k++)
 			ing_buf_printf(&b, ",\"%d\":\"x\"", k);
 		ing_buf_add_str(&b, way == 0 ? "}" : ",\"x\":{}}");
-		free(job->work->pdf.info_json);
-		job->work->pdf.info_json = ing_buf_steal(&b);
+		free(job->work->artifact.pdf.info_json);
+		job->work->artifact.pdf.info_json = ing_buf_steal(&b);
 		json_t *o = result_of(job, 1 << 20);
 		json_t *info = json_object_get(json_object_get(o, "pdf_meta"), "pdf_info");
 		assert_int_equal(json_object_size(info), 0);
@@ -167,7 +167,7 @@ static void a_failed_chain_has_no_file(void **state)
 	(void)state;
 	struct ing_job *job = finished_job();
 	job->work->status = ING_STATUS_TERMINAL_BAD_STATUS;
-	job->work->loop_ended_normally = false;
+	job->work->document_found = false;
 	json_t *o = result_of(job, 1 << 20);
 	assert_true(json_is_false(json_object_get(o, "hit")));
 	assert_null(json_object_get(o, "file_meta"));
@@ -194,7 +194,7 @@ static void what_was_special_on_the_way_is_said(void **state)
 	json_decref(o);
 	w->status = ING_STATUS_HOST_BACKOFF;
 	w->retry_after_s = 90;
-	w->loop_ended_normally = false;
+	w->document_found = false;
 	o = result_of(job, 1 << 20);
 	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 90);
 	json_decref(o);
@@ -215,13 +215,14 @@ static void passwords_of_urls_are_masked(void **state)
 	struct ing_work *w = job->work;
 	w->status = ING_STATUS_LINK_LOOP;
 	w->error_message = ing_arena_strdup(&w->ar, "http://me:hush@b.example/: a rule's words");
-	w->link.url = ing_arena_strdup(&w->ar, "https://me:hush@b.example/p.pdf");
+	free(w->artifact.link.url);
+	w->artifact.link.url = ing_strdup("https://me:hush@b.example/p.pdf");
 	json_object_set_new(
-		w->biblio, "html_fulltext_url", json_string("https://me:hush@c.example/"));
-	free(w->pdf.info_json);
-	w->pdf.info_json = ing_strdup("{\"Title\":\"http://me:hush@x\"}");
-	free(w->pdf.meta_xml);
-	w->pdf.meta_xml = ing_strdup("<x>http://me:hush@x</x>");
+		w->artifact.biblio, "html_fulltext_url", json_string("https://me:hush@c.example/"));
+	free(w->artifact.pdf.info_json);
+	w->artifact.pdf.info_json = ing_strdup("{\"Title\":\"http://me:hush@x\"}");
+	free(w->artifact.pdf.meta_xml);
+	w->artifact.pdf.meta_xml = ing_strdup("<x>http://me:hush@x</x>");
 	json_t *o = result_of(job, 1 << 20);
 	assert_string_equal(string_at(o, "request", "base_url"), "https://me:hush@a.example/");
 	assert_string_equal(string_at(o, "pdf_meta", "meta_xml"), "<x>http://***@x</x>");
@@ -296,7 +297,7 @@ static void what_still_does_not_fit_loses_the_pages_words(void **state)
 	o = result_of(job, bytes - 1);
 	assert_string_equal(string_at(o, "status", NULL), "result-too-large");
 	json_decref(o);
-	assert_int_equal(json_object_size(job->work->biblio), 3);
+	assert_int_equal(json_object_size(job->work->artifact.biblio), 3);
 	free_finished(job);
 }
 
@@ -326,8 +327,8 @@ static void a_text_that_does_not_fit_is_said_in_pdf_meta(void **state)
 	(void)state;
 	struct ing_job *job = finished_job();
 	size_t bytes;
-	assert_null(ing_result_pdf_text(job, 10, &bytes));
-	assert_null(job->work->pdf.text);
+	assert_null(ing_result_side_message(job, 10, &bytes));
+	assert_null(job->work->artifact.pdf.text);
 	json_t *o = result_of(job, 1 << 20);
 	assert_string_equal(string_at(o, "pdf_meta", "status"), "text-too-large");
 	assert_string_equal(string_at(o, "status", NULL), "success");

@@ -17,36 +17,36 @@
 
 struct good {
 	const char *name, *input;
-	enum ing_type type;
+	enum ing_ingest_type type;
 	const char *base_url;
 };
 
 static const struct good goods[] = {
-	{"pdf", "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\"}", ING_TYPE_PDF,
+	{"pdf", "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\"}", ING_INGEST_PDF,
 		"https://a.example/"},
-	{"file is pdf", "{\"ingest_type\":\"file\",\"base_url\":\"x\"}", ING_TYPE_PDF, "x"},
+	{"file is pdf", "{\"ingest_type\":\"file\",\"base_url\":\"x\"}", ING_INGEST_PDF, "x"},
 	{"unknown fields stay",
-		"{\"ingest_type\":\"html\",\"base_url\":\"x\",\"mine\":{\"a\":[1]}}", ING_TYPE_HTML,
-		"x"},
-	{"doi", "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"doi\":\"10.1/a b#c\"}}", ING_TYPE_PDF,
+		"{\"ingest_type\":\"html\",\"base_url\":\"x\",\"mine\":{\"a\":[1]}}",
+		ING_INGEST_HTML, "x"},
+	{"doi", "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"doi\":\"10.1/a b#c\"}}", ING_INGEST_PDF,
 		"https://doi.org/10.1/a%20b%23c"},
 	{"doi with prefix", "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"doi\":\"doi:10.1/x\"}}",
-		ING_TYPE_PDF, "https://doi.org/10.1/x"},
+		ING_INGEST_PDF, "https://doi.org/10.1/x"},
 	{"doi before arxiv",
 		"{\"ingest_type\":\"pdf\",\"ext_ids\":{\"arxiv\":\"2006.1\",\"doi\":\"10.1/x\"}}",
-		ING_TYPE_PDF, "https://doi.org/10.1/x"},
+		ING_INGEST_PDF, "https://doi.org/10.1/x"},
 	{"null doi, then arxiv",
 		"{\"ingest_type\":\"pdf\",\"base_url\":null,\"ext_ids\":{\"doi\":null,\"arxiv\":\"2006.13365v5\"}}",
-		ING_TYPE_PDF, "https://arxiv.org/abs/2006.13365v5"},
-	{"pmcid", "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"pmcid\":\"PMC123\"}}", ING_TYPE_PDF,
+		ING_INGEST_PDF, "https://arxiv.org/abs/2006.13365v5"},
+	{"pmcid", "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"pmcid\":\"PMC123\"}}", ING_INGEST_PDF,
 		"https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/"},
-	{"later type", "{\"ingest_type\":\"dataset\",\"base_url\":\"x\"}", ING_TYPE_OTHER, "x"},
+	{"later type", "{\"ingest_type\":\"dataset\",\"base_url\":\"x\"}", ING_INGEST_DATASET, "x"},
 	{"NUL in a field of no interest",
-		"{\"ingest_type\":\"pdf\",\"base_url\":\"x\",\"note\":\"a\\u0000b\"}", ING_TYPE_PDF,
-		"x"},
+		"{\"ingest_type\":\"pdf\",\"base_url\":\"x\",\"note\":\"a\\u0000b\"}",
+		ING_INGEST_PDF, "x"},
 	{"brackets inside strings are no nesting",
 		"{\"ingest_type\":\"pdf\",\"base_url\":\"x\",\"n\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[\"}",
-		ING_TYPE_PDF, "x"},
+		ING_INGEST_PDF, "x"},
 };
 
 static void reads_what_the_contract_allows(void **state)

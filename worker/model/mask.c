@@ -2,7 +2,7 @@
  *
  * Nearly all texts have no '@' and cost one look.
  */
-#include "worker/job/mask.h"
+#include "worker/model/mask.h"
 
 #include <stdint.h>
 #include <string.h>

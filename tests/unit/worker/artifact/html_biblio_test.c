@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
-#include "worker/job/html_biblio.h"
+#include "worker/artifact/html_biblio.h"
 #include "worker/model/limits.h"
 
 struct record_case {

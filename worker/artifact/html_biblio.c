@@ -3,7 +3,7 @@
  * A table of the keys that a record may have. What is not in it, or is of another type, is left
  * out.
  */
-#include "worker/job/html_biblio.h"
+#include "worker/artifact/html_biblio.h"
 
 #include <string.h>
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of document types, and what is kept of findings for each of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/base/macros.h"
+#include "worker/artifact/artifact.h"
+
+static void names_and_aliases_lead_to_types(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		bool known;
+		enum ing_ingest_type type;
+		const char *canonical;
+	} cases[] = {
+		{.name = "pdf", .known = true, .type = ING_INGEST_PDF, .canonical = "pdf"},
+		{.name = "file", .known = true, .type = ING_INGEST_PDF, .canonical = "pdf"},
+		{.name = "html", .known = true, .type = ING_INGEST_HTML, .canonical = "html"},
+		{.name = "dataset",
+			.known = true,
+			.type = ING_INGEST_DATASET,
+			.canonical = "dataset"},
+		{.name = "PDF", .known = false},
+		{.name = "", .known = false},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		enum ing_ingest_type type = ING_INGEST_TYPES_;
+		assert_int_equal(ing_ingest_type_find(cases[i].name, &type), cases[i].known);
+		if (!cases[i].known)
+			continue;
+		assert_int_equal(type, cases[i].type);
+		assert_string_equal(ing_ingest_type_name(type), cases[i].canonical);
+	}
+}
+
+static void rows_are_complete(void **state)
+{
+	(void)state;
+	for (enum ing_ingest_type i = 0; i < ING_INGEST_TYPES_; i++) {
+		const struct ing_artifact_type *type = ing_artifact_type(i);
+		assert_non_null(type);
+		assert_non_null(type->mimetypes);
+		if (type->not_handled != NULL) {
+			assert_non_null(strstr(type->not_handled, " pdf"));
+			assert_null(strstr(type->not_handled, ing_ingest_type_name(i)));
+			continue;
+		}
+		assert_non_null(type->mimetypes[0]);
+		assert_non_null(type->accept);
+		assert_true((type->want & ING_WANT_LINKS) != 0);
+		assert_in_range(type->link, 0, ING_ARTIFACT_NO_LINK);
+		/* A page in place of a document is no success. */
+		assert_int_not_equal(type->no_link, ING_STATUS_SUCCESS);
+		if (type->facts != NULL) {
+			assert_non_null(type->facts->keep);
+			assert_non_null(type->facts->add_to_result);
+			assert_non_null(type->facts->shrink_result);
+			assert_non_null(type->facts->fill_rows);
+			assert_non_null(type->facts->message);
+		}
+	}
+}
+
+static void bodies_are_documents_by_their_mimetype(void **state)
+{
+	(void)state;
+	static const struct {
+		enum ing_ingest_type type;
+		const char *mimetype;
+		bool accepted;
+	} cases[] = {
+		{.type = ING_INGEST_PDF, .mimetype = "application/pdf", .accepted = true},
+		{.type = ING_INGEST_PDF, .mimetype = "text/html"},
+		{.type = ING_INGEST_HTML, .mimetype = "text/html", .accepted = true},
+		{.type = ING_INGEST_HTML, .mimetype = "application/xhtml+xml", .accepted = true},
+		{.type = ING_INGEST_HTML, .mimetype = "application/xml"},
+		{.type = ING_INGEST_HTML, .mimetype = "application/pdf"},
+		{.type = ING_INGEST_DATASET, .mimetype = "application/pdf"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
+		if (ing_artifact_accepts(type, cases[i].mimetype) != cases[i].accepted)
+			fail_msg("case %zu: %s", i, cases[i].mimetype);
+	}
+}
+
+static char direct[] = "https://h.example/direct";
+static char by_rule[] = "https://h.example/by-rule";
+
+static void where_pages_lead(void **state)
+{
+	(void)state;
+	static const struct {
+		enum ing_ingest_type type;
+		enum ing_link_kind kind; /* of the page's link to direct */
+		bool self, next;         /* which is its own; a site's rule has by_rule */
+		const char *url;
+	} cases[] = {
+		{.type = ING_INGEST_PDF, .kind = ING_LINK_PDF, .next = true, .url = direct},
+		{.type = ING_INGEST_PDF, .kind = ING_LINK_PDF, .self = true, .url = direct},
+		{.type = ING_INGEST_PDF,
+			.kind = ING_LINK_PDF,
+			.self = true,
+			.next = true,
+			.url = by_rule},
+		{.type = ING_INGEST_PDF, .kind = ING_LINK_HTML, .next = true, .url = by_rule},
+		{.type = ING_INGEST_PDF, .kind = ING_LINK_HTML},
+		{.type = ING_INGEST_HTML, .kind = ING_LINK_HTML, .url = direct},
+		{.type = ING_INGEST_HTML, .kind = ING_LINK_PDF, .next = true},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_page page = {0};
+		page.links[cases[i].kind] =
+			(struct ing_page_link){.url = direct, .self = cases[i].self};
+		if (cases[i].next)
+			page.next.url = by_rule;
+		const struct ing_page_link *link =
+			ing_artifact_link(ing_artifact_type(cases[i].type), &page);
+		const char *url = link != NULL ? link->url : NULL;
+		if (url != cases[i].url)
+			fail_msg("case %zu: %s", i, url != NULL ? url : "nowhere");
+	}
+}
+
+/* Findings of a page with the record's own title, the page's, both or none. */
+static struct ing_findings page_findings(const char *own, const char *page_title)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = ING_EXAM_OK;
+	strncpy(f.file.mimetype, "text/html", sizeof(f.file.mimetype) - 1);
+	f.page.platform = ing_strdup(page_title != NULL ? page_title : own);
+	f.page.title = page_title != NULL ? ing_strdup(page_title) : NULL;
+	if (own != NULL) {
+		json_t *record = json_pack("{s:s}", "title", own);
+		f.page.biblio_json = json_dumps(record, 0);
+		json_decref(record);
+	}
+	return f;
+}
+
+struct page_titles {
+	const char *own, *page;
+};
+
+static void the_page_that_describes_the_work_gives_the_record(void **state)
+{
+	(void)state;
+	static const struct {
+		enum ing_ingest_type type;
+		struct page_titles first, second;
+		const char *title;
+	} cases[] = {
+		{.type = ING_INGEST_PDF,
+			.first = {.own = "1"},
+			.second = {.own = "2"},
+			.title = "1"},
+		{.type = ING_INGEST_PDF,
+			.first = {.page = "1"},
+			.second = {.own = "2"},
+			.title = "2"},
+		{.type = ING_INGEST_PDF,
+			.first = {.page = "1"},
+			.second = {.page = "2"},
+			.title = "1"},
+		{.type = ING_INGEST_HTML,
+			.first = {.own = "1"},
+			.second = {.own = "2"},
+			.title = "2"},
+		{.type = ING_INGEST_HTML,
+			.first = {.own = "1"},
+			.second = {.page = "2"},
+			.title = "1"},
+		{.type = ING_INGEST_HTML,
+			.first = {.page = "1"},
+			.second = {.page = "2"},
+			.title = "2"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
+		struct ing_artifact a = {0};
+		struct ing_findings first = page_findings(cases[i].first.own, cases[i].first.page);
+		struct ing_findings second =
+			page_findings(cases[i].second.own, cases[i].second.page);
+		ing_artifact_keep(&a, type, &first);
+		ing_artifact_keep(&a, type, &second);
+		ing_findings_done(&first);
+		ing_findings_done(&second);
+		const char *title = json_string_value(json_object_get(a.biblio, "title"));
+		if (strcmp(title, cases[i].title) != 0)
+			fail_msg("case %zu: %s", i, title);
+		assert_string_equal(a.platform, "2");
+		ing_artifact_done(&a);
+	}
+}
+
+static struct ing_findings pdf_findings(const char *mimetype)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = ING_EXAM_OK;
+	strncpy(f.file.mimetype, mimetype, sizeof(f.file.mimetype) - 1);
+	f.pdf.status = ing_strdup("success");
+	f.pdf.text = ing_strdup("words");
+	return f;
+}
+
+/* An examiner may say what nobody has asked it. */
+static void facts_of_a_pdf_are_those_of_a_type_that_has_them(void **state)
+{
+	(void)state;
+	static const struct {
+		enum ing_ingest_type type;
+		const char *mimetype;
+		bool kept;
+	} cases[] = {
+		{.type = ING_INGEST_PDF, .mimetype = "application/pdf", .kept = true},
+		{.type = ING_INGEST_PDF, .mimetype = "text/html"},
+		{.type = ING_INGEST_HTML, .mimetype = "application/pdf"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
+		struct ing_artifact a = {0};
+		struct ing_findings f = pdf_findings(cases[i].mimetype);
+		ing_artifact_keep(&a, type, &f);
+		ing_findings_done(&f);
+		assert_int_equal(ing_artifact_text_bytes(&a), cases[i].kept ? 5 : 0);
+		json_t *result = json_object();
+		ing_artifact_add_facts(&a, type, result);
+		assert_int_equal(json_object_get(result, "pdf_meta") != NULL, cases[i].kept);
+		json_decref(result);
+		ing_artifact_forget_document(&a);
+		assert_int_equal(ing_artifact_text_bytes(&a), 0);
+		ing_artifact_done(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_and_aliases_lead_to_types),
+		cmocka_unit_test(rows_are_complete),
+		cmocka_unit_test(bodies_are_documents_by_their_mimetype),
+		cmocka_unit_test(where_pages_lead),
+		cmocka_unit_test(the_page_that_describes_the_work_gives_the_record),
+		cmocka_unit_test(facts_of_a_pdf_are_those_of_a_type_that_has_them),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

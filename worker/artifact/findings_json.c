@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Findings come from processes that read hostile bytes: JSON within them is parsed only when it is
+ * as small and flat as what they are to send.
+ */
+#include "worker/artifact/findings_json.h"
+
+#include <string.h>
+
+#include "common/data/json.h"
+#include "worker/model/mask.h"
+
+/* Of a PDF's Info dictionary; the standard has nine, and we ask for those. */
+#define MAX_INFO_VALUES 100u
+
+static json_t *take_masked(json_t *v)
+{
+	json_t *masked = ing_mask_json(v);
+	json_decref(v);
+	return masked;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+json_t *ing_findings_text(const char *s)
+{
+	return take_masked(ing_json_text(s));
+}
+
+json_t *ing_file_meta_json(const struct ing_file_meta *file)
+{
+	json_t *o = json_object();
+	ing_json_set_count(o, "size_bytes", file->size_bytes);
+	ing_json_set(o, "md5hex", ing_findings_text(file->md5hex));
+	ing_json_set(o, "sha1hex", ing_findings_text(file->sha1hex));
+	ing_json_set(o, "sha256hex", ing_findings_text(file->sha256hex));
+	ing_json_set(o, "mimetype", ing_findings_text(file->mimetype));
+	return o;
+}
+
+json_t *ing_page_link_json(const struct ing_page_link *link)
+{
+	json_t *o = json_object();
+	if (link->url == NULL)
+		return o;
+	ing_json_set(o, "url", ing_findings_text(link->url));
+	ing_json_set(o, "technique", ing_findings_text(link->technique));
+	if (link->stage != NULL)
+		ing_json_set(o, "release_stage", ing_findings_text(link->stage));
+	return o;
+}
+
+json_t *ing_pdf_info_json(const struct ing_pdf *pdf)
+{
+	static const struct ing_json_limits limits = {.depth = 1,
+		.values = MAX_INFO_VALUES,
+		.flags = ING_JSON_NUL | ING_JSON_REPEATED_KEYS};
+	const char *text = pdf->info_json;
+	json_t *info = text != NULL ? ing_json_parse(text, strlen(text), &limits, NULL) : NULL;
+	if (json_is_object(info))
+		return info;
+	json_decref(info);
+	return json_object();
+}
+
+json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details)
+{
+	json_t *o = json_object();
+	ing_json_set(o, "status", ing_findings_text(pdf->status));
+	if (pdf->error_msg != NULL)
+		ing_json_set(o, "error_msg", ing_findings_text(pdf->error_msg));
+	ing_json_set_bool(o, "has_page0_thumbnail", false);
+	if (!with_details && strcmp(pdf->status, "success") != 0)
+		return o;
+	ing_json_set(o, "meta_xml", ing_findings_text(pdf->meta_xml));
+	ing_json_set(o, "pdf_info", take_masked(ing_pdf_info_json(pdf)));
+	ing_json_set_number(o, "word_count", pdf->word_count);
+	json_t *extra = json_object();
+	ing_json_set_number(extra, "page_count", pdf->page_count);
+	ing_json_set(extra, "page0_height", json_real(pdf->page0_height));
+	ing_json_set(extra, "page0_width", json_real(pdf->page0_width));
+	ing_json_set(extra, "permanent_id", ing_findings_text(pdf->permanent_id));
+	ing_json_set(extra, "update_id", ing_findings_text(pdf->update_id));
+	ing_json_set(extra, "pdf_version", ing_findings_text(pdf->pdf_version));
+	ing_json_set(o, "pdf_extra", extra);
+	return o;
+}

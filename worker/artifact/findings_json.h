@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * findings_json.h - what examiners found, as JSON: the names that results, rows, messages and
+ * ingestctl share (schemas/). Strings are made valid UTF-8 and passwords in URLs masked
+ * (worker/model/mask.h). All return a new reference. Pure; any thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include "common/data/json.h"
+#include "worker/model/findings.h"
+
+json_t *ing_findings_text(const char *s); /* null for NULL */
+/* size_bytes, md5hex, sha1hex, sha256hex, mimetype. */
+json_t *ing_file_meta_json(const struct ing_file_meta *file);
+/* url, technique, release_stage where it is known; {} when there is no link. */
+json_t *ing_page_link_json(const struct ing_page_link *link);
+/* status, error_msg where there is one, has_page0_thumbnail; for a success (or with_details)
+ * meta_xml, pdf_info, word_count and pdf_extra as well. */
+json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details);
+/* The Info dictionary, not masked; {} when there is none, or it is none of our reader's. */
+json_t *ing_pdf_info_json(const struct ing_pdf *pdf);

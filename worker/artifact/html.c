@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * HTML: a page is the document, unless it names another page that has the full text.
+ */
+#include "worker/artifact/artifact.h"
+
+static const char *const mimetypes[] = {"text/html", "application/xhtml+xml", NULL};
+
+const struct ing_artifact_type ing_artifact_html = {
+	.mimetypes = mimetypes,
+	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+	.want = ING_WANT_LINKS,
+	.link = ING_LINK_HTML,
+	.no_link = ING_STATUS_WRONG_MIMETYPE, /* of XML that is no XHTML */
+};

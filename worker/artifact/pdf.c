@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * PDF: the usual full text. Landing pages lead to it; its facts and its text are kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/data/json.h"
+#include "common/data/json_text.h"
+#include "worker/artifact/artifact.h"
+#include "worker/artifact/findings_json.h"
+#include "worker/model/mask.h"
+#include "worker/store/store.h"
+
+static bool is_success(const struct ing_pdf *pdf)
+{
+	return strcmp(pdf->status, "success") == 0;
+}
+
+static void keep(struct ing_artifact *a, struct ing_findings *f)
+{
+	if (f->pdf.status == NULL || strcmp(f->file.mimetype, "application/pdf") != 0)
+		return;
+	ing_pdf_done(&a->pdf);
+	a->pdf = f->pdf;
+	f->pdf = (struct ing_pdf){0};
+}
+
+/* Everything but text and file_meta, which only the message has. */
+static json_t *pdf_meta_json(const struct ing_artifact *a)
+{
+	json_t *o = json_object();
+	ing_json_set_text(o, "key", a->file.sha1hex);
+	ing_json_set_text(o, "sha1hex", a->file.sha1hex);
+	json_t *facts = ing_pdf_json(&a->pdf, false);
+	json_object_update(o, facts);
+	json_decref(facts);
+	ing_json_set(o, "text", NULL);
+	ing_json_set(o, "file_meta", NULL);
+	return o;
+}
+
+static void add_to_result(const struct ing_artifact *a, json_t *result)
+{
+	if (a->pdf.status != NULL)
+		ing_json_set(result, "pdf_meta", pdf_meta_json(a));
+}
+
+static bool shrink_result(json_t *result)
+{
+	json_t *meta = json_object_get(result, "pdf_meta");
+	if (json_object_del(meta, "meta_xml") != 0)
+		return false;
+	json_object_del(meta, "pdf_info");
+	return true;
+}
+
+/* The table's metadata: the fields people search for, or why there are none. */
+static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
+{
+	static const char *const kept[][2] = {{"Title", "title"}, {"Subject", "subject"},
+		{"Author", "author"}, {"Creator", "creator"}, {"Producer", "producer"},
+		{"doi", "doi"}};
+	json_t *o = json_object();
+	json_t *info = ing_pdf_info_json(pdf);
+	if (!is_success(pdf))
+		ing_json_set(o, "error_msg", ing_findings_text(pdf->error_msg));
+	for (size_t i = 0; i < ING_ARRAY_LEN(kept) && is_success(pdf); i++) {
+		json_t *v = json_object_get(info, kept[i][0]);
+		if (json_is_string(v))
+			ing_json_set(o, kept[i][1], ing_mask_json(v));
+	}
+	json_decref(info);
+	char *text = ing_json_dump(o, NULL);
+	const char *copy = ing_arena_strdup(ar, text);
+	free(text);
+	json_decref(o);
+	return copy;
+}
+
+static void fill_rows(
+	const struct ing_artifact *a, struct ing_arena *ar, struct ing_store_item *rows)
+{
+	const struct ing_pdf *pdf = &a->pdf;
+	if (pdf->status == NULL)
+		return;
+	rows->pdf_meta = (struct ing_row_pdf_meta){
+		.present = true,
+		.sha1hex = a->file.sha1hex,
+		.status = pdf->status,
+		.page_count = is_success(pdf) ? pdf->page_count : -1,
+		.word_count = is_success(pdf) ? (long)pdf->word_count : -1,
+		.page0_height = pdf->page0_height,
+		.page0_width = pdf->page0_width,
+		.permanent_id = pdf->permanent_id,
+		.pdf_created = pdf->created,
+		.pdf_version = pdf->pdf_version,
+		.metadata_json = metadata(pdf, ar),
+	};
+}
+
+/* Everything of the message but the text, which is most of it and goes in as the last member. */
+static bool write_message(
+	const struct ing_artifact *a, json_t *source, const char *text, struct ing_buf *out)
+{
+	json_t *o = pdf_meta_json(a);
+	ing_json_set(o, "file_meta", ing_file_meta_json(&a->file));
+	ing_json_set(o, "source", ing_json_ref(source));
+	json_object_del(o, "text");
+	size_t bytes;
+	char *facts = ing_json_dump(o, &bytes);
+	json_decref(o);
+	ing_buf_add(out, facts, bytes - 1); /* without the closing brace */
+	free(facts);
+	ing_buf_add_str(out, ",\"text\":");
+	ing_json_add_text(out, text, strlen(text)); /* valid UTF-8, as all of an examiner's */
+	ing_buf_add_char(out, '}');
+	return !out->failed;
+}
+
+static char *message(struct ing_artifact *a, json_t *source, size_t max_bytes, size_t *ret_bytes)
+{
+	struct ing_pdf *pdf = &a->pdf;
+	if (pdf->text == NULL)
+		return NULL;
+	struct ing_buf out;
+	ing_buf_init(&out, max_bytes);
+	bool fits = write_message(a, source, pdf->text, &out);
+	free(ING_TAKE(pdf->text));
+	if (fits) {
+		*ret_bytes = out.len;
+		return ing_buf_steal(&out);
+	}
+	ing_buf_done(&out);
+	free(pdf->status);
+	pdf->status = ing_strdup("text-too-large");
+	free(pdf->error_msg);
+	pdf->error_msg = ing_strdup("the text message does not fit into kafka.max_message_bytes");
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+const struct ing_artifact_facts ing_artifact_pdf_facts = {
+	.keep = keep,
+	.add_to_result = add_to_result,
+	.shrink_result = shrink_result,
+	.fill_rows = fill_rows,
+	.topic = ING_EMIT_PDF_TEXT,
+	.message = message,
+};
+
+static const char *const mimetypes[] = {"application/pdf", NULL};
+
+const struct ing_artifact_type ing_artifact_pdf = {
+	.mimetypes = mimetypes,
+	/* As a browser's: some sites have no page for whoever asks for PDF alone. */
+	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+	.want = ING_WANT_LINKS | ING_WANT_PDF,
+	.link = ING_LINK_PDF,
+	.site_rules = true,
+	.no_link = ING_STATUS_NO_PDF_LINK,
+	.tells_no_link = true,
+	.facts = &ing_artifact_pdf_facts,
+};
