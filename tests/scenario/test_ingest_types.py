@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What differs between the ingest types, as the outside sees it."""
 
+import gzip
+import io
 import json
+import tarfile
 
-from servers.polite import Answer
+from servers.polite import Answer, redirect
 
 LANDING = b"""<!doctype html><html><head><title>A paper</title>
 <meta name=citation_pdf_url content=/paper.pdf></head><body><p>Where the paper is.</body></html>"""
@@ -39,3 +42,38 @@ def test_types_of_later_versions_end_politely(run_ctl, polite, tmp_path, schema)
     assert found[url]["status"] == "not-implemented"
     assert "pdf" in found[url]["error_message"]
     assert not polite.seen("later.test.example")
+
+
+def tar_of(**files):
+    """A tar archive of these files."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+def test_a_source_is_an_archive_or_tex(run_ctl, polite, tmp_path, schema):
+    """By its bytes, whatever the server calls it; compressed for the way, it is what was compressed."""
+    host = "src.test.example"
+    tar = tar_of(paper=b"\\documentclass{article}\\begin{document}text\\end{document}")
+    polite.page(host, "/gz", Answer(body=gzip.compress(tar), type="application/octet-stream"))
+    polite.page(host, "/coded", Answer(body=gzip.compress(tar), type="application/x-eprint-tar",
+                                       headers={"Content-Encoding": "x-gzip"}))
+    polite.page(host, "/moved", redirect("/gz"))
+    polite.page(host, "/paper", Answer(body=b"%PDF-1.4 in name only", type="application/gzip"))
+    polite.page(host, "/page", Answer(body=b"<!doctype html><title>A paper</title><a href=/gz>TeX source</a>"))
+    wanted = {"gz": "application/gzip", "coded": "application/x-tar", "moved": "application/gzip",
+              "paper": "application/pdf", "page": "text/html"}
+    found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": "src", "base_url": f"http://{host}/{path}"}
+                                                     for path in wanted])
+    for path, mimetype in wanted.items():
+        one = found[f"http://{host}/{path}"]
+        assert one["status"] == ("wrong-mimetype" if path.startswith("pa") else "success"), one
+        assert one["file_meta"]["mimetype"] == mimetype
+    page = found[f"http://{host}/page"]
+    assert page["error_message"] == "a page came in place of a source file" and "extract_next_hop" not in page
+    assert {one.headers["accept"] for one in polite.seen(host, robots=False)} == \
+        {"application/gzip,application/x-tar,application/zip,*/*;q=0.8"}

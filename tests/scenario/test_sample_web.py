@@ -56,6 +56,8 @@ def test_every_request_of_the_sample_ends_as_expected(finished, consume, topics,
     assert lost["terminal"]["terminal_status_code"] == 404 and "file_meta" not in lost
     guarded = finished["pdf", "http://192.168.7.7:8080/internal/paper.pdf"]
     assert guarded["terminal"]["terminal_dt"] is None
+    source = finished["src", "https://preprints.halcyon.example/src/2311.0042"]
+    assert source["file_meta"]["mimetype"] == "text/x-tex" and len(source["hops"]) == 2 and "pdf_meta" not in source
     later = finished["xml", "https://tidal-ecology.example/article/view/41"]
     assert later["hit"] is False and "hops" not in later
 

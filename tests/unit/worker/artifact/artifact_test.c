@@ -85,6 +85,10 @@ static void bodies_are_documents_by_their_mimetype(void **state)
 		{.type = ING_INGEST_HTML, .mimetype = "application/xml"},
 		{.type = ING_INGEST_HTML, .mimetype = "application/pdf"},
 		{.type = ING_INGEST_DATASET, .mimetype = "application/pdf"},
+		{.type = ING_INGEST_SRC, .mimetype = "text/x-tex", .accepted = true},
+		{.type = ING_INGEST_SRC, .mimetype = "application/gzip", .accepted = true},
+		{.type = ING_INGEST_SRC, .mimetype = "application/pdf"},
+		{.type = ING_INGEST_SRC, .mimetype = "text/plain"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
@@ -116,6 +120,7 @@ static void where_pages_lead(void **state)
 		{.type = ING_INGEST_PDF, .kind = ING_LINK_HTML},
 		{.type = ING_INGEST_HTML, .kind = ING_LINK_HTML, .url = direct},
 		{.type = ING_INGEST_HTML, .kind = ING_LINK_PDF, .next = true},
+		{.type = ING_INGEST_SRC, .kind = ING_LINK_PDF, .next = true},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_page page = {0};

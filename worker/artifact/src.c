@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * src: what a paper was made from, as one file: TeX, a word processor's document, or an archive of
+ * files. Requests name its address; a page is not searched for it.
+ */
+#include "worker/artifact/artifact.h"
+
+static const char *const mimetypes[] = {
+	"text/x-tex",
+	"application/gzip",
+	"application/x-bzip",
+	"application/x-bzip2",
+	"application/zip",
+	"application/x-tar",
+	"application/msword",
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	NULL,
+};
+
+const struct ing_artifact_type ing_artifact_src = {
+	.mimetypes = mimetypes,
+	.accept = "application/gzip,application/x-tar,application/zip,*/*;q=0.8",
+	.want = ING_WANT_LINKS,
+	.link = ING_ARTIFACT_NO_LINK,
+	.no_link = ING_STATUS_WRONG_MIMETYPE,
+	.no_link_detail = "a page came in place of a source file",
+};
