@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 
+from makepdf import make_pdf
 from servers.polite import Answer, redirect
 
 LANDING = b"""<!doctype html><html><head><title>A paper</title>
@@ -77,3 +78,39 @@ def test_a_source_is_an_archive_or_tex(run_ctl, polite, tmp_path, schema):
     assert page["error_message"] == "a page came in place of a source file" and "extract_next_hop" not in page
     assert {one.headers["accept"] for one in polite.seen(host, robots=False)} == \
         {"application/gzip,application/x-tar,application/zip,*/*;q=0.8"}
+
+
+def page_of_figure(number):
+    """A page at /article/…, which names one of its figures."""
+    return b"<!doctype html><title>Figure</title><p>See it <a href=/article/download/fig/%d>here</a>." % number
+
+
+def test_a_page_leads_to_its_component(run_ctl, polite, tmp_path, schema):
+    """By its component link alone. A PDF tells what a PDF tells; a page that leads nowhere is none."""
+    host = "component.test.example"
+    at = f"http://{host}/article"
+    bodies = {1: (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0", "image/png"),
+              2: (make_pdf("A supplement", "Words of a supplement."), "application/pdf"),
+              3: (b"PK\x05\x06" + bytes(18), "application/zip")}
+    for number, (body, mimetype) in bodies.items():
+        polite.page(host, f"/article/{number}", Answer(body=page_of_figure(number)))
+        polite.page(host, f"/article/download/fig/{number}", Answer(body=body, type=mimetype))
+    polite.page(host, "/article/none", Answer(body=LANDING))
+    polite.page(host, "/article/loop", Answer(body=page_of_figure(4)))
+    polite.page(host, "/article/download/fig/4", Answer(body=page_of_figure(4)))
+    found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": "component", "base_url": f"{at}/{name}"}
+                                                     for name in (1, 2, 3, "none", "loop")])
+    for number, (_, mimetype) in bodies.items():
+        one = found[f"{at}/{number}"]
+        assert one["status"] == "success", one
+        assert one["hops"] == [f"{at}/{number}", f"{at}/download/fig/{number}"]
+        assert one["extract_next_hop"] == {"url": one["hops"][1], "technique": "arpha-figure"}
+        assert one["file_meta"]["mimetype"] == mimetype and ("pdf_meta" in one) == (number == 2)
+    none = found[f"{at}/none"]
+    assert (none["status"], none["error_message"]) == ("wrong-mimetype", "the page names no component")
+    assert "extract_next_hop" not in none and none["file_meta"]["mimetype"] == "text/html"
+    assert found[f"{at}/loop"]["status"] == "link-loop"
+    assert {one.headers["accept"] for one in polite.seen(host, robots=False)} == {"*/*"}
+    texts = [json.loads(line) for line in (tmp_path / "out" / "pdf-text.jsonl").read_text("utf-8").splitlines()]
+    assert [one["sha1hex"] for one in texts] == [found[f"{at}/2"]["file_meta"]["sha1hex"]]
+    assert "supplement" in texts[0]["text"]

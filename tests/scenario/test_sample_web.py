@@ -58,6 +58,8 @@ def test_every_request_of_the_sample_ends_as_expected(finished, consume, topics,
     assert guarded["terminal"]["terminal_dt"] is None
     source = finished["src", "https://preprints.halcyon.example/src/2311.0042"]
     assert source["file_meta"]["mimetype"] == "text/x-tex" and len(source["hops"]) == 2 and "pdf_meta" not in source
+    figure = finished["component", "https://press.northmoor.example/article/119/element/2"]
+    assert figure["file_meta"]["mimetype"] == "image/png" and figure["extract_next_hop"]["technique"] == "arpha-figure"
     later = finished["xml", "https://tidal-ecology.example/article/view/41"]
     assert later["hit"] is False and "hops" not in later
 

@@ -89,6 +89,11 @@ static void bodies_are_documents_by_their_mimetype(void **state)
 		{.type = ING_INGEST_SRC, .mimetype = "application/gzip", .accepted = true},
 		{.type = ING_INGEST_SRC, .mimetype = "application/pdf"},
 		{.type = ING_INGEST_SRC, .mimetype = "text/plain"},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "image/png", .accepted = true},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "application/pdf", .accepted = true},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "application/zip", .accepted = true},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "application/x-rar", .accepted = true},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "text/html"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
@@ -121,6 +126,8 @@ static void where_pages_lead(void **state)
 		{.type = ING_INGEST_HTML, .kind = ING_LINK_HTML, .url = direct},
 		{.type = ING_INGEST_HTML, .kind = ING_LINK_PDF, .next = true},
 		{.type = ING_INGEST_SRC, .kind = ING_LINK_PDF, .next = true},
+		{.type = ING_INGEST_COMPONENT, .kind = ING_LINK_COMPONENT, .url = direct},
+		{.type = ING_INGEST_COMPONENT, .kind = ING_LINK_PDF, .next = true},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_page page = {0};
@@ -231,6 +238,8 @@ static void facts_of_a_pdf_are_those_of_a_type_that_has_them(void **state)
 		{.type = ING_INGEST_PDF, .mimetype = "application/pdf", .kept = true},
 		{.type = ING_INGEST_PDF, .mimetype = "text/html"},
 		{.type = ING_INGEST_HTML, .mimetype = "application/pdf"},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "application/pdf", .kept = true},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "image/png"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
