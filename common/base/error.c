@@ -104,6 +104,8 @@ void ing_error_context(struct ing_error *err, const char *fmt, ...)
 
 void ing_error_clear(struct ing_error *err)
 {
+	if (err == NULL)
+		return;
 	err->code = ING_FAIL_NONE;
 	err->line = err->column = 0;
 	err->msg[0] = '\0';

@@ -17,6 +17,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/data/pace.h"
+#include "common/data/pg_connect.h"
 
 #define MAX_PREPARED 32 /* statements that one connection has prepared: their names are our own */
 #define MAX_PARAMS 32
@@ -38,23 +39,10 @@ static void ignore_notice(void *ctx, const PGresult *res)
 	(void)res;
 }
 
-/* libpq's messages end in a newline and may have several lines. */
-static void flatten(const char *text, char *to, size_t size)
-{
-	snprintf(to, size, "%s", text != NULL ? text : "");
-	for (char *c = to; *c != '\0'; c++) {
-		if (*c == '\n' || *c == '\t')
-			*c = ' ';
-	}
-	size_t n = strlen(to);
-	while (n > 0 && to[n - 1] == ' ')
-		to[--n] = '\0';
-}
-
 static enum ing_pg_rc lost(struct ing_pg *pg, struct ing_error *err)
 {
 	char text[300];
-	flatten(PQerrorMessage(pg->conn), text, sizeof(text));
+	ing_pg_flatten(PQerrorMessage(pg->conn), text, sizeof(text));
 	ing_error_set(err, ING_FAIL_UNAVAILABLE, "database: %s",
 		text[0] != '\0' ? text : "the connection was lost");
 	return ING_PG_LOST;
@@ -101,7 +89,7 @@ static enum ing_pg_rc refuse(struct ing_pg *pg, const PGresult *res, struct ing_
 	if (sqlstate == NULL)
 		return lost(pg, err);
 	char text[400];
-	flatten(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY), text, sizeof(text));
+	ing_pg_flatten(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY), text, sizeof(text));
 	enum ing_pg_rc rc = classify(pg->conn, sqlstate);
 	ing_error_set(err, codes[rc], "database: %s (SQLSTATE %s)", text, sqlstate);
 	return rc;
@@ -248,83 +236,18 @@ static void hand_over(const PGresult *res, ing_pg_row_f *each, void *ctx)
 	}
 }
 
-/* What libpq quotes of a malformed address may be its password, which may have quotes of its own;
- * but for options, which have names. whole: the text was not cut. */
-static void hide_quoted(char *text, bool whole)
-{
-	char *first = strchr(text, '"');
-	if (first == NULL || strncmp(text, "invalid connection option",
-				     strlen("invalid connection option")) == 0)
-		return;
-	char *last = strrchr(text, '"');
-	*first = '*';
-	if (whole)
-		memmove(first + 1, last + 1, strlen(last + 1) + 1);
-	else
-		first[1] = '\0';
-}
-
-static const char *option_value(const PQconninfoOption *options, const char *name)
-{
-	for (const PQconninfoOption *o = options; o->keyword != NULL; o++) {
-		if (strcmp(o->keyword, name) == 0)
-			return o->val != NULL && o->val[0] != '\0' ? o->val : NULL;
-	}
-	return NULL;
-}
-
-/* Several hosts: a DSN's, or else the environment's. */
-static bool has_many_hosts(const PQconninfoOption *options)
-{
-	const char *hosts = option_value(options, "hostaddr");
-	if (hosts == NULL)
-		hosts = option_value(options, "host");
-	if (hosts == NULL)
-		hosts = getenv("PGHOST");
-	return hosts != NULL && strchr(hosts, ',') != NULL;
-}
-
-/* *ret_attrs: target_session_attrs for a DSN that says nothing of it. */
-static int check_dsn(const char *dsn, const char **ret_attrs, struct ing_error *err)
-{
-	char *why = NULL;
-	PQconninfoOption *options = PQconninfoParse(dsn, &why);
-	if (options != NULL) {
-		bool said = getenv("PGTARGETSESSIONATTRS") != NULL;
-		*ret_attrs = has_many_hosts(options) && !said ? "read-write" : "";
-		PQconninfoFree(options);
-		return 0;
-	}
-	char text[300];
-	flatten(why, text, sizeof(text));
-	hide_quoted(text, strlen(why) < sizeof(text));
-	PQfreemem(why);
-	return ing_error_set(err, ING_FAIL_CONFIG, "database address: %s", text);
-}
-
-/* -------------------------------------------------------------------------------------------- */
+/* ------------------------------------------------------------------------------------------ */
 
 int ing_pg_open(
 	const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret, struct ing_error *err)
 {
-	const char *attrs = "";
-	int rc = check_dsn(dsn, &attrs, err);
+	PGconn *conn = NULL;
+	int rc = ing_pg_connect(dsn, stop_fd, &conn, err);
 	if (rc != 0)
 		return rc;
-	/* What stands before dbname yields to the DSN, what stands behind it does not. A host
-	 * that vanishes is noticed after 10 s of unacknowledged data, or 11 s of silence while
-	 * we wait. */
-	static const char *const names[] = {"connect_timeout", "keepalives_idle",
-		"keepalives_interval", "keepalives_count", "tcp_user_timeout",
-		"fallback_application_name", "target_session_attrs", "dbname", "client_encoding",
-		NULL};
-	const char *const values[] = {
-		"5", "5", "2", "3", "10000", "ingest-worker", attrs, dsn, "UTF8", NULL};
-	PGconn *conn = PQconnectdbParams(names, values, 1);
-	ing_must(conn != NULL);
 	struct ing_pg *pg = ing_alloc(sizeof(*pg));
 	*pg = (struct ing_pg){.conn = conn, .stop_fd = stop_fd, .timeout_ms = timeout_ms};
-	if (PQstatus(conn) != CONNECTION_OK || PQsetnonblocking(conn, 1) != 0) {
+	if (PQsetnonblocking(conn, 1) != 0) {
 		lost(pg, err);
 		ing_pg_close(pg);
 		return -ING_FAIL_UNAVAILABLE;
@@ -403,6 +326,17 @@ enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql
 		hand_over(res, each, ctx);
 	PQclear(res);
 	return ING_PG_OK;
+}
+
+int64_t ing_pg_int64(const char *text)
+{
+	return text == NULL ? 0 : strtoll(text, NULL, 10);
+}
+
+unsigned ing_pg_unsigned(const char *text)
+{
+	int64_t n = ing_pg_int64(text);
+	return n < 0 ? 0 : (unsigned)ING_MIN(n, INT32_MAX);
 }
 
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count)

@@ -5,9 +5,8 @@
  * A connection belongs to one thread at a time. Calls block, but never for long: each has a
  * deadline of its own on this side of the wire, so that a server that has died, hangs or sits
  * behind a dead link is noticed in seconds, and each ends at once when the stop descriptor becomes
- * readable (the connection attempt alone does not: it ends after the DSN's connect_timeout, 5 s
- * unless it says otherwise). What a failure means for the caller is the return code's business; its
- * words are the server's primary message, not its detail and context, which quote whole rows.
+ * readable. The return code says what a failure means for the caller; its message is the server's
+ * primary message, not its detail and context, which quote whole rows.
  */
 #pragma once
 #include "common/base/error.h"
@@ -34,8 +33,9 @@ enum ing_pg_rc {
 /* Connect. dsn: libpq's connection string or URI. stop_fd: readable = give up (-1: none).
  * timeout_ms: deadline of every later call (-1: none; TCP keepalives still notice a dead host).
  * Of several hosts in a dsn (or in PGHOST) that says nothing of target_session_attrs, the first is
- * taken that can be written to, so that a standby in front is passed over; each may take the
- * connect_timeout. Error: -CONFIG (dsn is malformed), -UNAVAILABLE. */
+ * taken that can be written to, so that a standby in front is passed over; each address of each
+ * host may take the DSN's connect_timeout, 5 s unless it has one. Looking up a host's name is not
+ * ended by stop_fd. Error: -CONFIG (dsn is malformed), -UNAVAILABLE, -CANCELLED (stop_fd). */
 int ing_pg_open(const char *dsn, int stop_fd, int timeout_ms, struct ing_pg **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 /* Limits of later statements: the server's for work and for locks, and ours for an answer. Asks the
@@ -60,6 +60,9 @@ typedef void ing_pg_row_f(void *ctx, const char *const *values, int count);
 enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql,
 	const char *const *params, int param_count, ing_pg_row_f *each, void *ctx,
 	struct ing_error *err) ING_MUST_CHECK;
+/* Values of integer columns as numbers; NULL: 0. The second is clamped to 0 … INT32_MAX. */
+int64_t ing_pg_int64(const char *text);
+unsigned ing_pg_unsigned(const char *text);
 /* Append a PostgreSQL array literal of texts ({"a","b"}) to out, quoted so that any text
  * survives. */
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count);

@@ -7,7 +7,7 @@
 
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
-#include "worker/store/store.h"
+#include "worker/database/schema.h"
 
 #define VERB "db"
 
@@ -16,7 +16,7 @@ static int migrate(const char *dsn)
 	struct ing_error err = {0};
 	int from = 0;
 	int to = 0;
-	if (ing_store_migrate(dsn, &from, &to, &err) != 0)
+	if (ing_schema_migrate(dsn, &from, &to, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " migrate", "%s", err.msg);
 	printf("{\"from\": %d, \"to\": %d}\n", from, to);
 	return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
@@ -26,9 +26,9 @@ static int status(const char *dsn)
 {
 	struct ing_error err = {0};
 	int version = 0;
-	if (ing_store_version(dsn, &version, &err) != 0)
+	if (ing_schema_version(dsn, &version, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " status", "%s", err.msg);
-	int newest = ing_store_newest_version();
+	int newest = ing_schema_newest();
 	const char *state = version == newest  ? "current"
 			    : version == 0     ? "missing"
 			    : version < newest ? "older"

@@ -1,96 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The store thread: takes what is queued, writes it in batches, hands it back to the loop. It owns
- * the session; the loop sees it only through two queues, a flag and counters. Whatever fails, an
- * item leaves this thread either written, or refused by PostgreSQL for good, or, when the store is
- * freed, not at all.
+ * What the store's database thread does: takes items, writes them in batches, hands them back. The
+ * connection and its troubles are common/data/pg_thread.h's; here is what a batch is, how many
+ * items it has, and what becomes of rows that PostgreSQL refuses. Whatever fails, an item comes
+ * back either written, or without the rows that were refused, or, when the store is freed, not at
+ * all.
  */
 #include "worker/store/store.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-#include <uv.h>
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "worker/store/session.h"
+#include "common/data/pg_thread.h"
 #include "worker/store/table.h"
+#include "worker/store/upsert.h"
 
-#define BACKOFF_MIN_MS 100
-#define BACKOFF_MAX_MS 5000
-#define CONFLICT_MAX_MS 1000
-#define REMIND_MS 60000 /* a trouble that lasts is logged again after this long */
+#define REMIND_MS 60000 /* a slow database is logged again after this long */
 #define ALL_TABLES ((1u << ING_TABLES) - 1)
-#define STORE_MAGIC 0x53544f31u
 
 struct ing_store {
-	unsigned magic;
-	char *dsn;
 	unsigned batch_rows, batch_ms;
-	struct ing_queue in, out;
-	uv_async_t async; /* loop: something is in `out` */
-	pthread_t thread;
-	int stop_fd; /* readable: give up at once */
-	atomic_bool stopping, blocked;
+	struct ing_pg_thread *thread;
 	atomic_ullong items, batches, refused, skipped, cpu_ns;
 
-	/* store thread only */
-	struct ing_session *ses;
+	/* database thread only */
+	struct ing_upsert *upsert;
 	struct ing_pace pace;
-	bool slow;         /* has been said */
-	unsigned failures; /* in a row */
-	unsigned seed;
-	struct ing_log_gate trouble_gate, refused_gate, slow_gate;
+	bool slow; /* has been logged */
+	struct ing_log_gate refused_gate, slow_gate;
 	struct ing_store_item **pending;
 	size_t pending_count, pending_cap;
 	size_t unwritten; /* of the pending ones */
 };
 
-/* @locality store thread, all of the static ones down to the ruler but those marked loop */
+/* @locality database thread, down to the callbacks */
 
-static void sleep_ms(struct ing_store *s, unsigned ms)
+static size_t count_waiting(const struct ing_store *s)
 {
-	/* Spread by a quarter, so that the workers of a fleet do not come back all at once. */
-	unsigned spread = (unsigned)rand_r(&s->seed) % (ms / 4 + 1);
-	struct pollfd fd = {.fd = s->stop_fd, .events = POLLIN};
-	int rc;
-	do {
-		rc = poll(&fd, 1, (int)(ms - spread));
-	} while (rc < 0 && errno == EINTR);
-}
-
-static unsigned backoff_ms(unsigned failures, unsigned max_ms)
-{
-	unsigned ms = BACKOFF_MIN_MS << ING_MIN(failures, 10u);
-	return ING_MIN(ms, max_ms);
-}
-
-/* The environment's fault: say so once, wait, and the caller tries again, on the same session if it
- * still has it. */
-static void wait_out(struct ing_store *s, const struct ing_error *err)
-{
-	if (atomic_load(&s->stopping))
-		return;
-	if (!atomic_exchange(&s->blocked, true))
-		s->trouble_gate = (struct ing_log_gate){0};
-	if (ing_log_gate_pass(&s->trouble_gate, REMIND_MS, NULL))
-		ing_log(ING_LOG_WARNING, "%s; %zu items wait, trying again", err->msg,
-			s->unwritten + ing_queue_count(&s->in));
-	sleep_ms(s, backoff_ms(s->failures, BACKOFF_MAX_MS));
-	s->failures++;
-}
-
-static void note_success(struct ing_store *s)
-{
-	s->failures = 0;
-	if (atomic_exchange(&s->blocked, false))
-		ing_log(ING_LOG_INFO, "database: writing again");
+	return s->unwritten + ing_pg_thread_queued(s->thread);
 }
 
 static void count_cpu(struct ing_store *s)
@@ -102,34 +52,32 @@ static void hand_back(struct ing_store *s, struct ing_store_item **items, size_t
 {
 	atomic_fetch_add(&s->items, count);
 	count_cpu(s);
-	bool wake = false;
-	for (size_t i = 0; i < count; i++)
-		wake |= ing_queue_push(&s->out, &items[i]->node);
 	s->unwritten -= count;
-	if (wake)
-		uv_async_send(&s->async);
+	for (size_t i = 0; i < count; i++)
+		ing_pg_thread_hand_back(s->thread, &items[i]->node);
 }
 
-/* One item, one table: PostgreSQL will never take these rows. Leave them out, keep the others. */
+/* One item, one table: PostgreSQL will never take these rows. Leave them out, keep the others.
+ * Returns the tables' bits. */
 static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_error *err)
 {
 	const char *name = table < 0 ? "all tables" : ing_tables[table].name;
-	unsigned swallowed = 0;
+	unsigned suppressed = 0;
 	atomic_fetch_add(&s->refused, 1);
-	if (ing_log_gate_pass(&s->refused_gate, 1000, &swallowed))
+	if (ing_log_gate_pass(&s->refused_gate, 1000, &suppressed))
 		ing_log(ING_LOG_ERROR,
 			"%s: rows of a request refused and left out: %s (%u more such)", name,
-			err->msg, swallowed);
+			err->msg, suppressed);
 	return table < 0 ? ALL_TABLES : 1u << table;
 }
 
 /* Batches stay small, or get so, for the time they take. what: of so many requests, in so long. */
-static void say_slow(struct ing_store *s, const char *what)
+static void log_slow(struct ing_store *s, const char *what)
 {
 	s->slow = true;
 	if (ing_log_gate_pass(&s->slow_gate, REMIND_MS, NULL))
 		ing_log(ING_LOG_WARNING, "database: slow: %s; %u are written at a time, %zu wait",
-			what, s->pace.rows, s->unwritten + ing_queue_count(&s->in));
+			what, s->pace.rows, count_waiting(s));
 }
 
 static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
@@ -139,7 +87,7 @@ static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
 	if (!quick && s->pace.rows < s->batch_rows) {
 		snprintf(what, sizeof(what), "%zu requests took %.1f s (%.1f a second)", count,
 			slowest_ms / 1000.0, (double)count * 1000.0 / slowest_ms);
-		say_slow(s, what);
+		log_slow(s, what);
 	} else if (s->slow && s->pace.rows >= s->batch_rows / 4) {
 		s->slow = false;
 		ing_log(ING_LOG_INFO, "database: quick again, %u requests are written at a time",
@@ -155,71 +103,59 @@ static bool note_exceeded(struct ing_store *s, size_t count)
 		s->pace.limit_ms / 1000.0);
 	if (!ing_pace_exceeded(&s->pace, (unsigned)count))
 		return false;
-	say_slow(s, what);
+	log_slow(s, what);
 	return true;
 }
 
-enum outcome { WRITTEN, REFUSED, TOO_MANY, STOPPED };
+struct batch {
+	struct ing_store *s;
+	struct ing_store_item **items;
+	size_t most;  /* may be written */
+	size_t count; /* as many as the database could take when it was last tried */
+	unsigned without;
+	struct ing_upsert_report report;
+};
 
-/* Write one batch, as often as it takes. REFUSED: PostgreSQL will not have one of its rows.
- * TOO_MANY: they take longer than a statement may. */
-static enum outcome write_batch(struct ing_store *s, struct ing_store_item **items, size_t count)
+static enum ing_pg_rc write_batch(struct ing_pg *pg, void *ctx, struct ing_error *err)
 {
-	unsigned without = 0;
-	unsigned conflicts = 0;
-	while (!atomic_load(&s->stopping)) {
-		struct ing_error err = {0};
-		struct ing_session_report report;
-		if (s->ses == NULL && ing_session_open(s->dsn, s->stop_fd, &s->ses, &err) != 0) {
-			wait_out(s, &err);
+	struct batch *b = ctx;
+	struct ing_store *s = b->s;
+	for (;;) {
+		b->count = ING_MIN(b->most, (size_t)s->pace.rows);
+		enum ing_pg_rc rc = ing_upsert_write(
+			s->upsert, pg, &s->pace, b->items, b->count, b->without, &b->report, err);
+		if (rc == ING_PG_SILENT) /* if the server is dead, fewer rows do no harm */
+			ing_pace_exceeded(&s->pace, (unsigned)b->count);
+		if (rc == ING_PG_SLOW && note_exceeded(s, b->count)) {
+			ing_error_clear(err); /* again, with fewer */
 			continue;
 		}
-		switch (ing_session_write(s->ses, &s->pace, items, count, without, &report, &err)) {
-		case ING_PG_OK:
-			note_success(s);
-			note_pace(s, count, report.slowest_ms);
-			atomic_fetch_add(&s->batches, 1);
-			atomic_fetch_add(&s->skipped, report.skipped);
-			return WRITTEN;
-		case ING_PG_CONFLICT:
-			sleep_ms(s, ING_MIN(2u << ING_MIN(conflicts, 10u), CONFLICT_MAX_MS));
-			conflicts++;
-			break;
-		case ING_PG_REFUSED:
-			/* An answer is an answer: were the last items refused after an outage,
-			 * nothing else would say that it is over. */
-			note_success(s);
-			if (count > 1)
-				return REFUSED;
-			without |= give_up_rows(s, report.table, &err);
-			if (without == ALL_TABLES)
-				return WRITTEN;
-			break;
-		case ING_PG_SLOW:
-			if (note_exceeded(s, count))
-				return TOO_MANY;
-			wait_out(s, &err); /* a single one: nothing moves */
-			break;
-		case ING_PG_SILENT:
-			/* If the server is not slow but dead, fewer rows do no harm. */
-			ing_session_close(ING_TAKE(s->ses));
-			wait_out(s, &err);
-			if (ing_pace_exceeded(&s->pace, (unsigned)count))
-				return TOO_MANY;
-			break;
-		case ING_PG_LOCKED:
-			wait_out(s, &err);
-			break;
-		case ING_PG_LOST:
-		case ING_PG_TROUBLE:
-			ing_session_close(ING_TAKE(s->ses));
-			wait_out(s, &err);
-			break;
-		case ING_PG_STOPPED:
-			return STOPPED;
-		}
+		if (rc != ING_PG_OK)
+			return rc;
+		note_pace(s, b->count, b->report.slowest_ms);
+		atomic_fetch_add(&s->batches, 1);
+		atomic_fetch_add(&s->skipped, b->report.skipped);
+		return rc;
 	}
-	return STOPPED;
+}
+
+/* An item of which PostgreSQL has refused rows: write it without the rows of that table, and of
+ * each further table that is refused. */
+static bool write_rest(
+	struct ing_store *s, struct ing_store_item **item, int table, struct ing_error *err)
+{
+	struct batch b = {.s = s, .items = item, .most = 1, .report = {.table = table}};
+	enum ing_pg_rc rc;
+	do {
+		b.without |= give_up_rows(s, b.report.table, err);
+		if (b.without == ALL_TABLES)
+			break;
+		rc = ing_pg_thread_run(s->thread, write_batch, &b, err);
+		if (rc == ING_PG_STOPPED)
+			return false;
+	} while (rc == ING_PG_REFUSED);
+	hand_back(s, item, 1);
+	return true;
 }
 
 /* In batches of as many as the database can take at the time. Halving finds one bad row among n in
@@ -227,21 +163,20 @@ static enum outcome write_batch(struct ing_store *s, struct ing_store_item **ite
 static bool write_items(struct ing_store *s, struct ing_store_item **items, size_t count)
 {
 	while (count > 0) {
-		size_t n = ING_MIN(count, (size_t)s->pace.rows);
-		switch (write_batch(s, items, n)) {
-		case WRITTEN:
+		struct ing_error err = {0};
+		struct batch b = {.s = s, .items = items, .most = count};
+		enum ing_pg_rc rc = ing_pg_thread_run(s->thread, write_batch, &b, &err);
+		size_t n = b.count;
+		bool going = rc != ING_PG_STOPPED;
+		if (rc == ING_PG_OK)
 			hand_back(s, items, n);
-			break;
-		case REFUSED:
-			if (!write_items(s, items, n / 2) ||
-				!write_items(s, items + n / 2, n - n / 2))
-				return false;
-			break;
-		case TOO_MANY:
-			continue;
-		default:
+		else if (rc == ING_PG_REFUSED && n == 1)
+			going = write_rest(s, items, b.report.table, &err);
+		else if (rc == ING_PG_REFUSED)
+			going = write_items(s, items, n / 2) &&
+				write_items(s, items + n / 2, n - n / 2);
+		if (!going)
 			return false;
-		}
 		items += n;
 		count -= n;
 	}
@@ -266,88 +201,79 @@ static void add_pending(struct ing_store *s, struct ing_node *list)
  * row or a thousand. */
 static void gather(struct ing_store *s)
 {
-	add_pending(s, ing_queue_wait_all(&s->in, -1));
+	add_pending(s, ing_pg_thread_take(s->thread, -1));
 	uint64_t until = ing_now_ms() + s->batch_ms;
-	while (s->pending_count < s->batch_rows && !ing_queue_closed(&s->in)) {
+	while (s->pending_count < s->batch_rows && !ing_pg_thread_stopping(s->thread)) {
 		uint64_t now = ing_now_ms();
 		if (now >= until)
 			return;
-		add_pending(s, ing_queue_wait_all(&s->in, (int)(until - now)));
+		add_pending(s, ing_pg_thread_take(s->thread, (int)(until - now)));
 	}
 }
 
-static void *run(void *ctx)
+/* -- callbacks of the database thread ------------------------------------------------------- */
+
+static int prepare(void *ctx, struct ing_pg *pg, struct ing_error *err)
 {
-	struct ing_store *s;
-	ING_CAST_OBJ(s, ctx, STORE_MAGIC);
-	while (!atomic_load(&s->stopping)) {
-		gather(s);
-		s->unwritten = s->pending_count;
-		write_items(s, s->pending, s->pending_count);
-		s->pending_count = 0;
-		count_cpu(s);
-	}
-	return NULL;
+	(void)ctx;
+	return ing_upsert_prepare(pg, err);
+}
+
+static void work(void *ctx)
+{
+	struct ing_store *s = ctx;
+	gather(s);
+	s->unwritten = s->pending_count;
+	write_items(s, s->pending, s->pending_count);
+	s->pending_count = 0;
+	count_cpu(s);
+}
+
+static void trouble(void *ctx, const struct ing_error *err)
+{
+	struct ing_store *s = ctx;
+	if (err == NULL)
+		ing_log(ING_LOG_INFO, "database: writing again");
+	else
+		ing_log(ING_LOG_WARNING, "%s; %zu items wait, trying again", err->msg,
+			count_waiting(s));
 }
 
 /* @locality loop */
-static void deliver(uv_async_t *async)
+static void finished(void *ctx, struct ing_node *items)
 {
-	struct ing_store *s;
-	ING_CAST_OBJ(s, async->data, STORE_MAGIC);
-	struct ing_node *list = ing_queue_take_all(&s->out);
-	while (list != NULL) {
-		struct ing_node *next = list->next; /* done() may free the item */
-		struct ing_store_item *item = ING_CONTAINER(list, struct ing_store_item, node);
+	(void)ctx;
+	while (items != NULL) {
+		struct ing_node *next = items->next; /* done() may free the item */
+		struct ing_store_item *item = ING_CONTAINER(items, struct ing_store_item, node);
 		item->done(item);
-		list = next;
+		items = next;
 	}
 }
 
-static void free_closed(uv_handle_t *handle)
-{
-	struct ing_store *s;
-	ING_CAST_OBJ(s, handle->data, STORE_MAGIC);
-	ing_queue_take_all(&s->in);
-	ing_queue_take_all(&s->out);
-	ing_queue_done(&s->in);
-	ing_queue_done(&s->out);
-	close(s->stop_fd);
-	free(s->pending);
-	free(s->dsn);
-	s->magic = 0;
-	free(s);
-}
-
-/* -------------------------------------------------------------------------------------------- */
+/* ------------------------------------------------------------------------------------------ */
 
 int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,
 	struct ing_store **ret, struct ing_error *err)
 {
-	struct ing_session *ses = NULL;
-	int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (stop_fd < 0)
-		return ing_error_sys(err, errno, "database: eventfd");
-	int rc = ing_session_open(conf->dsn, stop_fd, &ses, err);
+	struct ing_store *s = ing_alloc(sizeof(*s));
+	*s = (struct ing_store){
+		.batch_rows = ING_MAX(conf->batch_rows, 1u), .batch_ms = conf->batch_ms};
+	ing_pace_init(&s->pace, s->batch_rows, conf->statement_ms);
+	const struct ing_pg_thread_conf thread = {.name = "ing-store",
+		.dsn = conf->dsn,
+		.ctx = s,
+		.prepare = prepare,
+		.work = work,
+		.trouble = trouble,
+		.finished = finished};
+	int rc = ing_pg_thread_new(&thread, &s->thread, err);
 	if (rc != 0) {
-		close(stop_fd);
+		free(s);
 		return rc;
 	}
-	struct ing_store *s = ing_alloc(sizeof(*s));
-	*s = (struct ing_store){.magic = STORE_MAGIC,
-		.dsn = ing_strdup(conf->dsn),
-		.batch_rows = ING_MAX(conf->batch_rows, 1u),
-		.batch_ms = conf->batch_ms,
-		.stop_fd = stop_fd,
-		.ses = ses,
-		.seed = (unsigned)getpid()};
-	ing_pace_init(&s->pace, s->batch_rows, conf->statement_ms);
-	ing_queue_init(&s->in);
-	ing_queue_init(&s->out);
-	ing_must(uv_async_init(loop, &s->async, deliver) == 0);
-	s->async.data = s;
-	ing_must(pthread_create(&s->thread, NULL, run, s) == 0);
-	pthread_setname_np(s->thread, "ing-store");
+	s->upsert = ing_upsert_new();
+	ing_pg_thread_start(s->thread, loop);
 	*ret = s;
 	return 0;
 }
@@ -356,22 +282,20 @@ void ing_store_free(struct ing_store *s)
 {
 	if (s == NULL)
 		return;
-	atomic_store(&s->stopping, true);
-	ing_must(write(s->stop_fd, &(uint64_t){1}, sizeof(uint64_t)) == sizeof(uint64_t));
-	ing_queue_close(&s->in);
-	pthread_join(s->thread, NULL);
-	ing_session_close(ING_TAKE(s->ses));
-	uv_close((uv_handle_t *)&s->async, free_closed);
+	ing_pg_thread_free(s->thread);
+	ing_upsert_free(s->upsert);
+	free(s->pending);
+	free(s);
 }
 
 void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 {
-	ing_queue_push(&s->in, &item->node);
+	ing_pg_thread_push(s->thread, &item->node);
 }
 
 bool ing_store_blocked(const struct ing_store *s)
 {
-	return atomic_load(&s->blocked);
+	return ing_pg_thread_blocked(s->thread);
 }
 
 void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret)

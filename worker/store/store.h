@@ -2,13 +2,13 @@
  *
  * store.h - rows to PostgreSQL in grouped transactions.
  *
- * Owns: one connection and the store thread. Put and callbacks: loop thread. An item is called back
- * only after the transaction that holds its rows has committed. Database away: items wait, the
- * connection is retried for ever with back-off, `blocked` is true meanwhile (intake stops),
- * everything resumes by itself. A row that PostgreSQL refuses (which the cleaning in here should
- * make impossible) is isolated by splitting the batch, logged, counted, and its item called back,
- * so that one row never stops the others. Keys, limits of columns and what stands when two rows
- * meet: README.md.
+ * Owns: a database thread (common/data/pg_thread.h). Put and callbacks: loop thread. An item is
+ * called back only after the transaction that holds its rows has committed. Database away: items
+ * wait, the connection is retried for ever with back-off, `blocked` is true meanwhile (intake
+ * stops), everything resumes by itself. A row that PostgreSQL refuses (which the cleaning in here
+ * should make impossible) is isolated by splitting the batch, logged, counted, and its item called
+ * back, so that one row never stops the others. Keys, limits of columns and what stands when two
+ * rows meet: README.md.
  */
 #pragma once
 #include "common/base/error.h"
@@ -71,18 +71,10 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *co
 						  when the server is away, -INVALID when the schema
 						  is missing, older or newer (say what to do) */
 /* NULL is fine; call when nothing is outstanding, else those items are dropped. Waits for the
- * thread, which gives up whatever it does at once (an attempt to connect: within connect_timeout);
- * run the loop once more to close its handle. */
+ * thread, which gives up whatever it does at once; run the loop once more to close its handle. */
 void ing_store_free(struct ing_store *s);
 void ing_store_put(struct ing_store *s, struct ing_store_item *item);
 bool ing_store_blocked(const struct ing_store *s);
 
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret);
-
-/* Schema, for `ingestctl db`: synchronous, any thread. */
-int ing_store_migrate(
-	const char *dsn, int *ret_from, int *ret_to, struct ing_error *err) ING_MUST_CHECK;
-int ing_store_version(
-	const char *dsn, int *ret_version, struct ing_error *err) ING_MUST_CHECK; /* 0: no schema */
-int ing_store_newest_version(void); /* what this binary brings */

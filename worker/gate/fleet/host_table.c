@@ -11,9 +11,8 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include "worker/gate/fleet/host_db.h"
+#include "worker/database/schema.h"
 
-#define ANSWER_TIMEOUT_MS 30000
 #define MAX_TOP 10000
 
 enum row_column {
@@ -72,7 +71,7 @@ static const char unblock_sql[] = "DELETE FROM host_block WHERE host = $1 RETURN
 
 static int open_table(const char *dsn, struct ing_pg **ret, struct ing_error *err)
 {
-	return ing_host_db_open(dsn, -1, ANSWER_TIMEOUT_MS, NULL, ret, err);
+	return ing_schema_open(dsn, ret, err);
 }
 
 static int query(struct ing_pg *pg, const char *sql, const char *const *params, int count,
@@ -103,7 +102,7 @@ static int query_once(const char *dsn, const char *sql, const char *const *param
 
 static int64_t positive(const char *text)
 {
-	return ING_MAX(ing_host_db_number(text), 0);
+	return ING_MAX(ing_pg_int64(text), 0);
 }
 
 static void copy(char *to, size_t size, const char *text)
@@ -117,11 +116,11 @@ static struct ing_host_row read_row(const char *const *v)
 		.known = true,
 		.lease_ms = v[ROW_HOLDER] != NULL ? positive(v[ROW_LEASE_MS]) : 0,
 		.rest_ms = positive(v[ROW_REST_MS]),
-		.failures = ing_host_db_small(v[ROW_FAILURES]),
-		.opens = ing_host_db_small(v[ROW_OPENS]),
-		.crawl_delay_ms = ing_host_db_small(v[ROW_CRAWL_DELAY_MS]),
-		.response_ms = ing_host_db_small(v[ROW_RESPONSE_MS]),
-		.http_status = (int)ing_host_db_small(v[ROW_HTTP_STATUS]),
+		.failures = ing_pg_unsigned(v[ROW_FAILURES]),
+		.opens = ing_pg_unsigned(v[ROW_OPENS]),
+		.crawl_delay_ms = ing_pg_unsigned(v[ROW_CRAWL_DELAY_MS]),
+		.response_ms = ing_pg_unsigned(v[ROW_RESPONSE_MS]),
+		.http_status = (int)ing_pg_unsigned(v[ROW_HTTP_STATUS]),
 		.answered_ms = v[ROW_ANSWERED_MS] != NULL ? positive(v[ROW_ANSWERED_MS]) : -1,
 		.updated_ms = positive(v[ROW_UPDATED_MS]),
 	};

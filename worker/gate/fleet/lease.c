@@ -2,7 +2,7 @@
  *
  * The loop's side of the leases: which hosts we hold or ask for, what of it the database has yet to
  * hear, and when the next round is due. All state is here, on the loop; the thread only executes
- * rounds (lease_thread.c).
+ * rounds (lease_round.c).
  *
  * Entries stand in the table while there is something about them: held, asked for, something to
  * say, or part of the round under way. An entry that the database is to hear of is in the `todo`
@@ -11,14 +11,12 @@
  */
 #include "worker/gate/fleet/lease.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <utlist.h>
+#include <uv.h>
 
 #include "common/base/clock.h"
 #include "common/base/hash.h"
@@ -49,15 +47,13 @@ struct ing_lease_entry {
 
 struct ing_leases {
 	unsigned magic;
-	struct ing_lease_thread thread;
+	struct ing_lease_rounds rounds;
 	unsigned lease_ms, round_ms, blocks_ms;
 	uv_timer_t timer;
-	uv_async_t async;
-	unsigned handles; /* open */
 	struct ing_lease_entry *entries;
 	struct ing_lease_entry *todo;
 	unsigned held;
-	bool under_way;      /* a round is with the thread */
+	bool under_way;      /* a round is with the database thread */
 	bool hurry;          /* the last round was full: the next one need not wait */
 	bool away;           /* as the user has been told */
 	uint64_t planned_ms; /* when the timer fires, if it is active */
@@ -145,7 +141,7 @@ static void order_say(struct ing_lease_say **says, size_t *count, struct ing_lea
 /* Everything that the entry has for the database; false: the round is full. */
 static bool order_entry(struct ing_leases *l, struct ing_lease_round *r, struct ing_lease_entry *e)
 {
-	unsigned most = atomic_load(&l->thread.batch);
+	unsigned most = atomic_load(&l->rounds.batch);
 	if ((e->given_back && r->return_count >= most) || (e->noted && r->note_count >= most) ||
 		(e->owed && r->ask_count >= most))
 		return false;
@@ -195,7 +191,7 @@ static void order_extends(struct ing_leases *l, struct ing_lease_round *r, uint6
 			continue;
 		if (r->extends == NULL)
 			r->extends = ing_alloc(ING_LEASE_BATCH * sizeof(*r->extends));
-		if (r->extend_count >= atomic_load(&l->thread.batch)) {
+		if (r->extend_count >= atomic_load(&l->rounds.batch)) {
 			l->extend_at_ms = now; /* the others with the next round */
 			return;
 		}
@@ -236,7 +232,7 @@ static void send_round(struct ing_leases *l, struct ing_lease_round *r)
 {
 	l->under_way = true;
 	l->stats.rounds++;
-	ing_queue_push(&l->thread.in, &r->node);
+	ing_lease_rounds_send(&l->rounds, r);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -378,35 +374,12 @@ static void take_round(struct ing_leases *l, struct ing_lease_round *r)
 	}
 }
 
-static void on_async(uv_async_t *async)
-{
-	struct ing_leases *l;
-	ING_CAST_OBJ(l, async->data, LEASES_MAGIC);
-	bool away = atomic_load(&l->thread.away);
-	if (away != l->away) {
-		l->away = away;
-		if (l->user.state != NULL)
-			l->user.state(l->user.ctx, away);
-	}
-	struct ing_node *list = ing_queue_take_all(&l->thread.out);
-	if (list == NULL)
-		return;
-	struct ing_lease_round *r = ING_CONTAINER(list, struct ing_lease_round, node);
-	ing_must(list->next == NULL && r->done);
-	take_round(l, r);
-	ing_lease_round_free(r);
-	l->under_way = false;
-	plan(l);
-}
-
 /* -- begin and end -------------------------------------------------------------------------- */
 
 static void free_closed(uv_handle_t *handle)
 {
 	struct ing_leases *l;
 	ING_CAST_OBJ(l, handle->data, LEASES_MAGIC);
-	if (--l->handles > 0)
-		return;
 	l->magic = 0;
 	free(l);
 }
@@ -437,7 +410,7 @@ static void give_everything_back(struct ing_leases *l)
 static void finish_rounds(struct ing_leases *l)
 {
 	uint64_t until = ing_now_ms() + FREE_MS;
-	while (ing_now_ms() < until && !atomic_load(&l->thread.away)) {
+	while (ing_now_ms() < until && !ing_pg_thread_blocked(l->rounds.thread)) {
 		if (!l->under_way) {
 			give_everything_back(l);
 			if (l->todo == NULL)
@@ -446,10 +419,9 @@ static void finish_rounds(struct ing_leases *l)
 			order_todo(l, r);
 			send_round(l, r);
 		}
-		struct ing_node *list = ing_queue_wait_all(&l->thread.out, 50);
-		if (list == NULL)
+		struct ing_lease_round *r = ing_lease_rounds_wait(&l->rounds, 50);
+		if (r == NULL)
 			continue;
-		struct ing_lease_round *r = ING_CONTAINER(list, struct ing_lease_round, node);
 		take_round(l, r);
 		ing_lease_round_free(r);
 		l->under_way = false;
@@ -463,53 +435,33 @@ static int64_t random_session(void)
 	return (id & INT64_MAX) | 1;
 }
 
-static int open_database(struct ing_lease_thread *t, struct ing_error *err)
-{
-	int rc = ing_lease_connect(t->dsn, t->stop_fd, &t->pg, err);
-	if (rc != 0)
-		return rc;
-	enum ing_pg_rc taken;
-	do {
-		taken = ing_lease_take_over(t->pg, &t->session, &t->pace, err);
-	} while (taken == ING_PG_CONFLICT && (ing_error_clear(err), true));
-	return taken == ING_PG_OK ? 0 : -ING_FAIL_UNAVAILABLE;
-}
-
-/* -------------------------------------------------------------------------------------------- */
+/* ------------------------------------------------------------------------------------------ */
 
 int ing_leases_new(struct uv_loop_s *loop, const struct ing_lease_conf *conf,
 	struct ing_leases **ret, struct ing_error *err)
 {
-	int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (stop_fd < 0)
-		return ing_error_sys(err, errno, "leases: eventfd");
 	struct ing_leases *l = ing_alloc(sizeof(*l));
 	*l = (struct ing_leases){.magic = LEASES_MAGIC,
 		.lease_ms = conf->lease_ms,
 		.round_ms = conf->round_ms,
 		.blocks_ms = conf->blocks_ms != 0 ? conf->blocks_ms : BLOCKS_MS,
-		.thread = {.dsn = ing_strdup(conf->dsn),
-			.stop_fd = stop_fd,
-			.async = &l->async,
+		.rounds = {.leases = l,
 			.session = {.instance = ing_strdup(conf->instance),
 				.id = random_session(),
 				.lease_ms = conf->lease_ms,
 				.takeover_rest_ms = conf->takeover_rest_ms,
 				.expired_rest_ms = conf->expired_rest_ms}}};
-	ing_pace_init(&l->thread.pace, ING_LEASE_BATCH, conf->statement_ms);
-	int rc = open_database(&l->thread, err);
-	if (rc == 0) {
-		ing_must(uv_async_init(loop, &l->async, on_async) == 0);
-		ing_must(uv_timer_init(loop, &l->timer) == 0);
-		l->async.data = l->timer.data = l;
-		l->handles = 2;
-		ing_lease_thread_start(&l->thread);
-		*ret = l;
-		return 0;
+	ing_pace_init(&l->rounds.pace, ING_LEASE_BATCH, conf->statement_ms);
+	int rc = ing_lease_rounds_start(&l->rounds, loop, conf->dsn, err);
+	if (rc != 0) {
+		free(l->rounds.session.instance);
+		free(l);
+		return rc;
 	}
-	ing_lease_thread_done(&l->thread);
-	free(l);
-	return rc;
+	ing_must(uv_timer_init(loop, &l->timer) == 0);
+	l->timer.data = l;
+	*ret = l;
+	return 0;
 }
 
 void ing_leases_set_user(struct ing_leases *l, const struct ing_lease_user *user)
@@ -525,9 +477,9 @@ void ing_leases_free(struct ing_leases *l)
 	l->blocks = NULL;
 	give_everything_back(l);
 	finish_rounds(l);
-	ing_lease_thread_stop(&l->thread);
+	ing_lease_rounds_stop(&l->rounds);
+	free(l->rounds.session.instance);
 	free_entries(l);
-	uv_close((uv_handle_t *)&l->async, free_closed);
 	uv_close((uv_handle_t *)&l->timer, free_closed);
 }
 
@@ -584,6 +536,24 @@ void ing_leases_on_blocks(struct ing_leases *l,
 	l->blocks_mark[0] = '\0';
 	l->blocks_at_ms = 0;
 	plan(l);
+}
+
+/* -- lease_priv.h --------------------------------------------------------------------------- */
+
+void ing_leases_take_round(struct ing_leases *l, struct ing_lease_round *r)
+{
+	ing_must(r->done);
+	take_round(l, r);
+	ing_lease_round_free(r);
+	l->under_way = false;
+	plan(l);
+}
+
+void ing_leases_set_away(struct ing_leases *l, bool away)
+{
+	l->away = away;
+	if (l->user.state != NULL)
+		l->user.state(l->user.ctx, away);
 }
 
 void ing_leases_stats(const struct ing_leases *l, struct ing_lease_stats *ret)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/gate/fleet/host_db.h"
+#include "common/data/pg.h"
 #include "worker/gate/fleet/lease_sql.h"
 #include "worker/model/status.h"
 
@@ -144,19 +144,19 @@ static const char *outcome_of(const char *slug)
 
 static struct ing_patience patience_of(const char *const *v, uint64_t now_ms)
 {
-	int64_t rest_ms = ing_host_db_number(v[ASK_REST_MS]);
+	int64_t rest_ms = ing_pg_int64(v[ASK_REST_MS]);
 	struct ing_patience p = {
 		.rest = rest_of(v[ASK_REST]),
 		.breaker = breaker_of(v[ASK_BREAKER]),
-		.failures = ing_host_db_small(v[ASK_FAILURES]),
-		.opens = ing_host_db_small(v[ASK_OPENS]),
-		.crawl_delay_ms = ing_host_db_small(v[ASK_CRAWL_DELAY_MS]),
-		.response_ms = ing_host_db_small(v[ASK_RESPONSE_MS]),
-		.http_status = (int)ing_host_db_small(v[ASK_HTTP_STATUS]),
+		.failures = ing_pg_unsigned(v[ASK_FAILURES]),
+		.opens = ing_pg_unsigned(v[ASK_OPENS]),
+		.crawl_delay_ms = ing_pg_unsigned(v[ASK_CRAWL_DELAY_MS]),
+		.response_ms = ing_pg_unsigned(v[ASK_RESPONSE_MS]),
+		.http_status = (int)ing_pg_unsigned(v[ASK_HTTP_STATUS]),
 		.outcome = outcome_of(v[ASK_OUTCOME]),
 	};
 	if (v[ASK_ANSWERED_MS] != NULL)
-		p.answered_ms = moment(now_ms, -ing_host_db_number(v[ASK_ANSWERED_MS]));
+		p.answered_ms = moment(now_ms, -ing_pg_int64(v[ASK_ANSWERED_MS]));
 	/* The rest after a takeover has no other reason. */
 	if (rest_ms > 0 && p.rest == ING_REST_NONE)
 		p.rest = ING_REST_DELAY;
@@ -175,13 +175,13 @@ static void judge(struct ing_lease_ask *a, const char *const *v)
 {
 	bool next = v[ASK_NEXT][0] == 't';
 	bool held = v[ASK_HELD][0] == 't';
-	int64_t rest_ms = ing_host_db_number(v[ASK_REST_MS]);
+	int64_t rest_ms = ing_pg_int64(v[ASK_REST_MS]);
 	if (!held && (next || rest_ms > EARLY_MS)) {
 		a->answer = ING_LEASE_RESTING;
 		a->retry_ms = at_least(rest_ms - EARLY_MS, RETRY_MIN_MS);
 		return;
 	}
-	int64_t left_ms = held ? ing_host_db_number(v[ASK_LEFT_MS]) : LINE_MS;
+	int64_t left_ms = held ? ing_pg_int64(v[ASK_LEFT_MS]) : LINE_MS;
 	a->answer = ING_LEASE_HELD;
 	a->holder = ing_strdup(v[ASK_HOLDER] != NULL ? v[ASK_HOLDER] : "");
 	a->retry_ms =

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * lease_priv.h - between the three files of the leases: lease.c (loop: which hosts, what is due,
- * what to tell the user), lease_thread.c (the thread that keeps a connection) and lease_sql.c (the
+ * what to tell the user), lease_round.c (database thread: rounds) and lease_sql.c (the
  * statements). What passes between the threads is a round: orders written by the loop, answers
  * written by the thread; whoever has it owns it whole, and there is one at a time.
  */
 #pragma once
 #include <stdatomic.h>
-#include <uv.h>
 
 #include "common/base/log.h"
-#include "common/base/queue.h"
 #include "common/data/pace.h"
-#include "common/data/pg.h"
+#include "common/data/pg_thread.h"
 #include "worker/gate/fleet/lease.h"
 
 #define ING_LEASE_BATCH 1000 /* asks, and says, and extensions, in one round at most */
@@ -72,9 +70,8 @@ struct ing_lease_session { /* who we are to the database; constant */
 	unsigned lease_ms, takeover_rest_ms, expired_rest_ms;
 };
 
-/* Connect and check the schema. Errors: as ing_leases_new(). */
-int ing_lease_connect(
-	const char *dsn, int stop_fd, struct ing_pg **ret, struct ing_error *err) ING_MUST_CHECK;
+/* Settings of a new connection, and the schema's version. Error: as ing_schema_prepare(). */
+int ing_lease_prepare(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
 /* At the start: free what a former process of this instance held, to rest for takeover_rest_ms at
  * least; and forget the hosts that nobody has met for 90 days, if there is time for it. Reads the
  * whole table. */
@@ -88,27 +85,28 @@ enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_sessi
  * agree about, and no row: leases of it are granted and extended without the database. */
 bool ing_lease_is_name(const char *host);
 
-/* lease_thread.c: a thread that executes rounds. */
-struct ing_lease_thread {
+/* lease_round.c: carries rounds out on a database thread, one at a time. */
+struct ing_lease_rounds {
 	struct ing_lease_session session;
-	char *dsn;
-	struct ing_queue in, out; /* rounds */
-	uv_async_t *async;        /* loop: `out` or `away` has changed */
-	pthread_t thread;
-	int stop_fd; /* readable: give up at once */
-	atomic_bool stopping, away;
+	struct ing_leases *leases;
+	struct ing_pg_thread *thread;
 	atomic_uint batch; /* how much of each kind a round should order */
 
-	/* the thread's own */
+	/* database thread only */
 	struct ing_pace pace;
 	struct ing_log_gate slow_gate;
-	struct ing_pg *pg;
-	unsigned failures; /* in a row */
-	unsigned seed;
 };
-/* t->session, dsn, stop_fd and async are set, pg is open. */
-void ing_lease_thread_start(struct ing_lease_thread *t);
-/* Ends what it does at once, joins, frees the rounds in the queues, and is done. */
-void ing_lease_thread_stop(struct ing_lease_thread *t);
-/* Of one that was never started: frees what it owns. */
-void ing_lease_thread_done(struct ing_lease_thread *t);
+/* session, leases and pace are set. Connects and frees what a former process held. Errors: as
+ * ing_leases_new(); then nothing was started. */
+int ing_lease_rounds_start(struct ing_lease_rounds *rs, struct uv_loop_s *loop, const char *dsn,
+	struct ing_error *err) ING_MUST_CHECK;
+/* Ends what is under way at once and frees the rounds that are queued. Run the loop once more. */
+void ing_lease_rounds_stop(struct ing_lease_rounds *rs);
+void ing_lease_rounds_send(struct ing_lease_rounds *rs, struct ing_lease_round *r); /* takes r */
+/* Wait for a round to come back; NULL: it did not within timeout_ms. The caller frees it. */
+struct ing_lease_round *ing_lease_rounds_wait(struct ing_lease_rounds *rs, int timeout_ms);
+
+/* lease.c, called on the loop: a round has come back, to be freed by the callee; the database has
+ * gone away, or is back. */
+void ing_leases_take_round(struct ing_leases *l, struct ing_lease_round *r);
+void ing_leases_set_away(struct ing_leases *l, bool away);

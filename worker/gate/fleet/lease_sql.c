@@ -17,14 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #include "common/base/log.h"
-#include "worker/gate/fleet/host_db.h"
+#include "worker/database/schema.h"
 #include "worker/gate/fleet/lease_sql.h"
 
 /* While the connection is made; then the pace's limits hold. */
 #define STATEMENT_TIMEOUT "15s"
-#define ANSWER_TIMEOUT_MS 20000
 
 #define MAX_BLOCKS 100000 /* entries of host_block; what is beyond is not heeded, and said */
 #define MAX_WANTED 10000  /* hosts of ours that others want, told of at a time */
@@ -303,14 +303,14 @@ const char *ing_lease_number(struct ing_lease_number *n, int64_t value)
 	return n->text;
 }
 
-int ing_lease_connect(const char *dsn, int stop_fd, struct ing_pg **ret, struct ing_error *err)
+int ing_lease_prepare(struct ing_pg *pg, struct ing_error *err)
 {
 	/* Plans are made once: the shape of a statement does not depend on its hosts. */
 	static const char settings[] = "SET statement_timeout = '" STATEMENT_TIMEOUT "';"
 				       "SET default_transaction_isolation = 'read committed';"
 				       "SET plan_cache_mode = 'force_generic_plan';"
 				       "SET client_min_messages = 'error'";
-	return ing_host_db_open(dsn, stop_fd, ANSWER_TIMEOUT_MS, settings, ret, err);
+	return ing_schema_prepare(pg, settings, err);
 }
 
 enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_session *ses,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * lease_sql.h - what the files with the leases' statements share: lease_sql.c, lease_ask.c,
- * lease_say.c, lease_start.c. Thread: the lease thread.
+ * lease_say.c, lease_start.c. Thread: the database thread.
  */
 #pragma once
 #include "common/base/buf.h"

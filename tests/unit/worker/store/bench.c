@@ -17,6 +17,7 @@
 
 #include "common/base/clock.h"
 #include "common/data/pg.h"
+#include "worker/database/schema.h"
 
 struct cluster bench_cluster;
 static bool have_server;
@@ -32,7 +33,7 @@ void bench_migrate(const char *dsn)
 	struct ing_error err = {0};
 	int from;
 	int to;
-	bench_check(ing_store_migrate(dsn, &from, &to, &err), &err);
+	bench_check(ing_schema_migrate(dsn, &from, &to, &err), &err);
 }
 
 void bench_sql(const char *dsn, const char *sql)

@@ -153,6 +153,9 @@ static void what_the_address_says_of_sessions_stands(void **state)
 	snprintf(said, sizeof(said), "%s target_session_attrs=read-only", dsn);
 	bench_check(ing_pg_open(said, -1, 30000, &pg, &err), &err);
 	ing_pg_close(pg);
+	snprintf(said, sizeof(said), "%s target_session_attrs=prefer-standby", dsn);
+	bench_check(ing_pg_open(said, -1, 30000, &pg, &err), &err); /* there is none to prefer */
+	ing_pg_close(pg);
 	bench_check(ing_pg_open(a, -1, 30000, &pg, &err), &err);
 	ing_pg_close(pg);
 	set_read_only(c, true);

@@ -15,6 +15,7 @@
 
 #include "common/base/clock.h"
 #include "common/data/pg.h"
+#include "worker/database/schema.h"
 #include "tests/unit/worker/store/bench.h"
 
 static void a_schema_is_made_once(void **state)
@@ -29,18 +30,18 @@ static void a_schema_is_made_once(void **state)
 	int to = -1;
 	assert_int_equal(uv_loop_init(&loop), 0);
 	const struct ing_postgres_settings conf = {.dsn = dsn, .batch_rows = 10};
-	bench_check(ing_store_version(dsn, &version, &err), &err);
+	bench_check(ing_schema_version(dsn, &version, &err), &err);
 	assert_int_equal(version, 0);
 	assert_int_equal(ing_store_new(&loop, &conf, &store, &err), -ING_FAIL_INVALID);
 	assert_non_null(strstr(err.msg, "ingestctl db migrate"));
 	ing_error_clear(&err);
-	bench_check(ing_store_migrate(dsn, &from, &to, &err), &err);
+	bench_check(ing_schema_migrate(dsn, &from, &to, &err), &err);
 	assert_int_equal(from, 0);
-	assert_int_equal(to, ing_store_newest_version());
-	bench_check(ing_store_migrate(dsn, &from, &to, &err), &err);
-	assert_int_equal(from, ing_store_newest_version());
-	bench_check(ing_store_version(dsn, &version, &err), &err);
-	assert_int_equal(version, ing_store_newest_version());
+	assert_int_equal(to, ing_schema_newest());
+	bench_check(ing_schema_migrate(dsn, &from, &to, &err), &err);
+	assert_int_equal(from, ing_schema_newest());
+	bench_check(ing_schema_version(dsn, &version, &err), &err);
+	assert_int_equal(version, ing_schema_newest());
 	uv_loop_close(&loop);
 }
 
@@ -60,7 +61,7 @@ static void a_schema_that_does_not_fit_is_refused(void **state)
 	assert_int_equal(ing_store_new(&loop, &conf, &store, &err), -ING_FAIL_INVALID);
 	assert_non_null(strstr(err.msg, "version 999, newer than"));
 	ing_error_clear(&err);
-	assert_int_equal(ing_store_migrate(dsn, &from, &to, &err), -ING_FAIL_INVALID);
+	assert_int_equal(ing_schema_migrate(dsn, &from, &to, &err), -ING_FAIL_INVALID);
 	assert_non_null(strstr(err.msg, "version 999, newer than"));
 	ing_error_clear(&err);
 	bench_sql(dsn, "DELETE FROM schema_version WHERE version > 1");
@@ -69,7 +70,7 @@ static void a_schema_that_does_not_fit_is_refused(void **state)
 	ing_error_clear(&err);
 	/* Half a migration is none: 0002's tables exist already, so it fails and leaves the
 	 * version. */
-	assert_int_not_equal(ing_store_migrate(dsn, &from, &to, &err), 0);
+	assert_int_not_equal(ing_schema_migrate(dsn, &from, &to, &err), 0);
 	assert_non_null(strstr(err.msg, "migration 0002_"));
 	assert_int_equal(bench_number(dsn, "SELECT max(version) FROM schema_version"), 1);
 	uv_loop_close(&loop);
@@ -85,7 +86,7 @@ static void *migrate_thread(void *ctx)
 {
 	struct migrator *m = ctx;
 	int to;
-	m->rc = ing_store_migrate(m->dsn, &m->from, &to, &m->err);
+	m->rc = ing_schema_migrate(m->dsn, &m->from, &to, &m->err);
 	return NULL;
 }
 
@@ -103,8 +104,8 @@ static void migrators_take_turns(void **state)
 		pthread_join(threads[i], NULL);
 		bench_check(all[i].rc, &all[i].err);
 	}
-	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM schema_version"),
-		ing_store_newest_version());
+	assert_int_equal(
+		bench_number(dsn, "SELECT count(*) FROM schema_version"), ing_schema_newest());
 }
 
 static void an_address_that_is_none_is_refused(void **state)
@@ -112,11 +113,11 @@ static void an_address_that_is_none_is_refused(void **state)
 	(void)state;
 	struct ing_error err = {0};
 	int version;
-	assert_int_equal(ing_store_version("postgresql://[", &version, &err), -ING_FAIL_CONFIG);
+	assert_int_equal(ing_schema_version("postgresql://[", &version, &err), -ING_FAIL_CONFIG);
 	ing_error_clear(&err);
 	/* Port 1 of the loopback address: nobody listens there. */
 	assert_int_equal(
-		ing_store_version("host=127.0.0.1 port=1", &version, &err), -ING_FAIL_UNAVAILABLE);
+		ing_schema_version("host=127.0.0.1 port=1", &version, &err), -ING_FAIL_UNAVAILABLE);
 }
 
 /* A frozen server keeps its TCP alive, so nothing but a clock of our own notices it. */

@@ -4,11 +4,12 @@
  * version. A migration and its row are one transaction under an advisory lock, and the version is
  * read again under that lock, so two migrators take turns and the second finds nothing left to do.
  */
-#include "worker/store/schema.h"
+#include "worker/database/schema.h"
 
 #include "common/base/buf.h"
 #include "schemas/migrations.h"
-#include "worker/store/store.h"
+
+#define ANSWER_MS 30000 /* deadline of each call of a connection for reading */
 
 /* "ing" and "sch": one lock for all who migrate this program's schema in a database. */
 #define LOCK_SQL "SELECT pg_advisory_xact_lock(x'696e67'::int, x'736368'::int)"
@@ -94,9 +95,7 @@ static int migrate_all(struct ing_pg *pg, int *ret_from, int *ret_to, struct ing
 	}
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-int ing_schema_check(struct ing_pg *pg, struct ing_error *err)
+static int check_version(struct ing_pg *pg, struct ing_error *err)
 {
 	int version = 0;
 	int rc = read_version(pg, &version, err);
@@ -112,7 +111,30 @@ int ing_schema_check(struct ing_pg *pg, struct ing_error *err)
 		version, ing_migration_count);
 }
 
-int ing_store_migrate(const char *dsn, int *ret_from, int *ret_to, struct ing_error *err)
+/* ------------------------------------------------------------------------------------------ */
+
+int ing_schema_prepare(struct ing_pg *pg, const char *settings, struct ing_error *err)
+{
+	if (settings != NULL && ing_pg_exec(pg, settings, err) != ING_PG_OK)
+		return -ING_FAIL_UNAVAILABLE;
+	return check_version(pg, err);
+}
+
+int ing_schema_open(const char *dsn, struct ing_pg **ret, struct ing_error *err)
+{
+	struct ing_pg *pg = NULL;
+	int rc = ing_pg_open(dsn, -1, ANSWER_MS, &pg, err);
+	if (rc == 0)
+		rc = ing_schema_prepare(pg, NULL, err);
+	if (rc != 0) {
+		ing_pg_close(pg);
+		return rc;
+	}
+	*ret = pg;
+	return 0;
+}
+
+int ing_schema_migrate(const char *dsn, int *ret_from, int *ret_to, struct ing_error *err)
 {
 	struct ing_pg *pg = NULL;
 	/* No deadline: building an index over a large table takes as long as it takes. */
@@ -123,17 +145,17 @@ int ing_store_migrate(const char *dsn, int *ret_from, int *ret_to, struct ing_er
 	return rc;
 }
 
-int ing_store_version(const char *dsn, int *ret_version, struct ing_error *err)
+int ing_schema_version(const char *dsn, int *ret_version, struct ing_error *err)
 {
 	struct ing_pg *pg = NULL;
-	int rc = ing_pg_open(dsn, -1, 20000, &pg, err);
+	int rc = ing_pg_open(dsn, -1, ANSWER_MS, &pg, err);
 	if (rc == 0)
 		rc = read_version(pg, ret_version, err);
 	ing_pg_close(pg);
 	return rc;
 }
 
-int ing_store_newest_version(void)
+int ing_schema_newest(void)
 {
 	return ing_migration_count;
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * upsert.h - the statements that write a batch of items over a connection: COPY into a staging
+ * table and INSERT … ON CONFLICT out of it for each table that has rows, in one transaction.
+ *
+ * Owns the statements and a buffer for rows, not the connection. Used by one thread at a time.
+ */
+#pragma once
+#include "common/data/pace.h"
+#include "common/data/pg.h"
+
+struct ing_store_item;
+struct ing_upsert;
+
+struct ing_upsert *ing_upsert_new(void);
+void ing_upsert_free(struct ing_upsert *u); /* NULL is fine */
+
+/* Make a new connection ready: settings, the schema's version, staging tables. Error: as
+ * ing_schema_prepare(). */
+int ing_upsert_prepare(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
+
+/* How a write went. */
+struct ing_upsert_report {
+	uint64_t skipped;    /* rows without a usable key */
+	int table;           /* of a failure: the one at fault, -1 when it showed at COMMIT */
+	unsigned slowest_ms; /* the statement that took longest, COMMIT aside */
+};
+
+/* Write all rows of the items but those of the tables whose bit (1 << index in ing_tables) is in
+ * `without`, in one transaction, with the pace's limits on each statement. After ING_PG_CONFLICT,
+ * ING_PG_REFUSED, ING_PG_SLOW and ING_PG_LOCKED the transaction has been rolled back (should that
+ * fail, the code is ING_PG_LOST). After any other failure the connection must be closed. */
+enum ing_pg_rc ing_upsert_write(struct ing_upsert *u, struct ing_pg *pg,
+	const struct ing_pace *pace, struct ing_store_item *const *items, size_t count,
+	unsigned without, struct ing_upsert_report *ret, struct ing_error *err) ING_MUST_CHECK;
