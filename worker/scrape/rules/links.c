@@ -16,7 +16,7 @@
 #include "common/net/url.h"
 #include "common/net/url_match.h"
 #include "worker/model/limits.h"
-#include "worker/rules/gates.h"
+#include "worker/rules/url_filter.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/rules/read_compile.h"
 #include "worker/model/rule_hits.h"
@@ -74,8 +74,8 @@ static const char *const refused[] = {
 struct pattern {
 	struct pattern *next;
 	const char *technique;
-	struct ing_gates page; /* none: any page */
-	struct ing_gates link; /* none: any link */
+	struct ing_url_filter page; /* none: any page */
+	struct ing_url_filter link; /* none: any link */
 	struct ing_selector *selector;
 	const char *attr; /* NULL: the element's text */
 	bool refresh;
@@ -115,8 +115,8 @@ static struct pattern *add_pattern(
 	p->technique = technique != NULL ? technique : "?";
 	p->rule = ing_rules_add(l->rules, NULL, "links.yaml %s/%s", name, p->technique);
 	ing_rules_read_tests(l->rules, p->rule, l->file, entry, l->rd.report);
-	ing_gates_read(&l->rd, entry, "page", &p->page);
-	ing_gates_read(&l->rd, entry, "link", &p->link);
+	ing_url_filter_read(&l->rd, entry, "page", &p->page);
+	ing_url_filter_read(&l->rd, entry, "link", &p->link);
 	p->trim = ing_read_regex(&l->rd, entry, "trim", ING_REGEX_BYTES);
 	*list->end = p;
 	list->end = &p->next;
@@ -214,8 +214,8 @@ static char *mend_link(const struct search *s, char *link)
 {
 	for (const struct pattern *p = s->links->mend.first; p != NULL; p = p->next) {
 		bool failed = false;
-		if (p->trim == NULL || !ing_gates_open(&p->page, s->v->target) ||
-			!ing_gates_open_url(&p->link, link))
+		if (p->trim == NULL || !ing_url_filter_matches(&p->page, s->v->target) ||
+			!ing_url_filter_matches_url(&p->link, link))
 			continue;
 		size_t bytes = strlen(link);
 		link = trim_link(link, p->trim, &failed);
@@ -268,7 +268,8 @@ static char *resolve(const struct search *s, const struct pattern *p, const char
 	if (link != NULL)
 		link = mend_link(s, link);
 	if (link == NULL || !ing_url_is_web(link) || strlen(link) > ING_MAX_URL_BYTES ||
-		ing_link_is_refused(link) || (p != NULL && !ing_gates_open_url(&p->link, link))) {
+		ing_link_is_refused(link) ||
+		(p != NULL && !ing_url_filter_matches_url(&p->link, link))) {
 		free(link);
 		return NULL;
 	}
@@ -321,7 +322,7 @@ static const char *value_of(const struct search *s, const struct pattern *p, ing
 
 static bool try_pattern(struct search *s, const struct pattern *p, struct ing_link *ret)
 {
-	if (p->selector == NULL || !ing_gates_open(&p->page, s->v->target))
+	if (p->selector == NULL || !ing_url_filter_matches(&p->page, s->v->target))
 		return false;
 	ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_APPLIED);
 	struct ing_matches found = {0};

@@ -18,7 +18,7 @@
 struct site {
 	struct site *next;
 	const char *name, *stage;
-	struct ing_gates page;
+	struct ing_url_filter page;
 	struct ing_take *takes;
 	struct ing_template url, source_has;
 	bool is_pdf, has_source;
@@ -207,7 +207,7 @@ static void read_site(struct loader *l, const struct ing_yaml_node *entry)
 	s->stage = ing_read_text(&l->rd, entry, "stage");
 	s->rule = ing_rules_add(l->rules, NULL, "sites.yaml %s", s->name);
 	ing_rules_read_tests(l->rules, s->rule, l->file, entry, l->rd.report);
-	ing_gates_read(&l->rd, entry, "page", &s->page);
+	ing_url_filter_read(&l->rd, entry, "page", &s->page);
 	read_takes(l, entry);
 	s->is_pdf = ing_yaml_get(entry, "pdf_url") != NULL;
 	s->has_source = read_template(l, entry, "source_has", &s->source_has);
@@ -316,7 +316,7 @@ struct ing_site_next ing_sites_find(const struct ing_sites *s, const struct ing_
 	if (v->url != NULL)
 		ing_url_host(v->url, host, sizeof(host));
 	for (const struct site *i = s->first; i != NULL; i = i->next) {
-		if (!ing_gates_open(&i->page, v->target))
+		if (!ing_url_filter_matches(&i->page, v->target))
 			continue;
 		ing_rule_hits_add(v->rule_hits, i->rule, ING_RULE_APPLIED);
 		char *url = put_together(i, v, host);

@@ -7,7 +7,7 @@
  */
 #pragma once
 #include "worker/scrape/jsoup/regex.h"
-#include "worker/rules/gates.h"
+#include "worker/rules/url_filter.h"
 #include "worker/scrape/rules/template.h"
 #include "worker/scrape/view.h"
 

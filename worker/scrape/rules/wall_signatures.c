@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "worker/scrape/jsoup/regex.h"
-#include "worker/rules/gates.h"
+#include "worker/rules/url_filter.h"
 #include "worker/scrape/rules/read_compile.h"
 #include "worker/model/rule_hits.h"
 

@@ -2,10 +2,10 @@
  *
  * Lists of URL patterns, as `page:` and `link:` have them.
  */
-#include "worker/rules/gates.h"
+#include "worker/rules/url_filter.h"
 
 static void read_list(
-	const struct ing_reader *rd, const struct ing_yaml_node *list, struct ing_gates *ret)
+	const struct ing_reader *rd, const struct ing_yaml_node *list, struct ing_url_filter *ret)
 {
 	static const char *const known[] = {ING_URL_KEYS};
 	const struct ing_url_pattern **items =
@@ -26,10 +26,10 @@ static void read_list(
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_gates_read(const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key,
-	struct ing_gates *ret)
+void ing_url_filter_read(const struct ing_reader *rd, const struct ing_yaml_node *map,
+	const char *key, struct ing_url_filter *ret)
 {
-	*ret = (struct ing_gates){0};
+	*ret = (struct ing_url_filter){0};
 	const struct ing_yaml_node *value = ing_yaml_get(map, key);
 	if (value == NULL)
 		return;
@@ -48,23 +48,23 @@ void ing_gates_read(const struct ing_reader *rd, const struct ing_yaml_node *map
 	ret->count = 1;
 }
 
-bool ing_gates_open(const struct ing_gates *g, const struct ing_url_target *target)
+bool ing_url_filter_matches(const struct ing_url_filter *f, const struct ing_url_target *target)
 {
-	if (!g->given)
+	if (!f->given)
 		return true;
-	for (size_t i = 0; target != NULL && i < g->count; i++) {
-		if (ing_url_matches(g->items[i], target))
+	for (size_t i = 0; target != NULL && i < f->count; i++) {
+		if (ing_url_matches(f->items[i], target))
 			return true;
 	}
 	return false;
 }
 
-bool ing_gates_open_url(const struct ing_gates *g, const char *url)
+bool ing_url_filter_matches_url(const struct ing_url_filter *f, const char *url)
 {
-	if (!g->given)
+	if (!f->given)
 		return true;
 	struct ing_url_target *target = ing_url_target_new(url);
-	bool open = ing_gates_open(g, target);
+	bool matches = ing_url_filter_matches(f, target);
 	ing_url_target_free(target);
-	return open;
+	return matches;
 }
