@@ -14,7 +14,7 @@
 #include "common/net/url.h"
 #include "common/net/url_match.h"
 #include "worker/rules/host_rules.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 #include "worker/rules/rule_files.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 500, .heap_kb = 200, .heap_byte = 200);

@@ -16,7 +16,7 @@
 #include "worker/ctl/rules.h"
 #include "worker/rules/host_rules.h"
 #include "worker/rules/url_rules.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/scrape.h"
 

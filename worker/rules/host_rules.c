@@ -14,7 +14,7 @@
 #include "common/base/arena.h"
 #include "common/base/hash.h"
 #include "common/net/url.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 #include "worker/rules/rule_files.h"
 
 #define MAX_DELAY_MS 3600000
@@ -90,56 +90,56 @@ static const char *key_of(struct ing_arena *ar, const struct ing_url_pattern *p)
 /* --- the loader --- */
 
 static enum ing_host_choice read_choice(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key)
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key)
 {
 	if (ing_yaml_get(map, key) == NULL)
 		return ING_CHOICE_UNSAID;
-	return ing_read_bool(rd, map, key, false) ? ING_CHOICE_YES : ING_CHOICE_NO;
+	return ing_rule_read_bool(rd, map, key, false) ? ING_CHOICE_YES : ING_CHOICE_NO;
 }
 
 static enum ing_host_choice read_robots(
-	const struct ing_reader *rd, const struct ing_yaml_node *map)
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map)
 {
 	static const char *const words[] = {"obey", "ignore"};
 	static const enum ing_host_choice choices[] = {ING_CHOICE_YES, ING_CHOICE_NO};
-	int word = ing_read_word(rd, map, "robots", words, ING_ARRAY_LEN(words));
+	int word = ing_rule_read_enum(rd, map, "robots", words, ING_ARRAY_LEN(words));
 	return word >= 0 ? choices[word] : ING_CHOICE_UNSAID;
 }
 
 /* All but the host. */
-static void read_rule(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_host_rule *rule)
+static void read_rule(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	struct ing_host_rule *rule)
 {
 	rule->file = ing_arena_strdup(rd->arena, rd->file);
 	rule->line = map->line;
-	rule->why = ing_read_needed_text(rd, map, "an entry", "why");
-	rule->source = ing_read_text(rd, map, "source");
+	rule->why = ing_rule_read_required_text(rd, map, "an entry", "why");
+	rule->source = ing_rule_read_text(rd, map, "source");
 	rule->has_delay = ing_yaml_get(map, "delay_ms") != NULL;
-	rule->delay_ms = ing_read_number(rd, map, "delay_ms", 0, MAX_DELAY_MS, 0);
+	rule->delay_ms = ing_rule_read_number(rd, map, "delay_ms", 0, MAX_DELAY_MS, 0);
 	rule->has_concurrency = ing_yaml_get(map, "concurrency") != NULL;
-	rule->concurrency = ing_read_number(rd, map, "concurrency", 1, MAX_CONCURRENCY, 1);
+	rule->concurrency = ing_rule_read_number(rd, map, "concurrency", 1, MAX_CONCURRENCY, 1);
 	rule->obey_robots = read_robots(rd, map);
 	rule->tls_fallback = read_choice(rd, map, "tls_fallback");
-	rule->tests = ing_read_url_tests(rd, map, true);
+	rule->tests = ing_rule_read_url_tests(rd, map, true);
 	if (!rule->has_delay && !rule->has_concurrency && ing_yaml_get(map, "robots") == NULL &&
 		ing_yaml_get(map, "tls_fallback") == NULL)
-		ing_read_error(rd, map,
+		ing_rule_read_error(rd, map,
 			"an entry needs one of delay_ms, concurrency, robots, tls_fallback");
 }
 
 /* False: there is none, or a bad one, and it has been said. */
-static bool read_host(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_host_rule *rule)
+static bool read_host(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	struct ing_host_rule *rule)
 {
 	struct ing_error err = {0};
 	struct ing_url_pattern *p = ing_arena_alloc(rd->arena, sizeof(*p));
 	if (ing_yaml_get(map, "host") == NULL)
-		ing_read_error(rd, map, "an entry needs a host");
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, "host");
+		ing_rule_read_error(rd, map, "an entry needs a host");
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, "host");
 	if (value == NULL)
 		return false;
 	if (ing_url_pattern_set_host(p, rd->arena, value->text, &err) != 0) {
-		ing_read_error(rd, value, "%s", err.msg);
+		ing_rule_read_error(rd, value, "%s", err.msg);
 		return false;
 	}
 	rule->pattern = p;
@@ -148,11 +148,11 @@ static bool read_host(
 }
 
 static void read_entry(
-	struct ing_host_rules *r, const struct ing_reader *rd, const struct ing_yaml_node *map)
+	struct ing_host_rules *r, const struct ing_rule_reader *rd, const struct ing_yaml_node *map)
 {
 	static const char *const known[] = {"host", "delay_ms", "concurrency", "robots",
 		"tls_fallback", "why", "source", "tests"};
-	ing_read_keys(rd, map, "an entry", known, ING_ARRAY_LEN(known));
+	ing_rule_read_keys(rd, map, "an entry", known, ING_ARRAY_LEN(known));
 	if (map->kind != ING_YAML_MAP)
 		return;
 	struct ing_host_rule *rule = ing_arena_alloc(rd->arena, sizeof(*rule));
@@ -161,7 +161,7 @@ static void read_entry(
 		return;
 	const struct ing_host_rule *before = put_what(&r->table, rule->host, rule);
 	if (before != NULL) {
-		ing_read_error(rd, ing_yaml_get(map, "host"),
+		ing_rule_read_error(rd, ing_yaml_get(map, "host"),
 			"host %s was given before, in line %d", rule->host, before->line);
 		return;
 	}
@@ -173,15 +173,15 @@ static void read_entry(
 static void load_file(
 	struct ing_host_rules *r, const struct ing_rule_file *file, struct ing_report *report)
 {
-	const struct ing_reader rd = {
+	const struct ing_rule_reader rd = {
 		.file = file->path, .report = report, .arena = &r->table.arena};
-	struct ing_yaml *doc = ing_read_yaml(file, report);
-	const struct ing_yaml_node *root = doc != NULL ? ing_read_root(&rd, doc) : NULL;
+	struct ing_yaml *doc = ing_rule_read_yaml(file, report);
+	const struct ing_yaml_node *root = doc != NULL ? ing_rule_read_root(&rd, doc) : NULL;
 	if (root != NULL && root->kind == ING_YAML_LIST) {
 		for (const struct ing_yaml_node *e = root->first; e != NULL; e = e->next)
 			read_entry(r, &rd, e);
 	} else if (root != NULL && !ing_yaml_is_null(root)) {
-		ing_read_error(&rd, root, "the file must be a list of entries, not %s",
+		ing_rule_read_error(&rd, root, "the file must be a list of entries, not %s",
 			ing_yaml_kind_name(root));
 	}
 	ing_yaml_free(doc);

@@ -31,7 +31,7 @@ struct ing_host_rule {
 	unsigned delay_ms, concurrency;
 	enum ing_host_choice obey_robots, tls_fallback;
 	const struct ing_url_pattern *pattern; /* the same host, for tests */
-	const struct ing_url_test *tests;      /* worker/rules/read.h */
+	const struct ing_url_test *tests;      /* worker/rules/rule_reader.h */
 };
 
 /* Load hosts.yaml among the files. What is wrong goes to the report, and -CONFIG. */

@@ -4,29 +4,29 @@
  */
 #include "worker/rules/url_filter.h"
 
-static void read_list(
-	const struct ing_reader *rd, const struct ing_yaml_node *list, struct ing_url_filter *ret)
+static void read_list(const struct ing_rule_reader *rd, const struct ing_yaml_node *list,
+	struct ing_url_filter *ret)
 {
 	static const char *const known[] = {ING_URL_KEYS};
 	const struct ing_url_pattern **items =
 		ing_arena_alloc(rd->arena, list->count * sizeof(struct ing_url_pattern *) + 1);
 	for (const struct ing_yaml_node *item = list->first; item != NULL; item = item->next) {
 		struct ing_url_pattern *p = ing_arena_alloc(rd->arena, sizeof(*p));
-		if (!ing_read_keys(rd, item, "an item", known, ING_ARRAY_LEN(known)))
+		if (!ing_rule_read_keys(rd, item, "an item", known, ING_ARRAY_LEN(known)))
 			continue;
-		if (ing_read_url_keys(rd, item, p) == 0)
-			ing_read_error(rd, item, "an item must say which URLs it is about");
+		if (ing_rule_read_url_keys(rd, item, p) == 0)
+			ing_rule_read_error(rd, item, "an item must say which URLs it is about");
 		else
 			items[ret->count++] = p;
 	}
 	if (list->count == 0)
-		ing_read_error(rd, list, "a list of URLs must not be empty");
+		ing_rule_read_error(rd, list, "a list of URLs must not be empty");
 	ret->items = items;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_url_filter_read(const struct ing_reader *rd, const struct ing_yaml_node *map,
+void ing_url_filter_read(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, struct ing_url_filter *ret)
 {
 	*ret = (struct ing_url_filter){0};
@@ -38,7 +38,7 @@ void ing_url_filter_read(const struct ing_reader *rd, const struct ing_yaml_node
 		read_list(rd, value, ret);
 		return;
 	}
-	const struct ing_url_pattern *one = ing_read_url_pattern(rd, map, key);
+	const struct ing_url_pattern *one = ing_rule_read_url_pattern(rd, map, key);
 	if (one == NULL)
 		return;
 	const struct ing_url_pattern **items =

@@ -7,7 +7,7 @@
  */
 #pragma once
 #include <stdbool.h>
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 
 struct ing_url_filter {
 	const struct ing_url_pattern *const *items;
@@ -16,7 +16,7 @@ struct ing_url_filter {
 };
 
 /* Read a key. What is wrong goes into the report; a gate that is wrong lets nothing pass. */
-void ing_url_filter_read(const struct ing_reader *rd, const struct ing_yaml_node *map,
+void ing_url_filter_read(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, struct ing_url_filter *ret);
 /* Does a page or link pass? NULL: its address is unknown, and only passes where there is no
  * gate. */

@@ -11,7 +11,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/hash.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 #include "worker/rules/rule_files.h"
 
 struct rule {
@@ -39,7 +39,7 @@ struct ing_url_rules {
 
 struct loader {
 	struct ing_url_rules *rules;
-	struct ing_reader rd;
+	struct ing_rule_reader rd;
 	bool is_blocklist;
 };
 
@@ -66,12 +66,12 @@ static void read_kind(struct loader *l, const struct ing_yaml_node *map, struct 
 		return;
 	}
 	if (ing_yaml_get(map, "verdict") == NULL)
-		ing_read_error(&l->rd, map,
+		ing_rule_read_error(&l->rd, map,
 			"an entry needs a verdict: wall, cookie, captcha, login or challenge");
-	int word = ing_read_word(&l->rd, map, "verdict", words, ING_ARRAY_LEN(words));
+	int word = ing_rule_read_enum(&l->rd, map, "verdict", words, ING_ARRAY_LEN(words));
 	if (word >= 0)
 		rule->decision.rule = kinds[word];
-	rule->decision.only_at_end = ing_read_bool(&l->rd, map, "only_at_end", false);
+	rule->decision.only_at_end = ing_rule_read_bool(&l->rd, map, "only_at_end", false);
 }
 
 static void read_entry(struct loader *l, const struct ing_yaml_node *map)
@@ -79,23 +79,23 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 	static const char *const known[] = {
 		ING_URL_KEYS, "why", "source", "tests", "verdict", "only_at_end"};
 	size_t count = ING_ARRAY_LEN(known) - (l->is_blocklist ? 2 : 0);
-	ing_read_keys(&l->rd, map, "an entry", known, count);
+	ing_rule_read_keys(&l->rd, map, "an entry", known, count);
 	if (map->kind != ING_YAML_MAP)
 		return;
 	struct ing_url_rules *r = l->rules;
 	struct rule *rule = ing_arena_alloc(&r->arena, sizeof(*rule));
 	read_kind(l, map, rule);
-	rule->decision.detail = ing_read_needed_text(&l->rd, map, "an entry", "why");
-	if (ing_read_url_keys(&l->rd, map, &rule->pattern) == 0)
-		ing_read_error(&l->rd, map,
+	rule->decision.detail = ing_rule_read_required_text(&l->rd, map, "an entry", "why");
+	if (ing_rule_read_url_keys(&l->rd, map, &rule->pattern) == 0)
+		ing_rule_read_error(&l->rd, map,
 			"an entry needs one of host, path, path_contains, path_ends, query, "
 			"contains");
 	rule->entry.file = ing_arena_strdup(&r->arena, l->rd.file);
 	rule->entry.line = map->line;
 	rule->entry.why = rule->decision.detail;
-	rule->entry.source = ing_read_text(&l->rd, map, "source");
+	rule->entry.source = ing_rule_read_text(&l->rd, map, "source");
 	rule->entry.pattern = &rule->pattern;
-	rule->entry.tests = ing_read_url_tests(&l->rd, map, false);
+	rule->entry.tests = ing_rule_read_url_tests(&l->rd, map, false);
 	*r->last_entry = &rule->entry;
 	r->last_entry = &rule->entry.next;
 	r->count++;
@@ -123,15 +123,15 @@ static void load_file(struct loader *l, const struct ing_rule_file *file)
 {
 	l->is_blocklist = file->kind == ING_RULES_BLOCKLIST;
 	l->rd.file = file->path;
-	struct ing_yaml *doc = ing_read_yaml(file, l->rd.report);
-	const struct ing_yaml_node *root = doc != NULL ? ing_read_root(&l->rd, doc) : NULL;
+	struct ing_yaml *doc = ing_rule_read_yaml(file, l->rd.report);
+	const struct ing_yaml_node *root = doc != NULL ? ing_rule_read_root(&l->rd, doc) : NULL;
 	if (root != NULL && root->kind == ING_YAML_LIST) {
 		for (const struct ing_yaml_node *e = root->first; e != NULL; e = e->next) {
 			if (l->is_blocklist || !is_signature(e))
 				read_entry(l, e);
 		}
 	} else if (root != NULL && !ing_yaml_is_null(root)) {
-		ing_read_error(&l->rd, root, "the file must be a list of entries, not %s",
+		ing_rule_read_error(&l->rd, root, "the file must be a list of entries, not %s",
 			ing_yaml_kind_name(root));
 	}
 	ing_yaml_free(doc);
@@ -173,7 +173,7 @@ int ing_url_rules_load_files(
 	struct loader l = {.rules = ing_alloc(sizeof(*l.rules))};
 	ing_arena_init(&l.rules->arena);
 	l.rules->last_entry = &l.rules->entries;
-	l.rd = (struct ing_reader){.report = report, .arena = &l.rules->arena};
+	l.rd = (struct ing_rule_reader){.report = report, .arena = &l.rules->arena};
 	load_kind(&l, files, ING_RULES_BLOCKLIST);
 	load_kind(&l, files, ING_RULES_WALLS);
 	if (report->errors == errors_before) {

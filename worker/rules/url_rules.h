@@ -46,7 +46,7 @@ struct ing_url_entry {
 	int line;
 	const char *why, *source; /* source: NULL when not said */
 	const struct ing_url_pattern *pattern;
-	const struct ing_url_test *tests; /* worker/rules/read.h */
+	const struct ing_url_test *tests; /* worker/rules/rule_reader.h */
 };
 
 /* Load the blocklist and walls among the files. What is wrong goes to the report, and -CONFIG. Free

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/base/hash.h"
-#include "worker/scrape/rules/read_compile.h"
+#include "worker/scrape/rules/read_selector.h"
 #include "worker/scrape/rules/url_regex.h"
 #include "worker/model/rule_hits.h"
 
@@ -72,7 +72,7 @@ struct loader {
 	struct ing_journals *journals;
 	struct ing_report *report;
 	const struct ing_rule_file *file;
-	struct ing_reader rd;
+	struct ing_rule_reader rd;
 	struct site_name *site_names; /* of journals->patterns, by index */
 	bool part; /* names may be missing: a file, a section or an entry could not be read */
 };
@@ -91,7 +91,8 @@ static bool is_filled(const struct ing_yaml_node *node)
 static bool add_pattern(struct loader *l, struct patterns *to, const struct ing_yaml_node *node)
 {
 	if (to->count == ING_MAX_URL_REGEXES) {
-		ing_read_error(&l->rd, node, "more than %d URL expressions", ING_MAX_URL_REGEXES);
+		ing_rule_read_error(
+			&l->rd, node, "more than %d URL expressions", ING_MAX_URL_REGEXES);
 		return false;
 	}
 	if (to->count == to->cap) {
@@ -112,11 +113,11 @@ static void read_regexes(struct loader *l, const struct ing_yaml_node *map)
 	struct patterns *to = &l->journals->patterns;
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next) {
 		if (!is_filled(key)) {
-			ing_read_error(&l->rd, key, "regex: the regular expression is empty");
+			ing_rule_read_error(&l->rd, key, "regex: the regular expression is empty");
 			continue;
 		}
 		if (!is_filled(key->value)) {
-			ing_read_error(&l->rd, key->value,
+			ing_rule_read_error(&l->rd, key->value,
 				"regex: \"%.100s\" needs the name of a site", key->text);
 			continue;
 		}
@@ -133,7 +134,7 @@ static void read_urls(struct loader *l, const struct ing_yaml_node *list, struct
 		if (is_filled(item))
 			(void)add_pattern(l, to, item);
 		else
-			ing_read_error(
+			ing_rule_read_error(
 				&l->rd, item, "an entry must be a regular expression about URLs");
 	}
 }
@@ -145,15 +146,15 @@ static void read_rewrite(struct loader *l, const struct ing_yaml_node *map, cons
 	const struct ing_yaml_node *src = ing_yaml_get(map, src_key);
 	const struct ing_yaml_node *dst = ing_yaml_get(map, dst_key);
 	if ((src == NULL) != (dst == NULL))
-		ing_read_error(&l->rd, src != NULL ? src : dst, "%s stands without %s",
+		ing_rule_read_error(&l->rd, src != NULL ? src : dst, "%s stands without %s",
 			src != NULL ? src_key : dst_key, src != NULL ? dst_key : src_key);
 	if (src == NULL || dst == NULL || !is_filled(src) || !is_filled(dst))
 		return;
-	struct ing_regex *regex = ing_read_regex_at(&l->rd, src, ING_REGEX_BYTES);
+	struct ing_regex *regex = ing_rule_read_regex_at(&l->rd, src, ING_REGEX_BYTES);
 	ret->src = regex;
 	ret->dst = ing_arena_strdup(&l->rules->arena, dst->text);
 	if (regex != NULL && ing_regex_check_replacement(regex, dst->text, &err) != 0)
-		ing_read_error_in(&l->rd, dst, err.column, "%s: %s (character %d)", dst_key,
+		ing_rule_read_error_in(&l->rd, dst, err.column, "%s: %s (character %d)", dst_key,
 			err.msg, err.column);
 }
 
@@ -164,7 +165,7 @@ static void check_value(struct loader *l, const struct ing_yaml_node *key)
 	if (strcmp(key->text, "tests") == 0 || strcmp(key->text, "source") == 0)
 		return; /* ing_rules_read_tests() looks at them */
 	if (value->kind == ING_YAML_SCALAR && !is_filled(value)) {
-		ing_read_error(&l->rd, value, "%.40s is empty", key->text);
+		ing_rule_read_error(&l->rd, value, "%.40s is empty", key->text);
 		return;
 	}
 	if (value->kind == ING_YAML_SCALAR)
@@ -173,7 +174,7 @@ static void check_value(struct loader *l, const struct ing_yaml_node *key)
 		if (strcmp(selector_keys[i], key->text) == 0)
 			return;
 	}
-	ing_read_error(&l->rd, value, "%.40s must be a text, not %s", key->text,
+	ing_rule_read_error(&l->rd, value, "%.40s must be a text, not %s", key->text,
 		ing_yaml_kind_name(value));
 }
 
@@ -185,15 +186,15 @@ static void read_site_rules(
 	const char *known[ING_ARRAY_LEN(other_keys) + ING_SITE_KEYS_];
 	memcpy(known, selector_keys, sizeof(selector_keys));
 	memcpy(known + ING_SITE_KEYS_, other_keys, sizeof(other_keys));
-	ing_read_keys(&l->rd, map, "a site", known, ING_ARRAY_LEN(known));
+	ing_rule_read_keys(&l->rd, map, "a site", known, ING_ARRAY_LEN(known));
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next)
 		check_value(l, key);
 	for (size_t i = 0; i < ING_SITE_KEYS_; i++) {
-		struct ing_read_value value;
+		struct ing_rule_value value;
 		const struct ing_yaml_node *node = ing_yaml_get(map, selector_keys[i]);
 		if (node == NULL || (node->kind == ING_YAML_SCALAR && !is_filled(node)))
 			continue;
-		if (!ing_read_value_at(&l->rd, selector_keys[i], node, &value))
+		if (!ing_rule_read_value_at(&l->rd, selector_keys[i], node, &value))
 			continue;
 		site->keys[i] = (struct ing_site_rule){
 			.selector = value.selector, .attr = value.attr, .parents = value.parents};
@@ -210,7 +211,7 @@ static void read_sites(struct loader *l, const struct ing_yaml_node *map)
 	struct ing_journals *j = l->journals;
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next) {
 		if (!is_filled(key)) {
-			ing_read_error(
+			ing_rule_read_error(
 				&l->rd, key, "a site's name must not be empty, nor hold a NUL");
 			continue;
 		}
@@ -226,10 +227,11 @@ static void read_sites(struct loader *l, const struct ing_yaml_node *map)
 			HASH_DELETE(hh, j->sites, old);
 		HASH_ADD_KEYPTR(hh, j->sites, s->site.name, strlen(s->site.name), s);
 		if (ing_yaml_is_null(key->value))
-			ing_read_error(&l->rd, key, "site \"%.100s\" is empty", key->text);
+			ing_rule_read_error(&l->rd, key, "site \"%.100s\" is empty", key->text);
 		else if (key->value->kind != ING_YAML_MAP)
-			ing_read_error(&l->rd, key->value, "site \"%.100s\" must be a map, not %s",
-				key->text, ing_yaml_kind_name(key->value));
+			ing_rule_read_error(&l->rd, key->value,
+				"site \"%.100s\" must be a map, not %s", key->text,
+				ing_yaml_kind_name(key->value));
 		else
 			read_site_rules(l, key->value, &s->site);
 	}
@@ -241,7 +243,7 @@ static void read_section(struct loader *l, enum section section, const struct in
 	if (ing_yaml_is_null(root))
 		return; /* a section may be empty */
 	if (root->kind != (is_map ? ING_YAML_MAP : ING_YAML_LIST)) {
-		ing_read_error(&l->rd, root, "section %s must be %s, not %s",
+		ing_rule_read_error(&l->rd, root, "section %s must be %s, not %s",
 			section_names[section], is_map ? "a map" : "a list",
 			ing_yaml_kind_name(root));
 		l->part = true;
@@ -267,7 +269,7 @@ static void read_section(struct loader *l, enum section section, const struct in
 static void read_file(struct loader *l, const struct ing_rule_file *file)
 {
 	l->file = file;
-	l->rd = (struct ing_reader){
+	l->rd = (struct ing_rule_reader){
 		.file = file->path, .report = l->report, .arena = &l->rules->arena};
 	const struct ing_yaml *doc = ing_rules_read(l->rules, file, l->report);
 	if (doc == NULL) {

@@ -18,7 +18,7 @@
 #include "worker/model/limits.h"
 #include "worker/rules/url_filter.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/rules/read_compile.h"
+#include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
 
 /* A page repeats its PDF link a few times at most; this many of a pattern are resolved, then no
@@ -104,20 +104,20 @@ struct loader {
 	struct ing_links *links;
 	struct ing_rules *rules;
 	const struct ing_rule_file *file;
-	struct ing_reader rd;
+	struct ing_rule_reader rd;
 };
 
 static struct pattern *add_pattern(
 	struct loader *l, struct list *list, const char *name, const struct ing_yaml_node *entry)
 {
-	const char *technique = ing_read_needed_text(&l->rd, entry, "an entry", "technique");
+	const char *technique = ing_rule_read_required_text(&l->rd, entry, "an entry", "technique");
 	struct pattern *p = ing_arena_alloc(&l->rules->arena, sizeof(*p));
 	p->technique = technique != NULL ? technique : "?";
 	p->rule = ing_rules_add(l->rules, NULL, "links.yaml %s/%s", name, p->technique);
 	ing_rules_read_tests(l->rules, p->rule, l->file, entry, l->rd.report);
 	ing_url_filter_read(&l->rd, entry, "page", &p->page);
 	ing_url_filter_read(&l->rd, entry, "link", &p->link);
-	p->trim = ing_read_regex(&l->rd, entry, "trim", ING_REGEX_BYTES);
+	p->trim = ing_rule_read_regex(&l->rd, entry, "trim", ING_REGEX_BYTES);
 	*list->end = p;
 	list->end = &p->next;
 	l->links->count++;
@@ -128,52 +128,52 @@ static void read_pattern(
 	struct loader *l, enum ing_link_kind kind, const struct ing_yaml_node *entry)
 {
 	if (entry->kind != ING_YAML_MAP) {
-		ing_read_error(
+		ing_rule_read_error(
 			&l->rd, entry, "an entry must be a map, not %s", ing_yaml_kind_name(entry));
 		return;
 	}
-	ing_read_keys(&l->rd, entry, "an entry", pattern_keys, ING_ARRAY_LEN(pattern_keys));
+	ing_rule_read_keys(&l->rd, entry, "an entry", pattern_keys, ING_ARRAY_LEN(pattern_keys));
 	struct pattern *p = add_pattern(l, &l->links->lists[kind], kinds[kind].list, entry);
-	const char *attr = ing_read_text(&l->rd, entry, "attr");
-	bool text = ing_read_bool(&l->rd, entry, "text", false);
-	p->refresh = ing_read_bool(&l->rd, entry, "refresh", false);
+	const char *attr = ing_rule_read_text(&l->rd, entry, "attr");
+	bool text = ing_rule_read_bool(&l->rd, entry, "text", false);
+	p->refresh = ing_rule_read_bool(&l->rd, entry, "refresh", false);
 	if (text && attr != NULL)
-		ing_read_error(
+		ing_rule_read_error(
 			&l->rd, ing_yaml_get(entry, "attr"), "an entry has attr or text, not both");
 	if (!text)
 		p->attr = attr != NULL ? attr : "href";
 	if (ing_yaml_get(entry, "selector") == NULL)
-		ing_read_error(&l->rd, entry, "an entry needs a selector");
-	p->selector = ing_read_selector(&l->rd, entry, "selector");
+		ing_rule_read_error(&l->rd, entry, "an entry needs a selector");
+	p->selector = ing_rule_read_selector(&l->rd, entry, "selector");
 }
 
 static void read_mend(struct loader *l, const struct ing_yaml_node *entry)
 {
 	if (entry->kind != ING_YAML_MAP) {
-		ing_read_error(
+		ing_rule_read_error(
 			&l->rd, entry, "an entry must be a map, not %s", ing_yaml_kind_name(entry));
 		return;
 	}
-	ing_read_keys(&l->rd, entry, "an entry", mend_keys, ING_ARRAY_LEN(mend_keys));
+	ing_rule_read_keys(&l->rd, entry, "an entry", mend_keys, ING_ARRAY_LEN(mend_keys));
 	add_pattern(l, &l->links->mend, "mend", entry);
 	if (ing_yaml_get(entry, "link") == NULL || ing_yaml_get(entry, "trim") == NULL)
-		ing_read_error(&l->rd, entry, "an entry of mend needs a link and a trim");
+		ing_rule_read_error(&l->rd, entry, "an entry of mend needs a link and a trim");
 }
 
 static void read_lists(struct loader *l, const struct ing_yaml_node *root)
 {
 	static const char *const known[] = {"pdf", "html", "xml", "component", "mend"};
 	if (ing_yaml_is_null(root) ||
-		!ing_read_keys(&l->rd, root, "the file", known, ING_ARRAY_LEN(known)))
+		!ing_rule_read_keys(&l->rd, root, "the file", known, ING_ARRAY_LEN(known)))
 		return;
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++) {
 		const struct ing_yaml_node *list =
-			ing_read_kind(&l->rd, root, kinds[kind].list, ING_YAML_LIST);
+			ing_rule_read_node(&l->rd, root, kinds[kind].list, ING_YAML_LIST);
 		for (const struct ing_yaml_node *e = list != NULL ? list->first : NULL; e != NULL;
 			e = e->next)
 			read_pattern(l, (enum ing_link_kind)kind, e);
 	}
-	const struct ing_yaml_node *mend = ing_read_kind(&l->rd, root, "mend", ING_YAML_LIST);
+	const struct ing_yaml_node *mend = ing_rule_read_node(&l->rd, root, "mend", ING_YAML_LIST);
 	for (const struct ing_yaml_node *e = mend != NULL ? mend->first : NULL; e != NULL;
 		e = e->next)
 		read_mend(l, e);
@@ -371,7 +371,7 @@ struct ing_links *ing_links_load(
 		if (doc == NULL)
 			continue;
 		struct loader l = {links, rules, file, {file->path, report, &rules->arena}};
-		const struct ing_yaml_node *root = ing_read_root(&l.rd, doc);
+		const struct ing_yaml_node *root = ing_rule_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_lists(&l, root);
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 
 #define MAX_NAME_BYTES 300
 
@@ -33,11 +33,11 @@ static uint32_t add_rule(
 	return number;
 }
 
-static void read_test(struct ing_rules *r, uint32_t rule, const struct ing_reader *rd,
+static void read_test(struct ing_rules *r, uint32_t rule, const struct ing_rule_reader *rd,
 	const struct ing_yaml_node *node)
 {
 	static const char *const known[] = {"page", "url", "matches", "expect"};
-	ing_read_keys(rd, node, "a test", known, ING_ARRAY_LEN(known));
+	ing_rule_read_keys(rd, node, "a test", known, ING_ARRAY_LEN(known));
 	if (node->kind != ING_YAML_MAP)
 		return;
 	struct ing_rule_test *t = ing_arena_alloc(&r->arena, sizeof(*t));
@@ -45,10 +45,10 @@ static void read_test(struct ing_rules *r, uint32_t rule, const struct ing_reade
 		.rule = rule,
 		.file = ing_arena_strdup(&r->arena, rd->file),
 		.line = node->line,
-		.page = ing_read_needed_text(rd, node, "a test", "page"),
-		.url = ing_read_needed_text(rd, node, "a test", "url"),
-		.matches = ing_read_bool(rd, node, "matches", true),
-		.expect = ing_read_kind(rd, node, "expect", ING_YAML_MAP),
+		.page = ing_rule_read_required_text(rd, node, "a test", "page"),
+		.url = ing_rule_read_required_text(rd, node, "a test", "url"),
+		.matches = ing_rule_read_bool(rd, node, "matches", true),
+		.expect = ing_rule_read_node(rd, node, "expect", ING_YAML_MAP),
 	};
 	*r->last_test = t;
 	r->last_test = &t->next;
@@ -78,7 +78,7 @@ void ing_rules_done(struct ing_rules *r)
 const struct ing_yaml *ing_rules_read(
 	struct ing_rules *r, const struct ing_rule_file *file, struct ing_report *report)
 {
-	struct ing_yaml *doc = ing_read_yaml(file, report);
+	struct ing_yaml *doc = ing_rule_read_yaml(file, report);
 	if (doc == NULL)
 		return NULL;
 	r->documents = ing_realloc(r->documents, (r->document_count + 1) * sizeof(*r->documents));
@@ -113,11 +113,12 @@ uint32_t ing_rules_add_part(struct ing_rules *r, uint32_t entry, const char *fmt
 void ing_rules_read_tests(struct ing_rules *r, uint32_t rule, const struct ing_rule_file *file,
 	const struct ing_yaml_node *entry, struct ing_report *report)
 {
-	const struct ing_reader rd = {.file = file->path, .report = report, .arena = &r->arena};
-	const char *source = ing_read_text(&rd, entry, "source");
+	const struct ing_rule_reader rd = {
+		.file = file->path, .report = report, .arena = &r->arena};
+	const char *source = ing_rule_read_text(&rd, entry, "source");
 	if (r->sources[rule] == NULL)
 		r->sources[rule] = source;
-	const struct ing_yaml_node *tests = ing_read_kind(&rd, entry, "tests", ING_YAML_LIST);
+	const struct ing_yaml_node *tests = ing_rule_read_node(&rd, entry, "tests", ING_YAML_LIST);
 	for (const struct ing_yaml_node *t = tests != NULL ? tests->first : NULL; t != NULL;
 		t = t->next)
 		read_test(r, rule, &rd, t);

@@ -11,7 +11,7 @@
 #include "common/markup/link.h"
 #include "common/net/url.h"
 #include "worker/model/limits.h"
-#include "worker/scrape/rules/read_compile.h"
+#include "worker/scrape/rules/read_selector.h"
 #include "worker/scrape/rules/sites_priv.h"
 #include "worker/model/rule_hits.h"
 
@@ -38,7 +38,7 @@ struct loader {
 	struct ing_sites *sites;
 	struct ing_rules *rules;
 	const struct ing_rule_file *file;
-	struct ing_reader rd;
+	struct ing_rule_reader rd;
 	struct site *site; /* being read */
 };
 
@@ -51,12 +51,13 @@ static struct ing_take_value *add_value(
 	while (slot < s->name_count && strcmp(s->names[slot], name) != 0)
 		slot++;
 	if (slot == ING_MAX_SITE_VALUES) {
-		ing_read_error(&l->rd, at, "an entry has at most %d values", ING_MAX_SITE_VALUES);
+		ing_rule_read_error(
+			&l->rd, at, "an entry has at most %d values", ING_MAX_SITE_VALUES);
 		return NULL;
 	}
 	if (name[0] == '\0' || strcspn(name, "{}|") != strlen(name) || strcmp(name, "url") == 0 ||
 		strcmp(name, "host") == 0) {
-		ing_read_error(&l->rd, at, "a value cannot be named \"%.60s\"", name);
+		ing_rule_read_error(&l->rd, at, "a value cannot be named \"%.60s\"", name);
 		return NULL;
 	}
 	if (slot == s->name_count)
@@ -70,14 +71,14 @@ static struct ing_take_value *add_value(
 
 static void read_paths(struct loader *l, const struct ing_yaml_node *entry, struct ing_take *t)
 {
-	const struct ing_yaml_node *paths = ing_read_kind(&l->rd, entry, "json", ING_YAML_MAP);
+	const struct ing_yaml_node *paths = ing_rule_read_node(&l->rd, entry, "json", ING_YAML_MAP);
 	if (paths == NULL)
 		return;
 	t->json = true;
 	if (paths->count == 0)
-		ing_read_error(&l->rd, paths, "json must name a value");
+		ing_rule_read_error(&l->rd, paths, "json must name a value");
 	for (const struct ing_yaml_node *key = paths->first; key != NULL; key = key->next) {
-		const char *path = ing_read_text(&l->rd, paths, key->text);
+		const char *path = ing_rule_read_text(&l->rd, paths, key->text);
 		struct ing_take_value *value = add_value(l, key, t, key->text);
 		if (value != NULL)
 			value->path = path != NULL ? path : "";
@@ -90,7 +91,7 @@ static void read_groups(struct loader *l, const struct ing_yaml_node *at, struct
 	unsigned number = 0;
 	const char *name = ing_regex_group_name(t->regex, 0, &number);
 	if (name == NULL)
-		ing_read_error(
+		ing_rule_read_error(
 			&l->rd, at, "the expression must name a value by a group, (?<name>…)");
 	for (unsigned i = 0; name != NULL; name = ing_regex_group_name(t->regex, ++i, &number)) {
 		struct ing_take_value *value = add_value(l, at, t, name);
@@ -106,23 +107,23 @@ static void read_expression(
 	const struct ing_yaml_node *at = ing_yaml_get(entry, key);
 	if (at == NULL)
 		return;
-	t->regex =
-		ing_read_regex(&l->rd, entry, key, t->kind == ING_TAKE_URL ? ING_REGEX_BYTES : 0);
+	t->regex = ing_rule_read_regex(
+		&l->rd, entry, key, t->kind == ING_TAKE_URL ? ING_REGEX_BYTES : 0);
 	if (t->regex != NULL && !t->json)
 		read_groups(l, at, t);
 }
 
 static void read_element(struct loader *l, const struct ing_yaml_node *entry, struct ing_take *t)
 {
-	t->selector = ing_read_selector(&l->rd, entry, "selector");
-	t->attr = ing_read_text(&l->rd, entry, "attr");
+	t->selector = ing_rule_read_selector(&l->rd, entry, "selector");
+	t->attr = ing_rule_read_text(&l->rd, entry, "attr");
 	read_expression(l, entry, "match", t);
-	const char *name = ing_read_text(&l->rd, entry, "name");
+	const char *name = ing_rule_read_text(&l->rd, entry, "name");
 	int ways = (ing_yaml_get(entry, "match") != NULL) + (name != NULL) + t->json;
 	if (ways == 1 && name != NULL)
 		add_value(l, entry, t, name);
 	else if (ways == 0 || name != NULL)
-		ing_read_error(&l->rd, entry,
+		ing_rule_read_error(&l->rd, entry,
 			"a selector's value needs a name, or match, or json: one of them");
 }
 
@@ -133,7 +134,7 @@ static void read_take(struct loader *l, const struct ing_yaml_node *entry, struc
 	static const char *const kinds[] = {[ING_TAKE_URL] = "url",
 		[ING_TAKE_SCRIPT] = "script",
 		[ING_TAKE_ELEMENT] = "selector"};
-	if (!ing_read_keys(&l->rd, entry, "an item of take", known, ING_ARRAY_LEN(known)))
+	if (!ing_rule_read_keys(&l->rd, entry, "an item of take", known, ING_ARRAY_LEN(known)))
 		return;
 	unsigned given = 0;
 	for (unsigned i = 0; i < ING_ARRAY_LEN(kinds); i++) {
@@ -143,14 +144,15 @@ static void read_take(struct loader *l, const struct ing_yaml_node *entry, struc
 		}
 	}
 	if (given != 1) {
-		ing_read_error(&l->rd, entry, "an item of take needs one of selector, url, script");
+		ing_rule_read_error(
+			&l->rd, entry, "an item of take needs one of selector, url, script");
 		return;
 	}
-	t->optional = ing_read_bool(&l->rd, entry, "optional", false);
-	t->unescape = ing_read_bool(&l->rd, entry, "unescape", false);
-	t->decode = ing_read_bool(&l->rd, entry, "decode", false);
+	t->optional = ing_rule_read_bool(&l->rd, entry, "optional", false);
+	t->unescape = ing_rule_read_bool(&l->rd, entry, "unescape", false);
+	t->decode = ing_rule_read_bool(&l->rd, entry, "decode", false);
 	/* Bytes: percent-escapes that have been undone need not be UTF-8. */
-	t->cut = ing_read_regex(&l->rd, entry, "cut", ING_REGEX_BYTES);
+	t->cut = ing_rule_read_regex(&l->rd, entry, "cut", ING_REGEX_BYTES);
 	read_paths(l, entry, t);
 	if (t->kind == ING_TAKE_ELEMENT)
 		read_element(l, entry, t);
@@ -159,14 +161,14 @@ static void read_take(struct loader *l, const struct ing_yaml_node *entry, struc
 	if (t->kind != ING_TAKE_ELEMENT &&
 		(ing_yaml_get(entry, "attr") != NULL || ing_yaml_get(entry, "name") != NULL ||
 			ing_yaml_get(entry, "match") != NULL))
-		ing_read_error(&l->rd, entry, "attr, name and match belong to a selector");
+		ing_rule_read_error(&l->rd, entry, "attr, name and match belong to a selector");
 	if (t->kind == ING_TAKE_URL && t->json)
-		ing_read_error(&l->rd, entry, "there is no JSON in a page's address");
+		ing_rule_read_error(&l->rd, entry, "there is no JSON in a page's address");
 }
 
 static void read_takes(struct loader *l, const struct ing_yaml_node *entry)
 {
-	const struct ing_yaml_node *list = ing_read_kind(&l->rd, entry, "take", ING_YAML_LIST);
+	const struct ing_yaml_node *list = ing_rule_read_node(&l->rd, entry, "take", ING_YAML_LIST);
 	struct ing_take **end = &l->site->takes;
 	for (const struct ing_yaml_node *e = list != NULL ? list->first : NULL; e != NULL;
 		e = e->next) {
@@ -180,13 +182,13 @@ static void read_takes(struct loader *l, const struct ing_yaml_node *entry)
 static bool read_template(struct loader *l, const struct ing_yaml_node *entry, const char *key,
 	struct ing_template *ret)
 {
-	const struct ing_yaml_node *at = ing_read_scalar(&l->rd, entry, key);
+	const struct ing_yaml_node *at = ing_rule_read_scalar(&l->rd, entry, key);
 	struct ing_error err = {0};
 	if (at == NULL)
 		return false;
 	if (ing_template_compile(at->text, l->site->names, l->site->name_count, &l->rules->arena,
 		    ret, &err) != 0)
-		ing_read_error_in(&l->rd, at, err.column, "%s: %s", key, err.msg);
+		ing_rule_read_error_in(&l->rd, at, err.column, "%s: %s", key, err.msg);
 	return true;
 }
 
@@ -195,16 +197,16 @@ static void read_site(struct loader *l, const struct ing_yaml_node *entry)
 	static const char *const known[] = {"name", "page", "take", "source_has", "pdf_url",
 		"next_url", "stage", ING_ENTRY_KEYS};
 	struct site *s = ing_arena_alloc(&l->rules->arena, sizeof(*s));
-	if (!ing_read_keys(&l->rd, entry, "an entry", known, ING_ARRAY_LEN(known)) &&
+	if (!ing_rule_read_keys(&l->rd, entry, "an entry", known, ING_ARRAY_LEN(known)) &&
 		entry->kind != ING_YAML_MAP)
 		return;
 	l->site = s;
 	*l->sites->end = s;
 	l->sites->end = &s->next;
 	l->sites->count++;
-	const char *name = ing_read_needed_text(&l->rd, entry, "an entry", "name");
+	const char *name = ing_rule_read_required_text(&l->rd, entry, "an entry", "name");
 	s->name = name != NULL ? name : "?";
-	s->stage = ing_read_text(&l->rd, entry, "stage");
+	s->stage = ing_rule_read_text(&l->rd, entry, "stage");
 	s->rule = ing_rules_add(l->rules, NULL, "sites.yaml %s", s->name);
 	ing_rules_read_tests(l->rules, s->rule, l->file, entry, l->rd.report);
 	ing_url_filter_read(&l->rd, entry, "page", &s->page);
@@ -212,7 +214,7 @@ static void read_site(struct loader *l, const struct ing_yaml_node *entry)
 	s->is_pdf = ing_yaml_get(entry, "pdf_url") != NULL;
 	s->has_source = read_template(l, entry, "source_has", &s->source_has);
 	if (s->is_pdf == (ing_yaml_get(entry, "next_url") != NULL))
-		ing_read_error(&l->rd, entry, "an entry needs one of pdf_url, next_url");
+		ing_rule_read_error(&l->rd, entry, "an entry needs one of pdf_url, next_url");
 	else
 		read_template(l, entry, s->is_pdf ? "pdf_url" : "next_url", &s->url);
 }
@@ -222,7 +224,7 @@ static void read_entries(struct loader *l, const struct ing_yaml_node *root)
 	if (ing_yaml_is_null(root))
 		return;
 	if (root->kind != ING_YAML_LIST) {
-		ing_read_error(&l->rd, root, "the file must be a list of entries, not %s",
+		ing_rule_read_error(&l->rd, root, "the file must be a list of entries, not %s",
 			ing_yaml_kind_name(root));
 		return;
 	}
@@ -289,7 +291,7 @@ struct ing_sites *ing_sites_load(
 			.rules = rules,
 			.file = file,
 			.rd = {file->path, report, &rules->arena}};
-		const struct ing_yaml_node *root = ing_read_root(&l.rd, doc);
+		const struct ing_yaml_node *root = ing_rule_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_entries(&l, root);
 	}

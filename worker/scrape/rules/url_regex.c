@@ -3,7 +3,7 @@
  * The literal beginning of an expression is read off its text by rules that leave it out when in
  * doubt: it only ever saves running the expression.
  */
-#include "worker/scrape/rules/read_compile.h"
+#include "worker/scrape/rules/read_selector.h"
 #include "worker/scrape/rules/url_regex.h"
 
 #include <stdlib.h>
@@ -121,15 +121,15 @@ static bool is_java_scheme(const char *s, size_t bytes)
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_url_regex_compile(
-	const struct ing_reader *rd, const struct ing_yaml_node *node, struct ing_url_regex *ret)
+bool ing_url_regex_compile(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
+	struct ing_url_regex *ret)
 {
 	struct ing_error err = {0};
 	struct ing_buf whole;
 	bool as_it_is = node->text[0] == '^';
 	*ret = (struct ing_url_regex){0};
 	if (as_it_is) {
-		ret->regex = ing_read_regex_at(rd, node, ING_REGEX_BYTES);
+		ret->regex = ing_rule_read_regex_at(rd, node, ING_REGEX_BYTES);
 		return ret->regex != NULL;
 	}
 	ing_buf_init(&whole, PREFIX_BYTES + node->bytes);
@@ -140,7 +140,7 @@ bool ing_url_regex_compile(
 	ing_buf_done(&whole);
 	if (rc != 0) {
 		int character = ING_MAX(err.column - (int)PREFIX_BYTES, 1);
-		ing_read_error_in(rd, node, character, "regular expression: %s (character %d)",
+		ing_rule_read_error_in(rd, node, character, "regular expression: %s (character %d)",
 			err.msg, character);
 		return false;
 	}

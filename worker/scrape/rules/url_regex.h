@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "worker/scrape/jsoup/regex.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 
 struct ing_url_regex {
 	struct ing_regex *regex; /* NULL: was wrong */
@@ -35,8 +35,8 @@ struct ing_java_url {
 #define ING_MAX_URL_REGEXES 20000
 
 /* Compile a scalar. Errors go to the report, and false. Release with ing_url_regex_done(). */
-bool ing_url_regex_compile(
-	const struct ing_reader *rd, const struct ing_yaml_node *node, struct ing_url_regex *ret);
+bool ing_url_regex_compile(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
+	struct ing_url_regex *ret);
 void ing_url_regex_done(struct ing_url_regex *r);
 
 void ing_java_url_init(struct ing_java_url *u, const char *url); /* NULL: no URL */

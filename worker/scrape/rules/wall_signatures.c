@@ -10,7 +10,7 @@
 
 #include "worker/scrape/jsoup/regex.h"
 #include "worker/rules/url_filter.h"
-#include "worker/scrape/rules/read_compile.h"
+#include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
 
 /* What stands in place of a document is small; a signature is looked for in this much of a page's
@@ -47,16 +47,16 @@ struct loader {
 	struct ing_wall_signatures *signatures;
 	struct ing_rules *rules;
 	const struct ing_rule_file *file;
-	struct ing_reader rd;
+	struct ing_rule_reader rd;
 };
 
 static enum ing_wall read_wall(struct loader *l, const struct ing_yaml_node *entry)
 {
 	static const char *const words[] = {"cookie", "captcha", "login", "challenge"};
 	if (ing_yaml_get(entry, "verdict") == NULL)
-		ing_read_error(&l->rd, entry,
+		ing_rule_read_error(&l->rd, entry,
 			"an entry needs a verdict: cookie, captcha, login or challenge");
-	int word = ing_read_word(&l->rd, entry, "verdict", words, ING_ARRAY_LEN(words));
+	int word = ing_rule_read_enum(&l->rd, entry, "verdict", words, ING_ARRAY_LEN(words));
 	return word < 0 ? ING_WALL_NONE : (enum ing_wall)(word + ING_WALL_COOKIE);
 }
 
@@ -65,23 +65,23 @@ static void read_signature(struct loader *l, const struct ing_yaml_node *entry)
 	static const char *const known[] = {ING_URL_KEYS, "why", "verdict", "name", "selector",
 		"title", "source_matches", "max_words", ING_ENTRY_KEYS};
 	struct signature *s = ing_arena_alloc(&l->rules->arena, sizeof(*s));
-	ing_read_keys(&l->rd, entry, "a signature", known, ING_ARRAY_LEN(known));
-	const char *name = ing_read_needed_text(&l->rd, entry, "a signature", "name");
-	const char *why = ing_read_needed_text(&l->rd, entry, "a signature", "why");
+	ing_rule_read_keys(&l->rd, entry, "a signature", known, ING_ARRAY_LEN(known));
+	const char *name = ing_rule_read_required_text(&l->rd, entry, "a signature", "name");
+	const char *why = ing_rule_read_required_text(&l->rd, entry, "a signature", "why");
 	s->match.name = name != NULL ? name : "?";
 	s->match.detail = why != NULL ? why : "?";
 	s->match.wall = read_wall(l, entry);
 	s->match.rule = ing_rules_add(l->rules, NULL, "walls.yaml %s", s->match.name);
 	ing_rules_read_tests(l->rules, s->match.rule, l->file, entry, l->rd.report);
-	s->has_url = ing_read_url_keys(&l->rd, entry, &s->url) > 0;
+	s->has_url = ing_rule_read_url_keys(&l->rd, entry, &s->url) > 0;
 	s->has_words = ing_yaml_get(entry, "max_words") != NULL;
-	s->max_words = ing_read_number(&l->rd, entry, "max_words", 0, MAX_WORDS_LIMIT, 0);
-	s->selector = ing_read_selector(&l->rd, entry, "selector");
-	s->title = ing_read_regex(&l->rd, entry, "title", 0);
-	s->source_matches = ing_read_regex(&l->rd, entry, "source_matches", ING_REGEX_BYTES);
+	s->max_words = ing_rule_read_number(&l->rd, entry, "max_words", 0, MAX_WORDS_LIMIT, 0);
+	s->selector = ing_rule_read_selector(&l->rd, entry, "selector");
+	s->title = ing_rule_read_regex(&l->rd, entry, "title", 0);
+	s->source_matches = ing_rule_read_regex(&l->rd, entry, "source_matches", ING_REGEX_BYTES);
 	if (ing_yaml_get(entry, "selector") == NULL && ing_yaml_get(entry, "title") == NULL &&
 		ing_yaml_get(entry, "source_matches") == NULL)
-		ing_read_error(
+		ing_rule_read_error(
 			&l->rd, entry, "a signature needs one of selector, title, source_matches");
 	*l->signatures->end = s;
 	l->signatures->end = &s->next;
@@ -106,7 +106,7 @@ static void read_entries(struct loader *l, const struct ing_yaml_node *root)
 	if (ing_yaml_is_null(root))
 		return;
 	if (root->kind != ING_YAML_LIST) {
-		ing_read_error(&l->rd, root, "the file must be a list of entries, not %s",
+		ing_rule_read_error(&l->rd, root, "the file must be a list of entries, not %s",
 			ing_yaml_kind_name(root));
 		return;
 	}
@@ -170,7 +170,7 @@ struct ing_wall_signatures *ing_wall_signatures_load(
 		if (doc == NULL)
 			continue;
 		struct loader l = {signatures, rules, file, {file->path, report, &rules->arena}};
-		const struct ing_yaml_node *root = ing_read_root(&l.rd, doc);
+		const struct ing_yaml_node *root = ing_rule_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_entries(&l, root);
 	}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/scrape/rules/read_compile.h"
+#include "worker/scrape/rules/read_selector.h"
 #include "worker/scrape/rules/url_regex.h"
 #include "worker/model/rule_hits.h"
 
@@ -33,7 +33,7 @@ struct loader {
 	struct ing_rules *rules;
 	struct ing_webpages *webpages;
 	const struct ing_rule_file *file;
-	struct ing_reader rd;
+	struct ing_rule_reader rd;
 };
 
 static bool is_blank(const char *s)
@@ -51,7 +51,7 @@ static enum ing_javascript read_javascript(struct loader *l, const struct ing_ya
 	if (value == NULL)
 		return ING_JS_DECIDE;
 	if (value->kind != ING_YAML_SCALAR || (ing_yaml_is_null(value) && value->plain)) {
-		ing_read_error(&l->rd, value, "javascript must be true or false");
+		ing_rule_read_error(&l->rd, value, "javascript must be true or false");
 		return ING_JS_DECIDE;
 	}
 	if (strcasecmp(value->text, "true") == 0)
@@ -66,7 +66,8 @@ static enum ing_javascript read_javascript(struct loader *l, const struct ing_ya
 		if (strcmp(value->text, no[i]) == 0)
 			return ING_JS_NO;
 	}
-	ing_read_warning(&l->rd, value, "javascript: \"%.40s\" is taken for false", value->text);
+	ing_rule_read_warning(
+		&l->rd, value, "javascript: \"%.40s\" is taken for false", value->text);
 	return ING_JS_NO;
 }
 
@@ -74,26 +75,27 @@ static struct ing_webpage_value read_value(
 	struct loader *l, const struct ing_yaml_node *map, enum ing_webpage_key key)
 {
 	struct ing_webpage_value ret = {0};
-	struct ing_read_value value;
+	struct ing_rule_value value;
 	const char *name = value_keys[key];
 	const struct ing_yaml_node *node = ing_yaml_get(map, name);
 	if (node == NULL)
 		return ret;
 	if (ing_yaml_is_null(node)) {
-		ing_read_warning(&l->rd, node, "%s has no value: as if it were not there", name);
+		ing_rule_read_warning(
+			&l->rd, node, "%s has no value: as if it were not there", name);
 		return ret;
 	}
 	ret.given = true;
 	if (node->kind == ING_YAML_SCALAR && node->bytes == 0) {
 		if (key == ING_WEBPAGE_LICENSE || key == ING_WEBPAGE_LANGUAGE)
-			ing_read_warning(&l->rd, node, "%s is empty", name);
+			ing_rule_read_warning(&l->rd, node, "%s is empty", name);
 		return ret;
 	}
 	if (node->kind == ING_YAML_SCALAR && is_blank(node->text)) {
-		ing_read_error(&l->rd, node, "%s is only white space", name);
+		ing_rule_read_error(&l->rd, node, "%s is only white space", name);
 		return ret;
 	}
-	if (!ing_read_value_at(&l->rd, name, node, &value))
+	if (!ing_rule_read_value_at(&l->rd, name, node, &value))
 		return ret;
 	ret.selector = value.selector;
 	ret.attr = value.attr;
@@ -117,11 +119,11 @@ static void read_rules(struct loader *l, const struct ing_yaml_node *map, struct
 {
 	static const char *const known[] = {"title", "content", "license", "language", "javascript",
 		"wait_until", ING_ENTRY_KEYS};
-	ing_read_keys(&l->rd, map, "a pattern", known, ING_ARRAY_LEN(known));
+	ing_rule_read_keys(&l->rd, map, "a pattern", known, ING_ARRAY_LEN(known));
 	for (size_t i = 0; i < ING_WEBPAGE_KEYS_; i++)
 		e->rule.keys[i] = read_value(l, map, (enum ing_webpage_key)i);
 	e->rule.javascript = read_javascript(l, map);
-	e->rule.wait_until = ing_read_text(&l->rd, map, "wait_until");
+	e->rule.wait_until = ing_rule_read_text(&l->rd, map, "wait_until");
 	number_entry(l, e, map);
 }
 
@@ -129,11 +131,11 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *key)
 {
 	struct ing_webpages *w = l->webpages;
 	if (key->bytes == 0 || is_blank(key->text) || strlen(key->text) != key->bytes) {
-		ing_read_error(&l->rd, key, "the pattern must not be empty, nor hold a NUL");
+		ing_rule_read_error(&l->rd, key, "the pattern must not be empty, nor hold a NUL");
 		return;
 	}
 	if (w->count == ING_MAX_URL_REGEXES) {
-		ing_read_error(&l->rd, key, "more than %d patterns", ING_MAX_URL_REGEXES);
+		ing_rule_read_error(&l->rd, key, "more than %d patterns", ING_MAX_URL_REGEXES);
 		return;
 	}
 	if (w->count == w->cap) {
@@ -144,9 +146,9 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *key)
 	*e = (struct entry){.rule.pattern = ing_arena_strdup(&l->rules->arena, key->text)};
 	(void)ing_url_regex_compile(&l->rd, key, &e->regex);
 	if (ing_yaml_is_null(key->value))
-		ing_read_error(&l->rd, key, "pattern \"%.100s\" is empty", key->text);
+		ing_rule_read_error(&l->rd, key, "pattern \"%.100s\" is empty", key->text);
 	else if (key->value->kind != ING_YAML_MAP)
-		ing_read_error(&l->rd, key->value, "pattern \"%.100s\" must be a map, not %s",
+		ing_rule_read_error(&l->rd, key->value, "pattern \"%.100s\" must be a map, not %s",
 			key->text, ing_yaml_kind_name(key->value));
 	else
 		read_rules(l, key->value, e);
@@ -170,7 +172,7 @@ static void read_file(struct loader *l, const struct ing_rule_file *file)
 	if (root == NULL || ing_yaml_is_null(root))
 		return;
 	if (root->kind != ING_YAML_MAP) {
-		ing_read_error(&l->rd, root, "the file must be a map of patterns, not %s",
+		ing_rule_read_error(&l->rd, root, "the file must be a map of patterns, not %s",
 			ing_yaml_kind_name(root));
 		return;
 	}

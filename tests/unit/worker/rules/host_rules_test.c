@@ -15,7 +15,7 @@
 #include "common/base/report.h"
 #include "common/net/url_match.h"
 #include "worker/rules/host_rules.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 #include "worker/rules/rule_files.h"
 
 static int load(const char *text, struct ing_host_rules **ret, struct ing_report *report)

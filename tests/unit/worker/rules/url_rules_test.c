@@ -16,7 +16,7 @@
 #include "common/base/report.h"
 #include "common/net/url_match.h"
 #include "worker/rules/url_rules.h"
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 #include "worker/rules/rule_files.h"
 
 static char folder[] = "/tmp/url_rules_test.XXXXXX";

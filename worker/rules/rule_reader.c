@@ -3,7 +3,7 @@
  * Values of rule files with their types checked. Without selectors and regular expressions, so that
  * the gate's rules, which have none, can be read without those libraries.
  */
-#include "worker/rules/read.h"
+#include "worker/rules/rule_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define MAX_NODES 1000000 /* of a file, aliases written out */
 
 ING_PRINTF(5, 0)
-static void report_at(const struct ing_reader *rd, bool warning, int line, int column,
+static void report_at(const struct ing_rule_reader *rd, bool warning, int line, int column,
 	const char *fmt, va_list ap)
 {
 	char text[MAX_MESSAGE_BYTES];
@@ -36,87 +36,88 @@ static const char *likely_meant(const char *text, const char *const *known, size
 	return n.best;
 }
 
-static void report_unknown(const struct ing_reader *rd, const struct ing_yaml_node *node,
+static void report_unknown(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
 	const char *kind, const char *const *known, size_t count)
 {
 	const char *meant = likely_meant(node->text, known, count);
 	char list[400] = "";
 	size_t used = 0;
 	if (meant != NULL) {
-		ing_read_error(rd, node, "there is no %s \"%.60s\"; did you mean \"%s\"?", kind,
-			node->text, meant);
+		ing_rule_read_error(rd, node, "there is no %s \"%.60s\"; did you mean \"%s\"?",
+			kind, node->text, meant);
 		return;
 	}
 	for (size_t i = 0; i < count && used < sizeof(list); i++)
 		used += (size_t)snprintf(
 			list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", known[i]);
-	ing_read_error(rd, node, "there is no %s \"%.60s\"; there are %s", kind, node->text, list);
+	ing_rule_read_error(
+		rd, node, "there is no %s \"%.60s\"; there are %s", kind, node->text, list);
 }
 
-static void read_url_key(const struct ing_reader *rd, const struct ing_yaml_node *map,
+static void read_url_key(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, struct ing_url_pattern *ret,
 	void (*set)(struct ing_url_pattern *p, struct ing_arena *ar, const char *text))
 {
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, key);
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, key);
 	if (value != NULL)
 		set(ret, rd->arena, value->text);
 }
 
-static void read_host(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_url_pattern *ret)
+static void read_host(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	struct ing_url_pattern *ret)
 {
 	struct ing_error err = {0};
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, "host");
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, "host");
 	if (value != NULL && ing_url_pattern_set_host(ret, rd->arena, value->text, &err) != 0)
-		ing_read_error(rd, value, "%s", err.msg);
+		ing_rule_read_error(rd, value, "%s", err.msg);
 }
 
-static void read_query(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_url_pattern *ret)
+static void read_query(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	struct ing_url_pattern *ret)
 {
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, "query");
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, "query");
 	if (value == NULL)
 		return;
 	if (value->text[0] == '?' || value->text[0] == '=' || strchr(value->text, '&') != NULL)
-		ing_read_error(rd, value, "query must be one parameter, NAME or NAME=VALUE");
+		ing_rule_read_error(rd, value, "query must be one parameter, NAME or NAME=VALUE");
 	else
 		ing_url_pattern_set_query(ret, rd->arena, value->text);
 }
 
 /* http://HOST/ of a test's `host`; NULL, with an error unless it is absent, when there is none. */
-static const char *read_test_host(const struct ing_reader *rd, const struct ing_yaml_node *map)
+static const char *read_test_host(const struct ing_rule_reader *rd, const struct ing_yaml_node *map)
 {
 	struct ing_url_pattern p = {0};
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, "host");
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, "host");
 	if (value == NULL)
 		return NULL;
 	size_t bytes = sizeof("http:///") + value->bytes;
 	char *url = ing_arena_alloc(rd->arena, bytes);
 	if (value->text[0] == '.' ||
 		ing_url_pattern_set_host(&p, rd->arena, value->text, NULL) != 0)
-		ing_read_error(rd, value, "the host of a test must be a host name");
+		ing_rule_read_error(rd, value, "the host of a test must be a host name");
 	else
 		snprintf(url, bytes, "http://%s/", value->text);
 	return url;
 }
 
 static const char *read_test_url(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, bool hosts)
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, bool hosts)
 {
 	if (!hosts)
-		return ing_read_needed_text(rd, map, "a test", "url");
+		return ing_rule_read_required_text(rd, map, "a test", "url");
 	if ((ing_yaml_get(map, "host") != NULL) == (ing_yaml_get(map, "url") != NULL)) {
-		ing_read_error(rd, map, "a test needs either a host or a url");
+		ing_rule_read_error(rd, map, "a test needs either a host or a url");
 		return NULL;
 	}
 	const char *url = read_test_host(rd, map);
-	return url != NULL ? url : ing_read_text(rd, map, "url");
+	return url != NULL ? url : ing_rule_read_text(rd, map, "url");
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_read_error(
-	const struct ing_reader *rd, const struct ing_yaml_node *node, const char *fmt, ...)
+void ing_rule_read_error(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *node, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -124,8 +125,8 @@ void ing_read_error(
 	va_end(ap);
 }
 
-void ing_read_warning(
-	const struct ing_reader *rd, const struct ing_yaml_node *node, const char *fmt, ...)
+void ing_rule_read_warning(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *node, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -133,8 +134,8 @@ void ing_read_warning(
 	va_end(ap);
 }
 
-void ing_read_error_in(const struct ing_reader *rd, const struct ing_yaml_node *node, int character,
-	const char *fmt, ...)
+void ing_rule_read_error_in(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
+	int character, const char *fmt, ...)
 {
 	int line;
 	int column;
@@ -145,7 +146,7 @@ void ing_read_error_in(const struct ing_reader *rd, const struct ing_yaml_node *
 	va_end(ap);
 }
 
-struct ing_yaml *ing_read_yaml(const struct ing_rule_file *file, struct ing_report *report)
+struct ing_yaml *ing_rule_read_yaml(const struct ing_rule_file *file, struct ing_report *report)
 {
 	const struct ing_yaml_limits limits = {
 		ING_MAX_RULE_FILE_BYTES, MAX_NODES, ING_YAML_MAX_DEPTH};
@@ -159,7 +160,8 @@ struct ing_yaml *ing_read_yaml(const struct ing_rule_file *file, struct ing_repo
 	return NULL;
 }
 
-const struct ing_yaml_node *ing_read_root(const struct ing_reader *rd, const struct ing_yaml *doc)
+const struct ing_yaml_node *ing_rule_read_root(
+	const struct ing_rule_reader *rd, const struct ing_yaml *doc)
 {
 	static const struct ing_yaml_node nothing = {
 		.plain = true, .line = 1, .column = 1, .text = ""};
@@ -168,17 +170,18 @@ const struct ing_yaml_node *ing_read_root(const struct ing_reader *rd, const str
 		return &nothing;
 	if (count == 1)
 		return ing_yaml_stream_get(doc, 0);
-	ing_read_error(rd, ing_yaml_stream_get(doc, 1),
+	ing_rule_read_error(rd, ing_yaml_stream_get(doc, 1),
 		"the file must have one YAML document, %zu were found", count);
 	return NULL;
 }
 
-bool ing_read_keys(const struct ing_reader *rd, const struct ing_yaml_node *map, const char *what,
-	const char *const *known, size_t count)
+bool ing_rule_read_keys(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	const char *what, const char *const *known, size_t count)
 {
 	bool good = true;
 	if (map->kind != ING_YAML_MAP) {
-		ing_read_error(rd, map, "%s must be a map, not %s", what, ing_yaml_kind_name(map));
+		ing_rule_read_error(
+			rd, map, "%s must be a map, not %s", what, ing_yaml_kind_name(map));
 		return false;
 	}
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next) {
@@ -193,41 +196,41 @@ bool ing_read_keys(const struct ing_reader *rd, const struct ing_yaml_node *map,
 	return good;
 }
 
-const struct ing_yaml_node *ing_read_scalar(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key)
+const struct ing_yaml_node *ing_rule_read_scalar(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key)
 {
 	const struct ing_yaml_node *value = ing_yaml_get(map, key);
 	if (value == NULL)
 		return NULL;
 	if (value->kind != ING_YAML_SCALAR) {
-		ing_read_error(
+		ing_rule_read_error(
 			rd, value, "%s must be a text, not %s", key, ing_yaml_kind_name(value));
 		return NULL;
 	}
 	if (value->bytes == 0 || ing_yaml_is_null(value) || strlen(value->text) != value->bytes) {
-		ing_read_error(rd, value, "%s must not be empty, nor hold a NUL", key);
+		ing_rule_read_error(rd, value, "%s must not be empty, nor hold a NUL", key);
 		return NULL;
 	}
 	return value;
 }
 
-const char *ing_read_text(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key)
+const char *ing_rule_read_text(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key)
 {
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, key);
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, key);
 	return value != NULL ? ing_arena_strdup(rd->arena, value->text) : NULL;
 }
 
-const char *ing_read_needed_text(const struct ing_reader *rd, const struct ing_yaml_node *map,
-	const char *what, const char *key)
+const char *ing_rule_read_required_text(const struct ing_rule_reader *rd,
+	const struct ing_yaml_node *map, const char *what, const char *key)
 {
 	if (ing_yaml_get(map, key) == NULL)
-		ing_read_error(rd, map, "%s needs a %s", what, key);
-	return ing_read_text(rd, map, key);
+		ing_rule_read_error(rd, map, "%s needs a %s", what, key);
+	return ing_rule_read_text(rd, map, key);
 }
 
-bool ing_read_bool(const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key,
-	bool fallback)
+bool ing_rule_read_bool(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	const char *key, bool fallback)
 {
 	const struct ing_yaml_node *value = ing_yaml_get(map, key);
 	if (value == NULL)
@@ -236,11 +239,11 @@ bool ing_read_bool(const struct ing_reader *rd, const struct ing_yaml_node *map,
 		return true;
 	if (value->kind == ING_YAML_SCALAR && value->plain && strcmp(value->text, "false") == 0)
 		return false;
-	ing_read_error(rd, value, "%s must be true or false", key);
+	ing_rule_read_error(rd, value, "%s must be true or false", key);
 	return fallback;
 }
 
-unsigned ing_read_number(const struct ing_reader *rd, const struct ing_yaml_node *map,
+unsigned ing_rule_read_number(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, unsigned min, unsigned max, unsigned fallback)
 {
 	const struct ing_yaml_node *value = ing_yaml_get(map, key);
@@ -254,26 +257,26 @@ unsigned ing_read_number(const struct ing_reader *rd, const struct ing_yaml_node
 	}
 	if (good && number >= min && number <= max)
 		return (unsigned)number;
-	ing_read_error(rd, value, "%s must be a number, %u to %u", key, min, max);
+	ing_rule_read_error(rd, value, "%s must be a number, %u to %u", key, min, max);
 	return fallback;
 }
 
-const struct ing_yaml_node *ing_read_kind(const struct ing_reader *rd,
+const struct ing_yaml_node *ing_rule_read_node(const struct ing_rule_reader *rd,
 	const struct ing_yaml_node *map, const char *key, enum ing_yaml_kind kind)
 {
 	const struct ing_yaml_node *value = ing_yaml_get(map, key);
 	if (value == NULL || value->kind == kind)
 		return value;
 	const struct ing_yaml_node wanted = {.kind = kind};
-	ing_read_error(rd, value, "%s must be %s, not %s", key, ing_yaml_kind_name(&wanted),
+	ing_rule_read_error(rd, value, "%s must be %s, not %s", key, ing_yaml_kind_name(&wanted),
 		ing_yaml_kind_name(value));
 	return NULL;
 }
 
-int ing_read_word(const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key,
-	const char *const *words, size_t count)
+int ing_rule_read_enum(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	const char *key, const char *const *words, size_t count)
 {
-	const struct ing_yaml_node *value = ing_read_scalar(rd, map, key);
+	const struct ing_yaml_node *value = ing_rule_read_scalar(rd, map, key);
 	if (value == NULL)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
@@ -284,8 +287,8 @@ int ing_read_word(const struct ing_reader *rd, const struct ing_yaml_node *map, 
 	return -1;
 }
 
-unsigned ing_read_url_keys(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, struct ing_url_pattern *ret)
+unsigned ing_rule_read_url_keys(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
+	struct ing_url_pattern *ret)
 {
 	static const char *const keys[] = {ING_URL_KEYS};
 	unsigned count = 0;
@@ -299,43 +302,43 @@ unsigned ing_read_url_keys(
 	read_url_key(rd, map, "contains", ret, ing_url_pattern_set_contains);
 	read_query(rd, map, ret);
 	if (ret->path != NULL && ret->path[0] != '/')
-		ing_read_error(rd, ing_yaml_get(map, "path"), "path must begin with a slash");
+		ing_rule_read_error(rd, ing_yaml_get(map, "path"), "path must begin with a slash");
 	return count;
 }
 
-const struct ing_url_pattern *ing_read_url_pattern(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, const char *key)
+const struct ing_url_pattern *ing_rule_read_url_pattern(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key)
 {
 	static const char *const keys[] = {ING_URL_KEYS};
 	const struct ing_yaml_node *value = ing_yaml_get(map, key);
 	if (value == NULL)
 		return NULL;
 	struct ing_url_pattern *p = ing_arena_alloc(rd->arena, sizeof(*p));
-	ing_read_keys(rd, value, key, keys, ING_ARRAY_LEN(keys));
-	if (value->kind == ING_YAML_MAP && ing_read_url_keys(rd, value, p) == 0)
-		ing_read_error(rd, value,
+	ing_rule_read_keys(rd, value, key, keys, ING_ARRAY_LEN(keys));
+	if (value->kind == ING_YAML_MAP && ing_rule_read_url_keys(rd, value, p) == 0)
+		ing_rule_read_error(rd, value,
 			"%s needs one of host, path, path_contains, path_ends, query, contains",
 			key);
 	return p;
 }
 
-const struct ing_url_test *ing_read_url_tests(
-	const struct ing_reader *rd, const struct ing_yaml_node *map, bool hosts)
+const struct ing_url_test *ing_rule_read_url_tests(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, bool hosts)
 {
 	static const char *const known[] = {"url", "matches", "host"};
 	size_t count = ING_ARRAY_LEN(known) - (hosts ? 0 : 1);
 	const struct ing_url_test *first = NULL;
 	const struct ing_url_test **last = &first;
-	const struct ing_yaml_node *list = ing_read_kind(rd, map, "tests", ING_YAML_LIST);
+	const struct ing_yaml_node *list = ing_rule_read_node(rd, map, "tests", ING_YAML_LIST);
 	for (const struct ing_yaml_node *t = list != NULL ? list->first : NULL; t != NULL;
 		t = t->next) {
-		ing_read_keys(rd, t, "a test of a URL", known, count);
+		ing_rule_read_keys(rd, t, "a test of a URL", known, count);
 		if (t->kind != ING_YAML_MAP)
 			continue;
 		struct ing_url_test *test = ing_arena_alloc(rd->arena, sizeof(*test));
 		test->line = t->line;
 		test->url = read_test_url(rd, t, hosts);
-		test->matches = ing_read_bool(rd, t, "matches", true);
+		test->matches = ing_rule_read_bool(rd, t, "matches", true);
 		*last = test;
 		last = &test->next;
 	}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * read_selector.h - selectors and regular expressions of rule files, compiled: rule_reader.h for those two
+ * types. Errors go to the reader's report. One thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include "worker/rules/rule_reader.h"
+
+struct ing_regex;
+struct ing_selector;
+
+/* Compile the scalar of a key; the caller's to free. NULL when absent. */
+struct ing_selector *ing_rule_read_selector(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key);
+struct ing_regex *ing_rule_read_regex(const struct ing_rule_reader *rd,
+	const struct ing_yaml_node *map, const char *key, unsigned flags);
+/* The same of a scalar node at hand. */
+struct ing_selector *ing_rule_read_selector_at(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *node);
+struct ing_regex *ing_rule_read_regex_at(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *node, unsigned flags);
+
+/* A value of journals.yaml or webpages.yaml: a selector, or a map of ours
+ * {selector: SELECTOR, attr: NAME, parents: 1}. */
+struct ing_rule_value {
+	struct ing_selector *selector;
+	const char *attr; /* the attribute that is wanted instead of text; NULL */
+	unsigned parents; /* steps up from what was found */
+};
+
+#define ING_MAX_PARENTS 20
+/* At a node that is the value of `key`. False: wrong, and said so; else the selector is the
+ * caller's to free. */
+bool ing_rule_read_value_at(const struct ing_rule_reader *rd, const char *key,
+	const struct ing_yaml_node *node, struct ing_rule_value *ret);
