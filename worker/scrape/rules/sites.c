@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * An entry is a gate, a list of values to take from the page, and a text to put them into. How
- * values are taken is in sites_take.c, how the text is read in template.c.
+ * values are taken is in site_values.c, how the text is read in template.c.
  */
 #include "worker/scrape/rules/sites.h"
 
@@ -12,14 +12,14 @@
 #include "common/net/url.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/rules/read_selector.h"
-#include "worker/scrape/rules/sites_priv.h"
+#include "worker/scrape/rules/site_values.h"
 #include "worker/model/rule_hits.h"
 
 struct site {
 	struct site *next;
 	const char *name, *stage;
 	struct ing_url_filter page;
-	struct ing_take *takes;
+	struct ing_site_source *sources;
 	struct ing_template url, source_has;
 	bool is_pdf, has_source;
 	const char *names[ING_MAX_SITE_VALUES]; /* of values, by slot */
@@ -43,8 +43,8 @@ struct loader {
 };
 
 /* Add a value to a take; its name gets a slot. */
-static struct ing_take_value *add_value(
-	struct loader *l, const struct ing_yaml_node *at, struct ing_take *t, const char *name)
+static struct ing_site_value *add_value(struct loader *l, const struct ing_yaml_node *at,
+	struct ing_site_source *t, const char *name)
 {
 	struct site *s = l->site;
 	unsigned slot = 0;
@@ -62,14 +62,15 @@ static struct ing_take_value *add_value(
 	}
 	if (slot == s->name_count)
 		s->names[s->name_count++] = ing_arena_strdup(&l->rules->arena, name);
-	struct ing_take_value *value = ing_arena_alloc(&l->rules->arena, sizeof(*value));
+	struct ing_site_value *value = ing_arena_alloc(&l->rules->arena, sizeof(*value));
 	value->slot = slot;
 	value->next = t->values;
 	t->values = value;
 	return value;
 }
 
-static void read_paths(struct loader *l, const struct ing_yaml_node *entry, struct ing_take *t)
+static void read_paths(
+	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *t)
 {
 	const struct ing_yaml_node *paths = ing_rule_read_node(&l->rd, entry, "json", ING_YAML_MAP);
 	if (paths == NULL)
@@ -79,14 +80,14 @@ static void read_paths(struct loader *l, const struct ing_yaml_node *entry, stru
 		ing_rule_read_error(&l->rd, paths, "json must name a value");
 	for (const struct ing_yaml_node *key = paths->first; key != NULL; key = key->next) {
 		const char *path = ing_rule_read_text(&l->rd, paths, key->text);
-		struct ing_take_value *value = add_value(l, key, t, key->text);
+		struct ing_site_value *value = add_value(l, key, t, key->text);
 		if (value != NULL)
 			value->path = path != NULL ? path : "";
 	}
 }
 
 /* The named groups of the take's regular expression, each of which is a value. */
-static void read_groups(struct loader *l, const struct ing_yaml_node *at, struct ing_take *t)
+static void read_groups(struct loader *l, const struct ing_yaml_node *at, struct ing_site_source *t)
 {
 	unsigned number = 0;
 	const char *name = ing_regex_group_name(t->regex, 0, &number);
@@ -94,26 +95,27 @@ static void read_groups(struct loader *l, const struct ing_yaml_node *at, struct
 		ing_rule_read_error(
 			&l->rd, at, "the expression must name a value by a group, (?<name>…)");
 	for (unsigned i = 0; name != NULL; name = ing_regex_group_name(t->regex, ++i, &number)) {
-		struct ing_take_value *value = add_value(l, at, t, name);
+		struct ing_site_value *value = add_value(l, at, t, name);
 		if (value != NULL)
 			value->group = number;
 	}
 }
 
 /* Read the regular expression of a take. Text of pages is UTF-8, addresses are bytes. */
-static void read_expression(
-	struct loader *l, const struct ing_yaml_node *entry, const char *key, struct ing_take *t)
+static void read_expression(struct loader *l, const struct ing_yaml_node *entry, const char *key,
+	struct ing_site_source *t)
 {
 	const struct ing_yaml_node *at = ing_yaml_get(entry, key);
 	if (at == NULL)
 		return;
 	t->regex = ing_rule_read_regex(
-		&l->rd, entry, key, t->kind == ING_TAKE_URL ? ING_REGEX_BYTES : 0);
+		&l->rd, entry, key, t->kind == ING_SITE_FROM_URL ? ING_REGEX_BYTES : 0);
 	if (t->regex != NULL && !t->json)
 		read_groups(l, at, t);
 }
 
-static void read_element(struct loader *l, const struct ing_yaml_node *entry, struct ing_take *t)
+static void read_element(
+	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *t)
 {
 	t->selector = ing_rule_read_selector(&l->rd, entry, "selector");
 	t->attr = ing_rule_read_text(&l->rd, entry, "attr");
@@ -127,19 +129,20 @@ static void read_element(struct loader *l, const struct ing_yaml_node *entry, st
 			"a selector's value needs a name, or match, or json: one of them");
 }
 
-static void read_take(struct loader *l, const struct ing_yaml_node *entry, struct ing_take *t)
+static void read_source(
+	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *t)
 {
 	static const char *const known[] = {"selector", "attr", "name", "match", "json", "url",
 		"script", "unescape", "decode", "cut", "optional"};
-	static const char *const kinds[] = {[ING_TAKE_URL] = "url",
-		[ING_TAKE_SCRIPT] = "script",
-		[ING_TAKE_ELEMENT] = "selector"};
+	static const char *const kinds[] = {[ING_SITE_FROM_URL] = "url",
+		[ING_SITE_FROM_SCRIPT] = "script",
+		[ING_SITE_FROM_ELEMENT] = "selector"};
 	if (!ing_rule_read_keys(&l->rd, entry, "an item of take", known, ING_ARRAY_LEN(known)))
 		return;
 	unsigned given = 0;
 	for (unsigned i = 0; i < ING_ARRAY_LEN(kinds); i++) {
 		if (ing_yaml_get(entry, kinds[i]) != NULL) {
-			t->kind = (enum ing_take_kind)i;
+			t->kind = (enum ing_site_source_kind)i;
 			given++;
 		}
 	}
@@ -154,28 +157,28 @@ static void read_take(struct loader *l, const struct ing_yaml_node *entry, struc
 	/* Bytes: percent-escapes that have been undone need not be UTF-8. */
 	t->cut = ing_rule_read_regex(&l->rd, entry, "cut", ING_REGEX_BYTES);
 	read_paths(l, entry, t);
-	if (t->kind == ING_TAKE_ELEMENT)
+	if (t->kind == ING_SITE_FROM_ELEMENT)
 		read_element(l, entry, t);
 	else
 		read_expression(l, entry, kinds[t->kind], t);
-	if (t->kind != ING_TAKE_ELEMENT &&
+	if (t->kind != ING_SITE_FROM_ELEMENT &&
 		(ing_yaml_get(entry, "attr") != NULL || ing_yaml_get(entry, "name") != NULL ||
 			ing_yaml_get(entry, "match") != NULL))
 		ing_rule_read_error(&l->rd, entry, "attr, name and match belong to a selector");
-	if (t->kind == ING_TAKE_URL && t->json)
+	if (t->kind == ING_SITE_FROM_URL && t->json)
 		ing_rule_read_error(&l->rd, entry, "there is no JSON in a page's address");
 }
 
-static void read_takes(struct loader *l, const struct ing_yaml_node *entry)
+static void read_sources(struct loader *l, const struct ing_yaml_node *entry)
 {
 	const struct ing_yaml_node *list = ing_rule_read_node(&l->rd, entry, "take", ING_YAML_LIST);
-	struct ing_take **end = &l->site->takes;
+	struct ing_site_source **end = &l->site->sources;
 	for (const struct ing_yaml_node *e = list != NULL ? list->first : NULL; e != NULL;
 		e = e->next) {
-		struct ing_take *t = ing_arena_alloc(&l->rules->arena, sizeof(*t));
+		struct ing_site_source *t = ing_arena_alloc(&l->rules->arena, sizeof(*t));
 		*end = t;
 		end = &t->next;
-		read_take(l, e, t);
+		read_source(l, e, t);
 	}
 }
 
@@ -210,7 +213,7 @@ static void read_site(struct loader *l, const struct ing_yaml_node *entry)
 	s->rule = ing_rules_add(l->rules, NULL, "sites.yaml %s", s->name);
 	ing_rules_read_tests(l->rules, s->rule, l->file, entry, l->rd.report);
 	ing_url_filter_read(&l->rd, entry, "page", &s->page);
-	read_takes(l, entry);
+	read_sources(l, entry);
 	s->is_pdf = ing_yaml_get(entry, "pdf_url") != NULL;
 	s->has_source = read_template(l, entry, "source_has", &s->source_has);
 	if (s->is_pdf == (ing_yaml_get(entry, "next_url") != NULL))
@@ -235,13 +238,13 @@ static void read_entries(struct loader *l, const struct ing_yaml_node *root)
 /* --- the search --- */
 
 /* The address that an entry gives, if it is a web address other than the page's own. Heap; NULL. */
-static char *put_together(const struct site *s, const struct ing_view *v, const char *host)
+static char *build_url(const struct site *s, const struct ing_view *v, const char *host)
 {
 	const char *values[ING_MAX_SITE_VALUES] = {NULL};
 	bool failed = false;
 	bool found = true;
-	for (const struct ing_take *t = s->takes; t != NULL && found; t = t->next)
-		found = ing_take(t, v, values, &failed) || t->optional;
+	for (const struct ing_site_source *t = s->sources; t != NULL && found; t = t->next)
+		found = ing_site_read_values(t, v, values, &failed) || t->optional;
 	if (failed)
 		ing_rule_hits_add(v->rule_hits, s->rule, ING_RULE_FAILED);
 	struct ing_buf text;
@@ -265,7 +268,7 @@ static char *put_together(const struct site *s, const struct ing_view *v, const 
 	return good ? url : NULL;
 }
 
-static void free_takes(struct ing_take *t)
+static void free_sources(struct ing_site_source *t)
 {
 	for (; t != NULL; t = t->next) {
 		ing_selector_free(t->selector);
@@ -303,7 +306,7 @@ void ing_sites_free(struct ing_sites *s)
 	if (s == NULL)
 		return;
 	for (struct site *i = s->first; i != NULL; i = i->next)
-		free_takes(i->takes);
+		free_sources(i->sources);
 	free(s);
 }
 
@@ -321,7 +324,7 @@ struct ing_site_next ing_sites_find(const struct ing_sites *s, const struct ing_
 		if (!ing_url_filter_matches(&i->page, v->target))
 			continue;
 		ing_rule_hits_add(v->rule_hits, i->rule, ING_RULE_APPLIED);
-		char *url = put_together(i, v, host);
+		char *url = build_url(i, v, host);
 		if (url == NULL)
 			continue;
 		ing_rule_hits_add(v->rule_hits, i->rule, ING_RULE_MATCHED);

@@ -6,7 +6,7 @@
  * The table is part of struct ing_rules; immutable, any thread.
  */
 #pragma once
-#include "worker/scrape/rules/set.h"
+#include "worker/scrape/rules/registry.h"
 #include "worker/scrape/view.h"
 
 struct ing_site_next {

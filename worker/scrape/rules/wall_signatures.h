@@ -8,7 +8,7 @@
  */
 #pragma once
 #include "worker/model/kinds.h"
-#include "worker/scrape/rules/set.h"
+#include "worker/scrape/rules/registry.h"
 #include "worker/scrape/view.h"
 
 struct ing_wall_match {

@@ -7,7 +7,7 @@
  */
 #pragma once
 #include "worker/scrape/jsoup/selector.h"
-#include "worker/scrape/rules/set.h"
+#include "worker/scrape/rules/registry.h"
 
 struct ing_rule_hits;
 

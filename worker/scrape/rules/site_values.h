@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * sites_priv.h - an entry of sites.yaml, as its loader (sites.c) and its reader of pages
- * (sites_take.c) know it.
+ * site_values.h - an entry of sites.yaml, as its loader (sites.c) and its reader of pages
+ * (site_values.c) know it.
  *
  * Immutable once loaded; part of struct ing_sites.
  */
@@ -13,31 +13,32 @@
 
 #define ING_MAX_SITE_VALUES 16 /* names of an entry; real ones need four */
 
-enum ing_take_kind {
-	ING_TAKE_URL,     /* regular expression on the page's address */
-	ING_TAKE_SCRIPT,  /* regular expression on each script */
-	ING_TAKE_ELEMENT, /* attribute or text of what a selector finds */
+enum ing_site_source_kind {
+	ING_SITE_FROM_URL,     /* regular expression on the page's address */
+	ING_SITE_FROM_SCRIPT,  /* regular expression on each script */
+	ING_SITE_FROM_ELEMENT, /* attribute or text of what a selector finds */
 };
 
-struct ing_take_value {
-	const struct ing_take_value *next;
+struct ing_site_value {
+	const struct ing_site_value *next;
 	unsigned slot;
 	const char *path; /* into the JSON; NULL: a group, or the whole value */
 	unsigned group;   /* of the regular expression; 0: the whole value */
 };
 
-struct ing_take {
-	struct ing_take *next;
-	enum ing_take_kind kind;
+struct ing_site_source {
+	struct ing_site_source *next;
+	enum ing_site_source_kind kind;
 	bool optional, unescape, decode;
 	struct ing_selector *selector; /* of ELEMENT */
 	const char *attr;              /* of ELEMENT; NULL: its text, or a script's data */
 	struct ing_regex *regex;       /* of URL and SCRIPT; of ELEMENT (`match`) or NULL */
 	struct ing_regex *cut;         /* it and all behind it is dropped; NULL */
 	bool json;                     /* values are paths into JSON */
-	const struct ing_take_value *values;
+	const struct ing_site_value *values;
 };
 
 /* Fill the slots of a take's values (strings in the view's arena), the first place that gives all
  * of them. False: there is none. What met a limit sets *failed. */
-bool ing_take(const struct ing_take *t, const struct ing_view *v, const char **slots, bool *failed);
+bool ing_site_read_values(const struct ing_site_source *t, const struct ing_view *v,
+	const char **slots, bool *failed);

@@ -3,7 +3,7 @@
  * Rules get their numbers here, one after the other; what is known of them by number stands in
  * arrays that grow together, all else in the set's arena.
  */
-#include "worker/scrape/rules/set.h"
+#include "worker/scrape/rules/registry.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "common/base/utf8.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/jsoup/text.h"
-#include "worker/scrape/rules/sites_priv.h"
+#include "worker/scrape/rules/site_values.h"
 
 /* Elements or scripts that are looked at for one take; article pages have some 50 scripts. */
 #define MAX_CANDIDATES 256
@@ -23,8 +23,8 @@
 #define MAX_READ_BYTES ((size_t)32 << 20)
 #define MAX_GROUPS 32
 
-struct taker {
-	const struct ing_take *take;
+struct value_reader {
+	const struct ing_site_source *source;
 	const struct ing_view *v;
 	const char **slots;
 	size_t read_bytes; /* of text, so far */
@@ -123,26 +123,26 @@ static bool undo_percent_escapes(char *s)
 
 /* Keep what has been found, with escapes undone and cut; trimmed of white space. False: nothing is
  * left, or it cannot be a part of a URL. */
-static bool keep_value(struct taker *tk, unsigned slot, const char *s, size_t bytes)
+static bool keep_value(struct value_reader *vr, unsigned slot, const char *s, size_t bytes)
 {
 	ing_text_trim(&s, &bytes);
 	if (bytes == 0 || bytes > ING_MAX_URL_BYTES || memchr(s, '\0', bytes) != NULL)
 		return false;
-	char *value = ing_arena_strndup(tk->v->arena, s, bytes);
-	if ((tk->take->unescape && !undo_script_escapes(value)) ||
-		(tk->take->decode && !undo_percent_escapes(value)))
+	char *value = ing_arena_strndup(vr->v->arena, s, bytes);
+	if ((vr->source->unescape && !undo_script_escapes(value)) ||
+		(vr->source->decode && !undo_percent_escapes(value)))
 		return false;
-	if (tk->take->cut != NULL) {
+	if (vr->source->cut != NULL) {
 		size_t from, to;
 		enum ing_regex_end end =
-			ing_regex_groups(tk->take->cut, value, strlen(value), 1, &from, &to);
-		tk->failed = tk->failed || end == ING_REGEX_LIMIT;
+			ing_regex_groups(vr->source->cut, value, strlen(value), 1, &from, &to);
+		vr->failed = vr->failed || end == ING_REGEX_LIMIT;
 		if (end == ING_REGEX_YES)
 			value[from] = '\0';
 	}
 	if (value[0] == '\0')
 		return false;
-	tk->slots[slot] = value;
+	vr->slots[slot] = value;
 	return true;
 }
 
@@ -164,7 +164,7 @@ static const json_t *step(const json_t *at, const char *name, size_t bytes)
 	return json_array_get(at, index);
 }
 
-static bool keep_json(struct taker *tk, const struct ing_take_value *value, const json_t *at)
+static bool keep_json(struct value_reader *vr, const struct ing_site_value *value, const json_t *at)
 {
 	for (const char *name = value->path; at != NULL;) {
 		size_t bytes = strcspn(name, ".");
@@ -174,13 +174,13 @@ static bool keep_json(struct taker *tk, const struct ing_take_value *value, cons
 		name += bytes + 1;
 	}
 	if (json_is_string(at))
-		return keep_value(tk, value->slot, json_string_value(at), json_string_length(at));
+		return keep_value(vr, value->slot, json_string_value(at), json_string_length(at));
 	if (!json_is_integer(at))
 		return false;
 	char number[32];
 	int bytes =
 		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(at));
-	return keep_value(tk, value->slot, number, (size_t)bytes);
+	return keep_value(vr, value->slot, number, (size_t)bytes);
 }
 
 /* Lists and objects that a text may hold, were it JSON. */
@@ -208,11 +208,11 @@ static json_t *read_json(const char *s, size_t bytes, bool whole)
 	return inner;
 }
 
-static bool take_json(struct taker *tk, const char *s, size_t bytes, bool whole)
+static bool read_json_values(struct value_reader *vr, const char *s, size_t bytes, bool whole)
 {
 	json_t *root = read_json(s, bytes, whole);
-	const struct ing_take_value *value = root != NULL ? tk->take->values : NULL;
-	while (value != NULL && keep_json(tk, value, root))
+	const struct ing_site_value *value = root != NULL ? vr->source->values : NULL;
+	while (value != NULL && keep_json(vr, value, root))
 		value = value->next;
 	bool all = root != NULL && value == NULL;
 	json_decref(root);
@@ -222,108 +222,109 @@ static bool take_json(struct taker *tk, const char *s, size_t bytes, bool whole)
 /* --- candidates --- */
 
 /* Try a text against the take's regular expression, if it has one. */
-static bool take_text(struct taker *tk, const char *s, size_t bytes)
+static bool read_text_values(struct value_reader *vr, const char *s, size_t bytes)
 {
-	const struct ing_take *t = tk->take;
+	const struct ing_site_source *t = vr->source;
 	size_t from[MAX_GROUPS], to[MAX_GROUPS];
 	if (t->regex != NULL) {
 		enum ing_regex_end end = ing_regex_groups(t->regex, s, bytes, MAX_GROUPS, from, to);
-		tk->failed = tk->failed || end == ING_REGEX_LIMIT;
+		vr->failed = vr->failed || end == ING_REGEX_LIMIT;
 		if (end != ING_REGEX_YES)
 			return false;
 		if (t->json)
-			return take_json(tk, s + to[0], bytes - to[0], false);
+			return read_json_values(vr, s + to[0], bytes - to[0], false);
 	} else if (t->json) {
-		return take_json(tk, s, bytes, true);
+		return read_json_values(vr, s, bytes, true);
 	} else {
 		from[0] = 0;
 		to[0] = bytes;
 	}
-	for (const struct ing_take_value *value = t->values; value != NULL; value = value->next) {
+	for (const struct ing_site_value *value = t->values; value != NULL; value = value->next) {
 		unsigned g = value->group;
 		if (g >= MAX_GROUPS || from[g] == SIZE_MAX ||
-			!keep_value(tk, value->slot, s + from[g], to[g] - from[g]))
+			!keep_value(vr, value->slot, s + from[g], to[g] - from[g]))
 			return false;
 	}
 	return true;
 }
 
 /* Try what stands in an element: scripts have data, others text. */
-static bool take_content(struct taker *tk, ing_node n)
+static bool read_content_values(struct value_reader *vr, ing_node n)
 {
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_SCRIPT_BYTES);
-	if (ing_tree_is(tk->v->tree, n, "script") || ing_tree_is(tk->v->tree, n, "style"))
-		ing_text_data(tk->v->tree, n, &text);
+	if (ing_tree_is(vr->v->tree, n, "script") || ing_tree_is(vr->v->tree, n, "style"))
+		ing_text_data(vr->v->tree, n, &text);
 	else
-		ing_text(tk->v->tree, n, &text);
-	tk->read_bytes += text.len;
-	bool taken = text.len > 0 && take_text(tk, ing_buf_str(&text), text.len);
+		ing_text(vr->v->tree, n, &text);
+	vr->read_bytes += text.len;
+	bool found_all = text.len > 0 && read_text_values(vr, ing_buf_str(&text), text.len);
 	ing_buf_done(&text);
-	return taken;
+	return found_all;
 }
 
 /* Is there more to be read? Not once an expression has met its limit: it would do so again. */
-static bool goes_on(const struct taker *tk)
+static bool may_continue(const struct value_reader *vr)
 {
-	return !tk->failed && tk->read_bytes < MAX_READ_BYTES;
+	return !vr->failed && vr->read_bytes < MAX_READ_BYTES;
 }
 
-static bool take_scripts(struct taker *tk)
+static bool read_scripts_values(struct value_reader *vr)
 {
 	ing_node n = ING_NODE_DOCUMENT;
-	for (unsigned i = 0; i < MAX_CANDIDATES && goes_on(tk); i++) {
-		n = ing_tree_next_named(tk->v->tree, n, ING_NODE_DOCUMENT, "script");
+	for (unsigned i = 0; i < MAX_CANDIDATES && may_continue(vr); i++) {
+		n = ing_tree_next_named(vr->v->tree, n, ING_NODE_DOCUMENT, "script");
 		if (n == ING_NODE_NONE)
 			return false;
-		if (take_content(tk, n))
+		if (read_content_values(vr, n))
 			return true;
 	}
 	return false;
 }
 
-static bool take_elements(struct taker *tk)
+static bool read_elements_values(struct value_reader *vr)
 {
-	const struct ing_take *t = tk->take;
+	const struct ing_site_source *t = vr->source;
 	struct ing_matches found = {0};
 	struct ing_error err = {0};
-	if (ing_select(tk->v->matcher, t->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
-		tk->failed = true;
+	if (ing_select(vr->v->matcher, t->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
+		vr->failed = true;
 		return false;
 	}
-	for (size_t i = 0; i < found.count && i < MAX_CANDIDATES && goes_on(tk); i++) {
+	for (size_t i = 0; i < found.count && i < MAX_CANDIDATES && may_continue(vr); i++) {
 		size_t bytes = 0;
-		const char *value = t->attr != NULL ? ing_tree_attr(tk->v->tree, found.nodes[i],
+		const char *value = t->attr != NULL ? ing_tree_attr(vr->v->tree, found.nodes[i],
 							      t->attr, &bytes)
 						    : NULL;
-		if (t->attr == NULL ? take_content(tk, found.nodes[i])
-				    : value != NULL && take_text(tk, value, bytes))
+		if (t->attr == NULL ? read_content_values(vr, found.nodes[i])
+				    : value != NULL && read_text_values(vr, value, bytes))
 			return true;
 	}
 	return false;
 }
 
-static void clear_slots(struct taker *tk)
+static void clear_slots(struct value_reader *vr)
 {
-	for (const struct ing_take_value *value = tk->take->values; value != NULL;
+	for (const struct ing_site_value *value = vr->source->values; value != NULL;
 		value = value->next)
-		tk->slots[value->slot] = NULL;
+		vr->slots[value->slot] = NULL;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_take(const struct ing_take *t, const struct ing_view *v, const char **slots, bool *failed)
+bool ing_site_read_values(
+	const struct ing_site_source *t, const struct ing_view *v, const char **slots, bool *failed)
 {
-	struct taker tk = {.take = t, .v = v, .slots = slots};
-	bool taken = false;
-	if (t->kind == ING_TAKE_URL)
-		taken = v->url != NULL && take_text(&tk, v->url, strlen(v->url));
-	else if (t->kind == ING_TAKE_SCRIPT)
-		taken = take_scripts(&tk);
+	struct value_reader vr = {.source = t, .v = v, .slots = slots};
+	bool found_all = false;
+	if (t->kind == ING_SITE_FROM_URL)
+		found_all = v->url != NULL && read_text_values(&vr, v->url, strlen(v->url));
+	else if (t->kind == ING_SITE_FROM_SCRIPT)
+		found_all = read_scripts_values(&vr);
 	else
-		taken = take_elements(&tk);
-	if (!taken)
-		clear_slots(&tk); /* a half that some candidate gave is nothing */
-	*failed = *failed || tk.failed;
-	return taken;
+		found_all = read_elements_values(&vr);
+	if (!found_all)
+		clear_slots(&vr); /* a half that some candidate gave is nothing */
+	*failed = *failed || vr.failed;
+	return found_all;
 }

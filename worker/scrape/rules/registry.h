@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * set.h - a set of rules as the loaders of the single files build on it: the rules' numbers, names,
+ * registry.h - a set of rules as the loaders of the single files build on it: the rules' numbers, names,
  * sources and tests, the documents that they were read from, and a place for each table.
  *
  * Owns all of it but what is behind the tables, which are their loaders' (journals.h, webpages.h,
