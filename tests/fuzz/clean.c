@@ -58,32 +58,32 @@ static void check_plain(const uint8_t *data, size_t size)
 }
 
 /* Rules that find something on most pages, of every way to read a value. */
-static const struct ing_site *make_site(void)
+static const struct ing_journal_site *make_site(void)
 {
 	static const struct {
-		enum ing_site_key key;
+		enum ing_journal_key key;
 		const char *selector, *attr;
 		unsigned parents;
 	} rules[] = {
-		{ING_SITE_DOI, "meta, i", "content", 0},
-		{ING_SITE_PMID, "p, h1", NULL, 0},
-		{ING_SITE_TITLE, "h1, title", NULL, 0},
-		{ING_SITE_KEYWORDS, "[class]", "class", 0},
-		{ING_SITE_KEYWORDS_SPLIT, "p", NULL, 1},
-		{ING_SITE_ABSTRACT, "p:matchText", NULL, 0},
-		{ING_SITE_FULLTEXT, "div, p, span", NULL, 0},
-		{ING_SITE_FULLTEXT_A, "*", NULL, 0},
-		{ING_SITE_PDF_A, "a *", NULL, 1},
-		{ING_SITE_CORRESP_AUTHOR_NAMES, "b, i", NULL, 2},
-		{ING_SITE_CORRESP_AUTHOR_EMAILS, "[href]", "href", 0},
+		{ING_JOURNAL_DOI, "meta, i", "content", 0},
+		{ING_JOURNAL_PMID, "p, h1", NULL, 0},
+		{ING_JOURNAL_TITLE, "h1, title", NULL, 0},
+		{ING_JOURNAL_KEYWORDS, "[class]", "class", 0},
+		{ING_JOURNAL_KEYWORDS_SPLIT, "p", NULL, 1},
+		{ING_JOURNAL_ABSTRACT, "p:matchText", NULL, 0},
+		{ING_JOURNAL_FULLTEXT, "div, p, span", NULL, 0},
+		{ING_JOURNAL_FULLTEXT_A, "*", NULL, 0},
+		{ING_JOURNAL_PDF_A, "a *", NULL, 1},
+		{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "b, i", NULL, 2},
+		{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "[href]", "href", 0},
 	};
-	static struct ing_site site;
+	static struct ing_journal_site site;
 	struct ing_error err = {0};
 	for (size_t i = 0; i < ING_ARRAY_LEN(rules); i++) {
 		struct ing_selector *s = NULL;
 		const char *text = rules[i].selector;
 		ing_must(ing_selector_compile(text, strlen(text), &s, &err) == 0);
-		site.keys[rules[i].key] = (struct ing_site_rule){.selector = s,
+		site.keys[rules[i].key] = (struct ing_journal_rule){.selector = s,
 			.attr = rules[i].attr,
 			.parents = rules[i].parents,
 			.rule = (uint32_t)i};
@@ -103,7 +103,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	static struct ing_html *html; /* kept, as examiners do */
 	static struct ing_tree *tree;
 	static struct ing_matcher *matcher;
-	static const struct ing_site *site;
+	static const struct ing_journal_site *site;
 	if (html == NULL) {
 		html = ing_html_new();
 		tree = ing_tree_new();

@@ -33,7 +33,7 @@ static void use(const struct ing_rules *r)
 	static const char *const urls[] = {
 		"https://a.example/", "http://www.tool.example/x/y?z", "aa:", ""};
 	for (size_t i = 0; i < ING_ARRAY_LEN(urls); i++) {
-		const struct ing_site *site = ing_journals_site(r->journals, urls[i], NULL);
+		const struct ing_journal_site *site = ing_journals_site(r->journals, urls[i], NULL);
 		const struct ing_webpage_rule *page = ing_webpages_find(r->webpages, urls[i], NULL);
 		ing_must(site == NULL || site->rule < r->count);
 		ing_must(page == NULL || page->rule < r->count);

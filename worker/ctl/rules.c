@@ -25,7 +25,7 @@
 static const char *site_of(
 	const struct ing_rules *rules, const char *url, struct ing_rule_hits *hits)
 {
-	const struct ing_site *site = ing_journals_site(rules->journals, url, hits);
+	const struct ing_journal_site *site = ing_journals_site(rules->journals, url, hits);
 	return site != NULL ? site->name : NULL;
 }
 

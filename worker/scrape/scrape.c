@@ -40,8 +40,8 @@ struct ing_scraper {
 	struct ing_arena arena;
 	struct ing_rule_hits rule_hits;
 	struct ing_url_target *target;
-	const struct ing_site *site; /* NULL: the page's URL belongs to none */
-	struct ing_error error;      /* of XML: its message outlives the page's reading */
+	const struct ing_journal_site *site; /* NULL: the page's URL belongs to none */
+	struct ing_error error;              /* of XML: its message outlives the page's reading */
 	json_t *biblio, *publication, *page_links, *webpage;
 };
 

@@ -148,12 +148,13 @@ struct ing_authors ing_corresp_pair(
 	return (struct ing_authors){.items = items, .count = count};
 }
 
-struct ing_authors ing_corresp_of_site(const struct ing_view *v, const struct ing_site *site)
+struct ing_authors ing_corresp_of_site(
+	const struct ing_view *v, const struct ing_journal_site *site)
 {
 	struct ing_picked names = ing_pick(
-		v, ing_pick_of_site(site, ING_SITE_CORRESP_AUTHOR_NAMES), ING_PICK_TEXT, false);
-	struct ing_picked links = ing_pick(
-		v, ing_pick_of_site(site, ING_SITE_CORRESP_AUTHOR_EMAILS), ING_PICK_ADDRESS, false);
+		v, ing_pick_of_site(site, ING_JOURNAL_CORRESP_AUTHOR_NAMES), ING_PICK_TEXT, false);
+	struct ing_picked links = ing_pick(v,
+		ing_pick_of_site(site, ING_JOURNAL_CORRESP_AUTHOR_EMAILS), ING_PICK_ADDRESS, false);
 	for (size_t i = 0; i < names.count; i++)
 		if (names.items[i].bytes > MAX_NAME_BYTES)
 			names.count = 0;

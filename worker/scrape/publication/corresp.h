@@ -28,6 +28,7 @@ const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
 struct ing_authors ing_corresp_pair(
 	struct ing_arena *ar, struct ing_picked names, struct ing_picked emails);
 /* By the site's rules. */
-struct ing_authors ing_corresp_of_site(const struct ing_view *v, const struct ing_site *site);
+struct ing_authors ing_corresp_of_site(
+	const struct ing_view *v, const struct ing_journal_site *site);
 /* [{"name","orcid","email","phone","uri"}], or null when there are none. New reference. */
 json_t *ing_corresp_json(struct ing_authors authors);

@@ -206,9 +206,9 @@ static const char *lower_name(struct ing_arena *ar, const char *name)
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_pick ing_pick_of_site(const struct ing_site *site, enum ing_site_key key)
+struct ing_pick ing_pick_of_site(const struct ing_journal_site *site, enum ing_journal_key key)
 {
-	const struct ing_site_rule *r = &site->keys[key];
+	const struct ing_journal_rule *r = &site->keys[key];
 	return (struct ing_pick){
 		.selector = r->selector, .attr = r->attr, .parents = r->parents, .rule = r->rule};
 }

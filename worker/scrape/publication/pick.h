@@ -20,7 +20,7 @@ struct ing_pick {
 	uint32_t rule;    /* for rule_hits.h */
 };
 
-struct ing_pick ing_pick_of_site(const struct ing_site *site, enum ing_site_key key);
+struct ing_pick ing_pick_of_site(const struct ing_journal_site *site, enum ing_journal_key key);
 struct ing_pick ing_pick_of_webpage(const struct ing_webpage_value *value);
 
 enum ing_pick_style {

@@ -21,12 +21,12 @@
 
 struct reading {
 	const struct ing_view *v;
-	const struct ing_site *site;
+	const struct ing_journal_site *site;
 	enum ing_part_type type;
 	struct ing_gathered *g;
 };
 
-static struct ing_picked pick_texts(const struct reading *r, enum ing_site_key key, bool first)
+static struct ing_picked pick_texts(const struct reading *r, enum ing_journal_key key, bool first)
 {
 	return ing_pick(r->v, ing_pick_of_site(r->site, key), ING_PICK_TEXT, first);
 }
@@ -44,7 +44,7 @@ static bool find_doi(const char *s, size_t bytes, struct ing_buf *ret)
 }
 
 static void read_id(
-	const struct reading *r, enum ing_site_key key, enum ing_part_key part, find_id_f *find)
+	const struct reading *r, enum ing_journal_key key, enum ing_part_key part, find_id_f *find)
 {
 	struct ing_picked picked = pick_texts(r, key, true);
 	if (picked.count == 0)
@@ -60,8 +60,8 @@ static void read_id(
 /* Title and subtitle, "title : subtitle". */
 static struct ing_text_value read_title(const struct reading *r)
 {
-	struct ing_picked title = pick_texts(r, ING_SITE_TITLE, true);
-	struct ing_picked subtitle = pick_texts(r, ING_SITE_SUBTITLE, true);
+	struct ing_picked title = pick_texts(r, ING_JOURNAL_TITLE, true);
+	struct ing_picked subtitle = pick_texts(r, ING_JOURNAL_SUBTITLE, true);
 	if (title.count == 0)
 		return (struct ing_text_value){.text = ""};
 	if (subtitle.count == 0)
@@ -91,7 +91,7 @@ static struct ing_text_value skip_keyword_label(struct ing_text_value v)
 
 static void read_keywords_split(const struct reading *r)
 {
-	struct ing_picked picked = pick_texts(r, ING_SITE_KEYWORDS_SPLIT, false);
+	struct ing_picked picked = pick_texts(r, ING_JOURNAL_KEYWORDS_SPLIT, false);
 	struct ing_text_value list[ING_MAX_KEYWORDS];
 	size_t count = 0;
 	for (size_t i = 0; i < picked.count; i++) {
@@ -112,7 +112,7 @@ static void read_fulltext(
 	const struct reading *r, struct ing_text_value title, struct ing_text_value abstract)
 {
 	struct ing_text_value body =
-		ing_picked_join(r->v, pick_texts(r, ING_SITE_FULLTEXT, false), "\n\n");
+		ing_picked_join(r->v, pick_texts(r, ING_JOURNAL_FULLTEXT, false), "\n\n");
 	if (body.bytes == 0)
 		return;
 	struct ing_text_value texts[3];
@@ -128,7 +128,7 @@ static void read_fulltext(
 }
 
 /* The page's address rewritten; NULL when it does not become another address. Heap. */
-static char *rewrite_url(const struct ing_view *v, const struct ing_site_rewrite *w)
+static char *rewrite_url(const struct ing_view *v, const struct ing_journal_rewrite *w)
 {
 	const char *url = v->url;
 	if (w->src == NULL || url == NULL)
@@ -150,7 +150,7 @@ static char *rewrite_url(const struct ing_view *v, const struct ing_site_rewrite
 }
 
 static void read_rewrite(
-	const struct reading *r, const struct ing_site_rewrite *w, enum ing_part_type type)
+	const struct reading *r, const struct ing_journal_rewrite *w, enum ing_part_type type)
 {
 	char *url = rewrite_url(r->v, w);
 	if (url != NULL)
@@ -158,7 +158,7 @@ static void read_rewrite(
 	free(url);
 }
 
-static void read_links(const struct reading *r, enum ing_site_key key, enum ing_part_type type)
+static void read_links(const struct reading *r, enum ing_journal_key key, enum ing_part_type type)
 {
 	struct ing_picked links =
 		ing_pick(r->v, ing_pick_of_site(r->site, key), ING_PICK_LINK, false);
@@ -169,22 +169,22 @@ static void read_links(const struct reading *r, enum ing_site_key key, enum ing_
 static void read_site(const struct reading *r)
 {
 	struct ing_parts *ps = &r->g->parts;
-	read_id(r, ING_SITE_PMID, ING_PART_PMID, ing_ident_pmid_in);
-	read_id(r, ING_SITE_PMCID, ING_PART_PMCID, ing_ident_pmcid_in);
-	read_id(r, ING_SITE_DOI, ING_PART_DOI, find_doi);
+	read_id(r, ING_JOURNAL_PMID, ING_PART_PMID, ing_ident_pmid_in);
+	read_id(r, ING_JOURNAL_PMCID, ING_PART_PMCID, ing_ident_pmcid_in);
+	read_id(r, ING_JOURNAL_DOI, ING_PART_DOI, find_doi);
 	struct ing_text_value title = read_title(r);
 	ing_parts_offer(ps, ING_PART_TITLE, r->type, title.text, title.bytes);
-	struct ing_picked keywords = pick_texts(r, ING_SITE_KEYWORDS, false);
+	struct ing_picked keywords = pick_texts(r, ING_JOURNAL_KEYWORDS, false);
 	ing_parts_offer_list(ps, ING_PART_KEYWORDS, r->type, keywords.items, keywords.count);
 	read_keywords_split(r);
 	struct ing_text_value abstract =
-		ing_picked_join(r->v, pick_texts(r, ING_SITE_ABSTRACT, false), "\n\n");
+		ing_picked_join(r->v, pick_texts(r, ING_JOURNAL_ABSTRACT, false), "\n\n");
 	ing_parts_offer(ps, ING_PART_ABSTRACT, r->type, abstract.text, abstract.bytes);
 	read_fulltext(r, title, abstract);
 	read_rewrite(r, &r->site->fulltext, r->type);
-	read_links(r, ING_SITE_FULLTEXT_A, r->type);
+	read_links(r, ING_JOURNAL_FULLTEXT_A, r->type);
 	read_rewrite(r, &r->site->pdf, ing_part_type_pdf(r->type));
-	read_links(r, ING_SITE_PDF_A, ing_part_type_pdf(r->type));
+	read_links(r, ING_JOURNAL_PDF_A, ing_part_type_pdf(r->type));
 	r->g->authors = ing_corresp_of_site(r->v, r->site);
 	/* The site's entry as a whole: has any of its rules given something? */
 	bool gave = r->g->links.count > 0 || r->g->authors.count > 0;
@@ -249,7 +249,7 @@ static bool is_way_on(const struct ing_view *v, const char *url)
 
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
+json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
 	enum ing_part_type type, json_t **ret_links)
 {
 	struct ing_gathered *g = ing_arena_alloc(v->arena, sizeof(*g));
@@ -265,14 +265,14 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *si
 }
 
 const char *ing_publication_pdf_url(
-	const struct ing_view *v, const struct ing_site *site, uint32_t *ret_rule)
+	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule)
 {
 	struct ing_picked links =
-		ing_pick(v, ing_pick_of_site(site, ING_SITE_PDF_A), ING_PICK_LINK, false);
+		ing_pick(v, ing_pick_of_site(site, ING_JOURNAL_PDF_A), ING_PICK_LINK, false);
 	for (size_t i = 0; i < links.count; i++) {
 		if (!is_way_on(v, links.items[i].text))
 			continue;
-		*ret_rule = site->keys[ING_SITE_PDF_A].rule;
+		*ret_rule = site->keys[ING_JOURNAL_PDF_A].rule;
 		return links.items[i].text;
 	}
 	char *rewritten = rewrite_url(v, &site->pdf);

@@ -60,12 +60,12 @@ enum ing_part_type ing_part_type_pdf(enum ing_part_type t);
  * "pub_date"}; absent parts are null. `type`: of the page (doi: reached from a DOI). site may be
  * NULL: then title and full text come from the cleaned page, as type webpage. *ret_links gets
  * [{"url","type"}]. */
-json_t *ing_publication_json(const struct ing_view *v, const struct ing_site *site,
+json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
 	enum ing_part_type type, json_t **ret_links);
 /* The PDF that the site's rules lead to, for the hop loop: the first link of pdf_a that is a web
  * address other than the page's own, else the page's address rewritten by pdf_src and pdf_dst. In
  * the arena; NULL: none. *ret_rule: which of the two. */
 const char *ing_publication_pdf_url(
-	const struct ing_view *v, const struct ing_site *site, uint32_t *ret_rule);
+	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule);
 /* {"title","content","license","language"}; rule may be NULL. */
 json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule);

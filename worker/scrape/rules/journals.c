@@ -18,26 +18,26 @@ enum section { SECTION_REGEX, SECTION_SITE, SECTION_JAVASCRIPT, SECTION_RESTART,
 
 static const char *const section_names[SECTIONS_] = {"regex", "site", "javascript", "restart"};
 
-static const char *const selector_keys[ING_SITE_KEYS_] = {
-	[ING_SITE_PMID] = "pmid",
-	[ING_SITE_PMCID] = "pmcid",
-	[ING_SITE_DOI] = "doi",
-	[ING_SITE_TITLE] = "title",
-	[ING_SITE_SUBTITLE] = "subtitle",
-	[ING_SITE_KEYWORDS] = "keywords",
-	[ING_SITE_KEYWORDS_SPLIT] = "keywords_split",
-	[ING_SITE_ABSTRACT] = "abstract",
-	[ING_SITE_FULLTEXT] = "fulltext",
-	[ING_SITE_FULLTEXT_A] = "fulltext_a",
-	[ING_SITE_PDF_A] = "pdf_a",
-	[ING_SITE_CORRESP_AUTHOR_NAMES] = "corresp_author_names",
-	[ING_SITE_CORRESP_AUTHOR_EMAILS] = "corresp_author_emails",
+static const char *const selector_keys[ING_JOURNAL_KEYS_] = {
+	[ING_JOURNAL_PMID] = "pmid",
+	[ING_JOURNAL_PMCID] = "pmcid",
+	[ING_JOURNAL_DOI] = "doi",
+	[ING_JOURNAL_TITLE] = "title",
+	[ING_JOURNAL_SUBTITLE] = "subtitle",
+	[ING_JOURNAL_KEYWORDS] = "keywords",
+	[ING_JOURNAL_KEYWORDS_SPLIT] = "keywords_split",
+	[ING_JOURNAL_ABSTRACT] = "abstract",
+	[ING_JOURNAL_FULLTEXT] = "fulltext",
+	[ING_JOURNAL_FULLTEXT_A] = "fulltext_a",
+	[ING_JOURNAL_PDF_A] = "pdf_a",
+	[ING_JOURNAL_CORRESP_AUTHOR_NAMES] = "corresp_author_names",
+	[ING_JOURNAL_CORRESP_AUTHOR_EMAILS] = "corresp_author_emails",
 };
 
 /* An entry of section regex. */
 struct pattern {
 	struct ing_url_regex regex;
-	const struct ing_site *site;
+	const struct ing_journal_site *site;
 };
 
 struct patterns {
@@ -48,7 +48,7 @@ struct patterns {
 /* A site as it was defined; one that a later file defined anew is kept only to be freed. */
 struct site_entry {
 	UT_hash_handle hh;
-	struct ing_site site;
+	struct ing_journal_site site;
 	const struct ing_rule_file *file;
 	const struct ing_yaml_node *key;
 	bool named; /* by a regex */
@@ -140,7 +140,7 @@ static void read_urls(struct loader *l, const struct ing_yaml_node *list, struct
 }
 
 static void read_rewrite(struct loader *l, const struct ing_yaml_node *map, const char *src_key,
-	const char *dst_key, struct ing_site_rewrite *ret)
+	const char *dst_key, struct ing_journal_rewrite *ret)
 {
 	struct ing_error err = {0};
 	const struct ing_yaml_node *src = ing_yaml_get(map, src_key);
@@ -170,7 +170,7 @@ static void check_value(struct loader *l, const struct ing_yaml_node *key)
 	}
 	if (value->kind == ING_YAML_SCALAR)
 		return;
-	for (size_t i = 0; i < ING_SITE_KEYS_; i++) {
+	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
 		if (strcmp(selector_keys[i], key->text) == 0)
 			return;
 	}
@@ -179,24 +179,24 @@ static void check_value(struct loader *l, const struct ing_yaml_node *key)
 }
 
 static void read_site_rules(
-	struct loader *l, const struct ing_yaml_node *map, struct ing_site *site)
+	struct loader *l, const struct ing_yaml_node *map, struct ing_journal_site *site)
 {
 	static const char *const other_keys[] = {
 		"fulltext_src", "fulltext_dst", "pdf_src", "pdf_dst", "wait_until", ING_ENTRY_KEYS};
-	const char *known[ING_ARRAY_LEN(other_keys) + ING_SITE_KEYS_];
+	const char *known[ING_ARRAY_LEN(other_keys) + ING_JOURNAL_KEYS_];
 	memcpy(known, selector_keys, sizeof(selector_keys));
-	memcpy(known + ING_SITE_KEYS_, other_keys, sizeof(other_keys));
+	memcpy(known + ING_JOURNAL_KEYS_, other_keys, sizeof(other_keys));
 	ing_rule_read_keys(&l->rd, map, "a site", known, ING_ARRAY_LEN(known));
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next)
 		check_value(l, key);
-	for (size_t i = 0; i < ING_SITE_KEYS_; i++) {
+	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
 		struct ing_rule_value value;
 		const struct ing_yaml_node *node = ing_yaml_get(map, selector_keys[i]);
 		if (node == NULL || (node->kind == ING_YAML_SCALAR && !is_filled(node)))
 			continue;
 		if (!ing_rule_read_value_at(&l->rd, selector_keys[i], node, &value))
 			continue;
-		site->keys[i] = (struct ing_site_rule){
+		site->keys[i] = (struct ing_journal_rule){
 			.selector = value.selector, .attr = value.attr, .parents = value.parents};
 	}
 	read_rewrite(l, map, "fulltext_src", "fulltext_dst", &site->fulltext);
@@ -320,11 +320,11 @@ static void find_sites(struct loader *l)
 static void number_site(struct loader *l, struct site_entry *s)
 {
 	const char *file = ing_rules_file_name(s->file);
-	struct ing_site *site = &s->site;
+	struct ing_journal_site *site = &s->site;
 	site->rule = ing_rules_add(l->rules, NULL, "%s %s", file, site->name);
 	if (s->key->value->kind == ING_YAML_MAP)
 		ing_rules_read_tests(l->rules, site->rule, s->file, s->key->value, l->report);
-	for (size_t i = 0; i < ING_SITE_KEYS_; i++) {
+	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
 		if (site->keys[i].selector != NULL)
 			site->keys[i].rule = ing_rules_add_part(l->rules, site->rule, "%s %s %s",
 				file, site->name, selector_keys[i]);
@@ -346,7 +346,7 @@ static void free_patterns(struct patterns *p)
 
 static void free_site(struct site_entry *s)
 {
-	for (size_t i = 0; i < ING_SITE_KEYS_; i++)
+	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++)
 		ing_selector_free((struct ing_selector *)(uintptr_t)s->site.keys[i].selector);
 	ing_regex_free((struct ing_regex *)(uintptr_t)s->site.fulltext.src);
 	ing_regex_free((struct ing_regex *)(uintptr_t)s->site.pdf.src);
@@ -399,10 +399,10 @@ void ing_journals_free(struct ing_journals *j)
 }
 
 /* The last that matches counts, so the search is from the end. */
-const struct ing_site *ing_journals_site(
+const struct ing_journal_site *ing_journals_site(
 	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits)
 {
-	const struct ing_site *found = NULL;
+	const struct ing_journal_site *found = NULL;
 	struct ing_java_url u;
 	ing_java_url_init(&u, url);
 	for (size_t i = j->patterns.count; i > 0 && found == NULL; i--) {

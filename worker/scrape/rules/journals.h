@@ -12,40 +12,40 @@
 
 struct ing_rule_hits;
 
-enum ing_site_key { /* those whose value is a selector */
-	ING_SITE_PMID,
-	ING_SITE_PMCID,
-	ING_SITE_DOI,
-	ING_SITE_TITLE,
-	ING_SITE_SUBTITLE,
-	ING_SITE_KEYWORDS,
-	ING_SITE_KEYWORDS_SPLIT,
-	ING_SITE_ABSTRACT,
-	ING_SITE_FULLTEXT,
-	ING_SITE_FULLTEXT_A,
-	ING_SITE_PDF_A,
-	ING_SITE_CORRESP_AUTHOR_NAMES,
-	ING_SITE_CORRESP_AUTHOR_EMAILS,
-	ING_SITE_KEYS_
+enum ing_journal_key { /* those whose value is a selector */
+	ING_JOURNAL_PMID,
+	ING_JOURNAL_PMCID,
+	ING_JOURNAL_DOI,
+	ING_JOURNAL_TITLE,
+	ING_JOURNAL_SUBTITLE,
+	ING_JOURNAL_KEYWORDS,
+	ING_JOURNAL_KEYWORDS_SPLIT,
+	ING_JOURNAL_ABSTRACT,
+	ING_JOURNAL_FULLTEXT,
+	ING_JOURNAL_FULLTEXT_A,
+	ING_JOURNAL_PDF_A,
+	ING_JOURNAL_CORRESP_AUTHOR_NAMES,
+	ING_JOURNAL_CORRESP_AUTHOR_EMAILS,
+	ING_JOURNAL_KEYS_
 };
 
-struct ing_site_rule {
+struct ing_journal_rule {
 	const struct ing_selector *selector; /* NULL: no such key */
 	const char *attr; /* ours: the value is this attribute instead of text (or href); NULL */
 	unsigned parents; /* ours: that many steps up from what was found */
 	uint32_t rule;    /* number, for rule_hits.h */
 };
 
-struct ing_site_rewrite {            /* *_src and *_dst */
+struct ing_journal_rewrite {         /* *_src and *_dst */
 	const struct ing_regex *src; /* NULL: no such pair */
 	const char *dst;             /* Java replacement, checked */
 	uint32_t rule;
 };
 
-struct ing_site {
+struct ing_journal_site {
 	const char *name;
-	struct ing_site_rule keys[ING_SITE_KEYS_];
-	struct ing_site_rewrite fulltext, pdf;
+	struct ing_journal_rule keys[ING_JOURNAL_KEYS_];
+	struct ing_journal_rewrite fulltext, pdf;
 	const char *wait_until; /* a browser's selector; kept for whoever has one */
 	uint32_t rule;          /* of the entry as a whole */
 };
@@ -57,7 +57,7 @@ struct ing_journals *ing_journals_load(
 void ing_journals_free(struct ing_journals *j);
 /* The site of a page by its final URL, or NULL. A pattern that meets its limit does not match, and
  * is noted as its site's ING_RULE_FAILED unless hits is NULL. */
-const struct ing_site *ing_journals_site(
+const struct ing_journal_site *ing_journals_site(
 	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits);
 /* Is a URL one that only a browser with JavaScript can read; one for which the browser is to be
  * restarted? A pattern that meets its limit does not match. */

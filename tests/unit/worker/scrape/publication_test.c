@@ -39,7 +39,7 @@ static int tear_down(void **state)
 }
 
 struct rule {
-	enum ing_site_key key;
+	enum ing_journal_key key;
 	const char *selector, *attr;
 	unsigned parents;
 };
@@ -47,12 +47,12 @@ struct rule {
 #define MAX_RULES 6
 #define SITE_RULE 99
 
-static void fill_site(struct ing_site *site, const struct rule *rules)
+static void fill_site(struct ing_journal_site *site, const struct rule *rules)
 {
 	struct ing_error err = {0};
-	*site = (struct ing_site){.name = "test", .rule = SITE_RULE};
+	*site = (struct ing_journal_site){.name = "test", .rule = SITE_RULE};
 	for (size_t i = 0; i < MAX_RULES && rules[i].selector != NULL; i++) {
-		struct ing_site_rule *r = &site->keys[rules[i].key];
+		struct ing_journal_rule *r = &site->keys[rules[i].key];
 		struct ing_selector *s = NULL;
 		if (ing_selector_compile(rules[i].selector, strlen(rules[i].selector), &s, &err) <
 			0)
@@ -64,9 +64,9 @@ static void fill_site(struct ing_site *site, const struct rule *rules)
 	}
 }
 
-static void empty_site(struct ing_site *site)
+static void empty_site(struct ing_journal_site *site)
 {
-	for (size_t i = 0; i < ING_SITE_KEYS_; i++) {
+	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
 		struct ing_selector *s = NULL;
 		memcpy(&s, &site->keys[i].selector, sizeof(s)); /* ours, for all its const */
 		ing_selector_free(s);
@@ -74,7 +74,7 @@ static void empty_site(struct ing_site *site)
 }
 
 static json_t *read_publication(const char *page, size_t bytes, const char *url,
-	const struct ing_site *site, enum ing_part_type type, json_t **ret_links)
+	const struct ing_journal_site *site, enum ing_part_type type, json_t **ret_links)
 {
 	view_helper_read(&helper, page, bytes, url);
 	ing_matcher_bind(matcher, helper.view.tree, 0);
@@ -114,7 +114,8 @@ static const struct {
 			"\"links\":[]}"},
 	{.name = "nothing, by rules",
 		.page = "<title>t</title><p>x",
-		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_FULLTEXT, "div", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h1", NULL, 0},
+			{ING_JOURNAL_FULLTEXT, "div", NULL, 0}},
 		.want = "{\"title\":null,\"fulltext\":null,\"corresp_author\":null}"},
 	{.name = "the page",
 		.page = "<title>The  page</title><nav>n</nav><p>text<p class=refs>r",
@@ -125,105 +126,109 @@ static const struct {
 	{.name = "identifiers",
 		.page = "<i id=a>PMID: 123</i><i id=b>pmc77</i><i id=c>PMCID: pmc77</i>"
 			"<i id=d>doi:10.1/abc</i>",
-		.rules = {{ING_SITE_PMID, "#a", NULL, 0}, {ING_SITE_PMCID, "#c", NULL, 0},
-			{ING_SITE_DOI, "#d", NULL, 0}},
+		.rules = {{ING_JOURNAL_PMID, "#a", NULL, 0}, {ING_JOURNAL_PMCID, "#c", NULL, 0},
+			{ING_JOURNAL_DOI, "#d", NULL, 0}},
 		.want = "{\"pmid\":{\"content\":\"123\",\"type\":\"doi\"},"
 			"\"pmcid\":{\"content\":\"PMC77\",\"type\":\"doi\"},"
 			"\"doi\":{\"content\":\"10.1/ABC\",\"type\":\"doi\"}}"},
 	{.name = "text nodes as elements",
 		.page = "<p><b>DOI</b> 10.1/q <i>x</i></p>",
-		.rules = {{ING_SITE_DOI, "p:matchText:contains(10)", NULL, 0}},
+		.rules = {{ING_JOURNAL_DOI, "p:matchText:contains(10)", NULL, 0}},
 		.want = "{\"doi\":{\"content\":\"10.1/Q\",\"type\":\"doi\"}}"},
 	{.name = "an identifier from an attribute",
 		.page = "<a class=d href='https://doi.org/10.1/x-y'>DOI</a>",
-		.rules = {{ING_SITE_DOI, "a.d", "href", 0}},
+		.rules = {{ING_JOURNAL_DOI, "a.d", "href", 0}},
 		.want = "{\"doi\":{\"content\":\"10.1/X-Y\",\"type\":\"doi\"}}"},
 	{.name = "an identifier that is none",
 		.page = "<i>soon</i>",
-		.rules = {{ING_SITE_DOI, "i", NULL, 0}, {ING_SITE_PMID, "i", NULL, 0}},
+		.rules = {{ING_JOURNAL_DOI, "i", NULL, 0}, {ING_JOURNAL_PMID, "i", NULL, 0}},
 		.want = "{\"doi\":null,\"pmid\":null}"},
 	{.name = "title and subtitle, the first of each",
 		.page = "<h1>One</h1><h1>Two</h1><h2> and <b>more</b></h2><h2>x</h2>",
-		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_SUBTITLE, "h2", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h1", NULL, 0},
+			{ING_JOURNAL_SUBTITLE, "h2", NULL, 0}},
 		.want = "{\"title\":{\"content\":\"One : and more\",\"type\":\"doi\"}}"},
 	{.name = "a subtitle alone is no title",
 		.page = "<h2>sub</h2>",
-		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_SUBTITLE, "h2", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h1", NULL, 0},
+			{ING_JOURNAL_SUBTITLE, "h2", NULL, 0}},
 		.want = "{\"title\":null}"},
 	{.name = "keywords",
 		.page = "<i>a</i><i> b </i><i></i><i>a</i><i>&nbsp;</i>",
-		.rules = {{ING_SITE_KEYWORDS, "i", NULL, 0}},
+		.rules = {{ING_JOURNAL_KEYWORDS, "i", NULL, 0}},
 		.want = "{\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"doi\"}}"},
 	{.name = "keywords to be split",
 		.page = "<p>KeyWords : a, b;c | d,,</p><p>Keyword-based search</p>",
-		.rules = {{ING_SITE_KEYWORDS_SPLIT, "p", NULL, 0}},
+		.rules = {{ING_JOURNAL_KEYWORDS_SPLIT, "p", NULL, 0}},
 		.want = "{\"keywords\":{\"list\":[\"a\",\"b\",\"c\",\"d\","
 			"\"Keyword-based search\"],\"type\":\"doi\"}}"},
 	{.name = "keywords first, split ones when there is one only",
 		.page = "<i>a, b</i><p>Keywords</p>",
-		.rules = {{ING_SITE_KEYWORDS, "i", NULL, 0},
-			{ING_SITE_KEYWORDS_SPLIT, "i", NULL, 0}},
+		.rules = {{ING_JOURNAL_KEYWORDS, "i", NULL, 0},
+			{ING_JOURNAL_KEYWORDS_SPLIT, "i", NULL, 0}},
 		.want = "{\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"doi\"}}"},
 	{.name = "abstract: elements with text",
 		.page = "<p>a<p><p>&nbsp;<p>b <i>c</i>",
-		.rules = {{ING_SITE_ABSTRACT, "p", NULL, 0}},
+		.rules = {{ING_JOURNAL_ABSTRACT, "p", NULL, 0}},
 		.want = "{\"abstract\":{\"content\":\"a\\n\\nb c\",\"type\":\"doi\"}}"},
 	{.name = "tags written out in an abstract",
 		.page = "<p>&lt;h4>Aim&lt;/h4>To&lt;H2>&lt;/h2&gt; x &lt;i>y&lt;/i>&lt;h7>&lt;h",
-		.rules = {{ING_SITE_ABSTRACT, "p", NULL, 0}},
+		.rules = {{ING_JOURNAL_ABSTRACT, "p", NULL, 0}},
 		.want = "{\"abstract\":{\"content\":\"Aim. To .  x <i>y</i><h7><h\","
 			"\"type\":\"doi\"}}"},
 	{.name = "full text with title and abstract in front",
 		.page = "<h1>T</h1><div>A</div><p>one<p>two",
-		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_ABSTRACT, "div", NULL, 0},
-			{ING_SITE_FULLTEXT, "p", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h1", NULL, 0},
+			{ING_JOURNAL_ABSTRACT, "div", NULL, 0},
+			{ING_JOURNAL_FULLTEXT, "p", NULL, 0}},
 		.want = "{\"fulltext\":{\"content\":\"T\\n\\nA\\n\\none\\n\\ntwo\","
 			"\"type\":\"doi\"}}"},
 	{.name = "full text without them",
 		.page = "<p>one",
-		.rules = {{ING_SITE_FULLTEXT, "p", NULL, 0}},
+		.rules = {{ING_JOURNAL_FULLTEXT, "p", NULL, 0}},
 		.want = "{\"fulltext\":{\"content\":\"one\",\"type\":\"doi\"}}"},
 	{.name = "no full text without a body",
 		.page = "<h1>Title</h1>",
-		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}, {ING_SITE_FULLTEXT, "p", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h1", NULL, 0}, {ING_JOURNAL_FULLTEXT, "p", NULL, 0}},
 		.want = "{\"fulltext\":null}"},
 	{.name = "links",
 		.page = "<a class=h href=full#s>h</a><a class=h>x</a><a class=p href=/1.pdf>p</a>"
 			"<a class=p href=/1.pdf#page=2>p</a>",
-		.rules = {{ING_SITE_FULLTEXT_A, "a.h", NULL, 0}, {ING_SITE_PDF_A, "a.p", NULL, 0}},
+		.rules = {{ING_JOURNAL_FULLTEXT_A, "a.h", NULL, 0},
+			{ING_JOURNAL_PDF_A, "a.p", NULL, 0}},
 		.want = "{\"links\":[{\"url\":\"https://journal.example/article/full#s\","
 			"\"type\":\"doi\"},{\"url\":\"https://journal.example/1.pdf\","
 			"\"type\":\"pdf_doi\"}]}"},
 	{.name = "links that are empty",
 		.page = "<a href>1</a><a href=' '>2</a>" META("citation_pdf_url", " "),
-		.rules = {{ING_SITE_PDF_A, "a", NULL, 0}},
+		.rules = {{ING_JOURNAL_PDF_A, "a", NULL, 0}},
 		.want = "{\"links\":[]}"},
 	{.name = "a link from another attribute",
 		.page = "<button data-pdf=/2.pdf>p</button>",
-		.rules = {{ING_SITE_PDF_A, "button", "Data-PDF", 0}},
+		.rules = {{ING_JOURNAL_PDF_A, "button", "Data-PDF", 0}},
 		.want = "{\"links\":[{\"url\":\"https://journal.example/2.pdf\","
 			"\"type\":\"pdf_doi\"}]}"},
 	{.name = "a link from its icon's parent",
 		.page = "<a href=/3.pdf><b><i class=pdf></i></b></a>",
-		.rules = {{ING_SITE_PDF_A, "i.pdf", NULL, 2}},
+		.rules = {{ING_JOURNAL_PDF_A, "i.pdf", NULL, 2}},
 		.want = "{\"links\":[{\"url\":\"https://journal.example/3.pdf\","
 			"\"type\":\"pdf_doi\"}]}"},
 	{.name = "parents once each, in order, none above the root",
 		.page = "<html><div>a<i></i><p>b<i></i><i></i></p></div>",
-		.rules = {{ING_SITE_ABSTRACT, "i, html", NULL, 1}},
+		.rules = {{ING_JOURNAL_ABSTRACT, "i, html", NULL, 1}},
 		.want = "{\"abstract\":{\"content\":\"a b\\n\\nb\",\"type\":\"doi\"}}"},
 	{.name = "corresponding authors",
 		.page = "<b>Ada</b><a href='mailto:ada%40x.org?subject=1'>m</a><b>Bo</b>"
 			"<a href=mailto:bo@x.org>m</a>",
-		.rules = {{ING_SITE_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
-			{ING_SITE_CORRESP_AUTHOR_EMAILS, "a", NULL, 0}},
+		.rules = {{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
+			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "a", NULL, 0}},
 		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,"
 			"\"email\":\"ada@x.org\",\"phone\":null,\"uri\":null},{\"name\":\"Bo\","
 			"\"orcid\":null,\"email\":\"bo@x.org\",\"phone\":null,\"uri\":null}]}"},
 	{.name = "an address from an attribute",
 		.page = "<b data-email=ada@x.org>Ada</b>",
-		.rules = {{ING_SITE_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
-			{ING_SITE_CORRESP_AUTHOR_EMAILS, "b", "data-email", 0}},
+		.rules = {{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
+			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "b", "data-email", 0}},
 		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,"
 			"\"email\":\"ada@x.org\",\"phone\":null,\"uri\":null}]}"},
 
@@ -307,16 +312,16 @@ static const struct {
 	/* --- both --- */
 	{.name = "a rule's title stays",
 		.page = META("citation_title", "meta title") "<h1>rule's</h1>",
-		.rules = {{ING_SITE_TITLE, "h1", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h1", NULL, 0}},
 		.want = "{\"title\":{\"content\":\"rule's\",\"type\":\"doi\"}}"},
 	{.name = "metas fill what rules do not give",
 		.page = META("citation_title", "meta title") META("dc.subject", "a,b") "<h1>r</h1>",
-		.rules = {{ING_SITE_TITLE, "h2", NULL, 0}},
+		.rules = {{ING_JOURNAL_TITLE, "h2", NULL, 0}},
 		.want = "{\"title\":{\"content\":\"meta title\",\"type\":\"citation\"},"
 			"\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"dc\"},\"fulltext\":null}"},
 	{.name = "a rule's authors stay",
 		.page = META("citation_author_email", "a@x.org") "<b>Ada</b>",
-		.rules = {{ING_SITE_CORRESP_AUTHOR_NAMES, "b", NULL, 0}},
+		.rules = {{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "b", NULL, 0}},
 		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,\"email\":null,"
 			"\"phone\":null,\"uri\":null}]}"},
 	{.name = "no type is better than the page's",
@@ -329,7 +334,7 @@ static const struct {
 			"\"type\":\"pdf_citation\"}]}"},
 	{.name = "the PDF type of a link's page",
 		.page = "<a href=/1.pdf>p</a>",
-		.rules = {{ING_SITE_PDF_A, "a", NULL, 0}},
+		.rules = {{ING_JOURNAL_PDF_A, "a", NULL, 0}},
 		.type = ING_TYPE_LINK_CITATION,
 		.want = "{\"links\":[{\"url\":\"https://journal.example/1.pdf\","
 			"\"type\":\"pdf_citation\"}]}"},
@@ -368,7 +373,7 @@ static void test_cases(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		struct ing_site site;
+		struct ing_journal_site site;
 		json_t *links = NULL;
 		fill_site(&site, cases[i].rules);
 		json_t *got = read_publication(cases[i].page, strlen(cases[i].page),
@@ -409,7 +414,7 @@ static void test_rewrites(void **state)
 		assert_int_equal(
 			ing_regex_compile(rewrites[i].src, strlen(rewrites[i].src), 0, &src, &err),
 			0);
-		struct ing_site site = {
+		struct ing_journal_site site = {
 			.name = "test", .pdf = {.src = src, .dst = rewrites[i].dst, .rule = 7}};
 		json_t *got =
 			read_publication("<p>x", 4, rewrites[i].url, &site, ING_TYPE_DOI, &links);
@@ -436,22 +441,22 @@ static unsigned use_of(unsigned rule)
 
 static void test_uses(void **state)
 {
-	static const struct rule rules[MAX_RULES] = {{ING_SITE_TITLE, "h1", NULL, 0},
-		{ING_SITE_ABSTRACT, ".abstract", NULL, 0}, {ING_SITE_KEYWORDS, "p", NULL, 0},
-		{ING_SITE_FULLTEXT, "p:matches(^(a+)+$)", NULL, 0}};
+	static const struct rule rules[MAX_RULES] = {{ING_JOURNAL_TITLE, "h1", NULL, 0},
+		{ING_JOURNAL_ABSTRACT, ".abstract", NULL, 0}, {ING_JOURNAL_KEYWORDS, "p", NULL, 0},
+		{ING_JOURNAL_FULLTEXT, "p:matches(^(a+)+$)", NULL, 0}};
 	static const char page[] = "<h1>Title</h1><p> "
 				   "<p>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
-	struct ing_site site;
+	struct ing_journal_site site;
 	json_t *links = NULL;
 	(void)state;
 	fill_site(&site, rules);
 	json_t *got = read_publication(page, sizeof(page) - 1, PAGE, &site, ING_TYPE_DOI, &links);
-	assert_int_equal(use_of(ING_SITE_TITLE), ING_RULE_APPLIED | ING_RULE_MATCHED);
-	assert_int_equal(use_of(ING_SITE_ABSTRACT), ING_RULE_APPLIED);
-	assert_int_equal(use_of(ING_SITE_KEYWORDS), ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_int_equal(use_of(ING_JOURNAL_TITLE), ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_int_equal(use_of(ING_JOURNAL_ABSTRACT), ING_RULE_APPLIED);
+	assert_int_equal(use_of(ING_JOURNAL_KEYWORDS), ING_RULE_APPLIED | ING_RULE_MATCHED);
 	/* Its limit is its own failure: the rest of the page is read. */
-	assert_int_equal(use_of(ING_SITE_FULLTEXT), ING_RULE_APPLIED | ING_RULE_FAILED);
-	assert_int_equal(use_of(ING_SITE_SUBTITLE), 0); /* there is no such rule */
+	assert_int_equal(use_of(ING_JOURNAL_FULLTEXT), ING_RULE_APPLIED | ING_RULE_FAILED);
+	assert_int_equal(use_of(ING_JOURNAL_SUBTITLE), 0); /* there is no such rule */
 	assert_int_equal(use_of(SITE_RULE), ING_RULE_APPLIED | ING_RULE_MATCHED);
 	assert_parts("rule hits", got, links,
 		"{\"title\":{\"content\":\"Title\",\"type\":\"doi\"},\"fulltext\":null}");
@@ -471,9 +476,10 @@ static double now_ms(void)
  * that are larger than what is kept. */
 static void test_hostile(void **state)
 {
-	static const struct rule rules[MAX_RULES] = {{ING_SITE_TITLE, "div", NULL, 0},
-		{ING_SITE_KEYWORDS, "div", NULL, 0}, {ING_SITE_FULLTEXT, "div", NULL, 0},
-		{ING_SITE_PDF_A, "a", NULL, 0}, {ING_SITE_CORRESP_AUTHOR_NAMES, "div", NULL, 0}};
+	static const struct rule rules[MAX_RULES] = {{ING_JOURNAL_TITLE, "div", NULL, 0},
+		{ING_JOURNAL_KEYWORDS, "div", NULL, 0}, {ING_JOURNAL_FULLTEXT, "div", NULL, 0},
+		{ING_JOURNAL_PDF_A, "a", NULL, 0},
+		{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "div", NULL, 0}};
 	static const struct {
 		const char *name, *before, *unit;
 		size_t before_count, count;
@@ -487,7 +493,7 @@ static void test_hostile(void **state)
 		{"links", "", "<a href=x>x</a>", 0, 50000},
 		{"keywords", "", "<div>x</div>", 0, 50000},
 	};
-	struct ing_site site;
+	struct ing_journal_site site;
 	(void)state;
 	fill_site(&site, rules);
 	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++) {

@@ -282,7 +282,8 @@ static void the_last_expression_that_matches_counts(void **state)
 	assert_int_equal(ing_journals_count(r->journals), 2);
 	assert_int_equal(ing_journals_pattern_count(r->journals), 8);
 	for (size_t i = 0; i < ING_ARRAY_LEN(sites); i++) {
-		const struct ing_site *s = ing_journals_site(r->journals, sites[i].url, NULL);
+		const struct ing_journal_site *s =
+			ing_journals_site(r->journals, sites[i].url, NULL);
 		const char *want = sites[i].site != NULL ? sites[i].site : "-";
 		if (strcmp(s != NULL ? s->name : "-", want) != 0)
 			fail_msg("%s: %s", sites[i].url, s != NULL ? s->name : "none");
@@ -291,9 +292,10 @@ static void the_last_expression_that_matches_counts(void **state)
 	assert_true(ing_journals_javascript(r->journals, "https://a.example/js"));
 	assert_false(ing_journals_javascript(r->journals, "https://js.example/"));
 	assert_true(ing_journals_restart(r->journals, "https://js.example/"));
-	const struct ing_site *s = ing_journals_site(r->journals, "https://a.example/", NULL);
-	assert_string_equal(ing_selector_text(s->keys[ING_SITE_TITLE].selector), "h1");
-	assert_null(s->keys[ING_SITE_DOI].selector);
+	const struct ing_journal_site *s =
+		ing_journals_site(r->journals, "https://a.example/", NULL);
+	assert_string_equal(ing_selector_text(s->keys[ING_JOURNAL_TITLE].selector), "h1");
+	assert_null(s->keys[ING_JOURNAL_DOI].selector);
 	assert_non_null(s->pdf.src);
 	assert_string_equal(s->pdf.dst, "/pdf/");
 	assert_null(s->fulltext.src);
@@ -344,24 +346,26 @@ static void own_files_add_and_override(void **state)
 		"first: {subtitle: h2}\n"
 		"---\n- own\\.example\n");
 	assert_int_equal(ing_journals_count(r->journals), 3);
-	const struct ing_site *own = ing_journals_site(r->journals, "https://a.example/own/", NULL);
+	const struct ing_journal_site *own =
+		ing_journals_site(r->journals, "https://a.example/own/", NULL);
 	assert_string_equal(own->name, "own");
-	assert_string_equal(own->keys[ING_SITE_TITLE].attr, "content");
-	assert_int_equal(own->keys[ING_SITE_TITLE].parents, 2);
-	const struct ing_site *first = ing_journals_site(r->journals, "https://a.example/", NULL);
+	assert_string_equal(own->keys[ING_JOURNAL_TITLE].attr, "content");
+	assert_int_equal(own->keys[ING_JOURNAL_TITLE].parents, 2);
+	const struct ing_journal_site *first =
+		ing_journals_site(r->journals, "https://a.example/", NULL);
 	assert_string_equal(first->name, "first");
-	assert_null(first->keys[ING_SITE_TITLE].selector); /* whole maps are replaced */
+	assert_null(first->keys[ING_JOURNAL_TITLE].selector); /* whole maps are replaced */
 	assert_null(first->pdf.src);
-	assert_non_null(first->keys[ING_SITE_SUBTITLE].selector);
+	assert_non_null(first->keys[ING_JOURNAL_SUBTITLE].selector);
 	assert_string_equal(
 		ing_journals_site(r->journals, "https://d.example/abs", NULL)->name, "second");
 	assert_true(ing_journals_javascript(r->journals, "https://own.example/"));
 	assert_true(ing_journals_javascript(r->journals, "https://a.example/js"));
 	/* What was overridden has no number; names say which file a rule stands in. */
 	assert_string_equal(r->names[own->rule], "own.yaml own");
-	assert_string_equal(r->names[own->keys[ING_SITE_TITLE].rule], "own.yaml own title");
+	assert_string_equal(r->names[own->keys[ING_JOURNAL_TITLE].rule], "own.yaml own title");
 	assert_string_equal(r->names[first->rule], "own.yaml first");
-	assert_int_equal(r->entries[own->keys[ING_SITE_TITLE].rule], own->rule);
+	assert_int_equal(r->entries[own->keys[ING_JOURNAL_TITLE].rule], own->rule);
 	assert_int_equal(r->count, 6);
 	assert_int_equal(r->entry_count, 3);
 	for (size_t i = 0; i < r->count; i++)
