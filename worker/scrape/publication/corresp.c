@@ -77,7 +77,7 @@ static bool same(const struct ing_text_value *a, const struct ing_text_value *b)
 }
 
 /* Every value is that `period` places before it. */
-static bool repeats(struct ing_picked values, size_t period)
+static bool repeats(struct ing_extracted values, size_t period)
 {
 	for (size_t i = period; i < values.count; i++)
 		if (!same(&values.items[i], &values.items[i - period]))
@@ -86,7 +86,7 @@ static bool repeats(struct ing_picked values, size_t period)
 }
 
 /* Values with an address in them, as such. */
-static struct ing_picked keep_emails(struct ing_arena *ar, struct ing_picked links)
+static struct ing_extracted keep_emails(struct ing_arena *ar, struct ing_extracted links)
 {
 	struct ing_text_value *items = ing_arena_alloc(ar, (links.count + 1) * sizeof(*items));
 	size_t count = 0;
@@ -96,7 +96,7 @@ static struct ing_picked keep_emails(struct ing_arena *ar, struct ing_picked lin
 		if (email != NULL)
 			items[count++] = (struct ing_text_value){email, strlen(email)};
 	}
-	return (struct ing_picked){.items = items, .count = count};
+	return (struct ing_extracted){.items = items, .count = count};
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
 }
 
 struct ing_authors ing_corresp_pair(
-	struct ing_arena *ar, struct ing_picked names, struct ing_picked emails)
+	struct ing_arena *ar, struct ing_extracted names, struct ing_extracted emails)
 {
 	/* Each name has the addresses of all, or the one name has its address again and again. */
 	bool rounds = (names.count > 1 && emails.count == names.count * names.count) ||
@@ -151,10 +151,12 @@ struct ing_authors ing_corresp_pair(
 struct ing_authors ing_corresp_of_site(
 	const struct ing_view *v, const struct ing_journal_site *site)
 {
-	struct ing_picked names = ing_pick(
-		v, ing_pick_of_site(site, ING_JOURNAL_CORRESP_AUTHOR_NAMES), ING_PICK_TEXT, false);
-	struct ing_picked links = ing_pick(v,
-		ing_pick_of_site(site, ING_JOURNAL_CORRESP_AUTHOR_EMAILS), ING_PICK_ADDRESS, false);
+	struct ing_extracted names =
+		ing_extract(v, ing_extraction_of_journal(site, ING_JOURNAL_CORRESP_AUTHOR_NAMES),
+			ING_EXTRACT_TEXT, false);
+	struct ing_extracted links =
+		ing_extract(v, ing_extraction_of_journal(site, ING_JOURNAL_CORRESP_AUTHOR_EMAILS),
+			ING_EXTRACT_ADDRESS, false);
 	for (size_t i = 0; i < names.count; i++)
 		if (names.items[i].bytes > MAX_NAME_BYTES)
 			names.count = 0;

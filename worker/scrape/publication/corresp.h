@@ -7,7 +7,7 @@
  */
 #pragma once
 #include <jansson.h>
-#include "worker/scrape/publication/pick.h"
+#include "worker/scrape/publication/extract.h"
 
 #define ING_MAX_CORRESP 200 /* authors; what is more is a list of all people on a site */
 
@@ -26,7 +26,7 @@ const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
 /* Pair names and addresses (none of them empty): repeated addresses are reduced to what one round
  * of the names needs; if the numbers still differ, the names are dropped. */
 struct ing_authors ing_corresp_pair(
-	struct ing_arena *ar, struct ing_picked names, struct ing_picked emails);
+	struct ing_arena *ar, struct ing_extracted names, struct ing_extracted emails);
 /* By the site's rules. */
 struct ing_authors ing_corresp_of_site(
 	const struct ing_view *v, const struct ing_journal_site *site);

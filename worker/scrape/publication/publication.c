@@ -16,7 +16,7 @@
 #include "worker/scrape/publication/families.h"
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/rules/links.h"
-#include "worker/scrape/publication/pick.h"
+#include "worker/scrape/publication/extract.h"
 #include "worker/model/rule_hits.h"
 
 struct reading {
@@ -26,9 +26,10 @@ struct reading {
 	struct ing_gathered *g;
 };
 
-static struct ing_picked pick_texts(const struct reading *r, enum ing_journal_key key, bool first)
+static struct ing_extracted extract_texts(
+	const struct reading *r, enum ing_journal_key key, bool first)
 {
-	return ing_pick(r->v, ing_pick_of_site(r->site, key), ING_PICK_TEXT, first);
+	return ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_TEXT, first);
 }
 
 typedef bool find_id_f(const char *s, size_t bytes, struct ing_buf *ret);
@@ -46,12 +47,12 @@ static bool find_doi(const char *s, size_t bytes, struct ing_buf *ret)
 static void read_id(
 	const struct reading *r, enum ing_journal_key key, enum ing_part_key part, find_id_f *find)
 {
-	struct ing_picked picked = pick_texts(r, key, true);
-	if (picked.count == 0)
+	struct ing_extracted extracted = extract_texts(r, key, true);
+	if (extracted.count == 0)
 		return;
 	struct ing_buf id;
 	ing_buf_init(&id, ING_MAX_URL_BYTES);
-	if (find(picked.items[0].text, picked.items[0].bytes, &id))
+	if (find(extracted.items[0].text, extracted.items[0].bytes, &id))
 		ing_parts_offer_id(
 			&r->g->parts, part, r->type, ing_buf_str(&id), id.len, r->v->url);
 	ing_buf_done(&id);
@@ -60,14 +61,14 @@ static void read_id(
 /* Title and subtitle, "title : subtitle". */
 static struct ing_text_value read_title(const struct reading *r)
 {
-	struct ing_picked title = pick_texts(r, ING_JOURNAL_TITLE, true);
-	struct ing_picked subtitle = pick_texts(r, ING_JOURNAL_SUBTITLE, true);
+	struct ing_extracted title = extract_texts(r, ING_JOURNAL_TITLE, true);
+	struct ing_extracted subtitle = extract_texts(r, ING_JOURNAL_SUBTITLE, true);
 	if (title.count == 0)
 		return (struct ing_text_value){.text = ""};
 	if (subtitle.count == 0)
 		return title.items[0];
 	struct ing_text_value both[] = {title.items[0], subtitle.items[0]};
-	return ing_picked_join(r->v, (struct ing_picked){.items = both, .count = 2}, " : ");
+	return ing_extracted_join(r->v, (struct ing_extracted){.items = both, .count = 2}, " : ");
 }
 
 /* What follows a leading "Keywords:". */
@@ -91,11 +92,11 @@ static struct ing_text_value skip_keyword_label(struct ing_text_value v)
 
 static void read_keywords_split(const struct reading *r)
 {
-	struct ing_picked picked = pick_texts(r, ING_JOURNAL_KEYWORDS_SPLIT, false);
+	struct ing_extracted extracted = extract_texts(r, ING_JOURNAL_KEYWORDS_SPLIT, false);
 	struct ing_text_value list[ING_MAX_KEYWORDS];
 	size_t count = 0;
-	for (size_t i = 0; i < picked.count; i++) {
-		const char *s = skip_keyword_label(picked.items[i]).text;
+	for (size_t i = 0; i < extracted.count; i++) {
+		const char *s = skip_keyword_label(extracted.items[i]).text;
 		while (count < ING_MAX_KEYWORDS && *s != '\0') {
 			size_t n = strcspn(s, ",;|");
 			if (n > 0)
@@ -112,7 +113,7 @@ static void read_fulltext(
 	const struct reading *r, struct ing_text_value title, struct ing_text_value abstract)
 {
 	struct ing_text_value body =
-		ing_picked_join(r->v, pick_texts(r, ING_JOURNAL_FULLTEXT, false), "\n\n");
+		ing_extracted_join(r->v, extract_texts(r, ING_JOURNAL_FULLTEXT, false), "\n\n");
 	if (body.bytes == 0)
 		return;
 	struct ing_text_value texts[3];
@@ -122,8 +123,8 @@ static void read_fulltext(
 	if (abstract.bytes > 0)
 		texts[count++] = abstract;
 	texts[count++] = body;
-	struct ing_text_value all =
-		ing_picked_join(r->v, (struct ing_picked){.items = texts, .count = count}, "\n\n");
+	struct ing_text_value all = ing_extracted_join(
+		r->v, (struct ing_extracted){.items = texts, .count = count}, "\n\n");
 	ing_parts_offer(&r->g->parts, ING_PART_FULLTEXT, r->type, all.text, all.bytes);
 }
 
@@ -160,8 +161,8 @@ static void read_rewrite(
 
 static void read_links(const struct reading *r, enum ing_journal_key key, enum ing_part_type type)
 {
-	struct ing_picked links =
-		ing_pick(r->v, ing_pick_of_site(r->site, key), ING_PICK_LINK, false);
+	struct ing_extracted links =
+		ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_LINK, false);
 	for (size_t i = 0; i < links.count && i < ING_MAX_PAGE_LINKS; i++)
 		ing_page_links_add(&r->g->links, &r->g->parts, links.items[i].text, type);
 }
@@ -174,11 +175,11 @@ static void read_site(const struct reading *r)
 	read_id(r, ING_JOURNAL_DOI, ING_PART_DOI, find_doi);
 	struct ing_text_value title = read_title(r);
 	ing_parts_offer(ps, ING_PART_TITLE, r->type, title.text, title.bytes);
-	struct ing_picked keywords = pick_texts(r, ING_JOURNAL_KEYWORDS, false);
+	struct ing_extracted keywords = extract_texts(r, ING_JOURNAL_KEYWORDS, false);
 	ing_parts_offer_list(ps, ING_PART_KEYWORDS, r->type, keywords.items, keywords.count);
 	read_keywords_split(r);
 	struct ing_text_value abstract =
-		ing_picked_join(r->v, pick_texts(r, ING_JOURNAL_ABSTRACT, false), "\n\n");
+		ing_extracted_join(r->v, extract_texts(r, ING_JOURNAL_ABSTRACT, false), "\n\n");
 	ing_parts_offer(ps, ING_PART_ABSTRACT, r->type, abstract.text, abstract.bytes);
 	read_fulltext(r, title, abstract);
 	read_rewrite(r, &r->site->fulltext, r->type);
@@ -197,7 +198,7 @@ static void read_site(const struct reading *r)
 /* Without rules: what any web page gives. */
 static void read_page(const struct reading *r)
 {
-	struct ing_text_value title = ing_pick_title(r->v);
+	struct ing_text_value title = ing_extract_title(r->v);
 	ing_parts_offer(&r->g->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, title.text, title.bytes);
 	struct ing_buf text;
 	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
@@ -267,8 +268,8 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_
 const char *ing_publication_pdf_url(
 	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule)
 {
-	struct ing_picked links =
-		ing_pick(v, ing_pick_of_site(site, ING_JOURNAL_PDF_A), ING_PICK_LINK, false);
+	struct ing_extracted links = ing_extract(
+		v, ing_extraction_of_journal(site, ING_JOURNAL_PDF_A), ING_EXTRACT_LINK, false);
 	for (size_t i = 0; i < links.count; i++) {
 		if (!is_way_on(v, links.items[i].text))
 			continue;

@@ -11,7 +11,7 @@
 #include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/publication/pick.h"
+#include "worker/scrape/publication/extract.h"
 #include "worker/scrape/publication/publication.h"
 #include "worker/model/rule_hits.h"
 
@@ -28,14 +28,14 @@ static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule
 	enum ing_webpage_key key, json_t **ret)
 {
 	static const struct {
-		enum ing_pick_style style;
+		enum ing_extract_style style;
 		bool first;
 		const char *between;
 	} how[] = {
-		[ING_WEBPAGE_TITLE] = {ING_PICK_FORMATTED, true, ""},
-		[ING_WEBPAGE_CONTENT] = {ING_PICK_FORMATTED, false, "\n\n"},
-		[ING_WEBPAGE_LICENSE] = {ING_PICK_TEXT, true, ""},
-		[ING_WEBPAGE_LANGUAGE] = {ING_PICK_TEXT, false, ", "},
+		[ING_WEBPAGE_TITLE] = {ING_EXTRACT_FORMATTED, true, ""},
+		[ING_WEBPAGE_CONTENT] = {ING_EXTRACT_FORMATTED, false, "\n\n"},
+		[ING_WEBPAGE_LICENSE] = {ING_EXTRACT_TEXT, true, ""},
+		[ING_WEBPAGE_LANGUAGE] = {ING_EXTRACT_TEXT, false, ", "},
 	};
 	if (rule == NULL || !rule->keys[key].given)
 		return false;
@@ -44,15 +44,15 @@ static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule
 		*ret = json_string("");
 		return true;
 	}
-	struct ing_picked picked =
-		ing_pick(v, ing_pick_of_webpage(value), how[key].style, how[key].first);
-	*ret = text_json(ing_picked_join(v, picked, how[key].between));
+	struct ing_extracted extracted =
+		ing_extract(v, ing_extraction_of_webpage(value), how[key].style, how[key].first);
+	*ret = text_json(ing_extracted_join(v, extracted, how[key].between));
 	return true;
 }
 
 static json_t *read_title(const struct ing_view *v)
 {
-	return text_json(ing_pick_title(v));
+	return text_json(ing_extract_title(v));
 }
 
 static json_t *read_content(const struct ing_view *v)

@@ -109,13 +109,13 @@ static const struct {
 	{"equal addresses, more names", "ABC", "aa", "=a"},
 };
 
-static struct ing_picked letters(const char *s)
+static struct ing_extracted letters(const char *s)
 {
 	size_t n = strlen(s);
 	struct ing_text_value *items = ing_arena_alloc(&arena, (n + 1) * sizeof(*items));
 	for (size_t i = 0; i < n; i++)
 		items[i] = (struct ing_text_value){ing_arena_strndup(&arena, s + i, 1), 1};
-	return (struct ing_picked){.items = items, .count = n};
+	return (struct ing_extracted){.items = items, .count = n};
 }
 
 static void test_pairs(void **state)
@@ -143,7 +143,7 @@ static void test_many(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		items[i] = (struct ing_text_value){"x@y", 3};
-	struct ing_picked many = {.items = items, .count = COUNT};
+	struct ing_extracted many = {.items = items, .count = COUNT};
 	assert_int_equal(ing_corresp_pair(&arena, many, many).count, ING_MAX_CORRESP);
 	assert_int_equal(ing_corresp_pair(&arena, letters("A"), many).count, 1);
 	free(items);

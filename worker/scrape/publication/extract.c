@@ -4,7 +4,7 @@
  * what rules mean, and honest ones do it two or three deep; so the nodes read for a rule have a
  * budget in proportion to the page, and so have the bytes kept.
  */
-#include "worker/scrape/publication/pick.h"
+#include "worker/scrape/publication/extract.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,10 @@
 
 #define MAX_READS 32 /* times that all nodes of the page may be read for a rule */
 
-struct picking {
+struct extracting {
 	const struct ing_view *v;
-	struct ing_pick pick;
-	enum ing_pick_style style;
+	struct ing_extraction extraction;
+	enum ing_extract_style style;
 	struct ing_buf buf; /* one value */
 	size_t bytes;       /* of all values */
 	uint64_t reads;     /* nodes still to be read */
@@ -30,7 +30,7 @@ struct picking {
 	size_t count, room;
 };
 
-static bool add_value(struct picking *p, const char *s, size_t bytes)
+static bool add_value(struct extracting *p, const char *s, size_t bytes)
 {
 	p->bytes += bytes;
 	if (p->bytes > ING_CLEAN_MAX_TEXT_BYTES)
@@ -84,7 +84,7 @@ static void replace_heading_tags(struct ing_buf *b)
 	*to = '\0';
 }
 
-static bool add_text(struct picking *p, ing_node n)
+static bool add_text(struct extracting *p, ing_node n)
 {
 	const struct ing_tree *t = p->v->tree;
 	uint64_t nodes = t->nodes[n].end - n;
@@ -92,7 +92,7 @@ static bool add_text(struct picking *p, ing_node n)
 		return false;
 	p->reads -= nodes;
 	ing_buf_clear(&p->buf);
-	if (p->style == ING_PICK_FORMATTED) {
+	if (p->style == ING_EXTRACT_FORMATTED) {
 		ing_text_formatted(t, n, NULL, &p->buf);
 	} else if (ing_text_has(t, n)) {
 		ing_text(t, n, &p->buf);
@@ -103,7 +103,7 @@ static bool add_text(struct picking *p, ing_node n)
 	return p->buf.len == 0 || add_value(p, ing_buf_str(&p->buf), p->buf.len);
 }
 
-static bool add_link(struct picking *p, ing_node n, const char *attr)
+static bool add_link(struct extracting *p, ing_node n, const char *attr)
 {
 	size_t bytes = 0;
 	const char *s = ing_tree_attr(p->v->tree, n, attr, &bytes);
@@ -118,10 +118,10 @@ static bool add_link(struct picking *p, ing_node n, const char *attr)
 	return good;
 }
 
-static bool add_attr(struct picking *p, ing_node n)
+static bool add_attr(struct extracting *p, ing_node n)
 {
 	size_t bytes = 0;
-	const char *s = ing_tree_attr(p->v->tree, n, p->pick.attr, &bytes);
+	const char *s = ing_tree_attr(p->v->tree, n, p->extraction.attr, &bytes);
 	if (s == NULL)
 		return true;
 	ing_buf_clear(&p->buf);
@@ -133,11 +133,11 @@ static bool add_attr(struct picking *p, ing_node n)
 }
 
 /* False: a limit is met. An element without a value is not one. */
-static bool add_node(struct picking *p, ing_node n)
+static bool add_node(struct extracting *p, ing_node n)
 {
-	const char *attr = p->pick.attr;
-	n = attr != NULL || p->style >= ING_PICK_LINK ? ing_tree_face(p->v->tree, n) : n;
-	if (p->style == ING_PICK_LINK || (p->style == ING_PICK_ADDRESS && attr == NULL))
+	const char *attr = p->extraction.attr;
+	n = attr != NULL || p->style >= ING_EXTRACT_LINK ? ing_tree_face(p->v->tree, n) : n;
+	if (p->style == ING_EXTRACT_LINK || (p->style == ING_EXTRACT_ADDRESS && attr == NULL))
 		return add_link(p, n, attr != NULL ? attr : "href");
 	return attr != NULL ? add_attr(p, n) : add_text(p, n);
 }
@@ -151,13 +151,13 @@ static ing_node step_up(const struct ing_tree *t, ing_node n, unsigned steps)
 }
 
 /* Parents of matches, each once and in document order: marked as bits, read in order. */
-static void add_parents(struct picking *p, struct ing_matches found, bool first)
+static void add_parents(struct extracting *p, struct ing_matches found, bool first)
 {
 	const struct ing_tree *t = p->v->tree;
 	size_t words = t->count / 64 + 1;
 	uint64_t *marks = ing_arena_alloc(p->v->arena, words * sizeof(*marks));
 	for (size_t i = 0; i < found.count; i++) {
-		ing_node n = step_up(t, found.nodes[i], p->pick.parents);
+		ing_node n = step_up(t, found.nodes[i], p->extraction.parents);
 		if (n != ING_NODE_NONE)
 			marks[n / 64] |= (uint64_t)1 << n % 64;
 	}
@@ -171,22 +171,22 @@ static void add_parents(struct picking *p, struct ing_matches found, bool first)
 	}
 }
 
-static void add_matches(struct picking *p, bool first)
+static void add_matches(struct extracting *p, bool first)
 {
 	struct ing_error err = {0};
 	struct ing_matches found = {0};
 	ing_node one = ING_NODE_NONE;
 	if (first) {
-		p->failed = ing_select_first(p->v->matcher, p->pick.selector, ING_NODE_DOCUMENT,
-				    &one, &err) < 0;
+		p->failed = ing_select_first(p->v->matcher, p->extraction.selector,
+				    ING_NODE_DOCUMENT, &one, &err) < 0;
 		found = (struct ing_matches){.nodes = &one, .count = one != ING_NODE_NONE};
 	} else {
-		p->failed = ing_select(p->v->matcher, p->pick.selector, ING_NODE_DOCUMENT, &found,
-				    &err) < 0;
+		p->failed = ing_select(p->v->matcher, p->extraction.selector, ING_NODE_DOCUMENT,
+				    &found, &err) < 0;
 	}
 	if (p->failed)
 		return;
-	if (p->pick.parents > 0) {
+	if (p->extraction.parents > 0) {
 		add_parents(p, found, first);
 		return;
 	}
@@ -206,53 +206,54 @@ static const char *lower_name(struct ing_arena *ar, const char *name)
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_pick ing_pick_of_site(const struct ing_journal_site *site, enum ing_journal_key key)
+struct ing_extraction ing_extraction_of_journal(
+	const struct ing_journal_site *site, enum ing_journal_key key)
 {
 	const struct ing_journal_rule *r = &site->keys[key];
-	return (struct ing_pick){
+	return (struct ing_extraction){
 		.selector = r->selector, .attr = r->attr, .parents = r->parents, .rule = r->rule};
 }
 
-struct ing_pick ing_pick_of_webpage(const struct ing_webpage_value *value)
+struct ing_extraction ing_extraction_of_webpage(const struct ing_webpage_value *value)
 {
-	return (struct ing_pick){.selector = value->selector,
+	return (struct ing_extraction){.selector = value->selector,
 		.attr = value->attr,
 		.parents = value->parents,
 		.rule = value->rule};
 }
 
-struct ing_picked ing_pick(
-	const struct ing_view *v, struct ing_pick pick, enum ing_pick_style style, bool first)
+struct ing_extracted ing_extract(const struct ing_view *v, struct ing_extraction extraction,
+	enum ing_extract_style style, bool first)
 {
-	if (pick.selector == NULL)
-		return (struct ing_picked){0};
-	struct picking p = {.v = v, .pick = pick, .style = style};
-	p.pick.attr = lower_name(v->arena, pick.attr);
+	if (extraction.selector == NULL)
+		return (struct ing_extracted){0};
+	struct extracting p = {.v = v, .extraction = extraction, .style = style};
+	p.extraction.attr = lower_name(v->arena, extraction.attr);
 	p.reads = (uint64_t)v->tree->count * MAX_READS;
 	ing_buf_init(&p.buf, ING_CLEAN_MAX_TEXT_BYTES);
 	add_matches(&p, first);
 	ing_buf_done(&p.buf);
 	if (p.failed)
 		p.count = 0;
-	ing_rule_hits_add(v->rule_hits, pick.rule,
+	ing_rule_hits_add(v->rule_hits, extraction.rule,
 		ING_RULE_APPLIED | (p.failed ? ING_RULE_FAILED : 0) |
 			(p.count > 0 ? ING_RULE_MATCHED : 0));
-	return (struct ing_picked){.items = p.items, .count = p.count};
+	return (struct ing_extracted){.items = p.items, .count = p.count};
 }
 
-struct ing_text_value ing_picked_join(
-	const struct ing_view *v, struct ing_picked picked, const char *between)
+struct ing_text_value ing_extracted_join(
+	const struct ing_view *v, struct ing_extracted extracted, const char *between)
 {
-	if (picked.count == 0)
+	if (extracted.count == 0)
 		return (struct ing_text_value){.text = ""};
-	if (picked.count == 1)
-		return picked.items[0];
+	if (extracted.count == 1)
+		return extracted.items[0];
 	struct ing_buf b;
 	ing_buf_init(&b, ING_CLEAN_MAX_TEXT_BYTES);
-	for (size_t i = 0; i < picked.count && !b.failed; i++) {
+	for (size_t i = 0; i < extracted.count && !b.failed; i++) {
 		if (i > 0)
 			ing_buf_add_str(&b, between);
-		ing_buf_add(&b, picked.items[i].text, picked.items[i].bytes);
+		ing_buf_add(&b, extracted.items[i].text, extracted.items[i].bytes);
 	}
 	struct ing_text_value joined = {
 		.text = ing_arena_strndup(v->arena, ing_buf_str(&b), b.len), .bytes = b.len};
@@ -260,7 +261,7 @@ struct ing_text_value ing_picked_join(
 	return joined;
 }
 
-struct ing_text_value ing_pick_title(const struct ing_view *v)
+struct ing_text_value ing_extract_title(const struct ing_view *v)
 {
 	struct ing_buf b;
 	if (v->title == NULL)
