@@ -259,12 +259,13 @@ static void gather_emails(struct gathering *g, meta_names names)
 	struct ing_author *list = NULL;
 	size_t count = 0;
 	const struct ing_meta *m = NULL;
-	while (count < ING_MAX_CORRESP && (m = find_next(g->v, m, names)) != NULL) {
-		const char *email = ing_corresp_email(g->v->arena, m->content, m->content_bytes);
+	while (count < ING_MAX_CORRESPONDING_AUTHORS && (m = find_next(g->v, m, names)) != NULL) {
+		const char *email = ing_author_email(g->v->arena, m->content, m->content_bytes);
 		if (email == NULL)
 			continue;
 		if (list == NULL)
-			list = ing_arena_alloc(g->v->arena, ING_MAX_CORRESP * sizeof(*list));
+			list = ing_arena_alloc(
+				g->v->arena, ING_MAX_CORRESPONDING_AUTHORS * sizeof(*list));
 		list[count++] = (struct ing_author){.email = email};
 	}
 	g->g->authors = (struct ing_authors){.items = list, .count = count};

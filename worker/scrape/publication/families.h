@@ -6,7 +6,7 @@
  * One thread; memory is the view's arena's.
  */
 #pragma once
-#include "worker/scrape/publication/corresp.h"
+#include "worker/scrape/publication/corresponding_authors.h"
 #include "worker/scrape/publication/pagelinks.h"
 #include "worker/scrape/publication/parts.h"
 #include "worker/scrape/view.h"

@@ -186,7 +186,7 @@ static void read_site(const struct reading *r)
 	read_links(r, ING_JOURNAL_FULLTEXT_A, r->type);
 	read_rewrite(r, &r->site->pdf, ing_part_type_pdf(r->type));
 	read_links(r, ING_JOURNAL_PDF_A, ing_part_type_pdf(r->type));
-	r->g->authors = ing_corresp_of_site(r->v, r->site);
+	r->g->authors = ing_authors_of_journal(r->v, r->site);
 	/* The site's entry as a whole: has any of its rules given something? */
 	bool gave = r->g->links.count > 0 || r->g->authors.count > 0;
 	for (size_t i = 0; i < ING_PARTS_; i++)
@@ -230,7 +230,7 @@ static json_t *write_json(const struct ing_gathered *g)
 		json_object_set_new(j, parts[i].name,
 			parts[i].key == ING_PARTS_ ? json_null()
 						   : ing_part_json(&g->parts, parts[i].key));
-	json_object_set_new(j, "corresp_author", ing_corresp_json(g->authors));
+	json_object_set_new(j, "corresp_author", ing_authors_json(g->authors));
 	json_object_set_new(j, "journal_title",
 		ing_text_value_json(
 			g->journal_title, g->journal_title == NULL ? 0 : strlen(g->journal_title)));

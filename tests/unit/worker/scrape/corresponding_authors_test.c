@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/publication/corresp.h"
+#include "worker/scrape/publication/corresponding_authors.h"
 
 static struct ing_arena arena;
 
@@ -73,7 +73,7 @@ static void test_emails(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(email_cases); i++) {
 		size_t bytes = strlen(email_cases[i].link);
 		char *copy = ing_strndup(email_cases[i].link, bytes);
-		const char *got = ing_corresp_email(&arena, copy, bytes);
+		const char *got = ing_author_email(&arena, copy, bytes);
 		const char *want = email_cases[i].want;
 		if ((got == NULL) != (want == NULL) || (got != NULL && strcmp(got, want) != 0))
 			fail_msg("%s: %s", copy, got == NULL ? "none" : got);
@@ -82,7 +82,7 @@ static void test_emails(void **state)
 	char *longest = ing_alloc(1 << 20);
 	memset(longest, 'a', 1 << 20);
 	memcpy(longest, "mailto:a@", 9);
-	assert_null(ing_corresp_email(&arena, longest, 1 << 20));
+	assert_null(ing_author_email(&arena, longest, 1 << 20));
 	free(longest);
 }
 
@@ -122,7 +122,7 @@ static void test_pairs(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(pair_cases); i++) {
-		struct ing_authors got = ing_corresp_pair(
+		struct ing_authors got = ing_authors_pair(
 			&arena, letters(pair_cases[i].names), letters(pair_cases[i].emails));
 		struct ing_buf b;
 		ing_buf_init(&b, 1000);
@@ -144,8 +144,8 @@ static void test_many(void **state)
 	for (size_t i = 0; i < COUNT; i++)
 		items[i] = (struct ing_text_value){"x@y", 3};
 	struct ing_extracted many = {.items = items, .count = COUNT};
-	assert_int_equal(ing_corresp_pair(&arena, many, many).count, ING_MAX_CORRESP);
-	assert_int_equal(ing_corresp_pair(&arena, letters("A"), many).count, 1);
+	assert_int_equal(ing_authors_pair(&arena, many, many).count, ING_MAX_CORRESPONDING_AUTHORS);
+	assert_int_equal(ing_authors_pair(&arena, letters("A"), many).count, 1);
 	free(items);
 }
 
@@ -153,14 +153,14 @@ static void test_json(void **state)
 {
 	const struct ing_author author = {
 		.name = "Ada", .email = "a@b", .orcid = "0000-0002-1825-0097"};
-	json_t *j = ing_corresp_json((struct ing_authors){.items = &author, .count = 1});
+	json_t *j = ing_authors_json((struct ing_authors){.items = &author, .count = 1});
 	char *text = json_dumps(j, JSON_COMPACT);
 	(void)state;
 	assert_string_equal(text, "[{\"name\":\"Ada\",\"orcid\":\"0000-0002-1825-0097\","
 				  "\"email\":\"a@b\",\"phone\":null,\"uri\":null}]");
 	free(text);
 	json_decref(j);
-	j = ing_corresp_json((struct ing_authors){0});
+	j = ing_authors_json((struct ing_authors){0});
 	assert_true(json_is_null(j));
 	json_decref(j);
 }

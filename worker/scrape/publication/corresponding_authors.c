@@ -3,7 +3,7 @@
  * Pages name a corresponding author and the mail link beside it, often each of them again in a box
  * for small screens: hence the rules of repetition.
  */
-#include "worker/scrape/publication/corresp.h"
+#include "worker/scrape/publication/corresponding_authors.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static int hex_byte(const char *s, const char *end)
 }
 
 /* Addresses hidden by a proxy in front of the site: hex bytes, each XOR the first. */
-static size_t unhide(const char *s, const char *end, char *ret, size_t max)
+static size_t decode_protected(const char *s, const char *end, char *ret, size_t max)
 {
 	size_t n = 0;
 	int key = hex_byte(s, end);
@@ -86,13 +86,14 @@ static bool repeats(struct ing_extracted values, size_t period)
 }
 
 /* Values with an address in them, as such. */
-static struct ing_extracted keep_emails(struct ing_arena *ar, struct ing_extracted links)
+static struct ing_extracted read_emails(struct ing_arena *ar, struct ing_extracted links)
 {
 	struct ing_text_value *items = ing_arena_alloc(ar, (links.count + 1) * sizeof(*items));
 	size_t count = 0;
-	for (size_t i = 0; i < links.count && count < ING_MAX_CORRESP * ING_MAX_CORRESP; i++) {
-		const char *email =
-			ing_corresp_email(ar, links.items[i].text, links.items[i].bytes);
+	for (size_t i = 0; i < links.count &&
+			   count < ING_MAX_CORRESPONDING_AUTHORS * ING_MAX_CORRESPONDING_AUTHORS;
+		i++) {
+		const char *email = ing_author_email(ar, links.items[i].text, links.items[i].bytes);
 		if (email != NULL)
 			items[count++] = (struct ing_text_value){email, strlen(email)};
 	}
@@ -101,7 +102,7 @@ static struct ing_extracted keep_emails(struct ing_arena *ar, struct ing_extract
 
 /* -------------------------------------------------------------------------------------------- */
 
-const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
+const char *ing_author_email(struct ing_arena *ar, const char *s, size_t bytes)
 {
 	static const char hidden[] = "/cdn-cgi/l/email-protection#";
 	char email[MAX_EMAIL_BYTES];
@@ -109,7 +110,7 @@ const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
 	const char *mark = memmem(s, bytes, hidden, sizeof(hidden) - 1);
 	size_t n = 0;
 	if (mark != NULL) {
-		n = unhide(mark + sizeof(hidden) - 1, end, email, sizeof(email));
+		n = decode_protected(mark + sizeof(hidden) - 1, end, email, sizeof(email));
 	} else {
 		bool mailto = bytes >= 7 && strncasecmp(s, "mailto:", 7) == 0;
 		/* A link elsewhere is no address, even with an '@' in its path. */
@@ -125,7 +126,7 @@ const char *ing_corresp_email(struct ing_arena *ar, const char *s, size_t bytes)
 	return is_email(trimmed, n) ? ing_arena_strndup(ar, trimmed, n) : NULL;
 }
 
-struct ing_authors ing_corresp_pair(
+struct ing_authors ing_authors_pair(
 	struct ing_arena *ar, struct ing_extracted names, struct ing_extracted emails)
 {
 	/* Each name has the addresses of all, or the one name has its address again and again. */
@@ -139,7 +140,7 @@ struct ing_authors ing_corresp_pair(
 		emails.count = 1;
 	if (names.count > 0 && emails.count > 0 && names.count != emails.count)
 		names.count = 0;
-	size_t count = ING_MIN(ING_MAX(names.count, emails.count), ING_MAX_CORRESP);
+	size_t count = ING_MIN(ING_MAX(names.count, emails.count), ING_MAX_CORRESPONDING_AUTHORS);
 	struct ing_author *items = ing_arena_alloc(ar, (count + 1) * sizeof(*items));
 	for (size_t i = 0; i < count; i++) {
 		items[i].name = i < names.count ? names.items[i].text : NULL;
@@ -148,7 +149,7 @@ struct ing_authors ing_corresp_pair(
 	return (struct ing_authors){.items = items, .count = count};
 }
 
-struct ing_authors ing_corresp_of_site(
+struct ing_authors ing_authors_of_journal(
 	const struct ing_view *v, const struct ing_journal_site *site)
 {
 	struct ing_extracted names =
@@ -160,10 +161,10 @@ struct ing_authors ing_corresp_of_site(
 	for (size_t i = 0; i < names.count; i++)
 		if (names.items[i].bytes > MAX_NAME_BYTES)
 			names.count = 0;
-	return ing_corresp_pair(v->arena, names, keep_emails(v->arena, links));
+	return ing_authors_pair(v->arena, names, read_emails(v->arena, links));
 }
 
-json_t *ing_corresp_json(struct ing_authors authors)
+json_t *ing_authors_json(struct ing_authors authors)
 {
 	if (authors.count == 0)
 		return json_null();
