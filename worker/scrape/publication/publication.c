@@ -13,7 +13,7 @@
 #include "common/net/url.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/publication/clean.h"
-#include "worker/scrape/publication/families.h"
+#include "worker/scrape/publication/meta_schemes.h"
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/publication/extract.h"
@@ -23,7 +23,7 @@ struct reading {
 	const struct ing_view *v;
 	const struct ing_journal_site *site;
 	enum ing_part_type type;
-	struct ing_gathered *g;
+	struct ing_publication_fields *fields;
 };
 
 static struct ing_extracted extract_texts(
@@ -54,7 +54,7 @@ static void read_id(
 	ing_buf_init(&id, ING_MAX_URL_BYTES);
 	if (find(extracted.items[0].text, extracted.items[0].bytes, &id))
 		ing_parts_offer_id(
-			&r->g->parts, part, r->type, ing_buf_str(&id), id.len, r->v->url);
+			&r->fields->parts, part, r->type, ing_buf_str(&id), id.len, r->v->url);
 	ing_buf_done(&id);
 }
 
@@ -104,7 +104,7 @@ static void read_keywords_split(const struct reading *r)
 			s += n + (s[n] != '\0');
 		}
 	}
-	ing_parts_offer_list(&r->g->parts, ING_PART_KEYWORDS, r->type, list, count);
+	ing_parts_offer_list(&r->fields->parts, ING_PART_KEYWORDS, r->type, list, count);
 }
 
 /* Title, abstract and body of this page: whether better ones stand elsewhere, they belong
@@ -125,7 +125,7 @@ static void read_fulltext(
 	texts[count++] = body;
 	struct ing_text_value all = ing_extracted_join(
 		r->v, (struct ing_extracted){.items = texts, .count = count}, "\n\n");
-	ing_parts_offer(&r->g->parts, ING_PART_FULLTEXT, r->type, all.text, all.bytes);
+	ing_parts_offer(&r->fields->parts, ING_PART_FULLTEXT, r->type, all.text, all.bytes);
 }
 
 /* The page's address rewritten; NULL when it does not become another address. Heap. */
@@ -155,7 +155,7 @@ static void read_rewrite(
 {
 	char *url = rewrite_url(r->v, w);
 	if (url != NULL)
-		ing_page_links_add(&r->g->links, &r->g->parts, url, type);
+		ing_page_links_add(&r->fields->links, &r->fields->parts, url, type);
 	free(url);
 }
 
@@ -164,12 +164,12 @@ static void read_links(const struct reading *r, enum ing_journal_key key, enum i
 	struct ing_extracted links =
 		ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_LINK, false);
 	for (size_t i = 0; i < links.count && i < ING_MAX_PAGE_LINKS; i++)
-		ing_page_links_add(&r->g->links, &r->g->parts, links.items[i].text, type);
+		ing_page_links_add(&r->fields->links, &r->fields->parts, links.items[i].text, type);
 }
 
 static void read_site(const struct reading *r)
 {
-	struct ing_parts *ps = &r->g->parts;
+	struct ing_parts *ps = &r->fields->parts;
 	read_id(r, ING_JOURNAL_PMID, ING_PART_PMID, ing_ident_pmid_in);
 	read_id(r, ING_JOURNAL_PMCID, ING_PART_PMCID, ing_ident_pmcid_in);
 	read_id(r, ING_JOURNAL_DOI, ING_PART_DOI, find_doi);
@@ -186,9 +186,9 @@ static void read_site(const struct reading *r)
 	read_links(r, ING_JOURNAL_FULLTEXT_A, r->type);
 	read_rewrite(r, &r->site->pdf, ing_part_type_pdf(r->type));
 	read_links(r, ING_JOURNAL_PDF_A, ing_part_type_pdf(r->type));
-	r->g->authors = ing_authors_of_journal(r->v, r->site);
+	r->fields->authors = ing_authors_of_journal(r->v, r->site);
 	/* The site's entry as a whole: has any of its rules given something? */
-	bool gave = r->g->links.count > 0 || r->g->authors.count > 0;
+	bool gave = r->fields->links.count > 0 || r->fields->authors.count > 0;
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		gave = gave || ps->items[i].size > 0;
 	ing_rule_hits_add(
@@ -199,16 +199,17 @@ static void read_site(const struct reading *r)
 static void read_page(const struct reading *r)
 {
 	struct ing_text_value title = ing_extract_title(r->v);
-	ing_parts_offer(&r->g->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, title.text, title.bytes);
+	ing_parts_offer(
+		&r->fields->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, title.text, title.bytes);
 	struct ing_buf text;
 	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
 	ing_clean_text(r->v, true, &text);
-	ing_parts_offer(
-		&r->g->parts, ING_PART_FULLTEXT, ING_TYPE_WEBPAGE, ing_buf_str(&text), text.len);
+	ing_parts_offer(&r->fields->parts, ING_PART_FULLTEXT, ING_TYPE_WEBPAGE, ing_buf_str(&text),
+		text.len);
 	ing_buf_done(&text);
 }
 
-static json_t *write_json(const struct ing_gathered *g)
+static json_t *write_json(const struct ing_publication_fields *fields)
 {
 	static const struct {
 		const char *name;
@@ -229,14 +230,15 @@ static json_t *write_json(const struct ing_gathered *g)
 	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++)
 		json_object_set_new(j, parts[i].name,
 			parts[i].key == ING_PARTS_ ? json_null()
-						   : ing_part_json(&g->parts, parts[i].key));
-	json_object_set_new(j, "corresp_author", ing_authors_json(g->authors));
+						   : ing_part_json(&fields->parts, parts[i].key));
+	json_object_set_new(j, "corresp_author", ing_authors_json(fields->authors));
 	json_object_set_new(j, "journal_title",
-		ing_text_value_json(
-			g->journal_title, g->journal_title == NULL ? 0 : strlen(g->journal_title)));
+		ing_text_value_json(fields->journal_title,
+			fields->journal_title == NULL ? 0 : strlen(fields->journal_title)));
 	json_object_set_new(j, "pub_date",
-		ing_text_value_json(g->pub_date, g->pub_date == NULL ? 0 : strlen(g->pub_date)));
-	json_object_set_new(j, "oa", g->oa ? json_true() : json_null());
+		ing_text_value_json(
+			fields->pub_date, fields->pub_date == NULL ? 0 : strlen(fields->pub_date)));
+	json_object_set_new(j, "oa", fields->oa ? json_true() : json_null());
 	json_object_set_new(j, "preprint", json_null());
 	return j;
 }
@@ -253,16 +255,16 @@ static bool is_way_on(const struct ing_view *v, const char *url)
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
 	enum ing_part_type type, json_t **ret_links)
 {
-	struct ing_gathered *g = ing_arena_alloc(v->arena, sizeof(*g));
-	struct reading r = {.v = v, .site = site, .type = type, .g = g};
-	ing_parts_init(&g->parts, v->arena);
+	struct ing_publication_fields *fields = ing_arena_alloc(v->arena, sizeof(*fields));
+	struct reading r = {.v = v, .site = site, .type = type, .fields = fields};
+	ing_parts_init(&fields->parts, v->arena);
 	if (site != NULL)
 		read_site(&r);
 	else
 		read_page(&r);
-	ing_families_gather(v, type, g);
-	*ret_links = ing_page_links_json(&g->links);
-	return write_json(g);
+	ing_meta_schemes_read(v, type, fields);
+	*ret_links = ing_page_links_json(&fields->links);
+	return write_json(fields);
 }
 
 const char *ing_publication_pdf_url(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * families.h - the families of <meta> elements that describe a publication: HighWire, EPrints,
+ * meta_schemes.h - the families of <meta> elements that describe a publication: HighWire, EPrints,
  * bepress, Dublin Core, Open Graph, Twitter, and those without a name of their own.
  *
  * One thread; memory is the view's arena's.
@@ -12,7 +12,7 @@
 #include "worker/scrape/view.h"
 
 /* What is gathered of one page. */
-struct ing_gathered {
+struct ing_publication_fields {
 	struct ing_parts parts;
 	struct ing_page_links links;
 	struct ing_authors authors;
@@ -23,5 +23,5 @@ struct ing_gathered {
 
 /* Offer what the page's <meta> elements say to what its site's rules gave. page_type: of the page;
  * nothing from it is of a better type. */
-void ing_families_gather(
-	const struct ing_view *v, enum ing_part_type page_type, struct ing_gathered *g);
+void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_type,
+	struct ing_publication_fields *fields);

@@ -3,7 +3,7 @@
  * A table of names by family and part, and a walk over the metas for each. Some publishers fill
  * some of them with other things than their names say; those are left out by host.
  */
-#include "worker/scrape/publication/families.h"
+#include "worker/scrape/publication/meta_schemes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,10 @@
 
 typedef const char *const meta_names[MAX_NAMES];
 
-static const struct family {
+static const struct scheme {
 	enum ing_part_type type, link, pdf;
 	meta_names pmid, pmcid, doi, title, keywords, abstract, page_link, pdf_link, email;
-} families[] = {
+} schemes[] = {
 	{
 		.type = ING_TYPE_CITATION,
 		.link = ING_TYPE_LINK_CITATION,
@@ -104,9 +104,9 @@ static const struct exception {
 	{"citeseerx.ist.psu.edu", ING_TYPE_META, true, false},
 };
 
-struct gathering {
+struct schemes_reader {
 	const struct ing_view *v;
-	struct ing_gathered *g;
+	struct ing_publication_fields *fields;
 	enum ing_part_type page_type;
 	char host[ING_URL_HOST_BYTES]; /* of the page; "": unknown */
 	struct ing_buf buf;            /* one value, made plain */
@@ -142,12 +142,12 @@ static const struct ing_meta *find_next(
 	return m;
 }
 
-/* The value without markup, in g->buf. */
-static const char *read_plain(struct gathering *g, const struct ing_meta *m)
+/* The value without markup, in r->buf. */
+static const char *read_plain(struct schemes_reader *r, const struct ing_meta *m)
 {
-	ing_buf_clear(&g->buf);
-	ing_plain(m->content, m->content_bytes, &g->buf);
-	return ing_buf_str(&g->buf);
+	ing_buf_clear(&r->buf);
+	ing_plain(m->content, m->content_bytes, &r->buf);
+	return ing_buf_str(&r->buf);
 }
 
 static bool is_host(const char *host, const char *site)
@@ -156,18 +156,19 @@ static bool is_host(const char *host, const char *site)
 	return n >= m && strcmp(host + n - m, site) == 0 && (n == m || host[n - m - 1] == '.');
 }
 
-static const struct exception *find_exception(const struct gathering *g, enum ing_part_type type)
+static const struct exception *find_exception(
+	const struct schemes_reader *r, enum ing_part_type type)
 {
 	for (size_t i = 0; i < ING_ARRAY_LEN(exceptions); i++)
-		if (exceptions[i].type == type && is_host(g->host, exceptions[i].host))
+		if (exceptions[i].type == type && is_host(r->host, exceptions[i].host))
 			return &exceptions[i];
 	return NULL;
 }
 
 /* The family's type, but never better than the page's. */
-static enum ing_part_type effective(const struct gathering *g, enum ing_part_type type)
+static enum ing_part_type limit_type(const struct schemes_reader *r, enum ing_part_type type)
 {
-	return ing_part_type_better(type, g->page_type) ? g->page_type : type;
+	return ing_part_type_better(type, r->page_type) ? r->page_type : type;
 }
 
 typedef bool normal_id_f(const char *s, size_t bytes, struct ing_buf *ret);
@@ -177,41 +178,41 @@ static bool normal_doi(const char *s, size_t bytes, struct ing_buf *ret)
 	return ing_ident_doi(s, bytes, true, ret);
 }
 
-static void gather_id(struct gathering *g, enum ing_part_key key, enum ing_part_type type,
+static void read_id(struct schemes_reader *r, enum ing_part_key key, enum ing_part_type type,
 	meta_names names, normal_id_f *normal)
 {
 	const struct ing_meta *m = NULL;
-	while ((m = find_next(g->v, m, names)) != NULL) {
+	while ((m = find_next(r->v, m, names)) != NULL) {
 		const char *s = m->content;
 		size_t bytes = m->content_bytes;
 		ing_text_trim(&s, &bytes);
-		ing_buf_clear(&g->buf);
-		if (normal(s, bytes, &g->buf)) {
-			ing_parts_offer_id(&g->g->parts, key, type, ing_buf_str(&g->buf),
-				g->buf.len, g->v->url);
+		ing_buf_clear(&r->buf);
+		if (normal(s, bytes, &r->buf)) {
+			ing_parts_offer_id(&r->fields->parts, key, type, ing_buf_str(&r->buf),
+				r->buf.len, r->v->url);
 			return;
 		}
 	}
 }
 
-static void gather_title(struct gathering *g, enum ing_part_type type, meta_names names)
+static void read_title(struct schemes_reader *r, enum ing_part_type type, meta_names names)
 {
-	const struct ing_meta *m = find_next(g->v, NULL, names);
+	const struct ing_meta *m = find_next(r->v, NULL, names);
 	if (m == NULL)
 		return;
-	const char *s = read_plain(g, m);
-	ing_parts_offer(&g->g->parts, ING_PART_TITLE, type, s, g->buf.len);
+	const char *s = read_plain(r, m);
+	ing_parts_offer(&r->fields->parts, ING_PART_TITLE, type, s, r->buf.len);
 }
 
-static void gather_keywords(struct gathering *g, enum ing_part_type type, meta_names names)
+static void read_keywords(struct schemes_reader *r, enum ing_part_type type, meta_names names)
 {
 	struct ing_text_value list[ING_MAX_KEYWORDS];
 	size_t count = 0;
 	const struct ing_meta *m = NULL;
-	while (count < ING_MAX_KEYWORDS && (m = find_next(g->v, m, names)) != NULL) {
+	while (count < ING_MAX_KEYWORDS && (m = find_next(r->v, m, names)) != NULL) {
 		/* Plain first: a character reference has a ';' that divides nothing. */
-		const char *s = read_plain(g, m);
-		s = ing_arena_strndup(g->v->arena, s, g->buf.len);
+		const char *s = read_plain(r, m);
+		s = ing_arena_strndup(r->v->arena, s, r->buf.len);
 		while (count < ING_MAX_KEYWORDS && *s != '\0') {
 			size_t n = strcspn(s, ",;|");
 			if (n > 0)
@@ -219,92 +220,94 @@ static void gather_keywords(struct gathering *g, enum ing_part_type type, meta_n
 			s += n + (s[n] != '\0');
 		}
 	}
-	ing_parts_offer_list(&g->g->parts, ING_PART_KEYWORDS, type, list, count);
+	ing_parts_offer_list(&r->fields->parts, ING_PART_KEYWORDS, type, list, count);
 }
 
-static void gather_abstract(struct gathering *g, enum ing_part_type type, meta_names names)
+static void read_abstract(struct schemes_reader *r, enum ing_part_type type, meta_names names)
 {
 	struct ing_buf all;
 	ing_buf_init(&all, ING_CLEAN_MAX_TEXT_BYTES);
 	const struct ing_meta *m = NULL;
-	while ((m = find_next(g->v, m, names)) != NULL && !all.failed) {
-		const char *s = read_plain(g, m);
-		if (g->buf.len == 0)
+	while ((m = find_next(r->v, m, names)) != NULL && !all.failed) {
+		const char *s = read_plain(r, m);
+		if (r->buf.len == 0)
 			continue;
 		if (all.len > 0)
 			ing_buf_add_str(&all, "\n\n");
-		ing_buf_add(&all, s, g->buf.len);
+		ing_buf_add(&all, s, r->buf.len);
 	}
 	if (all.len > 0)
-		ing_parts_offer(&g->g->parts, ING_PART_ABSTRACT, type, ing_buf_str(&all), all.len);
+		ing_parts_offer(
+			&r->fields->parts, ING_PART_ABSTRACT, type, ing_buf_str(&all), all.len);
 	ing_buf_done(&all);
 }
 
-static void gather_links(struct gathering *g, enum ing_part_type type, meta_names names)
+static void read_links(struct schemes_reader *r, enum ing_part_type type, meta_names names)
 {
 	const struct ing_meta *m = NULL;
-	for (size_t i = 0; i < ING_MAX_PAGE_LINKS && (m = find_next(g->v, m, names)) != NULL; i++) {
+	for (size_t i = 0; i < ING_MAX_PAGE_LINKS && (m = find_next(r->v, m, names)) != NULL; i++) {
 		const char *s = m->content;
 		size_t bytes = m->content_bytes;
 		ing_link_trim(&s, &bytes);
-		char *url = bytes == 0 ? NULL : ing_link_resolve(g->v->tree, s, bytes);
+		char *url = bytes == 0 ? NULL : ing_link_resolve(r->v->tree, s, bytes);
 		if (url != NULL)
-			ing_page_links_add(&g->g->links, &g->g->parts, url, type);
+			ing_page_links_add(&r->fields->links, &r->fields->parts, url, type);
 		free(url);
 	}
 }
 
-static void gather_emails(struct gathering *g, meta_names names)
+static void read_emails(struct schemes_reader *r, meta_names names)
 {
 	struct ing_author *list = NULL;
 	size_t count = 0;
 	const struct ing_meta *m = NULL;
-	while (count < ING_MAX_CORRESPONDING_AUTHORS && (m = find_next(g->v, m, names)) != NULL) {
-		const char *email = ing_author_email(g->v->arena, m->content, m->content_bytes);
+	while (count < ING_MAX_CORRESPONDING_AUTHORS && (m = find_next(r->v, m, names)) != NULL) {
+		const char *email = ing_author_email(r->v->arena, m->content, m->content_bytes);
 		if (email == NULL)
 			continue;
 		if (list == NULL)
 			list = ing_arena_alloc(
-				g->v->arena, ING_MAX_CORRESPONDING_AUTHORS * sizeof(*list));
+				r->v->arena, ING_MAX_CORRESPONDING_AUTHORS * sizeof(*list));
 		list[count++] = (struct ing_author){.email = email};
 	}
-	g->g->authors = (struct ing_authors){.items = list, .count = count};
+	r->fields->authors = (struct ing_authors){.items = list, .count = count};
 }
 
-static void gather_family(struct gathering *g, const struct family *f)
+static void read_scheme(struct schemes_reader *r, const struct scheme *f)
 {
-	enum ing_part_type type = effective(g, f->type);
-	const struct exception *e = find_exception(g, f->type);
-	gather_title(g, type, f->title);
+	enum ing_part_type type = limit_type(r, f->type);
+	const struct exception *e = find_exception(r, f->type);
+	read_title(r, type, f->title);
 	/* Unpaywall's links lead to copies, whose keywords are the repository's. */
-	if ((e == NULL || !e->keywords) && g->page_type != ING_TYPE_LINK_OADOI)
-		gather_keywords(g, type, f->keywords);
+	if ((e == NULL || !e->keywords) && r->page_type != ING_TYPE_LINK_OADOI)
+		read_keywords(r, type, f->keywords);
 	if (e == NULL || !e->abstract)
-		gather_abstract(g, type, f->abstract);
-	gather_links(g, effective(g, f->link), f->page_link);
-	gather_links(g, effective(g, f->pdf), f->pdf_link);
-	if (g->g->authors.count == 0)
-		gather_emails(g, f->email);
+		read_abstract(r, type, f->abstract);
+	read_links(r, limit_type(r, f->link), f->page_link);
+	read_links(r, limit_type(r, f->pdf), f->pdf_link);
+	if (r->fields->authors.count == 0)
+		read_emails(r, f->email);
 }
 
-static void gather_journal(struct gathering *g)
+static void read_journal(struct schemes_reader *r)
 {
 	static meta_names const by_worth[] = {{"citation_journal_title"},
 		{"bepress_citation_journal_title"}, {"prism.publicationname"},
 		{"eprints.publication"}};
 	for (size_t i = 0; i < ING_ARRAY_LEN(by_worth); i++) {
 		const struct ing_meta *m = NULL;
-		while (g->g->journal_title == NULL &&
-			(m = find_next(g->v, m, by_worth[i])) != NULL) {
-			const char *s = read_plain(g, m);
-			if (g->buf.len > 0)
-				g->g->journal_title = ing_arena_strndup(g->v->arena, s, g->buf.len);
+		while (r->fields->journal_title == NULL &&
+			(m = find_next(r->v, m, by_worth[i])) != NULL) {
+			const char *s = read_plain(r, m);
+			if (r->buf.len > 0)
+				r->fields->journal_title =
+					ing_arena_strndup(r->v->arena, s, r->buf.len);
 		}
 	}
 }
 
 /* The first date that is known to the day: a part made up is worse than none. */
-static void gather_date(struct gathering *g)
+static void read_date(struct schemes_reader *r)
 {
 	static meta_names const by_worth[] = {{"citation_publication_date"},
 		{"bepress_citation_publication_date"}, {"prism.publicationdate"},
@@ -314,38 +317,39 @@ static void gather_date(struct gathering *g)
 		{"dcterms.issued", "dc.issued", "dc.date.issued", "dcterms.date", "dc.date"}};
 	for (size_t i = 0; i < ING_ARRAY_LEN(by_worth); i++) {
 		const struct ing_meta *m = NULL;
-		while (g->g->pub_date == NULL && (m = find_next(g->v, m, by_worth[i])) != NULL) {
+		while (r->fields->pub_date == NULL &&
+			(m = find_next(r->v, m, by_worth[i])) != NULL) {
 			struct ing_date d;
 			if (!ing_date_parse(m->content, m->content_bytes, &d) || d.day == 0)
 				continue;
-			ing_buf_clear(&g->buf);
-			ing_buf_printf(&g->buf, "%04d-%02d-%02d", d.year, d.month, d.day);
-			g->g->pub_date = ing_arena_strdup(g->v->arena, ing_buf_str(&g->buf));
+			ing_buf_clear(&r->buf);
+			ing_buf_printf(&r->buf, "%04d-%02d-%02d", d.year, d.month, d.day);
+			r->fields->pub_date = ing_arena_strdup(r->v->arena, ing_buf_str(&r->buf));
 		}
 	}
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_families_gather(
-	const struct ing_view *v, enum ing_part_type page_type, struct ing_gathered *gathered)
+void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_type,
+	struct ing_publication_fields *fields)
 {
 	static meta_names const readable = {"citation_fulltext_world_readable"};
-	struct gathering g = {.v = v, .g = gathered, .page_type = page_type};
-	if (v->url == NULL || !ing_url_host(v->url, g.host, sizeof(g.host)))
-		g.host[0] = '\0';
-	ing_buf_init(&g.buf, ING_CLEAN_MAX_TEXT_BYTES);
-	for (size_t i = 0; i < ING_ARRAY_LEN(families); i++) {
-		const struct family *f = &families[i];
-		enum ing_part_type type = effective(&g, f->type);
-		gather_id(&g, ING_PART_PMID, type, f->pmid, ing_ident_pmid);
-		gather_id(&g, ING_PART_PMCID, type, f->pmcid, ing_ident_pmcid);
-		gather_id(&g, ING_PART_DOI, type, f->doi, normal_doi);
+	struct schemes_reader r = {.v = v, .fields = fields, .page_type = page_type};
+	if (v->url == NULL || !ing_url_host(v->url, r.host, sizeof(r.host)))
+		r.host[0] = '\0';
+	ing_buf_init(&r.buf, ING_CLEAN_MAX_TEXT_BYTES);
+	for (size_t i = 0; i < ING_ARRAY_LEN(schemes); i++) {
+		const struct scheme *f = &schemes[i];
+		enum ing_part_type type = limit_type(&r, f->type);
+		read_id(&r, ING_PART_PMID, type, f->pmid, ing_ident_pmid);
+		read_id(&r, ING_PART_PMCID, type, f->pmcid, ing_ident_pmcid);
+		read_id(&r, ING_PART_DOI, type, f->doi, normal_doi);
 	}
-	for (size_t i = 0; i < ING_ARRAY_LEN(families); i++)
-		gather_family(&g, &families[i]);
-	gather_journal(&g);
-	gather_date(&g);
-	gathered->oa = gathered->oa || find_next(v, NULL, readable) != NULL;
-	ing_buf_done(&g.buf);
+	for (size_t i = 0; i < ING_ARRAY_LEN(schemes); i++)
+		read_scheme(&r, &schemes[i]);
+	read_journal(&r);
+	read_date(&r);
+	fields->oa = fields->oa || find_next(v, NULL, readable) != NULL;
+	ing_buf_done(&r.buf);
 }
