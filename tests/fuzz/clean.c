@@ -13,7 +13,7 @@
 #include "common/markup/html.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/publication/clean.h"
-#include "worker/scrape/publication/guess.h"
+#include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/biblio/plain.h"
 #include "worker/scrape/publication/publication.h"
@@ -140,8 +140,8 @@ void fuzz_target(const uint8_t *data, size_t size)
 	check_json(ing_publication_json(&v, site, ING_TYPE_LINK_CITATION, &links), 15);
 	json_decref(links);
 	check_cleaned(&v, true); /* also what :matchText has raised */
-	struct ing_guess_hints hints = {.platform = ing_guess_platform(&v)};
-	ing_must(ing_guess_scope(&v, &hints) != NULL);
+	struct ing_page_scope_input input = {.platform = ing_page_platform(&v)};
+	ing_must(ing_page_scope(&v, &input) != NULL);
 	check_plain(data, size);
 	ing_arena_done(&arena);
 }

@@ -195,7 +195,7 @@ static void read_page(
 		.bytes = body->bytes,
 		.content_type = q->content_type,
 		.want = all ? ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS | ING_SCRAPE_WALLS |
-					ING_SCRAPE_GUESSES
+					ING_SCRAPE_SCOPE
 			    : (unsigned)ING_SCRAPE_WALLS,
 	};
 	struct ing_scraped found;

@@ -21,7 +21,7 @@
 #include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio.h"
 #include "worker/scrape/publication/clean.h"
-#include "worker/scrape/publication/guess.h"
+#include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/publication.h"
@@ -194,7 +194,7 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 	struct ing_view *v = &s->view;
 	ret->title = v->title;
 	ret->site = s->site != NULL ? s->site->name : NULL;
-	if ((want & (ING_SCRAPE_GUESSES | ING_SCRAPE_WALLS)) != 0)
+	if ((want & (ING_SCRAPE_SCOPE | ING_SCRAPE_WALLS)) != 0)
 		v->word_count = ing_clean_word_count(v);
 	ret->word_count = v->word_count;
 	if ((want & ING_SCRAPE_WALLS) != 0) {
@@ -207,13 +207,13 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 		find_links(s, ret);
 		lower_pseudo(s);
 	}
-	if ((want & ING_SCRAPE_GUESSES) != 0) {
-		ret->platform = ing_guess_platform(v);
-		struct ing_guess_hints hints = {.platform = ret->platform,
+	if ((want & ING_SCRAPE_SCOPE) != 0) {
+		ret->platform = ing_page_platform(v);
+		struct ing_page_scope_input input = {.platform = ret->platform,
 			.html_url = ret->links[ING_LINK_HTML].url,
 			.pdf_url = ret->links[ING_LINK_PDF].url,
 			.has_title = json_is_string(json_object_get(s->biblio, "title"))};
-		ret->scope = ing_guess_scope(v, &hints);
+		ret->scope = ing_page_scope(v, &input);
 	}
 	if ((want & (ING_SCRAPE_PUBLICATION | ING_SCRAPE_WEBPAGE)) != 0)
 		find_parts(s, want, ret);

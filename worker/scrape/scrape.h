@@ -21,7 +21,7 @@ enum ing_scrape_want {
 	ING_SCRAPE_BIBLIO = 1,
 	ING_SCRAPE_LINKS = 2, /* links, and when there is no PDF link the site's rewrite */
 	ING_SCRAPE_WALLS = 4,
-	ING_SCRAPE_GUESSES = 8,      /* platform, scope, word count */
+	ING_SCRAPE_SCOPE = 8,        /* platform, scope, word count */
 	ING_SCRAPE_PUBLICATION = 16, /* parts and page links */
 	ING_SCRAPE_WEBPAGE = 32,
 	ING_SCRAPE_ALL = 63,

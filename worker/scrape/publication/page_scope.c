@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Tables of marks: what software says of itself in <meta name=generator>, metas that only one
+ * Tables of markers: what software says of itself in <meta name=generator>, metas that only one
  * software writes, and fragments of source that only its pages have. A search for a fragment is one
  * pass over the page's bytes, and only made when everything cheaper has said nothing.
  */
-#include "worker/scrape/publication/guess.h"
+#include "worker/scrape/publication/page_scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 #define MAX_GENERATOR_BYTES 1000
 #define MAX_ICON_LINKS 100 /* <link> elements looked at for an icon */
 
-struct mark {
+struct marker {
 	const char *text, *platform;
 };
 
 /* Within the generator, lower case. The first that fits. */
-static const struct mark generators[] = {
+static const struct marker generators[] = {
 	{"open journal systems 3", "ojs3"},
 	{"open journal systems", "ojs"},
 	{"open preprint systems", "ops"}, /* ours; their bodies look like those of OJS 3 */
@@ -33,7 +33,7 @@ static const struct mark generators[] = {
 };
 
 /* Ours, asked when none of the older signals fits. */
-static const struct mark more_generators[] = {
+static const struct marker more_generators[] = {
 	{"dspace", "dspace"},
 	{"eprints", "eprints"},
 	{"invenio", "invenio"},
@@ -45,7 +45,7 @@ static const struct mark more_generators[] = {
 };
 
 /* Names of metas, lower case; their beginnings where they end in '_' or '.'. */
-static const struct mark metas[] = {
+static const struct marker metas[] = {
 	{"bepress_citation_", "bepress"},
 	{"eprints.", "eprints"},
 	{"pbcontext", "atypon"},
@@ -53,7 +53,7 @@ static const struct mark metas[] = {
 };
 
 /* Fragments of source. */
-static const struct mark fragments[] = {
+static const struct marker fragments[] = {
 	{"pkp.sfu.ca/ojs", "ojs"},
 	{"assets.pubpub.org", "pubpub"},
 	{"://www.pubpub.org", "pubpub"},
@@ -62,35 +62,36 @@ static const struct mark fragments[] = {
 	{"Galenos Publishing House", "galenos"},
 };
 
-static const struct mark more_fragments[] = {
+static const struct marker more_fragments[] = {
 	{"silverchair-cdn.com", "silverchair"},
 	{"/modules/highwire/", "highwire"},
 };
 
 /* Names of elements and attributes that one software makes up. */
-static const struct mark names[] = {
+static const struct marker names[] = {
 	{"data-invenio-config", "invenio"},
 	{"ds-app", "dspace"},
 };
 
-static const struct mark icon_hosts[] = {
+static const struct marker icon_hosts[] = {
 	{"journalssystem.com", "journalssystem.com"},
 	{"indexcopernicus", "indexcopernicus"},
 };
 
-static const char *find_mark(const struct mark *marks, size_t count, const char *text)
+static const char *find_marker(const struct marker *markers, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcasestr(text, marks[i].text) != NULL)
-			return marks[i].platform;
+		if (strcasestr(text, markers[i].text) != NULL)
+			return markers[i].platform;
 	return NULL;
 }
 
-static const char *find_fragment(const struct ing_view *v, const struct mark *marks, size_t count)
+static const char *find_fragment(
+	const struct ing_view *v, const struct marker *markers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (ing_view_source_has(v, marks[i].text, strlen(marks[i].text)))
-			return marks[i].platform;
+		if (ing_view_source_has(v, markers[i].text, strlen(markers[i].text)))
+			return markers[i].platform;
 	return NULL;
 }
 
@@ -120,7 +121,7 @@ static const char *read_generator(const struct ing_view *v)
 }
 
 /* Bodies of the Public Knowledge Project's software say so by id (version 2) and class (3). */
-static const char *judge_body(const struct ing_view *v)
+static const char *platform_of_body(const struct ing_view *v)
 {
 	size_t bytes = 0;
 	ing_node body = ing_tree_body(v->tree);
@@ -132,7 +133,7 @@ static const char *judge_body(const struct ing_view *v)
 }
 
 /* The host of the page's icon. */
-static const char *judge_icon(const struct ing_view *v)
+static const char *platform_of_icon(const struct ing_view *v)
 {
 	ing_node n = ING_NODE_DOCUMENT;
 	const char *found = NULL;
@@ -145,13 +146,13 @@ static const char *judge_icon(const struct ing_view *v)
 		char host[ING_URL_HOST_BYTES];
 		char *url = ing_link_of_attr(v->tree, n, "href");
 		if (url != NULL && ing_url_host(url, host, sizeof(host)))
-			found = find_mark(icon_hosts, ING_ARRAY_LEN(icon_hosts), host);
+			found = find_marker(icon_hosts, ING_ARRAY_LEN(icon_hosts), host);
 		free(url);
 	}
 	return found;
 }
 
-static const char *judge_metas(const struct ing_view *v)
+static const char *platform_of_metas(const struct ing_view *v)
 {
 	for (const struct ing_meta *m = ing_metas_first(v); m != NULL; m = m->next) {
 		if (m->name == NULL)
@@ -167,7 +168,7 @@ static const char *judge_metas(const struct ing_view *v)
 	return NULL;
 }
 
-static const char *judge_names(const struct ing_view *v)
+static const char *platform_of_names(const struct ing_view *v)
 {
 	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++)
 		if (ing_tree_find_name(v->tree, names[i].text, strlen(names[i].text)) != UINT32_MAX)
@@ -180,9 +181,9 @@ static bool has(const char *s, const char *part)
 	return strstr(s, part) != NULL;
 }
 
-static bool is_platform(const struct ing_guess_hints *hints, const char *name)
+static bool is_platform(const struct ing_page_scope_input *in, const char *name)
 {
-	return hints->platform != NULL && strcmp(hints->platform, name) == 0;
+	return in->platform != NULL && strcmp(in->platform, name) == 0;
 }
 
 /* A host's front page: no path and no query. */
@@ -197,7 +198,7 @@ static bool is_homepage(const char *url)
 }
 
 /* What the address alone tells; NULL: nothing. */
-static const char *judge_url(const char *url)
+static const char *scope_of_url(const char *url)
 {
 	static const char cookie[] = "/cookieAbsent";
 	size_t bytes = strlen(url);
@@ -214,10 +215,10 @@ static const char *judge_url(const char *url)
 	return is_homepage(url) ? "homepage-domain" : NULL;
 }
 
-static const char *judge_ojs(
-	const struct ing_view *v, const struct ing_guess_hints *hints, const char *url)
+static const char *scope_of_ojs(
+	const struct ing_view *v, const struct ing_page_scope_input *in, const char *url)
 {
-	if (hints->has_title)
+	if (in->has_title)
 		return v->word_count > 1200 ? "article-fulltext" : "landingpage";
 	return has(url, "/article/view/") && v->word_count > 600 ? "article-fulltext" : "other";
 }
@@ -234,36 +235,36 @@ static bool is_forbidden(const struct ing_view *v)
 	       strcmp(ing_view_text(v, heading, 32), "403 Forbidden") == 0;
 }
 
-static const char *judge_words(const struct ing_view *v, const struct ing_guess_hints *hints)
+static const char *scope_of_word_count(
+	const struct ing_view *v, const struct ing_page_scope_input *in)
 {
 	if (v->word_count < 20)
 		return "stub";
-	if (v->word_count > 500 &&
-		(is_platform(hints, "wordpress") || is_platform(hints, "blogger")))
+	if (v->word_count > 500 && (is_platform(in, "wordpress") || is_platform(in, "blogger")))
 		return "article-fulltext";
 	return v->word_count > 1200 ? "article-fulltext" : "unknown";
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-const char *ing_guess_platform(const struct ing_view *v)
+const char *ing_page_platform(const struct ing_view *v)
 {
 	const char *generator = read_generator(v);
-	const char *found = find_mark(generators, ING_ARRAY_LEN(generators), generator);
+	const char *found = find_marker(generators, ING_ARRAY_LEN(generators), generator);
 	if (found == NULL)
-		found = judge_body(v);
+		found = platform_of_body(v);
 	if (found == NULL)
 		found = find_fragment(v, fragments, ING_ARRAY_LEN(fragments));
 	if (found == NULL)
-		found = judge_icon(v);
+		found = platform_of_icon(v);
 	if (found == NULL && v->url != NULL && strcasestr(v->url, "scielo") != NULL)
 		found = "scielo";
 	if (found == NULL)
-		found = find_mark(more_generators, ING_ARRAY_LEN(more_generators), generator);
+		found = find_marker(more_generators, ING_ARRAY_LEN(more_generators), generator);
 	if (found == NULL)
-		found = judge_metas(v);
+		found = platform_of_metas(v);
 	if (found == NULL)
-		found = judge_names(v);
+		found = platform_of_names(v);
 	if (found == NULL)
 		found = find_fragment(v, more_fragments, ING_ARRAY_LEN(more_fragments));
 	if (found == NULL && strcasestr(generator, "drupal") != NULL)
@@ -271,25 +272,24 @@ const char *ing_guess_platform(const struct ing_view *v)
 	return found;
 }
 
-const char *ing_guess_scope(const struct ing_view *v, const struct ing_guess_hints *hints)
+const char *ing_page_scope(const struct ing_view *v, const struct ing_page_scope_input *in)
 {
 	const char *url = v->url == NULL ? "" : v->url;
-	const char *found = judge_url(url);
+	const char *found = scope_of_url(url);
 	if (found != NULL)
 		return found;
-	if (hints->html_url != NULL)
-		return v->url != NULL && ing_url_fuzzy_equal(hints->html_url, url)
-			       ? "article-fulltext"
-			       : "landingpage";
-	if (is_platform(hints, "ojs") || is_platform(hints, "ojs3"))
-		return judge_ojs(v, hints, url);
-	if ((is_platform(hints, "journalssystem.com") || has(url, "journalssystem.com")) &&
-		hints->pdf_url != NULL && v->word_count < 1000)
+	if (in->html_url != NULL)
+		return v->url != NULL && ing_url_fuzzy_equal(in->html_url, url) ? "article-fulltext"
+										: "landingpage";
+	if (is_platform(in, "ojs") || is_platform(in, "ojs3"))
+		return scope_of_ojs(v, in, url);
+	if ((is_platform(in, "journalssystem.com") || has(url, "journalssystem.com")) &&
+		in->pdf_url != NULL && v->word_count < 1000)
 		return "landingpage";
 	if (has(url, "://www.karger.com/Article/Abstract"))
 		return "landingpage";
 	if ((has(url, "://dergipark.gov.tr/") || has(url, "://dergipark.org.tr/")) &&
 		!has(url, "/download/"))
 		return "other";
-	return is_forbidden(v) ? "blocked-forbidden" : judge_words(v, hints);
+	return is_forbidden(v) ? "blocked-forbidden" : scope_of_word_count(v, in);
 }

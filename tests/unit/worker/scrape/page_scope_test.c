@@ -11,7 +11,7 @@
 
 #include "common/base/macros.h"
 #include "view_helper.h"
-#include "worker/scrape/publication/guess.h"
+#include "worker/scrape/publication/page_scope.h"
 
 #define PAGE "https://journal.example/article/1"
 #define GENERATOR(s) "<meta name=Generator content='" s "'>"
@@ -85,7 +85,7 @@ static void test_platforms(void **state)
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(platforms); i++) {
 		const char *page = platforms[i].page;
-		const char *got = ing_guess_platform(
+		const char *got = ing_page_platform(
 			view_helper_read(&helper, page, strlen(page), platforms[i].url));
 		const char *want = platforms[i].want;
 		if ((got == NULL) != (want == NULL) || (got != NULL && strcmp(got, want) != 0))
@@ -104,7 +104,7 @@ static void test_platforms(void **state)
 static const struct {
 	const char *name, *url;
 	uint32_t words;
-	struct ing_guess_hints hints;
+	struct ing_page_scope_input input;
 	const char *want, *page;
 } scopes[] = {
 	{"cookies", "https://x.example/action/cookieAbsent", 9, H(0), "blocked-cookie", NULL},
@@ -159,7 +159,7 @@ static void test_scopes(void **state)
 		const char *page = scopes[i].page == NULL ? "<p>x" : scopes[i].page;
 		view_helper_read(&helper, page, strlen(page), scopes[i].url);
 		helper.view.word_count = scopes[i].words;
-		const char *got = ing_guess_scope(&helper.view, &scopes[i].hints);
+		const char *got = ing_page_scope(&helper.view, &scopes[i].hints);
 		if (strcmp(got, scopes[i].want) != 0)
 			fail_msg("%s: %s", scopes[i].name, got);
 	}
