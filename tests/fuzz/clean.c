@@ -133,11 +133,11 @@ void fuzz_target(const uint8_t *data, size_t size)
 	ing_must(v.word_count <= size);
 	check_cleaned(&v, false);
 	check_cleaned(&v, true);
-	check_json(ing_publication_json(&v, NULL, ING_TYPE_DOI, &links), 15);
+	check_json(ing_publication_json(&v, NULL, ING_PART_TYPE_DOI, &links), 15);
 	ing_must(json_is_array(links));
 	json_decref(links);
 	check_json(ing_webpage_json(&v, NULL), 4);
-	check_json(ing_publication_json(&v, site, ING_TYPE_LINK_CITATION, &links), 15);
+	check_json(ing_publication_json(&v, site, ING_PART_TYPE_LINK_CITATION, &links), 15);
 	json_decref(links);
 	check_cleaned(&v, true); /* also what :matchText has raised */
 	struct ing_page_scope_input input = {.platform = ing_page_platform(&v)};

@@ -179,7 +179,7 @@ static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped 
 	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
 	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
 		s->publication =
-			ing_publication_json(&s->view, s->site, ING_TYPE_DOI, &s->page_links);
+			ing_publication_json(&s->view, s->site, ING_PART_TYPE_DOI, &s->page_links);
 		lower_pseudo(s);
 	}
 	if ((want & ING_SCRAPE_WEBPAGE) != 0)

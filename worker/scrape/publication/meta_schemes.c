@@ -19,7 +19,7 @@
 #include "worker/scrape/biblio/plain.h"
 
 #define MAX_NAMES 5
-#define NO_TYPE ING_TYPE_NA
+#define NO_TYPE ING_PART_TYPE_NA
 
 typedef const char *const meta_names[MAX_NAMES];
 
@@ -28,9 +28,9 @@ static const struct scheme {
 	meta_names pmid, pmcid, doi, title, keywords, abstract, page_link, pdf_link, email;
 } schemes[] = {
 	{
-		.type = ING_TYPE_CITATION,
-		.link = ING_TYPE_LINK_CITATION,
-		.pdf = ING_TYPE_PDF_CITATION,
+		.type = ING_PART_TYPE_CITATION,
+		.link = ING_PART_TYPE_LINK_CITATION,
+		.pdf = ING_PART_TYPE_PDF_CITATION,
 		.pmid = {"citation_pmid"},
 		.pmcid = {"citation_pmcid"},
 		.doi = {"citation_doi"},
@@ -42,8 +42,8 @@ static const struct scheme {
 		.email = {"citation_author_email"},
 	},
 	{
-		.type = ING_TYPE_EPRINTS,
-		.link = ING_TYPE_LINK_EPRINTS,
+		.type = ING_PART_TYPE_EPRINTS,
+		.link = ING_PART_TYPE_LINK_EPRINTS,
 		.pdf = NO_TYPE,
 		.pmid = {"eprints.pubmed_id"},
 		.title = {"eprints.title"},
@@ -52,30 +52,30 @@ static const struct scheme {
 		.page_link = {"eprints.document_url"},
 	},
 	{
-		.type = ING_TYPE_BEPRESS,
+		.type = ING_PART_TYPE_BEPRESS,
 		.link = NO_TYPE,
-		.pdf = ING_TYPE_PDF_BEPRESS,
+		.pdf = ING_PART_TYPE_PDF_BEPRESS,
 		.doi = {"bepress_citation_doi"},
 		.title = {"bepress_citation_title"},
 		.pdf_link = {"bepress_citation_pdf_url"},
 	},
 	{
-		.type = ING_TYPE_DC,
+		.type = ING_PART_TYPE_DC,
 		.doi = {"dc.doi", "dc.identifier", "dc.identifier.doi"},
 		.title = {"dc.title"},
 		.keywords = {"dc.subject"},
 		.abstract = {"dc.description", "dc.description.abstract"},
 	},
-	{.type = ING_TYPE_OG, .title = {"og.title"}, .abstract = {"og.description"}},
+	{.type = ING_PART_TYPE_OG, .title = {"og.title"}, .abstract = {"og.description"}},
 	{
-		.type = ING_TYPE_TWITTER,
+		.type = ING_PART_TYPE_TWITTER,
 		.title = {"twitter.title"},
 		.abstract = {"twitter.description"},
 	},
 	{
-		.type = ING_TYPE_META,
-		.link = ING_TYPE_LINK_META,
-		.pdf = ING_TYPE_PDF_META,
+		.type = ING_PART_TYPE_META,
+		.link = ING_PART_TYPE_LINK_META,
+		.pdf = ING_PART_TYPE_PDF_META,
 		.doi = {"doi"},
 		.title = {"title"},
 		.keywords = {"keywords"},
@@ -91,17 +91,17 @@ static const struct exception {
 	enum ing_part_type type;
 	bool keywords, abstract; /* which are left out */
 } exceptions[] = {
-	{"biomedcentral.com", ING_TYPE_DC, true, false},
-	{"nature.com", ING_TYPE_DC, false, true},
-	{"nature.com", ING_TYPE_OG, false, true},
-	{"nature.com", ING_TYPE_TWITTER, false, true},
-	{"nature.com", ING_TYPE_META, false, true},
-	{"science.org", ING_TYPE_DC, false, true},
-	{"science.org", ING_TYPE_OG, false, true},
-	{"sciencemag.org", ING_TYPE_DC, false, true},
-	{"sciencemag.org", ING_TYPE_OG, false, true},
-	{"onlinelibrary.wiley.com", ING_TYPE_OG, false, true},
-	{"citeseerx.ist.psu.edu", ING_TYPE_META, true, false},
+	{"biomedcentral.com", ING_PART_TYPE_DC, true, false},
+	{"nature.com", ING_PART_TYPE_DC, false, true},
+	{"nature.com", ING_PART_TYPE_OG, false, true},
+	{"nature.com", ING_PART_TYPE_TWITTER, false, true},
+	{"nature.com", ING_PART_TYPE_META, false, true},
+	{"science.org", ING_PART_TYPE_DC, false, true},
+	{"science.org", ING_PART_TYPE_OG, false, true},
+	{"sciencemag.org", ING_PART_TYPE_DC, false, true},
+	{"sciencemag.org", ING_PART_TYPE_OG, false, true},
+	{"onlinelibrary.wiley.com", ING_PART_TYPE_OG, false, true},
+	{"citeseerx.ist.psu.edu", ING_PART_TYPE_META, true, false},
 };
 
 struct schemes_reader {
@@ -245,13 +245,14 @@ static void read_abstract(struct schemes_reader *r, enum ing_part_type type, met
 static void read_links(struct schemes_reader *r, enum ing_part_type type, meta_names names)
 {
 	const struct ing_meta *m = NULL;
-	for (size_t i = 0; i < ING_MAX_PAGE_LINKS && (m = find_next(r->v, m, names)) != NULL; i++) {
+	for (size_t i = 0; i < ING_MAX_FULLTEXT_LINKS && (m = find_next(r->v, m, names)) != NULL;
+		i++) {
 		const char *s = m->content;
 		size_t bytes = m->content_bytes;
 		ing_link_trim(&s, &bytes);
 		char *url = bytes == 0 ? NULL : ing_link_resolve(r->v->tree, s, bytes);
 		if (url != NULL)
-			ing_page_links_add(&r->fields->links, &r->fields->parts, url, type);
+			ing_fulltext_links_add(&r->fields->links, &r->fields->parts, url, type);
 		free(url);
 	}
 }
@@ -279,7 +280,7 @@ static void read_scheme(struct schemes_reader *r, const struct scheme *f)
 	const struct exception *e = find_exception(r, f->type);
 	read_title(r, type, f->title);
 	/* Unpaywall's links lead to copies, whose keywords are the repository's. */
-	if ((e == NULL || !e->keywords) && r->page_type != ING_TYPE_LINK_OADOI)
+	if ((e == NULL || !e->keywords) && r->page_type != ING_PART_TYPE_LINK_OADOI)
 		read_keywords(r, type, f->keywords);
 	if (e == NULL || !e->abstract)
 		read_abstract(r, type, f->abstract);

@@ -7,14 +7,14 @@
  */
 #pragma once
 #include "worker/scrape/publication/corresponding_authors.h"
-#include "worker/scrape/publication/pagelinks.h"
+#include "worker/scrape/publication/fulltext_links.h"
 #include "worker/scrape/publication/parts.h"
 #include "worker/scrape/view.h"
 
 /* What is gathered of one page. */
 struct ing_publication_fields {
 	struct ing_parts parts;
-	struct ing_page_links links;
+	struct ing_fulltext_links links;
 	struct ing_authors authors;
 	const char *journal_title; /* NULL: not known */
 	const char *pub_date;      /* YYYY-MM-DD; NULL: not known, or not to the day */

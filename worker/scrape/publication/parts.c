@@ -17,39 +17,39 @@ static const struct {
 	const char *name;
 	enum ing_part_type pdf;
 } types[] = {
-	[ING_TYPE_EUROPEPMC] = {"europepmc", ING_TYPE_EUROPEPMC},
-	[ING_TYPE_EUROPEPMC_XML] = {"europepmc_xml", ING_TYPE_EUROPEPMC_XML},
-	[ING_TYPE_EUROPEPMC_HTML] = {"europepmc_html", ING_TYPE_PDF_EUROPEPMC},
-	[ING_TYPE_PUBMED_XML] = {"pubmed_xml", ING_TYPE_PUBMED_XML},
-	[ING_TYPE_PUBMED_HTML] = {"pubmed_html", ING_TYPE_PUBMED_HTML},
-	[ING_TYPE_PMC_XML] = {"pmc_xml", ING_TYPE_PMC_XML},
-	[ING_TYPE_PMC_HTML] = {"pmc_html", ING_TYPE_PDF_PMC},
-	[ING_TYPE_DOI] = {"doi", ING_TYPE_PDF_DOI},
-	[ING_TYPE_LINK] = {"link", ING_TYPE_PDF_LINK},
-	[ING_TYPE_LINK_OADOI] = {"link_oadoi", ING_TYPE_PDF_OADOI},
-	[ING_TYPE_CITATION] = {"citation", ING_TYPE_CITATION},
-	[ING_TYPE_EPRINTS] = {"eprints", ING_TYPE_EPRINTS},
-	[ING_TYPE_BEPRESS] = {"bepress", ING_TYPE_BEPRESS},
-	[ING_TYPE_LINK_CITATION] = {"link_citation", ING_TYPE_PDF_CITATION},
-	[ING_TYPE_LINK_EPRINTS] = {"link_eprints", ING_TYPE_PDF_EPRINTS},
-	[ING_TYPE_DC] = {"dc", ING_TYPE_DC},
-	[ING_TYPE_OG] = {"og", ING_TYPE_OG},
-	[ING_TYPE_TWITTER] = {"twitter", ING_TYPE_TWITTER},
-	[ING_TYPE_META] = {"meta", ING_TYPE_META},
-	[ING_TYPE_LINK_META] = {"link_meta", ING_TYPE_PDF_META},
-	[ING_TYPE_EXTERNAL] = {"external", ING_TYPE_EXTERNAL},
-	[ING_TYPE_OADOI] = {"oadoi", ING_TYPE_OADOI},
-	[ING_TYPE_PDF_EUROPEPMC] = {"pdf_europepmc", ING_TYPE_PDF_EUROPEPMC},
-	[ING_TYPE_PDF_PMC] = {"pdf_pmc", ING_TYPE_PDF_PMC},
-	[ING_TYPE_PDF_DOI] = {"pdf_doi", ING_TYPE_PDF_DOI},
-	[ING_TYPE_PDF_LINK] = {"pdf_link", ING_TYPE_PDF_LINK},
-	[ING_TYPE_PDF_OADOI] = {"pdf_oadoi", ING_TYPE_PDF_OADOI},
-	[ING_TYPE_PDF_CITATION] = {"pdf_citation", ING_TYPE_PDF_CITATION},
-	[ING_TYPE_PDF_EPRINTS] = {"pdf_eprints", ING_TYPE_PDF_EPRINTS},
-	[ING_TYPE_PDF_BEPRESS] = {"pdf_bepress", ING_TYPE_PDF_BEPRESS},
-	[ING_TYPE_PDF_META] = {"pdf_meta", ING_TYPE_PDF_META},
-	[ING_TYPE_WEBPAGE] = {"webpage", ING_TYPE_WEBPAGE},
-	[ING_TYPE_NA] = {"na", ING_TYPE_NA},
+	[ING_PART_TYPE_EUROPEPMC] = {"europepmc", ING_PART_TYPE_EUROPEPMC},
+	[ING_PART_TYPE_EUROPEPMC_XML] = {"europepmc_xml", ING_PART_TYPE_EUROPEPMC_XML},
+	[ING_PART_TYPE_EUROPEPMC_HTML] = {"europepmc_html", ING_PART_TYPE_PDF_EUROPEPMC},
+	[ING_PART_TYPE_PUBMED_XML] = {"pubmed_xml", ING_PART_TYPE_PUBMED_XML},
+	[ING_PART_TYPE_PUBMED_HTML] = {"pubmed_html", ING_PART_TYPE_PUBMED_HTML},
+	[ING_PART_TYPE_PMC_XML] = {"pmc_xml", ING_PART_TYPE_PMC_XML},
+	[ING_PART_TYPE_PMC_HTML] = {"pmc_html", ING_PART_TYPE_PDF_PMC},
+	[ING_PART_TYPE_DOI] = {"doi", ING_PART_TYPE_PDF_DOI},
+	[ING_PART_TYPE_LINK] = {"link", ING_PART_TYPE_PDF_LINK},
+	[ING_PART_TYPE_LINK_OADOI] = {"link_oadoi", ING_PART_TYPE_PDF_OADOI},
+	[ING_PART_TYPE_CITATION] = {"citation", ING_PART_TYPE_CITATION},
+	[ING_PART_TYPE_EPRINTS] = {"eprints", ING_PART_TYPE_EPRINTS},
+	[ING_PART_TYPE_BEPRESS] = {"bepress", ING_PART_TYPE_BEPRESS},
+	[ING_PART_TYPE_LINK_CITATION] = {"link_citation", ING_PART_TYPE_PDF_CITATION},
+	[ING_PART_TYPE_LINK_EPRINTS] = {"link_eprints", ING_PART_TYPE_PDF_EPRINTS},
+	[ING_PART_TYPE_DC] = {"dc", ING_PART_TYPE_DC},
+	[ING_PART_TYPE_OG] = {"og", ING_PART_TYPE_OG},
+	[ING_PART_TYPE_TWITTER] = {"twitter", ING_PART_TYPE_TWITTER},
+	[ING_PART_TYPE_META] = {"meta", ING_PART_TYPE_META},
+	[ING_PART_TYPE_LINK_META] = {"link_meta", ING_PART_TYPE_PDF_META},
+	[ING_PART_TYPE_EXTERNAL] = {"external", ING_PART_TYPE_EXTERNAL},
+	[ING_PART_TYPE_OADOI] = {"oadoi", ING_PART_TYPE_OADOI},
+	[ING_PART_TYPE_PDF_EUROPEPMC] = {"pdf_europepmc", ING_PART_TYPE_PDF_EUROPEPMC},
+	[ING_PART_TYPE_PDF_PMC] = {"pdf_pmc", ING_PART_TYPE_PDF_PMC},
+	[ING_PART_TYPE_PDF_DOI] = {"pdf_doi", ING_PART_TYPE_PDF_DOI},
+	[ING_PART_TYPE_PDF_LINK] = {"pdf_link", ING_PART_TYPE_PDF_LINK},
+	[ING_PART_TYPE_PDF_OADOI] = {"pdf_oadoi", ING_PART_TYPE_PDF_OADOI},
+	[ING_PART_TYPE_PDF_CITATION] = {"pdf_citation", ING_PART_TYPE_PDF_CITATION},
+	[ING_PART_TYPE_PDF_EPRINTS] = {"pdf_eprints", ING_PART_TYPE_PDF_EPRINTS},
+	[ING_PART_TYPE_PDF_BEPRESS] = {"pdf_bepress", ING_PART_TYPE_PDF_BEPRESS},
+	[ING_PART_TYPE_PDF_META] = {"pdf_meta", ING_PART_TYPE_PDF_META},
+	[ING_PART_TYPE_WEBPAGE] = {"webpage", ING_PART_TYPE_WEBPAGE},
+	[ING_PART_TYPE_NA] = {"na", ING_PART_TYPE_NA},
 };
 
 /* Least sizes at which a part is usable. */
@@ -123,7 +123,7 @@ const char *ing_part_type_name(enum ing_part_type t)
 
 bool ing_part_type_final(enum ing_part_type t)
 {
-	return t <= ING_TYPE_LINK_OADOI;
+	return t <= ING_PART_TYPE_LINK_OADOI;
 }
 
 bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b)
@@ -141,14 +141,14 @@ void ing_parts_init(struct ing_parts *ps, struct ing_arena *arena)
 {
 	*ps = (struct ing_parts){.arena = arena};
 	for (size_t i = 0; i < ING_PARTS_; i++)
-		ps->items[i].type = ING_TYPE_NA;
+		ps->items[i].type = ING_PART_TYPE_NA;
 }
 
 bool ing_part_usable(const struct ing_parts *ps, enum ing_part_key key)
 {
 	const struct ing_part *p = &ps->items[key];
 	return p->size >= usable_sizes[key] &&
-	       (key != ING_PART_FULLTEXT || ing_part_type_better(p->type, ING_TYPE_WEBPAGE));
+	       (key != ING_PART_FULLTEXT || ing_part_type_better(p->type, ING_PART_TYPE_WEBPAGE));
 }
 
 bool ing_part_is_final(const struct ing_parts *ps, enum ing_part_key key)

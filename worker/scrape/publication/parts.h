@@ -34,7 +34,7 @@ struct ing_part {
 	struct ing_text_value content;     /* of a list: unused */
 	const struct ing_text_value *list; /* of keywords */
 	size_t size;
-	enum ing_part_type type; /* ING_TYPE_NA: nothing yet */
+	enum ing_part_type type; /* ING_PART_TYPE_NA: nothing yet */
 };
 
 struct ing_parts {

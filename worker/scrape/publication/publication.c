@@ -155,7 +155,7 @@ static void read_rewrite(
 {
 	char *url = rewrite_url(r->v, w);
 	if (url != NULL)
-		ing_page_links_add(&r->fields->links, &r->fields->parts, url, type);
+		ing_fulltext_links_add(&r->fields->links, &r->fields->parts, url, type);
 	free(url);
 }
 
@@ -163,8 +163,9 @@ static void read_links(const struct reading *r, enum ing_journal_key key, enum i
 {
 	struct ing_extracted links =
 		ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_LINK, false);
-	for (size_t i = 0; i < links.count && i < ING_MAX_PAGE_LINKS; i++)
-		ing_page_links_add(&r->fields->links, &r->fields->parts, links.items[i].text, type);
+	for (size_t i = 0; i < links.count && i < ING_MAX_FULLTEXT_LINKS; i++)
+		ing_fulltext_links_add(
+			&r->fields->links, &r->fields->parts, links.items[i].text, type);
 }
 
 static void read_site(const struct reading *r)
@@ -200,12 +201,12 @@ static void read_page(const struct reading *r)
 {
 	struct ing_text_value title = ing_extract_title(r->v);
 	ing_parts_offer(
-		&r->fields->parts, ING_PART_TITLE, ING_TYPE_WEBPAGE, title.text, title.bytes);
+		&r->fields->parts, ING_PART_TITLE, ING_PART_TYPE_WEBPAGE, title.text, title.bytes);
 	struct ing_buf text;
 	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
 	ing_clean_text(r->v, true, &text);
-	ing_parts_offer(&r->fields->parts, ING_PART_FULLTEXT, ING_TYPE_WEBPAGE, ing_buf_str(&text),
-		text.len);
+	ing_parts_offer(&r->fields->parts, ING_PART_FULLTEXT, ING_PART_TYPE_WEBPAGE,
+		ing_buf_str(&text), text.len);
 	ing_buf_done(&text);
 }
 
@@ -263,7 +264,7 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_
 	else
 		read_page(&r);
 	ing_meta_schemes_read(v, type, fields);
-	*ret_links = ing_page_links_json(&fields->links);
+	*ret_links = ing_fulltext_links_json(&fields->links);
 	return write_json(fields);
 }
 

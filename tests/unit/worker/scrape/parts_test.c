@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/publication/pagelinks.h"
+#include "worker/scrape/publication/fulltext_links.h"
 #include "worker/scrape/publication/parts.h"
 
 static struct ing_arena arena;
@@ -49,12 +49,12 @@ static void test_types(void **state)
 		enum ing_part_type pdf = ing_part_type_pdf(t);
 		assert_int_equal(ing_part_type_pdf(pdf), pdf);
 	}
-	assert_string_equal(ing_part_type_name(ING_TYPE_LINK_CITATION), "link_citation");
-	assert_int_equal(ing_part_type_pdf(ING_TYPE_DOI), ING_TYPE_PDF_DOI);
-	assert_int_equal(ing_part_type_pdf(ING_TYPE_LINK_OADOI), ING_TYPE_PDF_OADOI);
-	assert_int_equal(ing_part_type_pdf(ING_TYPE_PMC_HTML), ING_TYPE_PDF_PMC);
-	assert_int_equal(ing_part_type_pdf(ING_TYPE_LINK_META), ING_TYPE_PDF_META);
-	assert_int_equal(ing_part_type_pdf(ING_TYPE_CITATION), ING_TYPE_CITATION);
+	assert_string_equal(ing_part_type_name(ING_PART_TYPE_LINK_CITATION), "link_citation");
+	assert_int_equal(ing_part_type_pdf(ING_PART_TYPE_DOI), ING_PART_TYPE_PDF_DOI);
+	assert_int_equal(ing_part_type_pdf(ING_PART_TYPE_LINK_OADOI), ING_PART_TYPE_PDF_OADOI);
+	assert_int_equal(ing_part_type_pdf(ING_PART_TYPE_PMC_HTML), ING_PART_TYPE_PDF_PMC);
+	assert_int_equal(ing_part_type_pdf(ING_PART_TYPE_LINK_META), ING_PART_TYPE_PDF_META);
+	assert_int_equal(ing_part_type_pdf(ING_PART_TYPE_CITATION), ING_PART_TYPE_CITATION);
 }
 
 /* Offers one after the other to one part. */
@@ -69,39 +69,41 @@ static const struct {
 	const char *want;
 	enum ing_part_type want_type;
 } offer_cases[] = {
-	{"nothing is nothing", ING_PART_TITLE, {{ING_TYPE_DOI, " \n", false}}, NULL, ING_TYPE_NA},
-	{"trimmed", ING_PART_TITLE, {{ING_TYPE_META, " a title\n", true}}, "a title",
-		ING_TYPE_META},
+	{"nothing is nothing", ING_PART_TITLE, {{ING_PART_TYPE_DOI, " \n", false}}, NULL,
+		ING_PART_TYPE_NA},
+	{"trimmed", ING_PART_TITLE, {{ING_PART_TYPE_META, " a title\n", true}}, "a title",
+		ING_PART_TYPE_META},
 	{"better replaces, also by less", ING_PART_TITLE,
-		{{ING_TYPE_META, "a long title", true}, {ING_TYPE_DC, "short", true}}, "short",
-		ING_TYPE_DC},
+		{{ING_PART_TYPE_META, "a long title", true}, {ING_PART_TYPE_DC, "short", true}},
+		"short", ING_PART_TYPE_DC},
 	{"worse does not", ING_PART_TITLE,
-		{{ING_TYPE_DC, "short", true}, {ING_TYPE_META, "a long title", false}}, "short",
-		ING_TYPE_DC},
+		{{ING_PART_TYPE_DC, "short", true}, {ING_PART_TYPE_META, "a long title", false}},
+		"short", ING_PART_TYPE_DC},
 	{"equal does not", ING_PART_TITLE,
-		{{ING_TYPE_DC, "short", true}, {ING_TYPE_DC, "a long title", false}}, "short",
-		ING_TYPE_DC},
+		{{ING_PART_TYPE_DC, "short", true}, {ING_PART_TYPE_DC, "a long title", false}},
+		"short", ING_PART_TYPE_DC},
 	{"final and usable stays", ING_PART_TITLE,
-		{{ING_TYPE_DOI, "four", true}, {ING_TYPE_EUROPEPMC, "a long title", false}}, "four",
-		ING_TYPE_DOI},
+		{{ING_PART_TYPE_DOI, "four", true},
+			{ING_PART_TYPE_EUROPEPMC, "a long title", false}},
+		"four", ING_PART_TYPE_DOI},
 	{"final but too short gives way to longer", ING_PART_TITLE,
-		{{ING_TYPE_DOI, "abc", true}, {ING_TYPE_LINK, "ab", false},
-			{ING_TYPE_LINK, "abcd", true}},
-		"abcd", ING_TYPE_LINK},
+		{{ING_PART_TYPE_DOI, "abc", true}, {ING_PART_TYPE_LINK, "ab", false},
+			{ING_PART_TYPE_LINK, "abcd", true}},
+		"abcd", ING_PART_TYPE_LINK},
 	{"but not to longer that is not final", ING_PART_TITLE,
-		{{ING_TYPE_DOI, "abc", true}, {ING_TYPE_CITATION, "a long title", false}}, "abc",
-		ING_TYPE_DOI},
+		{{ING_PART_TYPE_DOI, "abc", true}, {ING_PART_TYPE_CITATION, "a long title", false}},
+		"abc", ING_PART_TYPE_DOI},
 	{"sizes are UTF-16's: two surrogate pairs make four", ING_PART_TITLE,
-		{{ING_TYPE_DOI, "\xf0\x9d\x90\x80\xf0\x9d\x90\x81", true},
-			{ING_TYPE_LINK, "longer", false}},
-		"\xf0\x9d\x90\x80\xf0\x9d\x90\x81", ING_TYPE_DOI},
+		{{ING_PART_TYPE_DOI, "\xf0\x9d\x90\x80\xf0\x9d\x90\x81", true},
+			{ING_PART_TYPE_LINK, "longer", false}},
+		"\xf0\x9d\x90\x80\xf0\x9d\x90\x81", ING_PART_TYPE_DOI},
 	{"not bytes: three letters of nine bytes are too short", ING_PART_TITLE,
-		{{ING_TYPE_DOI, "\xe4\xb8\x80\xe4\xb8\x81\xe4\xb8\x82", true},
-			{ING_TYPE_LINK, "longer", true}},
-		"longer", ING_TYPE_LINK},
+		{{ING_PART_TYPE_DOI, "\xe4\xb8\x80\xe4\xb8\x81\xe4\xb8\x82", true},
+			{ING_PART_TYPE_LINK, "longer", true}},
+		"longer", ING_PART_TYPE_LINK},
 	{"a page's text is never final", ING_PART_FULLTEXT,
-		{{ING_TYPE_WEBPAGE, "page", true}, {ING_TYPE_PDF_META, "pdf", true}}, "pdf",
-		ING_TYPE_PDF_META},
+		{{ING_PART_TYPE_WEBPAGE, "page", true}, {ING_PART_TYPE_PDF_META, "pdf", true}},
+		"pdf", ING_PART_TYPE_PDF_META},
 };
 
 static void test_offers(void **state)
@@ -137,15 +139,15 @@ static void test_thresholds(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		ing_parts_init(&parts, &arena);
 		assert_true(ing_parts_offer(
-			&parts, cases[i].key, ING_TYPE_DOI, text, cases[i].least - 1));
+			&parts, cases[i].key, ING_PART_TYPE_DOI, text, cases[i].least - 1));
 		assert_false(ing_part_usable(&parts, cases[i].key));
-		assert_true(
-			ing_parts_offer(&parts, cases[i].key, ING_TYPE_DOI, text, cases[i].least));
+		assert_true(ing_parts_offer(
+			&parts, cases[i].key, ING_PART_TYPE_DOI, text, cases[i].least));
 		assert_true(ing_part_usable(&parts, cases[i].key));
 		assert_true(ing_part_is_final(&parts, cases[i].key));
 	}
 	ing_parts_init(&parts, &arena);
-	ing_parts_offer(&parts, ING_PART_FULLTEXT, ING_TYPE_WEBPAGE, text, sizeof(text));
+	ing_parts_offer(&parts, ING_PART_FULLTEXT, ING_PART_TYPE_WEBPAGE, text, sizeof(text));
 	assert_false(ing_part_usable(&parts, ING_PART_FULLTEXT));
 }
 
@@ -154,21 +156,23 @@ static void test_lists(void **state)
 	const struct ing_text_value list[] = {
 		{" a ", 3}, {"b", 1}, {"", 0}, {"a", 1}, {" ", 1}, {"A", 1}};
 	(void)state;
-	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list, 0));
-	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list + 2, 1));
-	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list, 1));
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_DC, list, 0));
+	assert_false(
+		ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_DC, list + 2, 1));
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_DC, list, 1));
 	/* One is not usable, but nothing worse replaces it. */
 	assert_false(ing_part_usable(&parts, ING_PART_KEYWORDS));
-	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_META, list, 6));
-	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_CITATION, list, 6));
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_META, list, 6));
+	assert_true(
+		ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_CITATION, list, 6));
 	json_t *j = ing_part_json(&parts, ING_PART_KEYWORDS);
 	char *text = json_dumps(j, JSON_COMPACT);
 	assert_string_equal(text, "{\"list\":[\"a\",\"b\",\"A\"],\"type\":\"citation\"}");
 	free(text);
 	json_decref(j);
 	/* A final one of two is final. */
-	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DOI, list, 2));
-	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DOI, list, 6));
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_DOI, list, 2));
+	assert_false(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_DOI, list, 6));
 }
 
 static void test_too_many_keywords(void **state)
@@ -182,7 +186,7 @@ static void test_too_many_keywords(void **state)
 			text[i * 6 + j] = (char)('0' + rest % 10);
 		list[i] = (struct ing_text_value){.text = text + i * 6, .bytes = 6};
 	}
-	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_TYPE_DC, list, COUNT));
+	assert_true(ing_parts_offer_list(&parts, ING_PART_KEYWORDS, ING_PART_TYPE_DC, list, COUNT));
 	assert_int_equal(parts.items[ING_PART_KEYWORDS].size, ING_MAX_KEYWORDS);
 	free(list);
 	free(text);
@@ -192,30 +196,32 @@ static const struct {
 	const char *name, *old, *offered, *url, *want;
 	enum ing_part_type old_type, type, want_type;
 } id_cases[] = {
-	{"the first", NULL, "10.1/A", NULL, "10.1/A", ING_TYPE_NA, ING_TYPE_META, ING_TYPE_META},
-	{"a better one", "10.1/A", "10.1/B", NULL, "10.1/B", ING_TYPE_DC, ING_TYPE_CITATION,
-		ING_TYPE_CITATION},
-	{"a worse one", "10.1/A", "10.1/B", NULL, "10.1/A", ING_TYPE_CITATION, ING_TYPE_DC,
-		ING_TYPE_CITATION},
-	{"a final one stays", "10.1/A", "10.1/B", NULL, "10.1/A", ING_TYPE_DOI, ING_TYPE_EUROPEPMC,
-		ING_TYPE_DOI},
-	{"the same gets the type", "10.1/A", "10.1/A", NULL, "10.1/A", ING_TYPE_DC, ING_TYPE_DOI,
-		ING_TYPE_DOI},
-	{"a version does not replace", "10.1/A", "10.1/A.2", NULL, "10.1/A", ING_TYPE_DC,
-		ING_TYPE_DOI, ING_TYPE_DOI},
-	{"nor the other way", "10.1/A_12", "10.1/A", NULL, "10.1/A_12", ING_TYPE_DC, ING_TYPE_DOI,
-		ING_TYPE_DOI},
-	{"a letter is no version", "10.1/A", "10.1/A.V2", NULL, "10.1/A.V2", ING_TYPE_DC,
-		ING_TYPE_DOI, ING_TYPE_DOI},
-	{"nor is nothing", "10.1/A", "10.1/A.", NULL, "10.1/A.", ING_TYPE_DC, ING_TYPE_DOI,
-		ING_TYPE_DOI},
+	{"the first", NULL, "10.1/A", NULL, "10.1/A", ING_PART_TYPE_NA, ING_PART_TYPE_META,
+		ING_PART_TYPE_META},
+	{"a better one", "10.1/A", "10.1/B", NULL, "10.1/B", ING_PART_TYPE_DC,
+		ING_PART_TYPE_CITATION, ING_PART_TYPE_CITATION},
+	{"a worse one", "10.1/A", "10.1/B", NULL, "10.1/A", ING_PART_TYPE_CITATION,
+		ING_PART_TYPE_DC, ING_PART_TYPE_CITATION},
+	{"a final one stays", "10.1/A", "10.1/B", NULL, "10.1/A", ING_PART_TYPE_DOI,
+		ING_PART_TYPE_EUROPEPMC, ING_PART_TYPE_DOI},
+	{"the same gets the type", "10.1/A", "10.1/A", NULL, "10.1/A", ING_PART_TYPE_DC,
+		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
+	{"a version does not replace", "10.1/A", "10.1/A.2", NULL, "10.1/A", ING_PART_TYPE_DC,
+		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
+	{"nor the other way", "10.1/A_12", "10.1/A", NULL, "10.1/A_12", ING_PART_TYPE_DC,
+		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
+	{"a letter is no version", "10.1/A", "10.1/A.V2", NULL, "10.1/A.V2", ING_PART_TYPE_DC,
+		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
+	{"nor is nothing", "10.1/A", "10.1/A.", NULL, "10.1/A.", ING_PART_TYPE_DC,
+		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
 	{"F1000", "10.12688/F1000RESEARCH.1.1", "10.12688/F1000RESEARCH.2.3", NULL,
-		"10.12688/F1000RESEARCH.1.1", ING_TYPE_DC, ING_TYPE_DOI, ING_TYPE_DOI},
+		"10.12688/F1000RESEARCH.1.1", ING_PART_TYPE_DC, ING_PART_TYPE_DOI,
+		ING_PART_TYPE_DOI},
 	{"Zenodo", "10.5281/ZENODO.1", "10.5281/ZENODO.2", "https://zenodo.org/record/2",
-		"10.5281/ZENODO.1", ING_TYPE_DC, ING_TYPE_DOI, ING_TYPE_DOI},
+		"10.5281/ZENODO.1", ING_PART_TYPE_DC, ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
 	{"another site's name in the path", "10.5281/ZENODO.1", "10.5281/ZENODO.2",
-		"https://x.example/zenodo.org", "10.5281/ZENODO.2", ING_TYPE_DC, ING_TYPE_DOI,
-		ING_TYPE_DOI},
+		"https://x.example/zenodo.org", "10.5281/ZENODO.2", ING_PART_TYPE_DC,
+		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
 };
 
 static void test_ids(void **state)
@@ -236,29 +242,29 @@ static void test_ids(void **state)
 	}
 }
 
-static struct ing_page_links links;
+static struct ing_fulltext_links links;
 
 static void add(const char *url, enum ing_part_type type)
 {
-	ing_page_links_add(&links, &parts, url, type);
+	ing_fulltext_links_add(&links, &parts, url, type);
 }
 
 static void test_links(void **state)
 {
 	(void)state;
 	links.count = 0;
-	add("https://x.example/a?q#f", ING_TYPE_LINK_META);
-	add("http://x.example/a?q", ING_TYPE_LINK_META); /* the same */
-	add("https://x.example/a?r", ING_TYPE_LINK_META);
-	add("https://x.example:8443/a?q", ING_TYPE_PDF_META);
-	add("https://doi.org/10.1/x", ING_TYPE_DOI);
-	add("http://dx.doi.org/10.1/x", ING_TYPE_DOI);
-	add("mailto:a@b", ING_TYPE_DOI);
-	add("not a link", ING_TYPE_DOI);
-	add("ftp://x.example/a.pdf", ING_TYPE_DOI);
-	add("https://x.example/a?r#2", ING_TYPE_LINK_CITATION); /* better: first, as written */
-	add("https://x.example/a?q", ING_TYPE_PDF_META);        /* worse */
-	json_t *j = ing_page_links_json(&links);
+	add("https://x.example/a?q#f", ING_PART_TYPE_LINK_META);
+	add("http://x.example/a?q", ING_PART_TYPE_LINK_META); /* the same */
+	add("https://x.example/a?r", ING_PART_TYPE_LINK_META);
+	add("https://x.example:8443/a?q", ING_PART_TYPE_PDF_META);
+	add("https://doi.org/10.1/x", ING_PART_TYPE_DOI);
+	add("http://dx.doi.org/10.1/x", ING_PART_TYPE_DOI);
+	add("mailto:a@b", ING_PART_TYPE_DOI);
+	add("not a link", ING_PART_TYPE_DOI);
+	add("ftp://x.example/a.pdf", ING_PART_TYPE_DOI);
+	add("https://x.example/a?r#2", ING_PART_TYPE_LINK_CITATION); /* better: first, as written */
+	add("https://x.example/a?q", ING_PART_TYPE_PDF_META);        /* worse */
+	json_t *j = ing_fulltext_links_json(&links);
 	char *text = json_dumps(j, JSON_COMPACT);
 	assert_string_equal(text,
 		"[{\"url\":\"https://x.example/a?r#2\",\"type\":\"link_citation\"},"
@@ -290,14 +296,14 @@ static void test_links_with_identifiers(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		ing_parts_init(&parts, &arena);
 		links.count = 0;
-		add(cases[i].url, ING_TYPE_LINK_CITATION);
+		add(cases[i].url, ING_PART_TYPE_LINK_CITATION);
 		const struct ing_part *p = &parts.items[cases[i].key];
 		if (cases[i].want == NULL) {
 			assert_int_equal(p->size, 0);
 		} else {
 			assert_int_equal(links.count, 0);
 			assert_string_equal(p->content.text, cases[i].want);
-			assert_int_equal(p->type, ING_TYPE_LINK_CITATION);
+			assert_int_equal(p->type, ING_PART_TYPE_LINK_CITATION);
 		}
 	}
 }
@@ -310,11 +316,11 @@ static void test_too_many_links(void **state)
 	links.count = 0;
 	for (int i = 0; i < 1000; i++) {
 		snprintf(url, sizeof(url), "https://x.example/%d", i);
-		add(url, ING_TYPE_PDF_META);
+		add(url, ING_PART_TYPE_PDF_META);
 	}
-	assert_int_equal(links.count, ING_MAX_PAGE_LINKS);
-	add("https://x.example/last", ING_TYPE_DOI);
-	assert_int_equal(links.count, ING_MAX_PAGE_LINKS);
+	assert_int_equal(links.count, ING_MAX_FULLTEXT_LINKS);
+	add("https://x.example/last", ING_PART_TYPE_DOI);
+	assert_int_equal(links.count, ING_MAX_FULLTEXT_LINKS);
 	assert_string_equal(links.items[0].url, "https://x.example/last");
 	assert_string_equal(links.items[1].url, "https://x.example/0");
 }

@@ -103,7 +103,7 @@ static const struct {
 	const char *name, *page, *want;
 	struct rule rules[MAX_RULES]; /* none: no site */
 	const char *url;              /* NULL: PAGE */
-	enum ing_part_type type;      /* 0: ING_TYPE_DOI */
+	enum ing_part_type type;      /* 0: ING_PART_TYPE_DOI */
 } cases[] = {
 	{.name = "nothing, by the page",
 		.page = "",
@@ -327,7 +327,7 @@ static const struct {
 	{.name = "no type is better than the page's",
 		.page = META("citation_title", "meta title") META("citation_pdf_url", "/1.pdf")
 			META("dc.subject", "a,b"),
-		.type = ING_TYPE_LINK_META,
+		.type = ING_PART_TYPE_LINK_META,
 		.want = "{\"title\":{\"content\":\"meta title\",\"type\":\"link_meta\"},"
 			"\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"link_meta\"},"
 			"\"links\":[{\"url\":\"https://journal.example/1.pdf\","
@@ -335,12 +335,12 @@ static const struct {
 	{.name = "the PDF type of a link's page",
 		.page = "<a href=/1.pdf>p</a>",
 		.rules = {{ING_JOURNAL_PDF_A, "a", NULL, 0}},
-		.type = ING_TYPE_LINK_CITATION,
+		.type = ING_PART_TYPE_LINK_CITATION,
 		.want = "{\"links\":[{\"url\":\"https://journal.example/1.pdf\","
 			"\"type\":\"pdf_citation\"}]}"},
 	{.name = "keywords of Unpaywall's copies are the repository's",
 		.page = META("citation_keywords", "a,b") META("citation_title", "meta title"),
-		.type = ING_TYPE_LINK_OADOI,
+		.type = ING_PART_TYPE_LINK_OADOI,
 		.want = "{\"keywords\":null,\"title\":{\"content\":\"meta title\","
 			"\"type\":\"citation\"}}"},
 
@@ -379,7 +379,7 @@ static void test_cases(void **state)
 		json_t *got = read_publication(cases[i].page, strlen(cases[i].page),
 			cases[i].url == NULL ? PAGE : cases[i].url,
 			cases[i].rules[0].selector == NULL ? NULL : &site,
-			cases[i].type == 0 ? ING_TYPE_DOI : cases[i].type, &links);
+			cases[i].type == 0 ? ING_PART_TYPE_DOI : cases[i].type, &links);
 		assert_parts(cases[i].name, got, links, cases[i].want);
 		json_decref(got);
 		json_decref(links);
@@ -416,8 +416,8 @@ static void test_rewrites(void **state)
 			0);
 		struct ing_journal_site site = {
 			.name = "test", .pdf = {.src = src, .dst = rewrites[i].dst, .rule = 7}};
-		json_t *got =
-			read_publication("<p>x", 4, rewrites[i].url, &site, ING_TYPE_DOI, &links);
+		json_t *got = read_publication(
+			"<p>x", 4, rewrites[i].url, &site, ING_PART_TYPE_DOI, &links);
 		assert_parts(rewrites[i].name, got, links, rewrites[i].want);
 		unsigned flags = 0;
 		for (size_t j = 0; j < helper.rule_hits.count; j++)
@@ -450,7 +450,8 @@ static void test_uses(void **state)
 	json_t *links = NULL;
 	(void)state;
 	fill_site(&site, rules);
-	json_t *got = read_publication(page, sizeof(page) - 1, PAGE, &site, ING_TYPE_DOI, &links);
+	json_t *got =
+		read_publication(page, sizeof(page) - 1, PAGE, &site, ING_PART_TYPE_DOI, &links);
 	assert_int_equal(use_of(ING_JOURNAL_TITLE), ING_RULE_APPLIED | ING_RULE_MATCHED);
 	assert_int_equal(use_of(ING_JOURNAL_ABSTRACT), ING_RULE_APPLIED);
 	assert_int_equal(use_of(ING_JOURNAL_KEYWORDS), ING_RULE_APPLIED | ING_RULE_MATCHED);
@@ -506,7 +507,7 @@ static void test_hostile(void **state)
 			ing_buf_add_str(&page, pages[i].unit);
 		double start = now_ms();
 		json_t *got = read_publication(
-			ing_buf_str(&page), page.len, PAGE, &site, ING_TYPE_DOI, &links);
+			ing_buf_str(&page), page.len, PAGE, &site, ING_PART_TYPE_DOI, &links);
 		double ms = now_ms() - start;
 		/* Under sanitizers, with the parsing of the page. */
 		if (ms > 8000)
@@ -514,7 +515,7 @@ static void test_hostile(void **state)
 		json_decref(got);
 		json_decref(links);
 		got = read_publication(
-			ing_buf_str(&page), page.len, PAGE, NULL, ING_TYPE_DOI, &links);
+			ing_buf_str(&page), page.len, PAGE, NULL, ING_PART_TYPE_DOI, &links);
 		json_decref(got);
 		json_decref(links);
 		ing_buf_done(&page);

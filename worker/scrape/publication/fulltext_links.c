@@ -2,7 +2,7 @@
  *
  * A list kept in order of type: a few links, so a search is a walk.
  */
-#include "worker/scrape/publication/pagelinks.h"
+#include "worker/scrape/publication/fulltext_links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,26 +59,26 @@ static void offer_identifier(
 }
 
 /* Insert before the first of a worse type. The worst falls off a full list. */
-static void insert_link(struct ing_page_links *links, struct ing_page_link link)
+static void insert_link(struct ing_fulltext_links *links, struct ing_fulltext_link link)
 {
 	size_t at = 0;
 	while (at < links->count && !ing_part_type_better(link.type, links->items[at].type))
 		at++;
-	if (at == ING_MAX_PAGE_LINKS)
+	if (at == ING_MAX_FULLTEXT_LINKS)
 		return;
-	size_t moved = ING_MIN(links->count, ING_MAX_PAGE_LINKS - 1) - at;
+	size_t moved = ING_MIN(links->count, ING_MAX_FULLTEXT_LINKS - 1) - at;
 	memmove(&links->items[at + 1], &links->items[at], moved * sizeof(link));
 	links->items[at] = link;
 	links->count = at + moved + 1;
 }
 
-static void add_link(struct ing_page_links *links, struct ing_parts *ps, const char *url,
+static void add_link(struct ing_fulltext_links *links, struct ing_parts *ps, const char *url,
 	const struct ing_url_parts *p, enum ing_part_type type)
 {
 	struct ing_buf b;
 	ing_buf_init(&b, ING_MAX_URL_BYTES * 2);
 	ing_buf_printf(&b, "%s:%s%s%s", p->hostname, p->port, p->pathname, p->search);
-	struct ing_page_link link = {.type = type};
+	struct ing_fulltext_link link = {.type = type};
 	size_t i = 0;
 	while (i < links->count && strcmp(links->items[i].key, ing_buf_str(&b)) != 0)
 		i++;
@@ -98,7 +98,7 @@ static void add_link(struct ing_page_links *links, struct ing_parts *ps, const c
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_page_links_add(struct ing_page_links *links, struct ing_parts *ps, const char *url,
+void ing_fulltext_links_add(struct ing_fulltext_links *links, struct ing_parts *ps, const char *url,
 	enum ing_part_type type)
 {
 	struct ing_url_parts p;
@@ -113,7 +113,7 @@ void ing_page_links_add(struct ing_page_links *links, struct ing_parts *ps, cons
 	ing_url_parts_done(&p);
 }
 
-json_t *ing_page_links_json(const struct ing_page_links *links)
+json_t *ing_fulltext_links_json(const struct ing_fulltext_links *links)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < links->count; i++) {
