@@ -15,7 +15,7 @@
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/biblio/plain.h"
+#include "worker/scrape/biblio/strip_markup.h"
 #include "worker/scrape/publication/publication.h"
 #include "worker/model/rule_hits.h"
 
@@ -51,7 +51,7 @@ static void check_plain(const uint8_t *data, size_t size)
 	char *text = ing_utf8_clean((const char *)data, size, &bytes);
 	ing_must(text != NULL);
 	ing_buf_init(&out, bytes);
-	ing_plain(text, bytes, &out);
+	ing_strip_markup(text, bytes, &out);
 	ing_must(!out.failed && ing_utf8_valid(ing_buf_str(&out), out.len));
 	ing_buf_done(&out);
 	free(text);

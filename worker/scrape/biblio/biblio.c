@@ -163,7 +163,7 @@ static bool set_ident(struct ing_biblio_ctx *ctx, json_t *record, const char *ke
 	struct ing_buf id;
 	ing_buf_init(&id, MAX_IDENT_BYTES);
 	bool done = bytes <= ING_MAX_BIBLIO_VALUE && find(s, bytes, &id) &&
-		    set_value(record, key, ing_biblio_plain(ctx, id.data, id.len));
+		    set_value(record, key, ing_biblio_clean_string(ctx, id.data, id.len));
 	ing_buf_done(&id);
 	return done;
 }
@@ -195,7 +195,7 @@ static void normalise_numbers(struct ing_biblio_ctx *ctx, json_t *record)
 	set_ident(ctx, record, "isbn13", ing_ident_isbn13, s, strlen(s));
 	const char *digits = s + strcspn(s, "0123456789");
 	if (digits > s && *digits != '\0' && is_set(record, "isbn13"))
-		set_value(record, "isbn", ing_biblio_plain(ctx, digits, strlen(digits)));
+		set_value(record, "isbn", ing_biblio_clean_string(ctx, digits, strlen(digits)));
 }
 
 /* --- dates and types --- */
@@ -335,7 +335,7 @@ static json_t *contribs_of_names(struct ing_biblio_ctx *ctx, const json_t *names
 	size_t i;
 	json_array_foreach (names, i, name) {
 		size_t bytes = json_string_length(name);
-		json_t *copy = ing_biblio_plain(ctx, json_string_value(name), bytes);
+		json_t *copy = ing_biblio_clean_string(ctx, json_string_value(name), bytes);
 		if (copy == NULL)
 			break;
 		json_t *c = ing_contrib_new(ctx, copy);
@@ -353,8 +353,8 @@ static json_t *names_of_contribs(struct ing_biblio_ctx *ctx, const json_t *contr
 	size_t i;
 	json_array_foreach (contribs, i, c) {
 		const json_t *name = json_object_get(c, "name");
-		ing_biblio_append(list,
-			ing_biblio_plain(ctx, json_string_value(name), json_string_length(name)));
+		ing_biblio_append(list, ing_biblio_clean_string(ctx, json_string_value(name),
+						json_string_length(name)));
 	}
 	return list;
 }

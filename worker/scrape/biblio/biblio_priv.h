@@ -19,7 +19,7 @@ struct ing_biblio_ctx {
 	size_t work;   /* bytes that may still be cleaned: JSON-LD can name a text many times */
 };
 
-/* s made plain (plain.h), in ctx->scratch, with which it does not overlap; cut at
+/* s made plain (strip_markup.h), in ctx->scratch, with which it does not overlap; cut at
  * ING_MAX_BIBLIO_VALUE before. s is valid UTF-8. Returns its bytes; 0: nothing is left, or the
  * budget is used up. No NUL behind. */
 size_t ing_biblio_clean(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
@@ -27,7 +27,7 @@ size_t ing_biblio_clean(struct ing_biblio_ctx *ctx, const char *s, size_t bytes)
  * up. */
 json_t *ing_biblio_string(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
 /* A JSON string of what needs no cleaning (an identifier). NULL: budget. */
-json_t *ing_biblio_plain(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
+json_t *ing_biblio_clean_string(struct ing_biblio_ctx *ctx, const char *s, size_t bytes);
 /* Append to a list, unless value is NULL or the list is full. Takes value. False: not appended. */
 bool ing_biblio_append(json_t *list, json_t *value);
 /* Append the parts of s between ';' and '|', or ',' if it has none of these, each once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Values of <meta> and JSON-LD on their way into the record: made plain (plain.h) in the context's
+ * Values of <meta> and JSON-LD on their way into the record: made plain (strip_markup.h) in the context's
  * scratch memory, and charged to the budgets of what may be cleaned and what may be kept.
  */
 #include "worker/scrape/biblio/biblio_priv.h"
@@ -9,7 +9,7 @@
 
 #include "common/base/utf8.h"
 #include "worker/scrape/biblio/biblio.h"
-#include "worker/scrape/biblio/plain.h"
+#include "worker/scrape/biblio/strip_markup.h"
 
 #define JSON_OVERHEAD 8  /* of a string: quotation marks, comma, and a little */
 #define MAX_KEYWORDS 500 /* each is compared with those before it */
@@ -36,10 +36,10 @@ size_t ing_biblio_clean(struct ing_biblio_ctx *ctx, const char *s, size_t bytes)
 	if (n > ctx->work)
 		return 0;
 	ctx->work -= n;
-	return ing_plain_into(s, n, ctx->scratch);
+	return ing_strip_markup_into(s, n, ctx->scratch);
 }
 
-json_t *ing_biblio_plain(struct ing_biblio_ctx *ctx, const char *s, size_t bytes)
+json_t *ing_biblio_clean_string(struct ing_biblio_ctx *ctx, const char *s, size_t bytes)
 {
 	size_t cost = json_bytes(s, bytes);
 	if (bytes == 0 || cost > ctx->left)
@@ -50,7 +50,7 @@ json_t *ing_biblio_plain(struct ing_biblio_ctx *ctx, const char *s, size_t bytes
 
 json_t *ing_biblio_string(struct ing_biblio_ctx *ctx, const char *s, size_t bytes)
 {
-	return ing_biblio_plain(ctx, ctx->scratch, ing_biblio_clean(ctx, s, bytes));
+	return ing_biblio_clean_string(ctx, ctx->scratch, ing_biblio_clean(ctx, s, bytes));
 }
 
 bool ing_biblio_append(json_t *list, json_t *value)
@@ -83,7 +83,7 @@ void ing_biblio_append_split(struct ing_biblio_ctx *ctx, json_t *list, const cha
 			stop++;
 		size_t n = ing_biblio_clean(ctx, p, (size_t)(stop - p));
 		if (!has_string(list, ctx->scratch, n))
-			ing_biblio_append(list, ing_biblio_plain(ctx, ctx->scratch, n));
+			ing_biblio_append(list, ing_biblio_clean_string(ctx, ctx->scratch, n));
 		p = stop + 1;
 	}
 }

@@ -58,8 +58,9 @@ void ing_contrib_split_name(struct ing_biblio_ctx *ctx, json_t *contrib)
 		return;
 	while (comma > s && comma[-1] == ' ')
 		comma--;
-	set_once(contrib, "surname", ing_biblio_plain(ctx, s, (size_t)(comma - s)));
-	set_once(contrib, "given_name", ing_biblio_plain(ctx, given, (size_t)(s + bytes - given)));
+	set_once(contrib, "surname", ing_biblio_clean_string(ctx, s, (size_t)(comma - s)));
+	set_once(contrib, "given_name",
+		ing_biblio_clean_string(ctx, given, (size_t)(s + bytes - given)));
 }
 
 void ing_contrib_set_orcid(struct ing_biblio_ctx *ctx, json_t *contrib, const char *s, size_t bytes)
@@ -69,7 +70,7 @@ void ing_contrib_set_orcid(struct ing_biblio_ctx *ctx, json_t *contrib, const ch
 	bool other_url =
 		memchr(s, '/', bytes) != NULL && memmem(s, bytes, "orcid.org/", 10) == NULL;
 	if (bytes <= 512 && !other_url && ing_ident_orcid(s, bytes, &orcid))
-		set_once(contrib, "orcid", ing_biblio_plain(ctx, orcid.data, orcid.len));
+		set_once(contrib, "orcid", ing_biblio_clean_string(ctx, orcid.data, orcid.len));
 	ing_buf_done(&orcid);
 }
 
@@ -95,7 +96,7 @@ void ing_contrib_add_affiliation(
 			return;
 	}
 	if (json_array_size(list) < MAX_AFFILIATIONS)
-		ing_biblio_append(list, ing_biblio_plain(ctx, ctx->scratch, n));
+		ing_biblio_append(list, ing_biblio_clean_string(ctx, ctx->scratch, n));
 }
 
 /* What an element named `author` with a suffix says about the person before it. */

@@ -15,7 +15,7 @@
 #include "common/base/utf8.h"
 #include "worker/scrape/biblio/biblio.h"
 #include "worker/scrape/biblio/ident.h"
-#include "worker/scrape/biblio/json_mend.h"
+#include "worker/scrape/biblio/json_lenient.h"
 
 #define MAX_SCRIPT_BYTES ((size_t)1 << 20)
 #define MAX_TOTAL_BYTES ((size_t)4 << 20)
@@ -140,7 +140,7 @@ static json_t *make_text(struct graph *g, const json_t *value)
 	if (!json_is_integer(text))
 		return NULL;
 	int n = snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT, json_integer_value(text));
-	return ing_biblio_plain(g->ctx, digits, (size_t)n);
+	return ing_biblio_clean_string(g->ctx, digits, (size_t)n);
 }
 
 /* Set a key of the result, if it is not set and the value is something. */
@@ -211,7 +211,7 @@ static void read_script(struct graph *g, ing_node script)
 		if (node->text.bytes > g->bytes_left)
 			return;
 		g->bytes_left -= node->text.bytes;
-		json_t *root = ing_json_read_mended(node->text.data, node->text.bytes,
+		json_t *root = ing_json_parse_lenient(node->text.data, node->text.bytes,
 			MAX_SCRIPT_BYTES, MAX_DEPTH, &g->values_left);
 		if (root != NULL)
 			json_array_append_new(g->roots, root);
@@ -265,7 +265,7 @@ static bool set_identifier(
 	ing_buf_init(&id, 4096);
 	bool found = bytes <= 4096 && find(s, bytes, &id);
 	if (found)
-		set_value(g, key, ing_biblio_plain(g->ctx, id.data, id.len));
+		set_value(g, key, ing_biblio_clean_string(g->ctx, id.data, id.len));
 	ing_buf_done(&id);
 	return found;
 }

@@ -16,7 +16,7 @@
 #include "worker/scrape/biblio/date.h"
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/biblio/plain.h"
+#include "worker/scrape/biblio/strip_markup.h"
 
 #define MAX_NAMES 5
 #define NO_TYPE ING_PART_TYPE_NA
@@ -146,7 +146,7 @@ static const struct ing_meta *find_next(
 static const char *read_plain(struct schemes_reader *r, const struct ing_meta *m)
 {
 	ing_buf_clear(&r->buf);
-	ing_plain(m->content, m->content_bytes, &r->buf);
+	ing_strip_markup(m->content, m->content_bytes, &r->buf);
 	return ing_buf_str(&r->buf);
 }
 

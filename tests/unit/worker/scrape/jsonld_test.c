@@ -17,7 +17,7 @@
 #include "view_helper.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio.h"
-#include "worker/scrape/biblio/json_mend.h"
+#include "worker/scrape/biblio/json_lenient.h"
 
 #define M(name, content) "<meta name='" name "' content='" content "'>"
 #define LD(json) "<script type='application/ld+json'>" json "</script>"
@@ -295,15 +295,15 @@ static void test_mender(void **state)
 {
 	size_t left = 10;
 	(void)state;
-	json_t *o = ing_json_read_mended("[1,2,3]", 7, 100, 4, &left);
+	json_t *o = ing_json_parse_lenient("[1,2,3]", 7, 100, 4, &left);
 	assert_int_equal(json_array_size(o), 3);
 	assert_int_equal(left, 6);
 	json_decref(o);
-	assert_null(ing_json_read_mended("[1,2,3,4,5,6,7]", 15, 100, 4, &left));
-	assert_null(ing_json_read_mended("[[[[[]]]]]", 10, 100, 4, &left));
-	assert_null(ing_json_read_mended("[1]", 3, 2, 4, &left));
-	assert_null(ing_json_read_mended("", 0, 100, 4, &left));
-	assert_null(ing_json_read_mended("\"\xff\"", 3, 100, 4, &left));
+	assert_null(ing_json_parse_lenient("[1,2,3,4,5,6,7]", 15, 100, 4, &left));
+	assert_null(ing_json_parse_lenient("[[[[[]]]]]", 10, 100, 4, &left));
+	assert_null(ing_json_parse_lenient("[1]", 3, 2, 4, &left));
+	assert_null(ing_json_parse_lenient("", 0, 100, 4, &left));
+	assert_null(ing_json_parse_lenient("\"\xff\"", 3, 100, 4, &left));
 	assert_int_equal(left, 6);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * plain.h - text that was meant to be plain and is not: titles, names and abstracts in <meta>
+ * strip_markup.h - text that was meant to be plain and is not: titles, names and abstracts in <meta>
  * elements and JSON-LD, which templates fill with what stands in their data bases, tags of its
  * formatting in it, escaped once too often, wrapped over lines.
  *
@@ -18,6 +18,6 @@
 
 /* To `out`, which has room for `bytes` and does not overlap with s. Returns the bytes written; no
  * NUL behind. */
-size_t ing_plain_into(const char *s, size_t bytes, char *out);
+size_t ing_strip_markup_into(const char *s, size_t bytes, char *out);
 /* Append it. Where `bytes` do not fit below out's ceiling nothing is added and out fails. */
-void ing_plain(const char *s, size_t bytes, struct ing_buf *out);
+void ing_strip_markup(const char *s, size_t bytes, struct ing_buf *out);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/biblio/plain.h"
+#include "worker/scrape/biblio/strip_markup.h"
 
 static const struct {
 	const char *text, *want;
@@ -75,7 +75,7 @@ static void test_cases(void **state)
 		char *copy = ing_strndup(s, bytes); /* of its length: overruns are seen */
 		struct ing_buf out;
 		ing_buf_init(&out, 1000);
-		ing_plain(copy, bytes, &out);
+		ing_strip_markup(copy, bytes, &out);
 		if (strcmp(ing_buf_str(&out), cases[i].want) != 0)
 			fail_msg("%s: \"%s\"", s, ing_buf_str(&out));
 		ing_buf_done(&out);
@@ -95,7 +95,7 @@ static void test_hostile(void **state)
 		ing_buf_init(&out, BYTES + 10);
 		while (in.len < BYTES)
 			ing_buf_add_str(&in, units[i]);
-		ing_plain(ing_buf_str(&in), in.len, &out);
+		ing_strip_markup(ing_buf_str(&in), in.len, &out);
 		assert_false(out.failed);
 		assert_true(out.len > BYTES - 4);
 		ing_buf_done(&in);
@@ -110,9 +110,9 @@ static void test_append(void **state)
 	(void)state;
 	ing_buf_init(&out, 8);
 	ing_buf_add_str(&out, "a ");
-	ing_plain("<i>b</i>", 5, &out);
+	ing_strip_markup("<i>b</i>", 5, &out);
 	assert_string_equal(ing_buf_str(&out), "a b<");
-	ing_plain("12345", 5, &out);
+	ing_strip_markup("12345", 5, &out);
 	assert_true(out.failed);
 	assert_string_equal(ing_buf_str(&out), "a b<");
 	ing_buf_done(&out);

@@ -8,7 +8,7 @@
  * with, and by its form: behind the name nothing, a slash, or attributes with '='. The search for
  * its '>' ends at the next '<', so that no byte is looked at more than twice.
  */
-#include "worker/scrape/biblio/plain.h"
+#include "worker/scrape/biblio/strip_markup.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -276,7 +276,7 @@ static size_t fold_text(const char *s, size_t bytes, char *out)
 
 /* -------------------------------------------------------------------------------------------- */
 
-size_t ing_plain_into(const char *s, size_t bytes, char *out)
+size_t ing_strip_markup_into(const char *s, size_t bytes, char *out)
 {
 	if (memchr(s, '&', bytes) == NULL)
 		return fold_text(s, bytes, out);
@@ -284,9 +284,9 @@ size_t ing_plain_into(const char *s, size_t bytes, char *out)
 	return fold_text(out, n, out);
 }
 
-void ing_plain(const char *s, size_t bytes, struct ing_buf *out)
+void ing_strip_markup(const char *s, size_t bytes, struct ing_buf *out)
 {
 	char *to = ing_buf_reserve(out, bytes);
 	if (to != NULL)
-		ing_buf_commit(out, ing_plain_into(s, bytes, to));
+		ing_buf_commit(out, ing_strip_markup_into(s, bytes, to));
 }

@@ -3,7 +3,7 @@
  * The text is measured before it is parsed, because the parser recurses by depth and makes an
  * object of every value. The mender knows only whether it is inside a string.
  */
-#include "worker/scrape/biblio/json_mend.h"
+#include "worker/scrape/biblio/json_lenient.h"
 
 #include <string.h>
 
@@ -63,8 +63,8 @@ static int hex4(const char *s, size_t left)
 	return value;
 }
 
-/* The escape at s (a reverse solidus): copied if it is one, else mended. Returns bytes taken. */
-static size_t mend_escape(const char *s, size_t left, struct ing_buf *out)
+/* The escape at s (a reverse solidus): copied if it is one, else repaired. Returns bytes taken. */
+static size_t repair_escape(const char *s, size_t left, struct ing_buf *out)
 {
 	if (left < 2)
 		return 1;
@@ -99,13 +99,13 @@ static bool is_trailing_comma(const char *s, size_t left)
 }
 
 /* Each run of white space is looked at twice at most: behind a comma, and as itself. */
-static void mend(const char *s, size_t bytes, struct ing_buf *out)
+static void repair(const char *s, size_t bytes, struct ing_buf *out)
 {
 	bool string = false;
 	for (size_t i = 0; i < bytes;) {
 		char c = s[i];
 		if (string && c == '\\') {
-			i += mend_escape(s + i, bytes - i, out);
+			i += repair_escape(s + i, bytes - i, out);
 			continue;
 		}
 		if (c == '"')
@@ -139,7 +139,7 @@ static void skip_marks(const char **s, size_t *bytes)
 
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_json_read_mended(
+json_t *ing_json_parse_lenient(
 	const char *s, size_t bytes, size_t max_bytes, unsigned max_depth, size_t *values_left)
 {
 	size_t values = bytes > max_bytes ? 0 : count_values(s, bytes, max_depth, *values_left);
@@ -148,16 +148,18 @@ json_t *ing_json_read_mended(
 		return NULL;
 	json_t *root = json_loadb(s, bytes, JSON_DISABLE_EOF_CHECK, NULL);
 	if (root == NULL) {
-		struct ing_buf mended;
-		ing_buf_init(&mended, max_bytes + 16);
-		mend(s, bytes, &mended);
+		struct ing_buf repaired;
+		ing_buf_init(&repaired, max_bytes + 16);
+		repair(s, bytes, &repaired);
 		/* strings may begin and end elsewhere now */
-		values = mended.failed || mended.len == 0
+		values = repaired.failed || repaired.len == 0
 				 ? 0
-				 : count_values(mended.data, mended.len, max_depth, *values_left);
+				 : count_values(
+					   repaired.data, repaired.len, max_depth, *values_left);
 		if (values > 0)
-			root = json_loadb(mended.data, mended.len, JSON_DISABLE_EOF_CHECK, NULL);
-		ing_buf_done(&mended);
+			root = json_loadb(
+				repaired.data, repaired.len, JSON_DISABLE_EOF_CHECK, NULL);
+		ing_buf_done(&repaired);
 	}
 	*values_left -= root == NULL ? 0 : values;
 	return root;
