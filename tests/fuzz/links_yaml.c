@@ -43,7 +43,7 @@ static void ask(const struct ing_rules *rules, const struct ing_view *v)
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++) {
 		struct ing_link link = ing_links_find(rules->links, v, (enum ing_link_kind)kind);
 		ing_must((link.url != NULL) == (link.technique != NULL));
-		ing_must(link.url == NULL || !ing_link_is_refused(link.url));
+		ing_must(link.url == NULL || !ing_link_is_ignored(link.url));
 		check_url(v, link.url);
 	}
 	struct ing_site_next next = ing_sites_find(rules->sites, v);

@@ -107,7 +107,7 @@ static const struct {
 };
 
 /* The element of a source behind `after` that has content. */
-static const struct ing_meta *next_of(
+static const struct ing_meta *next_meta(
 	const struct ing_view *v, const struct ing_meta *after, const char *source)
 {
 	const struct ing_meta *m = after;
@@ -142,7 +142,7 @@ static void read_text(struct ing_biblio_ctx *ctx, json_t *record, const struct f
 {
 	for (const char *const *source = f->sources; *source != NULL; source++) {
 		const struct ing_meta *m = NULL;
-		while ((m = next_of(ctx->v, m, *source)) != NULL) {
+		while ((m = next_meta(ctx->v, m, *source)) != NULL) {
 			json_t *text = ing_biblio_string(ctx, m->content, m->content_bytes);
 			if (set_value(record, f->key, text))
 				return;
@@ -173,7 +173,7 @@ static void read_ident(struct ing_biblio_ctx *ctx, json_t *record, const char *k
 {
 	for (; *sources != NULL && !is_set(record, key); sources++) {
 		const struct ing_meta *m = NULL;
-		while ((m = next_of(ctx->v, m, *sources)) != NULL) {
+		while ((m = next_meta(ctx->v, m, *sources)) != NULL) {
 			if (set_ident(ctx, record, key, find, m->content, m->content_bytes))
 				break;
 		}
@@ -201,7 +201,7 @@ static void normalise_numbers(struct ing_biblio_ctx *ctx, json_t *record)
 /* --- dates and types --- */
 
 /* b says all that a says, and the day. */
-static bool completes(const struct ing_date *a, const struct ing_date *b)
+static bool adds_day(const struct ing_date *a, const struct ing_date *b)
 {
 	return b->day != 0 && a->day == 0 && a->year == b->year &&
 	       (a->month == 0 || a->month == b->month);
@@ -223,7 +223,7 @@ static void add_date(struct ing_biblio_ctx *ctx, struct date_reader *r, const ch
 			r->raw = raw;
 		}
 	}
-	if (found && (r->date.year == 0 || completes(&r->date, &date)))
+	if (found && (r->date.year == 0 || adds_day(&r->date, &date)))
 		r->date = date;
 }
 
@@ -233,13 +233,13 @@ static void read_dates(struct ing_biblio_ctx *ctx, json_t *record, const json_t 
 	const json_t *other = json_object_get(jsonld, "date");
 	for (const char *const *source = dates; *source != NULL && r.date.day == 0; source++) {
 		const struct ing_meta *m = NULL;
-		while (r.date.day == 0 && (m = next_of(ctx->v, m, *source)) != NULL)
+		while (r.date.day == 0 && (m = next_meta(ctx->v, m, *source)) != NULL)
 			add_date(ctx, &r, m->content, m->content_bytes);
 	}
 	if (r.date.day == 0 && other != NULL)
 		add_date(ctx, &r, json_string_value(other), json_string_length(other));
 	for (const char *const *source = years; *source != NULL && r.date.year == 0; source++) {
-		const struct ing_meta *m = next_of(ctx->v, NULL, *source);
+		const struct ing_meta *m = next_meta(ctx->v, NULL, *source);
 		if (m != NULL)
 			ing_date_parse(m->content, m->content_bytes, &r.date);
 	}
@@ -256,7 +256,7 @@ static void read_type(struct ing_biblio_ctx *ctx, json_t *record, const json_t *
 	const char *type = NULL;
 	for (const char *const *source = types; *source != NULL && type == NULL; source++) {
 		const struct ing_meta *m = NULL;
-		while (type == NULL && (m = next_of(ctx->v, m, *source)) != NULL) {
+		while (type == NULL && (m = next_meta(ctx->v, m, *source)) != NULL) {
 			type = ing_release_type(m->content, m->content_bytes);
 			if (type != NULL || !is_set(record, "raw_release_type"))
 				set_value(record, "raw_release_type",
@@ -264,7 +264,7 @@ static void read_type(struct ing_biblio_ctx *ctx, json_t *record, const json_t *
 		}
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(implied_types) && type == NULL; i++) {
-		if (next_of(ctx->v, NULL, implied_types[i].source) != NULL)
+		if (next_meta(ctx->v, NULL, implied_types[i].source) != NULL)
 			type = implied_types[i].type;
 	}
 	if (type == NULL)
@@ -280,7 +280,7 @@ static void read_license(struct ing_biblio_ctx *ctx, json_t *record, const json_
 	const struct ing_meta *text = NULL;
 	for (const char *const *source = licenses; *source != NULL; source++) {
 		const struct ing_meta *m = NULL;
-		while ((m = next_of(ctx->v, m, *source)) != NULL) {
+		while ((m = next_meta(ctx->v, m, *source)) != NULL) {
 			const char *s = m->content + strspn(m->content, " \t\r\n");
 			if (strncasecmp(s, "http", 4) == 0) {
 				set_value(record, "license",
@@ -308,7 +308,7 @@ static json_t *read_list(struct ing_biblio_ctx *ctx, const char *const *sources,
 	json_t *list = json_array();
 	for (; *sources != NULL && json_array_size(list) == 0; sources++) {
 		const struct ing_meta *m = NULL;
-		while ((m = next_of(ctx->v, m, *sources)) != NULL && ctx->left > 0) {
+		while ((m = next_meta(ctx->v, m, *sources)) != NULL && ctx->left > 0) {
 			if (kind == LIST_SPLIT) {
 				ing_biblio_append_split(ctx, list, m->content, m->content_bytes);
 				continue;
@@ -396,7 +396,7 @@ static void read_raw_identifiers(struct ing_biblio_ctx *ctx, json_t *record)
 		return;
 	for (const char *const *source = identifiers; *source != NULL; source++) {
 		const struct ing_meta *m = NULL;
-		while ((m = next_of(ctx->v, m, *source)) != NULL) {
+		while ((m = next_meta(ctx->v, m, *source)) != NULL) {
 			bool told = strcasestr(m->content, "isbn") != NULL ||
 				    strncmp(m->content, "97", 2) == 0;
 			if (told && set_ident(ctx, record, "isbn", ing_ident_isbn13, m->content,

@@ -30,8 +30,8 @@ enum {
 
 /* What an element is found to be. */
 enum {
-	GOES = 1,
-	MAY_GO = 2,
+	REMOVE = 1,
+	MAY_REMOVE = 2,
 	MAIN = 4,       /* marks the main content for what is around it and in it */
 	MAIN_TITLE = 8, /* by its title: only for itself and what is in it */
 };
@@ -43,7 +43,7 @@ struct cleaning {
 	ing_node noscript_end; /* before it a <noscript> has been looked through */
 };
 
-static const uint8_t *learn_names(const struct ing_view *v)
+static const uint8_t *map_names(const struct ing_view *v)
 {
 	static const struct {
 		const char *name;
@@ -73,77 +73,77 @@ static const uint8_t *learn_names(const struct ing_view *v)
 	return means;
 }
 
-static unsigned look_at_name(const struct ing_tree_attr *a, bool publication)
+static unsigned classify_name(const struct ing_tree_attr *a, bool publication)
 {
 	unsigned found = 0, tokens = 0;
-	enum ing_frame frame = ing_token_frame(a->value, a->bytes);
-	if (frame != ING_FRAME_NONE)
-		found |= frame == ING_FRAME_MAIN ? MAIN : MAIN_TITLE;
+	enum ing_content_mark mark = ing_token_content_mark(a->value, a->bytes);
+	if (mark != ING_CONTENT_NONE)
+		found |= mark == ING_CONTENT_MAIN ? MAIN : MAIN_TITLE;
 	struct ing_tokens ts = {.s = a->value, .end = a->value + a->bytes};
 	const char *token = NULL;
 	size_t bytes = 0;
 	while (ing_tokens_next(&ts, &token, &bytes))
-		tokens |= ing_token_of_name(token, bytes);
+		tokens |= ing_token_classify_name(token, bytes);
 	if (tokens & ING_TOKEN_MENU || (publication && tokens & ING_TOKEN_REFERENCES))
-		found |= GOES;
-	return tokens & ING_TOKEN_MAYBE ? found | MAY_GO : found;
+		found |= REMOVE;
+	return tokens & ING_TOKEN_MAYBE ? found | MAY_REMOVE : found;
 }
 
-static unsigned look_at_role(const struct ing_tree_attr *a)
+static unsigned classify_role(const struct ing_tree_attr *a)
 {
 	unsigned found = 0, tokens = 0;
 	struct ing_tokens ts = {.s = a->value, .end = a->value + a->bytes};
 	const char *token = NULL;
 	size_t bytes = 0;
 	while (ing_tokens_next(&ts, &token, &bytes))
-		tokens |= ing_token_of_role(token, bytes);
-	found |= tokens & ING_TOKEN_ROLE_MENU ? GOES : 0;
-	found |= tokens & ING_TOKEN_ROLE_MAYBE ? MAY_GO : 0;
+		tokens |= ing_token_classify_role(token, bytes);
+	found |= tokens & ING_TOKEN_ROLE_MENU ? REMOVE : 0;
+	found |= tokens & ING_TOKEN_ROLE_MAYBE ? MAY_REMOVE : 0;
 	found |= tokens & ING_TOKEN_ROLE_MAIN ? MAIN : 0;
 	return found;
 }
 
-/* A <noscript> that asks for JavaScript. One within it is not read again: it goes with it, or holds
+/* A <noscript> that requires for JavaScript. One within it is not read again: it goes with it, or holds
  * no more than it. */
-static bool asks_for_script(struct cleaning *c, ing_node n)
+static bool requires_javascript(struct cleaning *c, ing_node n)
 {
 	if (n < c->noscript_end)
 		return false;
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_NOSCRIPT_BYTES);
 	ing_text(c->tree, n, &text);
-	bool asks = strcasestr(ing_buf_str(&text), "javascript") != NULL;
+	bool requires = strcasestr(ing_buf_str(&text), "javascript") != NULL;
 	ing_buf_done(&text);
 	c->noscript_end = c->tree->nodes[n].end;
-	return asks;
+	return requires;
 }
 
-static unsigned look_at_element(struct cleaning *c, ing_node n)
+static unsigned classify_element(struct cleaning *c, ing_node n)
 {
 	const struct ing_tree_node *node = &c->tree->nodes[n];
 	unsigned tag = c->names[node->el.name], found = 0;
 	if (tag != 0) {
 		found |= tag & TAG_MAIN ? MAIN : 0;
 		found |= tag & TAG_TITLE ? MAIN_TITLE : 0;
-		found |= tag & TAG_MENU ? GOES : 0;
-		if (tag & TAG_NOSCRIPT && asks_for_script(c, n))
-			found |= GOES;
+		found |= tag & TAG_MENU ? REMOVE : 0;
+		if (tag & TAG_NOSCRIPT && requires_javascript(c, n))
+			found |= REMOVE;
 	}
 	for (unsigned i = 0; i < node->attr_count; i++) {
 		const struct ing_tree_attr *a = &c->tree->attrs[node->el.attrs + i];
 		unsigned means = c->names[a->name];
 		if (a->bytes == 0 || !(means & (ATTR_NAME | ATTR_ROLE)))
 			continue;
-		found |= means & ATTR_NAME ? look_at_name(a, c->publication) : look_at_role(a);
+		found |= means & ATTR_NAME ? classify_name(a, c->publication) : classify_role(a);
 	}
 	return found;
 }
 
 /* The body or something around it is itself the main content: then nothing doubtful goes. */
-static bool is_main_around(struct cleaning *c, ing_node body)
+static bool is_inside_main(struct cleaning *c, ing_node body)
 {
 	for (ing_node n = body; n != ING_NODE_NONE; n = c->tree->nodes[n].parent)
-		if (look_at_element(c, n) & (MAIN | MAIN_TITLE))
+		if (classify_element(c, n) & (MAIN | MAIN_TITLE))
 			return true;
 	return false;
 }
@@ -238,26 +238,26 @@ const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
 	const struct ing_tree *t = v->tree;
 	uint64_t *skip = ing_arena_alloc(v->arena, (t->count / 64 + 1) * sizeof(*skip));
 	uint8_t *found = ing_arena_alloc(v->arena, t->count);
-	struct cleaning c = {.tree = t, .names = learn_names(v), .publication = publication};
+	struct cleaning c = {.tree = t, .names = map_names(v), .publication = publication};
 	ing_node body = ing_tree_body(t), end = t->nodes[body].end;
 
 	/* Within main_end there is an ancestor that is main. */
-	ing_node main_end = is_main_around(&c, body) ? end : 0;
+	ing_node main_end = is_inside_main(&c, body) ? end : 0;
 	for (ing_node n = body + 1; n < end; n++) {
 		if (t->nodes[n].kind != ING_NODE_ELEMENT)
 			continue;
-		unsigned f = look_at_element(&c, n);
+		unsigned f = classify_element(&c, n);
 		if (f & (MAIN | MAIN_TITLE))
 			main_end = ING_MAX(main_end, t->nodes[n].end);
 		if (n < main_end)
-			f &= ~(unsigned)MAY_GO;
+			f &= ~(unsigned)MAY_REMOVE;
 		found[n] = (uint8_t)f;
 	}
 
 	ing_node next_main = ING_NODE_NONE;
 	for (ing_node n = end - 1; n > body; n--) {
 		unsigned f = found[n];
-		if (f & GOES || (f & MAY_GO && next_main >= t->nodes[n].end))
+		if (f & REMOVE || (f & MAY_REMOVE && next_main >= t->nodes[n].end))
 			set_bit(skip, n);
 		if (f & MAIN)
 			next_main = n;

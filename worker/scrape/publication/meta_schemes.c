@@ -113,7 +113,7 @@ struct schemes_reader {
 };
 
 /* name equals dotted, each '.' of which stands for '.' or ':'. */
-static bool is_dotted(const char *name, const char *dotted)
+static bool equals_dotted(const char *name, const char *dotted)
 {
 	for (; *dotted != '\0' && *name != '\0'; name++, dotted++)
 		if (*name != *dotted && !(*dotted == '.' && *name == ':'))
@@ -124,8 +124,8 @@ static bool is_dotted(const char *name, const char *dotted)
 static bool is_named(const struct ing_meta *m, meta_names names)
 {
 	for (size_t i = 0; i < MAX_NAMES && names[i] != NULL; i++)
-		if ((m->name != NULL && is_dotted(m->name, names[i])) ||
-			(m->property != NULL && is_dotted(m->property, names[i])))
+		if ((m->name != NULL && equals_dotted(m->name, names[i])) ||
+			(m->property != NULL && equals_dotted(m->property, names[i])))
 			return true;
 	return false;
 }
@@ -143,7 +143,7 @@ static const struct ing_meta *find_next(
 }
 
 /* The value without markup, in r->buf. */
-static const char *read_plain(struct schemes_reader *r, const struct ing_meta *m)
+static const char *read_content(struct schemes_reader *r, const struct ing_meta *m)
 {
 	ing_buf_clear(&r->buf);
 	ing_strip_markup(m->content, m->content_bytes, &r->buf);
@@ -200,7 +200,7 @@ static void read_title(struct schemes_reader *r, enum ing_part_type type, meta_n
 	const struct ing_meta *m = find_next(r->v, NULL, names);
 	if (m == NULL)
 		return;
-	const char *s = read_plain(r, m);
+	const char *s = read_content(r, m);
 	ing_parts_offer(&r->fields->parts, ING_PART_TITLE, type, s, r->buf.len);
 }
 
@@ -211,7 +211,7 @@ static void read_keywords(struct schemes_reader *r, enum ing_part_type type, met
 	const struct ing_meta *m = NULL;
 	while (count < ING_MAX_KEYWORDS && (m = find_next(r->v, m, names)) != NULL) {
 		/* Plain first: a character reference has a ';' that divides nothing. */
-		const char *s = read_plain(r, m);
+		const char *s = read_content(r, m);
 		s = ing_arena_strndup(r->v->arena, s, r->buf.len);
 		while (count < ING_MAX_KEYWORDS && *s != '\0') {
 			size_t n = strcspn(s, ",;|");
@@ -229,7 +229,7 @@ static void read_abstract(struct schemes_reader *r, enum ing_part_type type, met
 	ing_buf_init(&all, ING_CLEAN_MAX_TEXT_BYTES);
 	const struct ing_meta *m = NULL;
 	while ((m = find_next(r->v, m, names)) != NULL && !all.failed) {
-		const char *s = read_plain(r, m);
+		const char *s = read_content(r, m);
 		if (r->buf.len == 0)
 			continue;
 		if (all.len > 0)
@@ -274,32 +274,32 @@ static void read_emails(struct schemes_reader *r, meta_names names)
 	r->fields->authors = (struct ing_authors){.items = list, .count = count};
 }
 
-static void read_scheme(struct schemes_reader *r, const struct scheme *f)
+static void read_scheme(struct schemes_reader *r, const struct scheme *s)
 {
-	enum ing_part_type type = limit_type(r, f->type);
-	const struct exception *e = find_exception(r, f->type);
-	read_title(r, type, f->title);
+	enum ing_part_type type = limit_type(r, s->type);
+	const struct exception *e = find_exception(r, s->type);
+	read_title(r, type, s->title);
 	/* Unpaywall's links lead to copies, whose keywords are the repository's. */
 	if ((e == NULL || !e->keywords) && r->page_type != ING_PART_TYPE_LINK_OADOI)
-		read_keywords(r, type, f->keywords);
+		read_keywords(r, type, s->keywords);
 	if (e == NULL || !e->abstract)
-		read_abstract(r, type, f->abstract);
-	read_links(r, limit_type(r, f->link), f->page_link);
-	read_links(r, limit_type(r, f->pdf), f->pdf_link);
+		read_abstract(r, type, s->abstract);
+	read_links(r, limit_type(r, s->link), s->page_link);
+	read_links(r, limit_type(r, s->pdf), s->pdf_link);
 	if (r->fields->authors.count == 0)
-		read_emails(r, f->email);
+		read_emails(r, s->email);
 }
 
 static void read_journal(struct schemes_reader *r)
 {
-	static meta_names const by_worth[] = {{"citation_journal_title"},
+	static meta_names const by_priority[] = {{"citation_journal_title"},
 		{"bepress_citation_journal_title"}, {"prism.publicationname"},
 		{"eprints.publication"}};
-	for (size_t i = 0; i < ING_ARRAY_LEN(by_worth); i++) {
+	for (size_t i = 0; i < ING_ARRAY_LEN(by_priority); i++) {
 		const struct ing_meta *m = NULL;
 		while (r->fields->journal_title == NULL &&
-			(m = find_next(r->v, m, by_worth[i])) != NULL) {
-			const char *s = read_plain(r, m);
+			(m = find_next(r->v, m, by_priority[i])) != NULL) {
+			const char *s = read_content(r, m);
 			if (r->buf.len > 0)
 				r->fields->journal_title =
 					ing_arena_strndup(r->v->arena, s, r->buf.len);
@@ -310,16 +310,16 @@ static void read_journal(struct schemes_reader *r)
 /* The first date that is known to the day: a part made up is worse than none. */
 static void read_date(struct schemes_reader *r)
 {
-	static meta_names const by_worth[] = {{"citation_publication_date"},
+	static meta_names const by_priority[] = {{"citation_publication_date"},
 		{"bepress_citation_publication_date"}, {"prism.publicationdate"},
 		{"citation_date", "bepress_citation_date"},
 		{"citation_online_date", "bepress_citation_online_date"},
 		{"article.published_time", "article.published"},
 		{"dcterms.issued", "dc.issued", "dc.date.issued", "dcterms.date", "dc.date"}};
-	for (size_t i = 0; i < ING_ARRAY_LEN(by_worth); i++) {
+	for (size_t i = 0; i < ING_ARRAY_LEN(by_priority); i++) {
 		const struct ing_meta *m = NULL;
 		while (r->fields->pub_date == NULL &&
-			(m = find_next(r->v, m, by_worth[i])) != NULL) {
+			(m = find_next(r->v, m, by_priority[i])) != NULL) {
 			struct ing_date d;
 			if (!ing_date_parse(m->content, m->content_bytes, &d) || d.day == 0)
 				continue;
@@ -341,11 +341,11 @@ void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_typ
 		r.host[0] = '\0';
 	ing_buf_init(&r.buf, ING_CLEAN_MAX_TEXT_BYTES);
 	for (size_t i = 0; i < ING_ARRAY_LEN(schemes); i++) {
-		const struct scheme *f = &schemes[i];
-		enum ing_part_type type = limit_type(&r, f->type);
-		read_id(&r, ING_PART_PMID, type, f->pmid, ing_ident_pmid);
-		read_id(&r, ING_PART_PMCID, type, f->pmcid, ing_ident_pmcid);
-		read_id(&r, ING_PART_DOI, type, f->doi, normal_doi);
+		const struct scheme *s = &schemes[i];
+		enum ing_part_type type = limit_type(&r, s->type);
+		read_id(&r, ING_PART_PMID, type, s->pmid, ing_ident_pmid);
+		read_id(&r, ING_PART_PMCID, type, s->pmcid, ing_ident_pmcid);
+		read_id(&r, ING_PART_DOI, type, s->doi, normal_doi);
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(schemes); i++)
 		read_scheme(&r, &schemes[i]);

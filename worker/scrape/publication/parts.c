@@ -64,7 +64,7 @@ static const size_t usable_sizes[ING_PARTS_] = {
 };
 
 /* May a value of this type and size take the part's place? */
-static bool is_welcome(
+static bool may_replace(
 	const struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type, size_t size)
 {
 	const struct ing_part *p = &ps->items[key];
@@ -73,7 +73,7 @@ static bool is_welcome(
 		       (ing_part_type_final(type) && size > p->size));
 }
 
-static struct ing_text_value keep(struct ing_arena *ar, const char *s, size_t bytes)
+static struct ing_text_value copy_text(struct ing_arena *ar, const char *s, size_t bytes)
 {
 	return (struct ing_text_value){.text = ing_arena_strndup(ar, s, bytes), .bytes = bytes};
 }
@@ -100,7 +100,7 @@ static bool is_f1000(const char *id, size_t bytes)
 	return bytes >= sizeof(F1000_DOI) - 1 && memcmp(id, F1000_DOI, sizeof(F1000_DOI) - 1) == 0;
 }
 
-static bool keeps_old(
+static bool is_other_version(
 	const struct ing_text_value *old, const char *id, size_t bytes, const char *url)
 {
 	char host[ING_URL_HOST_BYTES];
@@ -161,10 +161,10 @@ bool ing_parts_offer(struct ing_parts *ps, enum ing_part_key key, enum ing_part_
 {
 	ing_text_trim(&s, &bytes);
 	size_t size = ing_text_utf16_units(s, bytes);
-	if (!is_welcome(ps, key, type, size))
+	if (!may_replace(ps, key, type, size))
 		return false;
-	ps->items[key] =
-		(struct ing_part){.content = keep(ps->arena, s, bytes), .size = size, .type = type};
+	ps->items[key] = (struct ing_part){
+		.content = copy_text(ps->arena, s, bytes), .size = size, .type = type};
 	return true;
 }
 
@@ -182,10 +182,10 @@ bool ing_parts_offer_list(struct ing_parts *ps, enum ing_part_key key, enum ing_
 		if (!repeated)
 			list[kept++] = one;
 	}
-	if (!is_welcome(ps, key, type, kept))
+	if (!may_replace(ps, key, type, kept))
 		return false;
 	for (size_t i = 0; i < kept; i++)
-		list[i] = keep(ps->arena, list[i].text, list[i].bytes);
+		list[i] = copy_text(ps->arena, list[i].text, list[i].bytes);
 	ps->items[key] = (struct ing_part){.list = list, .size = kept, .type = type};
 	return true;
 }
@@ -199,8 +199,8 @@ bool ing_parts_offer_id(struct ing_parts *ps, enum ing_part_key key, enum ing_pa
 	p->type = type;
 	bool same =
 		p->size > 0 && p->content.bytes == bytes && memcmp(p->content.text, id, bytes) == 0;
-	if (p->size == 0 || (!same && !keeps_old(&p->content, id, bytes, url))) {
-		p->content = keep(ps->arena, id, bytes);
+	if (p->size == 0 || (!same && !is_other_version(&p->content, id, bytes, url))) {
+		p->content = copy_text(ps->arena, id, bytes);
 		p->size = ing_text_utf16_units(id, bytes);
 	}
 	return true;

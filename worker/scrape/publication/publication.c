@@ -19,7 +19,7 @@
 #include "worker/scrape/publication/extract.h"
 #include "worker/model/rule_hits.h"
 
-struct reading {
+struct publication_reader {
 	const struct ing_view *v;
 	const struct ing_journal_site *site;
 	enum ing_part_type type;
@@ -27,7 +27,7 @@ struct reading {
 };
 
 static struct ing_extracted extract_texts(
-	const struct reading *r, enum ing_journal_key key, bool first)
+	const struct publication_reader *r, enum ing_journal_key key, bool first)
 {
 	return ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_TEXT, first);
 }
@@ -44,8 +44,8 @@ static bool find_doi(const char *s, size_t bytes, struct ing_buf *ret)
 	return good;
 }
 
-static void read_id(
-	const struct reading *r, enum ing_journal_key key, enum ing_part_key part, find_id_f *find)
+static void read_id(const struct publication_reader *r, enum ing_journal_key key,
+	enum ing_part_key part, find_id_f *find)
 {
 	struct ing_extracted extracted = extract_texts(r, key, true);
 	if (extracted.count == 0)
@@ -59,7 +59,7 @@ static void read_id(
 }
 
 /* Title and subtitle, "title : subtitle". */
-static struct ing_text_value read_title(const struct reading *r)
+static struct ing_text_value read_title(const struct publication_reader *r)
 {
 	struct ing_extracted title = extract_texts(r, ING_JOURNAL_TITLE, true);
 	struct ing_extracted subtitle = extract_texts(r, ING_JOURNAL_SUBTITLE, true);
@@ -90,7 +90,7 @@ static struct ing_text_value skip_keyword_label(struct ing_text_value v)
 	return v;
 }
 
-static void read_keywords_split(const struct reading *r)
+static void read_keywords_split(const struct publication_reader *r)
 {
 	struct ing_extracted extracted = extract_texts(r, ING_JOURNAL_KEYWORDS_SPLIT, false);
 	struct ing_text_value list[ING_MAX_KEYWORDS];
@@ -109,8 +109,8 @@ static void read_keywords_split(const struct reading *r)
 
 /* Title, abstract and body of this page: whether better ones stand elsewhere, they belong
  * together. */
-static void read_fulltext(
-	const struct reading *r, struct ing_text_value title, struct ing_text_value abstract)
+static void read_fulltext(const struct publication_reader *r, struct ing_text_value title,
+	struct ing_text_value abstract)
 {
 	struct ing_text_value body =
 		ing_extracted_join(r->v, extract_texts(r, ING_JOURNAL_FULLTEXT, false), "\n\n");
@@ -150,8 +150,8 @@ static char *rewrite_url(const struct ing_view *v, const struct ing_journal_rewr
 	return other;
 }
 
-static void read_rewrite(
-	const struct reading *r, const struct ing_journal_rewrite *w, enum ing_part_type type)
+static void read_rewrite(const struct publication_reader *r, const struct ing_journal_rewrite *w,
+	enum ing_part_type type)
 {
 	char *url = rewrite_url(r->v, w);
 	if (url != NULL)
@@ -159,7 +159,8 @@ static void read_rewrite(
 	free(url);
 }
 
-static void read_links(const struct reading *r, enum ing_journal_key key, enum ing_part_type type)
+static void read_links(
+	const struct publication_reader *r, enum ing_journal_key key, enum ing_part_type type)
 {
 	struct ing_extracted links =
 		ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_LINK, false);
@@ -168,7 +169,7 @@ static void read_links(const struct reading *r, enum ing_journal_key key, enum i
 			&r->fields->links, &r->fields->parts, links.items[i].text, type);
 }
 
-static void read_site(const struct reading *r)
+static void read_site(const struct publication_reader *r)
 {
 	struct ing_parts *ps = &r->fields->parts;
 	read_id(r, ING_JOURNAL_PMID, ING_PART_PMID, ing_ident_pmid_in);
@@ -189,15 +190,15 @@ static void read_site(const struct reading *r)
 	read_links(r, ING_JOURNAL_PDF_A, ing_part_type_pdf(r->type));
 	r->fields->authors = ing_authors_of_journal(r->v, r->site);
 	/* The site's entry as a whole: has any of its rules given something? */
-	bool gave = r->fields->links.count > 0 || r->fields->authors.count > 0;
+	bool found_any = r->fields->links.count > 0 || r->fields->authors.count > 0;
 	for (size_t i = 0; i < ING_PARTS_; i++)
-		gave = gave || ps->items[i].size > 0;
-	ing_rule_hits_add(
-		r->v->rule_hits, r->site->rule, ING_RULE_APPLIED | (gave ? ING_RULE_MATCHED : 0));
+		found_any = found_any || ps->items[i].size > 0;
+	ing_rule_hits_add(r->v->rule_hits, r->site->rule,
+		ING_RULE_APPLIED | (found_any ? ING_RULE_MATCHED : 0));
 }
 
 /* Without rules: what any web page gives. */
-static void read_page(const struct reading *r)
+static void read_page(const struct publication_reader *r)
 {
 	struct ing_text_value title = ing_extract_title(r->v);
 	ing_parts_offer(
@@ -245,10 +246,10 @@ static json_t *write_json(const struct ing_publication_fields *fields)
 }
 
 /* A web address that leads on from this page. */
-static bool is_way_on(const struct ing_view *v, const char *url)
+static bool leads_elsewhere(const struct ing_view *v, const char *url)
 {
 	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
-	       !ing_link_is_refused(url) && !ing_link_is_page(v, url);
+	       !ing_link_is_ignored(url) && !ing_link_is_self(v, url);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -257,7 +258,7 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_
 	enum ing_part_type type, json_t **ret_links)
 {
 	struct ing_publication_fields *fields = ing_arena_alloc(v->arena, sizeof(*fields));
-	struct reading r = {.v = v, .site = site, .type = type, .fields = fields};
+	struct publication_reader r = {.v = v, .site = site, .type = type, .fields = fields};
 	ing_parts_init(&fields->parts, v->arena);
 	if (site != NULL)
 		read_site(&r);
@@ -274,14 +275,14 @@ const char *ing_publication_pdf_url(
 	struct ing_extracted links = ing_extract(
 		v, ing_extraction_of_journal(site, ING_JOURNAL_PDF_A), ING_EXTRACT_LINK, false);
 	for (size_t i = 0; i < links.count; i++) {
-		if (!is_way_on(v, links.items[i].text))
+		if (!leads_elsewhere(v, links.items[i].text))
 			continue;
 		*ret_rule = site->keys[ING_JOURNAL_PDF_A].rule;
 		return links.items[i].text;
 	}
 	char *rewritten = rewrite_url(v, &site->pdf);
 	const char *url = NULL;
-	if (rewritten != NULL && is_way_on(v, rewritten)) {
+	if (rewritten != NULL && leads_elsewhere(v, rewritten)) {
 		*ret_rule = site->pdf.rule;
 		url = ing_arena_strdup(v->arena, rewritten);
 	}

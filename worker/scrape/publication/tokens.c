@@ -76,15 +76,15 @@ static const struct plain_word roles[] = {
 	PLAIN("article", ING_TOKEN_ROLE_MAIN),
 };
 
-static const struct plain_word frames[] = {
-	PLAIN("main", ING_FRAME_MAIN),
-	PLAIN("maincontent", ING_FRAME_MAIN),
-	PLAIN("maincontents", ING_FRAME_MAIN),
-	PLAIN("content", ING_FRAME_MAIN),
-	PLAIN("contents", ING_FRAME_MAIN),
-	PLAIN("article", ING_FRAME_MAIN),
-	PLAIN("title", ING_FRAME_TITLE),
-	PLAIN("heading", ING_FRAME_TITLE),
+static const struct plain_word content_marks[] = {
+	PLAIN("main", ING_CONTENT_MAIN),
+	PLAIN("maincontent", ING_CONTENT_MAIN),
+	PLAIN("maincontents", ING_CONTENT_MAIN),
+	PLAIN("content", ING_CONTENT_MAIN),
+	PLAIN("contents", ING_CONTENT_MAIN),
+	PLAIN("article", ING_CONTENT_MAIN),
+	PLAIN("title", ING_CONTENT_TITLE),
+	PLAIN("heading", ING_CONTENT_TITLE),
 };
 
 static bool same_letters(const char *s, const char *lower, size_t bytes)
@@ -132,7 +132,7 @@ static bool begins_menu(const char *s, size_t bytes)
 }
 
 /* One word, two words, or a word of navigation in front. */
-static unsigned judge_front(const char *s, size_t bytes)
+static unsigned classify_prefix(const char *s, size_t bytes)
 {
 	unsigned found = 0;
 	for (const struct word *w = words_at(s); w->text != NULL; w++) {
@@ -252,11 +252,11 @@ bool ing_tokens_next(struct ing_tokens *ts, const char **ret, size_t *ret_bytes)
 	return *ret_bytes > 0;
 }
 
-unsigned ing_token_of_name(const char *s, size_t bytes)
+unsigned ing_token_classify_name(const char *s, size_t bytes)
 {
 	if (bytes < 3) /* the shortest word that says something by itself */
 		return 0;
-	unsigned found = judge_front(s, bytes);
+	unsigned found = classify_prefix(s, bytes);
 	if (!(found & ING_TOKEN_MENU) && bytes == 6 && same_letters(s, "footer", 6))
 		found |= ING_TOKEN_MENU;
 	if (found == 0 && ends_menu(s, bytes))
@@ -266,12 +266,12 @@ unsigned ing_token_of_name(const char *s, size_t bytes)
 	return found;
 }
 
-unsigned ing_token_of_role(const char *s, size_t bytes)
+unsigned ing_token_classify_role(const char *s, size_t bytes)
 {
 	return find_plain(roles, ING_ARRAY_LEN(roles), s, bytes);
 }
 
-enum ing_frame ing_token_frame(const char *s, size_t bytes)
+enum ing_content_mark ing_token_content_mark(const char *s, size_t bytes)
 {
 	const char *end = s + bytes;
 	size_t n = 0;
@@ -285,5 +285,6 @@ enum ing_frame ing_token_frame(const char *s, size_t bytes)
 			break;
 		end = last;
 	}
-	return (enum ing_frame)find_plain(frames, ING_ARRAY_LEN(frames), s, (size_t)(end - s));
+	return (enum ing_content_mark)find_plain(
+		content_marks, ING_ARRAY_LEN(content_marks), s, (size_t)(end - s));
 }

@@ -28,10 +28,10 @@ enum ing_token {
 };
 
 /* What a word says: enum ing_token bits. _role for words of role and aria-label. */
-unsigned ing_token_of_name(const char *s, size_t bytes);
-unsigned ing_token_of_role(const char *s, size_t bytes);
+unsigned ing_token_classify_name(const char *s, size_t bytes);
+unsigned ing_token_classify_role(const char *s, size_t bytes);
 
-enum ing_frame { ING_FRAME_NONE, ING_FRAME_MAIN, ING_FRAME_TITLE };
+enum ing_content_mark { ING_CONTENT_NONE, ING_CONTENT_MAIN, ING_CONTENT_TITLE };
 /* A whole id or class that is one word for the main content (main, content, article…) or for its
  * title, with nothing but other characters than letters around it. */
-enum ing_frame ing_token_frame(const char *s, size_t bytes);
+enum ing_content_mark ing_token_content_mark(const char *s, size_t bytes);

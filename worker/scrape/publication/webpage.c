@@ -183,17 +183,17 @@ json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule
 		{"language", ING_WEBPAGE_LANGUAGE, read_language},
 	};
 	json_t *j = json_object();
-	bool gave = false;
+	bool found_any = false;
 	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++) {
 		json_t *value = NULL;
 		if (!read_by_rule(v, rule, parts[i].key, &value))
 			value = parts[i].otherwise(v);
 		else
-			gave = gave || json_string_length(value) > 0;
+			found_any = found_any || json_string_length(value) > 0;
 		json_object_set_new(j, parts[i].name, value);
 	}
 	if (rule != NULL)
-		ing_rule_hits_add(
-			v->rule_hits, rule->rule, ING_RULE_APPLIED | (gave ? ING_RULE_MATCHED : 0));
+		ing_rule_hits_add(v->rule_hits, rule->rule,
+			ING_RULE_APPLIED | (found_any ? ING_RULE_MATCHED : 0));
 	return j;
 }

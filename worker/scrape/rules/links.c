@@ -27,43 +27,43 @@
 /* A link in the text of an element (`text: true`); a little more than any URL may have. */
 #define MAX_TEXT_BYTES (ING_MAX_URL_BYTES + 1024)
 
-struct signal {
+struct meta_link {
 	const char *name; /* of the <meta>, in lower case */
 	enum ing_meta_key key;
 	const char *technique;
 };
 
 /* In the order of trust. */
-static const struct signal pdf_signals[] = {
+static const struct meta_link pdf_meta_links[] = {
 	{"citation_pdf_url", ING_META_NAME, "citation_pdf_url"},
 	{"bepress_citation_pdf_url", ING_META_NAME, "bepress_citation_pdf_url"},
 	{"citation_pdf_url", ING_META_PROPERTY, "citation_pdf_url-property"},
 	{"eprints.document_url", ING_META_NAME, "eprints.document_url"},
 };
-static const struct signal html_signals[] = {
+static const struct meta_link html_meta_links[] = {
 	{"citation_fulltext_html_url", ING_META_NAME, "citation_fulltext_html_url"},
 	{"citation_full_html_url", ING_META_NAME, "citation_full_html_url"},
 };
-static const struct signal xml_signals[] = {
+static const struct meta_link xml_meta_links[] = {
 	{"citation_xml_url", ING_META_NAME, "citation_xml_url"},
 	{"fulltext_xml", ING_META_NAME, "fulltext_xml"},
 };
 
 static const struct {
 	const char *list; /* key in links.yaml */
-	const struct signal *signals;
-	size_t signal_count;
+	const struct meta_link *meta_links;
+	size_t meta_link_count;
 } kinds[ING_LINK_KINDS_] = {
-	[ING_LINK_PDF] = {"pdf", pdf_signals, ING_ARRAY_LEN(pdf_signals)},
-	[ING_LINK_HTML] = {"html", html_signals, ING_ARRAY_LEN(html_signals)},
-	[ING_LINK_XML] = {"xml", xml_signals, ING_ARRAY_LEN(xml_signals)},
+	[ING_LINK_PDF] = {"pdf", pdf_meta_links, ING_ARRAY_LEN(pdf_meta_links)},
+	[ING_LINK_HTML] = {"html", html_meta_links, ING_ARRAY_LEN(html_meta_links)},
+	[ING_LINK_XML] = {"xml", xml_meta_links, ING_ARRAY_LEN(xml_meta_links)},
 	[ING_LINK_COMPONENT] = {"component", NULL, 0},
 };
 
 /* Links that sites put there although they lead nowhere new: back to the resolver that brought us
  * here, to a frame around the PDF, or out of a template that was not filled in. Compared with the
  * absolute link, ASCII case aside. */
-static const char *const refused[] = {
+static const char *const ignored[] = {
 	"://doi.org/",
 	"://dx.doi.org/",
 	"onlinelibrary.wiley.com/doi/pdf/",
@@ -228,7 +228,7 @@ static char *mend_link(const struct search *s, char *link)
 
 /* What stands behind "URL=" in a meta refresh (HTML Standard, 4.2.4.3): quotes and white space
  * around it dropped. NULL: there is no such thing. */
-static char *cut_refresh(const char *value)
+static char *parse_refresh(const char *value)
 {
 	const char *at = strcasestr(value, "url");
 	if (at == NULL)
@@ -251,7 +251,7 @@ static char *cut_refresh(const char *value)
  * NULL. */
 static char *resolve(const struct search *s, const struct pattern *p, const char *value)
 {
-	char *target = p != NULL && p->refresh ? cut_refresh(value) : NULL;
+	char *target = p != NULL && p->refresh ? parse_refresh(value) : NULL;
 	if (p != NULL && p->refresh && target == NULL)
 		return NULL;
 	const char *from = target != NULL ? target : value;
@@ -268,7 +268,7 @@ static char *resolve(const struct search *s, const struct pattern *p, const char
 	if (link != NULL)
 		link = mend_link(s, link);
 	if (link == NULL || !ing_url_is_web(link) || strlen(link) > ING_MAX_URL_BYTES ||
-		ing_link_is_refused(link) ||
+		ing_link_is_ignored(link) ||
 		(p != NULL && !ing_url_filter_matches_url(&p->link, link))) {
 		free(link);
 		return NULL;
@@ -284,7 +284,7 @@ static bool try_value(struct search *s, const struct pattern *p, const char *tec
 	char *link = resolve(s, p, value);
 	if (link == NULL)
 		return false;
-	bool self = ing_link_is_page(s->v, link);
+	bool self = ing_link_is_self(s->v, link);
 	if (!self || s->self.url == NULL) {
 		struct ing_link *to = self ? &s->self : ret;
 		*to = (struct ing_link){
@@ -298,14 +298,14 @@ static bool try_value(struct search *s, const struct pattern *p, const char *tec
 	return !self;
 }
 
-static bool try_signal(struct search *s, const struct signal *signal, struct ing_link *ret)
+static bool try_meta_link(struct search *s, const struct meta_link *meta_link, struct ing_link *ret)
 {
 	const struct ing_meta *m = NULL;
 	for (unsigned tried = 0; tried < MAX_LINKS_TRIED; tried++) {
-		m = ing_metas_find(s->v, m, signal->key, signal->name);
+		m = ing_metas_find(s->v, m, meta_link->key, meta_link->name);
 		if (m == NULL)
 			return false;
-		if (m->content != NULL && try_value(s, NULL, signal->technique, m->content, ret))
+		if (m->content != NULL && try_value(s, NULL, meta_link->technique, m->content, ret))
 			return true;
 	}
 	return false;
@@ -342,8 +342,8 @@ static bool try_pattern(struct search *s, const struct pattern *p, struct ing_li
 static struct ing_link find_link(struct search *s, enum ing_link_kind kind)
 {
 	struct ing_link link = {.rule = UINT32_MAX};
-	for (size_t i = 0; i < kinds[kind].signal_count; i++) {
-		if (try_signal(s, &kinds[kind].signals[i], &link))
+	for (size_t i = 0; i < kinds[kind].meta_link_count; i++) {
+		if (try_meta_link(s, &kinds[kind].meta_links[i], &link))
 			return link;
 	}
 	for (const struct pattern *p = s->links->lists[kind].first; p != NULL; p = p->next) {
@@ -403,16 +403,16 @@ struct ing_link ing_links_find(
 	return link;
 }
 
-bool ing_link_is_refused(const char *url)
+bool ing_link_is_ignored(const char *url)
 {
-	for (size_t i = 0; i < ING_ARRAY_LEN(refused); i++) {
-		if (strcasestr(url, refused[i]) != NULL)
+	for (size_t i = 0; i < ING_ARRAY_LEN(ignored); i++) {
+		if (strcasestr(url, ignored[i]) != NULL)
 			return true;
 	}
 	return false;
 }
 
-bool ing_link_is_page(const struct ing_view *v, const char *url)
+bool ing_link_is_self(const struct ing_view *v, const char *url)
 {
 	if (v->url == NULL)
 		return false;

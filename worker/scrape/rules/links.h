@@ -26,6 +26,6 @@ size_t ing_links_count(const struct ing_links *l);
 struct ing_link ing_links_find(
 	const struct ing_links *l, const struct ing_view *v, enum ing_link_kind kind);
 /* Links that are never followed: resolvers that lead back, frames, unfilled templates. */
-bool ing_link_is_refused(const char *url);
+bool ing_link_is_ignored(const char *url);
 /* The address is the page's own, fragment aside. */
-bool ing_link_is_page(const struct ing_view *v, const char *url);
+bool ing_link_is_self(const struct ing_view *v, const char *url);

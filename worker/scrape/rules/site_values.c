@@ -224,22 +224,23 @@ static bool read_json_values(struct value_reader *vr, const char *s, size_t byte
 /* Try a text against the take's regular expression, if it has one. */
 static bool read_text_values(struct value_reader *vr, const char *s, size_t bytes)
 {
-	const struct ing_site_source *t = vr->source;
+	const struct ing_site_source *src = vr->source;
 	size_t from[MAX_GROUPS], to[MAX_GROUPS];
-	if (t->regex != NULL) {
-		enum ing_regex_end end = ing_regex_groups(t->regex, s, bytes, MAX_GROUPS, from, to);
+	if (src->regex != NULL) {
+		enum ing_regex_end end =
+			ing_regex_groups(src->regex, s, bytes, MAX_GROUPS, from, to);
 		vr->failed = vr->failed || end == ING_REGEX_LIMIT;
 		if (end != ING_REGEX_YES)
 			return false;
-		if (t->json)
+		if (src->json)
 			return read_json_values(vr, s + to[0], bytes - to[0], false);
-	} else if (t->json) {
+	} else if (src->json) {
 		return read_json_values(vr, s, bytes, true);
 	} else {
 		from[0] = 0;
 		to[0] = bytes;
 	}
-	for (const struct ing_site_value *value = t->values; value != NULL; value = value->next) {
+	for (const struct ing_site_value *value = src->values; value != NULL; value = value->next) {
 		unsigned g = value->group;
 		if (g >= MAX_GROUPS || from[g] == SIZE_MAX ||
 			!keep_value(vr, value->slot, s + from[g], to[g] - from[g]))
@@ -249,7 +250,7 @@ static bool read_text_values(struct value_reader *vr, const char *s, size_t byte
 }
 
 /* Try what stands in an element: scripts have data, others text. */
-static bool read_content_values(struct value_reader *vr, ing_node n)
+static bool read_element_content(struct value_reader *vr, ing_node n)
 {
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_SCRIPT_BYTES);
@@ -269,35 +270,35 @@ static bool may_continue(const struct value_reader *vr)
 	return !vr->failed && vr->read_bytes < MAX_READ_BYTES;
 }
 
-static bool read_scripts_values(struct value_reader *vr)
+static bool read_scripts(struct value_reader *vr)
 {
 	ing_node n = ING_NODE_DOCUMENT;
 	for (unsigned i = 0; i < MAX_CANDIDATES && may_continue(vr); i++) {
 		n = ing_tree_next_named(vr->v->tree, n, ING_NODE_DOCUMENT, "script");
 		if (n == ING_NODE_NONE)
 			return false;
-		if (read_content_values(vr, n))
+		if (read_element_content(vr, n))
 			return true;
 	}
 	return false;
 }
 
-static bool read_elements_values(struct value_reader *vr)
+static bool read_elements(struct value_reader *vr)
 {
-	const struct ing_site_source *t = vr->source;
+	const struct ing_site_source *src = vr->source;
 	struct ing_matches found = {0};
 	struct ing_error err = {0};
-	if (ing_select(vr->v->matcher, t->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
+	if (ing_select(vr->v->matcher, src->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
 		vr->failed = true;
 		return false;
 	}
 	for (size_t i = 0; i < found.count && i < MAX_CANDIDATES && may_continue(vr); i++) {
 		size_t bytes = 0;
-		const char *value = t->attr != NULL ? ing_tree_attr(vr->v->tree, found.nodes[i],
-							      t->attr, &bytes)
-						    : NULL;
-		if (t->attr == NULL ? read_content_values(vr, found.nodes[i])
-				    : value != NULL && read_text_values(vr, value, bytes))
+		const char *value = src->attr != NULL ? ing_tree_attr(vr->v->tree, found.nodes[i],
+								src->attr, &bytes)
+						      : NULL;
+		if (src->attr == NULL ? read_element_content(vr, found.nodes[i])
+				      : value != NULL && read_text_values(vr, value, bytes))
 			return true;
 	}
 	return false;
@@ -312,17 +313,17 @@ static void clear_slots(struct value_reader *vr)
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_site_read_values(
-	const struct ing_site_source *t, const struct ing_view *v, const char **slots, bool *failed)
+bool ing_site_read_values(const struct ing_site_source *src, const struct ing_view *v,
+	const char **slots, bool *failed)
 {
-	struct value_reader vr = {.source = t, .v = v, .slots = slots};
+	struct value_reader vr = {.source = src, .v = v, .slots = slots};
 	bool found_all = false;
-	if (t->kind == ING_SITE_FROM_URL)
+	if (src->kind == ING_SITE_FROM_URL)
 		found_all = v->url != NULL && read_text_values(&vr, v->url, strlen(v->url));
-	else if (t->kind == ING_SITE_FROM_SCRIPT)
-		found_all = read_scripts_values(&vr);
+	else if (src->kind == ING_SITE_FROM_SCRIPT)
+		found_all = read_scripts(&vr);
 	else
-		found_all = read_elements_values(&vr);
+		found_all = read_elements(&vr);
 	if (!found_all)
 		clear_slots(&vr); /* a half that some candidate gave is nothing */
 	*failed = *failed || vr.failed;

@@ -40,5 +40,5 @@ struct ing_site_source {
 
 /* Fill the slots of a take's values (strings in the view's arena), the first place that gives all
  * of them. False: there is none. What met a limit sets *failed. */
-bool ing_site_read_values(const struct ing_site_source *t, const struct ing_view *v,
+bool ing_site_read_values(const struct ing_site_source *src, const struct ing_view *v,
 	const char **slots, bool *failed);

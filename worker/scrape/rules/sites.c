@@ -44,7 +44,7 @@ struct loader {
 
 /* Add a value to a take; its name gets a slot. */
 static struct ing_site_value *add_value(struct loader *l, const struct ing_yaml_node *at,
-	struct ing_site_source *t, const char *name)
+	struct ing_site_source *src, const char *name)
 {
 	struct site *s = l->site;
 	unsigned slot = 0;
@@ -64,38 +64,39 @@ static struct ing_site_value *add_value(struct loader *l, const struct ing_yaml_
 		s->names[s->name_count++] = ing_arena_strdup(&l->rules->arena, name);
 	struct ing_site_value *value = ing_arena_alloc(&l->rules->arena, sizeof(*value));
 	value->slot = slot;
-	value->next = t->values;
-	t->values = value;
+	value->next = src->values;
+	src->values = value;
 	return value;
 }
 
 static void read_paths(
-	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *t)
+	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *src)
 {
 	const struct ing_yaml_node *paths = ing_rule_read_node(&l->rd, entry, "json", ING_YAML_MAP);
 	if (paths == NULL)
 		return;
-	t->json = true;
+	src->json = true;
 	if (paths->count == 0)
 		ing_rule_read_error(&l->rd, paths, "json must name a value");
 	for (const struct ing_yaml_node *key = paths->first; key != NULL; key = key->next) {
 		const char *path = ing_rule_read_text(&l->rd, paths, key->text);
-		struct ing_site_value *value = add_value(l, key, t, key->text);
+		struct ing_site_value *value = add_value(l, key, src, key->text);
 		if (value != NULL)
 			value->path = path != NULL ? path : "";
 	}
 }
 
 /* The named groups of the take's regular expression, each of which is a value. */
-static void read_groups(struct loader *l, const struct ing_yaml_node *at, struct ing_site_source *t)
+static void read_groups(
+	struct loader *l, const struct ing_yaml_node *at, struct ing_site_source *src)
 {
 	unsigned number = 0;
-	const char *name = ing_regex_group_name(t->regex, 0, &number);
+	const char *name = ing_regex_group_name(src->regex, 0, &number);
 	if (name == NULL)
 		ing_rule_read_error(
 			&l->rd, at, "the expression must name a value by a group, (?<name>…)");
-	for (unsigned i = 0; name != NULL; name = ing_regex_group_name(t->regex, ++i, &number)) {
-		struct ing_site_value *value = add_value(l, at, t, name);
+	for (unsigned i = 0; name != NULL; name = ing_regex_group_name(src->regex, ++i, &number)) {
+		struct ing_site_value *value = add_value(l, at, src, name);
 		if (value != NULL)
 			value->group = number;
 	}
@@ -103,34 +104,34 @@ static void read_groups(struct loader *l, const struct ing_yaml_node *at, struct
 
 /* Read the regular expression of a take. Text of pages is UTF-8, addresses are bytes. */
 static void read_expression(struct loader *l, const struct ing_yaml_node *entry, const char *key,
-	struct ing_site_source *t)
+	struct ing_site_source *src)
 {
 	const struct ing_yaml_node *at = ing_yaml_get(entry, key);
 	if (at == NULL)
 		return;
-	t->regex = ing_rule_read_regex(
-		&l->rd, entry, key, t->kind == ING_SITE_FROM_URL ? ING_REGEX_BYTES : 0);
-	if (t->regex != NULL && !t->json)
-		read_groups(l, at, t);
+	src->regex = ing_rule_read_regex(
+		&l->rd, entry, key, src->kind == ING_SITE_FROM_URL ? ING_REGEX_BYTES : 0);
+	if (src->regex != NULL && !src->json)
+		read_groups(l, at, src);
 }
 
 static void read_element(
-	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *t)
+	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *src)
 {
-	t->selector = ing_rule_read_selector(&l->rd, entry, "selector");
-	t->attr = ing_rule_read_text(&l->rd, entry, "attr");
-	read_expression(l, entry, "match", t);
+	src->selector = ing_rule_read_selector(&l->rd, entry, "selector");
+	src->attr = ing_rule_read_text(&l->rd, entry, "attr");
+	read_expression(l, entry, "match", src);
 	const char *name = ing_rule_read_text(&l->rd, entry, "name");
-	int ways = (ing_yaml_get(entry, "match") != NULL) + (name != NULL) + t->json;
+	int ways = (ing_yaml_get(entry, "match") != NULL) + (name != NULL) + src->json;
 	if (ways == 1 && name != NULL)
-		add_value(l, entry, t, name);
+		add_value(l, entry, src, name);
 	else if (ways == 0 || name != NULL)
 		ing_rule_read_error(&l->rd, entry,
 			"a selector's value needs a name, or match, or json: one of them");
 }
 
 static void read_source(
-	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *t)
+	struct loader *l, const struct ing_yaml_node *entry, struct ing_site_source *src)
 {
 	static const char *const known[] = {"selector", "attr", "name", "match", "json", "url",
 		"script", "unescape", "decode", "cut", "optional"};
@@ -142,7 +143,7 @@ static void read_source(
 	unsigned given = 0;
 	for (unsigned i = 0; i < ING_ARRAY_LEN(kinds); i++) {
 		if (ing_yaml_get(entry, kinds[i]) != NULL) {
-			t->kind = (enum ing_site_source_kind)i;
+			src->kind = (enum ing_site_source_kind)i;
 			given++;
 		}
 	}
@@ -151,21 +152,21 @@ static void read_source(
 			&l->rd, entry, "an item of take needs one of selector, url, script");
 		return;
 	}
-	t->optional = ing_rule_read_bool(&l->rd, entry, "optional", false);
-	t->unescape = ing_rule_read_bool(&l->rd, entry, "unescape", false);
-	t->decode = ing_rule_read_bool(&l->rd, entry, "decode", false);
+	src->optional = ing_rule_read_bool(&l->rd, entry, "optional", false);
+	src->unescape = ing_rule_read_bool(&l->rd, entry, "unescape", false);
+	src->decode = ing_rule_read_bool(&l->rd, entry, "decode", false);
 	/* Bytes: percent-escapes that have been undone need not be UTF-8. */
-	t->cut = ing_rule_read_regex(&l->rd, entry, "cut", ING_REGEX_BYTES);
-	read_paths(l, entry, t);
-	if (t->kind == ING_SITE_FROM_ELEMENT)
-		read_element(l, entry, t);
+	src->cut = ing_rule_read_regex(&l->rd, entry, "cut", ING_REGEX_BYTES);
+	read_paths(l, entry, src);
+	if (src->kind == ING_SITE_FROM_ELEMENT)
+		read_element(l, entry, src);
 	else
-		read_expression(l, entry, kinds[t->kind], t);
-	if (t->kind != ING_SITE_FROM_ELEMENT &&
+		read_expression(l, entry, kinds[src->kind], src);
+	if (src->kind != ING_SITE_FROM_ELEMENT &&
 		(ing_yaml_get(entry, "attr") != NULL || ing_yaml_get(entry, "name") != NULL ||
 			ing_yaml_get(entry, "match") != NULL))
 		ing_rule_read_error(&l->rd, entry, "attr, name and match belong to a selector");
-	if (t->kind == ING_SITE_FROM_URL && t->json)
+	if (src->kind == ING_SITE_FROM_URL && src->json)
 		ing_rule_read_error(&l->rd, entry, "there is no JSON in a page's address");
 }
 
@@ -175,10 +176,10 @@ static void read_sources(struct loader *l, const struct ing_yaml_node *entry)
 	struct ing_site_source **end = &l->site->sources;
 	for (const struct ing_yaml_node *e = list != NULL ? list->first : NULL; e != NULL;
 		e = e->next) {
-		struct ing_site_source *t = ing_arena_alloc(&l->rules->arena, sizeof(*t));
-		*end = t;
-		end = &t->next;
-		read_source(l, e, t);
+		struct ing_site_source *src = ing_arena_alloc(&l->rules->arena, sizeof(*src));
+		*end = src;
+		end = &src->next;
+		read_source(l, e, src);
 	}
 }
 
@@ -243,8 +244,8 @@ static char *build_url(const struct site *s, const struct ing_view *v, const cha
 	const char *values[ING_MAX_SITE_VALUES] = {NULL};
 	bool failed = false;
 	bool found = true;
-	for (const struct ing_site_source *t = s->sources; t != NULL && found; t = t->next)
-		found = ing_site_read_values(t, v, values, &failed) || t->optional;
+	for (const struct ing_site_source *src = s->sources; src != NULL && found; src = src->next)
+		found = ing_site_read_values(src, v, values, &failed) || src->optional;
 	if (failed)
 		ing_rule_hits_add(v->rule_hits, s->rule, ING_RULE_FAILED);
 	struct ing_buf text;
@@ -268,12 +269,12 @@ static char *build_url(const struct site *s, const struct ing_view *v, const cha
 	return good ? url : NULL;
 }
 
-static void free_sources(struct ing_site_source *t)
+static void free_sources(struct ing_site_source *src)
 {
-	for (; t != NULL; t = t->next) {
-		ing_selector_free(t->selector);
-		ing_regex_free(t->regex);
-		ing_regex_free(t->cut);
+	for (; src != NULL; src = src->next) {
+		ing_selector_free(src->selector);
+		ing_regex_free(src->regex);
+		ing_regex_free(src->cut);
 	}
 }
 

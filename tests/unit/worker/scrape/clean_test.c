@@ -168,7 +168,7 @@ static void test_name_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(name_cases); i++) {
 		const char *token = name_cases[i].token;
-		unsigned got = ing_token_of_name(token, strlen(token));
+		unsigned got = ing_token_classify_name(token, strlen(token));
 		if (got & MENU)
 			got &= ~(unsigned)MAYBE; /* says no more */
 		if (got != name_cases[i].want)
@@ -180,20 +180,20 @@ static void test_frames(void **state)
 {
 	static const struct {
 		const char *value;
-		enum ing_frame want;
-	} cases[] = {{"main", ING_FRAME_MAIN}, {"Content", ING_FRAME_MAIN},
-		{" --content_2 ", ING_FRAME_MAIN}, {"maincontents", ING_FRAME_MAIN},
-		{"main-content", ING_FRAME_NONE}, {"main content", ING_FRAME_NONE},
-		{"title", ING_FRAME_TITLE}, {"12 heading", ING_FRAME_TITLE},
-		{"contentx", ING_FRAME_NONE}, {"", ING_FRAME_NONE}, {"12", ING_FRAME_NONE},
+		enum ing_content_mark want;
+	} cases[] = {{"main", ING_CONTENT_MAIN}, {"Content", ING_CONTENT_MAIN},
+		{" --content_2 ", ING_CONTENT_MAIN}, {"maincontents", ING_CONTENT_MAIN},
+		{"main-content", ING_CONTENT_NONE}, {"main content", ING_CONTENT_NONE},
+		{"title", ING_CONTENT_TITLE}, {"12 heading", ING_CONTENT_TITLE},
+		{"contentx", ING_CONTENT_NONE}, {"", ING_CONTENT_NONE}, {"12", ING_CONTENT_NONE},
 		{"\xc2\xa7"
 		 "article\xe2\x80\x94",
-			ING_FRAME_MAIN},
-		{"article\xc3\xa9", ING_FRAME_NONE}, {"\xe4\xb8\xbbmain", ING_FRAME_NONE}};
+			ING_CONTENT_MAIN},
+		{"article\xc3\xa9", ING_CONTENT_NONE}, {"\xe4\xb8\xbbmain", ING_CONTENT_NONE}};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)
-		assert_int_equal(
-			ing_token_frame(cases[i].value, strlen(cases[i].value)), cases[i].want);
+		assert_int_equal(ing_token_content_mark(cases[i].value, strlen(cases[i].value)),
+			cases[i].want);
 }
 
 /* --- pages --- */
