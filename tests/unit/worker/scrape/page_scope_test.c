@@ -159,7 +159,7 @@ static void test_scopes(void **state)
 		const char *page = scopes[i].page == NULL ? "<p>x" : scopes[i].page;
 		view_helper_read(&helper, page, strlen(page), scopes[i].url);
 		helper.view.word_count = scopes[i].words;
-		const char *got = ing_page_scope(&helper.view, &scopes[i].hints);
+		const char *got = ing_page_scope(&helper.view, &scopes[i].input);
 		if (strcmp(got, scopes[i].want) != 0)
 			fail_msg("%s: %s", scopes[i].name, got);
 	}
