@@ -35,7 +35,7 @@ static const struct ing_addr *first_permitted(
 	return NULL;
 }
 
-static void on_answer(struct ing_lookup *lookup, const struct ing_answer *answer)
+static void on_answer(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct ing_address_wait *w = ING_CONTAINER(lookup, struct ing_address_wait, lookup);
 	const struct ing_fetch *f = w->fetch;

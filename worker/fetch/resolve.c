@@ -52,7 +52,7 @@ struct ing_name {
 	struct ing_lookup *lookups;
 	uint64_t expires_ms; /* 0 while being asked for */
 	unsigned shortages;  /* the resolver's when it was asked for */
-	struct ing_answer answer;
+	struct ing_dns_answer answer;
 	char key[]; /* KEY_… and the name */
 };
 
@@ -247,7 +247,7 @@ static void answer_name(struct ing_name *n, uint64_t keep_ms)
 	DL_APPEND(n->resolver->known, n);
 }
 
-static uint64_t read_addresses(const struct ares_addrinfo *info, struct ing_answer *answer)
+static uint64_t read_addresses(const struct ares_addrinfo *info, struct ing_dns_answer *answer)
 {
 	uint64_t keep_ms = MAX_KEPT_MS;
 	answer->count = 0;
@@ -424,7 +424,7 @@ static void start_lookup(
 	HASH_FIND(hh, r->names, fresh->key, len, n);
 	if (n != NULL && n->expires_ms > ing_now_ms()) {
 		free(fresh);
-		struct ing_answer answer = n->answer; /* done() may make us forget the name */
+		struct ing_dns_answer answer = n->answer; /* done() may make us forget the name */
 		lookup->done(lookup, &answer);
 		return;
 	}

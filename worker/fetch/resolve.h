@@ -23,7 +23,7 @@ struct ing_resolver;
 
 #define ING_RESOLVER_MAX_ADDRS 16 /* kept of one name; more than anyone tries */
 
-struct ing_answer {
+struct ing_dns_answer {
 	unsigned count;     /* 0: failed */
 	const char *words;  /* why, static */
 	bool passing;       /* failed because of the name servers, not of the name */
@@ -37,7 +37,7 @@ struct ing_lookup {
 	struct ing_lookup *prev, *next;
 	struct ing_name *name; /* NULL: not waiting */
 	void (*done)(struct ing_lookup *lookup,
-		const struct ing_answer *answer); /* answer is borrowed */
+		const struct ing_dns_answer *answer); /* answer is borrowed */
 };
 
 struct ing_resolver_conf {

@@ -183,7 +183,7 @@ static void use_addresses(struct ing_transfer *t, const struct ing_addr *addrs, 
 
 /* The name's addresses of the other family, after none of the first ones could be connected to. The
  * outcome of these stands where there are no others. */
-static void on_other_addresses(struct ing_lookup *lookup, const struct ing_answer *answer)
+static void on_other_addresses(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
 	if (answer->count > 0 && keep_addresses(t, answer->addrs, answer->count) == NULL)
@@ -192,7 +192,7 @@ static void on_other_addresses(struct ing_lookup *lookup, const struct ing_answe
 		finish(t);
 }
 
-static void on_addresses(struct ing_lookup *lookup, const struct ing_answer *answer)
+static void on_addresses(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
 	t->ex->dns_us = elapsed_us(t);

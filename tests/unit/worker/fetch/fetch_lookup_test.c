@@ -42,11 +42,11 @@ static const struct names_row other_rows[] = {
 
 struct heard {
 	struct ing_lookup lookup;
-	struct ing_answer answer;
+	struct ing_dns_answer answer;
 	unsigned calls;
 };
 
-static void hear(struct ing_lookup *lookup, const struct ing_answer *answer)
+static void hear(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct heard *h = ING_CONTAINER(lookup, struct heard, lookup);
 	h->answer = *answer;
@@ -63,7 +63,7 @@ static void wait_for(uv_loop_t *loop, struct heard *h)
 	assert_int_equal(h->calls, 1);
 }
 
-static struct ing_answer look_up(
+static struct ing_dns_answer look_up(
 	uv_loop_t *loop, struct ing_resolver *r, const char *name, bool other)
 {
 	struct heard h = {.lookup.done = hear};
@@ -106,7 +106,7 @@ static void kinds_of_failure(void **state)
 		start(&loop, &(struct ing_resolver_conf){.servers = names_server(names)});
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		unsigned before = names_queries(names);
-		struct ing_answer answer = look_up(&loop, r, cases[i].name, false);
+		struct ing_dns_answer answer = look_up(&loop, r, cases[i].name, false);
 		assert_int_equal(answer.count, 0);
 		assert_non_null(answer.words);
 		assert_int_equal(answer.passing, cases[i].passing);
@@ -127,7 +127,7 @@ static void both_families(void **state)
 	uv_loop_t loop;
 	struct ing_resolver *r =
 		start(&loop, &(struct ing_resolver_conf){.servers = names_server(names)});
-	struct ing_answer answer = look_up(&loop, r, "here.test", false);
+	struct ing_dns_answer answer = look_up(&loop, r, "here.test", false);
 	assert_int_equal(answer.count, 1);
 	assert_int_equal(answer.addrs[0].family, 4);
 	assert_false(answer.both_families);
