@@ -20,36 +20,56 @@ struct record_case {
 };
 
 static const struct record_case records[] = {
-	{"nothing", NULL, NULL, NULL, false},
-	{"the page's title alone", NULL, "P", "{\"title\":\"P\"}", false},
-	{"its own before the page's", "{\"title\":\"T\"}", "P", "{\"title\":\"T\"}", true},
-	{"a title of null", "{\"title\":null,\"doi\":\"10.1/x\"}", "P",
-		"{\"title\":\"P\",\"doi\":\"10.1/x\"}", false},
-	{"no title at all", "{\"doi\":\"10.1/x\"}", NULL, NULL, false},
-	{"nulls and strangers", "{\"evil\":[1],\"volume\":null,\"title\":\"T\"}", NULL,
-		"{\"title\":\"T\"}", true},
-	{"in the table's order", "{\"doi\":\"d\",\"title\":\"T\"}", NULL,
-		"{\"title\":\"T\",\"doi\":\"d\"}", true},
-	{"wrong types",
-		"{\"title\":\"T\",\"doi\":7,\"release_year\":\"2001\",\"contrib_names\":\"A\","
-		"\"keywords\":[1],\"raw_references\":[],\"release_date\":\"2001\",\"pmid\":\"\"}",
-		NULL, "{\"title\":\"T\"}", true},
-	{"right types",
-		"{\"title\":\"T\",\"release_year\":2001,\"release_date\":\"2001-02-03\","
-		"\"contrib_names\":[\"A\"],\"contribs\":[{\"name\":\"A\",\"orcid\":null,"
-		"\"affiliations\":[\"U\"]}]}",
-		NULL,
-		"{\"title\":\"T\",\"contrib_names\":[\"A\"],\"contribs\":[{\"name\":\"A\","
-		"\"orcid\":null,\"affiliations\":[\"U\"]}],\"release_date\":\"2001-02-03\","
-		"\"release_year\":2001}",
-		true},
-	{"people with more than people have",
-		"{\"title\":\"T\",\"contribs\":[{\"name\":\"A\",\"x\":{}}]}", NULL,
-		"{\"title\":\"T\"}", true},
-	{"no object", "[\"title\"]", "P", "{\"title\":\"P\"}", false},
-	{"no JSON", "{\"title\":", "P", "{\"title\":\"P\"}", false},
-	{"twice", "{\"title\":\"T\",\"title\":\"U\"}", "P", "{\"title\":\"P\"}", false},
-	{"too deep", "{\"title\":\"T\",\"x\":[[[[1]]]]}", "P", "{\"title\":\"P\"}", false},
+	{.name = "nothing"},
+	{.name = "the page's title alone", .page_title = "P", .want = "{\"title\":\"P\"}"},
+	{.name = "its own before the page's",
+		.json = "{\"title\":\"T\"}",
+		.page_title = "P",
+		.want = "{\"title\":\"T\"}",
+		.own = true},
+	{.name = "a title of null",
+		.json = "{\"title\":null,\"doi\":\"10.1/x\"}",
+		.page_title = "P",
+		.want = "{\"title\":\"P\",\"doi\":\"10.1/x\"}"},
+	{.name = "no title at all", .json = "{\"doi\":\"10.1/x\"}"},
+	{.name = "nulls and strangers",
+		.json = "{\"evil\":[1],\"volume\":null,\"title\":\"T\"}",
+		.want = "{\"title\":\"T\"}",
+		.own = true},
+	{.name = "in the table's order",
+		.json = "{\"doi\":\"d\",\"title\":\"T\"}",
+		.want = "{\"title\":\"T\",\"doi\":\"d\"}",
+		.own = true},
+	{.name = "wrong types",
+		.json = "{\"title\":\"T\",\"doi\":7,\"release_year\":\"2001\",\"contrib_names\":\"A\","
+			"\"keywords\":[1],\"raw_references\":[],\"release_date\":\"2001\",\"pmid\":\"\"}",
+		.want = "{\"title\":\"T\"}",
+		.own = true},
+	{.name = "right types",
+		.json = "{\"title\":\"T\",\"release_year\":2001,\"release_date\":\"2001-02-03\","
+			"\"contrib_names\":[\"A\"],\"contribs\":[{\"name\":\"A\",\"orcid\":null,"
+			"\"affiliations\":[\"U\"]}]}",
+		.want = "{\"title\":\"T\",\"contrib_names\":[\"A\"],\"contribs\":[{\"name\":\"A\","
+			"\"orcid\":null,\"affiliations\":[\"U\"]}],\"release_date\":\"2001-02-03\","
+			"\"release_year\":2001}",
+		.own = true},
+	{.name = "people with more than people have",
+		.json = "{\"title\":\"T\",\"contribs\":[{\"name\":\"A\",\"x\":{}}]}",
+		.want = "{\"title\":\"T\"}",
+		.own = true},
+	{.name = "no object",
+		.json = "[\"title\"]",
+		.page_title = "P",
+		.want = "{\"title\":\"P\"}"},
+	{.name = "no JSON", .json = "{\"title\":", .page_title = "P", .want = "{\"title\":\"P\"}"},
+	{.name = "twice",
+		.json = "{\"title\":\"T\",\"title\":\"U\"}",
+		.page_title = "P",
+		.want = "{\"title\":\"P\"}"},
+	{.name = "too deep",
+		.json = "{\"title\":\"T\",\"x\":[[[[1]]]]}",
+		.page_title = "P",
+		.want = "{\"title\":\"P\"}"},
 };
 
 static void what_is_believed(void **state)
