@@ -16,11 +16,9 @@
 static const struct {
 	enum ing_disposition disposition;
 	const char *label;
-	const char *sentence;
 } fails[ING_FAIL_COUNT_] = {
-	[ING_FAIL_NONE] = {ING_RETRY, "none", "nothing failed"},
-#define FAIL(name, disposition, label, sentence)                                                   \
-	[ING_FAIL_##name] = {DISPOSITION_##disposition, label, sentence},
+	[ING_FAIL_NONE] = {ING_RETRY, "none"},
+#define FAIL(name, disposition, label) [ING_FAIL_##name] = {DISPOSITION_##disposition, label},
 #include "common/base/fail.def"
 #undef FAIL
 };
@@ -114,11 +112,6 @@ void ing_error_clear(struct ing_error *err)
 const char *ing_fail_label(int fail)
 {
 	return fails[fail_index(fail)].label;
-}
-
-const char *ing_fail_sentence(int fail)
-{
-	return fails[fail_index(fail)].sentence;
 }
 
 enum ing_disposition ing_fail_disposition(int fail)

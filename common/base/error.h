@@ -14,7 +14,7 @@
 
 enum ing_fail {
 	ING_FAIL_NONE,
-#define FAIL(name, disposition, label, sentence) ING_FAIL_##name,
+#define FAIL(name, disposition, label) ING_FAIL_##name,
 #include "common/base/fail.def"
 #undef FAIL
 	ING_FAIL_COUNT_
@@ -42,7 +42,6 @@ int ing_error_sys(struct ing_error *err, int errnum, const char *fmt, ...) ING_P
 void ing_error_context(struct ing_error *err, const char *fmt, ...) ING_PRINTF(2, 3);
 void ing_error_clear(struct ing_error *err);
 
-/* Metric label, sentence and disposition of a failure; `fail` may be given negative. Never NULL. */
+/* Label and disposition of a failure; `fail` may be given negative. Never NULL. */
 const char *ing_fail_label(int fail);
-const char *ing_fail_sentence(int fail);
 enum ing_disposition ing_fail_disposition(int fail);

@@ -20,17 +20,6 @@ static int base32_value(char c)
 	return -1;
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Drop the padding: at most six '=', and only up to a multiple of eight. Returns the characters
  * left, or SIZE_MAX. */
 static size_t strip_padding(const char *text, size_t chars)
@@ -107,19 +96,4 @@ void ing_hex_encode(const void *data, size_t bytes, char *ret_text)
 		ret_text[2 * i + 1] = digits[from[i] & 15];
 	}
 	ret_text[2 * bytes] = '\0';
-}
-
-bool ing_hex_decode(const char *text, size_t chars, void *ret_data, size_t bytes)
-{
-	if (chars % 2 != 0 || chars / 2 != bytes)
-		return false;
-	unsigned char *to = ret_data;
-	for (size_t i = 0; i < bytes; i++) {
-		int high = hex_value(text[2 * i]);
-		int low = hex_value(text[2 * i + 1]);
-		if (high < 0 || low < 0)
-			return false;
-		to[i] = (unsigned char)(high << 4 | low);
-	}
-	return true;
 }

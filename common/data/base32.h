@@ -24,5 +24,3 @@ int ing_base32_decode(const char *text, size_t chars, void *ret_data, size_t roo
 
 /* ret_text has room for 2 * bytes + 1; lower case. */
 void ing_hex_encode(const void *data, size_t bytes, char *ret_text);
-/* Exactly `bytes` bytes from 2 * bytes digits of either case; false when text is anything else. */
-bool ing_hex_decode(const char *text, size_t chars, void *ret_data, size_t bytes) ING_MUST_CHECK;

@@ -23,7 +23,6 @@ struct ing_digests {
 	unsigned char sha256[32];
 };
 
-#define ING_MD5_HEX_BYTES 33
 #define ING_SHA1_HEX_BYTES 41
 #define ING_SHA256_HEX_BYTES 65
 

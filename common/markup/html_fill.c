@@ -149,7 +149,6 @@ void ing_html_fill(const struct ing_html *h, struct ing_tree *t)
 	struct filler f = {.t = t, .attrs = doc->attrs};
 	ing_tree_clear(t);
 	t->encoding = ing_html_encoding(h);
-	t->quirks = doc->compat_mode == LXB_DOM_DOCUMENT_CMODE_QUIRKS;
 
 	const lxb_dom_node_t *n = top->first_child;
 	while (n != NULL && add_node(&f, n)) {

@@ -173,12 +173,10 @@ static uint32_t add_name(struct ing_tree *t, const char *name, size_t bytes)
 	const char *text = keep_string(priv, name, bytes);
 	if (text == NULL)
 		return UINT32_MAX;
-	const char *colon = memchr(text, ':', bytes);
 	uint32_t id = t->name_count++;
 	t->names[id] = (struct ing_tree_name){
 		.text = text,
 		.bytes = (uint32_t)bytes,
-		.local = colon != NULL ? (uint32_t)(colon - text) + 1 : 0,
 		.lower = id,
 	};
 	*find_slot(t, text, bytes) = id + 1;
@@ -254,7 +252,7 @@ static void start_page(struct ing_tree *t)
 	t->count = 1;
 	t->attr_count = 0;
 	t->element_count = 1;
-	t->xml = t->quirks = t->has_pseudo = false;
+	t->xml = t->has_pseudo = false;
 	t->encoding = "UTF-8";
 	priv->open = ING_NODE_NONE;
 }

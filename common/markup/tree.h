@@ -75,7 +75,6 @@ enum ing_name_flag {
 struct ing_tree_name {
 	const char *text;
 	uint32_t bytes;
-	uint32_t local; /* offset of the part behind the first ':', or 0 */
 	uint32_t flags; /* enum ing_name_flag */
 	uint32_t lower; /* the same name in lower case; itself, if it is */
 };
@@ -86,7 +85,7 @@ struct ing_tree {
 	struct ing_tree_name *names;
 	uint32_t count, attr_count, name_count;
 	uint32_t element_count;     /* ordinals given, the document's included */
-	bool xml, quirks;           /* read as XML; HTML without a good doctype */
+	bool xml;                   /* read as XML */
 	bool has_pseudo;            /* some node was raised by :matchText */
 	const char *encoding;       /* by which the page was read; static */
 	const char *url;            /* the page's own address as set, or NULL */

@@ -3,7 +3,7 @@
  * cdx.h - lines of a capture index: eleven fields, " CDX N b a m s k r M S V g".
  *
  * An index is sorted in byte order (LC_ALL=C) before anyone looks things up in it; lines here are
- * made and read one by one. Pure functions.
+ * made one by one. Pure functions.
  */
 #pragma once
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 struct ing_buf;
 
 #define ING_CDX_HEADER " CDX N b a m s k r M S V g\n"
-/* Longest line that is read or made, line end included: a URL and a key of 64 KiB each would be
+/* Longest line that is made, line end included: a URL and a key of 64 KiB each would be
  * hostile. */
 #define ING_CDX_MAX_BYTES ((size_t)64 << 10)
 #define ING_CDX_MIMETYPE_BYTES 128
@@ -37,13 +37,6 @@ struct ing_cdx {
  * content can make two fields or two lines of one. False when the line would be too long (ret then
  * has no part of it). */
 bool ing_cdx_format(const struct ing_cdx *cdx, struct ing_buf *ret) ING_MUST_CHECK;
-
-/* Read one line (`bytes` without its line end, though one is tolerated). The fields point into
- * `line`, which is changed: blanks become NULs, and so does line[bytes], which must be writable.
- * More fields than eleven are allowed and not looked at. 0, or -ING_FAIL_SYNTAX: too few fields, or
- * a datetime, status, size or offset that is no number of its form. -ING_FAIL_UNSUPPORTED is a
- * header line, and -ING_FAIL_TOO_BIG one over ING_CDX_MAX_BYTES. */
-int ing_cdx_parse(char *line, size_t bytes, struct ing_cdx *ret) ING_MUST_CHECK;
 
 /* The index's idea of a Content-Type value (NULL is fine): type and subtype in lower case without
  * parameters, or "unk", as the field's indexers write it, when there is none or it is not one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A line of an index from anywhere, and a Content-Type from anywhere. Held to: what was read,
- * written and read again is the same.
+ * A line of an index made of texts from anywhere, and a Content-Type from anywhere. Held to: a line
+ * has eleven fields and one line end, whatever is in them.
  */
 #include "tests/fuzz/target.h"
 
@@ -26,33 +26,44 @@ static void check_mimetype(const uint8_t *data, size_t size)
 	free(text);
 }
 
-static bool same(const char *a, const char *b)
+/* The next line of the input as a text. */
+static char *take_text(const uint8_t **at, size_t *left)
 {
-	return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
+	const uint8_t *end = *left > 0 ? memchr(*at, '\n', *left) : NULL;
+	size_t bytes = end != NULL ? (size_t)(end - *at) : *left;
+	char *text = ing_strndup((const char *)*at, bytes);
+	size_t used = ING_MIN(bytes + 1, *left);
+	*at += used;
+	*left -= used;
+	return text;
+}
+
+static size_t count(const struct ing_buf *b, char c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < b->len; i++)
+		n += b->data[i] == c;
+	return n;
 }
 
 void fuzz_target(const uint8_t *data, size_t size)
 {
-	struct ing_cdx cdx;
-	struct ing_cdx again;
+	char *texts[8];
 	check_mimetype(data, size);
-	char *first = ing_strndup((const char *)data, size);
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++)
+		texts[i] = take_text(&data, &size);
+	const struct ing_cdx cdx = {texts[0], texts[1], texts[2], texts[3], (int)size, texts[4],
+		texts[5], texts[6], (int64_t)size - 1, -1, texts[7]};
 	struct ing_buf line;
-	struct ing_buf second;
 	ing_buf_init(&line, 2 * ING_CDX_MAX_BYTES);
-	ing_buf_init(&second, 2 * ING_CDX_MAX_BYTES);
-	/* Control bytes grow when they are escaped, so the line may have become too long. */
-	if (ing_cdx_parse(first, size, &cdx) == 0 && ing_cdx_format(&cdx, &line)) {
-		char *copy = ing_strndup(line.data, line.len);
-		ing_must(ing_cdx_parse(copy, line.len, &again) == 0);
-		ing_must(same(cdx.datetime, again.datetime) && cdx.status == again.status);
-		ing_must(cdx.csize == again.csize && cdx.offset == again.offset);
-		/* What is escaped stays as it is. */
-		ing_must(ing_cdx_format(&again, &second));
-		ing_must(line.len == second.len && memcmp(line.data, second.data, line.len) == 0);
-		free(copy);
+	if (ing_cdx_format(&cdx, &line)) {
+		ing_must(line.len <= ING_CDX_MAX_BYTES && line.data[line.len - 1] == '\n');
+		ing_must(count(&line, '\n') == 1 && count(&line, ' ') == 10);
+		ing_must(count(&line, '\0') == 0 && count(&line, '\t') == 0);
+	} else {
+		ing_must(line.len == 0);
 	}
 	ing_buf_done(&line);
-	ing_buf_done(&second);
-	free(first);
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++)
+		free(texts[i]);
 }

@@ -69,7 +69,7 @@ static void block(const uint8_t *data, size_t size)
 {
 	char *text = ing_strndup((const char *)data, size);
 	struct ing_blocked_hosts *b = ing_blocked_hosts_new();
-	ing_must(ing_blocked_hosts_add(b, text, "why") == (ing_blocked_hosts_count(b) == 1));
+	(void)ing_blocked_hosts_add(b, text, "why");
 	(void)ing_blocked_hosts_find(b, text);
 	ing_must(!ing_blocked_hosts_add(b, text, "why")); /* no host, or there already */
 	ing_blocked_hosts_free(b);

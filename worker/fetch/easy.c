@@ -201,11 +201,6 @@ static void drop_proxy_fields(struct ing_buf *request)
 	*to = '\0';
 }
 
-static unsigned span_us(curl_off_t from, curl_off_t to)
-{
-	return to > from ? (unsigned)ING_MIN(to - from, (curl_off_t)UINT32_MAX) : 0;
-}
-
 static void set_callbacks(CURL *easy)
 {
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_about_to_send);
@@ -290,14 +285,6 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 
 void ing_easy_report(struct ing_transfer *t)
 {
-	curl_off_t looked_up = 0;
-	curl_off_t connected = 0;
-	curl_off_t secured = 0;
-	curl_easy_getinfo(t->easy, CURLINFO_NAMELOOKUP_TIME_T, &looked_up);
-	curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connected);
-	curl_easy_getinfo(t->easy, CURLINFO_APPCONNECT_TIME_T, &secured);
-	t->ex->connect_us = span_us(looked_up, connected);
-	t->ex->tls_us = span_us(connected, secured);
 	if (t->route.via_proxy && t->ex->request.len > 0)
 		drop_proxy_fields(&t->ex->request);
 	if (t->jar != NULL && t->head.set_cookie)

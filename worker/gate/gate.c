@@ -408,13 +408,3 @@ bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w)
 	return (w->state == ING_GATE_WAITING || w->state == ING_GATE_SNOOZING) &&
 	       ing_patience_is_hold(&w->host->patience, ing_now_ms());
 }
-
-unsigned ing_gate_waiting(const struct ing_gate *g)
-{
-	return g->waiting;
-}
-
-unsigned ing_gate_holding(const struct ing_gate *g)
-{
-	return g->holding;
-}

@@ -123,8 +123,6 @@ void ing_gate_set_host_rules(struct ing_gate *g, const struct ing_host_rules *ru
 bool ing_gate_blocked(const struct ing_gate *g);
 /* Waits for a host that is held, by its own word or its failures: it may take long. */
 bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w);
-unsigned ing_gate_waiting(const struct ing_gate *g); /* snoozing ones included */
-unsigned ing_gate_holding(const struct ing_gate *g);
 
 /* What a host waits for. */
 enum ing_gate_need {

@@ -63,7 +63,7 @@ struct ing_exchange {
 			      the file may be longer */
 	enum ing_truncated truncated;
 	/* time spent, for STATUS and the bench; microseconds */
-	unsigned dns_us, connect_us, tls_us, total_us;
+	unsigned dns_us, total_us;
 	/* Set by whoever made it: called by the last unref, frees everything. NULL:
 	 * ing_exchange_free() is called. */
 	void (*destroy)(struct ing_exchange *ex);

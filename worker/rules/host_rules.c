@@ -266,11 +266,6 @@ bool ing_blocked_hosts_add(struct ing_blocked_hosts *b, const char *host, const 
 	return true;
 }
 
-size_t ing_blocked_hosts_count(const struct ing_blocked_hosts *b)
-{
-	return b != NULL ? b->count : 0;
-}
-
 const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host)
 {
 	return b != NULL ? find_what(&b->table, host) : NULL;

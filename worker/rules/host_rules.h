@@ -54,7 +54,6 @@ void ing_blocked_hosts_free(struct ing_blocked_hosts *b); /* NULL is fine */
 void ing_blocked_hosts_clear(struct ing_blocked_hosts *b);
 bool ing_blocked_hosts_add(
 	struct ing_blocked_hosts *b, const char *host, const char *why); /* copied */
-size_t ing_blocked_hosts_count(const struct ing_blocked_hosts *b);
 /* Why a host is blocked (as ing_host_rules_find()), borrowed until the next clear; NULL: it is not.
  * b may be NULL. */
 const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host);

@@ -10,8 +10,6 @@
 #include <jansson.h>
 #include "worker/scrape/view.h"
 
-struct ing_meta;
-
 struct ing_biblio_ctx {
 	const struct ing_view *v;
 	char *scratch; /* ING_MAX_BIBLIO_VALUE bytes */

@@ -258,11 +258,6 @@ int ing_regex_group_number(const struct ing_regex *r, const char *name)
 	return -1;
 }
 
-unsigned ing_regex_group_count(const struct ing_regex *r)
-{
-	return r->groups;
-}
-
 const char *ing_regex_group_name(const struct ing_regex *r, unsigned i, unsigned *ret_number)
 {
 	/* PCRE2's table is sorted by name; a pattern has few. */

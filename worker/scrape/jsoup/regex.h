@@ -38,9 +38,8 @@ enum ing_regex_end ing_regex_find(const struct ing_regex *r, const char *text, s
  * Group 0 is the match. At most `max` are written. */
 enum ing_regex_end ing_regex_groups(const struct ing_regex *r, const char *text, size_t bytes,
 	size_t max, size_t *from, size_t *to);
-/* Number of a named group, or -1; number of groups without group 0. */
+/* Number of a named group, or -1. */
 int ing_regex_group_number(const struct ing_regex *r, const char *name);
-unsigned ing_regex_group_count(const struct ing_regex *r);
 /* The i-th named group's name (0-based, by number), NULL past the last; *ret_number may be NULL. */
 const char *ing_regex_group_name(const struct ing_regex *r, unsigned i, unsigned *ret_number);
 

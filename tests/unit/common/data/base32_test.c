@@ -43,17 +43,15 @@ static void pairs_convert_both_ways(void **state)
 		assert_memory_equal(data, pairs[i].plain, bytes);
 		ing_hex_encode(pairs[i].plain, bytes, text);
 		assert_string_equal(text, pairs[i].hex);
-		assert_true(ing_hex_decode(text, strlen(text), data, bytes));
-		assert_memory_equal(data, pairs[i].plain, bytes);
 	}
 }
 
 static void sha1_of_nothing_has_no_padding(void **state)
 {
 	(void)state;
-	unsigned char sha1[20];
+	static const unsigned char sha1[20] = {0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32,
+		0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8, 0x07, 0x09};
 	char text[ING_SHA1_BASE32_CHARS + 1];
-	assert_true(ing_hex_decode("da39a3ee5e6b4b0d3255bfef95601890afd80709", 40, sha1, 20));
 	ing_base32_encode(sha1, sizeof(sha1), text);
 	assert_string_equal(text, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
 }
@@ -94,26 +92,12 @@ static void decoding_refuses_what_is_not_base32(void **state)
 	}
 }
 
-static void hex_refuses_other_text(void **state)
-{
-	(void)state;
-	unsigned char data[4];
-	assert_true(ing_hex_decode("DeadBEEF", 8, data, 4));
-	assert_int_equal(data[0], 0xde);
-	assert_int_equal(data[3], 0xef);
-	assert_false(ing_hex_decode("deadbee", 7, data, 4));
-	assert_false(ing_hex_decode("deadbeef00", 10, data, 4));
-	assert_false(ing_hex_decode("deadbeeg", 8, data, 4));
-	assert_false(ing_hex_decode("dead beef", 9, data, 4));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs_convert_both_ways),
 		cmocka_unit_test(sha1_of_nothing_has_no_padding),
 		cmocka_unit_test(decoding_refuses_what_is_not_base32),
-		cmocka_unit_test(hex_refuses_other_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

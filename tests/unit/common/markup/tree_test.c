@@ -125,14 +125,12 @@ static void test_modes(void **state)
 {
 	(void)state;
 	read_page("<!doctype html><p>");
-	assert_false(tree->quirks);
 	assert_false(tree->xml);
 	assert_string_equal(tree->encoding, "UTF-8");
 	assert_null(tree->url);
 	ing_tree_set_url(tree, "https://a.example/");
 	assert_string_equal(tree->url, "https://a.example/");
 	read_page("<meta charset=latin1><p>\xe9");
-	assert_true(tree->quirks);
 	assert_string_equal(tree->encoding, "windows-1252");
 	assert_null(tree->url);
 	/* Quirks change what <table> does to an open <p>; those of one page are not the next
@@ -226,7 +224,6 @@ static void test_names(void **state)
 		assert_int_equal(ing_tree_intern(tree, cases[i].name, strlen(cases[i].name)), id);
 	}
 	uint32_t id = ing_tree_intern(tree, "Xlink:\xc3\x89tude", 12);
-	assert_int_equal(tree->names[id].local, 6);
 	assert_string_equal(tree->names[tree->names[id].lower].text, "xlink:\xc3\xa9tude");
 	assert_int_equal(ing_tree_find_name(tree, "xlink:\xc3\xa9tude", 12), tree->names[id].lower);
 }

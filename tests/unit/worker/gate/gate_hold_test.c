@@ -263,7 +263,7 @@ static void an_open_breaker_is_tried_by_one(void **state)
 	assert_int_equal(s.breakers_open, 1);
 	assert_int_equal(s.breaker_opens, 1);
 	assert_int_equal(s.hosts_held, 1);
-	while (ing_gate_holding(gate) > 0)
+	while (gate_stats().holding > 0)
 		leave(order[granted_count - 1]);
 	int before = granted_count;
 	run_for(5000);

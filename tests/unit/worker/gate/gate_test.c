@@ -43,8 +43,8 @@ static void the_ceiling_holds_over_all_hosts(void **state)
 	}
 	run_for(20);
 	assert_int_equal(granted_count, 3);
-	assert_int_equal(ing_gate_holding(gate), 3);
-	assert_int_equal(ing_gate_waiting(gate), 7);
+	assert_int_equal(gate_stats().holding, 3);
+	assert_int_equal(gate_stats().waiting, 7);
 	leave(1);
 	run_for(20);
 	assert_int_equal(granted_count, 4);
@@ -250,9 +250,9 @@ static void patience_ends(void **state)
 	assert_int_equal(refused_count, 1);
 	assert_int_equal(visitors[1].why, ING_GATE_WAITED);
 	assert_int_equal(visitors[1].retry_after_s, 1);
-	assert_int_equal(ing_gate_waiting(gate), 0);
+	assert_int_equal(gate_stats().waiting, 0);
 	/* Whoever holds a slot is not touched. */
-	assert_int_equal(ing_gate_holding(gate), 1);
+	assert_int_equal(gate_stats().holding, 1);
 	close_gate();
 }
 
@@ -363,7 +363,7 @@ static void who_snoozes_comes_back_no_sooner(void **state)
 	for (int i = 0; i < (int)ING_ARRAY_LEN(delays); i++)
 		enter_with(i, "https://a.example/",
 			&(struct ing_gate_ticket){.lane = ING_LANE_BULK, .delay_ms = delays[i]});
-	assert_int_equal(ing_gate_waiting(gate), ING_ARRAY_LEN(delays));
+	assert_int_equal(gate_stats().waiting, ING_ARRAY_LEN(delays));
 	struct ing_gate_host_view v;
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_int_equal(v.waiting[ING_LANE_BULK], ING_ARRAY_LEN(delays));
@@ -391,7 +391,7 @@ static void who_snoozes_delays_nobody_and_loses_patience_too(void **state)
 	run_for(5000);
 	assert_int_equal(refused_count, 1);
 	assert_true(visitors[0].refused);
-	assert_int_equal(ing_gate_waiting(gate), 0);
+	assert_int_equal(gate_stats().waiting, 0);
 	close_gate();
 }
 
@@ -447,8 +447,8 @@ static void callbacks_may_leave_and_enter(void **state)
 	enter(3, "https://c.example/");
 	run_for(200);
 	assert_int_equal(granted_count, 41);
-	assert_int_equal(ing_gate_waiting(gate), 0);
-	assert_int_equal(ing_gate_holding(gate), 1);
+	assert_int_equal(gate_stats().waiting, 0);
+	assert_int_equal(gate_stats().holding, 1);
 	close_gate();
 }
 

@@ -328,6 +328,13 @@ void open_gate(const struct ing_gate_conf *conf)
 	gate = ing_gate_new(&loop, conf);
 }
 
+struct ing_gate_stats gate_stats(void)
+{
+	struct ing_gate_stats s = {0};
+	ing_gate_stats(gate, &s);
+	return s;
+}
+
 void close_gate(void)
 {
 	for (int i = 0; i < VISITORS; i++)

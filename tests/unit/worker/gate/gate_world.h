@@ -46,6 +46,7 @@ void world_skip(uint64_t ms);
 struct uv_loop_s *world_loop(void);
 void open_gate(const struct ing_gate_conf *conf);
 void close_gate(void); /* all leave before */
+struct ing_gate_stats gate_stats(void);
 /* Turns the loop until nothing is left to do now, then goes to the next time that anything is due,
  * until ms have passed. */
 void run_for(uint64_t ms);

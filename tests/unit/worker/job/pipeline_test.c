@@ -55,10 +55,17 @@ static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
 					    .emit = FAKE_STAGE});
 }
 
+static struct ing_gate_stats gate_stats(void)
+{
+	struct ing_gate_stats s = {0};
+	ing_gate_stats(gate, &s);
+	return s;
+}
+
 static void end(void)
 {
 	assert_true(ing_pipeline_idle(pipeline));
-	assert_int_equal(ing_gate_waiting(gate) + ing_gate_holding(gate), 0);
+	assert_int_equal(gate_stats().waiting + gate_stats().holding, 0);
 	assert_int_equal(fake.fetches.count + fake.exams.count, 0);
 	ing_pipeline_free(pipeline);
 	ing_gate_free(gate);
@@ -431,7 +438,7 @@ static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state
 	turn(400);                  /* and there is all the time for it that there was */
 	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
 	assert_int_equal(fake.exams.count, 0);
-	assert_int_equal(ing_gate_waiting(gate), 1);
+	assert_int_equal(gate_stats().waiting, 1);
 	assert_int_equal(fake.finished, 2);
 	ing_pipeline_cancel(pipeline);
 	fake_settle();

@@ -76,11 +76,18 @@ static void begin(void)
 	ing_pipeline_wire(pipeline, &stages);
 }
 
+static struct ing_gate_stats gate_stats(void)
+{
+	struct ing_gate_stats s = {0};
+	ing_gate_stats(gate, &s);
+	return s;
+}
+
 static void end(void)
 {
 	assert_true(ing_pipeline_idle(pipeline));
 	assert_true(ing_robots_fetches_idle(fetches));
-	assert_int_equal(ing_gate_waiting(gate) + ing_gate_holding(gate), 0);
+	assert_int_equal(gate_stats().waiting + gate_stats().holding, 0);
 	ing_pipeline_free(pipeline);
 	ing_robots_free(robots);
 	ing_robots_fetches_free(fetches);

@@ -251,13 +251,12 @@ static void blocks(void **state)
 	assert_false(ing_blocked_hosts_add(b, "example.org", "again"));
 	assert_false(ing_blocked_hosts_add(b, "http://example.org/", "no host"));
 	assert_false(ing_blocked_hosts_add(b, "", "no host"));
-	assert_int_equal(ing_blocked_hosts_count(b), 3);
 	assert_string_equal(ing_blocked_hosts_find(b, "www.example.org"), "asked us");
 	assert_null(ing_blocked_hosts_find(b, "a.example.org"));
 	assert_string_equal(ing_blocked_hosts_find(b, "a.b.below.example."), "too");
 	assert_string_equal(ing_blocked_hosts_find(b, "silent.example"), "");
 	ing_blocked_hosts_clear(b);
-	assert_int_equal(ing_blocked_hosts_count(b), 0);
+	assert_null(ing_blocked_hosts_find(b, "silent.example"));
 	assert_null(ing_blocked_hosts_find(b, "example.org"));
 	assert_true(ing_blocked_hosts_add(b, "example.org", "anew"));
 	assert_string_equal(ing_blocked_hosts_find(b, "example.org"), "anew");
