@@ -250,7 +250,7 @@ static void on_status(uv_timer_t *t)
 	struct worker *w = t->data;
 	struct ing_metrics now;
 	ing_engine_metrics(&w->engine, &now);
-	uint64_t results = now.pipeline.results;
+	uint64_t results = now.deliver.results;
 	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
 	struct ing_buf words;
 	ing_buf_init(&words, 1000);
@@ -372,7 +372,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 		close_all(w);
 		return err->code == ING_FAIL_CONFIG ? EXIT_CONFIG : EXIT_ENVIRONMENT;
 	}
-	ing_engine_wire(&w->engine, &(struct ing_stages){
+	ing_engine_wire(&w->engine, &(struct ing_engine_outside){
 					    .intake = w->intake,
 					    .store = w->store,
 					    .emit = w->emit,

@@ -18,6 +18,7 @@
 #include "common/data/digest.h"
 #include "fake_gate.h"
 #include "stages.h"
+#include "worker/deliver/deliver.h"
 #include "worker/examine/proto.h"
 #include "worker/job/job.h"
 #include "worker/rules/set/rule_stats.h"
@@ -248,6 +249,7 @@ static void lie(struct choices *c, const struct body *body, struct ing_findings 
 /* --- the request --- */
 
 static uv_loop_t loop;
+static struct ing_deliver *deliver;
 static struct ing_pipeline *pipeline;
 static struct ing_rule_stats *rule_stats;
 
@@ -259,6 +261,7 @@ static void begin(void)
 	ing_must(uv_loop_init(&loop) == 0);
 	rule_stats = ing_rule_stats_new();
 	ing_rule_stats_set_rules(rule_stats, RULES_DIGEST, names, ING_ARRAY_LEN(names));
+	deliver = fake_deliver_new(true, NULL);
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 10,
 						   .max_unacked = 10,
 						   .max_hops = MAX_HOPS,
@@ -266,7 +269,6 @@ static void begin(void)
 						   .deadline_ms = 3600000,
 						   .max_body_bytes = MAX_BODY_BYTES,
 						   .max_scrape_bytes = 1000,
-						   .max_message_bytes = 100000,
 						   .host_rules = FAKE_STAGE,
 						   .blocked_hosts = FAKE_STAGE,
 						   .rule_stats = rule_stats});
@@ -277,8 +279,7 @@ static void begin(void)
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
-					    .store = FAKE_STAGE,
-					    .emit = FAKE_STAGE});
+					    .deliver = deliver});
 }
 
 static void end(void)
@@ -286,6 +287,7 @@ static void end(void)
 	ing_must(ing_pipeline_idle(pipeline));
 	ing_must(fake_gate.waiters.count + fake_gate.holding == 0);
 	ing_pipeline_free(pipeline);
+	ing_deliver_free(deliver);
 	ing_rule_stats_free(rule_stats);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ing_must(uv_loop_close(&loop) == 0);

@@ -12,7 +12,7 @@
 #include "worker/artifact/findings_json.h"
 #include "worker/artifact/html_biblio.h"
 #include "worker/model/mask.h"
-#include "worker/store/store.h"
+#include "worker/model/rows.h"
 
 static const struct ing_artifact_type later = {
 	.not_handled = "ingest types of this version:"
@@ -156,7 +156,7 @@ bool ing_artifact_shrink_result(const struct ing_artifact_type *type, json_t *re
 }
 
 void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artifact_type *type,
-	struct ing_arena *ar, struct ing_store_item *rows)
+	struct ing_arena *ar, struct ing_rows *rows)
 {
 	rows->file_meta = (struct ing_row_file_meta){
 		.present = true,

@@ -16,13 +16,13 @@
 #include <stddef.h>
 
 #include "common/data/json.h"
-#include "worker/emit/emit.h"
+#include "worker/model/outputs.h"
 #include "worker/model/findings.h"
 #include "worker/model/status.h"
 #include "worker/model/ingest_type.h"
 
 struct ing_arena;
-struct ing_store_item;
+struct ing_rows;
 
 struct ing_artifact {              /* zero-initialise */
 	struct ing_file_meta file; /* of the last body examined; the job fills in the digests of
@@ -46,9 +46,9 @@ struct ing_artifact_facts {
 	bool (*shrink_result)(json_t *result);
 	/* Strings are the artifact's, or in the arena. */
 	void (*fill_rows)(
-		const struct ing_artifact *a, struct ing_arena *ar, struct ing_store_item *rows);
-	/* The message beside the result, for this topic, with the document's SHA-1 as its key. */
-	enum ing_emit_topic topic;
+		const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows);
+	/* The message beside the result, for this output, with the document's SHA-1 as its key. */
+	enum ing_output output;
 	/* Returns it, heap, of at most max_bytes; NULL when there is none. When it does not fit,
 	 * the facts say so afterwards. Takes what only the message has out of the artifact. source:
 	 * the document's CDX fields, borrowed. */
@@ -108,7 +108,7 @@ void ing_artifact_add_facts(
 bool ing_artifact_shrink_result(const struct ing_artifact_type *type, json_t *result);
 /* The rows of a document that was reached. */
 void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artifact_type *type,
-	struct ing_arena *ar, struct ing_store_item *rows);
+	struct ing_arena *ar, struct ing_rows *rows);
 /* Bytes of what is kept that count against the pipeline's memory: text for a message. */
 size_t ing_artifact_text_bytes(const struct ing_artifact *a);
 /* There was no document after all: forget its file and its facts. */

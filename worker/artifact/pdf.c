@@ -12,7 +12,7 @@
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/model/mask.h"
-#include "worker/store/store.h"
+#include "worker/model/rows.h"
 
 static bool is_success(const struct ing_pdf *pdf)
 {
@@ -81,7 +81,7 @@ static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
 }
 
 static void fill_rows(
-	const struct ing_artifact *a, struct ing_arena *ar, struct ing_store_item *rows)
+	const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows)
 {
 	const struct ing_pdf *pdf = &a->pdf;
 	if (pdf->status == NULL)
@@ -148,7 +148,7 @@ const struct ing_artifact_facts ing_artifact_pdf_facts = {
 	.add_to_result = add_to_result,
 	.shrink_result = shrink_result,
 	.fill_rows = fill_rows,
-	.topic = ING_EMIT_PDF_TEXT,
+	.output = ING_OUTPUT_PDF_TEXT,
 	.message = message,
 };
 

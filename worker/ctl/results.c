@@ -285,7 +285,7 @@ int ing_ctl_results(int argc, char **argv, const struct ing_ctl *ctl)
 	if (r.brokers == NULL)
 		r.brokers = conf->kafka.brokers;
 	if (r.topic_name == NULL)
-		r.topic_name = conf->kafka.results_topic;
+		r.topic_name = conf->kafka.output_topics[ING_OUTPUT_RESULTS];
 	code = print_results(&r, conf);
 	ing_conf_free(conf);
 	return code;

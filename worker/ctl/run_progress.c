@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "worker/deliver/deliver.h"
 #include "worker/engine/engine.h"
 #include "worker/service/hosts_watch.h"
 #include "worker/job/job.h"
@@ -177,10 +178,10 @@ void ing_run_progress_summary(const struct ing_run_progress *p)
 	const struct ing_run_counts *c = p->counts;
 	struct of_status list[ING_STATUS_COUNT_];
 	size_t count = 0;
-	struct ing_pipeline_stats s;
+	struct ing_deliver_stats s;
 	if (count_finished(c) == 0)
 		return;
-	ing_pipeline_stats(p->engine->pipeline, &s);
+	ing_deliver_stats(p->engine->deliver, &s);
 	for (int i = 0; i < ING_STATUS_COUNT_; i++) {
 		if (s.by_status[i] > 0)
 			list[count++] = (struct of_status){(enum ing_status)i, s.by_status[i]};

@@ -149,10 +149,9 @@ static void on_dead(void *ctx, const struct ing_message *m, const struct ing_err
 	say_bad(w, m, err);
 }
 
-static void on_result(void *ctx, enum ing_status status, const char *url)
+static void on_result(void *ctx, enum ing_status status)
 {
 	struct ing_run_work *w = ctx;
-	(void)url;
 	w->counts.results++;
 	w->counts.hits += status == ING_STATUS_SUCCESS;
 }
@@ -237,7 +236,7 @@ int ing_run_work_open(struct ing_run_work *w, struct ing_error *err)
 			&w->engine.loop, w->input_fd, w->input_name, &events, &w->intake, err);
 	if (rc != 0)
 		return rc;
-	ing_engine_wire(&w->engine, &(struct ing_stages){
+	ing_engine_wire(&w->engine, &(struct ing_engine_outside){
 					    .intake = w->intake,
 					    .emit = w->emit,
 					    .on_cdx = on_cdx,

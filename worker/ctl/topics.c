@@ -49,16 +49,10 @@ static char *lane_name(const struct ing_conf *conf, enum ing_topic_use use, bool
 /* As configured; heap. NULL when there is none. */
 static char *name_of(const struct ing_conf *conf, enum ing_topic_use use, bool *ret_auto)
 {
-	*ret_auto = false;
-	const char *name = NULL;
-	if (use == ING_TOPIC_RESULTS)
-		name = conf->kafka.results_topic;
-	else if (use == ING_TOPIC_PDF_TEXT)
-		name = conf->kafka.pdf_text_topic;
-	else if (use == ING_TOPIC_DEAD)
-		name = conf->kafka.dead_topic;
-	else
+	if (use <= ING_TOPIC_BULK)
 		return lane_name(conf, use, ret_auto);
+	*ret_auto = false;
+	const char *name = conf->kafka.output_topics[use - ING_TOPIC_OF_OUTPUT(0)];
 	return *name == '\0' ? NULL : ing_strdup(name);
 }
 

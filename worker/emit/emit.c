@@ -12,17 +12,17 @@ static const struct ing_emit_ops *ops_of(const struct ing_emit *e)
 
 /* -------------------------------------------------------------------------------------------- */
 
-size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic)
+size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_output topic)
 {
-	ing_must(topic < ING_EMIT_TOPICS_);
+	ing_must(topic < ING_OUTPUTS_);
 	return ops_of(e)->max_value_bytes(e, topic);
 }
 
-void ing_emit_put(
-	struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
+	const struct ing_emit_user *user, void *ctx)
 {
-	ing_must(msg->topic < ING_EMIT_TOPICS_);
-	ops_of(e)->put(e, msg, done, ctx);
+	ing_must(m->output < ING_OUTPUTS_);
+	ops_of(e)->put(e, m, user, ctx);
 }
 
 unsigned ing_emit_outstanding(const struct ing_emit *e)

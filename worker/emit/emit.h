@@ -14,42 +14,28 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/error.h"
+#include "worker/model/outputs.h"
 
 struct uv_loop_s;
 struct ing_emit;
 struct ing_kafka_settings;
 
-enum ing_emit_topic { ING_EMIT_RESULTS, ING_EMIT_PDF_TEXT, ING_EMIT_DEAD, ING_EMIT_TOPICS_ };
-
-struct ing_header { /* Kafka record header; value is text */
-	const char *name;
-	const char *value;
-};
-
-struct ing_emit_msg {
-	enum ing_emit_topic topic;
-	const void *key; /* copied; NULL for none */
-	size_t key_bytes;
-	const void *value; /* copied */
-	size_t value_bytes;
-	const struct ing_header *headers; /* copied */
-	size_t header_count;
-	/* Kafka: asked with done()'s ctx right before the message is given to librdkafka, which it
-	 * then never is when the answer is false. NULL: it is wanted. */
+struct ing_emit_user {
+	void (*done)(void *ctx, bool ok);
+	/* Kafka: asked right before the message is given to librdkafka, which it then never is when
+	 * the answer is false. NULL: it is wanted. */
 	bool (*wanted)(const void *ctx);
 };
 
-typedef void ing_emit_done_f(void *ctx, bool ok);
-
-/* Creates topics that do not exist (pdf-text and dead with a fitting max.message.bytes) when the
- * broker allows it. settings and instance are copied. */
+/* Creates topics that do not exist, with a fitting max.message.bytes, when the broker allows it.
+ * settings and instance are copied. */
 int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
 	const char *instance, void (*on_fatal)(void *ctx, const struct ing_error *err),
 	void *fatal_ctx, struct ing_emit **ret, struct ing_error *err) ING_MUST_CHECK;
-/* results go to results_fd (which stays the caller's) as JSON lines; pdf-text and dead letters are
- * appended to pdf-text.jsonl and dead-letters.jsonl in dir (NULL: dropped). A thread of its own
- * writes. After the first write error every put is done(false), and the function set below is
- * called once, with an error that names the file. */
+/* results go to results_fd (which stays the caller's) as JSON lines; the other outputs are appended
+ * to their files (worker/model/outputs.def) in dir (NULL: dropped). A thread of its own writes.
+ * After the first write error every put is done(false), and the function set below is called once,
+ * with an error that names the file. */
 int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 	struct ing_emit **ret, struct ing_error *err) ING_MUST_CHECK;
 
@@ -59,9 +45,10 @@ void ing_emit_lines_on_fatal(
 	struct ing_emit *e, void (*on_fatal)(void *ctx, const struct ing_error *err), void *ctx);
 
 /* Largest value this topic can take beside its key and headers. */
-size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic);
-void ing_emit_put(
-	struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx);
+size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_output topic);
+/* Takes the value, copies key and headers. user, which outlives the message, is called with ctx. */
+void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
+	const struct ing_emit_user *user, void *ctx);
 unsigned ing_emit_outstanding(const struct ing_emit *e);
 bool ing_emit_blocked(
 	const struct ing_emit *e); /* brokers away or queue full: intake should stop */

@@ -52,18 +52,18 @@
 
 struct put {
 	struct put *prev, *next;
-	enum ing_emit_topic topic;
-	ing_emit_done_f *done;
+	enum ing_output topic;
+	const struct ing_emit_user *user;
 	void *ctx;
-	rd_kafka_headers_t *headers;     /* or NULL; librdkafka gets a copy */
-	bool (*wanted)(const void *ctx); /* or NULL */
+	rd_kafka_headers_t *headers; /* or NULL; librdkafka gets a copy */
 	uint64_t since_ms;
 	uint64_t sent_ms; /* while flying */
 	bool alone;       /* has been a suspect */
 	bool ok;          /* once finished */
 	bool has_key;
+	char *value; /* or NULL */
 	size_t key_bytes, value_bytes;
-	char data[]; /* key, value */
+	char key[];
 };
 
 struct kafka_emit {
@@ -73,7 +73,7 @@ struct kafka_emit {
 	char **properties;
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *events;
-	rd_kafka_topic_t *handles[ING_EMIT_TOPICS_];
+	rd_kafka_topic_t *handles[ING_OUTPUTS_];
 	struct ing_kafka_wake *wake;
 	size_t batch_bytes;
 
@@ -113,6 +113,7 @@ static void free_put(struct put *p)
 {
 	if (p->headers != NULL)
 		rd_kafka_headers_destroy(p->headers);
+	free(p->value);
 	free(p);
 }
 
@@ -143,13 +144,15 @@ static bool fits(const struct kafka_emit *e, const struct put *p)
 
 static rd_kafka_resp_err_t produce(struct kafka_emit *e, struct put *p)
 {
+	static char none[1]; /* an empty value, which is not the same as no value */
 	rd_kafka_headers_t *headers = NULL;
 	if (p->headers != NULL)
 		headers = rd_kafka_headers_copy(p->headers);
 	rd_kafka_vu_t vus[] = {
 		{.vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = e->handles[p->topic]},
-		{.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {p->data + p->key_bytes, p->value_bytes}},
-		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {p->has_key ? p->data : NULL, p->key_bytes}},
+		{.vtype = RD_KAFKA_VTYPE_VALUE,
+			.u.mem = {p->value != NULL ? p->value : none, p->value_bytes}},
+		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {p->has_key ? p->key : NULL, p->key_bytes}},
 		{.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = p},
 		{.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
 	};
@@ -183,7 +186,7 @@ static void land(struct kafka_emit *e, struct put *p)
 static bool send_first(struct kafka_emit *e, struct put **from)
 {
 	struct put *p = *from;
-	if (p->wanted != NULL && !p->wanted(p->ctx)) {
+	if (p->user->wanted != NULL && !p->user->wanted(p->ctx)) {
 		DL_DELETE(*from, p);
 		finish_put(e, p, false);
 		return true;
@@ -390,8 +393,7 @@ static void call_done(struct kafka_emit *e)
 		struct put *next = p->next;
 		e->outstanding--;
 		e->bytes -= put_bytes(p);
-		if (p->done != NULL)
-			p->done(p->ctx, p->ok);
+		p->user->done(p->ctx, p->ok);
 		free_put(p);
 		p = next;
 	}
@@ -472,7 +474,7 @@ static int open_producer(struct kafka_emit *e, size_t batch_bytes, struct ing_er
 	}
 	e->batch_bytes = batch_bytes;
 	e->events = rd_kafka_queue_get_main(e->rk);
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+	for (int i = 0; i < ING_OUTPUTS_; i++)
 		if (e->topics.names[i] != NULL)
 			e->handles[i] = rd_kafka_topic_new(e->rk, e->topics.names[i], NULL);
 	ing_kafka_wake_watch(e->wake, e->events);
@@ -485,7 +487,7 @@ static void close_producer(struct kafka_emit *e)
 		return;
 	ing_kafka_wake_unwatch(e->events);
 	rd_kafka_queue_destroy(e->events);
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+	for (int i = 0; i < ING_OUTPUTS_; i++) {
 		if (e->handles[i] != NULL)
 			rd_kafka_topic_destroy(e->handles[i]);
 		e->handles[i] = NULL;
@@ -494,47 +496,45 @@ static void close_producer(struct kafka_emit *e)
 	e->rk = NULL;
 }
 
-static size_t max_value_bytes(const struct ing_emit *base, enum ing_emit_topic topic)
+static size_t max_value_bytes(const struct ing_emit *base, enum ing_output topic)
 {
 	return ing_topics_max_value_bytes(&const_kafka_of(base)->topics, topic);
 }
 
-/* Aborts when memory is short: the message could then not be sent for a reason that is not its
- * own. */
-static struct put *make_put(const struct ing_emit_msg *msg)
+/* Takes the value. */
+static struct put *make_put(const struct ing_output_message *m)
 {
-	size_t key_bytes = msg->key == NULL ? 0 : msg->key_bytes;
-	struct put *p = ing_alloc(sizeof(*p) + key_bytes + msg->value_bytes);
-	p->topic = msg->topic;
-	p->has_key = msg->key != NULL;
+	size_t key_bytes = m->key == NULL ? 0 : m->key_bytes;
+	struct put *p = ing_alloc(sizeof(*p) + key_bytes);
+	p->topic = m->output;
+	p->has_key = m->key != NULL;
 	p->key_bytes = key_bytes;
-	p->value_bytes = msg->value_bytes;
+	p->value = m->value;
+	p->value_bytes = m->value_bytes;
 	if (key_bytes > 0)
-		memcpy(p->data, msg->key, key_bytes);
-	if (msg->value_bytes > 0)
-		memcpy(p->data + key_bytes, msg->value, msg->value_bytes);
-	if (msg->header_count > 0)
-		p->headers = rd_kafka_headers_new(msg->header_count);
-	for (size_t i = 0; i < msg->header_count; i++)
-		rd_kafka_header_add(
-			p->headers, msg->headers[i].name, -1, msg->headers[i].value, -1);
+		memcpy(p->key, m->key, key_bytes);
+	if (m->header_count > 0)
+		p->headers = rd_kafka_headers_new(m->header_count);
+	for (size_t i = 0; i < m->header_count; i++)
+		rd_kafka_header_add(p->headers, m->headers[i].name, -1, m->headers[i].value, -1);
 	return p;
 }
 
-static void put_kafka(
-	struct ing_emit *base, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+static void put_kafka(struct ing_emit *base, const struct ing_output_message *m,
+	const struct ing_emit_user *user, void *ctx)
 {
 	struct kafka_emit *e = kafka_of(base);
-	bool dropped = e->topics.names[msg->topic] == NULL;
-	bool large = msg->value_bytes > max_value_bytes(base, msg->topic);
-	struct ing_emit_msg kept = *msg;
-	if (dropped || large) /* only done() is owed */
-		kept = (struct ing_emit_msg){.topic = msg->topic};
+	bool dropped = e->topics.names[m->output] == NULL;
+	bool large = m->value_bytes > max_value_bytes(base, m->output);
+	struct ing_output_message kept = *m;
+	if (dropped || large) { /* only done() is owed */
+		free(m->value);
+		kept = (struct ing_output_message){.output = m->output};
+	}
 	struct put *p = make_put(&kept);
-	p->done = done;
+	p->user = user;
 	p->ctx = ctx;
 	p->since_ms = ing_now_ms();
-	p->wanted = msg->wanted;
 	e->outstanding++;
 	e->bytes += put_bytes(p);
 	if (dropped || large) {
@@ -631,11 +631,6 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *
 	const char *instance, void (*on_fatal)(void *ctx, const struct ing_error *err),
 	void *fatal_ctx, struct ing_emit **ret, struct ing_error *err)
 {
-	const char *const topics[ING_EMIT_TOPICS_] = {
-		[ING_EMIT_RESULTS] = settings->results_topic,
-		[ING_EMIT_PDF_TEXT] = settings->pdf_text_topic,
-		[ING_EMIT_DEAD] = settings->dead_topic,
-	};
 	struct kafka_emit *e = ing_alloc(sizeof(*e));
 	e->base = (struct ing_emit){ING_EMIT_MAGIC, &kafka_ops};
 	e->on_fatal = on_fatal;
@@ -643,7 +638,7 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *
 	e->brokers = ing_strdup(settings->brokers);
 	e->instance = ing_strdup(instance);
 	e->properties = copy_properties(settings->properties);
-	ing_topics_init(&e->topics, topics, settings->max_message_bytes);
+	ing_topics_init(&e->topics, settings->output_topics, settings->max_message_bytes);
 	/* Two of the largest, or 64 MiB. */
 	e->most_bytes = ING_MAX(2 * settings->max_message_bytes, (size_t)64 << 20);
 	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);

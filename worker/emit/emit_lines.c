@@ -36,8 +36,8 @@
 
 struct put {
 	struct ing_node node; /* first member */
-	enum ing_emit_topic topic;
-	ing_emit_done_f *done;
+	enum ing_output output;
+	const struct ing_emit_user *user;
 	void *ctx;
 	bool ok;
 	size_t bytes; /* of line, newline included; 0: nothing to write */
@@ -46,8 +46,8 @@ struct put {
 
 struct lines_emit {
 	struct ing_emit base;
-	int fds[ING_EMIT_TOPICS_]; /* -1: dropped; results' is the caller's */
-	char *names[ING_EMIT_TOPICS_];
+	int fds[ING_OUTPUTS_]; /* -1: dropped; results' is the caller's */
+	char *names[ING_OUTPUTS_];
 	struct ing_queue todo, finished;
 	pthread_t writer;
 	uv_async_t wake; /* data is NULL once freed */
@@ -104,11 +104,11 @@ static void write_put(struct lines_emit *e, struct put *p)
 	p->ok = false;
 	if (e->error.code != ING_FAIL_NONE || is_dropping(e))
 		return;
-	int errnum = write_all(e, e->fds[p->topic], p->line, p->bytes);
+	int errnum = write_all(e, e->fds[p->output], p->line, p->bytes);
 	if (errnum == 0)
 		p->ok = true;
 	else if (errnum != ECANCELED)
-		ing_error_sys(&e->error, errnum, "%s: cannot be written", e->names[p->topic]);
+		ing_error_sys(&e->error, errnum, "%s: cannot be written", e->names[p->output]);
 }
 
 static void *run_writer(void *arg)
@@ -161,8 +161,7 @@ static void call_done(struct lines_emit *e)
 		node = node->next;
 		e->outstanding--;
 		failed = failed || !p->ok;
-		if (p->done != NULL)
-			p->done(p->ctx, p->ok);
+		p->user->done(p->ctx, p->ok);
 		free(p->line);
 		free(p);
 	}
@@ -189,21 +188,21 @@ static json_t *make_base64(const char *value, size_t bytes)
 
 /* {"value": text} or {"value_base64": …}, and {"headers": {name: value}}. NULL when memory is
  * short. */
-static char *make_dead_letter(const struct ing_emit_msg *msg, size_t *ret_bytes)
+static char *make_dead_letter(const struct ing_output_message *m, size_t *ret_bytes)
 {
 	json_t *letter = json_object();
 	json_t *headers = json_object();
-	for (size_t i = 0; i < msg->header_count; i++) {
+	const char *value = m->value != NULL ? m->value : "";
+	for (size_t i = 0; i < m->header_count; i++) {
 		char *clean =
-			ing_utf8_clean(msg->headers[i].value, strlen(msg->headers[i].value), NULL);
-		json_object_set_new(headers, msg->headers[i].name, json_string(clean));
+			ing_utf8_clean(m->headers[i].value, strlen(m->headers[i].value), NULL);
+		json_object_set_new(headers, m->headers[i].name, json_string(clean));
 		free(clean);
 	}
-	bool is_text = ing_utf8_valid(msg->value, msg->value_bytes);
-	int rc = is_text ? json_object_set_new(
-				   letter, "value", json_stringn(msg->value, msg->value_bytes))
-			 : json_object_set_new(letter, "value_base64",
-				   make_base64(msg->value, msg->value_bytes));
+	int rc = ing_utf8_valid(value, m->value_bytes)
+			 ? json_object_set_new(letter, "value", json_stringn(value, m->value_bytes))
+			 : json_object_set_new(
+				   letter, "value_base64", make_base64(value, m->value_bytes));
 	json_object_set_new(letter, "headers", headers);
 	char *text = rc == 0 ? json_dumps(letter, JSON_COMPACT) : NULL;
 	json_decref(letter);
@@ -212,41 +211,39 @@ static char *make_dead_letter(const struct ing_emit_msg *msg, size_t *ret_bytes)
 	return text;
 }
 
-/* The line without its newline; heap. */
-static char *make_line(const struct ing_emit_msg *msg, size_t *ret_bytes)
+/* The line without its newline, with a spare byte behind it; heap. Takes the value. */
+static char *make_line(const struct ing_output_message *m, size_t *ret_bytes)
 {
-	if (msg->topic == ING_EMIT_DEAD)
-		return make_dead_letter(msg, ret_bytes);
-	char *line = ing_try_alloc(msg->value_bytes + 1);
-	if (line == NULL)
-		return NULL;
-	memcpy(line, msg->value, msg->value_bytes);
-	*ret_bytes = msg->value_bytes;
+	if (m->output != ING_OUTPUT_DEAD) {
+		*ret_bytes = m->value_bytes;
+		return ing_realloc(m->value, m->value_bytes + 1);
+	}
+	char *line = make_dead_letter(m, ret_bytes);
+	free(m->value);
 	return line;
 }
 
-static size_t max_value_bytes(const struct ing_emit *base, enum ing_emit_topic topic)
+static size_t max_value_bytes(const struct ing_emit *base, enum ing_output output)
 {
 	(void)base;
-	(void)topic;
+	(void)output;
 	return MAX_VALUE_BYTES;
 }
 
-/* The newline takes the place of the NUL, or of the spare byte of make_line(). */
-static void put_lines(
-	struct ing_emit *base, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+/* The newline takes the place of the NUL, or of the spare byte. */
+static void put_lines(struct ing_emit *base, const struct ing_output_message *m,
+	const struct ing_emit_user *user, void *ctx)
 {
 	struct lines_emit *e = lines_of(base);
 	struct put *p = ing_alloc(sizeof(*p));
-	p->topic = msg->topic;
-	p->done = done;
+	p->output = m->output;
+	p->user = user;
 	p->ctx = ctx;
-	p->ok = e->fds[msg->topic] < 0; /* dropped */
-	struct ing_emit_msg m = *msg;
-	if (m.value == NULL)
-		m.value = "";
-	if (!p->ok && m.value_bytes <= MAX_VALUE_BYTES)
-		p->line = make_line(&m, &p->bytes);
+	p->ok = e->fds[m->output] < 0; /* dropped */
+	if (p->ok || m->value_bytes > MAX_VALUE_BYTES)
+		free(m->value);
+	else
+		p->line = make_line(m, &p->bytes);
 	if (p->line != NULL)
 		p->line[p->bytes++] = '\n';
 	e->outstanding++;
@@ -265,8 +262,8 @@ static bool blocked_lines(const struct ing_emit *base)
 
 static void close_files(struct lines_emit *e)
 {
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
-		if (i != ING_EMIT_RESULTS && e->fds[i] >= 0 && close(e->fds[i]) < 0)
+	for (int i = 0; i < ING_OUTPUTS_; i++) {
+		if (i != ING_OUTPUT_RESULTS && e->fds[i] >= 0 && close(e->fds[i]) < 0)
 			ing_log(ING_LOG_ERROR, "%s: closing: %s", e->names[i], strerror(errno));
 		free(e->names[i]);
 	}
@@ -308,15 +305,16 @@ static const struct ing_emit_ops lines_ops = {
 	.free = free_lines,
 };
 
-static int open_file(struct lines_emit *e, enum ing_emit_topic topic, const char *dir,
-	const char *name, struct ing_error *err)
+static int open_file(
+	struct lines_emit *e, enum ing_output output, const char *dir, struct ing_error *err)
 {
+	const char *name = ing_output_row(output)->file;
 	size_t bytes = strlen(dir) + strlen(name) + 2;
 	char *path = ing_alloc(bytes);
 	snprintf(path, bytes, "%s/%s", dir, name);
-	e->names[topic] = path;
-	e->fds[topic] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	return e->fds[topic] >= 0 ? 0 : ing_error_sys(err, errno, "%s: cannot be opened", path);
+	e->names[output] = path;
+	e->fds[output] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	return e->fds[output] >= 0 ? 0 : ing_error_sys(err, errno, "%s: cannot be opened", path);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -326,15 +324,14 @@ int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 {
 	struct lines_emit *e = ing_alloc(sizeof(*e));
 	e->base = (struct ing_emit){ING_EMIT_MAGIC, &lines_ops};
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+	for (int i = 0; i < ING_OUTPUTS_; i++)
 		e->fds[i] = -1;
-	e->fds[ING_EMIT_RESULTS] = results_fd;
-	e->names[ING_EMIT_RESULTS] = ing_strdup("results");
+	e->fds[ING_OUTPUT_RESULTS] = results_fd;
+	e->names[ING_OUTPUT_RESULTS] = ing_strdup("results");
 	int rc = 0;
-	if (dir != NULL)
-		rc = open_file(e, ING_EMIT_PDF_TEXT, dir, "pdf-text.jsonl", err);
-	if (rc == 0 && dir != NULL)
-		rc = open_file(e, ING_EMIT_DEAD, dir, "dead-letters.jsonl", err);
+	for (int i = 0; i < ING_OUTPUTS_ && rc == 0 && dir != NULL; i++)
+		if (ing_output_row((enum ing_output)i)->file != NULL)
+			rc = open_file(e, (enum ing_output)i, dir, err);
 	if (rc == 0) {
 		ing_queue_init(&e->todo);
 		ing_queue_init(&e->finished);

@@ -9,9 +9,9 @@
 #define ING_EMIT_MAGIC 0x656d6974u
 
 struct ing_emit_ops {
-	size_t (*max_value_bytes)(const struct ing_emit *e, enum ing_emit_topic topic);
-	void (*put)(struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done,
-		void *ctx);
+	size_t (*max_value_bytes)(const struct ing_emit *e, enum ing_output topic);
+	void (*put)(struct ing_emit *e, const struct ing_output_message *m,
+		const struct ing_emit_user *user, void *ctx);
 	unsigned (*outstanding)(const struct ing_emit *e);
 	bool (*blocked)(const struct ing_emit *e);
 	void (*free)(struct ing_emit *e);

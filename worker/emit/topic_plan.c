@@ -22,6 +22,10 @@
 	{KEY, WHO, true, TRAFFIC_PARTITIONS, { \
 		{"cleanup.policy", "delete", true}, {"retention.ms", "7776000000", false}}}
 /* An importer may come months later. */
+#define KEYED_BY_REQUEST KEPT
+#define KEYED_BY_ORIGINAL KEPT
+/* The newest message of a document counts. */
+#define KEYED_BY_DOCUMENT {{"cleanup.policy", "compact", true}}
 #define KEPT {{"cleanup.policy", "delete", true}, {"retention.ms", "-1", true}, {"retention.bytes", "-1", true}}
 
 static const struct ing_topic_plan plans[ING_TOPICS_] = {
@@ -29,14 +33,10 @@ static const struct ing_topic_plan plans[ING_TOPICS_] = {
 	[ING_TOPIC_PRIORITY] = REQUESTS("kafka.topics.priority", "the worker reads urgent requests from it"),
 	[ING_TOPIC_DAILY] = REQUESTS("kafka.topics.daily", "the worker reads regular harvests from it"),
 	[ING_TOPIC_BULK] = REQUESTS("kafka.topics.bulk", "the worker reads large lists from it"),
-	[ING_TOPIC_RESULTS] = {"kafka.topics.results", "the worker writes results to it",
-		true, TRAFFIC_PARTITIONS, KEPT},
-	/* Keyed by the document: its newest text counts. */
-	[ING_TOPIC_PDF_TEXT] = {"kafka.topics.pdf_text", "the worker writes the text of PDF files to it",
-		true, TRAFFIC_PARTITIONS, {{"cleanup.policy", "compact", true}}},
-	/* Few, and read by people: in one place, in order. */
-	[ING_TOPIC_DEAD] = {"kafka.topics.dead", "the worker writes messages that are no requests to it",
-		false, 1, KEPT},
+#define OUTPUT(NAME, member, fallback, least, key, size, refused, shared, file, noun, who, sentence) \
+	[ING_TOPIC_##NAME] = {"kafka.topics." #member, who, shared, shared ? TRAFFIC_PARTITIONS : 1, KEYED_BY_##key},
+#include "worker/model/outputs.def"
+#undef OUTPUT
 };
 /* clang-format on */
 

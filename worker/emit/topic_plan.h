@@ -7,6 +7,7 @@
 #pragma once
 #include <stddef.h>
 #include "common/base/error.h"
+#include "worker/model/outputs.h"
 
 struct rd_kafka_NewTopic_s;
 
@@ -15,11 +16,15 @@ enum ing_topic_use {
 	ING_TOPIC_PRIORITY,
 	ING_TOPIC_DAILY,
 	ING_TOPIC_BULK,
-	ING_TOPIC_RESULTS,
-	ING_TOPIC_PDF_TEXT,
-	ING_TOPIC_DEAD,
+#define OUTPUT(                                                                                    \
+	NAME, member, fallback, least, key, size, refused, shared, file, noun, who, sentence)      \
+	ING_TOPIC_##NAME,
+#include "worker/model/outputs.def"
+#undef OUTPUT
 	ING_TOPICS_
 };
+
+#define ING_TOPIC_OF_OUTPUT(output) ((enum ing_topic_use)(ING_TOPIC_BULK + 1 + (output)))
 
 /* What a record's key, headers and framing may take beside its value. A dead letter's headers are
  * the largest. */

@@ -12,11 +12,6 @@
 
 #define REQUEST_TIMEOUT_MS 10000
 #define LOG_EVERY_MS 300000
-static const enum ing_topic_use uses[ING_EMIT_TOPICS_] = {
-	[ING_EMIT_RESULTS] = ING_TOPIC_RESULTS,
-	[ING_EMIT_PDF_TEXT] = ING_TOPIC_PDF_TEXT,
-	[ING_EMIT_DEAD] = ING_TOPIC_DEAD,
-};
 
 static bool is_first_of_its_name(const struct ing_topics *t, int topic)
 {
@@ -53,7 +48,7 @@ static void note_limit(struct ing_topics *t, int topic, const rd_kafka_ConfigRes
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), ING_TOPIC_LIMIT) == 0)
 			t->limit_bytes[topic] = parse_bytes(rd_kafka_ConfigEntry_value(entries[i]));
-	if (ing_topics_max_value_bytes(t, (enum ing_emit_topic)topic) >= t->max_message_bytes ||
+	if (ing_topics_max_value_bytes(t, (enum ing_output)topic) >= t->max_message_bytes ||
 		t->warned[topic])
 		return;
 	t->warned[topic] = true;
@@ -69,7 +64,7 @@ static bool take_resource(struct ing_topics *t, const rd_kafka_ConfigResource_t 
 	rd_kafka_resp_err_t err = rd_kafka_ConfigResource_error(res);
 	const char *name = rd_kafka_ConfigResource_name(res);
 	bool unclear = false;
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+	for (int i = 0; i < ING_OUTPUTS_; i++) {
 		if (t->names[i] == NULL || strcmp(t->names[i], name) != 0)
 			continue;
 		t->missing[i] = err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
@@ -101,7 +96,7 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 	bool settled = true;
 	for (size_t i = 0; i < count; i++)
 		settled = take_resource(t, resources[i]) && settled;
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+	for (int i = 0; i < ING_OUTPUTS_; i++)
 		if (t->missing[i])
 			return ING_TOPICS_MISSING;
 	return settled ? ING_TOPICS_READY : ING_TOPICS_RETRY;
@@ -144,8 +139,8 @@ static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic
 	struct ing_error err = {0};
 	rd_kafka_NewTopic_t *n = NULL;
 	/* -1: as many copies as the cluster makes by default. */
-	if (ing_topic_plan_new(
-		    uses[topic], t->names[topic], t->max_message_bytes, 0, -1, &n, &err) != 0)
+	if (ing_topic_plan_new(ING_TOPIC_OF_OUTPUT(topic), t->names[topic], t->max_message_bytes, 0,
+		    -1, &n, &err) != 0)
 		ing_log(ING_LOG_ERROR, "%s", err.msg);
 	return n;
 }
@@ -153,11 +148,11 @@ static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_topics_init(
-	struct ing_topics *t, const char *const names[ING_EMIT_TOPICS_], size_t max_message_bytes)
+	struct ing_topics *t, const char *const names[ING_OUTPUTS_], size_t max_message_bytes)
 {
 	*t = (struct ing_topics){.max_message_bytes = ING_MIN(max_message_bytes,
 					 ING_RECORD_MAX_BYTES - ING_RECORD_ROOM_BYTES)};
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+	for (int i = 0; i < ING_OUTPUTS_; i++) {
 		if (names[i] != NULL && *names[i] != '\0')
 			t->names[i] = ing_strdup(names[i]);
 		t->limit_bytes[i] = SIZE_MAX;
@@ -166,16 +161,16 @@ void ing_topics_init(
 
 void ing_topics_done(struct ing_topics *t)
 {
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+	for (int i = 0; i < ING_OUTPUTS_; i++)
 		free(t->names[i]);
 	*t = (struct ing_topics){0};
 }
 
 bool ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *answers)
 {
-	rd_kafka_ConfigResource_t *resources[ING_EMIT_TOPICS_];
+	rd_kafka_ConfigResource_t *resources[ING_OUTPUTS_];
 	size_t count = 0;
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+	for (int i = 0; i < ING_OUTPUTS_; i++)
 		if (is_first_of_its_name(t, i))
 			resources[count++] =
 				rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, t->names[i]);
@@ -190,9 +185,9 @@ bool ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t 
 
 void ing_topics_create(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *answers)
 {
-	rd_kafka_NewTopic_t *topics[ING_EMIT_TOPICS_];
+	rd_kafka_NewTopic_t *topics[ING_OUTPUTS_];
 	size_t count = 0;
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++) {
+	for (int i = 0; i < ING_OUTPUTS_; i++) {
 		if (!t->missing[i] || !is_first_of_its_name(t, i))
 			continue;
 		topics[count] = make_new_topic(t, i);
@@ -213,12 +208,12 @@ enum ing_topics_answer ing_topics_take(struct ing_topics *t, rd_kafka_event_t *e
 	return take_created(t, event);
 }
 
-size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_emit_topic topic)
+size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_output topic)
 {
 	return ING_MIN(ING_RECORD_ROOM_BYTES, t->limit_bytes[topic] / 2);
 }
 
-size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_emit_topic topic)
+size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_output topic)
 {
 	size_t limit = t->limit_bytes[topic];
 	return ING_MIN(t->max_message_bytes, limit - ing_topics_room_bytes(t, topic));
@@ -227,7 +222,7 @@ size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_emit_topi
 size_t ing_topics_smallest_limit(const struct ing_topics *t)
 {
 	size_t smallest = SIZE_MAX;
-	for (int i = 0; i < ING_EMIT_TOPICS_; i++)
+	for (int i = 0; i < ING_OUTPUTS_; i++)
 		if (t->names[i] != NULL)
 			smallest = ING_MIN(smallest, t->limit_bytes[i]);
 	return smallest;

@@ -16,12 +16,12 @@ struct rd_kafka_op_s;
 struct rd_kafka_queue_s;
 
 struct ing_topics {
-	char *names[ING_EMIT_TOPICS_]; /* NULL: dropped */
-	size_t max_message_bytes;      /* largest value we want to send */
+	char *names[ING_OUTPUTS_]; /* NULL: dropped */
+	size_t max_message_bytes;  /* largest value we want to send */
 	/* The topic's own max.message.bytes; SIZE_MAX while not known. */
-	size_t limit_bytes[ING_EMIT_TOPICS_];
-	bool missing[ING_EMIT_TOPICS_];
-	bool warned[ING_EMIT_TOPICS_];
+	size_t limit_bytes[ING_OUTPUTS_];
+	bool missing[ING_OUTPUTS_];
+	bool warned[ING_OUTPUTS_];
 	struct ing_log_gate refused_gate, silent_gate;
 };
 
@@ -33,7 +33,7 @@ enum ing_topics_answer {
 };
 
 void ing_topics_init(
-	struct ing_topics *t, const char *const names[ING_EMIT_TOPICS_], size_t max_message_bytes);
+	struct ing_topics *t, const char *const names[ING_OUTPUTS_], size_t max_message_bytes);
 void ing_topics_done(struct ing_topics *t);
 /* False when there is no topic at all: nothing is asked. */
 bool ing_topics_describe(
@@ -43,7 +43,7 @@ void ing_topics_create(
 /* Takes a DescribeConfigs or CreateTopics result event (which stays the caller's). */
 enum ing_topics_answer ing_topics_take(struct ing_topics *t, struct rd_kafka_op_s *event);
 /* Bytes of key and headers, and of a value, that a message of this topic may have. */
-size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_emit_topic topic);
-size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_emit_topic topic);
+size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_output topic);
+size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_output topic);
 /* The smallest limit_bytes: a batch may not be larger. */
 size_t ing_topics_smallest_limit(const struct ing_topics *t);

@@ -14,6 +14,7 @@
 #include "worker/conf/conf.h"
 #include "worker/conf/paths.h"
 #include "worker/conf/version.h"
+#include "worker/deliver/deliver.h"
 #include "worker/engine/engine_limits.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -345,6 +346,18 @@ static void set_weights(const struct ing_engine *e, unsigned weights[ING_LANES_]
 		weights[i] = c->kafka.lane_topics[i][0] != '\0' ? c->gate.weights[i] : 0;
 }
 
+static int init_deliver(struct ing_engine *e, struct ing_error *err)
+{
+	(void)err;
+	e->deliver = ing_deliver_new(e->conf->kafka.max_message_bytes);
+	return 0;
+}
+
+static void done_deliver(struct ing_engine *e)
+{
+	ing_deliver_free(ING_TAKE(e->deliver));
+}
+
 static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
@@ -362,7 +375,6 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 		.max_body_bytes = c->fetch.max_body_bytes,
 		.max_ratio = c->job.max_ratio,
 		.max_scrape_bytes = c->job.max_scrape_bytes,
-		.max_message_bytes = c->kafka.max_message_bytes,
 		.url_rules = e->rules.url_rules,
 		.host_rules = e->rules.host_rules,
 		.blocked_hosts = e->blocks,
@@ -394,6 +406,7 @@ static const struct {
 	{init_robots, done_robots},
 	{init_archive, done_archive},
 	{init_pool, done_pool},
+	{init_deliver, done_deliver},
 	{init_pipeline, done_pipeline},
 };
 
@@ -432,16 +445,31 @@ void ing_engine_abandon(struct ing_engine *e)
 	ing_leases_free(ING_TAKE(e->leases));
 }
 
-void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)
+void ing_engine_wire(struct ing_engine *e, const struct ing_engine_outside *outside)
 {
-	struct ing_stages all = *stages;
-	all.gate = e->gate;
-	all.robots = e->robots;
-	all.fetches = e->robots_fetches;
-	all.fetch = e->fetch;
-	all.archive = e->archive;
-	all.pool = e->pool;
-	ing_pipeline_wire(e->pipeline, &all);
+	e->intake = outside->intake;
+	e->store = outside->store;
+	ing_deliver_wire(e->deliver, &(struct ing_deliver_stages){
+					     .intake = outside->intake,
+					     .store = outside->store,
+					     .emit = outside->emit,
+					     .on_cdx = outside->on_cdx,
+					     .ctx = outside->ctx,
+					     .output = outside->output,
+				     });
+	ing_pipeline_wire(e->pipeline, &(struct ing_stages){
+					       .intake = outside->intake,
+					       .gate = e->gate,
+					       .robots = e->robots,
+					       .fetches = e->robots_fetches,
+					       .fetch = e->fetch,
+					       .archive = e->archive,
+					       .pool = e->pool,
+					       .deliver = e->deliver,
+					       .on_result = outside->on_result,
+					       .on_dead = outside->on_dead,
+					       .ctx = outside->ctx,
+				       });
 	ing_visits_wire(e->visits, &(struct ing_visits_stages){
 					   .gate = e->gate,
 					   .robots = e->robots,
@@ -453,9 +481,7 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages)
 							   .visits = e->visits,
 							   .robots = e->robots,
 							   .pool = e->pool,
-							   .store = stages->store,
-							   .on_cdx = stages->on_cdx,
-							   .ctx = stages->ctx,
+							   .deliver = e->deliver,
 						   });
 }
 

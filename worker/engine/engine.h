@@ -3,18 +3,24 @@
  * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
  * configuration.
  *
- * Owns: the loop, the watch over its turns, rules, leases, fetch, gate, visits, robots,
- * archive, examiner pool and pipeline. The caller adds intake, emit and store, wires it all and
+ * Owns: the loop, the watch over its turns, rules, leases, fetch, gate, visits, robots, archive,
+ * examiner pool, deliver and pipeline. The caller adds intake, emit and store, wires it all and
  * runs the loop. Thread: the one that made it, which becomes the loop thread.
  */
 #pragma once
 #include <uv.h>
 #include "common/base/error.h"
+#include "worker/model/status.h"
 #include "worker/rules/set/ruleset.h"
 
 struct ing_conf;
 struct ing_metrics;
-struct ing_stages;
+struct ing_cdx;
+struct ing_deliver;
+struct ing_emit;
+struct ing_intake;
+struct ing_message;
+struct ing_store;
 
 /* Whether politeness is shared through postgres.dsn, when there is one. */
 enum ing_engine_company { ING_ENGINE_ALONE, ING_ENGINE_FLEET };
@@ -40,7 +46,11 @@ struct ing_engine {
 	struct ing_robots_fetches *robots_fetches;
 	struct ing_archive *archive;
 	struct ing_pool *pool;
+	struct ing_deliver *deliver;
 	struct ing_pipeline *pipeline;
+	/* The caller's, as they were wired. */
+	const struct ing_intake *intake;
+	const struct ing_store *store;
 };
 
 /* Makes folders that are missing (spool.dir, warc.dir). On failure nothing is left behind. */
@@ -55,9 +65,22 @@ void ing_engine_done(struct ing_engine *e);
  * which must follow. */
 void ing_engine_abandon(struct ing_engine *e);
 
-/* Join the caller's stages (intake, store, emit, callbacks) with the engine's; the rest of *stages
- * is filled in here. Before the first message. */
-void ing_engine_wire(struct ing_engine *e, const struct ing_stages *stages);
+/* What the caller adds: worker/job/job.h and worker/deliver/deliver.h say when the functions are
+ * called. */
+struct ing_engine_outside {
+	struct ing_intake *intake;
+	struct ing_store *store; /* NULL: no database */
+	struct ing_emit *emit;
+	void (*on_cdx)(void *ctx, const struct ing_cdx *line); /* or NULL */
+	void (*on_result)(void *ctx, enum ing_status status);  /* or NULL */
+	void (*on_dead)(
+		void *ctx, const struct ing_message *m, const struct ing_error *err); /* or NULL */
+	void *ctx;
+	const char *output; /* what emit writes to, for words about it; NULL: "broker" */
+};
+
+/* Join the caller's stages with the engine's. Before the first message. */
+void ing_engine_wire(struct ing_engine *e, const struct ing_engine_outside *outside);
 /* Run the loop until it is stopped, and watch its turns (status/turn.h). */
 void ing_engine_run(struct ing_engine *e);
 

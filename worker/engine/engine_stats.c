@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "worker/archive/archive.h"
+#include "worker/deliver/deliver.h"
 #include "worker/engine/engine.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -22,6 +23,11 @@
 static void fill_pipeline(const struct ing_engine *e, struct ing_pipeline_stats *ret)
 {
 	ing_pipeline_stats(e->pipeline, ret);
+}
+
+static void fill_deliver(const struct ing_engine *e, struct ing_deliver_stats *ret)
+{
+	ing_deliver_stats(e->deliver, ret);
 }
 
 static void fill_fetch(const struct ing_engine *e, struct ing_fetch_stats *ret)
@@ -41,9 +47,8 @@ static void fill_pool(const struct ing_engine *e, struct ing_pool_stats *ret)
 
 static void fill_store(const struct ing_engine *e, struct ing_store_stats *ret)
 {
-	const struct ing_store *store = ing_pipeline_stages(e->pipeline)->store;
-	if (store != NULL)
-		ing_store_stats(store, ret);
+	if (e->store != NULL)
+		ing_store_stats(e->store, ret);
 }
 
 static uint64_t cpu_us(int who)
@@ -63,7 +68,7 @@ static void fill_process(const struct ing_engine *e, struct ing_process_stats *r
 
 static void fill_intake(const struct ing_engine *e, struct ing_intake_stats *ret)
 {
-	ing_intake_stats(ing_pipeline_stages(e->pipeline)->intake, ret);
+	ing_intake_stats(e->intake, ret);
 }
 
 static void fill_gate(const struct ing_engine *e, struct ing_gate_stats *ret)

@@ -20,15 +20,10 @@
 #include "worker/model/lane.h"
 #include "worker/model/metrics.h"
 #include "worker/model/settings.h"
+#include "worker/model/token.h"
 
 struct uv_loop_s;
 struct ing_intake;
-
-struct ing_token {              /* opaque to the job; copied by value */
-	int32_t partition_slot; /* index into the intake's own table */
-	uint32_t epoch;         /* of the partition's assignment; never 0 */
-	int64_t offset;         /* Kafka offset, or line number (1-based) */
-};
 
 struct ing_message {
 	struct ing_token token;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * job.h - one request from intake to commit, and the pipeline that carries it through the stages.
+ * job.h - one request from intake to its result, and the pipeline that carries it through the
+ * stages.
  *
  * A job is a compact record (its token, its message, its place in the gate) until the gate admits
- * it; then it gets a struct ing_work: arena, cookie jar, hops. The work dies when the result is
- * acknowledged. Jobs belong to the pipeline; one stage at a time works for a job, and the
+ * it; then it gets a struct ing_work: arena, cookie jar, hops. When its status is decided and every
+ * exchange is on disk, what is left of it goes into a delivery (worker/deliver), and the job is
+ * freed. Jobs belong to the pipeline; one stage at a time works for a job, and the
  * pipeline's callbacks are the only code that moves it on. Thread: loop only.
  *
  * Statuses are decided in worker/job and nowhere else: stages report outcomes and findings.
@@ -25,17 +27,15 @@
 #include "worker/model/request.h"
 #include "worker/model/status.h"
 #include "worker/model/metrics.h"
-#include "worker/store/store.h"
 #include "worker/visit/capture.h"
 
 struct uv_loop_s;
 struct ing_fetch;
 struct ing_pool;
-struct ing_emit;
+struct ing_deliver;
 struct ing_cookies;
 struct ing_transfer;
 struct ing_exam_ticket;
-struct ing_cdx;
 struct ing_url_rules;
 struct ing_rule_stats;
 struct ing_robots_fetches;
@@ -84,7 +84,7 @@ struct ing_work {
 	uint64_t exam_end_ms;   /* in EXAMINING: when the deadline ends it; NEVER while waiting */
 	struct ing_transfer *transfer;
 	struct ing_exam_ticket *exam;
-	unsigned archive_pending, emit_pending;
+	unsigned archive_pending;
 	enum ing_status status;
 	char *error_message; /* arena */
 	/* The chain reached a document, if perhaps not of the type that was asked for:
@@ -92,13 +92,7 @@ struct ing_work {
 	bool document_found;
 	struct ing_artifact artifact;
 	struct ing_followed *followed; /* rules whose links were followed */
-	struct ing_store_item rows;    /* rows.done is set while the store has them */
-	char *result;                  /* heap, JSON */
-	size_t result_bytes;
-	char *side_message; /* heap, JSON for the topic of the type's facts, or NULL */
-	size_t side_message_bytes;
-	size_t text_bytes; /* of the document's text or side_message: what counts against the
-			      pipeline's ceiling */
+	size_t text_bytes; /* of the document's text: what counts against the pipeline's ceiling */
 };
 
 #define ING_JOB_MAGIC 0x4a4f4231u
@@ -123,14 +117,13 @@ _Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
 struct ing_pipeline_conf {
 	unsigned max_waiting;         /* requests waiting or under way */
 	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
-	unsigned max_unacked;   /* decided, but not yet stored and emitted: the gate holds beyond */
-	unsigned max_hops;      /* landing pages followed */
-	unsigned max_redirects; /* in a row */
+	unsigned max_unacked;         /* decided, but not yet delivered: the gate holds beyond */
+	unsigned max_hops;            /* landing pages followed */
+	unsigned max_redirects;       /* in a row */
 	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;
 	unsigned max_ratio; /* of a decoded body to the one sent */
-	size_t max_message_bytes;
 	const struct ing_url_rules *url_rules;         /* borrowed; NULL: none */
 	const struct ing_host_rules *host_rules;       /* borrowed; NULL: none */
 	const struct ing_blocked_hosts *blocked_hosts; /* borrowed; NULL: none */
@@ -138,7 +131,7 @@ struct ing_pipeline_conf {
 	struct ing_rule_stats *rule_stats;             /* borrowed; NULL: nobody counts */
 };
 
-/* The stages, made by whoever wires (main.c, ctl/run.c). store may be NULL. */
+/* The stages, made by whoever wires. */
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_gate *gate;
@@ -147,24 +140,18 @@ struct ing_stages {
 	struct ing_fetch *fetch;
 	struct ing_archive *archive;
 	struct ing_pool *pool;
-	struct ing_store *store;
-	struct ing_emit *emit;
-	/* Called for every archived answer of a finished request; NULL: nobody wants it. */
-	void (*on_cdx)(void *ctx, const struct ing_cdx *row);
-	/* Called when a job has ended with its result acknowledged. NULL: nobody wants it. */
-	void (*on_result)(void *ctx, enum ing_status status, const char *url);
+	struct ing_deliver *deliver;
+	/* Called when a result is acknowledged. NULL: nobody wants it. */
+	void (*on_result)(void *ctx, enum ing_status status);
 	/* Called when a message was unreadable. NULL: nobody wants it. */
 	void (*on_dead)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void *ctx;
-	const char *output; /* what emit writes to, for words about it; NULL: "broker" */
 };
 
 struct ing_pipeline;
 struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_pipeline_conf *conf);
 void ing_pipeline_wire(struct ing_pipeline *p,
-	const struct ing_stages *stages); /* copied; before the first message */
-/* As wired. Borrowed. */
-const struct ing_stages *ing_pipeline_stages(const struct ing_pipeline *p);
+	const struct ing_stages *stages);       /* copied; before the first message */
 void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be left */
 /* Other rules from now on; the ones before are not looked at again. */
 void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_url_rules *url_rules,

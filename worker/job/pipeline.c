@@ -3,9 +3,8 @@
  * Jobs: how they are born, the states they may be in, how they are called off and freed. What moves
  * them on is in the other files of the pipeline. Loop thread.
  *
- * What surprises: a cancelled job whose rows, records or messages are under way cannot be freed
- * before those callbacks have come. A redelivered request is harmless everywhere (keyed upserts,
- * keyed results), so whatever is in doubt is dropped and done again.
+ * What surprises: a cancelled job whose transfer or records are under way cannot be freed before
+ * those callbacks have come.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <uv.h>
 
 #include "common/base/clock.h"
+#include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
@@ -28,9 +28,7 @@ static const unsigned edges[ING_JOB_STATES_] = {
 	[ING_JOB_GATED] = STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_FETCHING] = STATE(GATED) | STATE(EXAMINING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_EXAMINING] = STATE(GATED) | STATE(ARCHIVING) | STATE(CANCELLED),
-	[ING_JOB_ARCHIVING] = STATE(STORING) | STATE(CANCELLED),
-	[ING_JOB_STORING] = STATE(EMITTING) | STATE(CANCELLED),
-	[ING_JOB_EMITTING] = STATE(CANCELLED),
+	[ING_JOB_ARCHIVING] = STATE(CANCELLED),
 };
 
 /* --- states --- */
@@ -120,8 +118,6 @@ static void free_work(struct ing_work *w)
 	ing_cookies_free(w->jar);
 	ing_request_free(w->request);
 	ing_artifact_done(&w->artifact);
-	free(w->result);
-	free(w->side_message);
 	ing_arena_done(&w->ar);
 	free(w);
 }
@@ -153,8 +149,7 @@ void ing_job_free(struct ing_job *job)
 static bool owes_callback(const struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
-	return w != NULL && (w->transfer != NULL || w->archive_pending > 0 || w->emit_pending > 0 ||
-				    w->rows.done != NULL);
+	return w != NULL && (w->transfer != NULL || w->archive_pending > 0);
 }
 
 static void set_cancelled(struct ing_job *job)
@@ -245,11 +240,6 @@ void ing_pipeline_wire(struct ing_pipeline *p, const struct ing_stages *stages)
 	uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
 }
 
-const struct ing_stages *ing_pipeline_stages(const struct ing_pipeline *p)
-{
-	return &p->stages;
-}
-
 void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_url_rules *url_rules,
 	const struct ing_host_rules *host_rules)
 {
@@ -273,7 +263,7 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 	struct ing_request *request = NULL;
 	struct ing_error err = {0};
 	if (ing_request_parse(m->value, m->value_bytes, &request, &err) != 0) {
-		ing_pipeline_bury(p, m, &err);
+		ing_pipeline_dead_letter(p, m, &err);
 		ing_pipeline_balance(p);
 		return;
 	}
@@ -300,7 +290,7 @@ void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uin
 		if (job->token.epoch == epoch)
 			cancel_job(job, false);
 	}
-	ing_pipeline_cancel_dead(p, partition_slot, epoch);
+	ing_deliver_revoke(p->stages.deliver, partition_slot, epoch);
 }
 
 void ing_pipeline_drain(struct ing_pipeline *p)
@@ -318,11 +308,12 @@ void ing_pipeline_cancel(struct ing_pipeline *p)
 		DL_FOREACH_SAFE (p->jobs[i], job, next)
 			cancel_job(job, true);
 	}
+	ing_deliver_cancel(p->stages.deliver);
 }
 
 bool ing_pipeline_idle(const struct ing_pipeline *p)
 {
-	return p->job_count == 0 && p->dead_pending == 0;
+	return p->job_count == 0 && ing_deliver_idle(p->stages.deliver);
 }
 
 const char *ing_pipeline_blocked_by(const struct ing_pipeline *p)
@@ -332,12 +323,15 @@ const char *ing_pipeline_blocked_by(const struct ing_pipeline *p)
 
 void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats *ret)
 {
+	const struct ing_deliver_load *load = ing_deliver_load(p->stages.deliver);
 	*ret = p->stats;
-	ret->jobs = p->job_count;
+	ret->jobs = p->job_count + load->results;
+	ret->cancelled += load->cancelled_so_far;
+	ret->by_state[ING_JOB_CANCELLED] += load->cancelled;
 	/* Jobs are appended in order of arrival, so the first one of a list is its oldest. */
-	uint64_t now = ing_now_ms();
-	ret->oldest_ms = 0;
+	uint64_t oldest_ms = ing_deliver_oldest_ms(p->stages.deliver);
 	for (size_t i = 0; i < p->slot_count; i++)
 		if (p->jobs[i] != NULL)
-			ret->oldest_ms = ING_MAX(ret->oldest_ms, now - p->jobs[i]->born_ms);
+			oldest_ms = ING_MIN(oldest_ms, p->jobs[i]->born_ms);
+	ret->oldest_ms = oldest_ms != UINT64_MAX ? ing_now_ms() - oldest_ms : 0;
 }

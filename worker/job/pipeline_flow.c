@@ -8,8 +8,9 @@
  * what the broker's client has fetched ahead.
  */
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/shortage.h"
-#include "worker/emit/emit.h"
+#include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
@@ -23,8 +24,13 @@
 static unsigned count_decided(const struct ing_pipeline *p)
 {
 	const uint64_t *n = p->stats.by_state;
-	return (unsigned)(n[ING_JOB_ARCHIVING] + n[ING_JOB_STORING] + n[ING_JOB_EMITTING] +
-			  n[ING_JOB_CANCELLED]);
+	return (unsigned)(n[ING_JOB_ARCHIVING] + n[ING_JOB_CANCELLED]) +
+	       ing_deliver_load(p->stages.deliver)->results;
+}
+
+static size_t count_text_bytes(const struct ing_pipeline *p)
+{
+	return p->text_bytes + ing_deliver_load(p->stages.deliver)->side_bytes;
 }
 
 static const char *find_blockage(const struct ing_pipeline *p)
@@ -33,12 +39,9 @@ static const char *find_blockage(const struct ing_pipeline *p)
 		return "descriptors";
 	if (ing_archive_blocked(p->stages.archive) || ing_fetch_blocked(p->stages.fetch))
 		return "disk";
-	if ((p->stages.store != NULL && ing_store_blocked(p->stages.store)) ||
-		ing_gate_blocked(p->stages.gate))
+	if (ing_gate_blocked(p->stages.gate))
 		return "database";
-	if (ing_emit_blocked(p->stages.emit))
-		return p->stages.output != NULL ? p->stages.output : "broker";
-	return NULL;
+	return ing_deliver_blocked_by(p->stages.deliver);
 }
 
 /* A start, or a moment of more than the output takes, is not worth a word. */
@@ -77,6 +80,12 @@ static unsigned share_out(const struct ing_pipeline_conf *conf, unsigned ret_own
 	return rest;
 }
 
+/* Requests of a lane that are at hand. */
+static unsigned count_of(const struct ing_pipeline *p, int lane)
+{
+	return p->lane_jobs[lane] + ing_deliver_load(p->stages.deliver)->lanes[lane];
+}
+
 static size_t most_message_bytes(enum ing_lane lane)
 {
 	return MAX_MESSAGE_BYTES + (lane == ING_LANE_PRIORITY ? MAX_MESSAGE_BYTES / 8 : 0);
@@ -88,17 +97,18 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 {
 	unsigned own[ING_LANES_];
 	unsigned shared = share_out(&p->conf, own);
-	unsigned used = p->dead_pending;
-	for (int i = 0; i < ING_LANES_; i++)
-		used += p->lane_jobs[i] > own[i] ? p->lane_jobs[i] - own[i] : 0;
+	unsigned used = ing_deliver_load(p->stages.deliver)->dead_letters;
+	for (int i = 0; i < ING_LANES_; i++) {
+		unsigned count = count_of(p, i);
+		used += count > own[i] ? count - own[i] : 0;
+	}
 	size_t most_bytes = most_message_bytes(lane);
 	if (p->paused[lane]) {
 		own[lane] -= own[lane] / 16;
 		shared -= shared / 16;
 		most_bytes -= most_bytes / 16;
 	}
-	return p->message_bytes >= most_bytes ||
-	       (p->lane_jobs[lane] >= own[lane] && used >= shared);
+	return p->message_bytes >= most_bytes || (count_of(p, lane) >= own[lane] && used >= shared);
 }
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
@@ -106,7 +116,7 @@ void ing_pipeline_hold_gate(struct ing_pipeline *p)
 	ing_gate_hold(p->stages.gate, p->blocked_by != NULL ||
 					      count_decided(p) > p->conf.max_unacked ||
 					      ing_pool_is_full(p->stages.pool) ||
-					      p->text_bytes > MAX_RETAINED_TEXT_BYTES);
+					      count_text_bytes(p) > MAX_RETAINED_TEXT_BYTES);
 }
 
 void ing_pipeline_balance(struct ing_pipeline *p)

@@ -2,18 +2,13 @@
  *
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_gate.c (robots.txt, the gate, second tries),
- * pipeline_hops.c (answers and pages), pipeline_end.c (from the decided status to the acknowledged
- * result). Thread: loop only.
+ * pipeline_hops.c (answers and pages), pipeline_end.c (from the decided status to the delivery).
+ * Thread: loop only.
  */
 #pragma once
 #include <uv.h>
 
-#include "common/base/log.h"
 #include "worker/job/job.h"
-
-#define ING_PIPELINE_LOG_MS 5000
-
-struct ing_dead;
 
 struct ing_pipeline {
 	struct ing_pipeline_conf conf;
@@ -21,8 +16,7 @@ struct ing_pipeline {
 	struct ing_job **jobs; /* by partition_slot: lists, oldest first */
 	size_t slot_count;     /* of jobs */
 	struct ing_work *examining;
-	unsigned job_count, lane_jobs[ING_LANES_], dead_pending;
-	struct ing_dead *dead; /* list: messages on their way to the dead-letter topic */
+	unsigned job_count, lane_jobs[ING_LANES_];
 	size_t text_bytes, message_bytes;
 	bool draining;
 	bool paused[ING_LANES_]; /* intake */
@@ -34,7 +28,6 @@ struct ing_pipeline {
 	struct ing_robots_waiter *woken; /* list: jobs that go on asking robots.txt */
 	uint64_t robots_ns;              /* spent on that since the turn began */
 	unsigned open_handles;
-	struct ing_log_gate refused_gate;
 	struct ing_pipeline_stats stats;
 };
 
@@ -87,12 +80,11 @@ void ing_job_on_fetched(void *job, struct ing_exchange *ex);
 void ing_pipeline_check_deadlines(struct ing_pipeline *p, uint64_t now_ms);
 
 /* pipeline_end.c */
-/* The status is decided. Works from every state before ARCHIVING. words: copied; or NULL. */
+/* The status is decided. Works from every state before ARCHIVING. words: copied; or NULL. The job
+ * may be freed. */
 void ing_job_end(struct ing_job *job, enum ing_status status, const char *words);
 void ing_job_end_late(struct ing_job *job); /* job.deadline_ms has passed */
 void ing_job_on_archived(struct ing_archive_item *item);
-/* Those of a revoked epoch that are not on their way yet are not sent. */
-void ing_pipeline_cancel_dead(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch);
 /* An unreadable message to the dead-letter topic. */
-void ing_pipeline_bury(
+void ing_pipeline_dead_letter(
 	struct ing_pipeline *p, const struct ing_message *m, const struct ing_error *err);

@@ -179,11 +179,6 @@ static json_t *identity_json(const struct ing_request *r, size_t max_bytes)
 	return o;
 }
 
-static void set_arena_text(struct ing_work *w, char **field, const char *text)
-{
-	*field = ing_arena_strdup(&w->ar, text);
-}
-
 /* --- rows --- */
 
 static char *dump_into(struct ing_arena *ar, json_t *o)
@@ -196,7 +191,7 @@ static char *dump_into(struct ing_arena *ar, json_t *o)
 	return copy;
 }
 
-static void fill_request_row(struct ing_work *w)
+static void fill_request_row(struct ing_work *w, struct ing_rows *rows)
 {
 	const struct ing_request *r = w->request;
 	/* What the table keeps of a request beside its columns: as the replaced system had it, and
@@ -212,7 +207,7 @@ static void fill_request_row(struct ing_work *w)
 		json_object_get(json_object_get(r->json, "fatcat"), "release_ident"));
 	if (ident != NULL)
 		set(o, "release_ident", masked_or_null(ident));
-	w->rows.request = (struct ing_row_request){
+	rows->request = (struct ing_row_request){
 		.present = r->link_source != NULL && r->link_source_id != NULL,
 		.link_source = ing_mask_url(&w->ar, r->link_source),
 		.link_source_id = ing_mask_url(&w->ar, r->link_source_id),
@@ -224,11 +219,11 @@ static void fill_request_row(struct ing_work *w)
 	};
 }
 
-static void fill_result_row(struct ing_work *w)
+static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 {
 	const struct ing_hop *hop = terminal_hop(w);
 	bool answered = hop != NULL && hop->answered;
-	w->rows.result = (struct ing_row_result){
+	rows->result = (struct ing_row_result){
 		.present = true,
 		.ingest_type = w->request->ingest_type,
 		.base_url = ing_mask_url(&w->ar, w->request->base_url),
@@ -241,7 +236,7 @@ static void fill_result_row(struct ing_work *w)
 	};
 }
 
-static void fill_cdx_rows(struct ing_work *w)
+static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 {
 	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->hop_count + 1) * sizeof(*rows));
 	char *hex = ing_arena_alloc(&w->ar, (w->hop_count + 1) * ING_SHA1_HEX_BYTES);
@@ -250,8 +245,8 @@ static void fill_cdx_rows(struct ing_work *w)
 		if (ing_capture_row(&h->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
 			n++;
 	}
-	w->rows.cdx = rows;
-	w->rows.cdx_count = n;
+	ret->cdx = rows;
+	ret->cdx_count = n;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -283,20 +278,20 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 	if (*ret_bytes <= max_bytes)
 		return s;
 	free(s);
-	return ing_result_too_large(job, max_bytes, ret_bytes);
+	job->work->status = ING_STATUS_RESULT_TOO_LARGE;
+	job->work->error_message = NULL;
+	return ing_result_shortest(job, max_bytes, ret_bytes);
 }
 
-char *ing_result_too_large(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
+char *ing_result_shortest(const struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
-	struct ing_work *w = job->work;
-	w->status = ING_STATUS_RESULT_TOO_LARGE;
-	set_arena_text(w, &w->error_message, ing_status_meaning(w->status));
+	const enum ing_status status = ING_STATUS_RESULT_TOO_LARGE;
 	for (size_t cut = ING_MAX_TERMINAL_URL_BYTES;; cut /= 2) {
 		json_t *o = json_object();
-		set(o, "request", identity_json(w->request, cut));
+		set(o, "request", identity_json(job->work->request, cut));
 		set(o, "hit", json_false());
-		set(o, "status", json_string(ing_status_slug(w->status)));
-		set(o, "error_message", masked_or_null(w->error_message));
+		set(o, "status", json_string(ing_status_slug(status)));
+		set(o, "error_message", masked_or_null(ing_status_meaning(status)));
 		char *s = dump(o, ret_bytes);
 		json_decref(o);
 		if (*ret_bytes <= max_bytes || cut == 0)
@@ -305,15 +300,15 @@ char *ing_result_too_large(struct ing_job *job, size_t max_bytes, size_t *ret_by
 	}
 }
 
-void ing_result_rows(struct ing_job *job)
+void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 {
 	struct ing_work *w = job->work;
-	fill_request_row(w);
-	fill_result_row(w);
-	fill_cdx_rows(w);
+	fill_request_row(w, ret);
+	fill_result_row(w, ret);
+	fill_cdx_rows(w, ret);
 	if (w->document_found)
 		ing_artifact_fill_rows(
-			&w->artifact, ing_artifact_type(w->request->type), &w->ar, &w->rows);
+			&w->artifact, ing_artifact_type(w->request->type), &w->ar, ret);
 }
 
 bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret)

@@ -77,6 +77,6 @@ void ing_metrics_add_status(
 	ing_buf_printf(out,
 		"%" PRIu64 " results (%" PRIu64 "/s), %" PRIu64 " requests at hand, %" PRIu64
 		" transfers, oldest %" PRIu64 " s",
-		from->pipeline.results, results_per_second, from->pipeline.jobs, from->gate.holding,
+		from->deliver.results, results_per_second, from->pipeline.jobs, from->gate.holding,
 		from->pipeline.oldest_ms / 1000);
 }

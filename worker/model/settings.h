@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "worker/model/lane.h"
+#include "worker/model/outputs.h"
 
 struct ing_kafka_settings {
 	const char *brokers, *group;
 	/* Of each lane: "" for none, "auto" for the name of the requests topic and -LANE. */
 	const char *lane_topics[ING_LANES_];
-	const char *results_topic;
-	const char *pdf_text_topic, *dead_topic; /* "": none */
+	const char *output_topics[ING_OUTPUTS_]; /* "" or NULL: none */
 	size_t max_message_bytes;
 	char *const *properties; /* NAME=VALUE */
 };

@@ -17,52 +17,14 @@
 #include "worker/model/settings.h"
 
 struct uv_loop_s;
+struct ing_rows;
 struct ing_store;
 
-/* Rows of one finished request. Strings are any bytes (cleaned inside: NUL and invalid UTF-8
- * replaced, over-long values handled per column); NULL is SQL NULL. All pointers borrowed until
- * done. Zero-initialise. */
-struct ing_row_request {
-	bool present; /* needs link_source and link_source_id */
-	const char *link_source, *link_source_id, *ingest_type, *base_url, *ingest_request_source,
-		*release_stage;
-	const char *request_json; /* object */
-};
-struct ing_row_result {
-	bool present;
-	const char *ingest_type, *base_url, *status;
-	bool hit;
-	const char *terminal_url, *terminal_dt, *terminal_sha1hex;
-	int terminal_status_code; /* 0: NULL */
-};
-struct ing_row_file_meta {
-	bool present;
-	const char *sha1hex, *sha256hex, *md5hex, *mimetype;
-	uint64_t size_bytes;
-};
-struct ing_row_cdx {
-	const char *url, *datetime, *sha1hex, *cdx_sha1hex, *mimetype, *warc_path;
-	uint64_t warc_csize, warc_offset;
-};
-struct ing_row_pdf_meta {
-	bool present;
-	const char *sha1hex, *status;
-	bool has_page0_thumbnail;
-	int page_count;                   /* -1: NULL */
-	long word_count;                  /* -1: NULL */
-	double page0_height, page0_width; /* <= 0: NULL */
-	const char *permanent_id, *pdf_created, *pdf_version;
-	const char *metadata_json; /* object or NULL */
-};
+/* Rows to be written together. Borrowed until done. */
 struct ing_store_item {
 	struct ing_node node;
 	void (*done)(struct ing_store_item *item);
-	struct ing_row_request request;
-	struct ing_row_result result;
-	struct ing_row_file_meta file_meta;
-	struct ing_row_pdf_meta pdf_meta;
-	const struct ing_row_cdx *cdx;
-	size_t cdx_count;
+	const struct ing_rows *rows;
 };
 
 int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,

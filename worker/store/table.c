@@ -10,7 +10,7 @@
 #include <limits.h>
 
 #include "worker/model/limits.h"
-#include "worker/store/store.h"
+#include "worker/model/rows.h"
 
 #define TEXT(name, max)                                                                            \
 	{                                                                                          \
@@ -101,35 +101,35 @@ static const struct ing_column pdf_columns[] = {
 	OTHER("metadata", ING_CELL_JSON),
 };
 
-static size_t count_request(const struct ing_store_item *it)
+static size_t count_request(const struct ing_rows *rows)
 {
-	return it->request.present;
+	return rows->request.present;
 }
 
-static size_t count_result(const struct ing_store_item *it)
+static size_t count_result(const struct ing_rows *rows)
 {
-	return it->result.present;
+	return rows->result.present;
 }
 
-static size_t count_file(const struct ing_store_item *it)
+static size_t count_file(const struct ing_rows *rows)
 {
-	return it->file_meta.present;
+	return rows->file_meta.present;
 }
 
-static size_t count_cdx(const struct ing_store_item *it)
+static size_t count_cdx(const struct ing_rows *rows)
 {
-	return it->cdx_count;
+	return rows->cdx_count;
 }
 
-static size_t count_pdf(const struct ing_store_item *it)
+static size_t count_pdf(const struct ing_rows *rows)
 {
-	return it->pdf_meta.present;
+	return rows->pdf_meta.present;
 }
 
-static void fill_request(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+static void fill_request(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 {
 	(void)i;
-	const struct ing_row_request *r = &it->request;
+	const struct ing_row_request *r = &rows->request;
 	*c++ = (struct ing_cell){.text = r->link_source};
 	*c++ = (struct ing_cell){.text = r->link_source_id};
 	*c++ = (struct ing_cell){.text = r->ingest_type};
@@ -139,10 +139,10 @@ static void fill_request(const struct ing_store_item *it, size_t i, struct ing_c
 	*c = (struct ing_cell){.text = r->request_json};
 }
 
-static void fill_result(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+static void fill_result(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 {
 	(void)i;
-	const struct ing_row_result *r = &it->result;
+	const struct ing_row_result *r = &rows->result;
 	*c++ = (struct ing_cell){.text = r->ingest_type};
 	*c++ = (struct ing_cell){.text = r->base_url};
 	*c++ = (struct ing_cell){.number = r->hit};
@@ -159,10 +159,10 @@ static int64_t bigint(uint64_t v)
 	return v <= INT64_MAX ? (int64_t)v : -1;
 }
 
-static void fill_file(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+static void fill_file(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 {
 	(void)i;
-	const struct ing_row_file_meta *r = &it->file_meta;
+	const struct ing_row_file_meta *r = &rows->file_meta;
 	*c++ = (struct ing_cell){.text = r->sha1hex};
 	*c++ = (struct ing_cell){.text = r->sha256hex};
 	*c++ = (struct ing_cell){.text = r->md5hex};
@@ -170,9 +170,9 @@ static void fill_file(const struct ing_store_item *it, size_t i, struct ing_cell
 	*c = (struct ing_cell){.text = r->mimetype};
 }
 
-static void fill_cdx(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+static void fill_cdx(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 {
-	const struct ing_row_cdx *r = &it->cdx[i];
+	const struct ing_row_cdx *r = &rows->cdx[i];
 	*c++ = (struct ing_cell){.text = r->url};
 	*c++ = (struct ing_cell){.text = r->datetime};
 	*c++ = (struct ing_cell){.text = r->sha1hex};
@@ -183,10 +183,10 @@ static void fill_cdx(const struct ing_store_item *it, size_t i, struct ing_cell 
 	*c = (struct ing_cell){.number = bigint(r->warc_offset)};
 }
 
-static void fill_pdf(const struct ing_store_item *it, size_t i, struct ing_cell *c)
+static void fill_pdf(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 {
 	(void)i;
-	const struct ing_row_pdf_meta *r = &it->pdf_meta;
+	const struct ing_row_pdf_meta *r = &rows->pdf_meta;
 	*c++ = (struct ing_cell){.text = r->sha1hex};
 	*c++ = (struct ing_cell){.text = r->status};
 	*c++ = (struct ing_cell){.number = r->has_page0_thumbnail};
@@ -278,12 +278,12 @@ void ing_table_upsert_sql(const struct ing_table *t, struct ing_buf *out)
 	ing_buf_printf(out, "EXECUTE put_%s", t->name);
 }
 
-bool ing_table_row(const struct ing_table *t, const struct ing_store_item *item, size_t i,
-	unsigned seq, struct ing_buf *out)
+bool ing_table_row(const struct ing_table *t, const struct ing_rows *rows, size_t i, unsigned seq,
+	struct ing_buf *out)
 {
 	struct ing_cell cells[ING_MAX_COLUMNS] = {0};
 	size_t start = out->len;
-	t->fill(item, i, cells);
+	t->fill(rows, i, cells);
 	for (size_t k = 0; k < t->column_count; k++) {
 		if (!ing_cell_write(&t->columns[k], &cells[k], out) || !ing_buf_add_char(out, '\t'))
 			return drop_row(out, start);

@@ -6,7 +6,7 @@
 #pragma once
 #include "worker/store/cell.h"
 
-struct ing_store_item;
+struct ing_rows;
 
 #define ING_TABLES 5
 #define ING_MAX_COLUMNS 12
@@ -18,8 +18,8 @@ struct ing_table {
 	const char *key;    /* columns, comma-separated: ON CONFLICT and order of the upsert */
 	const char *prefer; /* ORDER BY behind the key: which of several rows of a batch stands */
 	const char *action; /* behind ON CONFLICT (key) DO */
-	size_t (*count)(const struct ing_store_item *item);
-	void (*fill)(const struct ing_store_item *item, size_t i, struct ing_cell *cells);
+	size_t (*count)(const struct ing_rows *rows);
+	void (*fill)(const struct ing_rows *rows, size_t i, struct ing_cell *cells);
 };
 
 /* In the order in which every transaction touches them. */
@@ -31,8 +31,8 @@ void ing_table_session_sql(const struct ing_table *t, struct ing_buf *out);
 void ing_table_copy_sql(const struct ing_table *t, struct ing_buf *out);
 void ing_table_upsert_sql(const struct ing_table *t, struct ing_buf *out);
 
-/* Append the i-th row of an item for this table as a COPY line; seq orders rows within the batch.
+/* Append the i-th of the rows for this table as a COPY line; seq orders rows within the batch.
  * False: a key is missing or too long for its index (nothing is appended), or out's ceiling was
  * hit. */
-bool ing_table_row(const struct ing_table *t, const struct ing_store_item *item, size_t i,
-	unsigned seq, struct ing_buf *out);
+bool ing_table_row(const struct ing_table *t, const struct ing_rows *rows, size_t i, unsigned seq,
+	struct ing_buf *out);

@@ -10,7 +10,7 @@
 #include "common/data/digest.h"
 #include "common/record/cdx.h"
 #include "worker/archive/archive.h"
-#include "worker/store/store.h"
+#include "worker/model/rows.h"
 
 struct ing_capture {
 	const char *url;

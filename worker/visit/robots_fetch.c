@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Robots fetches: visit, archive and examiner side by side, then the index rows, then the word to
- * robots. Loop thread; callbacks are those of visits, pool and store. A body is not looked into
+ * robots. Loop thread; callbacks are those of visits, pool and deliver. A body is not looked into
  * here: what a robots.txt says is the examiner's answer, in which only the rules are believed.
  *
  * What surprises: a robots fetch goes first within its lane, because all who wait for the host
@@ -18,9 +18,9 @@
 #include "common/base/clock.h"
 #include "common/base/hash.h"
 #include "common/net/robots.h"
+#include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/model/limits.h"
-#include "worker/store/store.h"
 #include "worker/visit/answer.h"
 #include "worker/visit/visit.h"
 
@@ -54,8 +54,7 @@ struct work {
 	struct ing_exam_ticket *exam;     /* of the body of a 2xx; NULL: none, or it is over */
 	bool examined;
 	struct ing_findings findings; /* once examined */
-	bool storing;                 /* rows.done is owed */
-	struct ing_store_item rows;
+	bool storing;                 /* its index rows are under way */
 };
 
 struct ing_robots_fetches {
@@ -185,33 +184,31 @@ static void tell_outcome(struct robots_fetch *f)
 
 /* --- to the index --- */
 
-static void on_stored(struct ing_store_item *item)
+static void on_indexed(void *ctx, const struct ing_delivery *delivery)
 {
-	struct work *w = ING_CONTAINER(item, struct work, rows);
-	struct robots_fetch *f = w->fetch;
-	ing_must(f->magic == ROBOTS_FETCH_MAGIC && f->work == w);
-	w->storing = false;
+	struct robots_fetch *f;
+	(void)delivery;
+	ING_CAST_OBJ(f, ctx, ROBOTS_FETCH_MAGIC);
+	f->work->storing = false;
 	if (f->cancelled)
 		free_fetch(f);
 	else
 		tell_outcome(f);
 }
 
-static void report_lines(const struct robots_fetch *f)
+static void add_lines(const struct work *w, struct ing_delivery *delivery)
 {
-	const struct ing_robots_fetch_stages *s = &f->all->stages;
 	struct ing_buf surt;
 	struct ing_cdx line;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	const struct ing_visit_step *step = s->on_cdx != NULL ? f->work->trail.first : NULL;
-	for (; step != NULL; step = step->next) {
-		if (ing_capture_line(&step->capture, &surt, &line))
-			s->on_cdx(s->ctx, &line);
+	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+		if (ing_capture_line(&s->capture, &surt, &line))
+			ing_delivery_add_line(delivery, &line);
 	}
 	ing_buf_done(&surt);
 }
 
-static void make_rows(struct work *w)
+static void add_rows(struct work *w, struct ing_delivery *delivery)
 {
 	unsigned most = w->trail.count + 1;
 	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, most * sizeof(*rows));
@@ -221,7 +218,7 @@ static void make_rows(struct work *w)
 		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
 			n++;
 	}
-	w->rows = (struct ing_store_item){.done = on_stored, .cdx = rows, .cdx_count = n};
+	ing_delivery_set_rows(delivery, &(struct ing_rows){.cdx = rows, .cdx_count = n});
 }
 
 /* The rows need the records' places and the digest of the file, which the examiner knows if it has
@@ -232,14 +229,17 @@ static void index_answers(struct robots_fetch *f)
 	const struct ing_findings *found = &w->findings;
 	if (has_rules(w) && !found->robots.cut && found->file.decoded)
 		w->trail.last->capture.body_sha1hex = found->file.sha1hex;
-	report_lines(f);
-	make_rows(w);
-	if (f->all->stages.store == NULL || w->rows.cdx_count == 0) {
+	struct ing_deliver *deliver = f->all->stages.deliver;
+	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_CAPTURE);
+	if (ing_deliver_wants_lines(deliver))
+		add_lines(w, delivery);
+	if (ing_deliver_wants_rows(deliver))
+		add_rows(w, delivery);
+	delivery->done = on_indexed;
+	delivery->ctx = f;
+	w->storing = ing_deliver_put(deliver, &delivery);
+	if (!w->storing)
 		tell_outcome(f);
-		return;
-	}
-	w->storing = true;
-	ing_store_put(f->all->stages.store, &w->rows);
 }
 
 /* --- what the visit brings --- */

@@ -12,12 +12,11 @@
 #include <stddef.h>
 #include "worker/model/lane.h"
 
-struct ing_cdx;
+struct ing_deliver;
 struct ing_pool;
 struct ing_robots;
 struct ing_robots_entry;
 struct ing_robots_fetches;
-struct ing_store;
 struct ing_visits;
 
 struct ing_robots_fetch_conf {
@@ -31,10 +30,7 @@ struct ing_robots_fetch_stages { /* borrowed */
 	struct ing_visits *visits;
 	struct ing_robots *robots; /* who is told */
 	struct ing_pool *pool;
-	struct ing_store *store; /* NULL: index rows are not stored */
-	/* Called for every archived answer; NULL: nobody wants it. */
-	void (*on_cdx)(void *ctx, const struct ing_cdx *row);
-	void *ctx;
+	struct ing_deliver *deliver;
 };
 
 struct ing_robots_fetches *ing_robots_fetches_new(const struct ing_robots_fetch_conf *conf);

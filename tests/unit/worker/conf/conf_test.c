@@ -68,7 +68,7 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_string_equal(c->instance, host);
 	assert_string_equal(c->kafka.group, "ingest-worker");
 	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "ingest-file-requests");
-	assert_string_equal(c->kafka.results_topic, "ingest-file-results");
+	assert_string_equal(c->kafka.output_topics[ING_OUTPUT_RESULTS], "ingest-file-results");
 	assert_int_equal(c->kafka.max_message_bytes, 8 << 20);
 	assert_non_null(c->kafka.properties);
 	assert_null(c->kafka.properties[0]);
@@ -136,7 +136,7 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_string_equal(c->kafka.brokers, "a:1,[::1]:2, c");
 	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "r");
 	assert_string_equal(
-		c->kafka.dead_topic, "ingest-file-requests-dead"); /* nothing: the default */
+		c->kafka.output_topics[ING_OUTPUT_DEAD], "ingest-file-requests-dead"); /* nothing: the default */
 	assert_string_equal(c->kafka.properties[0], "security.protocol=ssl");
 	assert_string_equal(c->kafka.properties[1], "linger.ms=5");
 	assert_null(c->kafka.properties[2]);
@@ -491,7 +491,7 @@ static void the_dump_reads_back(void **state)
 	assert_string_equal(two->postgres.dsn, "host='x y' password=\\\u00e9");
 	assert_string_equal(two->kafka.properties[0], "a.b=c \" #d");
 	assert_string_equal(two->kafka.properties[1], "e=");
-	assert_string_equal(two->kafka.pdf_text_topic, "");
+	assert_string_equal(two->kafka.output_topics[ING_OUTPUT_PDF_TEXT], "");
 	assert_string_equal(two->fetch.connect_to[1], "[::1]:80:[::1]:8080");
 	assert_string_equal(two->fetch.proxy, "http://u:p%20@h:3128");
 	for (const char *line = text; line != NULL; line = strchr(line, '\n')) {

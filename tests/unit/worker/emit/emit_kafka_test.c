@@ -42,7 +42,7 @@ bool __wrap_ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_q
 {
 	(void)rk;
 	(void)answers;
-	t->limit_bytes[ING_EMIT_RESULTS] = limit_bytes;
+	t->limit_bytes[ING_OUTPUT_RESULTS] = limit_bytes;
 	return false;
 }
 
@@ -62,8 +62,7 @@ static void open_emit(struct fixture *f, const char *property)
 	}
 	const struct ing_kafka_settings settings = {
 		.brokers = f->kafka.brokers,
-		.results_topic = RESULTS,
-		.dead_topic = DEAD,
+		.output_topics = {[ING_OUTPUT_RESULTS] = RESULTS, [ING_OUTPUT_DEAD] = DEAD},
 		.max_message_bytes = MAX_BYTES,
 		.properties = properties,
 	};
@@ -96,11 +95,14 @@ static void teardown(struct fixture *f)
 
 static void on_done(void *ctx, bool ok);
 
-static void put_value(struct fixture *f, enum ing_emit_topic topic, const char *value, size_t bytes)
+static const struct ing_emit_user user = {.done = on_done};
+
+static void put_value(struct fixture *f, enum ing_output topic, const char *value, size_t bytes)
 {
-	struct ing_emit_msg msg = {.topic = topic, .value = value, .value_bytes = bytes};
+	struct ing_output_message m = {
+		.output = topic, .value = ing_strndup(value, bytes), .value_bytes = bytes};
 	f->inside_put = true;
-	ing_emit_put(f->e, &msg, on_done, f);
+	ing_emit_put(f->e, &m, &user, f);
 	f->inside_put = false;
 }
 
@@ -108,8 +110,7 @@ static void put_number(struct fixture *f, unsigned number)
 {
 	char value[20];
 	snprintf(value, sizeof(value), "v%u", number);
-	put_value(f, ING_EMIT_RESULTS, value, strlen(value));
-	memset(value, 'x', sizeof(value)); /* it was copied */
+	put_value(f, ING_OUTPUT_RESULTS, value, strlen(value));
 }
 
 static void on_done(void *ctx, bool ok)
@@ -166,16 +167,18 @@ static void test_key_and_headers(void **state)
 	setup(&f);
 	open_emit(&f, NULL);
 	static const struct ing_header headers[] = {{"reason", "syntax"}, {"empty", ""}};
-	struct ing_emit_msg msg = {
-		.topic = ING_EMIT_DEAD,
-		.key = "k\0y",
+	char key[] = "k\0y";
+	struct ing_output_message put = {
+		.output = ING_OUTPUT_DEAD,
+		.key = key,
 		.key_bytes = 3,
-		.value = "\xff\0x",
+		.value = ing_strndup("\xff\0x", 3),
 		.value_bytes = 3,
 		.headers = headers,
 		.header_count = 2,
 	};
-	ing_emit_put(f.e, &msg, on_done, &f);
+	ing_emit_put(f.e, &put, &user, &f);
+	memset(key, 'x', sizeof(key)); /* it was copied */
 	assert_int_equal(ing_emit_outstanding(f.e), 1);
 	wait_ok(&f, 1);
 	assert_int_equal(ing_emit_outstanding(f.e), 0);
@@ -224,7 +227,7 @@ static void test_dropped(void **state)
 	struct fixture f;
 	setup(&f);
 	open_emit(&f, NULL);
-	put_value(&f, ING_EMIT_PDF_TEXT, "text", 4);
+	put_value(&f, ING_OUTPUT_PDF_TEXT, "text", 4);
 	assert_int_equal(ing_emit_outstanding(f.e), 1);
 	wait_ok(&f, 1);
 	assert_int_equal(ing_emit_outstanding(f.e), 0);
@@ -242,18 +245,23 @@ static void test_too_large(void **state)
 	char *value = ing_alloc(MAX_BYTES + 1);
 	for (size_t i = 0; i <= MAX_BYTES; i++)
 		value[i] = (char)rand(); /* does not compress */
-	assert_int_equal(ing_emit_max_value_bytes(f.e, ING_EMIT_RESULTS), MAX_BYTES);
-	put_value(&f, ING_EMIT_RESULTS, value, MAX_BYTES);
-	put_value(&f, ING_EMIT_RESULTS, value, MAX_BYTES + 1);
-	put_value(&f, ING_EMIT_RESULTS, value, 0);
+	assert_int_equal(ing_emit_max_value_bytes(f.e, ING_OUTPUT_RESULTS), MAX_BYTES);
+	put_value(&f, ING_OUTPUT_RESULTS, value, MAX_BYTES);
+	put_value(&f, ING_OUTPUT_RESULTS, value, MAX_BYTES + 1);
+	put_value(&f, ING_OUTPUT_RESULTS, value, 0);
 	wait_ok(&f, 2);
 	assert_true(mock_turn_count(&f.loop, &f.refused, 1, LONG_MS));
 
 	value[70000] = '\0';
 	memset(value, 'h', 70000);
 	struct ing_header header = {"long", value};
-	struct ing_emit_msg msg = {ING_EMIT_DEAD, NULL, 0, "v", 1, &header, 1, NULL};
-	ing_emit_put(f.e, &msg, on_done, &f);
+	ing_emit_put(f.e,
+		&(struct ing_output_message){.output = ING_OUTPUT_DEAD,
+			.value = ing_strdup("v"),
+			.value_bytes = 1,
+			.headers = &header,
+			.header_count = 1},
+		&user, &f);
 	assert_true(mock_turn_count(&f.loop, &f.refused, 2, LONG_MS));
 	assert_int_equal(f.ok, 2);
 	free(value);
@@ -265,7 +273,8 @@ static void test_small_topic(void **state)
 {
 	(void)state;
 	struct fixture f;
-	char value[30000];
+	const size_t bytes = 30000;
+	static char value[MAX_BYTES + 1];
 	memset(value, 'v', sizeof(value));
 	static const struct {
 		size_t limit, max_value;
@@ -274,14 +283,14 @@ static void test_small_topic(void **state)
 		limit_bytes = cases[i].limit;
 		setup(&f);
 		open_emit(&f, NULL);
-		put_value(&f, ING_EMIT_RESULTS, value, MAX_BYTES + 1);
-		put_value(&f, ING_EMIT_RESULTS, value, sizeof(value)); /* nothing is known yet */
+		put_value(&f, ING_OUTPUT_RESULTS, value, MAX_BYTES + 1);
+		put_value(&f, ING_OUTPUT_RESULTS, value, bytes); /* nothing is known yet */
 		assert_true(mock_turn_count(&f.loop, &f.refused, 1, LONG_MS));
-		bool fits = sizeof(value) <= cases[i].max_value;
+		bool fits = bytes <= cases[i].max_value;
 		assert_true(
 			mock_turn_count(&f.loop, fits ? &f.ok : &f.refused, fits ? 1 : 2, LONG_MS));
 		assert_int_equal(
-			ing_emit_max_value_bytes(f.e, ING_EMIT_RESULTS), cases[i].max_value);
+			ing_emit_max_value_bytes(f.e, ING_OUTPUT_RESULTS), cases[i].max_value);
 		limit_bytes = SIZE_MAX;
 		teardown(&f);
 	}
@@ -462,7 +471,7 @@ static void test_settings(void **state)
 	char *properties[] = {text, NULL};
 	const struct ing_kafka_settings settings = {
 		.brokers = f.kafka.brokers,
-		.results_topic = RESULTS,
+		.output_topics = {[ING_OUTPUT_RESULTS] = RESULTS},
 		.max_message_bytes = MAX_BYTES,
 		.properties = properties,
 	};
@@ -478,6 +487,8 @@ static bool is_wanted(const void *ctx)
 	(void)ctx;
 	return still_wanted;
 }
+
+static const struct ing_emit_user asking = {.done = on_done, .wanted = is_wanted};
 
 /* The brokers are away; what waits for them and is revoked meanwhile is never sent, and is given
  * back. */
@@ -498,11 +509,10 @@ static void test_what_is_not_wanted_any_more_is_not_sent(void **state)
 	still_wanted = true;
 	for (int i = 0; i < 50; i++)
 		ing_emit_put(f.e,
-			&(struct ing_emit_msg){.topic = ING_EMIT_RESULTS,
-				.value = "revoked",
-				.value_bytes = 7,
-				.wanted = is_wanted},
-			on_done, &f);
+			&(struct ing_output_message){.output = ING_OUTPUT_RESULTS,
+				.value = ing_strdup("revoked"),
+				.value_bytes = 7},
+			&asking, &f);
 	mock_turn_until(&f.loop, NULL, 100);
 	still_wanted = false;
 	rd_kafka_mock_broker_set_up(f.kafka.cluster, 1);

@@ -87,16 +87,21 @@ static int open_results(struct fixture *f)
 	return fd;
 }
 
-static void put(struct fixture *f, enum ing_emit_topic topic, const char *value, size_t bytes)
+static void put(struct fixture *f, enum ing_output output, const char *value, size_t bytes)
 {
 	static const struct ing_header headers[] = {{"reason", "bad \xff byte"}, {"line", "7"}};
-	struct ing_emit_msg msg = {.topic = topic, .value = value, .value_bytes = bytes};
-	if (topic == ING_EMIT_DEAD) {
-		msg.headers = headers;
-		msg.header_count = 2;
+	static const struct ing_emit_user user = {.done = on_done};
+	struct ing_output_message m = {
+		.output = output,
+		.value = value != NULL ? ing_strndup(value, bytes) : NULL,
+		.value_bytes = bytes,
+	};
+	if (output == ING_OUTPUT_DEAD) {
+		m.headers = headers;
+		m.header_count = 2;
 	}
 	f->inside_put = true;
-	ing_emit_put(f->e, &msg, on_done, f);
+	ing_emit_put(f->e, &m, &user, f);
 	f->inside_put = false;
 }
 
@@ -127,13 +132,13 @@ static void test_files(void **state)
 	setup(&f);
 	int fd = open_results(&f);
 	open_emit(&f, fd, true);
-	put(&f, ING_EMIT_RESULTS, "{\"a\":1}", 7);
-	put(&f, ING_EMIT_PDF_TEXT, "{\"t\":1}", 7);
-	put(&f, ING_EMIT_DEAD, "{\"broken", 8);
-	put(&f, ING_EMIT_DEAD, "a\0\"\xc3\xa9\n", 6);
-	put(&f, ING_EMIT_DEAD, "\xff\x00\x01", 3);
-	put(&f, ING_EMIT_DEAD, NULL, 0);
-	put(&f, ING_EMIT_RESULTS, "{\"a\":2}", 7);
+	put(&f, ING_OUTPUT_RESULTS, "{\"a\":1}", 7);
+	put(&f, ING_OUTPUT_PDF_TEXT, "{\"t\":1}", 7);
+	put(&f, ING_OUTPUT_DEAD, "{\"broken", 8);
+	put(&f, ING_OUTPUT_DEAD, "a\0\"\xc3\xa9\n", 6);
+	put(&f, ING_OUTPUT_DEAD, "\xff\x00\x01", 3);
+	put(&f, ING_OUTPUT_DEAD, NULL, 0);
+	put(&f, ING_OUTPUT_RESULTS, "{\"a\":2}", 7);
 	wait_done(&f, 7);
 	assert_int_equal(f.ok, 7);
 	expect_file(&f, "results.jsonl", "{\"a\":1}\n{\"a\":2}\n");
@@ -146,7 +151,7 @@ static void test_files(void **state)
 	/* A second run adds to what is there. */
 	close_emit(&f);
 	open_emit(&f, fd, true);
-	put(&f, ING_EMIT_PDF_TEXT, "{\"t\":2}", 7);
+	put(&f, ING_OUTPUT_PDF_TEXT, "{\"t\":2}", 7);
 	close_emit(&f); /* writes what is outstanding */
 	assert_int_equal(f.ok, 8);
 	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n{\"t\":2}\n");
@@ -161,9 +166,9 @@ static void test_without_dir(void **state)
 	setup(&f);
 	int fd = open_results(&f);
 	open_emit(&f, fd, false);
-	put(&f, ING_EMIT_PDF_TEXT, "{}", 2);
-	put(&f, ING_EMIT_DEAD, "x", 1);
-	put(&f, ING_EMIT_RESULTS, "{}", 2);
+	put(&f, ING_OUTPUT_PDF_TEXT, "{}", 2);
+	put(&f, ING_OUTPUT_DEAD, "x", 1);
+	put(&f, ING_OUTPUT_RESULTS, "{}", 2);
 	wait_done(&f, 3);
 	assert_int_equal(f.ok, 3);
 	expect_file(&f, "results.jsonl", "{}\n");
@@ -192,11 +197,11 @@ static void test_large_and_too_large(void **state)
 	setup(&f);
 	int fd = open_results(&f);
 	open_emit(&f, fd, false);
-	size_t max = ing_emit_max_value_bytes(f.e, ING_EMIT_RESULTS);
+	size_t max = ing_emit_max_value_bytes(f.e, ING_OUTPUT_RESULTS);
 	char *value = ing_alloc(max + 1);
 	memset(value, 'x', max + 1);
-	put(&f, ING_EMIT_RESULTS, value, max);
-	put(&f, ING_EMIT_RESULTS, value, max + 1);
+	put(&f, ING_OUTPUT_RESULTS, value, max);
+	put(&f, ING_OUTPUT_RESULTS, value, max + 1);
 	wait_done(&f, 2);
 	assert_int_equal(f.ok, 1);
 	assert_int_equal(f.refused, 1);
@@ -218,12 +223,12 @@ static void test_no_space(void **state)
 	int fd = open("/dev/full", O_WRONLY);
 	open_emit(&f, fd, true);
 	for (int i = 0; i < 5; i++)
-		put(&f, ING_EMIT_RESULTS, "{}", 2);
+		put(&f, ING_OUTPUT_RESULTS, "{}", 2);
 	wait_done(&f, 5);
 	assert_int_equal(f.refused, 5);
 	assert_int_equal(f.fatals, 1);
 	assert_string_equal(f.fatal_text, "results: cannot be written: No space left on device");
-	put(&f, ING_EMIT_PDF_TEXT, "{}", 2); /* nothing goes to the other files either */
+	put(&f, ING_OUTPUT_PDF_TEXT, "{}", 2); /* nothing goes to the other files either */
 	wait_done(&f, 6);
 	assert_int_equal(f.refused, 6);
 	assert_int_equal(f.fatals, 1);
@@ -241,7 +246,7 @@ static void test_closed_pipe(void **state)
 	assert_int_equal(pipe(fds), 0);
 	open_emit(&f, fds[1], false);
 	close(fds[0]);
-	put(&f, ING_EMIT_RESULTS, "{}", 2);
+	put(&f, ING_OUTPUT_RESULTS, "{}", 2);
 	wait_done(&f, 1);
 	assert_int_equal(f.refused, 1);
 	assert_string_equal(f.fatal_text, "results: cannot be written: Broken pipe");
@@ -264,7 +269,7 @@ static void test_slow_reader(void **state)
 		assert_int_equal(pipe2(fds, nonblocking ? O_NONBLOCK : 0), 0);
 		open_emit(&f, fds[1], false);
 		for (int i = 0; i < COUNT; i++)
-			put(&f, ING_EMIT_RESULTS, line, sizeof(line));
+			put(&f, ING_OUTPUT_RESULTS, line, sizeof(line));
 		assert_true(ing_emit_blocked(f.e));
 		uint64_t until = ing_now_ms() + 300;
 		while (ing_now_ms() < until)
@@ -281,7 +286,7 @@ static void test_slow_reader(void **state)
 		assert_int_equal(got, COUNT * (LINE + 1));
 		assert_false(ing_emit_blocked(f.e));
 		for (int i = 0; i < COUNT; i++)
-			put(&f, ING_EMIT_RESULTS, line, sizeof(line));
+			put(&f, ING_OUTPUT_RESULTS, line, sizeof(line));
 		uint64_t before = ing_now_ms();
 		close_emit(&f);
 		assert_true(ing_now_ms() - before < 7000);

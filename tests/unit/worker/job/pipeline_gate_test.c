@@ -15,6 +15,7 @@
 
 #include "fake_gate.h"
 #include "stages.h"
+#include "worker/deliver/deliver.h"
 #include "worker/job/job.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
@@ -23,6 +24,7 @@
 #define B "https://b.example/"
 
 static uv_loop_t loop;
+static struct ing_deliver *deliver;
 static struct ing_pipeline *pipeline;
 static struct ing_robots_fetches *fetches; /* NULL: robots has its files from others */
 
@@ -35,7 +37,6 @@ static const struct ing_pipeline_conf usual = {
 	.pdf_timeout_ms = 1000,
 	.max_body_bytes = 1000,
 	.max_scrape_bytes = 1000,
-	.max_message_bytes = 100000,
 	.host_rules = FAKE_STAGE,
 	.blocked_hosts = FAKE_STAGE,
 };
@@ -45,6 +46,7 @@ static void begin(const struct ing_pipeline_conf *conf)
 	fake_reset();
 	fake_gate_reset();
 	assert_int_equal(uv_loop_init(&loop), 0);
+	deliver = fake_deliver_new(true, NULL);
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = FAKE_STAGE,
@@ -53,8 +55,7 @@ static void begin(const struct ing_pipeline_conf *conf)
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
-					    .store = FAKE_STAGE,
-					    .emit = FAKE_STAGE});
+					    .deliver = deliver});
 }
 
 static void end(void)
@@ -62,6 +63,7 @@ static void end(void)
 	assert_true(ing_pipeline_idle(pipeline));
 	assert_int_equal(fake_gate.waiters.count + fake_gate.holding, 0);
 	ing_pipeline_free(pipeline);
+	ing_deliver_free(deliver);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
 	fake_reset();

@@ -16,6 +16,7 @@
 #include <jansson.h>
 
 #include "stages.h"
+#include "worker/deliver/deliver.h"
 #include "worker/job/job.h"
 #include "worker/rules/set/rule_stats.h"
 
@@ -24,6 +25,7 @@ static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https
 
 static uv_loop_t loop;
 static struct ing_gate *gate;
+static struct ing_deliver *deliver;
 static struct ing_pipeline *pipeline;
 
 static const struct ing_pipeline_conf usual = {
@@ -35,7 +37,6 @@ static const struct ing_pipeline_conf usual = {
 	.pdf_timeout_ms = 1000,
 	.max_body_bytes = 1000,
 	.max_scrape_bytes = 1000,
-	.max_message_bytes = 100000,
 };
 
 static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
@@ -45,14 +46,14 @@ static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
 	gate = ing_gate_new(&loop, &(struct ing_gate_conf){.settings = {.concurrency = 10,
 								   .host_concurrency = 1,
 								   .max_wait_ms = max_wait_ms}});
+	deliver = fake_deliver_new(true, NULL);
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .gate = gate,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
-					    .store = FAKE_STAGE,
-					    .emit = FAKE_STAGE});
+					    .deliver = deliver});
 }
 
 static struct ing_gate_stats gate_stats(void)
@@ -68,6 +69,7 @@ static void end(void)
 	assert_int_equal(gate_stats().waiting + gate_stats().holding, 0);
 	assert_int_equal(fake.fetches.count + fake.exams.count, 0);
 	ing_pipeline_free(pipeline);
+	ing_deliver_free(deliver);
 	ing_gate_free(gate);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);

@@ -236,14 +236,15 @@ static void passwords_of_urls_are_masked(void **state)
 	assert_null(strstr(s, "hush"));
 	free(s);
 	json_decref(o);
-	ing_result_rows(job);
-	assert_string_equal(w->rows.pdf_meta.metadata_json, "{\"title\":\"http://***@x\"}");
-	assert_string_equal(w->rows.result.base_url, "https://***@a.example/");
-	assert_string_equal(w->rows.request.base_url, "https://***@a.example/");
-	assert_string_equal(w->rows.request.link_source, "hush://***@a");
-	assert_string_equal(w->rows.request.link_source_id, "https:***@a.example");
-	assert_string_equal(w->rows.request.ingest_request_source, "http://***@x");
-	assert_string_equal(w->rows.request.request_json,
+	struct ing_rows rows = {0};
+	ing_result_rows(job, &rows);
+	assert_string_equal(rows.pdf_meta.metadata_json, "{\"title\":\"http://***@x\"}");
+	assert_string_equal(rows.result.base_url, "https://***@a.example/");
+	assert_string_equal(rows.request.base_url, "https://***@a.example/");
+	assert_string_equal(rows.request.link_source, "hush://***@a");
+	assert_string_equal(rows.request.link_source_id, "https:***@a.example");
+	assert_string_equal(rows.request.ingest_request_source, "http://***@x");
+	assert_string_equal(rows.request.request_json,
 		"{\"ext_ids\":{\"doi\":\"10.1/x\"},\"edit_extra\":{\"http://***@x\":"
 		"[1,{\"at\":\"see http://***@x, or ask a@b\"}]},"
 		"\"fatcat\":{\"release_ident\":\"http://***@x\"},\"release_ident\":\"http://***@x\"}");
@@ -316,9 +317,10 @@ static void what_does_not_fit_at_all_has_its_own_status(void **state)
 	assert_string_equal(string_at(o, "status", NULL), "result-too-large");
 	assert_true(json_is_string(json_object_get(json_object_get(o, "request"), "base_url")));
 	json_decref(o);
-	ing_result_rows(job);
-	assert_string_equal(job->work->rows.result.status, "result-too-large");
-	assert_false(job->work->rows.result.hit);
+	struct ing_rows rows = {0};
+	ing_result_rows(job, &rows);
+	assert_string_equal(rows.result.status, "result-too-large");
+	assert_false(rows.result.hit);
 	free_finished(job);
 }
 
@@ -340,19 +342,19 @@ static void rows_tell_the_body_from_the_bytes_on_the_wire(void **state)
 {
 	(void)state;
 	struct ing_job *job = finished_job();
-	ing_result_rows(job);
-	const struct ing_store_item *rows = &job->work->rows;
-	assert_true(rows->request.present && rows->result.present && rows->file_meta.present);
-	assert_int_equal(rows->cdx_count, 2);
+	struct ing_rows rows = {0};
+	ing_result_rows(job, &rows);
+	assert_true(rows.request.present && rows.result.present && rows.file_meta.present);
+	assert_int_equal(rows.cdx_count, 2);
 	/* The landing page was not looked into in this made-up job: its digest is the wire's. */
-	assert_null(rows->cdx[0].cdx_sha1hex);
-	assert_string_equal(rows->cdx[0].sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-	assert_string_equal(rows->cdx[1].sha1hex, "aa00000000000000000000000000000000000000");
-	assert_string_equal(rows->cdx[1].cdx_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-	json_t *kept = json_loads(rows->request.request_json, 0, NULL);
+	assert_null(rows.cdx[0].cdx_sha1hex);
+	assert_string_equal(rows.cdx[0].sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+	assert_string_equal(rows.cdx[1].sha1hex, "aa00000000000000000000000000000000000000");
+	assert_string_equal(rows.cdx[1].cdx_sha1hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+	json_t *kept = json_loads(rows.request.request_json, 0, NULL);
 	assert_string_equal(string_at(kept, "rel", NULL), "publisher");
 	json_decref(kept);
-	json_t *meta = json_loads(rows->pdf_meta.metadata_json, 0, NULL);
+	json_t *meta = json_loads(rows.pdf_meta.metadata_json, 0, NULL);
 	assert_string_equal(string_at(meta, "title", NULL), "T");
 	json_decref(meta);
 	free_finished(job);

@@ -15,6 +15,7 @@
 #include "common/base/clock.h"
 #include "common/net/robots.h"
 #include "stages.h"
+#include "worker/deliver/deliver.h"
 #include "worker/job/job.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
@@ -27,6 +28,7 @@ static struct ing_gate *gate;
 static struct ing_robots *robots;
 static struct ing_visits *visits;
 static struct ing_robots_fetches *fetches;
+static struct ing_deliver *deliver;
 static struct ing_pipeline *pipeline;
 
 static void begin(void)
@@ -50,11 +52,11 @@ static void begin(void)
 		.max_bytes = 1 << 20,
 		.get = ing_robots_fetch_get,
 		.ctx = fetches});
+	deliver = fake_deliver_new(true, NULL);
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 100,
 						   .max_unacked = 100,
 						   .max_redirects = 2,
-						   .deadline_ms = 60000,
-						   .max_message_bytes = 100000});
+						   .deadline_ms = 60000});
 	const struct ing_stages stages = {.intake = FAKE_STAGE,
 		.gate = gate,
 		.robots = robots,
@@ -62,8 +64,7 @@ static void begin(void)
 		.fetch = FAKE_STAGE,
 		.archive = FAKE_STAGE,
 		.pool = FAKE_STAGE,
-		.store = FAKE_STAGE,
-		.emit = FAKE_STAGE};
+		.deliver = deliver};
 	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = gate,
 					.robots = robots,
 					.fetches = fetches,
@@ -72,7 +73,7 @@ static void begin(void)
 	ing_robots_fetches_wire(fetches, &(struct ing_robots_fetch_stages){.visits = visits,
 						 .robots = robots,
 						 .pool = FAKE_STAGE,
-						 .store = FAKE_STAGE});
+						 .deliver = deliver});
 	ing_pipeline_wire(pipeline, &stages);
 }
 
@@ -89,6 +90,7 @@ static void end(void)
 	assert_true(ing_robots_fetches_idle(fetches));
 	assert_int_equal(gate_stats().waiting + gate_stats().holding, 0);
 	ing_pipeline_free(pipeline);
+	ing_deliver_free(deliver);
 	ing_robots_free(robots);
 	ing_robots_fetches_free(fetches);
 	ing_visits_free(visits);

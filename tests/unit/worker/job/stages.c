@@ -16,6 +16,7 @@
 #include "common/data/digest.h"
 #include "common/net/robots.h"
 #include "worker/archive/archive.h"
+#include "worker/deliver/deliver.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -41,8 +42,7 @@ struct ing_cookies {
 };
 
 struct put {
-	ing_emit_done_f *done;
-	bool (*wanted)(const void *ctx);
+	const struct ing_emit_user *user;
 	void *ctx;
 };
 
@@ -352,10 +352,11 @@ void fake_archive_lose(void)
 void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 {
 	(void)s;
-	ing_must(item->result.present || item->cdx_count > 0);
-	fake.rows += (unsigned)item->cdx_count;
-	if (item->cdx_count > 0) {
-		const struct ing_row_cdx *row = &item->cdx[0];
+	const struct ing_rows *rows = item->rows;
+	ing_must(rows->result.present || rows->cdx_count > 0);
+	fake.rows += (unsigned)rows->cdx_count;
+	if (rows->cdx_count > 0) {
+		const struct ing_row_cdx *row = &rows->cdx[0];
 		snprintf(fake.last_row_sha1hex, sizeof(fake.last_row_sha1hex), "%s", row->sha1hex);
 		snprintf(fake.last_row_cdx_sha1hex, sizeof(fake.last_row_cdx_sha1hex), "%s",
 			row->cdx_sha1hex != NULL ? row->cdx_sha1hex : "");
@@ -377,23 +378,24 @@ void fake_store_done(void)
 
 /* --- emit --- */
 
-size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_emit_topic topic)
+size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_output output)
 {
 	(void)e;
-	(void)topic;
+	(void)output;
 	return 100000;
 }
 
-void ing_emit_put(
-	struct ing_emit *e, const struct ing_emit_msg *msg, ing_emit_done_f *done, void *ctx)
+void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
+	const struct ing_emit_user *user, void *ctx)
 {
 	(void)e;
 	struct put *p = ing_alloc(sizeof(*p));
-	*p = (struct put){.done = done, .ctx = ctx, .wanted = msg->wanted};
-	if (msg->topic == ING_EMIT_RESULTS) {
+	*p = (struct put){.user = user, .ctx = ctx};
+	if (m->output == ING_OUTPUT_RESULTS) {
 		free(fake.last_result);
-		fake.last_result = ing_strndup(msg->value, msg->value_bytes);
+		fake.last_result = ing_strndup(m->value, m->value_bytes);
 	}
+	free(m->value);
 	fake_list_add(&fake.emitted, p);
 }
 
@@ -407,16 +409,16 @@ bool fake_emit_is_wanted(void)
 {
 	const struct put *p = fake.emitted.items[0];
 	ing_must(fake.emitted.count > 0);
-	return p->wanted == NULL || p->wanted(p->ctx);
+	return p->user->wanted == NULL || p->user->wanted(p->ctx);
 }
 
 void fake_emit_done(bool ok)
 {
 	struct put *p = fake_list_take_at(&fake.emitted, 0);
-	ing_emit_done_f *done = p->done;
+	const struct ing_emit_user *user = p->user;
 	void *ctx = p->ctx;
 	free(p);
-	done(ctx, ok);
+	user->done(ctx, ok);
 }
 
 /* --- intake --- */
@@ -432,6 +434,19 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 {
 	(void)in;
 	fake.paused[lane] = paused;
+}
+
+struct ing_deliver *fake_deliver_new(
+	bool with_store, void (*on_cdx)(void *ctx, const struct ing_cdx *line))
+{
+	struct ing_deliver *d = ing_deliver_new(100000);
+	ing_deliver_wire(d, &(struct ing_deliver_stages){
+				    .intake = FAKE_STAGE,
+				    .store = with_store ? FAKE_STAGE : NULL,
+				    .emit = FAKE_STAGE,
+				    .on_cdx = on_cdx,
+			    });
+	return d;
 }
 
 void fake_settle(void)

@@ -97,6 +97,11 @@ void fake_store_done(void);
 /* Of the oldest message that waits: would it be sent now? */
 bool fake_emit_is_wanted(void);
 void fake_emit_done(bool ok);
+/* The real one, among the made-up store, emit and intake. on_cdx may be NULL. */
+struct ing_deliver;
+struct ing_cdx;
+struct ing_deliver *fake_deliver_new(
+	bool with_store, void (*on_cdx)(void *ctx, const struct ing_cdx *line));
 /* All that archive, store and emit owe, and what comes of it. */
 void fake_settle(void);
 void fake_turn(uv_loop_t *loop, uint64_t ms); /* run the loop so long */

@@ -105,6 +105,25 @@ static void test_every_row_has_a_sentence_of_help(void **state)
 	}
 }
 
+/* In value alone: the key is the same. */
+static void check_labels_differ(
+	const struct ing_metric *a, unsigned i, const struct ing_metric *b, unsigned j)
+{
+	struct ing_buf texts[2];
+	for (int k = 0; k < 2; k++)
+		ing_buf_init(&texts[k], 1000);
+	ing_metric_add_label(a, i, &texts[0]);
+	ing_metric_add_label(b, j, &texts[1]);
+	const char *x = ing_buf_str(&texts[0]);
+	const char *y = ing_buf_str(&texts[1]);
+	assert_true(x[0] != '\0' && y[0] != '\0');
+	assert_string_not_equal(x, y);
+	assert_int_equal(strcspn(x, "="), strcspn(y, "="));
+	assert_memory_equal(x, y, strcspn(x, "="));
+	for (int k = 0; k < 2; k++)
+		ing_buf_done(&texts[k]);
+}
+
 static void check_pair(const struct ing_metric *a, const struct ing_metric *b)
 {
 	char in_histogram[128];
@@ -116,11 +135,8 @@ static void check_pair(const struct ing_metric *a, const struct ing_metric *b)
 		assert_false(begins(b->line, in_histogram));
 	}
 	if (strcmp(a->name, b->name) == 0) {
-		assert_true(a->set == ING_METRIC_SINGLE && b->set == ING_METRIC_SINGLE);
-		assert_true(a->label[0] != '\0' && b->label[0] != '\0');
-		assert_string_not_equal(a->label, b->label);
-		assert_int_equal(strcspn(a->label, "="), strcspn(b->label, "=")); /* the same key */
-		assert_memory_equal(a->label, b->label, strcspn(a->label, "="));
+		for (unsigned i = 0; i < a->count * b->count; i++)
+			check_labels_differ(a, i / b->count, b, i % b->count);
 		assert_true(a->kind == b->kind);
 		assert_string_equal(a->help, b->help);
 	} else if (a->kind == ING_METRIC_HISTOGRAM) {
@@ -167,7 +183,7 @@ static void test_values_are_read_from_their_members_in_base_units(void **state)
 	v.gate.bytes = 7;
 	v.pool.cpu_us = 2500000;
 	v.archive.cpu_ns = 250000000;
-	v.pipeline.by_status[ING_STATUS_TIMEOUT] = 3;
+	v.deliver.by_status[ING_STATUS_TIMEOUT] = 3;
 	static const struct {
 		const char *source;
 		unsigned i;
@@ -177,7 +193,7 @@ static void test_values_are_read_from_their_members_in_base_units(void **state)
 		{"gate.bytes", 0, 7},
 		{"pool.cpu_us", 0, 2.5},
 		{"archive.cpu_ns", 0, 0.25},
-		{"pipeline.by_status", ING_STATUS_TIMEOUT, 3},
+		{"deliver.by_status", ING_STATUS_TIMEOUT, 3},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_metric *m = find(cases[i].source);
@@ -201,8 +217,8 @@ static void test_labels_are_of_closed_sets(void **state)
 	assert_label("gate.waiting", 0, "");
 	assert_label("archive.cpu_ns", 0, "thread=\"archive\"");
 	assert_label("pool.pdf_cpu_us", 0, "process=\"pdf\"");
-	assert_label("pipeline.by_status", ING_STATUS_SUCCESS, "status=\"success\"");
-	assert_label("pipeline.by_status", ING_STATUS_COUNT_ - 1, "status=\"result-too-large\"");
+	assert_label("deliver.by_status", ING_STATUS_SUCCESS, "status=\"success\"");
+	assert_label("deliver.by_status", ING_STATUS_COUNT_ - 1, "status=\"result-too-large\"");
 	assert_label("pipeline.by_state", ING_JOB_CANCELLED, "state=\"cancelled\"");
 	/* Bucket 10 has turns of 512 to 1023 us. */
 	assert_label("turn.cpu_us", 0, "le=\"0.000000\"");
@@ -285,7 +301,8 @@ static void test_the_exit_line_has_every_number_in_its_place(void **state)
 {
 	(void)state;
 	struct ing_metrics v = {
-		.pipeline = {.accepted = 7, .by_status[ING_STATUS_TIMEOUT] = 2},
+		.pipeline.accepted = 7,
+		.deliver.by_status[ING_STATUS_TIMEOUT] = 2,
 		.archive = {.records = 5, .cpu_ns = 1250000000},
 		.process = {.cpu_us = 3000001, .loop_cpu_us = 500000},
 		.gate.leases = 4,
@@ -344,7 +361,8 @@ static void test_the_status_line_says_how_it_goes(void **state)
 {
 	(void)state;
 	struct ing_metrics v = {
-		.pipeline = {.results = 120, .jobs = 17, .oldest_ms = 4999},
+		.pipeline = {.jobs = 17, .oldest_ms = 4999},
+		.deliver.results = 120,
 		.gate.holding = 5,
 	};
 	struct ing_buf out;

@@ -119,8 +119,8 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 		.warc_path = "a.warc.gz",
 		.warc_csize = 100,
 		.warc_offset = 1000 + i};
-	e->item = (struct ing_store_item){
-		.done = count_done,
+	e->item = (struct ing_store_item){.done = count_done, .rows = &e->rows};
+	e->rows = (struct ing_rows){
 		.request = {.present = true,
 			.link_source = "doi",
 			.link_source_id = e->url + 18,
@@ -163,8 +163,8 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 void bench_put_result(struct bench *b, struct entry *e, unsigned i, const char *status)
 {
 	bench_fill(b, e, i);
-	e->item.result.status = status;
-	e->item.result.hit = strcmp(status, "success") == 0;
+	e->rows.result.status = status;
+	e->rows.result.hit = strcmp(status, "success") == 0;
 	ing_store_put(b->store, &e->item);
 }
 

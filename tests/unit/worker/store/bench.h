@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "tests/unit/worker/store/cluster.h"
+#include "worker/model/rows.h"
 #include "worker/store/store.h"
 
 #define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
@@ -24,6 +25,7 @@ struct bench { /* a store with its loop, and how many items have come back */
 
 struct entry {
 	struct ing_store_item item; /* first */
+	struct ing_rows rows;
 	struct bench *bench;
 	char url[64], sha1[41], json[256];
 	struct ing_row_cdx cdx;

@@ -95,7 +95,7 @@ static void a_hit_outlives_failures_and_only_them(void **state)
 		1);
 	/* A later hit takes over, and the moment with it. */
 	bench_fill(&b, &e[0], 1);
-	e[0].item.result.terminal_url = "https://b.example/";
+	e[0].rows.result.terminal_url = "https://b.example/";
 	ing_store_put(b.store, &e[0].item);
 	bench_wait(&b, 5);
 	assert_int_equal(
@@ -117,7 +117,7 @@ static void a_pdf_that_crashed_once_keeps_its_facts(void **state)
 	bench_open(&b, dsn, 100);
 	for (unsigned i = 0; i < 3; i++) {
 		bench_fill(&b, &e, 1);
-		e.item.pdf_meta.status = steps[i];
+		e.rows.pdf_meta.status = steps[i];
 		ing_store_put(b.store, &e.item);
 		bench_wait(&b, i + 1);
 	}
@@ -140,8 +140,8 @@ static void duplicates_within_a_batch_end_as_if_they_came_one_by_one(void **stat
 	bench_put_result(&b, &e[3], 2, "timeout");
 	bench_put_result(&b, &e[4], 2, "no-pdf-link");
 	bench_fill(&b, &e[5], 1); /* same request again, with another body */
-	e[5].item.request.release_stage = "draft";
-	e[5].item.result.terminal_url = "https://b.example/";
+	e[5].rows.request.release_stage = "draft";
+	e[5].rows.result.terminal_url = "https://b.example/";
 	ing_store_put(b.store, &e[5].item);
 	bench_wait(&b, 6);
 	struct ing_store_stats st;
@@ -201,35 +201,35 @@ static void hostile_values_break_nothing(void **state)
 	bench_open_for(&b, dsn, 12, PATIENCE_MS); /* all in one batch */
 	for (unsigned i = 0; i < 12; i++)
 		bench_fill(&b, &e[i], i);
-	e[0].item.result.base_url = e[0].item.request.base_url = over;
-	e[1].item.result.terminal_url = e[1].cdx.url = over;
-	e[2].item.request = (struct ing_row_request){.present = true,
+	e[0].rows.result.base_url = e[0].rows.request.base_url = over;
+	e[1].rows.result.terminal_url = e[1].cdx.url = over;
+	e[2].rows.request = (struct ing_row_request){.present = true,
 		.link_source = slug,
 		.link_source_id = id,
 		.ingest_type = "pdf",
 		.base_url = fits};
-	e[2].item.result.terminal_url = e[2].cdx.url = terminal;
-	e[2].item.result.base_url = fits;
-	e[3].item.request.base_url = e[3].item.result.base_url = "bad \xff\xfe utf-8 \xed\xa0\x80";
-	e[4].item.request.base_url = e[4].item.result.base_url =
+	e[2].rows.result.terminal_url = e[2].cdx.url = terminal;
+	e[2].rows.result.base_url = fits;
+	e[3].rows.request.base_url = e[3].rows.result.base_url = "bad \xff\xfe utf-8 \xed\xa0\x80";
+	e[4].rows.request.base_url = e[4].rows.result.base_url =
 		"tab\t newline\n cr\r back\\slash \\. \\N \x01";
-	e[5].item.request.request_json =
+	e[5].rows.request.request_json =
 		"{\"nul\":\"a\\u0000b\",\"n\":1e400000,\"hi\":\"\\ud800\",\"\\u0000\":\"\xff\"}";
-	e[6].item.file_meta.sha256hex = "short";
-	e[6].item.file_meta.size_bytes = UINT64_MAX;
-	e[6].item.file_meta.mimetype = "";
-	e[7].item.pdf_meta.pdf_created = "2021-02-31T00:00:00Z";
-	e[7].item.pdf_meta.page0_height = 1e300;
-	e[7].item.pdf_meta.word_count = 1L << 40;
-	e[7].item.pdf_meta.page_count = -1;
-	e[7].item.pdf_meta.permanent_id = "\xff";
-	e[8].item.request.request_json = long_json;
-	e[9].item.result.terminal_dt = "yesterday";
-	e[9].item.result.terminal_sha1hex = "";
-	e[9].item.result.terminal_status_code = 0;
-	e[9].item.pdf_meta.metadata_json = NULL;
-	e[10].item.request.link_source = NULL;
-	e[10].item.file_meta.sha1hex = "not hex";
+	e[6].rows.file_meta.sha256hex = "short";
+	e[6].rows.file_meta.size_bytes = UINT64_MAX;
+	e[6].rows.file_meta.mimetype = "";
+	e[7].rows.pdf_meta.pdf_created = "2021-02-31T00:00:00Z";
+	e[7].rows.pdf_meta.page0_height = 1e300;
+	e[7].rows.pdf_meta.word_count = 1L << 40;
+	e[7].rows.pdf_meta.page_count = -1;
+	e[7].rows.pdf_meta.permanent_id = "\xff";
+	e[8].rows.request.request_json = long_json;
+	e[9].rows.result.terminal_dt = "yesterday";
+	e[9].rows.result.terminal_sha1hex = "";
+	e[9].rows.result.terminal_status_code = 0;
+	e[9].rows.pdf_meta.metadata_json = NULL;
+	e[10].rows.request.link_source = NULL;
+	e[10].rows.file_meta.sha1hex = "not hex";
 	for (unsigned i = 0; i < 12; i++)
 		ing_store_put(b.store, &e[i].item);
 	bench_wait(&b, 12);

@@ -15,7 +15,7 @@
 
 #include "schemas/migrations.h"
 #include "worker/model/limits.h"
-#include "worker/store/store.h"
+#include "worker/model/rows.h"
 
 #define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
@@ -94,7 +94,7 @@ static void rows_of_an_item(void **state)
 			.sha1hex = SHA1,
 			.warc_csize = UINT64_MAX},
 	};
-	const struct ing_store_item item = {
+	const struct ing_rows rows = {
 		.result = {.present = true,
 			.ingest_type = "pdf",
 			.base_url = "https://a.example/\t",
@@ -106,14 +106,14 @@ static void rows_of_an_item(void **state)
 	};
 	struct ing_buf out;
 	ing_buf_init(&out, 16384);
-	assert_int_equal(table_named("ingest_request")->count(&item), 0);
-	assert_int_equal(table_named("cdx")->count(&item), 2);
-	assert_true(ing_table_row(table_named("ingest_file_result"), &item, 0, 7, &out));
+	assert_int_equal(table_named("ingest_request")->count(&rows), 0);
+	assert_int_equal(table_named("cdx")->count(&rows), 2);
+	assert_true(ing_table_row(table_named("ingest_file_result"), &rows, 0, 7, &out));
 	assert_string_equal(ing_buf_str(&out),
 		"pdf\thttps://a.example/\\t\tt\tsuccess\t\\N\t\\N\t\\N\t\\N\t7\n");
 	ing_buf_clear(&out);
-	assert_true(ing_table_row(table_named("cdx"), &item, 0, 0, &out));
-	assert_true(ing_table_row(table_named("cdx"), &item, 1, 1, &out));
+	assert_true(ing_table_row(table_named("cdx"), &rows, 0, 0, &out));
+	assert_true(ing_table_row(table_named("cdx"), &rows, 1, 1, &out));
 	assert_string_equal(ing_buf_str(&out),
 		"https://a.example/\t20261121110000\t" SHA1 "\t\\N\t\\N\tw.warc.gz\t5\t0\t0\n"
 		"https://b.example/\t20261121110001\t" SHA1 "\t\\N\t\\N\t\\N\t\\N\t0\t1\n");
@@ -126,7 +126,7 @@ static void overlong_keys_drop_the_row_and_nothing_else(void **state)
 	char *fits = repeat('u', ING_MAX_BASE_URL_BYTES);
 	char *over = repeat('u', ING_MAX_BASE_URL_BYTES + 1);
 	char *terminal = repeat('t', ING_MAX_TERMINAL_URL_BYTES + 1);
-	struct ing_store_item item = {
+	struct ing_rows rows = {
 		.result = {.present = true,
 			.ingest_type = "pdf",
 			.base_url = over,
@@ -137,10 +137,10 @@ static void overlong_keys_drop_the_row_and_nothing_else(void **state)
 	struct ing_buf out;
 	ing_buf_init(&out, 16384);
 	ing_buf_add_str(&out, "before\n");
-	assert_false(ing_table_row(t, &item, 0, 0, &out));
+	assert_false(ing_table_row(t, &rows, 0, 0, &out));
 	assert_string_equal(ing_buf_str(&out), "before\n");
-	item.result.base_url = fits;
-	assert_true(ing_table_row(t, &item, 0, 0, &out));
+	rows.result.base_url = fits;
+	assert_true(ing_table_row(t, &rows, 0, 0, &out));
 	assert_null(strstr(ing_buf_str(&out), "ttt"));
 	ing_buf_done(&out);
 	free(fits);
@@ -151,12 +151,12 @@ static void overlong_keys_drop_the_row_and_nothing_else(void **state)
 static void a_row_past_the_ceiling_leaves_the_buffer_usable(void **state)
 {
 	(void)state;
-	const struct ing_store_item item = {.file_meta = {.present = true, .sha1hex = SHA1}};
+	const struct ing_rows rows = {.file_meta = {.present = true, .sha1hex = SHA1}};
 	struct ing_buf out;
 	ing_buf_init(&out, 60);
-	assert_true(ing_table_row(table_named("file_meta"), &item, 0, 0, &out));
+	assert_true(ing_table_row(table_named("file_meta"), &rows, 0, 0, &out));
 	size_t before = out.len;
-	assert_false(ing_table_row(table_named("file_meta"), &item, 0, 0, &out));
+	assert_false(ing_table_row(table_named("file_meta"), &rows, 0, 0, &out));
 	assert_int_equal(out.len, before);
 	assert_true(ing_buf_add_char(&out, 'x'));
 	ing_buf_done(&out);

@@ -16,6 +16,7 @@
 #include "common/net/robots.h"
 #include "fake_gate.h"
 #include "stages.h"
+#include "worker/deliver/deliver.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
 
@@ -25,6 +26,8 @@
 static uv_loop_t loop;
 static struct ing_visits *visits;
 static struct ing_robots_fetches *fetches;
+static struct ing_deliver *deliver;
+static bool with_store = true;
 static unsigned lines; /* of CDX */
 static char last_line_url[128];
 static int token; /* its address is one */
@@ -53,8 +56,6 @@ static void on_cdx(void *ctx, const struct ing_cdx *row)
 static const struct ing_robots_fetch_stages all_stages = {
 	.robots = FAKE_STAGE,
 	.pool = FAKE_STAGE,
-	.store = FAKE_STAGE,
-	.on_cdx = on_cdx,
 };
 
 static void begin_with(const struct ing_robots_fetch_conf *conf,
@@ -68,7 +69,9 @@ static void begin_with(const struct ing_robots_fetch_conf *conf,
 	visits = ing_visits_new(&loop,
 		&(struct ing_visits_conf){.host_rules = FAKE_STAGE, .blocked_hosts = FAKE_STAGE});
 	ing_visits_wire(visits, of_visits);
+	deliver = fake_deliver_new(with_store, on_cdx);
 	all.visits = visits;
+	all.deliver = deliver;
 	fetches = ing_robots_fetches_new(conf);
 	ing_robots_fetches_wire(fetches, &all);
 	assert_true(ing_robots_fetches_idle(fetches));
@@ -87,6 +90,7 @@ static void end(void)
 	assert_true(ing_robots_fetches_idle(fetches));
 	assert_int_equal(fake_gate.waiters.count + fake_gate.holding, 0);
 	ing_robots_fetches_free(fetches);
+	ing_deliver_free(deliver);
 	ing_visits_free(visits);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
@@ -174,11 +178,11 @@ static void an_empty_file_needs_no_examiner(void **state)
 static void without_archive_and_store_it_is_believed_when_examined(void **state)
 {
 	(void)state;
-	struct ing_robots_fetch_stages stages = all_stages;
 	struct ing_visits_stages of_visits = visit_stages;
 	of_visits.archive = NULL;
-	stages.store = NULL;
-	begin_with(&usual, &stages, &of_visits);
+	with_store = false;
+	begin_with(&usual, &all_stages, &of_visits);
+	with_store = true;
 	answer(200, NULL, RULES);
 	assert_int_equal(fake.told_count, 0);
 	fake_exam_done_robots(RULES);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Dead letters. No state.
+ */
+#include "worker/deliver/dead_letter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+
+/* A key can be as large as a message. */
+#define MAX_KEY_BYTES 4096
+
+struct ing_delivery *ing_dead_letter_new(
+	const struct ing_message *m, const struct ing_error *err, size_t max_value_bytes)
+{
+	char partition[16];
+	char offset[24];
+	char when[ING_ISO8601_BYTES];
+	char position[48];
+	char full_bytes[24];
+	snprintf(full_bytes, sizeof(full_bytes), "%zu", m->value_bytes);
+	snprintf(partition, sizeof(partition), "%d", m->partition);
+	snprintf(offset, sizeof(offset), "%lld", (long long)m->token.offset);
+	snprintf(position, sizeof(position), "%d:%d", err->line, err->column);
+	ing_format_iso8601(ing_wall_now(), 3, when);
+	const struct ing_header headers[] = {
+		{"__dlq.errors.topic", m->topic}, {"__dlq.errors.partition", partition},
+		{"__dlq.errors.offset", offset}, {"__dlq.errors.message", err->msg},
+		{"ingest.errors.reason", ing_fail_label((int)err->code)},
+		{"ingest.errors.stage", "intake"}, {"ingest.errors.position", position},
+		{"ingest.errors.time", when},
+		{"ingest.errors.value-bytes", full_bytes}, /* more than the value has: it was cut */
+	};
+	struct ing_delivery *letter = ing_delivery_new(ING_DELIVERY_DEAD_LETTER);
+	letter->token = m->token;
+	bool keep_key = m->key_bytes <= MAX_KEY_BYTES;
+	size_t bytes = ING_MIN(m->value_bytes, max_value_bytes);
+	ing_delivery_add_message(
+		letter, &(struct ing_output_message){
+				.output = ING_OUTPUT_DEAD,
+				.key = keep_key ? m->key : NULL,
+				.key_bytes = keep_key ? m->key_bytes : 0,
+				.value = bytes > 0 ? ing_strndup(m->value, bytes) : NULL,
+				.value_bytes = bytes,
+				.headers = headers,
+				.header_count = ING_ARRAY_LEN(headers),
+			});
+	return letter;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Making a delivery: everything that it refers to is copied into its arena, so that its maker can
+ * be freed. Values, which may be megabytes, are not copied but handed on.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "worker/deliver/deliver_priv.h"
+
+static const void *own_bytes(struct ing_arena *ar, const void *data, size_t bytes)
+{
+	return data != NULL ? ing_arena_strndup(ar, data, bytes) : NULL;
+}
+
+static const struct ing_header *own_headers(
+	struct ing_arena *ar, const struct ing_header *headers, size_t count)
+{
+	if (count == 0)
+		return NULL;
+	struct ing_header *own = ing_arena_alloc(ar, count * sizeof(*own));
+	for (size_t i = 0; i < count; i++) {
+		own[i].name = ing_arena_strdup(ar, headers[i].name);
+		own[i].value = ing_arena_strdup(ar, headers[i].value);
+	}
+	return own;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+struct ing_delivery *ing_delivery_new(enum ing_delivery_kind kind)
+{
+	struct ing_delivery *delivery = ing_alloc(sizeof(*delivery));
+	delivery->magic = ING_DELIVERY_MAGIC;
+	delivery->kind = kind;
+	ing_arena_init(&delivery->ar);
+	return delivery;
+}
+
+void ing_delivery_free(struct ing_delivery *delivery)
+{
+	if (delivery == NULL)
+		return;
+	ing_must(delivery->magic == ING_DELIVERY_MAGIC && delivery->deliver == NULL);
+	for (const struct ing_delivery_message *m = delivery->messages; m != NULL; m = m->next)
+		free(m->m.value);
+	free(delivery->shortest);
+	ing_arena_done(&delivery->ar);
+	delivery->magic = 0;
+	free(delivery);
+}
+
+void ing_delivery_set_rows(struct ing_delivery *delivery, const struct ing_rows *rows)
+{
+	ing_rows_copy(&delivery->ar, rows, &delivery->rows);
+}
+
+void ing_delivery_add_line(struct ing_delivery *delivery, const struct ing_cdx *line)
+{
+	struct ing_arena *ar = &delivery->ar;
+	struct ing_delivery_line *l = ing_arena_alloc(ar, sizeof(*l));
+	l->cdx = *line;
+	l->cdx.surt = ing_arena_strdup(ar, line->surt);
+	l->cdx.datetime = ing_arena_strdup(ar, line->datetime);
+	l->cdx.url = ing_arena_strdup(ar, line->url);
+	l->cdx.mimetype = ing_arena_strdup(ar, line->mimetype);
+	l->cdx.sha1b32 = ing_arena_strdup(ar, line->sha1b32);
+	l->cdx.redirect = ing_arena_strdup(ar, line->redirect);
+	l->cdx.meta = ing_arena_strdup(ar, line->meta);
+	l->cdx.filename = ing_arena_strdup(ar, line->filename);
+	LL_APPEND(delivery->lines, l);
+}
+
+void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name)
+{
+	struct ing_delivery_rule *rule = ing_arena_alloc(&delivery->ar, sizeof(*rule));
+	rule->name = ing_arena_strdup(&delivery->ar, name);
+	LL_APPEND(delivery->rules, rule);
+}
+
+void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_output_message *m)
+{
+	struct ing_arena *ar = &delivery->ar;
+	struct ing_delivery_message *own = ing_arena_alloc(ar, sizeof(*own));
+	own->delivery = delivery;
+	own->m = *m;
+	own->m.key = own_bytes(ar, m->key, m->key_bytes);
+	own->m.headers = own_headers(ar, m->headers, m->header_count);
+	if (m->output != ING_OUTPUT_RESULTS && m->output != ING_OUTPUT_DEAD)
+		delivery->side_bytes += m->value_bytes;
+	LL_APPEND(delivery->messages, own);
+}
+
+void ing_delivery_set_shortest(struct ing_delivery *delivery, char *value, size_t value_bytes)
+{
+	free(delivery->shortest);
+	delivery->shortest = value;
+	delivery->shortest_bytes = value_bytes;
+}

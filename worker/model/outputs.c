@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * outputs.def as an array.
+ */
+#include "worker/model/outputs.h"
+
+#include "common/base/macros.h"
+
+static const struct ing_output_row rows[ING_OUTPUTS_] = {
+#define OUTPUT(                                                                                    \
+	NAME, member, fallback, least, key, size_, refused_, shared, file_, noun_, who, sentence)  \
+	[ING_OUTPUT_##NAME] = {                                                                    \
+		.size = ING_OUTPUT_SIZE_##size_,                                                   \
+		.refused = ING_OUTPUT_REFUSED_##refused_,                                          \
+		.file = (file_),                                                                   \
+		.noun = (noun_),                                                                   \
+	},
+#include "worker/model/outputs.def"
+#undef OUTPUT
+};
+
+/* ------------------------------------------------------------------------------------------ */
+
+const struct ing_output_row *ing_output_row(enum ing_output output)
+{
+	ing_must((unsigned)output < ING_OUTPUTS_);
+	return &rows[output];
+}

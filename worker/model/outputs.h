@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * outputs.h - what the worker writes (outputs.def), and a message for one of these outputs. Plain
+ * data, any thread.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+enum ing_output {
+#define OUTPUT(                                                                                    \
+	NAME, member, fallback, least, key, size, refused, shared, file, noun, who, sentence)      \
+	ING_OUTPUT_##NAME,
+#include "worker/model/outputs.def"
+#undef OUTPUT
+	ING_OUTPUTS_
+};
+
+enum ing_output_size { ING_OUTPUT_SIZE_CONFIGURED, ING_OUTPUT_SIZE_TOPIC, ING_OUTPUT_SIZE_CUT };
+enum ing_output_refused { ING_OUTPUT_REFUSED_SHORTEST, ING_OUTPUT_REFUSED_DROPPED };
+
+/* A row of the table. Strings are static. */
+struct ing_output_row {
+	enum ing_output_size size;
+	enum ing_output_refused refused;
+	const char *file; /* or NULL */
+	const char *noun;
+};
+
+const struct ing_output_row *ing_output_row(enum ing_output output);
+
+struct ing_header { /* Kafka record header; value is text */
+	const char *name;
+	const char *value;
+};
+
+struct ing_output_message {
+	enum ing_output output;
+	const void *key; /* NULL for none */
+	size_t key_bytes;
+	char *value; /* heap; JSON, but of a dead letter any bytes. NULL: empty */
+	size_t value_bytes;
+	const struct ing_header *headers;
+	size_t header_count;
+};
