@@ -80,8 +80,7 @@ static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
 	return copy;
 }
 
-static void fill_rows(
-	const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows)
+static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows)
 {
 	const struct ing_pdf *pdf = &a->pdf;
 	if (pdf->status == NULL)

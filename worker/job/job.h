@@ -123,7 +123,7 @@ struct ing_pipeline_conf {
 	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes, max_scrape_bytes;
-	unsigned max_ratio; /* of a decoded body to the one sent */
+	unsigned max_ratio;                            /* of a decoded body to the one sent */
 	const struct ing_url_rules *url_rules;         /* borrowed; NULL: none */
 	const struct ing_host_rules *host_rules;       /* borrowed; NULL: none */
 	const struct ing_blocked_hosts *blocked_hosts; /* borrowed; NULL: none */

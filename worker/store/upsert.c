@@ -52,7 +52,8 @@ static enum ing_pg_rc copy_rows(
 	for (size_t i = 0; i < b->count; i++) {
 		size_t rows = ing_tables[t].count(b->items[i]->rows);
 		for (size_t k = 0; k < rows && rc == ING_PG_OK; k++) {
-			if (!ing_table_row(&ing_tables[t], b->items[i]->rows, k, seq, &b->u->rows)) {
+			if (!ing_table_row(
+				    &ing_tables[t], b->items[i]->rows, k, seq, &b->u->rows)) {
 				b->report->skipped++;
 				continue;
 			}

@@ -135,8 +135,8 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 		sets, ING_CONF_DAEMON);
 	assert_string_equal(c->kafka.brokers, "a:1,[::1]:2, c");
 	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "r");
-	assert_string_equal(
-		c->kafka.output_topics[ING_OUTPUT_DEAD], "ingest-file-requests-dead"); /* nothing: the default */
+	assert_string_equal(c->kafka.output_topics[ING_OUTPUT_DEAD],
+		"ingest-file-requests-dead"); /* nothing: the default */
 	assert_string_equal(c->kafka.properties[0], "security.protocol=ssl");
 	assert_string_equal(c->kafka.properties[1], "linger.ms=5");
 	assert_null(c->kafka.properties[2]);
