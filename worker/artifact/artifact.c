@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is done for all types of documents, and the table of them.
+ * What is the same for all types, and the table of them.
  */
 #include "worker/artifact/artifact.h"
 
@@ -52,8 +52,8 @@ static void keep_link(struct ing_artifact *a, const struct ing_page_link *link)
 	a->link.rule = link->rule;
 }
 
-/* Of several pages the first with a title of its own describes the work; where a page is the
- * document, it does so better than what led there. */
+/* Of several landing pages the first with a title of its own describes the work best; where the
+ * document is a page itself, the last one does. */
 static void keep_biblio(
 	struct ing_artifact *a, const struct ing_artifact_type *type, const struct ing_page *page)
 {
@@ -110,7 +110,7 @@ const struct ing_page_link *ing_artifact_link(
 		return NULL;
 	const struct ing_page_link *link = &page->links[type->link];
 	bool better = link->url != NULL && !link->self;
-	if (!better && type->site_rules && page->next.url != NULL)
+	if (!better && type->use_site_rules && page->next.url != NULL)
 		return &page->next;
 	return link->url != NULL ? link : NULL;
 }
@@ -129,7 +129,7 @@ void ing_artifact_keep(
 void ing_artifact_add_pages(
 	const struct ing_artifact *a, const struct ing_artifact_type *type, json_t *result)
 {
-	if (a->saw_page && (type->tells_no_link || a->link.url != NULL))
+	if (a->saw_page && (type->reports_no_link || a->link.url != NULL))
 		ing_json_set(result, "extract_next_hop", ing_page_link_json(&a->link));
 	if (a->biblio != NULL)
 		ing_json_set(result, "html_biblio", ing_mask_json(a->biblio));

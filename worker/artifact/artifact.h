@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * artifact.h - what a request is after: a document of one type, and what is known of it.
+ * artifact.h - the ingest types, and what is known of the document that a request asks for.
  *
- * struct ing_artifact_type says everything in which the types differ; worker/model/ingest_type.def
- * lists them, and each has a file here. struct ing_artifact is what is kept of examiners' findings
- * on the way of one request, for its result, its rows and its messages. The rest of the worker asks
- * these functions and knows no type by name.
+ * struct ing_artifact_type is a row of the table of types: it has everything in which they differ.
+ * worker/model/ingest_type.def lists the types; each has its row in a file of this folder. struct
+ * ing_artifact is what is kept of the examiners' findings while a request is worked on. The result,
+ * the rows and the messages of the request are made from it. Nothing outside of this folder depends
+ * on a certain type.
  *
- * Pure functions over plain data; any thread. A struct ing_artifact belongs to its request, which
- * frees what is in it with ing_artifact_done(). JSON that is returned or added is clean UTF-8
- * without the passwords of URLs (worker/model/mask.h).
+ * Pure functions over plain data; any thread. The owner of a struct ing_artifact (the job) frees
+ * its contents with ing_artifact_done(). JSON made here is valid UTF-8 with passwords in URLs masked
+ * (worker/model/mask.h).
  */
 #pragma once
 #include <stdbool.h>
@@ -24,34 +25,36 @@
 struct ing_arena;
 struct ing_rows;
 
-struct ing_artifact {              /* zero-initialise */
-	struct ing_file_meta file; /* of the last body examined; the job fills in the digests of
-				      one that is as sent */
-	bool saw_page;             /* an HTML page was looked into */
-	struct ing_page_link link; /* where the last page leads; url NULL: nowhere */
+/* Zero-initialise. Strings are on the heap. */
+struct ing_artifact {
+	/* Of the last body examined. The digests of a body without a coding are filled in by the
+	 * job, once the archive has taken them. */
+	struct ing_file_meta file;
+	bool saw_page;             /* an HTML page was examined */
+	struct ing_page_link link; /* that the last page gave; url NULL: none */
 	char *platform, *scope;    /* of the last page; or NULL */
-	json_t *biblio;            /* of the pages on the way (html_biblio.h); or NULL */
-	bool biblio_has_own_title; /* not merely the page's <title> */
-	struct ing_pdf pdf;        /* of the document; status NULL: none */
+	json_t *biblio;            /* of the page that describes the work best; or NULL */
+	bool biblio_has_own_title; /* its title is not merely the page's <title> */
+	struct ing_pdf pdf;        /* status NULL: there is no PDF */
 };
 
-/* What a type tells of a document beside its file_meta. */
+/* Facts about a document that some types have, beside file_meta. */
 struct ing_artifact_facts {
-	/* Take what is to be kept out of findings that ended with ING_EXAM_OK. */
+	/* Move the facts out of findings that ended with ING_EXAM_OK, if there are any. */
 	void (*keep)(struct ing_artifact *a, struct ing_findings *f);
-	/* The other functions are called for a document that was reached, whether or not there was
-	 * something to keep. */
+	/* The following are called once a document was found, even when it has no such facts. */
 	void (*add_to_result)(const struct ing_artifact *a, json_t *result);
-	/* Leave out of a result what it can do without. Returns false when nothing is left. */
+	/* Remove the facts that a result can do without. Returns false when there are none. */
 	bool (*shrink_result)(json_t *result);
-	/* Strings are the artifact's, or in the arena. */
+	/* Strings in the rows are the artifact's, or in the arena. */
 	void (*fill_rows)(
 		const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows);
-	/* The message beside the result, for this output, with the document's SHA-1 as its key. */
+	/* Facts that are too large for the result have a message of their own, in this output; its
+	 * key is the document's SHA-1 (hex). */
 	enum ing_output output;
-	/* Returns it, heap, of at most max_bytes; NULL when there is none. When it does not fit,
-	 * the facts say so afterwards. Takes what only the message has out of the artifact. source:
-	 * the document's CDX fields, borrowed. */
+	/* Returns the message's value (heap), or NULL when there is none or it would be larger than
+	 * max_bytes; in the latter case the facts in the artifact say so. Frees what only the
+	 * message has. source: the document's CDX fields, borrowed. */
 	char *(*message)(
 		struct ing_artifact *a, json_t *source, size_t max_bytes, size_t *ret_bytes);
 };
@@ -59,23 +62,25 @@ struct ing_artifact_facts {
 #define ING_ARTIFACT_NO_LINK ING_LINK_KINDS_
 
 struct ing_artifact_type {
-	/* For error_message of a type that this version does not handle: nothing is asked for, and
-	 * all that follows is empty. NULL otherwise. */
+	/* For error_message of a type that this version does not handle: nothing is fetched, and
+	 * the other members are empty. NULL: it is handled. */
 	const char *not_handled;
-	/* Of a document, by its bytes; NULL-terminated. An HTML page of another type than these
-	 * leads to the document, if it has the link. */
+	/* Media types of a document, found by looking at its bytes; NULL-terminated. */
 	const char *const *mimetypes;
-	const char *accept;      /* the Accept field of the requests on the way (RFC 9110 12.5.1) */
-	unsigned want;           /* of a body; enum ing_want bits */
-	enum ing_link_kind link; /* of a page, that is followed; or ING_ARTIFACT_NO_LINK */
-	bool site_rules;         /* where it is missing, a site's rule (struct ing_page.next) is */
-	enum ing_status no_link; /* when a page has none */
-	const char *no_link_detail;             /* for error_message; or NULL */
-	bool tells_no_link;                     /* extract_next_hop is {} then */
-	const struct ing_artifact_facts *facts; /* NULL: nothing beside file_meta */
+	const char *accept; /* the Accept field of all requests for pages and document */
+	unsigned want;      /* what examiners look for: enum ing_want bits */
+	/* A page that is no document leads to it by this link, or not at all
+	 * (ING_ARTIFACT_NO_LINK). */
+	enum ing_link_kind link;
+	bool use_site_rules; /* a page without this link may lead on by a site's rule (its next) */
+	/* The end at a page that leads nowhere. */
+	enum ing_status no_link_status;
+	const char *no_link_detail;             /* for error_message, or NULL */
+	bool reports_no_link;                   /* the result has an empty extract_next_hop */
+	const struct ing_artifact_facts *facts; /* NULL: none beside file_meta */
 };
 
-/* The rows: struct ing_artifact_type ing_artifact_pdf and so on, each in a file of its own. */
+/* The rows: ing_artifact_pdf and so on. */
 #define INGEST_TYPE(id, name, row) extern const struct ing_artifact_type ing_artifact_##row;
 #include "worker/model/ingest_type.def"
 
@@ -83,37 +88,39 @@ const struct ing_artifact_type *ing_artifact_type(enum ing_ingest_type type); /*
 
 /* --- findings of one body --- */
 
-/* Whether a body of this mimetype is a document of the type. */
+/* Whether a body of this media type is a document of the type. */
 bool ing_artifact_accepts(const struct ing_artifact_type *type, const char *mimetype);
-/* Whether it may be an HTML page, which leads on: HTML, or XML of no special kind. */
+/* Whether a body of this media type may be an HTML page: HTML, and XML that nothing more is known
+ * of. */
 bool ing_artifact_is_page(const char *mimetype);
-/* Where a page leads: its best link, the page's own address only when there is nothing else.
- * Returns NULL when it leads nowhere. Whether the link may be followed is another question. */
+/* The page's best link to a document of the type; the page's own address when it names nothing
+ * else. Returns NULL when there is none. URL rules and limits are not asked. Borrowed. */
 const struct ing_page_link *ing_artifact_link(
 	const struct ing_artifact_type *type, const struct ing_page *page);
-/* Keep what results need of findings that ended with ING_EXAM_OK; takes the large parts of *f. */
+/* Keep what the result needs of findings that ended with ING_EXAM_OK. Moves large parts out of *f.
+ */
 void ing_artifact_keep(
 	struct ing_artifact *a, const struct ing_artifact_type *type, struct ing_findings *f);
 
-/* --- the end of the way --- */
+/* --- results --- */
 
-/* What the pages on the way said: extract_next_hop, html_biblio, platform, scope. */
+/* What the pages said: extract_next_hop, html_biblio, platform, scope. */
 void ing_artifact_add_pages(
 	const struct ing_artifact *a, const struct ing_artifact_type *type, json_t *result);
-/* Of a document that was reached: the type's facts, beside its file_meta (findings_json.h). */
+/* The type's facts about a document that was found. file_meta: findings_json.h. */
 void ing_artifact_add_facts(
 	const struct ing_artifact *a, const struct ing_artifact_type *type, json_t *result);
-/* Leave the next thing out of a result that it can do without: facts, then references, abstract,
- * the whole record. Returns false when nothing is left to leave out. */
+/* Remove the next part that a result can do without: facts, then the record's references, its
+ * abstract, all of it. Returns false when there is nothing left to remove. */
 bool ing_artifact_shrink_result(const struct ing_artifact_type *type, json_t *result);
-/* The rows of a document that was reached. */
+/* The rows about a document that was found. */
 void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artifact_type *type,
 	struct ing_arena *ar, struct ing_rows *rows);
-/* Bytes of what is kept that count against the pipeline's memory: text for a message. */
+/* Bytes of the text that is kept for a message, which the pipeline limits. */
 size_t ing_artifact_text_bytes(const struct ing_artifact *a);
-/* There was no document after all: forget its file and its facts. */
+/* Free file and facts: there is no document after all. */
 void ing_artifact_forget_document(struct ing_artifact *a);
-void ing_artifact_done(struct ing_artifact *a); /* frees what is in it, and zeroes it */
+void ing_artifact_done(struct ing_artifact *a);
 
-/* Facts of a body that is a PDF: pdf_meta, its row, the pdf-text message (pdf.c). */
+/* Facts about a PDF: pdf_meta, its row, the pdf-text message (pdf.c). */
 extern const struct ing_artifact_facts ing_artifact_pdf_facts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * component: a file that belongs to a paper or a data set, such as a figure, a table, a recording
- * or a supplement. Pages lead to it by their component link; one that is a PDF has a PDF's facts.
+ * component: a file that belongs to a paper or a data set: a figure, a table, a recording, a
+ * supplement. Pages lead to it by their component link. A component that is a PDF has a PDF's
+ * facts.
  */
 #include "worker/artifact/artifact.h"
 
@@ -42,7 +43,7 @@ const struct ing_artifact_type ing_artifact_component = {
 	.accept = "*/*",
 	.want = ING_WANT_LINKS | ING_WANT_PDF,
 	.link = ING_LINK_COMPONENT,
-	.no_link = ING_STATUS_WRONG_MIMETYPE,
+	.no_link_status = ING_STATUS_WRONG_MIMETYPE,
 	.no_link_detail = "the page names no component",
 	.facts = &ing_artifact_pdf_facts,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Findings come from processes that read hostile bytes: JSON within them is parsed only when it is
- * as small and flat as what they are to send.
+ * Findings come from processes that read hostile bytes. JSON in them is parsed only if it is as
+ * small and flat as it should be.
  */
 #include "worker/artifact/findings_json.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * findings_json.h - what examiners found, as JSON: the names that results, rows, messages and
- * ingestctl share (schemas/). Strings are made valid UTF-8 and passwords in URLs masked
- * (worker/model/mask.h). All return a new reference. Pure; any thread.
+ * findings_json.h - examiners' findings as JSON, with the names that results, rows, messages and
+ * ingestctl have in common (schemas/). Strings are valid UTF-8 with passwords in URLs masked
+ * (worker/model/mask.h). All functions return a new reference. Pure; any thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -17,5 +17,6 @@ json_t *ing_page_link_json(const struct ing_page_link *link);
 /* status, error_msg where there is one, has_page0_thumbnail; for a success (or with_details)
  * meta_xml, pdf_info, word_count and pdf_extra as well. */
 json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details);
-/* The Info dictionary, not masked; {} when there is none, or it is none of our reader's. */
+/* The Info dictionary, not masked; {} when there is none, or it is larger or deeper than what our
+ * reader of PDFs sends. */
 json_t *ing_pdf_info_json(const struct ing_pdf *pdf);

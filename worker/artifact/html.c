@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * HTML: a page is the document, unless it names another page that has the full text.
+ * html: a page is the document, unless it links to another page with the full text.
  */
 #include "worker/artifact/artifact.h"
 
@@ -11,5 +11,5 @@ const struct ing_artifact_type ing_artifact_html = {
 	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 	.want = ING_WANT_LINKS,
 	.link = ING_LINK_HTML,
-	.no_link = ING_STATUS_WRONG_MIMETYPE, /* of XML that is no XHTML */
+	.no_link_status = ING_STATUS_WRONG_MIMETYPE, /* of XML that is no XHTML */
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A table of the keys that a record may have. What is not in it, or is of another type, is left
- * out.
+ * The table of members that a record may have, with their types.
  */
 #include "worker/artifact/html_biblio.h"
 
@@ -133,19 +132,19 @@ static json_t *load(const char *json)
 
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_html_biblio_new(const char *json, const char *page_title, bool *ret_own)
+json_t *ing_html_biblio_new(const char *json, const char *page_title, bool *ret_own_title)
 {
-	json_t *told = load(json);
+	json_t *record = load(json);
 	json_t *biblio = json_object();
 	for (size_t i = 0; i < ING_ARRAY_LEN(keys); i++) {
-		json_t *v = json_object_get(told, keys[i].key);
+		json_t *v = json_object_get(record, keys[i].key);
 		if (is_good(v, keys[i].type))
 			json_object_set(biblio, keys[i].key, v);
 		else if (i == 0 && page_title != NULL && page_title[0] != '\0')
 			json_object_set_new(biblio, "title", json_string(page_title));
 	}
-	*ret_own = is_text(json_object_get(told, "title"));
-	json_decref(told);
+	*ret_own_title = is_text(json_object_get(record, "title"));
+	json_decref(record);
 	if (json_object_get(biblio, "title") == NULL) {
 		json_decref(biblio);
 		return NULL;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * html_biblio.h - the bibliographic record of a result, out of what an examiner says that a page
- * says. Pure; any thread.
+ * html_biblio.h - the bibliographic record of a page, checked: examiners read hostile bytes, and
+ * what they send is not trusted. Pure; any thread.
  */
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The record as an object of the result: of the keys that schemas/ingest-result.schema.json knows,
- * those with a value of the right type. The bytes come from a process that read hostile ones: more
- * than ING_MAX_BIBLIO_BYTES, nested deeper than a record can be, or not JSON counts as nothing.
- * Without a title the page's own (<title>, NULL: none) stands for it. json NULL: none. A new
- * reference; NULL when there is nothing at all, or no title. *ret_own: the title is the record's
- * own. */
-json_t *ing_html_biblio_new(const char *json, const char *page_title, bool *ret_own);
+/* The result's html_biblio: the members of `json` that schemas/ingest-result.schema.json has, if
+ * their types are right. JSON that is invalid, larger than ING_MAX_BIBLIO_BYTES or nested too deep
+ * is ignored; NULL: there is none. page_title (the <title>, or NULL) is used when the record has no
+ * title. Returns a new reference, or NULL when there is no title at all. *ret_own_title: it is the
+ * record's. */
+json_t *ing_html_biblio_new(const char *json, const char *page_title, bool *ret_own_title);
 
-/* Drop the largest thing that is still in it, to make a result fit: references, then the abstract.
- * False when neither is there any more. */
+/* Remove the references, or else the abstract, to make a result smaller. Returns false when there
+ * is neither. */
 bool ing_html_biblio_shrink(json_t *biblio);

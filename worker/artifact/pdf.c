@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * PDF: the usual full text. Landing pages lead to it; its facts and its text are kept.
+ * pdf: landing pages lead to the document; facts and text are kept of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void keep(struct ing_artifact *a, struct ing_findings *f)
 	f->pdf = (struct ing_pdf){0};
 }
 
-/* Everything but text and file_meta, which only the message has. */
+/* text and file_meta are in the message only. */
 static json_t *pdf_meta_json(const struct ing_artifact *a)
 {
 	json_t *o = json_object();
@@ -57,7 +57,7 @@ static bool shrink_result(json_t *result)
 	return true;
 }
 
-/* The table's metadata: the fields people search for, or why there are none. */
+/* The column `metadata`: the fields that people search for, or the error. */
 static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
 {
 	static const char *const kept[][2] = {{"Title", "title"}, {"Subject", "subject"},
@@ -100,7 +100,8 @@ static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct
 	};
 }
 
-/* Everything of the message but the text, which is most of it and goes in as the last member. */
+/* The text, which is most of the message, is written as its last member without a copy in between.
+ */
 static bool write_message(
 	const struct ing_artifact *a, json_t *source, const char *text, struct ing_buf *out)
 {
@@ -155,12 +156,12 @@ static const char *const mimetypes[] = {"application/pdf", NULL};
 
 const struct ing_artifact_type ing_artifact_pdf = {
 	.mimetypes = mimetypes,
-	/* As a browser's: some sites have no page for whoever asks for PDF alone. */
+	/* As browsers send it: landing pages are fetched with it, too. */
 	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 	.want = ING_WANT_LINKS | ING_WANT_PDF,
 	.link = ING_LINK_PDF,
-	.site_rules = true,
-	.no_link = ING_STATUS_NO_PDF_LINK,
-	.tells_no_link = true,
+	.use_site_rules = true,
+	.no_link_status = ING_STATUS_NO_PDF_LINK,
+	.reports_no_link = true,
 	.facts = &ing_artifact_pdf_facts,
 };

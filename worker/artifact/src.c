@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * src: what a paper was made from, as one file: TeX, a word processor's document, or an archive of
- * files. Requests name its address; a page is not searched for it.
+ * src: the source of a paper in one file: TeX, a word processor's document, or an archive. Requests
+ * name its URL; pages are not searched for it.
  */
 #include "worker/artifact/artifact.h"
 
@@ -22,6 +22,6 @@ const struct ing_artifact_type ing_artifact_src = {
 	.accept = "application/gzip,application/x-tar,application/zip,*/*;q=0.8",
 	.want = ING_WANT_LINKS,
 	.link = ING_ARTIFACT_NO_LINK,
-	.no_link = ING_STATUS_WRONG_MIMETYPE,
+	.no_link_status = ING_STATUS_WRONG_MIMETYPE,
 	.no_link_detail = "a page came in place of a source file",
 };

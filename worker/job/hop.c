@@ -108,7 +108,7 @@ static struct ing_decision leave_page(
 		return go_to_link(v, url, dropped);
 	return is_wall_page(v, page, &d)
 		       ? d
-		       : ing_target_end(type->no_link, no_link_detail(type, page->status));
+		       : ing_target_end(type->no_link_status, no_link_detail(type, page->status));
 }
 
 /* A page where one was asked for: it is the document, unless it names another as such. */
