@@ -15,7 +15,7 @@
 #include "worker/model/rows.h"
 
 static const struct ing_artifact_type later = {
-	.not_handled = "ingest types of this version:"
+	.not_handled = "not among the ingest types of this version:"
 #define INGEST_TYPE(id, name, row) " " name
 #include "worker/model/ingest_type.def"
 	,

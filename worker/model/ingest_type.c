@@ -21,6 +21,13 @@ static const struct {
 
 /* ---------------------------------------------------------------------------------------------- */
 
+const char ing_ingest_type_names[] =
+#define INGEST_TYPE(id, name, row) " " name
+#define INGEST_TYPE_LATER(id, name) " " name
+#define INGEST_TYPE_ALIAS(id, name) " " name
+#include "worker/model/ingest_type.def"
+	;
+
 bool ing_ingest_type_find(const char *name, enum ing_ingest_type *ret)
 {
 	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {

@@ -16,3 +16,5 @@ enum ing_ingest_type {
 /* Returns false when no type has this name or alias. */
 bool ing_ingest_type_find(const char *name, enum ing_ingest_type *ret);
 const char *ing_ingest_type_name(enum ing_ingest_type type); /* static */
+/* All names and aliases, with a space before each. */
+extern const char ing_ingest_type_names[];

@@ -85,8 +85,9 @@ static int read_type(struct ing_request *r, struct ing_error *err)
 		return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: missing");
 	if (ing_ingest_type_find(name, &r->type))
 		return 0;
-	return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: \"%.*s\" is not a known type",
-		(int)ing_utf8_cut(name, strlen(name), MAX_QUOTED_BYTES), name);
+	return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: \"%.*s\" is none of%s",
+		(int)ing_utf8_cut(name, strlen(name), MAX_QUOTED_BYTES), name,
+		ing_ingest_type_names);
 }
 
 /* The identity is taken from the fields as received, before anything is rewritten. */
