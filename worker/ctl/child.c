@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/io.h"
 
 /* Address space of the child: the file, its decoded copy, a tree. */
 #define CHILD_MEMORY_BYTES ((rlim_t)2 << 30)
@@ -27,27 +28,13 @@ static void limit(int what, rlim_t value)
 	(void)setrlimit(what, &r);
 }
 
-static bool write_all(int fd, const char *data, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t n = write(fd, data, bytes);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		bytes -= (size_t)n;
-	}
-	return true;
-}
-
 ING_NORETURN static void run_child(ing_ctl_child_f *fn, void *ctx, unsigned timeout_ms, int fd)
 {
 	ing_ctl_child_limits(timeout_ms / 1000 + 1);
 	struct ing_buf out;
 	ing_buf_init(&out, ING_CTL_CHILD_BYTES);
 	fn(ctx, &out);
-	bool sent = !out.failed && write_all(fd, ing_buf_str(&out), out.len);
+	bool sent = !out.failed && ing_write_all(fd, ing_buf_str(&out), out.len) == 0;
 	_exit(sent ? 0 : 1);
 }
 

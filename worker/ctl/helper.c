@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/io.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/ctl.h"
 
@@ -30,7 +31,8 @@ struct ing_ctl_helper {
 	int fd;
 };
 
-static bool write_all(int fd, const void *data, size_t bytes)
+/* Either end may die, which is no reason for the other to. */
+static bool send_all(int fd, const void *data, size_t bytes)
 {
 	const char *at = data;
 	while (bytes > 0) {
@@ -47,38 +49,23 @@ static bool write_all(int fd, const void *data, size_t bytes)
 
 /* --- in the child --- */
 
-static bool read_all(int fd, void *data, size_t bytes)
-{
-	char *at = data;
-	while (bytes > 0) {
-		ssize_t n = read(fd, at, bytes);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		bytes -= (size_t)n;
-	}
-	return true;
-}
-
 ING_NORETURN static void serve(const struct ing_ctl_helper *h, int fd)
 {
 	ing_ctl_child_limits(0);
 	for (;;) {
 		uint64_t bytes;
-		if (!read_all(fd, &bytes, sizeof(bytes)))
+		if (ing_read_all(fd, &bytes, sizeof(bytes)) != 0)
 			_exit(0);
 		char *question = bytes < SIZE_MAX ? ing_try_alloc(bytes + 1) : NULL;
-		if (question == NULL || !read_all(fd, question, bytes))
+		if (question == NULL || ing_read_all(fd, question, bytes) != 0)
 			_exit(1);
 		question[bytes] = '\0';
 		struct ing_buf out;
 		ing_buf_init(&out, ING_CTL_CHILD_BYTES);
 		h->fn(h->ctx, question, bytes, &out);
 		bytes = out.failed ? UINT64_MAX : out.len;
-		if (!write_all(fd, &bytes, sizeof(bytes)) ||
-			(!out.failed && !write_all(fd, ing_buf_str(&out), out.len)))
+		if (!send_all(fd, &bytes, sizeof(bytes)) ||
+			(!out.failed && !send_all(fd, ing_buf_str(&out), out.len)))
 			_exit(1);
 		ing_buf_done(&out);
 		free(question);
@@ -149,7 +136,7 @@ static int exchange(
 {
 	uint64_t bytes = question_bytes;
 	uint64_t end_ms = ing_now_ms() + h->timeout_ms;
-	if (!write_all(h->fd, &bytes, sizeof(bytes)) || !write_all(h->fd, question, question_bytes))
+	if (!send_all(h->fd, &bytes, sizeof(bytes)) || !send_all(h->fd, question, question_bytes))
 		return -ING_FAIL_CRASH;
 	int rc = read_until(h->fd, &bytes, sizeof(bytes), end_ms);
 	if (rc != 0)

@@ -14,25 +14,11 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/io.h"
 #include "worker/examine/control.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/proto.h"
 #include "worker/model/limits.h"
-
-/* False when the reader has died meanwhile, or been killed. SIGPIPE is ignored (serve.c). */
-static bool write_body(int fd, const char *data, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t n = write(fd, data, bytes);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		bytes -= (size_t)n;
-	}
-	return true;
-}
 
 /* All that comes until the reader closes its end; false when that is more than any answer. */
 static bool read_answer(int in, struct ing_buf *answer)
@@ -114,7 +100,8 @@ void ing_pdf_ask(int link, unsigned timeout_ms, const void *data, size_t bytes, 
 		return;
 	}
 	ing_buf_init(&answer, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
-	bool whole = write_body(fd, data, bytes) && read_answer(fd, &answer);
+	/* Writing fails when the reader has died meanwhile; SIGPIPE is ignored (serve.c). */
+	bool whole = ing_write_all(fd, data, bytes) == 0 && read_answer(fd, &answer);
 	close(fd); /* a reader that has more to say ends by SIGPIPE */
 	word = hear(link, NULL);
 	*ret_cpu_us = word.cpu_us;

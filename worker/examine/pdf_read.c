@@ -5,11 +5,11 @@
  */
 #include "worker/examine/pdf_read.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/io.h"
 #include "worker/document/document.h"
 #include "worker/examine/control.h"
 #include "worker/examine/proto.h"
@@ -20,28 +20,9 @@ static char *read_body(size_t bytes)
 	char *data = malloc(bytes > 0 ? bytes : 1);
 	if (data == NULL)
 		_exit(ING_EXIT_MEMORY);
-	for (size_t got = 0; got < bytes;) {
-		ssize_t n = read(ING_CHILD_FD, data + got, bytes - got);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			_exit(ING_EXIT_PROTOCOL);
-		got += (size_t)n;
-	}
+	if (ing_read_all(ING_CHILD_FD, data, bytes) != 0)
+		_exit(ING_EXIT_PROTOCOL);
 	return data;
-}
-
-static void write_all(const char *data, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t n = write(ING_CHILD_FD, data, bytes);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			_exit(ING_EXIT_PROTOCOL);
-		data += n;
-		bytes -= (size_t)n;
-	}
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -62,6 +43,7 @@ void ing_pdf_read(
 	ing_proto_put_pdf(&frame, &pdf);
 	if (frame.failed)
 		_exit(ING_EXIT_MEMORY);
-	write_all(frame.data, frame.len);
+	if (ing_write_all(ING_CHILD_FD, frame.data, frame.len) != 0)
+		_exit(ING_EXIT_PROTOCOL);
 	_exit(0); /* nothing is freed: the process is the scratch memory */
 }

@@ -5,7 +5,6 @@
  */
 #include "worker/examine/serve.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/io.h"
 #include "worker/document/document.h"
 #include "worker/examine/control.h"
 #include "worker/examine/fdpass.h"
@@ -80,14 +80,8 @@ static void write_frame(int sock, const struct ing_buf *frame)
 {
 	if (frame->failed)
 		_exit(ING_EXIT_MEMORY);
-	for (size_t sent = 0; sent < frame->len;) {
-		ssize_t n = write(sock, frame->data + sent, frame->len - sent);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			_exit(ING_EXIT_PROTOCOL);
-		sent += (size_t)n;
-	}
+	if (ing_write_all(sock, frame->data, frame->len) != 0)
+		_exit(ING_EXIT_PROTOCOL);
 }
 
 static bool is_whole(int fd, size_t bytes)

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/io.h"
+
 #define FD_MAGIC 0x52554c4553313031u /* "RULES101" */
 #define MAX_PATH_BYTES 4096
 
@@ -81,21 +83,6 @@ static int read_text(int fd, const char *path, char **ret, size_t *ret_bytes, st
 	return 0;
 }
 
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-	const char *from = data;
-	while (bytes > 0) {
-		ssize_t n = write(fd, from, bytes);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		from += n;
-		bytes -= (size_t)n;
-	}
-	return true;
-}
-
 static bool read_all(int fd, void *data, size_t bytes, off_t *at)
 {
 	char *to = data;
@@ -115,14 +102,14 @@ static bool read_all(int fd, void *data, size_t bytes, off_t *at)
 static bool write_files(const struct ing_rule_files *f, int fd)
 {
 	struct fd_head head = {.magic = FD_MAGIC, .count = f->count};
-	bool good = write_all(fd, &head, sizeof(head));
+	bool good = ing_write_all(fd, &head, sizeof(head)) == 0;
 	for (size_t i = 0; i < f->count && good; i++) {
 		const struct ing_rule_file *item = &f->items[i];
 		struct fd_file file = {
 			.kind = item->kind, .path_bytes = strlen(item->path), .bytes = item->bytes};
-		good = write_all(fd, &file, sizeof(file)) &&
-		       write_all(fd, item->path, file.path_bytes) &&
-		       write_all(fd, item->text, item->bytes);
+		good = ing_write_all(fd, &file, sizeof(file)) == 0 &&
+		       ing_write_all(fd, item->path, file.path_bytes) == 0 &&
+		       ing_write_all(fd, item->text, item->bytes) == 0;
 	}
 	return good;
 }

@@ -14,6 +14,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/hash.h"
+#include "common/base/io.h"
 #include "common/data/json_text.h"
 
 #define SETS 2 /* the current rules, and those before */
@@ -184,14 +185,8 @@ int ing_rule_stats_write(const char *json, size_t bytes, const char *path, struc
 	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return ing_error_sys(err, errno, "%s", temp);
-	int rc = 0;
-	for (size_t at = 0; at < bytes && rc == 0;) {
-		ssize_t wrote = write(fd, json + at, bytes - at);
-		if (wrote > 0)
-			at += (size_t)wrote;
-		else if (wrote == 0 || errno != EINTR)
-			rc = ing_error_sys(err, wrote < 0 ? errno : EIO, "%s", temp);
-	}
+	int errnum = ing_write_all(fd, json, bytes);
+	int rc = errnum != 0 ? ing_error_sys(err, errnum, "%s", temp) : 0;
 	if (close(fd) != 0 && rc == 0)
 		rc = ing_error_sys(err, errno, "%s", temp);
 	if (rc == 0 && rename(temp, path) != 0)

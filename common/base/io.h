@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * io.h - whole reads and writes of blocking descriptors, begun again after a signal. Any thread.
+ */
+#pragma once
+#include "common/base/macros.h"
+
+/* Write all bytes. Returns 0, or the errno of the call that failed; how much has been written is
+ * unknown then. A broken pipe is EPIPE where SIGPIPE is ignored, as our programs do. */
+int ing_write_all(int fd, const void *data, size_t bytes) ING_MUST_CHECK;
+/* Read exactly `bytes`. Returns 0, ENODATA when the input ends before, or the errno of the call
+ * that failed. */
+int ing_read_all(int fd, void *ret_data, size_t bytes) ING_MUST_CHECK;
