@@ -4,6 +4,7 @@
 
     lint.py banned     calls that are not to be made
     lint.py arrows     includes that point the wrong way between the folders
+    lint.py wrappers   foreign headers that are not included by the file that wraps their library
     lint.py licence    sources that do not begin with their licence
     lint.py layout     comments that the formatter has broken
     lint.py metrics    rows of metrics.def that nobody counts
@@ -17,8 +18,36 @@ import re
 import subprocess
 import sys
 
-# Others may know a table's hash: common/base/hash.h.
-UNKEYED = re.compile(r"^#\s*include\s+<uthash\.h>", re.MULTILINE)
+# Foreign headers, and the files or folders that include them: one file wraps a library, or each part of it that is used.
+WRAPPERS = {
+    "ares": ("worker/fetch/resolve.c",),
+    "brotli/": ("common/data/decode.c",),
+    "curl/": ("worker/fetch/", "tests/"),
+    "isa-l/": ("common/data/compress.c",),
+    "jansson.h": ("common/data/json.h",),
+    "lexbor/encoding/": ("common/markup/charset.c",),
+    "lexbor/dom/": ("common/markup/html",),
+    "lexbor/html/": ("common/markup/html", "common/markup/charset.c"),
+    "lexbor/punycode/": ("common/net/idna.c",),
+    "lexbor/unicode/": ("common/net/idna.c",),
+    "lexbor/url/": ("common/net/url.c",),
+    "libpq-fe.h": ("common/data/pg", "tests/"),
+    "libpsl.h": ("common/net/psl.c",),
+    "librdkafka/": ("common/kafka/", "worker/ctl/", "worker/emit/", "worker/intake/", "tests/"),
+    "libxml/": ("common/markup/xml.c",),
+    "magic.h": ("common/data/sniff.c",),
+    "openssl/": ("common/data/base64.c", "common/data/digest.c", "tests/"),
+    "pcre2.h": ("worker/scrape/jsoup/regex.c",),
+    "poppler.h": ("worker/document/pdf.c",),
+    "seccomp.h": ("worker/examine/seccomp.c",),
+    "systemd/": ("worker/service/notify.c",),
+    "unicase.h": ("common/data/unicode.c",),
+    "unictype.h": ("common/data/unicode.c",),
+    "uthash.h": ("common/base/hash.h",),
+    "yaml.h": ("common/data/yaml.c",),
+    "zlib.h": ("common/data/compress.c", "common/data/decode.c", "tests/"),
+}
+FOREIGN = re.compile(r"^#\s*include\s+<([^>]+)>", re.MULTILINE)
 BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|gets|system)\s*\(")
 # Comments and literals, which may say anything; newlines in them are kept so that lines can be counted.
 PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -52,9 +81,6 @@ def banned():
         code = PROSE.sub(lambda found: "\n" * found.group().count("\n") + '""', read(path))
         for found in BANNED.finditer(code):
             yield path, line_of(code, found.start()), f"{found.group(1)} is banned"
-        for found in UNKEYED.finditer(code):
-            if path != "common/base/hash.h":
-                yield path, line_of(code, found.start()), "uthash.h: include common/base/hash.h, which keys the hash"
 
 
 def arrows():
@@ -69,6 +95,16 @@ def arrows():
                 yield path, line_of(text, found.start()), f"worker/model/ includes {included}"
             elif included.startswith(("../", "./")):
                 yield path, line_of(text, found.start()), f"{included} is not written from the root"
+
+
+def wrappers():
+    """A foreign library is included by its wrapper alone."""
+    for path in tracked("*.c", "*.h"):
+        text = read(path)
+        for found in FOREIGN.finditer(text):
+            for header, allowed in WRAPPERS.items():
+                if found.group(1).startswith(header) and not path.startswith(allowed):
+                    yield path, line_of(text, found.start()), f"{found.group(1)} is included by {', '.join(allowed)} alone"
 
 
 def licence():
@@ -130,7 +166,7 @@ def scripts():
                 yield path, 1, done.stderr.strip()
 
 
-CHECKS = {"banned": banned, "arrows": arrows, "layout": layout, "licence": licence, "metrics": metrics, "budgets": budgets, "scripts": scripts}
+CHECKS = {"banned": banned, "arrows": arrows, "wrappers": wrappers, "layout": layout, "licence": licence, "metrics": metrics, "budgets": budgets, "scripts": scripts}
 
 
 def main():

@@ -8,7 +8,6 @@
  */
 #include "tests/fuzz/target.h"
 
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "common/data/base32.h"
 #include "common/data/digest.h"
+#include "common/data/json.h"
 #include "fake_gate.h"
 #include "stages.h"
 #include "worker/deliver/deliver.h"

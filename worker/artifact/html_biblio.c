@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "common/base/macros.h"
-#include "common/base/utf8.h"
-#include "common/data/json_text.h"
 #include "worker/model/limits.h"
 
 #define RECORD_DEPTH 4 /* record, contribs, one of them, affiliations */
@@ -123,11 +121,12 @@ static bool is_good(const json_t *v, enum type type)
 
 static json_t *load(const char *json)
 {
+	static const struct ing_json_limits limits = {
+		.depth = RECORD_DEPTH, .values = RECORD_VALUES};
 	size_t bytes = json != NULL ? strlen(json) : 0;
-	if (bytes == 0 || bytes > ING_MAX_BIBLIO_BYTES || !ing_utf8_valid(json, bytes) ||
-		!ing_json_is_small(json, bytes, RECORD_DEPTH, RECORD_VALUES))
+	if (bytes > ING_MAX_BIBLIO_BYTES)
 		return NULL;
-	return json_loadb(json, bytes, JSON_REJECT_DUPLICATES, NULL);
+	return bytes > 0 ? ing_json_parse(json, bytes, &limits, NULL) : NULL;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -141,7 +140,7 @@ json_t *ing_html_biblio_new(const char *json, const char *page_title, bool *ret_
 		if (is_good(v, keys[i].type))
 			json_object_set(biblio, keys[i].key, v);
 		else if (i == 0 && page_title != NULL && page_title[0] != '\0')
-			json_object_set_new(biblio, "title", json_string(page_title));
+			ing_json_set_text(biblio, "title", page_title);
 	}
 	*ret_own_title = is_text(json_object_get(record, "title"));
 	json_decref(record);

@@ -4,8 +4,8 @@
  * what they send is not trusted. Pure; any thread.
  */
 #pragma once
-#include <jansson.h>
 #include <stdbool.h>
+#include "common/data/json.h"
 
 /* The result's html_biblio: the members of `json` that schemas/ingest-result.schema.json has, if
  * their types are right. JSON that is invalid, larger than ING_MAX_BIBLIO_BYTES or nested too deep

@@ -6,13 +6,13 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/options.h"
+#include "common/data/json_text.h"
 #include "worker/conf/conf.h"
 
 #define KEPT_LINE_BYTES ((size_t)1 << 20) /* memory of a longer line is given back at the next */
@@ -92,14 +92,10 @@ int ing_ctl_conf_over(const struct ing_ctl *ctl, char *const *first, struct ing_
 char *ing_ctl_quoted_set(const char *key, const char *value)
 {
 	struct ing_buf set;
-	json_t *text = json_string(value);
-	ing_must(text != NULL); /* the caller has seen to UTF-8 */
-	char *quoted = json_dumps(text, JSON_ENCODE_ANY);
 	ing_buf_init(&set, (size_t)1 << 20);
-	ing_buf_printf(&set, "%s=%s", key, quoted);
+	ing_buf_printf(&set, "%s=", key);
+	ing_json_add_text(&set, value, strlen(value)); /* the caller has seen to UTF-8 */
 	ing_must(!set.failed);
-	free(quoted);
-	json_decref(text);
 	return ing_buf_steal(&set);
 }
 

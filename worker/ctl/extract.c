@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/json_line.h"
 #include "worker/ctl/rules.h"
 #include "worker/ctl/url_arg.h"
 #include "worker/document/document.h"
@@ -34,16 +34,6 @@ struct task {
 	const struct ing_rules *rules;
 };
 
-static void print_json(json_t *o, struct ing_buf *out)
-{
-	char *text = json_dumps(o, JSON_COMPACT);
-	ing_must(text != NULL);
-	ing_buf_add_str(out, text);
-	ing_buf_add_char(out, '\n');
-	free(text);
-	json_decref(o);
-}
-
 /* In the child. The names are those of the pdf-text message. */
 static void extract_pdf(void *ctx, struct ing_buf *out)
 {
@@ -55,7 +45,7 @@ static void extract_pdf(void *ctx, struct ing_buf *out)
 		ing_json_set(o, "error_msg", NULL);
 	ing_json_set_text(o, "pdf_created", pdf.created);
 	ing_json_set_text(o, "text", pdf.text);
-	print_json(o, out);
+	ing_ctl_json_add_line(o, out);
 	ing_pdf_done(&pdf);
 }
 
@@ -98,7 +88,7 @@ static void extract_html(void *ctx, struct ing_buf *out)
 		ing_artifact_link(ing_artifact_type(ING_INGEST_PDF), &f.page);
 	ing_json_set_text(o, "next_url", link != NULL ? link->url : NULL);
 	ing_json_set_text(o, "technique", link != NULL ? link->technique : NULL);
-	print_json(o, out);
+	ing_ctl_json_add_line(o, out);
 	ing_document_body_done(&body);
 	ing_findings_done(&f);
 }
@@ -107,8 +97,8 @@ static void extract_html(void *ctx, struct ing_buf *out)
 static int print_answer(const char *path, const struct ing_buf *answer)
 {
 	fwrite(ing_buf_str(answer), 1, answer->len, stdout);
-	json_t *o = json_loadb(ing_buf_str(answer), answer->len, 0, NULL);
-	const char *status = json_string_value(json_object_get(o, "status"));
+	json_t *o = ing_json_parse(ing_buf_str(answer), answer->len, &ing_json_own, NULL);
+	const char *status = ing_json_get_text(o, "status");
 	int code = ING_CTL_OK;
 	if (status == NULL || strcmp(status, "success") != 0)
 		code = ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s: %s", path,

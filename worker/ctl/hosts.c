@@ -50,15 +50,6 @@ static bool take_host(const char *url, char ret[ING_CTL_HOST_BYTES])
 
 /* --- the table of blocks --- */
 
-static void print_line(json_t *o)
-{
-	struct ing_buf line;
-	ing_buf_init(&line, (size_t)1 << 20);
-	ing_ctl_json_add(o, &line);
-	puts(ing_buf_str(&line));
-	ing_buf_done(&line);
-}
-
 static int refuse_host(const char *verb, const char *text)
 {
 	return ing_ctl_fail(
@@ -94,7 +85,7 @@ static int block(const struct ing_conf *conf, const struct options *o, const cha
 	if (ing_host_table_block(conf->postgres.dsn, host, o->why, by, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " block", "%s", err.msg);
 	if (o->json)
-		print_line(json_pack("{s:s,s:b,s:i}", "host", host, "blocked", 1,
+		ing_ctl_json_print(json_pack("{s:s,s:b,s:i}", "host", host, "blocked", 1,
 			"honoured_within_s", HONOURED_WITHIN_S));
 	else
 		printf("%s is blocked: every worker with this database honours it within %d s\n",
@@ -112,7 +103,8 @@ static int unblock(const struct ing_conf *conf, const struct options *o, const c
 	if (ing_host_table_unblock(conf->postgres.dsn, host, &was, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " unblock", "%s", err.msg);
 	if (o->json)
-		print_line(json_pack("{s:s,s:b,s:b}", "host", host, "blocked", 0, "was", was));
+		ing_ctl_json_print(
+			json_pack("{s:s,s:b,s:b}", "host", host, "blocked", 0, "was", was));
 	if (!was)
 		return ing_ctl_fail(ING_CTL_NEGATIVE, VERB " unblock",
 			"%s: was not blocked (ingestctl hosts blocks lists what is)", host);
@@ -127,7 +119,7 @@ static void print_block(void *ctx, const struct ing_host_block *b)
 	const struct options *o = ctx;
 	json_t *json = ing_ctl_host_block_json(b);
 	if (o->json) {
-		print_line(json);
+		ing_ctl_json_print(json);
 		return;
 	}
 	ing_ctl_print_block(json);

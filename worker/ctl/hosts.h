@@ -5,7 +5,7 @@
  * thread.
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 #include "common/net/url.h"
 #include "worker/ctl/ctl.h"
 

@@ -33,21 +33,10 @@ static void warn(const char *words)
 	(void)ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s", words);
 }
 
-static void set(json_t *o, const char *key, json_t *value)
+/* An empty text is null. */
+static void set_text(json_t *o, const char *key, const char *s)
 {
-	int rc = json_object_set_new(o, key, value != NULL ? value : json_null());
-	ing_must(rc == 0);
-}
-
-/* "": null. What is no UTF-8, likewise. */
-static json_t *text(const char *s)
-{
-	return s[0] != '\0' ? json_string(s) : NULL;
-}
-
-static json_t *number_or_null(bool is, int64_t n)
-{
-	return is ? json_integer((json_int_t)n) : NULL;
+	ing_json_set_text(o, key, s[0] != '\0' ? s : NULL);
 }
 
 /* --- workers --- */
@@ -66,13 +55,13 @@ static void ask_worker(const char *path, const json_t *question, json_t *answers
 	int rc = ing_control_ask(path, question, ASK_MS, &answer, &err);
 	if (rc == -ING_FAIL_UNAVAILABLE)
 		return;
-	const char *error = json_string_value(json_object_get(answer, "error"));
+	const char *error = ing_json_get_text(answer, "error");
 	if (rc == 0 && error != NULL)
 		rc = ing_error_set(
 			&err, ING_FAIL_UNSUPPORTED, "%s: the worker says: %s", path, error);
 	if (rc == 0) {
-		set(answer, "source", json_string("worker"));
-		json_array_append(answers, answer);
+		ing_json_set_text(answer, "source", "worker");
+		ing_json_append(answers, json_incref(answer));
 	} else {
 		warn(err.msg);
 	}
@@ -126,10 +115,11 @@ static json_t *row_last_answer(const struct ing_host_row *row)
 	if (row->answered_ms < 0)
 		return NULL;
 	json_t *last = json_object();
-	set(last, "http_status", number_or_null(row->http_status > 0, row->http_status));
-	set(last, "outcome", text(row->outcome));
-	set(last, "ms_ago", json_integer((json_int_t)row->answered_ms));
-	set(last, "response_ms", json_integer(row->response_ms));
+	ing_json_set(
+		last, "http_status", row->http_status > 0 ? json_integer(row->http_status) : NULL);
+	set_text(last, "outcome", row->outcome);
+	ing_json_set_number(last, "ms_ago", row->answered_ms);
+	ing_json_set_number(last, "response_ms", row->response_ms);
 	return last;
 }
 
@@ -138,25 +128,25 @@ static json_t *row_lease(const struct ing_host_row *row)
 	if (row->holder[0] == '\0' || row->lease_ms <= 0)
 		return NULL;
 	json_t *lease = json_object();
-	set(lease, "holder", text(row->holder));
-	set(lease, "ms_left", json_integer((json_int_t)row->lease_ms));
-	set(lease, "wanted_by", text(row->wanted_by));
+	set_text(lease, "holder", row->holder);
+	ing_json_set_number(lease, "ms_left", row->lease_ms);
+	set_text(lease, "wanted_by", row->wanted_by);
 	return lease;
 }
 
 static json_t *row_json(const struct ing_host_row *row)
 {
 	json_t *o = json_object();
-	set(o, "source", json_string("database"));
-	set(o, "host", text(row->host));
-	set(o, "delay", row_delay(row));
-	set(o, "last_answer", row_last_answer(row));
-	set(o, "failures", json_integer(row->failures));
-	set(o, "breaker", text(row->breaker));
-	set(o, "breaker_opens", json_integer(row->opens));
-	set(o, "crawl_delay_ms", json_integer(row->crawl_delay_ms));
-	set(o, "lease", row_lease(row));
-	set(o, "updated_ms_ago", json_integer((json_int_t)row->updated_ms));
+	ing_json_set_text(o, "source", "database");
+	set_text(o, "host", row->host);
+	ing_json_set(o, "delay", row_delay(row));
+	ing_json_set(o, "last_answer", row_last_answer(row));
+	ing_json_set_number(o, "failures", row->failures);
+	set_text(o, "breaker", row->breaker);
+	ing_json_set_number(o, "breaker_opens", row->opens);
+	ing_json_set_number(o, "crawl_delay_ms", row->crawl_delay_ms);
+	ing_json_set(o, "lease", row_lease(row));
+	ing_json_set_number(o, "updated_ms_ago", row->updated_ms);
 	return o;
 }
 
@@ -169,8 +159,8 @@ static void find_key(const struct ing_conf *conf, const char *host, const json_t
 	json_t *w;
 	char url[sizeof("http:///") + ING_CTL_HOST_BYTES];
 	json_array_foreach (workers, i, w) {
-		const char *key = json_string_value(json_object_get(w, "host"));
-		if (json_is_true(json_object_get(w, "known")) && key != NULL) {
+		const char *key = ing_json_get_text(w, "host");
+		if (ing_json_get_true(w, "known") && key != NULL) {
 			snprintf(ret, ING_CTL_HOST_BYTES, "%s", key);
 			return;
 		}
@@ -196,16 +186,16 @@ static json_t *find_row(const struct ing_conf *conf, const char *host, const jso
 	}
 	const struct ing_host_row *blocked = of_name.blocked ? &of_name : row.blocked ? &row : NULL;
 	json_t *o = row.known ? row_json(&row) : json_object();
-	set(o, "source", json_string("database"));
-	set(o, "host", text(key));
-	set(o, "known", json_boolean(row.known));
-	set(o, "block", blocked != NULL ? ing_ctl_host_block_json(&blocked->block) : NULL);
+	ing_json_set_text(o, "source", "database");
+	set_text(o, "host", key);
+	ing_json_set_bool(o, "known", row.known);
+	ing_json_set(o, "block", blocked != NULL ? ing_ctl_host_block_json(&blocked->block) : NULL);
 	return o;
 }
 
 static void add_row(void *ctx, const struct ing_host_row *row)
 {
-	json_array_append_new(ctx, row_json(row));
+	ing_json_append(ctx, row_json(row));
 }
 
 static json_t *list_rows(const struct ing_conf *conf, unsigned count)
@@ -234,9 +224,9 @@ static json_t *find_blocklist(const struct ing_url_rules *rules, const char *hos
 	while (e != NULL && e->why != f.detail)
 		e = e->next;
 	json_t *o = json_object();
-	set(o, "why", f.detail != NULL ? json_string(f.detail) : NULL);
-	set(o, "file", e != NULL ? json_string(e->file) : NULL);
-	set(o, "line", e != NULL ? json_integer(e->line) : NULL);
+	ing_json_set_text(o, "why", f.detail);
+	ing_json_set_text(o, "file", e != NULL ? e->file : NULL);
+	ing_json_set(o, "line", e != NULL ? json_integer(e->line) : NULL);
 	return o;
 }
 
@@ -252,13 +242,13 @@ static json_t *describe_rules(const struct ing_conf *conf, const char *host,
 			    ? rule->obey_robots == ING_CHOICE_YES
 			    : conf->obey_robots;
 	json_t *o = json_object();
-	set(o, "source", json_string("rules"));
-	set(o, "host", json_string(host));
-	set(o, "delay_ms", json_integer(delay_ms));
-	set(o, "concurrency", json_integer(slots));
-	set(o, "robots", json_string(obey ? "obey" : "ignore"));
-	set(o, "rule", ing_hosts_rule(rule));
-	set(o, "blocklist", find_blocklist(urls, host));
+	ing_json_set_text(o, "source", "rules");
+	ing_json_set_text(o, "host", host);
+	ing_json_set_number(o, "delay_ms", delay_ms);
+	ing_json_set_number(o, "concurrency", slots);
+	ing_json_set_text(o, "robots", obey ? "obey" : "ignore");
+	ing_json_set(o, "rule", ing_hosts_rule(rule));
+	ing_json_set(o, "blocklist", find_blocklist(urls, host));
 	return o;
 }
 
@@ -299,10 +289,10 @@ static void note_missing(const struct ing_conf *conf, struct ing_ctl_known *k)
 json_t *ing_ctl_host_block_json(const struct ing_host_block *b)
 {
 	json_t *o = json_object();
-	set(o, "host", text(b->host));
-	set(o, "why", text(b->why));
-	set(o, "by", text(b->by));
-	set(o, "ms_ago", json_integer((json_int_t)b->age_ms));
+	set_text(o, "host", b->host);
+	set_text(o, "why", b->why);
+	set_text(o, "by", b->by);
+	ing_json_set_number(o, "ms_ago", b->age_ms);
 	return o;
 }
 
@@ -338,7 +328,7 @@ void ing_ctl_known_done(struct ing_ctl_known *k)
 static bool knows_robots(const json_t *worker)
 {
 	const json_t *r = json_object_get(worker, "robots");
-	const char *verdict = json_string_value(json_object_get(r, "verdict"));
+	const char *verdict = ing_json_get_text(r, "verdict");
 	return json_is_object(r) && (verdict == NULL || strcmp(verdict, "ignored") != 0);
 }
 
@@ -347,10 +337,10 @@ bool ing_ctl_known_any(const struct ing_ctl_known *k)
 	size_t i;
 	json_t *w;
 	json_array_foreach (k->workers, i, w) {
-		if (json_is_true(json_object_get(w, "known")) || knows_robots(w) ||
+		if (ing_json_get_true(w, "known") || knows_robots(w) ||
 			json_is_string(json_object_get(w, "blocked")))
 			return true;
 	}
-	return json_is_true(json_object_get(k->database, "known")) ||
+	return ing_json_get_true(k->database, "known") ||
 	       json_is_object(json_object_get(k->database, "block"));
 }

@@ -78,16 +78,6 @@ static void print_list(const json_t *of, const char *key, const char *title, boo
 
 /* --- lines of JSON --- */
 
-/* Takes o. */
-static void print_object(json_t *o)
-{
-	struct ing_buf line;
-	ing_buf_init(&line, ING_URL_MAX_BYTES * 16);
-	ing_ctl_json_add(o, &line);
-	puts(ing_buf_str(&line));
-	ing_buf_done(&line);
-}
-
 /* Each host of a list as a line, which says where it comes from. */
 static void print_hosts_json(const json_t *of, const char *key, const char *list)
 {
@@ -96,9 +86,9 @@ static void print_hosts_json(const json_t *of, const char *key, const char *list
 	json_array_foreach (json_object_get(of, key), i, o) {
 		json_t *line = json_pack("{s:O}", "source", json_object_get(of, "source"));
 		json_object_set(line, "instance", json_object_get(of, "instance"));
-		json_object_set_new(line, "list", json_string(list));
+		ing_json_set_text(line, "list", list);
 		json_object_update_missing(line, o);
-		print_object(line);
+		ing_ctl_json_print(line);
 	}
 }
 
@@ -136,7 +126,7 @@ void ing_ctl_print_json(const struct ing_ctl_known *k)
 	json_t *w;
 	json_array_foreach (k->workers, i, w) {
 		if (json_object_get(w, "most_waiting") == NULL) {
-			print_object(json_incref(w));
+			ing_ctl_json_print(json_incref(w));
 			continue;
 		}
 		print_hosts_json(w, "most_waiting", "most_waiting");
@@ -145,7 +135,7 @@ void ing_ctl_print_json(const struct ing_ctl_known *k)
 	if (json_object_get(k->database, "hosts") != NULL)
 		print_hosts_json(k->database, "hosts", "attention");
 	else if (k->database != NULL)
-		print_object(json_incref(k->database));
+		ing_ctl_json_print(json_incref(k->database));
 	if (k->rules != NULL)
-		print_object(json_incref(k->rules));
+		ing_ctl_json_print(json_incref(k->rules));
 }

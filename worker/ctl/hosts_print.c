@@ -23,7 +23,7 @@ static const json_t *find_longest(const struct ing_ctl_known *k, bool held)
 		const json_t *o = i < count ? json_array_get(k->workers, i) : k->database;
 		const json_t *delay = json_object_get(o, "delay");
 		if (ing_words_number(delay, "ms_left") > 0 &&
-			(!held || json_is_true(json_object_get(delay, "held"))) &&
+			(!held || ing_json_get_true(delay, "held")) &&
 			(best == NULL || ing_words_number(delay, "ms_left") >
 						 ing_words_number(json_object_get(best, "delay"),
 							 "ms_left")))
@@ -277,8 +277,8 @@ static void print_lease(struct ing_buf *out, const json_t *o)
 	const json_t *lease = json_object_get(o, "lease");
 	if (!json_is_object(lease))
 		return;
-	ing_buf_add_str(out, json_is_true(json_object_get(lease, "ours")) ? "ours" : "held by ");
-	if (!json_is_true(json_object_get(lease, "ours")))
+	ing_buf_add_str(out, ing_json_get_true(lease, "ours") ? "ours" : "held by ");
+	if (!ing_json_get_true(lease, "ours"))
 		ing_words_add(out, lease, "holder");
 	if (json_is_integer(json_object_get(lease, "ms_left"))) {
 		ing_buf_add_str(out, ", ");
@@ -308,7 +308,7 @@ static void print_worker(struct ing_buf *out, const char *host, const json_t *w)
 	ing_words_add(out, w, "instance");
 	puts(ing_buf_str(out));
 	ing_buf_clear(out);
-	if (json_is_true(json_object_get(w, "known"))) {
+	if (ing_json_get_true(w, "known")) {
 		print_key(out, host, w);
 		ing_words_add(out, w, "need_words");
 		end_line(out, "waits for");
@@ -339,7 +339,7 @@ static void print_database(struct ing_buf *out, const char *host, const json_t *
 		ing_words_add_block(out, block);
 		end_line(out, "blocked");
 	}
-	if (!json_is_true(json_object_get(d, "known"))) {
+	if (!ing_json_get_true(d, "known")) {
 		ing_buf_add_str(out, "nothing: no worker has left word of it");
 		end_line(out, "known");
 		return;

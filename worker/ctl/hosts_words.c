@@ -13,12 +13,12 @@
 
 int64_t ing_words_number(const json_t *o, const char *key)
 {
-	return json_integer_value(json_object_get(o, key));
+	return ing_json_get_number(o, key);
 }
 
 const char *ing_words_text(const json_t *o, const char *key)
 {
-	const char *s = json_string_value(json_object_get(o, key));
+	const char *s = ing_json_get_text(o, key);
 	return s != NULL ? s : "";
 }
 

@@ -5,9 +5,9 @@
  * of the kind asked for, is 0 or "". Pure.
  */
 #pragma once
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "common/data/json.h"
 struct ing_buf;
 
 #define ING_WORDS_BYTES ((size_t)8192) /* of a line */

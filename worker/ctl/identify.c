@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "common/data/sniff.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/json_line.h"
 
 #define VERB "identify"
 #define BLOCK_BYTES ((size_t)256 << 10)
@@ -66,9 +66,7 @@ static void print_line(const char *path, const struct seen *seen, const char *ty
 	json_t *facts = ing_file_meta_json(&file);
 	json_object_update(line, facts);
 	json_decref(facts);
-	json_dumpf(line, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(line);
+	ing_ctl_json_print(line);
 }
 
 static bool identify_stream(const char *path, FILE *f, struct seen *seen)

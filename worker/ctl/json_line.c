@@ -4,14 +4,17 @@
  */
 #include "worker/ctl/json_line.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/error.h"
 #include "common/base/utf8.h"
-#include "common/data/json_text.h"
 
 #define MAX_DEPTH 32
+#define MAX_LINE_BYTES ((size_t)1 << 30) /* of output, which is as long as what is found */
 
 /* Four hexadecimal digits at s, or -1. */
 static long read_unit(const char *s)
@@ -63,18 +66,17 @@ static const char *line_end_escape(const char *s, size_t *ret_bytes)
 
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_ctl_json_line(const char *line, size_t bytes, json_error_t *error)
+json_t *ing_ctl_json_line(const char *line, size_t bytes, struct ing_error *error)
 {
-	*error = (json_error_t){.text = "no memory for the line"};
+	static const struct ing_json_limits limits = {.depth = MAX_DEPTH, .flags = ING_JSON_NUL};
 	char *text = ing_utf8_clean(line, bytes, &bytes);
-	if (text == NULL)
+	if (text == NULL) {
+		ing_error_set(error, ING_FAIL_TOO_BIG, "no memory for the line");
 		return NULL;
+	}
 	mend_surrogates(text);
-	json_t *o = NULL;
-	if (!ing_json_is_shallow(text, bytes, MAX_DEPTH))
-		*error = (json_error_t){.text = "nested too deep"};
-	else
-		o = json_loadb(text, bytes, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, error);
+	json_t *o = ing_json_parse(text, bytes, &limits, error);
+	error->line = error->column = 0; /* of what was mended */
 	free(text);
 	return o;
 }
@@ -86,8 +88,7 @@ bool ing_ctl_is_text_or_none(const json_t *value)
 
 void ing_ctl_json_add(json_t *o, struct ing_buf *out)
 {
-	char *text = json_dumps(o, JSON_COMPACT);
-	ing_must(text != NULL);
+	char *text = ing_json_dump(o, NULL);
 	const char *from = text;
 	for (const char *s = text; (s = strpbrk(s, "\xc2\xe2")) != NULL;) {
 		size_t bytes;
@@ -104,4 +105,20 @@ void ing_ctl_json_add(json_t *o, struct ing_buf *out)
 	ing_buf_add_str(out, from);
 	free(text);
 	json_decref(o);
+}
+
+void ing_ctl_json_add_line(json_t *o, struct ing_buf *out)
+{
+	ing_ctl_json_add(o, out);
+	ing_buf_add_char(out, '\n');
+}
+
+void ing_ctl_json_print(json_t *o)
+{
+	struct ing_buf line;
+	ing_buf_init(&line, MAX_LINE_BYTES);
+	ing_ctl_json_add_line(o, &line);
+	ing_must(!line.failed);
+	fwrite(ing_buf_str(&line), 1, line.len, stdout);
+	ing_buf_done(&line);
 }

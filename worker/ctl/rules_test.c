@@ -4,12 +4,12 @@
  * compares what came with what the test says. The child sends whether the entry matched and the
  * object that `ingestctl scrape` would print; it is compared here.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "common/data/yaml.h"
 #include "common/net/url_match.h"
 #include "worker/ctl/child.h"
@@ -79,10 +79,8 @@ static void scrape_page(void *ctx, struct ing_buf *out)
 	json_t *o = json_pack("{s:b,s:o}", "matched",
 		has_matched(task->rules, found.rule_hits, task->test->rule), "scraped",
 		ing_scraped_json(&found, task->test->url));
-	char *text = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
-	if (text != NULL)
-		ing_buf_add_str(out, text);
-	free(text);
+	if (o != NULL)
+		ing_json_add(out, o);
 	json_decref(o);
 	ing_scraper_free(s);
 }
@@ -118,7 +116,7 @@ static const char *text_of_json(const json_t *o, char *buf, size_t bytes)
 static void note_difference(struct difference *d, const char *path,
 	const struct ing_yaml_node *wanted, const json_t *came)
 {
-	char *text = came != NULL ? json_dumps(came, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	char *text = came != NULL ? ing_json_dump(came, NULL) : NULL;
 	snprintf(d->path, sizeof(d->path), "%s", path);
 	if (wanted == NULL)
 		snprintf(d->wanted, sizeof(d->wanted), "nothing more");
@@ -224,8 +222,8 @@ static void judge_answer(
 	struct run *run, const struct ing_rule_test *test, const struct ing_buf *answer)
 {
 	struct difference d;
-	json_t *o = json_loadb(ing_buf_str(answer), answer->len, JSON_ALLOW_NUL, NULL);
-	bool matched = json_is_true(json_object_get(o, "matched"));
+	json_t *o = ing_json_parse(ing_buf_str(answer), answer->len, &ing_json_own, NULL);
+	bool matched = ing_json_get_true(o, "matched");
 	const json_t *scraped = json_object_get(o, "scraped");
 	if (scraped == NULL)
 		fail_test(run, test, "no answer");

@@ -7,15 +7,15 @@
 #include "worker/ctl/run_done.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
+#include "common/data/base64.h"
 #include "common/data/digest.h"
+#include "common/data/json.h"
 #include "worker/ctl/ctl.h"
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
@@ -103,7 +103,7 @@ static void identify(const json_t *request, struct digest *ret)
 	struct ing_buf id;
 	ing_buf_init(&id, ING_ARRAY_LEN(fields) * (ING_MAX_TERMINAL_URL_BYTES + 1));
 	for (size_t i = 0; i < ING_ARRAY_LEN(fields); i++) {
-		const char *s = json_string_value(json_object_get(request, fields[i]));
+		const char *s = ing_json_get_text(request, fields[i]);
 		if (s != NULL)
 			ing_buf_add(&id, s, ing_utf8_cut(s, strlen(s), ING_MAX_TERMINAL_URL_BYTES));
 		ing_buf_add_char(&id, '\t');
@@ -133,16 +133,13 @@ static bool read_dead_letter(struct ing_run_done *d, const json_t *line)
 	if (json_is_string(text)) {
 		digest_of(json_string_value(text), json_string_length(text), &digest);
 	} else if (json_is_string(coded)) {
-		size_t bytes = json_string_length(coded);
-		const char *s = json_string_value(coded);
-		unsigned char *value = ing_alloc(bytes / 4 * 3 + 3);
-		int n = EVP_DecodeBlock(value, (const unsigned char *)s, (int)bytes);
-		for (size_t i = bytes; n > 0 && i > 0 && s[i - 1] == '='; i--)
-			n--;
-		if (n >= 0)
-			digest_of(value, (size_t)n, &digest);
+		size_t chars = json_string_length(coded), bytes;
+		char *value = ing_alloc(chars + 1);
+		bool good = ing_base64_decode(json_string_value(coded), chars, value, &bytes);
+		if (good)
+			digest_of(value, bytes, &digest);
 		free(value);
-		if (n < 0)
+		if (!good)
 			return false;
 	} else {
 		return false;
@@ -164,9 +161,9 @@ static int read_lines(struct ing_run_done *d, const char *dir, const char *name,
 		return errno == ENOENT ? 0 : ing_error_sys(err, errno, "%s", path);
 	ing_buf_init(&line, MAX_LINE_BYTES);
 	while (ing_ctl_read_line(f, &line)) {
-		json_t *json = line.failed ? NULL
-					   : json_loadb(ing_buf_str(&line), line.len,
-						     JSON_ALLOW_NUL, NULL);
+		json_t *json = NULL;
+		if (!line.failed)
+			json = ing_json_parse(ing_buf_str(&line), line.len, &ing_json_own, NULL);
 		*strange += !take_line(d, json);
 		json_decref(json);
 	}

@@ -5,13 +5,13 @@
 #include "worker/ctl/run_work.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/data/json.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/run_done.h"

@@ -6,11 +6,11 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/ctl.h"
@@ -39,16 +39,11 @@ struct task {
 	struct ing_buf file;
 };
 
-static void add_json(json_t *o, struct ing_buf *out)
-{
-	ing_ctl_json_add(o, out); /* all text of findings is UTF-8 */
-	ing_buf_add_char(out, '\n');
-}
-
 static void add_error(const char *words, struct ing_buf *out)
 {
-	json_t *text = json_string(words);
-	add_json(json_pack("{s:o}", "error", text != NULL ? text : json_string("no words")), out);
+	json_t *o = json_object();
+	ing_json_set_text(o, "error", words);
+	ing_ctl_json_add_line(o, out);
 }
 
 /* To the author of a rule, who would otherwise only see that it found nothing. */
@@ -75,7 +70,7 @@ static void scrape_page(struct task *task, const struct ing_scrape_input *in, st
 		add_error(found.detail, out);
 	} else {
 		ing_buf_add_char(out, GOOD);
-		add_json(ing_scraped_json(&found, in->url), out);
+		ing_ctl_json_add_line(ing_scraped_json(&found, in->url), out);
 		report_limits(task->rules, found.rule_hits);
 	}
 	ing_scraper_clear(task->scraper);
@@ -139,14 +134,14 @@ static bool is_xml_type(const char *type)
 static void scrape_line(void *ctx, const char *line, size_t bytes, struct ing_buf *out)
 {
 	struct task *task = ctx;
-	json_error_t error;
-	json_t *o = ing_ctl_json_line(line, bytes, &error);
+	struct ing_error err = {0};
+	json_t *o = ing_ctl_json_line(line, bytes, &err);
 	const json_t *html = json_object_get(o, "html"), *url = json_object_get(o, "url");
 	const json_t *type = json_object_get(o, "content_type"), *xml = json_object_get(o, "xml");
 	if (!json_is_string(html) || !ing_ctl_is_text_or_none(url) ||
 		!ing_ctl_is_text_or_none(type) || (xml != NULL && !json_is_boolean(xml))) {
 		ing_buf_add_char(out, BAD);
-		add_error(o == NULL ? error.text
+		add_error(o == NULL ? err.msg
 				    : "not {\"url\": TEXT, \"html\": TEXT, \"content_type\": TEXT, "
 				      "\"xml\": BOOLEAN}",
 			out);

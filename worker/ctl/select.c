@@ -7,11 +7,11 @@
 #include "worker/ctl/ctl.h"
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "common/markup/html.h"
 #include "worker/scrape/jsoup/outer.h"
 #include "worker/scrape/jsoup/selector.h"
@@ -36,11 +36,9 @@ struct task {
 	const struct ing_selector *selector;
 };
 
-static json_t *text_json(const struct ing_buf *b)
+static void set_text(json_t *o, const char *key, const struct ing_buf *b)
 {
-	json_t *s = json_stringn(ing_buf_str(b), b->len);
-	ing_must(s != NULL); /* all text in a tree is UTF-8 */
-	return s;
+	ing_json_set(o, key, ing_json_textn(ing_buf_str(b), b->len));
 }
 
 static const char *tag_of(const struct ing_tree *t, ing_node n)
@@ -52,33 +50,31 @@ static json_t *match_json(const struct ing_tree *t, ing_node n, struct ing_buf *
 {
 	json_t *o = json_object();
 	bool pseudo = t->nodes[n].pseudo;
-	json_object_set_new(o, "tag", json_string(tag_of(t, n)));
-	json_object_set_new(
-		o, "index", json_integer(pseudo ? -1 : (json_int_t)t->nodes[n].el.ordinal));
+	ing_json_set_text(o, "tag", tag_of(t, n));
+	ing_json_set_number(o, "index", pseudo ? -1 : (int64_t)t->nodes[n].el.ordinal);
 	ing_buf_clear(b);
 	ing_text(t, n, b);
-	json_object_set_new(o, "text", text_json(b));
+	set_text(o, "text", b);
 	ing_buf_clear(b);
 	ing_text_own(t, n, b);
-	json_object_set_new(o, "own", text_json(b));
+	set_text(o, "own", b);
 	ing_buf_clear(b);
 	ing_outer(t, n, b);
-	json_object_set_new(o, "html", text_json(b));
+	set_text(o, "html", b);
 	return o;
 }
 
 /* The error as the whole answer. */
 static void add_error(const struct ing_error *err, struct ing_buf *out)
 {
-	json_t *o = json_pack("{s:s}", "error", err->msg);
-	ing_must(o != NULL);
+	json_t *o = json_object();
+	ing_json_set_text(o, "error", err->msg);
 	if (err->column > 0)
-		json_object_set_new(o, "column", json_integer(err->column));
+		ing_json_set_number(o, "column", err->column);
 	if (err->line > 0)
-		json_object_set_new(o, "line", json_integer(err->line));
+		ing_json_set_number(o, "line", err->line);
 	ing_buf_clear(out);
-	ing_ctl_json_add(o, out);
-	ing_buf_add_char(out, '\n');
+	ing_ctl_json_add_line(o, out);
 }
 
 static int parse(const struct task *task, struct ing_tree *t, struct ing_html **ret_html,
@@ -170,8 +166,8 @@ static int print_answer(const char *path, const struct ing_buf *answer)
 			return ING_CTL_ENVIRONMENT;
 		return ING_CTL_OK;
 	}
-	json_t *o = json_loadb(answer->data, answer->len, 0, NULL);
-	const char *why = json_string_value(json_object_get(o, "error"));
+	json_t *o = ing_json_parse(ing_buf_str(answer), answer->len, &ing_json_own, NULL);
+	const char *why = ing_json_get_text(o, "error");
 	int code = ing_ctl_fail(
 		ING_CTL_NEGATIVE, VERB, "%s: %s", path, why != NULL ? why : "no answer");
 	json_decref(o);
@@ -239,13 +235,10 @@ static int read_line_task(const json_t *o, struct task *task, struct ing_error *
 static void select_line(void *ctx, const char *line, size_t bytes, struct ing_buf *out)
 {
 	(void)ctx;
-	json_error_t error;
 	struct ing_error err = {0};
 	struct task task = {0};
-	json_t *o = ing_ctl_json_line(line, bytes, &error);
-	int rc = o != NULL ? read_line_task(o, &task, &err)
-			   : ing_error_set(&err, ING_FAIL_SYNTAX, "%s", error.text);
-	if (rc == 0)
+	json_t *o = ing_ctl_json_line(line, bytes, &err);
+	if (o != NULL && read_line_task(o, &task, &err) == 0)
 		select_page(&task, out);
 	else
 		add_error(&err, out);

@@ -93,9 +93,8 @@ static void take_settings(struct ing_ctl_topics *t, const rd_kafka_ConfigResourc
 		}
 		topic->settings = json_object();
 		for (size_t k = 0; k < count; k++) {
-			const char *value = rd_kafka_ConfigEntry_value(entries[k]);
-			json_object_set_new(topic->settings, rd_kafka_ConfigEntry_name(entries[k]),
-				value != NULL ? json_string(value) : json_null());
+			ing_json_set_text(topic->settings, rd_kafka_ConfigEntry_name(entries[k]),
+				rd_kafka_ConfigEntry_value(entries[k]));
 		}
 	}
 }

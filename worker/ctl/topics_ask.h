@@ -4,8 +4,8 @@
  * writes it into the list. One thread.
  */
 #pragma once
-#include <jansson.h>
 #include <stdbool.h>
+#include "common/data/json.h"
 #include "worker/emit/topic_plan.h"
 
 struct rd_kafka_s;

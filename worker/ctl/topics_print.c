@@ -20,7 +20,7 @@
 
 static const char *setting_of(const struct ing_ctl_topic *topic, const char *name)
 {
-	const char *value = json_string_value(json_object_get(topic->settings, name));
+	const char *value = ing_json_get_text(topic->settings, name);
 	return value != NULL ? value : "not set";
 }
 
@@ -29,7 +29,7 @@ static void add_problem(json_t *problems, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	json_array_append_new(problems, json_vsprintf(fmt, ap));
+	ing_json_append(problems, json_vsprintf(fmt, ap));
 	va_end(ap);
 }
 
@@ -71,26 +71,17 @@ static json_t *shown_settings(const struct ing_ctl_topic *topic)
 
 /* ---- Printing ---- */
 
-static void print_json(json_t *line)
-{
-	struct ing_buf text;
-	ing_buf_init(&text, (size_t)1 << 20);
-	ing_ctl_json_add(line, &text);
-	puts(ing_buf_str(&text));
-	ing_buf_done(&text);
-}
-
 static void print_check_json(
 	const struct ing_ctl_topic *topic, const char *state, const json_t *problems)
 {
 	json_t *line = json_object();
-	json_object_set_new(line, "topic", json_string(topic->name));
-	json_object_set_new(line, "key", json_string(ing_topic_plan(topic->use)->key));
-	json_object_set_new(line, "state", json_string(state));
-	json_object_set_new(line, "partitions", json_integer(topic->partitions));
-	json_object_set_new(line, "settings", shown_settings(topic));
-	json_object_set_new(line, "problems", json_deep_copy(problems));
-	print_json(line);
+	ing_json_set_text(line, "topic", topic->name);
+	ing_json_set_text(line, "key", ing_topic_plan(topic->use)->key);
+	ing_json_set_text(line, "state", state);
+	ing_json_set_number(line, "partitions", topic->partitions);
+	ing_json_set(line, "settings", shown_settings(topic));
+	ing_json_set(line, "problems", json_deep_copy(problems));
+	ing_ctl_json_print(line);
 }
 
 static void print_check(
@@ -161,9 +152,9 @@ int ing_ctl_topics_print_created(const struct ing_ctl_topic *topic, bool json)
 		return code;
 	}
 	json_t *line = json_object();
-	json_object_set_new(line, "topic", json_string(topic->name));
-	json_object_set_new(line, "key", json_string(ing_topic_plan(topic->use)->key));
-	json_object_set_new(line, "state", json_string(state));
-	print_json(line);
+	ing_json_set_text(line, "topic", topic->name);
+	ing_json_set_text(line, "key", ing_topic_plan(topic->use)->key);
+	ing_json_set_text(line, "state", state);
+	ing_ctl_json_print(line);
 	return code;
 }

@@ -4,11 +4,11 @@
  * order, so that the output can be pasted beside the input.
  */
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "common/net/surt.h"
 #include "common/net/url.h"
 #include "worker/ctl/ctl.h"
@@ -41,10 +41,10 @@ static bool print_clean(const char *s, size_t bytes, const char *base)
 
 static void print_json(json_t *o)
 {
-	char *text = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
-	puts(text != NULL ? text : "{\"failure\":true}");
-	free(text);
-	json_decref(o);
+	if (o != NULL)
+		ing_ctl_json_print(o);
+	else
+		puts("{\"failure\":true}");
 }
 
 static bool print_parts(const char *s, size_t bytes, const char *base)
@@ -114,8 +114,12 @@ static void print_beside(const json_t *input, const json_t *base)
 static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned long number)
 {
 	(void)ctx;
-	json_error_t error = {.text = "the line is too long"};
-	json_t *o = line->failed ? NULL : ing_ctl_json_line(ing_buf_str(line), line->len, &error);
+	struct ing_error err = {0};
+	json_t *o = NULL;
+	if (line->failed)
+		ing_error_set(&err, ING_FAIL_TOO_BIG, "the line is too long");
+	else
+		o = ing_ctl_json_line(ing_buf_str(line), line->len, &err);
 	const json_t *input = json_object_get(o, "input");
 	const json_t *base = json_object_get(o, "base");
 	bool good = json_is_string(input) && ing_ctl_is_text_or_none(base);
@@ -123,9 +127,11 @@ static bool parse_batch_line(void *ctx, const struct ing_buf *line, unsigned lon
 		print_beside(input, base);
 	} else {
 		const char *why =
-			o == NULL ? error.text : "not {\"input\": TEXT, \"base\": TEXT or null}";
+			o == NULL ? err.msg : "not {\"input\": TEXT, \"base\": TEXT or null}";
 		ing_ctl_fail(ING_CTL_NEGATIVE, VERB " parse", "line %lu: %s", number, why);
-		print_json(json_pack("{s:s}", "error", why));
+		json_t *refusal = json_object();
+		ing_json_set_text(refusal, "error", why);
+		ing_ctl_json_print(refusal);
 	}
 	json_decref(o);
 	return good;

@@ -6,7 +6,6 @@
  */
 #include "worker/document/document.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "common/data/base32.h"
 #include "common/data/decode.h"
 #include "common/data/digest.h"
+#include "common/data/json.h"
 #include "common/data/sniff.h"
 #include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
@@ -152,7 +152,7 @@ static char *tell_biblio(json_t *biblio)
 	json_t *contribs = json_object_get(biblio, "contribs");
 	for (size_t i = 0; i < json_array_size(contribs); i++)
 		drop_nulls(json_array_get(contribs, i));
-	return json_dumps(biblio, JSON_COMPACT);
+	return ing_json_dump(biblio, NULL);
 }
 
 static void tell_uses(const struct ing_scraped *found, struct ing_page *ret)

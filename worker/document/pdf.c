@@ -7,12 +7,12 @@
 #include "worker/document/document.h"
 
 #include <poppler.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
+#include "common/data/json.h"
 #include "common/data/sniff.h"
 #include "worker/document/pdf.h"
 #include "worker/document/words.h"
@@ -68,7 +68,7 @@ static char *take_date(GDateTime *t)
 static void add_info(json_t *info, const char *key, const char *value)
 {
 	if (value != NULL)
-		json_object_set_new(info, key, json_string(value));
+		ing_json_set_text(info, key, value);
 }
 
 static void read_info(PopplerDocument *doc, struct ing_pdf *ret)
@@ -95,7 +95,7 @@ static void read_info(PopplerDocument *doc, struct ing_pdf *ret)
 	add_info(info, "CreationDate", ret->created);
 	add_info(info, "ModDate", modified);
 	free(modified);
-	ret->info_json = json_dumps(info, JSON_COMPACT);
+	ret->info_json = ing_json_dump(info, NULL);
 	json_decref(info);
 }
 

@@ -9,9 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +22,8 @@
 #include "common/base/log.h"
 #include "common/base/queue.h"
 #include "common/base/utf8.h"
+#include "common/data/base64.h"
+#include "common/data/json.h"
 #include "worker/emit/emit_priv.h"
 
 /* Puts that may wait for the writer before intake should stop. */
@@ -175,13 +175,14 @@ static void on_wake(uv_async_t *wake)
 		call_done(wake->data);
 }
 
+/* NULL when memory is short. */
 static json_t *make_base64(const char *value, size_t bytes)
 {
-	char *text = ing_try_alloc((bytes + 2) / 3 * 4 + 1);
+	char *text = ing_try_alloc(ING_BASE64_CHARS(bytes) + 1);
 	if (text == NULL)
 		return NULL;
-	int n = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)value, (int)bytes);
-	json_t *json = json_stringn(text, (size_t)n);
+	ing_base64_encode(value, bytes, text);
+	json_t *json = json_stringn_nocheck(text, ING_BASE64_CHARS(bytes));
 	free(text);
 	return json;
 }
@@ -190,24 +191,20 @@ static json_t *make_base64(const char *value, size_t bytes)
  * short. */
 static char *make_dead_letter(const struct ing_output_message *m, size_t *ret_bytes)
 {
+	const char *bytes = m->value != NULL ? m->value : "";
+	bool is_text = ing_utf8_valid(bytes, m->value_bytes);
+	json_t *value = is_text ? json_stringn_nocheck(bytes, m->value_bytes)
+				: make_base64(bytes, m->value_bytes);
+	if (value == NULL)
+		return NULL;
 	json_t *letter = json_object();
 	json_t *headers = json_object();
-	const char *value = m->value != NULL ? m->value : "";
-	for (size_t i = 0; i < m->header_count; i++) {
-		char *clean =
-			ing_utf8_clean(m->headers[i].value, strlen(m->headers[i].value), NULL);
-		json_object_set_new(headers, m->headers[i].name, json_string(clean));
-		free(clean);
-	}
-	int rc = ing_utf8_valid(value, m->value_bytes)
-			 ? json_object_set_new(letter, "value", json_stringn(value, m->value_bytes))
-			 : json_object_set_new(
-				   letter, "value_base64", make_base64(value, m->value_bytes));
-	json_object_set_new(letter, "headers", headers);
-	char *text = rc == 0 ? json_dumps(letter, JSON_COMPACT) : NULL;
+	for (size_t i = 0; i < m->header_count; i++)
+		ing_json_set_text(headers, m->headers[i].name, m->headers[i].value);
+	ing_json_set(letter, is_text ? "value" : "value_base64", value);
+	ing_json_set(letter, "headers", headers);
+	char *text = ing_json_dump(letter, ret_bytes);
 	json_decref(letter);
-	if (text != NULL)
-		*ret_bytes = strlen(text);
 	return text;
 }
 

@@ -12,10 +12,10 @@
  * Statuses are decided in worker/job and nowhere else: stages report outcomes and findings.
  */
 #pragma once
-#include <jansson.h>
 #include <stdbool.h>
 #include "common/base/arena.h"
 #include "common/base/error.h"
+#include "common/data/json.h"
 #include "worker/archive/archive.h"
 #include "worker/artifact/artifact.h"
 #include "worker/model/findings.h"

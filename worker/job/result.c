@@ -5,7 +5,6 @@
  */
 #include "worker/job/result.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

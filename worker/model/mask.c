@@ -13,12 +13,6 @@
 
 #define GROWTH 4 /* a mask is no longer than so many times what it stands for */
 
-/* Copies are ours alone, but jansson has no const. */
-static json_t *share(const json_t *v)
-{
-	return json_incref((json_t *)(uintptr_t)v);
-}
-
 /* Whether `out` has the masked form; else there is nothing to mask. */
 static bool mask_words(const char *s, size_t bytes, struct ing_buf *out)
 {
@@ -36,7 +30,7 @@ static json_t *mask_string(const json_t *v)
 {
 	struct ing_buf out;
 	if (!mask_words(json_string_value(v), json_string_length(v), &out))
-		return share(v);
+		return ing_json_ref(v);
 	json_t *masked = json_stringn_nocheck(ing_buf_str(&out), out.len);
 	ing_buf_done(&out);
 	return masked;
@@ -92,5 +86,5 @@ json_t *ing_mask_json(const json_t *v)
 		return mask_object(v);
 	if (json_is_array(v))
 		return mask_array(v);
-	return v != NULL ? share(v) : NULL;
+	return ing_json_ref(v);
 }

@@ -3,7 +3,7 @@
  * mask.h - what leaves a job, without the passwords of URLs (common/net/url_mask.h). Pure.
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 
 struct ing_arena;
 

@@ -3,11 +3,11 @@
  * The exit line and the status line, made from the metrics.
  */
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/macros.h"
+#include "common/data/json.h"
 #include "worker/model/metrics.h"
 
 static json_t *number(const struct ing_metric *m, uint64_t value)
@@ -21,7 +21,7 @@ static json_t *by_slug(const struct ing_metric *m, const uint64_t *values)
 	json_t *o = json_object();
 	for (unsigned i = 0; i < m->count; i++)
 		if (values[i] > 0)
-			json_object_set_new(o, ing_metric_slug(m, i), number(m, values[i]));
+			ing_json_set(o, ing_metric_slug(m, i), number(m, values[i]));
 	return o;
 }
 
@@ -33,7 +33,7 @@ static json_t *in_line(const struct ing_metric *m, const uint64_t *values)
 		return by_slug(m, values);
 	json_t *buckets = json_array();
 	for (unsigned i = 0; i < m->count; i++)
-		json_array_append_new(buckets, number(m, values[i]));
+		ing_json_append(buckets, number(m, values[i]));
 	return buckets;
 }
 
@@ -42,7 +42,7 @@ static void put(json_t *line, const char *path, json_t *value)
 {
 	const char *dot = strchr(path, '.');
 	if (dot == NULL) {
-		json_object_set_new(line, path, value);
+		ing_json_set(line, path, value);
 		return;
 	}
 	char name[64];
@@ -51,9 +51,9 @@ static void put(json_t *line, const char *path, json_t *value)
 	json_t *object = json_object_get(line, name);
 	if (object == NULL) {
 		object = json_object();
-		json_object_set_new(line, name, object);
+		ing_json_set(line, name, object);
 	}
-	json_object_set_new(object, dot + 1, value);
+	ing_json_set(object, dot + 1, value);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -65,8 +65,7 @@ char *ing_metrics_line(const struct ing_metrics *from)
 	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++)
 		if (m->line != NULL && !from->absent[m->room])
 			put(line, m->line, in_line(m, ing_metric_values(m, from)));
-	char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	ing_must(text != NULL);
+	char *text = ing_json_dump_rounded(line, 9);
 	json_decref(line);
 	return text;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From message bytes to a checked request. The nesting is measured before the JSON parser, which
- * recurses, sees a byte.
+ * From message bytes to a checked request.
  */
 #include "worker/model/request.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,6 @@
 #include "common/data/base32.h"
 #include "common/data/digest.h"
 #include "common/data/json.h"
-#include "common/data/json_text.h"
 #include "common/net/url_mask.h"
 #include "worker/model/limits.h"
 
@@ -30,14 +27,12 @@ static int load(const char *json, size_t bytes, json_t **ret, struct ing_error *
 			ING_MAX_REQUEST_BYTES);
 	if (!ing_utf8_valid(json, bytes))
 		return ing_error_set(err, ING_FAIL_ENCODING, "request: not valid UTF-8");
-	if (!ing_json_is_shallow(json, bytes, ING_MAX_REQUEST_DEPTH))
-		return ing_error_set(err, ING_FAIL_TOO_DEEP, "request: nested deeper than %d",
-			ING_MAX_REQUEST_DEPTH);
-	json_error_t je;
-	json_t *root = json_loadb(json, bytes, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &je);
+	static const struct ing_json_limits limits = {
+		.depth = ING_MAX_REQUEST_DEPTH, .flags = ING_JSON_NUL};
+	struct ing_error why = {0};
+	json_t *root = ing_json_parse(json, bytes, &limits, &why);
 	if (root == NULL)
-		return ing_error_at(
-			err, ING_FAIL_SYNTAX, je.line, je.column, "request: %s", je.text);
+		return ing_error_at(err, why.code, why.line, why.column, "request: %s", why.msg);
 	if (!json_is_object(root)) {
 		json_decref(root);
 		return ing_error_set(err, ING_FAIL_INVALID, "request: not a JSON object");
@@ -98,7 +93,7 @@ static void compute_key(struct ing_request *r)
 	struct ing_buf id;
 	ing_buf_init(&id, 2 * ING_MAX_REQUEST_BYTES);
 	for (size_t i = 0; i < ING_ARRAY_LEN(fields); i++) {
-		const char *s = json_string_value(json_object_get(r->json, fields[i]));
+		const char *s = ing_json_get_text(r->json, fields[i]);
 		if (i > 0)
 			ing_buf_add_char(&id, '\t');
 		ing_buf_add_str(&id, s != NULL ? s : "");
@@ -153,9 +148,9 @@ static int derive_base_url(struct ing_request *r, struct ing_error *err)
 		ing_buf_add_str(&url, resolvers[i].url);
 		add_path_text(&url, skip_prefix(id, resolvers[i].strip));
 		ing_buf_add_str(&url, resolvers[i].tail);
-		json_object_set_new(r->json, "base_url", json_string(ing_buf_str(&url)));
+		ing_json_set_text(r->json, "base_url", ing_buf_str(&url));
 		ing_buf_done(&url);
-		r->base_url = json_string_value(json_object_get(r->json, "base_url"));
+		r->base_url = ing_json_get_text(r->json, "base_url");
 		ing_must(r->base_url != NULL);
 		return 0;
 	}

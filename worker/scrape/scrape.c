@@ -219,16 +219,6 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 		find_parts(s, want, ret);
 }
 
-static json_t *text_or_null(const char *s)
-{
-	return s != NULL ? json_string(s) : json_null();
-}
-
-static json_t *take_or_null(json_t *o)
-{
-	return o != NULL ? json_incref(o) : json_null();
-}
-
 static json_t *link_json(const struct ing_link *link)
 {
 	if (link->url == NULL)
@@ -243,7 +233,7 @@ static json_t *next_json(const struct ing_site_next *next)
 	json_t *o = json_pack("{s:s, s:s}", next->is_pdf ? "pdf_url" : "next_url", next->url,
 		"technique", next->technique);
 	if (next->stage != NULL)
-		json_object_set_new(o, "release_stage", json_string(next->stage));
+		ing_json_set_text(o, "release_stage", next->stage);
 	return o;
 }
 
@@ -340,27 +330,27 @@ void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url)
 {
 	json_t *links = json_object();
-	json_object_set_new(links, "pdf", link_json(&r->links[ING_LINK_PDF]));
-	json_object_set_new(links, "html", link_json(&r->links[ING_LINK_HTML]));
-	json_object_set_new(links, "xml", link_json(&r->links[ING_LINK_XML]));
-	json_object_set_new(links, "component", link_json(&r->links[ING_LINK_COMPONENT]));
+	ing_json_set(links, "pdf", link_json(&r->links[ING_LINK_PDF]));
+	ing_json_set(links, "html", link_json(&r->links[ING_LINK_HTML]));
+	ing_json_set(links, "xml", link_json(&r->links[ING_LINK_XML]));
+	ing_json_set(links, "component", link_json(&r->links[ING_LINK_COMPONENT]));
 
 	json_t *o = json_object();
-	json_object_set_new(o, "url", text_or_null(url));
-	json_object_set_new(o, "status", json_string(end_name(r->end)));
-	json_object_set_new(o, "error_message", text_or_null(r->detail));
-	json_object_set_new(o, "title", text_or_null(r->title));
-	json_object_set_new(o, "site", text_or_null(r->site));
-	json_object_set_new(o, "webpage_rule", text_or_null(r->webpage_rule));
-	json_object_set_new(o, "biblio", take_or_null(r->biblio));
-	json_object_set_new(o, "links", links);
-	json_object_set_new(o, "next", next_json(&r->next));
-	json_object_set_new(o, "blocked", wall_json(&r->wall));
-	json_object_set_new(o, "platform", text_or_null(r->platform));
-	json_object_set_new(o, "scope", text_or_null(r->scope));
-	json_object_set_new(o, "publication", take_or_null(r->publication));
-	json_object_set_new(o, "page_links", take_or_null(r->page_links));
-	json_object_set_new(o, "webpage", take_or_null(r->webpage));
-	json_object_set_new(o, "word_count", json_integer((json_int_t)r->word_count));
+	ing_json_set_text(o, "url", url);
+	ing_json_set_text(o, "status", end_name(r->end));
+	ing_json_set_text(o, "error_message", r->detail);
+	ing_json_set_text(o, "title", r->title);
+	ing_json_set_text(o, "site", r->site);
+	ing_json_set_text(o, "webpage_rule", r->webpage_rule);
+	ing_json_set(o, "biblio", ing_json_ref(r->biblio));
+	ing_json_set(o, "links", links);
+	ing_json_set(o, "next", next_json(&r->next));
+	ing_json_set(o, "blocked", wall_json(&r->wall));
+	ing_json_set_text(o, "platform", r->platform);
+	ing_json_set_text(o, "scope", r->scope);
+	ing_json_set(o, "publication", ing_json_ref(r->publication));
+	ing_json_set(o, "page_links", ing_json_ref(r->page_links));
+	ing_json_set(o, "webpage", ing_json_ref(r->webpage));
+	ing_json_set_number(o, "word_count", (int64_t)r->word_count);
 	return o;
 }

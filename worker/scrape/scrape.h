@@ -6,9 +6,9 @@
  * fetched. Runs inside examiners, and in a child of ingestctl. One thread at a time.
  */
 #pragma once
-#include <jansson.h>
 #include <stdbool.h>
 #include "common/base/error.h"
+#include "common/data/json.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/wall_signatures.h"

@@ -23,7 +23,6 @@
 #include <uv.h>
 
 #include "common/base/buf.h"
-#include "common/data/json_text.h"
 
 #define CONTROL_MAGIC 0x6374726c
 #define CONNECTION_MAGIC 0x63636f6e
@@ -122,13 +121,10 @@ static void send_answer(struct connection *n, json_t *answer)
 {
 	struct ing_buf line;
 	uv_read_stop((uv_stream_t *)&n->pipe);
-	char *text = json_dumps(answer, JSON_COMPACT);
-	json_decref(answer);
-	ing_must(text != NULL);
 	ing_buf_init(&line, ING_CONTROL_ANSWER_BYTES);
-	ing_buf_add_str(&line, text);
+	ing_json_add(&line, answer);
 	ing_buf_add_char(&line, '\n');
-	free(text);
+	json_decref(answer);
 	if (line.failed) {
 		ing_buf_clear(&line);
 		line.failed = false;
@@ -144,12 +140,13 @@ static void send_answer(struct connection *n, json_t *answer)
 
 static json_t *answer_question(const struct ing_control *c, const char *text, size_t bytes)
 {
-	json_error_t why;
-	if (!ing_json_is_shallow(text, bytes, MAX_DEPTH))
-		return json_pack("{s:s}", "error", "a question is not nested so deep");
-	json_t *question = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
+	static const struct ing_json_limits limits = {.depth = MAX_DEPTH};
+	struct ing_error err = {0};
+	json_t *question = ing_json_parse(text, bytes, &limits, &err);
 	if (question == NULL)
-		return json_pack("{s:s}", "error", "that is no JSON");
+		return json_pack("{s:s}", "error",
+			err.code == ING_FAIL_TOO_DEEP ? "a question is not nested so deep"
+						      : "that is no JSON");
 	json_t *answer = json_is_object(question)
 				 ? c->handler(c->ctx, question)
 				 : json_pack("{s:s}", "error", "a question is a JSON object");

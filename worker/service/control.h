@@ -11,8 +11,8 @@
  * ING_CONTROL_QUESTION_BYTES, kept as it comes.
  */
 #pragma once
-#include <jansson.h>
 #include "common/base/error.h"
+#include "common/data/json.h"
 
 struct uv_loop_s;
 struct ing_control;

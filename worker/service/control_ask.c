@@ -79,9 +79,8 @@ static int connect_to(struct asking *a, struct ing_error *err)
 
 static int send_question(const struct asking *a, const json_t *question, struct ing_error *err)
 {
-	char *text = json_dumps(question, JSON_COMPACT);
-	ing_must(text != NULL);
-	size_t bytes = strlen(text);
+	size_t bytes;
+	char *text = ing_json_dump(question, &bytes);
 	text[bytes++] = '\n'; /* in place of the NUL */
 	int rc = 0;
 	for (size_t sent = 0; sent < bytes && rc == 0;) {
@@ -126,12 +125,11 @@ static int read_line(const struct asking *a, struct ing_buf *line, struct ing_er
 
 static int read_answer(const struct asking *a, json_t **ret, struct ing_error *err)
 {
-	json_error_t why;
 	struct ing_buf line;
 	ing_buf_init(&line, ING_CONTROL_ANSWER_BYTES);
 	int rc = read_line(a, &line, err);
 	if (rc == 0) {
-		json_t *answer = json_loadb(ing_buf_str(&line), line.len, 0, &why);
+		json_t *answer = ing_json_parse(ing_buf_str(&line), line.len, &ing_json_own, NULL);
 		if (json_is_object(answer))
 			*ret = json_incref(answer);
 		else

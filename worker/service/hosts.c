@@ -18,28 +18,10 @@
 #define MAX_TOP 1000
 #define DEFAULT_TOP 10
 
-static void set(json_t *o, const char *key, json_t *value)
-{
-	int rc = json_object_set_new(o, key, value);
-	ing_must(rc == 0);
-}
-
-static void set_number(json_t *o, const char *key, uint64_t n)
-{
-	set(o, key, json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX));
-}
-
-/* NULL, and bytes that are no text: null. */
-static void set_text(json_t *o, const char *key, const char *text)
-{
-	json_t *value = text != NULL ? json_string(text) : NULL;
-	set(o, key, value != NULL ? value : json_null());
-}
-
 static json_t *say_error(const char *words)
 {
 	json_t *o = json_object();
-	set_text(o, "error", words);
+	ing_json_set_text(o, "error", words);
 	return o;
 }
 
@@ -76,61 +58,62 @@ static void set_need(
 	} else if (v->need == ING_NEED_GATE && ing_gate_blocked(s->gate)) {
 		say = "the database of leases, which cannot be reached";
 	}
-	set_text(o, "need", ing_gate_need_name(v->need));
-	set_text(o, "need_words", say);
+	ing_json_set_text(o, "need", ing_gate_need_name(v->need));
+	ing_json_set_text(o, "need_words", say);
 }
 
 static void set_delay(json_t *o, const struct ing_gate_host_view *v, bool held)
 {
-	json_t *delay = json_null();
+	json_t *delay = NULL;
 	if (v->rest_ms > 0) {
 		delay = json_object();
-		set_text(delay, "why", ing_rest_name(v->patience.rest));
-		set_number(delay, "ms_left", v->rest_ms);
-		set(delay, "held", json_boolean(held));
+		ing_json_set_text(delay, "why", ing_rest_name(v->patience.rest));
+		ing_json_set_count(delay, "ms_left", v->rest_ms);
+		ing_json_set_bool(delay, "held", held);
 	}
-	set(o, "delay", delay);
+	ing_json_set(o, "delay", delay);
 }
 
 static void set_last_answer(json_t *o, const struct ing_patience *p, uint64_t now_ms)
 {
-	json_t *last = json_null();
+	json_t *last = NULL;
 	if (p->outcome != NULL || p->answered_ms > 0) {
 		last = json_object();
-		set(last, "http_status",
-			p->http_status > 0 ? json_integer(p->http_status) : json_null());
-		set_text(last, "outcome", p->outcome);
-		set_number(last, "ms_ago", now_ms > p->answered_ms ? now_ms - p->answered_ms : 0);
-		set_number(last, "response_ms", p->response_ms);
+		ing_json_set(last, "http_status",
+			p->http_status > 0 ? json_integer(p->http_status) : NULL);
+		ing_json_set_text(last, "outcome", p->outcome);
+		ing_json_set_count(
+			last, "ms_ago", now_ms > p->answered_ms ? now_ms - p->answered_ms : 0);
+		ing_json_set_count(last, "response_ms", p->response_ms);
 	}
-	set(o, "last_answer", last);
+	ing_json_set(o, "last_answer", last);
 }
 
 static void set_lease(
 	json_t *o, const struct ing_hosts_sources *s, const struct ing_gate_host_view *v)
 {
-	json_t *lease = json_null();
+	json_t *lease = NULL;
 	if (v->leased || v->holder != NULL) {
 		lease = json_object();
-		set(lease, "ours", json_boolean(v->leased));
-		set_text(lease, "holder", v->leased ? s->instance : v->holder);
-		set(lease, "ms_left",
-			v->leased ? json_integer((json_int_t)v->lease_ms) : json_null());
+		ing_json_set_bool(lease, "ours", v->leased);
+		ing_json_set_text(lease, "holder", v->leased ? s->instance : v->holder);
+		ing_json_set(
+			lease, "ms_left", v->leased ? json_integer((json_int_t)v->lease_ms) : NULL);
 	}
-	set(o, "lease", lease);
+	ing_json_set(o, "lease", lease);
 }
 
 static void set_address(json_t *o, const struct ing_gate_host_view *v)
 {
-	json_t *address = json_null();
+	json_t *address = NULL;
 	if (v->addr.family != 0) {
 		char text[ING_ADDR_TEXT_BYTES];
 		ing_addr_format(&v->addr, text);
 		address = json_object();
-		set_text(address, "address", text);
-		set_number(address, "holding", v->addr_holding);
+		ing_json_set_text(address, "address", text);
+		ing_json_set_count(address, "holding", v->addr_holding);
 	}
-	set(o, "address", address);
+	ing_json_set(o, "address", address);
 }
 
 static json_t *view_host(
@@ -147,18 +130,18 @@ static json_t *view_host(
 	unsigned waiting = count_waiting(v);
 	bool held = ing_patience_is_hold(&v->patience, now_ms);
 	for (int i = 0; i < ING_LANES_; i++)
-		set_number(queue, lanes[i], v->waiting[i]);
-	set_text(o, "host", v->key);
+		ing_json_set_count(queue, lanes[i], v->waiting[i]);
+	ing_json_set_text(o, "host", v->key);
 	set_need(o, s, v);
-	set_number(o, "waiting", waiting);
-	set(o, "queue", queue);
-	set_number(o, "parked", held ? waiting : 0);
-	set_number(o, "holding", v->holding);
-	set_number(o, "slots", v->slots);
+	ing_json_set_count(o, "waiting", waiting);
+	ing_json_set(o, "queue", queue);
+	ing_json_set_count(o, "parked", held ? waiting : 0);
+	ing_json_set_count(o, "holding", v->holding);
+	ing_json_set_count(o, "slots", v->slots);
 	set_delay(o, v, held);
 	set_last_answer(o, &v->patience, now_ms);
-	set_number(o, "failures", v->patience.failures);
-	set_text(o, "breaker", ing_breaker_name(v->patience.breaker));
+	ing_json_set_count(o, "failures", v->patience.failures);
+	ing_json_set_text(o, "breaker", ing_breaker_name(v->patience.breaker));
 	set_address(o, v);
 	set_lease(o, s, v);
 	return o;
@@ -168,24 +151,24 @@ static json_t *view_host(
 
 static void set_robots(json_t *o, const struct ing_robots *robots, const char *host)
 {
-	json_t *r = json_null();
+	json_t *r = NULL;
 	struct ing_robots_info info = {0};
 	if (robots != NULL)
 		ing_robots_explain(robots, host, &info);
 	if (info.known) {
 		r = json_object();
-		set_text(r, "url", info.url[0] != '\0' ? info.url : NULL);
-		set_text(r, "verdict", info.verdict);
-		set_text(r, "outcome", info.outcome);
-		set_text(r, "words", info.words[0] != '\0' ? info.words : NULL);
-		set(r, "http_status",
-			info.http_status > 0 ? json_integer(info.http_status) : json_null());
-		set_number(r, "age_ms", info.age_ms);
-		set_number(r, "expires_ms", info.expires_ms);
-		set_number(r, "crawl_delay_ms", info.crawl_delay_ms);
-		set_number(r, "waiting", info.waiting);
+		ing_json_set_text(r, "url", info.url[0] != '\0' ? info.url : NULL);
+		ing_json_set_text(r, "verdict", info.verdict);
+		ing_json_set_text(r, "outcome", info.outcome);
+		ing_json_set_text(r, "words", info.words[0] != '\0' ? info.words : NULL);
+		ing_json_set(r, "http_status",
+			info.http_status > 0 ? json_integer(info.http_status) : NULL);
+		ing_json_set_count(r, "age_ms", info.age_ms);
+		ing_json_set_count(r, "expires_ms", info.expires_ms);
+		ing_json_set_count(r, "crawl_delay_ms", info.crawl_delay_ms);
+		ing_json_set_count(r, "waiting", info.waiting);
 	}
-	set(o, "robots", r);
+	ing_json_set(o, "robots", r);
 }
 
 static json_t *choice(enum ing_host_choice c)
@@ -200,16 +183,16 @@ json_t *ing_hosts_rule(const struct ing_host_rule *rule)
 	if (rule == NULL)
 		return json_null();
 	json_t *r = json_object();
-	set_text(r, "host", rule->host);
-	set_text(r, "file", rule->file);
-	set(r, "line", json_integer(rule->line));
-	set_text(r, "why", rule->why);
-	set_text(r, "source", rule->source);
-	set(r, "delay_ms", rule->has_delay ? json_integer(rule->delay_ms) : json_null());
-	set(r, "concurrency",
-		rule->has_concurrency ? json_integer(rule->concurrency) : json_null());
-	set(r, "obey_robots", choice(rule->obey_robots));
-	set(r, "tls_fallback", choice(rule->tls_fallback));
+	ing_json_set_text(r, "host", rule->host);
+	ing_json_set_text(r, "file", rule->file);
+	ing_json_set_number(r, "line", rule->line);
+	ing_json_set_text(r, "why", rule->why);
+	ing_json_set_text(r, "source", rule->source);
+	ing_json_set(r, "delay_ms", rule->has_delay ? json_integer(rule->delay_ms) : NULL);
+	ing_json_set(
+		r, "concurrency", rule->has_concurrency ? json_integer(rule->concurrency) : NULL);
+	ing_json_set(r, "obey_robots", choice(rule->obey_robots));
+	ing_json_set(r, "tls_fallback", choice(rule->tls_fallback));
 	return r;
 }
 
@@ -227,13 +210,13 @@ static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
 		o = view_host(s, &v, ing_now_ms());
 	} else {
 		o = json_object();
-		set_text(o, "host", name);
+		ing_json_set_text(o, "host", name);
 	}
-	set(o, "known", json_boolean(known));
-	set_text(o, "instance", s->instance);
+	ing_json_set_bool(o, "known", known);
+	ing_json_set_text(o, "instance", s->instance);
 	set_robots(o, s->robots, name);
-	set(o, "rule", ing_hosts_rule(ing_host_rules_find(s->host_rules, name)));
-	set_text(o, "blocked", ing_blocked_hosts_find(s->blocked_hosts, name));
+	ing_json_set(o, "rule", ing_hosts_rule(ing_host_rules_find(s->host_rules, name)));
+	ing_json_set_text(o, "blocked", ing_blocked_hosts_find(s->blocked_hosts, name));
 	return o;
 }
 
@@ -298,7 +281,7 @@ static json_t *list_ranking(
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < r->have; i++)
-		json_array_append_new(list, view_host(s, &r->best[i], now_ms));
+		ing_json_append(list, view_host(s, &r->best[i], now_ms));
 	return list;
 }
 
@@ -311,9 +294,9 @@ static json_t *answer_top(const struct ing_hosts_sources *s, size_t count)
 	cut_ranking(&t.waiting, count);
 	cut_ranking(&t.held, count);
 	json_t *o = json_object();
-	set_text(o, "instance", s->instance);
-	set(o, "most_waiting", list_ranking(s, &t.waiting, t.now_ms));
-	set(o, "longest_held", list_ranking(s, &t.held, t.now_ms));
+	ing_json_set_text(o, "instance", s->instance);
+	ing_json_set(o, "most_waiting", list_ranking(s, &t.waiting, t.now_ms));
+	ing_json_set(o, "longest_held", list_ranking(s, &t.held, t.now_ms));
 	free(t.waiting.best);
 	free(t.held.best);
 	return o;
@@ -323,7 +306,7 @@ static json_t *answer_top(const struct ing_hosts_sources *s, size_t count)
 
 json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *question)
 {
-	const char *ask = json_string_value(json_object_get(question, "ask"));
+	const char *ask = ing_json_get_text(question, "ask");
 	if (ask == NULL)
 		return say_error("a question has \"ask\": \"host\" or \"top\"");
 	if (strcmp(ask, "host") == 0) {

@@ -7,7 +7,7 @@
  * answers are documented in worker/ctl/README.md (hosts explain, hosts top).
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 
 struct ing_gate;
 struct ing_robots;

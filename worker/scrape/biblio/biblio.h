@@ -8,7 +8,7 @@
  * decided differences.
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 #include "worker/scrape/view.h"
 
 /* The record as a JSON object with every key of the contract (absent: null), a new reference. Never

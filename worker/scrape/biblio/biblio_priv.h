@@ -7,7 +7,7 @@
  * One record is made at a time, by one thread; the context is its scratch memory and its budget.
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 #include "worker/scrape/view.h"
 
 struct ing_biblio_ctx {

@@ -142,11 +142,13 @@ static void skip_marks(const char **s, size_t *bytes)
 json_t *ing_json_parse_lenient(
 	const char *s, size_t bytes, size_t max_bytes, unsigned max_depth, size_t *values_left)
 {
+	static const struct ing_json_limits limits = {
+		.flags = ING_JSON_TAIL | ING_JSON_REPEATED_KEYS};
 	size_t values = bytes > max_bytes ? 0 : count_values(s, bytes, max_depth, *values_left);
 	skip_marks(&s, &bytes);
 	if (values == 0 || bytes == 0)
 		return NULL;
-	json_t *root = json_loadb(s, bytes, JSON_DISABLE_EOF_CHECK, NULL);
+	json_t *root = ing_json_parse(s, bytes, &limits, NULL);
 	if (root == NULL) {
 		struct ing_buf repaired;
 		ing_buf_init(&repaired, max_bytes + 16);
@@ -157,8 +159,7 @@ json_t *ing_json_parse_lenient(
 				 : count_values(
 					   repaired.data, repaired.len, max_depth, *values_left);
 		if (values > 0)
-			root = json_loadb(
-				repaired.data, repaired.len, JSON_DISABLE_EOF_CHECK, NULL);
+			root = ing_json_parse(repaired.data, repaired.len, &limits, NULL);
 		ing_buf_done(&repaired);
 	}
 	*values_left -= root == NULL ? 0 : values;

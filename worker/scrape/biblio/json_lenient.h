@@ -6,8 +6,8 @@
  * Pure; any thread.
  */
 #pragma once
-#include <jansson.h>
 #include "common/base/buf.h"
+#include "common/data/json.h"
 
 /* Read the JSON at the front of s; what stands behind it (a ';', the end of a CDATA section) is
  * passed over, and HTML comment and CDATA marks before it. What is not JSON is repaired once: raw

@@ -6,7 +6,7 @@
  * Memory is the view's arena's. One thread.
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 #include "worker/scrape/publication/extract.h"
 
 #define ING_MAX_CORRESPONDING_AUTHORS                                                              \

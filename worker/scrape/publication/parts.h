@@ -7,9 +7,9 @@
  * measured with the reference system is. Memory is the arena's. One thread.
  */
 #pragma once
-#include <jansson.h>
 #include <stdbool.h>
 #include "common/base/arena.h"
+#include "common/data/json.h"
 #include "worker/scrape/publication/publication.h"
 
 #define ING_MAX_KEYWORDS 1000 /* of one publication; real ones have 60 at most */

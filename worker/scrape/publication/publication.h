@@ -7,7 +7,7 @@
  * Pure; any thread that owns the view. JSON comes back as a new reference.
  */
 #pragma once
-#include <jansson.h>
+#include "common/data/json.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/view.h"
 #include "worker/scrape/rules/webpages.h"

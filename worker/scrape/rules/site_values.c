@@ -3,11 +3,11 @@
  * Values out of a page: from its address, its scripts, its elements. Every candidate is read once;
  * how many there are, and how large, has ceilings, so that a take is linear in the page.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/utf8.h"
+#include "common/data/json.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/rules/site_values.h"
@@ -196,14 +196,17 @@ static size_t count_parts(const char *s, size_t bytes)
  * more: some sites write it so. jansson bounds nesting (2,048). New reference or NULL. */
 static json_t *read_json(const char *s, size_t bytes, bool whole)
 {
-	size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | (whole ? 0 : JSON_DISABLE_EOF_CHECK);
+	static const struct ing_json_limits all = {
+		.flags = ING_JSON_SCALAR | ING_JSON_NUL | ING_JSON_REPEATED_KEYS};
+	static const struct ing_json_limits front = {
+		.flags = ING_JSON_SCALAR | ING_JSON_NUL | ING_JSON_REPEATED_KEYS | ING_JSON_TAIL};
 	if (bytes > MAX_JSON_BYTES || count_parts(s, bytes) > MAX_JSON_PARTS)
 		return NULL;
-	json_t *root = json_loadb(s, bytes, flags, NULL);
+	json_t *root = ing_json_parse(s, bytes, whole ? &all : &front, NULL);
 	if (!json_is_string(root))
 		return root;
-	json_t *inner = json_loadb(json_string_value(root), json_string_length(root),
-		JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	json_t *inner =
+		ing_json_parse(json_string_value(root), json_string_length(root), &all, NULL);
 	json_decref(root);
 	return inner;
 }

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include <jansson.h>
 
+#include "common/data/json.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/helper.h"

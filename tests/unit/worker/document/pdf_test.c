@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
+#include "common/data/json.h"
 #include "worker/document/document.h"
 #include "worker/document/words.h"
 #include "worker/model/findings.h"

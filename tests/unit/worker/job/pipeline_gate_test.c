@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
 
+#include "common/data/json.h"
 #include "fake_gate.h"
 #include "stages.h"
 #include "worker/deliver/deliver.h"

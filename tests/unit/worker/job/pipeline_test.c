@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include <jansson.h>
 
+#include "common/data/json.h"
 #include "stages.h"
 #include "worker/deliver/deliver.h"
 #include "worker/job/job.h"

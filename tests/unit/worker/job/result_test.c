@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "common/record/cdx.h"
 #include "worker/job/job.h"
 #include "worker/job/result.h"

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "common/base/clock.h"
+#include "common/data/json.h"
 #include "common/net/robots.h"
 #include "stages.h"
 #include "worker/deliver/deliver.h"

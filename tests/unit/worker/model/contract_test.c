@@ -6,7 +6,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "worker/model/findings.h"
 #include "worker/model/request.h"
 #include "worker/model/status.h"

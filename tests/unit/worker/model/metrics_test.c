@@ -9,12 +9,12 @@
 #include <cmocka.h>
 
 #include <ctype.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/macros.h"
+#include "common/data/json.h"
 #include "worker/model/metrics.h"
 
 static bool begins(const char *s, const char *with)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
 

@@ -2,7 +2,6 @@
  *
  * Counters of rules: what is counted, what a lie is worth, and what a reload leaves.
  */
-#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/data/json.h"
 #include "worker/rules/set/rule_stats.h"
 
 static const char *const first[] = {"links.yaml pdf/b", "links.yaml pdf/a", "sites.yaml \"x\"\n"};

@@ -6,7 +6,6 @@
 #include "tests/unit/worker/store/cluster.h"
 
 #include <glob.h>
-#include <jansson.h>
 #include <libpq-fe.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +20,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
+#include "common/data/json.h"
 #include "common/data/pg.h"
 
 /* Runs private_servers.py; its JSON answer, or NULL when it failed. */
