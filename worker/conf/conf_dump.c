@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The table in its two printed forms: a configuration file with the effective values, and the
- * manual's list of keys.
+ * The table in print: as a configuration file with the effective values, and as the list of keys of
+ * the manual page.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,10 +90,9 @@ static void print_man_key(const struct ing_conf_key *key, FILE *to)
 
 void ing_conf_dump(const struct ing_conf *conf, FILE *to)
 {
-	fprintf(to, "# The effective configuration of ingest-worker " ING_VERSION
-		    ", fit to be read as one.\n"
-		    "# It holds the secrets that were in its sources (postgres.dsn, fetch.proxy,\n"
-		    "# kafka.properties): keep it as safe as those.\n");
+	fprintf(to, "# Effective configuration of ingest-worker " ING_VERSION ".\n"
+		    "# It contains the secrets of its sources (postgres.dsn, fetch.proxy,\n"
+		    "# kafka.properties).\n");
 	const char *before = "";
 	for (size_t i = 0; i < ing_conf_key_count; i++) {
 		const struct ing_conf_key *key = &ing_conf_keys[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * conf_table.def as an array, and the defaults that only the machine can tell.
+ * conf_table.def as an array, and the computed defaults.
  */
 #include "worker/conf/conf_priv.h"
 
@@ -48,7 +48,7 @@ const struct ing_conf_key ing_conf_keys[] = {
 
 const size_t ing_conf_key_count = ING_ARRAY_LEN(ing_conf_keys);
 
-/* The host's name, and "@" with what the service manager calls the instance, where it says so. */
+/* The host name, and "@" with the instance name of the service manager if it sets one. */
 static void add_instance(struct ing_buf *out)
 {
 	char host[256] = "";
@@ -60,7 +60,7 @@ static void add_instance(struct ing_buf *out)
 		ing_buf_printf(out, "@%s", unit);
 }
 
-/* A folder that the service manager gave; root's; or the user's own. */
+/* The directory set by the service manager; root's; or the user's own. */
 static void add_folder(struct ing_buf *out, const char *given_env, const char *roots,
 	const char *xdg_env, const char *below_home)
 {
@@ -106,15 +106,15 @@ static const struct {
 	const char *words;
 } computed[] = {
 	{"@instance", add_instance,
-		"the host name, and, where INGEST_WORKER_INSTANCE is set in the environment, \"@\" and its value"},
+		"the host name, followed by \"@\" and INGEST_WORKER_INSTANCE if that is set"},
 	{"@rules", add_rules, "the installed rules"},
-	{"@agent", add_agent, "ingest-worker/VERSION, which names no contact"},
+	{"@agent", add_agent, "ingest-worker/VERSION, without a contact"},
 	{"@spool", add_spool,
-		"CACHE_DIRECTORY, which systemd sets; else /var/cache/ingest-worker for root, and "
-		"a folder ingest-worker in the cache of other users"},
+		"CACHE_DIRECTORY as set by systemd; else /var/cache/ingest-worker for root, and "
+		"ingest-worker in the cache directory of other users"},
 	{"@state", add_state,
-		"STATE_DIRECTORY, which systemd sets; else /var/lib/ingest-worker for root, and a "
-		"folder ingest-worker in the state of other users"},
+		"STATE_DIRECTORY as set by systemd; else /var/lib/ingest-worker for root, and "
+		"ingest-worker in the state directory of other users"},
 };
 
 /* -------------------------------------------------------------------------------------------- */
