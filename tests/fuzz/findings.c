@@ -250,6 +250,7 @@ static void lie(struct choices *c, const struct body *body, struct ing_findings 
 
 static uv_loop_t loop;
 static struct ing_deliver *deliver;
+static struct ing_visits *visits;
 static struct ing_pipeline *pipeline;
 static struct ing_rule_stats *rule_stats;
 
@@ -262,6 +263,13 @@ static void begin(void)
 	rule_stats = ing_rule_stats_new();
 	ing_rule_stats_set_rules(rule_stats, RULES_DIGEST, names, ING_ARRAY_LEN(names));
 	deliver = fake_deliver_new(true, NULL);
+	visits = ing_visits_new(&loop,
+		&(struct ing_visits_conf){.host_rules = FAKE_STAGE, .blocked_hosts = FAKE_STAGE});
+	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = FAKE_STAGE,
+					.robots = FAKE_STAGE,
+					.fetches = FAKE_STAGE,
+					.fetch = FAKE_STAGE,
+					.archive = FAKE_STAGE});
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 10,
 						   .max_unacked = 10,
 						   .max_hops = MAX_HOPS,
@@ -269,13 +277,10 @@ static void begin(void)
 						   .deadline_ms = 3600000,
 						   .max_body_bytes = MAX_BODY_BYTES,
 						   .max_scrape_bytes = 1000,
-						   .host_rules = FAKE_STAGE,
-						   .blocked_hosts = FAKE_STAGE,
 						   .rule_stats = rule_stats});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
+					    .visits = visits,
 					    .gate = FAKE_STAGE,
-					    .robots = FAKE_STAGE,
-					    .fetches = FAKE_STAGE,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
@@ -288,6 +293,7 @@ static void end(void)
 	ing_must(fake_gate.waiters.count + fake_gate.holding == 0);
 	ing_pipeline_free(pipeline);
 	ing_deliver_free(deliver);
+	ing_visits_free(visits);
 	ing_rule_stats_free(rule_stats);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ing_must(uv_loop_close(&loop) == 0);

@@ -375,10 +375,6 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 		.max_body_bytes = c->fetch.max_body_bytes,
 		.max_ratio = c->job.max_ratio,
 		.max_scrape_bytes = c->job.max_scrape_bytes,
-		.url_rules = e->rules.url_rules,
-		.host_rules = e->rules.host_rules,
-		.blocked_hosts = e->blocks,
-		.tls_fallback = c->job.tls_fallback,
 		.rule_stats = e->rule_stats,
 	};
 	set_weights(e, conf.weights);
@@ -459,9 +455,8 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_engine_outside *outs
 				     });
 	ing_pipeline_wire(e->pipeline, &(struct ing_stages){
 					       .intake = outside->intake,
+					       .visits = e->visits,
 					       .gate = e->gate,
-					       .robots = e->robots,
-					       .fetches = e->robots_fetches,
 					       .fetch = e->fetch,
 					       .archive = e->archive,
 					       .pool = e->pool,

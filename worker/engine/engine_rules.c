@@ -50,7 +50,6 @@ static void on_examiners_reloaded(void *ctx, bool good)
 	e->rules = e->coming;
 	e->coming = (struct ing_ruleset){.fd = -1};
 	const struct ing_rules *rules = e->rules.rules;
-	ing_pipeline_set_rules(e->pipeline, e->rules.url_rules, e->rules.host_rules);
 	ing_visits_set_rules(e->visits, e->rules.url_rules, e->rules.host_rules);
 	ing_gate_set_host_rules(e->gate, e->rules.host_rules);
 	ing_robots_set_host_rules(e->robots, e->rules.host_rules);

@@ -24,10 +24,10 @@
 /* For each state, the states it may be left for. */
 static const unsigned edges[ING_JOB_STATES_] = {
 	[ING_JOB_NEW] = STATE(WAITING) | STATE(ARCHIVING) | STATE(CANCELLED),
-	[ING_JOB_WAITING] = STATE(GATED) | STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_WAITING] = STATE(GATED) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_GATED] = STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_FETCHING] = STATE(GATED) | STATE(EXAMINING) | STATE(ARCHIVING) | STATE(CANCELLED),
-	[ING_JOB_EXAMINING] = STATE(GATED) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_EXAMINING] = STATE(GATED) | STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_ARCHIVING] = STATE(CANCELLED),
 };
 
@@ -37,10 +37,6 @@ void ing_job_set_state(struct ing_job *job, enum ing_job_state state)
 {
 	struct ing_pipeline *p = job->pipeline;
 	ing_must(edges[job->state] & (1u << state));
-	if (job->state == ING_JOB_EXAMINING)
-		DL_DELETE(p->examining, job->work);
-	if (state == ING_JOB_EXAMINING)
-		DL_APPEND(p->examining, job->work);
 	p->stats.by_state[job->state]--;
 	p->stats.by_state[state]++;
 	job->state = (uint8_t)state;
@@ -72,7 +68,7 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->message = ing_strndup(m->value, m->value_bytes);
 	job->message_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
 	p->message_bytes += m->value_bytes;
-	ing_job_init_waiting(job);
+	ing_job_init_visits(job);
 	struct ing_job **jobs = jobs_of(p, job->token.partition_slot);
 	DL_APPEND(*jobs, job);
 	p->job_count++;
@@ -98,14 +94,13 @@ void ing_job_start_work(struct ing_job *job)
 	drop_message(job);
 	ing_arena_init(&w->ar);
 	struct ing_decision d = ing_target_start(w->request->base_url, NULL, NULL);
-	w->next_url = ing_arena_strdup(&w->ar, d.url);
-	w->next_via = ING_VIA_START;
+	w->start = ing_arena_strdup(&w->ar, d.url);
 	w->dropped_userinfo = d.dropped_userinfo;
 	free(d.url);
 	w->job = job;
 	w->jar = ing_cookies_new();
-	w->hops_tail = &w->hops;
-	w->work_left_ms = job->pipeline->conf.deadline_ms;
+	w->further_end = &w->further;
+	ing_work_clock_init(&w->clock, job->pipeline->conf.deadline_ms);
 	job->work = w;
 }
 
@@ -113,8 +108,7 @@ static void free_work(struct ing_work *w)
 {
 	if (w == NULL)
 		return;
-	for (struct ing_hop *hop = w->hops; hop != NULL; hop = hop->next)
-		ing_exchange_unref(ING_TAKE(hop->exchange));
+	ing_must(w->exams == NULL);
 	ing_cookies_free(w->jar);
 	ing_request_free(w->request);
 	ing_artifact_done(&w->artifact);
@@ -131,7 +125,7 @@ void ing_job_account_text(struct ing_job *job, size_t bytes)
 void ing_job_free(struct ing_job *job)
 {
 	struct ing_pipeline *p = job->pipeline;
-	ing_must(job->waiter.state == ING_GATE_OUT && job->robots.entry == NULL);
+	ing_must(ing_job_is_idle(job));
 	if (job->work != NULL)
 		ing_job_account_text(job, 0);
 	p->stats.by_state[job->state]--;
@@ -145,38 +139,16 @@ void ing_job_free(struct ing_job *job)
 	free(job);
 }
 
-/* Callbacks that will still name this job. */
-static bool owes_callback(const struct ing_job *job)
-{
-	const struct ing_work *w = job->work;
-	return w != NULL && (w->transfer != NULL || w->archive_pending > 0);
-}
-
-static void set_cancelled(struct ing_job *job)
-{
-	if (job->state == ING_JOB_CANCELLED)
-		return;
-	ing_job_set_state(job, ING_JOB_CANCELLED);
-	job->pipeline->stats.cancelled++;
-}
-
-/* A server goes on with what it was asked, whoever still listens. So a transfer under way keeps
- * its host until it ends, though nobody wants it any more, unless there is no time for that
- * (at_once). */
+/* A transfer under way keeps its host until it ends, unless there is no time for that (at_once). */
 static void cancel_job(struct ing_job *job, bool at_once)
 {
-	struct ing_work *w = job->work;
-	if (w != NULL && w->transfer != NULL && !at_once) {
-		set_cancelled(job);
-		return;
+	ing_job_cancel_exams(job);
+	ing_job_cancel_visits(job, at_once);
+	if (job->state != ING_JOB_CANCELLED) {
+		ing_job_set_state(job, ING_JOB_CANCELLED);
+		job->pipeline->stats.cancelled++;
 	}
-	ing_job_stop_waiting(job);
-	if (w != NULL && w->transfer != NULL)
-		ing_fetch_cancel(ING_TAKE(w->transfer));
-	if (w != NULL && w->exam != NULL)
-		ing_pool_cancel(ING_TAKE(w->exam));
-	set_cancelled(job);
-	if (!owes_callback(job))
+	if (!ing_job_owes(job))
 		ing_job_free(job);
 }
 
@@ -184,7 +156,7 @@ bool ing_job_drop_cancelled(struct ing_job *job)
 {
 	if (job->state != ING_JOB_CANCELLED)
 		return false;
-	if (!owes_callback(job))
+	if (!ing_job_owes(job))
 		ing_job_free(job);
 	return true;
 }
@@ -215,8 +187,6 @@ static void on_tick(uv_timer_t *timer)
 static void on_closed(uv_handle_t *handle)
 {
 	struct ing_pipeline *p = handle->data;
-	if (--p->open_handles > 0)
-		return;
 	free(p->jobs);
 	free(p);
 }
@@ -228,9 +198,7 @@ struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_p
 	struct ing_pipeline *p = ing_alloc(sizeof(*p));
 	p->conf = *conf;
 	uv_timer_init(loop, &p->tick);
-	uv_idle_init(loop, &p->waking);
-	p->tick.data = p->waking.data = p;
-	p->open_handles = 2;
+	p->tick.data = p;
 	return p;
 }
 
@@ -240,20 +208,12 @@ void ing_pipeline_wire(struct ing_pipeline *p, const struct ing_stages *stages)
 	uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
 }
 
-void ing_pipeline_set_rules(struct ing_pipeline *p, const struct ing_url_rules *url_rules,
-	const struct ing_host_rules *host_rules)
-{
-	p->conf.url_rules = url_rules;
-	p->conf.host_rules = host_rules;
-}
-
 void ing_pipeline_free(struct ing_pipeline *p)
 {
 	if (p == NULL)
 		return;
-	ing_must(p->job_count == 0 && p->woken == NULL);
+	ing_must(p->job_count == 0);
 	uv_close((uv_handle_t *)&p->tick, on_closed);
-	uv_close((uv_handle_t *)&p->waking, on_closed);
 }
 
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m)
@@ -268,7 +228,8 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		return;
 	}
 	struct ing_job *job = new_job(p, m);
-	struct ing_decision start = ing_target_start(request->base_url, ing_pipeline_judge, p);
+	struct ing_decision start =
+		ing_target_start(request->base_url, ing_visits_judge, p->stages.visits);
 	const char *not_handled = ing_artifact_type(request->type)->not_handled;
 	if (not_handled != NULL)
 		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, not_handled);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A job's end: its status, and when every exchange is on disk, the delivery of what is left of it;
- * and the end of messages that are no requests. Loop thread; the callback is the archive's, which
- * may come after the job was cancelled.
+ * and the end of messages that are no requests. Loop thread.
  */
 #include "worker/job/pipeline_priv.h"
 
@@ -29,13 +28,13 @@ static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 		p->stages.on_result(p->stages.ctx, delivery->status);
 }
 
-static void set_status(struct ing_work *w, enum ing_status status, const char *words)
+static void set_status(struct ing_work *w, enum ing_status status, const char *detail)
 {
 	w->status = status;
 	w->error_message = NULL;
-	if (words != NULL && status != ING_STATUS_SUCCESS)
+	if (detail != NULL && status != ING_STATUS_SUCCESS)
 		w->error_message = ing_arena_strndup(
-			&w->ar, words, ing_utf8_cut(words, strlen(words), ING_MAX_ERROR_CHARS));
+			&w->ar, detail, ing_utf8_cut(detail, strlen(detail), ING_MAX_ERROR_CHARS));
 }
 
 /* The file that the request ends with gets its digests, now that they are all taken, and is held
@@ -46,7 +45,7 @@ static void settle_file(struct ing_job *job)
 	if (!w->document_found)
 		return;
 	switch (ing_truth_settle(
-		&w->artifact.file, w->hop->capture.coded, &w->hop->capture.archive)) {
+		&w->artifact.file, w->terminal->capture.coded, &w->terminal->capture.archive)) {
 	case ING_TRUTH_GOOD:
 		if (w->status == ING_STATUS_SUCCESS &&
 			!ing_hop_hash_expected(w->request, &w->artifact.file))
@@ -116,12 +115,21 @@ static void add_lines(const struct ing_job *job, struct ing_delivery *delivery)
 {
 	struct ing_buf surt;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	for (const struct ing_hop *hop = job->work->hops; hop != NULL; hop = hop->next) {
+	const struct ing_visit_step *step = job->work->trail.first;
+	for (; step != NULL; step = step->next) {
 		struct ing_cdx line;
-		if (ing_result_cdx(hop, &surt, &line))
+		if (ing_capture_line(&step->capture, &surt, &line))
 			ing_delivery_add_line(delivery, &line);
 	}
 	ing_buf_done(&surt);
+}
+
+/* Not the base_url, which may have a password in it. */
+static const char *name_of(const struct ing_work *w)
+{
+	if (w->terminal != NULL)
+		return w->terminal->url;
+	return w->start != NULL ? w->start : w->request->key;
 }
 
 /* The side message first, then the result, then the rows: each may change what the next ones tell. */
@@ -142,9 +150,7 @@ static struct ing_delivery *make_delivery(struct ing_job *job)
 	delivery->lane = (enum ing_lane)job->lane;
 	delivery->born_ms = job->born_ms;
 	delivery->status = w->status;
-	/* Not the base_url, which may have a password in it. */
-	delivery->name = ing_arena_strdup(
-		&delivery->ar, w->next_url != NULL ? w->next_url : w->request->key);
+	delivery->name = ing_arena_strdup(&delivery->ar, name_of(w));
 	delivery->done = on_delivered;
 	delivery->ctx = job->pipeline;
 	return delivery;
@@ -152,11 +158,10 @@ static struct ing_delivery *make_delivery(struct ing_job *job)
 
 static void deliver_decided(struct ing_job *job)
 {
-	struct ing_work *w = job->work;
-	if (w->archive_pending > 0)
+	if (ing_job_owes(job))
 		return;
-	if (w->lost_answer)
-		forget_document(w);
+	if (ing_job_has_lost_answer(job))
+		forget_document(job->work);
 	settle_file(job);
 	struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = make_delivery(job);
@@ -166,29 +171,22 @@ static void deliver_decided(struct ing_job *job)
 
 /* ------------------------------------------------------------------------------------------ */
 
-void ing_job_on_archived(struct ing_archive_item *item)
+void ing_job_on_settled(struct ing_job *job)
 {
-	struct ing_hop *hop = ING_CONTAINER(item, struct ing_hop, capture.archive);
-	struct ing_job *job = hop->job;
-	ing_must(job->magic == ING_JOB_MAGIC && hop->archive_pending);
-	hop->archive_pending = false;
-	ing_exchange_unref(ING_TAKE(item->exchange));
-	job->work->archive_pending--;
-	job->work->lost_answer |= item->lost;
 	if (ing_job_drop_cancelled(job))
 		return;
 	if (job->state == ING_JOB_ARCHIVING)
 		deliver_decided(job);
 }
 
-void ing_job_end(struct ing_job *job, enum ing_status status, const char *words)
+void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail)
 {
 	if (job->work == NULL)
 		ing_job_start_work(job);
 	struct ing_work *w = job->work;
-	set_status(w, status, words);
-	if (w->hop != NULL)
-		ing_exchange_unref(ING_TAKE(w->hop->exchange));
+	set_status(w, status, detail);
+	ing_job_cancel_exams(job);
+	ing_job_cancel_visits(job, false);
 	ing_job_set_state(job, ING_JOB_ARCHIVING);
 	deliver_decided(job);
 }

@@ -52,35 +52,30 @@ static void set(json_t *obj, const char *name, json_t *value)
 	ing_must(json_object_set_new(obj, name, value) == 0);
 }
 
-/* Where the chain ended: the last URL asked for. NULL: none was. */
-static const struct ing_hop *terminal_hop(const struct ing_work *w)
-{
-	return w->hop;
-}
-
 /* The way that was gone: further tries of a URL are no step of it. */
 static json_t *hops_json(const struct ing_work *w)
 {
 	json_t *list = json_array();
-	for (const struct ing_hop *h = w->hops; h != NULL; h = h->next) {
-		if (h->via != ING_VIA_AGAIN)
-			json_array_append_new(list, text_or_null(h->url));
+	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+		if (s->via != ING_VIA_AGAIN)
+			json_array_append_new(list, text_or_null(s->url));
 	}
 	return list;
 }
 
-static json_t *wayback_json(const struct ing_hop *hop)
+static json_t *wayback_json(const struct ing_visit_step *step)
 {
 	json_t *o = json_object();
-	if (!hop->answered) {
+	if (!step->answered) {
 		set(o, "datetime", json_null());
 		set(o, "archive_url", json_null());
 		return o;
 	}
 	struct ing_buf url;
 	ing_buf_init(&url, 2 * ING_MAX_URL_BYTES);
-	ing_buf_printf(&url, "https://web.archive.org/web/%s/%s", hop->capture.datetime, hop->url);
-	set(o, "datetime", text_or_null(hop->capture.datetime));
+	ing_buf_printf(
+		&url, "https://web.archive.org/web/%s/%s", step->capture.datetime, step->url);
+	set(o, "datetime", text_or_null(step->capture.datetime));
 	set(o, "archive_url", text_or_null(ing_buf_str(&url)));
 	ing_buf_done(&url);
 	return o;
@@ -88,40 +83,40 @@ static json_t *wayback_json(const struct ing_hop *hop)
 
 static json_t *terminal_json(const struct ing_work *w)
 {
-	const struct ing_hop *hop = terminal_hop(w);
+	const struct ing_visit_step *end = w->terminal;
 	json_t *o = json_object();
-	set(o, "terminal_url", text_or_null(hop->url));
-	set(o, "terminal_dt", hop->answered ? text_or_null(hop->capture.datetime) : json_null());
+	set(o, "terminal_url", text_or_null(end->url));
+	set(o, "terminal_dt", end->answered ? text_or_null(end->capture.datetime) : json_null());
 	set(o, "terminal_status_code",
-		hop->answered ? json_integer(hop->capture.http_status) : json_null());
+		end->answered ? json_integer(end->capture.http_status) : json_null());
 	if (w->document_found)
 		set(o, "terminal_sha1hex", text_or_null(w->artifact.file.sha1hex));
-	set(o, "wayback", wayback_json(hop));
+	set(o, "wayback", wayback_json(end));
 	return o;
 }
 
-static json_t *cdx_json(const struct ing_hop *hop)
+static json_t *cdx_json(const struct ing_visit_step *step)
 {
 	struct ing_buf surt;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	if (!ing_surt(hop->url, &surt))
+	if (!ing_surt(step->url, &surt))
 		ing_buf_clear(&surt);
 	char hex[ING_SHA1_HEX_BYTES];
-	const struct ing_capture *capture = &hop->capture;
+	const struct ing_capture *capture = &step->capture;
 	json_t *o = json_object();
 	set(o, "surt", text_or_null(ing_buf_str(&surt)));
-	set(o, "datetime", text_or_null(hop->capture.datetime));
-	set(o, "url", text_or_null(hop->url));
-	set(o, "mimetype", text_or_null(hop->capture.mimetype));
-	set(o, "status_code", json_integer(hop->capture.http_status));
+	set(o, "datetime", text_or_null(step->capture.datetime));
+	set(o, "url", text_or_null(step->url));
+	set(o, "mimetype", text_or_null(step->capture.mimetype));
+	set(o, "status_code", json_integer(step->capture.http_status));
 	if (ing_capture_sha1b32(capture) != NULL) {
 		set(o, "sha1b32", text_or_null(ing_capture_sha1b32(capture)));
 		set(o, "sha1hex", text_or_null(ing_capture_sha1hex(capture, hex) ? hex : NULL));
 	}
-	if (hop->capture.archive.warc_name[0] != '\0') {
-		set(o, "warc_csize", json_integer((json_int_t)hop->capture.archive.csize));
-		set(o, "warc_offset", json_integer((json_int_t)hop->capture.archive.offset));
-		set(o, "warc_path", text_or_null(hop->capture.archive.warc_name));
+	if (step->capture.archive.warc_name[0] != '\0') {
+		set(o, "warc_csize", json_integer((json_int_t)step->capture.archive.csize));
+		set(o, "warc_offset", json_integer((json_int_t)step->capture.archive.offset));
+		set(o, "warc_path", text_or_null(step->capture.archive.warc_name));
 	}
 	ing_buf_done(&surt);
 	return o;
@@ -139,7 +134,7 @@ static json_t *result_object(const struct ing_work *w)
 		set(o, "retry_after", json_integer((json_int_t)w->retry_after_s));
 	if (w->dropped_userinfo)
 		set(o, "userinfo_dropped", json_true());
-	if (w->hops == NULL)
+	if (w->trail.first == NULL)
 		return o;
 	set(o, "hops", hops_json(w));
 	if (w->unverified)
@@ -150,7 +145,7 @@ static json_t *result_object(const struct ing_work *w)
 	if (!w->document_found)
 		return o;
 	set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
-	set(o, "cdx", cdx_json(terminal_hop(w)));
+	set(o, "cdx", cdx_json(w->terminal));
 	ing_artifact_add_facts(&w->artifact, type, o);
 	return o;
 }
@@ -220,28 +215,28 @@ static void fill_request_row(struct ing_work *w, struct ing_rows *rows)
 
 static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 {
-	const struct ing_hop *hop = terminal_hop(w);
-	bool answered = hop != NULL && hop->answered;
+	const struct ing_visit_step *end = w->terminal;
+	bool answered = end != NULL && end->answered;
 	rows->result = (struct ing_row_result){
 		.present = true,
 		.ingest_type = w->request->ingest_type,
 		.base_url = ing_mask_url(&w->ar, w->request->base_url),
 		.status = ing_status_slug(w->status),
 		.hit = w->status == ING_STATUS_SUCCESS,
-		.terminal_url = hop != NULL ? hop->url : NULL,
-		.terminal_dt = answered ? hop->capture.datetime : NULL,
+		.terminal_url = end != NULL ? end->url : NULL,
+		.terminal_dt = answered ? end->capture.datetime : NULL,
 		.terminal_sha1hex = w->document_found ? w->artifact.file.sha1hex : NULL,
-		.terminal_status_code = answered ? hop->capture.http_status : 0,
+		.terminal_status_code = answered ? end->capture.http_status : 0,
 	};
 }
 
 static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 {
-	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->hop_count + 1) * sizeof(*rows));
-	char *hex = ing_arena_alloc(&w->ar, (w->hop_count + 1) * ING_SHA1_HEX_BYTES);
+	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->trail.count + 1) * sizeof(*rows));
+	char *hex = ing_arena_alloc(&w->ar, (w->trail.count + 1) * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
-	for (const struct ing_hop *h = w->hops; h != NULL; h = h->next) {
-		if (ing_capture_row(&h->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
+	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
 			n++;
 	}
 	ret->cdx = rows;
@@ -258,7 +253,7 @@ char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret
 		return NULL;
 	}
 	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
-	json_t *source = cdx_json(terminal_hop(w));
+	json_t *source = cdx_json(w->terminal);
 	char *message = facts->message(&w->artifact, source, max_bytes, ret_bytes);
 	json_decref(source);
 	return message;
@@ -308,9 +303,4 @@ void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 	if (w->document_found)
 		ing_artifact_fill_rows(
 			&w->artifact, ing_artifact_type(w->request->type), &w->ar, ret);
-}
-
-bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret)
-{
-	return ing_capture_line(&hop->capture, surt, ret);
 }

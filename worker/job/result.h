@@ -25,9 +25,3 @@ char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret
 
 /* The rows of the tables. Strings are the job's. */
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret);
-
-/* The CDX line of an archived hop; false when it has none. SURT goes to *surt (an initialised
- * buffer). */
-struct ing_cdx;
-struct ing_buf;
-bool ing_result_cdx(const struct ing_hop *hop, struct ing_buf *surt, struct ing_cdx *ret);

@@ -289,7 +289,7 @@ static void advance(struct robots_fetch *f)
 		index_answers(f);
 }
 
-static char *get_url(const struct ing_visit *v)
+static char *get_url(struct ing_visit *v)
 {
 	const struct robots_fetch *f = v->ctx;
 	return ing_strdup(f->url);

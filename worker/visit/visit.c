@@ -42,6 +42,7 @@ void ing_visit_end(struct ing_visit *v, const struct ing_visit_outcome *o)
 	struct ing_visit_outcome all = *o;
 	const struct ing_visit_run *r = v->run;
 	if (r != NULL) {
+		all.step = r->step;
 		all.redirects = r->redirects;
 		all.redirect_status = r->redirect_status;
 		all.dropped_userinfo = r->dropped_userinfo;
@@ -136,6 +137,8 @@ void ing_visit_cancel(struct ing_visit *v, bool at_once)
 {
 	struct ing_visit_run *r = v->run;
 	bool transfers = r != NULL && r->transfer != NULL;
+	if (v->state == ING_VISIT_DONE)
+		return;
 	v->state = ING_VISIT_CANCELLED;
 	if (transfers && !at_once)
 		return;

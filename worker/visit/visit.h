@@ -94,6 +94,7 @@ struct ing_visit_outcome {
 	unsigned retry_after_s;        /* when it may be worth coming back; 0: not said */
 	struct ing_exchange *exchange; /* of the last step; borrowed during the call: take a
 					  reference to keep it. NULL: the end came without one */
+	struct ing_visit_step *step;   /* the last; NULL: nothing was asked for */
 	unsigned redirects;            /* followed */
 	int redirect_status;           /* HTTP status of the last redirect, 0: none */
 	bool dropped_userinfo; /* a URL on the way had user information, which was not sent */
@@ -103,7 +104,7 @@ struct ing_visit_outcome {
 /* What kind of owner; shared by all of a kind. */
 struct ing_visit_user {
 	/* The URL, as given to ing_visit_start(): heap, the visit frees it. */
-	char *(*url)(const struct ing_visit *v);
+	char *(*url)(struct ing_visit *v);
 	/* *ret is zero-initialised. */
 	void (*admitted)(struct ing_visit *v, struct ing_visit_terms *ret);
 	void (*changed)(struct ing_visit *v); /* NULL: not wanted */
@@ -178,7 +179,7 @@ void ing_visit_start(struct ing_visit *v, const char *url, enum ing_via via);
 bool ing_visit_again(struct ing_visit *v);
 /* done() will not come. A transfer under way keeps its host until it ends, for its server goes on
  * with it; at_once breaks it off, and the host rests as after an answer that took as long. In any
- * state, and again with at_once. */
+ * state; a visit that has ended stays so. May be called again with at_once. */
 void ing_visit_cancel(struct ing_visit *v, bool at_once);
 /* How urgent it is from now on, and if it waits in the gate, there. */
 void ing_visit_set_lane(struct ing_visit *v, enum ing_lane lane);

@@ -25,6 +25,7 @@
 
 static uv_loop_t loop;
 static struct ing_deliver *deliver;
+static struct ing_visits *visits;
 static struct ing_pipeline *pipeline;
 static struct ing_robots_fetches *fetches; /* NULL: robots has its files from others */
 
@@ -37,25 +38,38 @@ static const struct ing_pipeline_conf usual = {
 	.pdf_timeout_ms = 1000,
 	.max_body_bytes = 1000,
 	.max_scrape_bytes = 1000,
-	.host_rules = FAKE_STAGE,
-	.blocked_hosts = FAKE_STAGE,
 };
 
-static void begin(const struct ing_pipeline_conf *conf)
+static void begin_with(const struct ing_pipeline_conf *conf, bool tls_fallback)
 {
 	fake_reset();
 	fake_gate_reset();
 	assert_int_equal(uv_loop_init(&loop), 0);
 	deliver = fake_deliver_new(true, NULL);
+	visits = ing_visits_new(&loop, &(struct ing_visits_conf){.host_rules = FAKE_STAGE,
+					       .blocked_hosts = FAKE_STAGE,
+					       .tls_fallback = tls_fallback});
+	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = FAKE_STAGE,
+					.robots = FAKE_STAGE,
+					.fetches = fetches,
+					.fetch = FAKE_STAGE,
+					.archive = FAKE_STAGE});
+	if (fetches != NULL)
+		ing_robots_fetches_wire(
+			fetches, &(struct ing_robots_fetch_stages){.visits = visits});
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
+					    .visits = visits,
 					    .gate = FAKE_STAGE,
-					    .robots = FAKE_STAGE,
-					    .fetches = fetches,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
 					    .deliver = deliver});
+}
+
+static void begin(const struct ing_pipeline_conf *conf)
+{
+	begin_with(conf, false);
 }
 
 static void end(void)
@@ -64,6 +78,7 @@ static void end(void)
 	assert_int_equal(fake_gate.waiters.count + fake_gate.holding, 0);
 	ing_pipeline_free(pipeline);
 	ing_deliver_free(deliver);
+	ing_visits_free(visits);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
 	fake_reset();
@@ -362,9 +377,6 @@ static void who_waits_for_robots_lends_it_its_lane(void **state)
 	(void)state;
 	fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){.deadline_ms = 1000});
 	begin(&usual);
-	struct ing_visits *visits = ing_visits_new(&loop, &(struct ing_visits_conf){0});
-	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = FAKE_STAGE});
-	ing_robots_fetches_wire(fetches, &(struct ing_robots_fetch_stages){.visits = visits});
 	/* As robots would, which are made up here; their entry is this pointer. */
 	ing_robots_fetch_get(fetches, A "robots.txt", FAKE_STAGE);
 	fake.robots.verdict = ING_ROBOTS_PENDING;
@@ -376,7 +388,6 @@ static void who_waits_for_robots_lends_it_its_lane(void **state)
 	assert_int_equal(fake_gate.waiters.count, 1);
 	ing_pipeline_drain(pipeline);
 	ing_robots_fetches_cancel(fetches);
-	ing_visits_free(visits);
 	end();
 	ing_robots_fetches_free(ING_TAKE(fetches));
 }
@@ -609,9 +620,7 @@ static void certificates_may_go_unverified_where_a_rule_says_so(void **state)
 		{true, ING_CHOICE_NO, false},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		struct ing_pipeline_conf conf = usual;
-		conf.tls_fallback = cases[i].otherwise;
-		begin(&conf);
+		begin_with(&usual, cases[i].otherwise);
 		fake.rule =
 			(struct ing_host_rule){.host = "a.example", .tls_fallback = cases[i].rule};
 		send_url(A);

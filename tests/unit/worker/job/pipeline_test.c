@@ -26,6 +26,7 @@ static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https
 static uv_loop_t loop;
 static struct ing_gate *gate;
 static struct ing_deliver *deliver;
+static struct ing_visits *visits;
 static struct ing_pipeline *pipeline;
 
 static const struct ing_pipeline_conf usual = {
@@ -47,8 +48,12 @@ static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
 								   .host_concurrency = 1,
 								   .max_wait_ms = max_wait_ms}});
 	deliver = fake_deliver_new(true, NULL);
+	visits = ing_visits_new(&loop, &(struct ing_visits_conf){0});
+	ing_visits_wire(visits, &(struct ing_visits_stages){
+					.gate = gate, .fetch = FAKE_STAGE, .archive = FAKE_STAGE});
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
+					    .visits = visits,
 					    .gate = gate,
 					    .fetch = FAKE_STAGE,
 					    .archive = FAKE_STAGE,
@@ -70,6 +75,7 @@ static void end(void)
 	assert_int_equal(fake.fetches.count + fake.exams.count, 0);
 	ing_pipeline_free(pipeline);
 	ing_deliver_free(deliver);
+	ing_visits_free(visits);
 	ing_gate_free(gate);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);

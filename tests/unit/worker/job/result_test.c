@@ -31,14 +31,14 @@ static struct ing_job *finished_job_of(const char *message)
 	job->work = w;
 	ing_arena_init(&w->ar);
 	assert_int_equal(ing_request_parse(message, strlen(message), &w->request, &err), 0);
-	static struct ing_hop hops[2];
+	static struct ing_visit_step hops[2];
 	memset(hops, 0, sizeof(hops));
-	hops[0] = (struct ing_hop){.next = &hops[1],
+	hops[0] = (struct ing_visit_step){.next = &hops[1],
 		.url = "https://a.example/",
 		.answered = true,
 		.capture = {
 			.url = "https://a.example/", .http_status = 200, .mimetype = "text/html"}};
-	hops[1] = (struct ing_hop){.url = "https://a.example/p.pdf",
+	hops[1] = (struct ing_visit_step){.url = "https://a.example/p.pdf",
 		.answered = true,
 		.capture = {.url = "https://a.example/p.pdf",
 			.http_status = 200,
@@ -53,9 +53,8 @@ static struct ing_job *finished_job_of(const char *message)
 	}
 	hops[1].capture.coded = true;
 	hops[1].capture.body_sha1hex = "aa00000000000000000000000000000000000000";
-	w->hops = &hops[0];
-	w->hop = &hops[1];
-	w->hop_count = 2;
+	w->trail = (struct ing_trail){&hops[0], &hops[1], 2};
+	w->terminal = &hops[1];
 	w->status = ING_STATUS_SUCCESS;
 	w->document_found = true;
 	struct ing_artifact *a = &w->artifact;
@@ -360,22 +359,6 @@ static void rows_tell_the_body_from_the_bytes_on_the_wire(void **state)
 	free_finished(job);
 }
 
-static void an_index_row_points_to_the_response(void **state)
-{
-	(void)state;
-	struct ing_job *job = finished_job();
-	struct ing_buf surt;
-	ing_buf_init(&surt, 10000);
-	struct ing_cdx row;
-	assert_true(ing_result_cdx(job->work->hop, &surt, &row));
-	assert_string_equal(row.surt, "example,a)/p.pdf");
-	assert_int_equal(row.offset, 101);
-	job->work->hop->capture.archive.warc_name[0] = '\0';
-	assert_false(ing_result_cdx(job->work->hop, &surt, &row));
-	ing_buf_done(&surt);
-	free_finished(job);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,7 +372,6 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_at_all_has_its_own_status),
 		cmocka_unit_test(a_text_that_does_not_fit_is_said_in_pdf_meta),
 		cmocka_unit_test(rows_tell_the_body_from_the_bytes_on_the_wire),
-		cmocka_unit_test(an_index_row_points_to_the_response),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static void begin(void)
 						   .max_redirects = 2,
 						   .deadline_ms = 60000});
 	const struct ing_stages stages = {.intake = FAKE_STAGE,
+		.visits = visits,
 		.gate = gate,
-		.robots = robots,
-		.fetches = fetches,
 		.fetch = FAKE_STAGE,
 		.archive = FAKE_STAGE,
 		.pool = FAKE_STAGE,

@@ -44,7 +44,7 @@ static void note(const char *what)
 	snprintf(owner.told + used, sizeof(owner.told) - used, "%s%s", used > 0 ? " " : "", what);
 }
 
-static char *get_url(const struct ing_visit *v)
+static char *get_url(struct ing_visit *v)
 {
 	return ing_strdup(v == &owner.visits[0] ? A : B);
 }
