@@ -44,7 +44,7 @@ static void answer(const uint8_t *data, size_t size, int out)
 	struct ing_pdf pdf = {0};
 	struct ing_buf frame;
 	ing_document_pdf(data, size, &pdf);
-	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_pdf(&frame, &pdf);
 	ing_must(!frame.failed);
 	for (size_t sent = 0; sent < frame.len;) {
@@ -60,10 +60,10 @@ static void check_answer(const struct ing_buf *frame)
 {
 	size_t bytes;
 	struct ing_pdf pdf;
-	ing_must(frame->len >= ING_FRAME_HEAD_BYTES);
-	ing_must(ing_frame_head(frame->data, ING_FRAME_PDF, ING_MAX_REPLY_BYTES, &bytes) == 0);
-	ing_must(bytes == frame->len - ING_FRAME_HEAD_BYTES);
-	ing_must(ing_proto_get_pdf(frame->data + ING_FRAME_HEAD_BYTES, bytes, &pdf) == 0);
+	ing_must(frame->len >= ING_PROTO_HEAD_BYTES);
+	ing_must(ing_proto_head(frame->data, ING_PROTO_PDF, ING_MAX_REPLY_BYTES, &bytes) == 0);
+	ing_must(bytes == frame->len - ING_PROTO_HEAD_BYTES);
+	ing_must(ing_proto_get_pdf(frame->data + ING_PROTO_HEAD_BYTES, bytes, &pdf) == 0);
 	/* Those two are said by whoever waits for a reader. */
 	ing_must(strcmp(pdf.status, "crash") != 0 && strcmp(pdf.status, "error-timeout") != 0);
 	if (strcmp(pdf.status, "success") == 0)
@@ -86,7 +86,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 		answer(data, size, ends[1]);
 	}
 	close(ends[1]);
-	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES + 1);
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES + 1);
 	for (;;) {
 		char *to = ing_buf_reserve(&frame, 4096);
 		ing_must(to != NULL);

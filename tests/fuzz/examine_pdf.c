@@ -59,11 +59,11 @@ static void check_way(const struct ing_pdf *pdf)
 {
 	struct ing_buf b;
 	struct ing_pdf again;
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_pdf(&b, pdf);
-	ing_must(!b.failed && b.len <= ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_must(!b.failed && b.len <= ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_must(ing_proto_get_pdf(
-			 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &again) == 0);
+			 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &again) == 0);
 	ing_must(is_same(pdf->status, again.status) && is_same(pdf->created, again.created));
 	ing_must(pdf->page_count == again.page_count && pdf->word_count == again.word_count);
 	ing_pdf_done(&again);

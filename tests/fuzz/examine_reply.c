@@ -52,7 +52,7 @@ static void check_page(const struct ing_page *page)
 		check_link(&page->links[i]);
 	check_link(&page->next);
 	check_text(page->title);
-	check_text(page->wall_why);
+	check_text(page->wall_detail);
 	check_text(page->biblio_json);
 	ing_must(page->wall <= ING_WALL_CHALLENGE && page->rule_hit_count <= ING_MAX_RULE_HITS);
 	for (uint32_t i = 0; i < page->rule_hit_count; i++)
@@ -99,11 +99,11 @@ static void try_reply(const uint8_t *data, size_t size)
 	if (ing_proto_get_reply(data, size, &f) != 0)
 		return;
 	check_findings(&f);
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&b, &f);
 	ing_must(!b.failed);
 	ing_must(ing_proto_get_reply(
-			 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &again) == 0);
+			 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &again) == 0);
 	ing_findings_done(&again);
 	ing_findings_done(&f);
 	ing_buf_done(&b);
@@ -114,8 +114,8 @@ void fuzz_target(const uint8_t *data, size_t size)
 	if (size == 0)
 		return;
 	size_t bytes;
-	if (data[0] == 'h' && size > ING_FRAME_HEAD_BYTES) {
-		if (ing_frame_head(data + 1, ING_FRAME_REPLY, ING_MAX_REPLY_BYTES, &bytes) == 0)
+	if (data[0] == 'h' && size > ING_PROTO_HEAD_BYTES) {
+		if (ing_proto_head(data + 1, ING_PROTO_REPLY, ING_MAX_REPLY_BYTES, &bytes) == 0)
 			ing_must(bytes <= ING_MAX_REPLY_BYTES);
 	} else {
 		try_reply(data + 1, size - 1);

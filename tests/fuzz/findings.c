@@ -193,7 +193,7 @@ static void lie_page(struct choices *c, struct ing_page *ret)
 		ret->links[i] = lie_link(c);
 	ret->next = lie_link(c);
 	ret->wall = (enum ing_wall)(choose(c, 4) == 0 ? choose(c, ING_WALL_CHALLENGE + 1) : 0);
-	ret->wall_why = choose(c, 3) == 0 ? raw_text(c) : NULL;
+	ret->wall_detail = choose(c, 3) == 0 ? raw_text(c) : NULL;
 	ret->platform = choose(c, 3) == 0 ? raw_text(c) : NULL;
 	ret->scope = choose(c, 3) == 0 ? ing_strdup("article-fulltext") : NULL;
 	ret->biblio_json = lie_json(c);
@@ -233,11 +233,11 @@ static void lie(struct choices *c, const struct body *body, struct ing_findings 
 	lie_file(c, body, &f.file);
 	lie_page(c, &f.page);
 	lie_pdf(c, &f.pdf);
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&b, &f);
 	ing_must(!b.failed);
 	ing_findings_done(&f);
-	if (ing_proto_get_reply(b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, ret) !=
+	if (ing_proto_get_reply(b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, ret) !=
 		0) {
 		ing_findings_init(ret);
 		ret->exam = ING_EXAM_CRASH;

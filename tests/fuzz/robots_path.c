@@ -34,11 +34,11 @@ static void send_on(const struct ing_findings *f, struct ing_findings *ret)
 {
 	struct ing_buf b;
 	size_t payload;
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&b, f);
 	ing_must(!b.failed);
-	ing_must(ing_frame_head(b.data, ING_FRAME_REPLY, ING_MAX_REPLY_BYTES, &payload) == 0);
-	ing_must(ing_proto_get_reply(b.data + ING_FRAME_HEAD_BYTES, payload, ret) == 0);
+	ing_must(ing_proto_head(b.data, ING_PROTO_REPLY, ING_MAX_REPLY_BYTES, &payload) == 0);
+	ing_must(ing_proto_get_reply(b.data + ING_PROTO_HEAD_BYTES, payload, ret) == 0);
 	ing_buf_done(&b);
 }
 
@@ -62,7 +62,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	char *url = take_line(&text, &size);
 	char *body = ing_alloc(size + 1); /* of the exact size, so that reading on is seen */
 	memcpy(body, text, size);
-	struct ing_question q = {
+	struct ing_exam_request q = {
 		.content_encoding = coding,
 		.want = ING_WANT_ROBOTS,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,

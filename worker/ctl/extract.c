@@ -68,14 +68,14 @@ static const char *page_status(const struct ing_page *page)
 static void extract_html(void *ctx, struct ing_buf *out)
 {
 	const struct task *task = ctx;
-	const struct ing_question q = {
+	const struct ing_exam_request q = {
 		.url = task->url,
 		.content_type = task->content_type,
 		.want = ING_WANT_LINKS,
 		.max_body_bytes = MAX_FILE_BYTES,
 		.max_scrape_bytes = MAX_SCRAPE_BYTES,
 	};
-	struct ing_body body;
+	struct ing_document_body body;
 	struct ing_findings f;
 	ing_findings_init(&f);
 	ing_document_use_rules(task->rules);

@@ -52,8 +52,8 @@ static bool is_document_type(const char *content_type)
 }
 
 /* Take the codings off. 0 and *ret, or a failure. */
-static int decode(const struct ing_question *q, const char *codings, const void *data, size_t bytes,
-	struct ing_body *ret, struct ing_error *err)
+static int decode(const struct ing_exam_request *q, const char *codings, const void *data,
+	size_t bytes, struct ing_document_body *ret, struct ing_error *err)
 {
 	struct ing_buf out;
 	ing_buf_init(&out, (size_t)ING_MIN(q->max_body_bytes, SIZE_MAX / 8));
@@ -70,16 +70,16 @@ static int decode(const struct ing_question *q, const char *codings, const void 
 
 /* Some servers send gzip without saying so: a page or PDF by its header, gzip by its bytes. What
  * does not decode is then left as it is. */
-static bool decode_unsaid(
-	const struct ing_question *q, const void *data, size_t bytes, struct ing_body *ret)
+static bool decode_unsaid(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret)
 {
 	bool gzip = bytes >= 3 && memcmp(data, "\x1f\x8b\x08", 3) == 0;
 	return gzip && is_document_type(q->content_type) &&
 	       decode(q, "gzip", data, bytes, ret, NULL) == 0;
 }
 
-static int take_body(const struct ing_question *q, const void *data, size_t bytes,
-	struct ing_body *ret, struct ing_error *err)
+static int take_body(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret, struct ing_error *err)
 {
 	if (ing_decode_needed(q->content_encoding))
 		return decode(q, q->content_encoding, data, bytes, ret, err);
@@ -88,12 +88,12 @@ static int take_body(const struct ing_question *q, const void *data, size_t byte
 	if (bytes > q->max_body_bytes)
 		return ing_error_set(err, ING_FAIL_TOO_BIG, "body over the limit of %llu bytes",
 			(unsigned long long)q->max_body_bytes);
-	*ret = (struct ing_body){.data = data, .bytes = bytes};
+	*ret = (struct ing_document_body){.data = data, .bytes = bytes};
 	return 0;
 }
 
 /* Of a body as sent the digests are known elsewhere. */
-static void digest(const struct ing_body *body, struct ing_file_meta *ret)
+static void digest(const struct ing_document_body *body, struct ing_file_meta *ret)
 {
 	struct ing_digests d;
 	ing_digester_add(digester, body->data, body->bytes);
@@ -103,7 +103,7 @@ static void digest(const struct ing_body *body, struct ing_file_meta *ret)
 	ing_hex_encode(d.sha256, sizeof(d.sha256), ret->sha256hex);
 }
 
-static void identify(const struct ing_body *body, struct ing_file_meta *ret)
+static void identify(const struct ing_document_body *body, struct ing_file_meta *ret)
 {
 	ret->decoded = body->owned;
 	ret->size_bytes = body->bytes;
@@ -177,7 +177,7 @@ static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
 	ret->title = copy_or_null(found->title);
 	tell_links(found, ret);
 	ret->wall = found->wall.wall;
-	ret->wall_why = copy_or_null(found->wall.detail);
+	ret->wall_detail = copy_or_null(found->wall.detail);
 	ret->platform = copy_or_null(found->platform);
 	ret->scope = copy_or_null(found->scope);
 	if (found->has_biblio)
@@ -185,8 +185,8 @@ static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
 	tell_uses(found, ret);
 }
 
-static void read_page(
-	const struct ing_question *q, const struct ing_body *body, struct ing_page *ret)
+static void read_page(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_page *ret)
 {
 	bool all = (q->want & ING_WANT_LINKS) != 0;
 	const struct ing_scrape_input in = {
@@ -210,10 +210,10 @@ static void read_page(
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
-	struct ing_body *ret_body, struct ing_findings *ret)
+void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret_body, struct ing_findings *ret)
 {
-	*ret_body = (struct ing_body){0};
+	*ret_body = (struct ing_document_body){0};
 	if ((q->want & ING_WANT_ROBOTS) != 0) {
 		ing_document_robots(q, data, bytes, ret);
 		return;
@@ -257,11 +257,11 @@ int ing_document_load_rules(int fd, struct ing_error *err)
 	return rc;
 }
 
-void ing_document_body_done(struct ing_body *b)
+void ing_document_body_done(struct ing_document_body *b)
 {
 	if (b->owned)
 		free((void *)(uintptr_t)b->data);
-	*b = (struct ing_body){0};
+	*b = (struct ing_document_body){0};
 }
 
 void ing_document_warm(void)

@@ -14,11 +14,11 @@
 
 struct ing_findings;
 struct ing_pdf;
-struct ing_question;
+struct ing_exam_request;
 struct ing_rules;
 
 /* The body without its content codings: borrowed from what was given, or a heap copy. */
-struct ing_body {
+struct ing_document_body {
 	const uint8_t *data;
 	size_t bytes;
 	bool owned; /* that is, decoded */
@@ -29,16 +29,17 @@ struct ing_body {
  * initialised; its strings are then the caller's. When the coding is broken or the body too large,
  * ret->exam says so, ret->file stays empty and *ret_body has no bytes. *ret_body may point into
  * data; release it with ing_document_body_done() before data goes. */
-void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
-	struct ing_body *ret_body, struct ing_findings *ret);
-void ing_document_body_done(struct ing_body *b); /* zero-initialised or done before is fine */
+void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret_body, struct ing_findings *ret);
+void ing_document_body_done(
+	struct ing_document_body *b); /* zero-initialised or done before is fine */
 
 /* The same of a robots.txt, for q->want with ING_WANT_ROBOTS, to which ing_document_examine()
  * leaves it: the content codings off, the file cut behind its last whole line where the body or
  * q->max_body_bytes ends before it does, the rules for q->agent. ret->file is about the file
  * without its codings, as far as it was read. */
 void ing_document_robots(
-	const struct ing_question *q, const void *data, size_t bytes, struct ing_findings *ret);
+	const struct ing_exam_request *q, const void *data, size_t bytes, struct ing_findings *ret);
 
 /* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a
  * status. A hostile document may crash, hang or fill the memory: call it in a process of its

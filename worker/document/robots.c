@@ -41,7 +41,7 @@ static void identify(const void *data, size_t bytes, bool decoded, struct ing_fi
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_document_robots(
-	const struct ing_question *q, const void *data, size_t bytes, struct ing_findings *ret)
+	const struct ing_exam_request *q, const void *data, size_t bytes, struct ing_findings *ret)
 {
 	struct ing_buf file;
 	struct ing_error err = {0};

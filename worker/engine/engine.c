@@ -277,7 +277,7 @@ static int init_pool(struct ing_engine *e, struct ing_error *err)
 	struct ing_pool_conf conf = {
 		.settings = c->examine,
 		.examiner_path = ing_path_examiner(),
-		.places = c->gate.concurrency,
+		.capacity = c->gate.concurrency,
 		.rules_fd = e->rules.fd,
 	};
 	conf.settings.processes = examiners_of(c);

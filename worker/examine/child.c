@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 
 #define MAX_SOCKS 2
 #define OOM_SCORE 1000 /* the highest: before the worker, whatever the worker's size */
@@ -35,7 +35,7 @@ static void move_socks(const int *socks, size_t count)
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_child_offer(int score)
+void ing_child_raise_oom_score(int score)
 {
 	char text[16] = "";
 	/* Raising needs no privilege. Where /proc is read-only the score stays, and the memory
@@ -51,14 +51,14 @@ void ing_child_offer(int score)
 	close(fd);
 }
 
-void ing_child_close_in(const struct ing_child_conf *conf, enum ing_sandbox_level level,
+void ing_child_enter_sandbox(const struct ing_child_conf *conf, enum ing_sandbox_level level,
 	const int *socks, size_t count)
 {
 	struct ing_error err = {0};
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	ing_child_offer(OOM_SCORE);
+	ing_child_raise_oom_score(OOM_SCORE);
 	move_socks(socks, count);
 	int say_fd = dup(STDERR_FILENO); /* for our own words; closed below */
 	if (conf->null_fd >= 0)

@@ -18,8 +18,8 @@ struct ing_child_conf {
 
 /* Called right after the fork. The sockets move to ING_CHILD_FD and on, in their order; every other
  * descriptor but 0 to 2 is closed. Ends the process when anything fails. */
-void ing_child_close_in(const struct ing_child_conf *conf, enum ing_sandbox_level level,
+void ing_child_enter_sandbox(const struct ing_child_conf *conf, enum ing_sandbox_level level,
 	const int *socks, size_t count);
 /* Make the calling process a likelier (0 … 1000) choice of the kernel's when memory runs out,
  * unless it is as likely already. */
-void ing_child_offer(int score);
+void ing_child_raise_oom_score(int score);

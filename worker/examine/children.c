@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/fdpass.h"
-#include "worker/examine/pdf_read.h"
+#include "worker/examine/pdf_reader.h"
 #include "worker/examine/serve.h"
 
 struct reader {
 	pid_t pid; /* 0: none */
 	uint64_t deadline_ms;
-	bool late; /* killed at its deadline */
+	bool timed_out; /* killed at its deadline */
 };
 
 struct examiner {
@@ -62,48 +62,48 @@ static uint64_t cpu_of(const struct rusage *u)
 
 /* ---- readers ---- */
 
-/* An examiner that does not take our word for want of room has not been listening. */
-static void say(struct examiner *e, const struct ing_reader_word *word, int fd)
+/* An examiner that does not take our event for want of room has not been listening. */
+static void send_event(struct examiner *e, const struct ing_pdf_reader_event *event, int fd)
 {
-	if (e->link >= 0 && ing_fd_send(e->link, word, sizeof(*word), MSG_DONTWAIT, fd) !=
-				    (ssize_t)sizeof(*word))
+	if (e->link >= 0 && ing_fd_send(e->link, event, sizeof(*event), MSG_DONTWAIT, fd) !=
+				    (ssize_t)sizeof(*event))
 		kill_pid(e->pid);
 }
 
-static void say_ended(struct examiner *e, int status, uint64_t cpu_us)
+static void report_end(struct examiner *e, int status, uint64_t cpu_us)
 {
-	const struct ing_reader_word word = {.version = ING_READER_VERSION,
-		.kind = ING_READER_ENDED,
+	const struct ing_pdf_reader_event event = {.version = ING_PDF_READER_VERSION,
+		.kind = ING_PDF_READER_ENDED,
 		.status = status,
-		.late = e->reader.late,
+		.timed_out = e->reader.timed_out,
 		.cpu_us = cpu_us};
-	say(e, &word, -1);
+	send_event(e, &event, -1);
 }
 
 static bool fork_reader(
-	struct ing_children *c, struct examiner *e, const struct ing_reader_request *request)
+	struct ing_children *c, struct examiner *e, const struct ing_pdf_reader_request *request)
 {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return false;
 	pid_t pid = fork();
 	if (pid == 0)
-		ing_pdf_read(&c->conf.child, ends[0], request);
+		ing_pdf_reader_run(&c->conf.child, ends[0], request);
 	close(ends[0]);
 	if (pid > 0) {
-		const struct ing_reader_word word = {
-			.version = ING_READER_VERSION, .kind = ING_READER_STARTED};
+		const struct ing_pdf_reader_event event = {
+			.version = ING_PDF_READER_VERSION, .kind = ING_PDF_READER_STARTED};
 		e->reader = (struct reader){
 			.pid = pid, .deadline_ms = ing_now_ms() + request->timeout_ms};
-		say(e, &word, ends[1]);
+		send_event(e, &event, ends[1]);
 	}
 	close(ends[1]);
 	return pid > 0;
 }
 
-static void take_request(struct ing_children *c, struct examiner *e)
+static void read_request(struct ing_children *c, struct examiner *e)
 {
-	struct ing_reader_request r;
+	struct ing_pdf_reader_request r;
 	ssize_t n = ing_fd_recv(e->link, &r, sizeof(r), MSG_DONTWAIT | MSG_TRUNC, NULL);
 	if (n < 0 && errno == EAGAIN)
 		return;
@@ -111,7 +111,7 @@ static void take_request(struct ing_children *c, struct examiner *e)
 		close_link(e);
 		return;
 	}
-	if (n != (ssize_t)sizeof(r) || r.version != ING_READER_VERSION || e->reader.pid > 0) {
+	if (n != (ssize_t)sizeof(r) || r.version != ING_PDF_READER_VERSION || e->reader.pid > 0) {
 		close_link(e);
 		kill_pid(e->pid);
 		return;
@@ -120,22 +120,22 @@ static void take_request(struct ing_children *c, struct examiner *e)
 		r.timeout_ms = ING_MIN(r.timeout_ms, c->conf.max_reader_ms);
 	e->reader = (struct reader){0};
 	if (!fork_reader(c, e, &r))
-		say_ended(e, W_EXITCODE(ING_EXIT_FORK, 0), 0);
+		report_end(e, W_EXITCODE(ING_EXIT_FORK, 0), 0);
 }
 
 static void check_deadline(struct examiner *e, uint64_t now_ms)
 {
 	struct reader *r = &e->reader;
-	if (r->pid == 0 || r->late || now_ms < r->deadline_ms)
+	if (r->pid == 0 || r->timed_out || now_ms < r->deadline_ms)
 		return;
-	r->late = true;
+	r->timed_out = true;
 	kill_pid(r->pid);
 }
 
 /* ---- ends ---- */
 
 /* The slot goes when both processes have. False: the pool is gone. */
-static bool end_if_gone(struct ing_children *c, size_t i)
+static bool free_if_gone(struct ing_children *c, size_t i)
 {
 	struct examiner *e = c->slots[i];
 	if (e->pid > 0 || e->reader.pid > 0)
@@ -147,7 +147,7 @@ static bool end_if_gone(struct ing_children *c, size_t i)
 	return heard;
 }
 
-static bool note_death(struct ing_children *c, pid_t pid, int status, const struct rusage *used)
+static bool handle_exit(struct ing_children *c, pid_t pid, int status, const struct rusage *used)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		struct examiner *e = c->slots[i];
@@ -161,9 +161,9 @@ static bool note_death(struct ing_children *c, pid_t pid, int status, const stru
 			kill_pid(e->reader.pid);
 		} else {
 			e->reader.pid = 0;
-			say_ended(e, status, cpu_of(used));
+			report_end(e, status, cpu_of(used));
 		}
-		return end_if_gone(c, i);
+		return free_if_gone(c, i);
 	}
 	return true;
 }
@@ -230,19 +230,19 @@ bool ing_children_reap(struct ing_children *c)
 		pid_t pid = wait4(-1, &status, WNOHANG, &used);
 		if (pid <= 0)
 			return true;
-		if (!note_death(c, pid, status, &used))
+		if (!handle_exit(c, pid, status, &used))
 			return false;
 	}
 }
 
-size_t ing_children_wants(const struct ing_children *c, struct pollfd *fds, int *ret_ms)
+size_t ing_children_poll_fds(const struct ing_children *c, struct pollfd *fds, int *ret_ms)
 {
 	uint64_t next_ms = UINT64_MAX;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct examiner *e = c->slots[i];
 		/* A negative descriptor is passed over by poll(2). */
 		fds[i] = (struct pollfd){.fd = e->link, .events = POLLIN};
-		if (e->reader.pid > 0 && !e->reader.late)
+		if (e->reader.pid > 0 && !e->reader.timed_out)
 			next_ms = ING_MIN(next_ms, e->reader.deadline_ms);
 	}
 	uint64_t now_ms = ing_now_ms();
@@ -251,7 +251,7 @@ size_t ing_children_wants(const struct ing_children *c, struct pollfd *fds, int 
 	return c->count;
 }
 
-void ing_children_serve(struct ing_children *c, const struct pollfd *fds, size_t count)
+void ing_children_handle(struct ing_children *c, const struct pollfd *fds, size_t count)
 {
 	uint64_t now_ms = ing_now_ms();
 	for (size_t i = 0; i < c->count; i++)
@@ -263,6 +263,6 @@ void ing_children_serve(struct ing_children *c, const struct pollfd *fds, size_t
 		some |= fds[i].fd >= 0 && fds[i].revents != 0;
 	for (size_t i = 0; some && i < c->count; i++) {
 		if (c->slots[i]->link >= 0)
-			take_request(c, c->slots[i]);
+			read_request(c, c->slots[i]);
 	}
 }

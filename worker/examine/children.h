@@ -35,7 +35,7 @@ void ing_children_kill(struct ing_children *c, uint32_t id); /* unknown ids are 
 bool ing_children_reap(struct ing_children *c);
 /* What to wait for: fills `fds` (room for ING_MAX_EXAMINERS), returns how many, and in *ret_ms the
  * time for poll(2), -1 for any. */
-size_t ing_children_wants(const struct ing_children *c, struct pollfd *fds, int *ret_ms);
+size_t ing_children_poll_fds(const struct ing_children *c, struct pollfd *fds, int *ret_ms);
 /* After poll(2): one request from each examiner that has some, and the end of readers out of time.
  * Nothing may come between the two but ing_children_reap(), spawn and kill. */
-void ing_children_serve(struct ing_children *c, const struct pollfd *fds, size_t count);
+void ing_children_handle(struct ing_children *c, const struct pollfd *fds, size_t count);

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/zygote.h"
 
 /* Blocks above this are given back to the kernel when freed: one large document must not stay in
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 			return ING_EXIT_USAGE;
 		}
 	}
-	if (optind != argc || !is_packet_socket(ING_CONTROL_FD)) {
+	if (optind != argc || !is_packet_socket(ING_ZYGOTE_FD)) {
 		print_usage(stderr);
 		return ING_EXIT_USAGE;
 	}

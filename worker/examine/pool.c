@@ -33,27 +33,27 @@ void ing_pool_handle_closed(struct ing_pool *p)
 	free(path);
 	if (p->rules_fd >= 0)
 		close(p->rules_fd);
-	if (p->coming_rules_fd >= 0)
-		close(p->coming_rules_fd);
+	if (p->next_rules_fd >= 0)
+		close(p->next_rules_fd);
 	ing_exam_queue_free(p->queue);
 	p->magic = 0;
 	free(p);
 }
 
-static void free_ticket(struct ing_exam_ticket *t)
+static void free_task(struct ing_exam_task *t)
 {
 	ing_buf_done(&t->frame);
 	free(t);
 }
 
-static void unfail_ticket(struct ing_exam_ticket *t)
+static void unfail_task(struct ing_exam_task *t)
 {
 	if (t->failed)
 		DL_DELETE(t->pool->failed, t);
 	t->failed = false;
 }
 
-void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f)
+void ing_pool_finish(struct ing_exam_task *t, struct ing_findings *f)
 {
 	struct ing_pool_stats *stats = &t->pool->stats;
 	const struct ing_pool_user *user = t->user;
@@ -62,16 +62,16 @@ void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f)
 	stats->documents++;
 	stats->crashes += f->exam == ING_EXAM_CRASH;
 	stats->timeouts += f->exam == ING_EXAM_TIMEOUT;
-	stats->waited += f->exam == ING_EXAM_WAITED;
+	stats->waited += f->exam == ING_EXAM_NOT_STARTED;
 	bool bad = f->exam == ING_EXAM_CRASH || f->exam == ING_EXAM_TIMEOUT;
-	if (t->place.at_work)
-		ing_exam_queue_done(t->pool->queue, &t->place, bad, ing_now_ms());
-	unfail_ticket(t);
-	free_ticket(t);
+	if (t->entry.at_work)
+		ing_exam_queue_finish(t->pool->queue, &t->entry, bad, ing_now_ms());
+	unfail_task(t);
+	free_task(t);
 	user->done(ctx, f);
 }
 
-void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const char *detail)
+void ing_pool_fail(struct ing_exam_task *t, enum ing_exam exam, const char *detail)
 {
 	struct ing_findings f;
 	ing_findings_init(&f);
@@ -153,13 +153,13 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 		.limit_ms = settings->timeout_ms,
 		.slice_ms = ING_MIN(SLICE_MS, settings->timeout_ms / 4),
 		.max_wait_ms = settings->max_wait_ms,
-		.places = conf->places,
+		.capacity = conf->capacity,
 	});
 	uv_timer_init(loop, &p->refill_timer);
 	uv_timer_init(loop, &p->wait_timer);
 	p->refill_timer.data = p->wait_timer.data = p;
 	p->open_handles = 2;
-	p->rules_fd = p->coming_rules_fd = -1;
+	p->rules_fd = p->next_rules_fd = -1;
 	int rc = copy_rules_fd(conf->rules_fd, &p->rules_fd, err);
 	if (rc == 0)
 		rc = ing_zygote_start(p, p->rules_fd, &p->zygote, err);
@@ -172,16 +172,16 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 	return 0;
 }
 
-static void drop_tickets(struct ing_pool *p)
+static void drop_tasks(struct ing_pool *p)
 {
-	struct ing_exam_place *place;
+	struct ing_exam_entry *entry;
 	while (p->failed != NULL) {
-		struct ing_exam_ticket *t = p->failed;
-		unfail_ticket(t);
-		free_ticket(t);
+		struct ing_exam_task *t = p->failed;
+		unfail_task(t);
+		free_task(t);
 	}
-	while ((place = ing_exam_queue_pop(p->queue)) != NULL)
-		free_ticket(ING_CONTAINER(place, struct ing_exam_ticket, place));
+	while ((entry = ing_exam_queue_drain(p->queue)) != NULL)
+		free_task(ING_CONTAINER(entry, struct ing_exam_task, entry));
 }
 
 void ing_pool_free(struct ing_pool *p)
@@ -191,15 +191,15 @@ void ing_pool_free(struct ing_pool *p)
 	ing_must(!p->closing);
 	p->closing = true;
 	ing_zygote_end(p->zygote);
-	ing_zygote_end(p->coming);
-	while (p->old != NULL)
-		ing_zygote_end(p->old);
+	ing_zygote_end(p->next);
+	while (p->retired != NULL)
+		ing_zygote_end(p->retired);
 	while (p->examiners != NULL) {
 		struct ing_pool_examiner *e = p->examiners;
-		e->ticket = NULL; /* the queue has it */
+		e->task = NULL; /* the queue has it */
 		ing_examiner_close(e);
 	}
-	drop_tickets(p);
+	drop_tasks(p);
 	uv_close((uv_handle_t *)&p->refill_timer, on_timer_closed);
 	uv_close((uv_handle_t *)&p->wait_timer, on_timer_closed);
 }
@@ -208,56 +208,56 @@ int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done,
 	struct ing_error *err)
 {
 	ing_must(!p->closing);
-	if (p->coming != NULL)
+	if (p->next != NULL)
 		return ing_error_set(err, ING_FAIL_BUSY, "examiner: a reload is under way");
 	int fd;
 	int rc = copy_rules_fd(rules_fd, &fd, err);
 	if (rc != 0)
 		return rc;
-	rc = ing_zygote_start(p, fd, &p->coming, err);
+	rc = ing_zygote_start(p, fd, &p->next, err);
 	if (rc != 0) {
 		if (fd >= 0)
 			close(fd);
 		return rc;
 	}
-	p->coming_rules_fd = fd;
+	p->next_rules_fd = fd;
 	p->reloaded = done;
 	p->reloaded_ctx = ctx;
 	return 0;
 }
 
-struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
+struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_request *q,
 	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx)
 {
 	ing_must(!p->closing && (body_fd >= 0 || body_bytes == 0));
-	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
+	struct ing_exam_task *t = ing_alloc(sizeof(*t));
 	t->pool = p;
 	t->body_fd = body_bytes > 0 ? body_fd : -1;
 	t->user = user;
 	t->ctx = ctx;
-	ing_buf_init(&t->frame, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
-	ing_proto_put_question(&t->frame, q, p->conf.settings.timeout_ms, body_bytes);
+	ing_buf_init(&t->frame, ING_PROTO_HEAD_BYTES + ING_MAX_EXAM_REQUEST_BYTES);
+	ing_proto_put_request(&t->frame, q, p->conf.settings.timeout_ms, body_bytes);
 	ing_must(!t->frame.failed);
-	ing_pool_put_last(p, t, q->url);
+	ing_pool_enqueue(p, t, q->url);
 	/* Whatever goes wrong in here is told by the examiner's end, from the loop. */
 	ing_pool_dispatch(p);
 	return t;
 }
 
-void ing_pool_cancel(struct ing_exam_ticket *t)
+void ing_pool_cancel(struct ing_exam_task *t)
 {
 	struct ing_pool_examiner *e = t->owner;
-	unfail_ticket(t);
-	ing_exam_queue_leave(t->pool->queue, &t->place, ing_now_ms());
+	unfail_task(t);
+	ing_exam_queue_remove(t->pool->queue, &t->entry, ing_now_ms());
 	if (e != NULL) {
-		e->ticket = NULL;
+		e->task = NULL;
 		if (e->state == ING_EXAMINER_BUSY)
 			ing_examiner_kill(e, "cancelled");
 	}
-	free_ticket(t);
+	free_task(t);
 }
 
-void ing_pool_count_lie(struct ing_pool *p)
+void ing_pool_count_false_reply(struct ing_pool *p)
 {
 	p->stats.crashes++;
 }
@@ -270,8 +270,8 @@ void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret)
 	*ret = p->stats;
 	ret->interrupted = s.interrupted;
 	ret->waiting = s.waiting;
-	ret->waiting_late = s.waiting_late;
-	ret->domains_marked = s.owners_marked;
+	ret->waiting_late = s.waiting_background;
+	ret->domains_marked = s.owners_penalised;
 	DL_FOREACH (p->examiners, e)
 		ret->examiners_ready +=
 			e->state == ING_EXAMINER_IDLE || e->state == ING_EXAMINER_BUSY;

@@ -25,14 +25,14 @@
 
 struct uv_loop_s;
 struct ing_pool;
-struct ing_exam_ticket;
+struct ing_exam_task;
 
 struct ing_pool_conf {
 	struct ing_examine_settings settings; /* processes: not 0. timeout_ms: PDF included, counted
 						 from when an examiner takes the document */
 	const char *examiner_path;            /* the ingest-examiner executable */
-	unsigned places; /* waiting documents: ing_pool_is_full(), ing_pool_has_room() */
-	int rules_fd;    /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
+	unsigned capacity; /* waiting documents: ing_pool_is_full(), ing_pool_has_room() */
+	int rules_fd;      /* scraping rules (ing_rule_files_to_fd()), duplicated; -1: none */
 };
 
 struct ing_pool_user { /* who asks; shared by all of a kind */
@@ -42,7 +42,7 @@ struct ing_pool_user { /* who asks; shared by all of a kind */
 	 * ing_pool_submit(). false: it waits again, because the examiner was lost or has had to
 	 * give way. So that deadlines count only what is the document's doing; must not call the
 	 * pool. NULL: not wanted. */
-	void (*taken)(void *ctx, bool taken);
+	void (*running)(void *ctx, bool running);
 };
 
 int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret,
@@ -53,11 +53,11 @@ void ing_pool_free(struct ing_pool *p);
 /* body_fd is borrowed until done() or cancel; -1 with body_bytes 0 is an empty body. It is a memfd
  * with a write seal or was opened for reading only (the examiner gets it as it is), and holds
  * body_bytes. q's strings are copied. */
-struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
+struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_request *q,
 	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx);
 /* In any state; the ticket is gone. An examiner at work on it is killed, because its time is better
  * spent. */
-void ing_pool_cancel(struct ing_exam_ticket *t);
+void ing_pool_cancel(struct ing_exam_task *t);
 
 /* Told once: whether the rules are in force. */
 typedef void ing_pool_reloaded_f(void *ctx, bool good);
@@ -76,7 +76,7 @@ bool ing_pool_is_full(const struct ing_pool *p);
 bool ing_pool_has_room(const struct ing_pool *p, const char *host);
 
 /* An answer given out has proved untrue since: one crash more in the stats. */
-void ing_pool_count_lie(struct ing_pool *p);
+void ing_pool_count_false_reply(struct ing_pool *p);
 
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret);

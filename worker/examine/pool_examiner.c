@@ -60,7 +60,7 @@ void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason)
 	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
 	/* Should the zygote not take it, the limit ends the zygote. */
 	if (!e->exited)
-		(void)ing_zygote_tell(e->zygote, ING_CONTROL_KILL, e->id, -1);
+		(void)ing_zygote_send(e->zygote, ING_ZYGOTE_KILL, e->id, -1);
 }
 
 /* Enough documents, or rules of before. Killed, because one that has been taken over would not end
@@ -75,7 +75,7 @@ static void retire(struct ing_pool_examiner *e)
 
 static void send_question(struct ing_pool_examiner *e)
 {
-	const struct ing_exam_ticket *t = e->ticket;
+	const struct ing_exam_task *t = e->task;
 	while (e->sent < t->frame.len) {
 		ssize_t n = ing_fd_send(e->fd, t->frame.data + e->sent, t->frame.len - e->sent, 0,
 			e->sent == 0 ? t->body_fd : -1);
@@ -93,18 +93,18 @@ static void send_question(struct ing_pool_examiner *e)
 	uv_poll_start(&e->poll, UV_READABLE, on_poll);
 }
 
-void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_ticket *t)
+void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_task *t)
 {
-	ing_must(e->state == ING_EXAMINER_IDLE && e->ticket == NULL);
-	e->ticket = t;
+	ing_must(e->state == ING_EXAMINER_IDLE && e->task == NULL);
+	e->task = t;
 	e->assigned = true;
 	e->sent = 0;
 	t->owner = e;
 	t->attempts++;
 	e->pool->failed_starts = 0;
 	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.settings.timeout_ms);
-	if (t->user->taken != NULL)
-		t->user->taken(t->ctx, true);
+	if (t->user->running != NULL)
+		t->user->running(t->ctx, true);
 	send_question(e);
 }
 
@@ -129,16 +129,16 @@ static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 {
 	struct ing_pool *p = e->pool;
 	struct ing_findings f;
-	if (ing_proto_get_reply(e->in.data + ING_FRAME_HEAD_BYTES, payload, &f) != 0) {
+	if (ing_proto_get_reply(e->in.data + ING_PROTO_HEAD_BYTES, payload, &f) != 0) {
 		ing_examiner_kill(e, "answered with garbage");
 		return;
 	}
-	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+	struct ing_exam_task *t = ING_TAKE(e->task);
 	t->owner = NULL;
 	empty_input(e);
 	p->stats.cpu_us += f.cpu_us;
 	p->stats.pdf_cpu_us += f.pdf_cpu_us;
-	e->told_cpu_us += f.cpu_us + f.pdf_cpu_us;
+	e->reported_cpu_us += f.cpu_us + f.pdf_cpu_us;
 	if (++e->served >= p->conf.settings.recycle_after || e->zygote != p->zygote)
 		retire(e);
 	else
@@ -157,16 +157,16 @@ static bool handle_input(struct ing_pool_examiner *e)
 		ing_examiner_kill(e, "spoke without being asked");
 		return true;
 	}
-	if (e->in.len < ING_FRAME_HEAD_BYTES)
+	if (e->in.len < ING_PROTO_HEAD_BYTES)
 		return false;
-	if (ing_frame_head(e->in.data, starting ? ING_FRAME_HELLO : ING_FRAME_REPLY,
+	if (ing_proto_head(e->in.data, starting ? ING_PROTO_HELLO : ING_PROTO_REPLY,
 		    starting ? 0 : ING_MAX_REPLY_BYTES, &payload) != 0 ||
-		e->in.len - ING_FRAME_HEAD_BYTES > payload ||
-		e->sent < (starting ? 0 : e->ticket->frame.len)) {
+		e->in.len - ING_PROTO_HEAD_BYTES > payload ||
+		e->sent < (starting ? 0 : e->task->frame.len)) {
 		ing_examiner_kill(e, "answered with garbage");
 		return true;
 	}
-	if (e->in.len - ING_FRAME_HEAD_BYTES < payload)
+	if (e->in.len - ING_PROTO_HEAD_BYTES < payload)
 		return false;
 	if (starting)
 		handle_hello(e);
@@ -224,11 +224,11 @@ static void on_timer(uv_timer_t *timer)
 		return;
 	}
 	char words[64];
-	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+	struct ing_exam_task *t = ING_TAKE(e->task);
 	t->owner = NULL;
 	ing_examiner_kill(e, "ran out of time");
 	snprintf(words, sizeof(words), "killed after %u ms", p->conf.settings.timeout_ms);
-	ing_pool_finish_badly(t, ING_EXAM_TIMEOUT, words);
+	ing_pool_fail(t, ING_EXAM_TIMEOUT, words);
 }
 
 /* Of a death with a document. A page of a body that the disk does not give back is SIGBUS, which
@@ -256,7 +256,7 @@ static void describe_end(const struct ing_pool_examiner *e, int status, char *wo
 		snprintf(words, room, "the examiner died: exit code %d", WEXITSTATUS(status));
 }
 
-void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *m)
+void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_zygote_message *m)
 {
 	struct ing_pool *p = e->pool;
 	e->exited = true;
@@ -266,12 +266,12 @@ void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *
 		if (p->closing)
 			return;
 	}
-	if (m->cpu_us > e->told_cpu_us)
-		p->stats.cpu_us += m->cpu_us - e->told_cpu_us;
+	if (m->cpu_us > e->reported_cpu_us)
+		p->stats.cpu_us += m->cpu_us - e->reported_cpu_us;
 	char words[80];
 	describe_end(e, m->status, words, sizeof(words));
 	enum ing_exam exam = exam_of_death(m->status);
-	struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+	struct ing_exam_task *t = ING_TAKE(e->task);
 	/* Without ever having had a document: as likely as not the next one will do the same. */
 	bool early = t == NULL && !e->assigned && !e->retired;
 	if (early)
@@ -280,7 +280,7 @@ void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *
 	ing_examiner_close(e);
 	if (t != NULL) {
 		t->owner = NULL;
-		ing_pool_finish_badly(t, exam, words);
+		ing_pool_fail(t, exam, words);
 	}
 	if (early)
 		ing_pool_refill_later(p);
@@ -303,7 +303,7 @@ static void on_handle_closed(uv_handle_t *handle)
 void ing_examiner_close(struct ing_pool_examiner *e)
 {
 	struct ing_pool *p = e->pool;
-	ing_must(e->ticket == NULL);
+	ing_must(e->task == NULL);
 	close_socket(e);
 	e->state = ING_EXAMINER_DYING;
 	ing_buf_done(&e->in);
@@ -332,7 +332,7 @@ int ing_examiner_start(struct ing_pool *p)
 		return -ING_FAIL_BUSY;
 	}
 	uint32_t id = ++p->last_id;
-	bool taken = ing_zygote_tell(p->zygote, ING_CONTROL_SPAWN, id, ends[1]);
+	bool taken = ing_zygote_send(p->zygote, ING_ZYGOTE_SPAWN, id, ends[1]);
 	close(ends[1]);
 	if (!taken) {
 		close(ends[0]);
@@ -349,7 +349,7 @@ int ing_examiner_start(struct ing_pool *p)
 	e->timer.data = e;
 	e->open_handles = 2;
 	ing_buf_init(
-		&e->in, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES + 1); /* one too many is seen */
+		&e->in, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES + 1); /* one too many is seen */
 	int rc = uv_poll_init(
 		p->loop, &e->poll, e->fd); /* makes our end non-blocking, and only ours */
 	ing_must(rc == 0);

@@ -13,7 +13,7 @@
 #include <uv.h>
 
 #include "common/base/buf.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/pool.h"
 #include "worker/examine/queue.h"
 
@@ -25,9 +25,9 @@
 #define ING_POOL_START_MS 60000u
 #define ING_POOL_DYING_MS 10000u /* from SIGKILL to the zygote's word of it */
 
-struct ing_exam_ticket {
-	struct ing_exam_place place;         /* waiting or at work, unless failed */
-	struct ing_exam_ticket *prev, *next; /* failed */
+struct ing_exam_task {
+	struct ing_exam_entry entry;       /* waiting or at work, unless failed */
+	struct ing_exam_task *prev, *next; /* failed */
 	bool failed;
 	struct ing_pool *pool;
 	struct ing_pool_examiner *owner; /* NULL unless an examiner has it */
@@ -57,11 +57,11 @@ struct ing_pool_examiner {
 	uv_poll_t poll;
 	uv_timer_t timer; /* the limit of the state it is in */
 	unsigned open_handles;
-	struct ing_exam_ticket *ticket;
+	struct ing_exam_task *task;
 	size_t sent; /* of the ticket's frame */
 	struct ing_buf in;
 	unsigned served;
-	uint64_t told_cpu_us;
+	uint64_t reported_cpu_us;
 	bool assigned;      /* has had a question */
 	bool exited;        /* EXIT has come */
 	bool retired;       /* killed without any fault of its own */
@@ -85,12 +85,12 @@ struct ing_pool_zygote {
 struct ing_pool {
 	unsigned magic;
 	uv_loop_t *loop;
-	struct ing_pool_conf conf;      /* path is ours */
-	struct ing_pool_zygote *zygote; /* NULL: none at the moment */
-	struct ing_pool_zygote *coming; /* has the rules of a reload, not ready yet; or NULL */
-	struct ing_pool_zygote *old;    /* have rules of before, and examiners still at work */
-	int rules_fd, coming_rules_fd;  /* ours; -1: none */
-	ing_pool_reloaded_f *reloaded;  /* while `coming` is there */
+	struct ing_pool_conf conf;       /* path is ours */
+	struct ing_pool_zygote *zygote;  /* NULL: none at the moment */
+	struct ing_pool_zygote *next;    /* has the rules of a reload, not ready yet; or NULL */
+	struct ing_pool_zygote *retired; /* have rules of before, and examiners still at work */
+	int rules_fd, next_rules_fd;     /* ours; -1: none */
+	ing_pool_reloaded_f *reloaded;   /* while `coming` is there */
 	void *reloaded_ctx;
 	struct ing_pool_examiner *examiners;
 	unsigned examiner_count;
@@ -98,8 +98,8 @@ struct ing_pool {
 	uv_timer_t refill_timer;
 	unsigned failed_starts; /* in a row, of zygote or examiners: the exponent of the back-off */
 	struct ing_exam_queue *queue;
-	uv_timer_t wait_timer;          /* the queue's next event */
-	struct ing_exam_ticket *failed; /* out of luck with the zygote: to be answered */
+	uv_timer_t wait_timer;        /* the queue's next event */
+	struct ing_exam_task *failed; /* out of luck with the zygote: to be answered */
 	unsigned open_handles;
 	bool closing;
 	struct ing_pool_stats stats;
@@ -111,8 +111,8 @@ struct ing_pool {
 void ing_pool_refill(struct ing_pool *p);
 void ing_pool_refill_later(struct ing_pool *p);
 /* The ticket's end: calls done() and frees it; takes the findings' contents. */
-void ing_pool_finish(struct ing_exam_ticket *t, struct ing_findings *f);
-void ing_pool_finish_badly(struct ing_exam_ticket *t, enum ing_exam exam, const char *detail);
+void ing_pool_finish(struct ing_exam_task *t, struct ing_findings *f);
+void ing_pool_fail(struct ing_exam_task *t, enum ing_exam exam, const char *detail);
 void ing_pool_handle_closed(struct ing_pool *p); /* frees the pool with its last handle */
 
 /* pool_wait.c */
@@ -120,16 +120,16 @@ void ing_pool_handle_closed(struct ing_pool *p); /* frees the pool with its last
  * about examiners or tickets has changed. */
 void ing_pool_dispatch(struct ing_pool *p);
 /* Behind the others from there; url: or NULL. Then dispatch. */
-void ing_pool_put_last(struct ing_pool *p, struct ing_exam_ticket *t, const char *url);
+void ing_pool_enqueue(struct ing_pool *p, struct ing_exam_task *t, const char *url);
 /* Its examiner is lost: to the head of its queue, or, the second time, among the failed. */
-void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t);
+void ing_pool_requeue(struct ing_pool *p, struct ing_exam_task *t);
 
 /* pool_examiner.c */
 /* 0; -ING_FAIL_BUSY: no descriptor is free; -ING_FAIL_CRASH: the zygote does not take it. */
 int ing_examiner_start(struct ing_pool *p);
-void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_ticket *t);
+void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_task *t);
 void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason);
-void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_control *m);
+void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_zygote_message *m);
 void ing_examiner_close(
 	struct ing_pool_examiner *e); /* takes it out of the pool; must hold no ticket */
 /* Let the examiners of a zygote go: at once those without a document, the others behind it. */
@@ -139,7 +139,8 @@ void ing_examiner_retire_all(struct ing_pool_zygote *z);
 /* A new process with these rules (-1: none); not in any of the pool's places yet. */
 int ing_zygote_start(struct ing_pool *p, int rules_fd, struct ing_pool_zygote **ret,
 	struct ing_error *err) ING_MUST_CHECK;
-bool ing_zygote_tell(struct ing_pool_zygote *z, enum ing_control_kind kind, uint32_t id, int fd);
+bool ing_zygote_send(
+	struct ing_pool_zygote *z, enum ing_zygote_message_kind kind, uint32_t id, int fd);
 /* The zygote is dead or not worth living: see to it, put its documents back, start another a little
  * later if it was the current one. */
 void ing_zygote_lost(struct ing_pool_zygote *z, const char *words);

@@ -21,10 +21,10 @@ static const char *domain_of(const char *host)
 	return domain != NULL ? domain : host;
 }
 
-static void wait_again(struct ing_exam_ticket *t)
+static void tell_waiting(struct ing_exam_task *t)
 {
-	if (t->user->taken != NULL)
-		t->user->taken(t->ctx, false);
+	if (t->user->running != NULL)
+		t->user->running(t->ctx, false);
 }
 
 static struct ing_pool_examiner *find_idle(struct ing_pool *p)
@@ -36,20 +36,20 @@ static struct ing_pool_examiner *find_idle(struct ing_pool *p)
 	return NULL;
 }
 
-static struct ing_exam_ticket *ticket_of(struct ing_exam_place *place)
+static struct ing_exam_task *task_of(struct ing_exam_entry *entry)
 {
-	return place != NULL ? ING_CONTAINER(place, struct ing_exam_ticket, place) : NULL;
+	return entry != NULL ? ING_CONTAINER(entry, struct ing_exam_task, entry) : NULL;
 }
 
-static void interrupt_late(struct ing_pool *p, uint64_t now_ms)
+static void preempt(struct ing_pool *p, uint64_t now_ms)
 {
-	struct ing_exam_ticket *t = ticket_of(ing_exam_queue_interrupt(p->queue, now_ms));
+	struct ing_exam_task *t = task_of(ing_exam_queue_preempt(p->queue, now_ms));
 	if (t == NULL)
 		return;
 	struct ing_pool_examiner *e = ING_TAKE(t->owner);
-	e->ticket = NULL;
+	e->task = NULL;
 	t->attempts--; /* it was not the zygote's fault */
-	wait_again(t);
+	tell_waiting(t);
 	ing_examiner_kill(e, "gave way");
 }
 
@@ -61,18 +61,17 @@ static void on_wait_timer(uv_timer_t *timer)
 	snprintf(words, sizeof(words), "no examiner was free within %u ms",
 		p->conf.settings.max_wait_ms);
 	for (int i = 0; i < EXPIRIES_A_TURN && !p->closing; i++) {
-		struct ing_exam_ticket *t =
-			ticket_of(ing_exam_queue_expire(p->queue, ing_now_ms()));
+		struct ing_exam_task *t = task_of(ing_exam_queue_expire(p->queue, ing_now_ms()));
 		if (t == NULL)
 			break;
-		ing_pool_finish_badly(t, ING_EXAM_WAITED, words);
+		ing_pool_fail(t, ING_EXAM_NOT_STARTED, words);
 	}
 	ing_pool_dispatch(p);
 }
 
 static void arm_wait_timer(struct ing_pool *p, uint64_t now_ms)
 {
-	uint64_t wake_ms = ing_exam_queue_wake(p->queue, now_ms);
+	uint64_t wake_ms = ing_exam_queue_next_ms(p->queue, now_ms);
 	if (wake_ms == ING_EXAM_NEVER) {
 		uv_timer_stop(&p->wait_timer);
 		return;
@@ -90,32 +89,32 @@ void ing_pool_dispatch(struct ing_pool *p)
 	uint64_t now = ing_now_ms();
 	struct ing_pool_examiner *e;
 	while ((e = find_idle(p)) != NULL) {
-		struct ing_exam_ticket *t = ticket_of(ing_exam_queue_take(p->queue, now));
+		struct ing_exam_task *t = task_of(ing_exam_queue_start(p->queue, now));
 		if (t == NULL)
 			break;
 		ing_examiner_assign(e, t);
 	}
 	if (e == NULL)
-		interrupt_late(p, now);
+		preempt(p, now);
 	arm_wait_timer(p, now);
 }
 
-void ing_pool_put_last(struct ing_pool *p, struct ing_exam_ticket *t, const char *url)
+void ing_pool_enqueue(struct ing_pool *p, struct ing_exam_task *t, const char *url)
 {
 	char host[ING_URL_HOST_BYTES];
 	(void)ing_url_host(url != NULL ? url : "", host, sizeof(host));
-	ing_exam_queue_put(p->queue, &t->place, domain_of(host), ing_now_ms());
+	ing_exam_queue_push(p->queue, &t->entry, domain_of(host), ing_now_ms());
 }
 
-void ing_pool_put_back(struct ing_pool *p, struct ing_exam_ticket *t)
+void ing_pool_requeue(struct ing_pool *p, struct ing_exam_task *t)
 {
 	uint64_t now = ing_now_ms();
 	t->owner = NULL;
 	if (t->attempts < 2) {
-		ing_exam_queue_put_back(p->queue, &t->place, now);
-		wait_again(t);
+		ing_exam_queue_requeue(p->queue, &t->entry, now);
+		tell_waiting(t);
 	} else {
-		ing_exam_queue_leave(p->queue, &t->place, now);
+		ing_exam_queue_remove(p->queue, &t->entry, now);
 		t->failed = true;
 		DL_APPEND(p->failed, t);
 	}

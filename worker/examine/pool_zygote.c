@@ -89,7 +89,7 @@ static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd,
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, control_fd, ING_CONTROL_FD);
+	posix_spawn_file_actions_adddup2(&files, control_fd, ING_ZYGOTE_FD);
 	if (rules_fd >= 0) /* above both places (copy_rules_fd()), so it is still there */
 		posix_spawn_file_actions_adddup2(&files, rules_fd, ING_RULES_FD);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -144,13 +144,13 @@ static void end_reload(struct ing_pool *p, bool good)
 static void promote(struct ing_pool *p)
 {
 	struct ing_pool_zygote *before = p->zygote;
-	p->zygote = ING_TAKE(p->coming);
+	p->zygote = ING_TAKE(p->next);
 	if (p->rules_fd >= 0)
 		close(p->rules_fd);
-	p->rules_fd = p->coming_rules_fd;
-	p->coming_rules_fd = -1;
+	p->rules_fd = p->next_rules_fd;
+	p->next_rules_fd = -1;
 	if (before != NULL) {
-		DL_APPEND(p->old, before);
+		DL_APPEND(p->retired, before);
 		ing_examiner_retire_all(before);
 		ing_zygote_end_if_done(before);
 	}
@@ -159,19 +159,19 @@ static void promote(struct ing_pool *p)
 }
 
 /* False when the zygote speaks another language. */
-static bool handle_word(struct ing_pool_zygote *z, const struct ing_control *m)
+static bool handle_message(struct ing_pool_zygote *z, const struct ing_zygote_message *m)
 {
-	if (m->version != ING_CONTROL_VERSION)
+	if (m->version != ING_ZYGOTE_VERSION)
 		return false;
-	if (m->kind == ING_CONTROL_READY) {
+	if (m->kind == ING_ZYGOTE_READY) {
 		z->ready = true;
 		uv_timer_stop(&z->timer);
 		log_ready(m->status);
-		if (z == z->pool->coming)
+		if (z == z->pool->next)
 			promote(z->pool);
 		return true;
 	}
-	if (m->kind != ING_CONTROL_EXIT)
+	if (m->kind != ING_ZYGOTE_EXIT)
 		return false;
 	struct ing_pool_examiner *e = find_examiner(z, m->id);
 	if (e != NULL)
@@ -190,13 +190,13 @@ static void on_control(uv_poll_t *poll, int status, int events)
 	}
 	/* What is called here may free the pool or lose the zygote; both end it. */
 	while (!z->ended) {
-		struct ing_control m;
+		struct ing_zygote_message m;
 		ssize_t n = recv(z->fd, &m, sizeof(m), MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
 			ing_zygote_lost(z, z->ready ? "died" : "could not start");
-		else if (n != (ssize_t)sizeof(m) || !handle_word(z, &m))
+		else if (n != (ssize_t)sizeof(m) || !handle_message(z, &m))
 			ing_zygote_lost(z, "is not of this version");
 	}
 }
@@ -237,9 +237,9 @@ static void put_documents_back(struct ing_pool_zygote *z)
 	struct ing_pool *p = z->pool;
 	struct ing_pool_examiner *e;
 	while ((e = last_examiner(z)) != NULL) {
-		struct ing_exam_ticket *t = ING_TAKE(e->ticket);
+		struct ing_exam_task *t = ING_TAKE(e->task);
 		if (t != NULL)
-			ing_pool_put_back(p, t);
+			ing_pool_requeue(p, t);
 		ing_examiner_close(e);
 	}
 }
@@ -282,9 +282,10 @@ int ing_zygote_start(
 	return 0;
 }
 
-bool ing_zygote_tell(struct ing_pool_zygote *z, enum ing_control_kind kind, uint32_t id, int fd)
+bool ing_zygote_send(
+	struct ing_pool_zygote *z, enum ing_zygote_message_kind kind, uint32_t id, int fd)
 {
-	struct ing_control m = {.version = ING_CONTROL_VERSION, .kind = kind, .id = id};
+	struct ing_zygote_message m = {.version = ING_ZYGOTE_VERSION, .kind = kind, .id = id};
 	return z != NULL && !z->ended &&
 	       ing_fd_send(z->fd, &m, sizeof(m), 0, fd) == (ssize_t)sizeof(m);
 }
@@ -297,10 +298,10 @@ void ing_zygote_end(struct ing_pool_zygote *z)
 	z->ended = true;
 	if (p->zygote == z)
 		p->zygote = NULL;
-	else if (p->coming == z)
-		p->coming = NULL;
+	else if (p->next == z)
+		p->next = NULL;
 	else
-		DL_DELETE(p->old, z);
+		DL_DELETE(p->retired, z);
 	/* Not reaped yet, so neither number can have been given to anybody else. */
 	kill(-z->pid, SIGKILL);
 	kill(z->pid, SIGKILL);
@@ -314,7 +315,7 @@ void ing_zygote_end(struct ing_pool_zygote *z)
 void ing_zygote_end_if_done(struct ing_pool_zygote *z)
 {
 	struct ing_pool *p = z->pool;
-	if (z->examiners == 0 && !z->ended && z != p->zygote && z != p->coming)
+	if (z->examiners == 0 && !z->ended && z != p->zygote && z != p->next)
 		ing_zygote_end(z);
 }
 
@@ -323,15 +324,15 @@ void ing_zygote_lost(struct ing_pool_zygote *z, const char *words)
 	struct ing_pool *p = z->pool;
 	if (z->ended)
 		return;
-	bool coming = z == p->coming;
+	bool coming = z == p->next;
 	bool current = z == p->zygote;
 	ing_log(ING_LOG_ERROR, "examiner: the zygote (process %d) %s%s", (int)z->pid, words,
 		current ? "; starting another" : "");
 	ing_zygote_end(z);
 	if (coming) {
-		if (p->coming_rules_fd >= 0)
-			close(p->coming_rules_fd);
-		p->coming_rules_fd = -1;
+		if (p->next_rules_fd >= 0)
+			close(p->next_rules_fd);
+		p->next_rules_fd = -1;
 		end_reload(p, false);
 		return;
 	}
@@ -339,6 +340,6 @@ void ing_zygote_lost(struct ing_pool_zygote *z, const char *words)
 	ing_pool_refill_later(p);
 	ing_pool_dispatch(p); /* they wait, and not for ever, should there never be another */
 	while (!p->closing && p->failed != NULL)
-		ing_pool_finish_badly(
+		ing_pool_fail(
 			p->failed, ING_EXAM_CRASH, "the examiners' parent process died twice");
 }

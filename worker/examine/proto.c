@@ -37,7 +37,7 @@
 
 /* ---- frames ---- */
 
-size_t ing_frame_begin(struct ing_buf *b, enum ing_frame_kind kind)
+size_t ing_proto_begin(struct ing_buf *b, enum ing_proto_kind kind)
 {
 	size_t at = b->len;
 	const char head[4] = {'I', 'X', (char)kind, PROTO_VERSION};
@@ -46,20 +46,20 @@ size_t ing_frame_begin(struct ing_buf *b, enum ing_frame_kind kind)
 	return at;
 }
 
-void ing_frame_end(struct ing_buf *b, size_t at)
+void ing_proto_end(struct ing_buf *b, size_t at)
 {
 	if (b->failed)
 		return;
-	size_t bytes = b->len - at - ING_FRAME_HEAD_BYTES;
+	size_t bytes = b->len - at - ING_PROTO_HEAD_BYTES;
 	ing_must(bytes <= UINT32_MAX);
 	for (size_t i = 0; i < 4; i++)
 		b->data[at + 4 + i] = (char)(uint8_t)(bytes >> (8 * i));
 }
 
-int ing_frame_head(const void *head, enum ing_frame_kind kind, size_t max_bytes, size_t *ret_bytes)
+int ing_proto_head(const void *head, enum ing_proto_kind kind, size_t max_bytes, size_t *ret_bytes)
 {
 	struct ing_wire w;
-	ing_wire_init(&w, head, ING_FRAME_HEAD_BYTES);
+	ing_wire_init(&w, head, ING_PROTO_HEAD_BYTES);
 	if (ing_wire_u8(&w) != 'I' || ing_wire_u8(&w) != 'X' || ing_wire_u8(&w) != (uint8_t)kind ||
 		ing_wire_u8(&w) != PROTO_VERSION)
 		return -ING_FAIL_SYNTAX;
@@ -243,13 +243,13 @@ static char *get_pdf_status(struct ing_wire *w)
 
 void ing_proto_put_hello(struct ing_buf *b)
 {
-	ing_frame_end(b, ing_frame_begin(b, ING_FRAME_HELLO));
+	ing_proto_end(b, ing_proto_begin(b, ING_PROTO_HELLO));
 }
 
-void ing_proto_put_question(
-	struct ing_buf *b, const struct ing_question *q, unsigned timeout_ms, uint64_t body_bytes)
+void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, unsigned timeout_ms,
+	uint64_t body_bytes)
 {
-	size_t at = ing_frame_begin(b, ING_FRAME_QUESTION);
+	size_t at = ing_proto_begin(b, ING_PROTO_REQUEST);
 	ing_wire_put_whole(b, q->url, ING_MAX_URL_BYTES);
 	ing_wire_put_text(b, q->content_type, MAX_HEADER_VALUE_BYTES);
 	ing_wire_put_text(b, q->content_encoding, MAX_HEADER_VALUE_BYTES);
@@ -262,13 +262,13 @@ void ing_proto_put_question(
 	ing_wire_put_u8(b, q->body_cut);
 	ing_wire_put_u32(b, timeout_ms);
 	ing_wire_put_u64(b, body_bytes);
-	ing_frame_end(b, at);
+	ing_proto_end(b, at);
 }
 
-int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *ret)
+int ing_proto_get_request(const void *payload, size_t bytes, struct ing_proto_request *ret)
 {
 	struct ing_wire w;
-	struct ing_order o = {0};
+	struct ing_proto_request o = {0};
 	ing_wire_init(&w, payload, bytes);
 	o.url = ing_wire_text(&w, ING_MAX_URL_BYTES);
 	o.content_type = ing_wire_text(&w, MAX_HEADER_VALUE_BYTES);
@@ -284,8 +284,8 @@ int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *
 	o.body_bytes = ing_wire_u64(&w);
 	bool good = ing_wire_end(&w) && o.body_bytes <= SIZE_MAX / 2;
 	if (!good || ((o.q.want & ING_WANT_ROBOTS) != 0 && o.agent == NULL)) {
-		ing_order_done(&o);
-		*ret = (struct ing_order){0};
+		ing_proto_request_done(&o);
+		*ret = (struct ing_proto_request){0};
 		return -ING_FAIL_INVALID;
 	}
 	o.q.url = o.url;
@@ -366,9 +366,9 @@ static void get_pdf_fields(struct ing_wire *w, struct ing_pdf *pdf)
 
 void ing_proto_put_pdf(struct ing_buf *b, const struct ing_pdf *pdf)
 {
-	size_t at = ing_frame_begin(b, ING_FRAME_PDF);
+	size_t at = ing_proto_begin(b, ING_PROTO_PDF);
 	put_pdf_fields(b, pdf);
-	ing_frame_end(b, at);
+	ing_proto_end(b, at);
 }
 
 int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret)
@@ -417,7 +417,7 @@ static void put_page(struct ing_buf *b, const struct ing_page *page)
 		put_link(b, &page->links[i]);
 	put_link(b, &page->next);
 	ing_wire_put_u32(b, page->wall);
-	ing_wire_put_text(b, page->wall_why, MAX_WHY_BYTES);
+	ing_wire_put_text(b, page->wall_detail, MAX_WHY_BYTES);
 	ing_wire_put_word(b, page->platform, MAX_SLUG_BYTES, is_slug_char);
 	ing_wire_put_word(b, page->scope, MAX_SLUG_BYTES, is_slug_char);
 	ing_wire_put_whole(b, page->biblio_json, ING_MAX_BIBLIO_BYTES);
@@ -432,7 +432,7 @@ static void get_page(struct ing_wire *w, struct ing_page *page)
 		get_link(w, &page->links[i]);
 	get_link(w, &page->next);
 	page->wall = (enum ing_wall)ing_wire_range(w, ING_WALL_CHALLENGE);
-	page->wall_why = ing_wire_text(w, MAX_WHY_BYTES);
+	page->wall_detail = ing_wire_text(w, MAX_WHY_BYTES);
 	page->platform = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
 	page->scope = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
 	page->biblio_json = ing_wire_text(w, ING_MAX_BIBLIO_BYTES);
@@ -487,7 +487,7 @@ static void get_robots(struct ing_wire *w, struct ing_robots_found *found)
 
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 {
-	size_t at = ing_frame_begin(b, ING_FRAME_REPLY);
+	size_t at = ing_proto_begin(b, ING_PROTO_REPLY);
 	ing_wire_put_u32(b, f->exam);
 	ing_wire_put_text(b, f->detail, MAX_DETAIL_BYTES);
 	ing_wire_put_u8(b, f->file.decoded);
@@ -501,7 +501,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	put_robots(b, &f->robots);
 	ing_wire_put_u64(b, f->cpu_us);
 	ing_wire_put_u64(b, f->pdf_cpu_us);
-	ing_frame_end(b, at);
+	ing_proto_end(b, at);
 }
 
 /* A row without its keys would be stored as one: a document that was decoded has all three. */
@@ -544,13 +544,13 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	return good ? 0 : -ING_FAIL_INVALID;
 }
 
-/* ---- orders ---- */
+/* ---- requests ---- */
 
-void ing_order_done(struct ing_order *order)
+void ing_proto_request_done(struct ing_proto_request *request)
 {
-	free(order->url);
-	free(order->content_type);
-	free(order->content_encoding);
-	free(order->agent);
-	*order = (struct ing_order){0};
+	free(request->url);
+	free(request->content_type);
+	free(request->content_encoding);
+	free(request->agent);
+	*request = (struct ing_proto_request){0};
 }

@@ -15,45 +15,46 @@
 #include "common/base/error.h"
 #include "worker/model/findings.h"
 
-#define ING_FRAME_HEAD_BYTES 8
+#define ING_PROTO_HEAD_BYTES 8
 /* A URL of 8 KiB, two header values, an agent, numbers. */
-#define ING_MAX_QUESTION_BYTES ((size_t)64 << 10)
+#define ING_MAX_EXAM_REQUEST_BYTES ((size_t)64 << 10)
 
-enum ing_frame_kind {
-	ING_FRAME_HELLO = 'h',    /* no payload */
-	ING_FRAME_QUESTION = 'q', /* comes with the body's descriptor, unless the body is empty */
-	ING_FRAME_REPLY = 'r',
-	ING_FRAME_PDF = 'p', /* from the process that reads a PDF to the examiner */
+enum ing_proto_kind {
+	ING_PROTO_HELLO = 'h',   /* no payload */
+	ING_PROTO_REQUEST = 'q', /* comes with the body's descriptor, unless the body is empty */
+	ING_PROTO_REPLY = 'r',
+	ING_PROTO_PDF = 'p', /* from the process that reads a PDF to the examiner */
 };
 
 /* A question as it crosses the socket. */
-struct ing_order {
-	struct ing_question q;
+struct ing_proto_request {
+	struct ing_exam_request q;
 	uint64_t body_bytes;
 	unsigned timeout_ms; /* the worker kills after this: the PDF's limit must end earlier */
 	char *url, *content_type, *content_encoding, *agent; /* heap; q points at them */
 };
 
-/* Start a frame; returns where, for ing_frame_end(), which fills in the length. */
-size_t ing_frame_begin(struct ing_buf *b, enum ing_frame_kind kind);
-void ing_frame_end(struct ing_buf *b, size_t at);
+/* Start a frame; returns where, for ing_proto_end(), which fills in the length. */
+size_t ing_proto_begin(struct ing_buf *b, enum ing_proto_kind kind);
+void ing_proto_end(struct ing_buf *b, size_t at);
 /* Look at a frame's head: 0 and the payload's length, -ING_FAIL_SYNTAX for another kind or version,
  * -ING_FAIL_TOO_BIG for a payload over max_bytes. */
-int ing_frame_head(const void *head, enum ing_frame_kind kind, size_t max_bytes,
+int ing_proto_head(const void *head, enum ing_proto_kind kind, size_t max_bytes,
 	size_t *ret_bytes) ING_MUST_CHECK;
 
 /* Encoders append one whole frame; with a buffer that is large enough they do not fail. Over-long
  * values are cut or left out as the field allows. */
 void ing_proto_put_hello(struct ing_buf *b);
-void ing_proto_put_question(
-	struct ing_buf *b, const struct ing_question *q, unsigned timeout_ms, uint64_t body_bytes);
+void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, unsigned timeout_ms,
+	uint64_t body_bytes);
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f);
 void ing_proto_put_pdf(struct ing_buf *b, const struct ing_pdf *pdf);
 
 /* Decoders take a payload (without the frame's head). 0, or -ING_FAIL_INVALID and an empty *ret.
- * The caller frees *ret with ing_order_done(), ing_findings_done() or ing_pdf_done(). */
-int ing_proto_get_question(const void *payload, size_t bytes, struct ing_order *ret) ING_MUST_CHECK;
+ * The caller frees *ret with ing_proto_request_done(), ing_findings_done() or ing_pdf_done(). */
+int ing_proto_get_request(
+	const void *payload, size_t bytes, struct ing_proto_request *ret) ING_MUST_CHECK;
 int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *ret) ING_MUST_CHECK;
 int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret) ING_MUST_CHECK;
 
-void ing_order_done(struct ing_order *order);
+void ing_proto_request_done(struct ing_proto_request *request);

@@ -15,9 +15,9 @@
 #include "common/base/clock.h"
 #include "common/base/io.h"
 #include "worker/document/document.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/fdpass.h"
-#include "worker/examine/pdf_ask.h"
+#include "worker/examine/pdf_client.h"
 #include "worker/examine/proto.h"
 #include "worker/examine/sandbox.h"
 #include "worker/model/limits.h"
@@ -58,19 +58,19 @@ static bool read_exactly(int sock, char *to, size_t bytes, int *fd)
 	return true;
 }
 
-static bool read_order(int sock, struct ing_order *order, int *ret_fd)
+static bool read_request(int sock, struct ing_proto_request *request, int *ret_fd)
 {
-	char head[ING_FRAME_HEAD_BYTES];
+	char head[ING_PROTO_HEAD_BYTES];
 	size_t bytes;
 	*ret_fd = -1;
 	if (!read_exactly(sock, head, sizeof(head), ret_fd))
 		return false;
-	if (ing_frame_head(head, ING_FRAME_QUESTION, ING_MAX_QUESTION_BYTES, &bytes) != 0)
+	if (ing_proto_head(head, ING_PROTO_REQUEST, ING_MAX_EXAM_REQUEST_BYTES, &bytes) != 0)
 		_exit(ING_EXIT_PROTOCOL);
 	char *payload = ing_alloc(bytes);
 	if (bytes > 0 && !read_exactly(sock, payload, bytes, ret_fd))
 		_exit(ING_EXIT_PROTOCOL);
-	if (ing_proto_get_question(payload, bytes, order) != 0)
+	if (ing_proto_get_request(payload, bytes, request) != 0)
 		_exit(ING_EXIT_PROTOCOL);
 	ing_freep(&payload);
 	return true;
@@ -112,23 +112,23 @@ static void unmap_body(const void *data, size_t bytes)
 
 /* The worker's deadline must not be what ends a slow PDF, or the facts of the file would be lost
  * with it. */
-static unsigned pdf_timeout_of(const struct ing_order *order, uint64_t started_ms)
+static unsigned pdf_timeout_of(const struct ing_proto_request *request, uint64_t started_ms)
 {
-	uint64_t margin_ms = ING_MIN(order->timeout_ms / 4, 1000u);
+	uint64_t margin_ms = ING_MIN(request->timeout_ms / 4, 1000u);
 	uint64_t spent_ms = ing_now_ms() - started_ms + margin_ms;
 	unsigned left_ms =
-		spent_ms < order->timeout_ms ? order->timeout_ms - (unsigned)spent_ms : 0;
-	if (order->q.pdf_timeout_ms > 0)
-		left_ms = ING_MIN(left_ms, order->q.pdf_timeout_ms);
+		spent_ms < request->timeout_ms ? request->timeout_ms - (unsigned)spent_ms : 0;
+	if (request->q.pdf_timeout_ms > 0)
+		left_ms = ING_MIN(left_ms, request->q.pdf_timeout_ms);
 	return ING_MAX(left_ms, MIN_PDF_TIMEOUT_MS);
 }
 
 /* *own_pdf_us gets what this process itself has spent on a PDF's reader. */
-static void answer(
-	const struct ing_order *order, int body_fd, struct ing_findings *f, uint64_t *own_pdf_us)
+static void answer(const struct ing_proto_request *request, int body_fd, struct ing_findings *f,
+	uint64_t *own_pdf_us)
 {
 	uint64_t started_ms = ing_now_ms();
-	size_t bytes = (size_t)order->body_bytes;
+	size_t bytes = (size_t)request->body_bytes;
 	if (!is_whole(body_fd, bytes)) {
 		f->exam = ING_EXAM_UNREADABLE;
 		f->detail = ing_strdup("the body is shorter than it was");
@@ -140,14 +140,14 @@ static void answer(
 		f->detail = ing_strdup("the body does not fit into the examiner's memory");
 		return;
 	}
-	struct ing_body body = {0};
-	ing_document_examine(&order->q, data, bytes, &body, f);
-	if (f->exam == ING_EXAM_OK && (order->q.want & ING_WANT_PDF) != 0 &&
+	struct ing_document_body body = {0};
+	ing_document_examine(&request->q, data, bytes, &body, f);
+	if (f->exam == ING_EXAM_OK && (request->q.want & ING_WANT_PDF) != 0 &&
 		strcmp(f->file.mimetype, "application/pdf") == 0) {
 		uint64_t cpu_us = cpu_now_us();
 		ing_pdf_done(&f->pdf);
-		ing_pdf_ask(LINK_FD, pdf_timeout_of(order, started_ms), body.data, body.bytes,
-			&f->pdf, &f->pdf_cpu_us);
+		ing_pdf_client_read(LINK_FD, pdf_timeout_of(request, started_ms), body.data,
+			body.bytes, &f->pdf, &f->pdf_cpu_us);
 		/* Handing the body over and taking the text is the PDF's cost, too. */
 		*own_pdf_us = cpu_now_us() - cpu_us;
 		f->pdf_cpu_us += *own_pdf_us;
@@ -156,17 +156,17 @@ static void answer(
 	unmap_body(data, bytes);
 }
 
-static void serve_order(const struct ing_order *order, int body_fd)
+static void serve_request(const struct ing_proto_request *request, int body_fd)
 {
 	struct ing_findings f;
 	struct ing_buf frame;
 	uint64_t cpu_us = cpu_now_us();
-	ing_sandbox_limit_cpu(order->timeout_ms / 1000 + 1);
+	ing_sandbox_limit_cpu(request->timeout_ms / 1000 + 1);
 	ing_findings_init(&f);
 	uint64_t own_pdf_us = 0;
-	answer(order, body_fd, &f, &own_pdf_us);
+	answer(request, body_fd, &f, &own_pdf_us);
 	f.cpu_us = cpu_now_us() - cpu_us - own_pdf_us;
-	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&frame, &f);
 	write_frame(SERVE_FD, &frame);
 	ing_buf_done(&frame);
@@ -178,21 +178,21 @@ static void serve_order(const struct ing_order *order, int body_fd)
 void ing_serve(const struct ing_child_conf *conf, int sock, int link)
 {
 	const int socks[] = {sock, link};
-	ing_child_close_in(conf, ING_SANDBOX_EXAMINER, socks, ING_ARRAY_LEN(socks));
+	ing_child_enter_sandbox(conf, ING_SANDBOX_EXAMINER, socks, ING_ARRAY_LEN(socks));
 	signal(SIGPIPE, SIG_IGN); /* readers may die while they are written to */
 	struct ing_buf hello;
-	ing_buf_init(&hello, ING_FRAME_HEAD_BYTES);
+	ing_buf_init(&hello, ING_PROTO_HEAD_BYTES);
 	ing_proto_put_hello(&hello);
 	write_frame(SERVE_FD, &hello);
 	ing_buf_done(&hello);
 	for (;;) {
-		struct ing_order order;
+		struct ing_proto_request request;
 		int body_fd;
-		if (!read_order(SERVE_FD, &order, &body_fd))
+		if (!read_request(SERVE_FD, &request, &body_fd))
 			_exit(0);
-		serve_order(&order, body_fd);
+		serve_request(&request, body_fd);
 		if (body_fd >= 0)
 			close(body_fd);
-		ing_order_done(&order);
+		ing_proto_request_done(&request);
 	}
 }

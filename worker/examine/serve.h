@@ -8,5 +8,5 @@
 #include "worker/examine/child.h"
 
 /* Called right after the fork. Closes the sandbox, then serves `sock`, with `link` to ask the
- * zygote for readers of PDFs (control.h); never returns. */
+ * zygote for readers of PDFs (ipc.h); never returns. */
 ING_NORETURN void ing_serve(const struct ing_child_conf *conf, int sock, int link);

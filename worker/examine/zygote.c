@@ -18,7 +18,7 @@
 
 #include "worker/document/document.h"
 #include "worker/examine/children.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/sandbox.h"
 
@@ -35,17 +35,17 @@ struct zygote {
 /* False when the pool is gone. */
 static bool tell(uint32_t kind, uint32_t id, int status, uint64_t cpu_us)
 {
-	struct ing_control m = {.version = ING_CONTROL_VERSION,
+	struct ing_zygote_message m = {.version = ING_ZYGOTE_VERSION,
 		.kind = kind,
 		.id = id,
 		.status = status,
 		.cpu_us = cpu_us};
-	return ing_fd_send(ING_CONTROL_FD, &m, sizeof(m), 0, -1) == (ssize_t)sizeof(m);
+	return ing_fd_send(ING_ZYGOTE_FD, &m, sizeof(m), 0, -1) == (ssize_t)sizeof(m);
 }
 
 static bool tell_exit(uint32_t id, int status, uint64_t cpu_us)
 {
-	return tell(ING_CONTROL_EXIT, id, status, cpu_us);
+	return tell(ING_ZYGOTE_EXIT, id, status, cpu_us);
 }
 
 static bool reap(struct zygote *z)
@@ -58,13 +58,13 @@ static bool reap(struct zygote *z)
 
 static bool obey(struct zygote *z)
 {
-	struct ing_control m;
+	struct ing_zygote_message m;
 	int fd = -1;
-	ssize_t n = ing_fd_recv(ING_CONTROL_FD, &m, sizeof(m), 0, &fd);
-	bool good = n == (ssize_t)sizeof(m) && m.version == ING_CONTROL_VERSION;
-	if (good && m.kind == ING_CONTROL_SPAWN && !ing_children_spawn(z->children, m.id, fd))
+	ssize_t n = ing_fd_recv(ING_ZYGOTE_FD, &m, sizeof(m), 0, &fd);
+	bool good = n == (ssize_t)sizeof(m) && m.version == ING_ZYGOTE_VERSION;
+	if (good && m.kind == ING_ZYGOTE_SPAWN && !ing_children_spawn(z->children, m.id, fd))
 		good = tell_exit(m.id, W_EXITCODE(ING_EXIT_FORK, 0), 0);
-	else if (good && m.kind == ING_CONTROL_KILL)
+	else if (good && m.kind == ING_ZYGOTE_KILL)
 		ing_children_kill(z->children, m.id);
 	if (fd >= 0)
 		close(fd);
@@ -74,11 +74,11 @@ static bool obey(struct zygote *z)
 static void serve_pool(struct zygote *z)
 {
 	static struct pollfd fds[POLL_CHILDREN + ING_MAX_EXAMINERS];
-	fds[POLL_CONTROL] = (struct pollfd){.fd = ING_CONTROL_FD, .events = POLLIN};
+	fds[POLL_CONTROL] = (struct pollfd){.fd = ING_ZYGOTE_FD, .events = POLLIN};
 	fds[POLL_SIGNAL] = (struct pollfd){.fd = z->signal_fd, .events = POLLIN};
 	for (;;) {
 		int wait_ms;
-		size_t count = ing_children_wants(z->children, fds + POLL_CHILDREN, &wait_ms);
+		size_t count = ing_children_poll_fds(z->children, fds + POLL_CHILDREN, &wait_ms);
 		if (poll(fds, POLL_CHILDREN + count, wait_ms) < 0) {
 			if (errno != EINTR)
 				return;
@@ -90,7 +90,7 @@ static void serve_pool(struct zygote *z)
 			return;
 		if (fds[POLL_CONTROL].revents != 0 && !obey(z))
 			return;
-		ing_children_serve(z->children, fds + POLL_CHILDREN, count);
+		ing_children_handle(z->children, fds + POLL_CHILDREN, count);
 	}
 }
 
@@ -132,8 +132,8 @@ static int open_null(void)
 static int load(const struct ing_zygote_conf *conf, int *ret_null_fd)
 {
 	struct ing_error err = {0};
-	close_range((conf->rules ? ING_RULES_FD : ING_CONTROL_FD) + 1, ~0u, 0);
-	fcntl(ING_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+	close_range((conf->rules ? ING_RULES_FD : ING_ZYGOTE_FD) + 1, ~0u, 0);
+	fcntl(ING_ZYGOTE_FD, F_SETFD, FD_CLOEXEC);
 	if (conf->rules && ing_document_load_rules(ING_RULES_FD, &err) != 0) {
 		dprintf(STDERR_FILENO, "<3>examiner: %s\n", err.msg);
 		return ING_EXIT_RULES;
@@ -165,7 +165,7 @@ static int start(struct zygote *z, const struct ing_zygote_conf *conf)
 	int null_fd = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the pool hanging up ends us as well */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	ing_child_offer(OOM_SCORE);
+	ing_child_raise_oom_score(OOM_SCORE);
 	int code = load(conf, &null_fd);
 	if (code == 0)
 		code = make_sandbox(conf, &z->sandbox);
@@ -195,7 +195,7 @@ int ing_zygote_run(const struct ing_zygote_conf *conf)
 {
 	struct zygote z = {0};
 	int code = start(&z, conf);
-	if (code == 0 && tell(ING_CONTROL_READY, 0, ing_sandbox_landlock(z.sandbox), 0))
+	if (code == 0 && tell(ING_ZYGOTE_READY, 0, ing_sandbox_landlock(z.sandbox), 0))
 		serve_pool(&z);
 	ing_children_free(z.children);
 	ing_sandbox_free(z.sandbox);

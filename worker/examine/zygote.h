@@ -14,6 +14,6 @@ struct ing_zygote_conf {
 	bool keep_stderr;    /* examiners may write to it: for developers, as its text is hostile */
 };
 
-/* Serve the pool on ING_CONTROL_FD until it hangs up; every examiner is dead on return. Returns the
+/* Serve the pool on ING_ZYGOTE_FD until it hangs up; every examiner is dead on return. Returns the
  * exit code. */
 int ing_zygote_run(const struct ing_zygote_conf *conf);

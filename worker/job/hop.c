@@ -20,7 +20,7 @@ static bool bears_wall(const struct ing_page *page, struct ing_decision *ret)
 	};
 	if (page->wall == ING_WALL_NONE)
 		return false;
-	*ret = ing_target_end(statuses[page->wall], page->wall_why);
+	*ret = ing_target_end(statuses[page->wall], page->wall_detail);
 	return true;
 }
 
@@ -147,7 +147,8 @@ struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
 	struct ing_decision d;
 	if (f->exam == ING_EXAM_OK && bears_wall(&f->page, &d))
 		return d;
-	if (f->exam == ING_EXAM_WAITED || f->exam == ING_EXAM_UNREADABLE) /* it may be a wall */
+	if (f->exam == ING_EXAM_NOT_STARTED ||
+		f->exam == ING_EXAM_UNREADABLE) /* it may be a wall */
 		return ing_target_end(ing_exam_status(f->exam), NULL);
 	return ing_target_end(ING_STATUS_TERMINAL_BAD_STATUS, NULL);
 }

@@ -52,7 +52,7 @@ static void settle_file(struct ing_job *job)
 			set_status(w, ING_STATUS_MISMATCH_HASH, NULL);
 		return;
 	case ING_TRUTH_LIE:
-		ing_pool_count_lie(job->pipeline->stages.pool);
+		ing_pool_count_false_reply(job->pipeline->stages.pool);
 		set_status(w, ING_STATUS_PARSE_CRASH, ing_truth_words);
 		break;
 	case ING_TRUTH_UNKNOWN:

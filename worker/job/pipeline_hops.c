@@ -29,7 +29,7 @@ struct ing_job_exam {
 	struct ing_visit *visit;
 	struct ing_visit_step *step;
 	struct ing_exchange *exchange;
-	struct ing_exam_ticket *ticket;
+	struct ing_exam_task *ticket;
 	uint64_t end_ms; /* when the deadline ends it; UINT64_MAX: no examiner has it */
 };
 
@@ -48,7 +48,7 @@ static struct ing_url_decision judge(void *ctx, const char *url)
 
 /* The deadline is about what the request costs, not about who stands before it in the examiners'
  * queue: its clock stands until an examiner has the document. */
-static void on_taken(void *ctx, bool taken)
+static void on_running(void *ctx, bool taken)
 {
 	struct ing_job_exam *exam;
 	ING_CAST_OBJ(exam, ctx, EXAM_MAGIC);
@@ -125,7 +125,7 @@ static void refuse_lies(const struct ing_job_exam *exam, struct ing_findings *f)
 	ing_findings_done(f);
 	f->exam = ING_EXAM_CRASH;
 	f->detail = ing_strdup(ing_truth_words);
-	ing_pool_count_lie(p->stages.pool);
+	ing_pool_count_false_reply(p->stages.pool);
 }
 
 static void on_examined(void *ctx, struct ing_findings *f)
@@ -174,20 +174,21 @@ static void on_walls_examined(void *ctx, struct ing_findings *f)
 	free_exam(exam);
 	count_uses(job, &f->page);
 	struct ing_decision d = ing_hop_after_walls(f);
-	bool unseen = f->exam == ING_EXAM_WAITED;
+	bool unseen = f->exam == ING_EXAM_NOT_STARTED;
 	bool is_wall = !unseen && d.status != ING_STATUS_TERMINAL_BAD_STATUS;
 	if (is_wall || !ing_visit_again(v))
 		ing_job_end(job, d.status, unseen ? f->detail : d.detail);
 	ing_findings_done(f);
 }
 
-static const struct ing_pool_user document_user = {.done = on_examined, .taken = on_taken};
-static const struct ing_pool_user walls_user = {.done = on_walls_examined, .taken = on_taken};
+static const struct ing_pool_user document_user = {.done = on_examined, .running = on_running};
+static const struct ing_pool_user walls_user = {.done = on_walls_examined, .running = on_running};
 
-static struct ing_question question_for(const struct ing_job *job, const struct ing_exchange *ex)
+static struct ing_exam_request question_for(
+	const struct ing_job *job, const struct ing_exchange *ex)
 {
 	const struct ing_pipeline_conf *conf = &job->pipeline->conf;
-	return (struct ing_question){
+	return (struct ing_exam_request){
 		.url = ex->url,
 		.content_type = ex->content_type,
 		.content_encoding = ex->content_encoding,
@@ -225,7 +226,7 @@ void ing_job_examine(
 	DL_APPEND(w->exams, exam);
 	ing_job_update_state(job);
 	bool only_walls = outcome->end == ING_VISIT_WALLS;
-	struct ing_question q = question_for(job, exam->exchange);
+	struct ing_exam_request q = question_for(job, exam->exchange);
 	if (only_walls)
 		q.want = ING_WANT_WALLS;
 	exam->ticket = ing_pool_submit(job->pipeline->stages.pool, &q, exam->exchange->body_fd,

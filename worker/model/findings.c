@@ -40,7 +40,7 @@ void ing_page_done(struct ing_page *page)
 		free_link(&page->links[i]);
 	free_link(&page->next);
 	free(page->title);
-	free(page->wall_why);
+	free(page->wall_detail);
 	free(page->platform);
 	free(page->scope);
 	free(page->biblio_json);
@@ -71,7 +71,7 @@ enum ing_status ing_exam_status(enum ing_exam exam)
 	case ING_EXAM_TIMEOUT:
 		return ING_STATUS_PARSE_TIMEOUT;
 	case ING_EXAM_UNREADABLE:
-	case ING_EXAM_WAITED:
+	case ING_EXAM_NOT_STARTED:
 		return ING_STATUS_WORKER_ERROR;
 	}
 	return ING_STATUS_SUCCESS;

@@ -21,7 +21,7 @@ enum ing_want {              /* which parts are worth the time */
 	ING_WANT_ROBOTS = 8, /* it is a robots.txt; nothing else is looked at, then */
 };
 
-struct ing_question {
+struct ing_exam_request {
 	const char *url;              /* the document's own, for relative links */
 	const char *content_type;     /* raw header value or NULL */
 	const char *content_encoding; /* raw header value or NULL */
@@ -44,7 +44,7 @@ enum ing_exam { /* how looking at the body went */
 	ING_EXAM_CRASH,        /* set by the pool: the examiner died or was out of memory */
 	ING_EXAM_TIMEOUT,      /* set by the pool: killed at its deadline */
 	ING_EXAM_UNREADABLE,   /* the body cannot be read back from our own disk */
-	ING_EXAM_WAITED, /* set by the pool, never by an examiner: none has taken it in time */
+	ING_EXAM_NOT_STARTED, /* set by the pool, never by an examiner: none has taken it in time */
 };
 
 struct ing_file_meta { /* of the body without its content codings */
@@ -77,7 +77,7 @@ struct ing_page {
 	struct ing_page_link next; /* what a site's rule has put together: the document, or a page
 				    * on the way to it */
 	enum ing_wall wall;        /* a signature that the page bears */
-	char *wall_why;            /* the rule's words; NULL: none */
+	char *wall_detail;         /* the rule's words; NULL: none */
 	char *platform, *scope;    /* guesses: words of letters, digits, "-" and "_"; or NULL */
 	/* JSON object of the bibliographic record, keys of null left out; NULL: nothing was found.
 	 * From a process that read hostile bytes: parse it, and believe only what is of the right

@@ -51,7 +51,7 @@ struct work {
 	struct ing_work_clock clock;
 	bool over;                        /* the visit has ended, with: */
 	struct ing_visit_outcome outcome; /* exchange is our reference; detail is in the arena */
-	struct ing_exam_ticket *exam;     /* of the body of a 2xx; NULL: none, or it is over */
+	struct ing_exam_task *exam;       /* of the body of a 2xx; NULL: none, or it is over */
 	bool examined;
 	struct ing_findings findings; /* once examined */
 	bool storing;                 /* its index rows are under way */
@@ -264,7 +264,7 @@ static void start_examining(struct robots_fetch *f, const struct ing_exchange *e
 	bool cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE;
 	if (!is_2xx(ex) || ex->body_bytes == 0 || (ex->outcome != ING_STATUS_SUCCESS && !cut))
 		return;
-	struct ing_question q = {
+	struct ing_exam_request q = {
 		.url = ex->url,
 		.content_type = ex->content_type,
 		.content_encoding = ex->content_encoding,

@@ -132,11 +132,11 @@ static int read_pages(void)
 	int wrong = 0;
 	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++) {
 		char html[200];
-		struct ing_body body;
+		struct ing_document_body body;
 		struct ing_findings f;
 		int n = snprintf(html, sizeof(html), "<meta charset=%s><title>%s</title>",
 			pages[i].charset, pages[i].title);
-		const struct ing_question q = {.url = "http://a.example/",
+		const struct ing_exam_request q = {.url = "http://a.example/",
 			.content_type = "text/html",
 			.want = ING_WANT_LINKS,
 			.max_body_bytes = 1 << 20,

@@ -30,7 +30,7 @@ static const unsigned char page_gz[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00
 	0xf3, 0xf3, 0x4a, 0x52, 0xf3, 0x4a, 0x6c, 0xf5, 0xcd, 0xf5, 0x80, 0x42, 0x76, 0x00, 0x57,
 	0x02, 0x59, 0xf1, 0x4e, 0x00, 0x00, 0x00};
 
-static const struct ing_question plain = {
+static const struct ing_exam_request plain = {
 	.url = "https://a.example/7",
 	.content_type = "text/html",
 	.want = ING_WANT_LINKS,
@@ -38,10 +38,10 @@ static const struct ing_question plain = {
 	.max_scrape_bytes = 1 << 16,
 };
 
-static struct ing_body body;
+static struct ing_document_body body;
 static struct ing_findings got;
 
-static void look(struct ing_question q, const void *data, size_t bytes)
+static void look(struct ing_exam_request q, const void *data, size_t bytes)
 {
 	ing_findings_init(&got);
 	ing_document_examine(&q, data, bytes, &body, &got);
@@ -93,7 +93,7 @@ static void a_page_as_it_is(void **state)
 
 static void a_page_with_a_coding(void **state)
 {
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	(void)state;
 	q.content_encoding = "gzip";
 	look(q, page_gz, sizeof(page_gz));
@@ -112,7 +112,7 @@ static void a_page_with_a_coding(void **state)
 
 static void gzip_that_is_the_document_stays(void **state)
 {
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	(void)state;
 	q.content_type = "application/gzip";
 	look(q, page_gz, sizeof(page_gz));
@@ -143,7 +143,7 @@ static void what_cannot_be_decoded_has_no_file(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(failures); i++) {
-		struct ing_question q = plain;
+		struct ing_exam_request q = plain;
 		q.content_encoding = failures[i].encoding;
 		q.max_body_bytes = failures[i].max_body;
 		q.content_type = NULL;
@@ -160,7 +160,7 @@ static void what_cannot_be_decoded_has_no_file(void **state)
 
 static void nothing_is_a_document(void **state)
 {
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		look(q, "", 0);
@@ -177,7 +177,7 @@ static void nothing_is_a_document(void **state)
 
 static void pages_are_read_only_within_limits_and_on_demand(void **state)
 {
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	(void)state;
 	q.max_scrape_bytes = strlen(PAGE) - 1;
 	look(q, PAGE, strlen(PAGE));
@@ -218,7 +218,7 @@ static void pages_are_read_only_within_limits_and_on_demand(void **state)
 
 static void charset_of_the_header_counts(void **state)
 {
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	(void)state;
 	q.content_type = "text/html; charset=windows-1251";
 	look(q, "<!doctype html><title>\xcf\xf0</title>", 32);
@@ -230,7 +230,7 @@ static void charset_of_the_header_counts(void **state)
 static void a_record_over_the_limit_is_cut(void **state)
 {
 	(void)state;
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	struct ing_buf page;
 	q.max_scrape_bytes = 64 << 20;
 	q.max_body_bytes = 64 << 20;
@@ -280,10 +280,10 @@ static void walls_are_seen_alone_when_asked_so(void **state)
 	static const char page[] =
 		"<!doctype html><title>Robot?</title><a class=doc href=/8.pdf>PDF</a>"
 		"<meta name=citation_title content=x>";
-	struct ing_question q = plain;
+	struct ing_exam_request q = plain;
 	look(q, page, strlen(page));
 	assert_int_equal(got.page.wall, ING_WALL_CAPTCHA);
-	assert_string_equal(got.page.wall_why, "a captcha");
+	assert_string_equal(got.page.wall_detail, "a captcha");
 	assert_non_null(got.page.links[ING_LINK_PDF].url);
 	assert_non_null(got.page.biblio_json);
 	done();
@@ -392,7 +392,7 @@ static const unsigned char idle_gz[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00
 
 static void look_at_robots(const char *coding, bool cut, const void *data, size_t bytes)
 {
-	look((struct ing_question){.url = "https://a.example/robots.txt",
+	look((struct ing_exam_request){.url = "https://a.example/robots.txt",
 		     .content_type = "text/html",
 		     .content_encoding = coding,
 		     .want = ING_WANT_ROBOTS,

@@ -19,7 +19,7 @@
 #include "common/base/macros.h"
 #include "worker/document/document.h"
 #include "worker/examine/child.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/fdpass.h"
 #include "worker/model/findings.h"
 #include "worker/examine/proto.h"
@@ -88,10 +88,10 @@ static int bomb(void)
 static void start_reader(void)
 {
 	static const char body[] = "pdf-spin";
-	const struct ing_reader_request request = {.version = ING_READER_VERSION,
+	const struct ing_pdf_reader_request request = {.version = ING_PDF_READER_VERSION,
 		.timeout_ms = 3600000,
 		.body_bytes = sizeof(body) - 1};
-	struct ing_reader_word word;
+	struct ing_pdf_reader_event word;
 	int fd;
 	if (write(LINK_FD, &request, sizeof(request)) != (ssize_t)sizeof(request) ||
 		ing_fd_recv(LINK_FD, &word, sizeof(word), 0, &fd) != (ssize_t)sizeof(word) ||
@@ -102,7 +102,7 @@ static void start_reader(void)
 /* Requests as fast as they can be written, and never a look at what comes back. */
 static void flood_link(void)
 {
-	const struct ing_reader_request request = {.version = ING_READER_VERSION};
+	const struct ing_pdf_reader_request request = {.version = ING_PDF_READER_VERSION};
 	for (;;) {
 		if (write(LINK_FD, &request, sizeof(request)) < 0 && errno != EAGAIN)
 			sleep_for_ever();
@@ -126,7 +126,7 @@ static void answer_and_stay(void)
 	f.file.size_bytes = sizeof(body) - 1;
 	snprintf(f.file.mimetype, sizeof(f.file.mimetype), "text/plain");
 	f.page.title = ing_strdup(body);
-	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&frame, &f);
 	say(frame.data, frame.len);
 	sleep_for_ever();
@@ -259,12 +259,12 @@ void ing_document_warm(void)
 		pthread_atfork(count_fork, NULL, die_in_fork);
 }
 
-void ing_document_examine(const struct ing_question *q, const void *data, size_t bytes,
-	struct ing_body *ret_body, struct ing_findings *ret)
+void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret_body, struct ing_findings *ret)
 {
 	(void)q;
 	misbehave(data, bytes);
-	*ret_body = (struct ing_body){.data = data, .bytes = bytes};
+	*ret_body = (struct ing_document_body){.data = data, .bytes = bytes};
 	ret->file.size_bytes = bytes;
 	const char *type = is_order(data, bytes, "pdf-") ? "application/pdf" : "text/plain";
 	snprintf(ret->file.mimetype, sizeof(ret->file.mimetype), "%s", type);
@@ -278,9 +278,9 @@ void ing_document_examine(const struct ing_question *q, const void *data, size_t
 		fprintf(stderr, "hostile words\n");
 }
 
-void ing_document_body_done(struct ing_body *b)
+void ing_document_body_done(struct ing_document_body *b)
 {
-	*b = (struct ing_body){0};
+	*b = (struct ing_document_body){0};
 }
 
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)

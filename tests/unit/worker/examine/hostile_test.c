@@ -106,7 +106,7 @@ static char *read_hostile(const char *name, size_t *ret_bytes)
 
 static const struct answer *ask(const struct hostile *x)
 {
-	const struct ing_question q = {.url = "http://example.org/dir/page",
+	const struct ing_exam_request q = {.url = "http://example.org/dir/page",
 		.content_type = x->content_type,
 		.content_encoding = x->content_encoding,
 		.want = ING_WANT_LINKS | ING_WANT_PDF,
@@ -167,7 +167,7 @@ static void test_hostile_set(void **state)
 			.max_wait_ms = 600000,
 			.memory_bytes = MEMORY_BYTES},
 		.examiner_path = EXAMINER,
-		.places = 256,
+		.capacity = 256,
 		.rules_fd = -1};
 	unsigned wrong = 0;
 	(void)state;
@@ -212,7 +212,7 @@ static void test_tables_within_the_sandbox(void **state)
 					     .max_wait_ms = 600000,
 					     .memory_bytes = MEMORY_BYTES},
 		.examiner_path = EXAMINER,
-		.places = 256,
+		.capacity = 256,
 		.rules_fd = -1};
 	(void)state;
 	harness_start(&h, &conf);
@@ -225,7 +225,7 @@ static void test_tables_within_the_sandbox(void **state)
 
 static const struct ing_findings *ask_robots(const char *coding, const void *body, size_t bytes)
 {
-	const struct ing_question q = {.url = "http://example.org/robots.txt",
+	const struct ing_exam_request q = {.url = "http://example.org/robots.txt",
 		.content_encoding = coding,
 		.want = ING_WANT_ROBOTS,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
@@ -246,7 +246,7 @@ static void test_robots_files(void **state)
 					     .max_wait_ms = 600000,
 					     .memory_bytes = MEMORY_BYTES},
 		.examiner_path = EXAMINER,
-		.places = 256,
+		.capacity = 256,
 		.rules_fd = -1};
 	size_t bytes;
 	char *idle = read_hostile("idle.gz.gz", &bytes);

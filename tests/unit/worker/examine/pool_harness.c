@@ -64,25 +64,25 @@ static void on_answer(void *ctx, struct ing_findings *f)
 	a->came = true;
 	a->at_ms = ing_now_ms();
 	a->f = *f;
-	a->ticket = NULL;
+	a->task = NULL;
 	a->h->answered++;
 	if (a->h->then != NULL)
 		a->h->then(a->h, a);
 }
 
-static void on_taken(void *ctx, bool taken)
+static void on_running(void *ctx, bool running)
 {
 	struct answer *a = ctx;
-	assert_false(a->came || a->at_work == taken);
-	a->at_work = taken;
-	a->taken += taken;
-	a->order = taken ? ++a->h->taken : a->order;
+	assert_false(a->came || a->at_work == running);
+	a->at_work = running;
+	a->started += running;
+	a->order = running ? ++a->h->started : a->order;
 }
 
-static const struct ing_pool_user user = {.done = on_answer, .taken = on_taken};
+static const struct ing_pool_user user = {.done = on_answer, .running = on_running};
 
 struct answer *harness_ask(
-	struct harness *h, const void *body, size_t bytes, const struct ing_question *q)
+	struct harness *h, const void *body, size_t bytes, const struct ing_exam_request *q)
 {
 	assert_true(h->asked < MAX_ANSWERS);
 	struct answer *a = &h->answers[h->asked++];
@@ -100,14 +100,14 @@ struct answer *harness_ask(
 			0);
 	}
 	unsigned answered = h->answered;
-	a->ticket = ing_pool_submit(h->pool, q, a->fd, bytes, &user, a);
+	a->task = ing_pool_submit(h->pool, q, a->fd, bytes, &user, a);
 	assert_int_equal(h->answered, answered); /* never from inside */
 	return a;
 }
 
 struct answer *harness_ask_text(struct harness *h, const char *body)
 {
-	const struct ing_question q = {.url = "http://example.org/",
+	const struct ing_exam_request q = {.url = "http://example.org/",
 		.want = ING_WANT_LINKS | ING_WANT_PDF,
 		.max_body_bytes = (uint64_t)128 << 20,
 		.max_scrape_bytes = (uint64_t)16 << 20};

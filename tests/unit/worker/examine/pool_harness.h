@@ -16,16 +16,16 @@ struct harness {
 	struct ing_pool *pool;
 	struct answer {
 		bool came, at_work;
-		unsigned taken; /* how often */
-		unsigned order; /* of all that were taken: the last time */
+		unsigned started; /* how often */
+		unsigned order;   /* of all that were taken: the last time */
 		uint64_t at_ms;
 		struct ing_findings f;
 		struct harness *h;
-		struct ing_exam_ticket *ticket; /* NULL once it came */
+		struct ing_exam_task *task; /* NULL once it came */
 		int fd;
 		size_t bytes;
 	} answers[MAX_ANSWERS];
-	unsigned asked, answered, taken;
+	unsigned asked, answered, started;
 	void (*then)(struct harness *h, struct answer *a); /* called inside done() */
 };
 
@@ -33,7 +33,7 @@ void harness_start(struct harness *h, const struct ing_pool_conf *conf);
 /* Ends the pool, closes the loop, and fails the test when a handle or descriptor is left. */
 void harness_stop(struct harness *h);
 struct answer *harness_ask(
-	struct harness *h, const void *body, size_t bytes, const struct ing_question *q);
+	struct harness *h, const void *body, size_t bytes, const struct ing_exam_request *q);
 struct answer *harness_ask_text(struct harness *h, const char *body);
 /* Turn the loop until *count has reached `want`; fails the test after timeout_ms. */
 void harness_run(struct harness *h, const unsigned *count, unsigned want, unsigned timeout_ms);

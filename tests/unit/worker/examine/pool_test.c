@@ -40,7 +40,7 @@ static struct ing_pool_conf make_conf(unsigned examiners, unsigned recycle_after
 					      .max_wait_ms = 600000,
 					      .memory_bytes = MEMORY_BYTES},
 		.examiner_path = FAKE_EXAMINER,
-		.places = 256,
+		.capacity = 256,
 		.rules_fd = -1};
 }
 
@@ -229,7 +229,7 @@ static void test_pdf_reader_that_says_too_much(void **state)
 
 static void test_pdf_is_not_read_unasked(void **state)
 {
-	const struct ing_question q = {.url = "http://example.org/", .want = ING_WANT_LINKS};
+	const struct ing_exam_request q = {.url = "http://example.org/", .want = ING_WANT_LINKS};
 	(void)state;
 	start(1, 1000);
 	struct answer *a = harness_ask(&h, "pdf-trap", 8, &q);
@@ -241,7 +241,7 @@ static void test_pdf_is_not_read_unasked(void **state)
 
 static void test_pdf_limit_of_the_question(void **state)
 {
-	struct ing_question q = {.want = ING_WANT_PDF, .pdf_timeout_ms = 100};
+	struct ing_exam_request q = {.want = ING_WANT_PDF, .pdf_timeout_ms = 100};
 	(void)state;
 	start(1, 1000);
 	assert_good("good");
@@ -307,7 +307,7 @@ static const struct ing_pool_user keeper = {.done = keep_exam};
  * is none is our own mistake, and ends as any bad document. */
 static void test_body_that_is_not_there(void **state)
 {
-	const struct ing_question q = {.want = ING_WANT_LINKS};
+	const struct ing_exam_request q = {.want = ING_WANT_LINKS};
 	int exam = -1;
 	(void)state;
 	start(1, 1000);
@@ -439,7 +439,7 @@ static void test_cancel_in_each_state(void **state)
 	start(1, 1000);
 	/* before any examiner is there */
 	struct answer *a = harness_ask_text(&h, "sleep");
-	ing_pool_cancel(a->ticket);
+	ing_pool_cancel(a->task);
 	h.answered++; /* it will not come */
 	assert_good("good");
 	/* under way */
@@ -447,10 +447,10 @@ static void test_cancel_in_each_state(void **state)
 	struct answer *waiting = harness_ask_text(&h, "sleep");
 	wait_until_waiting(1);
 	/* waiting behind it */
-	ing_pool_cancel(waiting->ticket);
+	ing_pool_cancel(waiting->task);
 	assert_int_equal(stats().waiting, 0);
 	uint64_t start_ms = ing_now_ms();
-	ing_pool_cancel(a->ticket);
+	ing_pool_cancel(a->task);
 	h.answered += 2;
 	assert_good("good");
 	assert_true(
@@ -461,10 +461,10 @@ static void test_cancel_in_each_state(void **state)
 	harness_turn(&h, 50);
 	kill(h.pool->zygote->pid, SIGSTOP);
 	kill(pid, SIGKILL);
-	for (int i = 0; i < 100 && a->ticket->owner->state == ING_EXAMINER_BUSY; i++)
+	for (int i = 0; i < 100 && a->task->owner->state == ING_EXAMINER_BUSY; i++)
 		harness_turn(&h, 10);
-	assert_int_equal(a->ticket->owner->state, ING_EXAMINER_DYING);
-	ing_pool_cancel(a->ticket);
+	assert_int_equal(a->task->owner->state, ING_EXAMINER_DYING);
+	ing_pool_cancel(a->task);
 	h.answered++;
 	kill(h.pool->zygote->pid, SIGCONT);
 	assert_good("good");

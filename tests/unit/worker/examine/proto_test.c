@@ -48,7 +48,7 @@ static void fill_findings(struct ing_findings *f)
 			.stage = ing_strdup("submitted"),
 			.rule = 7},
 		.wall = ING_WALL_CHALLENGE,
-		.wall_why = ing_strdup("a bot challenge"),
+		.wall_detail = ing_strdup("a bot challenge"),
 		.platform = ing_strdup("ojs3"),
 		.scope = ing_strdup("article-fulltext"),
 		.biblio_json = ing_strdup("{\"title\":\"Grüße\"}"),
@@ -92,15 +92,15 @@ static int decode(const struct ing_buf *b, struct ing_findings *ret)
 {
 	size_t payload;
 	if (b->failed ||
-		ing_frame_head(b->data, ING_FRAME_REPLY, ING_MAX_REPLY_BYTES, &payload) != 0)
+		ing_proto_head(b->data, ING_PROTO_REPLY, ING_MAX_REPLY_BYTES, &payload) != 0)
 		return -1;
-	assert_int_equal(payload, b->len - ING_FRAME_HEAD_BYTES);
-	return ing_proto_get_reply(b->data + ING_FRAME_HEAD_BYTES, payload, ret);
+	assert_int_equal(payload, b->len - ING_PROTO_HEAD_BYTES);
+	return ing_proto_get_reply(b->data + ING_PROTO_HEAD_BYTES, payload, ret);
 }
 
 static void encode(struct ing_buf *b, const struct ing_findings *f)
 {
-	ing_buf_init(b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(b, f);
 }
 
@@ -123,7 +123,7 @@ static void check_page(const struct ing_page *a, const struct ing_page *b)
 	assert_null(a->links[ING_LINK_XML].url);
 	check_link(&a->next, &b->next);
 	assert_int_equal(a->wall, b->wall);
-	assert_string_equal(a->wall_why, b->wall_why);
+	assert_string_equal(a->wall_detail, b->wall_detail);
 	assert_string_equal(a->platform, b->platform);
 	assert_string_equal(a->scope, b->scope);
 	assert_string_equal(a->biblio_json, b->biblio_json);
@@ -179,8 +179,8 @@ static void test_reply_must_be_whole(void **state)
 	(void)state;
 	fill_findings(&f);
 	encode(&b, &f);
-	const char *payload = b.data + ING_FRAME_HEAD_BYTES;
-	size_t bytes = b.len - ING_FRAME_HEAD_BYTES;
+	const char *payload = b.data + ING_PROTO_HEAD_BYTES;
+	size_t bytes = b.len - ING_PROTO_HEAD_BYTES;
 	for (size_t n = 0; n < bytes; n++) {
 		char *cut =
 			ing_alloc(n); /* of that size, so that the sanitizer sees a read past it */
@@ -204,8 +204,8 @@ static void test_reply_with_a_wrong_byte(void **state)
 	(void)state;
 	fill_findings(&f);
 	encode(&b, &f);
-	uint8_t *payload = (uint8_t *)b.data + ING_FRAME_HEAD_BYTES;
-	size_t bytes = b.len - ING_FRAME_HEAD_BYTES;
+	uint8_t *payload = (uint8_t *)b.data + ING_PROTO_HEAD_BYTES;
+	size_t bytes = b.len - ING_PROTO_HEAD_BYTES;
 	for (size_t i = 0; i < bytes; i++) {
 		uint8_t was = payload[i];
 		for (unsigned v = 0; v < 256; v++) {
@@ -408,10 +408,10 @@ static void test_robots_rules_are_those_of_a_parser(void **state)
 		fill_findings(&f);
 		ing_robots_txt_free(ING_TAKE(f.robots.txt));
 		encode(&b, &f);
-		ing_buf_init(&with, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+		ing_buf_init(&with, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 		size_t tail = 1 + 8 + 8; /* no rules, two CPU times */
 		ing_buf_add(
-			&with, b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES - tail);
+			&with, b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES - tail);
 		ing_wire_put_u8(&with, 1);
 		ing_wire_put_u8(&with, 0);
 		ing_wire_put_u32(&with, cases[i].crawl_delay_ms);
@@ -574,7 +574,7 @@ static void test_reply_of_the_largest(void **state)
 	f.pdf.info_json = repeat('j', ((size_t)1 << 20) + 1);
 	f.page.title = repeat('y', 1001);
 	set_repeat(&f.page.biblio_json, 'b', ING_MAX_BIBLIO_BYTES);
-	set_repeat(&f.page.wall_why, 'w', 1 << 20);
+	set_repeat(&f.page.wall_detail, 'w', 1 << 20);
 	set_repeat(&f.page.next.technique, 't', 1 << 20);
 	free(f.page.rule_hits);
 	f.page.rule_hits = ing_alloc(600 * sizeof(struct ing_rule_hit));
@@ -587,7 +587,7 @@ static void test_reply_of_the_largest(void **state)
 	assert_null(g.pdf.info_json);
 	assert_int_equal(strlen(g.page.title), 1000);
 	assert_int_equal(strlen(g.page.biblio_json), ING_MAX_BIBLIO_BYTES);
-	assert_int_equal(strlen(g.page.wall_why), ING_MAX_ERROR_CHARS);
+	assert_int_equal(strlen(g.page.wall_detail), ING_MAX_ERROR_CHARS);
 	assert_int_equal(strlen(g.page.next.technique), 200);
 	assert_int_equal(g.page.rule_hit_count, ING_MAX_RULE_HITS);
 	assert_int_equal(strlen(g.detail), ING_MAX_ERROR_CHARS);
@@ -658,7 +658,7 @@ static void test_frame_heads(void **state)
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		size_t bytes = 0;
-		int rc = ing_frame_head(cases[i].head, ING_FRAME_REPLY, 256, &bytes);
+		int rc = ing_proto_head(cases[i].head, ING_PROTO_REPLY, 256, &bytes);
 		if (rc != cases[i].want || bytes != cases[i].bytes)
 			fail_msg("%s: %d, %zu", cases[i].name, rc, bytes);
 	}
@@ -666,7 +666,7 @@ static void test_frame_heads(void **state)
 
 static void test_question_round_trip(void **state)
 {
-	struct ing_question q = {.url = "http://example.org/",
+	struct ing_exam_request q = {.url = "http://example.org/",
 		.content_type = NULL,
 		.content_encoding = "gzip",
 		.want = ING_WANT_LINKS | ING_WANT_PDF,
@@ -676,15 +676,15 @@ static void test_question_round_trip(void **state)
 		.max_ratio = 400,
 		.agent = "tester/1.0",
 		.body_cut = true};
-	struct ing_order o;
+	struct ing_proto_request o;
 	struct ing_buf b;
 	size_t payload;
 	(void)state;
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
-	ing_proto_put_question(&b, &q, 40000, 99);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_EXAM_REQUEST_BYTES);
+	ing_proto_put_request(&b, &q, 40000, 99);
 	assert_int_equal(
-		ing_frame_head(b.data, ING_FRAME_QUESTION, ING_MAX_QUESTION_BYTES, &payload), 0);
-	assert_int_equal(ing_proto_get_question(b.data + ING_FRAME_HEAD_BYTES, payload, &o), 0);
+		ing_proto_head(b.data, ING_PROTO_REQUEST, ING_MAX_EXAM_REQUEST_BYTES, &payload), 0);
+	assert_int_equal(ing_proto_get_request(b.data + ING_PROTO_HEAD_BYTES, payload, &o), 0);
 	assert_string_equal(o.q.url, q.url);
 	assert_null(o.q.content_type);
 	assert_string_equal(o.q.content_encoding, "gzip");
@@ -696,17 +696,17 @@ static void test_question_round_trip(void **state)
 	assert_true(o.q.body_cut);
 	assert_int_equal(o.timeout_ms, 40000);
 	assert_int_equal(o.body_bytes, 99);
-	ing_order_done(&o);
+	ing_proto_request_done(&o);
 	for (size_t n = 0; n < payload; n++)
-		assert_int_equal(ing_proto_get_question(b.data + ING_FRAME_HEAD_BYTES, n, &o),
+		assert_int_equal(ing_proto_get_request(b.data + ING_PROTO_HEAD_BYTES, n, &o),
 			-ING_FAIL_INVALID);
 	/* Rules are somebody's. */
 	q.want = ING_WANT_ROBOTS;
 	q.agent = NULL;
 	ing_buf_clear(&b);
-	ing_proto_put_question(&b, &q, 40000, 99);
-	assert_int_equal(ing_proto_get_question(
-				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &o),
+	ing_proto_put_request(&b, &q, 40000, 99);
+	assert_int_equal(ing_proto_get_request(
+				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &o),
 		-ING_FAIL_INVALID);
 	ing_buf_done(&b);
 }
@@ -716,20 +716,20 @@ static void test_question_of_the_largest(void **state)
 {
 	char *url = repeat('u', 9000);
 	char *value = repeat('v', 200000);
-	struct ing_question q = {
+	struct ing_exam_request q = {
 		.url = url, .content_type = value, .content_encoding = value, .agent = value};
-	struct ing_order o;
+	struct ing_proto_request o;
 	struct ing_buf b;
 	(void)state;
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
-	ing_proto_put_question(&b, &q, 1, 0);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_EXAM_REQUEST_BYTES);
+	ing_proto_put_request(&b, &q, 1, 0);
 	assert_false(b.failed);
-	assert_int_equal(ing_proto_get_question(
-				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &o),
+	assert_int_equal(ing_proto_get_request(
+				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &o),
 		0);
 	assert_null(o.q.url);
 	assert_int_equal(strlen(o.q.content_type), 1024);
-	ing_order_done(&o);
+	ing_proto_request_done(&o);
 	ing_buf_done(&b);
 	free(url);
 	free(value);
@@ -742,10 +742,10 @@ static void test_pdf_round_trip(void **state)
 	struct ing_buf b;
 	(void)state;
 	fill_findings(&f);
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_pdf(&b, &f.pdf);
 	assert_int_equal(ing_proto_get_pdf(
-				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &pdf),
+				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &pdf),
 		0);
 	assert_string_equal(pdf.text, f.pdf.text);
 	ing_pdf_done(&pdf);
@@ -754,7 +754,7 @@ static void test_pdf_round_trip(void **state)
 	ing_buf_clear(&b);
 	ing_proto_put_pdf(&b, &f.pdf);
 	assert_int_equal(ing_proto_get_pdf(
-				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &pdf),
+				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &pdf),
 		-ING_FAIL_INVALID);
 	ing_findings_done(&f);
 	ing_buf_done(&b);
@@ -767,13 +767,13 @@ static void test_pdf_status_is_a_known_one(void **state)
 	struct ing_buf b;
 	(void)state;
 	fill_findings(&f);
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_pdf(&b, &f.pdf);
 	char *status = memmem(b.data, b.len, "success", 7);
 	assert_non_null(status);
 	memcpy(status, "succeed", 7);
 	assert_int_equal(ing_proto_get_pdf(
-				 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &pdf),
+				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &pdf),
 		-ING_FAIL_INVALID);
 	ing_findings_done(&f);
 	ing_buf_done(&b);

@@ -25,13 +25,13 @@
 #define FOREVER_MS 1000000u /* a cost over every limit */
 
 struct doc {
-	struct ing_exam_place place;
+	struct ing_exam_entry entry;
 	char owner[32];
 	uint64_t arrives_ms, cost_ms;
 	uint64_t first_ms; /* taken for the first time */
 	uint64_t used_ms;  /* of examiners' time */
 	uint64_t end_ms;
-	unsigned taken;
+	unsigned started;
 	bool in, ended, expired;
 };
 
@@ -42,14 +42,14 @@ static struct world {
 	unsigned count, ended, at_work;
 	uint64_t now_ms;
 	bool gated; /* as by the real gate, documents for which there is no room come later */
-	struct doc *coming[DOCS];     /* by arrival */
-	unsigned coming_count, first; /* of those that have not come */
-	struct doc *busy[16];         /* at work */
+	struct doc *arrivals[DOCS];    /* by arrival */
+	unsigned arrival_count, first; /* of those that have not come */
+	struct doc *busy[16];          /* at work */
 } w;
 
-static struct doc *doc_of(struct ing_exam_place *place)
+static struct doc *doc_of(struct ing_exam_entry *entry)
 {
-	return place != NULL ? ING_CONTAINER(place, struct doc, place) : NULL;
+	return entry != NULL ? ING_CONTAINER(entry, struct doc, entry) : NULL;
 }
 
 static void begin(unsigned examiners)
@@ -60,15 +60,15 @@ static void begin(unsigned examiners)
 		.limit_ms = LIMIT_MS,
 		.slice_ms = SLICE_MS,
 		.max_wait_ms = MAX_WAIT_MS,
-		.places = PLACES};
+		.capacity = PLACES};
 	w.q = ing_exam_queue_new(&w.conf);
 }
 
 static void end(void)
 {
-	struct ing_exam_place *place;
-	while ((place = ing_exam_queue_pop(w.q)) != NULL)
-		assert_null(place->owner);
+	struct ing_exam_entry *entry;
+	while ((entry = ing_exam_queue_drain(w.q)) != NULL)
+		assert_null(entry->owner);
 	ing_exam_queue_free(w.q);
 }
 
@@ -91,7 +91,7 @@ static struct doc *add(const char *owner, uint64_t arrives_ms, uint64_t cost_ms)
 
 static uint64_t waited_ms(const struct doc *d)
 {
-	assert_true(d->taken > 0);
+	assert_true(d->started > 0);
 	return d->first_ms - d->arrives_ms;
 }
 
@@ -100,7 +100,7 @@ static uint64_t waited_ms(const struct doc *d)
 static void finish(struct doc *d, bool expired)
 {
 	assert_false(d->ended);
-	assert_null(d->place.owner);
+	assert_null(d->entry.owner);
 	d->ended = true;
 	d->expired = expired;
 	d->end_ms = w.now_ms;
@@ -109,7 +109,7 @@ static void finish(struct doc *d, bool expired)
 
 static uint64_t work_ends_ms(const struct doc *d)
 {
-	return d->place.since_ms + ING_MIN(d->cost_ms, (uint64_t)LIMIT_MS);
+	return d->entry.since_ms + ING_MIN(d->cost_ms, (uint64_t)LIMIT_MS);
 }
 
 static void end_work(void)
@@ -118,8 +118,8 @@ static void end_work(void)
 		struct doc *d = w.busy[i];
 		if (work_ends_ms(d) > w.now_ms)
 			continue;
-		d->used_ms += w.now_ms - d->place.since_ms;
-		ing_exam_queue_done(w.q, &d->place, d->cost_ms >= LIMIT_MS, w.now_ms);
+		d->used_ms += w.now_ms - d->entry.since_ms;
+		ing_exam_queue_finish(w.q, &d->entry, d->cost_ms >= LIMIT_MS, w.now_ms);
 		w.busy[i--] = w.busy[--w.at_work];
 		finish(d, false);
 	}
@@ -136,35 +136,35 @@ static int compare_arrivals(const void *a, const void *b)
 
 static void line_up(void)
 {
-	w.coming_count = w.first = 0;
+	w.arrival_count = w.first = 0;
 	for (unsigned i = 0; i < w.count; i++)
 		if (!w.docs[i].in)
-			w.coming[w.coming_count++] = &w.docs[i];
-	qsort(w.coming, w.coming_count, sizeof(w.coming[0]), compare_arrivals);
+			w.arrivals[w.arrival_count++] = &w.docs[i];
+	qsort(w.arrivals, w.arrival_count, sizeof(w.arrivals[0]), compare_arrivals);
 }
 
 static void arrive(void)
 {
-	for (unsigned i = w.first; i < w.coming_count; i++) {
-		struct doc *d = w.coming[i];
+	for (unsigned i = w.first; i < w.arrival_count; i++) {
+		struct doc *d = w.arrivals[i];
 		if (d->arrives_ms > w.now_ms)
 			return;
 		if (d->in || (w.gated && (ing_exam_queue_is_full(w.q) ||
 						 !ing_exam_queue_has_room(w.q, d->owner))))
 			continue;
 		d->in = true;
-		ing_exam_queue_put(w.q, &d->place, d->owner, w.now_ms);
-		while (w.first < w.coming_count && w.coming[w.first]->in)
+		ing_exam_queue_push(w.q, &d->entry, d->owner, w.now_ms);
+		while (w.first < w.arrival_count && w.arrivals[w.first]->in)
 			w.first++;
 	}
 }
 
-static unsigned count_at_work(const char *owner, bool taken_late)
+static unsigned count_at_work(const char *owner, bool background)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < w.at_work; i++)
 		n += (owner == NULL || strcmp(owner, w.busy[i]->owner) == 0) &&
-		     (!taken_late || w.busy[i]->place.taken_late);
+		     (!background || w.busy[i]->entry.background);
 	return n;
 }
 
@@ -173,19 +173,19 @@ static bool another_could_be_taken(const char *but)
 	struct ing_exam_queue_stats s = stats();
 	unsigned of_it = 0;
 	for (unsigned i = 0; i < w.count; i++)
-		of_it += w.docs[i].in && !w.docs[i].ended && !w.docs[i].place.at_work &&
+		of_it += w.docs[i].in && !w.docs[i].ended && !w.docs[i].entry.at_work &&
 			 strcmp(but, w.docs[i].owner) == 0;
-	return s.waiting - s.waiting_late > of_it;
+	return s.waiting - s.waiting_background > of_it;
 }
 
 static void take(void)
 {
 	while (w.at_work < w.conf.examiners) {
-		struct doc *d = doc_of(ing_exam_queue_take(w.q, w.now_ms));
+		struct doc *d = doc_of(ing_exam_queue_start(w.q, w.now_ms));
 		if (d == NULL)
 			break;
 		w.busy[w.at_work++] = d;
-		if (d->taken++ == 0)
+		if (d->started++ == 0)
 			d->first_ms = w.now_ms;
 		if (w.conf.examiners < 2)
 			continue;
@@ -199,11 +199,11 @@ static void give_way(void)
 {
 	if (w.at_work < w.conf.examiners)
 		return;
-	struct doc *d = doc_of(ing_exam_queue_interrupt(w.q, w.now_ms));
+	struct doc *d = doc_of(ing_exam_queue_preempt(w.q, w.now_ms));
 	if (d == NULL)
 		return;
-	assert_true(d->taken == 1 && !d->place.at_work);
-	assert_true(w.now_ms - d->first_ms >= SLICE_MS || d->place.taken_late);
+	assert_true(d->started == 1 && !d->entry.at_work);
+	assert_true(w.now_ms - d->first_ms >= SLICE_MS || d->entry.background);
 	d->used_ms += w.now_ms - d->first_ms;
 	unsigned i = 0;
 	while (w.busy[i] != d)
@@ -221,11 +221,11 @@ static void expire(void)
 
 static uint64_t next_ms(void)
 {
-	uint64_t next = ing_exam_queue_wake(w.q, w.now_ms);
+	uint64_t next = ing_exam_queue_next_ms(w.q, w.now_ms);
 	for (unsigned i = 0; i < w.at_work; i++)
 		next = ING_MIN(next, work_ends_ms(w.busy[i]));
-	for (unsigned i = w.first; i < w.coming_count; i++) {
-		const struct doc *d = w.coming[i];
+	for (unsigned i = w.first; i < w.arrival_count; i++) {
+		const struct doc *d = w.arrivals[i];
 		if (d->in)
 			continue;
 		next = ING_MIN(next,
@@ -249,7 +249,7 @@ static void run(uint64_t for_ms)
 		give_way();
 		struct ing_exam_queue_stats s = stats();
 		assert_int_equal(s.at_work, w.at_work);
-		assert_true(s.waiting_late <= s.waiting);
+		assert_true(s.waiting_background <= s.waiting);
 		uint64_t next = next_ms();
 		assert_true(next != ING_EXAM_NEVER || w.ended == w.count);
 		assert_true(next > w.now_ms); /* the pool's timer would spin */
@@ -421,7 +421,7 @@ static void the_marked_are_not_starved_for_ever(void **state)
 	unsigned served = 0;
 	for (unsigned i = 0; i < 6; i++)
 		served += w.docs[i].ended && !w.docs[i].expired;
-	print_message("%u served, %u late wait\n", served, stats().waiting_late);
+	print_message("%u served, %u late wait\n", served, stats().waiting_background);
 	assert_true(served >= 2);
 	end();
 }
@@ -439,7 +439,7 @@ static void who_gave_way_is_not_interrupted_again(void **state)
 		add(name, 500 + i * 300, 40);
 	}
 	run_all();
-	assert_int_equal(a->taken + b->taken, 3);
+	assert_int_equal(a->started + b->started, 3);
 	assert_true(a->used_ms + b->used_ms <= 20000 + 2 * SLICE_MS);
 	assert_int_equal(stats().interrupted, 1);
 	end();
@@ -454,7 +454,7 @@ static void an_owner_alone_is_not_interrupted(void **state)
 		add("scans.example", 0, 8000);
 	run_all();
 	assert_int_equal(stats().interrupted, 0);
-	assert_int_equal(stats().owners_marked, 0);
+	assert_int_equal(stats().owners_penalised, 0);
 	assert_int_equal(w.now_ms - 1000, 80000); /* and has all examiners */
 	end();
 }
@@ -466,14 +466,14 @@ static void good_documents_take_marks_away(void **state)
 	for (int i = 0; i < 8; i++)
 		add("a.example", 0, FOREVER_MS);
 	run_all();
-	assert_int_equal(stats().owners_marked, 1);
+	assert_int_equal(stats().owners_penalised, 1);
 	for (int i = 0; i < 2; i++)
 		add("a.example", 0, 40);
 	run_all();
-	assert_int_equal(stats().owners_marked, 1);
+	assert_int_equal(stats().owners_penalised, 1);
 	add("a.example", 0, 40);
 	run_all();
-	assert_int_equal(stats().owners_marked, 0);
+	assert_int_equal(stats().owners_penalised, 0);
 	end();
 }
 
@@ -483,10 +483,10 @@ static void one_bad_document_is_an_accident(void **state)
 	begin(2);
 	add("a.example", 0, FOREVER_MS);
 	run_all();
-	assert_int_equal(stats().owners_marked, 0);
+	assert_int_equal(stats().owners_penalised, 0);
 	add("a.example", 0, FOREVER_MS);
 	run_all();
-	assert_int_equal(stats().owners_marked, 1);
+	assert_int_equal(stats().owners_penalised, 1);
 	end();
 }
 
@@ -496,11 +496,11 @@ static void calling_a_document_off_does_not_hide_its_cost(void **state)
 	(void)state;
 	begin(2);
 	for (int i = 0; i < 5; i++) {
-		struct ing_exam_place place = {0};
-		ing_exam_queue_put(w.q, &place, "a.example", 0);
-		assert_ptr_equal(ing_exam_queue_take(w.q, 0), &place);
-		ing_exam_queue_leave(w.q, &place, i < 3 ? SLICE_MS - 1 : SLICE_MS);
-		assert_int_equal(stats().owners_marked, i == 4);
+		struct ing_exam_entry entry = {0};
+		ing_exam_queue_push(w.q, &entry, "a.example", 0);
+		assert_ptr_equal(ing_exam_queue_start(w.q, 0), &entry);
+		ing_exam_queue_remove(w.q, &entry, i < 3 ? SLICE_MS - 1 : SLICE_MS);
+		assert_int_equal(stats().owners_penalised, i == 4);
 	}
 	end();
 }
@@ -520,7 +520,7 @@ static void nobody_waits_for_longer_than_is_said(void **state)
 	unsigned expired = 0;
 	for (unsigned i = 0; i < w.count; i++) {
 		expired += w.docs[i].expired;
-		assert_int_equal(w.docs[i].expired, w.docs[i].taken == 0);
+		assert_int_equal(w.docs[i].expired, w.docs[i].started == 0);
 		if (w.docs[i].expired)
 			assert_int_equal(w.docs[i].end_ms - w.docs[i].arrives_ms, 70000);
 	}
@@ -530,21 +530,21 @@ static void nobody_waits_for_longer_than_is_said(void **state)
 
 static void a_lost_examiner_costs_nobody_his_place(void **state)
 {
-	struct ing_exam_place a = {0};
-	struct ing_exam_place b = {0};
+	struct ing_exam_entry a = {0};
+	struct ing_exam_entry b = {0};
 	(void)state;
 	begin(1);
-	ing_exam_queue_put(w.q, &a, "a.example", 0);
-	ing_exam_queue_put(w.q, &b, "a.example", 0);
-	assert_ptr_equal(ing_exam_queue_take(w.q, 0), &a);
-	ing_exam_queue_put_back(w.q, &a, 9 * LIMIT_MS);
+	ing_exam_queue_push(w.q, &a, "a.example", 0);
+	ing_exam_queue_push(w.q, &b, "a.example", 0);
+	assert_ptr_equal(ing_exam_queue_start(w.q, 0), &a);
+	ing_exam_queue_requeue(w.q, &a, 9 * LIMIT_MS);
 	assert_int_equal(stats().waiting, 2);
-	assert_ptr_equal(ing_exam_queue_take(w.q, 9 * LIMIT_MS), &a);
-	ing_exam_queue_done(w.q, &a, false, 9 * LIMIT_MS + 1);
-	assert_int_equal(stats().owners_marked, 0);
-	assert_ptr_equal(ing_exam_queue_take(w.q, 9 * LIMIT_MS + 1), &b);
-	ing_exam_queue_leave(w.q, &b, 9 * LIMIT_MS + 1);
-	ing_exam_queue_leave(w.q, &b, 9 * LIMIT_MS + 1);
+	assert_ptr_equal(ing_exam_queue_start(w.q, 9 * LIMIT_MS), &a);
+	ing_exam_queue_finish(w.q, &a, false, 9 * LIMIT_MS + 1);
+	assert_int_equal(stats().owners_penalised, 0);
+	assert_ptr_equal(ing_exam_queue_start(w.q, 9 * LIMIT_MS + 1), &b);
+	ing_exam_queue_remove(w.q, &b, 9 * LIMIT_MS + 1);
+	ing_exam_queue_remove(w.q, &b, 9 * LIMIT_MS + 1);
 	end();
 }
 
@@ -562,22 +562,22 @@ static void owners_are_forgotten(void **state)
 	for (int i = 0; i < 2; i++)
 		add("bad.example", 0, FOREVER_MS);
 	run_all();
-	assert_int_equal(stats().owners_marked, 1);
+	assert_int_equal(stats().owners_penalised, 1);
 	add("other.example", ING_EXAM_FORGET_MS - 10, 1);
 	run_all();
-	assert_int_equal(stats().owners_marked, 1);
+	assert_int_equal(stats().owners_penalised, 1);
 	add("other.example", 20, 1);
 	run_all();
-	assert_int_equal(stats().owners_marked, 0);
+	assert_int_equal(stats().owners_penalised, 0);
 	end();
 	/* An enemy with more names than we remember. */
 	begin(2);
 	for (unsigned i = 0; i < ING_EXAM_OWNERS + 500; i++) {
-		struct ing_exam_place place = {0};
+		struct ing_exam_entry entry = {0};
 		snprintf(name, sizeof(name), "bad%u.example", i);
-		ing_exam_queue_put(w.q, &place, name, i);
-		assert_ptr_equal(ing_exam_queue_take(w.q, i), &place);
-		ing_exam_queue_done(w.q, &place, true, i);
+		ing_exam_queue_push(w.q, &entry, name, i);
+		assert_ptr_equal(ing_exam_queue_start(w.q, i), &entry);
+		ing_exam_queue_finish(w.q, &entry, true, i);
 	}
 	assert_int_equal(stats().owners, ING_EXAM_OWNERS);
 	end();
@@ -585,24 +585,24 @@ static void owners_are_forgotten(void **state)
 
 /* --- room --- */
 
-static struct ing_exam_place places[2000];
+static struct ing_exam_entry capacity[2000];
 static unsigned placed;
 
 static void put_some(const char *owner, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		places[placed] = (struct ing_exam_place){0};
-		ing_exam_queue_put(w.q, &places[placed++], owner, 0);
+		capacity[placed] = (struct ing_exam_entry){0};
+		ing_exam_queue_push(w.q, &capacity[placed++], owner, 0);
 	}
 }
 
 static void mark(const char *owner)
 {
 	for (int i = 0; i < 2; i++) {
-		struct ing_exam_place place = {0};
-		ing_exam_queue_put(w.q, &place, owner, 0);
-		assert_ptr_equal(ing_exam_queue_take(w.q, 0), &place);
-		ing_exam_queue_done(w.q, &place, true, 0);
+		struct ing_exam_entry entry = {0};
+		ing_exam_queue_push(w.q, &entry, owner, 0);
+		assert_ptr_equal(ing_exam_queue_start(w.q, 0), &entry);
+		ing_exam_queue_finish(w.q, &entry, true, 0);
 	}
 }
 
@@ -693,9 +693,9 @@ static void whatever_comes_ends(void **state)
 		run_all();
 		for (unsigned i = 0; i < w.count; i++) {
 			const struct doc *d = &w.docs[i];
-			assert_true(d->expired || d->taken > 0);
-			assert_true(d->taken <= 2);
-			if (d->taken > 0)
+			assert_true(d->expired || d->started > 0);
+			assert_true(d->started <= 2);
+			if (d->started > 0)
 				assert_true(waited_ms(d) <= MAX_WAIT_MS);
 		}
 		end();

@@ -41,7 +41,7 @@ static void start(const char *rules)
 					     .timeout_ms = TIMEOUT_MS,
 					     .max_wait_ms = 600000},
 		.examiner_path = FAKE_EXAMINER,
-		.places = 256,
+		.capacity = 256,
 		.rules_fd = rules != NULL ? make_rules(rules) : -1};
 	reloads = good_reloads = 0;
 	rules_fd = conf.rules_fd;
@@ -87,10 +87,10 @@ static void assert_rules(const char *want)
 /* Until no zygote of before is left. */
 static void wait_for_one_zygote(void)
 {
-	for (int i = 0; i < 300 && h.pool->old != NULL; i++)
+	for (int i = 0; i < 300 && h.pool->retired != NULL; i++)
 		harness_turn(&h, 10);
-	assert_null(h.pool->old);
-	assert_null(h.pool->coming);
+	assert_null(h.pool->retired);
+	assert_null(h.pool->next);
 }
 
 static void test_rules_reach_the_examiners(void **state)
@@ -121,7 +121,7 @@ static void test_documents_under_way(void **state)
 	harness_turn(&h, 20);
 	finish_reload("second");
 	assert_false(slow[0]->came);
-	assert_non_null(h.pool->old);
+	assert_non_null(h.pool->retired);
 	assert_rules("second"); /* the others need not wait */
 	harness_run(&h, &h.answered, h.asked, 5000);
 	for (size_t i = 0; i < 2; i++) {
@@ -146,7 +146,7 @@ static void test_rules_that_cannot_be_loaded(void **state)
 		finish_reload(bad[i]);
 		assert_int_equal(good_reloads, 0);
 		assert_rules("first");
-		assert_null(h.pool->old);
+		assert_null(h.pool->retired);
 	}
 	finish_reload("second");
 	assert_int_equal(good_reloads, 1);
@@ -177,8 +177,8 @@ static void test_old_zygote_killed(void **state)
 	struct answer *slow = harness_ask_text(&h, "slow rules");
 	harness_turn(&h, 20);
 	finish_reload("second");
-	assert_non_null(h.pool->old);
-	kill(h.pool->old->pid, SIGKILL);
+	assert_non_null(h.pool->retired);
+	kill(h.pool->retired->pid, SIGKILL);
 	harness_run(&h, &h.answered, h.asked, 5000);
 	assert_int_equal(slow->f.exam, ING_EXAM_OK);
 	assert_string_equal(slow->f.page.title, "second");
@@ -214,7 +214,7 @@ static void test_freeing_during_a_reload(void **state)
 	harness_ask_text(&h, "slow rules");
 	harness_turn(&h, 20);
 	finish_reload("second");
-	assert_non_null(h.pool->old);
+	assert_non_null(h.pool->retired);
 	reload("third");
 	stop();
 	assert_int_equal(reloads, 1);

@@ -35,14 +35,14 @@ static void start(unsigned examiners, unsigned max_wait_ms)
 					     .timeout_ms = TIMEOUT_MS,
 					     .max_wait_ms = max_wait_ms},
 		.examiner_path = FAKE_EXAMINER,
-		.places = 8,
+		.capacity = 8,
 		.rules_fd = -1};
 	harness_start(&h, &conf);
 }
 
 static struct answer *ask(const char *url, const char *body)
 {
-	const struct ing_question q = {.url = url,
+	const struct ing_exam_request q = {.url = url,
 		.want = ING_WANT_LINKS,
 		.max_body_bytes = 1000000,
 		.max_scrape_bytes = 1000000};
@@ -108,7 +108,7 @@ static void a_long_document_gives_way_once(void **state)
 	harness_run(&h, &h.answered, 3, 60000);
 	assert_int_equal(a->f.exam, ING_EXAM_TIMEOUT);
 	assert_int_equal(b->f.exam, ING_EXAM_TIMEOUT);
-	assert_int_equal(a->taken + b->taken, 3);
+	assert_int_equal(a->started + b->started, 3);
 	struct ing_pool_stats s = stats();
 	assert_true(s.interrupted == 1 && s.documents == 3 && s.timeouts == 2 && s.crashes == 0);
 	harness_stop(&h);
@@ -130,9 +130,9 @@ static void nobody_waits_for_longer_than_max_wait(void **state)
 		late[i] = ask("https://a.example/", "good");
 	for (int i = 0; i < 3; i++) {
 		wait_for(&late[i]->came);
-		assert_int_equal(late[i]->f.exam, ING_EXAM_WAITED);
+		assert_int_equal(late[i]->f.exam, ING_EXAM_NOT_STARTED);
 		assert_string_equal(late[i]->f.detail, "no examiner was free within 300 ms");
-		assert_int_equal(late[i]->taken, 0);
+		assert_int_equal(late[i]->started, 0);
 	}
 	harness_run(&h, &h.answered, h.asked, 60000);
 	assert_int_equal(held->f.exam, ING_EXAM_TIMEOUT);
@@ -148,7 +148,7 @@ static void nor_for_an_examiner_that_cannot_start(void **state)
 	start(1, 500);
 	struct answer *a = ask("https://a.example/", "good");
 	harness_run(&h, &h.answered, 1, 60000);
-	assert_int_equal(a->f.exam, ING_EXAM_WAITED);
+	assert_int_equal(a->f.exam, ING_EXAM_NOT_STARTED);
 	harness_stop(&h);
 	unsetenv("MAGIC");
 }
@@ -162,7 +162,7 @@ static void nor_for_one_that_does_not_come_back(void **state)
 	setenv("MAGIC", "die", 1);
 	assert_int_equal(kill(h.pool->zygote->pid, SIGKILL), 0);
 	harness_run(&h, &h.answered, 1, 60000);
-	assert_int_equal(a->f.exam, ING_EXAM_WAITED);
+	assert_int_equal(a->f.exam, ING_EXAM_NOT_STARTED);
 	harness_stop(&h);
 	unsetenv("MAGIC");
 }
@@ -180,8 +180,8 @@ static void a_lost_document_is_waiting_again(void **state)
 	assert_false(a->at_work);
 	assert_int_equal(stats().waiting, 2);
 	wait_for(&a->at_work);
-	assert_int_equal(a->taken, 2);
-	assert_int_equal(behind->taken, 0);
+	assert_int_equal(a->started, 2);
+	assert_int_equal(behind->started, 0);
 	harness_run(&h, &h.answered, 2, 60000);
 	assert_int_equal(a->f.exam, ING_EXAM_TIMEOUT);
 	assert_int_equal(behind->f.exam, ING_EXAM_OK);
@@ -212,8 +212,8 @@ static void cancel_all(struct harness *which, struct answer *a)
 {
 	(void)a;
 	for (unsigned i = 0; i < which->asked; i++)
-		if (which->answers[i].ticket != NULL)
-			ing_pool_cancel(ING_TAKE(which->answers[i].ticket));
+		if (which->answers[i].task != NULL)
+			ing_pool_cancel(ING_TAKE(which->answers[i].task));
 }
 
 /* From inside the callback of one that has waited too long. */

@@ -363,7 +363,7 @@ static void where_a_page_leads(void **state)
 			.url = itself, .max_hops = 2, .visited = visited, .ctx = known};
 		struct ing_request r = {.type = c->type};
 		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
-			.page = {.next = c->next, .wall = c->wall, .wall_why = why}};
+			.page = {.next = c->next, .wall = c->wall, .wall_detail = why}};
 		f.page.links[ING_LINK_PDF] = c->pdf;
 		f.page.links[ING_LINK_HTML] = c->html;
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
@@ -385,7 +385,7 @@ static void a_bad_status_may_be_a_wall(void **state)
 	(void)state;
 	char why[] = "why";
 	struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
-		.page = {.wall = ING_WALL_CHALLENGE, .wall_why = why}};
+		.page = {.wall = ING_WALL_CHALLENGE, .wall_detail = why}};
 	struct ing_decision d = ing_hop_after_walls(&f);
 	assert_int_equal(d.step, ING_STEP_END);
 	assert_int_equal(d.status, ING_STATUS_BLOCKED_CHALLENGE);

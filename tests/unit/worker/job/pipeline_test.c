@@ -426,7 +426,7 @@ static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state
 	send_request(1, pdf_request);
 	turn(1);
 	fake_fetch_done(200, NULL);
-	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
+	fake_exam_done_badly(ING_EXAM_NOT_STARTED, "no examiner");
 	fake_settle();
 	expect_status("worker-error", true);
 	json_t *o = last_result();
@@ -436,7 +436,7 @@ static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state
 	send_request(2, pdf_request);
 	turn(5);
 	fake_fetch_done(403, NULL); /* it may be a wall */
-	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
+	fake_exam_done_badly(ING_EXAM_NOT_STARTED, "no examiner");
 	fake_settle();
 	expect_status("worker-error", true);
 
@@ -444,7 +444,7 @@ static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state
 	turn(5);
 	fake_fetch_done(503, NULL); /* whatever it is, the next try may go better */
 	turn(400);                  /* and there is all the time for it that there was */
-	fake_exam_done_badly(ING_EXAM_WAITED, "no examiner");
+	fake_exam_done_badly(ING_EXAM_NOT_STARTED, "no examiner");
 	assert_int_equal(fake.exams.count, 0);
 	assert_int_equal(gate_stats().waiting, 1);
 	assert_int_equal(fake.finished, 2);
@@ -745,7 +745,7 @@ static void a_refusal_is_examined_for_walls_alone(void **state)
 	ing_findings_init(&f);
 	f.page.status = ING_PAGE_PARSED;
 	f.page.wall = ING_WALL_CHALLENGE;
-	f.page.wall_why = ing_strdup("a check of the browser");
+	f.page.wall_detail = ing_strdup("a check of the browser");
 	fake_exam_done(&f, "text/html");
 	fake_settle();
 	expect_status("blocked-challenge", true);

@@ -23,7 +23,7 @@
 
 struct fake fake;
 
-struct ing_exam_ticket {
+struct ing_exam_task {
 	const struct ing_pool_user *user;
 	void *ctx;
 	size_t body_bytes;
@@ -70,14 +70,14 @@ void fake_reset(void)
 
 /* --- examine --- */
 
-struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_question *q,
+struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_request *q,
 	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx)
 {
 	(void)p;
 	(void)body_fd;
 	ing_must(q->url != NULL && body_bytes > 0);
-	struct ing_exam_ticket *t = ing_alloc(sizeof(*t));
-	*t = (struct ing_exam_ticket){.user = user,
+	struct ing_exam_task *t = ing_alloc(sizeof(*t));
+	*t = (struct ing_exam_task){.user = user,
 		.ctx = ctx,
 		.body_bytes = body_bytes,
 		.coded = ing_decode_needed(q->content_encoding)};
@@ -87,18 +87,18 @@ struct ing_exam_ticket *ing_pool_submit(struct ing_pool *p, const struct ing_que
 	snprintf(fake.last_agent, sizeof(fake.last_agent), "%s", q->agent != NULL ? q->agent : "");
 	snprintf(fake.last_encoding, sizeof(fake.last_encoding), "%s",
 		q->content_encoding != NULL ? q->content_encoding : "");
-	if (!fake.examiners_busy && user->taken != NULL)
-		user->taken(ctx, true);
+	if (!fake.examiners_busy && user->running != NULL)
+		user->running(ctx, true);
 	return t;
 }
 
-void ing_pool_cancel(struct ing_exam_ticket *t)
+void ing_pool_cancel(struct ing_exam_task *t)
 {
 	fake_list_take(&fake.exams, t);
 	free(t);
 }
 
-void ing_pool_count_lie(struct ing_pool *p)
+void ing_pool_count_false_reply(struct ing_pool *p)
 {
 	(void)p;
 	fake.lies++;
@@ -112,12 +112,12 @@ bool ing_pool_is_full(const struct ing_pool *p)
 
 void fake_exam_taken(bool taken)
 {
-	const struct ing_exam_ticket *t = fake.exams.items[0];
+	const struct ing_exam_task *t = fake.exams.items[0];
 	ing_must(fake.exams.count > 0);
-	t->user->taken(t->ctx, taken);
+	t->user->running(t->ctx, taken);
 }
 
-static void finish_exam(struct ing_exam_ticket *t, struct ing_findings *f)
+static void finish_exam(struct ing_exam_task *t, struct ing_findings *f)
 {
 	const struct ing_pool_user *user = t->user;
 	void *ctx = t->ctx;
@@ -127,7 +127,7 @@ static void finish_exam(struct ing_exam_ticket *t, struct ing_findings *f)
 
 void fake_exam_done(struct ing_findings *f, const char *mimetype)
 {
-	struct ing_exam_ticket *t = fake_list_take_at(&fake.exams, 0);
+	struct ing_exam_task *t = fake_list_take_at(&fake.exams, 0);
 	memcpy(f->file.mimetype, mimetype, strlen(mimetype) + 1);
 	f->file.size_bytes = t->body_bytes;
 	if (t->coded) {
@@ -178,7 +178,7 @@ void fake_exam_done_robots(const char *file)
 
 void fake_exam_done_badly(enum ing_exam exam, const char *detail)
 {
-	struct ing_exam_ticket *t = fake_list_take_at(&fake.exams, 0);
+	struct ing_exam_task *t = fake_list_take_at(&fake.exams, 0);
 	struct ing_findings f;
 	ing_findings_init(&f);
 	f.exam = exam;

@@ -463,7 +463,7 @@ static void what_an_examiner_cannot_read_is_no_file(void **state)
 		{ING_EXAM_TOO_LARGE, ING_STATUS_BODY_TOO_LARGE},
 		{ING_EXAM_CRASH, ING_STATUS_PARSE_CRASH},
 		{ING_EXAM_TIMEOUT, ING_STATUS_PARSE_TIMEOUT},
-		{ING_EXAM_WAITED, ING_STATUS_WORKER_ERROR},
+		{ING_EXAM_NOT_STARTED, ING_STATUS_WORKER_ERROR},
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {

@@ -4,7 +4,7 @@
  * it, and answers afterwards, so the two writes never wait for each other. Whatever the reader
  * does, it is dead at its time limit, and then the stream ends and the zygote says how.
  */
-#include "worker/examine/pdf_ask.h"
+#include "worker/examine/pdf_client.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/io.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/proto.h"
 #include "worker/model/limits.h"
@@ -40,74 +40,75 @@ static bool read_answer(int in, struct ing_buf *answer)
 static int parse_answer(const struct ing_buf *answer, struct ing_pdf *pdf)
 {
 	size_t payload;
-	if (answer->len < ING_FRAME_HEAD_BYTES ||
-		ing_frame_head(answer->data, ING_FRAME_PDF, ING_MAX_REPLY_BYTES, &payload) != 0 ||
-		payload != answer->len - ING_FRAME_HEAD_BYTES)
+	if (answer->len < ING_PROTO_HEAD_BYTES ||
+		ing_proto_head(answer->data, ING_PROTO_PDF, ING_MAX_REPLY_BYTES, &payload) != 0 ||
+		payload != answer->len - ING_PROTO_HEAD_BYTES)
 		return -ING_FAIL_SYNTAX;
-	return ing_proto_get_pdf(answer->data + ING_FRAME_HEAD_BYTES, payload, pdf);
+	return ing_proto_get_pdf(answer->data + ING_PROTO_HEAD_BYTES, payload, pdf);
 }
 
-static void set_failed(struct ing_pdf *pdf, const char *status, const char *words)
+static void set_failed(struct ing_pdf *pdf, const char *status, const char *detail)
 {
-	*pdf = (struct ing_pdf){.status = ing_strdup(status), .error_msg = ing_strdup(words)};
+	*pdf = (struct ing_pdf){.status = ing_strdup(status), .error_msg = ing_strdup(detail)};
 }
 
 /* What became of a reader that did not answer. */
-static void set_ended(struct ing_pdf *pdf, const struct ing_reader_word *end, unsigned timeout_ms)
+static void set_ended(
+	struct ing_pdf *pdf, const struct ing_pdf_reader_event *end, unsigned timeout_ms)
 {
-	char words[100];
+	char detail[100];
 	int status = end->status;
-	if (end->late != 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
-		snprintf(words, sizeof(words), "still reading after %u ms", timeout_ms);
-		set_failed(pdf, "error-timeout", words);
+	if (end->timed_out != 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
+		snprintf(detail, sizeof(detail), "still reading after %u ms", timeout_ms);
+		set_failed(pdf, "error-timeout", detail);
 		return;
 	}
 	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
 	if (name != NULL)
-		snprintf(words, sizeof(words), "the reading process died: SIG%s", name);
+		snprintf(detail, sizeof(detail), "the reading process died: SIG%s", name);
 	else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-		snprintf(words, sizeof(words), "the reading process died: exit code %d",
+		snprintf(detail, sizeof(detail), "the reading process died: exit code %d",
 			WEXITSTATUS(status));
 	else
-		snprintf(words, sizeof(words), "the reading process answered with garbage");
-	set_failed(pdf, "crash", words);
+		snprintf(detail, sizeof(detail), "the reading process answered with garbage");
+	set_failed(pdf, "crash", detail);
 }
 
-static struct ing_reader_word hear(int link, int *ret_fd)
+static struct ing_pdf_reader_event receive_event(int link, int *ret_fd)
 {
-	struct ing_reader_word word;
-	if (ing_fd_recv(link, &word, sizeof(word), 0, ret_fd) != (ssize_t)sizeof(word) ||
-		word.version != ING_READER_VERSION)
+	struct ing_pdf_reader_event event;
+	if (ing_fd_recv(link, &event, sizeof(event), 0, ret_fd) != (ssize_t)sizeof(event) ||
+		event.version != ING_PDF_READER_VERSION)
 		_exit(ING_EXIT_PROTOCOL);
-	return word;
+	return event;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_pdf_ask(int link, unsigned timeout_ms, const void *data, size_t bytes, struct ing_pdf *pdf,
-	uint64_t *ret_cpu_us)
+void ing_pdf_client_read(int link, unsigned timeout_ms, const void *data, size_t bytes,
+	struct ing_pdf *pdf, uint64_t *ret_cpu_us)
 {
-	const struct ing_reader_request request = {
-		.version = ING_READER_VERSION, .timeout_ms = timeout_ms, .body_bytes = bytes};
+	const struct ing_pdf_reader_request request = {
+		.version = ING_PDF_READER_VERSION, .timeout_ms = timeout_ms, .body_bytes = bytes};
 	struct ing_buf answer;
 	int fd;
 	*ret_cpu_us = 0;
 	if (write(link, &request, sizeof(request)) != (ssize_t)sizeof(request))
 		_exit(ING_EXIT_PROTOCOL);
-	struct ing_reader_word word = hear(link, &fd);
-	if (word.kind != ING_READER_STARTED || fd < 0) {
+	struct ing_pdf_reader_event event = receive_event(link, &fd);
+	if (event.kind != ING_PDF_READER_STARTED || fd < 0) {
 		set_failed(pdf, "crash", "no process could be made to read it");
 		return;
 	}
-	ing_buf_init(&answer, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&answer, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	/* Writing fails when the reader has died meanwhile; SIGPIPE is ignored (serve.c). */
 	bool whole = ing_write_all(fd, data, bytes) == 0 && read_answer(fd, &answer);
 	close(fd); /* a reader that has more to say ends by SIGPIPE */
-	word = hear(link, NULL);
-	*ret_cpu_us = word.cpu_us;
-	bool good = whole && WIFEXITED(word.status) && WEXITSTATUS(word.status) == 0 &&
+	event = receive_event(link, NULL);
+	*ret_cpu_us = event.cpu_us;
+	bool good = whole && WIFEXITED(event.status) && WEXITSTATUS(event.status) == 0 &&
 		    parse_answer(&answer, pdf) == 0;
 	ing_buf_done(&answer);
 	if (!good)
-		set_ended(pdf, &word, timeout_ms);
+		set_ended(pdf, &event, timeout_ms);
 }

@@ -15,20 +15,20 @@ FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 20, .heap_kb = 20, .heap_byte = 5);
 
 void fuzz_target(const uint8_t *data, size_t size)
 {
-	struct ing_order order;
-	struct ing_order again;
+	struct ing_proto_request order;
+	struct ing_proto_request again;
 	struct ing_buf b;
-	if (ing_proto_get_question(data, size, &order) != 0)
+	if (ing_proto_get_request(data, size, &order) != 0)
 		return;
 	ing_must(order.q.url == NULL || ing_utf8_valid(order.q.url, strlen(order.q.url)));
 	ing_must((order.q.want & ING_WANT_ROBOTS) == 0 || order.q.agent != NULL);
 	ing_must(order.q.agent == NULL || ing_utf8_valid(order.q.agent, strlen(order.q.agent)));
-	ing_buf_init(&b, ING_FRAME_HEAD_BYTES + ING_MAX_QUESTION_BYTES);
-	ing_proto_put_question(&b, &order.q, order.timeout_ms, order.body_bytes);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_EXAM_REQUEST_BYTES);
+	ing_proto_put_request(&b, &order.q, order.timeout_ms, order.body_bytes);
 	ing_must(!b.failed);
-	ing_must(ing_proto_get_question(
-			 b.data + ING_FRAME_HEAD_BYTES, b.len - ING_FRAME_HEAD_BYTES, &again) == 0);
-	ing_order_done(&again);
-	ing_order_done(&order);
+	ing_must(ing_proto_get_request(
+			 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &again) == 0);
+	ing_proto_request_done(&again);
+	ing_proto_request_done(&order);
 	ing_buf_done(&b);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * pdf_ask.h - an examiner has a PDF read by a process of its own, which the zygote forks. One
+ * pdf_client.h - an examiner has a PDF read by a process of its own, which the zygote forks. One
  * thread.
  */
 #pragma once
@@ -11,7 +11,7 @@ struct ing_pdf;
 
 /* Fill *pdf, whose status is set in any case: "crash" or "error-timeout" if the reader did not live
  * to answer within timeout_ms of wall clock; its CPU time is held to a little more. `link` is the
- * examiner's end to the zygote (control.h); one that breaks ends the process. *ret_cpu_us is what
+ * examiner's end to the zygote (ipc.h); one that breaks ends the process. *ret_cpu_us is what
  * the reader used. */
-void ing_pdf_ask(int link, unsigned timeout_ms, const void *data, size_t bytes, struct ing_pdf *pdf,
-	uint64_t *ret_cpu_us);
+void ing_pdf_client_read(int link, unsigned timeout_ms, const void *data, size_t bytes,
+	struct ing_pdf *pdf, uint64_t *ret_cpu_us);

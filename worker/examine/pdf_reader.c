@@ -3,7 +3,7 @@
  * The bytes come through the socket, not as a descriptor: an examiner that could pass descriptors
  * on would need sendmsg(2), and a copy costs little beside what reading a PDF does.
  */
-#include "worker/examine/pdf_read.h"
+#include "worker/examine/pdf_reader.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "common/base/buf.h"
 #include "common/base/io.h"
 #include "worker/document/document.h"
-#include "worker/examine/control.h"
+#include "worker/examine/ipc.h"
 #include "worker/examine/proto.h"
 #include "worker/model/limits.h"
 
@@ -27,11 +27,11 @@ static char *read_body(size_t bytes)
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_pdf_read(
-	const struct ing_child_conf *conf, int sock, const struct ing_reader_request *request)
+void ing_pdf_reader_run(
+	const struct ing_child_conf *conf, int sock, const struct ing_pdf_reader_request *request)
 {
 	ing_sandbox_limit_cpu(request->timeout_ms / 1000 + 1);
-	ing_child_close_in(conf, ING_SANDBOX_PDF, &sock, 1);
+	ing_child_enter_sandbox(conf, ING_SANDBOX_PDF, &sock, 1);
 	if (request->body_bytes > SIZE_MAX / 2)
 		_exit(ING_EXIT_MEMORY);
 	size_t bytes = (size_t)request->body_bytes;
@@ -39,7 +39,7 @@ void ing_pdf_read(
 	struct ing_pdf pdf = {0};
 	ing_document_pdf(data, bytes, &pdf);
 	struct ing_buf frame;
-	ing_buf_init(&frame, ING_FRAME_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_pdf(&frame, &pdf);
 	if (frame.failed)
 		_exit(ING_EXIT_MEMORY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * control.h - what the pool and its zygote, and the zygote and its examiners tell each other: one
+ * ipc.h - what the pool and its zygote, and the zygote and its examiners tell each other: one
  * struct a packet over SOCK_SEQPACKET pairs.
  *
  * Both ends are ours and run on one machine, so the structs go as they are. The zygote never sees a
@@ -9,21 +9,21 @@
 #pragma once
 #include <stdint.h>
 
-#define ING_CONTROL_FD 3      /* where the zygote finds its end */
-#define ING_RULES_FD 4        /* and, with --rules, the rule files (worker/rules/rule_files.h) */
-#define ING_CONTROL_VERSION 2 /* an upgrade may leave an old worker with a new executable */
+#define ING_ZYGOTE_FD 3      /* where the zygote finds its end */
+#define ING_RULES_FD 4       /* and, with --rules, the rule files (worker/rules/rule_files.h) */
+#define ING_ZYGOTE_VERSION 2 /* an upgrade may leave an old worker with a new executable */
 
-enum ing_control_kind {
-	ING_CONTROL_READY =
+enum ing_zygote_message_kind {
+	ING_ZYGOTE_READY =
 		1, /* zygote: warmed, able to close a sandbox; `status` is its Landlock ABI */
-	ING_CONTROL_SPAWN, /* pool: fork examiner `id`; its socket comes along */
-	ING_CONTROL_KILL,  /* pool: SIGKILL to `id`; unknown ids are ignored (it may have died by
+	ING_ZYGOTE_SPAWN, /* pool: fork examiner `id`; its socket comes along */
+	ING_ZYGOTE_KILL,  /* pool: SIGKILL to `id`; unknown ids are ignored (it may have died by
 			      itself) */
-	ING_CONTROL_EXIT,  /* zygote: `id` and its reader are gone; its wait status, the CPU time of
+	ING_ZYGOTE_EXIT,  /* zygote: `id` and its reader are gone; its wait status, the CPU time of
 			      both */
 };
 
-struct ing_control {
+struct ing_zygote_message {
 	uint32_t version;
 	uint32_t kind;
 	uint32_t id;
@@ -34,24 +34,25 @@ struct ing_control {
 /* An examiner cannot fork. For a PDF it asks the zygote for a reader, a process of its own, over a
  * second SOCK_SEQPACKET pair (its link), one struct a packet. It has one reader at a time: asking
  * before ENDED has come is a fault for which the examiner is killed. */
-#define ING_READER_VERSION 1
+#define ING_PDF_READER_VERSION 1
 
-struct ing_reader_request {
+struct ing_pdf_reader_request {
 	uint32_t version;
 	uint32_t timeout_ms; /* from now; the reader is killed then */
 	uint64_t body_bytes; /* that the reader is going to get */
 };
 
-enum ing_reader_kind {
-	ING_READER_STARTED = 1, /* a stream to the reader comes along: bytes in, one frame out */
-	ING_READER_ENDED,       /* it is dead and reaped, or could not be forked */
+enum ing_pdf_reader_event_kind {
+	ING_PDF_READER_STARTED =
+		1,            /* a stream to the reader comes along: bytes in, one frame out */
+	ING_PDF_READER_ENDED, /* it is dead and reaped, or could not be forked */
 };
 
-struct ing_reader_word {
+struct ing_pdf_reader_event {
 	uint32_t version;
 	uint32_t kind;
-	int32_t status; /* of ENDED: its wait status */
-	uint32_t late;  /* of ENDED: 1 when it was killed at its time limit */
+	int32_t status;     /* of ENDED: its wait status */
+	uint32_t timed_out; /* of ENDED: 1 when it was killed at its time limit */
 	uint64_t cpu_us;
 };
 
