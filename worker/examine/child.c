@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Everything that needs more rights than the sandbox leaves happens before it closes: /proc is
- * written, descriptors are moved.
+ * What needs more rights than the sandbox leaves is done before it closes: /proc is written,
+ * descriptors are moved.
  */
 #include "worker/examine/child.h"
 
@@ -17,7 +17,7 @@
 #define MAX_SOCKS 2
 #define OOM_SCORE 1000 /* the highest: before the worker, whatever the worker's size */
 
-/* First above all places, so that no move overwrites a socket that is still to be moved. */
+/* First above all targets, so that no move overwrites a socket that is still to be moved. */
 static void move_socks(const int *socks, size_t count)
 {
 	int high[MAX_SOCKS];
@@ -60,11 +60,11 @@ void ing_child_enter_sandbox(const struct ing_child_conf *conf, enum ing_sandbox
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	ing_child_raise_oom_score(OOM_SCORE);
 	move_socks(socks, count);
-	int say_fd = dup(STDERR_FILENO); /* for our own words; closed below */
+	int error_fd = dup(STDERR_FILENO); /* for our own errors; closed below */
 	if (conf->null_fd >= 0)
 		dup2(conf->null_fd, STDERR_FILENO);
 	if (ing_sandbox_enter(conf->sandbox, level, conf->memory_bytes, &err) != 0) {
-		dprintf(say_fd, "<3>examiner: %s\n", err.msg);
+		dprintf(error_fd, "<3>examiner: %s\n", err.msg);
 		_exit(ING_EXIT_SANDBOX);
 	}
 	/* A zygote that died before the death signal was set is seen by its absence. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include "worker/examine/sandbox.h"
 
-#define ING_CHILD_FD 3 /* where a fork finds the first of its sockets; others follow */
+#define ING_CHILD_FD 3 /* the first of a fork's sockets; others follow */
 
 struct ing_child_conf {
 	const struct ing_sandbox *sandbox;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A slot is an examiner with its reader. It is free again when both are reaped; until then the pool
- * does not hear of the examiner's death, so that its number of examiners bounds the processes.
+ * A slot is an examiner with its reader. It is freed when both are reaped, and only then is the
+ * examiner's death reported, so that the pool's number of examiners bounds the processes.
  */
 #include "worker/examine/children.h"
 
@@ -62,7 +62,7 @@ static uint64_t cpu_of(const struct rusage *u)
 
 /* ---- readers ---- */
 
-/* An examiner that does not take our event for want of room has not been listening. */
+/* An examiner whose socket is full does not read it, and is killed. */
 static void send_event(struct examiner *e, const struct ing_pdf_reader_event *event, int fd)
 {
 	if (e->link >= 0 && ing_fd_send(e->link, event, sizeof(*event), MSG_DONTWAIT, fd) !=
@@ -134,7 +134,7 @@ static void check_deadline(struct examiner *e, uint64_t now_ms)
 
 /* ---- ends ---- */
 
-/* The slot goes when both processes have. False: the pool is gone. */
+/* Free the slot when both processes are reaped. Returns false when the pool is gone. */
 static bool free_if_gone(struct ing_children *c, size_t i)
 {
 	struct examiner *e = c->slots[i];

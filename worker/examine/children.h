@@ -4,9 +4,9 @@
  *
  * An examiner cannot fork, so there are never more than two processes for each that the pool has
  * asked for, and all are our own children: nothing is left behind when one dies. A reader dies at
- * its time limit and with its examiner. Examiners are not trusted: of what they say, one struct of
- * a fixed size is read, nothing here waits for them, and whoever asks out of turn is killed. One
- * thread.
+ * its time limit and with its examiner. Examiners are not trusted: only a struct of fixed size
+ * is read from them, nothing here waits for them, and one that sends a request out of turn is
+ * killed. One thread.
  */
 #pragma once
 #include <poll.h>
@@ -26,16 +26,16 @@ struct ing_children_conf {
 struct ing_children;
 
 struct ing_children *ing_children_new(const struct ing_children_conf *conf);
-/* Kills and reaps everybody; NULL is fine. */
+/* Kills and reaps all; NULL is fine. */
 void ing_children_free(struct ing_children *c);
-/* Fork examiner `id` to serve `sock` (borrowed). False when that cannot be done. */
+/* Fork examiner `id` to serve `sock` (borrowed). Returns false when it cannot be forked. */
 bool ing_children_spawn(struct ing_children *c, uint32_t id, int sock);
 void ing_children_kill(struct ing_children *c, uint32_t id); /* unknown ids are ignored */
-/* Whoever has died. False: the pool is gone. */
+/* Reap the dead. Returns false when the pool is gone. */
 bool ing_children_reap(struct ing_children *c);
-/* What to wait for: fills `fds` (room for ING_MAX_EXAMINERS), returns how many, and in *ret_ms the
- * time for poll(2), -1 for any. */
+/* Fill `fds` (room for ING_MAX_EXAMINERS) for poll(2), and *ret_ms with its timeout, -1 for none.
+ * Returns how many. */
 size_t ing_children_poll_fds(const struct ing_children *c, struct pollfd *fds, int *ret_ms);
-/* After poll(2): one request from each examiner that has some, and the end of readers out of time.
- * Nothing may come between the two but ing_children_reap(), spawn and kill. */
+/* After poll(2): read one request from each examiner that sent some, and kill readers past their
+ * time limit. Only ing_children_reap(), spawn and kill may be called between the two. */
 void ing_children_handle(struct ing_children *c, const struct pollfd *fds, size_t count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The zygote is trusted, the reader is not. The reader takes all of the body before it looks into
- * it, and answers afterwards, so the two writes never wait for each other. Whatever the reader
- * does, it is dead at its time limit, and then the stream ends and the zygote says how.
+ * The zygote is trusted, the reader is not. The reader reads the whole body before it parses it and
+ * replies afterwards, so the two writes never wait for each other. The zygote kills the reader at
+ * its time limit, which ends the stream, and reports its exit.
  */
 #include "worker/examine/pdf_client.h"
 
@@ -20,12 +20,12 @@
 #include "worker/examine/proto.h"
 #include "worker/model/limits.h"
 
-/* All that comes until the reader closes its end; false when that is more than any answer. */
-static bool read_answer(int in, struct ing_buf *answer)
+/* Read until the reader closes its end. Returns false when that is more than any reply. */
+static bool read_reply(int in, struct ing_buf *reply)
 {
 	for (;;) {
-		size_t room = ING_MIN(answer->max - answer->len, (size_t)64 << 10);
-		char *to = ing_buf_reserve(answer, room);
+		size_t room = ING_MIN(reply->max - reply->len, (size_t)64 << 10);
+		char *to = ing_buf_reserve(reply, room);
 		if (to == NULL || room == 0)
 			return false;
 		ssize_t n = read(in, to, room);
@@ -33,18 +33,18 @@ static bool read_answer(int in, struct ing_buf *answer)
 			continue;
 		if (n <= 0)
 			return n == 0;
-		ing_buf_commit(answer, (size_t)n);
+		ing_buf_commit(reply, (size_t)n);
 	}
 }
 
-static int parse_answer(const struct ing_buf *answer, struct ing_pdf *pdf)
+static int parse_reply(const struct ing_buf *reply, struct ing_pdf *pdf)
 {
 	size_t payload;
-	if (answer->len < ING_PROTO_HEAD_BYTES ||
-		ing_proto_head(answer->data, ING_PROTO_PDF, ING_MAX_REPLY_BYTES, &payload) != 0 ||
-		payload != answer->len - ING_PROTO_HEAD_BYTES)
+	if (reply->len < ING_PROTO_HEAD_BYTES ||
+		ing_proto_head(reply->data, ING_PROTO_PDF, ING_MAX_REPLY_BYTES, &payload) != 0 ||
+		payload != reply->len - ING_PROTO_HEAD_BYTES)
 		return -ING_FAIL_SYNTAX;
-	return ing_proto_get_pdf(answer->data + ING_PROTO_HEAD_BYTES, payload, pdf);
+	return ing_proto_get_pdf(reply->data + ING_PROTO_HEAD_BYTES, payload, pdf);
 }
 
 static void set_failed(struct ing_pdf *pdf, const char *status, const char *detail)
@@ -52,7 +52,7 @@ static void set_failed(struct ing_pdf *pdf, const char *status, const char *deta
 	*pdf = (struct ing_pdf){.status = ing_strdup(status), .error_msg = ing_strdup(detail)};
 }
 
-/* What became of a reader that did not answer. */
+/* The status of a PDF whose reader has sent no valid reply. */
 static void set_ended(
 	struct ing_pdf *pdf, const struct ing_pdf_reader_event *end, unsigned timeout_ms)
 {
@@ -70,7 +70,7 @@ static void set_ended(
 		snprintf(detail, sizeof(detail), "the reading process died: exit code %d",
 			WEXITSTATUS(status));
 	else
-		snprintf(detail, sizeof(detail), "the reading process answered with garbage");
+		snprintf(detail, sizeof(detail), "the reading process sent an invalid reply");
 	set_failed(pdf, "crash", detail);
 }
 
@@ -90,25 +90,25 @@ void ing_pdf_client_read(int link, unsigned timeout_ms, const void *data, size_t
 {
 	const struct ing_pdf_reader_request request = {
 		.version = ING_PDF_READER_VERSION, .timeout_ms = timeout_ms, .body_bytes = bytes};
-	struct ing_buf answer;
+	struct ing_buf reply;
 	int fd;
 	*ret_cpu_us = 0;
 	if (write(link, &request, sizeof(request)) != (ssize_t)sizeof(request))
 		_exit(ING_EXIT_PROTOCOL);
 	struct ing_pdf_reader_event event = receive_event(link, &fd);
 	if (event.kind != ING_PDF_READER_STARTED || fd < 0) {
-		set_failed(pdf, "crash", "no process could be made to read it");
+		set_failed(pdf, "crash", "the reading process could not be started");
 		return;
 	}
-	ing_buf_init(&answer, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_buf_init(&reply, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	/* Writing fails when the reader has died meanwhile; SIGPIPE is ignored (serve.c). */
-	bool whole = ing_write_all(fd, data, bytes) == 0 && read_answer(fd, &answer);
-	close(fd); /* a reader that has more to say ends by SIGPIPE */
+	bool whole = ing_write_all(fd, data, bytes) == 0 && read_reply(fd, &reply);
+	close(fd); /* a reader that still writes ends by SIGPIPE */
 	event = receive_event(link, NULL);
 	*ret_cpu_us = event.cpu_us;
 	bool good = whole && WIFEXITED(event.status) && WEXITSTATUS(event.status) == 0 &&
-		    parse_answer(&answer, pdf) == 0;
-	ing_buf_done(&answer);
+		    parse_reply(&reply, pdf) == 0;
+	ing_buf_done(&reply);
 	if (!good)
 		set_ended(pdf, &event, timeout_ms);
 }

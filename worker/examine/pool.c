@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Questions, from their coming to their end, and the number of examiners.
+ * Tasks from submission to their end, and the number of examiners.
  */
 #include "worker/examine/pool.h"
 
@@ -19,8 +19,8 @@
 
 #define BACKOFF_MS 100u
 #define MAX_BACKOFF_MS 5000u
-/* A document that has cost so much may have to give way to others: ordinary pages and PDFs take
- * 1 to 40 ms, and the largest honest ones some seconds. */
+/* A document that has run for so long may be preempted: ordinary pages and PDFs take 1 to 40 ms,
+ * the largest honest ones some seconds. */
 #define SLICE_MS 1000u
 
 void ing_pool_handle_closed(struct ing_pool *p)
@@ -95,7 +95,7 @@ void ing_pool_refill(struct ing_pool *p)
 	while (p->examiner_count < p->conf.settings.processes) {
 		int rc = ing_examiner_start(p);
 		if (rc == -ING_FAIL_CRASH)
-			ing_zygote_lost(p->zygote, "takes no orders");
+			ing_zygote_lost(p->zygote, "does not accept messages");
 		else if (rc != 0)
 			ing_pool_refill_later(p);
 		if (rc != 0)
@@ -128,7 +128,7 @@ static void on_timer_closed(uv_handle_t *handle)
 	ing_pool_handle_closed(p);
 }
 
-/* A descriptor of our own, above those that a zygote finds things at. */
+/* A descriptor of our own, above those that the zygote uses. */
 static int copy_rules_fd(int fd, int *ret, struct ing_error *err)
 {
 	*ret = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, ING_RULES_FD + 1) : -1;
@@ -239,7 +239,7 @@ struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_
 	ing_proto_put_request(&t->frame, q, p->conf.settings.timeout_ms, body_bytes);
 	ing_must(!t->frame.failed);
 	ing_pool_enqueue(p, t, q->url);
-	/* Whatever goes wrong in here is told by the examiner's end, from the loop. */
+	/* What fails in here is reported when the examiner has ended, from the loop. */
 	ing_pool_dispatch(p);
 	return t;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One examiner from the pool's side. Its socket's other end may be in hostile hands: no more is
- * read than one reply may hold, nothing is read that was not asked for, and every wait has its
- * limit. That an examiner is dead is believed from the zygote alone.
+ * One examiner from the pool's side. The document may have taken control of the process at the other
+ * end of the socket: no more is read than one reply may hold, nothing is read without a request,
+ * and every wait has a limit. Only the zygote's EXIT says that an examiner is dead.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 #include "worker/model/limits.h"
 
 #define READ_BYTES ((size_t)64 << 10)
-#define READS_A_TURN 16                /* then the loop sees to its other work */
+#define READS_A_TURN 16                /* then the loop does its other work */
 #define KEEP_BYTES ((size_t)256 << 10) /* of a read buffer between documents */
 
 static void on_poll(uv_poll_t *poll, int status, int events);
@@ -58,13 +58,14 @@ void ing_examiner_kill(struct ing_pool_examiner *e, const char *reason)
 	e->reason = reason;
 	close_socket(e);
 	limit_state(e, ING_EXAMINER_DYING, ING_POOL_DYING_MS);
-	/* Should the zygote not take it, the limit ends the zygote. */
+	/* If the zygote does not accept it, the limit ends the zygote. */
 	if (!e->exited)
 		(void)ing_zygote_send(e->zygote, ING_ZYGOTE_KILL, e->id, -1);
 }
 
-/* Enough documents, or rules of before. Killed, because one that has been taken over would not end
- * by itself, and who is not reaped in time ends the zygote with all its documents. */
+/* It has had enough documents, or has older rules. Killed, because one that a document controls
+ * would not end by itself, and an examiner that is not reaped in time ends the zygote with all its
+ * documents. */
 static void retire(struct ing_pool_examiner *e)
 {
 	e->retired = true;
@@ -84,8 +85,8 @@ static void send_question(struct ing_pool_examiner *e)
 			return;
 		}
 		if (n < 0) {
-			ing_examiner_kill(
-				e, errno == EBADF ? "its body is not open" : "took no question");
+			ing_examiner_kill(e, errno == EBADF ? "was given a closed body"
+							    : "did not accept the request");
 			return;
 		}
 		e->sent += (size_t)n;
@@ -130,7 +131,7 @@ static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 	struct ing_pool *p = e->pool;
 	struct ing_findings f;
 	if (ing_proto_get_reply(e->in.data + ING_PROTO_HEAD_BYTES, payload, &f) != 0) {
-		ing_examiner_kill(e, "answered with garbage");
+		ing_examiner_kill(e, "sent an invalid reply");
 		return;
 	}
 	struct ing_exam_task *t = ING_TAKE(e->task);
@@ -148,13 +149,14 @@ static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 		ing_pool_dispatch(p);
 }
 
-/* Look at what has come. True when it was dealt with: `e` may be anything then. */
+/* Handle what has been received. Returns true when it was a whole message or a fault: `e` may be
+ * gone then. */
 static bool handle_input(struct ing_pool_examiner *e)
 {
 	size_t payload = 0;
 	bool starting = e->state == ING_EXAMINER_STARTING;
 	if (e->state == ING_EXAMINER_IDLE) {
-		ing_examiner_kill(e, "spoke without being asked");
+		ing_examiner_kill(e, "sent data without a request");
 		return true;
 	}
 	if (e->in.len < ING_PROTO_HEAD_BYTES)
@@ -163,7 +165,7 @@ static bool handle_input(struct ing_pool_examiner *e)
 		    starting ? 0 : ING_MAX_REPLY_BYTES, &payload) != 0 ||
 		e->in.len - ING_PROTO_HEAD_BYTES > payload ||
 		e->sent < (starting ? 0 : e->task->frame.len)) {
-		ing_examiner_kill(e, "answered with garbage");
+		ing_examiner_kill(e, "sent an invalid reply");
 		return true;
 	}
 	if (e->in.len - ING_PROTO_HEAD_BYTES < payload)
@@ -181,14 +183,15 @@ static void receive(struct ing_pool_examiner *e, unsigned reads)
 		size_t room = ING_MIN(READ_BYTES, e->in.max - e->in.len);
 		void *to = ing_buf_reserve(&e->in, room);
 		if (to == NULL) {
-			ing_examiner_kill(e, "answered more than there is memory for");
+			ing_examiner_kill(e, "sent a reply that does not fit into memory");
 			return;
 		}
 		ssize_t n = recv(e->fd, to, room, MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0) {
-			ing_examiner_kill(e, NULL); /* it died by itself: EXIT will say of what */
+			ing_examiner_kill(
+				e, NULL); /* it died by itself: EXIT will give the cause */
 			return;
 		}
 		ing_buf_commit(&e->in, (size_t)n);
@@ -219,20 +222,21 @@ static void on_timer(uv_timer_t *timer)
 	ING_CAST_OBJ(e, timer->data, ING_EXAMINER_MAGIC);
 	struct ing_pool *p = e->pool;
 	if (e->state != ING_EXAMINER_BUSY) {
-		ing_zygote_lost(e->zygote, e->state == ING_EXAMINER_STARTING ? "forks no examiner"
-									     : "reaps no examiner");
+		ing_zygote_lost(e->zygote, e->state == ING_EXAMINER_STARTING
+						   ? "did not start an examiner in time"
+						   : "did not end an examiner in time");
 		return;
 	}
-	char words[64];
+	char detail[64];
 	struct ing_exam_task *t = ING_TAKE(e->task);
 	t->owner = NULL;
 	ing_examiner_kill(e, "ran out of time");
-	snprintf(words, sizeof(words), "killed after %u ms", p->conf.settings.timeout_ms);
-	ing_pool_fail(t, ING_EXAM_TIMEOUT, words);
+	snprintf(detail, sizeof(detail), "killed after %u ms", p->conf.settings.timeout_ms);
+	ing_pool_fail(t, ING_EXAM_TIMEOUT, detail);
 }
 
-/* Of a death with a document. A page of a body that the disk does not give back is SIGBUS, which
- * parsers do not come by in other ways. */
+/* The outcome of a document whose examiner died. SIGBUS is a page of the body that cannot be read
+ * back from disk; parsers have no other cause of it. */
 static enum ing_exam exam_of_death(int status)
 {
 	switch (WIFSIGNALED(status) ? WTERMSIG(status) : 0) {
@@ -245,22 +249,22 @@ static enum ing_exam exam_of_death(int status)
 	}
 }
 
-static void describe_end(const struct ing_pool_examiner *e, int status, char *words, size_t room)
+static void describe_end(const struct ing_pool_examiner *e, int status, char *detail, size_t room)
 {
 	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
 	if (e->reason != NULL)
-		snprintf(words, room, "the examiner %s", e->reason);
+		snprintf(detail, room, "the examiner %s", e->reason);
 	else if (name != NULL)
-		snprintf(words, room, "the examiner died: SIG%s", name);
+		snprintf(detail, room, "the examiner died: SIG%s", name);
 	else
-		snprintf(words, room, "the examiner died: exit code %d", WEXITSTATUS(status));
+		snprintf(detail, room, "the examiner died: exit code %d", WEXITSTATUS(status));
 }
 
 void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_zygote_message *m)
 {
 	struct ing_pool *p = e->pool;
 	e->exited = true;
-	/* It may have answered with its last breath. */
+	/* Its reply may have arrived before its death. */
 	if (e->state == ING_EXAMINER_BUSY) {
 		receive(e, 2 + (unsigned)(ING_MAX_REPLY_BYTES / READ_BYTES));
 		if (p->closing)
@@ -268,19 +272,19 @@ void ing_examiner_exited(struct ing_pool_examiner *e, const struct ing_zygote_me
 	}
 	if (m->cpu_us > e->reported_cpu_us)
 		p->stats.cpu_us += m->cpu_us - e->reported_cpu_us;
-	char words[80];
-	describe_end(e, m->status, words, sizeof(words));
+	char detail[80];
+	describe_end(e, m->status, detail, sizeof(detail));
 	enum ing_exam exam = exam_of_death(m->status);
 	struct ing_exam_task *t = ING_TAKE(e->task);
-	/* Without ever having had a document: as likely as not the next one will do the same. */
+	/* It never had a document: the next one may well do the same. */
 	bool early = t == NULL && !e->assigned && !e->retired;
 	if (early)
 		ing_log(ING_LOG_ERROR, "examiner: fork %u died without a document: %s", e->id,
-			words);
+			detail);
 	ing_examiner_close(e);
 	if (t != NULL) {
 		t->owner = NULL;
-		ing_pool_fail(t, exam, words);
+		ing_pool_fail(t, exam, detail);
 	}
 	if (early)
 		ing_pool_refill_later(p);
@@ -332,9 +336,9 @@ int ing_examiner_start(struct ing_pool *p)
 		return -ING_FAIL_BUSY;
 	}
 	uint32_t id = ++p->last_id;
-	bool taken = ing_zygote_send(p->zygote, ING_ZYGOTE_SPAWN, id, ends[1]);
+	bool sent = ing_zygote_send(p->zygote, ING_ZYGOTE_SPAWN, id, ends[1]);
 	close(ends[1]);
-	if (!taken) {
+	if (!sent) {
 		close(ends[0]);
 		return -ING_FAIL_CRASH;
 	}

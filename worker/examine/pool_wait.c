@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Waiting for an examiner: what goes into the queue, comes out of it, and is told of it. Loop
- * thread.
+ * Tasks that wait for an examiner: the queue's entries, and its timer. Loop thread.
  */
 #include <stdio.h>
 #include <utlist.h>
@@ -13,8 +12,8 @@
 
 #define EXPIRIES_A_TURN 64
 
-/* The registered domain, so that a thousand names of one owner are one; else the name, or the
- * address. "" when a URL has no host. */
+/* The registered domain, so that all names of one owner are one; else the name, or the address; ""
+ * when a URL has no host. */
 static const char *domain_of(const char *host)
 {
 	const char *domain = ing_psl_registered(host);
@@ -48,23 +47,23 @@ static void preempt(struct ing_pool *p, uint64_t now_ms)
 		return;
 	struct ing_pool_examiner *e = ING_TAKE(t->owner);
 	e->task = NULL;
-	t->attempts--; /* it was not the zygote's fault */
+	t->attempts--; /* which count lost zygotes only */
 	tell_waiting(t);
-	ing_examiner_kill(e, "gave way");
+	ing_examiner_kill(e, "was preempted");
 }
 
 static void on_wait_timer(uv_timer_t *timer)
 {
 	struct ing_pool *p;
 	ING_CAST_OBJ(p, timer->data, ING_POOL_MAGIC);
-	char words[64];
-	snprintf(words, sizeof(words), "no examiner was free within %u ms",
+	char detail[64];
+	snprintf(detail, sizeof(detail), "no examiner was free within %u ms",
 		p->conf.settings.max_wait_ms);
 	for (int i = 0; i < EXPIRIES_A_TURN && !p->closing; i++) {
 		struct ing_exam_task *t = task_of(ing_exam_queue_expire(p->queue, ing_now_ms()));
 		if (t == NULL)
 			break;
-		ing_pool_fail(t, ING_EXAM_NOT_STARTED, words);
+		ing_pool_fail(t, ING_EXAM_NOT_STARTED, detail);
 	}
 	ing_pool_dispatch(p);
 }

@@ -23,8 +23,8 @@
 
 #define MAX_ENVIRONMENT 16
 
-/* What a document says must not depend on who runs the worker, and a password in the environment is
- * none of the examiners' business. */
+/* What is found in a document must not depend on the user's environment, and examiners must not see
+ * passwords in it. */
 static char **make_environment(char *ret_env[MAX_ENVIRONMENT])
 {
 	static const char *const fixed[] = {"LC_ALL=C.UTF-8", "TZ=UTC0", "HOME=/nonexistent"};
@@ -90,7 +90,7 @@ static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd,
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, control_fd, ING_ZYGOTE_FD);
-	if (rules_fd >= 0) /* above both places (copy_rules_fd()), so it is still there */
+	if (rules_fd >= 0) /* above both (copy_rules_fd()), so it is still open */
 		posix_spawn_file_actions_adddup2(&files, rules_fd, ING_RULES_FD);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -132,7 +132,7 @@ static void log_ready(int landlock_abi)
 #endif
 }
 
-/* The reload under way has come to its end. */
+/* Report the end of the reload. */
 static void end_reload(struct ing_pool *p, bool good)
 {
 	ing_pool_reloaded_f *reloaded = ING_TAKE(p->reloaded);
@@ -140,7 +140,7 @@ static void end_reload(struct ing_pool *p, bool good)
 		reloaded(p->reloaded_ctx, good);
 }
 
-/* The zygote with the new rules is ready: it takes the place of the current one. */
+/* The zygote with the new rules is ready and replaces the current one. */
 static void promote(struct ing_pool *p)
 {
 	struct ing_pool_zygote *before = p->zygote;
@@ -158,7 +158,7 @@ static void promote(struct ing_pool *p)
 	end_reload(p, true);
 }
 
-/* False when the zygote speaks another language. */
+/* Returns false when the zygote is of another version. */
 static bool handle_message(struct ing_pool_zygote *z, const struct ing_zygote_message *m)
 {
 	if (m->version != ING_ZYGOTE_VERSION)
@@ -184,7 +184,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 	struct ing_pool_zygote *z;
 	ING_CAST_OBJ(z, poll->data, ING_ZYGOTE_MAGIC);
 	(void)events;
-	if (status < 0) { /* it left orders unread */
+	if (status < 0) { /* it left messages unread */
 		ing_zygote_lost(z, z->ready ? "died" : "could not start");
 		return;
 	}
@@ -197,7 +197,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		if (n <= 0)
 			ing_zygote_lost(z, z->ready ? "died" : "could not start");
 		else if (n != (ssize_t)sizeof(m) || !handle_message(z, &m))
-			ing_zygote_lost(z, "is not of this version");
+			ing_zygote_lost(z, "is of another version");
 	}
 }
 
@@ -205,7 +205,7 @@ static void on_start_timer(uv_timer_t *timer)
 {
 	struct ing_pool_zygote *z;
 	ING_CAST_OBJ(z, timer->data, ING_ZYGOTE_MAGIC);
-	ing_zygote_lost(z, "does not become ready");
+	ing_zygote_lost(z, "was not ready in time");
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -232,7 +232,7 @@ static struct ing_pool_examiner *last_examiner(const struct ing_pool_zygote *z)
 }
 
 /* From the newest to the oldest, so that the oldest is again the first in the queue. */
-static void put_documents_back(struct ing_pool_zygote *z)
+static void requeue_documents(struct ing_pool_zygote *z)
 {
 	struct ing_pool *p = z->pool;
 	struct ing_pool_examiner *e;
@@ -319,26 +319,27 @@ void ing_zygote_end_if_done(struct ing_pool_zygote *z)
 		ing_zygote_end(z);
 }
 
-void ing_zygote_lost(struct ing_pool_zygote *z, const char *words)
+void ing_zygote_lost(struct ing_pool_zygote *z, const char *detail)
 {
 	struct ing_pool *p = z->pool;
 	if (z->ended)
 		return;
-	bool coming = z == p->next;
+	bool next = z == p->next;
 	bool current = z == p->zygote;
-	ing_log(ING_LOG_ERROR, "examiner: the zygote (process %d) %s%s", (int)z->pid, words,
+	ing_log(ING_LOG_ERROR, "examiner: the zygote (process %d) %s%s", (int)z->pid, detail,
 		current ? "; starting another" : "");
 	ing_zygote_end(z);
-	if (coming) {
+	if (next) {
 		if (p->next_rules_fd >= 0)
 			close(p->next_rules_fd);
 		p->next_rules_fd = -1;
 		end_reload(p, false);
 		return;
 	}
-	put_documents_back(z);
+	requeue_documents(z);
 	ing_pool_refill_later(p);
-	ing_pool_dispatch(p); /* they wait, and not for ever, should there never be another */
+	ing_pool_dispatch(
+		p); /* they wait for max_wait_ms at most if no other zygote can be started */
 	while (!p->closing && p->failed != NULL)
 		ing_pool_fail(
 			p->failed, ING_EXAM_CRASH, "the examiners' parent process died twice");

@@ -140,7 +140,7 @@ static bool is_mimetype(const char *s)
 	return true;
 }
 
-/* Odd words of a sniffing library must not cost a document its other findings. */
+/* An odd media type must not cost a document its other findings. */
 static void put_mimetype(struct ing_buf *b, const char *s, size_t room)
 {
 	if (s[0] != '\0' && !is_mimetype(s))
@@ -457,8 +457,8 @@ static void put_robots(struct ing_buf *b, const struct ing_robots_found *found)
 	}
 }
 
-/* The list is no longer than what is left of the message can hold, so a lie about its length costs
- * no memory. What the rules may be is the parser's to say. */
+/* The list is no longer than what is left of the message can hold, so a false length costs no
+ * memory. The parser decides what the rules may be. */
 static void get_robots(struct ing_wire *w, struct ing_robots_found *found)
 {
 	enum { MIN_RULE_BYTES = 1 + 4 + 4 + 1 };
@@ -504,7 +504,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	ing_proto_end(b, at);
 }
 
-/* A row without its keys would be stored as one: a document that was decoded has all three. */
+/* A row without its keys must not be stored: a document that was decoded has all three. */
 static bool is_whole_file(const struct ing_file_meta *file)
 {
 	bool digested =

@@ -2,13 +2,11 @@
  *
  * proto.h - the messages between the worker and its examiners.
  *
- * A message is a frame: "IX", its kind, the version, a 32-bit length, and the payload. The worker
- * reads replies from a process that may have been taken over by the document it looked at, so the
- * decoders believe nothing: lengths, ranges and alphabets are checked, text is made valid UTF-8,
- * and what is not exactly as it must be is refused whole. Digests of a body that was not decoded
- * are refused too: they are not the examiner's to tell. The order of one examiner's life: it
- * sends HELLO once its sandbox is closed, then answers each QUESTION by one REPLY. Pure functions,
- * any thread.
+ * A message is a frame: "IX", its kind, the version, a 32-bit length, and the payload. A document may
+ * have taken control of the process that sends a reply, so the decoders check everything: lengths,
+ * ranges and alphabets; text is made valid UTF-8; a message with any fault is refused whole. So are
+ * digests of a body that was not decoded: those are not for the examiner to say. An examiner sends
+ * HELLO once its sandbox is closed, then one REPLY to each REQUEST. Pure functions, any thread.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -26,7 +24,7 @@ enum ing_proto_kind {
 	ING_PROTO_PDF = 'p', /* from the process that reads a PDF to the examiner */
 };
 
-/* A question as it crosses the socket. */
+/* A decoded request. */
 struct ing_proto_request {
 	struct ing_exam_request q;
 	uint64_t body_bytes;
@@ -37,8 +35,8 @@ struct ing_proto_request {
 /* Start a frame; returns where, for ing_proto_end(), which fills in the length. */
 size_t ing_proto_begin(struct ing_buf *b, enum ing_proto_kind kind);
 void ing_proto_end(struct ing_buf *b, size_t at);
-/* Look at a frame's head: 0 and the payload's length, -ING_FAIL_SYNTAX for another kind or version,
- * -ING_FAIL_TOO_BIG for a payload over max_bytes. */
+/* Check a frame's head. Returns 0 and the payload's length, -ING_FAIL_SYNTAX for another kind or
+ * version, or -ING_FAIL_TOO_BIG for a payload over max_bytes. */
 int ing_proto_head(const void *head, enum ing_proto_kind kind, size_t max_bytes,
 	size_t *ret_bytes) ING_MUST_CHECK;
 
@@ -50,7 +48,7 @@ void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, 
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f);
 void ing_proto_put_pdf(struct ing_buf *b, const struct ing_pdf *pdf);
 
-/* Decoders take a payload (without the frame's head). 0, or -ING_FAIL_INVALID and an empty *ret.
+/* Decoders take a payload (without the frame's head). Return 0, or -ING_FAIL_INVALID and an empty *ret.
  * The caller frees *ret with ing_proto_request_done(), ing_findings_done() or ing_pdf_done(). */
 int ing_proto_get_request(
 	const void *payload, size_t bytes, struct ing_proto_request *ret) ING_MUST_CHECK;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The examiners' queue. All lists are short: an owner is in one of them only while it has a
- * document here or something to remember, and ing_exam_queue_is_full() bounds the documents; so
- * they are walked, not sorted.
+ * The lists are short, since ing_exam_queue_is_full() bounds the documents and an owner is listed
+ * only while it has documents or something to remember; so they are walked, not sorted.
  *
- * What surprises: an owner's documents at work count with what they have cost so far, or else one
- * owner could take every examiner before its first document has ended and been paid for.
+ * An owner's running documents count with what they have cost so far. Otherwise one owner could
+ * take every examiner before its first document has ended and been charged.
  */
 #include "worker/examine/queue.h"
 
@@ -18,8 +17,8 @@
 #include "common/base/macros.h"
 
 #define MIN_COST_MS 1u /* nothing is free: a fork, a crash */
-/* With hundreds of owners each one's share of time is small: a larger debt would be a ban. Who
- * keeps running one up is marked. */
+/* With hundreds of owners each one's share of time is small: a larger debt would be a ban. An
+ * owner that keeps running one up is penalised. */
 #define MAX_DEBT_SLICES 4u
 #define SHARE_OF_CAPACITY 64u
 #define MIN_SHARE 2u
@@ -43,15 +42,15 @@ struct ing_exam_owner {
 struct ing_exam_queue {
 	struct ing_exam_queue_conf conf;
 	struct ing_exam_owner *owners; /* by key */
-	struct ing_exam_owner *active; /* with documents: who was served last comes last */
+	struct ing_exam_owner *active; /* with documents: served longest ago first */
 	struct ing_exam_owner *idle;   /* with something to remember; idle for longest first */
 	unsigned active_count, idle_count, penalised_count;
 	struct ing_exam_entry *oldest;  /* of all that wait */
-	struct ing_exam_entry *at_work; /* taken first comes first */
+	struct ing_exam_entry *at_work; /* running, started first comes first */
 	unsigned at_work_count;
 	unsigned waiting, waiting_background;
 	uint64_t clock_us;  /* virtual */
-	uint64_t credit_ms; /* of examiner time that others have had since a late one came first */
+	uint64_t credit_ms; /* foreground time since a background document was started before it */
 	uint64_t interrupted;
 };
 
@@ -126,7 +125,7 @@ static void forget_idle(struct ing_exam_queue *q, uint64_t now_ms)
 	}
 }
 
-/* An owner whose last document has left. */
+/* Called when a document has left: an owner without documents is idle, or forgotten. */
 static void deactivate_owner(struct ing_exam_queue *q, struct ing_exam_owner *o, uint64_t now_ms)
 {
 	if (is_active(o))
@@ -148,7 +147,7 @@ static uint64_t slice_of(const struct ing_exam_queue *q)
 	return q->conf.slice_ms > 0 ? q->conf.slice_ms : q->conf.limit_ms;
 }
 
-/* What it has used, to this very moment. */
+/* Its tag with what its running documents have cost so far. */
 static uint64_t tag_now(const struct ing_exam_owner *o, uint64_t now_ms)
 {
 	uint64_t held_ms = o->at_work * now_ms - o->started_ms;
@@ -210,7 +209,7 @@ static void begin_work(struct ing_exam_queue *q, struct ing_exam_entry *entry, u
 	DL_APPEND(q->active, o);
 }
 
-/* Returns how long it was at work, in ms. */
+/* Returns how long it has run, in ms. */
 static uint64_t end_work(struct ing_exam_queue *q, struct ing_exam_entry *entry, uint64_t now_ms)
 {
 	struct ing_exam_owner *o = entry->owner;
@@ -222,7 +221,7 @@ static uint64_t end_work(struct ing_exam_queue *q, struct ing_exam_entry *entry,
 	return now_ms - entry->since_ms;
 }
 
-/* The end of a entry's work that its owner pays for. Returns what it cost, in ms. */
+/* End a run and charge its owner. Returns the cost in ms. */
 static uint64_t end_paid_work(
 	struct ing_exam_queue *q, struct ing_exam_entry *entry, uint64_t now_ms)
 {
@@ -240,7 +239,7 @@ static void detach(struct ing_exam_queue *q, struct ing_exam_entry *entry, uint6
 	deactivate_owner(q, o, now_ms);
 }
 
-/* --- who is next --- */
+/* --- scheduling --- */
 
 static unsigned all_but_one(const struct ing_exam_queue *q)
 {
@@ -263,7 +262,7 @@ static unsigned background_at_work(const struct ing_exam_queue *q, uint64_t now_
 	return count;
 }
 
-/* Of an owner's documents, the first that is late, or the first that is not; or NULL. */
+/* An owner's first waiting background or foreground document, or NULL. */
 static struct ing_exam_entry *first_of(const struct ing_exam_owner *o, bool background)
 {
 	if (!is_penalised(o))
@@ -273,8 +272,8 @@ static struct ing_exam_entry *first_of(const struct ing_exam_owner *o, bool back
 	return o->fresh != NULL ? o->fresh : o->interrupted;
 }
 
-/* The owner with the least tag; of equal ones, the one that was served longer ago. NULL: nobody has
- * such a document. */
+/* The owner with the least tag; of equal ones, the one that was served longer ago. NULL: no
+ * owner has such a document. */
 static struct ing_exam_owner *least_tag(
 	const struct ing_exam_queue *q, bool background, unsigned most_at_work, uint64_t now_ms)
 {
@@ -298,7 +297,7 @@ static struct ing_exam_owner *find_next(
 {
 	struct ing_exam_owner *o = least_tag(q, false, all_but_one(q), now_ms);
 	if (o == NULL)
-		o = least_tag(q, false, UINT_MAX, now_ms); /* nobody else waits */
+		o = least_tag(q, false, UINT_MAX, now_ms); /* no other owner waits */
 	*ret_background = false;
 	bool its_turn = q->credit_ms >= (uint64_t)ING_EXAM_BACKGROUND_SHARE * q->conf.limit_ms;
 	if (q->waiting_background == 0 || (o != NULL && !its_turn) ||
@@ -310,9 +309,9 @@ static struct ing_exam_owner *find_next(
 	return least_tag(q, true, UINT_MAX, now_ms);
 }
 
-/* --- giving way --- */
+/* --- preemption --- */
 
-/* Whether a document that is not late waits, of another owner than that. */
+/* Whether a foreground document of another owner than `but` waits. */
 static bool others_wait(const struct ing_exam_queue *q, const struct ing_exam_owner *but)
 {
 	const struct ing_exam_owner *o;
@@ -399,7 +398,7 @@ void ing_exam_queue_remove(struct ing_exam_queue *q, struct ing_exam_entry *entr
 	if (!entry->at_work) {
 		end_waiting(q, entry);
 	} else if (end_paid_work(q, entry, now_ms) >= slice_of(q)) {
-		/* Else documents whose requests have no time left would go unpunished. */
+		/* Otherwise documents whose requests run out of time would cost no penalty. */
 		set_penalty(q, entry->owner, entry->owner->penalty + 1);
 	}
 	detach(q, entry, now_ms);

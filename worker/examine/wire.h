@@ -3,10 +3,9 @@
  * wire.h - the cursor under the examiners' messages: little-endian numbers and length-prefixed
  * strings.
  *
- * Reading is straight-line code: past the first fault every getter yields zero or NULL, `failed`
- * stays set, and the caller looks once at the end (ing_wire_end()). Nothing read is believed: every
- * length is compared with what is left and with the field's ceiling before it is used. Plain data,
- * any thread.
+ * Reading is straight-line code: after the first fault every getter returns zero or NULL, `failed`
+ * stays set, and the caller checks once at the end (ing_wire_end()). Every length is compared with
+ * what is left and with the field's ceiling before it is used. Plain data, any thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -29,7 +28,7 @@ uint32_t ing_wire_range(struct ing_wire *w, uint32_t max);
 /* Heap string (caller frees) or NULL as sent: valid UTF-8 without NUL, for which ill-formed bytes
  * are replaced by U+FFFD; at most max_bytes. Longer on the wire is a fault. */
 char *ing_wire_text(struct ing_wire *w, size_t max_bytes);
-/* The same for a field whose every byte must please `allowed`; an empty string or any other byte is
+/* The same for a field of which `allowed` accepts every byte; an empty string or any other byte is
  * a fault. */
 char *ing_wire_word(struct ing_wire *w, size_t max_bytes, bool (*allowed)(unsigned char c));
 /* A word of that kind into a field of `room` bytes, NUL included; empty when sent empty. */
@@ -37,7 +36,7 @@ void ing_wire_field(struct ing_wire *w, char *to, size_t room, bool (*allowed)(u
 /* The bytes of a string in place, of whatever kind; NULL when it was sent as NULL, or on a fault.
  * At most max_bytes; longer on the wire is a fault. */
 const char *ing_wire_bytes(struct ing_wire *w, size_t max_bytes, size_t *ret_bytes);
-/* True when all was well and nothing is left over. */
+/* Returns true when there was no fault and nothing is left over. */
 bool ing_wire_end(const struct ing_wire *w);
 
 void ing_wire_put_u8(struct ing_buf *b, uint8_t v);

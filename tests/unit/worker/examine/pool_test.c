@@ -131,10 +131,10 @@ static void test_each_misbehaviour(void **state)
 		{"sleep", ING_EXAM_TIMEOUT, "killed after"},
 		{"spin", ING_EXAM_TIMEOUT, "killed after"},
 		{"half", ING_EXAM_TIMEOUT, "killed after"},
-		{"garbage", ING_EXAM_CRASH, "the examiner answered with garbage"},
-		{"bad", ING_EXAM_CRASH, "the examiner answered with garbage"},
-		{"huge", ING_EXAM_CRASH, "the examiner answered with garbage"},
-		{"early", ING_EXAM_CRASH, "the examiner answered with garbage"},
+		{"garbage", ING_EXAM_CRASH, "the examiner sent an invalid reply"},
+		{"bad", ING_EXAM_CRASH, "the examiner sent an invalid reply"},
+		{"huge", ING_EXAM_CRASH, "the examiner sent an invalid reply"},
+		{"early", ING_EXAM_CRASH, "the examiner sent an invalid reply"},
 		{"deaf", ING_EXAM_CRASH, NULL},
 	};
 	unsigned crashes = 0;
@@ -178,7 +178,7 @@ static void test_each_pdf_misbehaviour(void **state)
 		{"pdf-socket", "success", NULL},
 		{"pdf-fork", "success", NULL},
 		{"pdf-trap", "crash", "the reading process died"},
-		{"pdf-exit", "crash", "the reading process answered with garbage"},
+		{"pdf-exit", "crash", "the reading process sent an invalid reply"},
 #ifndef ING_SANITIZED
 		{"pdf-recv", "crash", "the reading process died: SIGSYS"},
 		{"pdf-eat", "crash", "the reading process died"},
