@@ -110,25 +110,25 @@ static void ask_more(struct traffic *t)
 		char host[HOST_BYTES];
 		snprintf(host, sizeof(host), "h%" PRIu64 ".%s.example", t->next++, t->name);
 		t->outstanding++;
-		ing_leases_ask(t->leases, host);
+		ing_leases_request(t->leases, host);
 	}
 }
 
-static void on_news(void *ctx, const struct ing_lease_news *n)
+static void on_event(void *ctx, const struct ing_lease_event *n)
 {
 	struct traffic *t = ctx;
-	if (n->answer == ING_LEASE_GRANTED && n->patience != NULL) {
-		struct ing_patience p = *n->patience;
-		struct ing_patience_settings conf = {.delay_ms = 500};
+	if (n->type == ING_LEASE_GRANTED && n->backoff != NULL) {
+		struct ing_host_backoff p = *n->backoff;
+		struct ing_host_backoff_settings conf = {.delay_ms = 500};
 		struct ing_gate_report report = {.kind = ING_ANSWER_GOOD,
 			.http_status = 200,
 			.outcome = "success",
 			.retry_after_s = -1,
 			.response_ms = 80};
-		ing_patience_report(&p, &conf, &report, ing_now_ms(), 0);
-		ing_leases_return(t->leases, n->host, &p);
+		ing_host_backoff_report(&p, &conf, &report, ing_now_ms(), 0);
+		ing_leases_release(t->leases, n->host, &p);
 		t->granted++;
-	} else if (n->answer == ING_LEASE_HELD || n->answer == ING_LEASE_RESTING) {
+	} else if (n->type == ING_LEASE_HELD || n->type == ING_LEASE_RESTING) {
 		t->refused++;
 	} else {
 		return;
@@ -164,7 +164,7 @@ static int measure_leases(const char *dsn, unsigned seconds, unsigned batch, con
 		fprintf(stderr, "bench-politeness: %s\n", err.msg);
 		return 3;
 	}
-	struct ing_lease_user lease_user = {.ctx = &t, .news = on_news, .state = on_state};
+	struct ing_lease_user lease_user = {.ctx = &t, .event = on_event, .state = on_state};
 	ing_leases_set_user(t.leases, &lease_user);
 	uv_timer_init(&t.loop, &t.end);
 	t.end.data = &t;

@@ -61,7 +61,7 @@ static void ask(struct client *c, uint8_t host)
 	ing_must((v.verdict == ING_ROBOTS_PENDING) == (c->waiter.entry != NULL));
 	ing_must(v.verdict != ING_ROBOTS_PENDING || world.tokens[c->host] != NULL);
 	ing_must((v.verdict == ING_ROBOTS_DISALLOWED || v.verdict == ING_ROBOTS_FAILED) ==
-		 (v.words != NULL));
+		 (v.detail != NULL));
 }
 
 static void on_done(struct ing_robots_waiter *w)
@@ -94,7 +94,7 @@ static void answer(uint8_t host, uint8_t how)
 	a.txt = how % 5 > 0 ? txt : NULL;
 	world.mood = how;
 	world.in_got = true;
-	ing_robots_got(world.robots, token, &a);
+	ing_robots_fetched(world.robots, token, &a);
 	world.in_got = false;
 	ing_robots_txt_free(txt); /* what the cache wants it has copied */
 }
@@ -140,7 +140,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 		.obey = true,
 		.max_entries = MAX_ENTRIES,
 		.max_bytes = 100000,
-		.get = get,
+		.fetch = get,
 		.now_ms = read_clock,
 	};
 	memset(&world, 0, sizeof(world));

@@ -24,10 +24,10 @@ static void check_lease(
 static void check_backoff(
 	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_report *report)
 {
-	if (c->gate.patience.backoff_ms > c->gate.patience.backoff_max_ms)
+	if (c->gate.backoff.backoff_ms > c->gate.backoff.backoff_max_ms)
 		ing_conf_error(report, ing_conf_origin_of(at, "gate.backoff_ms"), "gate.backoff_ms",
 			"must not be over gate.backoff_max_ms, which is %u",
-			c->gate.patience.backoff_max_ms);
+			c->gate.backoff.backoff_max_ms);
 }
 
 /* -------------------------------------------------------------------------------------------- */

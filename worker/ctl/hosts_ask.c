@@ -26,7 +26,7 @@
 #define MAX_SOCKETS 256
 #define SOCKET_END ".sock"
 /* A worker's table of clients may be full of silent ones for so long. */
-#define ASK_MS (ING_CONTROL_PATIENCE_MS + 3000)
+#define ASK_MS (ING_CONTROL_TIMEOUT_MS + 3000)
 
 static void warn(const char *words)
 {
@@ -235,7 +235,7 @@ static json_t *describe_rules(const struct ing_conf *conf, const char *host,
 {
 	const struct ing_host_rule *rule = ing_host_rules_find(hosts, host);
 	unsigned delay_ms =
-		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.patience.delay_ms;
+		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.backoff.delay_ms;
 	unsigned slots = rule != NULL && rule->has_concurrency ? rule->concurrency
 							       : conf->gate.host_concurrency;
 	bool obey = rule != NULL && rule->obey_robots != ING_CHOICE_UNSAID

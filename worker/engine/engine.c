@@ -108,7 +108,7 @@ static void done_rules(struct ing_engine *e)
 /* Of the pauses that operators have set, the longest. */
 static unsigned longest_set_pause_ms(const struct ing_engine *e)
 {
-	unsigned ms = e->conf->gate.patience.delay_ms;
+	unsigned ms = e->conf->gate.backoff.delay_ms;
 	const struct ing_host_rule *rule = ing_host_rules_entries(e->rules.host_rules);
 	for (; rule != NULL; rule = rule->next)
 		ms = ING_MAX(ms, rule->has_delay ? rule->delay_ms : 0);
@@ -125,9 +125,9 @@ static unsigned longest_pause_ms(const struct ing_engine *e)
 	const struct ing_host_rule *rule = ing_host_rules_entries(e->rules.host_rules);
 	for (; rule != NULL; rule = rule->next)
 		obeyed |= rule->obey_robots == ING_CHOICE_YES;
-	if (c->gate.patience.adaptive_factor > 0)
-		ms = ING_MAX(ms, c->gate.patience.adaptive_max_ms);
-	return obeyed ? ING_MAX(ms, c->gate.patience.crawl_delay_max_ms) : ms;
+	if (c->gate.backoff.adaptive_factor > 0)
+		ms = ING_MAX(ms, c->gate.backoff.adaptive_max_ms);
+	return obeyed ? ING_MAX(ms, c->gate.backoff.crawl_delay_max_ms) : ms;
 }
 
 static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
@@ -323,7 +323,7 @@ static int init_robots(struct ing_engine *e, struct ing_error *err)
 		.max_entries = ROBOTS_ENTRIES,
 		.max_bytes = ROBOTS_BYTES,
 		.host_rules = e->rules.host_rules,
-		.get = ing_robots_fetch_get,
+		.fetch = ing_robots_fetch_start,
 		.ctx = e->robots_fetches,
 	});
 	return 0;

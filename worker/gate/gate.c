@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The way of a waiter: in, granted or refused, out. Loop thread.
+ * Entering, being granted or refused, leaving. Loop thread.
  *
- * Grants, refusals and lookups are made from an idle handle, the pump, a few a turn of the loop,
- * because starting hundreds of transfers at once delays every timer by as many connects. So no
- * callback ever comes from inside a call. What a callback does (leave, enter again, hold) changes
- * the lists that the pump works on: it looks at them anew each time.
+ * Grants, refusals and lookups are made from an idle handle, the pump, a few per turn of the loop:
+ * starting hundreds of transfers at once would delay every timer by as many connects. So no
+ * callback comes from inside a call. Callbacks (which may leave, enter or hold) change the lists
+ * that the pump works on, so it reads them again each time.
  */
 #include "worker/gate/gate_priv.h"
 
@@ -20,9 +20,9 @@
 
 /* --- time --- */
 
-/* The clock of the waiters' patience. It stands while nothing can be admitted: a wait for our own
- * database or disk is not the host's fault, and must not end requests. */
-static uint64_t patience_ms(const struct ing_gate *g, uint64_t now_ms)
+/* The clock of waiting times. It stands still while nothing can be admitted: a wait for our own
+ * database or disk is not the host's fault and must not end requests. */
+static uint64_t wait_clock_ms(const struct ing_gate *g, uint64_t now_ms)
 {
 	return (ing_gate_frozen(g) ? g->frozen_since_ms : now_ms) - g->frozen_ms;
 }
@@ -62,21 +62,21 @@ static void queue(struct ing_gate_host *h, struct ing_gate_waiter *w)
 	h->queued++;
 }
 
-static void snooze(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate_waiter *w,
+static void delay(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate_waiter *w,
 	uint64_t now_ms, unsigned delay_ms)
 {
 	w->host = h;
-	ing_gate_snooze(g, w, now_ms, delay_ms);
+	ing_gate_delay_add(g, w, now_ms, delay_ms);
 	h->waiting[w->lane]++;
-	h->snoozing++;
+	h->delayed++;
 }
 
-static void on_awake(struct ing_gate *g, struct ing_gate_waiter *w)
+static void on_delay_end(struct ing_gate *g, struct ing_gate_waiter *w)
 {
 	uint64_t now = ing_now_ms();
 	struct ing_gate_host *h = w->host;
 	h->waiting[w->lane]--;
-	h->snoozing--;
+	h->delayed--;
 	struct ing_gate_host *to = ing_gate_host_route(g, h, now);
 	queue(to, w);
 	ing_gate_place(g, to, now);
@@ -84,18 +84,18 @@ static void on_awake(struct ing_gate *g, struct ing_gate_waiter *w)
 		ing_gate_place(g, h, now);
 }
 
-/* By domain or address many robots.txt speak of one host, of which the strictest counts. */
+/* With gate.host_key domain or address, many robots.txt concern one host: the strictest counts. */
 static void take_crawl_delay(
 	struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_ticket *ticket)
 {
-	unsigned before_ms = h->patience.crawl_delay_ms;
+	unsigned before_ms = h->backoff.crawl_delay_ms;
 	if (ticket->crawl_delay_ms > before_ms ||
 		(g->conf.settings.key == ING_KEY_HOST &&
 			(ticket->crawl_delay_ms > 0 || ticket->robots_known)))
-		ing_patience_crawl_delay(
-			&h->patience, &g->conf.settings.patience, ticket->crawl_delay_ms);
-	if (h->patience.crawl_delay_ms != before_ms)
-		ing_gate_fleet_note(g, h); /* for who takes over, should we die */
+		ing_host_backoff_set_crawl_delay(
+			&h->backoff, &g->conf.settings.backoff, ticket->crawl_delay_ms);
+	if (h->backoff.crawl_delay_ms != before_ms)
+		ing_gate_fleet_note(g, h); /* for the next holder, if we die */
 }
 
 static void join(struct ing_gate *g, struct ing_gate_waiter *w)
@@ -114,9 +114,9 @@ static void join(struct ing_gate *g, struct ing_gate_waiter *w)
 static void quit(struct ing_gate *g, struct ing_gate_waiter *w)
 {
 	struct ing_gate_host *h = w->host;
-	if (w->state == ING_GATE_SNOOZING) {
-		ing_gate_unsnooze(g, w);
-		h->snoozing--;
+	if (w->state == ING_GATE_DELAYED) {
+		ing_gate_delay_remove(g, w);
+		h->delayed--;
 	} else {
 		DL_DELETE(h->queue[w->lane][w->again], w);
 		h->queued--;
@@ -139,29 +139,29 @@ static struct ing_gate_waiter *first_waiter(const struct ing_gate_host *h)
 	return h->queue[lane][1] != NULL ? h->queue[lane][1] : h->queue[lane][0];
 }
 
-/* When it may be worth coming back: not before the host's rest is over, nor before those who are
- * still waiting have had their turns, nor as soon as a host that fails would be held again. */
+/* When to try again: after the host's rest, after the present waiters have had their turns, and not
+ * before a failing host would have been held once more. */
 static unsigned retry_after_s(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
-	uint64_t at_ms = now_ms + ING_MAX(ing_patience_next_hold_ms(
-						  &h->patience, &g->conf.settings.patience),
+	uint64_t at_ms = now_ms + ING_MAX(ing_host_backoff_next_hold_ms(
+						  &h->backoff, &g->conf.settings.backoff),
 					  (uint64_t)h->queued * h->delay_ms / h->concurrency);
-	return seconds_left(ING_MAX(at_ms, h->patience.rest_until_ms), now_ms);
+	return seconds_left(ING_MAX(at_ms, h->backoff.rest_until_ms), now_ms);
 }
 
-static void refuse(
-	struct ing_gate *g, struct ing_gate_waiter *w, enum ing_gate_refusal why, uint64_t now_ms)
+static void refuse(struct ing_gate *g, struct ing_gate_waiter *w, enum ing_gate_refusal reason,
+	uint64_t now_ms)
 {
 	struct ing_gate_host *h = w->host;
-	unsigned retry_s = why == ING_GATE_HELD ? seconds_left(h->patience.rest_until_ms, now_ms)
-						: retry_after_s(g, h, now_ms);
+	unsigned retry_s = reason == ING_GATE_HELD ? seconds_left(h->backoff.rest_until_ms, now_ms)
+						   : retry_after_s(g, h, now_ms);
 	quit(g, w);
 	w->state = ING_GATE_OUT;
 	w->host = NULL;
 	g->refused++;
 	ing_gate_place(g, h, now_ms);
-	w->user->refused(w, why, retry_s);
+	w->user->refused(w, reason, retry_s);
 }
 
 /* --- the pump --- */
@@ -180,8 +180,8 @@ static void grant_next(struct ing_gate *g)
 	quit(g, w);
 	w->state = ING_GATE_HOLDING;
 	w->since_ms = now;
-	ing_gate_unplace(g, h); /* and behind the others if it may go on */
-	ing_patience_start(&h->patience, now);
+	ing_gate_unplace(g, h); /* and to the end of the ring, if it goes on */
+	ing_host_backoff_start(&h->backoff, now);
 	h->holding++;
 	g->holding++;
 	g->grants++;
@@ -207,14 +207,14 @@ static void refuse_next(struct ing_gate *g)
 
 static bool can_pump(const struct ing_gate *g)
 {
-	return ing_gate_can_grant(g) || can_refuse(g) || ing_gate_can_look(g);
+	return ing_gate_can_grant(g) || can_refuse(g) || ing_gate_can_lookup(g);
 }
 
 static void on_pump(uv_idle_t *idle)
 {
 	struct ing_gate *g = idle->data;
-	for (unsigned i = 0; i < LOOKUPS_PER_TURN && ing_gate_can_look(g); i++)
-		ing_gate_look_next(g);
+	for (unsigned i = 0; i < LOOKUPS_PER_TURN && ing_gate_can_lookup(g); i++)
+		ing_gate_lookup_next(g);
 	for (unsigned i = 0; i < GRANTS_PER_TURN && ing_gate_can_grant(g); i++)
 		grant_next(g);
 	for (unsigned i = 0; i < REFUSALS_PER_TURN && can_refuse(g); i++)
@@ -224,8 +224,8 @@ static void on_pump(uv_idle_t *idle)
 	ing_gate_arm(g);
 }
 
-/* When the patience of whoever has waited longest ends. */
-static uint64_t patience_end(const struct ing_gate *g)
+/* When the oldest waiter reaches gate.max_wait_ms. */
+static uint64_t wait_limit_end(const struct ing_gate *g)
 {
 	if (g->conf.settings.max_wait_ms == 0 || g->oldest == NULL || ing_gate_frozen(g))
 		return GATE_NEVER;
@@ -240,8 +240,8 @@ static void on_timer(uv_timer_t *timer)
 	struct ing_gate_host *h;
 	while ((h = ing_gate_wake_pop(g, now)) != NULL)
 		ing_gate_place(g, h, now);
-	ing_gate_wake_snoozers(g, now, on_awake);
-	for (unsigned i = 0; i < REFUSALS_PER_TURN && patience_end(g) <= now; i++)
+	ing_gate_delay_end(g, now, on_delay_end);
+	for (unsigned i = 0; i < REFUSALS_PER_TURN && wait_limit_end(g) <= now; i++)
 		refuse(g, g->oldest, ING_GATE_WAITED, now);
 	ing_gate_arm(g);
 }
@@ -250,7 +250,7 @@ void ing_gate_arm(struct ing_gate *g)
 {
 	if (can_pump(g) && !uv_is_active((uv_handle_t *)&g->pump))
 		uv_idle_start(&g->pump, on_pump);
-	uint64_t next = ING_MIN(ing_gate_snooze_next(g), patience_end(g));
+	uint64_t next = ING_MIN(ing_gate_delay_next(g), wait_limit_end(g));
 	if (g->heap_count > 0)
 		next = ING_MIN(next, g->heap[0]->wake_ms);
 	if (next == g->armed_ms)
@@ -276,16 +276,16 @@ static uint32_t next_random(struct ing_gate *g)
 	return (uint32_t)(g->random * 0x2545f4914f6cdd1d >> 32);
 }
 
-/* True: the fleet ought to know at once. */
+/* Returns true when the fleet must be told at once. */
 static bool learn(struct ing_gate *g, struct ing_gate_host *h, const struct ing_gate_report *report,
 	uint64_t now_ms)
 {
-	struct ing_patience_settings settings = g->conf.settings.patience;
-	struct ing_patience before = h->patience;
+	struct ing_host_backoff_settings settings = g->conf.settings.backoff;
+	struct ing_host_backoff before = h->backoff;
 	settings.delay_ms = h->delay_ms;
-	ing_patience_report(&h->patience, &settings, report, now_ms, next_random(g));
-	const struct ing_patience *p = &h->patience;
-	bool held = ing_patience_is_hold(p, now_ms) && p->rest_until_ms > before.rest_until_ms;
+	ing_host_backoff_report(&h->backoff, &settings, report, now_ms, next_random(g));
+	const struct ing_host_backoff *p = &h->backoff;
+	bool held = ing_host_backoff_is_hold(p, now_ms) && p->rest_until_ms > before.rest_until_ms;
 	g->holds += held;
 	g->breaker_opens += p->breaker == ING_BREAKER_OPEN && before.breaker != ING_BREAKER_OPEN;
 	return held || p->breaker != before.breaker;
@@ -296,7 +296,7 @@ static void end_transfer(struct ing_gate *g, struct ing_gate_host *h,
 {
 	h->holding--;
 	g->holding--;
-	/* Before the lease may go back, with which what was learnt is told only in passing. */
+	/* Before the lease may be released, which is not written as safely. */
 	if (report != NULL && learn(g, h, report, now_ms))
 		ing_gate_fleet_note(g, h);
 	ing_gate_addr_give(g, h, now_ms);
@@ -350,11 +350,11 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 	struct ing_gate_host *h = ing_gate_host_of_url(g, url, now);
 	w->lane = (uint8_t)ticket->lane;
 	w->again = ticket->again;
-	w->since_ms = patience_ms(g, now);
+	w->since_ms = wait_clock_ms(g, now);
 	take_crawl_delay(g, h, ticket);
 	join(g, w);
 	if (ticket->delay_ms > 0)
-		snooze(g, h, w, now, ticket->delay_ms);
+		delay(g, h, w, now, ticket->delay_ms);
 	else
 		queue(h, w);
 	ing_gate_place(g, h, now);
@@ -371,7 +371,7 @@ void ing_gate_leave(
 	if (w->state == ING_GATE_HOLDING) {
 		struct ing_gate_report took =
 			report != NULL ? *report : (struct ing_gate_report){0};
-		if (took.kind == ING_ANSWER_CALLED_OFF)
+		if (took.kind == ING_ANSWER_CANCELLED)
 			took.response_ms =
 				(unsigned)ING_MIN(now - w->since_ms, (uint64_t)UINT32_MAX);
 		end_transfer(g, h, report != NULL ? &took : NULL, now);
@@ -405,6 +405,6 @@ bool ing_gate_blocked(const struct ing_gate *g)
 
 bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w)
 {
-	return (w->state == ING_GATE_WAITING || w->state == ING_GATE_SNOOZING) &&
-	       ing_patience_is_hold(&w->host->patience, ing_now_ms());
+	return (w->state == ING_GATE_WAITING || w->state == ING_GATE_DELAYED) &&
+	       ing_host_backoff_is_hold(&w->host->backoff, ing_now_ms());
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * gate.h - when a URL may be fetched: so many transfers in all, per host and per address; pauses,
- * holds and breakers of hosts (patience.h); lanes; and, with a database, the fleet's leases
- * (lease.h).
+ * gate.h - admits transfers: limits of all transfers, per host and per address; pauses, holds and
+ * breakers of hosts (backoff.h); lanes; and, with a database, the fleet's leases (fleet/lease.h).
  *
- * Owns: the table of hosts, the queues in front of them, the addresses in use, the lookups and
- * leases they wait for. Thread: loop only. Waiters are intrusive and belong to their owners; a
- * waiter is either waiting, holding a slot, or out. No callback comes from inside a call.
+ * Owns: the table of hosts, their queues, the addresses in use, lookups and leases under way.
+ * Thread: loop only. Waiters are embedded in their owners; a waiter is either waiting, holding a
+ * slot, or out. No callback comes from inside a call.
  *
- * A host is admitted when all of these hold: somebody waits; its rest is over; a slot of the host
- * is free; its lease is ours for longer than a transfer can last; its address is known (or needs
- * none) and has a slot free; there is room for what comes from it; a slot of gate.concurrency is
- * free. ing_gate_explain() names the first
- * that does not. Hosts that may be admitted take turns: the priority lane's first, the others' by
- * weight, round robin within a lane; so a host with a million waiters, or one that answers after a
- * minute, delays nobody else's next transfer.
+ * A host is admitted when all of these hold: somebody waits; its rest is over; it has a free slot;
+ * we hold its lease for longer than a transfer can last; its address is known (or not needed) and
+ * has a free slot; later stages have room for its documents; gate.concurrency has a free slot.
+ * ing_gate_explain() names the first condition that does not hold. Hosts that may be admitted take
+ * turns: the priority lane first, the other lanes by weight, hosts of a lane in round robin. So
+ * neither a host with a million waiters nor one that answers after a minute delays another host's
+ * next transfer.
  */
 #pragma once
 #include <stdbool.h>
@@ -22,7 +21,7 @@
 #include <stdint.h>
 #include "common/net/addr.h"
 #include "worker/model/lane.h"
-#include "worker/gate/patience.h"
+#include "worker/gate/backoff.h"
 #include "worker/model/metrics.h"
 #include "worker/model/settings.h"
 
@@ -32,10 +31,10 @@ struct ing_gate_host;
 struct ing_host_rules;
 struct ing_leases;
 
-/* Names to addresses, by whoever fetches. l is embedded in the gate's host, zero-initialised there.
+/* Looks names up, as the fetcher does. l is embedded in the gate's host, zero-initialised there.
  * start(): url has only the scheme, host and port of a URL; done(l, addr) comes once, perhaps from
- * inside; addr is borrowed, and NULL when the name does not resolve, or is not reached by its own
- * address (connect_to, proxy): no budget then. */
+ * inside the call; addr is borrowed, and NULL when the name does not resolve, or is not reached by
+ * its own address (connect_to, proxy): then its transfers are not limited by address. */
 struct ing_gate_lookup {
 	void (*done)(struct ing_gate_lookup *l, const struct ing_addr *addr);
 	void *state; /* start()'s own; NULL: not under way */
@@ -47,9 +46,9 @@ struct ing_gate_lookup_ops {
 	void *ctx;
 };
 
-/* Whether there is room for what comes from a host, in whatever comes after the transfer. Asked
- * when nothing else keeps the host from its turn, and every ING_GATE_ROOM_MS while there is none.
- * key: as of ing_gate_key(), or an address. Must not call the gate. */
+/* Do later stages have room for a host's documents? Called when all other conditions hold, and
+ * every ING_GATE_ROOM_MS while there is none. key: as of ing_gate_key(), or an address. Must not
+ * call the gate. */
 #define ING_GATE_ROOM_MS 250
 struct ing_gate_room {
 	bool (*has)(void *ctx, const char *key);
@@ -68,20 +67,20 @@ struct ing_gate_conf {
 
 enum ing_gate_refusal {
 	ING_GATE_WAITED, /* gate.max_wait_ms passed */
-	ING_GATE_HELD,   /* the host is held for longer than waiters may wait for it */
+	ING_GATE_HELD,   /* the host is held for longer than a waiter may wait */
 };
 
 struct ing_gate_waiter;
-struct ing_gate_user { /* what kind of waiter; shared by all of a kind */
-	/* A slot is held: ing_gate_leave() is owed. */
+struct ing_gate_user { /* callbacks; shared by all waiters of a kind */
+	/* A slot is held until ing_gate_leave(). */
 	void (*granted)(struct ing_gate_waiter *w);
-	/* Out of the queue. retry_after_s: when it may be worth coming back, at least 1. */
+	/* Out of the queue. retry_after_s: when to try again, at least 1. */
 	void (*refused)(
-		struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s);
+		struct ing_gate_waiter *w, enum ing_gate_refusal reason, unsigned retry_after_s);
 };
 
 struct ing_gate_waiter {                         /* zero-initialise, set user */
-	struct ing_gate_waiter *prev, *next;     /* in a queue of the host, or among the snoozing */
+	struct ing_gate_waiter *prev, *next;     /* in a queue of the host, or of delayed waiters */
 	struct ing_gate_waiter *older, *younger; /* among all waiting, by time of entry */
 	struct ing_gate_host *host;
 	const struct ing_gate_user *user;
@@ -90,44 +89,45 @@ struct ing_gate_waiter {                         /* zero-initialise, set user */
 	uint64_t since_ms;
 	uint8_t state; /* enum ing_gate_where */
 	uint8_t lane;
-	bool again;      /* goes before those who have not been served yet */
-	uint32_t due_ms; /* while snoozing: low bits of the time it ends */
+	bool again;      /* a second try: ahead of first tries of its lane */
+	uint32_t due_ms; /* while delayed: low bits of the time it ends */
 };
-enum ing_gate_where { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_SNOOZING, ING_GATE_HOLDING };
+enum ing_gate_where { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_DELAYED, ING_GATE_HOLDING };
 
 struct ing_gate_ticket {
 	enum ing_lane lane;
 	bool again;              /* a second try: ahead of its lane */
-	unsigned delay_ms;       /* this waiter, not its host, is to wait so long at least */
-	unsigned crawl_delay_ms; /* what the host's robots.txt says; 0: nothing new */
-	/* it has been read: by host, a crawl_delay_ms of 0 ends an earlier one */
+	unsigned delay_ms;       /* least wait of this waiter, whatever its host */
+	unsigned crawl_delay_ms; /* of the host's robots.txt; 0: nothing new */
+	/* robots.txt has been read: with gate.host_key host, a crawl_delay_ms of 0 replaces an
+	 * earlier one */
 	bool robots_known;
 };
 
 struct ing_gate *ing_gate_new(struct uv_loop_s *loop, const struct ing_gate_conf *conf);
-void ing_gate_free(
-	struct ing_gate *g); /* NULL is fine; nobody may be inside any more; gives leases back */
+/* NULL is fine; all waiters must be out. Releases the leases. */
+void ing_gate_free(struct ing_gate *g);
 /* Queue for the host of an absolute URL. */
 void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *url,
 	const struct ing_gate_ticket *ticket);
-/* Give a slot back (the transfer has ended, and report says how; NULL: none was begun), or leave
- * the queue, where a report counts for nothing. Harmless when out. */
+/* Give a slot back (report: how the transfer has ended; NULL: none was begun), or leave the queue
+ * (the report is ignored). Harmless when out. */
 void ing_gate_leave(
 	struct ing_gate *g, struct ing_gate_waiter *w, const struct ing_gate_report *report);
-/* While held nobody is admitted (a later stage is blocked) and nobody's patience ends; queues and
- * delays go on. */
+/* While held (a later stage is blocked) nobody is admitted and no waiting time passes; waiters are
+ * queued and delays end as usual. */
 void ing_gate_hold(struct ing_gate *g, bool held);
-/* Other rules about hosts from now on; the ones before are not looked at again. */
+/* Other rules about hosts from now on; the earlier ones are not used any more. */
 void ing_gate_set_host_rules(struct ing_gate *g, const struct ing_host_rules *rules);
 /* The lease database is away: nothing new is fetched. */
 bool ing_gate_blocked(const struct ing_gate *g);
-/* Waits for a host that is held, by its own word or its failures: it may take long. */
+/* Waits for a host that is held, so it may take long. */
 bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w);
 
 /* What a host waits for. */
 enum ing_gate_need {
 	ING_NEED_NOTHING, /* nobody waits */
-	ING_NEED_TURN,    /* only its turn among the hosts */
+	ING_NEED_TURN,    /* nothing but its turn among the hosts */
 	ING_NEED_SLOT,    /* transfers of this host to end */
 	ING_NEED_REST,    /* the end of its rest */
 	ING_NEED_LEASE,   /* its lease, which another worker has or the database has not answered
@@ -144,7 +144,7 @@ struct ing_gate_host_view {
 	enum ing_gate_need need;
 	unsigned waiting[ING_LANES_], holding, slots;
 	uint64_t rest_ms; /* left */
-	struct ing_patience patience;
+	struct ing_host_backoff backoff;
 	struct ing_addr addr; /* family 0: not known, or none needed */
 	unsigned addr_holding;
 	bool leased;

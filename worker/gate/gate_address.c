@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Addresses: finding out which one a host has, and the budget that all hosts at one address share,
- * so that a shared server is not hit through a thousand names. Loop thread.
+ * Lookups, and the limit of transfers that all hosts at one address share, so that a shared server
+ * is not loaded through a thousand names. Loop thread.
  *
- * A name is looked up when somebody queues for it, and again when the answer is older than
- * ADDR_TTL_MS, but only between transfers: a host whose transfers overlap without end keeps the
- * address it had. A host that is ready but for a slot of its address stands in that address's list.
- * When a slot is free, the first of the best lane is called: it becomes ready, and if by its turn
- * the slot has gone to a higher lane, it goes back to the front. A host that comes while others of
- * its lane or a better one are parked stands behind them.
+ * A name is looked up when somebody queues for it, and again when the result is older than
+ * ADDR_TTL_MS, but only between transfers: a host whose transfers overlap without end keeps its
+ * address. A host that needs nothing but a slot of its address is in that address's queue. When a
+ * slot is free it is offered to the first host of the best lane: the host becomes ready, and if by
+ * its turn the slot has gone to a higher lane, it returns to the front of the queue. A host that
+ * comes while others of its lane or a better one are queued goes behind them.
  */
 #include <stdio.h>
 #include <utlist.h>
@@ -17,9 +17,9 @@
 #include "worker/gate/gate_priv.h"
 
 #define ADDR_TTL_MS 60000
-#define LOOK_AHEAD_MS 1000   /* during a pause it costs no time */
-#define LOOKUPS_AT_ONCE 1000 /* a list of dead names must not hold up the living for long */
-#define LOOKUPS_RESERVED 60  /* of these, for the priority lane alone */
+#define LOOKUP_AHEAD_MS 1000 /* a lookup during a pause costs no time */
+#define LOOKUPS_AT_ONCE 1000 /* names that never answer must not block the others for long */
+#define LOOKUPS_RESERVED 60  /* of these, for the priority lane only */
 
 /* --- budgets --- */
 
@@ -35,62 +35,62 @@ bool ing_gate_addr_blocks(const struct ing_gate *g, const struct ing_gate_host *
 	if (is_full(g, h->addr))
 		return true;
 	unsigned lane = ing_gate_best_lane(h);
-	if (h->place == GATE_PARKED && h->lane == lane)
-		return true; /* until it is called */
-	if (h->place == GATE_READY || h->called)
+	if (h->place == GATE_ADDRESS_FULL && h->lane == lane)
+		return true; /* until it is offered one */
+	if (h->place == GATE_READY || h->offered)
 		return false;
 	for (unsigned i = 0; i <= lane; i++) {
-		if (h->addr->parked[i] != NULL)
+		if (h->addr->queue[i] != NULL)
 			return true;
 	}
 	return false;
 }
 
-void ing_gate_addr_park(struct ing_gate_host *h)
+void ing_gate_addr_enqueue(struct ing_gate_host *h)
 {
 	h->lane = (uint8_t)ing_gate_best_lane(h);
-	if (h->called) {
-		h->called = false;
-		h->addr->called--;
-		DL_PREPEND(h->addr->parked[h->lane], h);
+	if (h->offered) {
+		h->offered = false;
+		h->addr->offered--;
+		DL_PREPEND(h->addr->queue[h->lane], h);
 	} else {
-		DL_APPEND(h->addr->parked[h->lane], h);
+		DL_APPEND(h->addr->queue[h->lane], h);
 	}
 }
 
-void ing_gate_addr_unpark(struct ing_gate_host *h)
+void ing_gate_addr_dequeue(struct ing_gate_host *h)
 {
-	DL_DELETE(h->addr->parked[h->lane], h);
+	DL_DELETE(h->addr->queue[h->lane], h);
 }
 
 /* As many as there are slots free. */
-static void call_parked(struct ing_gate *g, struct gate_addr *a, uint64_t now_ms)
+static void offer_slots(struct ing_gate *g, struct gate_addr *a, uint64_t now_ms)
 {
-	if (a->calling)
+	if (a->offering)
 		return;
-	a->calling = true;
-	while (a->holding + a->called < g->conf.settings.address_concurrency) {
+	a->offering = true;
+	while (a->holding + a->offered < g->conf.settings.address_concurrency) {
 		unsigned lane = 0;
-		while (lane < ING_LANES_ && a->parked[lane] == NULL)
+		while (lane < ING_LANES_ && a->queue[lane] == NULL)
 			lane++;
 		if (lane == ING_LANES_)
 			break;
-		struct ing_gate_host *h = a->parked[lane];
+		struct ing_gate_host *h = a->queue[lane];
 		ing_gate_unplace(g, h);
-		h->called = true;
-		a->called++;
+		h->offered = true;
+		a->offered++;
 		ing_gate_place(g, h, now_ms);
 	}
-	a->calling = false;
+	a->offering = false;
 }
 
-void ing_gate_addr_uncall(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
+void ing_gate_addr_withdraw(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
 {
-	if (!h->called)
+	if (!h->offered)
 		return;
-	h->called = false;
-	h->addr->called--;
-	call_parked(g, h->addr, now_ms);
+	h->offered = false;
+	h->addr->offered--;
+	offer_slots(g, h->addr, now_ms);
 }
 
 void ing_gate_addr_take(struct ing_gate_host *h)
@@ -98,8 +98,8 @@ void ing_gate_addr_take(struct ing_gate_host *h)
 	if (h->addr == NULL)
 		return;
 	h->addr->holding++;
-	h->addr->called -= h->called;
-	h->called = false;
+	h->addr->offered -= h->offered;
+	h->offered = false;
 }
 
 void ing_gate_addr_give(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
@@ -107,7 +107,7 @@ void ing_gate_addr_give(struct ing_gate *g, struct ing_gate_host *h, uint64_t no
 	if (h->addr == NULL)
 		return;
 	h->addr->holding--;
-	call_parked(g, h->addr, now_ms);
+	offer_slots(g, h->addr, now_ms);
 }
 
 /* --- the table --- */
@@ -124,7 +124,7 @@ static void unref_addr(struct ing_gate *g, struct gate_addr *a)
 static struct gate_addr *ref_addr(struct ing_gate *g, const struct ing_addr *addr)
 {
 	struct ing_addr key;
-	memset(&key, 0, sizeof(key)); /* as bytes it is hashed, so no hole may differ */
+	memset(&key, 0, sizeof(key)); /* hashed as bytes: padding must be equal */
 	key.family = addr->family;
 	memcpy(key.bytes, addr->bytes, sizeof(key.bytes));
 	struct gate_addr *a;
@@ -144,9 +144,9 @@ static void set_addr(
 {
 	ing_must(h->holding == 0);
 	struct gate_addr *a = addr != NULL ? ref_addr(g, addr) : NULL;
-	if (h->place == GATE_READY || h->place == GATE_PARKED)
+	if (h->place == GATE_READY || h->place == GATE_ADDRESS_FULL)
 		ing_gate_unplace(g, h);
-	ing_gate_addr_uncall(g, h, now_ms);
+	ing_gate_addr_withdraw(g, h, now_ms);
 	unref_addr(g, h->addr);
 	h->addr = a;
 }
@@ -207,12 +207,12 @@ static void redirect(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_m
 	ing_gate_unplace(g, h);
 	ing_gate_fleet_release(g, h);
 	ing_gate_rule_add(to, h->key);
-	unsigned *crawl_delay_ms = &to->patience.crawl_delay_ms;
-	*crawl_delay_ms = ING_MAX(*crawl_delay_ms, h->patience.crawl_delay_ms);
-	h->patience.crawl_delay_ms = 0;
-	if (ing_patience_matters(&h->patience, now_ms))
-		ing_patience_merge(&to->patience, &h->patience);
-	h->patience = (struct ing_patience){0};
+	unsigned *crawl_delay_ms = &to->backoff.crawl_delay_ms;
+	*crawl_delay_ms = ING_MAX(*crawl_delay_ms, h->backoff.crawl_delay_ms);
+	h->backoff.crawl_delay_ms = 0;
+	if (ing_host_backoff_is_active(&h->backoff, now_ms))
+		ing_host_backoff_merge(&to->backoff, &h->backoff);
+	h->backoff = (struct ing_host_backoff){0};
 	splice_queues(h, to);
 	ing_gate_place(g, to, now_ms);
 }
@@ -263,17 +263,18 @@ bool ing_gate_addr_known(const struct ing_gate *g, const struct ing_gate_host *h
 {
 	if (g->conf.lookup.start == NULL || h->addr_until_ms > now_ms || h->holding > 0)
 		return true;
-	/* An answer that has aged while waiting for a turn still counts, or a long queue would
-	 * never end. */
-	return (h->place == GATE_READY || h->place == GATE_PARKED || h->called) &&
+	/* A result that has become old while waiting for a turn is still used, or a long queue
+	 * would never end. */
+	return (h->place == GATE_READY || h->place == GATE_ADDRESS_FULL || h->offered) &&
 	       h->addr_until_ms > 0;
 }
 
-/* Another worker has it, or it rests for longer than a lookup takes: the answer would be old. By
- * address the lookup comes before the lease, which is the address's. */
-static bool is_put_off(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
+/* Another worker has the lease, or the rest is longer than a lookup takes: the result would be too
+ * old by then. With gate.host_key address the lookup comes before the lease, which is the
+ * address's. */
+static bool is_postponed(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
-	return h->patience.rest_until_ms > now_ms + LOOK_AHEAD_MS ||
+	return h->backoff.rest_until_ms > now_ms + LOOKUP_AHEAD_MS ||
 	       (g->conf.leases != NULL && g->conf.settings.key != ING_KEY_ADDRESS &&
 		       h->lease == GATE_LEASE_NONE && h->ask_again_ms > now_ms);
 }
@@ -281,7 +282,7 @@ static bool is_put_off(const struct ing_gate *g, const struct ing_gate_host *h, 
 bool ing_gate_wants_lookup(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	return h->queued > 0 && !h->looking && !ing_gate_addr_known(g, h, now_ms) &&
-	       !is_put_off(g, h, now_ms);
+	       !is_postponed(g, h, now_ms);
 }
 
 /* The key alone will not do: it has no www., or is the domain above, and the port decides whether
@@ -303,16 +304,16 @@ void ing_gate_set_origin(struct ing_gate *g, struct ing_gate_host *h, const char
 	g->bytes += strlen(text) + 1;
 }
 
-bool ing_gate_can_look(const struct ing_gate *g)
+bool ing_gate_can_lookup(const struct ing_gate *g)
 {
-	if (g->unlooked[0] != NULL)
+	if (g->unresolved[0] != NULL)
 		return g->lookups < LOOKUPS_AT_ONCE;
-	return g->unlooked[1] != NULL && g->lookups < LOOKUPS_AT_ONCE - LOOKUPS_RESERVED;
+	return g->unresolved[1] != NULL && g->lookups < LOOKUPS_AT_ONCE - LOOKUPS_RESERVED;
 }
 
-void ing_gate_look_next(struct ing_gate *g)
+void ing_gate_lookup_next(struct ing_gate *g)
 {
-	struct ing_gate_host *h = g->unlooked[g->unlooked[0] == NULL];
+	struct ing_gate_host *h = g->unresolved[g->unresolved[0] == NULL];
 	ing_gate_unplace(g, h);
 	h->looking = true;
 	g->lookups++;
@@ -321,7 +322,7 @@ void ing_gate_look_next(struct ing_gate *g)
 		g->conf.lookup.ctx, &h->lookup, h->origin != NULL ? h->origin : "http:///");
 }
 
-void ing_gate_look_stop(struct ing_gate *g, struct ing_gate_host *h)
+void ing_gate_lookup_stop(struct ing_gate *g, struct ing_gate_host *h)
 {
 	if (!h->looking)
 		return;

@@ -2,11 +2,11 @@
  *
  * The table of hosts. Loop thread.
  *
- * A host that nobody waits for is remembered: with failures or a rest until these have faded
- * (minded), else as one of the last MAX_IDLE (idle), for operators who ask and because its address
- * is known. Both lists have a ceiling, at which the one that has been idle longest is forgotten; so
- * memory is bounded by who waits, not by how many hosts were ever met. A host is never freed by its
- * own ing_gate_place().
+ * A host that nobody waits for is kept: with failures or a rest, until these have expired (place
+ * REMEMBERED), else as one of the last MAX_IDLE (place IDLE), for operators and because its address
+ * is known. Both lists are limited; beyond the limit the host that has been idle longest is freed.
+ * So memory is bounded by the waiters, not by the number of hosts ever seen. A host is never freed
+ * by its own ing_gate_place().
  */
 #include <stdio.h>
 #include <utlist.h>
@@ -16,15 +16,15 @@
 #include "worker/rules/host_rules.h"
 
 #define MAX_IDLE 10000
-/* What a day of dead hosts leaves behind, at a few hundred bytes each. */
-#define MAX_MINDED 200000
+/* A day's worth of dead hosts, at a few hundred bytes each. */
+#define MAX_REMEMBERED 200000
 
 /* --- rules --- */
 
 void ing_gate_rule_reset(struct ing_gate_host *h)
 {
 	const struct ing_gate_settings *settings = &h->gate->conf.settings;
-	h->delay_ms = settings->patience.delay_ms;
+	h->delay_ms = settings->backoff.delay_ms;
 	h->concurrency = settings->host_concurrency;
 	h->has_delay = h->has_concurrency = false;
 	ing_gate_rule_add(h, h->key);
@@ -98,9 +98,9 @@ static void count_host(struct ing_gate *g, struct ing_gate_host *h, unsigned now
 
 static void drop_host(struct ing_gate *g, struct ing_gate_host *h)
 {
-	ing_must(h->queued == 0 && h->snoozing == 0 && h->holding == 0 && !h->called);
+	ing_must(h->queued == 0 && h->delayed == 0 && h->holding == 0 && !h->offered);
 	ing_gate_unplace(g, h);
-	ing_gate_look_stop(g, h);
+	ing_gate_lookup_stop(g, h);
 	ing_gate_fleet_release(g, h);
 	ing_gate_addr_forget(g, h);
 	ing_gate_wake_set(g, h, GATE_NEVER);
@@ -123,7 +123,7 @@ void ing_gate_drop_hosts(struct ing_gate *g)
 
 /* --- places --- */
 
-/* How long a hold is waited for; 0: however long it is. */
+/* How long waiters wait for the end of a hold; 0: without limit. */
 static unsigned longest_hold_ms(const struct ing_gate_settings *c)
 {
 	if (c->max_hold_ms == 0 || c->max_wait_ms == 0)
@@ -134,8 +134,8 @@ static unsigned longest_hold_ms(const struct ing_gate_settings *c)
 bool ing_gate_host_refuses(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	unsigned longest_ms = longest_hold_ms(&g->conf.settings);
-	return longest_ms > 0 && h->queued > 0 && ing_patience_is_hold(&h->patience, now_ms) &&
-	       h->patience.rest_until_ms - now_ms > longest_ms;
+	return longest_ms > 0 && h->queued > 0 && ing_host_backoff_is_hold(&h->backoff, now_ms) &&
+	       h->backoff.rest_until_ms - now_ms > longest_ms;
 }
 
 enum ing_gate_need ing_gate_host_need(
@@ -143,12 +143,12 @@ enum ing_gate_need ing_gate_host_need(
 {
 	if (h->queued == 0)
 		return ING_NEED_NOTHING;
-	if (h->patience.rest_until_ms > now_ms)
+	if (h->backoff.rest_until_ms > now_ms)
 		return ING_NEED_REST;
-	if (h->holding >= ing_patience_slots(&h->patience, h->concurrency))
+	if (h->holding >= ing_host_backoff_slots(&h->backoff, h->concurrency))
 		return ING_NEED_SLOT;
 	if (g->conf.settings.key == ING_KEY_ADDRESS && !ing_gate_addr_known(g, h, now_ms))
-		return ING_NEED_ADDRESS; /* whose lease it is, is not known before */
+		return ING_NEED_ADDRESS; /* decides whose lease it is */
 	if (!ing_gate_fleet_allows(g, h, now_ms))
 		return ING_NEED_LEASE;
 	if (!ing_gate_addr_known(g, h, now_ms))
@@ -162,7 +162,7 @@ enum ing_gate_need ing_gate_host_need(
 
 static bool is_idle(const struct ing_gate_host *h)
 {
-	return h->queued == 0 && h->snoozing == 0 && h->holding == 0 && !h->looking &&
+	return h->queued == 0 && h->delayed == 0 && h->holding == 0 && !h->looking &&
 	       h->lease == GATE_LEASE_NONE;
 }
 
@@ -170,18 +170,19 @@ static enum gate_place find_place(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	if (is_idle(h))
-		return ing_patience_matters(&h->patience, now_ms) ? GATE_MINDED : GATE_IDLE;
+		return ing_host_backoff_is_active(&h->backoff, now_ms) ? GATE_REMEMBERED
+								       : GATE_IDLE;
 	if (ing_gate_wants_lookup(g, h, now_ms))
-		return GATE_UNLOOKED;
+		return GATE_UNRESOLVED;
 	if (ing_gate_host_refuses(g, h, now_ms))
 		return GATE_REFUSING;
 	switch (ing_gate_host_need(g, h, now_ms)) {
 	case ING_NEED_TURN:
 		return GATE_READY;
 	case ING_NEED_ADDRESS_SLOT:
-		return GATE_PARKED;
+		return GATE_ADDRESS_FULL;
 	case ING_NEED_ROOM:
-		return GATE_CROWDED;
+		return GATE_NO_ROOM;
 	default:
 		return GATE_NOWHERE;
 	}
@@ -193,25 +194,25 @@ void ing_gate_unplace(struct ing_gate *g, struct ing_gate_host *h)
 	case GATE_READY:
 		ing_gate_ring_remove(g, h);
 		break;
-	case GATE_PARKED:
-		ing_gate_addr_unpark(h);
+	case GATE_ADDRESS_FULL:
+		ing_gate_addr_dequeue(h);
 		break;
-	case GATE_UNLOOKED:
-		DL_DELETE(g->unlooked[h->lane != ING_LANE_PRIORITY], h);
+	case GATE_UNRESOLVED:
+		DL_DELETE(g->unresolved[h->lane != ING_LANE_PRIORITY], h);
 		break;
 	case GATE_REFUSING:
 		DL_DELETE(g->refusing, h);
 		break;
-	case GATE_MINDED:
-		DL_DELETE(g->minded, h);
-		g->minded_count--;
+	case GATE_REMEMBERED:
+		DL_DELETE(g->remembered, h);
+		g->remembered_count--;
 		break;
 	case GATE_IDLE:
 		DL_DELETE(g->idle, h);
 		g->idle_count--;
 		break;
 	case GATE_NOWHERE:
-	case GATE_CROWDED:
+	case GATE_NO_ROOM:
 	case GATE_PLACES_:
 		break;
 	}
@@ -225,20 +226,20 @@ static void put(struct ing_gate *g, struct ing_gate_host *h, enum gate_place pla
 	case GATE_READY:
 		ing_gate_ring_add(g, h);
 		break;
-	case GATE_PARKED:
-		ing_gate_addr_park(h);
+	case GATE_ADDRESS_FULL:
+		ing_gate_addr_enqueue(h);
 		break;
-	case GATE_UNLOOKED:
+	case GATE_UNRESOLVED:
 		h->lane = (uint8_t)ing_gate_best_lane(h);
-		DL_APPEND(g->unlooked[h->lane != ING_LANE_PRIORITY], h);
+		DL_APPEND(g->unresolved[h->lane != ING_LANE_PRIORITY], h);
 		break;
 	case GATE_REFUSING:
 		DL_APPEND(g->refusing, h);
 		break;
-	case GATE_MINDED:
-		DL_APPEND(g->minded, h);
-		if (++g->minded_count > MAX_MINDED)
-			drop_host(g, g->minded);
+	case GATE_REMEMBERED:
+		DL_APPEND(g->remembered, h);
+		if (++g->remembered_count > MAX_REMEMBERED)
+			drop_host(g, g->remembered);
 		break;
 	case GATE_IDLE:
 		DL_APPEND(g->idle, h);
@@ -246,20 +247,20 @@ static void put(struct ing_gate *g, struct ing_gate_host *h, enum gate_place pla
 			drop_host(g, g->idle);
 		break;
 	case GATE_NOWHERE:
-	case GATE_CROWDED:
+	case GATE_NO_ROOM:
 	case GATE_PLACES_:
 		break;
 	}
 }
 
-/* In the list of another lane than that of its best waiter. */
+/* Is it in the list of another lane than its best waiter's? */
 static bool is_misplaced(const struct ing_gate_host *h)
 {
 	switch ((enum gate_place)h->place) {
 	case GATE_READY:
-	case GATE_PARKED:
+	case GATE_ADDRESS_FULL:
 		return h->lane != ing_gate_best_lane(h);
-	case GATE_UNLOOKED:
+	case GATE_UNRESOLVED:
 		return (h->lane == ING_LANE_PRIORITY) !=
 		       (ing_gate_best_lane(h) == ING_LANE_PRIORITY);
 	default:
@@ -274,20 +275,20 @@ static void move(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
 		ing_gate_unplace(g, h);
 		put(g, h, place);
 	}
-	if (h->called && place != GATE_READY)
-		ing_gate_addr_uncall(g, h, now_ms);
+	if (h->offered && place != GATE_READY)
+		ing_gate_addr_withdraw(g, h, now_ms);
 }
 
 static uint64_t next_wake(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms)
 {
 	uint64_t wake = ing_gate_fleet_wake(g, h, now_ms);
-	if (h->patience.rest_until_ms > now_ms)
-		wake = ING_MIN(wake, h->patience.rest_until_ms);
-	else if (h->place == GATE_MINDED)
-		wake = ing_patience_fades_at(&h->patience);
-	if (h->place == GATE_CROWDED)
+	if (h->backoff.rest_until_ms > now_ms)
+		wake = ING_MIN(wake, h->backoff.rest_until_ms);
+	else if (h->place == GATE_REMEMBERED)
+		wake = ing_host_backoff_expires_at(&h->backoff);
+	if (h->place == GATE_NO_ROOM)
 		wake = ING_MIN(wake, now_ms + ING_GATE_ROOM_MS);
-	return ING_MAX(wake, now_ms + 1); /* whoever wakes it may go on until none is due */
+	return ING_MAX(wake, now_ms + 1); /* or the caller's loop over due hosts would not end */
 }
 
 void ing_gate_place(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
@@ -298,12 +299,12 @@ void ing_gate_place(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms
 		h->idle_ms = now_ms;
 	ing_gate_fleet_settle(g, h, now_ms);
 	if (is_idle(h))
-		ing_patience_fade(&h->patience, now_ms);
+		ing_host_backoff_expire(&h->backoff, now_ms);
 	move(g, h, now_ms);
-	const struct ing_patience *p = &h->patience;
+	const struct ing_host_backoff *p = &h->backoff;
 	count_host(g, h,
 		(p->rest_until_ms > now_ms ? GATE_COUNTED_RESTING : 0U) |
-			(ing_patience_is_hold(p, now_ms) ? GATE_COUNTED_HELD : 0U) |
+			(ing_host_backoff_is_hold(p, now_ms) ? GATE_COUNTED_HELD : 0U) |
 			(p->breaker != ING_BREAKER_CLOSED ? GATE_COUNTED_OPEN : 0U) |
 			(h->lease == GATE_LEASE_OURS ? GATE_COUNTED_LEASED : 0U));
 	ing_gate_wake_set(g, h, next_wake(g, h, now_ms));

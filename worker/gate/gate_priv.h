@@ -2,18 +2,17 @@
  *
  * gate_priv.h - what the files of the gate share. Thread: loop only.
  *
- * A host is in exactly one place (enum gate_place), and ing_gate_place() alone moves it, after
- * anything about it has changed: it settles the host's lease, finds out what the host waits for,
- * puts it where that is awaited, and sets the time at which to look again. Nothing is polled:
- * whatever a host can wait for either has a list that it stands in, or calls ing_gate_place(), or
- * is a time.
+ * A host is in exactly one place (enum gate_place). Only ing_gate_place() moves it, and is called
+ * after anything about the host has changed: it requests or releases the lease, finds what the host
+ * waits for, puts it into the list for that, and sets the time of the next check. Nothing is
+ * polled: whatever a host can wait for has a list, or calls ing_gate_place(), or is a time.
  *
  *   gate.c          entering and leaving, the queues of waiters, the pump, the timer
  *   gate_hosts.c    the table of hosts: keys, rules, places, and how long idle hosts are remembered
- *   gate_ready.c    whose turn it is: rings of hosts by lane, weights, the reserve
+ *   gate_ready.c    whose turn it is: rings of hosts by lane, weights, slots reserved for priority
  *   gate_address.c  lookups, budgets of addresses, the hosts that wait for them
- *   gate_fleet.c    leases: when to ask, note and give back
- *   gate_times.c    the heap of hosts by the time to look at them again; the wheel of snoozers
+ *   gate_fleet.c    leases: when to request, update and release them
+ *   gate_times.c    the heap of hosts by the time of their next check; the wheel of delayed waiters
  *   gate_view.c     for operators and metrics
  */
 #pragma once
@@ -28,14 +27,14 @@
 #define GATE_ADDR_KEY_BYTES (ING_ADDR_TEXT_BYTES + 2)
 
 enum gate_place {
-	GATE_NOWHERE,  /* waits for a time or for news; or all its slots are taken */
-	GATE_READY,    /* in a ring: waits for its turn */
-	GATE_PARKED,   /* with its address: waits for a slot of it */
-	GATE_UNLOOKED, /* its name is to be looked up as soon as fewer are under way */
-	GATE_CROWDED,  /* waits for room behind the gate: is looked at again and again */
-	GATE_REFUSING, /* held for so long that its waiters are sent away */
-	GATE_MINDED,   /* idle; remembered for its failures or its rest */
-	GATE_IDLE,     /* idle; remembered as long as there is room */
+	GATE_NOWHERE,      /* waits for a time or an event; or all its slots are taken */
+	GATE_READY,        /* in a ring: waits for its turn */
+	GATE_ADDRESS_FULL, /* in its address's queue: waits for a slot there */
+	GATE_UNRESOLVED,   /* its name is to be looked up when fewer lookups are under way */
+	GATE_NO_ROOM,      /* waits for room in later stages: checked at intervals */
+	GATE_REFUSING,     /* held for so long that its waiters are refused */
+	GATE_REMEMBERED,   /* idle; remembered for its failures or its rest */
+	GATE_IDLE,         /* idle; remembered as long as there is room */
 	GATE_PLACES_
 };
 
@@ -54,9 +53,9 @@ struct gate_addr { /* an address in use, or remembered for a host */
 	struct ing_addr addr;
 	unsigned refs; /* hosts */
 	unsigned holding;
-	unsigned called; /* hosts taken out of parked that have not had their turn yet */
-	bool calling;
-	struct ing_gate_host *parked[ING_LANES_]; /* first come, first served */
+	unsigned offered; /* hosts taken out of parked that have not had their turn yet */
+	bool offering;
+	struct ing_gate_host *queue[ING_LANES_]; /* first come, first served */
 };
 
 struct ing_gate_host {
@@ -64,13 +63,13 @@ struct ing_gate_host {
 	struct ing_gate *gate;
 	struct ing_gate_host *prev, *next;            /* in the list of its place */
 	struct ing_gate_waiter *queue[ING_LANES_][2]; /* [1]: again; they go first */
-	unsigned waiting[ING_LANES_];                 /* snoozing ones included */
-	unsigned queued, snoozing, holding;
+	unsigned waiting[ING_LANES_];                 /* delayed ones included */
+	unsigned queued, delayed, holding;
 	unsigned delay_ms, concurrency; /* by its rule, else the configuration's */
-	struct ing_patience patience;
+	struct ing_host_backoff backoff;
 	size_t heap_index; /* 1-based; 0: not there */
-	uint64_t wake_ms;  /* when to look at it again */
-	uint64_t idle_ms;  /* since when nobody queues and no transfer runs; 0: somebody does */
+	uint64_t wake_ms;  /* time of its next check */
+	uint64_t idle_ms;  /* since when it has neither waiters nor transfers; 0: it has */
 	struct ing_gate_lookup lookup;
 	struct gate_addr *addr;
 	uint64_t addr_until_ms; /* how long the answer counts, NULL ones too; 0: never asked */
@@ -83,7 +82,7 @@ struct ing_gate_host {
 	uint8_t counted; /* in ing_gate.resting, held_hosts, open, leased */
 	bool wanted;     /* its lease, by another worker */
 	bool looking;    /* a lookup is under way */
-	bool called;     /* out of its address's list, for a slot that is free */
+	bool offered;    /* a slot of its address, for which it has left the queue there */
 	bool has_delay, has_concurrency; /* a rule says so */
 	bool redirects;                  /* a name whose waiters queue at the host of its address */
 	char key[];
@@ -91,35 +90,35 @@ struct ing_gate_host {
 
 #define GATE_WHEEL_SLOTS 4096
 #define GATE_WHEEL_TICK_MS 16
-#define GATE_MAX_SNOOZE_MS (24 * 3600 * 1000) /* far below what 32 bits of a clock tell apart */
+#define GATE_MAX_DELAY_MS (24 * 3600 * 1000) /* far below what 32 bits of a clock tell apart */
 
 struct ing_gate {
 	struct ing_gate_conf conf;
 	struct ing_gate_host *hosts; /* by key */
 	struct gate_addr *addrs;
 	struct ing_gate_host *rings[ING_LANES_];
-	int64_t credit[ING_LANES_];        /* of the weighted turns */
-	struct ing_gate_host *unlooked[2]; /* [0]: priority lane */
-	struct ing_gate_host *refusing, *minded, *idle;
-	unsigned minded_count, idle_count, lookups;
+	int64_t credit[ING_LANES_];          /* of the weighted turns */
+	struct ing_gate_host *unresolved[2]; /* [0]: priority lane */
+	struct ing_gate_host *refusing, *remembered, *idle;
+	unsigned remembered_count, idle_count, lookups;
 	struct ing_gate_host **heap; /* by wake_ms */
 	size_t heap_count, heap_cap;
 	struct ing_gate_waiter *wheel[GATE_WHEEL_SLOTS];
 	uint64_t wheel_bits[GATE_WHEEL_SLOTS / 64];
 	uint64_t wheel_tick; /* all slots before it are empty of what is due */
-	unsigned snoozing;
+	unsigned delayed;
 	struct ing_gate_waiter *oldest, *youngest;
 	unsigned waiting, holding;
 	bool held, away;
-	uint64_t frozen_since_ms;                   /* begin of this standstill */
-	uint64_t frozen_ms;                         /* all earlier ones together */
+	uint64_t frozen_since_ms; /* since when time has stood still for waiters */
+	uint64_t frozen_ms;       /* earlier such times together */
 	unsigned resting, held_hosts, open, leased; /* hosts */
 	uint64_t grants, refused, holds, breaker_opens;
 	size_t bytes;
 	uint64_t random;
 	uint64_t armed_ms; /* when the timer fires; GATE_NEVER: it does not */
 	uv_timer_t timer;  /* the next time anything is due */
-	uv_idle_t pump;    /* runs while there is something to grant, to refuse or to look up */
+	uv_idle_t pump;    /* runs while there are grants, refusals or lookups to make */
 	unsigned handles;
 };
 
@@ -129,7 +128,7 @@ static inline bool ing_gate_frozen(const struct ing_gate *g)
 	return g->held || g->away;
 }
 void ing_gate_set_away(struct ing_gate *g, bool away);
-/* Wake up for whatever comes first. */
+/* Set the timer for whatever is due first. */
 void ing_gate_arm(struct ing_gate *g);
 
 /* gate_hosts.c */
@@ -138,15 +137,15 @@ struct ing_gate_host *ing_gate_host_get(struct ing_gate *g, const char *key);
 struct ing_gate_host *ing_gate_host_find(const struct ing_gate *g, const char *key);
 /* The host that a URL's waiters queue for. */
 struct ing_gate_host *ing_gate_host_of_url(struct ing_gate *g, const char *url, uint64_t now_ms);
-/* Put a host where it belongs. Does not free h; may forget others that are idle. */
+/* Put a host into its place. Does not free h; may free others that are idle. */
 void ing_gate_place(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
 /* Take it out of the list it is in. */
 void ing_gate_unplace(struct ing_gate *g, struct ing_gate_host *h);
 void ing_gate_drop_hosts(struct ing_gate *g); /* all; nobody may be inside */
-/* What stands in the way of its next transfer; TURN: nothing of its own. */
+/* The first condition for its next transfer that does not hold; TURN: all hold. */
 enum ing_gate_need ing_gate_host_need(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
-/* Held for longer than anybody waits. */
+/* Held for longer than a waiter may wait. */
 bool ing_gate_host_refuses(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 /* The strictest of the rules that have been given is kept until ing_gate_rule_reset(). */
@@ -163,13 +162,13 @@ bool ing_gate_can_grant(const struct ing_gate *g);
 struct ing_gate_host *ing_gate_next_turn(struct ing_gate *g);
 
 /* gate_address.c */
-/* Of a host that could start but for its address's budget: must it wait for a slot? */
+/* Must a host, for which all else holds, wait for a slot of its address? */
 bool ing_gate_addr_blocks(const struct ing_gate *g, const struct ing_gate_host *h);
-void ing_gate_addr_park(struct ing_gate_host *h);
-void ing_gate_addr_unpark(struct ing_gate_host *h);
-/* A called host is not ready any more: the next is called in its place. */
-void ing_gate_addr_uncall(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
-/* A transfer begins and ends. Hosts without a budget may be given too. */
+void ing_gate_addr_enqueue(struct ing_gate_host *h);
+void ing_gate_addr_dequeue(struct ing_gate_host *h);
+/* A host that was offered a slot is not ready any more: offer it to the next. */
+void ing_gate_addr_withdraw(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
+/* A transfer begins, ends. Nothing happens for hosts without an address. */
 void ing_gate_addr_take(struct ing_gate_host *h);
 void ing_gate_addr_give(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
 /* The key of an address's host, by address: as it stands in URLs, so that http://192.0.2.1/ and a
@@ -181,42 +180,42 @@ struct ing_gate_host *ing_gate_host_route(
 	struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
 /* The rules of a name whose waiters queue at its address join those of that host. */
 void ing_gate_addr_rules(struct ing_gate *g, const struct ing_gate_host *h);
-/* An answer, be it that there is none, that may be used still. */
+/* There is a result of a lookup, be it a failure, that is not too old. */
 bool ing_gate_addr_known(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 bool ing_gate_wants_lookup(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 /* What the next lookup of h asks for. */
 void ing_gate_set_origin(struct ing_gate *g, struct ing_gate_host *h, const char *url);
-bool ing_gate_can_look(const struct ing_gate *g);
-void ing_gate_look_next(struct ing_gate *g);
-void ing_gate_look_stop(struct ing_gate *g, struct ing_gate_host *h);
+bool ing_gate_can_lookup(const struct ing_gate *g);
+void ing_gate_lookup_next(struct ing_gate *g);
+void ing_gate_lookup_stop(struct ing_gate *g, struct ing_gate_host *h);
 
 /* gate_fleet.c */
 void ing_gate_fleet_start(struct ing_gate *g);
 void ing_gate_fleet_stop(struct ing_gate *g); /* gives back all that is left */
-/* Ask for a host's lease, forget the question, or give the lease back, as its state wants. */
+/* Request a host's lease, cancel the request, or release the lease, as its state requires. */
 void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms);
-/* Nothing is asked, noted or had any more. */
+/* Cancel or release. */
 void ing_gate_fleet_release(struct ing_gate *g, struct ing_gate_host *h);
 void ing_gate_fleet_note(struct ing_gate *g, const struct ing_gate_host *h);
-/* A lease that lasts for longer than a transfer can, and is not wanted elsewhere; or none is
+/* We hold a lease for longer than a transfer can last, and need not hand it over; or none is
  * needed. */
 bool ing_gate_fleet_allows(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
-/* When to settle again; GATE_NEVER: news will tell. */
+/* When to call ing_gate_fleet_settle() again; GATE_NEVER: after an event. */
 uint64_t ing_gate_fleet_wake(
 	const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms);
 
 /* gate_times.c */
 /* at_ms GATE_NEVER: not at all. */
 void ing_gate_wake_set(struct ing_gate *g, struct ing_gate_host *h, uint64_t at_ms);
-/* The host to look at now, out of the heap; NULL: none. */
+/* Take the host whose check is due out of the heap; NULL: none. */
 struct ing_gate_host *ing_gate_wake_pop(struct ing_gate *g, uint64_t now_ms);
-void ing_gate_snooze(
+void ing_gate_delay_add(
 	struct ing_gate *g, struct ing_gate_waiter *w, uint64_t now_ms, unsigned delay_ms);
-void ing_gate_unsnooze(struct ing_gate *g, struct ing_gate_waiter *w);
-/* Hands out, out of the wheel, each waiter whose time has come. */
-void ing_gate_wake_snoozers(struct ing_gate *g, uint64_t now_ms,
-	void (*awake)(struct ing_gate *, struct ing_gate_waiter *));
-/* When to call it; GATE_NEVER: nobody snoozes. */
-uint64_t ing_gate_snooze_next(const struct ing_gate *g);
+void ing_gate_delay_remove(struct ing_gate *g, struct ing_gate_waiter *w);
+/* Take each waiter whose delay is over out of the wheel and hand it to ended(). */
+void ing_gate_delay_end(struct ing_gate *g, uint64_t now_ms,
+	void (*ended)(struct ing_gate *, struct ing_gate_waiter *));
+/* When to call it; GATE_NEVER: there are none. */
+uint64_t ing_gate_delay_next(const struct ing_gate *g);

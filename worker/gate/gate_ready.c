@@ -2,12 +2,12 @@
  *
  * Whose turn it is. Loop thread.
  *
- * A host that may start a transfer stands in the ring of the best lane that somebody waits in
- * there. The priority ring goes first, always. The other rings that are not empty share the turns
- * by smooth weighted round robin: each gains its weight, the richest has the turn and pays what all
- * gained. A ring that runs empty loses its credit, so that nobody saves turns up. The last
- * sixteenth of gate.concurrency is for the priority lane alone: a transfer there never waits for
- * one of another lane to end.
+ * A host that may start a transfer is in the ring of the best lane in which it has waiters. The
+ * priority ring is always served first. The other non-empty rings share the turns by smooth
+ * weighted round robin: each gains its weight as credit, the one with most credit has the turn and
+ * pays what all have gained. A ring that becomes empty loses its credit, so that turns cannot be
+ * saved up. The last sixteenth of gate.concurrency is for the priority lane only, so that a
+ * transfer there never waits for one of another lane to end.
  */
 #include <utlist.h>
 

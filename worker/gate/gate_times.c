@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Times to come. Loop thread.
+ * Timers of hosts and waiters. Loop thread.
  *
- * Hosts are in a binary heap by the time at which something about them changes. Waiters that snooze
- * are in a wheel, because there may be far more of them and they have no room for an index: a slot
- * is a tick of 16 ms, a turn 65 s, and who is due in a later turn is passed over until then. Nobody
- * wakes early; up to a tick late.
+ * Hosts are in a binary heap by the time of their next check. Delayed waiters are in a timer wheel,
+ * because there may be far more of them and they have no room for a heap index: a slot is a tick of
+ * 16 ms, a revolution 65 s, and waiters due in a later revolution are passed over. Nobody is early;
+ * up to one tick late.
  */
 #include <utlist.h>
 
@@ -110,47 +110,47 @@ static void set_bit(struct ing_gate *g, unsigned slot)
 		g->wheel_bits[slot / 64] &= ~bit;
 }
 
-void ing_gate_snooze(
+void ing_gate_delay_add(
 	struct ing_gate *g, struct ing_gate_waiter *w, uint64_t now_ms, unsigned delay_ms)
 {
-	if (g->snoozing++ == 0)
+	if (g->delayed++ == 0)
 		g->wheel_tick = now_ms / GATE_WHEEL_TICK_MS;
-	w->state = ING_GATE_SNOOZING;
-	w->due_ms = (uint32_t)(now_ms + ING_MIN(delay_ms, GATE_MAX_SNOOZE_MS));
+	w->state = ING_GATE_DELAYED;
+	w->due_ms = (uint32_t)(now_ms + ING_MIN(delay_ms, GATE_MAX_DELAY_MS));
 	unsigned slot = slot_of(w);
 	DL_APPEND(g->wheel[slot], w);
 	set_bit(g, slot);
 }
 
-void ing_gate_unsnooze(struct ing_gate *g, struct ing_gate_waiter *w)
+void ing_gate_delay_remove(struct ing_gate *g, struct ing_gate_waiter *w)
 {
 	unsigned slot = slot_of(w);
 	DL_DELETE(g->wheel[slot], w);
 	set_bit(g, slot);
-	g->snoozing--;
+	g->delayed--;
 }
 
-void ing_gate_wake_snoozers(struct ing_gate *g, uint64_t now_ms,
-	void (*awake)(struct ing_gate *, struct ing_gate_waiter *))
+void ing_gate_delay_end(struct ing_gate *g, uint64_t now_ms,
+	void (*ended)(struct ing_gate *, struct ing_gate_waiter *))
 {
 	uint64_t end = now_ms / GATE_WHEEL_TICK_MS;
 	uint64_t tick = ING_MAX(g->wheel_tick, end - ING_MIN(end, GATE_WHEEL_SLOTS));
-	for (; tick < end && g->snoozing > 0; tick++) {
+	for (; tick < end && g->delayed > 0; tick++) {
 		struct ing_gate_waiter *w;
 		struct ing_gate_waiter *next;
 		DL_FOREACH_SAFE (g->wheel[tick % GATE_WHEEL_SLOTS], w, next) {
 			if ((int32_t)((uint32_t)now_ms - w->due_ms) < 0)
 				continue;
-			ing_gate_unsnooze(g, w);
-			awake(g, w);
+			ing_gate_delay_remove(g, w);
+			ended(g, w);
 		}
 	}
 	g->wheel_tick = ING_MAX(g->wheel_tick, end);
 }
 
-uint64_t ing_gate_snooze_next(const struct ing_gate *g)
+uint64_t ing_gate_delay_next(const struct ing_gate *g)
 {
-	if (g->snoozing == 0)
+	if (g->delayed == 0)
 		return GATE_NEVER;
 	for (unsigned ahead = 0; ahead < GATE_WHEEL_SLOTS;) {
 		unsigned slot = (unsigned)((g->wheel_tick + ahead) % GATE_WHEEL_SLOTS);

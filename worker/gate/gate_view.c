@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What operators and metrics are told about hosts. Changes nothing. Loop thread.
+ * What operators and metrics see of hosts. Changes nothing. Loop thread.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 static void fill_view(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms,
 	struct ing_gate_host_view *ret)
 {
-	const struct ing_patience *p = &h->patience;
+	const struct ing_host_backoff *p = &h->backoff;
 	enum ing_gate_need need = ing_gate_host_need(g, h, now_ms);
 	if (need == ING_NEED_TURN && ing_gate_frozen(g))
 		need = ING_NEED_GATE;
@@ -18,9 +18,9 @@ static void fill_view(const struct ing_gate *g, const struct ing_gate_host *h, u
 		.key = h->key,
 		.need = need,
 		.holding = h->holding,
-		.slots = ing_patience_slots(p, h->concurrency),
+		.slots = ing_host_backoff_slots(p, h->concurrency),
 		.rest_ms = p->rest_until_ms > now_ms ? p->rest_until_ms - now_ms : 0,
-		.patience = *p,
+		.backoff = *p,
 		.leased = h->lease == GATE_LEASE_OURS,
 		.lease_ms = h->lease_until_ms > now_ms ? h->lease_until_ms - now_ms : 0,
 		.holder = h->holder,
@@ -32,7 +32,7 @@ static void fill_view(const struct ing_gate *g, const struct ing_gate_host *h, u
 	}
 }
 
-/* By address, the host that a name's waiters queue at, if it is known. */
+/* With gate.host_key address: the host at which a name's waiters queue, if it is known. */
 static const struct ing_gate_host *follow(const struct ing_gate *g, const struct ing_gate_host *h)
 {
 	if (h == NULL || !h->redirects)
@@ -93,8 +93,8 @@ void ing_gate_each(const struct ing_gate *g,
 {
 	uint64_t now = ing_now_ms();
 	for (const struct ing_gate_host *h = g->hosts; h != NULL; h = h->hh.next) {
-		if (h->redirects && h->queued == 0 && h->snoozing == 0)
-			continue; /* only a name of another */
+		if (h->redirects && h->queued == 0 && h->delayed == 0)
+			continue; /* another name of a host */
 		struct ing_gate_host_view view;
 		fill_view(g, h, now, &view);
 		fn(ctx, &view);

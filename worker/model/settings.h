@@ -56,8 +56,8 @@ enum ing_host_key {      /* what shares a queue, pauses and slots */
 	ING_KEY_ADDRESS, /* the address that it resolves to */
 };
 
-struct ing_patience_settings { /* gate.* */
-	unsigned delay_ms;     /* gate.host_delay_ms; a host's own rule goes before */
+struct ing_host_backoff_settings { /* gate.* */
+	unsigned delay_ms;         /* gate.host_delay_ms; a host's own rule goes before */
 	unsigned crawl_delay_max_ms;
 	unsigned adaptive_factor; /* 0: off */
 	unsigned adaptive_max_ms;
@@ -73,7 +73,7 @@ struct ing_gate_settings {
 	unsigned max_wait_ms;         /* 0: for ever */
 	unsigned max_hold_ms;         /* 0: max_wait_ms */
 	unsigned weights[ING_LANES_]; /* intake.weight_LANE; at least 1 each */
-	struct ing_patience_settings patience;
+	struct ing_host_backoff_settings backoff;
 };
 
 struct ing_examine_settings {

@@ -101,7 +101,7 @@ static void close_connection(struct connection *n)
 	uv_close((uv_handle_t *)&n->timer, on_connection_closed);
 }
 
-static void on_patience_over(uv_timer_t *t)
+static void on_timeout(uv_timer_t *t)
 {
 	struct connection *n;
 	ING_CAST_OBJ(n, t->data, CONNECTION_MAGIC);
@@ -211,7 +211,7 @@ static void accept_one(struct ing_control *c, uv_loop_t *loop)
 		n->next->prev = n;
 	c->connections = n;
 	c->count++;
-	uv_timer_start(&n->timer, on_patience_over, ING_CONTROL_PATIENCE_MS, 0);
+	uv_timer_start(&n->timer, on_timeout, ING_CONTROL_TIMEOUT_MS, 0);
 	if (uv_accept((uv_stream_t *)&c->listener, (uv_stream_t *)&n->pipe) != 0 ||
 		uv_read_start((uv_stream_t *)&n->pipe, on_room_wanted, on_read) != 0)
 		close_connection(n);

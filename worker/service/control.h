@@ -7,7 +7,7 @@
  * Owns: the listening socket and its connections. Thread: loop only. What the questions are is the
  * handler's business; what is no JSON object, or too long, is answered {"error": words} without it.
  * Bounds: ING_CONTROL_CONNECTIONS at a time (the next wait in the kernel's queue), each for
- * ING_CONTROL_PATIENCE_MS from question to answer, and dropped then; a question of
+ * ING_CONTROL_TIMEOUT_MS from question to answer, and dropped then; a question of
  * ING_CONTROL_QUESTION_BYTES, kept as it comes.
  */
 #pragma once
@@ -19,7 +19,7 @@ struct ing_control;
 
 #define ING_CONTROL_QUESTION_BYTES ((size_t)64 << 10) /* honest ones have a few hundred */
 #define ING_CONTROL_CONNECTIONS 16
-#define ING_CONTROL_PATIENCE_MS 5000
+#define ING_CONTROL_TIMEOUT_MS 5000
 #define ING_CONTROL_ANSWER_BYTES ((size_t)16 << 20) /* what a client takes */
 
 /* Answers a question; both are objects. Never NULL. The caller frees the answer. */

@@ -67,14 +67,14 @@ static void set_delay(json_t *o, const struct ing_gate_host_view *v, bool held)
 	json_t *delay = NULL;
 	if (v->rest_ms > 0) {
 		delay = json_object();
-		ing_json_set_text(delay, "why", ing_rest_name(v->patience.rest));
+		ing_json_set_text(delay, "why", ing_rest_name(v->backoff.rest));
 		ing_json_set_count(delay, "ms_left", v->rest_ms);
 		ing_json_set_bool(delay, "held", held);
 	}
 	ing_json_set(o, "delay", delay);
 }
 
-static void set_last_answer(json_t *o, const struct ing_patience *p, uint64_t now_ms)
+static void set_last_answer(json_t *o, const struct ing_host_backoff *p, uint64_t now_ms)
 {
 	json_t *last = NULL;
 	if (p->outcome != NULL || p->answered_ms > 0) {
@@ -128,7 +128,7 @@ static json_t *view_host(
 	json_t *o = json_object();
 	json_t *queue = json_object();
 	unsigned waiting = count_waiting(v);
-	bool held = ing_patience_is_hold(&v->patience, now_ms);
+	bool held = ing_host_backoff_is_hold(&v->backoff, now_ms);
 	for (int i = 0; i < ING_LANES_; i++)
 		ing_json_set_count(queue, lanes[i], v->waiting[i]);
 	ing_json_set_text(o, "host", v->key);
@@ -139,9 +139,9 @@ static json_t *view_host(
 	ing_json_set_count(o, "holding", v->holding);
 	ing_json_set_count(o, "slots", v->slots);
 	set_delay(o, v, held);
-	set_last_answer(o, &v->patience, now_ms);
-	ing_json_set_count(o, "failures", v->patience.failures);
-	ing_json_set_text(o, "breaker", ing_breaker_name(v->patience.breaker));
+	set_last_answer(o, &v->backoff, now_ms);
+	ing_json_set_count(o, "failures", v->backoff.failures);
+	ing_json_set_text(o, "breaker", ing_breaker_name(v->backoff.breaker));
 	set_address(o, v);
 	set_lease(o, s, v);
 	return o;
@@ -160,7 +160,7 @@ static void set_robots(json_t *o, const struct ing_robots *robots, const char *h
 		ing_json_set_text(r, "url", info.url[0] != '\0' ? info.url : NULL);
 		ing_json_set_text(r, "verdict", info.verdict);
 		ing_json_set_text(r, "outcome", info.outcome);
-		ing_json_set_text(r, "words", info.words[0] != '\0' ? info.words : NULL);
+		ing_json_set_text(r, "words", info.detail[0] != '\0' ? info.detail : NULL);
 		ing_json_set(r, "http_status",
 			info.http_status > 0 ? json_integer(info.http_status) : NULL);
 		ing_json_set_count(r, "age_ms", info.age_ms);
@@ -272,7 +272,7 @@ static void consider(void *ctx, const struct ing_gate_host_view *v)
 	struct top *t = ctx;
 	if (count_waiting(v) > 0)
 		rank(&t->waiting, t->count, v);
-	if (v->rest_ms > 0 && ing_patience_is_hold(&v->patience, t->now_ms))
+	if (v->rest_ms > 0 && ing_host_backoff_is_hold(&v->backoff, t->now_ms))
 		rank(&t->held, t->count, v);
 }
 

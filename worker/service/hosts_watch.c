@@ -25,11 +25,11 @@ struct longest {
 static void consider(void *ctx, const struct ing_gate_host_view *v)
 {
 	struct longest *best = ctx;
-	if (v->patience.breaker == ING_BREAKER_CLOSED ||
+	if (v->backoff.breaker == ING_BREAKER_CLOSED ||
 		(best->found && v->rest_ms <= best->rest_ms))
 		return;
 	best->found = true;
-	best->failures = v->patience.failures;
+	best->failures = v->backoff.failures;
 	best->rest_ms = v->rest_ms;
 	snprintf(best->key, sizeof(best->key), "%s", v->key);
 }
@@ -70,7 +70,7 @@ static void consider_waits(void *ctx, const struct ing_gate_host_view *v)
 	for (int i = 0; i < ING_LANES_; i++)
 		waiting += v->waiting[i];
 	if (waiting == 0 || v->rest_ms == 0 ||
-		!(w->everyday || ing_patience_is_hold(&v->patience, w->now_ms)))
+		!(w->everyday || ing_host_backoff_is_hold(&v->backoff, w->now_ms)))
 		return;
 	w->hosts++;
 	unsigned place = w->have;
@@ -83,8 +83,8 @@ static void consider_waits(void *ctx, const struct ing_gate_host_view *v)
 		(w->have - place - 1) * sizeof(struct holder));
 	struct holder *h = &w->best[place];
 	*h = (struct holder){.rest_ms = v->rest_ms,
-		.rest = v->patience.rest,
-		.failures = v->patience.failures,
+		.rest = v->backoff.rest,
+		.failures = v->backoff.failures,
 		.waiting = waiting};
 	snprintf(h->key, sizeof(h->key), "%s", v->key);
 }

@@ -14,7 +14,7 @@
 #pragma once
 #include "worker/model/exchange.h"
 #include "worker/gate/gate.h"
-#include "worker/gate/patience.h"
+#include "worker/gate/backoff.h"
 
 /* For ing_gate_leave(): how the host did. */
 struct ing_gate_report ing_retry_report(const struct ing_exchange *ex);

@@ -91,7 +91,7 @@ static void free_fetch(struct robots_fetch *f)
 
 static void tell(struct robots_fetch *f, const struct ing_robots_answer *told)
 {
-	ing_robots_got(f->all->stages.robots, f->token, told);
+	ing_robots_fetched(f->all->stages.robots, f->token, told);
 	free_fetch(f);
 }
 
@@ -116,7 +116,7 @@ static void add_findings(const struct work *w, struct ing_robots_answer *told)
 		return;
 	}
 	told->outcome = ing_exam_status(w->findings.exam);
-	told->words = w->findings.detail;
+	told->detail = w->findings.detail;
 	if (told->outcome == ING_STATUS_SUCCESS)
 		told->outcome = ING_STATUS_PARSE_CRASH;
 }
@@ -142,7 +142,7 @@ static void tell_refusal(struct robots_fetch *f, const struct ing_visit_outcome 
 	tell(f, &(struct ing_robots_answer){
 			.outcome = held ? ING_STATUS_HOST_BACKOFF : ING_STATUS_SKIP_URL_BLOCKLIST,
 			.retry_after_s = o->retry_after_s,
-			.words = o->detail,
+			.detail = o->detail,
 		});
 }
 
@@ -152,11 +152,11 @@ static void tell_answer(struct robots_fetch *f, const struct ing_visit_outcome *
 	struct ing_robots_answer told = {
 		.outcome = ex->outcome,
 		.http_status = ex->answered ? ex->http_status : o->redirect_status,
-		.words = ex->detail[0] != '\0' ? ex->detail : NULL,
+		.detail = ex->detail[0] != '\0' ? ex->detail : NULL,
 	};
 	if (ex->answered && ing_answer_is_redirect(ex->http_status)) {
 		told.outcome = o->status;
-		told.words = o->detail;
+		told.detail = o->detail;
 	} else if (ex->answered && (!is_2xx(ex) || ex->outcome == ING_STATUS_BODY_TOO_LARGE)) {
 		/* A status other than 2xx speaks for itself, however the body ended. */
 		told.outcome = ING_STATUS_SUCCESS;
@@ -172,7 +172,7 @@ static void tell_outcome(struct robots_fetch *f)
 	const struct ing_visit_outcome *o = &f->work->outcome;
 	if (ing_visit_has_lost_answer(&f->visit))
 		tell(f, &(struct ing_robots_answer){.outcome = ING_STATUS_WORKER_ERROR,
-				.words = "its body cannot be read back"});
+				.detail = "its body cannot be read back"});
 	else if (leads_nowhere(o))
 		tell(f, &(struct ing_robots_answer){
 				.outcome = ING_STATUS_SUCCESS, .http_status = o->redirect_status});
@@ -417,7 +417,7 @@ bool ing_robots_fetches_idle(const struct ing_robots_fetches *all)
 	return all->fetches == NULL;
 }
 
-void ing_robots_fetch_get(void *fetches, const char *url, void *token)
+void ing_robots_fetch_start(void *fetches, const char *url, void *token)
 {
 	struct ing_robots_fetches *all = fetches;
 	struct robots_fetch *f = ing_alloc(sizeof(*f));

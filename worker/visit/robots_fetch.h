@@ -5,7 +5,7 @@
  * index rows are stored.
  *
  * Owns: the robots fetches under way, with their questions in the pool. Thread: loop only.
- * ing_robots_got() comes once for each, never from inside a call, unless they are cancelled.
+ * ing_robots_fetched() comes once for each, never from inside a call, unless they are cancelled.
  */
 #pragma once
 #include <stdbool.h>
@@ -43,8 +43,8 @@ void ing_robots_fetches_free(struct ing_robots_fetches *all); /* NULL is fine; i
 void ing_robots_fetches_cancel(struct ing_robots_fetches *all);
 bool ing_robots_fetches_idle(const struct ing_robots_fetches *all);
 
-/* For struct ing_robots_conf.get, with the struct ing_robots_fetches as ctx: what comes is told to
- * stages.robots by ing_robots_got().
+/* For struct ing_robots_conf.fetch, with the struct ing_robots_fetches as ctx: what comes is told to
+ * stages.robots by ing_robots_fetched().
  *
  * SUCCESS is told with the HTTP status: of a 2xx with its rules; of a redirect when it leads
  * nowhere (too many of them, no URL, one that the rules or the guard refuse). BODY_TOO_LARGE is no
@@ -53,7 +53,7 @@ bool ing_robots_fetches_idle(const struct ing_robots_fetches *all);
  * answered with nonsense, PARSE_CRASH, or PARSE_TIMEOUT; a host blocked by its operator
  * SKIP_URL_BLOCKLIST; a host that the gate gives up HOST_BACKOFF; an answer that could not be
  * archived WORKER_ERROR. */
-void ing_robots_fetch_get(void *fetches, const char *url, void *token);
+void ing_robots_fetch_start(void *fetches, const char *url, void *token);
 /* Somebody of this lane waits for the file: it is got with the urgency of the most urgent of them,
  * of the bulk lane until anybody says so. entry: of a waiter for which ing_robots_ask() has said
  * PENDING, which is the token that get() was given. */

@@ -15,7 +15,7 @@
 
 static bool waits_in_gate(const struct ing_visit *v)
 {
-	return v->waiter.state == ING_GATE_WAITING || v->waiter.state == ING_GATE_SNOOZING;
+	return v->waiter.state == ING_GATE_WAITING || v->waiter.state == ING_GATE_DELAYED;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -143,7 +143,7 @@ void ing_visit_cancel(struct ing_visit *v, bool at_once)
 	if (transfers && !at_once)
 		return;
 	ing_visit_leave_robots(v);
-	ing_gate_leave(v->visits->stages.gate, &v->waiter, transfers ? &ing_gate_called_off : NULL);
+	ing_gate_leave(v->visits->stages.gate, &v->waiter, transfers ? &ing_gate_cancelled : NULL);
 	if (transfers) {
 		ing_fetch_cancel(ING_TAKE(r->transfer));
 		ing_work_clock_stop(r->terms.clock, ing_now_ms());

@@ -40,7 +40,7 @@ static struct ing_robots_view ask_robots(struct ing_visit *v, const char *url)
 static void end_by_robots(struct ing_visit *v, const struct ing_robots_view *view)
 {
 	if (view->verdict == ING_ROBOTS_DISALLOWED) {
-		ing_visit_end_with(v, ING_STATUS_SKIP_ROBOTS, view->words, view->retry_after_s);
+		ing_visit_end_with(v, ING_STATUS_SKIP_ROBOTS, view->detail, view->retry_after_s);
 		return;
 	}
 	unsigned retry_after_s = view->retry_after_s;
@@ -50,7 +50,7 @@ static void end_by_robots(struct ing_visit *v, const struct ing_robots_view *vie
 		ing_visit_admit(v);
 		ing_visit_add_step(v);
 	}
-	ing_visit_end_with(v, view->outcome, view->words, retry_after_s);
+	ing_visit_end_with(v, view->outcome, view->detail, retry_after_s);
 }
 
 /* The visit goes on in a later turn of the loop. */

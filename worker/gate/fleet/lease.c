@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The loop's side of the leases: which hosts we hold or ask for, what of it the database has yet to
- * hear, and when the next round is due. All state is here, on the loop; the thread only executes
- * rounds (lease_round.c).
+ * The loop's side of the leases: which hosts we hold or request, what is to be sent to the
+ * database, and when the next round is due. All state is here, on the loop; the database thread
+ * only carries rounds out (lease_round.c).
  *
- * Entries stand in the table while there is something about them: held, asked for, something to
- * say, or part of the round under way. An entry that the database is to hear of is in the `todo`
- * list. The answer to an ask may come to an entry that has been forgotten, or given back, since:
- * then nobody is told, and a lease goes back at once.
+ * An entry is in the table while its host is held or requested, has something to be sent, or is
+ * part of the round under way. Entries with something to be sent are in the list `todo`. The answer
+ * to a request may come after the request was cancelled or the lease released: then there is no
+ * event, and a lease is released at once.
  */
 #include "worker/gate/fleet/lease.h"
 
@@ -23,25 +23,25 @@
 #include "worker/gate/fleet/lease_priv.h"
 
 #define LEASES_MAGIC 0x4c454153u
-#define WANTED_MS 1000     /* how often we look whether others want what we hold */
-#define BLOCKS_MS 10000    /* the same for the table of blocks, unless the configuration says */
+#define WANTED_MS 1000     /* between two checks whether others want what we hold */
+#define BLOCKS_MS 10000    /* the same for the table of blocks, unless the configuration updates */
 #define EXTEND_MAX_MS 5000 /* how often we look which leases are to be extended, at most */
 #define EXTEND_MIN_MS 50
-#define FREE_MS 3000 /* longest time that giving everything back may take at the end */
+#define FREE_MS 3000 /* longest time to release everything at the end */
 
 struct ing_lease_entry {
 	UT_hash_handle hh;
 	struct ing_lease_entry *prev, *next; /* in todo */
 	unsigned in_round;                   /* times that the round under way refers to it */
 	bool queued;                         /* in todo */
-	bool owed;                           /* the user waits for the answer to an ask */
-	bool asking;                         /* the ask is part of the round under way */
+	bool requested;                      /* the user waits for the event */
+	bool request_sent;                   /* with the round under way */
 	bool held;
-	bool told_wanted;             /* of this lease */
-	bool noted;                   /* patience is to be written */
-	bool given_back;              /* with the lease going back */
-	uint64_t until_ms;            /* held */
-	struct ing_patience patience; /* last heard or noted */
+	bool wanted_reported;            /* of this lease */
+	bool update_due;                 /* backoff is to be written */
+	bool release_due;                /* and the lease released */
+	uint64_t until_ms;               /* held */
+	struct ing_host_backoff backoff; /* last received or given */
 	char host[];
 };
 
@@ -54,8 +54,8 @@ struct ing_leases {
 	struct ing_lease_entry *todo;
 	unsigned held;
 	bool under_way;      /* a round is with the database thread */
-	bool hurry;          /* the last round was full: the next one need not wait */
-	bool away;           /* as the user has been told */
+	bool more_due;       /* the last round was full: the next one need not wait */
+	bool away;           /* as last reported */
 	uint64_t planned_ms; /* when the timer fires, if it is active */
 	uint64_t round_at_ms, extend_at_ms, wanted_at_ms, blocks_at_ms; /* not before */
 	struct ing_lease_user user;
@@ -102,7 +102,7 @@ static void dequeue(struct ing_leases *l, struct ing_lease_entry *e)
 
 static void drop_if_idle(struct ing_leases *l, struct ing_lease_entry *e)
 {
-	if (e->in_round > 0 || e->queued || e->held || e->owed)
+	if (e->in_round > 0 || e->queued || e->held || e->requested)
 		return;
 	HASH_DEL(l->entries, e);
 	free(e);
@@ -115,26 +115,27 @@ static void set_held(struct ing_leases *l, struct ing_lease_entry *e, bool held)
 	if (!held && e->held)
 		l->held--;
 	e->held = held;
-	e->told_wanted = false;
+	e->wanted_reported = false;
 }
 
-static void give_back(
-	struct ing_leases *l, struct ing_lease_entry *e, const struct ing_patience *patience)
+static void release(
+	struct ing_leases *l, struct ing_lease_entry *e, const struct ing_host_backoff *backoff)
 {
 	set_held(l, e, false);
-	e->patience = *patience;
-	e->given_back = true;
+	e->backoff = *backoff;
+	e->release_due = true;
 	enqueue(l, e);
 	l->stats.returned++;
 }
 
 /* -- a round's orders ----------------------------------------------------------------------- */
 
-static void order_say(struct ing_lease_say **says, size_t *count, struct ing_lease_entry *e)
+static void order_update(
+	struct ing_lease_update **updates, size_t *count, struct ing_lease_entry *e)
 {
-	if (*says == NULL)
-		*says = ing_alloc(ING_LEASE_BATCH * sizeof(**says));
-	(*says)[(*count)++] = (struct ing_lease_say){e, e->host, e->patience};
+	if (*updates == NULL)
+		*updates = ing_alloc(ING_LEASE_BATCH * sizeof(**updates));
+	(*updates)[(*count)++] = (struct ing_lease_update){e, e->host, e->backoff};
 	e->in_round++;
 }
 
@@ -142,20 +143,22 @@ static void order_say(struct ing_lease_say **says, size_t *count, struct ing_lea
 static bool order_entry(struct ing_leases *l, struct ing_lease_round *r, struct ing_lease_entry *e)
 {
 	unsigned most = atomic_load(&l->rounds.batch);
-	if ((e->given_back && r->return_count >= most) || (e->noted && r->note_count >= most) ||
-		(e->owed && r->ask_count >= most))
+	if ((e->release_due && r->release_count >= most) ||
+		(e->update_due && r->update_count >= most) ||
+		(e->requested && r->request_count >= most))
 		return false;
 	/* Both, when both were asked for: only the note waits for the server's disk. */
-	if (e->noted)
-		order_say(&r->notes, &r->note_count, e);
-	if (e->given_back)
-		order_say(&r->returns, &r->return_count, e);
-	e->given_back = e->noted = false;
-	if (e->owed) {
-		if (r->asks == NULL)
-			r->asks = ing_alloc(ING_LEASE_BATCH * sizeof(*r->asks));
-		r->asks[r->ask_count++] = (struct ing_lease_ask){.entry = e, .host = e->host};
-		e->asking = true;
+	if (e->update_due)
+		order_update(&r->updates, &r->update_count, e);
+	if (e->release_due)
+		order_update(&r->releases, &r->release_count, e);
+	e->release_due = e->update_due = false;
+	if (e->requested) {
+		if (r->requests == NULL)
+			r->requests = ing_alloc(ING_LEASE_BATCH * sizeof(*r->requests));
+		r->requests[r->request_count++] =
+			(struct ing_lease_request){.entry = e, .host = e->host};
+		e->request_sent = true;
 		e->in_round++;
 		l->stats.asked++;
 	}
@@ -171,7 +174,7 @@ static void order_todo(struct ing_leases *l, struct ing_lease_round *r)
 		if (!order_entry(l, r, e))
 			break;
 	}
-	l->hurry = l->todo != NULL;
+	l->more_due = l->todo != NULL;
 }
 
 static uint64_t extend_every_ms(const struct ing_leases *l)
@@ -206,21 +209,21 @@ static struct ing_lease_round *make_round(struct ing_leases *l)
 {
 	struct ing_lease_round *r = ing_lease_round_new();
 	uint64_t now = ing_now_ms();
-	if (l->hurry || now >= l->round_at_ms)
+	if (l->more_due || now >= l->round_at_ms)
 		order_todo(l, r);
 	if (l->held > 0 && now >= l->extend_at_ms)
 		order_extends(l, r, now);
 	if (l->held > 0 && now >= l->wanted_at_ms) {
-		r->look_wanted = true;
+		r->check_wanted = true;
 		l->wanted_at_ms = now + WANTED_MS;
 	}
 	if (l->blocks != NULL && now >= l->blocks_at_ms) {
-		r->look_blocks = true;
+		r->check_blocks = true;
 		memcpy(r->blocks_mark, l->blocks_mark, sizeof(r->blocks_mark));
 		l->blocks_at_ms = now + l->blocks_ms;
 	}
-	if (r->note_count + r->return_count + r->ask_count + r->extend_count > 0 ||
-		r->look_wanted || r->look_blocks) {
+	if (r->update_count + r->release_count + r->request_count + r->extend_count > 0 ||
+		r->check_wanted || r->check_blocks) {
 		l->round_at_ms = now + l->round_ms;
 		return r;
 	}
@@ -245,7 +248,7 @@ static void plan(struct ing_leases *l)
 	uint64_t due = UINT64_MAX;
 	uint64_t now = ing_now_ms();
 	if (l->todo != NULL)
-		due = l->hurry ? 0 : l->round_at_ms;
+		due = l->more_due ? 0 : l->round_at_ms;
 	if (l->held > 0)
 		due = ING_MIN(due, ING_MIN(l->extend_at_ms, l->wanted_at_ms));
 	if (l->blocks != NULL)
@@ -274,10 +277,10 @@ static void on_timer(uv_timer_t *timer)
 
 /* -- a round's answers ---------------------------------------------------------------------- */
 
-static void tell(struct ing_leases *l, const struct ing_lease_news *n)
+static void notify(struct ing_leases *l, const struct ing_lease_event *n)
 {
-	if (l->user.news != NULL)
-		l->user.news(l->user.ctx, n);
+	if (l->user.event != NULL)
+		l->user.event(l->user.ctx, n);
 }
 
 static void take_extend(struct ing_leases *l, const struct ing_lease_extend *x)
@@ -286,53 +289,53 @@ static void take_extend(struct ing_leases *l, const struct ing_lease_extend *x)
 	if (e->held && x->kept) {
 		e->until_ms = x->until_ms;
 		l->stats.extended++;
-		tell(l, &(struct ing_lease_news){.host = e->host,
-				.answer = ING_LEASE_GRANTED,
-				.until_ms = e->until_ms});
+		notify(l, &(struct ing_lease_event){.host = e->host,
+				  .type = ING_LEASE_GRANTED,
+				  .until_ms = e->until_ms});
 	} else if (e->held) {
 		set_held(l, e, false);
-		tell(l, &(struct ing_lease_news){.host = e->host, .answer = ING_LEASE_LOST});
+		notify(l, &(struct ing_lease_event){.host = e->host, .type = ING_LEASE_LOST});
 	}
 	e->in_round--;
 	drop_if_idle(l, e);
 }
 
-static void take_grant(struct ing_leases *l, const struct ing_lease_ask *a)
+static void take_grant(struct ing_leases *l, const struct ing_lease_request *a)
 {
 	struct ing_lease_entry *e = a->entry;
-	if (e->given_back)
+	if (e->release_due)
 		return; /* returned since, by one who held it already: goes with the next round */
-	if (!e->owed) {
-		give_back(l, e, &a->patience);
+	if (!e->requested) {
+		release(l, e, &a->backoff);
 		return;
 	}
 	set_held(l, e, true);
 	e->until_ms = a->until_ms;
-	e->patience = a->patience;
-	e->owed = false;
+	e->backoff = a->backoff;
+	e->requested = false;
 	l->stats.granted++;
-	tell(l, &(struct ing_lease_news){.host = e->host,
-			.answer = ING_LEASE_GRANTED,
-			.until_ms = a->until_ms,
-			.patience = &a->patience});
+	notify(l, &(struct ing_lease_event){.host = e->host,
+			  .type = ING_LEASE_GRANTED,
+			  .until_ms = a->until_ms,
+			  .backoff = &a->backoff});
 }
 
-static void take_ask(struct ing_leases *l, const struct ing_lease_ask *a)
+static void take_request(struct ing_leases *l, const struct ing_lease_request *a)
 {
 	struct ing_lease_entry *e = a->entry;
-	e->asking = false;
-	if (a->answer == ING_LEASE_GRANTED) {
+	e->request_sent = false;
+	if (a->type == ING_LEASE_GRANTED) {
 		take_grant(l, a);
-	} else if (e->owed) {
-		e->owed = false;
+	} else if (e->requested) {
+		e->requested = false;
 		set_held(l, e, false);
-		tell(l, &(struct ing_lease_news){.host = e->host,
-				.answer = a->answer,
-				.retry_ms = a->retry_ms,
-				.holder = a->holder,
-				.patience = &a->patience});
+		notify(l, &(struct ing_lease_event){.host = e->host,
+				  .type = a->type,
+				  .retry_ms = a->retry_ms,
+				  .holder = a->holder,
+				  .backoff = &a->backoff});
 	}
-	if (e->owed)
+	if (e->requested)
 		enqueue(l, e);
 	e->in_round--;
 	drop_if_idle(l, e);
@@ -341,17 +344,17 @@ static void take_ask(struct ing_leases *l, const struct ing_lease_ask *a)
 static void take_wanted(struct ing_leases *l, const char *host)
 {
 	struct ing_lease_entry *e = find(l, host);
-	if (e == NULL || !e->held || e->told_wanted)
+	if (e == NULL || !e->held || e->wanted_reported)
 		return;
-	e->told_wanted = true;
-	tell(l, &(struct ing_lease_news){.host = e->host, .answer = ING_LEASE_WANTED});
+	e->wanted_reported = true;
+	notify(l, &(struct ing_lease_event){.host = e->host, .type = ING_LEASE_WANTED});
 }
 
-static void take_says(struct ing_leases *l, const struct ing_lease_say *says, size_t count)
+static void end_updates(struct ing_leases *l, const struct ing_lease_update *updates, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		says[i].entry->in_round--;
-		drop_if_idle(l, says[i].entry);
+		updates[i].entry->in_round--;
+		drop_if_idle(l, updates[i].entry);
 	}
 }
 
@@ -360,15 +363,15 @@ static void take_says(struct ing_leases *l, const struct ing_lease_say *says, si
 static void take_round(struct ing_leases *l, struct ing_lease_round *r)
 {
 	l->stats.database_us += r->database_us;
-	take_says(l, r->notes, r->note_count);
-	take_says(l, r->returns, r->return_count);
+	end_updates(l, r->updates, r->update_count);
+	end_updates(l, r->releases, r->release_count);
 	for (size_t i = 0; i < r->extend_count; i++)
 		take_extend(l, &r->extends[i]);
-	for (size_t i = 0; i < r->ask_count; i++)
-		take_ask(l, &r->asks[i]);
+	for (size_t i = 0; i < r->request_count; i++)
+		take_request(l, &r->requests[i]);
 	for (size_t i = 0; i < r->wanted_count; i++)
 		take_wanted(l, r->wanted[i]);
-	if (r->look_blocks && r->blocks_changed && l->blocks != NULL) {
+	if (r->check_blocks && r->blocks_changed && l->blocks != NULL) {
 		memcpy(l->blocks_mark, r->blocks_mark, sizeof(l->blocks_mark));
 		l->blocks(l->blocks_ctx, r->blocks, r->block_count);
 	}
@@ -394,25 +397,24 @@ static void free_entries(struct ing_leases *l)
 	}
 }
 
-static void give_everything_back(struct ing_leases *l)
+static void release_all(struct ing_leases *l)
 {
 	struct ing_lease_entry *e = NULL;
 	struct ing_lease_entry *next = NULL;
 	HASH_ITER (hh, l->entries, e, next) {
-		e->owed = false;
+		e->requested = false;
 		if (e->held)
-			give_back(l, e, &e->patience);
+			release(l, e, &e->backoff);
 	}
 }
 
-/* Rounds that only give back, on a thread that is awake, within FREE_MS; what does not get through
- * expires. */
+/* Rounds of releases only, while the database is there, within FREE_MS; other leases expire. */
 static void finish_rounds(struct ing_leases *l)
 {
 	uint64_t until = ing_now_ms() + FREE_MS;
 	while (ing_now_ms() < until && !ing_pg_thread_blocked(l->rounds.thread)) {
 		if (!l->under_way) {
-			give_everything_back(l);
+			release_all(l);
 			if (l->todo == NULL)
 				return;
 			struct ing_lease_round *r = ing_lease_round_new();
@@ -475,7 +477,7 @@ void ing_leases_free(struct ing_leases *l)
 		return;
 	l->user = (struct ing_lease_user){0};
 	l->blocks = NULL;
-	give_everything_back(l);
+	release_all(l);
 	finish_rounds(l);
 	ing_lease_rounds_stop(&l->rounds);
 	free(l->rounds.session.instance);
@@ -483,43 +485,43 @@ void ing_leases_free(struct ing_leases *l)
 	uv_close((uv_handle_t *)&l->timer, free_closed);
 }
 
-void ing_leases_ask(struct ing_leases *l, const char *host)
+void ing_leases_request(struct ing_leases *l, const char *host)
 {
 	struct ing_lease_entry *e = find_or_add(l, host);
-	e->owed = true;
-	if (!e->asking)
+	e->requested = true;
+	if (!e->request_sent)
 		enqueue(l, e);
 	plan(l);
 }
 
-void ing_leases_forget(struct ing_leases *l, const char *host)
+void ing_leases_cancel(struct ing_leases *l, const char *host)
 {
 	struct ing_lease_entry *e = find(l, host);
 	if (e == NULL)
 		return;
-	e->owed = false;
-	if (!e->noted && !e->given_back)
+	e->requested = false;
+	if (!e->update_due && !e->release_due)
 		dequeue(l, e);
 	drop_if_idle(l, e);
 }
 
-void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_patience *p)
+void ing_leases_update(struct ing_leases *l, const char *host, const struct ing_host_backoff *p)
 {
 	struct ing_lease_entry *e = find(l, host);
 	if (e == NULL || !e->held)
 		return;
-	e->patience = *p;
-	e->noted = true;
+	e->backoff = *p;
+	e->update_due = true;
 	enqueue(l, e);
 	plan(l);
 }
 
-void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_patience *p)
+void ing_leases_release(struct ing_leases *l, const char *host, const struct ing_host_backoff *p)
 {
 	struct ing_lease_entry *e = find(l, host);
 	if (e == NULL || !e->held)
 		return;
-	give_back(l, e, p);
+	release(l, e, p);
 	plan(l);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * lease_priv.h - between the three files of the leases: lease.c (loop: which hosts, what is due,
- * what to tell the user), lease_round.c (database thread: rounds) and lease_sql.c (the
- * statements). What passes between the threads is a round: orders written by the loop, answers
- * written by the thread; whoever has it owns it whole, and there is one at a time.
+ * what to report), lease_round.c (database thread: rounds) and lease_sql.c (the
+ * statements). A round passes between the threads: the loop writes its orders, the thread the
+ * answers. One side at a time owns it, and there is one round at a time.
  */
 #pragma once
 #include <stdatomic.h>
@@ -13,24 +13,24 @@
 #include "common/data/pg_thread.h"
 #include "worker/gate/fleet/lease.h"
 
-#define ING_LEASE_BATCH 1000 /* asks, and says, and extensions, in one round at most */
+#define ING_LEASE_BATCH 1000 /* requests, updates, releases, extensions: of each, in one round */
 #define ING_LEASE_BATCH_MIN 16
 
 struct ing_lease_entry; /* lease.c's own */
 
-struct ing_lease_say { /* what was learnt of a host */
+struct ing_lease_update { /* of a row of host_state */
 	struct ing_lease_entry *entry;
 	const char *host; /* the entry's */
-	struct ing_patience patience;
+	struct ing_host_backoff backoff;
 };
-struct ing_lease_ask {
+struct ing_lease_request {
 	struct ing_lease_entry *entry;
-	const char *host;             /* the entry's */
-	enum ing_lease_answer answer; /* GRANTED, HELD, RESTING */
-	uint64_t until_ms;            /* GRANTED */
-	unsigned retry_ms;            /* HELD, RESTING */
-	char *holder;                 /* HELD */
-	struct ing_patience patience;
+	const char *host;               /* the entry's */
+	enum ing_lease_event_type type; /* GRANTED, HELD, RESTING */
+	uint64_t until_ms;              /* GRANTED */
+	unsigned retry_ms;              /* HELD, RESTING */
+	char *holder;                   /* HELD */
+	struct ing_host_backoff backoff;
 };
 struct ing_lease_extend {
 	struct ing_lease_entry *entry;
@@ -41,21 +41,21 @@ struct ing_lease_extend {
 
 struct ing_lease_round {
 	struct ing_node node;
-	struct ing_lease_say *notes; /* kept */
-	size_t note_count;
-	struct ing_lease_say *returns; /* given back */
-	size_t return_count;
+	struct ing_lease_update *updates; /* the lease is kept */
+	size_t update_count;
+	struct ing_lease_update *releases; /* and released */
+	size_t release_count;
 	struct ing_lease_extend *extends;
 	size_t extend_count;
-	struct ing_lease_ask *asks;
-	size_t ask_count;
-	bool look_wanted, look_blocks;
+	struct ing_lease_request *requests;
+	size_t request_count;
+	bool check_wanted, check_blocks;
 
 	bool done;     /* false: the thread was stopped in the middle, there are no answers */
-	char **wanted; /* look_wanted: hosts of ours that others wait for */
+	char **wanted; /* check_wanted: hosts of ours that others wait for */
 	size_t wanted_count;
-	char blocks_mark[80];           /* look_blocks: state of the table; before: the one known */
-	bool blocks_changed;            /* then `blocks` is all of them */
+	char blocks_mark[80]; /* check_blocks: state of the table; in the order: the one known */
+	bool blocks_changed;  /* then `blocks` is all of them */
 	struct ing_lease_block *blocks; /* host and why on the heap */
 	size_t block_count;
 	uint64_t database_us;
@@ -72,17 +72,17 @@ struct ing_lease_session { /* who we are to the database; constant */
 
 /* Settings of a new connection, and the schema's version. Error: as ing_schema_prepare(). */
 int ing_lease_prepare(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
-/* At the start: free what a former process of this instance held, to rest for takeover_rest_ms at
- * least; and forget the hosts that nobody has met for 90 days, if there is time for it. Reads the
- * whole table. */
+/* At the start: release what an earlier process of this instance held, with a rest of
+ * takeover_rest_ms at least, and delete rows that nobody has used for 90 days, if that does not
+ * take too long. Reads the whole table. */
 enum ing_pg_rc ing_lease_take_over(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_error *err) ING_MUST_CHECK;
-/* Everything that the round orders, about as many hosts at a time as the pace says. Harmless to
- * repeat, whatever of it has happened before. */
+/* Carry out the round's orders, about as many hosts a statement as the pace says. Harmless to
+ * repeat, whatever has been carried out before. */
 enum ing_pg_rc ing_lease_execute(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
-/* Can DNS hold such a name? What it cannot is unreachable for every worker, so there is nothing to
- * agree about, and no row: leases of it are granted and extended without the database. */
+/* Is it a possible DNS name? Other hosts cannot be reached by any worker; they have no row, and
+ * their leases are granted and extended without the database. */
 bool ing_lease_is_name(const char *host);
 
 /* lease_round.c: carries rounds out on a database thread, one at a time. */

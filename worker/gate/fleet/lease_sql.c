@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The statements of a round: saying and asking have files of their own, the others are here. Each
- * statement is a transaction of its own, is about hundreds of hosts at once, and locks their rows
- * in the order of their names, so that workers wait for each other but never in a circle. Who has a
- * host is judged by the database alone: its clock, its rows.
+ * The statements of a round: saying and request_sent have files of their own, the others are here.
+ * Each statement is a transaction of its own, is about hundreds of hosts at once, and locks their
+ * rows in the order of their names, so that workers wait for each other but never in a circle. Who
+ * has a host is judged by the database alone: its clock, its rows.
  *
  * Clocks: the database adds and compares; we only send and receive spans of time, so that it does
  * not matter how far our clock is from its. A span grows by the time it is under way, and all is
@@ -183,7 +183,7 @@ static void take_wanted(void *ctx, const char *const *v, int count)
 	ing_lease_add_name(&r->wanted, &r->wanted_count, v[0]);
 }
 
-static enum ing_pg_rc look_wanted(struct ing_pg *pg, const struct ing_lease_session *ses,
+static enum ing_pg_rc check_wanted(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_lease_round *r, struct ing_error *err)
 {
 	struct ing_lease_number id, most;
@@ -212,7 +212,7 @@ static void take_block(void *ctx, const char *const *v, int count)
 		(struct ing_lease_block){.host = ing_strdup(v[1]), .why = ing_strdup(v[2])};
 }
 
-static enum ing_pg_rc look_blocks(
+static enum ing_pg_rc check_blocks(
 	struct ing_pg *pg, struct ing_lease_round *r, struct ing_error *err)
 {
 	struct blocks_answer got = {.r = r};
@@ -234,17 +234,17 @@ static enum ing_pg_rc run_steps(struct ing_pg *pg, const struct ing_lease_sessio
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
 	/* What is given back may be asked for in the same round. */
-	enum ing_pg_rc rc = ing_lease_run_says(pg, ses, pace, r, err);
+	enum ing_pg_rc rc = ing_lease_run_updates(pg, ses, pace, r, err);
 	if (rc == ING_PG_OK)
 		rc = run_extends(pg, ses, pace, r, err);
 	if (rc == ING_PG_OK)
-		rc = ing_lease_run_asks(pg, ses, pace, r, err);
+		rc = ing_lease_run_requests(pg, ses, pace, r, err);
 	if (rc != ING_PG_OK)
 		return rc;
-	if (r->look_wanted)
-		rc = look_wanted(pg, ses, r, err);
-	if (rc == ING_PG_OK && r->look_blocks)
-		rc = look_blocks(pg, r, err);
+	if (r->check_wanted)
+		rc = check_wanted(pg, ses, r, err);
+	if (rc == ING_PG_OK && r->check_blocks)
+		rc = check_blocks(pg, r, err);
 	if (rc == ING_PG_SLOW) /* there is no less to look at */
 		ing_pace_exceeded(pace, 1);
 	return rc;
@@ -277,13 +277,13 @@ void ing_lease_round_free(struct ing_lease_round *r)
 {
 	if (r == NULL)
 		return;
-	for (size_t i = 0; i < r->ask_count; i++)
-		free(r->asks[i].holder);
+	for (size_t i = 0; i < r->request_count; i++)
+		free(r->requests[i].holder);
 	free_answers(r);
-	free(r->notes);
-	free(r->returns);
+	free(r->updates);
+	free(r->releases);
 	free(r->extends);
-	free(r->asks);
+	free(r->requests);
 	free(r);
 }
 

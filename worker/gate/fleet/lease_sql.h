@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lease_sql.h - what the files with the leases' statements share: lease_sql.c, lease_ask.c,
- * lease_say.c, lease_start.c. Thread: the database thread.
+ * lease_sql.h - what the files with the leases' statements share: lease_sql.c, lease_request.c,
+ * lease_update.c, lease_start.c. Thread: the database thread.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -37,8 +37,8 @@ typedef enum ing_pg_rc ing_lease_slice_f(
 enum ing_pg_rc ing_lease_in_slices(struct ing_pg *pg, struct ing_pace *pace, size_t count,
 	ing_lease_slice_f *run, void *ctx, struct ing_error *err) ING_MUST_CHECK;
 
-enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
+enum ing_pg_rc ing_lease_run_requests(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
-/* Notes, then returns. */
-enum ing_pg_rc ing_lease_run_says(struct ing_pg *pg, const struct ing_lease_session *ses,
+/* Notes, then releases. */
+enum ing_pg_rc ing_lease_run_updates(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;

@@ -23,8 +23,8 @@
 
 struct ing_robots_entry {
 	unsigned magic;
-	bool is_getting; /* its token is out */
-	bool is_listed;  /* in the list by last use */
+	bool is_fetching; /* its token is out */
+	bool is_listed;   /* in the list by last use */
 	UT_hash_handle hh;
 	struct ing_robots_entry *prev, *next; /* by last use */
 	struct ing_robots *robots;
@@ -40,7 +40,7 @@ struct ing_robots {
 	struct ing_robots_entry *entries; /* by key */
 	struct ing_robots_entry *used;    /* the one used last comes first */
 	struct ing_robots_stats stats;
-	char words[ING_ROBOTS_MAX_WORDS_BYTES]; /* of the last view */
+	char detail[ING_ROBOTS_MAX_DETAIL_BYTES]; /* of the last view */
 };
 
 /* What of a URL counts here. */
@@ -182,21 +182,21 @@ static void wake_waiters(struct ing_robots_entry *e)
 	}
 }
 
-static void get_file(struct ing_robots_entry *e)
+static void fetch_file(struct ing_robots_entry *e)
 {
 	char url[KEY_BYTES + sizeof(FILE_PATH)];
 	struct ing_robots *r = e->robots;
 	snprintf(url, sizeof(url), "%s" FILE_PATH, e->key);
 	unlist_entry(e);
-	e->is_getting = true;
+	e->is_fetching = true;
 	r->stats.fetched++;
-	r->conf.get(r->conf.ctx, url, e);
+	r->conf.fetch(r->conf.ctx, url, e);
 }
 
-static struct ing_robots_view judge_url(
+static struct ing_robots_view find_verdict(
 	struct ing_robots *r, const struct ing_robots_entry *e, const char *url, uint64_t now_ms)
 {
-	return ing_robots_file_judge(&e->file, url, now_ms, r->words, sizeof(r->words));
+	return ing_robots_file_verdict(&e->file, url, now_ms, r->detail, sizeof(r->detail));
 }
 
 /* For somebody who can wait. */
@@ -204,17 +204,17 @@ static struct ing_robots_view ask_entry(struct ing_robots *r, struct ing_robots_
 	const char *url, struct ing_robots_waiter *waiter)
 {
 	uint64_t now_ms = now_of(r);
-	if (e->is_getting || ing_robots_file_is_due(&e->file, now_ms)) {
+	if (e->is_fetching || ing_robots_file_is_due(&e->file, now_ms)) {
 		add_waiter(e, waiter);
-		if (!e->is_getting)
-			get_file(e);
+		if (!e->is_fetching)
+			fetch_file(e);
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
 	}
 	if (e->is_listed) {
 		unlist_entry(e);
 		list_entry(e);
 	}
-	struct ing_robots_view v = judge_url(r, e, url, now_ms);
+	struct ing_robots_view v = find_verdict(r, e, url, now_ms);
 	r->stats.hits++;
 	r->stats.disallowed += v.verdict == ING_ROBOTS_DISALLOWED;
 	return v;
@@ -225,7 +225,7 @@ static struct ing_robots_view ask_entry(struct ing_robots *r, struct ing_robots_
 static const char *verdict_name(enum ing_robots_kind kind)
 {
 	static const char *const names[] = {
-		[ING_ROBOTS_UNASKED] = "pending",
+		[ING_ROBOTS_NOT_FETCHED] = "pending",
 		[ING_ROBOTS_RULES] = "rules",
 		[ING_ROBOTS_ALLOW_ALL] = "allow-all",
 		[ING_ROBOTS_UNREACHABLE] = "unreachable",
@@ -248,23 +248,23 @@ static void describe_entry(
 	ret->crawl_delay_ms = ing_robots_file_crawl_delay_ms(f, now_ms);
 	ret->waiting = (unsigned)e->waiting;
 	ret->bytes = e->bytes;
-	if (kind == ING_ROBOTS_UNASKED)
+	if (kind == ING_ROBOTS_NOT_FETCHED)
 		return;
-	ret->age_ms = now_ms - (is_heard ? f->heard_ms : f->asked_ms);
+	ret->age_ms = now_ms - (is_heard ? f->verdict_ms : f->attempt_ms);
 	ret->expires_ms = f->due_ms > now_ms ? f->due_ms - now_ms : 0;
 	if (is_heard)
 		return;
-	char buf[ING_ROBOTS_MAX_WORDS_BYTES];
-	struct ing_robots_view v = ing_robots_file_judge(f, ret->url, now_ms, buf, sizeof(buf));
-	snprintf(ret->words, sizeof(ret->words), "%s", v.words != NULL ? v.words : "");
+	char buf[ING_ROBOTS_MAX_DETAIL_BYTES];
+	struct ing_robots_view v = ing_robots_file_verdict(f, ret->url, now_ms, buf, sizeof(buf));
+	snprintf(ret->detail, sizeof(ret->detail), "%s", v.detail != NULL ? v.detail : "");
 	if (v.verdict == ING_ROBOTS_FAILED)
 		ret->outcome = ing_status_slug(v.outcome);
 }
 
 /* No URL is fetched until it is asked for again. */
-static bool is_in_the_way(const struct ing_robots_info *info)
+static bool is_blocking(const struct ing_robots_info *info)
 {
-	return info->words[0] != '\0' && info->expires_ms > 0;
+	return info->detail[0] != '\0' && info->expires_ms > 0;
 }
 
 static void explain_place(
@@ -308,13 +308,13 @@ struct ing_robots_view ing_robots_ask(
 		return (struct ing_robots_view){
 			.verdict = ING_ROBOTS_FAILED,
 			.outcome = ING_STATUS_INVALID_URL,
-			.words = ing_status_meaning(ING_STATUS_INVALID_URL),
+			.detail = ing_status_meaning(ING_STATUS_INVALID_URL),
 		};
 	if (place.is_robots_txt || !is_obeyed(r, place.host))
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
 	struct ing_robots_entry *e = find_entry(r, place.key);
 	if (waiter == NULL)
-		return e != NULL ? judge_url(r, e, url, now_of(r))
+		return e != NULL ? find_verdict(r, e, url, now_of(r))
 				 : (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
 	if (e == NULL)
 		e = add_entry(r, place.key);
@@ -327,18 +327,18 @@ void ing_robots_leave(struct ing_robots_waiter *w)
 		remove_waiter(w);
 }
 
-void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
+void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
 {
 	struct ing_robots_entry *e;
 	ING_CAST_OBJ(e, token, ENTRY_MAGIC);
-	ing_must(e->robots == r && e->is_getting);
-	ing_robots_file_note(&e->file, a, now_of(r));
+	ing_must(e->robots == r && e->is_fetching);
+	ing_robots_file_update(&e->file, a, now_of(r));
 	count_bytes(e);
 	r->stats.unreachable += e->file.kind == ING_ROBOTS_UNREACHABLE;
-	e->is_getting = false;
+	e->is_fetching = false;
 	wake_waiters(e);
 	evict_entries(r); /* before it is listed: what came last is kept, be it larger than all */
-	if (!e->is_getting)
+	if (!e->is_fetching)
 		list_entry(e);
 }
 
@@ -353,12 +353,12 @@ void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing
 	char url[KEY_BYTES];
 	struct place place;
 	*ret = (struct ing_robots_info){.verdict = "pending"};
-	for (size_t i = 0; i < ING_ARRAY_LEN(before) && !is_in_the_way(ret); i++) {
+	for (size_t i = 0; i < ING_ARRAY_LEN(before) && !is_blocking(ret); i++) {
 		struct ing_robots_info info = {0};
 		int bytes = snprintf(url, sizeof(url), "%s%s/", before[i], host);
 		if (bytes > 0 && (size_t)bytes < sizeof(url) && read_place(url, &place))
 			explain_place(r, &place, &info);
-		if (info.known && (!ret->known || is_in_the_way(&info)))
+		if (info.known && (!ret->known || is_blocking(&info)))
 			*ret = info;
 	}
 }

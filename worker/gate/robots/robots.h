@@ -5,9 +5,9 @@
  * of a file is read here.
  *
  * Owns: the cache and the list of who waits for which file. Thread: loop only. The file itself is
- * got by somebody else (ing_robots_conf.get), through the gate like every URL. get() is called from
- * inside ing_robots_ask(), and must not call back from there; waiters are woken from inside
- * ing_robots_got() and from nowhere else.
+ * got by somebody else (ing_robots_conf.fetch), through the gate like every URL. fetch() is called
+ * from inside ing_robots_ask(), and must not call back from there; waiters are woken from inside
+ * ing_robots_fetched() and from nowhere else.
  *
  * What an attempt to get the file means, and for how long, is said in robots_file.h and README.md.
  * /robots.txt itself may always be fetched, and where robots are not obeyed (conf, or a rule about
@@ -25,7 +25,7 @@ struct ing_robots_entry;
 struct ing_host_rules;
 struct ing_robots_txt;
 
-#define ING_ROBOTS_MAX_WORDS_BYTES 300 /* of a view's words */
+#define ING_ROBOTS_MAX_DETAIL_BYTES 300 /* of a view's detail */
 
 /* What became of an attempt to get a robots.txt. */
 struct ing_robots_answer {
@@ -36,7 +36,7 @@ struct ing_robots_answer {
 	/* What a 2xx says to our agent; borrowed during the call. NULL: nothing. */
 	const struct ing_robots_txt *txt;
 	unsigned retry_after_s;
-	const char *words; /* for error_message; borrowed; may be NULL */
+	const char *detail; /* for error_message; borrowed; may be NULL */
 };
 
 struct ing_robots_conf {
@@ -46,15 +46,15 @@ struct ing_robots_conf {
 	size_t max_entries, max_bytes;
 	const struct ing_host_rules *host_rules; /* borrowed; NULL: none */
 	/* Get url (of a robots.txt; borrowed during the call), redirects followed; call
-	 * ing_robots_got(r, token, …) once, later. */
-	void (*get)(void *ctx, const char *url, void *token);
+	 * ing_robots_fetched(r, token, …) once, later. */
+	void (*fetch)(void *ctx, const char *url, void *token);
 	void *ctx;
 	uint64_t (*now_ms)(void); /* NULL: ing_now_ms() */
 };
 
 enum ing_robots_verdict {
 	ING_ROBOTS_ALLOWED,
-	ING_ROBOTS_DISALLOWED, /* words say by what */
+	ING_ROBOTS_DISALLOWED, /* detail say by what */
 	ING_ROBOTS_PENDING,    /* not known yet: the waiter is in the list */
 	ING_ROBOTS_FAILED,     /* the host cannot be asked: outcome is how its URLs end */
 };
@@ -74,7 +74,7 @@ struct ing_robots_view { /* of a verdict */
 	/* FAILED with HOST_BACKOFF: as the gate said, less the time since; DISALLOWED because the
 	 * file is unreachable: when it will be asked for again. At least 1 then; else 0. */
 	unsigned retry_after_s;
-	const char *words; /* DISALLOWED, FAILED: borrowed until the next call; else NULL */
+	const char *detail; /* DISALLOWED, FAILED: borrowed until the next call; else NULL */
 };
 
 struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf);
@@ -88,7 +88,7 @@ struct ing_robots_view ing_robots_ask(
 void ing_robots_leave(struct ing_robots_waiter *w);
 /* The answer to a get(). Wakes who waits, in the order in which they came; done() may ask, and may
  * make others leave. */
-void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a);
+void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robots_answer *a);
 /* Other rules about hosts from now on; who waits already is woken by the answer. */
 void ing_robots_set_host_rules(struct ing_robots *r, const struct ing_host_rules *rules);
 
@@ -99,8 +99,8 @@ struct ing_robots_info { /* for operators, of one authority */
 	 * (by the configuration or a rule). Static. */
 	const char *verdict;
 	const char *outcome; /* "failed": slug of how the URLs end, static; else NULL */
-	char words[ING_ROBOTS_MAX_WORDS_BYTES]; /* "failed" and "unreachable": why; else "" */
-	int http_status;                        /* of the last attempt; 0: none */
+	char detail[ING_ROBOTS_MAX_DETAIL_BYTES]; /* "failed" and "unreachable": why; else "" */
+	int http_status;                          /* of the last attempt; 0: none */
 	uint64_t age_ms;     /* of the verdict: rules may be older than the last attempt */
 	uint64_t expires_ms; /* left until it is asked for again */
 	unsigned crawl_delay_ms, waiting;

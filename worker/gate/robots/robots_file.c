@@ -16,12 +16,12 @@
 #define HOUR_MS (60 * MINUTE_MS)
 #define DAY_MS (24 * HOUR_MS)
 
-#define FRESH_MS DAY_MS          /* RFC 9309 2.4: no longer than 24 hours */
-#define SILENCE_MS (30 * DAY_MS) /* 2.3.1.4: "a reasonably long period of time" */
+#define FRESH_MS DAY_MS              /* RFC 9309 2.4: no longer than 24 hours */
+#define UNREACHABLE_MS (30 * DAY_MS) /* 2.3.1.4: "a reasonably long period of time" */
 #define RETRY_MS (5 * MINUTE_MS)
 #define RETRY_MAX_MS HOUR_MS
 #define FAILURE_MS (30 * SECOND_MS) /* so that a thousand URLs of a dead host ask once */
-#define TURN_MAX_MS HOUR_MS         /* a hold may be lifted before its time */
+#define BACKOFF_MAX_MS HOUR_MS      /* a hold may be lifted before its time */
 
 static enum ing_robots_kind kind_of_http(int http_status)
 {
@@ -71,35 +71,35 @@ static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
 	}
 }
 
-static void note_verdict(struct ing_robots_file *f, uint64_t now_ms)
+static void set_verdict(struct ing_robots_file *f, uint64_t now_ms)
 {
 	ing_robots_txt_free(ING_TAKE(f->txt));
-	f->silent = 0;
-	f->heard_ms = now_ms;
+	f->unreachable = 0;
+	f->verdict_ms = now_ms;
 	f->due_ms = now_ms + FRESH_MS;
 }
 
-static void note_silence(struct ing_robots_file *f, uint64_t now_ms)
+static void set_unreachable(struct ing_robots_file *f, uint64_t now_ms)
 {
 	uint64_t wait_ms = RETRY_MS;
-	for (unsigned i = 0; i < f->silent && wait_ms < RETRY_MAX_MS; i++)
+	for (unsigned i = 0; i < f->unreachable && wait_ms < RETRY_MAX_MS; i++)
 		wait_ms *= 2;
 	f->due_ms = now_ms + ING_MIN(wait_ms, RETRY_MAX_MS);
-	f->silent++;
+	f->unreachable++;
 }
 
-static void note_failure(
+static void set_failure(
 	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms)
 {
-	char words[ING_ROBOTS_MAX_WORDS_BYTES];
-	snprintf(words, sizeof(words), "robots.txt could not be asked for: %s",
-		a->words != NULL ? a->words : ing_status_meaning(a->outcome));
-	f->words = ing_strdup(words);
+	char detail[ING_ROBOTS_MAX_DETAIL_BYTES];
+	snprintf(detail, sizeof(detail), "robots.txt could not be asked for: %s",
+		a->detail != NULL ? a->detail : ing_status_meaning(a->outcome));
+	f->detail = ing_strdup(detail);
 	f->due_ms = now_ms + FAILURE_MS;
 	if (a->outcome != ING_STATUS_HOST_BACKOFF)
 		return;
-	f->turn_ms = now_ms + ING_MAX(a->retry_after_s, 1) * SECOND_MS;
-	f->due_ms = ING_MIN(f->turn_ms, now_ms + TURN_MAX_MS);
+	f->retry_ms = now_ms + ING_MAX(a->retry_after_s, 1) * SECOND_MS;
+	f->due_ms = ING_MIN(f->retry_ms, now_ms + BACKOFF_MAX_MS);
 }
 
 /* Seconds left, rounded up, at least 1. */
@@ -109,7 +109,7 @@ static unsigned seconds_until(uint64_t then_ms, uint64_t now_ms)
 	return (unsigned)ING_MAX((left_ms + SECOND_MS - 1) / SECOND_MS, 1);
 }
 
-static struct ing_robots_view judge_by_rules(
+static struct ing_robots_view verdict_of_rules(
 	const struct ing_robots_file *f, const char *url, char *buf, size_t buf_bytes)
 {
 	unsigned line = 0;
@@ -121,11 +121,11 @@ static struct ing_robots_view judge_by_rules(
 		return v;
 	snprintf(buf, buf_bytes, "robots.txt line %u forbids it", line);
 	v.verdict = ING_ROBOTS_DISALLOWED;
-	v.words = buf;
+	v.detail = buf;
 	return v;
 }
 
-static struct ing_robots_view judge_unreachable(
+static struct ing_robots_view verdict_unreachable(
 	const struct ing_robots_file *f, uint64_t now_ms, char *buf, size_t buf_bytes)
 {
 	if (f->outcome == ING_STATUS_SUCCESS)
@@ -136,19 +136,19 @@ static struct ing_robots_view judge_unreachable(
 	return (struct ing_robots_view){
 		.verdict = ING_ROBOTS_DISALLOWED,
 		.retry_after_s = seconds_until(f->due_ms, now_ms),
-		.words = buf,
+		.detail = buf,
 	};
 }
 
-static struct ing_robots_view judge_failure(const struct ing_robots_file *f, uint64_t now_ms)
+static struct ing_robots_view verdict_of_failure(const struct ing_robots_file *f, uint64_t now_ms)
 {
 	struct ing_robots_view v = {
 		.verdict = ING_ROBOTS_FAILED,
 		.outcome = f->outcome,
-		.words = f->words,
+		.detail = f->detail,
 	};
 	if (f->outcome == ING_STATUS_HOST_BACKOFF)
-		v.retry_after_s = seconds_until(f->turn_ms, now_ms);
+		v.retry_after_s = seconds_until(f->retry_ms, now_ms);
 	return v;
 }
 
@@ -157,63 +157,63 @@ static struct ing_robots_view judge_failure(const struct ing_robots_file *f, uin
 void ing_robots_file_done(struct ing_robots_file *f)
 {
 	ing_robots_txt_free(f->txt);
-	free(f->words);
+	free(f->detail);
 	*f = (struct ing_robots_file){0};
 }
 
-void ing_robots_file_note(
+void ing_robots_file_update(
 	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms)
 {
-	if (f->kind == ING_ROBOTS_UNASKED)
-		f->heard_ms = now_ms;
-	free(ING_TAKE(f->words));
+	if (f->kind == ING_ROBOTS_NOT_FETCHED)
+		f->verdict_ms = now_ms;
+	free(ING_TAKE(f->detail));
 	f->kind = kind_of_answer(a);
-	f->asked_ms = now_ms;
+	f->attempt_ms = now_ms;
 	f->outcome = a->outcome;
 	f->http_status = a->http_status;
 	switch (f->kind) {
 	case ING_ROBOTS_RULES:
-		note_verdict(f, now_ms);
+		set_verdict(f, now_ms);
 		f->txt = a->txt != NULL ? ing_robots_txt_copy(a->txt)
 					: ing_robots_txt_new(NULL, 0, 0);
 		break;
 	case ING_ROBOTS_ALLOW_ALL:
-		note_verdict(f, now_ms);
+		set_verdict(f, now_ms);
 		break;
 	case ING_ROBOTS_FAILURE:
-		note_failure(f, a, now_ms);
+		set_failure(f, a, now_ms);
 		break;
 	default:
-		note_silence(f, now_ms);
+		set_unreachable(f, now_ms);
 	}
 }
 
 bool ing_robots_file_is_due(const struct ing_robots_file *f, uint64_t now_ms)
 {
-	return f->kind == ING_ROBOTS_UNASKED || now_ms >= f->due_ms;
+	return f->kind == ING_ROBOTS_NOT_FETCHED || now_ms >= f->due_ms;
 }
 
 enum ing_robots_kind ing_robots_file_kind(const struct ing_robots_file *f, uint64_t now_ms)
 {
 	if (f->kind != ING_ROBOTS_UNREACHABLE)
 		return f->kind;
-	if (now_ms - f->heard_ms >= SILENCE_MS)
+	if (now_ms - f->verdict_ms >= UNREACHABLE_MS)
 		return ING_ROBOTS_ALLOW_ALL;
 	return f->txt != NULL ? ING_ROBOTS_RULES : ING_ROBOTS_UNREACHABLE;
 }
 
-struct ing_robots_view ing_robots_file_judge(const struct ing_robots_file *f, const char *url,
+struct ing_robots_view ing_robots_file_verdict(const struct ing_robots_file *f, const char *url,
 	uint64_t now_ms, char *buf, size_t buf_bytes)
 {
 	switch (ing_robots_file_kind(f, now_ms)) {
 	case ING_ROBOTS_RULES:
-		return judge_by_rules(f, url, buf, buf_bytes);
+		return verdict_of_rules(f, url, buf, buf_bytes);
 	case ING_ROBOTS_ALLOW_ALL:
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
 	case ING_ROBOTS_UNREACHABLE:
-		return judge_unreachable(f, now_ms, buf, buf_bytes);
+		return verdict_unreachable(f, now_ms, buf, buf_bytes);
 	case ING_ROBOTS_FAILURE:
-		return judge_failure(f, now_ms);
+		return verdict_of_failure(f, now_ms);
 	default:
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
 	}
@@ -228,5 +228,5 @@ unsigned ing_robots_file_crawl_delay_ms(const struct ing_robots_file *f, uint64_
 size_t ing_robots_file_bytes(const struct ing_robots_file *f)
 {
 	return (f->txt != NULL ? ing_robots_txt_bytes(f->txt) : 0) +
-	       (f->words != NULL ? strlen(f->words) + 1 : 0);
+	       (f->detail != NULL ? strlen(f->detail) + 1 : 0);
 }

@@ -23,7 +23,7 @@
 struct ing_robots_txt;
 
 enum ing_robots_kind {
-	ING_ROBOTS_UNASKED,
+	ING_ROBOTS_NOT_FETCHED,
 	ING_ROBOTS_RULES,
 	ING_ROBOTS_ALLOW_ALL,
 	ING_ROBOTS_UNREACHABLE,
@@ -34,26 +34,26 @@ struct ing_robots_file {            /* zero-initialise; release with ing_robots_
 	enum ing_robots_kind kind;  /* of the last attempt */
 	struct ing_robots_txt *txt; /* the rules had last; NULL: none, or withdrawn since */
 	/* when there was a verdict last; before there was one, the first attempt */
-	uint64_t heard_ms;
-	uint64_t asked_ms; /* end of the last attempt */
-	uint64_t due_ms;   /* of the next */
-	uint64_t turn_ms;  /* after HOST_BACKOFF: when the gate may have a turn */
-	unsigned silent;   /* unreachable in a row */
-	int http_status;   /* of the last attempt; 0: none */
+	uint64_t verdict_ms;
+	uint64_t attempt_ms;  /* end of the last attempt */
+	uint64_t due_ms;      /* of the next */
+	uint64_t retry_ms;    /* after HOST_BACKOFF: when the gate may have a turn */
+	unsigned unreachable; /* unreachable in a row */
+	int http_status;      /* of the last attempt; 0: none */
 	enum ing_status outcome;
-	char *words; /* FAILURE */
+	char *detail; /* FAILURE */
 };
 
 void ing_robots_file_done(struct ing_robots_file *f);
 /* An attempt has ended at now_ms. */
-void ing_robots_file_note(
+void ing_robots_file_update(
 	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms);
 /* Is it to be asked for, at first or again? */
 bool ing_robots_file_is_due(const struct ing_robots_file *f, uint64_t now_ms);
 /* What counts at now_ms: as kind, but UNREACHABLE may have become RULES or ALLOW_ALL. */
 enum ing_robots_kind ing_robots_file_kind(const struct ing_robots_file *f, uint64_t now_ms);
 /* The verdict on an absolute URL. Words may be put into buf, and are then borrowed from there. */
-struct ing_robots_view ing_robots_file_judge(const struct ing_robots_file *f, const char *url,
+struct ing_robots_view ing_robots_file_verdict(const struct ing_robots_file *f, const char *url,
 	uint64_t now_ms, char *buf, size_t buf_bytes);
 /* Of the rules that count; 0: none said. */
 unsigned ing_robots_file_crawl_delay_ms(const struct ing_robots_file *f, uint64_t now_ms);

@@ -142,7 +142,7 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_null(c->kafka.properties[2]);
 	assert_int_equal(c->kafka.max_message_bytes, 2 << 20);
 	assert_int_equal(c->gate.concurrency, 8);
-	assert_int_equal(c->gate.patience.delay_ms, 9);
+	assert_int_equal(c->gate.backoff.delay_ms, 9);
 	assert_int_equal(c->gate.max_wait_ms, 0);
 	assert_string_equal(c->fetch.connect_to[0], ":80:127.0.0.1:8080");
 	assert_null(c->fetch.connect_to[1]);

@@ -93,7 +93,7 @@ static void at_one_address_the_higher_lane_goes_first(void **state)
 
 /* A slot is free and its first host called, but the gate is full: when a better lane takes the slot
  * meanwhile, the called host waits at the front again, and nobody is forgotten. */
-static void a_called_host_that_finds_the_slot_gone_keeps_its_place(void **state)
+static void a_host_offered_a_slot_that_is_gone_keeps_its_place(void **state)
 {
 	(void)state;
 	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1, .concurrency = 2}},
@@ -121,7 +121,7 @@ static void a_called_host_that_finds_the_slot_gone_keeps_its_place(void **state)
 	close_gate();
 }
 
-static void a_called_host_that_nobody_waits_for_calls_the_next(void **state)
+static void an_offer_to_a_host_that_nobody_waits_for_goes_to_the_next(void **state)
 {
 	(void)state;
 	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1}}, 0);
@@ -262,7 +262,7 @@ static void who_has_to_wait_anyway_is_looked_up_when_its_time_comes(void **state
 {
 	(void)state;
 	open_with((struct ing_gate_conf){.settings = {.address_concurrency = 1,
-						 .patience = {.delay_ms = 500,
+						 .backoff = {.delay_ms = 500,
 							 .crawl_delay_max_ms = 120000}}},
 		10);
 	enter_with(0, "https://a.example/", &(struct ing_gate_ticket){.crawl_delay_ms = 120000});
@@ -353,7 +353,7 @@ static void by_address_all_its_names_are_one_host(void **state)
 	struct ing_gate_host_view v;
 	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
 						 .address_concurrency = 8,
-						 .patience.delay_ms = 100}},
+						 .backoff.delay_ms = 100}},
 		10);
 	enter_lane(0, "https://a.example/", ING_LANE_BULK);
 	enter_lane(1, "https://a.example/", ING_LANE_REQUESTS);
@@ -403,7 +403,7 @@ static void by_address_a_hold_is_for_all_its_names(void **state)
 	(void)state;
 	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
 						 .address_concurrency = 8,
-						 .patience.retry_after_max_ms = 1000000}},
+						 .backoff.retry_after_max_ms = 1000000}},
 		0);
 	enter(0, "https://a.example/");
 	run_for(0);
@@ -422,7 +422,7 @@ static void by_address_a_names_hold_goes_with_it(void **state)
 	static const struct world_name gone[] = {{"a.example", NULL}};
 	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
 						 .address_concurrency = 8,
-						 .patience.retry_after_max_ms = 1000000}},
+						 .backoff.retry_after_max_ms = 1000000}},
 		0);
 	lookups.names = gone;
 	lookups.count = 1;
@@ -450,7 +450,7 @@ static void by_address_the_strictest_rule_of_its_names_counts(void **state)
 		.count = 2};
 	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
 						 .address_concurrency = 8,
-						 .patience.delay_ms = 100}},
+						 .backoff.delay_ms = 100}},
 		0);
 	for (int i = 0; i < 4; i++)
 		enter(i, i % 2 ? "https://b.example/" : "https://a.example/");
@@ -477,7 +477,7 @@ static void by_address_the_longest_crawl_delay_of_its_names_counts(void **state)
 	struct ing_gate_host_view v;
 	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
 						 .address_concurrency = 8,
-						 .patience.crawl_delay_max_ms = 60000}},
+						 .backoff.crawl_delay_max_ms = 60000}},
 		10);
 	for (int i = 0; i < 4; i++)
 		enter_with(i, urls[i],
@@ -491,7 +491,7 @@ static void by_address_the_longest_crawl_delay_of_its_names_counts(void **state)
 	close_gate();
 }
 
-static void by_address_who_snoozes_wakes_at_the_address(void **state)
+static void by_address_a_delay_ends_at_the_host_of_the_address(void **state)
 {
 	(void)state;
 	open_with((struct ing_gate_conf){.settings = {.key = ING_KEY_ADDRESS,
@@ -512,8 +512,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_names_share_the_budget_of_their_address),
 		cmocka_unit_test(at_one_address_the_higher_lane_goes_first),
-		cmocka_unit_test(a_called_host_that_finds_the_slot_gone_keeps_its_place),
-		cmocka_unit_test(a_called_host_that_nobody_waits_for_calls_the_next),
+		cmocka_unit_test(a_host_offered_a_slot_that_is_gone_keeps_its_place),
+		cmocka_unit_test(an_offer_to_a_host_that_nobody_waits_for_goes_to_the_next),
 		cmocka_unit_test(no_budget_no_limit),
 		cmocka_unit_test(an_answer_is_kept_for_a_minute),
 		cmocka_unit_test(a_host_that_moved_leaves_its_old_budget),
@@ -528,7 +528,7 @@ int main(void)
 		cmocka_unit_test(by_address_a_names_hold_goes_with_it),
 		cmocka_unit_test(by_address_the_strictest_rule_of_its_names_counts),
 		cmocka_unit_test(by_address_the_longest_crawl_delay_of_its_names_counts),
-		cmocka_unit_test(by_address_who_snoozes_wakes_at_the_address),
+		cmocka_unit_test(by_address_a_delay_ends_at_the_host_of_the_address),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void open_fleet(unsigned host_concurrency)
 	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 100,
 						  .host_concurrency = host_concurrency,
 						  .max_wait_ms = 600000,
-						  .patience = {.delay_ms = 500,
+						  .backoff = {.delay_ms = 500,
 							  .retry_after_max_ms = 86400000,
 							  .backoff_ms = 5000,
 							  .backoff_max_ms = 3600000,
@@ -81,7 +81,7 @@ static void who_is_refused_asks_again_when_told(void **state)
 	run_for(1);
 	assert_int_equal(world_lease("a.example")->asks, 2);
 	/* Nobody has it, but it must rest: what the fleet knows is taken over. */
-	struct ing_patience fleet = {.rest_until_ms = world_now() + 7000,
+	struct ing_host_backoff fleet = {.rest_until_ms = world_now() + 7000,
 		.rest = ING_REST_RETRY_AFTER,
 		.failures = 1,
 		.crawl_delay_ms = 1500};
@@ -89,8 +89,8 @@ static void who_is_refused_asks_again_when_told(void **state)
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_null(v.holder);
 	assert_int_equal(v.rest_ms, 7000);
-	assert_int_equal(v.patience.rest, ING_REST_RETRY_AFTER);
-	assert_int_equal(v.patience.failures, 1);
+	assert_int_equal(v.backoff.rest, ING_REST_RETRY_AFTER);
+	assert_int_equal(v.backoff.failures, 1);
 	run_for(6999);
 	assert_int_equal(world_lease("a.example")->asks, 2);
 	run_for(1);
@@ -109,7 +109,8 @@ static void a_lease_granted_ahead_waits_for_the_rest(void **state)
 {
 	(void)state;
 	open_queue(1, 1);
-	struct ing_patience fleet = {.rest_until_ms = world_now() + 1800, .rest = ING_REST_DELAY};
+	struct ing_host_backoff fleet = {
+		.rest_until_ms = world_now() + 1800, .rest = ING_REST_DELAY};
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1799);
 	assert_int_equal(granted_count, 0);
@@ -273,7 +274,7 @@ static void an_idle_lease_goes_back_after_a_while(void **state)
 	run_for(0);
 	assert_int_equal(granted_count, 2);
 	answer_good(1);
-	/* Who snoozes does not keep it. */
+	/* A delayed waiter does not keep it. */
 	enter_with(2, "https://a.example/",
 		&(struct ing_gate_ticket){.lane = ING_LANE_BULK, .delay_ms = 60000});
 	run_for(2999);
@@ -336,15 +337,15 @@ static void the_fleets_breaker_counts_here(void **state)
 	(void)state;
 	struct ing_gate_host_view v;
 	open_queue(4, 4);
-	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN,
+	struct ing_host_backoff fleet = {.breaker = ING_BREAKER_OPEN,
 		.failures = 9,
 		.opens = 2,
-		.answered_ms = world_now() - ING_PATIENCE_FADE_MS + 1};
+		.answered_ms = world_now() - ING_HOST_BACKOFF_EXPIRE_MS + 1};
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1000);
 	assert_int_equal(granted_count, 1);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
-	assert_int_equal(v.patience.breaker, ING_BREAKER_HALF_OPEN);
+	assert_int_equal(v.backoff.breaker, ING_BREAKER_HALF_OPEN);
 	close_gate();
 }
 
@@ -353,22 +354,22 @@ static void failures_that_the_fleet_met_long_ago_do_not_count(void **state)
 	(void)state;
 	struct ing_gate_host_view v;
 	open_queue(4, 4);
-	struct ing_patience fleet = {.breaker = ING_BREAKER_OPEN,
+	struct ing_host_backoff fleet = {.breaker = ING_BREAKER_OPEN,
 		.failures = 9,
 		.opens = 2,
 		.crawl_delay_ms = 7000,
-		.answered_ms = world_now() - ING_PATIENCE_FADE_MS};
+		.answered_ms = world_now() - ING_HOST_BACKOFF_EXPIRE_MS};
 	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1000);
 	assert_int_equal(granted_count, 4);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
-	assert_int_equal(v.patience.breaker, ING_BREAKER_CLOSED);
-	assert_int_equal(v.patience.failures, 0);
-	assert_int_equal(v.patience.crawl_delay_ms, 7000);
+	assert_int_equal(v.backoff.breaker, ING_BREAKER_CLOSED);
+	assert_int_equal(v.backoff.failures, 0);
+	assert_int_equal(v.backoff.crawl_delay_ms, 7000);
 	close_gate();
 }
 
-static void without_the_database_nothing_starts_and_patience_stands(void **state)
+static void without_the_database_nothing_starts_and_no_waiting_time_passes(void **state)
 {
 	(void)state;
 	open_fleet(1);
@@ -486,7 +487,7 @@ int main(void)
 			a_hold_with_transfers_under_way_is_told_first_and_given_back_later),
 		cmocka_unit_test(the_fleets_breaker_counts_here),
 		cmocka_unit_test(failures_that_the_fleet_met_long_ago_do_not_count),
-		cmocka_unit_test(without_the_database_nothing_starts_and_patience_stands),
+		cmocka_unit_test(without_the_database_nothing_starts_and_no_waiting_time_passes),
 		cmocka_unit_test(news_of_hosts_nobody_knows_does_no_harm),
 		cmocka_unit_test(a_crawl_delay_is_told_at_once),
 		cmocka_unit_test(by_address_the_lease_is_the_addresss),

@@ -8,7 +8,7 @@ static void a_pause_follows_the_end_of_each_transfer(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.settings = {.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 60}});
+		.settings = {.concurrency = 10, .host_concurrency = 1, .backoff.delay_ms = 60}});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	run_for(10);
@@ -39,7 +39,7 @@ static void crawl_delay_of_the_ticket_counts(void **state)
 	open_gate(&(struct ing_gate_conf){
 		.settings = {.concurrency = 10,
 			.host_concurrency = 1,
-			.patience = {.delay_ms = 500, .crawl_delay_max_ms = 4000}}});
+			.backoff = {.delay_ms = 500, .crawl_delay_max_ms = 4000}}});
 	enter_with(0, "https://a.example/",
 		&(struct ing_gate_ticket){.lane = ING_LANE_BULK, .crawl_delay_ms = 3000});
 	enter(1, "https://a.example/");
@@ -53,7 +53,7 @@ static void crawl_delay_of_the_ticket_counts(void **state)
 	struct ing_gate_host_view v;
 	answer_good(0);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
-	assert_int_equal(v.patience.rest, ING_REST_CRAWL_DELAY);
+	assert_int_equal(v.backoff.rest, ING_REST_CRAWL_DELAY);
 	assert_int_equal(v.rest_ms, 3000);
 	/* Who comes for robots.txt itself knows nothing; who has read it may end it. */
 	enter(2, "https://a.example/robots.txt");
@@ -66,7 +66,7 @@ static void crawl_delay_of_the_ticket_counts(void **state)
 	run_for(3000);
 	answer_good(3);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
-	assert_int_equal(v.patience.rest, ING_REST_DELAY);
+	assert_int_equal(v.backoff.rest, ING_REST_DELAY);
 	assert_int_equal(v.rest_ms, 500);
 	close_gate();
 }
@@ -85,7 +85,7 @@ static void retry_after_holds_the_whole_host(void **state)
 	answer_throttled(0, 120);
 	assert_true(ing_gate_explain(gate, "www.a.example", &v));
 	assert_int_equal(v.need, ING_NEED_REST);
-	assert_int_equal(v.patience.rest, ING_REST_RETRY_AFTER);
+	assert_int_equal(v.backoff.rest, ING_REST_RETRY_AFTER);
 	assert_int_equal(v.rest_ms, 120000);
 	run_for(1000);
 	answer_good(1); /* the other slot's good answer does not lift it */
@@ -118,19 +118,19 @@ static void whoever_drew_the_429_goes_first_after_it(void **state)
 	close_gate();
 }
 
-static void a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_took_as_long(
+static void a_host_rests_after_a_cancelled_transfer_as_after_an_answer_that_took_as_long(
 	void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
 		.settings = {.concurrency = 10,
 			.host_concurrency = 1,
-			.patience = {
+			.backoff = {
 				.delay_ms = 100, .adaptive_factor = 2, .adaptive_max_ms = 30000}}});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	run_for(3000);
-	ing_gate_leave(gate, &visitors[0].waiter, &ing_gate_called_off);
+	ing_gate_leave(gate, &visitors[0].waiter, &ing_gate_cancelled);
 	run_for(5999);
 	assert_int_equal(granted_count, 1);
 	run_for(1);
@@ -145,13 +145,13 @@ static void who_has_waited_too_long_is_told_when_it_may_be_his_turn(void **state
 		.settings = {.concurrency = 10,
 			.host_concurrency = 1,
 			.max_wait_ms = 1000,
-			.patience = {
+			.backoff = {
 				.delay_ms = 2000, .backoff_ms = 500, .backoff_max_ms = 60000}}});
 	for (int i = 0; i < 6; i++)
 		enter(i, "https://a.example/");
 	run_for(1000);
 	assert_int_equal(refused_count, 5);
-	assert_int_equal(visitors[1].why, ING_GATE_WAITED);
+	assert_int_equal(visitors[1].reason, ING_GATE_WAITED);
 	assert_int_equal(visitors[1].retry_after_s, 10); /* five of them, two seconds each */
 	assert_int_equal(visitors[5].retry_after_s, 2);
 	close_gate();
@@ -171,7 +171,7 @@ static void a_hold_longer_than_anybody_waits_sends_all_away(void **state)
 	assert_int_equal(refused_count, 1998);
 	for (int i = 2; i < 2000; i++) {
 		assert_true(visitors[i].refused);
-		assert_int_equal(visitors[i].why, ING_GATE_HELD);
+		assert_int_equal(visitors[i].reason, ING_GATE_HELD);
 		assert_int_equal(visitors[i].retry_after_s, 601);
 	}
 	/* Those who come later as well, in any lane, until the hold is short enough to wait. */
@@ -269,7 +269,7 @@ static void an_open_breaker_is_tried_by_one(void **state)
 	run_for(5000);
 	assert_int_equal(granted_count, before + 1);
 	assert_true(ing_gate_explain(gate, "https://a.example/x", &v));
-	assert_int_equal(v.patience.breaker, ING_BREAKER_HALF_OPEN);
+	assert_int_equal(v.backoff.breaker, ING_BREAKER_HALF_OPEN);
 	assert_int_equal(v.slots, 1);
 	assert_int_equal(v.need, ING_NEED_SLOT);
 	run_for(10000); /* no other is let in while the trial lasts */
@@ -280,7 +280,7 @@ static void an_open_breaker_is_tried_by_one(void **state)
 	assert_int_equal(granted_count, before + 2);
 	answer_failed(order[before + 1]);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
-	assert_int_equal(v.patience.breaker, ING_BREAKER_OPEN);
+	assert_int_equal(v.backoff.breaker, ING_BREAKER_OPEN);
 	assert_in_range(v.rest_ms, 7500, 10000);
 	run_for(10000);
 	assert_int_equal(granted_count, before + 3);
@@ -301,7 +301,7 @@ int main(void)
 		cmocka_unit_test(retry_after_holds_the_whole_host),
 		cmocka_unit_test(whoever_drew_the_429_goes_first_after_it),
 		cmocka_unit_test(
-			a_host_rests_after_a_transfer_called_off_as_after_an_answer_that_took_as_long),
+			a_host_rests_after_a_cancelled_transfer_as_after_an_answer_that_took_as_long),
 		cmocka_unit_test(who_has_waited_too_long_is_told_when_it_may_be_his_turn),
 		cmocka_unit_test(a_hold_longer_than_anybody_waits_sends_all_away),
 		cmocka_unit_test(how_long_a_hold_is_waited_for_has_a_bound_of_its_own),

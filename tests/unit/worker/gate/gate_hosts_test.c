@@ -64,7 +64,7 @@ static void a_rule_overrides_delay_and_slots(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.settings = {.concurrency = 10, .host_concurrency = 1, .patience.delay_ms = 100},
+		.settings = {.concurrency = 10, .host_concurrency = 1, .backoff.delay_ms = 100},
 		.host_rules = &slow_rules});
 	for (int i = 0; i < 6; i++)
 		enter(i, "https://www.wide.example/");
@@ -102,7 +102,7 @@ static void by_domain_the_strictest_rule_of_a_name_counts(void **state)
 	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 10,
 						  .host_concurrency = 1,
 						  .key = ING_KEY_DOMAIN,
-						  .patience.delay_ms = 100},
+						  .backoff.delay_ms = 100},
 		.host_rules = &slow_rules});
 	enter(0, "https://domain.example/");
 	enter(1, "https://sub.domain.example/");
@@ -171,12 +171,12 @@ static void failures_are_remembered_until_they_fade(void **state)
 	assert_true(ing_gate_explain(gate, "h10999.example", &v));
 	run_for(599000);
 	assert_true(ing_gate_explain(gate, "bad.example", &v));
-	assert_int_equal(v.patience.failures, 1);
-	assert_int_equal(v.patience.http_status, 500);
-	assert_string_equal(v.patience.outcome, "bad-status");
+	assert_int_equal(v.backoff.failures, 1);
+	assert_int_equal(v.backoff.http_status, 500);
+	assert_string_equal(v.backoff.outcome, "bad-status");
 	run_for(1100); /* its pause of 100 ms, then ten minutes */
 	assert_true(ing_gate_explain(gate, "bad.example", &v));
-	assert_int_equal(v.patience.failures, 0);
+	assert_int_equal(v.backoff.failures, 0);
 	struct ing_gate_stats s;
 	ing_gate_stats(gate, &s);
 	assert_int_equal(s.hosts, 10000);
@@ -197,7 +197,7 @@ static void each_host_says_what_it_waits_for(void **state)
 	(void)state;
 	unsigned counts[ING_NEED_GATE + 1] = {0};
 	open_gate(&(struct ing_gate_conf){
-		.settings = {.concurrency = 3, .host_concurrency = 1, .patience.delay_ms = 100}});
+		.settings = {.concurrency = 3, .host_concurrency = 1, .backoff.delay_ms = 100}});
 	enter(0, "https://a.example/");
 	enter(1, "https://a.example/");
 	enter(2, "https://b.example/");

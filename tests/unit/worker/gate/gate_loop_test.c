@@ -38,15 +38,16 @@ static void on_granted(struct ing_gate_waiter *w)
 	go();
 }
 
-static void on_refused(struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s)
+static void on_refused(
+	struct ing_gate_waiter *w, enum ing_gate_refusal reason, unsigned retry_after_s)
 {
 	(void)w;
-	assert_int_equal(why, ING_GATE_WAITED);
+	assert_int_equal(reason, ING_GATE_WAITED);
 	assert_true(retry_after_s >= 1);
 	go();
 }
 
-static void rests_snoozes_and_patience_end_by_themselves(void **state)
+static void rests_delays_and_waits_end_by_themselves(void **state)
 {
 	(void)state;
 	static const struct ing_gate_user user = {on_granted, on_refused};
@@ -55,7 +56,7 @@ static void rests_snoozes_and_patience_end_by_themselves(void **state)
 	gate = ing_gate_new(&loop, &(struct ing_gate_conf){.settings = {.concurrency = 10,
 								   .host_concurrency = 1,
 								   .max_wait_ms = 10 * PAUSE_MS,
-								   .patience.delay_ms = PAUSE_MS}});
+								   .backoff.delay_ms = PAUSE_MS}});
 	uint64_t start = ing_now_ms();
 	for (unsigned i = 0; i < VISITORS; i++) {
 		visitors[i].user = &user;
@@ -80,7 +81,7 @@ static void rests_snoozes_and_patience_end_by_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rests_snoozes_and_patience_end_by_themselves),
+		cmocka_unit_test(rests_delays_and_waits_end_by_themselves),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

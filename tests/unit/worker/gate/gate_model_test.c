@@ -117,14 +117,15 @@ static void on_granted(struct ing_gate_waiter *w)
 	p->holding = true;
 }
 
-static void on_refused(struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s)
+static void on_refused(
+	struct ing_gate_waiter *w, enum ing_gate_refusal reason, unsigned retry_after_s)
 {
 	struct person *p = ING_CONTAINER(w, struct person, waiter);
 	assert_true(p->inside && !p->holding);
 	assert_true(m.conf.settings.max_wait_ms > 0);
 	assert_true(retry_after_s >= 1);
 	assert_false(m.held || m.away);
-	if (why == ING_GATE_WAITED)
+	if (reason == ING_GATE_WAITED)
 		assert_true(world_now() >= p->entered_ms + m.conf.settings.max_wait_ms);
 	p->inside = false;
 	m.refusals++;
@@ -169,7 +170,7 @@ static void go(struct person *p)
 		end_holding(p);
 	unsigned kind = pick(20);
 	r.kind = kind < 15 ? ING_ANSWER_GOOD : kind < 17 ? ING_ANSWER_THROTTLED : ING_ANSWER_FAILED;
-	uint64_t rest = m.conf.settings.patience.delay_ms;
+	uint64_t rest = m.conf.settings.backoff.delay_ms;
 	if (r.kind == ING_ANSWER_THROTTLED && chance(60)) {
 		r.retry_after_s = pick(30);
 		rest = ING_MAX(rest, (uint64_t)r.retry_after_s * 1000);
@@ -187,9 +188,9 @@ static void tell_news(void)
 	struct world_lease *w = world_lease(key);
 	if (w->asked) {
 		unsigned kind = pick(4);
-		enum ing_lease_answer a = kind < 2    ? ING_LEASE_GRANTED
-					  : kind == 2 ? ING_LEASE_HELD
-						      : ING_LEASE_RESTING;
+		enum ing_lease_event_type a = kind < 2    ? ING_LEASE_GRANTED
+					      : kind == 2 ? ING_LEASE_HELD
+							  : ING_LEASE_RESTING;
 		h->wanted = false;
 		h->leased = a == ING_LEASE_GRANTED;
 		h->leased_ms = world_now();
@@ -353,7 +354,7 @@ static void play(uint64_t with_seed)
 						.key = chance(30) ? ING_KEY_ADDRESS : ING_KEY_HOST,
 						.max_wait_ms = chance(30) ? 0 : 1000 + pick(20000),
 						.weights = {1, 6, 3, 1},
-						.patience = {.delay_ms = pick(600),
+						.backoff = {.delay_ms = pick(600),
 							.crawl_delay_max_ms = 800,
 							.adaptive_factor = 2,
 							.adaptive_max_ms = 500,

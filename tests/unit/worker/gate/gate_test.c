@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The gate's promises to those who wait: ceilings, turns, lanes, snoozing, the end of patience.
+ * The gate's promises to those who wait: ceilings, turns, lanes, delays, the limit of waiting.
  * Pauses and holds, hosts, addresses and leases have files of their own (gate_*_test.c).
  */
 #include "tests/unit/worker/gate/gate_world.h"
@@ -108,7 +108,7 @@ static void a_full_bulk_lane_delays_priority_by_one_transfer(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
-		.settings = {.concurrency = 8, .host_concurrency = 1, .patience.delay_ms = 500}});
+		.settings = {.concurrency = 8, .host_concurrency = 1, .backoff.delay_ms = 500}});
 	for (int i = 0; i < 1000; i++)
 		enter_lane(i, "https://a.example/", ING_LANE_BULK);
 	run_for(10);
@@ -236,7 +236,7 @@ static void a_host_rises_with_its_best_waiter_and_sinks_again(void **state)
 
 /* --- how long anybody waits --- */
 
-static void patience_ends(void **state)
+static void a_wait_ends_at_its_limit(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
@@ -248,7 +248,7 @@ static void patience_ends(void **state)
 	assert_int_equal(refused_count, 0);
 	run_for(1);
 	assert_int_equal(refused_count, 1);
-	assert_int_equal(visitors[1].why, ING_GATE_WAITED);
+	assert_int_equal(visitors[1].reason, ING_GATE_WAITED);
 	assert_int_equal(visitors[1].retry_after_s, 1);
 	assert_int_equal(gate_stats().waiting, 0);
 	/* Whoever holds a slot is not touched. */
@@ -267,7 +267,7 @@ static void who_waited_in_vain_is_told_when_to_come_back(void **state)
 	answer_throttled(0, 590); /* less than anybody waits, more than these have left */
 	run_for(200000);
 	assert_int_equal(refused_count, 1);
-	assert_int_equal(visitors[2].why, ING_GATE_WAITED);
+	assert_int_equal(visitors[2].reason, ING_GATE_WAITED);
 	assert_int_equal(visitors[2].retry_after_s, 390);
 	close_gate();
 }
@@ -289,7 +289,7 @@ static void a_held_gate_admits_nobody(void **state)
 	close_gate();
 }
 
-static void a_held_gate_uses_up_nobodys_patience(void **state)
+static void a_held_gate_uses_up_nobodys_waiting_time(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
@@ -345,15 +345,15 @@ static void without_room_a_host_waits_and_the_others_do_not(void **state)
 	roomless = "b.example";
 	run_for(1000);
 	assert_int_equal(granted_count, 2);
-	/* Patience ends as with any other wait. */
+	/* It ends as any other wait. */
 	run_for(60000);
 	assert_int_equal(refused_count, 2);
-	assert_int_equal(visitors[3].why, ING_GATE_WAITED);
+	assert_int_equal(visitors[3].reason, ING_GATE_WAITED);
 	roomless = NULL;
 	close_gate();
 }
 
-static void who_snoozes_comes_back_no_sooner(void **state)
+static void a_delayed_waiter_comes_back_no_sooner(void **state)
 {
 	(void)state;
 	static const unsigned delays[] = {1, 15, 16, 17, 1000, 65535, 65536, 65537, 200000};
@@ -374,7 +374,7 @@ static void who_snoozes_comes_back_no_sooner(void **state)
 	close_gate();
 }
 
-static void who_snoozes_delays_nobody_and_loses_patience_too(void **state)
+static void a_delayed_waiter_delays_nobody_and_its_wait_ends_too(void **state)
 {
 	(void)state;
 	open_gate(&(struct ing_gate_conf){
@@ -420,9 +420,9 @@ static void on_granted_goes_round(struct ing_gate_waiter *w)
 }
 
 static void on_refused_comes_back(
-	struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s)
+	struct ing_gate_waiter *w, enum ing_gate_refusal reason, unsigned retry_after_s)
 {
-	(void)why;
+	(void)reason;
 	(void)retry_after_s;
 	if (++refused_count < 3)
 		ing_gate_enter(gate, w, "https://a.example/", &(struct ing_gate_ticket){0});
@@ -465,13 +465,13 @@ int main(void)
 		cmocka_unit_test(the_other_lanes_share_by_weight),
 		cmocka_unit_test(a_sixteenth_is_for_priority_alone),
 		cmocka_unit_test(a_host_rises_with_its_best_waiter_and_sinks_again),
-		cmocka_unit_test(patience_ends),
+		cmocka_unit_test(a_wait_ends_at_its_limit),
 		cmocka_unit_test(who_waited_in_vain_is_told_when_to_come_back),
 		cmocka_unit_test(a_held_gate_admits_nobody),
-		cmocka_unit_test(a_held_gate_uses_up_nobodys_patience),
+		cmocka_unit_test(a_held_gate_uses_up_nobodys_waiting_time),
 		cmocka_unit_test(without_room_a_host_waits_and_the_others_do_not),
-		cmocka_unit_test(who_snoozes_comes_back_no_sooner),
-		cmocka_unit_test(who_snoozes_delays_nobody_and_loses_patience_too),
+		cmocka_unit_test(a_delayed_waiter_comes_back_no_sooner),
+		cmocka_unit_test(a_delayed_waiter_delays_nobody_and_its_wait_ends_too),
 		cmocka_unit_test(leaving_the_queue_lets_the_others_move_up),
 		cmocka_unit_test(callbacks_may_leave_and_enter),
 	};

@@ -18,7 +18,7 @@ unsigned world_grant_ms, world_leases_held;
 const struct ing_gate_conf patient = {.settings = {.concurrency = 10,
 					      .host_concurrency = 2,
 					      .max_wait_ms = 600000,
-					      .patience = {.delay_ms = 100,
+					      .backoff = {.delay_ms = 100,
 						      .retry_after_max_ms = 86400000,
 						      .backoff_ms = 5000,
 						      .backoff_max_ms = 3600000,
@@ -193,11 +193,11 @@ static void drop_lease(struct world_lease *w)
 	w->held = false;
 }
 
-void world_lease_news(const char *host, enum ing_lease_answer answer, unsigned ms,
-	const struct ing_patience *patience)
+void world_lease_news(const char *host, enum ing_lease_event_type answer, unsigned ms,
+	const struct ing_host_backoff *backoff)
 {
 	struct world_lease *w = world_lease(host);
-	struct ing_lease_news n = {.host = host, .answer = answer, .patience = patience};
+	struct ing_lease_event n = {.host = host, .type = answer, .backoff = backoff};
 	if (answer == ING_LEASE_GRANTED) {
 		n.until_ms = now_ms + ms;
 		world_leases_held += !w->held;
@@ -210,7 +210,7 @@ void world_lease_news(const char *host, enum ing_lease_answer answer, unsigned m
 	}
 	if (answer != ING_LEASE_WANTED)
 		w->asked = false;
-	leases.user.news(leases.user.ctx, &n);
+	leases.user.event(leases.user.ctx, &n);
 }
 
 void world_leases_away(bool away)
@@ -241,7 +241,7 @@ bool ing_leases_away(const struct ing_leases *l)
 	return l->away;
 }
 
-void ing_leases_ask(struct ing_leases *l, const char *host)
+void ing_leases_request(struct ing_leases *l, const char *host)
 {
 	(void)l;
 	struct world_lease *w = world_lease(host);
@@ -252,7 +252,7 @@ void ing_leases_ask(struct ing_leases *l, const char *host)
 	w->asked_ms = now_ms;
 }
 
-void ing_leases_forget(struct ing_leases *l, const char *host)
+void ing_leases_cancel(struct ing_leases *l, const char *host)
 {
 	(void)l;
 	struct world_lease *w = world_lease(host);
@@ -261,7 +261,7 @@ void ing_leases_forget(struct ing_leases *l, const char *host)
 	w->forgets++;
 }
 
-void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_patience *p)
+void ing_leases_update(struct ing_leases *l, const char *host, const struct ing_host_backoff *p)
 {
 	(void)l;
 	struct world_lease *w = world_lease(host);
@@ -270,7 +270,7 @@ void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_pa
 	w->said = *p;
 }
 
-void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_patience *p)
+void ing_leases_release(struct ing_leases *l, const char *host, const struct ing_host_backoff *p)
 {
 	(void)l;
 	struct world_lease *w = world_lease(host);
@@ -303,11 +303,12 @@ static void on_granted(struct ing_gate_waiter *w)
 	granted_count++;
 }
 
-static void on_refused(struct ing_gate_waiter *w, enum ing_gate_refusal why, unsigned retry_after_s)
+static void on_refused(
+	struct ing_gate_waiter *w, enum ing_gate_refusal reason, unsigned retry_after_s)
 {
 	struct visitor *v = ING_CONTAINER(w, struct visitor, waiter);
 	v->refused = true;
-	v->why = why;
+	v->reason = reason;
 	v->retry_after_s = retry_after_s;
 	refused_count++;
 }

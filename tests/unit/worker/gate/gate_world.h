@@ -28,7 +28,7 @@ struct visitor {
 	int id;
 	uint64_t granted_ms; /* 0: not (yet) */
 	bool refused;
-	enum ing_gate_refusal why;
+	enum ing_gate_refusal reason;
 	unsigned retry_after_s;
 };
 
@@ -80,12 +80,12 @@ struct world_lease {
 	bool asked, held; /* as the database sees it */
 	unsigned asks, forgets, notes, returns;
 	uint64_t asked_ms, returned_ms;
-	struct ing_patience said; /* with the last note or return */
+	struct ing_host_backoff said; /* with the last note or return */
 };
 struct ing_leases *world_leases(void);
 struct world_lease *world_lease(const char *host); /* made when new */
-void world_lease_news(const char *host, enum ing_lease_answer answer, unsigned ms,
-	const struct ing_patience *patience); /* ms: until it ends, or to retry */
+void world_lease_news(const char *host, enum ing_lease_event_type answer, unsigned ms,
+	const struct ing_host_backoff *backoff); /* ms: until it ends, or to retry */
 void world_leases_away(bool away);
 /* Asks are granted by themselves, for so long; 0: not. */
 extern unsigned world_grant_ms;

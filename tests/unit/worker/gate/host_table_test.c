@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/worker/gate/lessee.h"
+#include "tests/unit/worker/gate/lease_client.h"
 #include "tests/unit/worker/store/bench.h"
 #include "worker/gate/fleet/host_table.h"
 
@@ -30,17 +30,17 @@ static void a_host_is_shown_as_the_workers_left_it(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	fleet_open(&f);
 	struct ing_host_row row = find(f.dsn, "a.example");
 	assert_false(row.known);
 	assert_false(row.blocked);
 	assert_int_equal(row.answered_ms, -1);
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
-	lessee_ask(&f, &a, "a.example");
-	struct ing_patience p = resting(30000);
+	client_open(&f, &a, "a");
+	client_open(&f, &b, "b");
+	client_request(&f, &a, "a.example");
+	struct ing_host_backoff p = resting(30000);
 	p.rest = ING_REST_BREAKER;
 	p.breaker = ING_BREAKER_OPEN;
 	p.failures = 11;
@@ -49,9 +49,9 @@ static void a_host_is_shown_as_the_workers_left_it(void **state)
 	p.response_ms = 432;
 	p.http_status = 503;
 	p.outcome = "terminal-bad-status";
-	ing_leases_note(a.l, "a.example", &p);
+	ing_leases_update(a.l, "a.example", &p);
 	fleet_run(&f, 200);
-	lessee_ask(&f, &b, "a.example");
+	client_request(&f, &b, "a.example");
 	row = find(f.dsn, "a.example");
 	assert_true(row.known);
 	assert_string_equal(row.holder, "a");
@@ -69,7 +69,7 @@ static void a_host_is_shown_as_the_workers_left_it(void **state)
 	assert_in_range(row.answered_ms, 0, 10000);
 	assert_in_range(row.updated_ms, 0, 10000);
 	assert_false(row.blocked);
-	ing_leases_return(a.l, "a.example", &p);
+	ing_leases_release(a.l, "a.example", &p);
 	fleet_run(&f, 200);
 	row = find(f.dsn, "a.example");
 	assert_string_equal(row.holder, "");

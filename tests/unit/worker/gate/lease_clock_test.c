@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 #include "common/data/pg.h"
-#include "tests/unit/worker/gate/lessee.h"
+#include "tests/unit/worker/gate/lease_client.h"
 #include "tests/unit/worker/store/bench.h"
 #include "worker/gate/fleet/host_table.h"
 
@@ -51,18 +51,18 @@ static void a_dead_workers_lease_is_no_longer_than_it_was_meant(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee b;
+	struct lease_client b;
 	uint64_t until_ms = 0;
 	fleet_open(&f);
 	f.conf.lease_ms = 2500;
-	lessee_die(&f, "a", one_host, 1, &until_ms);
+	client_kill(&f, "a", one_host, 1, &until_ms);
 	set_clock_back_a_day(&f);
-	lessee_open(&f, &b, "b");
-	const struct told *t = lessee_ask(&f, &b, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_HELD);
+	client_open(&f, &b, "b");
+	const struct client_event *t = client_request(&f, &b, "a.example");
+	assert_int_equal(t->type, ING_LEASE_HELD);
 	assert_string_equal(t->holder, "a");
 	assert_all_within(&f, 2500);
-	t = lessee_insist(&f, &b, "a.example");
+	t = client_acquire(&f, &b, "a.example");
 	assert_true(t->at_ms >= until_ms);
 	solo_close(&f, &b);
 }
@@ -71,23 +71,23 @@ static void a_rest_is_no_longer_than_it_was_meant(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
-	lessee_give_back(&f, &a, "a.example", resting(30000));
+	client_request(&f, &a, "a.example");
+	client_release(&f, &a, "a.example", resting(30000));
 	set_clock_back_a_day(&f);
-	const struct told *t = lessee_ask(&f, &b, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_RESTING);
+	const struct client_event *t = client_request(&f, &b, "a.example");
+	assert_int_equal(t->type, ING_LEASE_RESTING);
 	assert_in_range(t->retry_ms, 20000, 28000);
-	assert_in_range(t->patience.rest_until_ms, t->at_ms + 20000, t->at_ms + 30000);
-	assert_in_range(t->patience.answered_ms, t->at_ms - 10000, t->at_ms);
+	assert_in_range(t->backoff.rest_until_ms, t->at_ms + 20000, t->at_ms + 30000);
+	assert_in_range(t->backoff.answered_ms, t->at_ms - 10000, t->at_ms);
 	assert_all_within(&f, 30000);
 	/* The everyday pause is over as soon. */
-	lessee_ask(&f, &a, "b.example");
-	lessee_give_back(&f, &a, "b.example", resting(500));
+	client_request(&f, &a, "b.example");
+	client_release(&f, &a, "b.example", resting(500));
 	set_clock_back_a_day(&f);
-	assert_int_equal(lessee_ask(&f, &b, "b.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(client_request(&f, &b, "b.example")->type, ING_LEASE_GRANTED);
 	pair_close(&f, &a, &b);
 }
 
@@ -95,23 +95,23 @@ static void who_holds_a_host_keeps_it(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	fleet_open(&f);
 	f.conf.lease_ms = 3000;
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
-	lessee_ask(&f, &a, "a.example");
-	const struct ing_patience p = resting(20000);
-	ing_leases_note(a.l, "a.example", &p);
-	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
+	client_open(&f, &a, "a");
+	client_open(&f, &b, "b");
+	client_request(&f, &a, "a.example");
+	const struct ing_host_backoff p = resting(20000);
+	ing_leases_update(a.l, "a.example", &p);
+	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
 	set_clock_back_a_day(&f);
 	for (int extended = 0; extended < 3;) {
-		const struct told *t = lessee_wait(&f, &a, "a.example");
-		if (t->answer == ING_LEASE_WANTED)
+		const struct client_event *t = client_wait(&f, &a, "a.example");
+		if (t->type == ING_LEASE_WANTED)
 			continue;
-		assert_int_equal(t->answer, ING_LEASE_GRANTED);
-		assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
+		assert_int_equal(t->type, ING_LEASE_GRANTED);
+		assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
 		extended++;
 	}
 	assert_all_within(&f, 20000);
@@ -123,38 +123,38 @@ static void extensions_notes_and_takeovers_set_back_what_they_keep(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	uint64_t until_ms = 0;
 	fleet_open(&f);
 	f.conf.lease_ms = 900;
-	lessee_open(&f, &a, "a");
-	lessee_ask(&f, &a, "a.example");
-	const struct ing_patience p = resting(5000);
-	ing_leases_note(a.l, "a.example", &p);
+	client_open(&f, &a, "a");
+	client_request(&f, &a, "a.example");
+	const struct ing_host_backoff p = resting(5000);
+	ing_leases_update(a.l, "a.example", &p);
 	fleet_run(&f, 200);
 	set_clock_back_a_day(&f);
-	assert_int_equal(lessee_wait(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(client_wait(&f, &a, "a.example")->type, ING_LEASE_GRANTED);
 	assert_all_within(&f, 5000);
-	lessee_close(&a);
+	client_close(&a);
 
 	f.conf.lease_ms = 60000;
-	lessee_open(&f, &a, "a");
-	lessee_open(&f, &b, "b");
-	lessee_insist(&f, &a, "a.example");
-	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
+	client_open(&f, &a, "a");
+	client_open(&f, &b, "b");
+	client_acquire(&f, &a, "a.example");
+	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
 	set_clock_back_a_day(&f);
-	ing_leases_note(a.l, "a.example", &p);
+	ing_leases_update(a.l, "a.example", &p);
 	fleet_run(&f, 500);
 	assert_all_within(&f, 60000);
-	lessee_give_back(&f, &a, "a.example", (struct ing_patience){0});
-	lessee_close(&a);
+	client_release(&f, &a, "a.example", (struct ing_host_backoff){0});
+	client_close(&a);
 	bench_sql(f.dsn, "DELETE FROM host_state");
 
-	lessee_die(&f, "c", one_host, 1, &until_ms);
-	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
+	client_kill(&f, "c", one_host, 1, &until_ms);
+	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
 	set_clock_back_a_day(&f);
-	lessee_open(&f, &a, "c");
+	client_open(&f, &a, "c");
 	assert_all_within(&f, (long)f.conf.takeover_rest_ms);
 	pair_close(&f, &a, &b);
 }
@@ -163,19 +163,19 @@ static void a_place_in_the_line_is_lost_as_soon(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
-	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
-	lessee_give_back(&f, &a, "a.example", resting(0));
+	client_request(&f, &a, "a.example");
+	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
+	client_release(&f, &a, "a.example", resting(0));
 	set_clock_back_a_day(&f);
-	const struct told *t = lessee_ask(&f, &a, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_HELD);
+	const struct client_event *t = client_request(&f, &a, "a.example");
+	assert_int_equal(t->type, ING_LEASE_HELD);
 	assert_string_equal(t->holder, "b");
 	assert_all_within(&f, 0);
 	/* b, who never comes, has its five seconds. */
-	lessee_insist(&f, &a, "a.example");
+	client_acquire(&f, &a, "a.example");
 	pair_close(&f, &a, &b);
 }
 
@@ -186,24 +186,24 @@ static void waiting_for_a_row_makes_no_lease_shorter(void **state)
 	(void)state;
 #define EXPIRES "SELECT (extract(epoch FROM expires_at) * 1000000)::bigint FROM host_state"
 	struct fleet f;
-	struct lessee b;
+	struct lease_client b;
 	uint64_t until_ms = 0;
 	struct ing_error err = {0};
 	struct ing_pg *pg = NULL;
 	fleet_open(&f);
-	lessee_die(&f, "a", one_host, 1, &until_ms);
-	lessee_open(&f, &b, "b");
+	client_kill(&f, "a", one_host, 1, &until_ms);
+	client_open(&f, &b, "b");
 	long expires = bench_number(f.dsn, EXPIRES);
 	bench_check(ing_pg_open(f.dsn, -1, 30000, &pg, &err), &err);
 	bench_check(
 		(int)ing_pg_exec(pg, "BEGIN; UPDATE host_state SET updated = updated", &err), &err);
-	ing_leases_ask(b.l, "a.example");
+	ing_leases_request(b.l, "a.example");
 	fleet_run(&f, 500);
 	bench_check((int)ing_pg_exec(
 			    pg, "UPDATE host_state SET updated = clock_timestamp(); COMMIT", &err),
 		&err);
 	ing_pg_close(pg);
-	assert_int_equal(lessee_wait(&f, &b, "a.example")->answer, ING_LEASE_HELD);
+	assert_int_equal(client_wait(&f, &b, "a.example")->type, ING_LEASE_HELD);
 	assert_int_equal(bench_number(f.dsn, EXPIRES), expires);
 	solo_close(&f, &b);
 }
@@ -212,12 +212,12 @@ static void operators_see_what_workers_will_do(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
-	const struct ing_patience p = resting(30000);
-	ing_leases_note(a.l, "a.example", &p);
+	client_request(&f, &a, "a.example");
+	const struct ing_host_backoff p = resting(30000);
+	ing_leases_update(a.l, "a.example", &p);
 	fleet_run(&f, 300);
 	set_clock_back_a_day(&f);
 	struct ing_host_row row = find(&f);

@@ -13,86 +13,86 @@
 #include <cmocka.h>
 
 #include "common/base/clock.h"
-#include "tests/unit/worker/gate/lessee.h"
+#include "tests/unit/worker/gate/lease_client.h"
 #include "tests/unit/worker/store/bench.h"
 
 static void a_host_is_one_workers_at_a_time(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee w[3];
+	struct lease_client w[3];
 	fleet_open(&f);
-	lessee_open(&f, &w[0], "one");
-	lessee_open(&f, &w[1], "two");
-	lessee_open(&f, &w[2], "three");
+	client_open(&f, &w[0], "one");
+	client_open(&f, &w[1], "two");
+	client_open(&f, &w[2], "three");
 	uint64_t before = ing_now_ms();
-	const struct told *t = lessee_ask(&f, &w[0], "a.example");
-	assert_int_equal(t->answer, ING_LEASE_GRANTED);
+	const struct client_event *t = client_request(&f, &w[0], "a.example");
+	assert_int_equal(t->type, ING_LEASE_GRANTED);
 	assert_in_range(t->until_ms, before + 60000, t->at_ms + 60000);
-	assert_true(t->has_patience);
-	assert_int_equal(t->patience.rest_until_ms, 0);
-	assert_null(t->patience.outcome);
+	assert_true(t->has_backoff);
+	assert_int_equal(t->backoff.rest_until_ms, 0);
+	assert_null(t->backoff.outcome);
 	for (int i = 1; i < 3; i++) {
-		t = lessee_ask(&f, &w[i], "a.example");
-		assert_int_equal(t->answer, ING_LEASE_HELD);
+		t = client_request(&f, &w[i], "a.example");
+		assert_int_equal(t->type, ING_LEASE_HELD);
 		assert_string_equal(t->holder, "one");
 		assert_in_range(t->retry_ms, 50, 3000);
 	}
 	/* Given back, it is for the first who asked; then for anybody. */
-	lessee_give_back(&f, &w[0], "a.example", resting(0));
-	t = lessee_ask(&f, &w[2], "a.example");
-	assert_int_equal(t->answer, ING_LEASE_HELD);
+	client_release(&f, &w[0], "a.example", resting(0));
+	t = client_request(&f, &w[2], "a.example");
+	assert_int_equal(t->type, ING_LEASE_HELD);
 	assert_string_equal(t->holder, "two");
-	assert_int_equal(lessee_ask(&f, &w[1], "a.example")->answer, ING_LEASE_GRANTED);
-	lessee_give_back(&f, &w[1], "a.example", resting(0));
-	assert_int_equal(lessee_ask(&f, &w[2], "a.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(client_request(&f, &w[1], "a.example")->type, ING_LEASE_GRANTED);
+	client_release(&f, &w[1], "a.example", resting(0));
+	assert_int_equal(client_request(&f, &w[2], "a.example")->type, ING_LEASE_GRANTED);
 	/* Other hosts are other leases. */
-	assert_int_equal(lessee_ask(&f, &w[0], "b.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(client_request(&f, &w[0], "b.example")->type, ING_LEASE_GRANTED);
 	for (int i = 0; i < 3; i++)
-		lessee_close(&w[i]);
+		client_close(&w[i]);
 	fleet_close(&f);
 }
 
-/* Three workers quarrel about a few hosts, taking and giving back as fast as they can. */
-enum { QUARREL_HOSTS = 8, QUARREL_REST_MS = 30 };
+/* Three workers contention about a few hosts, taking and giving back as fast as they can. */
+enum { CONTENTION_HOSTS = 8, CONTENTION_REST_MS = 30 };
 static struct {
-	int owner[QUARREL_HOSTS]; /* 0: nobody */
-	uint64_t given_back_ms[QUARREL_HOSTS];
+	int owner[CONTENTION_HOSTS]; /* 0: nobody */
+	uint64_t given_back_ms[CONTENTION_HOSTS];
 	unsigned grants[4];
 	bool over;
-} quarrel;
+} contention;
 
-static void quarrel_news(struct lessee *w, const struct told *t)
+static void contention_event(struct lease_client *w, const struct client_event *t)
 {
 	int i = t->host[1] - '0';
-	if (quarrel.over || t->answer == ING_LEASE_LOST)
+	if (contention.over || t->type == ING_LEASE_LOST)
 		return;
-	if (t->answer == ING_LEASE_WANTED || t->answer == ING_LEASE_HELD ||
-		t->answer == ING_LEASE_RESTING) {
-		if (t->answer != ING_LEASE_WANTED)
-			ing_leases_ask(w->l, t->host);
+	if (t->type == ING_LEASE_WANTED || t->type == ING_LEASE_HELD ||
+		t->type == ING_LEASE_RESTING) {
+		if (t->type != ING_LEASE_WANTED)
+			ing_leases_request(w->l, t->host);
 		return;
 	}
-	assert_int_equal(quarrel.owner[i], 0);
-	uint64_t may_start = ING_MAX(t->at_ms, t->patience.rest_until_ms);
-	if (quarrel.given_back_ms[i] != 0)
-		assert_true(may_start >= quarrel.given_back_ms[i] + QUARREL_REST_MS);
-	quarrel.owner[i] = (int)w->id;
-	quarrel.grants[w->id]++;
+	assert_int_equal(contention.owner[i], 0);
+	uint64_t may_start = ING_MAX(t->at_ms, t->backoff.rest_until_ms);
+	if (contention.given_back_ms[i] != 0)
+		assert_true(may_start >= contention.given_back_ms[i] + CONTENTION_REST_MS);
+	contention.owner[i] = (int)w->id;
+	contention.grants[w->id]++;
 }
 
-static void quarrel_tick(struct lessee *w)
+static void contention_tick(struct lease_client *w)
 {
-	for (int i = 0; i < QUARREL_HOSTS; i++) {
+	for (int i = 0; i < CONTENTION_HOSTS; i++) {
 		char host[] = "h0.example";
 		host[1] = (char)('0' + i);
-		if (quarrel.owner[i] != (int)w->id || rand() % 2 == 0)
+		if (contention.owner[i] != (int)w->id || rand() % 2 == 0)
 			continue;
-		const struct ing_patience p = resting(QUARREL_REST_MS);
-		quarrel.owner[i] = 0;
-		quarrel.given_back_ms[i] = ing_now_ms();
-		ing_leases_return(w->l, host, &p);
-		ing_leases_ask(w->l, host);
+		const struct ing_host_backoff p = resting(CONTENTION_REST_MS);
+		contention.owner[i] = 0;
+		contention.given_back_ms[i] = ing_now_ms();
+		ing_leases_release(w->l, host, &p);
+		ing_leases_request(w->l, host);
 	}
 }
 
@@ -100,30 +100,30 @@ static void a_quarrel_never_gives_a_host_to_two(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee w[3];
-	memset(&quarrel, 0, sizeof(quarrel));
+	struct lease_client w[3];
+	memset(&contention, 0, sizeof(contention));
 	fleet_open(&f);
 	for (unsigned k = 0; k < 3; k++) {
 		static const char *const names[] = {"one", "two", "three"};
-		lessee_open(&f, &w[k], names[k]);
+		client_open(&f, &w[k], names[k]);
 		w[k].id = k + 1;
-		w[k].on_news = quarrel_news;
-		for (int i = 0; i < QUARREL_HOSTS; i++) {
+		w[k].on_event = contention_event;
+		for (int i = 0; i < CONTENTION_HOSTS; i++) {
 			char host[] = "h0.example";
 			host[1] = (char)('0' + i);
-			ing_leases_ask(w[k].l, host);
+			ing_leases_request(w[k].l, host);
 		}
 	}
 	uint64_t until = ing_now_ms() + 4000;
 	while (ing_now_ms() < until) {
 		fleet_run(&f, 10);
 		for (int k = 0; k < 3; k++)
-			quarrel_tick(&w[k]);
+			contention_tick(&w[k]);
 	}
-	quarrel.over = true;
+	contention.over = true;
 	for (unsigned k = 0; k < 3; k++) {
-		assert_in_range(quarrel.grants[k + 1], 10, 1000000); /* nobody starves */
-		lessee_close(&w[k]);
+		assert_in_range(contention.grants[k + 1], 10, 1000000); /* nobody starves */
+		client_close(&w[k]);
 	}
 	assert_int_equal(fleet_held(&f), 0);
 	fleet_close(&f);
@@ -133,12 +133,12 @@ static void what_one_learns_the_next_knows(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
+	client_request(&f, &a, "a.example");
 	uint64_t now = ing_now_ms();
-	const struct ing_patience p = {.rest_until_ms = now + 10000,
+	const struct ing_host_backoff p = {.rest_until_ms = now + 10000,
 		.rest = ING_REST_RETRY_AFTER,
 		.breaker = ING_BREAKER_OPEN,
 		.failures = 7,
@@ -149,28 +149,28 @@ static void what_one_learns_the_next_knows(void **state)
 		.outcome = "terminal-bad-status",
 		.answered_ms = now};
 	/* A hold is written at once; who has the host keeps it. */
-	ing_leases_note(a.l, "a.example", &p);
+	ing_leases_update(a.l, "a.example", &p);
 	fleet_run(&f, 200);
-	const struct told *t = lessee_ask(&f, &b, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_HELD);
-	assert_int_equal(t->patience.rest, ING_REST_RETRY_AFTER);
-	lessee_give_back(&f, &a, "a.example", p);
-	t = lessee_ask(&f, &b, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_RESTING);
+	const struct client_event *t = client_request(&f, &b, "a.example");
+	assert_int_equal(t->type, ING_LEASE_HELD);
+	assert_int_equal(t->backoff.rest, ING_REST_RETRY_AFTER);
+	client_release(&f, &a, "a.example", p);
+	t = client_request(&f, &b, "a.example");
+	assert_int_equal(t->type, ING_LEASE_RESTING);
 	assert_in_range(t->retry_ms, 6000, 8000);
-	assert_in_range(t->patience.rest_until_ms, p.rest_until_ms, p.rest_until_ms + 1000);
-	assert_in_range(t->patience.answered_ms, p.answered_ms - 1, p.answered_ms + 1000);
-	assert_int_equal(t->patience.rest, ING_REST_RETRY_AFTER);
-	assert_int_equal(t->patience.breaker, ING_BREAKER_OPEN);
-	assert_int_equal(t->patience.failures, 7);
-	assert_int_equal(t->patience.opens, 2);
-	assert_int_equal(t->patience.crawl_delay_ms, 1234);
-	assert_int_equal(t->patience.response_ms, 567);
-	assert_int_equal(t->patience.http_status, 429);
-	assert_string_equal(t->patience.outcome, "terminal-bad-status");
+	assert_in_range(t->backoff.rest_until_ms, p.rest_until_ms, p.rest_until_ms + 1000);
+	assert_in_range(t->backoff.answered_ms, p.answered_ms - 1, p.answered_ms + 1000);
+	assert_int_equal(t->backoff.rest, ING_REST_RETRY_AFTER);
+	assert_int_equal(t->backoff.breaker, ING_BREAKER_OPEN);
+	assert_int_equal(t->backoff.failures, 7);
+	assert_int_equal(t->backoff.opens, 2);
+	assert_int_equal(t->backoff.crawl_delay_ms, 1234);
+	assert_int_equal(t->backoff.response_ms, 567);
+	assert_int_equal(t->backoff.http_status, 429);
+	assert_string_equal(t->backoff.outcome, "terminal-bad-status");
 	/* Also for who comes later, and for the one who had it. */
-	t = lessee_ask(&f, &a, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_RESTING);
+	t = client_request(&f, &a, "a.example");
+	assert_int_equal(t->type, ING_LEASE_RESTING);
 	pair_close(&f, &a, &b);
 }
 
@@ -178,24 +178,24 @@ static void a_rest_that_ends_soon_is_granted_with(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
-	const struct ing_patience p = resting(1500);
-	lessee_give_back(&f, &a, "a.example", p);
-	const struct told *t = lessee_ask(&f, &b, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_GRANTED);
-	assert_in_range(t->patience.rest_until_ms, p.rest_until_ms, p.rest_until_ms + 1000);
-	assert_int_equal(t->patience.rest, ING_REST_DELAY);
+	client_request(&f, &a, "a.example");
+	const struct ing_host_backoff p = resting(1500);
+	client_release(&f, &a, "a.example", p);
+	const struct client_event *t = client_request(&f, &b, "a.example");
+	assert_int_equal(t->type, ING_LEASE_GRANTED);
+	assert_in_range(t->backoff.rest_until_ms, p.rest_until_ms, p.rest_until_ms + 1000);
+	assert_int_equal(t->backoff.rest, ING_REST_DELAY);
 	/* Long over, it is nothing. */
-	lessee_give_back(&f, &b, "a.example", (struct ing_patience){0});
-	t = lessee_ask(&f, &a, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_GRANTED);
-	assert_int_equal(t->patience.rest, ING_REST_NONE);
-	assert_int_equal(t->patience.rest_until_ms, 0);
-	assert_int_equal(t->patience.answered_ms, 0);
-	assert_null(t->patience.outcome);
+	client_release(&f, &b, "a.example", (struct ing_host_backoff){0});
+	t = client_request(&f, &a, "a.example");
+	assert_int_equal(t->type, ING_LEASE_GRANTED);
+	assert_int_equal(t->backoff.rest, ING_REST_NONE);
+	assert_int_equal(t->backoff.rest_until_ms, 0);
+	assert_int_equal(t->backoff.answered_ms, 0);
+	assert_null(t->backoff.outcome);
 	pair_close(&f, &a, &b);
 }
 
@@ -203,28 +203,28 @@ static void who_waits_is_told_of_and_served_first(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
+	client_request(&f, &a, "a.example");
 	uint64_t asked = ing_now_ms();
-	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
-	const struct told *t = lessee_wait(&f, &a, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_WANTED);
-	assert_false(t->has_patience);
+	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
+	const struct client_event *t = client_wait(&f, &a, "a.example");
+	assert_int_equal(t->type, ING_LEASE_WANTED);
+	assert_false(t->has_backoff);
 	assert_in_range(t->at_ms - asked, 0, 3000);
 	fleet_run(&f, 1500);
-	assert_int_equal(lessee_unread(&a), 0); /* once is enough */
-	const struct ing_patience p = resting(100);
-	ing_leases_return(a.l, "a.example", &p);
-	t = lessee_ask(&f, &a, "a.example");
-	assert_int_equal(t->answer, ING_LEASE_HELD);
+	assert_int_equal(client_unread(&a), 0); /* once is enough */
+	const struct ing_host_backoff p = resting(100);
+	ing_leases_release(a.l, "a.example", &p);
+	t = client_request(&f, &a, "a.example");
+	assert_int_equal(t->type, ING_LEASE_HELD);
 	assert_string_equal(t->holder, "b");
-	assert_int_equal(lessee_insist(&f, &b, "a.example")->answer, ING_LEASE_GRANTED);
-	assert_int_equal(lessee_ask(&f, &a, "a.example")->answer, ING_LEASE_HELD);
-	assert_int_equal(lessee_wait(&f, &b, "a.example")->answer, ING_LEASE_WANTED);
-	ing_leases_return(b.l, "a.example", &p);
-	assert_int_equal(lessee_insist(&f, &a, "a.example")->answer, ING_LEASE_GRANTED);
+	assert_int_equal(client_acquire(&f, &b, "a.example")->type, ING_LEASE_GRANTED);
+	assert_int_equal(client_request(&f, &a, "a.example")->type, ING_LEASE_HELD);
+	assert_int_equal(client_wait(&f, &b, "a.example")->type, ING_LEASE_WANTED);
+	ing_leases_release(b.l, "a.example", &p);
+	assert_int_equal(client_acquire(&f, &a, "a.example")->type, ING_LEASE_GRANTED);
 	pair_close(&f, &a, &b);
 }
 
@@ -232,46 +232,46 @@ static void who_does_not_come_loses_its_place(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
-	lessee_ask(&f, &a, "a.example");
-	assert_int_equal(lessee_ask(&f, &b, "a.example")->answer, ING_LEASE_HELD);
-	const struct ing_patience p = resting(0);
+	client_request(&f, &a, "a.example");
+	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
+	const struct ing_host_backoff p = resting(0);
 	uint64_t returned = ing_now_ms();
-	assert_int_equal(lessee_wait(&f, &a, "a.example")->answer, ING_LEASE_WANTED);
-	ing_leases_return(a.l, "a.example", &p);
-	const struct told *t = lessee_insist(&f, &a, "a.example");
+	assert_int_equal(client_wait(&f, &a, "a.example")->type, ING_LEASE_WANTED);
+	ing_leases_release(a.l, "a.example", &p);
+	const struct client_event *t = client_acquire(&f, &a, "a.example");
 	assert_in_range(t->at_ms - returned, 3000, 12000);
 	pair_close(&f, &a, &b);
 }
 
-static void ask_all(struct lessee *w, unsigned count, bool upwards)
+static void ask_all(struct lease_client *w, unsigned count, bool upwards)
 {
 	for (unsigned i = 0; i < count; i++) {
 		char host[32];
 		snprintf(host, sizeof(host), "h%04u.example", upwards ? i : count - 1 - i);
-		ing_leases_ask(w->l, host);
+		ing_leases_request(w->l, host);
 	}
 }
 
-static void await_news(struct fleet *f, const struct lessee *w, size_t count)
+static void await_events(struct fleet *f, const struct lease_client *w, size_t count)
 {
-	uint64_t until = ing_now_ms() + PATIENCE_MS;
-	while (w->told_count < count && ing_now_ms() < until)
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
+	while (w->event_count < count && ing_now_ms() < until)
 		uv_run(&f->loop, UV_RUN_ONCE);
-	assert_true(w->told_count >= count);
+	assert_true(w->event_count >= count);
 }
 
 /* Returns everything granted since news number `from`; how many that were. */
-static unsigned return_all(struct lessee *w, size_t from)
+static unsigned return_all(struct lease_client *w, size_t from)
 {
-	const struct ing_patience p = resting(0);
+	const struct ing_host_backoff p = resting(0);
 	unsigned n = 0;
-	for (size_t i = from; i < w->told_count; i++) {
-		if (w->told[i].answer != ING_LEASE_GRANTED)
+	for (size_t i = from; i < w->event_count; i++) {
+		if (w->events[i].type != ING_LEASE_GRANTED)
 			continue;
-		ing_leases_return(w->l, w->told[i].host, &p);
+		ing_leases_release(w->l, w->events[i].host, &p);
 		n++;
 	}
 	return n;
@@ -282,16 +282,16 @@ static void batches_in_opposite_order_never_deadlock(void **state)
 	(void)state;
 	enum { HOSTS = 1000, TURNS = 6 };
 	struct fleet f;
-	struct lessee a;
-	struct lessee b;
+	struct lease_client a;
+	struct lease_client b;
 	pair_open(&f, &a, &b);
 	for (int turn = 0; turn < TURNS; turn++) {
-		size_t a_from = a.told_count;
-		size_t b_from = b.told_count;
+		size_t a_from = a.event_count;
+		size_t b_from = b.event_count;
 		ask_all(&a, HOSTS, true);
 		ask_all(&b, HOSTS, false);
-		await_news(&f, &a, a_from + HOSTS);
-		await_news(&f, &b, b_from + HOSTS);
+		await_events(&f, &a, a_from + HOSTS);
+		await_events(&f, &b, b_from + HOSTS);
 		unsigned had = return_all(&a, a_from);
 		had += return_all(&b, b_from);
 		/* Each host had exactly one holder; in the first turn nothing else could be. */
@@ -312,18 +312,18 @@ static void a_hundred_hosts_cost_a_few_statements(void **state)
 	(void)state;
 	enum { HOSTS = 100, TURNS = 50 };
 	struct fleet f;
-	struct lessee a;
+	struct lease_client a;
 	struct ing_lease_stats before;
 	struct ing_lease_stats after;
 	solo_open(&f, &a);
 	ask_all(&a, HOSTS, true);
-	await_news(&f, &a, HOSTS);
+	await_events(&f, &a, HOSTS);
 	return_all(&a, 0);
 	ing_leases_stats(a.l, &before);
 	for (int turn = 0; turn < TURNS; turn++) {
-		size_t from = a.told_count;
+		size_t from = a.event_count;
 		ask_all(&a, HOSTS, turn % 2 == 0); /* with the last turn's returns */
-		await_news(&f, &a, from + HOSTS);
+		await_events(&f, &a, from + HOSTS);
 		assert_int_equal(return_all(&a, from), HOSTS);
 	}
 	ing_leases_stats(a.l, &after);
@@ -342,7 +342,7 @@ static void nothing_to_say_is_no_round(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
+	struct lease_client a;
 	struct ing_lease_stats stats;
 	solo_open(&f, &a);
 	fleet_run(&f, 300);
@@ -355,38 +355,38 @@ static void what_is_forgotten_is_not_told(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
+	struct lease_client a;
 	solo_open(&f, &a);
 	/* Before its round. */
-	ing_leases_ask(a.l, "a.example");
-	ing_leases_forget(a.l, "a.example");
+	ing_leases_request(a.l, "a.example");
+	ing_leases_cancel(a.l, "a.example");
 	fleet_run(&f, 100);
-	assert_int_equal(a.told_count, 0);
+	assert_int_equal(a.event_count, 0);
 	assert_int_equal(fleet_rows(&f), 0);
 	/* While it is under way: the round is with the thread once its count has moved. */
 	struct ing_lease_stats stats;
-	ing_leases_ask(a.l, "a.example");
+	ing_leases_request(a.l, "a.example");
 	do {
 		uv_run(&f.loop, UV_RUN_NOWAIT);
 		ing_leases_stats(a.l, &stats);
 	} while (stats.asked == 0);
-	ing_leases_forget(a.l, "a.example");
+	ing_leases_cancel(a.l, "a.example");
 	fleet_run(&f, 300);
-	assert_int_equal(a.told_count, 0);
+	assert_int_equal(a.event_count, 0);
 	assert_int_equal(fleet_rows(&f), 1);
 	assert_int_equal(fleet_held(&f), 0);
 	/* Asked anew, it is answered once. */
-	ing_leases_ask(a.l, "b.example");
-	ing_leases_forget(a.l, "b.example");
-	ing_leases_ask(a.l, "b.example");
-	ing_leases_ask(a.l, "b.example");
+	ing_leases_request(a.l, "b.example");
+	ing_leases_cancel(a.l, "b.example");
+	ing_leases_request(a.l, "b.example");
+	ing_leases_request(a.l, "b.example");
 	fleet_run(&f, 300);
-	assert_int_equal(a.told_count, 1);
+	assert_int_equal(a.event_count, 1);
 	/* What was never asked for is nobody's business. */
-	const struct ing_patience p = resting(0);
-	ing_leases_forget(a.l, "c.example");
-	ing_leases_return(a.l, "c.example", &p);
-	ing_leases_note(a.l, "c.example", &p);
+	const struct ing_host_backoff p = resting(0);
+	ing_leases_cancel(a.l, "c.example");
+	ing_leases_release(a.l, "c.example", &p);
+	ing_leases_update(a.l, "c.example", &p);
 	fleet_run(&f, 100);
 	assert_int_equal(fleet_rows(&f), 2);
 	solo_close(&f, &a);
@@ -397,18 +397,18 @@ static void leaving_gives_everything_back(void **state)
 	(void)state;
 	enum { HOSTS = 2500 };
 	struct fleet f;
-	struct lessee a;
+	struct lease_client a;
 	solo_open(&f, &a);
 	ask_all(&a, HOSTS, true);
-	await_news(&f, &a, HOSTS);
-	const struct ing_patience p = resting(30000);
-	ing_leases_note(a.l, "h0007.example", &p);
+	await_events(&f, &a, HOSTS);
+	const struct ing_host_backoff p = resting(30000);
+	ing_leases_update(a.l, "h0007.example", &p);
 	fleet_run(&f, 100);
 	assert_int_equal(
 		bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE holder = 'a'"), HOSTS);
-	ing_leases_ask(a.l, "late.example"); /* granted in the last round, or never asked for */
+	ing_leases_request(a.l, "late.example"); /* granted in the last round, or never asked for */
 	uint64_t start = ing_now_ms();
-	lessee_close(&a);
+	client_close(&a);
 	assert_in_range(ing_now_ms() - start, 0, 5000);
 	assert_int_equal(fleet_held(&f), 0);
 	assert_int_equal(bench_number(f.dsn, "SELECT count(*) FROM host_state WHERE"
@@ -422,21 +422,21 @@ static void what_dns_cannot_name_needs_no_database(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
+	struct lease_client a;
 	char longer[280];
 	static const char *const others[] = {"", "a b", "\xff.example", "\"\\", "sm\xc3\xb6rg"};
 	fleet_open(&f);
 	f.conf.lease_ms = 600;
-	lessee_open(&f, &a, "a");
+	client_open(&f, &a, "a");
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = '\0';
-	assert_int_equal(lessee_ask(&f, &a, longer)->answer, ING_LEASE_GRANTED);
-	assert_int_equal(lessee_wait(&f, &a, longer)->answer, ING_LEASE_GRANTED); /* extended */
-	const struct ing_patience p = resting(0);
-	ing_leases_return(a.l, longer, &p);
+	assert_int_equal(client_request(&f, &a, longer)->type, ING_LEASE_GRANTED);
+	assert_int_equal(client_wait(&f, &a, longer)->type, ING_LEASE_GRANTED); /* extended */
+	const struct ing_host_backoff p = resting(0);
+	ing_leases_release(a.l, longer, &p);
 	for (size_t i = 0; i < ING_ARRAY_LEN(others); i++) {
-		assert_int_equal(lessee_ask(&f, &a, others[i])->answer, ING_LEASE_GRANTED);
-		ing_leases_return(a.l, others[i], &p);
+		assert_int_equal(client_request(&f, &a, others[i])->type, ING_LEASE_GRANTED);
+		ing_leases_release(a.l, others[i], &p);
 	}
 	fleet_run(&f, 100);
 	/* Printable it was, however odd. */
@@ -447,7 +447,7 @@ static void what_dns_cannot_name_needs_no_database(void **state)
 
 static void take_blocks(void *ctx, const struct ing_lease_block *blocks, size_t count)
 {
-	struct lessee *w = ctx;
+	struct lease_client *w = ctx;
 	w->block_calls++;
 	w->block_count = count;
 	for (size_t i = 0; i < ING_MIN(count, ING_ARRAY_LEN(w->blocks)); i++)
@@ -455,9 +455,9 @@ static void take_blocks(void *ctx, const struct ing_lease_block *blocks, size_t 
 			w->blocks[i], sizeof(w->blocks[i]), "%s %s", blocks[i].host, blocks[i].why);
 }
 
-static void await_blocks(struct fleet *f, const struct lessee *w, unsigned calls)
+static void await_blocks(struct fleet *f, const struct lease_client *w, unsigned calls)
 {
-	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
 	while (w->block_calls < calls && ing_now_ms() < until)
 		uv_run(&f->loop, UV_RUN_ONCE);
 	fleet_run(f, 350); /* and no more than those */
@@ -468,7 +468,7 @@ static void blocks_are_told_when_they_change(void **state)
 {
 	(void)state;
 	struct fleet f;
-	struct lessee a;
+	struct lease_client a;
 	solo_open(&f, &a);
 	ing_leases_on_blocks(a.l, take_blocks, &a);
 	await_blocks(&f, &a, 1);

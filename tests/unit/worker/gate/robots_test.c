@@ -57,7 +57,7 @@ static struct ing_robots *new_robots(size_t max_entries, size_t max_bytes)
 		.obey = true,
 		.max_entries = max_entries,
 		.max_bytes = max_bytes,
-		.get = get,
+		.fetch = get,
 		.ctx = &gotten,
 		.now_ms = read_clock,
 	};
@@ -101,7 +101,7 @@ static struct ing_robots_answer http(int status, const char *body)
 static void got(struct ing_robots *r, int status, const char *body)
 {
 	struct ing_robots_answer a = http(status, body);
-	ing_robots_got(r, gotten.token, &a);
+	ing_robots_fetched(r, gotten.token, &a);
 }
 
 /* A waiter that counts. */
@@ -129,7 +129,7 @@ static struct ing_robots_view ask_with(
 	struct ing_robots_view v = ing_robots_ask(r, url, &c.waiter);
 	if (v.verdict != ING_ROBOTS_PENDING)
 		return v;
-	ing_robots_got(r, gotten.token, a);
+	ing_robots_fetched(r, gotten.token, a);
 	assert_int_equal(c.woken, 1);
 	return ing_robots_ask(r, url, &c.waiter);
 }
@@ -163,7 +163,7 @@ static const struct {
 	int http_status;
 	const char *body;
 	enum ing_robots_verdict open, closed; /* of PUBLIC and PRIVATE */
-	const char *words;                    /* of PRIVATE */
+	const char *detail;                   /* of PRIVATE */
 	uint64_t lasts_ms;
 	const char *verdict; /* as operators see it */
 } answers[] = {
@@ -193,8 +193,8 @@ static const struct {
 	{"redirect to a block", ING_STATUS_SKIP_URL_BLOCKLIST, 302, "", ALLOW_ALL},
 	{"redirect inside", ING_STATUS_BLOCKED_ADDRESS, 302, "", ALLOW_ALL},
 	{"redirect to no URL", ING_STATUS_INVALID_URL, 302, "", ALLOW_ALL},
-#define UNREACHABLE(words)                                                                         \
-	ING_ROBOTS_DISALLOWED, ING_ROBOTS_DISALLOWED, "robots.txt is unreachable (" words ")",     \
+#define UNREACHABLE(detail)                                                                        \
+	ING_ROBOTS_DISALLOWED, ING_ROBOTS_DISALLOWED, "robots.txt is unreachable (" detail ")",    \
 		5 * MINUTE_MS, "unreachable"
 	{"429", ING_STATUS_SUCCESS, 429, "", UNREACHABLE("HTTP 429")},
 	{"500", ING_STATUS_SUCCESS, 500, RULES, UNREACHABLE("HTTP 500")},
@@ -236,8 +236,8 @@ static void check_view(
 {
 	if (v->verdict != want)
 		fail_msg("%s: verdict %d", name, v->verdict);
-	if ((v->words != NULL) != (want == ING_ROBOTS_DISALLOWED || want == ING_ROBOTS_FAILED))
-		fail_msg("%s: words %s", name, v->words != NULL ? v->words : "lack");
+	if ((v->detail != NULL) != (want == ING_ROBOTS_DISALLOWED || want == ING_ROBOTS_FAILED))
+		fail_msg("%s: detail %s", name, v->detail != NULL ? v->detail : "lack");
 }
 
 static void what_follows_from_an_answer(void **state)
@@ -249,14 +249,14 @@ static void what_follows_from_an_answer(void **state)
 		struct ing_robots_info info;
 		struct ing_robots_answer a = http(answers[i].http_status, answers[i].body);
 		a.outcome = answers[i].outcome;
-		a.words = "because";
+		a.detail = "because";
 		struct ing_robots_view v = ask_with(r, PUBLIC, &a);
 		check_view(name, &v, answers[i].open);
 		assert_string_equal(gotten.url, "https://a.example/robots.txt");
 		v = ask_known(r, PRIVATE);
 		check_view(name, &v, answers[i].closed);
-		if (v.words != NULL && strcmp(v.words, answers[i].words) != 0)
-			fail_msg("%s: %s", name, v.words);
+		if (v.detail != NULL && strcmp(v.detail, answers[i].detail) != 0)
+			fail_msg("%s: %s", name, v.detail);
 		if (v.verdict == ING_ROBOTS_FAILED)
 			assert_int_equal(v.outcome, answers[i].outcome);
 		ing_robots_explain(r, "a.example", &info);
@@ -265,7 +265,7 @@ static void what_follows_from_an_answer(void **state)
 			fail_msg("%s: lasts %llu ms", name, (unsigned long long)info.expires_ms);
 		bool failed = v.verdict == ING_ROBOTS_FAILED;
 		bool in_the_way = failed || strcmp(info.verdict, "unreachable") == 0;
-		assert_string_equal(info.words, in_the_way ? v.words : "");
+		assert_string_equal(info.detail, in_the_way ? v.detail : "");
 		assert_string_equal(info.outcome != NULL ? info.outcome : "",
 			failed ? ing_status_slug(v.outcome) : "");
 		clock_ms += answers[i].lasts_ms - 1;
@@ -284,7 +284,7 @@ static void every_status_has_a_verdict(void **state)
 		struct ing_robots_answer a = {.outcome = (enum ing_status)st};
 		struct ing_robots_view v = ask_with(r, PUBLIC, &a);
 		assert_int_not_equal(v.verdict, ING_ROBOTS_PENDING);
-		assert_int_equal(v.verdict == ING_ROBOTS_ALLOWED, v.words == NULL);
+		assert_int_equal(v.verdict == ING_ROBOTS_ALLOWED, v.detail == NULL);
 		ing_robots_free(r);
 	}
 }
@@ -380,7 +380,7 @@ static void old_rules_are_used_on_for_a_month(void **state)
 	clock_ms += DAY_MS;
 	assert_int_equal(ask_with(r, PUBLIC, &bad).verdict, ING_ROBOTS_ALLOWED);
 	struct ing_robots_view v = ask_known(r, PRIVATE);
-	assert_string_equal(v.words, "robots.txt line 2 forbids it");
+	assert_string_equal(v.detail, "robots.txt line 2 forbids it");
 	assert_int_equal(ask_known(r, PUBLIC).crawl_delay_ms, 7000);
 	ing_robots_explain(r, "a.example", &info);
 	assert_string_equal(info.verdict, "rules");
@@ -443,7 +443,7 @@ static void a_file_that_was_withdrawn_is_forgotten(void **state)
 	clock_ms += DAY_MS;
 	struct ing_robots_view v = ask_with(r, PUBLIC, &bad);
 	assert_int_equal(v.verdict, ING_ROBOTS_DISALLOWED);
-	assert_string_equal(v.words, "robots.txt is unreachable (HTTP 503)");
+	assert_string_equal(v.detail, "robots.txt is unreachable (HTTP 503)");
 	ing_robots_free(r);
 }
 
@@ -458,7 +458,7 @@ static void a_failure_keeps_the_old_rules_for_later(void **state)
 	clock_ms += DAY_MS;
 	struct ing_robots_view v = ask_with(r, PUBLIC, &dead);
 	assert_int_equal(v.verdict, ING_ROBOTS_FAILED);
-	assert_non_null(strstr(v.words, ing_status_meaning(ING_STATUS_CONNECT_ERROR)));
+	assert_non_null(strstr(v.detail, ing_status_meaning(ING_STATUS_CONNECT_ERROR)));
 	clock_ms += 30 * SECOND_MS;
 	assert_int_equal(ask_with(r, PUBLIC, &bad).verdict, ING_ROBOTS_ALLOWED);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_DISALLOWED);
@@ -524,7 +524,7 @@ static void what_is_no_web_url_has_no_verdict(void **state)
 			ask_known(r, i < ING_ARRAY_LEN(urls) ? urls[i] : longest);
 		assert_int_equal(v.verdict, ING_ROBOTS_FAILED);
 		assert_int_equal(v.outcome, ING_STATUS_INVALID_URL);
-		assert_non_null(v.words);
+		assert_non_null(v.detail);
 	}
 	ing_robots_free(r);
 }
@@ -558,7 +558,7 @@ static void where_robots_are_ignored_nothing_is_asked_for(void **state)
 		.max_entries = 10,
 		.max_bytes = 1 << 20,
 		.host_rules = rules,
-		.get = get,
+		.fetch = get,
 		.ctx = &gotten,
 		.now_ms = read_clock};
 	struct ing_robots_info info;
@@ -609,7 +609,7 @@ static void the_group_of_our_product_token_counts(void **state)
 	assert_int_equal(v.verdict, ING_ROBOTS_ALLOWED);
 	assert_int_equal(v.crawl_delay_ms, 2500);
 	v = ask_known(r, PRIVATE);
-	assert_string_equal(v.words, "robots.txt line 6 forbids it");
+	assert_string_equal(v.detail, "robots.txt line 6 forbids it");
 	assert_int_equal(v.crawl_delay_ms, 2500);
 	ing_robots_free(r);
 }
@@ -715,14 +715,14 @@ static void a_verdict_may_end_while_its_waiters_are_woken(void **state)
 		ing_robots_ask(r, PUBLIC, &clients[i].waiter);
 	}
 	const struct ing_robots_answer a = {.outcome = ING_STATUS_HOST_BACKOFF, .retry_after_s = 1};
-	ing_robots_got(r, gotten.token, &a);
+	ing_robots_fetched(r, gotten.token, &a);
 	assert_int_equal(gotten.count, 2);
 	assert_int_equal(clients[0].pending + clients[1].pending, 0);
 	assert_int_equal(clients[2].pending, 1);
 	void *token = gotten.token;
 	struct ing_robots_answer good = http(200, RULES);
 	ask_with(r, "https://b.example/", &good); /* the cache is full, and it must not go */
-	ing_robots_got(r, token, &good);
+	ing_robots_fetched(r, token, &good);
 	assert_int_equal(clients[0].woken + clients[1].woken, 2);
 	assert_int_equal(clients[2].woken, 2);
 	assert_int_equal(clients[2].pending, 1);
@@ -803,7 +803,7 @@ static void who_is_waited_for_is_not_evicted(void **state)
 	assert_int_equal(stats.entries, COUNT);
 	for (unsigned i = 0; i < COUNT; i++) {
 		struct ing_robots_answer a = http(200, RULES);
-		ing_robots_got(r, tokens[i], &a);
+		ing_robots_fetched(r, tokens[i], &a);
 		assert_int_equal(clients[i].woken, i != 4);
 		assert_int_equal(ask_known(r, host_url(i)).verdict, ING_ROBOTS_DISALLOWED);
 	}
@@ -828,7 +828,7 @@ static void who_is_asked_for_again_is_not_evicted(void **state)
 		ask_with(r, host_url(i), &a);
 	ing_robots_stats(r, &stats);
 	assert_int_equal(stats.entries, 2);
-	ing_robots_got(r, token, &a);
+	ing_robots_fetched(r, token, &a);
 	assert_int_equal(c.woken, 1);
 	ing_robots_stats(r, &stats);
 	assert_int_equal(stats.entries, 1);
@@ -911,14 +911,14 @@ static void operators_are_told_what_is_in_the_way(void **state)
 	struct ing_robots_info info;
 	struct ing_robots_answer none = http(404, "");
 	struct ing_robots_answer refused = {
-		.outcome = ING_STATUS_CONNECT_ERROR, .words = "connection refused"};
+		.outcome = ING_STATUS_CONNECT_ERROR, .detail = "connection refused"};
 	ask_with(r, "https://a.example/", &none);
 	ask_with(r, "http://a.example/", &refused);
 	ing_robots_explain(r, "a.example", &info);
 	assert_string_equal(info.url, "http://a.example/robots.txt");
 	assert_string_equal(info.verdict, "failed");
 	assert_string_equal(info.outcome, "connect-error");
-	assert_string_equal(info.words, "robots.txt could not be asked for: connection refused");
+	assert_string_equal(info.detail, "robots.txt could not be asked for: connection refused");
 	clock_ms += info.expires_ms; /* nothing is any more */
 	ing_robots_explain(r, "a.example", &info);
 	assert_string_equal(info.url, "https://a.example/robots.txt");

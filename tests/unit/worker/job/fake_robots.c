@@ -41,16 +41,17 @@ void fake_robots_done(void)
 	w->done(w);
 }
 
-void ing_robots_got(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
+void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robots_answer *a)
 {
 	(void)r;
 	fake.told = *a;
 	fake.told_count++;
 	fake.told_token = token;
 	fake.told_rules = a->txt != NULL ? (int)ing_robots_txt_count(a->txt) : -1;
-	snprintf(fake.told_words, sizeof(fake.told_words), "%s", a->words != NULL ? a->words : "");
+	snprintf(
+		fake.told_words, sizeof(fake.told_words), "%s", a->detail != NULL ? a->detail : "");
 	fake.told.txt = NULL;
-	fake.told.words = fake.told_words;
+	fake.told.detail = fake.told_words;
 }
 
 /* --- hosts' rules --- */

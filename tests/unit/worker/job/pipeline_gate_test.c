@@ -233,7 +233,7 @@ static void what_robots_forbids_is_never_asked_for(void **state)
 {
 	(void)state;
 	const struct ing_robots_view no = {
-		.verdict = ING_ROBOTS_DISALLOWED, .words = "line 3: Disallow: /"};
+		.verdict = ING_ROBOTS_DISALLOWED, .detail = "line 3: Disallow: /"};
 	begin(&usual);
 	fake.robots = no;
 	send_url(A);
@@ -280,7 +280,7 @@ static void who_cannot_be_asked_ends_the_request(void **state)
 	begin(&usual);
 	fake.robots = (struct ing_robots_view){.verdict = ING_ROBOTS_FAILED,
 		.outcome = ING_STATUS_CONNECT_ERROR,
-		.words = "connection refused"};
+		.detail = "connection refused"};
 	send_url(A);
 	json_t *o = take_result("connect-error", 1);
 	assert_string_equal(json_string_value(json_array_get(json_object_get(o, "hops"), 0)), A);
@@ -346,7 +346,7 @@ static void a_transfer_called_off_counts_with_its_host(void **state)
 			ing_pipeline_on_revoked(pipeline, 3, 7);
 		ing_pipeline_cancel(pipeline);
 		assert_int_equal(fake_gate.reports, 1);
-		assert_int_equal(fake_gate.report.kind, ING_ANSWER_CALLED_OFF);
+		assert_int_equal(fake_gate.report.kind, ING_ANSWER_CANCELLED);
 		assert_int_equal(fake.fetches.count, 0);
 		assert_true(ing_pipeline_idle(pipeline));
 		end();
@@ -378,7 +378,7 @@ static void who_waits_for_robots_lends_it_its_lane(void **state)
 	fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){.deadline_ms = 1000});
 	begin(&usual);
 	/* As robots would, which are made up here; their entry is this pointer. */
-	ing_robots_fetch_get(fetches, A "robots.txt", FAKE_STAGE);
+	ing_robots_fetch_start(fetches, A "robots.txt", FAKE_STAGE);
 	fake.robots.verdict = ING_ROBOTS_PENDING;
 	send_in_lane(ING_LANE_DAILY, A);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);

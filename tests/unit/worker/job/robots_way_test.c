@@ -41,7 +41,7 @@ static void begin(void)
 				.host_concurrency = 1,
 				.max_wait_ms = 5000,
 				.weights = {1, 1, 1, 1},
-				.patience = {.retry_after_max_ms = 60000, .backoff_ms = 100}}});
+				.backoff = {.retry_after_max_ms = 60000, .backoff_ms = 100}}});
 	visits = ing_visits_new(&loop, &(struct ing_visits_conf){0});
 	fetches = ing_robots_fetches_new(&(struct ing_robots_fetch_conf){.max_redirects = 5,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
@@ -50,7 +50,7 @@ static void begin(void)
 	robots = ing_robots_new(&(struct ing_robots_conf){.obey = true,
 		.max_entries = 100,
 		.max_bytes = 1 << 20,
-		.get = ing_robots_fetch_get,
+		.fetch = ing_robots_fetch_start,
 		.ctx = fetches});
 	deliver = fake_deliver_new(true, NULL);
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 100,

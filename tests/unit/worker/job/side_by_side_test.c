@@ -55,11 +55,11 @@ static void grant_asked(uv_prepare_t *handle)
 		leases.hosts[i].asked = false;
 		leases.hosts[i].held = true;
 		leases.granted++;
-		leases.user.news(leases.user.ctx, &(struct ing_lease_news){
-							  .host = host,
-							  .answer = ING_LEASE_GRANTED,
-							  .until_ms = ing_now_ms() + 600000,
-						  });
+		leases.user.event(leases.user.ctx, &(struct ing_lease_event){
+							   .host = host,
+							   .type = ING_LEASE_GRANTED,
+							   .until_ms = ing_now_ms() + 600000,
+						   });
 	}
 }
 
@@ -74,23 +74,23 @@ bool ing_leases_away(const struct ing_leases *l)
 	return false;
 }
 
-void ing_leases_ask(struct ing_leases *l, const char *host)
+void ing_leases_request(struct ing_leases *l, const char *host)
 {
 	l->hosts[index_of(host)].asked = true;
 }
 
-void ing_leases_forget(struct ing_leases *l, const char *host)
+void ing_leases_cancel(struct ing_leases *l, const char *host)
 {
 	l->hosts[index_of(host)].asked = false;
 }
 
-void ing_leases_note(struct ing_leases *l, const char *host, const struct ing_patience *p)
+void ing_leases_update(struct ing_leases *l, const char *host, const struct ing_host_backoff *p)
 {
 	(void)p;
 	assert_true(l->hosts[index_of(host)].held);
 }
 
-void ing_leases_return(struct ing_leases *l, const char *host, const struct ing_patience *p)
+void ing_leases_release(struct ing_leases *l, const char *host, const struct ing_host_backoff *p)
 {
 	(void)p;
 	assert_true(l->hosts[index_of(host)].held);

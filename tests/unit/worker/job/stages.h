@@ -48,8 +48,8 @@ struct fake {
 	unsigned asked;                  /* how often it was */
 	unsigned robots_cost_ms;         /* CPU time of each answer */
 	struct fake_list robots_waiters; /* done() owed */
-	struct ing_robots_answer told;   /* by the last ing_robots_got(); words copied, no txt */
-	int told_rules;                  /* how many; -1: no txt */
+	struct ing_robots_answer told; /* by the last ing_robots_fetched(); words copied, no txt */
+	int told_rules;                /* how many; -1: no txt */
 	char told_words[256];
 	unsigned told_count;
 	void *told_token;

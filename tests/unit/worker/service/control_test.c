@@ -89,13 +89,13 @@ static int connect_client(void)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct timeval patience = {.tv_sec = TIMEOUT_MS / 1000};
+	struct timeval limit = {.tv_sec = TIMEOUT_MS / 1000};
 	assert_true(fd >= 0);
 	assert_true(strlen(path) < sizeof(to.sun_path));
 	memcpy(to.sun_path, path, strlen(path) + 1);
 	assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof(to)), 0);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	return fd;
 }
 
@@ -281,7 +281,7 @@ static void test_silent_slow_and_deaf_clients_are_dropped(void **state)
 	}
 	assert_serves();
 	uint64_t took_ms = ing_now_ms() - start_ms;
-	assert_in_range(took_ms, 1000, ING_CONTROL_PATIENCE_MS + 3000);
+	assert_in_range(took_ms, 1000, ING_CONTROL_TIMEOUT_MS + 3000);
 	assert_true(read_all(fds[DEAF], got, sizeof(got)) < BIG_BYTES);
 	assert_int_equal(read_all(fds[DRIPPING], got, sizeof(got)), 0);
 	for (int i = 0; i < SILENT; i++)

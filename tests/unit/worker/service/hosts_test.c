@@ -213,7 +213,7 @@ static void test_a_held_host_says_why_and_who_is_parked(void **state)
 	views[0].waiting[ING_LANE_BULK] = 40;
 	views[0].slots = 1;
 	views[0].rest_ms = 60000;
-	views[0].patience = (struct ing_patience){
+	views[0].backoff = (struct ing_host_backoff){
 		.rest_until_ms = now + 60000,
 		.rest = ING_REST_RETRY_AFTER,
 		.failures = 3,
@@ -243,9 +243,9 @@ static void test_an_everyday_pause_parks_nobody(void **state)
 	views[0].need = ING_NEED_REST;
 	views[0].waiting[ING_LANE_REQUESTS] = 5;
 	views[0].rest_ms = 300;
-	views[0].patience.rest = ING_REST_ADAPTIVE;
-	views[0].patience.rest_until_ms = ing_now_ms() + 100000;
-	views[0].patience.answered_ms = 1;
+	views[0].backoff.rest = ING_REST_ADAPTIVE;
+	views[0].backoff.rest_until_ms = ing_now_ms() + 100000;
+	views[0].backoff.answered_ms = 1;
 	json_t *a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");
 	assert_has(a, "{\"waiting\": 5, \"parked\": 0,"
 		      " \"delay\": {\"why\": \"adaptive\", \"ms_left\": 300, \"held\": false}}");
@@ -336,7 +336,7 @@ static void test_a_robots_txt_that_is_not_had(void **state)
 		.verdict = "failed",
 		.url = "https://example.org/robots.txt",
 		.outcome = "connect-error",
-		.words = "robots.txt could not be asked for: refused",
+		.detail = "robots.txt could not be asked for: refused",
 		.expires_ms = 2000};
 	json_t *a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");
 	assert_has(json_object_get(a, "robots"),
@@ -376,8 +376,8 @@ static void test_top_picks_and_orders(void **state)
 		views[i].key = names[i];
 		views[i].waiting[mixed % ING_LANES_] = mixed;
 		views[i].rest_ms = 1000000 - mixed;
-		views[i].patience.rest_until_ms = now + 1000000;
-		views[i].patience.rest = mixed % 2 ? ING_REST_BREAKER : ING_REST_DELAY;
+		views[i].backoff.rest_until_ms = now + 1000000;
+		views[i].backoff.rest = mixed % 2 ? ING_REST_BREAKER : ING_REST_DELAY;
 	}
 	json_t *a = ask(&all, "{\"ask\": \"top\", \"count\": 50}");
 	assert_has(a, "{\"instance\": \"w1\"}");
@@ -402,8 +402,8 @@ static void test_top_of_hosts_that_were_held_one_after_the_other(void **state)
 		views[i].key = names[i];
 		views[i].waiting[ING_LANE_BULK] = i;
 		views[i].rest_ms = 1000000 + i; /* for an hour each */
-		views[i].patience.rest_until_ms = ing_now_ms() + 1000000;
-		views[i].patience.rest = ING_REST_RETRY_AFTER;
+		views[i].backoff.rest_until_ms = ing_now_ms() + 1000000;
+		views[i].backoff.rest = ING_REST_RETRY_AFTER;
 	}
 	json_t *a = ask(&all, "{\"ask\": \"top\", \"count\": 1000}");
 	const json_t *held = json_object_get(a, "longest_held");

@@ -75,17 +75,17 @@ static void breakers_are_told_at_most_once_a_minute(void **state)
 	struct ing_hosts_watch w = {0};
 	views[0] = (struct ing_gate_host_view){.key = "throttled.example", .rest_ms = 9000000};
 	views[1] = (struct ing_gate_host_view){.key = "tried.example",
-		.patience = {.breaker = ING_BREAKER_HALF_OPEN, .failures = 10}};
+		.backoff = {.breaker = ING_BREAKER_HALF_OPEN, .failures = 10}};
 	views[2] = (struct ing_gate_host_view){.key = "dead.example",
 		.rest_ms = 59001,
-		.patience = {.breaker = ING_BREAKER_OPEN, .failures = 12}};
+		.backoff = {.breaker = ING_BREAKER_OPEN, .failures = 12}};
 	assert_line(&w, 0, 0, 1000, NULL);
 	assert_line(&w, 2, 2, 2000,
 		"breakers of hosts: 2 opened, 2 open now, 0 before; longest: dead.example, 12 "
 		"failures in a row, left alone for 60 s");
 	assert_line(&w, 3, 3, 2001, NULL);
 	assert_line(&w, 9, 4, 2000 + ING_HOSTS_WATCH_MS - 1, NULL);
-	views[2].patience.breaker = ING_BREAKER_CLOSED;
+	views[2].backoff.breaker = ING_BREAKER_CLOSED;
 	assert_line(&w, 9, 1, 2000 + ING_HOSTS_WATCH_MS,
 		"breakers of hosts: 7 opened, 1 open now, 2 before; longest: tried.example, 10 "
 		"failures in a row, left alone for 0 s");
@@ -112,15 +112,15 @@ static void who_keeps_requests_waiting_is_named_the_longest_first(void **state)
 	views[0] = (struct ing_gate_host_view){.key = "a.example",
 		.rest_ms = 8001,
 		.waiting = {1, 2, 0, 0},
-		.patience = {.rest = ING_REST_RETRY_AFTER, .rest_until_ms = until, .failures = 1}};
+		.backoff = {.rest = ING_REST_RETRY_AFTER, .rest_until_ms = until, .failures = 1}};
 	views[1] = (struct ing_gate_host_view){.key = "b.example",
 		.rest_ms = 35000,
 		.waiting = {0, 1, 0, 0},
-		.patience = {.rest = ING_REST_BREAKER, .rest_until_ms = until, .failures = 11}};
+		.backoff = {.rest = ING_REST_BREAKER, .rest_until_ms = until, .failures = 11}};
 	views[2] = (struct ing_gate_host_view){.key = "paused.example",
 		.rest_ms = 20000,
 		.waiting = {0, 1, 0, 0},
-		.patience = {.rest = ING_REST_CRAWL_DELAY, .rest_until_ms = until}};
+		.backoff = {.rest = ING_REST_CRAWL_DELAY, .rest_until_ms = until}};
 	assert_waits(0, 3,
 		"waiting for 2 hosts: b.example for another 35 s (breaker after 11 failures, 40 "
 		"requests), a.example for another 9 s (retry-after after 1 failure, 3 requests)");

@@ -93,7 +93,7 @@ void bench_close(struct bench *b)
 
 void bench_wait(struct bench *b, unsigned want)
 {
-	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
 	while (b->done < want && ing_now_ms() < until)
 		uv_run(&b->loop, UV_RUN_ONCE);
 	assert_int_equal(b->done, want);

@@ -14,7 +14,7 @@
 #define SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define MD5 "d41d8cd98f00b204e9800998ecf8427e"
 #define DT "20261121110000"
-#define PATIENCE_MS 60000
+#define WAIT_LIMIT_MS 60000
 
 struct bench { /* a store with its loop, and how many items have come back */
 	uv_loop_t loop;

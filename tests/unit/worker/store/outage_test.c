@@ -38,7 +38,7 @@ static void a_database_that_goes_away_is_waited_for(void **state)
 	cluster_stop(&bench_cluster);
 	for (unsigned i = 100; i < N; i++)
 		ing_store_put(b.store, &e[i].item);
-	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
 	while (!ing_store_blocked(b.store) && ing_now_ms() < until)
 		uv_run(&b.loop, UV_RUN_ONCE);
 	assert_true(ing_store_blocked(b.store));

@@ -64,7 +64,7 @@ static void turn_for(struct bench *b, unsigned ms)
 
 static void wait_blocked(struct bench *b)
 {
-	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
 	while (!ing_store_blocked(b->store) && ing_now_ms() < until)
 		uv_run(&b->loop, UV_RUN_ONCE);
 	assert_true(ing_store_blocked(b->store));

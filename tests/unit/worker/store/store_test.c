@@ -133,7 +133,7 @@ static void duplicates_within_a_batch_end_as_if_they_came_one_by_one(void **stat
 	struct entry e[6];
 	const char *dsn = cluster_database(&bench_cluster);
 	bench_migrate(dsn);
-	bench_open_for(&b, dsn, 6, PATIENCE_MS); /* all six in one batch */
+	bench_open_for(&b, dsn, 6, WAIT_LIMIT_MS); /* all six in one batch */
 	bench_put_result(&b, &e[0], 1, "timeout");
 	bench_put_result(&b, &e[1], 1, "success");
 	bench_put_result(&b, &e[2], 1, "no-pdf-link");
@@ -198,7 +198,7 @@ static void hostile_values_break_nothing(void **state)
 	memcpy(long_json, "{\"a\":\"\\u0000\"", 13);
 	long_json[(1 << 20) - 1] = '}';
 	bench_migrate(dsn);
-	bench_open_for(&b, dsn, 12, PATIENCE_MS); /* all in one batch */
+	bench_open_for(&b, dsn, 12, WAIT_LIMIT_MS); /* all in one batch */
 	for (unsigned i = 0; i < 12; i++)
 		bench_fill(&b, &e[i], i);
 	e[0].rows.result.base_url = e[0].rows.request.base_url = over;

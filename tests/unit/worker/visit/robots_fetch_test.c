@@ -75,7 +75,7 @@ static void begin_with(const struct ing_robots_fetch_conf *conf,
 	fetches = ing_robots_fetches_new(conf);
 	ing_robots_fetches_wire(fetches, &all);
 	assert_true(ing_robots_fetches_idle(fetches));
-	ing_robots_fetch_get(fetches, URL, &token);
+	ing_robots_fetch_start(fetches, URL, &token);
 	assert_false(ing_robots_fetches_idle(fetches));
 }
 

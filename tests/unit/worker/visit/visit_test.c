@@ -281,7 +281,7 @@ static void what_robots_forbids_ends_before_admission(void **state)
 	(void)state;
 	begin();
 	fake.robots = (struct ing_robots_view){
-		.verdict = ING_ROBOTS_DISALLOWED, .retry_after_s = 9, .words = "line 3"};
+		.verdict = ING_ROBOTS_DISALLOWED, .retry_after_s = 9, .detail = "line 3"};
 	start();
 	expect_end(ING_STATUS_SKIP_ROBOTS, "done");
 	assert_int_equal(owner.outcome.retry_after_s, 9);
@@ -397,7 +397,7 @@ static void a_visit_can_be_cancelled_at_any_point(void **state)
 			assert_int_equal(
 				ing_visit_owes(v), transfers || point == AGAIN || point == ARCHIVE);
 			if (point == TRANSFER && at_once == 1)
-				assert_int_equal(fake_gate.report.kind, ING_ANSWER_CALLED_OFF);
+				assert_int_equal(fake_gate.report.kind, ING_ANSWER_CANCELLED);
 			owner.told[0] = '\0';
 			bool owes = ing_visit_owes(v);
 			if (transfers)
@@ -418,7 +418,7 @@ static void a_cancelled_transfer_may_be_broken_off_later(void **state)
 	ing_visit_cancel(&owner.visits[0], false);
 	assert_int_equal(fake_gate.holding, 1);
 	ing_visit_cancel(&owner.visits[0], true);
-	assert_int_equal(fake_gate.report.kind, ING_ANSWER_CALLED_OFF);
+	assert_int_equal(fake_gate.report.kind, ING_ANSWER_CANCELLED);
 	end();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lessee.h - for the tests of leases: workers of a fleet on one loop, each with its own leases,
+ * lease_client.h - for the tests of leases: workers of a fleet on one loop, each with its own leases,
  * that write down what they are told.
  */
 #pragma once
@@ -9,24 +9,24 @@
 
 #include "worker/gate/fleet/lease.h"
 
-struct told {
+struct client_event {
 	char host[300];
-	enum ing_lease_answer answer;
+	enum ing_lease_event_type type;
 	uint64_t at_ms, until_ms;
 	unsigned retry_ms;
 	char holder[64];
-	bool has_patience;
-	struct ing_patience patience;
-	bool read; /* by lessee_wait() */
+	bool has_backoff;
+	struct ing_host_backoff backoff;
+	bool read; /* by client_wait() */
 };
 
-struct lessee {
+struct lease_client {
 	struct ing_leases *l;
-	struct told *told;
-	size_t told_count, first_unread;
+	struct client_event *events;
+	size_t event_count, first_unread;
 	unsigned went_away, came_back;
 	/* NULL: nothing; else called after each news was written down. */
-	void (*on_news)(struct lessee *w, const struct told *t);
+	void (*on_event)(struct lease_client *w, const struct client_event *t);
 	unsigned id;
 	unsigned block_calls;
 	size_t block_count;
@@ -49,27 +49,29 @@ long fleet_rows(const struct fleet *f); /* hosts that the database knows */
 long fleet_held(const struct fleet *f); /* those that somebody has */
 
 /* With one worker, "a"; with two, "a" and "b". What was opened otherwise may be closed so, too. */
-void solo_open(struct fleet *f, struct lessee *a);
-void solo_close(struct fleet *f, struct lessee *a);
-void pair_open(struct fleet *f, struct lessee *a, struct lessee *b);
-void pair_close(struct fleet *f, struct lessee *a, struct lessee *b);
+void solo_open(struct fleet *f, struct lease_client *a);
+void solo_close(struct fleet *f, struct lease_client *a);
+void pair_open(struct fleet *f, struct lease_client *a, struct lease_client *b);
+void pair_close(struct fleet *f, struct lease_client *a, struct lease_client *b);
 
-void lessee_open(struct fleet *f, struct lessee *w, const char *instance);
-void lessee_close(struct lessee *w);
+void client_open(struct fleet *f, struct lease_client *w, const char *instance);
+void client_close(struct lease_client *w);
 /* The next news of the host that nobody has waited for yet; fails the test when none comes. */
-const struct told *lessee_wait(struct fleet *f, struct lessee *w, const char *host);
+const struct client_event *client_wait(struct fleet *f, struct lease_client *w, const char *host);
 /* Ask and wait. */
-const struct told *lessee_ask(struct fleet *f, struct lessee *w, const char *host);
+const struct client_event *client_request(
+	struct fleet *f, struct lease_client *w, const char *host);
 /* Ask, again and again as told, until it is granted. */
-const struct told *lessee_insist(struct fleet *f, struct lessee *w, const char *host);
+const struct client_event *client_acquire(
+	struct fleet *f, struct lease_client *w, const char *host);
 /* And let it reach the database, before another asks. */
-void lessee_give_back(
-	struct fleet *f, struct lessee *w, const char *host, struct ing_patience patience);
-size_t lessee_unread(const struct lessee *w); /* news nobody waited for */
+void client_release(
+	struct fleet *f, struct lease_client *w, const char *host, struct ing_host_backoff backoff);
+size_t client_unread(const struct lease_client *w); /* news nobody waited for */
 
-struct ing_patience resting(unsigned ms); /* the everyday pause from now on */
+struct ing_host_backoff resting(unsigned ms); /* the everyday pause from now on */
 
 /* A process that gets leases of these hosts, and is killed with them.
  * *ret_until_ms: the end of the first one's, as it believed. */
-void lessee_die(const struct fleet *f, const char *instance, const char *const *hosts, size_t count,
-	uint64_t *ret_until_ms);
+void client_kill(const struct fleet *f, const char *instance, const char *const *hosts,
+	size_t count, uint64_t *ret_until_ms);

@@ -14,15 +14,15 @@
 #define EARLY_MS 2000
 /* Who has asked for a host that another has gets it first for so long after it could: a little
  * longer than it takes to ask again. */
-#define LINE_MS 5000
+#define RESERVATION_MS 5000
 /* When to ask again for a host whose holder will be told within a second to give it back; and for
  * who is not even the next in line. */
 #define RETRY_NEXT_MS 1000
 #define RETRY_LATER_MS 3000
 #define RETRY_MIN_MS 50
 
-/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 expired_rest_ms, $6 EARLY_MS, $7 LINE_MS,
- * $8 takeover_rest_ms.
+/* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 expired_rest_ms, $6 EARLY_MS, $7
+ * RESERVATION_MS, $8 takeover_rest_ms.
  *
  * Every row is written, also of hosts that are not granted: the asker gets in line, and it is the
  * lock that makes the judgement final. `now` is taken before any lock is waited for, so that it is
@@ -33,7 +33,7 @@
  * another's lease has run out (its holder died, or lost sight of the database and may have fetched
  * up to the end: the host rests from then); `free` nobody else has a lease; `due` when the next
  * fetch is; `behind` another stands in line before us, and could not have come yet or only just. */
-static const char ask_sql[] =
+static const char request_sql[] =
 	"INSERT INTO host_state AS s (host, holder, session, expires_at, next_fetch_at, updated)"
 	" SELECT h, $2, $3::bigint, now + $4::bigint * interval '1 ms', now, now"
 	" FROM unnest($1::text[]) AS h, clock_timestamp() AS now"
@@ -74,28 +74,28 @@ static const char ask_sql[] =
 	" rest, breaker, failures, opens, crawl_delay_ms, response_ms, http_status, outcome,"
 	" ceil(extract(epoch FROM updated - answered_at) * 1000)::bigint";
 
-enum ask_column {
-	ASK_HOST,
-	ASK_GRANTED,
-	ASK_HELD, /* somebody has it */
-	ASK_NEXT, /* we are the next in line */
-	ASK_HOLDER,
-	ASK_LEFT_MS,
-	ASK_REST_MS,
-	ASK_REST,
-	ASK_BREAKER,
-	ASK_FAILURES,
-	ASK_OPENS,
-	ASK_CRAWL_DELAY_MS,
-	ASK_RESPONSE_MS,
-	ASK_HTTP_STATUS,
-	ASK_OUTCOME,
-	ASK_ANSWERED_MS,
-	ASK_COLUMNS
+enum request_column {
+	COLUMN_HOST,
+	COLUMN_GRANTED,
+	COLUMN_HELD, /* somebody has it */
+	COLUMN_NEXT, /* we are the next in line */
+	COLUMN_HOLDER,
+	COLUMN_LEFT_MS,
+	COLUMN_REST_MS,
+	COLUMN_REST,
+	COLUMN_BREAKER,
+	COLUMN_FAILURES,
+	COLUMN_OPENS,
+	COLUMN_CRAWL_DELAY_MS,
+	COLUMN_RESPONSE_MS,
+	COLUMN_HTTP_STATUS,
+	COLUMN_OUTCOME,
+	COLUMN_ANSWERED_MS,
+	COLUMN_COLUMNS
 };
 
-struct ask_answers {
-	struct ing_lease_ask *asks; /* in the order of their hosts */
+struct request_answers {
+	struct ing_lease_request *requests; /* in the order of their hosts */
 	size_t count;
 	uint64_t sent_ms, here_ms;
 	unsigned lease_ms;
@@ -103,8 +103,8 @@ struct ask_answers {
 
 static int compare_hosts(const void *a, const void *b)
 {
-	const struct ing_lease_ask *x = a;
-	const struct ing_lease_ask *y = b;
+	const struct ing_lease_request *x = a;
+	const struct ing_lease_request *y = b;
 	return strcmp(x->host, y->host);
 }
 
@@ -142,21 +142,21 @@ static const char *outcome_of(const char *slug)
 	return st < 0 ? "other" : ing_status_slug((enum ing_status)st);
 }
 
-static struct ing_patience patience_of(const char *const *v, uint64_t now_ms)
+static struct ing_host_backoff host_backoff_of(const char *const *v, uint64_t now_ms)
 {
-	int64_t rest_ms = ing_pg_int64(v[ASK_REST_MS]);
-	struct ing_patience p = {
-		.rest = rest_of(v[ASK_REST]),
-		.breaker = breaker_of(v[ASK_BREAKER]),
-		.failures = ing_pg_unsigned(v[ASK_FAILURES]),
-		.opens = ing_pg_unsigned(v[ASK_OPENS]),
-		.crawl_delay_ms = ing_pg_unsigned(v[ASK_CRAWL_DELAY_MS]),
-		.response_ms = ing_pg_unsigned(v[ASK_RESPONSE_MS]),
-		.http_status = (int)ing_pg_unsigned(v[ASK_HTTP_STATUS]),
-		.outcome = outcome_of(v[ASK_OUTCOME]),
+	int64_t rest_ms = ing_pg_int64(v[COLUMN_REST_MS]);
+	struct ing_host_backoff p = {
+		.rest = rest_of(v[COLUMN_REST]),
+		.breaker = breaker_of(v[COLUMN_BREAKER]),
+		.failures = ing_pg_unsigned(v[COLUMN_FAILURES]),
+		.opens = ing_pg_unsigned(v[COLUMN_OPENS]),
+		.crawl_delay_ms = ing_pg_unsigned(v[COLUMN_CRAWL_DELAY_MS]),
+		.response_ms = ing_pg_unsigned(v[COLUMN_RESPONSE_MS]),
+		.http_status = (int)ing_pg_unsigned(v[COLUMN_HTTP_STATUS]),
+		.outcome = outcome_of(v[COLUMN_OUTCOME]),
 	};
-	if (v[ASK_ANSWERED_MS] != NULL)
-		p.answered_ms = moment(now_ms, -ing_pg_int64(v[ASK_ANSWERED_MS]));
+	if (v[COLUMN_ANSWERED_MS] != NULL)
+		p.answered_ms = moment(now_ms, -ing_pg_int64(v[COLUMN_ANSWERED_MS]));
 	/* The rest after a takeover has no other reason. */
 	if (rest_ms > 0 && p.rest == ING_REST_NONE)
 		p.rest = ING_REST_DELAY;
@@ -171,67 +171,67 @@ static unsigned at_least(int64_t ms, unsigned min_ms)
 }
 
 /* Not granted: held by another; or, once that is over, promised to another; or resting. */
-static void judge(struct ing_lease_ask *a, const char *const *v)
+static void set_refusal(struct ing_lease_request *a, const char *const *v)
 {
-	bool next = v[ASK_NEXT][0] == 't';
-	bool held = v[ASK_HELD][0] == 't';
-	int64_t rest_ms = ing_pg_int64(v[ASK_REST_MS]);
+	bool next = v[COLUMN_NEXT][0] == 't';
+	bool held = v[COLUMN_HELD][0] == 't';
+	int64_t rest_ms = ing_pg_int64(v[COLUMN_REST_MS]);
 	if (!held && (next || rest_ms > EARLY_MS)) {
-		a->answer = ING_LEASE_RESTING;
+		a->type = ING_LEASE_RESTING;
 		a->retry_ms = at_least(rest_ms - EARLY_MS, RETRY_MIN_MS);
 		return;
 	}
-	int64_t left_ms = held ? ing_pg_int64(v[ASK_LEFT_MS]) : LINE_MS;
-	a->answer = ING_LEASE_HELD;
-	a->holder = ing_strdup(v[ASK_HOLDER] != NULL ? v[ASK_HOLDER] : "");
+	int64_t left_ms = held ? ing_pg_int64(v[COLUMN_LEFT_MS]) : RESERVATION_MS;
+	a->type = ING_LEASE_HELD;
+	a->holder = ing_strdup(v[COLUMN_HOLDER] != NULL ? v[COLUMN_HOLDER] : "");
 	a->retry_ms =
 		at_least(ING_MIN(left_ms, next ? RETRY_NEXT_MS : RETRY_LATER_MS), RETRY_MIN_MS);
 }
 
 static void take_answer(void *ctx, const char *const *v, int count)
 {
-	struct ask_answers *got = ctx;
-	ing_must(count == ASK_COLUMNS);
+	struct request_answers *got = ctx;
+	ing_must(count == COLUMN_COLUMNS);
 	if (got->here_ms == 0)
 		got->here_ms = ing_now_ms();
-	struct ing_lease_ask key = {.host = v[ASK_HOST]};
-	struct ing_lease_ask *a =
-		bsearch(&key, got->asks, got->count, sizeof(*got->asks), compare_hosts);
+	struct ing_lease_request key = {.host = v[COLUMN_HOST]};
+	struct ing_lease_request *a =
+		bsearch(&key, got->requests, got->count, sizeof(*got->requests), compare_hosts);
 	if (a == NULL)
 		return;
-	a->patience = patience_of(v, got->here_ms);
-	if (v[ASK_GRANTED][0] != 't') {
-		judge(a, v);
+	a->backoff = host_backoff_of(v, got->here_ms);
+	if (v[COLUMN_GRANTED][0] != 't') {
+		set_refusal(a, v);
 		return;
 	}
-	a->answer = ING_LEASE_GRANTED;
+	a->type = ING_LEASE_GRANTED;
 	a->until_ms = got->sent_ms + got->lease_ms;
 }
 
 /* Until the database has answered; and for what it is not asked. */
-static size_t prepare_asks(
+static size_t prepare_requests(
 	struct ing_lease_round *r, const struct ing_lease_session *ses, const char **ret_hosts)
 {
 	size_t n = 0;
 	uint64_t now = ing_now_ms();
-	qsort(r->asks, r->ask_count, sizeof(*r->asks), compare_hosts);
-	for (size_t i = 0; i < r->ask_count; i++) {
-		struct ing_lease_ask *a = &r->asks[i];
+	qsort(r->requests, r->request_count, sizeof(*r->requests), compare_hosts);
+	for (size_t i = 0; i < r->request_count; i++) {
+		struct ing_lease_request *a = &r->requests[i];
 		free(ING_TAKE(a->holder));
-		a->patience = (struct ing_patience){0};
-		a->answer = ING_LEASE_RESTING;
+		a->backoff = (struct ing_host_backoff){0};
+		a->type = ING_LEASE_RESTING;
 		a->retry_ms = RETRY_NEXT_MS;
 		if (ing_lease_is_name(a->host)) {
 			ret_hosts[n++] = a->host;
 			continue;
 		}
-		a->answer = ING_LEASE_GRANTED;
+		a->type = ING_LEASE_GRANTED;
 		a->until_ms = now + ses->lease_ms;
 	}
 	return n;
 }
 
-struct ask_run {
+struct request_run {
 	const struct ing_lease_session *ses;
 	struct ing_lease_round *r;
 	const char **hosts; /* those that the database is asked for */
@@ -240,7 +240,7 @@ struct ask_run {
 static enum ing_pg_rc ask(
 	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err)
 {
-	const struct ask_run *run = ctx;
+	const struct request_run *run = ctx;
 	const struct ing_lease_session *ses = run->ses;
 	struct ing_buf list;
 	struct ing_lease_number id, lease, rest, early, line, most;
@@ -250,26 +250,27 @@ static enum ing_pg_rc ask(
 	const char *params[] = {ing_buf_str(&list), ses->instance, ing_lease_number(&id, ses->id),
 		ing_lease_number(&lease, ses->lease_ms),
 		ing_lease_number(&rest, ses->expired_rest_ms), ing_lease_number(&early, EARLY_MS),
-		ing_lease_number(&line, LINE_MS), ing_lease_number(&most, ses->takeover_rest_ms)};
-	struct ask_answers got = {.asks = run->r->asks,
-		.count = run->r->ask_count,
+		ing_lease_number(&line, RESERVATION_MS),
+		ing_lease_number(&most, ses->takeover_rest_ms)};
+	struct request_answers got = {.requests = run->r->requests,
+		.count = run->r->request_count,
 		.lease_ms = ses->lease_ms,
 		.sent_ms = ing_now_ms()};
 	enum ing_pg_rc rc = ing_pg_query(
-		pg, "ask", ask_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
+		pg, "ask", request_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
 	ing_buf_done(&list);
 	return rc;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-enum ing_pg_rc ing_lease_run_asks(struct ing_pg *pg, const struct ing_lease_session *ses,
+enum ing_pg_rc ing_lease_run_requests(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
-	if (r->ask_count == 0)
+	if (r->request_count == 0)
 		return ING_PG_OK;
-	struct ask_run run = {ses, r, ing_alloc(r->ask_count * sizeof(*run.hosts))};
-	size_t count = prepare_asks(r, ses, run.hosts);
+	struct request_run run = {ses, r, ing_alloc(r->request_count * sizeof(*run.hosts))};
+	size_t count = prepare_requests(r, ses, run.hosts);
 	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, count, ask, &run, err);
 	free(run.hosts);
 	return rc;

@@ -2,7 +2,7 @@
  *
  * Workers that do nothing but lease.
  */
-#include "tests/unit/worker/gate/lessee.h"
+#include "tests/unit/worker/gate/lease_client.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -74,102 +74,103 @@ long fleet_held(const struct fleet *f)
 	return bench_number(f->dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL");
 }
 
-static void write_down(void *ctx, const struct ing_lease_news *n)
+static void write_down(void *ctx, const struct ing_lease_event *n)
 {
-	struct lessee *w = ctx;
-	if ((w->told_count & (w->told_count - 1)) == 0)
-		w->told = ing_realloc(
-			w->told, (w->told_count == 0 ? 1 : 2 * w->told_count) * sizeof(*w->told));
-	struct told *t = &w->told[w->told_count++];
-	*t = (struct told){.answer = n->answer,
+	struct lease_client *w = ctx;
+	if ((w->event_count & (w->event_count - 1)) == 0)
+		w->events = ing_realloc(w->events,
+			(w->event_count == 0 ? 1 : 2 * w->event_count) * sizeof(*w->events));
+	struct client_event *t = &w->events[w->event_count++];
+	*t = (struct client_event){.type = n->type,
 		.at_ms = ing_now_ms(),
 		.until_ms = n->until_ms,
 		.retry_ms = n->retry_ms,
-		.has_patience = n->patience != NULL};
+		.has_backoff = n->backoff != NULL};
 	snprintf(t->host, sizeof(t->host), "%s", n->host);
 	snprintf(t->holder, sizeof(t->holder), "%s", n->holder != NULL ? n->holder : "");
-	if (n->patience != NULL)
-		t->patience = *n->patience;
-	if (w->on_news != NULL)
-		w->on_news(w, t);
+	if (n->backoff != NULL)
+		t->backoff = *n->backoff;
+	if (w->on_event != NULL)
+		w->on_event(w, t);
 }
 
 static void write_down_state(void *ctx, bool away)
 {
-	struct lessee *w = ctx;
+	struct lease_client *w = ctx;
 	*(away ? &w->went_away : &w->came_back) += 1;
 	assert_int_equal(ing_leases_away(w->l), away);
 }
 
-static int try_open(struct fleet *f, struct lessee *w, const char *instance, struct ing_error *err)
+static int try_open(
+	struct fleet *f, struct lease_client *w, const char *instance, struct ing_error *err)
 {
 	struct ing_lease_conf conf = f->conf;
-	*w = (struct lessee){0};
+	*w = (struct lease_client){0};
 	conf.dsn = f->dsn;
 	conf.instance = instance;
 	int rc = ing_leases_new(&f->loop, &conf, &w->l, err);
 	if (rc == 0)
 		ing_leases_set_user(
 			w->l, &(struct ing_lease_user){
-				      .ctx = w, .news = write_down, .state = write_down_state});
+				      .ctx = w, .event = write_down, .state = write_down_state});
 	return rc;
 }
 
-void lessee_open(struct fleet *f, struct lessee *w, const char *instance)
+void client_open(struct fleet *f, struct lease_client *w, const char *instance)
 {
 	struct ing_error err = {0};
 	bench_check(try_open(f, w, instance, &err), &err);
 }
 
-void lessee_close(struct lessee *w)
+void client_close(struct lease_client *w)
 {
 	ing_leases_free(w->l);
-	free(w->told);
+	free(w->events);
 }
 
-void solo_open(struct fleet *f, struct lessee *a)
+void solo_open(struct fleet *f, struct lease_client *a)
 {
 	fleet_open(f);
-	lessee_open(f, a, "a");
+	client_open(f, a, "a");
 }
 
-void solo_close(struct fleet *f, struct lessee *a)
+void solo_close(struct fleet *f, struct lease_client *a)
 {
-	lessee_close(a);
+	client_close(a);
 	fleet_close(f);
 }
 
-void pair_open(struct fleet *f, struct lessee *a, struct lessee *b)
+void pair_open(struct fleet *f, struct lease_client *a, struct lease_client *b)
 {
 	solo_open(f, a);
-	lessee_open(f, b, "b");
+	client_open(f, b, "b");
 }
 
-void pair_close(struct fleet *f, struct lessee *a, struct lessee *b)
+void pair_close(struct fleet *f, struct lease_client *a, struct lease_client *b)
 {
-	lessee_close(a);
+	client_close(a);
 	solo_close(f, b);
 }
 
-static struct told *next_unread(struct lessee *w, const char *host)
+static struct client_event *next_unread(struct lease_client *w, const char *host)
 {
-	for (size_t i = w->first_unread; i < w->told_count; i++) {
-		struct told *t = &w->told[i];
+	for (size_t i = w->first_unread; i < w->event_count; i++) {
+		struct client_event *t = &w->events[i];
 		if (t->read || strcmp(t->host, host) != 0)
 			continue;
 		t->read = true;
-		while (w->first_unread < w->told_count && w->told[w->first_unread].read)
+		while (w->first_unread < w->event_count && w->events[w->first_unread].read)
 			w->first_unread++;
 		return t;
 	}
 	return NULL;
 }
 
-const struct told *lessee_wait(struct fleet *f, struct lessee *w, const char *host)
+const struct client_event *client_wait(struct fleet *f, struct lease_client *w, const char *host)
 {
-	uint64_t until = ing_now_ms() + PATIENCE_MS;
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
 	for (;;) {
-		const struct told *t = next_unread(w, host);
+		const struct client_event *t = next_unread(w, host);
 		if (t != NULL)
 			return t;
 		if (ing_now_ms() > until)
@@ -178,43 +179,43 @@ const struct told *lessee_wait(struct fleet *f, struct lessee *w, const char *ho
 	}
 }
 
-const struct told *lessee_ask(struct fleet *f, struct lessee *w, const char *host)
+const struct client_event *client_request(struct fleet *f, struct lease_client *w, const char *host)
 {
-	ing_leases_ask(w->l, host);
-	return lessee_wait(f, w, host);
+	ing_leases_request(w->l, host);
+	return client_wait(f, w, host);
 }
 
-const struct told *lessee_insist(struct fleet *f, struct lessee *w, const char *host)
+const struct client_event *client_acquire(struct fleet *f, struct lease_client *w, const char *host)
 {
 	for (;;) {
-		const struct told *t = lessee_ask(f, w, host);
-		if (t->answer == ING_LEASE_GRANTED)
+		const struct client_event *t = client_request(f, w, host);
+		if (t->type == ING_LEASE_GRANTED)
 			return t;
-		assert_true(t->answer == ING_LEASE_HELD || t->answer == ING_LEASE_RESTING);
+		assert_true(t->type == ING_LEASE_HELD || t->type == ING_LEASE_RESTING);
 		assert_in_range(t->retry_ms, 1, 3600000);
 		fleet_run(f, t->retry_ms);
 	}
 }
 
-void lessee_give_back(
-	struct fleet *f, struct lessee *w, const char *host, struct ing_patience patience)
+void client_release(
+	struct fleet *f, struct lease_client *w, const char *host, struct ing_host_backoff backoff)
 {
-	ing_leases_return(w->l, host, &patience);
+	ing_leases_release(w->l, host, &backoff);
 	fleet_run(f, 300);
 }
 
-size_t lessee_unread(const struct lessee *w)
+size_t client_unread(const struct lease_client *w)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < w->told_count; i++)
-		n += !w->told[i].read;
+	for (size_t i = 0; i < w->event_count; i++)
+		n += !w->events[i].read;
 	return n;
 }
 
-struct ing_patience resting(unsigned ms)
+struct ing_host_backoff resting(unsigned ms)
 {
 	uint64_t now = ing_now_ms();
-	return (struct ing_patience){.rest_until_ms = now + ms,
+	return (struct ing_host_backoff){.rest_until_ms = now + ms,
 		.rest = ING_REST_DELAY,
 		.http_status = 200,
 		.outcome = "success",
@@ -226,28 +227,28 @@ static void hold(const struct fleet *like, const char *instance, const char *con
 	size_t count, int out)
 {
 	struct fleet f;
-	struct lessee w;
-	uint64_t deadline = ing_now_ms() + PATIENCE_MS;
+	struct lease_client w;
+	uint64_t deadline = ing_now_ms() + WAIT_LIMIT_MS;
 	open_on(&f, like->dsn);
 	f.conf = like->conf;
 	if (try_open(&f, &w, instance, NULL) != 0)
 		_exit(2);
 	for (size_t i = 0; i < count; i++)
-		ing_leases_ask(w.l, hosts[i]);
-	while (w.told_count < count && ing_now_ms() < deadline)
+		ing_leases_request(w.l, hosts[i]);
+	while (w.event_count < count && ing_now_ms() < deadline)
 		uv_run(&f.loop, UV_RUN_ONCE);
 	for (size_t i = 0; i < count; i++) {
-		if (i >= w.told_count || w.told[i].answer != ING_LEASE_GRANTED)
+		if (i >= w.event_count || w.events[i].type != ING_LEASE_GRANTED)
 			_exit(3);
 	}
-	if (write(out, &w.told[0].until_ms, sizeof(uint64_t)) != (ssize_t)sizeof(uint64_t))
+	if (write(out, &w.events[0].until_ms, sizeof(uint64_t)) != (ssize_t)sizeof(uint64_t))
 		_exit(4);
 	for (;;)
 		pause(); /* the loop stands still: nothing is extended */
 }
 
-void lessee_die(const struct fleet *f, const char *instance, const char *const *hosts, size_t count,
-	uint64_t *ret_until_ms)
+void client_kill(const struct fleet *f, const char *instance, const char *const *hosts,
+	size_t count, uint64_t *ret_until_ms)
 {
 	int fds[2];
 	int status = 0;

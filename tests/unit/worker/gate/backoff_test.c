@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Every rule of patience as a line of a table: what was known, what came, how long the host rests
+ * Every rule of back-off as a line of a table: what was known, what came, how long the host rests
  * then, why, and what is known after. Then what takes several reports: back-off, breaker, merging,
  * fading.
  */
@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/gate/patience.h"
+#include "worker/gate/backoff.h"
 
 #define NOW 1000000
 #define NO_JITTER 0
 #define MOST_JITTER UINT32_MAX
 
-static const struct ing_patience_settings conf = {
+static const struct ing_host_backoff_settings conf = {
 	.delay_ms = 500,
 	.crawl_delay_max_ms = 60000,
 	.adaptive_factor = 2,
@@ -44,7 +44,7 @@ static const struct ing_patience_settings conf = {
 
 static const struct {
 	const char *name;
-	struct ing_patience before;
+	struct ing_host_backoff before;
 	struct ing_gate_report report;
 	uint64_t rest_ms; /* from NOW */
 	enum ing_rest rest;
@@ -53,7 +53,7 @@ static const struct {
 } cases[] = {
 	{"nothing was asked", {0}, {.kind = ING_ANSWER_NONE, .response_ms = 900}, 0, ING_REST_NONE,
 		0, 0},
-	{"asked and called off", {.failures = 2}, {.kind = ING_ANSWER_CALLED_OFF}, 500,
+	{"asked and called off", {.failures = 2}, {.kind = ING_ANSWER_CANCELLED}, 500,
 		ING_REST_DELAY, 2, 0},
 	{"quick answer", {0}, GOOD(10), 500, ING_REST_DELAY, 0, 0},
 	{"answer of a quarter second", {0}, GOOD(250), 500, ING_REST_DELAY, 0, 0},
@@ -108,7 +108,7 @@ static const struct {
 	{"the trial was not made", {.failures = 10, .opens = 1, .breaker = ING_BREAKER_HALF_OPEN},
 		{.kind = ING_ANSWER_NONE}, 0, ING_REST_NONE, 10, ING_BREAKER_HALF_OPEN},
 	{"the trial was called off", {.failures = 10, .opens = 1, .breaker = ING_BREAKER_HALF_OPEN},
-		{.kind = ING_ANSWER_CALLED_OFF}, 500, ING_REST_DELAY, 10, ING_BREAKER_HALF_OPEN},
+		{.kind = ING_ANSWER_CANCELLED}, 500, ING_REST_DELAY, 10, ING_BREAKER_HALF_OPEN},
 	{"a straggler's failure",
 		{.failures = 10,
 			.opens = 1,
@@ -122,8 +122,8 @@ static void each_rule(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		struct ing_patience p = cases[i].before;
-		ing_patience_report(&p, &conf, &cases[i].report, NOW, NO_JITTER);
+		struct ing_host_backoff p = cases[i].before;
+		ing_host_backoff_report(&p, &conf, &cases[i].report, NOW, NO_JITTER);
 		uint64_t rest = p.rest_until_ms > NOW ? p.rest_until_ms - NOW : 0;
 		if (rest != cases[i].rest_ms || p.rest != cases[i].rest ||
 			p.failures != cases[i].failures || p.breaker != cases[i].breaker)
@@ -136,16 +136,17 @@ static void each_rule(void **state)
 static void what_is_off_does_nothing(void **state)
 {
 	(void)state;
-	struct ing_patience_settings off = {.backoff_ms = 5000, .backoff_max_ms = 5000};
-	struct ing_patience p = {.crawl_delay_ms = 5000};
-	ing_patience_report(&p, &off, &(struct ing_gate_report)GOOD(9000), NOW, NO_JITTER);
+	struct ing_host_backoff_settings off = {.backoff_ms = 5000, .backoff_max_ms = 5000};
+	struct ing_host_backoff p = {.crawl_delay_ms = 5000};
+	ing_host_backoff_report(&p, &off, &(struct ing_gate_report)GOOD(9000), NOW, NO_JITTER);
 	assert_true(p.rest_until_ms <= NOW);
 	for (int i = 0; i < 1000; i++)
-		ing_patience_report(&p, &off, &(struct ing_gate_report)FAILED(10), NOW, NO_JITTER);
+		ing_host_backoff_report(
+			&p, &off, &(struct ing_gate_report)FAILED(10), NOW, NO_JITTER);
 	assert_int_equal(p.breaker, ING_BREAKER_CLOSED);
 	assert_int_equal(p.failures, 1000);
 	/* No Retry-After is honoured with a ceiling of 0. */
-	ing_patience_report(&p, &off, &(struct ing_gate_report)THROTTLED(60), NOW, NO_JITTER);
+	ing_host_backoff_report(&p, &off, &(struct ing_gate_report)THROTTLED(60), NOW, NO_JITTER);
 	assert_true(p.rest_until_ms <= NOW);
 }
 
@@ -155,8 +156,8 @@ static void jitter_shortens_by_a_quarter_at_most(void **state)
 	uint64_t shortest = UINT64_MAX;
 	uint64_t longest = 0;
 	for (uint64_t random = 0; random <= UINT32_MAX; random += 1000003) {
-		struct ing_patience p = {.failures = 2};
-		ing_patience_report(
+		struct ing_host_backoff p = {.failures = 2};
+		ing_host_backoff_report(
 			&p, &conf, &(struct ing_gate_report)THROTTLED(-1), NOW, (uint32_t)random);
 		uint64_t rest = p.rest_until_ms - NOW;
 		shortest = ING_MIN(shortest, rest);
@@ -164,29 +165,32 @@ static void jitter_shortens_by_a_quarter_at_most(void **state)
 	}
 	assert_int_equal(longest, 20000);
 	assert_in_range(shortest, 15000, 15010);
-	struct ing_patience p = {.failures = 1000};
-	ing_patience_report(&p, &conf, &(struct ing_gate_report)THROTTLED(-1), NOW, MOST_JITTER);
+	struct ing_host_backoff p = {.failures = 1000};
+	ing_host_backoff_report(
+		&p, &conf, &(struct ing_gate_report)THROTTLED(-1), NOW, MOST_JITTER);
 	assert_int_equal(p.rest_until_ms - NOW, 3600000 - 900000);
 	/* What the host said is not played with. */
-	p = (struct ing_patience){0};
-	ing_patience_report(&p, &conf, &(struct ing_gate_report)THROTTLED(100), NOW, MOST_JITTER);
+	p = (struct ing_host_backoff){0};
+	ing_host_backoff_report(
+		&p, &conf, &(struct ing_gate_report)THROTTLED(100), NOW, MOST_JITTER);
 	assert_int_equal(p.rest_until_ms - NOW, 100000);
 }
 
 static void back_off_doubles_up_to_its_ceiling(void **state)
 {
 	(void)state;
-	struct ing_patience_settings c = conf;
+	struct ing_host_backoff_settings c = conf;
 	c.breaker_failures = 0;
-	struct ing_patience p = {0};
+	struct ing_host_backoff p = {0};
 	uint64_t now = NOW;
 	uint64_t want = 5000;
 	for (int i = 0; i < 40; i++) {
-		ing_patience_report(&p, &c, &(struct ing_gate_report)THROTTLED(-1), now, NO_JITTER);
+		ing_host_backoff_report(
+			&p, &c, &(struct ing_gate_report)THROTTLED(-1), now, NO_JITTER);
 		assert_int_equal(p.rest_until_ms - now, want);
-		assert_true(ing_patience_is_hold(&p, now));
+		assert_true(ing_host_backoff_is_hold(&p, now));
 		now = p.rest_until_ms;
-		assert_false(ing_patience_is_hold(&p, now));
+		assert_false(ing_host_backoff_is_hold(&p, now));
 		want = ING_MIN(want * 2, 3600000U);
 	}
 }
@@ -194,40 +198,42 @@ static void back_off_doubles_up_to_its_ceiling(void **state)
 static void a_breaker_opens_is_tried_and_closes(void **state)
 {
 	(void)state;
-	struct ing_patience p = {0};
+	struct ing_host_backoff p = {0};
 	uint64_t now = NOW;
 	for (unsigned i = 0; i < 10; i++) {
 		assert_int_equal(p.breaker, ING_BREAKER_CLOSED);
-		assert_int_equal(ing_patience_slots(&p, 4), 4);
-		ing_patience_report(&p, &conf, &(struct ing_gate_report)FAILED(1), now, NO_JITTER);
+		assert_int_equal(ing_host_backoff_slots(&p, 4), 4);
+		ing_host_backoff_report(
+			&p, &conf, &(struct ing_gate_report)FAILED(1), now, NO_JITTER);
 		now += 1000;
 	}
 	assert_int_equal(p.breaker, ING_BREAKER_OPEN);
-	assert_int_equal(ing_patience_slots(&p, 4), 1);
-	ing_patience_start(&p, now); /* too early */
+	assert_int_equal(ing_host_backoff_slots(&p, 4), 1);
+	ing_host_backoff_start(&p, now); /* too early */
 	assert_int_equal(p.breaker, ING_BREAKER_OPEN);
 	for (unsigned opens = 1, ms = 10000; opens < 5; opens++, ms *= 2) {
 		now = p.rest_until_ms;
-		ing_patience_start(&p, now);
+		ing_host_backoff_start(&p, now);
 		assert_int_equal(p.breaker, ING_BREAKER_HALF_OPEN);
-		assert_int_equal(ing_patience_slots(&p, 4), 1);
-		ing_patience_report(&p, &conf, &(struct ing_gate_report)FAILED(1), now, NO_JITTER);
+		assert_int_equal(ing_host_backoff_slots(&p, 4), 1);
+		ing_host_backoff_report(
+			&p, &conf, &(struct ing_gate_report)FAILED(1), now, NO_JITTER);
 		assert_int_equal(p.breaker, ING_BREAKER_OPEN);
 		assert_int_equal(p.opens, opens + 1);
 		assert_int_equal(p.rest_until_ms - now, ms);
 	}
 	now = p.rest_until_ms;
-	ing_patience_start(&p, now);
-	ing_patience_report(&p, &conf, &(struct ing_gate_report)GOOD(1), now, NO_JITTER);
+	ing_host_backoff_start(&p, now);
+	ing_host_backoff_report(&p, &conf, &(struct ing_gate_report)GOOD(1), now, NO_JITTER);
 	assert_int_equal(p.breaker, ING_BREAKER_CLOSED);
 	assert_int_equal(p.failures, 0);
 	assert_int_equal(p.opens, 0);
-	assert_int_equal(ing_patience_slots(&p, 4), 4);
+	assert_int_equal(ing_host_backoff_slots(&p, 4), 4);
 }
 
 static const struct {
 	const char *name;
-	struct ing_patience ours, fleet, want;
+	struct ing_host_backoff ours, fleet, want;
 } merges[] = {
 	{"strangers", {0}, {0}, {0}},
 	{"a longer hold elsewhere", {.rest_until_ms = 50, .rest = ING_REST_DELAY},
@@ -265,9 +271,9 @@ static void the_fleets_knowledge_joins_ours(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(merges); i++) {
-		struct ing_patience p = merges[i].ours;
-		const struct ing_patience *w = &merges[i].want;
-		ing_patience_merge(&p, &merges[i].fleet);
+		struct ing_host_backoff p = merges[i].ours;
+		const struct ing_host_backoff *w = &merges[i].want;
+		ing_host_backoff_merge(&p, &merges[i].fleet);
 		if (p.rest_until_ms != w->rest_until_ms || p.rest != w->rest ||
 			p.failures != w->failures || p.opens != w->opens ||
 			p.breaker != w->breaker || p.crawl_delay_ms != w->crawl_delay_ms ||
@@ -280,48 +286,50 @@ static void the_fleets_knowledge_joins_ours(void **state)
 static void a_crawl_delay_counts_from_the_answer_that_told_it(void **state)
 {
 	(void)state;
-	struct ing_patience p = {0};
-	ing_patience_crawl_delay(&p, &conf, 3000);
+	struct ing_host_backoff p = {0};
+	ing_host_backoff_set_crawl_delay(&p, &conf, 3000);
 	assert_int_equal(p.rest_until_ms, 0); /* nobody was asked yet */
-	ing_patience_report(&p, &conf, &(struct ing_gate_report)GOOD(10), NOW, NO_JITTER);
+	ing_host_backoff_report(&p, &conf, &(struct ing_gate_report)GOOD(10), NOW, NO_JITTER);
 	assert_int_equal(p.rest_until_ms, NOW + 3000);
-	ing_patience_crawl_delay(&p, &conf, 5000);
+	ing_host_backoff_set_crawl_delay(&p, &conf, 5000);
 	assert_int_equal(p.rest_until_ms, NOW + 5000);
 	assert_int_equal(p.rest, ING_REST_CRAWL_DELAY);
-	ing_patience_crawl_delay(&p, &conf, 0);
+	ing_host_backoff_set_crawl_delay(&p, &conf, 0);
 	assert_int_equal(p.rest_until_ms, NOW + 5000); /* what was begun is kept */
-	ing_patience_crawl_delay(&p, &conf, UINT32_MAX);
+	ing_host_backoff_set_crawl_delay(&p, &conf, UINT32_MAX);
 	assert_int_equal(p.rest_until_ms, NOW + conf.crawl_delay_max_ms);
 }
 
 static void what_a_further_failure_would_cost(void **state)
 {
 	(void)state;
-	assert_int_equal(ing_patience_next_hold_ms(&(struct ing_patience){0}, &conf), 0);
+	assert_int_equal(ing_host_backoff_next_hold_ms(&(struct ing_host_backoff){0}, &conf), 0);
 	assert_int_equal(
-		ing_patience_next_hold_ms(&(struct ing_patience){.failures = 3}, &conf), 20000);
-	assert_int_equal(ing_patience_next_hold_ms(&(struct ing_patience){.failures = 300}, &conf),
+		ing_host_backoff_next_hold_ms(&(struct ing_host_backoff){.failures = 3}, &conf),
+		20000);
+	assert_int_equal(
+		ing_host_backoff_next_hold_ms(&(struct ing_host_backoff){.failures = 300}, &conf),
 		conf.backoff_max_ms);
 }
 
 static void failures_fade(void **state)
 {
 	(void)state;
-	struct ing_patience p = {0};
-	assert_false(ing_patience_matters(&p, NOW));
-	ing_patience_report(&p, &conf, &(struct ing_gate_report)THROTTLED(60), NOW, NO_JITTER);
-	uint64_t end = NOW + 60000 + ING_PATIENCE_FADE_MS;
-	assert_int_equal(ing_patience_fades_at(&p), end);
-	ing_patience_fade(&p, end - 1);
-	assert_true(ing_patience_matters(&p, end - 1));
-	ing_patience_fade(&p, end);
-	assert_false(ing_patience_matters(&p, end));
+	struct ing_host_backoff p = {0};
+	assert_false(ing_host_backoff_is_active(&p, NOW));
+	ing_host_backoff_report(&p, &conf, &(struct ing_gate_report)THROTTLED(60), NOW, NO_JITTER);
+	uint64_t end = NOW + 60000 + ING_HOST_BACKOFF_EXPIRE_MS;
+	assert_int_equal(ing_host_backoff_expires_at(&p), end);
+	ing_host_backoff_expire(&p, end - 1);
+	assert_true(ing_host_backoff_is_active(&p, end - 1));
+	ing_host_backoff_expire(&p, end);
+	assert_false(ing_host_backoff_is_active(&p, end));
 	/* The last answer is still told. */
 	assert_int_equal(p.http_status, 429);
 	/* A rest matters by itself. */
-	p = (struct ing_patience){.rest_until_ms = NOW + 1, .rest = ING_REST_DELAY};
-	assert_true(ing_patience_matters(&p, NOW));
-	assert_false(ing_patience_matters(&p, NOW + 1));
+	p = (struct ing_host_backoff){.rest_until_ms = NOW + 1, .rest = ING_REST_DELAY};
+	assert_true(ing_host_backoff_is_active(&p, NOW));
+	assert_false(ing_host_backoff_is_active(&p, NOW + 1));
 }
 
 static void names(void **state)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The rules of patience, one small function each. Any thread.
+ * The rules of back-off, one small function each. Any thread.
  *
- * A report may come from a transfer that began before another one's report held the host (several
- * slots): such stragglers lengthen a rest but never shorten it, and an open breaker heeds neither
- * their good nor their bad news, for it waits for the one transfer that tries the host.
+ * With several slots, a report may come from a transfer that began before another one's report held
+ * the host. Such a late report can lengthen a rest but not shorten it, and an open breaker ignores
+ * it, good or bad: it waits for the one transfer that tries the host.
  */
-#include "worker/gate/patience.h"
+#include "worker/gate/backoff.h"
 
 #include "common/base/macros.h"
 
-static void rest_until(struct ing_patience *p, uint64_t until_ms, enum ing_rest why)
+static void rest_until(struct ing_host_backoff *p, uint64_t until_ms, enum ing_rest why)
 {
 	if (until_ms > p->rest_until_ms) {
 		p->rest_until_ms = until_ms;
@@ -18,9 +18,9 @@ static void rest_until(struct ing_patience *p, uint64_t until_ms, enum ing_rest 
 	}
 }
 
-/* The everyday pause; of equal reasons the plainest is named. */
-static void pause_host(
-	struct ing_patience *p, const struct ing_patience_settings *settings, uint64_t now_ms)
+/* Of equally long pauses the first reason is named. */
+static void pause_host(struct ing_host_backoff *p, const struct ing_host_backoff_settings *settings,
+	uint64_t now_ms)
 {
 	uint64_t adaptive = (uint64_t)p->response_ms * settings->adaptive_factor;
 	if (settings->delay_ms > 0)
@@ -34,7 +34,8 @@ static void pause_host(
 }
 
 /* backoff_ms x 2^(nth - 1), at most backoff_max_ms, less up to a quarter. */
-static uint64_t backoff(const struct ing_patience_settings *settings, unsigned nth, uint32_t random)
+static uint64_t backoff(
+	const struct ing_host_backoff_settings *settings, unsigned nth, uint32_t random)
 {
 	uint64_t ms = settings->backoff_ms;
 	for (unsigned i = 1; i < nth && ms < settings->backoff_max_ms; i++)
@@ -43,8 +44,9 @@ static uint64_t backoff(const struct ing_patience_settings *settings, unsigned n
 	return ms - ms / 4 * random / UINT32_MAX;
 }
 
-static void hold_throttled(struct ing_patience *p, const struct ing_patience_settings *settings,
-	int64_t retry_after_s, uint64_t now_ms, uint32_t random)
+static void hold_throttled(struct ing_host_backoff *p,
+	const struct ing_host_backoff_settings *settings, int64_t retry_after_s, uint64_t now_ms,
+	uint32_t random)
 {
 	if (retry_after_s < 0) {
 		rest_until(p, now_ms + backoff(settings, p->failures, random), ING_REST_BACKOFF);
@@ -57,8 +59,8 @@ static void hold_throttled(struct ing_patience *p, const struct ing_patience_set
 		rest_until(p, now_ms + ms, ING_REST_RETRY_AFTER);
 }
 
-static void count_failure(struct ing_patience *p, const struct ing_patience_settings *settings,
-	uint64_t now_ms, uint32_t random)
+static void count_failure(struct ing_host_backoff *p,
+	const struct ing_host_backoff_settings *settings, uint64_t now_ms, uint32_t random)
 {
 	bool opens = p->breaker == ING_BREAKER_HALF_OPEN ||
 		     (p->breaker == ING_BREAKER_CLOSED && settings->breaker_failures > 0 &&
@@ -73,11 +75,11 @@ static void count_failure(struct ing_patience *p, const struct ing_patience_sett
 
 /* -------------------------------------------------------------------------------------------- */
 
-const struct ing_gate_report ing_gate_called_off = {
-	.kind = ING_ANSWER_CALLED_OFF, .retry_after_s = -1};
+const struct ing_gate_report ing_gate_cancelled = {
+	.kind = ING_ANSWER_CANCELLED, .retry_after_s = -1};
 
-void ing_patience_crawl_delay(struct ing_patience *p, const struct ing_patience_settings *settings,
-	unsigned crawl_delay_ms)
+void ing_host_backoff_set_crawl_delay(struct ing_host_backoff *p,
+	const struct ing_host_backoff_settings *settings, unsigned crawl_delay_ms)
 {
 	p->crawl_delay_ms = crawl_delay_ms;
 	if (p->answered_ms != 0)
@@ -86,13 +88,14 @@ void ing_patience_crawl_delay(struct ing_patience *p, const struct ing_patience_
 			ING_REST_CRAWL_DELAY);
 }
 
-void ing_patience_report(struct ing_patience *p, const struct ing_patience_settings *settings,
-	const struct ing_gate_report *report, uint64_t now_ms, uint32_t random)
+void ing_host_backoff_report(struct ing_host_backoff *p,
+	const struct ing_host_backoff_settings *settings, const struct ing_gate_report *report,
+	uint64_t now_ms, uint32_t random)
 {
 	if (report->kind == ING_ANSWER_NONE)
 		return;
 	p->response_ms = report->response_ms;
-	if (report->kind != ING_ANSWER_CALLED_OFF) {
+	if (report->kind != ING_ANSWER_CANCELLED) {
 		p->http_status = report->http_status;
 		p->outcome = report->outcome;
 		p->answered_ms = now_ms;
@@ -100,7 +103,7 @@ void ing_patience_report(struct ing_patience *p, const struct ing_patience_setti
 	if (p->rest_until_ms <= now_ms)
 		p->rest = ING_REST_NONE;
 	pause_host(p, settings, now_ms);
-	if (report->kind == ING_ANSWER_CALLED_OFF)
+	if (report->kind == ING_ANSWER_CANCELLED)
 		return;
 	if (report->kind == ING_ANSWER_GOOD) {
 		if (p->breaker == ING_BREAKER_OPEN)
@@ -116,13 +119,13 @@ void ing_patience_report(struct ing_patience *p, const struct ing_patience_setti
 	count_failure(p, settings, now_ms, random);
 }
 
-void ing_patience_start(struct ing_patience *p, uint64_t now_ms)
+void ing_host_backoff_start(struct ing_host_backoff *p, uint64_t now_ms)
 {
 	if (p->breaker == ING_BREAKER_OPEN && p->rest_until_ms <= now_ms)
 		p->breaker = ING_BREAKER_HALF_OPEN;
 }
 
-void ing_patience_merge(struct ing_patience *p, const struct ing_patience *fleet)
+void ing_host_backoff_merge(struct ing_host_backoff *p, const struct ing_host_backoff *fleet)
 {
 	rest_until(p, fleet->rest_until_ms, fleet->rest);
 	if (fleet->crawl_delay_ms > 0)
@@ -141,37 +144,37 @@ void ing_patience_merge(struct ing_patience *p, const struct ing_patience *fleet
 	p->answered_ms = fleet->answered_ms;
 }
 
-uint64_t ing_patience_fades_at(const struct ing_patience *p)
+uint64_t ing_host_backoff_expires_at(const struct ing_host_backoff *p)
 {
-	return ING_MAX(p->rest_until_ms, p->answered_ms) + ING_PATIENCE_FADE_MS;
+	return ING_MAX(p->rest_until_ms, p->answered_ms) + ING_HOST_BACKOFF_EXPIRE_MS;
 }
 
-void ing_patience_fade(struct ing_patience *p, uint64_t now_ms)
+void ing_host_backoff_expire(struct ing_host_backoff *p, uint64_t now_ms)
 {
-	if (now_ms < ing_patience_fades_at(p))
+	if (now_ms < ing_host_backoff_expires_at(p))
 		return;
 	p->failures = p->opens = 0;
 	p->breaker = ING_BREAKER_CLOSED;
 	p->rest = ING_REST_NONE;
 }
 
-uint64_t ing_patience_next_hold_ms(
-	const struct ing_patience *p, const struct ing_patience_settings *settings)
+uint64_t ing_host_backoff_next_hold_ms(
+	const struct ing_host_backoff *p, const struct ing_host_backoff_settings *settings)
 {
 	return p->failures > 0 ? backoff(settings, p->failures, 0) : 0;
 }
 
-unsigned ing_patience_slots(const struct ing_patience *p, unsigned configured)
+unsigned ing_host_backoff_slots(const struct ing_host_backoff *p, unsigned configured)
 {
 	return p->breaker == ING_BREAKER_CLOSED ? configured : 1;
 }
 
-bool ing_patience_is_hold(const struct ing_patience *p, uint64_t now_ms)
+bool ing_host_backoff_is_hold(const struct ing_host_backoff *p, uint64_t now_ms)
 {
 	return p->rest_until_ms > now_ms && p->rest >= ING_REST_RETRY_AFTER;
 }
 
-bool ing_patience_matters(const struct ing_patience *p, uint64_t now_ms)
+bool ing_host_backoff_is_active(const struct ing_host_backoff *p, uint64_t now_ms)
 {
 	return p->rest_until_ms > now_ms || p->failures > 0 || p->breaker != ING_BREAKER_CLOSED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Saying: what was learnt of hosts while they were leased, with or without giving them back.
+ * Updates and releases: what was learnt of hosts while they were leased.
  */
 #include <stdlib.h>
 
@@ -32,31 +32,32 @@
 	"  updated = excluded.updated"
 #define OURS_SQL " WHERE s.session = $12::bigint"
 
-static const char note_sql[] =
+static const char update_sql[] =
 	INSERT_SQL UPDATE_SQL ", expires_at = s.expires_at - " ING_LEASE_SET_BACK
 			      ", wanted_at = s.wanted_at - " ING_LEASE_SET_BACK OURS_SQL;
 
-/* Who waits in line has its few seconds from now on. Nobody waits for this to be on the server's
- * disk (set_config: for this transaction): should it crash just then, the host stays leased until
- * the lease runs out, and what must not be forgotten, a hold, was noted before. */
-static const char return_sql[] = INSERT_SQL
+/* A reservation's few seconds count from now on. This need not be on the server's disk before it is
+ * answered (set_config: for this transaction): if the server crashes just then, the host stays
+ * leased until the lease expires; a hold, which must not be lost, was written before by an
+ * update. */
+static const char release_sql[] = INSERT_SQL
 	", set_config('synchronous_commit', 'off', true) AS relaxed" UPDATE_SQL
 	", holder = NULL, session = NULL, expires_at = NULL, wanted_of = NULL,"
 	" wanted_at = CASE WHEN s.wanted_at IS NOT NULL THEN excluded.updated END" OURS_SQL;
 
-enum say_param {
-	SAY_HOST,
-	SAY_REST_MS,
-	SAY_REST,
-	SAY_BREAKER,
-	SAY_FAILURES,
-	SAY_OPENS,
-	SAY_CRAWL_DELAY_MS,
-	SAY_RESPONSE_MS,
-	SAY_HTTP_STATUS,
-	SAY_OUTCOME,
-	SAY_ANSWERED_MS,
-	SAY_LISTS, /* so many lists; then the session */
+enum update_param {
+	UPDATE_HOST,
+	UPDATE_REST_MS,
+	UPDATE_REST,
+	UPDATE_BREAKER,
+	UPDATE_FAILURES,
+	UPDATE_OPENS,
+	UPDATE_CRAWL_DELAY_MS,
+	UPDATE_RESPONSE_MS,
+	UPDATE_HTTP_STATUS,
+	UPDATE_OUTCOME,
+	UPDATE_ANSWERED_MS,
+	UPDATE_LISTS, /* so many lists; then the session */
 };
 
 static uint64_t span(uint64_t from_ms, uint64_t to_ms)
@@ -81,80 +82,82 @@ static void add_name(struct ing_buf *list, const char *name)
 	ing_buf_printf(list, "%s\"%s\"", list->len == 0 ? "{" : ",", name);
 }
 
-static void add_patience(struct ing_buf *lists, const struct ing_patience *p, uint64_t now_ms)
+static void add_backoff(struct ing_buf *lists, const struct ing_host_backoff *p, uint64_t now_ms)
 {
-	add_number(&lists[SAY_REST_MS], span(now_ms, p->rest_until_ms));
-	add_name(&lists[SAY_REST], ing_rest_name(p->rest));
-	add_name(&lists[SAY_BREAKER], ing_breaker_name(p->breaker));
-	add_int(&lists[SAY_FAILURES], p->failures);
-	add_int(&lists[SAY_OPENS], p->opens);
-	add_int(&lists[SAY_CRAWL_DELAY_MS], p->crawl_delay_ms);
-	add_int(&lists[SAY_RESPONSE_MS], p->response_ms);
-	add_int(&lists[SAY_HTTP_STATUS], (unsigned)ING_MAX(p->http_status, 0));
-	add_name(&lists[SAY_OUTCOME], p->outcome != NULL ? p->outcome : "");
+	add_number(&lists[UPDATE_REST_MS], span(now_ms, p->rest_until_ms));
+	add_name(&lists[UPDATE_REST], ing_rest_name(p->rest));
+	add_name(&lists[UPDATE_BREAKER], ing_breaker_name(p->breaker));
+	add_int(&lists[UPDATE_FAILURES], p->failures);
+	add_int(&lists[UPDATE_OPENS], p->opens);
+	add_int(&lists[UPDATE_CRAWL_DELAY_MS], p->crawl_delay_ms);
+	add_int(&lists[UPDATE_RESPONSE_MS], p->response_ms);
+	add_int(&lists[UPDATE_HTTP_STATUS], (unsigned)ING_MAX(p->http_status, 0));
+	add_name(&lists[UPDATE_OUTCOME], p->outcome != NULL ? p->outcome : "");
 	if (p->answered_ms != 0)
-		add_number(&lists[SAY_ANSWERED_MS], span(p->answered_ms, now_ms));
+		add_number(&lists[UPDATE_ANSWERED_MS], span(p->answered_ms, now_ms));
 	else
-		add_name(&lists[SAY_ANSWERED_MS], "-1");
+		add_name(&lists[UPDATE_ANSWERED_MS], "-1");
 }
 
 /* False: none of them is in the database. */
-static bool fill_lists(struct ing_buf *lists, const struct ing_lease_say *says, size_t count)
+static bool fill_lists(struct ing_buf *lists, const struct ing_lease_update *updates, size_t count)
 {
 	const char **hosts = ing_alloc(count * sizeof(*hosts));
 	size_t n = 0;
 	uint64_t now = ing_now_ms();
 	for (size_t i = 0; i < count; i++) {
-		if (!ing_lease_is_name(says[i].host))
+		if (!ing_lease_is_name(updates[i].host))
 			continue;
-		hosts[n++] = says[i].host;
-		add_patience(lists, &says[i].patience, now);
+		hosts[n++] = updates[i].host;
+		add_backoff(lists, &updates[i].backoff, now);
 	}
-	ing_pg_add_array(&lists[SAY_HOST], hosts, n);
+	ing_pg_add_array(&lists[UPDATE_HOST], hosts, n);
 	free(hosts);
-	for (int i = SAY_HOST + 1; i < SAY_LISTS; i++)
+	for (int i = UPDATE_HOST + 1; i < UPDATE_LISTS; i++)
 		ing_buf_add_char(&lists[i], '}');
-	for (int i = 0; i < SAY_LISTS; i++)
+	for (int i = 0; i < UPDATE_LISTS; i++)
 		ing_must(!lists[i].failed);
 	return n > 0;
 }
 
-struct say_run {
+struct update_run {
 	const struct ing_lease_session *ses;
 	const char *name, *sql;
-	const struct ing_lease_say *says;
+	const struct ing_lease_update *updates;
 };
 
-static enum ing_pg_rc say(
+static enum ing_pg_rc send_slice(
 	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err)
 {
-	const struct say_run *run = ctx;
-	struct ing_buf lists[SAY_LISTS];
-	const char *params[SAY_LISTS + 1];
+	const struct update_run *run = ctx;
+	struct ing_buf lists[UPDATE_LISTS];
+	const char *params[UPDATE_LISTS + 1];
 	struct ing_lease_number id;
 	enum ing_pg_rc rc = ING_PG_OK;
-	for (int i = 0; i < SAY_LISTS; i++)
+	for (int i = 0; i < UPDATE_LISTS; i++)
 		ing_buf_init(&lists[i], ING_LEASE_PARAM_BYTES);
-	bool any = fill_lists(lists, run->says + at, count);
-	for (int i = 0; i < SAY_LISTS; i++)
+	bool any = fill_lists(lists, run->updates + at, count);
+	for (int i = 0; i < UPDATE_LISTS; i++)
 		params[i] = ing_buf_str(&lists[i]);
-	params[SAY_LISTS] = ing_lease_number(&id, run->ses->id);
+	params[UPDATE_LISTS] = ing_lease_number(&id, run->ses->id);
 	if (any)
-		rc = ing_pg_query(pg, run->name, run->sql, params, SAY_LISTS + 1, NULL, NULL, err);
-	for (int i = 0; i < SAY_LISTS; i++)
+		rc = ing_pg_query(
+			pg, run->name, run->sql, params, UPDATE_LISTS + 1, NULL, NULL, err);
+	for (int i = 0; i < UPDATE_LISTS; i++)
 		ing_buf_done(&lists[i]);
 	return rc;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-enum ing_pg_rc ing_lease_run_says(struct ing_pg *pg, const struct ing_lease_session *ses,
+enum ing_pg_rc ing_lease_run_updates(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
-	struct say_run notes = {ses, "note", note_sql, r->notes};
-	struct say_run returns = {ses, "return", return_sql, r->returns};
-	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, r->note_count, say, &notes, err);
+	struct update_run updates = {ses, "update", update_sql, r->updates};
+	struct update_run releases = {ses, "release", release_sql, r->releases};
+	enum ing_pg_rc rc =
+		ing_lease_in_slices(pg, pace, r->update_count, send_slice, &updates, err);
 	if (rc == ING_PG_OK)
-		rc = ing_lease_in_slices(pg, pace, r->return_count, say, &returns, err);
+		rc = ing_lease_in_slices(pg, pace, r->release_count, send_slice, &releases, err);
 	return rc;
 }
