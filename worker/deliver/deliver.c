@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Deliveries on their way: to the store, to emit, to intake, in this order and in no other place.
- * Loop thread; the callbacks are those of store and emit.
+ * Deliveries under way: rows to the store, then messages to emit, then the token to intake. Loop
+ * thread; the callbacks are those of store and emit.
  *
- * What surprises: a cancelled delivery cannot be freed before the callbacks that it is owed have
- * come. A request that is done again is harmless everywhere (keyed upserts, keyed results), so
- * whatever is in doubt is left to the next owner of the partition.
+ * What surprises: a cancelled delivery is not freed before store and emit have called back. Doing a
+ * request twice does no harm (rows are upserts by key, results have a key), so whatever is in doubt
+ * is left to the next owner of the partition.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -15,8 +15,8 @@
 #include "worker/emit/emit.h"
 #include "worker/intake/intake.h"
 
-#define LOG_MS 5000
-/* Of a message whose value may be cut, for its headers. */
+#define LOG_EVERY_MS 5000
+/* Kept for the headers of a message whose value may be cut. */
 #define HEADER_ROOM_BYTES 4096
 
 enum state { MADE, STORING, EMITTING, CANCELLED, STATES_ };
@@ -32,9 +32,9 @@ struct ing_deliver {
 	struct ing_log_gate refused_gate;
 };
 
-/* --- which there are --- */
+/* --- lists and counts --- */
 
-/* A list for each partition, so that a revocation need not look at the others. */
+/* A list for each partition, so that a revocation looks at no other. */
 static struct ing_delivery **list_at(struct ing_deliver *d, size_t at)
 {
 	if (at >= d->list_count) {
@@ -58,9 +58,9 @@ static struct ing_delivery **list_of(struct ing_deliver *d, const struct ing_del
 		       : list_of_slot(d, delivery->token.partition_slot);
 }
 
-/* Requests end in the order in which they came, more or less: few are passed. Dead letters, which
- * have no age, are last. */
-static void insert(struct ing_delivery **list, struct ing_delivery *delivery)
+/* Oldest request first. Requests end roughly in the order in which they came, so the search from the
+ * end is short. Dead letters and captures have no age and go last. */
+static void insert_by_age(struct ing_delivery **list, struct ing_delivery *delivery)
 {
 	struct ing_delivery *before = *list != NULL ? (*list)->prev : NULL;
 	while (before != NULL && before->born_ms > delivery->born_ms)
@@ -71,7 +71,7 @@ static void insert(struct ing_delivery **list, struct ing_delivery *delivery)
 		DL_APPEND_ELEM(*list, before, delivery);
 }
 
-static void count(struct ing_deliver *d, const struct ing_delivery *delivery, int by)
+static void count_delivery(struct ing_deliver *d, const struct ing_delivery *delivery, int by)
 {
 	unsigned n = (unsigned)by;
 	switch (delivery->kind) {
@@ -91,20 +91,21 @@ static void count(struct ing_deliver *d, const struct ing_delivery *delivery, in
 	d->load.side_bytes += by > 0 ? delivery->side_bytes : -delivery->side_bytes;
 }
 
-static void enter(struct ing_deliver *d, struct ing_delivery *delivery)
+static void add(struct ing_deliver *d, struct ing_delivery *delivery)
 {
 	if (delivery->kind != ING_DELIVERY_RESULT)
 		delivery->born_ms = UINT64_MAX;
 	delivery->deliver = d;
-	insert(list_of(d, delivery), delivery);
-	count(d, delivery, 1);
+	insert_by_age(list_of(d, delivery), delivery);
+	count_delivery(d, delivery, 1);
 	d->stats.dead += delivery->kind == ING_DELIVERY_DEAD_LETTER;
 }
 
-static void drop(struct ing_delivery *delivery)
+/* Out of its list, and freed. */
+static void remove_delivery(struct ing_delivery *delivery)
 {
 	struct ing_deliver *d = ING_TAKE(delivery->deliver);
-	count(d, delivery, -1);
+	count_delivery(d, delivery, -1);
 	struct ing_delivery **list = list_of(d, delivery);
 	DL_DELETE(*list, delivery);
 	ing_delivery_free(delivery);
@@ -131,7 +132,7 @@ static void count_result(struct ing_deliver *d, enum ing_status status)
 	d->stats.by_status[status]++;
 }
 
-static void finish(struct ing_delivery *delivery)
+static void finish_delivery(struct ing_delivery *delivery)
 {
 	struct ing_deliver *d = delivery->deliver;
 	if (delivery->kind != ING_DELIVERY_CAPTURE)
@@ -140,18 +141,19 @@ static void finish(struct ing_delivery *delivery)
 		count_result(d, delivery->status);
 	if (delivery->done != NULL)
 		delivery->done(delivery->ctx, delivery);
-	drop(delivery);
+	remove_delivery(delivery);
 }
 
-/* A callback has come. False: the delivery was cancelled, and is freed when it was the last. */
-static bool take_callback(struct ing_delivery *delivery)
+/* A callback has come. Returns false when the delivery was cancelled; it is freed with the last
+ * one. */
+static bool note_callback(struct ing_delivery *delivery)
 {
 	ing_must(delivery->magic == ING_DELIVERY_MAGIC && delivery->owed > 0);
 	delivery->owed--;
 	if (delivery->state != CANCELLED)
 		return true;
 	if (delivery->owed == 0)
-		drop(delivery);
+		remove_delivery(delivery);
 	return false;
 }
 
@@ -159,10 +161,10 @@ static bool take_callback(struct ing_delivery *delivery)
 
 static void put_message(struct ing_delivery_message *m);
 
-static void say_refused(const struct ing_delivery *delivery, enum ing_output output)
+static void log_refusal(const struct ing_delivery *delivery, enum ing_output output)
 {
 	unsigned more = 0;
-	if (!ing_log_gate_pass(&delivery->deliver->refused_gate, LOG_MS, &more))
+	if (!ing_log_gate_pass(&delivery->deliver->refused_gate, LOG_EVERY_MS, &more))
 		return;
 	if (delivery->kind == ING_DELIVERY_DEAD_LETTER)
 		ing_log(ING_LOG_ERROR,
@@ -173,9 +175,9 @@ static void say_refused(const struct ing_delivery *delivery, enum ing_output out
 			delivery->name, ing_output_row(output)->noun, more);
 }
 
-/* A broker that takes less than it said gets the shortest result there is: a request without a
- * result would be worse. The rows stay as they were stored. */
-static void replace(struct ing_delivery_message *m)
+/* A request needs a result, even when the broker takes less than it said. The rows stay as they were
+ * stored. */
+static void put_shortest(struct ing_delivery_message *m)
 {
 	struct ing_delivery *delivery = m->delivery;
 	delivery->status = ING_STATUS_RESULT_TOO_LARGE;
@@ -188,18 +190,18 @@ static void on_emitted(void *ctx, bool ok)
 {
 	struct ing_delivery_message *m = ctx;
 	struct ing_delivery *delivery = m->delivery;
-	if (!take_callback(delivery))
+	if (!note_callback(delivery))
 		return;
 	enum ing_output_refused refused = ing_output_row(m->m.output)->refused;
 	if (!ok)
-		say_refused(delivery, m->m.output);
+		log_refusal(delivery, m->m.output);
 	if (!ok && refused == ING_OUTPUT_REFUSED_SHORTEST && delivery->shortest != NULL)
-		replace(m);
+		put_shortest(m);
 	else if (delivery->owed == 0)
-		finish(delivery);
+		finish_delivery(delivery);
 }
 
-/* emit asks before it sends what has waited. */
+/* emit asks before it gives a message to the broker. */
 static bool is_wanted(const void *ctx)
 {
 	const struct ing_delivery_message *m = ctx;
@@ -216,7 +218,7 @@ static void put_message(struct ing_delivery_message *m)
 	ing_emit_put(m->delivery->deliver->stages.emit, &given, &emit_user, m);
 }
 
-static void emit(struct ing_delivery *delivery)
+static void put_messages(struct ing_delivery *delivery)
 {
 	set_state(delivery, EMITTING);
 	for (struct ing_delivery_message *m = delivery->messages; m != NULL; m = m->next)
@@ -228,15 +230,15 @@ static void emit(struct ing_delivery *delivery)
 static void on_stored(struct ing_store_item *item)
 {
 	struct ing_delivery *delivery = ING_CONTAINER(item, struct ing_delivery, item);
-	if (!take_callback(delivery))
+	if (!note_callback(delivery))
 		return;
 	if (delivery->messages != NULL)
-		emit(delivery);
+		put_messages(delivery);
 	else
-		finish(delivery);
+		finish_delivery(delivery);
 }
 
-static void store(struct ing_delivery *delivery)
+static void put_rows(struct ing_delivery *delivery)
 {
 	set_state(delivery, STORING);
 	delivery->owed++;
@@ -244,22 +246,22 @@ static void store(struct ing_delivery *delivery)
 	ing_store_put(delivery->deliver->stages.store, &delivery->item);
 }
 
-static void tell_lines(const struct ing_deliver *d, const struct ing_delivery *delivery)
+static void report_cdx_lines(const struct ing_deliver *d, const struct ing_delivery *delivery)
 {
 	const struct ing_delivery_line *l;
 	for (l = delivery->lines; l != NULL && d->stages.on_cdx != NULL; l = l->next)
 		d->stages.on_cdx(d->stages.ctx, &l->cdx);
 }
 
-/* --- calling off --- */
+/* --- cancelling --- */
 
-static void cancel(struct ing_delivery *delivery)
+static void cancel_delivery(struct ing_delivery *delivery)
 {
 	if (delivery->state == CANCELLED || delivery->kind == ING_DELIVERY_CAPTURE)
 		return;
 	set_state(delivery, CANCELLED);
 	if (delivery->kind == ING_DELIVERY_RESULT)
-		delivery->deliver->load.cancelled_so_far++;
+		delivery->deliver->load.cancelled_total++;
 }
 
 /* ------------------------------------------------------------------------------------------ */
@@ -290,18 +292,18 @@ bool ing_deliver_put(struct ing_deliver *d, struct ing_delivery **ref)
 	struct ing_delivery *delivery = ING_TAKE(*ref);
 	bool stores = d->stages.store != NULL && ing_rows_any(&delivery->rows);
 	ing_must(delivery->state == MADE);
-	/* Nobody else says when its position is finished. */
+	/* Its token is finished after the last message. */
 	ing_must(delivery->kind == ING_DELIVERY_CAPTURE || delivery->messages != NULL);
-	tell_lines(d, delivery);
+	report_cdx_lines(d, delivery);
 	if (!stores && delivery->messages == NULL) {
 		ing_delivery_free(delivery);
 		return false;
 	}
-	enter(d, delivery);
+	add(d, delivery);
 	if (stores)
-		store(delivery);
+		put_rows(delivery);
 	else
-		emit(delivery);
+		put_messages(delivery);
 	return true;
 }
 
@@ -334,7 +336,7 @@ void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_slot, uint32_t 
 	struct ing_delivery *delivery;
 	DL_FOREACH (*list_of_slot(d, partition_slot), delivery) {
 		if (delivery->token.epoch == epoch)
-			cancel(delivery);
+			cancel_delivery(delivery);
 	}
 }
 
@@ -343,7 +345,7 @@ void ing_deliver_cancel(struct ing_deliver *d)
 	struct ing_delivery *delivery;
 	for (size_t i = 0; i < d->list_count; i++)
 		DL_FOREACH (d->lists[i], delivery)
-			cancel(delivery);
+			cancel_delivery(delivery);
 }
 
 bool ing_deliver_idle(const struct ing_deliver *d)

@@ -287,7 +287,7 @@ void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats 
 	const struct ing_deliver_load *load = ing_deliver_load(p->stages.deliver);
 	*ret = p->stats;
 	ret->jobs = p->job_count + load->results;
-	ret->cancelled += load->cancelled_so_far;
+	ret->cancelled += load->cancelled_total;
 	ret->by_state[ING_JOB_CANCELLED] += load->cancelled;
 	/* Jobs are appended in order of arrival, so the first one of a list is its oldest. */
 	uint64_t oldest_ms = ing_deliver_oldest_ms(p->stages.deliver);

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "common/base/error.h"
-#include "ways_out.h"
+#include "fakes.h"
 #include "worker/deliver/dead_letter.h"
 
 #define SLOT 3
@@ -42,13 +42,13 @@ static void on_cdx(void *ctx, const struct ing_cdx *line)
 
 static void begin(bool with_store)
 {
-	out_reset();
+	fake_reset();
 	delivered = lines = 0;
 	deliver = ing_deliver_new(1000);
 	ing_deliver_wire(deliver, &(struct ing_deliver_stages){
-					  .intake = OUT_STAGE,
-					  .store = with_store ? OUT_STAGE : NULL,
-					  .emit = OUT_STAGE,
+					  .intake = FAKE_STAGE,
+					  .store = with_store ? FAKE_STAGE : NULL,
+					  .emit = FAKE_STAGE,
 					  .on_cdx = on_cdx,
 				  });
 }
@@ -57,12 +57,12 @@ static void end(void)
 {
 	static const struct ing_deliver_load none;
 	struct ing_deliver_load load = *ing_deliver_load(deliver);
-	load.cancelled_so_far = 0;
+	load.cancelled_total = 0;
 	assert_memory_equal(&load, &none, sizeof(load));
 	assert_true(ing_deliver_idle(deliver));
 	assert_true(ing_deliver_oldest_ms(deliver) == UINT64_MAX);
 	ing_deliver_free(deliver);
-	out_reset();
+	fake_reset();
 }
 
 static void add_message(struct ing_delivery *d, enum ing_output output, const char *value)
@@ -156,26 +156,26 @@ static void what_a_request_leaves_goes_out_in_the_durable_order(void **state)
 	begin(true);
 	put(make_result(1));
 	assert_int_equal(lines, 1);
-	assert_int_equal(out.item_count, 1);
-	assert_int_equal(out.message_count, 0); /* not before the rows are committed */
+	assert_int_equal(fakes.item_count, 1);
+	assert_int_equal(fakes.message_count, 0); /* not before the rows are committed */
 	assert_int_equal(stats().storing, 1);
-	const struct ing_rows *rows = out.items[0]->rows;
+	const struct ing_rows *rows = fakes.items[0]->rows;
 	assert_string_equal(rows->result.base_url, "https://a.example/");
 	assert_string_equal(rows->cdx[0].url, "https://a.example/");
 
-	out_stored();
+	fake_stored();
 	assert_int_equal(stats().storing, 0);
 	assert_int_equal(stats().emitting, 1);
-	assert_int_equal(out.message_count, 2);
-	out_expect(0, ING_OUTPUT_PDF_TEXT, "key", "words");
-	out_expect(1, ING_OUTPUT_RESULTS, "key", "whole");
-	assert_true(out_is_wanted(0) && out_is_wanted(1));
-	out_emitted(1, true);                    /* in any order */
-	assert_int_equal(out.finished_count, 0); /* not before both are acknowledged */
+	assert_int_equal(fakes.message_count, 2);
+	fake_expect(0, ING_OUTPUT_PDF_TEXT, "key", "words");
+	fake_expect(1, ING_OUTPUT_RESULTS, "key", "whole");
+	assert_true(fake_is_wanted(0) && fake_is_wanted(1));
+	fake_emitted(1, true);                     /* in any order */
+	assert_int_equal(fakes.finished_count, 0); /* not before both are acknowledged */
 	assert_int_equal(stats().results, 0);
-	out_emitted(0, true);
-	assert_int_equal(out.finished_count, 1);
-	assert_int_equal(out.finished[0].offset, 1);
+	fake_emitted(0, true);
+	assert_int_equal(fakes.finished_count, 1);
+	assert_int_equal(fakes.finished[0].offset, 1);
 	assert_int_equal(delivered, 1);
 	assert_int_equal(stats().results, 1);
 	assert_int_equal(stats().hits, 1);
@@ -189,10 +189,10 @@ static void without_a_store_messages_go_at_once(void **state)
 	begin(false);
 	put(make_result(1));
 	assert_int_equal(lines, 1);
-	assert_int_equal(out.message_count, 2);
-	out_emitted(0, true);
-	out_emitted(0, true);
-	assert_int_equal(out.finished_count, 1);
+	assert_int_equal(fakes.message_count, 2);
+	fake_emitted(0, true);
+	fake_emitted(0, true);
+	assert_int_equal(fakes.finished_count, 1);
 	end();
 }
 
@@ -208,14 +208,14 @@ static void every_result_is_counted_once_by_its_status(void **state)
 		put(d);
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(statuses); i++)
-		out_stored();
-	while (out.message_count > 0)
-		out_emitted(out.message_count - 1, true);
+		fake_stored();
+	while (fakes.message_count > 0)
+		fake_emitted(fakes.message_count - 1, true);
 	assert_int_equal(stats().results, 3);
 	assert_int_equal(stats().hits, 1);
 	assert_int_equal(stats().by_status[ING_STATUS_TIMEOUT], 2);
 	assert_int_equal(stats().by_status[ING_STATUS_SUCCESS], 1);
-	assert_int_equal(out.finished_count, 3);
+	assert_int_equal(fakes.finished_count, 3);
 	assert_int_equal(delivered, 3);
 	end();
 }
@@ -241,16 +241,16 @@ static void what_is_under_way_is_known(void **state)
 	assert_int_equal(load->captures, 1);
 	assert_int_equal(load->side_bytes, 4 * strlen("words"));
 	assert_int_equal(ing_deliver_oldest_ms(deliver), 300);
-	out_emitted(0, true); /* the dead letter */
+	fake_emitted(0, true); /* the dead letter */
 	static const uint64_t oldest[] = {300, 700, 700, UINT64_MAX};
 	for (size_t i = 0; i < ING_ARRAY_LEN(oldest); i++) {
-		out_stored();
-		out_emitted(0, true);
+		fake_stored();
+		fake_emitted(0, true);
 		assert_int_equal(load->side_bytes, (4 - i) * strlen("words"));
-		out_emitted(0, true);
+		fake_emitted(0, true);
 		assert_true(ing_deliver_oldest_ms(deliver) == oldest[i]);
 	}
-	out_stored();
+	fake_stored();
 	end();
 }
 
@@ -259,13 +259,13 @@ static void what_keeps_them_from_leaving_is_said(void **state)
 	(void)state;
 	begin(true);
 	assert_null(ing_deliver_blocked_by(deliver));
-	out.emit_blocked = true;
+	fakes.emit_blocked = true;
 	assert_string_equal(ing_deliver_blocked_by(deliver), "broker");
-	out.store_blocked = true;
+	fakes.store_blocked = true;
 	assert_string_equal(ing_deliver_blocked_by(deliver), "database");
 	end();
 	begin(false);
-	out.store_blocked = true;
+	fakes.store_blocked = true;
 	assert_null(ing_deliver_blocked_by(deliver));
 	end();
 }
@@ -276,11 +276,11 @@ static void values_have_the_room_that_their_output_has(void **state)
 {
 	(void)state;
 	begin(true);
-	out.max_value_bytes = 5000;
+	fakes.max_value_bytes = 5000;
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_RESULTS), 1000);
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_PDF_TEXT), 5000);
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_DEAD), 5000 - 4096);
-	out.max_value_bytes = 900;
+	fakes.max_value_bytes = 900;
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_RESULTS), 900);
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_DEAD), 0);
 	end();
@@ -292,16 +292,16 @@ static void a_refused_result_is_sent_shorter_once(void **state)
 	for (int taken = 0; taken < 2; taken++) {
 		begin(true);
 		put(make_result(1));
-		out_stored();
-		out_emitted(1, false);
-		out_emitted(0, true);
-		assert_int_equal(out.finished_count, 0);
-		assert_int_equal(out.message_count, 1);
-		out_expect(0, ING_OUTPUT_RESULTS, "key", "short");
-		assert_int_equal(out.item_count, 0); /* the rows stay as they are */
-		out_emitted(0, taken != 0);
-		assert_int_equal(out.message_count, 0);
-		assert_int_equal(out.finished_count, 1);
+		fake_stored();
+		fake_emitted(1, false);
+		fake_emitted(0, true);
+		assert_int_equal(fakes.finished_count, 0);
+		assert_int_equal(fakes.message_count, 1);
+		fake_expect(0, ING_OUTPUT_RESULTS, "key", "short");
+		assert_int_equal(fakes.item_count, 0); /* the rows stay as they are */
+		fake_emitted(0, taken != 0);
+		assert_int_equal(fakes.message_count, 0);
+		assert_int_equal(fakes.finished_count, 1);
 		assert_int_equal(last_status, ING_STATUS_RESULT_TOO_LARGE);
 		assert_int_equal(stats().by_status[ING_STATUS_RESULT_TOO_LARGE], 1);
 		assert_int_equal(stats().hits, 0);
@@ -315,23 +315,23 @@ static void what_else_is_refused_is_left_out(void **state)
 	(void)state;
 	begin(true);
 	put(make_result(1));
-	out_stored();
-	out_emitted(0, false); /* the text */
-	assert_int_equal(out.message_count, 1);
-	out_emitted(0, true);
-	assert_int_equal(out.finished_count, 1);
+	fake_stored();
+	fake_emitted(0, false); /* the text */
+	assert_int_equal(fakes.message_count, 1);
+	fake_emitted(0, true);
+	assert_int_equal(fakes.finished_count, 1);
 	assert_int_equal(stats().hits, 1);
 	put_dead_letter();
-	out_emitted(0, false);
-	assert_int_equal(out.finished_count, 2);
+	fake_emitted(0, false);
+	assert_int_equal(fakes.finished_count, 2);
 	struct ing_delivery *d = make_result(2); /* as short as it can be */
 	ing_delivery_set_shortest(d, NULL, 0);
 	d->status = ING_STATUS_RESULT_TOO_LARGE;
 	put(d);
-	out_stored();
-	out_emitted(0, true);
-	out_emitted(0, false);
-	assert_int_equal(out.finished_count, 3);
+	fake_stored();
+	fake_emitted(0, true);
+	fake_emitted(0, false);
+	assert_int_equal(fakes.finished_count, 3);
 	end();
 }
 
@@ -342,15 +342,15 @@ static void dead_letters_come_as_they_were_with_a_reason(void **state)
 	(void)state;
 	begin(true);
 	put_dead_letter();
-	assert_int_equal(out.item_count, 0);
-	assert_int_equal(out.message_count, 1);
-	out_expect(0, ING_OUTPUT_DEAD, NULL, "{oops");
-	assert_int_equal(out.messages[0].header_count, 9);
+	assert_int_equal(fakes.item_count, 0);
+	assert_int_equal(fakes.message_count, 1);
+	fake_expect(0, ING_OUTPUT_DEAD, NULL, "{oops");
+	assert_int_equal(fakes.messages[0].header_count, 9);
 	assert_int_equal(stats().dead, 1);
-	assert_int_equal(out.finished_count, 0);
-	out_emitted(0, true);
-	assert_int_equal(out.finished_count, 1);
-	assert_int_equal(out.finished[0].offset, 9);
+	assert_int_equal(fakes.finished_count, 0);
+	fake_emitted(0, true);
+	assert_int_equal(fakes.finished_count, 1);
+	assert_int_equal(fakes.finished[0].offset, 9);
 	assert_int_equal(stats().results, 0);
 	assert_int_equal(delivered, 0);
 	end();
@@ -419,13 +419,13 @@ static void a_capture_is_stored_and_nothing_else(void **state)
 	begin(true);
 	put(make_capture());
 	assert_int_equal(lines, 1);
-	assert_int_equal(out.item_count, 1);
+	assert_int_equal(fakes.item_count, 1);
 	ing_deliver_revoke(deliver, SLOT, EPOCH);
 	ing_deliver_cancel(deliver);
-	out_stored();
+	fake_stored();
 	assert_int_equal(delivered, 1);
-	assert_int_equal(out.message_count, 0);
-	assert_int_equal(out.finished_count, 0);
+	assert_int_equal(fakes.message_count, 0);
+	assert_int_equal(fakes.finished_count, 0);
 	assert_int_equal(stats().results, 0);
 	end();
 }
@@ -456,12 +456,12 @@ static void bring(enum point point)
 	put(make_result(1));
 	if (point == P_STORING)
 		return;
-	out_stored();
+	fake_stored();
 	if (point == P_EMITTING)
 		return;
-	out_emitted(0, true);
+	fake_emitted(0, true);
 	if (point == P_REFUSED)
-		out_emitted(0, false);
+		fake_emitted(0, false);
 }
 
 static void revoke_epoch(void)
@@ -491,25 +491,25 @@ static void a_delivery_can_be_called_off_at_any_point(void **state)
 				begin(true);
 				bring(point);
 				bool is_result = point != P_DEAD_LETTER;
-				size_t owed = out.message_count;
+				size_t owed = fakes.message_count;
 				ways[way]();
 				/* What has not left yet does not leave any more. */
 				for (size_t i = 0; i < owed; i++)
-					assert_false(out_is_wanted(i));
+					assert_false(fake_is_wanted(i));
 				assert_false(ing_deliver_idle(deliver));
 				const struct ing_deliver_load *load = ing_deliver_load(deliver);
 				assert_int_equal(load->cancelled, is_result);
-				assert_int_equal(load->cancelled_so_far, is_result);
+				assert_int_equal(load->cancelled_total, is_result);
 				assert_int_equal(stats().storing + stats().emitting, 0);
 				/* What was handed over comes back; nothing new is sent. */
 				if (point == P_STORING)
-					out_stored();
-				assert_int_equal(out.message_count, owed);
-				while (out.message_count > 0) {
+					fake_stored();
+				assert_int_equal(fakes.message_count, owed);
+				while (fakes.message_count > 0) {
 					assert_false(ing_deliver_idle(deliver));
-					out_emitted(0, ok != 0);
+					fake_emitted(0, ok != 0);
 				}
-				assert_int_equal(out.finished_count, 0);
+				assert_int_equal(fakes.finished_count, 0);
 				assert_int_equal(delivered, 0);
 				assert_int_equal(stats().results, 0);
 				end();
@@ -531,13 +531,13 @@ static void a_revocation_is_about_its_own_epoch_alone(void **state)
 	assert_int_equal(ing_deliver_load(deliver)->cancelled, 0);
 	ing_deliver_revoke(deliver, SLOT, EPOCH);
 	assert_int_equal(ing_deliver_load(deliver)->cancelled, 1);
-	out_stored();
-	out_stored();
-	assert_int_equal(out.message_count, 2);
-	out_emitted(0, true);
-	out_emitted(0, true);
-	assert_int_equal(out.finished_count, 1);
-	assert_int_equal(out.finished[0].offset, 2);
+	fake_stored();
+	fake_stored();
+	assert_int_equal(fakes.message_count, 2);
+	fake_emitted(0, true);
+	fake_emitted(0, true);
+	assert_int_equal(fakes.finished_count, 1);
+	assert_int_equal(fakes.finished[0].offset, 2);
 	end();
 }
 
