@@ -63,7 +63,7 @@ static struct ing_delivery **list_of(struct ing_deliver *d, const struct ing_del
 static void insert_by_age(struct ing_delivery **list, struct ing_delivery *delivery)
 {
 	struct ing_delivery *before = *list != NULL ? (*list)->prev : NULL;
-	while (before != NULL && before->born_ms > delivery->born_ms)
+	while (before != NULL && before->accepted_ms > delivery->accepted_ms)
 		before = before == *list ? NULL : before->prev;
 	if (before == NULL)
 		DL_PREPEND(*list, delivery);
@@ -94,7 +94,7 @@ static void count_delivery(struct ing_deliver *d, const struct ing_delivery *del
 static void add(struct ing_deliver *d, struct ing_delivery *delivery)
 {
 	if (delivery->kind != ING_DELIVERY_RESULT)
-		delivery->born_ms = UINT64_MAX;
+		delivery->accepted_ms = UINT64_MAX;
 	delivery->deliver = d;
 	insert_by_age(list_of(d, delivery), delivery);
 	count_delivery(d, delivery, 1);
@@ -248,8 +248,8 @@ static void put_rows(struct ing_delivery *delivery)
 
 static void report_cdx_lines(const struct ing_deliver *d, const struct ing_delivery *delivery)
 {
-	const struct ing_delivery_line *l;
-	for (l = delivery->lines; l != NULL && d->stages.on_cdx != NULL; l = l->next)
+	const struct ing_delivery_cdx_line *l;
+	for (l = delivery->cdx_lines; l != NULL && d->stages.on_cdx != NULL; l = l->next)
 		d->stages.on_cdx(d->stages.ctx, &l->cdx);
 }
 
@@ -312,7 +312,7 @@ bool ing_deliver_wants_rows(const struct ing_deliver *d)
 	return d->stages.store != NULL;
 }
 
-bool ing_deliver_wants_lines(const struct ing_deliver *d)
+bool ing_deliver_wants_cdx_lines(const struct ing_deliver *d)
 {
 	return d->stages.on_cdx != NULL;
 }
@@ -372,7 +372,7 @@ uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d)
 	uint64_t oldest_ms = UINT64_MAX;
 	for (size_t i = 0; i < d->list_count; i++)
 		if (d->lists[i] != NULL)
-			oldest_ms = ING_MIN(oldest_ms, d->lists[i]->born_ms);
+			oldest_ms = ING_MIN(oldest_ms, d->lists[i]->accepted_ms);
 	return oldest_ms;
 }
 

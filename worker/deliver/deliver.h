@@ -42,8 +42,8 @@ struct ing_intake;
 
 enum ing_delivery_kind { ING_DELIVERY_RESULT, ING_DELIVERY_DEAD_LETTER, ING_DELIVERY_CAPTURE };
 
-struct ing_delivery_line {
-	struct ing_delivery_line *next;
+struct ing_delivery_cdx_line {
+	struct ing_delivery_cdx_line *next;
 	struct ing_cdx cdx;
 };
 
@@ -65,7 +65,7 @@ struct ing_delivery {
 	struct ing_token token; /* not of a capture */
 	/* Of a result: */
 	enum ing_lane lane;
-	uint64_t born_ms;       /* ing_now_ms() clock: when the request was taken in */
+	uint64_t accepted_ms;       /* ing_now_ms() clock: when the request was taken in */
 	enum ing_status status; /* counted once it is delivered */
 	const char *name;       /* for the log, without passwords */
 	/* Called when it is delivered, before it is freed; not for a cancelled one, which a capture
@@ -74,7 +74,7 @@ struct ing_delivery {
 	void *ctx;
 
 	struct ing_delivery_rule *rules; /* scraping rules whose links were followed; for done() */
-	struct ing_delivery_line *lines;
+	struct ing_delivery_cdx_line *cdx_lines;
 	struct ing_rows rows;
 	struct ing_delivery_message *messages; /* in the order in which they are put */
 	char *shortest; /* heap: sent in place of a refused result; or NULL */
@@ -95,7 +95,7 @@ struct ing_delivery *ing_delivery_new(enum ing_delivery_kind kind); /* empty */
 void ing_delivery_free(struct ing_delivery *delivery);
 /* These copy what they are given; values of messages (heap) they take. */
 void ing_delivery_set_rows(struct ing_delivery *delivery, const struct ing_rows *rows);
-void ing_delivery_add_line(struct ing_delivery *delivery, const struct ing_cdx *line);
+void ing_delivery_add_cdx_line(struct ing_delivery *delivery, const struct ing_cdx *line);
 void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name);
 void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_output_message *m);
 void ing_delivery_set_shortest(struct ing_delivery *delivery, char *value, size_t value_bytes);
@@ -122,7 +122,7 @@ bool ing_deliver_put(struct ing_deliver *d, struct ing_delivery **delivery);
 
 /* Whether rows, or lines of the capture index, are wanted at all. */
 bool ing_deliver_wants_rows(const struct ing_deliver *d);
-bool ing_deliver_wants_lines(const struct ing_deliver *d);
+bool ing_deliver_wants_cdx_lines(const struct ing_deliver *d);
 /* Most bytes that the value of a message may have. */
 size_t ing_deliver_max_value_bytes(const struct ing_deliver *d, enum ing_output output);
 
@@ -143,7 +143,7 @@ struct ing_deliver_load {
 const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d);
 /* What deliveries wait for ("database", "broker"), or NULL. */
 const char *ing_deliver_blocked_by(const struct ing_deliver *d);
-/* born_ms of the oldest result under way; UINT64_MAX without any. */
+/* accepted_ms of the oldest result under way; UINT64_MAX without any. */
 uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_deliver_stats(const struct ing_deliver *d, struct ing_deliver_stats *ret);

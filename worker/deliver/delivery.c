@@ -56,10 +56,10 @@ void ing_delivery_set_rows(struct ing_delivery *delivery, const struct ing_rows 
 	ing_rows_copy(&delivery->ar, rows, &delivery->rows);
 }
 
-void ing_delivery_add_line(struct ing_delivery *delivery, const struct ing_cdx *line)
+void ing_delivery_add_cdx_line(struct ing_delivery *delivery, const struct ing_cdx *line)
 {
 	struct ing_arena *ar = &delivery->ar;
-	struct ing_delivery_line *l = ing_arena_alloc(ar, sizeof(*l));
+	struct ing_delivery_cdx_line *l = ing_arena_alloc(ar, sizeof(*l));
 	l->cdx = *line;
 	l->cdx.surt = ing_arena_strdup(ar, line->surt);
 	l->cdx.datetime = ing_arena_strdup(ar, line->datetime);
@@ -69,7 +69,7 @@ void ing_delivery_add_line(struct ing_delivery *delivery, const struct ing_cdx *
 	l->cdx.redirect = ing_arena_strdup(ar, line->redirect);
 	l->cdx.meta = ing_arena_strdup(ar, line->meta);
 	l->cdx.filename = ing_arena_strdup(ar, line->filename);
-	LL_APPEND(delivery->lines, l);
+	LL_APPEND(delivery->cdx_lines, l);
 }
 
 void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name)

@@ -83,7 +83,7 @@ struct ing_job {
 	struct ing_job *prev, *next; /* all jobs of the partition, oldest first */
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
-	uint64_t born_ms; /* ing_now_ms() clock */
+	uint64_t accepted_ms; /* ing_now_ms() clock */
 	struct ing_visit first;
 	char *message; /* heap, until admitted */
 	uint32_t message_bytes;

@@ -64,7 +64,7 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->pipeline = p;
 	job->token = m->token;
 	job->lane = (uint8_t)m->lane;
-	job->born_ms = ing_now_ms();
+	job->accepted_ms = ing_now_ms();
 	job->message = ing_strndup(m->value, m->value_bytes);
 	job->message_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
 	p->message_bytes += m->value_bytes;
@@ -293,6 +293,6 @@ void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats 
 	uint64_t oldest_ms = ing_deliver_oldest_ms(p->stages.deliver);
 	for (size_t i = 0; i < p->slot_count; i++)
 		if (p->jobs[i] != NULL)
-			oldest_ms = ING_MIN(oldest_ms, p->jobs[i]->born_ms);
+			oldest_ms = ING_MIN(oldest_ms, p->jobs[i]->accepted_ms);
 	ret->oldest_ms = oldest_ms != UINT64_MAX ? ing_now_ms() - oldest_ms : 0;
 }

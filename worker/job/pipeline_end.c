@@ -111,7 +111,7 @@ static void add_rows(struct ing_job *job, struct ing_delivery *delivery)
 	ing_delivery_set_rows(delivery, &rows);
 }
 
-static void add_lines(const struct ing_job *job, struct ing_delivery *delivery)
+static void add_cdx_lines(const struct ing_job *job, struct ing_delivery *delivery)
 {
 	struct ing_buf surt;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
@@ -119,7 +119,7 @@ static void add_lines(const struct ing_job *job, struct ing_delivery *delivery)
 	for (; step != NULL; step = step->next) {
 		struct ing_cdx line;
 		if (ing_capture_line(&step->capture, &surt, &line))
-			ing_delivery_add_line(delivery, &line);
+			ing_delivery_add_cdx_line(delivery, &line);
 	}
 	ing_buf_done(&surt);
 }
@@ -142,13 +142,13 @@ static struct ing_delivery *make_delivery(struct ing_job *job)
 	add_result(job, delivery);
 	if (ing_deliver_wants_rows(deliver))
 		add_rows(job, delivery);
-	if (ing_deliver_wants_lines(deliver))
-		add_lines(job, delivery);
+	if (ing_deliver_wants_cdx_lines(deliver))
+		add_cdx_lines(job, delivery);
 	for (const struct ing_followed *f = w->followed; f != NULL; f = f->next)
 		ing_delivery_add_rule(delivery, f->rule);
 	delivery->token = job->token;
 	delivery->lane = (enum ing_lane)job->lane;
-	delivery->born_ms = job->born_ms;
+	delivery->accepted_ms = job->accepted_ms;
 	delivery->status = w->status;
 	delivery->name = ing_arena_strdup(&delivery->ar, name_of(w));
 	delivery->done = on_delivered;

@@ -196,14 +196,14 @@ static void on_indexed(void *ctx, const struct ing_delivery *delivery)
 		tell_outcome(f);
 }
 
-static void add_lines(const struct work *w, struct ing_delivery *delivery)
+static void add_cdx_lines(const struct work *w, struct ing_delivery *delivery)
 {
 	struct ing_buf surt;
 	struct ing_cdx line;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
 	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
 		if (ing_capture_line(&s->capture, &surt, &line))
-			ing_delivery_add_line(delivery, &line);
+			ing_delivery_add_cdx_line(delivery, &line);
 	}
 	ing_buf_done(&surt);
 }
@@ -231,8 +231,8 @@ static void index_answers(struct robots_fetch *f)
 		w->trail.last->capture.body_sha1hex = found->file.sha1hex;
 	struct ing_deliver *deliver = f->all->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_CAPTURE);
-	if (ing_deliver_wants_lines(deliver))
-		add_lines(w, delivery);
+	if (ing_deliver_wants_cdx_lines(deliver))
+		add_cdx_lines(w, delivery);
 	if (ing_deliver_wants_rows(deliver))
 		add_rows(w, delivery);
 	delivery->done = on_indexed;

@@ -89,7 +89,7 @@ static void set_rows(struct ing_delivery *d)
 					 .cdx = &cdx,
 					 .cdx_count = 1,
 				 });
-	ing_delivery_add_line(d, &(struct ing_cdx){.url = url, .filename = hex});
+	ing_delivery_add_cdx_line(d, &(struct ing_cdx){.url = url, .filename = hex});
 	memset(url, 'x', sizeof(url) - 1);
 	memset(hex, 'x', sizeof(hex) - 1);
 }
@@ -100,7 +100,7 @@ static struct ing_delivery *make_result(int64_t offset)
 	struct ing_delivery *d = ing_delivery_new(ING_DELIVERY_RESULT);
 	d->token = (struct ing_token){.partition_slot = SLOT, .epoch = EPOCH, .offset = offset};
 	d->lane = ING_LANE_BULK;
-	d->born_ms = 1000;
+	d->accepted_ms = 1000;
 	d->status = ING_STATUS_SUCCESS;
 	d->name = "https://a.example/";
 	d->done = on_delivered;
@@ -228,7 +228,7 @@ static void what_is_under_way_is_known(void **state)
 	static const uint64_t born[] = {500, 300, 900, 700};
 	for (size_t i = 0; i < ING_ARRAY_LEN(born); i++) {
 		struct ing_delivery *d = make_result((int64_t)i);
-		d->born_ms = born[i];
+		d->accepted_ms = born[i];
 		d->lane = i == 0 ? ING_LANE_PRIORITY : ING_LANE_BULK;
 		put(d);
 	}
