@@ -204,7 +204,7 @@ static void on_fatal(void *ctx, const struct ing_error *err)
 	start_stopping(w, "fatal error", 0);
 }
 
-static void on_dead(void *ctx, const struct ing_message *m, const struct ing_error *err)
+static void on_dead_letter(void *ctx, const struct ing_message *m, const struct ing_error *err)
 {
 	static struct ing_log_gate gate;
 	unsigned more = 0;
@@ -376,7 +376,7 @@ static enum exit_code run(struct worker *w, struct ing_error *err)
 					    .intake = w->intake,
 					    .store = w->store,
 					    .emit = w->emit,
-					    .on_dead = on_dead,
+					    .on_dead_letter = on_dead_letter,
 					    .ctx = w,
 				    });
 	w->engine.on_reloaded = on_reloaded;

@@ -142,7 +142,7 @@ static void on_fatal(void *ctx, const struct ing_error *err)
 	stop_taking(w, 0);
 }
 
-static void on_dead(void *ctx, const struct ing_message *m, const struct ing_error *err)
+static void on_dead_letter(void *ctx, const struct ing_message *m, const struct ing_error *err)
 {
 	struct ing_run_work *w = ctx;
 	w->counts.bad++;
@@ -241,7 +241,7 @@ int ing_run_work_open(struct ing_run_work *w, struct ing_error *err)
 					    .emit = w->emit,
 					    .on_cdx = on_cdx,
 					    .on_result = on_result,
-					    .on_dead = on_dead,
+					    .on_dead_letter = on_dead_letter,
 					    .ctx = w,
 					    .output = "output",
 				    });

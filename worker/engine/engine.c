@@ -462,7 +462,7 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_engine_outside *outs
 					       .pool = e->pool,
 					       .deliver = e->deliver,
 					       .on_result = outside->on_result,
-					       .on_dead = outside->on_dead,
+					       .on_dead_letter = outside->on_dead_letter,
 					       .ctx = outside->ctx,
 				       });
 	ing_visits_wire(e->visits, &(struct ing_visits_stages){

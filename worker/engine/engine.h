@@ -73,7 +73,7 @@ struct ing_engine_outside {
 	struct ing_emit *emit;
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line); /* or NULL */
 	void (*on_result)(void *ctx, enum ing_status status);  /* or NULL */
-	void (*on_dead)(
+	void (*on_dead_letter)(
 		void *ctx, const struct ing_message *m, const struct ing_error *err); /* or NULL */
 	void *ctx;
 	const char *output; /* what emit writes to, for words about it; NULL: "broker" */

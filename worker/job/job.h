@@ -117,7 +117,7 @@ struct ing_stages {
 	/* Called when a result is acknowledged. NULL: nobody wants it. */
 	void (*on_result)(void *ctx, enum ing_status status);
 	/* Called when a message was unreadable. NULL: nobody wants it. */
-	void (*on_dead)(void *ctx, const struct ing_message *m, const struct ing_error *err);
+	void (*on_dead_letter)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void *ctx;
 };
 

@@ -203,6 +203,6 @@ void ing_pipeline_dead_letter(
 	struct ing_delivery *letter =
 		ing_dead_letter_new(m, err, ing_deliver_max_value_bytes(deliver, ING_OUTPUT_DEAD));
 	ing_deliver_put(deliver, &letter);
-	if (p->stages.on_dead != NULL)
-		p->stages.on_dead(p->stages.ctx, m, err);
+	if (p->stages.on_dead_letter != NULL)
+		p->stages.on_dead_letter(p->stages.ctx, m, err);
 }
