@@ -65,7 +65,7 @@ struct ing_delivery {
 	struct ing_token token; /* not of a capture */
 	/* Of a result: */
 	enum ing_lane lane;
-	uint64_t accepted_ms;       /* ing_now_ms() clock: when the request was taken in */
+	uint64_t accepted_ms;   /* ing_now_ms() clock: when the request was taken in */
 	enum ing_status status; /* counted once it is delivered */
 	const char *name;       /* for the log, without passwords */
 	/* Called when it is delivered, before it is freed; not for a cancelled one, which a capture

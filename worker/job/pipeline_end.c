@@ -37,8 +37,7 @@ static void set_status(struct ing_work *w, enum ing_status status, const char *d
 			&w->ar, detail, ing_utf8_cut(detail, strlen(detail), ING_MAX_ERROR_CHARS));
 }
 
-/* The file that the request ends with gets its digests, now that they are all taken, and is held
- * against what was expected. */
+/* Add the archive's digests to the document, and compare it with expect_hash. */
 static void settle_file(struct ing_job *job)
 {
 	struct ing_work *w = job->work;
@@ -62,8 +61,8 @@ static void settle_file(struct ing_job *job)
 	w->document_found = false;
 }
 
-/* An answer that cannot be read back is in no archive, and what was made of it nobody can check:
- * whatever the status would have been, it is trouble of this worker now. */
+/* An answer that cannot be read back is not archived, and nobody can check what was made of it:
+ * whatever the status would have been, it is worker-error. */
 static void forget_document(struct ing_work *w)
 {
 	set_status(w, ING_STATUS_WORKER_ERROR,
@@ -71,7 +70,7 @@ static void forget_document(struct ing_work *w)
 	w->document_found = false;
 }
 
-/* --- what is left of a job --- */
+/* --- the delivery --- */
 
 static void add_side_message(struct ing_job *job, struct ing_delivery *delivery)
 {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Backpressure: how much is taken in, from which lane, and when nobody is admitted. Loop thread.
+ * Backpressure: when intake of a lane is paused, and when the gate admits no request. Loop thread.
  *
- * Half of intake.max_waiting is shared out among the lanes by weight, so that a full bulk lane
- * never keeps the priority lane out; the other half is whoever's comes first, so that a lane alone
- * has room. What is full stays closed until a sixteenth is free again: pausing a partition drops
- * what the broker's client has fetched ahead.
+ * Half of intake.max_waiting is reserved for the lanes by weight (intake.weight_*, of lanes that have
+ * a topic), so that a full bulk lane never keeps the priority lane out; the other half is taken first
+ * come, first served. A request counts until its result is acknowledged, a dead letter too. Intake
+ * also pauses at 256 MiB of requests, of the priority lane an eighth later, and while database, disk
+ * or broker is away. A lane goes on when a sixteenth is free again, so that it is not paused and
+ * resumed with every request.
+ *
+ * The gate is held while something is away, while the examiners' pool is full, and while too many
+ * results, or 256 MiB of documents' texts, wait for database or broker.
  */
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -15,11 +20,12 @@
 #include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
 
-/* PDF texts waiting for the database or the broker. */
-#define MAX_RETAINED_TEXT_BYTES ((size_t)256 << 20)
-/* Requests waiting, as they came: 20,000 of ordinary ones are 10 MiB. */
+/* Of messages beside results, and of texts that will be part of one: what waits for the disk, the
+ * database or the broker. */
+#define MAX_SIDE_BYTES ((size_t)256 << 20)
+/* Of waiting requests, as they came: 20,000 ordinary ones have 10 MiB. */
 #define MAX_MESSAGE_BYTES ((size_t)256 << 20)
-#define BLOCKED_WORTH_SAYING_MS 1000
+#define LOG_BLOCKED_AFTER_MS 1000
 
 static unsigned count_decided(const struct ing_pipeline *p)
 {
@@ -28,7 +34,7 @@ static unsigned count_decided(const struct ing_pipeline *p)
 	       ing_deliver_load(p->stages.deliver)->results;
 }
 
-static size_t count_text_bytes(const struct ing_pipeline *p)
+static size_t count_side_bytes(const struct ing_pipeline *p)
 {
 	return p->text_bytes + ing_deliver_load(p->stages.deliver)->side_bytes;
 }
@@ -44,27 +50,28 @@ static const char *find_blockage(const struct ing_pipeline *p)
 	return ing_deliver_blocked_by(p->stages.deliver);
 }
 
-/* A start, or a moment of more than the output takes, is not worth a word. */
+/* Short interruptions, as at the start, are not logged. */
 static void note_blockage(struct ing_pipeline *p, const char *blocked_by)
 {
 	uint64_t now = ing_now_ms();
 	if (blocked_by != NULL && p->blocked_by == NULL)
 		p->blocked_since_ms = now;
-	if (blocked_by != NULL && !p->blocked_said &&
-		now - p->blocked_since_ms >= BLOCKED_WORTH_SAYING_MS) {
-		p->blocked_said = true;
+	if (blocked_by != NULL && !p->blocked_logged &&
+		now - p->blocked_since_ms >= LOG_BLOCKED_AFTER_MS) {
+		p->blocked_logged = true;
 		ing_log(ING_LOG_WARNING, "%s unavailable: intake stopped until it is back",
 			blocked_by);
-	} else if (blocked_by == NULL && p->blocked_said) {
-		p->blocked_said = false;
+	} else if (blocked_by == NULL && p->blocked_logged) {
+		p->blocked_logged = false;
 		ing_log(ING_LOG_INFO, "%s available again: intake goes on", p->blocked_by);
 	}
 	p->blocked_by = blocked_by;
 }
 
-/* What each lane has to itself, one at least unless all is next to nothing; the rest, which is
- * returned, is for all. */
-static unsigned share_out(const struct ing_pipeline_conf *conf, unsigned ret_own[ING_LANES_])
+/* The places reserved for each lane, at least one unless there are fewer places than lanes. Returns
+ * the number of places for all. */
+static unsigned divide_places(
+	const struct ing_pipeline_conf *conf, unsigned ret_reserved[ING_LANES_])
 {
 	uint64_t weights = 0;
 	for (int i = 0; i < ING_LANES_; i++)
@@ -72,21 +79,20 @@ static unsigned share_out(const struct ing_pipeline_conf *conf, unsigned ret_own
 	unsigned rest = conf->max_waiting;
 	for (int i = 0; i < ING_LANES_; i++) {
 		uint64_t half = conf->max_waiting / 2;
-		ret_own[i] = weights > 0 ? (unsigned)(half * conf->weights[i] / weights) : 0;
-		if (ret_own[i] == 0 && conf->weights[i] > 0 && half >= ING_LANES_)
-			ret_own[i] = 1;
-		rest -= ret_own[i];
+		ret_reserved[i] = weights > 0 ? (unsigned)(half * conf->weights[i] / weights) : 0;
+		if (ret_reserved[i] == 0 && conf->weights[i] > 0 && half >= ING_LANES_)
+			ret_reserved[i] = 1;
+		rest -= ret_reserved[i];
 	}
 	return rest;
 }
 
-/* Requests of a lane that are at hand. */
-static unsigned count_of(const struct ing_pipeline *p, int lane)
+static unsigned count_in_lane(const struct ing_pipeline *p, int lane)
 {
 	return p->lane_jobs[lane] + ing_deliver_load(p->stages.deliver)->lanes[lane];
 }
 
-static size_t most_message_bytes(enum ing_lane lane)
+static size_t max_message_bytes(enum ing_lane lane)
 {
 	return MAX_MESSAGE_BYTES + (lane == ING_LANE_PRIORITY ? MAX_MESSAGE_BYTES / 8 : 0);
 }
@@ -95,28 +101,28 @@ static size_t most_message_bytes(enum ing_lane lane)
 
 bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 {
-	unsigned own[ING_LANES_];
-	unsigned shared = share_out(&p->conf, own);
+	unsigned reserved[ING_LANES_];
+	unsigned shared = divide_places(&p->conf, reserved);
 	unsigned used = ing_deliver_load(p->stages.deliver)->dead_letters;
 	for (int i = 0; i < ING_LANES_; i++) {
-		unsigned count = count_of(p, i);
-		used += count > own[i] ? count - own[i] : 0;
+		unsigned count = count_in_lane(p, i);
+		used += count > reserved[i] ? count - reserved[i] : 0;
 	}
-	size_t most_bytes = most_message_bytes(lane);
+	size_t max_bytes = max_message_bytes(lane);
 	if (p->paused[lane]) {
-		own[lane] -= own[lane] / 16;
+		reserved[lane] -= reserved[lane] / 16;
 		shared -= shared / 16;
-		most_bytes -= most_bytes / 16;
+		max_bytes -= max_bytes / 16;
 	}
-	return p->message_bytes >= most_bytes || (count_of(p, lane) >= own[lane] && used >= shared);
+	return p->message_bytes >= max_bytes ||
+	       (count_in_lane(p, lane) >= reserved[lane] && used >= shared);
 }
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
-	ing_gate_hold(p->stages.gate, p->blocked_by != NULL ||
-					      count_decided(p) > p->conf.max_unacked ||
-					      ing_pool_is_full(p->stages.pool) ||
-					      count_text_bytes(p) > MAX_RETAINED_TEXT_BYTES);
+	ing_gate_hold(p->stages.gate,
+		p->blocked_by != NULL || count_decided(p) > p->conf.max_unacked ||
+			ing_pool_is_full(p->stages.pool) || count_side_bytes(p) > MAX_SIDE_BYTES);
 }
 
 void ing_pipeline_balance(struct ing_pipeline *p)

@@ -22,7 +22,7 @@ struct ing_pipeline {
 	bool paused[ING_LANES_]; /* intake */
 	const char *blocked_by;
 	uint64_t blocked_since_ms;
-	bool blocked_said;
+	bool blocked_logged;
 	uv_timer_t tick;
 	struct ing_pipeline_stats stats;
 };
@@ -32,19 +32,18 @@ struct ing_pipeline {
 void ing_job_set_state(struct ing_job *job, enum ing_job_state state);
 /* The heavy half: made when the job is admitted (or ends before). The message is dropped. */
 void ing_job_start_work(struct ing_job *job);
-/* `bytes` of PDF text are now what the job keeps. */
+/* The job now keeps `bytes` of text. */
 void ing_job_account_text(struct ing_job *job, size_t bytes);
 void ing_job_free(struct ing_job *job);
 /* True when the job was cancelled; it is freed once nothing is owed. */
 bool ing_job_drop_cancelled(struct ing_job *job);
 
 /* pipeline_flow.c */
-/* Backpressure: one place that decides whether requests are taken in and whether waiting ones are
- * admitted. */
+/* Pause or resume intake, and hold or release the gate. */
 void ing_pipeline_balance(struct ing_pipeline *p);
-/* The half of it that concerns the gate. */
+/* The gate alone. */
 void ing_pipeline_hold_gate(struct ing_pipeline *p);
-/* No room for a further request of this lane. */
+/* There is no room for a further request of this lane. */
 bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane);
 
 /* pipeline_visits.c */
@@ -82,6 +81,6 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail
 void ing_job_end_late(struct ing_job *job); /* job.deadline_ms has passed */
 /* A visit owes nothing any more. */
 void ing_job_on_settled(struct ing_job *job);
-/* An unreadable message to the dead-letter topic. */
+/* Send a message that is no request to the topic of dead letters. */
 void ing_pipeline_dead_letter(
 	struct ing_pipeline *p, const struct ing_message *m, const struct ing_error *err);
