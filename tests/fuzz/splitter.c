@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "worker/intake/splitter.h"
+#include "worker/intake/line_splitter.h"
 
 FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 500, .heap_kb = 16, .heap_byte = 50);
 
@@ -18,11 +18,11 @@ struct summary {
 	size_t count;
 };
 
-static void take(struct ing_splitter *s, struct summary *sum)
+static void take(struct ing_line_splitter *s, struct summary *sum)
 {
 	struct ing_line line;
 	int64_t last = 0;
-	while (ing_splitter_next(s, &line)) {
+	while (ing_line_splitter_next(s, &line)) {
 		ing_must(line.number > last && line.bytes > 0);
 		ing_must(line.bytes <= s->max_bytes + 1);
 		ing_must(memchr(line.text, '\n', line.bytes) == NULL);
@@ -37,17 +37,17 @@ static void take(struct ing_splitter *s, struct summary *sum)
 
 static struct summary split(const uint8_t *data, size_t size, size_t max_bytes, size_t step)
 {
-	struct ing_splitter s;
+	struct ing_line_splitter s;
 	struct summary sum = {0};
 	ing_buf_init(&sum.lines, 64 * (size + 1));
-	ing_splitter_init(&s, max_bytes);
+	ing_line_splitter_init(&s, max_bytes);
 	for (size_t at = 0; at < size; at += step) {
-		ing_splitter_feed(&s, (const char *)data + at, ING_MIN(step, size - at));
+		ing_line_splitter_feed(&s, (const char *)data + at, ING_MIN(step, size - at));
 		take(&s, &sum);
 	}
-	ing_splitter_end(&s);
+	ing_line_splitter_end(&s);
 	take(&s, &sum);
-	ing_splitter_done(&s);
+	ing_line_splitter_done(&s);
 	ing_must(!sum.lines.failed);
 	return sum;
 }

@@ -239,7 +239,7 @@ def test_a_log_that_has_become_shorter_is_read_from_its_start(
         for path in pathlib.Path(kafka.folder).glob(f"**/{topics['requests']}-0"):
             shutil.rmtree(path)
         kafka.start()
-        daemon.wait_log("the log ends before our position, 40", timeout=60)
+        daemon.wait_log("the log ends before the position 40", timeout=60)
         wait_until(lambda: committed() == {0: 0})
         submit(list(pages.requests("after", 30)))
         seen = counted("before", 40) + counted("after", 30)

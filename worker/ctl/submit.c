@@ -14,8 +14,8 @@
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/kafka.h"
-#include "worker/intake/lane_topic.h"
-#include "worker/intake/splitter.h"
+#include "worker/intake/lane_names.h"
+#include "worker/intake/line_splitter.h"
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
 
@@ -87,25 +87,25 @@ static void take_line(struct submit *s, const struct ing_line *line)
 static int read_input(struct submit *s, FILE *f)
 {
 	static char block[BLOCK_BYTES];
-	struct ing_splitter splitter;
+	struct ing_line_splitter splitter;
 	struct ing_line line;
 	size_t n;
 	int code = ING_CTL_OK;
-	ing_splitter_init(&splitter, ING_MAX_REQUEST_BYTES);
+	ing_line_splitter_init(&splitter, ING_MAX_REQUEST_BYTES);
 	do {
 		n = fread(block, 1, sizeof(block), f);
 		if (n > 0)
-			ing_splitter_feed(&splitter, block, n);
+			ing_line_splitter_feed(&splitter, block, n);
 		else
-			ing_splitter_end(&splitter);
-		while (!s->broken && ing_splitter_next(&splitter, &line))
+			ing_line_splitter_end(&splitter);
+		while (!s->broken && ing_line_splitter_next(&splitter, &line))
 			take_line(s, &line);
 		rd_kafka_poll(s->rk, 0);
 	} while (n > 0 && !s->broken);
 	if (ferror(f))
 		code = ing_ctl_fail(
 			ING_CTL_ENVIRONMENT, VERB, "%s: %s", s->input_name, strerror(errno));
-	ing_splitter_done(&splitter);
+	ing_line_splitter_done(&splitter);
 	return code;
 }
 
@@ -238,12 +238,12 @@ static char *find_topic(const struct submit_options *o, const struct ing_conf *c
 	enum ing_lane lane = ING_LANE_REQUESTS;
 	if (o->topic != NULL)
 		return ing_strdup(o->topic);
-	if (o->lane != NULL && !ing_lane_parse(o->lane, &lane)) {
+	if (o->lane != NULL && !ing_lane_from_name(o->lane, &lane)) {
 		ing_ctl_fail(ING_CTL_USAGE, VERB,
 			"%s is no lane: priority, requests, daily or bulk", o->lane);
 		return NULL;
 	}
-	char *topic = ing_lane_topic(lane, conf->kafka.lane_topics);
+	char *topic = ing_lane_topic_name(lane, conf->kafka.lane_topics);
 	if (topic == NULL)
 		ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "the configuration has no topic of lane %s", o->lane);

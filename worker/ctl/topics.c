@@ -14,7 +14,7 @@
 #include "worker/ctl/kafka.h"
 #include "worker/ctl/topics_ask.h"
 #include "worker/ctl/topics_print.h"
-#include "worker/intake/lane_topic.h"
+#include "worker/intake/lane_names.h"
 
 #define VERB "topics"
 #define BROKER_WAIT_S 15
@@ -43,7 +43,7 @@ static char *lane_name(const struct ing_conf *conf, enum ing_topic_use use, bool
 	};
 	enum ing_lane lane = lanes[use];
 	*ret_auto = lane != ING_LANE_REQUESTS && strcmp(conf->kafka.lane_topics[lane], "auto") == 0;
-	return ing_lane_topic(lane, conf->kafka.lane_topics);
+	return ing_lane_topic_name(lane, conf->kafka.lane_topics);
 }
 
 /* As configured; heap. NULL when there is none. */

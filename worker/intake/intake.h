@@ -3,16 +3,13 @@
  * intake.h - where requests come from: a Kafka consumer group (intake_kafka.c) or JSON lines
  * (intake_lines.c).
  *
- * One interface, loop thread only. Every message handed to on_message() carries a token; exactly
- * one ing_intake_finish() is owed for each token, unless the token's assignment was revoked, after
- * which finish() is harmless and ignored.
+ * Loop thread only. Every message passed to on_message() carries a token, for which exactly one
+ * ing_intake_finish() is owed; after the token's assignment was revoked the call is ignored.
  *
- * Kafka: offsets are committed only up to the contiguous low-water mark of finished tokens per
- * partition; revocation and assignment are handled on the loop through the consumer's queue; the
- * epoch of a partition's assignment is part of the token, so what an old owner finishes is never
- * committed. A partition whose log turns out to be another one than was read (its topic made anew,
- * the log truncated) gets a new epoch, too, and is read from its start. Polling goes on while
- * paused.
+ * Kafka: an offset is committed when all messages below it in its partition are finished. The token
+ * holds the epoch of the partition's assignment, so that what an earlier assignment finishes is
+ * never committed. A partition whose log has changed (topic recreated, log truncated) gets a new
+ * epoch too and is read from its start. The consumer is polled while lanes are paused.
  */
 #pragma once
 #include <stdbool.h>
@@ -38,45 +35,42 @@ struct ing_message {
 
 struct ing_intake_events {
 	void *ctx;
-	/* A message of at most kafka.max_message_bytes. The receiver decides whether it is
-	 * readable. */
+	/* A message of at most kafka.max_message_bytes, unparsed. */
 	void (*on_message)(void *ctx, const struct ing_message *m);
-	/* The epoch of these tokens has ended: cancel their jobs; their results must not be
-	 * sent. */
+	/* The epoch has ended: cancel the jobs of its tokens and discard their results. */
 	void (*on_revoked)(void *ctx, int32_t partition_slot, uint32_t epoch);
-	void (*on_assigned)(void *ctx,
-		unsigned partitions); /* also with 0: an empty assignment is an assignment */
-	void (*on_end)(void *ctx);    /* lines: input exhausted; never with Kafka */
-	void (*on_fatal)(void *ctx,
-		const struct ing_error *err); /* the consumer cannot go on: exit and be restarted */
+	/* partitions may be 0: an empty assignment. */
+	void (*on_assigned)(void *ctx, unsigned partitions);
+	/* Lines: end of input. Never called with Kafka. */
+	void (*on_end)(void *ctx);
+	/* Fatal error: no further message comes. The program should exit and be restarted. */
+	void (*on_fatal)(void *ctx, const struct ing_error *err);
 };
 
-/* The topic of ING_LANE_REQUESTS must be there; those of other lanes may appear (or not) while we
- * run. settings and instance are not needed after the call. */
+/* The topic of ING_LANE_REQUESTS must be configured. All topics may be created later. settings and
+ * instance are not needed after the call. Returns -CONFIG or -SYSTEM. */
 int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
 	const char *instance, const struct ing_intake_events *ev, struct ing_intake **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 
-/* fd is read on the loop (a pipe, terminal or file) and stays the caller's. Lines over
- * ING_MAX_REQUEST_BYTES come through on_message cut to that length plus one byte, so that the
- * receiver refuses them like any other over-long message. */
+/* fd (a pipe, terminal or file) stays the caller's. Lines over ING_MAX_REQUEST_BYTES are passed on
+ * truncated to that length plus one byte, so that the receiver refuses them as too long. Returns
+ * -SYSTEM. */
 int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name,
 	const struct ing_intake_events *ev, struct ing_intake **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 
 void ing_intake_start(struct ing_intake *in);
-void ing_intake_finish(
-	struct ing_intake *in, struct ing_token t); /* result delivered, rows committed */
-/* Backpressure, a lane at a time: while paused no further on_message() of the lane comes, but the
- * group membership is kept. Idempotent; a lane without a topic is fine. */
+/* The message's rows are committed and its result is delivered. */
+void ing_intake_finish(struct ing_intake *in, struct ing_token t);
+/* Backpressure: while a lane is paused none of its messages are passed to on_message(). May be
+ * repeated; a lane without a topic is fine. */
 void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused);
-/* Stop taking messages for good (first SIGTERM); tokens still owed may be finished and are
+/* No further message is taken (first SIGTERM). Tokens handed out before may still be finished, and are
  * committed. */
 void ing_intake_stop(struct ing_intake *in);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_intake_stats(const struct ing_intake *in, struct ing_intake_stats *ret);
-/* Commit what is finished, close, free; no event comes any more. Blocks up to some seconds. Kafka:
- * membership is static, so the group keeps this worker's partitions for it until session.timeout.ms
- * has passed, and a restart within that time gets them back at once. The loop must turn once more,
- * for libuv closes handles there. NULL is fine. */
+/* Commits what is finished, closes the consumer and frees; no event comes any more. Blocks for at most
+ * 5 s. The loop must turn once more for libuv to close the handles. NULL is fine. */
 void ing_intake_free(struct ing_intake *in);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Requests from a Kafka consumer group, of up to four topics, each a lane. Everything here runs on
- * the loop thread; librdkafka's own threads only write to an eventfd.
+ * Requests from a Kafka consumer group that subscribes to up to four topics, one for each lane.
+ * Everything here runs on the loop thread; librdkafka's own threads only write to an eventfd.
  *
- * Queues. The consumer queue carries rebalances, errors and commit results, and is polled always:
- * that is what keeps the membership. The messages of all partitions of a lane are forwarded to a
- * queue of the lane, which is polled only while messages are wanted. Backpressure is leaving that
- * queue alone: librdkafka stops fetching for it when it holds queued.max.messages.kbytes, and goes
- * on with the others. rd_kafka_pause_partitions() is not used, for it throws away what was fetched
- * and repeats messages when its bookkeeping slips.
+ * Queues. The consumer queue carries rebalances and errors. It is always polled, at least every
+ * second, which keeps the group membership. The messages of all partitions of a lane are forwarded to
+ * a queue of the lane, which is polled only while the lane is not paused. A queue that is not polled
+ * is the backpressure: librdkafka stops fetching for it at queued.max.messages.kbytes (16 MiB, and a
+ * response of 4 MiB under way) and goes on with the others. rd_kafka_pause_partitions() is not used:
+ * it discards fetched messages, and can deliver some twice. The lane of the highest priority is served
+ * first, each for MESSAGES_PER_TURN or TURN_MS a turn.
  *
- * Offsets are committed by us alone, every second and at a revocation, up to each partition's
- * low-water mark (kafka_positions.c). The assignment is eager: a rebalance takes all partitions
- * away and gives the new set, under new epochs (kafka_assign.c). Membership is static: a restart
- * within session.timeout.ms gets the same partitions back and disturbs nobody, and for that the
- * consumer does not leave the group when it closes.
+ * Offsets are committed by us only, every second and at a revocation, up to each partition's
+ * low-water mark (kafka_positions.c). Assignment is eager: a rebalance revokes all partitions and
+ * assigns the new set, under new epochs (kafka_assign.c). Membership is static: a restart within
+ * session.timeout.ms gets the same partitions back without a rebalance, and for that the consumer
+ * does not leave the group when it is closed.
+ *
+ * Messages that arrive and are not taken are counted: left_over, of an assignment that has ended;
+ * reread, of a partition that awaits validation.
  */
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
@@ -27,17 +31,17 @@
 #include "common/kafka/settings.h"
 #include "common/kafka/wake.h"
 #include "worker/intake/kafka_priv.h"
-#include "worker/intake/lane_topic.h"
+#include "worker/intake/lane_names.h"
 
-/* The consumer is polled at least so often. */
+/* The consumer is polled at least this often. */
 #define TICK_MS 1000
 /* Bound of ing_intake_free(), the last commit included. */
 #define CLOSE_WAIT_MS 5000
-/* Messages of one lane handed out before the next lane has its turn; after the last lane the loop
- * sees to its other handles. */
+/* Messages of one lane passed on before the next lane is served; after the last lane the loop serves
+ * its other handles. */
 #define MESSAGES_PER_TURN 64
-/* … and no more than this time of a lane's turn, but for one message: a request of a mebibyte can
- * take 70 ms to read, and asking a robots.txt of the worst kind 3 ms. */
+/* … and for no longer than this, except for the first message: a request of 1 MiB can take 70 ms to
+ * parse, and matching against a worst-case robots.txt 3 ms. */
 #define TURN_MS 10
 
 static struct kafka_intake *kafka_of(struct ing_intake *base)
@@ -48,42 +52,41 @@ static struct kafka_intake *kafka_of(struct ing_intake *base)
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 {
 	(void)rk;
-	ing_kafka_note_error(ctx, NULL, (rd_kafka_resp_err_t)err, reason);
+	ing_kafka_handle_error(ctx, NULL, (rd_kafka_resp_err_t)err, reason);
 }
 
 /* ---- Messages ---- */
 
-/* The log is not the one that was read: what lies below our position is in it and has not been
- * taken. It is read from its start. */
-static void note_going_back(struct kafka_intake *in, struct ing_slot *s, int64_t offset)
+/* A message below the position: the log has changed, and is read from its start. */
+static void restart_from_start(struct kafka_intake *in, struct ing_partition *s, int64_t offset)
 {
 	unsigned more;
-	if (ing_log_gate_pass(&in->back_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+	if (ing_log_gate_pass(&in->restart_gate, ING_KAFKA_LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_ERROR,
 			"%s: partition %" PRId32 ": offset %" PRId64
-			" came below our position %" PRId64
-			": the log is another one and is read from its start (%u more such)",
-			in->lanes[s->lane].topic, s->partition, offset, s->mark.position, more);
-	ing_kafka_begin_anew(in, s);
-	s->went_back = true;
+			" is below the position %" PRId64
+			": the log has changed, reading from its start (%u more suppressed)",
+			in->lanes[s->lane].topic, s->number, offset, s->offsets.position, more);
+	ing_kafka_restart_partition(in, s);
+	s->reset_to_start = true;
 }
 
-static void note_consumer_error(
+static void handle_consumer_error(
 	struct kafka_intake *in, enum ing_lane lane, const char *topic, const rd_kafka_message_t *m)
 {
-	struct ing_slot *s = NULL;
+	struct ing_partition *s = NULL;
 	if (lane != ING_LANES_)
-		s = ing_slots_find(&in->slots, lane, m->partition);
+		s = ing_partitions_find(&in->partitions, lane, m->partition);
 	if (m->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-		ing_kafka_note_error(in, topic, m->err, rd_kafka_message_errstr(m));
+		ing_kafka_handle_error(in, topic, m->err, rd_kafka_message_errstr(m));
 	else if (s != NULL && s->assigned)
-		ing_kafka_set_adrift(in, s); /* there is no message at our position any more */
+		ing_kafka_request_validation(in, s); /* the log has no message at the position */
 }
 
-static void hand_out(struct kafka_intake *in, struct ing_slot *s, const rd_kafka_message_t *m)
+static void hand_out(struct kafka_intake *in, struct ing_partition *s, const rd_kafka_message_t *m)
 {
 	struct ing_message out = {
-		.token = {ing_slots_index(&in->slots, s), s->epoch, m->offset},
+		.token = {ing_partitions_index(&in->partitions, s), s->epoch, m->offset},
 		.value = m->len > 0 ? m->payload : "",
 		.value_bytes = m->len,
 		.key = m->key_len > 0 ? m->key : NULL,
@@ -96,50 +99,51 @@ static void hand_out(struct kafka_intake *in, struct ing_slot *s, const rd_kafka
 	in->ev.on_message(in->ev.ctx, &out);
 }
 
-/* What is not taken is counted: it is another owner's, or read again. */
+/* Messages that are not taken are counted: another consumer reads them, or we read them again. */
 static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_kafka_message_t *m)
 {
 	if (m->err != 0) {
 		const char *topic = m->rkt != NULL ? rd_kafka_topic_name(m->rkt) : NULL;
 		if (lane == ING_LANES_ && topic != NULL)
 			lane = ing_kafka_lane_of(in, topic);
-		note_consumer_error(in, lane, topic, m);
+		handle_consumer_error(in, lane, topic, m);
 		return;
 	}
-	ing_kafka_note_contact(in);
-	struct ing_slot *s = NULL;
+	ing_kafka_set_brokers_up(in);
+	struct ing_partition *s = NULL;
 	if (lane != ING_LANES_)
-		s = ing_slots_find(&in->slots, lane, m->partition);
+		s = ing_partitions_find(&in->partitions, lane, m->partition);
 	if (s == NULL || !s->assigned) {
 		in->stats.left_over++;
 		return;
 	}
-	if (ing_slot_is_read(s) && m->offset < s->mark.position)
-		note_going_back(in, s, m->offset);
-	if (ing_slot_is_read(s) && !ing_mark_begin(&s->mark, m->offset))
-		ing_kafka_set_adrift(in, s); /* no room: it must come again */
-	if (!ing_slot_is_read(s)) {
+	if (ing_partition_is_fetched(s) && m->offset < s->offsets.position)
+		restart_from_start(in, s, m->offset);
+	if (ing_partition_is_fetched(s) && !ing_offset_tracker_begin(&s->offsets, m->offset))
+		ing_kafka_request_validation(in, s); /* the tracker is full: read it again later */
+	if (!ing_partition_is_fetched(s)) {
 		in->stats.reread++;
 		return;
 	}
-	if (ing_mark_full(&s->mark)) {
-		in->lanes[lane].full_marks++;
+	if (ing_offset_tracker_is_full(&s->offsets)) {
+		in->lanes[lane].full_partitions++;
 		ing_log(ING_LOG_WARNING,
-			"%s: partition %" PRId32 ": %zu requests behind an unfinished one; waiting",
-			in->lanes[lane].topic, m->partition, ING_MARK_MAX);
+			"%s: partition %" PRId32
+			": %zu requests wait for an unfinished one, reading stops",
+			in->lanes[lane].topic, m->partition, ING_OFFSET_TRACKER_MAX);
 	}
 	hand_out(in, s, m);
 }
 
-static bool wants_messages(const struct kafka_intake *in, const struct kafka_lane *lane)
+static bool is_served(const struct kafka_intake *in, const struct kafka_lane *lane)
 {
-	return in->started && in->phase == KAFKA_OURS && !in->stopped && !in->fatal &&
-	       lane->topic != NULL && !lane->paused && lane->full_marks == 0;
+	return in->started && in->phase == KAFKA_ASSIGNED && !in->stopped && !in->fatal &&
+	       lane->topic != NULL && !lane->paused && lane->full_partitions == 0;
 }
 
-/* Empties the consumer queue. A message can be there only if its partition was not diverted; to
- * drop it would be to lose it, so it is taken even when none are wanted. */
-static void serve_control(struct kafka_intake *in)
+/* Empties the consumer queue. It has messages only of partitions that were not forwarded in time.
+ * Dropping them would lose them, so they are taken even when the lane is paused. */
+static void serve_consumer_queue(struct kafka_intake *in)
 {
 	for (;;) {
 		rd_kafka_message_t *m = rd_kafka_consumer_poll(in->rk, 0);
@@ -153,12 +157,12 @@ static void serve_control(struct kafka_intake *in)
 	}
 }
 
-/* True when the turn ended before the lane's queue did. */
+/* Returns true when the lane's queue may have more messages. */
 static bool serve_lane(struct kafka_intake *in, enum ing_lane lane)
 {
 	const uint64_t until_ms = ing_now_ms() + TURN_MS;
 	for (int i = 0; i < MESSAGES_PER_TURN && (i == 0 || ing_now_ms() < until_ms); i++) {
-		if (!wants_messages(in, &in->lanes[lane]))
+		if (!is_served(in, &in->lanes[lane]))
 			return false;
 		rd_kafka_message_t *m = rd_kafka_consume_queue(in->lanes[lane].messages, 0);
 		if (m == NULL)
@@ -174,18 +178,18 @@ static bool serve(void *ctx)
 	struct kafka_intake *in = ctx;
 	if (!in->started)
 		return false;
-	serve_control(in);
-	ing_kafka_take_answer(in, 0);
+	serve_consumer_queue(in);
+	ing_kafka_take_commit_reply(in, 0);
 	bool more = false;
 	for (int lane = 0; lane < ING_LANES_; lane++)
 		more = serve_lane(in, (enum ing_lane)lane) || more;
-	ing_kafka_go_on_leaving(in);
-	ing_kafka_see_to_positions(in);
-	ing_kafka_say(in);
+	ing_kafka_continue_revocation(in);
+	ing_kafka_serve_positions(in);
+	ing_kafka_report(in);
 	return more;
 }
 
-/* ---- Life ---- */
+/* ---- Start and stop ---- */
 
 static void start_kafka(struct ing_intake *base)
 {
@@ -201,22 +205,22 @@ static void start_kafka(struct ing_intake *base)
 	if (err == RD_KAFKA_RESP_ERR__FATAL)
 		in->fatal = true;
 	else
-		ing_must(err == 0); /* the only others are wrong calls */
+		ing_must(err == 0); /* other errors come only from wrong arguments */
 	ing_kafka_wake_kick(in->wake);
 }
 
 static void finish_token(struct ing_intake *base, struct ing_token t)
 {
 	struct kafka_intake *in = kafka_of(base);
-	ing_must(t.partition_slot >= 0 && (size_t)t.partition_slot < in->slots.count);
-	struct ing_slot *s = &in->slots.all[t.partition_slot];
+	ing_must(t.partition_slot >= 0 && (size_t)t.partition_slot < in->partitions.count);
+	struct ing_partition *s = &in->partitions.all[t.partition_slot];
 	if (!s->assigned || s->epoch != t.epoch)
 		return;
-	bool was_full = ing_mark_full(&s->mark);
-	ing_must(
-		ing_mark_finish(&s->mark, t.offset)); /* finished twice: some other token was not */
-	if (was_full && !ing_mark_full(&s->mark)) {
-		in->lanes[s->lane].full_marks--;
+	bool was_full = ing_offset_tracker_is_full(&s->offsets);
+	ing_must(ing_offset_tracker_finish(
+		&s->offsets, t.offset)); /* else it was finished twice, or never taken */
+	if (was_full && !ing_offset_tracker_is_full(&s->offsets)) {
+		in->lanes[s->lane].full_partitions--;
 		ing_kafka_wake_kick(in->wake);
 	}
 }
@@ -240,32 +244,31 @@ static void stats_of_kafka(const struct ing_intake *base, struct ing_intake_stat
 		       ->stats; /* base is the first member */
 }
 
-/* The pool's threads have the consumer until their questions are answered. False when one still has
- * it. */
-static bool end_question(struct kafka_intake *in, struct ing_kafka_question *q)
+/* Waits until the query does not use the consumer any more, until close_deadline_ms at most. Returns
+ * false when it still does. */
+static bool end_query(struct kafka_intake *in, struct ing_offset_query *q)
 {
 	if (q == NULL)
 		return true;
-	while (!ing_kafka_question_is_over(q) && ing_now_ms() < in->close_by_ms)
+	while (!ing_offset_query_is_done(q) && ing_now_ms() < in->close_deadline_ms)
 		usleep(5000);
-	ing_kafka_question_drop(q);
-	return ing_kafka_question_is_over(q);
+	ing_offset_query_cancel(q);
+	return ing_offset_query_is_done(q);
 }
 
-/* Closes the consumer, which revokes the assignment and with that commits, within CLOSE_WAIT_MS.
- * False when it is not closed by then. */
+/* Commits, then closes the consumer. Returns false when it is not closed within CLOSE_WAIT_MS. */
 static bool close_consumer(struct kafka_intake *in)
 {
-	bool over = end_question(in, ING_TAKE(in->check));
-	if (!end_question(in, ING_TAKE(in->where)) || !over)
+	bool ended = end_query(in, ING_TAKE(in->commit_query));
+	if (!end_query(in, ING_TAKE(in->validation_query)) || !ended)
 		return false;
-	ing_kafka_commit_at_end(in);
+	ing_kafka_commit_on_close(in);
 	rd_kafka_queue_t *q = rd_kafka_queue_new(in->rk);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(in->rk, q);
-	bool closed = error != NULL; /* a fenced consumer: nothing of it is left in the group */
+	bool closed = error != NULL; /* the consumer is fenced: it has left the group */
 	if (error != NULL)
 		rd_kafka_error_destroy(error);
-	while (!closed && ing_now_ms() < in->close_by_ms) {
+	while (!closed && ing_now_ms() < in->close_deadline_ms) {
 		rd_kafka_queue_poll_callback(q, 50);
 		closed = rd_kafka_consumer_closed(in->rk) != 0;
 	}
@@ -275,8 +278,8 @@ static bool close_consumer(struct kafka_intake *in)
 
 static void unwatch_queues(struct kafka_intake *in)
 {
-	ing_kafka_wake_unwatch(in->control);
-	ing_kafka_wake_unwatch(in->answers);
+	ing_kafka_wake_unwatch(in->consumer_queue);
+	ing_kafka_wake_unwatch(in->commit_replies);
 	for (size_t i = 0; i < ING_LANES_; i++)
 		if (in->lanes[i].messages != NULL)
 			ing_kafka_wake_unwatch(in->lanes[i].messages);
@@ -287,16 +290,16 @@ static void destroy_queues(struct kafka_intake *in)
 	for (size_t i = 0; i < ING_LANES_; i++)
 		if (in->lanes[i].messages != NULL)
 			rd_kafka_queue_destroy(in->lanes[i].messages);
-	rd_kafka_queue_destroy(in->answers);
-	rd_kafka_queue_destroy(in->control);
+	rd_kafka_queue_destroy(in->commit_replies);
+	rd_kafka_queue_destroy(in->consumer_queue);
 }
 
 static void free_memory(struct kafka_intake *in)
 {
 	ing_kafka_wake_free(in->wake);
-	ing_slots_done(&in->slots);
-	if (in->last != NULL)
-		rd_kafka_topic_partition_list_destroy(in->last);
+	ing_partitions_done(&in->partitions);
+	if (in->revoked_offsets != NULL)
+		rd_kafka_topic_partition_list_destroy(in->revoked_offsets);
 	for (size_t i = 0; i < ING_LANES_; i++)
 		free(in->lanes[i].topic);
 	in->base.magic = 0;
@@ -307,18 +310,19 @@ static void free_kafka(struct ing_intake *base)
 {
 	struct kafka_intake *in = kafka_of(base);
 	in->closing = true;
-	in->close_by_ms = ing_now_ms() + CLOSE_WAIT_MS;
+	in->close_deadline_ms = ing_now_ms() + CLOSE_WAIT_MS;
 	unwatch_queues(in);
 	bool closed = !in->started || close_consumer(in);
 	destroy_queues(in);
-	/* With a commit under way and no coordinator, librdkafka's destructor waits for the length
-	 * of a session. Its threads then end with the process; nobody polls, so no callback comes
-	 * any more. */
+	/* While a commit is pending and the coordinator is away, rd_kafka_destroy() would wait for
+	 * session.timeout.ms. The consumer is leaked instead: its threads end with the process, and
+	 * no callback runs because nobody polls. */
 	if (closed)
 		rd_kafka_destroy_flags(in->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	else
 		ing_log(ING_LOG_WARNING,
-			"%s: the brokers do not answer: leaving without a last commit", in->name);
+			"%s: no answer from the brokers: closing without the last commit",
+			in->name);
 	free_memory(in);
 }
 
@@ -331,9 +335,9 @@ static const struct ing_intake_ops kafka_ops = {
 	.free = free_kafka,
 };
 
-/* A response is refused past receive.message.max.bytes, and its partition with it for ever: leave
- * ample room. Brokers send a message that is larger than the fetch limits alone (KIP-74), so these
- * only bound the prefetch. */
+/* A response over receive.message.max.bytes fails, and would fail at each retry: leave ample room. The
+ * fetch limits only bound the prefetch, because brokers send a message that is larger than them on its
+ * own (KIP-74). */
 static int make_conf(const struct ing_kafka_settings *own, const char *instance,
 	rd_kafka_conf_t **ret, struct ing_error *err)
 {
@@ -350,12 +354,12 @@ static int make_conf(const struct ing_kafka_settings *own, const char *instance,
 		{"enable.auto.offset.store", "false", true},
 		{"enable.partition.eof", "false", true},
 		{"isolation.level", "read_committed", false},
-		/* Where to read is decided here (kafka_assign.c). */
+		/* Positions are decided in kafka_positions.c. */
 		{"auto.offset.reset", "error", true},
-		/* A topic that is missing is looked for at this interval. */
+		/* Missing topics are looked up at this interval. */
 		{"topic.metadata.refresh.interval.ms", "10000", false},
-		/* A full queue makes this version wait a second before it fetches again: hold more
-		   than a second's work. */
+		/* librdkafka waits a second after its queue was full: hold more than a
+		   second's work. */
 		{"queued.min.messages", "10000", false},
 		{"queued.max.messages.kbytes", "16384", false},
 		{"fetch.message.max.bytes", "1048576", false},
@@ -370,7 +374,7 @@ static int make_conf(const struct ing_kafka_settings *own, const char *instance,
 		ING_KAFKA_CONSUMER, own->brokers, client_id, settings, own->properties, ret, err);
 }
 
-/* librdkafka refuses a subscription that names a topic twice. */
+/* rd_kafka_subscribe() fails when a topic is named twice. */
 static int check_topics(const struct kafka_intake *in, struct ing_error *err)
 {
 	for (size_t i = 0; i < ING_LANES_; i++) {
@@ -386,16 +390,16 @@ static int check_topics(const struct kafka_intake *in, struct ing_error *err)
 static void name_topics(struct kafka_intake *in, const char *const topics[ING_LANES_])
 {
 	for (int i = 0; i < ING_LANES_; i++)
-		in->lanes[i].topic = ing_lane_topic((enum ing_lane)i, topics);
+		in->lanes[i].topic = ing_lane_topic_name((enum ing_lane)i, topics);
 	in->name = in->lanes[ING_LANE_REQUESTS].topic;
 }
 
 static void open_queues(struct kafka_intake *in)
 {
-	in->control = rd_kafka_queue_get_consumer(in->rk);
-	in->answers = rd_kafka_queue_new(in->rk);
-	ing_kafka_wake_watch(in->wake, in->control);
-	ing_kafka_wake_watch(in->wake, in->answers);
+	in->consumer_queue = rd_kafka_queue_get_consumer(in->rk);
+	in->commit_replies = rd_kafka_queue_new(in->rk);
+	ing_kafka_wake_watch(in->wake, in->consumer_queue);
+	ing_kafka_wake_watch(in->wake, in->commit_replies);
 	for (size_t i = 0; i < ING_LANES_; i++) {
 		struct kafka_lane *lane = &in->lanes[i];
 		if (lane->topic == NULL)

@@ -3,14 +3,12 @@
  * Requests from JSON lines: a file, a pipe, a terminal. Loop thread; regular files are read on
  * libuv's thread pool.
  *
- * What surprises: the descriptor is never made non-blocking, because it is the caller's and may be
- * shared with other processes (a terminal is even shared with stdout). Instead an epoll instance
- * watches it and libuv watches the epoll instance; a read(2) after "readable" takes what there is
- * and does not block. What epoll refuses (regular files, /dev/null) never waits for anyone and is
- * read with uv_fs_read.
+ * The descriptor is never made non-blocking, because it is the caller's and may be shared with other
+ * processes (a terminal even with stdout). Instead an epoll instance watches it and libuv watches the
+ * epoll instance; a read(2) after that does not block. Descriptors that epoll refuses with EPERM
+ * (regular files, /dev/null) are read with uv_fs_read.
  *
- * Backpressure is not reading. One object holds the handles; it goes when the last of them is
- * closed.
+ * Backpressure: while paused nothing is read. The object is freed when its last handle is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,13 +19,13 @@
 
 #include "common/base/clock.h"
 #include "worker/intake/intake_priv.h"
-#include "worker/intake/splitter.h"
+#include "worker/intake/line_splitter.h"
 #include "worker/model/limits.h"
 
 #define CHUNK_BYTES 65536
-/* Lines handed out before the loop sees to its other handles … */
+/* Lines passed on before the loop serves its other handles … */
 #define LINES_PER_TURN 128
-/* … and no more than this time, but for one line: one of a mebibyte can take 70 ms. */
+/* … and for no longer than this, except for the first line: one of 1 MiB can take 70 ms to parse. */
 #define TURN_MS 10
 
 struct lines_intake {
@@ -36,13 +34,13 @@ struct lines_intake {
 	uv_loop_t *loop;
 	int fd;
 	char *name;
-	struct ing_splitter splitter;
+	struct ing_line_splitter splitter;
 	char chunk[CHUNK_BYTES];
 
 	bool started, paused, stopped, freed;
-	bool reading;  /* a uv_fs_read is under way, or the poll is on */
-	bool ended;    /* end of input or a read error */
-	bool said_end; /* on_end() or on_fatal() has been called */
+	bool reading;      /* a uv_fs_read is pending, or the poll is active */
+	bool ended;        /* end of input or a read error */
+	bool end_reported; /* on_end() or on_fatal() has been called */
 
 	int epoll_fd; /* -1: read with uv_fs_read */
 	unsigned open_handles;
@@ -63,7 +61,7 @@ static void release(struct lines_intake *in)
 		return;
 	if (in->epoll_fd >= 0)
 		close(in->epoll_fd);
-	ing_splitter_done(&in->splitter);
+	ing_line_splitter_done(&in->splitter);
 	free(in->name);
 	in->base.magic = 0;
 	free(in);
@@ -71,28 +69,28 @@ static void release(struct lines_intake *in)
 
 static void on_idle(uv_idle_t *idle);
 
-static void pump_soon(struct lines_intake *in)
+static void schedule(struct lines_intake *in)
 {
-	if (!in->freed && in->started && !in->paused && !in->stopped && !in->said_end)
+	if (!in->freed && in->started && !in->paused && !in->stopped && !in->end_reported)
 		uv_idle_start(&in->idle, on_idle);
 }
 
-static void took(struct lines_intake *in, ssize_t n)
+static void take_chunk(struct lines_intake *in, ssize_t n)
 {
 	if (n > 0) {
-		ing_splitter_feed(&in->splitter, in->chunk, (size_t)n);
+		ing_line_splitter_feed(&in->splitter, in->chunk, (size_t)n);
 	} else if (n == 0) {
 		in->ended = true;
-		ing_splitter_end(&in->splitter);
+		ing_line_splitter_end(&in->splitter);
 	} else if (n != -EINTR && n != -EAGAIN) {
 		in->ended = true;
-		in->said_end = true;
+		in->end_reported = true;
 		struct ing_error err = {0};
-		ing_error_sys(&err, (int)-n, "%s: reading", in->name);
+		ing_error_sys(&err, (int)-n, "%s: read error", in->name);
 		in->ev.on_fatal(in->ev.ctx, &err);
 		return;
 	}
-	pump_soon(in);
+	schedule(in);
 }
 
 static void on_file_read(uv_fs_t *req)
@@ -104,7 +102,7 @@ static void on_file_read(uv_fs_t *req)
 	if (in->freed)
 		release(in);
 	else
-		took(in, n);
+		take_chunk(in, n);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -115,7 +113,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	uv_poll_stop(poll);
 	in->reading = false;
 	ssize_t n = read(in->fd, in->chunk, sizeof(in->chunk));
-	took(in, n < 0 ? -errno : n);
+	take_chunk(in, n < 0 ? -errno : n);
 }
 
 static void read_more(struct lines_intake *in)
@@ -145,7 +143,7 @@ static void hand_out(struct lines_intake *in, const struct ing_line *line)
 	in->ev.on_message(in->ev.ctx, &m);
 }
 
-/* Hands out lines until the receiver pauses, the turn is over or there is nothing more. While a
+/* Passes lines on until the receiver pauses, the turn is over or no line is left. While a
  * read is under way the splitter has no chunk, so that a resumption in between finds nothing and
  * waits for the read. */
 static void on_idle(uv_idle_t *idle)
@@ -157,7 +155,7 @@ static void on_idle(uv_idle_t *idle)
 		if (in->freed || in->paused || in->stopped || in->reading)
 			return;
 		struct ing_line line;
-		if (ing_splitter_next(&in->splitter, &line)) {
+		if (ing_line_splitter_next(&in->splitter, &line)) {
 			hand_out(in, &line);
 			continue;
 		}
@@ -165,11 +163,11 @@ static void on_idle(uv_idle_t *idle)
 			read_more(in);
 			return;
 		}
-		in->said_end = true;
+		in->end_reported = true;
 		in->ev.on_end(in->ev.ctx);
 		return;
 	}
-	pump_soon(in);
+	schedule(in);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -184,13 +182,13 @@ static void start_lines(struct ing_intake *base)
 	struct lines_intake *in = lines_of(base);
 	in->started = true;
 	in->ev.on_assigned(in->ev.ctx, 1);
-	pump_soon(in);
+	schedule(in);
 }
 
 static void finish_line_token(struct ing_intake *base, struct ing_token t)
 {
 	(void)base;
-	(void)t; /* a line's place is not kept anywhere */
+	(void)t; /* the position in the file is not stored */
 }
 
 static void pause_lines(struct ing_intake *base, enum ing_lane lane, bool paused)
@@ -199,7 +197,7 @@ static void pause_lines(struct ing_intake *base, enum ing_lane lane, bool paused
 		return;
 	struct lines_intake *in = lines_of(base);
 	in->paused = paused;
-	pump_soon(in);
+	schedule(in);
 }
 
 static void stop_lines(struct ing_intake *base)
@@ -220,8 +218,7 @@ static void free_lines(struct ing_intake *base)
 	if (in->epoll_fd >= 0)
 		uv_close((uv_handle_t *)&in->poll, on_closed);
 	else if (in->reading)
-		uv_cancel((uv_req_t *)&in
-				  ->read); /* or it ends by itself: on_file_read() comes anyhow */
+		uv_cancel((uv_req_t *)&in->read); /* on_file_read() is called either way */
 }
 
 static void stats_of_lines(const struct ing_intake *base, struct ing_intake_stats *ret)
@@ -239,7 +236,8 @@ static const struct ing_intake_ops lines_ops = {
 	.free = free_lines,
 };
 
-/* An epoll instance that is readable when fd is; -1 with *ret_errnum EPERM when fd never waits. */
+/* Returns an epoll instance that is readable when fd is, or -1 with *ret_errnum, EPERM for a descriptor
+ * that epoll does not support. */
 static int watch(int fd, int *ret_errnum)
 {
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -275,7 +273,7 @@ int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name,
 		if (rc < 0) {
 			close(epoll_fd);
 			free(in);
-			return ing_error_sys(err, -rc, "%s: cannot be watched", name);
+			return ing_error_sys(err, -rc, "%s: cannot be polled", name);
 		}
 		in->open_handles++;
 	}
@@ -283,7 +281,7 @@ int ing_intake_lines_new(struct uv_loop_s *loop, int fd, const char *name,
 	in->open_handles++;
 	in->name = ing_strdup(name);
 	in->poll.data = in->idle.data = in->read.data = in;
-	ing_splitter_init(&in->splitter, ING_MAX_REQUEST_BYTES);
+	ing_line_splitter_init(&in->splitter, ING_MAX_REQUEST_BYTES);
 	*ret = &in->base;
 	return 0;
 }

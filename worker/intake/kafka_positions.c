@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Positions of the Kafka intake: where its partitions are read, and what is committed. Loop thread.
+ * Positions: validated against the brokers' logs, and committed. Loop thread.
  *
- * Before a commit the group's position is asked for. A topic that is deleted takes the group's
- * positions with it; if ours has gone, the log is another one, the offsets at hand mean nothing in
- * it, and to commit them would pass over messages that nobody has read. Where the group has no
- * position, the one where we begin is committed before anything is read, so that there is one that
- * can go; and it is asked for from time to time when there is nothing to commit, because the new
- * log may end where we are, or the coordinator be slower to forget than we to commit. What remains
- * is a topic that is deleted and made in the milliseconds between the answer and the commit.
+ * A position is validated at each assignment, when the log has no message at it, and when a message
+ * below it arrives. Messages that retention deleted before they were read are counted and logged. A
+ * log that ends before the position (truncated, or the topic was recreated) is read from its start
+ * under a new epoch: some work is repeated, nothing is lost.
+ *
+ * A topic that was deleted and created again may have a log longer than the position, which then looks
+ * unchanged. But Kafka deletes a group's committed offsets with the topic. So the committed offset
+ * is queried before each commit; when it is missing, nothing is committed, because that would skip
+ * messages of the new topic, and the log is read from its start. Where the group has no committed
+ * offset yet, the starting position is committed before any message is taken, so that its absence can
+ * be noticed; and partitions with nothing to commit are checked every IDLE_CHECK_EVERY_MS, because
+ * the new log may end at our position, or the coordinator may delete offsets later than we commit.
+ *
+ * Not detected: a topic deleted and created again between the answer and the commit (milliseconds);
+ * a log truncated below the position that has grown past it again before the next fetch (unclean
+ * leader election). Messages of a new topic that were taken before the change was noticed are
+ * processed twice. Kafka before 2.1 also expired the offsets of active groups.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,137 +27,142 @@
 #include "common/kafka/wake.h"
 #include "worker/intake/kafka_priv.h"
 
-/* How often finished work is committed. */
+/* How often offsets are committed. */
 #define COMMIT_EVERY_MS 1000
-/* How often the positions of partitions that have nothing to commit are looked at. */
-#define LOOK_EVERY_MS 5000
-/* Between two questions about partitions whose brokers do not answer. */
-#define ASK_AGAIN_MS 1000
+/* How often the committed offsets of partitions that have nothing to commit are queried. */
+#define IDLE_CHECK_EVERY_MS 5000
+/* Between two validation queries for partitions whose brokers did not answer. */
+#define VALIDATION_RETRY_MS 1000
 
-static struct ing_slot *slot_of(
+static struct ing_partition *partition_of(
 	const struct kafka_intake *in, const rd_kafka_topic_partition_t *part)
 {
 	enum ing_lane lane = ing_kafka_lane_of(in, part->topic);
-	ing_must(lane != ING_LANES_); /* one of ours: we asked for it */
-	struct ing_slot *s = ing_slots_find(&in->slots, lane, part->partition);
+	ing_must(lane != ING_LANES_); /* the list was made from our lanes */
+	struct ing_partition *s = ing_partitions_find(&in->partitions, lane, part->partition);
 	ing_must(s != NULL);
 	return s;
 }
 
-/* ---- Where to read ---- */
+/* ---- Validation ---- */
 
-static void say_verdict(const struct kafka_intake *in, const struct ing_slot *s,
-	const struct ing_log_verdict *v, int64_t position)
+static void log_position_check(const struct kafka_intake *in, const struct ing_partition *s,
+	const struct ing_position_check *v, int64_t position)
 {
 	const char *topic = in->lanes[s->lane].topic;
 	switch (v->state) {
-	case ING_LOG_ANEW:
+	case ING_POSITION_TOPIC_RECREATED:
 		ing_log(ING_LOG_ERROR,
 			"%s: partition %" PRId32
-			": the group's position has gone, and with it the topic that was read: "
-			"what there is now is read from its start, offset %" PRId64,
-			topic, s->partition, v->start);
+			": the group's committed offset is gone, so the topic was deleted and created "
+			"again: reading from its start, offset %" PRId64,
+			topic, s->number, v->start);
 		break;
-	case ING_LOG_SHORTER:
+	case ING_POSITION_BEYOND_END:
 		ing_log(ING_LOG_ERROR,
-			"%s: partition %" PRId32 ": the log ends before our position, %" PRId64
-			": it was truncated or made anew; it is read from its start, offset "
-			"%" PRId64,
-			topic, s->partition, position, v->start);
+			"%s: partition %" PRId32 ": the log ends before the position %" PRId64
+			": it was truncated or recreated, reading from its start, offset %" PRId64,
+			topic, s->number, position, v->start);
 		break;
-	case ING_LOG_CUT:
+	case ING_POSITION_DELETED:
 		ing_log(ING_LOG_ERROR,
 			"%s: partition %" PRId32 ": %" PRId64 " messages are lost: offsets %" PRId64
 			" to %" PRId64 " were deleted before they were read",
-			topic, s->partition, v->lost, position, v->start - 1);
+			topic, s->number, v->lost, position, v->start - 1);
 		break;
 	default:
 		break;
 	}
 }
 
-static struct ing_log_verdict judge(const struct ing_slot *s, const struct ing_log_view *view)
+static struct ing_position_check check_position(
+	const struct ing_partition *s, const struct ing_broker_offsets *reported)
 {
-	struct ing_log_verdict v = ing_log_judge(s->mark.position, s->staked, view);
-	if (!s->went_back || v.state == ING_LOG_UNKNOWN)
+	struct ing_position_check v =
+		ing_position_check(s->offsets.position, s->group_has_offset, reported);
+	if (!s->reset_to_start || v.state == ING_POSITION_UNKNOWN)
 		return v;
-	return (struct ing_log_verdict){.state = ING_LOG_GOES_ON, .start = view->low};
+	return (struct ing_position_check){.state = ING_POSITION_VALID, .start = reported->low};
 }
 
-/* True when it is known now where the slot is to be read. */
-static bool place(struct kafka_intake *in, struct ing_slot *s, const struct ing_log_view *view)
+/* Returns false when the brokers have not answered. */
+static bool validate_position(
+	struct kafka_intake *in, struct ing_partition *s, const struct ing_broker_offsets *reported)
 {
-	struct ing_log_verdict v = judge(s, view);
-	if (v.state == ING_LOG_UNKNOWN)
+	struct ing_position_check v = check_position(s, reported);
+	if (v.state == ING_POSITION_UNKNOWN)
 		return false;
-	int64_t position = s->mark.position >= 0 ? s->mark.position : view->committed;
-	say_verdict(in, s, &v, position);
-	if (v.state == ING_LOG_ANEW || v.state == ING_LOG_SHORTER)
-		ing_kafka_begin_anew(in, s);
+	int64_t position = s->offsets.position >= 0 ? s->offsets.position : reported->committed;
+	log_position_check(in, s, &v, position);
+	if (v.state == ING_POSITION_TOPIC_RECREATED || v.state == ING_POSITION_BEYOND_END)
+		ing_kafka_restart_partition(in, s);
 	in->stats.lost += (uint64_t)v.lost;
-	if (s->mark.position < 0)
-		ing_mark_init(&s->mark, v.start);
+	if (s->offsets.position < 0)
+		ing_offset_tracker_init(&s->offsets, v.start);
 	else
-		ing_mark_skip(&s->mark, v.start);
-	/* A position that is there need not be committed once more. */
-	s->staked = view->committed >= 0;
-	s->committed = view->committed;
-	s->adrift = s->went_back = false;
+		ing_offset_tracker_skip(&s->offsets, v.start);
+	/* A committed offset need not be committed again. */
+	s->group_has_offset = reported->committed >= 0;
+	s->committed = reported->committed;
+	s->awaits_validation = s->reset_to_start = false;
 	return true;
 }
 
 /* ---- Commits ---- */
 
-void ing_kafka_note_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
+void ing_kafka_log_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
 {
 	unsigned more;
 	if (ing_log_gate_pass(&in->commit_gate, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "%s: offsets are not committed yet: %s (%u more such)",
+		ing_log(ING_LOG_WARNING,
+			"%s: committing offsets failed, retrying: %s (%u more suppressed)",
 			in->name, rd_kafka_err2str(err), more);
 }
 
-/* A commit has been answered, perhaps in a later epoch than it was asked in. What was refused is
+/* The reply may come in a later epoch than the commit was sent in. Offsets that were not committed are
  * due again at the next tick. */
-static void note_commit(struct kafka_intake *in, rd_kafka_resp_err_t err,
+static void handle_commit_reply(struct kafka_intake *in, rd_kafka_resp_err_t err,
 	const rd_kafka_topic_partition_list_t *list)
 {
 	bool begin = false;
 	for (int i = 0; list != NULL && i < list->cnt; i++) {
 		const rd_kafka_topic_partition_t *part = &list->elems[i];
 		rd_kafka_resp_err_t part_err = err != 0 ? err : part->err;
-		struct ing_slot *s = slot_of(in, part);
+		struct ing_partition *s = partition_of(in, part);
 		if (part_err == 0) {
-			bool was_read = ing_slot_is_read(s);
-			ing_slot_note_committed(s, part->offset);
-			begin = begin || (!was_read && ing_slot_is_read(s));
+			bool was_read = ing_partition_is_fetched(s);
+			ing_partition_set_committed(s, part->offset);
+			begin = begin || (!was_read && ing_partition_is_fetched(s));
 			continue;
 		}
-		ing_kafka_note_commit_error(in, part_err);
+		ing_kafka_log_commit_error(in, part_err);
 		if (part_err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && s->assigned)
-			ing_kafka_set_adrift(in, s); /* deleted, perhaps to be made anew */
+			ing_kafka_request_validation(
+				in, s); /* deleted, perhaps to be created again */
 	}
 	if (err == 0)
-		ing_kafka_note_contact(in);
+		ing_kafka_set_brokers_up(in);
 	if (begin && !in->closing)
-		ing_kafka_read(in);
+		ing_kafka_start_fetching(in);
 }
 
-/* Whether the log is still the one whose positions these are. */
-static bool may_commit(struct kafka_intake *in, struct ing_slot *s, const struct ing_log_view *view)
+/* Returns false when the answer is missing, or shows that the topic was deleted. */
+static bool may_commit(
+	struct kafka_intake *in, struct ing_partition *s, const struct ing_broker_offsets *reported)
 {
-	if (in->phase == KAFKA_OURS && (!s->assigned || s->adrift))
+	if (in->phase == KAFKA_ASSIGNED && (!s->assigned || s->awaits_validation))
 		return false;
-	if (!view->has_committed)
+	if (!reported->has_committed)
 		return false;
-	if (view->committed >= 0 || !s->staked)
+	if (reported->committed >= 0 || !s->group_has_offset)
 		return true;
 	if (s->assigned)
-		ing_kafka_set_adrift(in, s);
+		ing_kafka_request_validation(in, s);
 	else
 		ing_log(ING_LOG_ERROR,
-			"%s: partition %" PRId32 ": the topic was deleted or made anew: our "
-			"position in the old one is not committed",
-			in->lanes[s->lane].topic, s->partition);
+			"%s: partition %" PRId32 ": the topic was deleted or recreated: the "
+			"position in the old log is not committed",
+			in->lanes[s->lane].topic, s->number);
 	return false;
 }
 
@@ -156,194 +171,201 @@ static void send_commit(struct kafka_intake *in, rd_kafka_topic_partition_list_t
 {
 	if (list->cnt > 0) {
 		for (int i = 0; i < list->cnt; i++) {
-			struct ing_slot *s = slot_of(in, &list->elems[i]);
-			s->sent_epoch = s->epoch;
+			struct ing_partition *s = partition_of(in, &list->elems[i]);
+			s->commit_epoch = s->epoch;
 		}
 		rd_kafka_resp_err_t err =
-			rd_kafka_commit_queue(in->rk, list, in->answers, NULL, NULL);
-		in->committing = err == 0;
+			rd_kafka_commit_queue(in->rk, list, in->commit_replies, NULL, NULL);
+		in->commit_pending = err == 0;
 		if (err != 0)
-			note_commit(in, err, list);
+			handle_commit_reply(in, err, list);
 	}
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* Of the positions in parts, those that may be committed. A part without one was only looked at.
- * Caller destroys. */
-static rd_kafka_topic_partition_list_t *choose(struct kafka_intake *in,
-	const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+/* Returns the offsets in parts that may be committed; the caller destroys the list. A part without an
+ * offset was only queried to notice a deleted topic. */
+static rd_kafka_topic_partition_list_t *select_committable(struct kafka_intake *in,
+	const rd_kafka_topic_partition_list_t *parts, const struct ing_broker_offsets *reported)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(parts->cnt);
 	for (int i = 0; i < parts->cnt; i++) {
 		const rd_kafka_topic_partition_t *part = &parts->elems[i];
-		struct ing_slot *s = slot_of(in, part);
+		struct ing_partition *s = partition_of(in, part);
 		if (part->offset < 0 && !s->assigned)
 			continue;
-		if (may_commit(in, s, &views[i]) && part->offset >= 0)
+		if (may_commit(in, s, &reported[i]) && part->offset >= 0)
 			rd_kafka_topic_partition_list_add(list, part->topic, part->partition)
 				->offset = part->offset;
 	}
 	return list;
 }
 
-/* ---- Questions ---- */
+/* ---- Queries ---- */
 
-static void note_no_answer(struct kafka_intake *in, unsigned partitions)
+static void log_unvalidated(struct kafka_intake *in, unsigned partitions)
 {
 	unsigned more;
-	if (partitions > 0 && ing_log_gate_pass(&in->ask_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+	if (partitions > 0 &&
+		ing_log_gate_pass(&in->validation_gate, ING_KAFKA_LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING,
-			"%s: %u partitions are not read yet: the brokers do not say where (%u more "
-			"such)",
+			"%s: %u partitions are not read yet: no answer about their offsets (%u more "
+			"suppressed)",
 			in->name, partitions, more);
 }
 
-static void on_where(
-	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+static void on_validation_query(void *ctx, const rd_kafka_topic_partition_list_t *parts,
+	const struct ing_broker_offsets *reported)
 {
 	struct kafka_intake *in = ctx;
 	bool read = false;
-	unsigned unplaced = 0;
-	in->where = NULL;
+	unsigned unanswered = 0;
+	in->validation_query = NULL;
 	ing_kafka_wake_kick(in->wake);
-	if (in->where_stale) { /* another owner may have gone on since */
-		in->where_stale = false;
+	if (in->validation_query_stale) { /* another consumer may have committed since */
+		in->validation_query_stale = false;
 		return;
 	}
 	for (int i = 0; i < parts->cnt; i++) {
-		struct ing_slot *s = slot_of(in, &parts->elems[i]);
-		if (views[i].asked)
-			in->ask_from = (size_t)ing_slots_index(&in->slots, s) + 1;
-		if (!s->assigned || !s->adrift)
+		struct ing_partition *s = partition_of(in, &parts->elems[i]);
+		if (reported[i].bounds_queried)
+			in->validate_from = (size_t)ing_partitions_index(&in->partitions, s) + 1;
+		if (!s->assigned || !s->awaits_validation)
 			continue;
-		if (!place(in, s, &views[i]))
-			unplaced++;
-		else if (s->staked)
+		if (!validate_position(in, s, &reported[i]))
+			unanswered++;
+		else if (s->group_has_offset)
 			read = true;
 		else
-			in->commit_due_ms = 0; /* then it is read: note_commit() */
+			in->commit_due_ms = 0; /* fetching starts after it: handle_commit_reply() */
 	}
-	note_no_answer(in, unplaced);
+	log_unvalidated(in, unanswered);
 	if (read)
-		ing_kafka_read(in);
+		ing_kafka_start_fetching(in);
 }
 
-static void on_check(
-	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+static void on_commit_query(void *ctx, const rd_kafka_topic_partition_list_t *parts,
+	const struct ing_broker_offsets *reported)
 {
 	struct kafka_intake *in = ctx;
-	in->check = NULL;
-	if (!in->check_stale)
-		send_commit(in, choose(in, parts, views));
-	in->check_stale = false;
+	in->commit_query = NULL;
+	if (!in->commit_query_stale)
+		send_commit(in, select_committable(in, parts, reported));
+	in->commit_query_stale = false;
 	ing_kafka_wake_kick(in->wake);
 }
 
-/* What was asked before the revocation is answered by on_check(), and may be committed, too. */
-static void on_last_check(
-	void *ctx, const rd_kafka_topic_partition_list_t *parts, const struct ing_log_view *views)
+/* A query from before the revocation goes to on_commit_query() and may be committed too. */
+static void on_revoked_commit_query(void *ctx, const rd_kafka_topic_partition_list_t *parts,
+	const struct ing_broker_offsets *reported)
 {
 	struct kafka_intake *in = ctx;
-	if (!in->check_stale && in->last != NULL)
-		rd_kafka_topic_partition_list_destroy(ING_TAKE(in->last));
-	on_check(ctx, parts, views);
+	if (!in->commit_query_stale && in->revoked_offsets != NULL)
+		rd_kafka_topic_partition_list_destroy(ING_TAKE(in->revoked_offsets));
+	on_commit_query(ctx, parts, reported);
 }
 
-/* The slots that are adrift, first those for whose logs there was no time in the last question.
- * NULL when none is. Caller destroys. */
-static rd_kafka_topic_partition_list_t *list_adrift(const struct kafka_intake *in)
+/* Returns the partitions that await validation, first those for which the last query had no time left,
+ * or NULL when there are none. The caller destroys the list. */
+static rd_kafka_topic_partition_list_t *list_awaiting_validation(const struct kafka_intake *in)
 {
 	rd_kafka_topic_partition_list_t *list = NULL;
-	for (size_t i = 0; i < in->slots.count; i++) {
-		const struct ing_slot *s = &in->slots.all[(in->ask_from + i) % in->slots.count];
-		if (!s->assigned || !s->adrift)
+	for (size_t i = 0; i < in->partitions.count; i++) {
+		const struct ing_partition *s =
+			&in->partitions.all[(in->validate_from + i) % in->partitions.count];
+		if (!s->assigned || !s->awaits_validation)
 			continue;
 		if (list == NULL)
 			list = rd_kafka_topic_partition_list_new(8);
-		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->partition);
+		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->number);
 	}
 	return list;
 }
 
-static void ask_where(struct kafka_intake *in)
+static void query_for_validation(struct kafka_intake *in)
 {
 	uint64_t now = ing_now_ms();
-	if (!in->adrift || in->where != NULL || now < in->ask_due_ms)
+	if (!in->validation_wanted || in->validation_query != NULL || now < in->validation_due_ms)
 		return;
-	rd_kafka_topic_partition_list_t *list = list_adrift(in);
-	in->adrift = list != NULL;
-	in->ask_due_ms = now + ASK_AGAIN_MS;
+	rd_kafka_topic_partition_list_t *list = list_awaiting_validation(in);
+	in->validation_wanted = list != NULL;
+	in->validation_due_ms = now + VALIDATION_RETRY_MS;
 	if (list != NULL)
-		in->where = ing_kafka_ask(in->loop, in->rk, list, true, on_where, in);
+		in->validation_query = ing_offset_query_start(
+			in->loop, in->rk, list, true, on_validation_query, in);
 }
 
-/* What is to be committed, with its position, and with `all` also what is read and is not due,
- * without one. NULL when there is none. Caller destroys. */
+/* Returns the partitions with an offset due to be committed; with `all` also the other fetched ones,
+ * without an offset. NULL when there are none. The caller destroys the list. */
 static rd_kafka_topic_partition_list_t *list_positions(const struct kafka_intake *in, bool all)
 {
 	rd_kafka_topic_partition_list_t *list = NULL;
-	for (size_t i = 0; i < in->slots.count; i++) {
-		const struct ing_slot *s = &in->slots.all[i];
-		bool due = ing_slot_is_due(s);
-		if (!due && !(all && ing_slot_is_read(s)))
+	for (size_t i = 0; i < in->partitions.count; i++) {
+		const struct ing_partition *s = &in->partitions.all[i];
+		bool due = ing_partition_is_commit_due(s);
+		if (!due && !(all && ing_partition_is_fetched(s)))
 			continue;
 		if (list == NULL)
 			list = rd_kafka_topic_partition_list_new(8);
-		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->partition)
-			->offset = due ? ing_mark_position(&s->mark) : RD_KAFKA_OFFSET_INVALID;
+		rd_kafka_topic_partition_list_add(list, in->lanes[s->lane].topic, s->number)
+			->offset =
+			due ? ing_offset_tracker_committable(&s->offsets) : RD_KAFKA_OFFSET_INVALID;
 	}
 	return list;
 }
 
-static void check_due(struct kafka_intake *in)
+static void query_before_commit(struct kafka_intake *in)
 {
 	uint64_t now = ing_now_ms();
-	if (in->check != NULL || in->committing || now < in->commit_due_ms)
+	if (in->commit_query != NULL || in->commit_pending || now < in->commit_due_ms)
 		return;
 	in->commit_due_ms = now + COMMIT_EVERY_MS;
-	bool all = now >= in->look_due_ms;
+	bool all = now >= in->idle_check_due_ms;
 	if (all)
-		in->look_due_ms = now + LOOK_EVERY_MS;
+		in->idle_check_due_ms = now + IDLE_CHECK_EVERY_MS;
 	rd_kafka_topic_partition_list_t *list = list_positions(in, all);
 	if (list != NULL)
-		in->check = ing_kafka_ask(in->loop, in->rk, list, false, on_check, in);
+		in->commit_query =
+			ing_offset_query_start(in->loop, in->rk, list, false, on_commit_query, in);
 }
 
-static void check_last(struct kafka_intake *in)
+static void query_before_revoked_commit(struct kafka_intake *in)
 {
-	if (in->check == NULL && !in->committing && in->last != NULL)
-		in->check = ing_kafka_ask(in->loop, in->rk,
-			rd_kafka_topic_partition_list_copy(in->last), false, on_last_check, in);
+	if (in->commit_query == NULL && !in->commit_pending && in->revoked_offsets != NULL)
+		in->commit_query = ing_offset_query_start(in->loop, in->rk,
+			rd_kafka_topic_partition_list_copy(in->revoked_offsets), false,
+			on_revoked_commit_query, in);
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-rd_kafka_topic_partition_list_t *ing_kafka_due_positions(struct kafka_intake *in)
+rd_kafka_topic_partition_list_t *ing_kafka_list_due_commits(struct kafka_intake *in)
 {
 	return list_positions(in, false);
 }
 
-/* One commit is under way at a time: librdkafka repeats one that was put off after newer ones, and
- * so would take the position back. */
-void ing_kafka_see_to_positions(struct kafka_intake *in)
+/* Only one commit is pending at a time: librdkafka would retry an older one after a newer one, which
+ * would set the committed offset back. */
+void ing_kafka_serve_positions(struct kafka_intake *in)
 {
-	if (in->fatal || in->phase == KAFKA_AWAY)
+	if (in->fatal || in->phase == KAFKA_UNASSIGNED)
 		return;
-	if (in->phase == KAFKA_LEAVING) {
-		check_last(in);
+	if (in->phase == KAFKA_REVOKING) {
+		query_before_revoked_commit(in);
 		return;
 	}
-	ask_where(in);
-	check_due(in);
+	query_for_validation(in);
+	query_before_commit(in);
 }
 
-bool ing_kafka_take_answer(struct kafka_intake *in, int timeout_ms)
+bool ing_kafka_take_commit_reply(struct kafka_intake *in, int timeout_ms)
 {
-	rd_kafka_event_t *answer = rd_kafka_queue_poll(in->answers, timeout_ms);
+	rd_kafka_event_t *answer = rd_kafka_queue_poll(in->commit_replies, timeout_ms);
 	if (answer == NULL)
 		return false;
-	in->committing = false;
-	note_commit(in, rd_kafka_event_error(answer), rd_kafka_event_topic_partition_list(answer));
+	in->commit_pending = false;
+	handle_commit_reply(
+		in, rd_kafka_event_error(answer), rd_kafka_event_topic_partition_list(answer));
 	rd_kafka_event_destroy(answer);
 	return true;
 }
@@ -351,19 +373,20 @@ bool ing_kafka_take_answer(struct kafka_intake *in, int timeout_ms)
 static int time_left_ms(const struct kafka_intake *in)
 {
 	uint64_t now = ing_now_ms();
-	return now < in->close_by_ms ? (int)(in->close_by_ms - now) : 0;
+	return now < in->close_deadline_ms ? (int)(in->close_deadline_ms - now) : 0;
 }
 
-void ing_kafka_commit_last_now(struct kafka_intake *in)
+void ing_kafka_commit_revoked_now(struct kafka_intake *in)
 {
-	if (in->committing)
-		ing_kafka_take_answer(in, time_left_ms(in));
-	if (in->last == NULL || in->committing)
+	if (in->commit_pending)
+		ing_kafka_take_commit_reply(in, time_left_ms(in));
+	if (in->revoked_offsets == NULL || in->commit_pending)
 		return;
-	struct ing_log_view *views = ing_alloc((size_t)in->last->cnt * sizeof(*views));
-	ing_kafka_ask_now(in->rk, in->last, views, time_left_ms(in));
-	send_commit(in, choose(in, in->last, views));
-	free(views);
-	if (in->committing && !ing_kafka_take_answer(in, time_left_ms(in)))
-		ing_kafka_note_commit_error(in, RD_KAFKA_RESP_ERR__TIMED_OUT);
+	struct ing_broker_offsets *reported =
+		ing_alloc((size_t)in->revoked_offsets->cnt * sizeof(*reported));
+	ing_offset_query_committed_now(in->rk, in->revoked_offsets, reported, time_left_ms(in));
+	send_commit(in, select_committable(in, in->revoked_offsets, reported));
+	free(reported);
+	if (in->commit_pending && !ing_kafka_take_commit_reply(in, time_left_ms(in)))
+		ing_kafka_log_commit_error(in, RD_KAFKA_RESP_ERR__TIMED_OUT);
 }

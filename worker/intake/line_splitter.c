@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Gathers a line in a buffer that ends two bytes past the limit: one to tell an over-long line, one
- * for the CR that may stand before the newline and does not count.
+ * Lines are collected in a buffer of the limit plus two bytes: one shows that a line is too long, the
+ * other is for the CR that may precede the newline and does not count.
  */
-#include "worker/intake/splitter.h"
+#include "worker/intake/line_splitter.h"
 
 #include <string.h>
 
-static void gather(struct ing_splitter *s, size_t bytes)
+static void gather(struct ing_line_splitter *s, size_t bytes)
 {
 	size_t room = s->line.max - s->line.len;
 	ing_must(ing_buf_add(&s->line, s->chunk, ING_MIN(bytes, room)));
@@ -24,7 +24,7 @@ static bool is_blank(const char *text, size_t bytes)
 }
 
 /* The gathered line is whole: hand it out unless it is blank. */
-static bool finish_line(struct ing_splitter *s, bool newline, struct ing_line *ret)
+static bool finish_line(struct ing_line_splitter *s, bool newline, struct ing_line *ret)
 {
 	size_t bytes = s->line.len;
 	const char *text = ing_buf_str(&s->line);
@@ -42,30 +42,30 @@ static bool finish_line(struct ing_splitter *s, bool newline, struct ing_line *r
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_splitter_init(struct ing_splitter *s, size_t max_bytes)
+void ing_line_splitter_init(struct ing_line_splitter *s, size_t max_bytes)
 {
-	*s = (struct ing_splitter){.max_bytes = max_bytes, .number = 1};
+	*s = (struct ing_line_splitter){.max_bytes = max_bytes, .number = 1};
 	ing_buf_init(&s->line, max_bytes + 2);
 }
 
-void ing_splitter_done(struct ing_splitter *s)
+void ing_line_splitter_done(struct ing_line_splitter *s)
 {
 	ing_buf_done(&s->line);
 }
 
-void ing_splitter_feed(struct ing_splitter *s, const char *chunk, size_t bytes)
+void ing_line_splitter_feed(struct ing_line_splitter *s, const char *chunk, size_t bytes)
 {
 	ing_must(s->chunk_bytes == 0 && !s->ended);
 	s->chunk = chunk;
 	s->chunk_bytes = bytes;
 }
 
-void ing_splitter_end(struct ing_splitter *s)
+void ing_line_splitter_end(struct ing_line_splitter *s)
 {
 	s->ended = true;
 }
 
-bool ing_splitter_next(struct ing_splitter *s, struct ing_line *ret)
+bool ing_line_splitter_next(struct ing_line_splitter *s, struct ing_line *ret)
 {
 	for (;;) {
 		if (s->given)

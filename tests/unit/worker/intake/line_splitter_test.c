@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/intake/splitter.h"
+#include "worker/intake/line_splitter.h"
 
 #define MAX_LINE 8
 
@@ -41,10 +41,10 @@ static const struct {
 	{"two far over", "1234567890abc\n1234567890abc\r\ny", 0, "1:123456789|2:123456789|3:y|"},
 };
 
-static void take_lines(struct ing_splitter *s, struct ing_buf *got)
+static void take_lines(struct ing_line_splitter *s, struct ing_buf *got)
 {
 	struct ing_line line;
-	while (ing_splitter_next(s, &line)) {
+	while (ing_line_splitter_next(s, &line)) {
 		ing_buf_printf(got, "%d:", (int)line.number);
 		for (size_t i = 0; i < line.bytes; i++)
 			ing_buf_add_char(got, line.text[i] == '\0' ? '?' : line.text[i]);
@@ -60,20 +60,20 @@ static void test_cases(void **state)
 		size_t bytes = cases[i].input_bytes > 0 ? cases[i].input_bytes : strlen(input);
 		print_message("  %s\n", cases[i].name);
 		for (size_t step = 1; step <= bytes + 1; step++) {
-			struct ing_splitter s;
+			struct ing_line_splitter s;
 			struct ing_buf got;
-			ing_splitter_init(&s, MAX_LINE);
+			ing_line_splitter_init(&s, MAX_LINE);
 			ing_buf_init(&got, 1000);
 			for (size_t at = 0; at < bytes; at += step) {
-				ing_splitter_feed(&s, input + at, ING_MIN(step, bytes - at));
+				ing_line_splitter_feed(&s, input + at, ING_MIN(step, bytes - at));
 				take_lines(&s, &got);
 			}
-			ing_splitter_end(&s);
+			ing_line_splitter_end(&s);
 			take_lines(&s, &got);
 			take_lines(&s, &got); /* the end stays the end */
 			assert_string_equal(ing_buf_str(&got), cases[i].want);
 			ing_buf_done(&got);
-			ing_splitter_done(&s);
+			ing_line_splitter_done(&s);
 		}
 	}
 }
@@ -82,21 +82,21 @@ static void test_cases(void **state)
 static void test_stop_in_chunk(void **state)
 {
 	(void)state;
-	struct ing_splitter s;
+	struct ing_line_splitter s;
 	struct ing_line line;
-	ing_splitter_init(&s, MAX_LINE);
-	ing_splitter_feed(&s, "a\nb\nc", 5);
-	assert_true(ing_splitter_next(&s, &line));
+	ing_line_splitter_init(&s, MAX_LINE);
+	ing_line_splitter_feed(&s, "a\nb\nc", 5);
+	assert_true(ing_line_splitter_next(&s, &line));
 	assert_memory_equal(line.text, "a", 1);
-	assert_true(ing_splitter_next(&s, &line));
+	assert_true(ing_line_splitter_next(&s, &line));
 	assert_memory_equal(line.text, "b", 1);
-	assert_false(ing_splitter_next(&s, &line));
-	ing_splitter_feed(&s, "c\n", 2);
-	assert_true(ing_splitter_next(&s, &line));
+	assert_false(ing_line_splitter_next(&s, &line));
+	ing_line_splitter_feed(&s, "c\n", 2);
+	assert_true(ing_line_splitter_next(&s, &line));
 	assert_int_equal(line.bytes, 2);
 	assert_memory_equal(line.text, "cc", 2);
 	assert_int_equal(line.number, 3);
-	ing_splitter_done(&s);
+	ing_line_splitter_done(&s);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Names of lanes and of their topics.
+ * The table of lane names.
  */
-#include "worker/intake/lane_topic.h"
+#include "worker/intake/lane_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char *const names[ING_LANES_] = {
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_lane_parse(const char *name, enum ing_lane *ret)
+bool ing_lane_from_name(const char *name, enum ing_lane *ret)
 {
 	for (int i = 0; i < ING_LANES_; i++) {
 		if (strcmp(names[i], name) != 0)
@@ -29,7 +29,7 @@ bool ing_lane_parse(const char *name, enum ing_lane *ret)
 	return false;
 }
 
-char *ing_lane_topic(enum ing_lane lane, const char *const configured[ING_LANES_])
+char *ing_lane_topic_name(enum ing_lane lane, const char *const configured[ING_LANES_])
 {
 	const char *name = configured[lane];
 	if (name == NULL || name[0] == '\0')
