@@ -227,7 +227,7 @@ def test_a_topic_that_comes_later_is_found(worker, submit, results, topics, sett
     topics["requests"] += "-later"
     settings["kafka.topics"] = dict(topics)
     with worker() as daemon:
-        daemon.wait_log("there is no such topic")
+        daemon.wait_log("the topic does not exist")
         admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": kafka.brokers()})
         made = admin.create_topics([confluent_kafka.admin.NewTopic(topics["requests"], 4, 1)])
         made[topics["requests"]].result(60)

@@ -47,7 +47,7 @@ MISDEEDS = {
     "endless headers": (scripted.endless_headers, "headers-too-large"),
     "too many headers": (scripted.endless_small_headers, "headers-too-large", "too many fields"),
     "too many bytes of headers": (scripted.large_headers(100, 1000), "headers-too-large", "over its limit"),
-    "a header line of a mebibyte": (scripted.huge_header_line, "headers-too-large", "a line of the answer's head"),
+    "a header line of a mebibyte": (scripted.huge_header_line, "headers-too-large", "a header line exceeds"),
     "interim answers for ever": (scripted.endless_interim, "headers-too-large"),
     "headers that drip": (scripted.drip_headers(0.3), "read-timeout"),
     "head without end": (scripted.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"), "read-error"),
@@ -55,7 +55,7 @@ MISDEEDS = {
     "endless body": (scripted.endless_body, "body-too-large"),
     "endless chunks": (scripted.endless_chunks, "body-too-large"),
     "body that drips": (scripted.drip(b"<p>" + b"x" * 1000, 0.3), "read-timeout", "bytes per second"),
-    "body that trickles": (scripted.trickle(b"<p>" + b"x" * 1000, 0.2), "read-timeout", "time limit"),
+    "body that trickles": (scripted.trickle(b"<p>" + b"x" * 1000, 0.2), "read-timeout", "fetch.timeout_ms"),
     "stalls in the body": (scripted.stall_after(b"x" * 5000, 1000), "read-timeout"),
     "resets in the body": (scripted.reset_after(b"x" * 5000, 1000), "truncated-body"),
     # lengths

@@ -15,7 +15,7 @@
 #include <utlist.h>
 
 #include "common/base/log.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/pool_priv.h"
 #include "worker/examine/proto.h"
@@ -332,7 +332,7 @@ int ing_examiner_start(struct ing_pool *p)
 {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-		ing_shortage_note(errno);
+		ing_fd_shortage_note(errno);
 		return -ING_FAIL_BUSY;
 	}
 	uint32_t id = ++p->last_id;

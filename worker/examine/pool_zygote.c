@@ -17,7 +17,7 @@
 #include <utlist.h>
 
 #include "common/base/log.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "worker/examine/fdpass.h"
 #include "worker/examine/pool_priv.h"
 
@@ -253,7 +253,7 @@ int ing_zygote_start(
 	pid_t pid;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
 		int errnum = errno;
-		ing_shortage_note(errnum);
+		ing_fd_shortage_note(errnum);
 		return ing_error_sys(err, errnum, "examiner: control socket");
 	}
 	int rc = spawn_process(p, ends[1], rules_fd, &pid);

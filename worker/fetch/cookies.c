@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A jar is a curl share that holds cookies and nothing else: connections, TLS sessions and names
- * belong to the multi handle, and must not follow a request around. curl does RFC 6265, the public
- * suffix list included.
+ * A jar is a curl share that has cookies only: connections and TLS sessions belong to the multi handle.
+ * curl implements RFC 6265, the public suffix list included.
  *
- * The version is a hash of what is in the jar, independent of order, so a site that flips a cookie
- * forth and back brings the old version back: a repeated URL is then in a state it was in before,
- * which is a loop.
+ * The version is a hash of the cookies, independent of their order. A site that changes a cookie and
+ * changes it back restores the earlier version, so that a URL that is visited again in the same state
+ * is recognised as a redirect loop.
  */
 #include "worker/fetch/cookies.h"
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Easy handles are used for one transfer after another, reset in between: curl counts on a handle
- * how often kept connections turned out dead, and after five of them gives up for good. What
- * outlives a reset is not a request's either: cookies live in the jar's share, connections and the
- * CA store in the multi handle, and TLS sessions are not kept.
+ * Easy handles: their options and callbacks.
  *
- * The request's bytes come from curl's debug callback, which is called for everything as soon as it
- * is on, certificates in text included. It is switched on only between "about to send"
- * (PREREQFUNCTION, after the connection, so a proxy's CONNECT is never seen) and the request's
- * blank line. When curl finds a kept connection dead it sends the request anew, and "about to send"
- * comes again: the record begins again.
+ * A handle is used for one transfer after another and reset in between, because curl counts on a handle
+ * how often a reused connection was dead and fails after five. What survives a reset belongs to no
+ * single request: cookies are in the jar's share, connections and the CA store in the multi handle,
+ * and TLS sessions are not kept.
+ *
+ * The bytes of the request are recorded by curl's debug callback, which is called for everything while
+ * CURLOPT_VERBOSE is on, certificates as text included. It is on only from CURLOPT_PREREQFUNCTION (after
+ * the connection, so that a proxy's CONNECT is not seen) to the blank line of the request. When a
+ * reused connection is dead, curl sends the request again; PREREQFUNCTION is then called again and
+ * the recording starts over.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,22 +19,21 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include "common/base/clock.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "worker/fetch/cookies.h"
 #include "worker/fetch/fetch_priv.h"
 #include "worker/model/limits.h"
 
-/* Kept connections older than this are not used again: few servers keep them longer. */
+/* Idle connections older than this are not reused: few servers keep them longer. */
 #define MAX_CONNECTION_AGE_S 30L
 /* The trust store is read again after this, so that a changed bundle takes effect. */
 #define CA_STORE_AGE_S 3600L
-/* A URL, a referer, a browser's worth of cookies (curl sends at most 8 KB of them) and the fixed
- * fields. */
+/* A URL, a referer, cookies (curl sends at most 8 KB) and the fixed fields. */
 #define MAX_REQUEST_BYTES ((size_t)64 << 10)
 
-/* ---- what curl calls ---- */
+/* ---- callbacks ---- */
 
-static int on_about_to_send(void *user, char *peer, char *local, int peer_port, int local_port)
+static int on_request(void *user, char *peer, char *local, int peer_port, int local_port)
 {
 	struct ing_transfer *t;
 	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
@@ -44,7 +45,7 @@ static int on_about_to_send(void *user, char *peer, char *local, int peer_port, 
 	ing_buf_clear(&t->ex->request);
 	t->ex->started = ing_wall_now();
 	t->sent = true;
-	t->mark_ms = 0; /* a server may think for as long as timeout_ms lets it */
+	t->stall_from_ms = 0; /* a server may think for as long as timeout_ms lets it */
 	curl_easy_setopt(t->easy, CURLOPT_VERBOSE, 1L);
 	return CURL_PREREQFUNC_OK;
 }
@@ -67,15 +68,15 @@ static size_t on_header(char *data, size_t one, size_t bytes, void *user)
 	struct ing_transfer *t;
 	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
 	(void)one;
-	if (t->mark_ms == 0) {
-		t->mark_ms = ing_now_ms();
-		t->mark_bytes = t->wire_bytes;
+	if (t->stall_from_ms == 0) {
+		t->stall_from_ms = ing_now_ms();
+		t->stall_from_bytes = t->wire_bytes;
 	}
 	t->wire_bytes += bytes;
 	if (t->head.state == ING_HTTP_DONE) {
-		bool borne = ing_http_head_add_trailer(&t->head, data, bytes);
-		t->abort = borne ? t->abort : ING_ABORT_TRAILERS;
-		return borne ? bytes : 0;
+		bool accepted = ing_http_head_add_trailer(&t->head, data, bytes);
+		t->abort = accepted ? t->abort : ING_ABORT_TRAILERS;
+		return accepted ? bytes : 0;
 	}
 	bool good = ing_http_head_add(&t->head, data, bytes);
 	ing_transfer_account_head(t);
@@ -87,7 +88,7 @@ static size_t on_header(char *data, size_t one, size_t bytes, void *user)
 		return bytes;
 	if (t->head.transfer_encoding != NULL &&
 		!ing_http_coding_is_plain(t->head.transfer_encoding))
-		t->refusal = "a transfer coding that was not asked for";
+		t->refusal = "the answer has a transfer coding other than chunked";
 	else if (t->head.bad_length != NULL && t->head.transfer_encoding == NULL)
 		t->refusal = t->head.bad_length;
 	if (t->refusal != NULL)
@@ -103,16 +104,17 @@ static size_t on_body(char *data, size_t one, size_t bytes, void *user)
 	if (bytes == 0)
 		return 0;
 	if (t->body == NULL)
-		t->body = ing_body_new(
-			t->fetch->spool, ing_transfer_try_again, ing_transfer_body_landed, t);
-	size_t room = t->max_body_bytes - ing_body_bytes(t->body);
+		t->body = ing_spool_body_new(
+			t->fetch->spool, ing_transfer_resume_body, ing_transfer_body_written, t);
+	size_t room = t->max_body_bytes - ing_spool_body_bytes(t->body);
 	size_t take = ING_MIN(bytes, room);
-	enum ing_body_put put = take > 0 ? ing_body_put(t->body, data, take) : ING_BODY_TAKEN;
-	if (put == ING_BODY_WAIT) {
+	enum ing_spool_put put =
+		take > 0 ? ing_spool_body_put(t->body, data, take) : ING_SPOOL_TAKEN;
+	if (put == ING_SPOOL_WAIT) {
 		t->paused = true;
-		return CURL_WRITEFUNC_PAUSE; /* curl keeps the data and brings all of it again */
+		return CURL_WRITEFUNC_PAUSE; /* curl keeps the data and passes all of it again */
 	}
-	if (put == ING_BODY_FAILED) {
+	if (put == ING_SPOOL_FAILED) {
 		t->abort = ING_ABORT_SPOOL;
 		return 0;
 	}
@@ -124,14 +126,14 @@ static size_t on_body(char *data, size_t one, size_t bytes, void *user)
 	return bytes;
 }
 
-/* Of something of ours, which says nothing of the host. */
-static bool is_shortage(int errnum)
+/* Errors of this machine, not of the host. */
+static bool is_local_error(int errnum)
 {
-	return ing_shortage_note(errnum) || errnum == ENOBUFS || errnum == ENOMEM;
+	return ing_fd_shortage_note(errnum) || errnum == ENOBUFS || errnum == ENOMEM;
 }
 
-/* The guard proper: whatever curl was told and whatever it made of it, this is the address of the
- * connection. */
+/* The address check on the socket itself: this is the address of the connection, whatever curl was
+ * given and made of it. */
 static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *sa)
 {
 	struct ing_transfer *t;
@@ -150,9 +152,9 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
 		return CURL_SOCKET_BAD;
 	}
 	curl_socket_t fd = socket(sa->family, sa->socktype | SOCK_CLOEXEC, sa->protocol);
-	if (fd < 0 && is_shortage(errno)) {
+	if (fd < 0 && is_local_error(errno)) {
 		t->abort = ING_ABORT_SOCKET;
-		t->short_errno = errno;
+		t->socket_errno = errno;
 	}
 	return fd >= 0 ? fd : CURL_SOCKET_BAD;
 }
@@ -181,8 +183,8 @@ static void set_direct(struct ing_transfer *t, const char *addr)
 	curl_easy_setopt(t->easy, CURLOPT_PROXY, ""); /* not NULL: that would ask the environment */
 }
 
-/* Fields for the proxy are between it and us, and one holds its password: they are not the origin's
- * request. */
+/* Removes the fields for the proxy, one of which holds its password: they are not part of the request
+ * to the origin. */
 static void drop_proxy_fields(struct ing_buf *request)
 {
 	char *to = request->data;
@@ -203,7 +205,7 @@ static void drop_proxy_fields(struct ing_buf *request)
 
 static void set_callbacks(CURL *easy)
 {
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_about_to_send);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
 	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -254,7 +256,7 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 	char addr[ING_ADDR_TEXT_BYTES];
 	ing_addr_format(&t->addrs[t->addr_at], addr);
 	configure(t->easy, t->fetch);
-	t->curl_words[0] = '\0';
+	t->curl_error[0] = '\0';
 	ing_buf_done(&t->ex->request);
 	ing_buf_init(&t->ex->request, MAX_REQUEST_BYTES);
 	if (t->route.via_proxy)
@@ -264,7 +266,7 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url);
 	curl_easy_setopt(t->easy, CURLOPT_REFERER, t->referer);
 	curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
-	/* curl never shares a connection between those who verify and others */
+	/* curl does not share connections between verified and unverified */
 	if (t->unverified) {
 		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -274,7 +276,7 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 		curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, ""); /* else the jar is not used */
 	}
 	curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->curl_words);
+	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->curl_error);
 	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
 	curl_easy_setopt(t->easy, CURLOPT_PREREQDATA, t);
 	curl_easy_setopt(t->easy, CURLOPT_DEBUGDATA, t);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The pool of transfers: what they share, when they begin, and the one place from which done() is
- * called.
+ * The pool of transfers: shared state, pacing of starts, and the only place that calls done().
  *
- * Begins are paced. Five hundred at once would come back as five hundred TLS handshakes in one turn
- * of the loop, a quarter of a second in which no timer runs; at one a millisecond the answers are
- * spread as the questions were.
+ * Starts are paced (one a millisecond after a burst of eight). Five hundred at once would lead to five
+ * hundred TLS handshakes in one turn of the loop, a quarter of a second in which no timer runs.
  *
- * While descriptors are short nothing is begun at all: it would end as if its host were away.
+ * While file descriptors are short no transfer is started: it would end as if its host were down.
  *
- * Limits are looked at by a sweep over the active transfers 20 times a second while there are any,
- * instead of a timer for each: a thousand comparisons cost less than one timer's re-arming per
- * packet.
+ * Limits are checked for all active transfers every 50 ms instead of with a timer for each: a thousand
+ * comparisons cost less than rearming a timer for each packet.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,13 +18,13 @@
 #include <uv.h>
 #include "common/base/buf.h"
 #include "common/base/clock.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "worker/fetch/fetch_priv.h"
 
-#define START_BURST 8u /* begun at once after a pause */
+#define START_BURST 8u /* started at once after a pause */
 #define STARTS_PER_MS 1u
 #define PACE_MS 2
-#define SWEEP_MS 50
+#define LIMITS_EVERY_MS 50
 #define SHORTAGE_MS 100
 #define FALLBACK_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 #define MAX_ACCEPT_BYTES ((size_t)1024)
@@ -47,18 +44,18 @@ static void deliver_finished(struct ing_fetch *f)
 		struct ing_exchange *ex = ing_exchange_ref(t->ex);
 		ing_fetch_done_f *done = t->done;
 		void *ctx = t->ctx;
-		ing_transfer_drop(t);
+		ing_transfer_free(t);
 		done(ctx, ex);
 	}
 	if (f->count == 0)
-		uv_timer_stop(f->sweep);
+		uv_timer_stop(f->limits);
 }
 
 static void on_pace(uv_timer_t *timer);
 
 static void begin_queued(struct ing_fetch *f)
 {
-	if (f->queued != NULL && ing_shortage()) {
+	if (f->queued != NULL && ing_fd_shortage()) {
 		uv_timer_start(f->pace, on_pace, SHORTAGE_MS, 0);
 		return;
 	}
@@ -94,17 +91,17 @@ static void on_kick(uv_idle_t *kick)
 	deliver_finished(f);
 }
 
-static void on_sweep(uv_timer_t *timer)
+static void on_limits(uv_timer_t *timer)
 {
 	struct ing_fetch *f = timer->data;
 	struct ing_transfer *t;
 	struct ing_transfer *next;
 	uint64_t now = ing_now_ms();
 	DL_FOREACH_SAFE (f->active, t, next)
-		ing_transfer_sweep(t, now);
+		ing_transfer_check_limits(t, now);
 	DL_FOREACH_SAFE (f->queued, t, next)
 		if (t->deadline_ms != 0 && now >= t->deadline_ms)
-			ing_transfer_begin(t); /* its limit is due: the next sweep ends it */
+			ing_transfer_begin(t); /* its limit is due: the next check ends it */
 	deliver_finished(f);
 }
 
@@ -121,15 +118,15 @@ static void on_curl_done(void *ctx, CURL *easy, CURLcode rc)
 	(void)ctx;
 	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
 	ing_must(t != NULL && t->magic == ING_TRANSFER_MAGIC);
-	ing_transfer_left(t, rc);
+	ing_transfer_curl_done(t, rc);
 }
 
-static void on_curl_settled(void *ctx)
+static void on_curl_idle(void *ctx)
 {
 	deliver_finished(ctx);
 }
 
-/* ---- making ---- */
+/* ---- setup ---- */
 
 static int find_ca_file(struct ing_fetch *f, struct ing_error *err)
 {
@@ -153,7 +150,7 @@ static int make_list(
 	return rc;
 }
 
-/* The parts that the configuration can spoil. */
+/* The parts that fail when the configuration is wrong. */
 static int make_parts(struct ing_fetch *f, struct ing_error *err)
 {
 	int rc = make_list(&f->allow, f->settings.allow_address, "fetch.allow_address", err);
@@ -176,12 +173,12 @@ static void make_handles(struct ing_fetch *f)
 {
 	f->kick = ing_alloc(sizeof(*f->kick));
 	f->pace = ing_alloc(sizeof(*f->pace));
-	f->sweep = ing_alloc(sizeof(*f->sweep));
+	f->limits = ing_alloc(sizeof(*f->limits));
 	ing_must(uv_idle_init(f->loop, f->kick) == 0 && uv_timer_init(f->loop, f->pace) == 0 &&
-		 uv_timer_init(f->loop, f->sweep) == 0);
+		 uv_timer_init(f->loop, f->limits) == 0);
 	f->kick->data = f;
 	f->pace->data = f;
-	f->sweep->data = f;
+	f->limits->data = f;
 }
 
 void ing_fetch_kick(struct ing_fetch *f)
@@ -203,7 +200,8 @@ static struct curl_slist *make_headers(const char *accept)
 	return headers;
 }
 
-/* A referer without what is nobody's business (RFC 9110 10.1.3), or NULL. */
+/* Returns the Referer value without fragment and user information (RFC 9110 10.1.3), or NULL when none
+ * is to be sent. */
 static char *make_referer(const char *referer, const struct ing_target *to)
 {
 	struct ing_target from;
@@ -220,7 +218,7 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *setti
 	unsigned max_connections, struct ing_fetch **ret, struct ing_error *err)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return ing_error_set(err, ING_FAIL_SYSTEM, "libcurl cannot start");
+		return ing_error_set(err, ING_FAIL_SYSTEM, "curl_global_init() failed");
 	struct ing_fetch *f = ing_alloc(sizeof(*f));
 	f->magic = ING_FETCH_MAGIC;
 	f->loop = loop;
@@ -233,7 +231,7 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *setti
 		return rc;
 	}
 	make_handles(f);
-	struct ing_multi_user user = {.done = on_curl_done, .settled = on_curl_settled, .ctx = f};
+	struct ing_multi_user user = {.done = on_curl_done, .idle = on_curl_idle, .ctx = f};
 	f->multi = ing_multi_new(loop, max_connections, &user);
 	f->spool = ing_spool_new(
 		loop, settings->spool_dir, settings->memory_bytes, on_memory_wanted, f);
@@ -246,11 +244,11 @@ void ing_fetch_free(struct ing_fetch *f)
 	if (f == NULL)
 		return;
 	while (f->queued != NULL)
-		ing_transfer_drop(f->queued);
+		ing_transfer_free(f->queued);
 	while (f->active != NULL)
-		ing_transfer_drop(f->active);
+		ing_transfer_free(f->active);
 	while (f->finished != NULL)
-		ing_transfer_drop(f->finished);
+		ing_transfer_free(f->finished);
 	while (f->pool_count > 0)
 		curl_easy_cleanup(f->pool[--f->pool_count]);
 	ing_multi_free(f->multi);
@@ -260,7 +258,7 @@ void ing_fetch_free(struct ing_fetch *f)
 	if (f->kick != NULL) {
 		uv_close((uv_handle_t *)f->kick, free_handle);
 		uv_close((uv_handle_t *)f->pace, free_handle);
-		uv_close((uv_handle_t *)f->sweep, free_handle);
+		uv_close((uv_handle_t *)f->limits, free_handle);
 	}
 	ing_routes_done(&f->routes);
 	ing_ports_done(&f->ports);
@@ -273,23 +271,23 @@ void ing_fetch_free(struct ing_fetch *f)
 }
 
 struct ing_transfer *ing_fetch_start(
-	struct ing_fetch *f, const struct ing_fetch_ask *ask, ing_fetch_done_f *done, void *ctx)
+	struct ing_fetch *f, const struct ing_fetch_request *req, ing_fetch_done_f *done, void *ctx)
 {
 	ing_must(f->magic == ING_FETCH_MAGIC);
-	struct ing_transfer *t = ing_transfer_new(f, ask);
+	struct ing_transfer *t = ing_transfer_new(f, req);
 	t->done = done;
 	t->ctx = ctx;
-	t->referer = make_referer(ask->referer, &t->target);
-	t->headers = make_headers(ask->accept);
-	if (!uv_is_active((uv_handle_t *)f->sweep))
-		uv_timer_start(f->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	t->referer = make_referer(req->referer, &t->target);
+	t->headers = make_headers(req->accept);
+	if (!uv_is_active((uv_handle_t *)f->limits))
+		uv_timer_start(f->limits, on_limits, LIMITS_EVERY_MS, LIMITS_EVERY_MS);
 	ing_fetch_kick(f);
 	return t;
 }
 
 void ing_fetch_cancel(struct ing_transfer *t)
 {
-	ing_transfer_drop(t);
+	ing_transfer_free(t);
 }
 
 bool ing_fetch_blocked(const struct ing_fetch *f)

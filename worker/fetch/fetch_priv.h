@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fetch_priv.h - what the files of this room share: the transfer, from start to done().
+ * fetch_priv.h - the state shared by the files of this room: the transfer, from start to done().
  *
- * A transfer is in one phase and in one list at any time. Nobody's done() is called but from
- * deliver_finished() in fetch.c, when nothing of curl, c-ares or the spool is on the stack; so it
- * may start and cancel what it likes.
+ * A transfer is in one phase and in one list at any time. done() is called only by
+ * deliver_finished() in fetch.c, when no callback of curl, c-ares or the spool is on the stack; so
+ * it may start and cancel transfers.
  */
 #pragma once
 #include <curl/curl.h>
@@ -22,23 +22,24 @@
 #define ING_FETCH_TRIES 3  /* addresses of a host that are tried */
 #define ING_FETCH_POOL 256 /* easy handles kept, some 8 KB each */
 
-enum ing_phase {
-	ING_PHASE_QUEUED,    /* waits for its turn to begin */
-	ING_PHASE_RESOLVING, /* waits for addresses */
-	ING_PHASE_RUNNING,   /* in the multi handle */
-	ING_PHASE_FLUSHING,  /* answered; the rest of the body is on its way to the disk */
-	ING_PHASE_FINISHED,  /* the exchange is ready; waits for done() */
+enum ing_transfer_phase {
+	ING_TRANSFER_QUEUED,    /* waits to be started */
+	ING_TRANSFER_RESOLVING, /* waits for addresses */
+	ING_TRANSFER_RUNNING,   /* in the multi handle */
+	ING_TRANSFER_FLUSHING,  /* answered; the rest of the body is being written to disk */
+	ING_TRANSFER_FINISHED,  /* the exchange is ready; waits for done() */
 };
 
-/* Why we ended a transfer ourselves; curl then only says that a callback refused. */
-enum ing_abort {
+/* Why a transfer was ended from here. curl then only reports CURLE_ABORTED_BY_CALLBACK or a write error.
+ */
+enum ing_transfer_abort {
 	ING_ABORT_NONE,
-	ING_ABORT_ADDRESS,   /* the guard; see refusal */
+	ING_ABORT_ADDRESS,   /* blocked address; see refusal */
 	ING_ABORT_HEAD,      /* the head is bad or too large; see head */
 	ING_ABORT_FRAMING,   /* whole head, but the body's framing cannot be trusted; see refusal */
-	ING_ABORT_TRAILERS,  /* the fields behind the body are over the limits of a head */
+	ING_ABORT_TRAILERS,  /* the trailer fields exceed the limits of a head */
 	ING_ABORT_TOO_LARGE, /* max_body_bytes */
-	ING_ABORT_SOCKET,    /* no socket could be made; see short_errno */
+	ING_ABORT_SOCKET,    /* no socket could be made; see socket_errno */
 	ING_ABORT_SPOOL,     /* the body cannot be stored */
 	ING_ABORT_FLUSH,     /* the body came, but was not on disk in time */
 	ING_ABORT_LIMIT,     /* timeout_ms or the deadline */
@@ -47,7 +48,7 @@ enum ing_abort {
 
 struct ing_transfer {
 	unsigned magic;
-	enum ing_phase phase;
+	enum ing_transfer_phase phase;
 	struct ing_transfer *prev, *next;
 	struct ing_fetch *fetch;
 	ing_fetch_done_f *done;
@@ -61,29 +62,30 @@ struct ing_transfer {
 
 	struct ing_target target;
 	struct ing_route route;
-	struct ing_lookup lookup;
+	struct ing_dns_lookup lookup;
 	struct ing_addr addrs[ING_FETCH_TRIES];
 	unsigned addr_count, addr_at;
-	bool both_families; /* there are no further addresses to ask for */
+	bool both_families; /* both address families have been queried */
 	bool unverified;    /* this attempt does not verify the certificate */
 
 	CURL *easy; /* only while RUNNING */
 	struct curl_slist *connect_to;
-	char curl_words[CURL_ERROR_SIZE];
+	char curl_error[CURL_ERROR_SIZE];
 	struct ing_http_head head;
-	struct ing_body *body; /* NULL until the first byte */
-	CURLcode rc;           /* curl's last word, once it has left the multi handle */
-	enum ing_abort abort;
-	const char *refusal; /* static words */
-	int short_errno;     /* of what the system had no more of */
+	struct ing_spool_body *body; /* NULL until the first byte */
+	CURLcode rc;                 /* curl's result, once removed from the multi handle */
+	enum ing_transfer_abort abort;
+	const char *refusal; /* static; why an address or a framing was refused */
+	int socket_errno;    /* of socket() */
 	bool sent;           /* connected, the request is being written */
-	bool paused;         /* by us: the time does not count as a stall */
+	bool paused;         /* by the spool: does not count as a stall */
 
 	uint64_t deadline_ms; /* the caller's; 0: none */
 	uint64_t limit_ms, connect_limit_ms, flush_limit_ms;
 	uint64_t began_us;
-	uint64_t mark_ms;                /* stall: since then, 0 before the answer begins, ... */
-	uint64_t mark_bytes, wire_bytes; /* ... this many bytes came */
+	uint64_t stall_from_ms;    /* the stall period began then; 0 before the answer begins */
+	uint64_t stall_from_bytes; /* wire_bytes then */
+	uint64_t wire_bytes;
 };
 
 struct ing_fetch {
@@ -103,9 +105,9 @@ struct ing_fetch {
 	struct ing_transfer *queued, *active,
 		*finished; /* lists: QUEUED, the three between, FINISHED */
 	unsigned count;
-	struct uv_idle_s *kick;   /* "as soon as possible, but not from inside" */
-	struct uv_timer_s *pace;  /* begins what is queued */
-	struct uv_timer_s *sweep; /* limits and stalls */
+	struct uv_idle_s *kick;    /* runs in the next turn of the loop */
+	struct uv_timer_s *pace;   /* starts queued transfers */
+	struct uv_timer_s *limits; /* checks limits and stalls */
 	bool wake_wanted;
 	unsigned start_tokens;
 	uint64_t start_refilled_ms;
@@ -114,39 +116,39 @@ struct ing_fetch {
 
 /* easy.c: one handle, its options, its callbacks. */
 CURL *ing_easy_new(void);
-/* Make t->easy ready for the address at addr_at; connect_ms bounds TCP and TLS. */
+/* Sets t->easy up for the address at addr_at; connect_ms bounds TCP and TLS. */
 void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms);
-/* Read what curl knows into the exchange, while the handle still has it. */
+/* Copies curl's timings into the exchange. The handle must still be in the multi handle. */
 void ing_easy_report(struct ing_transfer *t);
-/* Undo what binds the handle to the transfer. It must be out of the multi handle. */
+/* Resets the handle. It must be out of the multi handle. */
 void ing_easy_detach(struct ing_transfer *t);
 
 /* outcome.c: how a transfer ended. */
-struct ing_verdict {
+struct ing_outcome {
 	enum ing_status status;
-	bool passing; /* as ing_exchange.passing */
+	bool transient; /* as ing_exchange.transient */
 };
-/* words: what curl says besides, for a few codes that mean several things. */
-struct ing_verdict ing_outcome_of_curl(
+/* detail: curl's error text, which tells some codes with several meanings apart. */
+struct ing_outcome ing_outcome_of_curl(
 	CURLcode rc, bool sent, enum ing_http_state head, const char *words);
-bool ing_outcome_abort_is_passing(enum ing_abort abort);
-/* The handshake worked, and only the certificate is not to be trusted. */
+bool ing_outcome_abort_is_transient(enum ing_transfer_abort abort);
+/* The TLS handshake succeeded but the certificate could not be verified. */
 bool ing_outcome_is_unverified(CURLcode rc);
-/* Fill the exchange's outcome and what its head says. Once, at the very end. */
+/* Sets the exchange's outcome and the fields from its head. Once, at the end. */
 void ing_outcome_decide(struct ing_transfer *t);
 
-/* transfer.c: the way of one transfer. None of these calls done(). */
-struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_ask *ask);
-void ing_transfer_begin(struct ing_transfer *t);             /* from QUEUED on */
-void ing_transfer_left(struct ing_transfer *t, CURLcode rc); /* the multi handle reports its end */
-void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms); /* may end it */
-void ing_transfer_drop(struct ing_transfer *t);         /* in any phase: out of everything, freed */
-void ing_transfer_try_again(void *ctx);                 /* spool: a paused body may go on */
-void ing_transfer_body_landed(void *ctx);               /* spool: the body is complete */
+/* transfer.c: the phases of one transfer. None of these calls done(). */
+struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_request *req);
+void ing_transfer_begin(struct ing_transfer *t);                  /* from QUEUED on */
+void ing_transfer_curl_done(struct ing_transfer *t, CURLcode rc); /* curl has ended the transfer */
+void ing_transfer_check_limits(struct ing_transfer *t, uint64_t now_ms); /* may end it */
+void ing_transfer_free(struct ing_transfer *t);                          /* in any phase */
+void ing_transfer_resume_body(void *ctx);               /* spool: a paused body may go on */
+void ing_transfer_body_written(void *ctx);              /* spool: the body is written */
 void ing_transfer_account_head(struct ing_transfer *t); /* the head has grown */
 
-/* lookup.c: forget whoever waits in ing_fetch_lookup(). */
+/* lookup.c: cancels all pending ing_fetch_lookup(). */
 void ing_lookups_drop(struct ing_fetch *f);
 
 /* fetch.c */
-void ing_fetch_kick(struct ing_fetch *f); /* something is finished, queued or to be woken */
+void ing_fetch_kick(struct ing_fetch *f); /* a transfer is finished, queued or to be resumed */

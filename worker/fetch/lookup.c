@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Addresses for those who only want to know them. The answer is the one that a transfer would get:
- * same routes, same guard, same resolver.
+ * Addresses for the gate's limits per address. The answer is the one that a transfer would get: same
+ * routes, same address check, same resolver.
  */
 #include <stdlib.h>
 #include <utlist.h>
 #include "worker/fetch/fetch_priv.h"
 
-/* Somebody in line for a name; in fetch->lookups until the answer comes. */
+/* A pending lookup, in fetch->lookups. */
 struct ing_address_wait {
-	struct ing_lookup lookup;
+	struct ing_dns_lookup lookup;
 	struct ing_address_wait *prev, *next;
 	struct ing_fetch *fetch;
 	void (*done)(void *ctx, const struct ing_addr *addr);
 	void *ctx;
-	void **state; /* the caller's: us, while in line */
+	void **state; /* the caller's pointer to this, while pending */
 };
 
-/* Out of the line, with the memory. */
-static void leave_line(struct ing_address_wait *w)
+/* Removes and frees it. */
+static void remove_wait(struct ing_address_wait *w)
 {
 	ing_resolver_stop(&w->lookup);
 	*w->state = NULL;
@@ -35,17 +35,17 @@ static const struct ing_addr *first_permitted(
 	return NULL;
 }
 
-static void on_answer(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
+static void on_answer(struct ing_dns_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct ing_address_wait *w = ING_CONTAINER(lookup, struct ing_address_wait, lookup);
 	const struct ing_fetch *f = w->fetch;
 	void (*done)(void *ctx, const struct ing_addr *addr) = w->done;
 	void *ctx = w->ctx;
-	leave_line(w);
+	remove_wait(w);
 	done(ctx, first_permitted(f, answer->addrs, answer->count));
 }
 
-/* Whether the host's own address is what a transfer would connect to. */
+/* Whether a transfer would connect to the host's own address. */
 static bool is_reached_directly(const struct ing_fetch *f, const struct ing_target *t)
 {
 	struct ing_route route = ing_routes_find(&f->routes, t);
@@ -85,11 +85,11 @@ void ing_fetch_lookup(struct ing_fetch *f, const char *url,
 void ing_fetch_lookup_stop(void *state)
 {
 	if (state != NULL)
-		leave_line(state);
+		remove_wait(state);
 }
 
 void ing_lookups_drop(struct ing_fetch *f)
 {
 	while (f->lookups != NULL)
-		leave_line(f->lookups);
+		remove_wait(f->lookups);
 }

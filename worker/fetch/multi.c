@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * curl says which sockets to watch and when to be called next; this file does that with uv_poll and
- * uv_timer.
+ * curl names the sockets to poll and the time of its next call; uv_poll and uv_timer do that.
  *
- * Three traps: on CURL_POLL_REMOVE the poll handle must be stopped and closed at once, because the
- * descriptor's number may be used again before the loop turns. And a time-out of zero must not
- * become a timer of zero: libuv runs timers that were started by timers in the same round, which
- * starves the sockets when curl asks again and again; an idle handle gives it one call a round.
+ * On CURL_POLL_REMOVE the poll handle must be stopped and closed at once, because the descriptor number
+ * may be reused before the loop turns. A timeout of zero must not become a timer of zero: libuv runs
+ * timers that were started by timers in the same turn, so that sockets would not be served while curl
+ * asks again and again. An idle handle is used instead, which runs once a turn.
  */
 #include "worker/fetch/multi.h"
 
@@ -29,7 +28,7 @@ struct ing_multi {
 	CURLM *curl;
 	struct ing_multi_user user;
 	uv_timer_t *timer;
-	uv_idle_t *soon;
+	uv_idle_t *immediate;
 	struct watch *watches;
 	uint64_t cpu_ns;
 };
@@ -51,8 +50,8 @@ static void close_watch(struct watch *w)
 	uv_close((uv_handle_t *)&w->poll, free_watch);
 }
 
-/* Let curl work on one socket, or on what time has made due, and report what has ended. */
-static void act(struct ing_multi *m, curl_socket_t fd, int events)
+/* Calls curl for one socket or for its timeouts, then reports transfers that have ended. */
+static void drive(struct ing_multi *m, curl_socket_t fd, int events)
 {
 	int running;
 	int left;
@@ -62,22 +61,22 @@ static void act(struct ing_multi *m, curl_socket_t fd, int events)
 		msg = curl_multi_info_read(m->curl, &left)) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
-		CURL *easy = msg->easy_handle; /* msg dies with the handle's removal */
+		CURL *easy = msg->easy_handle; /* msg is freed when the handle is removed */
 		CURLcode rc = msg->data.result;
 		m->user.done(m->user.ctx, easy, rc);
 	}
 	m->cpu_ns += ing_thread_cpu_ns() - from;
-	m->user.settled(m->user.ctx);
+	m->user.idle(m->user.ctx);
 }
 
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
 	struct watch *w = ING_CONTAINER(poll, struct watch, poll);
 	if (status < 0)
-		events = w->events; /* let curl read what is left, and find the error itself */
+		events = w->events; /* curl reads what is left, then finds the error itself */
 	int mask = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
 		   (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
-	act(w->multi, w->fd, mask);
+	drive(w->multi, w->fd, mask);
 	/* closed handles are freed when the loop turns, so w is still there */
 	if (status < 0 && !uv_is_closing((uv_handle_t *)poll) && !uv_is_active((uv_handle_t *)poll))
 		uv_poll_start(poll, w->events, on_socket);
@@ -85,13 +84,13 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 
 static void on_timer(uv_timer_t *timer)
 {
-	act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+	drive(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void on_soon(uv_idle_t *soon)
+static void on_immediate(uv_idle_t *immediate)
 {
-	uv_idle_stop(soon);
-	act(soon->data, CURL_SOCKET_TIMEOUT, 0);
+	uv_idle_stop(immediate);
+	drive(immediate->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* curl's CURLMOPT_SOCKETFUNCTION */
@@ -112,7 +111,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *user, void
 		w->fd = fd;
 		if (uv_poll_init(m->loop, &w->poll, fd) != 0) {
 			free(w);
-			/* an error would end every transfer; this one runs into its limit */
+			/* an error would end every transfer; this one times out */
 			return 0;
 		}
 		DL_PREPEND(m->watches, w);
@@ -130,9 +129,9 @@ static int set_timer(CURLM *curl, long timeout_ms, void *user)
 	struct ing_multi *m = user;
 	(void)curl;
 	if (timeout_ms == 0)
-		uv_idle_start(m->soon, on_soon);
+		uv_idle_start(m->immediate, on_immediate);
 	else
-		uv_idle_stop(m->soon);
+		uv_idle_stop(m->immediate);
 	if (timeout_ms > 0)
 		uv_timer_start(m->timer, on_timer, (uint64_t)timeout_ms, 0);
 	else
@@ -149,10 +148,10 @@ struct ing_multi *ing_multi_new(
 	*m = (struct ing_multi){.loop = loop, .user = *user, .curl = curl_multi_init()};
 	ing_must(m->curl != NULL);
 	m->timer = ing_alloc(sizeof(*m->timer));
-	m->soon = ing_alloc(sizeof(*m->soon));
-	ing_must(uv_timer_init(loop, m->timer) == 0 && uv_idle_init(loop, m->soon) == 0);
+	m->immediate = ing_alloc(sizeof(*m->immediate));
+	ing_must(uv_timer_init(loop, m->timer) == 0 && uv_idle_init(loop, m->immediate) == 0);
 	m->timer->data = m;
-	m->soon->data = m;
+	m->immediate->data = m;
 	curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, watch_socket);
 	curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, set_timer);
@@ -170,7 +169,7 @@ void ing_multi_free(struct ing_multi *m)
 	while (m->watches != NULL)
 		close_watch(m->watches);
 	uv_close((uv_handle_t *)m->timer, free_handle);
-	uv_close((uv_handle_t *)m->soon, free_handle);
+	uv_close((uv_handle_t *)m->immediate, free_handle);
 	free(m);
 }
 

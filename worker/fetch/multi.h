@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * multi.h - curl's multi handle on a libuv loop: its sockets, its timer, its messages.
+ * multi.h - curl's multi handle on a libuv loop: sockets, timer, completed transfers.
  *
- * Owns: the multi handle with its connections and their poll handles. Not the easy handles. Thread:
- * loop.
+ * Owns the multi handle with its connections and their poll handles, not the easy handles. Loop
+ * thread.
  */
 #pragma once
 #include <curl/curl.h>
@@ -13,10 +13,10 @@ struct uv_loop_s;
 struct ing_multi;
 
 struct ing_multi_user {
-	/* The transfer has ended; take it out with ing_multi_remove(). */
+	/* The transfer has ended; to be removed with ing_multi_remove(). */
 	void (*done)(void *ctx, CURL *easy, CURLcode rc);
-	/* All that was ready has been worked on: a safe place to call anybody. */
-	void (*settled)(void *ctx);
+	/* No curl function is on the stack any more: other modules may be called. */
+	void (*idle)(void *ctx);
 	void *ctx;
 };
 
@@ -26,7 +26,7 @@ struct ing_multi *ing_multi_new(
 void ing_multi_free(struct ing_multi *m); /* NULL is fine; no easy handle may be in it */
 void ing_multi_add(struct ing_multi *m, CURL *easy);
 void ing_multi_remove(struct ing_multi *m, CURL *easy); /* not from inside a callback of curl */
-/* Go on with a transfer whose write callback had paused it. Anything but CURLE_OK ends it: remove
- * it. */
+/* Resumes a transfer that its write callback has paused. On anything but CURLE_OK the transfer has ended
+ * and is to be removed. */
 CURLcode ing_multi_resume(struct ing_multi *m, CURL *easy);
-uint64_t ing_multi_cpu_ns(const struct ing_multi *m); /* this thread's CPU time inside curl */
+uint64_t ing_multi_cpu_ns(const struct ing_multi *m); /* the loop thread's CPU time in curl */

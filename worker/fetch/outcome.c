@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From the ways in which a transfer can end to the few that a result knows.
+ * The status of a transfer, from the reason we aborted it or from curl's result code.
  *
- * What we decided ourselves (enum ing_abort) comes first, because curl then only says that a
- * callback refused. For the rest it matters how far the transfer had come: before the request was
- * sent everything but TLS is a matter of connecting; with the whole head there, a lost connection
- * is a body cut short.
+ * An abort of ours (enum ing_transfer_abort) comes first, because curl then only reports that a
+ * callback failed. curl's codes are interpreted by how far the transfer had come: before the request
+ * was sent everything but TLS is a connect-error; after the whole head a lost connection is a
+ * truncated-body.
+ *
+ * transient: the next try may succeed (no connection, resets, timeouts, truncated heads and bodies,
+ * broken handshakes, failed name servers, a full disk here). Not transient: names that do not exist,
+ * blocked addresses, certificates, malformed HTTP, anything over a limit. Errors of this machine are
+ * worker-error, which does not count against the host.
  */
 #include <stdio.h>
 #include <string.h>
 #include "common/base/clock.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "common/net/http_date.h"
 #include "worker/fetch/fetch_priv.h"
 
-/* One row for each of curl's codes that can come: the outcome before the request was sent, before
- * the head was whole and after it, and whether the next try may go better. What is ours to have set
- * up (proxy names, trust stores) does not mend itself between two tries. */
+/* A row for each of curl's codes: the status before the request was sent, before the head was complete
+ * and after it, and whether it is transient. */
 static const struct outcome_row {
 	CURLcode rc;
 	enum ing_status early, middle, late;
-	bool passing;
+	bool transient;
 } outcome_rows[] = {
-#define ROW(rc, early, middle, late, passing)                                                      \
+#define ROW(rc, early, middle, late, transient)                                                    \
 	{                                                                                          \
-		rc, ING_STATUS_##early, ING_STATUS_##middle, ING_STATUS_##late, passing            \
+		rc, ING_STATUS_##early, ING_STATUS_##middle, ING_STATUS_##late, transient          \
 	}
-#define SAME(rc, status, passing) ROW(rc, status, status, status, passing)
+#define SAME(rc, status, transient) ROW(rc, status, status, status, transient)
 #define LOST(rc) ROW(rc, CONNECT_ERROR, READ_ERROR, TRUNCATED_BODY, true)
-	ROW(CURLE_OK, READ_ERROR, READ_ERROR, SUCCESS, true), /* a head cut short is no error */
+	ROW(CURLE_OK, READ_ERROR, READ_ERROR, SUCCESS,
+		true), /* curl reports a truncated head as success */
 	SAME(CURLE_URL_MALFORMAT, INVALID_URL, false),
 	SAME(CURLE_COULDNT_RESOLVE_HOST, INVALID_HOST_RESOLUTION, false),
 	SAME(CURLE_COULDNT_RESOLVE_PROXY, CONNECT_ERROR, false),
@@ -36,7 +41,7 @@ static const struct outcome_row {
 	SAME(CURLE_PROXY, CONNECT_ERROR, false),
 	SAME(CURLE_SSL_CONNECT_ERROR, TLS_ERROR, false), /* but see is_broken_handshake() */
 	SAME(CURLE_PEER_FAILED_VERIFICATION, TLS_ERROR, false),
-	/* Trust stores were there at the start: no descriptor, or no memory, to read them with. */
+	/* The CA file was readable at the start: no descriptor or memory left to read it. */
 	SAME(CURLE_SSL_CACERT_BADFILE, WORKER_ERROR, true),
 	SAME(CURLE_SSL_CRL_BADFILE, WORKER_ERROR, true),
 	SAME(CURLE_FAILED_INIT, WORKER_ERROR, true),
@@ -51,7 +56,7 @@ static const struct outcome_row {
 	SAME(CURLE_SSL_PINNEDPUBKEYNOTMATCH, TLS_ERROR, false),
 	SAME(CURLE_USE_SSL_FAILED, TLS_ERROR, false),
 	ROW(CURLE_OPERATION_TIMEDOUT, CONNECT_ERROR, READ_TIMEOUT, READ_TIMEOUT, true),
-	/* within a head: a line over curl's own limit */
+	/* within a head: a line over curl's limit of 100 KB */
 	ROW(CURLE_OUT_OF_MEMORY, WORKER_ERROR, HEADERS_TOO_LARGE, WORKER_ERROR, false),
 #if LIBCURL_VERSION_NUM >= 0x080600
 	ROW(CURLE_TOO_LARGE, READ_ERROR, HEADERS_TOO_LARGE, READ_ERROR, false),
@@ -62,61 +67,60 @@ static const struct outcome_row {
 	LOST(CURLE_SEND_FAIL_REWIND),
 	LOST(CURLE_GOT_NOTHING),
 	LOST(CURLE_SSL_SHUTDOWN_FAILED),
-	/* Garbage: CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL for HTTP/0.9,
-	 * CURLE_BAD_CONTENT_ENCODING; and whatever else there is. Stays last. */
+	/* Malformed answers (CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL for HTTP/0.9,
+	 * CURLE_BAD_CONTENT_ENCODING) and all other codes. Must be the last row. */
 	ROW(CURL_LAST, CONNECT_ERROR, READ_ERROR, READ_ERROR, false),
 #undef LOST
 #undef SAME
 #undef ROW
 };
 
-/* The server, or something in between, ended the connection within the handshake. curl has one code
- * for all handshakes that fail; these are its words when the system reported the failure, and
- * OpenSSL's for an end without a word. */
-static bool is_broken_handshake(CURLcode rc, const char *words)
+/* The connection was closed within the handshake. curl has one code for all failed handshakes; these are
+ * its texts for errors of the socket, and OpenSSL's for a connection closed without an alert. */
+static bool is_broken_handshake(CURLcode rc, const char *detail)
 {
 	static const char *const signs[] = {
 		"Recv failure:", "Send failure:", "SSL_connect:", "unexpected eof"};
 	for (size_t i = 0; rc == CURLE_SSL_CONNECT_ERROR && i < ING_ARRAY_LEN(signs); i++)
-		if (strstr(words, signs[i]) != NULL)
+		if (strstr(detail, signs[i]) != NULL)
 			return true;
 	return false;
 }
 
-/* curl has one code for a lost connection and for chunks that are none. */
-static bool is_bad_chunk(CURLcode rc, enum ing_http_state head, const char *words)
+/* curl has one code for a lost connection and for malformed chunks. */
+static bool is_bad_chunk(CURLcode rc, enum ing_http_state head, const char *detail)
 {
 	return rc == CURLE_RECV_ERROR && head == ING_HTTP_DONE &&
-	       strstr(words, "chunked-encoding") != NULL;
+	       strstr(detail, "chunked-encoding") != NULL;
 }
 
 /* Newer versions of curl have a limit of their own for the whole head, 300 KB. */
-static bool is_head_over_curls_limit(CURLcode rc, const char *words)
+static bool is_head_over_curls_limit(CURLcode rc, const char *detail)
 {
-	return rc == CURLE_RECV_ERROR && strstr(words, "Too large response headers") != NULL;
+	return rc == CURLE_RECV_ERROR && strstr(detail, "Too large response headers") != NULL;
 }
 
-struct ing_verdict ing_outcome_of_curl(
-	CURLcode rc, bool sent, enum ing_http_state head, const char *words)
+struct ing_outcome ing_outcome_of_curl(
+	CURLcode rc, bool sent, enum ing_http_state head, const char *detail)
 {
 	const struct outcome_row *row = outcome_rows;
 	while (row->rc != rc && row->rc != CURL_LAST)
 		row++;
-	if (is_bad_chunk(rc, head, words))
-		return (struct ing_verdict){ING_STATUS_READ_ERROR, false};
-	if (is_head_over_curls_limit(rc, words))
-		return (struct ing_verdict){ING_STATUS_HEADERS_TOO_LARGE, false};
+	if (is_bad_chunk(rc, head, detail))
+		return (struct ing_outcome){ING_STATUS_READ_ERROR, false};
+	if (is_head_over_curls_limit(rc, detail))
+		return (struct ing_outcome){ING_STATUS_HEADERS_TOO_LARGE, false};
 	enum ing_status status = row->late;
 	if (rc != CURLE_OK && !sent)
 		status = row->early;
 	else if (head != ING_HTTP_DONE)
 		status = row->middle;
-	return (struct ing_verdict){.status = status,
-		.passing = status != ING_STATUS_SUCCESS &&
-			   (row->passing || is_broken_handshake(rc, words))};
+	return (struct ing_outcome){.status = status,
+		.transient = status != ING_STATUS_SUCCESS &&
+			     (row->transient || is_broken_handshake(rc, detail))};
 }
 
-bool ing_outcome_abort_is_passing(enum ing_abort abort)
+bool ing_outcome_abort_is_transient(enum ing_transfer_abort abort)
 {
 	switch (abort) {
 	case ING_ABORT_NONE:
@@ -127,7 +131,7 @@ bool ing_outcome_abort_is_passing(enum ing_abort abort)
 	case ING_ABORT_TOO_LARGE:
 		return false;
 	case ING_ABORT_SOCKET:
-	case ING_ABORT_SPOOL: /* a full disk is emptied, or the next body is smaller */
+	case ING_ABORT_SPOOL: /* the disk may have room later */
 	case ING_ABORT_FLUSH:
 	case ING_ABORT_LIMIT:
 	case ING_ABORT_STALL:
@@ -142,113 +146,112 @@ bool ing_outcome_is_unverified(CURLcode rc)
 	       rc == CURLE_SSL_INVALIDCERTSTATUS;
 }
 
-static void say(struct ing_transfer *t, enum ing_status outcome, const char *words)
+static void set_outcome(struct ing_transfer *t, enum ing_status outcome, const char *detail)
 {
 	t->ex->outcome = outcome;
-	snprintf(t->ex->detail, sizeof(t->ex->detail), "%s", words);
+	snprintf(t->ex->detail, sizeof(t->ex->detail), "%s", detail);
 }
 
-static void say_limit(struct ing_transfer *t)
+static void set_limit_outcome(struct ing_transfer *t)
 {
 	bool deadline = t->deadline_ms != 0 && t->limit_ms == t->deadline_ms;
 	snprintf(t->ex->detail, sizeof(t->ex->detail), "%s %s",
-		t->abort == ING_ABORT_FLUSH ? "the body was not on disk"
+		t->abort == ING_ABORT_FLUSH ? "the body was not written to disk"
 		: t->sent                   ? "the answer was not complete"
-					    : "there was no connection",
-		deadline ? "by the request's deadline" : "within the time limit of a transfer");
-	/* Unless we kept the server waiting, or could not put away in time what it had sent. */
+					    : "no connection was made",
+		deadline ? "by the request's deadline" : "within fetch.timeout_ms");
+	/* worker-error when we had paused the transfer, or could not write the body in time. */
 	bool ours = t->abort == ING_ABORT_FLUSH || t->paused;
 	t->ex->outcome = ours ? ING_STATUS_WORKER_ERROR : ING_STATUS_READ_TIMEOUT;
 }
 
 static void decide_abort(struct ing_transfer *t)
 {
-	t->ex->passing = ing_outcome_abort_is_passing(t->abort);
-	char words[sizeof(t->ex->detail)];
-	const struct ing_error *spooled = t->body != NULL ? ing_body_error(t->body) : NULL;
+	t->ex->transient = ing_outcome_abort_is_transient(t->abort);
+	char detail[sizeof(t->ex->detail)];
+	const struct ing_error *spooled = t->body != NULL ? ing_spool_body_error(t->body) : NULL;
 	switch (t->abort) {
 	case ING_ABORT_NONE:
 		break;
 	case ING_ABORT_ADDRESS:
-		snprintf(words, sizeof(words), "%.150s: %s", t->route.host, t->refusal);
-		say(t, ING_STATUS_BLOCKED_ADDRESS, words);
+		snprintf(detail, sizeof(detail), "%.150s: %s", t->route.host, t->refusal);
+		set_outcome(t, ING_STATUS_BLOCKED_ADDRESS, detail);
 		break;
 	case ING_ABORT_HEAD:
-		say(t,
+		set_outcome(t,
 			t->head.state == ING_HTTP_TOO_LARGE ? ING_STATUS_HEADERS_TOO_LARGE
 							    : ING_STATUS_READ_ERROR,
 			t->head.why);
 		break;
 	case ING_ABORT_FRAMING:
-		say(t, ING_STATUS_READ_ERROR, t->refusal);
+		set_outcome(t, ING_STATUS_READ_ERROR, t->refusal);
 		break;
 	case ING_ABORT_TRAILERS:
-		say(t, ING_STATUS_HEADERS_TOO_LARGE,
-			"the fields behind the body are over the limits of a head");
+		set_outcome(t, ING_STATUS_HEADERS_TOO_LARGE,
+			"the trailer fields exceed the limits of a head");
 		break;
 	case ING_ABORT_TOO_LARGE:
-		snprintf(words, sizeof(words), "the body is over %zu bytes", t->max_body_bytes);
-		say(t, ING_STATUS_BODY_TOO_LARGE, words);
+		snprintf(detail, sizeof(detail), "the body exceeds %zu bytes", t->max_body_bytes);
+		set_outcome(t, ING_STATUS_BODY_TOO_LARGE, detail);
 		break;
 	case ING_ABORT_SOCKET:
-		t->ex->starved = ing_shortage_note(t->short_errno);
-		snprintf(words, sizeof(words), "here, no socket: %s", strerror(t->short_errno));
-		say(t, ING_STATUS_WORKER_ERROR, words);
+		t->ex->no_descriptor = ing_fd_shortage_note(t->socket_errno);
+		snprintf(detail, sizeof(detail), "no socket could be created: %s",
+			strerror(t->socket_errno));
+		set_outcome(t, ING_STATUS_WORKER_ERROR, detail);
 		break;
 	case ING_ABORT_SPOOL:
-		t->ex->starved = spooled != NULL && spooled->code == ING_FAIL_NO_DESCRIPTOR;
-		snprintf(words, sizeof(words), "here, in spool.dir: %.200s",
+		t->ex->no_descriptor = spooled != NULL && spooled->code == ING_FAIL_NO_DESCRIPTOR;
+		snprintf(detail, sizeof(detail), "spool.dir: %.200s",
 			spooled != NULL ? spooled->msg : "");
-		say(t, ING_STATUS_WORKER_ERROR, words);
+		set_outcome(t, ING_STATUS_WORKER_ERROR, detail);
 		break;
 	case ING_ABORT_FLUSH:
 	case ING_ABORT_LIMIT:
-		say_limit(t);
+		set_limit_outcome(t);
 		break;
 	case ING_ABORT_STALL:
-		snprintf(words, sizeof(words), "under %u bytes per second for %u ms",
+		snprintf(detail, sizeof(detail), "under %u bytes per second for %u ms",
 			t->fetch->settings.min_speed_bytes, t->fetch->settings.stall_ms);
-		say(t, ING_STATUS_READ_TIMEOUT, words);
+		set_outcome(t, ING_STATUS_READ_TIMEOUT, detail);
 		break;
 	}
 }
 
-/* Many servers end a body without a length by just closing, without TLS's own good-bye. Browsers
- * take it as the end; of libcurl's versions some do and some report it. */
-static bool is_rough_end(const struct ing_transfer *t, CURLcode rc)
+/* Many servers end a body without a length by closing the connection without TLS's close_notify.
+ * Browsers take that as the end; some versions of libcurl report an error. */
+static bool is_unclean_tls_end(const struct ing_transfer *t, CURLcode rc)
 {
 	return rc == CURLE_RECV_ERROR && t->head.state == ING_HTTP_DONE &&
 	       t->head.content_length < 0 && t->head.transfer_encoding == NULL &&
-	       strstr(t->curl_words, "unexpected eof") != NULL;
+	       strstr(t->curl_error, "unexpected eof") != NULL;
 }
 
-/* curl says that its memory is used up when a line is over its own limit of 100 KB. */
-static const char *words_of_large_head(CURLcode rc, const char *words)
+/* curl reports CURLE_OUT_OF_MEMORY for a line over its limit of 100 KB. */
+static const char *detail_of_large_head(CURLcode rc, const char *detail)
 {
-	return rc == CURLE_RECV_ERROR ? words
-				      : "a line of the answer's head is over 100 KB, curl's limit";
+	return rc == CURLE_RECV_ERROR ? detail : "a header line exceeds 100 KB";
 }
 
 static void decide_curl(struct ing_transfer *t, CURLcode rc)
 {
-	if (is_rough_end(t, rc))
+	if (is_unclean_tls_end(t, rc))
 		rc = CURLE_OK;
-	const char *words = t->curl_words[0] != '\0' ? t->curl_words : curl_easy_strerror(rc);
-	struct ing_verdict verdict = ing_outcome_of_curl(rc, t->sent, t->head.state, words);
+	const char *detail = t->curl_error[0] != '\0' ? t->curl_error : curl_easy_strerror(rc);
+	struct ing_outcome end = ing_outcome_of_curl(rc, t->sent, t->head.state, detail);
 	if (rc == CURLE_OK)
-		words = verdict.status == ING_STATUS_SUCCESS ? ""
-							     : "the answer's head is cut short";
-	else if (verdict.status == ING_STATUS_HEADERS_TOO_LARGE)
-		words = words_of_large_head(rc, words);
-	say(t, verdict.status, words);
-	t->ex->passing = verdict.passing;
+		detail = end.status == ING_STATUS_SUCCESS ? "" : "the head is truncated";
+	else if (end.status == ING_STATUS_HEADERS_TOO_LARGE)
+		detail = detail_of_large_head(rc, detail);
+	set_outcome(t, end.status, detail);
+	t->ex->transient = end.transient;
 }
 
 static enum ing_truncated truncation_of(enum ing_status outcome)
 {
 	switch (outcome) {
 	case ING_STATUS_SUCCESS:
-	case ING_STATUS_HEADERS_TOO_LARGE: /* the fields behind a whole body, which nobody keeps */
+	case ING_STATUS_HEADERS_TOO_LARGE: /* trailer fields after a complete body, which are not kept */
 		return ING_TRUNC_NONE;
 	case ING_STATUS_BODY_TOO_LARGE:
 		return ING_TRUNC_LENGTH;
@@ -261,10 +264,9 @@ static enum ing_truncated truncation_of(enum ing_status outcome)
 	}
 }
 
-/* Counted from now: the head has come, and the body, whose time is small beside such waits. -1
- * when it is neither a number nor a date. A date is of the server's clock, so it is counted from
- * what that says (Date, RFC 9110 6.6.1): ours may have been set, and a host is not to be held
- * for that. */
+/* Returns seconds from now, or -1 when the value is neither a number nor a date. A date is taken
+ * relative to the answer's Date field (RFC 9110 6.6.1), so that a wrong clock on either side does
+ * not matter. */
 static int64_t read_retry_after(const struct ing_http_head *head)
 {
 	int64_t delay_s, sent_s, now_s = ing_wall_now().tv_sec;

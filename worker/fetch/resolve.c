@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * c-ares wants three things of a loop: to watch the sockets that it names, to be called when one is
- * ready, and to be called now and then for its time-outs. The last is a tick of 100 ms while
- * queries are out: asking c-ares for the next time-out walks all of its queries.
+ * c-ares needs three things from a loop: its sockets polled, a call when one is ready, and a call now and
+ * then for its timeouts. The last is a tick of 100 ms while queries are pending, because computing
+ * c-ares's next timeout walks all of its queries.
  *
- * A name is either being asked for (it has lookups in line and is not in the age list) or known
- * (the reverse). c-ares may answer from inside ares_getaddrinfo(), so a query is started only when
- * the name is ready to receive it.
+ * A name is either being queried (it has lookups and is not in the list by age) or cached (the
+ * reverse). c-ares may answer from inside ares_getaddrinfo(), so a query is started only when the
+ * name's state is complete.
  *
- * A changed resolv.conf means a new channel. What the old one was still asking comes back as
- * "destroyed" and is asked again. A channel must not be destroyed from within itself, so `inside`
- * counts the calls of c-ares on the stack.
+ * A changed resolv.conf means a new channel. Queries of the old one end with ARES_EDESTRUCTION and are
+ * sent again. A channel must not be destroyed from inside one of its callbacks, so `inside` counts
+ * the calls into c-ares on the stack.
  */
 #include "worker/fetch/resolve.h"
 
@@ -28,30 +28,29 @@
 #include <uv.h>
 #include "common/base/clock.h"
 #include "common/base/hash.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "worker/model/exchange.h"
 
 #define MAX_NAMES 20000  /* some 350 bytes each */
-#define MIN_KEPT_MS 5000 /* spares a second query for the next hop even when the answer says 0 */
+#define MIN_KEPT_MS 5000 /* also for a TTL of 0: saves a query for the next hop */
 #define MAX_KEPT_MS 60000
 #define NO_SUCH_NAME_KEPT_MS 300000
 #define RECHECK_MS 60000
 #define RESOLV_CONF "/etc/resolv.conf"
-/* In front of a name in the table: everything it has, or the addresses of the second family
- * alone */
+/* Prefix of a name in the table: all its addresses, or only those of the second family */
 #define KEY_ANY 'a'
 #define KEY_OTHER 'o'
 #define QUERY_TIMEOUT_MS 2000 /* doubled on each of the tries */
 #define QUERY_TRIES 3
 #define TICK_MS 100
 
-struct ing_name {
+struct ing_dns_name {
 	UT_hash_handle hh;
-	struct ing_name *prev, *next; /* known ones, oldest first */
+	struct ing_dns_name *prev, *next; /* in resolver->known, oldest first */
 	struct ing_resolver *resolver;
-	struct ing_lookup *lookups;
-	uint64_t expires_ms; /* 0 while being asked for */
-	unsigned shortages;  /* the resolver's when it was asked for */
+	struct ing_dns_lookup *lookups;
+	uint64_t expires_ms; /* 0 while being queried */
+	unsigned shortages;  /* the resolver's count when it was queried */
 	struct ing_dns_answer answer;
 	char key[]; /* KEY_… and the name */
 };
@@ -68,10 +67,10 @@ struct ing_resolver {
 	ares_channel channel;
 	uv_timer_t *tick;
 	struct socket_watch *watches;
-	struct ing_name *names; /* hash */
-	struct ing_name *known; /* list */
+	struct ing_dns_name *names; /* hash */
+	struct ing_dns_name *known; /* list */
 	unsigned queries, inside;
-	unsigned shortages; /* sockets that could not be made, so far */
+	unsigned shortages; /* sockets that could not be created, so far */
 	int first_family;
 	bool closing;
 	struct ing_resolver_conf conf;
@@ -106,7 +105,8 @@ static void close_watch(struct socket_watch *w)
 {
 	DL_DELETE(w->resolver->watches, w);
 	uv_poll_stop(&w->poll);
-	uv_close((uv_handle_t *)&w->poll, free_watch); /* at once: the number is used again */
+	uv_close(
+		(uv_handle_t *)&w->poll, free_watch); /* at once: the descriptor number is reused */
 }
 
 static void on_socket_state(void *data, ares_socket_t fd, int readable, int writable)
@@ -133,13 +133,13 @@ static void on_socket_state(void *data, ares_socket_t fd, int readable, int writ
 		&w->poll, (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0), on_socket);
 }
 
-/* c-ares tells a socket that could not be made and a name server that refuses apart no more than a
- * silent one; so the sockets are made here. */
+/* c-ares reports a socket that could not be created like a name server that does not answer. So they
+ * are created here. */
 static ares_socket_t make_socket(int family, int type, int protocol, void *resolver)
 {
 	struct ing_resolver *r = resolver;
 	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-	if (fd < 0 && ing_shortage_note(errno))
+	if (fd < 0 && ing_fd_shortage_note(errno))
 		r->shortages++;
 	return fd;
 }
@@ -179,12 +179,12 @@ static const struct ares_socket_functions socket_functions = {
 	.asendv = send_parts,
 };
 
-static void reread_system(struct ing_resolver *r);
+static void check_resolv_conf(struct ing_resolver *r);
 
 static void on_tick(uv_timer_t *timer)
 {
 	struct ing_resolver *r = timer->data;
-	reread_system(r);
+	check_resolv_conf(r);
 	r->inside++;
 	ares_process_fd(r->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
 	r->inside--;
@@ -194,16 +194,16 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- names ---- */
 
-static void forget_name(struct ing_resolver *r, struct ing_name *n)
+static void forget_name(struct ing_resolver *r, struct ing_dns_name *n)
 {
 	DL_DELETE(r->known, n);
 	HASH_DEL(r->names, n);
 	free(n);
 }
 
-/* Keeps the table under its ceiling. Names being asked for are bounded by the transfers that wait
- * for them. */
-static void make_room(struct ing_resolver *r)
+/* Removes expired names, and the oldest while the table is full. Names being queried are bounded by the
+ * number of transfers. */
+static void expire_names(struct ing_resolver *r)
 {
 	uint64_t now = ing_now_ms();
 	while (r->known != NULL &&
@@ -211,18 +211,18 @@ static void make_room(struct ing_resolver *r)
 		forget_name(r, r->known);
 }
 
-static const char *words_of(int status)
+static const char *detail_of(int status)
 {
 	switch (status) {
 	case ARES_ENOTFOUND:
-		return "there is no such host name";
+		return "no such host name";
 	case ARES_ENODATA:
 		return "the host name has no address";
 	case ARES_ETIMEOUT:
 		return "no name server answered in time";
 	case ARES_ESERVFAIL:
-	case ARES_ECONNREFUSED: /* also after each of them has failed */
-		return "no name server gave an answer";
+	case ARES_ECONNREFUSED: /* also after all of them failed */
+		return "the name servers returned no answer";
 	default:
 		return ares_strerror(status);
 	}
@@ -233,12 +233,11 @@ static bool is_final(int status)
 	return status == ARES_ENOTFOUND || status == ARES_ENODATA || status == ARES_EBADNAME;
 }
 
-/* Tell everyone in line, then let the name age. Lookups started or stopped meanwhile find the line
- * in order. */
-static void answer_name(struct ing_name *n, uint64_t keep_ms)
+/* Completes all lookups of the name, then caches it. Lookups may be started and stopped meanwhile. */
+static void answer_name(struct ing_dns_name *n, uint64_t keep_ms)
 {
 	while (n->lookups != NULL) {
-		struct ing_lookup *lookup = n->lookups;
+		struct ing_dns_lookup *lookup = n->lookups;
 		DL_DELETE(n->lookups, lookup);
 		lookup->name = NULL;
 		lookup->done(lookup, &n->answer);
@@ -265,11 +264,11 @@ static uint64_t read_addresses(const struct ares_addrinfo *info, struct ing_dns_
 	return ING_MAX(keep_ms, MIN_KEPT_MS);
 }
 
-static void ask(struct ing_name *n);
+static void query(struct ing_dns_name *n);
 
 static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *info)
 {
-	struct ing_name *n = arg;
+	struct ing_dns_name *n = arg;
 	struct ing_resolver *r = n->resolver;
 	uint64_t keep_ms = 0;
 	(void)timeouts;
@@ -278,9 +277,9 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 		keep_ms = read_addresses(info, &n->answer);
 	ares_freeaddrinfo(info);
 	if (r->closing)
-		return; /* the names are freed in one go */
+		return; /* ing_resolver_free() frees the names */
 	if (status == ARES_EDESTRUCTION) {
-		ask(n); /* through the new channel */
+		query(n); /* on the new channel */
 		return;
 	}
 	if (n->answer.count == 0) {
@@ -288,22 +287,22 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 			status = ARES_ENODATA;
 		if (status == ARES_ENODATA && !n->answer.both_families) {
 			n->answer.both_families = true;
-			ask(n);
+			query(n);
 			return;
 		}
-		n->answer.words = words_of(status);
-		n->answer.passing = !is_final(status);
+		n->answer.detail = detail_of(status);
+		n->answer.transient = !is_final(status);
 		keep_ms = is_final(status) ? NO_SUCH_NAME_KEPT_MS : ING_FETCH_NAME_FAILURE_MS;
-		if (n->answer.passing && n->shortages != r->shortages) {
-			n->answer.starved = true;
-			n->answer.words = "no descriptor for asking a name server";
-			keep_ms = 0; /* nobody was asked */
+		if (n->answer.transient && n->shortages != r->shortages) {
+			n->answer.no_descriptor = true;
+			n->answer.detail = "no file descriptor for a query to a name server";
+			keep_ms = 0; /* no query was sent */
 		}
 	}
 	answer_name(n, keep_ms);
 }
 
-static void ask(struct ing_name *n)
+static void query(struct ing_dns_name *n)
 {
 	struct ing_resolver *r = n->resolver;
 	n->shortages = r->shortages;
@@ -318,7 +317,7 @@ static void ask(struct ing_name *n)
 	r->inside--;
 }
 
-/* Is there a route to the public internet? Connecting a datagram socket asks the kernel and sends
+/* Whether there is a route to the public internet. Connecting a datagram socket asks the kernel and sends
  * nothing. */
 static bool has_route(int family)
 {
@@ -366,7 +365,7 @@ static int open_channel(struct ing_resolver *r, ares_channel *ret, struct ing_er
 	return 0;
 }
 
-static void look_at_system(const struct ing_resolver *r, struct stat *ret)
+static void stat_resolv_conf(const struct ing_resolver *r, struct stat *ret)
 {
 	if (stat(r->conf.resolv_conf, ret) != 0)
 		memset(ret, 0, sizeof(*ret));
@@ -378,19 +377,18 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* c-ares takes this machine for the name server when it has no descriptor to read the file with. */
+/* Without a descriptor to read the file, c-ares would use 127.0.0.1 as the name server. */
 static bool can_be_opened(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return !ing_shortage_note(errno);
+		return !ing_fd_shortage_note(errno);
 	close(fd);
 	return true;
 }
 
-/* Where name servers come from the system: have they changed? What is known of names stays
- * known. */
-static void reread_system(struct ing_resolver *r)
+/* Opens a new channel when resolv.conf has changed. Cached names are kept. */
+static void check_resolv_conf(struct ing_resolver *r)
 {
 	struct stat now;
 	ares_channel fresh;
@@ -399,10 +397,10 @@ static void reread_system(struct ing_resolver *r)
 		ing_now_ms() - r->checked_ms < r->conf.recheck_ms)
 		return;
 	r->checked_ms = ing_now_ms();
-	look_at_system(r, &now);
+	stat_resolv_conf(r, &now);
 	if (is_same_file(&now, &r->seen) || !can_be_opened(r->conf.resolv_conf) ||
 		open_channel(r, &fresh, NULL) != 0)
-		return; /* but in the first case the next time may go better */
+		return; /* checked again at the next interval */
 	r->seen = now;
 	r->channel = fresh;
 	r->inside++;
@@ -411,20 +409,21 @@ static void reread_system(struct ing_resolver *r)
 }
 
 static void start_lookup(
-	struct ing_resolver *r, struct ing_lookup *lookup, char kind, const char *name)
+	struct ing_resolver *r, struct ing_dns_lookup *lookup, char kind, const char *name)
 {
-	struct ing_name *n;
+	struct ing_dns_name *n;
 	size_t len = strlen(name) + 1;
-	struct ing_name *fresh = ing_alloc(sizeof(*fresh) + len + 1);
+	struct ing_dns_name *fresh = ing_alloc(sizeof(*fresh) + len + 1);
 	fresh->key[0] = kind;
 	memcpy(fresh->key + 1, name, len);
-	if (r->queries == 0) /* else others might be called from here: the tick does it */
-		reread_system(r);
-	make_room(r);
+	if (r->queries == 0) /* else the tick does it: other lookups could end from here */
+		check_resolv_conf(r);
+	expire_names(r);
 	HASH_FIND(hh, r->names, fresh->key, len, n);
 	if (n != NULL && n->expires_ms > ing_now_ms()) {
 		free(fresh);
-		struct ing_dns_answer answer = n->answer; /* done() may make us forget the name */
+		struct ing_dns_answer answer =
+			n->answer; /* done() may remove the name from the cache */
 		lookup->done(lookup, &answer);
 		return;
 	}
@@ -443,7 +442,7 @@ static void start_lookup(
 	lookup->name = n;
 	DL_APPEND(n->lookups, lookup);
 	if (is_new)
-		ask(n);
+		query(n);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -459,7 +458,7 @@ int ing_resolver_new(struct uv_loop_s *loop, const struct ing_resolver_conf *con
 	if (r->conf.recheck_ms == 0)
 		r->conf.recheck_ms = RECHECK_MS;
 	r->checked_ms = ing_now_ms();
-	look_at_system(r, &r->seen);
+	stat_resolv_conf(r, &r->seen);
 	r->first_family = !has_route(AF_INET) && has_route(AF_INET6) ? AF_INET6 : AF_INET;
 	ing_must(ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS);
 	int rc = open_channel(r, &r->channel, err);
@@ -477,8 +476,8 @@ int ing_resolver_new(struct uv_loop_s *loop, const struct ing_resolver_conf *con
 
 void ing_resolver_free(struct ing_resolver *r)
 {
-	struct ing_name *n;
-	struct ing_name *tmp;
+	struct ing_dns_name *n;
+	struct ing_dns_name *tmp;
 	if (r == NULL)
 		return;
 	r->closing = true;
@@ -494,17 +493,18 @@ void ing_resolver_free(struct ing_resolver *r)
 	free(r);
 }
 
-void ing_resolver_start(struct ing_resolver *r, struct ing_lookup *lookup, const char *name)
+void ing_resolver_start(struct ing_resolver *r, struct ing_dns_lookup *lookup, const char *name)
 {
 	start_lookup(r, lookup, KEY_ANY, name);
 }
 
-void ing_resolver_start_other(struct ing_resolver *r, struct ing_lookup *lookup, const char *name)
+void ing_resolver_start_other(
+	struct ing_resolver *r, struct ing_dns_lookup *lookup, const char *name)
 {
 	start_lookup(r, lookup, KEY_OTHER, name);
 }
 
-void ing_resolver_stop(struct ing_lookup *lookup)
+void ing_resolver_stop(struct ing_dns_lookup *lookup)
 {
 	if (lookup->name == NULL)
 		return;

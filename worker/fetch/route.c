@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * URLs are taken apart by curl's own parser, so that the host that is judged and looked up here is
- * the host that curl will speak to; two parsers that disagree are how address guards are passed.
+ * URLs are parsed by curl's own parser, so that the host that is checked and looked up here is the one
+ * that curl connects to: two parsers that disagree are a way around address checks.
  */
 #include "worker/fetch/route.h"
 
@@ -23,7 +23,7 @@ static char *take_part(CURLU *url, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-/* "[::1]" to "::1", and every spelling of an address to the same one. In place. */
+/* "[::1]" to "::1", and every notation of an address to the same one. Takes host, returns the result. */
 static char *plain_host(char *host)
 {
 	struct ing_addr addr;
@@ -79,13 +79,13 @@ static int check_bytes(const char *url, struct ing_error *err)
 				"the URL is longer than %zu bytes", ING_MAX_URL_BYTES);
 		if (url[len] <= 0x20 || url[len] >= 0x7f)
 			return ing_error_set(err, ING_FAIL_INVALID,
-				"the URL has a byte at %zu that no URL has", len);
+				"the URL has a byte at %zu that is not allowed in URLs", len);
 	}
 	return 0;
 }
 
-/* What a serialised URL looks like in front: two slashes and then a host, without percent signs.
- * curl takes other numbers of slashes too, decodes hosts, and knows interfaces behind "%". */
+/* Whether the URL has exactly two slashes and then a host without percent signs. curl also accepts other
+ * numbers of slashes, decodes hosts, and takes what follows "%" as an interface. */
 static bool is_serialised(const char *url)
 {
 	const char *host = strchr(url, ':');
@@ -102,7 +102,7 @@ static int read_target(struct ing_target *t, CURLU *url, struct ing_error *err)
 		return ing_error_set(err, ING_FAIL_INVALID, "not an absolute http or https URL");
 	CURLUcode rc = curl_url_set(url, CURLUPART_URL, t->url, CURLU_PATH_AS_IS);
 	if (rc != CURLUE_OK)
-		return ing_error_set(err, ING_FAIL_INVALID, "not a URL that can be fetched: %s",
+		return ing_error_set(err, ING_FAIL_INVALID, "the URL cannot be fetched: %s",
 			curl_url_strerror(rc));
 	ING_CLEANUP(ing_freep) char *scheme = take_part(url, CURLUPART_SCHEME, 0);
 	ING_CLEANUP(ing_freep) char *port = take_part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
@@ -110,10 +110,10 @@ static int read_target(struct ing_target *t, CURLU *url, struct ing_error *err)
 	if (!t->https && (scheme == NULL || strcasecmp(scheme, "http") != 0))
 		return ing_error_set(err, ING_FAIL_INVALID, "not an http or https URL");
 	if (port == NULL || !parse_port(port, strlen(port), &t->port))
-		return ing_error_set(err, ING_FAIL_INVALID, "the URL's port is none");
+		return ing_error_set(err, ING_FAIL_INVALID, "the URL has no valid port");
 	t->host = plain_host(take_part(url, CURLUPART_HOST, 0));
 	if (t->host == NULL || t->host[0] == '\0' || strpbrk(t->host, "%[]") != NULL)
-		return ing_error_set(err, ING_FAIL_INVALID, "the URL's host is none");
+		return ing_error_set(err, ING_FAIL_INVALID, "the URL has no valid host");
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int parse_rule(struct ing_connect_rule *rule, const char *entry, struct i
 	if ((rule->host != NULL && rule->host[0] == '[') ||
 		(rule->connect_host != NULL && rule->connect_host[0] == '['))
 		return ing_error_set(err, ING_FAIL_CONFIG,
-			"fetch.connect_to: %.200s: no IPv6 address is in the brackets", entry);
+			"fetch.connect_to: %.200s: not an IPv6 address in brackets", entry);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static int parse_proxy(struct ing_routes *r, const char *proxy, struct ing_error
 			rc = 0;
 	}
 	curl_url_cleanup(url);
-	if (rc != 0) /* without the text, for it may hold a password */
+	if (rc != 0) /* the text is left out: it may hold a password */
 		return ing_error_set(err, ING_FAIL_CONFIG,
 			"fetch.proxy: not http://HOST:PORT or http://USER:PASSWORD@HOST:PORT");
 	return 0;

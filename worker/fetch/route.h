@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * route.h - what a URL names and where its connection really goes: there, to a connect_to target,
- * or to the proxy.
+ * route.h - where the connection for a URL goes: to its host, to a fetch.connect_to target, or to the
+ * proxy.
  *
  * Plain data, made once from the configuration. Any thread.
  */
@@ -11,7 +11,7 @@
 
 struct ing_fetch_settings;
 
-/* What a URL names. */
+/* A parsed URL. */
 struct ing_target {
 	char *url;  /* without fragment and user information: what is fetched and recorded */
 	char *host; /* a name or an address, without brackets */
@@ -21,7 +21,7 @@ struct ing_target {
 };
 
 /* The URL must be absolute, http or https, ASCII without control characters, at most
- * ING_MAX_URL_BYTES long: -INVALID or -TOO_BIG with words otherwise. */
+ * ING_MAX_URL_BYTES long. Returns 0, -INVALID or -TOO_BIG. */
 int ing_target_init(struct ing_target *t, const char *url, struct ing_error *err) ING_MUST_CHECK;
 void ing_target_done(struct ing_target *t); /* zero-initialised is fine */
 
@@ -47,10 +47,10 @@ struct ing_route {
 			     the target */
 	unsigned port;
 	bool via_proxy;
-	bool named; /* by a connect_to rule */
+	bool named; /* by a rule of fetch.connect_to */
 };
 
-/* The ports of URLs beside 80 and 443 that may be connected to. */
+/* fetch.allow_port: ports of URLs that are allowed beside 80 and 443. */
 struct ing_ports {
 	unsigned *list; /* heap */
 	size_t count;

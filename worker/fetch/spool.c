@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The life of a body: open window (memfd being filled) -> flight (memfd being copied by the pool)
- * -> file. While a flight is under way the pool owns `flight` and the file descriptor's position;
- * the loop touches neither until the landing. A body that nobody wants any more is freed at its
- * landing.
+ * A body has an open window (a memfd being filled), an outgoing window (a memfd being copied to the file
+ * by the pool), and the file. While `writing` is set the pool owns the outgoing window and the
+ * position of the file; the loop uses neither until on_written(). A body that was discarded meanwhile
+ * is freed there.
  *
- * A flight that found the disk full is stuck: it stays a flight, with its window, and takes off
- * again a second later, from where the file was safe.
+ * When the disk is full a body is blocked: the outgoing window is kept, and the write is repeated a
+ * second later from the end of what the file has.
  *
- * Waiters are a list in order of arrival. Waking calls them back one by one while there is room; a
- * waiter that finds none after all queues again at the end.
+ * Bodies that wait for memory are in a list in order of arrival. ing_spool_wake() calls them back one
+ * by one while there is memory; one that still gets none is appended again.
  */
 #include "worker/fetch/spool.h"
 
@@ -24,68 +24,68 @@
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/log.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 
-/* Room that must be there before a waiter is woken: what curl hands over at a time. */
+/* Memory that must be free before a waiting body is called back: what curl passes at a time. */
 #define WAKE_BYTES ((size_t)16 << 10)
-/* Bodies that may be over the ceiling at once, by one piece of data each. */
-#define RESERVES 4
-#define COMPLAIN_EVERY_MS 60000
+/* Bodies that may exceed the limit at the same time, by one piece of data each. */
+#define MAX_RESERVES 4
+#define LOG_EVERY_MS 60000
 #define RETRY_FULL_MS 1000
 
 struct ing_spool {
-	unsigned refs; /* the owner, every body, every held memory */
+	unsigned refs; /* the owner, every body, every ing_spool_hold */
 	uv_loop_t *loop;
 	const char *dir;
 	size_t limit_bytes, used_bytes;
-	size_t head_bytes; /* of the used ones */
+	size_t head_bytes; /* part of used_bytes */
 	unsigned reserves_used;
-	struct ing_body *waiting;
-	struct ing_body *stuck; /* list by next_stuck */
-	unsigned stuck_count;   /* these, and those of them that are on their way again */
+	struct ing_spool_body *waiting;
+	struct ing_spool_body *blocked; /* list by next_blocked */
+	unsigned blocked_count;         /* these, and those being retried */
 	uv_timer_t *retry;
-	void (*wanted)(void *ctx); /* NULL once the owner has gone */
+	void (*on_memory)(void *ctx); /* NULL after ing_spool_free() */
 	void *ctx;
-	struct ing_log_gate complaint;
+	struct ing_log_gate log_gate;
 };
 
-/* Chunks may be a byte each. Pieces below the first size are put together, up to the second, before
- * they are written: a system call takes as long as the kilobyte. */
-#define SMALL_PIECE_BYTES ((size_t)1 << 10)
-#define SMALL_BYTES ((size_t)4 << 10)
+/* Chunks can be one byte each. Pieces below the first size are collected up to the second before they
+ * are written, because a system call costs as much as copying a kilobyte. */
+#define SMALL_WRITE_BYTES ((size_t)1 << 10)
+#define SMALL_BUFFER_BYTES ((size_t)4 << 10)
 
 struct window {
 	int fd; /* -1: none */
 	size_t bytes;
-	bool reserve; /* holds one of the reserves */
+	bool reserve; /* counted in reserves_used */
 };
 
-struct ing_body {
-	struct ing_body *prev, *next; /* in spool->waiting */
-	struct ing_body *next_stuck;
-	bool stuck; /* counted in spool->stuck_count */
+struct ing_spool_body {
+	struct ing_spool_body *prev, *next; /* in spool->waiting */
+	struct ing_spool_body *next_blocked;
+	bool blocked; /* counted in spool->blocked_count */
 	struct ing_spool *spool;
-	struct window open, flight;
-	size_t small_bytes; /* of the open window, counted there and not yet written: its last */
-	char small[SMALL_BYTES];
-	bool waiting;    /* in the list */
-	bool wants_wake; /* waits for its own landing */
-	bool finishing, abandoned;
-	/* a window has been sent off: the open one is no longer the body's beginning */
+	struct window open, outgoing;
+	size_t small_bytes; /* the last bytes of the open window, counted there but not yet written to it */
+	char small[SMALL_BUFFER_BYTES];
+	bool waiting;         /* in spool->waiting */
+	bool waits_for_write; /* for its own pending write */
+	bool finishing, discarded;
+	/* a window has been written: the open one is not the first */
 	bool spilled;
 	int file, file_reader; /* the same, to write and to read; -1: none yet */
-	size_t file_bytes;     /* safely in the file */
-	size_t put_bytes;
+	size_t file_bytes;     /* written to the file */
+	size_t total_bytes;
 	struct ing_error error;
 	void (*try_again)(void *ctx);
 	void (*finished)(void *ctx);
 	void *ctx;
-	/* the flight */
+	/* the pending write */
 	uv_work_t work;
-	bool in_flight;
+	bool writing;
 	int work_errno;
 	int work_file, work_reader;
-	char dir[]; /* a copy: the spool's owner may go while the pool works */
+	char dir[]; /* a copy: the spool may be freed during a write */
 };
 
 static void free_handle(uv_handle_t *handle)
@@ -99,7 +99,7 @@ static void unref_spool(struct ing_spool *sp)
 		free(sp);
 }
 
-static void give_back(struct ing_spool *sp, struct window *w)
+static void release_window(struct ing_spool *sp, struct window *w)
 {
 	ing_must(sp->used_bytes >= w->bytes);
 	sp->used_bytes -= w->bytes;
@@ -108,17 +108,17 @@ static void give_back(struct ing_spool *sp, struct window *w)
 	if (w->fd >= 0)
 		close(w->fd);
 	*w = (struct window){.fd = -1};
-	if (sp->waiting != NULL && sp->wanted != NULL)
-		sp->wanted(sp->ctx);
+	if (sp->waiting != NULL && sp->on_memory != NULL)
+		sp->on_memory(sp->ctx);
 }
 
-static void free_body(struct ing_body *b)
+static void free_body(struct ing_spool_body *b)
 {
 	struct ing_spool *sp = b->spool;
 	if (b->waiting)
 		DL_DELETE(sp->waiting, b);
-	give_back(sp, &b->open);
-	give_back(sp, &b->flight);
+	release_window(sp, &b->open);
+	release_window(sp, &b->outgoing);
 	if (b->file >= 0)
 		close(b->file);
 	if (b->file_reader >= 0)
@@ -127,21 +127,21 @@ static void free_body(struct ing_body *b)
 	unref_spool(sp);
 }
 
-static void complain(const struct ing_body *b, const char *words)
+static void log_error(const struct ing_spool_body *b, const char *text)
 {
 	unsigned suppressed;
-	if (ing_log_gate_pass(&b->spool->complaint, COMPLAIN_EVERY_MS, &suppressed))
-		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more before)", b->dir, words,
+	if (ing_log_gate_pass(&b->spool->log_gate, LOG_EVERY_MS, &suppressed))
+		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more suppressed)", b->dir, text,
 			suppressed);
 }
 
-static void fail_body(struct ing_body *b, int errnum, const char *what)
+static void fail_body(struct ing_spool_body *b, int errnum, const char *what)
 {
 	ing_error_sys(&b->error, errnum, "%s", what);
-	complain(b, b->error.msg);
+	log_error(b, b->error.msg);
 }
 
-/* ---- the pool's side ---- */
+/* ---- on the thread pool ---- */
 
 static int open_spool_file(const char *dir)
 {
@@ -159,8 +159,8 @@ static int open_spool_file(const char *dir)
 	return fd;
 }
 
-/* Nobody can write through it. Made with the file, not when the body is whole: by then there may be
- * no descriptor left, and the bytes would be lost. */
+/* A read-only descriptor of the file. Opened with the file rather than at the end, when no descriptor
+ * may be left and the bytes would be lost. */
 static int open_reader(int file)
 {
 	char path[32];
@@ -172,9 +172,9 @@ static int open_reader(int file)
 }
 
 /* @locality pool */
-static void copy_flight(uv_work_t *work)
+static void write_window_to_file(uv_work_t *work)
 {
-	struct ing_body *b = ING_CONTAINER(work, struct ing_body, work);
+	struct ing_spool_body *b = ING_CONTAINER(work, struct ing_spool_body, work);
 	off_t at = 0;
 	if (b->work_file < 0)
 		b->work_file = open_spool_file(b->dir);
@@ -185,8 +185,9 @@ static void copy_flight(uv_work_t *work)
 		b->work_errno = errno;
 		return;
 	}
-	while ((size_t)at < b->flight.bytes) {
-		ssize_t n = sendfile(b->work_file, b->flight.fd, &at, b->flight.bytes - (size_t)at);
+	while ((size_t)at < b->outgoing.bytes) {
+		ssize_t n =
+			sendfile(b->work_file, b->outgoing.fd, &at, b->outgoing.bytes - (size_t)at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
@@ -196,148 +197,149 @@ static void copy_flight(uv_work_t *work)
 	}
 }
 
-/* ---- the loop's side ---- */
+/* ---- on the loop ---- */
 
-static void land(uv_work_t *work, int status);
+static void on_written(uv_work_t *work, int status);
 
-static void take_off(struct ing_body *b)
+static void queue_write(struct ing_spool_body *b)
 {
 	b->work_errno = 0;
 	b->work_file = b->file;
 	b->work_reader = b->file_reader;
-	ing_must(uv_queue_work(b->spool->loop, &b->work, copy_flight, land) == 0);
+	ing_must(uv_queue_work(b->spool->loop, &b->work, write_window_to_file, on_written) == 0);
 }
 
-static void launch(struct ing_body *b)
+static void start_write(struct ing_spool_body *b)
 {
-	b->flight = b->open;
+	b->outgoing = b->open;
 	b->open = (struct window){.fd = -1};
-	b->in_flight = true;
+	b->writing = true;
 	b->spilled = true;
-	take_off(b);
+	queue_write(b);
 }
 
 static void on_retry(uv_timer_t *timer)
 {
 	struct ing_spool *sp = timer->data;
-	struct ing_body *list = ING_TAKE(sp->stuck);
+	struct ing_spool_body *list = ING_TAKE(sp->blocked);
 	while (list != NULL) {
-		struct ing_body *b = list;
-		list = b->next_stuck;
-		take_off(b);
+		struct ing_spool_body *b = list;
+		list = b->next_blocked;
+		queue_write(b);
 	}
 }
 
-/* It passes by itself, or by an operator. */
-static bool is_worth_waiting(int errnum)
+/* Errors that end by themselves or when an operator acts. */
+static bool is_retriable(int errnum)
 {
-	return errnum == ENOSPC || errnum == EDQUOT || ing_shortage_note(errnum);
+	return errnum == ENOSPC || errnum == EDQUOT || ing_fd_shortage_note(errnum);
 }
 
-static void wait_for_disk(struct ing_body *b)
+static void wait_for_disk(struct ing_spool_body *b)
 {
 	struct ing_spool *sp = b->spool;
 	bool full = b->work_errno == ENOSPC || b->work_errno == EDQUOT;
-	complain(b, full ? "the disk is full, bodies wait" : "no descriptor is left, bodies wait");
-	if (!b->stuck)
-		sp->stuck_count++;
-	b->stuck = true;
-	LL_PREPEND2(sp->stuck, b, next_stuck);
+	log_error(b, full ? "the disk is full, bodies wait for room"
+			  : "no file descriptor is left, bodies wait");
+	if (!b->blocked)
+		sp->blocked_count++;
+	b->blocked = true;
+	LL_PREPEND2(sp->blocked, b, next_blocked);
 	if (!uv_is_active((uv_handle_t *)sp->retry))
 		uv_timer_start(sp->retry, on_retry, RETRY_FULL_MS, 0);
 }
 
-static void end_waiting_for_disk(struct ing_body *b)
+static void end_waiting_for_disk(struct ing_spool_body *b)
 {
-	if (b->stuck)
-		b->spool->stuck_count--;
-	b->stuck = false;
+	if (b->blocked)
+		b->spool->blocked_count--;
+	b->blocked = false;
 }
 
-/* Stuck, and not on its way: nobody but the list knows of it. */
-static bool leave_stuck(struct ing_body *b)
+/* Removes the body from the list of blocked ones. Returns false when it is not in it. */
+static bool leave_blocked(struct ing_spool_body *b)
 {
-	struct ing_body *found = b->spool->stuck;
+	struct ing_spool_body *found = b->spool->blocked;
 	while (found != NULL && found != b)
-		found = found->next_stuck;
+		found = found->next_blocked;
 	if (found == NULL)
 		return false;
-	LL_DELETE2(b->spool->stuck, b, next_stuck);
+	LL_DELETE2(b->spool->blocked, b, next_blocked);
 	end_waiting_for_disk(b);
 	return true;
 }
 
-static bool is_landed(const struct ing_body *b)
+static bool is_all_written(const struct ing_spool_body *b)
 {
-	return !b->in_flight && (!b->spilled || b->open.bytes == 0);
+	return !b->writing && (!b->spilled || b->open.bytes == 0);
 }
 
-static void land(uv_work_t *work, int status)
+static void on_written(uv_work_t *work, int status)
 {
-	struct ing_body *b = ING_CONTAINER(work, struct ing_body, work);
-	size_t bytes = b->flight.bytes;
+	struct ing_spool_body *b = ING_CONTAINER(work, struct ing_spool_body, work);
+	size_t bytes = b->outgoing.bytes;
 	b->file = b->work_file;
 	b->file_reader = b->work_reader;
 	if (status != 0)
 		b->work_errno = ECANCELED;
-	if (is_worth_waiting(b->work_errno) && !b->abandoned) {
+	if (is_retriable(b->work_errno) && !b->discarded) {
 		wait_for_disk(b);
 		return;
 	}
 	end_waiting_for_disk(b);
-	b->in_flight = false;
-	give_back(b->spool, &b->flight);
-	if (b->abandoned) {
+	b->writing = false;
+	release_window(b->spool, &b->outgoing);
+	if (b->discarded) {
 		free_body(b);
 		return;
 	}
 	if (b->work_errno == 0)
 		b->file_bytes += bytes;
 	else
-		fail_body(b, b->work_errno, "a body cannot be written");
+		fail_body(b, b->work_errno, "writing a body failed");
 	if (b->finishing) {
 		if (b->error.code == ING_FAIL_NONE && b->open.bytes > 0)
-			launch(b);
+			start_write(b);
 		else
 			b->finished(b->ctx);
 		return;
 	}
-	if (b->wants_wake) {
-		b->wants_wake = false;
+	if (b->waits_for_write) {
+		b->waits_for_write = false;
 		b->try_again(b->ctx);
 	}
 }
 
-static enum ing_body_put wait_for_landing(struct ing_body *b)
+static enum ing_spool_put wait_for_write(struct ing_spool_body *b)
 {
-	b->wants_wake = true;
-	return ING_BODY_WAIT;
+	b->waits_for_write = true;
+	return ING_SPOOL_WAIT;
 }
 
-static enum ing_body_put wait_for_memory(struct ing_body *b)
+static enum ing_spool_put wait_for_memory(struct ing_spool_body *b)
 {
 	if (!b->waiting) {
 		DL_APPEND(b->spool->waiting, b);
 		b->waiting = true;
 	}
-	return ING_BODY_WAIT;
+	return ING_SPOOL_WAIT;
 }
 
-static bool open_window(struct ing_body *b)
+static bool open_window(struct ing_spool_body *b)
 {
 	if (b->open.fd >= 0)
 		return true;
 	b->open.fd = memfd_create("body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (b->open.fd < 0) {
 		int errnum = errno;
-		ing_shortage_note(errnum);
-		fail_body(b, errnum, "no memory file for a body");
+		ing_fd_shortage_note(errnum);
+		fail_body(b, errnum, "memfd_create() failed");
 	}
 	return b->open.fd >= 0;
 }
 
-/* Behind what the window has in its file. */
-static bool write_out(struct ing_body *b, const char *data, size_t bytes, size_t at)
+/* Writes at offset `at` of the open window. */
+static bool write_out(struct ing_spool_body *b, const char *data, size_t bytes, size_t at)
 {
 	size_t done = 0;
 	while (done < bytes) {
@@ -345,7 +347,7 @@ static bool write_out(struct ing_body *b, const char *data, size_t bytes, size_t
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			fail_body(b, n < 0 ? errno : EIO, "a body cannot be kept in memory");
+			fail_body(b, n < 0 ? errno : EIO, "writing a memfd failed");
 			(void)!ftruncate(b->open.fd, (off_t)at);
 			return false;
 		}
@@ -354,15 +356,15 @@ static bool write_out(struct ing_body *b, const char *data, size_t bytes, size_t
 	return true;
 }
 
-static void count_bytes(struct ing_body *b, size_t bytes)
+static void count_bytes(struct ing_spool_body *b, size_t bytes)
 {
 	b->open.bytes += bytes;
 	b->spool->used_bytes += bytes;
-	b->put_bytes += bytes;
+	b->total_bytes += bytes;
 }
 
-/* Before the window is given to anybody. */
-static bool write_small(struct ing_body *b)
+/* To be called before the window is written or taken. */
+static bool write_small(struct ing_spool_body *b)
 {
 	size_t bytes = b->small_bytes;
 	b->small_bytes = 0;
@@ -370,22 +372,22 @@ static bool write_small(struct ing_body *b)
 		return true;
 	b->open.bytes -= bytes;
 	b->spool->used_bytes -= bytes;
-	b->put_bytes -= bytes;
+	b->total_bytes -= bytes;
 	return false;
 }
 
-static bool send_off(struct ing_body *b)
+static bool write_to_disk(struct ing_spool_body *b)
 {
 	if (!write_small(b))
 		return false;
-	launch(b);
+	start_write(b);
 	return true;
 }
 
-static bool write_window(struct ing_body *b, const char *data, size_t bytes)
+static bool write_window(struct ing_spool_body *b, const char *data, size_t bytes)
 {
-	bool small = bytes < SMALL_PIECE_BYTES;
-	if ((!small || bytes > SMALL_BYTES - b->small_bytes) && !write_small(b))
+	bool small = bytes < SMALL_WRITE_BYTES;
+	if ((!small || bytes > SMALL_BUFFER_BYTES - b->small_bytes) && !write_small(b))
 		return false;
 	if (small) {
 		memcpy(b->small + b->small_bytes, data, bytes);
@@ -405,7 +407,7 @@ static bool has_room(const struct ing_spool *sp, size_t bytes)
 /* -------------------------------------------------------------------------------------------- */
 
 struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t memory_bytes,
-	void (*wanted)(void *ctx), void *ctx)
+	void (*on_memory)(void *ctx), void *ctx)
 {
 	struct ing_spool *sp = ing_alloc(sizeof(*sp));
 	*sp = (struct ing_spool){.refs = 1,
@@ -413,7 +415,7 @@ struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t 
 		.dir = dir,
 		.limit_bytes = memory_bytes,
 		.retry = ing_alloc(sizeof(uv_timer_t)),
-		.wanted = wanted,
+		.on_memory = on_memory,
 		.ctx = ctx};
 	ing_must(uv_timer_init(loop, sp->retry) == 0);
 	sp->retry->data = sp;
@@ -424,9 +426,9 @@ void ing_spool_free(struct ing_spool *sp)
 {
 	if (sp == NULL)
 		return;
-	ing_must(sp->waiting == NULL && sp->stuck == NULL);
+	ing_must(sp->waiting == NULL && sp->blocked == NULL);
 	uv_close((uv_handle_t *)ING_TAKE(sp->retry), free_handle);
-	sp->wanted = NULL;
+	sp->on_memory = NULL;
 	sp->dir = NULL;
 	unref_spool(sp);
 }
@@ -434,11 +436,11 @@ void ing_spool_free(struct ing_spool *sp)
 void ing_spool_wake(struct ing_spool *sp)
 {
 	unsigned count = 0;
-	struct ing_body *b;
+	struct ing_spool_body *b;
 	DL_FOREACH (sp->waiting, b)
 		count++;
 	while (count-- > 0 && sp->waiting != NULL &&
-		(has_room(sp, WAKE_BYTES) || sp->reserves_used < RESERVES)) {
+		(has_room(sp, WAKE_BYTES) || sp->reserves_used < MAX_RESERVES)) {
 		b = sp->waiting;
 		DL_DELETE(sp->waiting, b);
 		b->waiting = false;
@@ -458,17 +460,17 @@ size_t ing_spool_head_bytes(const struct ing_spool *sp)
 
 bool ing_spool_full(const struct ing_spool *sp)
 {
-	return sp->stuck_count > 0;
+	return sp->blocked_count > 0;
 }
 
-struct ing_body *ing_body_new(
+struct ing_spool_body *ing_spool_body_new(
 	struct ing_spool *sp, void (*try_again)(void *ctx), void (*finished)(void *ctx), void *ctx)
 {
 	size_t dir_bytes = strlen(sp->dir) + 1;
-	struct ing_body *b = ing_alloc(sizeof(*b) + dir_bytes);
-	*b = (struct ing_body){.spool = sp,
+	struct ing_spool_body *b = ing_alloc(sizeof(*b) + dir_bytes);
+	*b = (struct ing_spool_body){.spool = sp,
 		.open.fd = -1,
-		.flight.fd = -1,
+		.outgoing.fd = -1,
 		.file = -1,
 		.file_reader = -1,
 		.try_again = try_again,
@@ -479,97 +481,97 @@ struct ing_body *ing_body_new(
 	return b;
 }
 
-void ing_body_abandon(struct ing_body *b)
+void ing_spool_body_discard(struct ing_spool_body *b)
 {
 	if (b == NULL)
 		return;
-	if (!b->in_flight || leave_stuck(b)) {
+	if (!b->writing || leave_blocked(b)) {
 		free_body(b);
 		return;
 	}
-	b->abandoned = true;
+	b->discarded = true;
 	if (b->waiting) {
 		DL_DELETE(b->spool->waiting, b);
 		b->waiting = false;
 	}
 }
 
-enum ing_body_put ing_body_put(struct ing_body *b, const void *data, size_t bytes)
+enum ing_spool_put ing_spool_body_put(struct ing_spool_body *b, const void *data, size_t bytes)
 {
 	struct ing_spool *sp = b->spool;
 	if (b->error.code != ING_FAIL_NONE)
-		return ING_BODY_FAILED;
+		return ING_SPOOL_FAILED;
 	if (bytes > ING_SPOOL_WINDOW_BYTES - b->open.bytes) {
-		if (b->in_flight)
-			return wait_for_landing(b);
-		if (!send_off(b))
-			return ING_BODY_FAILED;
+		if (b->writing)
+			return wait_for_write(b);
+		if (!write_to_disk(b))
+			return ING_SPOOL_FAILED;
 	}
 	bool over = !has_room(sp, bytes);
 	if (over) {
-		if (b->open.bytes > 0 && !b->in_flight && !send_off(b))
-			return ING_BODY_FAILED;
-		if (b->in_flight || sp->reserves_used >= RESERVES)
+		if (b->open.bytes > 0 && !b->writing && !write_to_disk(b))
+			return ING_SPOOL_FAILED;
+		if (b->writing || sp->reserves_used >= MAX_RESERVES)
 			return wait_for_memory(b);
 	}
 	if (!open_window(b) || !write_window(b, data, bytes))
-		return ING_BODY_FAILED;
+		return ING_SPOOL_FAILED;
 	if (over) {
 		b->open.reserve = true;
 		sp->reserves_used++;
-		if (!send_off(b))
-			return ING_BODY_FAILED;
+		if (!write_to_disk(b))
+			return ING_SPOOL_FAILED;
 	}
-	return ING_BODY_TAKEN;
+	return ING_SPOOL_TAKEN;
 }
 
-size_t ing_body_bytes(const struct ing_body *b)
+size_t ing_spool_body_bytes(const struct ing_spool_body *b)
 {
-	return b->put_bytes;
+	return b->total_bytes;
 }
 
-bool ing_body_finish(struct ing_body *b)
+bool ing_spool_body_finish(struct ing_spool_body *b)
 {
 	b->finishing = true;
 	write_small(b);
 	if (b->error.code != ING_FAIL_NONE)
-		return !b->in_flight;
-	if (is_landed(b))
+		return !b->writing;
+	if (is_all_written(b))
 		return true;
-	if (!b->in_flight)
-		launch(b);
+	if (!b->writing)
+		start_write(b);
 	return false;
 }
 
-const struct ing_error *ing_body_error(const struct ing_body *b)
+const struct ing_error *ing_spool_body_error(const struct ing_spool_body *b)
 {
 	return b->error.code != ING_FAIL_NONE ? &b->error : NULL;
 }
 
-size_t ing_body_take(struct ing_body *b, int *ret_fd, struct ing_held *ret_held)
+size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spool_hold *ret_held)
 {
 	size_t bytes = 0;
 	*ret_fd = -1;
-	*ret_held = (struct ing_held){0};
+	*ret_held = (struct ing_spool_hold){0};
 	write_small(b);
 	if (!b->spilled && b->open.bytes > 0) {
 		const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 		ing_must(fcntl(b->open.fd, F_ADD_SEALS, seals) == 0);
 		bytes = b->open.bytes;
 		*ret_fd = b->open.fd;
-		*ret_held = (struct ing_held){.spool = b->spool, .bytes = bytes};
+		*ret_held = (struct ing_spool_hold){.spool = b->spool, .bytes = bytes};
 		b->spool->refs++;
-		b->open = (struct window){.fd = -1}; /* its bytes stay on the account */
+		b->open = (struct window){.fd = -1}; /* its bytes stay accounted */
 	} else if (b->file_bytes > 0) {
 		*ret_fd = b->file_reader;
 		b->file_reader = -1;
 		bytes = b->file_bytes;
 	}
-	ing_body_abandon(b);
+	ing_spool_body_discard(b);
 	return bytes;
 }
 
-void ing_spool_release(struct ing_held *held)
+void ing_spool_release(struct ing_spool_hold *held)
 {
 	struct window gone = {.fd = -1, .bytes = held->bytes};
 	struct ing_spool *sp = held->spool;
@@ -577,20 +579,20 @@ void ing_spool_release(struct ing_held *held)
 		return;
 	if (held->head)
 		sp->head_bytes -= held->bytes;
-	*held = (struct ing_held){0};
-	give_back(sp, &gone);
+	*held = (struct ing_spool_hold){0};
+	release_window(sp, &gone);
 	unref_spool(sp);
 }
 
-void ing_spool_hold_head(struct ing_spool *sp, struct ing_held *held, size_t bytes)
+void ing_spool_hold_head(struct ing_spool *sp, struct ing_spool_hold *held, size_t bytes)
 {
 	if (held->spool == NULL) {
-		*held = (struct ing_held){.spool = sp, .head = true};
+		*held = (struct ing_spool_hold){.spool = sp, .head = true};
 		sp->refs++;
 	}
 	struct window before = {.fd = -1, .bytes = held->bytes};
 	sp->used_bytes += bytes;
 	sp->head_bytes += bytes - held->bytes;
 	held->bytes = bytes;
-	give_back(sp, &before);
+	release_window(sp, &before);
 }

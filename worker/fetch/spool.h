@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * spool.h - where bodies go while they arrive, and the account of the memory that they take.
+ * spool.h - stores bodies while they arrive, and accounts for the memory of bodies and heads.
  *
- * A body begins in a memfd. Past one mebibyte it becomes an unlinked file: each full memfd
- * ("window") is copied there by libuv's thread pool while the next one fills, so the loop never
- * waits for a disk and a body has at most two windows. Every byte in a memfd is on the account,
- * also those of finished bodies until their exchange is freed, and so are the heads of answers,
- * which bodies give way to. At the ceiling a body sends off what
- * it has and waits; it is woken when memory has been given back. So that finished bodies that stay
- * for long cannot stop everything, a few bodies at a time may exceed the ceiling by one piece of
- * data that is written to the file at once. A full disk is waited for: the bodies that it stopped
- * are tried again every second, until they fit or are abandoned; any other refusal fails the body.
+ * A body begins in a memfd. Past 1 MiB it becomes an unlinked file: each full memfd ("window") is
+ * copied to it on libuv's thread pool while the next one fills, so that the loop never waits for a
+ * disk and a body has at most two windows. The account has every byte in a memfd, those of finished
+ * bodies until their exchange is freed, and the heads of answers. Heads are always accepted (each has
+ * its own limit); bodies get what is left. At the limit a body writes its window to disk and waits
+ * until memory is released. Up to four bodies at a time may exceed the limit by one piece of data
+ * that is written to the file at once, so that finished bodies that are kept for long cannot stop
+ * all transfers. When the disk is full, the affected bodies are retried every second until they fit
+ * or are discarded; any other error fails the body.
  *
- * Owns: descriptors and the work under way. Thread: loop; the copying itself runs in the pool and
- * touches only what its window owns.
+ * Owns the descriptors and the pending writes. Loop thread; the copying runs on libuv's pool and
+ * uses only what belongs to its window.
  */
 #pragma once
 #include <stdbool.h>
@@ -22,49 +22,48 @@
 
 struct uv_loop_s;
 struct ing_spool;
-struct ing_body;
+struct ing_spool_body;
 
 #define ING_SPOOL_WINDOW_BYTES ((size_t)1 << 20) /* largest body that stays in memory */
 
-/* dir is borrowed. wanted(ctx) is called, perhaps from deep inside, when ing_spool_wake() has
- * something to do. */
+/* dir is borrowed. on_memory(ctx) is called when ing_spool_wake() has something to do, possibly from
+ * within any function of this file. */
 struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t memory_bytes,
-	void (*wanted)(void *ctx), void *ctx);
-/* No body may be left but abandoned ones; work under way and bytes held by exchanges end later, by
+	void (*on_memory)(void *ctx), void *ctx);
+/* All bodies must be discarded or taken. Pending writes and memory held by exchanges end later by
  * themselves. */
 void ing_spool_free(struct ing_spool *sp);
-/* Call back bodies that wait, as far as the memory reaches. Not from inside a callback of curl. */
+/* Calls try_again() of waiting bodies while there is memory. Not from inside a callback of curl. */
 void ing_spool_wake(struct ing_spool *sp);
-size_t ing_spool_memory_bytes(const struct ing_spool *sp); /* on the account, heads included */
+size_t ing_spool_memory_bytes(const struct ing_spool *sp); /* heads included */
 size_t ing_spool_head_bytes(const struct ing_spool *sp);
 bool ing_spool_full(const struct ing_spool *sp); /* bodies wait for room on the disk */
 
-/* try_again(ctx) follows each ING_BODY_WAIT once; finished(ctx) follows ing_body_finish() once.
- * Neither comes after ing_body_abandon() or ing_body_take(). */
-struct ing_body *ing_body_new(
+/* try_again(ctx) follows each ING_SPOOL_WAIT once; finished(ctx) follows ing_spool_body_finish() once.
+ * Neither comes after ing_spool_body_discard() or ing_spool_body_take(). */
+struct ing_spool_body *ing_spool_body_new(
 	struct ing_spool *sp, void (*try_again)(void *ctx), void (*finished)(void *ctx), void *ctx);
-void ing_body_abandon(
-	struct ing_body *b); /* NULL is fine; frees, later if the disk is busy with it */
+/* Frees the body, after its pending write if there is one. NULL is fine. */
+void ing_spool_body_discard(struct ing_spool_body *b);
 
-enum ing_body_put { ING_BODY_TAKEN, ING_BODY_WAIT, ING_BODY_FAILED };
-/* All of the data or nothing. FAILED: the disk or the system refuses, see ing_body_error(). */
-enum ing_body_put ing_body_put(struct ing_body *b, const void *data, size_t bytes);
-size_t ing_body_bytes(const struct ing_body *b); /* put so far */
-/* No more data. True when the body is complete at once, false when finished() will follow. */
-bool ing_body_finish(struct ing_body *b);
-const struct ing_error *ing_body_error(const struct ing_body *b); /* NULL: none */
+enum ing_spool_put { ING_SPOOL_TAKEN, ING_SPOOL_WAIT, ING_SPOOL_FAILED };
+/* Stores all of the data or none. FAILED: see ing_spool_body_error(). */
+enum ing_spool_put ing_spool_body_put(struct ing_spool_body *b, const void *data, size_t bytes);
+size_t ing_spool_body_bytes(const struct ing_spool_body *b); /* stored so far */
+/* No more data. Returns true when the body is complete, false when finished() will be called. */
+bool ing_spool_body_finish(struct ing_spool_body *b);
+const struct ing_error *ing_spool_body_error(const struct ing_spool_body *b); /* or NULL */
 
-/* What a body becomes. Give it back with ing_spool_release() when the descriptor is closed. */
-struct ing_held {
+/* Memory on the account. To be returned with ing_spool_release() when the descriptor is closed. */
+struct ing_spool_hold {
 	struct ing_spool *spool; /* a reference; NULL when the body is not in memory */
 	size_t bytes;
 	bool head; /* of an answer, not a body */
 };
-/* Takes and frees b. *ret_fd: sealed memfd or unlinked file, read-only; -1 when there is no byte.
- * An unfinished or failed body gives what is safely there. */
-size_t ing_body_take(struct ing_body *b, int *ret_fd, struct ing_held *ret_held);
-void ing_spool_release(struct ing_held *held);
-/* What the head of an answer takes now. It is not refused anything, being bounded itself
- * (fetch.max_header_bytes), but bodies have that much less. Zero-initialise held; `bytes` replaces
- * what it held before. Give it back as any. */
-void ing_spool_hold_head(struct ing_spool *sp, struct ing_held *held, size_t bytes);
+/* Takes and frees b. *ret_fd: sealed memfd or unlinked file, read-only; -1 when the body is empty.
+ * Returns its length; of an unfinished or failed body what was stored. */
+size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spool_hold *ret_held);
+void ing_spool_release(struct ing_spool_hold *held);
+/* Sets the memory of an answer's head on the account to `bytes`. Never fails: heads are bounded by
+ * fetch.max_header_bytes. Zero-initialise held. */
+void ing_spool_hold_head(struct ing_spool *sp, struct ing_spool_hold *held, size_t bytes);

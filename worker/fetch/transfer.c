@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The way of one transfer: queued -> resolving -> running (perhaps at one address after the other)
+ * The phases of one transfer: queued -> resolving -> running (possibly at several addresses in turn)
  * -> flushing -> finished. Every step is a call from the loop; a step that fails goes straight to
- * finished. The exchange is filled as things become known and its outcome decided once, when the
- * body is complete.
+ * finished. The exchange is filled as values become known; its outcome is decided once, when the body
+ * is complete.
+ *
+ * connect_timeout_ms covers the lookup, TCP and TLS over up to three addresses, each but the last of
+ * which gets half of the time left, then over those of the other address family.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,23 +18,22 @@
 #include "worker/fetch/fetch_priv.h"
 #include "worker/model/limits.h"
 
-/* What an address gets at least, however many of them are left. */
+/* Minimum time for one address, however many are left. */
 #define MIN_ATTEMPT_MS 1000
-/* The disk gets this long for a body that came in time. */
+/* For writing a body to disk that arrived within the time limit. */
 #define FLUSH_GRACE_MS 2000
 
-/* An exchange with the memory its head and body hold; the spool's account outlives the
- * ing_fetch. */
-struct held_exchange {
+/* An exchange with the accounted memory of its head and body. It may outlive the ing_fetch. */
+struct spooled_exchange {
 	struct ing_exchange ex;
-	struct ing_held head, body;
+	struct ing_spool_hold head, body;
 };
 
 static void destroy_exchange(struct ing_exchange *ex)
 {
-	struct held_exchange *h = ING_CONTAINER(ex, struct held_exchange, ex);
-	struct ing_held head = h->head;
-	struct ing_held body = h->body;
+	struct spooled_exchange *h = ING_CONTAINER(ex, struct spooled_exchange, ex);
+	struct ing_spool_hold head = h->head;
+	struct ing_spool_hold body = h->body;
 	ing_exchange_free(ex);
 	ing_spool_release(&head);
 	ing_spool_release(&body);
@@ -60,24 +62,26 @@ static size_t head_bytes_of(const struct ing_exchange *ex)
 
 /* ---- the end ---- */
 
-/* The exchange is complete: whatever the transfer holds is given back, and done() is due. */
+/* The exchange is complete: releases what the transfer holds; done() is due. */
 static void finish(struct ing_transfer *t)
 {
-	struct held_exchange *h = ING_CONTAINER(t->ex, struct held_exchange, ex);
+	struct spooled_exchange *h = ING_CONTAINER(t->ex, struct spooled_exchange, ex);
 	ing_outcome_decide(t);
-	if (h->head.spool != NULL) /* what has been taken from it; the rest dies with t */
+	if (h->head.spool !=
+		NULL) /* the part that moved to the exchange; the rest is freed with t */
 		ing_spool_hold_head(t->fetch->spool, &h->head, head_bytes_of(t->ex));
-	t->phase = ING_PHASE_FINISHED;
+	t->phase = ING_TRANSFER_FINISHED;
 	t->ex->total_us = elapsed_us(t);
 	if (t->body != NULL && t->ex->answered)
-		t->ex->body_bytes = ing_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->body);
+		t->ex->body_bytes =
+			ing_spool_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->body);
 	t->fetch->exchanges++;
 	t->fetch->body_bytes += t->ex->body_bytes;
 	move(t, &t->fetch->active, &t->fetch->finished);
 	ing_fetch_kick(t->fetch);
 }
 
-/* It never came to a connection. */
+/* Finishes without having connected. */
 static void finish_early(struct ing_transfer *t, enum ing_status outcome, const char *fmt, ...)
 	ING_PRINTF(3, 4);
 
@@ -88,7 +92,7 @@ static void finish_early(struct ing_transfer *t, enum ing_status outcome, const 
 	vsnprintf(t->ex->detail, sizeof(t->ex->detail), fmt, ap);
 	va_end(ap);
 	t->ex->outcome = outcome;
-	t->phase = ING_PHASE_FINISHED;
+	t->phase = ING_TRANSFER_FINISHED;
 	t->ex->total_us = t->began_us != 0 ? elapsed_us(t) : 0;
 	t->fetch->exchanges++;
 	move(t, &t->fetch->active, &t->fetch->finished);
@@ -107,24 +111,24 @@ static void leave_multi(struct ing_transfer *t)
 	t->easy = NULL;
 }
 
-/* Out of the multi handle for good: see the body to its place. */
+/* Removes the transfer from the multi handle and completes the body. */
 static void end_running(struct ing_transfer *t, CURLcode rc)
 {
 	t->rc = rc;
 	ing_easy_report(t);
 	leave_multi(t);
-	t->phase = ING_PHASE_FLUSHING;
+	t->phase = ING_TRANSFER_FLUSHING;
 	t->flush_limit_ms = ING_MAX(t->limit_ms, ing_now_ms() + FLUSH_GRACE_MS);
 	bool complete =
-		t->body == NULL || t->head.state != ING_HTTP_DONE || ing_body_finish(t->body);
+		t->body == NULL || t->head.state != ING_HTTP_DONE || ing_spool_body_finish(t->body);
 	if (complete && t->abort == ING_ABORT_NONE && t->body != NULL &&
-		ing_body_error(t->body) != NULL)
-		t->abort = ING_ABORT_SPOOL; /* its last bytes could not be kept */
+		ing_spool_body_error(t->body) != NULL)
+		t->abort = ING_ABORT_SPOOL; /* its last bytes could not be stored */
 	if (complete)
 		finish(t);
 }
 
-static void abort_running(struct ing_transfer *t, enum ing_abort why)
+static void abort_running(struct ing_transfer *t, enum ing_transfer_abort why)
 {
 	t->abort = why;
 	end_running(t, CURLE_ABORTED_BY_CALLBACK);
@@ -138,22 +142,22 @@ static void try_address(struct ing_transfer *t)
 	uint64_t now = ing_now_ms();
 	uint64_t left = t->connect_limit_ms > now ? t->connect_limit_ms - now : 0;
 	if (t->addr_at + 1 < t->addr_count)
-		left /= 2; /* leave the others a chance */
+		left /= 2; /* leave time for the others */
 	t->easy = f->pool_count > 0 ? f->pool[--f->pool_count] : ing_easy_new();
-	t->phase = ING_PHASE_RUNNING;
-	t->sent = false; /* perhaps on a kept connection, which turned out dead */
+	t->phase = ING_TRANSFER_RUNNING;
+	t->sent = false; /* set by an attempt on a dead reused connection */
 	ing_easy_prepare(t, (unsigned)ING_MAX(left, MIN_ATTEMPT_MS));
 	ing_multi_add(f->multi, t->easy);
 }
 
-/* No connection came about, and there is time for another attempt. */
+/* No connection was made, and there is time for another attempt. */
 static bool may_try_again(const struct ing_transfer *t, CURLcode rc)
 {
 	return (rc == CURLE_COULDNT_CONNECT || rc == CURLE_OPERATION_TIMEDOUT) && !t->sent &&
 	       t->abort == ING_ABORT_NONE && ing_now_ms() < t->connect_limit_ms;
 }
 
-/* Keep the addresses that may be connected to; NULL, or why there is none. */
+/* Keeps the addresses that may be connected to. Returns NULL, or the reason why there is none. */
 static const char *keep_addresses(
 	struct ing_transfer *t, const struct ing_addr *addrs, unsigned count)
 {
@@ -181,9 +185,9 @@ static void use_addresses(struct ing_transfer *t, const struct ing_addr *addrs, 
 		finish_early(t, ING_STATUS_BLOCKED_ADDRESS, "%.150s: %s", t->route.host, refusal);
 }
 
-/* The name's addresses of the other family, after none of the first ones could be connected to. The
- * outcome of these stands where there are no others. */
-static void on_other_addresses(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
+/* Addresses of the other family, after none of the first could be connected to. Without any, the outcome
+ * of the first ones stands. */
+static void on_other_addresses(struct ing_dns_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
 	if (answer->count > 0 && keep_addresses(t, answer->addrs, answer->count) == NULL)
@@ -192,24 +196,24 @@ static void on_other_addresses(struct ing_lookup *lookup, const struct ing_dns_a
 		finish(t);
 }
 
-static void on_addresses(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
+static void on_addresses(struct ing_dns_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
 	t->ex->dns_us = elapsed_us(t);
-	t->ex->passing = answer->count == 0 && answer->passing;
+	t->ex->transient = answer->count == 0 && answer->transient;
 	t->both_families = answer->both_families;
-	t->ex->starved = answer->starved;
+	t->ex->no_descriptor = answer->no_descriptor;
 	if (answer->count > 0)
 		use_addresses(t, answer->addrs, answer->count);
-	else if (answer->starved)
+	else if (answer->no_descriptor)
 		finish_early(
-			t, ING_STATUS_WORKER_ERROR, "%.150s: %s", t->route.host, answer->words);
+			t, ING_STATUS_WORKER_ERROR, "%.150s: %s", t->route.host, answer->detail);
 	else if (t->route.via_proxy)
 		finish_early(t, ING_STATUS_CONNECT_ERROR, "fetch.proxy: %.150s: %s", t->route.host,
-			answer->words);
+			answer->detail);
 	else
 		finish_early(t, ING_STATUS_INVALID_HOST_RESOLUTION, "%.150s: %s", t->route.host,
-			answer->words);
+			answer->detail);
 }
 
 static void set_limits(struct ing_transfer *t)
@@ -224,28 +228,28 @@ static void set_limits(struct ing_transfer *t)
 		t->limit_ms = t->deadline_ms;
 }
 
-/* ---- watching ---- */
+/* ---- limits ---- */
 
-static void sweep_running(struct ing_transfer *t, uint64_t now_ms)
+static void check_running(struct ing_transfer *t, uint64_t now_ms)
 {
 	const struct ing_fetch_settings *settings = &t->fetch->settings;
 	if (now_ms >= t->limit_ms) {
 		abort_running(t, ING_ABORT_LIMIT);
 		return;
 	}
-	if (t->mark_ms == 0 || t->paused || settings->stall_ms == 0 ||
-		now_ms - t->mark_ms < settings->stall_ms)
+	if (t->stall_from_ms == 0 || t->paused || settings->stall_ms == 0 ||
+		now_ms - t->stall_from_ms < settings->stall_ms)
 		return;
-	uint64_t wanted = (uint64_t)settings->min_speed_bytes * (now_ms - t->mark_ms) / 1000;
-	if (t->wire_bytes - t->mark_bytes < ING_MAX(wanted, 1)) {
+	uint64_t wanted = (uint64_t)settings->min_speed_bytes * (now_ms - t->stall_from_ms) / 1000;
+	if (t->wire_bytes - t->stall_from_bytes < ING_MAX(wanted, 1)) {
 		abort_running(t, ING_ABORT_STALL);
 		return;
 	}
-	t->mark_ms = now_ms;
-	t->mark_bytes = t->wire_bytes;
+	t->stall_from_ms = now_ms;
+	t->stall_from_bytes = t->wire_bytes;
 }
 
-static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
+static void check_resolving(struct ing_transfer *t, uint64_t now_ms)
 {
 	if (now_ms >= t->limit_ms) {
 		ing_resolver_stop(&t->lookup);
@@ -253,10 +257,10 @@ static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
 		finish(t);
 	} else if (now_ms >= t->connect_limit_ms && t->rc != CURLE_OK) {
 		ing_resolver_stop(&t->lookup);
-		finish(t); /* with what came of the first addresses */
+		finish(t); /* with the outcome of the first addresses */
 	} else if (now_ms >= t->connect_limit_ms) {
 		ing_resolver_stop(&t->lookup);
-		t->ex->passing = true;
+		t->ex->transient = true;
 		finish_early(t, ING_STATUS_INVALID_HOST_RESOLUTION,
 			"%.150s: no answer within fetch.connect_timeout_ms", t->route.host);
 	}
@@ -264,25 +268,25 @@ static void sweep_resolving(struct ing_transfer *t, uint64_t now_ms)
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_ask *ask)
+struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetch_request *req)
 {
 	struct ing_transfer *t = ing_alloc(sizeof(*t));
 	struct ing_error err = {0};
 	t->magic = ING_TRANSFER_MAGIC;
 	t->fetch = f;
-	t->ex = ing_exchange_new(sizeof(struct held_exchange));
+	t->ex = ing_exchange_new(sizeof(struct spooled_exchange));
 	t->ex->destroy = destroy_exchange;
-	t->jar = ask->jar;
-	t->deadline_ms = ask->deadline_ms;
-	t->tls_fallback = ask->tls_fallback;
+	t->jar = req->jar;
+	t->deadline_ms = req->deadline_ms;
+	t->tls_fallback = req->tls_fallback;
 	t->max_body_bytes = f->settings.max_body_bytes;
-	if (ask->max_body_bytes != 0)
-		t->max_body_bytes = ING_MIN(t->max_body_bytes, ask->max_body_bytes);
+	if (req->max_body_bytes != 0)
+		t->max_body_bytes = ING_MIN(t->max_body_bytes, req->max_body_bytes);
 	ing_http_head_init(&t->head, f->settings.max_header_bytes, f->settings.max_header_fields);
 	DL_APPEND(f->active, t);
 	f->count++;
-	if (ing_target_init(&t->target, ask->url, &err) != 0) {
-		t->ex->url = ing_strndup(ask->url, strnlen(ask->url, ING_MAX_URL_BYTES));
+	if (ing_target_init(&t->target, req->url, &err) != 0) {
+		t->ex->url = ing_strndup(req->url, strnlen(req->url, ING_MAX_URL_BYTES));
 		t->ex->started = ing_wall_now();
 		finish_early(t, ING_STATUS_INVALID_URL, "%s", err.msg);
 		return t;
@@ -299,7 +303,7 @@ void ing_transfer_begin(struct ing_transfer *t)
 	struct ing_addr addr;
 	move(t, &f->queued, &f->active);
 	set_limits(t);
-	t->phase = ING_PHASE_RESOLVING;
+	t->phase = ING_TRANSFER_RESOLVING;
 	if (!ing_ports_allow(&f->ports, t->target.port)) {
 		finish_early(t, ING_STATUS_BLOCKED_ADDRESS,
 			"%.150s: port %u is neither 80, 443 nor in fetch.allow_port",
@@ -324,7 +328,7 @@ void ing_transfer_begin(struct ing_transfer *t)
 	ing_resolver_start(f->resolver, &t->lookup, t->route.host);
 }
 
-void ing_transfer_left(struct ing_transfer *t, CURLcode rc)
+void ing_transfer_curl_done(struct ing_transfer *t, CURLcode rc)
 {
 	if (t->tls_fallback && !t->unverified && ing_outcome_is_unverified(rc) &&
 		ing_now_ms() < t->connect_limit_ms) {
@@ -345,7 +349,7 @@ void ing_transfer_left(struct ing_transfer *t, CURLcode rc)
 		leave_multi(t);
 		t->both_families = true;
 		t->unverified = false;
-		t->phase = ING_PHASE_RESOLVING;
+		t->phase = ING_TRANSFER_RESOLVING;
 		t->lookup.done = on_other_addresses;
 		ing_resolver_start_other(t->fetch->resolver, &t->lookup, t->route.host);
 	} else {
@@ -353,38 +357,38 @@ void ing_transfer_left(struct ing_transfer *t, CURLcode rc)
 	}
 }
 
-void ing_transfer_sweep(struct ing_transfer *t, uint64_t now_ms)
+void ing_transfer_check_limits(struct ing_transfer *t, uint64_t now_ms)
 {
 	switch (t->phase) {
-	case ING_PHASE_RESOLVING:
-		sweep_resolving(t, now_ms);
+	case ING_TRANSFER_RESOLVING:
+		check_resolving(t, now_ms);
 		break;
-	case ING_PHASE_RUNNING:
-		sweep_running(t, now_ms);
+	case ING_TRANSFER_RUNNING:
+		check_running(t, now_ms);
 		break;
-	case ING_PHASE_FLUSHING:
+	case ING_TRANSFER_FLUSHING:
 		if (now_ms < t->flush_limit_ms)
 			break;
 		t->abort = ING_ABORT_FLUSH;
 		finish(t);
 		break;
-	case ING_PHASE_QUEUED:
-	case ING_PHASE_FINISHED:
+	case ING_TRANSFER_QUEUED:
+	case ING_TRANSFER_FINISHED:
 		break;
 	}
 }
 
-void ing_transfer_drop(struct ing_transfer *t)
+void ing_transfer_free(struct ing_transfer *t)
 {
 	struct ing_fetch *f = t->fetch;
 	ing_must(t->magic == ING_TRANSFER_MAGIC);
-	if (t->phase == ING_PHASE_RUNNING)
+	if (t->phase == ING_TRANSFER_RUNNING)
 		leave_multi(t);
 	ing_resolver_stop(&t->lookup);
-	ing_body_abandon(t->body);
-	if (t->phase == ING_PHASE_QUEUED)
+	ing_spool_body_discard(t->body);
+	if (t->phase == ING_TRANSFER_QUEUED)
 		DL_DELETE(f->queued, t);
-	else if (t->phase == ING_PHASE_FINISHED)
+	else if (t->phase == ING_TRANSFER_FINISHED)
 		DL_DELETE(f->finished, t);
 	else
 		DL_DELETE(f->active, t);
@@ -398,13 +402,13 @@ void ing_transfer_drop(struct ing_transfer *t)
 	free(t);
 }
 
-void ing_transfer_try_again(void *ctx)
+void ing_transfer_resume_body(void *ctx)
 {
 	struct ing_transfer *t;
 	ING_CAST_OBJ(t, ctx, ING_TRANSFER_MAGIC);
 	t->paused = false;
-	t->mark_ms = ing_now_ms();
-	t->mark_bytes = t->wire_bytes;
+	t->stall_from_ms = ing_now_ms();
+	t->stall_from_bytes = t->wire_bytes;
 	CURLcode rc = ing_multi_resume(t->fetch->multi, t->easy);
 	if (rc != CURLE_OK)
 		end_running(t, rc);
@@ -412,15 +416,15 @@ void ing_transfer_try_again(void *ctx)
 
 void ing_transfer_account_head(struct ing_transfer *t)
 {
-	struct held_exchange *h = ING_CONTAINER(t->ex, struct held_exchange, ex);
+	struct spooled_exchange *h = ING_CONTAINER(t->ex, struct spooled_exchange, ex);
 	ing_spool_hold_head(t->fetch->spool, &h->head, ing_http_head_memory(&t->head));
 }
 
-void ing_transfer_body_landed(void *ctx)
+void ing_transfer_body_written(void *ctx)
 {
 	struct ing_transfer *t;
 	ING_CAST_OBJ(t, ctx, ING_TRANSFER_MAGIC);
-	if (ing_body_error(t->body) != NULL)
+	if (ing_spool_body_error(t->body) != NULL)
 		t->abort = ING_ABORT_SPOOL;
 	finish(t);
 }

@@ -13,8 +13,8 @@
  * results, or 256 MiB of documents' texts, wait for database or broker.
  */
 #include "common/base/clock.h"
+#include "common/base/fd_shortage.h"
 #include "common/base/log.h"
-#include "common/base/shortage.h"
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -41,7 +41,7 @@ static size_t count_side_bytes(const struct ing_pipeline *p)
 
 static const char *find_blockage(const struct ing_pipeline *p)
 {
-	if (ing_shortage())
+	if (ing_fd_shortage())
 		return "descriptors";
 	if (ing_archive_blocked(p->stages.archive) || ing_fetch_blocked(p->stages.fetch))
 		return "disk";

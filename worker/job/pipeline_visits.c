@@ -103,7 +103,7 @@ static bool was_asked_before(const struct ing_visit *v, const char *url)
 	return ing_job_asked_before(job_of(v), url);
 }
 
-static void on_starved(struct ing_visit *v)
+static void on_no_descriptor(struct ing_visit *v)
 {
 	ing_pipeline_balance(job_of(v)->pipeline); /* at once: the next ones would fare as badly */
 }
@@ -136,7 +136,7 @@ static const struct ing_visit_user visit_user = {
 	.admitted = on_admitted,
 	.changed = on_changed,
 	.asked_before = was_asked_before,
-	.starved = on_starved,
+	.no_descriptor = on_no_descriptor,
 	.done = on_done,
 	.settled = on_settled,
 };

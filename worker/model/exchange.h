@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * exchange.h - one HTTP request and its answer, as it went over the wire: what the archive keeps
- * and the examiner looks into.
+ * exchange.h - one HTTP request and its answer, as sent over the wire: what the archive records and
+ * the examiner parses.
  *
  * Made by fetch, then immutable. Reference-counted on the loop thread only: the archive thread
  * borrows it between ing_archive_put() and its callback, during which the job's reference keeps it
@@ -23,7 +23,7 @@ enum ing_truncated {
 	ING_TRUNC_UNSPECIFIED
 };
 
-/* A name server's failure is remembered so long: a try before that fails without being one. */
+/* A name server's failure is cached for this long: an earlier try fails without a query. */
 #define ING_FETCH_NAME_FAILURE_MS 30000
 
 struct ing_exchange {
@@ -37,7 +37,7 @@ struct ing_exchange {
 	 * headers-too-large, invalid-host-resolution, blocked-address, invalid-url; or worker-error
 	 * when it failed here (spool.dir, memory, descriptors): nothing against the host. */
 	enum ing_status outcome;
-	char detail[256];        /* words for error_message; "" on success */
+	char detail[256];        /* text for error_message; "" on success */
 	bool answered;           /* a whole header block came: there is something to archive */
 	struct ing_buf request;  /* exact request head (and nothing else: GET has no body) */
 	struct ing_buf response; /* exact final response head with its blank line; never an interim
@@ -51,11 +51,11 @@ struct ing_exchange {
 	bool set_cookie;         /* at least one Set-Cookie came */
 	int64_t retry_after_s;   /* of Retry-After, from the end of the exchange on (RFC 9110
 				    10.2.3); -1: none, or neither a number nor a date */
-	bool passing;    /* what went wrong may be gone with the next try: a connection refused,
-			    reset or silent, a name server that failed; not a certificate, a
-			    guard's refusal, a name that does not exist */
-	bool starved;    /* there was no descriptor for it: the try is no try */
-	bool unverified; /* the certificate was not verified (fetch.tls_fallback) */
+	bool transient; /* the next try may succeed: connection refused or reset, timeout, failed
+			   name server; not a certificate, a blocked address or a name that does
+			   not exist */
+	bool no_descriptor;    /* this process had no file descriptor left: not counted as a try */
+	bool unverified;       /* the certificate was not verified (fetch.tls_fallback) */
 	bool dropped_userinfo; /* the URL asked for had user information, which was not sent */
 	int body_fd; /* memfd (sealed) or unlinked file, read-only, offset meaningless; -1 when
 			there is no byte */

@@ -20,7 +20,7 @@ static bool is_throttling(int http_status)
 
 /* Answers of servers, and of those in front of them (520 to 530 are a large one's), that may be
  * other ones in a moment. Not 501 or 505: those are statements. */
-static bool is_passing_5xx(int http_status)
+static bool is_transient_5xx(int http_status)
 {
 	return http_status == 500 || http_status == 502 || http_status == 504 ||
 	       (http_status >= 520 && http_status <= 527) || http_status == 530;
@@ -30,7 +30,7 @@ static unsigned tries_of_answer(int http_status)
 {
 	if (is_throttling(http_status))
 		return ing_status_tries(ING_STATUS_TERMINAL_BAD_STATUS);
-	if (is_passing_5xx(http_status))
+	if (is_transient_5xx(http_status))
 		return ING_MIN(TRIES_OF_5XX, ing_status_tries(ING_STATUS_TERMINAL_BAD_STATUS));
 	return 1;
 }
@@ -43,14 +43,14 @@ static bool is_bad_status(const struct ing_exchange *ex)
 /* There was no descriptor for it. The gate is held until there are some, so that this ends. */
 static bool is_no_try(const struct ing_exchange *ex)
 {
-	return ex->starved && !is_bad_status(ex);
+	return ex->no_descriptor && !is_bad_status(ex);
 }
 
 static unsigned tries_of(const struct ing_exchange *ex)
 {
 	if (is_bad_status(ex))
 		return tries_of_answer(ex->http_status);
-	return ex->passing ? ing_status_tries(ex->outcome) : 1;
+	return ex->transient ? ing_status_tries(ex->outcome) : 1;
 }
 
 /* Of an exchange that did not end well. */
@@ -67,7 +67,7 @@ static enum ing_answer_kind kind_of_failure(const struct ing_exchange *ex)
 	case ING_STATUS_HEADERS_TOO_LARGE:
 		return ING_ANSWER_GOOD; /* more than we want, but it was given */
 	case ING_STATUS_TLS_ERROR:
-		return ex->passing ? ING_ANSWER_FAILED : ING_ANSWER_GOOD;
+		return ex->transient ? ING_ANSWER_FAILED : ING_ANSWER_GOOD;
 	default:
 		return ING_ANSWER_FAILED;
 	}

@@ -111,7 +111,7 @@ struct ing_visit_user {
 	/* Was url asked for before, with the cookies as they are now? */
 	bool (*asked_before)(const struct ing_visit *v, const char *url);
 	/* There was no descriptor for a transfer. NULL: not wanted. */
-	void (*starved)(struct ing_visit *v);
+	void (*no_descriptor)(struct ing_visit *v);
 	void (*done)(struct ing_visit *v, const struct ing_visit_outcome *o);
 	void (*settled)(struct ing_visit *v);
 	bool is_robots_txt; /* robots.txt is not asked; the visit goes first within its lane */

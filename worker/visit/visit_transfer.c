@@ -77,7 +77,7 @@ static void note_answer(struct ing_visit *v, const struct ing_exchange *ex)
 	r->dropped_userinfo |= ex->dropped_userinfo;
 	r->may_go_better =
 		ing_retry_worth(ex, r->tries, r->terms.more_tries, draw_random(), &r->again_ms);
-	r->tries -= ex->starved && r->may_go_better ? 1 : 0;
+	r->tries -= ex->no_descriptor && r->may_go_better ? 1 : 0;
 	if (ex->answered && ing_answer_is_redirect(ex->http_status))
 		r->redirect_status = ex->http_status;
 }
@@ -205,8 +205,8 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 		if (!ing_visit_owes(v))
 			v->user->settled(v);
 	} else {
-		if (ex->starved && v->user->starved != NULL)
-			v->user->starved(v);
+		if (ex->no_descriptor && v->user->no_descriptor != NULL)
+			v->user->no_descriptor(v);
 		note_answer(v, ex);
 		start_archiving(v, ex);
 		go_on_after_answer(v, ex);
@@ -246,7 +246,7 @@ void ing_visit_ask(struct ing_visit *v)
 		v->user->changed(v);
 	ing_work_clock_start(r->terms.clock, now_ms);
 	r->transfer = ing_fetch_start(all->stages.fetch,
-		&(struct ing_fetch_ask){
+		&(struct ing_fetch_request){
 			.url = r->url,
 			.jar = r->terms.jar,
 			.referer = r->referer,

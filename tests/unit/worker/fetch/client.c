@@ -93,7 +93,7 @@ struct ing_exchange *client_get_with(struct client *c, const char *url, struct i
 {
 	struct got got = {0};
 	ing_fetch_start(c->fetch,
-		&(struct ing_fetch_ask){
+		&(struct ing_fetch_request){
 			.url = url, .jar = jar, .referer = referer, .deadline_ms = deadline_ms},
 		client_done, &got);
 	assert_null(got.ex);

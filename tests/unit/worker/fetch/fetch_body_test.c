@@ -225,9 +225,9 @@ static void time_limit_keeps_what_came(void **state)
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u/half?%zu", web_port(web),
 			sizes_half[i]);
 		struct ing_transfer *t = ing_fetch_start(
-			c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got);
+			c.fetch, &(struct ing_fetch_request){.url = url}, client_done, &got);
 		while (got.ex == NULL &&
-			(t->body == NULL || ing_body_bytes(t->body) < sizes_half[i] / 2))
+			(t->body == NULL || ing_spool_body_bytes(t->body) < sizes_half[i] / 2))
 			uv_run(&c.loop, UV_RUN_ONCE);
 		if (got.ex == NULL)
 			t->limit_ms = ing_now_ms(); /* now that all has come that will come */
@@ -254,7 +254,8 @@ static void memory_ceiling(void **state)
 	start(&c, 2 * MIB, 8 * MIB);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/slow?%zu", web_port(web), 3 * MIB);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
+		ing_fetch_start(
+			c.fetch, &(struct ing_fetch_request){.url = url}, client_done, &got[i]);
 	uint64_t until = ing_now_ms() + 30000;
 	for (size_t ready = 0; ready < ING_ARRAY_LEN(got);) {
 		assert_true(ing_now_ms() < until);
@@ -293,7 +294,8 @@ static void memory_held_by_the_finished(void **state)
 		char url[128];
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s?%zu", web_port(web),
 			i % 2 ? "slow" : "chunks", (size_t)150000 + i);
-		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
+		ing_fetch_start(
+			c.fetch, &(struct ing_fetch_request){.url = url}, client_done, &got[i]);
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
 		client_wait(&c, &got[i]);
@@ -399,7 +401,7 @@ static void a_small_body_that_cannot_be_kept_is_no_success(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_outcome(ex, ING_STATUS_WORKER_ERROR);
-	assert_true(ex->passing);
+	assert_true(ex->transient);
 	ing_exchange_unref(ex);
 	assert_int_equal(memory_of(&c), 0);
 	client_stop(&c);
@@ -422,7 +424,7 @@ static void disk_fills_up(void **state)
 	signal(SIGXFSZ, SIG_DFL);
 	assert_outcome(ex, ING_STATUS_WORKER_ERROR);
 	assert_non_null(strstr(ex->detail, "spool.dir"));
-	assert_true(ex->passing);
+	assert_true(ex->transient);
 	assert_true(ex->body_bytes > 0 && ex->body_bytes <= MIB);
 	assert_pattern(ex, ex->body_bytes);
 	ing_exchange_unref(ex);
@@ -460,7 +462,8 @@ static void full_disk_is_waited_for(void **state)
 		char url[128];
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s?%zu", web_port(web), ways[i],
 			4 * MIB + 77);
-		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
+		ing_fetch_start(
+			c.fetch, &(struct ing_fetch_request){.url = url}, client_done, &got[i]);
 	}
 	uint64_t until = ing_now_ms() + 15000;
 	while (full_answers < 4 && ing_now_ms() < until) /* each was tried again */
@@ -492,7 +495,7 @@ static void full_disk_until_the_limit(void **state)
 	struct ing_exchange *ex =
 		client_getf(&c, "http://127.0.0.1:%u/bytes?%zu", web_port(web), 4 * MIB);
 	assert_outcome(ex, ING_STATUS_WORKER_ERROR);
-	assert_true(ex->passing);
+	assert_true(ex->transient);
 	assert_int_equal(ex->body_bytes, 0); /* nothing was safe */
 	ing_exchange_unref(ex);
 	/* a transfer that is called off, and one that is there when all ends */
@@ -501,7 +504,7 @@ static void full_disk_until_the_limit(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct got got = {0};
 		struct ing_transfer *t = ing_fetch_start(
-			c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got);
+			c.fetch, &(struct ing_fetch_request){.url = url}, client_done, &got);
 		uint64_t until = ing_now_ms() + 900;
 		while (!ing_fetch_blocked(c.fetch) && ing_now_ms() < until)
 			client_turn(&c, 5);
@@ -536,7 +539,7 @@ static void cancels(void **state)
 				ms % 2 ? "localhost" : "127.0.0.1", web_port(web), paths[i]);
 			struct got got = {0};
 			struct ing_transfer *t =
-				ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url},
+				ing_fetch_start(c.fetch, &(struct ing_fetch_request){.url = url},
 					i == 2 ? fail_if_called : client_done, &got);
 			if (ms > 0)
 				client_turn(&c, ms / 2);
@@ -561,7 +564,8 @@ static void freed_in_flight(void **state)
 	start(&c, MIB, 8 * MIB);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/slow?6000000", web_port(web));
 	for (int i = 0; i < 30; i++)
-		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, fail_if_called, NULL);
+		ing_fetch_start(
+			c.fetch, &(struct ing_fetch_request){.url = url}, fail_if_called, NULL);
 	client_turn(&c, 120);
 	client_stop(&c);
 }
@@ -582,12 +586,12 @@ static void next_of_chain(void *ctx, struct ing_exchange *ex)
 	ing_fetch_cancel(ING_TAKE(chain->other));
 	if (--chain->left == 0)
 		return;
-	ing_fetch_start(chain->client->fetch, &(struct ing_fetch_ask){.url = chain->url},
+	ing_fetch_start(chain->client->fetch, &(struct ing_fetch_request){.url = chain->url},
 		next_of_chain, chain);
 	char half[128];
 	snprintf(half, sizeof(half), "http://127.0.0.1:%u/half?1000", web_port(web));
-	chain->other = ing_fetch_start(
-		chain->client->fetch, &(struct ing_fetch_ask){.url = half}, fail_if_called, NULL);
+	chain->other = ing_fetch_start(chain->client->fetch,
+		&(struct ing_fetch_request){.url = half}, fail_if_called, NULL);
 }
 
 static void from_inside_done(void **state)
@@ -600,8 +604,9 @@ static void from_inside_done(void **state)
 	char half[128];
 	snprintf(half, sizeof(half), "http://127.0.0.1:%u/half?1000", web_port(web));
 	chain.other = ing_fetch_start(
-		c.fetch, &(struct ing_fetch_ask){.url = half}, fail_if_called, NULL);
-	ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = chain.url}, next_of_chain, &chain);
+		c.fetch, &(struct ing_fetch_request){.url = half}, fail_if_called, NULL);
+	ing_fetch_start(
+		c.fetch, &(struct ing_fetch_request){.url = chain.url}, next_of_chain, &chain);
 	uint64_t until = ing_now_ms() + 20000;
 	while (chain.left > 0 && ing_now_ms() < until)
 		uv_run(&c.loop, UV_RUN_ONCE);
@@ -648,7 +653,8 @@ static void three_hundred_at_once(void **state)
 	uv_timer_start(&timer, on_pulse, 0, 5);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/meet", web_port(web));
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = url}, client_done, &got[i]);
+		ing_fetch_start(
+			c.fetch, &(struct ing_fetch_request){.url = url}, client_done, &got[i]);
 	ing_fetch_stats(c.fetch, &stats);
 	assert_int_equal(stats.active, 300);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {

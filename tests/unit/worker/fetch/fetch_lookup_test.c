@@ -41,12 +41,12 @@ static const struct names_row other_rows[] = {
 /* ---- the resolver by itself ---- */
 
 struct heard {
-	struct ing_lookup lookup;
+	struct ing_dns_lookup lookup;
 	struct ing_dns_answer answer;
 	unsigned calls;
 };
 
-static void hear(struct ing_lookup *lookup, const struct ing_dns_answer *answer)
+static void hear(struct ing_dns_lookup *lookup, const struct ing_dns_answer *answer)
 {
 	struct heard *h = ING_CONTAINER(lookup, struct heard, lookup);
 	h->answer = *answer;
@@ -97,7 +97,7 @@ static void kinds_of_failure(void **state)
 	(void)state;
 	static const struct {
 		const char *name;
-		bool passing;
+		bool transient;
 		unsigned queries; /* until the answer is known */
 	} cases[] = {
 		{"absent.test", false, 1}, {"broken.test", true, 0}, {"refused.test", true, 0}};
@@ -108,14 +108,14 @@ static void kinds_of_failure(void **state)
 		unsigned before = names_queries(names);
 		struct ing_dns_answer answer = look_up(&loop, r, cases[i].name, false);
 		assert_int_equal(answer.count, 0);
-		assert_non_null(answer.words);
-		assert_int_equal(answer.passing, cases[i].passing);
+		assert_non_null(answer.detail);
+		assert_int_equal(answer.transient, cases[i].transient);
 		unsigned asked = names_queries(names);
 		assert_true(asked > before);
 		if (cases[i].queries != 0)
 			assert_int_equal(asked - before, cases[i].queries);
 		answer = look_up(&loop, r, cases[i].name, false); /* known */
-		assert_int_equal(answer.passing, cases[i].passing);
+		assert_int_equal(answer.transient, cases[i].transient);
 		assert_int_equal(names_queries(names), asked);
 	}
 	stop(&loop, r);

@@ -32,7 +32,7 @@ static void every_row(void **state)
 	static const struct {
 		CURLcode rc;
 		enum ing_status want[3];
-		bool passing;
+		bool transient;
 	} cases[] = {
 		{CURLE_URL_MALFORMAT, SAME(INVALID_URL), false},
 		{CURLE_COULDNT_RESOLVE_HOST, SAME(INVALID_HOST_RESOLUTION), false},
@@ -68,35 +68,36 @@ static void every_row(void **state)
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases) * 3; i++) {
 		CURLcode rc = cases[i / 3].rc;
-		struct ing_verdict got = ing_outcome_of_curl(
+		struct ing_outcome got = ing_outcome_of_curl(
 			rc, phases[i % 3].sent, phases[i % 3].head, curl_easy_strerror(rc));
-		if (got.status != cases[i / 3].want[i % 3] || got.passing != cases[i / 3].passing)
-			fail_msg("%s, phase %zu: %d, passing %d", curl_easy_strerror(rc), i % 3,
-				(int)got.status, got.passing);
+		if (got.status != cases[i / 3].want[i % 3] ||
+			got.transient != cases[i / 3].transient)
+			fail_msg("%s, phase %zu: %d, transient %d", curl_easy_strerror(rc), i % 3,
+				(int)got.status, got.transient);
 	}
 }
 
 static void whole_and_cut_short(void **state)
 {
 	(void)state;
-	struct ing_verdict got = ing_outcome_of_curl(CURLE_OK, true, ING_HTTP_DONE, "");
-	assert_true(got.status == ING_STATUS_SUCCESS && !got.passing);
+	struct ing_outcome got = ing_outcome_of_curl(CURLE_OK, true, ING_HTTP_DONE, "");
+	assert_true(got.status == ING_STATUS_SUCCESS && !got.transient);
 	got = ing_outcome_of_curl(CURLE_OK, true, ING_HTTP_OPEN, "");
-	assert_true(got.status == ING_STATUS_READ_ERROR && got.passing);
+	assert_true(got.status == ING_STATUS_READ_ERROR && got.transient);
 	got = ing_outcome_of_curl(CURLE_OK, true, ING_HTTP_EMPTY, "");
-	assert_true(got.status == ING_STATUS_READ_ERROR && got.passing);
+	assert_true(got.status == ING_STATUS_READ_ERROR && got.transient);
 }
 
 /* One code, several meanings. */
-static void words_decide(void **state)
+static void error_text_decides(void **state)
 {
 	(void)state;
 	static const struct {
 		CURLcode rc;
 		int phase;
-		const char *words;
+		const char *detail;
 		enum ing_status want;
-		bool passing;
+		bool transient;
 	} cases[] = {
 		{CURLE_SSL_CONNECT_ERROR, 0,
 			"OpenSSL SSL_connect: Connection reset by peer in connection to a:443 ",
@@ -120,11 +121,11 @@ static void words_decide(void **state)
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		int phase = cases[i].phase;
-		struct ing_verdict got = ing_outcome_of_curl(
-			cases[i].rc, phases[phase].sent, phases[phase].head, cases[i].words);
-		if (got.status != cases[i].want || got.passing != cases[i].passing)
-			fail_msg(
-				"%s: %d, passing %d", cases[i].words, (int)got.status, got.passing);
+		struct ing_outcome got = ing_outcome_of_curl(
+			cases[i].rc, phases[phase].sent, phases[phase].head, cases[i].detail);
+		if (got.status != cases[i].want || got.transient != cases[i].transient)
+			fail_msg("%s: %d, transient %d", cases[i].detail, (int)got.status,
+				got.transient);
 	}
 }
 
@@ -146,13 +147,13 @@ static void reasons_of_ours(void **state)
 {
 	(void)state;
 	static const struct {
-		enum ing_abort abort;
-		bool passing;
+		enum ing_transfer_abort abort;
+		bool transient;
 	} cases[] = {{ING_ABORT_ADDRESS, false}, {ING_ABORT_HEAD, false},
 		{ING_ABORT_FRAMING, false}, {ING_ABORT_TOO_LARGE, false}, {ING_ABORT_SPOOL, true},
 		{ING_ABORT_LIMIT, true}, {ING_ABORT_STALL, true}};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)
-		if (ing_outcome_abort_is_passing(cases[i].abort) != cases[i].passing)
+		if (ing_outcome_abort_is_transient(cases[i].abort) != cases[i].transient)
 			fail_msg("reason %d", (int)cases[i].abort);
 }
 
@@ -171,7 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row),
 		cmocka_unit_test(whole_and_cut_short),
-		cmocka_unit_test(words_decide),
+		cmocka_unit_test(error_text_decides),
 		cmocka_unit_test(no_code_is_left_out),
 		cmocka_unit_test(reasons_of_ours),
 		cmocka_unit_test(only_the_certificate),

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 #include "client.h"
 #include "common/base/clock.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 #include "names.h"
 #include "web.h"
 #include "worker/fetch/fetch_priv.h"
@@ -76,16 +76,16 @@ static void give_back(void)
 static void wait_until_over(void)
 {
 	uint64_t until = ing_now_ms() + GIVE_UP_MS;
-	while (ing_shortage()) {
+	while (ing_fd_shortage()) {
 		assert_true(ing_now_ms() < until);
 		usleep(5000);
 	}
 }
 
-static void expect_starved(const struct ing_exchange *ex)
+static void expect_no_descriptor(const struct ing_exchange *ex)
 {
 	assert_outcome(ex, ING_STATUS_WORKER_ERROR);
-	assert_true(ex->starved && ex->passing && !ex->answered);
+	assert_true(ex->no_descriptor && ex->transient && !ex->answered);
 	assert_int_equal(ex->request.len, 0);
 }
 
@@ -93,7 +93,7 @@ static void expect_success(struct client *c, const char *url)
 {
 	struct ing_exchange *ex = client_get(c, url);
 	assert_outcome(ex, ING_STATUS_SUCCESS);
-	assert_false(ex->starved);
+	assert_false(ex->no_descriptor);
 	ing_exchange_unref(ex);
 }
 
@@ -109,10 +109,10 @@ static void a_host_is_not_blamed_for_a_socket(void **state)
 	use_up();
 	struct ing_exchange *ex = client_get(&c, url);
 	give_back();
-	expect_starved(ex);
+	expect_no_descriptor(ex);
 	ing_exchange_unref(ex);
 	assert_int_equal(web_connections(web), before);
-	assert_true(ing_shortage());
+	assert_true(ing_fd_shortage());
 	expect_success(&c, url); /* not begun before the shortage is over */
 	client_stop(&c);
 	wait_until_over();
@@ -131,7 +131,7 @@ static void a_name_is_not_blamed_for_a_socket(void **state)
 	use_up();
 	struct ing_exchange *ex = client_get(&c, url);
 	give_back();
-	expect_starved(ex);
+	expect_no_descriptor(ex);
 	ing_exchange_unref(ex);
 	expect_success(&c, url);
 	client_stop(&c);
@@ -154,9 +154,9 @@ static bool is_pattern(const struct ing_exchange *ex)
  * file. */
 static void fetch_until_received(struct client *c, const char *url, struct got *got)
 {
-	struct ing_transfer *t =
-		ing_fetch_start(c->fetch, &(struct ing_fetch_ask){.url = url}, client_done, got);
-	while (t->body == NULL || ing_body_bytes(t->body) < BODY_BYTES) {
+	struct ing_transfer *t = ing_fetch_start(
+		c->fetch, &(struct ing_fetch_request){.url = url}, client_done, got);
+	while (t->body == NULL || ing_spool_body_bytes(t->body) < BODY_BYTES) {
 		assert_null(got->ex);
 		uv_run(&c->loop, UV_RUN_ONCE);
 	}

@@ -146,7 +146,7 @@ static void certificates(void **state)
 		const char *url;
 		bool own_ca;
 		enum ing_status want;
-		const char *words;
+		const char *detail;
 	} cases[] = {
 		{"https://good.test/", true, ING_STATUS_SUCCESS, ""},
 		{"https://wrong.test/", true, ING_STATUS_TLS_ERROR, "wrong.test"},
@@ -160,10 +160,10 @@ static void certificates(void **state)
 		start_case(&c, cases[i].own_ca);
 		struct ing_exchange *ex = client_get(&c, cases[i].url);
 		assert_outcome(ex, cases[i].want);
-		if (strstr(ex->detail, cases[i].words) == NULL)
+		if (strstr(ex->detail, cases[i].detail) == NULL)
 			fail_msg("%s: %s", cases[i].url, ex->detail);
 		assert_int_equal(ex->answered, cases[i].want == ING_STATUS_SUCCESS);
-		assert_int_equal(ex->passing, cases[i].want == ING_STATUS_CONNECT_ERROR);
+		assert_int_equal(ex->transient, cases[i].want == ING_STATUS_CONNECT_ERROR);
 		assert_false(ex->unverified);
 		if (ex->answered) {
 			assert_string_equal(ex->ip, "127.0.0.1");
@@ -216,7 +216,7 @@ static void kept_connections_keep_their_name(void **state)
 static struct ing_exchange *get_anyhow(struct client *c, const char *url)
 {
 	struct got got = {0};
-	ing_fetch_start(c->fetch, &(struct ing_fetch_ask){.url = url, .tls_fallback = true},
+	ing_fetch_start(c->fetch, &(struct ing_fetch_request){.url = url, .tls_fallback = true},
 		client_done, &got);
 	client_wait(c, &got);
 	return got.ex;
@@ -267,7 +267,7 @@ static void unverified_connections_stay_apart(void **state)
 		ing_exchange_unref(ex);
 		ex = client_get(&c, "https://wrong.test/");
 		assert_outcome(ex, ING_STATUS_TLS_ERROR);
-		assert_false(ex->unverified || ex->answered || ex->passing);
+		assert_false(ex->unverified || ex->answered || ex->transient);
 		ing_exchange_unref(ex);
 	}
 	client_stop(&c);
@@ -317,7 +317,8 @@ static void broken_handshakes(void **state)
 		conf.connect_to = rules;
 		client_start(&c, &conf);
 		ing_fetch_start(c.fetch,
-			&(struct ing_fetch_ask){.url = "https://good.test/", .tls_fallback = true},
+			&(struct ing_fetch_request){
+				.url = "https://good.test/", .tls_fallback = true},
 			client_done, &got);
 		client_turn(&c, 100);
 		int fd = accept(listener, NULL, NULL);
@@ -328,7 +329,7 @@ static void broken_handshakes(void **state)
 		close(fd);
 		client_wait(&c, &got);
 		assert_outcome(got.ex, ING_STATUS_TLS_ERROR);
-		if (!got.ex->passing)
+		if (!got.ex->transient)
 			fail_msg("%s", got.ex->detail);
 		assert_false(got.ex->unverified);
 		ing_exchange_unref(got.ex);
@@ -347,8 +348,9 @@ static void pauses_within_tls(void **state)
 	conf.memory_bytes = 100000;
 	start(&c, &conf);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++)
-		ing_fetch_start(c.fetch, &(struct ing_fetch_ask){.url = "https://good.test/large"},
-			client_done, &got[i]);
+		ing_fetch_start(c.fetch,
+			&(struct ing_fetch_request){.url = "https://good.test/large"}, client_done,
+			&got[i]);
 	for (size_t i = 0; i < ING_ARRAY_LEN(got); i++) {
 		client_wait(&c, &got[i]);
 		assert_outcome(got[i].ex, ING_STATUS_SUCCESS);

@@ -37,7 +37,7 @@ uint64_t ing_cookies_version(const struct ing_cookies *jar)
 }
 
 struct ing_transfer *ing_fetch_start(
-	struct ing_fetch *f, const struct ing_fetch_ask *ask, ing_fetch_done_f *done, void *ctx)
+	struct ing_fetch *f, const struct ing_fetch_request *ask, ing_fetch_done_f *done, void *ctx)
 {
 	(void)f;
 	ing_must(ask->deadline_ms >= ing_now_ms());
@@ -88,7 +88,7 @@ void fake_fetch_answer(const struct fake_answer *answer)
 	ex->location = copy_or_null(answer->location);
 	ex->content_type = copy_or_null(answer->content_type);
 	ex->content_encoding = copy_or_null(answer->content_encoding);
-	ex->passing = answer->passing;
+	ex->transient = answer->transient;
 	ex->unverified = answer->unverified;
 	ex->dropped_userinfo = answer->dropped_userinfo;
 	ex->retry_after_s = answer->retry_after_s != 0 ? answer->retry_after_s : -1;

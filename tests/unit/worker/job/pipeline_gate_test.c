@@ -471,7 +471,7 @@ static void what_passes_is_tried_up_to_its_ceiling(void **state)
 	for (int i = 0; i < 3; i++) {
 		fake_gate_grant();
 		fake_fetch_answer(&(struct fake_answer){
-			.outcome = ING_STATUS_CONNECT_ERROR, .passing = true});
+			.outcome = ING_STATUS_CONNECT_ERROR, .transient = true});
 		assert_int_equal(fake_gate.report.kind, ING_ANSWER_FAILED);
 		if (i == 2)
 			break;
@@ -552,7 +552,7 @@ static void only_work_counts_against_the_deadline(void **state)
 	fake_gate_grant();
 	turn(150);
 	fake_fetch_answer(
-		&(struct fake_answer){.outcome = ING_STATUS_READ_TIMEOUT, .passing = true});
+		&(struct fake_answer){.outcome = ING_STATUS_READ_TIMEOUT, .transient = true});
 	expect_result("timeout", 1);
 	end();
 }

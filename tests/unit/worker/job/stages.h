@@ -76,7 +76,7 @@ struct fake_answer {
 	const void *body;     /* or NULL */
 	size_t body_bytes;
 	const char *content_type, *content_encoding; /* or NULL */
-	bool passing, unverified, dropped_userinfo;
+	bool transient, unverified, dropped_userinfo;
 	int64_t retry_after_s; /* 0 is taken as none */
 };
 void fake_fetch_answer(const struct fake_answer *answer);

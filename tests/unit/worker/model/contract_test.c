@@ -67,7 +67,7 @@ static void write_document(struct ing_buf *out)
 	ing_buf_add_str(out,
 		"# Statuses\n\n"
 		"Made from `worker/model/status.def`; do not edit. *Again*: whether asking again is worth it. Never: the\n"
-		"answer will not change. Later: the web may have changed by then. Soon: a passing trouble. *Tries*: how often\n"
+		"answer will not change. Later: the web may have changed by then. Soon: a transient error. *Tries*: how often\n"
 		"one URL is asked for within a request, at most, before the request ends so; only what may pass by itself is\n"
 		"tried again (`worker/job/README.md`).\n\n"
 		"| status | means | again | tries |\n| --- | --- | --- | --- |\n");

@@ -19,7 +19,7 @@
 static const struct {
 	enum ing_status outcome;
 	int http_status; /* 0: not answered */
-	bool passing;
+	bool transient;
 	unsigned tries; /* in all */
 	enum ing_answer_kind kind;
 } cases[] = {
@@ -78,7 +78,7 @@ static struct ing_exchange exchange_of(size_t i)
 		.outcome = cases[i].outcome,
 		.answered = cases[i].http_status != 0,
 		.http_status = cases[i].http_status,
-		.passing = cases[i].passing,
+		.transient = cases[i].transient,
 		.retry_after_s = 7,
 		.dns_us = 2000,
 		.total_us = 12999,
@@ -105,7 +105,7 @@ static void a_try_without_a_descriptor_is_none(void **state)
 {
 	(void)state;
 	struct ing_exchange ex = {
-		.outcome = ING_STATUS_WORKER_ERROR, .passing = true, .starved = true};
+		.outcome = ING_STATUS_WORKER_ERROR, .transient = true, .no_descriptor = true};
 	unsigned delay_ms = 0;
 	for (unsigned tries = 1; tries < 50; tries++) {
 		assert_true(ing_retry_worth(&ex, tries, 0, 0, &delay_ms));
@@ -138,7 +138,7 @@ static void waits_double_within_a_quarter(void **state)
 {
 	(void)state;
 	const struct ing_exchange ex = {
-		.outcome = ING_STATUS_CONNECT_ERROR, .passing = true, .total_us = 5, .dns_us = 9};
+		.outcome = ING_STATUS_CONNECT_ERROR, .transient = true, .total_us = 5, .dns_us = 9};
 	unsigned delay_ms;
 	assert_true(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
 	assert_int_equal(delay_ms, 750);
@@ -158,7 +158,7 @@ static void a_name_is_asked_for_again_when_its_failure_is_forgotten(void **state
 {
 	(void)state;
 	const struct ing_exchange ex = {
-		.outcome = ING_STATUS_INVALID_HOST_RESOLUTION, .passing = true};
+		.outcome = ING_STATUS_INVALID_HOST_RESOLUTION, .transient = true};
 	unsigned delay_ms;
 	assert_true(ing_retry_worth(&ex, 1, 0, 0, &delay_ms));
 	assert_int_equal(delay_ms, ING_FETCH_NAME_FAILURE_MS + 750);
@@ -182,7 +182,7 @@ static void who_asks_for_many_may_have_more_tries(void **state)
 {
 	(void)state;
 	unsigned delay_ms;
-	struct ing_exchange down = {.outcome = ING_STATUS_CONNECT_ERROR, .passing = true};
+	struct ing_exchange down = {.outcome = ING_STATUS_CONNECT_ERROR, .transient = true};
 	unsigned most = ing_status_tries(ING_STATUS_CONNECT_ERROR);
 	assert_true(ing_retry_worth(&down, most + 1, 2, 0, &delay_ms));
 	assert_false(ing_retry_worth(&down, most + 2, 2, 0, &delay_ms));

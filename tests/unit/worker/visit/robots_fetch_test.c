@@ -325,7 +325,7 @@ static void what_passes_is_tried_again(void **state)
 			i == 0 ? 0 : 1250 << (i - 1));
 		fake_gate_grant();
 		fake_fetch_answer(&(struct fake_answer){
-			.outcome = ING_STATUS_CONNECT_ERROR, .passing = true});
+			.outcome = ING_STATUS_CONNECT_ERROR, .transient = true});
 	}
 	assert_string_equal(fake.told_words, "a test's failure");
 	expect_told(ING_STATUS_CONNECT_ERROR, 0);
@@ -496,7 +496,7 @@ static void a_broken_body_is_no_file(void **state)
 			.http_status = 200,
 			.body = RULES,
 			.body_bytes = strlen(RULES),
-			.passing = true});
+			.transient = true});
 		assert_int_equal(fake.exams.count, 0);
 		fake_settle();
 	}
@@ -505,7 +505,7 @@ static void a_broken_body_is_no_file(void **state)
 	begin(&usual, &all_stages);
 	fake_gate_grant();
 	fake_fetch_answer(&(struct fake_answer){
-		.outcome = ING_STATUS_TRUNCATED_BODY, .http_status = 404, .passing = true});
+		.outcome = ING_STATUS_TRUNCATED_BODY, .http_status = 404, .transient = true});
 	fake_settle();
 	expect_told(ING_STATUS_SUCCESS, 404);
 }

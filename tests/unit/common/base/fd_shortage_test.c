@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "common/base/clock.h"
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 
 #define GIVE_UP_MS 60000
 
@@ -38,7 +38,7 @@ static void leave_enough(void)
 static void wait_for_end(void)
 {
 	uint64_t until = ing_now_ms() + GIVE_UP_MS;
-	while (ing_shortage()) {
+	while (ing_fd_shortage()) {
 		assert_true(ing_now_ms() < until);
 		usleep(5000);
 	}
@@ -49,20 +49,20 @@ static void other_errors_are_none(void **state)
 	(void)state;
 	static const int others[] = {EIO, ENOSPC, ENOMEM, ECONNREFUSED, EAGAIN, 0};
 	for (size_t i = 0; i < ING_ARRAY_LEN(others); i++)
-		assert_false(ing_shortage_note(others[i]));
-	assert_false(ing_shortage());
+		assert_false(ing_fd_shortage_note(others[i]));
+	assert_false(ing_fd_shortage());
 }
 
 static void it_ends_when_some_can_be_had(void **state)
 {
 	(void)state;
 	leave(3);
-	assert_true(ing_shortage_note(EMFILE));
-	assert_true(ing_shortage());
-	assert_true(ing_shortage()); /* until then, whoever asks */
+	assert_true(ing_fd_shortage_note(EMFILE));
+	assert_true(ing_fd_shortage());
+	assert_true(ing_fd_shortage()); /* until then, whoever asks */
 	leave_enough();
 	wait_for_end();
-	assert_false(ing_shortage());
+	assert_false(ing_fd_shortage());
 	int fd =
 		open("/dev/null", O_RDONLY | O_CLOEXEC); /* nothing that was probed is still open */
 	assert_true(fd >= 0 && fd < 16);
@@ -75,8 +75,8 @@ static void it_does_not_last_for_ever_without_any(void **state)
 	(void)state;
 	leave(0);
 	for (int i = 0; i < 2; i++) {
-		assert_true(ing_shortage_note(ENFILE));
-		assert_true(ing_shortage());
+		assert_true(ing_fd_shortage_note(ENFILE));
+		assert_true(ing_fd_shortage());
 		wait_for_end();
 	}
 	leave_enough();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What other threads say is one flag; the rest of the state is the loop thread's. A probe takes
- * some descriptors and gives them back: a limit that was raised, or one of the whole system, is
- * seen in no other way. While it has them another thread may run out, and then says so.
+ * Other threads set one flag; the rest of the state is the loop thread's. A probe creates some
+ * descriptors and closes them: nothing else shows that the limit was raised, or that the system has
+ * descriptors again. Another thread may run out during a probe, and reports that.
  */
-#include "common/base/shortage.h"
+#include "common/base/fd_shortage.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -52,7 +52,7 @@ static void begin_shortage(uint64_t now_ms)
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_shortage_note(int errnum)
+bool ing_fd_shortage_note(int errnum)
 {
 	if (errnum != EMFILE && errnum != ENFILE)
 		return false;
@@ -60,7 +60,7 @@ bool ing_shortage_note(int errnum)
 	return true;
 }
 
-bool ing_shortage(void)
+bool ing_fd_shortage(void)
 {
 	if (!watch.is_short && !atomic_load_explicit(&noted, memory_order_relaxed))
 		return false;
