@@ -81,7 +81,7 @@ static struct ing_decision go_to_link(
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
 	if (ing_target_is_refused(url, ING_VIA_LINK, v->verdict, v->ctx, &d))
 		; /* never asked for */
-	else if (v->visited(v->ctx, url))
+	else if (v->asked_before(v->ctx, url))
 		d = ing_target_end(ING_STATUS_LINK_LOOP, "the page points to a URL fetched before");
 	else if (v->landings >= v->max_hops)
 		d = ing_target_end(ING_STATUS_MAX_HOPS_EXCEEDED, NULL);
@@ -118,7 +118,7 @@ static struct ing_decision accept_page(
 	const struct ing_page_link *link = ing_artifact_link(ing_artifact_type(r->type), &f->page);
 	bool dropped = false;
 	char *url = link != NULL && !link->self ? usable_link(link, &dropped) : NULL;
-	if (url != NULL && !v->visited(v->ctx, url))
+	if (url != NULL && !v->asked_before(v->ctx, url))
 		return go_to_link(v, url, dropped);
 	free(url);
 	struct ing_decision d;

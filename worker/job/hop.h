@@ -18,7 +18,7 @@ struct ing_hop_view {
 	const char *url;             /* just fetched */
 	unsigned landings, max_hops; /* links followed so far, and at most */
 	/* Was url asked for before, with the cookies as they are now? */
-	bool (*visited)(void *ctx, const char *url);
+	bool (*asked_before)(void *ctx, const char *url);
 	ing_verdict_fn *verdict; /* NULL: no rules */
 	void *ctx;
 };

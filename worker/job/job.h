@@ -55,7 +55,7 @@ struct ing_work {
 	const char *start; /* URL; NULL: base_url is none that could be asked for */
 	struct ing_cookies *jar;
 	struct ing_work_clock clock; /* job.deadline_ms */
-	struct ing_trail trail;
+	struct ing_visit_steps steps;
 	struct ing_job_visit *further, **further_end; /* visits beside the first, oldest first */
 	struct ing_job_exam *exams;                   /* list: under way */
 	unsigned landings;                            /* links followed */

@@ -14,7 +14,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/job/result.h"
-#include "worker/job/truth.h"
+#include "worker/job/body_check.h"
 #include "worker/model/limits.h"
 #include "worker/rules/set/rule_stats.h"
 
@@ -43,18 +43,17 @@ static void settle_file(struct ing_job *job)
 	struct ing_work *w = job->work;
 	if (!w->document_found)
 		return;
-	switch (ing_truth_settle(
-		&w->artifact.file, w->terminal->capture.coded, &w->terminal->capture.archive)) {
-	case ING_TRUTH_GOOD:
+	switch (ing_body_settle(&w->artifact.file, &w->terminal->capture)) {
+	case ING_BODY_GOOD:
 		if (w->status == ING_STATUS_SUCCESS &&
 			!ing_hop_hash_expected(w->request, &w->artifact.file))
 			set_status(w, ING_STATUS_MISMATCH_HASH, NULL);
 		return;
-	case ING_TRUTH_LIE:
+	case ING_BODY_CONTRADICTED:
 		ing_pool_count_false_reply(job->pipeline->stages.pool);
-		set_status(w, ING_STATUS_PARSE_CRASH, ing_truth_words);
+		set_status(w, ING_STATUS_PARSE_CRASH, ing_body_check_detail);
 		break;
-	case ING_TRUTH_UNKNOWN:
+	case ING_BODY_UNREADABLE:
 		set_status(w, ING_STATUS_WORKER_ERROR, "the body could not be read back");
 		break;
 	}
@@ -114,7 +113,7 @@ static void add_cdx_lines(const struct ing_job *job, struct ing_delivery *delive
 {
 	struct ing_buf surt;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	const struct ing_visit_step *step = job->work->trail.first;
+	const struct ing_visit_step *step = job->work->steps.first;
 	for (; step != NULL; step = step->next) {
 		struct ing_cdx line;
 		if (ing_capture_line(&step->capture, &surt, &line))

@@ -12,7 +12,7 @@
 #include "worker/artifact/artifact.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
-#include "worker/job/truth.h"
+#include "worker/job/body_check.h"
 #include "worker/rules/set/rule_stats.h"
 
 /* A document in hand has cost its fetch already: it is looked into for a tenth of job.deadline_ms
@@ -33,7 +33,7 @@ struct ing_job_exam {
 	uint64_t end_ms; /* when the deadline ends it; UINT64_MAX: no examiner has it */
 };
 
-static bool was_visited(void *ctx, const char *url)
+static bool was_asked_before(void *ctx, const char *url)
 {
 	return ing_job_asked_before(ctx, url);
 }
@@ -117,14 +117,14 @@ static void note_followed(struct ing_job *job, const struct ing_page *page)
 }
 
 /* Findings that contradict the answer are an examiner's crash: nothing else of them is believed. */
-static void refuse_lies(const struct ing_job_exam *exam, struct ing_findings *f)
+static void check_findings(const struct ing_job_exam *exam, struct ing_findings *f)
 {
 	const struct ing_pipeline *p = exam->job->pipeline;
-	if (!ing_truth_contradicts(f, exam->exchange, p->conf.max_body_bytes))
+	if (!ing_body_contradicts(f, exam->exchange, p->conf.max_body_bytes))
 		return;
 	ing_findings_done(f);
 	f->exam = ING_EXAM_CRASH;
-	f->detail = ing_strdup(ing_truth_words);
+	f->detail = ing_strdup(ing_body_check_detail);
 	ing_pool_count_false_reply(p->stages.pool);
 }
 
@@ -135,13 +135,13 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	struct ing_job *job = exam->job;
 	struct ing_visit_step *step = exam->step;
 	struct ing_work *w = job->work;
-	refuse_lies(exam, f);
+	check_findings(exam, f);
 	free_exam(exam);
 	const struct ing_hop_view view = {
 		.url = step->url,
 		.landings = w->landings,
 		.max_hops = job->pipeline->conf.max_hops,
-		.visited = was_visited,
+		.asked_before = was_asked_before,
 		.verdict = judge,
 		.ctx = job,
 	};
@@ -170,7 +170,7 @@ static void on_walls_examined(void *ctx, struct ing_findings *f)
 	ING_CAST_OBJ(exam, ctx, EXAM_MAGIC);
 	struct ing_job *job = exam->job;
 	struct ing_visit *v = exam->visit;
-	refuse_lies(exam, f);
+	check_findings(exam, f);
 	free_exam(exam);
 	count_uses(job, &f->page);
 	struct ing_decision d = ing_hop_after_walls(f);

@@ -70,16 +70,16 @@ static char *get_url(struct ing_visit *v)
 	return ing_strdup(ING_CONTAINER(v, struct ing_job_visit, visit)->url);
 }
 
-static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
+static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 {
 	struct ing_job *job = job_of(v);
 	if (job->work == NULL)
 		ing_job_start_work(job);
 	struct ing_work *w = job->work;
-	*ret = (struct ing_visit_terms){
+	*ret = (struct ing_visit_params){
 		.url = w->start,
 		.arena = &w->ar,
-		.trail = &w->trail,
+		.steps = &w->steps,
 		.clock = &w->clock,
 		.jar = w->jar,
 		.accept = ing_artifact_type(w->request->type)->accept,
@@ -191,7 +191,7 @@ bool ing_job_asked_before(const struct ing_job *job, const char *url)
 {
 	const struct ing_work *w = job->work;
 	uint64_t version = ing_cookies_version(w->jar);
-	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
 		if (s->jar_version == version && strcmp(s->url, url) == 0)
 			return true;
 	}

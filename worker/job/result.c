@@ -56,7 +56,7 @@ static void set(json_t *obj, const char *name, json_t *value)
 static json_t *hops_json(const struct ing_work *w)
 {
 	json_t *list = json_array();
-	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
 		if (s->via != ING_VIA_AGAIN)
 			json_array_append_new(list, text_or_null(s->url));
 	}
@@ -134,7 +134,7 @@ static json_t *result_object(const struct ing_work *w)
 		set(o, "retry_after", json_integer((json_int_t)w->retry_after_s));
 	if (w->dropped_userinfo)
 		set(o, "userinfo_dropped", json_true());
-	if (w->trail.first == NULL)
+	if (w->steps.first == NULL)
 		return o;
 	set(o, "hops", hops_json(w));
 	if (w->unverified)
@@ -232,10 +232,10 @@ static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 
 static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 {
-	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->trail.count + 1) * sizeof(*rows));
-	char *hex = ing_arena_alloc(&w->ar, (w->trail.count + 1) * ING_SHA1_HEX_BYTES);
+	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->steps.count + 1) * sizeof(*rows));
+	char *hex = ing_arena_alloc(&w->ar, (w->steps.count + 1) * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
-	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
 		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
 			n++;
 	}

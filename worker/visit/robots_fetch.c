@@ -47,7 +47,7 @@ struct robots_fetch {
 struct work {
 	struct robots_fetch *fetch;
 	struct ing_arena ar;
-	struct ing_trail trail;
+	struct ing_visit_steps steps;
 	struct ing_work_clock clock;
 	bool over;                        /* the visit has ended, with: */
 	struct ing_visit_outcome outcome; /* exchange is our reference; detail is in the arena */
@@ -201,7 +201,7 @@ static void add_cdx_lines(const struct work *w, struct ing_delivery *delivery)
 	struct ing_buf surt;
 	struct ing_cdx line;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
 		if (ing_capture_line(&s->capture, &surt, &line))
 			ing_delivery_add_cdx_line(delivery, &line);
 	}
@@ -210,11 +210,11 @@ static void add_cdx_lines(const struct work *w, struct ing_delivery *delivery)
 
 static void add_rows(struct work *w, struct ing_delivery *delivery)
 {
-	unsigned most = w->trail.count + 1;
+	unsigned most = w->steps.count + 1;
 	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, most * sizeof(*rows));
 	char *hex = ing_arena_alloc(&w->ar, most * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
-	for (const struct ing_visit_step *s = w->trail.first; s != NULL; s = s->next) {
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
 		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
 			n++;
 	}
@@ -228,7 +228,7 @@ static void index_answers(struct robots_fetch *f)
 	struct work *w = f->work;
 	const struct ing_findings *found = &w->findings;
 	if (has_rules(w) && !found->robots.cut && found->file.decoded)
-		w->trail.last->capture.body_sha1hex = found->file.sha1hex;
+		w->steps.last->capture.body_sha1hex = found->file.sha1hex;
 	struct ing_deliver *deliver = f->all->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_CAPTURE);
 	if (ing_deliver_wants_cdx_lines(deliver))
@@ -295,7 +295,7 @@ static char *get_url(struct ing_visit *v)
 	return ing_strdup(f->url);
 }
 
-static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
+static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 {
 	struct robots_fetch *f = v->ctx;
 	const struct ing_robots_fetch_conf *conf = &f->all->conf;
@@ -304,10 +304,10 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
 	ing_arena_init(&w->ar);
 	ing_work_clock_init(&w->clock, conf->deadline_ms);
 	f->work = w;
-	*ret = (struct ing_visit_terms){
+	*ret = (struct ing_visit_params){
 		.url = f->url,
 		.arena = &w->ar,
-		.trail = &w->trail,
+		.steps = &w->steps,
 		.clock = &w->clock,
 		.max_redirects = conf->max_redirects,
 		.accept = ACCEPT,
@@ -320,7 +320,7 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
 static bool was_asked_before(const struct ing_visit *v, const char *url)
 {
 	const struct robots_fetch *f = v->ctx;
-	return strcmp(f->work->trail.last->url, url) == 0;
+	return strcmp(f->work->steps.last->url, url) == 0;
 }
 
 static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
@@ -430,7 +430,7 @@ void ing_robots_fetch_start(void *fetches, const char *url, void *token)
 	ing_visit_start(&f->visit, url, ING_VIA_START);
 }
 
-void ing_robots_fetch_hurry(
+void ing_robots_fetch_raise_lane(
 	struct ing_robots_fetches *all, const struct ing_robots_entry *entry, enum ing_lane lane)
 {
 	struct robots_fetch *f = find_fetch(all, entry);

@@ -27,13 +27,13 @@ void ing_visit_admit(struct ing_visit *v)
 {
 	if (v->run != NULL)
 		return;
-	struct ing_visit_terms terms = {0};
-	v->user->admitted(v, &terms);
-	struct ing_visit_run *r = ing_arena_alloc(terms.arena, sizeof(*r));
-	r->terms = terms;
-	r->url = terms.url;
+	struct ing_visit_params params = {0};
+	v->user->admitted(v, &params);
+	struct ing_visit_run *r = ing_arena_alloc(params.arena, sizeof(*r));
+	r->params = params;
+	r->url = params.url;
 	r->via = (enum ing_via)v->via;
-	r->referer = terms.referer;
+	r->referer = params.referer;
 	v->run = r;
 }
 
@@ -125,7 +125,7 @@ bool ing_visit_again(struct ing_visit *v)
 {
 	struct ing_visit_run *r = v->run;
 	ing_must(v->state == ING_VISIT_DONE && r != NULL);
-	if (!r->may_go_better || ing_work_clock_left(r->terms.clock, ing_now_ms()) == 0)
+	if (!r->may_go_better || ing_work_clock_left(r->params.clock, ing_now_ms()) == 0)
 		return false;
 	r->via = ING_VIA_AGAIN;
 	r->not_before_ms = ing_now_ms() + r->again_ms;
@@ -146,7 +146,7 @@ void ing_visit_cancel(struct ing_visit *v, bool at_once)
 	ing_gate_leave(v->visits->stages.gate, &v->waiter, transfers ? &ing_gate_cancelled : NULL);
 	if (transfers) {
 		ing_fetch_cancel(ING_TAKE(r->transfer));
-		ing_work_clock_stop(r->terms.clock, ing_now_ms());
+		ing_work_clock_stop(r->params.clock, ing_now_ms());
 	}
 }
 

@@ -50,7 +50,7 @@ struct ing_visits;
 /* One URL asked for, once: each redirect and each try is a step of its own. In the owner's arena.
  */
 struct ing_visit_step {
-	struct ing_visit_step *next; /* in the trail */
+	struct ing_visit_step *next; /* in the list */
 	struct ing_visit *visit;
 	const char *url;
 	enum ing_via via;
@@ -62,16 +62,16 @@ struct ing_visit_step {
 
 /* The steps of all visits of an owner, in the order in which they were asked for. Zero-initialise.
  */
-struct ing_trail {
+struct ing_visit_steps {
 	struct ing_visit_step *first, *last;
 	unsigned count;
 };
 
 /* What the owner gives at admission. Everything is borrowed until the visit is idle. */
-struct ing_visit_terms {
+struct ing_visit_params {
 	const char *url; /* as given to ing_visit_start() */
 	struct ing_arena *arena;
-	struct ing_trail *trail;
+	struct ing_visit_steps *steps;
 	struct ing_work_clock *clock; /* runs during transfers; at its end the visit ends */
 	struct ing_cookies *jar;      /* NULL: no cookies */
 	const char *referer;          /* of the first step; NULL: none */
@@ -106,7 +106,7 @@ struct ing_visit_user {
 	/* The URL, as given to ing_visit_start(): heap, the visit frees it. */
 	char *(*url)(struct ing_visit *v);
 	/* *ret is zero-initialised. */
-	void (*admitted)(struct ing_visit *v, struct ing_visit_terms *ret);
+	void (*admitted)(struct ing_visit *v, struct ing_visit_params *ret);
 	void (*changed)(struct ing_visit *v); /* NULL: not wanted */
 	/* Was url asked for before, with the cookies as they are now? */
 	bool (*asked_before)(const struct ing_visit *v, const char *url);

@@ -19,7 +19,7 @@ struct ing_visits {
 
 /* What a visit has from its admission on. In the owner's arena. */
 struct ing_visit_run {
-	struct ing_visit_terms terms;
+	struct ing_visit_params params;
 	const char *url; /* to be asked for next; arena */
 	enum ing_via via;
 	const char *referer;                  /* for url; NULL: none */

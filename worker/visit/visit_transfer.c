@@ -29,7 +29,7 @@ static uint32_t draw_random(void)
 
 static bool is_late(const struct ing_visit *v)
 {
-	return ing_work_clock_left(v->run->terms.clock, ing_now_ms()) == 0;
+	return ing_work_clock_left(v->run->params.clock, ing_now_ms()) == 0;
 }
 
 /* --- the record --- */
@@ -71,12 +71,12 @@ static void note_answer(struct ing_visit *v, const struct ing_exchange *ex)
 	step->answered = ex->answered;
 	step->capture.http_status = ex->http_status;
 	step->capture.coded = ing_decode_needed(ex->content_encoding);
-	step->capture.mimetype = ing_arena_strdup(r->terms.arena, mimetype);
+	step->capture.mimetype = ing_arena_strdup(r->params.arena, mimetype);
 	ing_format_dt14(ex->started, step->capture.datetime);
 	r->unverified |= ex->unverified;
 	r->dropped_userinfo |= ex->dropped_userinfo;
 	r->may_go_better =
-		ing_retry_worth(ex, r->tries, r->terms.more_tries, draw_random(), &r->again_ms);
+		ing_retry_worth(ex, r->tries, r->params.more_tries, draw_random(), &r->again_ms);
 	r->tries -= ex->no_descriptor && r->may_go_better ? 1 : 0;
 	if (ex->answered && ing_answer_is_redirect(ex->http_status))
 		r->redirect_status = ex->http_status;
@@ -103,7 +103,7 @@ static struct ing_decision decide(struct ing_visit *v, const struct ing_exchange
 		.url = r->url,
 		.redirects = r->redirects,
 		.cookie_redirects = r->cookie_redirects,
-		.max_redirects = r->terms.max_redirects,
+		.max_redirects = r->params.max_redirects,
 		.asked_before = was_asked_before,
 		.verdict = judge,
 		.ctx = v,
@@ -139,7 +139,7 @@ static void follow(struct ing_visit *v, struct ing_exchange *ex, const char *url
 	r->redirects++;
 	r->cookie_redirects += ex->set_cookie;
 	r->referer = r->url;
-	r->url = ing_arena_strdup(r->terms.arena, url);
+	r->url = ing_arena_strdup(r->params.arena, url);
 	r->via = ING_VIA_REDIRECT;
 	r->tries = 0;
 	r->not_before_ms = 0;
@@ -198,7 +198,7 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	ING_CAST_OBJ(v, ctx, ING_VISIT_MAGIC);
 	struct ing_visit_run *r = v->run;
 	r->transfer = NULL;
-	ing_work_clock_stop(r->terms.clock, ing_now_ms());
+	ing_work_clock_stop(r->params.clock, ing_now_ms());
 	struct ing_gate_report report = ing_retry_report(ex);
 	ing_gate_leave(v->visits->stages.gate, &v->waiter, &report);
 	if (v->state == ING_VISIT_CANCELLED) {
@@ -219,18 +219,18 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 void ing_visit_add_step(struct ing_visit *v)
 {
 	struct ing_visit_run *r = v->run;
-	const struct ing_visit_terms *t = &r->terms;
-	struct ing_visit_step *step = ing_arena_alloc(t->arena, sizeof(*step));
+	const struct ing_visit_params *params = &r->params;
+	struct ing_visit_step *step = ing_arena_alloc(params->arena, sizeof(*step));
 	step->visit = v;
 	step->url = step->capture.url = r->url;
 	step->via = r->via;
-	step->jar_version = t->jar != NULL ? ing_cookies_version(t->jar) : 0;
-	if (t->trail->last != NULL)
-		t->trail->last->next = step;
+	step->jar_version = params->jar != NULL ? ing_cookies_version(params->jar) : 0;
+	if (params->steps->last != NULL)
+		params->steps->last->next = step;
 	else
-		t->trail->first = step;
-	t->trail->last = step;
-	t->trail->count++;
+		params->steps->first = step;
+	params->steps->last = step;
+	params->steps->count++;
 	r->step = step;
 }
 
@@ -244,15 +244,15 @@ void ing_visit_ask(struct ing_visit *v)
 	v->state = ING_VISIT_TRANSFER;
 	if (v->user->changed != NULL)
 		v->user->changed(v);
-	ing_work_clock_start(r->terms.clock, now_ms);
+	ing_work_clock_start(r->params.clock, now_ms);
 	r->transfer = ing_fetch_start(all->stages.fetch,
 		&(struct ing_fetch_request){
 			.url = r->url,
-			.jar = r->terms.jar,
+			.jar = r->params.jar,
 			.referer = r->referer,
-			.accept = r->terms.accept,
-			.deadline_ms = now_ms + ing_work_clock_left(r->terms.clock, now_ms),
-			.max_body_bytes = r->terms.max_body_bytes,
+			.accept = r->params.accept,
+			.deadline_ms = now_ms + ing_work_clock_left(r->params.clock, now_ms),
+			.max_body_bytes = r->params.max_body_bytes,
 			.tls_fallback = ing_url_policy_tls_fallback(
 				all->conf.host_rules, all->conf.tls_fallback, r->url),
 		},

@@ -30,7 +30,7 @@ static struct ing_robots_view ask_robots(struct ing_visit *v, const char *url)
 	all->robots_ns += ing_thread_cpu_ns() - started_ns;
 	uv_idle_start(&all->waking, ing_visits_on_waking); /* counts anew with the next turn */
 	if (view.verdict == ING_ROBOTS_PENDING && s->fetches != NULL)
-		ing_robots_fetch_hurry(s->fetches, v->robots.entry, (enum ing_lane)v->lane);
+		ing_robots_fetch_raise_lane(s->fetches, v->robots.entry, (enum ing_lane)v->lane);
 	return view;
 }
 

@@ -15,7 +15,7 @@
 
 #define OK ING_STATUS_SUCCESS
 
-static bool visited(void *ctx, const char *url)
+static bool asked_before(void *ctx, const char *url)
 {
 	const char *known = ctx;
 	return known != NULL && strcmp(known, url) == 0;
@@ -147,7 +147,7 @@ static void after_looking_at_a_body(void **state)
 		struct ing_hop_view v = {.url = "https://h.example/a",
 			.landings = c->landings,
 			.max_hops = 2,
-			.visited = visited,
+			.asked_before = asked_before,
 			.ctx = known};
 		struct ing_request r = {.type = c->type};
 		struct ing_findings f = {.exam = c->exam};
@@ -171,7 +171,7 @@ static void expectations_are_honoured(void **state)
 {
 	(void)state;
 	const char *mimetypes[] = {"application/pdf", NULL};
-	struct ing_hop_view v = {.url = "x", .max_hops = 2, .visited = visited};
+	struct ing_hop_view v = {.url = "x", .max_hops = 2, .asked_before = asked_before};
 	struct ing_findings f = {.exam = ING_EXAM_OK,
 		.file = {.mimetype = "text/html",
 			.sha1hex = "aa00000000000000000000000000000000000000",
@@ -212,7 +212,7 @@ static struct ing_url_decision judge(void *ctx, const char *url)
 static struct ing_hop_view judged_view(const char *url, char *known)
 {
 	return (struct ing_hop_view){
-		.url = url, .visited = visited, .verdict = judge, .ctx = known};
+		.url = url, .asked_before = asked_before, .verdict = judge, .ctx = known};
 }
 
 static void rules_come_before_loops_and_limits(void **state)
@@ -360,7 +360,7 @@ static void where_a_page_leads(void **state)
 		if (c->known != NULL)
 			strncpy(known, c->known, sizeof(known) - 1);
 		struct ing_hop_view v = {
-			.url = itself, .max_hops = 2, .visited = visited, .ctx = known};
+			.url = itself, .max_hops = 2, .asked_before = asked_before, .ctx = known};
 		struct ing_request r = {.type = c->type};
 		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
 			.page = {.next = c->next, .wall = c->wall, .wall_detail = why}};
@@ -469,7 +469,7 @@ static void user_information_goes_no_further(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_hop_view v = {
-			.url = "https://o.example/", .max_hops = 1, .visited = visited};
+			.url = "https://o.example/", .max_hops = 1, .asked_before = asked_before};
 		struct ing_request r = {.type = ING_INGEST_PDF};
 		char link[64];
 		strncpy(link, cases[i].url, sizeof(link) - 1);

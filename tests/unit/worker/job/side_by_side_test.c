@@ -235,7 +235,7 @@ static void bring_midway(void)
 	ing_pipeline_stats(pipeline, &stats);
 	assert_int_equal(stats.by_state[ING_JOB_FETCHING], 1);
 	assert_int_equal(leases.granted, HOSTS);
-	assert_int_equal(job->work->trail.count, 4 * HOSTS);
+	assert_int_equal(job->work->steps.count, 4 * HOSTS);
 }
 
 static bool is_idle(void)

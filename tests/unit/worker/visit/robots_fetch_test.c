@@ -234,7 +234,7 @@ static void redirects_are_followed_through_the_gate(void **state)
 {
 	(void)state;
 	begin(&usual, &all_stages);
-	ing_robots_fetch_hurry(
+	ing_robots_fetch_raise_lane(
 		fetches, (struct ing_robots_entry *)(void *)&token, ING_LANE_PRIORITY);
 	for (int i = 1; i <= 5; i++) {
 		char to[64];
@@ -336,22 +336,22 @@ static void a_fetch_is_as_urgent_as_who_waits_for_it(void **state)
 	(void)state;
 	struct ing_robots_entry *entry = (struct ing_robots_entry *)(void *)&token;
 	begin(&usual, &all_stages);
-	ing_robots_fetch_hurry(fetches, entry, ING_LANE_DAILY);
+	ing_robots_fetch_raise_lane(fetches, entry, ING_LANE_DAILY);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
 	assert_true(fake_gate.ticket.again);
 	assert_int_equal(fake_gate.waiters.count, 1);
-	ing_robots_fetch_hurry(fetches, entry, ING_LANE_BULK);
-	ing_robots_fetch_hurry(fetches, FAKE_STAGE, ING_LANE_PRIORITY); /* another's */
+	ing_robots_fetch_raise_lane(fetches, entry, ING_LANE_BULK);
+	ing_robots_fetch_raise_lane(fetches, FAKE_STAGE, ING_LANE_PRIORITY); /* another's */
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_DAILY);
 	/* What it waits for between two tries it still waits for. */
 	answer(500, NULL, NULL);
 	fake_settle();
-	ing_robots_fetch_hurry(fetches, entry, ING_LANE_REQUESTS);
+	ing_robots_fetch_raise_lane(fetches, entry, ING_LANE_REQUESTS);
 	assert_int_equal(fake_gate.ticket.lane, ING_LANE_REQUESTS);
 	assert_in_range(fake_gate.ticket.delay_ms, 500, 1250);
 	/* While it is asked for there is nothing to hurry but what comes later. */
 	fake_gate_grant();
-	ing_robots_fetch_hurry(fetches, entry, ING_LANE_PRIORITY);
+	ing_robots_fetch_raise_lane(fetches, entry, ING_LANE_PRIORITY);
 	assert_int_equal(fake_gate.holding, 1);
 	fake_fetch_answer(&(struct fake_answer){.http_status = 302, .location = "/2"});
 	fake_settle();

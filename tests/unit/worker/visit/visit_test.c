@@ -25,7 +25,7 @@
 static struct owner {
 	struct ing_visit visits[2];
 	struct ing_arena ar;
-	struct ing_trail trail;
+	struct ing_visit_steps steps;
 	struct ing_work_clock clock;
 	struct ing_cookies *jar;
 	unsigned work_ms;
@@ -49,13 +49,13 @@ static char *get_url(struct ing_visit *v)
 	return ing_strdup(v == &owner.visits[0] ? A : B);
 }
 
-static void on_admitted(struct ing_visit *v, struct ing_visit_terms *ret)
+static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 {
 	note("admitted");
-	*ret = (struct ing_visit_terms){
+	*ret = (struct ing_visit_params){
 		.url = v == &owner.visits[0] ? A : B,
 		.arena = &owner.ar,
-		.trail = &owner.trail,
+		.steps = &owner.steps,
 		.clock = &owner.clock,
 		.jar = owner.jar,
 		.referer = "https://from.example/",
@@ -72,7 +72,7 @@ static void on_changed(struct ing_visit *v)
 static bool was_asked_before(const struct ing_visit *v, const char *url)
 {
 	(void)v;
-	for (const struct ing_visit_step *s = owner.trail.first; s != NULL; s = s->next)
+	for (const struct ing_visit_step *s = owner.steps.first; s != NULL; s = s->next)
 		if (s->jar_version == ing_cookies_version(owner.jar) && strcmp(s->url, url) == 0)
 			return true;
 	return false;
@@ -179,8 +179,8 @@ static void a_visit_goes_through_every_stage(void **state)
 	assert_false(ing_visit_is_idle(&owner.visits[0])); /* its record is under way */
 	fake_archive_done();
 	assert_string_equal(owner.told, "admitted transfer done settled");
-	const struct ing_visit_step *step = owner.trail.first;
-	assert_int_equal(owner.trail.count, 1);
+	const struct ing_visit_step *step = owner.steps.first;
+	assert_int_equal(owner.steps.count, 1);
 	assert_string_equal(step->capture.mimetype, "text/html");
 	assert_string_equal(step->capture.archive.warc_name, "T-1.warc.gz");
 	assert_true(step->answered && step->capture.coded);
@@ -220,7 +220,7 @@ static void redirects_and_tries_are_steps(void **state)
 	assert_int_equal(owner.outcome.redirects, 2);
 	assert_int_equal(owner.outcome.redirect_status, 301);
 	assert_true(owner.outcome.dropped_userinfo);
-	const struct ing_visit_step *step = owner.trail.first;
+	const struct ing_visit_step *step = owner.steps.first;
 	for (size_t i = 0; i < ING_ARRAY_LEN(want); i++, step = step->next) {
 		assert_string_equal(step->url, want[i].url);
 		assert_int_equal(step->via, want[i].via);
@@ -286,7 +286,7 @@ static void what_robots_forbids_ends_before_admission(void **state)
 	expect_end(ING_STATUS_SKIP_ROBOTS, "done");
 	assert_int_equal(owner.outcome.retry_after_s, 9);
 	assert_string_equal(owner.detail, "line 3");
-	assert_null(owner.trail.first);
+	assert_null(owner.steps.first);
 	end();
 }
 
@@ -298,9 +298,9 @@ static void a_host_that_cannot_be_asked_is_a_step(void **state)
 		.verdict = ING_ROBOTS_FAILED, .outcome = ING_STATUS_CONNECT_ERROR};
 	start();
 	expect_end(ING_STATUS_CONNECT_ERROR, "admitted done");
-	assert_int_equal(owner.trail.count, 1);
-	assert_string_equal(owner.trail.last->url, A);
-	assert_false(owner.trail.last->answered);
+	assert_int_equal(owner.steps.count, 1);
+	assert_string_equal(owner.steps.last->url, A);
+	assert_false(owner.steps.last->answered);
 	end();
 }
 
@@ -313,7 +313,7 @@ static void who_waits_is_asked_about_again(void **state)
 	fake_gate_grant();
 	expect_end(ING_STATUS_SKIP_URL_BLOCKLIST, "admitted done");
 	assert_int_equal(fake_gate.left_without, 1);
-	assert_null(owner.trail.first);
+	assert_null(owner.steps.first);
 	end();
 	begin();
 	start();

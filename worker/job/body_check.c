@@ -3,42 +3,37 @@
  * Sizes and codings are known at once. The first bytes of a body may be on a slow disk, so the loop
  * does not look at them; the archive thread has.
  */
-#include "worker/job/truth.h"
+#include "worker/job/body_check.h"
 
 #include "common/data/base32.h"
 #include "common/data/decode.h"
 
-const char ing_truth_words[] = "the examiner's words contradict the body";
+const char ing_body_check_detail[] = "the examiner's words contradict the body";
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_truth_is_coded(const struct ing_exchange *ex)
-{
-	return ing_decode_needed(ex->content_encoding);
-}
-
-bool ing_truth_contradicts(
+bool ing_body_contradicts(
 	const struct ing_findings *f, const struct ing_exchange *ex, uint64_t max_body_bytes)
 {
 	if (f->exam != ING_EXAM_OK)
 		return false;
 	if (f->file.decoded)
 		return f->file.size_bytes > max_body_bytes;
-	return ing_truth_is_coded(ex) || f->file.size_bytes != ex->body_bytes;
+	return ing_decode_needed(ex->content_encoding) || f->file.size_bytes != ex->body_bytes;
 }
 
-enum ing_truth ing_truth_settle(
-	struct ing_file_meta *file, bool coded, const struct ing_archive_item *item)
+enum ing_body_check ing_body_settle(struct ing_file_meta *file, const struct ing_capture *c)
 {
-	if (file->decoded && coded)
-		return ING_TRUTH_GOOD;
+	const struct ing_archive_item *item = &c->archive;
+	if (file->decoded && c->coded)
+		return ING_BODY_GOOD;
 	if (!item->digested)
-		return ING_TRUTH_UNKNOWN;
+		return ING_BODY_UNREADABLE;
 	if (file->decoded)
-		return item->gzip ? ING_TRUTH_GOOD : ING_TRUTH_LIE;
+		return item->gzip ? ING_BODY_GOOD : ING_BODY_CONTRADICTED;
 	file->size_bytes = item->body.bytes;
 	ing_hex_encode(item->body.md5, sizeof(item->body.md5), file->md5hex);
 	ing_hex_encode(item->body.sha1, sizeof(item->body.sha1), file->sha1hex);
 	ing_hex_encode(item->body.sha256, sizeof(item->body.sha256), file->sha256hex);
-	return ING_TRUTH_GOOD;
+	return ING_BODY_GOOD;
 }
