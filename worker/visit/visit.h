@@ -19,8 +19,8 @@
  *               may call ing_visit_again(); if that returns true, done() comes once more;
  *   settled()   whenever the last of what it owes has come: archive callbacks, and after
  *               ing_visit_cancel() the end of its transfer. Before or after done().
- * done() may come from inside ing_visit_start() and ing_visit_again(); nothing else does. The owner
- * may free the visit from inside done() and settled(), if it is idle.
+ * All but settled() may come from inside ing_visit_start() and ing_visit_again(). The owner may free
+ * the visit from inside done() and settled(), if it is idle.
  */
 #pragma once
 #include <stdbool.h>
