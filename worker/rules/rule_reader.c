@@ -208,7 +208,7 @@ const struct ing_yaml_node *ing_rule_read_scalar(
 		return NULL;
 	}
 	if (value->bytes == 0 || ing_yaml_is_null(value) || strlen(value->text) != value->bytes) {
-		ing_rule_read_error(rd, value, "%s must not be empty, nor hold a NUL", key);
+		ing_rule_read_error(rd, value, "%s must not be empty or contain NUL", key);
 		return NULL;
 	}
 	return value;

@@ -119,7 +119,7 @@ static int check_escape(struct walk *w)
 			"\\uXXXX is Java's: write \\x{XXXX}, or the character itself");
 	case '0':
 		return ing_error_at(w->err, ING_FAIL_UNSUPPORTED, 0, column(w, at),
-			"octal \\0 is read otherwise by Java: write \\x{..}");
+			"octal \\0 has another meaning in Java: write \\x{..}");
 	case 'N':
 		if (w->at < w->bytes && w->s[w->at] == '{')
 			return ing_error_at(w->err, ING_FAIL_UNSUPPORTED, 0, column(w, at),
@@ -129,7 +129,7 @@ static int check_escape(struct walk *w)
 		if (c >= '1' && c <= '9' && w->at < w->bytes &&
 			isdigit((unsigned char)w->s[w->at]) && !w->in_class)
 			return ing_error_at(w->err, ING_FAIL_UNSUPPORTED, 0, column(w, at),
-				"\\%c%c is read otherwise by Java: write \\g{%c}[%c] or \\g{%c%c}",
+				"\\%c%c has another meaning in Java: write \\g{%c}[%c] or \\g{%c%c}",
 				c, w->s[w->at], c, w->s[w->at], c, w->s[w->at]);
 		return 0;
 	}
@@ -141,11 +141,11 @@ static int check_group(struct walk *w)
 	size_t at = w->at;
 	if (w->s[at + 1] == '*')
 		return ing_error_at(w->err, ING_FAIL_UNSUPPORTED, 0, column(w, at),
-			"(* would be a command to the matcher: write \\* for an asterisk");
+			"(* starts a verb of PCRE2: write \\* for an asterisk");
 	w->at += 2;
 	if (starts(w, "C"))
 		return ing_error_at(w->err, ING_FAIL_UNSUPPORTED, 0, column(w, at),
-			"(?C is a callout, which nothing answers: leave it out");
+			"(?C is a callout: not supported, leave it out");
 	for (; w->at < w->bytes; w->at++) {
 		char c = w->s[w->at];
 		if (c == 'U')

@@ -141,7 +141,7 @@ static int check_text(struct ing_sel_parser *p)
 	for (size_t at = 0; at < p->bytes;) {
 		size_t n = ing_utf8_sequence(p->s + at, p->bytes - at);
 		if (n == 0)
-			return ing_sel_error(p, at, "bytes that are not UTF-8");
+			return ing_sel_error(p, at, "the selector is not valid UTF-8");
 		at += n;
 	}
 	if (p->bytes == 0)

@@ -72,7 +72,7 @@ static int take_balanced(struct ing_sel_parser *p, char open, char close, struct
 		at++;
 	}
 	return ing_sel_error(p, begin,
-		"this %c has no %c (quotes must be paired too, or written \\' and \\\")", open,
+		"this %c has no %c (quotes must be paired or escaped, \\' and \\\")", open,
 		close);
 }
 
@@ -135,7 +135,7 @@ static int set_key(struct ing_sel_parser *p, struct slice key, struct ing_sel_si
 	static const char abs[] = "abs:";
 	trim(p, &key);
 	if (key.from == key.to)
-		return ing_sel_error(p, key.from, "no name of an attribute");
+		return ing_sel_error(p, key.from, "missing attribute name");
 	struct ing_sel_simple name = {0};
 	ing_sel_set_value(p->sel, &name, p->s + key.from, key.to - key.from, true);
 	if (name.bytes > strlen(abs) && memcmp(name.value, abs, strlen(abs)) == 0) {
@@ -201,7 +201,7 @@ int ing_sel_parse_attr(struct ing_sel_parser *p, struct ing_sel_simple *ret)
 		return compile_regex(p, value, ret);
 	set_attr_value(p, value, ret);
 	if (ret->bytes == 0 && o->op != ING_SEL_ATTR_IS && o->op != ING_SEL_ATTR_IS_NOT)
-		return ing_sel_error(p, value.from, "nothing to look for behind %s", o->text);
+		return ing_sel_error(p, value.from, "missing value after %s", o->text);
 	return 0;
 }
 
@@ -270,7 +270,7 @@ static int parse_index(struct ing_sel_parser *p, struct slice a, struct ing_sel_
 	trim(p, &a);
 	size_t at = a.from;
 	if (!read_number(p, &a, &x->b) || a.from != a.to)
-		return ing_sel_error(p, at, "a number in digits should be here, counted from 0");
+		return ing_sel_error(p, at, "expected a number, counted from 0");
 	return 0;
 }
 
@@ -324,7 +324,7 @@ static int parse_nth(struct ing_sel_parser *p, struct slice a, struct ing_sel_si
 		return 0;
 	}
 	if (!read_nth(p, a, x))
-		return ing_sel_error(p, a.from, "odd, even, or a number like 2n+1 should be here");
+		return ing_sel_error(p, a.from, "expected odd, even or a formula such as 2n+1");
 	return 0;
 }
 
@@ -365,7 +365,7 @@ static int parse_argument(
 		return rc;
 	if (a.from == a.to)
 		return ing_sel_error(
-			p, a.from, "nothing between the parentheses of :%s", kind->name);
+			p, a.from, "missing argument of :%s", kind->name);
 	switch ((enum argument)kind->argument) {
 	case ARG_INDEX:
 		return parse_index(p, a, x);
@@ -402,7 +402,7 @@ static const struct pseudo *find_pseudo(struct ing_sel_parser *p, int *ret_rc)
 	if (begins(p, from, ":")) {
 		p->code = ING_FAIL_UNSUPPORTED;
 		*ret_rc = ing_sel_error(p, from - 1,
-			"tests of nodes that are no elements (::text, ::comment) are not known here: "
+			"tests of nodes other than elements (::text, ::comment) are not supported: "
 			":matchText makes elements of text, :containsData looks into comments");
 		return NULL;
 	}

@@ -38,7 +38,7 @@ static bool is_word(char c)
 static const char *shown(const struct ing_sel_parser *p, char to[16])
 {
 	if (p->at == p->bytes)
-		return "the end";
+		return "end";
 	size_t n = ing_utf8_sequence(p->s + p->at, p->bytes - p->at);
 	if ((unsigned char)p->s[p->at] < ' ' || n == 0)
 		return "a control character";
@@ -49,7 +49,7 @@ static const char *shown(const struct ing_sel_parser *p, char to[16])
 static int unexpected(struct ing_sel_parser *p, const char *wanted)
 {
 	char what[16];
-	return ing_sel_error(p, p->at, "%s where %s should be", shown(p, what), wanted);
+	return ing_sel_error(p, p->at, "unexpected %s, expected %s", shown(p, what), wanted);
 }
 
 /* --- names --- */
@@ -72,7 +72,7 @@ static void add_point(struct ing_buf *to, uint32_t c)
 static int read_escape(struct ing_sel_parser *p, struct ing_buf *to)
 {
 	if (p->at + 1 == p->bytes)
-		return ing_sel_error(p, p->at, "a backslash at the end escapes nothing");
+		return ing_sel_error(p, p->at, "trailing backslash");
 	p->at++;
 	uint32_t c = 0;
 	size_t digits = 0;
@@ -147,7 +147,7 @@ static int parse_type(struct ing_sel_parser *p, struct ing_sel_simple *x, struct
 		return 0;
 	}
 	if (name->len == 0)
-		return ing_sel_error(p, from, "no name of an element behind *|");
+		return ing_sel_error(p, from, "missing element name after *|");
 	x->op = any ? ING_SEL_TAG_ANY_SPACE : ING_SEL_TAG;
 	ing_sel_set_value(p->sel, x, ing_buf_str(name), name->len, true);
 	if (!any)
@@ -251,7 +251,7 @@ static int parse_combinator(struct ing_sel_parser *p, char close, char *ret)
 	if (is_combinator(peek(p)))
 		return ing_sel_error(p, p->at, "two combinators in a row");
 	if (at_end(p, close) || peek(p) == ',')
-		return ing_sel_error(p, p->at, "nothing behind the combinator %c", *ret);
+		return ing_sel_error(p, p->at, "missing selector after the combinator %c", *ret);
 	return 0;
 }
 
@@ -356,7 +356,7 @@ int ing_sel_parse_group(struct ing_sel_parser *p, char close, struct ing_sel_gro
 	}
 	p->depth--;
 	if (close != 0 && p->at == p->bytes)
-		return ing_sel_error(p, p->at, "the end where %c should be", close);
+		return ing_sel_error(p, p->at, "unexpected end, expected %c", close);
 	*ret = g;
 	return 0;
 }

@@ -278,7 +278,7 @@ static int report(struct ing_matcher *m, struct ing_error *err)
 	m->found_count = 0;
 	if (m->fail == ING_FAIL_TIMEOUT)
 		return ing_error_set(err, ING_FAIL_TIMEOUT,
-			"selector %.200s: the page's %u ms for searching are used up", m->sel->text,
+			"selector %.200s: the page's %u ms for selectors are used up", m->sel->text,
 			(unsigned)(m->budget_ns / 1000000));
 	if (m->fail_regex != NULL)
 		return ing_error_set(err, ING_FAIL_TOO_BIG,

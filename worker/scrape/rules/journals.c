@@ -146,7 +146,7 @@ static void read_rewrite(struct loader *l, const struct ing_yaml_node *map, cons
 	const struct ing_yaml_node *src = ing_yaml_get(map, src_key);
 	const struct ing_yaml_node *dst = ing_yaml_get(map, dst_key);
 	if ((src == NULL) != (dst == NULL))
-		ing_rule_read_error(&l->rd, src != NULL ? src : dst, "%s stands without %s",
+		ing_rule_read_error(&l->rd, src != NULL ? src : dst, "%s requires %s",
 			src != NULL ? src_key : dst_key, src != NULL ? dst_key : src_key);
 	if (src == NULL || dst == NULL || !is_filled(src) || !is_filled(dst))
 		return;
@@ -212,7 +212,7 @@ static void read_sites(struct loader *l, const struct ing_yaml_node *map)
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next) {
 		if (!is_filled(key)) {
 			ing_rule_read_error(
-				&l->rd, key, "a site's name must not be empty, nor hold a NUL");
+				&l->rd, key, "a site's name must not be empty or contain NUL");
 			continue;
 		}
 		struct site_entry *old = NULL;

@@ -167,7 +167,7 @@ static void read_source(
 			ing_yaml_get(entry, "match") != NULL))
 		ing_rule_read_error(&l->rd, entry, "attr, name and match belong to a selector");
 	if (src->kind == ING_SITE_FROM_URL && src->json)
-		ing_rule_read_error(&l->rd, entry, "there is no JSON in a page's address");
+		ing_rule_read_error(&l->rd, entry, "json cannot be combined with url");
 }
 
 static void read_sources(struct loader *l, const struct ing_yaml_node *entry)

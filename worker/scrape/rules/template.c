@@ -90,7 +90,7 @@ int ing_template_compile(const char *text, const char *const *names, size_t coun
 			size_t close = *at == '{' ? strcspn(at, "}") : 0;
 			if (close == 0 || at[close] == '\0')
 				return ing_error_at(err, ING_FAIL_SYNTAX, 1, column_of(text, at),
-					"a brace stands alone; {{ and }} are braces");
+					"unmatched brace; write {{ or }} for a literal one");
 			size_t name = close - 1;
 			piece->encode =
 				name > strlen(ENCODE) &&
@@ -99,7 +99,7 @@ int ing_template_compile(const char *text, const char *const *names, size_t coun
 			piece->place = find_place(at + 1, name, names, count);
 			if (piece->place == ING_TEMPLATE_TEXT)
 				return ing_error_at(err, ING_FAIL_NOT_FOUND, 1, column_of(text, at),
-					"nothing gives a value named \"%.*s\"",
+					"there is no value named \"%.*s\"",
 					(int)ING_MIN(name, 60), at + 1);
 			bytes = close + 1;
 		}

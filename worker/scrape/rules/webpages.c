@@ -67,7 +67,7 @@ static enum ing_javascript read_javascript(struct loader *l, const struct ing_ya
 			return ING_JS_NO;
 	}
 	ing_rule_read_warning(
-		&l->rd, value, "javascript: \"%.40s\" is taken for false", value->text);
+		&l->rd, value, "javascript: \"%.40s\" is read as false", value->text);
 	return ING_JS_NO;
 }
 
@@ -82,7 +82,7 @@ static struct ing_webpage_value read_value(
 		return ret;
 	if (ing_yaml_is_null(node)) {
 		ing_rule_read_warning(
-			&l->rd, node, "%s has no value: as if it were not there", name);
+			&l->rd, node, "%s has no value and is ignored", name);
 		return ret;
 	}
 	ret.given = true;
@@ -131,7 +131,7 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *key)
 {
 	struct ing_webpages *w = l->webpages;
 	if (key->bytes == 0 || is_blank(key->text) || strlen(key->text) != key->bytes) {
-		ing_rule_read_error(&l->rd, key, "the pattern must not be empty, nor hold a NUL");
+		ing_rule_read_error(&l->rd, key, "the pattern must not be empty or contain NUL");
 		return;
 	}
 	if (w->count == ING_MAX_URL_REGEXES) {

@@ -130,7 +130,7 @@ static const struct bad_case bad_journals[] = {
 		"a:1:4: there is no site \"s\"\na:3:1: no regex names site \"t\"\n"},
 	/* site */
 	{"a: s\n---\ns: {title: h1}\n'': {title: h1}" REST, NULL,
-		"a:4:1: a site's name must not be empty, nor hold a NUL\n"},
+		"a:4:1: a site's name must not be empty or contain NUL\n"},
 	{"a(: t\n---\ns: {title: h1}" REST, NULL, "a:1:3: regular expression: "},
 	{"a: s\n---\ns:" REST, NULL, "a:3:1: site \"s\" is empty\n"},
 	{"a: s\n---\ns: ~" REST, NULL, "a:3:1: site \"s\" is empty\n"},
@@ -146,9 +146,9 @@ static const struct bad_case bad_journals[] = {
 		"a:3:12: title must be a selector, not a list\n"},
 	{"a: s\n---\ns: {pdf_src: {a: b}, pdf_dst: c}" REST, NULL,
 		"a:3:14: pdf_src must be a text, not a map\n"},
-	{"a: s\n---\ns: {pdf_src: a}" REST, NULL, "a:3:14: pdf_src stands without pdf_dst\n"},
+	{"a: s\n---\ns: {pdf_src: a}" REST, NULL, "a:3:14: pdf_src requires pdf_dst\n"},
 	{"a: s\n---\ns: {fulltext_dst: a}" REST, NULL,
-		"a:3:19: fulltext_dst stands without fulltext_src\n"},
+		"a:3:19: fulltext_dst requires fulltext_src\n"},
 	{"a: s\n---\ns: {pdf_src: 'a(', pdf_dst: b}" REST, NULL, "a:3:17: regular expression: "},
 	{"a: s\n---\ns: {pdf_src: a, pdf_dst: 'b$1'}" REST, NULL, "a:3:28: pdf_dst: "},
 	{"a: s\n---\ns:\n  title: h1 > > b" REST, NULL, "a:4:15: selector: "},
@@ -199,7 +199,7 @@ static const struct bad_case bad_webpages[] = {
 		"a:3:1: there must be one YAML document; 2 were found\n"},
 	{"", NULL, "a:1:1: there must be one YAML document; 0 were found\n"},
 	{"- a\n", NULL, "a:1:1: the file must be a map of patterns, not a list\n"},
-	{"'': {title: h1}\n", NULL, "a:1:1: the pattern must not be empty, nor hold a NUL\n"},
+	{"'': {title: h1}\n", NULL, "a:1:1: the pattern must not be empty or contain NUL\n"},
 	{"[a]: {title: h1}\nb: {title: 'h1 >'}\n", NULL,
 		"a:1:1: a key must be a text\na:2:17: selector: "},
 	{"a[: {title: h1}\n", NULL, "a:1:3: regular expression: "},
@@ -213,12 +213,12 @@ static const struct bad_case bad_webpages[] = {
 	{"a: {content: [p]}\n", NULL, "a:1:14: content must be a selector, not a list\n"},
 	{"a: {content: ' '}\n", NULL, "a:1:14: content is only white space\n"},
 	{"a:\n  content: \"p:nth(1)\"\n", NULL, "a:2:14: selector: "},
-	{"a: {wait_until: ''}\n", NULL, "a:1:17: wait_until must not be empty, nor hold a NUL\n"},
+	{"a: {wait_until: ''}\n", NULL, "a:1:17: wait_until must not be empty or contain NUL\n"},
 	{"a: {javascript: [true]}\n", NULL, "a:1:17: javascript must be true or false\n"},
 	{"a: {javascript: ~}\n", NULL, "a:1:17: javascript must be true or false\n"},
 	{"a: {javascript: maybe, title: , license: ''}\n", NULL,
-		"(w) a:1:17: javascript: \"maybe\" is taken for false\n"
-		"(w) a:1:31: title has no value: as if it were not there\n"
+		"(w) a:1:17: javascript: \"maybe\" is read as false\n"
+		"(w) a:1:31: title has no value and is ignored\n"
 		"(w) a:1:42: license is empty\n"},
 };
 

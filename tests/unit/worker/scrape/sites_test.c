@@ -234,7 +234,7 @@ static const struct rules_mistake mistakes[] = {
 	{"- name: x", 1, 3, "one of pdf_url, next_url"},
 	{"- {name: x, pdf_url: /, next_url: /}", 1, 3, "one of pdf_url, next_url"},
 	{"- {name: x, pdf_urls: /}", 1, 13, "pdf_urls"},
-	{"- name: x\n  pdf_url: /{pid}/", 2, 13, "nothing gives a value named \"pid\""},
+	{"- name: x\n  pdf_url: /{pid}/", 2, 13, "there is no value named \"pid\""},
 	{"- name: x\n  pdf_url: '/{url'", 2, 14, "brace"},
 	{"- name: x\n  pdf_url: /a}", 2, 14, "brace"},
 	{"- name: x\n  pdf_url: /\n  take: [a]", 3, 10, "map"},
