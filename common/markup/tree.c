@@ -456,7 +456,7 @@ const char *ing_tree_name(const struct ing_tree *t, ing_node n)
 {
 	if (!ing_tree_is_element(t, n))
 		return "";
-	return t->names[t->nodes[ing_tree_face(t, n)].el.name].text;
+	return t->names[t->nodes[ing_tree_attr_owner(t, n)].el.name].text;
 }
 
 bool ing_tree_is(const struct ing_tree *t, ing_node n, const char *name)
@@ -472,7 +472,7 @@ uint32_t ing_tree_find_name(const struct ing_tree *t, const char *lower, size_t 
 
 const struct ing_tree_attr *ing_tree_attr_of(const struct ing_tree *t, ing_node n, uint32_t name)
 {
-	const struct ing_tree_node *face = &t->nodes[ing_tree_face(t, n)];
+	const struct ing_tree_node *face = &t->nodes[ing_tree_attr_owner(t, n)];
 	if (face->kind != ING_NODE_ELEMENT)
 		return NULL;
 	const struct ing_tree_attr *a = t->attrs + (face->attr_count > 0 ? face->el.attrs : 0);
@@ -485,7 +485,7 @@ const struct ing_tree_attr *ing_tree_attr_of(const struct ing_tree *t, ing_node 
 
 const char *ing_tree_attr(const struct ing_tree *t, ing_node n, const char *name, size_t *ret_bytes)
 {
-	const struct ing_tree_node *face = &t->nodes[ing_tree_face(t, n)];
+	const struct ing_tree_node *face = &t->nodes[ing_tree_attr_owner(t, n)];
 	if (face->kind != ING_NODE_ELEMENT || face->attr_count == 0)
 		return NULL;
 	uint32_t id = ing_tree_find_name(t, name, strlen(name));

@@ -123,7 +123,7 @@ static inline bool ing_tree_is_element(const struct ing_tree *t, ing_node n)
 }
 
 /* The node whose name and attributes are n's: n, or for a pseudo element its parent. */
-static inline ing_node ing_tree_face(const struct ing_tree *t, ing_node n)
+static inline ing_node ing_tree_attr_owner(const struct ing_tree *t, ing_node n)
 {
 	return t->nodes[n].pseudo ? t->nodes[n].parent : n;
 }

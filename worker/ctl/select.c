@@ -43,7 +43,7 @@ static void set_text(json_t *o, const char *key, const struct ing_buf *b)
 
 static const char *tag_of(const struct ing_tree *t, ing_node n)
 {
-	return t->names[t->nodes[ing_tree_face(t, n)].el.written].text;
+	return t->names[t->nodes[ing_tree_attr_owner(t, n)].el.written].text;
 }
 
 static json_t *match_json(const struct ing_tree *t, ing_node n, struct ing_buf *b)

@@ -134,7 +134,7 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 }
 
 /* Make text of the pseudo elements again. */
-static void lower_pseudo(struct ing_scraper *s)
+static void reset_pseudo(struct ing_scraper *s)
 {
 	struct ing_tree *t = s->tree;
 	if (!t->has_pseudo)
@@ -180,7 +180,7 @@ static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped 
 	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
 		s->publication =
 			ing_publication_json(&s->view, s->site, ING_PART_TYPE_DOI, &s->page_links);
-		lower_pseudo(s);
+		reset_pseudo(s);
 	}
 	if ((want & ING_SCRAPE_WEBPAGE) != 0)
 		s->webpage = ing_webpage_json(&s->view, webpage);
@@ -199,13 +199,13 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 	ret->word_count = v->word_count;
 	if ((want & ING_SCRAPE_WALLS) != 0) {
 		ret->wall = ing_wall_signatures_find(s->rules->wall_signatures, v);
-		lower_pseudo(s);
+		reset_pseudo(s);
 	}
 	if ((want & ING_SCRAPE_BIBLIO) != 0)
 		ret->biblio = s->biblio = ing_biblio_json(v, &ret->has_biblio);
 	if ((want & ING_SCRAPE_LINKS) != 0) {
 		find_links(s, ret);
-		lower_pseudo(s);
+		reset_pseudo(s);
 	}
 	if ((want & ING_SCRAPE_SCOPE) != 0) {
 		ret->platform = ing_page_platform(v);

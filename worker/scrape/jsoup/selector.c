@@ -38,8 +38,8 @@ static enum ing_sel_cost cost_of(const struct ing_sel_simple *x)
 	switch ((enum ing_sel_op)x->op) {
 	case ING_SEL_ALL:
 	case ING_SEL_TAG:
-	case ING_SEL_TAG_ANY_SPACE:
-	case ING_SEL_TAG_SPACE:
+	case ING_SEL_TAG_ANY_NS:
+	case ING_SEL_TAG_NS:
 		return ING_SEL_COST_NAME;
 	case ING_SEL_ID:
 	case ING_SEL_CLASS:
@@ -47,11 +47,11 @@ static enum ing_sel_cost cost_of(const struct ing_sel_simple *x)
 	case ING_SEL_ATTR:
 	case ING_SEL_ATTR_ANY:
 	case ING_SEL_ATTR_PREFIX:
-	case ING_SEL_ATTR_IS:
-	case ING_SEL_ATTR_IS_NOT:
+	case ING_SEL_ATTR_EQUALS:
+	case ING_SEL_ATTR_NOT_EQUALS:
 	case ING_SEL_ATTR_STARTS:
 	case ING_SEL_ATTR_ENDS:
-	case ING_SEL_ATTR_HOLDS:
+	case ING_SEL_ATTR_CONTAINS:
 		return ING_SEL_COST_ATTR;
 	case ING_SEL_ATTR_MATCHES:
 		return ING_SEL_COST_VALUE;
@@ -74,7 +74,7 @@ static void sort_tests(struct ing_selector *sel, struct ing_sel_step *step)
 	step->tests = ing_arena_alloc(&sel->ar, step->count * sizeof(struct ing_sel_simple *));
 	uint32_t at = 0;
 	for (unsigned cost = 0; cost <= ING_SEL_COST_TEXT; cost++) {
-		if (cost == ING_SEL_COST_DEAR_)
+		if (cost == ING_SEL_COST_EXPENSIVE_)
 			step->cheap = at;
 		for (uint32_t i = 0; i < step->count; i++) {
 			if (step->written[i]->cost == cost)
@@ -90,8 +90,9 @@ static void finish_simple(struct ing_selector *sel, struct ing_sel_simple *x)
 	if (x->group != NULL)
 		finish_group(sel, x->group);
 	x->cost = (uint8_t)cost_of(x);
-	x->rooted = x->op == ING_SEL_ROOT || x->op == ING_SEL_LT ||
-		    ((x->op == ING_SEL_IS || x->op == ING_SEL_NOT) && x->group->rooted);
+	x->root_dependent =
+		x->op == ING_SEL_ROOT || x->op == ING_SEL_LT ||
+		((x->op == ING_SEL_IS || x->op == ING_SEL_NOT) && x->group->root_dependent);
 	if (x->op == ING_SEL_CONTAINS)
 		x->hint = sel->hints++;
 	if (x->op != ING_SEL_HAS)
@@ -99,7 +100,8 @@ static void finish_simple(struct ing_selector *sel, struct ing_sel_simple *x)
 	for (const struct ing_sel_chain *c = x->group->first; c != NULL; c = c->next) {
 		for (uint32_t i = 0; i < c->count; i++) {
 			for (uint32_t k = 0; k < c->steps[i].count; k++)
-				x->unstable = x->unstable || c->steps[i].tests[k]->rooted;
+				x->inner_root_dependent = x->inner_root_dependent ||
+							  c->steps[i].tests[k]->root_dependent;
 		}
 	}
 }
@@ -108,13 +110,15 @@ static void finish_simple(struct ing_selector *sel, struct ing_sel_simple *x)
 static void finish_group(struct ing_selector *sel, struct ing_sel_group *g)
 {
 	for (struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
-		g->rooted = g->rooted || c->count > 1 || c->steps[0].combinator != 0;
+		g->root_dependent =
+			g->root_dependent || c->count > 1 || c->steps[0].combinator != 0;
 		for (uint32_t i = 0; i < c->count; i++) {
 			struct ing_sel_step *step = &c->steps[i];
 			step->memo = sel->memos++;
 			for (uint32_t k = 0; k < step->count; k++) {
 				finish_simple(sel, step->written[k]);
-				g->rooted = g->rooted || step->written[k]->rooted;
+				g->root_dependent =
+					g->root_dependent || step->written[k]->root_dependent;
 			}
 			sort_tests(sel, step);
 		}

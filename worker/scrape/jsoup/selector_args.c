@@ -39,7 +39,7 @@ static size_t skip_quoted(const struct ing_sel_parser *p, size_t at)
 
 /* What is between the bracket at p->at and its fellow; goes behind that. Quotes, backslashes and
  * \Q...\E protect what is in them. */
-static int take_balanced(struct ing_sel_parser *p, char open, char close, struct slice *ret)
+static int read_balanced(struct ing_sel_parser *p, char open, char close, struct slice *ret)
 {
 	size_t begin = p->at, at = begin + 1;
 	unsigned depth = 1;
@@ -72,8 +72,7 @@ static int take_balanced(struct ing_sel_parser *p, char open, char close, struct
 		at++;
 	}
 	return ing_sel_error(p, begin,
-		"this %c has no %c (quotes must be paired or escaped, \\' and \\\")", open,
-		close);
+		"this %c has no %c (quotes must be paired or escaped, \\' and \\\")", open, close);
 }
 
 static int compile_regex(struct ing_sel_parser *p, struct slice a, struct ing_sel_simple *x)
@@ -107,11 +106,11 @@ static const struct operator
 	uint8_t op;
 }
 operators[] = {
-	{"=", ING_SEL_ATTR_IS},
-	{"!=", ING_SEL_ATTR_IS_NOT},
+	{"=", ING_SEL_ATTR_EQUALS},
+	{"!=", ING_SEL_ATTR_NOT_EQUALS},
 	{"^=", ING_SEL_ATTR_STARTS},
 	{"$=", ING_SEL_ATTR_ENDS},
-	{"*=", ING_SEL_ATTR_HOLDS},
+	{"*=", ING_SEL_ATTR_CONTAINS},
 	{"~=", ING_SEL_ATTR_MATCHES},
 };
 
@@ -177,7 +176,7 @@ static void set_attr_value(struct ing_sel_parser *p, struct slice value, struct 
 		value.from++;
 		value.to--;
 	}
-	if (!quoted || x->op == ING_SEL_ATTR_IS || x->op == ING_SEL_ATTR_IS_NOT)
+	if (!quoted || x->op == ING_SEL_ATTR_EQUALS || x->op == ING_SEL_ATTR_NOT_EQUALS)
 		trim(p, &value);
 	ing_sel_set_value(p->sel, x, p->s + value.from, value.to - value.from, true);
 }
@@ -185,7 +184,7 @@ static void set_attr_value(struct ing_sel_parser *p, struct slice value, struct 
 int ing_sel_parse_attr(struct ing_sel_parser *p, struct ing_sel_simple *ret)
 {
 	struct slice in;
-	int rc = take_balanced(p, '[', ']', &in);
+	int rc = read_balanced(p, '[', ']', &in);
 	if (rc < 0)
 		return rc;
 	size_t at;
@@ -200,7 +199,7 @@ int ing_sel_parse_attr(struct ing_sel_parser *p, struct ing_sel_simple *ret)
 	if (o->op == ING_SEL_ATTR_MATCHES)
 		return compile_regex(p, value, ret);
 	set_attr_value(p, value, ret);
-	if (ret->bytes == 0 && o->op != ING_SEL_ATTR_IS && o->op != ING_SEL_ATTR_IS_NOT)
+	if (ret->bytes == 0 && o->op != ING_SEL_ATTR_EQUALS && o->op != ING_SEL_ATTR_NOT_EQUALS)
 		return ing_sel_error(p, value.from, "missing value after %s", o->text);
 	return 0;
 }
@@ -360,12 +359,11 @@ static int parse_argument(
 	struct ing_sel_parser *p, const struct pseudo *kind, struct ing_sel_simple *x)
 {
 	struct slice a;
-	int rc = take_balanced(p, '(', ')', &a);
+	int rc = read_balanced(p, '(', ')', &a);
 	if (rc < 0)
 		return rc;
 	if (a.from == a.to)
-		return ing_sel_error(
-			p, a.from, "missing argument of :%s", kind->name);
+		return ing_sel_error(p, a.from, "missing argument of :%s", kind->name);
 	switch ((enum argument)kind->argument) {
 	case ARG_INDEX:
 		return parse_index(p, a, x);
@@ -424,7 +422,7 @@ int ing_sel_parse_pseudo(struct ing_sel_parser *p, struct ing_sel_simple *ret)
 	ret->place = kind->detail;
 	ret->b = kind->b;
 	if (kind->op == ING_SEL_MATCH_TEXT)
-		p->sel->raises = true;
+		p->sel->has_match_text = true;
 	if (kind->argument == ARG_NONE)
 		return 0;
 	if (p->at == p->bytes || p->s[p->at] != '(')

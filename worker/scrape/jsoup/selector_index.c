@@ -229,7 +229,7 @@ static void look_up(struct ing_matcher *m, struct ing_sel_index *x, bool classes
 
 static uint32_t name_of(const struct ing_tree *t, ing_node n)
 {
-	return t->nodes[ing_tree_face(t, n)].el.name;
+	return t->nodes[ing_tree_attr_owner(t, n)].el.name;
 }
 
 /* Places of one direction: forward first, then what is left of the total behind each. */
@@ -341,7 +341,7 @@ uint32_t ing_sel_list_from(const ing_node *list, uint32_t count, ing_node n)
 	return low;
 }
 
-bool ing_sel_list_holds(const ing_node *list, uint32_t count, ing_node n)
+bool ing_sel_list_has(const ing_node *list, uint32_t count, ing_node n)
 {
 	uint32_t at = ing_sel_list_from(list, count, n);
 	return at < count && list[at] == n;

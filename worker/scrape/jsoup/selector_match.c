@@ -14,7 +14,7 @@
 /* Answers in a memo: unknown is 0. `hold` is the step's own at the element; `run` is whether it
  * holds for some ancestor, some earlier or some later sibling. */
 enum { NO = 1, YES = 2 };
-#define HOLD_SHIFT 0
+#define STEP_SHIFT 0
 #define RUN_SHIFT 2
 #define EPOCH_SHIFT 4
 #define MAX_EPOCH 0xfff
@@ -36,7 +36,7 @@ static bool make_memo(struct ing_matcher *m, uint32_t number)
 	return true;
 }
 
-static unsigned recall(
+static unsigned get_memo(
 	struct ing_matcher *m, const struct ing_sel_step *step, ing_node n, unsigned shift)
 {
 	const uint16_t *memo = m->memos[step->memo];
@@ -45,8 +45,8 @@ static unsigned recall(
 	return memo[n] >> shift & 3u;
 }
 
-static bool keep(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n, unsigned shift,
-	bool answer)
+static bool set_memo(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n,
+	unsigned shift, bool answer)
 {
 	if (m->memos[step->memo] == NULL && !make_memo(m, step->memo))
 		return answer;
@@ -59,38 +59,41 @@ static bool keep(struct ing_matcher *m, const struct ing_sel_step *step, ing_nod
 
 /* --- backward --- */
 
-static bool hold_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
+static bool matches_backward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
 
 /* The step before holds at some ancestor of n, up to the search's root. */
-static bool hold_above(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool matches_ancestor(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	const struct ing_sel_step *before = &c->steps[i - 1];
 	const struct ing_tree_node *nodes = m->t->nodes;
 	ing_node at = n;
-	unsigned answer = recall(m, before, at, RUN_SHIFT);
+	unsigned answer = get_memo(m, before, at, RUN_SHIFT);
 	while (answer == 0) {
 		if (at == m->root || nodes[at].parent == ING_NODE_NONE || !ing_sel_tick(m, 1))
 			answer = NO;
 		else {
 			at = nodes[at].parent;
-			answer =
-				hold_back(m, c, i - 1, at) ? YES : recall(m, before, at, RUN_SHIFT);
+			answer = matches_backward(m, c, i - 1, at)
+					 ? YES
+					 : get_memo(m, before, at, RUN_SHIFT);
 			if (answer == 0 && at == m->root)
 				answer = NO;
 		}
 	}
 	for (ing_node k = n; k != at; k = nodes[k].parent)
-		keep(m, before, k, RUN_SHIFT, answer == YES);
+		set_memo(m, before, k, RUN_SHIFT, answer == YES);
 	return answer == YES;
 }
 
 /* The step before holds at some earlier sibling of n. */
-static bool hold_earlier(
+static bool matches_earlier_sibling(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	const struct ing_sel_step *before = &c->steps[i - 1];
 	ing_node at = n;
-	unsigned answer = recall(m, before, at, RUN_SHIFT);
+	unsigned answer = get_memo(m, before, at, RUN_SHIFT);
 	while (answer == 0) {
 		ing_node prev = ing_sel_prev_element(m, at);
 		if (prev == ING_NODE_NONE || !ing_sel_tick(m, 1)) {
@@ -98,17 +101,19 @@ static bool hold_earlier(
 			break;
 		}
 		at = prev;
-		answer = hold_back(m, c, i - 1, at) ? YES : recall(m, before, at, RUN_SHIFT);
+		answer = matches_backward(m, c, i - 1, at) ? YES
+							   : get_memo(m, before, at, RUN_SHIFT);
 	}
 	for (ing_node k = n; k != at; k = ing_sel_prev_element(m, k))
-		keep(m, before, k, RUN_SHIFT, answer == YES);
-	if (n != at && recall(m, before, at, RUN_SHIFT) == 0 && answer == NO)
-		keep(m, before, at, RUN_SHIFT, false); /* the first of them */
+		set_memo(m, before, k, RUN_SHIFT, answer == YES);
+	if (n != at && get_memo(m, before, at, RUN_SHIFT) == 0 && answer == NO)
+		set_memo(m, before, at, RUN_SHIFT, false); /* the first of them */
 	return answer == YES;
 }
 
 /* Step i of the chain, which holds at n, hangs well on the step before. */
-static bool hangs_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool combinator_matches_backward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	char combinator = c->steps[i].combinator;
 	if (combinator == 0)
@@ -120,14 +125,14 @@ static bool hangs_back(struct ing_matcher *m, const struct ing_sel_chain *c, uin
 		return combinator == '>' && parent == m->root;
 	switch (combinator) {
 	case '>':
-		return hold_back(m, c, i - 1, parent);
+		return matches_backward(m, c, i - 1, parent);
 	case '+':
 		n = ing_sel_prev_element(m, n);
-		return n != ING_NODE_NONE && hold_back(m, c, i - 1, n);
+		return n != ING_NODE_NONE && matches_backward(m, c, i - 1, n);
 	case '~':
-		return hold_earlier(m, c, i, n);
+		return matches_earlier_sibling(m, c, i, n);
 	default:
-		return hold_above(m, c, i, n);
+		return matches_ancestor(m, c, i, n);
 	}
 }
 
@@ -143,7 +148,7 @@ static bool pass_tests(struct ing_matcher *m, const struct ing_sel_step *step, u
 
 /* As the order of :matchText wants it: tests from the last one to the first, then the step
  * before. */
-static bool pass_carefully(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n)
+static bool pass_in_order(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n)
 {
 	for (uint32_t k = step->count; k > 0; k--) {
 		if (!ing_sel_passes(m, step->written[k - 1], n))
@@ -152,29 +157,32 @@ static bool pass_carefully(struct ing_matcher *m, const struct ing_sel_step *ste
 	return m->fail == 0;
 }
 
-static bool test_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool step_matches_backward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	const struct ing_sel_step *step = &c->steps[i];
 	if (!ing_sel_tick(m, 1))
 		return false;
-	if (m->careful)
-		return pass_carefully(m, step, n) && hangs_back(m, c, i, n);
-	return pass_tests(m, step, 0, step->cheap, n) && hangs_back(m, c, i, n) &&
+	if (m->in_order)
+		return pass_in_order(m, step, n) && combinator_matches_backward(m, c, i, n);
+	return pass_tests(m, step, 0, step->cheap, n) && combinator_matches_backward(m, c, i, n) &&
 	       pass_tests(m, step, step->cheap, step->count, n);
 }
 
 /* The chain up to step i holds at n, which another step asks. */
-static bool hold_back(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool matches_backward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
-	unsigned known = recall(m, &c->steps[i], n, HOLD_SHIFT);
+	unsigned known = get_memo(m, &c->steps[i], n, STEP_SHIFT);
 	if (known != 0)
 		return known == YES;
-	return keep(m, &c->steps[i], n, HOLD_SHIFT, test_back(m, c, i, n));
+	return set_memo(m, &c->steps[i], n, STEP_SHIFT, step_matches_backward(m, c, i, n));
 }
 
 /* --- forward --- */
 
-static bool hold_on(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
+static bool matches_forward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
 
 static struct ing_sel_scan *find_scan(struct ing_matcher *m, const struct ing_sel_step *step)
 {
@@ -203,7 +211,8 @@ static uint32_t follow(uint32_t *skip, uint32_t i)
 }
 
 /* Step i holds at some descendant of n. Elements found wanting are skipped ever after. */
-static bool hold_below(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool matches_descendant(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	const struct ing_tree *t = m->t;
 	struct ing_sel_scan *scan = find_scan(m, &c->steps[i]);
@@ -216,7 +225,7 @@ static bool hold_below(struct ing_matcher *m, const struct ing_sel_chain *c, uin
 		ing_node at = list != NULL ? list[k] : k;
 		if (at >= t->nodes[n].end || !ing_sel_tick(m, 1))
 			return false;
-		if (ing_tree_is_element(t, at) && hold_on(m, c, i, at))
+		if (ing_tree_is_element(t, at) && matches_forward(m, c, i, at))
 			return true;
 		scan->skip[k] = k + 1;
 	}
@@ -224,36 +233,38 @@ static bool hold_below(struct ing_matcher *m, const struct ing_sel_chain *c, uin
 }
 
 /* The same when answers cannot be kept from one :has to the next. */
-static bool hold_below_now(
+static bool matches_descendant_uncached(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	for (ing_node at = n + 1; at < m->t->nodes[n].end; at++) {
 		if (!ing_sel_tick(m, 1))
 			return false;
-		if (ing_tree_is_element(m->t, at) && hold_on(m, c, i, at))
+		if (ing_tree_is_element(m->t, at) && matches_forward(m, c, i, at))
 			return true;
 	}
 	return false;
 }
 
-static bool hold_child(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool matches_child(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	for (ing_node at = ing_sel_first_element(m, n); at != ING_NODE_NONE;
 		at = ing_sel_next_element(m, at)) {
 		if (!ing_sel_tick(m, 1))
 			return false;
-		if (hold_on(m, c, i, at))
+		if (matches_forward(m, c, i, at))
 			return true;
 	}
 	return false;
 }
 
 /* Step i holds at some later sibling of n. */
-static bool hold_later(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool matches_later_sibling(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	const struct ing_sel_step *step = &c->steps[i];
 	ing_node at = n;
-	unsigned answer = recall(m, step, at, RUN_SHIFT);
+	unsigned answer = get_memo(m, step, at, RUN_SHIFT);
 	while (answer == 0) {
 		ing_node next = ing_sel_next_element(m, at);
 		if (next == ING_NODE_NONE || !ing_sel_tick(m, 1)) {
@@ -261,58 +272,61 @@ static bool hold_later(struct ing_matcher *m, const struct ing_sel_chain *c, uin
 			break;
 		}
 		at = next;
-		answer = hold_on(m, c, i, at) ? YES : recall(m, step, at, RUN_SHIFT);
+		answer = matches_forward(m, c, i, at) ? YES : get_memo(m, step, at, RUN_SHIFT);
 	}
 	for (ing_node k = n; k != at; k = ing_sel_next_element(m, k))
-		keep(m, step, k, RUN_SHIFT, answer == YES);
-	if (n != at && recall(m, step, at, RUN_SHIFT) == 0 && answer == NO)
-		keep(m, step, at, RUN_SHIFT, false); /* the last of them */
+		set_memo(m, step, k, RUN_SHIFT, answer == YES);
+	if (n != at && get_memo(m, step, at, RUN_SHIFT) == 0 && answer == NO)
+		set_memo(m, step, at, RUN_SHIFT, false); /* the last of them */
 	return answer == YES;
 }
 
 /* Step i holds somewhere where its combinator leads from n. */
-static bool leads_on(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool combinator_matches_forward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	switch (c->steps[i].combinator) {
 	case '>':
-		return hold_child(m, c, i, n);
+		return matches_child(m, c, i, n);
 	case '+':
 		n = ing_sel_next_element(m, n);
-		return n != ING_NODE_NONE && hold_on(m, c, i, n);
+		return n != ING_NODE_NONE && matches_forward(m, c, i, n);
 	case '~':
-		return hold_later(m, c, i, n);
+		return matches_later_sibling(m, c, i, n);
 	default:
-		return m->fresh ? hold_below_now(m, c, i, n) : hold_below(m, c, i, n);
+		return m->uncached ? matches_descendant_uncached(m, c, i, n)
+				   : matches_descendant(m, c, i, n);
 	}
 }
 
 /* The chain from step i on holds, beginning at n. */
-static bool hold_on(struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
+static bool matches_forward(
+	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
 	const struct ing_sel_step *step = &c->steps[i];
-	unsigned known = recall(m, step, n, HOLD_SHIFT);
+	unsigned known = get_memo(m, step, n, STEP_SHIFT);
 	if (known != 0)
 		return known == YES;
 	if (!ing_sel_tick(m, 1))
 		return false;
 	bool holds =
-		m->careful ? pass_carefully(m, step, n) : pass_tests(m, step, 0, step->count, n);
-	holds = holds && (i + 1 == c->count || leads_on(m, c, i + 1, n));
-	return keep(m, step, n, HOLD_SHIFT, holds);
+		m->in_order ? pass_in_order(m, step, n) : pass_tests(m, step, 0, step->count, n);
+	holds = holds && (i + 1 == c->count || combinator_matches_forward(m, c, i + 1, n));
+	return set_memo(m, step, n, STEP_SHIFT, holds);
 }
 
 /* :has with one alternative. Without a leading combinator the chain may begin at n itself, unless
  * it would have to leave n's subtree for its siblings. */
 static bool has_chain(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n)
 {
-	if (leads_on(m, c, 0, n))
+	if (combinator_matches_forward(m, c, 0, n))
 		return true;
 	char second = c->count > 1 ? c->steps[1].combinator : 0;
 	return c->steps[0].combinator == 0 && (second == ' ' || second == '>') &&
-	       hold_on(m, c, 0, n);
+	       matches_forward(m, c, 0, n);
 }
 
-static bool is_sideways(const struct ing_sel_chain *c)
+static bool leads_to_siblings(const struct ing_sel_chain *c)
 {
 	char leading = c->steps[0].combinator;
 	return leading == '+' || leading == '~';
@@ -320,14 +334,14 @@ static bool is_sideways(const struct ing_sel_chain *c)
 
 /* As jsoup asks: all alternatives of each descendant in turn, from their ends. Only :matchText
  * inside can tell. Its siblings are nothing that jsoup 1.16.1 would look at. */
-static bool has_group_carefully(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+static bool has_group_in_order(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
 {
 	for (ing_node at = n + 1; at < m->t->nodes[n].end && ing_sel_tick(m, 1); at++) {
 		if (ing_tree_is_element(m->t, at) && ing_sel_matches(m, g, at))
 			return true;
 	}
 	for (const struct ing_sel_chain *c = g->first; c != NULL; c = c->next) {
-		if (is_sideways(c) && has_chain(m, c, n))
+		if (leads_to_siblings(c) && has_chain(m, c, n))
 			return true;
 	}
 	return false;
@@ -343,17 +357,17 @@ static bool has_group(struct ing_matcher *m, const struct ing_sel_group *g, ing_
 }
 
 /* With n as the root of all that is inside, whose answers hold for n alone. */
-static bool has_group_rooted(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
+static bool has_group_uncached(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
 {
 	ing_node root = m->root;
 	uint16_t epoch = m->epoch;
-	bool fresh = m->fresh;
+	bool uncached = m->uncached;
 	ing_sel_new_epoch(m);
 	m->root = n;
-	m->fresh = true;
-	bool has = m->careful ? has_group_carefully(m, g, n) : has_group(m, g, n);
+	m->uncached = true;
+	bool has = m->in_order ? has_group_in_order(m, g, n) : has_group(m, g, n);
 	m->root = root;
-	m->fresh = fresh;
+	m->uncached = uncached;
 	/* Answers of the outer epoch are still there, unless the numbers began anew. */
 	if (m->epoch > epoch)
 		m->epoch = epoch;
@@ -364,7 +378,7 @@ static bool has_group_rooted(struct ing_matcher *m, const struct ing_sel_group *
 
 bool ing_sel_chain_matches(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n)
 {
-	return test_back(m, c, c->count - 1, n);
+	return step_matches_backward(m, c, c->count - 1, n);
 }
 
 bool ing_sel_matches(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
@@ -382,6 +396,6 @@ bool ing_sel_passes_group(struct ing_matcher *m, const struct ing_sel_simple *x,
 		return !ing_sel_matches(m, x->group, n);
 	if (x->op == ING_SEL_IS)
 		return ing_sel_matches(m, x->group, n);
-	return x->unstable || m->careful ? has_group_rooted(m, x->group, n)
-					 : has_group(m, x->group, n);
+	return x->inner_root_dependent || m->in_order ? has_group_uncached(m, x->group, n)
+						      : has_group(m, x->group, n);
 }

@@ -142,13 +142,13 @@ static int parse_type(struct ing_sel_parser *p, struct ing_sel_simple *x, struct
 	bool space = name->len > 1 && name->data[name->len - 1] == ':' && peek(p) == '*';
 	if (space || (any && name->len == 0 && peek(p) == '*')) {
 		p->at++;
-		x->op = space ? ING_SEL_TAG_SPACE : ING_SEL_ALL;
+		x->op = space ? ING_SEL_TAG_NS : ING_SEL_ALL;
 		ing_sel_set_value(p->sel, x, ing_buf_str(name), name->len, true);
 		return 0;
 	}
 	if (name->len == 0)
 		return ing_sel_error(p, from, "missing element name after *|");
-	x->op = any ? ING_SEL_TAG_ANY_SPACE : ING_SEL_TAG;
+	x->op = any ? ING_SEL_TAG_ANY_NS : ING_SEL_TAG;
 	ing_sel_set_value(p->sel, x, ing_buf_str(name), name->len, true);
 	if (!any)
 		x->binding = ing_sel_bind(p->sel, ING_SEL_NAME, x->value, x->bytes);

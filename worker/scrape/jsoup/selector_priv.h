@@ -34,18 +34,18 @@
 enum ing_sel_op {
 	ING_SEL_ALL,
 	ING_SEL_TAG,
-	ING_SEL_TAG_ANY_SPACE, /* *|tag */
-	ING_SEL_TAG_SPACE,     /* ns|* */
+	ING_SEL_TAG_ANY_NS, /* *|tag */
+	ING_SEL_TAG_NS,     /* ns|* */
 	ING_SEL_ID,
 	ING_SEL_CLASS,
 	ING_SEL_ATTR, /* [k] */
 	ING_SEL_ATTR_ANY,
 	ING_SEL_ATTR_PREFIX,
-	ING_SEL_ATTR_IS,
-	ING_SEL_ATTR_IS_NOT,
+	ING_SEL_ATTR_EQUALS,
+	ING_SEL_ATTR_NOT_EQUALS,
 	ING_SEL_ATTR_STARTS,
 	ING_SEL_ATTR_ENDS,
-	ING_SEL_ATTR_HOLDS,
+	ING_SEL_ATTR_CONTAINS,
 	ING_SEL_ATTR_MATCHES,
 	ING_SEL_EQ,
 	ING_SEL_LT,
@@ -83,16 +83,16 @@ enum ing_sel_place {
 
 struct ing_sel_simple {
 	uint8_t op;
-	uint8_t text;      /* enum ing_sel_text */
-	uint8_t place;     /* enum ing_sel_place */
-	uint8_t cost;      /* enum ing_sel_cost */
-	bool abs;          /* of an attribute the absolute URL */
-	bool rooted;       /* the answer depends on where the search began */
-	bool unstable;     /* :has whose inside does */
-	int32_t a, b;      /* of an+b; b alone of :eq, :lt, :gt */
-	uint32_t binding;  /* name of tag or attribute, id, class: what the page calls it */
-	uint32_t hint;     /* of :contains: number of its hint */
-	const char *value; /* in lower case unless case counts; NUL-terminated */
+	uint8_t text;              /* enum ing_sel_text */
+	uint8_t place;             /* enum ing_sel_place */
+	uint8_t cost;              /* enum ing_sel_cost */
+	bool abs;                  /* of an attribute the absolute URL */
+	bool root_dependent;       /* the answer depends on where the search began */
+	bool inner_root_dependent; /* :has whose inside does */
+	int32_t a, b;              /* of an+b; b alone of :eq, :lt, :gt */
+	uint32_t binding;          /* name of tag or attribute, id, class: what the page calls it */
+	uint32_t hint;             /* of :contains: number of its hint */
+	const char *value;         /* in lower case unless case counts; NUL-terminated */
 	uint32_t bytes;
 	struct ing_regex *regex;     /* owned by the selector */
 	const char *regex_text;      /* for messages */
@@ -106,8 +106,8 @@ enum ing_sel_cost {
 	ING_SEL_COST_INDEX, /* id, class */
 	ING_SEL_COST_ATTR,
 	ING_SEL_COST_PLACE,
-	ING_SEL_COST_DEAR_,                      /* from here on dear */
-	ING_SEL_COST_VALUE = ING_SEL_COST_DEAR_, /* regular expression, URL */
+	ING_SEL_COST_EXPENSIVE_,                      /* from here on dear */
+	ING_SEL_COST_VALUE = ING_SEL_COST_EXPENSIVE_, /* regular expression, URL */
 	ING_SEL_COST_GROUP,
 	ING_SEL_COST_HAS,
 	ING_SEL_COST_OWN_TEXT,
@@ -131,7 +131,7 @@ struct ing_sel_chain {
 struct ing_sel_group {
 	struct ing_sel_chain *first;
 	uint32_t count;
-	bool rooted;
+	bool root_dependent;
 };
 
 /* A name the selector knows, looked up anew in each page. */
@@ -150,7 +150,7 @@ struct ing_selector {
 	struct ing_sel_binding *first_binding, **last_binding;
 	uint32_t bindings, memos, hints;
 	struct ing_sel_regex *regexes;
-	bool raises; /* has :matchText */
+	bool has_match_text; /* has :matchText */
 };
 
 struct ing_sel_regex {
@@ -237,9 +237,9 @@ struct ing_matcher {
 	/* The search. */
 	const struct ing_selector *sel;
 	ing_node root;
-	ing_node top; /* the page's first element, what :root means */
-	bool careful; /* in the order in which :matchText must be seen */
-	bool fresh;   /* within a :has whose answers cannot be kept */
+	ing_node top;  /* the page's first element, what :root means */
+	bool in_order; /* in the order in which :matchText must be seen */
+	bool uncached; /* within a :has whose answers cannot be kept */
 	struct ing_sel_bound *bounds;
 	uint32_t bound_cap;
 	/* Memos: for each numbered step 16 bits a node: an epoch, and two answers of two bits. */
@@ -286,7 +286,7 @@ ing_node ing_sel_first_element(struct ing_matcher *m, ing_node parent);
 
 /* selector_index.c */
 bool ing_sel_make_bounds(struct ing_matcher *m, const struct ing_selector *sel);
-bool ing_sel_list_holds(const ing_node *list, uint32_t count, ing_node n);
+bool ing_sel_list_has(const ing_node *list, uint32_t count, ing_node n);
 /* First place in list that is not before n. */
 uint32_t ing_sel_list_from(const ing_node *list, uint32_t count, ing_node n);
 uint32_t ing_sel_place(struct ing_matcher *m, ing_node n, enum ing_sel_place place);

@@ -170,10 +170,10 @@ static bool never_passes(const struct ing_matcher *m, const struct ing_sel_simpl
 	case ING_SEL_CLASS:
 		return m->bounds[x->binding].count == 0;
 	case ING_SEL_ATTR:
-	case ING_SEL_ATTR_IS:
+	case ING_SEL_ATTR_EQUALS:
 	case ING_SEL_ATTR_STARTS:
 	case ING_SEL_ATTR_ENDS:
-	case ING_SEL_ATTR_HOLDS:
+	case ING_SEL_ATTR_CONTAINS:
 	case ING_SEL_ATTR_MATCHES:
 		return m->bounds[x->binding].name == ING_SEL_NONE;
 	case ING_SEL_HAS:
@@ -237,23 +237,23 @@ static void merge_found(struct ing_matcher *m)
 
 static void search_indexed(struct ing_matcher *m, bool first)
 {
-	unsigned finders = 0;
+	unsigned finding_chains = 0;
 	ing_node limit = m->t->nodes[m->root].end;
 	for (const struct ing_sel_chain *c = m->sel->group->first; c != NULL; c = c->next) {
 		if (is_impossible(m, c))
 			continue;
 		size_t before = m->found_count;
 		search_chain(m, c, limit, first);
-		finders += m->found_count > before;
+		finding_chains += m->found_count > before;
 		if (first && m->found_count > before)
 			limit = m->found[m->found_count - 1];
 	}
-	if (finders > 1)
+	if (finding_chains > 1)
 		merge_found(m);
 }
 
 /* Every element, in document order; what is raised on the way is met later. */
-static void search_carefully(struct ing_matcher *m, bool first)
+static void search_in_order(struct ing_matcher *m, bool first)
 {
 	for (ing_node n = m->root; n < m->t->nodes[m->root].end && m->fail == 0; n++) {
 		if (!ing_tree_is_element(m->t, n))
@@ -295,8 +295,8 @@ static int search(struct ing_matcher *m, const struct ing_selector *s, ing_node 
 	ing_must(m->t != NULL && root < m->t->count);
 	m->sel = s;
 	m->root = root;
-	m->careful = s->raises;
-	m->fresh = false;
+	m->in_order = s->has_match_text;
+	m->uncached = false;
 	m->found_count = 0;
 	start_clock(m);
 	m->top = root == ING_NODE_DOCUMENT ? ing_sel_first_element(m, root) : ING_NODE_NONE;
@@ -304,8 +304,8 @@ static int search(struct ing_matcher *m, const struct ing_selector *s, ing_node 
 	reset_hints(m, s->hints);
 	ing_sel_new_epoch(m);
 	if (m->fail == 0 && ing_sel_make_bounds(m, s)) {
-		if (m->careful)
-			search_carefully(m, first);
+		if (m->in_order)
+			search_in_order(m, first);
 		else
 			search_indexed(m, first);
 	}

@@ -49,7 +49,7 @@ static bool begins_with(const char *s, const struct ing_sel_simple *x)
 	return true;
 }
 
-static bool holds_ascii(const char *s, size_t bytes, const struct ing_sel_simple *x)
+static bool contains_ascii(const char *s, size_t bytes, const struct ing_sel_simple *x)
 {
 	char low = x->value[0];
 	for (size_t i = 0; i + x->bytes <= bytes; i++) {
@@ -62,15 +62,15 @@ static bool holds_ascii(const char *s, size_t bytes, const struct ing_sel_simple
 static bool compare(enum ing_sel_op op, const char *s, size_t bytes, const struct ing_sel_simple *x)
 {
 	switch (op) {
-	case ING_SEL_ATTR_IS:
-	case ING_SEL_ATTR_IS_NOT:
+	case ING_SEL_ATTR_EQUALS:
+	case ING_SEL_ATTR_NOT_EQUALS:
 		return bytes == x->bytes && begins_with(s, x);
 	case ING_SEL_ATTR_STARTS:
 		return bytes >= x->bytes && begins_with(s, x);
 	case ING_SEL_ATTR_ENDS:
 		return bytes >= x->bytes && begins_with(s + bytes - x->bytes, x);
 	default:
-		return holds_ascii(s, bytes, x);
+		return contains_ascii(s, bytes, x);
 	}
 }
 
@@ -80,7 +80,7 @@ static bool compare_value(
 {
 	const char *s = v->s;
 	size_t bytes = v->bytes;
-	if (x->op == ING_SEL_ATTR_IS)
+	if (x->op == ING_SEL_ATTR_EQUALS)
 		ing_text_trim(&s, &bytes);
 	ing_sel_tick(m, (int32_t)(bytes >> 5));
 	if (is_ascii(s, bytes))
@@ -139,7 +139,7 @@ static bool passes_attr(struct ing_matcher *m, const struct ing_sel_simple *x, i
 	bool has = get_value(m, x, n, &v), passes = has;
 	if (x->op == ING_SEL_ATTR_MATCHES)
 		passes = has && find_regex(m, x, v.s, v.bytes);
-	else if (x->op == ING_SEL_ATTR_IS_NOT)
+	else if (x->op == ING_SEL_ATTR_NOT_EQUALS)
 		passes = !compare_value(m, x, &v);
 	else if (x->op != ING_SEL_ATTR)
 		passes = has && compare_value(m, x, &v);
@@ -151,7 +151,7 @@ static bool passes_attr(struct ing_matcher *m, const struct ing_sel_simple *x, i
 static bool passes_any_attr(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	const struct ing_tree *t = m->t;
-	const struct ing_tree_node *face = &t->nodes[ing_tree_face(t, n)];
+	const struct ing_tree_node *face = &t->nodes[ing_tree_attr_owner(t, n)];
 	if (x->op == ING_SEL_ATTR_ANY)
 		return face->attr_count > 0;
 	for (unsigned i = 0; i < face->attr_count; i++) {
@@ -167,10 +167,10 @@ static bool passes_any_attr(struct ing_matcher *m, const struct ing_sel_simple *
 static bool passes_space(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	const struct ing_tree_name *name =
-		&m->t->names[m->t->nodes[ing_tree_face(m->t, n)].el.name];
+		&m->t->names[m->t->nodes[ing_tree_attr_owner(m->t, n)].el.name];
 	if (name->bytes < x->bytes)
 		return false;
-	if (x->op == ING_SEL_TAG_SPACE)
+	if (x->op == ING_SEL_TAG_NS)
 		return memcmp(name->text, x->value, x->bytes) == 0;
 	size_t before = name->bytes - x->bytes;
 	return memcmp(name->text + before, x->value, x->bytes) == 0 &&
@@ -180,7 +180,7 @@ static bool passes_space(struct ing_matcher *m, const struct ing_sel_simple *x, 
 static bool passes_index(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	const struct ing_sel_bound *b = &m->bounds[x->binding];
-	return b->count > 0 && ing_sel_list_holds(b->list, b->count, ing_tree_face(m->t, n));
+	return b->count > 0 && ing_sel_list_has(b->list, b->count, ing_tree_attr_owner(m->t, n));
 }
 
 /* --- places --- */
@@ -271,7 +271,7 @@ static void make_map(struct ing_matcher *m)
 static struct value get_plain_text(struct ing_matcher *m, ing_node n)
 {
 	struct value v = {0};
-	if (m->text_from == NULL && !m->careful &&
+	if (m->text_from == NULL && !m->in_order &&
 		m->text_work > MAP_WORK * (uint64_t)m->t->count) {
 		m->text_work = 0;
 		make_map(m);
@@ -329,7 +329,7 @@ static bool has_words(struct ing_matcher *m, const struct ing_sel_simple *x, ing
 	if (x->bytes == 0)
 		return true;
 	if (is_ascii(s, bytes))
-		return holds_ascii(s, bytes, x);
+		return contains_ascii(s, bytes, x);
 	ing_buf_clear(&m->lower);
 	ing_unicode_lower(s, bytes, &m->lower);
 	return memmem(ing_buf_str(&m->lower), m->lower.len, x->value, x->bytes) != NULL;
@@ -354,7 +354,7 @@ static bool has_words_in_one(struct ing_matcher *m, const struct ing_sel_simple 
 		if (node->kind != ING_NODE_TEXT && node->kind != ING_NODE_CDATA)
 			continue;
 		ing_sel_tick(m, (int32_t)(node->text.bytes >> 5));
-		hint->hit = holds_ascii(node->text.data, node->text.bytes, x);
+		hint->hit = contains_ascii(node->text.data, node->text.bytes, x);
 		if (hint->hit)
 			break;
 	}
@@ -366,7 +366,8 @@ static bool has_words_in_one(struct ing_matcher *m, const struct ing_sel_simple 
 static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	struct ing_sel_hint *hint = &m->hints[x->hint];
-	if (x->text != ING_SEL_TEXT || m->careful || x->bytes == 0 || !is_ascii(x->value, x->bytes))
+	if (x->text != ING_SEL_TEXT || m->in_order || x->bytes == 0 ||
+		!is_ascii(x->value, x->bytes))
 		return has_words(m, x, n);
 	if (hint->lacks != ING_NODE_NONE && ing_tree_contains(m->t, hint->lacks, n))
 		return false;
@@ -427,9 +428,10 @@ bool ing_sel_passes(struct ing_matcher *m, const struct ing_sel_simple *x, ing_n
 	case ING_SEL_ALL:
 		return true;
 	case ING_SEL_TAG:
-		return m->t->nodes[ing_tree_face(m->t, n)].el.name == m->bounds[x->binding].name;
-	case ING_SEL_TAG_ANY_SPACE:
-	case ING_SEL_TAG_SPACE:
+		return m->t->nodes[ing_tree_attr_owner(m->t, n)].el.name ==
+		       m->bounds[x->binding].name;
+	case ING_SEL_TAG_ANY_NS:
+	case ING_SEL_TAG_NS:
 		return passes_space(m, x, n);
 	case ING_SEL_ID:
 	case ING_SEL_CLASS:
@@ -438,11 +440,11 @@ bool ing_sel_passes(struct ing_matcher *m, const struct ing_sel_simple *x, ing_n
 	case ING_SEL_ATTR_PREFIX:
 		return passes_any_attr(m, x, n);
 	case ING_SEL_ATTR:
-	case ING_SEL_ATTR_IS:
-	case ING_SEL_ATTR_IS_NOT:
+	case ING_SEL_ATTR_EQUALS:
+	case ING_SEL_ATTR_NOT_EQUALS:
 	case ING_SEL_ATTR_STARTS:
 	case ING_SEL_ATTR_ENDS:
-	case ING_SEL_ATTR_HOLDS:
+	case ING_SEL_ATTR_CONTAINS:
 	case ING_SEL_ATTR_MATCHES:
 		return passes_attr(m, x, n);
 	case ING_SEL_EQ:

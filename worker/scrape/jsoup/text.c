@@ -103,7 +103,7 @@ static bool is_blank(const char *s, size_t bytes)
 
 static uint32_t flags_of(const struct ing_tree *t, ing_node n)
 {
-	return t->names[t->nodes[ing_tree_face(t, n)].el.name].flags;
+	return t->names[t->nodes[ing_tree_attr_owner(t, n)].el.name].flags;
 }
 
 static bool is_text(const struct ing_tree *t, ing_node n)

@@ -136,7 +136,7 @@ static bool add_attr(struct extracting *p, ing_node n)
 static bool add_node(struct extracting *p, ing_node n)
 {
 	const char *attr = p->extraction.attr;
-	n = attr != NULL || p->style >= ING_EXTRACT_LINK ? ing_tree_face(p->v->tree, n) : n;
+	n = attr != NULL || p->style >= ING_EXTRACT_LINK ? ing_tree_attr_owner(p->v->tree, n) : n;
 	if (p->style == ING_EXTRACT_LINK || (p->style == ING_EXTRACT_ADDRESS && attr == NULL))
 		return add_link(p, n, attr != NULL ? attr : "href");
 	return attr != NULL ? add_attr(p, n) : add_text(p, n);
