@@ -290,7 +290,7 @@ static const struct rules_mistake mistakes[] = {
 	{"pdf:\n  - {technique: t, selector: a, trim: '('}", 2, 41, "parenthesis"},
 	{"pdf:\n  - {technique: t, selector: a, page: {}}", 2, 39, ""},
 	{"pdf:\n  - {technique: t, selector: a, page: []}", 2, 39, "empty"},
-	{"pdf:\n  - {technique: t, selector: a, page: [{}]}", 2, 40, "which URLs"},
+	{"pdf:\n  - {technique: t, selector: a, page: [{}]}", 2, 40, "an item needs one of host"},
 	{"pdf:\n  - {technique: t, selector: a, page: [{hots: x}]}", 2, 41, "hots"},
 	{"pdf:\n  - {technique: t, selector: a, link: [{host: 'a b'}]}", 2, 47, "host"},
 	{"pdf:\n  - {technique: t, selector: a, refresh: perhaps}", 2, 42, ""},

@@ -250,7 +250,7 @@ static const struct rules_mistake mistakes[] = {
 	{"- name: x\n  pdf_url: /\n  take: [{selector: a, json: {}}]", 3, 30, "json"},
 	{"- name: x\n  pdf_url: /\n  take: [{selector: a, json: [x]}]", 3, 30, "map"},
 	{"- name: x\n  pdf_url: /\n  take: [{url: '(?<a>x)', attr: y}]", 3, 10, "belong to a"},
-	{"- name: x\n  pdf_url: /\n  take: [{url: x, json: {a: b}}]", 3, 10, "no JSON"},
+	{"- name: x\n  pdf_url: /\n  take: [{url: x, json: {a: b}}]", 3, 10, "cannot be combined"},
 	{"- name: x\n  pdf_url: /\n  take: [{selector: a, name: n, cut: '['}]", 3, 40,
 		"missing terminating"},
 	{"- name: x\n  pdf_url: /\n  take: [{selector: 'a:hover', name: n}]", 3, 23, ":hover"},
