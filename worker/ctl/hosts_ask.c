@@ -238,7 +238,7 @@ static json_t *describe_rules(const struct ing_conf *conf, const char *host,
 		rule != NULL && rule->has_delay ? rule->delay_ms : conf->gate.backoff.delay_ms;
 	unsigned slots = rule != NULL && rule->has_concurrency ? rule->concurrency
 							       : conf->gate.host_concurrency;
-	bool obey = rule != NULL && rule->obey_robots != ING_CHOICE_UNSAID
+	bool obey = rule != NULL && rule->obey_robots != ING_CHOICE_UNSET
 			    ? rule->obey_robots == ING_CHOICE_YES
 			    : conf->obey_robots;
 	json_t *o = json_object();

@@ -93,7 +93,7 @@ static enum ing_host_choice read_choice(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key)
 {
 	if (ing_yaml_get(map, key) == NULL)
-		return ING_CHOICE_UNSAID;
+		return ING_CHOICE_UNSET;
 	return ing_rule_read_bool(rd, map, key, false) ? ING_CHOICE_YES : ING_CHOICE_NO;
 }
 
@@ -103,7 +103,7 @@ static enum ing_host_choice read_robots(
 	static const char *const words[] = {"obey", "ignore"};
 	static const enum ing_host_choice choices[] = {ING_CHOICE_YES, ING_CHOICE_NO};
 	int word = ing_rule_read_enum(rd, map, "robots", words, ING_ARRAY_LEN(words));
-	return word >= 0 ? choices[word] : ING_CHOICE_UNSAID;
+	return word >= 0 ? choices[word] : ING_CHOICE_UNSET;
 }
 
 /* All but the host. */

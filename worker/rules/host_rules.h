@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * host_rules.h - what an operator says of single hosts: rules/hosts.yaml (delays, slots, robots,
- * TLS), and the hosts blocked for the whole fleet.
+ * host_rules.h - rules for single hosts: rules/hosts.yaml (delays, concurrency, robots.txt, TLS),
+ * and the hosts blocked in the database for all workers.
  *
- * Owns its entries. A set does not change once loaded, so any thread may ask; blocks are the loop's
- * alone. A question costs one look-up for each label of the host.
+ * A struct ing_host_rules owns its rules and does not change once loaded: any thread. A struct
+ * ing_blocked_hosts belongs to the loop. A look-up costs one hash look-up for each label of the
+ * host name.
  */
 #pragma once
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct ing_blocked_hosts;
 struct ing_url_pattern;
 struct ing_url_test;
 
-enum ing_host_choice { ING_CHOICE_UNSAID, ING_CHOICE_YES, ING_CHOICE_NO };
+enum ing_host_choice { ING_CHOICE_UNSET, ING_CHOICE_YES, ING_CHOICE_NO };
 
 struct ing_host_rule {
 	const struct ing_host_rule *next; /* of all, in the order of loading */
@@ -34,20 +35,21 @@ struct ing_host_rule {
 	const struct ing_url_test *tests;      /* worker/rules/rule_reader.h */
 };
 
-/* Load hosts.yaml among the files. What is wrong goes to the report, and -CONFIG. */
+/* Load hosts.yaml from the files. Returns 0, or -CONFIG when there are errors, which are in the
+ * report. */
 int ing_host_rules_load_files(const struct ing_rule_files *files, struct ing_host_rules **ret,
 	struct ing_report *report) ING_MUST_CHECK;
 void ing_host_rules_free(struct ing_host_rules *r); /* NULL is fine */
 size_t ing_host_rules_count(const struct ing_host_rules *r);
 const struct ing_host_rule *ing_host_rules_entries(const struct ing_host_rules *r); /* NULL: none */
-/* The most specific rule for a host name (lower case; "www." and a closing dot do not matter), or
- * NULL: that host's own, else the one for all below it or below the nearest name above. It counts
- * alone, nothing is added from less specific ones. r may be NULL. */
+/* Returns the most specific rule for a host name (lower case; a leading "www." and a trailing dot
+ * are ignored): the one for that host, else the one for the nearest domain above it; NULL when
+ * there is none. Less specific rules add nothing to it. r may be NULL. */
 const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host);
 
-/* The hosts blocked by `ingestctl hosts block`: empty until set. Written as in hosts.yaml; what
- * is no such host, what comes twice and what is above the ceiling is left out, and add() then
- * says false. */
+/* The hosts blocked by `ingestctl hosts block`; a new set is empty. Host names are written as in
+ * hosts.yaml. add() returns false, and adds nothing, for an invalid name, a name that is already
+ * there, and above ING_MAX_BLOCKED_HOSTS. */
 #define ING_MAX_BLOCKED_HOSTS 100000
 struct ing_blocked_hosts *ing_blocked_hosts_new(void);
 void ing_blocked_hosts_free(struct ing_blocked_hosts *b); /* NULL is fine */

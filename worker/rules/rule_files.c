@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The bytes of the rule files. Their form in a descriptor is our own, between processes of one
- * build: a head, then for each file its kind, two lengths, the path and the text, in the machine's
- * byte order. It is checked when read all the same.
+ * The bytes of the rule files. The format in the memfd is private to processes of one build: a
+ * header, then for each file its kind, two lengths, the path and the text, in the machine's byte
+ * order. It is checked when it is read.
  */
 #include "worker/rules/rule_files.h"
 

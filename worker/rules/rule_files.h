@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * rule_files.h - the bytes of the rule files, read once and together, so that whoever loads rules
- * from them (the worker, to check and to name them; the examiners' zygote, to use them) has the
+ * rule_files.h - the bytes of the rule files, read once and together, so that every process (the
+ * worker, which checks and names the rules; the examiners' zygote, which applies them) loads the
  * same.
  *
- * Owns the bytes. To hand them to another process they are written to a descriptor (a sealed memfd)
- * and read from there. One thread.
+ * Owns the bytes. They go to other processes through a sealed memfd. One thread.
  */
 #pragma once
 #include <stddef.h>
@@ -19,7 +18,7 @@ enum ing_rule_kind { /* in the order of loading */
 	ING_RULES_SITES,
 	ING_RULES_WALLS,
 	ING_RULES_BLOCKLIST,
-	ING_RULES_HOSTS, /* worker/rules/host_rules.h; nothing to examiners */
+	ING_RULES_HOSTS, /* worker/rules/host_rules.h; not used by examiners */
 };
 
 struct ing_rule_file {
@@ -39,17 +38,18 @@ struct ing_rule_files {
 
 void ing_rule_files_init(struct ing_rule_files *f);
 void ing_rule_files_done(struct ing_rule_files *f);
-/* The seven files of a folder, in the order of kinds; each may be absent. A folder that is not
- * there is -NOT_FOUND. */
+/* Read the files of a folder in the order of enum ing_rule_kind; each may be absent. Returns 0,
+ * -NOT_FOUND when there is no such folder, -TOO_BIG, -SYSTEM. */
 int ing_rule_files_read_dir(
 	struct ing_rule_files *f, const char *dir, struct ing_error *err) ING_MUST_CHECK;
-/* One more of a kind, loaded after those before (a user's own journals or webpages). */
+/* Add one more file of a kind, which is loaded after those before it. Returns 0, -NOT_FOUND,
+ * -TOO_BIG, -SYSTEM. */
 int ing_rule_files_read(struct ing_rule_files *f, enum ing_rule_kind kind, const char *path,
 	struct ing_error *err) ING_MUST_CHECK;
-/* To a sealed memfd, and back from one (whatever its position). */
+/* Write to a new sealed memfd, the caller's to close; read from one, at any file position. */
 int ing_rule_files_to_fd(
 	const struct ing_rule_files *f, int *ret_fd, struct ing_error *err) ING_MUST_CHECK;
 int ing_rule_files_from_fd(struct ing_rule_files *f, int fd, struct ing_error *err) ING_MUST_CHECK;
-/* Of all that is about URLs and pages. hosts.yaml does not count: rules about hosts change nothing
- * that an examiner finds, and other ones make no new set of what is found by. */
+/* Returns a digest of all files but hosts.yaml, which does not change what examiners find: equal
+ * digests mean equal rules. */
 uint64_t ing_rule_files_digest(const struct ing_rule_files *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Values of rule files with their types checked. Without selectors and regular expressions, so that
- * the gate's rules, which have none, can be read without those libraries.
+ * Values of rule files with their types checked. Links neither the selector engine nor PCRE2, so
+ * that URL rules and host rules can be read without them.
  */
 #include "worker/rules/rule_reader.h"
 

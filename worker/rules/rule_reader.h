@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * rule_reader.h - what the loaders of all rule files have in common: values of a map with their types
- * checked, and every error at its place in the file.
+ * rule_reader.h - what the loaders of all rule files share: values of a map with their types
+ * checked, and errors with their position in the file.
  *
- * A reader is plain data on the loader's stack; nothing here owns anything. Each function notes in
- * the report what is wrong and answers as if the key were absent, so that the loader goes on.
- * Selectors and regular expressions are compiled by worker/scrape/rules/read_selector.h. One thread.
+ * A reader is plain data on the loader's stack and owns nothing. Each function reports what is
+ * wrong and then answers as if the key were absent, so that the loader goes on and one report has
+ * all errors. Selectors and regular expressions are compiled in
+ * worker/scrape/rules/read_selector.h. One thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -17,18 +18,18 @@
 struct ing_rule_file;
 
 struct ing_rule_reader {
-	const char *file; /* as messages call it */
+	const char *file; /* its name in messages */
 	struct ing_report *report;
-	struct ing_arena *arena; /* of the rules: what is read and has to live on */
+	struct ing_arena *arena; /* of the rules; values are copied to it */
 };
 
-/* At a node; for a key that is missing, at the map. */
+/* Report at a node's position; for a missing key, pass its map. */
 void ing_rule_read_error(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
 	const char *fmt, ...) ING_PRINTF(3, 4);
 void ing_rule_read_warning(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
 	const char *fmt, ...) ING_PRINTF(3, 4);
-/* At a character (1-based) of a scalar: the file's line and column of it where the scalar stands in
- * one line and without escapes, else the scalar's. */
+/* Report at a character (counted from 1) of a scalar. The position is exact when the scalar is
+ * written in one line without escapes; otherwise it is the scalar's. */
 void ing_rule_read_error_in(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
 	int character, const char *fmt, ...) ING_PRINTF(4, 5);
 
@@ -41,53 +42,54 @@ struct ing_yaml *ing_rule_read_yaml(const struct ing_rule_file *file, struct ing
 const struct ing_yaml_node *ing_rule_read_root(
 	const struct ing_rule_reader *rd, const struct ing_yaml *doc);
 
-/* Every key of `map` is one of `known`; others are errors, with the likely meant one. False when
- * there was one, or when map is no map (an error, which calls it `what`: "an entry"). */
+/* Report every key of `map` that is not one of `known`, with the most similar known one. Returns
+ * false when there was one, or when `map` is not a map; `what` names it in messages ("an entry"). */
 bool ing_rule_read_keys(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *what, const char *const *known, size_t count);
 
-/* The scalar of a key: not null, not empty, no NUL inside. As long as the document. */
+/* Returns the scalar of a key, borrowed from the document; NULL when it is absent, or invalid: null,
+ * empty or with a NUL inside. */
 const struct ing_yaml_node *ing_rule_read_scalar(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key);
-/* Its text, copied to the arena. */
+/* Returns its text, copied to the arena, or NULL. */
 const char *ing_rule_read_text(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key);
-/* The same; absence is an error too. `what` is the map: "an entry". */
+/* The same; a missing key is an error. `what` names the map: "an entry". */
 const char *ing_rule_read_required_text(const struct ing_rule_reader *rd,
 	const struct ing_yaml_node *map, const char *what, const char *key);
-/* true or false without quotes. */
+/* true or false, not in quotes; `fallback` when absent or invalid. */
 bool ing_rule_read_bool(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, bool fallback);
-/* Decimal, min to max. */
+/* A decimal number from min to max; `fallback` when absent or invalid. */
 unsigned ing_rule_read_number(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, unsigned min, unsigned max, unsigned fallback);
-/* A list or a map as value; NULL when absent. */
+/* Returns the value, a list or a map as `kind` says; NULL when absent or of another kind. */
 const struct ing_yaml_node *ing_rule_read_node(const struct ing_rule_reader *rd,
 	const struct ing_yaml_node *map, const char *key, enum ing_yaml_kind kind);
-/* One of `words`: its index; -1 when absent or none of them. */
+/* Returns the index of the value in `words`; -1 when absent or invalid. */
 int ing_rule_read_enum(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *key, const char *const *words, size_t count);
 
-/* The keys that say which URLs; for lists of known keys. */
+/* The keys of a URL pattern; for lists of known keys. */
 #define ING_URL_KEYS "host", "path", "path_contains", "path_ends", "query", "contains"
-/* Those of them that stand in `map`, whose other keys are the caller's business. The number of keys
- * there, good or bad. */
+/* Read these keys of `map`, whose other keys are left to the caller. Returns how many of them there
+ * are, valid or not. */
 unsigned ing_rule_read_url_keys(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	struct ing_url_pattern *ret);
-/* A key whose value is a map of nothing but them, at least one: `page:`, `link:`. In the arena;
- * NULL when absent. */
+/* Read a key whose value is a map of these keys alone, at least one. Returns the pattern, in the
+ * arena; NULL when absent. */
 const struct ing_url_pattern *ing_rule_read_url_pattern(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key);
 
-/* Of an entry's `tests:` that need no page, for ingestctl rules test. */
+/* An item of `tests` of an entry about URLs alone, for `ingestctl rules test`. */
 struct ing_url_test {
 	const struct ing_url_test *next;
 	int line;
 	const char *url;
-	bool matches; /* must the entry match? */
+	bool matches; /* whether the entry has to match */
 };
 
-/* The `tests` of an entry about URLs alone, in the arena; NULL: none. hosts: a test may name a
- * `host` instead of a `url`, and is then of http://HOST/. */
+/* Returns the list of `tests` of such an entry, in the arena, or NULL. hosts: a test may have `host`
+ * in place of `url` and is then about http://HOST/. */
 const struct ing_url_test *ing_rule_read_url_tests(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, bool hosts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Lists of URL patterns, as `page:` and `link:` have them.
+ * Reads the lists of URL patterns under `page` and `link`.
  */
 #include "worker/rules/url_filter.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Questions to several sets of rules at once. No state.
+ * Looks a URL up in several sets of rules. No state.
  */
 #include "worker/rules/url_policy.h"
 
@@ -26,7 +26,7 @@ bool ing_url_policy_tls_fallback(
 	const struct ing_host_rule *rule = NULL;
 	if (host_rules != NULL && ing_url_host(url, host, sizeof(host)))
 		rule = ing_host_rules_find(host_rules, host);
-	if (rule == NULL || rule->tls_fallback == ING_CHOICE_UNSAID)
+	if (rule == NULL || rule->tls_fallback == ING_CHOICE_UNSET)
 		return otherwise;
 	return rule->tls_fallback == ING_CHOICE_YES;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rules about URLs: the loader of their two files, and the search. Rules hang from the host that
- * they name; a host name is looked up whole and then with one label less at a time, so that a rule
- * for everything below a domain is found without a search.
+ * Loader of blocklist.yaml and walls.yaml, and the search. Rules are stored under the host that
+ * they name. A host name is looked up as a whole, then with one label less at a time, so that a
+ * rule for everything below a domain is found without a search.
  */
 #include "worker/rules/url_rules.h"
 
@@ -43,7 +43,7 @@ struct loader {
 	bool is_blocklist;
 };
 
-static void file_under(struct ing_url_rules *r, const char *host, struct rule *rule)
+static void add_to_host(struct ing_url_rules *r, const char *host, struct rule *rule)
 {
 	struct host *h;
 	HASH_FIND_STR(r->hosts, host, h);
@@ -100,14 +100,14 @@ static void read_entry(struct loader *l, const struct ing_yaml_node *map)
 	r->last_entry = &rule->entry.next;
 	r->count++;
 	if (rule->pattern.host != NULL) {
-		file_under(r, rule->pattern.host, rule);
+		add_to_host(r, rule->pattern.host, rule);
 	} else {
 		rule->next = r->anywhere;
 		r->anywhere = rule;
 	}
 }
 
-/* Entries that look at the page itself are not ours (worker/scrape/rules/wall_signatures.h). */
+/* Entries that look at the page itself belong to worker/scrape/rules/wall_signatures.h. */
 static bool is_signature(const struct ing_yaml_node *map)
 {
 	static const char *const keys[] = {
@@ -147,7 +147,8 @@ static void load_kind(struct loader *l, const struct ing_rule_files *files, enum
 
 /* --- the search --- */
 
-/* The severer verdict counts, and of equal ones the one that keeps us from fetching. */
+/* The kind that comes first in the enumeration counts; of two of a kind, the one that prevents the
+ * fetch. */
 static bool is_severer(const struct ing_url_decision *a, const struct ing_url_decision *b)
 {
 	if (a->rule != b->rule)

@@ -173,7 +173,7 @@ static void set_robots(json_t *o, const struct ing_robots *robots, const char *h
 
 static json_t *choice(enum ing_host_choice c)
 {
-	return c == ING_CHOICE_UNSAID ? json_null() : json_boolean(c == ING_CHOICE_YES);
+	return c == ING_CHOICE_UNSET ? json_null() : json_boolean(c == ING_CHOICE_YES);
 }
 
 /* -------------------------------------------------------------------------------------------- */

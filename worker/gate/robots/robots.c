@@ -74,7 +74,7 @@ static uint64_t now_of(const struct ing_robots *r)
 static bool is_obeyed(const struct ing_robots *r, const char *host)
 {
 	const struct ing_host_rule *rule = ing_host_rules_find(r->conf.host_rules, host);
-	if (rule == NULL || rule->obey_robots == ING_CHOICE_UNSAID)
+	if (rule == NULL || rule->obey_robots == ING_CHOICE_UNSET)
 		return r->conf.obey;
 	return rule->obey_robots == ING_CHOICE_YES;
 }

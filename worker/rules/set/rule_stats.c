@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Counters in a table by name; each known set of rules is an array of pointers into it, by number.
+ * Counters in a hash table by name; each known set of rules is an array of pointers into it, by
+ * rule number.
  */
 #include "worker/rules/set/rule_stats.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rules from a folder to the forms in which the worker needs them.
+ * Loads the rules of a folder into the forms that the worker uses.
  */
 #include "worker/rules/set/ruleset.h"
 

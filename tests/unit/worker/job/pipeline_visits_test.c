@@ -614,9 +614,9 @@ static void certificates_may_go_unverified_where_a_rule_says_so(void **state)
 		enum ing_host_choice rule;
 		bool want;
 	} cases[] = {
-		{false, ING_CHOICE_UNSAID, false},
+		{false, ING_CHOICE_UNSET, false},
 		{false, ING_CHOICE_YES, true},
-		{true, ING_CHOICE_UNSAID, true},
+		{true, ING_CHOICE_UNSET, true},
 		{true, ING_CHOICE_NO, false},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {

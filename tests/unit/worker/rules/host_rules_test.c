@@ -126,8 +126,8 @@ static void what_an_entry_says(void **state)
 	assert_true(a->has_delay);
 	assert_int_equal(a->delay_ms, 3600000);
 	assert_false(a->has_concurrency);
-	assert_int_equal(a->obey_robots, ING_CHOICE_UNSAID);
-	assert_int_equal(a->tls_fallback, ING_CHOICE_UNSAID);
+	assert_int_equal(a->obey_robots, ING_CHOICE_UNSET);
+	assert_int_equal(a->tls_fallback, ING_CHOICE_UNSET);
 	assert_null(a->source);
 	const struct ing_host_rule *b = a->next;
 	assert_string_equal(b->host, ".example.org");
