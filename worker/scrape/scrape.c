@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One page through all the parts of the scraping, in the order in which they need each other: walls
- * and guesses want the words counted, a rewrite is asked for only where no link was found. Rules
- * with :matchText change the tree, so what was raised is lowered again between the parts: none
- * depends on what another did before it.
+ * Runs the parts of the scraping on one page, in the order of their dependencies: walls and scope
+ * need the word count, sites.yaml is used only when no link was found. Rules with :matchText add
+ * pseudo elements to the tree; these are removed between the parts, so that no part depends on
+ * another.
  */
 #include "worker/scrape/scrape.h"
 
@@ -81,8 +81,7 @@ static void read_xml(
 	ret->detail = s->error.msg;
 }
 
-/* The text of the page's first <title> outside of foreign content, or of its first in XML; NULL
- * when it is blank. */
+/* Returns the text of the first <title> that is not inside SVG, folded; NULL when it is blank. */
 static const char *title_of(const struct ing_view *v)
 {
 	const struct ing_tree *t = v->tree;
@@ -133,7 +132,7 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 	v->title = title_of(v);
 }
 
-/* Make text of the pseudo elements again. */
+/* Make pseudo elements text nodes again. */
 static void reset_pseudo(struct ing_scraper *s)
 {
 	struct ing_tree *t = s->tree;
@@ -153,8 +152,8 @@ static const char *journal_technique(struct ing_scraper *s)
 		&s->arena, name, ing_utf8_cut(name, strlen(name), sizeof(name) - 1));
 }
 
-/* Links that the page names; without one to the PDF what can be put together for its site; last
- * what the site's rule for articles leads to. */
+/* The links of the page; without a PDF link the URL built by sites.yaml; without one the PDF link of
+ * the site's entry in journals.yaml. */
 static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
 {
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * scrape.h - what a page says: its bytes and the rules in, findings out.
+ * scrape.h - everything a page says: its bytes and the rules in, a record of results out.
  *
- * Owns: the parser, tree, matcher and scratch memory, kept from page to page. Pure: nothing is
- * fetched. Runs inside examiners, and in a child of ingestctl. One thread at a time.
+ * Owns the parser, tree, matcher and scratch memory, which are kept from page to page. Fetches
+ * nothing. Runs in examiners and in a child of ingestctl. One thread at a time.
  */
 #pragma once
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct ing_scraper;
 
 enum ing_scrape_want {
 	ING_SCRAPE_BIBLIO = 1,
-	ING_SCRAPE_LINKS = 2, /* links, and when there is no PDF link the site's rewrite */
+	ING_SCRAPE_LINKS = 2, /* links; without a PDF link also the URL built by sites.yaml */
 	ING_SCRAPE_WALLS = 4,
 	ING_SCRAPE_SCOPE = 8,        /* platform, scope, word count */
 	ING_SCRAPE_PUBLICATION = 16, /* parts and page links */
@@ -28,11 +28,11 @@ enum ing_scrape_want {
 };
 
 struct ing_scrape_input {
-	const char *url;  /* the page's own, or NULL */
-	const void *data; /* content codings off */
+	const char *url;  /* of the page, or NULL */
+	const void *data; /* content codings removed */
 	size_t bytes;
 	const char *content_type; /* header value, or NULL */
-	bool xml;                 /* read as XML */
+	bool xml;                 /* parse as XML */
 	unsigned want;            /* enum ing_scrape_want bits */
 };
 
@@ -46,11 +46,11 @@ enum ing_scrape_end {
 /* Strings and JSON are valid until the next page or free. */
 struct ing_scraped {
 	enum ing_scrape_end end;
-	const char *detail; /* words for PART; NULL */
-	const char *title;  /* <title>, folded, at most 1,000 bytes; NULL */
-	const char *site;   /* journal rule's name; NULL */
+	const char *detail; /* why it is PART or TOO_LARGE; NULL */
+	const char *title;  /* of <title>, white space folded, at most 1,000 bytes; NULL */
+	const char *site;   /* name of its site in journals.yaml; NULL */
 	const char *webpage_rule;
-	json_t *biblio; /* NULL: not wanted */
+	json_t *biblio; /* NULL: not asked for */
 	bool has_biblio;
 	struct ing_link links[ING_LINK_KINDS_];
 	struct ing_site_next next;
@@ -61,11 +61,11 @@ struct ing_scraped {
 	const struct ing_rule_hits *rule_hits;
 };
 
-struct ing_scraper *ing_scraper_new(const struct ing_rules *rules); /* borrowed; NULL: no rules */
+struct ing_scraper *ing_scraper_new(const struct ing_rules *rules); /* borrowed; may be NULL */
 void ing_scraper_free(struct ing_scraper *s);                       /* NULL is fine */
-void ing_scraper_clear(struct ing_scraper *s); /* lets the page go; keeps a little memory */
+void ing_scraper_clear(struct ing_scraper *s); /* frees the page; keeps a little memory */
 /* Never fails: whatever the bytes, ret says what could be read, within limits.h's memory and
  * time. */
 void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret);
-/* The contract's object of `ingestctl scrape`, every key present. New reference. */
+/* Returns the output of `ingestctl scrape`, with every key, as a new reference. */
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the parts of the scraping ask of a page again and again.
+ * Helpers of struct ing_view.
  */
 #include "worker/scrape/view.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Each file's documents are read and checked by themselves; what they say is merged; then follow
- * the checks that need the whole (which sites are named, which are there), and only what is left
- * after merging gets rule numbers.
+ * The documents of each file are read and checked separately, then merged; then follow the checks
+ * that need all files (sites that are named but not defined, or the reverse). Only sites that
+ * remain after merging get rule numbers.
  */
 #include "worker/scrape/rules/journals.h"
 
@@ -61,7 +61,7 @@ struct ing_journals {
 	struct site_entry *all;   /* list by `next` */
 };
 
-/* Where a regex names its site: looked at when all are known. */
+/* Where an expression names its site; resolved when all files are read. */
 struct site_name {
 	const struct ing_rule_file *file;
 	const struct ing_yaml_node *node;
@@ -74,7 +74,7 @@ struct loader {
 	const struct ing_rule_file *file;
 	struct ing_rule_reader rd;
 	struct site_name *site_names; /* of journals->patterns, by index */
-	bool part; /* names may be missing: a file, a section or an entry could not be read */
+	bool part; /* something could not be read, so that missing names are not reported */
 };
 
 /* --- the sections --- */
@@ -87,7 +87,8 @@ static bool is_filled(const struct ing_yaml_node *node)
 	       node->text[strspn(node->text, " \t\r\n\f\v")] != '\0';
 }
 
-/* One that is wrong is kept too, and never matches: what it names is named. False: no room. */
+/* Invalid ones are kept too and never match, so that the site they name counts as named. Returns
+ * false when there are too many. */
 static bool add_pattern(struct loader *l, struct patterns *to, const struct ing_yaml_node *node)
 {
 	if (to->count == ING_MAX_URL_REGEXES) {
@@ -158,7 +159,7 @@ static void read_rewrite(struct loader *l, const struct ing_yaml_node *map, cons
 			err.msg, err.column);
 }
 
-/* Every value is filled, and a text but where it may be a map of ours. */
+/* Check that a value is not blank, and a text unless it may be a map. */
 static void check_value(struct loader *l, const struct ing_yaml_node *key)
 {
 	const struct ing_yaml_node *value = key->value;
@@ -398,7 +399,7 @@ void ing_journals_free(struct ing_journals *j)
 	free(j);
 }
 
-/* The last that matches counts, so the search is from the end. */
+/* The last match counts, so the search is from the end. */
 const struct ing_journal_site *ing_journals_site(
 	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits)
 {

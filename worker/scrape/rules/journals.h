@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * journals.h - journals.yaml: which site a URL belongs to, and how that site's article pages are
- * read. PubFetcher's format; files written for it load as they are.
+ * journals.h - journals.yaml: which site a URL belongs to, and how article pages of that site are
+ * read. PubFetcher's format; its files load unchanged.
  *
  * Part of struct ing_rules; immutable, any thread.
  */
@@ -12,7 +12,7 @@
 
 struct ing_rule_hits;
 
-enum ing_journal_key { /* those whose value is a selector */
+enum ing_journal_key { /* keys whose value is a selector */
 	ING_JOURNAL_PMID,
 	ING_JOURNAL_PMCID,
 	ING_JOURNAL_DOI,
@@ -31,9 +31,9 @@ enum ing_journal_key { /* those whose value is a selector */
 
 struct ing_journal_rule {
 	const struct ing_selector *selector; /* NULL: no such key */
-	const char *attr; /* ours: the value is this attribute instead of text (or href); NULL */
-	unsigned parents; /* ours: that many steps up from what was found */
-	uint32_t rule;    /* number, for rule_hits.h */
+	const char *attr; /* ours: this attribute instead of the text (or href); NULL */
+	unsigned parents; /* ours: use the ancestor so many levels up */
+	uint32_t rule;    /* its number (rule_hits.h) */
 };
 
 struct ing_journal_rewrite {         /* *_src and *_dst */
@@ -46,21 +46,21 @@ struct ing_journal_site {
 	const char *name;
 	struct ing_journal_rule keys[ING_JOURNAL_KEYS_];
 	struct ing_journal_rewrite fulltext, pdf;
-	const char *wait_until; /* a browser's selector; kept for whoever has one */
-	uint32_t rule;          /* of the entry as a whole */
+	const char *wait_until; /* a selector for a browser; not used yet */
+	uint32_t rule;          /* number of the entry */
 };
 
-/* `first` of the journals files in the order of loading; merged and validated (1.2-1.7 of the
- * reference: four documents, or the three of older files; last match wins; override by key). */
+/* Load the journals files in their order, merged: the last URL expression that matches counts, a
+ * site that is defined again replaces the former one. Errors go to the report. */
 struct ing_journals *ing_journals_load(
 	struct ing_rules *rules, const struct ing_rule_files *files, struct ing_report *report);
 void ing_journals_free(struct ing_journals *j);
-/* The site of a page by its final URL, or NULL. A pattern that meets its limit does not match, and
- * is noted as its site's ING_RULE_FAILED unless hits is NULL. */
+/* Returns the site of a page by its final URL, or NULL. A pattern that meets its limit does not
+ * match; its site gets ING_RULE_FAILED unless hits is NULL. */
 const struct ing_journal_site *ing_journals_site(
 	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits);
-/* Is a URL one that only a browser with JavaScript can read; one for which the browser is to be
- * restarted? A pattern that meets its limit does not match. */
+/* Whether a URL needs a browser with JavaScript; whether the browser has to be restarted for it. A
+ * pattern that meets its limit does not match. */
 bool ing_journals_javascript(const struct ing_journals *j, const char *url);
 bool ing_journals_restart(const struct ing_journals *j, const char *url);
 size_t ing_journals_count(const struct ing_journals *j); /* sites */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Signals first: <meta> elements that publishers maintain for scholarly search engines, the same on
- * any site. Then the patterns, in the order in which links.yaml has them; most of them are about
- * one site or platform, and their page gate keeps them from being tried anywhere else.
+ * The <meta> links come first: publishers maintain them for scholarly search engines, and they are
+ * the same on every site. Then the patterns in the order of links.yaml; most of them are about one
+ * site or platform, and their filter `page` keeps them from being tried elsewhere.
  *
- * Whatever gave it, a value becomes a link in one place, which also decides whether it is good.
+ * Every value, whatever it is from, becomes a link in resolve(), which also decides whether it is
+ * valid.
  */
 #include "worker/scrape/rules/links.h"
 
@@ -21,10 +22,9 @@
 #include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
 
-/* A page repeats its PDF link a few times at most; this many of a pattern are resolved, then no
- * more. */
+/* Pages repeat their PDF link a few times at most: so many values of a pattern are resolved. */
 #define MAX_LINKS_TRIED 16
-/* A link in the text of an element (`text: true`); a little more than any URL may have. */
+/* Of an element's text with `text: true`: a little more than the longest URL. */
 #define MAX_TEXT_BYTES (ING_MAX_URL_BYTES + 1024)
 
 struct meta_link {
@@ -33,7 +33,7 @@ struct meta_link {
 	const char *technique;
 };
 
-/* In the order of trust. */
+/* In order of preference. */
 static const struct meta_link pdf_meta_links[] = {
 	{"citation_pdf_url", ING_META_NAME, "citation_pdf_url"},
 	{"bepress_citation_pdf_url", ING_META_NAME, "bepress_citation_pdf_url"},
@@ -60,9 +60,8 @@ static const struct {
 	[ING_LINK_COMPONENT] = {"component", NULL, 0},
 };
 
-/* Links that sites put there although they lead nowhere new: back to the resolver that brought us
- * here, to a frame around the PDF, or out of a template that was not filled in. Compared with the
- * absolute link, ASCII case aside. */
+/* Links that lead nowhere: back to the DOI resolver, to a frame around the PDF, or from a template
+ * that was not filled in. Substrings of the absolute link, in any ASCII case. */
 static const char *const ignored[] = {
 	"://doi.org/",
 	"://dx.doi.org/",
@@ -74,12 +73,12 @@ static const char *const ignored[] = {
 struct pattern {
 	struct pattern *next;
 	const char *technique;
-	struct ing_url_filter page; /* none: any page */
-	struct ing_url_filter link; /* none: any link */
+	struct ing_url_filter page; /* not given: any page */
+	struct ing_url_filter link; /* not given: any link */
 	struct ing_selector *selector;
 	const char *attr; /* NULL: the element's text */
 	bool refresh;
-	struct ing_regex *trim; /* NULL: nothing to drop */
+	struct ing_regex *trim; /* what is removed from the link; NULL */
 	uint32_t rule;
 };
 
@@ -90,7 +89,7 @@ struct list {
 
 struct ing_links {
 	struct list lists[ING_LINK_KINDS_];
-	struct list mend; /* link gate and trim alone */
+	struct list mend; /* entries of `mend`: `link` and `trim` only */
 	size_t count;
 };
 
@@ -189,14 +188,14 @@ static void free_list(struct list *list)
 
 /* --- the search --- */
 
-/* What is known while one page's link of one kind is looked for. */
+/* State of the search for one page's link of one kind. */
 struct search {
 	const struct ing_links *links;
 	const struct ing_view *v;
 	struct ing_link self; /* the first link to the page itself */
 };
 
-/* The link less what the expression matches first; link itself when that is nothing. Takes link.
+/* Remove the first match of the expression from the link, which is changed in place and returned.
  * *failed is set when the expression met its limit. */
 static char *trim_link(char *link, const struct ing_regex *trim, bool *failed)
 {
@@ -209,7 +208,7 @@ static char *trim_link(char *link, const struct ing_regex *trim, bool *failed)
 	return link;
 }
 
-/* Apply the entries of `mend` that are about the link. Takes link. */
+/* Apply the entries of `mend` whose filters match. Changes link in place and returns it. */
 static char *mend_link(const struct search *s, char *link)
 {
 	for (const struct pattern *p = s->links->mend.first; p != NULL; p = p->next) {
@@ -226,8 +225,8 @@ static char *mend_link(const struct search *s, char *link)
 	return link;
 }
 
-/* What stands behind "URL=" in a meta refresh (HTML Standard, 4.2.4.3): quotes and white space
- * around it dropped. NULL: there is no such thing. */
+/* Returns the URL of a meta refresh (HTML Standard, 4.2.4.3) without quotes and white space around
+ * it, on the heap; NULL when there is none. */
 static char *parse_refresh(const char *value)
 {
 	const char *at = strcasestr(value, "url");
@@ -247,8 +246,8 @@ static char *parse_refresh(const char *value)
 	return ing_strndup(at, bytes);
 }
 
-/* The absolute, mended web address that a value means; NULL when it is no good. p: its pattern, or
- * NULL. */
+/* Returns the absolute http(s) URL of a value, on the heap, or NULL when it is not valid. p: its
+ * pattern; NULL for a <meta> link. */
 static char *resolve(const struct search *s, const struct pattern *p, const char *value)
 {
 	char *target = p != NULL && p->refresh ? parse_refresh(value) : NULL;
@@ -276,8 +275,8 @@ static char *resolve(const struct search *s, const struct pattern *p, const char
 	return link;
 }
 
-/* Try a value. True, and *ret, when it gives a good link; a link to the page itself is kept for
- * want of better. */
+/* Returns true and sets *ret when a value gives a valid link to another page. The first link to the
+ * page itself is kept in s->self. */
 static bool try_value(struct search *s, const struct pattern *p, const char *technique,
 	const char *value, struct ing_link *ret)
 {
@@ -311,7 +310,7 @@ static bool try_meta_link(struct search *s, const struct meta_link *meta_link, s
 	return false;
 }
 
-/* What a pattern reads of an element; NULL: nothing that could be a link. */
+/* Returns the attribute or text that a pattern reads from an element, or NULL. */
 static const char *value_of(const struct search *s, const struct pattern *p, ing_node n)
 {
 	if (p->attr != NULL)

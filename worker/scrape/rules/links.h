@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * links.h - where a page says that its document is: the <meta> links of scholarly search engines,
- * which hold on any site and need no rule, then the patterns of links.yaml in their order.
+ * links.h - the link to the document that a page gives: <meta> links as scholarly search engines
+ * read them, which need no rule, then the patterns of links.yaml in their order.
  *
  * The table is part of struct ing_rules; immutable, any thread.
  */
@@ -12,9 +12,9 @@
 
 struct ing_link {
 	const char *url;       /* absolute http(s), at most ING_MAX_URL_BYTES; NULL: none */
-	const char *technique; /* which signal or pattern: "citation_pdf_url", "embed" … */
-	bool self;             /* it is the page's own address: there was nothing better */
-	uint32_t rule;         /* of links.yaml; UINT32_MAX: a signal without rule */
+	const char *technique; /* the <meta> or pattern it is from: "citation_pdf_url", "embed" … */
+	bool self;             /* it is the page's own URL, and no other link was found */
+	uint32_t rule;         /* of links.yaml; UINT32_MAX: a <meta> link */
 };
 
 struct ing_links *ing_links_load(
@@ -22,10 +22,10 @@ struct ing_links *ing_links_load(
 void ing_links_free(struct ing_links *l);
 size_t ing_links_count(const struct ing_links *l);
 
-/* The best link of a kind; url in the view's arena. */
+/* Returns the best link of a kind, its url in the view's arena; url is NULL when there is none. */
 struct ing_link ing_links_find(
 	const struct ing_links *l, const struct ing_view *v, enum ing_link_kind kind);
-/* Links that are never followed: resolvers that lead back, frames, unfilled templates. */
+/* Whether a link is never followed: DOI resolvers, frames around a PDF, unfilled templates. */
 bool ing_link_is_ignored(const char *url);
-/* The address is the page's own, fragment aside. */
+/* Whether a URL is the page's own, except for the fragment. */
 bool ing_link_is_self(const struct ing_view *v, const char *url);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Selectors and regular expressions of rule files, compiled, with what is wrong in them pointed at
- * in the file.
+ * Compiles selectors and regular expressions of rule files.
  */
 #include "worker/scrape/jsoup/regex.h"
 #include "worker/scrape/jsoup/selector.h"

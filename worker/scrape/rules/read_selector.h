@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * read_selector.h - selectors and regular expressions of rule files, compiled: rule_reader.h for those two
- * types. Errors go to the reader's report. One thread.
+ * read_selector.h - selectors and regular expressions of rule files, compiled, with errors at their
+ * position in the file (worker/rules/rule_reader.h).
+ *
+ * One thread.
  */
 #pragma once
 #include <stdbool.h>

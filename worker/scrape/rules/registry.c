@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rules get their numbers here, one after the other; what is known of them by number stands in
- * arrays that grow together, all else in the set's arena.
+ * What is known of a rule is kept in arrays that grow together and are indexed by its number;
+ * everything else is in the set's arena.
  */
 #include "worker/scrape/rules/registry.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The tables of a set are loaded one after the other, each loader going on after errors, and only a
- * set without errors comes out.
+ * Loads the tables one after the other. Each loader goes on after an error, so that one report has
+ * all of them; a set with an error is not returned.
  */
 #include "worker/scrape/rules/rules.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Values out of a page: from its address, its scripts, its elements. Every candidate is read once;
- * how many there are, and how large, has ceilings, so that a take is linear in the page.
+ * Reads values from a page's URL, scripts and elements. Each candidate is read once; their number
+ * and size are limited, so that the cost of a source is linear in the page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,15 @@
 #include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/rules/site_values.h"
 
-/* Elements or scripts that are looked at for one take; article pages have some 50 scripts. */
+/* Elements or scripts that are read for one source; article pages have about 50 scripts. */
 #define MAX_CANDIDATES 256
 /* JSON that a page carries: the largest seen are 1 MB with some 50,000 lists and objects, of which
  * each takes up to 300 bytes of memory. */
 #define MAX_JSON_BYTES ((size_t)2 << 20)
 #define MAX_JSON_PARTS 100000
 #define MAX_SCRIPT_BYTES ((size_t)4 << 20)
-/* Elements lie within one another, so that their texts together may be many times the page. */
+/* Of text for one source: elements are nested, so that their texts can add up to many times the
+ * page. */
 #define MAX_READ_BYTES ((size_t)32 << 20)
 #define MAX_GROUPS 32
 
@@ -121,8 +122,8 @@ static bool undo_percent_escapes(char *s)
 	return true;
 }
 
-/* Keep what has been found, with escapes undone and cut; trimmed of white space. False: nothing is
- * left, or it cannot be a part of a URL. */
+/* Store a value, trimmed, with escapes undone and cut. Returns false when nothing is left, or when it
+ * cannot be a part of a URL. */
 static bool keep_value(struct value_reader *vr, unsigned slot, const char *s, size_t bytes)
 {
 	ing_text_trim(&s, &bytes);
@@ -183,7 +184,7 @@ static bool keep_json(struct value_reader *vr, const struct ing_site_value *valu
 	return keep_value(vr, value->slot, number, (size_t)bytes);
 }
 
-/* Lists and objects that a text may hold, were it JSON. */
+/* Upper bound of the lists and objects in a JSON text. */
 static size_t count_parts(const char *s, size_t bytes)
 {
 	size_t parts = 0;
@@ -192,8 +193,9 @@ static size_t count_parts(const char *s, size_t bytes)
 	return parts;
 }
 
-/* JSON at the front of s (`whole`: and nothing behind it). A text that is JSON itself is read once
- * more: some sites write it so. jansson bounds nesting (2,048). New reference or NULL. */
+/* Parse the JSON at the start of s (`whole`: nothing may follow it). A string that contains JSON is
+ * parsed again, because some sites encode it twice. jansson limits nesting to 2,048. Returns a new
+ * reference or NULL. */
 static json_t *read_json(const char *s, size_t bytes, bool whole)
 {
 	static const struct ing_json_limits all = {
@@ -224,7 +226,7 @@ static bool read_json_values(struct value_reader *vr, const char *s, size_t byte
 
 /* --- candidates --- */
 
-/* Try a text against the take's regular expression, if it has one. */
+/* Read all values from a text, by the source's regular expression if it has one. */
 static bool read_text_values(struct value_reader *vr, const char *s, size_t bytes)
 {
 	const struct ing_site_source *src = vr->source;
@@ -252,7 +254,7 @@ static bool read_text_values(struct value_reader *vr, const char *s, size_t byte
 	return true;
 }
 
-/* Try what stands in an element: scripts have data, others text. */
+/* Read all values from an element's content: the data of scripts, the text of others. */
 static bool read_element_content(struct value_reader *vr, ing_node n)
 {
 	struct ing_buf text;
@@ -267,7 +269,7 @@ static bool read_element_content(struct value_reader *vr, ing_node n)
 	return found_all;
 }
 
-/* Is there more to be read? Not once an expression has met its limit: it would do so again. */
+/* Whether to read another candidate; not after a limit of an expression, which would be met again. */
 static bool may_continue(const struct value_reader *vr)
 {
 	return !vr->failed && vr->read_bytes < MAX_READ_BYTES;
@@ -328,7 +330,7 @@ bool ing_site_read_values(const struct ing_site_source *src, const struct ing_vi
 	else
 		found_all = read_elements(&vr);
 	if (!found_all)
-		clear_slots(&vr); /* a half that some candidate gave is nothing */
+		clear_slots(&vr); /* values of a candidate that lacked others */
 	*failed = *failed || vr.failed;
 	return found_all;
 }

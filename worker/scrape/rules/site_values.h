@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * site_values.h - an entry of sites.yaml, as its loader (sites.c) and its reader of pages
- * (site_values.c) know it.
+ * site_values.h - the sources of named values of an entry of sites.yaml (items of its key `take`),
+ * and reading the values from a page.
  *
  * Immutable once loaded; part of struct ing_sites.
  */
@@ -11,7 +11,7 @@
 #include "worker/scrape/rules/template.h"
 #include "worker/scrape/view.h"
 
-#define ING_MAX_SITE_VALUES 16 /* names of an entry; real ones need four */
+#define ING_MAX_SITE_VALUES 16 /* of an entry; the shipped ones have up to four */
 
 enum ing_site_source_kind {
 	ING_SITE_FROM_URL,     /* regular expression on the page's address */
@@ -33,12 +33,13 @@ struct ing_site_source {
 	struct ing_selector *selector; /* of ELEMENT */
 	const char *attr;              /* of ELEMENT; NULL: its text, or a script's data */
 	struct ing_regex *regex;       /* of URL and SCRIPT; of ELEMENT (`match`) or NULL */
-	struct ing_regex *cut;         /* it and all behind it is dropped; NULL */
-	bool json;                     /* values are paths into JSON */
+	struct ing_regex *cut; /* what it matches and everything after it is dropped; NULL */
+	bool json;             /* values are paths into JSON */
 	const struct ing_site_value *values;
 };
 
-/* Fill the slots of a take's values (strings in the view's arena), the first place that gives all
- * of them. False: there is none. What met a limit sets *failed. */
+/* Read the values of a source into their slots (strings in the view's arena), from the first
+ * candidate that has all of them. Returns false when there is none. *failed is set when a limit was
+ * met. */
 bool ing_site_read_values(const struct ing_site_source *src, const struct ing_view *v,
 	const char **slots, bool *failed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An entry is a gate, a list of values to take from the page, and a text to put them into. How
- * values are taken is in site_values.c, how the text is read in template.c.
+ * An entry has a filter on the page's URL, sources of named values, and a template of the URL.
+ * Values are read in site_values.c, templates compiled in template.c.
  */
 #include "worker/scrape/rules/sites.h"
 
@@ -42,7 +42,7 @@ struct loader {
 	struct site *site; /* being read */
 };
 
-/* Add a value to a take; its name gets a slot. */
+/* Add a value to a source; a new name gets a slot. */
 static struct ing_site_value *add_value(struct loader *l, const struct ing_yaml_node *at,
 	struct ing_site_source *src, const char *name)
 {
@@ -86,7 +86,7 @@ static void read_paths(
 	}
 }
 
-/* The named groups of the take's regular expression, each of which is a value. */
+/* Add the named groups of the source's regular expression as values. */
 static void read_groups(
 	struct loader *l, const struct ing_yaml_node *at, struct ing_site_source *src)
 {
@@ -102,7 +102,7 @@ static void read_groups(
 	}
 }
 
-/* Read the regular expression of a take. Text of pages is UTF-8, addresses are bytes. */
+/* Read the regular expression of a source. Text of pages is UTF-8, URLs are bytes. */
 static void read_expression(struct loader *l, const struct ing_yaml_node *entry, const char *key,
 	struct ing_site_source *src)
 {
@@ -238,7 +238,8 @@ static void read_entries(struct loader *l, const struct ing_yaml_node *root)
 
 /* --- the search --- */
 
-/* The address that an entry gives, if it is a web address other than the page's own. Heap; NULL. */
+/* Returns the URL of an entry, on the heap; NULL when a value is missing, or when it is no http(s)
+ * URL or the page's own. */
 static char *build_url(const struct site *s, const struct ing_view *v, const char *host)
 {
 	const char *values[ING_MAX_SITE_VALUES] = {NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * sites.h - sites.yaml: what has to be put together to get to a site's document: from the page's
- * address, JSON and scripts inside it, form fields. Asked when links.h found nothing.
+ * sites.h - sites.yaml: document URLs that no link gives and that are built from the page's URL,
+ * from JSON and scripts inside it, and from form fields. Used when links.h finds nothing.
  *
  * The table is part of struct ing_rules; immutable, any thread.
  */
@@ -10,8 +10,8 @@
 #include "worker/scrape/view.h"
 
 struct ing_site_next {
-	const char *url;       /* absolute http(s); NULL: none */
-	bool is_pdf;           /* said to be the PDF; else another page on the way */
+	const char *url; /* absolute http(s); NULL: none */
+	bool is_pdf;     /* expected to be the PDF; otherwise the next page on the way to it */
 	const char *technique; /* the entry's name */
 	const char *stage;     /* release_stage, or NULL */
 	uint32_t rule;
@@ -22,5 +22,6 @@ struct ing_sites *ing_sites_load(
 void ing_sites_free(struct ing_sites *s);
 size_t ing_sites_count(const struct ing_sites *s);
 
-/* The first entry that is about this page and gives a URL other than the page's own. */
+/* Returns the URL of the first entry whose filter matches the page and which gives a URL other than
+ * the page's own; url is NULL when there is none. */
 struct ing_site_next ing_sites_find(const struct ing_sites *s, const struct ing_view *v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A template is read once, from left to right, into a list of texts and places.
+ * A template is compiled in one pass into a list of literal texts and values.
  */
 #include "worker/scrape/rules/template.h"
 
@@ -99,8 +99,8 @@ int ing_template_compile(const char *text, const char *const *names, size_t coun
 			piece->place = find_place(at + 1, name, names, count);
 			if (piece->place == ING_TEMPLATE_TEXT)
 				return ing_error_at(err, ING_FAIL_NOT_FOUND, 1, column_of(text, at),
-					"there is no value named \"%.*s\"",
-					(int)ING_MIN(name, 60), at + 1);
+					"there is no value named \"%.*s\"", (int)ING_MIN(name, 60),
+					at + 1);
 			bytes = close + 1;
 		}
 		*end = piece;

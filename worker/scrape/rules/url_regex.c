@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The literal beginning of an expression is read off its text by rules that leave it out when in
- * doubt: it only ever saves running the expression.
+ * The literal start of an expression is taken from its text. In doubt there is none: it only saves
+ * running the expression.
  */
 #include "worker/scrape/rules/read_selector.h"
 #include "worker/scrape/rules/url_regex.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * url_regex.h - regular expressions about URLs, as the keys of journals.yaml and webpages.yaml are.
+ * url_regex.h - regular expressions about URLs: the keys of journals.yaml and webpages.yaml.
  *
- * One that does not begin with ^ gets "(?i)^https?://(www\.)?" put in front: so it is about what
- * stands behind the scheme and a "www.", and case does not count. Nothing is put around it; in
- * "a\.org|b\.org" the second half is therefore found anywhere in a URL, as PubFetcher has it, and
- * whoever wants both at the beginning writes "(a\.org|b\.org)".
+ * One that does not begin with ^ is prefixed with "(?i)^https?://(www\.)?", so that it is matched
+ * after the scheme and "www.", in any case. No group is put around it: in "a\.org|b\.org" the
+ * second alternative matches anywhere in a URL, as in PubFetcher; "(a\.org|b\.org)" has both at the
+ * start.
  *
- * A look-up tries every expression of a table, from its end. Where one begins with literal text (a
- * host, mostly) that is compared first: for 65 expressions, 40 of them literal, a look-up costs 4.6
- * us instead of 8.0, and each literal one a few nanoseconds. Immutable once compiled, any thread.
+ * A look-up tries every expression of a table, from its end. Where an expression begins with
+ * literal text (usually a host name) that is compared first: with 65 expressions, 40 of them
+ * literal, a look-up costs 4.6 us instead of 8.0. Immutable once compiled, any thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -18,28 +18,29 @@
 #include "worker/rules/rule_reader.h"
 
 struct ing_url_regex {
-	struct ing_regex *regex; /* NULL: was wrong */
-	const char *start;       /* what a match begins with, behind the scheme; NULL: not known */
+	struct ing_regex *regex; /* NULL: it was invalid */
+	const char *start;       /* literal start of every match, after the scheme; NULL: unknown */
 };
 
-/* A URL as java.net.URL writes it: surrounding bytes up to 0x20 dropped, the scheme in lower case,
- * all else as it came. */
+/* A URL as java.net.URL prints it: without bytes up to 0x20 around it, with the scheme in lower
+ * case, otherwise unchanged. */
 struct ing_java_url {
-	char *text; /* heap; NULL: no URL, or of a scheme that Java does not know */
+	char *text; /* heap; NULL: no URL, or of a scheme unknown to Java */
 	size_t bytes;
-	const char *host; /* behind "http://" or "https://"; NULL: another scheme */
-	const char *bare; /* behind a "www." as well */
+	const char *host; /* what follows "http://" or "https://"; NULL: another scheme */
+	const char *bare; /* the same without "www." */
 };
 
-/* A table has at most so many; more is an error of whoever loads it. */
+/* Of a table; more is an error. */
 #define ING_MAX_URL_REGEXES 20000
 
-/* Compile a scalar. Errors go to the report, and false. Release with ing_url_regex_done(). */
+/* Compile a scalar. Returns false when it is invalid, with an error in the report. Release with
+ * ing_url_regex_done(). */
 bool ing_url_regex_compile(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
 	struct ing_url_regex *ret);
 void ing_url_regex_done(struct ing_url_regex *r);
 
 void ing_java_url_init(struct ing_java_url *u, const char *url); /* NULL: no URL */
 void ing_java_url_done(struct ing_java_url *u);
-/* ING_REGEX_LIMIT: whether it matches is not known; look-ups go on as if it did not. */
+/* ING_REGEX_LIMIT: unknown; look-ups treat it as no match. */
 enum ing_regex_end ing_url_regex_find(const struct ing_url_regex *r, const struct ing_java_url *u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Signatures are asked in the order of the file. What is cheap is asked first, and nearly every
- * signature bounds the number of words, so that an article costs a few comparisons.
+ * Signatures are tried in the order of the file, the cheapest conditions of each first. Nearly
+ * every one limits the number of words, so that an article costs a few comparisons.
  */
 #include "worker/scrape/rules/wall_signatures.h"
 
@@ -13,8 +13,7 @@
 #include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
 
-/* What stands in place of a document is small; a signature is looked for in this much of a page's
- * bytes. */
+/* Pages served in place of a document are small: `source_matches` looks at the first bytes only. */
 #define MAX_SOURCE_BYTES ((size_t)256 << 10)
 #define MAX_WORDS_LIMIT 1000000
 
@@ -88,7 +87,7 @@ static void read_signature(struct loader *l, const struct ing_yaml_node *entry)
 	l->signatures->count++;
 }
 
-/* Does an entry look at the page itself? */
+/* Whether an entry looks at the page itself; the others belong to worker/rules/url_rules.h. */
 static bool is_signature(const struct ing_yaml_node *entry)
 {
 	static const char *const keys[] = {
@@ -100,7 +99,6 @@ static bool is_signature(const struct ing_yaml_node *entry)
 	return false;
 }
 
-/* Entries by URL alone are the gate's, which checks them. */
 static void read_entries(struct loader *l, const struct ing_yaml_node *root)
 {
 	if (ing_yaml_is_null(root))
@@ -118,7 +116,7 @@ static void read_entries(struct loader *l, const struct ing_yaml_node *root)
 
 /* --- the search --- */
 
-/* Does the page bear what the expression looks for? A limit that is met is a no. */
+/* Whether the expression matches; false, and FAILED, when it meets its limit. */
 static bool finds(const struct ing_regex *r, const char *text, size_t bytes,
 	const struct ing_view *v, uint32_t rule)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * wall_signatures.h - walls.yaml, its entries with a content signature: pages that are served in
- * place of the document (about cookies, captchas, logins, bot challenges, JavaScript stubs).
+ * wall_signatures.h - signatures of walls.yaml: pages that are served in place of the document
+ * (cookie pages, captchas, logins, bot challenges, JavaScript stubs), recognised by their content.
  *
- * Entries by URL alone are the gate's (worker/rules/url_rules.h). The table is part of struct
- * ing_rules; immutable, any thread.
+ * Entries about URLs alone are in worker/rules/url_rules.h. The table is part of struct ing_rules;
+ * immutable, any thread.
  */
 #pragma once
 #include "worker/model/kinds.h"
@@ -13,7 +13,7 @@
 
 struct ing_wall_match {
 	enum ing_wall wall;
-	const char *name, *detail; /* of the entry; as long as the rules */
+	const char *name, *detail; /* `name` and `why` of the entry; as long as the rules */
 	uint32_t rule;
 };
 
@@ -22,8 +22,8 @@ struct ing_wall_signatures *ing_wall_signatures_load(
 void ing_wall_signatures_free(struct ing_wall_signatures *s);
 size_t ing_wall_signatures_count(const struct ing_wall_signatures *s);
 
-/* The first signature that the page bears. */
+/* Returns the first signature that matches the page; wall is ING_WALL_NONE when none does. */
 struct ing_wall_match ing_wall_signatures_find(
 	const struct ing_wall_signatures *s, const struct ing_view *v);
-/* "blocked-cookie"'s last word and so on: cookie, captcha, login, challenge; NULL for NONE. */
+/* Returns "cookie", "captcha", "login", "challenge", or NULL for NONE. */
 const char *ing_wall_name(enum ing_wall wall);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One list of URL expressions with their rules, file after file; the last that matches counts, with
- * all of its rules and none of an earlier one's.
+ * One list of URL expressions with their rules, in the order of the files. The last that matches
+ * counts alone.
  */
 #include "worker/scrape/rules/webpages.h"
 
@@ -66,8 +66,7 @@ static enum ing_javascript read_javascript(struct loader *l, const struct ing_ya
 		if (strcmp(value->text, no[i]) == 0)
 			return ING_JS_NO;
 	}
-	ing_rule_read_warning(
-		&l->rd, value, "javascript: \"%.40s\" is read as false", value->text);
+	ing_rule_read_warning(&l->rd, value, "javascript: \"%.40s\" is read as false", value->text);
 	return ING_JS_NO;
 }
 
@@ -81,8 +80,7 @@ static struct ing_webpage_value read_value(
 	if (node == NULL)
 		return ret;
 	if (ing_yaml_is_null(node)) {
-		ing_rule_read_warning(
-			&l->rd, node, "%s has no value and is ignored", name);
+		ing_rule_read_warning(&l->rd, node, "%s has no value and is ignored", name);
 		return ret;
 	}
 	ret.given = true;
