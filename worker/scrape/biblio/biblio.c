@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One table says which elements are asked for each field, in which order; the first that holds
- * something fit wins, and whatever element of a name it is. Then JSON-LD fills what is left empty.
- * The record has a budget of bytes, and lists come last, so that a page of nothing but references
- * still has its title.
+ * One table has the elements of each field in their order; the first with a valid value wins. Then
+ * JSON-LD fills fields that are still empty. The record has a budget of bytes and lists come last,
+ * so that a page full of references still has its title.
  */
 #include "worker/scrape/biblio/biblio.h"
 
@@ -22,8 +21,8 @@
 #define MAX_RAW_DATE_BYTES 1000
 #define MAX_WORK_BYTES ((size_t)32 << 20) /* cleaned for one record; honest ones have 200 KB */
 
-/* A source is a name, asked as name= and as property=, '.' standing for ':' too; with a sign in
- * front it is another attribute: '@' itemprop, '#' id; '?': only with scheme=doi. */
+/* A source is a name, looked up as name= and property=, with '.' matching ':' too; prefixes select
+ * another attribute: '@' itemprop, '#' id; '?': only with scheme=doi. */
 #define BOTH(name) name, "bepress_" name
 
 static const char *const order[] = {"title", "subtitle", "doi", "pmid", "pmcid", "abstract",
@@ -67,7 +66,7 @@ static const struct field texts[] = {
 		SOURCES(BOTH("citation_language"), "dcterms.language", "dc.language", "og.locale")},
 };
 
-/* The site's name, for want of a better: asked after JSON-LD. */
+/* The site's name, only used when JSON-LD has none either. */
 static const struct field site_name = {"container_name", SOURCES("og.site_name")};
 
 static const char *const dois[] = {"citation_doi", "doi", "#doi", "prism.doi",
@@ -95,7 +94,7 @@ static const char *const keywords[] = {BOTH("citation_keywords"), BOTH("citation
 	"prism.keyword", "eprints.keywords", "dc.subject", "dcterms.subject", "article.tag",
 	"keywords", NULL};
 
-/* What is known from the kind of element that a page has at all. */
+/* Types implied by the presence of an element. */
 static const struct {
 	const char *source, *type;
 } implied_types[] = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * biblio.h - the bibliographic record that a page carries in its <meta> elements and JSON-LD: the
- * citation_* family of scholarly search engines, bepress, EPrints, PRISM, Dublin Core, Open Graph,
- * schema.org.
+ * biblio.h - the bibliographic record of a page from its <meta> elements and JSON-LD: citation_*
+ * (HighWire), bepress, EPrints, PRISM, Dublin Core, Open Graph, schema.org.
  *
  * Pure; any thread that owns the view. README.md has the table of fields and sources, and the
  * decided differences.
@@ -11,9 +10,9 @@
 #include "common/data/json.h"
 #include "worker/scrape/view.h"
 
-/* The record as a JSON object with every key of the contract (absent: null), a new reference. Never
- * NULL; `*ret_any` says whether anything was found at all. Values are trimmed, valid UTF-8, each at
- * most ING_MAX_BIBLIO_VALUE bytes, lists at most ING_MAX_BIBLIO_LIST entries. */
+/* Returns the record as a JSON object with every key of the contract (unknown: null), a new
+ * reference, never NULL. *ret_any: whether any key has a value. Values are trimmed and valid UTF-8,
+ * each at most ING_MAX_BIBLIO_VALUE bytes, lists at most ING_MAX_BIBLIO_LIST entries. */
 json_t *ing_biblio_json(const struct ing_view *v, bool *ret_any);
 /* Keys, in order: title subtitle doi pmid pmcid abstract container_name container_abbrev
  * container_issn isbn isbn13 volume issue number first_page last_page publisher lang license

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Values of <meta> and JSON-LD on their way into the record: made plain (strip_markup.h) in the context's
- * scratch memory, and charged to the budgets of what may be cleaned and what may be kept.
+ * Values of <meta> and JSON-LD for the record: markup is stripped in the context's scratch memory,
+ * and they are charged to the budgets.
  */
 #include "worker/scrape/biblio/biblio_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The people of the record. In <meta> elements a person is the name and whatever is said about it
- * until the next name; JSON-LD has an object for each. Where a page has both, the names of the
- * first are kept and what they lack is taken from the second.
+ * The persons of the record. In <meta> elements a person is a name and what follows about it until
+ * the next name; JSON-LD has an object for each. When a page has both, the <meta> names are kept
+ * and missing details come from JSON-LD.
  */
 #include "worker/scrape/biblio/biblio_priv.h"
 

@@ -2,11 +2,11 @@
  *
  * date.h - publication dates as pages write them.
  *
- * ISO 8601 (also with time), YYYY/MM/DD, D Month YYYY and Month D, YYYY in the languages that
- * scholarly sites use, and ambiguous numerics with the month first unless it cannot be one. What
- * has no day is a year (and month) only, what has a day that there is not (30 February) a year:
- * nothing is made up. Of two whole dates (an ISO 8601 interval) the first counts; where a range
- * shares month or year, as 12-15 March 2015 does, what it shares. Pure; any thread.
+ * Reads ISO 8601 (also with time), YYYY/MM/DD, D Month YYYY and Month D, YYYY in the languages of
+ * scholarly sites, and ambiguous numbers with the month first unless it cannot be a month. Without
+ * a day, the result is a year (and month); with an impossible day (30 February) the year. Of two
+ * full dates (an ISO 8601 interval) the first counts; of a range such as 12-15 March 2015, what
+ * both ends share. Pure; any thread.
  */
 #pragma once
 #include <stdbool.h>
@@ -14,9 +14,9 @@
 
 struct ing_date {
 	int year;  /* 1000 to 2200 */
-	int month; /* 1 to 12; 0: not said */
-	int day;   /* 1 to 31, one that the month has; 0: not said */
+	int month; /* 1 to 12; 0: unknown */
+	int day;   /* 1 to 31, valid in the month; 0: unknown */
 };
 
-/* False: no date. s is UTF-8 of any length. */
+/* Parse UTF-8 of any length. Returns false when it is no date. */
 bool ing_date_parse(const char *s, size_t bytes, struct ing_date *ret);

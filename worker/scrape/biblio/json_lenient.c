@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The text is measured before it is parsed, because the parser recurses by depth and makes an
- * object of every value. The mender knows only whether it is inside a string.
+ * The text is measured before it is parsed, because the parser recurses by depth and allocates
+ * every value. The repair knows only whether it is inside a string.
  */
 #include "worker/scrape/biblio/json_lenient.h"
 

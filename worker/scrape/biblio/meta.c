@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The elements stand in document order in one array; each attribute that can name one is an entry
- * in a hash of chains, which keep that order too. A page may have a hundred thousand of them, all
- * of one name or made to collide: reading is linear whatever they are, because nothing is looked
- * for while the chains are built, and a search walks one chain at most.
+ * The elements are in one array in document order. Each attribute that can name one is an entry of
+ * a chained hash table; chains are in document order too. Reading is linear whatever the names are,
+ * because nothing is searched while chains are built, and a search walks one chain at most.
  *
- * Names are hashed with ':' read as '.', so that both ways of comparing use the same chains.
+ * Names are hashed with ':' as '.', so that both ways of comparing use the same chains.
  */
 #include "worker/scrape/biblio/meta.h"
 

@@ -2,14 +2,13 @@
  *
  * meta.h - the <meta> elements of a page, read once, found by name.
  *
- * Names are compared without ASCII case. Owned by the view's page (memory in its arena). One
- * thread.
+ * Names are compared without ASCII case. Belongs to the view; memory is in its arena. One thread.
  */
 #pragma once
 #include <stdbool.h>
 #include "worker/scrape/view.h"
 
-enum ing_meta_key { /* the attribute that names it */
+enum ing_meta_key { /* the attribute with its name */
 	ING_META_NAME,
 	ING_META_PROPERTY,
 	ING_META_ITEMPROP,
@@ -29,12 +28,12 @@ struct ing_meta {
 /* Fills v->metas. */
 void ing_metas_read(struct ing_view *v);
 const struct ing_meta *ing_metas_first(const struct ing_view *v);
-/* The first one behind `after` (NULL: of all) whose key is `lower`. Names are hashed: a look costs
- * nothing of the page's size, and a loop that passes on what it got costs what there is of the
- * name; with an element of another name as `after` it costs as much each time. */
+/* Returns the first element after `after` (NULL: of all) whose key is `lower`, or NULL. Names are
+ * hashed: a loop that passes the last result as `after` costs as much as there are elements of the
+ * name; with an element of another name as `after`, each call does. */
 const struct ing_meta *ing_metas_find(const struct ing_view *v, const struct ing_meta *after,
 	enum ing_meta_key key, const char *lower);
-/* name or property equals `dotted`, each '.' of which stands for '.' or ':' (PubFetcher's reading:
- * dc.title, DC:Title). */
+/* The same with name or property equal to `dotted`, in which '.' matches ':' too (dc.title,
+ * DC:Title). */
 const struct ing_meta *ing_metas_find_dotted(
 	const struct ing_view *v, const struct ing_meta *after, const char *dotted);

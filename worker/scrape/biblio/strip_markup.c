@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Two passes over one place: references are undone on the way into it, for they may be those of a
- * tag's own signs, and what stands there is then folded in place, since nothing that is written
- * overtakes what is read.
+ * Two passes over one buffer: character references are decoded while copying, because they may be
+ * those of tags; the copy is then folded in place, as what is written never overtakes what is read.
  *
- * A tag is told from a sign of comparison by its name, which has to be one that text is formatted
- * with, and by its form: behind the name nothing, a slash, or attributes with '='. The search for
- * its '>' ends at the next '<', so that no byte is looked at more than twice.
+ * A tag is told from a less-than sign by its name, which has to be one of formatting, and by its
+ * form: after the name comes nothing, a slash, or attributes with '='. The search for its '>' ends
+ * at the next '<', so that no byte is looked at more than twice.
  */
 #include "worker/scrape/biblio/strip_markup.h"
 

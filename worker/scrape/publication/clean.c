@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Two walks over the flat tree. Forward, every element is looked at once: is it to go, is it to go
- * unless it has to do with the main content, is it itself a mark of the main content; and because a
- * subtree is a range, "some ancestor is main" is whether the last such range has ended. Backward,
- * the next mark of the main content is known at every element, which answers "some descendant is
- * main" by its index. Nothing is searched twice.
+ * Two passes over the flat tree. Forward, every element is classified once: to be removed, to be
+ * removed unless it is around or inside the main content, or itself a mark of the main content; as
+ * a subtree is a range of nodes, "has a main ancestor" is whether the last such range has ended.
+ * Backward, the next mark of the main content is known at every element, so that "has a main
+ * descendant" is a comparison of indexes.
  */
 #include "worker/scrape/publication/clean.h"
 
@@ -28,12 +28,12 @@ enum {
 	ATTR_ROLE = 32, /* role, aria-label */
 };
 
-/* What an element is found to be. */
+/* Classes of an element. */
 enum {
 	REMOVE = 1,
 	MAY_REMOVE = 2,
-	MAIN = 4,       /* marks the main content for what is around it and in it */
-	MAIN_TITLE = 8, /* by its title: only for itself and what is in it */
+	MAIN = 4,       /* marks the main content for its ancestors and descendants */
+	MAIN_TITLE = 8, /* by its title: only for itself and its descendants */
 };
 
 struct cleaning {
@@ -139,7 +139,8 @@ static unsigned classify_element(struct cleaning *c, ing_node n)
 	return found;
 }
 
-/* The body or something around it is itself the main content: then nothing doubtful goes. */
+/* Whether the body or an ancestor of it is itself marked as main content: then only what is surely
+ * navigation is removed. */
 static bool is_inside_main(struct cleaning *c, ing_node body)
 {
 	for (ing_node n = body; n != ING_NODE_NONE; n = c->tree->nodes[n].parent)
@@ -189,8 +190,7 @@ static void add_description(const struct ing_view *v, struct ing_buf *out)
 	ing_buf_done(&best);
 }
 
-/* What a byte says about white space. Only where a character of it may begin is it looked at, so
- * that the count of ordinary text has no jump in it to be guessed wrong. */
+/* Whether a byte is, or may start, white space: ordinary text is counted without branches. */
 enum byte_kind { IN_WORD, WHITE, MAYBE_WHITE };
 
 static const uint8_t byte_kinds[256] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Pages name a corresponding author and the mail link beside it, often each of them again in a box
- * for small screens: hence the rules of repetition.
+ * Pages have the name of a corresponding author and a mail link beside it, and often both again in
+ * a box for small screens: repetitions are reduced before pairing.
  */
 #include "worker/scrape/publication/corresponding_authors.h"
 
@@ -31,7 +31,7 @@ static int hex_byte(const char *s, const char *end)
 	return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* Addresses hidden by a proxy in front of the site: hex bytes, each XOR the first. */
+/* Cloudflare's e-mail protection: hex bytes, each XOR the first. */
 static size_t decode_protected(const char *s, const char *end, char *ret, size_t max)
 {
 	size_t n = 0;
@@ -76,7 +76,7 @@ static bool same(const struct ing_text_value *a, const struct ing_text_value *b)
 	return a->bytes == b->bytes && memcmp(a->text, b->text, a->bytes) == 0;
 }
 
-/* Every value is that `period` places before it. */
+/* Whether every value equals the one `period` places before it. */
 static bool repeats(struct ing_extracted values, size_t period)
 {
 	for (size_t i = period; i < values.count; i++)
@@ -85,7 +85,7 @@ static bool repeats(struct ing_extracted values, size_t period)
 	return true;
 }
 
-/* Values with an address in them, as such. */
+/* Returns the addresses in links. */
 static struct ing_extracted read_emails(struct ing_arena *ar, struct ing_extracted links)
 {
 	struct ing_text_value *items = ing_arena_alloc(ar, (links.count + 1) * sizeof(*items));

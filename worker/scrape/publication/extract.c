@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A selector may match elements within each other, whose text is then read again for each. That is
- * what rules mean, and honest ones do it two or three deep; so the nodes read for a rule have a
- * budget in proportion to the page, and so have the bytes kept.
+ * A selector may match nested elements, whose text is then read again for each, as rules mean it;
+ * honest rules do so two or three levels deep. The nodes read for a rule are therefore limited in
+ * proportion to the page, and so are the bytes stored.
  */
 #include "worker/scrape/publication/extract.h"
 
@@ -59,8 +59,8 @@ static size_t heading_tag_at(const char *s, const char *end, bool *ret_closing)
 	return (h[0] | 0x20) == 'h' && h[1] >= '1' && h[1] <= '6' && h[2] == '>' ? 4 + slash : 0;
 }
 
-/* Some abstracts have their headings as escaped tags: a space in front of one, a full stop behind
- * it. In place, for what comes in is never shorter. */
+/* Some abstracts have their headings as escaped tags: <h2> becomes a space, </h2> a full stop and a
+ * space. In place, as tags are longer. */
 static void replace_heading_tags(struct ing_buf *b)
 {
 	char *from = b->len == 0 ? NULL : memchr(b->data, '<', b->len);
@@ -132,7 +132,7 @@ static bool add_attr(struct extracting *p, ing_node n)
 	return bytes == 0 || (!p->buf.failed && add_value(p, s, bytes));
 }
 
-/* False: a limit is met. An element without a value is not one. */
+/* Returns false when a limit is met; an element without a value is skipped. */
 static bool add_node(struct extracting *p, ing_node n)
 {
 	const char *attr = p->extraction.attr;
@@ -194,7 +194,7 @@ static void add_matches(struct extracting *p, bool first)
 		p->failed = !add_node(p, found.nodes[i]);
 }
 
-/* Trees have attributes' names in lower case; rules may not. NULL stays. */
+/* Names of attributes are in lower case in the tree. NULL stays NULL. */
 static const char *lower_name(struct ing_arena *ar, const char *name)
 {
 	char *lower = ing_arena_strdup(ar, name);

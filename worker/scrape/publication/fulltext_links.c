@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A list kept in order of type: a few links, so a search is a walk.
+ * A short list in order of type, searched from its start.
  */
 #include "worker/scrape/publication/fulltext_links.h"
 

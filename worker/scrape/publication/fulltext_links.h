@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fulltext_links.h - the links of a publication to its full texts, best type first.
+ * fulltext_links.h - links of a publication to its full texts, best type first.
  *
- * Two links are one if host, port, path and query are the same; the better type stays. Links to
- * doi.org lead back to where one came from and are ignored; PubMed, PMC and Europe PMC pages are
- * read by identifier, so that instead of their address the identifier in it is of use. Memory is
- * the arena's. One thread.
+ * Two links are the same if host, port, path and query are; the better type is kept. Links to
+ * doi.org are ignored, as they lead back; PubMed, PMC and Europe PMC pages give their identifier in
+ * place of the link. Memory is in the arena. One thread.
  */
 #pragma once
 #include "worker/scrape/publication/parts.h"
@@ -14,7 +13,7 @@
 
 struct ing_fulltext_link {
 	const char *url;
-	const char *key; /* by which links are the same */
+	const char *key; /* host, port, path and query */
 	enum ing_part_type type;
 };
 
@@ -23,8 +22,8 @@ struct ing_fulltext_links {
 	size_t count;
 };
 
-/* url: absolute. Also may offer an identifier to ps. */
+/* Add an absolute URL, or the identifier in it to ps. */
 void ing_fulltext_links_add(struct ing_fulltext_links *links, struct ing_parts *ps, const char *url,
 	enum ing_part_type type);
-/* [{"url","type"}]. New reference. */
+/* Returns [{"url","type"}], a new reference. */
 json_t *ing_fulltext_links_json(const struct ing_fulltext_links *links);

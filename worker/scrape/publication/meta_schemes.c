@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A table of names by family and part, and a walk over the metas for each. Some publishers fill
- * some of them with other things than their names say; those are left out by host.
+ * A table of names by scheme and part, and a walk over the <meta> elements for each. Some
+ * publishers fill some of them with something else; those are listed by host.
  */
 #include "worker/scrape/publication/meta_schemes.h"
 
@@ -85,7 +85,7 @@ static const struct scheme {
 	},
 };
 
-/* Hosts (and those below them) whose metas are not what they should be. */
+/* Hosts, with their subdomains, whose <meta> elements have other contents than their names say. */
 static const struct exception {
 	const char *host;
 	enum ing_part_type type;
@@ -109,7 +109,7 @@ struct schemes_reader {
 	struct ing_publication_fields *fields;
 	enum ing_part_type page_type;
 	char host[ING_URL_HOST_BYTES]; /* of the page; "": unknown */
-	struct ing_buf buf;            /* one value, made plain */
+	struct ing_buf buf;            /* one value without markup */
 };
 
 /* name equals dotted, each '.' of which stands for '.' or ':'. */
@@ -165,7 +165,7 @@ static const struct exception *find_exception(
 	return NULL;
 }
 
-/* The family's type, but never better than the page's. */
+/* Returns the scheme's type, or the page's if that is worse. */
 static enum ing_part_type limit_type(const struct schemes_reader *r, enum ing_part_type type)
 {
 	return ing_part_type_better(type, r->page_type) ? r->page_type : type;
@@ -210,7 +210,7 @@ static void read_keywords(struct schemes_reader *r, enum ing_part_type type, met
 	size_t count = 0;
 	const struct ing_meta *m = NULL;
 	while (count < ING_MAX_KEYWORDS && (m = find_next(r->v, m, names)) != NULL) {
-		/* Plain first: a character reference has a ';' that divides nothing. */
+		/* Markup first: the ';' of a character reference does not separate keywords. */
 		const char *s = read_content(r, m);
 		s = ing_arena_strndup(r->v->arena, s, r->buf.len);
 		while (count < ING_MAX_KEYWORDS && *s != '\0') {
@@ -307,7 +307,7 @@ static void read_journal(struct schemes_reader *r)
 	}
 }
 
-/* The first date that is known to the day: a part made up is worse than none. */
+/* The first date that is known to the day. */
 static void read_date(struct schemes_reader *r)
 {
 	static meta_names const by_priority[] = {{"citation_publication_date"},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * meta_schemes.h - the families of <meta> elements that describe a publication: HighWire, EPrints,
- * bepress, Dublin Core, Open Graph, Twitter, and those without a name of their own.
+ * meta_schemes.h - the metadata schemes of <meta> elements that describe a publication: HighWire,
+ * EPrints, bepress, Dublin Core, Open Graph, Twitter, and names without a scheme.
  *
- * One thread; memory is the view's arena's.
+ * Memory is in the view's arena. One thread.
  */
 #pragma once
 #include "worker/scrape/publication/corresponding_authors.h"
@@ -11,17 +11,17 @@
 #include "worker/scrape/publication/parts.h"
 #include "worker/scrape/view.h"
 
-/* What is gathered of one page. */
+/* What is known of a publication from one page. */
 struct ing_publication_fields {
 	struct ing_parts parts;
 	struct ing_fulltext_links links;
 	struct ing_authors authors;
-	const char *journal_title; /* NULL: not known */
+	const char *journal_title; /* NULL: unknown */
 	const char *pub_date;      /* YYYY-MM-DD; NULL: not known, or not to the day */
-	bool oa;                   /* surely open access; false: not known */
+	bool oa;                   /* open access; false: unknown */
 };
 
-/* Offer what the page's <meta> elements say to what its site's rules gave. page_type: of the page;
- * nothing from it is of a better type. */
+/* Add what the page's <meta> elements say to `fields`, which may have values from the site's rules.
+ * page_type is the type of the page: no value gets a better one. */
 void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_type,
 	struct ing_publication_fields *fields);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Tables of markers: what software says of itself in <meta name=generator>, metas that only one
- * software writes, and fragments of source that only its pages have. A search for a fragment is one
- * pass over the page's bytes, and only made when everything cheaper has said nothing.
+ * Tables of markers: the content of <meta name=generator>, <meta> elements that only one software
+ * writes, and fragments of source that only its pages have. Searching a fragment is a pass over the
+ * page's bytes and only done when nothing cheaper has matched.
  */
 #include "worker/scrape/publication/page_scope.h"
 
@@ -21,18 +21,18 @@ struct marker {
 	const char *text, *platform;
 };
 
-/* Within the generator, lower case. The first that fits. */
+/* Substrings of the generator in lower case; the first that matches counts. */
 static const struct marker generators[] = {
 	{"open journal systems 3", "ojs3"},
 	{"open journal systems", "ojs"},
-	{"open preprint systems", "ops"}, /* ours; their bodies look like those of OJS 3 */
+	{"open preprint systems", "ops"}, /* ours; before OJS 3, whose body it shares */
 	{"open monograph press", "omp"},
 	{"plone", "plone"},
 	{"wordpress", "wordpress"},
 	{"blogger", "blogger"},
 };
 
-/* Ours, asked when none of the older signals fits. */
+/* Ours, tried when none of the older markers matches. */
 static const struct marker more_generators[] = {
 	{"dspace", "dspace"},
 	{"eprints", "eprints"},
@@ -44,7 +44,7 @@ static const struct marker more_generators[] = {
 	{"mediawiki", "mediawiki"},
 };
 
-/* Names of metas, lower case; their beginnings where they end in '_' or '.'. */
+/* Names of <meta> elements in lower case; prefixes if they end in '_' or '.'. */
 static const struct marker metas[] = {
 	{"bepress_citation_", "bepress"},
 	{"eprints.", "eprints"},
@@ -67,7 +67,7 @@ static const struct marker more_fragments[] = {
 	{"/modules/highwire/", "highwire"},
 };
 
-/* Names of elements and attributes that one software makes up. */
+/* Names of elements and attributes that only one software uses. */
 static const struct marker names[] = {
 	{"data-invenio-config", "invenio"},
 	{"ds-app", "dspace"},
@@ -110,7 +110,7 @@ static ing_node find_id(const struct ing_tree *t, const char *id)
 	return ING_NODE_NONE;
 }
 
-/* What the page says made it; "" when it does not. */
+/* Returns the software named by the page; "" when there is none. */
 static const char *read_generator(const struct ing_view *v)
 {
 	const struct ing_meta *m = ing_metas_find(v, NULL, ING_META_NAME, "generator");
@@ -197,7 +197,7 @@ static bool is_homepage(const char *url)
 	return *rest == '\0' || *rest == '#';
 }
 
-/* What the address alone tells; NULL: nothing. */
+/* Returns the scope that the URL alone tells, or NULL. */
 static const char *scope_of_url(const char *url)
 {
 	static const char cookie[] = "/cookieAbsent";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The types and their order are one table; the rules of replacing are the functions that offer.
+ * The types and their order are one table; the functions that offer values have the rules of
+ * replacing.
  */
 #include "worker/scrape/publication/parts.h"
 
@@ -52,7 +53,7 @@ static const struct {
 	[ING_PART_TYPE_NA] = {"na", ING_PART_TYPE_NA},
 };
 
-/* Least sizes at which a part is usable. */
+/* Minimum sizes of usable parts. */
 static const size_t usable_sizes[ING_PARTS_] = {
 	[ING_PART_PMID] = 1,
 	[ING_PART_PMCID] = 1,
@@ -63,7 +64,7 @@ static const size_t usable_sizes[ING_PARTS_] = {
 	[ING_PART_FULLTEXT] = 2000,
 };
 
-/* May a value of this type and size take the part's place? */
+/* Whether a value of this type and size replaces the part. */
 static bool may_replace(
 	const struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type, size_t size)
 {
@@ -83,7 +84,7 @@ static bool same_text(const struct ing_text_value *a, const struct ing_text_valu
 	return a->bytes == b->bytes && memcmp(a->text, b->text, a->bytes) == 0;
 }
 
-/* Is `longer` the other with a version behind it: one of . _ -, then digits? */
+/* Whether `longer` is the other with a version appended: one of . _ -, then digits. */
 static bool is_version_of(const char *longer, size_t longer_bytes, const char *s, size_t bytes)
 {
 	if (longer_bytes < bytes + 2 || memcmp(longer, s, bytes) != 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A page's parts in the order in which they are gathered: by the site's rules, or without them from
- * the cleaned page; then by the families of metas.
+ * Reads the parts of a page: by the site's rules, or without them from the cleaned page, then by
+ * the <meta> schemes.
  */
 #include "worker/scrape/publication/publication.h"
 
@@ -81,7 +81,7 @@ static struct ing_text_value skip_keyword_label(struct ing_text_value v)
 		if (v.bytes < n || strncasecmp(v.text, labels[i], n) != 0)
 			continue;
 		if (v.bytes > n && strchr(" :,;|-.", v.text[n]) == NULL)
-			continue; /* "keyword-based" stays, "keywords" of another word too */
+			continue; /* such as "keyword-based" or "keywordsearch" */
 		if (v.bytes > n + 1 && v.text[n] == '-' && v.text[n + 1] != ' ')
 			continue;
 		n += strspn(v.text + n, " :-.");
@@ -128,7 +128,7 @@ static void read_fulltext(const struct publication_reader *r, struct ing_text_va
 	ing_parts_offer(&r->fields->parts, ING_PART_FULLTEXT, r->type, all.text, all.bytes);
 }
 
-/* The page's address rewritten; NULL when it does not become another address. Heap. */
+/* Returns the page's URL rewritten, on the heap; NULL when that gives no other URL. */
 static char *rewrite_url(const struct ing_view *v, const struct ing_journal_rewrite *w)
 {
 	const char *url = v->url;
@@ -189,7 +189,7 @@ static void read_site(const struct publication_reader *r)
 	read_rewrite(r, &r->site->pdf, ing_part_type_pdf(r->type));
 	read_links(r, ING_JOURNAL_PDF_A, ing_part_type_pdf(r->type));
 	r->fields->authors = ing_authors_of_journal(r->v, r->site);
-	/* The site's entry as a whole: has any of its rules given something? */
+	/* The site's entry has matched when any of its rules has. */
 	bool found_any = r->fields->links.count > 0 || r->fields->authors.count > 0;
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		found_any = found_any || ps->items[i].size > 0;
@@ -222,7 +222,7 @@ static json_t *write_json(const struct ing_publication_fields *fields)
 		{"doi", ING_PART_DOI},
 		{"title", ING_PART_TITLE},
 		{"keywords", ING_PART_KEYWORDS},
-		{"mesh", ING_PARTS_}, /* no page has these: services do */
+		{"mesh", ING_PARTS_}, /* only services have these, no page */
 		{"efo", ING_PARTS_},
 		{"go", ING_PARTS_},
 		{"abstract", ING_PART_ABSTRACT},
@@ -245,7 +245,7 @@ static json_t *write_json(const struct ing_publication_fields *fields)
 	return j;
 }
 
-/* A web address that leads on from this page. */
+/* Whether it is an http(s) URL other than the page's own that may be followed. */
 static bool leads_elsewhere(const struct ing_view *v, const char *url)
 {
 	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&

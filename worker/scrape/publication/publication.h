@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * publication.h - the parts of a publication (PubFetcher's model) that a page gives: by the site's
- * rules, then by the families of <meta> elements, each part with the type of what it came from and
- * replaced only by what is better.
+ * publication.h - the parts of a publication (PubFetcher's model) that a page has: by the site's
+ * rules, then by the <meta> schemes. Each part has the type of its source and is replaced only by a
+ * better one.
  *
- * Pure; any thread that owns the view. JSON comes back as a new reference.
+ * Pure; any thread that owns the view. JSON is returned as new references.
  */
 #pragma once
 #include "common/data/json.h"
@@ -12,7 +12,7 @@
 #include "worker/scrape/view.h"
 #include "worker/scrape/rules/webpages.h"
 
-enum ing_part_type { /* best to worst; the first ten are final and equal among themselves */
+enum ing_part_type { /* best to worst; the first ten are final, and none of them is better than another */
 	ING_PART_TYPE_EUROPEPMC,
 	ING_PART_TYPE_EUROPEPMC_XML,
 	ING_PART_TYPE_EUROPEPMC_HTML,
@@ -49,7 +49,8 @@ enum ing_part_type { /* best to worst; the first ten are final and equal among t
 	ING_PART_TYPES_
 };
 
-/* Name as in JSON ("link_citation"); whether a is better than b; final; the PDF counterpart. */
+/* Name in JSON ("link_citation"); whether a is better than b; whether it is final; the type of a PDF
+ * that a page of this type links to. */
 const char *ing_part_type_name(enum ing_part_type t);
 bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b);
 bool ing_part_type_final(enum ing_part_type t);
@@ -62,9 +63,9 @@ enum ing_part_type ing_part_type_pdf(enum ing_part_type t);
  * [{"url","type"}]. */
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
 	enum ing_part_type type, json_t **ret_links);
-/* The PDF that the site's rules lead to, for the hop loop: the first link of pdf_a that is a web
- * address other than the page's own, else the page's address rewritten by pdf_src and pdf_dst. In
- * the arena; NULL: none. *ret_rule: which of the two. */
+/* Returns the PDF URL by the site's rules: the first link of pdf_a to another http(s) URL, else the
+ * page's URL rewritten by pdf_src and pdf_dst; in the arena, or NULL when there is none. *ret_rule is
+ * the number of the rule. */
 const char *ing_publication_pdf_url(
 	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule);
 /* {"title","content","license","language"}; rule may be NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Words are looked up in tables by their first letter. Comparison is with a byte's 0x20 set: the
- * words are all lower case letters, and no byte but a letter becomes one by that.
+ * Words are looked up in tables by their first letter. Bytes are compared with 0x20 set: the words
+ * consist of lower case letters, and no byte but a letter becomes one by that.
  */
 #include "worker/scrape/publication/tokens.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A web page that is no article: title, content, licence and language, by its rule, or by what any
- * page says of itself.
+ * A web page that is not an article: title, content, licence and language, by its rule, or by what
+ * is common to all pages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static json_t *text_json(struct ing_text_value v)
 	return ing_text_value_json(v.bytes == 0 ? NULL : v.text, v.bytes);
 }
 
-/* The value that a rule asks for. False: the rule has no such key. */
+/* Sets *ret to the value of a rule's key. Returns false when the rule has no such key. */
 static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule *rule,
 	enum ing_webpage_key key, json_t **ret)
 {
@@ -65,8 +65,7 @@ static json_t *read_content(const struct ing_view *v)
 	return j;
 }
 
-/* The address of a licence named in text: what stands around a Creative Commons link, up to white
- * space or a sign that ends one in a sentence. */
+/* Returns the URL of a Creative Commons licence in a text, up to white space or punctuation. */
 static json_t *find_cc(const char *s, size_t bytes)
 {
 	const char *end = s + bytes;
@@ -83,8 +82,8 @@ static json_t *find_cc(const char *s, size_t bytes)
 	return strncmp(from, "http", 4) == 0 ? json_stringn(from, (size_t)(to - from)) : NULL;
 }
 
-/* rel=license is what the standard has for it; then the metas that hold nothing else; then metas of
- * rights, only where they name a Creative Commons licence by its address. */
+/* rel=license, as the HTML Standard has it; then <meta> elements for licences; then those for rights,
+ * if they contain the URL of a Creative Commons licence. */
 static json_t *read_license(const struct ing_view *v)
 {
 	static const char *const elements[] = {"link", "a"};
