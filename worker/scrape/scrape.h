@@ -38,8 +38,7 @@ struct ing_scrape_input {
 
 enum ing_scrape_end {
 	ING_SCRAPE_WHOLE,
-	/* nested too deep, too costly, or not well-formed: only what came before */
-	ING_SCRAPE_PART,
+	ING_SCRAPE_PART, /* too costly or not well-formed: only what came before */
 	ING_SCRAPE_TOO_LARGE,
 };
 

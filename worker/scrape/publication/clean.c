@@ -103,8 +103,7 @@ static unsigned classify_role(const struct ing_tree_attr *a)
 	return found;
 }
 
-/* A <noscript> that requires for JavaScript. One within it is not read again: it goes with it, or holds
- * no more than it. */
+/* Whether a <noscript> asks for JavaScript. One inside another is not read again. */
 static bool requires_javascript(struct cleaning *c, ing_node n)
 {
 	if (n < c->noscript_end)
@@ -112,10 +111,10 @@ static bool requires_javascript(struct cleaning *c, ing_node n)
 	struct ing_buf text;
 	ing_buf_init(&text, MAX_NOSCRIPT_BYTES);
 	ing_text(c->tree, n, &text);
-	bool requires = strcasestr(ing_buf_str(&text), "javascript") != NULL;
+	bool found = strcasestr(ing_buf_str(&text), "javascript") != NULL;
 	ing_buf_done(&text);
 	c->noscript_end = c->tree->nodes[n].end;
-	return requires;
+	return found;
 }
 
 static unsigned classify_element(struct cleaning *c, ing_node n)

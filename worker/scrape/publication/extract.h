@@ -13,7 +13,7 @@
 #include "worker/scrape/rules/webpages.h"
 
 struct ing_extraction {
-	const struct ing_selector *selector; /* NULL: nothing is extracted, nothing noted */
+	const struct ing_selector *selector; /* NULL: no values, no rule hit */
 	const char *attr;                    /* this attribute instead of the text or href; NULL */
 	unsigned parents;                    /* use the ancestor so many levels up, each once */
 	uint32_t rule;                       /* for rule_hits.h */

@@ -107,8 +107,7 @@ static void read_keywords_split(const struct publication_reader *r)
 	ing_parts_offer_list(&r->fields->parts, ING_PART_KEYWORDS, r->type, list, count);
 }
 
-/* Title, abstract and body of this page: whether better ones stand elsewhere, they belong
- * together. */
+/* Title, abstract and body of this page, even if better ones are known. */
 static void read_fulltext(const struct publication_reader *r, struct ing_text_value title,
 	struct ing_text_value abstract)
 {
