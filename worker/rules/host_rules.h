@@ -56,6 +56,6 @@ void ing_blocked_hosts_free(struct ing_blocked_hosts *b); /* NULL is fine */
 void ing_blocked_hosts_clear(struct ing_blocked_hosts *b);
 bool ing_blocked_hosts_add(
 	struct ing_blocked_hosts *b, const char *host, const char *why); /* copied */
-/* Why a host is blocked (as ing_host_rules_find()), borrowed until the next clear; NULL: it is not.
- * b may be NULL. */
+/* Returns the reason for which a host is blocked, found as by ing_host_rules_find() and borrowed
+ * until the next clear, or NULL when it is not blocked. b may be NULL. */
 const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host);
