@@ -15,7 +15,8 @@ static void read_list(const struct ing_rule_reader *rd, const struct ing_yaml_no
 		if (!ing_rule_read_keys(rd, item, "an item", known, ING_ARRAY_LEN(known)))
 			continue;
 		if (ing_rule_read_url_keys(rd, item, p) == 0)
-			ing_rule_read_error(rd, item, "an item needs one of host, path, path_contains, path_ends, query, contains");
+			ing_rule_read_error(rd, item,
+				"an item needs one of host, path, path_contains, path_ends, query, contains");
 		else
 			items[ret->count++] = p;
 	}
