@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A name is asked for by parsing a page that is nothing but "&name;".
+ * A name is looked up by parsing a page that consists of "&name;".
  */
 #include "common/markup/entity.h"
 

@@ -2,11 +2,11 @@
  *
  * With html_depth.c and html_fill.c the only file that includes lexbor's HTML module.
  *
- * The limits are kept by standing between tokenizer and tree builder: lexbor calls us for every
- * token, we make room for it on the tree builder's stacks, hand it on and look at what was built.
- * Returning NULL with a status stops the tokenizer at once, in mid-chunk. The tokenizer is told to
- * keep duplicate attributes, because its own search for them is quadratic; we drop them, up to the
- * number we allow, ourselves.
+ * Limits are kept between tokenizer and tree builder: lexbor calls a function of ours for every
+ * token, which makes room for it on the tree builder's stacks, passes it on and checks what was
+ * built. Returning NULL with a status stops the tokenizer at once. The tokenizer is told to keep
+ * duplicate attributes, because its own search for them is quadratic; they are dropped here, up to
+ * the number allowed.
  */
 #include "common/markup/html.h"
 
@@ -22,7 +22,7 @@
 #define SLICE_BYTES ((size_t)16 << 10)
 #define PRESCAN_BYTES ((size_t)1024)
 #define TOKENS_PER_LOOK 1024
-#define TREE_PER_PAGE 64 /* bytes of tree that a byte of an honest page may make: <p> makes 50 */
+#define TREE_PER_PAGE 64 /* bytes of tree for a byte of the page: <p> takes 50 */
 
 struct ing_html {
 	lxb_html_document_t *doc;
@@ -92,7 +92,7 @@ static lxb_html_token_t *take_token(lxb_html_tokenizer_t *tkz, lxb_html_token_t 
 	return NULL;
 }
 
-/* lexbor notes every mistake of a page, 64 bytes for each `<` too many; nobody asks for them. */
+/* lexbor records every parse error of a page, 64 bytes each; they are not used. */
 static void forget_mistakes(struct ing_html *h)
 {
 	const lxb_html_parser_t *parser = h->doc->dom_document.parser;
@@ -148,7 +148,7 @@ static const struct ing_charset *charset_of_page(
 	return c != NULL && !ing_charset_is_replacement(c) ? c : ing_charset_utf8();
 }
 
-/* Put ourselves in front of the tree builder. The parser exists once a page was begun. */
+/* Install the callback in front of the tree builder. The parser exists once a page was begun. */
 static void intercept(struct ing_html *h)
 {
 	lxb_html_parser_t *parser = h->doc->dom_document.parser;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * html.h - bytes of a web page to a tree, by the HTML Standard's rules, on lexbor.
+ * html.h - HTML to a tree, by the HTML Standard, on lexbor.
  *
- * Owns: a parser and one document, whose memory is kept from page to page. One thread at a time.
+ * Owns a parser and one document, whose memory is kept from page to page. One thread at a time.
  *
- * lexbor follows the standard, and the standard lets a small page cost a great deal: time quadratic
- * in nesting, in the attributes of a tag and in the number of unknown names, and trees a thousand
- * times the page from formatting elements left open. So nesting is kept at a limit: what would
- * stand deeper becomes a sibling of the deepest. What else was built is looked at as tokens come,
- * and parsing stops at a limit; what was read until then is a good tree.
+ * The standard lets a small page cost a great deal: time quadratic in nesting, in the attributes of
+ * a tag and in the number of unknown names, and trees a thousand times the page from formatting
+ * elements left open. Nesting is therefore limited: what would be deeper becomes a sibling of the
+ * deepest element. Everything else is checked as tokens come, and parsing stops at a limit; the
+ * tree has what was read until then.
  */
 #pragma once
 #include "common/base/macros.h"
@@ -33,18 +33,18 @@ struct ing_html *ing_html_new(void);
 void ing_html_free(struct ing_html *h);  /* NULL is fine */
 void ing_html_clear(struct ing_html *h); /* empty document; keeps a little memory */
 
-/* Parse a page. Its character encoding is, in this order: byte order mark, charset of content_type
- * (a Content-Type value or NULL), <meta> within the first 1,024 bytes, UTF-8; what is not
- * well-formed in it becomes U+FFFD. The labels that the Encoding Standard maps to "replacement" are
+/* Parse a page. Its encoding is, in this order: byte order mark, charset of content_type (a
+ * Content-Type value or NULL), <meta> in the first 1,024 bytes, UTF-8; ill-formed bytes become
+ * U+FFFD. The labels that the Encoding Standard maps to "replacement" are
  * read as UTF-8, because markup is ASCII in them too. Scripting is off: <noscript> has elements. */
 enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
 	const char *content_type, const struct ing_html_limits *limits);
 
-/* Name of the encoding by which the page was read, "UTF-8" and so on. Static. */
+/* Returns the name of the encoding that was used, such as "UTF-8". Static. */
 const char *ing_html_encoding(const struct ing_html *h);
 
-/* Copy the page into t, which is cleared first and knows no URL then. Strings are borrowed from h:
- * parse, clear and free of h end t's page too. The contents of <template> are children of it; what
- * is inside <script> and <style> is ING_NODE_DATA; names are in lower case. At the tree's ceiling
- * the rest of the page is left out. */
+/* Copy the page into t, which is cleared first and then has no URL. Strings are borrowed from h: t is
+ * valid until the next parse, clear or free of h. The contents of <template> are its children; those
+ * of <script> and <style> are ING_NODE_DATA; names are in lower case. At the tree's ceiling the rest
+ * of the page is left out. */
 void ing_html_fill(const struct ing_html *h, struct ing_tree *t);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Keeps lexbor's tree from growing deeper than a limit: what would stand deeper becomes a sibling
- * of the deepest, as in browsers. Called before a token is handed to the tree builder.
+ * Limits the depth of lexbor's tree: what would be deeper becomes a sibling of the deepest element,
+ * as in browsers. Called before a token is passed to the tree builder.
  *
- * An element that has to go is closed as its end tag would close it: with its entry among the
- * active formatting elements (or it would be opened again at the next word), its marker there, its
- * template insertion mode, and the insertion mode that it stood for. The tree builder relies on
- * these agreeing with its stack; one left behind is an endless loop or a pointer to nothing. <html>
- * and what stands in it (<head>, <body>, <frameset>) always stay.
+ * An element is closed as its end tag would close it: with its entry among the active formatting
+ * elements (otherwise it would be opened again at the next text), its marker there, its template
+ * insertion mode, and the insertion mode it stands for. The tree builder relies on these agreeing
+ * with its stack; one left over is an endless loop or a dangling pointer. <html> and its children
+ * (<head>, <body>, <frameset>) always stay.
  */
 #include "common/markup/html_priv.h"
 
@@ -109,10 +109,9 @@ static bool close_current(lxb_html_tree_t *tree)
 	}
 }
 
-/* A part of a table stands in the one before it and in nothing else, so it takes no room, nor does
- * what else comes there: that is at most <tbody>, <tr> and one more. Words between the parts wait
- * for the token after them and for the mode that was. What closes at once takes no room either; in
- * <svg> and <math> the same names stay open. */
+/* Parts of a table are only inside one another, at most <tbody>, <tr> and one more, so they do not
+ * count, nor does what else comes there. Text between the parts waits for the next token and the
+ * former mode. Void elements do not count either; in <svg> and <math> the same names stay open. */
 static bool needs_room(lxb_html_tree_t *tree, const lxb_html_token_t *token)
 {
 	if (token->tag_id <= LXB_TAG__EM_DOCTYPE ||

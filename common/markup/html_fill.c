@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lexbor's tree to the flat one. This is done for every page, so names are looked up by lexbor's
- * number for them: a table for those it knows, a small cache by pointer for the others.
+ * Copies lexbor's tree to the flat one. As this is done for every page, names are looked up by
+ * lexbor's number: a table for those it knows, a small cache by pointer for the others.
  */
 #include "common/markup/html.h"
 #include "common/markup/html_priv.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The base is looked for once a page and kept in the tree.
+ * The base URL is determined once a page and kept in the tree.
  */
 #include "common/markup/link.h"
 

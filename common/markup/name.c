@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What an element's name means for its text: a constant table, sorted for a binary search. It is
- * asked once for each distinct name of a page.
+ * Properties of elements' names for text functions: a constant table, sorted for a binary search,
+ * which is made once for each distinct name of a page.
  */
 #include "common/markup/tree_priv.h"
 

@@ -2,8 +2,8 @@
  *
  * Three arrays that grow by half, an intern table for names, and chunks for copied strings.
  *
- * While an element is being filled, its `end` holds its last child, from which the next child
- * learns its previous sibling; closing writes the true end. So building needs no stack.
+ * While an element is open, its `end` is its last child, from which the next child gets its
+ * previous sibling; closing sets the true end. So building needs no stack.
  */
 #include "common/markup/tree.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * tree.h - a page as a flat tree: the one type that HTML and XML are read into, and that selectors,
- * text functions and scraping work on.
+ * tree.h - a page as a flat tree: the one type that HTML and XML are parsed into, and that
+ * selectors, text functions and scraping work on.
  *
- * All nodes stand in one array in document order, so that a subtree is a range of indexes, "is an
- * ancestor" two comparisons, and every walk a loop: nothing here recurses, whatever the depth. The
- * tree owns its nodes, names and strings; a parser (html.h, xml.h) fills it through the
- * ing_tree_add functions, and its memory is kept from page to page. All text is valid UTF-8,
- * without NUL.
+ * All nodes are in one array in document order: a subtree is a range of indexes, "is an ancestor"
+ * two comparisons, every walk a loop; nothing recurses. The tree owns its nodes, names and strings;
+ * a parser (html.h, xml.h) fills it through the building functions, and its memory is kept from
+ * page to page. All text is valid UTF-8 without NUL.
  *
- * Nothing is ever inserted once a page is read. The one change there is, :matchText (selector.h),
- * raises a text node to a pseudo element (`pseudo` is set): from then on it counts as an element
- * with its parent's name and attributes, whose text it is itself.
+ * Nothing is inserted once a page is parsed. The only change is :matchText
+ * (worker/scrape/jsoup/selector.h), which makes a text node a pseudo element (`pseudo` is set):
+ * from then on it counts as an element with its parent's name and attributes, and its text is its
+ * own.
  *
  * One thread at a time.
  */
@@ -60,11 +60,11 @@ struct ing_tree_attr {
 	uint32_t name; /* into names, in lower case */
 };
 
-/* What the text functions want to know of an element's name: jsoup 1.16.1's tables, which
- * PubFetcher's rules were written against. They hold for HTML and XML alike. */
+/* Properties of an element's name for the text functions, from jsoup 1.16.1's tables, for HTML and
+ * XML alike. */
 enum ing_name_flag {
-	ING_NAME_BLOCK = 1,    /* text before and after is divided */
-	ING_NAME_INLINE = 2,   /* "format as inline": wants a space behind a block before it */
+	ING_NAME_BLOCK = 1,    /* separates the text before and after it */
+	ING_NAME_INLINE = 2,   /* "format as inline": a space after a block before it */
 	ING_NAME_PRESERVE = 4, /* white space in it is kept */
 	ING_NAME_BREAK = 8,    /* <br> */
 	/* For formatted text: an empty line around it; white space kept (not in <title>). */
@@ -86,7 +86,7 @@ struct ing_tree {
 	uint32_t count, attr_count, name_count;
 	uint32_t element_count;     /* ordinals given, the document's included */
 	bool xml;                   /* read as XML */
-	bool has_pseudo;            /* some node was raised by :matchText */
+	bool has_pseudo;            /* :matchText has made a pseudo element */
 	const char *encoding;       /* by which the page was read; static */
 	const char *url;            /* the page's own address as set, or NULL */
 	struct ing_tree_priv *priv; /* memory, intern table */
@@ -94,7 +94,7 @@ struct ing_tree {
 
 struct ing_tree *ing_tree_new(void);
 void ing_tree_free(struct ing_tree *t); /* NULL is fine */
-/* Empty but for the document; keeps at most a few megabytes of memory. */
+/* Remove all nodes but the document; keeps a few megabytes of memory at most. */
 void ing_tree_clear(struct ing_tree *t);
 /* Bytes the tree holds, for measurements and limits. */
 size_t ing_tree_bytes(const struct ing_tree *t);
@@ -122,7 +122,7 @@ static inline bool ing_tree_is_element(const struct ing_tree *t, ing_node n)
 	return t->nodes[n].kind == ING_NODE_ELEMENT || t->nodes[n].pseudo;
 }
 
-/* The node whose name and attributes are n's: n, or for a pseudo element its parent. */
+/* The node that has the name and attributes of n: n itself, or the parent of a pseudo element. */
 static inline ing_node ing_tree_attr_owner(const struct ing_tree *t, ing_node n)
 {
 	return t->nodes[n].pseudo ? t->nodes[n].parent : n;
@@ -145,32 +145,33 @@ static inline bool ing_tree_contains(const struct ing_tree *t, ing_node ancestor
 	return n > ancestor && n < t->nodes[ancestor].end;
 }
 
-/* Name in lower case ("#root" for the document), of an element or pseudo element; "" otherwise. */
+/* Returns the name in lower case ("#root" for the document) of an element or pseudo element; "" of
+ * other nodes. */
 const char *ing_tree_name(const struct ing_tree *t, ing_node n);
-/* Element (not pseudo) with that name, given in lower case. */
+/* Whether n is an element, not pseudo, with that name (in lower case). */
 bool ing_tree_is(const struct ing_tree *t, ing_node n, const char *name);
-/* Id of a name in lower case, or UINT32_MAX when the page has no such name. */
+/* Returns the id of a name in lower case, or UINT32_MAX when the page has no such name. */
 uint32_t ing_tree_find_name(const struct ing_tree *t, const char *lower, size_t bytes);
 
-/* Value of an attribute (name in lower case): "" when it has none, NULL when there is no such
- * attribute. ret_bytes may be NULL. */
+/* Returns the value of an attribute (name in lower case), "" when it has none, NULL when there is no
+ * such attribute. ret_bytes may be NULL. */
 const char *ing_tree_attr(
 	const struct ing_tree *t, ing_node n, const char *name, size_t *ret_bytes);
 /* The same by the name's id. */
 const struct ing_tree_attr *ing_tree_attr_of(const struct ing_tree *t, ing_node n, uint32_t name);
-/* The value, taken as a list divided by HTML white space, holds `lower`, ASCII case aside. */
+/* Whether the value, a list separated by HTML white space, contains `lower` in any ASCII case. */
 bool ing_tree_attr_has_word(
 	const struct ing_tree *t, ing_node n, const char *name, const char *lower);
 
-/* The next element (not pseudo) behind n within root's subtree that has this name, in document
- * order; begin with n == root. NONE at the end. Uses an index by name, so a walk over all elements
- * of a name costs what they are, not what the page is. */
+/* Returns the next element, not pseudo, after n in root's subtree with this name, in document order, or
+ * NONE; start with n == root. Uses an index by name: a walk over all elements of a name is linear in
+ * their number. */
 ing_node ing_tree_next_named(
 	const struct ing_tree *t, ing_node n, ing_node root, const char *lower);
 
-/* All elements (not pseudo) of the name with that id, in document order; NULL and 0 when there are
- * none. Borrowed until the tree is cleared. */
+/* Returns all elements, not pseudo, of the name with that id, in document order, borrowed until the
+ * tree is cleared; NULL and 0 when there are none. */
 const ing_node *ing_tree_named(const struct ing_tree *t, uint32_t name, uint32_t *ret_count);
 
-/* The <body> (the first), or the document. */
+/* Returns the first <body>, or the document. */
 ing_node ing_tree_body(const struct ing_tree *t);

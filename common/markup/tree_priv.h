@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * tree_priv.h - what a tree keeps for itself; for the files that own parts of it: tree.c, name.c,
+ * tree_priv.h - private state of a tree, for the files that own parts of it: tree.c, name.c,
  * link.c.
  */
 #pragma once

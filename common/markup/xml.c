@@ -2,15 +2,14 @@
  *
  * The only file that includes libxml2.
  *
- * libxml2 gets UTF-8 that was looked at before, from memory, with callbacks of ours and nothing
- * else: no callback stores a declaration, so a DTD defines nothing, and none fetches anything. The
- * old interface (SAX 1) is used on purpose: it knows no namespaces, so prefixes stay part of names
- * and their declarations cost nothing.
+ * libxml2 gets checked UTF-8 from memory and callbacks of ours only: none stores a declaration, so
+ * a DTD defines nothing, and none fetches anything. The old interface (SAX 1) is used deliberately:
+ * it has no namespaces, so that prefixes stay part of names and their declarations cost nothing.
  *
- * Its own limits are off (XML_PARSE_HUGE) and ours are on, looked at in every callback. What it
- * does between two callbacks is linear in the bytes it reads, but for two things: it compares every
- * attribute of a tag, and every name in a declaration, with many others. So those that are too long
- * are looked for before it begins.
+ * libxml2's limits are off (XML_PARSE_HUGE) and ours are checked in every callback. Its work
+ * between two callbacks is linear in the bytes read, with two exceptions: it compares every
+ * attribute of a tag, and every name in a declaration, with many others. Tags and declarations that
+ * are too long are therefore searched for before parsing.
  */
 #include "common/markup/xml.h"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * xml.h - bytes of an XML document to a tree (tree.h), on libxml2, which only xml.c includes.
+ * xml.h - XML to a tree (tree.h), on libxml2, which only xml.c includes.
  *
- * Strict: what is not well-formed is an error with its position. No network, no file, no DTD from
- * outside, and of a DTD inside nothing is kept, so that expansion cannot multiply anything.
- * Entities are the five predefined ones and HTML's names for characters (which JATS uses too),
- * whatever a DOCTYPE says of them; other names are U+FFFD where there is a DOCTYPE that may have
- * declared them, else an error. Names keep their case as written; prefixes stay part of the name
- * ("xlink:href") and need no declaration. Encoding: byte order mark, charset of the header,
- * declaration, UTF-8; bytes that are not well-formed in it are an error in UTF-8, U+FFFD in others.
- * At most 1,024 attributes a tag. One thread at a time.
+ * Strict: what is not well-formed is an error with its position. No network, no files, no external
+ * DTD; of an internal DTD nothing is kept, so that no entity expands. Known entities are the five
+ * predefined ones and HTML's names for characters (which JATS uses too), whatever a DOCTYPE
+ * declares; other names are U+FFFD where there is a DOCTYPE, else an error. Names keep their case;
+ * prefixes stay part of the name ("xlink:href") and need no declaration. Encoding: byte order mark,
+ * charset of the header, declaration, UTF-8; ill-formed bytes are an error in UTF-8, U+FFFD in
+ * others. At most 1,024 attributes of a tag. One thread at a time.
  */
 #pragma once
 #include "common/base/error.h"
@@ -21,8 +20,8 @@ struct ing_xml_limits {
 	unsigned cpu_ms;        /* of this thread; more is an error */
 };
 
-/* Parse into t, which is cleared first. On failure t holds what came before the error, a good tree:
- * -SYNTAX (line and column in err), -TOO_DEEP, -TOO_BIG, -TIMEOUT. content_type: a Content-Type
+/* Parse into t, which is cleared first. Returns 0, -SYNTAX (line and column in err), -TOO_DEEP,
+ * -TOO_BIG or -TIMEOUT; on failure t has what came before the error. content_type: a Content-Type
  * value or NULL. */
 int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
 	const struct ing_xml_limits *limits, struct ing_error *err) ING_MUST_CHECK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Dates are read in two steps: the text becomes a few tokens (numbers with their count of digits,
- * words that are months, and what stands between), then the forms are tried from the surest to the
- * vaguest: units (2019年4月22日), a month's name, three numbers, two numbers, a year alone. Words
- * that are no months are passed over, so "Published online: 22 April 2019" reads as it should.
+ * Dates are read in two steps: the text becomes tokens (numbers with their count of digits, names
+ * of months, separators), then forms are tried from the most to the least certain: units
+ * (2019年4月22日), a month's name, three numbers, two numbers, a year alone. Words that are no months
+ * are skipped, so that "Published online: 22 April 2019" is read.
  */
 #include "worker/scrape/biblio/date.h"
 
@@ -14,13 +14,13 @@
 #include "common/base/utf8.h"
 #include "worker/scrape/biblio/month_names.h"
 
-#define MAX_TEXT_BYTES 512 /* a date stands at the front of its text, or the text is none */
+#define MAX_TEXT_BYTES 512 /* of the text that is read */
 #define MAX_TOKENS 48
 #define MAX_WORD_BYTES 40 /* folded; the longest name has 26 bytes */
 #define MIN_YEAR 1000
 #define MAX_YEAR 2200
 
-/* What stands between a token and the one before: the strongest character of it. */
+/* Separator of a token from the one before: its strongest character. */
 enum gap { GAP_NONE, GAP_SPACE, GAP_DOT, GAP_DASH, GAP_SLASH, GAP_COMMA, GAP_COLON, GAP_OTHER };
 
 struct token {
@@ -196,7 +196,8 @@ static enum gap gap_of(uint32_t ch)
 	}
 }
 
-/* Two signs between the same tokens: one with spaces is that sign, two different ones are none. */
+/* Two separators between the same tokens: one with spaces counts as that one, two different ones as
+ * none. */
 static enum gap join_gaps(enum gap a, enum gap b)
 {
 	if (a <= GAP_SPACE || a == b)
@@ -302,8 +303,8 @@ static int month_days(int year, int month)
 	return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* A date of which all was said; zeros at its end mean that they were not known. Of a day that there
- * is not the year alone is left: month or day is wrong, and nothing tells which. */
+/* Set a full date; zeros at its end are unknown. Of an impossible day only the year is kept, as either
+ * month or day is wrong. */
 static void set_date(int year, int month, int day, struct ing_date *ret)
 {
 	if (month == 0 || month > 12 || day > month_days(year, month))

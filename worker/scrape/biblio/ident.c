@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Identifiers are read in one pass and bounded pieces, so that a text of any length and any malice
- * costs what it is long.
+ * Identifiers are read in one pass and pieces of limited size: the cost is linear in the text,
+ * whatever it contains.
  */
 #include "worker/scrape/biblio/ident.h"
 
@@ -234,8 +234,8 @@ static bool ends_doi(struct span s)
 	       (u[0] == 0xE3 && u[1] == 0x80) || (u[0] == 0xEF && u[1] == 0xBC && u[2] <= 0x9F);
 }
 
-/* Take from the end of what stands in running text what belongs to the sentence: full stops, and
- * closing brackets that were opened outside. */
+/* Remove from the end of a DOI in running text what belongs to the sentence: full stops, and closing
+ * brackets that were opened before it. */
 static void trim_sentence(struct span *doi)
 {
 	static const char pairs[] = "()[]{}<>";
@@ -308,7 +308,7 @@ bool ing_ident_doi_in(const char *s, size_t bytes, struct ing_buf *ret)
 		size_t digits = 3;
 		while (digits < 8 && at.end - at.p > (ptrdiff_t)digits && is_digit(at.p[digits]))
 			digits++;
-		/* fewer than four digits are rather a version or a section */
+		/* fewer than four digits are more likely a version or a section */
 		at.p++;
 		if (alone && digits >= 7 && take_doi_front(doi, false, &at.p, ret))
 			return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * schema.org descriptions in <script type="application/ld+json">. All scripts of the page are read,
- * their objects queued (arrays, @graph and mainEntity opened), and the one that is most of a
- * publication is the page's. An object that is no more than an @id stands for the queued one of
- * that name.
+ * schema.org descriptions in <script type="application/ld+json">. All scripts of the page are
+ * parsed, their objects queued (arrays, @graph and mainEntity expanded), and the object whose type
+ * is most like a publication is used. An object with only an @id refers to the queued one with that
+ * @id.
  */
 #include "worker/scrape/biblio/biblio_priv.h"
 
@@ -38,7 +38,7 @@ struct graph {
 	json_t *out;
 };
 
-/* How much of a publication a type is; 0: none. release_type as it follows from the type alone. */
+/* Rank of a type as a publication, 0: none; release_type if the type implies one. */
 static const struct {
 	const char *name;
 	int rank;
@@ -88,7 +88,7 @@ static bool has_type(const json_t *object, const char *name)
 	return false;
 }
 
-/* The queued object that an object with nothing but an @id stands for; others are themselves. */
+/* Returns the queued object that an object with only an @id refers to; any other object itself. */
 static const json_t *resolve(struct graph *g, const json_t *value)
 {
 	const char *id = json_string_value(json_object_get(value, "@id"));
@@ -115,7 +115,7 @@ static const json_t *item_of(struct graph *g, const json_t *value, size_t i)
 	return i == 0 && value != NULL && !json_is_null(value) ? resolve(g, value) : NULL;
 }
 
-/* The text that a value stands for: itself, an object's @value or name, the first of a list. */
+/* Returns the text of a value: itself, an object's @value or name, the first of a list. */
 static const json_t *text_of(struct graph *g, const json_t *value)
 {
 	static const char *const keys[] = {
@@ -451,7 +451,7 @@ static bool is_container(const json_t *object)
 	return false;
 }
 
-/* The issue, the volume, the journal: whatever each of them says of the publication's place. */
+/* Issue, volume and journal: what each of them says about where the work was published. */
 static void read_containers(struct graph *g, const json_t *object)
 {
 	const json_t *chain[MAX_PARENTS] = {object};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sites name the type of a work in words of their own: "Research Article", "Text.Serial.Journal",
- * "info:eu-repo/semantics/doctoralThesis". Compared is what is left of letters and digits, without
- * the words that only say whose vocabulary it is.
+ * Sites have their own words for the type of a work: "Research Article", "Text.Serial.Journal",
+ * "info:eu-repo/semantics/doctoralThesis". Letters and digits are compared, without words that only
+ * name a vocabulary.
  */
 #include "worker/scrape/biblio/biblio_priv.h"
 

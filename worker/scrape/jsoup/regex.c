@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * PCRE2 behind regex.h. The JIT is not used: it writes code at run time, which the service's unit
- * (MemoryDenyWriteExecute) and the examiners' sandbox forbid, and it would count its limits
- * otherwise. Matching makes its own match data, so that one expression serves any thread.
+ * PCRE2 behind regex.h. The JIT is not used: it writes code at run time, which the unit's
+ * MemoryDenyWriteExecute and the examiners' sandbox forbid, and it counts steps differently. Each
+ * match allocates its own match data, so that one expression serves any thread.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "worker/scrape/jsoup/regex.h"
@@ -16,8 +16,8 @@
 #include "worker/scrape/jsoup/regex_java.h"
 
 #define MAX_PATTERN_BYTES ((size_t)64 << 10)
-/* Steps of one match, some 50 ms: a page's text of a megabyte is passed by in one step a byte, and
- * what needs more than a few a byte is the pattern's fault. */
+/* Steps of one match, about 50 ms: one step a byte is enough for a text of a megabyte, and more than a
+ * few a byte are the pattern's fault. */
 #define MATCH_LIMIT 2000000
 /* Memory of one match: a group repeated for each character of a text of 100 KB needs 20 MB. */
 #define HEAP_LIMIT_KIB (32 << 10)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * regex.h - regular expressions as scraping rules use them, on PCRE2, which only regex.c includes.
+ * regex.h - regular expressions of scraping rules, on PCRE2, which only regex.c includes.
  *
- * Rules were written for Java. What PCRE2 reads in the same way is taken as it is; what only Java
- * knows, or reads otherwise ([a&&[b]], nested classes, \p{IsLatin}, \p{Alpha}, \p{javaX}, (?U),
- * (?d),
- * (?u), \uXXXX), is refused when compiling, with words that say what to write instead. Without
- * flags \d \s \w \b are ASCII and matching heeds case.
+ * Rules are written for Java. What PCRE2 reads in the same way is used as it is; what only Java
+ * knows or reads differently ([a&&[b]], nested classes, \p{IsLatin}, \p{Alpha}, \p{javaX}, (?U),
+ * (?d), (?u), \uXXXX) is refused when compiling, with a message that says what to write instead.
+ * Without flags \d \s \w \b are ASCII and matching is case-sensitive.
  *
- * The interpreter is used, not the JIT: a service may not write code. Every match has a limit of
- * steps, and ends in ING_REGEX_LIMIT when it is met. A compiled expression is immutable, any
- * thread.
+ * PCRE2's interpreter is used, not its JIT, because a service may not write code. A match that
+ * needs too many steps ends with ING_REGEX_LIMIT. A compiled expression is immutable: any thread.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -25,28 +23,30 @@ enum ing_regex_flag {
 
 enum ing_regex_end { ING_REGEX_NO, ING_REGEX_YES, ING_REGEX_LIMIT };
 
-/* -SYNTAX or -UNSUPPORTED; err->column is the character (1-based) in pattern. */
+/* Compile. Returns 0, -SYNTAX or -UNSUPPORTED; err->column is the character in pattern, counted from
+ * 1. */
 int ing_regex_compile(const char *pattern, size_t bytes, unsigned flags, struct ing_regex **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 void ing_regex_free(struct ing_regex *r); /* NULL is fine */
 
-/* Found anywhere in the text? Text under UTF must be valid UTF-8 (ours always is; it is not
- * checked again). */
+/* Whether the expression matches anywhere in the text, which must be valid UTF-8 unless
+ * ING_REGEX_BYTES (not checked). */
 enum ing_regex_end ing_regex_find(const struct ing_regex *r, const char *text, size_t bytes);
 
-/* Groups of the leftmost match: from[i] and to[i] in bytes; SIZE_MAX when the group took no part.
- * Group 0 is the match. At most `max` are written. */
+/* The groups of the leftmost match, at most `max`: from[i] and to[i] in bytes, SIZE_MAX for a group
+ * that did not take part. Group 0 is the match. */
 enum ing_regex_end ing_regex_groups(const struct ing_regex *r, const char *text, size_t bytes,
 	size_t max, size_t *from, size_t *to);
-/* Number of a named group, or -1. */
+/* Returns the number of a named group, or -1. */
 int ing_regex_group_number(const struct ing_regex *r, const char *name);
-/* The i-th named group's name (0-based, by number), NULL past the last; *ret_number may be NULL. */
+/* Returns the name of the i-th named group (from 0, by number), or NULL past the last. ret_number may
+ * be NULL. */
 const char *ing_regex_group_name(const struct ing_regex *r, unsigned i, unsigned *ret_number);
 
-/* Java's replaceFirst: append text with its leftmost match replaced; $1 and ${name} are groups, a
- * backslash quotes. NO: nothing matched, text is appended as it is. */
+/* Append text with its leftmost match replaced, as Java's replaceFirst(): $1 and ${name} are groups, a
+ * backslash quotes. NO: nothing matched, text is appended unchanged. */
 enum ing_regex_end ing_regex_replace_first(const struct ing_regex *r, const char *text,
 	size_t bytes, const char *replacement, struct ing_buf *out);
-/* Is `replacement` one that ing_regex_replace_first() can apply with r? -SYNTAX with column. */
+/* Check a replacement for use with r. Returns 0, or -SYNTAX with its column. */
 int ing_regex_check_replacement(
 	const struct ing_regex *r, const char *replacement, struct ing_error *err) ING_MUST_CHECK;

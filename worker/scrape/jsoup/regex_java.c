@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A walk over a regular expression that looks only for what Java and PCRE2 read differently. It is
- * no parser: what neither knows is left to PCRE2 to refuse. Pure functions.
+ * Scans a regular expression for syntax that Java and PCRE2 read differently. It is not a parser:
+ * what neither of them knows is refused by PCRE2. Pure functions.
  */
 #include "worker/scrape/jsoup/regex_java.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Compiling a selector: parse, then decide the order of tests and what depends on where a search
- * began. A compiled selector is one arena and its regular expressions. Any thread.
+ * Compiles a selector: parses it, then decides the order of tests and which of them depend on the
+ * root of a search. A compiled selector is one arena and its regular expressions. Any thread.
  */
 #include "worker/scrape/jsoup/selector_priv.h"
 

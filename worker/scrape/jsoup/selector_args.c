@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What stands in brackets and parentheses of a selector: attributes, pseudo-classes and their
+ * Parses arguments in brackets and parentheses of a selector: attributes, pseudo-classes and their
  * arguments. Any thread.
  */
 #include "worker/scrape/jsoup/selector_priv.h"

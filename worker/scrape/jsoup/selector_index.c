@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Indexes of a page, each made when a search first asks: elements by id and by class, places among
- * siblings. They hold what the page says and stay good when :matchText raises text, except for the
- * places, which are forgotten for the parent then: a pseudo element has its parent's id and
- * classes, so it is looked up by its face. One thread, the matcher's.
+ * Indexes of a page, each made when a search first needs it: elements by id and by class, positions
+ * among siblings. They stay valid when :matchText makes pseudo elements, except for the positions
+ * below the parent, which are dropped then; a pseudo element has its parent's id and classes, so it
+ * is found by its parent. One thread, the matcher's.
  */
 #include "worker/scrape/jsoup/selector_priv.h"
 
@@ -29,7 +29,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Secretly seeded, so that no page can be written whose words fall into one place. */
+/* With a secret seed, so that pages cannot be written whose words collide. */
 static uint32_t hash_word(uint64_t seed, const char *s, uint32_t bytes, bool fold)
 {
 	uint64_t h = seed ^ bytes;
@@ -81,7 +81,7 @@ static void grow_slots(struct ing_sel_index *x)
 	}
 }
 
-/* The word's number; it is made when it is new. */
+/* Returns the number of a word, which is added when it is new. */
 static uint32_t intern(
 	struct ing_matcher *m, struct ing_sel_index *x, const char *s, uint32_t bytes, bool fold)
 {
@@ -135,7 +135,7 @@ struct pairs {
 static void add_pair(struct ing_sel_index *x, struct pairs *p, uint32_t word, ing_node n)
 {
 	if (x->words[word].last == n)
-		return; /* said twice */
+		return; /* twice in one attribute */
 	x->words[word].last = n;
 	x->words[word].count++;
 	if (p->count == p->cap) {
@@ -191,7 +191,7 @@ static void make_index(struct ing_matcher *m, struct ing_sel_index *x, uint32_t 
 		if (a == NULL || a->bytes == 0)
 			continue;
 		if (!ing_sel_tick(m, 2 + (int32_t)(a->bytes >> 4)) && m->fail != 0)
-			break; /* the search fails; the next bind begins anew */
+			break; /* the search fails; the next bind starts again */
 		if (classes)
 			add_classes(m, x, &p, a, n);
 		else

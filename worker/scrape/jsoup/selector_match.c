@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Does an element match? Chains are followed backward at the top and in :not and :is, forward in
- * :has (selector_priv.h says why). Each step keeps what it found out about an element: two answers
- * of two bits, valid in the epoch written beside them. So that every element is asked once by every
- * step, whatever the page's shape; runs along ancestors and siblings are loops that fill in the
- * answer for all they passed. The C stack grows with the selector alone. One thread.
+ * Whether an element matches. Chains are followed backward at the top level and in :not and :is,
+ * forward in :has (selector_priv.h says why). Each step keeps its answers about an element: two
+ * answers of two bits, valid in the epoch stored beside them, so that every element is tested once
+ * by every step, whatever the shape of the page; walks along ancestors and siblings are loops that
+ * store the answer for all they passed. The C stack grows with the selector only. One thread.
  */
 #include "worker/scrape/jsoup/selector_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Answers in a memo: unknown is 0. `hold` is the step's own at the element; `run` is whether it
- * holds for some ancestor, some earlier or some later sibling. */
+/* Answers in a memo, 0 being unknown: STEP is whether the step matches at the element, RUN whether it
+ * matches at some ancestor, earlier sibling or later sibling. */
 enum { NO = 1, YES = 2 };
 #define STEP_SHIFT 0
 #define RUN_SHIFT 2
@@ -62,7 +62,7 @@ static bool set_memo(struct ing_matcher *m, const struct ing_sel_step *step, ing
 static bool matches_backward(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n);
 
-/* The step before holds at some ancestor of n, up to the search's root. */
+/* Whether the step before matches some ancestor of n, up to the root of the search. */
 static bool matches_ancestor(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -87,7 +87,7 @@ static bool matches_ancestor(
 	return answer == YES;
 }
 
-/* The step before holds at some earlier sibling of n. */
+/* Whether the step before matches some earlier sibling of n. */
 static bool matches_earlier_sibling(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -111,7 +111,7 @@ static bool matches_earlier_sibling(
 	return answer == YES;
 }
 
-/* Step i of the chain, which holds at n, hangs well on the step before. */
+/* Whether the step before step i, which matches n, matches where the combinator leads. */
 static bool combinator_matches_backward(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -121,7 +121,7 @@ static bool combinator_matches_backward(
 	if (n == m->root)
 		return false;
 	ing_node parent = m->t->nodes[n].parent;
-	if (i == 0) /* a leading one: the search's root is on its left; it has no siblings here */
+	if (i == 0) /* a leading combinator: the root of the search is on its left */
 		return combinator == '>' && parent == m->root;
 	switch (combinator) {
 	case '>':
@@ -146,8 +146,7 @@ static bool pass_tests(struct ing_matcher *m, const struct ing_sel_step *step, u
 	return m->fail == 0;
 }
 
-/* As the order of :matchText wants it: tests from the last one to the first, then the step
- * before. */
+/* In the order that :matchText depends on: tests from the last to the first, then the step before. */
 static bool pass_in_order(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n)
 {
 	for (uint32_t k = step->count; k > 0; k--) {
@@ -169,7 +168,7 @@ static bool step_matches_backward(
 	       pass_tests(m, step, step->cheap, step->count, n);
 }
 
-/* The chain up to step i holds at n, which another step asks. */
+/* Whether the chain up to step i matches n; kept. */
 static bool matches_backward(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -200,7 +199,7 @@ static struct ing_sel_scan *find_scan(struct ing_matcher *m, const struct ing_se
 	return scan;
 }
 
-/* The first place from i on that is not known to be none; paths are halved on the way. */
+/* Index of the first candidate from i on; halves paths on the way. */
 static uint32_t follow(uint32_t *skip, uint32_t i)
 {
 	while (skip[i] != i) {
@@ -210,7 +209,7 @@ static uint32_t follow(uint32_t *skip, uint32_t i)
 	return i;
 }
 
-/* Step i holds at some descendant of n. Elements found wanting are skipped ever after. */
+/* Whether step i matches some descendant of n. Elements that do not match are skipped from then on. */
 static bool matches_descendant(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -232,7 +231,7 @@ static bool matches_descendant(
 	return false;
 }
 
-/* The same when answers cannot be kept from one :has to the next. */
+/* The same where answers cannot be kept from one :has to the next. */
 static bool matches_descendant_uncached(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -258,7 +257,7 @@ static bool matches_child(
 	return false;
 }
 
-/* Step i holds at some later sibling of n. */
+/* Whether step i matches some later sibling of n. */
 static bool matches_later_sibling(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -281,7 +280,7 @@ static bool matches_later_sibling(
 	return answer == YES;
 }
 
-/* Step i holds somewhere where its combinator leads from n. */
+/* Whether step i matches where its combinator leads from n. */
 static bool combinator_matches_forward(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -299,7 +298,7 @@ static bool combinator_matches_forward(
 	}
 }
 
-/* The chain from step i on holds, beginning at n. */
+/* Whether the chain from step i on matches, starting at n; kept. */
 static bool matches_forward(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -315,8 +314,8 @@ static bool matches_forward(
 	return set_memo(m, step, n, STEP_SHIFT, holds);
 }
 
-/* :has with one alternative. Without a leading combinator the chain may begin at n itself, unless
- * it would have to leave n's subtree for its siblings. */
+/* :has with one alternative. Without a leading combinator the chain may start at n itself, unless it
+ * would have to leave n's subtree for its siblings. */
 static bool has_chain(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n)
 {
 	if (combinator_matches_forward(m, c, 0, n))
@@ -332,8 +331,8 @@ static bool leads_to_siblings(const struct ing_sel_chain *c)
 	return leading == '+' || leading == '~';
 }
 
-/* As jsoup asks: all alternatives of each descendant in turn, from their ends. Only :matchText
- * inside can tell. Its siblings are nothing that jsoup 1.16.1 would look at. */
+/* In jsoup's order, which matters for :matchText only: all alternatives of each descendant in turn,
+ * from their ends. jsoup 1.16.1 does not look at siblings. */
 static bool has_group_in_order(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
 {
 	for (ing_node at = n + 1; at < m->t->nodes[n].end && ing_sel_tick(m, 1); at++) {
@@ -356,7 +355,7 @@ static bool has_group(struct ing_matcher *m, const struct ing_sel_group *g, ing_
 	return false;
 }
 
-/* With n as the root of all that is inside, whose answers hold for n alone. */
+/* With n as the root of the search inside, whose answers are valid for n only. */
 static bool has_group_uncached(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n)
 {
 	ing_node root = m->root;
@@ -368,7 +367,7 @@ static bool has_group_uncached(struct ing_matcher *m, const struct ing_sel_group
 	bool has = m->in_order ? has_group_in_order(m, g, n) : has_group(m, g, n);
 	m->root = root;
 	m->uncached = uncached;
-	/* Answers of the outer epoch are still there, unless the numbers began anew. */
+	/* Answers of the outer epoch are still valid, unless epochs started again. */
 	if (m->epoch > epoch)
 		m->epoch = epoch;
 	return has;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * selector_priv.h - what a compiled selector and a matcher are; for the files selector*.c alone.
+ * selector_priv.h - the compiled selector and the matcher; for the files selector*.c only.
  *
  *   selector.c         public: compile, free; orders tests by cost, numbers memos
  *   selector_parse.c   text to struct ing_sel_group: combinators, types, ids, classes
- *   selector_args.c    what stands in brackets and parentheses
- *   selector_index.c   of a page: elements by id and class; places among siblings
- *   selector_simple.c  does one element pass one test?
- *   selector_match.c   does one element match? combinators, :has, memos
+ *   selector_args.c    arguments in brackets and parentheses
+ *   selector_index.c   indexes of a page: elements by id and class, positions among siblings
+ *   selector_simple.c  whether an element passes one test
+ *   selector_match.c   whether an element matches: combinators, :has, memos
  *   selector_search.c  public: matcher, budget, search
  *
  * A selector is a group of alternatives (commas); an alternative is a chain of steps; a step is a
- * compound of tests and how it hangs on the step before. At the top and in :not and :is a chain is
- * matched from its end to its beginning ("is some ancestor ..."); in :has from its beginning to its
- * end ("has some descendant ..."), because then the answer for an element does not depend on where
- * :has began, and can be kept.
+ * compound of tests, and a combinator to the step before. At the top level and in :not and :is a
+ * chain is matched from its end to its start ("is some ancestor ..."); in :has from its start to
+ * its end ("has some descendant ..."), because then the answer for an element does not depend on
+ * where :has started and can be kept.
  */
 #pragma once
 #include <stdbool.h>
@@ -87,12 +87,12 @@ struct ing_sel_simple {
 	uint8_t place;             /* enum ing_sel_place */
 	uint8_t cost;              /* enum ing_sel_cost */
 	bool abs;                  /* of an attribute the absolute URL */
-	bool root_dependent;       /* the answer depends on where the search began */
+	bool root_dependent;       /* the answer depends on the root of the search */
 	bool inner_root_dependent; /* :has whose inside does */
 	int32_t a, b;              /* of an+b; b alone of :eq, :lt, :gt */
-	uint32_t binding;          /* name of tag or attribute, id, class: what the page calls it */
-	uint32_t hint;             /* of :contains: number of its hint */
-	const char *value;         /* in lower case unless case counts; NUL-terminated */
+	uint32_t binding;  /* index of the tag, attribute, id or class in the page's bindings */
+	uint32_t hint;     /* of :contains: number of its hint */
+	const char *value; /* in lower case unless compared with case; NUL-terminated */
 	uint32_t bytes;
 	struct ing_regex *regex;     /* owned by the selector */
 	const char *regex_text;      /* for messages */
@@ -100,13 +100,13 @@ struct ing_sel_simple {
 	struct ing_sel_simple *next; /* as written; only while parsing */
 };
 
-/* Tests of a step run in this order, and whether the step hangs well before the dear ones. */
+/* Tests of a step run in this order; its combinator is checked before the expensive ones. */
 enum ing_sel_cost {
 	ING_SEL_COST_NAME,
 	ING_SEL_COST_INDEX, /* id, class */
 	ING_SEL_COST_ATTR,
 	ING_SEL_COST_PLACE,
-	ING_SEL_COST_EXPENSIVE_,                      /* from here on dear */
+	ING_SEL_COST_EXPENSIVE_,                      /* from here on expensive */
 	ING_SEL_COST_VALUE = ING_SEL_COST_EXPENSIVE_, /* regular expression, URL */
 	ING_SEL_COST_GROUP,
 	ING_SEL_COST_HAS,
@@ -117,7 +117,7 @@ enum ing_sel_cost {
 struct ing_sel_step {
 	struct ing_sel_simple **tests;   /* by cost */
 	struct ing_sel_simple **written; /* in the order of the text */
-	uint32_t count, cheap;           /* tests[0 .. cheap) are not dear */
+	uint32_t count, cheap;           /* tests[0 .. cheap) are not expensive */
 	char combinator; /* to the step before, or a leading one: ' ' '>' '+' '~'; 0: none */
 	uint32_t memo;   /* number of its memo */
 };
@@ -134,7 +134,7 @@ struct ing_sel_group {
 	bool root_dependent;
 };
 
-/* A name the selector knows, looked up anew in each page. */
+/* A name used in the selector, looked up in each page. */
 enum ing_sel_kind { ING_SEL_NAME, ING_SEL_ID_VALUE, ING_SEL_CLASS_VALUE };
 struct ing_sel_binding {
 	enum ing_sel_kind kind;
@@ -181,7 +181,7 @@ void ing_sel_skip_space(struct ing_sel_parser *p);
 bool ing_sel_is_space(char c);
 uint32_t ing_sel_bind(
 	struct ing_selector *sel, enum ing_sel_kind kind, const char *text, size_t bytes);
-/* Arena copies: as it is, in lower case. */
+/* Set a copy of s as the value, in lower case if `lower`. */
 void ing_sel_set_value(struct ing_selector *sel, struct ing_sel_simple *x, const char *s,
 	size_t bytes, bool lower);
 
@@ -203,22 +203,22 @@ struct ing_sel_index {
 	bool ready;
 };
 
-/* Where to look for the elements of a step. */
+/* Candidates for the elements of a step. */
 struct ing_sel_source {
 	const ing_node *list; /* in document order; NULL: all nodes */
 	uint32_t count;
-	bool empty; /* there cannot be any */
+	bool empty; /* the page has none */
 };
 
-/* The descendants that a step of :has may mean, and which of them are known to be none. */
+/* Candidates for descendants in a step of :has, without those known not to match. */
 struct ing_sel_scan {
 	struct ing_sel_source source;
-	uint32_t *skip; /* the next that may be one; followed and shortened as in union-find */
+	uint32_t *skip; /* the next candidate, with path halving as in union-find */
 	uint16_t epoch;
 };
 
-/* What a :contains has seen. An element's text is a stretch of its ancestors' texts: below one that
- * lacks the words all lack them, above one that has them all have them. */
+/* What a :contains has found so far. An element's text is a range of its ancestors' texts: below an
+ * element without the words no element has them, above one with them every element has them. */
 struct ing_sel_hint {
 	ing_node lacks, has;
 	ing_node from, to; /* no text node in this range has the words by itself, */
@@ -237,9 +237,9 @@ struct ing_matcher {
 	/* The search. */
 	const struct ing_selector *sel;
 	ing_node root;
-	ing_node top;  /* the page's first element, what :root means */
-	bool in_order; /* in the order in which :matchText must be seen */
-	bool uncached; /* within a :has whose answers cannot be kept */
+	ing_node top;  /* the page's first element, for :root */
+	bool in_order; /* the selector has :matchText, whose effects depend on the order of tests */
+	bool uncached; /* inside a :has whose answers cannot be kept */
 	struct ing_sel_bound *bounds;
 	uint32_t bound_cap;
 	/* Memos: for each numbered step 16 bits a node: an epoch, and two answers of two bits. */
@@ -260,8 +260,8 @@ struct ing_matcher {
 	ing_node **lists;
 	uint32_t list_count, list_cap;
 	struct ing_buf text, lower;
-	/* The page's text and where each element's is in it (text.h), once so many were asked for
-	 * that it pays. */
+	/* The page's text and the range of each element in it (text.h), made when many elements'
+	 * texts have been read. */
 	struct ing_buf page_text;
 	uint32_t *text_from, *text_to; /* NULL: not made */
 	uint64_t text_work;
@@ -269,9 +269,9 @@ struct ing_matcher {
 	size_t found_count, found_cap;
 };
 
-#define ING_SEL_NS_PER_TICK 16 /* about what a test of a name costs */
+#define ING_SEL_NS_PER_TICK 16 /* about the cost of testing a name */
 
-/* Charge for a step of work; false: stop, the budget is used up or something failed. */
+/* Charge work to the budget. Returns false to stop, when it is used up or the search has failed. */
 bool ing_sel_tick_slow(struct ing_matcher *m);
 static inline bool ing_sel_tick(struct ing_matcher *m, int32_t ticks)
 {
@@ -279,7 +279,7 @@ static inline bool ing_sel_tick(struct ing_matcher *m, int32_t ticks)
 	return m->ticks > 0 ? m->fail == 0 : ing_sel_tick_slow(m);
 }
 
-/* Neighbours among elements, pseudo elements included; NONE. */
+/* Neighbours among elements, pseudo elements included, or NONE. */
 ing_node ing_sel_next_element(struct ing_matcher *m, ing_node n);
 ing_node ing_sel_prev_element(struct ing_matcher *m, ing_node n);
 ing_node ing_sel_first_element(struct ing_matcher *m, ing_node parent);
@@ -287,11 +287,11 @@ ing_node ing_sel_first_element(struct ing_matcher *m, ing_node parent);
 /* selector_index.c */
 bool ing_sel_make_bounds(struct ing_matcher *m, const struct ing_selector *sel);
 bool ing_sel_list_has(const ing_node *list, uint32_t count, ing_node n);
-/* First place in list that is not before n. */
+/* Index of the first node in list that is not before n. */
 uint32_t ing_sel_list_from(const ing_node *list, uint32_t count, ing_node n);
 uint32_t ing_sel_place(struct ing_matcher *m, ing_node n, enum ing_sel_place place);
 void ing_sel_forget_places(struct ing_matcher *m, ing_node parent);
-/* The shortest list that has all elements of a step. */
+/* Find the shortest list that has all elements of a step. */
 void ing_sel_find_source(
 	struct ing_matcher *m, const struct ing_sel_step *step, struct ing_sel_source *ret);
 void ing_sel_drop_index(struct ing_matcher *m);
@@ -303,5 +303,5 @@ bool ing_sel_passes(struct ing_matcher *m, const struct ing_sel_simple *x, ing_n
 bool ing_sel_matches(struct ing_matcher *m, const struct ing_sel_group *g, ing_node n);
 bool ing_sel_chain_matches(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n);
 bool ing_sel_passes_group(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n);
-/* A new set of empty memos. */
+/* Forget all memos. */
 void ing_sel_new_epoch(struct ing_matcher *m);

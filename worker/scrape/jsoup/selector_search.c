@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Searching: which elements to ask, in which order, for how long. A search asks the elements of the
- * rarest name, id or class of a chain's last step; with :matchText, whose effects show in the order
- * of asking, it asks every element in document order. One thread, the matcher's.
+ * Searching: which elements are tested, in which order, for how long. A search tests the elements
+ * of the rarest name, id or class of a chain's last step; with :matchText, whose effects depend on
+ * the order, every element in document order. One thread, the matcher's.
  */
 #include "worker/scrape/jsoup/selector_priv.h"
 
@@ -13,14 +13,14 @@
 
 #include "common/base/clock.h"
 
-#define QUANTUM 8192                       /* ticks between two looks at the clock */
+#define QUANTUM 8192                       /* ticks between two readings of the clock */
 #define MAX_TEXT_BYTES ((size_t)256 << 20) /* of one element; pages have 64 MiB at most */
 #define KEPT_BYTES ((size_t)1 << 20)       /* of each buffer, between pages */
 #define MAX_EPOCH 0xfff
 
 /* --- budget --- */
 
-/* Searches are short as a rule, shorter than asking the clock: these are charged by their ticks. */
+/* Most searches are shorter than reading the clock: these are charged by their ticks. */
 static void start_clock(struct ing_matcher *m)
 {
 	m->fail = 0;
@@ -161,7 +161,7 @@ static bool all_impossible(const struct ing_matcher *m, const struct ing_sel_gro
 	return true;
 }
 
-/* No element of the page passes: it lacks the name, id or class. */
+/* Whether no element of the page can pass, as it lacks the name, id or class. */
 static bool never_passes(const struct ing_matcher *m, const struct ing_sel_simple *x)
 {
 	switch ((enum ing_sel_op)x->op) {
@@ -195,7 +195,7 @@ static bool is_impossible(const struct ing_matcher *m, const struct ing_sel_chai
 	return false;
 }
 
-/* Ask the elements of one chain; those before `limit`. */
+/* Test the candidates of one chain, up to `limit`. */
 static void search_chain(
 	struct ing_matcher *m, const struct ing_sel_chain *c, ing_node limit, bool first)
 {
@@ -223,7 +223,7 @@ static int compare_nodes(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Several chains' finds to document order, each once. */
+/* Sort the matches of several chains into document order, each once. */
 static void merge_found(struct ing_matcher *m)
 {
 	qsort(m->found, m->found_count, sizeof(*m->found), compare_nodes);
@@ -252,7 +252,7 @@ static void search_indexed(struct ing_matcher *m, bool first)
 		merge_found(m);
 }
 
-/* Every element, in document order; what is raised on the way is met later. */
+/* Test every element in document order, with pseudo elements made on the way. */
 static void search_in_order(struct ing_matcher *m, bool first)
 {
 	for (ing_node n = m->root; n < m->t->nodes[m->root].end && m->fail == 0; n++) {

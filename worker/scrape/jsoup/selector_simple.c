@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Does one element pass one test? Names, attributes, places, texts. What a test costs beyond a few
- * instructions is charged to the matcher's budget. One thread, the matcher's.
+ * Whether one element passes one test: names, attributes, positions, texts. Whatever costs more
+ * than a few instructions is charged to the matcher's budget. One thread, the matcher's.
  */
 #include "worker/scrape/jsoup/selector_priv.h"
 
@@ -13,7 +13,7 @@
 #include "common/data/unicode.h"
 #include "worker/scrape/jsoup/text.h"
 
-/* Texts of so many times the page's nodes are read one by one before the page is read once. */
+/* Times the page's nodes that are read for single elements before the page's text is made once. */
 #ifndef MAP_WORK
 #	define MAP_WORK 4
 #endif
@@ -118,7 +118,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* How long an expression takes cannot be told from its text: it is measured. */
+/* The cost of an expression is unknown beforehand: it is measured. */
 static bool find_regex(
 	struct ing_matcher *m, const struct ing_sel_simple *x, const char *s, size_t bytes)
 {
@@ -185,7 +185,7 @@ static bool passes_index(struct ing_matcher *m, const struct ing_sel_simple *x, 
 
 /* --- places --- */
 
-/* Below an element: what hangs on the document itself has no place. */
+/* Whether n is below an element: children of the document have no position. */
 static bool has_place(const struct ing_matcher *m, ing_node n)
 {
 	return n != ING_NODE_DOCUMENT && m->t->nodes[n].parent != ING_NODE_DOCUMENT;
@@ -256,7 +256,7 @@ static int32_t ticks_of(uint64_t work)
 	return (int32_t)ING_MIN(work, (uint64_t)1 << 24);
 }
 
-/* Elements within elements were asked for their text again and again: read the page once. */
+/* Texts of nested elements have been read again and again: make the page's text once. */
 static void make_map(struct ing_matcher *m)
 {
 	size_t bytes = m->t->count * sizeof(uint32_t);
@@ -361,8 +361,8 @@ static bool has_words_in_one(struct ing_matcher *m, const struct ing_sel_simple 
 	return hint->hit && hint->to < end;
 }
 
-/* Nested elements are not read again and again where one read tells. Not while :matchText changes
- * texts; and not of words beyond ASCII, whose lower case may depend on what stands behind them. */
+/* Uses what is known from texts of nested elements. Not while :matchText changes texts, and not for
+ * words beyond ASCII, whose lower case may depend on what follows. */
 static bool passes_contains(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n)
 {
 	struct ing_sel_hint *hint = &m->hints[x->hint];
@@ -395,8 +395,8 @@ static bool passes_blank(struct ing_matcher *m, ing_node n)
 	return is_blank(v.s, v.bytes);
 }
 
-/* True of what is raised text; else the element's own text is raised, to be found when the search
- * comes by. */
+/* True for a pseudo element; otherwise makes the element's own text nodes pseudo elements, which the
+ * search then finds. */
 static bool passes_match_text(struct ing_matcher *m, ing_node n)
 {
 	struct ing_tree *t = m->t;

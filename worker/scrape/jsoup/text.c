@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Text of subtrees. One loop goes over the range of nodes and tells a visitor when an element is
- * entered and left; the visitors below are the text functions. What :matchText raised is an element
- * that holds its own text.
+ * Text of subtrees. One loop goes over the range of nodes and calls a visitor when an element is
+ * entered and left; the visitors are the text functions. A pseudo element of :matchText contains
+ * its own text.
  */
 #include "worker/scrape/jsoup/text.h"
 
@@ -111,7 +111,7 @@ static bool is_text(const struct ing_tree *t, ing_node n)
 	return t->nodes[n].kind == ING_NODE_TEXT || t->nodes[n].kind == ING_NODE_CDATA;
 }
 
-/* White space of text node n is kept: the flag is on what it is in, or not far above. */
+/* Whether white space of text node n is kept: the flag is on its parent or a near ancestor. */
 static bool is_preserved(const struct ing_tree *t, ing_node n, uint32_t flag)
 {
 	if (t->nodes[n].kind == ING_NODE_CDATA)
@@ -235,7 +235,7 @@ static void enter_plain(struct writer *w, ing_node n)
 		add_space(w);
 }
 
-/* Behind a block, what is not a block itself wants a space. Unknown names count as blocks there. */
+/* After a block, an element that is no block gets a space. Unknown names count as blocks there. */
 static void leave_plain(struct writer *w, ing_node n)
 {
 	if ((flags_of(w->t, n) & ING_NAME_BLOCK) == 0)

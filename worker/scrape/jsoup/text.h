@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * text.h - the text of an element, as jsoup 1.16.1 gives it: the way of counting spaces that
- * PubFetcher's rules were written against.
+ * text.h - the text of an element, as jsoup 1.16.1 gives it and PubFetcher's rules were written
+ * for.
  *
  * White space here is space, tab, LF, FF, CR; "actual" white space is that and U+00A0. U+200B and
- * U+00AD are dropped wherever white space is normalised. Results are appended to a buffer and end
- * at its ceiling, with a whole character (then buf->failed). They do not recurse, and cost what the
- * subtree has nodes. Any thread that owns the tree.
+ * U+00AD are dropped wherever white space is normalised. Results are appended to a buffer and cut
+ * at its ceiling after a whole character (then buf->failed). Nothing recurses; the cost is linear
+ * in the subtree. Any thread that owns the tree.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -16,10 +16,10 @@
  * plaintext, and in CDATA), blocks and <br> divide, trimmed of bytes up to U+0020. Scripts, styles
  * and comments are no text. n may be a text node. */
 void ing_text(const struct ing_tree *t, ing_node n, struct ing_buf *out);
-/* The whole page's text untrimmed in out (empty, of a ceiling below 4 GiB), and where in it the
- * text of each element n is: out[from[n]] up to out[to[n]], once trimmed exactly its ing_text().
- * For who wants the text of many nested elements. from and to have a place for each node; those
- * that are no elements keep theirs as it was. False at the ceiling. */
+/* Append the whole page's text, untrimmed, to out (empty, with a ceiling below 4 GiB), and set the range
+ * of each element n in it: out[from[n]] up to out[to[n]], which trimmed is its ing_text(). For the
+ * texts of many nested elements. from and to have an entry for each node; only those of elements are
+ * set. Returns false at the ceiling. */
 bool ing_text_map(const struct ing_tree *t, struct ing_buf *out, uint32_t *from, uint32_t *to);
 /* ownText(): direct text nodes only, normalised, direct <br> is a space, trimmed. */
 void ing_text_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
@@ -29,10 +29,10 @@ void ing_text_whole(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 void ing_text_whole_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 /* data(): scripts, styles, comments and CDATA of the subtree. */
 void ing_text_data(const struct ing_tree *t, ing_node n, struct ing_buf *out);
-/* hasText(): some text node below is not blank; a no-break space is not blank. */
+/* hasText(): whether some text node below is not blank; a no-break space is not blank. */
 bool ing_text_has(const struct ing_tree *t, ing_node n);
 
-/* Formatted text (PubFetcher's): lines and paragraphs are kept: a block begins and ends a line,
+/* Formatted text (PubFetcher's), with lines and paragraphs: a block begins and ends a line,
  * blockquote body dir dl fieldset figure form h1-h6 hr listing menu ol p plaintext pre ul xmp have
  * an empty line around them. `skip`, unless NULL, is a set of bits by node: an element whose bit is
  * set is left out with all below it. Trimmed. */
