@@ -200,14 +200,11 @@ static void files_that_cost_time_are_asked_a_few_a_turn(void **state)
 	fake.robots_cost_ms = 3;
 	for (int i = 0; i < MANY; i++)
 		send_url(A "x");
-	assert_int_equal(fake.asked, 2); /* 5 ms of a turn */
-	unsigned most = 0;
-	for (unsigned before = 2; before < MANY; before = fake.asked) {
+	assert_in_range(fake.asked, 1, 2); /* 5 ms of a turn, and each takes 3 or more */
+	for (unsigned before = fake.asked; before < MANY; before = fake.asked) {
 		uv_run(&loop, UV_RUN_NOWAIT);
-		assert_true(fake.asked > before);
-		most = ING_MAX(most, fake.asked - before);
+		assert_in_range(fake.asked - before, 1, 2);
 	}
-	assert_int_equal(most, 2);
 	assert_int_equal(fake.asked, MANY);
 	assert_int_equal(fake_gate.waiters.count, MANY);
 	ing_pipeline_cancel(pipeline);
@@ -225,7 +222,7 @@ static void nobody_is_left_who_was_put_off(void **state)
 	ing_pipeline_on_revoked(pipeline, 3, 7);
 	assert_true(ing_pipeline_idle(pipeline));
 	turn(2);
-	assert_int_equal(fake.asked, 2);
+	assert_in_range(fake.asked, 1, 2);
 	end();
 }
 
