@@ -65,7 +65,7 @@ def test_a_lock_held_past_the_limit_is_waited_for(worker, submit, results_by_url
         with psycopg.connect(database) as holder:
             holder.execute("LOCK TABLE ingest_file_result, host_state IN ACCESS EXCLUSIVE MODE")
             submit(requests(20))
-            daemon.wait_log("lock timeout.*trying again")
+            daemon.wait_log("lock timeout.*retrying")
             holder.rollback()
         counted(results_by_url, 20)
     assert rows(database) == 20
@@ -99,7 +99,7 @@ def test_a_half_open_connection_is_given_up(worker, submit, results_by_url, requ
         relay.freeze()
         lost.set()
         submit(requests(10))
-        daemon.wait_log("no answer within 1 s; .* items wait")
+        daemon.wait_log("no answer within 1 s; .* items waiting")
         wait_until(lambda: relay.accepted_in_vain >= 4)
         relay.thaw()
         counted(results_by_url, 30)
@@ -134,7 +134,7 @@ def test_rows_follow_a_failover(worker, submit, results_by_url, requests, pair, 
         wait_until(lambda: rows(standby.dsn(name)) == 30)
         primary.stop("immediate")
         submit(requests(30))
-        daemon.wait_log("trying again")
+        daemon.wait_log("retrying")
         standby.promote()
         counted(results_by_url, 60)
     assert rows(standby.dsn(name)) == 60

@@ -151,16 +151,16 @@ def test_hosts_are_asked_for_as_rules_write_them(hosts, play, written, asked):
     ({}, "nobody waits, and nothing is in the way of the next request"),
     ({"holding": 1}, "1 transfer under way, and nobody waits"),
     ({"delay": {"why": "delay", "ms_left": 300, "held": False}}, "nobody waits; it may be asked again in 300 ms"),
-    ({"waiting": 3, "need": "slot", "need_words": "a transfer of its own to end"},
-     "3 requests waiting for a transfer of its own to end"),
-    ({"waiting": 1, "need": "rest", "need_words": "the end of its rest",
+    ({"waiting": 3, "need": "slot", "need_words": "one of its transfers to end"},
+     "3 requests waiting for one of its transfers to end"),
+    ({"waiting": 1, "need": "rest", "need_words": "the end of its pause",
       "delay": {"why": "adaptive", "ms_left": 8500, "held": False}},
-     "1 request waiting for the end of its rest, another 8.5 s: its last answer took long"),
-    ({"waiting": 9, "need": "lease", "need_words": "its lease, which worker w2 has"},
-     "9 requests waiting for its lease, which worker w2 has"),
-    ({"waiting": 9, "parked": 9, "need": "rest", "need_words": "the end of its rest", "last_answer": LAST,
+     "1 request waiting for the end of its pause, another 8.5 s: its last answer was slow"),
+    ({"waiting": 9, "need": "lease", "need_words": "its lease, held by worker w2 has"},
+     "9 requests waiting for its lease, held by worker w2 has"),
+    ({"waiting": 9, "parked": 9, "need": "rest", "need_words": "the end of its pause", "last_answer": LAST,
       "delay": {"why": "retry-after", "ms_left": 125_000, "held": True}},
-     "held for another 2 min 5 s: it said so itself (Retry-After); last answer 429 (host-backoff), 4.0 s ago"),
+     "held for another 2 min 5 s: its Retry-After asks for it; last answer 429 (host-backoff), 4.0 s ago"),
     ({"delay": {"why": "breaker", "ms_left": 90_000_000, "held": True}},
      "held for another 1 d 1 h: too many failures in a row (breaker)"),
     ({"robots": {**ROBOTS, "verdict": "unreachable"}},
@@ -168,8 +168,8 @@ def test_hosts_are_asked_for_as_rules_write_them(hosts, play, written, asked):
     ({"robots": {**ROBOTS, "verdict": "unreachable", "words": "robots.txt is unreachable (HTTP 503)"}},
      "its robots.txt is unreachable (HTTP 503), so nothing is fetched; asked for again in 22 h 0 min"),
     ({"known": False, "robots": {**ROBOTS, "verdict": "failed", "expires_ms": 29_000, "outcome": "connect-error",
-                                 "words": "robots.txt could not be asked for: refused"}},
-     "its robots.txt could not be asked for: refused; until then its requests end as connect-error; "
+                                 "words": "robots.txt could not be fetched: refused"}},
+     "its robots.txt could not be fetched: refused; until then its requests end as connect-error; "
      "asked for again in 29 s"),
     ({"robots": {**ROBOTS, "verdict": "failed", "expires_ms": 0}},
      "nobody waits, and nothing is in the way of the next request"),
@@ -184,17 +184,17 @@ def test_the_first_line_says_why(hosts, play, state, line):
 
 def test_the_lines_below_say_the_rest(hosts, play):
     play({"waiting": 42, "queue": {"priority": 2, "requests": 0, "daily": 0, "bulk": 40}, "parked": 42,
-          "need": "rest", "need_words": "the end of its rest", "last_answer": LAST, "failures": 3,
+          "need": "rest", "need_words": "the end of its pause", "last_answer": LAST, "failures": 3,
           "delay": {"why": "retry-after", "ms_left": 60_000, "held": True}, "robots": ROBOTS,
           "address": {"address": "192.0.2.7", "holding": 4},
           "lease": {"ours": True, "holder": "w1", "ms_left": 90_000}})
     done = hosts("explain", "example.org")
     assert done.stdout.splitlines()[1:] == [
         "worker w1",
-        "  waits for    the end of its rest",
+        "  waits for    the end of its pause",
         "  waiting      42: priority 2, bulk 40; 42 parked until the hold is over",
         "  transfers    0 of 1",
-        "  pause        1 min 0 s left: it said so itself (Retry-After)",
+        "  pause        1 min 0 s left: its Retry-After asks for it",
         "  last answer  429 (host-backoff), 4.0 s ago, took 120 ms",
         "  failures     3 in a row; breaker closed",
         "  address      192.0.2.7, 4 in use there, all its names together",
@@ -460,7 +460,7 @@ def test_a_running_worker_explains_a_robots_txt_that_failed(worker, submit, resu
     with worker({"gate.robots": "obey", "gate.backoff_ms": 100, "fetch.connect_to": [f"{host}:80:127.0.0.1:9"]}):
         assert results(1)[0]["status"] == "connect-error"
         said = first_line(run_ctl("hosts", "explain", f"http://{host}/"))
-        assert said.startswith(f"{host}: its robots.txt could not be asked for: "), said
+        assert said.startswith(f"{host}: its robots.txt could not be fetched: "), said
         assert "; until then its requests end as connect-error; asked for again in " in said
         robots = next(line for line in objects(run_ctl("hosts", "explain", "--json", host))
                       if line["source"] == "worker")["robots"]
@@ -495,7 +495,7 @@ def test_an_entry_that_no_worker_can_heed_is_said(worker, sql):
     """The command writes no such entries; a hand may."""
     sql("INSERT INTO host_block (host, why) VALUES ('http://shut.test.example/', 'by hand'), ('good.test.example', 'x')")
     with worker() as daemon:
-        daemon.wait_log(r"host_block: 1 entries are not heeded.*: http://shut\.test\.example/")
+        daemon.wait_log(r"host_block: 1 entries are ignored.*: http://shut\.test\.example/")
 
 
 def test_the_socket_goes_with_the_worker(worker, run_ctl, settings):

@@ -228,7 +228,7 @@ def test_an_open_breaker_is_seen_from_outside(worker, submit, polite, wait_until
     submit([page(f"http://broken.test.example/{number}") for number in range(10)])
     with worker({"gate.breaker_failures": 3, "gate.backoff_ms": 60_000}) as daemon:
         daemon.wait_log(r"info: breakers of hosts: 1 opened, 1 open now, 0 before; "
-                        r"longest: broken\.test\.example, 3 failures in a row, left alone for \d\d s$")
+                        r"longest: broken\.test\.example, 3 failures in a row, held for \d\d s$")
         wait_until(lambda: any(", 1 host held, 1 breaker open" in note for note in daemon.notifications), timeout=5)
         assert daemon.log().count("breakers of hosts") == 1
 

@@ -5,8 +5,8 @@
  * Owns: the open WARC file and the archive thread, which compresses, digests, writes and groups
  * fdatasync(2). Without a folder nothing is written, and bodies are digested all the same.
  * ing_archive_put() and the callbacks are the loop thread's. An item is called back only when its
- * records are on stable storage. Disk full or unwritable: items wait and are tried again (state
- * `blocked`, said once); nothing is lost or acknowledged meanwhile.
+ * records are on stable storage. While the disk is full or cannot be written, items wait and are
+ * tried again (`blocked`, logged once); nothing is lost or acknowledged meanwhile.
  */
 #pragma once
 #include "common/base/error.h"

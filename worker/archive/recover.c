@@ -31,14 +31,14 @@ static void log_end(const char *name, const struct ing_warc_end *end)
 			"archive: %s: left open: cut %llu bytes behind its %llu whole records (%s)",
 			name, cut, (unsigned long long)end->records, end->damage);
 	else
-		ing_log(ING_LOG_INFO, "archive: %s: left open with %llu whole records", name,
+		ing_log(ING_LOG_INFO, "archive: %s: left open, recovered with %llu records", name,
 			(unsigned long long)end->records);
 }
 
 static int remove_empty(
 	int dir_fd, const char *file, const struct ing_warc_end *end, struct ing_error *err)
 {
-	ing_log(ING_LOG_WARNING, "archive: %s: removed, %llu bytes without a whole record", file,
+	ing_log(ING_LOG_WARNING, "archive: %s: removed, %llu bytes without a complete record", file,
 		(unsigned long long)end->bytes);
 	if (unlinkat(dir_fd, file, 0) != 0)
 		return ing_error_sys(err, errno, "%s: cannot remove", file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * recover.h - what a predecessor of the same prefix and host has left open. Runs once, before the
- * archive thread starts.
+ * recover.h - files that an earlier process of the same prefix and host has left open. Runs once,
+ * before the archive thread starts.
  */
 #pragma once
 #include "common/base/error.h"

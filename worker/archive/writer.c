@@ -2,17 +2,17 @@
  *
  * Items move through two lists: `pending` (not in the file) and `written` (in the file, not yet on
  * stable storage). A group is written, then synced once, then finished together. Whatever fails, an
- * item is in one of the lists or finished, never lost.
+ * item is in one of the lists or finished.
  *
  * A write fails: the file is cut back to the end of the last whole exchange; those before it are
  * synced and finished, the others wait for the next try. If the file cannot be cut, it is closed:
  * nothing goes behind a torn record.
  *
- * A sync fails: nobody knows what of the unsynced part will survive, and asking again would be
- * answered "fine" by a kernel that has dropped the pages. The file is cut to its synced length and
- * closed, and the group goes back to pending, for another file.
+ * A sync fails: what of the unsynced part is on disk is unknown, and a second fdatasync would
+ * succeed although the kernel has dropped the pages. The file is cut to its synced length and
+ * closed, and the group returns to pending, for another file.
  *
- * Without a folder an item has its digests and is finished: nothing can fail but its own body.
+ * Without a folder an item is finished once it has its digests; only reading its body can fail.
  */
 #include "worker/archive/writer.h"
 
@@ -34,10 +34,11 @@
  * at most. */
 #define GROUP_BYTES ((uint64_t)32 << 20)
 #define GROUP_ITEMS 512
-/* Back-off while the disk refuses. */
+/* Back-off while the disk cannot be written. */
 #define RETRY_FIRST_MS 100
 #define RETRY_MAX_MS 5000
-/* A name is taken only by a clock set back or a copied file; the next serials are free then. */
+/* A name can exist already after the clock was set back or a file was copied; the next serials are
+ * free then. */
 #define NAME_TRIES 16
 #define MAX_INFO_BYTES ((size_t)16 << 10)
 
@@ -170,7 +171,7 @@ static int write_warcinfo(struct ing_archive_writer *w, struct ing_error *err)
 	return rc;
 }
 
-/* The folder may have been taken away (a disk unmounted and mounted again): ask for it by name each
+/* The folder may have been replaced (a disk unmounted and mounted again): open it by name each
  * time. */
 static int open_dir(struct ing_archive_writer *w, struct ing_error *err)
 {
@@ -225,7 +226,7 @@ static uint64_t body_bytes(const struct ing_exchange *ex)
 	return ex->body_fd >= 0 ? ex->body_bytes : 0;
 }
 
-/* Its pages have just been read. */
+/* Reads pages that have just been read for the digests. */
 static bool begins_as_gzip(const struct ing_exchange *ex)
 {
 	unsigned char magic[3] = {0};
@@ -366,7 +367,7 @@ static bool group_is_full(const struct ing_archive_writer *w, uint64_t begin)
 	return bytes >= w->conf->settings.max_bytes || bytes - ING_MIN(begin, bytes) >= GROUP_BYTES;
 }
 
-/* Move items from pending to written until the group is full or the disk refuses. */
+/* Move items from pending to written until the group is full or a write fails. */
 static int write_group(struct ing_archive_writer *w, struct ing_error *err)
 {
 	uint64_t begin = ing_warc_file_is_open(w->file) ? ing_warc_file_bytes(w->file) : 0;
@@ -379,13 +380,13 @@ static int write_group(struct ing_archive_writer *w, struct ing_error *err)
 	return 0;
 }
 
-/* The file can take nothing more. What is in it and synced stays, under its final name if that can
- * be had. */
+/* Nothing more can be written to the file. What is synced stays, under its final name if
+ * possible. */
 static void leave_broken_file(struct ing_archive_writer *w)
 {
 	struct ing_error err = {0};
 	if (ing_warc_file_retire(w->file, w->synced_bytes, &err) != 0)
-		ing_log(ING_LOG_ERROR, "archive: %s; the next start will look at it", err.msg);
+		ing_log(ING_LOG_ERROR, "archive: %s; the next start will recover it", err.msg);
 }
 
 static void finish_items(struct ing_archive_writer *w)
@@ -432,7 +433,7 @@ static void set_blocked(struct ing_archive_writer *w, const struct ing_error *er
 	w->blocked = true;
 	w->retry_ms = RETRY_FIRST_MS;
 	atomic_store(&w->link->blocked, true);
-	ing_log(ING_LOG_ERROR, "archive: %s: %s; %zu exchanges wait, nothing is lost",
+	ing_log(ING_LOG_ERROR, "archive: %s: %s; %zu exchanges waiting, nothing is lost, retrying",
 		w->conf->settings.dir, err->msg, w->pending.count);
 }
 
@@ -445,7 +446,8 @@ static void clear_blocked(struct ing_archive_writer *w)
 	ing_log(ING_LOG_INFO, "archive: %s: writing again", w->conf->settings.dir);
 }
 
-/* One group: write, sync, finish. False when the disk refused something (it is pending again). */
+/* One group: write, sync, finish. Returns false when something could not be written (it is
+ * pending again). */
 static bool work_group(struct ing_archive_writer *w)
 {
 	struct ing_error err = {0};
@@ -526,7 +528,7 @@ void ing_archive_writer_run(struct ing_archive_writer *w)
 	}
 	if (w->pending.head != NULL)
 		ing_log(ING_LOG_ERROR,
-			"archive: stopped while the disk refuses: %zu exchanges are not archived",
+			"archive: stopped while the disk cannot be written: %zu exchanges are not archived",
 			w->pending.count);
 	close_file(w);
 	note_cpu(w);

@@ -26,6 +26,6 @@ struct ing_archive_writer;
 struct ing_archive_writer *ing_archive_writer_new(
 	const struct ing_archive_conf *conf, int dir_fd, struct ing_archive_link *link);
 void ing_archive_writer_free(struct ing_archive_writer *w); /* NULL is fine; not while it runs */
-/* Works until link->todo is closed and empty, then closes the file. Items that the disk refuses to
- * the last are dropped without being finished: nobody was told that they are safe. */
+/* Works until link->todo is closed and empty, then closes the file. Items that cannot be
+ * written by then are dropped without being finished. */
 void ing_archive_writer_run(struct ing_archive_writer *w);

@@ -102,9 +102,9 @@ void ing_words_add_rest(struct ing_buf *out, const json_t *delay)
 	} reasons[] = {
 		{"delay", "the pause between two transfers"},
 		{"crawl-delay", "the Crawl-delay of its robots.txt"},
-		{"adaptive", "its last answer took long"},
-		{"retry-after", "it said so itself (Retry-After)"},
-		{"backoff", "back-off after its last answers"},
+		{"adaptive", "its last answer was slow"},
+		{"retry-after", "its Retry-After asks for it"},
+		{"backoff", "back-off after failures"},
 		{"breaker", "too many failures in a row (breaker)"},
 	};
 	const char *why = ing_words_text(delay, "why");

@@ -144,7 +144,7 @@ static void on_blocks(void *ctx, const struct ing_lease_block *blocks, size_t co
 	}
 	if (unheeded > 0)
 		ing_log(ING_LOG_WARNING,
-			"host_block: %zu entries are not heeded, as they name no host or one that "
+			"host_block: %zu entries are ignored, as they name no host or one that "
 			"another entry names: %.254s",
 			unheeded, first);
 }

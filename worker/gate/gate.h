@@ -129,7 +129,7 @@ enum ing_gate_need {
 	ING_NEED_NOTHING, /* nobody waits */
 	ING_NEED_TURN,    /* nothing but its turn among the hosts */
 	ING_NEED_SLOT,    /* transfers of this host to end */
-	ING_NEED_REST,    /* the end of its rest */
+	ING_NEED_REST,    /* the end of its pause */
 	ING_NEED_LEASE,   /* its lease, which another worker has or the database has not answered
 			     about */
 	ING_NEED_ADDRESS, /* its name to be looked up */

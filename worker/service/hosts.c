@@ -41,9 +41,9 @@ static void set_need(
 	static const char *const words[] = {
 		[ING_NEED_NOTHING] = "nothing: no request waits for it",
 		[ING_NEED_TURN] = "its turn among the hosts",
-		[ING_NEED_SLOT] = "a transfer of its own to end",
-		[ING_NEED_REST] = "the end of its rest",
-		[ING_NEED_LEASE] = "its lease, about which the database has not answered yet",
+		[ING_NEED_SLOT] = "one of its transfers to end",
+		[ING_NEED_REST] = "the end of its pause",
+		[ING_NEED_LEASE] = "its lease; the database has not answered yet",
 		[ING_NEED_ADDRESS] = "its name to be looked up",
 		[ING_NEED_ADDRESS_SLOT] = "transfers of other hosts at its address to end",
 		[ING_NEED_ROOM] = "examiners: too many documents of its domain wait for them",
@@ -53,10 +53,10 @@ static void set_need(
 	char text[400];
 	const char *say = words[v->need];
 	if (v->need == ING_NEED_LEASE && v->holder != NULL) {
-		snprintf(text, sizeof(text), "its lease, which worker %s has", v->holder);
+		snprintf(text, sizeof(text), "its lease, held by worker %s", v->holder);
 		say = text;
 	} else if (v->need == ING_NEED_GATE && ing_gate_blocked(s->gate)) {
-		say = "the database of leases, which cannot be reached";
+		say = "the lease database, which cannot be reached";
 	}
 	ing_json_set_text(o, "need", ing_gate_need_name(v->need));
 	ing_json_set_text(o, "need_words", say);

@@ -39,8 +39,7 @@ static void add_longest(const struct ing_gate *g, struct ing_buf *out)
 	struct longest best = {0};
 	ing_gate_each(g, consider, &best);
 	if (best.found)
-		ing_buf_printf(out,
-			"; longest: %s, %u failure%s in a row, left alone for %" PRIu64 " s",
+		ing_buf_printf(out, "; longest: %s, %u failure%s in a row, held for %" PRIu64 " s",
 			best.key, best.failures, ING_PLURAL_S(best.failures),
 			(best.rest_ms + 999) / 1000);
 }

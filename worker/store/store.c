@@ -66,8 +66,8 @@ static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_er
 	atomic_fetch_add(&s->refused, 1);
 	if (ing_log_gate_pass(&s->refused_gate, 1000, &suppressed))
 		ing_log(ING_LOG_ERROR,
-			"%s: rows of a request refused and left out: %s (%u more such)", name,
-			err->msg, suppressed);
+			"%s: rows of a request left out, PostgreSQL refused them: %s (%u more)",
+			name, err->msg, suppressed);
 	return table < 0 ? ALL_TABLES : 1u << table;
 }
 
@@ -76,8 +76,9 @@ static void log_slow(struct ing_store *s, const char *what)
 {
 	s->slow = true;
 	if (ing_log_gate_pass(&s->slow_gate, REMIND_MS, NULL))
-		ing_log(ING_LOG_WARNING, "database: slow: %s; %u are written at a time, %zu wait",
-			what, s->pace.rows, count_waiting(s));
+		ing_log(ING_LOG_WARNING,
+			"database: slow: %s; %u are written at a time, %zu waiting", what,
+			s->pace.rows, count_waiting(s));
 }
 
 static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
@@ -90,7 +91,7 @@ static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
 		log_slow(s, what);
 	} else if (s->slow && s->pace.rows >= s->batch_rows / 4) {
 		s->slow = false;
-		ing_log(ING_LOG_INFO, "database: quick again, %u requests are written at a time",
+		ing_log(ING_LOG_INFO, "database: no longer slow, %u requests are written at a time",
 			s->pace.rows);
 	}
 }
@@ -235,7 +236,7 @@ static void trouble(void *ctx, const struct ing_error *err)
 	if (err == NULL)
 		ing_log(ING_LOG_INFO, "database: writing again");
 	else
-		ing_log(ING_LOG_WARNING, "%s; %zu items wait, trying again", err->msg,
+		ing_log(ING_LOG_WARNING, "%s; %zu items waiting, retrying", err->msg,
 			count_waiting(s));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Questions of operators to the tables of hosts. Nothing here is hurried: each call has its own
- * connection. host_state is read whole by `top`, which has no index (see the migration).
+ * Operators' queries. None is urgent: each call has its own connection, and `top` reads all of
+ * host_state, for which there is no index (see the migration).
  */
 #include "worker/gate/fleet/host_table.h"
 
@@ -34,9 +34,9 @@ enum row_column {
 	ROW_COLUMNS
 };
 
-/* A lease that has run out is nobody's, and who asked long ago is no longer in line. `now` is the
- * time that the row's times are judged by: that when it was written, if the clock has been set back
- * since (lease_sql.h). */
+/* An expired lease and a reservation that has lapsed count as none. `now` is the time to which the
+ * row's times are compared: that of its last write, if the clock has been set back since
+ * (lease_sql.h). */
 #define ROW_SQL                                                                                     \
 	"SELECT host, CASE WHEN expires_at > now THEN holder END,"                                  \
 	" ceil(extract(epoch FROM expires_at - now) * 1000)::bigint,"                               \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Asking: one statement that grants what is free, gets in line for the rest, and tells what the
- * fleet knows of all of them.
+ * Requests: one statement that grants the hosts that are free, reserves others, and returns what
+ * the fleet knows of all of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #include "worker/gate/fleet/lease_sql.h"
 #include "worker/model/status.h"
 
-/* A host is granted so long before its next fetch is due, that the fetch can start in time. */
+/* A host is granted so long before its next fetch is due, so that the fetch can start in time. */
 #define EARLY_MS 2000
-/* Who has asked for a host that another has gets it first for so long after it could: a little
- * longer than it takes to ask again. */
+/* How long a reservation lasts from when the host could be granted: a little longer than it takes
+ * to request again. */
 #define RESERVATION_MS 5000
-/* When to ask again for a host whose holder will be told within a second to give it back; and for
- * who is not even the next in line. */
+/* When to request again: for whoever has the reservation (the holder hears of it within a second),
+ * and for others. */
 #define RETRY_NEXT_MS 1000
 #define RETRY_LATER_MS 3000
 #define RETRY_MIN_MS 50
@@ -24,15 +24,20 @@
 /* $1 hosts, $2 instance, $3 session, $4 lease_ms, $5 expired_rest_ms, $6 EARLY_MS, $7
  * RESERVATION_MS, $8 takeover_rest_ms.
  *
- * Every row is written, also of hosts that are not granted: the asker gets in line, and it is the
- * lock that makes the judgement final. `now` is taken before any lock is waited for, so that it is
- * rather too early than too late, and nothing counts as over that is not.
+ * Every row is written, also those of hosts that are not granted: for the reservation, and because
+ * the decision holds only under the row's lock. `now` is taken before any lock is waited for: it
+ * may be too early, never too late, so no lease or rest is taken for over that is not.
  *
- * Of the row as it is: `back` how far the clock was set back since it was written, and until,
- * due_at, line_at, heard_at its times without that; `mine` we have the lease already; `had`
- * another's lease has run out (its holder died, or lost sight of the database and may have fetched
- * up to the end: the host rests from then); `free` nobody else has a lease; `due` when the next
- * fetch is; `behind` another stands in line before us, and could not have come yet or only just. */
+ * Names within the statement, of the row as it was:
+ *   back      how far the clock was set back since the row was written; until, due_at, line_at and
+ *             heard_at are expires_at, next_fetch_at, wanted_at and answered_at less that
+ *   mine      we hold the lease already
+ *   had       another's lease has expired: its holder died, or lost the database and may have
+ *   fetched
+ *             until then, so the host rests from then on
+ *   free      nobody else holds a lease
+ *   due       when the next fetch is due
+ *   behind    another worker has the reservation, and it has not lapsed */
 static const char request_sql[] =
 	"INSERT INTO host_state AS s (host, holder, session, expires_at, next_fetch_at, updated)"
 	" SELECT h, $2, $3::bigint, now + $4::bigint * interval '1 ms', now, now"
@@ -77,8 +82,8 @@ static const char request_sql[] =
 enum request_column {
 	COLUMN_HOST,
 	COLUMN_GRANTED,
-	COLUMN_HELD, /* somebody has it */
-	COLUMN_NEXT, /* we are the next in line */
+	COLUMN_HELD, /* somebody holds the lease */
+	COLUMN_NEXT, /* we have the reservation */
 	COLUMN_HOLDER,
 	COLUMN_LEFT_MS,
 	COLUMN_REST_MS,
@@ -91,7 +96,7 @@ enum request_column {
 	COLUMN_HTTP_STATUS,
 	COLUMN_OUTCOME,
 	COLUMN_ANSWERED_MS,
-	COLUMN_COLUMNS
+	COLUMNS_
 };
 
 struct request_answers {
@@ -112,7 +117,7 @@ static uint64_t moment(uint64_t now_ms, int64_t in_ms)
 {
 	if (in_ms >= 0)
 		return now_ms + ING_MIN((uint64_t)in_ms, ING_LEASE_SPAN_MS);
-	/* This machine may have been started later than that: 0 would mean never. */
+	/* This machine may have been started later than that, and 0 means never. */
 	return (uint64_t)-in_ms < now_ms ? now_ms - (uint64_t)-in_ms : 1;
 }
 
@@ -122,7 +127,7 @@ static enum ing_rest rest_of(const char *name)
 		if (strcmp(ing_rest_name((enum ing_rest)i), name) == 0)
 			return (enum ing_rest)i;
 	}
-	return ING_REST_DELAY; /* a newer worker's: its rest is what counts */
+	return ING_REST_DELAY; /* written by a newer worker: the time is what counts */
 }
 
 static enum ing_breaker breaker_of(const char *name)
@@ -157,7 +162,7 @@ static struct ing_host_backoff host_backoff_of(const char *const *v, uint64_t no
 	};
 	if (v[COLUMN_ANSWERED_MS] != NULL)
 		p.answered_ms = moment(now_ms, -ing_pg_int64(v[COLUMN_ANSWERED_MS]));
-	/* The rest after a takeover has no other reason. */
+	/* The rest after a takeover has no reason of its own. */
 	if (rest_ms > 0 && p.rest == ING_REST_NONE)
 		p.rest = ING_REST_DELAY;
 	if (p.rest != ING_REST_NONE)
@@ -170,7 +175,8 @@ static unsigned at_least(int64_t ms, unsigned min_ms)
 	return ms <= (int64_t)min_ms ? min_ms : (unsigned)ING_MIN(ms, INT32_MAX);
 }
 
-/* Not granted: held by another; or, once that is over, promised to another; or resting. */
+/* A host that is not granted is held; or reserved for another, which is reported as held; or
+ * resting. */
 static void set_refusal(struct ing_lease_request *a, const char *const *v)
 {
 	bool next = v[COLUMN_NEXT][0] == 't';
@@ -191,7 +197,7 @@ static void set_refusal(struct ing_lease_request *a, const char *const *v)
 static void take_answer(void *ctx, const char *const *v, int count)
 {
 	struct request_answers *got = ctx;
-	ing_must(count == COLUMN_COLUMNS);
+	ing_must(count == COLUMNS_);
 	if (got->here_ms == 0)
 		got->here_ms = ing_now_ms();
 	struct ing_lease_request key = {.host = v[COLUMN_HOST]};
@@ -208,7 +214,8 @@ static void take_answer(void *ctx, const char *const *v, int count)
 	a->until_ms = got->sent_ms + got->lease_ms;
 }
 
-/* Until the database has answered; and for what it is not asked. */
+/* Set the answers of hosts that are not sent to the database, and default ones. Returns how many
+ * are sent. */
 static size_t prepare_requests(
 	struct ing_lease_round *r, const struct ing_lease_session *ses, const char **ret_hosts)
 {
@@ -237,7 +244,7 @@ struct request_run {
 	const char **hosts; /* those that the database is asked for */
 };
 
-static enum ing_pg_rc ask(
+static enum ing_pg_rc send_slice(
 	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err)
 {
 	const struct request_run *run = ctx;
@@ -257,7 +264,7 @@ static enum ing_pg_rc ask(
 		.lease_ms = ses->lease_ms,
 		.sent_ms = ing_now_ms()};
 	enum ing_pg_rc rc = ing_pg_query(
-		pg, "ask", request_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
+		pg, "request", request_sql, params, ING_ARRAY_LEN(params), take_answer, &got, err);
 	ing_buf_done(&list);
 	return rc;
 }
@@ -271,7 +278,7 @@ enum ing_pg_rc ing_lease_run_requests(struct ing_pg *pg, const struct ing_lease_
 		return ING_PG_OK;
 	struct request_run run = {ses, r, ing_alloc(r->request_count * sizeof(*run.hosts))};
 	size_t count = prepare_requests(r, ses, run.hosts);
-	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, count, ask, &run, err);
+	enum ing_pg_rc rc = ing_lease_in_slices(pg, pace, count, send_slice, &run, err);
 	free(run.hosts);
 	return rc;
 }

@@ -65,11 +65,10 @@ static void trouble(void *ctx, const struct ing_error *err)
 {
 	(void)ctx;
 	if (err == NULL)
-		ing_log(ING_LOG_INFO, "database: leasing hosts again");
+		ing_log(ING_LOG_INFO, "database: leases of hosts again");
 	else
 		ing_log(ING_LOG_WARNING,
-			"%s; no host is leased from it, so nothing new is fetched; trying again",
-			err->msg);
+			"%s; no leases of hosts, so nothing new is fetched; retrying", err->msg);
 }
 
 /* @locality loop */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The statements of a round: saying and request_sent have files of their own, the others are here.
- * Each statement is a transaction of its own, is about hundreds of hosts at once, and locks their
- * rows in the order of their names, so that workers wait for each other but never in a circle. Who
- * has a host is judged by the database alone: its clock, its rows.
+ * Carries out a round: updates, releases and requests have files of their own, the other statements
+ * are here. Each statement is a transaction of its own about hundreds of hosts and locks their rows
+ * in the order of their names, so that workers wait for each other but never deadlock. The database
+ * alone decides who holds a host, by its clock and its rows.
  *
- * Clocks: the database adds and compares; we only send and receive spans of time, so that it does
- * not matter how far our clock is from its. A span grows by the time it is under way, and all is
- * arranged for that to be on the polite side: a lease of ours ends lease_ms after its statement was
- * sent (in the database: after it was executed, which is later); a rest that we send begins when it
- * arrives; one that we receive begins when the answer is here. Only clocks that run at different
- * speeds, or a database server whose clock is set forward while it runs, could let two workers
- * meet; a lease lasts minutes, of which the holder leaves the length of a transfer unused. A clock
- * that is set back is noticed by rows that were written later than now (ING_LEASE_SET_BACK).
+ * Clocks: the database adds and compares times; only durations are sent and received, so our clock
+ * does not matter. A duration is prolonged by the time it takes to arrive, always on the polite
+ * side: our lease counts from when the statement was sent (in the database: from when it was
+ * executed, which is later); a rest that we send counts from when it arrives; one that we receive
+ * counts from when the answer is here. Two workers could hold a host at once only if clocks run at
+ * different speeds, or the server's clock is set forward while it runs; a lease lasts minutes, and
+ * its holder leaves the length of a transfer unused. A clock that was set back is recognised by
+ * rows that were written later than now (ING_LEASE_SET_BACK).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +26,12 @@
 /* While the connection is made; then the pace's limits hold. */
 #define STATEMENT_TIMEOUT "15s"
 
-#define MAX_BLOCKS 100000 /* entries of host_block; what is beyond is not heeded, and said */
-#define MAX_WANTED 10000  /* hosts of ours that others want, told of at a time */
+#define MAX_BLOCKS 100000 /* entries of host_block; others are ignored, and that is logged */
+#define MAX_WANTED 10000  /* hosts of ours that others want, of one round */
 
-/* $1 hosts, $2 session, $3 lease_ms. Also what has run out in the meantime, when nobody else took
- * it: then nobody else has been there. `updated` is written because expires_at counts from it when
- * the clock has been set back. */
+/* $1 hosts, $2 session, $3 lease_ms. A lease that has expired is extended, too, if nobody else has
+ * taken the host: then nobody else has fetched from it. `updated` is written because expires_at
+ * counts from it when the clock has been set back. */
 static const char extend_sql[] =
 	"WITH mine AS (SELECT host FROM host_state WHERE host = ANY ($1::text[])"
 	" AND session = $2::bigint ORDER BY host FOR NO KEY UPDATE)"
@@ -45,9 +45,9 @@ static const char extend_sql[] =
 static const char wanted_sql[] =
 	"SELECT host FROM host_state WHERE wanted_of = $1::bigint LIMIT $2::bigint";
 
-/* $1 the mark known, $2 how many. One row that says what state the table is in, or else one for
- * each entry: an entry that is added or replaced is the newest, one that is removed is missing in
- * the count. */
+/* $1 the mark known, $2 how many. One row with the mark of the table's state; or, when it is
+ * another than $1, a row with mark and entry for each entry. A new or replaced entry is the newest,
+ * and a removed one changes the count. */
 static const char blocks_sql[] =
 	"SELECT mark, b.host, b.why FROM"
 	" (SELECT count(*) || ' ' || coalesce(max(created_at)::text, '') AS mark FROM host_block) m"
@@ -99,7 +99,7 @@ static int compare_hosts(const void *a, const void *b)
 
 struct extend_answers {
 	struct ing_lease_round *r;
-	uint64_t until_ms; /* reckoned from when this was sent */
+	uint64_t until_ms; /* from when this was sent */
 };
 
 static void take_kept(void *ctx, const char *const *v, int count)
@@ -119,7 +119,7 @@ static void take_kept(void *ctx, const char *const *v, int count)
 struct extend_run {
 	const struct ing_lease_session *ses;
 	struct ing_lease_round *r;
-	const char **hosts; /* those that the database knows, in order */
+	const char **hosts; /* those in the database, in order */
 };
 
 static enum ing_pg_rc extend(
@@ -225,7 +225,7 @@ static enum ing_pg_rc check_blocks(
 	r->blocks_changed = strcmp(got.mark, r->blocks_mark) != 0;
 	memcpy(r->blocks_mark, got.mark, sizeof(r->blocks_mark));
 	if (r->blocks_changed && r->block_count == MAX_BLOCKS)
-		ing_log(ING_LOG_ERROR, "host_block: only the first %d entries are heeded",
+		ing_log(ING_LOG_ERROR, "host_block: only the first %d entries are used",
 			MAX_BLOCKS);
 	return ING_PG_OK;
 }
@@ -233,7 +233,7 @@ static enum ing_pg_rc check_blocks(
 static enum ing_pg_rc run_steps(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err)
 {
-	/* What is given back may be asked for in the same round. */
+	/* A host that is released may be requested in the same round. */
 	enum ing_pg_rc rc = ing_lease_run_updates(pg, ses, pace, r, err);
 	if (rc == ING_PG_OK)
 		rc = run_extends(pg, ses, pace, r, err);
@@ -245,7 +245,7 @@ static enum ing_pg_rc run_steps(struct ing_pg *pg, const struct ing_lease_sessio
 		rc = check_wanted(pg, ses, r, err);
 	if (rc == ING_PG_OK && r->check_blocks)
 		rc = check_blocks(pg, r, err);
-	if (rc == ING_PG_SLOW) /* there is no less to look at */
+	if (rc == ING_PG_SLOW) /* it cannot ask for less */
 		ing_pace_exceeded(pace, 1);
 	return rc;
 }

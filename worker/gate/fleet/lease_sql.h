@@ -11,11 +11,11 @@
 #define ING_LEASE_PARAM_BYTES ((size_t)1 << 20) /* ING_LEASE_BATCH hosts of 253 bytes, quoted */
 #define ING_LEASE_SPAN_MS ((uint64_t)366 * 86400 * 1000) /* ceiling of all spans */
 
-/* How far the database's clock has been set back since the row s was last written; zero as a rule.
- * Every statement that writes `updated` moves the row's other times back by this much, so that a
- * lease or a rest lasts no longer from then on than it was meant to last when it was written. The
- * row must be locked: only then is a later `updated` none that was written meanwhile. In seconds,
- * because an interval of days would be added in the session's time zone. */
+/* How far the database's clock has been set back since the row s was last written; usually 0. Every
+ * statement that writes `updated` moves the row's other times back by as much, so that a lease or a
+ * rest lasts no longer than when it was written. The row must be locked: only then is a later
+ * `updated` not one that was written meanwhile. In seconds, because an interval of days would be
+ * added in the session's time zone. */
 #define ING_LEASE_SET_BACK                                                                         \
 	"(greatest(extract(epoch FROM s.updated - clock_timestamp()), 0) * interval '1 s')"
 
@@ -31,14 +31,14 @@ void ing_lease_free_names(char **names, size_t count);
 /* One statement about `count` hosts from the at-th on. */
 typedef enum ing_pg_rc ing_lease_slice_f(
 	struct ing_pg *pg, void *ctx, size_t at, size_t count, struct ing_error *err);
-/* All of them, as many at a time as the pace allows; what takes too long is done again in
- * smaller parts. ING_PG_SLOW: a single host took longer than the limit, which is longer for the
- * next try. */
+/* All of them, as many at a time as the pace allows; a statement that takes too long is repeated
+ * with fewer hosts. ING_PG_SLOW: a single host took longer than the limit, which is longer next
+ * time. */
 enum ing_pg_rc ing_lease_in_slices(struct ing_pg *pg, struct ing_pace *pace, size_t count,
 	ing_lease_slice_f *run, void *ctx, struct ing_error *err) ING_MUST_CHECK;
 
 enum ing_pg_rc ing_lease_run_requests(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;
-/* Notes, then releases. */
+/* Updates, then releases. */
 enum ing_pg_rc ing_lease_run_updates(struct ing_pg *pg, const struct ing_lease_session *ses,
 	struct ing_pace *pace, struct ing_lease_round *r, struct ing_error *err) ING_MUST_CHECK;

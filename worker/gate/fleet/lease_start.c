@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a worker does in the database when it starts: it gives back what a former process of its
- * name held, which finding takes a look at every row, and forgets hosts.
+ * What a worker does in the database when it starts: it releases what an earlier process of its
+ * name held, for which every row is read, and deletes old rows.
  */
 #include <stdlib.h>
 
 #include "worker/gate/fleet/lease_sql.h"
 
-/* To find what a former process held, the whole table is read. */
+/* Limits of the statement that reads the whole table, in usual ones. */
 #define LOOK_LIMITS 4
 #define FORGET_MOST "10000"
 
@@ -15,8 +15,8 @@
 static const char held_sql[] =
 	"SELECT host FROM host_state WHERE holder = $1 AND session <> $2::bigint ORDER BY host";
 
-/* $1 hosts, $2 instance, $3 session, $4 takeover_rest_ms. The rows' next holder may be us or
- * another. */
+/* $1 hosts, $2 instance, $3 session, $4 takeover_rest_ms. The next holder may be any
+ * worker. */
 static const char take_over_sql[] =
 	"WITH old AS (SELECT host FROM host_state WHERE host = ANY ($1::text[])"
 	" AND holder = $2 AND session <> $3::bigint ORDER BY host FOR NO KEY UPDATE)"
@@ -28,8 +28,8 @@ static const char take_over_sql[] =
 	"  clock_timestamp() + $4::bigint * interval '1 ms')"
 	" FROM old WHERE s.host = old.host AND s.holder = $2 AND s.session <> $3::bigint";
 
-/* Hosts that nobody has met for so long are strangers again, so that the table does not grow for
- * ever; rows in use are not waited for. */
+/* Rows that have not been used for so long are deleted, so that the table does not grow for ever;
+ * locked rows are skipped. */
 static const char forget_sql[] =
 	"DELETE FROM host_state WHERE host IN (SELECT host FROM host_state WHERE holder IS NULL"
 	" AND updated < clock_timestamp() - interval '90 days'"
@@ -67,7 +67,7 @@ static enum ing_pg_rc take_over(
 	return rc;
 }
 
-/* There are other starts for it. */
+/* If it takes too long: there will be other starts. */
 static enum ing_pg_rc forget(struct ing_pg *pg, const struct ing_pace *pace, struct ing_error *err)
 {
 	enum ing_pg_rc rc = ing_pg_set_limits(pg, pace, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The cache of robots.txt files. Entries that nobody needs at the moment are in the list by last
- * use, and only those can be evicted: not one that is being got, whose token is out, nor one whose
- * waiters are being woken.
+ * The cache of robots.txt files. Entries that are not in use are in a list by last use, and only
+ * those can be evicted: not one that is being fetched, whose token is out, nor one whose waiters
+ * are being called.
  */
 #include "worker/gate/robots/robots.h"
 
@@ -166,9 +166,9 @@ static void remove_waiter(struct ing_robots_waiter *w)
 	e->robots->stats.waiting--;
 }
 
-/* Those who wait now: the verdict may be short-lived, and who asks again, and has to wait again, is
- * woken another time. */
-static void wake_waiters(struct ing_robots_entry *e)
+/* Call the present waiters. One that asks again and has to wait again, because the verdict has
+ * expired already, is called another time. */
+static void call_waiters(struct ing_robots_entry *e)
 {
 	struct ing_robots_waiter ring = e->waiters;
 	if (e->waiting == 0)
@@ -199,7 +199,7 @@ static struct ing_robots_view find_verdict(
 	return ing_robots_file_verdict(&e->file, url, now_ms, r->detail, sizeof(r->detail));
 }
 
-/* For somebody who can wait. */
+/* With a waiter. */
 static struct ing_robots_view ask_entry(struct ing_robots *r, struct ing_robots_entry *e,
 	const char *url, struct ing_robots_waiter *waiter)
 {
@@ -261,7 +261,7 @@ static void describe_entry(
 		ret->outcome = ing_status_slug(v.outcome);
 }
 
-/* No URL is fetched until it is asked for again. */
+/* No URL is fetched until the file is fetched again. */
 static bool is_blocking(const struct ing_robots_info *info)
 {
 	return info->detail[0] != '\0' && info->expires_ms > 0;
@@ -336,8 +336,8 @@ void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robo
 	count_bytes(e);
 	r->stats.unreachable += e->file.kind == ING_ROBOTS_UNREACHABLE;
 	e->is_fetching = false;
-	wake_waiters(e);
-	evict_entries(r); /* before it is listed: what came last is kept, be it larger than all */
+	call_waiters(e);
+	evict_entries(r); /* before it is listed: the latest file is kept, whatever its size */
 	if (!e->is_fetching)
 		list_entry(e);
 }

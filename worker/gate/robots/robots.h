@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * robots.h - what robots.txt says about URLs: a cache of parsed files by scheme and authority (RFC
- * 9309 2.3, 2.4), and the waiting for those that are not there yet. Rules come in parsed: no byte
- * of a file is read here.
+ * robots.h - may a URL be fetched, by its robots.txt? A cache of parsed files by scheme and
+ * authority (RFC 9309 2.3, 2.4), and the waiters for files that are being fetched. Files come in
+ * parsed: no byte of one is read here.
  *
- * Owns: the cache and the list of who waits for which file. Thread: loop only. The file itself is
- * got by somebody else (ing_robots_conf.fetch), through the gate like every URL. fetch() is called
- * from inside ing_robots_ask(), and must not call back from there; waiters are woken from inside
+ * Owns: the cache and the lists of waiters. Thread: loop only. The file itself is fetched by
+ * ing_robots_conf.fetch, through the gate like every URL. fetch() is called from inside
+ * ing_robots_ask() and must not call back from there; waiters are called from inside
  * ing_robots_fetched() and from nowhere else.
  *
- * What an attempt to get the file means, and for how long, is said in robots_file.h and README.md.
- * /robots.txt itself may always be fetched, and where robots are not obeyed (conf, or a rule about
- * the host) so may everything: nothing is asked for then.
+ * What the end of a fetch means, and for how long: robots_file.h. /robots.txt itself may always be
+ * fetched; where robots are not obeyed (configuration, or a rule about the host) so may everything,
+ * and no file is fetched.
  */
 #pragma once
 #include <stdbool.h>
@@ -27,13 +27,13 @@ struct ing_robots_txt;
 
 #define ING_ROBOTS_MAX_DETAIL_BYTES 300 /* of a view's detail */
 
-/* What became of an attempt to get a robots.txt. */
+/* How a fetch of a robots.txt ended. */
 struct ing_robots_answer {
 	/* SUCCESS: an answer came (http_status); HOST_BACKOFF: the gate refused (retry_after_s);
-	 * WORKER_ERROR: trouble of our own; else why there is none. */
+	 * WORKER_ERROR: a fault of this worker; else why there was no answer. */
 	enum ing_status outcome;
 	int http_status; /* of the last answer, that of a redirect included; 0: none came */
-	/* What a 2xx says to our agent; borrowed during the call. NULL: nothing. */
+	/* The rules of a 2xx for our agent; borrowed during the call. NULL: none. */
 	const struct ing_robots_txt *txt;
 	unsigned retry_after_s;
 	const char *detail; /* for error_message; borrowed; may be NULL */
@@ -42,10 +42,10 @@ struct ing_robots_answer {
 struct ing_robots_conf {
 	bool obey; /* gate.robots */
 	/* Of the cache, the parsed files included. The least recently used go first; those that
-	 * are being got or waited for stay, so that waiters may take it past both. */
+	 * are being fetched or waited for stay, so these may exceed both. */
 	size_t max_entries, max_bytes;
 	const struct ing_host_rules *host_rules; /* borrowed; NULL: none */
-	/* Get url (of a robots.txt; borrowed during the call), redirects followed; call
+	/* Fetch url (of a robots.txt; borrowed during the call), following redirects; call
 	 * ing_robots_fetched(r, token, …) once, later. */
 	void (*fetch)(void *ctx, const char *url, void *token);
 	void *ctx;
@@ -54,42 +54,42 @@ struct ing_robots_conf {
 
 enum ing_robots_verdict {
 	ING_ROBOTS_ALLOWED,
-	ING_ROBOTS_DISALLOWED, /* detail say by what */
-	ING_ROBOTS_PENDING,    /* not known yet: the waiter is in the list */
-	ING_ROBOTS_FAILED,     /* the host cannot be asked: outcome is how its URLs end */
+	ING_ROBOTS_DISALLOWED, /* detail says by what */
+	ING_ROBOTS_PENDING,    /* the file is being fetched: the waiter is in the list */
+	ING_ROBOTS_FAILED,     /* there is no verdict: outcome is how the URL ends */
 };
 
 struct ing_robots_waiter { /* zero-initialise, set done */
 	struct ing_robots_waiter *prev, *next;
 	struct ing_robots_entry *entry; /* NULL: not waiting */
-	/* Out of the list; ask again for the verdict. From inside here it is PENDING only if its
-	 * time has run out meanwhile; later the cache may also have dropped it. */
+	/* Out of the list; call ing_robots_ask() again for the verdict. From inside here it is
+	 * PENDING only if it has expired meanwhile; later the file may also have been evicted. */
 	void (*done)(struct ing_robots_waiter *w);
 };
 
 struct ing_robots_view { /* of a verdict */
 	enum ing_robots_verdict verdict;
-	unsigned crawl_delay_ms; /* 0: none said */
+	unsigned crawl_delay_ms; /* 0: none */
 	enum ing_status outcome; /* FAILED */
-	/* FAILED with HOST_BACKOFF: as the gate said, less the time since; DISALLOWED because the
-	 * file is unreachable: when it will be asked for again. At least 1 then; else 0. */
+	/* FAILED with HOST_BACKOFF: the gate's, less the time since; DISALLOWED because the file is
+	 * unreachable: until it is fetched again. At least 1 then; else 0. */
 	unsigned retry_after_s;
 	const char *detail; /* DISALLOWED, FAILED: borrowed until the next call; else NULL */
 };
 
 struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf);
 void ing_robots_free(struct ing_robots *r); /* NULL is fine; nobody may be waiting */
-/* May this URL be fetched? waiter (not waiting): to be called when PENDING. NULL: only asks what
- * is known, be it due to be asked for again; nothing is got. What is no http or https URL is
+/* May this URL be fetched? waiter (not waiting): called when the verdict is PENDING. NULL: nothing
+ * is fetched, and what is known is used even if it has expired. A URL that is not http or https is
  * FAILED. */
 struct ing_robots_view ing_robots_ask(
 	struct ing_robots *r, const char *url, struct ing_robots_waiter *waiter);
-/* done() will not come; harmless when not waiting. The file is got all the same. */
+/* done() will not come; harmless when not waiting. The file is fetched all the same. */
 void ing_robots_leave(struct ing_robots_waiter *w);
-/* The answer to a get(). Wakes who waits, in the order in which they came; done() may ask, and may
- * make others leave. */
+/* The end of a fetch(). Calls the waiters in the order in which they came; done() may call
+ * ing_robots_ask(), and may make others leave. */
 void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robots_answer *a);
-/* Other rules about hosts from now on; who waits already is woken by the answer. */
+/* Other rules about hosts from now on; present waiters still wait for the file. */
 void ing_robots_set_host_rules(struct ing_robots *r, const struct ing_host_rules *rules);
 
 struct ing_robots_info { /* for operators, of one authority */
@@ -102,12 +102,12 @@ struct ing_robots_info { /* for operators, of one authority */
 	char detail[ING_ROBOTS_MAX_DETAIL_BYTES]; /* "failed" and "unreachable": why; else "" */
 	int http_status;                          /* of the last attempt; 0: none */
 	uint64_t age_ms;     /* of the verdict: rules may be older than the last attempt */
-	uint64_t expires_ms; /* left until it is asked for again */
+	uint64_t expires_ms; /* left until it is fetched again */
 	unsigned crawl_delay_ms, waiting;
 	size_t bytes;
 };
-/* Both schemes of a host name (with ":PORT" if need be) are looked for, https first, then both with
- * "www." before it: the first whose robots.txt is in the way at present, else the first known. */
+/* Looks for both schemes of a host name (may have ":PORT"), https first, then for both with "www."
+ * before it. Describes the first whose robots.txt blocks URLs at present, else the first known. */
 void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret);
 
 /* Its rows of worker/model/metrics.def, as they are now. */

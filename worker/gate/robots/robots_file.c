@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What follows from an attempt to get a robots.txt. An outcome that nobody has thought of counts as
- * unreachable, which is the side on which to be wrong.
+ * What follows from an attempt to fetch a robots.txt. An outcome that is not listed counts as
+ * unreachable, the safe side.
  */
 #include "worker/gate/robots/robots_file.h"
 
@@ -20,7 +20,7 @@
 #define UNREACHABLE_MS (30 * DAY_MS) /* 2.3.1.4: "a reasonably long period of time" */
 #define RETRY_MS (5 * MINUTE_MS)
 #define RETRY_MAX_MS HOUR_MS
-#define FAILURE_MS (30 * SECOND_MS) /* so that a thousand URLs of a dead host ask once */
+#define FAILURE_MS (30 * SECOND_MS) /* so that a thousand URLs of a dead host need one attempt */
 #define BACKOFF_MAX_MS HOUR_MS      /* a hold may be lifted before its time */
 
 static enum ing_robots_kind kind_of_http(int http_status)
@@ -32,8 +32,8 @@ static enum ing_robots_kind kind_of_http(int http_status)
 	return ING_ROBOTS_UNREACHABLE;
 }
 
-/* Nobody could be asked. But when a redirect led there, the authority itself did answer, and its
- * URLs need not end as the redirect did: it leads nowhere (for good), or to nobody (for now). */
+/* There was no answer. But after a redirect the authority itself has answered, so its URLs need not
+ * end as the redirect did: its target is useless for good (allow all), or for now (unreachable). */
 static enum ing_robots_kind kind_of_failure(
 	const struct ing_robots_answer *a, enum ing_robots_kind when_redirected)
 {
@@ -92,7 +92,7 @@ static void set_failure(
 	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms)
 {
 	char detail[ING_ROBOTS_MAX_DETAIL_BYTES];
-	snprintf(detail, sizeof(detail), "robots.txt could not be asked for: %s",
+	snprintf(detail, sizeof(detail), "robots.txt could not be fetched: %s",
 		a->detail != NULL ? a->detail : ing_status_meaning(a->outcome));
 	f->detail = ing_strdup(detail);
 	f->due_ms = now_ms + FAILURE_MS;
@@ -119,7 +119,7 @@ static struct ing_robots_view verdict_of_rules(
 	};
 	if (ing_robots_txt_allows(f->txt, url, &line))
 		return v;
-	snprintf(buf, buf_bytes, "robots.txt line %u forbids it", line);
+	snprintf(buf, buf_bytes, "robots.txt line %u disallows it", line);
 	v.verdict = ING_ROBOTS_DISALLOWED;
 	v.detail = buf;
 	return v;

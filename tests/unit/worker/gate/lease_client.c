@@ -128,22 +128,47 @@ void client_close(struct lease_client *w)
 	free(w->events);
 }
 
-void solo_open(struct fleet *f, struct lease_client *a)
+static void open_with(struct fleet *f, const struct ing_lease_conf *conf)
 {
 	fleet_open(f);
+	if (conf == NULL)
+		return;
+	unsigned *const to[] = {&f->conf.lease_ms, &f->conf.round_ms, &f->conf.takeover_rest_ms,
+		&f->conf.expired_rest_ms, &f->conf.statement_ms, &f->conf.blocks_ms};
+	const unsigned from[] = {conf->lease_ms, conf->round_ms, conf->takeover_rest_ms,
+		conf->expired_rest_ms, conf->statement_ms, conf->blocks_ms};
+	for (size_t i = 0; i < ING_ARRAY_LEN(to); i++) {
+		if (from[i] != 0)
+			*to[i] = from[i];
+	}
+}
+
+void solo_open(struct fleet *f, const struct ing_lease_conf *conf, struct lease_client *a)
+{
+	open_with(f, conf);
 	client_open(f, a, "a");
+}
+
+void pair_open(struct fleet *f, const struct ing_lease_conf *conf, struct lease_client *a,
+	struct lease_client *b)
+{
+	solo_open(f, conf, a);
+	client_open(f, b, "b");
+}
+
+void fleet_open_dead(struct fleet *f, const struct ing_lease_conf *conf, struct lease_client *w,
+	const char *instance, uint64_t *ret_until_ms)
+{
+	static const char *const hosts[] = {"a.example"};
+	open_with(f, conf);
+	client_kill(f, "a", hosts, 1, ret_until_ms);
+	client_open(f, w, instance);
 }
 
 void solo_close(struct fleet *f, struct lease_client *a)
 {
 	client_close(a);
 	fleet_close(f);
-}
-
-void pair_open(struct fleet *f, struct lease_client *a, struct lease_client *b)
-{
-	solo_open(f, a);
-	client_open(f, b, "b");
 }
 
 void pair_close(struct fleet *f, struct lease_client *a, struct lease_client *b)

@@ -48,10 +48,15 @@ void fleet_run(struct fleet *f, unsigned ms);
 long fleet_rows(const struct fleet *f); /* hosts that the database knows */
 long fleet_held(const struct fleet *f); /* those that somebody has */
 
-/* With one worker, "a"; with two, "a" and "b". What was opened otherwise may be closed so, too. */
-void solo_open(struct fleet *f, struct lease_client *a);
+/* fleet_open(), with members of conf that are not 0 (NULL: none) instead of those above, and with one
+ * client, "a"; two, "a" and "b"; or one after a worker "a" was killed while it held a.example
+ * (*ret_until_ms: the end of its lease, as it knew it). Close what is open by any of the latter. */
+void solo_open(struct fleet *f, const struct ing_lease_conf *conf, struct lease_client *a);
+void pair_open(struct fleet *f, const struct ing_lease_conf *conf, struct lease_client *a,
+	struct lease_client *b);
+void fleet_open_dead(struct fleet *f, const struct ing_lease_conf *conf, struct lease_client *w,
+	const char *instance, uint64_t *ret_until_ms);
 void solo_close(struct fleet *f, struct lease_client *a);
-void pair_open(struct fleet *f, struct lease_client *a, struct lease_client *b);
 void pair_close(struct fleet *f, struct lease_client *a, struct lease_client *b);
 
 void client_open(struct fleet *f, struct lease_client *w, const char *instance);

@@ -73,7 +73,7 @@ static void a_rest_is_no_longer_than_it_was_meant(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	client_release(&f, &a, "a.example", resting(30000));
 	set_clock_back_a_day(&f);
@@ -97,10 +97,7 @@ static void who_holds_a_host_keeps_it(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	fleet_open(&f);
-	f.conf.lease_ms = 3000;
-	client_open(&f, &a, "a");
-	client_open(&f, &b, "b");
+	pair_open(&f, &(struct ing_lease_conf){.lease_ms = 3000}, &a, &b);
 	client_request(&f, &a, "a.example");
 	const struct ing_host_backoff p = resting(20000);
 	ing_leases_update(a.l, "a.example", &p);
@@ -126,9 +123,7 @@ static void extensions_notes_and_takeovers_set_back_what_they_keep(void **state)
 	struct lease_client a;
 	struct lease_client b;
 	uint64_t until_ms = 0;
-	fleet_open(&f);
-	f.conf.lease_ms = 900;
-	client_open(&f, &a, "a");
+	solo_open(&f, &(struct ing_lease_conf){.lease_ms = 900}, &a);
 	client_request(&f, &a, "a.example");
 	const struct ing_host_backoff p = resting(5000);
 	ing_leases_update(a.l, "a.example", &p);
@@ -165,7 +160,7 @@ static void a_place_in_the_line_is_lost_as_soon(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
 	client_release(&f, &a, "a.example", resting(0));
@@ -190,9 +185,7 @@ static void waiting_for_a_row_makes_no_lease_shorter(void **state)
 	uint64_t until_ms = 0;
 	struct ing_error err = {0};
 	struct ing_pg *pg = NULL;
-	fleet_open(&f);
-	client_kill(&f, "a", one_host, 1, &until_ms);
-	client_open(&f, &b, "b");
+	fleet_open_dead(&f, NULL, &b, "b", &until_ms);
 	long expires = bench_number(f.dsn, EXPIRES);
 	bench_check(ing_pg_open(f.dsn, -1, 30000, &pg, &err), &err);
 	bench_check(
@@ -214,7 +207,7 @@ static void operators_see_what_workers_will_do(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	const struct ing_host_backoff p = resting(30000);
 	ing_leases_update(a.l, "a.example", &p);

@@ -25,11 +25,8 @@ static void a_dead_workers_lease_ends_when_it_said(void **state)
 	struct fleet f;
 	struct lease_client b;
 	uint64_t until_ms = 0;
-	fleet_open(&f);
-	f.conf.lease_ms = 2500;
-	f.conf.expired_rest_ms = 700;
-	client_kill(&f, "a", one_host, 1, &until_ms);
-	client_open(&f, &b, "b");
+	fleet_open_dead(&f, &(struct ing_lease_conf){.lease_ms = 2500, .expired_rest_ms = 700}, &b,
+		"b", &until_ms);
 	const struct client_event *t = client_request(&f, &b, "a.example");
 	assert_int_equal(t->type, ING_LEASE_HELD);
 	assert_string_equal(t->holder, "a");
@@ -97,10 +94,8 @@ static void a_long_rest_after_a_takeover_is_told(void **state)
 	struct fleet f;
 	struct lease_client a;
 	uint64_t until_ms = 0;
-	fleet_open(&f);
-	f.conf.takeover_rest_ms = 20000;
-	client_kill(&f, "a", one_host, 1, &until_ms);
-	client_open(&f, &a, "a");
+	fleet_open_dead(
+		&f, &(struct ing_lease_conf){.takeover_rest_ms = 20000}, &a, "a", &until_ms);
 	const struct client_event *t = client_request(&f, &a, "a.example");
 	assert_int_equal(t->type, ING_LEASE_RESTING);
 	assert_in_range(t->retry_ms, 15000, 18000);
@@ -134,10 +129,7 @@ static void what_is_held_is_extended(void **state)
 	struct lease_client a;
 	struct lease_client b;
 	struct ing_lease_stats stats;
-	fleet_open(&f);
-	f.conf.lease_ms = 1500;
-	client_open(&f, &a, "a");
-	client_open(&f, &b, "b");
+	pair_open(&f, &(struct ing_lease_conf){.lease_ms = 1500}, &a, &b);
 	uint64_t until_ms = client_request(&f, &a, "a.example")->until_ms;
 	for (int i = 0; i < 8; i++) {
 		const struct client_event *t = client_wait(&f, &a, "a.example");
@@ -160,9 +152,7 @@ static void a_database_that_lost_our_leases_says_so(void **state)
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	fleet_open(&f);
-	f.conf.lease_ms = 1200;
-	client_open(&f, &a, "a");
+	solo_open(&f, &(struct ing_lease_conf){.lease_ms = 1200}, &a);
 	client_request(&f, &a, "a.example");
 	bench_sql(f.dsn, "TRUNCATE host_state");
 	assert_int_equal(client_wait(&f, &a, "a.example")->type, ING_LEASE_LOST);
@@ -190,7 +180,7 @@ static void a_hold_survives_the_loss_of_its_row(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	bench_sql(f.dsn, "TRUNCATE host_state");
 	client_release(&f, &a, "a.example", resting(60000));
@@ -213,9 +203,7 @@ static void a_server_that_goes_away_is_waited_for(void **state)
 	struct lease_client a;
 	if (!bench_cluster.own)
 		skip();
-	fleet_open(&f);
-	f.conf.lease_ms = 3000;
-	client_open(&f, &a, "a");
+	solo_open(&f, &(struct ing_lease_conf){.lease_ms = 3000}, &a);
 	client_request(&f, &a, "kept.example");
 	cluster_stop(&bench_cluster);
 	ing_leases_request(a.l, "new.example");
@@ -249,7 +237,7 @@ static void leaving_does_not_wait_for_a_server_that_is_away(void **state)
 	struct lease_client a;
 	if (!bench_cluster.own)
 		skip();
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	client_request(&f, &a, "a.example");
 	cluster_stop(&bench_cluster);
 	ing_leases_request(a.l, "b.example");
@@ -281,7 +269,7 @@ static void a_connection_that_is_cut_is_made_again(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct ing_error err = {0};
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	client_request(&f, &a, "a.example");
 	bench_sql(f.dsn, CUT_OTHERS);
 	assert_int_equal(client_request(&f, &a, "b.example")->type, ING_LEASE_GRANTED);
@@ -309,7 +297,7 @@ static void a_database_that_hangs_is_left_in_time(void **state)
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	struct ing_pg *pg = lock_hosts(&f);
 	ing_leases_request(a.l, "a.example");
 	fleet_run(&f, 300);
@@ -382,9 +370,7 @@ static void one_host_that_takes_longer_than_the_limit_is_granted_at_last(void **
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	fleet_open(&f);
-	f.conf.statement_ms = 100;
-	client_open(&f, &a, "a");
+	solo_open(&f, &(struct ing_lease_conf){.statement_ms = 100}, &a);
 	make_slow(&f, "0.5");
 	assert_int_equal(client_request(&f, &a, "a.example")->type, ING_LEASE_GRANTED);
 	assert_false(ing_leases_away(a.l));
@@ -397,9 +383,7 @@ static void a_lock_beyond_the_limit_is_waited_for(void **state)
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	fleet_open(&f);
-	f.conf.statement_ms = 200;
-	client_open(&f, &a, "a");
+	solo_open(&f, &(struct ing_lease_conf){.statement_ms = 200}, &a);
 	struct ing_pg *pg = lock_hosts(&f);
 	ing_leases_request(a.l, "a.example");
 	await_state(&f, &a, true);
@@ -417,7 +401,7 @@ static void a_conflict_is_tried_again(void **state)
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	bench_sql(f.dsn,
 		"CREATE SEQUENCE tries;"
 		"CREATE FUNCTION clash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"

@@ -135,7 +135,7 @@ static void what_one_learns_the_next_knows(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	uint64_t now = ing_now_ms();
 	const struct ing_host_backoff p = {.rest_until_ms = now + 10000,
@@ -180,7 +180,7 @@ static void a_rest_that_ends_soon_is_granted_with(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	const struct ing_host_backoff p = resting(1500);
 	client_release(&f, &a, "a.example", p);
@@ -205,7 +205,7 @@ static void who_waits_is_told_of_and_served_first(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	uint64_t asked = ing_now_ms();
 	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
@@ -234,7 +234,7 @@ static void who_does_not_come_loses_its_place(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	client_request(&f, &a, "a.example");
 	assert_int_equal(client_request(&f, &b, "a.example")->type, ING_LEASE_HELD);
 	const struct ing_host_backoff p = resting(0);
@@ -284,7 +284,7 @@ static void batches_in_opposite_order_never_deadlock(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct lease_client b;
-	pair_open(&f, &a, &b);
+	pair_open(&f, NULL, &a, &b);
 	for (int turn = 0; turn < TURNS; turn++) {
 		size_t a_from = a.event_count;
 		size_t b_from = b.event_count;
@@ -315,7 +315,7 @@ static void a_hundred_hosts_cost_a_few_statements(void **state)
 	struct lease_client a;
 	struct ing_lease_stats before;
 	struct ing_lease_stats after;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	ask_all(&a, HOSTS, true);
 	await_events(&f, &a, HOSTS);
 	return_all(&a, 0);
@@ -344,7 +344,7 @@ static void nothing_to_say_is_no_round(void **state)
 	struct fleet f;
 	struct lease_client a;
 	struct ing_lease_stats stats;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	fleet_run(&f, 300);
 	ing_leases_stats(a.l, &stats);
 	assert_int_equal(stats.rounds, 0);
@@ -356,7 +356,7 @@ static void what_is_forgotten_is_not_told(void **state)
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	/* Before its round. */
 	ing_leases_request(a.l, "a.example");
 	ing_leases_cancel(a.l, "a.example");
@@ -398,7 +398,7 @@ static void leaving_gives_everything_back(void **state)
 	enum { HOSTS = 2500 };
 	struct fleet f;
 	struct lease_client a;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	ask_all(&a, HOSTS, true);
 	await_events(&f, &a, HOSTS);
 	const struct ing_host_backoff p = resting(30000);
@@ -425,9 +425,7 @@ static void what_dns_cannot_name_needs_no_database(void **state)
 	struct lease_client a;
 	char longer[280];
 	static const char *const others[] = {"", "a b", "\xff.example", "\"\\", "sm\xc3\xb6rg"};
-	fleet_open(&f);
-	f.conf.lease_ms = 600;
-	client_open(&f, &a, "a");
+	solo_open(&f, &(struct ing_lease_conf){.lease_ms = 600}, &a);
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = '\0';
 	assert_int_equal(client_request(&f, &a, longer)->type, ING_LEASE_GRANTED);
@@ -469,7 +467,7 @@ static void blocks_are_told_when_they_change(void **state)
 	(void)state;
 	struct fleet f;
 	struct lease_client a;
-	solo_open(&f, &a);
+	solo_open(&f, NULL, &a);
 	ing_leases_on_blocks(a.l, take_blocks, &a);
 	await_blocks(&f, &a, 1);
 	assert_int_equal(a.block_count, 0);

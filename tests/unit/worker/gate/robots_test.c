@@ -168,13 +168,13 @@ static const struct {
 	const char *verdict; /* as operators see it */
 } answers[] = {
 	{"200", ING_STATUS_SUCCESS, 200, RULES, ING_ROBOTS_ALLOWED, ING_ROBOTS_DISALLOWED,
-		"robots.txt line 2 forbids it", DAY_MS, "rules"},
+		"robots.txt line 2 disallows it", DAY_MS, "rules"},
 	{"200 and empty", ING_STATUS_SUCCESS, 200, "", ING_ROBOTS_ALLOWED, ING_ROBOTS_ALLOWED, NULL,
 		DAY_MS, "rules"},
 	{"200 and a page", ING_STATUS_SUCCESS, 200, "<!doctype html><p>no such page",
 		ING_ROBOTS_ALLOWED, ING_ROBOTS_ALLOWED, NULL, DAY_MS, "rules"},
 	{"226", ING_STATUS_SUCCESS, 226, RULES, ING_ROBOTS_ALLOWED, ING_ROBOTS_DISALLOWED,
-		"robots.txt line 2 forbids it", DAY_MS, "rules"},
+		"robots.txt line 2 disallows it", DAY_MS, "rules"},
 #define ALLOW_ALL ING_ROBOTS_ALLOWED, ING_ROBOTS_ALLOWED, NULL, DAY_MS, "allow-all"
 	{"301 without end", ING_STATUS_SUCCESS, 301, RULES, ALLOW_ALL},
 	{"304", ING_STATUS_SUCCESS, 304, "", ALLOW_ALL},
@@ -218,7 +218,7 @@ static const struct {
 	{"redirect to no host", ING_STATUS_INVALID_HOST_RESOLUTION, 301, "",
 		UNREACHABLE("invalid-host-resolution")},
 #define FAILED                                                                                     \
-	ING_ROBOTS_FAILED, ING_ROBOTS_FAILED, "robots.txt could not be asked for: because",        \
+	ING_ROBOTS_FAILED, ING_ROBOTS_FAILED, "robots.txt could not be fetched: because",          \
 		30 * SECOND_MS, "failed"
 	{"refused", ING_STATUS_CONNECT_ERROR, 0, "", FAILED},
 	{"bad certificate", ING_STATUS_TLS_ERROR, 0, "", FAILED},
@@ -380,7 +380,7 @@ static void old_rules_are_used_on_for_a_month(void **state)
 	clock_ms += DAY_MS;
 	assert_int_equal(ask_with(r, PUBLIC, &bad).verdict, ING_ROBOTS_ALLOWED);
 	struct ing_robots_view v = ask_known(r, PRIVATE);
-	assert_string_equal(v.detail, "robots.txt line 2 forbids it");
+	assert_string_equal(v.detail, "robots.txt line 2 disallows it");
 	assert_int_equal(ask_known(r, PUBLIC).crawl_delay_ms, 7000);
 	ing_robots_explain(r, "a.example", &info);
 	assert_string_equal(info.verdict, "rules");
@@ -609,7 +609,7 @@ static void the_group_of_our_product_token_counts(void **state)
 	assert_int_equal(v.verdict, ING_ROBOTS_ALLOWED);
 	assert_int_equal(v.crawl_delay_ms, 2500);
 	v = ask_known(r, PRIVATE);
-	assert_string_equal(v.detail, "robots.txt line 6 forbids it");
+	assert_string_equal(v.detail, "robots.txt line 6 disallows it");
 	assert_int_equal(v.crawl_delay_ms, 2500);
 	ing_robots_free(r);
 }
@@ -918,7 +918,7 @@ static void operators_are_told_what_is_in_the_way(void **state)
 	assert_string_equal(info.url, "http://a.example/robots.txt");
 	assert_string_equal(info.verdict, "failed");
 	assert_string_equal(info.outcome, "connect-error");
-	assert_string_equal(info.detail, "robots.txt could not be asked for: connection refused");
+	assert_string_equal(info.detail, "robots.txt could not be fetched: connection refused");
 	clock_ms += info.expires_ms; /* nothing is any more */
 	ing_robots_explain(r, "a.example", &info);
 	assert_string_equal(info.url, "https://a.example/robots.txt");

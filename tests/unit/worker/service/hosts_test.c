@@ -225,7 +225,7 @@ static void test_a_held_host_says_why_and_who_is_parked(void **state)
 	};
 	json_t *a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");
 	assert_has(a,
-		"{\"need\": \"rest\", \"need_words\": \"the end of its rest\","
+		"{\"need\": \"rest\", \"need_words\": \"the end of its pause\","
 		" \"waiting\": 42, \"parked\": 42, \"failures\": 3,"
 		" \"queue\": {\"priority\": 2, \"requests\": 0, \"daily\": 0, \"bulk\": 40},"
 		" \"breaker\": \"half-open\", \"slots\": 1,"
@@ -262,14 +262,14 @@ static void test_needs_are_in_words(void **state)
 		const char *want;
 	} cases[] = {
 		{ING_NEED_TURN, NULL, false, "its turn"},
-		{ING_NEED_SLOT, NULL, false, "a transfer of its own"},
+		{ING_NEED_SLOT, NULL, false, "one of its transfers"},
 		{ING_NEED_LEASE, NULL, false, "has not answered yet"},
-		{ING_NEED_LEASE, "w2", false, "which worker w2 has"},
+		{ING_NEED_LEASE, "w2", false, "held by worker w2"},
 		{ING_NEED_ADDRESS, NULL, false, "looked up"},
 		{ING_NEED_ADDRESS_SLOT, NULL, false, "at its address"},
 		{ING_NEED_ROOM, NULL, false, "documents of its domain"},
 		{ING_NEED_GATE, NULL, false, "a later stage"},
-		{ING_NEED_GATE, NULL, true, "the database of leases"},
+		{ING_NEED_GATE, NULL, true, "the lease database"},
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
@@ -336,12 +336,12 @@ static void test_a_robots_txt_that_is_not_had(void **state)
 		.verdict = "failed",
 		.url = "https://example.org/robots.txt",
 		.outcome = "connect-error",
-		.detail = "robots.txt could not be asked for: refused",
+		.detail = "robots.txt could not be fetched: refused",
 		.expires_ms = 2000};
 	json_t *a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");
 	assert_has(json_object_get(a, "robots"),
 		"{\"verdict\": \"failed\", \"outcome\": \"connect-error\","
-		" \"words\": \"robots.txt could not be asked for: refused\", \"expires_ms\": 2000}");
+		" \"words\": \"robots.txt could not be fetched: refused\", \"expires_ms\": 2000}");
 	json_decref(a);
 	robots_info = (struct ing_robots_info){.known = true, .verdict = "ignored"};
 	a = ask(&all, "{\"ask\": \"host\", \"host\": \"example.org\"}");

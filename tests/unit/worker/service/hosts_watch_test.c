@@ -82,13 +82,13 @@ static void breakers_are_told_at_most_once_a_minute(void **state)
 	assert_line(&w, 0, 0, 1000, NULL);
 	assert_line(&w, 2, 2, 2000,
 		"breakers of hosts: 2 opened, 2 open now, 0 before; longest: dead.example, 12 "
-		"failures in a row, left alone for 60 s");
+		"failures in a row, held for 60 s");
 	assert_line(&w, 3, 3, 2001, NULL);
 	assert_line(&w, 9, 4, 2000 + ING_HOSTS_WATCH_MS - 1, NULL);
 	views[2].backoff.breaker = ING_BREAKER_CLOSED;
 	assert_line(&w, 9, 1, 2000 + ING_HOSTS_WATCH_MS,
 		"breakers of hosts: 7 opened, 1 open now, 2 before; longest: tried.example, 10 "
-		"failures in a row, left alone for 0 s");
+		"failures in a row, held for 0 s");
 	assert_line(&w, 9, 1, 5 * ING_HOSTS_WATCH_MS, NULL);
 	assert_line(&w, 9, 0, 5 * ING_HOSTS_WATCH_MS + 1,
 		"breakers of hosts: 0 opened, 0 open now, 1 before");
