@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sizes and codings are known at once. The first bytes of a body may be on a slow disk, so the loop
- * does not look at them; the archive thread has.
+ * Sizes and codings are known at once. The first bytes of a body, which tell gzip, may be on a slow
+ * disk: the archive thread looks at them, not the loop.
  */
 #include "worker/job/body_check.h"
 
 #include "common/data/base32.h"
 #include "common/data/decode.h"
 
-const char ing_body_check_detail[] = "the examiner's words contradict the body";
+const char ing_body_check_detail[] = "the examiner's findings contradict the body";
 
 /* -------------------------------------------------------------------------------------------- */
 

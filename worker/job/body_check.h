@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * body_check.h - what an examiner says of a body's bytes, compared with what is known of them: the
- * answer itself, and the digests that the archive thread took of the body as sent.
+ * body_check.h - whether an examiner's findings agree with what is known about the body otherwise:
+ * the answer, and the digests that the archive thread took of the body as sent.
  *
- * An examiner may have been taken over by the document that it looked at. What it says of a page
- * cannot be checked without reading the page; what it says of the file can. Pure.
+ * The document may have taken over the examiner that parsed it. What the examiner says about a page
+ * cannot be checked without parsing the page; what it says about the file can. Pure.
  */
 #pragma once
 #include <stdbool.h>
@@ -15,17 +15,17 @@
 /* For error_message when findings contradict their body. */
 extern const char ing_body_check_detail[];
 
-/* As soon as the findings are there: true when they contradict the answer. A body with a content
- * coding cannot be as sent, one that is as sent has the answer's length, and one that was decoded
- * at most what was asked for. */
+/* To be called with new findings. Returns true when they contradict the answer: a body with a
+ * content coding has to be decoded, one that was not decoded has the length of the answer, and a
+ * decoded one is at most max_body_bytes long. */
 bool ing_body_contradicts(
 	const struct ing_findings *f, const struct ing_exchange *ex, uint64_t max_body_bytes);
 
 enum ing_body_check {
 	ING_BODY_GOOD,         /* *file is complete */
-	ING_BODY_CONTRADICTED, /* decoded, the examiner says, but it had no coding and is no gzip */
-	ING_BODY_UNREADABLE,   /* it could not be read back here */
+	ING_BODY_CONTRADICTED, /* the body is said to be decoded, but was not compressed */
+	ING_BODY_UNREADABLE,   /* the archive thread could not read the body */
 };
-/* When the capture is archived: give a body that is as sent the digests that were taken of it;
- * believe those of a decoded body if there was something to decode. */
+/* To be called when the capture is archived. Fills in the digests of a body that was not decoded;
+ * those of a decoded one are believed if there was something to decode. */
 enum ing_body_check ing_body_settle(struct ing_file_meta *file, const struct ing_capture *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The rules of the hop loop, in the order in which they are asked. No state, no I/O.
+ * The order of the checks is the order of the code.
  */
 #include "worker/job/hop.h"
 
@@ -9,8 +9,8 @@
 
 #include "worker/artifact/artifact.h"
 
-/* Whether the page bears a wall's signature; then *ret is the end. */
-static bool bears_wall(const struct ing_page *page, struct ing_decision *ret)
+/* Whether the page has the signature of a wall; then *ret is the end. */
+static bool has_wall_signature(const struct ing_page *page, struct ing_decision *ret)
 {
 	static const enum ing_status statuses[] = {
 		[ING_WALL_COOKIE] = ING_STATUS_BLOCKED_COOKIE,
@@ -24,12 +24,12 @@ static bool bears_wall(const struct ing_page *page, struct ing_decision *ret)
 	return true;
 }
 
-/* Whether the chain would end with a page that is a wall's, by its looks or by its URL; then *ret
- * is the end. */
+/* Whether a page that leads nowhere is a wall, by its signature or its URL; then *ret is the end.
+ */
 static bool is_wall_page(
 	const struct ing_hop_view *v, const struct ing_page *page, struct ing_decision *ret)
 {
-	if (bears_wall(page, ret))
+	if (has_wall_signature(page, ret))
 		return true;
 	if (v->verdict == NULL)
 		return false;
@@ -68,7 +68,7 @@ static const char *no_link_detail(const struct ing_artifact_type *type, enum ing
 	return type->no_link_detail;
 }
 
-/* A link that was good when the page was read; the examiner is not believed twice. Heap. */
+/* The examiner has cleaned the URL already, but is not trusted. Heap. */
 static char *usable_link(const struct ing_page_link *link, bool *ret_dropped_userinfo)
 {
 	return link != NULL ? ing_target_clean(link->url, ret_dropped_userinfo) : NULL;
@@ -80,7 +80,7 @@ static struct ing_decision go_to_link(
 {
 	struct ing_decision d = {.step = ING_STEP_LINK, .url = url};
 	if (ing_target_is_refused(url, ING_VIA_LINK, v->verdict, v->ctx, &d))
-		; /* never asked for */
+		; /* d is the end */
 	else if (v->asked_before(v->ctx, url))
 		d = ing_target_end(ING_STATUS_LINK_LOOP, "the page points to a URL fetched before");
 	else if (v->landings >= v->max_hops)
@@ -91,16 +91,15 @@ static struct ing_decision go_to_link(
 	return d;
 }
 
-/* A page in place of the document: where next? */
+/* A page that is not the document. */
 static struct ing_decision leave_page(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_page *page)
 {
 	const struct ing_artifact_type *type = ing_artifact_type(r->type);
 	const struct ing_page_link *link = ing_artifact_link(type, page);
 	struct ing_decision d;
-	/* A page that leads on is no wall, whatever it looks like; one that leads to itself may
-	 * be. */
-	if ((link == NULL || link->self) && bears_wall(page, &d))
+	/* A page that leads to another one is no wall, even if it has the signature of one. */
+	if ((link == NULL || link->self) && has_wall_signature(page, &d))
 		return d;
 	bool dropped = false;
 	char *url = usable_link(link, &dropped);
@@ -111,7 +110,7 @@ static struct ing_decision leave_page(
 		       : ing_target_end(type->no_link_status, no_link_detail(type, page->status));
 }
 
-/* A page where one was asked for: it is the document, unless it names another as such. */
+/* A page that may be the document, unless it links to another one. */
 static struct ing_decision accept_page(
 	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
 {
@@ -145,7 +144,7 @@ struct ing_decision ing_hop_after_examine(
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
 {
 	struct ing_decision d;
-	if (f->exam == ING_EXAM_OK && bears_wall(&f->page, &d))
+	if (f->exam == ING_EXAM_OK && has_wall_signature(&f->page, &d))
 		return d;
 	if (f->exam == ING_EXAM_NOT_STARTED ||
 		f->exam == ING_EXAM_UNREADABLE) /* it may be a wall */
@@ -153,7 +152,7 @@ struct ing_decision ing_hop_after_walls(const struct ing_findings *f)
 	return ing_target_end(ING_STATUS_TERMINAL_BAD_STATUS, NULL);
 }
 
-bool ing_hop_hash_expected(const struct ing_request *r, const struct ing_file_meta *file)
+bool ing_hop_hash_matches(const struct ing_request *r, const struct ing_file_meta *file)
 {
 	return (r->expect_md5 == NULL || strcasecmp(r->expect_md5, file->md5hex) == 0) &&
 	       (r->expect_sha1 == NULL || strcasecmp(r->expect_sha1, file->sha1hex) == 0) &&

@@ -38,7 +38,7 @@ static void set_status(struct ing_work *w, enum ing_status status, const char *d
 }
 
 /* Add the archive's digests to the document, and compare it with expect_hash. */
-static void settle_file(struct ing_job *job)
+static void check_document(struct ing_job *job)
 {
 	struct ing_work *w = job->work;
 	if (!w->document_found)
@@ -46,7 +46,7 @@ static void settle_file(struct ing_job *job)
 	switch (ing_body_settle(&w->artifact.file, &w->terminal->capture)) {
 	case ING_BODY_GOOD:
 		if (w->status == ING_STATUS_SUCCESS &&
-			!ing_hop_hash_expected(w->request, &w->artifact.file))
+			!ing_hop_hash_matches(w->request, &w->artifact.file))
 			set_status(w, ING_STATUS_MISMATCH_HASH, NULL);
 		return;
 	case ING_BODY_CONTRADICTED:
@@ -160,7 +160,7 @@ static void deliver_decided(struct ing_job *job)
 		return;
 	if (ing_job_has_lost_answer(job))
 		forget_document(job->work);
-	settle_file(job);
+	check_document(job);
 	struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = make_delivery(job);
 	ing_job_free(job);

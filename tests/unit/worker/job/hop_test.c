@@ -181,9 +181,9 @@ static void expectations_are_honoured(void **state)
 	r = (struct ing_request){
 		.type = ING_INGEST_HTML, .expect_sha1 = "AA00000000000000000000000000000000000000"};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_SUCCESS);
-	assert_true(ing_hop_hash_expected(&r, &f.file));
+	assert_true(ing_hop_hash_matches(&r, &f.file));
 	r.expect_sha1 = "bb00000000000000000000000000000000000000";
-	assert_false(ing_hop_hash_expected(&r, &f.file));
+	assert_false(ing_hop_hash_matches(&r, &f.file));
 }
 
 /* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */

@@ -101,7 +101,7 @@ void ing_pool_cancel(struct ing_exam_task *t)
 void ing_pool_count_false_reply(struct ing_pool *p)
 {
 	(void)p;
-	fake.lies++;
+	fake.false_findings++;
 }
 
 bool ing_pool_is_full(const struct ing_pool *p)

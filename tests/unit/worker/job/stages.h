@@ -37,7 +37,7 @@ struct fake {
 	unsigned last_want;
 	bool last_body_cut;
 	char last_agent[64], last_encoding[64]; /* "": none */
-	unsigned lies;                          /* that the pool was told of */
+	unsigned false_findings;                /* that the pool was told of */
 	bool unreadable;                        /* bodies, for the archive */
 	/* of the last transfer that was started */
 	char last_referer[128]; /* "": none */
