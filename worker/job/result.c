@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The one place where results are written. Every string that came from outside is cleaned to valid
- * UTF-8 on the way in.
+ * The parts that are the same for all ingest types; the others come from worker/artifact.
  */
 #include "worker/job/result.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,50 +13,26 @@
 #include "common/record/cdx.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/model/limits.h"
 #include "worker/model/mask.h"
 #include "worker/visit/capture.h"
-#include "worker/model/limits.h"
 
-/* Reals keep the 17 digits that bring each double back: a request's own must come out as they
- * came. */
-#define DUMP_FLAGS JSON_COMPACT
-
-/* A JSON string of any bytes; null for NULL. */
-static json_t *text_or_null(const char *s)
+/* A text of which parts may be URLs that nobody has cleaned: with their passwords masked. URLs that
+ * were requested have no passwords (worker/visit/target.h), and must stay the archive's key. */
+static void set_masked(json_t *object, const char *key, const char *text)
 {
-	if (s == NULL)
-		return json_null();
-	size_t bytes = strlen(s);
-	if (ing_utf8_valid(s, bytes))
-		return json_stringn_nocheck(s, bytes);
-	char *clean = ing_utf8_clean(s, bytes, &bytes);
-	json_t *v = clean != NULL ? json_stringn_nocheck(clean, bytes) : json_null();
-	free(clean);
-	return v;
+	json_t *value = ing_json_text(text);
+	ing_json_set(object, key, ing_mask_json(value));
+	json_decref(value);
 }
 
-/* The same of words that may hold URLs, or a URL that was not asked for: without passwords. What
- * was asked for has none (hop.c), and is the archive's key to the letter. */
-static json_t *masked_or_null(const char *s)
-{
-	json_t *text = text_or_null(s);
-	json_t *masked = ing_mask_json(text);
-	json_decref(text);
-	return masked;
-}
-
-static void set(json_t *obj, const char *name, json_t *value)
-{
-	ing_must(json_object_set_new(obj, name, value) == 0);
-}
-
-/* The way that was gone: further tries of a URL are no step of it. */
+/* Every URL that was requested; further tries are left out. */
 static json_t *hops_json(const struct ing_work *w)
 {
 	json_t *list = json_array();
 	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
 		if (s->via != ING_VIA_AGAIN)
-			json_array_append_new(list, text_or_null(s->url));
+			ing_json_append(list, ing_json_text(s->url));
 	}
 	return list;
 }
@@ -67,16 +41,16 @@ static json_t *wayback_json(const struct ing_visit_step *step)
 {
 	json_t *o = json_object();
 	if (!step->answered) {
-		set(o, "datetime", json_null());
-		set(o, "archive_url", json_null());
+		ing_json_set(o, "datetime", NULL);
+		ing_json_set(o, "archive_url", NULL);
 		return o;
 	}
 	struct ing_buf url;
 	ing_buf_init(&url, 2 * ING_MAX_URL_BYTES);
 	ing_buf_printf(
 		&url, "https://web.archive.org/web/%s/%s", step->capture.datetime, step->url);
-	set(o, "datetime", text_or_null(step->capture.datetime));
-	set(o, "archive_url", text_or_null(ing_buf_str(&url)));
+	ing_json_set_text(o, "datetime", step->capture.datetime);
+	ing_json_set_text(o, "archive_url", ing_buf_str(&url));
 	ing_buf_done(&url);
 	return o;
 }
@@ -85,13 +59,13 @@ static json_t *terminal_json(const struct ing_work *w)
 {
 	const struct ing_visit_step *end = w->terminal;
 	json_t *o = json_object();
-	set(o, "terminal_url", text_or_null(end->url));
-	set(o, "terminal_dt", end->answered ? text_or_null(end->capture.datetime) : json_null());
-	set(o, "terminal_status_code",
-		end->answered ? json_integer(end->capture.http_status) : json_null());
+	ing_json_set_text(o, "terminal_url", end->url);
+	ing_json_set_text(o, "terminal_dt", end->answered ? end->capture.datetime : NULL);
+	ing_json_set(o, "terminal_status_code",
+		end->answered ? json_integer(end->capture.http_status) : NULL);
 	if (w->document_found)
-		set(o, "terminal_sha1hex", text_or_null(w->artifact.file.sha1hex));
-	set(o, "wayback", wayback_json(end));
+		ing_json_set_text(o, "terminal_sha1hex", w->artifact.file.sha1hex);
+	ing_json_set(o, "wayback", wayback_json(end));
 	return o;
 }
 
@@ -104,19 +78,19 @@ static json_t *cdx_json(const struct ing_visit_step *step)
 	char hex[ING_SHA1_HEX_BYTES];
 	const struct ing_capture *capture = &step->capture;
 	json_t *o = json_object();
-	set(o, "surt", text_or_null(ing_buf_str(&surt)));
-	set(o, "datetime", text_or_null(step->capture.datetime));
-	set(o, "url", text_or_null(step->url));
-	set(o, "mimetype", text_or_null(step->capture.mimetype));
-	set(o, "status_code", json_integer(step->capture.http_status));
+	ing_json_set_text(o, "surt", ing_buf_str(&surt));
+	ing_json_set_text(o, "datetime", step->capture.datetime);
+	ing_json_set_text(o, "url", step->url);
+	ing_json_set_text(o, "mimetype", step->capture.mimetype);
+	ing_json_set_number(o, "status_code", step->capture.http_status);
 	if (ing_capture_sha1b32(capture) != NULL) {
-		set(o, "sha1b32", text_or_null(ing_capture_sha1b32(capture)));
-		set(o, "sha1hex", text_or_null(ing_capture_sha1hex(capture, hex) ? hex : NULL));
+		ing_json_set_text(o, "sha1b32", ing_capture_sha1b32(capture));
+		ing_json_set_text(o, "sha1hex", ing_capture_sha1hex(capture, hex) ? hex : NULL);
 	}
 	if (step->capture.archive.warc_name[0] != '\0') {
-		set(o, "warc_csize", json_integer((json_int_t)step->capture.archive.csize));
-		set(o, "warc_offset", json_integer((json_int_t)step->capture.archive.offset));
-		set(o, "warc_path", text_or_null(step->capture.archive.warc_name));
+		ing_json_set_count(o, "warc_csize", step->capture.archive.csize);
+		ing_json_set_count(o, "warc_offset", step->capture.archive.offset);
+		ing_json_set_text(o, "warc_path", step->capture.archive.warc_name);
 	}
 	ing_buf_done(&surt);
 	return o;
@@ -125,40 +99,32 @@ static json_t *cdx_json(const struct ing_visit_step *step)
 static json_t *result_object(const struct ing_work *w)
 {
 	json_t *o = json_object();
-	json_object_set(o, "request", w->request->json);
-	set(o, "hit", json_boolean(w->status == ING_STATUS_SUCCESS));
-	set(o, "status", json_string(ing_status_slug(w->status)));
+	ing_json_set(o, "request", ing_json_ref(w->request->json));
+	ing_json_set_bool(o, "hit", w->status == ING_STATUS_SUCCESS);
+	ing_json_set_text(o, "status", ing_status_slug(w->status));
 	if (w->error_message != NULL)
-		set(o, "error_message", masked_or_null(w->error_message));
+		set_masked(o, "error_message", w->error_message);
 	if (w->retry_after_s > 0)
-		set(o, "retry_after", json_integer((json_int_t)w->retry_after_s));
+		ing_json_set_number(o, "retry_after", w->retry_after_s);
 	if (w->dropped_userinfo)
-		set(o, "userinfo_dropped", json_true());
+		ing_json_set_bool(o, "userinfo_dropped", true);
 	if (w->steps.first == NULL)
 		return o;
-	set(o, "hops", hops_json(w));
+	ing_json_set(o, "hops", hops_json(w));
 	if (w->unverified)
-		set(o, "tls_unverified", json_true());
-	set(o, "terminal", terminal_json(w));
+		ing_json_set_bool(o, "tls_unverified", true);
+	ing_json_set(o, "terminal", terminal_json(w));
 	const struct ing_artifact_type *type = ing_artifact_type(w->request->type);
 	ing_artifact_add_pages(&w->artifact, type, o);
 	if (!w->document_found)
 		return o;
-	set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
-	set(o, "cdx", cdx_json(w->terminal));
+	ing_json_set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
+	ing_json_set(o, "cdx", cdx_json(w->terminal));
 	ing_artifact_add_facts(&w->artifact, type, o);
 	return o;
 }
 
-static char *dump(const json_t *o, size_t *ret_bytes)
-{
-	char *s = json_dumps(o, DUMP_FLAGS);
-	ing_must(s != NULL); /* everything in it is valid UTF-8 */
-	*ret_bytes = strlen(s);
-	return s;
-}
-
-/* What identifies a request, each value cut to max_bytes. */
+/* The identity of a request, each value cut to max_bytes. */
 static json_t *identity_json(const struct ing_request *r, size_t max_bytes)
 {
 	const char *const fields[][2] = {{"ingest_type", r->ingest_type}, {"base_url", r->base_url},
@@ -167,18 +133,19 @@ static json_t *identity_json(const struct ing_request *r, size_t max_bytes)
 	for (size_t i = 0; i < ING_ARRAY_LEN(fields); i++) {
 		const char *s = fields[i][1];
 		if (s != NULL)
-			set(o, fields[i][0],
-				json_stringn(s, ing_utf8_cut(s, strlen(s), max_bytes)));
+			ing_json_set(o, fields[i][0],
+				ing_json_textn(s, ing_utf8_cut(s, strlen(s), max_bytes)));
 	}
 	return o;
 }
 
 /* --- rows --- */
 
+/* Takes o. */
 static char *dump_into(struct ing_arena *ar, json_t *o)
 {
 	size_t bytes;
-	char *s = dump(o, &bytes);
+	char *s = ing_json_dump(o, &bytes);
 	char *copy = ing_arena_strndup(ar, s, bytes);
 	free(s);
 	json_decref(o);
@@ -188,19 +155,18 @@ static char *dump_into(struct ing_arena *ar, json_t *o)
 static void fill_request_row(struct ing_work *w, struct ing_rows *rows)
 {
 	const struct ing_request *r = w->request;
-	/* What the table keeps of a request beside its columns: as the replaced system had it, and
-	 * `rel`, which that lost. */
+	/* Members of the request that have no column of their own. The replaced system did not keep
+	 * `rel`. */
 	static const char *const kept[] = {"ext_ids", "edit_extra", "fatcat", "rel", "oa_status"};
 	json_t *o = json_object();
 	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
 		json_t *v = json_object_get(r->json, kept[i]);
 		if (v != NULL && !json_is_null(v))
-			set(o, kept[i], ing_mask_json(v));
+			ing_json_set(o, kept[i], ing_mask_json(v));
 	}
-	const char *ident = json_string_value(
-		json_object_get(json_object_get(r->json, "fatcat"), "release_ident"));
+	const char *ident = ing_json_get_text(json_object_get(r->json, "fatcat"), "release_ident");
 	if (ident != NULL)
-		set(o, "release_ident", masked_or_null(ident));
+		set_masked(o, "release_ident", ident);
 	rows->request = (struct ing_row_request){
 		.present = r->link_source != NULL && r->link_source_id != NULL,
 		.link_source = ing_mask_url(&w->ar, r->link_source),
@@ -263,10 +229,10 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
 	const struct ing_artifact_type *type = ing_artifact_type(job->work->request->type);
 	json_t *o = result_object(job->work);
-	char *s = dump(o, ret_bytes);
+	char *s = ing_json_dump(o, ret_bytes);
 	while (*ret_bytes > max_bytes && ing_artifact_shrink_result(type, o)) {
 		free(s);
-		s = dump(o, ret_bytes);
+		s = ing_json_dump(o, ret_bytes);
 	}
 	json_decref(o);
 	if (*ret_bytes <= max_bytes)
@@ -282,11 +248,11 @@ char *ing_result_shortest(const struct ing_job *job, size_t max_bytes, size_t *r
 	const enum ing_status status = ING_STATUS_RESULT_TOO_LARGE;
 	for (size_t cut = ING_MAX_TERMINAL_URL_BYTES;; cut /= 2) {
 		json_t *o = json_object();
-		set(o, "request", identity_json(job->work->request, cut));
-		set(o, "hit", json_false());
-		set(o, "status", json_string(ing_status_slug(status)));
-		set(o, "error_message", masked_or_null(ing_status_meaning(status)));
-		char *s = dump(o, ret_bytes);
+		ing_json_set(o, "request", identity_json(job->work->request, cut));
+		ing_json_set_bool(o, "hit", false);
+		ing_json_set_text(o, "status", ing_status_slug(status));
+		ing_json_set_text(o, "error_message", ing_status_meaning(status));
+		char *s = ing_json_dump(o, ret_bytes);
 		json_decref(o);
 		if (*ret_bytes <= max_bytes || cut == 0)
 			return s;
