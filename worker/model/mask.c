@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nearly all texts have no '@' and cost one look.
+ * Most texts have no '@' and are not copied.
  */
 #include "worker/model/mask.h"
 
@@ -11,10 +11,10 @@
 #include "common/base/buf.h"
 #include "common/net/url_mask.h"
 
-#define GROWTH 4 /* a mask is no longer than so many times what it stands for */
+#define GROWTH 4 /* a masked text is at most so many times as long */
 
-/* Whether `out` has the masked form; else there is nothing to mask. */
-static bool mask_words(const char *s, size_t bytes, struct ing_buf *out)
+/* Returns false when there is nothing to mask; else initialises *out with the masked text. */
+static bool mask_text(const char *s, size_t bytes, struct ing_buf *out)
 {
 	if (memchr(s, '@', bytes) == NULL)
 		return false;
@@ -29,7 +29,7 @@ static bool mask_words(const char *s, size_t bytes, struct ing_buf *out)
 static json_t *mask_string(const json_t *v)
 {
 	struct ing_buf out;
-	if (!mask_words(json_string_value(v), json_string_length(v), &out))
+	if (!mask_text(json_string_value(v), json_string_length(v), &out))
 		return ing_json_ref(v);
 	json_t *masked = json_stringn_nocheck(ing_buf_str(&out), out.len);
 	ing_buf_done(&out);
@@ -44,7 +44,7 @@ static json_t *mask_object(const json_t *v)
 	json_object_foreach ((json_t *)(uintptr_t)v, name, member) {
 		struct ing_buf out;
 		json_t *masked = ing_mask_json(member);
-		if (!mask_words(name, strlen(name), &out)) {
+		if (!mask_text(name, strlen(name), &out)) {
 			json_object_set_new_nocheck(o, name, masked);
 			continue;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From message bytes to a checked request.
+ * Limits on size and nesting are checked before the bytes are parsed.
  */
 #include "worker/model/request.h"
 
@@ -29,10 +29,11 @@ static int load(const char *json, size_t bytes, json_t **ret, struct ing_error *
 		return ing_error_set(err, ING_FAIL_ENCODING, "request: not valid UTF-8");
 	static const struct ing_json_limits limits = {
 		.depth = ING_MAX_REQUEST_DEPTH, .flags = ING_JSON_NUL};
-	struct ing_error why = {0};
-	json_t *root = ing_json_parse(json, bytes, &limits, &why);
+	struct ing_error parse_err = {0};
+	json_t *root = ing_json_parse(json, bytes, &limits, &parse_err);
 	if (root == NULL)
-		return ing_error_at(err, why.code, why.line, why.column, "request: %s", why.msg);
+		return ing_error_at(err, parse_err.code, parse_err.line, parse_err.column,
+			"request: %s", parse_err.msg);
 	if (!json_is_object(root)) {
 		json_decref(root);
 		return ing_error_set(err, ING_FAIL_INVALID, "request: not a JSON object");
@@ -57,16 +58,16 @@ static int get_string(json_t *obj, const char *name, const char **ret, struct in
 	return 0;
 }
 
-/* An error quotes what it is about, and goes into logs and the headers of a dead letter. */
+/* Errors quote the request, and are logged and sent in the headers of dead letters. */
 static int mask_error(int rc, struct ing_error *err)
 {
-	struct ing_buf words;
+	struct ing_buf masked;
 	if (rc == 0 || err == NULL)
 		return rc;
-	ing_buf_init(&words, sizeof(err->msg) * 4);
-	if (ing_url_mask_text(err->msg, strlen(err->msg), &words))
-		snprintf(err->msg, sizeof(err->msg), "%s", ing_buf_str(&words));
-	ing_buf_done(&words);
+	ing_buf_init(&masked, sizeof(err->msg) * 4);
+	if (ing_url_mask_text(err->msg, strlen(err->msg), &masked))
+		snprintf(err->msg, sizeof(err->msg), "%s", ing_buf_str(&masked));
+	ing_buf_done(&masked);
 	return rc;
 }
 
@@ -85,7 +86,7 @@ static int read_type(struct ing_request *r, struct ing_error *err)
 		ing_ingest_type_names);
 }
 
-/* The identity is taken from the fields as received, before anything is rewritten. */
+/* Of the members as received: before an alias or a base_url is replaced. */
 static void compute_key(struct ing_request *r)
 {
 	static const char *const fields[] = {
@@ -105,7 +106,7 @@ static void compute_key(struct ing_request *r)
 	ing_buf_done(&id);
 }
 
-/* Percent-encodes what would end or change a URL's path. */
+/* Percent-encodes everything that would end or change the path of a URL. */
 static void add_path_text(struct ing_buf *to, const char *s)
 {
 	for (; *s != '\0'; s++) {
@@ -123,7 +124,7 @@ static const char *skip_prefix(const char *s, const char *prefix)
 	return strncasecmp(s, prefix, n) == 0 ? s + n : s;
 }
 
-/* No base_url: the resolver URL of the first identifier there is becomes it. */
+/* Without a base_url, the resolver URL of the first identifier is used. */
 static int derive_base_url(struct ing_request *r, struct ing_error *err)
 {
 	static const struct {
