@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures for the scenarios: real PostgreSQL, real Kafka, the sample web and the real programs.
 
-Tests run side by side (pytest-xdist) on one PostgreSQL and one Kafka, which whoever needs them first starts and
-which live until the end. Each test has a database, topics, a consumer group and a folder of its own, so that no test
-sees another's. A test that stops or changes a server is marked so and gets another one:
+Tests run in parallel (pytest-xdist) on one PostgreSQL and one Kafka, which are started by the first test that needs
+them and run until the end. Each test has its own database, topics, consumer group and folder. A test that stops or
+reconfigures a server is marked and gets a server of its own:
 
     @pytest.mark.private_servers("kafka")
 
@@ -53,12 +53,12 @@ PASSED = pytest.StashKey()
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes long, and is begun before the others")
-    config.addinivalue_line("markers", "private_servers(kind…): the test stops or changes a server (kafka, postgres), "
-                                       "and so gets one that no other test uses meanwhile")
-    config.addinivalue_line("markers", "at_least_once(reason): a request of this test may have more results than one")
-    config.addinivalue_line("markers", "unfinished(reason): requests of this test may be left without a result")
-    config.addinivalue_line("markers", "unaccounted(reason): nobody counts the results of this test, nor reads its records")
+    config.addinivalue_line("markers", "slow: takes over 20 s, is started before the others")
+    config.addinivalue_line("markers", "private_servers(kind…): the test stops or reconfigures a server (kafka, postgres) "
+                                       "and gets one of its own")
+    config.addinivalue_line("markers", "at_least_once(reason): requests of this test may have several results")
+    config.addinivalue_line("markers", "unfinished(reason): requests of this test may have no result")
+    config.addinivalue_line("markers", "unaccounted(reason): results and records of this test are not checked by account")
     if not hasattr(config, "workerinput"):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-scenario-"))
         folder.chmod(0o755)
@@ -67,26 +67,26 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """pytest-xdist starts a process: it is told where the servers are."""
+    """pytest-xdist starts a process: passes the folder of the servers to it."""
     node.workerinput["servers_dir"] = str(node.config.stash[SERVERS_DIR])
 
 
 def servers_dir_of(config):
-    told = getattr(config, "workerinput", {}).get("servers_dir")
-    return pathlib.Path(told) if told else config.stash[SERVERS_DIR]
+    passed = getattr(config, "workerinput", {}).get("servers_dir")
+    return pathlib.Path(passed) if passed else config.stash[SERVERS_DIR]
 
 
 def pytest_unconfigure(config):
     folder = config.stash.get(SERVERS_DIR, None)
-    if folder is not None:  # not in a process of pytest-xdist, which are all gone by now
+    if folder is not None:  # not in a process of pytest-xdist; those have ended
         shared.stop_all(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Long tests first, so that none of them is begun when all others have ended. Tests that need a server of their
-    own share it within two groups of pytest-xdist, each of which is run in one process."""
+    """Slow tests first, so that none of them runs alone at the end. Tests with private servers form two groups of
+    pytest-xdist, each of which runs in one process and shares a server."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     numbers = itertools.count()
     for item in items:
@@ -119,14 +119,14 @@ def program(build):
 
 @pytest.fixture(scope="session")
 def servers_dir(pytestconfig):
-    """The folder of all servers of this run, whichever process of pytest-xdist asks."""
+    """The folder of the servers of this run, the same in all processes of pytest-xdist."""
     return servers_dir_of(pytestconfig)
 
 
 @pytest.fixture(scope="session")
 def own_dir(servers_dir):
-    """A folder there for what this process alone starts. Other users may enter it, which pytest's own they may not:
-    PostgreSQL does not run as root."""
+    """A subfolder for servers of this process only. Other users can enter it, unlike pytest's own folders: PostgreSQL
+    does not run as root."""
     folder = servers_dir / f"process-{os.getpid()}"
     folder.mkdir(mode=0o755)
     return folder
@@ -134,7 +134,7 @@ def own_dir(servers_dir):
 
 @pytest.fixture(scope="session")
 def private(own_dir):
-    """private("kafka") starts, at the first use, the server that tests of this process may stop and crash."""
+    """private("kafka"): the server that tests of this process may stop and crash, started at the first use."""
     started = {}
 
     def get(kind):
@@ -148,7 +148,7 @@ def private(own_dir):
 
 
 def server_for(request, kind):
-    """The server that the test is to have: everybody's, or its own if it is marked private_servers(kind)."""
+    """The shared server, or a private one when the test is marked private_servers(kind)."""
     marks = request.node.iter_markers("private_servers")
     if any(kind in mark.args for mark in marks):
         return request.getfixturevalue("private")(kind)
@@ -172,7 +172,7 @@ def kafka(request):
 @pytest.fixture(scope="session")
 def web(own_dir):
     """The sample web: route(host, path, …), accesses(host), most_at_once(host), authority, connect_to(). It runs in
-    this process, for its routes may be functions of the tests."""
+    this process, because its routes may be functions of the tests."""
     server = sampleweb.SampleWeb(own_dir / "web")
     server.start()
     yield server
@@ -181,7 +181,7 @@ def web(own_dir):
 
 @pytest.fixture
 def template(postgres, program):
-    """A database with the schema, made by ingestctl; the tests' databases are copies of it."""
+    """The name of a database with the schema, created by ingestctl; the tests' databases are copies of it."""
     name = "template_ing"
     with shared.locked(pathlib.Path(postgres.folder).parent):
         done = pathlib.Path(postgres.folder, "template.yaml")
@@ -210,7 +210,7 @@ def schema():
     return get
 
 
-# --- test: what every test must leave behind -----------------------------------------------------------
+# --- test: checks after every test -----------------------------------------------------------
 
 
 @pytest.hookimpl(wrapper=True)
@@ -222,7 +222,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def reason_for(node, mark):
-    """The reason that a test gives for being let off; there must be one."""
+    """Whether the test has the mark, which must give a reason."""
     found = node.get_closest_marker(mark)
     if found and not (found.args and found.args[0]):
         raise pytest.UsageError(f"{node.nodeid}: {mark} needs a reason")
@@ -231,21 +231,21 @@ def reason_for(node, mark):
 
 @pytest.fixture(autouse=True)
 def account(request):
-    """When a test that ran workers has passed: every request in its topics has exactly one result, or one dead letter,
-    for each time that it was put there, and every hit has its record, which can be read (servers/account.py). Tests in
-    which that cannot be are marked at_least_once, unfinished or unaccounted, with the reason."""
-    it = accounts.Account()
-    yield it
+    """After a test that ran workers has passed: every message in its request topics has exactly one result or dead
+    letter, and every hit has a readable WARC record (servers/account.py). Exceptions are marked at_least_once,
+    unfinished or unaccounted, with the reason."""
+    account = accounts.Account()
+    yield account
     node = request.node
     allowed = accounts.Allowed(repeated=reason_for(node, "at_least_once"), unfinished=reason_for(node, "unfinished"))
-    if it.groups and node.stash.get(PASSED, False) and not reason_for(node, "unaccounted"):
-        it.settle(it.brokers, it.topics, allowed)
+    if account.groups and node.stash.get(PASSED, False) and not reason_for(node, "unaccounted"):
+        account.settle(account.brokers, account.topics, allowed)
 
 
 @pytest.fixture(autouse=True)
 def account_of_runs(request):
-    """The same of `ingestctl run --out DIR`: one result or dead letter for each line of its input, in DIR, and records
-    in DIR/warc (servers/runs.py). account_of_runs(arguments, input) before such a run is started; run_ctl does it."""
+    """The same for `ingestctl run --out DIR`: one result or dead letter in DIR for each line of the input, and records
+    in DIR/warc (servers/runs.py). To be called as account_of_runs(arguments, input) before the run; run_ctl does."""
     folders = {}
 
     def ran(arguments, input=None):
@@ -270,13 +270,13 @@ def account_of_runs(request):
 
 @pytest.fixture
 def tag():
-    """A name that no other test has."""
+    """A name that is unique to the test."""
     return f"t{os.getpid()}-{next(COUNTER)}"
 
 
 @pytest.fixture
 def database(postgres, template, tag):
-    """The address of a database with the schema and no rows."""
+    """The DSN of an empty database with the schema."""
     dsn = postgres.create_database(tag, template)
     yield dsn
     with contextlib.suppress(psycopg.Error):
@@ -286,13 +286,13 @@ def database(postgres, template, tag):
 
 @pytest.fixture
 def partitions():
-    """How many partitions the test's topics have; a test may override it by parametrizing."""
+    """The number of partitions of the test's topics; a test may parametrize it."""
     return 4
 
 
 @pytest.fixture
 def create_topics(kafka, program, tag, partitions):
-    """create_topics("--lanes"): ingestctl creates the test's topics, those that do not exist."""
+    """create_topics("--lanes"): creates the missing topics of the test with ingestctl."""
     def create(*arguments):
         done = subprocess.run([program("ingestctl"), "topics", "create", "--brokers", kafka.brokers(), "--prefix",
                                tag + ".", "--partitions", str(partitions), *arguments],
@@ -311,14 +311,14 @@ def topics(create_topics, tag):
 
 @pytest.fixture
 def lanes(create_topics, topics):
-    """The topics of the lanes beside that of requests: priority, daily, bulk. Without this they do not exist."""
+    """Creates the topics of the lanes priority, daily and bulk, and returns their names by lane."""
     create_topics("--lanes")
     return {lane: f"{topics['requests']}-{lane}" for lane in ("priority", "daily", "bulk")}
 
 
 @pytest.fixture
 def settings(kafka, web, database, topics, tag, tmp_path):
-    """The configuration as {"fetch.timeout_ms": …}; a test may change it before it starts a worker."""
+    """The configuration, {"fetch.timeout_ms": …}; a test may change it before it starts a worker."""
     return {
         "instance": tag,
         "kafka.brokers": kafka.brokers(),
@@ -341,7 +341,7 @@ def settings(kafka, web, database, topics, tag, tmp_path):
 
 @pytest.fixture
 def polite(web, settings):
-    """A PoliteServer (servers/polite.py) that answers for every host of the test in place of the sample web."""
+    """A PoliteServer (servers/polite.py), which serves every host of the test instead of the sample web."""
     with PoliteServer(tls=web.authority) as server:
         settings["fetch.connect_to"] = server.connect_to()
         yield server
@@ -366,7 +366,7 @@ def make(path):
 
 
 def merged(settings, overrides):
-    """The settings with a test's own values. Further connect_to lines come before the ones for everything."""
+    """The settings with overrides. connect_to lines are added before the catch-all ones."""
     flat = {**settings, **(overrides or {})}
     if overrides and "fetch.connect_to" in overrides:
         lines = overrides["fetch.connect_to"]
@@ -378,12 +378,12 @@ def merged(settings, overrides):
 def worker(program, settings, tmp_path, account, kafka, topics):
     """worker({"fetch.timeout_ms": 1000}) is a context manager around a running daemon.
 
-    It is ready when the block is entered (unless ready=False) and drained at its end; a drain that does not
-    end with status 0 fails the test, except when the test has ended the worker itself. When the test fails
-    the end of the log is printed. name= gives a second worker of the test a place and instance of its own;
-    wrapper= is a command to start it through, env= what its environment has besides.
+    It is ready when the block is entered (unless ready=False) and is stopped at its end; an exit status other than 0
+    fails the test, unless the test has ended the worker itself. When the test fails, the end of the log is printed.
+    name= gives a second worker folders and an instance of its own; wrapper= is a command to start it with; env= adds
+    to its environment.
 
-    A turn of its loop that takes over a tenth of a second fails the test and is named (servers/stalls.py)."""
+    A turn of its loop over the limit of servers/stalls.py fails the test."""
 
     @contextlib.contextmanager
     def run(overrides=None, ready=True, name=None, **how):
@@ -427,10 +427,10 @@ def faults(build, tmp_path):
 
 @pytest.fixture
 def produce(kafka, account):
-    """produce(topic, values, key=None, headers=None): bytes or text, delivered when it returns."""
+    """produce(topic, values, key=None, headers=None): bytes or text, acknowledged when it returns."""
     producer = confluent_kafka.Producer({"bootstrap.servers": kafka.brokers(), "linger.ms": 5,
                                          "message.max.bytes": 40_000_000})
-    problems = []
+    errors = []
 
     def send(topic, values, key=None, headers=None, partition=None):
         for value in values:
@@ -439,18 +439,18 @@ def produce(kafka, account):
             while True:
                 try:
                     producer.produce(topic, value, key=key, headers=headers,
-                                     on_delivery=lambda err, _: err and problems.append(err), **extra)
+                                     on_delivery=lambda err, _: err and errors.append(err), **extra)
                     break
                 except BufferError:
                     producer.poll(0.1)
-        assert producer.flush(30) == 0, "the broker does not take the messages"
-        assert not problems, problems
+        assert producer.flush(30) == 0, "the broker did not acknowledge the messages"
+        assert not errors, errors
     return send
 
 
 @pytest.fixture
 def submit(produce, topics):
-    """submit(request or list of them): dictionaries become JSON; bytes and text are sent as they are."""
+    """submit(request or list of requests): dictionaries are sent as JSON, bytes and text as they are."""
     def send(requests, **how):
         if not isinstance(requests, list):
             requests = [requests]
@@ -461,8 +461,8 @@ def submit(produce, topics):
 
 @pytest.fixture
 def consume(kafka):
-    """consume(topic, n, timeout, settle): the first n messages of a topic, as a committed reader sees them,
-    and whatever more comes within settle seconds. Fails when they do not come."""
+    """consume(topic, n, timeout, settle): the first n messages of a topic (isolation level read_committed), and those
+    that arrive within settle seconds after them. Fails after timeout seconds."""
     def read(topic, count, timeout=60, settle=0.0):
         consumer = confluent_kafka.Consumer({
             "bootstrap.servers": kafka.brokers(), "group.id": "reader", "enable.auto.commit": False,
@@ -492,7 +492,7 @@ def consume(kafka):
 
 @pytest.fixture
 def results(consume, topics, schema):
-    """results(n, timeout, settle): at least n results as dictionaries, each of them valid."""
+    """results(n, timeout, settle): at least n results as dictionaries, validated against the schema."""
     def read(count, timeout=60, settle=0.0):
         found = []
         for message in consume(topics["results"], count, timeout, settle):
@@ -505,7 +505,7 @@ def results(consume, topics, schema):
 
 @pytest.fixture
 def results_by_url(results):
-    """results_by_url(n): the results of n requests by their base_url, exactly one each."""
+    """results_by_url(n): {base_url: result} of n requests, exactly one result each."""
     def read(count, timeout=60, settle=0.0):
         found = {}
         for result in results(count, timeout, settle):
@@ -517,8 +517,18 @@ def results_by_url(results):
 
 
 @pytest.fixture
+def outcome(worker, submit, results):
+    """outcome(request, overrides): the result of one request, of a worker of its own."""
+    def run(request, overrides=None):
+        submit(request)
+        with worker(overrides):
+            return results(1)[0]
+    return run
+
+
+@pytest.fixture
 def committed(kafka, topics, settings):
-    """committed(): the group's position in each partition of the requests topic; 0 where there is none."""
+    """committed(): {partition: the group's committed offset, 0 without one} of the topic of requests."""
     def read():
         consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka.brokers(),
                                              "group.id": settings["kafka.group"], "enable.auto.commit": False})
@@ -544,10 +554,10 @@ def sql(database):
 
 @pytest.fixture
 def run_ctl(program, settings, tmp_path, account_of_runs):
-    """run_ctl("submit", "-", input="…"): the finished ingestctl, with stdout, stderr and returncode.
+    """run_ctl("submit", "-", input="…"): runs ingestctl; returns stdout, stderr and returncode.
 
-    overrides= changes settings; config=False runs it without any configuration; wrapper= is a command to start it
-    through."""
+    overrides= changes settings; config=False runs it without a configuration file; wrapper= is a command to start it
+    with."""
     def run(*arguments, input=None, overrides=None, config=True, timeout=120, wrapper=()):
         path = program("ingestctl")
         command = [*wrapper, path]
@@ -564,7 +574,7 @@ def run_ctl(program, settings, tmp_path, account_of_runs):
 
 @pytest.fixture
 def wait_until():
-    """wait_until(condition, timeout): polls until the condition is true, and returns what it returned."""
+    """wait_until(condition, timeout): polls the condition until it is true, and returns its value."""
     def wait(condition, timeout=30, every=0.05):
         deadline = time.monotonic() + timeout
         while True:

@@ -30,7 +30,7 @@ class Site:
 
     def page(self, _):
         if self.delay_s:
-            time.sleep(self.delay_s)
+            time.sleep(self.delay_s)  # the server's time to answer
         return Reply(200, PAGE)
 
 
@@ -97,7 +97,7 @@ def test_the_database_may_restart(worker, submit, results_by_url, postgres, web,
         try:
             submit([{**one, "base_url": one["base_url"] + "?again"} for one in site.requests(100)])
             daemon.wait_log("database unavailable", timeout=30)
-            time.sleep(2)
+            time.sleep(2)  # two commit intervals, in which an offset could be committed
             assert sum(committed().values()) == 100, "offsets went on without the database"
         finally:
             postgres.start()
@@ -115,7 +115,7 @@ def test_the_broker_may_restart(worker, submit, consume, topics, kafka, web, com
     with worker() as daemon:
         consume(topics["results"], 20, timeout=60)
         kafka.stop(hard=True)
-        time.sleep(3)
+        time.sleep(3)  # requests finish meanwhile: their results wait for the broker
         kafka.start()
         seen = count_per_url(consume, topics["results"], 300, timeout=120)
         assert len(seen) == 300
@@ -176,7 +176,7 @@ def test_odd_text_cannot_break_a_batch(worker, submit, results, sql):
 def test_sigterm_finishes_what_is_under_way_and_drops_the_rest(worker, submit, consume, committed, topics, web, wait_until):
     """Two requests are being fetched when the signal comes; they get their results, the other ten keep their offsets."""
     def slowly(_):
-        time.sleep(2)
+        time.sleep(2)  # the server's time to answer
         return Reply(200, PAGE)
     for number in range(12):
         web.route("calm.test.example", f"/{number}", slowly)
@@ -199,14 +199,14 @@ def test_sigterm_finishes_what_is_under_way_and_drops_the_rest(worker, submit, c
 @pytest.mark.unfinished("the second signal drops what is under way")
 def test_a_second_sigterm_ends_it_at_once(worker, submit, web, wait_until):
     def slowly(_):
-        time.sleep(20)
+        time.sleep(20)  # longer than the test: the transfer is pending at both signals
         return Reply(200, PAGE)
     web.route("stuck.test.example", "/", slowly)
     submit({"ingest_type": "html", "base_url": "http://stuck.test.example/"})
     with worker() as daemon:
         wait_until(lambda: web.most_at_once("stuck.test.example") == 1)
         daemon.process.send_signal(signal.SIGTERM)
-        time.sleep(0.5)
+        time.sleep(0.5)  # time to end at the first signal already, which it must not
         assert daemon.running()
         started = time.monotonic()
         daemon.process.send_signal(signal.SIGTERM)

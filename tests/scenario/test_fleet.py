@@ -103,7 +103,7 @@ def test_three_workers_one_of_them_killed(fleet, spread, urls_with_results, poli
         urls = spread(hosts_of(12), 24)
         # In the middle of its share, holding hosts that the others want.
         wait_until(lambda: sql("SELECT host FROM host_state WHERE holder LIKE '%%-two'"), timeout=30)
-        time.sleep(0.3)
+        time.sleep(0.3)  # let it begin transfers on its hosts
         workers["two"].kill()
         found = urls_with_results(len(urls), timeout=60)
     assert set(found) == set(urls)
@@ -138,9 +138,9 @@ def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, p
         postgres.stop(mode="immediate")
         try:
             stopped = time.monotonic()
-            time.sleep(BELIEVED_S + 0.5)
+            time.sleep(BELIEVED_S + 0.5)  # until the leases have run out
             before = len(polite.seen())
-            time.sleep(1.5)
+            time.sleep(1.5)  # five host delays, in which a request could be made
             during = polite.seen()
         finally:
             postgres.start()

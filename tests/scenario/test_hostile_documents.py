@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents made to break whoever reads them: each is its own request's affair, and the others go on."""
+"""Documents made to break their parsers: each affects the status of its own request only."""
 
 import io
+import os
+import signal
+import subprocess
 import time
 import zipfile
 import zlib
@@ -13,7 +16,7 @@ from server import Reply
 
 HOST = "hostile.test.example"
 GOOD = "https://tidal-ecology.example/article/view/41"
-# Short, so that a document that hangs is told apart from a slow machine within the patience of a test.
+# Short, so that a document that hangs times out within the time of a test.
 LIMITS = {"examine.timeout_ms": 8000, "job.deadline_ms": 60000}
 
 
@@ -183,11 +186,7 @@ def test_broken_codings(worker, submit, results_by_url, web):
 
 
 def test_a_killed_examiner_costs_only_its_document(worker, submit, results, served, web, wait_until):
-    """kill -9 of every examiner and of the zygote: the worker goes on."""
-    import os
-    import signal
-    import subprocess
-
+    """kill -9 of every examiner and of the zygote: the worker continues."""
     def examiners():
         listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
         table = [line.split(None, 2) for line in listing.splitlines()[1:]]
@@ -208,11 +207,9 @@ def test_a_killed_examiner_costs_only_its_document(worker, submit, results, serv
         assert [one["status"] for one in found].count("success") >= 3
 
 
-def test_hostile_documents_do_not_cost_their_neighbours_a_place(worker, submit, results_by_url, web, wait_until):
-    """Two examiners, more documents that cost their limit than they can see within job.deadline_ms or
-    examine.max_wait_ms, and innocents that come after them all."""
-    hostile = [f"http://hostile{n % 3}.example/forms-{n}.pdf" for n in range(30)]
-    innocent = [f"http://innocent{n % 10}.example/good-{n}.pdf" for n in range(20)]
+def serve_mixed(web, hostile, innocent):
+    """Serves recursive_forms() at the hostile URLs and a good PDF at the innocent ones. Returns a set that collects the
+    paths of the hostile ones as they are fetched."""
     fetched = set()
 
     def bad(request):
@@ -222,6 +219,15 @@ def test_hostile_documents_do_not_cost_their_neighbours_a_place(worker, submit, 
         web.route(url.split("/")[2], url[url.rindex("/"):], bad)
     for url in innocent:
         web.route(url.split("/")[2], url[url.rindex("/"):], lambda _: Reply(200, GOOD_PDF, type="application/pdf"))
+    return fetched
+
+
+def test_hostile_documents_do_not_cost_their_neighbours_a_place(worker, submit, results_by_url, web, wait_until):
+    """Two examiners, more documents that cost their limit than they can see within job.deadline_ms or
+    examine.max_wait_ms, and innocents that come after them all."""
+    hostile = [f"http://hostile{n % 3}.example/forms-{n}.pdf" for n in range(30)]
+    innocent = [f"http://innocent{n % 10}.example/good-{n}.pdf" for n in range(20)]
+    fetched = serve_mixed(web, hostile, innocent)
     limits = {"examine.processes": 2, "examine.timeout_ms": 1500, "examine.max_wait_ms": 12000,
               "job.deadline_ms": 5000}
     with worker(limits):
@@ -243,15 +249,7 @@ def test_a_domains_backlog_holds_no_other_host_back(worker, submit, results, web
     for room."""
     hostile = [f"http://h{n % 4}.hostile.example/backlog-{n}.pdf" for n in range(16)]
     innocent = [f"http://innocent{n}.example/backlog.pdf" for n in range(6)]
-    fetched = set()
-
-    def bad(request):
-        fetched.add(request.path)
-        return Reply(200, recursive_forms(), type="application/pdf")
-    for url in hostile:
-        web.route(url.split("/")[2], url[url.rindex("/"):], bad)
-    for url in innocent:
-        web.route(url.split("/")[2], url[url.rindex("/"):], lambda _: Reply(200, GOOD_PDF, type="application/pdf"))
+    fetched = serve_mixed(web, hostile, innocent)
     with worker({"examine.processes": 2, "examine.timeout_ms": 1000, "gate.concurrency": 8}):
         submit([{"ingest_type": "pdf", "base_url": url} for url in hostile])
         wait_until(lambda: len(fetched) > 4)

@@ -6,6 +6,7 @@ import random
 import time
 
 import pytest
+from server import Reply
 
 from servers import scripted
 from servers.scripted import ScriptedServer
@@ -195,10 +196,8 @@ def test_nobody_is_listening(worker, submit, results):
 
 def test_the_deadline_of_a_request_ends_its_work(worker, submit, results, web):
     """Each answer comes in time, but together they take longer than the request may."""
-    from server import Reply
-
     def slowly(handler):
-        time.sleep(0.8)
+        time.sleep(0.8)  # the server's time to answer
         number = int(handler.path.rsplit("/", 1)[1])
         return Reply(302, b"", {"Location": f"/step/{number + 1}"})
     for number in range(20):
@@ -242,10 +241,8 @@ def test_environment_proxies_are_ignored(worker, submit, results, monkeypatch):
 
 
 def test_two_hundred_slow_hosts_are_asked_at_once(worker, submit, results, web):
-    from server import Reply
-
     def slowly(_):
-        time.sleep(3)
+        time.sleep(3)  # the server's time to answer
         return Reply(200, b"<!doctype html><title>x</title><p>no link here")
     for number in range(200):
         web.route(f"slow{number}.test.example", "/", slowly)
@@ -258,15 +255,18 @@ def test_two_hundred_slow_hosts_are_asked_at_once(worker, submit, results, web):
     assert took < 30, "one after the other they would take ten minutes"
 
 
-def test_a_host_is_never_asked_twice_at_once(worker, submit, results, web):
-    from server import Reply
-
-    def briefly(_):
-        time.sleep(0.05)
+def submit_slow_pages(web, submit, host, count, delay_s):
+    """Submits `count` pages of one host, each of which is answered after delay_s."""
+    def slowly(_):
+        time.sleep(delay_s)  # the server's time to answer
         return Reply(200, b"<!doctype html><title>x</title>")
-    for number in range(30):
-        web.route("single.test.example", f"/{number}", briefly)
-    submit([{"ingest_type": "html", "base_url": f"http://single.test.example/{number}"} for number in range(30)])
+    for number in range(count):
+        web.route(host, f"/{number}", slowly)
+    submit([{"ingest_type": "html", "base_url": f"http://{host}/{number}"} for number in range(count)])
+
+
+def test_a_host_is_never_asked_twice_at_once(worker, submit, results, web):
+    submit_slow_pages(web, submit, "single.test.example", 30, delay_s=0.05)
     with worker({"gate.host_delay_ms": 20}):
         results(30, timeout=60)
     assert web.most_at_once("single.test.example") == 1
@@ -276,14 +276,7 @@ def test_a_host_is_never_asked_twice_at_once(worker, submit, results, web):
 
 
 def test_waiting_too_long_for_a_host_is_host_backoff(worker, submit, results, web):
-    from server import Reply
-
-    def slowly(_):
-        time.sleep(2)
-        return Reply(200, b"<!doctype html><title>x</title>")
-    for number in range(6):
-        web.route("busy.test.example", f"/{number}", slowly)
-    submit([{"ingest_type": "html", "base_url": f"http://busy.test.example/{number}"} for number in range(6)])
+    submit_slow_pages(web, submit, "busy.test.example", 6, delay_s=2)
     with worker({"gate.max_wait_ms": 3000}):
         statuses = [one["status"] for one in results(6, timeout=30)]
     assert "host-backoff" in statuses and "success" in statuses

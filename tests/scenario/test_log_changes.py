@@ -276,5 +276,5 @@ def test_a_worker_that_slept_past_its_session_commits_nothing_over_the_new_owner
         assert set(seen) == {request["base_url"] for request in asked}
         # Only what the sleeper had in hand can be done twice.
         assert sum(seen.values()) <= 200 + 8 + len(asked) // 4
-        time.sleep(2)
+        time.sleep(2)  # two commit intervals, in which an offset could go back
         assert sum(committed().values()) == 200

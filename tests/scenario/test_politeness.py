@@ -163,7 +163,7 @@ def test_a_hold_outlives_the_worker(worker, submit, results_by_url, polite):
     submit(page("http://held.test.example/"))
     with worker() as daemon:
         wait_for_requests(polite, "held.test.example", 1)
-        time.sleep(0.5)  # it is written with the next round
+        time.sleep(0.5)  # the hold is written to the database with the next batch of leases
         daemon.kill()
     with worker():
         assert results_by_url(1)["http://held.test.example/"]["status"] == "success"
@@ -240,7 +240,7 @@ def test_a_breaker_closes_again(worker, submit, results_by_url, polite):
     submit([page(f"http://{host}/{number}") for number in range(10)])
     with worker({"gate.breaker_failures": 3, "gate.host_concurrency": 3, "gate.backoff_ms": 800}):
         wait_for_requests(polite, host, 3)
-        time.sleep(0.2)
+        time.sleep(0.2)  # the third reset has to reach the worker before the host is healed
         polite.page(host, "*", Answer(delay_s=0.1))
         found = results_by_url(10)
     assert set(statuses(found).values()) == {"success"}
@@ -376,7 +376,7 @@ def test_a_blocked_host_is_left_alone(worker, submit, results_by_url, polite, ru
         number = 1
         while found[f"http://during.test.example/{number}"]["status"] == "success":
             assert time.monotonic() < deadline, "not honoured after a minute"
-            time.sleep(1)
+            time.sleep(1)  # between two polls
             number += 1
             submit(page(f"http://during.test.example/{number}"))
             found = results_by_url(number + 1)

@@ -42,16 +42,6 @@ def host(tag):
     return f"{tag}.scrape.example"
 
 
-@pytest.fixture
-def outcome(worker, submit, results):
-    """outcome(request): the result of one request."""
-    def run(request, overrides=None):
-        submit(request)
-        with worker(overrides):
-            return results(1)[0]
-    return run
-
-
 # --- the six hard sites ----------------------------------------------------------------------------------
 
 

@@ -51,7 +51,7 @@ def test_is_not_ready_before_partitions_are_assigned(worker, kafka):
     kafka.stop()
     try:
         with worker(ready=False) as daemon:
-            time.sleep(2)
+            time.sleep(2)  # time to become ready too early
             assert daemon.running()
             assert not any("READY=1" in note for note in daemon.notifications)
             kafka.start()

@@ -31,7 +31,7 @@ def test_stopping_does_not_wait_for_who_is_away(
         server = {"database": postgres, "broker": kafka}[away]
         server.stop()
         try:
-            time.sleep(2)
+            time.sleep(2)  # until the worker has noticed, and has results that it cannot deliver
             started = time.monotonic()
             daemon.terminate()
             assert daemon.wait_end(60) == 0

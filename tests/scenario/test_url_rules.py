@@ -29,19 +29,9 @@ def host(tag):
     return f"{tag}.rules.example"
 
 
-@pytest.fixture
-def outcome(worker, submit, results):
-    """outcome(url, overrides): the result of one pdf request."""
-    def run(url, overrides=None):
-        submit(pdf(url))
-        with worker(overrides):
-            return results(1)[0]
-    return run
-
-
 def test_a_start_on_the_blocklist_is_not_fetched(outcome, web, sql):
     before = len(web.accesses())
-    result = outcome("https://doi.org/10.2307/3312345")
+    result = outcome(pdf("https://doi.org/10.2307/3312345"))
     assert result["status"] == "skip-url-blocklist" and result["hit"] is False
     assert "hops" not in result and "terminal" not in result
     assert "JSTOR" in result["error_message"]
@@ -105,7 +95,7 @@ def test_rules_of_ones_own(outcome, web, host, tmp_path):
         f"- {{host: .{host}, path: /members/, verdict: wall, why: for members only}}\n", encoding="utf-8")
     web.route(host, "/a", redirect("/b/login?TARGET=1"))
     web.route(host, "/b/login?TARGET=1", redirect(f"https://www.{host}/members/1.pdf"))
-    result = outcome(f"https://{host}/a", {"rules.dir": str(rules)})
+    result = outcome(pdf(f"https://{host}/a"), {"rules.dir": str(rules)})
     assert result["status"] == "blocked-wall" and result["error_message"] == "for members only"
     assert len(result["hops"]) == 2
 

@@ -55,7 +55,7 @@ def test_a_worker_whose_clock_is_set_by_a_day_goes_on(days, worker, submit, resu
         for host, answer in zip(HOSTS, [Answer(429, b"later", {"Retry-After": "1"}), later(2)]):
             polite.page(host, "/after0", answer, Answer())
         clock.set(days * DAY_S)
-        time.sleep(SESSION_S + 1)  # threads that wait until a time are in the middle of it
+        time.sleep(SESSION_S + 1)  # longer than the session timeout: a missed heartbeat would revoke the assignment
         submit(pages("after", 3))
         found = results(24, timeout=60)
         assert days_of(found, "before") == {today(0)} and days_of(found, "after") == {today(days)}
