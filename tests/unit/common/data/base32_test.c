@@ -56,28 +56,31 @@ static void sha1_of_nothing_has_no_padding(void **state)
 	assert_string_equal(text, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	const char *text;
 	size_t room;
 	int want; /* bytes, or a negative failure */
 } decodings[] = {
-	{"lower case", "mzxw6ytb", 8, 5},
-	{"without padding", "MY", 8, 1},
-	{"mixed case without padding", "MzXw6", 8, 3},
-	{"exactly the room", "MZXW6YTB", 5, 5},
-	{"one byte too many", "MZXW6YTB", 4, -ING_FAIL_TOO_BIG},
-	{"digit outside the alphabet", "M1======", 8, -ING_FAIL_SYNTAX},
-	{"zero is not O", "M0======", 8, -ING_FAIL_SYNTAX},
-	{"blank", "MY MY MY", 8, -ING_FAIL_SYNTAX},
-	{"one character", "M", 8, -ING_FAIL_SYNTAX},
-	{"three characters", "MZX", 8, -ING_FAIL_SYNTAX},
-	{"six characters", "MZXW6Y", 8, -ING_FAIL_SYNTAX},
-	{"padding alone", "========", 8, -ING_FAIL_SYNTAX},
-	{"padding of a wrong length", "MY=", 8, -ING_FAIL_SYNTAX},
-	{"padding inside", "MY==MY==", 8, -ING_FAIL_SYNTAX},
-	{"stray bits", "MZ======", 8, -ING_FAIL_SYNTAX},
+	{.name = "lower case", .text = "mzxw6ytb", .room = 8, .want = 5},
+	{.name = "without padding", .text = "MY", .room = 8, .want = 1},
+	{.name = "mixed case without padding", .text = "MzXw6", .room = 8, .want = 3},
+	{.name = "exactly the room", .text = "MZXW6YTB", .room = 5, .want = 5},
+	{.name = "one byte too many", .text = "MZXW6YTB", .room = 4, .want = -ING_FAIL_TOO_BIG},
+	{.name = "digit outside the alphabet", .text = "M1======", .room = 8,
+		.want = -ING_FAIL_SYNTAX},
+	{.name = "zero is not O", .text = "M0======", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "blank", .text = "MY MY MY", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "one character", .text = "M", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "three characters", .text = "MZX", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "six characters", .text = "MZXW6Y", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "padding alone", .text = "========", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "padding of a wrong length", .text = "MY=", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "padding inside", .text = "MY==MY==", .room = 8, .want = -ING_FAIL_SYNTAX},
+	{.name = "stray bits", .text = "MZ======", .room = 8, .want = -ING_FAIL_SYNTAX},
 };
+/* clang-format on */
 
 static void decoding_refuses_what_is_not_base32(void **state)
 {

@@ -64,6 +64,7 @@ static int read_member(struct ing_gunzip *z, const struct ing_buf *from, size_t 
 	return rc;
 }
 
+/* clang-format off */
 static const struct {
 	size_t bytes;
 	enum content content;
@@ -71,15 +72,19 @@ static const struct {
 	size_t in_step;
 	size_t out_step;
 } members[] = {
-	{0, ZEROS, 1, 100, 100},
-	{1, TEXT, 1, 1, 1},
-	{4096, TEXT, 7, 3, 5},
-	{5000000, ZEROS, 65536, 65536, 65536},
-	{3000000, NOISE, 65536, 1000, 65536},
-	{3000000, NOISE, 3000000, 65536, 777},
-	{2000000, TEXT, 300, 65536, 65536},
-	{1000000, TEXT, 1000000, 1, 65536},
+	{.content = ZEROS, .write_step = 1, .in_step = 100, .out_step = 100},
+	{.bytes = 1, .content = TEXT, .write_step = 1, .in_step = 1, .out_step = 1},
+	{.bytes = 4096, .content = TEXT, .write_step = 7, .in_step = 3, .out_step = 5},
+	{.bytes = 5000000, .content = ZEROS, .write_step = 65536, .in_step = 65536,
+		.out_step = 65536},
+	{.bytes = 3000000, .content = NOISE, .write_step = 65536, .in_step = 1000,
+		.out_step = 65536},
+	{.bytes = 3000000, .content = NOISE, .write_step = 3000000, .in_step = 65536,
+		.out_step = 777},
+	{.bytes = 2000000, .content = TEXT, .write_step = 300, .in_step = 65536, .out_step = 65536},
+	{.bytes = 1000000, .content = TEXT, .write_step = 1000000, .in_step = 1, .out_step = 65536},
 };
+/* clang-format on */
 
 /* All members in one stream by one writer, read back by one reader. */
 static void members_come_back(void **state)

@@ -61,36 +61,51 @@ static int decode(const char *codings, const void *data, size_t bytes, size_t ma
 	return rc;
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	const char *codings;
 	enum wrap inner, outer; /* applied in this order */
 	int want;
 } framed[] = {
-	{"gzip", "gzip", GZIP, PLAIN, 0},
-	{"x-gzip", "x-gzip", GZIP, PLAIN, 0},
-	{"case and space", " \tGZip ", GZIP, PLAIN, 0},
-	{"deflate as zlib", "deflate", ZLIB, PLAIN, 0},
-	{"deflate as raw", "deflate", RAW, PLAIN, 0},
-	{"deflate that is gzip", "deflate", GZIP, PLAIN, 0},
-	{"gzip twice", "gzip, gzip", GZIP, GZIP, 0},
-	{"order of a list", "deflate,gzip", RAW, GZIP, 0},
-	{"empty list elements", ",, gzip ,identity,", GZIP, PLAIN, 0},
-	{"identity", "identity", PLAIN, PLAIN, 0},
-	{"no header", NULL, PLAIN, PLAIN, 0},
-	{"empty header", "", PLAIN, PLAIN, 0},
-	{"gzip that is none", "gzip", PLAIN, PLAIN, 0},
-	{"one of two gzips is none", "gzip, gzip", GZIP, PLAIN, 0},
-	{"a list of which gzip is none", "gzip, deflate", PLAIN, GZIP, 0},
-	{"deflate that is none", "deflate", PLAIN, PLAIN, -ING_FAIL_SYNTAX},
-	{"br that is none", "br", PLAIN, PLAIN, -ING_FAIL_SYNTAX},
-	{"unknown", "zstd", PLAIN, PLAIN, -ING_FAIL_UNSUPPORTED},
-	{"unknown in a list", "gzip, sdch", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
-	{"prefix of a name", "gzi", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
-	{"three layers", "gzip,gzip,gzip", GZIP, GZIP, -ING_FAIL_UNSUPPORTED},
-	{"three layers of which one is there", "gzip,gzip,br", GZIP, PLAIN, -ING_FAIL_UNSUPPORTED},
-	{"two layers in a longer list", "gzip, identity, , gzip, identity", GZIP, GZIP, 0},
+	{.name = "gzip", .codings = "gzip", .inner = GZIP, .outer = PLAIN, .want = 0},
+	{.name = "x-gzip", .codings = "x-gzip", .inner = GZIP, .outer = PLAIN, .want = 0},
+	{.name = "case and space", .codings = " \tGZip ", .inner = GZIP, .outer = PLAIN, .want = 0},
+	{.name = "deflate as zlib", .codings = "deflate", .inner = ZLIB, .outer = PLAIN, .want = 0},
+	{.name = "deflate as raw", .codings = "deflate", .inner = RAW, .outer = PLAIN, .want = 0},
+	{.name = "deflate that is gzip", .codings = "deflate", .inner = GZIP, .outer = PLAIN,
+		.want = 0},
+	{.name = "gzip twice", .codings = "gzip, gzip", .inner = GZIP, .outer = GZIP, .want = 0},
+	{.name = "order of a list", .codings = "deflate,gzip", .inner = RAW, .outer = GZIP,
+		.want = 0},
+	{.name = "empty list elements", .codings = ",, gzip ,identity,", .inner = GZIP,
+		.outer = PLAIN, .want = 0},
+	{.name = "identity", .codings = "identity", .inner = PLAIN, .outer = PLAIN, .want = 0},
+	{.name = "no header", .inner = PLAIN, .outer = PLAIN, .want = 0},
+	{.name = "empty header", .codings = "", .inner = PLAIN, .outer = PLAIN, .want = 0},
+	{.name = "gzip that is none", .codings = "gzip", .inner = PLAIN, .outer = PLAIN, .want = 0},
+	{.name = "one of two gzips is none", .codings = "gzip, gzip", .inner = GZIP,
+		.outer = PLAIN, .want = 0},
+	{.name = "a list of which gzip is none", .codings = "gzip, deflate", .inner = PLAIN,
+		.outer = GZIP, .want = 0},
+	{.name = "deflate that is none", .codings = "deflate", .inner = PLAIN, .outer = PLAIN,
+		.want = -ING_FAIL_SYNTAX},
+	{.name = "br that is none", .codings = "br", .inner = PLAIN, .outer = PLAIN,
+		.want = -ING_FAIL_SYNTAX},
+	{.name = "unknown", .codings = "zstd", .inner = PLAIN, .outer = PLAIN,
+		.want = -ING_FAIL_UNSUPPORTED},
+	{.name = "unknown in a list", .codings = "gzip, sdch", .inner = GZIP, .outer = PLAIN,
+		.want = -ING_FAIL_UNSUPPORTED},
+	{.name = "prefix of a name", .codings = "gzi", .inner = GZIP, .outer = PLAIN,
+		.want = -ING_FAIL_UNSUPPORTED},
+	{.name = "three layers", .codings = "gzip,gzip,gzip", .inner = GZIP, .outer = GZIP,
+		.want = -ING_FAIL_UNSUPPORTED},
+	{.name = "three layers of which one is there", .codings = "gzip,gzip,br", .inner = GZIP,
+		.outer = PLAIN, .want = -ING_FAIL_UNSUPPORTED},
+	{.name = "two layers in a longer list", .codings = "gzip, identity, , gzip, identity",
+		.inner = GZIP, .outer = GZIP, .want = 0},
 };
+/* clang-format on */
 
 static void decodes_what_servers_send(void **state)
 {
@@ -180,6 +195,7 @@ static void every_cut_of_gzip_is_seen(void **state)
 	ing_buf_done(&out);
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	const char *tail;
@@ -187,15 +203,19 @@ static const struct {
 	bool second_member; /* before the tail */
 	int want;
 } tails[] = {
-	{"one member", "", 0, false, 0},
-	{"two members", "", 0, true, 0},
-	{"garbage", "\r\n<!-- cached -->", 17, false, 0},
-	{"one byte", "\n", 1, false, 0},
-	{"the first byte of another", "\x1f", 1, false, 0},
-	{"zero padding", "\0\0\0\0\0", 5, true, 0},
-	{"a member cut at its front", "\x1f\x8b\x08", 3, false, -ING_FAIL_TRUNCATED},
-	{"a damaged member", "\x1f\x8b\xff\xff\xff\xff", 6, true, -ING_FAIL_SYNTAX},
+	{.name = "one member", .tail = "", .want = 0},
+	{.name = "two members", .tail = "", .second_member = true, .want = 0},
+	{.name = "garbage", .tail = "\r\n<!-- cached -->", .bytes = 17, .want = 0},
+	{.name = "one byte", .tail = "\n", .bytes = 1, .want = 0},
+	{.name = "the first byte of another", .tail = "\x1f", .bytes = 1, .want = 0},
+	{.name = "zero padding", .tail = "\0\0\0\0\0", .bytes = 5, .second_member = true,
+		.want = 0},
+	{.name = "a member cut at its front", .tail = "\x1f\x8b\x08", .bytes = 3,
+		.want = -ING_FAIL_TRUNCATED},
+	{.name = "a damaged member", .tail = "\x1f\x8b\xff\xff\xff\xff", .bytes = 6,
+		.second_member = true, .want = -ING_FAIL_SYNTAX},
 };
+/* clang-format on */
 
 static void gzip_members_and_what_follows_them(void **state)
 {
@@ -253,6 +273,7 @@ static void ratio_is_bounded(void **state)
 {
 	(void)state;
 	static const size_t zeros = 8 << 20;
+	/* clang-format off */
 	static const struct {
 		size_t plain; /* zeros in the data */
 		unsigned max_ratio;
@@ -260,15 +281,20 @@ static void ratio_is_bounded(void **state)
 		int want;
 		const char *words;
 	} cases[] = {
-		{zeros, 0, zeros, 0, NULL},
-		{zeros, 2000, zeros, 0, NULL},
-		{zeros, 400, zeros, -ING_FAIL_TOO_BIG, "over 400 times its size"},
-		{zeros, 400, 2 << 20, -ING_FAIL_TOO_BIG, "over the limit of"},
-		{1 << 20, 2, zeros, 0, NULL}, /* nobody asks about so little */
-		{(1 << 20) + 1, 2, zeros, -ING_FAIL_TOO_BIG, "over 2 times its size"},
-		{zeros, UINT32_MAX, zeros, 0, NULL},
-		{zeros, 1000000, 1 << 20, -ING_FAIL_TOO_BIG, "over the limit of"},
+		{.plain = zeros, .max = zeros, .want = 0},
+		{.plain = zeros, .max_ratio = 2000, .max = zeros, .want = 0},
+		{.plain = zeros, .max_ratio = 400, .max = zeros, .want = -ING_FAIL_TOO_BIG,
+			.words = "over 400 times its size"},
+		{.plain = zeros, .max_ratio = 400, .max = 2 << 20, .want = -ING_FAIL_TOO_BIG,
+			.words = "over the limit of"},
+		{.plain = 1 << 20, .max_ratio = 2, .max = zeros, .want = 0}, /* nobody asks about so little */
+		{.plain = (1 << 20) + 1, .max_ratio = 2, .max = zeros, .want = -ING_FAIL_TOO_BIG,
+			.words = "over 2 times its size"},
+		{.plain = zeros, .max_ratio = UINT32_MAX, .max = zeros, .want = 0},
+		{.plain = zeros, .max_ratio = 1000000, .max = 1 << 20, .want = -ING_FAIL_TOO_BIG,
+			.words = "over the limit of"},
 	};
+	/* clang-format on */
 	void *data = calloc(1, zeros);
 	assert_non_null(data);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
@@ -463,15 +489,15 @@ static void honest_streams_are_never_too_much_work(void **state)
 		int level, memory, flush;
 		size_t piece;
 	} ways[] = {
-		{6, 8, Z_NO_FLUSH, 1 << 20},
-		{1, 1, Z_NO_FLUSH, 1 << 20},
-		{0, 8, Z_NO_FLUSH, 1 << 20},
-		{9, 9, Z_SYNC_FLUSH, 1},
-		{6, 8, Z_SYNC_FLUSH, 40},
-		{6, 8, Z_SYNC_FLUSH, 300},
-		{6, 8, Z_FULL_FLUSH, 2000},
-		{9, 1, Z_PARTIAL_FLUSH, 10},
-		{9, 1, Z_PARTIAL_FLUSH, 500},
+		{.level = 6, .memory = 8, .flush = Z_NO_FLUSH, .piece = 1 << 20},
+		{.level = 1, .memory = 1, .flush = Z_NO_FLUSH, .piece = 1 << 20},
+		{.memory = 8, .flush = Z_NO_FLUSH, .piece = 1 << 20},
+		{.level = 9, .memory = 9, .flush = Z_SYNC_FLUSH, .piece = 1},
+		{.level = 6, .memory = 8, .flush = Z_SYNC_FLUSH, .piece = 40},
+		{.level = 6, .memory = 8, .flush = Z_SYNC_FLUSH, .piece = 300},
+		{.level = 6, .memory = 8, .flush = Z_FULL_FLUSH, .piece = 2000},
+		{.level = 9, .memory = 1, .flush = Z_PARTIAL_FLUSH, .piece = 10},
+		{.level = 9, .memory = 1, .flush = Z_PARTIAL_FLUSH, .piece = 500},
 	};
 	(void)state;
 	struct ing_buf text;

@@ -14,20 +14,25 @@
 #include "common/data/base32.h"
 #include "common/data/digest.h"
 
+/* clang-format off */
 static const struct {
 	const char *text;
 	const char *md5;
 	const char *sha1;
 	const char *sha256;
 } vectors[] = {
-	{"", "d41d8cd98f00b204e9800998ecf8427e", "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-	{"abc", "900150983cd24fb0d6963f7d28e17f72", "a9993e364706816aba3e25717850c26c9cd0d89d",
-		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-	{"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-		"8215ef0796a20bcaaae116d3876c664a", "84983e441c3bd26ebaae4aa1f95129e5e54670f1",
-		"248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+	{.text = "", .md5 = "d41d8cd98f00b204e9800998ecf8427e",
+		.sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+		.sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+	{.text = "abc", .md5 = "900150983cd24fb0d6963f7d28e17f72",
+		.sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d",
+		.sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+	{.text = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+		.md5 = "8215ef0796a20bcaaae116d3876c664a",
+		.sha1 = "84983e441c3bd26ebaae4aa1f95129e5e54670f1",
+		.sha256 = "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
 };
+/* clang-format on */
 
 static void check_hex(const void *data, size_t bytes, const char *want)
 {

@@ -16,28 +16,35 @@
 
 static const struct parse_case {
 	const char *json;
+	/* clang-format off */
 	struct ing_json_limits limits;
 	enum ing_fail want_fail;
 	const char *want; /* as it is written again */
 } parse_cases[] = {
-	{"{}", {0}, ING_FAIL_NONE, "{}"},
-	{" [1, 2] ", {0}, ING_FAIL_NONE, "[1,2]"},
-	{"1", {0}, ING_FAIL_SYNTAX, NULL},
-	{"1", {.flags = ING_JSON_SCALAR}, ING_FAIL_NONE, "1"},
-	{"[1] ;", {0}, ING_FAIL_SYNTAX, NULL},
-	{"[1] ;", {.flags = ING_JSON_TAIL}, ING_FAIL_NONE, "[1]"},
-	{"[\"a\\u0000b\"]", {0}, ING_FAIL_SYNTAX, NULL},
-	{"[\"a\\u0000b\"]", {.flags = ING_JSON_NUL}, ING_FAIL_NONE, "[\"a\\u0000b\"]"},
-	{"{\"a\":1,\"a\":2}", {0}, ING_FAIL_SYNTAX, NULL},
-	{"{\"a\":1,\"a\":2}", {.flags = ING_JSON_REPEATED_KEYS}, ING_FAIL_NONE, "{\"a\":2}"},
-	{"[[1]]", {.depth = 2}, ING_FAIL_NONE, "[[1]]"},
-	{"[[[1]]]", {.depth = 2}, ING_FAIL_TOO_DEEP, NULL},
-	{"[\"[[[\"]", {.depth = 1}, ING_FAIL_NONE, "[\"[[[\"]"},
-	{"[1,2,3]", {.values = 4}, ING_FAIL_NONE, "[1,2,3]"},
-	{"[1,2,3,4]", {.values = 4}, ING_FAIL_TOO_BIG, NULL},
-	{"[\"\xff\"]", {0}, ING_FAIL_SYNTAX, NULL},
-	{"", {0}, ING_FAIL_SYNTAX, NULL},
+	{.json = "{}", .limits = {0}, .want_fail = ING_FAIL_NONE, .want = "{}"},
+	{.json = " [1, 2] ", .limits = {0}, .want_fail = ING_FAIL_NONE, .want = "[1,2]"},
+	{.json = "1", .limits = {0}, .want_fail = ING_FAIL_SYNTAX, .want = NULL},
+	{.json = "1", .limits = {.flags = ING_JSON_SCALAR}, .want_fail = ING_FAIL_NONE,
+		.want = "1"},
+	{.json = "[1] ;", .limits = {0}, .want_fail = ING_FAIL_SYNTAX, .want = NULL},
+	{.json = "[1] ;", .limits = {.flags = ING_JSON_TAIL}, .want_fail = ING_FAIL_NONE,
+		.want = "[1]"},
+	{.json = "[\"a\\u0000b\"]", .limits = {0}, .want_fail = ING_FAIL_SYNTAX, .want = NULL},
+	{.json = "[\"a\\u0000b\"]", .limits = {.flags = ING_JSON_NUL}, .want_fail = ING_FAIL_NONE,
+		.want = "[\"a\\u0000b\"]"},
+	{.json = "{\"a\":1,\"a\":2}", .limits = {0}, .want_fail = ING_FAIL_SYNTAX, .want = NULL},
+	{.json = "{\"a\":1,\"a\":2}", .limits = {.flags = ING_JSON_REPEATED_KEYS},
+		.want_fail = ING_FAIL_NONE, .want = "{\"a\":2}"},
+	{.json = "[[1]]", .limits = {.depth = 2}, .want_fail = ING_FAIL_NONE, .want = "[[1]]"},
+	{.json = "[[[1]]]", .limits = {.depth = 2}, .want_fail = ING_FAIL_TOO_DEEP, .want = NULL},
+	{.json = "[\"[[[\"]", .limits = {.depth = 1}, .want_fail = ING_FAIL_NONE,
+		.want = "[\"[[[\"]"},
+	{.json = "[1,2,3]", .limits = {.values = 4}, .want_fail = ING_FAIL_NONE, .want = "[1,2,3]"},
+	{.json = "[1,2,3,4]", .limits = {.values = 4}, .want_fail = ING_FAIL_TOO_BIG, .want = NULL},
+	{.json = "[\"\xff\"]", .limits = {0}, .want_fail = ING_FAIL_SYNTAX, .want = NULL},
+	{.json = "", .limits = {0}, .want_fail = ING_FAIL_SYNTAX, .want = NULL},
 };
+/* clang-format on */
 
 static void parses_within_the_limits_given(void **state)
 {

@@ -18,14 +18,14 @@ static const struct {
 	size_t bytes;
 	const char *json;
 } cases[] = {
-	{"", 0, "\"\""},
-	{"plain", 5, "\"plain\""},
-	{"a\"b\\c/d", 7, "\"a\\\"b\\\\c/d\""},
-	{"\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\""},
-	{"\x01\x1f\x7f", 3, "\"\\u0001\\u001f\x7f\""},
-	{"a\0b", 3, "\"a\\u0000b\""},
-	{"\xc3\xa9\xf0\x9f\x92\xa9", 6, "\"\xc3\xa9\xf0\x9f\x92\xa9\""},
-	{"\n\n", 2, "\"\\n\\n\""},
+	{.text = "", .json = "\"\""},
+	{.text = "plain", .bytes = 5, .json = "\"plain\""},
+	{.text = "a\"b\\c/d", .bytes = 7, .json = "\"a\\\"b\\\\c/d\""},
+	{.text = "\b\t\n\f\r", .bytes = 5, .json = "\"\\b\\t\\n\\f\\r\""},
+	{.text = "\x01\x1f\x7f", .bytes = 3, .json = "\"\\u0001\\u001f\x7f\""},
+	{.text = "a\0b", .bytes = 3, .json = "\"a\\u0000b\""},
+	{.text = "\xc3\xa9\xf0\x9f\x92\xa9", .bytes = 6, .json = "\"\xc3\xa9\xf0\x9f\x92\xa9\""},
+	{.text = "\n\n", .bytes = 2, .json = "\"\\n\\n\""},
 };
 
 static void writes_what_the_library_reads_back(void **state)

@@ -35,58 +35,67 @@ static void write_node(const struct ing_yaml_node *n, struct ing_buf *out)
 	ing_buf_add_char(out, n->kind == ING_YAML_MAP ? '}' : ']');
 }
 
+/* clang-format off */
 static const struct {
 	const char *text;
 	const char *tree;   /* documents with | between them; NULL: refused */
 	const char *report; /* lines "LINE:COLUMN: text" */
 } cases[] = {
-	{"", "", ""},
-	{"# nothing\n", "", ""},
-	{"---\n", "", ""},
-	{"a: b\n---\n- c\n---\n---\nd\n", "{a:b}|[c]||d", ""},
-	{"%YAML 1.1\n---\na: 1\n...\n---\nb: yes\n", "{a:1}|{b:yes}", ""},
-	{"a: 1\nb: 2\na: 3\n", "{b:2,a:3}", "1:1: key \"a\" comes again at 3:1, which counts\n"},
-	{"a: 1\na: 2\na: 3\n", "{a:3}",
-		"1:1: key \"a\" comes again at 2:1, which counts\n"
-		"2:1: key \"a\" comes again at 3:1, which counts\n"},
-	{"x: {a: 1, a: {b: 1, b: 2}}\n", "{x:{a:{b:2}}}",
-		"1:15: key \"b\" comes again at 1:21, which counts\n"
-		"1:5: key \"a\" comes again at 1:11, which counts\n"},
-	{"a: &n {k: v}\nb: *n\n", "{a:{k:v},b:{k:v}}", ""},
-	{"a: &n v\nb: [*n, *n]\n", "{a:v,b:[v,v]}", ""},
-	{"- &n v\n- &n w\n- *n\n", "[v,w,w]", ""},
-	{"- &k key\n- {*k : v}\n", "[key,{key:v}]", ""},
-	{"a: &n {k: v, l: w}\nb:\n  <<: *n\n  l: x\n  m: y\n", "{a:{k:v,l:w},b:{k:v,l:x,m:y}}", ""},
-	{"a: &n {k: 1}\nb: &m {k: 2, l: 2}\nc: {<<: [*n, *m], z: 3}\n",
-		"{a:{k:1},b:{k:2,l:2},c:{k:1,l:2,z:3}}", ""},
-	{"a: {'<<': 1}\n", "{a:{<<:1}}", ""},
-	{"a: {<<: 1}\n", NULL, "1:9: << needs a map, or a list of maps\n"},
-	{"a: {<<: [1]}\n", NULL, "1:10: << needs a map, or a list of maps\n"},
-	{"a: *n\n", NULL, "1:4: an alias (\"*\") of something that was not named before\n"},
-	{"a: &n v\n---\nb: *n\n", NULL,
-		"3:4: an alias (\"*\") of something that was not named before\n"},
-	{"a: &n [*n]\n", NULL, "1:8: an alias (\"*\") inside what it stands for\n"},
-	{"a: &n {b: &n [c, *n]}\n", NULL, "1:18: an alias (\"*\") inside what it stands for\n"},
-	{"a: !!int 1\n", NULL, "1:4: tags (\"!\") are not supported here\n"},
-	{"a: [\n", NULL, "2:1: "},
+	{.text = "", .tree = "", .report = ""},
+	{.text = "# nothing\n", .tree = "", .report = ""},
+	{.text = "---\n", .tree = "", .report = ""},
+	{.text = "a: b\n---\n- c\n---\n---\nd\n", .tree = "{a:b}|[c]||d", .report = ""},
+	{.text = "%YAML 1.1\n---\na: 1\n...\n---\nb: yes\n", .tree = "{a:1}|{b:yes}", .report = ""},
+	{.text = "a: 1\nb: 2\na: 3\n", .tree = "{b:2,a:3}",
+		.report = "1:1: key \"a\" comes again at 3:1, which counts\n"},
+	{.text = "a: 1\na: 2\na: 3\n", .tree = "{a:3}",
+		.report = "1:1: key \"a\" comes again at 2:1, which counts\n"
+			"2:1: key \"a\" comes again at 3:1, which counts\n"},
+	{.text = "x: {a: 1, a: {b: 1, b: 2}}\n", .tree = "{x:{a:{b:2}}}",
+		.report = "1:15: key \"b\" comes again at 1:21, which counts\n"
+			"1:5: key \"a\" comes again at 1:11, which counts\n"},
+	{.text = "a: &n {k: v}\nb: *n\n", .tree = "{a:{k:v},b:{k:v}}", .report = ""},
+	{.text = "a: &n v\nb: [*n, *n]\n", .tree = "{a:v,b:[v,v]}", .report = ""},
+	{.text = "- &n v\n- &n w\n- *n\n", .tree = "[v,w,w]", .report = ""},
+	{.text = "- &k key\n- {*k : v}\n", .tree = "[key,{key:v}]", .report = ""},
+	{.text = "a: &n {k: v, l: w}\nb:\n  <<: *n\n  l: x\n  m: y\n",
+		.tree = "{a:{k:v,l:w},b:{k:v,l:x,m:y}}", .report = ""},
+	{.text = "a: &n {k: 1}\nb: &m {k: 2, l: 2}\nc: {<<: [*n, *m], z: 3}\n",
+		.tree = "{a:{k:1},b:{k:2,l:2},c:{k:1,l:2,z:3}}", .report = ""},
+	{.text = "a: {'<<': 1}\n", .tree = "{a:{<<:1}}", .report = ""},
+	{.text = "a: {<<: 1}\n", .report = "1:9: << needs a map, or a list of maps\n"},
+	{.text = "a: {<<: [1]}\n", .report = "1:10: << needs a map, or a list of maps\n"},
+	{.text = "a: *n\n",
+		.report = "1:4: an alias (\"*\") of something that was not named before\n"},
+	{.text = "a: &n v\n---\nb: *n\n",
+		.report = "3:4: an alias (\"*\") of something that was not named before\n"},
+	{.text = "a: &n [*n]\n", .report = "1:8: an alias (\"*\") inside what it stands for\n"},
+	{.text = "a: &n {b: &n [c, *n]}\n",
+		.report = "1:18: an alias (\"*\") inside what it stands for\n"},
+	{.text = "a: !!int 1\n", .report = "1:4: tags (\"!\") are not supported here\n"},
+	{.text = "a: [\n", .report = "2:1: "},
 };
+/* clang-format on */
 
 /* Entries with a key that is no text are left out, whatever it or the value is. */
+/* clang-format off */
 static const struct {
 	const char *text, *tree, *report;
 } part_cases[] = {
-	{"? [a]\n: b\n", "{}", "1:3: a key must be a text\n"},
-	{"a: 1\n[b]: {c: d, e: [f]}\ng: 2\na: 3\n", "{g:2,a:3}",
-		"2:1: a key must be a text\n1:1: key \"a\" comes again at 4:1, which counts\n"},
-	{"{a: b}: c\n---\n- x: {[y]: z, v: w}\n", "{}|[{x:{v:w}}]",
-		"1:1: a key must be a text\n3:7: a key must be a text\n"},
-	{"- &n [a]\n- {*n : b, c: d}\n- ? [e]\n- {? [f, {}] , h: i}\n", "[[a],{c:d},{},{h:i}]",
-		"1:3: a key must be a text\n3:5: a key must be a text\n4:6: a key must be a text\n"},
-	{"[a]: &n {[b]: c, d: e}\nf: {<<: *n}\n", "{f:{d:e}}",
-		"1:1: a key must be a text\n1:10: a key must be a text\n"},
-	{"[a]: b\nc: !t d\n", NULL,
-		"1:1: a key must be a text\n2:4: tags (\"!\") are not supported here\n"},
+	{.text = "? [a]\n: b\n", .tree = "{}", .report = "1:3: a key must be a text\n"},
+	{.text = "a: 1\n[b]: {c: d, e: [f]}\ng: 2\na: 3\n", .tree = "{g:2,a:3}",
+		.report = "2:1: a key must be a text\n1:1: key \"a\" comes again at 4:1, which counts\n"},
+	{.text = "{a: b}: c\n---\n- x: {[y]: z, v: w}\n", .tree = "{}|[{x:{v:w}}]",
+		.report = "1:1: a key must be a text\n3:7: a key must be a text\n"},
+	{.text = "- &n [a]\n- {*n : b, c: d}\n- ? [e]\n- {? [f, {}] , h: i}\n",
+		.tree = "[[a],{c:d},{},{h:i}]",
+		.report = "1:3: a key must be a text\n3:5: a key must be a text\n4:6: a key must be a text\n"},
+	{.text = "[a]: &n {[b]: c, d: e}\nf: {<<: *n}\n", .tree = "{f:{d:e}}",
+		.report = "1:1: a key must be a text\n1:10: a key must be a text\n"},
+	{.text = "[a]: b\nc: !t d\n",
+		.report = "1:1: a key must be a text\n2:4: tags (\"!\") are not supported here\n"},
 };
+/* clang-format on */
 
 static void check_report(const struct ing_report *r, const char *want, size_t number)
 {
@@ -187,26 +196,26 @@ static void bombs_are_refused(void **state)
 	ing_buf_done(&text);
 }
 
+/* clang-format off */
 static const struct {
 	const char *text; /* with the scalar as the value of the one key */
 	int character, line, column;
 } positions[] = {
-	{"k: abcdef\n", 1, 1, 4},
-	{"k: abcdef\n", 4, 1, 7},
-	{"k: abcdef\n", 7, 1, 10}, /* just behind */
-	{"k: abcdef\n", 99, 1, 10},
-	{"k: abcdef\n", 0, 1, 4},
-	{"k: '\xc3\xa4"
-	 "bc'\n",
-		3, 1, 7},
-	{"k: 'abc'\n", 1, 1, 5},
-	{"k: 'a''bc'\n", 2, 1, 6}, /* the quote itself: its first half */
-	{"k: 'a''bc'\n", 3, 1, 8},
-	{"k: \"abc\"\n", 3, 1, 7},
-	{"k: \"a\\\\bc\"\n", 3, 1, 4}, /* escapes: the scalar's own place */
-	{"k: abc\n  def\n", 6, 1, 4},
-	{"k: |\n  abc\n", 2, 1, 4},
+	{.text = "k: abcdef\n", .character = 1, .line = 1, .column = 4},
+	{.text = "k: abcdef\n", .character = 4, .line = 1, .column = 7},
+	{.text = "k: abcdef\n", .character = 7, .line = 1, .column = 10}, /* just behind */
+	{.text = "k: abcdef\n", .character = 99, .line = 1, .column = 10},
+	{.text = "k: abcdef\n", .line = 1, .column = 4},
+	{.text = "k: '\xc3\xa4" "bc'\n", .character = 3, .line = 1, .column = 7},
+	{.text = "k: 'abc'\n", .character = 1, .line = 1, .column = 5},
+	{.text = "k: 'a''bc'\n", .character = 2, .line = 1, .column = 6}, /* the quote itself: its first half */
+	{.text = "k: 'a''bc'\n", .character = 3, .line = 1, .column = 8},
+	{.text = "k: \"abc\"\n", .character = 3, .line = 1, .column = 7},
+	{.text = "k: \"a\\\\bc\"\n", .character = 3, .line = 1, .column = 4}, /* escapes: the scalar's own place */
+	{.text = "k: abc\n  def\n", .character = 6, .line = 1, .column = 4},
+	{.text = "k: |\n  abc\n", .character = 2, .line = 1, .column = 4},
 };
+/* clang-format on */
 
 static void characters_have_places(void **state)
 {

@@ -92,30 +92,46 @@ static void empty_documents_are_null(void **state)
 	}
 }
 
+/* clang-format off */
 static const struct {
 	const char *text;
 	int fail;
 	int line, column;
 	const char *msg; /* begins so */
 } bad_cases[] = {
-	{"a: 1\nb: 2\na: 3\n", -ING_FAIL_INVALID, 3, 1, "key \"a\" was given before, at 1:1"},
-	{"x:\n  k: 1\n  \"k\": 2\n", -ING_FAIL_INVALID, 3, 3, "key \"k\" was given before, at 2:3"},
-	{"{a: 1, b: {c: 1, d: 2, c: 3}}", -ING_FAIL_INVALID, 1, 24,
-		"key \"c\" was given before, at 1:12"},
-	{"a: &x 1\nb: *x\n", -ING_FAIL_UNSUPPORTED, 2, 4, "aliases"},
-	{"a: !!int 5\n", -ING_FAIL_UNSUPPORTED, 1, 4, "tags"},
-	{"a: !x [1]\n", -ING_FAIL_UNSUPPORTED, 1, 4, "tags"},
-	{"a: !x {b: 1}\n", -ING_FAIL_UNSUPPORTED, 1, 4, "tags"},
-	{"a\n---\nb\n", -ING_FAIL_UNSUPPORTED, 2, 1, "a second document"},
-	{"? [a, b]\n: c\n", -ING_FAIL_INVALID, 1, 3, "a key must be a text"},
-	{"? {a: b}\n: c\n", -ING_FAIL_INVALID, 1, 3, "a key must be a text"},
-	{"a: [1, 2\nb: 3\n", -ING_FAIL_SYNTAX, 2, 2, "did not find"},
-	{"a:\n\t- b\n", -ING_FAIL_SYNTAX, 2, 1, "found character that cannot start"},
-	{"a: 'b\n", -ING_FAIL_SYNTAX, 2, 1, "found unexpected end of stream"},
-	{"a: b: c\n", -ING_FAIL_SYNTAX, 1, 5, "mapping values are not allowed"},
-	{"ok: 1\nab: \xff\n", -ING_FAIL_ENCODING, 2, 5, ""},
-	{"a: \x01\n", -ING_FAIL_ENCODING, 1, 4, ""},
+	{.text = "a: 1\nb: 2\na: 3\n", .fail = -ING_FAIL_INVALID, .line = 3, .column = 1,
+		.msg = "key \"a\" was given before, at 1:1"},
+	{.text = "x:\n  k: 1\n  \"k\": 2\n", .fail = -ING_FAIL_INVALID, .line = 3, .column = 3,
+		.msg = "key \"k\" was given before, at 2:3"},
+	{.text = "{a: 1, b: {c: 1, d: 2, c: 3}}", .fail = -ING_FAIL_INVALID, .line = 1,
+		.column = 24, .msg = "key \"c\" was given before, at 1:12"},
+	{.text = "a: &x 1\nb: *x\n", .fail = -ING_FAIL_UNSUPPORTED, .line = 2, .column = 4,
+		.msg = "aliases"},
+	{.text = "a: !!int 5\n", .fail = -ING_FAIL_UNSUPPORTED, .line = 1, .column = 4,
+		.msg = "tags"},
+	{.text = "a: !x [1]\n", .fail = -ING_FAIL_UNSUPPORTED, .line = 1, .column = 4,
+		.msg = "tags"},
+	{.text = "a: !x {b: 1}\n", .fail = -ING_FAIL_UNSUPPORTED, .line = 1, .column = 4,
+		.msg = "tags"},
+	{.text = "a\n---\nb\n", .fail = -ING_FAIL_UNSUPPORTED, .line = 2, .column = 1,
+		.msg = "a second document"},
+	{.text = "? [a, b]\n: c\n", .fail = -ING_FAIL_INVALID, .line = 1, .column = 3,
+		.msg = "a key must be a text"},
+	{.text = "? {a: b}\n: c\n", .fail = -ING_FAIL_INVALID, .line = 1, .column = 3,
+		.msg = "a key must be a text"},
+	{.text = "a: [1, 2\nb: 3\n", .fail = -ING_FAIL_SYNTAX, .line = 2, .column = 2,
+		.msg = "did not find"},
+	{.text = "a:\n\t- b\n", .fail = -ING_FAIL_SYNTAX, .line = 2, .column = 1,
+		.msg = "found character that cannot start"},
+	{.text = "a: 'b\n", .fail = -ING_FAIL_SYNTAX, .line = 2, .column = 1,
+		.msg = "found unexpected end of stream"},
+	{.text = "a: b: c\n", .fail = -ING_FAIL_SYNTAX, .line = 1, .column = 5,
+		.msg = "mapping values are not allowed"},
+	{.text = "ok: 1\nab: \xff\n", .fail = -ING_FAIL_ENCODING, .line = 2, .column = 5,
+		.msg = ""},
+	{.text = "a: \x01\n", .fail = -ING_FAIL_ENCODING, .line = 1, .column = 4, .msg = ""},
 };
+/* clang-format on */
 
 static void refusals_say_where(void **state)
 {

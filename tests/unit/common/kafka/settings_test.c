@@ -17,36 +17,53 @@ static const struct ing_kafka_setting ours[] = {
 	{NULL, NULL, false},
 };
 
+/* clang-format off */
 static const struct {
 	const char *property;
 	enum ing_kafka_role role;
 	const char *key, *want; /* value of key afterwards */
 	const char *error;      /* or a part of the message */
 } cases[] = {
-	{"session.timeout.ms=7000", ING_KAFKA_CONSUMER, "session.timeout.ms", "7000", NULL},
-	{"linger.ms=5", ING_KAFKA_PRODUCER, "linger.ms", "5", NULL},
-	{"consumer.linger.ms=5", ING_KAFKA_PRODUCER, "linger.ms", "20", NULL},
-	{"producer.linger.ms=5", ING_KAFKA_PRODUCER, "linger.ms", "5", NULL},
-	{"consumer.session.timeout.ms=7000", ING_KAFKA_CONSUMER, "session.timeout.ms", "7000",
-		NULL},
-	{"producer.no.such.thing=1", ING_KAFKA_CONSUMER, "enable.auto.commit", "false", NULL},
-	{"sasl.password=a=b=c", ING_KAFKA_CONSUMER, "sasl.password", "a=b=c", NULL},
-	{"client.rack=", ING_KAFKA_CONSUMER, "client.rack", "", NULL},
-	{"client.id=me", ING_KAFKA_CONSUMER, "client.id", "me", NULL},
-	{"acks=1", ING_KAFKA_PRODUCER, "acks", "1", NULL},
-	{"no.such.thing=1", ING_KAFKA_CONSUMER, NULL, NULL, "no.such.thing"},
-	{"consumer.no.such.thing=1", ING_KAFKA_CONSUMER, NULL, NULL, "no.such.thing"},
-	{"session.timeout.ms=soon", ING_KAFKA_CONSUMER, NULL, NULL, "session.timeout.ms"},
-	{"session.timeout.ms=-5", ING_KAFKA_CONSUMER, NULL, NULL, "session.timeout.ms"},
-	{"enable.auto.commit=true", ING_KAFKA_CONSUMER, NULL, NULL, "enable.auto.commit"},
-	{"Enable.Auto.Commit=true", ING_KAFKA_CONSUMER, NULL, NULL, "is set by the program itself"},
-	{"consumer.enable.auto.commit=true", ING_KAFKA_CONSUMER, NULL, NULL, "enable.auto.commit"},
-	{"bootstrap.servers=x", ING_KAFKA_CONSUMER, NULL, NULL, "bootstrap.servers"},
-	{"metadata.broker.list=x", ING_KAFKA_PRODUCER, NULL, NULL, "metadata.broker.list"},
-	{"linger.ms", ING_KAFKA_PRODUCER, NULL, NULL, "\"linger.ms\""},
-	{"=5", ING_KAFKA_PRODUCER, NULL, NULL, "\"=5\""},
-	{"", ING_KAFKA_PRODUCER, NULL, NULL, "key=value"},
+	{.property = "session.timeout.ms=7000", .role = ING_KAFKA_CONSUMER,
+		.key = "session.timeout.ms", .want = "7000"},
+	{.property = "linger.ms=5", .role = ING_KAFKA_PRODUCER, .key = "linger.ms", .want = "5"},
+	{.property = "consumer.linger.ms=5", .role = ING_KAFKA_PRODUCER, .key = "linger.ms",
+		.want = "20"},
+	{.property = "producer.linger.ms=5", .role = ING_KAFKA_PRODUCER, .key = "linger.ms",
+		.want = "5"},
+	{.property = "consumer.session.timeout.ms=7000", .role = ING_KAFKA_CONSUMER,
+		.key = "session.timeout.ms", .want = "7000"},
+	{.property = "producer.no.such.thing=1", .role = ING_KAFKA_CONSUMER,
+		.key = "enable.auto.commit", .want = "false"},
+	{.property = "sasl.password=a=b=c", .role = ING_KAFKA_CONSUMER, .key = "sasl.password",
+		.want = "a=b=c"},
+	{.property = "client.rack=", .role = ING_KAFKA_CONSUMER, .key = "client.rack", .want = ""},
+	{.property = "client.id=me", .role = ING_KAFKA_CONSUMER, .key = "client.id", .want = "me"},
+	{.property = "acks=1", .role = ING_KAFKA_PRODUCER, .key = "acks", .want = "1"},
+	{.property = "no.such.thing=1", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "no.such.thing"},
+	{.property = "consumer.no.such.thing=1", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "no.such.thing"},
+	{.property = "session.timeout.ms=soon", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "session.timeout.ms"},
+	{.property = "session.timeout.ms=-5", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "session.timeout.ms"},
+	{.property = "enable.auto.commit=true", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "enable.auto.commit"},
+	{.property = "Enable.Auto.Commit=true", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "is set by the program itself"},
+	{.property = "consumer.enable.auto.commit=true", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "enable.auto.commit"},
+	{.property = "bootstrap.servers=x", .role = ING_KAFKA_CONSUMER, .want = NULL,
+		.error = "bootstrap.servers"},
+	{.property = "metadata.broker.list=x", .role = ING_KAFKA_PRODUCER, .want = NULL,
+		.error = "metadata.broker.list"},
+	{.property = "linger.ms", .role = ING_KAFKA_PRODUCER, .want = NULL,
+		.error = "\"linger.ms\""},
+	{.property = "=5", .role = ING_KAFKA_PRODUCER, .want = NULL, .error = "\"=5\""},
+	{.property = "", .role = ING_KAFKA_PRODUCER, .want = NULL, .error = "key=value"},
 };
+/* clang-format on */
 
 static void test_properties(void **state)
 {

@@ -84,29 +84,34 @@ static void test_values(void **state)
 
 static void test_bases(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *page, *url, *base, *link;
 	} cases[] = {
-		{"<a href=x>", "http://h.org/a/b", "http://h.org/a/b", "http://h.org/a/x"},
-		{"<a href=x>", NULL, NULL, NULL},
-		{"<a href=http://y.org/x>", NULL, NULL, "http://y.org/x"},
-		{"<a>", "http://h.org/", "http://h.org/", NULL},
-		{"<base href=/d/><a href=x>", "http://h.org/a", "http://h.org/d/",
-			"http://h.org/d/x"},
-		{"<base href=/d/><base href=/e/><a href=x>", "http://h.org/a", "http://h.org/d/",
-			"http://h.org/d/x"},
-		{"<base target=_top><base href=/e/><a href=x>", "http://h.org/a", "http://h.org/e/",
-			"http://h.org/e/x"},
-		{"<base href='http://[bad'><base href=/e/><a href=x>", "http://h.org/a",
-			"http://h.org/e/", "http://h.org/e/x"},
-		{"<base href=data:x><a href=x>", "http://h.org/a", "http://h.org/a",
-			"http://h.org/x"},
-		{"<base href=http://b.org/><a href=x>", NULL, "http://b.org/", "http://b.org/x"},
-		{"<base href=/e/><a href=x>", NULL, NULL, NULL},
-		{"<a href=x><p><base href=/late/>", "http://h.org/a", "http://h.org/late/",
-			"http://h.org/late/x"},
-		{"<a href=x>", "not a url", "not a url", NULL},
+		{.page = "<a href=x>", .url = "http://h.org/a/b", .base = "http://h.org/a/b",
+			.link = "http://h.org/a/x"},
+		{.page = "<a href=x>"},
+		{.page = "<a href=http://y.org/x>", .link = "http://y.org/x"},
+		{.page = "<a>", .url = "http://h.org/", .base = "http://h.org/"},
+		{.page = "<base href=/d/><a href=x>", .url = "http://h.org/a",
+			.base = "http://h.org/d/", .link = "http://h.org/d/x"},
+		{.page = "<base href=/d/><base href=/e/><a href=x>", .url = "http://h.org/a",
+			.base = "http://h.org/d/", .link = "http://h.org/d/x"},
+		{.page = "<base target=_top><base href=/e/><a href=x>", .url = "http://h.org/a",
+			.base = "http://h.org/e/", .link = "http://h.org/e/x"},
+		{.page = "<base href='http://[bad'><base href=/e/><a href=x>",
+			.url = "http://h.org/a", .base = "http://h.org/e/",
+			.link = "http://h.org/e/x"},
+		{.page = "<base href=data:x><a href=x>", .url = "http://h.org/a",
+			.base = "http://h.org/a", .link = "http://h.org/x"},
+		{.page = "<base href=http://b.org/><a href=x>", .base = "http://b.org/",
+			.link = "http://b.org/x"},
+		{.page = "<base href=/e/><a href=x>"},
+		{.page = "<a href=x><p><base href=/late/>", .url = "http://h.org/a",
+			.base = "http://h.org/late/", .link = "http://h.org/late/x"},
+		{.page = "<a href=x>", .url = "not a url", .base = "not a url"},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		read_page(cases[i].page, cases[i].url);

@@ -346,17 +346,23 @@ static void test_big_parts(void **state)
 static void test_attributes(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *before;
 		unsigned count;
 		const char *after;
 		int fail;
 	} cases[] = {
-		{"<a", 1000, "/>", 0}, {"<a", 100000, "/>", -ING_FAIL_TOO_BIG},
-		{"<a><!-- ' <b \" -->\n<c", 100000, "/></a>", -ING_FAIL_TOO_BIG},
-		{"<a><!-- ", 100000, "--></a>", 0}, {"<a c='>'", 100000, "/>", -ING_FAIL_TOO_BIG},
-		{"<a><b></a><c", 100000, "/>", -ING_FAIL_SYNTAX}, /* the first error counts */
+		{.before = "<a", .count = 1000, .after = "/>"},
+		{.before = "<a", .count = 100000, .after = "/>", .fail = -ING_FAIL_TOO_BIG},
+		{.before = "<a><!-- ' <b \" -->\n<c", .count = 100000, .after = "/></a>",
+			.fail = -ING_FAIL_TOO_BIG},
+		{.before = "<a><!-- ", .count = 100000, .after = "--></a>"},
+		{.before = "<a c='>'", .count = 100000, .after = "/>", .fail = -ING_FAIL_TOO_BIG},
+		{.before = "<a><b></a><c", .count = 100000, .after = "/>",
+			.fail = -ING_FAIL_SYNTAX}, /* the first error counts */
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		ing_buf_clear(&hostile);
 		ing_buf_add_str(&hostile, cases[i].before);

@@ -126,40 +126,44 @@ static void clean_takes_nul_bytes(void **state)
 }
 
 /* href protocol username password hostname port pathname search hash; no href: not a URL */
+/* clang-format off */
 static const struct {
 	const char *in;
 	const char *base;
 	const char *part[9];
 } parts_cases[] = {
-	{"HTTP://u:p@Example.com:8080/a?b#c", NULL,
-		{"http://u:p@example.com:8080/a?b#c", "http:", "u", "p", "example.com", "8080",
-			"/a", "?b", "#c"}},
-	{"https://example.com:443", NULL,
-		{"https://example.com/", "https:", "", "", "example.com", "", "/", "", ""}},
-	{"http://e.org/?#", NULL, {"http://e.org/?#", "http:", "", "", "e.org", "", "/", "", ""}},
-	{"http://u@[::FFFF:1.2.3.4]:0/", NULL,
-		{"http://u@[::ffff:102:304]:0/", "http:", "u", "", "[::ffff:102:304]", "0", "/", "",
-			""}},
-	{"http://:p@h/", NULL, {"http://:p@h/", "http:", "", "p", "h", "", "/", "", ""}},
-	{"mailto:a@b", NULL, {"mailto:a@b", "mailto:", "", "", "", "", "a@b", "", ""}},
-	{"file:///C|/x/../y", NULL, {"file:///C:/y", "file:", "", "", "", "", "/C:/y", "", ""}},
-	{"web+x:/.//p", NULL, {"web+x:/.//p", "web+x:", "", "", "", "", "//p", "", ""}},
-	{"data:x  ?y", NULL, {"data:x %20?y", "data:", "", "", "", "", "x %20", "?y", ""}},
-	{"data:x #y", NULL, {"data:x%20#y", "data:", "", "", "", "", "x%20", "", "#y"}},
-	{"data:x ", NULL, {"data:x", "data:", "", "", "", "", "x", "", ""}},
-	{"sc://h/a^b?c^d#e^f", NULL,
-		{"sc://h/a%5Eb?c^d#e^f", "sc:", "", "", "h", "", "/a%5Eb", "?c^d", "#e^f"}},
-	{"../x?y", "http://h/a/b/c#d",
-		{"http://h/a/x?y", "http:", "", "", "h", "", "/a/x", "?y", ""}},
-	{"", "http://h/a^?b#c", {"http://h/a%5E?b", "http:", "", "", "h", "", "/a%5E", "?b", ""}},
-	{"#z", "data:x #y", {"data:x%20#z", "data:", "", "", "", "", "x%20", "", "#z"}},
-	{"x", NULL, {NULL}},
-	{"x", "mailto:a", {NULL}},
-	{"http://h/", "nonsense", {NULL}},
-	{"http://", "http://h/", {NULL}},
-	{"http://h:x/", NULL, {NULL}},
-	{"http://a<b", NULL, {NULL}},
+	{.in = "HTTP://u:p@Example.com:8080/a?b#c",
+		.part = {"http://u:p@example.com:8080/a?b#c", "http:", "u", "p", "example.com", "8080", "/a", "?b", "#c"}},
+	{.in = "https://example.com:443",
+		.part = {"https://example.com/", "https:", "", "", "example.com", "", "/", "", ""}},
+	{.in = "http://e.org/?#",
+		.part = {"http://e.org/?#", "http:", "", "", "e.org", "", "/", "", ""}},
+	{.in = "http://u@[::FFFF:1.2.3.4]:0/",
+		.part = {"http://u@[::ffff:102:304]:0/", "http:", "u", "", "[::ffff:102:304]", "0", "/", "", ""}},
+	{.in = "http://:p@h/", .part = {"http://:p@h/", "http:", "", "p", "h", "", "/", "", ""}},
+	{.in = "mailto:a@b", .part = {"mailto:a@b", "mailto:", "", "", "", "", "a@b", "", ""}},
+	{.in = "file:///C|/x/../y",
+		.part = {"file:///C:/y", "file:", "", "", "", "", "/C:/y", "", ""}},
+	{.in = "web+x:/.//p", .part = {"web+x:/.//p", "web+x:", "", "", "", "", "//p", "", ""}},
+	{.in = "data:x  ?y", .part = {"data:x %20?y", "data:", "", "", "", "", "x %20", "?y", ""}},
+	{.in = "data:x #y", .part = {"data:x%20#y", "data:", "", "", "", "", "x%20", "", "#y"}},
+	{.in = "data:x ", .part = {"data:x", "data:", "", "", "", "", "x", "", ""}},
+	{.in = "sc://h/a^b?c^d#e^f",
+		.part = {"sc://h/a%5Eb?c^d#e^f", "sc:", "", "", "h", "", "/a%5Eb", "?c^d", "#e^f"}},
+	{.in = "../x?y", .base = "http://h/a/b/c#d",
+		.part = {"http://h/a/x?y", "http:", "", "", "h", "", "/a/x", "?y", ""}},
+	{.in = "", .base = "http://h/a^?b#c",
+		.part = {"http://h/a%5E?b", "http:", "", "", "h", "", "/a%5E", "?b", ""}},
+	{.in = "#z", .base = "data:x #y",
+		.part = {"data:x%20#z", "data:", "", "", "", "", "x%20", "", "#z"}},
+	{.in = "x", .part = {NULL}},
+	{.in = "x", .base = "mailto:a", .part = {NULL}},
+	{.in = "http://h/", .base = "nonsense", .part = {NULL}},
+	{.in = "http://", .base = "http://h/", .part = {NULL}},
+	{.in = "http://h:x/", .part = {NULL}},
+	{.in = "http://a<b", .part = {NULL}},
 };
+/* clang-format on */
 
 static void parts_are_those_of_the_standard(void **state)
 {
@@ -269,28 +273,31 @@ static void references_resolve(void **state)
 	}
 }
 
+/* clang-format off */
 static const struct {
 	const char *url;
 	const char *host; /* NULL: none */
 	unsigned port;
 	bool web;
 } host_cases[] = {
-	{"http://WWW.Example.com/", "www.example.com", 80, true},
-	{"https://example.com", "example.com", 443, true},
-	{"https://example.com:8443/", "example.com", 8443, true},
-	{"http://[2001:DB8::1]:81/", "[2001:db8::1]", 81, true},
-	{"http://b\u00fccher.example/", "xn--bcher-kva.example", 80, true},
-	{"http://3232235777/", "192.168.1.1", 80, true},
-	{"ftp://example.com/", "example.com", 21, false},
-	{"ws://example.com/", "example.com", 80, false},
-	{"wss://example.com/", "example.com", 443, false},
-	{"sc://example.com/", "example.com", 0, false},
-	{"sc://example.com:9/", "example.com", 9, false},
-	{"file:///etc/passwd", NULL, 0, false},
-	{"mailto:a@b.org", NULL, 0, false},
-	{"example.com", NULL, 0, false},
-	{"", NULL, 0, false},
+	{.url = "http://WWW.Example.com/", .host = "www.example.com", .port = 80, .web = true},
+	{.url = "https://example.com", .host = "example.com", .port = 443, .web = true},
+	{.url = "https://example.com:8443/", .host = "example.com", .port = 8443, .web = true},
+	{.url = "http://[2001:DB8::1]:81/", .host = "[2001:db8::1]", .port = 81, .web = true},
+	{.url = "http://b\u00fccher.example/", .host = "xn--bcher-kva.example", .port = 80,
+		.web = true},
+	{.url = "http://3232235777/", .host = "192.168.1.1", .port = 80, .web = true},
+	{.url = "ftp://example.com/", .host = "example.com", .port = 21},
+	{.url = "ws://example.com/", .host = "example.com", .port = 80},
+	{.url = "wss://example.com/", .host = "example.com", .port = 443},
+	{.url = "sc://example.com/", .host = "example.com"},
+	{.url = "sc://example.com:9/", .host = "example.com", .port = 9},
+	{.url = "file:///etc/passwd"},
+	{.url = "mailto:a@b.org"},
+	{.url = "example.com"},
+	{.url = ""},
 };
+/* clang-format on */
 
 static void host_and_port_are_those_to_connect_to(void **state)
 {
@@ -345,28 +352,28 @@ static const struct {
 	const char *b;
 	bool equal;
 } fuzzy_cases[] = {
-	{"http://example.com/", "http://example.com/", true},
-	{"http://example.com/", "https://example.com", true},
-	{"http://www.example.com/a", "http://example.com/a", true},
-	{"http://www.example.com/a/", "https://example.com/a", true},
-	{"http://example.com:80/a", "https://example.com/a", true},
-	{"https://example.com:80/a", "http://example.com/a", true},
-	{"http://EXAMPLE.com/%C3%A9", "http://example.com/\u00e9", true},
-	{"http://example.com/a?b", "http://example.com/a?b/", true},
-	{" http://example.com/a ", "http://example.com/a", true},
-	{"not a url/", "not a url", true},
-	{"", "", true},
-	{"http://example.com/a", "http://example.com/b", false},
-	{"http://example.com/a", "http://example.com/A", false},
-	{"http://example.com/a//", "http://example.com/a", false},
-	{"http://example.com/a?", "http://example.com/a", false},
-	{"http://example.com/a#x", "http://example.com/a", false},
-	{"http://example.com:81/a", "http://example.com/a", false},
-	{"http://u@example.com/a", "http://example.com/a", false},
+	{.a = "http://example.com/", .b = "http://example.com/", .equal = true},
+	{.a = "http://example.com/", .b = "https://example.com", .equal = true},
+	{.a = "http://www.example.com/a", .b = "http://example.com/a", .equal = true},
+	{.a = "http://www.example.com/a/", .b = "https://example.com/a", .equal = true},
+	{.a = "http://example.com:80/a", .b = "https://example.com/a", .equal = true},
+	{.a = "https://example.com:80/a", .b = "http://example.com/a", .equal = true},
+	{.a = "http://EXAMPLE.com/%C3%A9", .b = "http://example.com/\u00e9", .equal = true},
+	{.a = "http://example.com/a?b", .b = "http://example.com/a?b/", .equal = true},
+	{.a = " http://example.com/a ", .b = "http://example.com/a", .equal = true},
+	{.a = "not a url/", .b = "not a url", .equal = true},
+	{.a = "", .b = "", .equal = true},
+	{.a = "http://example.com/a", .b = "http://example.com/b"},
+	{.a = "http://example.com/a", .b = "http://example.com/A"},
+	{.a = "http://example.com/a//", .b = "http://example.com/a"},
+	{.a = "http://example.com/a?", .b = "http://example.com/a"},
+	{.a = "http://example.com/a#x", .b = "http://example.com/a"},
+	{.a = "http://example.com:81/a", .b = "http://example.com/a"},
+	{.a = "http://u@example.com/a", .b = "http://example.com/a"},
 	/* only a host's own prefix is left out */
-	{"http://e.org/?u=www.a.org", "http://e.org/?u=a.org", false},
-	{"http://awww.org/", "http://aorg/", false},
-	{"example.com", "http://example.com/", false},
+	{.a = "http://e.org/?u=www.a.org", .b = "http://e.org/?u=a.org"},
+	{.a = "http://awww.org/", .b = "http://aorg/"},
+	{.a = "example.com", .b = "http://example.com/"},
 };
 
 static void fuzzy_equality(void **state)

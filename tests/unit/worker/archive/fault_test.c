@@ -178,6 +178,7 @@ static void look(uv_timer_t *timer)
 	w->seen_blocked |= ing_archive_blocked(w->f->archive);
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	enum call kind;
@@ -187,17 +188,28 @@ static const struct {
 	unsigned want_open;    /* files left open, for the next start */
 	uint64_t want_records; /* 0: repeats are possible */
 } faults[] = {
-	{"no space for the first record", PWRITE, 1, 2, ENOSPC, false, 0, 1 + 2 * COUNT},
-	{"no space in the middle", PWRITE, 6, 3, ENOSPC, false, 0, 1 + 2 * COUNT},
-	{"no space in the middle of a record", PWRITE, 7, 2, EDQUOT, true, 0, 1 + 2 * COUNT},
-	{"no space between request and response", PWRITE, 9, 1, EDQUOT, false, 0, 1 + 2 * COUNT},
-	{"the disk fails a write", PWRITE, 5, 1, EIO, true, 0, 1 + 2 * COUNT},
-	{"the disk fails the first sync", FDATASYNC, 1, 1, EIO, false, 0, 1 + 2 * COUNT},
-	{"the disk fails a later sync", FDATASYNC, 2, 1, EIO, false, 0, 2 + 2 * COUNT},
-	{"the disk fails two syncs in a row", FDATASYNC, 2, 2, EIO, false, 1, 0},
-	{"the folder cannot be synced", FSYNC, 1, 1, EIO, false, 0, 1 + 2 * COUNT},
-	{"the file cannot be renamed", RENAME, 1, 1, EACCES, false, 1, 0},
+	{.name = "no space for the first record", .kind = PWRITE, .first = 1, .count = 2,
+		.errnum = ENOSPC, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "no space in the middle", .kind = PWRITE, .first = 6, .count = 3,
+		.errnum = ENOSPC, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "no space in the middle of a record", .kind = PWRITE, .first = 7, .count = 2,
+		.errnum = EDQUOT, .half = true, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "no space between request and response", .kind = PWRITE, .first = 9, .count = 1,
+		.errnum = EDQUOT, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "the disk fails a write", .kind = PWRITE, .first = 5, .count = 1, .errnum = EIO,
+		.half = true, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "the disk fails the first sync", .kind = FDATASYNC, .first = 1, .count = 1,
+		.errnum = EIO, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "the disk fails a later sync", .kind = FDATASYNC, .first = 2, .count = 1,
+		.errnum = EIO, .want_open = 0, .want_records = 2 + 2 * COUNT},
+	{.name = "the disk fails two syncs in a row", .kind = FDATASYNC, .first = 2, .count = 2,
+		.errnum = EIO, .want_open = 1, .want_records = 0},
+	{.name = "the folder cannot be synced", .kind = FSYNC, .first = 1, .count = 1,
+		.errnum = EIO, .want_open = 0, .want_records = 1 + 2 * COUNT},
+	{.name = "the file cannot be renamed", .kind = RENAME, .first = 1, .count = 1,
+		.errnum = EACCES, .want_open = 1, .want_records = 0},
 };
+/* clang-format on */
 
 static void items_outlive_a_failing_disk(void **state)
 {

@@ -35,31 +35,49 @@ static void parts_are_made_safe(void **state)
 	}
 }
 
+/* clang-format off */
 static const struct {
 	const char *file;
 	const char *prefix;
 	const char *host;
 	bool want;
 } owners[] = {
-	{"ING-20260102030405678-00000-h.warc.gz.open", "ING", "h", true},
-	{"ING-20260102030405678-99999-h.warc.gz.open", "ING", "h", true},
-	{"ING-20260102030405678-100000-h.warc.gz.open", "ING", "h", true},
-	{"A-B-20260102030405678-00000-h-2.warc.gz.open", "A-B", "h-2", true},
-	{"ING-20260102030405678-00000-h.warc.gz", "ING", "h", false},
-	{"ING-20260102030405678-00000-h2.warc.gz.open", "ING", "h", false},
-	{"ING-20260102030405678-00000-x-h.warc.gz.open", "ING", "h", false},
-	{"ING-20260102030405678-00000-h.warc.gz.open", "ING", "h2", false},
-	{"ING2-20260102030405678-00000-h.warc.gz.open", "ING", "h", false},
-	{"X-ING-20260102030405678-00000-h.warc.gz.open", "ING", "h", false},
-	{"ING-2026010203040567-00000-h.warc.gz.open", "ING", "h", false},
-	{"ING-202601020304056789-00000-h.warc.gz.open", "ING", "h", false},
-	{"ING-20260102030405678-0000-h.warc.gz.open", "ING", "h", false},
-	{"ING-20260102030405678-00000000000-h.warc.gz.open", "ING", "h", false},
-	{"ING-20260102030405678-00000-h.warc.gz.open.bak", "ING", "h", false},
-	{"ING-20260102030405678-00000-h.warc.open", "ING", "h", false},
-	{"ING-20260102030405678-00000-h", "ING", "h", false},
-	{"", "ING", "h", false},
+	{.file = "ING-20260102030405678-00000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = true},
+	{.file = "ING-20260102030405678-99999-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = true},
+	{.file = "ING-20260102030405678-100000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = true},
+	{.file = "A-B-20260102030405678-00000-h-2.warc.gz.open", .prefix = "A-B", .host = "h-2",
+		.want = true},
+	{.file = "ING-20260102030405678-00000-h.warc.gz", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000-h2.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000-x-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000-h.warc.gz.open", .prefix = "ING", .host = "h2",
+		.want = false},
+	{.file = "ING2-20260102030405678-00000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "X-ING-20260102030405678-00000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-2026010203040567-00000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-202601020304056789-00000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-0000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000000000-h.warc.gz.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000-h.warc.gz.open.bak", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000-h.warc.open", .prefix = "ING", .host = "h",
+		.want = false},
+	{.file = "ING-20260102030405678-00000-h", .prefix = "ING", .host = "h", .want = false},
+	{.file = "", .prefix = "ING", .host = "h", .want = false},
 };
+/* clang-format on */
 
 static void names_are_told_apart(void **state)
 {

@@ -23,6 +23,7 @@
 
 enum { COUNT = 6 };
 
+/* clang-format off */
 static const struct {
 	const char *url;
 	const char *surt;
@@ -32,26 +33,32 @@ static const struct {
 	size_t body_bytes;
 	enum ing_truncated truncated;
 } answers[COUNT] = {
-	{"https://example.org/landing?a=1", "org,example)/landing?a=1",
-		"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n\r\n",
-		"text/html", 200, 20000, ING_TRUNC_NONE},
-	{"http://example.org/paper.pdf", "org,example)/paper.pdf",
-		"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 3000000\r\n\r\n",
-		"application/pdf", 200, 3000000, ING_TRUNC_NONE},
-	{"http://example.org/moved", "org,example)/moved",
-		"HTTP/1.1 302 Found\r\nLocation: /paper.pdf\r\nContent-Type: text/plain\r\n\r\n",
-		"text/plain", 302, 0, ING_TRUNC_NONE},
-	{"http://example.org/cut", "org,example)/cut",
-		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n",
-		"text/plain", 200, 777, ING_TRUNC_LENGTH},
-	{"http://example.org/zipped", "org,example)/zipped",
-		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n"
-		"X-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
-		"text/html", 200, 512, ING_TRUNC_NONE},
-	{"http://example.org/bare-line-ends", "org,example)/bare-line-ends",
-		"HTTP/1.1 404 Not Found\nContent-Type: text/html\n\n", "text/html", 404, 100,
-		ING_TRUNC_NONE},
+	{.url = "https://example.org/landing?a=1", .surt = "org,example)/landing?a=1",
+		.head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n\r\n",
+		.mimetype = "text/html", .status = 200, .body_bytes = 20000,
+		.truncated = ING_TRUNC_NONE},
+	{.url = "http://example.org/paper.pdf", .surt = "org,example)/paper.pdf",
+		.head = "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 3000000\r\n\r\n",
+		.mimetype = "application/pdf", .status = 200, .body_bytes = 3000000,
+		.truncated = ING_TRUNC_NONE},
+	{.url = "http://example.org/moved", .surt = "org,example)/moved",
+		.head = "HTTP/1.1 302 Found\r\nLocation: /paper.pdf\r\nContent-Type: text/plain\r\n\r\n",
+		.mimetype = "text/plain", .status = 302, .truncated = ING_TRUNC_NONE},
+	{.url = "http://example.org/cut", .surt = "org,example)/cut",
+		.head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n",
+		.mimetype = "text/plain", .status = 200, .body_bytes = 777,
+		.truncated = ING_TRUNC_LENGTH},
+	{.url = "http://example.org/zipped", .surt = "org,example)/zipped",
+		.head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n"
+			"X-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
+		.mimetype = "text/html", .status = 200, .body_bytes = 512,
+		.truncated = ING_TRUNC_NONE},
+	{.url = "http://example.org/bare-line-ends", .surt = "org,example)/bare-line-ends",
+		.head = "HTTP/1.1 404 Not Found\nContent-Type: text/html\n\n",
+		.mimetype = "text/html", .status = 404, .body_bytes = 100,
+		.truncated = ING_TRUNC_NONE},
 };
+/* clang-format on */
 
 /* The tool's path, or NULL where it is not installed. */
 static const char *find_tool(const char *name, char ret[512])

@@ -158,152 +158,157 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 }
 
 /* One error each; the whole line. */
+/* clang-format off */
 static const struct {
 	const char *file;
 	const char *set;
 	const char *want;
 } error_cases[] = {
-	{"gate:\n  concurrency: 0\n", NULL,
-		"c.yaml:2:16: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is 0"},
-	{"gate:\n  concurrency: \"5\"\n", NULL,
-		"c.yaml:2:16: key \"gate.concurrency\": must be a number: leave the quotes out"},
-	{"gate: {concurrency: five}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
-	{"gate: {concurrency: -5}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is -5"},
-	{"gate: {concurrency: -}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
-	{"gate: {concurrency: --5}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
-	{"gate: {concurrency: -5.5}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
-	{"gate: {concurrency: -0}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is 0"},
-	{"fetch: {memory_bytes: -1GiB}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
-		"and is -1GiB"},
-	{"gate: {concurrency: 5KiB}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
-	{"gate: {concurrency: [5]}\n", NULL,
-		"c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
-	{"fetch: {memory_bytes: 5 kB}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
-		"KiB, MiB or GiB behind it"},
-	{"fetch: {memory_bytes: 99999999999999999999}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
-		"and is 99999999999999999999"},
-	{"fetch: {memory_bytes: 9999999999999GiB}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
-		"and is 9999999999999GiB"},
-	{"fetch: {memory_bytes: 1023KiB}\n", NULL,
-		"c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
-		"and is 1047552"},
-	{"fetch:\n  timeout: 5\n", NULL,
-		"c.yaml:2:3: key \"fetch.timeout\": there is no such key; did you mean "
-		"\"fetch.timeout_ms\"?"},
-	{"timeout_ms: 5\n", NULL,
-		"c.yaml:1:1: key \"timeout_ms\": there is no such key; did you mean "
-		"\"fetch.timeout_ms\"?"},
-	{"colour: red\n", NULL, "c.yaml:1:1: key \"colour\": there is no such key"},
-	{"kafka:\n  topics:\n    request: x\n", NULL,
-		"c.yaml:3:5: key \"kafka.topics.request\": there is no such key; did you mean "
-		"\"kafka.topics.requests\"?"},
-	{"kafka: x\n", NULL, "c.yaml:1:8: key \"kafka\": must be a mapping of keys to values"},
-	{"- a\n", NULL, "c.yaml:1:1: must be a mapping of keys to values"},
-	{"a: [\n", NULL,
-		"c.yaml:2:1: did not find expected node content while parsing a flow node (line 2)"},
-	{"gate: {robots: ignore}\ngate: {}\n", NULL,
-		"c.yaml:2:1: key \"gate\" was given before, at 1:1"},
-	{"gate: {max_wait_ms: 1}\ngate.max_wait_ms: 2\n", NULL,
-		"c.yaml:2:1: key \"gate.max_wait_ms\": was given before, at 1:21"},
-	{"gate: {host_key: name}\n", NULL,
-		"c.yaml:1:18: key \"gate.host_key\": must be host, domain or address"},
-	{"fetch: {tls_fallback: yes}\n", NULL,
-		"c.yaml:1:23: key \"fetch.tls_fallback\": must be true or false"},
-	{"fetch: {allow_port: [80, 0]}\n", NULL,
-		"c.yaml:1:26: key \"fetch.allow_port\": must be a port, 1 to 65535"},
-	{"fetch: {dns_servers: \"192.0.2.1,ns.example\"}\n", NULL,
-		"c.yaml:1:22: key \"fetch.dns_servers\": name server at character 11: not ADDRESS or "
-		"ADDRESS:PORT"},
-	{"fetch: {dns_servers: \"[::1]:0\"}\n", NULL,
-		"c.yaml:1:22: key \"fetch.dns_servers\": name server at character 1: not ADDRESS or "
-		"ADDRESS:PORT"},
-	{"fetch: {dns_servers: \"192.0.2.1,\"}\n", NULL,
-		"c.yaml:1:22: key \"fetch.dns_servers\": name server at character 11: not ADDRESS or "
-		"ADDRESS:PORT"},
-	{"gate: {robots: yes}\n", NULL, "c.yaml:1:16: key \"gate.robots\": must be obey or ignore"},
-	{"log: {level: [debug]}\n", NULL,
-		"c.yaml:1:14: key \"log.level\": must be error, warning, info or debug"},
-	{"instance: a/b\n", NULL,
-		"c.yaml:1:11: key \"instance\": must be made of letters, digits and . _ @ : - and not "
-		"begin with a dot"},
-	{"instance: \"\"\n", NULL, "c.yaml:1:11: key \"instance\": must not be empty"},
-	{"instance: \"a\\0b\"\n", NULL,
-		"c.yaml:1:11: key \"instance\": must not hold control characters"},
-	{"instance: [a]\n", NULL, "c.yaml:1:11: key \"instance\": must be a text"},
-	{"warc: {dir: \"/a\\nb\"}\n", NULL,
-		"c.yaml:1:13: key \"warc.dir\": must not hold control characters"},
-	{"warc: {prefix: a/b}\n", NULL,
-		"c.yaml:1:16: key \"warc.prefix\": must be made of letters, digits and . _ - and not "
-		"begin with a dot"},
-	{"kafka: {topics: {results: \"a b\"}}\n", NULL,
-		"c.yaml:1:27: key \"kafka.topics.results\": must be made of letters, digits and . _ -"},
-	{"kafka: {brokers: \"a:1,:2\"}\n", NULL,
-		"c.yaml:1:18: key \"kafka.brokers\": broker at character 5: not HOST:PORT"},
-	{"kafka: {brokers: \"a:99999\"}\n", NULL,
-		"c.yaml:1:18: key \"kafka.brokers\": broker at character 1: a port is a number from 1 to "
-		"65535"},
-	{"kafka:\n  properties:\n    - a=b\n    - c\n", NULL,
-		"c.yaml:4:7: key \"kafka.properties\": not NAME=VALUE"},
-	{"kafka:\n  properties:\n    a b: c\n", NULL,
-		"c.yaml:3:10: key \"kafka.properties\": not NAME=VALUE"},
-	{"kafka:\n  properties: [[a]]\n", NULL,
-		"c.yaml:2:16: key \"kafka.properties\": the items of the list must be texts"},
-	{"fetch: {allow_address: {a: b}}\n", NULL,
-		"c.yaml:1:24: key \"fetch.allow_address\": must be a list of texts"},
-	{"fetch: {allow_address: [\"\"]}\n", NULL,
-		"c.yaml:1:25: key \"fetch.allow_address\": the items of the list must not be empty"},
-	{"fetch:\n  allow_address:\n  - 10.0.0.0/8\n  - 10.0.0.0/33\n", NULL,
-		"c.yaml:4:5: key \"fetch.allow_address\": 10.0.0.0/33: the prefix length must be a "
-		"number from 0 to 32"},
-	{"fetch: {connect_to: \"a:1:b\"}\n", NULL,
-		"c.yaml:1:21: key \"fetch.connect_to\": \"a:1:b\": not "
-		"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
-	{"fetch: {connect_to: [\"::b:1\", \"a:x:b:1\"]}\n", NULL,
-		"c.yaml:1:31: key \"fetch.connect_to\": \"a:x:b:1\": a port is a number from 1 to "
-		"65535, or empty"},
-	{"fetch: {connect_to: \"[::g]::b:1\"}\n", NULL,
-		"c.yaml:1:21: key \"fetch.connect_to\": \"[::g]::b:1\": not "
-		"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
-	{"fetch: {proxy: \"http://user:secret@host\"}\n", NULL,
-		"c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
-		"http://USER:PASSWORD@HOST:PORT"},
-	{"fetch: {proxy: \"socks5://host:1\"}\n", NULL,
-		"c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
-		"http://USER:PASSWORD@HOST:PORT"},
-	{"fetch: {proxy: \"http://host:1/path\"}\n", NULL,
-		"c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
-		"http://USER:PASSWORD@HOST:PORT"},
-	{"fetch: {user_agent: \"(x) a/1 http://h/\"}\n", NULL,
-		"c.yaml:1:21: key \"fetch.user_agent\": must begin with the name of a product, such as "
-		"example-archive/1.0"},
-	{"fetch: {user_agent: \"a/1 \u00e9\"}\n", NULL,
-		"c.yaml:1:21: key \"fetch.user_agent\": may hold printable ASCII characters only"},
-	{"\"\": x\n", NULL, "c.yaml:1:1: key \"\": there is no such key"},
-	{"", "gate.concurrency", "--set 1:1:1: not KEY=VALUE"},
-	{"", "=5", "--set 1:1:1: not KEY=VALUE"},
-	{"", "gate.concurency=5",
-		"--set 1:1:1: key \"gate.concurency\": there is no such key; did you mean "
-		"\"gate.concurrency\"?"},
-	{"", "gate.concurrency=x",
-		"--set 1:1:18: key \"gate.concurrency\": must be a whole number"},
-	{"", "gate={concurrency: x}",
-		"--set 1:1:20: key \"gate.concurrency\": must be a whole number"},
-	{"", "gate=5", "--set 1:1:6: key \"gate\": must be a mapping of keys to values"},
-	{"", "gate.concurrency=[",
-		"--set 1:2:1: did not find expected node content while parsing a flow node (line "
-		"2)"},
+	{.file = "gate:\n  concurrency: 0\n",
+		.want = "c.yaml:2:16: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is 0"},
+	{.file = "gate:\n  concurrency: \"5\"\n",
+		.want = "c.yaml:2:16: key \"gate.concurrency\": must be a number: leave the quotes out"},
+	{.file = "gate: {concurrency: five}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "gate: {concurrency: -5}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is -5"},
+	{.file = "gate: {concurrency: -}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "gate: {concurrency: --5}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "gate: {concurrency: -5.5}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "gate: {concurrency: -0}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is 0"},
+	{.file = "fetch: {memory_bytes: -1GiB}\n",
+		.want = "c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+			"and is -1GiB"},
+	{.file = "gate: {concurrency: 5KiB}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "gate: {concurrency: [5]}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "fetch: {memory_bytes: 5 kB}\n",
+		.want = "c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
+			"KiB, MiB or GiB behind it"},
+	{.file = "fetch: {memory_bytes: 99999999999999999999}\n",
+		.want = "c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+			"and is 99999999999999999999"},
+	{.file = "fetch: {memory_bytes: 9999999999999GiB}\n",
+		.want = "c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+			"and is 9999999999999GiB"},
+	{.file = "fetch: {memory_bytes: 1023KiB}\n",
+		.want = "c.yaml:1:23: key \"fetch.memory_bytes\": must be from 1048576 to 1099511627776 bytes, "
+			"and is 1047552"},
+	{.file = "fetch:\n  timeout: 5\n",
+		.want = "c.yaml:2:3: key \"fetch.timeout\": there is no such key; did you mean "
+			"\"fetch.timeout_ms\"?"},
+	{.file = "timeout_ms: 5\n",
+		.want = "c.yaml:1:1: key \"timeout_ms\": there is no such key; did you mean "
+			"\"fetch.timeout_ms\"?"},
+	{.file = "colour: red\n", .want = "c.yaml:1:1: key \"colour\": there is no such key"},
+	{.file = "kafka:\n  topics:\n    request: x\n",
+		.want = "c.yaml:3:5: key \"kafka.topics.request\": there is no such key; did you mean "
+			"\"kafka.topics.requests\"?"},
+	{.file = "kafka: x\n",
+		.want = "c.yaml:1:8: key \"kafka\": must be a mapping of keys to values"},
+	{.file = "- a\n", .want = "c.yaml:1:1: must be a mapping of keys to values"},
+	{.file = "a: [\n",
+		.want = "c.yaml:2:1: did not find expected node content while parsing a flow node (line 2)"},
+	{.file = "gate: {robots: ignore}\ngate: {}\n",
+		.want = "c.yaml:2:1: key \"gate\" was given before, at 1:1"},
+	{.file = "gate: {max_wait_ms: 1}\ngate.max_wait_ms: 2\n",
+		.want = "c.yaml:2:1: key \"gate.max_wait_ms\": was given before, at 1:21"},
+	{.file = "gate: {host_key: name}\n",
+		.want = "c.yaml:1:18: key \"gate.host_key\": must be host, domain or address"},
+	{.file = "fetch: {tls_fallback: yes}\n",
+		.want = "c.yaml:1:23: key \"fetch.tls_fallback\": must be true or false"},
+	{.file = "fetch: {allow_port: [80, 0]}\n",
+		.want = "c.yaml:1:26: key \"fetch.allow_port\": must be a port, 1 to 65535"},
+	{.file = "fetch: {dns_servers: \"192.0.2.1,ns.example\"}\n",
+		.want = "c.yaml:1:22: key \"fetch.dns_servers\": name server at character 11: not ADDRESS or "
+			"ADDRESS:PORT"},
+	{.file = "fetch: {dns_servers: \"[::1]:0\"}\n",
+		.want = "c.yaml:1:22: key \"fetch.dns_servers\": name server at character 1: not ADDRESS or "
+			"ADDRESS:PORT"},
+	{.file = "fetch: {dns_servers: \"192.0.2.1,\"}\n",
+		.want = "c.yaml:1:22: key \"fetch.dns_servers\": name server at character 11: not ADDRESS or "
+			"ADDRESS:PORT"},
+	{.file = "gate: {robots: yes}\n",
+		.want = "c.yaml:1:16: key \"gate.robots\": must be obey or ignore"},
+	{.file = "log: {level: [debug]}\n",
+		.want = "c.yaml:1:14: key \"log.level\": must be error, warning, info or debug"},
+	{.file = "instance: a/b\n",
+		.want = "c.yaml:1:11: key \"instance\": must be made of letters, digits and . _ @ : - and not "
+			"begin with a dot"},
+	{.file = "instance: \"\"\n", .want = "c.yaml:1:11: key \"instance\": must not be empty"},
+	{.file = "instance: \"a\\0b\"\n",
+		.want = "c.yaml:1:11: key \"instance\": must not hold control characters"},
+	{.file = "instance: [a]\n", .want = "c.yaml:1:11: key \"instance\": must be a text"},
+	{.file = "warc: {dir: \"/a\\nb\"}\n",
+		.want = "c.yaml:1:13: key \"warc.dir\": must not hold control characters"},
+	{.file = "warc: {prefix: a/b}\n",
+		.want = "c.yaml:1:16: key \"warc.prefix\": must be made of letters, digits and . _ - and not "
+			"begin with a dot"},
+	{.file = "kafka: {topics: {results: \"a b\"}}\n",
+		.want = "c.yaml:1:27: key \"kafka.topics.results\": must be made of letters, digits and . _ -"},
+	{.file = "kafka: {brokers: \"a:1,:2\"}\n",
+		.want = "c.yaml:1:18: key \"kafka.brokers\": broker at character 5: not HOST:PORT"},
+	{.file = "kafka: {brokers: \"a:99999\"}\n",
+		.want = "c.yaml:1:18: key \"kafka.brokers\": broker at character 1: a port is a number from 1 to "
+			"65535"},
+	{.file = "kafka:\n  properties:\n    - a=b\n    - c\n",
+		.want = "c.yaml:4:7: key \"kafka.properties\": not NAME=VALUE"},
+	{.file = "kafka:\n  properties:\n    a b: c\n",
+		.want = "c.yaml:3:10: key \"kafka.properties\": not NAME=VALUE"},
+	{.file = "kafka:\n  properties: [[a]]\n",
+		.want = "c.yaml:2:16: key \"kafka.properties\": the items of the list must be texts"},
+	{.file = "fetch: {allow_address: {a: b}}\n",
+		.want = "c.yaml:1:24: key \"fetch.allow_address\": must be a list of texts"},
+	{.file = "fetch: {allow_address: [\"\"]}\n",
+		.want = "c.yaml:1:25: key \"fetch.allow_address\": the items of the list must not be empty"},
+	{.file = "fetch:\n  allow_address:\n  - 10.0.0.0/8\n  - 10.0.0.0/33\n",
+		.want = "c.yaml:4:5: key \"fetch.allow_address\": 10.0.0.0/33: the prefix length must be a "
+			"number from 0 to 32"},
+	{.file = "fetch: {connect_to: \"a:1:b\"}\n",
+		.want = "c.yaml:1:21: key \"fetch.connect_to\": \"a:1:b\": not "
+			"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
+	{.file = "fetch: {connect_to: [\"::b:1\", \"a:x:b:1\"]}\n",
+		.want = "c.yaml:1:31: key \"fetch.connect_to\": \"a:x:b:1\": a port is a number from 1 to "
+			"65535, or empty"},
+	{.file = "fetch: {connect_to: \"[::g]::b:1\"}\n",
+		.want = "c.yaml:1:21: key \"fetch.connect_to\": \"[::g]::b:1\": not "
+			"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
+	{.file = "fetch: {proxy: \"http://user:secret@host\"}\n",
+		.want = "c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
+			"http://USER:PASSWORD@HOST:PORT"},
+	{.file = "fetch: {proxy: \"socks5://host:1\"}\n",
+		.want = "c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
+			"http://USER:PASSWORD@HOST:PORT"},
+	{.file = "fetch: {proxy: \"http://host:1/path\"}\n",
+		.want = "c.yaml:1:16: key \"fetch.proxy\": not http://HOST:PORT or "
+			"http://USER:PASSWORD@HOST:PORT"},
+	{.file = "fetch: {user_agent: \"(x) a/1 http://h/\"}\n",
+		.want = "c.yaml:1:21: key \"fetch.user_agent\": must begin with the name of a product, such as "
+			"example-archive/1.0"},
+	{.file = "fetch: {user_agent: \"a/1 \u00e9\"}\n",
+		.want = "c.yaml:1:21: key \"fetch.user_agent\": may hold printable ASCII characters only"},
+	{.file = "\"\": x\n", .want = "c.yaml:1:1: key \"\": there is no such key"},
+	{.file = "", .set = "gate.concurrency", .want = "--set 1:1:1: not KEY=VALUE"},
+	{.file = "", .set = "=5", .want = "--set 1:1:1: not KEY=VALUE"},
+	{.file = "", .set = "gate.concurency=5",
+		.want = "--set 1:1:1: key \"gate.concurency\": there is no such key; did you mean "
+			"\"gate.concurrency\"?"},
+	{.file = "", .set = "gate.concurrency=x",
+		.want = "--set 1:1:18: key \"gate.concurrency\": must be a whole number"},
+	{.file = "", .set = "gate={concurrency: x}",
+		.want = "--set 1:1:20: key \"gate.concurrency\": must be a whole number"},
+	{.file = "", .set = "gate=5",
+		.want = "--set 1:1:6: key \"gate\": must be a mapping of keys to values"},
+	{.file = "", .set = "gate.concurrency=[",
+		.want = "--set 1:2:1: did not find expected node content while parsing a flow node (line "
+			"2)"},
 };
+/* clang-format on */
 
 static void errors_say_where_and_what(void **state)
 {

@@ -234,14 +234,14 @@ static void a_helper_survives_its_questions(void **state)
 		const char *question, *answer;
 		int rc;
 	} cases[] = {
-		{"one", "oneone", 0},
-		{"", "", 0},
-		{"count", "3countcount", 0}, /* the same child */
-		{"die", NULL, -ING_FAIL_CRASH},
-		{"count", "1countcount", 0}, /* another */
-		{"exit", NULL, -ING_FAIL_CRASH},
-		{"flood", NULL, -ING_FAIL_TOO_BIG},
-		{"two", "twotwo", 0},
+		{.question = "one", .answer = "oneone"},
+		{.question = "", .answer = ""},
+		{.question = "count", .answer = "3countcount"}, /* the same child */
+		{.question = "die", .rc = -ING_FAIL_CRASH},
+		{.question = "count", .answer = "1countcount"}, /* another */
+		{.question = "exit", .rc = -ING_FAIL_CRASH},
+		{.question = "flood", .rc = -ING_FAIL_TOO_BIG},
+		{.question = "two", .answer = "twotwo"},
 	};
 	struct ing_buf answer;
 	int served = 0;

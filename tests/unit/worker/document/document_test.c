@@ -132,11 +132,11 @@ static const struct {
 	size_t cut;
 	enum ing_exam want;
 } failures[] = {
-	{"gzip", 1 << 20, 9, ING_EXAM_BAD_ENCODING},
-	{"br", 1 << 20, 0, ING_EXAM_BAD_ENCODING},
-	{"compress", 1 << 20, 0, ING_EXAM_BAD_ENCODING},
-	{"gzip", sizeof(PAGE) - 2, 0, ING_EXAM_TOO_LARGE},
-	{NULL, 10, 0, ING_EXAM_TOO_LARGE},
+	{.encoding = "gzip", .max_body = 1 << 20, .cut = 9, .want = ING_EXAM_BAD_ENCODING},
+	{.encoding = "br", .max_body = 1 << 20, .want = ING_EXAM_BAD_ENCODING},
+	{.encoding = "compress", .max_body = 1 << 20, .want = ING_EXAM_BAD_ENCODING},
+	{.encoding = "gzip", .max_body = sizeof(PAGE) - 2, .want = ING_EXAM_TOO_LARGE},
+	{.max_body = 10, .want = ING_EXAM_TOO_LARGE},
 };
 
 static void what_cannot_be_decoded_has_no_file(void **state)
@@ -469,18 +469,24 @@ static void a_long_robots_file_counts_up_to_the_limit(void **state)
 
 static void a_robots_file_that_cannot_be_decoded_has_no_rules(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *coding;
 		const void *data;
 		size_t bytes;
 		const char *words;
 	} cases[] = {
-		{"gzip", rules_gz, sizeof(rules_gz) - 9, "ends early"},
-		{"xyz", RULES, sizeof(RULES) - 1, "not understood"},
-		{"br", RULES, sizeof(RULES) - 1, "damaged"},
-		{"gzip, gzip, gzip", idle_gz, sizeof(idle_gz), "not understood"},
-		{"gzip, gzip", idle_gz, sizeof(idle_gz), "takes more work"},
+		{.coding = "gzip", .data = rules_gz, .bytes = sizeof(rules_gz) - 9,
+			.words = "ends early"},
+		{.coding = "xyz", .data = RULES, .bytes = sizeof(RULES) - 1,
+			.words = "not understood"},
+		{.coding = "br", .data = RULES, .bytes = sizeof(RULES) - 1, .words = "damaged"},
+		{.coding = "gzip, gzip, gzip", .data = idle_gz, .bytes = sizeof(idle_gz),
+			.words = "not understood"},
+		{.coding = "gzip, gzip", .data = idle_gz, .bytes = sizeof(idle_gz),
+			.words = "takes more work"},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		look_at_robots(cases[i].coding, false, cases[i].data, cases[i].bytes);

@@ -42,6 +42,7 @@ static void read_pdf(const char *name, struct ing_pdf *ret)
 	assert_non_null(ret->status);
 }
 
+/* clang-format off */
 static const struct {
 	const char *file, *status;
 	int pages;
@@ -49,20 +50,25 @@ static const struct {
 	const char *text; /* somewhere in the text; NULL: there is no text */
 	const char *error;
 } cases[] = {
-	{"article.pdf", "success", 2, 16, "The tide carries a buoy seven miles.", NULL},
-	{"junk_before.pdf", "success", 2, 16, "Two words", NULL},
-	{"scripts.pdf", "success", 1, 4, "кириллица", NULL},
-	{"permissions.pdf", "success", 1, 2, "locked words", NULL},
-	{"page_tree_loop.pdf", "success", 9, 1, "once", NULL},
-	{"object_loop.pdf", "success", 1, 1, "seen", NULL},
-	{"password.pdf", "parse-error", 0, 0, NULL, "encrypted"},
-	{"truncated.pdf", "parse-error", 0, 0, NULL, "damaged"},
-	{"header_only.pdf", "parse-error", 0, 0, NULL, "damaged"},
-	{"no_pages.pdf", "empty-pdf", 0, 0, NULL, "no pages"},
-	{"no_page0.pdf", "empty-page0", 1, 0, NULL, "first page"},
-	{"text_bomb.pdf", "text-too-large", 30, 0, NULL, "1000000 characters"},
-	{"renamed_zip.pdf", "not-pdf", 0, 0, NULL, NULL},
+	{.file = "article.pdf", .status = "success", .pages = 2, .words = 16,
+		.text = "The tide carries a buoy seven miles."},
+	{.file = "junk_before.pdf", .status = "success", .pages = 2, .words = 16,
+		.text = "Two words"},
+	{.file = "scripts.pdf", .status = "success", .pages = 1, .words = 4, .text = "кириллица"},
+	{.file = "permissions.pdf", .status = "success", .pages = 1, .words = 2,
+		.text = "locked words"},
+	{.file = "page_tree_loop.pdf", .status = "success", .pages = 9, .words = 1, .text = "once"},
+	{.file = "object_loop.pdf", .status = "success", .pages = 1, .words = 1, .text = "seen"},
+	{.file = "password.pdf", .status = "parse-error", .error = "encrypted"},
+	{.file = "truncated.pdf", .status = "parse-error", .error = "damaged"},
+	{.file = "header_only.pdf", .status = "parse-error", .error = "damaged"},
+	{.file = "no_pages.pdf", .status = "empty-pdf", .error = "no pages"},
+	{.file = "no_page0.pdf", .status = "empty-page0", .pages = 1, .error = "first page"},
+	{.file = "text_bomb.pdf", .status = "text-too-large", .pages = 30,
+		.error = "1000000 characters"},
+	{.file = "renamed_zip.pdf", .status = "not-pdf"},
 };
+/* clang-format on */
 
 static void says_how_it_went(void **state)
 {
@@ -179,26 +185,22 @@ static void damage_is_a_status(void **state)
 	ing_buf_done(&file);
 }
 
+/* clang-format off */
 static const struct {
 	const char *text;
 	uint32_t words;
 	size_t chars;
 } counted[] = {
-	{"", 0, 0},
-	{" \t\n\f ", 0, 5},
-	{"one", 1, 3},
-	{" one  two\n", 2, 10},
-	{"ein\u00a0Wort\u3000mehr", 3, 13},
-	{"a\u2003"
-	 "b\u200a"
-	 "c\u2028d\xc2\x85"
-	 "e",
-		5, 9},
-	{"a\u200b"
-	 "b",
-		1, 3}, /* zero width space is no white space */
-	{"漢字", 1, 2},
+	{.text = ""},
+	{.text = " \t\n\f ", .chars = 5},
+	{.text = "one", .words = 1, .chars = 3},
+	{.text = " one  two\n", .words = 2, .chars = 10},
+	{.text = "ein\u00a0Wort\u3000mehr", .words = 3, .chars = 13},
+	{.text = "a\u2003" "b\u200a" "c\u2028d\xc2\x85" "e", .words = 5, .chars = 9},
+	{.text = "a\u200b" "b", .words = 1, .chars = 3}, /* zero width space is no white space */
+	{.text = "漢字", .words = 1, .chars = 2},
 };
+/* clang-format on */
 
 static void counts_words_and_characters(void **state)
 {

@@ -329,28 +329,31 @@ static void spoil_rule_hits(struct ing_findings *f)
 	f->page.rule_hits[0].flags = UINT32_MAX;
 }
 
+/* clang-format off */
 static const struct spoil_case spoil_cases[] = {
-	{"hex with another letter", spoil_hex, true},
-	{"hex too short", spoil_short_hex, true},
-	{"digest missing", spoil_no_hex, true},
-	{"digests of a body as sent", spoil_told_digests, true},
-	{"one digest of a body as sent", spoil_one_told_digest, true},
-	{"type missing", spoil_no_type, true},
-	{"exam out of range", spoil_exam, true},
-	{"page status out of range", spoil_page, true},
-	{"CPU time of centuries", spoil_cpu, true},
-	{"robots.txt that was not decoded", spoil_robots_of_nothing, true},
-	{"type with parameters", spoil_type, false},
-	{"link to a file", spoil_url_scheme, false},
-	{"link with a line break", spoil_url_bytes, false},
-	{"page of no size", spoil_size, false},
-	{"odd identifiers", spoil_ids, false},
-	{"title in no encoding", spoil_title, false},
-	{"link without technique", spoil_technique, false},
-	{"wall of no kind", spoil_wall, true},
-	{"odd guesses", spoil_words, false},
-	{"rule hits with unknown flags", spoil_rule_hits, false},
+	{.name = "hex with another letter", .spoil = spoil_hex, .refused = true},
+	{.name = "hex too short", .spoil = spoil_short_hex, .refused = true},
+	{.name = "digest missing", .spoil = spoil_no_hex, .refused = true},
+	{.name = "digests of a body as sent", .spoil = spoil_told_digests, .refused = true},
+	{.name = "one digest of a body as sent", .spoil = spoil_one_told_digest, .refused = true},
+	{.name = "type missing", .spoil = spoil_no_type, .refused = true},
+	{.name = "exam out of range", .spoil = spoil_exam, .refused = true},
+	{.name = "page status out of range", .spoil = spoil_page, .refused = true},
+	{.name = "CPU time of centuries", .spoil = spoil_cpu, .refused = true},
+	{.name = "robots.txt that was not decoded", .spoil = spoil_robots_of_nothing,
+		.refused = true},
+	{.name = "type with parameters", .spoil = spoil_type},
+	{.name = "link to a file", .spoil = spoil_url_scheme},
+	{.name = "link with a line break", .spoil = spoil_url_bytes},
+	{.name = "page of no size", .spoil = spoil_size},
+	{.name = "odd identifiers", .spoil = spoil_ids},
+	{.name = "title in no encoding", .spoil = spoil_title},
+	{.name = "link without technique", .spoil = spoil_technique},
+	{.name = "wall of no kind", .spoil = spoil_wall, .refused = true},
+	{.name = "odd guesses", .spoil = spoil_words},
+	{.name = "rule hits with unknown flags", .spoil = spoil_rule_hits},
 };
+/* clang-format on */
 
 static void test_spoilt_findings(void **state)
 {
@@ -376,31 +379,43 @@ static void test_robots_rules_are_those_of_a_parser(void **state)
 {
 	static const struct {
 		const char *name;
+		/* clang-format off */
 		struct ing_robots_rule rules[3];
 		uint32_t count, said; /* said: what the list claims to have */
 		uint32_t crawl_delay_ms;
 		bool good;
 	} cases[] = {
-		{"in order", {{"/aa", 3, 9, false}, {"/b", 2, 1, true}, {"/b", 2, 1, false}}, 3, 3,
-			INT32_MAX, true},
-		{"none", {{NULL, 0, 0, false}}, 0, 0, 0, true},
-		{"the same twice", {{"/a", 2, 1, true}, {"/a", 2, 1, true}}, 2, 2, 0, true},
-		{"shortest first", {{"/b", 2, 1, true}, {"/aa", 3, 9, false}}, 2, 2, 0, false},
-		{"Disallow first", {{"/b", 2, 1, false}, {"/b", 2, 2, true}}, 2, 2, 0, false},
-		{"last line first", {{"/b", 2, 2, true}, {"/b", 2, 1, true}}, 2, 2, 0, false},
-		{"an empty pattern", {{"", 0, 1, true}}, 1, 1, 0, false},
-		{"a NUL", {{"/\0a", 3, 1, true}}, 1, 1, 0, false},
-		{"two lines", {{"/\na", 3, 1, true}}, 1, 1, 0, false},
-		{"a byte that is escaped", {{"/\xc3\xa4", 3, 1, true}}, 1, 1, 0, false},
-		{"line 0", {{"/", 1, 0, true}}, 1, 1, 0, false},
-		{"a line behind the largest file", {{"/", 1, (512 << 10) + 2, true}}, 1, 1, 0,
-			false},
-		{"a delay of months", {{"/", 1, 1, true}}, 1, 1, UINT32_MAX, false},
-		{"more than come", {{"/", 1, 1, true}}, 1, 2, 0, false},
-		{"fewer than come", {{"/aa", 3, 1, true}, {"/", 1, 1, true}}, 2, 1, 0, false},
-		{"a hundred thousand", {{"/", 1, 1, true}}, 1, 100000, 0, false},
-		{"four billion", {{"/", 1, 1, true}}, 1, UINT32_MAX, 0, false},
+		{.name = "in order",
+			.rules = {{"/aa", 3, 9, false}, {"/b", 2, 1, true}, {"/b", 2, 1, false}},
+			.count = 3, .said = 3, .crawl_delay_ms = INT32_MAX, .good = true},
+		{.name = "none", .rules = {{NULL, 0, 0, false}}, .good = true},
+		{.name = "the same twice", .rules = {{"/a", 2, 1, true}, {"/a", 2, 1, true}},
+			.count = 2, .said = 2, .good = true},
+		{.name = "shortest first", .rules = {{"/b", 2, 1, true}, {"/aa", 3, 9, false}},
+			.count = 2, .said = 2},
+		{.name = "Disallow first", .rules = {{"/b", 2, 1, false}, {"/b", 2, 2, true}},
+			.count = 2, .said = 2},
+		{.name = "last line first", .rules = {{"/b", 2, 2, true}, {"/b", 2, 1, true}},
+			.count = 2, .said = 2},
+		{.name = "an empty pattern", .rules = {{"", 0, 1, true}}, .count = 1, .said = 1},
+		{.name = "a NUL", .rules = {{"/\0a", 3, 1, true}}, .count = 1, .said = 1},
+		{.name = "two lines", .rules = {{"/\na", 3, 1, true}}, .count = 1, .said = 1},
+		{.name = "a byte that is escaped", .rules = {{"/\xc3\xa4", 3, 1, true}},
+			.count = 1, .said = 1},
+		{.name = "line 0", .rules = {{"/", 1, 0, true}}, .count = 1, .said = 1},
+		{.name = "a line behind the largest file",
+			.rules = {{"/", 1, (512 << 10) + 2, true}}, .count = 1, .said = 1},
+		{.name = "a delay of months", .rules = {{"/", 1, 1, true}}, .count = 1, .said = 1,
+			.crawl_delay_ms = UINT32_MAX},
+		{.name = "more than come", .rules = {{"/", 1, 1, true}}, .count = 1, .said = 2},
+		{.name = "fewer than come", .rules = {{"/aa", 3, 1, true}, {"/", 1, 1, true}},
+			.count = 2, .said = 1},
+		{.name = "a hundred thousand", .rules = {{"/", 1, 1, true}}, .count = 1,
+			.said = 100000},
+		{.name = "four billion", .rules = {{"/", 1, 1, true}}, .count = 1,
+			.said = UINT32_MAX},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_findings f, g;
@@ -598,24 +613,30 @@ static void test_reply_of_the_largest(void **state)
 
 static void test_text_is_made_valid(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *wire;
 		size_t bytes;
 		const char *want; /* NULL: refused */
 	} cases[] = {
-		{"plain", "\3\0\0\0abc", 7, "abc"},
-		{"empty", "\0\0\0\0", 4, ""},
-		{"NUL inside", "\3\0\0\0a\0b", 7,
-			"a\xef\xbf\xbd"
-			"b"},
-		{"surrogate", "\3\0\0\0\xed\xa0\x80", 7, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-		{"cleaned, then cut to the ceiling", "\5\0\0\0\xff\xff\xff\xff\xff", 9,
-			"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-		{"longer than its ceiling", "\13\0\0\0abcdefghijk", 15, NULL},
-		{"longer than what is left", "\4\0\0\0abc", 7, NULL},
-		{"length of all but one", "\376\377\377\377abc", 7, NULL},
-		{"cut length", "\3\0", 2, NULL},
+		{.name = "plain", .wire = "\3\0\0\0abc", .bytes = 7, .want = "abc"},
+		{.name = "empty", .wire = "\0\0\0\0", .bytes = 4, .want = ""},
+		{.name = "NUL inside", .wire = "\3\0\0\0a\0b", .bytes = 7,
+			.want = "a\xef\xbf\xbd" "b"},
+		{.name = "surrogate", .wire = "\3\0\0\0\xed\xa0\x80", .bytes = 7,
+			.want = "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+		{.name = "cleaned, then cut to the ceiling",
+			.wire = "\5\0\0\0\xff\xff\xff\xff\xff", .bytes = 9,
+			.want = "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+		{.name = "longer than its ceiling", .wire = "\13\0\0\0abcdefghijk", .bytes = 15,
+			.want = NULL},
+		{.name = "longer than what is left", .wire = "\4\0\0\0abc", .bytes = 7,
+			.want = NULL},
+		{.name = "length of all but one", .wire = "\376\377\377\377abc", .bytes = 7,
+			.want = NULL},
+		{.name = "cut length", .wire = "\3\0", .bytes = 2, .want = NULL},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_wire w;
@@ -642,19 +663,22 @@ static void test_wire_sticks_to_its_first_fault(void **state)
 
 static void test_frame_heads(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *head;
 		int want;
 		size_t bytes;
 	} cases[] = {
-		{"good", "IXr\5\5\0\0\0", 0, 5},
-		{"at the ceiling", "IXr\5\0\1\0\0", 0, 256},
-		{"over the ceiling", "IXr\5\1\1\0\0", -ING_FAIL_TOO_BIG, 0},
-		{"four gigabytes", "IXr\5\377\377\377\377", -ING_FAIL_TOO_BIG, 0},
-		{"another kind", "IXq\5\5\0\0\0", -ING_FAIL_SYNTAX, 0},
-		{"another version", "IXr\4\5\0\0\0", -ING_FAIL_SYNTAX, 0},
-		{"not ours", "HTTP/1.1", -ING_FAIL_SYNTAX, 0},
+		{.name = "good", .head = "IXr\5\5\0\0\0", .want = 0, .bytes = 5},
+		{.name = "at the ceiling", .head = "IXr\5\0\1\0\0", .want = 0, .bytes = 256},
+		{.name = "over the ceiling", .head = "IXr\5\1\1\0\0", .want = -ING_FAIL_TOO_BIG},
+		{.name = "four gigabytes", .head = "IXr\5\377\377\377\377",
+			.want = -ING_FAIL_TOO_BIG},
+		{.name = "another kind", .head = "IXq\5\5\0\0\0", .want = -ING_FAIL_SYNTAX},
+		{.name = "another version", .head = "IXr\4\5\0\0\0", .want = -ING_FAIL_SYNTAX},
+		{.name = "not ours", .head = "HTTP/1.1", .want = -ING_FAIL_SYNTAX},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		size_t bytes = 0;

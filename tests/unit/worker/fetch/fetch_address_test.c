@@ -293,13 +293,18 @@ static void judged_again_on_the_socket(void **state)
 static void names_that_fail(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *host, *detail;
 		bool transient;
-	} cases[] = {{"absent.test", "no such host name", false},
-		{"nothing.test", "no address", false},
-		{"broken.test", "the name servers returned no answer", true},
-		{"silent.test", "connect_timeout_ms", true}};
+	} cases[] = {
+		{.host = "absent.test", .detail = "no such host name"},
+		{.host = "nothing.test", .detail = "no address"},
+		{.host = "broken.test", .detail = "the name servers returned no answer",
+			.transient = true},
+		{.host = "silent.test", .detail = "connect_timeout_ms", .transient = true},
+	};
+	/* clang-format on */
 	struct client c;
 	start_with(&c, loopback);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
@@ -413,8 +418,12 @@ static void other_family(void **state)
 	static const struct {
 		const char *host, *ip; /* ip NULL: connect-error, as without IPv6 */
 		unsigned queries;
-	} cases[] = {{"both.test", "127.0.0.1", 2}, {"both-private.test", NULL, 2},
-		{"here.test", "127.0.0.1", 1}, {"second.test", "127.0.0.1", 1}};
+	} cases[] = {
+		{.host = "both.test", .ip = "127.0.0.1", .queries = 2},
+		{.host = "both-private.test", .queries = 2},
+		{.host = "here.test", .ip = "127.0.0.1", .queries = 1},
+		{.host = "second.test", .ip = "127.0.0.1", .queries = 1},
+	};
 	struct client c;
 	start_with(&c, loopback);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {

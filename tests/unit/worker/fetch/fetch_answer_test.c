@@ -269,39 +269,50 @@ static const struct web_page pages[] = {
 
 /* ---- whole answers ---- */
 
+/* clang-format off */
 static const struct {
 	const char *path, *head, *body;
 	int status;
 	const char *location, *type, *encoding;
 } good_cases[] = {
-	{"/plain",
-		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Odd:  two  spaces \r\nContent-Length: 5\r\n\r\n",
-		"hello", 200, NULL, "text/plain", NULL},
-	{"/bare-lf", "HTTP/1.1 200 OK\nContent-Length: 5\nContent-Type: a/b\n\n", "hello", 200,
-		NULL, "a/b", NULL},
-	{"/chunked", "HTTP/1.1 200 OK\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
-		"hello, world", 200, NULL, NULL, NULL},
-	{"/trailers",
-		"HTTP/1.1 200 OK\r\nX-Archive-Orig-transfer-encoding: chunked\r\nTrailer: Location\r\n\r\n",
-		"abc", 200, NULL, NULL, NULL},
-	{"/empty-chunked", "HTTP/1.1 200 OK\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
-		"", 200, NULL, NULL, NULL},
-	{"/interim", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "ok", 200, NULL, NULL, NULL},
-	{"/until-close", "HTTP/1.0 200 OK\r\nContent-Type: x/y\r\n\r\n", "until the end", 200, NULL,
-		"x/y", NULL},
-	{"/204", "HTTP/1.1 204 No Content\r\n\r\n", "", 204, NULL, NULL, NULL},
-	{"/304", "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n", "", 304, NULL, NULL,
-		NULL},
-	{"/empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", 200, NULL, NULL, NULL},
-	{"/301", "HTTP/1.1 301 Moved\r\nLocation: ../elsewhere?a=b c\r\nContent-Length: 3\r\n\r\n",
-		"bye", 301, "../elsewhere?a=b c", NULL, NULL},
-	{"/gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n", NULL,
-		200, NULL, NULL, "gzip"},
-	{"/999", "HTTP/1.1 999 Go away\r\nContent-Length: 2\r\n\r\n", "no", 999, NULL, NULL, NULL},
-	{"/long", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "hello", 200, NULL, NULL, NULL},
-	{"/folded", "HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nContent-Length: 0\r\n\r\n", "",
-		302, "/a /b", NULL, NULL},
+	{.path = "/plain",
+		.head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Odd:  two  spaces \r\nContent-Length: 5\r\n\r\n",
+		.body = "hello", .status = 200, .type = "text/plain"},
+	{.path = "/bare-lf", .head = "HTTP/1.1 200 OK\nContent-Length: 5\nContent-Type: a/b\n\n",
+		.body = "hello", .status = 200, .type = "a/b"},
+	{.path = "/chunked",
+		.head = "HTTP/1.1 200 OK\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
+		.body = "hello, world", .status = 200},
+	{.path = "/trailers",
+		.head = "HTTP/1.1 200 OK\r\nX-Archive-Orig-transfer-encoding: chunked\r\nTrailer: Location\r\n\r\n",
+		.body = "abc", .status = 200},
+	{.path = "/empty-chunked",
+		.head = "HTTP/1.1 200 OK\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\n\r\n",
+		.body = "", .status = 200},
+	{.path = "/interim", .head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", .body = "ok",
+		.status = 200},
+	{.path = "/until-close", .head = "HTTP/1.0 200 OK\r\nContent-Type: x/y\r\n\r\n",
+		.body = "until the end", .status = 200, .type = "x/y"},
+	{.path = "/204", .head = "HTTP/1.1 204 No Content\r\n\r\n", .body = "", .status = 204},
+	{.path = "/304", .head = "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n",
+		.body = "", .status = 304},
+	{.path = "/empty", .head = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .body = "",
+		.status = 200},
+	{.path = "/301",
+		.head = "HTTP/1.1 301 Moved\r\nLocation: ../elsewhere?a=b c\r\nContent-Length: 3\r\n\r\n",
+		.body = "bye", .status = 301, .location = "../elsewhere?a=b c"},
+	{.path = "/gzip",
+		.head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n",
+		.status = 200, .encoding = "gzip"},
+	{.path = "/999", .head = "HTTP/1.1 999 Go away\r\nContent-Length: 2\r\n\r\n", .body = "no",
+		.status = 999},
+	{.path = "/long", .head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .body = "hello",
+		.status = 200},
+	{.path = "/folded",
+		.head = "HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nContent-Length: 0\r\n\r\n",
+		.body = "", .status = 302, .location = "/a /b"},
 };
+/* clang-format on */
 
 static void assert_text(const char *what, const char *got, const char *want)
 {
@@ -385,6 +396,7 @@ static void accept_is_what_the_caller_says(void **state)
 
 /* ---- broken answers ---- */
 
+/* clang-format off */
 static const struct {
 	const char *path;
 	enum ing_status outcome;
@@ -393,33 +405,53 @@ static const struct {
 	size_t body_bytes;
 	bool transient;
 } bad_cases[] = {
-	{"/short", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
-	{"/short-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
-	{"/no-last-chunk", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
-	{"/reset-mid", ING_STATUS_TRUNCATED_BODY, true, ING_TRUNC_DISCONNECT, 5, true},
-	{"/bad-chunk", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 5, false},
-	{"/two-lengths", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
-	{"/vast-length", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
-	{"/te-gzip", ING_STATUS_READ_ERROR, true, ING_TRUNC_UNSPECIFIED, 0, false},
-	{"/nothing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
-	{"/garbage", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
-	{"/http09", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
-	{"/bad-status", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
-	{"/cut-head", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
-	{"/cut-line", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
-	{"/nul", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
-	{"/folded-framing", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, false},
-	{"/only-interim", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
-	{"/reset-first", ING_STATUS_READ_ERROR, false, ING_TRUNC_NONE, 0, true},
-	{"/endless-fields", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
-	{"/endless-head", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
-	{"/endless-line", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
-	{"/endless-interim", ING_STATUS_HEADERS_TOO_LARGE, false, ING_TRUNC_NONE, 0, false},
-	{"/endless-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_NONE, 2, false},
-	{"/long-trailers", ING_STATUS_HEADERS_TOO_LARGE, true, ING_TRUNC_NONE, 2, false},
-	{"/endless-body", ING_STATUS_BODY_TOO_LARGE, true, ING_TRUNC_LENGTH, (size_t)8 << 20,
-		false},
+	{.path = "/short", .outcome = ING_STATUS_TRUNCATED_BODY, .answered = true,
+		.truncated = ING_TRUNC_DISCONNECT, .body_bytes = 5, .transient = true},
+	{.path = "/short-chunk", .outcome = ING_STATUS_TRUNCATED_BODY, .answered = true,
+		.truncated = ING_TRUNC_DISCONNECT, .body_bytes = 5, .transient = true},
+	{.path = "/no-last-chunk", .outcome = ING_STATUS_TRUNCATED_BODY, .answered = true,
+		.truncated = ING_TRUNC_DISCONNECT, .body_bytes = 5, .transient = true},
+	{.path = "/reset-mid", .outcome = ING_STATUS_TRUNCATED_BODY, .answered = true,
+		.truncated = ING_TRUNC_DISCONNECT, .body_bytes = 5, .transient = true},
+	{.path = "/bad-chunk", .outcome = ING_STATUS_READ_ERROR, .answered = true,
+		.truncated = ING_TRUNC_UNSPECIFIED, .body_bytes = 5},
+	{.path = "/two-lengths", .outcome = ING_STATUS_READ_ERROR, .answered = true,
+		.truncated = ING_TRUNC_UNSPECIFIED},
+	{.path = "/vast-length", .outcome = ING_STATUS_READ_ERROR, .answered = true,
+		.truncated = ING_TRUNC_UNSPECIFIED},
+	{.path = "/te-gzip", .outcome = ING_STATUS_READ_ERROR, .answered = true,
+		.truncated = ING_TRUNC_UNSPECIFIED},
+	{.path = "/nothing", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE,
+		.transient = true},
+	{.path = "/garbage", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE},
+	{.path = "/http09", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE},
+	{.path = "/bad-status", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE},
+	{.path = "/cut-head", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE,
+		.transient = true},
+	{.path = "/cut-line", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE,
+		.transient = true},
+	{.path = "/nul", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE},
+	{.path = "/folded-framing", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE},
+	{.path = "/only-interim", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE,
+		.transient = true},
+	{.path = "/reset-first", .outcome = ING_STATUS_READ_ERROR, .truncated = ING_TRUNC_NONE,
+		.transient = true},
+	{.path = "/endless-fields", .outcome = ING_STATUS_HEADERS_TOO_LARGE,
+		.truncated = ING_TRUNC_NONE},
+	{.path = "/endless-head", .outcome = ING_STATUS_HEADERS_TOO_LARGE,
+		.truncated = ING_TRUNC_NONE},
+	{.path = "/endless-line", .outcome = ING_STATUS_HEADERS_TOO_LARGE,
+		.truncated = ING_TRUNC_NONE},
+	{.path = "/endless-interim", .outcome = ING_STATUS_HEADERS_TOO_LARGE,
+		.truncated = ING_TRUNC_NONE},
+	{.path = "/endless-trailers", .outcome = ING_STATUS_HEADERS_TOO_LARGE, .answered = true,
+		.truncated = ING_TRUNC_NONE, .body_bytes = 2},
+	{.path = "/long-trailers", .outcome = ING_STATUS_HEADERS_TOO_LARGE, .answered = true,
+		.truncated = ING_TRUNC_NONE, .body_bytes = 2},
+	{.path = "/endless-body", .outcome = ING_STATUS_BODY_TOO_LARGE, .answered = true,
+		.truncated = ING_TRUNC_LENGTH, .body_bytes = (size_t)8 << 20},
 };
+/* clang-format on */
 
 static void broken_answers(void **state)
 {
@@ -450,11 +482,11 @@ static void header_limits(void **state)
 		unsigned max_fields;
 		const char *detail; /* NULL: within the limits */
 	} cases[] = {
-		{100, 65536, 100, NULL},
-		{101, 65536, 100, "too many fields"},
-		{100, 2300, 1000, NULL},
-		{115, 2300, 1000, "over its limit"},
-		{5000, 1 << 20, 5000, NULL},
+		{.fields = 100, .max_bytes = 65536, .max_fields = 100},
+		{.fields = 101, .max_bytes = 65536, .max_fields = 100, .detail = "too many fields"},
+		{.fields = 100, .max_bytes = 2300, .max_fields = 1000},
+		{.fields = 115, .max_bytes = 2300, .max_fields = 1000, .detail = "over its limit"},
+		{.fields = 5000, .max_bytes = 1 << 20, .max_fields = 5000},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
@@ -540,21 +572,31 @@ static void assert_took(const struct ing_exchange *ex, unsigned from_ms, unsigne
 static void limits(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *path;
 		unsigned timeout_ms, stall_ms, min_speed, deadline_ms;
 		unsigned from_ms, to_ms;
 		bool answered;
 	} cases[] = {
-		{"/never", 400, 5000, 1, 0, 380, 5000, false},
-		{"/never", 900, 300, 1, 0, 880, 5000, false}, /* thinking is no stall */
-		{"/never", 9000, 9000, 1, 300, 280, 5000, false},
-		{"/never-ends", 400, 5000, 1, 0, 380, 5000, true},
-		{"/never-ends", 9000, 300, 1, 0, 280, 5000, true},
-		{"/drip", 9000, 400, 1000, 0, 380, 5000, true},
-		{"/drip", 800, 400, 1, 0, 780, 5000, true}, /* slow, but not a stall */
-		{"/drip-head", 9000, 400, 1000, 0, 380, 5000, false},
+		{.path = "/never", .timeout_ms = 400, .stall_ms = 5000, .min_speed = 1,
+			.from_ms = 380, .to_ms = 5000},
+		{.path = "/never", .timeout_ms = 900, .stall_ms = 300, .min_speed = 1,
+			.from_ms = 880, .to_ms = 5000}, /* thinking is no stall */
+		{.path = "/never", .timeout_ms = 9000, .stall_ms = 9000, .min_speed = 1,
+			.deadline_ms = 300, .from_ms = 280, .to_ms = 5000},
+		{.path = "/never-ends", .timeout_ms = 400, .stall_ms = 5000, .min_speed = 1,
+			.from_ms = 380, .to_ms = 5000, .answered = true},
+		{.path = "/never-ends", .timeout_ms = 9000, .stall_ms = 300, .min_speed = 1,
+			.from_ms = 280, .to_ms = 5000, .answered = true},
+		{.path = "/drip", .timeout_ms = 9000, .stall_ms = 400, .min_speed = 1000,
+			.from_ms = 380, .to_ms = 5000, .answered = true},
+		{.path = "/drip", .timeout_ms = 800, .stall_ms = 400, .min_speed = 1,
+			.from_ms = 780, .to_ms = 5000, .answered = true}, /* slow, but not a stall */
+		{.path = "/drip-head", .timeout_ms = 9000, .stall_ms = 400, .min_speed = 1000,
+			.from_ms = 380, .to_ms = 5000},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
 		struct ing_fetch_settings conf = client_settings();

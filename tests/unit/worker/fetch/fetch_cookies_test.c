@@ -133,27 +133,37 @@ static void refused(void **state)
 static void paths_and_ages(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *set, *get, *want; /* want NULL: nothing is sent */
 	} cases[] = {
-		{"http://a.example/?n=1;%20Path=/deep", "http://a.example/deep", "n=1"},
-		{"http://a.example/?n=1;%20Path=/deep", "http://a.example/deep/er", "n=1"},
-		{"http://a.example/?n=1;%20Path=/deep", "http://a.example/deeper", NULL},
+		{.set = "http://a.example/?n=1;%20Path=/deep", .get = "http://a.example/deep",
+			.want = "n=1"},
+		{.set = "http://a.example/?n=1;%20Path=/deep", .get = "http://a.example/deep/er",
+			.want = "n=1"},
+		{.set = "http://a.example/?n=1;%20Path=/deep", .get = "http://a.example/deeper",
+			.want = NULL},
 		/* RFC 6265 5.1.4 would not send this one; curl drops the last slash */
-		{"http://a.example/?n=1;%20Path=/deep/", "http://a.example/deep", "n=1"},
-		{"http://a.example/x/y?n=1", "http://a.example/x/z", "n=1"}, /* the default path */
-		{"http://a.example/x/y?n=1", "http://a.example/", NULL},
-		{"http://a.example/?n=1;%20Path=nonsense", "http://a.example/", "n=1"},
-		{"http://a.example/?n=1;%20Max-Age=100", "http://a.example/", "n=1"},
-		{"http://a.example/?n=1;%20Max-Age=100;%20Expires=Sun,%2006%20Nov%201994%2008:49:37%20GMT",
-			"http://a.example/", "n=1"},                      /* Max-Age counts */
-		{"http://a.example/?n=1", "http://www.a.example/", NULL}, /* the host's own */
-		{"http://www.a.example/?n=1;%20Domain=.a.example", "http://a.example/", "n=1"},
-		{"http://www.a.example/?n=1;%20Domain=A.EXAMPLE", "http://b.a.example/", "n=1"},
-		{"http://A.example/?n=1", "http://a.EXAMPLE/", "n=1"},
-		{"http://a.example/?n=1;%20HttpOnly;%20SameSite=Strict", "http://a.example/",
-			"n=1"},
+		{.set = "http://a.example/?n=1;%20Path=/deep/", .get = "http://a.example/deep",
+			.want = "n=1"},
+		{.set = "http://a.example/x/y?n=1", .get = "http://a.example/x/z", .want = "n=1"}, /* the default path */
+		{.set = "http://a.example/x/y?n=1", .get = "http://a.example/", .want = NULL},
+		{.set = "http://a.example/?n=1;%20Path=nonsense", .get = "http://a.example/",
+			.want = "n=1"},
+		{.set = "http://a.example/?n=1;%20Max-Age=100", .get = "http://a.example/",
+			.want = "n=1"},
+		{.set = "http://a.example/?n=1;%20Max-Age=100;%20Expires=Sun,%2006%20Nov%201994%2008:49:37%20GMT",
+			.get = "http://a.example/", .want = "n=1"}, /* Max-Age counts */
+		{.set = "http://a.example/?n=1", .get = "http://www.a.example/", .want = NULL}, /* the host's own */
+		{.set = "http://www.a.example/?n=1;%20Domain=.a.example",
+			.get = "http://a.example/", .want = "n=1"},
+		{.set = "http://www.a.example/?n=1;%20Domain=A.EXAMPLE",
+			.get = "http://b.a.example/", .want = "n=1"},
+		{.set = "http://A.example/?n=1", .get = "http://a.EXAMPLE/", .want = "n=1"},
+		{.set = "http://a.example/?n=1;%20HttpOnly;%20SameSite=Strict",
+			.get = "http://a.example/", .want = "n=1"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_cookies *jar = ing_cookies_new();
 		visit(jar, cases[i].set, NULL);

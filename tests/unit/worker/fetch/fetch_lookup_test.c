@@ -100,7 +100,10 @@ static void kinds_of_failure(void **state)
 		bool transient;
 		unsigned queries; /* until the answer is known */
 	} cases[] = {
-		{"absent.test", false, 1}, {"broken.test", true, 0}, {"refused.test", true, 0}};
+		{.name = "absent.test", .queries = 1},
+		{.name = "broken.test", .transient = true},
+		{.name = "refused.test", .transient = true},
+	};
 	uv_loop_t loop;
 	struct ing_resolver *r =
 		start(&loop, &(struct ing_resolver_conf){.servers = names_server(names)});
@@ -239,17 +242,17 @@ static void first_addresses(void **state)
 		const char *url, *want;
 		bool at_once;
 	} cases[] = {
-		{"http://here.test/x", "127.0.0.1", false},
-		{"https://here.test/y", "127.0.0.1", true}, /* known */
-		{"http://half.test/", "127.0.0.2", false},  /* the first one is refused */
-		{"http://private.test/", "none", false},
-		{"http://absent.test/", "none", false},
-		{"http://broken.test/", "none", false},
-		{"http://127.0.0.3/", "127.0.0.3", true},
-		{"http://10.0.0.1/", "none", true},
-		{"http://[::ffff:127.0.0.1]/", "::ffff:127.0.0.1", true},
-		{"http://here.test:22/", "none", true},
-		{"nonsense", "none", true},
+		{.url = "http://here.test/x", .want = "127.0.0.1"},
+		{.url = "https://here.test/y", .want = "127.0.0.1", .at_once = true}, /* known */
+		{.url = "http://half.test/", .want = "127.0.0.2"}, /* the first one is refused */
+		{.url = "http://private.test/", .want = "none"},
+		{.url = "http://absent.test/", .want = "none"},
+		{.url = "http://broken.test/", .want = "none"},
+		{.url = "http://127.0.0.3/", .want = "127.0.0.3", .at_once = true},
+		{.url = "http://10.0.0.1/", .want = "none", .at_once = true},
+		{.url = "http://[::ffff:127.0.0.1]/", .want = "::ffff:127.0.0.1", .at_once = true},
+		{.url = "http://here.test:22/", .want = "none", .at_once = true},
+		{.url = "nonsense", .want = "none", .at_once = true},
 	};
 	struct client c;
 	struct ing_fetch_settings conf = client_settings();

@@ -92,6 +92,7 @@ static void whole_and_cut_short(void **state)
 static void error_text_decides(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		CURLcode rc;
 		int phase;
@@ -99,26 +100,31 @@ static void error_text_decides(void **state)
 		enum ing_status want;
 		bool transient;
 	} cases[] = {
-		{CURLE_SSL_CONNECT_ERROR, 0,
-			"OpenSSL SSL_connect: Connection reset by peer in connection to a:443 ",
-			ING_STATUS_TLS_ERROR, true},
-		{CURLE_SSL_CONNECT_ERROR, 0, "Recv failure: Connection reset by peer",
-			ING_STATUS_TLS_ERROR, true},
-		{CURLE_SSL_CONNECT_ERROR, 0,
-			"error:0A000126:SSL routines::unexpected eof while reading",
-			ING_STATUS_TLS_ERROR, true},
-		{CURLE_SSL_CONNECT_ERROR, 0, "error:0A00010B:SSL routines::wrong version number",
-			ING_STATUS_TLS_ERROR, false},
-		{CURLE_PEER_FAILED_VERIFICATION, 0,
-			"SSL certificate problem: certificate has expired", ING_STATUS_TLS_ERROR,
-			false},
-		{CURLE_RECV_ERROR, 2, "Recv failure: Connection reset by peer",
-			ING_STATUS_TRUNCATED_BODY, true},
-		{CURLE_RECV_ERROR, 1, "Too large response headers: 307300 > 307200",
-			ING_STATUS_HEADERS_TOO_LARGE, false},
-		{CURLE_RECV_ERROR, 2, "Illegal or missing hexadecimal sequence in chunked-encoding",
-			ING_STATUS_READ_ERROR, false},
+		{.rc = CURLE_SSL_CONNECT_ERROR,
+			.detail = "OpenSSL SSL_connect: Connection reset by peer in connection to a:443 ",
+			.want = ING_STATUS_TLS_ERROR, .transient = true},
+		{.rc = CURLE_SSL_CONNECT_ERROR, .detail = "Recv failure: Connection reset by peer",
+			.want = ING_STATUS_TLS_ERROR, .transient = true},
+		{.rc = CURLE_SSL_CONNECT_ERROR,
+			.detail = "error:0A000126:SSL routines::unexpected eof while reading",
+			.want = ING_STATUS_TLS_ERROR, .transient = true},
+		{.rc = CURLE_SSL_CONNECT_ERROR,
+			.detail = "error:0A00010B:SSL routines::wrong version number",
+			.want = ING_STATUS_TLS_ERROR},
+		{.rc = CURLE_PEER_FAILED_VERIFICATION,
+			.detail = "SSL certificate problem: certificate has expired",
+			.want = ING_STATUS_TLS_ERROR},
+		{.rc = CURLE_RECV_ERROR, .phase = 2,
+			.detail = "Recv failure: Connection reset by peer",
+			.want = ING_STATUS_TRUNCATED_BODY, .transient = true},
+		{.rc = CURLE_RECV_ERROR, .phase = 1,
+			.detail = "Too large response headers: 307300 > 307200",
+			.want = ING_STATUS_HEADERS_TOO_LARGE},
+		{.rc = CURLE_RECV_ERROR, .phase = 2,
+			.detail = "Illegal or missing hexadecimal sequence in chunked-encoding",
+			.want = ING_STATUS_READ_ERROR},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		int phase = cases[i].phase;
 		struct ing_outcome got = ing_outcome_of_curl(

@@ -13,26 +13,36 @@
 static void targets(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *input, *url, *host; /* url NULL: refused */
 		unsigned port;
 		bool https;
 	} cases[] = {
-		{"http://a.example/", "http://a.example/", "a.example", 80, false},
-		{"https://a.example/x?y", "https://a.example/x?y", "a.example", 443, true},
-		{"http://a.example:8080/#f", "http://a.example:8080/", "a.example", 8080, false},
-		{"http://u@a.example/@b#c@d", "http://a.example/@b", "a.example", 80, false},
-		{"http://u:p@q@a.example/", "http://a.example/", "a.example", 80, false},
-		{"http://a.example?u@b", "http://a.example?u@b", "a.example", 80, false},
-		{"http://[2001:DB8::1]:81/", "http://[2001:DB8::1]:81/", "2001:db8::1", 81, false},
-		{"http://127.0.0.1/", "http://127.0.0.1/", "127.0.0.1", 80, false},
-		{"http://a.example/a/../b/%2e", "http://a.example/a/../b/%2e", "a.example", 80,
-			false},
-		{"http://u:p@/", NULL, NULL, 0, false},
-		{"http://a.example:0/", NULL, NULL, 0, false},
-		{"ws://a.example/", NULL, NULL, 0, false},
-		{"http://a.example/ ", NULL, NULL, 0, false},
+		{.input = "http://a.example/", .url = "http://a.example/", .host = "a.example",
+			.port = 80},
+		{.input = "https://a.example/x?y", .url = "https://a.example/x?y",
+			.host = "a.example", .port = 443, .https = true},
+		{.input = "http://a.example:8080/#f", .url = "http://a.example:8080/",
+			.host = "a.example", .port = 8080},
+		{.input = "http://u@a.example/@b#c@d", .url = "http://a.example/@b",
+			.host = "a.example", .port = 80},
+		{.input = "http://u:p@q@a.example/", .url = "http://a.example/",
+			.host = "a.example", .port = 80},
+		{.input = "http://a.example?u@b", .url = "http://a.example?u@b",
+			.host = "a.example", .port = 80},
+		{.input = "http://[2001:DB8::1]:81/", .url = "http://[2001:DB8::1]:81/",
+			.host = "2001:db8::1", .port = 81},
+		{.input = "http://127.0.0.1/", .url = "http://127.0.0.1/", .host = "127.0.0.1",
+			.port = 80},
+		{.input = "http://a.example/a/../b/%2e", .url = "http://a.example/a/../b/%2e",
+			.host = "a.example", .port = 80},
+		{.input = "http://u:p@/"},
+		{.input = "http://a.example:0/"},
+		{.input = "ws://a.example/"},
+		{.input = "http://a.example/ "},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_target t;
 		struct ing_error err = {0};
@@ -54,30 +64,40 @@ static void targets(void **state)
 static void connect_rules(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *rule, *url, *host; /* host NULL: the rule is refused */
 		unsigned port;
 	} cases[] = {
-		{":80:127.0.0.1:8080", "http://a.example/", "127.0.0.1", 8080},
-		{":80:127.0.0.1:8080", "https://a.example/", "a.example", 443},
-		{"a.example:80:b.example:", "http://a.example/", "b.example", 80},
-		{"A.Example::b.example:81", "http://a.example/", "b.example", 81},
-		{"a.example:::81", "http://a.example/", "a.example", 81},
-		{"a.example:::81", "http://b.example/", "b.example", 80},
-		{":::", "https://b.example:444/", "b.example", 444},
-		{"[2001:db8:0::1]:80:[::1]:81", "http://[2001:db8::1]/", "::1", 81},
-		{"127.0.0.1:80:x.example:81", "http://127.0.0.1/", "x.example", 81},
-		{"", "http://a/", NULL, 0},
-		{"a:b:c", "http://a/", NULL, 0},
-		{"a:80:b:81:", "http://a/", NULL, 0},
-		{"a:x:b:81", "http://a/", NULL, 0},
-		{"a:80:b:0", "http://a/", NULL, 0},
-		{"a:80:b:65536", "http://a/", NULL, 0},
-		{"a:80:::1:81", "http://a/", NULL, 0},
-		{"a:80:[::1:81", "http://a/", NULL, 0},
-		{"a:80:[nonsense]:81", "http://a/", NULL, 0},
-		{"a:123456789012345678901234567890:b:1", "http://a/", NULL, 0},
+		{.rule = ":80:127.0.0.1:8080", .url = "http://a.example/", .host = "127.0.0.1",
+			.port = 8080},
+		{.rule = ":80:127.0.0.1:8080", .url = "https://a.example/", .host = "a.example",
+			.port = 443},
+		{.rule = "a.example:80:b.example:", .url = "http://a.example/",
+			.host = "b.example", .port = 80},
+		{.rule = "A.Example::b.example:81", .url = "http://a.example/",
+			.host = "b.example", .port = 81},
+		{.rule = "a.example:::81", .url = "http://a.example/", .host = "a.example",
+			.port = 81},
+		{.rule = "a.example:::81", .url = "http://b.example/", .host = "b.example",
+			.port = 80},
+		{.rule = ":::", .url = "https://b.example:444/", .host = "b.example", .port = 444},
+		{.rule = "[2001:db8:0::1]:80:[::1]:81", .url = "http://[2001:db8::1]/",
+			.host = "::1", .port = 81},
+		{.rule = "127.0.0.1:80:x.example:81", .url = "http://127.0.0.1/",
+			.host = "x.example", .port = 81},
+		{.rule = "", .url = "http://a/"},
+		{.rule = "a:b:c", .url = "http://a/"},
+		{.rule = "a:80:b:81:", .url = "http://a/"},
+		{.rule = "a:x:b:81", .url = "http://a/"},
+		{.rule = "a:80:b:0", .url = "http://a/"},
+		{.rule = "a:80:b:65536", .url = "http://a/"},
+		{.rule = "a:80:::1:81", .url = "http://a/"},
+		{.rule = "a:80:[::1:81", .url = "http://a/"},
+		{.rule = "a:80:[nonsense]:81", .url = "http://a/"},
+		{.rule = "a:123456789012345678901234567890:b:1", .url = "http://a/"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_routes routes;
 		struct ing_target t;
@@ -127,21 +147,24 @@ static void first_rule_wins(void **state)
 static void proxies(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *proxy, *host; /* host NULL: refused */
 		unsigned port;
 		const char *user, *password;
 	} cases[] = {
-		{"http://p.example:3128", "p.example", 3128, NULL, NULL},
-		{"http://me:s%20e%40c@p.example:3128/", "p.example", 3128, "me", "s e@c"},
-		{"http://[::1]:80", "::1", 80, NULL, NULL},
-		{"http://p.example", NULL, 0, NULL, NULL},
-		{"https://p.example:443", NULL, 0, NULL, NULL},
-		{"socks5://p.example:1080", NULL, 0, NULL, NULL},
-		{"p.example:3128", NULL, 0, NULL, NULL},
-		{"nonsense", NULL, 0, NULL, NULL},
-		{"http://u:hush@p.example:99999", NULL, 0, NULL, NULL},
+		{.proxy = "http://p.example:3128", .host = "p.example", .port = 3128},
+		{.proxy = "http://me:s%20e%40c@p.example:3128/", .host = "p.example", .port = 3128,
+			.user = "me", .password = "s e@c"},
+		{.proxy = "http://[::1]:80", .host = "::1", .port = 80},
+		{.proxy = "http://p.example"},
+		{.proxy = "https://p.example:443"},
+		{.proxy = "socks5://p.example:1080"},
+		{.proxy = "p.example:3128"},
+		{.proxy = "nonsense"},
+		{.proxy = "http://u:hush@p.example:99999"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_routes r;
 		struct ing_error err = {0};
@@ -172,15 +195,15 @@ static void ports(void **state)
 		const char *texts[3];
 		bool good, allows_8080;
 	} cases[] = {
-		{{NULL}, true, false},
-		{{"8080"}, true, true},
-		{{"81", "8080"}, true, true},
-		{{"81", "8081"}, true, false},
-		{{"0"}, false, false},
-		{{""}, false, false},
-		{{"65536"}, false, false},
-		{{"8080", "x"}, false, false},
-		{{"-8080"}, false, false},
+		{.texts = {NULL}, .good = true},
+		{.texts = {"8080"}, .good = true, .allows_8080 = true},
+		{.texts = {"81", "8080"}, .good = true, .allows_8080 = true},
+		{.texts = {"81", "8081"}, .good = true},
+		{.texts = {"0"}},
+		{.texts = {""}},
+		{.texts = {"65536"}},
+		{.texts = {"8080", "x"}},
+		{.texts = {"-8080"}},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_ports p;

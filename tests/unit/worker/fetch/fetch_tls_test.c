@@ -142,19 +142,27 @@ static void start_case(struct client *c, bool own_ca)
 static void certificates(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *url;
 		bool own_ca;
 		enum ing_status want;
 		const char *detail;
 	} cases[] = {
-		{"https://good.test/", true, ING_STATUS_SUCCESS, ""},
-		{"https://wrong.test/", true, ING_STATUS_TLS_ERROR, "wrong.test"},
-		{"https://127.0.0.1/", true, ING_STATUS_TLS_ERROR, "127.0.0.1"},
-		{"https://expired.test/", true, ING_STATUS_TLS_ERROR, "expired"},
-		{"https://plain.test/", true, ING_STATUS_CONNECT_ERROR, "timeout"},
-		{"https://good.test/", false, ING_STATUS_TLS_ERROR, "certificate"},
+		{.url = "https://good.test/", .own_ca = true, .want = ING_STATUS_SUCCESS,
+			.detail = ""},
+		{.url = "https://wrong.test/", .own_ca = true, .want = ING_STATUS_TLS_ERROR,
+			.detail = "wrong.test"},
+		{.url = "https://127.0.0.1/", .own_ca = true, .want = ING_STATUS_TLS_ERROR,
+			.detail = "127.0.0.1"},
+		{.url = "https://expired.test/", .own_ca = true, .want = ING_STATUS_TLS_ERROR,
+			.detail = "expired"},
+		{.url = "https://plain.test/", .own_ca = true, .want = ING_STATUS_CONNECT_ERROR,
+			.detail = "timeout"},
+		{.url = "https://good.test/", .want = ING_STATUS_TLS_ERROR,
+			.detail = "certificate"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
 		start_case(&c, cases[i].own_ca);
@@ -226,6 +234,7 @@ static struct ing_exchange *get_anyhow(struct client *c, const char *url)
 static void fallback(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *url;
 		bool own_ca;
@@ -233,13 +242,19 @@ static void fallback(void **state)
 		bool unverified;
 		unsigned connections; /* to the good server */
 	} cases[] = {
-		{"https://good.test/", true, ING_STATUS_SUCCESS, false, 1},
-		{"https://wrong.test/", true, ING_STATUS_SUCCESS, true, 2},
-		{"https://127.0.0.1/", true, ING_STATUS_SUCCESS, true, 2},
-		{"https://good.test/", false, ING_STATUS_SUCCESS, true, 2},
-		{"https://expired.test/", true, ING_STATUS_SUCCESS, true, 0},
-		{"https://plain.test/", true, ING_STATUS_CONNECT_ERROR, false, 0},
+		{.url = "https://good.test/", .own_ca = true, .want = ING_STATUS_SUCCESS,
+			.connections = 1},
+		{.url = "https://wrong.test/", .own_ca = true, .want = ING_STATUS_SUCCESS,
+			.unverified = true, .connections = 2},
+		{.url = "https://127.0.0.1/", .own_ca = true, .want = ING_STATUS_SUCCESS,
+			.unverified = true, .connections = 2},
+		{.url = "https://good.test/", .want = ING_STATUS_SUCCESS, .unverified = true,
+			.connections = 2},
+		{.url = "https://expired.test/", .own_ca = true, .want = ING_STATUS_SUCCESS,
+			.unverified = true},
+		{.url = "https://plain.test/", .own_ca = true, .want = ING_STATUS_CONNECT_ERROR},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct client c;
 		start_case(&c, cases[i].own_ca);

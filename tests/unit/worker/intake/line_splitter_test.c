@@ -13,33 +13,39 @@
 
 #define MAX_LINE 8
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	const char *input;
 	size_t input_bytes; /* 0: strlen */
 	const char *want;   /* "number:text|" for each line */
 } cases[] = {
-	{"empty input", "", 0, ""},
-	{"one line", "abc\n", 0, "1:abc|"},
-	{"no final newline", "abc\ndef", 0, "1:abc|2:def|"},
-	{"only a fragment", "x", 0, "1:x|"},
-	{"CR LF", "abc\r\ndef\r\n", 0, "1:abc|2:def|"},
-	{"mixed ends", "abc\r\ndef\nghi", 0, "1:abc|2:def|3:ghi|"},
-	{"a CR inside stays", "a\rb\r\r\n", 0, "1:a\rb\r|"},
-	{"a CR at the very end stays: no newline came", "a\r", 0, "1:a\r|"},
-	{"blank lines are skipped and counted", "\n\na\n \t \n\r\nb\n\n", 0, "3:a|6:b|"},
-	{"blanks at the end", "a\n   ", 0, "1:a|"},
-	{"a NUL is a byte", "a\0b\n", 4, "1:a?b|"},
-	{"exactly the limit", "12345678\n", 0, "1:12345678|"},
-	{"exactly the limit, CR LF", "12345678\r\nx\n", 0, "1:12345678|2:x|"},
-	{"exactly the limit, no end", "12345678", 0, "1:12345678|"},
-	{"one over", "123456789\nx\n", 0, "1:123456789|2:x|"},
-	{"one over, CR LF", "123456789\r\nx\n", 0, "1:123456789|2:x|"},
-	{"one over, no end", "123456789", 0, "1:123456789|"},
-	{"far over is cut to one over", "1234567890abcdefghij\nx\n", 0, "1:123456789|2:x|"},
-	{"far over, the last line", "x\n1234567890abcdefghij", 0, "1:x|2:123456789|"},
-	{"two far over", "1234567890abc\n1234567890abc\r\ny", 0, "1:123456789|2:123456789|3:y|"},
+	{.name = "empty input", .input = "", .want = ""},
+	{.name = "one line", .input = "abc\n", .want = "1:abc|"},
+	{.name = "no final newline", .input = "abc\ndef", .want = "1:abc|2:def|"},
+	{.name = "only a fragment", .input = "x", .want = "1:x|"},
+	{.name = "CR LF", .input = "abc\r\ndef\r\n", .want = "1:abc|2:def|"},
+	{.name = "mixed ends", .input = "abc\r\ndef\nghi", .want = "1:abc|2:def|3:ghi|"},
+	{.name = "a CR inside stays", .input = "a\rb\r\r\n", .want = "1:a\rb\r|"},
+	{.name = "a CR at the very end stays: no newline came", .input = "a\r", .want = "1:a\r|"},
+	{.name = "blank lines are skipped and counted", .input = "\n\na\n \t \n\r\nb\n\n",
+		.want = "3:a|6:b|"},
+	{.name = "blanks at the end", .input = "a\n   ", .want = "1:a|"},
+	{.name = "a NUL is a byte", .input = "a\0b\n", .input_bytes = 4, .want = "1:a?b|"},
+	{.name = "exactly the limit", .input = "12345678\n", .want = "1:12345678|"},
+	{.name = "exactly the limit, CR LF", .input = "12345678\r\nx\n", .want = "1:12345678|2:x|"},
+	{.name = "exactly the limit, no end", .input = "12345678", .want = "1:12345678|"},
+	{.name = "one over", .input = "123456789\nx\n", .want = "1:123456789|2:x|"},
+	{.name = "one over, CR LF", .input = "123456789\r\nx\n", .want = "1:123456789|2:x|"},
+	{.name = "one over, no end", .input = "123456789", .want = "1:123456789|"},
+	{.name = "far over is cut to one over", .input = "1234567890abcdefghij\nx\n",
+		.want = "1:123456789|2:x|"},
+	{.name = "far over, the last line", .input = "x\n1234567890abcdefghij",
+		.want = "1:x|2:123456789|"},
+	{.name = "two far over", .input = "1234567890abc\n1234567890abc\r\ny",
+		.want = "1:123456789|2:123456789|3:y|"},
 };
+/* clang-format on */
 
 static void take_lines(struct ing_line_splitter *s, struct ing_buf *got)
 {

@@ -99,20 +99,23 @@ static void test_topic_of_a_lane(void **state)
 	char longest[250];
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
+	/* clang-format off */
 	const struct {
 		enum ing_lane lane;
 		const char *configured, *requests, *want;
 	} cases[] = {
-		{ING_LANE_PRIORITY, "auto", "r", "r-priority"},
-		{ING_LANE_DAILY, "auto", "r", "r-daily"},
-		{ING_LANE_BULK, "auto", "r", "r-bulk"},
-		{ING_LANE_BULK, "", "r", NULL},
-		{ING_LANE_BULK, NULL, "r", NULL},
-		{ING_LANE_BULK, "other", "r", "other"},
-		{ING_LANE_REQUESTS, "r", "r", "r"},
-		{ING_LANE_BULK, "auto", longest, NULL},
-		{ING_LANE_BULK, longest, "r", longest},
+		{.lane = ING_LANE_PRIORITY, .configured = "auto", .requests = "r",
+			.want = "r-priority"},
+		{.lane = ING_LANE_DAILY, .configured = "auto", .requests = "r", .want = "r-daily"},
+		{.lane = ING_LANE_BULK, .configured = "auto", .requests = "r", .want = "r-bulk"},
+		{.lane = ING_LANE_BULK, .configured = "", .requests = "r", .want = NULL},
+		{.lane = ING_LANE_BULK, .requests = "r", .want = NULL},
+		{.lane = ING_LANE_BULK, .configured = "other", .requests = "r", .want = "other"},
+		{.lane = ING_LANE_REQUESTS, .configured = "r", .requests = "r", .want = "r"},
+		{.lane = ING_LANE_BULK, .configured = "auto", .requests = longest, .want = NULL},
+		{.lane = ING_LANE_BULK, .configured = longest, .requests = "r", .want = longest},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const char *configured[ING_LANES_] = {[ING_LANE_REQUESTS] = cases[i].requests};
 		configured[cases[i].lane] = cases[i].configured;

@@ -189,11 +189,11 @@ static void test_values_are_read_from_their_members_in_base_units(void **state)
 		unsigned i;
 		double want;
 	} cases[] = {
-		{"pipeline.oldest_ms", 0, 1.5},
-		{"gate.bytes", 0, 7},
-		{"pool.cpu_us", 0, 2.5},
-		{"archive.cpu_ns", 0, 0.25},
-		{"deliver.by_status", ING_STATUS_TIMEOUT, 3},
+		{.source = "pipeline.oldest_ms", .want = 1.5},
+		{.source = "gate.bytes", .want = 7},
+		{.source = "pool.cpu_us", .want = 2.5},
+		{.source = "archive.cpu_ns", .want = 0.25},
+		{.source = "deliver.by_status", .i = ING_STATUS_TIMEOUT, .want = 3},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_metric *m = find(cases[i].source);
@@ -314,18 +314,18 @@ static void test_the_exit_line_has_every_number_in_its_place(void **state)
 		const char *object, *key;
 		double want;
 	} cases[] = {
-		{NULL, "accepted", 7},
-		{NULL, "warc_records", 5},
-		{NULL, "dead", 0},
-		{"by_status", "timeout", 2},
-		{"cpu_seconds", "worker", 3.000001},
-		{"cpu_seconds", "loop", 0.5},
-		{"cpu_seconds", "archive", 1.25},
-		{"cpu_seconds", "examine_pdf", 0.00001},
-		{"gate", "leases", 4},
-		{"loop", "longest_cpu_us", 9},
-		{"examine", "waiting_late", 6},
-		{"leases", "database_us", 11},
+		{.key = "accepted", .want = 7},
+		{.key = "warc_records", .want = 5},
+		{.key = "dead", .want = 0},
+		{.object = "by_status", .key = "timeout", .want = 2},
+		{.object = "cpu_seconds", .key = "worker", .want = 3.000001},
+		{.object = "cpu_seconds", .key = "loop", .want = 0.5},
+		{.object = "cpu_seconds", .key = "archive", .want = 1.25},
+		{.object = "cpu_seconds", .key = "examine_pdf", .want = 0.00001},
+		{.object = "gate", .key = "leases", .want = 4},
+		{.object = "loop", .key = "longest_cpu_us", .want = 9},
+		{.object = "examine", .key = "waiting_late", .want = 6},
+		{.object = "leases", .key = "database_us", .want = 11},
 	};
 	char *text = ing_metrics_line(&v);
 	json_t *line = json_loads(text, 0, NULL);

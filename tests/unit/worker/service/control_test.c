@@ -164,21 +164,30 @@ static void test_answers_and_is_its_owners_alone(void **state)
 
 static void test_nonsense_is_answered_without_the_handler(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *question;
 		size_t bytes; /* 0: the text's */
 		const char *want;
 	} cases[] = {
-		{"no JSON", "GET / HTTP/1.1\r\n", 0, "{\"error\":\"that is no JSON\"}\n"},
-		{"an empty line", "\n", 0, "{\"error\":\"that is no JSON\"}\n"},
-		{"a list", "[1]\n", 0, "{\"error\":\"a question is a JSON object\"}\n"},
-		{"a number", "1\n", 0, "{\"error\":\"that is no JSON\"}\n"},
-		{"a key twice", "{\"a\":1,\"a\":2}\n", 0, "{\"error\":\"that is no JSON\"}\n"},
-		{"a NUL", "{\"a\":\"\0\"}\n", 10, "{\"error\":\"that is no JSON\"}\n"},
-		{"no UTF-8", "{\"a\":\"\xff\"}\n", 0, "{\"error\":\"that is no JSON\"}\n"},
-		{"too deep", "{\"a\":[[[[[[[[[[1]]]]]]]]]]}\n", 0,
-			"{\"error\":\"a question is not nested so deep\"}\n"},
+		{.name = "no JSON", .question = "GET / HTTP/1.1\r\n",
+			.want = "{\"error\":\"that is no JSON\"}\n"},
+		{.name = "an empty line", .question = "\n",
+			.want = "{\"error\":\"that is no JSON\"}\n"},
+		{.name = "a list", .question = "[1]\n",
+			.want = "{\"error\":\"a question is a JSON object\"}\n"},
+		{.name = "a number", .question = "1\n",
+			.want = "{\"error\":\"that is no JSON\"}\n"},
+		{.name = "a key twice", .question = "{\"a\":1,\"a\":2}\n",
+			.want = "{\"error\":\"that is no JSON\"}\n"},
+		{.name = "a NUL", .question = "{\"a\":\"\0\"}\n", .bytes = 10,
+			.want = "{\"error\":\"that is no JSON\"}\n"},
+		{.name = "no UTF-8", .question = "{\"a\":\"\xff\"}\n",
+			.want = "{\"error\":\"that is no JSON\"}\n"},
+		{.name = "too deep", .question = "{\"a\":[[[[[[[[[[1]]]]]]]]]]}\n",
+			.want = "{\"error\":\"a question is not nested so deep\"}\n"},
 	};
+	/* clang-format on */
 	struct server s;
 	(void)state;
 	start_server(&s);
@@ -449,12 +458,12 @@ static void test_the_client_bears_odd_servers(void **state)
 		unsigned timeout_ms;
 		int want;
 	} cases[] = {
-		{"{}\n", TIMEOUT_MS, 0},
-		{"{}", TIMEOUT_MS, 0},
-		{"", TIMEOUT_MS, -ING_FAIL_UNAVAILABLE},
-		{"[]\n", TIMEOUT_MS, -ING_FAIL_SYNTAX},
-		{"{\"a\":", TIMEOUT_MS, -ING_FAIL_SYNTAX},
-		{NULL, 200, -ING_FAIL_TIMEOUT},
+		{.says = "{}\n", .timeout_ms = TIMEOUT_MS, .want = 0},
+		{.says = "{}", .timeout_ms = TIMEOUT_MS, .want = 0},
+		{.says = "", .timeout_ms = TIMEOUT_MS, .want = -ING_FAIL_UNAVAILABLE},
+		{.says = "[]\n", .timeout_ms = TIMEOUT_MS, .want = -ING_FAIL_SYNTAX},
+		{.says = "{\"a\":", .timeout_ms = TIMEOUT_MS, .want = -ING_FAIL_SYNTAX},
+		{.timeout_ms = 200, .want = -ING_FAIL_TIMEOUT},
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {

@@ -261,15 +261,15 @@ static void test_needs_are_in_words(void **state)
 		bool blocked;
 		const char *want;
 	} cases[] = {
-		{ING_NEED_TURN, NULL, false, "its turn"},
-		{ING_NEED_SLOT, NULL, false, "one of its transfers"},
-		{ING_NEED_LEASE, NULL, false, "has not answered yet"},
-		{ING_NEED_LEASE, "w2", false, "held by worker w2"},
-		{ING_NEED_ADDRESS, NULL, false, "looked up"},
-		{ING_NEED_ADDRESS_SLOT, NULL, false, "at its address"},
-		{ING_NEED_ROOM, NULL, false, "documents of its domain"},
-		{ING_NEED_GATE, NULL, false, "a later stage"},
-		{ING_NEED_GATE, NULL, true, "the lease database"},
+		{.need = ING_NEED_TURN, .want = "its turn"},
+		{.need = ING_NEED_SLOT, .want = "one of its transfers"},
+		{.need = ING_NEED_LEASE, .want = "has not answered yet"},
+		{.need = ING_NEED_LEASE, .holder = "w2", .want = "held by worker w2"},
+		{.need = ING_NEED_ADDRESS, .want = "looked up"},
+		{.need = ING_NEED_ADDRESS_SLOT, .want = "at its address"},
+		{.need = ING_NEED_ROOM, .want = "documents of its domain"},
+		{.need = ING_NEED_GATE, .want = "a later stage"},
+		{.need = ING_NEED_GATE, .blocked = true, .want = "the lease database"},
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {

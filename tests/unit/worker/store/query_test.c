@@ -43,19 +43,24 @@ static struct ing_pg *open_server(int timeout_ms)
 static void rows_come_as_text(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *sql;
 		const char *params[3];
 		int count;
 		const char *want;
 	} cases[] = {
-		{"SELECT 1, NULL, true, 'x'", {0}, 0, "1,~,t,x;"},
-		{"SELECT n, $1 FROM generate_series(1, 3) n", {"a"}, 1, "1,a;2,a;3,a;"},
-		{"SELECT $1::int + $2::int, $3::text", {"2", "40", NULL}, 3, "42,~;"},
-		{"SELECT $1::text", {"quote ' \" \\ and ; --"}, 1, "quote ' \" \\ and ; --;"},
-		{"SELECT 1 WHERE false", {0}, 0, ""},
-		{"CREATE TEMP TABLE t (a int)", {0}, 0, ""},
+		{.sql = "SELECT 1, NULL, true, 'x'", .params = {0}, .want = "1,~,t,x;"},
+		{.sql = "SELECT n, $1 FROM generate_series(1, 3) n", .params = {"a"}, .count = 1,
+			.want = "1,a;2,a;3,a;"},
+		{.sql = "SELECT $1::int + $2::int, $3::text", .params = {"2", "40", NULL},
+			.count = 3, .want = "42,~;"},
+		{.sql = "SELECT $1::text", .params = {"quote ' \" \\ and ; --"}, .count = 1,
+			.want = "quote ' \" \\ and ; --;"},
+		{.sql = "SELECT 1 WHERE false", .params = {0}, .want = ""},
+		{.sql = "CREATE TEMP TABLE t (a int)", .params = {0}, .want = ""},
 	};
+	/* clang-format on */
 	struct ing_error err = {0};
 	struct ing_pg *pg = open_server(30000);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
