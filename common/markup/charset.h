@@ -11,8 +11,8 @@
 struct ing_charset; /* an encoding; static */
 
 const struct ing_charset *ing_charset_utf8(void);
-/* Return the encoding of a byte order mark, of the charset of a Content-Type value (NULL is fine), of
- * a label such as "latin1"; NULL when there is none or it is unknown. */
+/* Return the encoding of a byte order mark, of the charset of a Content-Type value (NULL is fine),
+ * of a label such as "latin1"; NULL when there is none or it is unknown. */
 const struct ing_charset *ing_charset_of_bom(const void *data, size_t bytes);
 const struct ing_charset *ing_charset_of_content_type(const char *content_type);
 const struct ing_charset *ing_charset_of_label(const char *label, size_t bytes);

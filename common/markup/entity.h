@@ -11,6 +11,6 @@ struct ing_entities;
 
 struct ing_entities *ing_entities_new(void);
 void ing_entities_free(struct ing_entities *e); /* NULL is fine */
-/* Returns the characters (UTF-8) of &name; or NULL, borrowed until the next call. `quoted`: with '&' and
- * '<' as character references. */
+/* Returns the characters (UTF-8) of &name; or NULL, borrowed until the next call. `quoted`: with
+ * '&' and '<' as character references. */
 const char *ing_entity(struct ing_entities *e, const char *name, bool quoted);

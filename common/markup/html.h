@@ -43,8 +43,8 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 /* Returns the name of the encoding that was used, such as "UTF-8". Static. */
 const char *ing_html_encoding(const struct ing_html *h);
 
-/* Copy the page into t, which is cleared first and then has no URL. Strings are borrowed from h: t is
- * valid until the next parse, clear or free of h. The contents of <template> are its children; those
- * of <script> and <style> are ING_NODE_DATA; names are in lower case. At the tree's ceiling the rest
- * of the page is left out. */
+/* Copy the page into t, which is cleared first and then has no URL. Strings are borrowed from h: t
+ * is valid until the next parse, clear or free of h. The contents of <template> are its children;
+ * those of <script> and <style> are ING_NODE_DATA; names are in lower case. At the tree's ceiling
+ * the rest of the page is left out. */
 void ing_html_fill(const struct ing_html *h, struct ing_tree *t);

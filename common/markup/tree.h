@@ -153,8 +153,8 @@ bool ing_tree_is(const struct ing_tree *t, ing_node n, const char *name);
 /* Returns the id of a name in lower case, or UINT32_MAX when the page has no such name. */
 uint32_t ing_tree_find_name(const struct ing_tree *t, const char *lower, size_t bytes);
 
-/* Returns the value of an attribute (name in lower case), "" when it has none, NULL when there is no
- * such attribute. ret_bytes may be NULL. */
+/* Returns the value of an attribute (name in lower case), "" when it has none, NULL when there is
+ * no such attribute. ret_bytes may be NULL. */
 const char *ing_tree_attr(
 	const struct ing_tree *t, ing_node n, const char *name, size_t *ret_bytes);
 /* The same by the name's id. */
@@ -163,9 +163,9 @@ const struct ing_tree_attr *ing_tree_attr_of(const struct ing_tree *t, ing_node 
 bool ing_tree_attr_has_word(
 	const struct ing_tree *t, ing_node n, const char *name, const char *lower);
 
-/* Returns the next element, not pseudo, after n in root's subtree with this name, in document order, or
- * NONE; start with n == root. Uses an index by name: a walk over all elements of a name is linear in
- * their number. */
+/* Returns the next element, not pseudo, after n in root's subtree with this name, in document
+ * order, or NONE; start with n == root. Uses an index by name: a walk over all elements of a name
+ * is linear in their number. */
 ing_node ing_tree_next_named(
 	const struct ing_tree *t, ing_node n, ing_node root, const char *lower);
 

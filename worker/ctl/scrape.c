@@ -187,7 +187,7 @@ static void print_help(void)
 	     "       ingestctl scrape [--xml] [--journals FILE]... [--webpages FILE]... --batch FILE|-\n"
 	     "\n"
 	     "Everything that a page says, as one JSON object on one line: bibliographic record, links to\n"
-	     "the document, publication and webpage parts, walls, guesses. The rules are those of\n"
+	     "the document, publication and webpage parts, walls, platform and scope. The rules are in\n"
 	     "rules.dir (--set rules.dir=DIR), and behind them the files given.\n"
 	     "\n"
 	     "  --url URL             address of the page: for its rules and relative links\n"

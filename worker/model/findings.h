@@ -78,7 +78,7 @@ struct ing_page {
 				    * on the way to it */
 	enum ing_wall wall;        /* a signature that the page bears */
 	char *wall_detail;         /* the rule's words; NULL: none */
-	char *platform, *scope;    /* guesses: words of letters, digits, "-" and "_"; or NULL */
+	char *platform, *scope;    /* words of letters, digits, "-" and "_"; or NULL */
 	/* JSON object of the bibliographic record, keys of null left out; NULL: nothing was found.
 	 * From a process that read hostile bytes: parse it, and believe only what is of the right
 	 * type (worker/job/biblio.h). */

@@ -43,12 +43,12 @@ const struct ing_yaml_node *ing_rule_read_root(
 	const struct ing_rule_reader *rd, const struct ing_yaml *doc);
 
 /* Report every key of `map` that is not one of `known`, with the most similar known one. Returns
- * false when there was one, or when `map` is not a map; `what` names it in messages ("an entry"). */
+ * false when there was one, or when `map` is not a map; `what` names it ("an entry"). */
 bool ing_rule_read_keys(const struct ing_rule_reader *rd, const struct ing_yaml_node *map,
 	const char *what, const char *const *known, size_t count);
 
-/* Returns the scalar of a key, borrowed from the document; NULL when it is absent, or invalid: null,
- * empty or with a NUL inside. */
+/* Returns the scalar of a key, borrowed from the document; NULL when it is absent, or invalid:
+ * null, empty or with a NUL inside. */
 const struct ing_yaml_node *ing_rule_read_scalar(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key);
 /* Returns its text, copied to the arena, or NULL. */
@@ -89,7 +89,7 @@ struct ing_url_test {
 	bool matches; /* whether the entry has to match */
 };
 
-/* Returns the list of `tests` of such an entry, in the arena, or NULL. hosts: a test may have `host`
- * in place of `url` and is then about http://HOST/. */
+/* Returns the list of `tests` of such an entry, in the arena, or NULL. hosts: a test may have
+ * `host` in place of `url` and is then about http://HOST/. */
 const struct ing_url_test *ing_rule_read_url_tests(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, bool hosts);

@@ -152,8 +152,8 @@ static const char *journal_technique(struct ing_scraper *s)
 		&s->arena, name, ing_utf8_cut(name, strlen(name), sizeof(name) - 1));
 }
 
-/* The links of the page; without a PDF link the URL built by sites.yaml; without one the PDF link of
- * the site's entry in journals.yaml. */
+/* The links of the page; without a PDF link the URL built by sites.yaml; without one the PDF link
+ * of the site's entry in journals.yaml. */
 static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
 {
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)

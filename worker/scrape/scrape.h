@@ -63,7 +63,8 @@ struct ing_scraped {
 struct ing_scraper *ing_scraper_new(const struct ing_rules *rules); /* borrowed; may be NULL */
 void ing_scraper_free(struct ing_scraper *s);                       /* NULL is fine */
 void ing_scraper_clear(struct ing_scraper *s); /* frees the page; keeps a little memory */
-/* Scrape a page. Never fails: ret says what could be read within the memory and time of limits.h. */
+/* Scrape a page. Never fails: ret says what could be read within the memory and time of limits.h.
+ * */
 void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret);
 /* Returns the output of `ingestctl scrape`, with every key, as a new reference. */
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url);

@@ -303,8 +303,8 @@ static int month_days(int year, int month)
 	return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* Set a full date; zeros at its end are unknown. Of an impossible day only the year is kept, as either
- * month or day is wrong. */
+/* Set a full date; zeros at its end are unknown. Of an impossible day only the year is kept, as
+ * either month or day is wrong. */
 static void set_date(int year, int month, int day, struct ing_date *ret)
 {
 	if (month == 0 || month > 12 || day > month_days(year, month))

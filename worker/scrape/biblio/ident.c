@@ -234,8 +234,8 @@ static bool ends_doi(struct span s)
 	       (u[0] == 0xE3 && u[1] == 0x80) || (u[0] == 0xEF && u[1] == 0xBC && u[2] <= 0x9F);
 }
 
-/* Remove from the end of a DOI in running text what belongs to the sentence: full stops, and closing
- * brackets that were opened before it. */
+/* Remove from the end of a DOI in running text what belongs to the sentence: full stops, and
+ * closing brackets that were opened before it. */
 static void trim_sentence(struct span *doi)
 {
 	static const char pairs[] = "()[]{}<>";

@@ -9,7 +9,8 @@
 #pragma once
 #include "common/base/buf.h"
 
-/* The DOI without its prefix; upper: with ASCII letters in upper case (PubFetcher's normal form). */
+/* The DOI without its prefix; upper: with ASCII letters in upper case (PubFetcher's normal form).
+ * */
 bool ing_ident_doi(const char *s, size_t bytes, bool upper, struct ing_buf *ret);
 bool ing_ident_pmid(const char *s, size_t bytes, struct ing_buf *ret);
 bool ing_ident_pmcid(const char *s, size_t bytes, struct ing_buf *ret);

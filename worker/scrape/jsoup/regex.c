@@ -16,8 +16,8 @@
 #include "worker/scrape/jsoup/regex_java.h"
 
 #define MAX_PATTERN_BYTES ((size_t)64 << 10)
-/* Steps of one match, about 50 ms: one step a byte is enough for a text of a megabyte, and more than a
- * few a byte are the pattern's fault. */
+/* Steps of one match, about 50 ms: one step a byte is enough for a text of a megabyte, and more
+ * than a few a byte are the pattern's fault. */
 #define MATCH_LIMIT 2000000
 /* Memory of one match: a group repeated for each character of a text of 100 KB needs 20 MB. */
 #define HEAP_LIMIT_KIB (32 << 10)

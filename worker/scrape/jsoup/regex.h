@@ -23,8 +23,8 @@ enum ing_regex_flag {
 
 enum ing_regex_end { ING_REGEX_NO, ING_REGEX_YES, ING_REGEX_LIMIT };
 
-/* Compile. Returns 0, -SYNTAX or -UNSUPPORTED; err->column is the character in pattern, counted from
- * 1. */
+/* Compile. Returns 0, -SYNTAX or -UNSUPPORTED; err->column is the character in pattern, counted
+ * from 1. */
 int ing_regex_compile(const char *pattern, size_t bytes, unsigned flags, struct ing_regex **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 void ing_regex_free(struct ing_regex *r); /* NULL is fine */
@@ -39,12 +39,12 @@ enum ing_regex_end ing_regex_groups(const struct ing_regex *r, const char *text,
 	size_t max, size_t *from, size_t *to);
 /* Returns the number of a named group, or -1. */
 int ing_regex_group_number(const struct ing_regex *r, const char *name);
-/* Returns the name of the i-th named group (from 0, by number), or NULL past the last. ret_number may
- * be NULL. */
+/* Returns the name of the i-th named group (from 0, by number), or NULL past the last. ret_number
+ * may be NULL. */
 const char *ing_regex_group_name(const struct ing_regex *r, unsigned i, unsigned *ret_number);
 
-/* Append text with its leftmost match replaced, as Java's replaceFirst(): $1 and ${name} are groups, a
- * backslash quotes. NO: nothing matched, text is appended unchanged. */
+/* Append text with its leftmost match replaced, as Java's replaceFirst(): $1 and ${name} are
+ * groups, a backslash quotes. NO: nothing matched, text is appended unchanged. */
 enum ing_regex_end ing_regex_replace_first(const struct ing_regex *r, const char *text,
 	size_t bytes, const char *replacement, struct ing_buf *out);
 /* Check a replacement for use with r. Returns 0, or -SYNTAX with its column. */

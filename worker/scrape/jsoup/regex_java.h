@@ -7,8 +7,8 @@
 #include "common/base/error.h"
 
 /* Returns 0 when PCRE2 reads the pattern as Java does, or has syntax that Java does not have; else
- * -SYNTAX or -UNSUPPORTED, with the column (characters, from 1) and what to write instead. The pattern
- * is valid UTF-8 unless `bytes_only`. */
+ * -SYNTAX or -UNSUPPORTED, with the column (characters, from 1) and what to write instead. The
+ * pattern is valid UTF-8 unless `bytes_only`. */
 int ing_regex_check_java(
 	const char *pattern, size_t bytes, bool bytes_only, struct ing_error *err) ING_MUST_CHECK;
 /* Characters of pattern before byte `at`, plus 1. */

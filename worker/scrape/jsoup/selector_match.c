@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Answers in a memo, 0 being unknown: STEP is whether the step matches at the element, RUN whether it
- * matches at some ancestor, earlier sibling or later sibling. */
+/* Answers in a memo, 0 being unknown: STEP is whether the step matches at the element, RUN whether
+ * it matches at some ancestor, earlier sibling or later sibling. */
 enum { NO = 1, YES = 2 };
 #define STEP_SHIFT 0
 #define RUN_SHIFT 2
@@ -146,7 +146,8 @@ static bool pass_tests(struct ing_matcher *m, const struct ing_sel_step *step, u
 	return m->fail == 0;
 }
 
-/* In the order that :matchText depends on: tests from the last to the first, then the step before. */
+/* In the order that :matchText depends on: tests from the last to the first, then the step before.
+ * */
 static bool pass_in_order(struct ing_matcher *m, const struct ing_sel_step *step, ing_node n)
 {
 	for (uint32_t k = step->count; k > 0; k--) {
@@ -209,7 +210,8 @@ static uint32_t follow(uint32_t *skip, uint32_t i)
 	return i;
 }
 
-/* Whether step i matches some descendant of n. Elements that do not match are skipped from then on. */
+/* Whether step i matches some descendant of n. Elements that do not match are skipped from then on.
+ * */
 static bool matches_descendant(
 	struct ing_matcher *m, const struct ing_sel_chain *c, uint32_t i, ing_node n)
 {
@@ -314,8 +316,8 @@ static bool matches_forward(
 	return set_memo(m, step, n, STEP_SHIFT, holds);
 }
 
-/* :has with one alternative. Without a leading combinator the chain may start at n itself, unless it
- * would have to leave n's subtree for its siblings. */
+/* :has with one alternative. Without a leading combinator the chain may start at n itself, unless
+ * it would have to leave n's subtree for its siblings. */
 static bool has_chain(struct ing_matcher *m, const struct ing_sel_chain *c, ing_node n)
 {
 	if (combinator_matches_forward(m, c, 0, n))

@@ -395,8 +395,8 @@ static bool passes_blank(struct ing_matcher *m, ing_node n)
 	return is_blank(v.s, v.bytes);
 }
 
-/* True for a pseudo element; otherwise makes the element's own text nodes pseudo elements, which the
- * search then finds. */
+/* True for a pseudo element; otherwise makes the element's own text nodes pseudo elements, which
+ * the search then finds. */
 static bool passes_match_text(struct ing_matcher *m, ing_node n)
 {
 	struct ing_tree *t = m->t;

@@ -16,10 +16,10 @@
  * plaintext, and in CDATA), blocks and <br> divide, trimmed of bytes up to U+0020. Scripts, styles
  * and comments are no text. n may be a text node. */
 void ing_text(const struct ing_tree *t, ing_node n, struct ing_buf *out);
-/* Append the whole page's text, untrimmed, to out (empty, with a ceiling below 4 GiB), and set the range
- * of each element n in it: out[from[n]] up to out[to[n]], which trimmed is its ing_text(). For the
- * texts of many nested elements. from and to have an entry for each node; only those of elements are
- * set. Returns false at the ceiling. */
+/* Append the whole page's text, untrimmed, to out (empty, with a ceiling below 4 GiB), and set the
+ * range of each element n in it: out[from[n]] up to out[to[n]], which trimmed is its ing_text().
+ * For the texts of many nested elements. from and to have an entry for each node; only those of
+ * elements are set. Returns false at the ceiling. */
 bool ing_text_map(const struct ing_tree *t, struct ing_buf *out, uint32_t *from, uint32_t *to);
 /* ownText(): direct text nodes only, normalised, direct <br> is a space, trimmed. */
 void ing_text_own(const struct ing_tree *t, ing_node n, struct ing_buf *out);

@@ -8,8 +8,8 @@
 #pragma once
 #include "worker/scrape/view.h"
 
-/* Returns ojs3 ojs plone wordpress blogger pubpub arpha galenos journalssystem.com indexcopernicus scielo
- * dspace eprints …, or NULL when unknown. */
+/* Returns ojs3 ojs plone wordpress blogger pubpub arpha galenos journalssystem.com indexcopernicus
+ * scielo dspace eprints …, or NULL when unknown. */
 const char *ing_page_platform(const struct ing_view *v);
 
 struct ing_page_scope_input {
@@ -18,6 +18,6 @@ struct ing_page_scope_input {
 	const char *pdf_url;  /* the page's link to the PDF, or NULL */
 	bool has_title;       /* the biblio has one */
 };
-/* Returns article-fulltext landingpage article-sample homepage-domain blocked-cookie blocked-captcha
- * blocked-forbidden stub other unknown. Never NULL. */
+/* Returns article-fulltext landingpage article-sample homepage-domain blocked-cookie
+ * blocked-captcha blocked-forbidden stub other unknown. Never NULL. */
 const char *ing_page_scope(const struct ing_view *v, const struct ing_page_scope_input *in);

@@ -56,9 +56,9 @@ bool ing_parts_offer(struct ing_parts *ps, enum ing_part_key key, enum ing_part_
 /* The same for keywords, which are trimmed; empty ones and repetitions are dropped. */
 bool ing_parts_offer_list(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
 	const struct ing_text_value *values, size_t count);
-/* The same for an identifier, valid and in normal form, from a page at url (or NULL): it replaces the
- * part if it is of a better type. Where it differs from the former one by a version only (X.1 and
- * X.1.v2; F1000; versions at Zenodo) the former one is kept with the better type. */
+/* The same for an identifier, valid and in normal form, from a page at url (or NULL): it replaces
+ * the part if it is of a better type. Where it differs from the former one by a version only (X.1
+ * and X.1.v2; F1000; versions at Zenodo) the former one is kept with the better type. */
 bool ing_parts_offer_id(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
 	const char *id, size_t bytes, const char *url);
 

@@ -49,8 +49,8 @@ enum ing_part_type { /* best to worst; the first ten are final, and none of them
 	ING_PART_TYPES_
 };
 
-/* Name in JSON ("link_citation"); whether a is better than b; whether it is final; the type of a PDF
- * that a page of this type links to. */
+/* Name in JSON ("link_citation"); whether a is better than b; whether it is final; the type of a
+ * PDF that a page of this type links to. */
 const char *ing_part_type_name(enum ing_part_type t);
 bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b);
 bool ing_part_type_final(enum ing_part_type t);
@@ -64,8 +64,8 @@ enum ing_part_type ing_part_type_pdf(enum ing_part_type t);
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
 	enum ing_part_type type, json_t **ret_links);
 /* Returns the PDF URL by the site's rules: the first link of pdf_a to another http(s) URL, else the
- * page's URL rewritten by pdf_src and pdf_dst; in the arena, or NULL when there is none. *ret_rule is
- * the number of the rule. */
+ * page's URL rewritten by pdf_src and pdf_dst; in the arena, or NULL when there is none. *ret_rule
+ * is the number of the rule. */
 const char *ing_publication_pdf_url(
 	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule);
 /* {"title","content","license","language"}; rule may be NULL. */

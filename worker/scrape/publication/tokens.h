@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Iterator over the words of a value, which end at white space, controls, '_' and '-', between a lower
- * and an upper case letter, and between a letter and a digit. Set s and end (valid UTF-8), then call
- * ing_tokens_next(). */
+/* Iterator over the words of a value, which end at white space, controls, '_' and '-', between a
+ * lower and an upper case letter, and between a letter and a digit. Set s and end (valid UTF-8),
+ * then call ing_tokens_next(). */
 struct ing_tokens {
 	const char *s, *end;
 };
@@ -33,6 +33,6 @@ unsigned ing_token_classify_name(const char *s, size_t bytes);
 unsigned ing_token_classify_role(const char *s, size_t bytes);
 
 enum ing_content_mark { ING_CONTENT_NONE, ING_CONTENT_MAIN, ING_CONTENT_TITLE };
-/* Whether a whole id or class, apart from characters other than letters around it, is a word for the
- * main content (main, content, article…) or for its title. */
+/* Whether a whole id or class, apart from characters other than letters around it, is a word for
+ * the main content (main, content, article…) or for its title. */
 enum ing_content_mark ing_token_content_mark(const char *s, size_t bytes);

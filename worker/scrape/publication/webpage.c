@@ -82,8 +82,8 @@ static json_t *find_cc(const char *s, size_t bytes)
 	return strncmp(from, "http", 4) == 0 ? json_stringn(from, (size_t)(to - from)) : NULL;
 }
 
-/* rel=license, as the HTML Standard has it; then <meta> elements for licences; then those for rights,
- * if they contain the URL of a Creative Commons licence. */
+/* rel=license, as the HTML Standard has it; then <meta> elements for licences; then those for
+ * rights, if they contain the URL of a Creative Commons licence. */
 static json_t *read_license(const struct ing_view *v)
 {
 	static const char *const elements[] = {"link", "a"};

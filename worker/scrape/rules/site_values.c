@@ -122,8 +122,8 @@ static bool undo_percent_escapes(char *s)
 	return true;
 }
 
-/* Store a value, trimmed, with escapes undone and cut. Returns false when nothing is left, or when it
- * cannot be a part of a URL. */
+/* Store a value, trimmed, with escapes undone and cut. Returns false when nothing is left, or when
+ * it cannot be a part of a URL. */
 static bool keep_value(struct value_reader *vr, unsigned slot, const char *s, size_t bytes)
 {
 	ing_text_trim(&s, &bytes);
@@ -269,7 +269,8 @@ static bool read_element_content(struct value_reader *vr, ing_node n)
 	return found_all;
 }
 
-/* Whether to read another candidate; not after a limit of an expression, which would be met again. */
+/* Whether to read another candidate; not after a limit of an expression, which would be met again.
+ * */
 static bool may_continue(const struct value_reader *vr)
 {
 	return !vr->failed && vr->read_bytes < MAX_READ_BYTES;

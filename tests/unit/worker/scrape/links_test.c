@@ -28,14 +28,14 @@ static const char patterns[] =
 	"  - {technique: link-alternate, selector: 'link[rel~=(?i)\\balternate\\b][type="
 	"application/pdf]'}\n"
 	"  - {technique: gated, page: {path_contains: /view/}, selector: a.g}\n"
-	"  - {technique: two-gates, page: [{host: one.example}, {host: .two.example}], selector: "
+	"  - {technique: two-filters, page: [{host: one.example}, {host: .two.example}], selector: "
 	"a.g}\n"
 	"  - {technique: link-gated, selector: a.l, link: {path_contains: /pdf/}}\n"
 	"  - {technique: refresh, selector: 'meta[http-equiv=refresh]', attr: content, refresh: "
 	"true}\n"
 	"  - {technique: text, selector: code, text: true}\n"
 	"  - {technique: trim, selector: a.t, trim: '/+$'}\n"
-	"  - {technique: trim-gate, selector: a.u, trim: '-x', link: {path_ends: /u}}\n"
+	"  - {technique: trim-filter, selector: a.u, trim: '-x', link: {path_ends: /u}}\n"
 	"html:\n"
 	"  - {technique: frame, selector: 'iframe[name=htmlFrame]', attr: src}\n"
 	"xml:\n"
@@ -75,7 +75,7 @@ static const struct {
 		"https://journal.example/b.pdf", "citation_pdf_url"},
 	{"names in any case", "<META NAME='Citation_PDF_URL' CONTENT='/c.pdf'>", NULL, PDF,
 		"https://journal.example/c.pdf", "citation_pdf_url"},
-	{"order of signals, not of the page",
+	{"order of meta links, not of the page",
 		"<link rel=alternate type=application/pdf href=/link.pdf>"
 		"<embed type=application/pdf src=/embed.pdf>" META("eprints.document_url", "/e.pdf")
 			META("bepress_citation_pdf_url", "/b.pdf")
@@ -90,7 +90,7 @@ static const struct {
 	{"an empty one is passed over",
 		META("citation_pdf_url", " ") META("citation_pdf_url", "/2.pdf"), NULL, PDF,
 		"https://journal.example/2.pdf", "citation_pdf_url"},
-	{"an empty one leaves the next signal",
+	{"an empty one leaves the next meta link",
 		META("citation_pdf_url", "") "<embed type=application/pdf src=e.pdf>", NULL, PDF,
 		"https://journal.example/article/e.pdf", "embed"},
 	{"without content", "<meta name=citation_pdf_url>", NULL, PDF, NULL, NULL},
@@ -168,16 +168,16 @@ static const struct {
 			META("citation_pdf_url", "http://a.example/7.pdf"),
 		"", PDF, "http://a.example/7.pdf", "citation_pdf_url"},
 
-	{"page gate, shut", "<a class=g href=/1>", NULL, PDF, NULL, NULL},
-	{"page gate, open", "<a class=g href=/1>", "https://j.example/a/view/1", PDF,
+	{"page filter that does not match", "<a class=g href=/1>", NULL, PDF, NULL, NULL},
+	{"page filter that matches", "<a class=g href=/1>", "https://j.example/a/view/1", PDF,
 		"https://j.example/1", "gated"},
-	{"page gate and no address", "<a class=g href=http://x.example/1>", "", PDF, NULL, NULL},
-	{"one of two page gates", "<a class=g href=/1>", "https://www.two.example/", PDF,
-		"https://www.two.example/1", "two-gates"},
-	{"link gate: the first that passes",
+	{"page filter and no URL", "<a class=g href=http://x.example/1>", "", PDF, NULL, NULL},
+	{"one of two page filters", "<a class=g href=/1>", "https://www.two.example/", PDF,
+		"https://www.two.example/1", "two-filters"},
+	{"link filter: the first that matches",
 		"<a class=l href=/html/1>1</a><a class=l href=>2</a><a class=l href=/pdf/1>3</a>",
 		NULL, PDF, "https://journal.example/pdf/1", "link-gated"},
-	{"link gate, nothing passes", "<a class=l href=/html/1>1</a>", NULL, PDF, NULL, NULL},
+	{"link filter, nothing matches", "<a class=l href=/html/1>1</a>", NULL, PDF, NULL, NULL},
 	{"refresh", "<meta http-equiv=Refresh content='2; URL=/file/7'>", NULL, PDF,
 		"https://journal.example/file/7", "refresh"},
 	{"refresh in lower case, quoted", "<meta http-equiv=refresh content=\"0;url = '/f 7' x\">",
@@ -188,8 +188,8 @@ static const struct {
 		"http://d.example/f", "text"},
 	{"text that is no link", "<code>/relative/7.pdf</code>", NULL, PDF, NULL, NULL},
 	{"trim", "<a class=t href=/7.pdf//>", NULL, PDF, "https://journal.example/7.pdf", "trim"},
-	{"trim comes before the link gate", "<a class=u href=/u-x>", NULL, PDF,
-		"https://journal.example/u", "trim-gate"},
+	{"trim comes before the link filter", "<a class=u href=/u-x>", NULL, PDF,
+		"https://journal.example/u", "trim-filter"},
 	{"mended, however found", META("citation_pdf_url", "http://slash.example/7.pdf/"), NULL,
 		PDF, "http://slash.example/7.pdf", "citation_pdf_url"},
 	{"mended only where it is meant", META("citation_pdf_url", "http://other.example/7.pdf/"),
