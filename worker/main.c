@@ -206,10 +206,10 @@ static void on_fatal(void *ctx, const struct ing_error *err)
 
 static void on_dead_letter(void *ctx, const struct ing_message *m, const struct ing_error *err)
 {
-	static struct ing_log_gate gate;
+	static struct ing_log_throttle gate;
 	unsigned more = 0;
 	(void)ctx;
-	if (ing_log_gate_pass(&gate, 5000, &more))
+	if (ing_log_throttle_pass(&gate, 5000, &more))
 		ing_log(ING_LOG_WARNING, "dead letter: %s [%d] offset %lld: %s (%u more before)",
 			m->topic, m->partition, (long long)m->token.offset, err->msg, more);
 }

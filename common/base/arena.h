@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * arena.h - memory that dies together: one per job, from admission to the end.
+ * arena.h - memory that is freed together: one per job, from admission to the end.
  *
- * Owned by one thread at a time. Allocations abort when memory is short; what input sizes is
- * checked by the caller first. In sanitized builds every allocation is a malloc of its own, so that
- * overruns are seen.
+ * Owned by one thread at a time. Allocations abort when memory is short; the
+ * caller checks sizes that come from input first. In sanitized builds every allocation is a malloc of its own, so that
+ * the sanitizer sees overruns.
  */
 #pragma once
 #include "common/base/macros.h"

@@ -2,8 +2,8 @@
  *
  * buf.h - a growable byte string with a ceiling.
  *
- * Past the ceiling nothing more is added and `failed` stays set: write straight-line code and look
- * once at the end. The data is always followed by a NUL that does not count. Owned by one thread at
+ * Past the ceiling nothing more is added and `failed` stays set: write straight-line code and check
+ * once at the end. The data is always followed by a NUL, which len does not count. Owned by one thread at
  * a time.
  */
 #pragma once
@@ -27,7 +27,7 @@ bool ing_buf_add(struct ing_buf *b, const void *data, size_t bytes);
 bool ing_buf_add_char(struct ing_buf *b, char c);
 bool ing_buf_add_str(struct ing_buf *b, const char *s);
 bool ing_buf_printf(struct ing_buf *b, const char *fmt, ...) ING_PRINTF(2, 3);
-/* Room for `bytes` more behind the data (NULL past the ceiling); ing_buf_commit() after writing. */
+/* Room for `bytes` more after the data (NULL past the ceiling); ing_buf_commit() after writing. */
 void *ing_buf_reserve(struct ing_buf *b, size_t bytes);
 void ing_buf_commit(struct ing_buf *b, size_t bytes);
 const char *ing_buf_str(const struct ing_buf *b); /* NUL-terminated, "" when empty; borrowed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * clock.h - the two clocks and the field's date formats. Any thread.
+ * clock.h - clocks, and the date formats of web archives. Any thread.
  */
 #pragma once
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  * table then grows at times. */
 #define ING_DESCRIPTORS_RESERVED 65536
 
-/* Raise the soft limit of open files to the hard one, which is the service manager's to set, and
+/* Raise the soft limit of open files to the hard one, which the service manager sets, and
  * make the process's table of descriptors as large as it may get (ING_DESCRIPTORS_RESERVED at
  * most). Once a process has threads, whichever call needs a larger table (open, socket,
  * memfd_create) waits for an RCU grace period in the kernel, which takes up to a few hundred

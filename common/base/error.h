@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * error.h - how a function says that it failed.
+ * error.h - the error of a function that failed.
  *
- * Fallible functions return 0 or -ING_FAIL_x. Where the caller may want words, the last parameter
- * is a struct ing_error: the first error set wins, callers put context in front of it, nobody
- * rewords it. Messages begin with the object they are about. Plain data, any thread; nothing to
+ * Fallible functions return 0 or -ING_FAIL_x. Where the caller may want a message, the last
+ * parameter is a struct ing_error: the first error set wins; callers may put context in front of
+ * it, but do not replace it. Messages begin with the object they are about. Plain data, any thread; nothing to
  * free.
  */
 #pragma once
@@ -35,7 +35,7 @@ int ing_error_set(struct ing_error *err, enum ing_fail code, const char *fmt, ..
 /* The same with a source position (1-based). */
 int ing_error_at(struct ing_error *err, enum ing_fail code, int line, int column, const char *fmt,
 	...) ING_PRINTF(5, 6);
-/* The same with strerror(errnum) behind the message; ENOSPC and EDQUOT become ING_FAIL_NO_SPACE,
+/* The same with strerror(errnum) after the message; ENOSPC and EDQUOT become ING_FAIL_NO_SPACE,
  * EMFILE and ENFILE ING_FAIL_NO_DESCRIPTOR. */
 int ing_error_sys(struct ing_error *err, int errnum, const char *fmt, ...) ING_PRINTF(3, 4);
 /* Put "text: " in front of the message. */

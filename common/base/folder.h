@@ -5,6 +5,6 @@
 #pragma once
 #include "common/base/error.h"
 
-/* Makes the folder and those above it that are missing (mode 0755 less the umask). `what` names it
+/* Make the folder and those above it that are missing (mode 0755 less the umask). `what` names it
  * in the error. */
 int ing_folder_make(const char *path, const char *what, struct ing_error *err) ING_MUST_CHECK;

@@ -2,9 +2,9 @@
  *
  * hash.h - uthash with a keyed hash: include this in place of <uthash.h>.
  *
- * The keys of most tables come from outside (host names, URLs), and uthash's own hash is known to
- * everybody: names that are chosen to share a bucket make each look-up walk through all of them,
- * and keep the table from growing. SipHash-2-4 with a key of this process's own cannot be aimed at.
+ * The keys of most tables come from outside (host names, URLs), and uthash's own hash has no
+ * key: names that are chosen to share a bucket make each look-up walk through all of them, and keep
+ * the table from growing. Collisions of SipHash-2-4 with a random key cannot be chosen.
  * Any thread.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * io.h - whole reads and writes of blocking descriptors, begun again after a signal. Any thread.
+ * io.h - complete reads and writes of blocking descriptors, restarted after a signal. Any thread.
  */
 #pragma once
 #include "common/base/macros.h"

@@ -92,7 +92,8 @@ void ing_log(enum ing_log_level level, const char *fmt, ...)
 	(void)ignored; /* nowhere left to complain */
 }
 
-bool ing_log_gate_pass(struct ing_log_gate *gate, uint64_t every_ms, unsigned *ret_suppressed)
+bool ing_log_throttle_pass(
+	struct ing_log_throttle *gate, uint64_t every_ms, unsigned *ret_suppressed)
 {
 	uint64_t now = ing_now_ms();
 	if (gate->next_ms != 0 && now < gate->next_ms) {

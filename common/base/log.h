@@ -4,15 +4,15 @@
  * (sd-daemon(3)).
  *
  * Any thread; a line is one write(2). Control bytes and invalid UTF-8 in a message are escaped as
- * \xHH, so outside text may be given as it is. common/ logs at debug only.
+ * \xHH, so untrusted text may be logged. common/ logs at debug only.
  */
 #pragma once
 #include <stdbool.h>
 #include "common/base/macros.h"
 
 enum ing_log_level {
-	ING_LOG_ERROR = 3,   /* a human must act */
-	ING_LOG_WARNING = 4, /* degraded, heals by itself */
+	ING_LOG_ERROR = 3,   /* an operator must act */
+	ING_LOG_WARNING = 4, /* degraded, recovers by itself */
 	ING_LOG_INFO = 6,    /* state changes */
 	ING_LOG_DEBUG = 7,
 };
@@ -21,10 +21,11 @@ void ing_log_init(enum ing_log_level max_level); /* before threads start; defaul
 bool ing_log_wants(enum ing_log_level level);
 void ing_log(enum ing_log_level level, const char *fmt, ...) ING_PRINTF(2, 3);
 
-/* A repeat gate: true for the first event and then at most every `every_ms`; *ret_suppressed (may
- * be NULL) gets how many were swallowed in between. Zero-initialise; one thread. */
-struct ing_log_gate {
+/* Throttle repeated lines: returns true for the first event and then at most every `every_ms`;
+ * *ret_suppressed (may be NULL) is how many were left out in between. Zero-initialise; one thread. */
+struct ing_log_throttle {
 	uint64_t next_ms;
 	unsigned suppressed;
 };
-bool ing_log_gate_pass(struct ing_log_gate *gate, uint64_t every_ms, unsigned *ret_suppressed);
+bool ing_log_throttle_pass(
+	struct ing_log_throttle *gate, uint64_t every_ms, unsigned *ret_suppressed);

@@ -10,8 +10,7 @@
 #define ING_MUST_CHECK __attribute__((warn_unused_result))
 #define ING_NORETURN __attribute__((noreturn))
 
-/* Give a pointer away: yields it and leaves NULL behind, so that the ownership change shows at the
- * call. */
+/* The pointer, of which NULL is left: shows at the call that ownership moves. */
 #define ING_TAKE(p)                                                                                \
 	__extension__({                                                                            \
 		__typeof__(p) take_ = (p);                                                         \
@@ -48,8 +47,8 @@ ING_NORETURN void ing_must_failed(const char *expr, const char *file, int line, 
 	} while (0)
 
 /* Allocation that aborts when memory is short: for small things of a size we chose ourselves.
- * Offsets are not committed at that point, so a restart loses nothing. Sizes that input decides use
- * ing_try_alloc(). */
+ * Offsets are not committed at that point, so a restart loses nothing. Sizes that come from input
+ * use ing_try_alloc(). */
 void *ing_alloc(size_t bytes) __attribute__((malloc, returns_nonnull)); /* zeroed */
 void *ing_realloc(void *p, size_t bytes) __attribute__((returns_nonnull));
 void *ing_try_alloc(size_t bytes) __attribute__((malloc)); /* not zeroed; may be NULL */

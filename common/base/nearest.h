@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * nearest.h - which of the known words a misspelt one was probably meant to be: keys, options,
- * verbs. Pure; any thread.
+ * nearest.h - a suggestion for a misspelt key, option or verb. Pure; any thread.
  *
  *     struct ing_nearest n = ing_nearest_of(word, strlen(word));
  *     for (each known word) ing_nearest_try(&n, known);
@@ -16,7 +15,7 @@ struct ing_nearest {
 	const char *word; /* borrowed; not NUL-terminated */
 	size_t bytes;
 	const char *best; /* borrowed from the caller of ing_nearest_try(); NULL: none is near */
-	size_t limit;     /* differences that a better one may have, less one */
+	size_t limit;     /* edit distance that a better word must be below */
 };
 
 struct ing_nearest ing_nearest_of(const char *word, size_t bytes);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * queue.h - hand-over of objects between two threads: an intrusive first-in-first-out list under a
- * lock.
+ * queue.h - passes objects between two threads: an intrusive FIFO list under a lock.
  *
- * Whoever has popped a node owns the object around it; whoever pushes gives it away. Bounds are the
- * pusher's business (ing_queue_count()), because only it knows what to do when full.
+ * A push gives the object around the node away, a take receives it. The pushing side bounds the
+ * queue (ing_queue_count()), since only it knows what to do when it is full.
  */
 #pragma once
 #include <pthread.h>

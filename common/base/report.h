@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * report.h - all that is wrong with some files, collected: a loader goes on after an error, so that
- * its user can mend everything at once.
+ * report.h - collects the errors and warnings in some files: a loader goes on after an error, so that
+ * its user can correct all of them at once.
  *
- * Owns copies of its lines; the same said twice is kept once. Warnings take half of the ceiling at
+ * Owns copies of its lines; identical lines are kept once. Warnings take half of the ceiling at
  * most. One thread at a time.
  */
 #pragma once

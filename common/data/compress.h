@@ -2,8 +2,8 @@
  *
  * compress.h - gzip (RFC 1952), a member at a time.
  *
- * Writing is ISA-L's level 1: a WARC is written once for every page fetched and a twelfth of the
- * usual effort costs a fifth of the ratio. What does not compress (images, most of a PDF, bodies
+ * Writing is ISA-L's level 1: a WARC is written once for every page fetched and level 1 takes a
+ * twelfth of the usual time for a fifth more bytes. What does not compress (images, most of a PDF, bodies
  * with a content coding) is found by a sample and stored. Reading is zlib's. Both keep their memory
  * from member to member. One thread at a time.
  */
@@ -16,11 +16,11 @@ typedef int ing_gzip_sink(void *ctx, const void *data, size_t bytes);
 
 struct ing_gzip *ing_gzip_new(ing_gzip_sink *sink, void *ctx);
 void ing_gzip_free(struct ing_gzip *z); /* NULL is fine */
-/* A new member; one that was not ended is forgotten. */
+/* A new member; one that was not ended is dropped. */
 void ing_gzip_begin(struct ing_gzip *z);
-/* 0, or what the sink said; after that the member is dead until the next begin. Give much at a
- * time: whether to compress is decided for each 32 KiB of a call, and calls of less than 8 KiB go
- * the way of what was before them. */
+/* Returns 0, or the sink's failure, after which the member is unusable until the next begin. Add
+ * large pieces: whether to compress is decided for each 32 KiB of a call, and calls of less than
+ * 8 KiB are treated as the data before them. */
 int ing_gzip_add(struct ing_gzip *z, const void *data, size_t bytes) ING_MUST_CHECK;
 int ing_gzip_end(struct ing_gzip *z) ING_MUST_CHECK; /* everything has gone to the sink */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * json_text.h - what the JSON library is not asked to do: a long text as a JSON string, where the
- * library's care for every character shows, and a look at bytes before it recurses into them. Pure.
+ * json_text.h - JSON as bytes, without a tree: a long text written as a JSON string (jansson is slow at
+ * that), and bounds that are checked before a parser that recurses sees a byte. Pure.
  */
 #pragma once
 #include <stdbool.h>
@@ -10,12 +10,11 @@
 struct ing_buf;
 
 /* Append `bytes` of valid UTF-8 as a JSON string with its quotation marks (RFC 8259 section 7:
- * quotation mark, reverse solidus and U+0000 to U+001F are escaped). False when the buffer's
- * ceiling was hit. */
+ * quotation mark, reverse solidus and U+0000 to U+001F are escaped). Returns false when the
+ * buffer's ceiling was hit. */
 bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes);
-/* Whether lists and maps stand in one another at most `depth` deep: to be asked before a parser
- * that recurses sees a byte. Says nothing about whether the bytes are JSON. */
+/* Whether lists and objects are nested at most `depth` deep. The bytes need not be valid JSON. */
 bool ing_json_is_shallow(const char *json, size_t bytes, int depth);
-/* The same, and about how many values there are at most (each list, map and comma is one): parsed,
- * a value takes a hundred times as long as the two bytes that make it. */
+/* The same, and whether there are at most about `values` values (each list, object and comma is
+ * one): parsing a value takes a hundred times as long as the two bytes that make it. */
 bool ing_json_is_small(const char *json, size_t bytes, int depth, size_t values);

@@ -2,19 +2,19 @@
  *
  * sniff.h - the media type of a body by its bytes.
  *
- * libmagic, with the refinements that fetched documents need; what a server says about the type is
- * not asked. The only file that includes libmagic. Owns one database handle for the process, loaded
+ * libmagic, with the refinements that fetched documents need; the Content-Type is not
+ * considered. The only file that includes libmagic. Owns one database handle for the process, loaded
  * on first use and kept: one thread.
  */
 #pragma once
 #include <stdbool.h>
 #include "common/base/macros.h"
 
-#define ING_SNIFF_BYTES ((size_t)1 << 20) /* all that is looked at */
+#define ING_SNIFF_BYTES ((size_t)1 << 20) /* further bytes are ignored */
 #define ING_MEDIA_TYPE_BYTES 96
 
-/* Load the database; false when there is none, and then everything that the refinements do not
- * know is application/octet-stream. */
+/* Load the database; false when there is none; then every type that the refinements do not know is
+ * application/octet-stream. */
 bool ing_sniff_warm(void);
 void ing_sniff_done(void); /* frees the handle; the next call loads it again */
 

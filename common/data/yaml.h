@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * yaml.h - YAML documents as a tree that knows where each of its nodes stands. On libyaml, which
+ * yaml.h - YAML documents as a tree of nodes with their positions. On libyaml, which
  * only yaml.c includes.
  *
  * Scalars stay text with their style, so that the reader of a value decides what 5, "5", no and ~
- * mean for it. ing_yaml_parse() is for our own configuration: what it has no use for and an
- * attacker has is refused: aliases, tags, several documents in a file, keys that are not scalars,
- * keys that come twice. ing_yaml_stream_parse() takes more. A document is plain data that belongs
+ * mean for it. ing_yaml_parse() is for our own configuration and refuses aliases, tags, several
+ * documents in a file, keys that are not scalars, and repeated keys. ing_yaml_stream_parse() accepts more. A document is plain data that belongs
  * to its loader; any thread.
  */
 #pragma once

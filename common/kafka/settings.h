@@ -2,7 +2,7 @@
  *
  * settings.h - a librdkafka configuration: our settings first, the operator's properties over them.
  *
- * A setting is fixed when correctness hangs on it (who commits offsets, idempotence); a property
+ * A setting is fixed when correctness depends on it (who commits offsets, idempotence); a property
  * that names it is refused. Everything else the operator may override, with librdkafka's own names.
  * Any thread.
  */
@@ -20,7 +20,7 @@ struct ing_kafka_setting {
 	bool fixed;
 };
 
-/* Makes a configuration for a client of `role`: bootstrap servers (fixed), client.id, then
+/* Make a configuration for a client of `role`: bootstrap servers (fixed), client.id, then
  * `settings` (ended by a NULL key), then `properties` (NULL, or "key=value" strings ended by NULL).
  * A property whose key starts with `consumer.` or `producer.` reaches that role only, without the
  * prefix; any other reaches both. librdkafka's log lines go to our log at debug level: what matters

@@ -3,9 +3,9 @@
  * wake.h - lets librdkafka queues wake the libuv loop.
  *
  * librdkafka writes to an eventfd when a queue that was empty is no longer so; the loop then calls
- * serve(), which must empty the queue, or say that it has not. serve() is also called at every
- * tick, so that a consumer is polled often enough to stay in its group, and things that are due by
- * time get done. Loop thread only.
+ * serve(), which must empty the queue or return true. serve() is also called at every
+ * tick, so that a consumer is polled often enough to stay in its group, and work that is due by
+ * time is done. Loop thread only.
  */
 #pragma once
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct rd_kafka_queue_s;
 struct uv_loop_s;
 struct ing_kafka_wake;
 
-/* true: there is more to do, call again on the next turn of the loop (which sees to its other
+/* true: there is more to do, call again on the next turn of the loop (which serves its other
  * handles in between). */
 typedef bool ing_kafka_serve_f(void *ctx);
 

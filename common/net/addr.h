@@ -4,7 +4,7 @@
  *
  * The registries are IANA's special-purpose address registries (RFC 6890 and its successors) and
  * the multicast and reserved space around them. An IPv6 address that carries an IPv4 address
- * (mapped, compatible, NAT64, 6to4, Teredo) reaches that one, so it is judged too. Pure functions,
+ * (mapped, compatible, NAT64, 6to4, Teredo) reaches that one, so it is checked too. Pure functions,
  * any thread.
  */
 #pragma once
@@ -38,7 +38,7 @@ struct ing_cidr {
 };
 
 /* "10.0.0.0/8", "fd00::/8", or a single address. Bits set behind the prefix are an error
- * (-ING_FAIL_SYNTAX), because then one of the two numbers is a slip. */
+ * (-ING_FAIL_SYNTAX), because then one of the two numbers is a mistake. */
 int ing_cidr_parse(const char *text, struct ing_cidr *ret, struct ing_error *err) ING_MUST_CHECK;
 bool ing_cidr_contains(const struct ing_cidr *block, const struct ing_addr *a);
 
@@ -53,9 +53,9 @@ int ing_cidr_list_init(
 void ing_cidr_list_done(struct ing_cidr_list *l); /* zero-initialised is fine */
 bool ing_cidr_list_contains(const struct ing_cidr_list *l, const struct ing_addr *a);
 
-/* Why nobody should connect to this address: static words for the block that it, or an address
- * inside it, is in. NULL when there is no such block, or each of them is exempt: the address, and
- * on its own each address inside it, is in `allow` (NULL: nothing is). What is in `deny` (NULL:
- * nothing is), itself or by an address inside it, is refused whatever `allow` says. */
+/* Why no connection may be made to this address: a static name of the block that it, or an address
+ * inside it, belongs to; or NULL when there is no such block, or the address, and each address
+ * inside it, is in `allow`. An address that is in `deny`, itself or by an address inside it, is
+ * refused whatever `allow` says. Both may be NULL. */
 const char *ing_addr_refusal(const struct ing_addr *a, const struct ing_cidr_list *allow,
 	const struct ing_cidr_list *deny);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * http.h - the head of an HTTP/1 answer (RFC 9112): collected as it arrives, kept to the byte,
- * understood in the few fields that decide what happens next.
+ * http.h - the head of an HTTP/1 response (RFC 9112): collected as it arrives, kept to the byte, and
+ * parsed for the few fields that are needed.
  *
  * Interim answers (1xx but 101) are dropped when the next head begins; what comes after the final
  * head (trailers) is only counted. One thread at a time. Input is hostile: all memory is bounded by
@@ -56,14 +56,14 @@ void ing_http_head_done(struct ing_http_head *h); /* zero-initialised is fine */
 /* More bytes of the head, cut anywhere. False once the state is BAD or TOO_LARGE: give up. */
 bool ing_http_head_add(struct ing_http_head *h, const void *data, size_t bytes);
 
-/* More bytes of the fields behind the body: nothing is made of them, but a sender may go on with
- * them for ever, and libcurl remembers each. False once they and the head are over a limit. */
+/* More bytes of trailer fields. They are only counted, because libcurl keeps each of them. Returns
+ * false once they and the head are over a limit. */
 bool ing_http_head_add_trailer(struct ing_http_head *h, const void *data, size_t bytes);
 
-/* What it takes in memory: buffers as they are allocated, and the values kept. */
+/* The memory that it uses, in bytes: buffers as allocated, and field values. */
 size_t ing_http_head_memory(const struct ing_http_head *h);
 
 /* True when removing this transfer coding takes no more than undoing chunks: "chunked" or
- * "identity" in any number and case. A client that sent no TE is owed nothing else (RFC 9112
- * 7.4). */
+ * "identity" in any number and case. A server may send no other to a client that sent no TE
+ * (RFC 9112 7.4). */
 bool ing_http_coding_is_plain(const char *transfer_encoding);

@@ -4,8 +4,8 @@
  *
  * Where the letter of the RFC and the field's reference parser (google/robotstxt) differ, the
  * parser's answer counts: colons that are missing, misspelt keys, bytes above 127, escapes,
- * over-long lines. README.md lists the cases. Input is hostile: any bytes; parsing is linear in the
- * file, asking linear in pattern and path for each rule and bounded in all (a file that costs more
+ * over-long lines. ROBOTS.md lists the cases. Input is hostile: any bytes; parsing is linear in the
+ * file, asking linear in pattern and path for each rule and bounded in all (a file that takes more
  * than some 3 ms for one URL forbids it), memory bounded by the file's size. A parsed file does
  * not change: any thread may ask.
  */
@@ -40,10 +40,9 @@ struct ing_robots_rule {
 };
 /* The order in which rules decide: longest pattern, Allow, line; <0, 0, >0. */
 int ing_robots_rule_compare(const struct ing_robots_rule *a, const struct ing_robots_rule *b);
-/* A parsed file out of its rules, which are copied, in the order above: what
- * ing_robots_txt_count(), _rule() and _crawl_delay_ms() say of one parsed elsewhere. Nothing is
- * believed: NULL when that cannot be what any file says (order, bounds, bytes in patterns).
- * Linear. */
+/* A parsed file out of its rules, which are copied, in the order above: as
+ * ing_robots_txt_count(), _rule() and _crawl_delay_ms() give them for one parsed in another process.
+ * Returns NULL when no file can have these rules (order, bounds, bytes in patterns). Linear. */
 struct ing_robots_txt *ing_robots_txt_new(const struct ing_robots_rule *rules, uint32_t count,
 	unsigned crawl_delay_ms) ING_MUST_CHECK;
 struct ing_robots_txt *ing_robots_txt_copy(const struct ing_robots_txt *r) ING_MUST_CHECK;
@@ -53,9 +52,9 @@ struct ing_robots_rule ing_robots_txt_rule(
 
 /* May an absolute URL be fetched? Its path and query count, as they are written: the caller's URL
  * is one that ing_url_parse() wrote. /robots.txt itself always may. *ret_line: the line of the rule
- * that decided, 0 when none did; NULL: nobody asks. */
+ * that decided, 0 when none did; may be NULL. */
 bool ing_robots_txt_allows(const struct ing_robots_txt *r, const char *url, unsigned *ret_line);
 /* Crawl-delay of the group that applies, in milliseconds; the longest of several; 0: none (the
- * field is not the RFC's). The ceiling is the caller's. */
+ * field is not the RFC's). The caller bounds it. */
 unsigned ing_robots_txt_crawl_delay_ms(const struct ing_robots_txt *r);
 size_t ing_robots_txt_bytes(const struct ing_robots_txt *r); /* of memory */

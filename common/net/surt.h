@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * surt.h - the sort-friendly key under which Wayback indexes (CDX) file a URL.
+ * surt.h - the sort-friendly key of a URL in Wayback indexes (CDX).
  *
  * The form is the one that the Wayback tools compute, pywb and the CDX servers among them:
  * "org,example)/path?query". It reads URLs by rules of its own, older than the WHATWG's and laxer,

@@ -15,7 +15,7 @@
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/net/idna.h"
-#include "common/net/url_mend.h"
+#include "common/net/url_preprocess.h"
 
 /* A byte becomes three at worst, but for what Unicode's normalisation does to host names. */
 #define MAX_HREF_BYTES (ING_URL_MAX_BYTES * 16)
@@ -23,7 +23,7 @@
 struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
-	struct ing_url_mended mended; /* scratch of parse_url() */
+	struct ing_url_preprocessed mended; /* scratch of parse_url() */
 };
 
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -98,7 +98,7 @@ static bool amend_opaque_path(lxb_url_t *url)
 	return true;
 }
 
-static bool amend_path(lxb_url_t *url, const struct ing_url_mended *m)
+static bool amend_path(lxb_url_t *url, const struct ing_url_preprocessed *m)
 {
 	if (url->path.opaque)
 		return amend_opaque_path(url);
@@ -109,7 +109,7 @@ static bool amend_path(lxb_url_t *url, const struct ing_url_mended *m)
 }
 
 /* The domain in place of its stand-in. */
-static bool amend_host(lxb_url_t *url, const struct ing_url_mended *m)
+static bool amend_host(lxb_url_t *url, const struct ing_url_preprocessed *m)
 {
 	bool stand_in = url->host.type == LXB_URL_HOST_TYPE_DOMAIN && m->host.len > 0;
 	return !stand_in || copy_buf(url, &url->host.u.domain, &m->host);
@@ -129,8 +129,8 @@ static const lxb_url_t *parse_url(
 		about.path = (const char *)base->path.str.data;
 		about.path_len = base->path.opaque ? 0 : base->path.str.length;
 	}
-	struct ing_url_mended *m = &en->mended;
-	if (!ing_url_mend(m, s, bytes, base != NULL ? &about : NULL))
+	struct ing_url_preprocessed *m = &en->mended;
+	if (!ing_url_preprocess(m, s, bytes, base != NULL ? &about : NULL))
 		return NULL;
 	lxb_url_parser_clean(en->parser);
 	const lxb_char_t *data = (const lxb_char_t *)ing_buf_str(&m->input);

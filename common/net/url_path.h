@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * url_path.h - paths of URLs by the URL Standard's "path state": dot segments, Windows drive
- * letters, percent-encoding. For url_mend.c only; pure functions.
+ * letters, percent-encoding. For url_preprocess.c only; pure functions.
  */
 #pragma once
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  * One thread at a time.
  *
  * A record is there in whole or not at all: when writing fails, the file is cut back to its end
- * before the record. Is even that refused, the file is `broken` and takes nothing more. Nothing is
+ * before the record. If even that fails, the file is `broken` and accepts nothing more. Nothing is
  * on stable storage before ing_warc_file_sync() has returned 0.
  */
 #pragma once
@@ -58,7 +58,7 @@ const char *ing_warc_file_name(const struct ing_warc_file *f); /* final name; bo
 int ing_warc_file_add(struct ing_warc_file *f, const struct ing_warc_head *head,
 	const struct ing_warc_block *block, struct ing_warc_place *ret,
 	struct ing_error *err) ING_MUST_CHECK;
-/* Forget everything behind `bytes`. */
+/* Cut the file to `bytes`. */
 int ing_warc_file_cut(
 	struct ing_warc_file *f, uint64_t bytes, struct ing_error *err) ING_MUST_CHECK;
 /* fdatasync(2), and the folder's fsync(2) after a create: everything up to ing_warc_file_bytes() is
@@ -69,7 +69,7 @@ int ing_warc_file_sync(struct ing_warc_file *f, struct ing_error *err) ING_MUST_
 /* Close a synced file under its final name. -ING_FAIL_LOCKED when that name is taken: the .open
  * file stays. Closed and reusable whatever is returned. */
 int ing_warc_file_finish(struct ing_warc_file *f, struct ing_error *err) ING_MUST_CHECK;
-/* The way out of a broken file: cut to `bytes`, which an earlier sync made safe, synced, closed
+/* Close a broken file: cut to `bytes`, which an earlier sync made safe, synced, closed
  * under its final name (0: removed). Where even that fails it is closed with its .open name, for
  * recovery to look at. Returns as finish does. */
 int ing_warc_file_retire(

@@ -2,11 +2,11 @@
  *
  * warc_recover.h - where a file that was being written when its writer died has to be cut.
  *
- * A crash leaves whole records and then, at most, a part of one: everything behind the last whole
- * record goes. Damage in the middle is another matter (a failing disk): whole records behind it may
- * be in somebody's index, so they are looked for, and the file is cut behind the last of them.
- * Records are told from a web page that holds a WARC by their WARC-Warcinfo-ID, which no server
- * could have known.
+ * A crash leaves whole records and then, at most, a part of one: everything after the last whole
+ * record is cut. Damage in the middle is another matter (a failing disk): whole records behind it may
+ * be in somebody's index, so they are searched, and the file is cut after the last of them.
+ * Records are told from a web page that contains a WARC by their WARC-Warcinfo-ID, which no server
+ * can know.
  *
  * Reads only. One thread at a time; memory does not grow with the file.
  */

@@ -20,8 +20,8 @@
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 {
 	(void)rk;
-	static struct ing_log_gate gate;
-	if (ing_log_gate_pass(&gate, SAY_EVERY_MS, NULL))
+	static struct ing_log_throttle gate;
+	if (ing_log_throttle_pass(&gate, SAY_EVERY_MS, NULL))
 		fprintf(stderr, "ingestctl %s: %s: %s\n", (const char *)ctx,
 			rd_kafka_err2str((rd_kafka_resp_err_t)err), reason);
 }

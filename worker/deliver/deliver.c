@@ -29,7 +29,7 @@ struct ing_deliver {
 	unsigned in_state[STATES_]; /* results */
 	struct ing_deliver_load load;
 	struct ing_deliver_stats stats;
-	struct ing_log_gate refused_gate;
+	struct ing_log_throttle refused_gate;
 };
 
 /* --- lists and counts --- */
@@ -164,7 +164,7 @@ static void put_message(struct ing_delivery_message *m);
 static void log_refusal(const struct ing_delivery *delivery, enum ing_output output)
 {
 	unsigned more = 0;
-	if (!ing_log_gate_pass(&delivery->deliver->refused_gate, LOG_EVERY_MS, &more))
+	if (!ing_log_throttle_pass(&delivery->deliver->refused_gate, LOG_EVERY_MS, &more))
 		return;
 	if (delivery->kind == ING_DELIVERY_DEAD_LETTER)
 		ing_log(ING_LOG_ERROR,

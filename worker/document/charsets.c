@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A converter stays loaded while a descriptor for it is open, so they are opened and left alone.
+ * A converter stays loaded while a descriptor for it is open, so they are opened and never closed.
  */
 #include "worker/document/charsets.h"
 

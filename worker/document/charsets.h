@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * charsets.h - the C library's character set converters, loaded while that can still be done.
+ * charsets.h - the C library's character set converters, loaded before a sandbox closes.
  *
- * glib (for poppler) and libxml2 ask iconv(3) for whatever a document names, and iconv loads a
- * library for it, which a sandbox refuses. Pages are no concern of this: lexbor decodes them by
- * itself. One thread.
+ * glib (for poppler) and libxml2 ask iconv(3) for the character set that a document names, and iconv
+ * loads a library for it, which the sandbox refuses. lexbor decodes HTML by itself. One thread.
  */
 #pragma once
 #include <stddef.h>
@@ -14,5 +13,5 @@
 extern const char *const ing_charsets[];
 extern const size_t ing_charset_count;
 
-/* Load and keep them. What this system has not got is passed over. */
+/* Load and keep them. Those that the system does not have are skipped. */
 void ing_charsets_warm(void);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What an examiner does with every body, in order: decode, sniff, digest, and read a page. The
- * digester and the scraper are made once and kept, because making them costs as much as a small
- * page.
+ * Examines a body: decodes, sniffs, digests it, and scrapes a page. The digester and the scraper are
+ * made once and kept, because making them costs as much as a small page.
  */
 #include "worker/document/document.h"
 
@@ -51,7 +50,7 @@ static bool is_document_type(const char *content_type)
 	return false;
 }
 
-/* Take the codings off. 0 and *ret, or a failure. */
+/* Remove the content codings. Returns 0 and *ret, or -ING_FAIL_x. */
 static int decode(const struct ing_exam_request *q, const char *codings, const void *data,
 	size_t bytes, struct ing_document_body *ret, struct ing_error *err)
 {
@@ -68,9 +67,9 @@ static int decode(const struct ing_exam_request *q, const char *codings, const v
 	return 0;
 }
 
-/* Some servers send gzip without saying so: a page or PDF by its header, gzip by its bytes. What
- * does not decode is then left as it is. */
-static bool decode_unsaid(const struct ing_exam_request *q, const void *data, size_t bytes,
+/* Some servers send gzip without declaring it: a page or PDF by its Content-Type, gzip by its
+ * bytes. What does not decode is left as it is. */
+static bool decode_undeclared(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret)
 {
 	bool gzip = bytes >= 3 && memcmp(data, "\x1f\x8b\x08", 3) == 0;
@@ -78,12 +77,12 @@ static bool decode_unsaid(const struct ing_exam_request *q, const void *data, si
 	       decode(q, "gzip", data, bytes, ret, NULL) == 0;
 }
 
-static int take_body(const struct ing_exam_request *q, const void *data, size_t bytes,
+static int decode_body(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret, struct ing_error *err)
 {
 	if (ing_decode_needed(q->content_encoding))
 		return decode(q, q->content_encoding, data, bytes, ret, err);
-	if (decode_unsaid(q, data, bytes, ret))
+	if (decode_undeclared(q, data, bytes, ret))
 		return 0;
 	if (bytes > q->max_body_bytes)
 		return ing_error_set(err, ING_FAIL_TOO_BIG, "body over the limit of %llu bytes",
@@ -92,7 +91,7 @@ static int take_body(const struct ing_exam_request *q, const void *data, size_t 
 	return 0;
 }
 
-/* Of a body as sent the digests are known elsewhere. */
+/* Of a decoded body; the archive digests a body as sent. */
 static void digest(const struct ing_document_body *body, struct ing_file_meta *ret)
 {
 	struct ing_digests d;
@@ -117,7 +116,7 @@ static char *copy_or_null(const char *s)
 	return s != NULL ? ing_strdup(s) : NULL;
 }
 
-static void tell_links(const struct ing_scraped *found, struct ing_page *ret)
+static void copy_links(const struct ing_scraped *found, struct ing_page *ret)
 {
 	for (size_t i = 0; i < ING_LINK_KINDS_; i++) {
 		const struct ing_link *link = &found->links[i];
@@ -146,7 +145,7 @@ static void drop_nulls(json_t *o)
 }
 
 /* The record without its nulls. It was kept within ING_MAX_BIBLIO_BYTES as it was made. */
-static char *tell_biblio(json_t *biblio)
+static char *dump_biblio(json_t *biblio)
 {
 	drop_nulls(biblio);
 	json_t *contribs = json_object_get(biblio, "contribs");
@@ -155,7 +154,7 @@ static char *tell_biblio(json_t *biblio)
 	return ing_json_dump(biblio, NULL);
 }
 
-static void tell_uses(const struct ing_scraped *found, struct ing_page *ret)
+static void copy_rule_hits(const struct ing_scraped *found, struct ing_page *ret)
 {
 	size_t count = ING_MIN(found->rule_hits->count, (size_t)ING_MAX_RULE_HITS);
 	if (rules == NULL || count == 0)
@@ -166,7 +165,7 @@ static void tell_uses(const struct ing_scraped *found, struct ing_page *ret)
 	ret->rule_hit_count = (uint32_t)count;
 }
 
-static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
+static void copy_page(const struct ing_scraped *found, struct ing_page *ret)
 {
 	static const enum ing_page_status statuses[] = {
 		[ING_SCRAPE_WHOLE] = ING_PAGE_PARSED,
@@ -175,14 +174,14 @@ static void tell_page(const struct ing_scraped *found, struct ing_page *ret)
 	};
 	ret->status = statuses[found->end];
 	ret->title = copy_or_null(found->title);
-	tell_links(found, ret);
+	copy_links(found, ret);
 	ret->wall = found->wall.wall;
 	ret->wall_detail = copy_or_null(found->wall.detail);
 	ret->platform = copy_or_null(found->platform);
 	ret->scope = copy_or_null(found->scope);
 	if (found->has_biblio)
-		ret->biblio_json = tell_biblio(found->biblio);
-	tell_uses(found, ret);
+		ret->biblio_json = dump_biblio(found->biblio);
+	copy_rule_hits(found, ret);
 }
 
 static void read_page(const struct ing_exam_request *q, const struct ing_document_body *body,
@@ -204,7 +203,7 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 		return;
 	}
 	ing_scrape(scraper, &in, &found);
-	tell_page(&found, ret);
+	copy_page(&found, ret);
 	ing_scraper_clear(scraper);
 }
 
@@ -220,7 +219,7 @@ void ing_document_examine(const struct ing_exam_request *q, const void *data, si
 	}
 	make_tools();
 	struct ing_error err = {0};
-	int rc = take_body(q, data, bytes, ret_body, &err);
+	int rc = decode_body(q, data, bytes, ret_body, &err);
 	if (rc < 0) {
 		ret->exam = rc == -ING_FAIL_TOO_BIG ? ING_EXAM_TOO_LARGE : ING_EXAM_BAD_ENCODING;
 		char *clean = ing_utf8_clean(err.msg, strlen(err.msg), NULL);

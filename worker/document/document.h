@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * document.h - what the bytes of a fetched body are and say.
+ * document.h - the examination of a fetched body.
  *
- * Pure: bytes and a question in, findings out; no network, and no files but those that libmagic
- * and poppler keep their tables in. Runs inside examiners and, in a forked child,
- * inside ingestctl. One thread: libmagic's handle and the scraper are kept between calls.
+ * Bytes and a request in, findings out; no network, and no files but the tables of libmagic and
+ * poppler. Runs in examiners and in a forked child of ingestctl. One thread: libmagic's handle and the scraper are kept between calls.
  */
 #pragma once
 #include <stdbool.h>
@@ -24,20 +23,19 @@ struct ing_document_body {
 	bool owned; /* that is, decoded */
 };
 
-/* Everything but the inside of a PDF: content decoding (RFC 9110, section 8.4), digests of what was
- * decoded, size, type, and what an HTML page says when q->want has ING_WANT_LINKS. *ret was
- * initialised; its strings are then the caller's. When the coding is broken or the body too large,
+/* Examine everything but the contents of a PDF: content codings (RFC 9110, section 8.4), digests of
+ * what was decoded, size, type, and an HTML page when q->want has ING_WANT_LINKS or _WALLS. *ret was
+ * initialised; the caller frees it with ing_findings_done(). When the coding is broken or the body too large,
  * ret->exam says so, ret->file stays empty and *ret_body has no bytes. *ret_body may point into
- * data; release it with ing_document_body_done() before data goes. */
+ * data; release it with ing_document_body_done() before data is freed. */
 void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret_body, struct ing_findings *ret);
 void ing_document_body_done(
 	struct ing_document_body *b); /* zero-initialised or done before is fine */
 
-/* The same of a robots.txt, for q->want with ING_WANT_ROBOTS, to which ing_document_examine()
- * leaves it: the content codings off, the file cut behind its last whole line where the body or
- * q->max_body_bytes ends before it does, the rules for q->agent. ret->file is about the file
- * without its codings, as far as it was read. */
+/* The same for a robots.txt; ing_document_examine() calls it when q->want has ING_WANT_ROBOTS. The
+ * file is decoded, cut after its last whole line where the body or q->max_body_bytes ends before
+ * it, and parsed for q->agent. ret->file describes the decoded file, as far as it was read. */
 void ing_document_robots(
 	const struct ing_exam_request *q, const void *data, size_t bytes, struct ing_findings *ret);
 
@@ -46,13 +44,13 @@ void ing_document_robots(
  * own, with limits. */
 void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
 
-/* The scraping rules to read pages by, given before anything else here is called: borrowed, or
- * loaded from a descriptor (worker/rules/rule_files.h); -CONFIG with all that is wrong with
- * them, or -INVALID. Without: no rules. */
+/* Set the scraping rules before anything else here is called: borrowed, or loaded from a descriptor
+ * (worker/rules/rule_files.h). Returns 0, -ING_FAIL_CONFIG with all errors in them, or
+ * -ING_FAIL_INVALID. Without a call there are no rules. */
 void ing_document_use_rules(const struct ing_rules *rules);
 int ing_document_load_rules(int fd, struct ing_error *err) ING_MUST_CHECK;
 
 /* Load what every document needs, once, before forking and before a sandbox closes: libmagic's
- * database, poppler's tables, the HTML parser, character set converters. Without it the first
- * document pays, and a sandbox that is closed by then has no converters. */
+ * database, poppler's tables, the HTML parser, character set converters. Otherwise the first
+ * document takes longer, and a closed sandbox has no converters. */
 void ing_document_warm(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes poppler. Expect anything of what it reads: it runs in a process
- * of its own, and what stops a hang, a bomb or a crash is around that, not in here. What is bounded
- * here is what goes back: text, XMP, the Info dictionary.
+ * The only file that includes poppler. A PDF may make it hang, crash or fill the memory, which is
+ * why it runs in a process of its own with limits. Bounded here is what it returns: text, XMP, the
+ * Info dictionary.
  */
 #include "worker/document/document.h"
 
@@ -125,7 +125,7 @@ static void read_facts(PopplerDocument *doc, PopplerPage *page0, struct ing_pdf 
 	read_info(doc, ret);
 }
 
-/* False when the text is over its ceiling. */
+/* Returns false when the text is over its limit. */
 static bool add_page(struct ing_buf *text, size_t *chars, PopplerPage *page)
 {
 	char *s = poppler_page_get_text(page);
@@ -226,7 +226,7 @@ void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
 	}
 	PopplerPage *page0 = poppler_document_get_page(doc, 0);
 	if (page0 == NULL) {
-		set_status(ret, "empty-page0", "the first page cannot be made");
+		set_status(ret, "empty-page0", "the first page cannot be created");
 	} else {
 		read_document(doc, page0, ret);
 		g_object_unref(page0);

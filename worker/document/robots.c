@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A robots.txt. Other documents are refused when they are too large or broken off; of this one, as
- * much counts as came, up to the limit (RFC 9309 2.5), so that a host cannot open itself by a file
- * that is too long.
+ * Examines a robots.txt. Other documents are refused when they are too large or truncated; of this one
+ * the part that was received counts, up to the limit (RFC 9309 2.5), so that a file that is too long
+ * does not allow everything.
  */
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #include "worker/document/document.h"
 #include "worker/model/findings.h"
 
-/* Of a line that is not whole: what is missing from a path would make it forbid, or allow, far more
- * than was meant. */
+/* An incomplete line is left out: a path without its end would forbid, or allow, far more than was
+ * meant. */
 static size_t cut_last_line(const char *text, size_t bytes)
 {
 	while (bytes > 0 && text[bytes - 1] != '\n' && text[bytes - 1] != '\r')
@@ -25,7 +25,7 @@ static size_t cut_last_line(const char *text, size_t bytes)
 
 static void identify(const void *data, size_t bytes, bool decoded, struct ing_file_meta *ret)
 {
-	static const char type[] = "text/plain"; /* nobody asks what it looks like */
+	static const char type[] = "text/plain"; /* its contents are not sniffed */
 	memcpy(ret->mimetype, type, sizeof(type));
 	ret->decoded = decoded;
 	ret->size_bytes = bytes;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * White space is what Unicode calls so, and the four ASCII separators that counters of words before
- * us took for it.
+ * White space is Unicode's, and the four ASCII separators that the replaced system counts as such.
  */
 #include "worker/document/words.h"
 

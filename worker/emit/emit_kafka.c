@@ -91,7 +91,7 @@ struct kafka_emit {
 	bool fatal, fatal_said, closing;
 	void (*on_fatal)(void *ctx, const struct ing_error *err);
 	void *fatal_ctx;
-	struct ing_log_gate trouble_gate, error_gate;
+	struct ing_log_throttle trouble_gate, error_gate;
 };
 
 static struct kafka_emit *kafka_of(struct ing_emit *base)
@@ -255,7 +255,7 @@ static void wait_again(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t 
 {
 	unsigned more;
 	look_for_fatal(e);
-	if (!e->fatal && ing_log_gate_pass(&e->error_gate, LOG_EVERY_MS, &more))
+	if (!e->fatal && ing_log_throttle_pass(&e->error_gate, LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING, "%s: not delivered: %s; trying again (%u more such)",
 			e->topics.names[p->topic], rd_kafka_err2str(err), more);
 	DL_PREPEND(e->waiting, p);
@@ -297,7 +297,7 @@ static void note_error(struct kafka_emit *e, rd_kafka_event_t *event)
 		return;
 	if (err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
 		e->brokers_down = true;
-	if (ing_log_gate_pass(&e->trouble_gate, LOG_EVERY_MS, &more))
+	if (ing_log_throttle_pass(&e->trouble_gate, LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more such)", rd_kafka_err2str(err),
 			rd_kafka_event_error_string(event), more);
 }

@@ -85,7 +85,7 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 	if (err == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
 		return ING_TOPICS_READY;
 	if (err != 0) {
-		if (ing_log_gate_pass(&t->silent_gate, LOG_EVERY_MS, NULL))
+		if (ing_log_throttle_pass(&t->silent_gate, LOG_EVERY_MS, NULL))
 			ing_log(ING_LOG_WARNING, "topics cannot be looked at: %s; trying again",
 				rd_kafka_event_error_string(event));
 		return ING_TOPICS_RETRY;
@@ -105,7 +105,7 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_t *event)
 {
 	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
-	bool speak = ing_log_gate_pass(&t->refused_gate, LOG_EVERY_MS, NULL);
+	bool speak = ing_log_throttle_pass(&t->refused_gate, LOG_EVERY_MS, NULL);
 	if (err != 0) {
 		if (speak)
 			ing_log(ING_LOG_WARNING, "topics cannot be created: %s; waiting for them",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * findings.h - what an examiner is asked and what it found: plain data, filled by pure functions
- * inside the examiner (worker/document, worker/scrape), carried over a socket, read by the job.
+ * findings.h - a request to an examiner and what it found: plain data, filled in the examiner
+ * (worker/document, worker/scrape), sent over a socket, read by the job.
  * Strings are heap, valid UTF-8, or NULL.
  */
 #pragma once
@@ -14,7 +14,7 @@
 
 struct ing_robots_txt;
 
-enum ing_want {              /* which parts are worth the time */
+enum ing_want {              /* what to examine */
 	ING_WANT_LINKS = 1,  /* parse HTML: what it says, where it leads, whether it is a wall */
 	ING_WANT_PDF = 2,    /* facts and text when the body is a PDF */
 	ING_WANT_WALLS = 4,  /* parse HTML only to see whether it is a wall; LINKS includes it */
@@ -37,21 +37,21 @@ struct ing_exam_request {
 	bool body_cut;     /* the body is the first part of one */
 };
 
-enum ing_exam { /* how looking at the body went */
+enum ing_exam { /* the outcome of an examination */
 	ING_EXAM_OK,
 	ING_EXAM_BAD_ENCODING, /* content coding unknown, broken or cut */
 	ING_EXAM_TOO_LARGE,    /* decoded over max_body_bytes, or max_ratio times its size */
 	ING_EXAM_CRASH,        /* set by the pool: the examiner died or was out of memory */
 	ING_EXAM_TIMEOUT,      /* set by the pool: killed at its deadline */
 	ING_EXAM_UNREADABLE,   /* the body cannot be read back from our own disk */
-	ING_EXAM_NOT_STARTED, /* set by the pool, never by an examiner: none has taken it in time */
+	ING_EXAM_NOT_STARTED,  /* set by the pool: no examiner was free in time */
 };
 
 struct ing_file_meta { /* of the body without its content codings */
 	bool decoded;  /* there were some; else the body is as sent */
 	uint64_t size_bytes;
-	/* Of a decoded body. Those of a body as sent are taken where nobody can lie about them
-	 * (worker/archive), and are empty here until they are filled in. */
+	/* Of a decoded body. Those of a body as sent are computed in the worker (worker/archive),
+	 * where a document cannot falsify them, and are empty until then. */
 	char md5hex[33], sha1hex[41], sha256hex[65];
 	char mimetype[96];
 };
@@ -91,9 +91,8 @@ struct ing_page {
 };
 
 /* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;
- * "error-timeout" (the reader was still at it when pdf_timeout_ms had passed, or had used up its
- * CPU time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call,
- * garbage instead of an answer) by the examiner that waits for the reader. Both are of the
+ * "error-timeout" (the reader had not finished after pdf_timeout_ms, or had used up its CPU time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call,
+ * an invalid reply) by the examiner that waits for the reader. Both are of the
  * parse-error family: the PDF's own fault, worth another try only with another version of this
  * program. */
 #define ING_PDF_STATUSES                                                                           \

@@ -37,7 +37,7 @@ struct ing_turns {
 	uint64_t delay_ns;                 /* waited for a core, up to delay_read_ns */
 	uint64_t delay_read_ns;
 	struct ing_turn_stats stats;
-	struct ing_log_gate busy_gate, blocked_gate;
+	struct ing_log_throttle busy_gate, blocked_gate;
 };
 
 /* Reads how long the thread has waited for a core since it exists. Returns how much of that is
@@ -72,9 +72,9 @@ static unsigned bucket_of(uint64_t us)
 	return bits < ING_TURN_BUCKETS ? bits : ING_TURN_BUCKETS - 1;
 }
 
-static void warn(struct ing_log_gate *gate, const char *what, uint64_t ns, uint64_t count)
+static void warn(struct ing_log_throttle *gate, const char *what, uint64_t ns, uint64_t count)
 {
-	if (ing_log_gate_pass(gate, WARN_MS, NULL))
+	if (ing_log_throttle_pass(gate, WARN_MS, NULL))
 		ing_log(ING_LOG_WARNING,
 			"loop: a turn %s %" PRIu64 " ms; over %d ms so far: %" PRIu64
 			" turns. Everything else waited for it",

@@ -30,7 +30,7 @@ struct ing_store {
 	struct ing_upsert *upsert;
 	struct ing_pace pace;
 	bool slow; /* has been logged */
-	struct ing_log_gate refused_gate, slow_gate;
+	struct ing_log_throttle refused_gate, slow_gate;
 	struct ing_store_item **pending;
 	size_t pending_count, pending_cap;
 	size_t unwritten; /* of the pending ones */
@@ -64,7 +64,7 @@ static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_er
 	const char *name = table < 0 ? "all tables" : ing_tables[table].name;
 	unsigned suppressed = 0;
 	atomic_fetch_add(&s->refused, 1);
-	if (ing_log_gate_pass(&s->refused_gate, 1000, &suppressed))
+	if (ing_log_throttle_pass(&s->refused_gate, 1000, &suppressed))
 		ing_log(ING_LOG_ERROR,
 			"%s: rows of a request left out, PostgreSQL refused them: %s (%u more)",
 			name, err->msg, suppressed);
@@ -75,7 +75,7 @@ static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_er
 static void log_slow(struct ing_store *s, const char *what)
 {
 	s->slow = true;
-	if (ing_log_gate_pass(&s->slow_gate, REMIND_MS, NULL))
+	if (ing_log_throttle_pass(&s->slow_gate, REMIND_MS, NULL))
 		ing_log(ING_LOG_WARNING,
 			"database: slow: %s; %u are written at a time, %zu waiting", what,
 			s->pace.rows, count_waiting(s));

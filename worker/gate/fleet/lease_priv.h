@@ -94,7 +94,7 @@ struct ing_lease_rounds {
 
 	/* database thread only */
 	struct ing_pace pace;
-	struct ing_log_gate slow_gate;
+	struct ing_log_throttle slow_gate;
 };
 /* session, leases and pace are set. Connects and frees what a former process held. Errors: as
  * ing_leases_new(); then nothing was started. */

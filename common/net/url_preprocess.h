@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * url_mend.h - what url.c does to a URL before lexbor sees it: any bytes become ASCII, and hosts
- * and paths, of which lexbor 3.0 gets some wrong, are finished without it. For url.c only; pure
- * function.
+ * url_preprocess.h - preprocessing of a URL for lexbor: bytes become ASCII, and hosts and paths, of
+ * which lexbor 3.0 gets some wrong, are computed here. For url.c only; pure function.
  */
 #pragma once
 #include <stdbool.h>
@@ -16,7 +15,7 @@ struct ing_url_base {
 	bool opaque; /* its path is no list of segments */
 };
 
-struct ing_url_mended {
+struct ing_url_preprocessed {
 	struct ing_buf input; /* for lexbor */
 	struct ing_buf host;  /* not empty: the domain in place of the one in the input */
 	struct ing_buf path;  /* if has_path: in place of the one in the input */
@@ -26,5 +25,5 @@ struct ing_url_mended {
 
 /* Fill *m, whose buffers are initialised. base may be NULL. False: it is not a URL, as its host is
  * none. */
-bool ing_url_mend(struct ing_url_mended *m, const char *s, size_t bytes,
+bool ing_url_preprocess(struct ing_url_preprocessed *m, const char *s, size_t bytes,
 	const struct ing_url_base *base) ING_MUST_CHECK;

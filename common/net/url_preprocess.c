@@ -4,7 +4,7 @@
  * the path stand; both are finished here (the host by idna.c, the path by url_path.c) and lexbor is
  * given what is left, in words that no version of it could get wrong.
  */
-#include "common/net/url_mend.h"
+#include "common/net/url_preprocess.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -324,7 +324,7 @@ static bool add_input(
 	return true;
 }
 
-static void add_path(struct ing_url_mended *m, const char *s, const struct anatomy *a,
+static void add_path(struct ing_url_preprocessed *m, const char *s, const struct anatomy *a,
 	const struct ing_url_base *base)
 {
 	size_t start = a->path.start;
@@ -342,8 +342,8 @@ static void add_path(struct ing_url_mended *m, const char *s, const struct anato
 
 /* -------------------------------------------------------------------------------------------- */
 
-bool ing_url_mend(
-	struct ing_url_mended *m, const char *s, size_t bytes, const struct ing_url_base *base)
+bool ing_url_preprocess(struct ing_url_preprocessed *m, const char *s, size_t bytes,
+	const struct ing_url_base *base)
 {
 	struct ing_buf text;
 	struct anatomy a;
