@@ -27,7 +27,7 @@ struct ing_pg {
 	PGconn *conn;
 	int stop_fd;
 	int timeout_ms;
-	unsigned limit_ms; /* as ing_pg_set_limits() has told the server; 0: it has not */
+	unsigned limit_ms; /* as last set by ing_pg_set_limits(); 0: never */
 	uint64_t until_ms; /* deadline of the call under way */
 	const char *prepared[MAX_PREPARED];
 	int prepared_count;

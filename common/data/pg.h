@@ -20,8 +20,8 @@ enum ing_pg_rc {
 			  repeat */
 	ING_PG_SILENT, /* the same, since our deadline passed without an answer: dead, frozen, or
 			  just slow, so ask for less */
-	ING_PG_SLOW,   /* called off at the server's statement_timeout: roll back, ask for less */
-	ING_PG_LOCKED, /* called off at the server's lock_timeout: roll back, wait, repeat */
+	ING_PG_SLOW,   /* cancelled at the server's statement_timeout: roll back, ask for less */
+	ING_PG_LOCKED, /* cancelled at the server's lock_timeout: roll back, wait, repeat */
 	ING_PG_CONFLICT, /* deadlock or serialization failure: roll back and repeat */
 	ING_PG_REFUSED,  /* data that violates a type, a constraint or a limit: repeating is
 			    pointless */

@@ -84,8 +84,8 @@ struct ing_gate_waiter {                         /* zero-initialise, set user */
 	struct ing_gate_waiter *older, *younger; /* among all waiting, by time of entry */
 	struct ing_gate_host *host;
 	const struct ing_gate_user *user;
-	/* Of its entry, on a clock that stands while the gate is held; while holding, of its grant
-	 * (ing_now_ms()). */
+	/* Time of its entry, on a clock that stops while the gate is held; while holding, of its
+	 * grant (ing_now_ms()). */
 	uint64_t since_ms;
 	uint8_t state; /* enum ing_gate_where */
 	uint8_t lane;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * jsonb is pickier than JSON: it has no U+0000, wants surrogates in pairs, and keeps numbers as
+ * jsonb is stricter than JSON: it has no U+0000, requires surrogates in pairs, and keeps numbers as
  * numeric, which ends at 131,072 digits. One pass over the text, token by token, no tree: nesting
  * costs nothing here.
  */

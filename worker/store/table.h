@@ -16,7 +16,7 @@ struct ing_table {
 	const struct ing_column *columns;
 	size_t column_count;
 	const char *key;    /* columns, comma-separated: ON CONFLICT and order of the upsert */
-	const char *prefer; /* ORDER BY behind the key: which of several rows of a batch stands */
+	const char *prefer; /* ORDER BY behind the key: which of several rows of a batch stays */
 	const char *action; /* behind ON CONFLICT (key) DO */
 	size_t (*count)(const struct ing_rows *rows);
 	void (*fill)(const struct ing_rows *rows, size_t i, struct ing_cell *cells);

@@ -25,7 +25,7 @@
 #define LEASES_MAGIC 0x4c454153u
 #define WANTED_MS 1000     /* between two checks whether others want what we hold */
 #define BLOCKS_MS 10000    /* the same for the table of blocks, unless the configuration updates */
-#define EXTEND_MAX_MS 5000 /* how often we look which leases are to be extended, at most */
+#define EXTEND_MAX_MS 5000 /* longest time between two checks for leases to be extended */
 #define EXTEND_MIN_MS 50
 #define FREE_MS 3000 /* longest time to release everything at the end */
 
@@ -147,7 +147,7 @@ static bool order_entry(struct ing_leases *l, struct ing_lease_round *r, struct 
 		(e->update_due && r->update_count >= most) ||
 		(e->requested && r->request_count >= most))
 		return false;
-	/* Both, when both were asked for: only the note waits for the server's disk. */
+	/* Both, if both are due: only the update is on the server's disk when it is answered. */
 	if (e->update_due)
 		order_update(&r->updates, &r->update_count, e);
 	if (e->release_due)
@@ -304,7 +304,7 @@ static void take_grant(struct ing_leases *l, const struct ing_lease_request *a)
 {
 	struct ing_lease_entry *e = a->entry;
 	if (e->release_due)
-		return; /* returned since, by one who held it already: goes with the next round */
+		return; /* released meanwhile, having been held before: with the next round */
 	if (!e->requested) {
 		release(l, e, &a->backoff);
 		return;
@@ -358,8 +358,8 @@ static void end_updates(struct ing_leases *l, const struct ing_lease_update *upd
 	}
 }
 
-/* The user may call anything but free from inside its callbacks: an entry is told of last, and
- * lives until the round does not refer to it any more. */
+/* The user may call anything but free from inside its callbacks, so an entry's event comes last,
+ * and the entry is not freed while the round refers to it. */
 static void take_round(struct ing_leases *l, struct ing_lease_round *r)
 {
 	l->stats.database_us += r->database_us;

@@ -10,8 +10,8 @@
  * $8 response_ms, $9 http_status, $10 outcome, $11 answered_ms ago (negative: never), $12 session.
  *
  * An INSERT, because it locks the rows of its conflicts in the order in which they come, at no
- * price. A host without a row (the database was emptied) gets one that nobody holds; what another
- * holds by now is left alone, for that one knows better. */
+ * price. A host without a row (the database was emptied) gets one without a holder; the row of a
+ * host that another worker holds by now is not changed. */
 #define INSERT_SQL                                                                                 \
 	"INSERT INTO host_state AS s (host, next_fetch_at, rest, breaker, failures, opens,"        \
 	" crawl_delay_ms, response_ms, http_status, outcome, answered_at, updated)"                \

@@ -100,7 +100,7 @@ static const struct {
 		ING_BREAKER_OPEN},
 	{"the trial fails", {.failures = 10, .opens = 1, .breaker = ING_BREAKER_HALF_OPEN},
 		FAILED(10), 10000, ING_REST_BREAKER, 11, ING_BREAKER_OPEN},
-	{"the trial is told when to come",
+	{"the time of the trial is kept",
 		{.failures = 10, .opens = 1, .breaker = ING_BREAKER_HALF_OPEN}, THROTTLED(60),
 		60000, ING_REST_RETRY_AFTER, 11, ING_BREAKER_OPEN},
 	{"the hundredth trial", {.failures = 110, .opens = 99, .breaker = ING_BREAKER_HALF_OPEN},
@@ -255,8 +255,7 @@ static const struct {
 			.answered_ms = 20,
 			.http_status = 503,
 			.response_ms = 7}},
-	{"good news from elsewhere",
-		{.failures = 12, .breaker = ING_BREAKER_OPEN, .answered_ms = 10},
+	{"a success elsewhere", {.failures = 12, .breaker = ING_BREAKER_OPEN, .answered_ms = 10},
 		{.answered_ms = 20, .http_status = 200}, {.answered_ms = 20, .http_status = 200}},
 	{"we heard last", {.failures = 3, .answered_ms = 30, .http_status = 500},
 		{.failures = 2, .answered_ms = 20, .http_status = 502},
@@ -324,7 +323,7 @@ static void failures_fade(void **state)
 	assert_true(ing_host_backoff_is_active(&p, end - 1));
 	ing_host_backoff_expire(&p, end);
 	assert_false(ing_host_backoff_is_active(&p, end));
-	/* The last answer is still told. */
+	/* The last answer is still known. */
 	assert_int_equal(p.http_status, 429);
 	/* A rest matters by itself. */
 	p = (struct ing_host_backoff){.rest_until_ms = NOW + 1, .rest = ING_REST_DELAY};

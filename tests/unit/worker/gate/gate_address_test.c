@@ -293,7 +293,7 @@ static void what_another_worker_has_is_seldom_looked_up(void **state)
 	enter(0, "https://a.example/");
 	run_for(100);
 	for (int i = 0; i < 50; i++) {
-		world_lease_news("a.example", ING_LEASE_HELD, 3000, NULL);
+		world_lease_event("a.example", ING_LEASE_HELD, 3000, NULL);
 		run_for(3000);
 	}
 	assert_in_range(lookups.started, 1, 4);

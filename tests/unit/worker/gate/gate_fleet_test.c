@@ -39,7 +39,7 @@ static void open_queue(unsigned host_concurrency, int count)
 static struct world_lease *open_leased(unsigned host_concurrency, int count)
 {
 	open_queue(host_concurrency, count);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	assert_int_equal(granted_count, ING_MIN(count, (int)host_concurrency));
 	return world_lease("a.example");
@@ -57,7 +57,7 @@ static void no_transfer_without_a_lease(void **state)
 	assert_int_equal(world_lease("a.example")->asks, 1);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_int_equal(v.need, ING_NEED_LEASE);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	assert_int_equal(granted_count, 0); /* not from inside */
 	run_for(0);
 	assert_int_equal(granted_count, 1);
@@ -72,7 +72,7 @@ static void who_is_refused_asks_again_when_told(void **state)
 	(void)state;
 	struct ing_gate_host_view v;
 	open_queue(1, 1);
-	world_lease_news("a.example", ING_LEASE_HELD, 3000, NULL);
+	world_lease_event("a.example", ING_LEASE_HELD, 3000, NULL);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_string_equal(v.holder, "another");
 	assert_int_equal(v.need, ING_NEED_LEASE);
@@ -85,7 +85,7 @@ static void who_is_refused_asks_again_when_told(void **state)
 		.rest = ING_REST_RETRY_AFTER,
 		.failures = 1,
 		.crawl_delay_ms = 1500};
-	world_lease_news("a.example", ING_LEASE_RESTING, 7000, &fleet);
+	world_lease_event("a.example", ING_LEASE_RESTING, 7000, &fleet);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_null(v.holder);
 	assert_int_equal(v.rest_ms, 7000);
@@ -95,7 +95,7 @@ static void who_is_refused_asks_again_when_told(void **state)
 	assert_int_equal(world_lease("a.example")->asks, 2);
 	run_for(1);
 	assert_int_equal(world_lease("a.example")->asks, 3);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	assert_int_equal(granted_count, 1);
 	/* The Crawl-delay was the fleet's knowledge. */
@@ -111,7 +111,7 @@ static void a_lease_granted_ahead_waits_for_the_rest(void **state)
 	open_queue(1, 1);
 	struct ing_host_backoff fleet = {
 		.rest_until_ms = world_now() + 1800, .rest = ING_REST_DELAY};
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1799);
 	assert_int_equal(granted_count, 0);
 	run_for(1);
@@ -124,24 +124,24 @@ static void a_lease_must_outlast_a_transfer(void **state)
 	(void)state;
 	struct ing_gate_host_view v;
 	open_queue(1, 1);
-	world_lease_news("a.example", ING_LEASE_GRANTED, TRANSFER_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, TRANSFER_MS, NULL);
 	run_for(100);
 	assert_int_equal(granted_count, 0);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
 	assert_int_equal(v.need, ING_NEED_LEASE);
-	world_lease_news("a.example", ING_LEASE_GRANTED, TRANSFER_MS + 1, NULL); /* extended */
+	world_lease_event("a.example", ING_LEASE_GRANTED, TRANSFER_MS + 1, NULL); /* extended */
 	run_for(0);
 	assert_int_equal(granted_count, 1);
 	/* Good enough when it became ready, too short at its turn. */
 	answer_good(0);
 	enter(1, "https://a.example/");
-	world_lease_news("a.example", ING_LEASE_GRANTED, TRANSFER_MS + 1000, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, TRANSFER_MS + 1000, NULL);
 	ing_gate_hold(gate, true);
 	run_for(1000);
 	ing_gate_hold(gate, false);
 	run_for(100);
 	assert_int_equal(granted_count, 1);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	assert_int_equal(granted_count, 2);
 	close_gate();
@@ -152,12 +152,12 @@ static void a_lost_lease_is_asked_for_anew(void **state)
 	(void)state;
 	open_leased(2, 3);
 	assert_int_equal(granted_count, 2);
-	world_lease_news("a.example", ING_LEASE_LOST, 0, NULL);
-	answer_throttled(0, 5); /* of which the fleet is told as soon as it listens to us */
+	world_lease_event("a.example", ING_LEASE_LOST, 0, NULL);
+	answer_throttled(0, 5); /* written for the fleet as soon as we hold the lease */
 	run_for(4999);
 	assert_int_equal(granted_count, 2);
 	assert_int_equal(world_lease("a.example")->notes, 0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	assert_int_equal(granted_count, 2); /* we know better than the fleet: it rests */
 	run_for(1);
@@ -169,7 +169,7 @@ static void who_is_wanted_gives_back_as_soon_as_it_can(void **state)
 {
 	(void)state;
 	struct world_lease *w = open_leased(1, 3);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
 	run_for(10000);
 	assert_int_equal(w->returns, 0); /* a transfer is under way */
 	answer_good(0);
@@ -179,7 +179,7 @@ static void who_is_wanted_gives_back_as_soon_as_it_can(void **state)
 	assert_int_equal(w->asks, 1); /* we stand aside */
 	run_for(1);
 	assert_int_equal(w->asks, 2);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	assert_int_equal(granted_count, 2);
 	close_gate();
@@ -190,7 +190,7 @@ static void who_is_wanted_has_a_turn_of_some_seconds(void **state)
 	(void)state;
 	struct world_lease *w = open_leased(1, 4);
 	answer_good(0);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
 	run_for(500);
 	assert_int_equal(granted_count, 2);
 	answer_good(1);
@@ -209,10 +209,10 @@ static void who_cannot_use_its_turn_gives_it_up(void **state)
 	(void)state;
 	open_queue(1, 1);
 	ing_gate_hold(gate, true);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(1000);
 	struct world_lease *w = world_lease("a.example");
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
 	run_for(500);
 	assert_int_equal(w->returns, 0); /* that may be over in a moment */
 	ing_gate_hold(gate, false);
@@ -223,9 +223,9 @@ static void who_cannot_use_its_turn_gives_it_up(void **state)
 	assert_int_equal(w->returns, 1);
 	run_for(2000);
 	assert_int_equal(w->asks, 2);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(1000);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
 	assert_int_equal(w->returns, 2); /* another turn would be as useless */
 	assert_int_equal(granted_count, 0);
 	close_gate();
@@ -235,9 +235,9 @@ static void a_turn_ends_between_two_transfers_too(void **state)
 {
 	(void)state;
 	open_queue(1, 2);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(9800);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
 	answer_good(0);
 	struct world_lease *w = world_lease("a.example");
 	assert_int_equal(w->returns, 0);
@@ -252,7 +252,7 @@ static void a_wanted_host_starts_nothing_new_after_its_turn(void **state)
 	(void)state;
 	open_leased(2, 4);
 	assert_int_equal(granted_count, 2);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
 	run_for(10000);
 	answer_good(0);
 	run_for(1000);
@@ -310,9 +310,9 @@ static void a_hold_is_told_at_once_and_before_it_is_given_back(void **state)
 	assert_int_equal(w->asks, 1);
 	run_for(1);
 	assert_int_equal(w->asks, 2);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
-	/* A breaker that closes is told too. */
+	/* A breaker that closes is written, too. */
 	answer_good(2);
 	assert_int_equal(w->notes, 3);
 	assert_int_equal(w->said.breaker, ING_BREAKER_CLOSED);
@@ -341,7 +341,7 @@ static void the_fleets_breaker_counts_here(void **state)
 		.failures = 9,
 		.opens = 2,
 		.answered_ms = world_now() - ING_HOST_BACKOFF_EXPIRE_MS + 1};
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1000);
 	assert_int_equal(granted_count, 1);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
@@ -359,7 +359,7 @@ static void failures_that_the_fleet_met_long_ago_do_not_count(void **state)
 		.opens = 2,
 		.crawl_delay_ms = 7000,
 		.answered_ms = world_now() - ING_HOST_BACKOFF_EXPIRE_MS};
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, &fleet);
 	run_for(1000);
 	assert_int_equal(granted_count, 4);
 	assert_true(ing_gate_explain(gate, "a.example", &v));
@@ -376,8 +376,8 @@ static void without_the_database_nothing_starts_and_no_waiting_time_passes(void 
 	enter(0, "https://a.example/");
 	enter(1, "https://b.example/");
 	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, 3600000, NULL);
-	world_lease_news("b.example", ING_LEASE_GRANTED, 3600000, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, 3600000, NULL);
+	world_lease_event("b.example", ING_LEASE_GRANTED, 3600000, NULL);
 	world_leases_away(true);
 	assert_true(ing_gate_blocked(gate));
 	run_for(1000000);
@@ -401,11 +401,11 @@ static void news_of_hosts_nobody_knows_does_no_harm(void **state)
 	open_queue(1, 1);
 	leave(0);
 	/* Overtaken by our change of mind. */
-	world_lease_news("a.example", ING_LEASE_HELD, 100, NULL);
-	world_lease_news("a.example", ING_LEASE_WANTED, 0, NULL);
-	world_lease_news("a.example", ING_LEASE_LOST, 0, NULL);
-	world_lease_news("stranger.example", ING_LEASE_HELD, 100, NULL);
-	world_lease_news("stranger.example", ING_LEASE_LOST, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_HELD, 100, NULL);
+	world_lease_event("a.example", ING_LEASE_WANTED, 0, NULL);
+	world_lease_event("a.example", ING_LEASE_LOST, 0, NULL);
+	world_lease_event("stranger.example", ING_LEASE_HELD, 100, NULL);
+	world_lease_event("stranger.example", ING_LEASE_LOST, 0, NULL);
 	run_for(1000);
 	struct ing_gate_stats s;
 	ing_gate_stats(gate, &s);
@@ -455,7 +455,7 @@ static void a_crawl_delay_is_told_at_once(void **state)
 	open_fleet(1);
 	enter(0, "https://a.example/robots.txt");
 	run_for(0);
-	world_lease_news("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
+	world_lease_event("a.example", ING_LEASE_GRANTED, LEASE_MS, NULL);
 	run_for(0);
 	answer_good(0);
 	struct world_lease *w = world_lease("a.example");

@@ -181,7 +181,7 @@ static void go(struct person *p)
 	ing_gate_leave(gate, &p->waiter, report ? &r : NULL);
 }
 
-static void tell_news(void)
+static void send_event(void)
 {
 	struct model_host *h = &m.hosts[lock_of(pick(HOSTS))];
 	const char *key = key_of_host(h);
@@ -195,16 +195,17 @@ static void tell_news(void)
 		h->leased = a == ING_LEASE_GRANTED;
 		h->leased_ms = world_now();
 		h->lease_until_ms = world_now() + LEASE_MS;
-		world_lease_news(key, a, a == ING_LEASE_GRANTED ? LEASE_MS : 100 + pick(900), NULL);
+		world_lease_event(
+			key, a, a == ING_LEASE_GRANTED ? LEASE_MS : 100 + pick(900), NULL);
 	} else if (w->held && chance(50)) {
 		h->wanted = true;
-		world_lease_news(key, ING_LEASE_WANTED, 0, NULL);
+		world_lease_event(key, ING_LEASE_WANTED, 0, NULL);
 	} else if (w->held && chance(30)) {
 		h->leased = false;
-		world_lease_news(key, ING_LEASE_LOST, 0, NULL);
+		world_lease_event(key, ING_LEASE_LOST, 0, NULL);
 	} else if (w->held) { /* extended */
 		h->lease_until_ms = world_now() + LEASE_MS;
-		world_lease_news(key, ING_LEASE_GRANTED, LEASE_MS, NULL);
+		world_lease_event(key, ING_LEASE_GRANTED, LEASE_MS, NULL);
 	}
 }
 
@@ -268,7 +269,7 @@ static void step(void)
 		m.away = !m.away && chance(50);
 		world_leases_away(m.away);
 	} else if (what < 80 && m.conf.leases != NULL) {
-		tell_news();
+		send_event();
 	} else if (what < 82) {
 		operate();
 	} else if (what < 85) {
@@ -321,7 +322,7 @@ static void drain(void)
 			h->leased = true;
 			h->wanted = false;
 			h->lease_until_ms = world_now() + LEASE_MS;
-			world_lease_news(key_of_host(h), ING_LEASE_GRANTED, LEASE_MS, NULL);
+			world_lease_event(key_of_host(h), ING_LEASE_GRANTED, LEASE_MS, NULL);
 		}
 		run_for(1000);
 		look_at_leases();

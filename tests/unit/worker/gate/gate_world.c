@@ -193,7 +193,7 @@ static void drop_lease(struct world_lease *w)
 	w->held = false;
 }
 
-void world_lease_news(const char *host, enum ing_lease_event_type answer, unsigned ms,
+void world_lease_event(const char *host, enum ing_lease_event_type answer, unsigned ms,
 	const struct ing_host_backoff *backoff)
 {
 	struct world_lease *w = world_lease(host);
@@ -223,7 +223,7 @@ static bool grant_asked(void)
 {
 	for (size_t i = 0; world_grant_ms > 0 && i < leases.count; i++) {
 		if (leases.hosts[i].asked) {
-			world_lease_news(
+			world_lease_event(
 				leases.hosts[i].host, ING_LEASE_GRANTED, world_grant_ms, NULL);
 			return true;
 		}

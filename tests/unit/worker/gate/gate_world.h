@@ -84,7 +84,7 @@ struct world_lease {
 };
 struct ing_leases *world_leases(void);
 struct world_lease *world_lease(const char *host); /* made when new */
-void world_lease_news(const char *host, enum ing_lease_event_type answer, unsigned ms,
+void world_lease_event(const char *host, enum ing_lease_event_type answer, unsigned ms,
 	const struct ing_host_backoff *backoff); /* ms: until it ends, or to retry */
 void world_leases_away(bool away);
 /* Asks are granted by themselves, for so long; 0: not. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What operators are told of the tables of hosts, and what they may write there.
+ * What operators see of the tables of hosts, and what they may write there.
  */
 #include <setjmp.h>
 #include <stdarg.h>

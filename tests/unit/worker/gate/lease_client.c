@@ -74,7 +74,7 @@ long fleet_held(const struct fleet *f)
 	return bench_number(f->dsn, "SELECT count(*) FROM host_state WHERE holder IS NOT NULL");
 }
 
-static void write_down(void *ctx, const struct ing_lease_event *n)
+static void record_event(void *ctx, const struct ing_lease_event *n)
 {
 	struct lease_client *w = ctx;
 	if ((w->event_count & (w->event_count - 1)) == 0)
@@ -94,7 +94,7 @@ static void write_down(void *ctx, const struct ing_lease_event *n)
 		w->on_event(w, t);
 }
 
-static void write_down_state(void *ctx, bool away)
+static void record_state(void *ctx, bool away)
 {
 	struct lease_client *w = ctx;
 	*(away ? &w->went_away : &w->came_back) += 1;
@@ -112,7 +112,7 @@ static int try_open(
 	if (rc == 0)
 		ing_leases_set_user(
 			w->l, &(struct ing_lease_user){
-				      .ctx = w, .event = write_down, .state = write_down_state});
+				      .ctx = w, .event = record_event, .state = record_state});
 	return rc;
 }
 
@@ -199,7 +199,7 @@ const struct client_event *client_wait(struct fleet *f, struct lease_client *w, 
 		if (t != NULL)
 			return t;
 		if (ing_now_ms() > until)
-			fail_msg("no news of %s", host);
+			fail_msg("no event of %s", host);
 		uv_run(&f->loop, UV_RUN_ONCE);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * lease_client.h - for the tests of leases: workers of a fleet on one loop, each with its own leases,
- * that write down what they are told.
+ * that record their events.
  */
 #pragma once
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct lease_client {
 	struct client_event *events;
 	size_t event_count, first_unread;
 	unsigned went_away, came_back;
-	/* NULL: nothing; else called after each news was written down. */
+	/* NULL: nothing; else called after each event was recorded. */
 	void (*on_event)(struct lease_client *w, const struct client_event *t);
 	unsigned id;
 	unsigned block_calls;
@@ -61,18 +61,18 @@ void pair_close(struct fleet *f, struct lease_client *a, struct lease_client *b)
 
 void client_open(struct fleet *f, struct lease_client *w, const char *instance);
 void client_close(struct lease_client *w);
-/* The next news of the host that nobody has waited for yet; fails the test when none comes. */
+/* The next unread event of the host; fails the test when none comes. */
 const struct client_event *client_wait(struct fleet *f, struct lease_client *w, const char *host);
-/* Ask and wait. */
+/* Request and wait. */
 const struct client_event *client_request(
 	struct fleet *f, struct lease_client *w, const char *host);
-/* Ask, again and again as told, until it is granted. */
+/* Request, again after retry_ms, until it is granted. */
 const struct client_event *client_acquire(
 	struct fleet *f, struct lease_client *w, const char *host);
 /* And let it reach the database, before another asks. */
 void client_release(
 	struct fleet *f, struct lease_client *w, const char *host, struct ing_host_backoff backoff);
-size_t client_unread(const struct lease_client *w); /* news nobody waited for */
+size_t client_unread(const struct lease_client *w); /* unread events */
 
 struct ing_host_backoff resting(unsigned ms); /* the everyday pause from now on */
 

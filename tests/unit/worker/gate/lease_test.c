@@ -53,11 +53,11 @@ static void a_host_is_one_workers_at_a_time(void **state)
 	fleet_close(&f);
 }
 
-/* Three workers contention about a few hosts, taking and giving back as fast as they can. */
+/* Three workers contend for a few hosts, acquiring and releasing them as fast as they can. */
 enum { CONTENTION_HOSTS = 8, CONTENTION_REST_MS = 30 };
 static struct {
 	int owner[CONTENTION_HOSTS]; /* 0: nobody */
-	uint64_t given_back_ms[CONTENTION_HOSTS];
+	uint64_t released_ms[CONTENTION_HOSTS];
 	unsigned grants[4];
 	bool over;
 } contention;
@@ -75,8 +75,8 @@ static void contention_event(struct lease_client *w, const struct client_event *
 	}
 	assert_int_equal(contention.owner[i], 0);
 	uint64_t may_start = ING_MAX(t->at_ms, t->backoff.rest_until_ms);
-	if (contention.given_back_ms[i] != 0)
-		assert_true(may_start >= contention.given_back_ms[i] + CONTENTION_REST_MS);
+	if (contention.released_ms[i] != 0)
+		assert_true(may_start >= contention.released_ms[i] + CONTENTION_REST_MS);
 	contention.owner[i] = (int)w->id;
 	contention.grants[w->id]++;
 }
@@ -90,7 +90,7 @@ static void contention_tick(struct lease_client *w)
 			continue;
 		const struct ing_host_backoff p = resting(CONTENTION_REST_MS);
 		contention.owner[i] = 0;
-		contention.given_back_ms[i] = ing_now_ms();
+		contention.released_ms[i] = ing_now_ms();
 		ing_leases_release(w->l, host, &p);
 		ing_leases_request(w->l, host);
 	}
@@ -263,7 +263,7 @@ static void await_events(struct fleet *f, const struct lease_client *w, size_t c
 	assert_true(w->event_count >= count);
 }
 
-/* Returns everything granted since news number `from`; how many that were. */
+/* Releases everything granted since event number `from`; returns how many. */
 static unsigned return_all(struct lease_client *w, size_t from)
 {
 	const struct ing_host_backoff p = resting(0);
@@ -485,7 +485,7 @@ static void blocks_are_told_when_they_change(void **state)
 	await_blocks(&f, &a, 4);
 	assert_int_equal(a.block_count, 1);
 	assert_string_equal(a.blocks[0], "b.example other");
-	/* Who asks anew is told anew. */
+	/* A new listener gets them again. */
 	ing_leases_on_blocks(a.l, take_blocks, &a);
 	await_blocks(&f, &a, 5);
 	solo_close(&f, &a);
