@@ -58,19 +58,6 @@ static struct ing_delivery **list_of(struct ing_deliver *d, const struct ing_del
 		       : list_of_slot(d, delivery->token.partition_slot);
 }
 
-/* Oldest request first. Requests end roughly in the order in which they came, so the search from the
- * end is short. Dead letters and captures have no age and go last. */
-static void insert_by_age(struct ing_delivery **list, struct ing_delivery *delivery)
-{
-	struct ing_delivery *before = *list != NULL ? (*list)->prev : NULL;
-	while (before != NULL && before->accepted_ms > delivery->accepted_ms)
-		before = before == *list ? NULL : before->prev;
-	if (before == NULL)
-		DL_PREPEND(*list, delivery);
-	else
-		DL_APPEND_ELEM(*list, before, delivery);
-}
-
 static void count_delivery(struct ing_deliver *d, const struct ing_delivery *delivery, int by)
 {
 	unsigned n = (unsigned)by;
@@ -93,10 +80,9 @@ static void count_delivery(struct ing_deliver *d, const struct ing_delivery *del
 
 static void add(struct ing_deliver *d, struct ing_delivery *delivery)
 {
-	if (delivery->kind != ING_DELIVERY_RESULT)
-		delivery->accepted_ms = UINT64_MAX;
 	delivery->deliver = d;
-	insert_by_age(list_of(d, delivery), delivery);
+	struct ing_delivery **list = list_of(d, delivery);
+	DL_APPEND(*list, delivery);
 	count_delivery(d, delivery, 1);
 	d->stats.dead += delivery->kind == ING_DELIVERY_DEAD_LETTER;
 }
@@ -370,9 +356,11 @@ const char *ing_deliver_blocked_by(const struct ing_deliver *d)
 uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d)
 {
 	uint64_t oldest_ms = UINT64_MAX;
+	const struct ing_delivery *delivery;
 	for (size_t i = 0; i < d->list_count; i++)
-		if (d->lists[i] != NULL)
-			oldest_ms = ING_MIN(oldest_ms, d->lists[i]->accepted_ms);
+		DL_FOREACH (d->lists[i], delivery)
+			if (delivery->kind == ING_DELIVERY_RESULT)
+				oldest_ms = ING_MIN(oldest_ms, delivery->accepted_ms);
 	return oldest_ms;
 }
 

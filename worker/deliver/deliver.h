@@ -84,7 +84,7 @@ struct ing_delivery {
 	unsigned magic;
 	uint8_t state;
 	struct ing_deliver *deliver;
-	struct ing_delivery *prev, *next; /* of the same partition, oldest request first */
+	struct ing_delivery *prev, *next; /* of the same partition */
 	struct ing_store_item item;
 	unsigned owed; /* callbacks of store and emit */
 	size_t side_bytes;
@@ -143,7 +143,7 @@ struct ing_deliver_load {
 const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d);
 /* What deliveries wait for ("database", "broker"), or NULL. */
 const char *ing_deliver_blocked_by(const struct ing_deliver *d);
-/* accepted_ms of the oldest result under way; UINT64_MAX without any. */
+/* accepted_ms of the oldest result under way; UINT64_MAX without any. Looks at each of them. */
 uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_deliver_stats(const struct ing_deliver *d, struct ing_deliver_stats *ret);
