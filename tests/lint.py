@@ -3,8 +3,13 @@
 """Rules of the house that a compiler does not know. Prints FILE:LINE: what, and exits with 1 if there is any.
 
     lint.py banned     calls that are not to be made
+<<<<<<< HEAD
     lint.py arrows     includes that point the wrong way between the folders
     lint.py wrappers   foreign headers that are not included by the file that wraps their library
+=======
+    lint.py rooms      includes that tests/rooms.txt does not allow
+    lint.py twins      struct tags and prefixes of enum constants that two modules define
+>>>>>>> cfe702c (wip rooms)
     lint.py licence    sources that do not begin with their licence
     lint.py layout     comments that the formatter has broken
     lint.py metrics    rows of metrics.def that nobody counts
@@ -55,8 +60,8 @@ INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)"', re.MULTILINE)
 # Of worker/model/metrics.def: where a room's metrics are counted, and a row.
 ROOM = re.compile(r'^ROOM\((\w+), "([^"]+)"\)', re.MULTILINE)
 METRIC = re.compile(r"^METRIC(?:_SET)?\((\w+), (\w+),", re.MULTILINE)
-# What worker/model/ may include: plain data.
-MODEL_INCLUDES = ("common/", "worker/model/", "worker/model/status.h", "worker/model/status.def")
+STRUCT = re.compile(r"^struct (ing_\w+) \{", re.MULTILINE)
+ENUM = re.compile(r"^enum\s*\w*\s*\{([^}]*)\}", re.MULTILINE)
 RULER = re.compile(r"^/\* -{20,}$")
 LICENCE = "SPDX-License-Identifier: GPL-3.0-or-later"
 
@@ -83,18 +88,71 @@ def banned():
             yield path, line_of(code, found.start()), f"{found.group(1)} is banned"
 
 
-def arrows():
-    """common/ knows nothing of worker/, worker/model/ of no stage, and every include is written from the root."""
-    for path in tracked("*.c", "*.h"):
+def rooms_of(plan):
+    """Each room's name and the rooms that it may include, in the order of the plan; errors of the plan itself."""
+    rooms, errors = {}, []
+    for number, line in enumerate(read(plan).split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, _, rest = line.partition(":")
+        allowed = set()
+        for word in rest.split():
+            known = {room for room in rooms if room == word or (word in ("common", "worker") and room.startswith(word + "/"))}
+            allowed |= known
+            if not known:
+                errors.append((plan, number, f"{name} may include {word}, which is no room in a line above"))
+        rooms[name] = allowed
+    return rooms, errors
+
+
+def room_of(path, rooms):
+    """The innermost room: of worker/gate/backoff.h worker/gate/backoff where that is one, else worker/gate."""
+    stem = os.path.splitext(path)[0]
+    return max((room for room in rooms if stem == room or path.startswith(room + "/")), key=len, default=None)
+
+
+def rooms():
+    """Every include is written from the root and allowed by tests/rooms.txt."""
+    plan = "tests/rooms.txt"
+    known, errors = rooms_of(plan)
+    yield from errors
+    used = set()
+    for path in tracked("common/*.c", "common/*.h", "worker/*.c", "worker/*.h"):
         text = read(path)
+        home = room_of(path, known)
+        used.add(home)
+        if home is None:
+            yield path, 1, f"stands in no room of {plan}"
+            continue
         for found in INCLUDE.finditer(text):
-            included = found.group(1)
-            if path.startswith("common/") and included.startswith("worker/"):
-                yield path, line_of(text, found.start()), f"common/ includes {included}"
-            elif path.startswith("worker/model/") and not included.startswith(MODEL_INCLUDES):
-                yield path, line_of(text, found.start()), f"worker/model/ includes {included}"
-            elif included.startswith(("../", "./")):
-                yield path, line_of(text, found.start()), f"{included} is not written from the root"
+            target = room_of(found.group(1), known)
+            if found.group(1).startswith(("common/", "worker/")) and target != home and target not in known[home]:
+                yield path, line_of(text, found.start()), f"{home} includes {found.group(1)}"
+    for room in sorted(set(known) - used):
+        yield plan, 1, f"{room} is empty"
+
+
+def prefix_of(constants):
+    """What the constants of an enum have in common, to the last _: ING_LANE_."""
+    common = os.path.commonprefix(constants)
+    return common[: common.rfind("_") + 1]
+
+
+def twins():
+    """A struct's tag, and the prefix of an enum's constants, belong to one module: a reader may search for them."""
+    seen = {}
+    for path in tracked("common/*.c", "common/*.h", "worker/*.c", "worker/*.h"):
+        code = PROSE.sub(lambda found: "\n" * found.group().count("\n"), read(path))
+        names = [(found.start(), f"struct {found.group(1)}") for found in STRUCT.finditer(code)]
+        for found in ENUM.finditer(code):
+            constants = re.findall(r"\b(ING_\w+)\s*(?==|,|$)", found.group(1).strip())
+            if len(constants) > 1 and prefix_of(constants) not in ("", "ING_"):
+                names.append((found.start(), f"enum constants {prefix_of(constants)}"))
+        module = re.sub(r"(_priv)?\.[ch]$", "", path)
+        for start, name in names:
+            other = seen.setdefault(name, (module, path))
+            if other[0] != module:
+                yield path, line_of(code, start), f"{name} is also defined in {other[1]}"
 
 
 def wrappers():
@@ -166,7 +224,8 @@ def scripts():
                 yield path, 1, done.stderr.strip()
 
 
-CHECKS = {"banned": banned, "arrows": arrows, "wrappers": wrappers, "layout": layout, "licence": licence, "metrics": metrics, "budgets": budgets, "scripts": scripts}
+CHECKS = {"banned": banned, "budgets": budgets, "layout": layout, "licence": licence, "metrics": metrics, "rooms": rooms,
+          "scripts": scripts, "twins": twins, "wrappers": wrappers}
 
 
 def main():

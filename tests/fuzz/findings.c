@@ -267,7 +267,6 @@ static void begin(void)
 		&(struct ing_visits_conf){.host_rules = FAKE_STAGE, .blocked_hosts = FAKE_STAGE});
 	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = FAKE_STAGE,
 					.robots = FAKE_STAGE,
-					.fetches = FAKE_STAGE,
 					.fetch = FAKE_STAGE,
 					.archive = FAKE_STAGE});
 	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 10,
@@ -280,9 +279,6 @@ static void begin(void)
 						   .rule_stats = rule_stats});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
-					    .gate = FAKE_STAGE,
-					    .fetch = FAKE_STAGE,
-					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
 					    .deliver = deliver});
 }

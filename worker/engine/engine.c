@@ -456,22 +456,21 @@ void ing_engine_wire(struct ing_engine *e, const struct ing_engine_outside *outs
 	ing_pipeline_wire(e->pipeline, &(struct ing_stages){
 					       .intake = outside->intake,
 					       .visits = e->visits,
-					       .gate = e->gate,
-					       .fetch = e->fetch,
-					       .archive = e->archive,
 					       .pool = e->pool,
 					       .deliver = e->deliver,
 					       .on_result = outside->on_result,
 					       .on_dead_letter = outside->on_dead_letter,
 					       .ctx = outside->ctx,
 				       });
-	ing_visits_wire(e->visits, &(struct ing_visits_stages){
-					   .gate = e->gate,
-					   .robots = e->robots,
-					   .fetches = e->robots_fetches,
-					   .fetch = e->fetch,
-					   .archive = e->archive,
-				   });
+	ing_visits_wire(
+		e->visits, &(struct ing_visits_stages){
+				   .gate = e->gate,
+				   .robots = e->robots,
+				   .robots_fetcher = {ing_robots_fetch_raise_lane,
+					   ing_robots_fetch_waits_for_hold, e->robots_fetches},
+				   .fetch = e->fetch,
+				   .archive = e->archive,
+			   });
 	ing_robots_fetches_wire(e->robots_fetches, &(struct ing_robots_fetch_stages){
 							   .visits = e->visits,
 							   .robots = e->robots,

@@ -52,8 +52,7 @@ struct ing_work {
 	struct ing_job *job;          /* whose it is */
 	struct ing_work *prev, *next; /* those with examinations under way */
 	struct ing_request *request;
-	const char *start; /* URL; NULL: base_url is none that could be asked for */
-	struct ing_cookies *jar;
+	const char *start;           /* URL; NULL: base_url is none that could be asked for */
 	struct ing_work_clock clock; /* job.deadline_ms */
 	struct ing_visit_steps steps;
 	struct ing_job_visit *further, **further_end; /* visits beside the first, oldest first */
@@ -108,10 +107,6 @@ struct ing_pipeline_conf {
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_visits *visits;
-	/* Asked whether they are blocked; the gate is held with them. */
-	struct ing_gate *gate;
-	struct ing_fetch *fetch;
-	struct ing_archive *archive;
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
 	/* Called when a result is acknowledged. NULL: nobody wants it. */

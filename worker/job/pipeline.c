@@ -14,7 +14,6 @@
 #include "common/base/clock.h"
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
-#include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
 
 #define TICK_MS 100
@@ -98,7 +97,7 @@ void ing_job_start_work(struct ing_job *job)
 	w->dropped_userinfo = d.dropped_userinfo;
 	free(d.url);
 	w->job = job;
-	w->jar = ing_cookies_new();
+	ing_visit_steps_init(&w->steps);
 	w->further_end = &w->further;
 	ing_work_clock_init(&w->clock, job->pipeline->conf.deadline_ms);
 	job->work = w;
@@ -109,7 +108,7 @@ static void free_work(struct ing_work *w)
 	if (w == NULL)
 		return;
 	ing_must(w->exams == NULL);
-	ing_cookies_free(w->jar);
+	ing_visit_steps_done(&w->steps);
 	ing_request_free(w->request);
 	ing_artifact_done(&w->artifact);
 	ing_arena_done(&w->ar);

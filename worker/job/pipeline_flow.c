@@ -13,11 +13,9 @@
  * results, or 256 MiB of documents' texts, wait for database or broker.
  */
 #include "common/base/clock.h"
-#include "common/base/fd_shortage.h"
 #include "common/base/log.h"
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
-#include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
 
 /* Of messages beside results, and of texts that will be part of one: what waits for the disk, the
@@ -41,13 +39,8 @@ static size_t count_side_bytes(const struct ing_pipeline *p)
 
 static const char *find_blockage(const struct ing_pipeline *p)
 {
-	if (ing_fd_shortage())
-		return "descriptors";
-	if (ing_archive_blocked(p->stages.archive) || ing_fetch_blocked(p->stages.fetch))
-		return "disk";
-	if (ing_gate_blocked(p->stages.gate))
-		return "database";
-	return ing_deliver_blocked_by(p->stages.deliver);
+	const char *blocked_by = ing_visits_blocked_by(p->stages.visits);
+	return blocked_by != NULL ? blocked_by : ing_deliver_blocked_by(p->stages.deliver);
 }
 
 /* Short interruptions, as at the start, are not logged. */
@@ -120,7 +113,7 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
-	ing_gate_hold(p->stages.gate,
+	ing_visits_hold(p->stages.visits,
 		p->blocked_by != NULL || count_decided(p) > p->conf.max_unacked ||
 			ing_pool_is_full(p->stages.pool) || count_side_bytes(p) > MAX_SIDE_BYTES);
 }

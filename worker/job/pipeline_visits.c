@@ -12,7 +12,6 @@
 
 #include "common/base/clock.h"
 #include "worker/artifact/artifact.h"
-#include "worker/fetch/fetch.h"
 #include "worker/job/pipeline_priv.h"
 
 /* The visits of a job, in the order of their beginning. NULL begins; NULL ends. */
@@ -81,7 +80,6 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 		.arena = &w->ar,
 		.steps = &w->steps,
 		.clock = &w->clock,
-		.jar = w->jar,
 		.accept = ing_artifact_type(w->request->type)->accept,
 		.max_redirects = job->pipeline->conf.max_redirects,
 	};
@@ -189,13 +187,7 @@ void ing_job_update_state(struct ing_job *job)
 
 bool ing_job_asked_before(const struct ing_job *job, const char *url)
 {
-	const struct ing_work *w = job->work;
-	uint64_t version = ing_cookies_version(w->jar);
-	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
-		if (s->jar_version == version && strcmp(s->url, url) == 0)
-			return true;
-	}
-	return false;
+	return ing_visit_steps_have(&job->work->steps, url);
 }
 
 void ing_job_cancel_visits(struct ing_job *job, bool at_once)

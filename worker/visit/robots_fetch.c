@@ -431,16 +431,15 @@ void ing_robots_fetch_start(void *fetches, const char *url, void *token)
 }
 
 void ing_robots_fetch_raise_lane(
-	struct ing_robots_fetches *all, const struct ing_robots_entry *entry, enum ing_lane lane)
+	void *fetches, const struct ing_robots_entry *entry, enum ing_lane lane)
 {
-	struct robots_fetch *f = find_fetch(all, entry);
+	struct robots_fetch *f = find_fetch(fetches, entry);
 	if (f != NULL && f->visit.lane > lane)
 		ing_visit_set_lane(&f->visit, lane);
 }
 
-bool ing_robots_fetch_waits_for_hold(
-	const struct ing_robots_fetches *all, const struct ing_robots_entry *entry)
+bool ing_robots_fetch_waits_for_hold(void *fetches, const struct ing_robots_entry *entry)
 {
-	const struct robots_fetch *f = find_fetch(all, entry);
+	const struct robots_fetch *f = find_fetch(fetches, entry);
 	return f != NULL && ing_visit_waits_for_hold(&f->visit);
 }

@@ -54,11 +54,12 @@ bool ing_robots_fetches_idle(const struct ing_robots_fetches *all);
  * SKIP_URL_BLOCKLIST; a host that the gate gives up HOST_BACKOFF; an answer that could not be
  * archived WORKER_ERROR. */
 void ing_robots_fetch_start(void *fetches, const char *url, void *token);
-/* Somebody of this lane waits for the file: it is got with the urgency of the most urgent of them,
+/* For struct ing_robots_fetcher, with the struct ing_robots_fetches as ctx.
+ *
+ * Somebody of this lane waits for the file: it is got with the urgency of the most urgent of them,
  * of the bulk lane until anybody says so. entry: of a waiter for which ing_robots_ask() has said
  * PENDING, which is the token that get() was given. */
 void ing_robots_fetch_raise_lane(
-	struct ing_robots_fetches *all, const struct ing_robots_entry *entry, enum ing_lane lane);
+	void *fetches, const struct ing_robots_entry *entry, enum ing_lane lane);
 /* The file that somebody waits for, entry as above, waits for a host that is held. */
-bool ing_robots_fetch_waits_for_hold(
-	const struct ing_robots_fetches *all, const struct ing_robots_entry *entry);
+bool ing_robots_fetch_waits_for_hold(void *fetches, const struct ing_robots_entry *entry);

@@ -8,9 +8,10 @@
 
 #include "common/base/arena.h"
 #include "common/base/clock.h"
+#include "common/base/fd_shortage.h"
+#include "worker/archive/archive.h"
 #include "worker/fetch/fetch.h"
 #include "worker/rules/url_policy.h"
-#include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit_priv.h"
 
 static bool waits_in_gate(const struct ing_visit *v)
@@ -85,6 +86,21 @@ void ing_visits_free(struct ing_visits *all)
 		return;
 	ing_must(all->woken == NULL);
 	uv_close((uv_handle_t *)&all->waking, on_closed);
+}
+
+const char *ing_visits_blocked_by(const struct ing_visits *all)
+{
+	const struct ing_visits_stages *s = &all->stages;
+	if (ing_fd_shortage())
+		return "descriptors";
+	if ((s->archive != NULL && ing_archive_blocked(s->archive)) || ing_fetch_blocked(s->fetch))
+		return "disk";
+	return ing_gate_blocked(s->gate) ? "database" : NULL;
+}
+
+void ing_visits_hold(struct ing_visits *all, bool held)
+{
+	ing_gate_hold(all->stages.gate, held);
 }
 
 void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *url_rules,
@@ -176,10 +192,10 @@ bool ing_visit_is_idle(const struct ing_visit *v)
 
 bool ing_visit_waits_for_hold(const struct ing_visit *v)
 {
-	const struct ing_visits_stages *s = &v->visits->stages;
+	const struct ing_robots_fetcher *f = &v->visits->stages.robots_fetcher;
 	return ing_gate_waits_for_hold(&v->waiter) ||
-	       (v->robots.entry != NULL && s->fetches != NULL &&
-		       ing_robots_fetch_waits_for_hold(s->fetches, v->robots.entry));
+	       (v->robots.entry != NULL && f->ctx != NULL &&
+		       f->waits_for_hold(f->ctx, v->robots.entry));
 }
 
 bool ing_visit_has_lost_answer(const struct ing_visit *v)

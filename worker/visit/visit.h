@@ -41,7 +41,6 @@ struct ing_cookies;
 struct ing_fetch;
 struct ing_blocked_hosts;
 struct ing_host_rules;
-struct ing_robots_fetches;
 struct ing_url_rules;
 struct ing_visit;
 struct ing_visit_run;
@@ -60,12 +59,19 @@ struct ing_visit_step {
 	struct ing_capture capture; /* body_sha1hex is for the owner to set */
 };
 
-/* The steps of all visits of an owner, in the order in which they were asked for. Zero-initialise.
- */
+/* The steps of all visits of an owner, in the order in which they were asked for, and its cookies.
+ * Zero-initialised: without cookies. */
 struct ing_visit_steps {
 	struct ing_visit_step *first, *last;
 	unsigned count;
+	struct ing_cookies *jar; /* NULL: none are kept or sent */
 };
+
+/* With an empty cookie jar; release with ing_visit_steps_done(). Steps are the arena's. */
+void ing_visit_steps_init(struct ing_visit_steps *steps);
+void ing_visit_steps_done(struct ing_visit_steps *steps);
+/* Was url asked for, with the cookies as they are now? */
+bool ing_visit_steps_have(const struct ing_visit_steps *steps, const char *url);
 
 /* What the owner gives at admission. Everything is borrowed until the visit is idle. */
 struct ing_visit_params {
@@ -73,7 +79,6 @@ struct ing_visit_params {
 	struct ing_arena *arena;
 	struct ing_visit_steps *steps;
 	struct ing_work_clock *clock; /* runs during transfers; at its end the visit ends */
-	struct ing_cookies *jar;      /* NULL: no cookies */
 	const char *referer;          /* of the first step; NULL: none */
 	const char *accept;           /* the Accept field; NULL: anything */
 	unsigned max_redirects;       /* in a row */
@@ -149,10 +154,18 @@ struct ing_visits_conf {
 	bool tls_fallback;                             /* where host_rules do not say */
 };
 
+/* Who fetches the robots.txt files that visits wait for: robots_fetch.h. entry: that of a visit which
+ * waits for its file. */
+struct ing_robots_fetcher {
+	void (*raise_lane)(void *ctx, const struct ing_robots_entry *entry, enum ing_lane lane);
+	bool (*waits_for_hold)(void *ctx, const struct ing_robots_entry *entry);
+	void *ctx; /* NULL: nobody is told */
+};
+
 struct ing_visits_stages { /* borrowed */
 	struct ing_gate *gate;
-	struct ing_robots *robots;          /* NULL: nobody asks */
-	struct ing_robots_fetches *fetches; /* that get files for robots; NULL: others do */
+	struct ing_robots *robots; /* NULL: nobody asks */
+	struct ing_robots_fetcher robots_fetcher;
 	struct ing_fetch *fetch;
 	struct ing_archive *archive; /* NULL: nothing is kept */
 };
@@ -165,6 +178,10 @@ void ing_visits_free(struct ing_visits *all);
 /* Other rules from now on; the ones before are not looked at again. */
 void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *url_rules,
 	const struct ing_host_rules *host_rules);
+/* What visits wait for ("descriptors", "disk", "database"), or NULL. */
+const char *ing_visits_blocked_by(const struct ing_visits *all);
+/* While held no visit is admitted, and the time of those that wait does not count. */
+void ing_visits_hold(struct ing_visits *all, bool held);
 /* What blocks and URL rules say of a URL. An ing_verdict_fn: visits is a struct ing_visits. */
 struct ing_url_decision ing_visits_judge(void *visits, const char *url);
 

@@ -84,6 +84,11 @@ static void note_answer(struct ing_visit *v, const struct ing_exchange *ex)
 
 /* --- what is next --- */
 
+static uint64_t jar_version(const struct ing_visit_steps *steps)
+{
+	return steps->jar != NULL ? ing_cookies_version(steps->jar) : 0;
+}
+
 static bool was_asked_before(void *ctx, const char *url)
 {
 	const struct ing_visit *v = ctx;
@@ -216,6 +221,26 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 
 /* ---------------------------------------------------------------------------------------------- */
 
+void ing_visit_steps_init(struct ing_visit_steps *steps)
+{
+	*steps = (struct ing_visit_steps){.jar = ing_cookies_new()};
+}
+
+void ing_visit_steps_done(struct ing_visit_steps *steps)
+{
+	ing_cookies_free(ING_TAKE(steps->jar));
+}
+
+bool ing_visit_steps_have(const struct ing_visit_steps *steps, const char *url)
+{
+	uint64_t version = jar_version(steps);
+	for (const struct ing_visit_step *s = steps->first; s != NULL; s = s->next) {
+		if (s->jar_version == version && strcmp(s->url, url) == 0)
+			return true;
+	}
+	return false;
+}
+
 void ing_visit_add_step(struct ing_visit *v)
 {
 	struct ing_visit_run *r = v->run;
@@ -224,7 +249,7 @@ void ing_visit_add_step(struct ing_visit *v)
 	step->visit = v;
 	step->url = step->capture.url = r->url;
 	step->via = r->via;
-	step->jar_version = params->jar != NULL ? ing_cookies_version(params->jar) : 0;
+	step->jar_version = jar_version(params->steps);
 	if (params->steps->last != NULL)
 		params->steps->last->next = step;
 	else
@@ -248,7 +273,7 @@ void ing_visit_ask(struct ing_visit *v)
 	r->transfer = ing_fetch_start(all->stages.fetch,
 		&(struct ing_fetch_request){
 			.url = r->url,
-			.jar = r->params.jar,
+			.jar = r->params.steps->jar,
 			.referer = r->referer,
 			.accept = r->params.accept,
 			.deadline_ms = now_ms + ing_work_clock_left(r->params.clock, now_ms),

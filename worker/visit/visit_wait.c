@@ -14,7 +14,6 @@
 
 #include "common/base/clock.h"
 #include "worker/visit/retry.h"
-#include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit_priv.h"
 
 #define ROBOTS_NS 5000000u /* of a turn, for asking robots.txt files that are there */
@@ -29,8 +28,9 @@ static struct ing_robots_view ask_robots(struct ing_visit *v, const char *url)
 	struct ing_robots_view view = ing_robots_ask(s->robots, url, &v->robots);
 	all->robots_ns += ing_thread_cpu_ns() - started_ns;
 	uv_idle_start(&all->waking, ing_visits_on_waking); /* counts anew with the next turn */
-	if (view.verdict == ING_ROBOTS_PENDING && s->fetches != NULL)
-		ing_robots_fetch_raise_lane(s->fetches, v->robots.entry, (enum ing_lane)v->lane);
+	const struct ing_robots_fetcher *f = &s->robots_fetcher;
+	if (view.verdict == ING_ROBOTS_PENDING && f->ctx != NULL)
+		f->raise_lane(f->ctx, v->robots.entry, (enum ing_lane)v->lane);
 	return view;
 }
 

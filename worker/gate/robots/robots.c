@@ -225,11 +225,11 @@ static struct ing_robots_view ask_entry(struct ing_robots *r, struct ing_robots_
 static const char *verdict_name(enum ing_robots_kind kind)
 {
 	static const char *const names[] = {
-		[ING_ROBOTS_NOT_FETCHED] = "pending",
-		[ING_ROBOTS_RULES] = "rules",
-		[ING_ROBOTS_ALLOW_ALL] = "allow-all",
-		[ING_ROBOTS_UNREACHABLE] = "unreachable",
-		[ING_ROBOTS_FAILURE] = "failed",
+		[ING_ROBOTS_FILE_NOT_FETCHED] = "pending",
+		[ING_ROBOTS_FILE_RULES] = "rules",
+		[ING_ROBOTS_FILE_ALLOW_ALL] = "allow-all",
+		[ING_ROBOTS_FILE_UNREACHABLE] = "unreachable",
+		[ING_ROBOTS_FILE_FAILED] = "failed",
 	};
 	return names[kind];
 }
@@ -240,7 +240,7 @@ static void describe_entry(
 	const struct ing_robots_file *f = &e->file;
 	uint64_t now_ms = now_of(r);
 	enum ing_robots_kind kind = ing_robots_file_kind(f, now_ms);
-	bool is_heard = kind == ING_ROBOTS_RULES || kind == ING_ROBOTS_ALLOW_ALL;
+	bool is_heard = kind == ING_ROBOTS_FILE_RULES || kind == ING_ROBOTS_FILE_ALLOW_ALL;
 	ret->known = true;
 	snprintf(ret->url, sizeof(ret->url), "%s" FILE_PATH, e->key);
 	ret->verdict = verdict_name(kind);
@@ -248,7 +248,7 @@ static void describe_entry(
 	ret->crawl_delay_ms = ing_robots_file_crawl_delay_ms(f, now_ms);
 	ret->waiting = (unsigned)e->waiting;
 	ret->bytes = e->bytes;
-	if (kind == ING_ROBOTS_NOT_FETCHED)
+	if (kind == ING_ROBOTS_FILE_NOT_FETCHED)
 		return;
 	ret->age_ms = now_ms - (is_heard ? f->verdict_ms : f->attempt_ms);
 	ret->expires_ms = f->due_ms > now_ms ? f->due_ms - now_ms : 0;
@@ -334,7 +334,7 @@ void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robo
 	ing_must(e->robots == r && e->is_fetching);
 	ing_robots_file_update(&e->file, a, now_of(r));
 	count_bytes(e);
-	r->stats.unreachable += e->file.kind == ING_ROBOTS_UNREACHABLE;
+	r->stats.unreachable += e->file.kind == ING_ROBOTS_FILE_UNREACHABLE;
 	e->is_fetching = false;
 	call_waiters(e);
 	evict_entries(r); /* before it is listed: the latest file is kept, whatever its size */

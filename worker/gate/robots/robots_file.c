@@ -26,10 +26,10 @@
 static enum ing_robots_kind kind_of_http(int http_status)
 {
 	if (http_status >= 200 && http_status < 300)
-		return ING_ROBOTS_RULES;
+		return ING_ROBOTS_FILE_RULES;
 	if (http_status >= 300 && http_status < 500 && http_status != 429)
-		return ING_ROBOTS_ALLOW_ALL;
-	return ING_ROBOTS_UNREACHABLE;
+		return ING_ROBOTS_FILE_ALLOW_ALL;
+	return ING_ROBOTS_FILE_UNREACHABLE;
 }
 
 /* There was no answer. But after a redirect the authority itself has answered, so its URLs need not
@@ -37,7 +37,7 @@ static enum ing_robots_kind kind_of_http(int http_status)
 static enum ing_robots_kind kind_of_failure(
 	const struct ing_robots_answer *a, enum ing_robots_kind when_redirected)
 {
-	return a->http_status == 0 ? ING_ROBOTS_FAILURE : when_redirected;
+	return a->http_status == 0 ? ING_ROBOTS_FILE_FAILED : when_redirected;
 }
 
 static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
@@ -48,7 +48,7 @@ static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
 	case ING_STATUS_REDIRECTS_EXCEEDED:
 	case ING_STATUS_REDIRECT_LOOP:
 	case ING_STATUS_BAD_REDIRECT:
-		return ING_ROBOTS_ALLOW_ALL;
+		return ING_ROBOTS_FILE_ALLOW_ALL;
 	case ING_STATUS_SKIP_URL_BLOCKLIST:
 	case ING_STATUS_SKIP_WALL:
 	case ING_STATUS_BLOCKED_WALL:
@@ -58,16 +58,16 @@ static enum ing_robots_kind kind_of_answer(const struct ing_robots_answer *a)
 	case ING_STATUS_BLOCKED_COOKIE:
 	case ING_STATUS_BLOCKED_ADDRESS:
 	case ING_STATUS_INVALID_URL:
-		return kind_of_failure(a, ING_ROBOTS_ALLOW_ALL);
+		return kind_of_failure(a, ING_ROBOTS_FILE_ALLOW_ALL);
 	case ING_STATUS_CONNECT_ERROR:
 	case ING_STATUS_TLS_ERROR:
 	case ING_STATUS_INVALID_HOST_RESOLUTION:
-		return kind_of_failure(a, ING_ROBOTS_UNREACHABLE);
+		return kind_of_failure(a, ING_ROBOTS_FILE_UNREACHABLE);
 	case ING_STATUS_HOST_BACKOFF:
 	case ING_STATUS_WORKER_ERROR: /* says nothing about the host */
-		return ING_ROBOTS_FAILURE;
+		return ING_ROBOTS_FILE_FAILED;
 	default:
-		return ING_ROBOTS_UNREACHABLE;
+		return ING_ROBOTS_FILE_UNREACHABLE;
 	}
 }
 
@@ -164,7 +164,7 @@ void ing_robots_file_done(struct ing_robots_file *f)
 void ing_robots_file_update(
 	struct ing_robots_file *f, const struct ing_robots_answer *a, uint64_t now_ms)
 {
-	if (f->kind == ING_ROBOTS_NOT_FETCHED)
+	if (f->kind == ING_ROBOTS_FILE_NOT_FETCHED)
 		f->verdict_ms = now_ms;
 	free(ING_TAKE(f->detail));
 	f->kind = kind_of_answer(a);
@@ -172,15 +172,15 @@ void ing_robots_file_update(
 	f->outcome = a->outcome;
 	f->http_status = a->http_status;
 	switch (f->kind) {
-	case ING_ROBOTS_RULES:
+	case ING_ROBOTS_FILE_RULES:
 		set_verdict(f, now_ms);
 		f->txt = a->txt != NULL ? ing_robots_txt_copy(a->txt)
 					: ing_robots_txt_new(NULL, 0, 0);
 		break;
-	case ING_ROBOTS_ALLOW_ALL:
+	case ING_ROBOTS_FILE_ALLOW_ALL:
 		set_verdict(f, now_ms);
 		break;
-	case ING_ROBOTS_FAILURE:
+	case ING_ROBOTS_FILE_FAILED:
 		set_failure(f, a, now_ms);
 		break;
 	default:
@@ -190,29 +190,29 @@ void ing_robots_file_update(
 
 bool ing_robots_file_is_due(const struct ing_robots_file *f, uint64_t now_ms)
 {
-	return f->kind == ING_ROBOTS_NOT_FETCHED || now_ms >= f->due_ms;
+	return f->kind == ING_ROBOTS_FILE_NOT_FETCHED || now_ms >= f->due_ms;
 }
 
 enum ing_robots_kind ing_robots_file_kind(const struct ing_robots_file *f, uint64_t now_ms)
 {
-	if (f->kind != ING_ROBOTS_UNREACHABLE)
+	if (f->kind != ING_ROBOTS_FILE_UNREACHABLE)
 		return f->kind;
 	if (now_ms - f->verdict_ms >= UNREACHABLE_MS)
-		return ING_ROBOTS_ALLOW_ALL;
-	return f->txt != NULL ? ING_ROBOTS_RULES : ING_ROBOTS_UNREACHABLE;
+		return ING_ROBOTS_FILE_ALLOW_ALL;
+	return f->txt != NULL ? ING_ROBOTS_FILE_RULES : ING_ROBOTS_FILE_UNREACHABLE;
 }
 
 struct ing_robots_view ing_robots_file_verdict(const struct ing_robots_file *f, const char *url,
 	uint64_t now_ms, char *buf, size_t buf_bytes)
 {
 	switch (ing_robots_file_kind(f, now_ms)) {
-	case ING_ROBOTS_RULES:
+	case ING_ROBOTS_FILE_RULES:
 		return verdict_of_rules(f, url, buf, buf_bytes);
-	case ING_ROBOTS_ALLOW_ALL:
+	case ING_ROBOTS_FILE_ALLOW_ALL:
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
-	case ING_ROBOTS_UNREACHABLE:
+	case ING_ROBOTS_FILE_UNREACHABLE:
 		return verdict_unreachable(f, now_ms, buf, buf_bytes);
-	case ING_ROBOTS_FAILURE:
+	case ING_ROBOTS_FILE_FAILED:
 		return verdict_of_failure(f, now_ms);
 	default:
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_PENDING};
@@ -221,7 +221,7 @@ struct ing_robots_view ing_robots_file_verdict(const struct ing_robots_file *f, 
 
 unsigned ing_robots_file_crawl_delay_ms(const struct ing_robots_file *f, uint64_t now_ms)
 {
-	bool counts = ing_robots_file_kind(f, now_ms) == ING_ROBOTS_RULES;
+	bool counts = ing_robots_file_kind(f, now_ms) == ING_ROBOTS_FILE_RULES;
 	return counts ? ing_robots_txt_crawl_delay_ms(f->txt) : 0;
 }
 

@@ -24,11 +24,11 @@
 struct ing_robots_txt;
 
 enum ing_robots_kind {
-	ING_ROBOTS_NOT_FETCHED,
-	ING_ROBOTS_RULES,
-	ING_ROBOTS_ALLOW_ALL,
-	ING_ROBOTS_UNREACHABLE,
-	ING_ROBOTS_FAILURE,
+	ING_ROBOTS_FILE_NOT_FETCHED,
+	ING_ROBOTS_FILE_RULES,
+	ING_ROBOTS_FILE_ALLOW_ALL,
+	ING_ROBOTS_FILE_UNREACHABLE,
+	ING_ROBOTS_FILE_FAILED,
 };
 
 struct ing_robots_file {            /* zero-initialise; release with ing_robots_file_done() */

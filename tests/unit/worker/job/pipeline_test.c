@@ -54,9 +54,6 @@ static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
-					    .gate = gate,
-					    .fetch = FAKE_STAGE,
-					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
 					    .deliver = deliver});
 }

@@ -51,7 +51,8 @@ static void begin_with(const struct ing_pipeline_conf *conf, bool tls_fallback)
 					       .tls_fallback = tls_fallback});
 	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = FAKE_STAGE,
 					.robots = FAKE_STAGE,
-					.fetches = fetches,
+					.robots_fetcher = {ing_robots_fetch_raise_lane,
+						ing_robots_fetch_waits_for_hold, fetches},
 					.fetch = FAKE_STAGE,
 					.archive = FAKE_STAGE});
 	if (fetches != NULL)
@@ -60,9 +61,6 @@ static void begin_with(const struct ing_pipeline_conf *conf, bool tls_fallback)
 	pipeline = ing_pipeline_new(&loop, conf);
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
-					    .gate = FAKE_STAGE,
-					    .fetch = FAKE_STAGE,
-					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
 					    .deliver = deliver});
 }

@@ -53,7 +53,7 @@ static struct ing_job *finished_job_of(const char *message)
 	}
 	hops[1].capture.coded = true;
 	hops[1].capture.body_sha1hex = "aa00000000000000000000000000000000000000";
-	w->steps = (struct ing_visit_steps){&hops[0], &hops[1], 2};
+	w->steps = (struct ing_visit_steps){.first = &hops[0], .last = &hops[1], .count = 2};
 	w->terminal = &hops[1];
 	w->status = ING_STATUS_SUCCESS;
 	w->document_found = true;

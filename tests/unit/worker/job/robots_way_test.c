@@ -57,16 +57,12 @@ static void begin(void)
 						   .max_unacked = 100,
 						   .max_redirects = 2,
 						   .deadline_ms = 60000});
-	const struct ing_stages stages = {.intake = FAKE_STAGE,
-		.visits = visits,
-		.gate = gate,
-		.fetch = FAKE_STAGE,
-		.archive = FAKE_STAGE,
-		.pool = FAKE_STAGE,
-		.deliver = deliver};
+	const struct ing_stages stages = {
+		.intake = FAKE_STAGE, .visits = visits, .pool = FAKE_STAGE, .deliver = deliver};
 	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = gate,
 					.robots = robots,
-					.fetches = fetches,
+					.robots_fetcher = {ing_robots_fetch_raise_lane,
+						ing_robots_fetch_waits_for_hold, fetches},
 					.fetch = FAKE_STAGE,
 					.archive = FAKE_STAGE});
 	ing_robots_fetches_wire(fetches, &(struct ing_robots_fetch_stages){.visits = visits,

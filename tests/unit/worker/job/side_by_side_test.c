@@ -187,9 +187,6 @@ static void begin(void)
 							  .max_body_bytes = 8000000});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
-					    .gate = gate,
-					    .fetch = client.fetch,
-					    .archive = FAKE_STAGE,
 					    .pool = FAKE_STAGE,
 					    .deliver = deliver});
 }

@@ -27,7 +27,6 @@ static struct owner {
 	struct ing_arena ar;
 	struct ing_visit_steps steps;
 	struct ing_work_clock clock;
-	struct ing_cookies *jar;
 	unsigned work_ms;
 	char told[200]; /* what the visits have called, in order */
 	struct ing_visit_outcome outcome;
@@ -57,7 +56,6 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 		.arena = &owner.ar,
 		.steps = &owner.steps,
 		.clock = &owner.clock,
-		.jar = owner.jar,
 		.referer = "https://from.example/",
 		.max_redirects = 2,
 		.max_body_bytes = 77,
@@ -72,10 +70,7 @@ static void on_changed(struct ing_visit *v)
 static bool was_asked_before(const struct ing_visit *v, const char *url)
 {
 	(void)v;
-	for (const struct ing_visit_step *s = owner.steps.first; s != NULL; s = s->next)
-		if (s->jar_version == ing_cookies_version(owner.jar) && strcmp(s->url, url) == 0)
-			return true;
-	return false;
+	return ing_visit_steps_have(&owner.steps, url);
 }
 
 static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
@@ -106,7 +101,8 @@ static void begin_with(unsigned work_ms)
 {
 	fake_reset();
 	fake_gate_reset();
-	owner = (struct owner){.jar = ing_cookies_new()};
+	owner = (struct owner){0};
+	ing_visit_steps_init(&owner.steps);
 	ing_arena_init(&owner.ar);
 	ing_work_clock_init(&owner.clock, work_ms);
 	assert_int_equal(uv_loop_init(&loop), 0);
@@ -139,7 +135,7 @@ static void end(void)
 	ing_visits_free(all);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
-	ing_cookies_free(owner.jar);
+	ing_visit_steps_done(&owner.steps);
 	ing_arena_done(&owner.ar);
 	fake_reset();
 }
