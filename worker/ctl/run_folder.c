@@ -17,8 +17,10 @@
 #include "common/base/buf.h"
 #include "common/record/cdx.h"
 #include "worker/ctl/cdx_index.h"
+#include "worker/model/outputs.h"
 
 #define PATH_BYTES 4096
+#define LONGEST_NAME_BYTES 64 /* of a file in the folder, with its slash */
 
 struct ing_run_folder {
 	char *dir;
@@ -60,16 +62,15 @@ static int cut_partial_line(const char *path, struct ing_error *err)
 
 static int cut_partial_lines(const char *dir, struct ing_error *err)
 {
-	static const char *const names[] = {
-		"results.jsonl", "index.cdx", "pdf-text.jsonl", "dead-letters.jsonl"};
-	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
-		char path[PATH_BYTES];
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		int rc = cut_partial_line(path, err);
-		if (rc != 0)
-			return rc;
+	char path[PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/index.cdx", dir);
+	int rc = cut_partial_line(path, err);
+	for (int i = 0; i < ING_OUTPUTS_ && rc == 0; i++) {
+		snprintf(
+			path, sizeof(path), "%s/%s", dir, ing_output_row((enum ing_output)i)->file);
+		rc = cut_partial_line(path, err);
 	}
-	return 0;
+	return rc;
 }
 
 static int lock(struct ing_run_folder *f, struct ing_error *err)
@@ -90,7 +91,7 @@ static int open_files(struct ing_run_folder *f, struct ing_error *err)
 {
 	char path[PATH_BYTES];
 	struct stat st;
-	snprintf(path, sizeof(path), "%s/results.jsonl", f->dir);
+	snprintf(path, sizeof(path), "%s/%s", f->dir, ing_output_row(ING_OUTPUT_RESULTS)->file);
 	f->results_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (f->results_fd < 0 || fstat(f->results_fd, &st) != 0)
 		return ing_error_sys(err, errno, "%s", path);
@@ -107,7 +108,7 @@ static int open_files(struct ing_run_folder *f, struct ing_error *err)
 
 int ing_run_folder_open(const char *dir, struct ing_run_folder **ret, struct ing_error *err)
 {
-	if (strlen(dir) > PATH_BYTES - sizeof("/dead-letters.jsonl"))
+	if (strlen(dir) > PATH_BYTES - LONGEST_NAME_BYTES)
 		return ing_error_set(err, ING_FAIL_USAGE, "--out: the name is too long");
 	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
 		return ing_error_sys(err, errno, "--out: cannot make %s", dir);

@@ -327,7 +327,7 @@ int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 	e->names[ING_OUTPUT_RESULTS] = ing_strdup("results");
 	int rc = 0;
 	for (int i = 0; i < ING_OUTPUTS_ && rc == 0 && dir != NULL; i++)
-		if (ing_output_row((enum ing_output)i)->file != NULL)
+		if (i != ING_OUTPUT_RESULTS)
 			rc = open_file(e, (enum ing_output)i, dir, err);
 	if (rc == 0) {
 		ing_queue_init(&e->todo);

@@ -23,7 +23,7 @@ enum ing_output_refused { ING_OUTPUT_REFUSED_SHORTEST, ING_OUTPUT_REFUSED_DROPPE
 struct ing_output_row {
 	enum ing_output_size size;
 	enum ing_output_refused refused;
-	const char *file; /* or NULL */
+	const char *file;
 	const char *noun;
 };
 
