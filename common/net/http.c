@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Lines are judged where they lie in `raw`, as soon as their LF is there. Nothing is searched
+ * Lines are parsed in `raw`, as soon as their LF is there. Nothing is searched
  * twice: line_start is behind the last line that was judged. A field's value waits in `value` until
  * a line comes that does not continue it.
  *
@@ -248,7 +248,7 @@ static void end_head(struct ing_http_head *h)
 	h->state = ING_HTTP_EMPTY;
 }
 
-/* A whole line lies at line_start, `bytes` long with its LF. */
+/* A whole line is at line_start, `bytes` long with its LF. */
 static bool read_line(struct ing_http_head *h, size_t bytes)
 {
 	const char *line = h->raw.data + h->line_start;

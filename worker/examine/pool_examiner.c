@@ -40,8 +40,8 @@ static void limit_state(
 		uv_timer_stop(&e->timer);
 }
 
-/* The handle goes with the descriptor and before it: when libuv closes one later, it takes whoever
- * has that number by then out of the loop. */
+/* The handle goes with the descriptor and before it: when libuv closes a handle later, it removes
+ * another handle that has got the number by then from the loop. */
 static void close_socket(struct ing_pool_examiner *e)
 {
 	if (e->fd < 0)

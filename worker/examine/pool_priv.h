@@ -4,8 +4,8 @@
  * examiner), pool_examiner.c (one examiner and its socket) and pool_zygote.c (the process that
  * forks them). Thread: loop only.
  *
- * Callbacks into the user (finish) may submit, cancel or free the pool. So whoever has called one
- * looks at `closing` before going on, and no list is walked across such a call. running() may not.
+ * Callbacks into the user (finish) may submit, cancel or free the pool. So a caller of one checks
+ * `closing` before it goes on, and no list is walked across such a call. running() may not.
  */
 #pragma once
 #include <stdbool.h>

@@ -20,7 +20,7 @@ static const char *domain_of(const char *host)
 	return domain != NULL ? domain : host;
 }
 
-static void tell_waiting(struct ing_exam_task *t)
+static void report_waiting(struct ing_exam_task *t)
 {
 	if (t->user->running != NULL)
 		t->user->running(t->ctx, false);
@@ -48,7 +48,7 @@ static void preempt(struct ing_pool *p, uint64_t now_ms)
 	struct ing_pool_examiner *e = ING_TAKE(t->owner);
 	e->task = NULL;
 	t->attempts--; /* which count lost zygotes only */
-	tell_waiting(t);
+	report_waiting(t);
 	ing_examiner_kill(e, "was preempted");
 }
 
@@ -111,7 +111,7 @@ void ing_pool_requeue(struct ing_pool *p, struct ing_exam_task *t)
 	t->owner = NULL;
 	if (t->attempts < 2) {
 		ing_exam_queue_requeue(p->queue, &t->entry, now);
-		tell_waiting(t);
+		report_waiting(t);
 	} else {
 		ing_exam_queue_remove(p->queue, &t->entry, now);
 		t->failed = true;

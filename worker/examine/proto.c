@@ -32,7 +32,7 @@
 #define MAX_PDF_VERSION_BYTES ((size_t)15)
 #define MAX_PAGE_POINTS 1e9 /* PDF's own bound is 14,400 units times UserUnit */
 
-/* A day: sums of lies must not overflow a counter. */
+/* A day: sums of false values must not overflow a counter. */
 #define MAX_CPU_US ((uint64_t)86400 * 1000000)
 
 /* ---- frames ---- */

@@ -114,7 +114,7 @@ static int drop_capabilities(struct ing_error *err)
 	return 0;
 }
 
-/* Root becomes nobody, where the user namespace knows him; all capabilities go in any case. */
+/* Root becomes nobody, where the user namespace maps that id; all capabilities are dropped. */
 static int drop_identity(struct ing_error *err)
 {
 	if (geteuid() == 0) {

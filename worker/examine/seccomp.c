@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Two lists of the same shape. A call that is on neither list ends the process (SIGSYS): no library
- * that we load makes it, so whoever does is not a library any more. Calls which honest libraries
- * try and can do without (write a font cache, ask the terminal, look up a user through a socket)
- * are refused with an error number instead.
+ * that we load makes it, so the process is not running our code any more. Calls that libraries try
+ * and can do without (write a font cache, query the terminal, look up a user through a socket) fail
+ * with an error number instead.
  *
  * What an examiner may do more than a reader of PDFs is in a list of its own.
  */

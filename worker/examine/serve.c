@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From here on everything runs on hostile bytes. The process keeps nothing from one document to the
- * next but what the libraries cached, and it is exchanged after some number of documents.
+ * Everything from here on runs on hostile bytes. The process keeps nothing from one document to the
+ * next but caches of libraries, and is replaced after some number of documents.
  */
 #include "worker/examine/serve.h"
 
@@ -92,8 +92,8 @@ static bool is_whole(int fd, size_t bytes)
 }
 
 /* The body in place. The file is sealed or unlinked and complete, so that a page cannot vanish
- * under the mapping; if one does (a failing disk), SIGBUS ends the process, which the pool takes
- * for what it is. */
+ * under the mapping; if one does (a failing disk), SIGBUS ends the process, which the
+ * pool reports as UNREADABLE. */
 static const void *map_body(int fd, size_t bytes)
 {
 	if (bytes == 0)
@@ -110,8 +110,7 @@ static void unmap_body(const void *data, size_t bytes)
 		munmap(p, bytes);
 }
 
-/* The worker's deadline must not be what ends a slow PDF, or the facts of the file would be lost
- * with it. */
+/* A slow PDF must end before the worker's deadline, or the findings about the file would be lost. */
 static unsigned pdf_timeout_of(const struct ing_proto_request *request, uint64_t started_ms)
 {
 	uint64_t margin_ms = ING_MIN(request->timeout_ms / 4, 1000u);
@@ -124,7 +123,7 @@ static unsigned pdf_timeout_of(const struct ing_proto_request *request, uint64_t
 }
 
 /* *own_pdf_us gets what this process itself has spent on a PDF's reader. */
-static void answer(const struct ing_proto_request *request, int body_fd, struct ing_findings *f,
+static void examine(const struct ing_proto_request *request, int body_fd, struct ing_findings *f,
 	uint64_t *own_pdf_us)
 {
 	uint64_t started_ms = ing_now_ms();
@@ -164,7 +163,7 @@ static void serve_request(const struct ing_proto_request *request, int body_fd)
 	ing_sandbox_limit_cpu(request->timeout_ms / 1000 + 1);
 	ing_findings_init(&f);
 	uint64_t own_pdf_us = 0;
-	answer(request, body_fd, &f, &own_pdf_us);
+	examine(request, body_fd, &f, &own_pdf_us);
 	f.cpu_us = cpu_now_us() - cpu_us - own_pdf_us;
 	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
 	ing_proto_put_reply(&frame, &f);

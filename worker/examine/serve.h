@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * serve.h - the examiner: one question after the other from its socket, until that is closed. One
- * thread.
+ * serve.h - the examiner: serves requests from its socket, one after the other, until that is closed.
+ * One thread.
  */
 #pragma once
 #include "common/base/macros.h"

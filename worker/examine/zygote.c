@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The zygote is trusted: it loads, forks, kills and reaps, and passes sockets on. Whom it has
- * forked is children.c's.
+ * The zygote is trusted: it loads, forks, kills and reaps, and passes sockets on. children.c keeps
+ * its forks.
  */
 #include "worker/examine/zygote.h"
 
@@ -32,8 +32,8 @@ struct zygote {
 	int signal_fd;
 };
 
-/* False when the pool is gone. */
-static bool tell(uint32_t kind, uint32_t id, int status, uint64_t cpu_us)
+/* Returns false when the pool is gone. */
+static bool send_message(uint32_t kind, uint32_t id, int status, uint64_t cpu_us)
 {
 	struct ing_zygote_message m = {.version = ING_ZYGOTE_VERSION,
 		.kind = kind,
@@ -43,27 +43,27 @@ static bool tell(uint32_t kind, uint32_t id, int status, uint64_t cpu_us)
 	return ing_fd_send(ING_ZYGOTE_FD, &m, sizeof(m), 0, -1) == (ssize_t)sizeof(m);
 }
 
-static bool tell_exit(uint32_t id, int status, uint64_t cpu_us)
+static bool send_exit(uint32_t id, int status, uint64_t cpu_us)
 {
-	return tell(ING_ZYGOTE_EXIT, id, status, cpu_us);
+	return send_message(ING_ZYGOTE_EXIT, id, status, cpu_us);
 }
 
 static bool reap(struct zygote *z)
 {
 	struct signalfd_siginfo info;
 	while (read(z->signal_fd, &info, sizeof(info)) > 0)
-		; /* signals coalesce, so everybody is asked for */
+		; /* signals coalesce, so all children are waited for */
 	return ing_children_reap(z->children);
 }
 
-static bool obey(struct zygote *z)
+static bool handle_message(struct zygote *z)
 {
 	struct ing_zygote_message m;
 	int fd = -1;
 	ssize_t n = ing_fd_recv(ING_ZYGOTE_FD, &m, sizeof(m), 0, &fd);
 	bool good = n == (ssize_t)sizeof(m) && m.version == ING_ZYGOTE_VERSION;
 	if (good && m.kind == ING_ZYGOTE_SPAWN && !ing_children_spawn(z->children, m.id, fd))
-		good = tell_exit(m.id, W_EXITCODE(ING_EXIT_FORK, 0), 0);
+		good = send_exit(m.id, W_EXITCODE(ING_EXIT_FORK, 0), 0);
 	else if (good && m.kind == ING_ZYGOTE_KILL)
 		ing_children_kill(z->children, m.id);
 	if (fd >= 0)
@@ -88,7 +88,7 @@ static void serve_pool(struct zygote *z)
 		 * read. Examiners last: they may ask as often as they like. */
 		if ((fds[POLL_SIGNAL].revents & POLLIN) != 0 && !reap(z))
 			return;
-		if (fds[POLL_CONTROL].revents != 0 && !obey(z))
+		if (fds[POLL_CONTROL].revents != 0 && !handle_message(z))
 			return;
 		ing_children_handle(z->children, fds + POLL_CHILDREN, count);
 	}
@@ -183,7 +183,7 @@ static int start(struct zygote *z, const struct ing_zygote_conf *conf)
 			.null_fd = conf->keep_stderr ? -1 : null_fd,
 			.parent = getpid()},
 		.max_reader_ms = conf->timeout_ms,
-		.exited = tell_exit,
+		.exited = send_exit,
 	};
 	z->children = ing_children_new(&children);
 	return 0;
@@ -195,7 +195,7 @@ int ing_zygote_run(const struct ing_zygote_conf *conf)
 {
 	struct zygote z = {0};
 	int code = start(&z, conf);
-	if (code == 0 && tell(ING_ZYGOTE_READY, 0, ing_sandbox_landlock(z.sandbox), 0))
+	if (code == 0 && send_message(ING_ZYGOTE_READY, 0, ing_sandbox_landlock(z.sandbox), 0))
 		serve_pool(&z);
 	ing_children_free(z.children);
 	ing_sandbox_free(z.sandbox);

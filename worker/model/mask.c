@@ -58,7 +58,7 @@ static json_t *mask_array(const json_t *v)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < json_array_size(v); i++)
-		json_array_append_new(list, ing_mask_json(json_array_get(v, i)));
+		ing_json_append(list, ing_mask_json(json_array_get(v, i)));
 	return list;
 }
 
