@@ -175,10 +175,10 @@ static void on_message(void *ctx, const struct ing_message *m)
 	ing_pipeline_on_message(w->engine.pipeline, m);
 }
 
-static void on_revoked(void *ctx, int32_t partition_slot, uint32_t epoch)
+static void on_revoked(void *ctx, int32_t partition_index, uint32_t epoch)
 {
 	struct worker *w = ctx;
-	ing_pipeline_on_revoked(w->engine.pipeline, partition_slot, epoch);
+	ing_pipeline_on_revoked(w->engine.pipeline, partition_index, epoch);
 }
 
 static void on_assigned(void *ctx, unsigned partitions)

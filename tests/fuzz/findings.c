@@ -308,7 +308,7 @@ static void send_request(struct choices *c)
 	};
 	const char *text = PICK(c, requests);
 	ing_pipeline_on_message(pipeline,
-		&(struct ing_message){.token = {.partition_slot = 1, .epoch = 1, .offset = 1},
+		&(struct ing_message){.token = {.partition_index = 1, .epoch = 1, .offset = 1},
 			.value = text,
 			.value_bytes = strlen(text),
 			.topic = "requests",

@@ -112,10 +112,10 @@ static void on_message(void *ctx, const struct ing_message *m)
 	ing_intake_finish(w->intake, m->token);
 }
 
-static void on_revoked(void *ctx, int32_t partition_slot, uint32_t epoch)
+static void on_revoked(void *ctx, int32_t partition_index, uint32_t epoch)
 {
 	(void)ctx; /* lines have one owner */
-	(void)partition_slot;
+	(void)partition_index;
 	(void)epoch;
 }
 

@@ -24,7 +24,7 @@ enum state { MADE, STORING, EMITTING, CANCELLED, STATES_ };
 struct ing_deliver {
 	size_t max_message_bytes;
 	struct ing_deliver_stages stages;
-	struct ing_delivery **lists; /* of captures, then by partition_slot */
+	struct ing_delivery **lists; /* of captures, then by partition_index */
 	size_t list_count;
 	unsigned in_state[STATES_]; /* results */
 	struct ing_deliver_load load;
@@ -45,17 +45,17 @@ static struct ing_delivery **list_at(struct ing_deliver *d, size_t at)
 	return &d->lists[at];
 }
 
-static struct ing_delivery **list_of_slot(struct ing_deliver *d, int32_t partition_slot)
+static struct ing_delivery **list_of_slot(struct ing_deliver *d, int32_t partition_index)
 {
-	ing_must(partition_slot >= 0);
-	return list_at(d, (size_t)partition_slot + 1);
+	ing_must(partition_index >= 0);
+	return list_at(d, (size_t)partition_index + 1);
 }
 
 static struct ing_delivery **list_of(struct ing_deliver *d, const struct ing_delivery *delivery)
 {
 	return delivery->kind == ING_DELIVERY_CAPTURE
 		       ? list_at(d, 0)
-		       : list_of_slot(d, delivery->token.partition_slot);
+		       : list_of_slot(d, delivery->token.partition_index);
 }
 
 static void count_delivery(struct ing_deliver *d, const struct ing_delivery *delivery, int by)
@@ -317,10 +317,10 @@ size_t ing_deliver_max_value_bytes(const struct ing_deliver *d, enum ing_output 
 	return bytes;
 }
 
-void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_slot, uint32_t epoch)
+void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_index, uint32_t epoch)
 {
 	struct ing_delivery *delivery;
-	DL_FOREACH (*list_of_slot(d, partition_slot), delivery) {
+	DL_FOREACH (*list_of_slot(d, partition_index), delivery) {
 		if (delivery->token.epoch == epoch)
 			cancel_delivery(delivery);
 	}

@@ -127,7 +127,7 @@ bool ing_deliver_wants_cdx_lines(const struct ing_deliver *d);
 size_t ing_deliver_max_value_bytes(const struct ing_deliver *d, enum ing_output output);
 
 /* Cancel the deliveries of this epoch of the partition; its next owner does the requests again. */
-void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_slot, uint32_t epoch);
+void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_index, uint32_t epoch);
 /* Cancel all deliveries but captures. */
 void ing_deliver_cancel(struct ing_deliver *d);
 bool ing_deliver_idle(const struct ing_deliver *d);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Results and side products to Kafka through an idempotent producer. Loop thread only; librdkafka's
- * threads write to an eventfd and read the payloads, which stay ours until the delivery report.
+ * Results and side products to Kafka through an idempotent producer (acks=all, lz4). Loop thread only;
+ * librdkafka's threads write to an eventfd and read the values, which stay ours until the delivery
+ * report.
  *
- * A put is in one list at any time: waiting (librdkafka's queue is full, or the topics are not
- * checked yet), flying (given to librdkafka), suspect, or finished (done() is due). Outages are
- * waited out: message.timeout.ms is 0 for ever, and what librdkafka gives back for a passing reason
- * goes to waiting again.
+ * A put is in one list at any time: waiting, in_flight (given to librdkafka), refused, or finished
+ * (done() is due). Messages are retried without limit: message.timeout.ms is 0, and what librdkafka
+ * returns with a transient error is waiting again.
  *
- * Librdkafka is given only what it can send now: what waits longer waits here, where a message
- * whose request was revoked meanwhile is left out. (rd_kafka_purge() is no way to get messages
- * back: it leaves a gap in the idempotent producer's sequence.)
+ * librdkafka is given only what it can send now: at most MAX_IN_FLIGHT_MESSAGES or _BYTES, none while
+ * the oldest is unacknowledged for MAX_UNACKED_MS, and a single message while the brokers are down.
+ * The others wait here, where a message whose request was revoked meanwhile is dropped (`wanted`).
+ * Messages in librdkafka cannot be recalled: rd_kafka_purge() leaves a gap in the idempotent
+ * producer's sequence. Such results may be delivered twice.
  *
- * Suspects: a broker refuses a batch as a whole, so that one message too large fails its
- * neighbours. A message that comes back with such a refusal is sent once more with nothing else
- * under way, hence alone in its batch; only what is refused then can never be delivered.
+ * A broker refuses a whole batch, so that one message that is too large fails its neighbours. A message
+ * that comes back refused is sent once more with nothing else in flight, hence alone in its batch;
+ * only if that is refused too it fails.
  */
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
@@ -30,23 +32,23 @@
 #include "worker/model/settings.h"
 
 #define TICK_MS 1000
-/* The oldest message unacknowledged for so long means that brokers are away or cannot keep up. */
-#define STALE_MS 5000
-/* Before something that failed for a passing reason is tried again. */
+/* The oldest message unacknowledged for this long: intake should stop. */
+#define STALLED_MS 5000
+/* Delay before a retry after a transient error. */
 #define RETRY_MS 1000
-/* Missing topics that we may not create: a human is at work. */
+/* Delay before missing topics that we may not create are looked up again. */
 #define MISSING_RETRY_MS 10000
 #define FLUSH_MS 5000
-/* Events taken before the loop sees to its other handles; one may carry a whole batch of delivery
+/* Events taken before the loop serves its other handles; one may have a whole batch of delivery
  * reports. */
 #define EVENTS_PER_TURN 32
 #define LOG_EVERY_MS 30000
-/* Given to librdkafka and not acknowledged, at most: some batches for each of some partitions, more
- * than 10,000 messages a second with 50 ms for each to be acknowledged. */
-#define FLYING_MESSAGES 1000
-#define FLYING_BYTES ((size_t)4 << 20)
-/* While the oldest of them is not acknowledged for so long, no more are given. */
-#define FLYING_MS 500
+/* Given to librdkafka and not acknowledged, at most: enough for more than 10,000 messages a second at
+ * 50 ms to each acknowledgement. */
+#define MAX_IN_FLIGHT_MESSAGES 1000
+#define MAX_IN_FLIGHT_BYTES ((size_t)4 << 20)
+/* While the oldest is not acknowledged for this long, no more are given. */
+#define MAX_UNACKED_MS 500
 /* librdkafka's default. */
 #define BATCH_BYTES ((size_t)1000000)
 
@@ -57,8 +59,8 @@ struct put {
 	void *ctx;
 	rd_kafka_headers_t *headers; /* or NULL; librdkafka gets a copy */
 	uint64_t since_ms;
-	uint64_t sent_ms; /* while flying */
-	bool alone;       /* has been a suspect */
+	uint64_t sent_ms; /* while in flight */
+	bool alone;       /* was refused once, is sent alone */
 	bool ok;          /* once finished */
 	bool has_key;
 	char *value; /* or NULL */
@@ -77,21 +79,21 @@ struct kafka_emit {
 	struct ing_kafka_wake *wake;
 	size_t batch_bytes;
 
-	struct put *waiting, *flying, *suspects, *finished; /* each oldest first */
-	unsigned outstanding, flying_count;
-	size_t bytes, flying_bytes; /* of all puts; of those flying */
-	size_t most_bytes;          /* past it intake should stop */
+	struct put *waiting, *in_flight, *refused, *finished; /* each oldest first */
+	unsigned outstanding, in_flight_count;
+	size_t bytes, in_flight_bytes; /* of all puts; of those in flight */
+	size_t max_bytes;              /* over it intake should stop */
 
-	bool ready;         /* the topics are checked */
-	bool asking;        /* an admin request is under way */
-	uint64_t ask_at_ms; /* when not ready and not asking */
-	uint64_t hold_ms;   /* nothing is sent before */
-	bool queue_full;    /* librdkafka's, at the last attempt */
-	bool brokers_down;  /* since the last delivery */
-	bool fatal, fatal_said, closing;
+	bool ready;            /* the topics exist and their limits are known */
+	bool admin_pending;    /* an admin request is pending */
+	uint64_t admin_due_ms; /* of the next admin request, when not ready */
+	uint64_t retry_at_ms;  /* nothing is sent before it */
+	bool queue_full;       /* librdkafka's, at the last attempt */
+	bool brokers_down;     /* since the last delivery */
+	bool fatal, fatal_reported, closing;
 	void (*on_fatal)(void *ctx, const struct ing_error *err);
 	void *fatal_ctx;
-	struct ing_log_throttle trouble_gate, error_gate;
+	struct ing_log_throttle brokers_throttle, error_throttle;
 };
 
 static struct kafka_emit *kafka_of(struct ing_emit *base)
@@ -167,19 +169,19 @@ static rd_kafka_resp_err_t produce(struct kafka_emit *e, struct put *p)
 	return err;
 }
 
-static void let_fly(struct kafka_emit *e, struct put *p)
+static void add_in_flight(struct kafka_emit *e, struct put *p)
 {
 	p->sent_ms = ing_now_ms();
-	e->flying_count++;
-	e->flying_bytes += put_bytes(p);
-	DL_APPEND(e->flying, p);
+	e->in_flight_count++;
+	e->in_flight_bytes += put_bytes(p);
+	DL_APPEND(e->in_flight, p);
 }
 
-static void land(struct kafka_emit *e, struct put *p)
+static void remove_in_flight(struct kafka_emit *e, struct put *p)
 {
-	e->flying_count--;
-	e->flying_bytes -= put_bytes(p);
-	DL_DELETE(e->flying, p);
+	e->in_flight_count--;
+	e->in_flight_bytes -= put_bytes(p);
+	DL_DELETE(e->in_flight, p);
 }
 
 /* Takes a put out of `from` and gives it to librdkafka. False when nothing more can be sent now. */
@@ -203,40 +205,41 @@ static bool send_first(struct kafka_emit *e, struct put **from)
 	}
 	if (err != 0 && err != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
 		/* The topic is not known to exist. */
-		e->hold_ms = ing_now_ms() + RETRY_MS;
+		e->retry_at_ms = ing_now_ms() + RETRY_MS;
 		return false;
 	}
 	DL_DELETE(*from, p);
 	if (err == 0)
-		let_fly(e, p);
+		add_in_flight(e, p);
 	else
 		finish_put(e, p, false);
 	return true;
 }
 
-/* While the brokers are away one message tries whether they are back. */
+/* While the brokers are down, one message at a time tests whether they are back. */
 static bool may_send(const struct kafka_emit *e)
 {
-	if (e->flying == NULL)
+	if (e->in_flight == NULL)
 		return true;
-	return !e->brokers_down && e->flying_count < FLYING_MESSAGES &&
-	       e->flying_bytes < FLYING_BYTES && ing_now_ms() - e->flying->sent_ms < FLYING_MS;
+	return !e->brokers_down && e->in_flight_count < MAX_IN_FLIGHT_MESSAGES &&
+	       e->in_flight_bytes < MAX_IN_FLIGHT_BYTES &&
+	       ing_now_ms() - e->in_flight->sent_ms < MAX_UNACKED_MS;
 }
 
 static void send_waiting(struct kafka_emit *e)
 {
-	if (!e->ready || e->fatal || ing_now_ms() < e->hold_ms)
+	if (!e->ready || e->fatal || ing_now_ms() < e->retry_at_ms)
 		return;
-	while (e->suspects == NULL && e->waiting != NULL && may_send(e))
+	while (e->refused == NULL && e->waiting != NULL && may_send(e))
 		if (!send_first(e, &e->waiting))
 			return;
-	if (e->suspects != NULL && e->flying == NULL)
-		send_first(e, &e->suspects);
+	if (e->refused != NULL && e->in_flight == NULL)
+		send_first(e, &e->refused);
 }
 
-/* ---- What comes back ---- */
+/* ---- Delivery reports and events ---- */
 
-/* The broker has looked at the message, or at its batch, and will never take it. */
+/* The broker has refused the message or its batch for good. */
 static bool is_refusal(rd_kafka_resp_err_t err)
 {
 	return err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
@@ -244,34 +247,33 @@ static bool is_refusal(rd_kafka_resp_err_t err)
 	       err == RD_KAFKA_RESP_ERR_INVALID_RECORD;
 }
 
-/* A fatal error shows in more than one way: as an event of its own, and as messages that come back
- * purged. */
-static void look_for_fatal(struct kafka_emit *e)
+/* A fatal error is reported as an event, or by messages that come back purged. */
+static void check_fatal(struct kafka_emit *e)
 {
 	e->fatal = e->fatal || rd_kafka_fatal_error(e->rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-static void wait_again(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err)
+static void requeue(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err)
 {
 	unsigned more;
-	look_for_fatal(e);
-	if (!e->fatal && ing_log_throttle_pass(&e->error_gate, LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "%s: not delivered: %s; trying again (%u more such)",
+	check_fatal(e);
+	if (!e->fatal && ing_log_throttle_pass(&e->error_throttle, LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_WARNING, "%s: delivery failed, retrying: %s (%u more suppressed)",
 			e->topics.names[p->topic], rd_kafka_err2str(err), more);
 	DL_PREPEND(e->waiting, p);
 	uint64_t now = ing_now_ms();
-	e->hold_ms = now + RETRY_MS;
+	e->retry_at_ms = now + RETRY_MS;
 	if (err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
 		err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
-		e->ready = false; /* it has gone: see to it */
-		e->ask_at_ms = now;
+		e->ready = false; /* the topic was deleted: look it up, or create it */
+		e->admin_due_ms = now;
 	}
 }
 
-static void take_report(struct kafka_emit *e, const rd_kafka_message_t *m)
+static void take_delivery_report(struct kafka_emit *e, const rd_kafka_message_t *m)
 {
 	struct put *p = m->_private;
-	land(e, p);
+	remove_in_flight(e, p);
 	if (m->err == 0) {
 		if (e->brokers_down)
 			ing_log(ING_LOG_INFO, "%s: messages are delivered again",
@@ -282,62 +284,62 @@ static void take_report(struct kafka_emit *e, const rd_kafka_message_t *m)
 		finish_put(e, p, false);
 	} else if (is_refusal(m->err)) {
 		p->alone = true;
-		DL_APPEND(e->suspects, p);
+		DL_APPEND(e->refused, p);
 	} else {
-		wait_again(e, p, m->err);
+		requeue(e, p, m->err);
 	}
 }
 
-static void note_error(struct kafka_emit *e, rd_kafka_event_t *event)
+static void log_error(struct kafka_emit *e, rd_kafka_event_t *event)
 {
 	unsigned more;
 	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
-	look_for_fatal(e);
+	check_fatal(e);
 	if (err == RD_KAFKA_RESP_ERR__FATAL)
 		return;
 	if (err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
 		e->brokers_down = true;
-	if (ing_log_throttle_pass(&e->trouble_gate, LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more such)", rd_kafka_err2str(err),
-			rd_kafka_event_error_string(event), more);
+	if (ing_log_throttle_pass(&e->brokers_throttle, LOG_EVERY_MS, &more))
+		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more suppressed)",
+			rd_kafka_err2str(err), rd_kafka_event_error_string(event), more);
 }
 
 static int open_producer(struct kafka_emit *e, size_t batch_bytes, struct ing_error *err);
 static void close_producer(struct kafka_emit *e);
 
-/* A batch must fit the topic with the smallest limit. Nothing has been sent when the limits are
- * first known; later a lowered limit is left to the suspects' way. */
+/* A batch must fit the topic with the smallest limit. Nothing has been sent when the limits are first
+ * known; a limit that is lowered later leads to refused messages, which are sent alone. */
 static void fit_batches(struct kafka_emit *e)
 {
 	size_t smallest = ing_topics_smallest_limit(&e->topics);
-	if (e->batch_bytes <= smallest || e->flying != NULL)
+	if (e->batch_bytes <= smallest || e->in_flight != NULL)
 		return;
 	struct ing_error err = {0};
 	close_producer(e);
 	int rc = open_producer(e, smallest, &err);
-	ing_must(rc == 0); /* the same settings have made one before */
+	ing_must(rc == 0); /* the same settings were valid before */
 }
 
 static void take_topics(struct kafka_emit *e, rd_kafka_event_t *event)
 {
 	enum ing_topics_answer answer = ing_topics_take(&e->topics, event);
 	uint64_t now = ing_now_ms();
-	e->asking = false;
+	e->admin_pending = false;
 	switch (answer) {
 	case ING_TOPICS_READY:
 		e->ready = true;
 		break;
 	case ING_TOPICS_MISSING:
 		ing_topics_create(&e->topics, e->rk, e->events);
-		e->asking = true;
+		e->admin_pending = true;
 		break;
-	case ING_TOPICS_CREATED: /* every broker has to hear of them */
-		e->ask_at_ms = now + RETRY_MS / 4;
+	case ING_TOPICS_CREATED: /* until all brokers know them */
+		e->admin_due_ms = now + RETRY_MS / 4;
 		break;
 	case ING_TOPICS_RETRY:
-		e->ask_at_ms = now + MISSING_RETRY_MS;
+		e->admin_due_ms = now + MISSING_RETRY_MS;
 		if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT)
-			e->ask_at_ms = now + RETRY_MS;
+			e->admin_due_ms = now + RETRY_MS;
 		break;
 	}
 }
@@ -348,10 +350,10 @@ static void take_event(struct kafka_emit *e, rd_kafka_event_t *event)
 	switch (rd_kafka_event_type(event)) {
 	case RD_KAFKA_EVENT_DR:
 		while ((m = rd_kafka_event_message_next(event)) != NULL)
-			take_report(e, m);
+			take_delivery_report(e, m);
 		break;
 	case RD_KAFKA_EVENT_ERROR:
-		note_error(e, event);
+		log_error(e, event);
 		break;
 	case RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT:
 	case RD_KAFKA_EVENT_CREATETOPICS_RESULT:
@@ -376,15 +378,15 @@ static bool take_events(struct kafka_emit *e, int timeout_ms)
 	return true;
 }
 
-static void ask_topics(struct kafka_emit *e)
+static void request_topics(struct kafka_emit *e)
 {
-	if (e->ready || e->asking || e->fatal || ing_now_ms() < e->ask_at_ms)
+	if (e->ready || e->admin_pending || e->fatal || ing_now_ms() < e->admin_due_ms)
 		return;
-	e->asking = ing_topics_describe(&e->topics, e->rk, e->events);
-	e->ready = !e->asking;
+	e->admin_pending = ing_topics_describe(&e->topics, e->rk, e->events);
+	e->ready = !e->admin_pending;
 }
 
-/* done() may put again; that comes in the next turn. */
+/* done() may put more messages; those are finished in the next turn. */
 static void call_done(struct kafka_emit *e)
 {
 	struct put *p = e->finished;
@@ -399,15 +401,15 @@ static void call_done(struct kafka_emit *e)
 	}
 }
 
-static void say_fatal(struct kafka_emit *e)
+static void report_fatal(struct kafka_emit *e)
 {
-	if (!e->fatal || e->fatal_said || e->closing)
+	if (!e->fatal || e->fatal_reported || e->closing)
 		return;
-	e->fatal_said = true;
+	e->fatal_reported = true;
 	char reason[256] = "";
 	rd_kafka_resp_err_t code = rd_kafka_fatal_error(e->rk, reason, sizeof(reason));
 	struct ing_error err = {0};
-	ing_error_set(&err, ING_FAIL_UNAVAILABLE, "Kafka producer: cannot go on: %s: %s",
+	ing_error_set(&err, ING_FAIL_UNAVAILABLE, "fatal producer error: %s: %s",
 		rd_kafka_err2name(code), reason);
 	e->on_fatal(e->fatal_ctx, &err);
 }
@@ -417,16 +419,16 @@ static bool serve(void *ctx)
 	struct kafka_emit *e = ctx;
 	bool was_ready = e->ready;
 	bool more = take_events(e, 0);
-	ask_topics(e);
+	request_topics(e);
 	if (e->ready && !was_ready)
 		fit_batches(e);
 	send_waiting(e);
 	call_done(e);
-	say_fatal(e);
+	report_fatal(e);
 	return more;
 }
 
-/* ---- Life ---- */
+/* ---- Start and stop ---- */
 
 static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafka_conf_t **ret,
 	struct ing_error *err)
@@ -449,7 +451,7 @@ static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafk
 		/* Back soon after a broker's restart; the default waits for up to 10 s. */
 		{"reconnect.backoff.max.ms", "2000", false},
 		{"compression.codec", "lz4", false},
-		/* As Java's clients: the same key lands in the same partition whoever produces
+		/* As Java's clients: the same key goes to the same partition whoever produces
 		 * it. */
 		{"partitioner", "murmur2_random", false},
 		{"socket.keepalive.enable", "true", false},
@@ -527,7 +529,7 @@ static void put_kafka(struct ing_emit *base, const struct ing_output_message *m,
 	bool dropped = e->topics.names[m->output] == NULL;
 	bool large = m->value_bytes > max_value_bytes(base, m->output);
 	struct ing_output_message kept = *m;
-	if (dropped || large) { /* only done() is owed */
+	if (dropped || large) { /* only done() is due */
 		free(m->value);
 		kept = (struct ing_output_message){.output = m->output};
 	}
@@ -554,10 +556,11 @@ static bool blocked_kafka(const struct ing_emit *base)
 {
 	const struct kafka_emit *e = const_kafka_of(base);
 	uint64_t now = ing_now_ms();
-	if (!e->ready || e->fatal || e->queue_full || e->bytes > e->most_bytes ||
-		e->suspects != NULL || now < e->hold_ms)
+	if (!e->ready || e->fatal || e->queue_full || e->bytes > e->max_bytes ||
+		e->refused != NULL || now < e->retry_at_ms)
 		return true;
-	return e->flying != NULL && (e->brokers_down || now - e->flying->since_ms > STALE_MS);
+	return e->in_flight != NULL &&
+	       (e->brokers_down || now - e->in_flight->since_ms > STALLED_MS);
 }
 
 static void free_list(struct put *p)
@@ -586,18 +589,17 @@ static void free_kafka(struct ing_emit *base)
 	uint64_t deadline = ing_now_ms() + FLUSH_MS;
 	while (e->outstanding > 0 && !e->fatal && ing_now_ms() < deadline) {
 		take_events(e, 50);
-		ask_topics(e);
+		request_topics(e);
 		send_waiting(e);
 		call_done(e);
 	}
 	if (e->outstanding > 0)
-		ing_log(ING_LOG_WARNING,
-			"results: ending with %u messages not known to be delivered",
+		ing_log(ING_LOG_WARNING, "results: closing with %u unacknowledged messages",
 			e->outstanding);
-	close_producer(e); /* nobody reads the payloads now */
+	close_producer(e); /* the values are not used any more */
 	free_list(e->waiting);
-	free_list(e->flying);
-	free_list(e->suspects);
+	free_list(e->in_flight);
+	free_list(e->refused);
 	free_list(e->finished);
 	ing_kafka_wake_free(e->wake);
 	free_strings(e);
@@ -640,7 +642,7 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *
 	e->properties = copy_properties(settings->properties);
 	ing_topics_init(&e->topics, settings->output_topics, settings->max_message_bytes);
 	/* Two of the largest, or 64 MiB. */
-	e->most_bytes = ING_MAX(2 * settings->max_message_bytes, (size_t)64 << 20);
+	e->max_bytes = ING_MAX(2 * settings->max_message_bytes, (size_t)64 << 20);
 	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);
 	if (rc == 0)
 		rc = open_producer(e, BATCH_BYTES, err);

@@ -2,10 +2,10 @@
  *
  * Results and side products to files, one JSON value on each line: `ingestctl run`.
  *
- * A writer thread, because a full pipe or a slow disk blocks; the loop gives it puts through one
- * queue and gets them back through another, with a uv_async to say so. SIGPIPE is blocked in that
- * thread, so that a reader who has gone away is an error like others. Stdout may be non-blocking (a
- * terminal shares its flags with everything on it): EAGAIN is waited out.
+ * A writer thread, because a full pipe or a slow disk blocks; the loop passes puts through one queue and
+ * gets them back through another, signalled by a uv_async. SIGPIPE is blocked in that thread, so that
+ * a closed pipe is an error like others. Stdout may be non-blocking (a terminal shares its flags with
+ * everything on it): EAGAIN is retried.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +26,12 @@
 #include "common/data/json.h"
 #include "worker/emit/emit_priv.h"
 
-/* Puts that may wait for the writer before intake should stop. */
+/* Puts waiting for the writer at which intake should stop. */
 #define BLOCKED_PUTS 256
 /* A file has no limit; this keeps lines within what the rest of the system accepts. */
 #define MAX_VALUE_BYTES ((size_t)32 << 20)
 #define FLUSH_MS 5000
-/* How often a writer that waits for its reader looks whether the end has come. */
+/* How often a writer that waits for its reader checks for the end of the program. */
 #define POLL_MS 200
 
 struct put {
@@ -53,10 +53,10 @@ struct lines_emit {
 	uv_async_t wake; /* data is NULL once freed */
 	unsigned outstanding;
 
-	/* Writer's, read by the loop after a put came back with ok false. */
+	/* Set by the writer, read by the loop after a put came back with ok false. */
 	struct ing_error error;
-	bool fatal_said;
-	bool dropping; /* loop's, at the end: the writer is not to start another line. Atomic. */
+	bool fatal_reported;
+	bool dropping; /* set by the loop at the end: the writer starts no further line. Atomic. */
 	void (*on_fatal)(void *ctx, const struct ing_error *err);
 	void *fatal_ctx;
 };
@@ -96,7 +96,7 @@ static int write_all(struct lines_emit *e, int fd, const char *data, size_t byte
 	return 0;
 }
 
-/* @locality writer. After an error nothing more is written: a hole in the middle would be worse. */
+/* @locality writer. After an error nothing more is written, so that there is no gap. */
 static void write_put(struct lines_emit *e, struct put *p)
 {
 	if (p->bytes == 0)
@@ -141,11 +141,11 @@ static int start_writer(struct lines_emit *e)
 
 /* ---- Loop thread ---- */
 
-static void say_fatal(struct lines_emit *e)
+static void report_fatal(struct lines_emit *e)
 {
-	if (e->fatal_said)
+	if (e->fatal_reported)
 		return;
-	e->fatal_said = true;
+	e->fatal_reported = true;
 	if (e->on_fatal != NULL)
 		e->on_fatal(e->fatal_ctx, &e->error);
 	else
@@ -166,7 +166,7 @@ static void call_done(struct lines_emit *e)
 		free(p);
 	}
 	if (failed && e->error.code != ING_FAIL_NONE)
-		say_fatal(e);
+		report_fatal(e);
 }
 
 static void on_wake(uv_async_t *wake)

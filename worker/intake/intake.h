@@ -38,7 +38,7 @@ struct ing_intake_events {
 	/* A message of at most kafka.max_message_bytes, unparsed. */
 	void (*on_message)(void *ctx, const struct ing_message *m);
 	/* The epoch has ended: cancel the jobs of its tokens and discard their results. */
-	void (*on_revoked)(void *ctx, int32_t partition_slot, uint32_t epoch);
+	void (*on_revoked)(void *ctx, int32_t partition_index, uint32_t epoch);
 	/* partitions may be 0: an empty assignment. */
 	void (*on_assigned)(void *ctx, unsigned partitions);
 	/* Lines: end of input. Never called with Kafka. */

@@ -212,8 +212,8 @@ static void start_kafka(struct ing_intake *base)
 static void finish_token(struct ing_intake *base, struct ing_token t)
 {
 	struct kafka_intake *in = kafka_of(base);
-	ing_must(t.partition_slot >= 0 && (size_t)t.partition_slot < in->partitions.count);
-	struct ing_partition *s = &in->partitions.all[t.partition_slot];
+	ing_must(t.partition_index >= 0 && (size_t)t.partition_index < in->partitions.count);
+	struct ing_partition *s = &in->partitions.all[t.partition_index];
 	if (!s->assigned || s->epoch != t.epoch)
 		return;
 	bool was_full = ing_offset_tracker_is_full(&s->offsets);

@@ -133,7 +133,7 @@ static void read_more(struct lines_intake *in)
 static void hand_out(struct lines_intake *in, const struct ing_line *line)
 {
 	struct ing_message m = {
-		.token = {.partition_slot = 0, .epoch = 1, .offset = line->number},
+		.token = {.partition_index = 0, .epoch = 1, .offset = line->number},
 		.value = line->text,
 		.value_bytes = line->bytes,
 		.topic = in->name,

@@ -124,7 +124,7 @@ void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be l
 
 /* For struct ing_intake_events. */
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m);
-void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch);
+void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_index, uint32_t epoch);
 
 /* Drop what has not been admitted and let the rest finish (first SIGTERM; intake is stopped by the
  * caller). */

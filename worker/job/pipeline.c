@@ -44,10 +44,10 @@ void ing_job_set_state(struct ing_job *job, enum ing_job_state state)
 /* --- birth and death --- */
 
 /* The list of a partition's jobs, so that a revocation need not look at those of the others. */
-static struct ing_job **jobs_of(struct ing_pipeline *p, int32_t partition_slot)
+static struct ing_job **jobs_of(struct ing_pipeline *p, int32_t partition_index)
 {
-	ing_must(partition_slot >= 0);
-	size_t slot = (size_t)partition_slot;
+	ing_must(partition_index >= 0);
+	size_t slot = (size_t)partition_index;
 	if (slot >= p->slot_count) {
 		p->jobs = ing_realloc(p->jobs, (slot + 1) * sizeof(*p->jobs));
 		while (p->slot_count <= slot)
@@ -68,7 +68,7 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->message_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
 	p->message_bytes += m->value_bytes;
 	ing_job_init_visits(job);
-	struct ing_job **jobs = jobs_of(p, job->token.partition_slot);
+	struct ing_job **jobs = jobs_of(p, job->token.partition_index);
 	DL_APPEND(*jobs, job);
 	p->job_count++;
 	p->lane_jobs[job->lane]++;
@@ -128,7 +128,7 @@ void ing_job_free(struct ing_job *job)
 	if (job->work != NULL)
 		ing_job_account_text(job, 0);
 	p->stats.by_state[job->state]--;
-	struct ing_job **jobs = jobs_of(p, job->token.partition_slot);
+	struct ing_job **jobs = jobs_of(p, job->token.partition_index);
 	DL_DELETE(*jobs, job);
 	p->job_count--;
 	p->lane_jobs[job->lane]--;
@@ -242,15 +242,15 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		ing_pipeline_balance(p);
 }
 
-void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_slot, uint32_t epoch)
+void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_index, uint32_t epoch)
 {
 	struct ing_job *job;
 	struct ing_job *next;
-	DL_FOREACH_SAFE (*jobs_of(p, partition_slot), job, next) {
+	DL_FOREACH_SAFE (*jobs_of(p, partition_index), job, next) {
 		if (job->token.epoch == epoch)
 			cancel_job(job, false);
 	}
-	ing_deliver_revoke(p->stages.deliver, partition_slot, epoch);
+	ing_deliver_revoke(p->stages.deliver, partition_index, epoch);
 }
 
 void ing_pipeline_drain(struct ing_pipeline *p)

@@ -13,7 +13,7 @@
 struct ing_pipeline {
 	struct ing_pipeline_conf conf;
 	struct ing_stages stages;
-	struct ing_job **jobs;      /* by partition_slot: lists, oldest first */
+	struct ing_job **jobs;      /* by partition_index: lists, oldest first */
 	size_t slot_count;          /* of jobs */
 	struct ing_work *examining; /* list: those with examinations under way */
 	unsigned job_count, lane_jobs[ING_LANES_];

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct ing_token {
-	int32_t partition_slot; /* index into intake's own table of partitions */
-	uint32_t epoch;         /* of the partition's assignment; never 0 */
-	int64_t offset;         /* Kafka offset, or line number (1-based) */
+	int32_t partition_index; /* index into intake's own table of partitions */
+	uint32_t epoch;          /* of the partition's assignment; never 0 */
+	int64_t offset;          /* Kafka offset, or line number (1-based) */
 };

@@ -98,7 +98,7 @@ static void set_rows(struct ing_delivery *d)
 static struct ing_delivery *make_result(int64_t offset)
 {
 	struct ing_delivery *d = ing_delivery_new(ING_DELIVERY_RESULT);
-	d->token = (struct ing_token){.partition_slot = SLOT, .epoch = EPOCH, .offset = offset};
+	d->token = (struct ing_token){.partition_index = SLOT, .epoch = EPOCH, .offset = offset};
 	d->lane = ING_LANE_BULK;
 	d->accepted_ms = 1000;
 	d->status = ING_STATUS_SUCCESS;
@@ -124,7 +124,7 @@ static void put_dead_letter(void)
 	ing_error_set(&err, ING_FAIL_SYNTAX, "not JSON");
 	put(ing_dead_letter_new(
 		&(struct ing_message){
-			.token = {.partition_slot = SLOT, .epoch = EPOCH, .offset = 9},
+			.token = {.partition_index = SLOT, .epoch = EPOCH, .offset = 9},
 			.value = "{oops",
 			.value_bytes = 5,
 			.topic = "requests",
@@ -389,7 +389,7 @@ static void a_dead_letter_leaves_room_for_its_headers(void **state)
 		print_message("%s\n", cases[i].name);
 		struct ing_delivery *d = ing_dead_letter_new(
 			&(struct ing_message){
-				.token = {.partition_slot = 2, .epoch = 1, .offset = 41},
+				.token = {.partition_index = 2, .epoch = 1, .offset = 41},
 				.topic = "requests",
 				.partition = 5,
 				.key = cases[i].key_bytes > 0 ? bytes : NULL,
@@ -524,7 +524,7 @@ static void a_revocation_is_about_its_own_epoch_alone(void **state)
 	begin(true);
 	put(make_result(1));
 	struct ing_delivery *other = make_result(2);
-	other->token.partition_slot = SLOT + 1;
+	other->token.partition_index = SLOT + 1;
 	put(other);
 	ing_deliver_revoke(deliver, SLOT, EPOCH - 1);
 	ing_deliver_revoke(deliver, SLOT + 5, EPOCH); /* nothing was ever there */

@@ -87,7 +87,7 @@ static void turn(uint64_t ms)
 static void send_bytes(int64_t offset, const char *value, size_t bytes)
 {
 	ing_pipeline_on_message(pipeline,
-		&(struct ing_message){.token = {.partition_slot = 3, .epoch = 7, .offset = offset},
+		&(struct ing_message){.token = {.partition_index = 3, .epoch = 7, .offset = offset},
 			.value = value,
 			.value_bytes = bytes,
 			.topic = "requests",

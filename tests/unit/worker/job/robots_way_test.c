@@ -106,7 +106,7 @@ static void send_url(const char *base_url)
 	int n = snprintf(
 		text, sizeof(text), "{\"ingest_type\":\"pdf\",\"base_url\":\"%s\"}", base_url);
 	ing_pipeline_on_message(pipeline,
-		&(struct ing_message){.token = {.partition_slot = 3, .epoch = 7, .offset = 1},
+		&(struct ing_message){.token = {.partition_index = 3, .epoch = 7, .offset = 1},
 			.value = text,
 			.value_bytes = (size_t)n,
 			.topic = "requests",
