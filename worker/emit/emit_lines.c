@@ -128,7 +128,7 @@ static void *run_writer(void *arg)
 	}
 }
 
-/* A signal of the process is the main thread's business, and SIGPIPE nobody's. */
+/* Signals are handled by the main thread; SIGPIPE becomes EPIPE. */
 static int start_writer(struct lines_emit *e)
 {
 	sigset_t all, before;

@@ -41,7 +41,7 @@ static size_t parse_bytes(const char *text)
 	return n == 0 || n > SIZE_MAX ? SIZE_MAX : (size_t)n;
 }
 
-static void note_limit(struct ing_topics *t, int topic, const rd_kafka_ConfigResource_t *res)
+static void set_limit(struct ing_topics *t, int topic, const rd_kafka_ConfigResource_t *res)
 {
 	size_t count;
 	const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(res, &count);
@@ -69,7 +69,7 @@ static bool take_resource(struct ing_topics *t, const rd_kafka_ConfigResource_t 
 			continue;
 		t->missing[i] = err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 		if (err == 0)
-			note_limit(t, i, res);
+			set_limit(t, i, res);
 		else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
 			ing_log(ING_LOG_INFO,
 				"%s: its settings may not be read: limits are assumed", name);
@@ -85,7 +85,7 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 	if (err == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
 		return ING_TOPICS_READY;
 	if (err != 0) {
-		if (ing_log_throttle_pass(&t->silent_gate, LOG_EVERY_MS, NULL))
+		if (ing_log_throttle_pass(&t->silent_throttle, LOG_EVERY_MS, NULL))
 			ing_log(ING_LOG_WARNING, "topics cannot be looked at: %s; trying again",
 				rd_kafka_event_error_string(event));
 		return ING_TOPICS_RETRY;
@@ -105,7 +105,7 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_t *event)
 {
 	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
-	bool speak = ing_log_throttle_pass(&t->refused_gate, LOG_EVERY_MS, NULL);
+	bool speak = ing_log_throttle_pass(&t->refused_throttle, LOG_EVERY_MS, NULL);
 	if (err != 0) {
 		if (speak)
 			ing_log(ING_LOG_WARNING, "topics cannot be created: %s; waiting for them",
@@ -123,12 +123,12 @@ static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_
 			ing_log(ING_LOG_INFO, "%s: topic created", name);
 		} else if (err != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
 			refused = true;
-			const char *why = rd_kafka_topic_result_error_string(results[i]);
+			const char *detail = rd_kafka_topic_result_error_string(results[i]);
 			if (!speak)
 				continue;
 			ing_log(ING_LOG_WARNING,
 				"%s: there is no such topic, and it cannot be created: %s; waiting for it",
-				name, why != NULL ? why : rd_kafka_err2str(err));
+				name, detail != NULL ? detail : rd_kafka_err2str(err));
 		}
 	}
 	return refused ? ING_TOPICS_RETRY : ING_TOPICS_CREATED;

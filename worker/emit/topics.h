@@ -22,7 +22,7 @@ struct ing_topics {
 	size_t limit_bytes[ING_OUTPUTS_];
 	bool missing[ING_OUTPUTS_];
 	bool warned[ING_OUTPUTS_];
-	struct ing_log_throttle refused_gate, silent_gate;
+	struct ing_log_throttle refused_throttle, silent_throttle;
 };
 
 enum ing_topics_answer {

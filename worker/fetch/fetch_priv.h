@@ -130,7 +130,7 @@ struct ing_outcome {
 };
 /* detail: curl's error text, which tells some codes with several meanings apart. */
 struct ing_outcome ing_outcome_of_curl(
-	CURLcode rc, bool sent, enum ing_http_state head, const char *words);
+	CURLcode rc, bool sent, enum ing_http_state head, const char *detail);
 bool ing_outcome_abort_is_transient(enum ing_transfer_abort abort);
 /* The TLS handshake succeeded but the certificate could not be verified. */
 bool ing_outcome_is_unverified(CURLcode rc);

@@ -46,7 +46,7 @@ struct ing_spool {
 	uv_timer_t *retry;
 	void (*on_memory)(void *ctx); /* NULL after ing_spool_free() */
 	void *ctx;
-	struct ing_log_throttle log_gate;
+	struct ing_log_throttle log_throttle;
 };
 
 /* Chunks can be one byte each. Pieces below the first size are collected up to the second before they
@@ -130,7 +130,7 @@ static void free_body(struct ing_spool_body *b)
 static void log_error(const struct ing_spool_body *b, const char *text)
 {
 	unsigned suppressed;
-	if (ing_log_throttle_pass(&b->spool->log_gate, LOG_EVERY_MS, &suppressed))
+	if (ing_log_throttle_pass(&b->spool->log_throttle, LOG_EVERY_MS, &suppressed))
 		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more suppressed)", b->dir, text,
 			suppressed);
 }

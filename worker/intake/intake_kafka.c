@@ -61,7 +61,7 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 static void restart_from_start(struct kafka_intake *in, struct ing_partition *s, int64_t offset)
 {
 	unsigned more;
-	if (ing_log_throttle_pass(&in->restart_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+	if (ing_log_throttle_pass(&in->restart_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_ERROR,
 			"%s: partition %" PRId32 ": offset %" PRId64
 			" is below the position %" PRId64

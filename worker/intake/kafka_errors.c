@@ -16,7 +16,7 @@ static void log_brokers_down(struct kafka_intake *in, rd_kafka_resp_err_t err, c
 {
 	unsigned more;
 	in->brokers_down = true;
-	if (ing_log_throttle_pass(&in->brokers_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+	if (ing_log_throttle_pass(&in->brokers_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING, "%s: %s: %s (%u more suppressed)", in->name,
 			rd_kafka_err2str(err), reason, more);
 }
@@ -40,7 +40,7 @@ static void handle_denied(struct kafka_intake *in, enum ing_lane lane, const cha
 {
 	unsigned more;
 	if (lane == ING_LANE_REQUESTS || lane == ING_LANES_) {
-		if (ing_log_throttle_pass(&in->error_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+		if (ing_log_throttle_pass(&in->error_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
 			ing_log(ING_LOG_ERROR, "%s: %s (%u more suppressed)", in->name, reason,
 				more);
 		return;
@@ -123,7 +123,7 @@ void ing_kafka_handle_error(
 		log_brokers_down(in, err, reason);
 		break;
 	default: /* among them failed authentication, which librdkafka retries */
-		if (ing_log_throttle_pass(&in->error_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+		if (ing_log_throttle_pass(&in->error_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
 			ing_log(ING_LOG_ERROR, "%s: %s: %s (%u more suppressed)", in->name,
 				rd_kafka_err2str(err), reason, more);
 	}

@@ -113,7 +113,7 @@ static bool validate_position(
 void ing_kafka_log_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
 {
 	unsigned more;
-	if (ing_log_throttle_pass(&in->commit_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+	if (ing_log_throttle_pass(&in->commit_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING,
 			"%s: committing offsets failed, retrying: %s (%u more suppressed)",
 			in->name, rd_kafka_err2str(err), more);
@@ -207,7 +207,7 @@ static void log_unvalidated(struct kafka_intake *in, unsigned partitions)
 {
 	unsigned more;
 	if (partitions > 0 &&
-		ing_log_throttle_pass(&in->validation_gate, ING_KAFKA_LOG_EVERY_MS, &more))
+		ing_log_throttle_pass(&in->validation_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING,
 			"%s: %u partitions are not read yet: no answer about their offsets (%u more "
 			"suppressed)",

@@ -67,8 +67,8 @@ struct kafka_intake {
 	bool fatal, fatal_reported;
 	bool brokers_down;          /* logged */
 	uint64_t close_deadline_ms; /* once closing */
-	struct ing_log_throttle brokers_gate, error_gate, commit_gate, restart_gate,
-		validation_gate;
+	struct ing_log_throttle brokers_throttle, error_throttle, commit_throttle, restart_throttle,
+		validation_throttle;
 };
 
 /* Returns the lane of a topic, or ING_LANES_ when it is none of ours. */
