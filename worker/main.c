@@ -36,7 +36,7 @@
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
 #include "worker/model/metrics.h"
-#include "worker/rules/set/ruleset.h"
+#include "worker/engine/ruleset.h"
 #include "worker/service/control.h"
 #include "worker/service/notify.h"
 #include "worker/store/store.h"

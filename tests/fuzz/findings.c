@@ -21,7 +21,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/examine/proto.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 #include "worker/model/limits.h"
 
 FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 5000, .heap_kb = 5000, .heap_byte = 500);

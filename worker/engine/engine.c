@@ -23,7 +23,7 @@
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/service/turn.h"
 #include "worker/visit/robots_fetch.h"

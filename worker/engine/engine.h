@@ -11,7 +11,7 @@
 #include <uv.h>
 #include "common/base/error.h"
 #include "worker/model/status.h"
-#include "worker/rules/set/ruleset.h"
+#include "worker/engine/ruleset.h"
 
 struct ing_conf;
 struct ing_metrics;
@@ -96,7 +96,7 @@ void ing_engine_cancel(struct ing_engine *e);
  * ing_pool_reload() has it. What is wrong with them is logged, every line of it, and the old ones
  * stay. While one reload is under way another is remembered, and done after it. */
 void ing_engine_reload_rules(struct ing_engine *e);
-/* Write the rules' counters (worker/rules/set/rule_stats.h) into a file, off the loop, or now. A
+/* Write the rules' counters (worker/rules/rule_stats.h) into a file, off the loop, or now. A
  * failure is logged. */
 void ing_engine_write_yield_soon(struct ing_engine *e, const char *path);
 void ing_engine_write_yield(const struct ing_engine *e, const char *path);

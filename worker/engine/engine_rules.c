@@ -15,7 +15,7 @@
 #include "worker/conf/conf.h"
 #include "worker/examine/pool.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/visit/visit.h"
 

@@ -16,7 +16,7 @@
 #include "worker/job/result.h"
 #include "worker/job/body_check.h"
 #include "worker/model/limits.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 
 static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 {

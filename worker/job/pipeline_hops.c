@@ -13,7 +13,7 @@
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/job/body_check.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 
 /* A document in hand has cost its fetch already: it is looked into for a tenth of job.deadline_ms
  * at least, up to so long, however little is left of it. Ordinary ones take 1 to 40 ms. */

@@ -18,7 +18,7 @@
 #include "stages.h"
 #include "worker/deliver/deliver.h"
 #include "worker/job/job.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 
 static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
 				  "\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\"}";

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "common/data/json.h"
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 
 static const char *const first[] = {"links.yaml pdf/b", "links.yaml pdf/a", "sites.yaml \"x\"\n"};
 static const char *const second[] = {"sites.yaml new", "links.yaml pdf/a"};

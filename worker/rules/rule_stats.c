@@ -3,7 +3,7 @@
  * Counters in a hash table by name; each known set of rules is an array of pointers into it, by
  * rule number.
  */
-#include "worker/rules/set/rule_stats.h"
+#include "worker/rules/rule_stats.h"
 
 #include <errno.h>
 #include <fcntl.h>

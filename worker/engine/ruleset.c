@@ -2,7 +2,7 @@
  *
  * Loads the rules of a folder into the forms that the worker uses.
  */
-#include "worker/rules/set/ruleset.h"
+#include "worker/engine/ruleset.h"
 
 #include <unistd.h>
 
