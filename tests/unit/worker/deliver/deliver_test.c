@@ -367,19 +367,26 @@ static const char *header_of(const struct ing_output_message *m, const char *nam
 
 static void a_dead_letter_leaves_room_for_its_headers(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name;
 		size_t key_bytes, value_bytes, max_bytes;
 		bool has_key;
 		size_t want_bytes;
 	} cases[] = {
-		{"small", 3, 5, 100, true, 5},
-		{"a value over the limit is cut", 3, 500, 100, true, 100},
-		{"a key as long as may be", 4096, 5, 100, true, 5},
-		{"a longer key is left out", 4097, 5, 100, false, 5},
-		{"there is no room at all", 3, 5, 0, true, 0},
-		{"there was nothing", 0, 0, 100, false, 0},
+		{.name = "small", .key_bytes = 3, .value_bytes = 5, .max_bytes = 100,
+			.has_key = true, .want_bytes = 5},
+		{.name = "a value over the limit is cut", .key_bytes = 3, .value_bytes = 500,
+			.max_bytes = 100, .has_key = true, .want_bytes = 100},
+		{.name = "a key as long as may be", .key_bytes = 4096, .value_bytes = 5,
+			.max_bytes = 100, .has_key = true, .want_bytes = 5},
+		{.name = "a longer key is left out", .key_bytes = 4097, .value_bytes = 5,
+			.max_bytes = 100, .want_bytes = 5},
+		{.name = "there is no room at all", .key_bytes = 3, .value_bytes = 5,
+			.has_key = true, .want_bytes = 0},
+		{.name = "there was nothing", .max_bytes = 100, .want_bytes = 0},
 	};
+	/* clang-format on */
 	(void)state;
 	char *bytes = ing_alloc(5000);
 	memset(bytes, 'b', 5000);

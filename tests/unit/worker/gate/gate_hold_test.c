@@ -196,19 +196,21 @@ static void a_hold_longer_than_anybody_waits_sends_all_away(void **state)
 /* Those of a host that is only slow may wait for as long as ever. */
 static void how_long_a_hold_is_waited_for_has_a_bound_of_its_own(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		unsigned max_wait_ms, max_hold_ms, held_s;
 		int refused;
 	} cases[] = {
-		{600000, 0, 600, 0},
-		{600000, 0, 601, 8},
-		{600000, 60000, 60, 0},
-		{600000, 60000, 61, 8},
-		{30000, 60000, 31, 8}, /* nobody waits for longer than he may wait at all */
-		{0, 60000, 60, 0},
-		{0, 60000, 61, 8},
-		{0, 0, 86400, 0},
+		{.max_wait_ms = 600000, .held_s = 600},
+		{.max_wait_ms = 600000, .held_s = 601, .refused = 8},
+		{.max_wait_ms = 600000, .max_hold_ms = 60000, .held_s = 60},
+		{.max_wait_ms = 600000, .max_hold_ms = 60000, .held_s = 61, .refused = 8},
+		{.max_wait_ms = 30000, .max_hold_ms = 60000, .held_s = 31, .refused = 8}, /* nobody waits for longer than he may wait at all */
+		{.max_hold_ms = 60000, .held_s = 60},
+		{.max_hold_ms = 60000, .held_s = 61, .refused = 8},
+		{.held_s = 86400},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_gate_conf conf = patient;

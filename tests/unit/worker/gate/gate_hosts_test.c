@@ -8,21 +8,21 @@ static const struct {
 	enum ing_host_key kind;
 	const char *url, *key;
 } keys[] = {
-	{ING_KEY_HOST, "https://www.Example.org/a", "example.org"},
-	{ING_KEY_HOST, "http://example.org.:8080/", "example.org"},
-	{ING_KEY_HOST, "http://www.www.example.org/", "www.example.org"},
-	{ING_KEY_HOST, "http://www./", "www"},
-	{ING_KEY_HOST, "http://a.b.example.co.uk/", "a.b.example.co.uk"},
-	{ING_KEY_HOST, "http://[2001:DB8::1]/", "[2001:db8::1]"},
-	{ING_KEY_HOST, "no url", ""},
-	{ING_KEY_HOST, "mailto:someone@example.org", ""},
-	{ING_KEY_DOMAIN, "http://a.b.example.co.uk/", "example.co.uk"},
-	{ING_KEY_DOMAIN, "http://www.example.org/", "example.org"},
-	{ING_KEY_DOMAIN, "http://someone.github.io/", "someone.github.io"},
-	{ING_KEY_DOMAIN, "http://www.github.io/", "github.io"},
-	{ING_KEY_DOMAIN, "http://192.0.2.1/", "192.0.2.1"},
-	{ING_KEY_DOMAIN, "http://localhost/", "localhost"},
-	{ING_KEY_ADDRESS, "http://www.example.org/", "example.org"},
+	{.kind = ING_KEY_HOST, .url = "https://www.Example.org/a", .key = "example.org"},
+	{.kind = ING_KEY_HOST, .url = "http://example.org.:8080/", .key = "example.org"},
+	{.kind = ING_KEY_HOST, .url = "http://www.www.example.org/", .key = "www.example.org"},
+	{.kind = ING_KEY_HOST, .url = "http://www./", .key = "www"},
+	{.kind = ING_KEY_HOST, .url = "http://a.b.example.co.uk/", .key = "a.b.example.co.uk"},
+	{.kind = ING_KEY_HOST, .url = "http://[2001:DB8::1]/", .key = "[2001:db8::1]"},
+	{.kind = ING_KEY_HOST, .url = "no url", .key = ""},
+	{.kind = ING_KEY_HOST, .url = "mailto:someone@example.org", .key = ""},
+	{.kind = ING_KEY_DOMAIN, .url = "http://a.b.example.co.uk/", .key = "example.co.uk"},
+	{.kind = ING_KEY_DOMAIN, .url = "http://www.example.org/", .key = "example.org"},
+	{.kind = ING_KEY_DOMAIN, .url = "http://someone.github.io/", .key = "someone.github.io"},
+	{.kind = ING_KEY_DOMAIN, .url = "http://www.github.io/", .key = "github.io"},
+	{.kind = ING_KEY_DOMAIN, .url = "http://192.0.2.1/", .key = "192.0.2.1"},
+	{.kind = ING_KEY_DOMAIN, .url = "http://localhost/", .key = "localhost"},
+	{.kind = ING_KEY_ADDRESS, .url = "http://www.example.org/", .key = "example.org"},
 };
 
 static void key_of_a_url(void **state)

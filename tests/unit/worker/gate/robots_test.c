@@ -292,18 +292,22 @@ static void every_status_has_a_verdict(void **state)
 static void a_gate_without_a_turn_says_when(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		unsigned said_s;
 		uint64_t lasts_ms;
 		unsigned first_s, last_s; /* what is said at first, and shortly before the end */
 	} cases[] = {
-		{0, 1 * SECOND_MS, 1, 1},
-		{1, 1 * SECOND_MS, 1, 1},
-		{90, 90 * SECOND_MS, 90, 1},
-		{3600, HOUR_MS, 3600, 1},
-		{86400, HOUR_MS, 86400, 86400 - 3600 + 1},
-		{UINT32_MAX, HOUR_MS, UINT32_MAX, UINT32_MAX - 3600 + 1},
+		{.lasts_ms = 1 * SECOND_MS, .first_s = 1, .last_s = 1},
+		{.said_s = 1, .lasts_ms = 1 * SECOND_MS, .first_s = 1, .last_s = 1},
+		{.said_s = 90, .lasts_ms = 90 * SECOND_MS, .first_s = 90, .last_s = 1},
+		{.said_s = 3600, .lasts_ms = HOUR_MS, .first_s = 3600, .last_s = 1},
+		{.said_s = 86400, .lasts_ms = HOUR_MS, .first_s = 86400,
+			.last_s = 86400 - 3600 + 1},
+		{.said_s = UINT32_MAX, .lasts_ms = HOUR_MS, .first_s = UINT32_MAX,
+			.last_s = UINT32_MAX - 3600 + 1},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_robots *r = new_default();
 		const struct ing_robots_answer a = {

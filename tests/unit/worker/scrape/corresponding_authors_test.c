@@ -87,27 +87,34 @@ static void test_emails(void **state)
 }
 
 /* Names and addresses as letters; want as "name=email" pairs. */
+/* clang-format off */
 static const struct {
 	const char *name, *names, *emails, *want;
 } pair_cases[] = {
-	{"nothing", "", "", ""},
-	{"one and one", "A", "a", "A=a"},
-	{"two and two", "AB", "ab", "A=a B=b"},
-	{"names alone", "AB", "", "A= B="},
-	{"addresses alone", "", "ab", "=a =b"},
-	{"numbers differ", "AB", "abc", "=a =b =c"},
-	{"fewer addresses", "ABC", "ab", "=a =b"},
-	{"one name, its address again and again", "A", "aaa", "A=a"},
-	{"one name, two addresses", "A", "ab", "=a =b"},
-	{"two names, each with all addresses", "AB", "abab", "A=a B=b"},
-	{"two names, four addresses without a period", "AB", "abba", "=a =b =b =a"},
-	{"three names, nine addresses", "ABC", "abcabcabc", "A=a B=b C=c"},
-	{"three names, six addresses", "ABC", "abcabc", "=a =b =c =a =b =c"},
-	{"equal addresses without names", "", "aaa", "=a"},
-	{"equal addresses, names differ", "AB", "aa", "=a"},
-	{"equal addresses, equal names", "AA", "aa", "A=a A=a"},
-	{"equal addresses, more names", "ABC", "aa", "=a"},
+	{.name = "nothing", .names = "", .emails = "", .want = ""},
+	{.name = "one and one", .names = "A", .emails = "a", .want = "A=a"},
+	{.name = "two and two", .names = "AB", .emails = "ab", .want = "A=a B=b"},
+	{.name = "names alone", .names = "AB", .emails = "", .want = "A= B="},
+	{.name = "addresses alone", .names = "", .emails = "ab", .want = "=a =b"},
+	{.name = "numbers differ", .names = "AB", .emails = "abc", .want = "=a =b =c"},
+	{.name = "fewer addresses", .names = "ABC", .emails = "ab", .want = "=a =b"},
+	{.name = "one name, its address again and again", .names = "A", .emails = "aaa",
+		.want = "A=a"},
+	{.name = "one name, two addresses", .names = "A", .emails = "ab", .want = "=a =b"},
+	{.name = "two names, each with all addresses", .names = "AB", .emails = "abab",
+		.want = "A=a B=b"},
+	{.name = "two names, four addresses without a period", .names = "AB", .emails = "abba",
+		.want = "=a =b =b =a"},
+	{.name = "three names, nine addresses", .names = "ABC", .emails = "abcabcabc",
+		.want = "A=a B=b C=c"},
+	{.name = "three names, six addresses", .names = "ABC", .emails = "abcabc",
+		.want = "=a =b =c =a =b =c"},
+	{.name = "equal addresses without names", .names = "", .emails = "aaa", .want = "=a"},
+	{.name = "equal addresses, names differ", .names = "AB", .emails = "aa", .want = "=a"},
+	{.name = "equal addresses, equal names", .names = "AA", .emails = "aa", .want = "A=a A=a"},
+	{.name = "equal addresses, more names", .names = "ABC", .emails = "aa", .want = "=a"},
 };
+/* clang-format on */
 
 static struct ing_extracted letters(const char *s)
 {

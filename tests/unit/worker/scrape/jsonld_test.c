@@ -225,29 +225,33 @@ static json_t *read_flood(const char *front, const char *piece, size_t count, co
 static void test_floods(void **state)
 {
 	static const char head[] = "{\"@type\":\"Article\",\"headline\":\"A\",\"author\":[";
+	/* clang-format off */
 	static const struct {
 		const char *front, *piece;
 		size_t count;
 		const char *back;
 		bool read; /* is it within bounds? */
 	} floods[] = {
-		{head, "[", 100000, "", false},
-		{head, "{\"a\":", 100000, "1", false},
-		{head, "{},", 300000, "{}]}", false},
-		{head, "{},", 20000, "{}]}", true},
-		{head, "{\"name\":\"Ada Ant\"},", 20000, "{}]}", true},
-		{head, "{\"@id\":\"#b\"},", 20000, "{}]}", true},
-		{head, "\n", 900000, "]}", true},
-		{head, "\n", 1100000, "]}", false},
-		{"{\"@type\":\"Article\",\"headline\":\"A\",\"keywords\":\"", "a,b;", 200000, "\"}",
-			true},
-		{"{\"@type\":\"Article\",\"headline\":\"A\",\"citation\":[", "\"r\",", 50000,
-			"\"r\"]}", true},
-		{"{\"@type\":\"Article\",\"headline\":\"A\",\"x\":\"", "\\'\n", 200000, "\"}",
-			true},
-		{"{\"@type\":\"Article\",\"headline\":\"A\",\"x\":[", "1,          ", 50000, "]}",
-			true},
+		{.front = head, .piece = "[", .count = 100000, .back = ""},
+		{.front = head, .piece = "{\"a\":", .count = 100000, .back = "1"},
+		{.front = head, .piece = "{},", .count = 300000, .back = "{}]}"},
+		{.front = head, .piece = "{},", .count = 20000, .back = "{}]}", .read = true},
+		{.front = head, .piece = "{\"name\":\"Ada Ant\"},", .count = 20000, .back = "{}]}",
+			.read = true},
+		{.front = head, .piece = "{\"@id\":\"#b\"},", .count = 20000, .back = "{}]}",
+			.read = true},
+		{.front = head, .piece = "\n", .count = 900000, .back = "]}", .read = true},
+		{.front = head, .piece = "\n", .count = 1100000, .back = "]}"},
+		{.front = "{\"@type\":\"Article\",\"headline\":\"A\",\"keywords\":\"",
+			.piece = "a,b;", .count = 200000, .back = "\"}", .read = true},
+		{.front = "{\"@type\":\"Article\",\"headline\":\"A\",\"citation\":[",
+			.piece = "\"r\",", .count = 50000, .back = "\"r\"]}", .read = true},
+		{.front = "{\"@type\":\"Article\",\"headline\":\"A\",\"x\":\"", .piece = "\\'\n",
+			.count = 200000, .back = "\"}", .read = true},
+		{.front = "{\"@type\":\"Article\",\"headline\":\"A\",\"x\":[",
+			.piece = "1,          ", .count = 50000, .back = "]}", .read = true},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < sizeof(floods) / sizeof(floods[0]); i++) {
 		json_t *o = read_flood(

@@ -61,6 +61,7 @@ static void test_types(void **state)
 static const struct {
 	const char *name;
 	enum ing_part_key key;
+	/* clang-format off */
 	struct {
 		enum ing_part_type type;
 		const char *text;
@@ -69,42 +70,41 @@ static const struct {
 	const char *want;
 	enum ing_part_type want_type;
 } offer_cases[] = {
-	{"nothing is nothing", ING_PART_TITLE, {{ING_PART_TYPE_DOI, " \n", false}}, NULL,
-		ING_PART_TYPE_NA},
-	{"trimmed", ING_PART_TITLE, {{ING_PART_TYPE_META, " a title\n", true}}, "a title",
-		ING_PART_TYPE_META},
-	{"better replaces, also by less", ING_PART_TITLE,
-		{{ING_PART_TYPE_META, "a long title", true}, {ING_PART_TYPE_DC, "short", true}},
-		"short", ING_PART_TYPE_DC},
-	{"worse does not", ING_PART_TITLE,
-		{{ING_PART_TYPE_DC, "short", true}, {ING_PART_TYPE_META, "a long title", false}},
-		"short", ING_PART_TYPE_DC},
-	{"equal does not", ING_PART_TITLE,
-		{{ING_PART_TYPE_DC, "short", true}, {ING_PART_TYPE_DC, "a long title", false}},
-		"short", ING_PART_TYPE_DC},
-	{"final and usable stays", ING_PART_TITLE,
-		{{ING_PART_TYPE_DOI, "four", true},
-			{ING_PART_TYPE_EUROPEPMC, "a long title", false}},
-		"four", ING_PART_TYPE_DOI},
-	{"final but too short gives way to longer", ING_PART_TITLE,
-		{{ING_PART_TYPE_DOI, "abc", true}, {ING_PART_TYPE_LINK, "ab", false},
-			{ING_PART_TYPE_LINK, "abcd", true}},
-		"abcd", ING_PART_TYPE_LINK},
-	{"but not to longer that is not final", ING_PART_TITLE,
-		{{ING_PART_TYPE_DOI, "abc", true}, {ING_PART_TYPE_CITATION, "a long title", false}},
-		"abc", ING_PART_TYPE_DOI},
-	{"sizes are UTF-16's: two surrogate pairs make four", ING_PART_TITLE,
-		{{ING_PART_TYPE_DOI, "\xf0\x9d\x90\x80\xf0\x9d\x90\x81", true},
-			{ING_PART_TYPE_LINK, "longer", false}},
-		"\xf0\x9d\x90\x80\xf0\x9d\x90\x81", ING_PART_TYPE_DOI},
-	{"not bytes: three letters of nine bytes are too short", ING_PART_TITLE,
-		{{ING_PART_TYPE_DOI, "\xe4\xb8\x80\xe4\xb8\x81\xe4\xb8\x82", true},
-			{ING_PART_TYPE_LINK, "longer", true}},
-		"longer", ING_PART_TYPE_LINK},
-	{"a page's text is never final", ING_PART_FULLTEXT,
-		{{ING_PART_TYPE_WEBPAGE, "page", true}, {ING_PART_TYPE_PDF_META, "pdf", true}},
-		"pdf", ING_PART_TYPE_PDF_META},
+	{.name = "nothing is nothing", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DOI, " \n", false}}, .want = NULL,
+		.want_type = ING_PART_TYPE_NA},
+	{.name = "trimmed", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_META, " a title\n", true}}, .want = "a title",
+		.want_type = ING_PART_TYPE_META},
+	{.name = "better replaces, also by less", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_META, "a long title", true}, {ING_PART_TYPE_DC, "short", true}},
+		.want = "short", .want_type = ING_PART_TYPE_DC},
+	{.name = "worse does not", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DC, "short", true}, {ING_PART_TYPE_META, "a long title", false}},
+		.want = "short", .want_type = ING_PART_TYPE_DC},
+	{.name = "equal does not", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DC, "short", true}, {ING_PART_TYPE_DC, "a long title", false}},
+		.want = "short", .want_type = ING_PART_TYPE_DC},
+	{.name = "final and usable stays", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DOI, "four", true}, {ING_PART_TYPE_EUROPEPMC, "a long title", false}},
+		.want = "four", .want_type = ING_PART_TYPE_DOI},
+	{.name = "final but too short gives way to longer", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DOI, "abc", true}, {ING_PART_TYPE_LINK, "ab", false}, {ING_PART_TYPE_LINK, "abcd", true}},
+		.want = "abcd", .want_type = ING_PART_TYPE_LINK},
+	{.name = "but not to longer that is not final", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DOI, "abc", true}, {ING_PART_TYPE_CITATION, "a long title", false}},
+		.want = "abc", .want_type = ING_PART_TYPE_DOI},
+	{.name = "sizes are UTF-16's: two surrogate pairs make four", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DOI, "\xf0\x9d\x90\x80\xf0\x9d\x90\x81", true}, {ING_PART_TYPE_LINK, "longer", false}},
+		.want = "\xf0\x9d\x90\x80\xf0\x9d\x90\x81", .want_type = ING_PART_TYPE_DOI},
+	{.name = "not bytes: three letters of nine bytes are too short", .key = ING_PART_TITLE,
+		.offers = {{ING_PART_TYPE_DOI, "\xe4\xb8\x80\xe4\xb8\x81\xe4\xb8\x82", true}, {ING_PART_TYPE_LINK, "longer", true}},
+		.want = "longer", .want_type = ING_PART_TYPE_LINK},
+	{.name = "a page's text is never final", .key = ING_PART_FULLTEXT,
+		.offers = {{ING_PART_TYPE_WEBPAGE, "page", true}, {ING_PART_TYPE_PDF_META, "pdf", true}},
+		.want = "pdf", .want_type = ING_PART_TYPE_PDF_META},
 };
+/* clang-format on */
 
 static void test_offers(void **state)
 {
@@ -192,37 +192,51 @@ static void test_too_many_keywords(void **state)
 	free(text);
 }
 
+/* clang-format off */
 static const struct {
 	const char *name, *old, *offered, *url, *want;
 	enum ing_part_type old_type, type, want_type;
 } id_cases[] = {
-	{"the first", NULL, "10.1/A", NULL, "10.1/A", ING_PART_TYPE_NA, ING_PART_TYPE_META,
-		ING_PART_TYPE_META},
-	{"a better one", "10.1/A", "10.1/B", NULL, "10.1/B", ING_PART_TYPE_DC,
-		ING_PART_TYPE_CITATION, ING_PART_TYPE_CITATION},
-	{"a worse one", "10.1/A", "10.1/B", NULL, "10.1/A", ING_PART_TYPE_CITATION,
-		ING_PART_TYPE_DC, ING_PART_TYPE_CITATION},
-	{"a final one stays", "10.1/A", "10.1/B", NULL, "10.1/A", ING_PART_TYPE_DOI,
-		ING_PART_TYPE_EUROPEPMC, ING_PART_TYPE_DOI},
-	{"the same gets the type", "10.1/A", "10.1/A", NULL, "10.1/A", ING_PART_TYPE_DC,
-		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
-	{"a version does not replace", "10.1/A", "10.1/A.2", NULL, "10.1/A", ING_PART_TYPE_DC,
-		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
-	{"nor the other way", "10.1/A_12", "10.1/A", NULL, "10.1/A_12", ING_PART_TYPE_DC,
-		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
-	{"a letter is no version", "10.1/A", "10.1/A.V2", NULL, "10.1/A.V2", ING_PART_TYPE_DC,
-		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
-	{"nor is nothing", "10.1/A", "10.1/A.", NULL, "10.1/A.", ING_PART_TYPE_DC,
-		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
-	{"F1000", "10.12688/F1000RESEARCH.1.1", "10.12688/F1000RESEARCH.2.3", NULL,
-		"10.12688/F1000RESEARCH.1.1", ING_PART_TYPE_DC, ING_PART_TYPE_DOI,
-		ING_PART_TYPE_DOI},
-	{"Zenodo", "10.5281/ZENODO.1", "10.5281/ZENODO.2", "https://zenodo.org/record/2",
-		"10.5281/ZENODO.1", ING_PART_TYPE_DC, ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
-	{"another site's name in the path", "10.5281/ZENODO.1", "10.5281/ZENODO.2",
-		"https://x.example/zenodo.org", "10.5281/ZENODO.2", ING_PART_TYPE_DC,
-		ING_PART_TYPE_DOI, ING_PART_TYPE_DOI},
+	{.name = "the first", .offered = "10.1/A", .want = "10.1/A", .old_type = ING_PART_TYPE_NA,
+		.type = ING_PART_TYPE_META, .want_type = ING_PART_TYPE_META},
+	{.name = "a better one", .old = "10.1/A", .offered = "10.1/B", .want = "10.1/B",
+		.old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_CITATION,
+		.want_type = ING_PART_TYPE_CITATION},
+	{.name = "a worse one", .old = "10.1/A", .offered = "10.1/B", .want = "10.1/A",
+		.old_type = ING_PART_TYPE_CITATION, .type = ING_PART_TYPE_DC,
+		.want_type = ING_PART_TYPE_CITATION},
+	{.name = "a final one stays", .old = "10.1/A", .offered = "10.1/B", .want = "10.1/A",
+		.old_type = ING_PART_TYPE_DOI, .type = ING_PART_TYPE_EUROPEPMC,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "the same gets the type", .old = "10.1/A", .offered = "10.1/A", .want = "10.1/A",
+		.old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "a version does not replace", .old = "10.1/A", .offered = "10.1/A.2",
+		.want = "10.1/A", .old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "nor the other way", .old = "10.1/A_12", .offered = "10.1/A", .want = "10.1/A_12",
+		.old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "a letter is no version", .old = "10.1/A", .offered = "10.1/A.V2",
+		.want = "10.1/A.V2", .old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "nor is nothing", .old = "10.1/A", .offered = "10.1/A.", .want = "10.1/A.",
+		.old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "F1000", .old = "10.12688/F1000RESEARCH.1.1",
+		.offered = "10.12688/F1000RESEARCH.2.3", .want = "10.12688/F1000RESEARCH.1.1",
+		.old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "Zenodo", .old = "10.5281/ZENODO.1", .offered = "10.5281/ZENODO.2",
+		.url = "https://zenodo.org/record/2", .want = "10.5281/ZENODO.1",
+		.old_type = ING_PART_TYPE_DC, .type = ING_PART_TYPE_DOI,
+		.want_type = ING_PART_TYPE_DOI},
+	{.name = "another site's name in the path", .old = "10.5281/ZENODO.1",
+		.offered = "10.5281/ZENODO.2", .url = "https://x.example/zenodo.org",
+		.want = "10.5281/ZENODO.2", .old_type = ING_PART_TYPE_DC,
+		.type = ING_PART_TYPE_DOI, .want_type = ING_PART_TYPE_DOI},
 };
+/* clang-format on */
 
 static void test_ids(void **state)
 {
@@ -276,22 +290,30 @@ static void test_links(void **state)
 
 static void test_links_with_identifiers(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *url;
 		enum ing_part_key key;
 		const char *want;
 	} cases[] = {
-		{"https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/", ING_PART_PMCID, "PMC123"},
-		{"https://pmc.ncbi.nlm.nih.gov/articles/PMC9?x", ING_PART_PMCID, "PMC9"},
-		{"http://europepmc.org/abstract/MED/77", ING_PART_PMID, "77"},
-		{"https://europepmc.org/articles/pmid/8", ING_PART_PMID, "8"},
-		{"https://pubmed.ncbi.nlm.nih.gov/31452104/", ING_PART_PMID, "31452104"},
-		{"https://www.ncbi.nlm.nih.gov/pubmed/5", ING_PART_PMID, "5"},
-		{"https://www.europepmc.org/articles/PMC0", ING_PART_PMCID, NULL},
-		{"https://pubmed.ncbi.nlm.nih.gov/?term=5", ING_PART_PMID, NULL},
-		{"https://europepmc.org/articles/PMC111111111111111111111", ING_PART_PMCID, NULL},
-		{"https://x.example/articles/PMC123/", ING_PART_PMCID, NULL},
+		{.url = "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/", .key = ING_PART_PMCID,
+			.want = "PMC123"},
+		{.url = "https://pmc.ncbi.nlm.nih.gov/articles/PMC9?x", .key = ING_PART_PMCID,
+			.want = "PMC9"},
+		{.url = "http://europepmc.org/abstract/MED/77", .key = ING_PART_PMID, .want = "77"},
+		{.url = "https://europepmc.org/articles/pmid/8", .key = ING_PART_PMID, .want = "8"},
+		{.url = "https://pubmed.ncbi.nlm.nih.gov/31452104/", .key = ING_PART_PMID,
+			.want = "31452104"},
+		{.url = "https://www.ncbi.nlm.nih.gov/pubmed/5", .key = ING_PART_PMID, .want = "5"},
+		{.url = "https://www.europepmc.org/articles/PMC0", .key = ING_PART_PMCID,
+			.want = NULL},
+		{.url = "https://pubmed.ncbi.nlm.nih.gov/?term=5", .key = ING_PART_PMID,
+			.want = NULL},
+		{.url = "https://europepmc.org/articles/PMC111111111111111111111",
+			.key = ING_PART_PMCID, .want = NULL},
+		{.url = "https://x.example/articles/PMC123/", .key = ING_PART_PMCID, .want = NULL},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		ing_parts_init(&parts, &arena);

@@ -390,22 +390,30 @@ static void test_cases(void **state)
 /* src and dst on the page's address. */
 static void test_rewrites(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *url, *src, *dst, *want;
 		unsigned flags;
 	} rewrites[] = {
-		{"a link", PAGE, "/article/(\\d+)$", "/pdf/$1.pdf",
-			"{\"links\":[{\"url\":\"https://journal.example/pdf/1.pdf\","
-			"\"type\":\"pdf_doi\"}]}",
-			ING_RULE_APPLIED | ING_RULE_MATCHED},
-		{"no match", PAGE, "/paper/", "/pdf/", "{\"links\":[]}", ING_RULE_APPLIED},
-		{"the same", PAGE, "/article/", "/article/", "{\"links\":[]}", ING_RULE_APPLIED},
-		{"nothing is left", PAGE, ".*", "", "{\"links\":[]}", ING_RULE_APPLIED},
-		{"no address", PAGE, "^https://", "", "{\"links\":[]}", ING_RULE_APPLIED},
-		{"no page's address", NULL, "a", "b", "{\"links\":[]}", 0},
-		{"too costly", "https://journal.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
-			"/((a|aa)+)+$", "b", "{\"links\":[]}", ING_RULE_APPLIED | ING_RULE_FAILED},
+		{.name = "a link", .url = PAGE, .src = "/article/(\\d+)$", .dst = "/pdf/$1.pdf",
+			.want = "{\"links\":[{\"url\":\"https://journal.example/pdf/1.pdf\","
+				"\"type\":\"pdf_doi\"}]}",
+			.flags = ING_RULE_APPLIED | ING_RULE_MATCHED},
+		{.name = "no match", .url = PAGE, .src = "/paper/", .dst = "/pdf/",
+			.want = "{\"links\":[]}", .flags = ING_RULE_APPLIED},
+		{.name = "the same", .url = PAGE, .src = "/article/", .dst = "/article/",
+			.want = "{\"links\":[]}", .flags = ING_RULE_APPLIED},
+		{.name = "nothing is left", .url = PAGE, .src = ".*", .dst = "",
+			.want = "{\"links\":[]}", .flags = ING_RULE_APPLIED},
+		{.name = "no address", .url = PAGE, .src = "^https://", .dst = "",
+			.want = "{\"links\":[]}", .flags = ING_RULE_APPLIED},
+		{.name = "no page's address", .src = "a", .dst = "b", .want = "{\"links\":[]}"},
+		{.name = "too costly",
+			.url = "https://journal.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+			.src = "/((a|aa)+)+$", .dst = "b", .want = "{\"links\":[]}",
+			.flags = ING_RULE_APPLIED | ING_RULE_FAILED},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(rewrites); i++) {
 		struct ing_regex *src = NULL;
@@ -441,9 +449,12 @@ static unsigned use_of(unsigned rule)
 
 static void test_uses(void **state)
 {
-	static const struct rule rules[MAX_RULES] = {{ING_JOURNAL_TITLE, "h1", NULL, 0},
-		{ING_JOURNAL_ABSTRACT, ".abstract", NULL, 0}, {ING_JOURNAL_KEYWORDS, "p", NULL, 0},
-		{ING_JOURNAL_FULLTEXT, "p:matches(^(a+)+$)", NULL, 0}};
+	static const struct rule rules[MAX_RULES] = {
+		{.key = ING_JOURNAL_TITLE, .selector = "h1"},
+		{.key = ING_JOURNAL_ABSTRACT, .selector = ".abstract"},
+		{.key = ING_JOURNAL_KEYWORDS, .selector = "p"},
+		{.key = ING_JOURNAL_FULLTEXT, .selector = "p:matches(^(a+)+$)"},
+	};
 	static const char page[] = "<h1>Title</h1><p> "
 				   "<p>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
 	struct ing_journal_site site;
@@ -477,23 +488,32 @@ static double now_ms(void)
  * that are larger than what is kept. */
 static void test_hostile(void **state)
 {
-	static const struct rule rules[MAX_RULES] = {{ING_JOURNAL_TITLE, "div", NULL, 0},
-		{ING_JOURNAL_KEYWORDS, "div", NULL, 0}, {ING_JOURNAL_FULLTEXT, "div", NULL, 0},
-		{ING_JOURNAL_PDF_A, "a", NULL, 0},
-		{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "div", NULL, 0}};
+	static const struct rule rules[MAX_RULES] = {
+		{.key = ING_JOURNAL_TITLE, .selector = "div"},
+		{.key = ING_JOURNAL_KEYWORDS, .selector = "div"},
+		{.key = ING_JOURNAL_FULLTEXT, .selector = "div"},
+		{.key = ING_JOURNAL_PDF_A, .selector = "a"},
+		{.key = ING_JOURNAL_CORRESP_AUTHOR_NAMES, .selector = "div"},
+	};
+	/* clang-format off */
 	static const struct {
 		const char *name, *before, *unit;
 		size_t before_count, count;
 	} pages[] = {
-		{"text read again and again", "<div>", "<i>word </i>", 400, 50000},
-		{"elements without text", "<div>", "<i></i>", 400, 100000},
-		{"metas", "", "<meta name=citation_keywords content='a,b,c'>", 0, 50000},
-		{"metas of abstracts", "", "<meta name=citation_abstract content='a b c'>", 0,
-			50000},
-		{"metas of links", "", "<meta name=citation_pdf_url content=x>", 0, 50000},
-		{"links", "", "<a href=x>x</a>", 0, 50000},
-		{"keywords", "", "<div>x</div>", 0, 50000},
+		{.name = "text read again and again", .before = "<div>", .unit = "<i>word </i>",
+			.before_count = 400, .count = 50000},
+		{.name = "elements without text", .before = "<div>", .unit = "<i></i>",
+			.before_count = 400, .count = 100000},
+		{.name = "metas", .before = "",
+			.unit = "<meta name=citation_keywords content='a,b,c'>", .count = 50000},
+		{.name = "metas of abstracts", .before = "",
+			.unit = "<meta name=citation_abstract content='a b c'>", .count = 50000},
+		{.name = "metas of links", .before = "",
+			.unit = "<meta name=citation_pdf_url content=x>", .count = 50000},
+		{.name = "links", .before = "", .unit = "<a href=x>x</a>", .count = 50000},
+		{.name = "keywords", .before = "", .unit = "<div>x</div>", .count = 50000},
 	};
+	/* clang-format on */
 	struct ing_journal_site site;
 	(void)state;
 	fill_site(&site, rules);

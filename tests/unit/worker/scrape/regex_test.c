@@ -23,45 +23,47 @@ static struct ing_regex *compile(const char *pattern, unsigned flags)
 
 static void test_finds(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *pattern;
 		unsigned flags;
 		const char *text;
 		bool want;
 	} cases[] = {
-		{"b+", 0, "abbc", true},
-		{"^b", 0, "abbc", false},
-		{"B", 0, "abbc", false},
-		{"(?i)B", 0, "abbc", true},
-		{"B", ING_REGEX_NO_CASE, "abbc", true},
-		{"\xc3\x84", ING_REGEX_NO_CASE, "\xc3\xa4", true},
-		{"\xc3\x84", ING_REGEX_NO_CASE | ING_REGEX_BYTES, "\xc3\xa4", false},
-		{"(?i)k", ING_REGEX_BYTES, "\xe2\x84\xaa", false}, /* the Kelvin sign */
-		{"^.$", 0, "\xc3\xa4", true},
-		{"^..$", ING_REGEX_BYTES, "\xc3\xa4", true},
-		{"\\d", 0, "\xd9\xa1", false}, /* an Arabic digit */
-		{"\\w", 0, "\xc3\xa4", false},
-		{"\\s", 0, "\xc2\xa0", false},
-		{"\\p{L}", 0, "\xc3\xa4", true},
-		{"\\pL", 0, "\xc3\xa4", true},
-		{"\\p{Z}", 0, "\xc2\xa0", true},
-		{"[^\\p{Cc}\\p{Cs}\\p{Cn}\\p{Zl}\\p{Zp}]", 0, "a", true},
-		{"a$", 0, "a\r\n", true},
-		{"a$", 0, "a\xe2\x80\xa8", true},
-		{"a.b", 0,
-			"a\xc2\x85"
-			"b",
-			false},
-		{"[:]", 0, "a:b", true},
-		{"[]a]", 0, "]", true},
-		{"[^]a]", 0, "]", false},
-		{"\\Q[a&&[b]]\\E", 0, "x[a&&[b]]", true},
-		{"[\\[\\]&]", 0, "[", true},
-		{"a{2,}", 0, "aa", true},
-		{"(a|b)\\1", 0, "abb", true},
-		{"/*$", 0, "abc", true},
-		{"", 0, "", true},
+		{.pattern = "b+", .text = "abbc", .want = true},
+		{.pattern = "^b", .text = "abbc", .want = false},
+		{.pattern = "B", .text = "abbc", .want = false},
+		{.pattern = "(?i)B", .text = "abbc", .want = true},
+		{.pattern = "B", .flags = ING_REGEX_NO_CASE, .text = "abbc", .want = true},
+		{.pattern = "\xc3\x84", .flags = ING_REGEX_NO_CASE, .text = "\xc3\xa4",
+			.want = true},
+		{.pattern = "\xc3\x84", .flags = ING_REGEX_NO_CASE | ING_REGEX_BYTES,
+			.text = "\xc3\xa4", .want = false},
+		{.pattern = "(?i)k", .flags = ING_REGEX_BYTES, .text = "\xe2\x84\xaa",
+			.want = false}, /* the Kelvin sign */
+		{.pattern = "^.$", .text = "\xc3\xa4", .want = true},
+		{.pattern = "^..$", .flags = ING_REGEX_BYTES, .text = "\xc3\xa4", .want = true},
+		{.pattern = "\\d", .text = "\xd9\xa1", .want = false}, /* an Arabic digit */
+		{.pattern = "\\w", .text = "\xc3\xa4", .want = false},
+		{.pattern = "\\s", .text = "\xc2\xa0", .want = false},
+		{.pattern = "\\p{L}", .text = "\xc3\xa4", .want = true},
+		{.pattern = "\\pL", .text = "\xc3\xa4", .want = true},
+		{.pattern = "\\p{Z}", .text = "\xc2\xa0", .want = true},
+		{.pattern = "[^\\p{Cc}\\p{Cs}\\p{Cn}\\p{Zl}\\p{Zp}]", .text = "a", .want = true},
+		{.pattern = "a$", .text = "a\r\n", .want = true},
+		{.pattern = "a$", .text = "a\xe2\x80\xa8", .want = true},
+		{.pattern = "a.b", .text = "a\xc2\x85" "b", .want = false},
+		{.pattern = "[:]", .text = "a:b", .want = true},
+		{.pattern = "[]a]", .text = "]", .want = true},
+		{.pattern = "[^]a]", .text = "]", .want = false},
+		{.pattern = "\\Q[a&&[b]]\\E", .text = "x[a&&[b]]", .want = true},
+		{.pattern = "[\\[\\]&]", .text = "[", .want = true},
+		{.pattern = "a{2,}", .text = "aa", .want = true},
+		{.pattern = "(a|b)\\1", .text = "abb", .want = true},
+		{.pattern = "/*$", .text = "abc", .want = true},
+		{.pattern = "", .text = "", .want = true},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_regex *r = compile(cases[i].pattern, cases[i].flags);
@@ -79,35 +81,36 @@ static void test_refusals(void **state)
 		int column;
 		const char *words; /* in the message */
 	} cases[] = {
-		{"[a&&[b]]", 3, "(?=[...])"},
-		{"[a[b]]", 3, "\\["},
-		{"[[:alpha:]]", 2, "class within a class"},
-		{"\xc3\xa4\\p{IsLatin}", 2, "\\p{Latin}"},
-		{"\\p{InGreek}", 1, "block"},
-		{"\\p{Alpha}", 1, "[A-Za-z]"},
-		{"x[\\P{Upper}]", 3, "[A-Z]"},
-		{"\\p{javaLowerCase}", 1, "category"},
-		{"(?U)\\w", 3, "\\p{L}"},
-		{"a(?iU:b)", 5, "flag U"},
-		{"(?d).", 3, "[^\\n]"},
-		{"(?iu)a", 4, "heeds Unicode"},
-		{"\\u0041", 1, "\\x{XXXX}"},
-		{"[\\u0041]", 2, "\\x{XXXX}"},
-		{"\\0101", 1, "\\x{..}"},
-		{"(a)\\11", 4, "\\g{1}[1]"},
-		{"\\N{DIGIT ONE}", 1, "\\x{XXXX}"},
-		{"(*UTF)a", 1, "\\*"},
-		{"(?C1)a", 1, "callout"},
-		{"a{,3}", 2, "{0,n}"},
-		{"(?x)[a b]", 7, "escape"},
-		{"\xc3\xa4(", 3, "parenthesis"},
-		{"a)", 2, "parenthesis"},
-		{"[a", 3, "]"},
-		{"*a", 1, "quantifier"},
-		{"a\\", 3, "\\"},
-		{"\\p{Nonsense}", 13, "property"},
-		{"((((((((a{99}){99}){99}){99}){99}){99}){99}){99})", 0, "too large"},
-		{"\xff", 1, "UTF-8"},
+		{.pattern = "[a&&[b]]", .column = 3, .words = "(?=[...])"},
+		{.pattern = "[a[b]]", .column = 3, .words = "\\["},
+		{.pattern = "[[:alpha:]]", .column = 2, .words = "class within a class"},
+		{.pattern = "\xc3\xa4\\p{IsLatin}", .column = 2, .words = "\\p{Latin}"},
+		{.pattern = "\\p{InGreek}", .column = 1, .words = "block"},
+		{.pattern = "\\p{Alpha}", .column = 1, .words = "[A-Za-z]"},
+		{.pattern = "x[\\P{Upper}]", .column = 3, .words = "[A-Z]"},
+		{.pattern = "\\p{javaLowerCase}", .column = 1, .words = "category"},
+		{.pattern = "(?U)\\w", .column = 3, .words = "\\p{L}"},
+		{.pattern = "a(?iU:b)", .column = 5, .words = "flag U"},
+		{.pattern = "(?d).", .column = 3, .words = "[^\\n]"},
+		{.pattern = "(?iu)a", .column = 4, .words = "heeds Unicode"},
+		{.pattern = "\\u0041", .column = 1, .words = "\\x{XXXX}"},
+		{.pattern = "[\\u0041]", .column = 2, .words = "\\x{XXXX}"},
+		{.pattern = "\\0101", .column = 1, .words = "\\x{..}"},
+		{.pattern = "(a)\\11", .column = 4, .words = "\\g{1}[1]"},
+		{.pattern = "\\N{DIGIT ONE}", .column = 1, .words = "\\x{XXXX}"},
+		{.pattern = "(*UTF)a", .column = 1, .words = "\\*"},
+		{.pattern = "(?C1)a", .column = 1, .words = "callout"},
+		{.pattern = "a{,3}", .column = 2, .words = "{0,n}"},
+		{.pattern = "(?x)[a b]", .column = 7, .words = "escape"},
+		{.pattern = "\xc3\xa4(", .column = 3, .words = "parenthesis"},
+		{.pattern = "a)", .column = 2, .words = "parenthesis"},
+		{.pattern = "[a", .column = 3, .words = "]"},
+		{.pattern = "*a", .column = 1, .words = "quantifier"},
+		{.pattern = "a\\", .column = 3, .words = "\\"},
+		{.pattern = "\\p{Nonsense}", .column = 13, .words = "property"},
+		{.pattern = "((((((((a{99}){99}){99}){99}){99}){99}){99}){99})",
+			.words = "too large"},
+		{.pattern = "\xff", .column = 1, .words = "UTF-8"},
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
@@ -124,25 +127,30 @@ static void test_refusals(void **state)
 
 static void test_replace_first(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *pattern, *text, *replacement, *want;
 	} cases[] = {
-		{"b", "abbc", "x", "axbc"},
-		{"b+", "abbc", "", "ac"},
-		{"z", "abbc", "x", "abbc"},
-		{"/*$", "http://a/b/", "/full", "http://a/b/full"},
-		{"$", "ab", "x", "abx"},
-		{"^", "ab", "x", "xab"},
-		{"(a)(b)", "ab", "$2$1", "ba"},
-		{"(a)(b)", "ab", "$0$0", "abab"},
-		{"(a)", "a", "$12", "a2"}, /* there is no group 12 */
-		{"(?<x>a)(b)", "ab", "${x}-$2", "a-b"},
-		{"(a)|(b)", "b", "[$1$2]", "[b]"},
-		{"a", "a", "\\$1\\\\", "$1\\"},
-		{"a", "a", "\\x", "x"},
-		{"(\xc3\xa4)", "z\xc3\xa4", "\\\xc3\xb6$1", "z\xc3\xb6\xc3\xa4"},
-		{"abs(tract)?/", "x/abs/1", "pdf/", "x/pdf/1"},
+		{.pattern = "b", .text = "abbc", .replacement = "x", .want = "axbc"},
+		{.pattern = "b+", .text = "abbc", .replacement = "", .want = "ac"},
+		{.pattern = "z", .text = "abbc", .replacement = "x", .want = "abbc"},
+		{.pattern = "/*$", .text = "http://a/b/", .replacement = "/full",
+			.want = "http://a/b/full"},
+		{.pattern = "$", .text = "ab", .replacement = "x", .want = "abx"},
+		{.pattern = "^", .text = "ab", .replacement = "x", .want = "xab"},
+		{.pattern = "(a)(b)", .text = "ab", .replacement = "$2$1", .want = "ba"},
+		{.pattern = "(a)(b)", .text = "ab", .replacement = "$0$0", .want = "abab"},
+		{.pattern = "(a)", .text = "a", .replacement = "$12", .want = "a2"}, /* there is no group 12 */
+		{.pattern = "(?<x>a)(b)", .text = "ab", .replacement = "${x}-$2", .want = "a-b"},
+		{.pattern = "(a)|(b)", .text = "b", .replacement = "[$1$2]", .want = "[b]"},
+		{.pattern = "a", .text = "a", .replacement = "\\$1\\\\", .want = "$1\\"},
+		{.pattern = "a", .text = "a", .replacement = "\\x", .want = "x"},
+		{.pattern = "(\xc3\xa4)", .text = "z\xc3\xa4", .replacement = "\\\xc3\xb6$1",
+			.want = "z\xc3\xb6\xc3\xa4"},
+		{.pattern = "abs(tract)?/", .text = "x/abs/1", .replacement = "pdf/",
+			.want = "x/pdf/1"},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_regex *r = compile(cases[i].pattern, 0);

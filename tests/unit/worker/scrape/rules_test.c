@@ -98,95 +98,101 @@ static void check_bad(enum ing_rule_kind kind, const struct bad_case *cases, siz
 	"three of them; " #n " were found\n"
 #define REST "\n---\n---\n"
 
+/* clang-format off */
 static const struct bad_case bad_journals[] = {
 	/* the stream */
-	{"a: [\n", NULL, "a:2:1: "},
-	{"", NULL, "a:1:1: " FOUND(0)},
-	{"a: s\n", NULL, "a:1:1: " FOUND(1)},
-	{"a: s\n---\ns: {title: h1}\n", NULL, "a:3:1: " FOUND(2)},
-	{"a: s\n---\ns: {title: h1}\n---\n---\n---\n- x\n", NULL, "a:7:1: " FOUND(5)},
-	{"- a\n---\n---\n---\n", NULL, "a:1:1: section regex must be a map, not a list\n"},
-	{"---\n---\n- a\n---\n---\n", NULL, "a:3:1: section site must be a map, not a list\n"},
-	{"---\n---\n---\na: b\n---\n", NULL,
-		"a:4:1: section javascript must be a list, not a map\n"},
-	{"---\n---\n---\n---\nx\n", NULL, "a:5:1: section restart must be a list, not a text\n"},
+	{.text = "a: [\n", .want = "a:2:1: "},
+	{.text = "", .want = "a:1:1: " FOUND(0)},
+	{.text = "a: s\n", .want = "a:1:1: " FOUND(1)},
+	{.text = "a: s\n---\ns: {title: h1}\n", .want = "a:3:1: " FOUND(2)},
+	{.text = "a: s\n---\ns: {title: h1}\n---\n---\n---\n- x\n", .want = "a:7:1: " FOUND(5)},
+	{.text = "- a\n---\n---\n---\n",
+		.want = "a:1:1: section regex must be a map, not a list\n"},
+	{.text = "---\n---\n- a\n---\n---\n",
+		.want = "a:3:1: section site must be a map, not a list\n"},
+	{.text = "---\n---\n---\na: b\n---\n",
+		.want = "a:4:1: section javascript must be a list, not a map\n"},
+	{.text = "---\n---\n---\n---\nx\n",
+		.want = "a:5:1: section restart must be a list, not a text\n"},
 	/* regex */
-	{"'': s\n---\ns: {title: h1}" REST, NULL,
-		"a:1:1: regex: the regular expression is empty\n"
-		"a:3:1: no regex names site \"s\"\n"},
-	{"a:\n---\n" REST, NULL, "a:1:3: regex: \"a\" needs the name of a site\n"},
-	{"a: ''\n---\n" REST, NULL, "a:1:4: regex: \"a\" needs the name of a site\n"},
-	{"a: [s]\n---\n" REST, NULL, "a:1:4: regex: \"a\" needs the name of a site\n"},
-	{"? [a]\n: s\n---\n" REST, NULL, "a:1:3: a key must be a text\n"},
-	{"[a]: s\nb(: s\n---\ns: {titel: h1}\n[t]: {}\n---\n- c(\n", NULL,
-		"a:1:1: a key must be a text\n"
-		"a:2:3: regular expression: missing closing parenthesis (character 3)\n"
-		"a:4:5: there is no key \"titel\"; did you mean \"title\"?\n"
-		"a:5:1: a key must be a text\n"
-		"a:7:5: regular expression: missing closing parenthesis (character 3)\n"},
-	{"ab(c: s\n---\ns: {title: h1}" REST, NULL, "a:1:5: regular expression: "},
-	{"'^http://a[': s\n---\ns: {title: h1}" REST, NULL, "a:1:12: regular expression: "},
-	{"a: s\n---\nt: {title: h1}" REST, NULL,
-		"a:1:4: there is no site \"s\"\na:3:1: no regex names site \"t\"\n"},
+	{.text = "'': s\n---\ns: {title: h1}" REST,
+		.want = "a:1:1: regex: the regular expression is empty\n"
+			"a:3:1: no regex names site \"s\"\n"},
+	{.text = "a:\n---\n" REST, .want = "a:1:3: regex: \"a\" needs the name of a site\n"},
+	{.text = "a: ''\n---\n" REST, .want = "a:1:4: regex: \"a\" needs the name of a site\n"},
+	{.text = "a: [s]\n---\n" REST, .want = "a:1:4: regex: \"a\" needs the name of a site\n"},
+	{.text = "? [a]\n: s\n---\n" REST, .want = "a:1:3: a key must be a text\n"},
+	{.text = "[a]: s\nb(: s\n---\ns: {titel: h1}\n[t]: {}\n---\n- c(\n",
+		.want = "a:1:1: a key must be a text\n"
+			"a:2:3: regular expression: missing closing parenthesis (character 3)\n"
+			"a:4:5: there is no key \"titel\"; did you mean \"title\"?\n"
+			"a:5:1: a key must be a text\n"
+			"a:7:5: regular expression: missing closing parenthesis (character 3)\n"},
+	{.text = "ab(c: s\n---\ns: {title: h1}" REST, .want = "a:1:5: regular expression: "},
+	{.text = "'^http://a[': s\n---\ns: {title: h1}" REST,
+		.want = "a:1:12: regular expression: "},
+	{.text = "a: s\n---\nt: {title: h1}" REST,
+		.want = "a:1:4: there is no site \"s\"\na:3:1: no regex names site \"t\"\n"},
 	/* site */
-	{"a: s\n---\ns: {title: h1}\n'': {title: h1}" REST, NULL,
-		"a:4:1: a site's name must not be empty or contain NUL\n"},
-	{"a(: t\n---\ns: {title: h1}" REST, NULL, "a:1:3: regular expression: "},
-	{"a: s\n---\ns:" REST, NULL, "a:3:1: site \"s\" is empty\n"},
-	{"a: s\n---\ns: ~" REST, NULL, "a:3:1: site \"s\" is empty\n"},
-	{"a: s\n---\ns: h1" REST, NULL, "a:3:4: site \"s\" must be a map, not a text\n"},
-	{"a: s\n---\ns: {titel: h1}" REST, NULL,
-		"a:3:5: there is no key \"titel\"; did you mean \"title\"?\n"},
-	{"a: s\n---\ns: {title: }" REST, NULL, "a:3:12: title is empty\n"},
-	{"a: s\n---\ns: {title: ''}" REST, NULL, "a:3:12: title is empty\n"},
-	{"a: s\n---\ns: {title: ' '}" REST, NULL, "a:3:12: title is empty\n"},
-	{"a: s\n---\ns: {title: null}" REST, NULL, "a:3:12: title is empty\n"},
-	{"a: s\n---\ns: {title: \"h\\0\"}" REST, NULL, "a:3:12: title is empty\n"},
-	{"a: s\n---\ns: {title: [h1]}" REST, NULL,
-		"a:3:12: title must be a selector, not a list\n"},
-	{"a: s\n---\ns: {pdf_src: {a: b}, pdf_dst: c}" REST, NULL,
-		"a:3:14: pdf_src must be a text, not a map\n"},
-	{"a: s\n---\ns: {pdf_src: a}" REST, NULL, "a:3:14: pdf_src requires pdf_dst\n"},
-	{"a: s\n---\ns: {fulltext_dst: a}" REST, NULL,
-		"a:3:19: fulltext_dst requires fulltext_src\n"},
-	{"a: s\n---\ns: {pdf_src: 'a(', pdf_dst: b}" REST, NULL, "a:3:17: regular expression: "},
-	{"a: s\n---\ns: {pdf_src: a, pdf_dst: 'b$1'}" REST, NULL, "a:3:28: pdf_dst: "},
-	{"a: s\n---\ns:\n  title: h1 > > b" REST, NULL, "a:4:15: selector: "},
-	{"a: s\n---\ns:\n  title: 'h1[a=''b''] > > c'" REST, NULL, "a:4:25: selector: "},
-	{"a: s\n---\ns:\n  title: >\n    h1 > > b" REST, NULL, "a:4:10: selector: "},
-	{"a: s\n---\ns: {title: {selektor: h1}}" REST, NULL,
-		"a:3:12: title needs a selector\n"
-		"a:3:13: there is no key \"selektor\"; did you mean \"selector\"?\n"},
-	{"a: s\n---\ns: {title: {selector: h1, parents: 100}}" REST, NULL,
-		"a:3:36: parents must be a number, 0 to 20\n"},
-	{"a: s\n---\ns: {title: {selector: h1, attr: [a]}}" REST, NULL,
-		"a:3:33: attr must be a text, not a list\n"},
+	{.text = "a: s\n---\ns: {title: h1}\n'': {title: h1}" REST,
+		.want = "a:4:1: a site's name must not be empty or contain NUL\n"},
+	{.text = "a(: t\n---\ns: {title: h1}" REST, .want = "a:1:3: regular expression: "},
+	{.text = "a: s\n---\ns:" REST, .want = "a:3:1: site \"s\" is empty\n"},
+	{.text = "a: s\n---\ns: ~" REST, .want = "a:3:1: site \"s\" is empty\n"},
+	{.text = "a: s\n---\ns: h1" REST, .want = "a:3:4: site \"s\" must be a map, not a text\n"},
+	{.text = "a: s\n---\ns: {titel: h1}" REST,
+		.want = "a:3:5: there is no key \"titel\"; did you mean \"title\"?\n"},
+	{.text = "a: s\n---\ns: {title: }" REST, .want = "a:3:12: title is empty\n"},
+	{.text = "a: s\n---\ns: {title: ''}" REST, .want = "a:3:12: title is empty\n"},
+	{.text = "a: s\n---\ns: {title: ' '}" REST, .want = "a:3:12: title is empty\n"},
+	{.text = "a: s\n---\ns: {title: null}" REST, .want = "a:3:12: title is empty\n"},
+	{.text = "a: s\n---\ns: {title: \"h\\0\"}" REST, .want = "a:3:12: title is empty\n"},
+	{.text = "a: s\n---\ns: {title: [h1]}" REST,
+		.want = "a:3:12: title must be a selector, not a list\n"},
+	{.text = "a: s\n---\ns: {pdf_src: {a: b}, pdf_dst: c}" REST,
+		.want = "a:3:14: pdf_src must be a text, not a map\n"},
+	{.text = "a: s\n---\ns: {pdf_src: a}" REST, .want = "a:3:14: pdf_src requires pdf_dst\n"},
+	{.text = "a: s\n---\ns: {fulltext_dst: a}" REST,
+		.want = "a:3:19: fulltext_dst requires fulltext_src\n"},
+	{.text = "a: s\n---\ns: {pdf_src: 'a(', pdf_dst: b}" REST,
+		.want = "a:3:17: regular expression: "},
+	{.text = "a: s\n---\ns: {pdf_src: a, pdf_dst: 'b$1'}" REST, .want = "a:3:28: pdf_dst: "},
+	{.text = "a: s\n---\ns:\n  title: h1 > > b" REST, .want = "a:4:15: selector: "},
+	{.text = "a: s\n---\ns:\n  title: 'h1[a=''b''] > > c'" REST, .want = "a:4:25: selector: "},
+	{.text = "a: s\n---\ns:\n  title: >\n    h1 > > b" REST, .want = "a:4:10: selector: "},
+	{.text = "a: s\n---\ns: {title: {selektor: h1}}" REST,
+		.want = "a:3:12: title needs a selector\n"
+			"a:3:13: there is no key \"selektor\"; did you mean \"selector\"?\n"},
+	{.text = "a: s\n---\ns: {title: {selector: h1, parents: 100}}" REST,
+		.want = "a:3:36: parents must be a number, 0 to 20\n"},
+	{.text = "a: s\n---\ns: {title: {selector: h1, attr: [a]}}" REST,
+		.want = "a:3:33: attr must be a text, not a list\n"},
 	/* javascript, restart */
-	{"---\n---\n---\n- \n---\n", NULL,
-		"a:4:2: an entry must be a regular expression about URLs\n"},
-	{"---\n---\n---\n- ''\n---\n- {a: b}\n", NULL,
-		"a:4:3: an entry must be a regular expression about URLs\n"
-		"a:6:3: an entry must be a regular expression about URLs\n"},
-	{"---\n---\n---\n- a(\n---\n- b(\n", NULL, "a:4:5: regular expression: "},
+	{.text = "---\n---\n---\n- \n---\n",
+		.want = "a:4:2: an entry must be a regular expression about URLs\n"},
+	{.text = "---\n---\n---\n- ''\n---\n- {a: b}\n",
+		.want = "a:4:3: an entry must be a regular expression about URLs\n"
+			"a:6:3: an entry must be a regular expression about URLs\n"},
+	{.text = "---\n---\n---\n- a(\n---\n- b(\n", .want = "a:4:5: regular expression: "},
 	/* tests */
-	{"a: s\n---\ns: {title: h1, tests: {page: p}}" REST, NULL,
-		"a:3:23: tests must be a list, not a map\n"},
-	{"a: s\n---\ns: {title: h1, tests: [{page: p, match: true}]}" REST, NULL,
-		"a:3:24: a test needs a url\n"
-		"a:3:34: there is no key \"match\"; did you mean \"matches\"?\n"},
-	{"a: s\n---\ns: {title: h1, tests: [{page: p, url: u, matches: maybe, expect: []}]}" REST,
-		NULL,
-		"a:3:51: matches must be true or false\n"
-		"a:3:66: expect must be a map, not a list\n"},
+	{.text = "a: s\n---\ns: {title: h1, tests: {page: p}}" REST,
+		.want = "a:3:23: tests must be a list, not a map\n"},
+	{.text = "a: s\n---\ns: {title: h1, tests: [{page: p, match: true}]}" REST,
+		.want = "a:3:24: a test needs a url\n"
+			"a:3:34: there is no key \"match\"; did you mean \"matches\"?\n"},
+	{.text = "a: s\n---\ns: {title: h1, tests: [{page: p, url: u, matches: maybe, expect: []}]}" REST,
+		.want = "a:3:51: matches must be true or false\n"
+			"a:3:66: expect must be a map, not a list\n"},
 	/* merged */
-	{"a: s\n---\ns: {title: h1}" REST, "a: t\n---\nu: {title: h1}" REST,
-		"own:1:4: there is no site \"t\"\nown:3:1: no regex names site \"u\"\n"},
-	{"a: s\n---\ns: {title: 'h1 >'}" REST, "---\n---\ns: {titl: h1}\n---\n",
-		"a:3:17: selector: "},
-	{"a: s\na: s\n---\ns: {title: h1, title: h2}" REST, NULL,
-		"(w) a:1:1: key \"a\" comes again at 2:1, which counts\n"
-		"(w) a:4:5: key \"title\" comes again at 4:16, which counts\n"},
+	{.text = "a: s\n---\ns: {title: h1}" REST, .own = "a: t\n---\nu: {title: h1}" REST,
+		.want = "own:1:4: there is no site \"t\"\nown:3:1: no regex names site \"u\"\n"},
+	{.text = "a: s\n---\ns: {title: 'h1 >'}" REST, .own = "---\n---\ns: {titl: h1}\n---\n",
+		.want = "a:3:17: selector: "},
+	{.text = "a: s\na: s\n---\ns: {title: h1, title: h2}" REST,
+		.want = "(w) a:1:1: key \"a\" comes again at 2:1, which counts\n"
+			"(w) a:4:5: key \"title\" comes again at 4:16, which counts\n"},
 };
+/* clang-format on */
 
 static void every_error_in_journals_has_its_place(void **state)
 {
@@ -195,31 +201,33 @@ static void every_error_in_journals_has_its_place(void **state)
 }
 
 static const struct bad_case bad_webpages[] = {
-	{"a: {title: h1}\n---\nb: {title: h1}\n", NULL,
-		"a:3:1: there must be one YAML document; 2 were found\n"},
-	{"", NULL, "a:1:1: there must be one YAML document; 0 were found\n"},
-	{"- a\n", NULL, "a:1:1: the file must be a map of patterns, not a list\n"},
-	{"'': {title: h1}\n", NULL, "a:1:1: the pattern must not be empty or contain NUL\n"},
-	{"[a]: {title: h1}\nb: {title: 'h1 >'}\n", NULL,
-		"a:1:1: a key must be a text\na:2:17: selector: "},
-	{"a[: {title: h1}\n", NULL, "a:1:3: regular expression: "},
-	{"a:\n", NULL, "a:1:1: pattern \"a\" is empty\n"},
-	{"a: h1\n", NULL, "a:1:4: pattern \"a\" must be a map, not a text\n"},
-	{"a: {contents: p}\n", NULL,
-		"a:1:5: there is no key \"contents\"; did you mean \"content\"?\n"},
-	{"a: {author: p}\n", NULL,
-		"a:1:5: there is no key \"author\"; there are title, content, license, language, "
-		"javascript, wait_until, source, tests\n"},
-	{"a: {content: [p]}\n", NULL, "a:1:14: content must be a selector, not a list\n"},
-	{"a: {content: ' '}\n", NULL, "a:1:14: content is only white space\n"},
-	{"a:\n  content: \"p:nth(1)\"\n", NULL, "a:2:14: selector: "},
-	{"a: {wait_until: ''}\n", NULL, "a:1:17: wait_until must not be empty or contain NUL\n"},
-	{"a: {javascript: [true]}\n", NULL, "a:1:17: javascript must be true or false\n"},
-	{"a: {javascript: ~}\n", NULL, "a:1:17: javascript must be true or false\n"},
-	{"a: {javascript: maybe, title: , license: ''}\n", NULL,
-		"(w) a:1:17: javascript: \"maybe\" is read as false\n"
-		"(w) a:1:31: title has no value and is ignored\n"
-		"(w) a:1:42: license is empty\n"},
+	{.text = "a: {title: h1}\n---\nb: {title: h1}\n",
+		.want = "a:3:1: there must be one YAML document; 2 were found\n"},
+	{.text = "", .want = "a:1:1: there must be one YAML document; 0 were found\n"},
+	{.text = "- a\n", .want = "a:1:1: the file must be a map of patterns, not a list\n"},
+	{.text = "'': {title: h1}\n",
+		.want = "a:1:1: the pattern must not be empty or contain NUL\n"},
+	{.text = "[a]: {title: h1}\nb: {title: 'h1 >'}\n",
+		.want = "a:1:1: a key must be a text\na:2:17: selector: "},
+	{.text = "a[: {title: h1}\n", .want = "a:1:3: regular expression: "},
+	{.text = "a:\n", .want = "a:1:1: pattern \"a\" is empty\n"},
+	{.text = "a: h1\n", .want = "a:1:4: pattern \"a\" must be a map, not a text\n"},
+	{.text = "a: {contents: p}\n",
+		.want = "a:1:5: there is no key \"contents\"; did you mean \"content\"?\n"},
+	{.text = "a: {author: p}\n",
+		.want = "a:1:5: there is no key \"author\"; there are title, content, license, language, "
+			"javascript, wait_until, source, tests\n"},
+	{.text = "a: {content: [p]}\n", .want = "a:1:14: content must be a selector, not a list\n"},
+	{.text = "a: {content: ' '}\n", .want = "a:1:14: content is only white space\n"},
+	{.text = "a:\n  content: \"p:nth(1)\"\n", .want = "a:2:14: selector: "},
+	{.text = "a: {wait_until: ''}\n",
+		.want = "a:1:17: wait_until must not be empty or contain NUL\n"},
+	{.text = "a: {javascript: [true]}\n", .want = "a:1:17: javascript must be true or false\n"},
+	{.text = "a: {javascript: ~}\n", .want = "a:1:17: javascript must be true or false\n"},
+	{.text = "a: {javascript: maybe, title: , license: ''}\n",
+		.want = "(w) a:1:17: javascript: \"maybe\" is read as false\n"
+			"(w) a:1:31: title has no value and is ignored\n"
+			"(w) a:1:42: license is empty\n"},
 };
 
 static void every_error_in_webpages_has_its_place(void **state)

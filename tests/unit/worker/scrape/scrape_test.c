@@ -90,12 +90,13 @@ static void the_site_rule_leads_to_the_pdf_when_nothing_else_does(void **state)
 	static const struct {
 		const char *page, *next, *link;
 	} cases[] = {
-		{"<a class=dl href=/d.pdf>get</a>", "https://site.example/d.pdf", NULL},
-		{"<a class=dl href=#top>get</a><a class=dl href=/e.pdf>",
-			"https://site.example/e.pdf", NULL},
-		{"<a class=dl href=mailto:a@b.example>get</a>", "https://site.example/pdf/1", NULL},
-		{"<meta name=citation_pdf_url content=/c.pdf><a class=dl href=/d.pdf>get</a>", NULL,
-			"https://site.example/c.pdf"},
+		{.page = "<a class=dl href=/d.pdf>get</a>", .next = "https://site.example/d.pdf"},
+		{.page = "<a class=dl href=#top>get</a><a class=dl href=/e.pdf>",
+			.next = "https://site.example/e.pdf"},
+		{.page = "<a class=dl href=mailto:a@b.example>get</a>",
+			.next = "https://site.example/pdf/1"},
+		{.page = "<meta name=citation_pdf_url content=/c.pdf><a class=dl href=/d.pdf>get</a>",
+			.link = "https://site.example/c.pdf"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_scraped found = scrape(cases[i].page, PAGE, false);

@@ -291,38 +291,49 @@ static struct ing_buf repeat(
 	return b;
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	const char *rule;
 	const char *before, *part, *after;
 	unsigned times;
 } hostile[] = {
-	{"JSON nested deeply", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
-		"<script>", "[", "</script>", 500000},
-	{"JSON that is too large", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
-		"<script>{\"b\":[0", ",1", "],\"a\":\"v\"}</script>", 2500000},
-	{"JSON of very many parts", "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
-		"<script>{\"b\":[[]", ",{}", "],\"a\":\"v\"}</script>", 200000},
-	{"elements within one another",
-		"take: [{selector: b, match: '^(?<x>x)$'}]\n  pdf_url: '/{x}'",
-		"<b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b>", "a ", "", 1000000},
-	{"many scripts", "take: [{script: 'p:(?<x>\\w+)'}]\n  pdf_url: '/{x}'", "",
-		"<script>p;</script>", "<script>p:1</script>", 20000},
-	{"many elements", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'", "",
-		"<a v=''></a>", "<a v=1>", 20000},
-	{"a value that is too long", "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'",
-		"<a v=", "xxxxxxxx", ">", 2000},
-	{"a result that is too long",
-		"take: [{selector: a, attr: v, name: x}]\n  pdf_url: "
-		"'/{x|encode}'",
-		"<a v='", "////////", "'>", 1000},
-	{"an expression that explodes, again and again",
-		"take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'", "",
-		"<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!</script>",
-		"", 10000},
-	{"an expression that explodes", "take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'",
-		"<script>", "aaaaaaaa", "!</script>", 1000},
+	{.name = "JSON nested deeply",
+		.rule = "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		.before = "<script>", .part = "[", .after = "</script>", .times = 500000},
+	{.name = "JSON that is too large",
+		.rule = "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		.before = "<script>{\"b\":[0", .part = ",1", .after = "],\"a\":\"v\"}</script>",
+		.times = 2500000},
+	{.name = "JSON of very many parts",
+		.rule = "take: [{selector: script, json: {x: a}}]\n  pdf_url: '/{x}'",
+		.before = "<script>{\"b\":[[]", .part = ",{}", .after = "],\"a\":\"v\"}</script>",
+		.times = 200000},
+	{.name = "elements within one another",
+		.rule = "take: [{selector: b, match: '^(?<x>x)$'}]\n  pdf_url: '/{x}'",
+		.before = "<b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b><b>",
+		.part = "a ", .after = "", .times = 1000000},
+	{.name = "many scripts", .rule = "take: [{script: 'p:(?<x>\\w+)'}]\n  pdf_url: '/{x}'",
+		.before = "", .part = "<script>p;</script>", .after = "<script>p:1</script>",
+		.times = 20000},
+	{.name = "many elements",
+		.rule = "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'", .before = "",
+		.part = "<a v=''></a>", .after = "<a v=1>", .times = 20000},
+	{.name = "a value that is too long",
+		.rule = "take: [{selector: a, attr: v, name: x}]\n  pdf_url: '/{x}'",
+		.before = "<a v=", .part = "xxxxxxxx", .after = ">", .times = 2000},
+	{.name = "a result that is too long",
+		.rule = "take: [{selector: a, attr: v, name: x}]\n  pdf_url: " "'/{x|encode}'",
+		.before = "<a v='", .part = "////////", .after = "'>", .times = 1000},
+	{.name = "an expression that explodes, again and again",
+		.rule = "take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'", .before = "",
+		.part = "<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!</script>",
+		.after = "", .times = 10000},
+	{.name = "an expression that explodes",
+		.rule = "take: [{script: '(?<x>(?:a|aa)+)$'}]\n  pdf_url: '/{x}'",
+		.before = "<script>", .part = "aaaaaaaa", .after = "!</script>", .times = 1000},
 };
+/* clang-format on */
 
 static void hostile_pages_give_nothing(void **state)
 {

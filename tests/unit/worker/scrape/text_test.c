@@ -148,11 +148,11 @@ static void test_data_and_has(void **state)
 		const char *html, *data;
 		bool has;
 	} cases[] = {
-		{"", "", false},
-		{"<body><script>a<b</script>", "a<b", false},
-		{" \t\n<p> </p><!--c--><style>d</style>", "cd", false},
-		{NBSP, "", true},
-		{"<p><b>x", "", true},
+		{.html = "", .data = ""},
+		{.html = "<body><script>a<b</script>", .data = "a<b"},
+		{.html = " \t\n<p> </p><!--c--><style>d</style>", .data = "cd"},
+		{.html = NBSP, .data = "", .has = true},
+		{.html = "<p><b>x", .data = "", .has = true},
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -231,32 +231,30 @@ static void test_pseudo(void **state)
 
 static void test_normalise(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *in;
 		bool lead;
 		const char *want;
 	} cases[] = {
-		{" a \t\n b ", false, " a b "},
-		{" a \t\n b ", true, "a b "},
-		{"\xc2\xad a", true, "a"},
-		{"a\x0b"
-		 "b",
-			false,
-			"a\x0b"
-			"b"},
-		{"a" NBSP " b", false, "a b"},
-		{" one two three  four five six seven ", true,
-			"one two three four five six seven "},
-		{"one two\tthree" NBSP "four five\x7f six", true,
-			"one two three four five\x7f six"},
-		{"sevenby  x eightbyt  x ninebytes  x ", false,
-			"sevenby x eightbyt x ninebytes x "},
-		{"eightby\xc3\xa9 eightbyt\xe2\x80\x8b s e p a r a t e", false,
-			"eightby\xc3\xa9 eightbyt s e p a r a t e"},
-		{"", true, ""},
-		{"\xc2", false, "\xc2"},
-		{"\xe2\x80", false, "\xe2\x80"},
+		{.in = " a \t\n b ", .want = " a b "},
+		{.in = " a \t\n b ", .lead = true, .want = "a b "},
+		{.in = "\xc2\xad a", .lead = true, .want = "a"},
+		{.in = "a\x0b" "b", .want = "a\x0b" "b"},
+		{.in = "a" NBSP " b", .want = "a b"},
+		{.in = " one two three  four five six seven ", .lead = true,
+			.want = "one two three four five six seven "},
+		{.in = "one two\tthree" NBSP "four five\x7f six", .lead = true,
+			.want = "one two three four five\x7f six"},
+		{.in = "sevenby  x eightbyt  x ninebytes  x ",
+			.want = "sevenby x eightbyt x ninebytes x "},
+		{.in = "eightby\xc3\xa9 eightbyt\xe2\x80\x8b s e p a r a t e",
+			.want = "eightby\xc3\xa9 eightbyt s e p a r a t e"},
+		{.in = "", .lead = true, .want = ""},
+		{.in = "\xc2", .want = "\xc2"},
+		{.in = "\xe2\x80", .want = "\xe2\x80"},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		ing_buf_clear(&out);
@@ -288,19 +286,23 @@ static void test_units_and_trim(void **state)
 /* Results end at the ceiling with a whole character. */
 static void test_ceiling(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *html;
 		size_t max;
 		const char *text, *whole;
 	} cases[] = {
-		{"<p>aaaa</p><p>bbbb</p><p>cccc</p>", 10, "aaaa bbbb", "aaaabbbbcc"},
-		{"<p>aaaa</p><p>bbbb</p><p>cccc</p>", 11, "aaaa bbbb c", "aaaabbbbccc"},
-		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 8, "\xc3\xa9\xe2\x82\xac",
-			"\xc3\xa9\xe2\x82\xac"},
-		{"\xc3\xa9\xe2\x82\xac", 4, "\xc3\xa9", "\xc3\xa9"},
-		{"\xc3\xa9", 1, "", ""},
-		{"a", 0, "", ""},
+		{.html = "<p>aaaa</p><p>bbbb</p><p>cccc</p>", .max = 10, .text = "aaaa bbbb",
+			.whole = "aaaabbbbcc"},
+		{.html = "<p>aaaa</p><p>bbbb</p><p>cccc</p>", .max = 11, .text = "aaaa bbbb c",
+			.whole = "aaaabbbbccc"},
+		{.html = "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", .max = 8,
+			.text = "\xc3\xa9\xe2\x82\xac", .whole = "\xc3\xa9\xe2\x82\xac"},
+		{.html = "\xc3\xa9\xe2\x82\xac", .max = 4, .text = "\xc3\xa9", .whole = "\xc3\xa9"},
+		{.html = "\xc3\xa9", .max = 1, .text = "", .whole = ""},
+		{.html = "a", .text = "", .whole = ""},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		ing_node body = read_body(cases[i].html);

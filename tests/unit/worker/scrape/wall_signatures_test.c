@@ -31,6 +31,7 @@ static const char signatures[] =
 	"why: f}\n"
 	"- {name: nothing-there, title: '^Empty$', max_words: 0, verdict: challenge, why: g}\n";
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	const char *page;
@@ -38,27 +39,41 @@ static const struct {
 	const char *want;
 	enum ing_wall wall;
 } cases[] = {
-	{"nothing", "<title>An article</title><p>words", NULL, NULL, ING_WALL_NONE},
-	{"an empty page", "", NULL, NULL, ING_WALL_NONE},
-	{"known by its URL: not ours", "<p>", "http://login.example/", NULL, ING_WALL_NONE},
-	{"selector", "<p id=px>", NULL, "by-selector", ING_WALL_CHALLENGE},
-	{"title", "<title>\n Just a\nmoment</title>", NULL, "by-title", ING_WALL_CHALLENGE},
-	{"another title", "<title>It is Just a title</title>", NULL, NULL, ING_WALL_NONE},
-	{"bytes", "<p>x-\xff</p>", NULL, "by-bytes", ING_WALL_CHALLENGE},
-	{"as many words as may be", "<form>one two three", NULL, "by-words", ING_WALL_LOGIN},
-	{"too many words", "<form>one two three four", NULL, NULL, ING_WALL_NONE},
-	{"URL too", "<img>", "https://www.osa.example/captcha/?g=1", "by-page", ING_WALL_CAPTCHA},
-	{"another URL", "<img>", NULL, NULL, ING_WALL_NONE},
-	{"URL unknown", "<img>", "", NULL, ING_WALL_NONE},
-	{"all of it", "<title>t</title><i>s</i>", NULL, "by-all", ING_WALL_COOKIE},
-	{"all but the title", "<i>s</i>", NULL, NULL, ING_WALL_NONE},
-	{"all but the bytes", "<title>t</title><i>r</i>", NULL, NULL, ING_WALL_NONE},
-	{"all but the element", "<title>t</title><b>s</b>", NULL, NULL, ING_WALL_NONE},
-	{"all but the words", "<title>t</title><i>s s s</i>", NULL, NULL, ING_WALL_NONE},
-	{"no words at all", "<title>Empty</title>", NULL, "nothing-there", ING_WALL_CHALLENGE},
-	{"two: the first", "<title>Just a</title><p id=px>", NULL, "by-selector",
-		ING_WALL_CHALLENGE},
+	{.name = "nothing", .page = "<title>An article</title><p>words", .want = NULL,
+		.wall = ING_WALL_NONE},
+	{.name = "an empty page", .page = "", .want = NULL, .wall = ING_WALL_NONE},
+	{.name = "known by its URL: not ours", .page = "<p>", .url = "http://login.example/",
+		.want = NULL, .wall = ING_WALL_NONE},
+	{.name = "selector", .page = "<p id=px>", .want = "by-selector",
+		.wall = ING_WALL_CHALLENGE},
+	{.name = "title", .page = "<title>\n Just a\nmoment</title>", .want = "by-title",
+		.wall = ING_WALL_CHALLENGE},
+	{.name = "another title", .page = "<title>It is Just a title</title>", .want = NULL,
+		.wall = ING_WALL_NONE},
+	{.name = "bytes", .page = "<p>x-\xff</p>", .want = "by-bytes", .wall = ING_WALL_CHALLENGE},
+	{.name = "as many words as may be", .page = "<form>one two three", .want = "by-words",
+		.wall = ING_WALL_LOGIN},
+	{.name = "too many words", .page = "<form>one two three four", .want = NULL,
+		.wall = ING_WALL_NONE},
+	{.name = "URL too", .page = "<img>", .url = "https://www.osa.example/captcha/?g=1",
+		.want = "by-page", .wall = ING_WALL_CAPTCHA},
+	{.name = "another URL", .page = "<img>", .want = NULL, .wall = ING_WALL_NONE},
+	{.name = "URL unknown", .page = "<img>", .url = "", .want = NULL, .wall = ING_WALL_NONE},
+	{.name = "all of it", .page = "<title>t</title><i>s</i>", .want = "by-all",
+		.wall = ING_WALL_COOKIE},
+	{.name = "all but the title", .page = "<i>s</i>", .want = NULL, .wall = ING_WALL_NONE},
+	{.name = "all but the bytes", .page = "<title>t</title><i>r</i>", .want = NULL,
+		.wall = ING_WALL_NONE},
+	{.name = "all but the element", .page = "<title>t</title><b>s</b>", .want = NULL,
+		.wall = ING_WALL_NONE},
+	{.name = "all but the words", .page = "<title>t</title><i>s s s</i>", .want = NULL,
+		.wall = ING_WALL_NONE},
+	{.name = "no words at all", .page = "<title>Empty</title>", .want = "nothing-there",
+		.wall = ING_WALL_CHALLENGE},
+	{.name = "two: the first", .page = "<title>Just a</title><p id=px>", .want = "by-selector",
+		.wall = ING_WALL_CHALLENGE},
 };
+/* clang-format on */
 
 static struct ing_wall_match find(const char *page, size_t bytes, const char *url)
 {

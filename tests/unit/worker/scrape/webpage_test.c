@@ -80,60 +80,73 @@ static char *read_webpage(const char *page, const struct ing_webpage_rule *rule)
 #define ALL "The tool"
 #define TEXT "Head\\nline\\n\\none\\n\\ntwo x\\n\\nMIT\\n\\nde\\n\\nfr"
 
+/* clang-format off */
 static const struct {
 	const char *name, *page;
 	const char *selectors[ING_WEBPAGE_KEYS_]; /* title, content, license, language */
 	bool no_rule;
 	const char *want;
 } cases[] = {
-	{"without a rule", FULL, {NULL}, true,
-		"{\"title\":\"" ALL "\",\"content\":\"" TEXT "\","
-		"\"license\":\"https://tool.example/l\",\"language\":\"en\"}"},
-	{"a rule without keys", FULL, {NO_KEY, NO_KEY, NO_KEY, NO_KEY}, false,
-		"{\"title\":\"" ALL "\",\"content\":\"" TEXT "\","
-		"\"license\":\"https://tool.example/l\",\"language\":\"en\"}"},
-	{"empty keys", FULL, {EMPTY, EMPTY, EMPTY, EMPTY}, false,
-		"{\"title\":\"\",\"content\":\"\",\"license\":\"\",\"language\":\"\"}"},
-	{"selectors", FULL, {"h1", ".c", "#l", ".g"}, false,
-		"{\"title\":\"Head\\nline\",\"content\":\"one\\n\\ntwo x\",\"license\":\"MIT\","
-		"\"language\":\"de, fr\"}"},
-	{"selectors that find nothing", FULL, {"h6", ".none", "#none", "q"}, false,
-		"{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
-	{"what a rule picks is not cleaned", "<nav>a</nav>", {NO_KEY, "nav", NO_KEY, NO_KEY}, false,
-		"{\"title\":null,\"content\":\"a\",\"license\":null,\"language\":null}"},
-	{"reference lists are kept", "<p>a<p class=refs>b", {NULL}, true,
-		"{\"title\":null,\"content\":\"a\\n\\nb\",\"license\":null,\"language\":null}"},
-	{"nothing", "", {NULL}, true,
-		"{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
-	{"licence by a link in the text",
-		"<a rel='nofollow License' href=https://creativecommons.org/licenses/by/4.0/></a>",
-		{NULL}, true,
-		"{\"title\":null,\"content\":null,"
-		"\"license\":\"https://creativecommons.org/licenses/by/4.0/\",\"language\":null}"},
-	{"licence by a meta", "<meta name=dcterms:license content=' CC0 '>", {NULL}, true,
-		"{\"title\":null,\"content\":null,\"license\":\"CC0\",\"language\":null}"},
-	{"rights that name a licence",
-		"<meta name=DC.Rights content='(c) 2020 A. Writer'><meta name=DC.Rights content='See "
-		"(http://creativecommons.org/licenses/by-nc/2.0), please.'>",
-		{NULL}, true,
-		"{\"title\":null,\"content\":null,"
-		"\"license\":\"http://creativecommons.org/licenses/by-nc/2.0\",\"language\":null}"},
-	{"rights that name none",
-		"<meta name=copyright content='creativecommons.org/ all rights reserved'>", {NULL},
-		true, "{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
-	{"language of the root, not of a part", "<html><body lang=fr><p lang=de>x", {NULL}, true,
-		"{\"title\":null,\"content\":\"x\",\"license\":null,\"language\":null}"},
-	{"xml:lang", "<!-- c --><html xml:lang=pt-BR>", {NULL}, true,
-		"{\"title\":null,\"content\":null,\"license\":null,\"language\":\"pt-BR\"}"},
-	{"language by a header's meta",
-		"<html lang=''><meta http-equiv=Content-Language content=en_GB>", {NULL}, true,
-		"{\"title\":null,\"content\":null,\"license\":null,\"language\":\"en_GB\"}"},
-	{"language by metas", "<meta name=dc.language content=es>", {NULL}, true,
-		"{\"title\":null,\"content\":null,\"license\":null,\"language\":\"es\"}"},
-	{"a language that is none", "<html lang='en, de'><meta name=dc.language content='{{l}}'>",
-		{NULL}, true,
-		"{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{.name = "without a rule", .page = FULL, .selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":\"" ALL "\",\"content\":\"" TEXT "\","
+			"\"license\":\"https://tool.example/l\",\"language\":\"en\"}"},
+	{.name = "a rule without keys", .page = FULL,
+		.selectors = {NO_KEY, NO_KEY, NO_KEY, NO_KEY},
+		.want = "{\"title\":\"" ALL "\",\"content\":\"" TEXT "\","
+			"\"license\":\"https://tool.example/l\",\"language\":\"en\"}"},
+	{.name = "empty keys", .page = FULL, .selectors = {EMPTY, EMPTY, EMPTY, EMPTY},
+		.want = "{\"title\":\"\",\"content\":\"\",\"license\":\"\",\"language\":\"\"}"},
+	{.name = "selectors", .page = FULL, .selectors = {"h1", ".c", "#l", ".g"},
+		.want = "{\"title\":\"Head\\nline\",\"content\":\"one\\n\\ntwo x\",\"license\":\"MIT\","
+			"\"language\":\"de, fr\"}"},
+	{.name = "selectors that find nothing", .page = FULL,
+		.selectors = {"h6", ".none", "#none", "q"},
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{.name = "what a rule picks is not cleaned", .page = "<nav>a</nav>",
+		.selectors = {NO_KEY, "nav", NO_KEY, NO_KEY},
+		.want = "{\"title\":null,\"content\":\"a\",\"license\":null,\"language\":null}"},
+	{.name = "reference lists are kept", .page = "<p>a<p class=refs>b", .selectors = {NULL},
+		.no_rule = true,
+		.want = "{\"title\":null,\"content\":\"a\\n\\nb\",\"license\":null,\"language\":null}"},
+	{.name = "nothing", .page = "", .selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{.name = "licence by a link in the text",
+		.page = "<a rel='nofollow License' href=https://creativecommons.org/licenses/by/4.0/></a>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,"
+			"\"license\":\"https://creativecommons.org/licenses/by/4.0/\",\"language\":null}"},
+	{.name = "licence by a meta", .page = "<meta name=dcterms:license content=' CC0 '>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":\"CC0\",\"language\":null}"},
+	{.name = "rights that name a licence",
+		.page = "<meta name=DC.Rights content='(c) 2020 A. Writer'><meta name=DC.Rights content='See "
+			"(http://creativecommons.org/licenses/by-nc/2.0), please.'>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,"
+			"\"license\":\"http://creativecommons.org/licenses/by-nc/2.0\",\"language\":null}"},
+	{.name = "rights that name none",
+		.page = "<meta name=copyright content='creativecommons.org/ all rights reserved'>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
+	{.name = "language of the root, not of a part", .page = "<html><body lang=fr><p lang=de>x",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":\"x\",\"license\":null,\"language\":null}"},
+	{.name = "xml:lang", .page = "<!-- c --><html xml:lang=pt-BR>", .selectors = {NULL},
+		.no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":\"pt-BR\"}"},
+	{.name = "language by a header's meta",
+		.page = "<html lang=''><meta http-equiv=Content-Language content=en_GB>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":\"en_GB\"}"},
+	{.name = "language by metas", .page = "<meta name=dc.language content=es>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":\"es\"}"},
+	{.name = "a language that is none",
+		.page = "<html lang='en, de'><meta name=dc.language content='{{l}}'>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,\"license\":null,\"language\":null}"},
 };
+/* clang-format on */
 
 static void test_cases(void **state)
 {

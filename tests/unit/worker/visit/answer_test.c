@@ -29,62 +29,75 @@ struct fetch_case {
 };
 
 #define OK ING_STATUS_SUCCESS
+/* clang-format off */
 static const struct fetch_case fetches[] = {
-	{"a body", {OK, true, 200, NULL, false, 5, NULL}, 0, NULL, ING_STEP_EXAMINE, 0, NULL},
-	{"226 counts as 200", {OK, true, 226, NULL, false, 5, NULL}, 0, NULL, ING_STEP_EXAMINE, 0,
-		NULL},
-	{"no byte", {OK, true, 200, NULL, false, 0, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_EMPTY_BLOB, NULL},
-	{"404", {OK, true, 404, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"404 cut short is still a 404",
-		{ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"403 with a page", {OK, true, 403, NULL, false, 5, "Text/HTML; charset=x"}, 0, NULL,
-		ING_STEP_WALLS, 0, NULL},
-	{"503 of no type", {OK, true, 503, NULL, false, 5, NULL}, 0, NULL, ING_STEP_WALLS, 0, NULL},
-	{"429 that is no page", {OK, true, 429, NULL, false, 5, "application/json"}, 0, NULL,
-		ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"401 without a word", {OK, true, 401, NULL, false, 0, "text/html"}, 0, NULL, ING_STEP_END,
-		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"403 cut short", {ING_STATUS_TRUNCATED_BODY, true, 403, NULL, false, 5, "text/html"}, 0,
-		NULL, ING_STEP_END, ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"206", {OK, true, 206, NULL, false, 5, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"300 is no redirect", {OK, true, 300, "/b", false, 5, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_TERMINAL_BAD_STATUS, NULL},
-	{"relative", {OK, true, 302, "/b?c#d", false, 0, NULL}, 0, NULL, ING_STEP_REDIRECT, 0,
-		"https://h.example/b?c"},
-	{"other scheme of the web", {OK, true, 301, "http://o.example", false, 0, NULL}, 0, NULL,
-		ING_STEP_REDIRECT, 0, "http://o.example/"},
-	{"a redirect whose body was cut",
-		{ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1, NULL}, 0, NULL,
-		ING_STEP_REDIRECT, 0, "https://h.example/b"},
-	{"no Location", {OK, true, 302, NULL, false, 0, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_BAD_REDIRECT, NULL},
-	{"empty Location", {OK, true, 302, "", false, 0, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_BAD_REDIRECT, NULL},
-	{"file:", {OK, true, 302, "file:///etc/passwd", false, 0, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_BAD_REDIRECT, NULL},
-	{"ftp:", {OK, true, 302, "ftp://h.example/", false, 0, NULL}, 0, NULL, ING_STEP_END,
-		ING_STATUS_BAD_REDIRECT, NULL},
-	{"one too many", {OK, true, 302, "/b", false, 0, NULL}, 3, NULL, ING_STEP_END,
-		ING_STATUS_REDIRECTS_EXCEEDED, NULL},
-	{"the last allowed", {OK, true, 302, "/b", false, 0, NULL}, 2, NULL, ING_STEP_REDIRECT, 0,
-		"https://h.example/b"},
-	{"seen before", {OK, true, 307, "/b", false, 0, NULL}, 0, "https://h.example/b",
-		ING_STEP_END, ING_STATUS_REDIRECT_LOOP, NULL},
-	{"seen before, and a cookie set again", {OK, true, 308, "/b", true, 0, NULL}, 0,
-		"https://h.example/b", ING_STEP_END, ING_STATUS_BLOCKED_COOKIE, NULL},
-	{"no connection", {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0, NULL}, 0, NULL,
-		ING_STEP_END, ING_STATUS_CONNECT_ERROR, NULL},
-	{"guard", {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0, NULL}, 0, NULL,
-		ING_STEP_END, ING_STATUS_BLOCKED_ADDRESS, NULL},
-	{"cut body", {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9, NULL}, 0, NULL,
-		ING_STEP_END, ING_STATUS_TRUNCATED_BODY, NULL},
-	{"too large", {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9, NULL}, 0, NULL,
-		ING_STEP_END, ING_STATUS_BODY_TOO_LARGE, NULL},
+	{.name = "a body", .answer = {OK, true, 200, NULL, false, 5, NULL},
+		.step = ING_STEP_EXAMINE},
+	{.name = "226 counts as 200", .answer = {OK, true, 226, NULL, false, 5, NULL},
+		.step = ING_STEP_EXAMINE},
+	{.name = "no byte", .answer = {OK, true, 200, NULL, false, 0, NULL}, .step = ING_STEP_END,
+		.status = ING_STATUS_EMPTY_BLOB},
+	{.name = "404", .answer = {OK, true, 404, NULL, false, 5, NULL}, .step = ING_STEP_END,
+		.status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "404 cut short is still a 404",
+		.answer = {ING_STATUS_TRUNCATED_BODY, true, 404, NULL, false, 5, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "403 with a page",
+		.answer = {OK, true, 403, NULL, false, 5, "Text/HTML; charset=x"},
+		.step = ING_STEP_WALLS},
+	{.name = "503 of no type", .answer = {OK, true, 503, NULL, false, 5, NULL},
+		.step = ING_STEP_WALLS},
+	{.name = "429 that is no page",
+		.answer = {OK, true, 429, NULL, false, 5, "application/json"},
+		.step = ING_STEP_END, .status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "401 without a word", .answer = {OK, true, 401, NULL, false, 0, "text/html"},
+		.step = ING_STEP_END, .status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "403 cut short",
+		.answer = {ING_STATUS_TRUNCATED_BODY, true, 403, NULL, false, 5, "text/html"},
+		.step = ING_STEP_END, .status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "206", .answer = {OK, true, 206, NULL, false, 5, NULL}, .step = ING_STEP_END,
+		.status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "300 is no redirect", .answer = {OK, true, 300, "/b", false, 5, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_TERMINAL_BAD_STATUS},
+	{.name = "relative", .answer = {OK, true, 302, "/b?c#d", false, 0, NULL},
+		.step = ING_STEP_REDIRECT, .url = "https://h.example/b?c"},
+	{.name = "other scheme of the web",
+		.answer = {OK, true, 301, "http://o.example", false, 0, NULL},
+		.step = ING_STEP_REDIRECT, .url = "http://o.example/"},
+	{.name = "a redirect whose body was cut",
+		.answer = {ING_STATUS_TRUNCATED_BODY, true, 303, "/b", false, 1, NULL},
+		.step = ING_STEP_REDIRECT, .url = "https://h.example/b"},
+	{.name = "no Location", .answer = {OK, true, 302, NULL, false, 0, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_BAD_REDIRECT},
+	{.name = "empty Location", .answer = {OK, true, 302, "", false, 0, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_BAD_REDIRECT},
+	{.name = "file:", .answer = {OK, true, 302, "file:///etc/passwd", false, 0, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_BAD_REDIRECT},
+	{.name = "ftp:", .answer = {OK, true, 302, "ftp://h.example/", false, 0, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_BAD_REDIRECT},
+	{.name = "one too many", .answer = {OK, true, 302, "/b", false, 0, NULL}, .redirects = 3,
+		.step = ING_STEP_END, .status = ING_STATUS_REDIRECTS_EXCEEDED},
+	{.name = "the last allowed", .answer = {OK, true, 302, "/b", false, 0, NULL},
+		.redirects = 2, .step = ING_STEP_REDIRECT, .url = "https://h.example/b"},
+	{.name = "seen before", .answer = {OK, true, 307, "/b", false, 0, NULL},
+		.known = "https://h.example/b", .step = ING_STEP_END,
+		.status = ING_STATUS_REDIRECT_LOOP},
+	{.name = "seen before, and a cookie set again",
+		.answer = {OK, true, 308, "/b", true, 0, NULL}, .known = "https://h.example/b",
+		.step = ING_STEP_END, .status = ING_STATUS_BLOCKED_COOKIE},
+	{.name = "no connection",
+		.answer = {ING_STATUS_CONNECT_ERROR, false, 0, NULL, false, 0, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_CONNECT_ERROR},
+	{.name = "guard", .answer = {ING_STATUS_BLOCKED_ADDRESS, false, 0, NULL, false, 0, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_BLOCKED_ADDRESS},
+	{.name = "cut body",
+		.answer = {ING_STATUS_TRUNCATED_BODY, true, 200, NULL, false, 9, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_TRUNCATED_BODY},
+	{.name = "too large",
+		.answer = {ING_STATUS_BODY_TOO_LARGE, true, 200, NULL, false, 9, NULL},
+		.step = ING_STEP_END, .status = ING_STATUS_BODY_TOO_LARGE},
 };
+/* clang-format on */
 
 static void after_an_answer(void **state)
 {
@@ -171,15 +184,18 @@ static void rules_come_before_loops_and_limits(void **state)
 static void endless_redirects_that_all_set_cookies_are_about_cookies(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		unsigned cookie_redirects;
 		bool set_cookie;
 		enum ing_status status;
 	} cases[] = {
-		{3, true, ING_STATUS_BLOCKED_COOKIE},
-		{3, false, ING_STATUS_REDIRECTS_EXCEEDED},
-		{2, true, ING_STATUS_REDIRECTS_EXCEEDED},
+		{.cookie_redirects = 3, .set_cookie = true, .status = ING_STATUS_BLOCKED_COOKIE},
+		{.cookie_redirects = 3, .status = ING_STATUS_REDIRECTS_EXCEEDED},
+		{.cookie_redirects = 2, .set_cookie = true,
+			.status = ING_STATUS_REDIRECTS_EXCEEDED},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_answer_view v = {.url = "https://h.example/a",
 			.redirects = 3,
@@ -197,19 +213,23 @@ static void endless_redirects_that_all_set_cookies_are_about_cookies(void **stat
 static void user_information_goes_no_further(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *url, *clean;
 		bool dropped;
 	} cases[] = {
-		{"https://user:pw@h.example/a?b@c", "https://h.example/a?b@c", true},
-		{"https://user@h.example:8080", "https://h.example:8080/", true},
-		{"https://:pw@[::1]/", "https://[::1]/", true},
-		{"https://a@b:c@h.example/", "https://h.example/", true},
-		{"https://@h.example/", "https://h.example/", false},
-		{"https://h.example/@a", "https://h.example/@a", false},
-		{"https://h.example?a@b", "https://h.example/?a@b", false},
-		{"https://h.example#a@b", "https://h.example/", false},
+		{.url = "https://user:pw@h.example/a?b@c", .clean = "https://h.example/a?b@c",
+			.dropped = true},
+		{.url = "https://user@h.example:8080", .clean = "https://h.example:8080/",
+			.dropped = true},
+		{.url = "https://:pw@[::1]/", .clean = "https://[::1]/", .dropped = true},
+		{.url = "https://a@b:c@h.example/", .clean = "https://h.example/", .dropped = true},
+		{.url = "https://@h.example/", .clean = "https://h.example/"},
+		{.url = "https://h.example/@a", .clean = "https://h.example/@a"},
+		{.url = "https://h.example?a@b", .clean = "https://h.example/?a@b"},
+		{.url = "https://h.example#a@b", .clean = "https://h.example/"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_answer_view v = {.url = "https://o.example/",
 			.max_redirects = 1,

@@ -50,22 +50,26 @@ static void an_index_line_points_to_the_response(void **state)
 /* What an examiner says is believed only of what could be decoded. */
 static void a_row_names_the_decoded_body(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		int http_status;
 		bool coded, gzip;
 		const char *body_sha1hex;
 		const char *sha1hex, *cdx_sha1hex; /* sha1hex NULL: there is no row */
 	} cases[] = {
-		{200, false, false, NULL, SENT_HEX, NULL},
-		{226, false, false, NULL, SENT_HEX, NULL},
-		{404, false, false, NULL, NULL, NULL},
-		{302, false, false, NULL, NULL, NULL},
-		{200, true, false, DECODED_HEX, DECODED_HEX, SENT_HEX},
-		{200, false, true, DECODED_HEX, DECODED_HEX, SENT_HEX},
-		{200, false, false, DECODED_HEX, SENT_HEX, NULL},
-		{200, true, false, SENT_HEX, SENT_HEX, NULL},
-		{200, true, false, NULL, SENT_HEX, NULL},
+		{.http_status = 200, .sha1hex = SENT_HEX},
+		{.http_status = 226, .sha1hex = SENT_HEX},
+		{.http_status = 404},
+		{.http_status = 302},
+		{.http_status = 200, .coded = true, .body_sha1hex = DECODED_HEX,
+			.sha1hex = DECODED_HEX, .cdx_sha1hex = SENT_HEX},
+		{.http_status = 200, .gzip = true, .body_sha1hex = DECODED_HEX,
+			.sha1hex = DECODED_HEX, .cdx_sha1hex = SENT_HEX},
+		{.http_status = 200, .body_sha1hex = DECODED_HEX, .sha1hex = SENT_HEX},
+		{.http_status = 200, .coded = true, .body_sha1hex = SENT_HEX, .sha1hex = SENT_HEX},
+		{.http_status = 200, .coded = true, .sha1hex = SENT_HEX},
 	};
+	/* clang-format on */
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		struct ing_capture c = capture_of(cases[i].http_status);

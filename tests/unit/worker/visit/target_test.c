@@ -103,19 +103,23 @@ static void rules_may_refuse_a_start(void **state)
 static void user_information_goes_no_further(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *url, *clean;
 		bool dropped;
 	} cases[] = {
-		{"https://user:pw@h.example/a?b@c", "https://h.example/a?b@c", true},
-		{"https://user@h.example:8080", "https://h.example:8080/", true},
-		{"https://:pw@[::1]/", "https://[::1]/", true},
-		{"https://a@b:c@h.example/", "https://h.example/", true},
-		{"https://@h.example/", "https://h.example/", false},
-		{"https://h.example/@a", "https://h.example/@a", false},
-		{"https://h.example?a@b", "https://h.example/?a@b", false},
-		{"https://h.example#a@b", "https://h.example/", false},
+		{.url = "https://user:pw@h.example/a?b@c", .clean = "https://h.example/a?b@c",
+			.dropped = true},
+		{.url = "https://user@h.example:8080", .clean = "https://h.example:8080/",
+			.dropped = true},
+		{.url = "https://:pw@[::1]/", .clean = "https://[::1]/", .dropped = true},
+		{.url = "https://a@b:c@h.example/", .clean = "https://h.example/", .dropped = true},
+		{.url = "https://@h.example/", .clean = "https://h.example/"},
+		{.url = "https://h.example/@a", .clean = "https://h.example/@a"},
+		{.url = "https://h.example?a@b", .clean = "https://h.example/?a@b"},
+		{.url = "https://h.example#a@b", .clean = "https://h.example/"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_decision d = ing_target_start(cases[i].url, NULL, NULL);
 		assert_string_equal(d.url, cases[i].clean);
@@ -127,16 +131,22 @@ static void user_information_goes_no_further(void **state)
 static void rules_may_change_while_a_url_waits(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	static const struct {
 		const char *url;
 		enum ing_via via;
 		enum ing_status status; /* SUCCESS: go on */
 	} cases[] = {
-		{"https://r.example/fine", ING_VIA_START, ING_STATUS_SUCCESS},
-		{"https://r.example/listed", ING_VIA_AGAIN, ING_STATUS_SKIP_URL_BLOCKLIST},
-		{"https://r.example/wall", ING_VIA_LINK, ING_STATUS_SKIP_WALL},
-		{"https://r.example/wall", ING_VIA_REDIRECT, ING_STATUS_BLOCKED_WALL},
+		{.url = "https://r.example/fine", .via = ING_VIA_START,
+			.status = ING_STATUS_SUCCESS},
+		{.url = "https://r.example/listed", .via = ING_VIA_AGAIN,
+			.status = ING_STATUS_SKIP_URL_BLOCKLIST},
+		{.url = "https://r.example/wall", .via = ING_VIA_LINK,
+			.status = ING_STATUS_SKIP_WALL},
+		{.url = "https://r.example/wall", .via = ING_VIA_REDIRECT,
+			.status = ING_STATUS_BLOCKED_WALL},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_decision end = {0};
 		bool refused = ing_target_is_refused(cases[i].url, cases[i].via, judge, NULL, &end);

@@ -20,20 +20,26 @@ struct event {
 
 static const struct {
 	const char *name;
+	/* clang-format off */
 	struct event events[8];
 	uint64_t asked_ms, left_ms;
 } cases[] = {
-	{"nothing works", {{0}}, 5000, 100},
-	{"work counts, waiting does not",
-		{{1000, '+', 100}, {1030, '-', 70}, {9000, '+', 70}, {9030, '-', 40}}, 20000, 40},
-	{"while it works", {{1000, '+', 100}}, 1099, 1},
-	{"it is used up while it works", {{1000, '+', 100}}, 1100, 0},
-	{"and stays so", {{1000, '+', 100}, {1500, '-', 0}, {2000, '+', 0}}, 2000, 0},
-	{"several at once count once",
-		{{1000, '+', 100}, {1010, '+', 90}, {1020, '-', 80}, {1030, '-', 70}}, 9000, 70},
-	{"one after another without a pause",
-		{{1000, '+', 100}, {1050, '-', 50}, {1050, '+', 50}, {1060, '-', 40}}, 9000, 40},
+	{.name = "nothing works", .events = {{0}}, .asked_ms = 5000, .left_ms = 100},
+	{.name = "work counts, waiting does not",
+		.events = {{1000, '+', 100}, {1030, '-', 70}, {9000, '+', 70}, {9030, '-', 40}},
+		.asked_ms = 20000, .left_ms = 40},
+	{.name = "while it works", .events = {{1000, '+', 100}}, .asked_ms = 1099, .left_ms = 1},
+	{.name = "it is used up while it works", .events = {{1000, '+', 100}}, .asked_ms = 1100},
+	{.name = "and stays so", .events = {{1000, '+', 100}, {1500, '-', 0}, {2000, '+', 0}},
+		.asked_ms = 2000},
+	{.name = "several at once count once",
+		.events = {{1000, '+', 100}, {1010, '+', 90}, {1020, '-', 80}, {1030, '-', 70}},
+		.asked_ms = 9000, .left_ms = 70},
+	{.name = "one after another without a pause",
+		.events = {{1000, '+', 100}, {1050, '-', 50}, {1050, '+', 50}, {1060, '-', 40}},
+		.asked_ms = 9000, .left_ms = 40},
 };
+/* clang-format on */
 
 static void only_work_counts(void **state)
 {
