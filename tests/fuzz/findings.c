@@ -269,14 +269,15 @@ static void begin(void)
 					.robots = FAKE_STAGE,
 					.fetch = FAKE_STAGE,
 					.archive = FAKE_STAGE});
-	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 10,
-						   .max_unacked = 10,
-						   .max_hops = MAX_HOPS,
-						   .max_redirects = 2,
-						   .deadline_ms = 3600000,
-						   .max_body_bytes = MAX_BODY_BYTES,
-						   .max_scrape_bytes = 1000,
-						   .rule_stats = rule_stats});
+	pipeline = ing_pipeline_new(
+		&loop, &(struct ing_pipeline_conf){.settings = {.max_waiting = 10,
+							   .max_hops = MAX_HOPS,
+							   .max_redirects = 2,
+							   .deadline_ms = 3600000,
+							   .max_scrape_bytes = 1000},
+			       .max_unacked = 10,
+			       .max_body_bytes = MAX_BODY_BYTES,
+			       .rule_stats = rule_stats});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
 					    .pool = FAKE_STAGE,

@@ -197,7 +197,7 @@ def test_a_second_signal_ends_it_at_once(a_run, site):
     a_run.wait(process, 1)
     wait_for_request(site, "/slow")
     process.send_signal(signal.SIGINT)
-    while "stopping; what is under way has 60 s to finish" not in process.stderr.readline():
+    while "stopping; running requests have 60 s to finish" not in process.stderr.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 4

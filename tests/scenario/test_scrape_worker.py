@@ -239,7 +239,7 @@ def test_other_rules_on_sighup(worker, submit, results_by_url, web, host, settin
         sites.write_text("\n".join(lines) + "\n- nonsense\n", encoding="utf-8")
         (rules / "walls.yaml").write_text("- {host: a.example, verdict: wal, why: x}\n", encoding="utf-8")
         daemon.process.send_signal(signal.SIGHUP)
-        daemon.wait_log("rules not reloaded, the old ones stay")
+        daemon.wait_log("rules not reloaded, the current ones stay in use")
         log = daemon.log()
         assert f"{sites}:{where + 1}:" in log and f"{sites}:{len(lines) + 1}:" in log
         assert f"{rules / 'walls.yaml'}:1:" in log

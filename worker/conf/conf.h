@@ -26,6 +26,7 @@ struct ing_conf {
 	struct ing_job_settings job;
 	const char *rules_dir, *state_dir;
 	bool obey_robots;  /* gate.robots */
+	bool tls_fallback; /* fetch.tls_fallback, where no rule of the host says */
 	unsigned lease_ms; /* gate.lease_ms; 0: see ing_conf_lease_ms() */
 	unsigned drain_ms; /* stop.drain_ms */
 	enum ing_log_level log_level;

@@ -3,12 +3,12 @@
  * run_work.h - the work of a run: the stages of the daemon with lines of a file in place of Kafka
  * and no database, from the first line to the last result.
  *
- * How it ends: by itself when every request has its result, which the bounds of waiting and of work
- * see to; at SIGINT or SIGTERM, when what is under way has ended or stop.drain_ms is over; at a
- * second one at once, with exit status ING_CTL_INTERRUPTED. Whenever and however it ends, kill -9
- * included, the results have one line for each request that is done.
+ * It ends when every request has its result, for which waiting and work are bounded; after SIGINT or
+ * SIGTERM, when running requests are finished or stop.drain_ms has passed; after a second signal at
+ * once, with exit status ING_CTL_INTERRUPTED. However it ends, kill -9 included, the results have one
+ * line for each finished request.
  *
- * Owns: the engine, intake, emit, the control socket. Thread: the main one, which becomes the loop
+ * Owns: the engine. Thread: the main one, which becomes the loop
  * thread.
  */
 #pragma once
@@ -16,9 +16,6 @@
 #include "worker/engine/engine.h"
 
 struct ing_conf;
-struct ing_control;
-struct ing_emit;
-struct ing_intake;
 struct ing_run_done;
 struct ing_run_folder;
 
@@ -35,18 +32,11 @@ struct ing_run_work {
 
 	/* Ours. */
 	struct ing_engine engine;
-	struct ing_intake *intake;
-	struct ing_emit *emit;
-	struct ing_control *control;
 	char *socket_path;
 	struct ing_run_progress progress;
-	uv_timer_t poll;
 	uv_signal_t on_term, on_int;
-	bool ended;          /* the input */
-	bool interrupted;    /* by a signal */
-	bool failed;         /* and error says why */
-	bool cancelled;      /* what was under way when the time was over */
-	uint64_t stop_by_ms; /* when interrupted or failed */
+	bool interrupted; /* by a signal */
+	bool failed;      /* and error says why */
 	struct ing_error error;
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * engine.h - the stages that the daemon and `ingestctl run` have in common, built from the
- * configuration.
+ * engine.h - the stages on their loop, built from the configuration; for the daemon and for
+ * `ingestctl run`.
  *
- * Owns: the loop, the watch over its turns, rules, leases, fetch, gate, visits, robots, archive,
- * examiner pool, deliver and pipeline. The caller adds intake, emit and store, wires it all and
- * runs the loop. Thread: the one that made it, which becomes the loop thread.
+ * Owns: the loop, the stages and everything between them, the control socket, the file of the rule
+ * statistics. The caller opens intake, emit and store (`outside`), has them joined with the rest
+ * (ing_engine_wire()) and runs the loop; the engine frees them. Thread: the one that made it, which
+ * becomes the loop thread.
  */
 #pragma once
 #include <uv.h>
@@ -13,32 +14,44 @@
 #include "worker/model/status.h"
 #include "worker/engine/ruleset.h"
 
-struct ing_conf;
-struct ing_metrics;
 struct ing_cdx;
-struct ing_deliver;
+struct ing_conf;
 struct ing_emit;
 struct ing_intake;
 struct ing_message;
+struct ing_metrics;
 struct ing_store;
 
-/* Whether politeness is shared through postgres.dsn, when there is one. */
-enum ing_engine_company { ING_ENGINE_ALONE, ING_ENGINE_FLEET };
+#define ING_ENGINE_CANCEL_MS 5000 /* for threads to give back what was cancelled */
+
+enum ing_engine_sharing {
+	ING_ENGINE_ALONE,  /* no database: this process alone decides when a host may be asked */
+	ING_ENGINE_SHARED, /* hosts are leased through postgres.dsn, if that is set */
+};
+
+/* What the caller adds; owned by the engine once it is set. worker/job/job.h and
+ * worker/deliver/deliver.h say when the functions are called; each may be NULL. */
+struct ing_engine_outside {
+	struct ing_intake *intake;
+	struct ing_store *store; /* NULL: no database */
+	struct ing_emit *emit;
+	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
+	void (*on_result)(void *ctx, enum ing_status status);
+	void (*on_dead_letter)(void *ctx, const struct ing_message *m, const struct ing_error *err);
+	void (*on_reloaded)(void *ctx); /* a reload has ended, with or without success */
+	void *ctx;
+	const char *output; /* what emit writes to, for messages about it; NULL: "broker" */
+};
 
 struct ing_engine {
 	uv_loop_t loop;
-	uv_work_t pool_start; /* nothing to do: has libuv start its threads */
-	struct ing_turns *turns;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
-	enum ing_engine_company company;
+	bool shared;
+	struct ing_turns *turns;
 	struct ing_ruleset rules;
-	struct ing_ruleset coming; /* during a reload: loaded, not in force yet */
-	bool reloading, reload_again;
-	void (*on_reloaded)(void *ctx); /* a reload has ended, well or badly; NULL: nobody asks */
-	void *on_reloaded_ctx;
 	struct ing_rule_stats *rule_stats;
 	struct ing_blocked_hosts *blocks;
-	struct ing_leases *leases; /* NULL: this process alone is polite */
+	struct ing_leases *leases; /* NULL: hosts are not shared */
 	struct ing_fetch *fetch;
 	struct ing_gate *gate;
 	struct ing_visits *visits;
@@ -48,59 +61,61 @@ struct ing_engine {
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
 	struct ing_pipeline *pipeline;
-	/* The caller's, as they were wired. */
-	const struct ing_intake *intake;
-	const struct ing_store *store;
+	struct ing_engine_outside outside;
+
+	/* engine_parts.c */
+	uv_work_t pool_start; /* empty: makes libuv start its threads */
+	/* engine_stop.c */
+	uv_timer_t stop_timer;
+	uint64_t stop_by_ms; /* 0: no limit */
+	bool cancelled;
+	/* engine_rules.c */
+	struct ing_ruleset next_rules; /* during a reload: loaded, not in use yet */
+	bool reloading, reload_again;
+	char *rule_stats_path; /* NULL: not written */
+	uv_timer_t rule_stats_timer;
+	/* engine_control.c */
+	struct ing_control *control;
+	const char *control_name;
 };
 
-/* Makes folders that are missing (spool.dir, warc.dir). On failure nothing is left behind. */
+/* Creates missing folders (spool.dir, warc.dir). On failure nothing is left behind. */
 int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
-	enum ing_engine_company company, struct ing_error *err) ING_MUST_CHECK;
+	enum ing_engine_sharing sharing, struct ing_error *err) ING_MUST_CHECK;
 /* Nothing may be under way (ing_engine_idle()). Runs the loop until its handles are closed. Done
  * twice is fine. */
 void ing_engine_done(struct ing_engine *e);
-
-/* Instead of done, after ing_engine_cancel(), when what is still under way will not end: other
- * workers get the leases of hosts, with what was learnt of them. All else is left to the exit,
- * which must follow. */
+/* Instead of done, when something under way will never end: commits finished offsets and returns
+ * the leases of hosts with what is known of them. The process must exit then. */
 void ing_engine_abandon(struct ing_engine *e);
 
-/* What the caller adds: worker/job/job.h and worker/deliver/deliver.h say when the functions are
- * called. */
-struct ing_engine_outside {
-	struct ing_intake *intake;
-	struct ing_store *store; /* NULL: no database */
-	struct ing_emit *emit;
-	void (*on_cdx)(void *ctx, const struct ing_cdx *line); /* or NULL */
-	void (*on_result)(void *ctx, enum ing_status status);  /* or NULL */
-	void (*on_dead_letter)(
-		void *ctx, const struct ing_message *m, const struct ing_error *err); /* or NULL */
-	void *ctx;
-	const char *output; /* what emit writes to, for words about it; NULL: "broker" */
-};
-
-/* Join the caller's stages with the engine's. Before the first message. */
-void ing_engine_wire(struct ing_engine *e, const struct ing_engine_outside *outside);
-/* Run the loop until it is stopped, and watch its turns (status/turn.h). */
+/* Join the stages with one another and with e->outside. Before the first message. */
+void ing_engine_wire(struct ing_engine *e);
+/* Run the loop until it is stopped, measure its turns (service/turn.h), and write the rule
+ * statistics at the end. */
 void ing_engine_run(struct ing_engine *e);
-
-/* No request is under way, and nothing is being got for ourselves. */
+/* No request and no robots.txt is under way. */
 bool ing_engine_idle(const struct ing_engine *e);
-/* Call off what is got for ourselves once no request waits for it any more. For whoever waits for
- * idle. */
-void ing_engine_settle(struct ing_engine *e);
-/* Call off everything (ing_pipeline_cancel()). */
-void ing_engine_cancel(struct ing_engine *e);
 
-/* Read the rules again and put them in force whole: URL rules at once, examiners' as
- * ing_pool_reload() has it. What is wrong with them is logged, every line of it, and the old ones
- * stay. While one reload is under way another is remembered, and done after it. */
+/* The input has ended: end the loop as soon as everything is finished and written. */
+void ing_engine_finish(struct ing_engine *e);
+/* Take no more messages, drop what waits for a host, and end the loop when the rest is finished. What
+ * is not within drain_ms is cancelled; ING_ENGINE_CANCEL_MS later the loop ends in any case. Called
+ * again, the earlier end counts. */
+void ing_engine_stop(struct ing_engine *e, unsigned drain_ms);
+
+/* Read the rule files again. Valid rules replace the current ones as a whole: URL rules at once,
+ * those of examiners as ing_pool_reload() says. Errors are logged, each of them, and the current
+ * rules stay. A reload requested during another one follows it. */
 void ing_engine_reload_rules(struct ing_engine *e);
-/* Write the rules' counters (worker/rules/rule_stats.h) into a file, off the loop, or now. A
- * failure is logged. */
-void ing_engine_write_yield_soon(struct ing_engine *e, const char *path);
-void ing_engine_write_yield(const struct ing_engine *e, const char *path);
+/* Write the rule statistics (worker/rules/rule_stats.h) into a file at the end, and, unless it is
+ * 0, every every_ms. A failure is logged. */
+void ing_engine_keep_rule_stats(struct ing_engine *e, const char *path, unsigned every_ms);
 
-/* What every stage counts and measures, as it is now (worker/model/metrics.h). The stages are those
- * that were wired. On the loop's thread. */
+/* Listen for requests of `ingestctl hosts` (service/control.h); name: what answers call this
+ * process, borrowed. */
+int ing_engine_open_control(struct ing_engine *e, const char *path, const char *name,
+	struct ing_error *err) ING_MUST_CHECK;
+
+/* The metrics of every stage, as they are now (worker/model/metrics.h). After ing_engine_wire(). */
 void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret);

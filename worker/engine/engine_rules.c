@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Other rules for a running engine, and what came of each rule. Loop thread; the file is written by
- * a thread of libuv's pool.
+ * Reloading the rules, and the file of their statistics. Loop thread; while the loop runs, the file is
+ * written by a thread of libuv's pool.
  *
- * A set of rules is loaded beside the one in use and goes first to the examiners, who may still
- * refuse it; only when they have it do the URL rules and the names of the counters change with it.
+ * A new set of rules is loaded beside the current one and given to the examiners first, as they may
+ * refuse it. When they have it, the URL rules and the names of the statistics change with it.
  */
-#include "worker/engine/engine.h"
+#include "worker/engine/engine_priv.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 #include "worker/scrape/rules/rules.h"
 #include "worker/visit/visit.h"
 
-#define MAX_YIELD_BYTES ((size_t)64 << 20)
+#define MAX_STATS_BYTES ((size_t)64 << 20)
 
 static void end_reload(struct ing_engine *e)
 {
@@ -27,15 +27,15 @@ static void end_reload(struct ing_engine *e)
 	if (e->reload_again) {
 		e->reload_again = false;
 		ing_engine_reload_rules(e);
-	} else if (e->on_reloaded != NULL) {
-		e->on_reloaded(e->on_reloaded_ctx);
+	} else if (e->outside.on_reloaded != NULL) {
+		e->outside.on_reloaded(e->outside.ctx);
 	}
 }
 
 static void refuse_rules(struct ing_engine *e, const char *why)
 {
-	ing_log(ING_LOG_ERROR, "rules not reloaded, the old ones stay: %s", why);
-	ing_ruleset_done(&e->coming);
+	ing_log(ING_LOG_ERROR, "rules not reloaded, the current ones stay in use: %s", why);
+	ing_ruleset_done(&e->next_rules);
 	end_reload(e);
 }
 
@@ -43,12 +43,12 @@ static void on_examiners_reloaded(void *ctx, bool good)
 {
 	struct ing_engine *e = ctx;
 	if (!good) {
-		refuse_rules(e, "the examiners cannot start with them");
+		refuse_rules(e, "the examiners cannot load them");
 		return;
 	}
 	struct ing_ruleset old = e->rules;
-	e->rules = e->coming;
-	e->coming = (struct ing_ruleset){.fd = -1};
+	e->rules = e->next_rules;
+	e->next_rules = (struct ing_ruleset){.fd = -1};
 	const struct ing_rules *rules = e->rules.rules;
 	ing_visits_set_rules(e->visits, e->rules.url_rules, e->rules.host_rules);
 	ing_gate_set_host_rules(e->gate, e->rules.host_rules);
@@ -59,34 +59,47 @@ static void on_examiners_reloaded(void *ctx, bool good)
 	end_reload(e);
 }
 
-/* --- the counters --- */
+/* --- rule statistics --- */
 
-struct yield_file {
+struct stats_file {
 	uv_work_t work;
 	char *path;
 	struct ing_buf json;
 };
 
-static void write_now(const struct ing_buf *json, const char *path)
+static void write_file(const struct ing_buf *json, const char *path)
 {
 	struct ing_error err = {0};
 	if (ing_rule_stats_write(ing_buf_str(json), json->len, path, &err) != 0)
-		ing_log(ING_LOG_WARNING, "the rules' counters are not written: %s", err.msg);
+		ing_log(ING_LOG_WARNING, "rule statistics not written: %s", err.msg);
 }
 
 static void on_write(uv_work_t *work)
 {
-	const struct yield_file *f = work->data;
-	write_now(&f->json, f->path);
+	const struct stats_file *f = work->data;
+	write_file(&f->json, f->path);
 }
 
 static void on_written(uv_work_t *work, int status)
 {
-	struct yield_file *f = work->data;
+	struct stats_file *f = work->data;
 	(void)status;
 	ing_buf_done(&f->json);
 	free(f->path);
 	free(f);
+}
+
+/* On a thread of libuv's pool. */
+static void on_timer(uv_timer_t *timer)
+{
+	struct ing_engine *e = timer->data;
+	struct stats_file *f = ing_alloc(sizeof(*f));
+	f->work.data = f;
+	f->path = ing_strdup(e->rule_stats_path);
+	ing_buf_init(&f->json, MAX_STATS_BYTES);
+	ing_rule_stats_json(e->rule_stats, &f->json);
+	int rc = uv_queue_work(&e->loop, &f->work, on_write, on_written);
+	ing_must(rc == 0);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -101,31 +114,41 @@ void ing_engine_reload_rules(struct ing_engine *e)
 	}
 	e->reloading = true;
 	ing_report_init(&report);
-	int rc = ing_ruleset_load(e->conf->rules_dir, &e->coming, &report, &err);
+	int rc = ing_ruleset_load(e->conf->rules_dir, &e->next_rules, &report, &err);
 	ing_ruleset_log_report(&report);
 	ing_report_done(&report);
 	if (rc == 0)
-		rc = ing_pool_reload(e->pool, e->coming.fd, on_examiners_reloaded, e, &err);
+		rc = ing_pool_reload(e->pool, e->next_rules.fd, on_examiners_reloaded, e, &err);
 	if (rc != 0)
 		refuse_rules(e, err.msg);
 }
 
-void ing_engine_write_yield_soon(struct ing_engine *e, const char *path)
+void ing_engine_init_rule_stats(struct ing_engine *e)
 {
-	struct yield_file *f = ing_alloc(sizeof(*f));
-	f->work.data = f;
-	f->path = ing_strdup(path);
-	ing_buf_init(&f->json, MAX_YIELD_BYTES);
-	ing_rule_stats_json(e->rule_stats, &f->json);
-	int rc = uv_queue_work(&e->loop, &f->work, on_write, on_written);
-	ing_must(rc == 0);
+	uv_timer_init(&e->loop, &e->rule_stats_timer);
+	e->rule_stats_timer.data = e;
 }
 
-void ing_engine_write_yield(const struct ing_engine *e, const char *path)
+void ing_engine_done_rule_stats(struct ing_engine *e)
+{
+	uv_close((uv_handle_t *)&e->rule_stats_timer, NULL);
+	free(ING_TAKE(e->rule_stats_path));
+}
+
+void ing_engine_keep_rule_stats(struct ing_engine *e, const char *path, unsigned every_ms)
+{
+	e->rule_stats_path = ing_strdup(path);
+	if (every_ms > 0)
+		uv_timer_start(&e->rule_stats_timer, on_timer, 0, every_ms);
+}
+
+void ing_engine_write_rule_stats(const struct ing_engine *e)
 {
 	struct ing_buf json;
-	ing_buf_init(&json, MAX_YIELD_BYTES);
+	if (e->rule_stats_path == NULL)
+		return;
+	ing_buf_init(&json, MAX_STATS_BYTES);
 	ing_rule_stats_json(e->rule_stats, &json);
-	write_now(&json, path);
+	write_file(&json, e->rule_stats_path);
 	ing_buf_done(&json);
 }

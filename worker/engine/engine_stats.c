@@ -47,8 +47,8 @@ static void fill_pool(const struct ing_engine *e, struct ing_pool_stats *ret)
 
 static void fill_store(const struct ing_engine *e, struct ing_store_stats *ret)
 {
-	if (e->store != NULL)
-		ing_store_stats(e->store, ret);
+	if (e->outside.store != NULL)
+		ing_store_stats(e->outside.store, ret);
 }
 
 static uint64_t cpu_us(int who)
@@ -68,7 +68,7 @@ static void fill_process(const struct ing_engine *e, struct ing_process_stats *r
 
 static void fill_intake(const struct ing_engine *e, struct ing_intake_stats *ret)
 {
-	ing_intake_stats(e->intake, ret);
+	ing_intake_stats(e->outside.intake, ret);
 }
 
 static void fill_gate(const struct ing_engine *e, struct ing_gate_stats *ret)

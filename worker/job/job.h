@@ -22,6 +22,7 @@
 #include "worker/model/findings.h"
 #include "worker/model/metrics.h"
 #include "worker/model/request.h"
+#include "worker/model/settings.h"
 #include "worker/model/status.h"
 #include "worker/visit/visit.h"
 
@@ -91,15 +92,11 @@ struct ing_job {
 _Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
 
 struct ing_pipeline_conf {
-	unsigned max_waiting;         /* requests waiting or under way */
+	struct ing_job_settings settings;
 	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
 	unsigned max_unacked;         /* decided, but not yet delivered: the gate holds beyond */
-	unsigned max_hops;            /* landing pages followed */
-	unsigned max_redirects;       /* in a row */
-	unsigned deadline_ms;
 	unsigned pdf_timeout_ms;
-	uint64_t max_body_bytes, max_scrape_bytes;
-	unsigned max_ratio;                /* of a decoded body to the one sent */
+	uint64_t max_body_bytes;           /* fetch.max_body_bytes */
 	struct ing_rule_stats *rule_stats; /* borrowed; NULL: nobody counts */
 };
 

@@ -99,7 +99,7 @@ void ing_job_start_work(struct ing_job *job)
 	w->job = job;
 	ing_visit_steps_init(&w->steps);
 	w->further_end = &w->further;
-	ing_work_clock_init(&w->clock, job->pipeline->conf.deadline_ms);
+	ing_work_clock_init(&w->clock, job->pipeline->conf.settings.deadline_ms);
 	job->work = w;
 }
 

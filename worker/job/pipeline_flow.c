@@ -69,9 +69,9 @@ static unsigned divide_places(
 	uint64_t weights = 0;
 	for (int i = 0; i < ING_LANES_; i++)
 		weights += conf->weights[i];
-	unsigned rest = conf->max_waiting;
+	unsigned rest = conf->settings.max_waiting;
 	for (int i = 0; i < ING_LANES_; i++) {
-		uint64_t half = conf->max_waiting / 2;
+		uint64_t half = conf->settings.max_waiting / 2;
 		ret_reserved[i] = weights > 0 ? (unsigned)(half * conf->weights[i] / weights) : 0;
 		if (ret_reserved[i] == 0 && conf->weights[i] > 0 && half >= ING_LANES_)
 			ret_reserved[i] = 1;

@@ -56,7 +56,8 @@ static void on_running(void *ctx, bool taken)
 	struct ing_work_clock *clock = &job->work->clock;
 	uint64_t now_ms = ing_now_ms();
 	if (taken) {
-		uint64_t least_ms = ING_MIN(job->pipeline->conf.deadline_ms / 10, LEAST_EXAM_MS);
+		uint64_t least_ms =
+			ING_MIN(job->pipeline->conf.settings.deadline_ms / 10, LEAST_EXAM_MS);
 		ing_work_clock_start(clock, now_ms);
 		exam->end_ms = now_ms + ING_MAX(ing_work_clock_left(clock, now_ms), least_ms);
 	} else {
@@ -140,7 +141,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	const struct ing_hop_view view = {
 		.url = step->url,
 		.landings = w->landings,
-		.max_hops = job->pipeline->conf.max_hops,
+		.max_hops = job->pipeline->conf.settings.max_hops,
 		.asked_before = was_asked_before,
 		.verdict = judge,
 		.ctx = job,
@@ -194,8 +195,8 @@ static struct ing_exam_request question_for(
 		.content_encoding = ex->content_encoding,
 		.want = ing_artifact_type(job->work->request->type)->want,
 		.max_body_bytes = conf->max_body_bytes,
-		.max_ratio = conf->max_ratio,
-		.max_scrape_bytes = conf->max_scrape_bytes,
+		.max_ratio = conf->settings.max_ratio,
+		.max_scrape_bytes = conf->settings.max_scrape_bytes,
 		.pdf_timeout_ms = conf->pdf_timeout_ms,
 	};
 }

@@ -81,7 +81,7 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 		.steps = &w->steps,
 		.clock = &w->clock,
 		.accept = ing_artifact_type(w->request->type)->accept,
-		.max_redirects = job->pipeline->conf.max_redirects,
+		.max_redirects = job->pipeline->conf.settings.max_redirects,
 	};
 	if (v != &job->first) {
 		const struct ing_job_visit *further = ING_CONTAINER(v, struct ing_job_visit, visit);

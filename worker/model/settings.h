@@ -89,5 +89,4 @@ struct ing_job_settings {
 	unsigned max_redirects;  /* fetch.max_redirects, in a row */
 	unsigned max_ratio;      /* fetch.max_ratio: of a decoded body to the one sent */
 	size_t max_scrape_bytes; /* scrape.max_bytes */
-	bool tls_fallback;       /* fetch.tls_fallback, where no rule of the host says */
 };

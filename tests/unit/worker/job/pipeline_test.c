@@ -29,16 +29,14 @@ static struct ing_deliver *deliver;
 static struct ing_visits *visits;
 static struct ing_pipeline *pipeline;
 
-static const struct ing_pipeline_conf usual = {
-	.max_waiting = 100,
+static const struct ing_pipeline_conf usual = {.settings = {.max_waiting = 100,
+						       .max_hops = 2,
+						       .max_redirects = 2,
+						       .deadline_ms = 60000,
+						       .max_scrape_bytes = 1000},
 	.max_unacked = 100,
-	.max_hops = 2,
-	.max_redirects = 2,
-	.deadline_ms = 60000,
 	.pdf_timeout_ms = 1000,
-	.max_body_bytes = 1000,
-	.max_scrape_bytes = 1000,
-};
+	.max_body_bytes = 1000};
 
 static void begin(const struct ing_pipeline_conf *conf, unsigned max_wait_ms)
 {
@@ -342,7 +340,7 @@ static void the_deadline_ends_an_examination(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.deadline_ms = 30;
+	conf.settings.deadline_ms = 30;
 	begin(&conf, 0);
 	send_request(1, pdf_request);
 	turn(1);
@@ -360,7 +358,7 @@ static void waiting_for_an_examiner_is_no_work(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.deadline_ms = 100;
+	conf.settings.deadline_ms = 100;
 	begin(&conf, 0);
 	fake.examiners_busy = true;
 	send_request(1, pdf_request);
@@ -394,7 +392,7 @@ static void a_page_that_waited_is_followed(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.deadline_ms = 100;
+	conf.settings.deadline_ms = 100;
 	begin(&conf, 0);
 	fake.examiners_busy = true;
 	send_request(1, pdf_request);
@@ -417,7 +415,7 @@ static void a_document_that_no_examiner_took_is_the_workers_trouble(void **state
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.deadline_ms = 200;
+	conf.settings.deadline_ms = 200;
 	begin(&conf, 0);
 	fake.examiners_busy = true;
 	send_request(1, pdf_request);
@@ -575,7 +573,7 @@ static void intake_pauses_at_the_ceiling_and_goes_on_below(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.max_waiting = 32;
+	conf.settings.max_waiting = 32;
 	begin(&conf, 0);
 	for (int i = 0; i < 32; i++) {
 		assert_false(fake.paused[ING_LANE_REQUESTS]);
@@ -599,7 +597,7 @@ static void requests_are_weighed_not_only_counted(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.max_waiting = 100000;
+	conf.settings.max_waiting = 100000;
 	begin(&conf, 0);
 	size_t bytes = (size_t)1 << 20;
 	char *large = ing_alloc(bytes + 1);

@@ -29,16 +29,14 @@ static struct ing_visits *visits;
 static struct ing_pipeline *pipeline;
 static struct ing_robots_fetches *fetches; /* NULL: robots has its files from others */
 
-static const struct ing_pipeline_conf usual = {
-	.max_waiting = 100,
+static const struct ing_pipeline_conf usual = {.settings = {.max_waiting = 100,
+						       .max_hops = 2,
+						       .max_redirects = 2,
+						       .deadline_ms = 60000,
+						       .max_scrape_bytes = 1000},
 	.max_unacked = 100,
-	.max_hops = 2,
-	.max_redirects = 2,
-	.deadline_ms = 60000,
 	.pdf_timeout_ms = 1000,
-	.max_body_bytes = 1000,
-	.max_scrape_bytes = 1000,
-};
+	.max_body_bytes = 1000};
 
 static void begin_with(const struct ing_pipeline_conf *conf, bool tls_fallback)
 {
@@ -532,7 +530,7 @@ static void only_work_counts_against_the_deadline(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.deadline_ms = 100;
+	conf.settings.deadline_ms = 100;
 	begin(&conf);
 	send_url(A);
 	turn(150);
@@ -733,7 +731,7 @@ static void a_full_lane_leaves_room_for_the_others(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.max_waiting = 60;
+	conf.settings.max_waiting = 60;
 	conf.weights[ING_LANE_PRIORITY] = 16;
 	conf.weights[ING_LANE_REQUESTS] = 8;
 	conf.weights[ING_LANE_DAILY] = 4;
@@ -766,7 +764,7 @@ static void every_lane_has_some_room(void **state)
 {
 	(void)state;
 	struct ing_pipeline_conf conf = usual;
-	conf.max_waiting = 8;
+	conf.settings.max_waiting = 8;
 	conf.weights[ING_LANE_PRIORITY] = 1000;
 	conf.weights[ING_LANE_REQUESTS] = conf.weights[ING_LANE_BULK] = 1;
 	begin(&conf);

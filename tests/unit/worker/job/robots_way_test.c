@@ -53,10 +53,10 @@ static void begin(void)
 		.fetch = ing_robots_fetch_start,
 		.ctx = fetches});
 	deliver = fake_deliver_new(true, NULL);
-	pipeline = ing_pipeline_new(&loop, &(struct ing_pipeline_conf){.max_waiting = 100,
-						   .max_unacked = 100,
-						   .max_redirects = 2,
-						   .deadline_ms = 60000});
+	pipeline = ing_pipeline_new(&loop,
+		&(struct ing_pipeline_conf){
+			.settings = {.max_waiting = 100, .max_redirects = 2, .deadline_ms = 60000},
+			.max_unacked = 100});
 	const struct ing_stages stages = {
 		.intake = FAKE_STAGE, .visits = visits, .pool = FAKE_STAGE, .deliver = deliver};
 	ing_visits_wire(visits, &(struct ing_visits_stages){.gate = gate,

@@ -179,12 +179,13 @@ static void begin(void)
 		visits, &(struct ing_visits_stages){
 				.gate = gate, .fetch = client.fetch, .archive = FAKE_STAGE});
 	deliver = fake_deliver_new(true, NULL);
-	pipeline = ing_pipeline_new(&client.loop, &(struct ing_pipeline_conf){.max_waiting = 10,
-							  .max_unacked = 10,
-							  .max_hops = 100,
-							  .max_redirects = 5,
-							  .deadline_ms = 10 * GIVE_UP_MS,
-							  .max_body_bytes = 8000000});
+	pipeline = ing_pipeline_new(
+		&client.loop, &(struct ing_pipeline_conf){.settings = {.max_waiting = 10,
+								  .max_hops = 100,
+								  .max_redirects = 5,
+								  .deadline_ms = 10 * GIVE_UP_MS},
+				      .max_unacked = 10,
+				      .max_body_bytes = 8000000});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
 					    .pool = FAKE_STAGE,

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The daemon. Beside `ingestctl run` (worker/ctl/run_work.c) the only code that opens intake, store and
+ * emit.
+ *
+ * Stopping: the first SIGTERM or SIGINT stops intake and drops requests that wait for a host; running
+ * ones may finish within stop.drain_ms and are cancelled then; finished offsets are committed and the
+ * group is left. A second signal exits at once: the next owner processes again what was unfinished.
+ */
+#include "worker/daemon.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "worker/conf/conf.h"
+#include "worker/conf/version.h"
+#include "worker/emit/emit.h"
+#include "worker/engine/engine.h"
+#include "worker/intake/intake.h"
+#include "worker/job/job.h"
+#include "worker/model/metrics.h"
+#include "worker/service/hosts_watch.h"
+#include "worker/service/instance_lock.h"
+#include "worker/service/notify.h"
+#include "worker/store/store.h"
+
+#define STATUS_MS 1000
+#define RULE_STATS_MS 60000
+#define CLOSE_MS 15000 /* consumer, producer and database may each take some seconds to close */
+
+struct worker {
+	const struct ing_conf *conf;
+	struct ing_engine engine;
+	int lock_fd;
+	uv_signal_t on_term, on_int, on_hup;
+	uv_timer_t status, watchdog;
+	bool ready, stopping;
+	uint64_t last_results;
+	struct ing_hosts_watch hosts;
+	enum ing_daemon_exit exit_code;
+};
+
+/* --- stopping --- */
+
+static void start_stopping(struct worker *w, const char *why, unsigned drain_ms)
+{
+	if (w->stopping)
+		return;
+	w->stopping = true;
+	ing_log(ING_LOG_INFO, "%s: stopping, running requests may take %u ms", why, drain_ms);
+	ing_notify_stopping(drain_ms + ING_ENGINE_CANCEL_MS + CLOSE_MS);
+	ing_engine_stop(&w->engine, drain_ms);
+}
+
+static void on_signal(uv_signal_t *s, int signum)
+{
+	struct worker *w = s->data;
+	if (w->stopping) {
+		ing_log(ING_LOG_WARNING, "second signal: exit at once");
+		_exit(ING_DAEMON_RUNTIME);
+	}
+	start_stopping(w, signum == SIGTERM ? "SIGTERM" : "SIGINT", w->conf->drain_ms);
+}
+
+static void on_sighup(uv_signal_t *s, int signum)
+{
+	struct worker *w = s->data;
+	(void)signum;
+	if (w->stopping)
+		return;
+	ing_log(ING_LOG_INFO, "SIGHUP: reloading the rules in %s", w->conf->rules_dir);
+	if (w->ready)
+		ing_notify_reloading();
+	ing_engine_reload_rules(&w->engine);
+}
+
+static void on_reloaded(void *ctx)
+{
+	const struct worker *w = ctx;
+	if (w->ready && !w->stopping)
+		ing_notify_ready();
+}
+
+/* --- events of intake and emit --- */
+
+static void on_message(void *ctx, const struct ing_message *m)
+{
+	struct worker *w = ctx;
+	ing_pipeline_on_message(w->engine.pipeline, m);
+}
+
+static void on_revoked(void *ctx, int32_t partition_index, uint32_t epoch)
+{
+	struct worker *w = ctx;
+	ing_pipeline_on_revoked(w->engine.pipeline, partition_index, epoch);
+}
+
+static void on_assigned(void *ctx, unsigned partitions)
+{
+	struct worker *w = ctx;
+	ing_log(ING_LOG_INFO, "assigned %u partitions", partitions);
+	if (!w->ready)
+		ing_notify_ready();
+	w->ready = true;
+}
+
+static void on_end(void *ctx)
+{
+	(void)ctx; /* Kafka does not end */
+}
+
+static void on_fatal(void *ctx, const struct ing_error *err)
+{
+	struct worker *w = ctx;
+	ing_log(ING_LOG_ERROR, "%s", err->msg);
+	w->exit_code = ING_DAEMON_RUNTIME;
+	/* Nothing can be delivered or committed any more, so there is nothing to wait for. */
+	start_stopping(w, "fatal error", 0);
+}
+
+static void on_dead_letter(void *ctx, const struct ing_message *m, const struct ing_error *err)
+{
+	static struct ing_log_throttle throttle;
+	unsigned more = 0;
+	(void)ctx;
+	if (ing_log_throttle_pass(&throttle, 5000, &more))
+		ing_log(ING_LOG_WARNING, "dead letter: %s [%d] offset %lld: %s (%u more before)",
+			m->topic, m->partition, (long long)m->token.offset, err->msg, more);
+}
+
+/* --- files in state.dir --- */
+
+/* Heap. */
+static char *path_in_state(const struct worker *w, const char *name, const char *suffix)
+{
+	struct ing_buf path;
+	ing_buf_init(&path, 8192);
+	ing_buf_printf(&path, "%s/%s%s", w->conf->state_dir, name, suffix);
+	return ing_buf_steal(&path);
+}
+
+/* The daemon works without its socket, too. */
+static void open_control(struct worker *w)
+{
+	struct ing_error err = {0};
+	char *path = path_in_state(w, w->conf->instance, ".sock");
+	if (ing_engine_open_control(&w->engine, path, w->conf->instance, &err) != 0)
+		ing_log(ING_LOG_WARNING, "no control socket: %s", err.msg);
+	free(path);
+}
+
+static void keep_rule_stats(struct worker *w)
+{
+	char *path = path_in_state(w, "rule-yield", ".json");
+	ing_engine_keep_rule_stats(&w->engine, path, RULE_STATS_MS);
+	free(path);
+}
+
+/* --- timers --- */
+
+static void on_status(uv_timer_t *t)
+{
+	struct worker *w = t->data;
+	struct ing_metrics now;
+	ing_engine_metrics(&w->engine, &now);
+	uint64_t results = now.deliver.results;
+	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
+	struct ing_buf words;
+	ing_buf_init(&words, 1000);
+	ing_metrics_add_status(&now, (results - w->last_results) * 1000 / STATUS_MS, &words);
+	ing_hosts_add_status(w->engine.gate, &words);
+	ing_notify_status("%s%s%s", ing_buf_str(&words), blocked != NULL ? ", waiting for " : "",
+		blocked != NULL ? blocked : "");
+	w->last_results = results;
+	ing_buf_clear(&words);
+	if (ing_hosts_watch(&w->hosts, w->engine.gate, ing_now_ms(), &words))
+		ing_log(ING_LOG_INFO, "%s", ing_buf_str(&words));
+	ing_buf_done(&words);
+}
+
+static void on_watchdog(uv_timer_t *t)
+{
+	(void)t;
+	ing_notify_watchdog();
+}
+
+static void start_timers(struct worker *w)
+{
+	uv_loop_t *loop = &w->engine.loop;
+	uv_signal_init(loop, &w->on_term);
+	uv_signal_init(loop, &w->on_int);
+	uv_signal_init(loop, &w->on_hup);
+	uv_timer_init(loop, &w->status);
+	uv_timer_init(loop, &w->watchdog);
+	w->on_term.data = w->on_int.data = w->on_hup.data = w;
+	w->status.data = w->watchdog.data = w;
+	uv_signal_start(&w->on_term, on_signal, SIGTERM);
+	uv_signal_start(&w->on_int, on_signal, SIGINT);
+	uv_signal_start(&w->on_hup, on_sighup, SIGHUP);
+	uv_timer_start(&w->status, on_status, STATUS_MS, STATUS_MS);
+	unsigned watchdog_ms = ing_notify_watchdog_ms();
+	if (watchdog_ms > 0)
+		uv_timer_start(&w->watchdog, on_watchdog, 0, watchdog_ms);
+}
+
+static void stop_timers(struct worker *w)
+{
+	uv_close((uv_handle_t *)&w->on_term, NULL);
+	uv_close((uv_handle_t *)&w->on_int, NULL);
+	uv_close((uv_handle_t *)&w->on_hup, NULL);
+	uv_close((uv_handle_t *)&w->status, NULL);
+	uv_close((uv_handle_t *)&w->watchdog, NULL);
+}
+
+/* --- Kafka and PostgreSQL --- */
+
+static int open_outside(struct worker *w, struct ing_error *err)
+{
+	const struct ing_conf *c = w->conf;
+	uv_loop_t *loop = &w->engine.loop;
+	struct ing_engine_outside *outside = &w->engine.outside;
+	const struct ing_intake_events events = {
+		.ctx = w,
+		.on_message = on_message,
+		.on_revoked = on_revoked,
+		.on_assigned = on_assigned,
+		.on_end = on_end,
+		.on_fatal = on_fatal,
+	};
+	outside->on_dead_letter = on_dead_letter;
+	outside->on_reloaded = on_reloaded;
+	outside->ctx = w;
+	int rc = 0;
+	if (c->postgres.dsn[0] != '\0')
+		rc = ing_store_new(loop, &c->postgres, &outside->store, err);
+	else
+		ing_log(ING_LOG_INFO, "postgres.dsn is empty: no rows are written");
+	if (rc == 0)
+		rc = ing_emit_kafka_new(
+			loop, &c->kafka, c->instance, on_fatal, w, &outside->emit, err);
+	if (rc == 0)
+		rc = ing_intake_kafka_new(
+			loop, &c->kafka, c->instance, &events, &outside->intake, err);
+	return rc;
+}
+
+static int open_all(struct worker *w, struct ing_error *err)
+{
+	int rc = ing_instance_lock(w->conf->state_dir, w->conf->instance, &w->lock_fd, err);
+	if (rc == 0)
+		rc = ing_engine_init(&w->engine, w->conf, ING_ENGINE_SHARED, err);
+	if (rc == 0)
+		rc = open_outside(w, err);
+	return rc;
+}
+
+static void log_metrics(const struct worker *w)
+{
+	struct ing_metrics last;
+	ing_engine_metrics(&w->engine, &last);
+	char *line = ing_metrics_line(&last);
+	ing_log(ING_LOG_INFO, "stopped: %s", line);
+	free(line);
+}
+
+static void run(struct worker *w)
+{
+	ing_engine_wire(&w->engine);
+	start_timers(w);
+	keep_rule_stats(w);
+	open_control(w);
+	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
+		w->conf->instance, w->conf->kafka.lane_topics[ING_LANE_REQUESTS]);
+	ing_intake_start(w->engine.outside.intake);
+	ing_engine_run(&w->engine);
+	log_metrics(w);
+	stop_timers(w); /* from here on a second signal ends the process by default */
+	signal(SIGHUP, SIG_IGN);
+	if (ing_engine_idle(&w->engine))
+		return;
+	/* A database or disk that is away still holds requests; their offsets are not committed. */
+	ing_log(ING_LOG_WARNING,
+		"leaving unfinished requests to the next owner of their partitions");
+	ing_engine_abandon(&w->engine);
+	_exit(w->exit_code);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+enum ing_daemon_exit ing_daemon_run(const struct ing_conf *conf)
+{
+	struct worker w = {.conf = conf, .lock_fd = -1};
+	struct ing_error err = {0};
+	if (open_all(&w, &err) == 0) {
+		run(&w);
+	} else {
+		ing_log(ING_LOG_ERROR, "%s", err.msg);
+		w.exit_code =
+			err.code == ING_FAIL_CONFIG ? ING_DAEMON_CONFIG : ING_DAEMON_ENVIRONMENT;
+	}
+	ing_engine_done(&w.engine);
+	if (w.lock_fd >= 0)
+		close(w.lock_fd);
+	return w.exit_code;
+}
