@@ -27,10 +27,7 @@
 #include "worker/visit/visit.h"
 
 struct uv_loop_s;
-struct ing_archive;
 struct ing_deliver;
-struct ing_fetch;
-struct ing_gate;
 struct ing_job_exam;
 struct ing_pool;
 struct ing_rule_stats;
