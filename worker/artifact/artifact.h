@@ -73,7 +73,7 @@ struct ing_artifact_type {
 	 * (ING_ARTIFACT_NO_LINK). */
 	enum ing_link_kind link;
 	bool use_site_rules; /* a page without this link may lead on by a site's rule (its next) */
-	/* The end at a page that leads nowhere. */
+	/* The end at a page that leads nowhere; not where pages are documents. */
 	enum ing_status no_link_status;
 	const char *no_link_detail;             /* for error_message, or NULL */
 	bool reports_no_link;                   /* the result has an empty extract_next_hop */

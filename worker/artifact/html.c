@@ -11,5 +11,4 @@ const struct ing_artifact_type ing_artifact_html = {
 	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 	.want = ING_WANT_LINKS,
 	.link = ING_LINK_HTML,
-	.no_link_status = ING_STATUS_WRONG_MIMETYPE, /* of XML that is no XHTML */
 };

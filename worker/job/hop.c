@@ -134,10 +134,13 @@ struct ing_decision ing_hop_after_examine(
 	if (f->file.size_bytes == 0)
 		return ing_target_end(ING_STATUS_EMPTY_BLOB, "nothing is left after decoding");
 	const char *mimetype = f->file.mimetype;
-	bool is_document = ing_artifact_accepts(ing_artifact_type(r->type), mimetype);
-	if (ing_artifact_is_page(mimetype))
-		return is_document ? accept_page(v, r, f) : leave_page(v, r, &f->page);
-	return is_document ? accept_document(r, &f->file)
+	const struct ing_artifact_type *type = ing_artifact_type(r->type);
+	bool is_page = ing_artifact_is_page(mimetype);
+	if (ing_artifact_accepts(type, mimetype))
+		return is_page ? accept_page(v, r, f) : accept_document(r, &f->file);
+	/* Where pages are the documents, XML that is no XHTML leads to none. */
+	bool may_lead_on = is_page && !ing_artifact_accepts(type, "text/html");
+	return may_lead_on ? leave_page(v, r, &f->page)
 			   : ing_target_end(ING_STATUS_WRONG_MIMETYPE, NULL);
 }
 

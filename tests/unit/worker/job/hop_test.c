@@ -380,6 +380,28 @@ static void where_a_page_leads(void **state)
 	}
 }
 
+/* Examiners read it as HTML; what they find in it leads nowhere and is no wall. */
+static void xml_in_place_of_a_page_is_the_wrong_type(void **state)
+{
+	(void)state;
+	char known[] = "";
+	char why[] = "why";
+	const struct ing_request r = {.type = HTML};
+	const struct ing_hop_view v = {.url = "https://h.example/pass/wall",
+		.max_hops = 2,
+		.asked_before = asked_before,
+		.verdict = judge,
+		.ctx = known};
+	struct ing_findings f = {.file = {.mimetype = "application/xml", .size_bytes = 1}};
+	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);
+	f.page = (struct ing_page){.wall = ING_WALL_LOGIN, .wall_detail = why};
+	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);
+	f.page = (struct ing_page){.links[ING_LINK_HTML] = LINK(a_page)};
+	struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
+	assert_int_equal(d.step, ING_STEP_END);
+	assert_int_equal(d.status, ING_STATUS_WRONG_MIMETYPE);
+}
+
 static void a_bad_status_may_be_a_wall(void **state)
 {
 	(void)state;
@@ -490,6 +512,7 @@ int main(void)
 		cmocka_unit_test(expectations_are_honoured),
 		cmocka_unit_test(rules_come_before_loops_and_limits),
 		cmocka_unit_test(where_a_page_leads),
+		cmocka_unit_test(xml_in_place_of_a_page_is_the_wrong_type),
 		cmocka_unit_test(a_bad_status_may_be_a_wall),
 		cmocka_unit_test(a_chain_that_ends_with_a_page_of_a_wall),
 		cmocka_unit_test(user_information_goes_no_further),
