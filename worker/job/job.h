@@ -126,6 +126,7 @@ void ing_pipeline_drain(struct ing_pipeline *p);
 /* Cancel what is left (the drain's bound has passed). Callbacks of threads may still be owed: run
  * the loop until idle. */
 void ing_pipeline_cancel(struct ing_pipeline *p);
+/* Nothing of a request is under way. Files of robots.txt may be: robots_fetch.h. */
 bool ing_pipeline_idle(const struct ing_pipeline *p);
 /* A stage is blocked (database, disk, broker): a short word, or NULL. */
 const char *ing_pipeline_blocked_by(const struct ing_pipeline *p);

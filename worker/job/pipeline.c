@@ -271,9 +271,11 @@ void ing_pipeline_cancel(struct ing_pipeline *p)
 	ing_deliver_cancel(p->stages.deliver);
 }
 
+/* Captures are of robots fetches, which wait for them. */
 bool ing_pipeline_idle(const struct ing_pipeline *p)
 {
-	return p->job_count == 0 && ing_deliver_idle(p->stages.deliver);
+	const struct ing_deliver_load *load = ing_deliver_load(p->stages.deliver);
+	return p->job_count + load->results + load->dead_letters == 0;
 }
 
 const char *ing_pipeline_blocked_by(const struct ing_pipeline *p)

@@ -302,6 +302,28 @@ static void stopping_leaves_nothing_behind(void **state)
 	}
 }
 
+/* Whoever stops cancels the robots fetches when no request is left: a row of one file is no reason
+ * to fetch another. */
+static void index_rows_of_a_file_keep_no_request_under_way(void **state)
+{
+	(void)state;
+	begin();
+	send_url(A "1");
+	expect_fetch(A "robots.txt");
+	fake_fetch_answer(&(struct fake_answer){.http_status = 200});
+	fake_archive_done();
+	assert_int_equal(fake.stored.count, 1);
+	send_url(B "1");
+	expect_fetch(B "robots.txt");
+	ing_pipeline_drain(pipeline);
+	assert_true(ing_pipeline_idle(pipeline));
+	ing_robots_fetches_cancel(fetches);
+	assert_int_equal(fake.fetches.count, 0);
+	assert_false(ing_robots_fetches_idle(fetches)); /* the database has the row */
+	fake_store_done();
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +333,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_its_examiner_does_not_survive_forbids),
 		cmocka_unit_test(a_crowd_that_waits_for_a_file_does_not_hold_the_loop),
 		cmocka_unit_test(stopping_leaves_nothing_behind),
+		cmocka_unit_test(index_rows_of_a_file_keep_no_request_under_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
