@@ -148,31 +148,31 @@ def test_hosts_are_asked_for_as_rules_write_them(hosts, play, written, asked):
 
 
 @pytest.mark.parametrize("state, line", [
-    ({}, "nobody waits, and nothing is in the way of the next request"),
-    ({"holding": 1}, "1 transfer under way, and nobody waits"),
-    ({"delay": {"why": "delay", "ms_left": 300, "held": False}}, "nobody waits; it may be asked again in 300 ms"),
+    ({}, "no requests waiting; the next one starts at once"),
+    ({"holding": 1}, "1 transfer running, no requests waiting"),
+    ({"delay": {"why": "delay", "ms_left": 300, "held": False}}, "no requests waiting; next transfer possible in 300 ms"),
     ({"waiting": 3, "need": "slot", "need_words": "one of its transfers to end"},
      "3 requests waiting for one of its transfers to end"),
     ({"waiting": 1, "need": "rest", "need_words": "the end of its pause",
       "delay": {"why": "adaptive", "ms_left": 8500, "held": False}},
      "1 request waiting for the end of its pause, another 8.5 s: its last answer was slow"),
-    ({"waiting": 9, "need": "lease", "need_words": "its lease, held by worker w2 has"},
-     "9 requests waiting for its lease, held by worker w2 has"),
+    ({"waiting": 9, "need": "lease", "need_words": "its lease, held by worker w2"},
+     "9 requests waiting for its lease, held by worker w2"),
     ({"waiting": 9, "parked": 9, "need": "rest", "need_words": "the end of its pause", "last_answer": LAST,
       "delay": {"why": "retry-after", "ms_left": 125_000, "held": True}},
      "held for another 2 min 5 s: its Retry-After asks for it; last answer 429 (host-backoff), 4.0 s ago"),
     ({"delay": {"why": "breaker", "ms_left": 90_000_000, "held": True}},
-     "held for another 1 d 1 h: too many failures in a row (breaker)"),
+     "held for another 1 d 1 h: circuit breaker open after consecutive failures"),
     ({"robots": {**ROBOTS, "verdict": "unreachable"}},
-     "its robots.txt cannot be had, so nothing is fetched; asked for again in 22 h 0 min"),
+     "its robots.txt cannot be fetched, so nothing is fetched; retried in 22 h 0 min"),
     ({"robots": {**ROBOTS, "verdict": "unreachable", "words": "robots.txt is unreachable (HTTP 503)"}},
-     "its robots.txt is unreachable (HTTP 503), so nothing is fetched; asked for again in 22 h 0 min"),
+     "its robots.txt is unreachable (HTTP 503), so nothing is fetched; retried in 22 h 0 min"),
     ({"known": False, "robots": {**ROBOTS, "verdict": "failed", "expires_ms": 29_000, "outcome": "connect-error",
                                  "words": "robots.txt could not be fetched: refused"}},
      "its robots.txt could not be fetched: refused; until then its requests end as connect-error; "
-     "asked for again in 29 s"),
+     "retried in 29 s"),
     ({"robots": {**ROBOTS, "verdict": "failed", "expires_ms": 0}},
-     "nobody waits, and nothing is in the way of the next request"),
+     "no requests waiting; the next one starts at once"),
     ({"robots": {**ROBOTS, "verdict": "pending", "waiting": 2}}, "2 requests waiting for its robots.txt"),
     ({"waiting": 2, "blocked": "they complained"}, "blocked for all workers: they complained")])
 def test_the_first_line_says_why(hosts, play, state, line):
@@ -197,12 +197,12 @@ def test_the_lines_below_say_the_rest(hosts, play):
         "  pause        1 min 0 s left: its Retry-After asks for it",
         "  last answer  429 (host-backoff), 4.0 s ago, took 120 ms",
         "  failures     3 in a row; breaker closed",
-        "  address      192.0.2.7, 4 in use there, all its names together",
+        "  address      192.0.2.7, 4 transfers there, over all host names",
         "  lease        ours, 1 min 30 s left",
-        "  robots.txt   https://example.org/robots.txt: rules, 2 h 3 min old, good for 22 h 0 min, Crawl-delay 5.0 s",
+        "  robots.txt   https://example.org/robots.txt: rules, 2 h 3 min old, valid for 22 h 0 min, Crawl-delay 5.0 s",
         "rules",
-        "  least pause  500 ms (gate.host_delay_ms)",
-        "  at a time    1",
+        "  min. pause   500 ms (gate.host_delay_ms)",
+        "  concurrency  1",
         "  robots.txt   obey"]
 
 
@@ -220,15 +220,15 @@ def test_an_outcome_without_a_status_is_told(hosts, play):
           "robots": {**ROBOTS, "verdict": "failed", "age_ms": 1000, "expires_ms": 29_000, "crawl_delay_ms": 0}})
     lines = hosts("explain", "example.org").stdout.splitlines()
     assert "  last answer  connect-error, 4.0 s ago, took 120 ms" in lines
-    assert "  robots.txt   https://example.org/robots.txt: failed, 1.0 s ago, asked for again in 29 s" in lines
+    assert "  robots.txt   https://example.org/robots.txt: failed, 1.0 s ago, retried in 29 s" in lines
 
 
 def test_the_name_under_which_it_is_locked_is_told(hosts, play):
     play({"waiting": 1})
     done = hosts("explain", "sub.example.org")
     assert first_line(done).startswith("sub.example.org: 1 request waiting")
-    assert "  locked as    example.org" in done.stdout.splitlines()
-    assert "locked as" not in hosts("explain", "example.org").stdout
+    assert "  queue of     example.org" in done.stdout.splitlines()
+    assert "queue of" not in hosts("explain", "example.org").stdout
 
 
 def test_all_workers_here_are_asked(hosts, play):
@@ -252,7 +252,7 @@ def test_a_worker_that_cannot_say_does_not_hide_the_others(hosts, play, place, r
         dead.bind(os.path.join(place["state.dir"], "dead.sock"))
     done = hosts("explain", "example.org")
     assert done.returncode == 0
-    assert first_line(done) == "example.org: 2 transfers under way, and nobody waits"
+    assert first_line(done) == "example.org: 2 transfers running, no requests waiting"
     assert "dead" not in done.stderr
     if words:
         assert words in done.stderr
@@ -261,7 +261,7 @@ def test_a_worker_that_cannot_say_does_not_hide_the_others(hosts, play, place, r
 def test_an_answer_of_another_version_is_borne(hosts, play):
     play(b'{"known": true, "instance": 3, "delay": 5, "queue": [], "robots": "x", "lease": {}, "address": {}}\n')
     done = hosts("explain", "example.org")
-    assert done.returncode == 0 and "nobody waits" in first_line(done)
+    assert done.returncode == 0 and "no requests waiting" in first_line(done)
 
 
 def test_texts_from_outside_do_not_reach_the_terminal(hosts, play):
@@ -276,8 +276,8 @@ def test_a_host_that_no_worker_knows(hosts, play, robots):
     play({"known": False, "robots": robots})
     done = hosts("explain", "example.org")
     assert done.returncode == 1
-    assert first_line(done) == ("example.org: neither a worker nor the database has met it; "
-                                "below is what would apply")
+    assert first_line(done) == ("example.org: unknown to the workers and the database; "
+                                "the rules below would apply")
 
 
 def test_rules_are_named_with_their_place(hosts, play, place, tmp_path):
@@ -291,8 +291,8 @@ def test_rules_are_named_with_their_place(hosts, play, place, tmp_path):
     assert done.returncode == 1
     folder = tmp_path / "rules"
     assert done.stdout.splitlines()[-5:] == [
-        "rules", "  least pause  3.0 s (hosts.yaml)", "  at a time    2", "  robots.txt   obey",
-        f"  own rule     {folder}/hosts.yaml:1: a small server"]
+        "rules", "  min. pause   3.0 s (hosts.yaml)", "  concurrency  2", "  robots.txt   obey",
+        f"  host rule    {folder}/hosts.yaml:1: a small server"]
     done = hosts("explain", "bad.example.org")
     assert first_line(done) == "bad.example.org: blocked by the blocklist: never a document"
     assert done.stdout.splitlines()[-1] == f"  blocklist    {folder}/blocklist.yaml:3: never a document"
@@ -397,7 +397,7 @@ def test_blocks_that_are_none(hosts, words):
 @pytest.mark.usefixtures("fleet")
 def test_the_database_alone_is_somebody_to_ask(hosts):
     done = hosts("explain", "example.org")
-    assert done.returncode == 1 and "has met it" in first_line(done)
+    assert done.returncode == 1 and "unknown to the workers" in first_line(done)
     assert [line["source"] for line in objects(hosts("explain", "--json", "example.org"))] == ["database", "rules"]
     done = hosts("top")
     assert done.returncode == 0 and done.stdout.startswith("database: ")
@@ -461,7 +461,7 @@ def test_a_running_worker_explains_a_robots_txt_that_failed(worker, submit, resu
         assert results(1)[0]["status"] == "connect-error"
         said = first_line(run_ctl("hosts", "explain", f"http://{host}/"))
         assert said.startswith(f"{host}: its robots.txt could not be fetched: "), said
-        assert "; until then its requests end as connect-error; asked for again in " in said
+        assert "; until then its requests end as connect-error; retried in " in said
         robots = next(line for line in objects(run_ctl("hosts", "explain", "--json", host))
                       if line["source"] == "worker")["robots"]
         assert (robots["verdict"], robots["outcome"]) == ("failed", "connect-error")
@@ -470,7 +470,7 @@ def test_a_running_worker_explains_a_robots_txt_that_failed(worker, submit, resu
 def test_a_running_worker_that_ignores_robots_does_not_know_every_host(worker, run_ctl, tag):
     with worker({"gate.robots": "ignore"}):
         done = run_ctl("hosts", "explain", f"nobody-ever-met-{tag}.test.example")
-    assert done.returncode == 1 and "neither a worker nor the database has met it" in first_line(done)
+    assert done.returncode == 1 and "unknown to the workers and the database" in first_line(done)
 
 
 def test_a_block_reaches_a_running_worker(worker, submit, results, run_ctl, web, tag, wait_until):

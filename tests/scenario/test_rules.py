@@ -149,7 +149,7 @@ def test_an_expression_that_meets_its_limit_is_named(rules):
     for verb, name in [("site", "journals.yaml ebb"), ("webpage", r"webpages.yaml tide\.example/(a+)+$")]:
         done = rules(verb, slow, "https://a.example/", files=files)
         assert (done.returncode, done.stdout) == (0, "null\nnull\n"), done.stderr
-        assert done.stderr.startswith(f"ingestctl rules: rule {name} met a limit: ")
+        assert done.stderr.startswith(f"ingestctl rules: rule {name} hit a limit: ")
         assert done.stderr.count("\n") == 1
 
 

@@ -106,13 +106,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(a_run, site):
     before = a_run.results()
     assert 8 <= len(before) < len(REQUESTS)
     assert re.search(rf"^ingestctl run: {len(before)} results in \d+ s, \d+ hits$", said, re.MULTILINE), said
-    assert "interrupted; the same command with --resume goes on" in said
+    assert "interrupted; the same command with --resume continues" in said
     asked = len(site.record)
     status, said = a_run.finish("--resume")
     assert status == 0, said
     check_all(a_run, REQUESTS)
     assert a_run.results()[:len(before)] == before
-    assert f"{len(before)} had a result before" in said
+    assert f"{len(before)} skipped (have a result)" in said
     # Nobody was asked twice; the one that is ftp never.
     assert asked < len(site.record) == len(REQUESTS) - 1
 
@@ -148,7 +148,7 @@ def test_a_run_that_is_done_has_nothing_to_go_on_with(a_run, site):
     before = (a_run.out / "results.jsonl").read_bytes()
     asked = len(site.record)
     status, said = a_run.finish("--resume")
-    assert status == 0 and "0 results in" in said and "5 had a result before" in said
+    assert status == 0 and "0 results in" in said and "5 skipped (have a result)" in said
     assert (a_run.out / "results.jsonl").read_bytes() == before and len(site.record) == asked
 
 
@@ -168,7 +168,7 @@ def test_bad_lines_are_named_again_but_kept_once(a_run):
     assert letters.count(b"\n") == 3
     a_run.input.write_bytes(bad + b"more nonsense\n" + json.dumps(request(1)).encode() + b"\n")
     status, said = a_run.finish("--resume")
-    assert status == 1 and all(f"in.jsonl:{n}: " in said for n in (1, 2, 3, 4)) and "4 bad lines" in said
+    assert status == 1 and all(f"in.jsonl:{n}: " in said for n in (1, 2, 3, 4)) and "4 invalid lines" in said
     assert (a_run.out / "dead-letters.jsonl").read_bytes().startswith(letters)
     assert (a_run.out / "dead-letters.jsonl").read_bytes().count(b"\n") == 4
     check_all(a_run, [request(1)])
@@ -233,14 +233,14 @@ def test_results_that_are_there_are_not_mixed_with_others_in_silence(a_run):
     status, said = a_run.finish()
     assert status == 0 and "--resume" not in said
     status, said = a_run.finish()
-    assert status == 0 and "has results already: those of this run are added to them (--resume leaves out" in said
+    assert status == 0 and "has results already: appending to them (--resume skips" in said
     assert len(a_run.results()) == 2
 
 
 def test_going_on_needs_a_folder(program):
     done = subprocess.run([program("ingestctl"), "run", "--resume", "-"], input="", capture_output=True, text=True, timeout=60,
                           check=False)
-    assert done.returncode == 2 and "--resume needs the --out DIR to go on in" in done.stderr
+    assert done.returncode == 2 and "--resume needs --out DIR" in done.stderr
 
 
 def test_a_run_without_a_folder_can_be_interrupted(program, site, tmp_path):
@@ -255,5 +255,5 @@ def test_a_run_without_a_folder_can_be_interrupted(program, site, tmp_path):
     assert json.loads(process.stdout.readline())["status"] == "success"
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=60)
-    assert process.returncode == 4 and "with --out DIR one could go on" in said
+    assert process.returncode == 4 and "only a run with --out DIR can be resumed" in said
     assert all(json.loads(line)["status"] == "success" for line in out.splitlines())

@@ -134,7 +134,7 @@ def test_a_run_ends_with_a_summary_by_status(command, site):
     urls = ["http://a.test.example/1", "http://b.test.example/2", "http://gone.test.example/", "ftp://c.test.example/"]
     done = run(command("run", "-"), lines_of(*urls) + "nonsense\n")
     assert done.returncode == 1
-    assert re.search(r"^ingestctl run: 4 results in \d+ s, 2 hits; 1 bad line\n"
+    assert re.search(r"^ingestctl run: 4 results in \d+ s, 2 hits; 1 invalid line\n"
                      r" +2  success\n +1  invalid-url\n +1  terminal-bad-status\n\Z", done.stderr, re.MULTILINE), done.stderr
 
 

@@ -81,8 +81,8 @@ def test_a_rule_whose_url_expression_meets_a_limit_is_named(scrape, tmp_path):
                   input=PAGE)
     assert done.returncode == 0
     assert json.loads(done.stdout)["site"] is None
-    assert b"rule j.yaml slow met a limit" in done.stderr
-    assert b"rule w.yaml slow\\.example/(a+)+$ met a limit" in done.stderr
+    assert b"rule j.yaml slow hit a limit" in done.stderr
+    assert b"rule w.yaml slow\\.example/(a+)+$ hit a limit" in done.stderr
 
 
 def test_no_character_of_a_page_ends_a_line_of_output(scrape, program, tmp_path):

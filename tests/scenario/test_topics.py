@@ -202,13 +202,13 @@ def test_no_broker_is_a_fault_of_the_environment(run_ctl, action):
 
 
 @pytest.mark.parametrize("arguments, complaint", [
-    ([], "say create or check"),
-    (["make"], "say create or check"),
-    (["create", "check"], "say create or check"),
+    ([], "expected create or check"),
+    (["make"], "expected create or check"),
+    (["create", "check"], "expected create or check"),
     (["create", "--partitions", "0"], "--partitions: not a number from 1"),
     (["create", "--partitions", "4x"], "--partitions: not a number from 1"),
     (["create", "--replication", "-1"], "--replication: not a number from 1"),
-    (["check", "--replication", "2"], "--replication is for create"),
+    (["check", "--replication", "2"], "--replication is an option of create"),
     (["check", "--timeout", "soon"], "--timeout: not a number from 1"),
     (["create", "--prefix", "qa/"], "--prefix: must be made of letters"),
     (["create", "--prefix", "p" * 240], "--prefix: kafka.topics.requests: the name of a topic has at most 249"),

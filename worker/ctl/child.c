@@ -75,13 +75,12 @@ static int explain(int rc, int status, unsigned timeout_ms, struct ing_error *er
 		return 0;
 	if (rc == -ING_FAIL_TIMEOUT || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
 		return ing_error_set(
-			err, ING_FAIL_TIMEOUT, "not done after %u seconds", timeout_ms / 1000);
+			err, ING_FAIL_TIMEOUT, "not finished after %u seconds", timeout_ms / 1000);
 	if (rc == -ING_FAIL_TOO_BIG || (WIFEXITED(status) && rc == 0))
-		return ing_error_set(err, ING_FAIL_TOO_BIG, "more was found than can be said");
+		return ing_error_set(err, ING_FAIL_TOO_BIG, "the answer is too large");
 	if (rc < 0)
 		return ing_error_set(err, ING_FAIL_SYSTEM, "no answer from the child");
-	return ing_error_set(err, ING_FAIL_CRASH,
-		"the process that looked into it died of signal %d",
+	return ing_error_set(err, ING_FAIL_CRASH, "the parser process died of signal %d",
 		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 

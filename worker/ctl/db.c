@@ -42,10 +42,10 @@ static int status(const char *dsn)
 static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set postgres.dsn=DSN] db migrate|status\n\n"
-	       "migrate  bring the schema of postgres.dsn to this program's version and print\n"
-	       "         {\"from\": N, \"to\": N}; a schema that is newer is left alone (exit 1)\n"
+	       "migrate  apply missing migrations to the schema of postgres.dsn and print\n"
+	       "         {\"from\": N, \"to\": N}; a newer schema is not changed (exit 1)\n"
 	       "status   print {\"version\": N, \"newest\": N, \"state\": \"current|missing|older|newer\"}\n\n"
-	       "Exit status: 0 the schema is this program's, 1 it is not, 2 usage or configuration,\n"
+	       "Exit status: 0 the schema is current, 1 it is not, 2 usage or configuration,\n"
 	       "3 the database cannot be reached or refuses.\n");
 }
 
@@ -73,7 +73,7 @@ int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 			run = actions[i].run;
 	}
 	if (run == NULL)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say migrate or status");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected migrate or status");
 	struct ing_conf *conf = NULL;
 	int code = ing_ctl_conf(ctl, &conf);
 	if (code != ING_CTL_OK)

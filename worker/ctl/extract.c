@@ -149,13 +149,13 @@ static void print_help(void)
 	puts("usage: ingestctl extract pdf FILE\n"
 	     "       ingestctl extract html [--url URL] [--content-type VALUE] FILE\n"
 	     "\n"
-	     "What the document step finds in FILE (- is standard input), as one JSON object.\n"
-	     "pdf: facts, the Info dictionary, XMP and the text of all pages. html: the title and the\n"
-	     "link to the document. The exit status is 1 when the status is not \"success\".\n"
+	     "Prints what the worker extracts from FILE (- is standard input) as one JSON object.\n"
+	     "pdf: metadata, the Info dictionary, XMP and the text of all pages. html: the title and\n"
+	     "the link to the document. The exit status is 1 if the status is not \"success\".\n"
 	     "\n"
-	     "  --url URL             address of the page, for its relative links\n"
-	     "  --content-type VALUE  header with which it came, for its charset\n"
-	     "  --help                this text");
+	     "  --url URL             URL of the page, for its relative links\n"
+	     "  --content-type VALUE  its Content-Type header, for the charset\n"
+	     "  --help                print this text");
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -188,13 +188,14 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	if (ing_ctl_check_url(VERB, task.url) != ING_CTL_OK)
 		return ING_CTL_USAGE;
 	if (argc - optind >= 1 && strcmp(argv[optind], "xml") == 0)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "xml is not in this version");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "xml is not supported in this version");
 	if (argc - optind != 2)
 		return ing_ctl_fail(
-			ING_CTL_USAGE, VERB, "a kind (pdf or html) and one file are needed");
+			ING_CTL_USAGE, VERB, "expected a kind (pdf or html) and one file");
 	if (strcmp(argv[optind], "pdf") == 0)
 		return extract(argv[optind + 1], extract_pdf, &task);
 	if (strcmp(argv[optind], "html") == 0)
 		return extract_by_rules(ctl, argv[optind + 1], &task);
-	return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s: no such kind; pdf or html", argv[optind]);
+	return ing_ctl_fail(
+		ING_CTL_USAGE, VERB, "%s: unknown kind; expected pdf or html", argv[optind]);
 }

@@ -153,15 +153,15 @@ static int exchange(
 static int explain(const struct ing_ctl_helper *h, int rc, int status, struct ing_error *err)
 {
 	if (rc == -ING_FAIL_TIMEOUT)
-		return ing_error_set(
-			err, ING_FAIL_TIMEOUT, "not done after %u seconds", h->timeout_ms / 1000);
+		return ing_error_set(err, ING_FAIL_TIMEOUT, "not finished after %u seconds",
+			h->timeout_ms / 1000);
 	if (rc == -ING_FAIL_TOO_BIG)
-		return ing_error_set(err, ING_FAIL_TOO_BIG, "more was found than can be said");
+		return ing_error_set(err, ING_FAIL_TOO_BIG, "the answer is too large");
 	if (WIFSIGNALED(status))
-		return ing_error_set(err, ING_FAIL_CRASH,
-			"the process that looked into it died of signal %d", WTERMSIG(status));
-	return ing_error_set(err, ING_FAIL_CRASH,
-		"the process that looked into it ended with code %d", WEXITSTATUS(status));
+		return ing_error_set(err, ING_FAIL_CRASH, "the parser process died of signal %d",
+			WTERMSIG(status));
+	return ing_error_set(
+		err, ING_FAIL_CRASH, "the parser process exited with code %d", WEXITSTATUS(status));
 }
 
 /* -------------------------------------------------------------------------------------------- */

@@ -52,8 +52,7 @@ static bool take_host(const char *url, char ret[ING_CTL_HOST_BYTES])
 
 static int refuse_host(const char *verb, const char *text)
 {
-	return ing_ctl_fail(
-		ING_CTL_USAGE, verb, "%s: is neither a host nor a URL with a name", text);
+	return ing_ctl_fail(ING_CTL_USAGE, verb, "%s: not a host name or a URL with one", text);
 }
 
 /* Who it is that blocks, for those who read it later. */
@@ -80,8 +79,7 @@ static int block(const struct ing_conf *conf, const struct options *o, const cha
 	if (!read_blocked(arg, host))
 		return refuse_host(VERB " block", arg);
 	if (o->why == NULL || o->why[0] == '\0')
-		return ing_ctl_fail(
-			ING_CTL_USAGE, VERB " block", "say --why, for those who find it");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB " block", "--why is required");
 	if (ing_host_table_block(conf->postgres.dsn, host, o->why, by, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " block", "%s", err.msg);
 	if (o->json)
@@ -107,9 +105,9 @@ static int unblock(const struct ing_conf *conf, const struct options *o, const c
 			json_pack("{s:s,s:b,s:b}", "host", host, "blocked", 0, "was", was));
 	if (!was)
 		return ing_ctl_fail(ING_CTL_NEGATIVE, VERB " unblock",
-			"%s: was not blocked (ingestctl hosts blocks lists what is)", host);
+			"%s: was not blocked (ingestctl hosts blocks lists the blocks)", host);
 	if (!o->json)
-		printf("%s is no longer blocked: every worker with this database knows it within %d s\n",
+		printf("%s is no longer blocked: all workers of this database know it within %d s\n",
 			host, HONOURED_WITHIN_S);
 	return ING_CTL_OK;
 }
@@ -144,14 +142,14 @@ static int explain(const struct ing_conf *conf, const struct options *o, const c
 	struct ing_ctl_known known;
 	if (!ing_ctl_host_of(arg, host))
 		return ing_ctl_fail(
-			ING_CTL_USAGE, VERB " explain", "%s: is neither a host nor a URL", arg);
+			ING_CTL_USAGE, VERB " explain", "%s: not a host name or URL", arg);
 	ing_ctl_known_host(conf, host, &known);
 	if (o->json)
 		ing_ctl_print_json(&known);
 	else
 		ing_ctl_print_explain(host, &known);
 	int code = known.missing != NULL       ? ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB " explain",
-							 "nobody to ask: %s", known.missing)
+							 "no source available: %s", known.missing)
 		   : ing_ctl_known_any(&known) ? ING_CTL_OK
 					       : ING_CTL_NEGATIVE;
 	ing_ctl_known_done(&known);
@@ -166,7 +164,7 @@ static int top(const struct ing_conf *conf, const struct options *o, const char 
 	int code = ING_CTL_OK;
 	if (known.missing != NULL)
 		code = ing_ctl_fail(
-			ING_CTL_ENVIRONMENT, VERB " top", "nobody to ask: %s", known.missing);
+			ING_CTL_ENVIRONMENT, VERB " top", "no source available: %s", known.missing);
 	else if (o->json)
 		ing_ctl_print_json(&known);
 	else
@@ -185,25 +183,24 @@ static void print_help(void)
 	     "       ingestctl [--config FILE] hosts unblock [--json] HOST|URL\n"
 	     "       ingestctl [--config FILE] hosts blocks  [--json]\n"
 	     "\n"
-	     "explain  why a host is fast, slow, waiting or blocked: its queue, pause, last answer,\n"
-	     "         breaker, robots.txt, address, lease and rules\n"
-	     "top      the hosts for which most requests wait, and those that are held longest\n"
-	     "block    no worker of this database fetches from the host any more; .HOST is for all\n"
-	     "         names below it, too; of a URL, the host counts\n"
-	     "unblock  takes such a block away\n"
-	     "blocks   lists them\n"
+	     "explain  explain why a host is fast, slow, waiting or blocked: its queue, pause, last\n"
+	     "         response, circuit breaker, robots.txt, address, lease and rules\n"
+	     "top      list the hosts with the most waiting requests, and those held longest\n"
+	     "block    block a host for all workers of this database; .HOST includes its\n"
+	     "         subdomains; of a URL, the host is used\n"
+	     "unblock  remove a block\n"
+	     "blocks   list the blocks\n"
 	     "\n"
-	     "The first two ask the workers that run with this state.dir, and the database\n"
-	     "(postgres.dsn) for what the whole fleet knows; or, with --dir, an ingestctl run.\n"
-	     "The others need the database.\n"
+	     "explain and top query the running workers with this state.dir and the database\n"
+	     "(postgres.dsn), or, with --dir, an ingestctl run. The others need the database.\n"
 	     "\n"
-	     "  --json      one JSON object a line\n"
-	     "  --count N   hosts of each list (10)\n"
-	     "  --dir DIR   ask the ingestctl run that has this --out DIR\n"
-	     "  --why TEXT  the reason, which everybody will be shown\n"
-	     "  --help      this text\n"
+	     "  --json      print JSON lines\n"
+	     "  --count N   number of hosts of each list (10)\n"
+	     "  --dir DIR   query the ingestctl run with this --out DIR\n"
+	     "  --why TEXT  the reason, shown by explain and blocks\n"
+	     "  --help      print this text\n"
 	     "\n"
-	     "Exit status: 0 success, 1 nobody knows the host, or it was not blocked, 2 usage,\n"
+	     "Exit status: 0 success, 1 the host is unknown, or was not blocked, 2 usage,\n"
 	     "3 neither a worker nor a database answers.");
 }
 
@@ -335,5 +332,5 @@ int ing_ctl_hosts(int argc, char **argv, const struct ing_ctl *ctl)
 				actions[i].takes_host ? "one host" : "no host");
 		return run_action(&actions[i], ctl, &o, argv[argc - 1]);
 	}
-	return ing_ctl_fail(ING_CTL_USAGE, VERB, "say explain, top, block, unblock or blocks");
+	return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected explain, top, block, unblock or blocks");
 }

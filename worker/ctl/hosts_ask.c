@@ -48,11 +48,11 @@ static int is_socket(const struct dirent *e)
 	       strcmp(e->d_name + bytes - strlen(SOCKET_END), SOCKET_END) == 0;
 }
 
-static void ask_worker(const char *path, const json_t *question, json_t *answers)
+static void ask_worker(const char *path, const json_t *request, json_t *answers)
 {
 	struct ing_error err = {0};
 	json_t *answer = NULL;
-	int rc = ing_control_ask(path, question, ASK_MS, &answer, &err);
+	int rc = ing_control_ask(path, request, ASK_MS, &answer, &err);
 	if (rc == -ING_FAIL_UNAVAILABLE)
 		return;
 	const char *error = ing_json_get_text(answer, "error");
@@ -68,8 +68,8 @@ static void ask_worker(const char *path, const json_t *question, json_t *answers
 	json_decref(answer);
 }
 
-/* Takes question. A list, perhaps empty. */
-static json_t *ask_workers(const struct ing_conf *conf, json_t *question)
+/* Takes request. A list, perhaps empty. */
+static json_t *ask_workers(const struct ing_conf *conf, json_t *request)
 {
 	struct dirent **found = NULL;
 	json_t *answers = json_array();
@@ -82,12 +82,12 @@ static json_t *ask_workers(const struct ing_conf *conf, json_t *question)
 		ing_buf_init(&path, 8192);
 		ing_buf_printf(&path, "%s/%s", conf->state_dir, found[i]->d_name);
 		if (i < MAX_SOCKETS && !path.failed)
-			ask_worker(ing_buf_str(&path), question, answers);
+			ask_worker(ing_buf_str(&path), request, answers);
 		ing_buf_done(&path);
 		free(found[i]);
 	}
 	free(found);
-	json_decref(question);
+	json_decref(request);
 	return answers;
 }
 

@@ -88,14 +88,14 @@ static void add_missing_robots(struct ing_buf *out, const json_t *r)
 	if (ing_words_text(r, "words")[0] != '\0')
 		ing_words_add(out, r, "words");
 	else
-		ing_buf_add_str(out, "robots.txt cannot be had");
+		ing_buf_add_str(out, "robots.txt cannot be fetched");
 	if (ing_words_text(r, "outcome")[0] != '\0') {
 		ing_buf_add_str(out, "; until then its requests end as ");
 		ing_words_add(out, r, "outcome");
 	} else {
 		ing_buf_add_str(out, ", so nothing is fetched");
 	}
-	ing_buf_add_str(out, "; asked for again in ");
+	ing_buf_add_str(out, "; retried in ");
 	ing_words_add_time(out, ing_words_number(r, "expires_ms"));
 }
 
@@ -159,16 +159,16 @@ static bool say_idle(struct ing_buf *out, const struct ing_ctl_known *k)
 		return false;
 	if (holding > 0) {
 		ing_words_add_count(out, holding, "transfer");
-		ing_buf_add_str(out, " under way, and nobody waits");
+		ing_buf_add_str(out, " running, no requests waiting");
 	} else if (json_array_size(k->workers) == 0 && json_is_object(lease)) {
 		ing_buf_add_str(out, "in use by worker ");
 		ing_words_add(out, lease, "holder");
 	} else if (resting != NULL) {
-		ing_buf_add_str(out, "nobody waits; it may be asked again in ");
+		ing_buf_add_str(out, "no requests waiting; next transfer possible in ");
 		ing_words_add_time(
 			out, ing_words_number(json_object_get(resting, "delay"), "ms_left"));
 	} else {
-		ing_buf_add_str(out, "nobody waits, and nothing is in the way of the next request");
+		ing_buf_add_str(out, "no requests waiting; the next one starts at once");
 	}
 	return true;
 }
@@ -183,10 +183,11 @@ static void print_reason(const char *host, const struct ing_ctl_known *k)
 	for (size_t i = 0; i < ING_ARRAY_LEN(reasons) && !said; i++)
 		said = reasons[i](&line, k);
 	if (!said && k->missing != NULL)
-		ing_buf_add_str(&line, "nobody can say how it is; below is what would apply");
+		ing_buf_add_str(
+			&line, "state unknown, as no source answers; the rules below would apply");
 	else if (!said)
 		ing_buf_add_str(&line,
-			"neither a worker nor the database has met it; below is what would apply");
+			"unknown to the workers and the database; the rules below would apply");
 	printf("%s: %s\n", host, ing_buf_str(&line));
 	ing_buf_done(&line);
 }
@@ -259,8 +260,8 @@ static void print_robots(struct ing_buf *out, const json_t *o)
 	if (ing_words_number(r, "expires_ms") > 0) {
 		ing_buf_add_str(out, ", ");
 		ing_words_add_time(out, ing_words_number(r, "age_ms"));
-		ing_buf_add_str(out,
-			is_robots_missing(r) ? " ago, asked for again in " : " old, good for ");
+		ing_buf_add_str(
+			out, is_robots_missing(r) ? " ago, retried in " : " old, valid for ");
 		ing_words_add_time(out, ing_words_number(r, "expires_ms"));
 	}
 	if (ing_words_number(r, "crawl_delay_ms") > 0) {
@@ -298,7 +299,7 @@ static void print_key(struct ing_buf *out, const char *host, const json_t *o)
 	if (strcmp(ing_words_text(o, "host"), host) == 0)
 		return;
 	ing_words_add(out, o, "host");
-	end_line(out, "locked as");
+	end_line(out, "queue of");
 }
 
 static void print_worker(struct ing_buf *out, const char *host, const json_t *w)
@@ -317,7 +318,7 @@ static void print_worker(struct ing_buf *out, const char *host, const json_t *w)
 		print_record(out, w);
 		if (json_is_object(address)) {
 			ing_words_add(out, address, "address");
-			ing_buf_printf(out, ", %" PRId64 " in use there, all its names together",
+			ing_buf_printf(out, ", %" PRId64 " transfers there, over all host names",
 				ing_words_number(address, "holding"));
 			end_line(out, "address");
 		}
@@ -340,7 +341,7 @@ static void print_database(struct ing_buf *out, const char *host, const json_t *
 		end_line(out, "blocked");
 	}
 	if (!ing_json_get_true(d, "known")) {
-		ing_buf_add_str(out, "nothing: no worker has left word of it");
+		ing_buf_add_str(out, "no entry");
 		end_line(out, "known");
 		return;
 	}
@@ -350,7 +351,7 @@ static void print_database(struct ing_buf *out, const char *host, const json_t *
 	print_lease(out, d);
 	ing_words_add_time(out, ing_words_number(d, "updated_ms_ago"));
 	ing_buf_add_str(out, " ago");
-	end_line(out, "written");
+	end_line(out, "updated");
 }
 
 static void print_rules(struct ing_buf *out, const json_t *r)
@@ -362,16 +363,16 @@ static void print_rules(struct ing_buf *out, const json_t *r)
 	ing_buf_add_str(out, json_is_integer(json_object_get(rule, "delay_ms"))
 				     ? " (hosts.yaml)"
 				     : " (gate.host_delay_ms)");
-	end_line(out, "least pause");
+	end_line(out, "min. pause");
 	ing_buf_printf(out, "%" PRId64, ing_words_number(r, "concurrency"));
-	end_line(out, "at a time");
+	end_line(out, "concurrency");
 	ing_words_add(out, r, "robots");
 	end_line(out, "robots.txt");
 	if (json_is_object(rule)) {
 		ing_words_add(out, rule, "file");
 		ing_buf_printf(out, ":%" PRId64 ": ", ing_words_number(rule, "line"));
 		ing_words_add(out, rule, "why");
-		end_line(out, "own rule");
+		end_line(out, "host rule");
 	}
 	if (json_is_object(list)) {
 		ing_words_add(out, list, "file");

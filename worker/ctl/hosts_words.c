@@ -100,12 +100,12 @@ void ing_words_add_rest(struct ing_buf *out, const json_t *delay)
 	static const struct {
 		const char *why, *words;
 	} reasons[] = {
-		{"delay", "the pause between two transfers"},
-		{"crawl-delay", "the Crawl-delay of its robots.txt"},
+		{"delay", "pause between two transfers"},
+		{"crawl-delay", "Crawl-delay in robots.txt"},
 		{"adaptive", "its last answer was slow"},
 		{"retry-after", "its Retry-After asks for it"},
 		{"backoff", "back-off after failures"},
-		{"breaker", "too many failures in a row (breaker)"},
+		{"breaker", "circuit breaker open after consecutive failures"},
 	};
 	const char *why = ing_words_text(delay, "why");
 	for (size_t i = 0; i < ING_ARRAY_LEN(reasons); i++) {

@@ -102,11 +102,11 @@ static void print_help(void)
 {
 	puts("usage: ingestctl identify FILE...\n"
 	     "\n"
-	     "One JSON line per file (- is standard input): path, size_bytes, md5hex, sha1hex,\n"
-	     "sha256hex, mimetype (by content, never by name). A file that cannot be read is reported\n"
-	     "and the others go on; the exit status is then 1.\n"
+	     "Prints one JSON line per file (- is standard input): path, size_bytes, md5hex, sha1hex,\n"
+	     "sha256hex, mimetype (by content). A file that cannot be read is reported and skipped; the\n"
+	     "exit status is then 1.\n"
 	     "\n"
-	     "  --help  this text");
+	     "  --help  print this text");
 }
 
 /* -------------------------------------------------------------------------------------------- */

@@ -21,19 +21,20 @@ static const struct {
 	int (*run)(int argc, char **argv, const struct ing_ctl *ctl);
 	const char *sentence;
 } verbs[] = {
-	{"run", ing_ctl_run, "the whole pipeline without servers: request lines in, results out"},
+	{"run", ing_ctl_run, "run the whole pipeline without servers: requests in, results out"},
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
 	{"results", ing_ctl_results, "print the results topic"},
-	{"topics", ing_ctl_topics, "create the Kafka topics, or check them"},
-	{"db", ing_ctl_db, "migrate the database schema, or say its state"},
-	{"hosts", ing_ctl_hosts, "why a host is fast, slow, waiting or blocked; block it"},
-	{"url", ing_ctl_url, "clean or parse URLs, or make their SURT"},
-	{"robots", ing_ctl_robots, "may an agent fetch a URL, by the robots.txt in a file"},
-	{"scrape", ing_ctl_scrape, "everything that a page says, by the scraping rules"},
-	{"select", ing_ctl_select, "what a selector finds in a page"},
-	{"rules", ing_ctl_rules, "check the scraping rules, ask which applies, run their tests"},
-	{"identify", ing_ctl_identify, "size, digests and type of files"},
-	{"extract", ing_ctl_extract, "what the document step finds in a file"},
+	{"topics", ing_ctl_topics, "create or check the Kafka topics"},
+	{"db", ing_ctl_db, "migrate the database schema, or show its version"},
+	{"hosts", ing_ctl_hosts, "explain why a host is fast, slow, waiting or blocked; block it"},
+	{"url", ing_ctl_url, "clean or parse URLs, or print their SURT"},
+	{"robots", ing_ctl_robots, "check a URL against a robots.txt file"},
+	{"scrape", ing_ctl_scrape, "print everything that is extracted from a page"},
+	{"select", ing_ctl_select, "print the elements of a page that match a selector"},
+	{"rules", ing_ctl_rules,
+		"check the scraping rules, find the one that applies, run their tests"},
+	{"identify", ing_ctl_identify, "print size, digests and media type of files"},
+	{"extract", ing_ctl_extract, "print what the worker extracts from a PDF or HTML file"},
 };
 
 static void print_help(FILE *to)
@@ -43,7 +44,7 @@ static void print_help(FILE *to)
 	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++)
 		fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].sentence);
 	fprintf(to, "\nResults go to stdout, everything else to stderr.\n"
-		    "Exit status: 0 success, 1 a negative answer, 2 usage, 3 environment.\n");
+		    "Exit status: 0 success, 1 negative answer, 2 usage, 3 environment.\n");
 }
 
 /* The "+" of our own scan stays in force until getopt is told to begin with 0; a verb's options may

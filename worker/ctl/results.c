@@ -205,16 +205,15 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *ret)
 static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... results [OPTION]...\n\n"
-	       "Prints the results topic, one JSON object a line: what is in it now, or with --follow what\n"
-	       "comes.\n\n"
-	       "  --from-beginning  with --follow: what is there already, too\n"
-	       "  --follow          go on when the end is reached; waits for a topic that does not exist yet\n"
+	       "Prints the results topic as JSON lines: the results in it now, or with --follow new ones.\n\n"
+	       "  --from-beginning  with --follow: existing results, too\n"
+	       "  --follow          print new results as they arrive; waits for a missing topic\n"
 	       "  --count N         stop after N results\n"
 	       "  --timeout S       stop after S seconds\n"
 	       "  --topic TOPIC     instead of kafka.topics.results\n"
 	       "  --brokers LIST    instead of kafka.brokers\n\n"
-	       "Exit status: 0, 1 there were fewer than N or the time was not enough, 2 usage or\n"
-	       "configuration, 3 the brokers do not answer or there is no such topic.\n");
+	       "Exit status: 0 success, 1 fewer than N results or timeout, 2 usage or configuration,\n"
+	       "3 no broker answers or the topic does not exist.\n");
 }
 
 /* -1: go on; else the exit code. */

@@ -16,10 +16,10 @@
 static void print_help(void)
 {
 	printf("usage: ingestctl robots --agent AGENT --url URL FILE|-\n\n"
-	       "Prints \"allowed\" or \"disallowed\": may AGENT fetch URL, by the robots.txt in FILE?\n"
+	       "Prints \"allowed\" or \"disallowed\": whether AGENT may fetch URL according to the robots.txt in\n"
+	       "FILE.\n\n"
 	       "  --agent AGENT  a product token, or a user agent that begins with one\n"
-	       "  --url URL      absolute, of http or https, and as it would be fetched: escaped, see\n"
-	       "                 ingestctl url clean\n\n"
+	       "  --url URL      absolute, http or https, as printed by ingestctl url clean\n\n"
 	       "Exit status: 0 allowed, 1 disallowed, 2 usage, 3 the file cannot be read.\n");
 }
 

@@ -49,8 +49,8 @@ static void print_name(const struct ing_rules *rules, name_f *name_of, const cha
 		if (hits.items[i].flags & ING_RULE_FAILED)
 			fprintf(stderr,
 				"ingestctl " VERB
-				": rule %s met a limit: its URL expression needs too many steps for "
-				"this URL of %zu bytes, and is taken not to match\n",
+				": rule %s hit a limit: its URL expression needs too many steps for "
+				"this URL of %zu bytes; treated as no match\n",
 				rules->names[hits.items[i].rule], strlen(url));
 	}
 }
@@ -108,20 +108,20 @@ static void print_help(void)
 	     "       ingestctl rules webpage [--webpages FILE]... URL...|-\n"
 	     "       ingestctl rules test    [--journals FILE]... [--webpages FILE]... [NAME...]\n"
 	     "\n"
-	     "The rules are those of rules.dir (--set rules.dir=DIR), and behind them the files given.\n"
-	     "check    everything that is wrong in them, as FILE:LINE:COLUMN: error: WORDS\n"
-	     "site     the name of the journal rule that pages of each URL are read by, or null;\n"
-	     "         with - a line of standard input is a URL\n"
-	     "webpage  the same for webpages: the rule's URL expression\n"
-	     "test     runs the tests of all entries, or of those named (\"plos\", \"links.yaml\",\n"
-	     "         \"links.yaml pdf/embed\"), and says what was expected and what came\n"
+	     "The rules are those in rules.dir (--set rules.dir=DIR), followed by the given files.\n"
+	     "check    print all errors, as FILE:LINE:COLUMN: error: TEXT\n"
+	     "site     print for each URL the name of the journal rule that applies, or null;\n"
+	     "         with - the URLs are lines of standard input\n"
+	     "webpage  the same for webpages: the URL expression of the rule\n"
+	     "test     run the tests of all entries, or of those named (\"plos\", \"links.yaml\",\n"
+	     "         \"links.yaml pdf/embed\"), and print expected and actual values of failures\n"
 	     "\n"
-	     "  --journals FILE  one more file like journals.yaml\n"
-	     "  --webpages FILE  one more file like webpages.yaml\n"
-	     "  --help           this text\n"
+	     "  --journals FILE  additional file like journals.yaml\n"
+	     "  --webpages FILE  additional file like webpages.yaml\n"
+	     "  --help           print this text\n"
 	     "\n"
-	     "Exit status: 0 all is well, 1 there are errors, or a test failed, 2 usage, or errors in\n"
-	     "rules that were to be used, 3 a file cannot be read.");
+	     "Exit status: 0 success, 1 check found errors or a test failed, 2 usage, or errors in\n"
+	     "the rules to apply, 3 a file cannot be read.");
 }
 
 enum action { CHECK, SITE, WEBPAGE, TEST, ACTIONS_ };
@@ -236,7 +236,7 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
 	while (optind < argc && action < ACTIONS_ && strcmp(actions[action], argv[optind]) != 0)
 		action++;
 	if (optind == argc || action == ACTIONS_)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say check, site, webpage or test");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected check, site, webpage or test");
 	size_t count = (size_t)(argc - optind - 1);
 	if (action == CHECK && count > 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB " check", "takes no arguments");

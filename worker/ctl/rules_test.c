@@ -309,7 +309,7 @@ static void run_host_rule(struct run *run, const struct ing_host_rule *h)
 static int finish(struct run *run)
 {
 	if (run->entries == 0 && run->name_count > 0)
-		return ing_ctl_fail(ING_CTL_USAGE, "rules test", "no entry is called so");
+		return ing_ctl_fail(ING_CTL_USAGE, "rules test", "no such entry");
 	printf("%zu entr%s, %zu test%s, %zu failed; %zu supported, %zu unverified", run->entries,
 		run->entries == 1 ? "y" : "ies", run->tests, ING_PLURAL_S(run->tests), run->failed,
 		run->supported, run->unverified);

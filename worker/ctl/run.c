@@ -118,8 +118,8 @@ static int open_folder(struct run *r, struct ing_error *err)
 		return rc;
 	if (!r->resume && !ing_run_folder_is_new(r->work.folder))
 		(void)ing_ctl_fail(ING_CTL_OK, VERB,
-			"%s has results already: those of this run are added to them (--resume leaves "
-			"out requests that have one)",
+			"%s has results already: appending to them (--resume skips requests that have "
+			"one)",
 			r->work.out_dir);
 	return r->resume ? ing_run_done_load(r->work.out_dir, &r->work.before, err) : 0;
 }
@@ -133,7 +133,7 @@ static void say_resumed(const struct run *r)
 		ING_PLURAL_S(ing_run_done_results(r->work.before)));
 	if (ing_run_done_strange(r->work.before) > 0)
 		fprintf(stderr,
-			"ingestctl run: warning: lines of %s/results.jsonl that are no results: %zu\n",
+			"ingestctl run: warning: lines of %s/results.jsonl that are not results: %zu\n",
 			r->work.out_dir, ing_run_done_strange(r->work.before));
 }
 
@@ -144,10 +144,10 @@ static void say_end(const struct run *r)
 		return;
 	if (r->work.out_dir != NULL)
 		fprintf(stderr,
-			"ingestctl run: interrupted; the same command with --resume goes on\n");
+			"ingestctl run: interrupted; the same command with --resume continues\n");
 	else
 		fprintf(stderr,
-			"ingestctl run: interrupted; with --out DIR one could go on (--resume)\n");
+			"ingestctl run: interrupted; only a run with --out DIR can be resumed\n");
 }
 
 /* The daemon refuses to start without; here it may be a try on one's own server. */
@@ -155,8 +155,8 @@ static void warn_of_contact(const struct ing_conf *conf)
 {
 	if (!ing_conf_has_contact(conf->fetch.user_agent))
 		(void)ing_ctl_fail(ING_CTL_OK, VERB,
-			"warning: servers cannot tell who asks: fetch.user_agent, \"%s\", holds "
-			"neither a URL nor a mail address",
+			"warning: fetch.user_agent, \"%s\", contains no URL or mail address of the "
+			"operator",
 			conf->fetch.user_agent);
 }
 
@@ -250,22 +250,22 @@ static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... run [--out DIR [--resume]]\n"
 	       "                 [--max-wait S] FILE|-\n\n"
-	       "Reads ingest requests as JSON lines, fetches and examines, and writes a result line for\n"
-	       "each: to stdout, or with --out to DIR/results.jsonl beside DIR/warc/*.warc.gz, DIR/index.cdx,\n"
-	       "DIR/pdf-text.jsonl, DIR/dead-letters.jsonl and DIR/rule-yield.json (what came of each\n"
-	       "scraping rule). Needs neither Kafka nor PostgreSQL.\n\n"
-	       "  --out DIR     where everything goes; what is there is added to\n"
-	       "  --resume      leave out requests that have their result in DIR: the same command goes on\n"
-	       "                where it was interrupted, or killed\n"
-	       "  --max-wait S  a request waits for S seconds at most for its turn with a host, and not at\n"
-	       "                all for one that is held for longer: its result is then host-backoff, with\n"
-	       "                retry_after. 0: as long as it takes. Without it: gate.max_wait_ms, but for\n"
-	       "                a host that is held for more than 60 s (gate.max_hold_ms)\n\n"
-	       "Which hosts hold it, and for how long, is shown beside the bar, or said every 10 s where\n"
-	       "there is no terminal. While it runs, \"ingestctl hosts top --dir DIR\" and \"hosts explain\n"
-	       "--dir DIR HOST\" say more. SIGINT or SIGTERM stops it, a second one at once.\n\n"
-	       "Exit status: 0 all lines were readable, 1 some were not (they are named on stderr),\n"
-	       "2 usage or configuration, 3 something of the machine is missing or full, 4 interrupted.\n");
+	       "Reads ingest requests as JSON lines, runs the whole pipeline without Kafka and PostgreSQL,\n"
+	       "and writes a result line for each: to stdout, or with --out to DIR/results.jsonl, beside\n"
+	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl, DIR/dead-letters.jsonl and\n"
+	       "DIR/rule-yield.json (statistics of the scraping rules).\n\n"
+	       "  --out DIR     output directory; existing files are appended to\n"
+	       "  --resume      skip requests that have a result in DIR: the same command continues after\n"
+	       "                an interruption or a crash\n"
+	       "  --max-wait S  maximum time that a request waits in the queue of a host; if the host is\n"
+	       "                held for longer, the request ends at once as host-backoff, with\n"
+	       "                retry_after. 0: unlimited. Default: gate.max_wait_ms, and 60 s for hosts\n"
+	       "                that are held (gate.max_hold_ms)\n\n"
+	       "The hosts that are waited for are shown beside the progress bar, or, without a terminal,\n"
+	       "every 10 s. \"ingestctl hosts top --dir DIR\" and \"hosts explain --dir DIR HOST\" show\n"
+	       "details. SIGINT or SIGTERM stops the run, a second one at once.\n\n"
+	       "Exit status: 0 all lines were valid, 1 some were not (reported on stderr), 2 usage or\n"
+	       "configuration, 3 environment, 4 interrupted.\n");
 }
 
 /* -1: go on. */
@@ -314,8 +314,7 @@ int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
 	if (optind != argc - 1)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
 	if (r.resume && r.work.out_dir == NULL)
-		return ing_ctl_fail(
-			ING_CTL_USAGE, VERB, "--resume needs the --out DIR to go on in");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--resume needs --out DIR");
 	r.work.input_name = argv[optind];
 	code = run_all(&r, ctl);
 	close_all(&r);

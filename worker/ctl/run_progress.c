@@ -73,7 +73,7 @@ static void draw_bar(struct ing_run_progress *p)
 	}
 	ing_buf_init(&line, MAX_LINE_BYTES);
 	add_bar(c, p->waits.len > 0 ? SHORT_BAR_CHARS : BAR_CHARS, &line);
-	ing_buf_printf(&line, "  %" PRIu64 " hits  %" PRIu64 " bad  %llu s", c->hits,
+	ing_buf_printf(&line, "  %" PRIu64 " hits  %" PRIu64 " invalid  %llu s", c->hits,
 		c->bad + c->was_bad, seconds_since(p->started_ms));
 	if (p->waits.len > 0)
 		ing_buf_printf(&line, "  %s", ing_buf_str(&p->waits));
@@ -99,7 +99,7 @@ static void say_waits(struct ing_run_progress *p)
 	ing_pipeline_stats(p->engine->pipeline, &s);
 	if (!waits && stands && s.jobs > 0) {
 		const char *blocked = ing_pipeline_blocked_by(p->engine->pipeline);
-		ing_buf_printf(&line, "nothing has ended for %d s: %" PRIu64 " requests at hand",
+		ing_buf_printf(&line, "no request has ended for %d s: %" PRIu64 " requests running",
 			ING_RUN_SAY_MS / 1000, s.jobs);
 		if (blocked != NULL)
 			ing_buf_printf(&line, ", waiting for %s", blocked);
@@ -191,10 +191,10 @@ void ing_run_progress_summary(const struct ing_run_progress *p)
 		c->results, ING_PLURAL_S(c->results), seconds_since(p->started_ms), c->hits,
 		ING_PLURAL_S(c->hits));
 	if (c->bad + c->was_bad > 0)
-		fprintf(stderr, "; %" PRIu64 " bad line%s", c->bad + c->was_bad,
+		fprintf(stderr, "; %" PRIu64 " invalid line%s", c->bad + c->was_bad,
 			ING_PLURAL_S(c->bad + c->was_bad));
 	if (c->had_result > 0)
-		fprintf(stderr, "; %" PRIu64 " had a result before", c->had_result);
+		fprintf(stderr, "; %" PRIu64 " skipped (have a result)", c->had_result);
 	fputc('\n', stderr);
 	for (size_t i = 0; i < count; i++)
 		fprintf(stderr, "%10" PRIu64 "  %s\n", list[i].count,

@@ -53,8 +53,8 @@ static void report_limits(const struct ing_rules *rules, const struct ing_rule_h
 		if (hits->items[i].flags & ING_RULE_FAILED)
 			fprintf(stderr,
 				"ingestctl " VERB
-				": rule %s met a limit on this page: its selectors or regular expressions "
-				"need too many steps, or find too much\n",
+				": rule %s hit a limit on this page: its selectors or regular expressions "
+				"need too many steps or match too much\n",
 				rules->names[hits->items[i].rule]);
 }
 
@@ -186,21 +186,21 @@ static void print_help(void)
 	     "                        [--webpages FILE]... FILE|-\n"
 	     "       ingestctl scrape [--xml] [--journals FILE]... [--webpages FILE]... --batch FILE|-\n"
 	     "\n"
-	     "Everything that a page says, as one JSON object on one line: bibliographic record, links to\n"
-	     "the document, publication and webpage parts, walls, platform and scope. The rules are in\n"
-	     "rules.dir (--set rules.dir=DIR), and behind them the files given.\n"
+	     "Prints everything that is extracted from a page as one JSON object: bibliographic record,\n"
+	     "links to the document, publication and webpage parts, walls, platform and scope. The rules\n"
+	     "are those in rules.dir (--set rules.dir=DIR), followed by the given files.\n"
 	     "\n"
-	     "  --url URL             address of the page: for its rules and relative links\n"
-	     "  --content-type VALUE  header with which it came, for its charset\n"
-	     "  --xml                 it is XML\n"
-	     "  --journals FILE       one more file like journals.yaml\n"
-	     "  --webpages FILE       one more file like webpages.yaml\n"
-	     "  --batch FILE          JSON lines {\"url\": TEXT, \"html\": TEXT} in, with \"content_type\" and\n"
-	     "                        \"xml\": BOOLEAN if need be; a line each out, in the same order\n"
-	     "  --help                this text\n"
+	     "  --url URL             URL of the page: selects its rules, resolves relative links\n"
+	     "  --content-type VALUE  its Content-Type header, for the charset\n"
+	     "  --xml                 parse it as XML\n"
+	     "  --journals FILE       additional file like journals.yaml\n"
+	     "  --webpages FILE       additional file like webpages.yaml\n"
+	     "  --batch FILE          read JSON lines {\"url\": TEXT, \"html\": TEXT}, optionally with\n"
+	     "                        \"content_type\": TEXT and \"xml\": BOOLEAN; one line each, in order\n"
+	     "  --help                print this text\n"
 	     "\n"
-	     "Exit status: 0 all is well, 1 a page could not be read (in a batch its line is\n"
-	     "{\"error\": WORDS}), 2 usage, or errors in the rules, 3 a file cannot be read.");
+	     "Exit status: 0 success, 1 a page could not be read (in a batch its line is\n"
+	     "{\"error\": TEXT}), 2 usage, or errors in the rules, 3 a file cannot be read.");
 }
 
 static int run_with_rules(const struct ing_ctl *ctl, const struct ing_ctl_rule_options *options,
@@ -277,7 +277,7 @@ int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl)
 	}
 	if (batch != NULL && (optind < argc || task.url != NULL || task.content_type != NULL))
 		return ing_ctl_fail(ING_CTL_USAGE, VERB,
-			"--batch takes neither a file nor --url nor --content-type: its lines have them");
+			"--batch cannot be combined with a file, --url or --content-type");
 	if (batch == NULL && optind != argc - 1)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
 	return run_with_rules(ctl, &files, &task, batch, batch == NULL ? argv[optind] : NULL);

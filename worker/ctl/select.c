@@ -101,7 +101,7 @@ static int parse(const struct task *task, struct ing_tree *t, struct ing_html **
 		ing_html_parse(h, task->html, task->bytes, task->content_type, &html_limits);
 	if (end == ING_HTML_COSTLY)
 		fprintf(stderr, "ingestctl " VERB
-				": the page was not read to its end: it costs too much\n");
+				": the page is too expensive and was parsed only in part\n");
 	ing_html_fill(h, t);
 	*ret_html = h;
 	return 0;
@@ -267,16 +267,16 @@ static void print_help(void)
 	puts("usage: ingestctl select [--base URL] [--xml] [--] SELECTOR FILE\n"
 	     "       ingestctl select --batch FILE\n"
 	     "\n"
-	     "What SELECTOR finds in FILE (- is standard input): a JSON line for each element, in\n"
-	     "document order, {\"tag\", \"index\", \"text\", \"own\", \"html\"}. index is the element's place\n"
-	     "among all, the document itself being 0, and -1 for what :matchText made. The exit status\n"
-	     "is 1 when the page cannot be searched, 2 when the selector is wrong.\n"
+	     "Prints the elements of FILE (- is standard input) that match SELECTOR as JSON lines\n"
+	     "{\"tag\", \"index\", \"text\", \"own\", \"html\"}, in document order. index is the position of\n"
+	     "the element in the document, which itself is 0; -1 for pseudo elements of :matchText.\n"
+	     "The exit status is 1 if the page cannot be searched, 2 if the selector is invalid.\n"
 	     "\n"
-	     "  --base URL    address of the page, for [abs:...]\n"
-	     "  --xml         FILE is XML\n"
-	     "  --batch FILE  JSON lines {\"html\", \"selector\", \"base\", \"xml\"} in, base and xml may\n"
-	     "                be left out; {\"matches\": [...]} or {\"error\"} out, a line each\n"
-	     "  --help        this text");
+	     "  --base URL    URL of the page, for [abs:...]\n"
+	     "  --xml         parse FILE as XML\n"
+	     "  --batch FILE  read JSON lines {\"html\", \"selector\", \"base\", \"xml\"} (base and xml are\n"
+	     "                optional), print {\"matches\": [...]} or {\"error\"} for each\n"
+	     "  --help        print this text");
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -317,10 +317,11 @@ int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl)
 	}
 	if (batch != NULL) {
 		if (optind < argc || task.base != NULL || task.xml)
-			return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch stands alone");
+			return ing_ctl_fail(ING_CTL_USAGE, VERB,
+				"--batch cannot be combined with other arguments");
 		return run_batch(batch);
 	}
 	if (argc - optind != 2)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "a selector and one file are needed");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected a selector and one file");
 	return select_file(argv[optind], argv[optind + 1], &task);
 }

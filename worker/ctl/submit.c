@@ -185,11 +185,11 @@ static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... submit [--lane LANE | --topic TOPIC]\n"
 	       "                 [--brokers LIST] FILE|-\n\n"
-	       "Checks ingest requests, one JSON object a line, and sends them to the requests topic\n"
-	       "(kafka.topics.requests of kafka.brokers, unless given), or to that of a lane: priority, daily or\n"
-	       "bulk. Bad lines are named on stderr and skipped.\n\n"
-	       "Exit status: 0 all lines were sent, 1 some were bad, 2 usage or configuration, 3 the file could\n"
-	       "not be read, the topic does not exist, or not all was delivered.\n");
+	       "Validates ingest requests (JSON lines) and produces them to the requests topic\n"
+	       "(kafka.topics.requests, unless --topic is given), or to the topic of a lane: priority, daily or\n"
+	       "bulk. Invalid lines are reported on stderr and skipped.\n\n"
+	       "Exit status: 0 all lines were sent, 1 some were invalid, 2 usage or configuration, 3 the file\n"
+	       "cannot be read, the topic does not exist, or not all requests were delivered.\n");
 }
 
 struct submit_options {

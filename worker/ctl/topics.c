@@ -149,21 +149,21 @@ static int ask_cluster(
 static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... topics create|check [OPTION]...\n\n"
-	       "create  create the topics of the configuration that do not exist, as the worker needs them,\n"
-	       "        and print TOPIC: created or TOPIC: exists; a topic that exists is left as it is\n"
-	       "check   print a line for each: good, missing, or unsuitable and why\n\n"
-	       "  --lanes          also those of the lanes (TOPIC-priority, -daily, -bulk) that workers read\n"
-	       "                   when they exist; a lane with a configured name is always among them\n"
-	       "  --partitions N   of each topic with traffic (12); check: not fewer than N\n"
-	       "  --replication N  copies of each partition; without it as many as the cluster's default\n"
-	       "  --prefix TEXT    put before every name\n"
+	       "create  create missing topics with the settings that the worker needs, and print\n"
+	       "        TOPIC: created or TOPIC: exists; existing topics are not changed\n"
+	       "check   print for each topic: good, missing, or unsuitable and why\n\n"
+	       "  --lanes          include the automatic lane topics (TOPIC-priority, -daily, -bulk); lane\n"
+	       "                   topics with a configured name are always included\n"
+	       "  --partitions N   number of partitions (12; dead letters: 1); check: the minimum\n"
+	       "  --replication N  replication factor (the default of the cluster)\n"
+	       "  --prefix TEXT    prefix of every name\n"
 	       "  --brokers LIST   instead of kafka.brokers\n"
-	       "  --timeout S      wait so many seconds for a broker (%d)\n"
-	       "  --json           one JSON object a line\n\n"
-	       "Names, brokers and sizes come from the configuration: kafka.topics.*,\n"
-	       "kafka.max_message_bytes; what a cluster with TLS or a login needs: kafka.properties.\n\n"
-	       "Exit status: 0 all topics exist (check: and are good), 1 some do not or are not, 2 usage or\n"
-	       "configuration, 3 no broker answers or the settings may not be read.\n",
+	       "  --timeout S      seconds to wait for a broker (%d)\n"
+	       "  --json           print JSON lines\n\n"
+	       "Names, brokers and size limits come from the configuration: kafka.topics.*, kafka.brokers,\n"
+	       "kafka.max_message_bytes; TLS and authentication: kafka.properties.\n\n"
+	       "Exit status: 0 all topics exist (check: and are good), 1 some do not, 2 usage or\n"
+	       "configuration, 3 no broker answers or the settings cannot be read.\n",
 		BROKER_WAIT_S);
 }
 
@@ -226,9 +226,9 @@ static int take_action(struct options *o, int argc, char **argv)
 	const char *word = optind == argc - 1 ? argv[optind] : "";
 	o->create = strcmp(word, "create") == 0;
 	if (!o->create && strcmp(word, "check") != 0)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say create or check");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected create or check");
 	if (!o->create && o->replication > 0)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--replication is for create");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--replication is an option of create");
 	return ING_CTL_OK;
 }
 

@@ -170,17 +170,17 @@ static void print_help(void)
 	       "       ingestctl url parse [--base URL] [--] [URL...]\n"
 	       "       ingestctl url parse --batch FILE|-\n"
 	       "       ingestctl url surt  [--] [URL...]\n\n"
-	       "Takes URLs as arguments, or one per line of standard input, and prints a line for each:\n"
-	       "clean  the form in which it is fetched, but that a user name and password are not sent;\n"
-	       "       what is not an absolute URL comes back as it is\n"
+	       "Reads URLs from the arguments, or from lines of standard input, and prints for each:\n"
+	       "clean  the cleaned form, in which it is fetched (user name and password are never sent);\n"
+	       "       what is not an absolute URL is printed unchanged\n"
 	       "parse  its parts as JSON {\"href\", \"protocol\", \"username\", \"password\", \"hostname\", \"port\",\n"
-	       "       \"pathname\", \"search\", \"hash\"}, or {\"failure\":true}; --base is what it is relative to;\n"
+	       "       \"pathname\", \"search\", \"hash\"}, or {\"failure\":true}; --base resolves relative URLs;\n"
 	       "       --batch reads JSON lines {\"input\": TEXT, \"base\": TEXT or null}\n"
-	       "surt   the key under which Wayback indexes file it, or - when it has none; the scheme may be\n"
-	       "       left out before a host name with a dot\n\n"
-	       "What is over 64 KiB counts as no URL.\n\n"
-	       "Exit status: 0 all is well, 1 one was not a URL, or a line of a batch not readable,\n"
-	       "2 usage, 3 a file cannot be read.\n");
+	       "surt   its SURT, the key of web archive indexes, or - if it has none; without a scheme it\n"
+	       "       must begin with a host name that contains a dot\n\n"
+	       "Longer than 64 KiB is invalid.\n\n"
+	       "Exit status: 0 success, 1 a URL or a line of a batch is invalid, 2 usage, 3 a file cannot\n"
+	       "be read.\n");
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -223,13 +223,14 @@ int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl)
 			task.print = actions[i].print;
 	}
 	if (task.print == NULL)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "say clean, parse or surt");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected clean, parse or surt");
 	task.says_why = task.print == print_surt;
 	optind++;
 	if ((task.base != NULL || batch != NULL) && task.print != print_parts)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--base and --batch are for parse");
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--base and --batch are options of parse");
 	if (batch != NULL && (task.base != NULL || optind < argc))
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch takes neither --base nor URLs");
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "--batch cannot be combined with --base or URLs");
 	return batch != NULL
 		       ? ing_ctl_batch(VERB " parse", batch, MAX_LINE_BYTES, parse_batch_line, NULL)
 		       : run_urls(&task, argv + optind, argc - optind);

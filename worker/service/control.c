@@ -27,7 +27,7 @@
 #define CONTROL_MAGIC 0x6374726c
 #define CONNECTION_MAGIC 0x63636f6e
 #define READ_BYTES ((size_t)4096)
-#define MAX_DEPTH 8 /* of a question's JSON */
+#define MAX_DEPTH 8 /* of a request's JSON */
 
 struct connection {
 	unsigned magic;
@@ -38,7 +38,7 @@ struct connection {
 	unsigned handles; /* not closed yet */
 	uv_write_t write;
 	char *answer;
-	struct ing_buf question;
+	struct ing_buf request;
 };
 
 struct ing_control {
@@ -84,7 +84,7 @@ static void on_connection_closed(uv_handle_t *h)
 		n->next->prev = n->prev;
 	c->count--;
 	n->magic = 0;
-	ing_buf_done(&n->question);
+	ing_buf_done(&n->request);
 	free(n->answer);
 	free(n);
 	if (c->freed)
@@ -138,26 +138,26 @@ static void send_answer(struct connection *n, json_t *answer)
 		close_connection(n);
 }
 
-static json_t *answer_question(const struct ing_control *c, const char *text, size_t bytes)
+static json_t *answer_request(const struct ing_control *c, const char *text, size_t bytes)
 {
 	static const struct ing_json_limits limits = {.depth = MAX_DEPTH};
 	struct ing_error err = {0};
-	json_t *question = ing_json_parse(text, bytes, &limits, &err);
-	if (question == NULL)
+	json_t *request = ing_json_parse(text, bytes, &limits, &err);
+	if (request == NULL)
 		return json_pack("{s:s}", "error",
-			err.code == ING_FAIL_TOO_DEEP ? "a question is not nested so deep"
+			err.code == ING_FAIL_TOO_DEEP ? "a request is not nested so deep"
 						      : "that is no JSON");
-	json_t *answer = json_is_object(question)
-				 ? c->handler(c->ctx, question)
-				 : json_pack("{s:s}", "error", "a question is a JSON object");
-	json_decref(question);
+	json_t *answer = json_is_object(request)
+				 ? c->handler(c->ctx, request)
+				 : json_pack("{s:s}", "error", "a request is a JSON object");
+	json_decref(request);
 	return answer;
 }
 
-/* The question has ended behind `bytes`. */
-static void finish_question(struct connection *n, size_t bytes)
+/* The request has ended behind `bytes`. */
+static void finish_request(struct connection *n, size_t bytes)
 {
-	json_t *answer = answer_question(n->control, ing_buf_str(&n->question), bytes);
+	json_t *answer = answer_request(n->control, ing_buf_str(&n->request), bytes);
 	ing_must(answer != NULL);
 	send_answer(n, answer);
 }
@@ -167,9 +167,9 @@ static void on_room_wanted(uv_handle_t *h, size_t suggested, uv_buf_t *ret)
 	struct connection *n;
 	(void)suggested;
 	ING_CAST_OBJ(n, h->data, CONNECTION_MAGIC);
-	size_t bytes = ING_MIN(READ_BYTES, n->question.max - n->question.len);
+	size_t bytes = ING_MIN(READ_BYTES, n->request.max - n->request.len);
 	ing_must(bytes > 0); /* a full buffer was answered, and is read into no more */
-	char *room = ing_buf_reserve(&n->question, bytes);
+	char *room = ing_buf_reserve(&n->request, bytes);
 	ing_must(room != NULL);
 	*ret = uv_buf_init(room, (unsigned)bytes);
 }
@@ -178,8 +178,8 @@ static void on_read(uv_stream_t *s, ssize_t bytes, const uv_buf_t *room)
 {
 	struct connection *n;
 	ING_CAST_OBJ(n, s->data, CONNECTION_MAGIC);
-	if (bytes == UV_EOF && n->question.len > 0) {
-		finish_question(n, n->question.len); /* a last line needs no end */
+	if (bytes == UV_EOF && n->request.len > 0) {
+		finish_request(n, n->request.len); /* a last line needs no end */
 		return;
 	}
 	if (bytes < 0) {
@@ -187,11 +187,11 @@ static void on_read(uv_stream_t *s, ssize_t bytes, const uv_buf_t *room)
 		return;
 	}
 	const char *end = memchr(room->base, '\n', (size_t)bytes);
-	ing_buf_commit(&n->question, (size_t)bytes);
+	ing_buf_commit(&n->request, (size_t)bytes);
 	if (end != NULL)
-		finish_question(n, (size_t)(end - n->question.data));
-	else if (n->question.len == n->question.max)
-		send_answer(n, json_pack("{s:s}", "error", "the question is too long"));
+		finish_request(n, (size_t)(end - n->request.data));
+	else if (n->request.len == n->request.max)
+		send_answer(n, json_pack("{s:s}", "error", "the request is too long"));
 }
 
 /* --- the listener --- */
@@ -202,7 +202,7 @@ static void accept_one(struct ing_control *c, uv_loop_t *loop)
 	n->magic = CONNECTION_MAGIC;
 	n->control = c;
 	n->handles = 2;
-	ing_buf_init(&n->question, ING_CONTROL_QUESTION_BYTES);
+	ing_buf_init(&n->request, ING_CONTROL_REQUEST_BYTES);
 	uv_pipe_init(loop, &n->pipe, 0);
 	uv_timer_init(loop, &n->timer);
 	n->pipe.data = n->timer.data = n;

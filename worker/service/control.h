@@ -4,11 +4,11 @@
  * (STATE_DIR/INSTANCE.sock, mode 0600): one JSON object in a line in, one in a line out, then the
  * connection is closed.
  *
- * Owns: the listening socket and its connections. Thread: loop only. What the questions are is the
+ * Owns: the listening socket and its connections. Thread: loop only. What the requests are is the
  * handler's business; what is no JSON object, or too long, is answered {"error": words} without it.
  * Bounds: ING_CONTROL_CONNECTIONS at a time (the next wait in the kernel's queue), each for
- * ING_CONTROL_TIMEOUT_MS from question to answer, and dropped then; a question of
- * ING_CONTROL_QUESTION_BYTES, kept as it comes.
+ * ING_CONTROL_TIMEOUT_MS from request to answer, and dropped then; a request of
+ * ING_CONTROL_REQUEST_BYTES, kept as it comes.
  */
 #pragma once
 #include "common/base/error.h"
@@ -17,13 +17,13 @@
 struct uv_loop_s;
 struct ing_control;
 
-#define ING_CONTROL_QUESTION_BYTES ((size_t)64 << 10) /* honest ones have a few hundred */
+#define ING_CONTROL_REQUEST_BYTES ((size_t)64 << 10) /* honest ones have a few hundred */
 #define ING_CONTROL_CONNECTIONS 16
 #define ING_CONTROL_TIMEOUT_MS 5000
 #define ING_CONTROL_ANSWER_BYTES ((size_t)16 << 20) /* what a client takes */
 
-/* Answers a question; both are objects. Never NULL. The caller frees the answer. */
-typedef json_t *ing_control_f(void *ctx, const json_t *question);
+/* Answers a request; both are objects. Never NULL. The caller frees the answer. */
+typedef json_t *ing_control_f(void *ctx, const json_t *request);
 
 /* Listen at path, however long it is. Whatever socket is there is replaced: the caller makes sure
  * (by the lock on the instance's name) that it is a dead process's. -SYSTEM: the folder cannot be
@@ -37,5 +37,5 @@ void ing_control_free(struct ing_control *c);
 /* For clients (ingestctl), blocking: *ret is the answer, the caller's. -UNAVAILABLE: no worker
  * listens there, or it stopped before it answered; -TIMEOUT; -SYNTAX, -TOO_BIG: that was no answer;
  * -SYSTEM: the socket is another user's. */
-int ing_control_ask(const char *path, const json_t *question, unsigned timeout_ms, json_t **ret,
+int ing_control_ask(const char *path, const json_t *request, unsigned timeout_ms, json_t **ret,
 	struct ing_error *err) ING_MUST_CHECK;

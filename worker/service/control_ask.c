@@ -77,10 +77,10 @@ static int connect_to(struct asking *a, struct ing_error *err)
 	return rc;
 }
 
-static int send_question(const struct asking *a, const json_t *question, struct ing_error *err)
+static int send_request(const struct asking *a, const json_t *request, struct ing_error *err)
 {
 	size_t bytes;
-	char *text = ing_json_dump(question, &bytes);
+	char *text = ing_json_dump(request, &bytes);
 	text[bytes++] = '\n'; /* in place of the NUL */
 	int rc = 0;
 	for (size_t sent = 0; sent < bytes && rc == 0;) {
@@ -143,7 +143,7 @@ static int read_answer(const struct asking *a, json_t **ret, struct ing_error *e
 
 /* -------------------------------------------------------------------------------------------- */
 
-int ing_control_ask(const char *path, const json_t *question, unsigned timeout_ms, json_t **ret,
+int ing_control_ask(const char *path, const json_t *request, unsigned timeout_ms, json_t **ret,
 	struct ing_error *err)
 {
 	struct asking a = {.path = path, .deadline_ms = ing_now_ms() + timeout_ms};
@@ -152,7 +152,7 @@ int ing_control_ask(const char *path, const json_t *question, unsigned timeout_m
 		return ing_error_sys(err, errno, "%s: cannot make a socket", path);
 	int rc = connect_to(&a, err);
 	if (rc == 0)
-		rc = send_question(&a, question, err);
+		rc = send_request(&a, request, err);
 	if (rc == 0)
 		rc = read_answer(&a, ret, err);
 	close(a.fd);

@@ -39,14 +39,14 @@ static void set_need(
 	json_t *o, const struct ing_hosts_sources *s, const struct ing_gate_host_view *v)
 {
 	static const char *const words[] = {
-		[ING_NEED_NOTHING] = "nothing: no request waits for it",
+		[ING_NEED_NOTHING] = "nothing: no requests waiting",
 		[ING_NEED_TURN] = "its turn among the hosts",
 		[ING_NEED_SLOT] = "one of its transfers to end",
 		[ING_NEED_REST] = "the end of its pause",
 		[ING_NEED_LEASE] = "its lease; the database has not answered yet",
-		[ING_NEED_ADDRESS] = "its name to be looked up",
+		[ING_NEED_ADDRESS] = "its name to be resolved",
 		[ING_NEED_ADDRESS_SLOT] = "transfers of other hosts at its address to end",
-		[ING_NEED_ROOM] = "examiners: too many documents of its domain wait for them",
+		[ING_NEED_ROOM] = "examiners: too many documents of its domain are queued",
 		[ING_NEED_GATE] =
 			"this worker, which starts no transfers while a later stage is blocked",
 	};
@@ -196,7 +196,7 @@ json_t *ing_hosts_rule(const struct ing_host_rule *rule)
 	return r;
 }
 
-/* --- the questions --- */
+/* --- the requests --- */
 
 static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
 {
@@ -304,24 +304,24 @@ static json_t *answer_top(const struct ing_hosts_sources *s, size_t count)
 
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *question)
+json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *request)
 {
-	const char *ask = ing_json_get_text(question, "ask");
+	const char *ask = ing_json_get_text(request, "ask");
 	if (ask == NULL)
-		return say_error("a question has \"ask\": \"host\" or \"top\"");
+		return say_error("a request has \"ask\": \"host\" or \"top\"");
 	if (strcmp(ask, "host") == 0) {
-		const json_t *host = json_object_get(question, "host");
+		const json_t *host = json_object_get(request, "host");
 		size_t bytes = json_string_length(host);
 		if (bytes == 0 || bytes > MAX_HOST_BYTES)
 			return say_error("\"host\" must be a host or a URL");
 		return answer_host(s, json_string_value(host));
 	}
 	if (strcmp(ask, "top") == 0) {
-		const json_t *n = json_object_get(question, "count");
+		const json_t *n = json_object_get(request, "count");
 		json_int_t count = n != NULL ? json_integer_value(n) : DEFAULT_TOP;
 		if (count < 1 || count > MAX_TOP)
 			return say_error("\"count\" must be from 1 to 1000");
 		return answer_top(s, (size_t)count);
 	}
-	return say_error("a question has \"ask\": \"host\" or \"top\"");
+	return say_error("a request has \"ask\": \"host\" or \"top\"");
 }

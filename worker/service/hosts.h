@@ -3,7 +3,7 @@
  * hosts.h - what a running worker knows of hosts, as JSON for its control socket: gate, robots,
  * leases and rules together. Reads them, changes nothing. Thread: loop only.
  *
- * Questions: {"ask":"host","host":H} and {"ask":"top","count":N}; anything else is {"error":…}. The
+ * Requests: {"ask":"host","host":H} and {"ask":"top","count":N}; anything else is {"error":…}. The
  * answers are documented in worker/ctl/README.md (hosts explain, hosts top).
  */
 #pragma once
@@ -24,7 +24,7 @@ struct ing_hosts_sources { /* borrowed; all but gate may be NULL */
 };
 
 /* Never NULL; the caller's. */
-json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *question);
+json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *request);
 
 /* An entry of hosts.yaml as it stands in the answers; NULL: null. */
 json_t *ing_hosts_rule(const struct ing_host_rule *rule);

@@ -34,14 +34,14 @@ struct server {
 	uv_async_t stop;
 	pthread_t thread;
 	struct ing_control *control;
-	unsigned questions;
+	unsigned requests;
 };
 
-static json_t *answer(void *ctx, const json_t *question)
+static json_t *answer(void *ctx, const json_t *request)
 {
 	struct server *s = ctx;
-	s->questions++;
-	if (json_is_true(json_object_get(question, "big"))) {
+	s->requests++;
+	if (json_is_true(json_object_get(request, "big"))) {
 		char *text = malloc(BIG_BYTES + 1);
 		memset(text, 'x', BIG_BYTES);
 		text[BIG_BYTES] = '\0';
@@ -49,7 +49,7 @@ static json_t *answer(void *ctx, const json_t *question)
 		free(text);
 		return big;
 	}
-	return json_pack("{s:O}", "echo", question);
+	return json_pack("{s:O}", "echo", request);
 }
 
 static void on_stop(uv_async_t *a)
@@ -122,10 +122,10 @@ static size_t read_all(int fd, char *ret, size_t ret_bytes)
 static int ask(const char *text, char *ret, size_t ret_bytes)
 {
 	struct ing_error err = {0};
-	json_t *question = json_loads(text, 0, NULL);
+	json_t *request = json_loads(text, 0, NULL);
 	json_t *got = NULL;
-	int rc = ing_control_ask(path, question, TIMEOUT_MS, &got, &err);
-	json_decref(question);
+	int rc = ing_control_ask(path, request, TIMEOUT_MS, &got, &err);
+	json_decref(request);
 	if (rc != 0) {
 		snprintf(ret, ret_bytes, "%s", err.msg);
 		return rc;
@@ -158,7 +158,7 @@ static void test_answers_and_is_its_owners_alone(void **state)
 	for (int i = 0; i < 100; i++)
 		assert_serves();
 	stop_server(&s);
-	assert_int_equal(s.questions, 100);
+	assert_int_equal(s.requests, 100);
 	assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -166,26 +166,26 @@ static void test_nonsense_is_answered_without_the_handler(void **state)
 {
 	/* clang-format off */
 	static const struct {
-		const char *name, *question;
+		const char *name, *request;
 		size_t bytes; /* 0: the text's */
 		const char *want;
 	} cases[] = {
-		{.name = "no JSON", .question = "GET / HTTP/1.1\r\n",
+		{.name = "no JSON", .request = "GET / HTTP/1.1\r\n",
 			.want = "{\"error\":\"that is no JSON\"}\n"},
-		{.name = "an empty line", .question = "\n",
+		{.name = "an empty line", .request = "\n",
 			.want = "{\"error\":\"that is no JSON\"}\n"},
-		{.name = "a list", .question = "[1]\n",
-			.want = "{\"error\":\"a question is a JSON object\"}\n"},
-		{.name = "a number", .question = "1\n",
+		{.name = "a list", .request = "[1]\n",
+			.want = "{\"error\":\"a request is a JSON object\"}\n"},
+		{.name = "a number", .request = "1\n",
 			.want = "{\"error\":\"that is no JSON\"}\n"},
-		{.name = "a key twice", .question = "{\"a\":1,\"a\":2}\n",
+		{.name = "a key twice", .request = "{\"a\":1,\"a\":2}\n",
 			.want = "{\"error\":\"that is no JSON\"}\n"},
-		{.name = "a NUL", .question = "{\"a\":\"\0\"}\n", .bytes = 10,
+		{.name = "a NUL", .request = "{\"a\":\"\0\"}\n", .bytes = 10,
 			.want = "{\"error\":\"that is no JSON\"}\n"},
-		{.name = "no UTF-8", .question = "{\"a\":\"\xff\"}\n",
+		{.name = "no UTF-8", .request = "{\"a\":\"\xff\"}\n",
 			.want = "{\"error\":\"that is no JSON\"}\n"},
-		{.name = "too deep", .question = "{\"a\":[[[[[[[[[[1]]]]]]]]]]}\n",
-			.want = "{\"error\":\"a question is not nested so deep\"}\n"},
+		{.name = "too deep", .request = "{\"a\":[[[[[[[[[[1]]]]]]]]]]}\n",
+			.want = "{\"error\":\"a request is not nested so deep\"}\n"},
 	};
 	/* clang-format on */
 	struct server s;
@@ -194,52 +194,52 @@ static void test_nonsense_is_answered_without_the_handler(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		char got[1024];
 		int fd = connect_client();
-		size_t bytes = cases[i].bytes > 0 ? cases[i].bytes : strlen(cases[i].question);
-		assert_int_equal(send(fd, cases[i].question, bytes, MSG_NOSIGNAL), (ssize_t)bytes);
+		size_t bytes = cases[i].bytes > 0 ? cases[i].bytes : strlen(cases[i].request);
+		assert_int_equal(send(fd, cases[i].request, bytes, MSG_NOSIGNAL), (ssize_t)bytes);
 		read_all(fd, got, sizeof(got));
 		if (strcmp(got, cases[i].want) != 0)
 			fail_msg("%s: %s", cases[i].name, got);
 	}
 	assert_serves();
 	stop_server(&s);
-	assert_int_equal(s.questions, 1);
+	assert_int_equal(s.requests, 1);
 }
 
-static void test_a_question_is_bounded(void **state)
+static void test_a_request_is_bounded(void **state)
 {
 	struct server s;
 	char got[1024];
 	(void)state;
 	start_server(&s);
-	char *text = malloc(ING_CONTROL_QUESTION_BYTES);
-	memset(text, ' ', ING_CONTROL_QUESTION_BYTES);
+	char *text = malloc(ING_CONTROL_REQUEST_BYTES);
+	memset(text, ' ', ING_CONTROL_REQUEST_BYTES);
 	int fd = connect_client();
-	assert_int_equal(send(fd, text, ING_CONTROL_QUESTION_BYTES, MSG_NOSIGNAL),
-		(ssize_t)ING_CONTROL_QUESTION_BYTES);
+	assert_int_equal(send(fd, text, ING_CONTROL_REQUEST_BYTES, MSG_NOSIGNAL),
+		(ssize_t)ING_CONTROL_REQUEST_BYTES);
 	read_all(fd, got, sizeof(got));
-	assert_string_equal(got, "{\"error\":\"the question is too long\"}\n");
+	assert_string_equal(got, "{\"error\":\"the request is too long\"}\n");
 	/* One byte less, and it is read. */
 	memcpy(text, "{}", 2);
-	text[ING_CONTROL_QUESTION_BYTES - 2] = '\n';
+	text[ING_CONTROL_REQUEST_BYTES - 2] = '\n';
 	fd = connect_client();
-	assert_int_equal(send(fd, text, ING_CONTROL_QUESTION_BYTES - 1, MSG_NOSIGNAL),
-		(ssize_t)ING_CONTROL_QUESTION_BYTES - 1);
+	assert_int_equal(send(fd, text, ING_CONTROL_REQUEST_BYTES - 1, MSG_NOSIGNAL),
+		(ssize_t)ING_CONTROL_REQUEST_BYTES - 1);
 	read_all(fd, got, sizeof(got));
 	assert_string_equal(got, "{\"echo\":{}}\n");
 	free(text);
 	stop_server(&s);
 }
 
-static void test_a_question_may_come_in_pieces_and_end_with_the_connection(void **state)
+static void test_a_request_may_come_in_pieces_and_end_with_the_connection(void **state)
 {
-	static const char question[] = "{\"a\": 1}";
+	static const char request[] = "{\"a\": 1}";
 	struct server s;
 	char got[1024];
 	(void)state;
 	start_server(&s);
 	int fd = connect_client();
-	for (size_t i = 0; i + 1 < sizeof(question); i++) {
-		assert_int_equal(send(fd, question + i, 1, MSG_NOSIGNAL), 1);
+	for (size_t i = 0; i + 1 < sizeof(request); i++) {
+		assert_int_equal(send(fd, request + i, 1, MSG_NOSIGNAL), 1);
 		usleep(1000);
 	}
 	shutdown(fd, SHUT_WR);
@@ -249,10 +249,10 @@ static void test_a_question_may_come_in_pieces_and_end_with_the_connection(void 
 	shutdown(fd, SHUT_WR);
 	assert_int_equal(read_all(fd, got, sizeof(got)), 0);
 	stop_server(&s);
-	assert_int_equal(s.questions, 1);
+	assert_int_equal(s.requests, 1);
 }
 
-static void test_only_the_first_line_is_a_question(void **state)
+static void test_only_the_first_line_is_a_request(void **state)
 {
 	static const char lines[] = "{\"n\":1}\n{\"n\":2}\n";
 	struct server s;
@@ -264,7 +264,7 @@ static void test_only_the_first_line_is_a_question(void **state)
 	read_all(fd, got, sizeof(got));
 	assert_string_equal(got, "{\"echo\":{\"n\":1}}\n");
 	stop_server(&s);
-	assert_int_equal(s.questions, 1);
+	assert_int_equal(s.requests, 1);
 }
 
 /* More silent ones than there is room for, one that drips, and one that asks for much and does not
@@ -305,12 +305,12 @@ static void test_a_large_answer_arrives_whole(void **state)
 	struct ing_error err = {0};
 	(void)state;
 	start_server(&s);
-	json_t *question = json_pack("{s:b}", "big", 1);
+	json_t *request = json_pack("{s:b}", "big", 1);
 	json_t *got = NULL;
-	assert_int_equal(ing_control_ask(path, question, TIMEOUT_MS, &got, &err), 0);
+	assert_int_equal(ing_control_ask(path, request, TIMEOUT_MS, &got, &err), 0);
 	assert_int_equal(json_string_length(json_object_get(got, "big")), BIG_BYTES);
 	json_decref(got);
-	json_decref(question);
+	json_decref(request);
 	stop_server(&s);
 }
 
@@ -419,13 +419,13 @@ struct impostor {
 static void *play(void *ctx)
 {
 	const struct impostor *i = ctx;
-	char question[256];
+	char request[256];
 	int fd = accept(i->listener, NULL, NULL);
-	assert_true(recv(fd, question, sizeof(question), 0) > 0);
+	assert_true(recv(fd, request, sizeof(request), 0) > 0);
 	if (i->says != NULL)
 		send(fd, i->says, strlen(i->says), MSG_NOSIGNAL);
 	else
-		while (recv(fd, question, sizeof(question), 0) > 0)
+		while (recv(fd, request, sizeof(request), 0) > 0)
 			;
 	close(fd);
 	return NULL;
@@ -435,18 +435,18 @@ static int ask_impostor(const char *says, unsigned timeout_ms, struct ing_error 
 {
 	struct impostor i = {.says = says};
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	json_t *question = json_object();
+	json_t *request = json_object();
 	json_t *got = NULL;
 	memcpy(to.sun_path, path, strlen(path) + 1);
 	i.listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(bind(i.listener, (const struct sockaddr *)&to, sizeof(to)), 0);
 	assert_int_equal(listen(i.listener, 1), 0);
 	assert_int_equal(pthread_create(&i.thread, NULL, play, &i), 0);
-	int rc = ing_control_ask(path, question, timeout_ms, &got, err);
+	int rc = ing_control_ask(path, request, timeout_ms, &got, err);
 	pthread_join(i.thread, NULL);
 	close(i.listener);
 	unlink(path);
-	json_decref(question);
+	json_decref(request);
 	json_decref(got);
 	return rc;
 }
@@ -503,9 +503,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers_and_is_its_owners_alone),
 		cmocka_unit_test(test_nonsense_is_answered_without_the_handler),
-		cmocka_unit_test(test_a_question_is_bounded),
-		cmocka_unit_test(test_a_question_may_come_in_pieces_and_end_with_the_connection),
-		cmocka_unit_test(test_only_the_first_line_is_a_question),
+		cmocka_unit_test(test_a_request_is_bounded),
+		cmocka_unit_test(test_a_request_may_come_in_pieces_and_end_with_the_connection),
+		cmocka_unit_test(test_only_the_first_line_is_a_request),
 		cmocka_unit_test(test_silent_slow_and_deaf_clients_are_dropped),
 		cmocka_unit_test(test_a_large_answer_arrives_whole),
 		cmocka_unit_test(test_freeing_drops_who_is_connected),

@@ -101,9 +101,9 @@ static const struct ing_hosts_sources all = {
 static const struct ing_hosts_sources only_gate = {
 	.gate = (const void *)&somebody, .instance = "w1"};
 
-static json_t *ask(const struct ing_hosts_sources *s, const char *question)
+static json_t *ask(const struct ing_hosts_sources *s, const char *request)
 {
-	json_t *q = json_loads(question, 0, NULL);
+	json_t *q = json_loads(request, 0, NULL);
 	assert_non_null(q);
 	json_t *answer = ing_hosts_answer(s, q);
 	json_decref(q);
@@ -145,9 +145,9 @@ static int begin(void **state)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static void test_questions_that_are_none_are_refused(void **state)
+static void test_requests_that_are_none_are_refused(void **state)
 {
-	static const char *const questions[] = {
+	static const char *const requests[] = {
 		"{}",
 		"{\"ask\": 1}",
 		"{\"ask\": \"everything\"}",
@@ -161,10 +161,10 @@ static void test_questions_that_are_none_are_refused(void **state)
 		"{\"ask\": \"top\", \"count\": 9223372036854775807}",
 	};
 	(void)state;
-	for (size_t i = 0; i < ING_ARRAY_LEN(questions); i++) {
-		json_t *a = ask(&all, questions[i]);
+	for (size_t i = 0; i < ING_ARRAY_LEN(requests); i++) {
+		json_t *a = ask(&all, requests[i]);
 		if (!json_is_string(json_object_get(a, "error")) || json_object_size(a) != 1)
-			fail_msg("%s", questions[i]);
+			fail_msg("%s", requests[i]);
 		json_decref(a);
 	}
 	char *text = malloc(5000);
@@ -265,7 +265,7 @@ static void test_needs_are_in_words(void **state)
 		{.need = ING_NEED_SLOT, .want = "one of its transfers"},
 		{.need = ING_NEED_LEASE, .want = "has not answered yet"},
 		{.need = ING_NEED_LEASE, .holder = "w2", .want = "held by worker w2"},
-		{.need = ING_NEED_ADDRESS, .want = "looked up"},
+		{.need = ING_NEED_ADDRESS, .want = "resolved"},
 		{.need = ING_NEED_ADDRESS_SLOT, .want = "at its address"},
 		{.need = ING_NEED_ROOM, .want = "documents of its domain"},
 		{.need = ING_NEED_GATE, .want = "a later stage"},
@@ -430,7 +430,7 @@ static void test_top_of_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_questions_that_are_none_are_refused),
+		CASE(test_requests_that_are_none_are_refused),
 		CASE(test_a_host_that_is_not_in_use),
 		CASE(test_a_stranger_has_nothing_to_say),
 		CASE(test_a_held_host_says_why_and_who_is_parked),

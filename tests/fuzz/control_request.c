@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a client of the control socket sends: the first byte says in what pieces, the rest is sent,
- * and then no more. A question has one answer, which is a JSON object in one line; an empty one has
+ * and then no more. A request has one answer, which is a JSON object in one line; an empty one has
  * none; and then the connection is closed. Through a real socket and loop, to the real handler with
  * a gate that knows no host.
  */
@@ -30,16 +30,16 @@ static struct {
 	char path[64];
 	struct ing_gate *gate;
 	struct ing_control *control;
-	unsigned questions;
+	unsigned requests;
 } server;
 
-static json_t *answer(void *ctx, const json_t *question)
+static json_t *answer(void *ctx, const json_t *request)
 {
 	(void)ctx;
 	const struct ing_hosts_sources sources = {.gate = server.gate, .instance = "fuzz"};
-	ing_must(json_is_object(question));
-	server.questions++;
-	return ing_hosts_answer(&sources, question);
+	ing_must(json_is_object(request));
+	server.requests++;
+	return ing_hosts_answer(&sources, request);
 }
 
 static void remove_folder(void)
@@ -118,13 +118,13 @@ void fuzz_target(const uint8_t *data, size_t size)
 		return;
 	size_t step = (size_t)1 << data[0] % 17;
 	ing_buf_init(&got, ING_CONTROL_ANSWER_BYTES);
-	server.questions = 0;
+	server.requests = 0;
 	int fd = connect_client();
-	/* Small pieces of a long question would only measure the loop. */
+	/* Small pieces of a long request would only measure the loop. */
 	converse(fd, data + 1, size - 1, ING_MAX(step, size / 64), &got);
 	close(fd);
 	uv_run(&server.loop, UV_RUN_NOWAIT);
-	ing_must(server.questions <= 1 && !got.failed);
+	ing_must(server.requests <= 1 && !got.failed);
 	ing_must((got.len > 0) == (size > 1));
 	if (got.len > 0)
 		check_answer(&got);
