@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bump allocation in chunks of 8 KiB: a typical job (request, a handful of hops, their URLs) fits
- * into one or two. A larger piece gets a chunk of its own.
+ * Bump allocation in chunks that grow from 1 to 8 KiB with what is in use: one that has little, as
+ * each of the many robots.txt fetches that wait for another try, takes little; a typical job
+ * (request, a handful of hops, their URLs) fits into four. A larger piece has a chunk of its size.
  */
 #include "common/base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES ((size_t)8192)
+#define LEAST_CHUNK_BYTES ((size_t)1024)
+#define MOST_CHUNK_BYTES ((size_t)8192)
 #define ALIGN_BYTES ((size_t)16)
 
 struct ing_arena_chunk {
@@ -26,6 +28,14 @@ static struct ing_arena_chunk *add_chunk(struct ing_arena *ar, size_t size)
 	ar->chunks = c;
 	return c;
 }
+
+#ifndef ING_SANITIZED
+static size_t next_chunk_bytes(const struct ing_arena *ar, size_t need)
+{
+	size_t bytes = ING_MIN(ING_MAX(ar->used_bytes, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
+	return ING_MAX(bytes, need);
+}
+#endif
 
 /* -------------------------------------------------------------------------------------------- */
 
@@ -49,14 +59,14 @@ void *ing_arena_alloc(struct ing_arena *ar, size_t bytes)
 {
 	ing_must(bytes < SIZE_MAX / 2);
 	size_t need = (bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
-	ar->used_bytes += need;
 #ifdef ING_SANITIZED
 	struct ing_arena_chunk *c = add_chunk(ar, bytes);
 #else
 	struct ing_arena_chunk *c = ar->chunks;
 	if (c == NULL || c->size - c->used < need)
-		c = add_chunk(ar, need > CHUNK_BYTES / 4 ? need : CHUNK_BYTES);
+		c = add_chunk(ar, next_chunk_bytes(ar, need));
 #endif
+	ar->used_bytes += need;
 	void *p = c->data + c->used;
 	c->used += need;
 	return p;
