@@ -213,7 +213,7 @@ static void on_notation_decl(
 
 /* What libxml2 is told an entity is. In text one of the "predefined" kind goes straight to
  * on_text(); in an attribute libxml2 takes only the first byte of those, so there it is a general
- * one, whose text is read for references again: ing_entity_quoted() has them escaped. Neither can
+ * one, whose text is read for references again: ing_entity() with `quoted` has them escaped. Neither can
  * hold another entity. */
 static xmlEntityPtr on_entity(void *ctx, const xmlChar *name)
 {

@@ -74,6 +74,7 @@ static void write_file(const struct ing_buf *json, const char *path)
 		ing_log(ING_LOG_WARNING, "rule statistics not written: %s", err.msg);
 }
 
+/* On a thread of libuv's pool. */
 static void on_write(uv_work_t *work)
 {
 	const struct stats_file *f = work->data;
@@ -89,7 +90,6 @@ static void on_written(uv_work_t *work, int status)
 	free(f);
 }
 
-/* On a thread of libuv's pool. */
 static void on_timer(uv_timer_t *timer)
 {
 	struct ing_engine *e = timer->data;

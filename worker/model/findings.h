@@ -81,7 +81,7 @@ struct ing_page {
 	char *platform, *scope;    /* words of letters, digits, "-" and "_"; or NULL */
 	/* JSON object of the bibliographic record, keys of null left out; NULL: nothing was found.
 	 * From a process that read hostile bytes: parse it, and believe only what is of the right
-	 * type (worker/job/biblio.h). */
+	 * type (worker/artifact/html_biblio.h). */
 	char *biblio_json;
 	/* What rules did. Numbers mean something only with the rules of this digest, and may be
 	 * lies. */

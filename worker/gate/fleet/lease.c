@@ -24,7 +24,7 @@
 
 #define LEASES_MAGIC 0x4c454153u
 #define WANTED_MS 1000     /* between two checks whether others want what we hold */
-#define BLOCKS_MS 10000    /* the same for the table of blocks, unless the configuration updates */
+#define BLOCKS_MS 10000    /* the same for the table of blocks, unless the configuration says */
 #define EXTEND_MAX_MS 5000 /* longest time between two checks for leases to be extended */
 #define EXTEND_MIN_MS 50
 #define FREE_MS 3000 /* longest time to release everything at the end */
