@@ -21,7 +21,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/model/limits.h"
-#include "worker/visit/answer.h"
+#include "worker/visit/robots_outcome.h"
 #include "worker/visit/visit.h"
 
 #define ROBOTS_FETCH_MAGIC 0x52425446u
@@ -89,97 +89,21 @@ static void free_fetch(struct robots_fetch *f)
 	free(f);
 }
 
-static void tell(struct robots_fetch *f, const struct ing_robots_answer *told)
-{
-	ing_robots_fetched(f->all->stages.robots, f->token, told);
-	free_fetch(f);
-}
-
-static bool is_2xx(const struct ing_exchange *ex)
-{
-	return ex->answered && ex->http_status >= 200 && ex->http_status <= 299;
-}
-
-/* Whether the examiner's answer is one: its process may have been taken over by the file. */
-static bool has_rules(const struct work *w)
-{
-	return w->findings.exam == ING_EXAM_OK && w->findings.robots.txt != NULL;
-}
-
-/* What the examiner has to say to this answer: rules, or why there are none. */
-static void add_findings(const struct work *w, struct ing_robots_answer *told)
-{
-	if (!w->examined)
-		return; /* an empty file */
-	if (has_rules(w)) {
-		told->txt = w->findings.robots.txt;
-		return;
-	}
-	told->outcome = ing_exam_status(w->findings.exam);
-	told->detail = w->findings.detail;
-	if (told->outcome == ING_STATUS_SUCCESS)
-		told->outcome = ING_STATUS_PARSE_CRASH;
-}
-
-/* A redirect that cannot be followed, or whose target may not be asked for: as if there were no
- * file (RFC 9309 2.3.1.2). One that there was no time to follow is another matter. */
-static bool leads_nowhere(const struct ing_visit_outcome *o)
-{
-	const struct ing_exchange *ex = o->exchange;
-	if (ex != NULL && ex->answered && ing_answer_is_redirect(ex->http_status))
-		return o->status != ING_STATUS_TIMEOUT;
-	if (o->redirects == 0)
-		return false;
-	return ex == NULL ? o->status != ING_STATUS_HOST_BACKOFF
-			  : ex->outcome == ING_STATUS_BLOCKED_ADDRESS ||
-				    ex->outcome == ING_STATUS_INVALID_URL;
-}
-
-/* Without an exchange: the gate's word, or the rules'. */
-static void tell_refusal(struct robots_fetch *f, const struct ing_visit_outcome *o)
-{
-	bool held = o->status == ING_STATUS_HOST_BACKOFF;
-	tell(f, &(struct ing_robots_answer){
-			.outcome = held ? ING_STATUS_HOST_BACKOFF : ING_STATUS_SKIP_URL_BLOCKLIST,
-			.retry_after_s = o->retry_after_s,
-			.detail = o->detail,
-		});
-}
-
-static void tell_answer(struct robots_fetch *f, const struct ing_visit_outcome *o)
-{
-	const struct ing_exchange *ex = o->exchange;
-	struct ing_robots_answer told = {
-		.outcome = ex->outcome,
-		.http_status = ex->answered ? ex->http_status : o->redirect_status,
-		.detail = ex->detail[0] != '\0' ? ex->detail : NULL,
-	};
-	if (ex->answered && ing_answer_is_redirect(ex->http_status)) {
-		told.outcome = o->status;
-		told.detail = o->detail;
-	} else if (ex->answered && (!is_2xx(ex) || ex->outcome == ING_STATUS_BODY_TOO_LARGE)) {
-		/* A status other than 2xx speaks for itself, however the body ended. */
-		told.outcome = ING_STATUS_SUCCESS;
-	}
-	if (told.outcome == ING_STATUS_SUCCESS)
-		add_findings(f->work, &told);
-	tell(f, &told);
-}
-
 /* All answers are on disk, and their rows in the table; unless a body could not be read back. */
 static void tell_outcome(struct robots_fetch *f)
 {
-	const struct ing_visit_outcome *o = &f->work->outcome;
-	if (ing_visit_has_lost_answer(&f->visit))
-		tell(f, &(struct ing_robots_answer){.outcome = ING_STATUS_WORKER_ERROR,
-				.detail = "its body cannot be read back"});
-	else if (leads_nowhere(o))
-		tell(f, &(struct ing_robots_answer){
-				.outcome = ING_STATUS_SUCCESS, .http_status = o->redirect_status});
-	else if (o->exchange == NULL)
-		tell_refusal(f, o);
-	else
-		tell_answer(f, o);
+	const struct work *w = f->work;
+	const struct ing_robots_answer told = ing_robots_outcome(&w->outcome,
+		w->examined ? &w->findings : NULL, ing_visit_has_lost_answer(&f->visit));
+	ing_robots_fetched(f->all->stages.robots, f->token, &told);
+	free_fetch(f);
+}
+
+static void tell_not_admitted(struct robots_fetch *f, const struct ing_visit_outcome *o)
+{
+	const struct ing_robots_answer told = ing_robots_outcome(o, NULL, false);
+	ing_robots_fetched(f->all->stages.robots, f->token, &told);
+	free_fetch(f);
 }
 
 /* --- to the index --- */
@@ -227,7 +151,7 @@ static void index_answers(struct robots_fetch *f)
 {
 	struct work *w = f->work;
 	const struct ing_findings *found = &w->findings;
-	if (has_rules(w) && !found->robots.cut && found->file.decoded)
+	if (ing_robots_outcome_has_rules(found) && !found->robots.cut && found->file.decoded)
 		w->steps.last->capture.body_sha1hex = found->file.sha1hex;
 	struct ing_deliver *deliver = f->all->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_CAPTURE);
@@ -261,8 +185,7 @@ static const struct ing_pool_user robots_user = {.done = on_examined};
 /* Of a body that fetch has cut short the first part counts. */
 static void start_examining(struct robots_fetch *f, const struct ing_exchange *ex)
 {
-	bool cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE;
-	if (!is_2xx(ex) || ex->body_bytes == 0 || (ex->outcome != ING_STATUS_SUCCESS && !cut))
+	if (!ing_robots_outcome_needs_exam(ex))
 		return;
 	struct ing_exam_request q = {
 		.url = ex->url,
@@ -271,7 +194,7 @@ static void start_examining(struct robots_fetch *f, const struct ing_exchange *e
 		.want = ING_WANT_ROBOTS,
 		.max_body_bytes = ING_ROBOTS_TXT_MAX_BYTES,
 		.agent = f->all->conf.agent,
-		.body_cut = cut,
+		.body_cut = ex->outcome == ING_STATUS_BODY_TOO_LARGE,
 	};
 	f->work->exam = ing_pool_submit(
 		f->all->stages.pool, &q, ex->body_fd, ex->body_bytes, &robots_user, f);
@@ -327,8 +250,8 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 {
 	struct robots_fetch *f = v->ctx;
 	ing_must(f->magic == ROBOTS_FETCH_MAGIC);
-	if (f->work == NULL) { /* it was not admitted */
-		tell_refusal(f, o);
+	if (f->work == NULL) {
+		tell_not_admitted(f, o);
 		return;
 	}
 	if (o->end == ING_VISIT_WALLS && ing_visit_again(v))

@@ -44,15 +44,7 @@ void ing_robots_fetches_cancel(struct ing_robots_fetches *all);
 bool ing_robots_fetches_idle(const struct ing_robots_fetches *all);
 
 /* For struct ing_robots_conf.fetch, with the struct ing_robots_fetches as ctx: what comes is told to
- * stages.robots by ing_robots_fetched().
- *
- * SUCCESS is told with the HTTP status: of a 2xx with its rules; of a redirect when it leads
- * nowhere (too many of them, no URL, one that the rules or the guard refuse). BODY_TOO_LARGE is no
- * failure: the first part counts. A redirect that there is no time to follow is TIMEOUT. A body of
- * 2xx that cannot be decoded is BAD_CONTENT_ENCODING; one that its examiner did not survive, or has
- * answered with nonsense, PARSE_CRASH, or PARSE_TIMEOUT; a host blocked by its operator
- * SKIP_URL_BLOCKLIST; a host that the gate gives up HOST_BACKOFF; an answer that could not be
- * archived WORKER_ERROR. */
+ * stages.robots by ing_robots_fetched(); robots_outcome.h says what. */
 void ing_robots_fetch_start(void *fetches, const char *url, void *token);
 /* For struct ing_robots_fetcher, with the struct ing_robots_fetches as ctx.
  *
