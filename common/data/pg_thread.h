@@ -23,7 +23,7 @@
  * first back-off until the next OK or REFUSED the thread counts as blocked.
  *
  * Limits: an attempt sets those of its statements (ing_pg_set_limits()) and asks for fewer rows
- * when they are exceeded (pace.h); it returns SLOW only when there is nothing less to ask for.
+ * when they are exceeded (pg_paced.h); it returns SLOW only when there is nothing less to ask for.
  *
  * Stop: free wakes the thread from a pause, from waiting for work, for an answer or for a
  * connection to be made. A statement under way is abandoned: its connection is closed, and the

@@ -14,6 +14,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/data/pg_paced.h"
 #include "common/data/pg_thread.h"
 #include "worker/store/table.h"
 #include "worker/store/upsert.h"
@@ -81,31 +82,18 @@ static void log_slow(struct ing_store *s, const char *what)
 			s->pace.rows, count_waiting(s));
 }
 
-static void note_pace(struct ing_store *s, size_t count, unsigned slowest_ms)
+static void note_pace(struct ing_store *s, const struct ing_pg_paced_run *run)
 {
 	char what[96];
-	bool quick = ing_pace_written(&s->pace, (unsigned)count, slowest_ms);
-	if (!quick && s->pace.rows < s->batch_rows) {
-		snprintf(what, sizeof(what), "%zu requests took %.1f s (%.1f a second)", count,
-			slowest_ms / 1000.0, (double)count * 1000.0 / slowest_ms);
+	if (!run->quick && s->pace.rows < s->batch_rows) {
+		snprintf(what, sizeof(what), "%u requests took %.1f s (%.1f a second)", run->rows,
+			run->slowest_ms / 1000.0, run->rows * 1000.0 / run->slowest_ms);
 		log_slow(s, what);
 	} else if (s->slow && s->pace.rows >= s->batch_rows / 4) {
 		s->slow = false;
 		ing_log(ING_LOG_INFO, "database: no longer slow, %u requests are written at a time",
 			s->pace.rows);
 	}
-}
-
-/* False: it was one item, whose next try may take longer. */
-static bool note_exceeded(struct ing_store *s, size_t count)
-{
-	char what[96];
-	snprintf(what, sizeof(what), "%zu requests were not written within %.1f s", count,
-		s->pace.limit_ms / 1000.0);
-	if (!ing_pace_exceeded(&s->pace, (unsigned)count))
-		return false;
-	log_slow(s, what);
-	return true;
 }
 
 struct batch {
@@ -117,27 +105,39 @@ struct batch {
 	struct ing_upsert_report report;
 };
 
+static void log_too_many(void *ctx, unsigned rows, unsigned limit_ms)
+{
+	const struct batch *b = ctx;
+	char what[96];
+	snprintf(what, sizeof(what), "%u requests were not written within %.1f s", rows,
+		limit_ms / 1000.0);
+	log_slow(b->s, what);
+}
+
+static enum ing_pg_rc write_rows(struct ing_pg *pg, void *ctx, unsigned rows,
+	unsigned *ret_slowest_ms, struct ing_error *err)
+{
+	struct batch *b = ctx;
+	enum ing_pg_rc rc =
+		ing_upsert_write(b->s->upsert, pg, b->items, rows, b->without, &b->report, err);
+	*ret_slowest_ms = b->report.slowest_ms;
+	return rc;
+}
+
 static enum ing_pg_rc write_batch(struct ing_pg *pg, void *ctx, struct ing_error *err)
 {
 	struct batch *b = ctx;
 	struct ing_store *s = b->s;
-	for (;;) {
-		b->count = ING_MIN(b->most, (size_t)s->pace.rows);
-		enum ing_pg_rc rc = ing_upsert_write(
-			s->upsert, pg, &s->pace, b->items, b->count, b->without, &b->report, err);
-		if (rc == ING_PG_SILENT) /* if the server is dead, fewer rows do no harm */
-			ing_pace_exceeded(&s->pace, (unsigned)b->count);
-		if (rc == ING_PG_SLOW && note_exceeded(s, b->count)) {
-			ing_error_clear(err); /* again, with fewer */
-			continue;
-		}
-		if (rc != ING_PG_OK)
-			return rc;
-		note_pace(s, b->count, b->report.slowest_ms);
-		atomic_fetch_add(&s->batches, 1);
-		atomic_fetch_add(&s->skipped, b->report.skipped);
+	struct ing_pg_paced_run run;
+	const struct ing_pg_paced paced = {.write = write_rows, .too_many = log_too_many, .ctx = b};
+	enum ing_pg_rc rc = ing_pg_write_paced(pg, &s->pace, b->most, &paced, &run, err);
+	b->count = run.rows;
+	if (rc != ING_PG_OK)
 		return rc;
-	}
+	note_pace(s, &run);
+	atomic_fetch_add(&s->batches, 1);
+	atomic_fetch_add(&s->skipped, b->report.skipped);
+	return rc;
 }
 
 /* An item of which PostgreSQL has refused rows: write it without the rows of that table, and of

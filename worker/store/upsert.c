@@ -12,8 +12,7 @@
 #include "worker/store/store.h"
 #include "worker/store/table.h"
 
-/* Server-side limit of a statement while a connection is prepared. A batch has those of the pace.
- */
+/* Server-side limit of a statement while a connection is prepared. A batch has those of the pace. */
 #define STATEMENT_TIMEOUT "15s"
 
 #define MAX_ROW_BYTES ((size_t)64 << 20) /* one row, escaped; a request is at most 1 MiB before */
@@ -160,14 +159,12 @@ int ing_upsert_prepare(struct ing_pg *pg, struct ing_error *err)
 }
 
 enum ing_pg_rc ing_upsert_write(struct ing_upsert *u, struct ing_pg *pg,
-	const struct ing_pace *pace, struct ing_store_item *const *items, size_t count,
-	unsigned without, struct ing_upsert_report *ret, struct ing_error *err)
+	struct ing_store_item *const *items, size_t count, unsigned without,
+	struct ing_upsert_report *ret, struct ing_error *err)
 {
 	const struct batch b = {u, pg, items, count, ret};
 	*ret = (struct ing_upsert_report){.table = -1};
-	enum ing_pg_rc rc = ing_pg_set_limits(pg, pace, err);
-	if (rc == ING_PG_OK)
-		rc = write_tables(&b, without, err);
+	enum ing_pg_rc rc = write_tables(&b, without, err);
 	if (!leaves_connection(rc))
 		return rc;
 	return ing_pg_exec(pg, "ROLLBACK", NULL) == ING_PG_OK ? rc : ING_PG_LOST;

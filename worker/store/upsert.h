@@ -6,7 +6,6 @@
  * Owns the statements and a buffer for rows, not the connection. Used by one thread at a time.
  */
 #pragma once
-#include "common/data/pace.h"
 #include "common/data/pg.h"
 
 struct ing_store_item;
@@ -27,9 +26,9 @@ struct ing_upsert_report {
 };
 
 /* Write all rows of the items but those of the tables whose bit (1 << index in ing_tables) is in
- * `without`, in one transaction, with the pace's limits on each statement. After ING_PG_CONFLICT,
+ * `without`, in one transaction, with the limits that the connection has. After ING_PG_CONFLICT,
  * ING_PG_REFUSED, ING_PG_SLOW and ING_PG_LOCKED the transaction has been rolled back (should that
  * fail, the code is ING_PG_LOST). After any other failure the connection must be closed. */
 enum ing_pg_rc ing_upsert_write(struct ing_upsert *u, struct ing_pg *pg,
-	const struct ing_pace *pace, struct ing_store_item *const *items, size_t count,
-	unsigned without, struct ing_upsert_report *ret, struct ing_error *err) ING_MUST_CHECK;
+	struct ing_store_item *const *items, size_t count, unsigned without,
+	struct ing_upsert_report *ret, struct ing_error *err) ING_MUST_CHECK;

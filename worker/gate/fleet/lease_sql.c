@@ -20,6 +20,7 @@
 #include <uv.h>
 
 #include "common/base/log.h"
+#include "common/data/pg_paced.h"
 #include "worker/database/schema.h"
 #include "worker/gate/fleet/lease_sql.h"
 
@@ -56,26 +57,34 @@ static const char blocks_sql[] =
 
 /* -- slices --------------------------------------------------------------------------------- */
 
+struct slices {
+	ing_lease_slice_f *run;
+	void *ctx;
+	size_t at; /* those before it are done */
+};
+
+/* The statement is all of its transaction. */
+static enum ing_pg_rc run_slice(
+	struct ing_pg *pg, void *ctx, unsigned rows, unsigned *ret_ms, struct ing_error *err)
+{
+	const struct slices *s = ctx;
+	uint64_t start = ing_now_ms();
+	enum ing_pg_rc rc = s->run(pg, s->ctx, s->at, rows, err);
+	*ret_ms = (unsigned)(ing_now_ms() - start);
+	return rc;
+}
+
 enum ing_pg_rc ing_lease_in_slices(struct ing_pg *pg, struct ing_pace *pace, size_t count,
 	ing_lease_slice_f *run, void *ctx, struct ing_error *err)
 {
-	size_t at = 0;
-	while (at < count) {
-		unsigned n = (unsigned)ING_MIN(count - at, (size_t)pace->rows);
-		uint64_t start = ing_now_ms();
-		enum ing_pg_rc rc = ing_pg_set_limits(pg, pace, err);
-		if (rc == ING_PG_OK)
-			rc = run(pg, ctx, at, n, err);
-		bool late = rc == ING_PG_SLOW || rc == ING_PG_SILENT;
-		bool fewer = late && ing_pace_exceeded(pace, n);
-		if (rc == ING_PG_SLOW && fewer) {
-			ing_error_clear(err); /* the statement was all of its transaction */
-			continue;
-		}
+	struct slices s = {.run = run, .ctx = ctx};
+	const struct ing_pg_paced paced = {.write = run_slice, .ctx = &s};
+	while (s.at < count) {
+		struct ing_pg_paced_run did;
+		enum ing_pg_rc rc = ing_pg_write_paced(pg, pace, count - s.at, &paced, &did, err);
 		if (rc != ING_PG_OK)
 			return rc;
-		ing_pace_written(pace, n, (unsigned)(ing_now_ms() - start));
-		at += n;
+		s.at += did.rows;
 	}
 	return ING_PG_OK;
 }
