@@ -2,7 +2,7 @@
  *
  * Every stage's metrics in one struct. Each room of metrics.def has its function here: one that is
  * missing, or that no room asks for, is an error of the compiler. Runs on the loop's thread, every
- * second: no stage walks over its hosts, files or requests for it.
+ * second: no stage walks over its hosts, files or waiting requests for it.
  */
 #include <sys/resource.h>
 
