@@ -3,18 +3,14 @@
 """Rules of the house that a compiler does not know. Prints FILE:LINE: what, and exits with 1 if there is any.
 
     lint.py banned     calls that are not to be made
-<<<<<<< HEAD
-    lint.py arrows     includes that point the wrong way between the folders
-    lint.py wrappers   foreign headers that are not included by the file that wraps their library
-=======
-    lint.py rooms      includes that tests/rooms.txt does not allow
-    lint.py twins      struct tags and prefixes of enum constants that two modules define
->>>>>>> cfe702c (wip rooms)
-    lint.py licence    sources that do not begin with their licence
-    lint.py layout     comments that the formatter has broken
-    lint.py metrics    rows of metrics.def that nobody counts
     lint.py budgets    fuzz targets that do not say what an input may cost
+    lint.py layout     comments that the formatter has broken
+    lint.py licence    sources that do not begin with their licence
+    lint.py metrics    rows of metrics.def that nobody counts
+    lint.py rooms      includes that tests/rooms.txt does not allow
     lint.py scripts    scripts that their interpreter cannot read
+    lint.py twins      struct tags and prefixes of enum constants that two modules define
+    lint.py wrappers   foreign headers that are not included by the file that wraps their library
 """
 
 import ast
