@@ -85,20 +85,21 @@ def banned():
 
 
 def rooms_of(plan):
-    """Each room's name and the rooms that it may include, in the order of the plan; errors of the plan itself."""
-    rooms, errors = {}, []
+    """Each room's name and the rooms that it may include; those that its line names, with the number; errors of the plan itself."""
+    rooms, explicit, errors = {}, {}, []
     for number, line in enumerate(read(plan).split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, _, rest = line.partition(":")
         allowed = set()
+        explicit[name] = (number, set(rest.split()) - {"common", "worker"})
         for word in rest.split():
             known = {room for room in rooms if room == word or (word in ("common", "worker") and room.startswith(word + "/"))}
             allowed |= known
             if not known:
                 errors.append((plan, number, f"{name} may include {word}, which is no room in a line above"))
         rooms[name] = allowed
-    return rooms, errors
+    return rooms, explicit, errors
 
 
 def room_of(path, rooms):
@@ -108,11 +109,11 @@ def room_of(path, rooms):
 
 
 def rooms():
-    """Every include is written from the root and allowed by tests/rooms.txt."""
+    """Every include is written from the root and allowed by tests/rooms.txt, and nothing else is allowed there."""
     plan = "tests/rooms.txt"
-    known, errors = rooms_of(plan)
+    known, explicit, errors = rooms_of(plan)
     yield from errors
-    used = set()
+    used, arrows = set(), set()
     for path in tracked("common/*.c", "common/*.h", "worker/*.c", "worker/*.h"):
         text = read(path)
         home = room_of(path, known)
@@ -122,10 +123,15 @@ def rooms():
             continue
         for found in INCLUDE.finditer(text):
             target = room_of(found.group(1), known)
+            arrows.add((home, target))
             if found.group(1).startswith(("common/", "worker/")) and target != home and target not in known[home]:
                 yield path, line_of(text, found.start()), f"{home} includes {found.group(1)}"
-    for room in sorted(set(known) - used):
-        yield plan, 1, f"{room} is empty"
+    for room, (number, allowed) in explicit.items():
+        if room not in used:
+            yield plan, number, f"{room} is empty"
+        for target in sorted(allowed):
+            if (room, target) not in arrows:
+                yield plan, number, f"{room} does not include {target}"
 
 
 def prefix_of(constants):

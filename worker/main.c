@@ -12,7 +12,7 @@
 #include "common/base/options.h"
 #include "worker/conf/conf.h"
 #include "worker/conf/version.h"
-#include "worker/daemon.h"
+#include "worker/engine/daemon.h"
 #include "worker/engine/ruleset.h"
 
 #define MAX_SETS 256

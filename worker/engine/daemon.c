@@ -7,7 +7,7 @@
  * ones may finish within stop.drain_ms and are cancelled then; finished offsets are committed and the
  * group is left. A second signal exits at once: the next owner processes again what was unfinished.
  */
-#include "worker/daemon.h"
+#include "worker/engine/daemon.h"
 
 #include <signal.h>
 #include <stdlib.h>
