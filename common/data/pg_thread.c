@@ -94,7 +94,7 @@ static void back_off(struct ing_pg_thread *t, const struct ing_error *err)
 	t->failures++;
 }
 
-static void note_answer(struct ing_pg_thread *t)
+static void record_success(struct ing_pg_thread *t)
 {
 	t->failures = 0;
 	if (atomic_load(&t->blocked))
@@ -261,7 +261,7 @@ enum ing_pg_rc ing_pg_thread_run(
 		switch (rc) {
 		case ING_PG_OK:
 		case ING_PG_REFUSED: /* an answer, too: there may be no other after an outage */
-			note_answer(t);
+			record_success(t);
 			return rc;
 		case ING_PG_CONFLICT:
 			pause_ms(t, doubled_ms(CONFLICT_MIN_MS, conflicts++, CONFLICT_MAX_MS));

@@ -141,7 +141,7 @@ static const char *refine(struct text head, const char *type)
 	return type;
 }
 
-static const char *ask_libmagic(const void *data, size_t bytes)
+static const char *query_libmagic(const void *data, size_t bytes)
 {
 	const char *type = ing_sniff_warm() ? magic_buffer(database, data, bytes) : NULL;
 	/* A failed regular expression or a type with blanks is no answer. */
@@ -186,7 +186,7 @@ void ing_sniff(const void *data, size_t bytes, char ret[ING_MEDIA_TYPE_BYTES])
 	else if (is_plainly_html(head))
 		type = "text/html";
 	else
-		type = refine(head, ask_libmagic(data, ING_MIN(bytes, ING_SNIFF_BYTES)));
+		type = refine(head, query_libmagic(data, ING_MIN(bytes, ING_SNIFF_BYTES)));
 	size_t n = strlen(type);
 	memcpy(ret, type, n + 1);
 }

@@ -50,7 +50,7 @@ static bool find_warcinfo_id(const char *head, size_t bytes, char ret[ING_WARC_I
 	return true;
 }
 
-static void note_record(
+static void record_end_of(
 	void *ctx, uint64_t offset, uint64_t csize, const char *head, size_t head_bytes)
 {
 	struct finder *fi = ctx;
@@ -159,7 +159,7 @@ int ing_warc_find_end(int fd, struct ing_warc_end *ret, struct ing_error *err)
 	fi->bytes = (uint64_t)st.st_size;
 	fi->err = err;
 	fi->budget = fi->bytes * BUDGET_FACTOR + BUDGET_BYTES;
-	fi->scan = ing_warc_scan_new(note_record, fi);
+	fi->scan = ing_warc_scan_new(record_end_of, fi);
 	struct ing_warc_scan_state front;
 	struct ing_warc_end end = {0};
 	int rc = scan_from(fi, 0, &front);

@@ -123,7 +123,7 @@ static void count(atomic_uint_least64_t *counter, uint64_t n)
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-static void note_cpu(struct ing_archive_writer *w)
+static void record_cpu(struct ing_archive_writer *w)
 {
 	atomic_store_explicit(&w->link->cpu_ns, ing_thread_cpu_ns(), memory_order_relaxed);
 }
@@ -235,7 +235,7 @@ static bool begins_as_gzip(const struct ing_exchange *ex)
 	       memcmp(magic, "\x1f\x8b\x08", sizeof(magic)) == 0;
 }
 
-static void note_digests(struct ing_archive_item *item, const struct ing_digests *body)
+static void set_digests(struct ing_archive_item *item, const struct ing_digests *body)
 {
 	item->digested = true;
 	item->body = *body;
@@ -252,7 +252,7 @@ static int digest_item(
 	int rc = ing_digester_add_file(w->digester, ex->body_fd, body_bytes(ex), err);
 	ing_digester_finish(w->digester, &digests);
 	if (rc == 0)
-		note_digests(item, &digests);
+		set_digests(item, &digests);
 	return rc;
 }
 
@@ -325,7 +325,7 @@ static int write_exchange(
 	}
 	memcpy(item->warc_name, ing_warc_file_name(w->file),
 		strlen(ing_warc_file_name(w->file)) + 1);
-	note_digests(item, &place.payload);
+	set_digests(item, &place.payload);
 	item->offset = place.offset;
 	item->csize = place.csize;
 	w->records += ex->request.len > 0 ? 2 : 1;
@@ -471,7 +471,7 @@ static bool work_group(struct ing_archive_writer *w)
 		clear_blocked(w);
 	else
 		set_blocked(w, &err);
-	note_cpu(w);
+	record_cpu(w);
 	return rc == 0;
 }
 
@@ -531,5 +531,5 @@ void ing_archive_writer_run(struct ing_archive_writer *w)
 			"archive: stopped while the disk cannot be written: %zu exchanges are not archived",
 			w->pending.count);
 	close_file(w);
-	note_cpu(w);
+	record_cpu(w);
 }

@@ -214,7 +214,7 @@ struct batch {
 	struct ing_buf answer;
 };
 
-static bool ask_line(void *ctx, const struct ing_buf *line, unsigned long number)
+static bool send_line(void *ctx, const struct ing_buf *line, unsigned long number)
 {
 	struct batch *b = ctx;
 	struct ing_error err = {0};
@@ -232,7 +232,7 @@ int ing_ctl_helper_batch(const char *verb, const char *path, size_t max_line_byt
 {
 	struct batch b = {.helper = h, .print = print};
 	ing_buf_init(&b.answer, ING_CTL_CHILD_BYTES);
-	int code = ing_ctl_batch(verb, path, max_line_bytes, ask_line, &b);
+	int code = ing_ctl_batch(verb, path, max_line_bytes, send_line, &b);
 	ing_buf_done(&b.answer);
 	return code;
 }

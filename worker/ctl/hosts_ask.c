@@ -48,7 +48,7 @@ static int is_socket(const struct dirent *e)
 	       strcmp(e->d_name + bytes - strlen(SOCKET_END), SOCKET_END) == 0;
 }
 
-static void ask_worker(const char *path, const json_t *request, json_t *answers)
+static void query_worker(const char *path, const json_t *request, json_t *answers)
 {
 	struct ing_error err = {0};
 	json_t *answer = NULL;
@@ -69,7 +69,7 @@ static void ask_worker(const char *path, const json_t *request, json_t *answers)
 }
 
 /* Takes request. A list, perhaps empty. */
-static json_t *ask_workers(const struct ing_conf *conf, json_t *request)
+static json_t *query_workers(const struct ing_conf *conf, json_t *request)
 {
 	struct dirent **found = NULL;
 	json_t *answers = json_array();
@@ -82,7 +82,7 @@ static json_t *ask_workers(const struct ing_conf *conf, json_t *request)
 		ing_buf_init(&path, 8192);
 		ing_buf_printf(&path, "%s/%s", conf->state_dir, found[i]->d_name);
 		if (i < MAX_SOCKETS && !path.failed)
-			ask_worker(ing_buf_str(&path), request, answers);
+			query_worker(ing_buf_str(&path), request, answers);
 		ing_buf_done(&path);
 		free(found[i]);
 	}
@@ -252,7 +252,7 @@ static json_t *describe_rules(const struct ing_conf *conf, const char *host,
 	return o;
 }
 
-static json_t *ask_rules(const struct ing_conf *conf, const char *host)
+static json_t *query_rules(const struct ing_conf *conf, const char *host)
 {
 	struct ing_rule_files files;
 	struct ing_report report;
@@ -274,7 +274,7 @@ static json_t *ask_rules(const struct ing_conf *conf, const char *host)
 	return o;
 }
 
-static void note_missing(const struct ing_conf *conf, struct ing_ctl_known *k)
+static void list_missing(const struct ing_conf *conf, struct ing_ctl_known *k)
 {
 	if (json_array_size(k->workers) > 0 || k->database != NULL)
 		return;
@@ -299,21 +299,21 @@ json_t *ing_ctl_host_block_json(const struct ing_host_block *b)
 void ing_ctl_known_host(const struct ing_conf *conf, const char *host, struct ing_ctl_known *ret)
 {
 	*ret = (struct ing_ctl_known){0};
-	ret->workers = ask_workers(conf, json_pack("{s:s,s:s}", "ask", "host", "host", host));
+	ret->workers = query_workers(conf, json_pack("{s:s,s:s}", "ask", "host", "host", host));
 	if (conf->postgres.dsn[0] != '\0')
 		ret->database = find_row(conf, host, ret->workers);
-	ret->rules = ask_rules(conf, host);
-	note_missing(conf, ret);
+	ret->rules = query_rules(conf, host);
+	list_missing(conf, ret);
 }
 
 void ing_ctl_known_top(const struct ing_conf *conf, unsigned count, struct ing_ctl_known *ret)
 {
 	*ret = (struct ing_ctl_known){0};
-	ret->workers =
-		ask_workers(conf, json_pack("{s:s,s:I}", "ask", "top", "count", (json_int_t)count));
+	ret->workers = query_workers(
+		conf, json_pack("{s:s,s:I}", "ask", "top", "count", (json_int_t)count));
 	if (conf->postgres.dsn[0] != '\0')
 		ret->database = list_rows(conf, count);
-	note_missing(conf, ret);
+	list_missing(conf, ret);
 }
 
 void ing_ctl_known_done(struct ing_ctl_known *k)

@@ -32,7 +32,7 @@ static const json_t *find_longest(const struct ing_ctl_known *k, bool held)
 	return best;
 }
 
-static bool say_blocked(struct ing_buf *out, const struct ing_ctl_known *k)
+static bool explain_blocked(struct ing_buf *out, const struct ing_ctl_known *k)
 {
 	size_t i;
 	json_t *w;
@@ -57,7 +57,7 @@ static bool say_blocked(struct ing_buf *out, const struct ing_ctl_known *k)
 	return true;
 }
 
-static bool say_held(struct ing_buf *out, const struct ing_ctl_known *k)
+static bool explain_held(struct ing_buf *out, const struct ing_ctl_known *k)
 {
 	const json_t *o = find_longest(k, true);
 	if (o == NULL)
@@ -99,7 +99,7 @@ static void add_missing_robots(struct ing_buf *out, const json_t *r)
 	ing_words_add_time(out, ing_words_number(r, "expires_ms"));
 }
 
-static bool say_robots(struct ing_buf *out, const struct ing_ctl_known *k)
+static bool explain_robots(struct ing_buf *out, const struct ing_ctl_known *k)
 {
 	size_t i;
 	json_t *w;
@@ -118,7 +118,7 @@ static bool say_robots(struct ing_buf *out, const struct ing_ctl_known *k)
 	return false;
 }
 
-static bool say_waiting(struct ing_buf *out, const struct ing_ctl_known *k)
+static bool explain_waiting(struct ing_buf *out, const struct ing_ctl_known *k)
 {
 	const json_t *most = NULL;
 	size_t i;
@@ -145,7 +145,7 @@ static bool say_waiting(struct ing_buf *out, const struct ing_ctl_known *k)
 	return true;
 }
 
-static bool say_idle(struct ing_buf *out, const struct ing_ctl_known *k)
+static bool explain_idle(struct ing_buf *out, const struct ing_ctl_known *k)
 {
 	size_t i;
 	json_t *w;
@@ -176,7 +176,7 @@ static bool say_idle(struct ing_buf *out, const struct ing_ctl_known *k)
 static void print_reason(const char *host, const struct ing_ctl_known *k)
 {
 	static bool (*const reasons[])(struct ing_buf * out, const struct ing_ctl_known *k) = {
-		say_blocked, say_held, say_robots, say_waiting, say_idle};
+		explain_blocked, explain_held, explain_robots, explain_waiting, explain_idle};
 	struct ing_buf line;
 	bool said = false;
 	ing_buf_init(&line, ING_WORDS_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A Kafka client for a command: errors to stderr, metadata with patience.
+ * A Kafka client for a command: errors to stderr; metadata is asked for until it is there or the time is up.
  */
 #include "worker/ctl/kafka.h"
 
@@ -28,7 +28,7 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 
 /* One question. Positive: the number of partitions; 0: not known (yet); negative: no answer, with
  * *ret_err. */
-static int ask_partitions(
+static int query_partitions(
 	rd_kafka_t *rk, rd_kafka_topic_t *topic, int timeout_ms, rd_kafka_resp_err_t *ret_err)
 {
 	const struct rd_kafka_metadata *answer;
@@ -77,7 +77,7 @@ int ing_ctl_kafka_partitions(struct rd_kafka_s *rk, struct rd_kafka_topic_s *top
 	for (;;) {
 		int64_t left = start + wait_ms - (int64_t)ing_now_ms();
 		rd_kafka_resp_err_t why;
-		int count = ask_partitions(rk, topic, (int)ING_MIN(ING_MAX(left, 1), 2000), &why);
+		int count = query_partitions(rk, topic, (int)ING_MIN(ING_MAX(left, 1), 2000), &why);
 		rd_kafka_poll(rk, 0); /* errors, to stderr */
 		if (count > 0) {
 			*ret_count = count;

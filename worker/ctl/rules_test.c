@@ -113,7 +113,7 @@ static const char *text_of_json(const json_t *o, char *buf, size_t bytes)
 	}
 }
 
-static void note_difference(struct difference *d, const char *path,
+static void record_difference(struct difference *d, const char *path,
 	const struct ing_yaml_node *wanted, const json_t *came)
 {
 	char *text = came != NULL ? ing_json_dump(came, NULL) : NULL;
@@ -161,7 +161,7 @@ static bool agrees(const struct ing_yaml_node *wanted, const json_t *came, const
 		}
 	}
 	if (!same)
-		note_difference(d, path, wanted, came);
+		record_difference(d, path, wanted, came);
 	return same;
 }
 

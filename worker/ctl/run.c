@@ -124,7 +124,7 @@ static int open_folder(struct run *r, struct ing_error *err)
 	return r->resume ? ing_run_done_load(r->work.out_dir, &r->work.before, err) : 0;
 }
 
-static void say_resumed(const struct run *r)
+static void print_resumed(const struct run *r)
 {
 	if (r->work.before == NULL)
 		return;
@@ -137,7 +137,7 @@ static void say_resumed(const struct run *r)
 			r->work.out_dir, ing_run_done_strange(r->work.before));
 }
 
-static void say_end(const struct run *r)
+static void print_summary(const struct run *r)
 {
 	ing_run_progress_summary(&r->work.progress);
 	if (!r->work.interrupted)
@@ -204,11 +204,11 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 	if (open_input(r, &err) != 0 || open_folder(r, &err) != 0 ||
 		ing_run_work_open(&r->work, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB, "%s", err.msg);
-	say_resumed(r);
+	print_resumed(r);
 	if (isatty(STDERR_FILENO))
 		count_lines(r);
 	bool idle = ing_run_work_do(&r->work);
-	say_end(r);
+	print_summary(r);
 	if (!idle)
 		ing_run_work_leave(&r->work, exit_code(r));
 	return ING_CTL_OK;

@@ -85,7 +85,7 @@ static void draw_bar(struct ing_run_progress *p)
 
 /* Silent as long as requests end and nobody is held: a log is to say what is out of the
  * ordinary. */
-static void say_waits(struct ing_run_progress *p)
+static void print_waits(struct ing_run_progress *p)
 {
 	const struct ing_run_counts *c = p->counts;
 	uint64_t finished = count_finished(c);
@@ -116,7 +116,7 @@ static void on_timer(uv_timer_t *timer)
 	if (p->bar)
 		draw_bar(p);
 	else
-		say_waits(p);
+		print_waits(p);
 }
 
 /* --- the end --- */

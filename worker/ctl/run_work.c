@@ -50,7 +50,7 @@ static void print_harmless(const char *words)
 	}
 }
 
-static void say_bad(
+static void print_bad_line(
 	const struct ing_run_work *w, const struct ing_message *m, const struct ing_error *err)
 {
 	ing_run_progress_clear(&w->progress);
@@ -72,7 +72,7 @@ static void on_message(void *ctx, const struct ing_message *m)
 	}
 	if (was == ING_RUN_WAS_BAD) {
 		w->counts.was_bad++;
-		say_bad(w, m, &err);
+		print_bad_line(w, m, &err);
 	} else {
 		w->counts.had_result++;
 	}
@@ -113,7 +113,7 @@ static void on_dead_letter(void *ctx, const struct ing_message *m, const struct 
 {
 	struct ing_run_work *w = ctx;
 	w->counts.bad++;
-	say_bad(w, m, err);
+	print_bad_line(w, m, err);
 }
 
 static void on_result(void *ctx, enum ing_status status)

@@ -122,7 +122,7 @@ static int create(
 	return code;
 }
 
-static int ask_cluster(
+static int query_cluster(
 	struct ing_ctl_topics *t, const struct options *o, const struct ing_conf *conf)
 {
 	static const struct ing_kafka_setting none[] = {{NULL, NULL, false}};
@@ -266,7 +266,7 @@ int ing_ctl_topics(int argc, char **argv, const struct ing_ctl *ctl)
 	struct ing_ctl_topics topics = {0};
 	code = list_topics(&o, conf, &topics);
 	if (code == ING_CTL_OK)
-		code = ask_cluster(&topics, &o, conf);
+		code = query_cluster(&topics, &o, conf);
 	ing_ctl_topics_done(&topics);
 	ing_conf_free(conf);
 	return code;

@@ -67,7 +67,7 @@ static const char *const readable[] = {
 	"/var/cache/fontconfig",
 };
 
-static int ask_version(void)
+static int query_version(void)
 {
 	return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_VERSION);
 }
@@ -78,7 +78,7 @@ static int probe_version(void)
 {
 	pid_t pid = fork();
 	if (pid == 0) {
-		int version = ask_version();
+		int version = query_version();
 		_exit(version > 0 ? ING_MIN(version, 255) : 0);
 	}
 	int status = 0;

@@ -72,7 +72,7 @@ struct ing_work {
 
 #define ING_JOB_MAGIC 0x4a4f4231u
 
-/* All there is of a waiting request, beside its message: README.md counts the bytes. */
+/* All there is of a waiting request, beside its message. */
 struct ing_job {
 	unsigned magic;
 	uint8_t state;               /* enum ing_job_state */

@@ -44,7 +44,7 @@ static const char *find_blockage(const struct ing_pipeline *p)
 }
 
 /* Short interruptions, as at the start, are not logged. */
-static void note_blockage(struct ing_pipeline *p, const char *blocked_by)
+static void log_blockage(struct ing_pipeline *p, const char *blocked_by)
 {
 	uint64_t now = ing_now_ms();
 	if (blocked_by != NULL && p->blocked_by == NULL)
@@ -121,7 +121,7 @@ void ing_pipeline_hold_gate(struct ing_pipeline *p)
 void ing_pipeline_balance(struct ing_pipeline *p)
 {
 	const char *blocked_by = find_blockage(p);
-	note_blockage(p, blocked_by);
+	log_blockage(p, blocked_by);
 	ing_pipeline_hold_gate(p);
 	if (p->stages.intake == NULL || p->draining)
 		return;

@@ -102,7 +102,7 @@ static void count_uses(const struct ing_job *job, const struct ing_page *page)
 }
 
 /* The rule behind a link that is followed: should the request end well, it has led there. */
-static void note_followed(struct ing_job *job, const struct ing_page *page)
+static void record_followed(struct ing_job *job, const struct ing_page *page)
 {
 	struct ing_work *w = job->work;
 	const struct ing_page_link *link =
@@ -151,7 +151,7 @@ static void on_examined(void *ctx, struct ing_findings *f)
 	keep_findings(job, step, f);
 	w->dropped_userinfo |= d.dropped_userinfo;
 	if (d.step == ING_STEP_LINK) {
-		note_followed(job, &f->page);
+		record_followed(job, &f->page);
 		w->landings++;
 		ing_job_visit(job, d.url, step->url);
 		free(d.url);

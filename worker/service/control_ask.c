@@ -36,13 +36,13 @@ static bool limit_call(const struct asking *a)
 	       setsockopt(a->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)) == 0;
 }
 
-static int say_timeout(const struct asking *a, struct ing_error *err)
+static int fail_timeout(const struct asking *a, struct ing_error *err)
 {
 	return ing_error_set(err, ING_FAIL_TIMEOUT, "%s: no answer in time", a->path);
 }
 
 /* A call has failed with errno. */
-static int say_failure(const struct asking *a, struct ing_error *err)
+static int fail_errno(const struct asking *a, struct ing_error *err)
 {
 	switch (errno) {
 	case ENOENT:
@@ -55,7 +55,7 @@ static int say_failure(const struct asking *a, struct ing_error *err)
 		return ing_error_set(err, ING_FAIL_UNAVAILABLE,
 			"%s: the worker closed the connection without an answer", a->path);
 	case EAGAIN:
-		return say_timeout(a, err);
+		return fail_timeout(a, err);
 	default:
 		return ing_error_sys(err, errno, "%s", a->path);
 	}
@@ -66,13 +66,13 @@ static int connect_to(struct asking *a, struct ing_error *err)
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int at = open(a->path, O_PATH | O_CLOEXEC);
 	if (at < 0)
-		return say_failure(a, err);
+		return fail_errno(a, err);
 	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d", at);
 	int rc = 0;
 	if (!limit_call(a))
-		rc = say_timeout(a, err);
+		rc = fail_timeout(a, err);
 	else if (connect(a->fd, (const struct sockaddr *)&to, sizeof(to)) != 0)
-		rc = say_failure(a, err);
+		rc = fail_errno(a, err);
 	close(at);
 	return rc;
 }
@@ -85,14 +85,14 @@ static int send_request(const struct asking *a, const json_t *request, struct in
 	int rc = 0;
 	for (size_t sent = 0; sent < bytes && rc == 0;) {
 		if (!limit_call(a)) {
-			rc = say_timeout(a, err);
+			rc = fail_timeout(a, err);
 			break;
 		}
 		ssize_t n = send(a->fd, text + sent, bytes - sent, MSG_NOSIGNAL);
 		if (n >= 0)
 			sent += (size_t)n;
 		else if (errno != EINTR)
-			rc = say_failure(a, err);
+			rc = fail_errno(a, err);
 	}
 	free(text);
 	return rc;
@@ -104,15 +104,15 @@ static int read_line(const struct asking *a, struct ing_buf *line, struct ing_er
 	char piece[16384];
 	for (;;) {
 		if (!limit_call(a))
-			return say_timeout(a, err);
+			return fail_timeout(a, err);
 		ssize_t n = recv(a->fd, piece, sizeof(piece), 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return say_failure(a, err);
+			return fail_errno(a, err);
 		if (n == 0) {
 			errno = ECONNRESET;
-			return line->len > 0 ? 0 : say_failure(a, err);
+			return line->len > 0 ? 0 : fail_errno(a, err);
 		}
 		const char *end = memchr(piece, '\n', (size_t)n);
 		if (!ing_buf_add(line, piece, end != NULL ? (size_t)(end - piece) : (size_t)n))

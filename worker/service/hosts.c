@@ -18,7 +18,7 @@
 #define MAX_TOP 1000
 #define DEFAULT_TOP 10
 
-static json_t *say_error(const char *words)
+static json_t *error_reply(const char *words)
 {
 	json_t *o = json_object();
 	ing_json_set_text(o, "error", words);
@@ -308,20 +308,20 @@ json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *reques
 {
 	const char *ask = ing_json_get_text(request, "ask");
 	if (ask == NULL)
-		return say_error("a request has \"ask\": \"host\" or \"top\"");
+		return error_reply("a request has \"ask\": \"host\" or \"top\"");
 	if (strcmp(ask, "host") == 0) {
 		const json_t *host = json_object_get(request, "host");
 		size_t bytes = json_string_length(host);
 		if (bytes == 0 || bytes > MAX_HOST_BYTES)
-			return say_error("\"host\" must be a host or a URL");
+			return error_reply("\"host\" must be a host or a URL");
 		return answer_host(s, json_string_value(host));
 	}
 	if (strcmp(ask, "top") == 0) {
 		const json_t *n = json_object_get(request, "count");
 		json_int_t count = n != NULL ? json_integer_value(n) : DEFAULT_TOP;
 		if (count < 1 || count > MAX_TOP)
-			return say_error("\"count\" must be from 1 to 1000");
+			return error_reply("\"count\" must be from 1 to 1000");
 		return answer_top(s, (size_t)count);
 	}
-	return say_error("a request has \"ask\": \"host\" or \"top\"");
+	return error_reply("a request has \"ask\": \"host\" or \"top\"");
 }

@@ -82,7 +82,7 @@ static void log_slow(struct ing_store *s, const char *what)
 			s->pace.rows, count_waiting(s));
 }
 
-static void note_pace(struct ing_store *s, const struct ing_pg_paced_run *run)
+static void record_pace(struct ing_store *s, const struct ing_pg_paced_run *run)
 {
 	char what[96];
 	if (!run->quick && s->pace.rows < s->batch_rows) {
@@ -134,7 +134,7 @@ static enum ing_pg_rc write_batch(struct ing_pg *pg, void *ctx, struct ing_error
 	b->count = run.rows;
 	if (rc != ING_PG_OK)
 		return rc;
-	note_pace(s, &run);
+	record_pace(s, &run);
 	atomic_fetch_add(&s->batches, 1);
 	atomic_fetch_add(&s->skipped, b->report.skipped);
 	return rc;

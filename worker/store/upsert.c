@@ -69,7 +69,7 @@ static enum ing_pg_rc copy_rows(
 	return rc == ING_PG_OK ? ing_pg_copy_end(b->pg, err) : rc;
 }
 
-static void note_time(struct ing_upsert_report *report, uint64_t start_ms)
+static void record_time(struct ing_upsert_report *report, uint64_t start_ms)
 {
 	report->slowest_ms = (unsigned)ING_MAX(report->slowest_ms, ing_now_ms() - start_ms);
 }
@@ -79,12 +79,12 @@ static enum ing_pg_rc write_table(const struct batch *b, size_t t, struct ing_er
 	unsigned rows = 0;
 	uint64_t start = ing_now_ms();
 	enum ing_pg_rc rc = copy_rows(b, t, &rows, err);
-	note_time(b->report, start);
+	record_time(b->report, start);
 	if (rc != ING_PG_OK || rows == 0)
 		return rc;
 	start = ing_now_ms();
 	rc = ing_pg_exec(b->pg, ing_buf_str(&b->u->upsert_sql[t]), err);
-	note_time(b->report, start);
+	record_time(b->report, start);
 	return rc;
 }
 

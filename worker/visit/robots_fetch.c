@@ -90,7 +90,7 @@ static void free_fetch(struct robots_fetch *f)
 }
 
 /* All answers are on disk, and their rows in the table; unless a body could not be read back. */
-static void tell_outcome(struct robots_fetch *f)
+static void report_outcome(struct robots_fetch *f)
 {
 	const struct work *w = f->work;
 	const struct ing_robots_answer told = ing_robots_outcome(&w->outcome,
@@ -99,7 +99,7 @@ static void tell_outcome(struct robots_fetch *f)
 	free_fetch(f);
 }
 
-static void tell_not_admitted(struct robots_fetch *f, const struct ing_visit_outcome *o)
+static void report_not_admitted(struct robots_fetch *f, const struct ing_visit_outcome *o)
 {
 	const struct ing_robots_answer told = ing_robots_outcome(o, NULL, false);
 	ing_robots_fetched(f->all->stages.robots, f->token, &told);
@@ -117,7 +117,7 @@ static void on_indexed(void *ctx, const struct ing_delivery *delivery)
 	if (f->cancelled)
 		free_fetch(f);
 	else
-		tell_outcome(f);
+		report_outcome(f);
 }
 
 static void add_cdx_lines(const struct work *w, struct ing_delivery *delivery)
@@ -163,7 +163,7 @@ static void index_answers(struct robots_fetch *f)
 	delivery->ctx = f;
 	w->storing = ing_deliver_put(deliver, &delivery);
 	if (!w->storing)
-		tell_outcome(f);
+		report_outcome(f);
 }
 
 /* --- what the visit brings --- */
@@ -251,7 +251,7 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 	struct robots_fetch *f = v->ctx;
 	ing_must(f->magic == ROBOTS_FETCH_MAGIC);
 	if (f->work == NULL) {
-		tell_not_admitted(f, o);
+		report_not_admitted(f, o);
 		return;
 	}
 	if (o->end == ING_VISIT_WALLS && ing_visit_again(v))

@@ -62,7 +62,7 @@ static void start_archiving(struct ing_visit *v, struct ing_exchange *ex)
 }
 
 /* What is worth knowing of an answer, whatever becomes of it. */
-static void note_answer(struct ing_visit *v, const struct ing_exchange *ex)
+static void record_answer(struct ing_visit *v, const struct ing_exchange *ex)
 {
 	struct ing_visit_run *r = v->run;
 	struct ing_visit_step *step = r->step;
@@ -212,7 +212,7 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 	} else {
 		if (ex->no_descriptor && v->user->no_descriptor != NULL)
 			v->user->no_descriptor(v);
-		note_answer(v, ex);
+		record_answer(v, ex);
 		start_archiving(v, ex);
 		go_on_after_answer(v, ex);
 	}

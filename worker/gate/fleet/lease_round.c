@@ -18,7 +18,7 @@ static unsigned batch_of(const struct ing_pace *pace)
 		ING_MIN(4 * pace->rows, (unsigned)ING_LEASE_BATCH), (unsigned)ING_LEASE_BATCH_MIN);
 }
 
-static void note_pace(struct ing_lease_rounds *rs)
+static void record_pace(struct ing_lease_rounds *rs)
 {
 	bool slow = rs->pace.rows < ING_LEASE_BATCH_MIN;
 	atomic_store(&rs->batch, batch_of(&rs->pace));
@@ -36,7 +36,7 @@ static enum ing_pg_rc execute(struct ing_pg *pg, void *ctx, struct ing_error *er
 {
 	const struct attempt *a = ctx;
 	enum ing_pg_rc rc = ing_lease_execute(pg, &a->rs->session, &a->rs->pace, a->r, err);
-	note_pace(a->rs);
+	record_pace(a->rs);
 	/* What we send cannot be refused; if it is, the table is not as we know it. */
 	return rc == ING_PG_REFUSED ? ING_PG_TROUBLE : rc;
 }
