@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/worker/visit/judge.h"
 #include "worker/job/hop.h"
 #include "worker/model/limits.h"
 
@@ -186,33 +187,12 @@ static void expectations_are_honoured(void **state)
 	assert_false(ing_hop_hash_matches(&r, &f.file));
 }
 
-/* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */
-static struct ing_url_decision judge(void *ctx, const char *url)
-{
-	(void)ctx;
-	struct ing_url_decision f = {.rule = ING_URL_RULE_NONE, .detail = "so"};
-	f.only_at_end = strstr(url, "/pass") != NULL;
-	if (strstr(url, "/listed") != NULL)
-		f.rule = ING_URL_RULE_BLOCKLIST;
-	else if (strstr(url, "/wall") != NULL)
-		f.rule = ING_URL_RULE_WALL;
-	else if (strstr(url, "/cookie") != NULL)
-		f.rule = ING_URL_RULE_COOKIE;
-	else if (strstr(url, "/captcha") != NULL)
-		f.rule = ING_URL_RULE_CAPTCHA;
-	else if (strstr(url, "/signin") != NULL)
-		f.rule = ING_URL_RULE_LOGIN;
-	else if (strstr(url, "/check") != NULL)
-		f.rule = ING_URL_RULE_CHALLENGE;
-	return f;
-}
-
 /* The URL is known and both limits are reached, so that whatever the rules do not stop ends
  * otherwise: the rules come first. */
 static struct ing_hop_view judged_view(const char *url, char *known)
 {
 	return (struct ing_hop_view){
-		.url = url, .asked_before = asked_before, .verdict = judge, .ctx = known};
+		.url = url, .asked_before = asked_before, .verdict = judge_by_words, .ctx = known};
 }
 
 static void rules_come_before_loops_and_limits(void **state)
@@ -390,7 +370,7 @@ static void xml_in_place_of_a_page_is_the_wrong_type(void **state)
 	const struct ing_hop_view v = {.url = "https://h.example/pass/wall",
 		.max_hops = 2,
 		.asked_before = asked_before,
-		.verdict = judge,
+		.verdict = judge_by_words,
 		.ctx = known};
 	struct ing_findings f = {.file = {.mimetype = "application/xml", .size_bytes = 1}};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/worker/visit/judge.h"
 #include "worker/visit/answer.h"
 
 static bool asked_before(void *ctx, const char *url)
@@ -124,27 +125,6 @@ static void after_an_answer(void **state)
 	}
 }
 
-/* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */
-static struct ing_url_decision judge(void *ctx, const char *url)
-{
-	(void)ctx;
-	struct ing_url_decision f = {.rule = ING_URL_RULE_NONE, .detail = "so"};
-	f.only_at_end = strstr(url, "/pass") != NULL;
-	if (strstr(url, "/listed") != NULL)
-		f.rule = ING_URL_RULE_BLOCKLIST;
-	else if (strstr(url, "/wall") != NULL)
-		f.rule = ING_URL_RULE_WALL;
-	else if (strstr(url, "/cookie") != NULL)
-		f.rule = ING_URL_RULE_COOKIE;
-	else if (strstr(url, "/captcha") != NULL)
-		f.rule = ING_URL_RULE_CAPTCHA;
-	else if (strstr(url, "/signin") != NULL)
-		f.rule = ING_URL_RULE_LOGIN;
-	else if (strstr(url, "/check") != NULL)
-		f.rule = ING_URL_RULE_CHALLENGE;
-	return f;
-}
-
 /* The URL is known and the limit is reached, so that whatever the rules do not stop ends otherwise:
  * the rules come first. */
 static void rules_come_before_loops_and_limits(void **state)
@@ -169,7 +149,7 @@ static void rules_come_before_loops_and_limits(void **state)
 		strncat(url, cases[i].path, 40);
 		struct ing_answer_view v = {.url = "https://h.example/a",
 			.asked_before = asked_before,
-			.verdict = judge,
+			.verdict = judge_by_words,
 			.ctx = url};
 		struct ing_answer a = {OK, true, 302, url, false, 0, NULL};
 		struct ing_decision d = ing_answer_decide(&v, &a);

@@ -10,29 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/worker/visit/judge.h"
 #include "worker/model/limits.h"
 #include "worker/visit/target.h"
-
-/* What a URL is, by a word in it; "/pass" makes it a place that one may be sent through. */
-static struct ing_url_decision judge(void *ctx, const char *url)
-{
-	(void)ctx;
-	struct ing_url_decision f = {.rule = ING_URL_RULE_NONE, .detail = "so"};
-	f.only_at_end = strstr(url, "/pass") != NULL;
-	if (strstr(url, "/listed") != NULL)
-		f.rule = ING_URL_RULE_BLOCKLIST;
-	else if (strstr(url, "/wall") != NULL)
-		f.rule = ING_URL_RULE_WALL;
-	else if (strstr(url, "/cookie") != NULL)
-		f.rule = ING_URL_RULE_COOKIE;
-	else if (strstr(url, "/captcha") != NULL)
-		f.rule = ING_URL_RULE_CAPTCHA;
-	else if (strstr(url, "/signin") != NULL)
-		f.rule = ING_URL_RULE_LOGIN;
-	else if (strstr(url, "/check") != NULL)
-		f.rule = ING_URL_RULE_CHALLENGE;
-	return f;
-}
 
 static void where_a_request_may_start(void **state)
 {
@@ -90,7 +70,7 @@ static void rules_may_refuse_a_start(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char url[64] = "https://h.example";
 		strncat(url, cases[i].path, 40);
-		struct ing_decision d = ing_target_start(url, judge, NULL);
+		struct ing_decision d = ing_target_start(url, judge_by_words, NULL);
 		bool refused = cases[i].status != ING_STATUS_SUCCESS;
 		assert_int_equal(d.step, refused ? ING_STEP_END : ING_STEP_LINK);
 		assert_int_equal(d.status, cases[i].status);
@@ -149,7 +129,8 @@ static void rules_may_change_while_a_url_waits(void **state)
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_decision end = {0};
-		bool refused = ing_target_is_refused(cases[i].url, cases[i].via, judge, NULL, &end);
+		bool refused = ing_target_is_refused(
+			cases[i].url, cases[i].via, judge_by_words, NULL, &end);
 		assert_int_equal(refused, cases[i].status != ING_STATUS_SUCCESS);
 		assert_string_equal(ing_status_slug(end.status), ing_status_slug(cases[i].status));
 		assert_false(ing_target_is_refused(cases[i].url, cases[i].via, NULL, NULL, &end));
