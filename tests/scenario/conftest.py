@@ -290,11 +290,16 @@ def partitions():
     return 4
 
 
+TIERS = ("1m", "10m", "1h", "6h", "1d")
+
+
 @pytest.fixture
 def create_topics(kafka, program, tag, partitions):
-    """create_topics("--lanes"): creates the missing topics of the test with ingestctl."""
-    def create(*arguments):
-        done = subprocess.run([program("ingestctl"), "topics", "create", "--brokers", kafka.brokers(), "--prefix",
+    """create_topics("--lanes"): creates the missing topics of the test with ingestctl; those for parked requests only
+    with tiers, as each test would wait for 20 more partitions."""
+    def create(*arguments, tiers=()):
+        none = [f'--set=kafka.topics.parked_{tier}=""' for tier in TIERS if tier not in tiers]
+        done = subprocess.run([program("ingestctl"), *none, "topics", "create", "--brokers", kafka.brokers(), "--prefix",
                                tag + ".", "--partitions", str(partitions), *arguments],
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -317,13 +322,22 @@ def lanes(create_topics, topics):
 
 
 @pytest.fixture
+def parked(create_topics, topics, settings):
+    """Creates the topics for parked requests, has the test's workers use them, and returns their names by tier."""
+    create_topics(tiers=TIERS)
+    names = {tier: f"{topics['requests']}-parked-{tier}" for tier in TIERS}
+    settings["kafka.topics"].update({f"parked_{tier}": name for tier, name in names.items()})
+    return names
+
+
+@pytest.fixture
 def settings(kafka, web, database, topics, tag, tmp_path):
     """The configuration, {"fetch.timeout_ms": …}; a test may change it before it starts a worker."""
     return {
         "instance": tag,
         "kafka.brokers": kafka.brokers(),
         "kafka.group": tag,
-        "kafka.topics": dict(topics),
+        "kafka.topics": {**topics, **{f"parked_{tier}": "" for tier in TIERS}},
         "postgres.dsn": database,
         "warc.dir": str(make(tmp_path / "warc")),
         "warc.prefix": "TEST",

@@ -8,7 +8,8 @@ import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 ROOM = 64 * 1024
-NAMES = ["ingest-file-requests", "ingest-file-results", "pdf-text", "ingest-file-requests-dead"]
+PARKED = [f"ingest-file-requests-parked-{tier}" for tier in ("1m", "10m", "1h", "6h", "1d")]
+NAMES = ["ingest-file-requests", "ingest-file-results", "pdf-text", "ingest-file-requests-dead", *PARKED]
 LANES = [f"ingest-file-requests-{lane}" for lane in ("priority", "daily", "bulk")]
 
 
@@ -69,7 +70,8 @@ def test_created_topics_are_what_the_worker_needs(ctl, admin, tag):
     assert ctl("create", "--partitions", "3", "--set", "kafka.max_message_bytes=2000000").returncode == 0
     found = admin.list_topics(timeout=30).topics
     assert {name: len(found[f"{tag}.new.{name}"].partitions) for name in NAMES} == {
-        "ingest-file-requests": 3, "ingest-file-results": 3, "pdf-text": 3, "ingest-file-requests-dead": 1}
+        "ingest-file-requests": 3, "ingest-file-results": 3, "pdf-text": 3, "ingest-file-requests-dead": 1,
+        **{name: 3 for name in PARKED}}
     wanted = {
         "ingest-file-requests": {"max.message.bytes": str(2 << 20), "cleanup.policy": "delete",
                                  "retention.ms": str(90 * 86400 * 1000)},
@@ -78,6 +80,7 @@ def test_created_topics_are_what_the_worker_needs(ctl, admin, tag):
         "pdf-text": {"max.message.bytes": str(2_000_000 + ROOM), "cleanup.policy": "compact"},
         "ingest-file-requests-dead": {"max.message.bytes": str(2_000_000 + ROOM), "cleanup.policy": "delete",
                                       "retention.ms": "-1", "retention.bytes": "-1"}}
+    wanted.update({name: wanted["ingest-file-requests"] for name in PARKED})
     for name, settings in wanted.items():
         assert settings.items() <= settings_of(admin, f"{tag}.new.{name}").items(), name
 
@@ -94,11 +97,11 @@ def test_check_passes_what_create_has_made(ctl):
 def test_check_passes_what_the_worker_has_made(worker, run_ctl, admin, topics, settings, wait_until):
     for name in ("results", "pdf_text", "dead"):
         topics[name] += "-by-the-worker"
-    settings["kafka.topics"] = dict(topics)
+    settings["kafka.topics"] = dict(topics) | {"parked_1d": ""}
     with worker():
         wait_until(lambda: run_ctl("topics", "check").returncode == 0)
     done = run_ctl("topics", "check", "--json")
-    assert [json.loads(line)["state"] for line in done.stdout.splitlines()] == ["good"] * 4
+    assert [json.loads(line)["state"] for line in done.stdout.splitlines()] == ["good"] * 8
 
 
 @pytest.mark.parametrize("topic, name, value, complaint", [

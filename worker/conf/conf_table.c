@@ -25,6 +25,7 @@
 #define C_TYPE_OPTION const char *
 #define C_TYPE_LIST char *const *
 #define C_TYPE_UINT unsigned
+#define C_TYPE_PERCENT unsigned
 #define C_TYPE_SIZE size_t
 #define C_TYPE_WIDE uint64_t
 #define C_TYPE_BOOL bool

@@ -163,15 +163,16 @@ static void set_list(const struct reader *r, const struct ing_yaml_node *node)
 }
 
 /* What is written like a whole number; where bytes are counted, KiB, MiB or GiB may stand behind
- * it. */
+ * it, where percents are, a % sign. */
 struct number {
 	bool fits; /* value is it; else it is negative, or far too large */
 	uint64_t value;
 };
 
-static bool read_number(const char *s, bool sized, struct number *ret)
+static bool read_number(const char *s, const char *unit, struct number *ret)
 {
 	static const char *const suffixes[] = {"KiB", "MiB", "GiB"};
+	bool sized = strcmp(unit, "bytes") == 0;
 	bool negative = *s == '-';
 	s += negative;
 	uint64_t value = 0;
@@ -188,7 +189,8 @@ static bool read_number(const char *s, bool sized, struct number *ret)
 		if (strcmp(suffix, suffixes[i]) == 0)
 			shift = 10 * (i + 1);
 	}
-	if (shift == 0 && s[digits] != '\0')
+	bool has_unit = strcmp(unit, "%") == 0 && strcmp(suffix, unit) == 0;
+	if (shift == 0 && s[digits] != '\0' && !has_unit)
 		return false;
 	fits = fits && value <= UINT64_MAX >> shift && (!negative || value == 0);
 	*ret = (struct number){.fits = fits, .value = fits ? value << shift : 0};
@@ -201,9 +203,11 @@ static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 	bool sized = strcmp(key->unit, "bytes") == 0;
 	struct number number = {0};
 	char words[200];
-	if (node->kind != ING_YAML_SCALAR || !read_number(node->text, sized, &number)) {
+	if (node->kind != ING_YAML_SCALAR || !read_number(node->text, key->unit, &number)) {
 		snprintf(words, sizeof(words), "must be a whole number%s",
-			sized ? " of bytes, or one with KiB, MiB or GiB behind it" : "");
+			sized ? " of bytes, or one with KiB, MiB or GiB behind it"
+			: key->type == ING_CONF_PERCENT ? " of percent"
+							: "");
 		complain(r, node, words);
 	} else if (!node->plain) {
 		complain(r, node, "must be a number: leave the quotes out");
@@ -214,7 +218,7 @@ static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 			"must be from %" PRIu64 " to %" PRIu64 " %s, and is %.40s", key->min,
 			key->max, key->unit, number.fits ? is : node->text);
 		complain(r, node, words);
-	} else if (key->type == ING_CONF_UINT) {
+	} else if (key->type == ING_CONF_UINT || key->type == ING_CONF_PERCENT) {
 		*(unsigned *)member(r->conf, key) = (unsigned)number.value;
 	} else if (key->type == ING_CONF_SIZE) {
 		*(size_t *)member(r->conf, key) = (size_t)number.value;
@@ -317,6 +321,7 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 		set_list(&r, node);
 		break;
 	case ING_CONF_UINT:
+	case ING_CONF_PERCENT:
 	case ING_CONF_SIZE:
 	case ING_CONF_WIDE:
 		set_number(&r, node);
@@ -359,6 +364,9 @@ void ing_conf_format(
 		break;
 	case ING_CONF_UINT:
 		ing_buf_printf(out, "%u", *(const unsigned *)at);
+		break;
+	case ING_CONF_PERCENT:
+		ing_buf_printf(out, "%u %%", *(const unsigned *)at);
 		break;
 	case ING_CONF_SIZE:
 		ing_buf_printf(out, "%zu", *(const size_t *)at);

@@ -66,8 +66,10 @@ static int cut_partial_lines(const char *dir, struct ing_error *err)
 	snprintf(path, sizeof(path), "%s/index.cdx", dir);
 	int rc = cut_partial_line(path, err);
 	for (int i = 0; i < ING_OUTPUTS_ && rc == 0; i++) {
-		snprintf(
-			path, sizeof(path), "%s/%s", dir, ing_output_row((enum ing_output)i)->file);
+		const char *file = ing_output_row((enum ing_output)i)->file;
+		if (file == NULL)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, file);
 		rc = cut_partial_line(path, err);
 	}
 	return rc;

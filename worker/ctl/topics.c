@@ -15,6 +15,7 @@
 #include "worker/ctl/topics_ask.h"
 #include "worker/ctl/topics_print.h"
 #include "worker/intake/lane_names.h"
+#include "worker/model/tier.h"
 
 #define VERB "topics"
 #define BROKER_WAIT_S 15
@@ -52,7 +53,12 @@ static char *name_of(const struct ing_conf *conf, enum ing_topic_use use, bool *
 	if (use <= ING_TOPIC_BULK)
 		return lane_name(conf, use, ret_auto);
 	*ret_auto = false;
-	const char *name = conf->kafka.output_topics[use - ING_TOPIC_OF_OUTPUT(0)];
+	enum ing_output output = ING_OUTPUT_OF_TOPIC(use);
+	const char *name = conf->kafka.output_topics[output];
+	int tier = ing_tier_of_output(output);
+	if (tier >= 0)
+		return ing_tier_topic_name(
+			(enum ing_tier)tier, name, conf->kafka.lane_topics[ING_LANE_REQUESTS]);
 	return *name == '\0' ? NULL : ing_strdup(name);
 }
 

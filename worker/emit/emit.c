@@ -25,6 +25,12 @@ void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
 	ops_of(e)->put(e, m, user, ctx);
 }
 
+bool ing_emit_has(const struct ing_emit *e, enum ing_output output)
+{
+	ing_must(output < ING_OUTPUTS_);
+	return ops_of(e)->has(e, output);
+}
+
 unsigned ing_emit_outstanding(const struct ing_emit *e)
 {
 	return ops_of(e)->outstanding(e);

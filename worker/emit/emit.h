@@ -48,6 +48,9 @@ size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_output topic)
 /* Takes the value, copies key and headers. user, which outlives the message, is called with ctx. */
 void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
 	const struct ing_emit_user *user, void *ctx);
+/* What is put to this output is kept: its topic exists as far as we know, or it has a file. Messages of
+ * others are dropped, but for those whose row says that their request is answered (done(false)). */
+bool ing_emit_has(const struct ing_emit *e, enum ing_output output);
 unsigned ing_emit_outstanding(const struct ing_emit *e);
 /* Intake should stop: brokers down, topics not checked yet, or too many messages waiting. */
 bool ing_emit_blocked(const struct ing_emit *e);

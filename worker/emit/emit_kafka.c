@@ -38,6 +38,8 @@
 #define RETRY_MS 1000
 /* Delay before missing topics that we may not create are looked up again. */
 #define MISSING_RETRY_MS 10000
+/* How often topics that nobody waits for are looked up while they are missing. */
+#define OPTIONAL_RETRY_MS 60000
 #define FLUSH_MS 5000
 /* Events taken before the loop serves its other handles; one may have a whole batch of delivery
  * reports. */
@@ -184,6 +186,12 @@ static void remove_in_flight(struct kafka_emit *e, struct put *p)
 	DL_DELETE(e->in_flight, p);
 }
 
+/* A refusal is not silent: its request gets a result. */
+static bool is_answered(enum ing_output output)
+{
+	return ing_output_row(output)->refused == ING_OUTPUT_REFUSED_ANSWERED;
+}
+
 /* Takes a put out of `from` and gives it to librdkafka. False when nothing more can be sent now. */
 static bool send_first(struct kafka_emit *e, struct put **from)
 {
@@ -194,6 +202,11 @@ static bool send_first(struct kafka_emit *e, struct put **from)
 		return true;
 	}
 	rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+	if (!ing_topics_have(&e->topics, p->topic) && is_answered(p->topic)) {
+		DL_DELETE(*from, p);
+		finish_put(e, p, false);
+		return true;
+	}
 	if (fits(e, p)) /* the topic's limit may have become known after it was put */
 		err = produce(e, p);
 	e->queue_full = err == RD_KAFKA_RESP_ERR__QUEUE_FULL;
@@ -328,6 +341,7 @@ static void take_topics(struct kafka_emit *e, rd_kafka_event_t *event)
 	switch (answer) {
 	case ING_TOPICS_READY:
 		e->ready = true;
+		e->admin_due_ms = now + OPTIONAL_RETRY_MS;
 		break;
 	case ING_TOPICS_MISSING:
 		ing_topics_create(&e->topics, e->rk, e->events);
@@ -380,10 +394,11 @@ static bool take_events(struct kafka_emit *e, int timeout_ms)
 
 static void request_topics(struct kafka_emit *e)
 {
-	if (e->ready || e->admin_pending || e->fatal || ing_now_ms() < e->admin_due_ms)
+	if ((e->ready && !ing_topics_lack_optional(&e->topics)) || e->admin_pending || e->fatal ||
+		ing_now_ms() < e->admin_due_ms)
 		return;
 	e->admin_pending = ing_topics_describe(&e->topics, e->rk, e->events);
-	e->ready = !e->admin_pending;
+	e->ready |= !e->admin_pending;
 }
 
 /* done() may put more messages; those are finished in the next turn. */
@@ -540,7 +555,7 @@ static void put_kafka(struct ing_emit *base, const struct ing_output_message *m,
 	e->outstanding++;
 	e->bytes += put_bytes(p);
 	if (dropped || large) {
-		finish_put(e, p, dropped);
+		finish_put(e, p, dropped && !is_answered(m->output));
 		return;
 	}
 	DL_APPEND(e->waiting, p);
@@ -607,7 +622,14 @@ static void free_kafka(struct ing_emit *base)
 	free(e);
 }
 
+static bool has_kafka(const struct ing_emit *base, enum ing_output output)
+{
+	const struct kafka_emit *e = const_kafka_of(base);
+	return e->ready && ing_topics_have(&e->topics, output);
+}
+
 static const struct ing_emit_ops kafka_ops = {
+	.has = has_kafka,
 	.max_value_bytes = max_value_bytes,
 	.put = put_kafka,
 	.outstanding = outstanding_kafka,
@@ -640,7 +662,7 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *
 	e->brokers = ing_strdup(settings->brokers);
 	e->instance = ing_strdup(instance);
 	e->properties = copy_properties(settings->properties);
-	ing_topics_init(&e->topics, settings->output_topics, settings->max_message_bytes);
+	ing_topics_init(&e->topics, settings);
 	/* Two of the largest, or 64 MiB. */
 	e->max_bytes = ING_MAX(2 * settings->max_message_bytes, (size_t)64 << 20);
 	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);

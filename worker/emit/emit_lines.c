@@ -294,7 +294,13 @@ static void free_lines(struct ing_emit *base)
 	uv_close((uv_handle_t *)&e->wake, on_closed);
 }
 
+static bool has_lines(const struct ing_emit *base, enum ing_output output)
+{
+	return ((const struct lines_emit *)(const void *)base)->fds[output] >= 0;
+}
+
 static const struct ing_emit_ops lines_ops = {
+	.has = has_lines,
 	.max_value_bytes = max_value_bytes,
 	.put = put_lines,
 	.outstanding = outstanding_lines,
@@ -327,7 +333,7 @@ int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 	e->names[ING_OUTPUT_RESULTS] = ing_strdup("results");
 	int rc = 0;
 	for (int i = 0; i < ING_OUTPUTS_ && rc == 0 && dir != NULL; i++)
-		if (i != ING_OUTPUT_RESULTS)
+		if (i != ING_OUTPUT_RESULTS && ing_output_row((enum ing_output)i)->file != NULL)
 			rc = open_file(e, (enum ing_output)i, dir, err);
 	if (rc == 0) {
 		ing_queue_init(&e->todo);

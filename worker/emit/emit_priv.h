@@ -12,6 +12,7 @@ struct ing_emit_ops {
 	size_t (*max_value_bytes)(const struct ing_emit *e, enum ing_output topic);
 	void (*put)(struct ing_emit *e, const struct ing_output_message *m,
 		const struct ing_emit_user *user, void *ctx);
+	bool (*has)(const struct ing_emit *e, enum ing_output output);
 	unsigned (*outstanding)(const struct ing_emit *e);
 	bool (*blocked)(const struct ing_emit *e);
 	void (*free)(struct ing_emit *e);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "worker/model/limits.h"
+#include "worker/model/tier.h"
 
 /* Of topics with traffic: so many workers or importers can share them. */
 #define TRAFFIC_PARTITIONS 12
@@ -18,9 +19,9 @@
 
 /* How long requests may wait for their hosts is the operator's decision: 90 days to begin with. */
 /* clang-format off */
-#define REQUESTS(KEY, WHO) \
-	{KEY, WHO, true, TRAFFIC_PARTITIONS, { \
-		{"cleanup.policy", "delete", true}, {"retention.ms", "7776000000", false}}}
+#define WAITING {{"cleanup.policy", "delete", true}, {"retention.ms", "7776000000", false}}
+#define REQUESTS(KEY, WHO) {KEY, WHO, true, TRAFFIC_PARTITIONS, WAITING}
+#define KEYED_BY_PARKED WAITING
 /* An importer may come months later. */
 #define KEYED_BY_REQUEST KEPT
 #define KEYED_BY_ORIGINAL KEPT
@@ -42,7 +43,7 @@ static const struct ing_topic_plan plans[ING_TOPICS_] = {
 
 static bool has_requests(enum ing_topic_use use)
 {
-	return use <= ING_TOPIC_BULK;
+	return use <= ING_TOPIC_BULK || ing_tier_of_output(ING_OUTPUT_OF_TOPIC(use)) >= 0;
 }
 
 static int set_all(rd_kafka_NewTopic_t *topic, enum ing_topic_use use, size_t max_message_bytes)

@@ -25,6 +25,8 @@ enum ing_topic_use {
 };
 
 #define ING_TOPIC_OF_OUTPUT(output) ((enum ing_topic_use)(ING_TOPIC_BULK + 1 + (output)))
+/* Of topics that are an output's. */
+#define ING_OUTPUT_OF_TOPIC(use) ((enum ing_output)((use) - (ING_TOPIC_BULK + 1)))
 
 /* What a record's key, headers and framing may take beside its value. A dead letter's headers are
  * the largest. */

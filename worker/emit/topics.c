@@ -2,13 +2,16 @@
  *
  * DescribeConfigs first, because it needs the least permission and tells both existence and limits;
  * CreateTopics only for what is missing. A cluster that answers neither is taken as it is: sending
- * then shows what is wrong.
+ * then shows what is wrong. Topics for parked requests are tried to be created once; where that is
+ * refused, or they are deleted later, their requests get a result instead.
  */
 #include "worker/emit/topics.h"
 
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "worker/model/tier.h"
 
 #define REQUEST_TIMEOUT_MS 10000
 #define LOG_EVERY_MS 300000
@@ -21,6 +24,17 @@ static bool is_first_of_its_name(const struct ing_topics *t, int topic)
 		if (t->names[i] != NULL && strcmp(t->names[i], t->names[topic]) == 0)
 			return false;
 	return true;
+}
+
+static bool is_optional(int topic)
+{
+	return ing_output_row((enum ing_output)topic)->refused == ING_OUTPUT_REFUSED_ANSWERED;
+}
+
+/* Somebody waits for it, or we have not tried to create it yet. */
+static bool is_wanted(const struct ing_topics *t, int topic)
+{
+	return t->missing[topic] && !(is_optional(topic) && t->refused[topic]);
 }
 
 static rd_kafka_AdminOptions_t *make_options(rd_kafka_t *rk, rd_kafka_admin_op_t op)
@@ -48,14 +62,14 @@ static void set_limit(struct ing_topics *t, int topic, const rd_kafka_ConfigReso
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), ING_TOPIC_LIMIT) == 0)
 			t->limit_bytes[topic] = parse_bytes(rd_kafka_ConfigEntry_value(entries[i]));
-	if (ing_topics_max_value_bytes(t, (enum ing_output)topic) >= t->max_message_bytes ||
-		t->warned[topic])
+	size_t least = ing_topic_plan_least_bytes(ING_TOPIC_OF_OUTPUT(topic), t->max_message_bytes);
+	if (t->limit_bytes[topic] >= least || t->warned[topic])
 		return;
 	t->warned[topic] = true;
 	ing_log(ING_LOG_WARNING,
-		"%s: the topic takes messages of %zu bytes, less than kafka.max_message_bytes (%zu); larger "
-		"ones are refused",
-		t->names[topic], t->limit_bytes[topic], t->max_message_bytes);
+		"%s: the topic takes messages of %zu bytes, less than what may be sent (%zu, from "
+		"kafka.max_message_bytes); larger ones are refused",
+		t->names[topic], t->limit_bytes[topic], least);
 }
 
 /* True when this resource's state is settled. */
@@ -97,9 +111,22 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 	for (size_t i = 0; i < count; i++)
 		settled = take_resource(t, resources[i]) && settled;
 	for (int i = 0; i < ING_OUTPUTS_; i++)
-		if (t->missing[i])
+		if (is_wanted(t, i))
 			return ING_TOPICS_MISSING;
 	return settled ? ING_TOPICS_READY : ING_TOPICS_RETRY;
+}
+
+/* Returns true when nobody waits for the topic. */
+static bool give_up(struct ing_topics *t, const char *name)
+{
+	bool is_waited_for = false;
+	for (int i = 0; i < ING_OUTPUTS_; i++) {
+		if (t->names[i] == NULL || strcmp(t->names[i], name) != 0)
+			continue;
+		t->refused[i] = true;
+		is_waited_for |= !is_optional(i);
+	}
+	return !is_waited_for;
 }
 
 static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_t *event)
@@ -122,13 +149,15 @@ static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_
 		if (err == 0) {
 			ing_log(ING_LOG_INFO, "%s: topic created", name);
 		} else if (err != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
-			refused = true;
 			const char *detail = rd_kafka_topic_result_error_string(results[i]);
-			if (!speak)
+			bool optional = give_up(t, name);
+			refused |= !optional;
+			if (!speak && !optional)
 				continue;
-			ing_log(ING_LOG_WARNING,
-				"%s: there is no such topic, and it cannot be created: %s; waiting for it",
-				name, detail != NULL ? detail : rd_kafka_err2str(err));
+			ing_log(optional ? ING_LOG_INFO : ING_LOG_WARNING,
+				"%s: there is no such topic, and it cannot be created: %s; %s",
+				name, detail != NULL ? detail : rd_kafka_err2str(err),
+				optional ? "going on without it" : "waiting for it");
 		}
 	}
 	return refused ? ING_TOPICS_RETRY : ING_TOPICS_CREATED;
@@ -147,14 +176,18 @@ static rd_kafka_NewTopic_t *make_new_topic(const struct ing_topics *t, int topic
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_topics_init(
-	struct ing_topics *t, const char *const names[ING_OUTPUTS_], size_t max_message_bytes)
+void ing_topics_init(struct ing_topics *t, const struct ing_kafka_settings *settings)
 {
-	*t = (struct ing_topics){.max_message_bytes = ING_MIN(max_message_bytes,
+	*t = (struct ing_topics){.max_message_bytes = ING_MIN(settings->max_message_bytes,
 					 ING_RECORD_MAX_BYTES - ING_RECORD_ROOM_BYTES)};
 	for (int i = 0; i < ING_OUTPUTS_; i++) {
-		if (names[i] != NULL && *names[i] != '\0')
-			t->names[i] = ing_strdup(names[i]);
+		const char *name = settings->output_topics[i];
+		int tier = ing_tier_of_output((enum ing_output)i);
+		if (tier >= 0)
+			t->names[i] = ing_tier_topic_name((enum ing_tier)tier, name,
+				settings->lane_topics[ING_LANE_REQUESTS]);
+		else if (name != NULL && *name != '\0')
+			t->names[i] = ing_strdup(name);
 		t->limit_bytes[i] = SIZE_MAX;
 	}
 }
@@ -188,7 +221,7 @@ void ing_topics_create(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *a
 	rd_kafka_NewTopic_t *topics[ING_OUTPUTS_];
 	size_t count = 0;
 	for (int i = 0; i < ING_OUTPUTS_; i++) {
-		if (!t->missing[i] || !is_first_of_its_name(t, i))
+		if (!is_wanted(t, i) || !is_first_of_its_name(t, i))
 			continue;
 		topics[count] = make_new_topic(t, i);
 		if (topics[count] != NULL)
@@ -217,6 +250,19 @@ size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_output to
 {
 	size_t limit = t->limit_bytes[topic];
 	return ING_MIN(t->max_message_bytes, limit - ing_topics_room_bytes(t, topic));
+}
+
+bool ing_topics_have(const struct ing_topics *t, enum ing_output topic)
+{
+	return t->names[topic] != NULL && !t->missing[topic];
+}
+
+bool ing_topics_lack_optional(const struct ing_topics *t)
+{
+	for (int i = 0; i < ING_OUTPUTS_; i++)
+		if (t->missing[i] && is_optional(i))
+			return true;
+	return false;
 }
 
 size_t ing_topics_smallest_limit(const struct ing_topics *t)

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "worker/emit/emit.h"
 #include "worker/emit/topic_plan.h"
+#include "worker/model/settings.h"
 
 struct rd_kafka_s;
 struct rd_kafka_op_s;
@@ -21,19 +22,19 @@ struct ing_topics {
 	/* The topic's own max.message.bytes; SIZE_MAX while not known. */
 	size_t limit_bytes[ING_OUTPUTS_];
 	bool missing[ING_OUTPUTS_];
+	bool refused[ING_OUTPUTS_]; /* to be created; only of those that nobody waits for */
 	bool warned[ING_OUTPUTS_];
 	struct ing_log_throttle refused_throttle, silent_throttle;
 };
 
 enum ing_topics_answer {
-	ING_TOPICS_READY,   /* all exist, or their owner does not let us look */
+	ING_TOPICS_READY,   /* all that are needed exist, or their owner does not let us look */
 	ING_TOPICS_MISSING, /* some do not exist: create them */
 	ING_TOPICS_CREATED, /* look again */
 	ING_TOPICS_RETRY,   /* no answer: ask again later */
 };
 
-void ing_topics_init(
-	struct ing_topics *t, const char *const names[ING_OUTPUTS_], size_t max_message_bytes);
+void ing_topics_init(struct ing_topics *t, const struct ing_kafka_settings *settings);
 void ing_topics_done(struct ing_topics *t);
 /* False when there is no topic at all: nothing is asked. */
 bool ing_topics_describe(
@@ -45,5 +46,9 @@ enum ing_topics_answer ing_topics_take(struct ing_topics *t, struct rd_kafka_op_
 /* Bytes of key and headers, and of a value, that a message of this topic may have. */
 size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_output topic);
 size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_output topic);
+/* The output has a topic, and it is not known to be missing. */
+bool ing_topics_have(const struct ing_topics *t, enum ing_output topic);
+/* A topic that nobody waits for is missing: look again now and then. */
+bool ing_topics_lack_optional(const struct ing_topics *t);
 /* The smallest limit_bytes: a batch may not be larger. */
 size_t ing_topics_smallest_limit(const struct ing_topics *t);

@@ -17,13 +17,17 @@ enum ing_output {
 };
 
 enum ing_output_size { ING_OUTPUT_SIZE_CONFIGURED, ING_OUTPUT_SIZE_TOPIC, ING_OUTPUT_SIZE_CUT };
-enum ing_output_refused { ING_OUTPUT_REFUSED_SHORTEST, ING_OUTPUT_REFUSED_DROPPED };
+enum ing_output_refused {
+	ING_OUTPUT_REFUSED_SHORTEST,
+	ING_OUTPUT_REFUSED_DROPPED,
+	ING_OUTPUT_REFUSED_ANSWERED
+};
 
 /* A row of the table. Strings are static. */
 struct ing_output_row {
 	enum ing_output_size size;
 	enum ing_output_refused refused;
-	const char *file;
+	const char *file; /* or NULL */
 	const char *noun;
 };
 

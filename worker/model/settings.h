@@ -19,7 +19,9 @@ struct ing_kafka_settings {
 	const char *brokers, *group;
 	/* Of each lane: "" for none, "auto" for the name of the requests topic and -LANE. */
 	const char *lane_topics[ING_LANES_];
-	const char *output_topics[ING_OUTPUTS_]; /* "" or NULL: none */
+	/* "" or NULL: none. Of parked requests "auto" is the name of the requests topic and
+	 * -parked-TIER (tier.h). */
+	const char *output_topics[ING_OUTPUTS_];
 	size_t max_message_bytes;
 	char *const *properties; /* NAME=VALUE */
 };
@@ -89,4 +91,7 @@ struct ing_job_settings {
 	unsigned max_redirects;  /* fetch.max_redirects, in a row */
 	unsigned max_ratio;      /* fetch.max_ratio: of a decoded body to the one sent */
 	size_t max_scrape_bytes; /* scrape.max_bytes */
+	unsigned host_share;     /* intake.host_share: percent of max_waiting; 0 or 100: no limit */
+	unsigned max_attempts;
+	uint64_t parked_max_age_ms; /* parked.max_age_ms */
 };

@@ -187,6 +187,12 @@ static const struct {
 		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
 	{.file = "gate: {concurrency: [5]}\n",
 		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
+	{.file = "intake: {host_share: 2.5 %}\n",
+		.want = "c.yaml:1:22: key \"intake.host_share\": must be a whole number of percent"},
+	{.file = "intake: {host_share: 101%}\n",
+		.want = "c.yaml:1:22: key \"intake.host_share\": must be from 1 to 100 %, and is 101"},
+	{.file = "gate: {concurrency: 5 %}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be a whole number"},
 	{.file = "fetch: {memory_bytes: 5 kB}\n",
 		.want = "c.yaml:1:23: key \"fetch.memory_bytes\": must be a whole number of bytes, or one with "
 			"KiB, MiB or GiB behind it"},
@@ -487,7 +493,7 @@ static void the_dump_reads_back(void **state)
 		"fetch.connect_to=[\"::localhost:1\", \"[::1]:80:[::1]:8080\"]",
 		"fetch.dns_servers=\"192.0.2.1,192.0.2.1:53,::1,[::1]:53\"",
 		"kafka.topics.pdf_text=\"\"", "warc.max_bytes=1125899906842624", "log.level=error",
-		"fetch.allow_address=::1");
+		"intake.host_share=7%", "fetch.allow_address=::1");
 	struct ing_conf *one = load_good("", sets, ING_CONF_CTL);
 	char *text = dump(one);
 	struct ing_conf *two = load_good(text, NULL, ING_CONF_CTL);
@@ -498,6 +504,7 @@ static void the_dump_reads_back(void **state)
 	assert_string_equal(two->kafka.properties[1], "e=");
 	assert_string_equal(two->kafka.output_topics[ING_OUTPUT_PDF_TEXT], "");
 	assert_string_equal(two->fetch.connect_to[1], "[::1]:80:[::1]:8080");
+	assert_int_equal(two->job.host_share, 7);
 	assert_string_equal(two->fetch.proxy, "http://u:p%20@h:3128");
 	for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -563,8 +570,8 @@ static void every_row_is_documented_and_in_range(void **state)
 		assert_true(isupper((unsigned char)key->sentence[0]));
 		assert_null(strpbrk(key->sentence, "\"\\\n"));
 		assert_true(key->min <= key->max);
-		bool number = key->type == ING_CONF_UINT || key->type == ING_CONF_SIZE ||
-			      key->type == ING_CONF_WIDE;
+		bool number = key->type == ING_CONF_UINT || key->type == ING_CONF_PERCENT ||
+			      key->type == ING_CONF_SIZE || key->type == ING_CONF_WIDE;
 		assert_int_equal(number, key->unit != NULL);
 		if (key->type == ING_CONF_UINT)
 			assert_true(key->max <= UINT32_MAX);

@@ -16,6 +16,7 @@
 #include "worker/model/settings.h"
 #include "worker/emit/topics.h"
 
+#define REQUESTS "requests"
 #define RESULTS "results"
 #define DEAD "results-dead"
 #define MAX_BYTES ((size_t)200000)
@@ -43,6 +44,7 @@ bool __wrap_ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_q
 	(void)rk;
 	(void)answers;
 	t->limit_bytes[ING_OUTPUT_RESULTS] = limit_bytes;
+	t->missing[ING_OUTPUT_PARKED_1H] = true;
 	return false;
 }
 
@@ -62,7 +64,11 @@ static void open_emit(struct fixture *f, const char *property)
 	}
 	const struct ing_kafka_settings settings = {
 		.brokers = f->kafka.brokers,
-		.output_topics = {[ING_OUTPUT_RESULTS] = RESULTS, [ING_OUTPUT_DEAD] = DEAD},
+		.lane_topics = {[ING_LANE_REQUESTS] = REQUESTS},
+		.output_topics = {[ING_OUTPUT_RESULTS] = RESULTS,
+			[ING_OUTPUT_DEAD] = DEAD,
+			[ING_OUTPUT_PARKED_1M] = "auto",
+			[ING_OUTPUT_PARKED_1H] = "auto"},
 		.max_message_bytes = MAX_BYTES,
 		.properties = properties,
 	};
@@ -235,6 +241,30 @@ static void test_dropped(void **state)
 }
 
 /* ---- What is refused ---- */
+
+/* Dropping it would lose the request: whoever has put it is told. */
+static void a_parked_request_without_its_topic_is_refused(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	mock_kafka_topic(&f.kafka, REQUESTS "-parked-1m", 1);
+	open_emit(&f, NULL);
+	put_value(&f, ING_OUTPUT_PARKED_1M, "one", 3);
+	wait_ok(&f, 1);
+	assert_true(ing_emit_has(f.e, ING_OUTPUT_RESULTS));
+	assert_true(ing_emit_has(f.e, ING_OUTPUT_PARKED_1M));
+	assert_int_equal(f.ok, 1);
+	assert_false(ing_emit_has(f.e, ING_OUTPUT_PARKED_1H)); /* missing */
+	assert_false(ing_emit_has(f.e, ING_OUTPUT_PARKED_1D)); /* none configured */
+	put_value(&f, ING_OUTPUT_PARKED_1H, "two", 3);
+	put_value(&f, ING_OUTPUT_PARKED_1D, "three", 5);
+	assert_true(mock_turn_count(&f.loop, &f.refused, 2, LONG_MS));
+	assert_int_equal(f.ok, 1);
+	assert_int_equal(f.refused, 2);
+	assert_false(ing_emit_blocked(f.e)); /* nobody waits for them */
+	teardown(&f);
+}
 
 static void test_too_large(void **state)
 {
@@ -530,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_key_and_headers),
 		cmocka_unit_test(test_put_from_done),
 		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(a_parked_request_without_its_topic_is_refused),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_small_topic),
 		cmocka_unit_test(test_refused_batch),
