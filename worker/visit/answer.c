@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct ing_decision follow_redirect(
-	const struct ing_answer_view *v, const struct ing_answer *a)
+	const struct ing_answer_view *v, const struct ing_visit_answer *a)
 {
 	if (a->location == NULL || a->location[0] == '\0')
 		return ing_target_end(ING_STATUS_BAD_REDIRECT, "a redirect without a Location");
@@ -36,7 +36,7 @@ static struct ing_decision follow_redirect(
 }
 
 /* Statuses with which sites answer robots in place of a page, and a body that says why. */
-static bool may_be_wall(const struct ing_answer *a)
+static bool may_be_wall(const struct ing_visit_answer *a)
 {
 	if (a->http_status != 401 && a->http_status != 403 && a->http_status != 429 &&
 		a->http_status != 503)
@@ -53,7 +53,8 @@ bool ing_answer_is_redirect(int http_status)
 	       http_status == 307 || http_status == 308;
 }
 
-struct ing_decision ing_answer_decide(const struct ing_answer_view *v, const struct ing_answer *a)
+struct ing_decision ing_answer_decide(
+	const struct ing_answer_view *v, const struct ing_visit_answer *a)
 {
 	/* The body of a redirect does not matter, so neither does how it ended. */
 	if (a->answered && ing_answer_is_redirect(a->http_status))

@@ -23,7 +23,7 @@ struct ing_answer_view {
 	void *ctx;
 };
 
-struct ing_answer { /* of the exchange */
+struct ing_visit_answer { /* of the exchange */
 	enum ing_status outcome;
 	bool answered;
 	int http_status;
@@ -33,5 +33,6 @@ struct ing_answer { /* of the exchange */
 	const char *content_type; /* header value, or NULL */
 };
 
-struct ing_decision ing_answer_decide(const struct ing_answer_view *v, const struct ing_answer *a);
+struct ing_decision ing_answer_decide(
+	const struct ing_answer_view *v, const struct ing_visit_answer *a);
 bool ing_answer_is_redirect(int http_status); /* one that says where to go (RFC 9110 15.4) */

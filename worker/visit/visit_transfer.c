@@ -113,7 +113,7 @@ static struct ing_decision decide(struct ing_visit *v, const struct ing_exchange
 		.verdict = judge,
 		.ctx = v,
 	};
-	return ing_answer_decide(&view, &(struct ing_answer){
+	return ing_answer_decide(&view, &(struct ing_visit_answer){
 						.outcome = ex->outcome,
 						.answered = ex->answered,
 						.http_status = ex->http_status,

@@ -21,7 +21,7 @@ static bool asked_before(void *ctx, const char *url)
 
 struct fetch_case {
 	const char *name;
-	struct ing_answer answer;
+	struct ing_visit_answer answer;
 	unsigned redirects;
 	const char *known;
 	enum ing_step step;
@@ -151,7 +151,7 @@ static void rules_come_before_loops_and_limits(void **state)
 			.asked_before = asked_before,
 			.verdict = judge_by_words,
 			.ctx = url};
-		struct ing_answer a = {OK, true, 302, url, false, 0, NULL};
+		struct ing_visit_answer a = {OK, true, 302, url, false, 0, NULL};
 		struct ing_decision d = ing_answer_decide(&v, &a);
 		assert_int_equal(d.step, ING_STEP_END);
 		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].status));
@@ -182,7 +182,7 @@ static void endless_redirects_that_all_set_cookies_are_about_cookies(void **stat
 			.cookie_redirects = cases[i].cookie_redirects,
 			.max_redirects = 3,
 			.asked_before = asked_before};
-		struct ing_answer a = {OK, true, 302, "/b", cases[i].set_cookie, 0, NULL};
+		struct ing_visit_answer a = {OK, true, 302, "/b", cases[i].set_cookie, 0, NULL};
 		struct ing_decision d = ing_answer_decide(&v, &a);
 		assert_int_equal(d.step, ING_STEP_END);
 		assert_int_equal(d.status, cases[i].status);
@@ -214,7 +214,7 @@ static void user_information_goes_no_further(void **state)
 		struct ing_answer_view v = {.url = "https://o.example/",
 			.max_redirects = 1,
 			.asked_before = asked_before};
-		struct ing_answer a = {OK, true, 302, cases[i].url, false, 0, NULL};
+		struct ing_visit_answer a = {OK, true, 302, cases[i].url, false, 0, NULL};
 		struct ing_decision d = ing_answer_decide(&v, &a);
 		assert_string_equal(d.url, cases[i].clean);
 		assert_int_equal(d.dropped_userinfo, cases[i].dropped);
