@@ -307,3 +307,8 @@ int ing_gunzip_step(struct ing_gunzip *z, const unsigned char **in, size_t *in_b
 		return 1;
 	return rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -ING_FAIL_SYNTAX;
 }
+
+uint32_t ing_crc32(const void *data, size_t bytes)
+{
+	return crc32_gzip_refl(0, data, bytes);
+}

@@ -37,3 +37,6 @@ void ing_gunzip_begin(struct ing_gunzip *z); /* expect the front of a member */
  * that of zlib's window. */
 int ing_gunzip_step(struct ing_gunzip *z, const unsigned char **in, size_t *in_bytes, void *out,
 	size_t room, size_t *ret_bytes) ING_MUST_CHECK;
+
+/* CRC-32 as gzip uses it (RFC 1952 section 8). Pure. */
+uint32_t ing_crc32(const void *data, size_t bytes);

@@ -119,7 +119,8 @@ static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_k
 	}
 	if (ing_partition_is_fetched(s) && m->offset < s->offsets.position)
 		restart_from_start(in, s, m->offset);
-	if (ing_partition_is_fetched(s) && !ing_offset_tracker_begin(&s->offsets, m->offset))
+	const struct ing_tracked taken = {.offset = m->offset, .timestamp_ms = -1};
+	if (ing_partition_is_fetched(s) && !ing_offset_tracker_begin(&s->offsets, &taken))
 		ing_kafka_request_validation(in, s); /* the tracker is full: read it again later */
 	if (!ing_partition_is_fetched(s)) {
 		in->stats.reread++;
@@ -129,8 +130,8 @@ static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_k
 		in->lanes[lane].full_partitions++;
 		ing_log(ING_LOG_WARNING,
 			"%s: partition %" PRId32
-			": %zu requests wait for an unfinished one, reading stops",
-			in->lanes[lane].topic, m->partition, ING_OFFSET_TRACKER_MAX);
+			": %zu requests are or wait for unfinished ones, reading stops",
+			in->lanes[lane].topic, m->partition, s->offsets.count);
 	}
 	hand_out(in, s, m);
 }

@@ -41,7 +41,8 @@ static void test_entries_keep_their_index(void **state)
 static void finish_up_to(struct ing_partition *part, int64_t first, int64_t end)
 {
 	for (int64_t i = first; i < end; i++)
-		assert_true(ing_offset_tracker_begin(&part->offsets, i) &&
+		assert_true(ing_offset_tracker_begin(
+				    &part->offsets, &(struct ing_tracked){.offset = i}) &&
 			    ing_offset_tracker_finish(&part->offsets, i));
 }
 
