@@ -30,6 +30,16 @@ static void check_backoff(
 			c->gate.backoff.backoff_max_ms);
 }
 
+/* Without the first level transfers would begin only to be ended. */
+static void check_disk(
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_report *report)
+{
+	if (c->disk.abort_bytes > c->disk.stop_bytes)
+		ing_conf_error(report, ing_conf_origin_of(at, "disk.abort_bytes"),
+			"disk.abort_bytes", "must not be over disk.stop_bytes, which is %zu",
+			c->disk.stop_bytes);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 unsigned ing_conf_transfer_ms(const struct ing_conf *c)
@@ -54,4 +64,5 @@ void ing_conf_check_relations(
 {
 	check_lease(c, at, report);
 	check_backoff(c, at, report);
+	check_disk(c, at, report);
 }

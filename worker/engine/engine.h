@@ -58,6 +58,7 @@ struct ing_engine {
 	struct ing_robots *robots;
 	struct ing_robots_fetches *robots_fetches;
 	struct ing_archive *archive;
+	struct ing_disk *disk;
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
 	struct ing_pipeline *pipeline;

@@ -16,6 +16,7 @@
 #include "worker/conf/paths.h"
 #include "worker/conf/version.h"
 #include "worker/deliver/deliver.h"
+#include "worker/disk/disk.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine_limits.h"
 #include "worker/examine/pool.h"
@@ -290,6 +291,47 @@ static void done_archive(struct ing_engine *e)
 	ing_archive_free(ING_TAKE(e->archive));
 }
 
+/* --- the room on the disk --- */
+
+static uint64_t count_written(void *ctx)
+{
+	const struct ing_engine *e = ctx;
+	struct ing_archive_stats archive;
+	struct ing_fetch_stats fetch;
+	ing_archive_stats(e->archive, &archive);
+	ing_fetch_stats(e->fetch, &fetch);
+	return archive.bytes + fetch.body_bytes + fetch.memory_bytes;
+}
+
+static void on_disk_abort(void *ctx, const char *key)
+{
+	const struct ing_engine *e = ctx;
+	if (e->fetch != NULL)
+		ing_fetch_abort_disk(e->fetch, key);
+}
+
+static int init_disk(struct ing_engine *e, struct ing_error *err)
+{
+	(void)err;
+	const struct ing_conf *c = e->conf;
+	e->disk = ing_disk_new(
+		&e->loop, &(struct ing_disk_conf){
+				  .settings = c->disk,
+				  .folders = {[ING_DISK_WARC] = c->warc.dir,
+					  [ING_DISK_SPOOL] = c->fetch.spool_dir,
+					  [ING_DISK_STATE] = e->shared ? c->state_dir : NULL},
+				  .written = count_written,
+				  .on_abort = on_disk_abort,
+				  .ctx = e,
+			  });
+	return 0;
+}
+
+static void done_disk(struct ing_engine *e)
+{
+	ing_disk_free(ING_TAKE(e->disk));
+}
+
 static int init_pool(struct ing_engine *e, struct ing_error *err)
 {
 	const struct ing_conf *c = e->conf;
@@ -432,6 +474,7 @@ const struct ing_engine_part ing_engine_parts[] = {
 	{init_visits, done_visits},
 	{init_robots, done_robots},
 	{init_archive, done_archive},
+	{init_disk, done_disk},
 	{init_pool, done_pool},
 	{init_deliver, done_deliver},
 	{init_pipeline, done_pipeline},

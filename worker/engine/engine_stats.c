@@ -8,6 +8,7 @@
 
 #include "worker/archive/archive.h"
 #include "worker/deliver/deliver.h"
+#include "worker/disk/disk.h"
 #include "worker/engine/engine.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -33,6 +34,11 @@ static void fill_deliver(const struct ing_engine *e, struct ing_deliver_stats *r
 static void fill_fetch(const struct ing_engine *e, struct ing_fetch_stats *ret)
 {
 	ing_fetch_stats(e->fetch, ret);
+}
+
+static void fill_disk(const struct ing_engine *e, struct ing_disk_stats *ret)
+{
+	ing_disk_stats(e->disk, ret);
 }
 
 static void fill_archive(const struct ing_engine *e, struct ing_archive_stats *ret)

@@ -285,6 +285,17 @@ struct ing_transfer *ing_fetch_start(
 	return t;
 }
 
+void ing_fetch_abort_disk(struct ing_fetch *f, const char *key)
+{
+	struct ing_transfer *t;
+	struct ing_transfer *next;
+	DL_FOREACH_SAFE (f->active, t, next)
+		ing_transfer_abort_disk(t, key);
+	DL_FOREACH_SAFE (f->queued, t, next)
+		ing_transfer_abort_disk(t, key);
+	deliver_finished(f);
+}
+
 void ing_fetch_cancel(struct ing_transfer *t)
 {
 	ing_transfer_free(t);
@@ -302,5 +313,6 @@ void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret)
 		.head_bytes = ing_spool_head_bytes(f->spool),
 		.exchanges = f->exchanges,
 		.body_bytes = f->body_bytes,
+		.disk_aborts = f->disk_aborts,
 		.cpu_ns = ing_multi_cpu_ns(f->multi)};
 }

@@ -55,6 +55,9 @@ struct ing_fetch_request {
 /* Starts a GET of req->url. Everything in req but the jar is copied. */
 struct ing_transfer *ing_fetch_start(struct ing_fetch *f, const struct ing_fetch_request *req,
 	ing_fetch_done_f *done, void *ctx);
+/* There is no room for bodies on the disk of `key` (static): all transfers end as worker-error, unless
+ * their answer has come whole; nothing of them is kept. */
+void ing_fetch_abort_disk(struct ing_fetch *f, const char *key);
 void ing_fetch_cancel(struct ing_transfer *t); /* done() will not be called */
 
 /* Looks up the first address that a transfer of the URL would connect to, for struct

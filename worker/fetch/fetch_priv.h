@@ -44,6 +44,7 @@ enum ing_transfer_abort {
 	ING_ABORT_FLUSH,     /* the body came, but was not on disk in time */
 	ING_ABORT_LIMIT,     /* timeout_ms or the deadline */
 	ING_ABORT_STALL,     /* min_speed_bytes */
+	ING_ABORT_DISK,      /* there is no room left for what it brings; see refusal */
 };
 
 struct ing_transfer {
@@ -75,10 +76,11 @@ struct ing_transfer {
 	struct ing_spool_body *body; /* NULL until the first byte */
 	CURLcode rc;                 /* curl's result, once removed from the multi handle */
 	enum ing_transfer_abort abort;
-	const char *refusal; /* static; why an address or a framing was refused */
-	int socket_errno;    /* of socket() */
-	bool sent;           /* connected, the request is being written */
-	bool paused;         /* by the spool: does not count as a stall */
+	const char *
+		refusal; /* static; why an address or a framing was refused, or which folder is full */
+	int socket_errno; /* of socket() */
+	bool sent;        /* connected, the request is being written */
+	bool paused;      /* by the spool: does not count as a stall */
 
 	uint64_t deadline_ms; /* the caller's; 0: none */
 	uint64_t limit_ms, connect_limit_ms, flush_limit_ms;
@@ -111,7 +113,7 @@ struct ing_fetch {
 	bool wake_wanted;
 	unsigned start_tokens;
 	uint64_t start_refilled_ms;
-	uint64_t exchanges, body_bytes;
+	uint64_t exchanges, body_bytes, disk_aborts;
 };
 
 /* easy.c: one handle, its options, its callbacks. */
@@ -142,7 +144,9 @@ struct ing_transfer *ing_transfer_new(struct ing_fetch *f, const struct ing_fetc
 void ing_transfer_begin(struct ing_transfer *t);                  /* from QUEUED on */
 void ing_transfer_curl_done(struct ing_transfer *t, CURLcode rc); /* curl has ended the transfer */
 void ing_transfer_check_limits(struct ing_transfer *t, uint64_t now_ms); /* may end it */
-void ing_transfer_free(struct ing_transfer *t);                          /* in any phase */
+/* There is no room for it on the disk of `key`. In any phase; an answer that has come whole stays. */
+void ing_transfer_abort_disk(struct ing_transfer *t, const char *key);
+void ing_transfer_free(struct ing_transfer *t);         /* in any phase */
 void ing_transfer_resume_body(void *ctx);               /* spool: a paused body may go on */
 void ing_transfer_body_written(void *ctx);              /* spool: the body is written */
 void ing_transfer_account_head(struct ing_transfer *t); /* the head has grown */

@@ -129,6 +129,7 @@ bool ing_outcome_abort_is_transient(enum ing_transfer_abort abort)
 	case ING_ABORT_FRAMING:
 	case ING_ABORT_TRAILERS:
 	case ING_ABORT_TOO_LARGE:
+	case ING_ABORT_DISK: /* there is no room for another try; the request is worth one later */
 		return false;
 	case ING_ABORT_SOCKET:
 	case ING_ABORT_SPOOL: /* the disk may have room later */
@@ -204,6 +205,11 @@ static void decide_abort(struct ing_transfer *t)
 		t->ex->no_descriptor = spooled != NULL && spooled->code == ING_FAIL_NO_DESCRIPTOR;
 		snprintf(detail, sizeof(detail), "spool.dir: %.200s",
 			spooled != NULL ? spooled->msg : "");
+		set_outcome(t, ING_STATUS_WORKER_ERROR, detail);
+		break;
+	case ING_ABORT_DISK:
+		snprintf(detail, sizeof(detail), "%s: less than disk.abort_bytes are free",
+			t->refusal);
 		set_outcome(t, ING_STATUS_WORKER_ERROR, detail);
 		break;
 	case ING_ABORT_FLUSH:
@@ -285,7 +291,8 @@ void ing_outcome_decide(struct ing_transfer *t)
 	else
 		decide_curl(t, t->rc);
 	ex->unverified = t->unverified;
-	ex->answered = t->head.state == ING_HTTP_DONE;
+	/* What would have to be archived there is no room for. */
+	ex->answered = t->head.state == ING_HTTP_DONE && t->abort != ING_ABORT_DISK;
 	if (!ex->answered)
 		return;
 	ex->truncated = truncation_of(ex->outcome);

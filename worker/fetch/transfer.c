@@ -71,7 +71,7 @@ static void finish(struct ing_transfer *t)
 		NULL) /* the part that moved to the exchange; the rest is freed with t */
 		ing_spool_hold_head(t->fetch->spool, &h->head, head_bytes_of(t->ex));
 	t->phase = ING_TRANSFER_FINISHED;
-	t->ex->total_us = elapsed_us(t);
+	t->ex->total_us = t->began_us != 0 ? elapsed_us(t) : 0;
 	if (t->body != NULL && t->ex->answered)
 		t->ex->body_bytes =
 			ing_spool_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->body);
@@ -119,6 +119,8 @@ static void end_running(struct ing_transfer *t, CURLcode rc)
 	leave_multi(t);
 	t->phase = ING_TRANSFER_FLUSHING;
 	t->flush_limit_ms = ING_MAX(t->limit_ms, ing_now_ms() + FLUSH_GRACE_MS);
+	if (t->abort == ING_ABORT_DISK)
+		ing_spool_body_discard(ING_TAKE(t->body));
 	bool complete =
 		t->body == NULL || t->head.state != ING_HTTP_DONE || ing_spool_body_finish(t->body);
 	if (complete && t->abort == ING_ABORT_NONE && t->body != NULL &&
@@ -376,6 +378,24 @@ void ing_transfer_check_limits(struct ing_transfer *t, uint64_t now_ms)
 	case ING_TRANSFER_FINISHED:
 		break;
 	}
+}
+
+void ing_transfer_abort_disk(struct ing_transfer *t, const char *key)
+{
+	if (t->phase == ING_TRANSFER_FINISHED)
+		return;
+	t->fetch->disk_aborts++;
+	t->refusal = key;
+	if (t->phase == ING_TRANSFER_RUNNING) {
+		abort_running(t, ING_ABORT_DISK);
+		return;
+	}
+	if (t->phase == ING_TRANSFER_QUEUED)
+		move(t, &t->fetch->queued, &t->fetch->active);
+	ing_resolver_stop(&t->lookup);
+	ing_spool_body_discard(ING_TAKE(t->body));
+	t->abort = ING_ABORT_DISK;
+	finish(t);
 }
 
 void ing_transfer_free(struct ing_transfer *t)

@@ -38,6 +38,10 @@ struct ing_archive_settings { /* warc.* */
 	uint64_t max_bytes;
 };
 
+struct ing_disk_settings { /* disk.*; 0: off */
+	size_t stop_bytes, abort_bytes;
+};
+
 struct ing_fetch_settings {
 	const char *user_agent;
 	unsigned timeout_ms, connect_timeout_ms, stall_ms;

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/fd_shortage.h"
 #include "worker/archive/archive.h"
+#include "worker/disk/disk.h"
 #include "worker/fetch/fetch.h"
 #include "worker/rules/url_policy.h"
 #include "worker/visit/visit_priv.h"
@@ -93,7 +94,8 @@ const char *ing_visits_blocked_by(const struct ing_visits *all)
 	const struct ing_visits_stages *s = &all->stages;
 	if (ing_fd_shortage())
 		return "descriptors";
-	if ((s->archive != NULL && ing_archive_blocked(s->archive)) || ing_fetch_blocked(s->fetch))
+	if ((s->archive != NULL && ing_archive_blocked(s->archive)) ||
+		ing_fetch_blocked(s->fetch) || (s->disk != NULL && ing_disk_low(s->disk)))
 		return "disk";
 	return ing_gate_blocked(s->gate) ? "database" : NULL;
 }

@@ -168,6 +168,7 @@ struct ing_visits_stages { /* borrowed */
 	struct ing_robots_fetcher robots_fetcher;
 	struct ing_fetch *fetch;
 	struct ing_archive *archive; /* NULL: nothing is kept */
+	struct ing_disk *disk;       /* NULL: nobody looks */
 };
 
 struct ing_visits *ing_visits_new(struct uv_loop_s *loop, const struct ing_visits_conf *conf);
