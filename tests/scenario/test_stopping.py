@@ -43,3 +43,19 @@ def test_stopping_does_not_wait_for_who_is_away(
         seen = {json.loads(one.value())["request"]["base_url"]
                 for one in consume(topics["results"], 25, timeout=30, settle=1.0)}
     assert len(seen) == 25
+
+
+def test_a_drain_asks_the_manager_for_more_time_again_and_again(worker, submit, results, web, wait_until):
+    """Each time for seconds only: a worker that hangs is not waited for as long as one that drains."""
+    web.route("slow.test.example", "/", {"delay_s": 5, "body": PAGE.decode()})
+    submit({"ingest_type": "html", "base_url": "http://slow.test.example/"})
+    with worker({"stop.drain_ms": 30000}) as daemon:
+        wait_until(lambda: web.most_at_once("slow.test.example") == 1)
+        assert daemon.stop() == 0
+        notes = [note.split("\n") for note in daemon.notifications]
+        begin = next(number for number, lines in enumerate(notes) if "STOPPING=1" in lines)
+        extends = [int(line.partition("=")[2]) for lines in notes[begin:] for line in lines
+                   if line.startswith("EXTEND_TIMEOUT_USEC=")]
+        assert len(extends) >= 4 and all(0 < usec <= 15_000_000 for usec in extends), notes[begin:]
+        assert any("STATUS=stopping, requests under way: 1," in lines[0] for lines in notes[begin:])
+    assert len(results(1)) == 1

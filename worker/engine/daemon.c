@@ -9,6 +9,7 @@
  */
 #include "worker/engine/daemon.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,7 +31,8 @@
 
 #define STATUS_MS 1000
 #define RULE_STATS_MS 60000
-#define CLOSE_MS 15000 /* consumer, producer and database may each take some seconds to close */
+#define CLOSE_MS 15000  /* consumer, producer and database may each take some seconds to close */
+#define EXTEND_MS 15000 /* a turn of the loop while it drains takes nowhere near that long */
 
 struct worker {
 	const struct ing_conf *conf;
@@ -39,6 +41,7 @@ struct worker {
 	uv_signal_t on_term, on_int, on_hup;
 	uv_timer_t status, watchdog;
 	bool ready, stopping;
+	uint64_t stop_by_ms; /* what runs then is cancelled */
 	uint64_t last_results;
 	struct ing_hosts_watch hosts;
 	enum ing_daemon_exit exit_code;
@@ -52,7 +55,8 @@ static void start_stopping(struct worker *w, const char *why, unsigned drain_ms)
 		return;
 	w->stopping = true;
 	ing_log(ING_LOG_INFO, "%s: stopping, running requests may take %u ms", why, drain_ms);
-	ing_notify_stopping(drain_ms + ING_ENGINE_CANCEL_MS + CLOSE_MS);
+	w->stop_by_ms = ing_now_ms() + drain_ms;
+	ing_notify_stopping(EXTEND_MS);
 	ing_engine_stop(&w->engine, drain_ms);
 }
 
@@ -162,9 +166,24 @@ static void keep_rule_stats(struct worker *w)
 
 /* --- timers --- */
 
+static void extend_stop(const struct worker *w)
+{
+	uint64_t now_ms = ing_now_ms();
+	struct ing_pipeline_stats stats;
+	ing_pipeline_stats(w->engine.pipeline, &stats);
+	ing_notify_extend(EXTEND_MS);
+	ing_notify_status("stopping, requests under way: %" PRIu64 ", time left for them: %" PRIu64
+			  " s",
+		stats.jobs, w->stop_by_ms > now_ms ? (w->stop_by_ms - now_ms + 999) / 1000 : 0);
+}
+
 static void on_status(uv_timer_t *t)
 {
 	struct worker *w = t->data;
+	if (w->stopping) {
+		extend_stop(w);
+		return;
+	}
 	struct ing_metrics now;
 	ing_engine_metrics(&w->engine, &now);
 	uint64_t results = now.deliver.results;
@@ -278,6 +297,7 @@ static void run(struct worker *w)
 	ing_intake_start(w->engine.outside.intake);
 	ing_engine_run(&w->engine);
 	log_metrics(w);
+	ing_notify_extend(CLOSE_MS);
 	stop_timers(w); /* from here on a second signal ends the process by default */
 	signal(SIGHUP, SIG_IGN);
 	if (ing_engine_idle(&w->engine))

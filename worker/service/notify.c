@@ -22,10 +22,14 @@ void ing_notify_reloading(void)
 		(unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000);
 }
 
-void ing_notify_stopping(unsigned may_take_ms)
+void ing_notify_stopping(unsigned more_ms)
 {
-	sd_notifyf(
-		0, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%llu", (unsigned long long)may_take_ms * 1000);
+	sd_notifyf(0, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%llu", (unsigned long long)more_ms * 1000);
+}
+
+void ing_notify_extend(unsigned more_ms)
+{
+	sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu", (unsigned long long)more_ms * 1000);
 }
 
 void ing_notify_status(const char *fmt, ...)
