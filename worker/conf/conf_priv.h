@@ -19,6 +19,7 @@ enum ing_conf_type {
 	ING_CONF_BOOL,
 	ING_CONF_OBEY,
 	ING_CONF_HOST_KEY,
+	ING_CONF_DELIVERY,
 	ING_CONF_LEVEL,
 };
 

@@ -21,6 +21,8 @@ static const struct choice level_words[] = {{"error", ING_LOG_ERROR}, {"warning"
 	{"info", ING_LOG_INFO}, {"debug", ING_LOG_DEBUG}, {0}};
 static const struct choice host_key_words[] = {
 	{"host", ING_KEY_HOST}, {"domain", ING_KEY_DOMAIN}, {"address", ING_KEY_ADDRESS}, {0}};
+static const struct choice delivery_words[] = {{"exactly-once", ING_GUARANTEE_EXACTLY_ONCE},
+	{"at-least-once", ING_GUARANTEE_AT_LEAST_ONCE}, {0}};
 static const struct choice obey_words[] = {{"obey", true}, {"ignore", false}, {0}};
 static const struct choice bool_words[] = {{"true", true}, {"false", false}, {0}};
 
@@ -240,6 +242,8 @@ static const struct choice *choices_of(enum ing_conf_type type)
 		return obey_words;
 	case ING_CONF_HOST_KEY:
 		return host_key_words;
+	case ING_CONF_DELIVERY:
+		return delivery_words;
 	case ING_CONF_BOOL:
 		return bool_words;
 	case ING_CONF_LEVEL:
@@ -329,6 +333,7 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	case ING_CONF_BOOL:
 	case ING_CONF_OBEY:
 	case ING_CONF_HOST_KEY:
+	case ING_CONF_DELIVERY:
 	case ING_CONF_LEVEL:
 		set_choice(&r, node);
 		break;
@@ -377,6 +382,7 @@ void ing_conf_format(
 	case ING_CONF_BOOL:
 	case ING_CONF_OBEY:
 	case ING_CONF_HOST_KEY:
+	case ING_CONF_DELIVERY:
 	case ING_CONF_LEVEL:
 		format_choice(choices_of(key->type), get_choice(conf, key), out);
 		break;

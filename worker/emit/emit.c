@@ -31,6 +31,30 @@ bool ing_emit_has(const struct ing_emit *e, enum ing_output output)
 	return ops_of(e)->has(e, output);
 }
 
+void ing_emit_wire(struct ing_emit *e, const struct ing_positions_ops *positions)
+{
+	ing_must(ops_of(e) != NULL);
+	e->positions = *positions;
+}
+
+void ing_emit_commit(struct ing_emit *e, struct ing_emit_record *r)
+{
+	ing_must(r->message->output < ING_OUTPUTS_ && e->positions.finish != NULL);
+	r->dropped = false;
+	ops_of(e)->commit(e, r);
+}
+
+void ing_emit_drop(struct ing_emit *e, int32_t partition_index, uint32_t epoch)
+{
+	ops_of(e)->drop(
+		e, &(struct ing_emit_range){.partition_index = partition_index, .epoch = epoch});
+}
+
+void ing_emit_drop_all(struct ing_emit *e)
+{
+	ops_of(e)->drop(e, &(struct ing_emit_range){.all = true});
+}
+
 unsigned ing_emit_outstanding(const struct ing_emit *e)
 {
 	return ops_of(e)->outstanding(e);
@@ -45,4 +69,10 @@ void ing_emit_free(struct ing_emit *e)
 {
 	if (e != NULL)
 		ops_of(e)->free(e);
+}
+
+bool ing_emit_in_range(const struct ing_emit_range *range, const struct ing_emit_record *r)
+{
+	return range->all || (r->token.partition_index == range->partition_index &&
+				     r->token.epoch == range->epoch);
 }

@@ -57,9 +57,10 @@
 struct put {
 	struct put *prev, *next;
 	enum ing_output topic;
-	const struct ing_emit_user *user;
+	const struct ing_emit_user *user; /* NULL for a record */
 	void *ctx;
-	rd_kafka_headers_t *headers; /* or NULL; librdkafka gets a copy */
+	struct ing_emit_record *record; /* or NULL; the value is then its owner's */
+	rd_kafka_headers_t *headers;    /* or NULL; librdkafka gets a copy */
 	uint64_t since_ms;
 	uint64_t sent_ms; /* while in flight */
 	bool alone;       /* was refused once, is sent alone */
@@ -117,7 +118,8 @@ static void free_put(struct put *p)
 {
 	if (p->headers != NULL)
 		rd_kafka_headers_destroy(p->headers);
-	free(p->value);
+	if (p->record == NULL)
+		free(p->value);
 	free(p);
 }
 
@@ -192,11 +194,18 @@ static bool is_answered(enum ing_output output)
 	return ing_output_row(output)->refused == ING_OUTPUT_REFUSED_ANSWERED;
 }
 
+static bool is_wanted(const struct put *p)
+{
+	if (p->record != NULL)
+		return !p->record->dropped;
+	return p->user->wanted == NULL || p->user->wanted(p->ctx);
+}
+
 /* Takes a put out of `from` and gives it to librdkafka. False when nothing more can be sent now. */
 static bool send_first(struct kafka_emit *e, struct put **from)
 {
 	struct put *p = *from;
-	if (p->user->wanted != NULL && !p->user->wanted(p->ctx)) {
+	if (!is_wanted(p)) {
 		DL_DELETE(*from, p);
 		finish_put(e, p, false);
 		return true;
@@ -401,18 +410,32 @@ static void request_topics(struct kafka_emit *e)
 	e->ready |= !e->admin_pending;
 }
 
+/* At least once: its position is committed later, by intake. */
+static void finish_record(struct kafka_emit *e, struct ing_emit_record *r, bool ok)
+{
+	enum ing_emit_end end = r->dropped ? ING_EMIT_DROPPED
+				: ok       ? ING_EMIT_COMMITTED
+					   : ING_EMIT_REFUSED;
+	if (end == ING_EMIT_COMMITTED)
+		e->base.positions.finish(e->base.positions.ctx, r->token);
+	r->done(r, end);
+}
+
 /* done() may put more messages; those are finished in the next turn. */
 static void call_done(struct kafka_emit *e)
 {
-	struct put *p = e->finished;
-	e->finished = NULL;
-	while (p != NULL) {
-		struct put *next = p->next;
+	const struct put *last = e->finished != NULL ? e->finished->prev : NULL;
+	for (bool more = last != NULL; more;) {
+		struct put *p = e->finished;
+		more = p != last;
+		DL_DELETE(e->finished, p);
 		e->outstanding--;
 		e->bytes -= put_bytes(p);
-		p->user->done(p->ctx, p->ok);
+		if (p->record != NULL)
+			finish_record(e, p->record, p->ok);
+		else
+			p->user->done(p->ctx, p->ok);
 		free_put(p);
-		p = next;
 	}
 }
 
@@ -537,29 +560,67 @@ static struct put *make_put(const struct ing_output_message *m)
 	return p;
 }
 
+/* Only its done() is due. */
+static bool is_done_at_once(const struct ing_emit *base, const struct ing_output_message *m)
+{
+	return const_kafka_of(base)->topics.names[m->output] == NULL ||
+	       m->value_bytes > max_value_bytes(base, m->output);
+}
+
+static void add_put(struct kafka_emit *e, struct put *p, bool at_once)
+{
+	p->since_ms = ing_now_ms();
+	e->outstanding++;
+	e->bytes += put_bytes(p);
+	if (at_once) {
+		finish_put(e, p, e->topics.names[p->topic] == NULL && !is_answered(p->topic));
+		return;
+	}
+	DL_APPEND(e->waiting, p);
+	ing_kafka_wake_kick(e->wake);
+}
+
 static void put_kafka(struct ing_emit *base, const struct ing_output_message *m,
 	const struct ing_emit_user *user, void *ctx)
 {
-	struct kafka_emit *e = kafka_of(base);
-	bool dropped = e->topics.names[m->output] == NULL;
-	bool large = m->value_bytes > max_value_bytes(base, m->output);
+	bool at_once = is_done_at_once(base, m);
 	struct ing_output_message kept = *m;
-	if (dropped || large) { /* only done() is due */
+	if (at_once) {
 		free(m->value);
 		kept = (struct ing_output_message){.output = m->output};
 	}
 	struct put *p = make_put(&kept);
 	p->user = user;
 	p->ctx = ctx;
-	p->since_ms = ing_now_ms();
-	e->outstanding++;
-	e->bytes += put_bytes(p);
-	if (dropped || large) {
-		finish_put(e, p, dropped && !is_answered(m->output));
-		return;
-	}
-	DL_APPEND(e->waiting, p);
-	ing_kafka_wake_kick(e->wake);
+	add_put(kafka_of(base), p, at_once);
+}
+
+static void commit_kafka(struct ing_emit *base, struct ing_emit_record *r)
+{
+	struct put *p = make_put(r->message);
+	p->record = r;
+	add_put(kafka_of(base), p, is_done_at_once(base, r->message));
+}
+
+/* What librdkafka has cannot be called back; it is dropped when it is acknowledged. */
+static void drop_kafka(struct ing_emit *base, const struct ing_emit_range *range)
+{
+	struct kafka_emit *e = kafka_of(base);
+	struct put *const lists[] = {e->in_flight, e->finished};
+	struct put **const unsent[] = {&e->waiting, &e->refused};
+	struct put *p, *next;
+	for (size_t i = 0; i < ING_ARRAY_LEN(lists); i++)
+		DL_FOREACH (lists[i], p)
+			if (p->record != NULL && ing_emit_in_range(range, p->record))
+				p->record->dropped = true;
+	for (size_t i = 0; i < ING_ARRAY_LEN(unsent); i++)
+		DL_FOREACH_SAFE (*unsent[i], p, next) {
+			if (p->record == NULL || !ing_emit_in_range(range, p->record))
+				continue;
+			p->record->dropped = true;
+			DL_DELETE(*unsent[i], p);
+			finish_put(e, p, false);
+		}
 }
 
 static unsigned outstanding_kafka(const struct ing_emit *base)
@@ -632,6 +693,8 @@ static const struct ing_emit_ops kafka_ops = {
 	.has = has_kafka,
 	.max_value_bytes = max_value_bytes,
 	.put = put_kafka,
+	.commit = commit_kafka,
+	.drop = drop_kafka,
 	.outstanding = outstanding_kafka,
 	.blocked = blocked_kafka,
 	.free = free_kafka,
@@ -656,7 +719,7 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *
 	void *fatal_ctx, struct ing_emit **ret, struct ing_error *err)
 {
 	struct kafka_emit *e = ing_alloc(sizeof(*e));
-	e->base = (struct ing_emit){ING_EMIT_MAGIC, &kafka_ops};
+	e->base = (struct ing_emit){.magic = ING_EMIT_MAGIC, .ops = &kafka_ops};
 	e->on_fatal = on_fatal;
 	e->fatal_ctx = fatal_ctx;
 	e->brokers = ing_strdup(settings->brokers);

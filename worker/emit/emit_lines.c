@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <utlist.h>
 #include <uv.h>
 
 #include "common/base/clock.h"
@@ -35,12 +36,15 @@
 #define POLL_MS 200
 
 struct put {
-	struct ing_node node; /* first member */
+	struct ing_node node;    /* first member */
+	struct put *prev, *next; /* records, which may be dropped; the loop's */
 	enum ing_output output;
-	const struct ing_emit_user *user;
+	const struct ing_emit_user *user; /* NULL for a record */
 	void *ctx;
+	struct ing_emit_record *record;
 	bool ok;
-	size_t bytes; /* of line, newline included; 0: nothing to write */
+	bool unwanted; /* set by the loop: the writer does not begin it. Atomic. */
+	size_t bytes;  /* of line, newline included; 0: nothing to write */
 	char *line;
 };
 
@@ -49,6 +53,7 @@ struct lines_emit {
 	int fds[ING_OUTPUTS_]; /* -1: dropped; results' is the caller's */
 	char *names[ING_OUTPUTS_];
 	struct ing_queue todo, finished;
+	struct put *records; /* those that are not done */
 	pthread_t writer;
 	uv_async_t wake; /* data is NULL once freed */
 	unsigned outstanding;
@@ -102,7 +107,8 @@ static void write_put(struct lines_emit *e, struct put *p)
 	if (p->bytes == 0)
 		return;
 	p->ok = false;
-	if (e->error.code != ING_FAIL_NONE || is_dropping(e))
+	bool unwanted = __atomic_load_n(&p->unwanted, __ATOMIC_RELAXED);
+	if (e->error.code != ING_FAIL_NONE || is_dropping(e) || unwanted)
 		return;
 	int errnum = write_all(e, e->fds[p->output], p->line, p->bytes);
 	if (errnum == 0)
@@ -152,6 +158,17 @@ static void report_fatal(struct lines_emit *e)
 		ing_log(ING_LOG_ERROR, "%s", e->error.msg);
 }
 
+/* A line that is written stays, dropped or not. */
+static void finish_record(struct lines_emit *e, struct put *p)
+{
+	struct ing_emit_record *r = p->record;
+	bool refused = p->bytes == 0; /* too large, or its output has no file */
+	DL_DELETE(e->records, p);
+	if (p->ok)
+		e->base.positions.finish(e->base.positions.ctx, r->token);
+	r->done(r, p->ok ? ING_EMIT_COMMITTED : refused ? ING_EMIT_REFUSED : ING_EMIT_DROPPED);
+}
+
 static void call_done(struct lines_emit *e)
 {
 	struct ing_node *node = ing_queue_take_all(&e->finished);
@@ -161,7 +178,10 @@ static void call_done(struct lines_emit *e)
 		node = node->next;
 		e->outstanding--;
 		failed = failed || !p->ok;
-		p->user->done(p->ctx, p->ok);
+		if (p->record != NULL)
+			finish_record(e, p);
+		else
+			p->user->done(p->ctx, p->ok);
 		free(p->line);
 		free(p);
 	}
@@ -227,15 +247,11 @@ static size_t max_value_bytes(const struct ing_emit *base, enum ing_output outpu
 	return MAX_VALUE_BYTES;
 }
 
-/* The newline takes the place of the NUL, or of the spare byte. */
-static void put_lines(struct ing_emit *base, const struct ing_output_message *m,
-	const struct ing_emit_user *user, void *ctx)
+/* The newline takes the place of the NUL, or of the spare byte. Takes the value. */
+static struct put *make_put(struct lines_emit *e, const struct ing_output_message *m)
 {
-	struct lines_emit *e = lines_of(base);
 	struct put *p = ing_alloc(sizeof(*p));
 	p->output = m->output;
-	p->user = user;
-	p->ctx = ctx;
 	p->ok = e->fds[m->output] < 0; /* dropped */
 	if (p->ok || m->value_bytes > MAX_VALUE_BYTES)
 		free(m->value);
@@ -243,8 +259,38 @@ static void put_lines(struct ing_emit *base, const struct ing_output_message *m,
 		p->line = make_line(m, &p->bytes);
 	if (p->line != NULL)
 		p->line[p->bytes++] = '\n';
+	return p;
+}
+
+static void put_lines(struct ing_emit *base, const struct ing_output_message *m,
+	const struct ing_emit_user *user, void *ctx)
+{
+	struct lines_emit *e = lines_of(base);
+	struct put *p = make_put(e, m);
+	p->user = user;
+	p->ctx = ctx;
 	e->outstanding++;
 	ing_queue_push(&e->todo, &p->node);
+}
+
+static void commit_lines(struct ing_emit *base, struct ing_emit_record *r)
+{
+	struct lines_emit *e = lines_of(base);
+	struct ing_output_message m = *r->message;
+	m.value = m.value != NULL ? ing_strndup(m.value, m.value_bytes) : NULL;
+	struct put *p = make_put(e, &m);
+	p->record = r;
+	e->outstanding++;
+	DL_APPEND(e->records, p);
+	ing_queue_push(&e->todo, &p->node);
+}
+
+static void drop_lines(struct ing_emit *base, const struct ing_emit_range *range)
+{
+	struct put *p;
+	DL_FOREACH (lines_of(base)->records, p)
+		if (ing_emit_in_range(range, p->record))
+			__atomic_store_n(&p->unwanted, true, __ATOMIC_RELAXED);
 }
 
 static unsigned outstanding_lines(const struct ing_emit *base)
@@ -303,6 +349,8 @@ static const struct ing_emit_ops lines_ops = {
 	.has = has_lines,
 	.max_value_bytes = max_value_bytes,
 	.put = put_lines,
+	.commit = commit_lines,
+	.drop = drop_lines,
 	.outstanding = outstanding_lines,
 	.blocked = blocked_lines,
 	.free = free_lines,
@@ -326,7 +374,7 @@ int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 	struct ing_emit **ret, struct ing_error *err)
 {
 	struct lines_emit *e = ing_alloc(sizeof(*e));
-	e->base = (struct ing_emit){ING_EMIT_MAGIC, &lines_ops};
+	e->base = (struct ing_emit){.magic = ING_EMIT_MAGIC, .ops = &lines_ops};
 	for (int i = 0; i < ING_OUTPUTS_; i++)
 		e->fds[i] = -1;
 	e->fds[ING_OUTPUT_RESULTS] = results_fd;

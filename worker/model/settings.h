@@ -15,6 +15,8 @@
 #include "worker/model/lane.h"
 #include "worker/model/outputs.h"
 
+enum ing_guarantee { ING_GUARANTEE_AT_LEAST_ONCE, ING_GUARANTEE_EXACTLY_ONCE };
+
 struct ing_kafka_settings {
 	const char *brokers, *group;
 	/* Of each lane: "" for none, "auto" for the name of the requests topic and -LANE. */
@@ -23,6 +25,7 @@ struct ing_kafka_settings {
 	 * -parked-TIER (tier.h). */
 	const char *output_topics[ING_OUTPUTS_];
 	size_t max_message_bytes;
+	enum ing_guarantee delivery;
 	char *const *properties; /* NAME=VALUE */
 };
 

@@ -224,6 +224,8 @@ static const struct {
 		.want = "c.yaml:2:1: key \"gate\" was given before, at 1:1"},
 	{.file = "gate: {max_wait_ms: 1}\ngate.max_wait_ms: 2\n",
 		.want = "c.yaml:2:1: key \"gate.max_wait_ms\": was given before, at 1:21"},
+	{.file = "kafka: {delivery: twice}\n",
+		.want = "c.yaml:1:19: key \"kafka.delivery\": must be exactly-once or at-least-once"},
 	{.file = "gate: {host_key: name}\n",
 		.want = "c.yaml:1:18: key \"gate.host_key\": must be host, domain or address"},
 	{.file = "fetch: {tls_fallback: yes}\n",

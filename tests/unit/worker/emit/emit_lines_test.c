@@ -296,6 +296,127 @@ static void test_slow_reader(void **state)
 	}
 }
 
+/* ---- Records ---- */
+
+struct line_record {
+	struct ing_emit_record r;
+	struct ing_output_message message;
+	unsigned ends[3], finished;
+};
+
+static struct line_record line_records[300];
+static unsigned ended;
+
+static void on_record(struct ing_emit_record *r, enum ing_emit_end end)
+{
+	ING_CONTAINER(r, struct line_record, r)->ends[end]++;
+	ended++;
+}
+
+static void on_finish(void *ctx, struct ing_token token)
+{
+	(void)ctx;
+	line_records[token.offset].finished++;
+}
+
+static void commit_lines(struct fixture *f, char *value, size_t bytes, int64_t count)
+{
+	const struct ing_positions_ops positions = {.finish = on_finish};
+	memset(line_records, 0, sizeof(line_records));
+	ended = 0;
+	ing_emit_wire(f->e, &positions);
+	for (int64_t i = 0; i < count; i++) {
+		struct line_record *l = &line_records[i];
+		l->message = (struct ing_output_message){
+			.output = ING_OUTPUT_RESULTS, .value = value, .value_bytes = bytes};
+		l->r = (struct ing_emit_record){.message = &l->message,
+			.done = on_record,
+			.token = {.partition_index = 0, .epoch = 1, .offset = i}};
+		ing_emit_commit(f->e, &l->r);
+	}
+}
+
+static void expect_record(int64_t i, enum ing_emit_end end)
+{
+	for (unsigned j = 0; j < ING_ARRAY_LEN(line_records[i].ends); j++)
+		assert_int_equal(line_records[i].ends[j], j == (unsigned)end);
+	assert_int_equal(line_records[i].finished, end == ING_EMIT_COMMITTED);
+}
+
+static void test_a_record_is_committed_when_its_line_is_written(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	int fd = open_results(&f);
+	open_emit(&f, fd, false);
+	char value[] = "{}";
+	commit_lines(&f, value, 2, 3);
+	while (ended < 3)
+		uv_run(&f.loop, UV_RUN_ONCE);
+	for (int64_t i = 0; i < 3; i++)
+		expect_record(i, ING_EMIT_COMMITTED);
+	assert_string_equal(value, "{}"); /* still its owner's */
+	expect_file(&f, "results.jsonl", "{}\n{}\n{}\n");
+	close(fd);
+
+	fd = open("/dev/full", O_WRONLY);
+	close_emit(&f);
+	open_emit(&f, fd, false);
+	commit_lines(&f, value, 2, 2);
+	while (ended < 2)
+		uv_run(&f.loop, UV_RUN_ONCE);
+	for (int64_t i = 0; i < 2; i++)
+		expect_record(i, ING_EMIT_DROPPED);
+	assert_int_equal(f.fatals, 1);
+
+	char *large = ing_alloc(ing_emit_max_value_bytes(f.e, ING_OUTPUT_RESULTS) + 1);
+	commit_lines(&f, large, ing_emit_max_value_bytes(f.e, ING_OUTPUT_RESULTS) + 1, 1);
+	while (ended < 1)
+		uv_run(&f.loop, UV_RUN_ONCE);
+	expect_record(0, ING_EMIT_REFUSED);
+	free(large);
+	close(fd);
+	teardown(&f);
+}
+
+/* A pipe that nobody reads: what the writer has not begun is not written any more. */
+static void test_dropped_lines_are_not_written(void **state)
+{
+	(void)state;
+	struct fixture f;
+	int fds[2];
+	char value[1000];
+	enum { COUNT = 300 };
+	memset(value, 'y', sizeof(value));
+	setup(&f);
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	open_emit(&f, fds[1], false);
+	commit_lines(&f, value, sizeof(value), COUNT);
+	ing_emit_drop(f.e, 0, 2); /* another epoch */
+	uint64_t until = ing_now_ms() + 300;
+	while (ing_now_ms() < until)
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	assert_int_not_equal(ended, 0);
+	ing_emit_drop(f.e, 0, 1);
+	char buf[8192];
+	while (ended < COUNT) {
+		ssize_t n =
+			read(fds[0], buf, sizeof(buf)); /* makes room for the line that is begun */
+		(void)n;
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	}
+	unsigned committed = 0;
+	while (committed < COUNT && line_records[committed].ends[ING_EMIT_COMMITTED] > 0)
+		committed++;
+	assert_in_range(committed, 1, COUNT - 1);
+	for (int64_t i = 0; i < COUNT; i++)
+		expect_record(i, i < committed ? ING_EMIT_COMMITTED : ING_EMIT_DROPPED);
+	close(fds[0]);
+	close(fds[1]);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +427,8 @@ int main(void)
 		cmocka_unit_test(test_no_space),
 		cmocka_unit_test(test_closed_pipe),
 		cmocka_unit_test(test_slow_reader),
+		cmocka_unit_test(test_a_record_is_committed_when_its_line_is_written),
+		cmocka_unit_test(test_dropped_lines_are_not_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

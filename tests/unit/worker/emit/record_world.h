@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * record_world.h - an emitter with numbered records, and an intake that counts what it is told.
+ * Record N has the value "vN", and the token of offset N in partition N % RECORD_PARTITIONS, epoch 1.
+ * Failures fail the test.
+ */
+#pragma once
+#include <stdbool.h>
+#include "mock_kafka.h"
+#include "worker/emit/emit.h"
+#include "worker/model/settings.h"
+
+#include <uv.h>
+
+#define RECORD_TOPIC "results"
+#define RECORD_PARTITIONS 4
+#define RECORD_MAX 2000
+#define RECORD_VALUE_MAX ((size_t)200000)
+#define RECORD_WAIT_MS 60000 /* a ceiling, which only a hang reaches */
+
+struct record {
+	struct ing_emit_record r;
+	struct ing_output_message message;
+	struct record_world *world;
+	unsigned ends[3];  /* by enum ing_emit_end */
+	unsigned finished; /* positions.finish() */
+};
+
+struct record_world {
+	struct mock_kafka kafka;
+	uv_loop_t loop;
+	struct ing_emit *e;
+	struct record *records; /* RECORD_MAX */
+	unsigned committed, refused, dropped, fatals;
+	char fatal_text[600];
+	bool inside;
+	struct ing_positions_ops positions; /* given to the emitter when it is opened */
+};
+
+/* An in-process cluster with RECORD_TOPIC, one partition of it. */
+void record_world_init(struct record_world *w);
+/* properties: NULL-terminated, or NULL. */
+void record_world_open(
+	struct record_world *w, enum ing_guarantee delivery, char *const *properties);
+/* Frees the emitter. */
+void record_world_close(struct record_world *w);
+void record_world_done(struct record_world *w);
+
+/* Another value for a record, before its commit. Copied. */
+void record_set_value(struct record_world *w, unsigned n, const char *value, size_t bytes);
+void record_commit(struct record_world *w, unsigned n);
+void record_commit_range(struct record_world *w, unsigned from, unsigned count);
+/* Until so many have ended so. */
+void record_wait(struct record_world *w, const unsigned *counter, unsigned want);
+/* The topic holds the values of these records once each, in any order, and nothing else. */
+void record_expect_messages(struct record_world *w, unsigned from, unsigned count);
+/* Each of them has ended once, like this, and its token was finished if it was committed. */
+void record_expect_ends(
+	struct record_world *w, unsigned from, unsigned count, enum ing_emit_end end);
