@@ -162,7 +162,7 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
         (run / name).mkdir()
     config = write_config(run / "worker.yaml", {
         "instance": tag, "kafka.brokers": kafka.brokers(), "kafka.group": tag,
-        "kafka.topics": {"requests": f"{tag}.ingest-file-requests", "results": f"{tag}.ingest-file-results",
+        "intake.host_share": 100, "kafka.topics": {"requests": f"{tag}.ingest-file-requests", "results": f"{tag}.ingest-file-results",
                          "pdf_text": f"{tag}.pdf-text", "dead": f"{tag}.ingest-file-requests-dead"},
         "postgres.dsn": dsn, "warc.dir": str(run / "warc"), "spool.dir": str(run / "spool"),
         "state.dir": str(run / "state"), "fetch.ca_file": web.ca_file,

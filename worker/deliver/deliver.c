@@ -68,6 +68,10 @@ static void count_delivery(struct ing_deliver *d, const struct ing_delivery *del
 		d->in_state[delivery->state] += n;
 		d->load.cancelled += delivery->state == CANCELLED ? n : 0;
 		break;
+	case ING_DELIVERY_PARKED:
+		d->load.parked += n;
+		d->load.lanes[delivery->lane] += n;
+		break;
 	case ING_DELIVERY_DEAD_LETTER:
 		d->load.dead_letters += n;
 		break;
@@ -125,6 +129,7 @@ static void finish_delivery(struct ing_delivery *delivery)
 		ing_intake_finish(d->stages.intake, delivery->token);
 	if (delivery->kind == ING_DELIVERY_RESULT)
 		count_result(d, delivery->status);
+	d->stats.parked += delivery->kind == ING_DELIVERY_PARKED;
 	if (delivery->done != NULL)
 		delivery->done(delivery->ctx, delivery);
 	remove_delivery(delivery);
@@ -172,6 +177,23 @@ static void put_shortest(struct ing_delivery_message *m)
 	put_message(m);
 }
 
+/* It cannot wait: its request ends. */
+static void put_answer(struct ing_delivery_message *m)
+{
+	struct ing_delivery *delivery = m->delivery;
+	struct ing_deliver *d = delivery->deliver;
+	struct ing_output_message answer = {.output = ING_OUTPUT_RESULTS};
+	d->stages.answer_parked(d->stages.ctx, &delivery->ar, &m->m,
+		ing_deliver_max_value_bytes(d, answer.output), &answer);
+	free(m->m.value);
+	m->m = answer;
+	count_delivery(d, delivery, -1);
+	delivery->kind = ING_DELIVERY_RESULT;
+	delivery->status = ING_STATUS_HOST_BACKOFF;
+	count_delivery(d, delivery, 1);
+	put_message(m);
+}
+
 static void on_emitted(void *ctx, bool ok)
 {
 	struct ing_delivery_message *m = ctx;
@@ -183,6 +205,8 @@ static void on_emitted(void *ctx, bool ok)
 		log_refusal(delivery, m->m.output);
 	if (!ok && refused == ING_OUTPUT_REFUSED_SHORTEST && delivery->shortest != NULL)
 		put_shortest(m);
+	else if (!ok && refused == ING_OUTPUT_REFUSED_ANSWERED)
+		put_answer(m);
 	else if (delivery->owed == 0)
 		finish_delivery(delivery);
 }
@@ -199,7 +223,10 @@ static const struct ing_emit_user emit_user = {.done = on_emitted, .wanted = is_
 static void put_message(struct ing_delivery_message *m)
 {
 	struct ing_output_message given = m->m;
-	m->m.value = NULL;
+	if (m->delivery->kind == ING_DELIVERY_PARKED) /* it may be needed again */
+		given.value = ing_strndup(given.value, given.value_bytes);
+	else
+		m->m.value = NULL;
 	m->delivery->owed++;
 	ing_emit_put(m->delivery->deliver->stages.emit, &given, &emit_user, m);
 }
@@ -336,7 +363,7 @@ void ing_deliver_cancel(struct ing_deliver *d)
 
 bool ing_deliver_idle(const struct ing_deliver *d)
 {
-	return d->load.results + d->load.dead_letters + d->load.captures == 0;
+	return d->load.results + d->load.parked + d->load.dead_letters + d->load.captures == 0;
 }
 
 const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d)

@@ -8,8 +8,9 @@
  * refers to nothing outside itself. It is freed once: when the token is finished, or, if it was
  * cancelled, when store and emit have called back.
  *
- * Kinds: the result of a request; a dead letter, which has no rows; a capture, which has an index
- * row alone (robots.txt).
+ * Kinds: the result of a request; a parked request, which has the message that asked for it and
+ * index rows of what was fetched so far (parked.h); a dead letter, which has no rows; a capture,
+ * which has an index row alone (robots.txt).
  *
  * States, counted by ing_deliver_stats():
  *   storing    the store has the rows
@@ -40,7 +41,12 @@ struct ing_deliver;
 struct ing_emit;
 struct ing_intake;
 
-enum ing_delivery_kind { ING_DELIVERY_RESULT, ING_DELIVERY_DEAD_LETTER, ING_DELIVERY_CAPTURE };
+enum ing_delivery_kind {
+	ING_DELIVERY_RESULT,
+	ING_DELIVERY_PARKED,
+	ING_DELIVERY_DEAD_LETTER,
+	ING_DELIVERY_CAPTURE
+};
 
 struct ing_delivery_cdx_line {
 	struct ing_delivery_cdx_line *next;
@@ -63,10 +69,10 @@ struct ing_delivery {
 	enum ing_delivery_kind kind;
 	struct ing_arena ar;    /* what the members point to, but for values of messages */
 	struct ing_token token; /* not of a capture */
-	/* Of a result: */
+	/* Of a result, or a parked request: */
 	enum ing_lane lane;
 	uint64_t accepted_ms;   /* ing_now_ms() clock: when the request was taken in */
-	enum ing_status status; /* counted once it is delivered */
+	enum ing_status status; /* counted once it is delivered; of a result */
 	const char *name;       /* for the log, without passwords */
 	/* Called when it is delivered, before it is freed; not for a cancelled one, which a capture
 	 * never is. Or NULL. */
@@ -106,6 +112,12 @@ struct ing_deliver_stages {
 	struct ing_emit *emit;
 	/* Called from ing_deliver_put() for each line of the capture index; or NULL. */
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
+	/* The broker has refused a parked request (there is no such topic any more): make the
+	 * result that it gets instead, status host-backoff. Value (heap) and key (in ar) of *ret are
+	 * to be set. NULL: parked requests are never refused. */
+	void (*answer_parked)(void *ctx, struct ing_arena *ar,
+		const struct ing_output_message *parked, size_t max_value_bytes,
+		struct ing_output_message *ret);
 	void *ctx;
 	const char *output; /* what emit writes to, for messages; NULL: "broker" */
 };
@@ -134,8 +146,9 @@ bool ing_deliver_idle(const struct ing_deliver *d);
 
 /* What is under way, cancelled ones included. */
 struct ing_deliver_load {
-	unsigned results, lanes[ING_LANES_]; /* all; of each lane */
-	unsigned cancelled;                  /* of the results */
+	unsigned results, lanes[ING_LANES_]; /* all; of each lane, parked requests included */
+	unsigned parked;
+	unsigned cancelled; /* of the results */
 	unsigned dead_letters, captures;
 	size_t side_bytes;        /* of messages beside results and dead letters */
 	uint64_t cancelled_total; /* results cancelled since the start */

@@ -87,7 +87,8 @@ void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_ou
 	own->m = *m;
 	own->m.key = own_bytes(ar, m->key, m->key_bytes);
 	own->m.headers = own_headers(ar, m->headers, m->header_count);
-	if (m->output != ING_OUTPUT_RESULTS && m->output != ING_OUTPUT_DEAD)
+	if (m->output != ING_OUTPUT_RESULTS && m->output != ING_OUTPUT_DEAD &&
+		delivery->kind != ING_DELIVERY_PARKED)
 		delivery->side_bytes += m->value_bytes;
 	LL_APPEND(delivery->messages, own);
 }

@@ -275,7 +275,7 @@ void ing_pipeline_cancel(struct ing_pipeline *p)
 bool ing_pipeline_idle(const struct ing_pipeline *p)
 {
 	const struct ing_deliver_load *load = ing_deliver_load(p->stages.deliver);
-	return p->job_count + load->results + load->dead_letters == 0;
+	return p->job_count + load->results + load->parked + load->dead_letters == 0;
 }
 
 const char *ing_pipeline_blocked_by(const struct ing_pipeline *p)

@@ -164,7 +164,7 @@ class Account:
     def settle(self, brokers, topics, allowed):
         asked = collections.Counter()
         for name in topics_below(brokers, topics["requests"]):
-            if name != topics["dead"]:
+            if name != topics["dead"] and "-parked-" not in name:
                 there = collections.Counter(value for _, value in read_all(brokers, [name]))
                 asked += there | self.sent[name]  # the larger number of each
         found = read_all(brokers, [topics["results"]])

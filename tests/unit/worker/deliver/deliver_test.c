@@ -40,6 +40,18 @@ static void on_cdx(void *ctx, const struct ing_cdx *line)
 	lines++;
 }
 
+static void answer_parked(void *ctx, struct ing_arena *ar, const struct ing_output_message *parked,
+	size_t max_value_bytes, struct ing_output_message *ret)
+{
+	(void)ctx;
+	assert_string_equal(parked->value, "request");
+	assert_int_equal(max_value_bytes, 1000);
+	ret->key = ing_arena_strdup(ar, "sha1");
+	ret->key_bytes = 4;
+	ret->value = ing_strdup("host-backoff");
+	ret->value_bytes = strlen(ret->value);
+}
+
 static void begin(bool with_store)
 {
 	fake_reset();
@@ -50,6 +62,7 @@ static void begin(bool with_store)
 					  .store = with_store ? FAKE_STAGE : NULL,
 					  .emit = FAKE_STAGE,
 					  .on_cdx = on_cdx,
+					  .answer_parked = answer_parked,
 				  });
 }
 
@@ -283,6 +296,81 @@ static void values_have_the_room_that_their_output_has(void **state)
 	fakes.max_value_bytes = 900;
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_RESULTS), 900);
 	assert_int_equal(ing_deliver_max_value_bytes(deliver, ING_OUTPUT_DEAD), 0);
+	end();
+}
+
+static struct ing_delivery *make_parked(int64_t offset)
+{
+	struct ing_delivery *d = ing_delivery_new(ING_DELIVERY_PARKED);
+	d->token = (struct ing_token){.partition_index = SLOT, .epoch = EPOCH, .offset = offset};
+	d->lane = ING_LANE_BULK;
+	d->accepted_ms = 1000;
+	d->name = "https://a.example/";
+	d->done = on_delivered;
+	d->ctx = &delivered;
+	add_message(d, ING_OUTPUT_PARKED_1H, "request");
+	return d;
+}
+
+static void a_parked_request_is_no_result(void **state)
+{
+	(void)state;
+	begin(true);
+	struct ing_delivery *d = make_parked(1);
+	ing_delivery_add_cdx_line(d, &(struct ing_cdx){.url = "https://a.example/"});
+	ing_delivery_set_rows(
+		d, &(struct ing_rows){.cdx = &(struct ing_row_cdx){.url = "https://a.example/"},
+			   .cdx_count = 1});
+	put(d);
+	const struct ing_deliver_load *load = ing_deliver_load(deliver);
+	assert_int_equal(load->parked, 1);
+	assert_int_equal(load->results, 0);
+	assert_int_equal(load->lanes[ING_LANE_BULK], 1);
+	assert_int_equal(load->side_bytes, 0);
+	assert_int_equal(lines, 1);
+	assert_int_equal(fakes.message_count, 0); /* what was fetched is in the index first */
+	fake_stored();
+	fake_expect(0, ING_OUTPUT_PARKED_1H, "key", "request");
+	fake_emitted(0, true);
+	struct ing_deliver_stats stats = {0};
+	ing_deliver_stats(deliver, &stats);
+	assert_int_equal(stats.parked, 1);
+	assert_int_equal(stats.results, 0);
+	assert_int_equal(delivered, 1);
+	assert_int_equal(fakes.finished_count, 1);
+	end();
+}
+
+static void a_parked_request_that_is_refused_ends(void **state)
+{
+	(void)state;
+	begin(false);
+	put(make_parked(1));
+	fake_emitted(0, false);
+	assert_int_equal(fakes.finished_count, 0);
+	fake_expect(0, ING_OUTPUT_RESULTS, "sha1", "host-backoff");
+	assert_int_equal(ing_deliver_load(deliver)->parked, 0);
+	assert_int_equal(ing_deliver_load(deliver)->results, 1);
+	fake_emitted(0, true);
+	struct ing_deliver_stats stats = {0};
+	ing_deliver_stats(deliver, &stats);
+	assert_int_equal(stats.parked, 0);
+	assert_int_equal(stats.by_status[ING_STATUS_HOST_BACKOFF], 1);
+	assert_int_equal(last_status, ING_STATUS_HOST_BACKOFF);
+	assert_int_equal(fakes.finished_count, 1);
+	end();
+}
+
+static void a_parked_request_of_a_revoked_partition_stays_where_it_was(void **state)
+{
+	(void)state;
+	begin(false);
+	put(make_parked(1));
+	ing_deliver_revoke(deliver, SLOT, EPOCH);
+	assert_false(fake_is_wanted(0));
+	fake_emitted(0, false);
+	assert_int_equal(fakes.message_count, 0); /* and no result either */
+	assert_int_equal(fakes.finished_count, 0);
 	end();
 }
 
@@ -565,6 +653,9 @@ int main(void)
 		cmocka_unit_test(what_is_under_way_is_known),
 		cmocka_unit_test(what_keeps_them_from_leaving_is_said),
 		cmocka_unit_test(values_have_the_room_that_their_output_has),
+		cmocka_unit_test(a_parked_request_is_no_result),
+		cmocka_unit_test(a_parked_request_that_is_refused_ends),
+		cmocka_unit_test(a_parked_request_of_a_revoked_partition_stays_where_it_was),
 		cmocka_unit_test(a_refused_result_is_sent_shorter_once),
 		cmocka_unit_test(what_else_is_refused_is_left_out),
 		cmocka_unit_test(dead_letters_come_as_they_were_with_a_reason),

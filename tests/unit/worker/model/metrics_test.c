@@ -261,7 +261,7 @@ static void test_the_exit_line_has_its_keys(void **state)
 	static const struct {
 		const char *object, *keys;
 	} want[] = {
-		{NULL, "accepted dead cancelled results hits by_status exchanges body_bytes "
+		{NULL, "accepted dead cancelled parked results hits by_status exchanges body_bytes "
 		       "warc_records warc_bytes warc_syncs documents examiner_forks store_items "
 		       "store_batches cpu_seconds intake gate robots loop examine leases disk"},
 		{"cpu_seconds", "worker loop archive store examine examine_pdf"},
