@@ -39,7 +39,7 @@ def test_migrate_makes_the_schema_and_is_harmless_twice(db, empty):
         tables = {row[0] for row in connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")}
     assert tables == {"ingest_request", "ingest_file_result", "file_meta", "cdx", "pdf_meta", "host_state", "host_block",
-                      "schema_version"}
+                      "partition_owner", "result_outbox", "schema_version"}
 
 
 def test_newer_schema_is_refused_politely(db, empty):

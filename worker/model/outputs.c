@@ -4,6 +4,8 @@
  */
 #include "worker/model/outputs.h"
 
+#include <string.h>
+
 #include "common/base/macros.h"
 
 static const struct ing_output_row rows[ING_OUTPUTS_] = {
@@ -12,6 +14,7 @@ static const struct ing_output_row rows[ING_OUTPUTS_] = {
 	[ING_OUTPUT_##NAME] = {                                                                    \
 		.size = ING_OUTPUT_SIZE_##size_,                                                   \
 		.refused = ING_OUTPUT_REFUSED_##refused_,                                          \
+		.name = #member,                                                                   \
 		.file = (file_),                                                                   \
 		.noun = (noun_),                                                                   \
 	},
@@ -25,4 +28,15 @@ const struct ing_output_row *ing_output_row(enum ing_output output)
 {
 	ing_must((unsigned)output < ING_OUTPUTS_);
 	return &rows[output];
+}
+
+bool ing_output_by_name(const char *name, enum ing_output *ret)
+{
+	for (unsigned i = 0; i < ING_OUTPUTS_; i++) {
+		if (strcmp(rows[i].name, name) == 0) {
+			*ret = (enum ing_output)i;
+			return true;
+		}
+	}
+	return false;
 }

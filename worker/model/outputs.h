@@ -27,11 +27,14 @@ enum ing_output_refused {
 struct ing_output_row {
 	enum ing_output_size size;
 	enum ing_output_refused refused;
+	const char *name; /* the table's member: of the key in kafka.topics, and in result_outbox */
 	const char *file; /* or NULL */
 	const char *noun;
 };
 
 const struct ing_output_row *ing_output_row(enum ing_output output);
+/* False: there is none of that name. */
+bool ing_output_by_name(const char *name, enum ing_output *ret);
 
 struct ing_header { /* Kafka record header; value is text */
 	const char *name;

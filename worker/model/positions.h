@@ -62,7 +62,6 @@ struct ing_positions_ops {
 
 /* A partition that is being claimed, then recovered. Embedded in its owner. */
 struct ing_claim {
-	struct ing_claim *next; /* the store's */
 	/* Set before claim(). */
 	const char *group, *topic, *instance;
 	int32_t partition;
@@ -73,7 +72,7 @@ struct ing_claim {
 	/* Set before recover(): the committed position and map (offsets that are finished). Rows that
 	 * they cover are deleted, the others come back, by rising offset. */
 	int64_t position;
-	bool (*is_finished)(const void *ctx, int64_t offset); /* any thread; ctx: finished_ctx */
+	bool (*is_finished)(const void *ctx, int64_t offset); /* loop; ctx: finished_ctx */
 	const void *finished_ctx;
 	struct ing_answer *answers; /* set by recover(); the callee's */
 	bool superseded; /* set by recover(): another instance has raised the fence since */
@@ -85,8 +84,7 @@ struct ing_claim_ops {
 	void *ctx; /* NULL: there is no database: nothing is called */
 	void (*claim)(void *ctx, struct ing_claim *c);
 	void (*recover)(void *ctx, struct ing_claim *c);
-	/* done() will not come; returns when no thread uses c any more. Harmless when nothing is under
-	 * way. */
+	/* done() will not come; c is not used any more. Harmless when nothing is under way. */
 	void (*cancel)(void *ctx, struct ing_claim *c);
 	/* These positions are committed: what partition_owner has of low water and mark is brought up
 	 * to date, with the next batch, at most once a second. Copied. */

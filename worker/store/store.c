@@ -16,16 +16,24 @@
 #include "common/base/log.h"
 #include "common/data/pg_paced.h"
 #include "common/data/pg_thread.h"
+#include "worker/store/claim.h"
 #include "worker/store/table.h"
+#include "worker/store/upkeep.h"
 #include "worker/store/upsert.h"
 
 #define REMIND_MS 60000 /* a slow database is logged again after this long */
 #define ALL_TABLES ((1u << ING_TABLES) - 1)
+#define OUTBOX (1u << ING_STORE_OUTBOX)
 
 struct ing_store {
 	unsigned batch_rows, batch_ms;
 	struct ing_pg_thread *thread;
-	atomic_ullong items, batches, refused, skipped, cpu_ns;
+	struct ing_claims *claims;
+	struct ing_upkeep *upkeep;
+	/* Queued to wake the thread when there is upkeep and nothing else. */
+	struct ing_node nudge;
+	atomic_bool nudged;
+	atomic_ullong items, answered, fenced, pruned, batches, refused, skipped, cpu_ns;
 
 	/* database thread only */
 	struct ing_upsert *upsert;
@@ -54,22 +62,33 @@ static void hand_back(struct ing_store *s, struct ing_store_item **items, size_t
 	atomic_fetch_add(&s->items, count);
 	count_cpu(s);
 	s->unwritten -= count;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (items[i]->end == ING_STORE_ANSWERED)
+			atomic_fetch_add(&s->answered, 1);
+		else if (items[i]->end == ING_STORE_FENCED)
+			atomic_fetch_add(&s->fenced, 1);
 		ing_pg_thread_hand_back(s->thread, &items[i]->node);
+	}
 }
 
 /* One item, one table: PostgreSQL will never take these rows. Leave them out, keep the others.
- * Returns the tables' bits. */
-static unsigned give_up_rows(struct ing_store *s, int table, const struct ing_error *err)
+ * without: what is left out already. Returns the tables' bits; what is refused at COMMIT has no
+ * table: then all rows, and at last the answer. */
+static unsigned give_up_rows(
+	struct ing_store *s, int table, unsigned without, const struct ing_error *err)
 {
-	const char *name = table < 0 ? "all tables" : ing_tables[table].name;
+	const char *name = table < 0                   ? "all tables"
+			   : table == ING_STORE_OUTBOX ? "result_outbox"
+						       : ing_tables[table].name;
 	unsigned suppressed = 0;
 	atomic_fetch_add(&s->refused, 1);
 	if (ing_log_throttle_pass(&s->refused_gate, 1000, &suppressed))
 		ing_log(ING_LOG_ERROR,
 			"%s: rows of a request left out, PostgreSQL refused them: %s (%u more)",
 			name, err->msg, suppressed);
-	return table < 0 ? ALL_TABLES : 1u << table;
+	if (table >= 0)
+		return 1u << table;
+	return (without & ALL_TABLES) == ALL_TABLES ? OUTBOX : ALL_TABLES;
 }
 
 /* Batches stay small, or get so, for the time they take. what: of so many requests, in so long. */
@@ -102,6 +121,7 @@ struct batch {
 	size_t most;  /* may be written */
 	size_t count; /* as many as the database could take when it was last tried */
 	unsigned without;
+	bool upkeep_only; /* there are no items */
 	struct ing_upsert_report report;
 };
 
@@ -118,8 +138,8 @@ static enum ing_pg_rc write_rows(struct ing_pg *pg, void *ctx, unsigned rows,
 	unsigned *ret_slowest_ms, struct ing_error *err)
 {
 	struct batch *b = ctx;
-	enum ing_pg_rc rc =
-		ing_upsert_write(b->s->upsert, pg, b->items, rows, b->without, &b->report, err);
+	enum ing_pg_rc rc = ing_upsert_write(
+		b->s->upsert, pg, b->items, b->upkeep_only ? 0 : rows, b->without, &b->report, err);
 	*ret_slowest_ms = b->report.slowest_ms;
 	return rc;
 }
@@ -137,20 +157,24 @@ static enum ing_pg_rc write_batch(struct ing_pg *pg, void *ctx, struct ing_error
 	record_pace(s, &run);
 	atomic_fetch_add(&s->batches, 1);
 	atomic_fetch_add(&s->skipped, b->report.skipped);
+	atomic_fetch_add(&s->pruned, b->report.pruned);
 	return rc;
 }
 
 /* An item of which PostgreSQL has refused rows: write it without the rows of that table, and of
- * each further table that is refused. */
+ * each further table that is refused. The fence is checked even if nothing is left; should that be
+ * refused, nothing is written, and that is said. */
 static bool write_rest(
 	struct ing_store *s, struct ing_store_item **item, int table, struct ing_error *err)
 {
 	struct batch b = {.s = s, .items = item, .most = 1, .report = {.table = table}};
 	enum ing_pg_rc rc;
 	do {
-		b.without |= give_up_rows(s, b.report.table, err);
-		if (b.without == ALL_TABLES)
+		if (b.without == (ALL_TABLES | OUTBOX)) {
+			(*item)->end = ING_STORE_FENCED;
 			break;
+		}
+		b.without |= give_up_rows(s, b.report.table, b.without, err);
 		rc = ing_pg_thread_run(s->thread, write_batch, &b, err);
 		if (rc == ING_PG_STOPPED)
 			return false;
@@ -188,6 +212,11 @@ static void add_pending(struct ing_store *s, struct ing_node *list)
 {
 	while (list != NULL) {
 		struct ing_node *next = list->next;
+		if (list == &s->nudge) {
+			atomic_store(&s->nudged, false);
+			list = next;
+			continue;
+		}
 		if (s->pending_count == s->pending_cap) {
 			s->pending_cap = s->pending_cap ? s->pending_cap * 2 : 256;
 			s->pending = ing_realloc(
@@ -199,10 +228,12 @@ static void add_pending(struct ing_store *s, struct ing_node *list)
 }
 
 /* Wait for the first item, then up to batch_ms for a batch to fill: a commit costs the same for one
- * row or a thousand. */
+ * row or a thousand. None: there is upkeep to be done, or it is to be waited for. */
 static void gather(struct ing_store *s)
 {
-	add_pending(s, ing_pg_thread_take(s->thread, -1));
+	add_pending(s, ing_pg_thread_take(s->thread, ing_upkeep_wait_ms(s->upkeep)));
+	if (s->pending_count == 0)
+		return;
 	uint64_t until = ing_now_ms() + s->batch_ms;
 	while (s->pending_count < s->batch_rows && !ing_pg_thread_stopping(s->thread)) {
 		uint64_t now = ing_now_ms();
@@ -210,6 +241,15 @@ static void gather(struct ing_store *s)
 			return;
 		add_pending(s, ing_pg_thread_take(s->thread, (int)(until - now)));
 	}
+}
+
+/* No items came to do it with. */
+static void write_upkeep(struct ing_store *s)
+{
+	struct ing_error err = {0};
+	struct batch b = {.s = s, .most = 1, .upkeep_only = true};
+	if (ing_pg_thread_run(s->thread, write_batch, &b, &err) == ING_PG_REFUSED)
+		ing_log(ING_LOG_ERROR, "result_outbox: %s", err.msg);
 }
 
 /* -- callbacks of the database thread ------------------------------------------------------- */
@@ -225,7 +265,10 @@ static void work(void *ctx)
 	struct ing_store *s = ctx;
 	gather(s);
 	s->unwritten = s->pending_count;
-	write_items(s, s->pending, s->pending_count);
+	if (s->pending_count > 0)
+		write_items(s, s->pending, s->pending_count);
+	else if (ing_upkeep_wait_ms(s->upkeep) == 0)
+		write_upkeep(s);
 	s->pending_count = 0;
 	count_cpu(s);
 }
@@ -240,7 +283,35 @@ static void trouble(void *ctx, const struct ing_error *err)
 			count_waiting(s));
 }
 
-/* @locality loop */
+/* @locality loop, from here on */
+
+static void wake(void *ctx)
+{
+	struct ing_store *s = ctx;
+	if (!atomic_exchange(&s->nudged, true))
+		ing_pg_thread_push(s->thread, &s->nudge);
+}
+
+static void claim(void *ctx, struct ing_claim *c)
+{
+	ing_claims_claim(((struct ing_store *)ctx)->claims, c);
+}
+
+static void recover(void *ctx, struct ing_claim *c)
+{
+	ing_claims_recover(((struct ing_store *)ctx)->claims, c);
+}
+
+static void cancel(void *ctx, struct ing_claim *c)
+{
+	ing_claims_cancel(((struct ing_store *)ctx)->claims, c);
+}
+
+static void committed(void *ctx, const struct ing_positions *p)
+{
+	ing_upkeep_committed(((struct ing_store *)ctx)->upkeep, p);
+}
+
 static void finished(void *ctx, struct ing_node *items)
 {
 	(void)ctx;
@@ -268,12 +339,15 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *co
 		.work = work,
 		.trouble = trouble,
 		.finished = finished};
+	s->upkeep = ing_upkeep_new(wake, s);
+	s->upsert = ing_upsert_new(s->upkeep);
 	int rc = ing_pg_thread_new(&thread, &s->thread, err);
+	if (rc == 0)
+		rc = ing_claims_new(loop, conf->dsn, s->upkeep, &s->claims, err);
 	if (rc != 0) {
-		free(s);
+		ing_store_free(s);
 		return rc;
 	}
-	s->upsert = ing_upsert_new();
 	ing_pg_thread_start(s->thread, loop);
 	*ret = s;
 	return 0;
@@ -283,8 +357,10 @@ void ing_store_free(struct ing_store *s)
 {
 	if (s == NULL)
 		return;
+	ing_claims_free(s->claims);
 	ing_pg_thread_free(s->thread);
 	ing_upsert_free(s->upsert);
+	ing_upkeep_free(s->upkeep);
 	free(s->pending);
 	free(s);
 }
@@ -292,6 +368,20 @@ void ing_store_free(struct ing_store *s)
 void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 {
 	ing_pg_thread_push(s->thread, &item->node);
+}
+
+void ing_store_prune(struct ing_store *s, const struct ing_source *source)
+{
+	ing_upkeep_prune(s->upkeep, source);
+}
+
+struct ing_claim_ops ing_store_claim_ops(struct ing_store *s)
+{
+	return (struct ing_claim_ops){.ctx = s,
+		.claim = claim,
+		.recover = recover,
+		.cancel = cancel,
+		.committed = committed};
 }
 
 bool ing_store_blocked(const struct ing_store *s)
@@ -303,6 +393,9 @@ void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret)
 {
 	*ret = (struct ing_store_stats){
 		.items = atomic_load(&s->items),
+		.answered = atomic_load(&s->answered),
+		.fenced = atomic_load(&s->fenced),
+		.pruned = atomic_load(&s->pruned),
 		.batches = atomic_load(&s->batches),
 		.refused = atomic_load(&s->refused),
 		.skipped = atomic_load(&s->skipped),

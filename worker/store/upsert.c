@@ -9,17 +9,22 @@
 
 #include "common/base/clock.h"
 #include "worker/database/schema.h"
+#include "worker/store/fence.h"
+#include "worker/store/outbox.h"
+#include "worker/store/session.h"
 #include "worker/store/store.h"
-#include "worker/store/table.h"
-
-/* Server-side limit of a statement while a connection is prepared. A batch has those of the pace. */
-#define STATEMENT_TIMEOUT "15s"
+#include "worker/store/upkeep.h"
 
 #define MAX_ROW_BYTES ((size_t)64 << 20) /* one row, escaped; a request is at most 1 MiB before */
 /* Rows are handed to libpq in pieces of about this size. */
 #define CHUNK_BYTES ((size_t)256 << 10)
+/* Deletions that go with a batch, for each of its items and beyond. */
+#define PRUNES_PER_ITEM 2
+#define PRUNES_BESIDE 500
 
 struct ing_upsert {
+	struct ing_upkeep *upkeep;
+	struct ing_fences fences;
 	struct ing_buf rows;
 	struct ing_buf copy_sql[ING_TABLES], upsert_sql[ING_TABLES];
 };
@@ -49,6 +54,8 @@ static enum ing_pg_rc copy_rows(
 	enum ing_pg_rc rc = ING_PG_OK;
 	ing_buf_clear(&b->u->rows);
 	for (size_t i = 0; i < b->count; i++) {
+		if (b->items[i]->end != ING_STORE_STORED)
+			continue;
 		size_t rows = ing_tables[t].count(b->items[i]->rows);
 		for (size_t k = 0; k < rows && rc == ING_PG_OK; k++) {
 			if (!ing_table_row(
@@ -88,21 +95,73 @@ static enum ing_pg_rc write_table(const struct batch *b, size_t t, struct ing_er
 	return rc;
 }
 
-static enum ing_pg_rc write_tables(const struct batch *b, unsigned without, struct ing_error *err)
+/* What is refused of it must not be taken for the rows' fault; nothing in it can be. */
+static enum ing_pg_rc write_upkeep(const struct batch *b, struct ing_error *err)
+{
+	uint64_t start = ing_now_ms();
+	size_t most = PRUNES_PER_ITEM * b->count + PRUNES_BESIDE;
+	enum ing_pg_rc rc = ing_upkeep_write(b->u->upkeep, b->pg, most, err);
+	record_time(b->report, start);
+	return rc == ING_PG_REFUSED ? ING_PG_TROUBLE : rc;
+}
+
+static enum ing_pg_rc check_fences(const struct batch *b, struct ing_error *err)
+{
+	uint64_t start = ing_now_ms();
+	enum ing_pg_rc rc = ing_fences_check(&b->u->fences, b->pg, b->items, b->count, err);
+	record_time(b->report, start);
+	return rc == ING_PG_REFUSED ? ING_PG_TROUBLE : rc;
+}
+
+static enum ing_pg_rc write_answers(const struct batch *b, bool careful, struct ing_error *err)
+{
+	uint64_t start = ing_now_ms();
+	b->report->table = ING_STORE_OUTBOX;
+	enum ing_pg_rc rc = ing_outbox_write(b->pg, b->items, b->count, careful, &b->u->rows, err);
+	record_time(b->report, start);
+	return rc;
+}
+
+static enum ing_pg_rc write_tables(
+	const struct batch *b, unsigned without, bool careful, struct ing_error *err)
 {
 	enum ing_pg_rc rc = ing_pg_exec(b->pg, "BEGIN", err);
-	if (rc != ING_PG_OK)
-		return rc;
-	for (size_t t = 0; t < ING_TABLES; t++) {
+	if (rc == ING_PG_OK)
+		rc = write_upkeep(b, err);
+	if (rc == ING_PG_OK)
+		rc = check_fences(b, err);
+	if (rc == ING_PG_OK && (without & 1u << ING_STORE_OUTBOX) == 0)
+		rc = write_answers(b, careful, err);
+	for (size_t t = 0; t < ING_TABLES && rc == ING_PG_OK; t++) {
 		if ((without & 1u << t) != 0)
 			continue;
 		b->report->table = (int)t;
 		rc = write_table(b, t, err);
-		if (rc != ING_PG_OK)
-			return rc;
 	}
+	if (rc != ING_PG_OK)
+		return rc;
 	b->report->table = -1;
 	return ing_pg_commit(b->pg, err);
+}
+
+static void reset_items(const struct batch *b)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		b->items[i]->end = ING_STORE_STORED;
+		ing_answer_free(ING_TAKE(b->items[i]->answer));
+	}
+}
+
+static enum ing_pg_rc write_batch(
+	const struct batch *b, unsigned without, bool careful, struct ing_error *err)
+{
+	reset_items(b);
+	*b->report = (struct ing_upsert_report){.table = -1};
+	enum ing_pg_rc rc = write_tables(b, without, careful, err);
+	b->report->pruned = ing_upkeep_written(b->u->upkeep, rc == ING_PG_OK);
+	if (rc != ING_PG_OK)
+		reset_items(b);
+	return rc;
 }
 
 static bool leaves_connection(enum ing_pg_rc rc)
@@ -113,9 +172,10 @@ static bool leaves_connection(enum ing_pg_rc rc)
 
 /* ------------------------------------------------------------------------------------------ */
 
-struct ing_upsert *ing_upsert_new(void)
+struct ing_upsert *ing_upsert_new(struct ing_upkeep *upkeep)
 {
 	struct ing_upsert *u = ing_alloc(sizeof(*u));
+	*u = (struct ing_upsert){.upkeep = upkeep};
 	ing_buf_init(&u->rows, MAX_ROW_BYTES);
 	for (size_t i = 0; i < ING_TABLES; i++) {
 		ing_buf_init(&u->copy_sql[i], 4096);
@@ -130,6 +190,7 @@ void ing_upsert_free(struct ing_upsert *u)
 {
 	if (u == NULL)
 		return;
+	ing_fences_done(&u->fences);
 	ing_buf_done(&u->rows);
 	for (size_t i = 0; i < ING_TABLES; i++) {
 		ing_buf_done(&u->copy_sql[i]);
@@ -140,13 +201,9 @@ void ing_upsert_free(struct ing_upsert *u)
 
 int ing_upsert_prepare(struct ing_pg *pg, struct ing_error *err)
 {
-	/* A worker that dies in the middle of a transaction must not keep its row locks until TCP
-	 * notices. */
-	static const char settings[] = "SET statement_timeout = '" STATEMENT_TIMEOUT "';"
-				       "SET idle_in_transaction_session_timeout = '60s';"
-				       "SET default_transaction_isolation = 'read committed';"
-				       "SET client_min_messages = 'error'";
-	int rc = ing_schema_prepare(pg, settings, err);
+	int rc = ing_schema_prepare(pg, ING_STORE_SESSION, err);
+	if (rc == 0 && ing_outbox_prepare(pg, err) != ING_PG_OK)
+		rc = -ING_FAIL_UNAVAILABLE;
 	for (size_t i = 0; i < ING_TABLES && rc == 0; i++) {
 		struct ing_buf sql;
 		ing_buf_init(&sql, 16384);
@@ -163,9 +220,16 @@ enum ing_pg_rc ing_upsert_write(struct ing_upsert *u, struct ing_pg *pg,
 	struct ing_upsert_report *ret, struct ing_error *err)
 {
 	const struct batch b = {u, pg, items, count, ret};
-	*ret = (struct ing_upsert_report){.table = -1};
-	enum ing_pg_rc rc = write_tables(&b, without, err);
-	if (!leaves_connection(rc))
-		return rc;
-	return ing_pg_exec(pg, "ROLLBACK", NULL) == ING_PG_OK ? rc : ING_PG_LOST;
+	bool careful = false;
+	for (;;) {
+		enum ing_pg_rc rc = write_batch(&b, without, careful, err);
+		if (!leaves_connection(rc))
+			return rc;
+		if (ing_pg_exec(pg, "ROLLBACK", NULL) != ING_PG_OK)
+			return ING_PG_LOST;
+		if (rc != ING_PG_REFUSED || ret->table != ING_STORE_OUTBOX || careful)
+			return rc;
+		careful = true; /* a row was there already */
+		ing_error_clear(err);
+	}
 }

@@ -64,7 +64,7 @@ static void nothing(uv_timer_t *t)
 void bench_open_with(struct bench *b, const struct ing_postgres_settings *conf)
 {
 	struct ing_error err = {0};
-	*b = (struct bench){0};
+	*b = (struct bench){.dsn = conf->dsn};
 	assert_int_equal(uv_loop_init(&b->loop), 0);
 	uv_timer_init(&b->loop, &b->tick);
 	uv_timer_start(&b->tick, nothing, 5, 5);

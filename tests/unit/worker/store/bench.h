@@ -20,6 +20,7 @@ struct bench { /* a store with its loop, and how many items have come back */
 	uv_loop_t loop;
 	uv_timer_t tick;
 	struct ing_store *store;
+	const char *dsn; /* borrowed */
 	unsigned done;
 };
 
