@@ -25,9 +25,10 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "common/kafka/settings.h"
 #include "common/kafka/wake.h"
 #include "worker/emit/emit_priv.h"
+#include "worker/emit/emit_transaction.h"
+#include "worker/emit/producer.h"
 #include "worker/emit/topics.h"
 #include "worker/model/settings.h"
 
@@ -41,6 +42,7 @@
 /* How often topics that nobody waits for are looked up while they are missing. */
 #define OPTIONAL_RETRY_MS 60000
 #define FLUSH_MS 5000
+#define END_TURN_MS 20
 /* Events taken before the loop serves its other handles; one may have a whole batch of delivery
  * reports. */
 #define EVENTS_PER_TURN 32
@@ -51,36 +53,29 @@
 #define MAX_IN_FLIGHT_BYTES ((size_t)4 << 20)
 /* While the oldest is not acknowledged for this long, no more are given. */
 #define MAX_UNACKED_MS 500
-/* librdkafka's default. */
-#define BATCH_BYTES ((size_t)1000000)
-
 struct put {
 	struct put *prev, *next;
-	enum ing_output topic;
 	const struct ing_emit_user *user; /* NULL for a record */
 	void *ctx;
 	struct ing_emit_record *record; /* or NULL; the value is then its owner's */
+	struct ing_output_message m;    /* its key is ours; without headers */
 	rd_kafka_headers_t *headers;    /* or NULL; librdkafka gets a copy */
+	size_t beside_bytes;            /* of key and headers */
 	uint64_t since_ms;
 	uint64_t sent_ms; /* while in flight */
 	bool alone;       /* was refused once, is sent alone */
 	bool ok;          /* once finished */
-	bool has_key;
-	char *value; /* or NULL */
-	size_t key_bytes, value_bytes;
 	char key[];
 };
 
 struct kafka_emit {
 	struct ing_emit base;
 	struct ing_topics topics;
-	char *brokers, *instance;
-	char **properties;
-	rd_kafka_t *rk;
+	struct ing_producer_conf conf;
+	struct ing_producer producer;
 	rd_kafka_queue_t *events;
-	rd_kafka_topic_t *handles[ING_OUTPUTS_];
 	struct ing_kafka_wake *wake;
-	size_t batch_bytes;
+	struct ing_transactions *transactions; /* NULL: at least once */
 
 	struct put *waiting, *in_flight, *refused, *finished; /* each oldest first */
 	unsigned outstanding, in_flight_count;
@@ -111,7 +106,7 @@ static const struct kafka_emit *const_kafka_of(const struct ing_emit *base)
 
 static size_t put_bytes(const struct put *p)
 {
-	return p->key_bytes + p->value_bytes;
+	return p->m.value_bytes + (p->m.key != NULL ? p->m.key_bytes : 0);
 }
 
 static void free_put(struct put *p)
@@ -119,7 +114,7 @@ static void free_put(struct put *p)
 	if (p->headers != NULL)
 		rd_kafka_headers_destroy(p->headers);
 	if (p->record == NULL)
-		free(p->value);
+		free(p->m.value);
 	free(p);
 }
 
@@ -131,47 +126,7 @@ static void finish_put(struct kafka_emit *e, struct put *p, bool ok)
 	ing_kafka_wake_kick(e->wake);
 }
 
-static bool fits(const struct kafka_emit *e, const struct put *p)
-{
-	size_t beside = p->key_bytes;
-	const char *name;
-	const void *value;
-	size_t bytes;
-	for (size_t i = 0; p->headers != NULL &&
-			   rd_kafka_header_get_all(p->headers, i, &name, &value, &bytes) == 0;
-		i++)
-		beside += strlen(name) + bytes + 10; /* two lengths of at most 5 bytes */
-	/* 512: a batch's and a record's own fields, with reserve. */
-	return p->value_bytes <= ing_topics_max_value_bytes(&e->topics, p->topic) &&
-	       beside + 512 <= ing_topics_room_bytes(&e->topics, p->topic);
-}
-
 /* ---- Sending ---- */
-
-static rd_kafka_resp_err_t produce(struct kafka_emit *e, struct put *p)
-{
-	static char none[1]; /* an empty value, which is not the same as no value */
-	rd_kafka_headers_t *headers = NULL;
-	if (p->headers != NULL)
-		headers = rd_kafka_headers_copy(p->headers);
-	rd_kafka_vu_t vus[] = {
-		{.vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = e->handles[p->topic]},
-		{.vtype = RD_KAFKA_VTYPE_VALUE,
-			.u.mem = {p->value != NULL ? p->value : none, p->value_bytes}},
-		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {p->has_key ? p->key : NULL, p->key_bytes}},
-		{.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = p},
-		{.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
-	};
-	size_t count = ING_ARRAY_LEN(vus) - (headers == NULL ? 1 : 0);
-	rd_kafka_error_t *error = rd_kafka_produceva(e->rk, vus, count);
-	if (error == NULL)
-		return RD_KAFKA_RESP_ERR_NO_ERROR;
-	rd_kafka_resp_err_t err = rd_kafka_error_code(error);
-	rd_kafka_error_destroy(error);
-	if (headers != NULL)
-		rd_kafka_headers_destroy(headers); /* given away only on success */
-	return err;
-}
 
 static void add_in_flight(struct kafka_emit *e, struct put *p)
 {
@@ -211,13 +166,14 @@ static bool send_first(struct kafka_emit *e, struct put **from)
 		return true;
 	}
 	rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
-	if (!ing_topics_have(&e->topics, p->topic) && is_answered(p->topic)) {
+	if (!ing_topics_have(&e->topics, p->m.output) && is_answered(p->m.output)) {
 		DL_DELETE(*from, p);
 		finish_put(e, p, false);
 		return true;
 	}
-	if (fits(e, p)) /* the topic's limit may have become known after it was put */
-		err = produce(e, p);
+	/* The topic's limit may have become known after it was put. */
+	if (ing_topics_fit(&e->topics, p->m.output, p->m.value_bytes, p->beside_bytes))
+		err = ing_producer_send(&e->producer, &p->m, p->headers, p);
 	e->queue_full = err == RD_KAFKA_RESP_ERR__QUEUE_FULL;
 	if (e->queue_full)
 		return false;
@@ -261,18 +217,11 @@ static void send_waiting(struct kafka_emit *e)
 
 /* ---- Delivery reports and events ---- */
 
-/* The broker has refused the message or its batch for good. */
-static bool is_refusal(rd_kafka_resp_err_t err)
-{
-	return err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
-	       err == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE || err == RD_KAFKA_RESP_ERR_INVALID_MSG ||
-	       err == RD_KAFKA_RESP_ERR_INVALID_RECORD;
-}
-
 /* A fatal error is reported as an event, or by messages that come back purged. */
 static void check_fatal(struct kafka_emit *e)
 {
-	e->fatal = e->fatal || rd_kafka_fatal_error(e->rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+	e->fatal = e->fatal ||
+		   rd_kafka_fatal_error(e->producer.rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 static void requeue(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err)
@@ -281,7 +230,7 @@ static void requeue(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err
 	check_fatal(e);
 	if (!e->fatal && ing_log_throttle_pass(&e->error_throttle, LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING, "%s: delivery failed, retrying: %s (%u more suppressed)",
-			e->topics.names[p->topic], rd_kafka_err2str(err), more);
+			e->topics.names[p->m.output], rd_kafka_err2str(err), more);
 	DL_PREPEND(e->waiting, p);
 	uint64_t now = ing_now_ms();
 	e->retry_at_ms = now + RETRY_MS;
@@ -299,12 +248,12 @@ static void take_delivery_report(struct kafka_emit *e, const rd_kafka_message_t 
 	if (m->err == 0) {
 		if (e->brokers_down)
 			ing_log(ING_LOG_INFO, "%s: messages are delivered again",
-				e->topics.names[p->topic]);
+				e->topics.names[p->m.output]);
 		e->brokers_down = false;
 		finish_put(e, p, true);
-	} else if (is_refusal(m->err) && p->alone) {
+	} else if (ing_producer_is_refusal(m->err) && p->alone) {
 		finish_put(e, p, false);
-	} else if (is_refusal(m->err)) {
+	} else if (ing_producer_is_refusal(m->err)) {
 		p->alone = true;
 		DL_APPEND(e->refused, p);
 	} else {
@@ -334,7 +283,7 @@ static void close_producer(struct kafka_emit *e);
 static void fit_batches(struct kafka_emit *e)
 {
 	size_t smallest = ing_topics_smallest_limit(&e->topics);
-	if (e->batch_bytes <= smallest || e->in_flight != NULL)
+	if (e->producer.batch_bytes <= smallest || e->in_flight != NULL)
 		return;
 	struct ing_error err = {0};
 	close_producer(e);
@@ -353,7 +302,7 @@ static void take_topics(struct kafka_emit *e, rd_kafka_event_t *event)
 		e->admin_due_ms = now + OPTIONAL_RETRY_MS;
 		break;
 	case ING_TOPICS_MISSING:
-		ing_topics_create(&e->topics, e->rk, e->events);
+		ing_topics_create(&e->topics, e->producer.rk, e->events);
 		e->admin_pending = true;
 		break;
 	case ING_TOPICS_CREATED: /* until all brokers know them */
@@ -406,7 +355,7 @@ static void request_topics(struct kafka_emit *e)
 	if ((e->ready && !ing_topics_lack_optional(&e->topics)) || e->admin_pending || e->fatal ||
 		ing_now_ms() < e->admin_due_ms)
 		return;
-	e->admin_pending = ing_topics_describe(&e->topics, e->rk, e->events);
+	e->admin_pending = ing_topics_describe(&e->topics, e->producer.rk, e->events);
 	e->ready |= !e->admin_pending;
 }
 
@@ -439,17 +388,62 @@ static void call_done(struct kafka_emit *e)
 	}
 }
 
+static void stop_for_good(struct kafka_emit *e, const struct ing_error *err)
+{
+	if (e->fatal_reported || e->closing)
+		return;
+	e->fatal = e->fatal_reported = true;
+	e->on_fatal(e->fatal_ctx, err);
+}
+
 static void report_fatal(struct kafka_emit *e)
 {
-	if (!e->fatal || e->fatal_reported || e->closing)
-		return;
-	e->fatal_reported = true;
 	char reason[256] = "";
-	rd_kafka_resp_err_t code = rd_kafka_fatal_error(e->rk, reason, sizeof(reason));
 	struct ing_error err = {0};
+	if (!e->fatal || e->fatal_reported)
+		return;
+	rd_kafka_resp_err_t code = rd_kafka_fatal_error(e->producer.rk, reason, sizeof(reason));
 	ing_error_set(&err, ING_FAIL_UNAVAILABLE, "fatal producer error: %s: %s",
 		rd_kafka_err2name(code), reason);
-	e->on_fatal(e->fatal_ctx, &err);
+	stop_for_good(e, &err);
+}
+
+/* ---- Transactions ---- */
+
+static void on_transactions_fatal(void *ctx, const struct ing_error *err)
+{
+	stop_for_good(ctx, err);
+}
+
+/* A topic was deleted: it is looked up, or created. */
+static void on_no_topic(void *ctx)
+{
+	struct kafka_emit *e = ctx;
+	e->ready = false;
+	e->admin_due_ms = ing_now_ms();
+	ing_kafka_wake_kick(e->wake);
+}
+
+static int open_transactions(struct kafka_emit *e, struct uv_loop_s *loop, struct ing_error *err)
+{
+	return ing_transactions_new(loop,
+		&(struct ing_transactions_conf){
+			.producer = &e->conf,
+			.topics = &e->topics,
+			.positions = &e->base.positions,
+			.max_bytes = e->max_bytes,
+			.ctx = e,
+			.on_fatal = on_transactions_fatal,
+			.on_no_topic = on_no_topic,
+		},
+		&e->transactions, err);
+}
+
+static void on_ready(struct kafka_emit *e)
+{
+	fit_batches(e);
+	if (e->transactions != NULL)
+		ing_transactions_open(e->transactions);
 }
 
 static bool serve(void *ctx)
@@ -459,7 +453,7 @@ static bool serve(void *ctx)
 	bool more = take_events(e, 0);
 	request_topics(e);
 	if (e->ready && !was_ready)
-		fit_batches(e);
+		on_ready(e);
 	send_waiting(e);
 	call_done(e);
 	report_fatal(e);
@@ -468,72 +462,24 @@ static bool serve(void *ctx)
 
 /* ---- Start and stop ---- */
 
-static int make_settings(const struct kafka_emit *e, size_t batch_bytes, rd_kafka_conf_t **ret,
-	struct ing_error *err)
-{
-	char message_bytes[24], batch[24], queue_kbytes[24], client_id[300];
-	size_t largest = e->topics.max_message_bytes + ING_RECORD_ROOM_BYTES;
-	size_t queue_bytes = ING_MAX(2 * largest, (size_t)64 << 20);
-	snprintf(message_bytes, sizeof(message_bytes), "%zu", largest);
-	snprintf(batch, sizeof(batch), "%zu", batch_bytes);
-	snprintf(queue_kbytes, sizeof(queue_kbytes), "%zu", queue_bytes / 1024);
-	snprintf(client_id, sizeof(client_id), "ingest-worker-%s", e->instance);
-	const struct ing_kafka_setting settings[] = {
-		{"enable.idempotence", "true", true},
-		{"acks", "all", true},
-		{"message.timeout.ms", "0", true},
-		{"message.max.bytes", message_bytes, true},
-		{"batch.size", batch, false},
-		{"queue.buffering.max.kbytes", queue_kbytes, false},
-		{"linger.ms", "20", false},
-		/* Back soon after a broker's restart; the default waits for up to 10 s. */
-		{"reconnect.backoff.max.ms", "2000", false},
-		{"compression.codec", "lz4", false},
-		/* As Java's clients: the same key goes to the same partition whoever produces
-		 * it. */
-		{"partitioner", "murmur2_random", false},
-		{"socket.keepalive.enable", "true", false},
-		{NULL, NULL, false},
-	};
-	return ing_kafka_settings_new(
-		ING_KAFKA_PRODUCER, e->brokers, client_id, settings, e->properties, ret, err);
-}
-
 static int open_producer(struct kafka_emit *e, size_t batch_bytes, struct ing_error *err)
 {
-	rd_kafka_conf_t *settings;
-	int rc = make_settings(e, batch_bytes, &settings, err);
+	int rc = ing_producer_open(
+		&e->producer, ING_PRODUCER_IDEMPOTENT, &e->conf, batch_bytes, NULL, err);
 	if (rc < 0)
 		return rc;
-	rd_kafka_conf_set_events(settings, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
-	char reason[256];
-	e->rk = rd_kafka_new(RD_KAFKA_PRODUCER, settings, reason, sizeof(reason));
-	if (e->rk == NULL) {
-		rd_kafka_conf_destroy(settings);
-		return ing_error_set(err, ING_FAIL_CONFIG, "Kafka producer: %s", reason);
-	}
-	e->batch_bytes = batch_bytes;
-	e->events = rd_kafka_queue_get_main(e->rk);
-	for (int i = 0; i < ING_OUTPUTS_; i++)
-		if (e->topics.names[i] != NULL)
-			e->handles[i] = rd_kafka_topic_new(e->rk, e->topics.names[i], NULL);
+	e->events = rd_kafka_queue_get_main(e->producer.rk);
 	ing_kafka_wake_watch(e->wake, e->events);
 	return 0;
 }
 
 static void close_producer(struct kafka_emit *e)
 {
-	if (e->rk == NULL)
+	if (e->producer.rk == NULL)
 		return;
 	ing_kafka_wake_unwatch(e->events);
 	rd_kafka_queue_destroy(e->events);
-	for (int i = 0; i < ING_OUTPUTS_; i++) {
-		if (e->handles[i] != NULL)
-			rd_kafka_topic_destroy(e->handles[i]);
-		e->handles[i] = NULL;
-	}
-	rd_kafka_destroy(e->rk);
-	e->rk = NULL;
+	ing_producer_close(&e->producer);
 }
 
 static size_t max_value_bytes(const struct ing_emit *base, enum ing_output topic)
@@ -546,17 +492,14 @@ static struct put *make_put(const struct ing_output_message *m)
 {
 	size_t key_bytes = m->key == NULL ? 0 : m->key_bytes;
 	struct put *p = ing_alloc(sizeof(*p) + key_bytes);
-	p->topic = m->output;
-	p->has_key = m->key != NULL;
-	p->key_bytes = key_bytes;
-	p->value = m->value;
-	p->value_bytes = m->value_bytes;
+	p->m = *m;
+	p->m.headers = NULL;
+	p->m.header_count = 0;
+	p->m.key = m->key != NULL ? p->key : NULL;
 	if (key_bytes > 0)
 		memcpy(p->key, m->key, key_bytes);
-	if (m->header_count > 0)
-		p->headers = rd_kafka_headers_new(m->header_count);
-	for (size_t i = 0; i < m->header_count; i++)
-		rd_kafka_header_add(p->headers, m->headers[i].name, -1, m->headers[i].value, -1);
+	p->beside_bytes = ing_topics_beside_bytes(m);
+	p->headers = ing_producer_headers(m);
 	return p;
 }
 
@@ -573,7 +516,7 @@ static void add_put(struct kafka_emit *e, struct put *p, bool at_once)
 	e->outstanding++;
 	e->bytes += put_bytes(p);
 	if (at_once) {
-		finish_put(e, p, e->topics.names[p->topic] == NULL && !is_answered(p->topic));
+		finish_put(e, p, e->topics.names[p->m.output] == NULL && !is_answered(p->m.output));
 		return;
 	}
 	DL_APPEND(e->waiting, p);
@@ -597,9 +540,14 @@ static void put_kafka(struct ing_emit *base, const struct ing_output_message *m,
 
 static void commit_kafka(struct ing_emit *base, struct ing_emit_record *r)
 {
+	struct kafka_emit *e = kafka_of(base);
+	if (e->transactions != NULL) {
+		ing_transactions_add(e->transactions, r);
+		return;
+	}
 	struct put *p = make_put(r->message);
 	p->record = r;
-	add_put(kafka_of(base), p, is_done_at_once(base, r->message));
+	add_put(e, p, is_done_at_once(base, r->message));
 }
 
 /* What librdkafka has cannot be called back; it is dropped when it is acknowledged. */
@@ -609,6 +557,8 @@ static void drop_kafka(struct ing_emit *base, const struct ing_emit_range *range
 	struct put *const lists[] = {e->in_flight, e->finished};
 	struct put **const unsent[] = {&e->waiting, &e->refused};
 	struct put *p, *next;
+	if (e->transactions != NULL)
+		ing_transactions_drop(e->transactions, range);
 	for (size_t i = 0; i < ING_ARRAY_LEN(lists); i++)
 		DL_FOREACH (lists[i], p)
 			if (p->record != NULL && ing_emit_in_range(range, p->record))
@@ -625,7 +575,9 @@ static void drop_kafka(struct ing_emit *base, const struct ing_emit_range *range
 
 static unsigned outstanding_kafka(const struct ing_emit *base)
 {
-	return const_kafka_of(base)->outstanding;
+	const struct kafka_emit *e = const_kafka_of(base);
+	return e->outstanding +
+	       (e->transactions != NULL ? ing_transactions_outstanding(e->transactions) : 0);
 }
 
 static bool blocked_kafka(const struct ing_emit *base)
@@ -634,6 +586,8 @@ static bool blocked_kafka(const struct ing_emit *base)
 	uint64_t now = ing_now_ms();
 	if (!e->ready || e->fatal || e->queue_full || e->bytes > e->max_bytes ||
 		e->refused != NULL || now < e->retry_at_ms)
+		return true;
+	if (e->transactions != NULL && ing_transactions_blocked(e->transactions))
 		return true;
 	return e->in_flight != NULL &&
 	       (e->brokers_down || now - e->in_flight->since_ms > STALLED_MS);
@@ -650,12 +604,27 @@ static void free_list(struct put *p)
 
 static void free_strings(struct kafka_emit *e)
 {
-	for (char **p = e->properties; p != NULL && *p != NULL; p++)
+	for (char **p = e->conf.properties; p != NULL && *p != NULL; p++)
 		free(*p);
-	free(e->properties);
-	free(e->brokers);
-	free(e->instance);
+	free(e->conf.properties);
+	free(e->conf.brokers);
+	free(e->conf.instance);
+	free(e->conf.transactional_id);
 	ing_topics_done(&e->topics);
+}
+
+/* One turn, in place of the loop's. */
+static void serve_end(struct kafka_emit *e)
+{
+	bool was_ready = e->ready;
+	take_events(e, END_TURN_MS);
+	request_topics(e);
+	if (e->ready && !was_ready)
+		on_ready(e);
+	send_waiting(e);
+	call_done(e);
+	if (e->transactions != NULL)
+		ing_transactions_serve_end(e->transactions);
 }
 
 static void free_kafka(struct ing_emit *base)
@@ -663,15 +632,13 @@ static void free_kafka(struct ing_emit *base)
 	struct kafka_emit *e = kafka_of(base);
 	e->closing = true;
 	uint64_t deadline = ing_now_ms() + FLUSH_MS;
-	while (e->outstanding > 0 && !e->fatal && ing_now_ms() < deadline) {
-		take_events(e, 50);
-		request_topics(e);
-		send_waiting(e);
-		call_done(e);
-	}
-	if (e->outstanding > 0)
-		ing_log(ING_LOG_WARNING, "results: closing with %u unacknowledged messages",
-			e->outstanding);
+	while (outstanding_kafka(base) > 0 && !e->fatal && ing_now_ms() < deadline)
+		serve_end(e);
+	ing_transactions_stop(e->transactions);
+	unsigned left = outstanding_kafka(base);
+	if (left > 0)
+		ing_log(ING_LOG_WARNING, "results: closing with %u unacknowledged messages", left);
+	ing_transactions_free(ING_TAKE(e->transactions));
 	close_producer(e); /* the values are not used any more */
 	free_list(e->waiting);
 	free_list(e->in_flight);
@@ -712,6 +679,23 @@ static char **copy_properties(char *const *from)
 	return to;
 }
 
+/* The transactional id is the same after a restart, so that the new producer ends what the one before
+ * has left open, and fences it. */
+static void copy_conf(
+	struct kafka_emit *e, const struct ing_kafka_settings *settings, const char *instance)
+{
+	struct ing_producer_conf *c = &e->conf;
+	c->brokers = ing_strdup(settings->brokers);
+	c->instance = ing_strdup(instance);
+	c->properties = copy_properties(settings->properties);
+	c->max_message_bytes = settings->max_message_bytes;
+	if (settings->delivery != ING_GUARANTEE_EXACTLY_ONCE)
+		return;
+	size_t bytes = strlen(settings->group) + strlen(instance) + 2;
+	c->transactional_id = ing_alloc(bytes);
+	snprintf(c->transactional_id, bytes, "%s-%s", settings->group, instance);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
@@ -722,16 +706,18 @@ int ing_emit_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *
 	e->base = (struct ing_emit){.magic = ING_EMIT_MAGIC, .ops = &kafka_ops};
 	e->on_fatal = on_fatal;
 	e->fatal_ctx = fatal_ctx;
-	e->brokers = ing_strdup(settings->brokers);
-	e->instance = ing_strdup(instance);
-	e->properties = copy_properties(settings->properties);
+	copy_conf(e, settings, instance);
 	ing_topics_init(&e->topics, settings);
+	e->conf.topics = e->topics.names;
 	/* Two of the largest, or 64 MiB. */
 	e->max_bytes = ING_MAX(2 * settings->max_message_bytes, (size_t)64 << 20);
 	int rc = ing_kafka_wake_new(loop, TICK_MS, serve, e, &e->wake, err);
 	if (rc == 0)
-		rc = open_producer(e, BATCH_BYTES, err);
+		rc = open_producer(e, ING_PRODUCER_BATCH_BYTES, err);
+	if (rc == 0 && settings->delivery == ING_GUARANTEE_EXACTLY_ONCE)
+		rc = open_transactions(e, loop, err);
 	if (rc < 0) {
+		close_producer(e);
 		ing_kafka_wake_free(e->wake);
 		free_strings(e);
 		free(e);

@@ -265,6 +265,22 @@ bool ing_topics_lack_optional(const struct ing_topics *t)
 	return false;
 }
 
+size_t ing_topics_beside_bytes(const struct ing_output_message *m)
+{
+	size_t bytes = m->key != NULL ? m->key_bytes : 0;
+	for (size_t i = 0; i < m->header_count; i++) /* and two lengths of at most 5 bytes */
+		bytes += strlen(m->headers[i].name) + strlen(m->headers[i].value) + 10;
+	return bytes;
+}
+
+bool ing_topics_fit(
+	const struct ing_topics *t, enum ing_output topic, size_t value_bytes, size_t beside_bytes)
+{
+	/* 512: a batch's and a record's own fields, with reserve. */
+	return value_bytes <= ing_topics_max_value_bytes(t, topic) &&
+	       beside_bytes + 512 <= ing_topics_room_bytes(t, topic);
+}
+
 size_t ing_topics_smallest_limit(const struct ing_topics *t)
 {
 	size_t smallest = SIZE_MAX;

@@ -46,6 +46,11 @@ enum ing_topics_answer ing_topics_take(struct ing_topics *t, struct rd_kafka_op_
 /* Bytes of key and headers, and of a value, that a message of this topic may have. */
 size_t ing_topics_room_bytes(const struct ing_topics *t, enum ing_output topic);
 size_t ing_topics_max_value_bytes(const struct ing_topics *t, enum ing_output topic);
+/* Bytes of key and headers as they are sent. */
+size_t ing_topics_beside_bytes(const struct ing_output_message *m);
+/* Whether the topic takes such a message, as far as we know. */
+bool ing_topics_fit(
+	const struct ing_topics *t, enum ing_output topic, size_t value_bytes, size_t beside_bytes);
 /* The output has a topic, and it is not known to be missing. */
 bool ing_topics_have(const struct ing_topics *t, enum ing_output topic);
 /* A topic that nobody waits for is missing: look again now and then. */

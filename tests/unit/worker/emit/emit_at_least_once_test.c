@@ -14,7 +14,7 @@ enum { API_PRODUCE = 0 };
 
 static void setup(struct record_world *w)
 {
-	record_world_init(w);
+	record_world_init(w, 1);
 	record_world_open(w, ING_GUARANTEE_AT_LEAST_ONCE, NULL);
 }
 
