@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A library for LD_PRELOAD that makes chosen system calls of a running program fail, by rules in a
- * file that a test changes while the program runs. README.md has the rules' form.
+ * A library for LD_PRELOAD that makes chosen system calls of a running program fail, or wait, or the
+ * program die at them, by rules in a file that a test changes while the program runs. README.md has
+ * the rules' form; libraries.c has the calls of libpq and librdkafka.
  *
  * What surprises: the rules' file is looked at before every call, so that rules hold for whatever
  * is called once the test has written them. Everything done in here goes by syscall(2), so that no
  * call of ours is one of those that we stand in front of; and what is written for the test goes
  * through a descriptor that is opened at the start, because later there may be none to be had.
  */
-#include <dlfcn.h>
+#include "tests/fault/fault.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,12 +33,15 @@
 #define MAX_RULES 32
 #define MAX_PATH 256
 #define MAX_FILE 8192
-#define EXPORT __attribute__((visibility("default")))
+
+enum action { FAIL, DELAY, STOP, KILL, KILL_AFTER };
 
 struct rule {
-	char call[24];
-	int errnum;
-	char path[MAX_PATH]; /* a prefix; "": any */
+	char call[40];
+	enum action action;
+	int errnum;             /* of FAIL */
+	unsigned long delay_ms; /* of DELAY */
+	char path[MAX_PATH];    /* a prefix; "": any */
 	unsigned long from, count, every;
 	unsigned long seen; /* calls that it was about */
 };
@@ -70,13 +75,24 @@ static void give_up(const char *why, const char *line)
 	_exit(99);
 }
 
-static int errnum_of(const char *name, const char *line)
+static const struct {
+	const char *name;
+	enum action action;
+} actions[] = {{"DELAY", DELAY}, {"STOP", STOP}, {"KILL", KILL}, {"KILL_AFTER", KILL_AFTER}};
+
+static void read_action(struct rule *r, const char *name, const char *line)
 {
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(actions[i].name, name) == 0) {
+			r->action = actions[i].action;
+			return;
+		}
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-		if (strcmp(errors[i].name, name) == 0)
-			return errors[i].errnum;
+		if (strcmp(errors[i].name, name) == 0) {
+			r->errnum = errors[i].errnum;
+			return;
+		}
 	give_up("unknown error", line);
-	return 0;
 }
 
 static void read_word(struct rule *r, const char *word, const char *line)
@@ -89,6 +105,8 @@ static void read_word(struct rule *r, const char *word, const char *line)
 		r->count = strtoul(word + 6, NULL, 10);
 	else if (strncmp(word, "every=", 6) == 0)
 		r->every = strtoul(word + 6, NULL, 10);
+	else if (strncmp(word, "delay=", 6) == 0)
+		r->delay_ms = strtoul(word + 6, NULL, 10);
 	else
 		give_up("unknown word", line);
 }
@@ -105,13 +123,16 @@ static void read_rule(char *line)
 	if (error == NULL || rule_count == MAX_RULES)
 		give_up("no rule", copy);
 	struct rule *r = &rules[rule_count++];
-	*r = (struct rule){.errnum = errnum_of(error, copy), .from = 1, .count = ~0ul, .every = 1};
+	*r = (struct rule){.from = 1, .count = ~0ul, .every = 1};
 	snprintf(r->call, sizeof(r->call), "%s", call);
+	read_action(r, error, copy);
 	for (const char *word = strtok_r(NULL, " ", &at); word != NULL;
 		word = strtok_r(NULL, " ", &at))
 		read_word(r, word, copy);
 	if (r->from == 0 || r->every == 0)
 		give_up("counts begin with 1", copy);
+	if ((r->action == DELAY) != (r->delay_ms > 0))
+		give_up("DELAY and delay= go together", copy);
 }
 
 /* False when the file cannot be opened just now. */
@@ -183,53 +204,79 @@ static bool matches(const struct rule *r, const char *call, int fd, const char *
 	return path != NULL && strncmp(path, r->path, strlen(r->path)) == 0;
 }
 
+static const char *name_of(enum action action)
+{
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (actions[i].action == action)
+			return actions[i].name;
+	return NULL;
+}
+
 static void note(const struct rule *r)
 {
-	char line[128];
-	int bytes = snprintf(line, sizeof(line), "%s %d\n", r->call, r->errnum);
+	char line[128], number[16];
+	snprintf(number, sizeof(number), "%d", r->errnum);
+	int bytes = snprintf(line, sizeof(line), "%s %s\n", r->call,
+		r->action == FAIL ? number : name_of(r->action));
 	if (log_fd >= 0 && bytes > 0)
 		(void)syscall(SYS_write, log_fd, line, (size_t)bytes);
 }
 
-/* 0: let it pass. fd: of the call, or -1; path: of the call, or NULL. */
-static int fault(const char *call, int fd, const char *path)
+/* As kill from outside. With SIGKILL nothing of the program runs any more. */
+static void signal_self(int signum)
+{
+	(void)syscall(SYS_kill, syscall(SYS_getpid), signum);
+}
+
+static void wait_ms(unsigned long ms)
+{
+	struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+	while (syscall(SYS_nanosleep, &left, &left) != 0 && errno == EINTR)
+		;
+}
+
+static _Thread_local bool dies_after;
+
+void after_call(void)
+{
+	if (dies_after)
+		signal_self(SIGKILL);
+}
+
+int fault(const char *call, int fd, const char *path)
 {
 	int errnum = 0;
+	unsigned long delay_ms = 0;
+	bool found = false, stops = false;
 	int saved = errno;
 	pthread_mutex_lock(&lock);
 	look_again();
-	for (size_t i = 0; i < rule_count && errnum == 0; i++) {
+	for (size_t i = 0; i < rule_count && !found; i++) {
 		struct rule *r = &rules[i];
 		if (!matches(r, call, fd, path))
 			continue;
 		unsigned long n = ++r->seen;
 		if (n < r->from || n - r->from >= r->count || (n - r->from) % r->every != 0)
 			continue;
-		errnum = r->errnum;
+		found = true;
 		note(r);
+		if (r->action == KILL)
+			signal_self(SIGKILL);
+		stops = r->action == STOP;
+		dies_after = r->action == KILL_AFTER;
+		errnum = r->errnum;
+		delay_ms = r->delay_ms;
 	}
 	pthread_mutex_unlock(&lock);
+	if (stops)
+		signal_self(SIGSTOP);
+	if (delay_ms > 0)
+		wait_ms(delay_ms);
 	errno = saved;
 	return errnum;
 }
 
 /* --- the calls --- */
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-/* A call with a descriptor or none, that returns -1 for an error. */
-#define STAND_IN(type, name, fd, parameters, arguments)                                            \
-	EXPORT type name parameters                                                                \
-	{                                                                                          \
-		static __typeof__(&name) real;                                                     \
-		if (real == NULL)                                                                  \
-			real = REAL(name);                                                         \
-		int errnum = fault(#name, fd, NULL);                                               \
-		if (errnum == 0)                                                                   \
-			return real arguments;                                                     \
-		errno = errnum;                                                                    \
-		return -1;                                                                         \
-	}
 
 STAND_IN(ssize_t, read, fd, (int fd, void *to, size_t bytes), (fd, to, bytes))
 STAND_IN(ssize_t, write, fd, (int fd, const void *from, size_t bytes), (fd, from, bytes))
@@ -246,6 +293,9 @@ STAND_IN(int, memfd_create, -1, (const char *name, unsigned flags), (name, flags
 STAND_IN(int, socket, -1, (int domain, int type, int protocol), (domain, type, protocol))
 STAND_IN(int, socketpair, -1, (int domain, int type, int protocol, int ret[2]),
 	(domain, type, protocol, ret))
+STAND_IN(int, renameat2, -1,
+	(int from_dir, const char *from, int to_dir, const char *to, unsigned flags),
+	(from_dir, from, to_dir, to, flags))
 STAND_IN(int, accept4, fd, (int fd, struct sockaddr *from, socklen_t *bytes, int flags),
 	(fd, from, bytes, flags))
 
