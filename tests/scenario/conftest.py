@@ -36,7 +36,7 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb"):
+for folder in (HERE, ROOT / "deploy" / "lib", ROOT / "deploy" / "sampleweb", ROOT / "tests" / "bench", ROOT / "tests" / "storm"):
     sys.path.insert(0, str(folder))
 
 import private_servers  # noqa: E402
