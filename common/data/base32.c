@@ -32,6 +32,17 @@ static size_t strip_padding(const char *text, size_t chars)
 	return chars % 8 == 0 && chars - end <= 6 ? end : SIZE_MAX;
 }
 
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_base32_encode(const void *data, size_t bytes, char *ret_text)
@@ -96,4 +107,17 @@ void ing_hex_encode(const void *data, size_t bytes, char *ret_text)
 		ret_text[2 * i + 1] = digits[from[i] & 15];
 	}
 	ret_text[2 * bytes] = '\0';
+}
+
+bool ing_hex_decode(const char *text, void *ret_data, size_t bytes)
+{
+	unsigned char *to = ret_data;
+	for (size_t i = 0; i < bytes; i++) {
+		int high = hex_value(text[2 * i]);
+		int low = high >= 0 ? hex_value(text[2 * i + 1]) : -1;
+		if (low < 0)
+			return false;
+		to[i] = (unsigned char)(high << 4 | low);
+	}
+	return text[2 * bytes] == '\0';
 }

@@ -24,3 +24,5 @@ int ing_base32_decode(const char *text, size_t chars, void *ret_data, size_t roo
 
 /* ret_text has room for 2 * bytes + 1; lower case. */
 void ing_hex_encode(const void *data, size_t bytes, char *ret_text);
+/* Either case. False: not exactly 2 * bytes hexadecimal digits; then ret_data is undefined. */
+bool ing_hex_decode(const char *text, void *ret_data, size_t bytes) ING_MUST_CHECK;

@@ -49,6 +49,8 @@ struct ing_artifact_facts {
 	/* Strings in the rows are the artifact's, or in the arena. */
 	void (*fill_rows)(
 		const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows);
+	/* The same facts, as far as the rows of an earlier request have them. */
+	void (*add_earlier)(const struct ing_rows *rows, json_t *result);
 	/* Facts that are too large for the result have a message of their own, in this output; its
 	 * key is the document's SHA-1 (hex). */
 	enum ing_output output;

@@ -57,20 +57,21 @@ static bool shrink_result(json_t *result)
 	return true;
 }
 
+/* What the column `metadata` keeps of the Info dictionary, under its names there. */
+static const char *const kept_info[][2] = {{"Title", "title"}, {"Subject", "subject"},
+	{"Author", "author"}, {"Creator", "creator"}, {"Producer", "producer"}, {"doi", "doi"}};
+
 /* The column `metadata`: the fields that people search for, or the error. */
 static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
 {
-	static const char *const kept[][2] = {{"Title", "title"}, {"Subject", "subject"},
-		{"Author", "author"}, {"Creator", "creator"}, {"Producer", "producer"},
-		{"doi", "doi"}};
 	json_t *o = json_object();
 	json_t *info = ing_pdf_info_json(pdf);
 	if (!is_success(pdf))
 		ing_json_set(o, "error_msg", ing_findings_text(pdf->error_msg));
-	for (size_t i = 0; i < ING_ARRAY_LEN(kept) && is_success(pdf); i++) {
-		json_t *v = json_object_get(info, kept[i][0]);
+	for (size_t i = 0; i < ING_ARRAY_LEN(kept_info) && is_success(pdf); i++) {
+		json_t *v = json_object_get(info, kept_info[i][0]);
 		if (json_is_string(v))
-			ing_json_set(o, kept[i][1], ing_mask_json(v));
+			ing_json_set(o, kept_info[i][1], ing_mask_json(v));
 	}
 	json_decref(info);
 	char *text = ing_json_dump(o, NULL);
@@ -98,6 +99,57 @@ static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct
 		.pdf_version = pdf->pdf_version,
 		.metadata_json = metadata(pdf, ar),
 	};
+}
+
+static json_t *earlier_info_json(const struct ing_row_pdf_meta *r, const json_t *metadata)
+{
+	json_t *o = json_object();
+	for (size_t i = 0; i < ING_ARRAY_LEN(kept_info); i++) {
+		const char *text = ing_json_get_text(metadata, kept_info[i][1]);
+		if (text != NULL)
+			ing_json_set_text(o, kept_info[i][0], text);
+	}
+	if (r->pdf_created != NULL)
+		ing_json_set_text(o, "CreationDate", r->pdf_created);
+	return o;
+}
+
+static json_t *earlier_extra_json(const struct ing_row_pdf_meta *r)
+{
+	json_t *o = json_object();
+	if (r->page_count >= 0)
+		ing_json_set_number(o, "page_count", r->page_count);
+	ing_json_set(o, "page0_height", json_real(r->page0_height));
+	ing_json_set(o, "page0_width", json_real(r->page0_width));
+	ing_json_set_text(o, "permanent_id", r->permanent_id);
+	ing_json_set_text(o, "pdf_version", r->pdf_version);
+	return o;
+}
+
+static void add_earlier(const struct ing_rows *rows, json_t *result)
+{
+	const struct ing_row_pdf_meta *r = &rows->pdf_meta;
+	if (!r->present)
+		return;
+	const char *text = r->metadata_json != NULL ? r->metadata_json : "{}";
+	json_t *metadata = ing_json_parse(text, strlen(text), &ing_json_own, NULL);
+	json_t *o = json_object();
+	ing_json_set_text(o, "key", r->sha1hex);
+	ing_json_set_text(o, "sha1hex", r->sha1hex);
+	ing_json_set_text(o, "status", r->status);
+	if (ing_json_get_text(metadata, "error_msg") != NULL)
+		ing_json_set_text(o, "error_msg", ing_json_get_text(metadata, "error_msg"));
+	ing_json_set_bool(o, "has_page0_thumbnail", r->has_page0_thumbnail);
+	if (strcmp(r->status, "success") == 0) {
+		ing_json_set(o, "pdf_info", earlier_info_json(r, metadata));
+		if (r->word_count >= 0)
+			ing_json_set_number(o, "word_count", r->word_count);
+		ing_json_set(o, "pdf_extra", earlier_extra_json(r));
+	}
+	ing_json_set(o, "text", NULL);
+	ing_json_set(o, "file_meta", NULL);
+	ing_json_set(result, "pdf_meta", o);
+	json_decref(metadata);
 }
 
 /* The text, which is most of the message, is written as its last member without a copy in between.
@@ -148,6 +200,7 @@ const struct ing_artifact_facts ing_artifact_pdf_facts = {
 	.add_to_result = add_to_result,
 	.shrink_result = shrink_result,
 	.fill_rows = fill_rows,
+	.add_earlier = add_earlier,
 	.output = ING_OUTPUT_PDF_TEXT,
 	.message = message,
 };

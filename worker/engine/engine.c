@@ -70,6 +70,7 @@ void ing_engine_wire(struct ing_engine *e)
 					       .visits = e->visits,
 					       .pool = e->pool,
 					       .deliver = e->deliver,
+					       .lookup = e->lookup,
 					       .on_result = e->outside.on_result,
 					       .on_dead_letter = e->outside.on_dead_letter,
 					       .ctx = e->outside.ctx,

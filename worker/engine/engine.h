@@ -52,6 +52,7 @@ struct ing_engine {
 	struct ing_rule_stats *rule_stats;
 	struct ing_blocked_hosts *blocks;
 	struct ing_leases *leases; /* NULL: hosts are not shared */
+	struct ing_lookup *lookup; /* NULL: there is no database */
 	struct ing_fetch *fetch;
 	struct ing_gate *gate;
 	struct ing_visits *visits;

@@ -31,6 +31,7 @@
 #include "worker/scrape/rules/rules.h"
 #include "worker/service/control.h"
 #include "worker/service/turn.h"
+#include "worker/store/lookup/lookup.h"
 #include "worker/store/store.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
@@ -206,6 +207,18 @@ static void done_leases(struct ing_engine *e)
 {
 	ing_leases_free(ING_TAKE(e->leases));
 	ing_blocked_hosts_free(ING_TAKE(e->blocks));
+}
+
+static int init_lookup(struct ing_engine *e, struct ing_error *err)
+{
+	if (!e->shared || e->conf->postgres.dsn[0] == '\0')
+		return 0;
+	return ing_lookup_new(&e->loop, &e->conf->postgres, &e->lookup, err);
+}
+
+static void done_lookup(struct ing_engine *e)
+{
+	ing_lookup_free(ING_TAKE(e->lookup));
 }
 
 /* --- the gate asks fetch for addresses --- */
@@ -469,6 +482,7 @@ const struct ing_engine_part ing_engine_parts[] = {
 	{init_turns, done_turns},
 	{init_rules, done_rules},
 	{init_leases, done_leases},
+	{init_lookup, done_lookup},
 	{init_fetch, done_fetch},
 	{init_gate, done_gate},
 	{init_visits, done_visits},

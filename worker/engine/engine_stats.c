@@ -19,6 +19,7 @@
 #include "worker/job/job.h"
 #include "worker/model/metrics.h"
 #include "worker/service/turn.h"
+#include "worker/store/lookup/lookup.h"
 #include "worker/store/store.h"
 
 static void fill_pipeline(const struct ing_engine *e, struct ing_pipeline_stats *ret)
@@ -65,6 +66,12 @@ static uint64_t cpu_us(int who)
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
+static void fill_lookup(const struct ing_engine *e, struct ing_lookup_stats *ret)
+{
+	if (e->lookup != NULL)
+		ing_lookup_stats(e->lookup, ret);
+}
+
 static void fill_process(const struct ing_engine *e, struct ing_process_stats *ret)
 {
 	(void)e;
@@ -102,7 +109,10 @@ static void fill_lease(const struct ing_engine *e, struct ing_lease_stats *ret)
 
 void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
 {
-	*ret = (struct ing_metrics){.absent[ING_METRIC_ROOM_lease] = e->leases == NULL};
+	*ret = (struct ing_metrics){
+		.absent[ING_METRIC_ROOM_lease] = e->leases == NULL,
+		.absent[ING_METRIC_ROOM_lookup] = e->lookup == NULL,
+	};
 #define ROOM(room, files) fill_##room(e, &ret->room);
 #include "worker/model/metrics.def"
 }

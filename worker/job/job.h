@@ -28,7 +28,10 @@
 
 struct uv_loop_s;
 struct ing_deliver;
+struct ing_earlier_result;
 struct ing_job_exam;
+struct ing_lookup;
+struct ing_lookup_question;
 struct ing_pool;
 struct ing_rule_stats;
 
@@ -66,7 +69,8 @@ struct ing_work {
 	 * artifact.file is about it. */
 	bool document_found;
 	struct ing_artifact artifact;
-	struct ing_followed *followed; /* rules whose links were followed */
+	const struct ing_earlier_result *existing; /* what answers it; NULL: it was fetched */
+	struct ing_followed *followed;             /* rules whose links were followed */
 	size_t text_bytes; /* of the document's text: what counts against the pipeline's ceiling */
 };
 
@@ -84,6 +88,7 @@ struct ing_job {
 	struct ing_visit first;
 	char *message; /* heap, until admitted */
 	uint32_t message_bytes;
+	struct ing_lookup_question *question; /* in LOOKING_UP */
 	struct ing_work *work;
 };
 _Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
@@ -103,6 +108,7 @@ struct ing_stages {
 	struct ing_visits *visits;
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
+	struct ing_lookup *lookup; /* NULL: there is no database */
 	/* Called when a result is acknowledged. NULL: nobody wants it. */
 	void (*on_result)(void *ctx, enum ing_status status);
 	/* Called when a message was unreadable. NULL: nobody wants it. */

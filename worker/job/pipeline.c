@@ -15,6 +15,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
+#include "worker/store/lookup/lookup.h"
 
 #define TICK_MS 100
 
@@ -22,7 +23,8 @@
 
 /* For each state, the states it may be left for. */
 static const unsigned edges[ING_JOB_STATES_] = {
-	[ING_JOB_NEW] = STATE(WAITING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_NEW] = STATE(LOOKING_UP) | STATE(WAITING) | STATE(ARCHIVING) | STATE(CANCELLED),
+	[ING_JOB_LOOKING_UP] = STATE(WAITING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_WAITING] = STATE(GATED) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_GATED] = STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_FETCHING] = STATE(GATED) | STATE(EXAMINING) | STATE(ARCHIVING) | STATE(CANCELLED),
@@ -124,7 +126,7 @@ void ing_job_account_text(struct ing_job *job, size_t bytes)
 void ing_job_free(struct ing_job *job)
 {
 	struct ing_pipeline *p = job->pipeline;
-	ing_must(ing_job_is_idle(job));
+	ing_must(ing_job_is_idle(job) && job->question == NULL);
 	if (job->work != NULL)
 		ing_job_account_text(job, 0);
 	p->stats.by_state[job->state]--;
@@ -141,6 +143,7 @@ void ing_job_free(struct ing_job *job)
 /* A transfer under way keeps its host until it ends, unless there is no time for that (at_once). */
 static void cancel_job(struct ing_job *job, bool at_once)
 {
+	ing_lookup_cancel(ING_TAKE(job->question));
 	ing_job_cancel_exams(job);
 	ing_job_cancel_visits(job, at_once);
 	if (job->state != ING_JOB_CANCELLED) {
@@ -167,7 +170,7 @@ static void drop_waiting(struct ing_pipeline *p)
 		struct ing_job *job;
 		struct ing_job *next;
 		DL_FOREACH_SAFE (p->jobs[i], job, next) {
-			if (job->state == ING_JOB_WAITING ||
+			if (job->state == ING_JOB_LOOKING_UP || job->state == ING_JOB_WAITING ||
 				(job->state == ING_JOB_GATED && ing_job_waits_for_hold(job)))
 				cancel_job(job, false);
 		}
@@ -234,7 +237,7 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, not_handled);
 	else if (start.step == ING_STEP_END)
 		ing_job_end(job, start.status, start.detail);
-	else
+	else if (!ing_job_look_up(job, request))
 		ing_job_wait(job, start.url);
 	free(start.url);
 	ing_request_free(request);

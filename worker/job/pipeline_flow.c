@@ -17,6 +17,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
+#include "worker/store/lookup/lookup.h"
 
 /* Of messages beside results, and of texts that will be part of one: what waits for the disk, the
  * database or the broker. */
@@ -39,6 +40,8 @@ static size_t count_side_bytes(const struct ing_pipeline *p)
 
 static const char *find_blockage(const struct ing_pipeline *p)
 {
+	if (p->stages.lookup != NULL && ing_lookup_blocked(p->stages.lookup))
+		return "database";
 	const char *blocked_by = ing_visits_blocked_by(p->stages.visits);
 	return blocked_by != NULL ? blocked_by : ing_deliver_blocked_by(p->stages.deliver);
 }
@@ -107,6 +110,8 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 		shared -= shared / 16;
 		max_bytes -= max_bytes / 16;
 	}
+	if (p->stages.lookup != NULL && ing_lookup_is_full(p->stages.lookup))
+		return true;
 	return p->message_bytes >= max_bytes ||
 	       (count_in_lane(p, lane) >= reserved[lane] && used >= shared);
 }

@@ -2,7 +2,7 @@
  *
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
- * pipeline_hops.c (what they bring is examined, and leads on), pipeline_end.c (from the decided
+ * pipeline_existing.c (what the tables may answer), pipeline_hops.c (what they bring is examined, and leads on), pipeline_end.c (from the decided
  * status to the delivery). Thread: loop only.
  */
 #pragma once
@@ -65,6 +65,11 @@ bool ing_job_has_lost_answer(struct ing_job *job);
 bool ing_job_waits_for_hold(struct ing_job *job);
 /* Of all of them. */
 bool ing_job_is_idle(struct ing_job *job);
+
+/* pipeline_existing.c */
+/* Ask the tables for an earlier result, if the request may be answered with one; a job in NEW.
+ * False: it is to be fetched. */
+bool ing_job_look_up(struct ing_job *job, const struct ing_request *request);
 
 /* pipeline_hops.c */
 /* Look into what a visit has brought; its outcome is EXAMINE or WALLS. */

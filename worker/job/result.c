@@ -9,12 +9,13 @@
 
 #include "common/base/utf8.h"
 #include "common/data/json.h"
-#include "common/net/surt.h"
-#include "common/record/cdx.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/job/existing.h"
+#include "worker/job/result_capture.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
+#include "worker/store/lookup/lookup.h"
 #include "worker/visit/capture.h"
 
 /* A text of which parts may be URLs that nobody has cleaned: with their passwords masked. URLs that
@@ -37,24 +38,6 @@ static json_t *hops_json(const struct ing_work *w)
 	return list;
 }
 
-static json_t *wayback_json(const struct ing_visit_step *step)
-{
-	json_t *o = json_object();
-	if (!step->answered) {
-		ing_json_set(o, "datetime", NULL);
-		ing_json_set(o, "archive_url", NULL);
-		return o;
-	}
-	struct ing_buf url;
-	ing_buf_init(&url, 2 * ING_MAX_URL_BYTES);
-	ing_buf_printf(
-		&url, "https://web.archive.org/web/%s/%s", step->capture.datetime, step->url);
-	ing_json_set_text(o, "datetime", step->capture.datetime);
-	ing_json_set_text(o, "archive_url", ing_buf_str(&url));
-	ing_buf_done(&url);
-	return o;
-}
-
 static json_t *terminal_json(const struct ing_work *w)
 {
 	const struct ing_visit_step *end = w->terminal;
@@ -65,34 +48,8 @@ static json_t *terminal_json(const struct ing_work *w)
 		end->answered ? json_integer(end->capture.http_status) : NULL);
 	if (w->document_found)
 		ing_json_set_text(o, "terminal_sha1hex", w->artifact.file.sha1hex);
-	ing_json_set(o, "wayback", wayback_json(end));
-	return o;
-}
-
-static json_t *cdx_json(const struct ing_visit_step *step)
-{
-	struct ing_buf surt;
-	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	if (!ing_surt(step->url, &surt))
-		ing_buf_clear(&surt);
-	char hex[ING_SHA1_HEX_BYTES];
-	const struct ing_capture *capture = &step->capture;
-	json_t *o = json_object();
-	ing_json_set_text(o, "surt", ing_buf_str(&surt));
-	ing_json_set_text(o, "datetime", step->capture.datetime);
-	ing_json_set_text(o, "url", step->url);
-	ing_json_set_text(o, "mimetype", step->capture.mimetype);
-	ing_json_set_number(o, "status_code", step->capture.http_status);
-	if (ing_capture_sha1b32(capture) != NULL) {
-		ing_json_set_text(o, "sha1b32", ing_capture_sha1b32(capture));
-		ing_json_set_text(o, "sha1hex", ing_capture_sha1hex(capture, hex) ? hex : NULL);
-	}
-	if (step->capture.archive.warc_name[0] != '\0') {
-		ing_json_set_count(o, "warc_csize", step->capture.archive.csize);
-		ing_json_set_count(o, "warc_offset", step->capture.archive.offset);
-		ing_json_set_text(o, "warc_path", step->capture.archive.warc_name);
-	}
-	ing_buf_done(&surt);
+	ing_json_set(o, "wayback",
+		ing_wayback_json(end->url, end->answered ? end->capture.datetime : NULL));
 	return o;
 }
 
@@ -100,7 +57,9 @@ static json_t *result_object(const struct ing_work *w)
 {
 	json_t *o = json_object();
 	ing_json_set(o, "request", ing_json_ref(w->request->json));
-	ing_json_set_bool(o, "hit", w->status == ING_STATUS_SUCCESS);
+	ing_json_set_bool(o, "hit",
+		w->existing != NULL ? w->existing->rows.result.hit
+				    : w->status == ING_STATUS_SUCCESS);
 	ing_json_set_text(o, "status", ing_status_slug(w->status));
 	if (w->error_message != NULL)
 		set_masked(o, "error_message", w->error_message);
@@ -108,6 +67,8 @@ static json_t *result_object(const struct ing_work *w)
 		ing_json_set_number(o, "retry_after", w->retry_after_s);
 	if (w->dropped_userinfo)
 		ing_json_set_bool(o, "userinfo_dropped", true);
+	if (w->existing != NULL)
+		ing_existing_add(w->existing, ing_artifact_type(w->request->type), o);
 	if (w->steps.first == NULL)
 		return o;
 	ing_json_set(o, "hops", hops_json(w));
@@ -119,7 +80,7 @@ static json_t *result_object(const struct ing_work *w)
 	if (!w->document_found)
 		return o;
 	ing_json_set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
-	ing_json_set(o, "cdx", cdx_json(w->terminal));
+	ing_json_set(o, "cdx", ing_capture_cdx_json(&w->terminal->capture));
 	ing_artifact_add_facts(&w->artifact, type, o);
 	return o;
 }
@@ -219,7 +180,7 @@ char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret
 		return NULL;
 	}
 	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
-	json_t *source = cdx_json(w->terminal);
+	json_t *source = ing_capture_cdx_json(&w->terminal->capture);
 	char *message = facts->message(&w->artifact, source, max_bytes, ret_bytes);
 	json_decref(source);
 	return message;
@@ -264,6 +225,8 @@ void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 {
 	struct ing_work *w = job->work;
 	fill_request_row(w, ret);
+	if (w->existing != NULL)
+		return;
 	fill_result_row(w, ret);
 	fill_cdx_rows(w, ret);
 	if (w->document_found)

@@ -219,6 +219,24 @@ static int read_hashes(struct ing_request *r, struct ing_error *err)
 	return 0;
 }
 
+static int read_existing(struct ing_request *r, struct ing_error *err)
+{
+	json_t *force = json_object_get(r->json, "force_recrawl");
+	json_t *age = json_object_get(r->json, "skip_existing_max_age_ms");
+	r->force_recrawl = json_is_true(force);
+	r->skip_existing_max_age_ms = -1;
+	if (force != NULL && !json_is_null(force) && !json_is_boolean(force))
+		return ing_error_set(
+			err, ING_FAIL_INVALID, "force_recrawl: neither true nor false");
+	if (age == NULL || json_is_null(age))
+		return 0;
+	if (!json_is_integer(age) || json_integer_value(age) < 0)
+		return ing_error_set(err, ING_FAIL_INVALID,
+			"skip_existing_max_age_ms: not an integer of 0 or more");
+	r->skip_existing_max_age_ms = json_integer_value(age);
+	return 0;
+}
+
 static int read_fields(struct ing_request *r, struct ing_error *err)
 {
 	int rc = read_type(r, err);
@@ -236,6 +254,8 @@ static int read_fields(struct ing_request *r, struct ing_error *err)
 		rc = read_mimetypes(r, err);
 	if (rc == 0)
 		rc = read_hashes(r, err);
+	if (rc == 0)
+		rc = read_existing(r, err);
 	if (rc != 0)
 		return rc;
 	compute_key(r);

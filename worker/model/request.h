@@ -7,6 +7,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 #include "common/base/error.h"
 #include "worker/model/ingest_type.h"
 
@@ -24,6 +25,9 @@ struct ing_request {
 	char key[41];                  /* SHA-1 (hex) of the identity: the result's Kafka key */
 	const char **expect_mimetypes; /* NULL-terminated, or NULL */
 	const char *expect_md5, *expect_sha1, *expect_sha256; /* hex of either case, or NULL */
+	bool force_recrawl; /* whatever the tables have, it is fetched */
+	/* The tables may answer with a result that is no older; 0: they may not; -1: not said. */
+	int64_t skip_existing_max_age_ms;
 };
 
 /* Parse and check a message. It has to be a JSON object of at most ING_MAX_REQUEST_BYTES of UTF-8,

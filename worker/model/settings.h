@@ -100,5 +100,7 @@ struct ing_job_settings {
 	size_t max_scrape_bytes; /* scrape.max_bytes */
 	unsigned host_share;     /* intake.host_share: percent of max_waiting; 0 or 100: no limit */
 	unsigned max_attempts;
-	uint64_t parked_max_age_ms; /* parked.max_age_ms */
+	uint64_t parked_max_age_ms;                 /* parked.max_age_ms */
+	uint64_t skip_existing_ms;                  /* skip_existing_max_age_ms; 0: off */
+	uint64_t lane_skip_existing_ms[ING_LANES_]; /* of a lane; 0: as skip_existing_ms */
 };

@@ -43,6 +43,8 @@ static void pairs_convert_both_ways(void **state)
 		assert_memory_equal(data, pairs[i].plain, bytes);
 		ing_hex_encode(pairs[i].plain, bytes, text);
 		assert_string_equal(text, pairs[i].hex);
+		assert_true(ing_hex_decode(text, data, bytes));
+		assert_memory_equal(data, pairs[i].plain, bytes);
 	}
 }
 
@@ -95,12 +97,26 @@ static void decoding_refuses_what_is_not_base32(void **state)
 	}
 }
 
+static void hex_is_exactly_as_long_as_its_bytes(void **state)
+{
+	(void)state;
+	static const char *const refused[] = {
+		"", "0", "00", "000", "00000", "000000", "0g00", "00 0"};
+	unsigned char data[2];
+	for (size_t i = 0; i < ING_ARRAY_LEN(refused); i++)
+		assert_false(ing_hex_decode(refused[i], data, sizeof(data)));
+	assert_true(ing_hex_decode("aF09", data, sizeof(data)));
+	assert_int_equal(data[0], 0xaf);
+	assert_int_equal(data[1], 0x09);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs_convert_both_ways),
 		cmocka_unit_test(sha1_of_nothing_has_no_padding),
 		cmocka_unit_test(decoding_refuses_what_is_not_base32),
+		cmocka_unit_test(hex_is_exactly_as_long_as_its_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
 #include "worker/model/exchange.h"
+#include "worker/store/lookup/lookup.h"
 #include "worker/store/store.h"
 
 struct fake fake;
@@ -62,7 +63,7 @@ void fake_list_take(struct fake_list *l, const void *item)
 void fake_reset(void)
 {
 	ing_must(fake.fetches.count + fake.exams.count + fake.archived.count + fake.stored.count +
-			 fake.emitted.count + fake.robots_waiters.count ==
+			 fake.emitted.count + fake.robots_waiters.count + fake.questions.count ==
 		 0);
 	free(fake.last_result);
 	fake = (struct fake){0};
@@ -241,7 +242,9 @@ void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 {
 	(void)s;
 	const struct ing_rows *rows = item->rows;
-	ing_must(rows->result.present || rows->cdx_count > 0);
+	ing_must(ing_rows_any(rows));
+	fake.result_rows += rows->result.present;
+	fake.request_rows += rows->request.present;
 	fake.rows += (unsigned)rows->cdx_count;
 	if (rows->cdx_count > 0) {
 		const struct ing_row_cdx *row = &rows->cdx[0];
@@ -262,6 +265,53 @@ void fake_store_done(void)
 {
 	struct ing_store_item *item = fake_list_take_at(&fake.stored, 0);
 	item->done(item);
+}
+
+/* --- look-up --- */
+
+struct ing_lookup_question {
+	ing_lookup_result_f *done;
+	void *ctx;
+};
+
+struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *ingest_type,
+	const char *base_url, ing_lookup_result_f *done, void *ctx)
+{
+	(void)l;
+	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
+	*q = (struct ing_lookup_question){.done = done, .ctx = ctx};
+	snprintf(fake.last_asked, sizeof(fake.last_asked), "%s %s", ingest_type, base_url);
+	fake_list_add(&fake.questions, q);
+	return q;
+}
+
+void ing_lookup_cancel(struct ing_lookup_question *q)
+{
+	if (q == NULL)
+		return;
+	fake_list_take(&fake.questions, q);
+	free(q);
+}
+
+bool ing_lookup_blocked(const struct ing_lookup *l)
+{
+	(void)l;
+	return fake.lookup_blocked;
+}
+
+bool ing_lookup_is_full(const struct ing_lookup *l)
+{
+	(void)l;
+	return fake.lookup_full;
+}
+
+void fake_lookup_done(const struct ing_earlier_result *r)
+{
+	struct ing_lookup_question *q = fake_list_take_at(&fake.questions, 0);
+	ing_lookup_result_f *done = q->done;
+	void *ctx = q->ctx;
+	free(q);
+	done(ctx, r);
 }
 
 /* --- emit --- */

@@ -56,6 +56,12 @@ struct fake {
 	/* hosts' rules: of one host each */
 	const char *blocked_host;
 	struct ing_host_rule rule;
+	/* the tables */
+	struct fake_list questions; /* not answered */
+	bool lookup_blocked, lookup_full;
+	char last_asked[256];                                /* type and base_url */
+	unsigned result_rows;                                /* of ingest_file_result, stored */
+	unsigned request_rows;                               /* of ingest_request */
 	unsigned rows;                                       /* of CDX, stored */
 	char last_row_sha1hex[41], last_row_cdx_sha1hex[41]; /* "": none */
 };
@@ -91,6 +97,9 @@ void fake_exam_taken(bool taken); /* the oldest; false: it waits again */
 struct ing_findings;
 void fake_exam_done(struct ing_findings *f, const char *mimetype); /* f lacks the file's facts */
 void fake_exam_says(struct ing_findings *f);                       /* f as it is, true or not */
+struct ing_earlier_result;
+void fake_lookup_done(
+	const struct ing_earlier_result *r); /* the oldest question; NULL: nothing is there */
 void fake_archive_done(void);
 void fake_archive_lose(void); /* its body cannot be read back */
 void fake_store_done(void);

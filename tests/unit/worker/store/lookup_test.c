@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is read back of rows that the store has written, and that a question waits for its answer
+ * however long, and costs nothing once it is taken back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "tests/unit/worker/store/bench.h"
+#include "worker/store/lookup/lookup.h"
+
+struct asked {
+	struct bench *b;
+	unsigned answers; /* callbacks */
+	bool found;
+	uint64_t age_ms;
+	char words[2048];
+};
+
+static struct ing_lookup *open_lookup(struct bench *b, const char *dsn)
+{
+	struct ing_lookup *l = NULL;
+	struct ing_error err = {0};
+	bench_check(ing_lookup_new(&b->loop,
+			    &(struct ing_postgres_settings){.dsn = dsn, .statement_ms = 5000}, &l,
+			    &err),
+		&err);
+	return l;
+}
+
+static const char *or_none(const char *s)
+{
+	return s != NULL ? s : "-";
+}
+
+static void on_answer(void *ctx, const struct ing_earlier_result *r)
+{
+	struct asked *a = ctx;
+	a->answers++;
+	a->found = r != NULL;
+	a->b->done++;
+	if (r == NULL)
+		return;
+	const struct ing_row_result *result = &r->rows.result;
+	const struct ing_row_file_meta *file = &r->rows.file_meta;
+	const struct ing_row_pdf_meta *pdf = &r->rows.pdf_meta;
+	a->age_ms = r->age_ms;
+	assert_int_equal(strlen(r->updated), 25);
+	assert_true(result->present);
+	int n = snprintf(a->words, sizeof(a->words), "%s %s %d %s %s %s %d %s\n",
+		result->ingest_type, result->base_url, result->hit, result->status,
+		or_none(result->terminal_url), or_none(result->terminal_dt),
+		result->terminal_status_code, or_none(result->terminal_sha1hex));
+	if (file->present)
+		n += snprintf(a->words + n, sizeof(a->words) - (size_t)n, "file %s %s %s %s %llu\n",
+			file->sha1hex, file->sha256hex, file->md5hex, file->mimetype,
+			(unsigned long long)file->size_bytes);
+	if (r->rows.cdx_count > 0) {
+		const struct ing_row_cdx *cdx = &r->rows.cdx[0];
+		n += snprintf(a->words + n, sizeof(a->words) - (size_t)n,
+			"cdx %s %s %s %s %s %s %llu %llu\n", cdx->url, cdx->datetime, cdx->sha1hex,
+			or_none(cdx->cdx_sha1hex), cdx->mimetype, cdx->warc_path,
+			(unsigned long long)cdx->warc_csize, (unsigned long long)cdx->warc_offset);
+	}
+	if (pdf->present)
+		snprintf(a->words + n, sizeof(a->words) - (size_t)n,
+			"pdf %s %s %d %d %ld %.2f %.2f %s %s %s %s\n", pdf->sha1hex, pdf->status,
+			pdf->has_page0_thumbnail, pdf->page_count, pdf->word_count,
+			pdf->page0_height, pdf->page0_width, or_none(pdf->permanent_id),
+			or_none(pdf->pdf_created), or_none(pdf->pdf_version),
+			or_none(pdf->metadata_json));
+}
+
+static void ask(struct asked *a, struct bench *b, struct ing_lookup *l, const char *url)
+{
+	*a = (struct asked){.b = b};
+	ing_lookup_result(l, "pdf", url, on_answer, a);
+}
+
+#define SHA1_OF_7 "0000000000000000000000000000000000000007"
+
+static void all_rows_of_a_hit_come_back(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e;
+	struct asked a;
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	bench_put_result(&b, &e, 7, "success");
+	bench_wait(&b, 1);
+	ask(&a, &b, l, "https://a.example/7");
+	bench_wait(&b, 2);
+	assert_true(a.found);
+	assert_in_range(a.age_ms, 0, WAIT_LIMIT_MS);
+	assert_string_equal(a.words,
+		"pdf https://a.example/7 1 success https://a.example/7 " DT " 200 " SHA1_OF_7 "\n"
+		"file " SHA1_OF_7 " " SHA256 " " MD5 " application/pdf 1234567890123\n"
+		"cdx https://a.example/7 " DT " " SHA1_OF_7 " " SHA1
+		" application/pdf a.warc.gz 100 1007\n"
+		"pdf " SHA1_OF_7 " success 0 3 900 841.89 595.28 " MD5
+		" 2020-02-29T10:00:00+00:00 1.7 {\"title\": \"A\"}\n");
+	bench_sql(dsn, "UPDATE ingest_file_result SET updated = now() - interval '2 days'");
+	ask(&a, &b, l, "https://a.example/7");
+	bench_wait(&b, 3);
+	assert_in_range(a.age_ms, 172800000, 172800000 + WAIT_LIMIT_MS);
+	ing_lookup_free(l);
+	bench_close(&b);
+}
+
+static void what_is_not_there_is_not_told(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct asked a[4];
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	bench_sql(dsn, "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
+		       " VALUES ('pdf', 'https://a.example/{\"\\,}', false, 'connect-error'),"
+		       " ('html', 'https://a.example/html', true, 'success')");
+	ask(&a[0], &b, l, "https://a.example/none");
+	ask(&a[1], &b, l, "https://a.example/{\"\\,}");
+	ask(&a[2], &b, l, "https://a.example/html"); /* of another type */
+	ask(&a[3], &b, l, "");
+	bench_wait(&b, 4);
+	assert_false(a[0].found || a[2].found || a[3].found);
+	assert_string_equal(a[1].words, "pdf https://a.example/{\"\\,} 0 connect-error - - 0 -\n");
+	ing_lookup_free(l);
+	bench_close(&b);
+}
+
+static void each_of_many_gets_its_own_answer(void **state)
+{
+	(void)state;
+	enum { COUNT = 1700 };
+	struct bench b;
+	const char *dsn = cluster_database(&bench_cluster);
+	struct asked *a = ing_alloc(COUNT * sizeof(*a));
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	bench_sql(dsn, "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
+		       " SELECT 'pdf', 'https://a.example/' || n, false, 's' || n"
+		       " FROM generate_series(0, 1699, 2) n");
+	for (int i = 0; i < COUNT; i++) {
+		char url[64];
+		snprintf(url, sizeof(url), "https://a.example/%d", i);
+		ask(&a[i], &b, l, url);
+	}
+	bench_wait(&b, COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		char want[128];
+		snprintf(want, sizeof(want), "pdf https://a.example/%d 0 s%d - - 0 -\n", i, i);
+		assert_int_equal(a[i].answers, 1);
+		assert_int_equal(a[i].found, i % 2 == 0);
+		if (a[i].found)
+			assert_string_equal(a[i].words, want);
+	}
+	struct ing_lookup_stats s = {0};
+	ing_lookup_stats(l, &s);
+	assert_int_equal(s.asked, COUNT);
+	assert_int_equal(s.found, COUNT / 2);
+	assert_in_range(s.batches, 4, COUNT / 4);
+	ing_lookup_free(l);
+	bench_close(&b);
+	free(a);
+}
+
+static void one_that_was_taken_back_is_not_answered(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct asked kept;
+	struct asked dropped = {.b = &b};
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	struct ing_lookup_question *q =
+		ing_lookup_result(l, "pdf", "https://a.example/", on_answer, &dropped);
+	ing_lookup_cancel(q);
+	ing_lookup_cancel(NULL);
+	ask(&kept, &b, l, "https://a.example/");
+	bench_wait(&b, 1);
+	assert_int_equal(kept.answers, 1);
+	assert_int_equal(dropped.answers, 0);
+	/* Freed with questions on their way in both directions. */
+	for (int i = 0; i < 100; i++)
+		ing_lookup_result(l, "pdf", "https://a.example/", on_answer, &dropped);
+	ing_lookup_free(l);
+	assert_int_equal(dropped.answers, 0);
+	bench_close(&b);
+}
+
+static void questions_wait_for_the_database_and_are_bounded(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct asked a;
+	if (!bench_cluster.own)
+		skip();
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	bench_sql(dsn, "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
+		       " VALUES ('pdf', 'https://a.example/', false, 'no-pdf-link')");
+	cluster_stop(&bench_cluster);
+	ask(&a, &b, l, "https://a.example/");
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
+	while (!ing_lookup_blocked(l) && ing_now_ms() < until)
+		uv_run(&b.loop, UV_RUN_ONCE);
+	assert_true(ing_lookup_blocked(l));
+	assert_int_equal(a.answers, 0);
+	unsigned waiting = 1;
+	for (; !ing_lookup_is_full(l); waiting++)
+		ing_lookup_result(l, "pdf", "https://b.example/", on_answer, &a);
+	assert_in_range(waiting, 1000, 100000);
+	cluster_resume(&bench_cluster);
+	bench_wait(&b, waiting);
+	assert_int_equal(a.answers, waiting);
+	assert_string_equal(a.words, "pdf https://a.example/ 0 no-pdf-link - - 0 -\n");
+	assert_false(ing_lookup_blocked(l) || ing_lookup_is_full(l));
+	ing_lookup_free(l);
+	bench_close(&b);
+}
+
+static void a_schema_of_another_version_is_refused(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct ing_lookup *l = NULL;
+	struct ing_error err = {0};
+	const char *dsn = cluster_database(&bench_cluster); /* empty */
+	assert_int_equal(uv_loop_init(&b.loop), 0);
+	assert_int_equal(
+		ing_lookup_new(&b.loop, &(struct ing_postgres_settings){.dsn = dsn}, &l, &err),
+		-ING_FAIL_INVALID);
+	assert_int_equal(uv_loop_close(&b.loop), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SERVER(all_rows_of_a_hit_come_back),
+		WITH_SERVER(what_is_not_there_is_not_told),
+		WITH_SERVER(each_of_many_gets_its_own_answer),
+		WITH_SERVER(one_that_was_taken_back_is_not_answered),
+		WITH_SERVER(questions_wait_for_the_database_and_are_bounded),
+		WITH_SERVER(a_schema_of_another_version_is_refused),
+	};
+	return cmocka_run_group_tests(tests, bench_start, bench_stop);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Questions on their way to the database thread and back. The connection and its troubles are
+ * common/data/pg_thread.h's.
+ *
+ * What surprises: a question that was taken back stays on its way, as the thread may be reading it;
+ * it is freed when it comes back.
+ */
+#include "worker/store/lookup/lookup.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/data/pg_paced.h"
+#include "common/data/pg_thread.h"
+#include "worker/database/schema.h"
+#include "worker/model/limits.h"
+#include "worker/store/lookup/lookup_priv.h"
+
+/* At most so many questions are asked with one statement: enough that the way to the server and back no
+ * longer counts, and a fraction of a millisecond each. */
+#define BATCH_QUESTIONS 500
+/* A few batches; intake waits beyond that. */
+#define MAX_QUESTIONS 4096
+
+struct ing_lookup {
+	struct ing_pg_thread *thread;
+	atomic_ullong found, batches, cpu_ns;
+	/* loop only */
+	struct ing_lookup_question *questions; /* list: not answered */
+	size_t question_count;
+	uint64_t asked;
+	/* database thread only */
+	struct ing_pace pace;
+	struct ing_log_throttle refused;
+};
+
+/* --- database thread --- */
+
+struct batch {
+	struct ing_lookup *l;
+	struct ing_lookup_question *questions[BATCH_QUESTIONS];
+	size_t count;
+	size_t done; /* asked by the last try */
+};
+
+static enum ing_pg_rc ask(struct ing_pg *pg, void *ctx, unsigned rows, unsigned *ret_slowest_ms,
+	struct ing_error *err)
+{
+	struct batch *b = ctx;
+	uint64_t start_ms = ing_now_ms();
+	enum ing_pg_rc rc = ing_lookup_ask(pg, b->questions, rows, err);
+	*ret_slowest_ms = (unsigned)(ing_now_ms() - start_ms);
+	return rc;
+}
+
+static enum ing_pg_rc ask_paced(struct ing_pg *pg, void *ctx, struct ing_error *err)
+{
+	struct batch *b = ctx;
+	struct ing_pg_paced_run run;
+	const struct ing_pg_paced paced = {.write = ask, .ctx = b};
+	enum ing_pg_rc rc = ing_pg_write_paced(pg, &b->l->pace, b->count, &paced, &run, err);
+	b->done = run.rows;
+	return rc;
+}
+
+/* What PostgreSQL refuses to look for is not in its tables. */
+static void log_refused(struct ing_lookup *l, const struct ing_error *err)
+{
+	unsigned more = 0;
+	if (ing_log_throttle_pass(&l->refused, 1000, &more))
+		ing_log(ING_LOG_ERROR,
+			"database: a question was refused, its URLs are fetched: %s (%u more)",
+			err->msg, more);
+}
+
+static void hand_back(struct batch *b)
+{
+	struct ing_lookup *l = b->l;
+	for (size_t i = 0; i < b->done; i++) {
+		atomic_fetch_add(&l->found, b->questions[i]->found);
+		ing_pg_thread_hand_back(l->thread, &b->questions[i]->node);
+	}
+	b->count -= b->done;
+	for (size_t i = 0; i < b->count; i++)
+		b->questions[i] = b->questions[i + b->done];
+	atomic_fetch_add(&l->batches, 1);
+	atomic_store(&l->cpu_ns, ing_thread_cpu_ns());
+}
+
+/* False: stopped. */
+static bool answer(struct batch *b)
+{
+	while (b->count > 0) {
+		struct ing_error err = {0};
+		enum ing_pg_rc rc = ing_pg_thread_run(b->l->thread, ask_paced, b, &err);
+		if (rc == ING_PG_STOPPED)
+			return false;
+		if (rc == ING_PG_REFUSED)
+			log_refused(b->l, &err);
+		hand_back(b);
+	}
+	return true;
+}
+
+static void work(void *ctx)
+{
+	struct ing_lookup *l = ctx;
+	struct ing_node *node = ing_pg_thread_take(l->thread, -1);
+	while (node != NULL) {
+		struct batch b = {.l = l};
+		for (; node != NULL && b.count < BATCH_QUESTIONS; node = node->next)
+			b.questions[b.count++] =
+				ING_CONTAINER(node, struct ing_lookup_question, node);
+		if (!answer(&b))
+			return; /* free() knows all questions */
+	}
+}
+
+static int prepare(void *ctx, struct ing_pg *pg, struct ing_error *err)
+{
+	(void)ctx;
+	return ing_schema_prepare(pg,
+		"SET default_transaction_read_only = on; SET client_min_messages = 'error'", err);
+}
+
+static void trouble(void *ctx, const struct ing_error *err)
+{
+	const struct ing_lookup *l = ctx;
+	if (err == NULL)
+		ing_log(ING_LOG_INFO, "database: reading again");
+	else
+		ing_log(ING_LOG_WARNING, "%s; %zu questions waiting, retrying", err->msg,
+			ing_pg_thread_queued(l->thread));
+}
+
+/* --- loop --- */
+
+static void free_question(struct ing_lookup_question *q)
+{
+	DL_DELETE(q->lookup->questions, q);
+	q->lookup->question_count--;
+	ing_arena_done(&q->ar);
+	free(q);
+}
+
+static void finished(void *ctx, struct ing_node *node)
+{
+	(void)ctx;
+	while (node != NULL) {
+		struct ing_lookup_question *q =
+			ING_CONTAINER(node, struct ing_lookup_question, node);
+		node = node->next;
+		if (q->done != NULL)
+			q->done(q->ctx, q->found ? &q->result : NULL);
+		free_question(q);
+	}
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_lookup_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,
+	struct ing_lookup **ret, struct ing_error *err)
+{
+	struct ing_lookup *l = ing_alloc(sizeof(*l));
+	ing_pace_init(&l->pace, BATCH_QUESTIONS, conf->statement_ms);
+	const struct ing_pg_thread_conf thread = {.name = "ing-lookup",
+		.dsn = conf->dsn,
+		.ctx = l,
+		.prepare = prepare,
+		.work = work,
+		.trouble = trouble,
+		.finished = finished};
+	int rc = ing_pg_thread_new(&thread, &l->thread, err);
+	if (rc != 0) {
+		free(l);
+		return rc;
+	}
+	ing_pg_thread_start(l->thread, loop);
+	*ret = l;
+	return 0;
+}
+
+void ing_lookup_free(struct ing_lookup *l)
+{
+	if (l == NULL)
+		return;
+	ing_pg_thread_free(l->thread);
+	while (l->questions != NULL)
+		free_question(l->questions);
+	free(l);
+}
+
+struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *ingest_type,
+	const char *base_url, ing_lookup_result_f *done, void *ctx)
+{
+	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
+	ing_arena_init(&q->ar);
+	q->ingest_type = ing_arena_strdup(&q->ar, ingest_type);
+	q->base_url = ing_arena_strdup(&q->ar, base_url);
+	q->lookup = l;
+	q->done = done;
+	q->ctx = ctx;
+	DL_APPEND(l->questions, q);
+	l->question_count++;
+	l->asked++;
+	ing_pg_thread_push(l->thread, &q->node);
+	return q;
+}
+
+void ing_lookup_cancel(struct ing_lookup_question *q)
+{
+	if (q == NULL)
+		return;
+	ing_must(q->done != NULL);
+	q->done = NULL;
+}
+
+bool ing_lookup_blocked(const struct ing_lookup *l)
+{
+	return ing_pg_thread_blocked(l->thread);
+}
+
+bool ing_lookup_is_full(const struct ing_lookup *l)
+{
+	return l->question_count >= MAX_QUESTIONS;
+}
+
+void ing_lookup_stats(const struct ing_lookup *l, struct ing_lookup_stats *ret)
+{
+	*ret = (struct ing_lookup_stats){
+		.asked = l->asked,
+		.found = atomic_load(&l->found),
+		.batches = atomic_load(&l->batches),
+		.cpu_ns = atomic_load(&l->cpu_ns),
+	};
+}

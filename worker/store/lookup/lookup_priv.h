@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lookup_priv.h - a question, and the statements that answer questions (lookup_rows.c).
+ *
+ * The loop owns a question until it is pushed to the database thread and again once it has come
+ * back; in between the thread reads the keys and fills in the answer, and the loop touches only
+ * what is marked so.
+ */
+#pragma once
+#include "common/base/arena.h"
+#include "common/base/queue.h"
+#include "common/data/pg.h"
+#include "worker/store/lookup/lookup.h"
+
+struct ing_lookup_question {
+	struct ing_node node;
+	struct ing_arena ar; /* keys and answer */
+	const char *ingest_type, *base_url;
+	bool found;
+	struct ing_earlier_result result;
+	/* loop only */
+	struct ing_lookup *lookup;
+	struct ing_lookup_question *prev, *next; /* all that have not been answered */
+	ing_lookup_result_f *done;               /* NULL: taken back */
+	void *ctx;
+};
+
+/* Answer the first `count` of the questions. What an earlier, failed try has found is overwritten. */
+enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *const *questions,
+	size_t count, struct ing_error *err) ING_MUST_CHECK;

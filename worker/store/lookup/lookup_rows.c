@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Questions as arrays of keys, and rows of the tables as answers. Database thread.
+ *
+ * Of each question the statement reads by primary keys alone. The keys come as arrays, so that one
+ * prepared statement does for any number of questions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "worker/store/lookup/lookup_priv.h"
+
+#define MAX_KEYS_BYTES ((size_t)64 << 20) /* of all questions of a statement, quoted */
+
+#define RFC3339 "'YYYY-MM-DD\"T\"HH24:MI:SS\"+00:00\"'"
+
+/* The columns that take_result() reads, in its order. */
+static const char result_sql[] =
+	"SELECT q.n, (extract(epoch FROM clock_timestamp() - r.updated) * 1000)::bigint,"
+	" to_char(r.updated AT TIME ZONE 'UTC', " RFC3339 "),"
+	" r.hit, r.status, r.terminal_url, r.terminal_dt, r.terminal_status_code,"
+	" r.terminal_sha1hex,"
+	" f.sha1hex, f.sha256hex, f.md5hex, f.size_bytes, f.mimetype,"
+	" c.sha1hex, c.cdx_sha1hex, c.mimetype, c.warc_path, c.warc_csize, c.warc_offset,"
+	" p.sha1hex, p.status, p.has_page0_thumbnail, p.page_count, p.word_count,"
+	" p.page0_height, p.page0_width, p.permanent_id,"
+	" to_char(p.pdf_created AT TIME ZONE 'UTC', " RFC3339 "), p.pdf_version, p.metadata"
+	" FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS q (ingest_type, base_url, n)"
+	" JOIN ingest_file_result r"
+	" ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"
+	" LEFT JOIN file_meta f ON f.sha1hex = r.terminal_sha1hex"
+	" LEFT JOIN cdx c ON c.url = r.terminal_url AND c.datetime = r.terminal_dt"
+	" LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex";
+
+struct row {
+	const char *const *at; /* the next value */
+	struct ing_arena *ar;
+};
+
+static const char *read_text(struct row *r)
+{
+	return ing_arena_strdup(r->ar, *r->at++);
+}
+
+static bool read_bool(struct row *r)
+{
+	const char *s = *r->at++;
+	return s != NULL && s[0] == 't';
+}
+
+static int64_t read_number(struct row *r)
+{
+	return ing_pg_int64(*r->at++);
+}
+
+/* NULL: -1. */
+static long read_count(struct row *r)
+{
+	const char *s = *r->at++;
+	return s != NULL ? (long)ing_pg_unsigned(s) : -1;
+}
+
+static double read_real(struct row *r)
+{
+	const char *s = *r->at++;
+	return s != NULL ? strtod(s, NULL) : 0;
+}
+
+static uint64_t read_bytes(struct row *r)
+{
+	int64_t n = read_number(r);
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static void read_cdx(struct row *r, struct ing_rows *rows)
+{
+	struct ing_row_cdx *cdx = ing_arena_alloc(r->ar, sizeof(*cdx));
+	cdx->url = rows->result.terminal_url;
+	cdx->datetime = rows->result.terminal_dt;
+	cdx->sha1hex = read_text(r);
+	cdx->cdx_sha1hex = read_text(r);
+	cdx->mimetype = read_text(r);
+	cdx->warc_path = read_text(r);
+	cdx->warc_csize = read_bytes(r);
+	cdx->warc_offset = read_bytes(r);
+	rows->cdx = cdx;
+	rows->cdx_count = cdx->sha1hex != NULL ? 1 : 0;
+}
+
+static void take_result(struct ing_lookup_question *q, const char *const *values)
+{
+	struct row r = {values, &q->ar};
+	struct ing_rows *rows = &q->result.rows;
+	q->found = true;
+	q->result.age_ms = read_bytes(&r);
+	q->result.updated = read_text(&r);
+	rows->result = (struct ing_row_result){
+		.present = true, .ingest_type = q->ingest_type, .base_url = q->base_url};
+	rows->result.hit = read_bool(&r);
+	rows->result.status = read_text(&r);
+	rows->result.terminal_url = read_text(&r);
+	rows->result.terminal_dt = read_text(&r);
+	rows->result.terminal_status_code = (int)read_number(&r);
+	rows->result.terminal_sha1hex = read_text(&r);
+	rows->file_meta.sha1hex = read_text(&r);
+	rows->file_meta.present = rows->file_meta.sha1hex != NULL;
+	rows->file_meta.sha256hex = read_text(&r);
+	rows->file_meta.md5hex = read_text(&r);
+	rows->file_meta.size_bytes = read_bytes(&r);
+	rows->file_meta.mimetype = read_text(&r);
+	read_cdx(&r, rows);
+	rows->pdf_meta.sha1hex = read_text(&r);
+	rows->pdf_meta.present = rows->pdf_meta.sha1hex != NULL;
+	rows->pdf_meta.status = read_text(&r);
+	rows->pdf_meta.has_page0_thumbnail = read_bool(&r);
+	rows->pdf_meta.page_count = (int)read_count(&r);
+	rows->pdf_meta.word_count = read_count(&r);
+	rows->pdf_meta.page0_height = read_real(&r);
+	rows->pdf_meta.page0_width = read_real(&r);
+	rows->pdf_meta.permanent_id = read_text(&r);
+	rows->pdf_meta.pdf_created = read_text(&r);
+	rows->pdf_meta.pdf_version = read_text(&r);
+	rows->pdf_meta.metadata_json = read_text(&r);
+}
+
+struct ask {
+	struct ing_lookup_question *const *questions;
+	size_t count;
+};
+
+static void take_row(void *ctx, const char *const *values, int count)
+{
+	const struct ask *ask = ctx;
+	(void)count;
+	size_t n = ing_pg_unsigned(values[0]);
+	ing_must(n >= 1 && n <= ask->count);
+	take_result(ask->questions[n - 1], values + 1);
+}
+
+static void add_keys(const struct ask *ask, bool types, struct ing_buf *out)
+{
+	const char **texts = ing_alloc(ask->count * sizeof(*texts));
+	for (size_t i = 0; i < ask->count; i++)
+		texts[i] = types ? ask->questions[i]->ingest_type : ask->questions[i]->base_url;
+	ing_pg_add_array(out, texts, ask->count);
+	free(texts);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *const *questions,
+	size_t count, struct ing_error *err)
+{
+	struct ask ask = {questions, count};
+	struct ing_buf types;
+	struct ing_buf urls;
+	ing_buf_init(&types, MAX_KEYS_BYTES);
+	ing_buf_init(&urls, MAX_KEYS_BYTES);
+	add_keys(&ask, true, &types);
+	add_keys(&ask, false, &urls);
+	ing_must(!types.failed && !urls.failed);
+	const char *params[] = {ing_buf_str(&types), ing_buf_str(&urls)};
+	enum ing_pg_rc rc = ing_pg_query(pg, "results", result_sql, params, 2, take_row, &ask, err);
+	ing_buf_done(&types);
+	ing_buf_done(&urls);
+	return rc;
+}
