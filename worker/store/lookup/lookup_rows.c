@@ -13,7 +13,7 @@
 
 #define MAX_KEYS_BYTES ((size_t)64 << 20) /* of all questions of a statement, quoted */
 
-#define RFC3339 "'YYYY-MM-DD\"T\"HH24:MI:SS\"+00:00\"'"
+#define RFC3339 "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'"
 
 /* The columns that take_result() reads, in its order. */
 static const char result_sql[] =

@@ -100,7 +100,7 @@ static void end_fetched(void)
 static struct ing_earlier_result earlier_failure(const char *status, uint64_t age_ms)
 {
 	return (struct ing_earlier_result){.age_ms = age_ms,
-		.updated = "2026-11-21T11:00:02+00:00",
+		.updated = "2026-11-21T11:00:02Z",
 		.rows.result = {.present = true,
 			.ingest_type = "pdf",
 			.base_url = URL,
@@ -136,7 +136,7 @@ static struct ing_earlier_result earlier_hit(void)
 		.word_count = 90,
 		.page0_height = 842,
 		.page0_width = 595,
-		.pdf_created = "2020-02-29T10:00:00+00:00",
+		.pdf_created = "2020-02-29T10:00:00Z",
 		.metadata_json = "{\"title\": \"Tides\", \"doi\": \"10.1/x\"}"};
 	r.rows.cdx = &terminal_row;
 	r.rows.cdx_count = 1;
@@ -242,7 +242,7 @@ static void a_hit_is_told_with_all_that_the_tables_have(void **state)
 	assert_int_equal(fake.result_rows + fake.rows, 0);
 	expect_result("{\"request\":" REQUEST(
 		WITH_SOURCE) ",\"hit\":true,\"status\":\"existing\","
-			     "\"existing\":{\"status\":\"success\",\"updated\":\"2026-11-21T11:00:02+00:00\"},"
+			     "\"existing\":{\"status\":\"success\",\"updated\":\"2026-11-21T11:00:02Z\"},"
 			     "\"terminal\":{\"terminal_url\":\"https://a.example/end\",\"terminal_dt\":\"20261121110000\","
 			     "\"terminal_status_code\":200,\"terminal_sha1hex\":\"" SHA1
 			     "\",\"wayback\":{"
@@ -260,7 +260,7 @@ static void a_hit_is_told_with_all_that_the_tables_have(void **state)
 			     "\"pdf_meta\":{\"key\":\"" SHA1 "\",\"sha1hex\":\"" SHA1
 			     "\",\"status\":\"success\","
 			     "\"has_page0_thumbnail\":false,\"pdf_info\":{\"Title\":\"Tides\",\"doi\":\"10.1/x\","
-			     "\"CreationDate\":\"2020-02-29T10:00:00+00:00\"},\"word_count\":90,\"pdf_extra\":{"
+			     "\"CreationDate\":\"2020-02-29T10:00:00Z\"},\"word_count\":90,\"pdf_extra\":{"
 			     "\"page_count\":3,\"page0_height\":842.0,\"page0_width\":595.0,\"permanent_id\":null,"
 			     "\"pdf_version\":null},\"text\":null,\"file_meta\":null}}");
 	end();
@@ -278,7 +278,7 @@ static void a_failure_is_told_as_one(void **state)
 	fake_settle();
 	expect_result("{\"request\":" REQUEST("") ",\"hit\":false,\"status\":\"existing\","
 						  "\"existing\":{\"status\":\"no-pdf-link\","
-						  "\"updated\":\"2026-11-21T11:00:02+00:00\"}}");
+						  "\"updated\":\"2026-11-21T11:00:02Z\"}}");
 	assert_int_equal(fake.result_rows + fake.request_rows, 0);
 	end();
 }
