@@ -263,7 +263,7 @@ static int open_outside(struct worker *w, struct ing_error *err)
 			loop, &c->kafka, c->instance, on_fatal, w, &outside->emit, err);
 	if (rc == 0)
 		rc = ing_intake_kafka_new(
-			loop, &c->kafka, c->instance, &events, &outside->intake, err);
+			loop, &c->kafka, c->instance, NULL, &events, &outside->intake, err);
 	return rc;
 }
 

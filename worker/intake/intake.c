@@ -10,6 +10,11 @@ static const struct ing_intake_ops *ops_of(const struct ing_intake *in)
 	return in->ops;
 }
 
+static void finish_token(void *ctx, struct ing_token t)
+{
+	ing_intake_finish(ctx, t);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_intake_start(struct ing_intake *in)
@@ -20,6 +25,26 @@ void ing_intake_start(struct ing_intake *in)
 void ing_intake_finish(struct ing_intake *in, struct ing_token t)
 {
 	ops_of(in)->finish(in, t);
+}
+
+struct ing_positions_ops ing_intake_positions_ops(struct ing_intake *in)
+{
+	return (struct ing_positions_ops){
+		.ctx = in,
+		.begin = ops_of(in)->begin_commit,
+		.end = ops_of(in)->end_commit,
+		.finish = finish_token,
+	};
+}
+
+bool ing_intake_source(const struct ing_intake *in, struct ing_token t, struct ing_source *ret)
+{
+	return ops_of(in)->source(in, t, ret);
+}
+
+void ing_intake_fenced(struct ing_intake *in, struct ing_token t)
+{
+	ops_of(in)->fenced(in, t);
 }
 
 void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)

@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Requests from a Kafka consumer group that subscribes to up to four topics, one for each lane.
- * Everything here runs on the loop thread; librdkafka's own threads only write to an eventfd.
+ * Requests from a Kafka consumer group that subscribes to a topic for each lane and for each tier of
+ * parked requests. Everything here runs on the loop thread; librdkafka's own threads only write to an
+ * eventfd. Which file does what is said in kafka_priv.h.
  *
- * Queues. The consumer queue carries rebalances and errors. It is always polled, at least every
- * second, which keeps the group membership. The messages of all partitions of a lane are forwarded to
- * a queue of the lane, which is polled only while the lane is not paused. A queue that is not polled
- * is the backpressure: librdkafka stops fetching for it at queued.max.messages.kbytes (16 MiB, and a
- * response of 4 MiB under way) and goes on with the others. rd_kafka_pause_partitions() is not used:
- * it discards fetched messages, and can deliver some twice. The lane of the highest priority is served
- * first, each for MESSAGES_PER_TURN or TURN_MS a turn.
- *
- * Offsets are committed by us only, every second and at a revocation, up to each partition's
- * low-water mark (kafka_positions.c). Assignment is eager: a rebalance revokes all partitions and
- * assigns the new set, under new epochs (kafka_assign.c). Membership is static: a restart within
- * session.timeout.ms gets the same partitions back without a rebalance, and for that the consumer
- * does not leave the group when it is closed.
+ * Assignment is eager: a rebalance revokes all partitions and assigns the new set, under new epochs.
+ * Membership is static: a restart within session.timeout.ms gets the same partitions back without a
+ * rebalance, and for that the consumer does not leave the group when it is closed. Neither is for an
+ * operator to change: workers of one group must not mix assignors, not even during an upgrade, and
+ * cooperative ones lose assignments in librdkafka before 2.10.
  *
  * Messages that arrive and are not taken are counted: left_over, of an assignment that has ended;
- * reread, of a partition that awaits validation.
+ * reread, fetched in a way that they have to be fetched again.
  */
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/data/digest.h"
 #include "common/kafka/settings.h"
 #include "common/kafka/wake.h"
 #include "worker/intake/kafka_priv.h"
@@ -37,17 +32,6 @@
 #define TICK_MS 1000
 /* Bound of ing_intake_free(), the last commit included. */
 #define CLOSE_WAIT_MS 5000
-/* Messages of one lane passed on before the next lane is served; after the last lane the loop serves
- * its other handles. */
-#define MESSAGES_PER_TURN 64
-/* … and for no longer than this, except for the first message: a request of 1 MiB can take 70 ms to
- * parse, and matching against a worst-case robots.txt 3 ms. */
-#define TURN_MS 10
-
-static struct kafka_intake *kafka_of(struct ing_intake *base)
-{
-	return ING_CONTAINER(base, struct kafka_intake, base);
-}
 
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 {
@@ -55,151 +39,40 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *ctx)
 	ing_kafka_handle_error(ctx, NULL, (rd_kafka_resp_err_t)err, reason);
 }
 
-/* ---- Messages ---- */
-
-/* A message below the position: the log has changed, and is read from its start. */
-static void restart_from_start(struct kafka_intake *in, struct ing_partition *s, int64_t offset)
-{
-	unsigned more;
-	if (ing_log_throttle_pass(&in->restart_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_ERROR,
-			"%s: partition %" PRId32 ": offset %" PRId64
-			" is below the position %" PRId64
-			": the log has changed, reading from its start (%u more suppressed)",
-			in->lanes[s->lane].topic, s->number, offset, s->offsets.position, more);
-	ing_kafka_restart_partition(in, s);
-	s->reset_to_start = true;
-}
-
-static void handle_consumer_error(
-	struct kafka_intake *in, enum ing_lane lane, const char *topic, const rd_kafka_message_t *m)
-{
-	struct ing_partition *s = NULL;
-	if (lane != ING_LANES_)
-		s = ing_partitions_find(&in->partitions, lane, m->partition);
-	if (m->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-		ing_kafka_handle_error(in, topic, m->err, rd_kafka_message_errstr(m));
-	else if (s != NULL && s->assigned)
-		ing_kafka_request_validation(in, s); /* the log has no message at the position */
-}
-
-static void hand_out(struct kafka_intake *in, struct ing_partition *s, const rd_kafka_message_t *m)
-{
-	struct ing_message out = {
-		.token = {ing_partitions_index(&in->partitions, s), s->epoch, m->offset},
-		.value = m->len > 0 ? m->payload : "",
-		.value_bytes = m->len,
-		.key = m->key_len > 0 ? m->key : NULL,
-		.key_bytes = m->key_len,
-		.topic = in->lanes[s->lane].topic,
-		.lane = s->lane,
-		.partition = m->partition,
-	};
-	in->stats.taken++;
-	in->ev.on_message(in->ev.ctx, &out);
-}
-
-/* Messages that are not taken are counted: another consumer reads them, or we read them again. */
-static void take_message(struct kafka_intake *in, enum ing_lane lane, const rd_kafka_message_t *m)
-{
-	if (m->err != 0) {
-		const char *topic = m->rkt != NULL ? rd_kafka_topic_name(m->rkt) : NULL;
-		if (lane == ING_LANES_ && topic != NULL)
-			lane = ing_kafka_lane_of(in, topic);
-		handle_consumer_error(in, lane, topic, m);
-		return;
-	}
-	ing_kafka_set_brokers_up(in);
-	struct ing_partition *s = NULL;
-	if (lane != ING_LANES_)
-		s = ing_partitions_find(&in->partitions, lane, m->partition);
-	if (s == NULL || !s->assigned) {
-		in->stats.left_over++;
-		return;
-	}
-	if (ing_partition_is_fetched(s) && m->offset < s->offsets.position)
-		restart_from_start(in, s, m->offset);
-	const struct ing_tracked taken = {.offset = m->offset, .timestamp_ms = -1};
-	if (ing_partition_is_fetched(s) && !ing_offset_tracker_begin(&s->offsets, &taken))
-		ing_kafka_request_validation(in, s); /* the tracker is full: read it again later */
-	if (!ing_partition_is_fetched(s)) {
-		in->stats.reread++;
-		return;
-	}
-	if (ing_offset_tracker_is_full(&s->offsets)) {
-		in->lanes[lane].full_partitions++;
-		ing_log(ING_LOG_WARNING,
-			"%s: partition %" PRId32
-			": %zu requests are or wait for unfinished ones, reading stops",
-			in->lanes[lane].topic, m->partition, s->offsets.count);
-	}
-	hand_out(in, s, m);
-}
-
-static bool is_served(const struct kafka_intake *in, const struct kafka_lane *lane)
-{
-	return in->started && in->phase == KAFKA_ASSIGNED && !in->stopped && !in->fatal &&
-	       lane->topic != NULL && !lane->paused && lane->full_partitions == 0;
-}
-
-/* Empties the consumer queue. It has messages only of partitions that were not forwarded in time.
- * Dropping them would lose them, so they are taken even when the lane is paused. */
-static void serve_consumer_queue(struct kafka_intake *in)
-{
-	for (;;) {
-		rd_kafka_message_t *m = rd_kafka_consumer_poll(in->rk, 0);
-		if (m == NULL)
-			break;
-		enum ing_lane lane = ING_LANES_;
-		if (m->err == 0)
-			lane = ing_kafka_lane_of(in, rd_kafka_topic_name(m->rkt));
-		take_message(in, lane, m);
-		rd_kafka_message_destroy(m);
-	}
-}
-
-/* Returns true when the lane's queue may have more messages. */
-static bool serve_lane(struct kafka_intake *in, enum ing_lane lane)
-{
-	const uint64_t until_ms = ing_now_ms() + TURN_MS;
-	for (int i = 0; i < MESSAGES_PER_TURN && (i == 0 || ing_now_ms() < until_ms); i++) {
-		if (!is_served(in, &in->lanes[lane]))
-			return false;
-		rd_kafka_message_t *m = rd_kafka_consume_queue(in->lanes[lane].messages, 0);
-		if (m == NULL)
-			return false;
-		take_message(in, lane, m);
-		rd_kafka_message_destroy(m);
-	}
-	return true;
-}
-
 static bool serve(void *ctx)
 {
 	struct kafka_intake *in = ctx;
 	if (!in->started)
 		return false;
-	serve_consumer_queue(in);
+	ing_kafka_serve_consumer_queue(in);
 	ing_kafka_take_commit_reply(in, 0);
-	bool more = false;
-	for (int lane = 0; lane < ING_LANES_; lane++)
-		more = serve_lane(in, (enum ing_lane)lane) || more;
+	bool more = ing_kafka_take_messages(in);
 	ing_kafka_continue_revocation(in);
-	ing_kafka_serve_positions(in);
+	ing_kafka_serve_fenced(in);
+	ing_kafka_serve_claims(in);
+	ing_kafka_serve_validation(in);
+	ing_kafka_serve_commits(in);
+	ing_kafka_serve_fetching(in);
 	ing_kafka_report(in);
 	return more;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct kafka_intake *in = timer->data;
+	ing_kafka_wake_kick(in->wake);
 }
 
 /* ---- Start and stop ---- */
 
 static void start_kafka(struct ing_intake *base)
 {
-	struct kafka_intake *in = kafka_of(base);
-	rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(ING_LANES_);
-	for (size_t i = 0; i < ING_LANES_; i++)
-		if (in->lanes[i].topic != NULL)
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(16);
+	for (size_t i = 0; i < ING_INTAKE_TOPICS; i++)
+		if (in->topics[i].name != NULL)
 			rd_kafka_topic_partition_list_add(
-				topics, in->lanes[i].topic, RD_KAFKA_PARTITION_UA);
+				topics, in->topics[i].name, RD_KAFKA_PARTITION_UA);
 	rd_kafka_resp_err_t err = rd_kafka_subscribe(in->rk, topics);
 	rd_kafka_topic_partition_list_destroy(topics);
 	in->started = true;
@@ -212,37 +85,78 @@ static void start_kafka(struct ing_intake *base)
 
 static void finish_token(struct ing_intake *base, struct ing_token t)
 {
-	struct kafka_intake *in = kafka_of(base);
-	ing_must(t.partition_index >= 0 && (size_t)t.partition_index < in->partitions.count);
-	struct ing_partition *s = &in->partitions.all[t.partition_index];
-	if (!s->assigned || s->epoch != t.epoch)
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	struct ing_partition *part = ing_partitions_of_token(&in->partitions, &t);
+	if (part == NULL)
 		return;
-	bool was_full = ing_offset_tracker_is_full(&s->offsets);
+	bool was_full = ing_offset_tracker_is_full(&part->offsets);
 	ing_must(ing_offset_tracker_finish(
-		&s->offsets, t.offset)); /* else it was finished twice, or never taken */
-	if (was_full && !ing_offset_tracker_is_full(&s->offsets)) {
-		in->lanes[s->lane].full_partitions--;
+		&part->offsets, t.offset)); /* else it was finished twice, or never taken */
+	part->changes++;
+	if (was_full)
 		ing_kafka_wake_kick(in->wake);
-	}
+}
+
+static bool find_source(const struct ing_intake *base, struct ing_token t, struct ing_source *ret)
+{
+	const struct kafka_intake *in = (const struct kafka_intake *)(const void *)base;
+	const struct ing_partition *part = ing_partitions_of_token(&in->partitions, &t);
+	if (part == NULL)
+		return false;
+	const struct ing_tracked *m = ing_offset_tracker_find(&part->offsets, t.offset);
+	ing_must(m != NULL); /* else it is finished, or was never taken */
+	*ret = (struct ing_source){
+		.group = in->group_id,
+		.topic = in->topics[part->topic].name,
+		.partition = part->number,
+		.offset = t.offset,
+		.timestamp_ms = m->timestamp_ms,
+		.digest = m->digest,
+		.fence = part->fence,
+	};
+	return true;
+}
+
+/* Done by the next serve(): the caller is in the middle of that token's delivery, which on_revoked()
+ * cancels. */
+static void fence_token(struct ing_intake *base, struct ing_token t)
+{
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	struct ing_partition *part = ing_partitions_of_token(&in->partitions, &t);
+	if (part == NULL)
+		return;
+	part->fenced = true;
+	ing_kafka_wake_kick(in->wake);
 }
 
 static void pause_kafka(struct ing_intake *base, enum ing_lane lane, bool paused)
 {
-	struct kafka_intake *in = kafka_of(base);
-	if (in->lanes[lane].paused && !paused)
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	if (in->paused[lane] && !paused)
 		ing_kafka_wake_kick(in->wake);
-	in->lanes[lane].paused = paused;
+	in->paused[lane] = paused;
 }
 
 static void stop_kafka(struct ing_intake *base)
 {
-	kafka_of(base)->stopped = true;
+	ing_kafka_intake_of(base)->stopped = true;
 }
 
 static void stats_of_kafka(const struct ing_intake *base, struct ing_intake_stats *ret)
 {
-	*ret = ((const struct kafka_intake *)(const void *)base)
-		       ->stats; /* base is the first member */
+	/* base is the first member */
+	const struct kafka_intake *in = (const struct kafka_intake *)(const void *)base;
+	*ret = in->stats;
+	for (size_t i = 0; i < in->partitions.count; i++) {
+		const struct ing_partition *part = in->partitions.all[i];
+		if (!ing_partition_is_assigned(part))
+			continue;
+		ret->partitions++;
+		ret->partitions_held += part->held;
+		ret->partitions_starting += part->stage != ING_PARTITION_READY && !part->held;
+		ret->partitions_slow += part->slow_logged && !part->full_logged;
+		ret->partitions_full += part->full_logged;
+	}
 }
 
 /* Waits until the query does not use the consumer any more, until close_deadline_ms at most. Returns
@@ -257,13 +171,16 @@ static bool end_query(struct kafka_intake *in, struct ing_offset_query *q)
 	return ing_offset_query_is_done(q);
 }
 
-/* Commits, then closes the consumer. Returns false when it is not closed within CLOSE_WAIT_MS. */
+/* Commits, then closes the consumer. Returns false when it is not closed within CLOSE_WAIT_MS. Queries
+ * that are under way do not delay the commit: what they were for is part of it. */
 static bool close_consumer(struct kafka_intake *in)
 {
+	ing_offset_query_cancel(in->commit_query);
+	ing_offset_query_cancel(in->validation_query);
+	ing_kafka_commit_on_close(in);
 	bool ended = end_query(in, ING_TAKE(in->commit_query));
 	if (!end_query(in, ING_TAKE(in->validation_query)) || !ended)
 		return false;
-	ing_kafka_commit_on_close(in);
 	rd_kafka_queue_t *q = rd_kafka_queue_new(in->rk);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(in->rk, q);
 	bool closed = error != NULL; /* the consumer is fenced: it has left the group */
@@ -277,20 +194,18 @@ static bool close_consumer(struct kafka_intake *in)
 	return closed;
 }
 
-static void unwatch_queues(struct kafka_intake *in)
+static void close_partitions(struct kafka_intake *in)
 {
-	ing_kafka_wake_unwatch(in->consumer_queue);
-	ing_kafka_wake_unwatch(in->commit_replies);
-	for (size_t i = 0; i < ING_LANES_; i++)
-		if (in->lanes[i].messages != NULL)
-			ing_kafka_wake_unwatch(in->lanes[i].messages);
+	for (size_t i = 0; i < in->partitions.count; i++) {
+		struct ing_partition *part = in->partitions.all[i];
+		ing_kafka_cancel_claim(in, part);
+		ing_kafka_free_claim(part);
+		ing_kafka_close_queue(part);
+	}
 }
 
-static void destroy_queues(struct kafka_intake *in)
+static void close_queues(struct kafka_intake *in)
 {
-	for (size_t i = 0; i < ING_LANES_; i++)
-		if (in->lanes[i].messages != NULL)
-			rd_kafka_queue_destroy(in->lanes[i].messages);
 	rd_kafka_queue_destroy(in->commit_replies);
 	rd_kafka_queue_destroy(in->consumer_queue);
 }
@@ -299,22 +214,35 @@ static void free_memory(struct kafka_intake *in)
 {
 	ing_kafka_wake_free(in->wake);
 	ing_partitions_done(&in->partitions);
+	ing_kafka_group_unref(in->group);
+	ing_digester_free(in->digester);
 	if (in->revoked_offsets != NULL)
 		rd_kafka_topic_partition_list_destroy(in->revoked_offsets);
-	for (size_t i = 0; i < ING_LANES_; i++)
-		free(in->lanes[i].topic);
+	for (size_t i = 0; i < ING_INTAKE_TOPICS; i++)
+		free(in->topics[i].name);
+	free(in->group_id);
+	free(in->instance);
 	in->base.magic = 0;
 	free(in);
 }
 
+static void on_timer_closed(uv_handle_t *timer)
+{
+	free(timer);
+}
+
 static void free_kafka(struct ing_intake *base)
 {
-	struct kafka_intake *in = kafka_of(base);
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	ing_must(in->batch == NULL);
 	in->closing = true;
 	in->close_deadline_ms = ing_now_ms() + CLOSE_WAIT_MS;
-	unwatch_queues(in);
+	uv_close((uv_handle_t *)in->timer, on_timer_closed);
+	ing_kafka_wake_unwatch(in->consumer_queue);
+	ing_kafka_wake_unwatch(in->commit_replies);
+	close_partitions(in);
 	bool closed = !in->started || close_consumer(in);
-	destroy_queues(in);
+	close_queues(in);
 	/* While a commit is pending and the coordinator is away, rd_kafka_destroy() would wait for
 	 * session.timeout.ms. The consumer is leaked instead: its threads end with the process, and
 	 * no callback runs because nobody polls. */
@@ -322,14 +250,17 @@ static void free_kafka(struct ing_intake *base)
 		rd_kafka_destroy_flags(in->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	else
 		ing_log(ING_LOG_WARNING,
-			"%s: no answer from the brokers: closing without the last commit",
-			in->name);
+			"%s: no answer from the brokers: the consumer is not closed", in->name);
 	free_memory(in);
 }
 
 static const struct ing_intake_ops kafka_ops = {
 	.start = start_kafka,
 	.finish = finish_token,
+	.begin_commit = ing_kafka_begin_batch,
+	.end_commit = ing_kafka_end_batch,
+	.source = find_source,
+	.fenced = fence_token,
 	.pause = pause_kafka,
 	.stop = stop_kafka,
 	.stats = stats_of_kafka,
@@ -354,18 +285,23 @@ static int make_conf(const struct ing_kafka_settings *own, const char *instance,
 		{"enable.auto.commit", "false", true},
 		{"enable.auto.offset.store", "false", true},
 		{"enable.partition.eof", "false", true},
-		{"isolation.level", "read_committed", false},
-		/* Positions are decided in kafka_positions.c. */
+		/* Requests of aborted transactions do not exist; and a position that another
+		   worker's transaction is about to commit is waited for. */
+		{"isolation.level", "read_committed", true},
+		/* Positions are decided in kafka_validate.c. */
 		{"auto.offset.reset", "error", true},
 		/* Missing topics are looked up at this interval. */
 		{"topic.metadata.refresh.interval.ms", "10000", false},
-		/* librdkafka waits a second after its queue was full: hold more than a
-		   second's work. */
-		{"queued.min.messages", "10000", false},
-		{"queued.max.messages.kbytes", "16384", false},
-		{"fetch.message.max.bytes", "1048576", false},
+		/* Of each partition. librdkafka waits a second after its queue was full: hold a
+		   second's work, but remember that 100 partitions may be assigned. */
+		{"queued.min.messages", "4000", false},
+		{"queued.max.messages.kbytes", "2048", false},
+		{"fetch.message.max.bytes", "524288", false},
 		{"fetch.max.bytes", "4194304", false},
 		{"receive.message.max.bytes", receive_bytes, false},
+		/* A committed offset that a transaction of ours has just set is asked for again
+		   after this. */
+		{"retry.backoff.ms", "20", false},
 		/* Back soon after a broker's restart; the default waits for up to 10 s. */
 		{"reconnect.backoff.max.ms", "2000", false},
 		{"socket.keepalive.enable", "true", false},
@@ -378,21 +314,29 @@ static int make_conf(const struct ing_kafka_settings *own, const char *instance,
 /* rd_kafka_subscribe() fails when a topic is named twice. */
 static int check_topics(const struct kafka_intake *in, struct ing_error *err)
 {
-	for (size_t i = 0; i < ING_LANES_; i++) {
-		const char *topic = in->lanes[i].topic;
-		for (size_t k = 0; topic != NULL && k < i; k++)
-			if (in->lanes[k].topic != NULL && strcmp(topic, in->lanes[k].topic) == 0)
+	for (size_t i = 0; i < ING_INTAKE_TOPICS; i++) {
+		const char *name = in->topics[i].name;
+		for (size_t k = 0; name != NULL && k < i; k++)
+			if (in->topics[k].name != NULL && strcmp(name, in->topics[k].name) == 0)
 				return ing_error_set(err, ING_FAIL_CONFIG,
-					"kafka.topics: %s is the topic of two lanes", topic);
+					"kafka.topics: %s is the topic of two lanes, or of a lane and "
+					"a tier of parked requests",
+					name);
 	}
 	return 0;
 }
 
-static void name_topics(struct kafka_intake *in, const char *const topics[ING_LANES_])
+static void name_topics(struct kafka_intake *in, const struct ing_kafka_settings *settings)
 {
 	for (int i = 0; i < ING_LANES_; i++)
-		in->lanes[i].topic = ing_lane_topic_name((enum ing_lane)i, topics);
-	in->name = in->lanes[ING_LANE_REQUESTS].topic;
+		in->topics[i].name = ing_lane_topic_name((enum ing_lane)i, settings->lane_topics);
+	in->name = in->topics[ING_LANE_REQUESTS].name;
+	for (int i = 0; i < ING_TIERS_; i++) {
+		struct kafka_topic *t = &in->topics[ING_LANES_ + i];
+		t->name = ing_tier_topic_name(
+			(enum ing_tier)i, settings->output_topics[ING_OUTPUT_OF_TIER(i)], in->name);
+		t->max_wait_ms = (int64_t)ing_tier_delay_ms((enum ing_tier)i);
+	}
 }
 
 static void open_queues(struct kafka_intake *in)
@@ -401,13 +345,9 @@ static void open_queues(struct kafka_intake *in)
 	in->commit_replies = rd_kafka_queue_new(in->rk);
 	ing_kafka_wake_watch(in->wake, in->consumer_queue);
 	ing_kafka_wake_watch(in->wake, in->commit_replies);
-	for (size_t i = 0; i < ING_LANES_; i++) {
-		struct kafka_lane *lane = &in->lanes[i];
-		if (lane->topic == NULL)
-			continue;
-		lane->messages = rd_kafka_queue_new(in->rk);
-		ing_kafka_wake_watch(in->wake, lane->messages);
-	}
+	in->timer = ing_alloc(sizeof(*in->timer));
+	uv_timer_init(in->loop, in->timer);
+	in->timer->data = in;
 }
 
 static int open_consumer(struct kafka_intake *in, rd_kafka_conf_t *conf, struct ing_error *err)
@@ -427,24 +367,41 @@ static int open_consumer(struct kafka_intake *in, rd_kafka_conf_t *conf, struct 
 
 /* -------------------------------------------------------------------------------------------- */
 
-enum ing_lane ing_kafka_lane_of(const struct kafka_intake *in, const char *topic)
+struct kafka_intake *ing_kafka_intake_of(struct ing_intake *base)
 {
-	for (int i = 0; i < ING_LANES_; i++)
-		if (in->lanes[i].topic != NULL && strcmp(in->lanes[i].topic, topic) == 0)
-			return (enum ing_lane)i;
-	return ING_LANES_;
+	return ING_CONTAINER(base, struct kafka_intake, base);
+}
+
+unsigned ing_kafka_topic_of(const struct kafka_intake *in, const char *name)
+{
+	for (unsigned i = 0; i < ING_INTAKE_TOPICS; i++)
+		if (in->topics[i].name != NULL && strcmp(in->topics[i].name, name) == 0)
+			return i;
+	return ING_INTAKE_TOPICS;
+}
+
+void ing_kafka_serve_in(struct kafka_intake *in, uint64_t ms)
+{
+	if (!uv_is_active((uv_handle_t *)in->timer) || uv_timer_get_due_in(in->timer) > ms)
+		uv_timer_start(in->timer, on_timer, ms, 0);
 }
 
 int ing_intake_kafka_new(struct uv_loop_s *loop, const struct ing_kafka_settings *settings,
-	const char *instance, const struct ing_intake_events *ev, struct ing_intake **ret,
-	struct ing_error *err)
+	const char *instance, const struct ing_claim_ops *claims,
+	const struct ing_intake_events *ev, struct ing_intake **ret, struct ing_error *err)
 {
 	rd_kafka_conf_t *conf;
 	struct kafka_intake *in = ing_alloc(sizeof(*in));
 	in->base = (struct ing_intake){ING_INTAKE_MAGIC, &kafka_ops};
 	in->ev = *ev;
 	in->loop = loop;
-	name_topics(in, settings->lane_topics);
+	if (claims != NULL)
+		in->claims = *claims;
+	in->exactly_once = settings->delivery == ING_GUARANTEE_EXACTLY_ONCE;
+	in->group_id = ing_strdup(settings->group);
+	in->instance = ing_strdup(instance);
+	in->digester = ing_digester_new(ING_DIGEST_SHA1);
+	name_topics(in, settings);
 	int rc = check_topics(in, err);
 	if (rc == 0)
 		rc = make_conf(settings, instance, &conf, err);

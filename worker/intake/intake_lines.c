@@ -191,6 +191,22 @@ static void finish_line_token(struct ing_intake *base, struct ing_token t)
 	(void)t; /* the position in the file is not stored */
 }
 
+static bool find_line_source(
+	const struct ing_intake *base, struct ing_token t, struct ing_source *ret)
+{
+	(void)base;
+	(void)t;
+	(void)ret;
+	return false;
+}
+
+static void ignore_fence(struct ing_intake *base, struct ing_token t)
+{
+	(void)base;
+	(void)t;
+	ing_must(false); /* a line has no source, and so no fence */
+}
+
 static void pause_lines(struct ing_intake *base, enum ing_lane lane, bool paused)
 {
 	if (lane != ING_LANE_REQUESTS)
@@ -230,6 +246,8 @@ static void stats_of_lines(const struct ing_intake *base, struct ing_intake_stat
 static const struct ing_intake_ops lines_ops = {
 	.start = start_lines,
 	.finish = finish_line_token,
+	.source = find_line_source,
+	.fenced = ignore_fence,
 	.pause = pause_lines,
 	.stop = stop_lines,
 	.stats = stats_of_lines,

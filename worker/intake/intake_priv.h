@@ -11,6 +11,12 @@
 struct ing_intake_ops {
 	void (*start)(struct ing_intake *in);
 	void (*finish)(struct ing_intake *in, struct ing_token t);
+	/* Of struct ing_positions_ops, with the intake as ctx. Lines: NULL. */
+	struct ing_positions *(*begin_commit)(
+		void *ctx, const struct ing_token *tokens, size_t count);
+	void (*end_commit)(void *ctx, struct ing_positions *p, bool committed);
+	bool (*source)(const struct ing_intake *in, struct ing_token t, struct ing_source *ret);
+	void (*fenced)(struct ing_intake *in, struct ing_token t);
 	void (*pause)(struct ing_intake *in, enum ing_lane lane, bool paused);
 	void (*stop)(struct ing_intake *in);
 	void (*stats)(const struct ing_intake *in, struct ing_intake_stats *ret);

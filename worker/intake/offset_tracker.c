@@ -67,16 +67,8 @@ static void remove_finished_head(struct ing_offset_tracker *t)
 /* Returns the entry of the offset, or t->count when there is none. */
 static size_t index_of(const struct ing_offset_tracker *t, int64_t offset)
 {
-	size_t low = 0;
-	size_t high = t->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ing_offset_tracker_at(t, middle)->offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->count && ing_offset_tracker_at(t, low)->offset == offset ? low : t->count;
+	size_t i = ing_offset_tracker_lower_bound(t, offset);
+	return i < t->count && ing_offset_tracker_at(t, i)->offset == offset ? i : t->count;
 }
 
 /* Moves the bit of an offset from one set to the other. NULL: finished. */
@@ -148,6 +140,15 @@ bool ing_offset_tracker_begin(struct ing_offset_tracker *t, const struct ing_tra
 	set_bit(t->in_commit, slot, false);
 	t->open++;
 	t->position = m->offset + 1;
+	return true;
+}
+
+bool ing_offset_tracker_identify(struct ing_offset_tracker *t, const struct ing_tracked *m)
+{
+	size_t i = index_of(t, m->offset);
+	if (i == t->count || !get_bit(t->unfinished, slot_of(t, i)))
+		return false;
+	t->ring[slot_of(t, i)] = *m;
 	return true;
 }
 
@@ -225,6 +226,20 @@ const struct ing_tracked *ing_offset_tracker_mark(const struct ing_offset_tracke
 const struct ing_tracked *ing_offset_tracker_at(const struct ing_offset_tracker *t, size_t i)
 {
 	return &t->ring[slot_of(t, i)];
+}
+
+size_t ing_offset_tracker_lower_bound(const struct ing_offset_tracker *t, int64_t offset)
+{
+	size_t low = 0;
+	size_t high = t->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ing_offset_tracker_at(t, middle)->offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 size_t ing_offset_tracker_next_unfinished(const struct ing_offset_tracker *t, size_t from)

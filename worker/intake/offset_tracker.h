@@ -49,6 +49,10 @@ void ing_offset_tracker_done(struct ing_offset_tracker *t);
  * position, or when ing_offset_tracker_fits() is false. */
 bool ing_offset_tracker_begin(struct ing_offset_tracker *t, const struct ing_tracked *m);
 
+/* A message that began by its offset alone (ing_position_map_restore()) has been read. Returns false
+ * when the offset is not unfinished. */
+bool ing_offset_tracker_identify(struct ing_offset_tracker *t, const struct ing_tracked *m);
+
 /* Each returns false, and changes nothing, when the offset is not in the state to leave. */
 bool ing_offset_tracker_finish(
 	struct ing_offset_tracker *t, int64_t offset); /* unfinished → finished */
@@ -80,9 +84,11 @@ int64_t ing_offset_tracker_committable(const struct ing_offset_tracker *t);
 /* Returns the newest message below that offset, or NULL when there is none that we have seen. */
 const struct ing_tracked *ing_offset_tracker_mark(const struct ing_offset_tracker *t);
 
-/* For the position map: entries are numbered from 0, the oldest, to t->count - 1. */
+/* Entries are numbered from 0, the oldest, to t->count - 1. */
 
 const struct ing_tracked *ing_offset_tracker_at(const struct ing_offset_tracker *t, size_t i);
+/* Returns the first entry whose offset is not below that, or t->count when there is none. */
+size_t ing_offset_tracker_lower_bound(const struct ing_offset_tracker *t, int64_t offset);
 /* Returns the first unfinished entry from `from` on, or t->count when there is none. */
 size_t ing_offset_tracker_next_unfinished(const struct ing_offset_tracker *t, size_t from);
 /* The same for entries that are finished or in a commit. */

@@ -11,13 +11,37 @@
 #include <stdbool.h>
 #include "common/base/macros.h"
 
+/* A message by which a log is recognised: that its offset has this timestamp. */
+struct ing_log_mark {
+	int64_t offset; /* -1: none is known */
+	int64_t timestamp_ms;
+};
+
+enum ing_mark_state {
+	ING_MARK_UNKNOWN, /* not asked, or no answer */
+	ING_MARK_FOUND,
+	ING_MARK_OTHER, /* there is another message, or none */
+};
+
 /* What the brokers reported of one partition. */
 struct ing_broker_offsets {
 	bool has_committed;  /* the coordinator answered: `committed` is set */
 	bool has_bounds;     /* the leader answered: `low` and `high` are set */
 	bool bounds_queried; /* false: there was no time left to query the leader */
 	int64_t committed;   /* the group's offset; -1: it has none */
+	char *metadata;      /* of the commit; heap, NULL when empty */
 	int64_t low, high;   /* log start offset; log end offset (one past the newest) */
+	enum ing_mark_state
+		mark; /* asked when the group has no offset and the log has the mark's */
+};
+
+/* What we know ourselves. */
+struct ing_known_position {
+	int64_t next;          /* the next offset to be read; -1: nothing has been read yet */
+	bool group_has_offset; /* the group had a committed offset when we last asked */
+	/* Where the partition's last owner ended, by its own notes; -1: there are none. */
+	int64_t last_low_water;
+	struct ing_log_mark mark; /* the newest message below that */
 };
 
 enum ing_position_state {
@@ -26,17 +50,19 @@ enum ing_position_state {
 	ING_POSITION_DELETED,         /* retention deleted messages that were not read */
 	ING_POSITION_BEYOND_END,      /* the log ends before it: truncated, or topic recreated */
 	ING_POSITION_TOPIC_RECREATED, /* the group had a committed offset and has none */
+	ING_POSITION_EXPIRED, /* likewise, but the log is the one that was read: the brokers have
+			       * expired the offset, and the last owner's is used */
+	ING_POSITION_NEW_LOG, /* likewise, and the log is another one */
 };
 
 struct ing_position_check {
 	enum ing_position_state state;
-	int64_t start; /* the offset to read from, unless UNKNOWN */
-	int64_t lost;  /* DELETED: number of offsets that were never read */
+	int64_t position; /* below it all are finished, or deleted; unless UNKNOWN */
+	int64_t start; /* the offset to read from: position, or the log start when that is higher */
 };
 
-/* position: the next offset to be read, or -1 to read from the group's offset, or from the log start
- * when it has none. group_has_offset: the group had a committed offset before. A log that ends
- * before the position is read from its start, because nothing tells which of its messages are new.
- */
+/* Without a position of our own the group's offset counts, else the last owner's notes, else the log
+ * is read from its start. A log that ends before the position is read from its start, because nothing
+ * tells which of its messages are new. */
 struct ing_position_check ing_position_check(
-	int64_t position, bool group_has_offset, const struct ing_broker_offsets *reported);
+	const struct ing_known_position *known, const struct ing_broker_offsets *reported);

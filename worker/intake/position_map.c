@@ -293,6 +293,10 @@ static bool is_consistent(const struct ing_position_map *m)
 {
 	if (m->unfinished_count == 0 || m->unfinished[0] != m->low_water)
 		return false;
+	/* What we encode does: the newest message is either finished, or beyond the last finished
+	 * one. The tracker that is made of the map relies on it. */
+	if (!ing_position_map_fits((uint64_t)(m->end - m->low_water), m->unfinished_count + 1))
+		return false;
 	for (size_t i = 0; i < m->timestamp_count; i++)
 		if (is_unfinished(m, m->timestamps[i].offset))
 			return false;
@@ -334,6 +338,14 @@ static int decode_raw(
 	if (get_byte(&r) != VERSION || !read_map(&r, m))
 		return ing_error_set(err, ING_FAIL_SYNTAX, "position map: malformed");
 	return 0;
+}
+
+/* ---- Restoring ---- */
+
+static void restore_finished(struct ing_offset_tracker *t, int64_t offset, int64_t timestamp_ms)
+{
+	const struct ing_tracked finished = {offset, timestamp_ms, 0};
+	ing_must(ing_offset_tracker_begin(t, &finished) && ing_offset_tracker_finish(t, offset));
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -412,6 +424,22 @@ int64_t ing_position_map_end(const struct ing_position_map *m)
 bool ing_position_map_has(const struct ing_position_map *m, int64_t offset)
 {
 	return offset < m->end && !is_unfinished(m, offset);
+}
+
+void ing_position_map_restore(const struct ing_position_map *m, struct ing_offset_tracker *t)
+{
+	size_t next = 0; /* of m->timestamps */
+	for (size_t i = 0; i < m->unfinished_count; i++) {
+		for (; next < m->timestamp_count && m->timestamps[next].offset < m->unfinished[i];
+			next++)
+			restore_finished(t, m->timestamps[next].offset, m->timestamps[next].ms);
+		const struct ing_tracked unread = {m->unfinished[i], -1, 0};
+		ing_must(ing_offset_tracker_begin(t, &unread)); /* it fits: is_consistent() */
+	}
+	for (; next < m->timestamp_count; next++)
+		restore_finished(t, m->timestamps[next].offset, m->timestamps[next].ms);
+	if (t->position < m->end)
+		restore_finished(t, m->end - 1, -1);
 }
 
 int64_t ing_position_map_timestamp(const struct ing_position_map *m, int64_t offset)

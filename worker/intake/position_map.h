@@ -56,6 +56,10 @@ int64_t ing_position_map_low_water(const struct ing_position_map *m);
 int64_t ing_position_map_end(const struct ing_position_map *m);
 /* Is it finished? True for all offsets below the low water, false for all from the end on. */
 bool ing_position_map_has(const struct ing_position_map *m, int64_t offset);
+/* The inverse of encode: t, empty and at the map's low water, gets an entry for each unfinished offset
+ * and for some of the finished ones, so that it has the same map; the others count as gaps. Entries of
+ * unfinished offsets have no timestamp until their message is read (ing_offset_tracker_identify()). */
+void ing_position_map_restore(const struct ing_position_map *m, struct ing_offset_tracker *t);
 /* Returns the timestamp kept for this offset, or -1. */
 int64_t ing_position_map_timestamp(const struct ing_position_map *m, int64_t offset);
 /* How many offsets the map says are finished beyond the low water. */

@@ -120,14 +120,21 @@ void open_worker(struct fixture *f, struct worker *w, const char *instance, cons
 		.brokers = f->kafka.brokers,
 		.group = GROUP,
 		.max_message_bytes = 1 << 20,
+		.delivery =
+			w->exactly_once ? ING_GUARANTEE_EXACTLY_ONCE : ING_GUARANTEE_AT_LEAST_ONCE,
 		.properties = properties,
 	};
+	if (f->tier_topics != NULL)
+		for (unsigned i = 0; i < ING_TIERS_; i++)
+			settings.output_topics[ING_OUTPUT_OF_TIER(i)] = f->tier_topics[i];
 	for (int i = 0; i < ING_LANES_; i++)
 		settings.lane_topics[i] = f->topics[i];
 	struct ing_intake_events ev = {w, on_message, on_revoked, on_assigned, on_end, on_fatal};
 	struct ing_error err = {0};
 	w->group = f;
-	assert_int_equal(ing_intake_kafka_new(&f->loop, &settings, instance, &ev, &w->in, &err), 0);
+	assert_int_equal(ing_intake_kafka_new(&f->loop, &settings, instance,
+				 w->claims.ctx != NULL ? &w->claims : NULL, &ev, &w->in, &err),
+		0);
 	ing_intake_start(w->in);
 }
 

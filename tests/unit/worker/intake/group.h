@@ -15,6 +15,7 @@
 
 #include "tests/unit/common/kafka/mock_kafka.h"
 #include "worker/intake/intake.h"
+#include "worker/model/tier.h"
 
 #define GROUP "ingest-worker"
 #define MAX_MESSAGES 4096 /* to a worker, and of a topic */
@@ -39,7 +40,9 @@ struct worker {
 	unsigned times[MAX_MESSAGES]; /* by the number in the value, of all lanes */
 	unsigned pause_after;         /* the lane of requests, after so many messages; 0: never */
 	bool finish_at_once;
-	unsigned busy_ms;   /* so long each message keeps the loop */
+	bool exactly_once;
+	struct ing_claim_ops claims; /* without ctx: no database */
+	unsigned busy_ms;            /* so long each message keeps the loop */
 	unsigned this_turn; /* messages of this turn of the loop, for the test to set back */
 	/* Called with the fixture at the next on_revoked(), or NULL; for what it wants to keep. */
 	void (*on_first_revoked)(void *fixture);
@@ -52,8 +55,9 @@ struct worker {
 
 struct fixture {
 	struct mock_kafka kafka;
-	const char *const *topics; /* by lane; NULL: none */
-	int partitions;            /* of each topic */
+	const char *const *topics;      /* by lane; NULL: none */
+	const char *const *tier_topics; /* by tier; NULL: none of all */
+	int partitions;                 /* of each topic */
 	uv_loop_t loop;
 	struct worker a, b; /* zero until opened, but for what a test wants of them */
 };

@@ -57,9 +57,9 @@ static void test_all_lanes(void **state)
 
 	f.a = (struct worker){0};
 	open_worker(&f, &f.a, "one", CHANGING, NULL);
-	wait_count(&f, &f.a.of_lane[ING_LANE_DAILY], 30);
+	wait_count(&f, &f.a.of_lane[ING_LANE_DAILY], 3 * PARTITIONS);
 	turn(&f, 500);
-	assert_int_equal(f.a.messages, 30);
+	assert_int_equal(f.a.messages, 3 * PARTITIONS);
 	teardown(&f);
 }
 
@@ -261,8 +261,8 @@ static void test_one_topic_twice(void **state)
 	struct ing_intake_events ev = {0};
 	struct ing_error err = {0};
 	struct ing_intake *in = NULL;
-	assert_int_equal(
-		ing_intake_kafka_new(&f.loop, &settings, "one", &ev, &in, &err), -ING_FAIL_CONFIG);
+	assert_int_equal(ing_intake_kafka_new(&f.loop, &settings, "one", NULL, &ev, &in, &err),
+		-ING_FAIL_CONFIG);
 	assert_non_null(strstr(err.msg, "two lanes"));
 	teardown(&f);
 }

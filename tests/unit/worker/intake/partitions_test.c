@@ -19,16 +19,17 @@ static void test_entries_keep_their_index(void **state)
 	struct ing_partitions s = {0};
 	assert_null(ing_partitions_find(&s, ING_LANE_BULK, 0));
 	struct ing_partition *first = ing_partitions_add(&s, ING_LANE_REQUESTS, 7);
-	int32_t index = ing_partitions_index(&s, first);
+	int32_t index = first->index;
 	first->epoch = 3;
 	for (int32_t i = 0; i < 100; i++) {
 		const struct ing_partition *made = ing_partitions_add(&s, ING_LANE_BULK, i);
-		assert_int_equal(made->lane, ING_LANE_BULK);
+		assert_int_equal(made->topic, ING_LANE_BULK);
 		assert_int_equal(made->number, i);
 		assert_int_equal(made->committed, -1);
 	}
 	const struct ing_partition *again = ing_partitions_add(&s, ING_LANE_REQUESTS, 7);
-	assert_int_equal(ing_partitions_index(&s, again), index);
+	assert_int_equal(again->index, index);
+	assert_ptr_equal(again, first);
 	assert_int_equal(again->epoch, 3);
 	assert_ptr_equal(ing_partitions_find(&s, ING_LANE_REQUESTS, 7), again);
 	assert_ptr_not_equal(ing_partitions_find(&s, ING_LANE_BULK, 7), again);
@@ -46,38 +47,115 @@ static void finish_up_to(struct ing_partition *part, int64_t first, int64_t end)
 			    ing_offset_tracker_finish(&part->offsets, i));
 }
 
+static void start(struct ing_partition *part, uint32_t epoch)
+{
+	ing_partition_begin_epoch(part, epoch, ING_PARTITION_VALIDATING);
+	assert_false(ing_partition_is_commit_due(part));
+	ing_partition_set_position(part, 0, NULL);
+	part->stage = ING_PARTITION_READY;
+}
+
+static void send(struct ing_partition *part)
+{
+	part->commit_epoch = part->epoch;
+	part->sent_changes = part->changes;
+}
+
 /* A log that is read again from its start: the offset to commit is below the committed one. */
 static void test_a_committed_offset_can_go_back(void **state)
 {
 	(void)state;
 	struct ing_partitions s = {0};
 	struct ing_partition *part = ing_partitions_add(&s, ING_LANE_REQUESTS, 0);
-	ing_partition_begin_epoch(part, 1);
-	assert_true(part->awaits_validation && !ing_partition_is_commit_due(part));
-	ing_offset_tracker_init(&part->offsets, 0);
-	part->awaits_validation = false;
+	start(part, 1);
 	assert_true(
 		ing_partition_is_commit_due(part)); /* the start, because the group has no offset */
 	finish_up_to(part, 0, 40);
-	part->commit_epoch = part->epoch;
+	send(part);
 	ing_partition_set_committed(part, 40);
 	assert_true(part->group_has_offset && !ing_partition_is_commit_due(part));
 
-	ing_partition_begin_epoch(part, 2);
+	start(part, 2);
 	assert_int_equal(part->committed, -1);
 	ing_partition_set_committed(part, 40); /* a late reply, of the epoch before */
 	assert_int_equal(part->committed, -1);
-	ing_offset_tracker_init(&part->offsets, 0);
-	part->awaits_validation = false;
 	finish_up_to(part, 0, 10);
 	assert_true(ing_partition_is_commit_due(part));
 	assert_int_equal(ing_offset_tracker_committable(&part->offsets), 10);
-	part->commit_epoch = part->epoch;
+	send(part);
 	ing_partition_set_committed(part, 10);
 	assert_int_equal(part->committed, 10);
 	assert_false(ing_partition_is_commit_due(part));
 	ing_partition_end_epoch(part);
 	assert_false(ing_partition_is_commit_due(part));
+	ing_partitions_done(&s);
+}
+
+/* The position stays where it is, but what is finished beyond it has changed: the map is due. */
+static void test_a_change_beyond_the_position_is_due(void **state)
+{
+	(void)state;
+	struct ing_partitions s = {0};
+	struct ing_partition *part = ing_partitions_add(&s, ING_LANE_REQUESTS, 0);
+	start(part, 1);
+	finish_up_to(part, 0, 5);
+	assert_true(ing_offset_tracker_begin(&part->offsets, &(struct ing_tracked){5, 1, 0}));
+	send(part);
+	ing_partition_set_committed(part, 5);
+	assert_false(ing_partition_is_commit_due(part));
+	finish_up_to(part, 6, 7);
+	part->changes++;
+	assert_int_equal(ing_offset_tracker_committable(&part->offsets), 5);
+	assert_true(ing_partition_is_commit_due(part));
+	send(part);
+	part->changes++; /* one more while the commit is under way */
+	ing_partition_set_committed(part, 5);
+	assert_true(ing_partition_is_commit_due(part));
+	send(part);
+	ing_partition_set_committed(part, 5);
+	assert_false(ing_partition_is_commit_due(part));
+	ing_partitions_done(&s);
+}
+
+/* What a map says is unfinished holds the position until it has been read and finished. */
+static void test_a_position_with_a_map(void **state)
+{
+	(void)state;
+	struct ing_partitions s = {0};
+	struct ing_partition *part = ing_partitions_add(&s, ING_LANE_REQUESTS, 0);
+	start(part, 1);
+	for (int64_t i = 0; i < 10; i++)
+		assert_true(ing_offset_tracker_begin(
+			&part->offsets, &(struct ing_tracked){i, 1000 + i, 0}));
+	for (int64_t i = 0; i < 10; i++)
+		if (i != 2 && i != 5)
+			assert_true(ing_offset_tracker_finish(&part->offsets, i));
+	struct ing_buf text;
+	struct ing_error err = {0};
+	struct ing_position_map *map = NULL;
+	ing_buf_init(&text, ING_POSITION_MAP_MAX_CHARS + 1);
+	ing_position_map_encode(&part->offsets, &text);
+	assert_int_equal(ing_position_map_decode(ing_buf_str(&text), text.len, &map, &err), 0);
+
+	ing_partition_begin_epoch(part, 2, ING_PARTITION_VALIDATING);
+	ing_partition_set_position(part, 2, map);
+	assert_int_equal(part->next_offset, 2);
+	assert_int_equal(part->offsets.position, 10);
+	assert_int_equal(ing_offset_tracker_committable(&part->offsets), 2);
+	struct ing_buf again;
+	ing_buf_init(&again, ING_POSITION_MAP_MAX_CHARS + 1);
+	ing_position_map_encode(&part->offsets, &again);
+	assert_string_equal(ing_buf_str(&again), ing_buf_str(&text));
+	assert_true(ing_offset_tracker_identify(&part->offsets, &(struct ing_tracked){5, 1005, 7}));
+	assert_int_equal(ing_offset_tracker_find(&part->offsets, 5)->digest, 7);
+	assert_false(
+		ing_offset_tracker_identify(&part->offsets, &(struct ing_tracked){4, 1004, 7}));
+	assert_true(ing_offset_tracker_finish(&part->offsets, 2));
+	assert_int_equal(ing_offset_tracker_committable(&part->offsets), 5);
+	assert_true(ing_offset_tracker_finish(&part->offsets, 5));
+	assert_int_equal(ing_offset_tracker_committable(&part->offsets), 10);
+	ing_buf_done(&again);
+	ing_buf_done(&text);
 	ing_partitions_done(&s);
 }
 
@@ -149,6 +227,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_entries_keep_their_index),
 		cmocka_unit_test(test_a_committed_offset_can_go_back),
+		cmocka_unit_test(test_a_change_beyond_the_position_is_due),
+		cmocka_unit_test(test_a_position_with_a_map),
 		cmocka_unit_test(test_numbers_out_of_bounds),
 		cmocka_unit_test(test_topic_of_a_lane),
 		cmocka_unit_test(test_lane_names),
