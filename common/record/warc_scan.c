@@ -18,6 +18,8 @@ enum part { PART_HEAD, PART_BLOCK, PART_TAIL, PART_DONE };
 
 struct ing_warc_scan {
 	ing_warc_scan_f *each;
+	ing_warc_scan_head_f *on_head; /* these two may be NULL */
+	ing_warc_scan_block_f *on_block;
 	void *ctx;
 	struct ing_gunzip *gunzip;
 	struct ing_warc_scan_state state;
@@ -67,6 +69,8 @@ static size_t read_head(struct ing_warc_scan *s, const char *data, size_t bytes)
 	s->head.len = (size_t)(blank + 4 - s->head.data);
 	if (ing_warc_head_check(s->head.data, s->head.len, &s->block_left) != 0)
 		s->state.damage = "the record's header is malformed";
+	else if (s->on_head != NULL)
+		s->on_head(s->ctx, s->state.whole, s->head.data, s->head.len);
 	s->part = s->block_left > 0 ? PART_BLOCK : PART_TAIL;
 	return s->head.len - before;
 }
@@ -93,6 +97,8 @@ static void read_record(struct ing_warc_scan *s, const char *data, size_t bytes)
 		case PART_BLOCK:
 			used = (size_t)ING_MIN(s->block_left, (uint64_t)bytes);
 			s->block_left -= used;
+			if (s->on_block != NULL)
+				s->on_block(s->ctx, data, used);
 			if (s->block_left == 0)
 				s->part = PART_TAIL;
 			break;
@@ -143,6 +149,13 @@ void ing_warc_scan_free(struct ing_warc_scan *s)
 	ing_gunzip_free(s->gunzip);
 	ing_buf_done(&s->head);
 	free(s);
+}
+
+void ing_warc_scan_watch(
+	struct ing_warc_scan *s, ing_warc_scan_head_f *head, ing_warc_scan_block_f *block)
+{
+	s->on_head = head;
+	s->on_block = block;
 }
 
 void ing_warc_scan_restart(struct ing_warc_scan *s, uint64_t offset)

@@ -17,6 +17,11 @@ struct ing_warc_scan;
 typedef void ing_warc_scan_f(
 	void *ctx, uint64_t offset, uint64_t csize, const char *head, size_t head_bytes);
 
+/* On the way of a record, which need not turn out to be whole: its header (borrowed until the record
+ * ends), and its block in pieces. */
+typedef void ing_warc_scan_head_f(void *ctx, uint64_t offset, const char *head, size_t head_bytes);
+typedef void ing_warc_scan_block_f(void *ctx, const void *data, size_t bytes);
+
 struct ing_warc_scan_state {
 	uint64_t offered; /* bytes pushed so far */
 	uint64_t whole;   /* offset behind the last whole record: a file cut here is whole */
@@ -26,6 +31,9 @@ struct ing_warc_scan_state {
 
 struct ing_warc_scan *ing_warc_scan_new(ing_warc_scan_f *each, void *ctx); /* each may be NULL */
 void ing_warc_scan_free(struct ing_warc_scan *s);                          /* NULL is fine */
+/* Called with the ctx of new, too. */
+void ing_warc_scan_watch(
+	struct ing_warc_scan *s, ing_warc_scan_head_f *head, ing_warc_scan_block_f *block);
 /* As if new, with offsets counted from `offset`. */
 void ing_warc_scan_restart(struct ing_warc_scan *s, uint64_t offset);
 /* False once damage was found: nothing after it is looked at. */

@@ -42,6 +42,7 @@ _ingestctl()
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
 	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test' -- "$cur") ;;
+	warc:warc) mapfile -t COMPREPLY < <(compgen -W 'verify index cat' -- "$cur") ;;
 	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html' -- "$cur") ;;
 	*)
 		case $cur in

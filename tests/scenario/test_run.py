@@ -155,7 +155,7 @@ def test_run_warns_of_a_user_agent_without_contact(program, ingestctl):
 
 
 def test_every_verb_has_help_and_unknown_ones_are_refused(program, ingestctl):
-    for verb in ("run", "submit", "results", "db", "url", "rules", "select", "scrape", "identify", "extract"):
+    for verb in ("run", "submit", "results", "db", "url", "rules", "select", "scrape", "identify", "extract", "warc"):
         done = ingestctl(program, verb, "--help")
         assert done.returncode == 0 and "usage: " in done.stdout, verb
     done = ingestctl(program, "dance")

@@ -191,9 +191,51 @@ static void bytes_that_are_not_gzip_are_damage(void **state)
 	ing_warc_scan_free(NULL);
 }
 
+struct watched {
+	unsigned heads;
+	uint64_t block_bytes, last_offset;
+};
+
+static void note_head(void *ctx, uint64_t offset, const char *head, size_t head_bytes)
+{
+	struct watched *w = ctx;
+	assert_memory_equal(head, "WARC/1.1\r\n", 10);
+	assert_memory_equal(head + head_bytes - 4, "\r\n\r\n", 4);
+	w->heads++;
+	w->last_offset = offset;
+}
+
+static void note_block(void *ctx, const void *data, size_t bytes)
+{
+	struct watched *w = ctx;
+	assert_non_null(data);
+	w->block_bytes += bytes;
+}
+
+static void a_record_is_told_on_its_way_even_if_it_is_cut(void **state)
+{
+	(void)state;
+	struct ing_buf b;
+	uint64_t ends[3];
+	build(&b, ends);
+	struct watched w = {0};
+	struct ing_warc_scan *s = ing_warc_scan_new(NULL, &w);
+	ing_warc_scan_watch(s, note_head, note_block);
+	assert_true(ing_warc_scan_add(s, b.data, b.len - 1));
+	struct ing_warc_scan_state end = ing_warc_scan_end(s);
+	assert_string_equal(end.damage, "the record is cut off");
+	assert_int_equal(end.records, 2);
+	assert_int_equal(w.heads, 3);
+	assert_int_equal(w.last_offset, ends[1]);
+	assert_int_equal(w.block_bytes, 13 + 0 + 300000);
+	ing_warc_scan_free(s);
+	ing_buf_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_is_told_on_its_way_even_if_it_is_cut),
 		cmocka_unit_test(whole_files_are_whole_in_any_pieces),
 		cmocka_unit_test(a_cut_anywhere_leaves_the_records_before_it),
 		cmocka_unit_test(members_that_are_no_record_are_damage),
