@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * deliver.h - writes what is left of a finished request: its rows, then its messages; then its token
- * is finished.
+ * deliver.h - writes what is left of a finished request in the order in which it becomes durable:
+ * side messages, rows with the outbox, then the message that answers it, committed with its position.
  *
  * A struct ing_delivery holds all of it. Its maker (a job, a robots fetch) fills it and gives it
  * away with ing_deliver_put(). From then on struct ing_deliver owns it, nobody changes it, and it
- * refers to nothing outside itself. It is freed once: when the token is finished, or, if it was
+ * refers to nothing outside itself. It is freed once: when its message is committed, or, if it was
  * cancelled, when store and emit have called back.
  *
- * Kinds: the result of a request; a parked request, which has the message that asked for it and
- * index rows of what was fetched so far (parked.h); a dead letter, which has no rows; a capture,
- * which has an index row alone (robots.txt).
+ * Kinds: the result of a request; a request that is parked for later; a dead letter, which has no
+ * rows; an answer that an earlier process has stored and not committed, which is committed only; a
+ * capture, which has an index row alone (robots.txt) and no message.
  *
  * States, counted by ing_deliver_stats():
- *   storing    the store has the rows
- *   emitting   emit has all messages; a refused result is put a second time, shorter
- *   cancelled  its partition was revoked, or the worker stops: what emit has not given to the broker
- *              yet is not sent, and the token is not finished
+ *   emitting    emit has the side messages
+ *   storing     the store has the rows, and the message for the outbox
+ *   committing  emit has the message; one that is refused is committed a second time, replaced
+ *   cancelled   its partition was revoked, another instance has it, or the worker stops: what emit
+ *               has not given to the broker yet is not sent, and nothing is committed
  *
- * A message that the broker refuses for good is handled as its row in worker/model/outputs.def
- * says; the token is finished all the same.
+ * The message is another one than was put when the store finds the request answered (an earlier
+ * process had stored it): then that answer is committed and our rows are not written.
  *
  * Thread: loop only. Callbacks come from callbacks of store and emit, never from inside a call.
  */
@@ -33,19 +34,21 @@
 #include "worker/model/metrics.h"
 #include "worker/model/outputs.h"
 #include "worker/model/rows.h"
+#include "worker/model/source.h"
 #include "worker/model/status.h"
 #include "worker/model/token.h"
+#include "worker/emit/emit.h"
 #include "worker/store/store.h"
 
 struct ing_deliver;
-struct ing_emit;
 struct ing_intake;
 
 enum ing_delivery_kind {
 	ING_DELIVERY_RESULT,
 	ING_DELIVERY_PARKED,
 	ING_DELIVERY_DEAD_LETTER,
-	ING_DELIVERY_CAPTURE
+	ING_DELIVERY_ANSWERED,
+	ING_DELIVERY_CAPTURE,
 };
 
 struct ing_delivery_cdx_line {
@@ -58,8 +61,8 @@ struct ing_delivery_rule {
 	const char *name;
 };
 
-struct ing_delivery_message {
-	struct ing_delivery_message *next;
+struct ing_delivery_side_message {
+	struct ing_delivery_side_message *next;
 	struct ing_delivery *delivery;
 	struct ing_output_message m; /* its value goes to emit */
 };
@@ -69,10 +72,10 @@ struct ing_delivery {
 	enum ing_delivery_kind kind;
 	struct ing_arena ar;    /* what the members point to, but for values of messages */
 	struct ing_token token; /* not of a capture */
-	/* Of a result, or a parked request: */
+	/* Of a result, a parked request and an answer: */
 	enum ing_lane lane;
 	uint64_t accepted_ms;   /* ing_now_ms() clock: when the request was taken in */
-	enum ing_status status; /* counted once it is delivered; of a result */
+	enum ing_status status; /* of a result: counted once it is delivered */
 	const char *name;       /* for the log, without passwords */
 	/* Called when it is delivered, before it is freed; not for a cancelled one, which a capture
 	 * never is. Or NULL. */
@@ -82,16 +85,20 @@ struct ing_delivery {
 	struct ing_delivery_rule *rules; /* scraping rules whose links were followed; for done() */
 	struct ing_delivery_cdx_line *cdx_lines;
 	struct ing_rows rows;
-	struct ing_delivery_message *messages; /* in the order in which they are put */
-	char *shortest; /* heap: sent in place of a refused result; or NULL */
-	size_t shortest_bytes;
+	struct ing_delivery_side_message *side_messages; /* in the order in which they are put */
+	struct ing_output_message message;               /* answers the request; not of a capture */
 
 	/* deliver's own. */
 	unsigned magic;
 	uint8_t state;
+	bool answered;  /* message is of an earlier process */
+	bool in_outbox; /* to be pruned once it is committed */
+	bool replaced;  /* message takes the place of one that was refused */
 	struct ing_deliver *deliver;
 	struct ing_delivery *prev, *next; /* of the same partition */
+	struct ing_source source;         /* when it has something to store, or is in the outbox */
 	struct ing_store_item item;
+	struct ing_emit_record record;
 	unsigned owed; /* callbacks of store and emit */
 	size_t side_bytes;
 };
@@ -103,8 +110,12 @@ void ing_delivery_free(struct ing_delivery *delivery);
 void ing_delivery_set_rows(struct ing_delivery *delivery, const struct ing_rows *rows);
 void ing_delivery_add_cdx_line(struct ing_delivery *delivery, const struct ing_cdx *line);
 void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name);
+/* The message that answers the request (a result, a parked request, a dead letter; the last one counts),
+ * or one beside it. */
 void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_output_message *m);
-void ing_delivery_set_shortest(struct ing_delivery *delivery, char *value, size_t value_bytes);
+
+/* Once it is delivered, in done(): it was a result, and not one that an earlier process had made. */
+bool ing_delivery_is_new_result(const struct ing_delivery *delivery);
 
 struct ing_deliver_stages {
 	struct ing_intake *intake;
@@ -112,6 +123,9 @@ struct ing_deliver_stages {
 	struct ing_emit *emit;
 	/* Called from ing_deliver_put() for each line of the capture index; or NULL. */
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
+	/* The broker has refused a result: a shorter one of at most max_bytes (heap), with status
+	 * result-too-large. Returns NULL when there is none. Or NULL. */
+	char *(*shorten)(const char *result, size_t bytes, size_t max_bytes, size_t *ret_bytes);
 	/* The broker has refused a parked request (there is no such topic any more): make the
 	 * result that it gets instead, status host-backoff. Value (heap) and key (in ar) of *ret are
 	 * to be set. NULL: parked requests are never refused. */
@@ -128,8 +142,8 @@ struct ing_deliver *ing_deliver_new(size_t max_message_bytes);
 void ing_deliver_wire(struct ing_deliver *d, const struct ing_deliver_stages *stages);
 void ing_deliver_free(struct ing_deliver *d); /* NULL is fine; ing_deliver_idle() */
 
-/* Takes *delivery. Returns false when there is nothing to wait for (a capture without a store): it is
- * freed, and done() is not called. */
+/* Takes *delivery. Returns false when there is nothing to wait for (a capture without a store, or a
+ * token whose epoch is over): it is freed, and done() is not called. */
 bool ing_deliver_put(struct ing_deliver *d, struct ing_delivery **delivery);
 
 /* Whether rows, or lines of the capture index, are wanted at all. */
@@ -146,17 +160,18 @@ bool ing_deliver_idle(const struct ing_deliver *d);
 
 /* What is under way, cancelled ones included. */
 struct ing_deliver_load {
-	unsigned results, lanes[ING_LANES_]; /* all; of each lane, parked requests included */
+	unsigned results; /* and answers */
 	unsigned parked;
-	unsigned cancelled; /* of the results */
+	unsigned lanes[ING_LANES_]; /* both, of each lane */
+	unsigned cancelled;         /* of both */
 	unsigned dead_letters, captures;
-	size_t side_bytes;        /* of messages beside results and dead letters */
-	uint64_t cancelled_total; /* results cancelled since the start */
+	size_t side_bytes;        /* of side messages */
+	uint64_t cancelled_total; /* of both, since the start */
 };
 const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d);
 /* What deliveries wait for ("database", "broker"), or NULL. */
 const char *ing_deliver_blocked_by(const struct ing_deliver *d);
-/* accepted_ms of the oldest result under way; UINT64_MAX without any. Looks at each of them. */
+/* accepted_ms of the oldest of the results under way; UINT64_MAX without any. Looks at each of them. */
 uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_deliver_stats(const struct ing_deliver *d, struct ing_deliver_stats *ret);

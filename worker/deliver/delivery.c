@@ -27,6 +27,22 @@ static const struct ing_header *own_headers(
 	return own;
 }
 
+static struct ing_output_message own_message(
+	struct ing_arena *ar, const struct ing_output_message *m)
+{
+	struct ing_output_message own = *m;
+	own.key = own_bytes(ar, m->key, m->key_bytes);
+	own.headers = own_headers(ar, m->headers, m->header_count);
+	return own;
+}
+
+/* Parked requests are those whose refusal is answered. */
+static bool answers_request(enum ing_output output)
+{
+	return output == ING_OUTPUT_RESULTS || output == ING_OUTPUT_DEAD ||
+	       ing_output_row(output)->refused == ING_OUTPUT_REFUSED_ANSWERED;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 struct ing_delivery *ing_delivery_new(enum ing_delivery_kind kind)
@@ -43,9 +59,10 @@ void ing_delivery_free(struct ing_delivery *delivery)
 	if (delivery == NULL)
 		return;
 	ing_must(delivery->magic == ING_DELIVERY_MAGIC && delivery->deliver == NULL);
-	for (const struct ing_delivery_message *m = delivery->messages; m != NULL; m = m->next)
+	const struct ing_delivery_side_message *m = delivery->side_messages;
+	for (; m != NULL; m = m->next)
 		free(m->m.value);
-	free(delivery->shortest);
+	free(delivery->message.value);
 	ing_arena_done(&delivery->ar);
 	delivery->magic = 0;
 	free(delivery);
@@ -81,21 +98,14 @@ void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name)
 
 void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_output_message *m)
 {
-	struct ing_arena *ar = &delivery->ar;
-	struct ing_delivery_message *own = ing_arena_alloc(ar, sizeof(*own));
+	if (answers_request(m->output)) {
+		free(delivery->message.value);
+		delivery->message = own_message(&delivery->ar, m);
+		return;
+	}
+	struct ing_delivery_side_message *own = ing_arena_alloc(&delivery->ar, sizeof(*own));
 	own->delivery = delivery;
-	own->m = *m;
-	own->m.key = own_bytes(ar, m->key, m->key_bytes);
-	own->m.headers = own_headers(ar, m->headers, m->header_count);
-	if (m->output != ING_OUTPUT_RESULTS && m->output != ING_OUTPUT_DEAD &&
-		delivery->kind != ING_DELIVERY_PARKED)
-		delivery->side_bytes += m->value_bytes;
-	LL_APPEND(delivery->messages, own);
-}
-
-void ing_delivery_set_shortest(struct ing_delivery *delivery, char *value, size_t value_bytes)
-{
-	free(delivery->shortest);
-	delivery->shortest = value;
-	delivery->shortest_bytes = value_bytes;
+	own->m = own_message(&delivery->ar, m);
+	delivery->side_bytes += m->value_bytes;
+	LL_APPEND(delivery->side_messages, own);
 }

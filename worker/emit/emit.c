@@ -39,7 +39,8 @@ void ing_emit_wire(struct ing_emit *e, const struct ing_positions_ops *positions
 
 void ing_emit_commit(struct ing_emit *e, struct ing_emit_record *r)
 {
-	ing_must(r->message->output < ING_OUTPUTS_ && e->positions.finish != NULL);
+	ing_must(r->message == NULL || r->message->output < ING_OUTPUTS_);
+	ing_must(e->positions.finish != NULL);
 	r->dropped = false;
 	ops_of(e)->commit(e, r);
 }

@@ -40,7 +40,7 @@ enum ing_emit_end {
 /* Embedded in its owner, who sets the members down to done; they stay as they are until done(). */
 struct ing_emit_record {
 	struct ing_token token;
-	const struct ing_output_message *message;
+	const struct ing_output_message *message; /* NULL: the position alone */
 	/* Once for each commit. The record is its owner's again and may be committed anew. */
 	void (*done)(struct ing_emit_record *r, enum ing_emit_end end);
 

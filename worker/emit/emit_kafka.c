@@ -510,15 +510,23 @@ static bool is_done_at_once(const struct ing_emit *base, const struct ing_output
 	       m->value_bytes > max_value_bytes(base, m->output);
 }
 
+static void finish_at_once(struct kafka_emit *e, struct put *p, bool ok)
+{
+	e->outstanding++;
+	e->bytes += put_bytes(p);
+	finish_put(e, p, ok);
+}
+
 static void add_put(struct kafka_emit *e, struct put *p, bool at_once)
 {
+	if (at_once) {
+		finish_at_once(
+			e, p, e->topics.names[p->m.output] == NULL && !is_answered(p->m.output));
+		return;
+	}
 	p->since_ms = ing_now_ms();
 	e->outstanding++;
 	e->bytes += put_bytes(p);
-	if (at_once) {
-		finish_put(e, p, e->topics.names[p->m.output] == NULL && !is_answered(p->m.output));
-		return;
-	}
 	DL_APPEND(e->waiting, p);
 	ing_kafka_wake_kick(e->wake);
 }
@@ -540,14 +548,18 @@ static void put_kafka(struct ing_emit *base, const struct ing_output_message *m,
 
 static void commit_kafka(struct ing_emit *base, struct ing_emit_record *r)
 {
+	static const struct ing_output_message none = {.output = ING_OUTPUT_RESULTS};
 	struct kafka_emit *e = kafka_of(base);
 	if (e->transactions != NULL) {
 		ing_transactions_add(e->transactions, r);
 		return;
 	}
-	struct put *p = make_put(r->message);
+	struct put *p = make_put(r->message != NULL ? r->message : &none);
 	p->record = r;
-	add_put(e, p, is_done_at_once(base, r->message));
+	if (r->message != NULL)
+		add_put(e, p, is_done_at_once(base, r->message));
+	else
+		finish_at_once(e, p, true);
 }
 
 /* What librdkafka has cannot be called back; it is dropped when it is acknowledged. */

@@ -273,12 +273,18 @@ static void put_lines(struct ing_emit *base, const struct ing_output_message *m,
 	ing_queue_push(&e->todo, &p->node);
 }
 
+static struct put *make_record_put(struct lines_emit *e, const struct ing_output_message *borrowed)
+{
+	struct ing_output_message m = *borrowed;
+	m.value = m.value != NULL ? ing_strndup(m.value, m.value_bytes) : NULL;
+	return make_put(e, &m);
+}
+
 static void commit_lines(struct ing_emit *base, struct ing_emit_record *r)
 {
 	struct lines_emit *e = lines_of(base);
-	struct ing_output_message m = *r->message;
-	m.value = m.value != NULL ? ing_strndup(m.value, m.value_bytes) : NULL;
-	struct put *p = make_put(e, &m);
+	struct put *p = r->message != NULL ? make_record_put(e, r->message) : ing_alloc(sizeof(*p));
+	p->ok |= r->message == NULL;
 	p->record = r;
 	e->outstanding++;
 	DL_APPEND(e->records, p);

@@ -63,7 +63,8 @@ struct ing_transactions {
 
 static size_t record_bytes(const struct ing_emit_record *r)
 {
-	return r->message->value_bytes + (r->message->key != NULL ? r->message->key_bytes : 0);
+	const struct ing_output_message *m = r->message;
+	return m == NULL ? 0 : m->value_bytes + (m->key != NULL ? m->key_bytes : 0);
 }
 
 static void add_waiting(struct ing_transactions *t, struct ing_emit_record *r)
@@ -117,6 +118,8 @@ static void call_ended(struct ing_transactions *t)
  * is missing. */
 static bool is_refused(const struct ing_transactions *t, const struct ing_emit_record *r)
 {
+	if (r->message == NULL)
+		return false;
 	enum ing_output output = r->message->output;
 	bool answered = ing_output_row(output)->refused == ING_OUTPUT_REFUSED_ANSWERED;
 	if (!ing_topics_have(t->conf.topics, output) && answered)

@@ -178,7 +178,7 @@ static void look_up_topics(struct ing_tx_producer *p)
 
 static void produce(struct ing_tx_producer *p, struct ing_tx_batch *b, struct ing_emit_record *r)
 {
-	if (p->producer.handles[r->message->output] == NULL)
+	if (r->message == NULL || p->producer.handles[r->message->output] == NULL)
 		return; /* only its position is committed */
 	rd_kafka_headers_t *headers = ing_producer_headers(r->message);
 	rd_kafka_resp_err_t err;

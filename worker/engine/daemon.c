@@ -237,6 +237,21 @@ static void stop_timers(struct worker *w)
 
 /* --- Kafka and PostgreSQL --- */
 
+/* Without a database partitions are not claimed. */
+static int open_store(struct worker *w, struct ing_claim_ops *ret_claims, struct ing_error *err)
+{
+	const struct ing_postgres_settings *settings = &w->conf->postgres;
+	struct ing_engine *e = &w->engine;
+	if (settings->dsn[0] == '\0') {
+		ing_log(ING_LOG_INFO, "postgres.dsn is empty: no rows are written");
+		return 0;
+	}
+	int rc = ing_store_new(&e->loop, settings, &e->outside.store, err);
+	if (rc == 0)
+		*ret_claims = ing_store_claim_ops(e->outside.store);
+	return rc;
+}
+
 static int open_outside(struct worker *w, struct ing_error *err)
 {
 	const struct ing_conf *c = w->conf;
@@ -253,17 +268,14 @@ static int open_outside(struct worker *w, struct ing_error *err)
 	outside->on_dead_letter = on_dead_letter;
 	outside->on_reloaded = on_reloaded;
 	outside->ctx = w;
-	int rc = 0;
-	if (c->postgres.dsn[0] != '\0')
-		rc = ing_store_new(loop, &c->postgres, &outside->store, err);
-	else
-		ing_log(ING_LOG_INFO, "postgres.dsn is empty: no rows are written");
+	struct ing_claim_ops claims = {0};
+	int rc = open_store(w, &claims, err);
 	if (rc == 0)
 		rc = ing_emit_kafka_new(
 			loop, &c->kafka, c->instance, on_fatal, w, &outside->emit, err);
 	if (rc == 0)
 		rc = ing_intake_kafka_new(
-			loop, &c->kafka, c->instance, NULL, &events, &outside->intake, err);
+			loop, &c->kafka, c->instance, &claims, &events, &outside->intake, err);
 	return rc;
 }
 

@@ -5,11 +5,13 @@
 #include "worker/engine/engine.h"
 
 #include "worker/deliver/deliver.h"
+#include "worker/emit/emit.h"
 #include "worker/engine/engine_priv.h"
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/gate.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
+#include "worker/job/result_short.h"
 #include "worker/service/turn.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
@@ -50,6 +52,7 @@ void ing_engine_done(struct ing_engine *e)
 
 void ing_engine_abandon(struct ing_engine *e)
 {
+	ing_emit_free(ING_TAKE(e->outside.emit)); /* what it has committed is finished */
 	ing_intake_free(ING_TAKE(e->outside.intake));
 	ing_gate_free(ING_TAKE(e->gate)); /* it knows the pauses that hosts are due */
 	ing_leases_free(ING_TAKE(e->leases));
@@ -57,11 +60,14 @@ void ing_engine_abandon(struct ing_engine *e)
 
 void ing_engine_wire(struct ing_engine *e)
 {
+	const struct ing_positions_ops positions = ing_intake_positions_ops(e->outside.intake);
+	ing_emit_wire(e->outside.emit, &positions);
 	ing_deliver_wire(e->deliver, &(struct ing_deliver_stages){
 					     .intake = e->outside.intake,
 					     .store = e->outside.store,
 					     .emit = e->outside.emit,
 					     .on_cdx = e->outside.on_cdx,
+					     .shorten = ing_result_shorten,
 					     .ctx = e->outside.ctx,
 					     .output = e->outside.output,
 				     });

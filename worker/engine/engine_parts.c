@@ -456,8 +456,8 @@ static void done_pipeline(struct ing_engine *e)
 	ing_pipeline_free(ING_TAKE(e->pipeline));
 }
 
-/* The caller's part, which is freed with the engine's: intake first, as it commits what is finished,
- * so that the next owner of the partitions can start. */
+/* The caller's part, which is freed with the engine's: emit first, whose last commits finish requests, then
+ * intake, so that the next owner of the partitions can start. */
 static int init_outside(struct ing_engine *e, struct ing_error *err)
 {
 	(void)e;
@@ -468,8 +468,8 @@ static int init_outside(struct ing_engine *e, struct ing_error *err)
 static void done_outside(struct ing_engine *e)
 {
 	ing_control_free(ING_TAKE(e->control));
-	ing_intake_free(ING_TAKE(e->outside.intake));
 	ing_emit_free(ING_TAKE(e->outside.emit));
+	ing_intake_free(ING_TAKE(e->outside.intake));
 	ing_store_free(ING_TAKE(e->outside.store));
 }
 

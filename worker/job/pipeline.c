@@ -222,6 +222,10 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 {
 	if (p->draining)
 		return; /* never finished, so it comes again to whoever is next */
+	if (m->answer != NULL) {
+		ing_pipeline_commit_answer(p, m);
+		return;
+	}
 	struct ing_request *request = NULL;
 	struct ing_error err = {0};
 	if (ing_request_parse(m->value, m->value_bytes, &request, &err) != 0) {

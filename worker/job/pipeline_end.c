@@ -10,6 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/record/cdx.h"
+#include "worker/deliver/answered.h"
 #include "worker/deliver/dead_letter.h"
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
@@ -21,6 +22,8 @@
 static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 {
 	const struct ing_pipeline *p = ctx;
+	if (!ing_delivery_is_new_result(delivery))
+		return;
 	const struct ing_delivery_rule *rule = delivery->rules;
 	for (; rule != NULL && delivery->status == ING_STATUS_SUCCESS; rule = rule->next)
 		ing_rule_stats_add_document(p->conf.rule_stats, rule->name);
@@ -95,11 +98,6 @@ static void add_result(struct ing_job *job, struct ing_delivery *delivery)
 	size_t room = ing_deliver_max_value_bytes(job->pipeline->stages.deliver, m.output);
 	m.value = ing_result_json(job, room, &m.value_bytes);
 	ing_delivery_add_message(delivery, &m);
-	if (w->status == ING_STATUS_RESULT_TOO_LARGE)
-		return;
-	size_t bytes;
-	char *shortest = ing_result_shortest(job, m.value_bytes, &bytes);
-	ing_delivery_set_shortest(delivery, shortest, bytes);
 }
 
 static void add_rows(struct ing_job *job, struct ing_delivery *delivery)
@@ -203,4 +201,12 @@ void ing_pipeline_dead_letter(
 	ing_deliver_put(deliver, &letter);
 	if (p->stages.on_dead_letter != NULL)
 		p->stages.on_dead_letter(p->stages.ctx, m, err);
+}
+
+void ing_pipeline_commit_answer(struct ing_pipeline *p, const struct ing_message *m)
+{
+	struct ing_delivery *delivery = ing_answered_new(m);
+	ing_deliver_put(p->stages.deliver, &delivery);
+	if (ing_pipeline_is_full(p, m->lane))
+		ing_pipeline_balance(p);
 }

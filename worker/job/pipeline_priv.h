@@ -86,6 +86,8 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail
 void ing_job_end_late(struct ing_job *job); /* job.deadline_ms has passed */
 /* A visit owes nothing any more. */
 void ing_job_on_settled(struct ing_job *job);
+/* m->answer only has to be committed: nothing is fetched. */
+void ing_pipeline_commit_answer(struct ing_pipeline *p, const struct ing_message *m);
 /* Send a message that is no request to the topic of dead letters. */
 void ing_pipeline_dead_letter(
 	struct ing_pipeline *p, const struct ing_message *m, const struct ing_error *err);

@@ -13,6 +13,7 @@
 #include "worker/artifact/findings_json.h"
 #include "worker/job/existing.h"
 #include "worker/job/result_capture.h"
+#include "worker/job/result_short.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
 #include "worker/store/lookup/lookup.h"
@@ -82,21 +83,6 @@ static json_t *result_object(const struct ing_work *w)
 	ing_json_set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
 	ing_json_set(o, "cdx", ing_capture_cdx_json(&w->terminal->capture));
 	ing_artifact_add_facts(&w->artifact, type, o);
-	return o;
-}
-
-/* The identity of a request, each value cut to max_bytes. */
-static json_t *identity_json(const struct ing_request *r, size_t max_bytes)
-{
-	const char *const fields[][2] = {{"ingest_type", r->ingest_type}, {"base_url", r->base_url},
-		{"link_source", r->link_source}, {"link_source_id", r->link_source_id}};
-	json_t *o = json_object();
-	for (size_t i = 0; i < ING_ARRAY_LEN(fields); i++) {
-		const char *s = fields[i][1];
-		if (s != NULL)
-			ing_json_set(o, fields[i][0],
-				ing_json_textn(s, ing_utf8_cut(s, strlen(s), max_bytes)));
-	}
 	return o;
 }
 
@@ -201,24 +187,7 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 	free(s);
 	job->work->status = ING_STATUS_RESULT_TOO_LARGE;
 	job->work->error_message = NULL;
-	return ing_result_shortest(job, max_bytes, ret_bytes);
-}
-
-char *ing_result_shortest(const struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
-{
-	const enum ing_status status = ING_STATUS_RESULT_TOO_LARGE;
-	for (size_t cut = ING_MAX_TERMINAL_URL_BYTES;; cut /= 2) {
-		json_t *o = json_object();
-		ing_json_set(o, "request", identity_json(job->work->request, cut));
-		ing_json_set_bool(o, "hit", false);
-		ing_json_set_text(o, "status", ing_status_slug(status));
-		ing_json_set_text(o, "error_message", ing_status_meaning(status));
-		char *s = ing_json_dump(o, ret_bytes);
-		json_decref(o);
-		if (*ret_bytes <= max_bytes || cut == 0)
-			return s;
-		free(s);
-	}
+	return ing_result_shortest(job->work->request->json, max_bytes, ret_bytes);
 }
 
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret)

@@ -11,12 +11,8 @@
 
 /* The result as one line of JSON of at most max_bytes. Parts that it can do without are left out as
  * needed (ing_artifact_shrink_result()); if that is not enough, the status of the job becomes
- * result-too-large and the result the shortest one. */
+ * result-too-large and the result the shortest one (result_short.h). */
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
-
-/* The shortest result: status result-too-large and the request's identity, its values cut until the
- * whole has at most max_bytes (or all of them are empty). The job is not changed. */
-char *ing_result_shortest(const struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
 /* The message with the document's facts, of an ingest type that has one (struct
  * ing_artifact_facts). Returns NULL when there is none or it would be larger than max_bytes. */

@@ -16,6 +16,7 @@
 
 #include "common/base/error.h"
 #include "fakes.h"
+#include "worker/deliver/answered.h"
 #include "worker/deliver/dead_letter.h"
 
 #define SLOT 3
@@ -24,13 +25,15 @@
 static struct ing_deliver *deliver;
 static unsigned delivered;          /* calls of done() */
 static enum ing_status last_status; /* of the last of them */
-static unsigned lines;              /* of the capture index */
+static bool last_was_new;
+static unsigned lines; /* of the capture index */
 
 static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 {
 	assert_ptr_equal(ctx, &delivered);
 	delivered++;
 	last_status = delivery->status;
+	last_was_new = ing_delivery_is_new_result(delivery);
 }
 
 static void on_cdx(void *ctx, const struct ing_cdx *line)
@@ -52,6 +55,16 @@ static void answer_parked(void *ctx, struct ing_arena *ar, const struct ing_outp
 	ret->value_bytes = strlen(ret->value);
 }
 
+static char *shorten(const char *result, size_t bytes, size_t max_bytes, size_t *ret_bytes)
+{
+	assert_int_equal(strlen(result), bytes);
+	assert_int_equal(max_bytes, bytes - 1);
+	if (strcmp(result, "shortest") == 0)
+		return NULL;
+	*ret_bytes = 5;
+	return ing_strdup("short");
+}
+
 static void begin(bool with_store)
 {
 	fake_reset();
@@ -62,6 +75,7 @@ static void begin(bool with_store)
 					  .store = with_store ? FAKE_STAGE : NULL,
 					  .emit = FAKE_STAGE,
 					  .on_cdx = on_cdx,
+					  .shorten = shorten,
 					  .answer_parked = answer_parked,
 				  });
 }
@@ -121,7 +135,6 @@ static struct ing_delivery *make_result(int64_t offset)
 	set_rows(d);
 	add_message(d, ING_OUTPUT_PDF_TEXT, "words");
 	add_message(d, ING_OUTPUT_RESULTS, "whole");
-	ing_delivery_set_shortest(d, ing_strdup("short"), 5);
 	return d;
 }
 
@@ -163,32 +176,47 @@ static struct ing_deliver_stats stats(void)
 
 /* --- order and counts --- */
 
+/* The side message is acknowledged and the rows are stored; the record is given to emit. */
+static void bring_to_commit(void)
+{
+	fake_emitted(0, true);
+	fake_stored();
+}
+
 static void what_a_request_leaves_goes_out_in_the_durable_order(void **state)
 {
 	(void)state;
 	begin(true);
 	put(make_result(1));
 	assert_int_equal(lines, 1);
-	assert_int_equal(fakes.item_count, 1);
-	assert_int_equal(fakes.message_count, 0); /* not before the rows are committed */
+	assert_int_equal(fakes.message_count, 1);
+	fake_expect(0, ING_OUTPUT_PDF_TEXT, "key", "words");
+	assert_true(fake_is_wanted(0));
+	assert_int_equal(fakes.item_count, 0); /* not before the text is acknowledged */
+	assert_int_equal(stats().emitting, 1);
+
+	fake_emitted(0, true);
+	assert_int_equal(stats().emitting, 0);
 	assert_int_equal(stats().storing, 1);
-	const struct ing_rows *rows = fakes.items[0]->rows;
-	assert_string_equal(rows->result.base_url, "https://a.example/");
-	assert_string_equal(rows->cdx[0].url, "https://a.example/");
+	assert_int_equal(fakes.item_count, 1);
+	assert_int_equal(fakes.record_count, 0); /* not before the rows are committed */
+	const struct ing_store_item *item = fakes.items[0];
+	assert_string_equal(item->rows->result.base_url, "https://a.example/");
+	assert_string_equal(item->rows->cdx[0].url, "https://a.example/");
+	assert_int_equal(item->source->offset, 1);
+	assert_string_equal(item->message->value, "whole");
 
 	fake_stored();
 	assert_int_equal(stats().storing, 0);
-	assert_int_equal(stats().emitting, 1);
-	assert_int_equal(fakes.message_count, 2);
-	fake_expect(0, ING_OUTPUT_PDF_TEXT, "key", "words");
-	fake_expect(1, ING_OUTPUT_RESULTS, "key", "whole");
-	assert_true(fake_is_wanted(0) && fake_is_wanted(1));
-	fake_emitted(1, true);                     /* in any order */
-	assert_int_equal(fakes.finished_count, 0); /* not before both are acknowledged */
+	assert_int_equal(stats().committing, 1);
+	fake_expect_record(0, ING_OUTPUT_RESULTS, "key", "whole");
+	assert_int_equal(fakes.records[0].record->token.offset, 1);
 	assert_int_equal(stats().results, 0);
-	fake_emitted(0, true);
+	assert_int_equal(fakes.pruned_count, 0);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
 	assert_int_equal(fakes.finished_count, 1);
-	assert_int_equal(fakes.finished[0].offset, 1);
+	assert_int_equal(fakes.pruned_count, 1);
+	assert_int_equal(fakes.pruned[0], 1);
 	assert_int_equal(delivered, 1);
 	assert_int_equal(stats().results, 1);
 	assert_int_equal(stats().hits, 1);
@@ -196,16 +224,32 @@ static void what_a_request_leaves_goes_out_in_the_durable_order(void **state)
 	end();
 }
 
-static void without_a_store_messages_go_at_once(void **state)
+static void all_side_messages_are_acknowledged_first(void **state)
+{
+	(void)state;
+	begin(true);
+	struct ing_delivery *d = make_result(1);
+	add_message(d, ING_OUTPUT_PDF_TEXT, "more");
+	put(d);
+	fake_emitted(1, true); /* in any order */
+	assert_int_equal(fakes.item_count, 0);
+	fake_emitted(0, true);
+	fake_stored();
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	end();
+}
+
+static void without_a_store_there_is_the_commit_alone(void **state)
 {
 	(void)state;
 	begin(false);
 	put(make_result(1));
 	assert_int_equal(lines, 1);
-	assert_int_equal(fakes.message_count, 2);
 	fake_emitted(0, true);
-	fake_emitted(0, true);
+	assert_int_equal(fakes.record_count, 1);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
 	assert_int_equal(fakes.finished_count, 1);
+	assert_int_equal(fakes.pruned_count, 0);
 	end();
 }
 
@@ -221,15 +265,123 @@ static void every_result_is_counted_once_by_its_status(void **state)
 		put(d);
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(statuses); i++)
-		fake_stored();
-	while (fakes.message_count > 0)
-		fake_emitted(fakes.message_count - 1, true);
+		bring_to_commit();
+	while (fakes.record_count > 0)
+		fake_commit_ended(fakes.record_count - 1, ING_EMIT_COMMITTED);
 	assert_int_equal(stats().results, 3);
 	assert_int_equal(stats().hits, 1);
 	assert_int_equal(stats().by_status[ING_STATUS_TIMEOUT], 2);
 	assert_int_equal(stats().by_status[ING_STATUS_SUCCESS], 1);
 	assert_int_equal(fakes.finished_count, 3);
+	assert_int_equal(fakes.pruned_count, 3);
 	assert_int_equal(delivered, 3);
+	end();
+}
+
+/* --- requests that are answered already, and other owners --- */
+
+/* An earlier process had stored its result, and died before it committed it. */
+static void an_answer_that_was_there_first_is_committed_instead(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	fake_emitted(0, true);
+	fake_store_answered(ING_OUTPUT_RESULTS, "earlier");
+	fake_expect_record(0, ING_OUTPUT_RESULTS, "stored", "earlier");
+	assert_int_equal(fakes.records[0].record->message->header_count, 1);
+	assert_string_equal(fakes.records[0].record->message->headers[0].value, "header");
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(fakes.finished_count, 1);
+	assert_int_equal(fakes.pruned_count, 1);
+	assert_int_equal(delivered, 1);
+	assert_int_equal(last_was_new, false);
+	assert_int_equal(stats().answered, 1);
+	assert_int_equal(stats().results, 0); /* it was counted by whoever made it */
+	assert_int_equal(stats().hits, 0);
+	end();
+}
+
+static struct ing_delivery *make_answered(void)
+{
+	char value[] = "earlier";
+	char key[] = "stored";
+	const struct ing_header header = {"name", "header"};
+	const struct ing_answer answer = {.message = {.output = ING_OUTPUT_RESULTS,
+						  .key = key,
+						  .key_bytes = 6,
+						  .value = value,
+						  .value_bytes = 7,
+						  .headers = &header,
+						  .header_count = 1}};
+	struct ing_delivery *d = ing_answered_new(&(struct ing_message){
+		.token = {.partition_index = SLOT, .epoch = EPOCH, .offset = 1},
+		.lane = ING_LANE_BULK,
+		.answer = &answer,
+	});
+	memset(value, 'x', 7); /* it was copied */
+	memset(key, 'x', 6);
+	d->done = on_delivered;
+	d->ctx = &delivered;
+	return d;
+}
+
+static void a_stored_answer_is_committed_only(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_answered());
+	assert_int_equal(fakes.message_count + fakes.item_count, 0);
+	assert_int_equal(ing_deliver_load(deliver)->results, 1);
+	assert_int_equal(ing_deliver_load(deliver)->lanes[ING_LANE_BULK], 1);
+	fake_expect_record(0, ING_OUTPUT_RESULTS, "stored", "earlier");
+	assert_string_equal(fakes.records[0].record->message->headers[0].value, "header");
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(fakes.pruned_count, 1);
+	assert_int_equal(stats().answered, 1);
+	assert_int_equal(stats().results, 0);
+	assert_false(last_was_new);
+	end();
+}
+
+static void what_another_owner_answers_is_left_to_it(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	fake_emitted(0, true);
+	fake_store_fenced();
+	assert_int_equal(fakes.fenced, 1);
+	assert_int_equal(fakes.record_count, 0);
+	assert_int_equal(fakes.finished_count, 0);
+	assert_int_equal(delivered, 0);
+	assert_int_equal(ing_deliver_load(deliver)->cancelled_total, 1);
+	end();
+}
+
+static void what_was_called_off_is_fenced_without_a_word(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	fake_emitted(0, true);
+	ing_deliver_revoke(deliver, SLOT, EPOCH);
+	fake_store_fenced();
+	assert_int_equal(fakes.fenced, 0);
+	assert_int_equal(fakes.record_count, 0);
+	end();
+}
+
+static void a_result_of_an_epoch_that_is_over_goes_nowhere(void **state)
+{
+	(void)state;
+	begin(true);
+	fakes.epoch_over = true;
+	struct ing_delivery *d = make_result(1);
+	assert_false(ing_deliver_put(deliver, &d));
+	assert_null(d);
+	assert_int_equal(fakes.message_count + fakes.item_count + fakes.record_count, 0);
+	assert_int_equal(delivered, 0);
 	end();
 }
 
@@ -254,16 +406,15 @@ static void what_is_under_way_is_known(void **state)
 	assert_int_equal(load->captures, 1);
 	assert_int_equal(load->side_bytes, 4 * strlen("words"));
 	assert_int_equal(ing_deliver_oldest_ms(deliver), 300);
-	fake_emitted(0, true); /* the dead letter */
+	fake_commit_ended(0, ING_EMIT_COMMITTED); /* the dead letter */
+	fake_stored();                            /* the capture */
 	static const uint64_t oldest[] = {300, 700, 700, UINT64_MAX};
 	for (size_t i = 0; i < ING_ARRAY_LEN(oldest); i++) {
-		fake_stored();
-		fake_emitted(0, true);
+		bring_to_commit();
 		assert_int_equal(load->side_bytes, (4 - i) * strlen("words"));
-		fake_emitted(0, true);
+		fake_commit_ended(0, ING_EMIT_COMMITTED);
 		assert_true(ing_deliver_oldest_ms(deliver) == oldest[i]);
 	}
-	fake_stored();
 	end();
 }
 
@@ -328,10 +479,13 @@ static void a_parked_request_is_no_result(void **state)
 	assert_int_equal(load->lanes[ING_LANE_BULK], 1);
 	assert_int_equal(load->side_bytes, 0);
 	assert_int_equal(lines, 1);
-	assert_int_equal(fakes.message_count, 0); /* what was fetched is in the index first */
+	assert_int_equal(fakes.record_count, 0); /* what was fetched is in the index first */
+	assert_string_equal(fakes.items[0]->message->value, "request");
 	fake_stored();
-	fake_expect(0, ING_OUTPUT_PARKED_1H, "key", "request");
-	fake_emitted(0, true);
+	fake_expect_record(0, ING_OUTPUT_PARKED_1H, "key", "request");
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(fakes.pruned_count, 1);
+	assert_false(last_was_new);
 	struct ing_deliver_stats stats = {0};
 	ing_deliver_stats(deliver, &stats);
 	assert_int_equal(stats.parked, 1);
@@ -341,17 +495,32 @@ static void a_parked_request_is_no_result(void **state)
 	end();
 }
 
+/* Nothing is to be stored: the transaction that has it and its position is all there is. */
+static void a_parked_request_without_rows_is_committed_at_once(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_parked(1));
+	assert_int_equal(fakes.item_count, 0);
+	fake_expect_record(0, ING_OUTPUT_PARKED_1H, "key", "request");
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(fakes.pruned_count, 0);
+	assert_int_equal(stats().parked, 1);
+	end();
+}
+
 static void a_parked_request_that_is_refused_ends(void **state)
 {
 	(void)state;
 	begin(false);
 	put(make_parked(1));
-	fake_emitted(0, false);
+	fake_commit_ended(0, ING_EMIT_REFUSED);
 	assert_int_equal(fakes.finished_count, 0);
-	fake_expect(0, ING_OUTPUT_RESULTS, "sha1", "host-backoff");
+	fake_expect_record(0, ING_OUTPUT_RESULTS, "sha1", "host-backoff");
 	assert_int_equal(ing_deliver_load(deliver)->parked, 0);
 	assert_int_equal(ing_deliver_load(deliver)->results, 1);
-	fake_emitted(0, true);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_true(last_was_new);
 	struct ing_deliver_stats stats = {0};
 	ing_deliver_stats(deliver, &stats);
 	assert_int_equal(stats.parked, 0);
@@ -367,9 +536,8 @@ static void a_parked_request_of_a_revoked_partition_stays_where_it_was(void **st
 	begin(false);
 	put(make_parked(1));
 	ing_deliver_revoke(deliver, SLOT, EPOCH);
-	assert_false(fake_is_wanted(0));
-	fake_emitted(0, false);
-	assert_int_equal(fakes.message_count, 0); /* and no result either */
+	fake_commit_ended(0, ING_EMIT_DROPPED);
+	assert_int_equal(fakes.record_count, 0); /* and no result either */
 	assert_int_equal(fakes.finished_count, 0);
 	end();
 }
@@ -380,16 +548,18 @@ static void a_refused_result_is_sent_shorter_once(void **state)
 	for (int taken = 0; taken < 2; taken++) {
 		begin(true);
 		put(make_result(1));
-		fake_stored();
-		fake_emitted(1, false);
-		fake_emitted(0, true);
+		bring_to_commit();
+		fake_commit_ended(0, ING_EMIT_REFUSED);
 		assert_int_equal(fakes.finished_count, 0);
-		assert_int_equal(fakes.message_count, 1);
-		fake_expect(0, ING_OUTPUT_RESULTS, "key", "short");
+		fake_expect_record(0, ING_OUTPUT_RESULTS, "key", "short");
 		assert_int_equal(fakes.item_count, 0); /* the rows stay as they are */
-		fake_emitted(0, taken != 0);
-		assert_int_equal(fakes.message_count, 0);
+		if (taken == 0) { /* not even that: its position is committed alone */
+			fake_commit_ended(0, ING_EMIT_REFUSED);
+			fake_expect_record(0, ING_OUTPUT_RESULTS, NULL, NULL);
+		}
+		fake_commit_ended(0, ING_EMIT_COMMITTED);
 		assert_int_equal(fakes.finished_count, 1);
+		assert_int_equal(fakes.pruned_count, 1);
 		assert_int_equal(last_status, ING_STATUS_RESULT_TOO_LARGE);
 		assert_int_equal(stats().by_status[ING_STATUS_RESULT_TOO_LARGE], 1);
 		assert_int_equal(stats().hits, 0);
@@ -398,27 +568,61 @@ static void a_refused_result_is_sent_shorter_once(void **state)
 	}
 }
 
+/* The topic has become smaller since an earlier process had stored it. */
+static void a_refused_answer_is_sent_shorter(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	fake_emitted(0, true);
+	fake_store_answered(ING_OUTPUT_RESULTS, "earlier");
+	fake_commit_ended(0, ING_EMIT_REFUSED);
+	fake_expect_record(0, ING_OUTPUT_RESULTS, "stored", "short");
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(stats().answered, 1);
+	end();
+}
+
+static void a_parked_request_in_the_outbox_that_is_refused_ends(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	fake_emitted(0, true);
+	fake_store_answered(ING_OUTPUT_PARKED_1D, "request");
+	fake_commit_ended(0, ING_EMIT_REFUSED);
+	fake_expect_record(0, ING_OUTPUT_RESULTS, "sha1", "host-backoff");
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(stats().by_status[ING_STATUS_HOST_BACKOFF], 1);
+	assert_int_equal(stats().answered, 0);
+	assert_int_equal(fakes.pruned_count, 1);
+	end();
+}
+
 static void what_else_is_refused_is_left_out(void **state)
 {
 	(void)state;
 	begin(true);
 	put(make_result(1));
-	fake_stored();
 	fake_emitted(0, false); /* the text */
-	assert_int_equal(fakes.message_count, 1);
-	fake_emitted(0, true);
-	assert_int_equal(fakes.finished_count, 1);
-	assert_int_equal(stats().hits, 1);
-	put_dead_letter();
-	fake_emitted(0, false);
-	assert_int_equal(fakes.finished_count, 2);
-	struct ing_delivery *d = make_result(2); /* as short as it can be */
-	ing_delivery_set_shortest(d, NULL, 0);
-	d->status = ING_STATUS_RESULT_TOO_LARGE;
-	put(d);
+	assert_int_equal(fakes.message_count, 0);
 	fake_stored();
-	fake_emitted(0, true);
-	fake_emitted(0, false);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(stats().hits, 1);
+
+	put_dead_letter();
+	fake_commit_ended(0, ING_EMIT_REFUSED);
+	fake_expect_record(0, ING_OUTPUT_DEAD, NULL, NULL); /* it does not come again */
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(fakes.finished_count, 2);
+
+	struct ing_delivery *d = make_result(2);
+	add_message(d, ING_OUTPUT_RESULTS, "shortest"); /* in place of the other */
+	put(d);
+	bring_to_commit();
+	fake_commit_ended(0, ING_EMIT_REFUSED);
+	fake_expect_record(0, ING_OUTPUT_RESULTS, NULL, NULL);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
 	assert_int_equal(fakes.finished_count, 3);
 	end();
 }
@@ -430,13 +634,12 @@ static void dead_letters_come_as_they_were_with_a_reason(void **state)
 	(void)state;
 	begin(true);
 	put_dead_letter();
-	assert_int_equal(fakes.item_count, 0);
-	assert_int_equal(fakes.message_count, 1);
-	fake_expect(0, ING_OUTPUT_DEAD, NULL, "{oops");
-	assert_int_equal(fakes.messages[0].header_count, 9);
+	assert_int_equal(fakes.item_count + fakes.message_count, 0);
+	fake_expect_record(0, ING_OUTPUT_DEAD, NULL, "{oops");
+	assert_int_equal(fakes.records[0].record->message->header_count, 9);
 	assert_int_equal(stats().dead, 1);
 	assert_int_equal(fakes.finished_count, 0);
-	fake_emitted(0, true);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
 	assert_int_equal(fakes.finished_count, 1);
 	assert_int_equal(fakes.finished[0].offset, 9);
 	assert_int_equal(stats().results, 0);
@@ -493,7 +696,7 @@ static void a_dead_letter_leaves_room_for_its_headers(void **state)
 				.value_bytes = cases[i].value_bytes,
 			},
 			&err, cases[i].max_bytes);
-		const struct ing_output_message *m = &d->messages->m;
+		const struct ing_output_message *m = &d->message;
 		char full[24];
 		snprintf(full, sizeof(full), "%zu", cases[i].value_bytes);
 		assert_int_equal(m->key != NULL, cases[i].has_key);
@@ -540,7 +743,16 @@ static void a_capture_without_a_store_is_over_at_once(void **state)
 /* --- calling off --- */
 
 /* How far a delivery has come. */
-enum point { P_STORING, P_EMITTING, P_TEXT_SENT, P_REFUSED, P_DEAD_LETTER, POINTS };
+enum point {
+	P_EMITTING,
+	P_STORING,
+	P_COMMITTING,
+	P_REFUSED,
+	P_DEAD_LETTER,
+	P_PARKED,
+	P_ANSWERED,
+	POINTS
+};
 
 static void bring(enum point point)
 {
@@ -548,15 +760,19 @@ static void bring(enum point point)
 		put_dead_letter();
 		return;
 	}
-	put(make_result(1));
-	if (point == P_STORING)
+	if (point == P_PARKED || point == P_ANSWERED) {
+		put(point == P_PARKED ? make_parked(1) : make_answered());
 		return;
-	fake_stored();
+	}
+	put(make_result(1));
 	if (point == P_EMITTING)
 		return;
 	fake_emitted(0, true);
+	if (point == P_STORING)
+		return;
+	fake_stored();
 	if (point == P_REFUSED)
-		fake_emitted(0, false);
+		fake_commit_ended(0, ING_EMIT_REFUSED);
 }
 
 static void revoke_epoch(void)
@@ -576,41 +792,82 @@ static void cancel_all(void)
 	ing_deliver_cancel(deliver);
 }
 
+/* What was handed over comes back. */
+static void give_back(bool ok)
+{
+	if (fakes.message_count > 0)
+		fake_emitted(0, ok);
+	if (fakes.item_count > 0 && ok)
+		fake_stored();
+	else if (fakes.item_count > 0)
+		fake_store_answered(ING_OUTPUT_RESULTS, "earlier");
+	if (fakes.record_count > 0)
+		fake_commit_ended(0, ok ? ING_EMIT_DROPPED : ING_EMIT_REFUSED);
+}
+
 static void a_delivery_can_be_called_off_at_any_point(void **state)
 {
 	static void (*const ways[])(void) = {revoke_epoch, cancel_all, revoke_then_cancel};
 	(void)state;
 	for (size_t way = 0; way < ING_ARRAY_LEN(ways); way++) {
-		for (enum point point = P_STORING; point < POINTS; point++) {
+		for (enum point point = P_EMITTING; point < POINTS; point++) {
 			for (int ok = 0; ok < 2; ok++) {
 				begin(true);
 				bring(point);
-				bool is_result = point != P_DEAD_LETTER;
-				size_t owed = fakes.message_count;
+				bool is_request = point != P_DEAD_LETTER;
 				ways[way]();
 				/* What has not left yet does not leave any more. */
-				for (size_t i = 0; i < owed; i++)
+				for (size_t i = 0; i < fakes.message_count; i++)
 					assert_false(fake_is_wanted(i));
+				for (size_t i = 0; i < fakes.record_count; i++)
+					assert_true(fakes.records[i].dropped);
 				assert_false(ing_deliver_idle(deliver));
 				const struct ing_deliver_load *load = ing_deliver_load(deliver);
-				assert_int_equal(load->cancelled, is_result);
-				assert_int_equal(load->cancelled_total, is_result);
-				assert_int_equal(stats().storing + stats().emitting, 0);
-				/* What was handed over comes back; nothing new is sent. */
-				if (point == P_STORING)
-					fake_stored();
-				assert_int_equal(fakes.message_count, owed);
-				while (fakes.message_count > 0) {
-					assert_false(ing_deliver_idle(deliver));
-					fake_emitted(0, ok != 0);
-				}
-				assert_int_equal(fakes.finished_count, 0);
+				assert_int_equal(load->cancelled, is_request);
+				assert_int_equal(
+					stats().emitting + stats().storing + stats().committing, 0);
+				give_back(ok != 0);
+				assert_int_equal(
+					fakes.message_count + fakes.item_count + fakes.record_count,
+					0);
+				assert_int_equal(load->cancelled_total, is_request);
+				assert_int_equal(fakes.finished_count + fakes.pruned_count, 0);
 				assert_int_equal(delivered, 0);
-				assert_int_equal(stats().results, 0);
+				assert_int_equal(stats().results + stats().answered, 0);
 				end();
 			}
 		}
 	}
+}
+
+/* Its commit was on its way and could not be called back. */
+static void what_is_committed_although_it_was_called_off_counts(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	bring_to_commit();
+	ing_deliver_revoke(deliver, SLOT, EPOCH);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(fakes.pruned_count, 1);
+	assert_int_equal(stats().results, 1);
+	assert_int_equal(ing_deliver_load(deliver)->cancelled_total, 0);
+	assert_int_equal(delivered, 0);
+	end();
+}
+
+/* emit has noticed first that the epoch is over. */
+static void what_emit_has_dropped_is_called_off(void **state)
+{
+	(void)state;
+	begin(true);
+	put(make_result(1));
+	bring_to_commit();
+	fakes.records[0].dropped = true;
+	fake_commit_ended(0, ING_EMIT_DROPPED);
+	assert_int_equal(ing_deliver_load(deliver)->cancelled_total, 1);
+	assert_int_equal(fakes.pruned_count, 0);
+	end();
 }
 
 static void a_revocation_is_about_its_own_epoch_alone(void **state)
@@ -626,11 +883,11 @@ static void a_revocation_is_about_its_own_epoch_alone(void **state)
 	assert_int_equal(ing_deliver_load(deliver)->cancelled, 0);
 	ing_deliver_revoke(deliver, SLOT, EPOCH);
 	assert_int_equal(ing_deliver_load(deliver)->cancelled, 1);
-	fake_stored();
-	fake_stored();
-	assert_int_equal(fakes.message_count, 2);
+	fake_emitted(1, true);
 	fake_emitted(0, true);
-	fake_emitted(0, true);
+	fake_stored();
+	assert_int_equal(fakes.item_count, 0);
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
 	assert_int_equal(fakes.finished_count, 1);
 	assert_int_equal(fakes.finished[0].offset, 2);
 	end();
@@ -648,21 +905,32 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_request_leaves_goes_out_in_the_durable_order),
-		cmocka_unit_test(without_a_store_messages_go_at_once),
+		cmocka_unit_test(all_side_messages_are_acknowledged_first),
+		cmocka_unit_test(without_a_store_there_is_the_commit_alone),
 		cmocka_unit_test(every_result_is_counted_once_by_its_status),
+		cmocka_unit_test(an_answer_that_was_there_first_is_committed_instead),
+		cmocka_unit_test(a_stored_answer_is_committed_only),
+		cmocka_unit_test(what_another_owner_answers_is_left_to_it),
+		cmocka_unit_test(what_was_called_off_is_fenced_without_a_word),
+		cmocka_unit_test(a_result_of_an_epoch_that_is_over_goes_nowhere),
 		cmocka_unit_test(what_is_under_way_is_known),
 		cmocka_unit_test(what_keeps_them_from_leaving_is_said),
 		cmocka_unit_test(values_have_the_room_that_their_output_has),
 		cmocka_unit_test(a_parked_request_is_no_result),
+		cmocka_unit_test(a_parked_request_without_rows_is_committed_at_once),
 		cmocka_unit_test(a_parked_request_that_is_refused_ends),
 		cmocka_unit_test(a_parked_request_of_a_revoked_partition_stays_where_it_was),
 		cmocka_unit_test(a_refused_result_is_sent_shorter_once),
+		cmocka_unit_test(a_refused_answer_is_sent_shorter),
+		cmocka_unit_test(a_parked_request_in_the_outbox_that_is_refused_ends),
 		cmocka_unit_test(what_else_is_refused_is_left_out),
 		cmocka_unit_test(dead_letters_come_as_they_were_with_a_reason),
 		cmocka_unit_test(a_dead_letter_leaves_room_for_its_headers),
 		cmocka_unit_test(a_capture_is_stored_and_nothing_else),
 		cmocka_unit_test(a_capture_without_a_store_is_over_at_once),
 		cmocka_unit_test(a_delivery_can_be_called_off_at_any_point),
+		cmocka_unit_test(what_is_committed_although_it_was_called_off_counts),
+		cmocka_unit_test(what_emit_has_dropped_is_called_off),
 		cmocka_unit_test(a_revocation_is_about_its_own_epoch_alone),
 		cmocka_unit_test(one_that_was_not_put_can_be_freed),
 	};

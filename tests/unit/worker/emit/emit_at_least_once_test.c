@@ -34,6 +34,19 @@ static void test_finished_once_after_its_acknowledgement(void **state)
 	record_world_done(&w);
 }
 
+static void test_only_the_position_of_a_record_without_message(void **state)
+{
+	(void)state;
+	struct record_world w;
+	setup(&w);
+	record_set_bare(&w, 1);
+	record_commit_range(&w, 0, 3);
+	record_wait(&w, &w.committed, 3);
+	record_expect_ends(&w, 0, 3, ING_EMIT_COMMITTED);
+	assert_int_equal(mock_kafka_end(&w.kafka, RECORD_TOPIC, 0), 2);
+	record_world_done(&w);
+}
+
 /* A record that no broker takes is its owner's again, who commits another message with it. */
 static void test_a_refused_record_may_be_committed_anew(void **state)
 {
@@ -104,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finished_once_after_its_acknowledgement),
+		cmocka_unit_test(test_only_the_position_of_a_record_without_message),
 		cmocka_unit_test(test_a_refused_record_may_be_committed_anew),
 		cmocka_unit_test(test_dropped_records_are_neither_sent_nor_finished),
 		cmocka_unit_test(test_a_dropped_record_in_flight_is_not_finished),

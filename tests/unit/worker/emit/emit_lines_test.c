@@ -343,6 +343,17 @@ static void expect_record(int64_t i, enum ing_emit_end end)
 	assert_int_equal(line_records[i].finished, end == ING_EMIT_COMMITTED);
 }
 
+/* Its token is finished without a line. */
+static void commit_nothing(struct fixture *f)
+{
+	commit_lines(f, NULL, 0, 0);
+	line_records[0].r = (struct ing_emit_record){.done = on_record, .token = {.epoch = 1}};
+	ing_emit_commit(f->e, &line_records[0].r);
+	while (ended < 1)
+		uv_run(&f->loop, UV_RUN_ONCE);
+	expect_record(0, ING_EMIT_COMMITTED);
+}
+
 static void test_a_record_is_committed_when_its_line_is_written(void **state)
 {
 	(void)state;
@@ -357,6 +368,8 @@ static void test_a_record_is_committed_when_its_line_is_written(void **state)
 	for (int64_t i = 0; i < 3; i++)
 		expect_record(i, ING_EMIT_COMMITTED);
 	assert_string_equal(value, "{}"); /* still its owner's */
+	expect_file(&f, "results.jsonl", "{}\n{}\n{}\n");
+	commit_nothing(&f);
 	expect_file(&f, "results.jsonl", "{}\n{}\n{}\n");
 	close(fd);
 

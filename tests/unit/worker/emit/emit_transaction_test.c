@@ -60,6 +60,24 @@ static void test_only_the_position_of_a_record_without_topic(void **state)
 	record_world_done(&w);
 }
 
+/* Nothing can be sent in place of what was refused. */
+static void test_only_the_position_of_a_record_without_message(void **state)
+{
+	(void)state;
+	struct record_world w;
+	setup(&w);
+	record_set_bare(&w, 1);
+	record_commit_range(&w, 0, 3);
+	record_wait(&w, &w.committed, 3);
+	record_expect_committed(&w, 0, 3);
+	record_set_bare(&w, 3); /* alone in its transaction */
+	record_commit(&w, 3);
+	record_wait(&w, &w.committed, 4);
+	record_expect_committed(&w, 0, 4);
+	assert_int_equal(mock_kafka_end(&w.kafka, RECORD_TOPIC, 0), 2);
+	record_world_done(&w);
+}
+
 /* ---- Refused ---- */
 
 /* Each refused batch is halved, down to the first record, which the broker refuses alone. The others
@@ -316,6 +334,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records_are_committed_with_their_positions),
 		cmocka_unit_test(test_only_the_position_of_a_record_without_topic),
+		cmocka_unit_test(test_only_the_position_of_a_record_without_message),
 		cmocka_unit_test(test_a_refused_batch_is_halved_to_the_record_at_fault),
 		cmocka_unit_test(test_what_is_too_large_is_refused_alone),
 		cmocka_unit_test(test_records_that_wait_are_dropped_with_their_partition),

@@ -335,6 +335,12 @@ void record_set_silent(struct record_world *w, unsigned n)
 	silent[n] = true;
 }
 
+void record_set_bare(struct record_world *w, unsigned n)
+{
+	w->records[n].r.message = NULL;
+	silent[n] = true;
+}
+
 void record_commit(struct record_world *w, unsigned n)
 {
 	w->inside = true;

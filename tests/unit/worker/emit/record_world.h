@@ -69,6 +69,8 @@ void record_world_done(struct record_world *w);
 void record_set_value(struct record_world *w, unsigned n, const char *value, size_t bytes);
 /* For an output without a topic. */
 void record_set_silent(struct record_world *w, unsigned n);
+/* Without a message. */
+void record_set_bare(struct record_world *w, unsigned n);
 void record_commit(struct record_world *w, unsigned n);
 void record_commit_range(struct record_world *w, unsigned from, unsigned count);
 /* Until so many have ended so. */

@@ -18,6 +18,7 @@
 #include "stages.h"
 #include "worker/deliver/deliver.h"
 #include "worker/job/job.h"
+#include "worker/job/result_short.h"
 #include "worker/rules/rule_stats.h"
 
 static const char pdf_request[] = "{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
@@ -124,9 +125,9 @@ enum step {
 	EXAMINING,
 	EXAMINING_PDF,
 	ARCHIVING,
-	STORING,
 	EMITTING,
-	EMITTING_LAST,
+	STORING,
+	COMMITTING,
 	ENDED,
 };
 
@@ -161,16 +162,18 @@ static void live(enum step until)
 		return;
 	while (fake.archived.count > 0)
 		fake_archive_done();
+	assert_int_equal(fake.stored.count, 0); /* not before the text is acknowledged */
+	assert_int_equal(fake.emitted.count, 1);
+	if (until == EMITTING)
+		return;
+	fake_emit_done(true);
 	assert_int_equal(fake.emitted.count, 0); /* not before the rows are committed */
 	if (until == STORING)
 		return;
 	fake_store_done();
-	assert_int_equal(fake.emitted.count, 2);
-	if (until == EMITTING)
-		return;
-	fake_emit_done(true);
-	assert_int_equal(fake.finished, 0); /* not before both messages are acknowledged */
-	if (until == EMITTING_LAST)
+	assert_int_equal(fake.emitted.count, 1);
+	assert_int_equal(fake.finished, 0);
+	if (until == COMMITTING)
 		return;
 	fake_emit_done(true);
 }
@@ -186,6 +189,31 @@ static void a_job_ends_in_the_durable_order(void **state)
 	assert_true(json_is_true(json_object_get(o, "hit")));
 	assert_int_equal(json_array_size(json_object_get(o, "hops")), 3);
 	json_decref(o);
+	end();
+}
+
+/* An earlier process has stored it and died before it committed it; the message itself may have
+ * expired. */
+static void a_stored_answer_is_committed_and_nothing_fetched(void **state)
+{
+	(void)state;
+	begin(&usual, 0);
+	char value[] = "{\"status\":\"success\"}";
+	const struct ing_answer answer = {.message = {.output = ING_OUTPUT_RESULTS,
+						  .value = value,
+						  .value_bytes = strlen(value)}};
+	ing_pipeline_on_message(pipeline,
+		&(struct ing_message){.token = {.partition_index = 3, .epoch = 7, .offset = 5},
+			.lane = ING_LANE_REQUESTS,
+			.answer = &answer});
+	turn(1);
+	assert_int_equal(fake.fetches.count + fake.stored.count, 0);
+	assert_int_equal(fake.emitted.count, 1);
+	assert_string_equal(fake.last_result, value);
+	assert_false(ing_pipeline_idle(pipeline));
+	fake_emit_done(true);
+	assert_int_equal(fake.last_finished.offset, 5);
+	assert_int_equal(fake.pruned, 1);
 	end();
 }
 
@@ -213,10 +241,10 @@ static void no_success_without_its_record(void **state)
 	live(ARCHIVING);
 	while (fake.archived.count > 1)
 		fake_archive_done();
-	fake_archive_lose(); /* the document */
+	fake_archive_lose();                     /* the document */
+	assert_int_equal(fake.emitted.count, 0); /* no text of what nobody can check */
 	assert_int_equal(fake.stored.count, 1);
 	fake_store_done();
-	assert_int_equal(fake.emitted.count, 1); /* no text of what nobody can check */
 	expect_worker_error_without_document();
 }
 
@@ -509,13 +537,16 @@ static void a_refused_result_is_sent_shorter(void **state)
 	(void)state;
 	for (int second = 0; second < 2; second++) {
 		begin(&usual, 0);
-		live(EMITTING);
-		fake_emit_done(true);
+		live(COMMITTING);
 		fake_emit_done(false);
 		assert_int_equal(fake.finished, 0);
 		assert_int_equal(fake.emitted.count, 1);
 		expect_status("result-too-large", false);
 		fake_emit_done(second != 0);
+		if (second == 0) { /* its position is committed without a result */
+			assert_int_equal(fake.finished, 0);
+			fake_emit_done(true);
+		}
 		assert_int_equal(fake.finished, 1);
 		end();
 	}
@@ -947,6 +978,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_ends_in_the_durable_order),
+		cmocka_unit_test(a_stored_answer_is_committed_and_nothing_fetched),
 		cmocka_unit_test(no_success_without_its_record),
 		cmocka_unit_test(no_success_without_the_record_of_a_step_before),
 		cmocka_unit_test(an_examiner_that_cannot_read_the_body_blames_the_worker),
@@ -973,5 +1005,6 @@ int main(void)
 		cmocka_unit_test(a_page_that_claims_a_pdfs_text_has_none),
 		cmocka_unit_test(a_body_that_cannot_be_read_back_ends_as_our_own_trouble),
 	};
+	fake_shorten = ing_result_shorten;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

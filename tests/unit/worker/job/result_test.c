@@ -16,6 +16,7 @@
 #include "common/record/cdx.h"
 #include "worker/job/job.h"
 #include "worker/job/result.h"
+#include "worker/job/result_short.h"
 
 static const char request[] =
 	"{\"ingest_type\":\"pdf\",\"base_url\":\"https://a.example/\","
@@ -323,6 +324,33 @@ static void what_does_not_fit_at_all_has_its_own_status(void **state)
 	free_finished(job);
 }
 
+/* Of a broker that takes less than it said: what is left says which request it was. */
+static void a_refused_result_is_shortened_from_its_json(void **state)
+{
+	(void)state;
+	struct ing_job *job = finished_job();
+	size_t bytes;
+	size_t short_bytes = 0;
+	char *whole = ing_result_json(job, 1 << 20, &bytes);
+	char *s = ing_result_shorten(whole, bytes, bytes - 1, &short_bytes);
+	assert_int_equal(strlen(s), short_bytes);
+	json_t *o = json_loads(s, 0, NULL);
+	assert_string_equal(string_at(o, "status", NULL), "result-too-large");
+	assert_true(json_is_false(json_object_get(o, "hit")));
+	assert_string_equal(string_at(o, "request", "base_url"), "https://a.example/");
+	assert_string_equal(string_at(o, "request", "link_source_id"), "10.1/x");
+	assert_null(json_object_get(o, "file_meta"));
+	json_decref(o);
+	/* No shorter one can be made, or it is no result. */
+	static const char *const none[] = {"", "{", "[]", "{}", "{\"request\":1}"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(none); i++)
+		assert_null(ing_result_shorten(none[i], strlen(none[i]), 1000, &bytes));
+	assert_null(ing_result_shorten(s, short_bytes, 100, &bytes));
+	free(s);
+	free(whole);
+	free_finished(job);
+}
+
 static void a_text_that_does_not_fit_is_said_in_pdf_meta(void **state)
 {
 	(void)state;
@@ -370,6 +398,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_loses_the_pdf_details_first),
 		cmocka_unit_test(what_still_does_not_fit_loses_the_pages_words),
 		cmocka_unit_test(what_does_not_fit_at_all_has_its_own_status),
+		cmocka_unit_test(a_refused_result_is_shortened_from_its_json),
 		cmocka_unit_test(a_text_that_does_not_fit_is_said_in_pdf_meta),
 		cmocka_unit_test(rows_tell_the_body_from_the_bytes_on_the_wire),
 	};

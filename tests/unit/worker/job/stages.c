@@ -23,6 +23,7 @@
 #include "worker/store/store.h"
 
 struct fake fake;
+fake_shorten_f *fake_shorten;
 
 struct ing_exam_task {
 	const struct ing_pool_user *user;
@@ -31,9 +32,12 @@ struct ing_exam_task {
 	bool coded;
 };
 
+/* A side message, or a record. */
 struct put {
 	const struct ing_emit_user *user;
 	void *ctx;
+	struct ing_emit_record *record; /* or NULL */
+	bool dropped;
 };
 
 void fake_list_add(struct fake_list *l, void *item)
@@ -261,6 +265,13 @@ bool ing_store_blocked(const struct ing_store *s)
 	return fake.blocked;
 }
 
+void ing_store_prune(struct ing_store *s, const struct ing_source *source)
+{
+	(void)s;
+	ing_must(source->offset == fake.last_finished.offset);
+	fake.pruned++;
+}
+
 void fake_store_done(void)
 {
 	struct ing_store_item *item = fake_list_take_at(&fake.stored, 0);
@@ -329,12 +340,38 @@ void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
 	(void)e;
 	struct put *p = ing_alloc(sizeof(*p));
 	*p = (struct put){.user = user, .ctx = ctx};
-	if (m->output == ING_OUTPUT_RESULTS) {
-		free(fake.last_result);
-		fake.last_result = ing_strndup(m->value, m->value_bytes);
-	}
 	free(m->value);
 	fake_list_add(&fake.emitted, p);
+}
+
+void ing_emit_commit(struct ing_emit *e, struct ing_emit_record *r)
+{
+	(void)e;
+	struct put *p = ing_alloc(sizeof(*p));
+	p->record = r;
+	if (r->message != NULL && r->message->output == ING_OUTPUT_RESULTS) {
+		free(fake.last_result);
+		fake.last_result = ing_strndup(r->message->value, r->message->value_bytes);
+	}
+	fake_list_add(&fake.emitted, p);
+}
+
+void ing_emit_drop(struct ing_emit *e, int32_t partition_index, uint32_t epoch)
+{
+	(void)e;
+	for (size_t i = 0; i < fake.emitted.count; i++) {
+		struct put *p = fake.emitted.items[i];
+		if (p->record != NULL && p->record->token.partition_index == partition_index &&
+			p->record->token.epoch == epoch)
+			p->dropped = true;
+	}
+}
+
+void ing_emit_drop_all(struct ing_emit *e)
+{
+	(void)e;
+	for (size_t i = 0; i < fake.emitted.count; i++)
+		((struct put *)fake.emitted.items[i])->dropped = true;
 }
 
 bool ing_emit_blocked(const struct ing_emit *e)
@@ -347,25 +384,44 @@ bool fake_emit_is_wanted(void)
 {
 	const struct put *p = fake.emitted.items[0];
 	ing_must(fake.emitted.count > 0);
+	if (p->record != NULL)
+		return !p->dropped;
 	return p->user->wanted == NULL || p->user->wanted(p->ctx);
 }
 
 void fake_emit_done(bool ok)
 {
-	struct put *p = fake_list_take_at(&fake.emitted, 0);
-	const struct ing_emit_user *user = p->user;
-	void *ctx = p->ctx;
-	free(p);
-	user->done(ctx, ok);
+	struct put *taken = fake_list_take_at(&fake.emitted, 0);
+	struct put p = *taken;
+	free(taken);
+	if (p.record == NULL) {
+		p.user->done(p.ctx, ok);
+		return;
+	}
+	if (ok && !p.dropped) {
+		fake.finished++;
+		fake.last_finished = p.record->token;
+	}
+	p.record->done(p.record, p.dropped ? ING_EMIT_DROPPED
+				 : ok      ? ING_EMIT_COMMITTED
+					   : ING_EMIT_REFUSED);
 }
 
 /* --- intake --- */
 
-void ing_intake_finish(struct ing_intake *in, struct ing_token t)
+bool ing_intake_source(const struct ing_intake *in, struct ing_token t, struct ing_source *ret)
 {
 	(void)in;
-	fake.finished++;
-	fake.last_finished = t;
+	*ret = (struct ing_source){
+		.group = "g", .topic = "t", .partition = t.partition_index, .offset = t.offset};
+	return true;
+}
+
+void ing_intake_fenced(struct ing_intake *in, struct ing_token t)
+{
+	(void)in;
+	(void)t;
+	ing_must(false); /* nobody else has the partition */
 }
 
 void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
@@ -383,6 +439,7 @@ struct ing_deliver *fake_deliver_new(
 				    .store = with_store ? FAKE_STAGE : NULL,
 				    .emit = FAKE_STAGE,
 				    .on_cdx = on_cdx,
+				    .shorten = fake_shorten,
 			    });
 	return d;
 }

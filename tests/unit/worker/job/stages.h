@@ -31,8 +31,9 @@ struct fake {
 	unsigned exam_places;    /* questions beyond which the pool is full; 0: never */
 	bool paused[ING_LANES_]; /* intake, by the pipeline */
 	int finished;            /* tokens */
+	int pruned;              /* rows of the outbox */
 	struct ing_token last_finished;
-	char *last_result; /* put to the results topic */
+	char *last_result; /* given to the results topic */
 	/* of an examiner */
 	unsigned last_want;
 	bool last_body_cut;
@@ -103,12 +104,14 @@ void fake_lookup_done(
 void fake_archive_done(void);
 void fake_archive_lose(void); /* its body cannot be read back */
 void fake_store_done(void);
-/* Of the oldest message that waits: would it be sent now? */
+/* Of the oldest message or record that waits: would it be sent now? */
 bool fake_emit_is_wanted(void);
 void fake_emit_done(bool ok);
 /* The real one, among the made-up store, emit and intake. on_cdx may be NULL. */
 struct ing_deliver;
 struct ing_cdx;
+typedef char *fake_shorten_f(const char *result, size_t bytes, size_t max_bytes, size_t *ret_bytes);
+extern fake_shorten_f *fake_shorten; /* of a refused result; NULL at first */
 struct ing_deliver *fake_deliver_new(
 	bool with_store, void (*on_cdx)(void *ctx, const struct ing_cdx *line));
 /* All that archive, store and emit owe, and what comes of it. */
