@@ -7,23 +7,32 @@ function(ing_room name)
 	target_link_libraries(${name} PUBLIC ing_flags ${arg_LIBS})
 endfunction()
 
-# ing_unit_test(NAME [SOURCES file…] [LIBS target…] [COST s] [COMPUTES]): NAME.c as a cmocka program, run by ctest. COST: the
+# ing_unit_test(NAME [SOURCES file…] [LIBS target…] [COST s] [COMPUTES] [PARTS n]): NAME.c as a cmocka program, run by ctest. COST: the
 # seconds that it takes, for those that must be begun first. COMPUTES: it keeps a core busy, or measures what that took; ctest is
-# run with two jobs for each core, of which it then takes both.
+# run with two jobs for each core, of which it then takes both. PARTS: as n tests at once, with the arguments "1 n" … "n n".
 function(ing_unit_test name)
-	cmake_parse_arguments(arg "COMPUTES" "COST" "SOURCES;LIBS" ${ARGN})
+	cmake_parse_arguments(arg "COMPUTES" "COST;PARTS" "SOURCES;LIBS" ${ARGN})
 	add_executable(${name} ${name}.c ${arg_SOURCES})
 	target_link_libraries(${name} PRIVATE ing_flags ${arg_LIBS} PkgConfig::CMOCKA)
 	target_compile_definitions(${name} PRIVATE
 		ING_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" ING_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
 		ING_BINARY_DIR="${CMAKE_BINARY_DIR}")
-	add_test(NAME ${name} COMMAND ${name})
-	set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+	set(tests ${name})
+	if(arg_PARTS)
+		set(tests "")
+		foreach(part RANGE 1 ${arg_PARTS})
+			add_test(NAME ${name}_${part} COMMAND ${name} ${part} ${arg_PARTS})
+			list(APPEND tests ${name}_${part})
+		endforeach()
+	else()
+		add_test(NAME ${name} COMMAND ${name})
+	endif()
+	set_tests_properties(${tests} PROPERTIES TIMEOUT 300)
 	if(arg_COST)
-		set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+		set_tests_properties(${tests} PROPERTIES COST ${arg_COST})
 	endif()
 	if(arg_COMPUTES)
-		set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+		set_tests_properties(${tests} PROPERTIES PROCESSORS 2)
 	endif()
 endfunction()
 

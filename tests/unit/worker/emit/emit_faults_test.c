@@ -404,7 +404,7 @@ static void slow_brokers_get_fewer_transactions(void **state)
 	record_world_done(&w);
 }
 
-/* With an argument: only scenarios whose name matches that pattern. */
+/* Arguments: PATTERN (only what has such a name), or PART PARTS (every PARTS-th). */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest clusters[] = {
@@ -415,13 +415,19 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_topic_has_no_leader_for_a_while),
 		cmocka_unit_test(slow_brokers_get_fewer_transactions),
 	};
-	struct CMUnitTest tests[ING_ARRAY_LEN(scenarios) + ING_ARRAY_LEN(clusters)] = {0};
-	for (size_t i = 0; i < ING_ARRAY_LEN(scenarios); i++)
-		tests[i] = (struct CMUnitTest){.name = scenarios[i].name,
-			.test_func = run_scenario,
-			.initial_state = (void *)(uintptr_t)&scenarios[i]};
-	memcpy(&tests[ING_ARRAY_LEN(scenarios)], clusters, sizeof(clusters));
-	if (argc > 1)
+	size_t part = argc > 2 ? strtoul(argv[1], NULL, 10) : 1;
+	size_t parts = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
+	struct CMUnitTest all[ING_ARRAY_LEN(scenarios) + ING_ARRAY_LEN(clusters)] = {0};
+	size_t count = 0;
+	for (size_t i = part - 1; i < ING_ARRAY_LEN(all); i += parts) {
+		if (i >= ING_ARRAY_LEN(scenarios))
+			all[count++] = clusters[i - ING_ARRAY_LEN(scenarios)];
+		else
+			all[count++] = (struct CMUnitTest){.name = scenarios[i].name,
+				.test_func = run_scenario,
+				.initial_state = (void *)(uintptr_t)&scenarios[i]};
+	}
+	if (argc == 2)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return _cmocka_run_group_tests("emit_faults_test", all, count, NULL, NULL);
 }
