@@ -240,7 +240,7 @@ class Storm:
         self.facts.incidents.append(ledger.Incident(now, now + seconds + schedule.SESSION_S, "rebalance", ""))
 
     def answered(self):
-        return sum(1 for name in self.watcher.seen if name in self.facts.asked and not self.facts.asked[name].forgotten)
+        return sum(1 for one in self.facts.asked.values() if not one.forgotten and one.name in self.watcher.seen)
 
     def due(self):
         return sum(1 for one in self.facts.asked.values() if not one.forgotten)
