@@ -98,9 +98,21 @@ void mock_kafka_fill(
 
 void mock_kafka_commit(struct mock_kafka *k, const char *group, const char *topic, int64_t offset)
 {
+	mock_kafka_commit_with(k, group, topic, 0, offset, "");
+}
+
+void mock_kafka_commit_with(struct mock_kafka *k, const char *group, const char *topic,
+	int32_t partition, int64_t offset, const char *metadata)
+{
 	rd_kafka_t *rk = consumer(k, group);
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-	rd_kafka_topic_partition_list_add(list, topic, 0)->offset = offset;
+	rd_kafka_topic_partition_t *elem =
+		rd_kafka_topic_partition_list_add(list, topic, partition);
+	elem->offset = offset;
+	if (*metadata != '\0') {
+		elem->metadata = strdup(metadata);
+		elem->metadata_size = strlen(metadata);
+	}
 	assert_int_equal(rd_kafka_commit(rk, list, 0), 0);
 	rd_kafka_topic_partition_list_destroy(list);
 	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
@@ -118,6 +130,20 @@ void mock_kafka_committed(struct mock_kafka *k, const char *group, const char *t
 		int64_t offset = list->elems[i].offset;
 		ret_offsets[list->elems[i].partition] = offset < 0 ? -1 : offset;
 	}
+	rd_kafka_topic_partition_list_destroy(list);
+	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
+
+void mock_kafka_metadata(struct mock_kafka *k, const char *group, const char *topic,
+	int32_t partition, char *ret, size_t bytes)
+{
+	rd_kafka_t *rk = consumer(k, group);
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_list_add(list, topic, partition);
+	assert_int_equal(rd_kafka_committed(rk, list, WAIT_MS), 0);
+	assert_true(list->elems[0].metadata_size < bytes);
+	snprintf(ret, bytes, "%.*s", (int)list->elems[0].metadata_size,
+		list->elems[0].metadata_size > 0 ? (const char *)list->elems[0].metadata : "");
 	rd_kafka_topic_partition_list_destroy(list);
 	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }

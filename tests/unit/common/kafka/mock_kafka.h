@@ -29,6 +29,12 @@ void mock_kafka_fill(
 	struct mock_kafka *k, const char *topic, int partitions, const char *prefix, int count);
 /* Commits an offset of partition 0 for a group that has no members. */
 void mock_kafka_commit(struct mock_kafka *k, const char *group, const char *topic, int64_t offset);
+/* The same for any partition, with metadata. */
+void mock_kafka_commit_with(struct mock_kafka *k, const char *group, const char *topic,
+	int32_t partition, int64_t offset, const char *metadata);
+/* The metadata of the group's commit, "" when it has none. */
+void mock_kafka_metadata(struct mock_kafka *k, const char *group, const char *topic,
+	int32_t partition, char *ret, size_t bytes);
 /* The group's committed offsets of partitions 0 … partitions - 1; -1 where there is none. */
 void mock_kafka_committed(struct mock_kafka *k, const char *group, const char *topic,
 	int partitions, int64_t *ret_offsets);

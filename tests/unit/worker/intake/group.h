@@ -30,7 +30,7 @@
 #define STEADY "session.timeout.ms=12000"
 
 /* An intake, what it was handed, and how often each value came. Of each message is checked what is
- * always so: its topic is its lane's, its epoch is alive, it comes after the one before. */
+ * always so: its topic is its lane's or a tier's, its epoch is alive, it comes after the one before. */
 struct worker {
 	struct fixture *group;
 	struct ing_intake *in;
@@ -42,7 +42,10 @@ struct worker {
 	bool finish_at_once;
 	bool exactly_once;
 	struct ing_claim_ops claims; /* without ctx: no database */
-	unsigned busy_ms;            /* so long each message keeps the loop */
+	/* Called with each message before anything else, or NULL. */
+	void (*look)(struct worker *w, const struct ing_message *m);
+	void *look_ctx;
+	unsigned busy_ms;   /* so long each message keeps the loop */
 	unsigned this_turn; /* messages of this turn of the loop, for the test to set back */
 	/* Called with the fixture at the next on_revoked(), or NULL; for what it wants to keep. */
 	void (*on_first_revoked)(void *fixture);
