@@ -18,7 +18,7 @@
 #include "worker/model/tier.h"
 
 #define GROUP "ingest-worker"
-#define MAX_MESSAGES 4096 /* to a worker, and of a topic */
+#define MAX_MESSAGES 22528 /* to a worker, and of a topic */
 #define MAX_PARTITIONS 24
 #define CEILING_MS 60000
 /* After its first round this broker collects a group's members for a second less than the session.
