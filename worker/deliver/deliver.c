@@ -7,6 +7,7 @@
 
 #include "worker/deliver/deliver_priv.h"
 #include "worker/intake/intake.h"
+#include "worker/model/tier.h"
 
 /* Kept for the headers of a message whose value may be cut. */
 #define HEADER_ROOM_BYTES 4096
@@ -199,6 +200,15 @@ size_t ing_deliver_max_value_bytes(const struct ing_deliver *d, enum ing_output 
 		break;
 	}
 	return bytes;
+}
+
+unsigned ing_deliver_tiers(const struct ing_deliver *d)
+{
+	unsigned tiers = 0;
+	for (int i = 0; i < ING_TIERS_; i++)
+		if (ing_emit_has(d->stages.emit, ING_OUTPUT_OF_TIER(i)))
+			tiers |= 1u << i;
+	return tiers;
 }
 
 void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_index, uint32_t epoch)

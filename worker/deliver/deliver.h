@@ -152,6 +152,9 @@ bool ing_deliver_wants_cdx_lines(const struct ing_deliver *d);
 /* Most bytes that the value of a message may have. */
 size_t ing_deliver_max_value_bytes(const struct ing_deliver *d, enum ing_output output);
 
+/* The tiers in which requests can be parked: bits 1 << tier. */
+unsigned ing_deliver_tiers(const struct ing_deliver *d);
+
 /* Cancel the deliveries of this epoch of the partition; its next owner does the requests again. */
 void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_index, uint32_t epoch);
 /* Cancel all deliveries but captures. */

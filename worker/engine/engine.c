@@ -11,6 +11,7 @@
 #include "worker/gate/gate.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
+#include "worker/job/result.h"
 #include "worker/job/result_short.h"
 #include "worker/service/turn.h"
 #include "worker/visit/robots_fetch.h"
@@ -68,6 +69,7 @@ void ing_engine_wire(struct ing_engine *e)
 					     .emit = e->outside.emit,
 					     .on_cdx = e->outside.on_cdx,
 					     .shorten = ing_result_shorten,
+					     .answer_parked = ing_result_answer_parked,
 					     .ctx = e->outside.ctx,
 					     .output = e->outside.output,
 				     });

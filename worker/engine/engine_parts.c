@@ -420,6 +420,18 @@ static void set_weights(const struct ing_engine *e, unsigned weights[ING_LANES_]
 		weights[i] = c->kafka.lane_topics[i][0] != '\0' ? c->gate.weights[i] : 0;
 }
 
+/* The names by which parked requests say where they came from, and are known again. */
+static void set_topics(const struct ing_engine *e, struct ing_pipeline_conf *conf)
+{
+	const struct ing_kafka_settings *kafka = &e->conf->kafka;
+	if (!e->shared)
+		return;
+	for (int i = 0; i < ING_LANES_; i++)
+		conf->lane_topics[i] = kafka->lane_topics[i];
+	for (int i = 0; i < ING_TIERS_; i++)
+		conf->tier_topics[i] = kafka->output_topics[ING_OUTPUT_OF_TIER(i)];
+}
+
 static int init_deliver(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
@@ -447,6 +459,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 		.rule_stats = e->rule_stats,
 	};
 	set_weights(e, conf.weights);
+	set_topics(e, &conf);
 	e->pipeline = ing_pipeline_new(&e->loop, &conf);
 	return 0;
 }

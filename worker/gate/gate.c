@@ -57,6 +57,9 @@ static void queue(struct ing_gate_host *h, struct ing_gate_waiter *w)
 {
 	w->host = h;
 	w->state = ING_GATE_WAITING;
+	w->before = 0;
+	for (unsigned lane = 0; lane <= w->lane; lane++)
+		w->before += h->waiting[lane];
 	DL_APPEND(h->queue[w->lane][w->again], w);
 	h->waiting[w->lane]++;
 	h->queued++;
@@ -283,6 +286,7 @@ static bool learn(struct ing_gate *g, struct ing_gate_host *h, const struct ing_
 	struct ing_host_backoff_settings settings = g->conf.settings.backoff;
 	struct ing_host_backoff before = h->backoff;
 	settings.delay_ms = h->delay_ms;
+	settings.adaptive_factor = h->resolver ? 0 : settings.adaptive_factor;
 	ing_host_backoff_report(&h->backoff, &settings, report, now_ms, next_random(g));
 	const struct ing_host_backoff *p = &h->backoff;
 	bool held = ing_host_backoff_is_hold(p, now_ms) && p->rest_until_ms > before.rest_until_ms;

@@ -89,8 +89,13 @@ struct ing_gate_waiter {                         /* zero-initialise, set user */
 	uint64_t since_ms;
 	uint8_t state; /* enum ing_gate_where */
 	uint8_t lane;
-	bool again;      /* a second try: ahead of first tries of its lane */
-	uint32_t due_ms; /* while delayed: low bits of the time it ends */
+	bool again; /* a second try: ahead of first tries of its lane */
+	union {
+		uint32_t due_ms; /* while delayed: low bits of the time it ends */
+		/* While waiting, and after a refusal: those of its lane and of higher ones that
+		 * waited for the host when it joined its queue. */
+		uint32_t before;
+	};
 };
 enum ing_gate_where { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_DELAYED, ING_GATE_HOLDING };
 
@@ -151,6 +156,14 @@ struct ing_gate_host_view {
 	uint64_t lease_ms;  /* left */
 	const char *holder; /* another worker that has the lease, or NULL */
 };
+/* What is to be expected of a host. */
+struct ing_gate_outlook {
+	bool resolver;    /* its rule says so (hosts.yaml) */
+	uint64_t hold_ms; /* left of a hold */
+	/* From one transfer to the next, by what is known of it so far. */
+	uint64_t pace_ms;
+};
+void ing_gate_look_ahead(const struct ing_gate *g, const char *key, struct ing_gate_outlook *ret);
 /* host: a name or a URL's. False when the gate knows nothing of it. */
 bool ing_gate_explain(const struct ing_gate *g, const char *host, struct ing_gate_host_view *ret);
 /* fn for each host known, in no order; fn must not call the gate. */
@@ -159,6 +172,9 @@ void ing_gate_each(const struct ing_gate *g,
 /* The key that a URL's host has under a kind of key (ADDRESS: as HOST). False, and "", without a
  * host. */
 bool ing_gate_key(enum ing_host_key kind, const char *url, char *ret, size_t ret_bytes);
+
+/* The same, of the gate's kind. */
+bool ing_gate_url_key(const struct ing_gate *g, const char *url, char *ret, size_t ret_bytes);
 
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret);

@@ -26,7 +26,7 @@ void ing_gate_rule_reset(struct ing_gate_host *h)
 	const struct ing_gate_settings *settings = &h->gate->conf.settings;
 	h->delay_ms = settings->backoff.delay_ms;
 	h->concurrency = settings->host_concurrency;
-	h->has_delay = h->has_concurrency = false;
+	h->has_delay = h->has_concurrency = h->resolver = false;
 	ing_gate_rule_add(h, h->key);
 }
 
@@ -42,6 +42,7 @@ void ing_gate_rule_add(struct ing_gate_host *h, const char *name)
 		h->concurrency = rule->concurrency;
 	h->has_delay |= rule->has_delay;
 	h->has_concurrency |= rule->has_concurrency;
+	h->resolver |= rule->resolver;
 }
 
 void ing_gate_rules_apply(struct ing_gate *g, uint64_t now_ms)

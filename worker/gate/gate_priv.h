@@ -84,6 +84,7 @@ struct ing_gate_host {
 	bool looking;    /* a lookup is under way */
 	bool offered;    /* a slot of its address, for which it has left the queue there */
 	bool has_delay, has_concurrency; /* a rule says so */
+	bool resolver;                   /* the same */
 	bool redirects;                  /* a name whose waiters queue at the host of its address */
 	char key[];
 };

@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "worker/gate/gate_priv.h"
+#include "worker/rules/host_rules.h"
 
 static void fill_view(const struct ing_gate *g, const struct ing_gate_host *h, uint64_t now_ms,
 	struct ing_gate_host_view *ret)
@@ -43,7 +44,44 @@ static const struct ing_gate_host *follow(const struct ing_gate *g, const struct
 	return to != NULL ? to : h;
 }
 
+/* Pause and answer, for so many transfers as there may be at a time. */
+static uint64_t pace_of(
+	const struct ing_gate *g, const struct ing_gate_host *h, const struct ing_host_rule *rule)
+{
+	const struct ing_host_backoff_settings *c = &g->conf.settings.backoff;
+	uint64_t pause_ms = rule != NULL && rule->has_delay ? rule->delay_ms : c->delay_ms;
+	uint64_t slots = rule != NULL && rule->has_concurrency ? rule->concurrency
+							       : g->conf.settings.host_concurrency;
+	if (h == NULL)
+		return pause_ms / slots;
+	const struct ing_host_backoff *p = &h->backoff;
+	uint64_t adaptive_ms = ING_MIN(
+		(uint64_t)c->adaptive_factor * p->response_ms, (uint64_t)c->adaptive_max_ms);
+	pause_ms = ING_MAX((uint64_t)h->delay_ms, (uint64_t)p->crawl_delay_ms);
+	if (!h->resolver)
+		pause_ms = ING_MAX(pause_ms, adaptive_ms);
+	return (pause_ms + p->response_ms) / ing_host_backoff_slots(p, h->concurrency);
+}
+
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_gate_look_ahead(const struct ing_gate *g, const char *key, struct ing_gate_outlook *ret)
+{
+	uint64_t now = ing_now_ms();
+	const struct ing_gate_host *h = follow(g, ing_gate_host_find(g, key));
+	const struct ing_host_rule *rule = ing_host_rules_find(g->conf.host_rules, key);
+	*ret = (struct ing_gate_outlook){
+		.resolver = h != NULL ? h->resolver : rule != NULL && rule->resolver,
+		.pace_ms = pace_of(g, h, rule),
+	};
+	if (h != NULL && ing_host_backoff_is_hold(&h->backoff, now))
+		ret->hold_ms = h->backoff.rest_until_ms - now;
+}
+
+bool ing_gate_url_key(const struct ing_gate *g, const char *url, char *ret, size_t ret_bytes)
+{
+	return ing_gate_key(g->conf.settings.key, url, ret, ret_bytes);
+}
 
 const char *ing_gate_need_name(enum ing_gate_need need)
 {

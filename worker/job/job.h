@@ -4,7 +4,8 @@
  * stages.
  *
  * A job is a compact record (its token, its message, its first visit) until the gate admits it;
- * then it gets a struct ing_work: arena, cookie jar, further visits. When its status is decided and
+ * then it gets a struct ing_work: arena, cookie jar, further visits. The message stays, as it may have
+ * to be parked, which may also come before there is a job (pipeline_park.c). When its status is decided and
  * every exchange is on disk, what is left of it goes into a delivery (worker/deliver), and the job
  * is freed. Jobs belong to the pipeline, and the pipeline's callbacks are the only code that moves
  * them on. Thread: loop only.
@@ -24,6 +25,7 @@
 #include "worker/model/request.h"
 #include "worker/model/settings.h"
 #include "worker/model/status.h"
+#include "worker/model/tier.h"
 #include "worker/visit/visit.h"
 
 struct uv_loop_s;
@@ -32,7 +34,10 @@ struct ing_earlier_result;
 struct ing_job_exam;
 struct ing_lookup;
 struct ing_lookup_question;
+struct ing_job_message;
 struct ing_pool;
+struct ing_share;
+struct ing_shares;
 struct ing_rule_stats;
 
 /* A visit that follows a link. In the arena of the job's work. */
@@ -61,8 +66,11 @@ struct ing_work {
 	unsigned landings;                            /* links followed */
 	struct ing_visit_step *terminal; /* the last of the visit that has ended last; or NULL */
 	unsigned retry_after_s;          /* for the result; 0: nothing to say */
-	bool dropped_userinfo;           /* of a URL on the way */
-	bool unverified;                 /* a certificate on the way was not verified */
+	/* Arena: the host that has its share of requests in memory already, for which it cannot wait
+	 * here. NULL: none. */
+	const char *crowded;
+	bool dropped_userinfo; /* of a URL on the way */
+	bool unverified;       /* a certificate on the way was not verified */
 	enum ing_status status;
 	char *error_message; /* arena */
 	/* The chain reached a document, if perhaps not of the type that was asked for:
@@ -79,16 +87,19 @@ struct ing_work {
 /* All there is of a waiting request, beside its message. */
 struct ing_job {
 	unsigned magic;
-	uint8_t state;               /* enum ing_job_state */
-	uint8_t lane;                /* enum ing_lane */
+	uint8_t state; /* enum ing_job_state */
+	uint8_t lane;  /* enum ing_lane */
+	/* It came back from a tier for this host, and has not got there yet: until then it counts
+	 * there whatever other hosts it passes. */
+	bool reserved;
 	struct ing_job *prev, *next; /* all jobs of the partition, oldest first */
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
 	uint64_t accepted_ms; /* ing_now_ms() clock */
 	struct ing_visit first;
-	char *message; /* heap, until admitted */
-	uint32_t message_bytes;
+	struct ing_job_message *message;
 	struct ing_lookup_question *question; /* in LOOKING_UP */
+	struct ing_share *share;              /* NULL: it counts in no host's */
 	struct ing_work *work;
 };
 _Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
@@ -97,6 +108,8 @@ struct ing_pipeline_conf {
 	struct ing_job_settings settings;
 	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
 	unsigned max_unacked;         /* decided, but not yet delivered: the gate holds beyond */
+	/* Borrowed: topics of the lanes, and of parked requests. NULL: none. */
+	const char *lane_topics[ING_LANES_], *tier_topics[ING_TIERS_];
 	unsigned pdf_timeout_ms;
 	uint64_t max_body_bytes;           /* fetch.max_body_bytes */
 	struct ing_rule_stats *rule_stats; /* borrowed; NULL: nobody counts */

@@ -58,7 +58,29 @@ static struct ing_job **jobs_of(struct ing_pipeline *p, int32_t partition_index)
 	return &p->jobs[slot];
 }
 
-static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message *m)
+static size_t message_size(const struct ing_job_message *m)
+{
+	return sizeof(*m) + m->value_bytes + m->key_bytes;
+}
+
+static struct ing_job_message *keep_message(
+	const struct ing_message *m, const struct ing_parked *parked)
+{
+	size_t key_bytes = m->key != NULL ? m->key_bytes : 0;
+	struct ing_job_message *kept = ing_alloc(sizeof(*kept) + m->value_bytes + key_bytes);
+	kept->first_seen_ms = parked->first_seen_ms;
+	kept->attempt = parked->attempt;
+	kept->value_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
+	kept->key_bytes = (uint32_t)key_bytes;
+	kept->has_key = m->key != NULL;
+	memcpy(kept->data, m->value, m->value_bytes);
+	if (key_bytes > 0)
+		memcpy(kept->data + m->value_bytes, m->key, key_bytes);
+	return kept;
+}
+
+static struct ing_job *new_job(
+	struct ing_pipeline *p, const struct ing_message *m, const struct ing_parked *parked)
 {
 	struct ing_job *job = ing_alloc(sizeof(*job));
 	job->magic = ING_JOB_MAGIC;
@@ -66,9 +88,8 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	job->token = m->token;
 	job->lane = (uint8_t)m->lane;
 	job->accepted_ms = ing_now_ms();
-	job->message = ing_strndup(m->value, m->value_bytes);
-	job->message_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
-	p->message_bytes += m->value_bytes;
+	job->message = keep_message(m, parked);
+	p->message_bytes += message_size(job->message);
 	ing_job_init_visits(job);
 	struct ing_job **jobs = jobs_of(p, job->token.partition_index);
 	DL_APPEND(*jobs, job);
@@ -79,20 +100,13 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	return job;
 }
 
-static void drop_message(struct ing_job *job)
-{
-	job->pipeline->message_bytes -= job->message_bytes;
-	job->message_bytes = 0;
-	free(ING_TAKE(job->message));
-}
-
 void ing_job_start_work(struct ing_job *job)
 {
 	struct ing_work *w = ing_alloc(sizeof(*w));
 	struct ing_error err = {0};
-	int rc = ing_request_parse(job->message, job->message_bytes, &w->request, &err);
+	int rc =
+		ing_request_parse(job->message->data, job->message->value_bytes, &w->request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
-	drop_message(job);
 	ing_arena_init(&w->ar);
 	struct ing_decision d = ing_target_start(w->request->base_url, NULL, NULL);
 	w->start = ing_arena_strdup(&w->ar, d.url);
@@ -134,8 +148,10 @@ void ing_job_free(struct ing_job *job)
 	DL_DELETE(*jobs, job);
 	p->job_count--;
 	p->lane_jobs[job->lane]--;
+	ing_job_leave_share(job);
 	free_work(job->work);
-	drop_message(job);
+	p->message_bytes -= message_size(job->message);
+	free(job->message);
 	job->magic = 0;
 	free(job);
 }
@@ -177,6 +193,33 @@ static void drop_waiting(struct ing_pipeline *p)
 	}
 }
 
+/* A request that can be read. */
+static void take_request(struct ing_pipeline *p, const struct ing_message *m,
+	const struct ing_request *request, const struct ing_decision *start)
+{
+	const char *not_handled = ing_artifact_type(request->type)->not_handled;
+	bool is_over = not_handled != NULL || start->step == ING_STEP_END;
+	struct ing_arrival arrival;
+	ing_pipeline_receive(p, m, is_over ? NULL : start->url, &arrival);
+	if (arrival.tier >= 0 && !ing_pipeline_looks_up(p, request, m->lane)) {
+		ing_pipeline_park_message(p, m, start->url, &arrival);
+		return;
+	}
+	struct ing_job *job = new_job(p, m, &arrival.parked);
+	if (arrival.tier < 0 && arrival.host[0] != '\0')
+		ing_job_reserve_share(job, &arrival);
+	if (not_handled != NULL)
+		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, not_handled);
+	else if (is_over)
+		ing_job_end(job, start->status, start->detail);
+	else if (ing_job_look_up(job, request))
+		return;
+	else if (arrival.too_old)
+		ing_job_end_crowded(job);
+	else
+		ing_job_wait(job, start->url);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct ing_pipeline *p = timer->data;
@@ -189,6 +232,7 @@ static void on_tick(uv_timer_t *timer)
 static void on_closed(uv_handle_t *handle)
 {
 	struct ing_pipeline *p = handle->data;
+	ing_pipeline_done_parking(p);
 	free(p->jobs);
 	free(p);
 }
@@ -199,6 +243,7 @@ struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_p
 {
 	struct ing_pipeline *p = ing_alloc(sizeof(*p));
 	p->conf = *conf;
+	ing_pipeline_init_parking(p);
 	uv_timer_init(loop, &p->tick);
 	p->tick.data = p;
 	return p;
@@ -233,16 +278,9 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		ing_pipeline_balance(p);
 		return;
 	}
-	struct ing_job *job = new_job(p, m);
 	struct ing_decision start =
 		ing_target_start(request->base_url, ing_visits_judge, p->stages.visits);
-	const char *not_handled = ing_artifact_type(request->type)->not_handled;
-	if (not_handled != NULL)
-		ing_job_end(job, ING_STATUS_NOT_IMPLEMENTED, not_handled);
-	else if (start.step == ING_STEP_END)
-		ing_job_end(job, start.status, start.detail);
-	else if (!ing_job_look_up(job, request))
-		ing_job_wait(job, start.url);
+	take_request(p, m, request, &start);
 	free(start.url);
 	ing_request_free(request);
 	if (ing_pipeline_is_full(p, m->lane))

@@ -107,6 +107,13 @@ static void add_rows(struct ing_job *job, struct ing_delivery *delivery)
 	ing_delivery_set_rows(delivery, &rows);
 }
 
+static void add_capture_rows(struct ing_job *job, struct ing_delivery *delivery)
+{
+	struct ing_rows rows = {0};
+	ing_result_capture_rows(job, &rows);
+	ing_delivery_set_rows(delivery, &rows);
+}
+
 static void add_cdx_lines(const struct ing_job *job, struct ing_delivery *delivery)
 {
 	struct ing_buf surt;
@@ -129,7 +136,7 @@ static const char *name_of(const struct ing_work *w)
 }
 
 /* The side message first, then the result, then the rows: each may change what the next ones tell. */
-static struct ing_delivery *make_delivery(struct ing_job *job)
+static struct ing_delivery *make_result(struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
 	const struct ing_deliver *deliver = job->pipeline->stages.deliver;
@@ -142,11 +149,7 @@ static struct ing_delivery *make_delivery(struct ing_job *job)
 		add_cdx_lines(job, delivery);
 	for (const struct ing_followed *f = w->followed; f != NULL; f = f->next)
 		ing_delivery_add_rule(delivery, f->rule);
-	delivery->token = job->token;
-	delivery->lane = (enum ing_lane)job->lane;
-	delivery->accepted_ms = job->accepted_ms;
 	delivery->status = w->status;
-	delivery->name = ing_arena_strdup(&delivery->ar, name_of(w));
 	delivery->done = on_delivered;
 	delivery->ctx = job->pipeline;
 	return delivery;
@@ -160,7 +163,13 @@ static void deliver_decided(struct ing_job *job)
 		forget_document(job->work);
 	check_document(job);
 	struct ing_deliver *deliver = job->pipeline->stages.deliver;
-	struct ing_delivery *delivery = make_delivery(job);
+	struct ing_delivery *delivery = ing_job_make_parked(job);
+	if (delivery == NULL)
+		delivery = make_result(job);
+	delivery->token = job->token;
+	delivery->lane = (enum ing_lane)job->lane;
+	delivery->accepted_ms = job->accepted_ms;
+	delivery->name = ing_arena_strdup(&delivery->ar, name_of(job->work));
 	ing_job_free(job);
 	ing_deliver_put(deliver, &delivery);
 }
@@ -185,6 +194,15 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail
 	ing_job_cancel_visits(job, false);
 	ing_job_set_state(job, ING_JOB_ARCHIVING);
 	deliver_decided(job);
+}
+
+void ing_job_add_captures(struct ing_job *job, struct ing_delivery *delivery)
+{
+	const struct ing_deliver *deliver = job->pipeline->stages.deliver;
+	if (ing_deliver_wants_rows(deliver))
+		add_capture_rows(job, delivery);
+	if (ing_deliver_wants_cdx_lines(deliver))
+		add_cdx_lines(job, delivery);
 }
 
 void ing_job_end_late(struct ing_job *job)

@@ -16,7 +16,7 @@ static struct ing_request *parse_again(const struct ing_job *job)
 {
 	struct ing_request *request = NULL;
 	struct ing_error err = {0};
-	int rc = ing_request_parse(job->message, job->message_bytes, &request, &err);
+	int rc = ing_request_parse(job->message->data, job->message->value_bytes, &request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
 	return request;
 }
@@ -62,10 +62,17 @@ static void on_answer(void *ctx, const struct ing_earlier_result *earlier)
 
 /* -------------------------------------------------------------------------------------------- */
 
+bool ing_pipeline_looks_up(
+	const struct ing_pipeline *p, const struct ing_request *request, enum ing_lane lane)
+{
+	return p->stages.lookup != NULL &&
+	       ing_existing_max_age_ms(&p->conf.settings, request, lane) > 0;
+}
+
 bool ing_job_look_up(struct ing_job *job, const struct ing_request *request)
 {
 	struct ing_lookup *lookup = job->pipeline->stages.lookup;
-	if (lookup == NULL || max_age_ms(job, request) == 0)
+	if (!ing_pipeline_looks_up(job->pipeline, request, (enum ing_lane)job->lane))
 		return false;
 	struct ing_arena ar;
 	ing_arena_init(&ar);

@@ -2,17 +2,34 @@
  *
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
- * pipeline_existing.c (what the tables may answer), pipeline_hops.c (what they bring is examined, and leads on), pipeline_end.c (from the decided
- * status to the delivery). Thread: loop only.
+ * pipeline_existing.c (what the tables may answer), pipeline_hops.c (what they bring is examined, and
+ * leads on), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
+ * wait in a topic, not in memory). Thread: loop only.
  */
 #pragma once
 #include <uv.h>
 
 #include "worker/job/job.h"
+#include "worker/job/shares.h"
+#include "worker/model/parked.h"
+
+/* The message of a job, as it came. */
+struct ing_job_message {
+	int64_t first_seen_ms; /* since 1970 */
+	unsigned attempt;      /* tries before this one */
+	uint32_t value_bytes, key_bytes;
+	bool has_key;
+	char data[]; /* value, then key */
+};
+
+struct ing_delivery;
 
 struct ing_pipeline {
 	struct ing_pipeline_conf conf;
 	struct ing_stages stages;
+	struct ing_shares *shares;
+	/* Heap; NULL: none. */
+	char *lane_topics[ING_LANES_], *tier_topics[ING_TIERS_];
 	struct ing_job **jobs;      /* by partition_index: lists, oldest first */
 	size_t slot_count;          /* of jobs */
 	struct ing_work *examining; /* list: those with examinations under way */
@@ -30,7 +47,7 @@ struct ing_pipeline {
 /* pipeline.c */
 /* The one place where a job's state changes; refuses edges that job_states.dot does not have. */
 void ing_job_set_state(struct ing_job *job, enum ing_job_state state);
-/* The heavy half: made when the job is admitted (or ends before). The message is dropped. */
+/* The heavy half: made when the job is admitted (or ends before). */
 void ing_job_start_work(struct ing_job *job);
 /* The job now keeps `bytes` of text. */
 void ing_job_account_text(struct ing_job *job, size_t bytes);
@@ -67,6 +84,9 @@ bool ing_job_waits_for_hold(struct ing_job *job);
 bool ing_job_is_idle(struct ing_job *job);
 
 /* pipeline_existing.c */
+/* The tables may answer such a request. */
+bool ing_pipeline_looks_up(
+	const struct ing_pipeline *p, const struct ing_request *request, enum ing_lane lane);
 /* Ask the tables for an earlier result, if the request may be answered with one; a job in NEW.
  * False: it is to be fetched. */
 bool ing_job_look_up(struct ing_job *job, const struct ing_request *request);
@@ -79,11 +99,42 @@ void ing_job_cancel_exams(struct ing_job *job);
 /* End the jobs whose examinations are past the deadline. */
 void ing_pipeline_check_deadlines(struct ing_pipeline *p, uint64_t now_ms);
 
+/* pipeline_park.c */
+void ing_pipeline_init_parking(struct ing_pipeline *p);
+void ing_pipeline_done_parking(struct ing_pipeline *p);
+/* What is to become of a message with a request. */
+struct ing_arrival {
+	struct ing_parked parked; /* its headers; first_seen_ms is set */
+	int tier;                 /* it is to be parked in this one; -1: it may wait here */
+	uint64_t delay_ms;        /* for so long */
+	bool too_old;             /* it should be parked, and is too old for that */
+	bool came_back;           /* from a tier, for host */
+	char host[ING_PARKED_VALUE_BYTES]; /* that it counts for; "": none */
+};
+/* start: where it begins; NULL: nowhere, it ends at once. */
+void ing_pipeline_receive(struct ing_pipeline *p, const struct ing_message *m, const char *start,
+	struct ing_arrival *ret);
+void ing_pipeline_park_message(struct ing_pipeline *p, const struct ing_message *m,
+	const char *start, const struct ing_arrival *arrival);
+/* Count the job for its host. */
+void ing_job_reserve_share(struct ing_job *job, const struct ing_arrival *arrival);
+/* The job is about to wait for the host of url. False: that has its share, and the job has ended;
+ * it may be gone. */
+bool ing_job_take_share(struct ing_job *job, const char *url);
+void ing_job_leave_share(struct ing_job *job);
+/* A delivery that parks the job, whose status is decided and which owes nothing. NULL: it gets a
+ * result, which says why. */
+struct ing_delivery *ing_job_make_parked(struct ing_job *job);
+
 /* pipeline_end.c */
+/* Rows of the answers, and lines of the capture index. */
+void ing_job_add_captures(struct ing_job *job, struct ing_delivery *delivery);
 /* The status is decided; visits and examinations under way are cancelled. Works from every state
  * before ARCHIVING. detail: for error_message, copied; or NULL. The job may be gone. */
 void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail);
 void ing_job_end_late(struct ing_job *job); /* job.deadline_ms has passed */
+/* Of a job that cannot be parked once more for a host that has its share. */
+void ing_job_end_crowded(struct ing_job *job);
 /* A visit owes nothing any more. */
 void ing_job_on_settled(struct ing_job *job);
 /* m->answer only has to be committed: nothing is fetched. */

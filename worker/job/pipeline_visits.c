@@ -53,7 +53,7 @@ static char *derive_start(const struct ing_job *job)
 {
 	struct ing_request *request = NULL;
 	struct ing_error err = {0};
-	int rc = ing_request_parse(job->message, job->message_bytes, &request, &err);
+	int rc = ing_request_parse(job->message->data, job->message->value_bytes, &request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
 	struct ing_decision d = ing_target_start(request->base_url, NULL, NULL);
 	ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
@@ -96,6 +96,11 @@ static void on_changed(struct ing_visit *v)
 	ing_job_update_state(job_of(v));
 }
 
+static bool may_wait(struct ing_visit *v, const char *url)
+{
+	return ing_job_take_share(job_of(v), url);
+}
+
 static bool was_asked_before(const struct ing_visit *v, const char *url)
 {
 	return ing_job_asked_before(job_of(v), url);
@@ -133,6 +138,7 @@ static const struct ing_visit_user visit_user = {
 	.url = get_url,
 	.admitted = on_admitted,
 	.changed = on_changed,
+	.may_wait = may_wait,
 	.asked_before = was_asked_before,
 	.no_descriptor = on_no_descriptor,
 	.done = on_done,

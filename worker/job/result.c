@@ -202,3 +202,34 @@ void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 		ing_artifact_fill_rows(
 			&w->artifact, ing_artifact_type(w->request->type), &w->ar, ret);
 }
+
+void ing_result_capture_rows(struct ing_job *job, struct ing_rows *ret)
+{
+	fill_cdx_rows(job->work, ret);
+}
+
+void ing_result_answer_parked(void *ctx, struct ing_arena *ar,
+	const struct ing_output_message *parked, size_t max_value_bytes,
+	struct ing_output_message *ret)
+{
+	(void)ctx;
+	struct ing_request *r = NULL;
+	struct ing_error err = {0};
+	int rc = ing_request_parse(parked->value, parked->value_bytes, &r, &err);
+	ing_must(rc == 0); /* or it would not have been parked */
+	json_t *o = json_object();
+	ing_json_set(o, "request", ing_json_ref(r->json));
+	ing_json_set_bool(o, "hit", false);
+	ing_json_set_text(o, "status", ing_status_slug(ING_STATUS_HOST_BACKOFF));
+	ing_json_set_text(o, "error_message",
+		"the host cannot be asked soon, and the request cannot be parked: its topic is gone");
+	ret->value = ing_json_dump(o, &ret->value_bytes);
+	if (ret->value_bytes > max_value_bytes) {
+		free(ret->value);
+		ret->value = ing_result_shortest(r->json, max_value_bytes, &ret->value_bytes);
+	}
+	ret->key = ing_arena_strdup(ar, r->key);
+	ret->key_bytes = strlen(r->key);
+	json_decref(o);
+	ing_request_free(r);
+}

@@ -20,3 +20,11 @@ char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret
 
 /* Strings in the rows are the job's. */
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret);
+/* Those of the answers alone. */
+void ing_result_capture_rows(struct ing_job *job, struct ing_rows *ret);
+
+/* For struct ing_deliver_stages: a parked request was refused, and gets a result of status
+ * host-backoff instead. ctx: NULL. */
+void ing_result_answer_parked(void *ctx, struct ing_arena *ar,
+	const struct ing_output_message *parked, size_t max_value_bytes,
+	struct ing_output_message *ret);

@@ -47,7 +47,7 @@ int ing_tier_for(uint64_t wait_ms, unsigned usable)
 {
 	int best = -1;
 	for (int i = 0; i < ING_TIERS_; i++) {
-		if ((usable & (1u << i)) != 0 && (best < 0 || tiers[i].delay_ms <= wait_ms))
+		if ((usable & (1u << i)) != 0 && (i == 0 || tiers[i].delay_ms <= wait_ms))
 			best = i;
 	}
 	return best;

@@ -20,8 +20,8 @@ const char *ing_tier_name(enum ing_tier tier); /* "10m" */
 uint64_t ing_tier_delay_ms(enum ing_tier tier);
 /* The tier whose output it is, or -1. */
 int ing_tier_of_output(enum ing_output output);
-/* The longest tier of those in `usable` (bits 1 << tier) that is over within wait_ms; without one the
- * shortest usable. -1 when none is usable. */
+/* The longest tier that is over within wait_ms, or the shortest of all; when that is not in `usable`
+ * (bits 1 << tier), the next shorter one that is. -1: none. */
 int ing_tier_for(uint64_t wait_ms, unsigned usable);
 /* configured: kafka.topics.parked_NAME; "auto" is the topic of requests followed by "-parked-NAME".
  * Returns a heap string, or NULL when the tier has no topic (configured is NULL or "") or an

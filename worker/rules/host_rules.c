@@ -19,6 +19,9 @@
 
 #define MAX_DELAY_MS 3600000
 #define MAX_CONCURRENCY 1000
+/* Of a resolver that says no other: ten redirects a second. They cost its server little. */
+#define RESOLVER_DELAY_MS 100
+#define RESOLVER_CONCURRENCY 4
 #define KEY_BYTES (1 + ING_URL_HOST_BYTES) /* a dot, a host, NUL */
 
 struct place {
@@ -114,17 +117,21 @@ static void read_rule(const struct ing_rule_reader *rd, const struct ing_yaml_no
 	rule->line = map->line;
 	rule->why = ing_rule_read_required_text(rd, map, "an entry", "why");
 	rule->source = ing_rule_read_text(rd, map, "source");
-	rule->has_delay = ing_yaml_get(map, "delay_ms") != NULL;
-	rule->delay_ms = ing_rule_read_number(rd, map, "delay_ms", 0, MAX_DELAY_MS, 0);
-	rule->has_concurrency = ing_yaml_get(map, "concurrency") != NULL;
-	rule->concurrency = ing_rule_read_number(rd, map, "concurrency", 1, MAX_CONCURRENCY, 1);
+	rule->resolver = ing_rule_read_bool(rd, map, "resolver", false);
+	rule->has_delay = rule->resolver || ing_yaml_get(map, "delay_ms") != NULL;
+	rule->delay_ms = ing_rule_read_number(
+		rd, map, "delay_ms", 0, MAX_DELAY_MS, rule->resolver ? RESOLVER_DELAY_MS : 0);
+	rule->has_concurrency = rule->resolver || ing_yaml_get(map, "concurrency") != NULL;
+	rule->concurrency = ing_rule_read_number(rd, map, "concurrency", 1, MAX_CONCURRENCY,
+		rule->resolver ? RESOLVER_CONCURRENCY : 1);
 	rule->obey_robots = read_robots(rd, map);
 	rule->tls_fallback = read_choice(rd, map, "tls_fallback");
 	rule->tests = ing_rule_read_url_tests(rd, map, true);
 	if (!rule->has_delay && !rule->has_concurrency && ing_yaml_get(map, "robots") == NULL &&
-		ing_yaml_get(map, "tls_fallback") == NULL)
+		ing_yaml_get(map, "tls_fallback") == NULL && ing_yaml_get(map, "resolver") == NULL)
 		ing_rule_read_error(rd, map,
-			"an entry needs one of delay_ms, concurrency, robots, tls_fallback");
+			"an entry needs one of delay_ms, concurrency, robots, tls_fallback, "
+			"resolver");
 }
 
 /* False: there is none, or a bad one, and it has been said. */
@@ -151,7 +158,7 @@ static void read_entry(
 	struct ing_host_rules *r, const struct ing_rule_reader *rd, const struct ing_yaml_node *map)
 {
 	static const char *const known[] = {"host", "delay_ms", "concurrency", "robots",
-		"tls_fallback", "why", "source", "tests"};
+		"tls_fallback", "resolver", "why", "source", "tests"};
 	ing_rule_read_keys(rd, map, "an entry", known, ING_ARRAY_LEN(known));
 	if (map->kind != ING_YAML_MAP)
 		return;

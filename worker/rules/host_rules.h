@@ -30,6 +30,10 @@ struct ing_host_rule {
 	const char *why, *source; /* source NULL: not said */
 	bool has_delay, has_concurrency;
 	unsigned delay_ms, concurrency;
+	/* Requests pass through on their way to other hosts (doi.org): it has a pace of its own
+	 * (delay_ms and concurrency are there, if only by default), which its answers do not slow
+	 * down, and no share of the requests in memory. */
+	bool resolver;
 	enum ing_host_choice obey_robots, tls_fallback;
 	const struct ing_url_pattern *pattern; /* the same host, for tests */
 	const struct ing_url_test *tests;      /* worker/rules/rule_reader.h */

@@ -193,6 +193,7 @@ json_t *ing_hosts_rule(const struct ing_host_rule *rule)
 		r, "concurrency", rule->has_concurrency ? json_integer(rule->concurrency) : NULL);
 	ing_json_set(r, "obey_robots", choice(rule->obey_robots));
 	ing_json_set(r, "tls_fallback", choice(rule->tls_fallback));
+	ing_json_set_bool(r, "resolver", rule->resolver);
 	return r;
 }
 

@@ -8,6 +8,8 @@
  */
 #include "worker/visit/retry.h"
 
+#include <stdio.h>
+
 #define FIRST_DELAY_MS 1000u
 #define MAX_DOUBLINGS 6 /* a minute: no status has so many tries */
 /* Less than for 429 and 503, which say that the server wants to be asked again. */
@@ -119,8 +121,15 @@ bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned mor
 	return true;
 }
 
-const char *ing_retry_gate_detail(enum ing_gate_refusal reason)
+void ing_retry_gate_detail(
+	enum ing_gate_refusal reason, unsigned before, char ret[ING_RETRY_DETAIL_BYTES])
 {
-	return reason == ING_GATE_HELD ? "the host is held for longer than requests may wait for it"
-				       : "the host's queue did not move within gate.max_wait_ms";
+	if (reason == ING_GATE_HELD)
+		snprintf(ret, ING_RETRY_DETAIL_BYTES,
+			"the host is held for longer than requests may wait for it");
+	else
+		snprintf(ret, ING_RETRY_DETAIL_BYTES,
+			"its turn at the host did not come within gate.max_wait_ms: %u request%s "
+			"of this host %s before it",
+			before, ING_PLURAL_S(before), before == 1 ? "was" : "were");
 }

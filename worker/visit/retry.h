@@ -23,5 +23,7 @@ struct ing_gate_report ing_retry_report(const struct ing_exchange *ex);
  * case only). random: any 32 random bits. */
 bool ing_retry_worth(const struct ing_exchange *ex, unsigned tries, unsigned more, uint32_t random,
 	unsigned *ret_delay_ms);
-/* For error_message: why the gate has sent a waiter away. Static. */
-const char *ing_retry_gate_detail(enum ing_gate_refusal reason);
+#define ING_RETRY_DETAIL_BYTES 160
+/* For error_message: why the gate has sent a waiter away, which had so many before it. */
+void ing_retry_gate_detail(
+	enum ing_gate_refusal reason, unsigned before, char ret[ING_RETRY_DETAIL_BYTES]);

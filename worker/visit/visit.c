@@ -112,6 +112,17 @@ void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *ur
 	all->conf.host_rules = host_rules;
 }
 
+bool ing_visits_host(const struct ing_visits *all, const char *url, char *ret, size_t ret_bytes)
+{
+	return ing_gate_url_key(all->stages.gate, url, ret, ret_bytes);
+}
+
+void ing_visits_look_ahead(
+	const struct ing_visits *all, const char *host, struct ing_gate_outlook *ret)
+{
+	ing_gate_look_ahead(all->stages.gate, host, ret);
+}
+
 struct ing_url_decision ing_visits_judge(void *visits, const char *url)
 {
 	const struct ing_visits *all = visits;

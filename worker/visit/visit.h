@@ -113,6 +113,9 @@ struct ing_visit_user {
 	/* *ret is zero-initialised. */
 	void (*admitted)(struct ing_visit *v, struct ing_visit_params *ret);
 	void (*changed)(struct ing_visit *v); /* NULL: not wanted */
+	/* It is about to wait for the host of url. False: it may not; the owner has ended or
+	 * cancelled it, and it may be gone. NULL: it always may. */
+	bool (*may_wait)(struct ing_visit *v, const char *url);
 	/* Was url asked for before, with the cookies as they are now? */
 	bool (*asked_before)(const struct ing_visit *v, const char *url);
 	/* There was no descriptor for a transfer. NULL: not wanted. */
@@ -183,6 +186,10 @@ void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *ur
 const char *ing_visits_blocked_by(const struct ing_visits *all);
 /* While held no visit is admitted, and the time of those that wait does not count. */
 void ing_visits_hold(struct ing_visits *all, bool held);
+/* The host that a URL's requests wait for (ing_gate_key()), and what is to be expected of it. */
+bool ing_visits_host(const struct ing_visits *all, const char *url, char *ret, size_t ret_bytes);
+void ing_visits_look_ahead(
+	const struct ing_visits *all, const char *host, struct ing_gate_outlook *ret);
 /* What blocks and URL rules say of a URL. An ing_verdict_fn: visits is a struct ing_visits. */
 struct ing_url_decision ing_visits_judge(void *visits, const char *url);
 

@@ -128,9 +128,10 @@ static void on_refused(
 	struct ing_gate_waiter *waiter, enum ing_gate_refusal reason, unsigned retry_after_s)
 {
 	struct ing_visit *v = ING_CONTAINER(waiter, struct ing_visit, waiter);
+	char detail[ING_RETRY_DETAIL_BYTES];
 	ing_must(v->magic == ING_VISIT_MAGIC);
-	ing_visit_end_with(v, ING_STATUS_HOST_BACKOFF, ing_retry_gate_detail(reason),
-		ING_MAX(retry_after_s, 1));
+	ing_retry_gate_detail(reason, waiter->before, detail);
+	ing_visit_end_with(v, ING_STATUS_HOST_BACKOFF, detail, ING_MAX(retry_after_s, 1));
 }
 
 static const struct ing_gate_user gate_user = {.granted = on_granted, .refused = on_refused};
@@ -152,6 +153,8 @@ void ing_visit_queue_up(struct ing_visit *v, const char *url)
 		put_off(v);
 		return;
 	}
+	if (v->user->may_wait != NULL && !v->user->may_wait(v, next))
+		return;
 	struct ing_robots_view view = ask_robots(v, next);
 	if (view.verdict == ING_ROBOTS_PENDING)
 		return;

@@ -18,6 +18,7 @@
 #include "fakes.h"
 #include "worker/deliver/answered.h"
 #include "worker/deliver/dead_letter.h"
+#include "worker/model/tier.h"
 
 #define SLOT 3
 #define EPOCH 7
@@ -472,6 +473,7 @@ static void a_parked_request_is_no_result(void **state)
 	ing_delivery_set_rows(
 		d, &(struct ing_rows){.cdx = &(struct ing_row_cdx){.url = "https://a.example/"},
 			   .cdx_count = 1});
+	assert_int_equal(ing_deliver_tiers(deliver), 1u << ING_TIER_1H);
 	put(d);
 	const struct ing_deliver_load *load = ing_deliver_load(deliver);
 	assert_int_equal(load->parked, 1);

@@ -92,6 +92,12 @@ size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_output output
 	return fakes.max_value_bytes;
 }
 
+bool ing_emit_has(const struct ing_emit *e, enum ing_output output)
+{
+	(void)e;
+	return output < ING_OUTPUT_PARKED_1M || output == ING_OUTPUT_PARKED_1H;
+}
+
 bool ing_emit_blocked(const struct ing_emit *e)
 {
 	(void)e;

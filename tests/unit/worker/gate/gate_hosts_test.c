@@ -115,6 +115,101 @@ static void by_domain_the_strictest_rule_of_a_name_counts(void **state)
 	close_gate();
 }
 
+static const struct ing_host_rules resolvers = {
+	.rules = {{.host = "doi.example",
+		.resolver = true,
+		.has_delay = true,
+		.delay_ms = 40,
+		.has_concurrency = true,
+		.concurrency = 4}},
+	.count = 1,
+};
+
+static const struct ing_gate_report slow_answer = {
+	.kind = ING_ANSWER_GOOD, .http_status = 302, .response_ms = 600};
+
+/* Its answers are redirects to others: how long they take says little about its load. */
+static void a_resolver_is_not_slowed_down_by_its_answers(void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 20,
+						  .host_concurrency = 1,
+						  .backoff = {.delay_ms = 500,
+							  .adaptive_factor = 2,
+							  .adaptive_max_ms = 30000}},
+		.host_rules = &resolvers});
+	for (int i = 0; i < 8; i++)
+		enter(i, "https://doi.example/10.1/x");
+	run_for(0);
+	assert_int_equal(granted_count, 4);
+	answer(0, &slow_answer);
+	run_for(39);
+	assert_int_equal(granted_count, 4);
+	run_for(1);
+	assert_int_equal(granted_count, 5);
+	close_gate();
+}
+
+static void what_is_to_be_expected_of_a_host_is_told(void **state)
+{
+	(void)state;
+	struct ing_gate_outlook o;
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 20,
+						  .host_concurrency = 2,
+						  .backoff = {.delay_ms = 500,
+							  .adaptive_factor = 2,
+							  .adaptive_max_ms = 30000,
+							  .retry_after_max_ms = 86400000}},
+		.host_rules = &resolvers});
+	ing_gate_look_ahead(gate, "new.example", &o);
+	assert_false(o.resolver);
+	assert_int_equal(o.hold_ms, 0);
+	assert_int_equal(o.pace_ms, 250);
+	ing_gate_look_ahead(gate, "doi.example", &o);
+	assert_true(o.resolver);
+	assert_int_equal(o.pace_ms, 10);
+	enter(0, "https://new.example/");
+	enter(1, "https://doi.example/");
+	run_for(0);
+	answer(0, &slow_answer);
+	answer(1, &slow_answer);
+	ing_gate_look_ahead(gate, "new.example", &o);
+	assert_int_equal(o.pace_ms, (1200 + 600) / 2);
+	ing_gate_look_ahead(gate, "doi.example", &o);
+	assert_true(o.resolver);
+	assert_int_equal(o.pace_ms, (40 + 600) / 4);
+	enter(2, "https://new.example/");
+	run_for(2000);
+	answer_throttled(2, 7200);
+	ing_gate_look_ahead(gate, "new.example", &o);
+	assert_int_equal(o.hold_ms, 7200 * 1000);
+	close_gate();
+}
+
+static void a_refused_waiter_knows_how_many_were_before_it(void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 20,
+						  .host_concurrency = 1,
+						  .max_wait_ms = 60000,
+						  .backoff.delay_ms = 100000}});
+	for (int i = 0; i < 4; i++)
+		enter(i, "https://hot.example/");
+	run_for(0);
+	enter_lane(4, "https://hot.example/", ING_LANE_BULK);
+	enter_lane(5, "https://hot.example/", ING_LANE_PRIORITY);
+	enter_with(6, "https://hot.example/",
+		&(struct ing_gate_ticket){.lane = ING_LANE_REQUESTS, .delay_ms = 5000});
+	answer_good(0);
+	run_for(70000);
+	static const unsigned before[] = {0, 1, 2, 3, 3, 0, 4};
+	for (int i = 1; i < 7; i++) {
+		assert_true(visitors[i].refused);
+		assert_int_equal(visitors[i].waiter.before, before[i]);
+	}
+	close_gate();
+}
+
 /* --- memory, and what is remembered --- */
 
 static void a_million_waiters_and_many_hosts_are_small(void **state)
@@ -226,6 +321,9 @@ int main(void)
 		cmocka_unit_test(one_transfer_per_registered_domain),
 		cmocka_unit_test(a_rule_overrides_delay_and_slots),
 		cmocka_unit_test(by_domain_the_strictest_rule_of_a_name_counts),
+		cmocka_unit_test(a_resolver_is_not_slowed_down_by_its_answers),
+		cmocka_unit_test(what_is_to_be_expected_of_a_host_is_told),
+		cmocka_unit_test(a_refused_waiter_knows_how_many_were_before_it),
 		cmocka_unit_test(a_million_waiters_and_many_hosts_are_small),
 		cmocka_unit_test(failures_are_remembered_until_they_fade),
 		cmocka_unit_test(each_host_says_what_it_waits_for),

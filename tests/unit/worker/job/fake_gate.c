@@ -5,6 +5,9 @@
 #include "fake_gate.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "common/net/url.h"
 
 struct fake_gate fake_gate;
 
@@ -68,6 +71,21 @@ bool ing_gate_blocked(const struct ing_gate *g)
 bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w)
 {
 	return fake_gate.hold && w->state == ING_GATE_WAITING;
+}
+
+bool ing_gate_url_key(const struct ing_gate *g, const char *url, char *ret, size_t ret_bytes)
+{
+	(void)g;
+	return ing_url_host(url, ret, ret_bytes);
+}
+
+void ing_gate_look_ahead(const struct ing_gate *g, const char *key, struct ing_gate_outlook *ret)
+{
+	(void)g;
+	*ret = (struct ing_gate_outlook){
+		.resolver = fake_gate.resolver != NULL && strcmp(key, fake_gate.resolver) == 0,
+		.pace_ms = fake_gate.pace_ms,
+	};
 }
 
 void fake_gate_grant(void)

@@ -10,6 +10,8 @@
 struct fake_gate {
 	struct fake_list waiters; /* granted() or refused() owed */
 	unsigned holding;
+	const char *resolver;           /* host that is one; NULL: none */
+	unsigned pace_ms;               /* of all */
 	bool hold;                      /* hosts are held, all of them */
 	char last_url[128];             /* of the last that entered */
 	struct ing_gate_ticket ticket;  /* the same */

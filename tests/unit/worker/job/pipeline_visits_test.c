@@ -568,7 +568,7 @@ static void a_held_host_says_when_to_come_back(void **state)
 	fake_gate_refuse(ING_GATE_WAITED, 0);
 	o = take_result("host-backoff", 1);
 	assert_int_equal(json_integer_value(json_object_get(o, "retry_after")), 1);
-	expect_words(o, "did not move");
+	expect_words(o, "0 requests of this host were before it");
 	const json_t *terminal = json_object_get(o, "terminal");
 	assert_int_equal(
 		json_integer_value(json_object_get(terminal, "terminal_status_code")), 429);

@@ -19,6 +19,7 @@
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
 #include "worker/model/exchange.h"
+#include "worker/model/tier.h"
 #include "worker/store/lookup/lookup.h"
 #include "worker/store/store.h"
 
@@ -334,6 +335,25 @@ size_t ing_emit_max_value_bytes(const struct ing_emit *e, enum ing_output output
 	return 100000;
 }
 
+bool ing_emit_has(const struct ing_emit *e, enum ing_output output)
+{
+	(void)e;
+	int tier = ing_tier_of_output(output);
+	return tier < 0 || (fake.tiers & (1u << tier)) != 0;
+}
+
+static void keep_parked(const struct ing_output_message *m)
+{
+	fake.parked++;
+	fake.last_tier = ing_tier_of_output(m->output);
+	snprintf(fake.last_parked, sizeof(fake.last_parked), "%.*s", (int)m->value_bytes, m->value);
+	snprintf(fake.last_parked_key, sizeof(fake.last_parked_key), "%.*s", (int)m->key_bytes,
+		m->key != NULL ? (const char *)m->key : "");
+	ing_parked_parse(m->headers, m->header_count, &fake.last_headers);
+	snprintf(fake.last_host, sizeof(fake.last_host), "%s", fake.last_headers.host);
+	snprintf(fake.last_origin, sizeof(fake.last_origin), "%s", fake.last_headers.origin);
+}
+
 void ing_emit_put(struct ing_emit *e, const struct ing_output_message *m,
 	const struct ing_emit_user *user, void *ctx)
 {
@@ -349,6 +369,8 @@ void ing_emit_commit(struct ing_emit *e, struct ing_emit_record *r)
 	(void)e;
 	struct put *p = ing_alloc(sizeof(*p));
 	p->record = r;
+	if (r->message != NULL && ing_tier_of_output(r->message->output) >= 0)
+		keep_parked(r->message);
 	if (r->message != NULL && r->message->output == ING_OUTPUT_RESULTS) {
 		free(fake.last_result);
 		fake.last_result = ing_strndup(r->message->value, r->message->value_bytes);
@@ -440,6 +462,7 @@ struct ing_deliver *fake_deliver_new(
 				    .emit = FAKE_STAGE,
 				    .on_cdx = on_cdx,
 				    .shorten = fake_shorten,
+				    .answer_parked = fake.answer_parked,
 			    });
 	return d;
 }

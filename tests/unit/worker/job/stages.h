@@ -9,7 +9,9 @@
 #pragma once
 #include <stdbool.h>
 #include <uv.h>
+#include "common/base/arena.h"
 #include "worker/model/findings.h"
+#include "worker/model/parked.h"
 #include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/intake/intake.h"
@@ -34,6 +36,16 @@ struct fake {
 	int pruned;              /* rows of the outbox */
 	struct ing_token last_finished;
 	char *last_result; /* given to the results topic */
+	unsigned tiers;    /* in which requests can be parked: bits */
+	/* For deliver; NULL: none is refused. */
+	void (*answer_parked)(void *ctx, struct ing_arena *ar,
+		const struct ing_output_message *parked, size_t max_value_bytes,
+		struct ing_output_message *ret);
+	unsigned parked; /* requests put there */
+	int last_tier;
+	char last_parked[512], last_parked_key[64];
+	struct ing_parked last_headers; /* host and origin: */
+	char last_host[128], last_origin[128];
 	/* of an examiner */
 	unsigned last_want;
 	bool last_body_cut;

@@ -42,11 +42,13 @@ static void a_wait_gets_the_longest_tier_that_is_over_by_then(void **state)
 		{21600, ALL, ING_TIER_6H},
 		{86400, ALL, ING_TIER_1D},
 		{UINT64_MAX / 1000, ALL, ING_TIER_1D},
-		/* A tier without a topic: the next shorter one, else the shortest there is. */
+		/* A tier without a topic: the next shorter one. */
 		{86400, ALL & ~BIT(1D), ING_TIER_6H},
-		{599, ALL & ~BIT(1M), ING_TIER_10M},
+		{599, ALL & ~BIT(1M), -1},
+		{601, ALL & ~BIT(1M), ING_TIER_10M},
 		{7200, BIT(1M) | BIT(6H), ING_TIER_1M},
-		{0, BIT(1D), ING_TIER_1D},
+		{0, BIT(1D), -1},
+		{86399, BIT(1D), -1},
 		{86400, 0, -1},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++)

@@ -156,7 +156,25 @@ static void absent_and_empty_files_hold_no_rules(void **state)
 	}
 }
 
-#define KEYS "host, delay_ms, concurrency, robots, tls_fallback, why, source, tests"
+static void a_resolver_has_a_pace_of_its_own(void **state)
+{
+	(void)state;
+	struct ing_host_rules *r = load_good(
+		"- {host: doi.example, resolver: true, why: a}\n"
+		"- {host: ark.example, resolver: true, delay_ms: 7, concurrency: 9, why: b}\n"
+		"- {host: none.example, resolver: false, why: c}\n");
+	const struct ing_host_rule *doi = ing_host_rules_find(r, "doi.example");
+	assert_true(doi->resolver);
+	assert_true(doi->has_delay && doi->delay_ms == 100);
+	assert_true(doi->has_concurrency && doi->concurrency == 4);
+	const struct ing_host_rule *ark = ing_host_rules_find(r, "ark.example");
+	assert_true(ark->resolver && ark->delay_ms == 7 && ark->concurrency == 9);
+	const struct ing_host_rule *none = ing_host_rules_find(r, "none.example");
+	assert_false(none->resolver || none->has_delay || none->has_concurrency);
+	ing_host_rules_free(r);
+}
+
+#define KEYS "host, delay_ms, concurrency, robots, tls_fallback, resolver, why, source, tests"
 #define HOST_WORDS "host must be a host name, or .NAME for it and all names below"
 
 /* clang-format off */
@@ -173,7 +191,7 @@ static const struct {
 	{.text = "- {host: a, delay_ms: 1}\n", .line = 1, .column = 3,
 		.words = "an entry needs a why"},
 	{.text = "- {host: a, why: w}\n", .line = 1, .column = 3,
-		.words = "an entry needs one of delay_ms, concurrency, robots, tls_fallback"},
+		.words = "an entry needs one of delay_ms, concurrency, robots, tls_fallback, resolver"},
 	{.text = "- {host: a, delay: 1, robots: obey, why: w}\n", .line = 1, .column = 13,
 		.words = "there is no key \"delay\"; there are " KEYS},
 	{.text = "- {host: a, dealy_ms: 1, robots: obey, why: w}\n", .line = 1, .column = 13,
@@ -202,6 +220,8 @@ static const struct {
 		.words = "concurrency must be a number, 1 to 1000"},
 	{.text = "- {host: a, robots: allow, why: w}\n", .line = 1, .column = 21,
 		.words = "there is no robots \"allow\"; there are obey, ignore"},
+	{.text = "- {host: a, resolver: 1, why: w}\n", .line = 1, .column = 23,
+		.words = "resolver must be true or false"},
 	{.text = "- {host: a, tls_fallback: yes, why: w}\n", .line = 1, .column = 27,
 		.words = "tls_fallback must be true or false"},
 	{.text = "- {host: a.b, delay_ms: 1, why: w}\n\n- {host: www.A.b, robots: obey, why: w}\n",
@@ -333,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_entry_counts),
 		cmocka_unit_test(what_an_entry_says),
+		cmocka_unit_test(a_resolver_has_a_pace_of_its_own),
 		cmocka_unit_test(absent_and_empty_files_hold_no_rules),
 		cmocka_unit_test(errors_carry_their_place),
 		cmocka_unit_test(all_errors_come_together),

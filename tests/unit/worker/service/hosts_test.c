@@ -325,7 +325,7 @@ static void test_robots_rule_and_block(void **state)
 		" \"crawl_delay_ms\": 10000, \"waiting\": 3},"
 		" \"rule\": {\"host\": \".example.org\", \"file\": \"hosts.yaml\", \"line\": 7,"
 		" \"why\": \"a small server\", \"source\": null, \"delay_ms\": 5000,"
-		" \"concurrency\": null, \"obey_robots\": false, \"tls_fallback\": null}}");
+		" \"concurrency\": null, \"obey_robots\": false, \"tls_fallback\": null, \"resolver\": false}}");
 	json_decref(a);
 }
 
