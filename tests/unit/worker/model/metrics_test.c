@@ -268,7 +268,7 @@ static void test_the_exit_line_has_its_keys(void **state)
 		       "loop examine leases disk lookup parked_for"},
 		{"cpu_seconds", "worker loop archive store lookup examine examine_pdf"},
 		{"lookup", "asked found"},
-		{"intake", "taken left_over reread lost restarts"},
+		{"intake", "taken left_over reread finished_before lost restarts"},
 		{"disk", "stops aborted"},
 		{"gate", "waiting hosts hosts_resting hosts_held breakers_open leases grants "
 			 "refused holds breaker_opens bytes"},
