@@ -8,9 +8,30 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "worker/model/letter.h"
 
-/* A key can be as large as a message. */
+/* A key can be as large as a message, and so can its headers. */
 #define MAX_KEY_BYTES 4096
+#define MAX_CARRIED_BYTES 2048
+
+/* The message's own headers, for whoever replays it; those that say why it died before are not.
+ * Returns how many. */
+static size_t carry_headers(
+	const struct ing_message *m, struct ing_header ret[ING_INTAKE_MAX_HEADERS])
+{
+	size_t count = 0;
+	size_t left = MAX_CARRIED_BYTES;
+	for (size_t i = 0; i < m->header_count && count < ING_INTAKE_MAX_HEADERS; i++) {
+		const struct ing_header *h = &m->headers[i];
+		size_t bytes = strlen(h->name) + strlen(h->value);
+		bool is_count = strcmp(h->name, ING_LETTER_REPLAYS) == 0;
+		if (ing_letter_has_header(h->name) || (bytes > left && !is_count))
+			continue;
+		ret[count++] = *h;
+		left -= ING_MIN(bytes, left);
+	}
+	return count;
+}
 
 struct ing_delivery *ing_dead_letter_new(
 	const struct ing_message *m, const struct ing_error *err, size_t max_value_bytes)
@@ -20,6 +41,8 @@ struct ing_delivery *ing_dead_letter_new(
 	char when[ING_ISO8601_BYTES];
 	char position[48];
 	char full_bytes[24];
+	char key_bytes[24];
+	snprintf(key_bytes, sizeof(key_bytes), "%zu", m->key_bytes);
 	snprintf(full_bytes, sizeof(full_bytes), "%zu", m->value_bytes);
 	snprintf(partition, sizeof(partition), "%d", m->partition);
 	snprintf(offset, sizeof(offset), "%lld", (long long)m->token.offset);
@@ -36,6 +59,12 @@ struct ing_delivery *ing_dead_letter_new(
 	struct ing_delivery *letter = ing_delivery_new(ING_DELIVERY_DEAD_LETTER);
 	letter->token = m->token;
 	bool keep_key = m->key_bytes <= MAX_KEY_BYTES;
+	struct ing_header all[ING_ARRAY_LEN(headers) + 1 + ING_INTAKE_MAX_HEADERS];
+	size_t count = ING_ARRAY_LEN(headers);
+	memcpy(all, headers, sizeof(headers));
+	if (!keep_key)
+		all[count++] = (struct ing_header){ING_LETTER_KEY_BYTES, key_bytes};
+	count += carry_headers(m, all + count);
 	size_t bytes = ING_MIN(m->value_bytes, max_value_bytes);
 	ing_delivery_add_message(
 		letter, &(struct ing_output_message){
@@ -44,8 +73,8 @@ struct ing_delivery *ing_dead_letter_new(
 				.key_bytes = keep_key ? m->key_bytes : 0,
 				.value = bytes > 0 ? ing_strndup(m->value, bytes) : NULL,
 				.value_bytes = bytes,
-				.headers = headers,
-				.header_count = ING_ARRAY_LEN(headers),
+				.headers = all,
+				.header_count = count,
 			});
 	return letter;
 }

@@ -18,6 +18,7 @@
 #include "fakes.h"
 #include "worker/deliver/answered.h"
 #include "worker/deliver/dead_letter.h"
+#include "worker/model/letter.h"
 #include "worker/model/tier.h"
 
 #define SLOT 3
@@ -713,6 +714,46 @@ static void a_dead_letter_leaves_room_for_its_headers(void **state)
 	free(bytes);
 }
 
+/* A replay makes the message again from them; and so that it ends some time, it is counted. */
+static void a_dead_letter_keeps_the_headers_of_its_message(void **state)
+{
+	(void)state;
+	char *huge = ing_alloc(3001);
+	memset(huge, 'h', 3000);
+	const struct ing_header given[] = {
+		{"attempt", "2"},
+		{"__dlq.errors.offset", "of an earlier death"},
+		{"ingest.errors.reason", "of an earlier death"},
+		{"huge", huge},
+		{"empty", ""},
+		{"ingest.replays", "1"},
+	};
+	struct ing_error err = {0};
+	ing_error_set(&err, ING_FAIL_SYNTAX, "words");
+	struct ing_delivery *d = ing_dead_letter_new(
+		&(struct ing_message){
+			.token = {.partition_index = 2, .epoch = 1, .offset = 41},
+			.topic = "requests",
+			.key = huge,
+			.key_bytes = 5000,
+			.headers = given,
+			.header_count = ING_ARRAY_LEN(given),
+		},
+		&err, 100);
+	const struct ing_output_message *m = &d->message;
+	struct ing_letter letter;
+	ing_letter_parse(m->headers, m->header_count, &letter);
+	assert_int_equal(letter.offset, 41);
+	assert_int_equal(letter.replays, 1);
+	assert_int_equal(letter.key_bytes, 5000);
+	assert_string_equal(letter.reason, "syntax");
+	assert_string_equal(header_of(m, "attempt"), "2");
+	assert_string_equal(header_of(m, "empty"), "");
+	assert_int_equal(m->header_count, 9 + 1 + 3);
+	ing_delivery_free(d);
+	free(huge);
+}
+
 static void a_capture_is_stored_and_nothing_else(void **state)
 {
 	(void)state;
@@ -928,6 +969,7 @@ int main(void)
 		cmocka_unit_test(what_else_is_refused_is_left_out),
 		cmocka_unit_test(dead_letters_come_as_they_were_with_a_reason),
 		cmocka_unit_test(a_dead_letter_leaves_room_for_its_headers),
+		cmocka_unit_test(a_dead_letter_keeps_the_headers_of_its_message),
 		cmocka_unit_test(a_capture_is_stored_and_nothing_else),
 		cmocka_unit_test(a_capture_without_a_store_is_over_at_once),
 		cmocka_unit_test(a_delivery_can_be_called_off_at_any_point),
