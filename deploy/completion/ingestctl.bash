@@ -38,6 +38,7 @@ _ingestctl()
 	case $verb:$prev in
 	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
 	topics:topics) mapfile -t COMPREPLY < <(compgen -W 'create check' -- "$cur") ;;
+	dead:dead) mapfile -t COMPREPLY < <(compgen -W 'list show replay' -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;

@@ -24,6 +24,7 @@ static const struct {
 	{"run", ing_ctl_run, "run the whole pipeline without servers: requests in, results out"},
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
 	{"results", ing_ctl_results, "print the results topic"},
+	{"dead", ing_ctl_dead, "list dead letters, print one, or replay them"},
 	{"topics", ing_ctl_topics, "create or check the Kafka topics"},
 	{"db", ing_ctl_db, "migrate the database schema, or show its version"},
 	{"hosts", ing_ctl_hosts, "explain why a host is fast, slow, waiting or blocked; block it"},

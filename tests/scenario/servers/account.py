@@ -30,7 +30,7 @@ class Allowed:
 
 
 def read_all(brokers, names):
-    """Every committed message of those topics that there are, as (key, value)."""
+    """Every committed message of those topics that there are, as (key, value); notes of `ingestctl dead replay` are none."""
     consumer = confluent_kafka.Consumer({
         "bootstrap.servers": brokers, "group.id": "account", "enable.auto.commit": False,
         "isolation.level": "read_committed", "enable.partition.eof": True,
@@ -43,6 +43,8 @@ def read_all(brokers, names):
         while left:
             message = consumer.poll(PATIENCE_S)
             assert message is not None, f"the broker does not give {left}"
+            if message.error() is None and "ingest.replayed" in dict(message.headers() or []):
+                continue
             if message.error() is None:
                 found.append((message.key(), message.value() or b""))
             elif message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF:
