@@ -39,6 +39,7 @@ _ingestctl()
 	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
 	topics:topics) mapfile -t COMPREPLY < <(compgen -W 'create check' -- "$cur") ;;
 	dead:dead) mapfile -t COMPREPLY < <(compgen -W 'list show replay' -- "$cur") ;;
+	positions:positions) mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;

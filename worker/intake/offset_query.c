@@ -123,7 +123,9 @@ static bool query_committed(rd_kafka_t *rk, const rd_kafka_topic_partition_list_
 		if (!reported[i].has_committed)
 			continue;
 		reported[i].committed = found->offset >= 0 ? found->offset : -1;
-		if (found->offset >= 0 && found->metadata_size > 0)
+		/* Some clients end it with a NUL. */
+		if (found->offset >= 0 && found->metadata_size > 0 &&
+			*(const char *)found->metadata != '\0')
 			reported[i].metadata = ing_strndup(found->metadata, found->metadata_size);
 	}
 	rd_kafka_topic_partition_list_destroy(list);
