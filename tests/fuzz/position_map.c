@@ -14,7 +14,33 @@
 #include "worker/intake/offset_tracker.h"
 #include "worker/intake/position_map.h"
 
-FUZZ_BUDGET(.cpu_us = 3000, .cpu_byte_ns = 2000, .heap_kb = 300, .heap_byte = 100);
+/* A tracker of 21,720 messages, and a larger one into which it grows. */
+FUZZ_BUDGET(.cpu_us = 10000, .cpu_byte_ns = 2000, .heap_kb = 2048, .heap_byte = 100);
+
+/* What is made of a map has the same map. */
+static void check_restored(const struct ing_position_map *m)
+{
+	struct ing_offset_tracker t;
+	struct ing_buf out;
+	struct ing_position_map *again = NULL;
+	ing_offset_tracker_init(&t, ing_position_map_low_water(m));
+	ing_position_map_restore(m, &t);
+	ing_must(t.position == ing_position_map_end(m));
+	ing_buf_init(&out, ING_POSITION_MAP_MAX_CHARS);
+	ing_position_map_encode(&t, &out);
+	ing_must(!out.failed && out.len > 0);
+	ing_must(ing_position_map_decode(ing_buf_str(&out), out.len, &again, NULL) == 0);
+	ing_must(ing_position_map_low_water(again) == ing_position_map_low_water(m));
+	ing_must(ing_position_map_end(again) == ing_position_map_end(m));
+	ing_must(ing_position_map_count(again) == ing_position_map_count(m));
+	for (size_t i = 0; i < t.count; i++) {
+		int64_t offset = ing_offset_tracker_at(&t, i)->offset;
+		ing_must(ing_position_map_has(again, offset) == ing_position_map_has(m, offset));
+	}
+	ing_position_map_free(again);
+	ing_buf_done(&out);
+	ing_offset_tracker_done(&t);
+}
 
 static void check_map(const struct ing_position_map *m)
 {
@@ -27,6 +53,7 @@ static void check_map(const struct ing_position_map *m)
 	ing_must(!ing_position_map_has(m, low) && ing_position_map_has(m, end - 1));
 	ing_must(ing_position_map_has(m, low - 1) && ing_position_map_timestamp(m, low) == -1);
 	ing_must(ing_position_map_count(m) > 0);
+	check_restored(m);
 }
 
 static void decode(const char *text, size_t chars)
