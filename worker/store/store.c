@@ -323,6 +323,14 @@ static void finished(void *ctx, struct ing_node *items)
 	}
 }
 
+/* The store is freed before it has called back. */
+static void drop(void *ctx, struct ing_node *node)
+{
+	const struct ing_store *s = ctx;
+	if (node != &s->nudge)
+		ing_answer_free(ING_CONTAINER(node, struct ing_store_item, node)->answer);
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *conf,
@@ -338,7 +346,8 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *co
 		.prepare = prepare,
 		.work = work,
 		.trouble = trouble,
-		.finished = finished};
+		.finished = finished,
+		.drop = drop};
 	s->upkeep = ing_upkeep_new(wake, s);
 	s->upsert = ing_upsert_new(s->upkeep);
 	int rc = ing_pg_thread_new(&thread, &s->thread, err);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -498,6 +499,28 @@ static void an_answer_of_an_output_that_is_unknown_here_is_replaced(void **state
 	bench_close(&b);
 }
 
+/* Seen by the address sanitizer. */
+static void a_store_that_is_freed_before_it_has_called_back_keeps_no_answer(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct partition p;
+	struct request r[2];
+	struct ing_store_stats st = {0};
+	answers_open(&b, 100);
+	claim_partition(&b, &p, "requests", 0);
+	put_request(&b, &p, &r[0], 1, "first");
+	bench_wait(&b, 1);
+	put_request(&b, &p, &r[1], 1, "second");
+	for (unsigned i = 0; i < WAIT_LIMIT_MS && st.answered == 0; i++) {
+		usleep(1000);
+		ing_store_stats(b.store, &st);
+	}
+	assert_int_equal(st.answered, 1);
+	bench_close(&b);
+	assert_int_equal(b.done, 1);
+}
+
 /* Whatever stands in the column: pairs of terminated texts, the rest left out. */
 static void headers_are_read_as_far_as_they_go(void **state)
 {
@@ -552,6 +575,7 @@ int main(void)
 		WITH_SERVER(pruning_waits_for_no_batch_and_spares_the_row_of_another_message),
 		WITH_SERVER(a_claim_that_is_cancelled_does_not_come_back),
 		WITH_SERVER(an_answer_of_an_output_that_is_unknown_here_is_replaced),
+		WITH_SERVER(a_store_that_is_freed_before_it_has_called_back_keeps_no_answer),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
 }
