@@ -70,6 +70,7 @@ static struct ing_job_message *keep_message(
 	struct ing_job_message *kept = ing_alloc(sizeof(*kept) + m->value_bytes + key_bytes);
 	kept->first_seen_ms = parked->first_seen_ms;
 	kept->attempt = parked->attempt;
+	kept->replays = (uint16_t)parked->replays;    /* ING_PARKED_MAX_ATTEMPT at most */
 	kept->value_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
 	kept->key_bytes = (uint32_t)key_bytes;
 	kept->has_key = m->key != NULL;

@@ -95,7 +95,7 @@ struct parking {
 	enum reason reason;
 	enum ing_tier tier;
 	uint64_t delay_ms;
-	unsigned attempt;
+	unsigned attempt, replays;
 	int64_t first_seen_ms;
 	const char *host;
 	enum ing_lane lane;
@@ -108,6 +108,7 @@ static void add_message(const struct ing_pipeline *p, const struct parking *park
 	struct ing_header headers[ING_PARKED_HEADERS];
 	const struct ing_parked parked = {
 		.attempt = ING_MIN(park->attempt, ING_PARKED_MAX_ATTEMPT),
+		.replays = park->replays,
 		.not_before_ms = wall_ms() + (int64_t)park->delay_ms,
 		.first_seen_ms = park->first_seen_ms,
 		.host = park->host,
@@ -284,6 +285,7 @@ void ing_pipeline_park_message(struct ing_pipeline *p, const struct ing_message 
 		.tier = (enum ing_tier)arrival->tier,
 		.delay_ms = arrival->delay_ms,
 		.attempt = arrival->parked.attempt,
+		.replays = arrival->parked.replays,
 		.first_seen_ms = arrival->parked.first_seen_ms,
 		.host = arrival->host,
 		.lane = m->lane,
@@ -358,7 +360,9 @@ struct ing_delivery *ing_job_make_parked(struct ing_job *job)
 	char room[ING_URL_HOST_BYTES];
 	if (ing_status_retry(job->work->status) != ING_STATUS_SOON)
 		return NULL;
-	struct parking park = {.lane = (enum ing_lane)job->lane, .first_seen_ms = m->first_seen_ms};
+	struct parking park = {.lane = (enum ing_lane)job->lane,
+		.replays = m->replays,
+		.first_seen_ms = m->first_seen_ms};
 	park.host = host_of_job(job, room);
 	if (!plan(job, &park))
 		return NULL;

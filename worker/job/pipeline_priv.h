@@ -18,6 +18,7 @@ struct ing_job_message {
 	int64_t first_seen_ms; /* since 1970 */
 	unsigned attempt;      /* tries before this one */
 	uint32_t value_bytes, key_bytes;
+	uint16_t replays; /* of a dead letter that it was */
 	bool has_key;
 	char data[]; /* value, then key */
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "worker/model/letter.h"
 
 /* Milliseconds until the year 5138: far beyond any clock, and sums of two fit. */
 #define MAX_TIME_MS ((int64_t)100000000000000)
@@ -45,6 +46,8 @@ static void take_header(const char *name, const char *value, struct ing_parked *
 {
 	if (strcmp(name, "attempt") == 0)
 		ret->attempt = (unsigned)read_number(value, ING_PARKED_MAX_ATTEMPT, 0);
+	else if (strcmp(name, ING_LETTER_REPLAYS) == 0)
+		ret->replays = (unsigned)read_number(value, ING_PARKED_MAX_ATTEMPT, 0);
 	else if (strcmp(name, "not-before") == 0)
 		ret->not_before_ms = read_number(value, MAX_TIME_MS, 0);
 	else if (strcmp(name, "first-seen") == 0)
@@ -73,13 +76,15 @@ size_t ing_parked_format(const struct ing_parked *p, struct ing_parked_text *tex
 	snprintf(text->attempt, sizeof(text->attempt), "%u", p->attempt);
 	snprintf(text->not_before, sizeof(text->not_before), "%" PRId64, p->not_before_ms);
 	snprintf(text->first_seen, sizeof(text->first_seen), "%" PRId64, p->first_seen_ms);
+	snprintf(text->replays, sizeof(text->replays), "%u", p->replays);
 	const struct ing_header headers[ING_PARKED_HEADERS] = {
 		{"attempt", text->attempt},
 		{"host", p->host},
 		{"not-before", text->not_before},
 		{"origin", p->origin},
 		{"first-seen", text->first_seen},
+		{ING_LETTER_REPLAYS, text->replays},
 	};
 	memcpy(ret, headers, sizeof(headers));
-	return ING_PARKED_HEADERS;
+	return p->replays > 0 ? ING_PARKED_HEADERS : ING_PARKED_HEADERS - 1;
 }

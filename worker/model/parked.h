@@ -9,6 +9,7 @@
  *   not-before  when it is due
  *   origin      topic that it was first read from: its lane is that of this topic
  *   first-seen  when it was first read
+ *   ingest.replays  how often it was replayed (letter.h); not written when it never was
  *
  * Times are milliseconds since 1970, numbers decimal. Headers are outside bytes: anyone may write to
  * the topics. What is missing or malformed is taken as if it was not there, so a message without
@@ -22,7 +23,7 @@
 
 /* Longest value that is taken: a host's name has 253 bytes, a topic's 249. */
 #define ING_PARKED_VALUE_BYTES 256
-#define ING_PARKED_HEADERS 5
+#define ING_PARKED_HEADERS 6 /* at most */
 /* Larger numbers are malformed. */
 #define ING_PARKED_MAX_ATTEMPT 1000u
 
@@ -30,6 +31,7 @@ struct ing_parked {
 	unsigned attempt;
 	int64_t not_before_ms, first_seen_ms; /* 0: not given */
 	const char *host, *origin;            /* borrowed; NULL: not given */
+	unsigned replays;
 };
 
 /* Headers that are none of these are ignored; of several with a name the last one counts. */
@@ -37,8 +39,8 @@ void ing_parked_parse(
 	const struct ing_header *headers, size_t header_count, struct ing_parked *ret);
 
 struct ing_parked_text { /* what the headers below point to */
-	char attempt[12], not_before[24], first_seen[24];
+	char attempt[12], not_before[24], first_seen[24], replays[12];
 };
-/* The headers of p, which has host and origin. Returns their number, ING_PARKED_HEADERS. */
+/* The headers of p, which has host and origin. Returns their number. */
 size_t ing_parked_format(const struct ing_parked *p, struct ing_parked_text *text,
 	struct ing_header ret[ING_PARKED_HEADERS]);

@@ -362,11 +362,13 @@ static void a_passing_failure_is_tried_three_times_in_all(void **state)
 	struct sent again = {.lane = ING_LANE_REQUESTS, .topic = "requests-parked-1h"};
 	again.parked = (struct ing_parked){.attempt = 1,
 		.host = "hot.example",
-		.first_seen_ms = fake.last_headers.first_seen_ms};
+		.first_seen_ms = fake.last_headers.first_seen_ms,
+		.replays = 2};
 	send_as(HOT, &again);
 	fail_to_connect();
 	expect_parked(ING_TIER_1H, 3600000, "hot.example", 2);
 	assert_int_equal(fake.last_headers.first_seen_ms, again.parked.first_seen_ms);
+	assert_int_equal(fake.last_headers.replays, 2); /* else it might be replayed for ever */
 	again.parked.attempt = 2;
 	send_as(HOT, &again);
 	fail_to_connect();
