@@ -139,6 +139,10 @@ bool ing_warc_head_format(const struct ing_warc_head *head, struct ing_buf *ret)
 	add_field(ret, "WARC-IP-Address", "", head->ip);
 	add_field(ret, "WARC-Concurrent-To", "", head->concurrent_to);
 	add_field(ret, "WARC-Warcinfo-ID", "", head->warcinfo_id);
+	add_field(ret, "WARC-Profile", "", head->profile);
+	add_field(ret, "WARC-Refers-To", "", head->refers_to);
+	add_field(ret, "WARC-Refers-To-Target-URI", "", head->refers_to_target_uri);
+	add_field(ret, "WARC-Refers-To-Date", "", head->refers_to_date);
 	add_field(ret, "WARC-Truncated", "", head->truncated);
 	add_field(ret, "WARC-Block-Digest", "sha1:", head->block_sha1b32);
 	add_field(ret, "WARC-Payload-Digest", "sha1:", head->payload_sha1b32);

@@ -25,7 +25,10 @@ struct ing_warc_head {
 	const char *ip;            /* IPv4 or IPv6 address in text */
 	const char *concurrent_to; /* id of the record of the same exchange */
 	const char *warcinfo_id;
-	const char *filename;  /* of warcinfo */
+	const char *filename; /* of warcinfo */
+	const char *profile;  /* of revisit: an address */
+	/* Of revisit: the record that has the payload. The date as it stands there. */
+	const char *refers_to, *refers_to_target_uri, *refers_to_date;
 	const char *truncated; /* "length", "time", "disconnect", "unspecified" */
 	const char *content_type;
 	const char *block_sha1b32;

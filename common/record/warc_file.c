@@ -262,7 +262,8 @@ int ing_warc_file_add(struct ing_warc_file *f, const struct ing_warc_head *head,
 	if (rc != 0)
 		return rc;
 	full.block_sha1b32 = block_sha1b32;
-	full.payload_sha1b32 = place.payload_sha1b32;
+	if (block->has_payload)
+		full.payload_sha1b32 = place.payload_sha1b32;
 	full.content_bytes = block->head_bytes + block->body_bytes;
 	ing_buf_clear(&f->head);
 	if (!ing_warc_head_format(&full, &f->head))

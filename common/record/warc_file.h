@@ -51,7 +51,8 @@ bool ing_warc_file_is_broken(const struct ing_warc_file *f);
 uint64_t ing_warc_file_bytes(const struct ing_warc_file *f);
 const char *ing_warc_file_name(const struct ing_warc_file *f); /* final name; borrowed */
 
-/* Append a record as one gzip member. The head's content_bytes and digests are set here. Returns 0,
+/* Append a record as one gzip member. The head's content_bytes and block digest are set
+ * here, and its payload digest if the block has the payload. Returns 0,
  * -ING_FAIL_TRUNCATED when the body cannot be read to its end or -ING_FAIL_TOO_BIG when the header
  * is over its ceiling (this record's fault; the file is as before), or -ING_FAIL_NO_SPACE or
  * -ING_FAIL_SYSTEM when the disk refuses (the file is as before, or broken). */

@@ -228,6 +228,8 @@ void ing_archive_stats(const struct ing_archive *a, struct ing_archive_stats *re
 {
 	*ret = (struct ing_archive_stats){
 		.records = atomic_load_explicit(&a->link.records, memory_order_relaxed),
+		.revisits = atomic_load_explicit(&a->link.revisits, memory_order_relaxed),
+		.saved_bytes = atomic_load_explicit(&a->link.saved_bytes, memory_order_relaxed),
 		.bytes = atomic_load_explicit(&a->link.bytes, memory_order_relaxed),
 		.syncs = atomic_load_explicit(&a->link.syncs, memory_order_relaxed),
 		.files = atomic_load_explicit(&a->link.files, memory_order_relaxed),

@@ -28,6 +28,15 @@ struct ing_archive_conf {
 };
 
 #define ING_WARC_NAME_BYTES 256
+#define ING_UUID_BYTES 37 /* "01234567-89ab-4def-8123-456789abcdef" and NUL */
+
+/* A record on stable storage that has the payload of an earlier answer. Strings are borrowed. */
+struct ing_archive_original {
+	uint8_t payload_sha1[20];
+	const char *url;
+	const char *record_id;   /* without urn:uuid: */
+	const char *record_date; /* WARC-Date as it stands there */
+};
 
 /* Embedded in its owner; zero-initialise, set exchange and done. Between put and done only the
  * archive thread touches it. */
@@ -35,10 +44,17 @@ struct ing_archive_item {
 	struct ing_node node;
 	struct ing_exchange *exchange; /* borrowed until done */
 	void (*done)(struct ing_archive_item *item);
+	/* Borrowed until done. If one of them has the same payload, a revisit record that refers to
+	 * it is written in place of the response. */
+	const struct ing_archive_original *const *originals;
+	size_t original_count;
 	/* results */
+	const struct ing_archive_original
+		*refers_to;             /* one of them; NULL: a response was written */
+	char record_id[ING_UUID_BYTES]; /* of the response or revisit record; "" as warc_name */
 	char warc_name[ING_WARC_NAME_BYTES]; /* final name of the file (without .open, without
 						folder) */
-	uint64_t offset;                     /* of the response record's gzip member in the file */
+	uint64_t offset;                     /* of that record's gzip member in the file */
 	uint64_t csize;                      /* bytes of that member */
 	char payload_sha1b32[33]; /* RFC 4648 base32 of the SHA-1 of the entity body as sent */
 	bool digested;           /* the answer's body could be read back, so the next two are set */

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,11 +55,12 @@ struct ing_archive_writer {
 	int dir_fd; /* -1: nothing is written */
 	unsigned serial;
 	struct ing_warc_file *file;
-	struct ing_digester *digester; /* without a folder; else the file has its own */
+	struct ing_digester *digester; /* where no record is written; else the file has its own */
 	char warcinfo_id[ING_WARC_ID_BYTES];
 	uint64_t info_end;     /* of the file: behind its warcinfo record */
 	uint64_t synced_bytes; /* of the file: on stable storage */
-	uint64_t records;      /* written since the last sync */
+	/* Written since the last sync. */
+	uint64_t records, revisits, saved_bytes;
 	struct list pending;
 	struct list written;
 	bool blocked;
@@ -206,6 +208,7 @@ static int create_file(struct ing_archive_writer *w, struct ing_error *err)
 	w->info_end = ing_warc_file_bytes(w->file);
 	w->synced_bytes = 0;
 	w->records = 1;
+	w->revisits = w->saved_bytes = 0;
 	count(&w->link->files, 1);
 	return 0;
 }
@@ -213,6 +216,8 @@ static int create_file(struct ing_archive_writer *w, struct ing_error *err)
 static void clear_results(struct ing_archive_item *item)
 {
 	item->warc_name[0] = '\0';
+	item->record_id[0] = '\0';
+	item->refers_to = NULL;
 	item->payload_sha1b32[0] = '\0';
 	item->digested = false;
 	item->lost = false;
@@ -299,6 +304,78 @@ static int write_response(struct ing_archive_writer *w, const struct ing_exchang
 	return ing_warc_file_add(w->file, &head, &block, ret, err);
 }
 
+/* RFC 3986 form of an identifier to the bare one. */
+static void copy_uuid(const char *id, char ret[ING_UUID_BYTES])
+{
+	memcpy(ret, id + strlen("<urn:uuid:"), ING_UUID_BYTES - 1);
+	ret[ING_UUID_BYTES - 1] = '\0';
+}
+
+/* The head of the answer alone, and where its body is. */
+static int write_revisit(struct ing_archive_writer *w, const struct ing_exchange *ex,
+	const char *id, const char *request_id, const struct ing_archive_original *original,
+	struct ing_warc_place *ret, struct ing_error *err)
+{
+	char refers_to[ING_WARC_ID_BYTES];
+	char sha1b32[33];
+	snprintf(refers_to, sizeof(refers_to), "<urn:uuid:%s>", original->record_id);
+	ing_base32_encode(original->payload_sha1, sizeof(original->payload_sha1), sha1b32);
+	const struct ing_warc_head head = {
+		.type = "revisit",
+		.id = id,
+		.date = ex->started,
+		.target_uri = ex->url,
+		.ip = ex->ip,
+		.concurrent_to = request_id,
+		.warcinfo_id = w->warcinfo_id,
+		.profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+		.refers_to = refers_to,
+		.refers_to_target_uri = original->url,
+		.refers_to_date = original->record_date,
+		.truncated = "length",
+		.content_type = "application/http;msgtype=response",
+		.payload_sha1b32 = sha1b32,
+	};
+	const struct ing_warc_block block = {
+		.head = ex->response.data, .head_bytes = ex->response.len};
+	return ing_warc_file_add(w->file, &head, &block, ret, err);
+}
+
+/* Does one of the item's originals have its payload? Reads the body only if there is one to compare
+ * it with. *ret_digests is set with it. */
+static int find_original(struct ing_archive_writer *w, const struct ing_archive_item *item,
+	const struct ing_archive_original **ret, struct ing_digests *ret_digests,
+	struct ing_error *err)
+{
+	const struct ing_exchange *ex = item->exchange;
+	*ret = NULL;
+	if (item->original_count == 0)
+		return 0;
+	int rc = ing_digester_add_file(w->digester, ex->body_fd, body_bytes(ex), err);
+	ing_digester_finish(w->digester, ret_digests);
+	for (size_t i = 0; rc == 0 && *ret == NULL && i < item->original_count; i++) {
+		const struct ing_archive_original *original = item->originals[i];
+		if (memcmp(original->payload_sha1, ret_digests->sha1,
+			    sizeof(original->payload_sha1)) == 0)
+			*ret = original;
+	}
+	return rc;
+}
+
+/* A response record, or a revisit record that refers to an original. */
+static int write_answer(struct ing_archive_writer *w, struct ing_archive_item *item, const char *id,
+	const char *request_id, struct ing_warc_place *ret, struct ing_error *err)
+{
+	const struct ing_exchange *ex = item->exchange;
+	struct ing_digests digests;
+	int rc = find_original(w, item, &item->refers_to, &digests, err);
+	if (rc != 0 || item->refers_to == NULL)
+		return rc != 0 ? rc : write_response(w, ex, id, request_id, ret, err);
+	rc = write_revisit(w, ex, id, request_id, item->refers_to, ret, err);
+	ret->payload = digests;
+	return rc;
+}
+
 /* Both records or none. */
 static int write_exchange(
 	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
@@ -315,7 +392,7 @@ static int write_exchange(
 		rc = write_request(w, ex, request_id, response_id, err);
 	}
 	if (rc == 0)
-		rc = write_response(w, ex, response_id, request_id, &place, err);
+		rc = write_answer(w, item, response_id, request_id, &place, err);
 	if (rc != 0) {
 		struct ing_error second = {0};
 		if (!ing_warc_file_is_broken(w->file) &&
@@ -325,10 +402,13 @@ static int write_exchange(
 	}
 	memcpy(item->warc_name, ing_warc_file_name(w->file),
 		strlen(ing_warc_file_name(w->file)) + 1);
+	copy_uuid(response_id, item->record_id);
 	set_digests(item, &place.payload);
 	item->offset = place.offset;
 	item->csize = place.csize;
 	w->records += ex->request.len > 0 ? 2 : 1;
+	w->revisits += item->refers_to != NULL;
+	w->saved_bytes += item->refers_to != NULL ? body_bytes(ex) : 0;
 	return 0;
 }
 
@@ -408,8 +488,10 @@ static int sync_group(struct ing_archive_writer *w, struct ing_error *err)
 	uint64_t bytes = ing_warc_file_bytes(w->file);
 	count(&w->link->syncs, 1);
 	count(&w->link->records, w->records);
+	count(&w->link->revisits, w->revisits);
+	count(&w->link->saved_bytes, w->saved_bytes);
 	count(&w->link->bytes, bytes - w->synced_bytes);
-	w->records = 0;
+	w->records = w->revisits = w->saved_bytes = 0;
 	w->synced_bytes = bytes;
 	return 0;
 }
@@ -496,7 +578,7 @@ struct ing_archive_writer *ing_archive_writer_new(
 	w->link = link;
 	w->dir_fd = dir_fd;
 	w->file = ing_warc_file_new();
-	w->digester = dir_fd < 0 ? ing_digester_new(ING_DIGEST_ALL) : NULL;
+	w->digester = ing_digester_new(ING_DIGEST_ALL);
 	list_init(&w->pending);
 	list_init(&w->written);
 	return w;

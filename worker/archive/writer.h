@@ -16,7 +16,7 @@ struct ing_archive_link {
 	void (*wake)(void *ctx);   /* something is in `finished`; called on the writer's thread */
 	void *ctx;
 	atomic_bool blocked;
-	atomic_uint_least64_t records, bytes, syncs, files, cpu_ns;
+	atomic_uint_least64_t records, revisits, saved_bytes, bytes, syncs, files, cpu_ns;
 };
 
 struct ing_archive_writer;

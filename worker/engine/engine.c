@@ -91,6 +91,8 @@ void ing_engine_wire(struct ing_engine *e)
 					   ing_robots_fetch_waits_for_hold, e->robots_fetches},
 				   .fetch = e->fetch,
 				   .archive = e->archive,
+				   .originals = e->originals,
+				   .lookup = e->lookup,
 				   .disk = e->disk,
 			   });
 	ing_robots_fetches_wire(e->robots_fetches, &(struct ing_robots_fetch_stages){

@@ -20,6 +20,7 @@ struct ing_emit;
 struct ing_intake;
 struct ing_message;
 struct ing_metrics;
+struct ing_originals;
 struct ing_store;
 
 #define ING_ENGINE_CANCEL_MS 5000 /* for threads to give back what was cancelled */
@@ -55,6 +56,7 @@ struct ing_engine {
 	struct ing_lookup *lookup; /* NULL: there is no database */
 	struct ing_fetch *fetch;
 	struct ing_gate *gate;
+	struct ing_originals *originals; /* NULL: no revisit records */
 	struct ing_visits *visits;
 	struct ing_robots *robots;
 	struct ing_robots_fetches *robots_fetches;

@@ -33,6 +33,7 @@
 #include "worker/service/turn.h"
 #include "worker/store/lookup/lookup.h"
 #include "worker/store/store.h"
+#include "worker/visit/originals.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
 
@@ -374,11 +375,14 @@ static int init_visits(struct ing_engine *e, struct ing_error *err)
 						     .blocked_hosts = e->blocks,
 						     .tls_fallback = e->conf->tls_fallback,
 					     });
+	if (e->conf->warc.dir[0] != '\0' && e->conf->warc.revisits)
+		e->originals = ing_originals_new(&e->conf->warc);
 	return 0;
 }
 
 static void done_visits(struct ing_engine *e)
 {
+	ing_originals_free(ING_TAKE(e->originals));
 	ing_visits_free(ING_TAKE(e->visits));
 }
 

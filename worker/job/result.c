@@ -82,6 +82,8 @@ static json_t *result_object(const struct ing_work *w)
 		return o;
 	ing_json_set(o, "file_meta", ing_file_meta_json(&w->artifact.file));
 	ing_json_set(o, "cdx", ing_capture_cdx_json(&w->terminal->capture));
+	if (w->terminal->capture.original != NULL)
+		ing_json_set(o, "revisit_cdx", ing_capture_revisit_cdx_json(&w->terminal->capture));
 	ing_artifact_add_facts(&w->artifact, type, o);
 	return o;
 }
@@ -145,13 +147,12 @@ static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 
 static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 {
-	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, (w->steps.count + 1) * sizeof(*rows));
-	char *hex = ing_arena_alloc(&w->ar, (w->steps.count + 1) * ING_SHA1_HEX_BYTES);
+	size_t most = ING_CAPTURE_ROWS * (w->steps.count + 1);
+	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, most * sizeof(*rows));
+	char *hex = ing_arena_alloc(&w->ar, most * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
-	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
-		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
-			n++;
-	}
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next)
+		ing_capture_add_rows(&s->capture, hex + n * ING_SHA1_HEX_BYTES, rows, &n);
 	ret->cdx = rows;
 	ret->cdx_count = n;
 }

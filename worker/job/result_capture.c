@@ -10,6 +10,7 @@
 #include "common/net/surt.h"
 #include "worker/model/limits.h"
 #include "worker/visit/capture.h"
+#include "worker/visit/originals.h"
 
 static json_t *begin_cdx(const char *url, const char *datetime, const char *mimetype)
 {
@@ -65,7 +66,7 @@ json_t *ing_wayback_json(const char *url, const char *datetime)
 json_t *ing_capture_cdx_json(const struct ing_capture *c)
 {
 	char hex[ING_SHA1_HEX_BYTES];
-	json_t *o = begin_cdx(c->url, c->datetime, c->mimetype);
+	json_t *o = begin_cdx(c->url, c->datetime, ing_capture_mimetype(c));
 	ing_json_set_number(o, "status_code", c->http_status);
 	if (ing_capture_sha1b32(c) != NULL) {
 		ing_json_set_text(o, "sha1b32", ing_capture_sha1b32(c));
@@ -74,6 +75,17 @@ json_t *ing_capture_cdx_json(const struct ing_capture *c)
 	if (c->archive.warc_name[0] != '\0')
 		add_place(o, c->archive.csize, c->archive.offset, c->archive.warc_name);
 	return o;
+}
+
+json_t *ing_capture_revisit_cdx_json(const struct ing_capture *c)
+{
+	const struct ing_original *original = c->original;
+	char hex[ING_SHA1_HEX_BYTES];
+	struct ing_row_cdx row = original->row;
+	ing_hex_encode(original->record.payload_sha1, sizeof(original->record.payload_sha1), hex);
+	row.sha1hex = hex;
+	row.cdx_sha1hex = NULL;
+	return ing_row_cdx_json(&row, c->http_status);
 }
 
 json_t *ing_row_cdx_json(const struct ing_row_cdx *row, int http_status)

@@ -13,5 +13,7 @@ struct ing_row_cdx;
 json_t *ing_wayback_json(const char *url, const char *datetime);
 /* `cdx`: of an answer that this request has got. */
 json_t *ing_capture_cdx_json(const struct ing_capture *c);
+/* `revisit_cdx`, of one that is a revisit record: the capture that it refers to. */
+json_t *ing_capture_revisit_cdx_json(const struct ing_capture *c);
 /* The same of a row of the table. http_status 0: not known. */
 json_t *ing_row_cdx_json(const struct ing_row_cdx *row, int http_status);

@@ -58,6 +58,8 @@ static void own_cdx(struct ing_arena *ar, struct ing_row_cdx *r)
 	own(ar, &r->cdx_sha1hex);
 	own(ar, &r->mimetype);
 	own(ar, &r->warc_path);
+	own(ar, &r->record_id);
+	own(ar, &r->record_date);
 }
 
 /* ------------------------------------------------------------------------------------------ */

@@ -38,6 +38,8 @@ struct ing_row_file_meta {
 struct ing_row_cdx {
 	const char *url, *datetime, *sha1hex, *cdx_sha1hex, *mimetype, *warc_path;
 	uint64_t warc_csize, warc_offset;
+	const char *record_id;   /* WARC-Record-ID without urn:uuid: */
+	const char *record_date; /* WARC-Date */
 };
 
 struct ing_row_pdf_meta {

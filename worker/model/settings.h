@@ -39,6 +39,8 @@ struct ing_archive_settings { /* warc.* */
 	const char *dir;      /* "": no WARC files */
 	const char *prefix;
 	uint64_t max_bytes;
+	bool revisits;
+	unsigned revisit_min_bytes, revisit_cache;
 };
 
 struct ing_disk_settings { /* disk.*; 0: off */

@@ -45,6 +45,7 @@
 #define MAX_SLUG 100
 #define MAX_TYPE 40
 #define MAX_SOURCE_ID 1000
+#define UUID_CHARS 36
 #define MAX_WORD 200 /* short optional values, some of them indexed */
 
 static const struct ing_column request_columns[] = {
@@ -85,6 +86,8 @@ static const struct ing_column cdx_columns[] = {
 	TEXT_OR_NULL("warc_path", 4096),
 	INTEGER("warc_csize", INT64_MAX),
 	INTEGER("warc_offset", INT64_MAX),
+	TEXT_OR_NULL("warc_record_id", UUID_CHARS),
+	OTHER("warc_date", ING_CELL_TIME),
 };
 
 static const struct ing_column pdf_columns[] = {
@@ -180,7 +183,9 @@ static void fill_cdx(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 	*c++ = (struct ing_cell){.text = r->mimetype};
 	*c++ = (struct ing_cell){.text = r->warc_path};
 	*c++ = (struct ing_cell){.number = bigint(r->warc_csize)};
-	*c = (struct ing_cell){.number = bigint(r->warc_offset)};
+	*c++ = (struct ing_cell){.number = bigint(r->warc_offset)};
+	*c++ = (struct ing_cell){.text = r->record_id};
+	*c = (struct ing_cell){.text = r->record_date};
 }
 
 static void fill_pdf(const struct ing_rows *rows, size_t i, struct ing_cell *c)

@@ -8,6 +8,7 @@
 
 #include "common/data/base32.h"
 #include "common/net/surt.h"
+#include "worker/visit/originals.h"
 
 #define SHA1_BYTES 20
 
@@ -28,6 +29,11 @@ bool ing_capture_sha1hex(const struct ing_capture *c, char ret_hex[ING_SHA1_HEX_
 	return true;
 }
 
+const char *ing_capture_mimetype(const struct ing_capture *c)
+{
+	return c->original != NULL ? ING_REVISIT_MIMETYPE : c->mimetype;
+}
+
 bool ing_capture_line(const struct ing_capture *c, struct ing_buf *surt, struct ing_cdx *ret)
 {
 	if (c->archive.warc_name[0] == '\0')
@@ -39,7 +45,7 @@ bool ing_capture_line(const struct ing_capture *c, struct ing_buf *surt, struct 
 		.surt = ing_buf_str(surt),
 		.datetime = c->datetime,
 		.url = c->url,
-		.mimetype = c->mimetype,
+		.mimetype = ing_capture_mimetype(c),
 		.status = c->http_status,
 		.sha1b32 = ing_capture_sha1b32(c),
 		.csize = (int64_t)c->archive.csize,
@@ -62,10 +68,34 @@ bool ing_capture_row(
 		.datetime = c->datetime,
 		.sha1hex = decoded ? c->body_sha1hex : hex,
 		.cdx_sha1hex = decoded ? hex : NULL,
-		.mimetype = c->mimetype,
+		.mimetype = ing_capture_mimetype(c),
 		.warc_path = c->archive.warc_name,
 		.warc_csize = c->archive.csize,
 		.warc_offset = c->archive.offset,
+		.record_id = c->archive.record_id,
+		.record_date = c->record_date,
 	};
 	return true;
+}
+
+bool ing_capture_original_row(
+	const struct ing_capture *c, const struct ing_row_cdx *row, struct ing_row_cdx *ret)
+{
+	if (c->original == NULL || c->original->indexed)
+		return false;
+	*ret = c->original->row;
+	/* The same bytes in the same coding have the same digests, decoded or not. */
+	ret->sha1hex = row->sha1hex;
+	ret->cdx_sha1hex = row->cdx_sha1hex;
+	return true;
+}
+
+void ing_capture_add_rows(const struct ing_capture *c, char hex[ING_SHA1_HEX_BYTES],
+	struct ing_row_cdx *rows, size_t *count)
+{
+	if (!ing_capture_row(c, hex, &rows[*count]))
+		return;
+	const struct ing_row_cdx *row = &rows[(*count)++];
+	if (ing_capture_original_row(c, row, &rows[*count]))
+		(*count)++;
 }

@@ -134,14 +134,12 @@ static void add_cdx_lines(const struct work *w, struct ing_delivery *delivery)
 
 static void add_rows(struct work *w, struct ing_delivery *delivery)
 {
-	unsigned most = w->steps.count + 1;
+	unsigned most = ING_CAPTURE_ROWS * (w->steps.count + 1);
 	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, most * sizeof(*rows));
 	char *hex = ing_arena_alloc(&w->ar, most * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
-	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next) {
-		if (ing_capture_row(&s->capture, hex + n * ING_SHA1_HEX_BYTES, &rows[n]))
-			n++;
-	}
+	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next)
+		ing_capture_add_rows(&s->capture, hex + n * ING_SHA1_HEX_BYTES, rows, &n);
 	ing_delivery_set_rows(delivery, &(struct ing_rows){.cdx = rows, .cdx_count = n});
 }
 

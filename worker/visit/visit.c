@@ -166,6 +166,8 @@ void ing_visit_cancel(struct ing_visit *v, bool at_once)
 {
 	struct ing_visit_run *r = v->run;
 	bool transfers = r != NULL && r->transfer != NULL;
+	if (at_once)
+		ing_visit_archive_now(v);
 	if (v->state == ING_VISIT_DONE)
 		return;
 	v->state = ING_VISIT_CANCELLED;

@@ -30,6 +30,7 @@
 #include "worker/gate/gate.h"
 #include "worker/gate/robots/robots.h"
 #include "worker/rules/url_rules.h"
+#include "worker/store/lookup/lookup.h"
 #include "worker/visit/capture.h"
 #include "worker/visit/target.h"
 #include "worker/visit/work_clock.h"
@@ -41,6 +42,7 @@ struct ing_cookies;
 struct ing_fetch;
 struct ing_blocked_hosts;
 struct ing_host_rules;
+struct ing_originals;
 struct ing_url_rules;
 struct ing_visit;
 struct ing_visit_run;
@@ -57,6 +59,10 @@ struct ing_visit_step {
 	bool answered;              /* a header block came; else capture has the URL alone */
 	bool archiving;             /* its record is under way */
 	struct ing_capture capture; /* body_sha1hex is for the owner to set */
+	/* What its record may refer to; the question in which of them is under way, or NULL. */
+	const struct ing_original *originals[ING_LOOKUP_CAPTURES];
+	const struct ing_archive_original *offered[ING_LOOKUP_CAPTURES]; /* their records */
+	struct ing_lookup_question *question;
 };
 
 /* The steps of all visits of an owner, in the order in which they were asked for, and its cookies.
@@ -170,8 +176,10 @@ struct ing_visits_stages { /* borrowed */
 	struct ing_robots *robots; /* NULL: nobody asks */
 	struct ing_robots_fetcher robots_fetcher;
 	struct ing_fetch *fetch;
-	struct ing_archive *archive; /* NULL: nothing is kept */
-	struct ing_disk *disk;       /* NULL: nobody looks */
+	struct ing_archive *archive;     /* NULL: nothing is kept */
+	struct ing_originals *originals; /* NULL: there are no revisit records */
+	struct ing_lookup *lookup;       /* NULL: there is no table of captures */
+	struct ing_disk *disk;           /* NULL: nobody looks */
 };
 
 struct ing_visits *ing_visits_new(struct uv_loop_s *loop, const struct ing_visits_conf *conf);

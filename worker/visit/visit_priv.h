@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * visit_priv.h - the insides of visits, shared by their files: visit.c (birth, cancelling, the
- * end), visit_wait.c (rules, robots.txt, the gate), visit_transfer.c (transfers, the archive,
+ * end), visit_wait.c (rules, robots.txt, the gate), visit_archive.c (the archive), visit_transfer.c (transfers,
  * redirects, tries). Thread: loop only.
  */
 #pragma once
@@ -52,6 +52,12 @@ void ing_visit_queue_up(struct ing_visit *v, const char *url);
 /* Out of robots' list and of that of those that are to ask again. */
 void ing_visit_leave_robots(struct ing_visit *v);
 void ing_visits_on_waking(uv_idle_t *waking);
+
+/* visit_archive.c */
+/* Archive the answer of the last step, if there is one. */
+void ing_visit_archive(struct ing_visit *v, struct ing_exchange *ex);
+/* Those of its answers that wait for a look-up wait no longer. */
+void ing_visit_archive_now(struct ing_visit *v);
 
 /* visit_transfer.c */
 /* The gate has let it pass. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Transfers and what follows them: the record, the redirect, the next try, the end. Loop thread;
+ * Transfers and what follows them: the redirect, the next try, the end. Loop thread;
  * the callbacks are those of fetch and of the archive.
  *
  * An answer is archived beside whatever is done with it, so a visit that has ended may still wait
@@ -32,35 +32,6 @@ static bool is_late(const struct ing_visit *v)
 	return ing_work_clock_left(v->run->params.clock, ing_now_ms()) == 0;
 }
 
-/* --- the record --- */
-
-static void on_archived(struct ing_archive_item *item)
-{
-	struct ing_visit_step *step = ING_CONTAINER(item, struct ing_visit_step, capture.archive);
-	struct ing_visit *v = step->visit;
-	struct ing_visit_run *r = v->run;
-	ing_must(v->magic == ING_VISIT_MAGIC && step->archiving);
-	step->archiving = false;
-	r->archiving--;
-	r->lost_answer |= item->lost;
-	ing_exchange_unref(ING_TAKE(item->exchange));
-	if (!ing_visit_owes(v))
-		v->user->settled(v);
-}
-
-static void start_archiving(struct ing_visit *v, struct ing_exchange *ex)
-{
-	struct ing_visit_step *step = v->run->step;
-	struct ing_archive *archive = v->visits->stages.archive;
-	if (archive == NULL || !ex->answered)
-		return;
-	step->capture.archive.exchange = ing_exchange_ref(ex);
-	step->capture.archive.done = on_archived;
-	step->archiving = true;
-	v->run->archiving++;
-	ing_archive_put(archive, &step->capture.archive);
-}
-
 /* What is worth knowing of an answer, whatever becomes of it. */
 static void record_answer(struct ing_visit *v, const struct ing_exchange *ex)
 {
@@ -73,6 +44,7 @@ static void record_answer(struct ing_visit *v, const struct ing_exchange *ex)
 	step->capture.coded = ing_decode_needed(ex->content_encoding);
 	step->capture.mimetype = ing_arena_strdup(r->params.arena, mimetype);
 	ing_format_dt14(ex->started, step->capture.datetime);
+	ing_format_iso8601(ex->started, 6, step->capture.record_date);
 	r->unverified |= ex->unverified;
 	r->dropped_userinfo |= ex->dropped_userinfo;
 	r->may_go_better =
@@ -213,7 +185,7 @@ static void on_fetched(void *ctx, struct ing_exchange *ex)
 		if (ex->no_descriptor && v->user->no_descriptor != NULL)
 			v->user->no_descriptor(v);
 		record_answer(v, ex);
-		start_archiving(v, ex);
+		ing_visit_archive(v, ex);
 		go_on_after_answer(v, ex);
 	}
 	ing_exchange_unref(ex);

@@ -109,15 +109,20 @@ static bool answer(struct batch *b)
 static void work(void *ctx)
 {
 	struct ing_lookup *l = ctx;
+	struct batch batches[] = {[ING_LOOKUP_RESULT] = {.l = l}, [ING_LOOKUP_CAPTURE] = {.l = l}};
 	struct ing_node *node = ing_pg_thread_take(l->thread, -1);
 	while (node != NULL) {
-		struct batch b = {.l = l};
-		for (; node != NULL && b.count < BATCH_QUESTIONS; node = node->next)
-			b.questions[b.count++] =
-				ING_CONTAINER(node, struct ing_lookup_question, node);
-		if (!answer(&b))
+		struct ing_lookup_question *q =
+			ING_CONTAINER(node, struct ing_lookup_question, node);
+		struct batch *b = &batches[q->kind];
+		node = node->next; /* q may be handed back, and gone, afterwards */
+		b->questions[b->count++] = q;
+		if (b->count == BATCH_QUESTIONS && !answer(b))
 			return; /* free() knows all questions */
 	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(batches); i++)
+		if (!answer(&batches[i]))
+			return;
 }
 
 static int prepare(void *ctx, struct ing_pg *pg, struct ing_error *err)
@@ -139,12 +144,37 @@ static void trouble(void *ctx, const struct ing_error *err)
 
 /* --- loop --- */
 
+static struct ing_lookup_question *new_question(
+	struct ing_lookup *l, enum ing_lookup_kind kind, const char *url, void *ctx)
+{
+	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
+	ing_arena_init(&q->ar);
+	q->kind = kind;
+	q->url = ing_arena_strdup(&q->ar, url);
+	q->lookup = l;
+	q->ctx = ctx;
+	DL_APPEND(l->questions, q);
+	l->question_count++;
+	l->asked++;
+	return q;
+}
+
 static void free_question(struct ing_lookup_question *q)
 {
 	DL_DELETE(q->lookup->questions, q);
 	q->lookup->question_count--;
 	ing_arena_done(&q->ar);
 	free(q);
+}
+
+static void tell(struct ing_lookup_question *q)
+{
+	if (q->dropped)
+		return;
+	if (q->kind == ING_LOOKUP_RESULT)
+		q->on_result(q->ctx, q->found ? &q->result : NULL);
+	else
+		q->on_captures(q->ctx, q->captures, q->capture_count);
 }
 
 static void finished(void *ctx, struct ing_node *node)
@@ -154,9 +184,23 @@ static void finished(void *ctx, struct ing_node *node)
 		struct ing_lookup_question *q =
 			ING_CONTAINER(node, struct ing_lookup_question, node);
 		node = node->next;
-		if (q->done != NULL)
-			q->done(q->ctx, q->found ? &q->result : NULL);
+		tell(q);
 		free_question(q);
+	}
+}
+
+/* Questions about captures are not worth waiting for. */
+static void blocked(void *ctx, bool is_blocked)
+{
+	struct ing_lookup *l = ctx;
+	struct ing_lookup_question *q;
+	if (!is_blocked)
+		return;
+	DL_FOREACH (l->questions, q) {
+		if (q->kind != ING_LOOKUP_CAPTURE || q->dropped)
+			continue;
+		q->dropped = true;
+		q->on_captures(q->ctx, NULL, 0);
 	}
 }
 
@@ -173,7 +217,8 @@ int ing_lookup_new(struct uv_loop_s *loop, const struct ing_postgres_settings *c
 		.prepare = prepare,
 		.work = work,
 		.trouble = trouble,
-		.finished = finished};
+		.finished = finished,
+		.blocked = blocked};
 	int rc = ing_pg_thread_new(&thread, &l->thread, err);
 	if (rc != 0) {
 		free(l);
@@ -197,26 +242,28 @@ void ing_lookup_free(struct ing_lookup *l)
 struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *ingest_type,
 	const char *base_url, ing_lookup_result_f *done, void *ctx)
 {
-	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
-	ing_arena_init(&q->ar);
+	struct ing_lookup_question *q = new_question(l, ING_LOOKUP_RESULT, base_url, ctx);
 	q->ingest_type = ing_arena_strdup(&q->ar, ingest_type);
-	q->base_url = ing_arena_strdup(&q->ar, base_url);
-	q->lookup = l;
-	q->done = done;
-	q->ctx = ctx;
-	DL_APPEND(l->questions, q);
-	l->question_count++;
-	l->asked++;
+	q->on_result = done;
+	ing_pg_thread_push(l->thread, &q->node);
+	return q;
+}
+
+struct ing_lookup_question *ing_lookup_captures(
+	struct ing_lookup *l, const char *url, ing_lookup_captures_f *done, void *ctx)
+{
+	if (ing_lookup_blocked(l) || ing_lookup_is_full(l))
+		return NULL;
+	struct ing_lookup_question *q = new_question(l, ING_LOOKUP_CAPTURE, url, ctx);
+	q->on_captures = done;
 	ing_pg_thread_push(l->thread, &q->node);
 	return q;
 }
 
 void ing_lookup_cancel(struct ing_lookup_question *q)
 {
-	if (q == NULL)
-		return;
-	ing_must(q->done != NULL);
-	q->done = NULL;
+	if (q != NULL)
+		q->dropped = true;
 }
 
 bool ing_lookup_blocked(const struct ing_lookup *l)

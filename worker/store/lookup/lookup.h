@@ -42,6 +42,15 @@ typedef void ing_lookup_result_f(void *ctx, const struct ing_earlier_result *r);
 struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *ingest_type,
 	const char *base_url, ing_lookup_result_f *done, void *ctx);
 
+/* What does the table cdx have of this URL? Its newest rows, at most ING_LOOKUP_CAPTURES, that a revisit
+ * record can refer to: with their record's identifier and date, and of no revisit themselves. Nobody
+ * waits for this one: while the database is away there are none. rows: borrowed during the call. */
+#define ING_LOOKUP_CAPTURES 4
+typedef void ing_lookup_captures_f(void *ctx, const struct ing_row_cdx *rows, size_t count);
+/* Returns NULL when the question cannot be asked now; the callback will not come then. */
+struct ing_lookup_question *ing_lookup_captures(
+	struct ing_lookup *l, const char *url, ing_lookup_captures_f *done, void *ctx);
+
 /* Its callback will not come. Not after the callback; NULL is fine. */
 void ing_lookup_cancel(struct ing_lookup_question *q);
 

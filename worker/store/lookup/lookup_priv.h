@@ -12,19 +12,27 @@
 #include "common/data/pg.h"
 #include "worker/store/lookup/lookup.h"
 
+enum ing_lookup_kind { ING_LOOKUP_RESULT, ING_LOOKUP_CAPTURE };
+
 struct ing_lookup_question {
 	struct ing_node node;
-	struct ing_arena ar; /* keys and answer */
-	const char *ingest_type, *base_url;
+	enum ing_lookup_kind kind;
+	struct ing_arena ar;     /* keys and answer */
+	const char *ingest_type; /* of RESULT */
+	const char *url;         /* base_url, or that of captures */
 	bool found;
 	struct ing_earlier_result result;
+	struct ing_row_cdx captures[ING_LOOKUP_CAPTURES];
+	size_t capture_count;
 	/* loop only */
 	struct ing_lookup *lookup;
 	struct ing_lookup_question *prev, *next; /* all that have not been answered */
-	ing_lookup_result_f *done;               /* NULL: taken back */
+	bool dropped;                            /* taken back, or answered without the database */
+	ing_lookup_result_f *on_result;
+	ing_lookup_captures_f *on_captures;
 	void *ctx;
 };
 
-/* Answer the first `count` of the questions. What an earlier, failed try has found is overwritten. */
+/* Answer the first `count` of the questions, which are of one kind. What an earlier, failed try has found is overwritten. */
 enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *const *questions,
 	size_t count, struct ing_error *err) ING_MUST_CHECK;

@@ -5,6 +5,7 @@
  * Of each question the statement reads by primary keys alone. The keys come as arrays, so that one
  * prepared statement does for any number of questions.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,17 @@ static const char result_sql[] =
 	" LEFT JOIN file_meta f ON f.sha1hex = r.terminal_sha1hex"
 	" LEFT JOIN cdx c ON c.url = r.terminal_url AND c.datetime = r.terminal_dt"
 	" LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex";
+
+/* The columns that take_capture() reads. Newest first, out of the primary key's index. */
+static const char captures_sql[] =
+	"SELECT q.n, c.url, c.datetime, c.sha1hex, c.cdx_sha1hex, c.mimetype, c.warc_path,"
+	" c.warc_csize, c.warc_offset, c.warc_record_id,"
+	" to_char(c.warc_date AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+	" FROM unnest($1::text[]) WITH ORDINALITY AS q (url, n)"
+	" CROSS JOIN LATERAL (SELECT * FROM cdx WHERE cdx.url = q.url"
+	" AND mimetype IS DISTINCT FROM 'warc/revisit' AND warc_path IS NOT NULL"
+	" AND warc_record_id IS NOT NULL AND warc_date IS NOT NULL"
+	" ORDER BY datetime DESC LIMIT $2::int) c";
 
 struct row {
 	const char *const *at; /* the next value */
@@ -96,7 +108,7 @@ static void take_result(struct ing_lookup_question *q, const char *const *values
 	q->result.age_ms = read_bytes(&r);
 	q->result.updated = read_text(&r);
 	rows->result = (struct ing_row_result){
-		.present = true, .ingest_type = q->ingest_type, .base_url = q->base_url};
+		.present = true, .ingest_type = q->ingest_type, .base_url = q->url};
 	rows->result.hit = read_bool(&r);
 	rows->result.status = read_text(&r);
 	rows->result.terminal_url = read_text(&r);
@@ -124,6 +136,24 @@ static void take_result(struct ing_lookup_question *q, const char *const *values
 	rows->pdf_meta.metadata_json = read_text(&r);
 }
 
+static void take_capture(struct ing_lookup_question *q, const char *const *values)
+{
+	struct row r = {values, &q->ar};
+	ing_must(q->capture_count < ING_LOOKUP_CAPTURES);
+	struct ing_row_cdx *cdx = &q->captures[q->capture_count++];
+	cdx->url = read_text(&r);
+	cdx->datetime = read_text(&r);
+	cdx->sha1hex = read_text(&r);
+	cdx->cdx_sha1hex = read_text(&r);
+	cdx->mimetype = read_text(&r);
+	cdx->warc_path = read_text(&r);
+	cdx->warc_csize = read_bytes(&r);
+	cdx->warc_offset = read_bytes(&r);
+	cdx->record_id = read_text(&r);
+	cdx->record_date = read_text(&r);
+	q->found = true;
+}
+
 struct ask {
 	struct ing_lookup_question *const *questions;
 	size_t count;
@@ -135,16 +165,51 @@ static void take_row(void *ctx, const char *const *values, int count)
 	(void)count;
 	size_t n = ing_pg_unsigned(values[0]);
 	ing_must(n >= 1 && n <= ask->count);
-	take_result(ask->questions[n - 1], values + 1);
+	struct ing_lookup_question *q = ask->questions[n - 1];
+	if (q->kind == ING_LOOKUP_RESULT)
+		take_result(q, values + 1);
+	else
+		take_capture(q, values + 1);
 }
 
 static void add_keys(const struct ask *ask, bool types, struct ing_buf *out)
 {
 	const char **texts = ing_alloc(ask->count * sizeof(*texts));
 	for (size_t i = 0; i < ask->count; i++)
-		texts[i] = types ? ask->questions[i]->ingest_type : ask->questions[i]->base_url;
+		texts[i] = types ? ask->questions[i]->ingest_type : ask->questions[i]->url;
 	ing_pg_add_array(out, texts, ask->count);
 	free(texts);
+}
+
+static enum ing_pg_rc ask_results(struct ing_pg *pg, struct ask *ask, struct ing_error *err)
+{
+	struct ing_buf types;
+	struct ing_buf urls;
+	ing_buf_init(&types, MAX_KEYS_BYTES);
+	ing_buf_init(&urls, MAX_KEYS_BYTES);
+	add_keys(ask, true, &types);
+	add_keys(ask, false, &urls);
+	ing_must(!types.failed && !urls.failed);
+	const char *params[] = {ing_buf_str(&types), ing_buf_str(&urls)};
+	enum ing_pg_rc rc = ing_pg_query(pg, "results", result_sql, params, 2, take_row, ask, err);
+	ing_buf_done(&types);
+	ing_buf_done(&urls);
+	return rc;
+}
+
+static enum ing_pg_rc ask_captures(struct ing_pg *pg, struct ask *ask, struct ing_error *err)
+{
+	struct ing_buf urls;
+	char most[16];
+	ing_buf_init(&urls, MAX_KEYS_BYTES);
+	add_keys(ask, false, &urls);
+	ing_must(!urls.failed);
+	snprintf(most, sizeof(most), "%d", ING_LOOKUP_CAPTURES);
+	const char *params[] = {ing_buf_str(&urls), most};
+	enum ing_pg_rc rc =
+		ing_pg_query(pg, "captures", captures_sql, params, 2, take_row, ask, err);
+	ing_buf_done(&urls);
+	return rc;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -153,16 +218,7 @@ enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *con
 	size_t count, struct ing_error *err)
 {
 	struct ask ask = {questions, count};
-	struct ing_buf types;
-	struct ing_buf urls;
-	ing_buf_init(&types, MAX_KEYS_BYTES);
-	ing_buf_init(&urls, MAX_KEYS_BYTES);
-	add_keys(&ask, true, &types);
-	add_keys(&ask, false, &urls);
-	ing_must(!types.failed && !urls.failed);
-	const char *params[] = {ing_buf_str(&types), ing_buf_str(&urls)};
-	enum ing_pg_rc rc = ing_pg_query(pg, "results", result_sql, params, 2, take_row, &ask, err);
-	ing_buf_done(&types);
-	ing_buf_done(&urls);
-	return rc;
+	if (questions[0]->kind == ING_LOOKUP_RESULT)
+		return ask_results(pg, &ask, err);
+	return ask_captures(pg, &ask, err);
 }

@@ -70,6 +70,109 @@ static void an_exchange_is_two_records(void **state)
 	parcel_done(&p);
 }
 
+#define ANSWER "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n"
+
+static struct ing_archive_original original_of(const struct parcel *p)
+{
+	struct ing_archive_original original = {.url = p->exchange.url,
+		.record_id = p->item.record_id,
+		.record_date = "2026-01-02T03:03:04.123456Z"};
+	memcpy(original.payload_sha1, p->item.body.sha1, sizeof(original.payload_sha1));
+	return original;
+}
+
+static void a_body_that_an_earlier_record_has_is_referred_to(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel p[4];
+	struct ing_buf got;
+	char want[256];
+	fixture_start(f);
+	parcel_init(&p[0], "https://example.org/a", ANSWER, "hello", 5);
+	parcel_init(&p[1], "https://example.org/a", ANSWER, "hullo", 5);
+	parcel_put(f, &p[0]);
+	parcel_put(f, &p[1]);
+	run_until_done(f, p, 2);
+	assert_null(p[0].item.refers_to);
+	assert_int_equal(strlen(p[0].item.record_id), 36);
+	const struct ing_archive_original known[] = {original_of(&p[1]), original_of(&p[0])};
+	const struct ing_archive_original *const offered[] = {&known[0], &known[1]};
+	parcel_init(&p[2], "https://example.org/a", ANSWER, "hello", 5);
+	parcel_init(&p[3], "https://example.org/a", ANSWER, "hallo", 5);
+	for (size_t i = 2; i < 4; i++) {
+		p[i].item.originals = offered;
+		p[i].item.original_count = 2;
+		parcel_put(f, &p[i]);
+	}
+	run_until_done(f, p, 4);
+
+	assert_ptr_equal(p[2].item.refers_to, offered[1]);
+	assert_int_equal(strlen(p[2].item.record_id), 36);
+	assert_string_not_equal(p[2].item.record_id, p[0].item.record_id);
+	assert_string_equal(p[2].item.payload_sha1b32, p[0].item.payload_sha1b32);
+	assert_true(p[2].item.digested);
+	assert_memory_equal(
+		p[2].item.body.sha256, p[0].item.body.sha256, sizeof(p[0].item.body.sha256));
+	assert_int_equal(p[2].item.body.bytes, 5);
+	read_item(f, &p[2].item, &got);
+	assert_memory_equal(got.data, "WARC/1.1\r\nWARC-Type: revisit\r\n", 29);
+	snprintf(want, sizeof(want), "WARC-Record-ID: <urn:uuid:%s>\r\n", p[2].item.record_id);
+	assert_true(has(&got, want));
+	snprintf(want, sizeof(want), "WARC-Refers-To: <urn:uuid:%s>\r\n", p[0].item.record_id);
+	assert_true(has(&got, want));
+	assert_true(has(&got, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/"
+			      "identical-payload-digest\r\n"));
+	assert_true(has(&got, "WARC-Refers-To-Target-URI: https://example.org/a\r\n"));
+	assert_true(has(&got, "WARC-Refers-To-Date: 2026-01-02T03:03:04.123456Z\r\n"));
+	assert_true(has(&got, "WARC-Truncated: length\r\n"));
+	assert_true(has(&got, "WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"));
+	assert_true(has(&got, "\r\n\r\n" ANSWER "\r\n\r\n"));
+	assert_false(has(&got, "hello"));
+	ing_buf_done(&got);
+	/* The record that it names is where the original is said to be. */
+	read_item(f, &p[0].item, &got);
+	assert_true(has(&got, strstr(want, "<urn")));
+	ing_buf_done(&got);
+
+	assert_null(p[3].item.refers_to);
+	read_item(f, &p[3].item, &got);
+	assert_memory_equal(got.data, "WARC/1.1\r\nWARC-Type: response\r\n", 30);
+	ing_buf_done(&got);
+	struct ing_archive_stats stats;
+	ing_archive_stats(f->archive, &stats);
+	assert_int_equal(stats.revisits, 1);
+	assert_int_equal(stats.saved_bytes, 5);
+	fixture_stop(f);
+	assert_int_equal(look_around(f).records, 9);
+	for (size_t i = 0; i < 4; i++)
+		parcel_done(&p[i]);
+}
+
+static void a_body_that_cannot_be_compared_is_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct parcel p[2];
+	fixture_start(f);
+	parcel_init(&p[0], "https://example.org/a", ANSWER, "hello", 5);
+	parcel_put(f, &p[0]);
+	run_until_done(f, p, 1);
+	const struct ing_archive_original known = original_of(&p[0]);
+	const struct ing_archive_original *const offered[] = {&known};
+	parcel_init(&p[1], "https://example.org/a", ANSWER, "hello", 5);
+	p[1].exchange.body_bytes = 50; /* the file ends before */
+	p[1].item.originals = offered;
+	p[1].item.original_count = 1;
+	parcel_put(f, &p[1]);
+	run_until_done(f, p, 2);
+	assert_true(p[1].item.lost);
+	assert_null(p[1].item.refers_to);
+	assert_string_equal(p[1].item.warc_name, "");
+	fixture_stop(f);
+	assert_int_equal(look_around(f).records, 3);
+	for (size_t i = 0; i < 2; i++)
+		parcel_done(&p[i]);
+}
+
 static void assert_hex(const unsigned char *bytes, size_t count, const char *want)
 {
 	char hex[130];
@@ -451,6 +554,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(an_exchange_is_two_records),
+		CASE(a_body_that_an_earlier_record_has_is_referred_to),
+		CASE(a_body_that_cannot_be_compared_is_lost),
 		CASE(bodies_are_digested),
 		CASE(the_first_record_is_the_warcinfo),
 		CASE(a_cut_body_says_so),

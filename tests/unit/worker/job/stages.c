@@ -230,7 +230,11 @@ void fake_archive_done(void)
 	digest_item(item);
 	/* SHA-1 of nothing, in base 32 */
 	memcpy(item->payload_sha1b32, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", 33);
+	memcpy(item->record_id, "01234567-89ab-4def-8123-456789abcdef", 37);
 	item->csize = 100;
+	for (size_t i = 0; i < item->original_count; i++)
+		if (memcmp(item->originals[i]->payload_sha1, item->body.sha1, 20) == 0)
+			item->refers_to = item->originals[i];
 	item->done(item);
 }
 
@@ -283,6 +287,7 @@ void fake_store_done(void)
 
 struct ing_lookup_question {
 	ing_lookup_result_f *done;
+	ing_lookup_captures_f *captures_done;
 	void *ctx;
 };
 
@@ -295,6 +300,28 @@ struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *
 	snprintf(fake.last_asked, sizeof(fake.last_asked), "%s %s", ingest_type, base_url);
 	fake_list_add(&fake.questions, q);
 	return q;
+}
+
+struct ing_lookup_question *ing_lookup_captures(
+	struct ing_lookup *l, const char *url, ing_lookup_captures_f *done, void *ctx)
+{
+	(void)l;
+	if (fake.lookup_blocked)
+		return NULL;
+	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
+	*q = (struct ing_lookup_question){.captures_done = done, .ctx = ctx};
+	snprintf(fake.last_asked, sizeof(fake.last_asked), "captures %s", url);
+	fake_list_add(&fake.questions, q);
+	return q;
+}
+
+void fake_lookup_captures_done(const struct ing_row_cdx *rows, size_t count)
+{
+	struct ing_lookup_question *q = fake_list_take_at(&fake.questions, 0);
+	ing_lookup_captures_f *done = q->captures_done;
+	void *ctx = q->ctx;
+	free(q);
+	done(ctx, rows, count);
 }
 
 void ing_lookup_cancel(struct ing_lookup_question *q)

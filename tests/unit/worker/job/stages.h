@@ -113,7 +113,9 @@ void fake_exam_says(struct ing_findings *f);                       /* f as it is
 struct ing_earlier_result;
 void fake_lookup_done(
 	const struct ing_earlier_result *r); /* the oldest question; NULL: nothing is there */
-void fake_archive_done(void);
+struct ing_row_cdx;
+void fake_lookup_captures_done(const struct ing_row_cdx *rows, size_t count);
+void fake_archive_done(void); /* a revisit record, if one of the originals has its body */
 void fake_archive_lose(void); /* its body cannot be read back */
 void fake_store_done(void);
 /* Of the oldest message or record that waits: would it be sent now? */

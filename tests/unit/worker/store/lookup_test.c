@@ -178,6 +178,105 @@ static void each_of_many_gets_its_own_answer(void **state)
 	free(a);
 }
 
+/* --- captures --- */
+
+struct captured {
+	struct bench *b;
+	unsigned answers;
+	char words[2048];
+};
+
+static void on_captures(void *ctx, const struct ing_row_cdx *rows, size_t count)
+{
+	struct captured *c = ctx;
+	c->answers++;
+	c->b->done++;
+	int n = 0;
+	c->words[0] = '\0';
+	for (size_t i = 0; i < count; i++)
+		n += snprintf(c->words + n, sizeof(c->words) - (size_t)n,
+			"%s %s %s %s %s %s %llu %llu %s %s\n", rows[i].url, rows[i].datetime,
+			rows[i].sha1hex, or_none(rows[i].cdx_sha1hex), or_none(rows[i].mimetype),
+			rows[i].warc_path, (unsigned long long)rows[i].warc_csize,
+			(unsigned long long)rows[i].warc_offset, rows[i].record_id,
+			rows[i].record_date);
+}
+
+#define RECORD_ID "01234567-89ab-4def-8123-456789abcdef"
+#define RECORD_DATE "2026-11-21T11:00:00.123456Z"
+
+static void the_captures_of_a_url_are_those_that_can_be_referred_to(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e;
+	struct captured c = {.b = &b};
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	bench_fill(&b, &e, 7);
+	e.cdx.record_id = RECORD_ID;
+	e.cdx.record_date = RECORD_DATE;
+	ing_store_put(b.store, &e.item);
+	bench_wait(&b, 1);
+	/* Later ones: a revisit, one from before records had names, one without a file. */
+	bench_sql(dsn,
+		"INSERT INTO cdx (url, datetime, sha1hex, mimetype, warc_path, warc_record_id, warc_date)"
+		" SELECT url, (20261122110000 + n)::text, sha1hex,"
+		" CASE n WHEN 1 THEN 'warc/revisit' END, CASE n WHEN 2 THEN NULL ELSE 'b.warc.gz' END,"
+		" CASE n WHEN 3 THEN NULL ELSE warc_record_id END, warc_date"
+		" FROM cdx, generate_series(1, 3) n");
+	assert_non_null(ing_lookup_captures(l, "https://a.example/7", on_captures, &c));
+	bench_wait(&b, 2);
+	assert_string_equal(c.words,
+		"https://a.example/7 " DT " " SHA1_OF_7 " " SHA1
+		" application/pdf a.warc.gz 100 1007 " RECORD_ID " " RECORD_DATE "\n");
+	assert_non_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
+	bench_wait(&b, 3);
+	assert_string_equal(c.words, "");
+	/* The newest few. */
+	bench_sql(dsn,
+		"INSERT INTO cdx (url, datetime, sha1hex, warc_path, warc_csize, warc_offset,"
+		" warc_record_id, warc_date)"
+		" SELECT url, (20261123110000 + n)::text, sha1hex, 'c.warc.gz', 1, n, warc_record_id,"
+		" warc_date FROM cdx, generate_series(1, 9) n WHERE datetime = '" DT "'");
+	assert_non_null(ing_lookup_captures(l, "https://a.example/7", on_captures, &c));
+	bench_wait(&b, 4);
+	const char *at = c.words;
+	for (int i = 9; i > 9 - ING_LOOKUP_CAPTURES; i--) {
+		char want[128];
+		snprintf(want, sizeof(want), "https://a.example/7 %lld ", 20261123110000LL + i);
+		assert_memory_equal(at, want, strlen(want));
+		at = strchr(at, '\n') + 1;
+	}
+	assert_string_equal(at, "");
+	ing_lookup_free(l);
+	bench_close(&b);
+}
+
+static void questions_of_both_kinds_go_together(void **state)
+{
+	(void)state;
+	enum { COUNT = 1300 };
+	struct bench b;
+	struct asked a = {.b = &b};
+	struct captured c = {.b = &b};
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	for (int i = 0; i < COUNT; i++) {
+		ing_lookup_result(l, "pdf", "https://a.example/", on_answer, &a);
+		assert_non_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
+	}
+	bench_wait(&b, 2 * COUNT);
+	assert_int_equal(a.answers, COUNT);
+	assert_int_equal(c.answers, COUNT);
+	ing_lookup_free(l);
+	bench_close(&b);
+}
+
 static void one_that_was_taken_back_is_not_answered(void **state)
 {
 	(void)state;
@@ -218,19 +317,26 @@ static void questions_wait_for_the_database_and_are_bounded(void **state)
 	bench_sql(dsn, "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
 		       " VALUES ('pdf', 'https://a.example/', false, 'no-pdf-link')");
 	cluster_stop(&bench_cluster);
+	struct captured c = {.b = &b};
+	assert_non_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
 	ask(&a, &b, l, "https://a.example/");
 	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
-	while (!ing_lookup_blocked(l) && ing_now_ms() < until)
+	while (c.answers == 0 && ing_now_ms() < until)
 		uv_run(&b.loop, UV_RUN_ONCE);
 	assert_true(ing_lookup_blocked(l));
 	assert_int_equal(a.answers, 0);
+	/* Captures are not worth waiting for. */
+	assert_int_equal(c.answers, 1);
+	assert_string_equal(c.words, "");
+	assert_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
 	unsigned waiting = 1;
 	for (; !ing_lookup_is_full(l); waiting++)
 		ing_lookup_result(l, "pdf", "https://b.example/", on_answer, &a);
 	assert_in_range(waiting, 1000, 100000);
 	cluster_resume(&bench_cluster);
-	bench_wait(&b, waiting);
+	bench_wait(&b, waiting + 1);
 	assert_int_equal(a.answers, waiting);
+	assert_int_equal(c.answers, 1);
 	assert_string_equal(a.words, "pdf https://a.example/ 0 no-pdf-link - - 0 -\n");
 	assert_false(ing_lookup_blocked(l) || ing_lookup_is_full(l));
 	ing_lookup_free(l);
@@ -257,6 +363,8 @@ int main(void)
 		WITH_SERVER(all_rows_of_a_hit_come_back),
 		WITH_SERVER(what_is_not_there_is_not_told),
 		WITH_SERVER(each_of_many_gets_its_own_answer),
+		WITH_SERVER(the_captures_of_a_url_are_those_that_can_be_referred_to),
+		WITH_SERVER(questions_of_both_kinds_go_together),
 		WITH_SERVER(one_that_was_taken_back_is_not_answered),
 		WITH_SERVER(questions_wait_for_the_database_and_are_bounded),
 		WITH_SERVER(a_schema_of_another_version_is_refused),

@@ -88,7 +88,9 @@ static void rows_of_an_item(void **state)
 			.sha1hex = SHA1,
 			.warc_path = "w.warc.gz",
 			.warc_csize = 5,
-			.warc_offset = 0},
+			.warc_offset = 0,
+			.record_id = "01234567-89ab-4def-8123-456789abcdef",
+			.record_date = "2026-11-21T11:00:00.123456Z"},
 		{.url = "https://b.example/",
 			.datetime = "20261121110001",
 			.sha1hex = SHA1,
@@ -115,8 +117,10 @@ static void rows_of_an_item(void **state)
 	assert_true(ing_table_row(table_named("cdx"), &rows, 0, 0, &out));
 	assert_true(ing_table_row(table_named("cdx"), &rows, 1, 1, &out));
 	assert_string_equal(ing_buf_str(&out),
-		"https://a.example/\t20261121110000\t" SHA1 "\t\\N\t\\N\tw.warc.gz\t5\t0\t0\n"
-		"https://b.example/\t20261121110001\t" SHA1 "\t\\N\t\\N\t\\N\t\\N\t0\t1\n");
+		"https://a.example/\t20261121110000\t" SHA1 "\t\\N\t\\N\tw.warc.gz\t5\t0\t"
+		"01234567-89ab-4def-8123-456789abcdef\t2026-11-21T11:00:00.123456Z\t0\n"
+		"https://b.example/\t20261121110001\t" SHA1
+		"\t\\N\t\\N\t\\N\t\\N\t0\t\\N\t\\N\t1\n");
 	ing_buf_done(&out);
 }
 
