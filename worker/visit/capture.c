@@ -93,9 +93,10 @@ bool ing_capture_original_row(
 void ing_capture_add_rows(const struct ing_capture *c, char hex[ING_SHA1_HEX_BYTES],
 	struct ing_row_cdx *rows, size_t *count)
 {
-	if (!ing_capture_row(c, hex, &rows[*count]))
+	struct ing_row_cdx row;
+	if (!ing_capture_row(c, hex, &row))
 		return;
-	const struct ing_row_cdx *row = &rows[(*count)++];
-	if (ing_capture_original_row(c, row, &rows[*count]))
+	if (ing_capture_original_row(c, &row, &rows[*count]))
 		(*count)++;
+	rows[(*count)++] = row;
 }

@@ -49,6 +49,7 @@ bool ing_capture_row(
 bool ing_capture_original_row(
 	const struct ing_capture *c, const struct ing_row_cdx *row, struct ing_row_cdx *ret);
 #define ING_CAPTURE_ROWS 2 /* a capture has at most */
-/* Both, appended to rows at *count. */
+/* Both, appended to rows at *count; the original first: of two rows of the same second the table keeps
+ * the first, and a revisit without it leads nowhere. */
 void ing_capture_add_rows(const struct ing_capture *c, char hex[ING_SHA1_HEX_BYTES],
 	struct ing_row_cdx *rows, size_t *count);

@@ -304,12 +304,12 @@ static void what_was_archived_a_moment_ago_needs_no_table(void **state)
 	/* Its row comes with that of the revisit, should it not be there yet. */
 	ing_capture_add_rows(capture(), hex, rows, &count);
 	assert_int_equal(count, 2);
-	assert_string_equal(rows[0].mimetype, "warc/revisit");
-	assert_string_equal(rows[0].record_date, capture()->record_date);
-	assert_string_equal(rows[1].mimetype, "text/plain");
-	assert_string_equal(rows[1].datetime, first_dt);
-	assert_string_equal(rows[1].record_date, first_date);
-	assert_string_equal(rows[1].sha1hex, rows[0].sha1hex);
+	assert_string_equal(rows[1].mimetype, "warc/revisit");
+	assert_string_equal(rows[1].record_date, capture()->record_date);
+	assert_string_equal(rows[0].mimetype, "text/plain");
+	assert_string_equal(rows[0].datetime, first_dt);
+	assert_string_equal(rows[0].record_date, first_date);
+	assert_string_equal(rows[0].sha1hex, rows[1].sha1hex);
 	end();
 }
 
