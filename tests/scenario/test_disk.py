@@ -128,7 +128,6 @@ def test_a_full_disk_leaves_valid_files_and_is_waited_for(worker, disk, polite, 
     assert all(len(polite.paths(name, robots=False)) == 1 for name in names)
 
 
-@pytest.mark.at_least_once("killed after results were sent and before their positions were committed")
 def test_a_worker_that_is_killed_with_a_full_disk_starts_again(worker, disk, polite, submit, results):
     names = [f"h{number}.test.example" for number in range(10)]
     levels = {"disk.stop_bytes": 0, "disk.abort_bytes": 0}

@@ -93,7 +93,6 @@ def check_every_host(polite, hosts, delay_s):
         check_one_at_a_time(polite.seen(host), delay_s)
 
 
-@pytest.mark.at_least_once("kill -9: what was under way is asked again")
 @pytest.mark.slow
 def test_three_workers_one_of_them_killed(fleet, spread, urls_with_results, polite, wait_until, sql):
     """Every host's URLs are on all partitions, so that all workers want all hosts, and the leases go round. No host
@@ -151,7 +150,6 @@ def test_without_the_database_nobody_fetches(fleet, spread, urls_with_results, p
     check_every_host(polite, {one.host for one in polite.seen()}, 0.3)
 
 
-@pytest.mark.at_least_once("what was under way in a partition that moves is asked again by its new owner")
 def test_a_rebalance_shortens_no_pause(worker, spread, urls_with_results, polite, wait_until):
     """A second worker comes while the first one's transfers are under way: they are called off, and done again by
     whoever owns them now. The hosts have been asked all the same, and are owed their pause."""
@@ -185,7 +183,6 @@ def test_a_clean_stop_gives_hosts_back_at_once(worker, spread, urls_with_results
     assert not sql("SELECT host FROM host_state WHERE holder IS NOT NULL")
 
 
-@pytest.mark.at_least_once("kill -9: what was under way is asked again")
 def test_a_killed_worker_comes_back_to_its_own_hosts(worker, spread, urls_with_results, polite, wait_until):
     """Under the same name, it need not wait for its leases of a minute to end."""
     polite.page("*", "*", Answer(delay_s=0.1))

@@ -9,7 +9,6 @@ DELAY_S = 9  # with a longer one the lease would go back at once, and say when t
 
 
 @pytest.mark.unfinished("nobody waits for a third pause")
-@pytest.mark.at_least_once("kill -9: what was under way is asked again")
 def test_a_host_rests_for_its_own_pause_after_a_crash(worker, submit, polite, host_rules, wait_until):
     host_rules([{"host": HOST, "delay_ms": DELAY_S * 1000}])
     overrides = {"gate.lease_ms": 60_000, "fetch.timeout_ms": 5_000,

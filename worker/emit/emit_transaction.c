@@ -430,7 +430,9 @@ unsigned ing_transactions_outstanding(const struct ing_transactions *t)
 bool ing_transactions_blocked(const struct ing_transactions *t)
 {
 	struct ing_error err;
-	if (ing_tx_producer_state(t->producer, &err) != ING_TX_READY || t->backoff_ms > 0 ||
+	/* Only a record that is tried again shows that transactions get through again. */
+	bool failing = t->backoff_ms > 0 && t->outstanding > 0;
+	if (ing_tx_producer_state(t->producer, &err) != ING_TX_READY || failing ||
 		t->bytes > t->conf.max_bytes)
 		return true;
 	const struct ing_emit_record *oldest = t->batch != NULL ? t->batch->records[0] : t->waiting;

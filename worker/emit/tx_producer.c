@@ -40,6 +40,8 @@ struct ing_tx_producer {
 	enum ing_tx_state state; /* set by the thread, err before it. Atomic. */
 	struct ing_error err;
 	bool knows_topics;
+	bool aborting; /* also afterwards, when … */
+	bool confused; /* the coordinator has no transaction to abort: to be opened anew */
 	struct ing_tx_batch *batch; /* whose messages are reported */
 	struct ing_log_throttle throttle;
 	void (*wake)(void *ctx);
@@ -149,9 +151,11 @@ static void on_report(rd_kafka_t *rk, const rd_kafka_message_t *m, void *ctx)
 
 static void on_error(rd_kafka_t *rk, int code, const char *reason, void *ctx)
 {
-	(void)rk;
 	struct ing_tx_producer *p = ctx;
 	unsigned more;
+	rd_kafka_resp_err_t first = rd_kafka_fatal_error(rk, NULL, 0);
+	if (p->aborting && first == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE)
+		return; /* abort_transaction() sees it */
 	if (code == RD_KAFKA_RESP_ERR__FATAL)
 		fail(p, "producer", code, reason);
 	else if (ing_log_throttle_pass(&p->throttle, LOG_EVERY_MS, &more))
@@ -290,18 +294,33 @@ static void commit(struct ing_tx_producer *p, struct ing_tx_batch *b)
 				    : ING_TX_UNKNOWN;
 }
 
+/* The coordinator has no such transaction: it went away before it heard of it. librdkafka takes that as
+ * fatal for the producer, but there is nothing to abort, and no other producer has our place. */
+static bool has_nothing_to_abort(rd_kafka_error_t *error)
+{
+	return error != NULL && rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE;
+}
+
 /* A transaction that we can't abort is aborted by its coordinator; this producer commits nothing after
  * it. */
 static void abort_transaction(struct ing_tx_producer *p, struct ing_tx_batch *b)
 {
 	enum verdict verdict = AGAIN;
+	p->aborting = true;
 	while (verdict == AGAIN) {
-		verdict = judge(p, b, "abort", rd_kafka_abort_transaction(p->producer.rk, CALL_MS));
+		rd_kafka_error_t *error = rd_kafka_abort_transaction(p->producer.rk, CALL_MS);
+		if (has_nothing_to_abort(error)) {
+			p->confused = true;
+			rd_kafka_error_destroy(error);
+			return;
+		}
+		verdict = judge(p, b, "abort", error);
 		if (verdict == AGAIN && is_closing(p))
 			break;
 		if (verdict == AGAIN)
 			nap();
 	}
+	p->aborting = false;
 	if (verdict == ABORT)
 		fail(p, "abort", b->code, b->err.msg);
 }
@@ -380,9 +399,7 @@ static void initialise(struct ing_tx_producer *p)
 	}
 }
 
-/* A set of messages must fit the topic with the smallest limit. What comes before the limits are known
- * is one transaction, or none. */
-static void fit_sets(struct ing_tx_producer *p, const struct ing_tx_batch *b);
+static void reopen_when_due(struct ing_tx_producer *p, const struct ing_tx_batch *b);
 
 static void *run(void *arg)
 {
@@ -396,7 +413,7 @@ static void *run(void *arg)
 		while (node != NULL) {
 			struct ing_node *next = node->next;
 			struct ing_tx_batch *b = ING_CONTAINER(node, struct ing_tx_batch, node);
-			fit_sets(p, b);
+			reopen_when_due(p, b);
 			run_batch(p, b);
 			node = next;
 		}
@@ -410,13 +427,17 @@ static int open_producer(struct ing_tx_producer *p, size_t set_bytes, struct ing
 		&p->producer, ING_PRODUCER_TRANSACTIONAL, p->conf, set_bytes, &calls, err);
 }
 
-static void fit_sets(struct ing_tx_producer *p, const struct ing_tx_batch *b)
+/* A set of messages must fit the topic with the smallest limit. What comes before the limits are known
+ * is one transaction, or none. */
+static void reopen_when_due(struct ing_tx_producer *p, const struct ing_tx_batch *b)
 {
-	if (p->producer.batch_bytes <= b->set_bytes || has_failed(p))
+	if ((p->producer.batch_bytes <= b->set_bytes && !p->confused) || has_failed(p))
 		return;
 	struct ing_error err = {0};
+	size_t set_bytes = ING_MIN(p->producer.batch_bytes, b->set_bytes);
+	p->confused = p->aborting = false;
 	ing_producer_close(&p->producer);
-	int rc = open_producer(p, b->set_bytes, &err);
+	int rc = open_producer(p, set_bytes, &err);
 	ing_must(rc == 0); /* the same settings were valid before */
 	p->knows_topics = false;
 	initialise(p);

@@ -13,7 +13,7 @@
 
 #include "common/base/clock.h"
 
-enum { API_PRODUCE = 0, API_END_TXN = 26 };
+enum { API_PRODUCE = 0, API_END_TXN = 26, API_TXN_OFFSET_COMMIT = 28 };
 
 static void setup(struct record_world *w)
 {
@@ -192,6 +192,48 @@ static void test_an_open_transaction_is_aborted_by_a_revocation(void **state)
 	record_world_done(&w);
 }
 
+/* Its coordinator went away before it had heard of it, and has nothing to abort. librdkafka's producer is
+ * of no use then; the next one commits. */
+static void test_a_transaction_that_its_coordinator_does_not_know_is_given_up(void **state)
+{
+	(void)state;
+	struct record_world w;
+	setup(&w);
+	record_commit(&w, 0);
+	record_wait(&w, &w.committed, 1);
+	rd_kafka_mock_push_request_errors(
+		w.kafka.cluster, API_TXN_OFFSET_COMMIT, 1, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
+	rd_kafka_mock_push_request_errors(
+		w.kafka.cluster, API_END_TXN, 1, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE);
+	record_commit_range(&w, 1, 10);
+	record_wait(&w, &w.committed, 11);
+	record_expect_committed(&w, 0, 11);
+	assert_int_equal(w.fatals, 0);
+	assert_false(ing_emit_blocked(w.e));
+	record_world_done(&w);
+}
+
+/* Nothing is left that could show that transactions get through again: more must come. */
+static void test_failing_transactions_do_not_block_once_their_records_are_dropped(void **state)
+{
+	(void)state;
+	struct record_world w;
+	setup(&w);
+	record_commit(&w, 0);
+	record_wait(&w, &w.committed, 1);
+	w.checks[0] = w.checks[1] = w.checks[2] = ING_POSITIONS_TOPIC_RECREATED;
+	w.check_count = 3;
+	record_commit_range(&w, 1, 4);
+	while (!ing_emit_blocked(w.e))
+		uv_run(&w.loop, UV_RUN_ONCE);
+	ing_emit_drop_all(w.e);
+	record_wait(&w, &w.dropped, 4);
+	assert_false(ing_emit_blocked(w.e));
+	record_commit_range(&w, 5, 4);
+	record_wait(&w, &w.committed, 5);
+	record_world_done(&w);
+}
+
 /* A commit that is on its way can't be called back: what it has is committed, the rest is dropped. */
 static void test_a_commit_on_its_way_is_not_called_back(void **state)
 {
@@ -339,6 +381,9 @@ int main(void)
 		cmocka_unit_test(test_what_is_too_large_is_refused_alone),
 		cmocka_unit_test(test_records_that_wait_are_dropped_with_their_partition),
 		cmocka_unit_test(test_an_open_transaction_is_aborted_by_a_revocation),
+		cmocka_unit_test(test_a_transaction_that_its_coordinator_does_not_know_is_given_up),
+		cmocka_unit_test(
+			test_failing_transactions_do_not_block_once_their_records_are_dropped),
 		cmocka_unit_test(test_a_commit_on_its_way_is_not_called_back),
 		cmocka_unit_test(test_nothing_is_committed_while_positions_cannot_be_checked),
 		cmocka_unit_test(test_the_end_commits_what_there_is),

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pages of many hosts of the sample web, which may be held back until a test has done something."""
+
+import collections
+import threading
+
+from server import Reply
+
+PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+
+
+class Pages:
+    """Pages of many hosts; closed, they are not answered until they are opened. The sample web serves other tests,
+    too: the hosts have the test's tag in their names, and what was asked of them is counted here."""
+
+    def __init__(self, web, tag):
+        self.web = web
+        self.tag = tag
+        self.seen = collections.defaultdict(set)
+        self.visits = collections.Counter()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def requests(self, prefix, count):
+        for number in range(count):
+            host = f"h{number}.{prefix}.{self.tag}.test.example"
+            self.web.route(host, "/", lambda _, name=host: self.page(prefix, name))
+            yield {"ingest_type": "html", "base_url": f"http://{host}/"}
+
+    def page(self, prefix, host):
+        self.seen[prefix].add(host)
+        self.visits[prefix] += 1
+        self.gate.wait(60)
+        return Reply(200, PAGE)
+
+    def asked(self, prefix):
+        """How many hosts of that prefix have been asked for their page so far."""
+        return len(self.seen[prefix])
