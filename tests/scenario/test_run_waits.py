@@ -170,3 +170,90 @@ def test_hosts_can_be_asked_about_while_a_run_goes_on(command, program, site, tm
     assert process.returncode == 4
     assert hosts("top", "--dir", out).returncode == 3
     assert not (out / "run.sock").exists()
+
+
+# --- requests that wait in the folder ---
+
+
+def sorted_urls(hot, hosts):
+    return [f"http://hot.test.example/{n}" for n in range(hot)] + [f"http://h{n}.polite.example/" for n in range(hosts)]
+
+
+def test_a_list_sorted_by_host_keeps_no_host_waiting(command, site, tmp_path):
+    """What is beyond a host's share of the window waits in the folder, of which nothing is left at the end."""
+    urls = sorted_urls(80, 10)
+    (tmp_path / "in.jsonl").write_text(lines_of(*urls))
+    out = tmp_path / "d"
+    done = subprocess.run(command("run", "--out", out, tmp_path / "in.jsonl", **{
+        "intake.max_waiting": 40, "gate.host_delay_ms": 50}), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert statuses((out / "results.jsonl").read_text()) == [(url, "success") for url in sorted(urls)]
+    assert len(site.seen()) == len(urls)
+    last_of_others = max(one.end for one in site.seen() if one.host != "hot.test.example")
+    assert sum(one.end < last_of_others for one in site.seen("hot.test.example")) < 40
+    assert not list(out.glob(".parked*"))
+
+
+def test_a_killed_run_goes_on_with_what_it_had_parked(command, site, tmp_path):
+    urls = sorted_urls(80, 10)
+    (tmp_path / "in.jsonl").write_text(lines_of(*urls))
+    out = tmp_path / "d"
+    for number in range(3):
+        process = subprocess.Popen(command("run", "--out", out, *["--resume"][:number], tmp_path / "in.jsonl", **{
+            "intake.max_waiting": 40, "gate.host_delay_ms": 100}), stderr=subprocess.PIPE, text=True)
+        if number < 2:
+            wait_for_lines(out / ".parked-1m.jsonl", 30 * (number + 1))
+            process.kill()
+        words = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, words
+    assert statuses((out / "results.jsonl").read_text()) == [(url, "success") for url in sorted(urls)]
+
+
+def wait_for_lines(path, count, timeout=60):
+    deadline = time.monotonic() + timeout
+    while not path.exists() or path.read_bytes().count(b"\n") < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_tries_are_counted_across_runs(command, site, tmp_path):
+    """The second run neither tries before it is due nor begins to count anew."""
+    site.page("cut.test.example", "*", Answer(cut=5))
+    (tmp_path / "in.jsonl").write_text(lines_of("http://cut.test.example/"))
+    out = tmp_path / "d"
+
+    def start(*more):
+        return subprocess.Popen(command("run", "--out", out, "--max-wait", "7200", *more, tmp_path / "in.jsonl"),
+                                stderr=subprocess.PIPE, text=True)
+    process = start()
+    wait_for_lines(out / ".parked-1h.jsonl", 1)
+    process.kill()
+    process.communicate(timeout=60)
+    tried = len(site.seen())
+    line = json.loads((out / ".parked-1h.jsonl").read_text())
+    assert line["headers"]["attempt"] == "1" and line["headers"]["host"] == "cut.test.example"
+    process = start("--resume")
+    wait_for_lines(out / ".parked-10m.jsonl", 1)  # what is left of the hour
+    process.kill()
+    process.communicate(timeout=60)
+    assert len(site.seen()) == tried
+    again = json.loads((out / ".parked-10m.jsonl").read_text())
+    assert again["headers"] == {**line["headers"], "not-before": again["headers"]["not-before"]}
+    # as if all of it had passed, and the second try, too
+    (out / ".parked-10m.jsonl").write_text("")
+    line["headers"].update({"attempt": "2", "not-before": "1"})
+    (out / ".parked-1h.jsonl").write_text(json.dumps(line) + "\n")
+    process = start("--resume")
+    words = process.communicate(timeout=60)[1]
+    assert process.returncode == 0, words
+    result = json.loads((out / "results.jsonl").read_text())
+    assert result["status"] == "truncated-body" and "tried 3 times" in result["error_message"]
+
+
+def test_without_a_long_wait_nobody_is_kept_for_another_try(command, site, tmp_path):
+    site.page("cut.test.example", "*", Answer(cut=5))
+    (tmp_path / "in.jsonl").write_text(lines_of("http://cut.test.example/"))
+    done = subprocess.run(command("run", "--out", tmp_path / "d", tmp_path / "in.jsonl"), capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert statuses((tmp_path / "d" / "results.jsonl").read_text()) == [("http://cut.test.example/", "truncated-body")]

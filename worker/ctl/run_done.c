@@ -20,7 +20,7 @@
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
 
-#define DIGEST_BYTES 20
+#define DIGEST_BYTES ING_RUN_IDENTITY_BYTES
 #define MAX_LINE_BYTES ((size_t)64 << 20) /* twice of what is written as one */
 
 struct digest {
@@ -174,6 +174,13 @@ static int read_lines(struct ing_run_done *d, const char *dir, const char *name,
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_run_identify(const json_t *request, unsigned char ret[ING_RUN_IDENTITY_BYTES])
+{
+	struct digest digest;
+	identify(request, &digest);
+	memcpy(ret, digest.bytes, DIGEST_BYTES);
+}
 
 int ing_run_done_load(const char *dir, struct ing_run_done **ret, struct ing_error *err)
 {

@@ -21,6 +21,12 @@ enum ing_run_was {
 	ING_RUN_WAS_BAD, /* unreadable, and is among the dead letters */
 };
 
+#define ING_RUN_IDENTITY_BYTES 20
+
+struct json_t;
+/* A digest of a request's identity. */
+void ing_run_identify(const struct json_t *request, unsigned char ret[ING_RUN_IDENTITY_BYTES]);
+
 /* Reads DIR/results.jsonl and DIR/dead-letters.jsonl, which may be missing and must end with whole
  * lines. -SYSTEM: a file cannot be read. */
 int ing_run_done_load(

@@ -67,8 +67,6 @@ static int cut_partial_lines(const char *dir, struct ing_error *err)
 	int rc = cut_partial_line(path, err);
 	for (int i = 0; i < ING_OUTPUTS_ && rc == 0; i++) {
 		const char *file = ing_output_row((enum ing_output)i)->file;
-		if (file == NULL)
-			continue;
 		snprintf(path, sizeof(path), "%s/%s", dir, file);
 		rc = cut_partial_line(path, err);
 	}

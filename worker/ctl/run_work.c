@@ -15,10 +15,12 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
+#include "worker/ctl/run_parked.h"
 #include "worker/emit/emit.h"
 #include "worker/job/job.h"
 
 #define VERB "run"
+#define SERVE_MS 50
 
 static void on_signal(uv_signal_t *s, int signum)
 {
@@ -59,6 +61,21 @@ static void print_bad_line(
 	fputc('\n', stderr);
 }
 
+/* A line of the input that is to be done; with what an earlier run says of it. */
+static void begin_request(struct ing_run_work *w, const struct ing_message *m)
+{
+	struct ing_parked parked;
+	struct ing_parked_text text;
+	struct ing_header headers[ING_PARKED_HEADERS];
+	struct ing_message with = *m;
+	if (w->parked != NULL &&
+		ing_run_parked_restore(w->parked, m->value, m->value_bytes, &parked)) {
+		with.headers = headers;
+		with.header_count = ing_parked_format(&parked, &text, headers);
+	}
+	ing_pipeline_on_message(w->engine.pipeline, &with);
+}
+
 static void on_message(void *ctx, const struct ing_message *m)
 {
 	struct ing_run_work *w = ctx;
@@ -67,7 +84,7 @@ static void on_message(void *ctx, const struct ing_message *m)
 		w->before != NULL ? ing_run_done_take(w->before, m->value, m->value_bytes, &err)
 				  : ING_RUN_NEW;
 	if (was == ING_RUN_NEW) {
-		ing_pipeline_on_message(w->engine.pipeline, m);
+		begin_request(w, m);
 		return;
 	}
 	if (was == ING_RUN_WAS_BAD) {
@@ -95,7 +112,9 @@ static void on_assigned(void *ctx, unsigned partitions)
 static void on_end(void *ctx)
 {
 	struct ing_run_work *w = ctx;
-	ing_engine_finish(&w->engine);
+	w->input_over = true;
+	if (w->parked == NULL)
+		ing_engine_finish(&w->engine);
 }
 
 /* Nothing more is read, and what is unfinished is cancelled. */
@@ -129,6 +148,41 @@ static void on_cdx(void *ctx, const struct ing_cdx *row)
 	struct ing_error err = {0};
 	if (w->folder != NULL && ing_run_folder_add_row(w->folder, row, &err) != 0)
 		on_fatal(w, &err);
+}
+
+/* --- what is parked --- */
+
+static void on_parked(void *ctx, enum ing_tier tier)
+{
+	struct ing_run_work *w = ctx;
+	ing_run_parked_added(w->parked, tier);
+}
+
+static bool takes_parked(void *ctx)
+{
+	const struct ing_run_work *w = ctx;
+	return ing_pipeline_takes(w->engine.pipeline, ING_LANE_REQUESTS);
+}
+
+static void give_parked(void *ctx, const struct ing_message *m)
+{
+	struct ing_run_work *w = ctx;
+	ing_pipeline_on_message(w->engine.pipeline, m);
+}
+
+/* What is under way may still be parked, and what is parked comes back. */
+static void on_serving(uv_timer_t *timer)
+{
+	struct ing_run_work *w = timer->data;
+	const struct ing_run_parked_user user = {takes_parked, give_parked, on_fatal, w};
+	if (w->failed || w->interrupted)
+		return;
+	ing_run_parked_serve(w->parked, &user);
+	if (!w->input_over || !ing_run_parked_is_empty(w->parked) ||
+		!ing_pipeline_idle(w->engine.pipeline))
+		return;
+	uv_timer_stop(timer);
+	ing_engine_finish(&w->engine);
 }
 
 /* --- set-up --- */
@@ -183,6 +237,8 @@ int ing_run_work_open(struct ing_run_work *w, struct ing_error *err)
 			&w->engine.loop, results_fd, w->out_dir, &outside->emit, err);
 	if (rc == 0)
 		ing_emit_lines_on_fatal(outside->emit, on_fatal, w);
+	if (rc == 0 && w->out_dir != NULL)
+		rc = ing_run_parked_open(w->out_dir, w->before != NULL, &w->parked, err);
 	if (rc == 0)
 		rc = ing_intake_lines_new(&w->engine.loop, w->input_fd, w->input_name, &events,
 			&outside->intake, err);
@@ -190,6 +246,7 @@ int ing_run_work_open(struct ing_run_work *w, struct ing_error *err)
 		return rc;
 	outside->on_cdx = on_cdx;
 	outside->on_result = on_result;
+	outside->on_parked = w->parked != NULL ? on_parked : NULL;
 	outside->on_dead_letter = on_dead_letter;
 	outside->ctx = w;
 	outside->output = "output";
@@ -208,9 +265,14 @@ bool ing_run_work_do(struct ing_run_work *w)
 	uv_signal_start(&w->on_int, on_signal, SIGINT);
 	open_control(w);
 	ing_run_progress_start(&w->progress, &w->engine, &w->counts);
+	uv_timer_init(loop, &w->serving);
+	w->serving.data = w;
+	if (w->parked != NULL)
+		uv_timer_start(&w->serving, on_serving, SERVE_MS, SERVE_MS);
 	ing_intake_start(w->engine.outside.intake);
 	ing_engine_run(&w->engine);
 	ing_run_progress_stop(&w->progress);
+	uv_close((uv_handle_t *)&w->serving, NULL);
 	uv_close((uv_handle_t *)&w->on_term, NULL);
 	uv_close((uv_handle_t *)&w->on_int, NULL);
 	return ing_engine_idle(&w->engine);
@@ -230,5 +292,8 @@ void ing_run_work_leave(const struct ing_run_work *w, int exit_status)
 void ing_run_work_close(struct ing_run_work *w)
 {
 	ing_engine_done(&w->engine);
+	ing_run_parked_free(ING_TAKE(w->parked));
+	if (w->out_dir != NULL && w->input_over && !w->interrupted && !w->failed)
+		ing_run_parked_remove(w->out_dir);
 	free(ING_TAKE(w->socket_path));
 }

@@ -18,6 +18,7 @@
 struct ing_conf;
 struct ing_run_done;
 struct ing_run_folder;
+struct ing_run_parked;
 
 struct ing_run_work {
 	/* The caller's, who sets them; all outlive the work. */
@@ -34,6 +35,9 @@ struct ing_run_work {
 	struct ing_engine engine;
 	char *socket_path;
 	struct ing_run_progress progress;
+	struct ing_run_parked *parked; /* of out_dir; NULL: none */
+	uv_timer_t serving;            /* of what is parked */
+	bool input_over;
 	uv_signal_t on_term, on_int;
 	bool interrupted; /* by a signal */
 	bool failed;      /* and error says why */

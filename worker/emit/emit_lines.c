@@ -26,6 +26,7 @@
 #include "common/data/base64.h"
 #include "common/data/json.h"
 #include "worker/emit/emit_priv.h"
+#include "worker/model/tier.h"
 
 /* Puts waiting for the writer at which intake should stop. */
 #define BLOCKED_PUTS 256
@@ -207,9 +208,9 @@ static json_t *make_base64(const char *value, size_t bytes)
 	return json;
 }
 
-/* {"value": text} or {"value_base64": …}, and {"headers": {name: value}}. NULL when memory is
- * short. */
-static char *make_dead_letter(const struct ing_output_message *m, size_t *ret_bytes)
+/* {"value": text} or {"value_base64": …}, and {"headers": {name: value}}: of dead letters and parked
+ * requests. NULL when memory is short. */
+static char *make_wrapped(const struct ing_output_message *m, size_t *ret_bytes)
 {
 	const char *bytes = m->value != NULL ? m->value : "";
 	bool is_text = ing_utf8_valid(bytes, m->value_bytes);
@@ -231,11 +232,11 @@ static char *make_dead_letter(const struct ing_output_message *m, size_t *ret_by
 /* The line without its newline, with a spare byte behind it; heap. Takes the value. */
 static char *make_line(const struct ing_output_message *m, size_t *ret_bytes)
 {
-	if (m->output != ING_OUTPUT_DEAD) {
+	if (m->output != ING_OUTPUT_DEAD && ing_tier_of_output(m->output) < 0) {
 		*ret_bytes = m->value_bytes;
 		return ing_realloc(m->value, m->value_bytes + 1);
 	}
-	char *line = make_dead_letter(m, ret_bytes);
+	char *line = make_wrapped(m, ret_bytes);
 	free(m->value);
 	return line;
 }
@@ -387,7 +388,7 @@ int ing_emit_lines_new(struct uv_loop_s *loop, int results_fd, const char *dir,
 	e->names[ING_OUTPUT_RESULTS] = ing_strdup("results");
 	int rc = 0;
 	for (int i = 0; i < ING_OUTPUTS_ && rc == 0 && dir != NULL; i++)
-		if (i != ING_OUTPUT_RESULTS && ing_output_row((enum ing_output)i)->file != NULL)
+		if (i != ING_OUTPUT_RESULTS)
 			rc = open_file(e, (enum ing_output)i, dir, err);
 	if (rc == 0) {
 		ing_queue_init(&e->todo);

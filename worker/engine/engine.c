@@ -80,6 +80,7 @@ void ing_engine_wire(struct ing_engine *e)
 					       .deliver = e->deliver,
 					       .lookup = e->lookup,
 					       .on_result = e->outside.on_result,
+					       .on_parked = e->outside.on_parked,
 					       .on_dead_letter = e->outside.on_dead_letter,
 					       .ctx = e->outside.ctx,
 				       });

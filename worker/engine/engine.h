@@ -12,6 +12,7 @@
 #include <uv.h>
 #include "common/base/error.h"
 #include "worker/model/status.h"
+#include "worker/model/tier.h"
 #include "worker/engine/ruleset.h"
 
 struct ing_cdx;
@@ -38,6 +39,7 @@ struct ing_engine_outside {
 	struct ing_emit *emit;
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
 	void (*on_result)(void *ctx, enum ing_status status);
+	void (*on_parked)(void *ctx, enum ing_tier tier);
 	void (*on_dead_letter)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void (*on_reloaded)(void *ctx); /* a reload has ended, with or without success */
 	void *ctx;

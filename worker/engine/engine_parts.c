@@ -428,12 +428,24 @@ static void set_weights(const struct ing_engine *e, unsigned weights[ING_LANES_]
 static void set_topics(const struct ing_engine *e, struct ing_pipeline_conf *conf)
 {
 	const struct ing_kafka_settings *kafka = &e->conf->kafka;
-	if (!e->shared)
-		return;
-	for (int i = 0; i < ING_LANES_; i++)
+	for (int i = 0; i < ING_LANES_ && e->shared; i++)
 		conf->lane_topics[i] = kafka->lane_topics[i];
-	for (int i = 0; i < ING_TIERS_; i++)
-		conf->tier_topics[i] = kafka->output_topics[ING_OUTPUT_OF_TIER(i)];
+	for (int i = 0; i < ING_TIERS_; i++) {
+		enum ing_output output = ING_OUTPUT_OF_TIER(i);
+		conf->tier_topics[i] =
+			e->shared ? kafka->output_topics[output] : ing_output_row(output)->file;
+	}
+}
+
+/* Somebody waits for the end of a run: not for longer than for a host that is held. */
+static uint64_t longest_park_ms(const struct ing_engine *e)
+{
+	const struct ing_gate_settings *gate = &e->conf->gate;
+	if (e->shared)
+		return 0;
+	if (gate->max_hold_ms == 0 || gate->max_wait_ms == 0)
+		return ING_MAX(gate->max_hold_ms, gate->max_wait_ms);
+	return ING_MIN(gate->max_hold_ms, gate->max_wait_ms);
 }
 
 static int init_deliver(struct ing_engine *e, struct ing_error *err)
@@ -464,6 +476,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 	};
 	set_weights(e, conf.weights);
 	set_topics(e, &conf);
+	conf.longest_park_ms = longest_park_ms(e);
 	e->pipeline = ing_pipeline_new(&e->loop, &conf);
 	return 0;
 }

@@ -108,6 +108,9 @@ struct ing_pipeline_conf {
 	struct ing_job_settings settings;
 	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
 	unsigned max_unacked;         /* decided, but not yet delivered: the gate holds beyond */
+	/* A request that would be parked for longer for a host that is held, or for another try, ends
+	 * instead; 0: none. */
+	uint64_t longest_park_ms;
 	/* Borrowed: topics of the lanes, and of parked requests. NULL: none. */
 	const char *lane_topics[ING_LANES_], *tier_topics[ING_TIERS_];
 	unsigned pdf_timeout_ms;
@@ -124,6 +127,8 @@ struct ing_stages {
 	struct ing_lookup *lookup; /* NULL: there is no database */
 	/* Called when a result is acknowledged. NULL: nobody wants it. */
 	void (*on_result)(void *ctx, enum ing_status status);
+	/* Called when a parked request is in its topic. NULL: nobody wants it. */
+	void (*on_parked)(void *ctx, enum ing_tier tier);
 	/* Called when a message was unreadable. NULL: nobody wants it. */
 	void (*on_dead_letter)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void *ctx;
@@ -145,6 +150,8 @@ void ing_pipeline_drain(struct ing_pipeline *p);
 /* Cancel what is left (the drain's bound has passed). Callbacks of threads may still be owed: run
  * the loop until idle. */
 void ing_pipeline_cancel(struct ing_pipeline *p);
+/* Messages of this lane may be given to it. */
+bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane);
 /* Nothing of a request is under way. Files of robots.txt may be: robots_fetch.h. */
 bool ing_pipeline_idle(const struct ing_pipeline *p);
 /* A stage is blocked (database, disk, broker): a short word, or NULL. */

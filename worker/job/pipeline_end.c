@@ -22,6 +22,9 @@
 static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 {
 	const struct ing_pipeline *p = ctx;
+	int tier = ing_tier_of_output(delivery->message.output);
+	if (tier >= 0 && p->stages.on_parked != NULL)
+		p->stages.on_parked(p->stages.ctx, (enum ing_tier)tier);
 	if (!ing_delivery_is_new_result(delivery))
 		return;
 	const struct ing_delivery_rule *rule = delivery->rules;
@@ -150,8 +153,6 @@ static struct ing_delivery *make_result(struct ing_job *job)
 	for (const struct ing_followed *f = w->followed; f != NULL; f = f->next)
 		ing_delivery_add_rule(delivery, f->rule);
 	delivery->status = w->status;
-	delivery->done = on_delivered;
-	delivery->ctx = job->pipeline;
 	return delivery;
 }
 
@@ -162,7 +163,6 @@ static void deliver_decided(struct ing_job *job)
 	if (ing_job_has_lost_answer(job))
 		forget_document(job->work);
 	check_document(job);
-	struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = ing_job_make_parked(job);
 	if (delivery == NULL)
 		delivery = make_result(job);
@@ -170,11 +170,19 @@ static void deliver_decided(struct ing_job *job)
 	delivery->lane = (enum ing_lane)job->lane;
 	delivery->accepted_ms = job->accepted_ms;
 	delivery->name = ing_arena_strdup(&delivery->ar, name_of(job->work));
+	struct ing_pipeline *p = job->pipeline;
 	ing_job_free(job);
-	ing_deliver_put(deliver, &delivery);
+	ing_pipeline_deliver(p, delivery);
 }
 
 /* ------------------------------------------------------------------------------------------ */
+
+void ing_pipeline_deliver(struct ing_pipeline *p, struct ing_delivery *delivery)
+{
+	delivery->done = on_delivered;
+	delivery->ctx = p;
+	ing_deliver_put(p->stages.deliver, &delivery);
+}
 
 void ing_job_on_settled(struct ing_job *job)
 {

@@ -116,6 +116,11 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 	       (count_in_lane(p, lane) >= reserved[lane] && used >= shared);
 }
 
+bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane)
+{
+	return !p->draining && !p->paused[lane];
+}
+
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
 	ing_visits_hold(p->stages.visits,

@@ -25,6 +25,8 @@
 
 /* From being parked to being back nothing is faster than this. */
 #define LEAST_DELAY_MS 250u
+/* What is due so soon is taken as due. */
+#define EARLY_MS 1000
 #define MAX_TEXT 400
 
 static int64_t wall_ms(void)
@@ -85,6 +87,12 @@ static int choose_tier(const struct ing_pipeline *p, uint64_t wait_ms, uint64_t 
 		delay_ms = ING_MIN(delay_ms, ING_MAX(wait_ms / 2, (uint64_t)LEAST_DELAY_MS));
 	*ret_delay_ms = delay_ms;
 	return tier;
+}
+
+/* The same for what is not due yet: all of it. */
+static int choose_rest(const struct ing_pipeline *p, int64_t rest_ms, uint64_t *ret_delay_ms)
+{
+	return choose_tier(p, (uint64_t)rest_ms * (rest_ms < 60000 ? 2 : 1), ret_delay_ms);
 }
 
 /* --- the delivery --- */
@@ -215,6 +223,9 @@ static bool plan(struct ing_job *job, struct parking *park)
 		wait_ms = ING_MAX((uint64_t)ing_status_retry_after_s(w->status) * 1000, retry_ms);
 		park->reason = FOR_RETRY;
 	}
+	if (park->reason != FOR_SHARE && p->conf.longest_park_ms > 0 &&
+		wait_ms > p->conf.longest_park_ms)
+		return false;
 	int tier = choose_tier(p, wait_ms, &park->delay_ms);
 	if (tier < 0)
 		return false;
@@ -267,9 +278,11 @@ void ing_pipeline_receive(struct ing_pipeline *p, const struct ing_message *m, c
 	else if (!ing_visits_host(p->stages.visits, start, ret->host, sizeof(ret->host)) ||
 		 is_resolver(p, ret->host))
 		ret->host[0] = '\0';
-	if (ret->host[0] == '\0' || !ing_shares_full(p->shares, ret->host, is_urgent(m->lane)))
-		return;
-	ret->tier = choose_tier(p, wait_for_turn(p, ret->host, from_tier), &ret->delay_ms);
+	if (parked->not_before_ms > now_ms + EARLY_MS)
+		ret->tier = choose_rest(p, parked->not_before_ms - now_ms, &ret->delay_ms);
+	else if (ret->host[0] != '\0' && ing_shares_full(p->shares, ret->host, is_urgent(m->lane)))
+		ret->tier = choose_tier(p, wait_for_turn(p, ret->host, from_tier), &ret->delay_ms);
+	ret->for_share = ret->tier >= 0 && parked->not_before_ms <= now_ms + EARLY_MS;
 	if (ret->tier < 0 || !is_too_old(p, parked->first_seen_ms))
 		return;
 	ret->tier = -1;
@@ -280,14 +293,18 @@ void ing_pipeline_park_message(struct ing_pipeline *p, const struct ing_message 
 	const char *start, const struct ing_arrival *arrival)
 {
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_PARKED);
+	char passed[ING_URL_HOST_BYTES]; /* a resolver: it counts for none */
+	const char *host = arrival->host;
+	if (host[0] == '\0' && ing_visits_host(p->stages.visits, start, passed, sizeof(passed)))
+		host = passed;
 	const struct parking park = {
-		.reason = FOR_SHARE,
+		.reason = arrival->for_share ? FOR_SHARE : FOR_HOST,
 		.tier = (enum ing_tier)arrival->tier,
 		.delay_ms = arrival->delay_ms,
 		.attempt = arrival->parked.attempt,
 		.replays = arrival->parked.replays,
 		.first_seen_ms = arrival->parked.first_seen_ms,
-		.host = arrival->host,
+		.host = host,
 		.lane = m->lane,
 	};
 	add_message(p, &park, m->value, m->value_bytes, m->key, m->key_bytes, delivery);
@@ -295,7 +312,7 @@ void ing_pipeline_park_message(struct ing_pipeline *p, const struct ing_message 
 	delivery->accepted_ms = ing_now_ms();
 	delivery->name = ing_arena_strdup(&delivery->ar, start);
 	count(p, &park);
-	ing_deliver_put(p->stages.deliver, &delivery);
+	ing_pipeline_deliver(p, delivery);
 }
 
 void ing_job_reserve_share(struct ing_job *job, const struct ing_arrival *arrival)

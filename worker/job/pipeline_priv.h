@@ -108,6 +108,7 @@ struct ing_arrival {
 	struct ing_parked parked; /* its headers; first_seen_ms is set */
 	int tier;                 /* it is to be parked in this one; -1: it may wait here */
 	uint64_t delay_ms;        /* for so long */
+	bool for_share;           /* that is why; else it is not due yet */
 	bool too_old;             /* it should be parked, and is too old for that */
 	bool came_back;           /* from a tier, for host */
 	char host[ING_PARKED_VALUE_BYTES]; /* that it counts for; "": none */
@@ -128,6 +129,8 @@ void ing_job_leave_share(struct ing_job *job);
 struct ing_delivery *ing_job_make_parked(struct ing_job *job);
 
 /* pipeline_end.c */
+/* Takes it. */
+void ing_pipeline_deliver(struct ing_pipeline *p, struct ing_delivery *delivery);
 /* Rows of the answers, and lines of the capture index. */
 void ing_job_add_captures(struct ing_job *job, struct ing_delivery *delivery);
 /* The status is decided; visits and examinations under way are cancelled. Works from every state

@@ -28,7 +28,7 @@ struct ing_output_row {
 	enum ing_output_size size;
 	enum ing_output_refused refused;
 	const char *name; /* the table's member: of the key in kafka.topics, and in result_outbox */
-	const char *file; /* or NULL */
+	const char *file;
 	const char *noun;
 };
 
