@@ -235,11 +235,12 @@ static void wait_ms(unsigned long ms)
 		;
 }
 
-static _Thread_local bool dies_after;
+/* The call after which this thread ends the program: not one that is made inside it. */
+static _Thread_local const char *dies_after;
 
-void after_call(void)
+void after_call(const char *call)
 {
-	if (dies_after)
+	if (dies_after != NULL && strcmp(dies_after, call) == 0)
 		signal_self(SIGKILL);
 }
 
@@ -263,7 +264,7 @@ int fault(const char *call, int fd, const char *path)
 		if (r->action == KILL)
 			signal_self(SIGKILL);
 		stops = r->action == STOP;
-		dies_after = r->action == KILL_AFTER;
+		dies_after = r->action == KILL_AFTER ? call : NULL;
 		errnum = r->errnum;
 		delay_ms = r->delay_ms;
 	}

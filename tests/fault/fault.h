@@ -14,7 +14,7 @@
  * call (of SQL: its text), or NULL. */
 int fault(const char *call, int fd, const char *path);
 /* After the real call: ends the program where a rule says so. */
-void after_call(void);
+void after_call(const char *call);
 
 /* What the call returns when it is to fail follows from how: errnum is at hand there. */
 #define STAND_IN_FOR(type, name, fd, path, parameters, arguments, failed)                          \
@@ -26,7 +26,7 @@ void after_call(void);
 		int errnum = fault(#name, fd, path);                                               \
 		if (errnum == 0) {                                                                 \
 			type result_of_call = real arguments;                                      \
-			after_call();                                                              \
+			after_call(#name);                                                         \
 			return result_of_call;                                                     \
 		}                                                                                  \
 		errno = errnum;                                                                    \
