@@ -112,7 +112,7 @@ class Storm:
             "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)",
             "fetch.connect_to": self.web.connect_to(), "fetch.allow_address": ["127.0.0.0/8"],
             "gate.robots": "ignore", "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.address_concurrency": 0,
-            "examine.processes": 1, "disk.stop_bytes": fleet.STOP_BYTES, "disk.abort_bytes": fleet.STOP_BYTES // 2}
+            "examine.processes": 1}
         self._choose_delivery()
         write_config(self.folder / "ctl.yaml", {**self.settings, "instance": "ctl"})
         self.ctl("db", "migrate")
@@ -175,7 +175,6 @@ class Storm:
             if one.topic == BULK and not one.forgotten and not self.watcher.seen[one.name]:
                 one.forgotten = True
                 self.forgotten += 1
-        self.facts.made_anew[BULK] = time.time()
         deadline = time.monotonic() + 30
         while True:
             try:
@@ -336,7 +335,7 @@ class Storm:
             "seed": self.seed, "delivery": self.delivery, "requests": self.due(), "workers": self.workers,
             "seconds": round(self.seconds, 1), "kills": self.killed, "kills_at_a_step": self.at_step,
             "faults": dict(self.done), "self_ended": len(self.fleet.self_ends), "starts": sum(one.starts for one in self.fleet.members),
-            "results": len(found.answers), "by_status": dict(collections.Counter(one.status for one in found.answers)), "cdx_rows": len(found.cdx), "records": len(found.records),
+            "results": len(found.answers), "cdx_rows": len(found.cdx), "records": len(found.records),
             "warc_files": len({one.file for one in found.records}),
             "records_without_row": len(ledger.orphans(found)), "deleted_with_their_topic": self.forgotten,
             "findings": ledger.tally(findings)}

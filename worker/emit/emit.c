@@ -66,6 +66,13 @@ bool ing_emit_blocked(const struct ing_emit *e)
 	return ops_of(e)->blocked(e);
 }
 
+void ing_emit_stats(const struct ing_emit *e, struct ing_emit_stats *ret)
+{
+	*ret = (struct ing_emit_stats){0};
+	if (ops_of(e)->stats != NULL)
+		ops_of(e)->stats(e, ret);
+}
+
 void ing_emit_free(struct ing_emit *e)
 {
 	if (e != NULL)

@@ -17,6 +17,7 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/error.h"
+#include "worker/model/metrics.h"
 #include "worker/model/outputs.h"
 #include "worker/model/positions.h"
 
@@ -94,6 +95,8 @@ unsigned ing_emit_outstanding(const struct ing_emit *e);
 /* Intake should stop: brokers down, topics not checked yet, transactions that do not get through,
  * or too many messages waiting. */
 bool ing_emit_blocked(const struct ing_emit *e);
+/* Its rows of worker/model/metrics.def, as they are now. Of transactions only. */
+void ing_emit_stats(const struct ing_emit *e, struct ing_emit_stats *ret);
 /* Flushes for at most 5 s and calls done() for what is acknowledged or committed by then; there is no
  * done() for the rest, whose owner may not be freed before. Intake is freed after it. NULL is fine. */
 void ing_emit_free(struct ing_emit *e);

@@ -605,6 +605,13 @@ static bool blocked_kafka(const struct ing_emit *base)
 	       (e->brokers_down || now - e->in_flight->since_ms > STALLED_MS);
 }
 
+static void stats_of_kafka(const struct ing_emit *base, struct ing_emit_stats *ret)
+{
+	const struct kafka_emit *e = const_kafka_of(base);
+	if (e->transactions != NULL)
+		ing_transactions_stats(e->transactions, ret);
+}
+
 static void free_list(struct put *p)
 {
 	while (p != NULL) {
@@ -676,6 +683,7 @@ static const struct ing_emit_ops kafka_ops = {
 	.drop = drop_kafka,
 	.outstanding = outstanding_kafka,
 	.blocked = blocked_kafka,
+	.stats = stats_of_kafka,
 	.free = free_kafka,
 };
 

@@ -24,8 +24,9 @@
 #include "worker/emit/topics.h"
 #include "worker/emit/tx_producer.h"
 
-#define BATCH_MAX_RECORDS 1000
-#define BATCH_MAX_BYTES ((size_t)4 << 20)
+/* Reached only when results come faster than some 10,000 a second. */
+#define BATCH_MAX_RECORDS 4000
+#define BATCH_MAX_BYTES ((size_t)8 << 20)
 #define LINGER_MIN_MS 5
 #define LINGER_MAX_MS 100
 #define LINGER_COMMITS 4
@@ -58,6 +59,7 @@ struct ing_transactions {
 	unsigned backoff_ms;  /* 0: the last one was committed */
 	uint64_t commit_ms;   /* mean duration */
 	bool open, closing, fatal_reported;
+	struct ing_emit_stats stats;
 	struct ing_log_throttle throttle;
 };
 
@@ -263,6 +265,9 @@ static void on_committed(struct ing_transactions *t, struct ing_tx_batch *b)
 	t->backoff_ms = 0;
 	t->commit_ms = t->commit_ms == 0 ? b->took_ms : (3 * t->commit_ms + b->took_ms) / 4;
 	t->max_records = ING_MIN(2 * t->max_records, (size_t)BATCH_MAX_RECORDS);
+	t->stats.committed++;
+	t->stats.records += b->count;
+	t->stats.commit_ms += b->took_ms;
 	for (size_t i = 0; i < b->count; i++)
 		finish_record(t, b->records[i], ING_EMIT_COMMITTED);
 }
@@ -301,6 +306,7 @@ static void take_batch(struct ing_transactions *t)
 	ing_must(b == t->batch);
 	t->batch = NULL;
 	log_failure(t, b);
+	t->stats.aborted += b->end == ING_TX_ABORTED || b->end == ING_TX_REFUSED;
 	ops->end(ops->ctx, b->positions, b->end == ING_TX_COMMITTED);
 	switch (b->end) {
 	case ING_TX_COMMITTED:
@@ -437,6 +443,11 @@ bool ing_transactions_blocked(const struct ing_transactions *t)
 		return true;
 	const struct ing_emit_record *oldest = t->batch != NULL ? t->batch->records[0] : t->waiting;
 	return oldest != NULL && ing_now_ms() - oldest->since_ms > STALLED_MS;
+}
+
+void ing_transactions_stats(const struct ing_transactions *t, struct ing_emit_stats *ret)
+{
+	*ret = t->stats;
 }
 
 void ing_transactions_serve_end(struct ing_transactions *t)

@@ -9,6 +9,7 @@
 #include "worker/archive/archive.h"
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
+#include "worker/emit/emit.h"
 #include "worker/engine/engine.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
@@ -30,6 +31,11 @@ static void fill_pipeline(const struct ing_engine *e, struct ing_pipeline_stats 
 static void fill_deliver(const struct ing_engine *e, struct ing_deliver_stats *ret)
 {
 	ing_deliver_stats(e->deliver, ret);
+}
+
+static void fill_emit(const struct ing_engine *e, struct ing_emit_stats *ret)
+{
+	ing_emit_stats(e->outside.emit, ret);
 }
 
 static void fill_fetch(const struct ing_engine *e, struct ing_fetch_stats *ret)

@@ -34,10 +34,31 @@ static void test_records_are_committed_with_their_positions(void **state)
 	record_expect_committed(&w, 0, 1500);
 	record_expect_messages(&w, 0, 1500);
 	record_ledger_get(&got);
-	assert_int_equal(got.begun, 2); /* a batch has 1,000 at most */
-	assert_int_equal(got.largest, 1000);
+	assert_int_equal(got.begun, 1);
 	assert_int_equal(got.aborted, 0);
 	assert_false(ing_emit_blocked(w.e));
+	record_world_done(&w);
+}
+
+/* No transaction gets larger than brokers and readers should have to hold. */
+static void test_a_batch_has_at_most_so_many_bytes(void **state)
+{
+	(void)state;
+	struct record_world w;
+	struct record_ledger got;
+	enum { COUNT = 60 };
+	setup(&w);
+	char *value = ing_alloc(RECORD_VALUE_MAX);
+	memset(value, ' ', RECORD_VALUE_MAX);
+	for (unsigned i = 0; i < COUNT; i++)
+		record_set_value(&w, i, value, RECORD_VALUE_MAX);
+	record_commit_range(&w, 0, COUNT);
+	record_wait(&w, &w.committed, COUNT);
+	record_expect_committed(&w, 0, COUNT);
+	record_ledger_get(&got);
+	assert_true(got.largest * RECORD_VALUE_MAX < ((size_t)8 << 20) + RECORD_VALUE_MAX);
+	assert_true(got.begun >= 2);
+	free(value);
 	record_world_done(&w);
 }
 
@@ -375,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records_are_committed_with_their_positions),
+		cmocka_unit_test(test_a_batch_has_at_most_so_many_bytes),
 		cmocka_unit_test(test_only_the_position_of_a_record_without_topic),
 		cmocka_unit_test(test_only_the_position_of_a_record_without_message),
 		cmocka_unit_test(test_a_refused_batch_is_halved_to_the_record_at_fault),

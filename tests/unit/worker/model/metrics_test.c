@@ -262,10 +262,11 @@ static void test_the_exit_line_has_its_keys(void **state)
 		const char *object, *keys;
 	} want[] = {
 		{"parked_for", "share held retry"},
-		{NULL, "accepted dead cancelled parked results hits by_status answered exchanges body_bytes "
+		{NULL, "accepted dead cancelled parked results hits by_status answered transactions exchanges body_bytes "
 		       "warc_records warc_bytes warc_revisits warc_syncs documents examiner_forks store_items "
 		       "store_answered store_fenced store_batches cpu_seconds intake gate robots "
 		       "loop examine leases disk lookup parked_for"},
+		{"transactions", "committed aborted"},
 		{"cpu_seconds", "worker loop archive store lookup examine examine_pdf"},
 		{"lookup", "asked found"},
 		{"intake", "taken left_over reread finished_before lost restarts"},
