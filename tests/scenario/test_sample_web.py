@@ -116,7 +116,12 @@ def check_archive(finished, sql, settings):
             continue
         cdx = result["cdx"]
         record = read_member(folder, cdx["warc_path"], cdx["warc_offset"], cdx["warc_csize"])
-        assert b"WARC-Type: response" in record and cdx["url"].encode() in record
+        kind = b"revisit" if cdx["mimetype"] == "warc/revisit" else b"response"
+        assert b"WARC-Type: " + kind in record and cdx["url"].encode() in record
+        if "revisit_cdx" in result:  # several requests of the sample end at one document
+            original = result["revisit_cdx"]
+            record = read_member(folder, original["warc_path"], original["warc_offset"], original["warc_csize"])
+            assert b"WARC-Type: response" in record
         assert b"WARC-Payload-Digest: sha1:" + cdx["sha1b32"].encode() in record
     for row in sql("SELECT * FROM cdx"):
         record = read_member(folder, row["warc_path"], row["warc_offset"], row["warc_csize"])

@@ -21,8 +21,8 @@
 /* The standard ones, the loop, rules, locks, the WARC file and its folder, brokers, database,
  * name servers, operators' questions, an examiner's socket before it is handed over. */
 #define OTHERS 128u
-/* libuv's pool (four unless its environment says otherwise), archive, database, leases, output,
- * and a few of the broker's client. */
+/* libuv's pool (four unless its environment says otherwise), archive, database, leases,
+ * look-ups, output, and a few of the broker's client. */
 #define THREADS 12
 
 uint64_t ing_engine_descriptors(unsigned concurrency, unsigned examiners)

@@ -16,6 +16,7 @@
 #include "common/record/cdx.h"
 #include "worker/job/job.h"
 #include "worker/job/result.h"
+#include "worker/visit/originals.h"
 #include "worker/job/result_short.h"
 
 static const char request[] =
@@ -158,6 +159,41 @@ static void a_success_has_everything(void **state)
 	/* What we do not know comes out as it came in, to the last digit. */
 	assert_true(json_real_value(json_object_get(json_object_get(o, "request"), "seen")) ==
 		    1668643200.123456);
+	json_decref(o);
+	free_finished(job);
+}
+
+static void a_revisit_tells_where_its_body_is(void **state)
+{
+	(void)state;
+	static const struct ing_original original = {
+		.record = {.payload_sha1 = {0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32,
+				   0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8, 0x07,
+				   0x09}},
+		.row = {.url = "https://a.example/p.pdf",
+			.datetime = "20261001110000",
+			.mimetype = "application/pdf",
+			.warc_path = "T-0.warc.gz",
+			.warc_csize = 9000,
+			.warc_offset = 11},
+	};
+	struct ing_job *job = finished_job();
+	json_t *o = result_of(job, 1 << 20);
+	assert_null(json_object_get(o, "revisit_cdx"));
+	assert_string_equal(string_at(o, "cdx", "mimetype"), "application/pdf");
+	json_decref(o);
+	job->work->terminal->capture.original = &original;
+	o = result_of(job, 1 << 20);
+	assert_string_equal(string_at(o, "cdx", "mimetype"), "warc/revisit");
+	assert_string_equal(string_at(o, "cdx", "warc_path"), "T-1.warc.gz");
+	json_t *want = json_pack("{s:s,s:s,s:s,s:s,s:i,s:s,s:s,s:i,s:i,s:s}", "surt",
+		"example,a)/p.pdf", "datetime", "20261001110000", "url", "https://a.example/p.pdf",
+		"mimetype", "application/pdf", "status_code", 200, "sha1b32",
+		"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "sha1hex",
+		"da39a3ee5e6b4b0d3255bfef95601890afd80709", "warc_csize", 9000, "warc_offset", 11,
+		"warc_path", "T-0.warc.gz");
+	assert_true(json_equal(json_object_get(o, "revisit_cdx"), want));
+	json_decref(want);
 	json_decref(o);
 	free_finished(job);
 }
@@ -392,6 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_success_has_everything),
 		cmocka_unit_test(an_info_dictionary_is_small_and_flat),
+		cmocka_unit_test(a_revisit_tells_where_its_body_is),
 		cmocka_unit_test(a_failed_chain_has_no_file),
 		cmocka_unit_test(what_was_special_on_the_way_is_said),
 		cmocka_unit_test(passwords_of_urls_are_masked),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "worker/visit/capture.h"
+#include "worker/visit/originals.h"
 
 /* SHA-1 of nothing */
 #define SENT_B32 "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
@@ -101,12 +102,71 @@ static void what_is_in_no_file_has_no_row(void **state)
 	assert_false(ing_capture_row(&c, hex, &row));
 }
 
+static const struct ing_original original = {
+	.record = {.url = "https://a.example/p.pdf"},
+	.row = {.url = "https://a.example/p.pdf",
+		.datetime = "20261001110000",
+		.mimetype = "application/pdf",
+		.warc_path = "T-0.warc.gz",
+		.warc_csize = 9000,
+		.warc_offset = 11,
+		.record_id = "01234567-89ab-4def-8123-456789abcdef",
+		.record_date = "2026-10-01T11:00:00.123456Z"},
+};
+
+static void a_revisit_is_called_so_and_brings_its_original(void **state)
+{
+	(void)state;
+	struct ing_capture c = capture_of(200);
+	struct ing_buf surt;
+	struct ing_cdx line;
+	struct ing_row_cdx rows[ING_CAPTURE_ROWS];
+	char hex[ING_SHA1_HEX_BYTES];
+	size_t count = 0;
+	c.original = &original;
+	c.coded = true;
+	c.body_sha1hex = DECODED_HEX;
+	ing_buf_init(&surt, 10000);
+	assert_true(ing_capture_line(&c, &surt, &line));
+	assert_string_equal(line.mimetype, "warc/revisit");
+	assert_int_equal(line.status, 200);
+	assert_int_equal(line.offset, 101);
+	ing_buf_done(&surt);
+	ing_capture_add_rows(&c, hex, rows, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(rows[0].datetime, "20261001110000");
+	assert_string_equal(rows[0].mimetype, "application/pdf");
+	assert_string_equal(rows[0].warc_path, "T-0.warc.gz");
+	assert_string_equal(rows[0].record_id, original.row.record_id);
+	assert_string_equal(rows[1].mimetype, "warc/revisit");
+	assert_string_equal(rows[1].warc_path, "T-1.warc.gz");
+	for (size_t i = 0; i < count; i++) {
+		assert_string_equal(rows[i].sha1hex, DECODED_HEX);
+		assert_string_equal(rows[i].cdx_sha1hex, SENT_HEX);
+	}
+	/* One that the table has already is left alone. */
+	struct ing_original known = original;
+	known.indexed = true;
+	c.original = &known;
+	count = 0;
+	ing_capture_add_rows(&c, hex, rows, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(rows[0].mimetype, "warc/revisit");
+	/* What has no row itself brings none. */
+	c.http_status = 404;
+	c.original = &original;
+	count = 0;
+	ing_capture_add_rows(&c, hex, rows, &count);
+	assert_int_equal(count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_index_line_points_to_the_response),
 		cmocka_unit_test(a_row_names_the_decoded_body),
 		cmocka_unit_test(what_is_in_no_file_has_no_row),
+		cmocka_unit_test(a_revisit_is_called_so_and_brings_its_original),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
