@@ -73,12 +73,17 @@ def delay_in_database(sql, event, seconds):
         sql(f"CREATE TRIGGER delay AFTER {event} ON result_outbox FOR EACH ROW EXECUTE FUNCTION delay()")
 
 
-def end_delay(sql):
-    sql("DROP FUNCTION delay() CASCADE")
+WAITING = "FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 
 
 def sleeps(sql):
-    return sql("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()")
+    return sql(f"SELECT 1 {WAITING}")
+
+
+def end_delay(sql):
+    """Those that wait are rolled back."""
+    sql(f"SELECT pg_terminate_backend(pid) {WAITING}")
+    sql("DROP FUNCTION delay() CASCADE")
 
 
 # --- killed at each step ----------------------------------------------------------------------------------------
@@ -96,7 +101,7 @@ def test_killed_while_hosts_are_asked(worker, submit, pages, counted, wait_until
         check_one_each(counted, asked)
 
 
-def test_killed_before_the_rows_are_stored(worker, submit, pages, counted, wait_until, sql, tmp_path):
+def test_killed_before_the_rows_are_stored(worker, submit, pages, counted, wait_until, sql):
     """The records are on disk already: they stay, without a row, and the requests are done again."""
     asked = list(pages.requests("a", 20))
     submit(asked)
@@ -104,7 +109,6 @@ def test_killed_before_the_rows_are_stored(worker, submit, pages, counted, wait_
     with worker() as daemon:
         wait_until(lambda: sleeps(sql))
         daemon.kill()
-    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
     end_delay(sql)
     with worker():
         check_one_each(counted, asked)
@@ -196,7 +200,6 @@ def test_killed_before_the_outbox_is_pruned(worker, submit, pages, counted, wait
         check_one_each(counted, asked)
         wait_until(lambda: sleeps(sql))
         daemon.kill()
-    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
     end_delay(sql)
     assert outbox() > 0
     with worker():
@@ -220,6 +223,27 @@ def test_killed_at_any_moment_without_a_database(worker, submit, pages, counted,
             daemon.kill()
     with worker():
         check_one_each(counted, asked)
+
+
+def test_what_is_finished_beyond_a_slow_request_is_not_done_again(
+        worker, submit, pages, counted, committed, wait_until, settings):
+    """The first request of the partition is under way when the worker is killed; the others are done, and only the
+    position map says so: there is no database."""
+    settings["postgres.dsn"] = ""
+    slow, asked = list(pages.requests("slow", 1)), list(pages.requests("a", 40))
+    pages.held = "slow"
+    submit([*slow, *asked], partition=0)
+    with worker() as daemon:
+        check_one_each(counted, asked)
+        assert committed()[0] == 0
+        daemon.kill()
+    pages.held = None
+    with worker() as daemon:
+        check_one_each(counted, slow + asked)
+        wait_until(lambda: committed()[0] == 41)
+        assert daemon.stop() == 0
+        assert '"finished_before":40' in daemon.log()
+    assert pages.visits["a"] == 40
 
 
 @pytest.mark.at_least_once("kafka.delivery says so")

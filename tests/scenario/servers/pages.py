@@ -3,6 +3,7 @@
 
 import collections
 import threading
+import time
 
 from server import Reply
 
@@ -10,7 +11,7 @@ PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
 
 
 class Pages:
-    """Pages of many hosts; closed, they are not answered until they are opened. The sample web serves other tests,
+    """Pages of many hosts. While the gate is closed, or `held` is their prefix, they are not answered. The sample web serves other tests,
     too: the hosts have the test's tag in their names, and what was asked of them is counted here."""
 
     def __init__(self, web, tag):
@@ -20,6 +21,7 @@ class Pages:
         self.visits = collections.Counter()
         self.gate = threading.Event()
         self.gate.set()
+        self.held = None
 
     def requests(self, prefix, count):
         for number in range(count):
@@ -31,6 +33,10 @@ class Pages:
         self.seen[prefix].add(host)
         self.visits[prefix] += 1
         self.gate.wait(60)
+        for _ in range(600):
+            if self.held != prefix:
+                break
+            time.sleep(0.1)  # a minute in all
         return Reply(200, PAGE)
 
     def asked(self, prefix):
