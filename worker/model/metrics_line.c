@@ -78,4 +78,16 @@ void ing_metrics_add_status(
 		" transfers, oldest %" PRIu64 " s",
 		from->deliver.results, results_per_second, from->pipeline.jobs, from->gate.holding,
 		from->pipeline.oldest_ms / 1000);
+	const struct ing_intake_stats *in = &from->intake;
+	if (in->partitions_held > 0)
+		ing_buf_printf(out,
+			", %" PRIu64 " partitions held because of their maps "
+			"(ingestctl positions show)",
+			in->partitions_held);
+	if (in->partitions_starting > 0)
+		ing_buf_printf(
+			out, ", %" PRIu64 " partitions not read yet", in->partitions_starting);
+	if (in->partitions_full > 0)
+		ing_buf_printf(out, ", %" PRIu64 " partitions wait for unfinished requests",
+			in->partitions_full);
 }

@@ -19,7 +19,7 @@
 
 #define GROUP "ingest-worker"
 #define MAX_MESSAGES 22528 /* to a worker, and of a topic */
-#define MAX_PARTITIONS 24
+#define MAX_PARTITIONS 32
 #define CEILING_MS 60000
 /* After its first round this broker collects a group's members for a second less than the session.
  * That must be longer than a revocation waits for its commit (3 s). A single member goes through

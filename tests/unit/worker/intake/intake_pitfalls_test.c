@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -201,6 +202,48 @@ static void test_a_group_settles_after_a_change(void **state)
 	teardown(&f);
 }
 
+/* Sixteen workers that start at once share the partitions evenly, after a few rebalances at most, and then
+ * rest. */
+static void test_sixteen_workers_that_start_at_once_settle(void **state)
+{
+	(void)state;
+	enum { WORKERS = 16, PARTITIONS = 32 };
+	struct fixture f;
+	setup(&f, topics, PARTITIONS);
+	fill(&f, ING_LANE_REQUESTS, 10 * PARTITIONS);
+	struct worker *all = ing_alloc(WORKERS * sizeof(*all));
+	for (int i = 0; i < WORKERS; i++) {
+		char instance[16];
+		snprintf(instance, sizeof(instance), "w%d", i);
+		all[i].finish_at_once = true;
+		open_worker(&f, &all[i], instance, CHANGING, NULL);
+	}
+	wait_committed(&f, ING_LANE_REQUESTS, 10);
+	unsigned settled = 0;
+	uint64_t deadline = ing_now_ms() + CEILING_MS;
+	while (settled < WORKERS && ing_now_ms() < deadline) {
+		turn(&f, 100);
+		settled = 0;
+		for (int i = 0; i < WORKERS; i++)
+			settled += all[i].last_assigned == PARTITIONS / WORKERS;
+	}
+	assert_int_equal(settled, WORKERS);
+	for (int i = 0; i < WORKERS; i++)
+		assert_in_range(all[i].assigned, 1, 5);
+	unsigned before[WORKERS];
+	for (int i = 0; i < WORKERS; i++)
+		before[i] = all[i].assigned;
+	turn(&f, 5000);
+	for (int i = 0; i < WORKERS; i++) {
+		assert_int_equal(all[i].assigned, before[i]);
+		assert_int_equal(all[i].fatals, 0);
+	}
+	for (int i = 0; i < WORKERS; i++)
+		close_worker(&f, &all[i]);
+	free(all);
+	teardown(&f);
+}
+
 /* librdkafka's automatic commits, and its offset store, which takes whatever it is given last: a position
  * would go back, or past what is unfinished. */
 static void test_positions_are_never_stored_by_the_library(void **state)
@@ -275,6 +318,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_commit_during_a_rebalance_does_not_lose_the_assignment),
 		cmocka_unit_test(test_the_assignor_is_eager_and_cannot_be_changed),
 		cmocka_unit_test(test_a_group_settles_after_a_change),
+		cmocka_unit_test(test_sixteen_workers_that_start_at_once_settle),
 		cmocka_unit_test(test_positions_are_never_stored_by_the_library),
 		cmocka_unit_test(test_nothing_is_committed_for_a_lost_assignment),
 	};

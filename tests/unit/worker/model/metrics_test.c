@@ -375,6 +375,15 @@ static void test_the_status_line_says_how_it_goes(void **state)
 	ing_metrics_add_status(&v, 3, &out);
 	assert_string_equal(ing_buf_str(&out),
 		"120 results (3/s), 17 requests at hand, 5 transfers, oldest 4 s");
+	v.intake.partitions_held = 1;
+	v.intake.partitions_starting = 2;
+	v.intake.partitions_full = 3;
+	ing_buf_clear(&out);
+	ing_metrics_add_status(&v, 3, &out);
+	assert_string_equal(ing_buf_str(&out),
+		"120 results (3/s), 17 requests at hand, 5 transfers, oldest 4 s, 1 partitions held "
+		"because of their maps (ingestctl positions show), 2 partitions not read yet, 3 "
+		"partitions wait for unfinished requests");
 	ing_buf_done(&out);
 }
 
