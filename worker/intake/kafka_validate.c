@@ -300,8 +300,7 @@ void ing_kafka_request_validation(struct kafka_intake *in, struct ing_partition 
 	ing_kafka_close_queue(part);
 	part->stage = ING_PARTITION_VALIDATING;
 	part->validate_due_ms = 0;
-	if (!in->validation_wanted)
-		in->validation_due_ms = 0;
+	in->validation_due_ms = 0; /* others that were not answered are asked again with it */
 	in->validation_wanted = true;
 	ing_kafka_wake_kick(in->wake);
 }
