@@ -163,7 +163,7 @@ def test_lanes_are_optional(ctl, alter):
 
 def test_a_lane_with_a_configured_name_is_created_and_a_topic_without_name_is_not(ctl):
     done = ctl("create", "--partitions", "1", "--set", "kafka.topics.bulk=heaps", "--set", 'kafka.topics.dead=""')
-    assert said(done) == {name: "created" for name in [*NAMES[:3], "heaps"]}
+    assert said(done) == {name: "created" for name in [*NAMES[:3], "heaps", *PARKED]}
 
 
 def test_json_has_a_line_for_each_topic(ctl, alter, admin, tag, wait_until):
@@ -190,7 +190,8 @@ def test_what_the_cluster_refuses_is_said_and_the_rest_is_created(ctl, admin, ta
     done = ctl("create", "--partitions", "1", "--set", "kafka.topics.pdf_text=pdf.text")
     assert done.returncode == 1
     assert said(done) == {"ingest-file-requests": "created", "ingest-file-results": "created",
-                          "pdf.text": "refused", "ingest-file-requests-dead": "created"}
+                          "pdf.text": "refused", "ingest-file-requests-dead": "created",
+                          **{name: "created" for name in PARKED}}
     assert f"{tag}.new.pdf.text: cannot be created: " in done.stderr
 
 
