@@ -6,7 +6,6 @@
 #include "worker/store/upkeep.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +57,7 @@ struct ing_upkeep {
 	struct low_waters low_taken;
 	bool lows_under_way;
 	uint64_t lows_at_ms; /* when they were last written */
-	struct ing_buf arrays[8];
+	struct ing_buf arrays[7];
 };
 
 /* -- loop ------------------------------------------------------------------------------------ */
@@ -184,53 +183,42 @@ static void clear_arrays(struct ing_upkeep *u)
 		ing_buf_clear(&u->arrays[i]);
 }
 
-/* All are of one partition. */
-static enum ing_pg_rc prune_part(struct ing_upkeep *u, struct ing_pg *pg,
-	const struct prune *prunes, size_t count, struct ing_error *err)
+/* Arrays 0 and 1: group and topic of each. */
+static void add_names(struct ing_upkeep *u, const char **texts, size_t count)
 {
-	static const char sql[] =
-		"DELETE FROM result_outbox o USING unnest($4::bigint[], $5::bigint[], $6::bigint[])"
-		" AS k (o, t, d) WHERE o.kafka_group = $1 AND o.topic = $2 AND"
-		" o.partition = $3::integer AND o.\"offset\" = k.o AND"
-		" o.message_timestamp_ms = k.t AND o.message_digest = k.d";
-	const struct part *part = prunes[0].part;
-	char number[16];
-	clear_arrays(u);
-	for (size_t i = 0; i < count; i++) {
-		add_number(&u->arrays[0], prunes[i].offset);
-		add_number(&u->arrays[1], prunes[i].timestamp_ms);
-		add_number(&u->arrays[2], (int64_t)prunes[i].digest);
-	}
-	snprintf(number, sizeof(number), "%d", (int)part->partition);
-	const char *params[] = {part->group, part->topic, number, end_array(&u->arrays[0]),
-		end_array(&u->arrays[1]), end_array(&u->arrays[2])};
-	return ing_pg_query(pg, "outbox_prune", sql, params, 6, NULL, NULL, err);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct prune *x = a;
-	const struct prune *y = b;
-	if (x->part != y->part)
-		return (uintptr_t)x->part < (uintptr_t)y->part ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	ing_pg_add_array(&u->arrays[0], texts, count);
+	ing_pg_add_array(&u->arrays[1], texts + count, count);
+	free(texts);
 }
 
 static enum ing_pg_rc prune(
 	struct ing_upkeep *u, struct ing_pg *pg, size_t max_rows, struct ing_error *err)
 {
-	enum ing_pg_rc rc = ING_PG_OK;
-	struct prune *all = u->taken.all;
-	size_t count = ING_MIN(u->taken.count, max_rows);
-	u->under_way = count;
-	if (count > 1)
-		qsort(all, count, sizeof(*all), by_place);
-	for (size_t i = 0, n; i < count && rc == ING_PG_OK; i += n) {
-		for (n = 1; i + n < count && all[i + n].part == all[i].part;)
-			n++;
-		rc = prune_part(u, pg, &all[i], n, err);
+	static const char sql[] =
+		"DELETE FROM result_outbox o USING unnest($1::text[], $2::text[], $3::integer[],"
+		" $4::bigint[], $5::bigint[], $6::bigint[]) AS k (g, t, p, o, s, d)"
+		" WHERE o.kafka_group = k.g AND o.topic = k.t AND o.partition = k.p AND"
+		" o.\"offset\" = k.o AND o.message_timestamp_ms = k.s AND o.message_digest = k.d";
+	size_t n = ING_MIN(u->taken.count, max_rows);
+	if (n == 0)
+		return ING_PG_OK;
+	const char **texts = ing_alloc(2 * n * sizeof(*texts));
+	clear_arrays(u);
+	for (size_t i = 0; i < n; i++) {
+		const struct prune *p = &u->taken.all[i];
+		texts[i] = p->part->group;
+		texts[n + i] = p->part->topic;
+		add_number(&u->arrays[2], p->part->partition);
+		add_number(&u->arrays[3], p->offset);
+		add_number(&u->arrays[4], p->timestamp_ms);
+		add_number(&u->arrays[5], (int64_t)p->digest);
 	}
-	return rc;
+	add_names(u, texts, n);
+	u->under_way = n;
+	const char *params[6] = {ing_buf_str(&u->arrays[0]), ing_buf_str(&u->arrays[1])};
+	for (size_t i = 2; i < ING_ARRAY_LEN(params); i++)
+		params[i] = end_array(&u->arrays[i]);
+	return ing_pg_query(pg, "outbox_prune", sql, params, 6, NULL, NULL, err);
 }
 
 static enum ing_pg_rc write_low_waters(
@@ -255,12 +243,10 @@ static enum ing_pg_rc write_low_waters(
 		add_number(&u->arrays[5], p->mark_offset);
 		add_number(&u->arrays[6], p->mark_timestamp_ms);
 	}
-	ing_pg_add_array(&u->arrays[0], texts, n);
-	ing_pg_add_array(&u->arrays[1], texts + n, n);
+	add_names(u, texts, n);
 	const char *params[7] = {ing_buf_str(&u->arrays[0]), ing_buf_str(&u->arrays[1])};
 	for (size_t i = 2; i < ING_ARRAY_LEN(params); i++)
 		params[i] = end_array(&u->arrays[i]);
-	free(texts);
 	return ing_pg_query(pg, "low_waters", sql, params, 7, NULL, NULL, err);
 }
 
