@@ -49,8 +49,8 @@ class Member:
     def healthy(self):
         return self.up() and self.thaw_at is None and not self.leaving
 
-    def start(self):
-        self.faults.clear()
+    def start(self, rules=()):
+        self.faults.set(*rules)
         self.ordered = False
         self.starts += 1
         self.worker = Worker(self.storm.program("ingest-worker"), self.config, self.folder, env=self.faults.env)
@@ -94,11 +94,11 @@ class Fleet:
         self.added = 0
         self.self_ends = []  # (member, exit status), of workers that have ended by themselves
 
-    def add(self, tmpfs=False):
+    def add(self, tmpfs=False, rules=()):
         self.added += 1
         member = Member(self.storm, f"w{self.added}", tmpfs)
         self.members.append(member)
-        member.start()
+        member.start(rules)
         return member
 
     def healthy(self):
