@@ -91,6 +91,11 @@ def test_the_judge_finds_what_is_planted(storm):
         assert found() == {("row-elsewhere", names[4]), ("record-missing", names[4]), ("orphan", names[4])}
         connection.execute("UPDATE cdx SET sha1hex = %s WHERE url = %s", ("0" * 40, url(5)))
         assert found() == {("record-differs", names[5])}
+        if one.transactions:
+            connection.execute(
+                'INSERT INTO result_outbox (kafka_group, topic, partition, "offset", message_timestamp_ms, message_digest, output, value) '
+                "VALUES (%s, %s, 0, 0, 1, 1, 'results', '')", (storms.GROUP, storms.REQUESTS))
+            assert found() == {("outbox", "")}
     damage(one, names[6], lambda bytes_: bytes_[:-1] + bytes([bytes_[-1] ^ 1]))
     broken = found()
     assert ("file-broken", "") in broken and ("record-missing", names[6]) in broken

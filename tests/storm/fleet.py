@@ -17,6 +17,8 @@ RESTART_SECONDS = 0.3
 # A small file system holds about this much for each request, twice.
 TMPFS_BYTES = 1500
 TMPFS_LEAST_BYTES = 16 << 20
+# Free bytes below which nothing is fetched.
+STOP_BYTES = 2 << 20
 # Deaths by the worker's own fault.
 FATAL = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 

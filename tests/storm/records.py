@@ -22,6 +22,7 @@ class Record:
     date: str
     payload: str  # sha1, base32, of the payload; "" without one
     status: int  # of the HTTP answer, or 0
+    original: tuple  # of a revisit: (URL, date) of the record that has the body
     fault: str  # "": none
 
 
@@ -92,7 +93,9 @@ def record_of(name, member, offset, csize, text):
     if not fault and kind == b"response" and said != sha1(payload_of(headers, block)):
         fault = "the payload digest is wrong"
     return Record(name, member, offset, csize, kind, headers.get(b"warc-target-uri", b"").decode(errors="replace"),
-                  headers.get(b"warc-date", b"").decode(errors="replace"), said, status_of(kind, block), fault)
+                  headers.get(b"warc-date", b"").decode(errors="replace"), said, status_of(kind, block),
+                  tuple(headers.get(name, b"").decode(errors="replace")
+                        for name in (b"warc-refers-to-target-uri", b"warc-refers-to-date")), fault)
 
 
 def read_folder(folder, member):

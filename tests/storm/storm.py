@@ -44,6 +44,9 @@ BULK_SHARE = 0.1
 # Without a further result for so long, with every fault over, what is missing is lost.
 PATIENCE_S = 90
 SETTLE_S = 60
+# Of the requests, the share that asks for a page of an earlier one, this many before, which has been answered.
+AGAIN_SHARE = 0.05
+AGAIN_BEFORE = 300
 # The requests of a fault are spread over its first seconds.
 DRIP_S = 3
 MEMORY = 4  # histories shown
@@ -112,7 +115,7 @@ class Storm:
             "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)",
             "fetch.connect_to": self.web.connect_to(), "fetch.allow_address": ["127.0.0.0/8"],
             "gate.robots": "ignore", "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.address_concurrency": 0,
-            "examine.processes": 1}
+            "examine.processes": 1, "disk.stop_bytes": fleet.STOP_BYTES, "disk.abort_bytes": fleet.STOP_BYTES // 2}
         self._choose_delivery()
         write_config(self.folder / "ctl.yaml", {**self.settings, "instance": "ctl"})
         self.ctl("db", "migrate")
@@ -151,7 +154,7 @@ class Storm:
     def feed(self, count):
         for _ in range(min(count, self.count + self.forgotten - self.fed)):
             name = f"s{self.seed}-{self.fed}"
-            request = web.request(self.fed, name, self.hosts, self.chance)
+            request = self._request(name)
             one = ledger.Asked(name, request, BULK if self.chance.random() < BULK_SHARE else REQUESTS)
             self.facts.asked[name] = one
             self.fed += 1
@@ -167,6 +170,14 @@ class Storm:
                     self.producer.poll(0.1)
         self.producer.poll(0)
 
+    def _request(self, name):
+        request = web.request(self.fed, name, self.hosts, self.chance)
+        repeats = self.chance.random() < AGAIN_SHARE
+        earlier = self.facts.asked.get(f"s{self.seed}-{self.fed - AGAIN_BEFORE}")
+        if repeats and earlier and "/page/" in earlier.request["base_url"] and self.watcher.seen[earlier.name]:
+            return web.again(name, earlier.request)
+        return request
+
     def make_anew(self):
         """The topic of the bulk lane is deleted and made again. What it had and is not answered may never be."""
         assert self.producer.flush(60) == 0
@@ -175,6 +186,7 @@ class Storm:
             if one.topic == BULK and not one.forgotten and not self.watcher.seen[one.name]:
                 one.forgotten = True
                 self.forgotten += 1
+        self.facts.made_anew[BULK] = time.time()
         deadline = time.monotonic() + 30
         while True:
             try:
@@ -293,7 +305,7 @@ class Storm:
 
     def _outbox(self):
         with psycopg.connect(self.settings["postgres.dsn"], autocommit=True) as connection:
-            return ledger.outbox_of(connection)
+            return ledger.left_in_outbox(self.facts, ledger.outbox_of(connection))
 
     def settle(self):
         """Stops the workers, reads everything and judges it."""
@@ -335,9 +347,9 @@ class Storm:
             "seed": self.seed, "delivery": self.delivery, "requests": self.due(), "workers": self.workers,
             "seconds": round(self.seconds, 1), "kills": self.killed, "kills_at_a_step": self.at_step,
             "faults": dict(self.done), "self_ended": len(self.fleet.self_ends), "starts": sum(one.starts for one in self.fleet.members),
-            "results": len(found.answers), "cdx_rows": len(found.cdx), "records": len(found.records),
+            "results": len(found.answers), "by_status": dict(collections.Counter(one.status for one in found.answers)), "cdx_rows": len(found.cdx), "records": len(found.records),
             "warc_files": len({one.file for one in found.records}),
-            "records_without_row": len(ledger.orphans(found)), "deleted_with_their_topic": self.forgotten,
+            "revisits": sum(1 for one in found.records if one.type == b"revisit"), "records_without_row": len(ledger.orphans(found)), "deleted_with_their_topic": self.forgotten,
             "findings": ledger.tally(findings)}
 
 
