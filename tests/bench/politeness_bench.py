@@ -49,6 +49,14 @@ def answer_late(seconds):
     return script
 
 
+def make_sorted_list(args, troubled):
+    """By host, the hot one first."""
+    urls = [f"http://h{n:04}.bench.example/{k}" for n in range(args.hosts)
+            for k in range(round(args.requests * (1 - HOT_SHARE) / args.hosts))]
+    hot = [f"http://{HOT}/{n}" for n in range(round(args.requests * HOT_SHARE))]
+    return hot + urls if troubled else urls
+
+
 def make_list(args, troubled):
     """The requests of the ordinary hosts, the same and in the same order in both lists; with trouble, those of the hot and the
     slow host strewn among them."""
@@ -63,7 +71,25 @@ def make_list(args, troubled):
     return [url for _, url in sorted(marked, key=lambda item: item[0])]
 
 
-def run_list(args, folder, web, slow, urls, number):
+def follow(path, process):
+    """The lines of a file that a process writes, as they come."""
+    while not path.exists():
+        time.sleep(0.01)
+    with open(path, encoding="utf-8") as file:
+        rest = ""
+        while True:
+            piece = file.readline()
+            rest += piece
+            if rest.endswith("\n"):
+                yield rest
+                rest = ""
+            elif not piece:
+                if process.poll() is not None:
+                    return
+                time.sleep(0.01)
+
+
+def run_list(args, folder, web, slow, urls, number, **settings):
     """Seconds from the start until the last request of each ordinary host was done."""
     run = folder / f"run{number}"
     run.mkdir()
@@ -71,16 +97,16 @@ def run_list(args, folder, web, slow, urls, number):
         "fetch.user_agent": "ingest-worker-bench/1.0 (+https://bench.example/robot)",
         "fetch.connect_to": [f"{SLOW}:80:127.0.0.1:{slow.port}", f":80:127.0.0.1:{web.port}"],
         "fetch.allow_address": ["127.0.0.0/8"], "gate.robots": "ignore", "gate.host_delay_ms": args.delay_ms,
-        "gate.concurrency": args.concurrency})
+        "gate.concurrency": args.concurrency, **settings})
     lines = "".join(json.dumps({"ingest_type": "html", "base_url": url}) + "\n" for url in urls)
     (run / "requests.jsonl").write_text(lines, encoding="utf-8")
     wanted = sum(1 for url in urls if HOT not in url and SLOW not in url)
     last = {}
-    process = subprocess.Popen([next(args.build.rglob("ingestctl")), "--config", config, "run", run / "requests.jsonl"],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen([next(args.build.rglob("ingestctl")), "--config", config, "run", "--out", run / "out",
+                                run / "requests.jsonl"], stderr=subprocess.DEVNULL)
     started = time.monotonic()
     try:
-        for line in process.stdout:
+        for line in follow(run / "out" / "results.jsonl", process):
             result = json.loads(line)
             host = result["request"]["base_url"].split("/")[2]
             if host in (HOT, SLOW):
@@ -93,8 +119,8 @@ def run_list(args, folder, web, slow, urls, number):
                 break
     finally:
         process.send_signal(signal.SIGKILL)
-        process.stdout.close()
         process.wait()
+        shutil.rmtree(run / "out")
     if wanted:
         raise SystemExit(f"{wanted} requests have no result")
     return last
@@ -122,6 +148,33 @@ def bench_hot_host(args, folder):
             web.stop()
     return {"requests": args.requests, "hosts": args.hosts, "delay_ms": args.delay_ms, "hot_share": HOT_SHARE,
             "slow_seconds": args.slow_seconds,
+            "ratio_of_the_end_median": statistics.median(one["ratio_of_the_end"] for one in rounds),
+            "ratio_of_hosts_mean_median": statistics.median(one["ratio_of_hosts_mean"] for one in rounds), "rounds": rounds}
+
+
+def bench_sorted_list(args, folder):
+    """A list that begins with the hot host, and a window with room for a tenth of it."""
+    web = Nginx(folder / "nginx-sorted")
+    rounds = []
+    settings = {"gate.host_delay_ms": args.sorted_delay_ms, "intake.max_waiting": args.requests // 10}
+    with ScriptedServer(answer_late(0)) as nobody:
+        try:
+            web.start()
+            for number in range(args.rounds):
+                runs = {}
+                for troubled in ((False, True) if number % 2 == 0 else (True, False)):
+                    runs[troubled] = run_list(args, folder, web, nobody, make_sorted_list(args, troubled),
+                                              f"-sorted-{number}-{troubled:d}", **settings)
+                ends = {troubled: max(last.values()) for troubled, last in runs.items()}
+                ratios = [runs[True][host] / runs[False][host] for host in runs[False]]
+                rounds.append({"seconds_without": round(ends[False], 2), "seconds_with": round(ends[True], 2),
+                               "ratio_of_the_end": round(ends[True] / ends[False], 4),
+                               "ratio_of_hosts_mean": round(statistics.mean(ratios), 4)})
+                print(f"sorted list, round {number + 1}: {rounds[-1]}", file=sys.stderr)
+        finally:
+            web.stop()
+    return {"requests": args.requests, "hosts": args.hosts, "delay_ms": args.sorted_delay_ms, "hot_share": HOT_SHARE,
+            "max_waiting": args.requests // 10,
             "ratio_of_the_end_median": statistics.median(one["ratio_of_the_end"] for one in rounds),
             "ratio_of_hosts_mean_median": statistics.median(one["ratio_of_hosts_mean"] for one in rounds), "rounds": rounds}
 
@@ -187,7 +240,8 @@ def main():
     parser.add_argument("--slow-requests", type=int, default=20)
     parser.add_argument("--lease-seconds", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--only", choices=["hot", "leases", "memory"])
+    parser.add_argument("--sorted-delay-ms", type=int, default=500)
+    parser.add_argument("--only", choices=["hot", "sorted", "leases", "memory"])
     args = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-bench-"))
     folder.chmod(0o755)
@@ -201,6 +255,8 @@ def main():
             answer["leases"] = bench_leases(args, folder)
         if args.only in (None, "hot"):
             answer["hot_host"] = bench_hot_host(args, folder)
+        if args.only in (None, "sorted"):
+            answer["sorted_list"] = bench_sorted_list(args, folder)
         print(json.dumps(answer, indent=1))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

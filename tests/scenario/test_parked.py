@@ -6,6 +6,7 @@ import json
 import re
 import time
 
+import confluent_kafka
 import pytest
 from servers.polite import Answer, redirect
 from servers.wallclock import WallClock
@@ -180,3 +181,40 @@ def test_a_request_that_is_too_old_says_so(worker, submit, results, consume, pol
     assert found[0]["status"] == "host-backoff"
     assert "parked.max_age_ms has passed" in found[0]["error_message"]
     assert last_numbers(daemon)["results"] == 1
+
+
+# --- ingestctl parked ---
+
+
+def due(now_ms, seconds, host, attempt=0):
+    return {"attempt": str(attempt), "host": host, "not-before": str(now_ms + 1000 * seconds), "origin": "requests",
+            "first-seen": str(now_ms - 60_000)}
+
+
+def test_what_is_parked_is_counted_by_host_and_by_when(run_ctl, produce, kafka, parked, settings):
+    """From the group's positions on."""
+    now_ms = int(time.time() * 1000)
+    produce(parked["1m"], [json.dumps(page(f"http://cold.test.example/{number}")) for number in range(3)],
+            headers=due(now_ms, -5, "cold.test.example"))
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka.brokers(), "group.id": settings["kafka.group"]})
+    consumer.commit(offsets=[confluent_kafka.TopicPartition(parked["1m"], 0, 3)], asynchronous=False)
+    consumer.close()
+    for seconds, host, attempt in [(5, HOT, 0), (300, HOT, 0), (3000, HOT, 2), (90_000, HOT, 0), (7000, "cold.test.example", 0)]:
+        produce(parked["1d"], [json.dumps(page(f"http://{host}/"))], headers=due(now_ms, seconds, host, attempt))
+    produce(parked["1d"], ["no headers"])
+    lines = [json.loads(line) for line in run_ctl("parked", "--json").stdout.splitlines()]
+    assert [(one["host"], one["requests"]) for one in lines] == [(HOT, 4), ("-", 1), ("cold.test.example", 1)]
+    assert lines[0]["due"] == {"now": 0, "1m": 1, "10m": 1, "1h": 1, "6h": 0, "1d": 0, "later": 1}
+    assert lines[0]["tried"] == 1
+    assert lines[1]["due"]["now"] == 1
+    done = run_ctl("parked", "--host", HOT)
+    assert done.returncode == 0
+    assert re.search(rf"^4 requests are parked, for 1 host\nhost .*\n{re.escape(HOT)} +4 +0 +1 +1 +1 +0 +0 +1  20", done.stdout)
+    done = run_ctl("parked", "--host", "nobody.test.example")
+    assert (done.returncode, done.stdout) == (1, "0 requests are parked, for 0 hosts\n")
+
+
+def test_without_topics_there_is_nothing_to_count(run_ctl, worker):
+    done = run_ctl("parked")
+    assert done.returncode == 3
+    assert "there are no topics for parked requests" in done.stderr

@@ -78,6 +78,7 @@ int ing_ctl_submit(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_results(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_dead(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_topics(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_parked(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_positions(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_identify(int argc, char **argv, const struct ing_ctl *ctl);

@@ -26,6 +26,7 @@ static const struct {
 	{"results", ing_ctl_results, "print the results topic"},
 	{"dead", ing_ctl_dead, "list dead letters, print one, or replay them"},
 	{"topics", ing_ctl_topics, "create or check the Kafka topics"},
+	{"parked", ing_ctl_parked, "count parked requests by host and by when they are due"},
 	{"positions", ing_ctl_positions,
 		"show the group's committed positions, or give up a map that cannot be read"},
 	{"db", ing_ctl_db, "migrate the database schema, or show its version"},
