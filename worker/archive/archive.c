@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/base/signals.h"
 #include "worker/archive/name.h"
 #include "worker/archive/recover.h"
 #include "worker/archive/writer.h"
@@ -66,16 +66,9 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's. That goes for SIGXFSZ too: with it blocked, a file size limit is a write
- * error like others. */
 static int start_thread(struct ing_archive *a)
 {
-	sigset_t all;
-	sigset_t before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int errnum = pthread_create(&a->thread, NULL, run_thread, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	int errnum = ing_thread_create(&a->thread, run_thread, a);
 	if (errnum == 0)
 		pthread_setname_np(a->thread, "archive");
 	return errnum;

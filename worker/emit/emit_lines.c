@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/queue.h"
+#include "common/base/signals.h"
 #include "common/base/utf8.h"
 #include "common/data/base64.h"
 #include "common/data/json.h"
@@ -135,15 +135,10 @@ static void *run_writer(void *arg)
 	}
 }
 
-/* Signals are handled by the main thread; SIGPIPE becomes EPIPE. */
+/* SIGPIPE becomes EPIPE. */
 static int start_writer(struct lines_emit *e)
 {
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int errnum = pthread_create(&e->writer, NULL, run_writer, e);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return errnum;
+	return ing_thread_create(&e->writer, run_writer, e);
 }
 
 /* ---- Loop thread ---- */
