@@ -34,7 +34,7 @@
 #define MAX_PATH 256
 #define MAX_FILE 8192
 
-enum action { FAIL, DELAY, STOP, KILL, KILL_AFTER };
+enum action { FAIL, DELAY, STOP, KILL, KILL_AFTER, SEGV };
 
 struct rule {
 	char call[40];
@@ -42,6 +42,7 @@ struct rule {
 	int errnum;             /* of FAIL */
 	unsigned long delay_ms; /* of DELAY */
 	char path[MAX_PATH];    /* a prefix; "": any */
+	char has[64];           /* of what was received; "": anything */
 	unsigned long from, count, every;
 	unsigned long seen; /* calls that it was about */
 };
@@ -78,7 +79,8 @@ static void give_up(const char *why, const char *line)
 static const struct {
 	const char *name;
 	enum action action;
-} actions[] = {{"DELAY", DELAY}, {"STOP", STOP}, {"KILL", KILL}, {"KILL_AFTER", KILL_AFTER}};
+} actions[] = {{"DELAY", DELAY}, {"STOP", STOP}, {"KILL", KILL}, {"KILL_AFTER", KILL_AFTER},
+	{"SEGV", SEGV}};
 
 static void read_action(struct rule *r, const char *name, const char *line)
 {
@@ -99,6 +101,8 @@ static void read_word(struct rule *r, const char *word, const char *line)
 {
 	if (strncmp(word, "path=", 5) == 0)
 		snprintf(r->path, sizeof(r->path), "%s", word + 5);
+	else if (strncmp(word, "has=", 4) == 0)
+		snprintf(r->has, sizeof(r->has), "%s", word + 4);
 	else if (strncmp(word, "from=", 5) == 0)
 		r->from = strtoul(word + 5, NULL, 10);
 	else if (strncmp(word, "count=", 6) == 0)
@@ -186,10 +190,24 @@ __attribute__((constructor)) static void start(void)
 
 /* --- deciding --- */
 
+/* What the call that is being decided about has received. */
+static _Thread_local struct {
+	const void *bytes;
+	size_t count;
+} received;
+
+static bool has_received(const struct rule *r)
+{
+	return received.bytes != NULL &&
+	       memmem(received.bytes, received.count, r->has, strlen(r->has)) != NULL;
+}
+
 static bool matches(const struct rule *r, const char *call, int fd, const char *path)
 {
 	char of_fd[MAX_PATH] = "";
 	if (strcmp(r->call, call) != 0)
+		return false;
+	if (r->has[0] != '\0' && !has_received(r))
 		return false;
 	if (r->path[0] == '\0')
 		return true;
@@ -235,6 +253,7 @@ static void wait_ms(unsigned long ms)
 		;
 }
 
+static volatile uintptr_t nowhere = 16;
 /* The call after which this thread ends the program: not one that is made inside it. */
 static _Thread_local const char *dies_after;
 
@@ -248,7 +267,7 @@ int fault(const char *call, int fd, const char *path)
 {
 	int errnum = 0;
 	unsigned long delay_ms = 0;
-	bool found = false, stops = false;
+	bool found = false, stops = false, crashes = false;
 	int saved = errno;
 	pthread_mutex_lock(&lock);
 	look_again();
@@ -264,6 +283,7 @@ int fault(const char *call, int fd, const char *path)
 		if (r->action == KILL)
 			signal_self(SIGKILL);
 		stops = r->action == STOP;
+		crashes = r->action == SEGV;
 		dies_after = r->action == KILL_AFTER ? call : NULL;
 		errnum = r->errnum;
 		delay_ms = r->delay_ms;
@@ -271,6 +291,8 @@ int fault(const char *call, int fd, const char *path)
 	pthread_mutex_unlock(&lock);
 	if (stops)
 		signal_self(SIGSTOP);
+	if (crashes)
+		*(volatile int *)nowhere = 0;
 	if (delay_ms > 0)
 		wait_ms(delay_ms);
 	errno = saved;
@@ -299,6 +321,23 @@ STAND_IN(int, renameat2, -1,
 	(from_dir, from, to_dir, to, flags))
 STAND_IN(int, accept4, fd, (int fd, struct sockaddr *from, socklen_t *bytes, int flags),
 	(fd, from, bytes, flags))
+
+/* Decided about when it has its bytes. */
+EXPORT ssize_t recv(int fd, void *to, size_t bytes, int flags)
+{
+	static __typeof__(&recv) real;
+	if (real == NULL)
+		real = REAL(recv);
+	ssize_t got = real(fd, to, bytes, flags);
+	received.bytes = to;
+	received.count = got > 0 ? (size_t)got : 0;
+	int errnum = fault("recv", fd, NULL);
+	received.bytes = NULL;
+	if (errnum == 0)
+		return got;
+	errno = errnum;
+	return -1;
+}
 
 EXPORT int statvfs(const char *path, struct statvfs *ret)
 {
