@@ -27,12 +27,9 @@ static uint64_t wait_clock_ms(const struct ing_gate *g, uint64_t now_ms)
 	return (ing_gate_frozen(g) ? g->frozen_since_ms : now_ms) - g->frozen_ms;
 }
 
-static void freeze(struct ing_gate *g, bool held, bool away)
+void ing_gate_refreeze(struct ing_gate *g, bool was_frozen)
 {
-	bool was_frozen = ing_gate_frozen(g);
 	uint64_t now = ing_now_ms();
-	g->held = held;
-	g->away = away;
 	if (!was_frozen && ing_gate_frozen(g))
 		g->frozen_since_ms = now;
 	else if (was_frozen && !ing_gate_frozen(g))
@@ -42,7 +39,9 @@ static void freeze(struct ing_gate *g, bool held, bool away)
 
 void ing_gate_set_away(struct ing_gate *g, bool away)
 {
-	freeze(g, g->held, away);
+	bool was_frozen = ing_gate_frozen(g);
+	g->away = away;
+	ing_gate_refreeze(g, was_frozen);
 }
 
 static unsigned seconds_left(uint64_t until_ms, uint64_t now_ms)
@@ -125,6 +124,10 @@ static void quit(struct ing_gate *g, struct ing_gate_waiter *w)
 		h->queued--;
 	}
 	h->waiting[w->lane]--;
+	if (g->alone == w) {
+		g->alone = NULL;
+		ing_gate_refreeze(g, true);
+	}
 	if (w->older != NULL)
 		w->older->younger = w->younger;
 	else
@@ -169,17 +172,9 @@ static void refuse(struct ing_gate *g, struct ing_gate_waiter *w, enum ing_gate_
 
 /* --- the pump --- */
 
-static void grant_next(struct ing_gate *g)
+void ing_gate_grant(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate_waiter *w)
 {
-	struct ing_gate_host *h = ing_gate_next_turn(g);
 	uint64_t now = ing_now_ms();
-	/* Time has passed since it became ready: its lease may have become too short, and the slot
-	 * of its address may be another host's. */
-	if (ing_gate_host_need(g, h, now) != ING_NEED_TURN) {
-		ing_gate_place(g, h, now);
-		return;
-	}
-	struct ing_gate_waiter *w = first_waiter(h);
 	quit(g, w);
 	w->state = ING_GATE_HOLDING;
 	w->since_ms = now;
@@ -191,6 +186,25 @@ static void grant_next(struct ing_gate *g)
 	ing_gate_addr_take(h);
 	ing_gate_place(g, h, now);
 	w->user->granted(w);
+}
+
+static void grant_next(struct ing_gate *g)
+{
+	struct ing_gate_host *h = ing_gate_next_turn(g);
+	uint64_t now = ing_now_ms();
+	/* Time has passed since it became ready: its lease may have become too short, and the slot
+	 * of its address may be another host's. */
+	if (ing_gate_host_need(g, h, now) != ING_NEED_TURN) {
+		ing_gate_place(g, h, now);
+		return;
+	}
+	struct ing_gate_waiter *w = first_waiter(h);
+	if (w->alone) {
+		g->alone = w;
+		ing_gate_refreeze(g, false);
+		return;
+	}
+	ing_gate_grant(g, h, w);
 }
 
 static bool can_refuse(const struct ing_gate *g)
@@ -354,6 +368,7 @@ void ing_gate_enter(struct ing_gate *g, struct ing_gate_waiter *w, const char *u
 	struct ing_gate_host *h = ing_gate_host_of_url(g, url, now);
 	w->lane = (uint8_t)ticket->lane;
 	w->again = ticket->again;
+	w->alone = ticket->alone;
 	w->since_ms = wait_clock_ms(g, now);
 	take_crawl_delay(g, h, ticket);
 	join(g, w);
@@ -391,8 +406,11 @@ void ing_gate_leave(
 
 void ing_gate_hold(struct ing_gate *g, bool held)
 {
-	if (g->held != held)
-		freeze(g, held, g->away);
+	bool was_frozen = ing_gate_frozen(g);
+	if (g->held == held)
+		return;
+	g->held = held;
+	ing_gate_refreeze(g, was_frozen);
 }
 
 void ing_gate_set_host_rules(struct ing_gate *g, const struct ing_host_rules *rules)

@@ -90,6 +90,7 @@ struct ing_gate_waiter {                         /* zero-initialise, set user */
 	uint8_t state; /* enum ing_gate_where */
 	uint8_t lane;
 	bool again; /* a second try: ahead of first tries of its lane */
+	bool alone; /* see ing_gate_ticket */
 	union {
 		uint32_t due_ms; /* while delayed: low bits of the time it ends */
 		/* While waiting, and after a refusal: those of its lane and of higher ones that
@@ -101,8 +102,9 @@ enum ing_gate_where { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_DELAYED, ING_GATE
 
 struct ing_gate_ticket {
 	enum ing_lane lane;
-	bool again;              /* a second try: ahead of its lane */
-	unsigned delay_ms;       /* least wait of this waiter, whatever its host */
+	bool again;        /* a second try: ahead of its lane */
+	bool alone;        /* nobody else may be at work meanwhile; see ing_gate_wants_alone() */
+	unsigned delay_ms; /* least wait of this waiter, whatever its host */
 	unsigned crawl_delay_ms; /* of the host's robots.txt; 0: nothing new */
 	/* robots.txt has been read: with gate.host_key host, a crawl_delay_ms of 0 replaces an
 	 * earlier one */
@@ -122,6 +124,15 @@ void ing_gate_leave(
 /* While held (a later stage is blocked) nobody is admitted and no waiting time passes; waiters are
  * queued and delays end as usual. */
 void ing_gate_hold(struct ing_gate *g, bool held);
+/* It is the turn of a waiter that must be alone, and nobody holds a slot any more. From its turn until
+ * ing_gate_alone_over(), or until it leaves the queue, nobody else is admitted and no waiting time
+ * passes. */
+bool ing_gate_wants_alone(const struct ing_gate *g);
+/* Nobody else is at work any more: grant it, unless its host is not ready any more; then it waits
+ * again, and others are admitted. The callback comes from inside. */
+void ing_gate_admit_alone(struct ing_gate *g);
+/* It is through. Harmless when nobody is alone. */
+void ing_gate_alone_over(struct ing_gate *g);
 /* Other rules about hosts from now on; the earlier ones are not used any more. */
 void ing_gate_set_host_rules(struct ing_gate *g, const struct ing_host_rules *rules);
 /* The lease database is away: nothing new is fetched. */

@@ -111,6 +111,9 @@ struct ing_gate {
 	struct ing_gate_waiter *oldest, *youngest;
 	unsigned waiting, holding;
 	bool held, away;
+	struct ing_gate_waiter
+		*alone;           /* whose turn it is when nobody else is at work; NULL: none */
+	bool alone_at_work;       /* it has been granted */
 	uint64_t frozen_since_ms; /* since when time has stood still for waiters */
 	uint64_t frozen_ms;       /* earlier such times together */
 	unsigned resting, held_hosts, open, leased; /* hosts */
@@ -126,8 +129,12 @@ struct ing_gate {
 /* gate.c */
 static inline bool ing_gate_frozen(const struct ing_gate *g)
 {
-	return g->held || g->away;
+	return g->held || g->away || g->alone != NULL || g->alone_at_work;
 }
+/* After what ing_gate_frozen() depends on has changed. */
+void ing_gate_refreeze(struct ing_gate *g, bool was_frozen);
+/* w: of h, which is ready. */
+void ing_gate_grant(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate_waiter *w);
 void ing_gate_set_away(struct ing_gate *g, bool away);
 /* Set the timer for whatever is due first. */
 void ing_gate_arm(struct ing_gate *g);
