@@ -23,6 +23,7 @@
 #include "worker/engine/engine.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
+#include "worker/journal/journal.h"
 #include "worker/model/metrics.h"
 #include "worker/service/hosts_watch.h"
 #include "worker/service/instance_lock.h"
@@ -38,6 +39,7 @@ struct worker {
 	const struct ing_conf *conf;
 	struct ing_engine engine;
 	int lock_fd;
+	struct ing_journal *journal; /* NULL: none */
 	uv_signal_t on_term, on_int, on_hup;
 	uv_timer_t status, watchdog;
 	bool ready, stopping;
@@ -279,6 +281,18 @@ static int open_outside(struct worker *w, struct ing_error *err)
 	return rc;
 }
 
+/* The daemon works without it, too. */
+static void open_journal(struct worker *w)
+{
+	struct ing_error err = {0};
+	char *path = path_in_state(w, w->conf->instance, ".crash-journal");
+	if (ing_journal_open(path, &w->journal, &err) != 0)
+		ing_log(ING_LOG_ERROR, "%s: a request that kills the worker will not be found",
+			err.msg);
+	free(path);
+	w->engine.outside.journal = w->journal;
+}
+
 static int open_all(struct worker *w, struct ing_error *err)
 {
 	int rc = ing_instance_lock(w->conf->state_dir, w->conf->instance, &w->lock_fd, err);
@@ -286,6 +300,8 @@ static int open_all(struct worker *w, struct ing_error *err)
 		rc = ing_engine_init(&w->engine, w->conf, ING_ENGINE_SHARED, err);
 	if (rc == 0)
 		rc = open_outside(w, err);
+	if (rc == 0)
+		open_journal(w);
 	return rc;
 }
 
@@ -318,6 +334,7 @@ static void run(struct worker *w)
 	ing_log(ING_LOG_WARNING,
 		"leaving unfinished requests to the next owner of their partitions");
 	ing_engine_abandon(&w->engine);
+	ing_journal_close(w->journal);
 	_exit(w->exit_code);
 }
 
@@ -335,6 +352,7 @@ enum ing_daemon_exit ing_daemon_run(const struct ing_conf *conf)
 			err.code == ING_FAIL_CONFIG ? ING_DAEMON_CONFIG : ING_DAEMON_ENVIRONMENT;
 	}
 	ing_engine_done(&w.engine);
+	ing_journal_close(w.journal);
 	if (w.lock_fd >= 0)
 		close(w.lock_fd);
 	return w.exit_code;

@@ -79,28 +79,30 @@ void ing_engine_wire(struct ing_engine *e)
 					       .pool = e->pool,
 					       .deliver = e->deliver,
 					       .lookup = e->lookup,
+					       .journal = e->outside.journal,
 					       .on_result = e->outside.on_result,
 					       .on_parked = e->outside.on_parked,
 					       .on_dead_letter = e->outside.on_dead_letter,
 					       .ctx = e->outside.ctx,
 				       });
-	ing_visits_wire(
-		e->visits, &(struct ing_visits_stages){
-				   .gate = e->gate,
-				   .robots = e->robots,
-				   .robots_fetcher = {ing_robots_fetch_raise_lane,
-					   ing_robots_fetch_waits_for_hold, e->robots_fetches},
-				   .fetch = e->fetch,
-				   .archive = e->archive,
-				   .originals = e->originals,
-				   .lookup = e->lookup,
-				   .disk = e->disk,
-			   });
+	ing_visits_wire(e->visits, &(struct ing_visits_stages){
+					   .gate = e->gate,
+					   .robots = e->robots,
+					   .robots_fetcher = {ing_robots_fetch_raise_lane,
+						   ing_robots_fetch_waits_for_hold,
+						   e->robots_fetches, ing_robots_fetch_asked_by},
+					   .fetch = e->fetch,
+					   .archive = e->archive,
+					   .originals = e->originals,
+					   .lookup = e->lookup,
+					   .disk = e->disk,
+				   });
 	ing_robots_fetches_wire(e->robots_fetches, &(struct ing_robots_fetch_stages){
 							   .visits = e->visits,
 							   .robots = e->robots,
 							   .pool = e->pool,
 							   .deliver = e->deliver,
+							   .journal = e->outside.journal,
 						   });
 }
 

@@ -19,6 +19,7 @@ struct ing_cdx;
 struct ing_conf;
 struct ing_emit;
 struct ing_intake;
+struct ing_journal;
 struct ing_message;
 struct ing_metrics;
 struct ing_originals;
@@ -37,6 +38,7 @@ struct ing_engine_outside {
 	struct ing_intake *intake;
 	struct ing_store *store; /* NULL: no database */
 	struct ing_emit *emit;
+	struct ing_journal *journal; /* borrowed; NULL: none */
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
 	void (*on_result)(void *ctx, enum ing_status status);
 	void (*on_parked)(void *ctx, enum ing_tier tier);

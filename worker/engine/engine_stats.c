@@ -18,6 +18,7 @@
 #include "worker/gate/robots/robots.h"
 #include "worker/intake/intake.h"
 #include "worker/job/job.h"
+#include "worker/journal/journal.h"
 #include "worker/model/metrics.h"
 #include "worker/service/turn.h"
 #include "worker/store/lookup/lookup.h"
@@ -41,6 +42,11 @@ static void fill_emit(const struct ing_engine *e, struct ing_emit_stats *ret)
 static void fill_fetch(const struct ing_engine *e, struct ing_fetch_stats *ret)
 {
 	ing_fetch_stats(e->fetch, ret);
+}
+
+static void fill_journal(const struct ing_engine *e, struct ing_journal_stats *ret)
+{
+	ing_journal_stats(e->outside.journal, ret);
 }
 
 static void fill_disk(const struct ing_engine *e, struct ing_disk_stats *ret)

@@ -20,6 +20,7 @@
 #include "worker/artifact/artifact.h"
 #include "worker/intake/intake.h"
 #include "worker/job/hop.h"
+#include "worker/journal/journal.h"
 #include "worker/model/findings.h"
 #include "worker/model/metrics.h"
 #include "worker/model/request.h"
@@ -80,6 +81,7 @@ struct ing_work {
 	const struct ing_earlier_result *existing; /* what answers it; NULL: it was fetched */
 	struct ing_followed *followed;             /* rules whose links were followed */
 	size_t text_bytes; /* of the document's text: what counts against the pipeline's ceiling */
+	struct ing_journal_mark mark; /* in the crash journal, while it is in a stage */
 };
 
 #define ING_JOB_MAGIC 0x4a4f4231u
@@ -92,6 +94,7 @@ struct ing_job {
 	/* It came back from a tier for this host, and has not got there yet: until then it counts
 	 * there whatever other hosts it passes. */
 	bool reserved;
+	bool alone;                  /* it may have killed a process: pipeline_suspects.c */
 	struct ing_job *prev, *next; /* all jobs of the partition, oldest first */
 	struct ing_pipeline *pipeline;
 	struct ing_token token;
@@ -124,7 +127,8 @@ struct ing_stages {
 	struct ing_visits *visits;
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
-	struct ing_lookup *lookup; /* NULL: there is no database */
+	struct ing_lookup *lookup;   /* NULL: there is no database */
+	struct ing_journal *journal; /* NULL: none */
 	/* Called when a result is acknowledged. NULL: nobody wants it. */
 	void (*on_result)(void *ctx, enum ing_status status);
 	/* Called when a parked request is in its topic. NULL: nobody wants it. */

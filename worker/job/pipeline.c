@@ -18,6 +18,7 @@
 #include "worker/store/lookup/lookup.h"
 
 #define TICK_MS 100
+#define ALONE_TICK_MS 10 /* while everybody waits for one */
 
 #define STATE(s) (1u << ING_JOB_##s)
 
@@ -41,6 +42,7 @@ void ing_job_set_state(struct ing_job *job, enum ing_job_state state)
 	p->stats.by_state[job->state]--;
 	p->stats.by_state[state]++;
 	job->state = (uint8_t)state;
+	ing_job_note_stage(job);
 }
 
 /* --- birth and death --- */
@@ -80,14 +82,15 @@ static struct ing_job_message *keep_message(
 	return kept;
 }
 
-static struct ing_job *new_job(
-	struct ing_pipeline *p, const struct ing_message *m, const struct ing_parked *parked)
+static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message *m,
+	const struct ing_parked *parked, bool alone)
 {
 	struct ing_job *job = ing_alloc(sizeof(*job));
 	job->magic = ING_JOB_MAGIC;
 	job->pipeline = p;
 	job->token = m->token;
 	job->lane = (uint8_t)m->lane;
+	job->alone = alone;
 	job->accepted_ms = ing_now_ms();
 	job->message = keep_message(m, parked);
 	p->message_bytes += message_size(job->message);
@@ -105,6 +108,8 @@ void ing_job_start_work(struct ing_job *job)
 {
 	struct ing_work *w = ing_alloc(sizeof(*w));
 	struct ing_error err = {0};
+	job->work = w;
+	ing_job_enter_stage(job, ING_STAGE_INTAKE);
 	int rc =
 		ing_request_parse(job->message->data, job->message->value_bytes, &w->request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
@@ -117,7 +122,6 @@ void ing_job_start_work(struct ing_job *job)
 	ing_visit_steps_init(&w->steps);
 	w->further_end = &w->further;
 	ing_work_clock_init(&w->clock, job->pipeline->conf.settings.deadline_ms);
-	job->work = w;
 }
 
 static void free_work(struct ing_work *w)
@@ -142,8 +146,10 @@ void ing_job_free(struct ing_job *job)
 {
 	struct ing_pipeline *p = job->pipeline;
 	ing_must(ing_job_is_idle(job) && job->question == NULL);
-	if (job->work != NULL)
+	if (job->work != NULL) {
 		ing_job_account_text(job, 0);
+		ing_journal_leave(p->stages.journal, &job->work->mark);
+	}
 	p->stats.by_state[job->state]--;
 	struct ing_job **jobs = jobs_of(p, job->token.partition_index);
 	DL_DELETE(*jobs, job);
@@ -196,7 +202,7 @@ static void drop_waiting(struct ing_pipeline *p)
 
 /* A request that can be read. */
 static void take_request(struct ing_pipeline *p, const struct ing_message *m,
-	const struct ing_request *request, const struct ing_decision *start)
+	const struct ing_request *request, const struct ing_decision *start, bool alone)
 {
 	const char *not_handled = ing_artifact_type(request->type)->not_handled;
 	bool is_over = not_handled != NULL || start->step == ING_STEP_END;
@@ -206,7 +212,7 @@ static void take_request(struct ing_pipeline *p, const struct ing_message *m,
 		ing_pipeline_park_message(p, m, start->url, &arrival);
 		return;
 	}
-	struct ing_job *job = new_job(p, m, &arrival.parked);
+	struct ing_job *job = new_job(p, m, &arrival.parked, alone);
 	if (arrival.tier < 0 && arrival.host[0] != '\0')
 		ing_job_reserve_share(job, &arrival);
 	if (not_handled != NULL)
@@ -221,13 +227,31 @@ static void take_request(struct ing_pipeline *p, const struct ing_message *m,
 		ing_job_wait(job, start->url);
 }
 
+static void accept_message(struct ing_pipeline *p, const struct ing_message *m, bool alone)
+{
+	struct ing_request *request = NULL;
+	struct ing_error err = {0};
+	if (ing_request_parse(m->value, m->value_bytes, &request, &err) != 0) {
+		ing_pipeline_dead_letter(p, m, &err);
+		ing_pipeline_balance(p);
+		return;
+	}
+	struct ing_decision start =
+		ing_target_start(request->base_url, ing_visits_judge, p->stages.visits);
+	take_request(p, m, request, &start, alone);
+	free(start.url);
+	ing_request_free(request);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct ing_pipeline *p = timer->data;
 	ing_pipeline_check_deadlines(p, ing_now_ms());
 	if (p->draining)
 		drop_waiting(p);
+	ing_pipeline_serve_suspects(p);
 	ing_pipeline_balance(p);
+	uv_timer_set_repeat(timer, ing_pipeline_waits_for_suspects(p) ? ALONE_TICK_MS : TICK_MS);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -272,18 +296,19 @@ void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m
 		ing_pipeline_commit_answer(p, m);
 		return;
 	}
-	struct ing_request *request = NULL;
-	struct ing_error err = {0};
-	if (ing_request_parse(m->value, m->value_bytes, &request, &err) != 0) {
-		ing_pipeline_dead_letter(p, m, &err);
+	if (ing_pipeline_take_suspect(p, m))
 		ing_pipeline_balance(p);
-		return;
-	}
-	struct ing_decision start =
-		ing_target_start(request->base_url, ing_visits_judge, p->stages.visits);
-	take_request(p, m, request, &start);
-	free(start.url);
-	ing_request_free(request);
+	else
+		ing_pipeline_accept(p, m, false);
+}
+
+void ing_pipeline_accept(struct ing_pipeline *p, const struct ing_message *m, bool alone)
+{
+	struct ing_source source;
+	if (p->stages.journal != NULL && ing_intake_source(p->stages.intake, m->token, &source))
+		ing_journal_enter(p->stages.journal, &p->parsing, &source, ING_STAGE_INTAKE);
+	accept_message(p, m, alone);
+	ing_journal_leave(p->stages.journal, &p->parsing);
 	if (ing_pipeline_is_full(p, m->lane))
 		ing_pipeline_balance(p);
 }
@@ -296,12 +321,14 @@ void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_index, ui
 		if (job->token.epoch == epoch)
 			cancel_job(job, false);
 	}
+	ing_pipeline_drop_suspects(p, &(struct ing_token){partition_index, epoch, 0});
 	ing_deliver_revoke(p->stages.deliver, partition_index, epoch);
 }
 
 void ing_pipeline_drain(struct ing_pipeline *p)
 {
 	p->draining = true;
+	ing_pipeline_drop_suspects(p, NULL);
 	ing_pipeline_balance(p);
 	drop_waiting(p);
 }

@@ -163,6 +163,7 @@ static void deliver_decided(struct ing_job *job)
 	if (ing_job_has_lost_answer(job))
 		forget_document(job->work);
 	check_document(job);
+	ing_job_enter_stage(job, ING_STAGE_RESULT);
 	struct ing_delivery *delivery = ing_job_make_parked(job);
 	if (delivery == NULL)
 		delivery = make_result(job);
@@ -170,6 +171,7 @@ static void deliver_decided(struct ing_job *job)
 	delivery->lane = (enum ing_lane)job->lane;
 	delivery->accepted_ms = job->accepted_ms;
 	delivery->name = ing_arena_strdup(&delivery->ar, name_of(job->work));
+	ing_job_acquit(job);
 	struct ing_pipeline *p = job->pipeline;
 	ing_job_free(job);
 	ing_pipeline_deliver(p, delivery);
@@ -190,6 +192,8 @@ void ing_job_on_settled(struct ing_job *job)
 		return;
 	if (job->state == ING_JOB_ARCHIVING)
 		deliver_decided(job);
+	else
+		ing_job_note_stage(job);
 }
 
 void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail)

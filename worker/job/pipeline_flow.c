@@ -9,7 +9,9 @@
  * or broker is away. A lane goes on when a sixteenth is free again, so that it is not paused and
  * resumed with every request.
  *
- * The gate is held while something is away, while the examiners' pool is full, and while too many
+ * Intake is also paused while a suspect (pipeline_suspects.c) waits to be alone, or is.
+ *
+ * The gate is held while something is away, while messages wait to be parsed alone, while the examiners' pool is full, and while too many
  * results, or 256 MiB of documents' texts, wait for database or broker.
  */
 #include "common/base/clock.h"
@@ -123,9 +125,10 @@ bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane)
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
-	ing_visits_hold(p->stages.visits,
-		p->blocked_by != NULL || count_decided(p) > p->conf.max_unacked ||
-			ing_pool_is_full(p->stages.pool) || count_side_bytes(p) > MAX_SIDE_BYTES);
+	ing_visits_hold(p->stages.visits, p->blocked_by != NULL || p->suspects != NULL ||
+						  count_decided(p) > p->conf.max_unacked ||
+						  ing_pool_is_full(p->stages.pool) ||
+						  count_side_bytes(p) > MAX_SIDE_BYTES);
 }
 
 void ing_pipeline_balance(struct ing_pipeline *p)
@@ -137,7 +140,8 @@ void ing_pipeline_balance(struct ing_pipeline *p)
 		return;
 	for (int i = 0; i < ING_LANES_; i++) {
 		enum ing_lane lane = (enum ing_lane)i;
-		bool pause = blocked_by != NULL || ing_pipeline_is_full(p, lane);
+		bool pause = blocked_by != NULL || ing_pipeline_waits_for_suspects(p) ||
+			     ing_pipeline_is_full(p, lane);
 		if (pause == p->paused[lane])
 			continue;
 		p->paused[lane] = pause;

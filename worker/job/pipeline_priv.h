@@ -41,6 +41,9 @@ struct ing_pipeline {
 	const char *blocked_by;
 	uint64_t blocked_since_ms;
 	bool blocked_logged;
+	struct ing_held_message *suspects; /* list: messages that are to be parsed alone */
+	bool alone_at_work;                /* a suspect has been admitted */
+	struct ing_journal_mark parsing;   /* the message that is being parsed */
 	uv_timer_t tick;
 	struct ing_pipeline_stats stats;
 };
@@ -63,6 +66,23 @@ void ing_pipeline_balance(struct ing_pipeline *p);
 void ing_pipeline_hold_gate(struct ing_pipeline *p);
 /* There is no room for a further request of this lane. */
 bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane);
+
+/* pipeline_suspects.c: what has been in flight when a process died */
+/* The stage that the job is in, for the crash journal. */
+void ing_job_note_stage(struct ing_job *job);
+void ing_job_enter_stage(struct ing_job *job, enum ing_journal_stage stage);
+/* It has come through all of them. */
+void ing_job_acquit(struct ing_job *job);
+/* The message is a suspect: it waits, or has gone to dead letters. */
+bool ing_pipeline_take_suspect(struct ing_pipeline *p, const struct ing_message *m);
+/* Nobody else may begin a stage. */
+bool ing_pipeline_waits_for_suspects(const struct ing_pipeline *p);
+/* Those go on for which nobody is at work any more. */
+void ing_pipeline_serve_suspects(struct ing_pipeline *p);
+/* Drop those of an assignment; of all: NULL. */
+void ing_pipeline_drop_suspects(struct ing_pipeline *p, const struct ing_token *of);
+/* pipeline.c: alone: it waits to be the only one at work. */
+void ing_pipeline_accept(struct ing_pipeline *p, const struct ing_message *m, bool alone);
 
 /* pipeline_visits.c */
 void ing_job_init_visits(struct ing_job *job);

@@ -134,7 +134,15 @@ static void on_settled(struct ing_visit *v)
 	ing_job_on_settled(job_of(v));
 }
 
+static bool get_source(const struct ing_visit *v, struct ing_source *ret)
+{
+	const struct ing_job *job = job_of(v);
+	const struct ing_stages *s = &job->pipeline->stages;
+	return s->journal != NULL && ing_intake_source(s->intake, job->token, ret);
+}
+
 static const struct ing_visit_user visit_user = {
+	.source = get_source,
 	.url = get_url,
 	.admitted = on_admitted,
 	.changed = on_changed,
@@ -148,6 +156,8 @@ static const struct ing_visit_user visit_user = {
 static void init_visit(struct ing_job *job, struct ing_visit *v)
 {
 	ing_visit_init(v, job->pipeline->stages.visits, &visit_user, job, (enum ing_lane)job->lane);
+	if (job->alone)
+		ing_visit_set_alone(v);
 }
 
 /* -------------------------------------------------------------------------------------------- */

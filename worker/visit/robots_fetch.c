@@ -20,6 +20,7 @@
 #include "common/net/robots.h"
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
+#include "worker/journal/journal.h"
 #include "worker/model/limits.h"
 #include "worker/visit/robots_outcome.h"
 #include "worker/visit/visit.h"
@@ -41,7 +42,8 @@ struct robots_fetch {
 	void *token;
 	char *url; /* heap */
 	struct ing_visit visit;
-	struct work *work; /* from admission on */
+	struct ing_source asker; /* topic NULL: nobody's message */
+	struct work *work;       /* from admission on */
 };
 
 struct work {
@@ -55,6 +57,7 @@ struct work {
 	bool examined;
 	struct ing_findings findings; /* once examined */
 	bool storing;                 /* its index rows are under way */
+	struct ing_journal_mark mark;
 };
 
 struct ing_robots_fetches {
@@ -71,6 +74,7 @@ static void free_work(struct work *w)
 {
 	if (w == NULL)
 		return;
+	ing_journal_leave(w->fetch->all->stages.journal, &w->mark);
 	if (w->exam != NULL)
 		ing_pool_cancel(w->exam);
 	ing_findings_done(&w->findings);
@@ -225,6 +229,8 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 	ing_arena_init(&w->ar);
 	ing_work_clock_init(&w->clock, conf->deadline_ms);
 	f->work = w;
+	if (f->asker.topic != NULL)
+		ing_journal_enter(f->all->stages.journal, &w->mark, &f->asker, ING_STAGE_ROBOTS);
 	*ret = (struct ing_visit_params){
 		.url = f->url,
 		.arena = &w->ar,
@@ -363,4 +369,16 @@ bool ing_robots_fetch_waits_for_hold(void *fetches, const struct ing_robots_entr
 {
 	const struct robots_fetch *f = find_fetch(fetches, entry);
 	return f != NULL && ing_visit_waits_for_hold(&f->visit);
+}
+
+void ing_robots_fetch_asked_by(void *fetches, const struct ing_robots_entry *entry,
+	const struct ing_source *source, bool alone)
+{
+	struct robots_fetch *f = find_fetch(fetches, entry);
+	if (f == NULL || f->work != NULL)
+		return;
+	if (f->asker.topic == NULL || (alone && !f->visit.alone))
+		f->asker = *source;
+	if (alone)
+		ing_visit_set_alone(&f->visit);
 }

@@ -13,10 +13,12 @@
 #include "worker/model/lane.h"
 
 struct ing_deliver;
+struct ing_journal;
 struct ing_pool;
 struct ing_robots;
 struct ing_robots_entry;
 struct ing_robots_fetches;
+struct ing_source;
 struct ing_visits;
 
 struct ing_robots_fetch_conf {
@@ -31,6 +33,7 @@ struct ing_robots_fetch_stages { /* borrowed */
 	struct ing_robots *robots; /* who is told */
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
+	struct ing_journal *journal; /* NULL: none */
 };
 
 struct ing_robots_fetches *ing_robots_fetches_new(const struct ing_robots_fetch_conf *conf);
@@ -55,3 +58,7 @@ void ing_robots_fetch_raise_lane(
 	void *fetches, const struct ing_robots_entry *entry, enum ing_lane lane);
 /* The file that somebody waits for, entry as above, waits for a host that is held. */
 bool ing_robots_fetch_waits_for_hold(void *fetches, const struct ing_robots_entry *entry);
+/* This message's request waits for the file: the fetch is recorded in the crash journal as a stage of
+ * the first of them, or of one that must be alone, and then it is alone as well. */
+void ing_robots_fetch_asked_by(void *fetches, const struct ing_robots_entry *entry,
+	const struct ing_source *source, bool alone);

@@ -20,6 +20,17 @@ static bool waits_in_gate(const struct ing_visit *v)
 	return v->waiter.state == ING_GATE_WAITING || v->waiter.state == ING_GATE_DELAYED;
 }
 
+/* If it waits there: with another ticket. */
+static void enter_gate_anew(struct ing_visit *v)
+{
+	if (!waits_in_gate(v))
+		return;
+	ing_gate_leave(v->visits->stages.gate, &v->waiter, NULL);
+	char *url = v->run == NULL ? v->user->url(v) : NULL;
+	ing_visit_queue_up(v, url);
+	free(url);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
 	free(handle->data);
@@ -105,6 +116,21 @@ void ing_visits_hold(struct ing_visits *all, bool held)
 	ing_gate_hold(all->stages.gate, held);
 }
 
+bool ing_visits_want_alone(const struct ing_visits *all)
+{
+	return ing_gate_wants_alone(all->stages.gate);
+}
+
+void ing_visits_admit_alone(struct ing_visits *all)
+{
+	ing_gate_admit_alone(all->stages.gate);
+}
+
+void ing_visits_alone_over(struct ing_visits *all)
+{
+	ing_gate_alone_over(all->stages.gate);
+}
+
 void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *url_rules,
 	const struct ing_host_rules *host_rules)
 {
@@ -184,12 +210,15 @@ void ing_visit_cancel(struct ing_visit *v, bool at_once)
 void ing_visit_set_lane(struct ing_visit *v, enum ing_lane lane)
 {
 	v->lane = (uint8_t)lane;
-	if (!waits_in_gate(v))
+	enter_gate_anew(v);
+}
+
+void ing_visit_set_alone(struct ing_visit *v)
+{
+	if (v->alone)
 		return;
-	ing_gate_leave(v->visits->stages.gate, &v->waiter, NULL);
-	char *url = v->run == NULL ? v->user->url(v) : NULL;
-	ing_visit_queue_up(v, url);
-	free(url);
+	v->alone = true;
+	enter_gate_anew(v);
 }
 
 bool ing_visit_owes(const struct ing_visit *v)

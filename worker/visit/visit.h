@@ -35,6 +35,7 @@
 #include "worker/visit/target.h"
 #include "worker/visit/work_clock.h"
 
+struct ing_source;
 struct uv_loop_s;
 struct ing_arena;
 struct ing_archive;
@@ -128,6 +129,8 @@ struct ing_visit_user {
 	void (*no_descriptor)(struct ing_visit *v);
 	void (*done)(struct ing_visit *v, const struct ing_visit_outcome *o);
 	void (*settled)(struct ing_visit *v);
+	/* Whose message it is; false: nobody's. NULL: nobody's either. */
+	bool (*source)(const struct ing_visit *v, struct ing_source *ret);
 	bool is_robots_txt; /* robots.txt is not asked; the visit goes first within its lane */
 };
 
@@ -152,6 +155,7 @@ struct ing_visit { /* ing_visit_init(); the fields are the visit's own, but ctx 
 	uint8_t state; /* enum ing_visit_state */
 	uint8_t lane;  /* enum ing_lane */
 	uint8_t via;   /* enum ing_via: how the first URL came up */
+	bool alone;    /* it may have killed a process: admitted when nobody else is at work */
 };
 
 /* --- all of them --- */
@@ -169,6 +173,9 @@ struct ing_robots_fetcher {
 	void (*raise_lane)(void *ctx, const struct ing_robots_entry *entry, enum ing_lane lane);
 	bool (*waits_for_hold)(void *ctx, const struct ing_robots_entry *entry);
 	void *ctx; /* NULL: nobody is told */
+	/* Whose message waits for the file, and whether it must be alone. NULL: nobody is told. */
+	void (*asked_by)(void *ctx, const struct ing_robots_entry *entry,
+		const struct ing_source *source, bool alone);
 };
 
 struct ing_visits_stages { /* borrowed */
@@ -198,6 +205,11 @@ void ing_visits_hold(struct ing_visits *all, bool held);
 bool ing_visits_host(const struct ing_visits *all, const char *url, char *ret, size_t ret_bytes);
 void ing_visits_look_ahead(
 	const struct ing_visits *all, const char *host, struct ing_gate_outlook *ret);
+/* It is the turn of a visit that must be alone: nobody else is admitted, until nobody is at work any
+ * more (ing_visits_admit_alone()) and the visit is through (ing_visits_alone_over()). */
+bool ing_visits_want_alone(const struct ing_visits *all);
+void ing_visits_admit_alone(struct ing_visits *all);
+void ing_visits_alone_over(struct ing_visits *all);
 /* What blocks and URL rules say of a URL. An ing_verdict_fn: visits is a struct ing_visits. */
 struct ing_url_decision ing_visits_judge(void *visits, const char *url);
 
@@ -216,6 +228,8 @@ bool ing_visit_again(struct ing_visit *v);
 void ing_visit_cancel(struct ing_visit *v, bool at_once);
 /* How urgent it is from now on, and if it waits in the gate, there. */
 void ing_visit_set_lane(struct ing_visit *v, enum ing_lane lane);
+/* It must be alone from now on. */
+void ing_visit_set_alone(struct ing_visit *v);
 
 /* settled() is still to come. */
 bool ing_visit_owes(const struct ing_visit *v);

@@ -13,10 +13,20 @@
 #include <utlist.h>
 
 #include "common/base/clock.h"
+#include "worker/model/source.h"
 #include "worker/visit/retry.h"
 #include "worker/visit/visit_priv.h"
 
 #define ROBOTS_NS 5000000u /* of a turn, for asking robots.txt files that are there */
+
+static void tell_fetcher(const struct ing_visit *v)
+{
+	const struct ing_robots_fetcher *f = &v->visits->stages.robots_fetcher;
+	struct ing_source source;
+	f->raise_lane(f->ctx, v->robots.entry, (enum ing_lane)v->lane);
+	if (f->asked_by != NULL && v->user->source != NULL && v->user->source(v, &source))
+		f->asked_by(f->ctx, v->robots.entry, &source, v->alone);
+}
 
 static struct ing_robots_view ask_robots(struct ing_visit *v, const char *url)
 {
@@ -28,9 +38,8 @@ static struct ing_robots_view ask_robots(struct ing_visit *v, const char *url)
 	struct ing_robots_view view = ing_robots_ask(s->robots, url, &v->robots);
 	all->robots_ns += ing_thread_cpu_ns() - started_ns;
 	uv_idle_start(&all->waking, ing_visits_on_waking); /* counts anew with the next turn */
-	const struct ing_robots_fetcher *f = &s->robots_fetcher;
-	if (view.verdict == ING_ROBOTS_PENDING && f->ctx != NULL)
-		f->raise_lane(f->ctx, v->robots.entry, (enum ing_lane)v->lane);
+	if (view.verdict == ING_ROBOTS_PENDING && s->robots_fetcher.ctx != NULL)
+		tell_fetcher(v);
 	return view;
 }
 
@@ -70,6 +79,7 @@ static void enter_gate(struct ing_visit *v, const char *url, unsigned crawl_dela
 			.lane = (enum ing_lane)v->lane,
 			.again = v->user->is_robots_txt || (r != NULL && r->via == ING_VIA_AGAIN),
 			.delay_ms = delayed ? (unsigned)(r->not_before_ms - now_ms) : 0,
+			.alone = v->alone,
 			.crawl_delay_ms = crawl_delay_ms,
 			.robots_known = v->visits->stages.robots != NULL && !v->user->is_robots_txt,
 		});

@@ -68,6 +68,23 @@ bool ing_gate_blocked(const struct ing_gate *g)
 	return false;
 }
 
+bool ing_gate_wants_alone(const struct ing_gate *g)
+{
+	(void)g;
+	return false;
+}
+
+void ing_gate_admit_alone(struct ing_gate *g)
+{
+	(void)g;
+	ing_must(false);
+}
+
+void ing_gate_alone_over(struct ing_gate *g)
+{
+	(void)g;
+}
+
 bool ing_gate_waits_for_hold(const struct ing_gate_waiter *w)
 {
 	return fake_gate.hold && w->state == ING_GATE_WAITING;
