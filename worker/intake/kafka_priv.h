@@ -3,7 +3,8 @@
  * kafka_priv.h - the state of the Kafka intake, shared by its files. Loop thread only.
  *
  *     intake_kafka.c     start, stop, the table of functions
- *     kafka_take.c       messages: queues, what may be taken when, what is handed out
+ *     kafka_take.c       messages: what may be taken when, what is handed out
+ *     kafka_fetch.c      queues of partitions, and what is fetched into them
  *     kafka_assign.c     rebalances, epochs
  *     kafka_claim.c      the store's fence and what it has of the outbox
  *     kafka_validate.c   position, map and log of a partition, as the brokers have them
@@ -109,8 +110,14 @@ void ing_kafka_serve_in(struct kafka_intake *in, uint64_t ms);
 
 /* Hands out messages for one turn of the loop. Returns true when there may be more. */
 bool ing_kafka_take_messages(struct kafka_intake *in);
+
+/* kafka_fetch.c */
+
 /* Empties the consumer queue: rebalances and errors. */
 void ing_kafka_serve_consumer_queue(struct kafka_intake *in);
+/* m: an error of a partition that is ready. */
+void ing_kafka_handle_partition_error(
+	struct kafka_intake *in, struct ing_partition *part, const rd_kafka_message_t *m);
 /* The partition is ready: fetching starts soon (ing_kafka_serve_fetching()). */
 void ing_kafka_want_fetching(struct kafka_intake *in);
 /* Assigns all partitions that are ready to the consumer, each at its position, when that is due. */

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Messages: from librdkafka's queues to the receiver. Loop thread.
- *
- * Each partition has a queue of its own, which is polled only while something may be taken from it. A
- * queue that is not polled is the backpressure: librdkafka stops fetching for it at
- * queued.max.messages.kbytes and goes on with the others. rd_kafka_pause_partitions() is not used: it
- * discards fetched messages, and can deliver some twice. The consumer queue carries rebalances and
- * errors; it is always polled, at least every second, which keeps the group membership.
+ * Messages: from the partitions' queues to the receiver. Loop thread.
  *
  * Topics are served in their order (topics.h), the partitions of each in turn, for MESSAGES_PER_TURN or
  * TURN_MS. The front of a queue is kept until it may be taken: when it is due (a parked message), its
  * lane is not paused, and the position map has room, which for the last quarter of it is so only once
  * in SLOW_EVERY_MS. What the map says is finished is passed over.
- *
- * Fetching is started for all partitions at once, and anew for all when one joins them: librdkafka knows
- * no other way under the eager protocol. Messages that were fetched and not taken are fetched again.
  */
 #include <inttypes.h>
-#include <uv.h>
 
 #include "common/base/clock.h"
 #include "common/data/digest.h"
@@ -33,8 +23,6 @@
 #define TURN_MS 10
 #define SLOW_PERCENT 75
 #define SLOW_EVERY_MS 100
-/* Fetching starts when no partition is about to get ready, or after this. */
-#define FETCH_WAIT_MS 250
 
 enum outcome { TAKEN, EMPTY, WAITS };
 
@@ -99,16 +87,6 @@ static rd_kafka_message_t *peek(struct kafka_intake *in, struct ing_partition *p
 	if (part->next != NULL && part->next->err == 0 && part->topic >= ING_LANES_)
 		read_parked(in, part, part->next);
 	return part->next;
-}
-
-static void handle_error(
-	struct kafka_intake *in, struct ing_partition *part, const rd_kafka_message_t *m)
-{
-	if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-		ing_kafka_request_validation(in, part); /* the log has no message at the position */
-	else
-		ing_kafka_handle_error(
-			in, topic_name(in, part), m->err, rd_kafka_message_errstr(m));
 }
 
 /* ---- What need not be taken ---- */
@@ -314,7 +292,7 @@ static enum outcome take_next(struct kafka_intake *in, struct ing_partition *par
 		return EMPTY;
 	if (m->err != 0) {
 		rd_kafka_message_t *error = ING_TAKE(part->next);
-		handle_error(in, part, error);
+		ing_kafka_handle_partition_error(in, part, error);
 		rd_kafka_message_destroy(error);
 		return TAKEN;
 	}
@@ -364,47 +342,6 @@ static bool serve_topic(struct kafka_intake *in, unsigned topic)
 	return false;
 }
 
-/* ---- Fetching ---- */
-
-/* The queue's forwarding is taken off before the partition is assigned, else its first messages would
- * go to the consumer queue. */
-static void open_queue(struct kafka_intake *in, struct ing_partition *part)
-{
-	ing_kafka_close_queue(part);
-	part->queue = rd_kafka_queue_get_partition(in->rk, topic_name(in, part), part->number);
-	if (part->queue == NULL)
-		return;
-	rd_kafka_queue_forward(part->queue, NULL);
-	ing_kafka_wake_watch(in->wake, part->queue);
-}
-
-static void start_fetching(struct kafka_intake *in)
-{
-	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
-	for (size_t i = 0; i < in->partitions.count; i++) {
-		struct ing_partition *part = in->partitions.all[i];
-		if (part->stage != ING_PARTITION_READY)
-			continue;
-		open_queue(in, part);
-		rd_kafka_topic_partition_list_add(list, topic_name(in, part), part->number)
-			->offset = ING_MAX(part->next_offset, part->log_start);
-	}
-	rd_kafka_assign(in->rk, list);
-	rd_kafka_topic_partition_list_destroy(list);
-	ing_kafka_wake_kick(in->wake);
-}
-
-static bool others_get_ready(const struct kafka_intake *in)
-{
-	for (size_t i = 0; i < in->partitions.count; i++) {
-		const struct ing_partition *part = in->partitions.all[i];
-		if (ing_partition_is_assigned(part) && part->stage != ING_PARTITION_READY &&
-			!part->held)
-			return true;
-	}
-	return false;
-}
-
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_kafka_take_messages(struct kafka_intake *in)
@@ -414,61 +351,4 @@ bool ing_kafka_take_messages(struct kafka_intake *in)
 	for (unsigned topic = 0; topic < ING_INTAKE_TOPICS; topic++)
 		more = serve_topic(in, topic) || more;
 	return more;
-}
-
-/* It has messages only of partitions whose forwarding came back: they are fetched again. */
-void ing_kafka_serve_consumer_queue(struct kafka_intake *in)
-{
-	for (;;) {
-		rd_kafka_message_t *m = rd_kafka_consumer_poll(in->rk, 0);
-		if (m == NULL)
-			break;
-		const char *topic = m->rkt != NULL ? rd_kafka_topic_name(m->rkt) : NULL;
-		unsigned number = topic != NULL ? ing_kafka_topic_of(in, topic) : ING_INTAKE_TOPICS;
-		struct ing_partition *part = NULL;
-		if (number < ING_INTAKE_TOPICS)
-			part = ing_partitions_find(&in->partitions, number, m->partition);
-		bool ready = part != NULL && part->stage == ING_PARTITION_READY;
-		if (m->err != 0 && ready) {
-			handle_error(in, part, m);
-		} else if (m->err != 0) {
-			ing_kafka_handle_error(in, topic, m->err, rd_kafka_message_errstr(m));
-		} else if (ready) {
-			in->stats.reread++;
-			ing_kafka_want_fetching(in);
-		} else {
-			in->stats.left_over++;
-		}
-		rd_kafka_message_destroy(m);
-	}
-}
-
-void ing_kafka_want_fetching(struct kafka_intake *in)
-{
-	if (!in->fetch_wanted)
-		in->fetch_due_ms = ing_now_ms() + FETCH_WAIT_MS;
-	in->fetch_wanted = true;
-	ing_kafka_wake_kick(in->wake);
-}
-
-void ing_kafka_serve_fetching(struct kafka_intake *in)
-{
-	if (!in->fetch_wanted || in->phase != KAFKA_ASSIGNED)
-		return;
-	uint64_t now = ing_now_ms();
-	if (now < in->fetch_due_ms && others_get_ready(in)) {
-		ing_kafka_serve_in(in, in->fetch_due_ms - now);
-		return;
-	}
-	in->fetch_wanted = false;
-	start_fetching(in);
-}
-
-void ing_kafka_close_queue(struct ing_partition *part)
-{
-	drop_next(part);
-	if (part->queue == NULL)
-		return;
-	ing_kafka_wake_unwatch(part->queue);
-	rd_kafka_queue_destroy(ING_TAKE(part->queue));
 }
