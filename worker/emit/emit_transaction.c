@@ -241,7 +241,7 @@ static void log_failure(struct ing_transactions *t, const struct ing_tx_batch *b
 {
 	unsigned more;
 	struct ing_error fatal; /* is reported */
-	if (b->end == ING_TX_COMMITTED || b->called_off ||
+	if (b->end == ING_TX_COMMITTED || b->called_off || b->code == RD_KAFKA_RESP_ERR_NO_ERROR ||
 		ing_tx_producer_state(t->producer, &fatal) == ING_TX_FAILED ||
 		!ing_log_throttle_pass(&t->throttle, LOG_EVERY_MS, &more))
 		return;

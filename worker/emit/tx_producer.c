@@ -27,6 +27,11 @@
 /* Errors of the idle producer are taken this often. */
 #define IDLE_MS 1000
 #define CHECK_MS 5000
+/* A commit that begins later may come after the coordinator has aborted the transaction: then its answer
+ * does not tell what became of it. */
+#define COMMIT_BY_MS (ING_TRANSACTION_TIMEOUT_MS * 8 / 10)
+/* For reports that are due, after an abort. */
+#define SETTLE_MS 1000
 #define METADATA_MS 2000
 #define LOG_EVERY_MS 30000
 
@@ -40,8 +45,10 @@ struct ing_tx_producer {
 	enum ing_tx_state state; /* set by the thread, err before it. Atomic. */
 	struct ing_error err;
 	bool knows_topics;
-	bool aborting; /* also afterwards, when … */
-	bool confused; /* the coordinator has no transaction to abort: to be opened anew */
+	bool aborting;
+	size_t set_bytes;           /* a set of messages may have at most */
+	uint64_t begun_ms;          /* of the open transaction; 0: none, or it is being committed */
+	bool lost;                  /* the open transaction is; the producer is to be opened anew */
 	struct ing_tx_batch *batch; /* whose messages are reported */
 	struct ing_log_throttle throttle;
 	void (*wake)(void *ctx);
@@ -71,6 +78,21 @@ static void set_state(struct ing_tx_producer *p, enum ing_tx_state state)
 	p->wake(p->ctx);
 }
 
+/* Nothing of the open transaction is committed, nor can it be, so that its records can be produced again
+ * by a new producer:
+ * - The coordinator has given it up, as it was open for too long (brokers were away, or we did not run).
+ *   That looks as if another producer had fenced us. If there is such another worker, it has the
+ *   partitions, and the group's coordinator takes no positions of ours any more.
+ * - The coordinator has no such transaction to abort: it went away before it heard of it. */
+static bool is_lost(struct ing_tx_producer *p, rd_kafka_resp_err_t code)
+{
+	bool expired = code == RD_KAFKA_RESP_ERR__FENCED &&
+		       ing_now_ms() - p->begun_ms >= ING_TRANSACTION_TIMEOUT_MS;
+	bool unheard = code == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE && p->aborting;
+	p->lost = p->lost || (p->begun_ms > 0 && (expired || unheard));
+	return p->lost;
+}
+
 static void fail(
 	struct ing_tx_producer *p, const char *call, rd_kafka_resp_err_t code, const char *why)
 {
@@ -78,6 +100,8 @@ static void fail(
 		return;
 	char reason[400] = "";
 	rd_kafka_resp_err_t first = rd_kafka_fatal_error(p->producer.rk, reason, sizeof(reason));
+	if (is_lost(p, first != 0 ? first : code))
+		return;
 	ing_error_set(&p->err, ING_FAIL_UNAVAILABLE, "fatal producer error: %s: %s: %s",
 		rd_kafka_err2name(first != 0 ? first : code), call, first != 0 ? reason : why);
 	set_state(p, ING_TX_FAILED);
@@ -151,16 +175,31 @@ static void on_report(rd_kafka_t *rk, const rd_kafka_message_t *m, void *ctx)
 
 static void on_error(rd_kafka_t *rk, int code, const char *reason, void *ctx)
 {
+	(void)rk;
 	struct ing_tx_producer *p = ctx;
 	unsigned more;
-	rd_kafka_resp_err_t first = rd_kafka_fatal_error(rk, NULL, 0);
-	if (p->aborting && first == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE)
-		return; /* abort_transaction() sees it */
 	if (code == RD_KAFKA_RESP_ERR__FATAL)
 		fail(p, "producer", code, reason);
 	else if (ing_log_throttle_pass(&p->throttle, LOG_EVERY_MS, &more))
 		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more suppressed)",
 			rd_kafka_err2str(code), reason, more);
+}
+
+static int open_producer(struct ing_tx_producer *p, size_t set_bytes, struct ing_error *err)
+{
+	const struct ing_producer_calls calls = {on_report, on_error, p};
+	p->set_bytes = set_bytes;
+	p->knows_topics = p->lost = false;
+	return ing_producer_open(
+		&p->producer, ING_PRODUCER_TRANSACTIONAL, p->conf, set_bytes, &calls, err);
+}
+
+/* Nothing is begun until it is open and initialised again. */
+static void close_producer(struct ing_tx_producer *p)
+{
+	if (!has_failed(p))
+		__atomic_store_n(&p->state, ING_TX_STARTING, __ATOMIC_RELEASE);
+	ing_producer_close(&p->producer);
 }
 
 /* ---- One batch ---- */
@@ -266,7 +305,7 @@ static enum verdict produce_all(struct ing_tx_producer *p, struct ing_tx_batch *
 	while (b->unreported > 0 && b->failed == 0) {
 		if (is_unwanted(p, b))
 			return ABORT;
-		if (has_failed(p))
+		if (has_failed(p) || p->lost)
 			return FAIL;
 		rd_kafka_flush(p->producer.rk, REPORTS_MS);
 	}
@@ -281,6 +320,7 @@ static enum verdict produce_all(struct ing_tx_producer *p, struct ing_tx_batch *
 static void commit(struct ing_tx_producer *p, struct ing_tx_batch *b)
 {
 	enum verdict verdict = AGAIN;
+	p->begun_ms = 0;
 	while (verdict == AGAIN) {
 		verdict =
 			judge(p, b, "commit", rd_kafka_commit_transaction(p->producer.rk, CALL_MS));
@@ -294,13 +334,6 @@ static void commit(struct ing_tx_producer *p, struct ing_tx_batch *b)
 				    : ING_TX_UNKNOWN;
 }
 
-/* The coordinator has no such transaction: it went away before it heard of it. librdkafka takes that as
- * fatal for the producer, but there is nothing to abort, and no other producer has our place. */
-static bool has_nothing_to_abort(rd_kafka_error_t *error)
-{
-	return error != NULL && rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE;
-}
-
 /* A transaction that we can't abort is aborted by its coordinator; this producer commits nothing after
  * it. */
 static void abort_transaction(struct ing_tx_producer *p, struct ing_tx_batch *b)
@@ -308,13 +341,7 @@ static void abort_transaction(struct ing_tx_producer *p, struct ing_tx_batch *b)
 	enum verdict verdict = AGAIN;
 	p->aborting = true;
 	while (verdict == AGAIN) {
-		rd_kafka_error_t *error = rd_kafka_abort_transaction(p->producer.rk, CALL_MS);
-		if (has_nothing_to_abort(error)) {
-			p->confused = true;
-			rd_kafka_error_destroy(error);
-			return;
-		}
-		verdict = judge(p, b, "abort", error);
+		verdict = judge(p, b, "abort", rd_kafka_abort_transaction(p->producer.rk, CALL_MS));
 		if (verdict == AGAIN && is_closing(p))
 			break;
 		if (verdict == AGAIN)
@@ -334,6 +361,10 @@ static enum verdict fill_transaction(struct ing_tx_producer *p, struct ing_tx_ba
 		verdict = send_positions(p, b);
 	if (verdict == DONE && is_unwanted(p, b))
 		verdict = ABORT;
+	if (verdict == DONE && ing_now_ms() - p->begun_ms > COMMIT_BY_MS) {
+		note_error(b, "commit", RD_KAFKA_RESP_ERR__TIMED_OUT, "brokers are too slow");
+		verdict = ABORT;
+	}
 	b->called_off = verdict == ABORT && is_unwanted(p, b);
 	return verdict;
 }
@@ -359,16 +390,29 @@ static void run_transaction(struct ing_tx_producer *p, struct ing_tx_batch *b)
 		b->end = ING_TX_REFUSED;
 }
 
+/* Messages refer to values of the records, whose owner may free them when the batch has ended. So no
+ * producer may have any of them then. */
+static void settle_reports(struct ing_tx_producer *p, const struct ing_tx_batch *b)
+{
+	if (b->unreported > 0 && !has_failed(p) && !p->lost)
+		rd_kafka_flush(p->producer.rk, SETTLE_MS);
+	if (b->unreported > 0 || has_failed(p) || p->lost)
+		close_producer(p);
+}
+
 static void run_batch(struct ing_tx_producer *p, struct ing_tx_batch *b)
 {
 	uint64_t since_ms = ing_now_ms();
 	b->end = ING_TX_ABORTED;
-	p->batch = b;
-	if (!has_failed(p) && !is_unwanted(p, b)) {
+	if (p->producer.rk != NULL && !has_failed(p) && !is_unwanted(p, b)) {
+		p->batch = b;
+		p->begun_ms = since_ms;
 		look_up_topics(p);
 		run_transaction(p, b);
+		settle_reports(p, b);
+		p->batch = NULL;
+		p->begun_ms = 0;
 	}
-	p->batch = NULL;
 	b->took_ms = ing_now_ms() - since_ms;
 	if (ing_queue_push(&p->ended, &b->node))
 		p->wake(p->ctx);
@@ -399,7 +443,29 @@ static void initialise(struct ing_tx_producer *p)
 	}
 }
 
-static void reopen_when_due(struct ing_tx_producer *p, const struct ing_tx_batch *b);
+static void reopen_producer(struct ing_tx_producer *p, size_t set_bytes)
+{
+	struct ing_error err = {0};
+	close_producer(p);
+	int rc = open_producer(p, set_bytes, &err);
+	ing_must(rc == 0); /* the same settings were valid before */
+	initialise(p);
+}
+
+static void run_batches(struct ing_tx_producer *p, struct ing_node *node)
+{
+	while (node != NULL) {
+		struct ing_node *next = node->next;
+		struct ing_tx_batch *b = ING_CONTAINER(node, struct ing_tx_batch, node);
+		/* A set of messages must fit the topic with the smallest limit. */
+		if (p->set_bytes > b->set_bytes && !has_failed(p))
+			reopen_producer(p, b->set_bytes);
+		run_batch(p, b);
+		if (p->producer.rk == NULL && !has_failed(p) && !is_closing(p))
+			reopen_producer(p, p->set_bytes);
+		node = next;
+	}
+}
 
 static void *run(void *arg)
 {
@@ -409,38 +475,10 @@ static void *run(void *arg)
 		struct ing_node *node = ing_queue_wait_all(&p->todo, IDLE_MS);
 		if (node == NULL && ing_queue_closed(&p->todo))
 			return NULL;
-		rd_kafka_poll(p->producer.rk, 0);
-		while (node != NULL) {
-			struct ing_node *next = node->next;
-			struct ing_tx_batch *b = ING_CONTAINER(node, struct ing_tx_batch, node);
-			reopen_when_due(p, b);
-			run_batch(p, b);
-			node = next;
-		}
+		if (p->producer.rk != NULL)
+			rd_kafka_poll(p->producer.rk, 0);
+		run_batches(p, node);
 	}
-}
-
-static int open_producer(struct ing_tx_producer *p, size_t set_bytes, struct ing_error *err)
-{
-	const struct ing_producer_calls calls = {on_report, on_error, p};
-	return ing_producer_open(
-		&p->producer, ING_PRODUCER_TRANSACTIONAL, p->conf, set_bytes, &calls, err);
-}
-
-/* A set of messages must fit the topic with the smallest limit. What comes before the limits are known
- * is one transaction, or none. */
-static void reopen_when_due(struct ing_tx_producer *p, const struct ing_tx_batch *b)
-{
-	if ((p->producer.batch_bytes <= b->set_bytes && !p->confused) || has_failed(p))
-		return;
-	struct ing_error err = {0};
-	size_t set_bytes = ING_MIN(p->producer.batch_bytes, b->set_bytes);
-	p->confused = p->aborting = false;
-	ing_producer_close(&p->producer);
-	int rc = open_producer(p, set_bytes, &err);
-	ing_must(rc == 0); /* the same settings were valid before */
-	p->knows_topics = false;
-	initialise(p);
 }
 
 /* Signals are handled by the main thread. */

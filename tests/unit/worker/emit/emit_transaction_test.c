@@ -13,7 +13,7 @@
 
 #include "common/base/clock.h"
 
-enum { API_PRODUCE = 0, API_END_TXN = 26, API_TXN_OFFSET_COMMIT = 28 };
+enum { API_PRODUCE = 0, API_ADD_PARTITIONS = 24, API_END_TXN = 26, API_TXN_OFFSET_COMMIT = 28 };
 
 static void setup(struct record_world *w)
 {
@@ -297,6 +297,52 @@ static void test_nothing_is_committed_while_positions_cannot_be_checked(void **s
 	record_world_done(&w);
 }
 
+/* ---- What a dropped record refers to ---- */
+
+/* After a fatal error, too, a value is its owner's again with done(): no message refers to it. */
+static void test_values_may_be_freed_once_their_records_are_dropped(void **state)
+{
+	(void)state;
+	struct record_world w;
+	setup(&w);
+	record_commit(&w, 0);
+	record_wait(&w, &w.committed, 1);
+	rd_kafka_mock_broker_push_request_error_rtts(w.kafka.cluster, 1, API_ADD_PARTITIONS, 1,
+		RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH, 0);
+	record_commit_range(&w, 1, 50);
+	record_wait(&w, &w.fatals, 1);
+	ing_emit_drop_all(w.e);
+	record_wait(&w, &w.dropped, 50);
+	for (unsigned i = 1; i <= 50; i++)
+		free(ING_TAKE(w.records[i].message.value));
+	mock_turn_until(&w.loop, NULL, 300);
+	assert_int_equal(ing_emit_outstanding(w.e), 0);
+	record_expect_committed(&w, 0, 1);
+	record_world_done(&w);
+}
+
+/* The producer is opened anew with sets of messages that fit. */
+static void test_sets_of_messages_fit_the_smallest_topic(void **state)
+{
+	(void)state;
+	struct record_world w;
+	enum { COUNT = 30, BYTES = 9000, LIMIT = 150000 };
+	record_limit_bytes = LIMIT;
+	setup(&w);
+	char *value = ing_alloc(BYTES);
+	for (size_t i = 0; i < BYTES; i++)
+		value[i] = (char)rand(); /* does not compress */
+	for (unsigned i = 0; i < COUNT; i++)
+		record_set_value(&w, i, value, BYTES);
+	record_commit_range(&w, 0, COUNT);
+	record_wait(&w, &w.committed, COUNT);
+	record_expect_committed(&w, 0, COUNT);
+	assert_in_range(record_set_bytes, BYTES, LIMIT);
+	record_limit_bytes = SIZE_MAX;
+	free(value);
+	record_world_done(&w);
+}
+
 /* ---- The end ---- */
 
 static void test_the_end_commits_what_there_is(void **state)
@@ -408,6 +454,8 @@ int main(void)
 			test_failing_transactions_do_not_block_once_their_records_are_dropped),
 		cmocka_unit_test(test_a_commit_on_its_way_is_not_called_back),
 		cmocka_unit_test(test_nothing_is_committed_while_positions_cannot_be_checked),
+		cmocka_unit_test(test_values_may_be_freed_once_their_records_are_dropped),
+		cmocka_unit_test(test_sets_of_messages_fit_the_smallest_topic),
 		cmocka_unit_test(test_the_end_commits_what_there_is),
 		cmocka_unit_test(test_the_end_is_bounded_without_brokers),
 		cmocka_unit_test(test_the_end_does_not_wait_for_the_answer_to_a_commit),

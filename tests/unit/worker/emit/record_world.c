@@ -15,15 +15,17 @@
 #include "common/base/log.h"
 #include "worker/emit/topics.h"
 
+size_t record_limit_bytes = SIZE_MAX, record_set_bytes;
+
 static const char *const output_topics[ING_OUTPUTS_] = {[ING_OUTPUT_RESULTS] = RECORD_TOPIC};
 
 /* In place of ing_topics_describe(): the in-process cluster has no controller, whom that would ask. */
 bool __wrap_ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *answers);
 bool __wrap_ing_topics_describe(struct ing_topics *t, rd_kafka_t *rk, rd_kafka_queue_t *answers)
 {
-	(void)t;
 	(void)rk;
 	(void)answers;
+	t->limit_bytes[ING_OUTPUT_RESULTS] = record_limit_bytes;
 	return false;
 }
 
@@ -47,6 +49,14 @@ static void hold(bool condition, const char *what)
 	broken = true;
 }
 
+static size_t set_bytes_of(rd_kafka_t *rk)
+{
+	char text[30] = "";
+	size_t bytes = sizeof(text);
+	rd_kafka_conf_get(rd_kafka_conf(rk), "batch.size", text, &bytes);
+	return strtoul(text, NULL, 10);
+}
+
 rd_kafka_error_t *__real_rd_kafka_begin_transaction(rd_kafka_t *rk);
 rd_kafka_error_t *__wrap_rd_kafka_begin_transaction(rd_kafka_t *rk);
 rd_kafka_error_t *__wrap_rd_kafka_begin_transaction(rd_kafka_t *rk)
@@ -55,6 +65,7 @@ rd_kafka_error_t *__wrap_rd_kafka_begin_transaction(rd_kafka_t *rk)
 	pthread_mutex_lock(&ledger_lock);
 	memset(&transaction, 0, sizeof(transaction));
 	transaction.open = error == NULL;
+	record_set_bytes = set_bytes_of(rk);
 	ledger.begun += error == NULL;
 	pthread_mutex_unlock(&ledger_lock);
 	return error;

@@ -56,6 +56,11 @@ struct record_world {
 	struct ing_positions_ops positions; /* given to the emitter when it is opened */
 };
 
+/* What RECORD_TOPIC is said to take. */
+extern size_t record_limit_bytes;
+/* batch.size of the transactional producer that was used last. */
+extern size_t record_set_bytes;
+
 /* An in-process cluster with RECORD_TOPIC, one partition of it. */
 void record_world_init(struct record_world *w, int brokers);
 /* properties: NULL-terminated, or NULL. */
