@@ -144,3 +144,19 @@ def test_the_broker_may_restart_within_a_transaction(worker, faults, kafka, requ
         kafka.start()
         expect_answered(requests, results_by_url, committed, wait_until)
         assert daemon.running()
+
+
+@pytest.mark.slow
+@pytest.mark.private_servers("kafka")
+def test_the_broker_may_be_away_for_longer_than_a_transaction(worker, faults, kafka, requests, results_by_url, committed,
+                                                              wait_until):
+    """Messages are in its log, positions are not sent yet. When it is back it has given the transaction up, and the producer with
+    it; the worker goes on with another one."""
+    faults.set("rd_kafka_send_offsets_to_transaction DELAY delay=3000 from=2 count=1")
+    with worker(env=faults.env) as daemon:
+        wait_until(lambda: faults.count()["rd_kafka_send_offsets_to_transaction"] == 1, timeout=60)
+        kafka.stop(hard=True)
+        time.sleep(14)  # transaction.timeout.ms is 10 s
+        kafka.start()
+        expect_answered(requests, results_by_url, committed, wait_until)
+        assert daemon.running()
