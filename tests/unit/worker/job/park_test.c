@@ -314,6 +314,49 @@ static void who_came_back_for_a_host_has_its_room_there(void **state)
 	end();
 }
 
+/* Whatever it passes on its way: what comes meanwhile must not take its room. */
+static void its_room_is_kept_while_it_is_on_its_way(void **state)
+{
+	(void)state;
+	begin(ALL_TIERS);
+	for (unsigned i = 1; i < ING_SHARE_LEAST; i++)
+		send_url(HOT);
+	send_as("https://mirror.example/1", &(struct sent){.lane = ING_LANE_REQUESTS,
+						    .topic = "requests-parked-1m",
+						    .parked = {.host = "hot.example"}});
+	assert_string_equal(fake_gate.last_url, "https://mirror.example/1");
+	send_url(HOT "meanwhile");
+	assert_int_equal(fake.parked, 1);
+	end();
+}
+
+static void what_is_not_due_is_parked_for_the_rest(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t rest_ms;
+		enum ing_tier tier;
+		int64_t delay_ms;
+	} cases[] = {
+		{40000, ING_TIER_1M, 40000},
+		{900000, ING_TIER_10M, 600000},
+		{4000000, ING_TIER_1H, 3600000},
+	};
+	begin(ALL_TIERS);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		send_as(HOT, &(struct sent){.lane = ING_LANE_REQUESTS,
+				     .parked = {.attempt = 1,
+					     .host = "hot.example",
+					     .not_before_ms = wall_ms() + cases[i].rest_ms}});
+		expect_parked(cases[i].tier, cases[i].delay_ms, "hot.example", 1);
+	}
+	assert_int_equal(fake_gate.waiters.count, 0);
+	send_as(HOT, &(struct sent){.lane = ING_LANE_REQUESTS,
+			     .parked = {.host = "hot.example", .not_before_ms = wall_ms()}});
+	assert_int_equal(fake_gate.waiters.count, 1);
+	end();
+}
+
 static void a_list_does_not_keep_urgent_requests_out(void **state)
 {
 	(void)state;
@@ -515,6 +558,8 @@ int main(void)
 		cmocka_unit_test(what_came_back_is_not_sent_behind_those_that_wait_longer),
 		cmocka_unit_test(a_resolver_has_no_share_but_where_it_leads_to_has),
 		cmocka_unit_test(who_came_back_for_a_host_has_its_room_there),
+		cmocka_unit_test(its_room_is_kept_while_it_is_on_its_way),
+		cmocka_unit_test(what_is_not_due_is_parked_for_the_rest),
 		cmocka_unit_test(a_list_does_not_keep_urgent_requests_out),
 		cmocka_unit_test(without_a_topic_all_wait_in_memory),
 		cmocka_unit_test(a_passing_failure_is_tried_three_times_in_all),
