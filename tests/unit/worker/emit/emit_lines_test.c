@@ -66,13 +66,12 @@ static void close_emit(struct fixture *f)
 
 static void teardown(struct fixture *f)
 {
-	static const char *const names[] = {
-		"pdf-text.jsonl", "dead-letters.jsonl", "results.jsonl"};
 	close_emit(f);
 	assert_int_equal(uv_loop_close(&f->loop), 0);
-	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+	for (unsigned i = 0; i < ING_OUTPUTS_; i++) {
 		char path[80];
-		snprintf(path, sizeof(path), "%s/%s", f->dir, names[i]);
+		snprintf(path, sizeof(path), "%s/%s", f->dir,
+			ing_output_row((enum ing_output)i)->file);
 		unlink(path);
 	}
 	assert_int_equal(rmdir(f->dir), 0);

@@ -11,7 +11,7 @@
  */
 #pragma once
 #include <stdbool.h>
-#include "mock_kafka.h"
+#include "tests/unit/common/kafka/mock_kafka.h"
 #include "worker/emit/emit.h"
 #include "worker/model/settings.h"
 

@@ -52,7 +52,7 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 {
 	(void)state;
 	char texts[ING_ARRAY_LEN(strings)][16];
-	char cdx_texts[2][6][16];
+	char cdx_texts[2][8][16];
 	struct ing_row_cdx cdx[2];
 	struct ing_rows from = {
 		.request.present = true,
@@ -67,7 +67,7 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 		*string_at(&from, i) = texts[i];
 	}
 	for (size_t i = 0; i < 2; i++) {
-		for (size_t k = 0; k < 6; k++)
+		for (size_t k = 0; k < 8; k++)
 			snprintf(cdx_texts[i][k], sizeof(cdx_texts[i][k]), "cdx %zu %zu", i, k);
 		cdx[i] = (struct ing_row_cdx){
 			.url = cdx_texts[i][0],
@@ -76,6 +76,8 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 			.cdx_sha1hex = cdx_texts[i][3],
 			.mimetype = cdx_texts[i][4],
 			.warc_path = cdx_texts[i][5],
+			.record_id = cdx_texts[i][6],
+			.record_date = cdx_texts[i][7],
 			.warc_csize = 10 + i,
 			.warc_offset = 20 + i,
 		};
@@ -100,6 +102,8 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 	assert_string_equal(copy.cdx[1].cdx_sha1hex, "cdx 1 3");
 	assert_string_equal(copy.cdx[1].mimetype, "cdx 1 4");
 	assert_string_equal(copy.cdx[1].warc_path, "cdx 1 5");
+	assert_string_equal(copy.cdx[1].record_id, "cdx 1 6");
+	assert_string_equal(copy.cdx[1].record_date, "cdx 1 7");
 	assert_int_equal(copy.cdx[1].warc_csize, 11);
 	assert_int_equal(copy.cdx[1].warc_offset, 21);
 	assert_true(copy.request.present && copy.result.present && copy.result.hit);
@@ -119,7 +123,7 @@ static void no_string_is_forgotten(void **state)
 	/* present of four rows, hit and status code, size, three flags and five numbers of a PDF, with
 	 * padding; the array and its length. */
 	assert_int_equal(not_strings, 8 + 24 + 16 + 40 + 16);
-	assert_int_equal(sizeof(struct ing_row_cdx), 8 * sizeof(uint64_t));
+	assert_int_equal(sizeof(struct ing_row_cdx), 10 * sizeof(uint64_t));
 }
 
 static void what_is_absent_stays_absent(void **state)
