@@ -20,3 +20,17 @@ def test_a_host_rests_for_its_own_pause_after_a_crash(worker, submit, polite, ho
     with worker(overrides):
         wait_until(lambda: len(set(polite.paths(HOST))) == 2, timeout=120)
     check_one_at_a_time(polite.seen(HOST), delay_s=DELAY_S)
+
+
+@pytest.mark.unfinished("nobody waits for the end of the pause")
+def test_after_a_crash_the_next_process_says_why_hosts_rest(
+        worker, submit, polite, host_rules, wait_until, run_ctl):
+    host_rules([{"host": HOST, "delay_ms": DELAY_S * 1000}])
+    submit([{"ingest_type": "html", "base_url": f"http://{HOST}/{number}"} for number in range(2)])
+    with worker() as daemon:
+        wait_until(lambda: polite.paths(HOST), timeout=30)
+        daemon.kill()
+    with worker() as daemon:
+        daemon.wait_log("died with the leases of 1 host, and may have asked them until then: "
+                        f"they rest for {DELAY_S * 1000} ms")
+        wait_until(lambda: "its last worker died with its lease" in run_ctl("hosts", "explain", HOST).stdout)

@@ -103,6 +103,8 @@ void ing_words_add_rest(struct ing_buf *out, const json_t *delay)
 		{"delay", "pause between two transfers"},
 		{"crawl-delay", "Crawl-delay in robots.txt"},
 		{"adaptive", "its last answer was slow"},
+		{"worker-died",
+			"its last worker died with its lease, and may have asked it until then"},
 		{"retry-after", "its Retry-After asks for it"},
 		{"backoff", "back-off after failures"},
 		{"breaker", "circuit breaker open after consecutive failures"},

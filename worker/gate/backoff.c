@@ -186,6 +186,7 @@ const char *ing_rest_name(enum ing_rest rest)
 		[ING_REST_DELAY] = "delay",
 		[ING_REST_CRAWL_DELAY] = "crawl-delay",
 		[ING_REST_ADAPTIVE] = "adaptive",
+		[ING_REST_WORKER_DIED] = "worker-died",
 		[ING_REST_RETRY_AFTER] = "retry-after",
 		[ING_REST_BACKOFF] = "backoff",
 		[ING_REST_BREAKER] = "breaker",

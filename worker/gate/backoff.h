@@ -24,12 +24,14 @@
 
 enum ing_breaker { ING_BREAKER_CLOSED, ING_BREAKER_OPEN, ING_BREAKER_HALF_OPEN };
 
-/* Why a host rests: the first three are pauses, the others holds. */
+/* Why a host rests: up to WORKER_DIED pauses, the others holds. WORKER_DIED: the last worker that had its
+ * lease did not give it back, so nobody knows when it has last asked the host. */
 enum ing_rest {
 	ING_REST_NONE,
 	ING_REST_DELAY,
 	ING_REST_CRAWL_DELAY,
 	ING_REST_ADAPTIVE,
+	ING_REST_WORKER_DIED,
 	ING_REST_RETRY_AFTER,
 	ING_REST_BACKOFF,
 	ING_REST_BREAKER,

@@ -45,7 +45,7 @@ static const char request_sql[] =
 	" ORDER BY h COLLATE \"C\""
 	" ON CONFLICT (host) DO UPDATE SET"
 	" (holder, session, expires_at, wanted_by, wanted_session, wanted_at, wanted_of,"
-	"  next_fetch_at, answered_at, updated) ="
+	"  next_fetch_at, rest, answered_at, updated) ="
 	" (SELECT"
 	"   CASE WHEN granted THEN excluded.holder WHEN free THEN NULL ELSE s.holder END,"
 	"   CASE WHEN granted THEN excluded.session WHEN free THEN NULL ELSE s.session END,"
@@ -55,7 +55,8 @@ static const char request_sql[] =
 	"    ELSE excluded.session END,"
 	"   CASE WHEN granted THEN NULL WHEN behind THEN line_at ELSE excluded.updated END,"
 	"   CASE WHEN granted OR free THEN NULL ELSE s.session END,"
-	"   due, heard_at, excluded.updated"
+	"   due, CASE WHEN had AND due > due_at THEN 'worker-died' ELSE s.rest END,"
+	"   heard_at, excluded.updated"
 	"  FROM (SELECT *, mine OR (free AND NOT behind AND"
 	"     due <= excluded.updated + $6::bigint * interval '1 ms') AS granted"
 	"   FROM (SELECT *, mine OR had OR s.session IS NULL AS free,"
@@ -162,7 +163,7 @@ static struct ing_host_backoff host_backoff_of(const char *const *v, uint64_t no
 	};
 	if (v[COLUMN_ANSWERED_MS] != NULL)
 		p.answered_ms = moment(now_ms, -ing_pg_int64(v[COLUMN_ANSWERED_MS]));
-	/* The rest after a takeover has no reason of its own. */
+	/* Of a row that an earlier version has written. */
 	if (rest_ms > 0 && p.rest == ING_REST_NONE)
 		p.rest = ING_REST_DELAY;
 	if (p.rest != ING_REST_NONE)

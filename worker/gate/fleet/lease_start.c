@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "common/base/log.h"
 #include "worker/gate/fleet/lease_sql.h"
 
 /* Limits of the statement that reads the whole table, in usual ones. */
@@ -24,6 +25,8 @@ static const char take_over_sql[] =
 	" wanted_of = NULL, updated = clock_timestamp(),"
 	" wanted_at = s.wanted_at - " ING_LEASE_SET_BACK ","
 	" answered_at = s.answered_at - " ING_LEASE_SET_BACK ","
+	" rest = CASE WHEN s.next_fetch_at - " ING_LEASE_SET_BACK
+	"  < clock_timestamp() + $4::bigint * interval '1 ms' THEN 'worker-died' ELSE s.rest END,"
 	" next_fetch_at = greatest(s.next_fetch_at - " ING_LEASE_SET_BACK ","
 	"  clock_timestamp() + $4::bigint * interval '1 ms')"
 	" FROM old WHERE s.host = old.host AND s.holder = $2 AND s.session <> $3::bigint";
@@ -95,6 +98,11 @@ enum ing_pg_rc ing_lease_take_over(struct ing_pg *pg, const struct ing_lease_ses
 			pg, NULL, held_sql, params, ING_ARRAY_LEN(params), take_held, &run, err);
 	if (rc == ING_PG_OK)
 		rc = ing_lease_in_slices(pg, pace, run.count, take_over, &run, err);
+	if (rc == ING_PG_OK && run.count > 0)
+		ing_log(ING_LOG_WARNING,
+			"the last process of this instance died with the leases of %zu host%s, and may "
+			"have asked them until then: they rest for %u ms from now",
+			run.count, ING_PLURAL_S(run.count), ses->takeover_rest_ms);
 	ing_lease_free_names(run.hosts, run.count);
 	return rc == ING_PG_OK ? forget(pg, pace, err) : rc;
 }

@@ -332,8 +332,8 @@ static void failures_fade(void **state)
 static void names(void **state)
 {
 	(void)state;
-	static const char *const rests[] = {
-		"none", "delay", "crawl-delay", "adaptive", "retry-after", "backoff", "breaker"};
+	static const char *const rests[] = {"none", "delay", "crawl-delay", "adaptive",
+		"worker-died", "retry-after", "backoff", "breaker"};
 	static const char *const breakers[] = {"closed", "open", "half-open"};
 	for (unsigned i = 0; i < ING_RESTS_; i++)
 		assert_string_equal(ing_rest_name((enum ing_rest)i), rests[i]);

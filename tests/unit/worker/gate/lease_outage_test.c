@@ -58,6 +58,7 @@ static void a_dead_workers_host_rests_for_its_crawl_delay(void **state)
 	const struct client_event *t = client_request(&f, &b, "a.example");
 	assert_int_equal(t->type, ING_LEASE_RESTING);
 	assert_in_range(t->backoff.rest_until_ms, until_ms + 9000, until_ms + 11000);
+	assert_int_equal(t->backoff.rest, ING_REST_WORKER_DIED);
 	solo_close(&f, &b);
 }
 
@@ -79,7 +80,7 @@ static void a_worker_that_comes_back_has_its_hosts_at_once(void **state)
 	const struct client_event *t = client_request(&f, &a, "a.example");
 	assert_int_equal(t->type, ING_LEASE_GRANTED);
 	assert_true(t->backoff.rest_until_ms >= restarted + 1500);
-	assert_int_equal(t->backoff.rest, ING_REST_DELAY);
+	assert_int_equal(t->backoff.rest, ING_REST_WORKER_DIED);
 	/* The other host is free for whoever asked first. */
 	assert_int_equal(client_request(&f, &a, "b.example")->type, ING_LEASE_HELD);
 	t = client_acquire(&f, &b, "b.example");
