@@ -42,8 +42,10 @@ PARTITIONS = 6
 # Of the requests, the share that goes to the bulk lane, whose topic is made anew at times.
 BULK_SHARE = 0.1
 # Without a further result for so long, with every fault over, what is missing is lost.
-PATIENCE_S = 90
+PATIENCE_S = 150
 SETTLE_S = 60
+# A host may have a hundredth of it waiting, or 16; more is parked for a minute.
+MAX_WAITING = 2000
 # Of the requests, the share that asks for a page of an earlier one, this many before, which has been answered.
 AGAIN_SHARE = 0.05
 AGAIN_BEFORE = 300
@@ -73,9 +75,9 @@ class Watcher(threading.Thread):
 
 
 class Storm:
-    def __init__(self, build, folder, seed, requests, workers, kills, seconds, kinds=None, delivery=None, hosts=1000, say=print):
+    def __init__(self, build, folder, seed, requests, workers, kills, seconds, kinds=None, delivery=None, hosts=1000, hot=0.0, say=print):
         self.build, self.folder, self.seed, self.say = build, folder, seed, say
-        self.count, self.workers, self.hosts = requests, workers, hosts
+        self.count, self.workers, self.hosts, self.hot = requests, workers, hosts, hot
         self.events = schedule.plan(seed, kills, kinds)
         self.interval = seconds / max(1, len(self.events))
         self.chance = random.Random(f"{seed} requests")
@@ -115,7 +117,7 @@ class Storm:
             "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)",
             "fetch.connect_to": self.web.connect_to(), "fetch.allow_address": ["127.0.0.0/8"],
             "gate.robots": "ignore", "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.address_concurrency": 0,
-            "examine.processes": 1, "disk.stop_bytes": fleet.STOP_BYTES, "disk.abort_bytes": fleet.STOP_BYTES // 2}
+            "examine.processes": 1, "intake.max_waiting": MAX_WAITING, "disk.stop_bytes": fleet.STOP_BYTES, "disk.abort_bytes": fleet.STOP_BYTES // 2}
         self._choose_delivery()
         write_config(self.folder / "ctl.yaml", {**self.settings, "instance": "ctl"})
         self.ctl("db", "migrate")
@@ -171,7 +173,7 @@ class Storm:
         self.producer.poll(0)
 
     def _request(self, name):
-        request = web.request(self.fed, name, self.hosts, self.chance)
+        request = web.request(self.fed, name, self.hosts, self.hot, self.chance)
         repeats = self.chance.random() < AGAIN_SHARE
         earlier = self.facts.asked.get(f"s{self.seed}-{self.fed - AGAIN_BEFORE}")
         if repeats and earlier and "/page/" in earlier.request["base_url"] and self.watcher.seen[earlier.name]:
@@ -316,6 +318,7 @@ class Storm:
 
     def judge(self):
         brokers, facts = self.kafka.brokers(), self.facts
+        self.parked = len(ledger.read_all(brokers, [name for name in self.request_topics() if "-parked-" in name]))
         facts.behind = ledger.positions_behind(brokers, GROUP, self.request_topics())
         facts.answers = [ledger.answer_of(one) for one in ledger.read_all(brokers, [RESULTS])]
         facts.dead = [one.value() for one in ledger.read_all(brokers, [DEAD])]
@@ -348,6 +351,7 @@ class Storm:
             "seconds": round(self.seconds, 1), "kills": self.killed, "kills_at_a_step": self.at_step,
             "faults": dict(self.done), "self_ended": len(self.fleet.self_ends), "starts": sum(one.starts for one in self.fleet.members),
             "results": len(found.answers), "by_status": dict(collections.Counter(one.status for one in found.answers)), "cdx_rows": len(found.cdx), "records": len(found.records),
+            "parked": self.parked,
             "warc_files": len({one.file for one in found.records}),
             "revisits": sum(1 for one in found.records if one.type == b"revisit"), "records_without_row": len(ledger.orphans(found)), "deleted_with_their_topic": self.forgotten,
             "findings": ledger.tally(findings)}
@@ -371,6 +375,7 @@ def main():
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--hot", type=float, default=0.04, help="share of one host, which is parked at times (default 0.04)")
     parser.add_argument("--only", help="kinds of faults beside kills, KIND=COUNT with commas between")
     parser.add_argument("--delivery", choices=["exactly-once", "at-least-once"])
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for everything, which stays")
@@ -383,7 +388,7 @@ def main():
     seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(31)
     print(f"seed {seed}, in {folder}", file=sys.stderr)
     storm = Storm(args.build.resolve(), folder, seed, args.requests, args.workers, args.kills, args.hours * 3600,
-                  kinds_of(args.only), args.delivery, say=lambda text: print(text, file=sys.stderr, flush=True))
+                  kinds_of(args.only), args.delivery, hot=args.hot, say=lambda text: print(text, file=sys.stderr, flush=True))
     bad = True
     try:
         storm.open()

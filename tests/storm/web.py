@@ -51,9 +51,10 @@ def again(name, earlier):
     return {**earlier, "link_source_id": name}
 
 
-def request(number, name, hosts, chance):
-    """The number-th request: mostly pages. name is its identity, which its URL has, too."""
+def request(number, name, hosts, hot, chance):
+    """The number-th request: mostly pages. name is its identity, which its URL has, too. hot: the share of the first host."""
+    host = 0 if chance.random() < hot else number % hosts
     kind = chance.choices(("page", "hop", "paper", "gone"), (80, 8, 4, 8))[0]
     end = ".pdf" if kind == "paper" else ""
-    return {"ingest_type": TYPES[kind], "base_url": f"http://h{number % hosts}.storm.example/{kind}/{name}{end}",
+    return {"ingest_type": TYPES[kind], "base_url": f"http://h{host}.storm.example/{kind}/{name}{end}",
             "link_source": "storm", "link_source_id": name}
