@@ -4,6 +4,7 @@
 import gzip
 import io
 import pathlib
+import time
 
 import pytest
 from server import Reply
@@ -12,6 +13,11 @@ from warcio.archiveiterator import ArchiveIterator
 
 PAGE = b"<!doctype html><title>Tides</title>" + b"<p>They rise and they fall, twice a day.</p>" * 100
 PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+
+def next_second():
+    """The table has one row for a URL and a second: nothing refers to a record of the same second."""
+    time.sleep(1.01)
 
 
 def read_record(folder, name, offset, csize):
@@ -71,6 +77,7 @@ def test_the_second_answer_refers_to_the_first(worker, submit, results, page, sq
     with worker():
         first = results(1)[0]
         assert "revisit_cdx" not in first
+        next_second()
         submit(REQUEST)
         second = results(2)[1]
         assert (second["status"], second["hit"]) == ("success", True)
@@ -84,6 +91,7 @@ def test_the_second_answer_refers_to_the_first(worker, submit, results, page, sq
         assert second["cdx"]["warc_csize"] < 1200
 
         page[0] = PAGE + b"<p>changed"
+        next_second()
         submit(REQUEST)
         third = results(3)[2]
         assert "revisit_cdx" not in third
@@ -99,6 +107,7 @@ def test_the_table_knows_what_another_process_has_archived(worker, submit, resul
     submit(REQUEST)
     with worker():
         first = results(1)[0]
+    next_second()
     submit(REQUEST)
     with worker():
         second = results(2)[1]
@@ -119,6 +128,7 @@ def test_a_compressed_body_is_compared_as_sent(worker, submit, results, web, sql
     submit(request)
     with worker({"warc.revisit_min_bytes": 100}):
         first = results(1)[0]
+        next_second()
         submit(request)
         second = results(2)[1]
     assert second["cdx"]["mimetype"] == "warc/revisit"
@@ -160,6 +170,7 @@ def test_without_the_table_memory_is_enough(worker, submit, results, page, postg
     submit(REQUEST)
     with worker():
         first = results(1)[0]
+        next_second()
         postgres.stop(mode="immediate")
         submit(REQUEST)
         postgres.start()
@@ -170,7 +181,7 @@ def test_without_the_table_memory_is_enough(worker, submit, results, page, postg
 
 def test_a_run_without_a_database_has_revisits_in_its_index(run_ctl, page, tmp_path):
     lines = "".join(f'{{"ingest_type":"html","base_url":"http://revisit.test.example/#{n}"}}\n' for n in range(2))
-    done = run_ctl("run", "--out", tmp_path / "out", "-", input=lines, overrides={"postgres.dsn": ""})
+    done = run_ctl("run", "--out", tmp_path / "out", "-", input=lines, overrides={"postgres.dsn": "", "gate.host_delay_ms": 1010})
     assert done.returncode == 0, done.stderr
     index = [line.split(" ") for line in (tmp_path / "out" / "index.cdx").read_text().splitlines()[1:]]
     assert sorted(line[3] for line in index) == ["text/html", "warc/revisit"]

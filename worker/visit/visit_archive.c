@@ -47,10 +47,13 @@ static void put(struct ing_visit_step *step)
 	ing_archive_put(step->visit->visits->stages.archive, &step->capture.archive);
 }
 
+/* The table cdx has one row for a URL and a second: an original of this second would take that of the
+ * revisit. */
 static void offer(struct ing_visit_step *step, const struct ing_original *original)
 {
 	struct ing_archive_item *item = &step->capture.archive;
-	if (original != NULL && item->original_count < ING_ARRAY_LEN(step->offered)) {
+	if (original != NULL && strcmp(original->row.datetime, step->capture.datetime) != 0 &&
+		item->original_count < ING_ARRAY_LEN(step->offered)) {
 		step->originals[item->original_count] = original;
 		step->offered[item->original_count++] = &original->record;
 		item->originals = step->offered;

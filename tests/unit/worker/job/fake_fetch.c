@@ -83,6 +83,7 @@ void fake_fetch_answer(const struct fake_answer *answer)
 	ex->url = ING_TAKE(t->url);
 	ex->outcome = answer->outcome;
 	ex->started = ing_wall_now();
+	ex->started.tv_sec += answer->later_s;
 	ex->answered = answer->http_status != 0;
 	ex->http_status = answer->http_status;
 	ex->location = copy_or_null(answer->location);

@@ -97,6 +97,7 @@ struct fake_answer {
 	const char *content_type, *content_encoding; /* or NULL */
 	bool transient, unverified, dropped_userinfo;
 	int64_t retry_after_s; /* 0 is taken as none */
+	int later_s;           /* when it was asked for, from now on */
 };
 void fake_fetch_answer(const struct fake_answer *answer);
 const char *fake_fetch_url(void); /* of the oldest transfer */

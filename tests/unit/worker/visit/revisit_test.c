@@ -77,8 +77,11 @@ static const struct ing_visit_user user = {
 	.settled = on_settled,
 };
 
+static int later_s; /* each visit is a second after the one before */
+
 static void begin_visit(void)
 {
+	later_s++;
 	settled = 0;
 	ing_visit_steps_init(&steps);
 	ing_arena_init(&ar);
@@ -128,7 +131,8 @@ static void answer_with(const char *body, const char *encoding)
 		.body = body,
 		.body_bytes = strlen(body),
 		.content_type = "text/plain",
-		.content_encoding = encoding});
+		.content_encoding = encoding,
+		.later_s = later_s});
 }
 
 static const char *sha1_hex_of(const char *text, char ret[41])
@@ -313,6 +317,31 @@ static void what_was_archived_a_moment_ago_needs_no_table(void **state)
 	end();
 }
 
+/* The table has one row for a URL and a second, which must be that of the result. */
+static void nothing_refers_to_a_record_of_the_same_second(void **state)
+{
+	(void)state;
+	begin(false);
+	fake_fetch_answer(&(struct fake_answer){
+		.http_status = 200, .body = BODY, .body_bytes = strlen(BODY), .later_s = later_s});
+	fake_archive_done();
+	char first_dt[ING_DT14_BYTES];
+	memcpy(first_dt, capture()->datetime, sizeof(first_dt));
+	/* The clock may turn over between the two. */
+	for (bool same = false; !same;) {
+		end_visit();
+		begin_visit();
+		later_s--;
+		answer_with(BODY, NULL);
+		fake_archive_done();
+		same = strcmp(capture()->datetime, first_dt) == 0;
+		assert_true(same || capture()->original != NULL);
+		memcpy(first_dt, capture()->datetime, sizeof(first_dt));
+	}
+	assert_null(capture()->original);
+	end();
+}
+
 static void the_same_bytes_in_another_coding_are_not_the_same(void **state)
 {
 	(void)state;
@@ -398,6 +427,7 @@ int main(void)
 		cmocka_unit_test(only_whole_answers_of_some_size_are_looked_up),
 		cmocka_unit_test(an_answer_does_not_wait_for_a_table_that_is_away),
 		cmocka_unit_test(what_was_archived_a_moment_ago_needs_no_table),
+		cmocka_unit_test(nothing_refers_to_a_record_of_the_same_second),
 		cmocka_unit_test(the_same_bytes_in_another_coding_are_not_the_same),
 		cmocka_unit_test(nothing_refers_to_what_is_not_on_disk),
 		cmocka_unit_test(the_cache_forgets_what_was_not_asked_for_longest),
