@@ -2,8 +2,10 @@
 """The workers of a storm: each an instance of its own with its folders, started again when it has ended, as systemd would."""
 
 import contextlib
+import datetime
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -11,6 +13,7 @@ import time
 from servers.faults import Faults
 from servers.worker import Worker, write_config
 
+import ledger
 import records
 
 RESTART_SECONDS = 0.3
@@ -19,6 +22,7 @@ TMPFS_BYTES = 1500
 TMPFS_LEAST_BYTES = 16 << 20
 # Free bytes below which nothing is fetched.
 STOP_BYTES = 2 << 20
+LOST_PARTITIONS = re.compile(r"^(\S+Z) \w+: .*: the assignment was (?:revoked|lost)", re.MULTILINE)
 # Deaths by the worker's own fault.
 FATAL = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
@@ -154,6 +158,13 @@ class Fleet:
 
     def logs(self):
         return [(one.name, pathlib.Path(one.worker.log_path)) for one in self.members if one.worker]
+
+    def read_rebalances(self):
+        """When a worker lost partitions, and what it did for them with it, is in its log."""
+        for name, path in self.logs():
+            for found in LOST_PARTITIONS.finditer(path.read_text(encoding="utf-8", errors="replace")):
+                at = datetime.datetime.fromisoformat(found.group(1).replace("Z", "+00:00")).timestamp()
+                self.storm.facts.incidents.append(ledger.Incident(at, at, "rebalance", name))
 
     def read_records(self, facts):
         for one in self.members:

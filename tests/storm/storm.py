@@ -250,8 +250,6 @@ class Storm:
     def open_incident(self, kind, one, seconds, detail=""):
         now = time.time()
         self.facts.incidents.append(ledger.Incident(now, now + seconds, kind, one.name, detail))
-        # Its partitions go to others, and come back: what they were doing is cancelled.
-        self.facts.incidents.append(ledger.Incident(now, now + seconds + schedule.SESSION_S, "rebalance", ""))
 
     def answered(self):
         return sum(1 for one in self.facts.asked.values() if not one.forgotten and one.name in self.watcher.seen)
@@ -313,6 +311,7 @@ class Storm:
         """Stops the workers, reads everything and judges it."""
         self.facts.crashes += self.fleet.stop()
         self.watcher.finish()
+        self.fleet.read_rebalances()
         (self.folder / "faults.log").write_text(ledger.incidents(self.facts))
         return self.judge()
 
