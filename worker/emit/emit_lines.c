@@ -248,8 +248,9 @@ static struct put *make_put(struct lines_emit *e, const struct ing_output_messag
 {
 	struct put *p = ing_alloc(sizeof(*p));
 	p->output = m->output;
-	p->ok = e->fds[m->output] < 0; /* dropped */
-	if (p->ok || m->value_bytes > MAX_VALUE_BYTES)
+	bool has_file = e->fds[m->output] >= 0;
+	p->ok = !has_file && ing_tier_of_output(m->output) < 0; /* dropped */
+	if (!has_file || m->value_bytes > MAX_VALUE_BYTES)
 		free(m->value);
 	else
 		p->line = make_line(m, &p->bytes);

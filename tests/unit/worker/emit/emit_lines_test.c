@@ -138,8 +138,9 @@ static void test_files(void **state)
 	put(&f, ING_OUTPUT_DEAD, "\xff\x00\x01", 3);
 	put(&f, ING_OUTPUT_DEAD, NULL, 0);
 	put(&f, ING_OUTPUT_RESULTS, "{\"a\":2}", 7);
-	wait_done(&f, 7);
-	assert_int_equal(f.ok, 7);
+	put(&f, ING_OUTPUT_PARKED_1H, " {} ", 4);
+	wait_done(&f, 8);
+	assert_int_equal(f.ok, 8);
 	expect_file(&f, "results.jsonl", "{\"a\":1}\n{\"a\":2}\n");
 	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n");
 #define HEADERS "\"headers\":{\"reason\":\"bad \xef\xbf\xbd byte\",\"line\":\"7\"}}\n"
@@ -147,12 +148,14 @@ static void test_files(void **state)
 		"{\"value\":\"{\\\"broken\"," HEADERS
 		"{\"value\":\"a\\u0000\\\"\xc3\xa9\\n\"," HEADERS
 		"{\"value_base64\":\"/wAB\"," HEADERS "{\"value\":\"\"," HEADERS);
+	expect_file(&f, ".parked-1h.jsonl", "{\"value\":\" {} \",\"headers\":{}}\n");
+	expect_file(&f, ".parked-1m.jsonl", "");
 	/* A second run adds to what is there. */
 	close_emit(&f);
 	open_emit(&f, fd, true);
 	put(&f, ING_OUTPUT_PDF_TEXT, "{\"t\":2}", 7);
 	close_emit(&f); /* writes what is outstanding */
-	assert_int_equal(f.ok, 8);
+	assert_int_equal(f.ok, 9);
 	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n{\"t\":2}\n");
 	close(fd);
 	teardown(&f);
@@ -171,6 +174,10 @@ static void test_without_dir(void **state)
 	wait_done(&f, 3);
 	assert_int_equal(f.ok, 3);
 	expect_file(&f, "results.jsonl", "{}\n");
+	assert_false(ing_emit_has(f.e, ING_OUTPUT_PARKED_1M));
+	put(&f, ING_OUTPUT_PARKED_1M, "{}", 2); /* dropping it would lose the request */
+	wait_done(&f, 4);
+	assert_int_equal(f.ok, 3);
 	close(fd);
 	teardown(&f);
 }
