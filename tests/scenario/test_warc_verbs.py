@@ -21,7 +21,7 @@ def files(program, web, tmp_path_factory):
     done = subprocess.run(
         [program("ingestctl"), "--set", "fetch.connect_to=" + json.dumps(web.connect_to()), "--set", f"fetch.ca_file={web.ca_file}",
          "--set", 'fetch.allow_address=["127.0.0.0/8"]', "--set", "gate.host_delay_ms=0", "--set",
-         "warc.max_bytes=20000", "run", "--out", str(out), "-"], input=lines, capture_output=True, text=True, timeout=120, check=False)
+         "warc.max_bytes=8000", "run", "--out", str(out), "-"], input=lines, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     found = sorted((out / "warc").iterdir())
     assert len(found) > 1

@@ -25,6 +25,8 @@ def output(command, files):
 
 def check(files):
     """Each reads all of the files and has nothing to say against them."""
+    files = list(files)
+    assert files
     output([sys.executable, "-m", "warcio.cli", "check"], files)
     output([*jwarc(), "validate"], files)
     return cdxj(files)
