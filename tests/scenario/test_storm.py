@@ -47,7 +47,7 @@ def test_a_short_storm_leaves_every_request_answered(storm):
     findings = one.settle()
     assert one.killed >= 12 and one.at_step > 0
     assert not wrong(one, findings), f"seed {one.seed}: {one.figures(findings)}\n{one.history(wrong(one, findings))}"
-    readers.check(path for member in one.fleet.members for path in member.warc.glob("*.warc.gz"))
+    readers.check([path for member in one.fleet.members for path in member.warc.glob("*.warc.gz")])
 
 
 @pytest.mark.timeout(200)
