@@ -58,9 +58,9 @@ def expect_answered(requests, results_by_url, committed, wait_until):
 # Where the worker dies, and whether messages stay in the log that no transaction commits.
 DEATHS = {
     "between two messages": ("rd_kafka_produceva KILL from=9", None),
-    "between messages and positions": ("rd_kafka_send_offsets_to_transaction KILL from=2", True),
-    "between positions and commit": ("rd_kafka_commit_transaction KILL from=2", True),
-    "after the commit": ("rd_kafka_commit_transaction KILL_AFTER from=2", False),
+    "between messages and positions": ("rd_kafka_send_offsets_to_transaction KILL from=1", True),
+    "between positions and commit": ("rd_kafka_commit_transaction KILL from=1", True),
+    "after the commit": ("rd_kafka_commit_transaction KILL_AFTER from=1", False),
 }
 
 
@@ -84,7 +84,7 @@ def test_a_worker_that_dies_within_a_transaction(where, rows, worker, faults, se
 def test_a_worker_that_dies_again_and_again(worker, faults, requests, results_by_url, committed, wait_until):
     """Each at another point of its first transaction; what earlier ones have left may all be in that."""
     for rule, _ in DEATHS.values():
-        faults.set(rule.replace("from=2", "from=1"))
+        faults.set(rule)
         with worker({"gate.concurrency": 8}, env=faults.env, ready=False) as daemon:
             assert daemon.wait_end(60) == -signal.SIGKILL
     faults.clear()
@@ -108,7 +108,7 @@ def test_a_transaction_that_takes_too_long_is_aborted_by_the_broker(worker, faul
 def test_a_frozen_worker_that_wakes_up_commits_nothing(worker, faults, requests, results_by_url, committed, wait_until):
     """It is stopped within a transaction until another worker has its partitions and has answered."""
     quick = {"kafka.properties": ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=1000"]}
-    faults.set("rd_kafka_commit_transaction STOP from=2 count=1")
+    faults.set("rd_kafka_commit_transaction STOP from=1 count=1")
     with worker(quick, name="one", env=faults.env) as frozen:
         wait_until(lambda: faults.count()["rd_kafka_commit_transaction"] == 1, timeout=60)
         with worker(quick, name="two") as other:
@@ -124,7 +124,7 @@ def test_a_frozen_worker_that_wakes_up_commits_nothing(worker, faults, requests,
 def test_the_later_of_two_workers_of_one_name_answers(worker, faults, settings, tmp_path, requests, results_by_url, committed,
                                                        wait_until):
     """The same instance on another machine: the earlier one hangs in a transaction meanwhile, and is fenced."""
-    faults.set("rd_kafka_commit_transaction DELAY delay=5000 from=2 count=1")
+    faults.set("rd_kafka_commit_transaction DELAY delay=5000 from=1 count=1")
     with worker(env=faults.env) as first:
         wait_until(lambda: faults.count()["rd_kafka_commit_transaction"] == 1, timeout=60)
         elsewhere = tmp_path / "elsewhere"
@@ -137,7 +137,7 @@ def test_the_later_of_two_workers_of_one_name_answers(worker, faults, settings, 
 @pytest.mark.private_servers("kafka")
 def test_the_broker_may_restart_within_a_transaction(worker, faults, kafka, requests, results_by_url, committed, wait_until):
     """Its connections are gone between positions and commit; the commit is repeated until it is known."""
-    faults.set("rd_kafka_commit_transaction DELAY delay=2000 from=2 count=1")
+    faults.set("rd_kafka_commit_transaction DELAY delay=2000 from=1 count=1")
     with worker(env=faults.env) as daemon:
         wait_until(lambda: faults.count()["rd_kafka_commit_transaction"] == 1, timeout=60)
         kafka.stop(hard=True)
@@ -152,7 +152,7 @@ def test_the_broker_may_be_away_for_longer_than_a_transaction(worker, faults, ka
                                                               wait_until):
     """Messages are in its log, positions are not sent yet. When it is back it has given the transaction up, and the producer with
     it; the worker goes on with another one."""
-    faults.set("rd_kafka_send_offsets_to_transaction DELAY delay=3000 from=2 count=1")
+    faults.set("rd_kafka_send_offsets_to_transaction DELAY delay=3000 from=1 count=1")
     with worker(env=faults.env) as daemon:
         wait_until(lambda: faults.count()["rd_kafka_send_offsets_to_transaction"] == 1, timeout=60)
         kafka.stop(hard=True)
