@@ -46,6 +46,17 @@ const struct ing_ctl *ing_ctl_given(void)
 	return &given;
 }
 
+bool ing_ctl_number(const char *text, uint64_t max, uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n == 0 || n > max)
+		return false;
+	*ret = n;
+	return true;
+}
+
 int ing_ctl_option(int argc, char **argv, const char *shorts, const struct option *longs)
 {
 	struct option all[MAX_OPTIONS] = {{"config", required_argument, NULL, GIVEN_CONFIG},

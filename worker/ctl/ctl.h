@@ -8,6 +8,7 @@
  * stderr, and returns one of the exit codes. One thread.
  */
 #pragma once
+#include <stdint.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include "common/base/error.h"
@@ -32,6 +33,8 @@ struct option;
  * what is wrong with one. --config and --set, which may stand before or behind the verb, are kept
  * for ing_ctl_given() here and not handed out. longs ends with {0}. */
 int ing_ctl_option(int argc, char **argv, const char *shorts, const struct option *longs);
+/* An option's number in decimal, from 1 to max. Returns false, and leaves *ret, for any other text. */
+bool ing_ctl_number(const char *text, uint64_t max, uint64_t *ret);
 /* What --config and --set have said so far. */
 const struct ing_ctl *ing_ctl_given(void);
 

@@ -2,7 +2,6 @@
  *
  * ingestctl dead list | show | replay: the dead-letter topic.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,17 +99,6 @@ static int refuse(const char *option, const char *what)
 	return ing_ctl_fail(ING_CTL_USAGE, ING_DEAD_VERB, "%s: %s: %s", option, what, optarg);
 }
 
-static bool read_count(const char *text, uint64_t max, uint64_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n == 0 || n > max)
-		return false;
-	*ret = n;
-	return true;
-}
-
 /* TOPIC or TOPIC/PARTITION; the names of topics have no slash. */
 static bool read_source(const char *text, struct options *o)
 {
@@ -153,11 +141,11 @@ static int take_option(struct options *o, int c)
 			       ? -1
 			       : refuse("--until", "not a time");
 	case 'n':
-		return read_count(optarg, UINT64_MAX / 2, &o->count)
+		return ing_ctl_number(optarg, UINT64_MAX / 2, &o->count)
 			       ? -1
 			       : refuse("--count", "not a positive number");
 	case 'm':
-		if (!read_count(optarg, ING_LETTER_MAX_REPLAYS, &n))
+		if (!ing_ctl_number(optarg, ING_LETTER_MAX_REPLAYS, &n))
 			return refuse("--max-replays", "not a positive number");
 		o->replay.max_replays = (unsigned)n;
 		return -1;

@@ -2,7 +2,6 @@
  *
  * ingestctl results: the results topic on stdout, a value a line.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
@@ -79,17 +78,6 @@ static int print_results(struct results *r)
 	return code;
 }
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n == 0 || n > max)
-		return false;
-	*ret = n;
-	return true;
-}
-
 static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... results [OPTION]...\n\n"
@@ -115,12 +103,12 @@ static int take_option(struct results *r, int c)
 		r->reader.follow = true;
 		return -1;
 	case 'n':
-		if (parse_number(optarg, UINT64_MAX / 2, &r->count))
+		if (ing_ctl_number(optarg, UINT64_MAX / 2, &r->count))
 			return -1;
 		return ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "--count: not a positive number: %s", optarg);
 	case 's':
-		if (!parse_number(optarg, 1000000, &r->timeout_ms))
+		if (!ing_ctl_number(optarg, 1000000, &r->timeout_ms))
 			return ing_ctl_fail(ING_CTL_USAGE, VERB,
 				"--timeout: not a number of seconds: %s", optarg);
 		r->timeout_ms *= 1000;
