@@ -100,9 +100,9 @@ def test_three_workers_one_of_them_killed(fleet, spread, urls_with_results, poli
     polite.page("*", "*", Answer(delay_s=0.03))
     with fleet() as workers:
         urls = spread(hosts_of(12), 24)
-        # In the middle of its share, holding hosts that the others want.
+        # In the middle of its share: it has stored rows, and holds hosts that the others want.
+        wait_until(lambda: sql("SELECT url FROM cdx WHERE warc_path LIKE '%%-two%%'"), timeout=30)
         wait_until(lambda: sql("SELECT host FROM host_state WHERE holder LIKE '%%-two'"), timeout=30)
-        time.sleep(0.3)  # let it begin transfers on its hosts
         workers["two"].kill()
         found = urls_with_results(len(urls), timeout=60)
     assert set(found) == set(urls)
