@@ -15,6 +15,7 @@
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/ctl/child.h"
+#include "worker/ctl/extract_html.h"
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/rules.h"
 #include "worker/ctl/url_arg.h"
@@ -148,6 +149,7 @@ static void print_help(void)
 {
 	puts("usage: ingestctl extract pdf FILE\n"
 	     "       ingestctl extract html [--url URL] [--content-type VALUE] FILE\n"
+	     "       ingestctl extract html --batch FILE\n"
 	     "\n"
 	     "Prints what the worker extracts from FILE (- is standard input) as one JSON object.\n"
 	     "pdf: metadata, the Info dictionary, XMP and the text of all pages. html: the title and\n"
@@ -155,6 +157,8 @@ static void print_help(void)
 	     "\n"
 	     "  --url URL             URL of the page, for its relative links\n"
 	     "  --content-type VALUE  its Content-Type header, for the charset\n"
+	     "  --batch FILE          read JSON lines {\"url\": TEXT, \"html\": TEXT}; print {\"text\": TEXT},\n"
+	     "                        the main text of the page, for each, or {\"error\": TEXT}\n"
 	     "  --help                print this text");
 }
 
@@ -165,10 +169,12 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	static const struct option options[] = {
 		{"url", required_argument, NULL, 'u'},
 		{"content-type", required_argument, NULL, 't'},
+		{"batch", required_argument, NULL, 'b'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	struct task task = {0};
+	const char *batch = NULL;
 	optind = 1;
 	for (;;) {
 		int c = ing_ctl_option(argc, argv, "h", options);
@@ -178,6 +184,8 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 			task.url = optarg;
 		else if (c == 't')
 			task.content_type = optarg;
+		else if (c == 'b')
+			batch = optarg;
 		else if (c != 'h')
 			return ING_CTL_USAGE;
 		else {
@@ -189,6 +197,10 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 		return ING_CTL_USAGE;
 	if (argc - optind >= 1 && strcmp(argv[optind], "xml") == 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "xml is not supported in this version");
+	if (batch != NULL && (argc - optind != 1 || strcmp(argv[optind], "html") != 0))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch is for html, without a file");
+	if (batch != NULL)
+		return ing_ctl_extract_html_batch(batch);
 	if (argc - optind != 2)
 		return ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "expected a kind (pdf or html) and one file");

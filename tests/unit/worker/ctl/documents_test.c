@@ -154,6 +154,46 @@ static void extract_html_prints_what_the_page_says(void **state)
 	json_decref(o);
 }
 
+static void write_file(char *path, const char *text)
+{
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void extract_answers_each_line_of_a_batch(void **state)
+{
+	static const char *const wants[] = {
+		"One paragraph\xe2\x80\xa6 and no more.\n", NULL, NULL, ""};
+	char path[] = "/tmp/extract-XXXXXX";
+	(void)state;
+	write_file(path, "{\"url\":null,\"html\":\"<p>One paragraph\\u2026 and\\n<i>no</i> "
+			 "more.<script>x</script>\"}\n"
+			 "no JSON\n"
+			 "{\"url\":\"https://a.example/\"}\n"
+			 "{\"html\":\"\"}\n");
+	int code = RUN(ing_ctl_extract, "extract", "html", "--batch", path);
+	unlink(path);
+	assert_int_equal(code, ING_CTL_NEGATIVE);
+	char *line = printed;
+	for (size_t i = 0; i < ING_ARRAY_LEN(wants); i++) {
+		char *end = strchr(line, '\n');
+		assert_non_null(end);
+		json_t *o = json_loadb(line, (size_t)(end - line), 0, NULL);
+		if (wants[i] == NULL)
+			assert_true(json_is_string(json_object_get(o, "error")));
+		else
+			assert_string(o, "text", wants[i]);
+		json_decref(o);
+		line = end + 1;
+	}
+	assert_string_equal(line, "");
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "pdf", "--batch", "-"), ING_CTL_USAGE);
+	assert_int_equal(
+		RUN(ing_ctl_extract, "extract", "html", "x", "--batch", "-"), ING_CTL_USAGE);
+}
+
 static void wrong_calls_are_usage(void **state)
 {
 	(void)state;
@@ -281,14 +321,6 @@ static void a_helper_that_hangs_is_replaced(void **state)
 	ing_ctl_helper_free(h);
 }
 
-static void write_file(char *path, const char *text)
-{
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
-
 static void scrape_prints_what_the_page_says(void **state)
 {
 	char path[] = "/tmp/scrape-XXXXXX";
@@ -368,6 +400,7 @@ int main(void)
 		cmocka_unit_test(identify_goes_on_after_a_bad_file),
 		cmocka_unit_test(extract_pdf_prints_facts_and_text),
 		cmocka_unit_test(extract_html_prints_what_the_page_says),
+		cmocka_unit_test(extract_answers_each_line_of_a_batch),
 		cmocka_unit_test(wrong_calls_are_usage),
 		cmocka_unit_test(a_child_that_fails_is_a_message),
 		cmocka_unit_test(a_helper_survives_its_questions),
