@@ -10,17 +10,18 @@
 #include <string.h>
 
 #include "common/net/robots.h"
+#include "worker/examine/proto_parts.h"
 #include "worker/examine/wire.h"
 #include "worker/model/limits.h"
 
-#define PROTO_VERSION 5
+#define PROTO_VERSION 6
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
 /* A media type or coding list worth reading is far shorter. */
 #define MAX_HEADER_VALUE_BYTES ((size_t)1024)
 #define MAX_AGENT_BYTES ((size_t)1024)
 #define MAX_TITLE_BYTES ((size_t)1000)
-#define MAX_SLUG_BYTES ((size_t)64)
+#define MAX_SLUG_BYTES ING_PROTO_SLUG_BYTES
 #define MAX_TECHNIQUE_BYTES ((size_t)200) /* of a rule file: whatever its author called it */
 #define MAX_WHY_BYTES ((size_t)ING_MAX_ERROR_CHARS)
 #define MAX_DETAIL_BYTES ((size_t)ING_MAX_ERROR_CHARS)
@@ -102,7 +103,7 @@ static bool is_version_char(unsigned char c)
 	return is_digit(c) || c == '.';
 }
 
-static bool is_slug_char(unsigned char c)
+bool ing_proto_is_slug_char(unsigned char c)
 {
 	return is_digit(c) || is_letter(c) || c == '-' || c == '_' || c == '.' || c == ':';
 }
@@ -114,7 +115,7 @@ static bool is_mimetype_char(unsigned char c)
 }
 
 /* Printable ASCII but for the space: what a serialized URL consists of. */
-static bool is_url_char(unsigned char c)
+bool ing_proto_is_url_char(unsigned char c)
 {
 	return c > 0x20 && c < 0x7f;
 }
@@ -160,12 +161,12 @@ static bool is_web_url(const char *s)
 	return strncmp(s, "http://", 7) == 0 || strncmp(s, "https://", 8) == 0;
 }
 
-static bool is_sendable_url(const char *s)
+bool ing_proto_is_sendable_url(const char *s)
 {
 	if (s == NULL || strlen(s) > ING_MAX_URL_BYTES || !is_web_url(s))
 		return false;
 	for (const char *c = s; *c != '\0'; c++)
-		if (!is_url_char((unsigned char)*c))
+		if (!ing_proto_is_url_char((unsigned char)*c))
 			return false;
 	return true;
 }
@@ -173,11 +174,11 @@ static bool is_sendable_url(const char *s)
 /* A link goes whole, or not at all. */
 static void put_link(struct ing_buf *b, const struct ing_page_link *link)
 {
-	bool good =
-		is_sendable_url(link->url) && link->technique != NULL && link->technique[0] != '\0';
+	bool good = ing_proto_is_sendable_url(link->url) && link->technique != NULL &&
+		    link->technique[0] != '\0';
 	ing_wire_put_whole(b, good ? link->url : NULL, ING_MAX_URL_BYTES);
 	ing_wire_put_text(b, good ? link->technique : NULL, MAX_TECHNIQUE_BYTES);
-	ing_wire_put_word(b, good ? link->stage : NULL, MAX_SLUG_BYTES, is_slug_char);
+	ing_wire_put_word(b, good ? link->stage : NULL, MAX_SLUG_BYTES, ing_proto_is_slug_char);
 	ing_wire_put_u8(b, good && link->self);
 	ing_wire_put_u32(b, good ? link->rule : ING_NO_RULE);
 }
@@ -205,9 +206,9 @@ static bool get_flag(struct ing_wire *w)
 
 static void get_link(struct ing_wire *w, struct ing_page_link *link)
 {
-	link->url = ing_wire_word(w, ING_MAX_URL_BYTES, is_url_char);
+	link->url = ing_wire_word(w, ING_MAX_URL_BYTES, ing_proto_is_url_char);
 	link->technique = ing_wire_text(w, MAX_TECHNIQUE_BYTES);
-	link->stage = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
+	link->stage = ing_wire_word(w, MAX_SLUG_BYTES, ing_proto_is_slug_char);
 	link->self = get_flag(w);
 	link->rule = ing_wire_u32(w);
 	bool has_words = link->technique != NULL && link->technique[0] != '\0';
@@ -233,7 +234,7 @@ static void put_pdf_status(struct ing_buf *b, const char *s)
 
 static char *get_pdf_status(struct ing_wire *w)
 {
-	char *status = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
+	char *status = ing_wire_word(w, MAX_SLUG_BYTES, ing_proto_is_slug_char);
 	if (status != NULL && !is_pdf_status(status))
 		w->failed = true;
 	return status;
@@ -418,8 +419,8 @@ static void put_page(struct ing_buf *b, const struct ing_page *page)
 	put_link(b, &page->next);
 	ing_wire_put_u32(b, page->wall);
 	ing_wire_put_text(b, page->wall_detail, MAX_WHY_BYTES);
-	ing_wire_put_word(b, page->platform, MAX_SLUG_BYTES, is_slug_char);
-	ing_wire_put_word(b, page->scope, MAX_SLUG_BYTES, is_slug_char);
+	ing_wire_put_word(b, page->platform, MAX_SLUG_BYTES, ing_proto_is_slug_char);
+	ing_wire_put_word(b, page->scope, MAX_SLUG_BYTES, ing_proto_is_slug_char);
 	ing_wire_put_whole(b, page->biblio_json, ING_MAX_BIBLIO_BYTES);
 	put_uses(b, page);
 }
@@ -433,8 +434,8 @@ static void get_page(struct ing_wire *w, struct ing_page *page)
 	get_link(w, &page->next);
 	page->wall = (enum ing_wall)ing_wire_range(w, ING_WALL_CHALLENGE);
 	page->wall_detail = ing_wire_text(w, MAX_WHY_BYTES);
-	page->platform = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
-	page->scope = ing_wire_word(w, MAX_SLUG_BYTES, is_slug_char);
+	page->platform = ing_wire_word(w, MAX_SLUG_BYTES, ing_proto_is_slug_char);
+	page->scope = ing_wire_word(w, MAX_SLUG_BYTES, ing_proto_is_slug_char);
 	page->biblio_json = ing_wire_text(w, ING_MAX_BIBLIO_BYTES);
 	get_uses(w, page);
 }
@@ -498,6 +499,10 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	put_mimetype(b, f->file.mimetype, sizeof(f->file.mimetype));
 	put_page(b, &f->page);
 	put_pdf_fields(b, &f->pdf);
+	ing_proto_put_text(b, &f->text);
+	ing_proto_put_xml(b, &f->xml);
+	ing_proto_put_resources(b, &f->resources);
+	ing_proto_put_tei(b, &f->tei);
 	put_robots(b, &f->robots);
 	ing_wire_put_u64(b, f->cpu_us);
 	ing_wire_put_u64(b, f->pdf_cpu_us);
@@ -530,6 +535,10 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	get_mimetype(&w, f.file.mimetype, sizeof(f.file.mimetype));
 	get_page(&w, &f.page);
 	get_pdf_fields(&w, &f.pdf);
+	ing_proto_get_text(&w, &f.text);
+	ing_proto_get_xml(&w, &f.xml);
+	ing_proto_get_resources(&w, &f.resources);
+	ing_proto_get_tei(&w, &f.tei);
 	get_robots(&w, &f.robots);
 	f.cpu_us = ing_wire_u64(&w);
 	f.pdf_cpu_us = ing_wire_u64(&w);

@@ -54,6 +54,10 @@ void ing_findings_done(struct ing_findings *f)
 	ing_page_done(&f->page);
 	ing_pdf_done(&f->pdf);
 	ing_robots_txt_free(f->robots.txt);
+	ing_text_found_done(&f->text);
+	ing_xml_found_done(&f->xml);
+	ing_resources_found_done(&f->resources);
+	ing_tei_found_done(&f->tei);
 	*f = (struct ing_findings){0};
 }
 

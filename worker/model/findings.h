@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "worker/model/found_resources.h"
+#include "worker/model/found_tei.h"
+#include "worker/model/found_text.h"
+#include "worker/model/found_xml.h"
 #include "worker/model/kinds.h"
 #include "worker/model/status.h"
 #include "worker/model/rule_hits.h"
@@ -19,6 +23,12 @@ enum ing_want {              /* what to examine */
 	ING_WANT_PDF = 2,    /* facts and text when the body is a PDF */
 	ING_WANT_WALLS = 4,  /* parse HTML only to see whether it is a wall; LINKS includes it */
 	ING_WANT_ROBOTS = 8, /* it is a robots.txt; nothing else is looked at, then */
+	ING_WANT_TEXT = 16,  /* the main text of a page */
+	ING_WANT_XML = 32,   /* what an XML document is */
+	ING_WANT_RESOURCES = 64, /* what a page refers to: images, style sheets … */
+	ING_WANT_STYLE = 128,    /* it is a style sheet: what it refers to, and nothing else */
+	ING_WANT_TEI = 256,      /* it is TEI from GROBID: its header, and nothing else */
+	ING_WANT_CONTENTS = 512, /* what an archive (tar, zip) holds */
 };
 
 struct ing_exam_request {
@@ -128,6 +138,10 @@ struct ing_findings {
 	struct ing_page page;
 	struct ing_pdf pdf;
 	struct ing_robots_found robots;
+	struct ing_text_found text;
+	struct ing_xml_found xml;
+	struct ing_resources_found resources;
+	struct ing_tei_found tei;
 	uint64_t cpu_us, pdf_cpu_us; /* of the examiner; of its PDF: the reader, giving it the
 					bytes, taking its text */
 };

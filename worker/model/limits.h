@@ -23,8 +23,9 @@
 
 /* Text of a PDF, and its XMP. Longer text comes from scanners, not from documents. */
 #define ING_MAX_PDF_TEXT_CHARS 1000000
-/* An examiner's reply: text and XMP of 4 MB each, and facts. */
-#define ING_MAX_REPLY_BYTES ((size_t)16 << 20)
+/* An examiner's reply: an article written anew (ING_MAX_JATS_BYTES), or text and XMP of 4 MB each; and
+ * facts. */
+#define ING_MAX_REPLY_BYTES ((size_t)32 << 20)
 /* A page's bibliographic record as JSON; 1,000 references take 300 KB. */
 #define ING_MAX_BIBLIO_BYTES ((size_t)1 << 20)
 
