@@ -21,7 +21,7 @@
 
 #define MAX_PREPARED 32 /* statements that one connection has prepared: their names are our own */
 #define MAX_PARAMS 32
-#define MAX_VALUES 32
+#define MAX_VALUES 64
 
 struct ing_pg {
 	PGconn *conn;

@@ -38,8 +38,14 @@ def test_migrate_makes_the_schema_and_is_harmless_twice(db, empty):
     with psycopg.connect(empty) as connection:
         tables = {row[0] for row in connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")}
-    assert tables == {"ingest_request", "ingest_file_result", "file_meta", "cdx", "pdf_meta", "host_state", "host_block",
-                      "partition_owner", "result_outbox", "schema_version"}
+        connection.execute("INSERT INTO crossref VALUES ('10.1/a', now(), '{}'), ('10.1/b', now(), '[]')")
+        connection.execute("INSERT INTO grobid_refs VALUES ('crossref', '10.1/a', now(), now(), '[1]'),"
+                           " ('other', '10.1/b', NULL, now(), '[2]')")
+        refs = connection.execute("SELECT doi, refs_json FROM crossref_with_refs ORDER BY doi").fetchall()
+    assert tables == {"ingest_request", "ingest_file_result", "file_meta", "cdx", "pdf_meta", "html_meta", "grobid",
+                      "grobid_refs", "crossref", "crossref_with_refs", "host_state", "host_block", "partition_owner",
+                      "result_outbox", "schema_version"}
+    assert refs == [("10.1/a", [1]), ("10.1/b", None)]
 
 
 def test_newer_schema_is_refused_politely(db, empty):

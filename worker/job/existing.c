@@ -41,6 +41,8 @@ static json_t *file_meta_json(const struct ing_row_file_meta *r)
 	ing_json_set_text(o, "sha1hex", r->sha1hex);
 	ing_json_set_text(o, "sha256hex", r->sha256hex);
 	ing_json_set_text(o, "mimetype", r->mimetype);
+	if (r->contains != NULL)
+		ing_json_set_text(o, "contains", r->contains);
 	return o;
 }
 

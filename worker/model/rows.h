@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * rows.h - what is written to the database of one request: the rows of the five tables
- * (schemas/sql).
+ * rows.h - what is written to the database of one request: the rows of the tables of
+ * documents (schemas/sql).
  *
  * Plain data; who fills it owns the strings, ing_rows_copy() makes them an arena's. Strings are any
  * bytes: the store replaces NUL and invalid UTF-8, and treats over-long values as the column wants
@@ -32,6 +32,7 @@ struct ing_row_result {
 struct ing_row_file_meta {
 	bool present;
 	const char *sha1hex, *sha256hex, *md5hex, *mimetype;
+	const char *contains; /* media type of what an archive holds, or NULL */
 	uint64_t size_bytes;
 };
 
@@ -49,8 +50,37 @@ struct ing_row_pdf_meta {
 	int page_count;                   /* -1: NULL */
 	long word_count;                  /* -1: NULL */
 	double page0_height, page0_width; /* <= 0: NULL */
-	const char *permanent_id, *pdf_created, *pdf_version;
+	const char *permanent_id, *update_id, *pdf_created, *pdf_version;
 	const char *metadata_json; /* object or NULL */
+};
+
+struct ing_row_html_meta {
+	bool present;
+	const char *sha1hex, *status, *scope;
+	bool has_teixml;
+	long word_count;            /* -1: NULL */
+	const char *biblio_json;    /* object or NULL */
+	const char *resources_json; /* array or NULL */
+};
+
+struct ing_row_grobid {
+	bool present;
+	const char *sha1hex, *grobid_version;
+	int status_code; /* of HTTP; negative: there was no answer */
+	const char *status, *fatcat_release;
+	const char *metadata_json; /* object or NULL */
+};
+
+struct ing_row_grobid_refs {
+	const char *source, *source_id;
+	const char *source_ts; /* RFC 3339, or NULL */
+	const char *refs_json; /* array */
+};
+
+struct ing_row_crossref {
+	const char *doi;     /* stored in lower case */
+	const char *indexed; /* RFC 3339 */
+	const char *record_json;
 };
 
 struct ing_rows {
@@ -58,10 +88,16 @@ struct ing_rows {
 	struct ing_row_result result;
 	struct ing_row_file_meta file_meta;
 	struct ing_row_pdf_meta pdf_meta;
+	struct ing_row_html_meta html_meta;
+	struct ing_row_grobid grobid;
 	const struct ing_row_cdx *cdx;
 	size_t cdx_count;
+	const struct ing_row_crossref *crossref;
+	size_t crossref_count;
+	const struct ing_row_grobid_refs *grobid_refs;
+	size_t grobid_refs_count;
 };
 
 bool ing_rows_any(const struct ing_rows *rows);
-/* The same rows with all strings, and the array, in the arena. */
+/* The same rows with all strings, and the arrays, in the arena. */
 void ing_rows_copy(struct ing_arena *ar, const struct ing_rows *from, struct ing_rows *ret);

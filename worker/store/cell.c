@@ -14,6 +14,8 @@
 
 #include "common/base/utf8.h"
 
+#define MIN_DOI_BYTES 4 /* the column's own check */
+
 static bool add_null(const struct ing_column *col, struct ing_buf *out)
 {
 	if (col->key)
@@ -68,18 +70,39 @@ static bool write_text(const struct ing_column *col, const char *s, struct ing_b
 	return clean != NULL ? add_text(col, clean, n, out) : add_null(col, out);
 }
 
-static bool write_hex(const struct ing_column *col, const char *s, struct ing_buf *out)
+static void add_lower(const char *s, size_t n, struct ing_buf *out)
+{
+	for (size_t i = 0; i < n; i++)
+		ing_buf_add_char(out, (char)tolower((unsigned char)s[i]));
+}
+
+/* As many characters as the column has, all of a kind. */
+static bool write_fixed(
+	const struct ing_column *col, const char *s, int (*is_one)(int), struct ing_buf *out)
 {
 	size_t n = strnlen(s, col->max_bytes + 1);
 	if (n != col->max_bytes)
 		return add_null(col, out);
 	for (size_t i = 0; i < n; i++) {
-		if (!isxdigit((unsigned char)s[i]))
+		if (!is_one((unsigned char)s[i]))
 			return add_null(col, out);
 	}
-	for (size_t i = 0; i < n; i++)
-		ing_buf_add_char(out, (char)tolower((unsigned char)s[i]));
+	add_lower(s, n, out);
 	return true;
+}
+
+/* PostgreSQL's lower() of the C collation knows ASCII alone, too. */
+static bool write_doi(const struct ing_column *col, const char *s, struct ing_buf *out)
+{
+	size_t n = strnlen(s, col->max_bytes + 1);
+	if (n < MIN_DOI_BYTES || n > col->max_bytes)
+		return add_null(col, out);
+	struct ing_buf lower;
+	ing_buf_init(&lower, col->max_bytes + 1);
+	add_lower(s, n, &lower);
+	bool ok = write_text(col, ing_buf_str(&lower), out);
+	ing_buf_done(&lower);
+	return ok;
 }
 
 static bool write_dt14(const struct ing_column *col, const char *s, struct ing_buf *out)
@@ -108,6 +131,13 @@ static bool write_json(const struct ing_column *col, const char *s, struct ing_b
 static bool write_int(const struct ing_column *col, int64_t v, struct ing_buf *out)
 {
 	if (v < 0 || v > col->max)
+		return add_null(col, out);
+	return ing_buf_printf(out, "%lld", (long long)v);
+}
+
+static bool write_signed(const struct ing_column *col, int64_t v, struct ing_buf *out)
+{
+	if (v < INT32_MIN || v > INT32_MAX)
 		return add_null(col, out);
 	return ing_buf_printf(out, "%lld", (long long)v);
 }
@@ -178,6 +208,8 @@ bool ing_cell_write(const struct ing_column *col, const struct ing_cell *cell, s
 	switch (col->kind) {
 	case ING_CELL_INT:
 		return write_int(col, cell->number, out);
+	case ING_CELL_SIGNED:
+		return write_signed(col, cell->number, out);
 	case ING_CELL_REAL:
 		return write_real(col, cell->real, out);
 	case ING_CELL_BOOL:
@@ -189,7 +221,11 @@ bool ing_cell_write(const struct ing_column *col, const struct ing_cell *cell, s
 		return add_null(col, out);
 	switch (col->kind) {
 	case ING_CELL_HEX:
-		return write_hex(col, cell->text, out);
+		return write_fixed(col, cell->text, isxdigit, out);
+	case ING_CELL_WORD:
+		return write_fixed(col, cell->text, isalnum, out);
+	case ING_CELL_DOI:
+		return write_doi(col, cell->text, out);
 	case ING_CELL_DT14:
 		return write_dt14(col, cell->text, out);
 	case ING_CELL_JSON:

@@ -13,11 +13,14 @@
 enum ing_cell_kind {
 	ING_CELL_TEXT, /* cleaned; empty is NULL */
 	ING_CELL_HEX,  /* exactly max_bytes hex digits, written in lower case */
+	ING_CELL_WORD, /* exactly max_bytes letters and digits, written in lower case */
+	ING_CELL_DOI,  /* text with its ASCII letters in lower case; at least 4 bytes */
 	ING_CELL_DT14, /* 14 decimal digits */
 	ING_CELL_TIME, /* RFC 3339, as far as timestamptz takes it */
 	ING_CELL_JSON, /* made fit for jsonb: ing_json_fit() */
 	ING_CELL_INT,
-	ING_CELL_REAL, /* IEEE single precision */
+	ING_CELL_SIGNED, /* 32 bits */
+	ING_CELL_REAL,   /* IEEE single precision */
 	ING_CELL_BOOL,
 };
 
@@ -31,13 +34,13 @@ struct ing_column {
 	enum ing_cell_kind kind;
 	bool key; /* what would be NULL drops the row, and nothing is ever cut */
 	enum ing_cell_over over;
-	unsigned max_bytes; /* TEXT, HEX; 0: no limit */
+	unsigned max_bytes; /* TEXT, HEX, WORD, DOI; 0: no limit, of TEXT */
 	int64_t max;        /* INT: greater values are NULL; negative ones always are */
 };
 
 struct ing_cell {
-	const char *text; /* TEXT, HEX, DT14, TIME, JSON; NULL is SQL NULL */
-	int64_t number;   /* INT, BOOL */
+	const char *text; /* all but the others; NULL is SQL NULL */
+	int64_t number;   /* INT, SIGNED, BOOL */
 	double real;      /* REAL: NULL unless positive */
 };
 

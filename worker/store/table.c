@@ -36,6 +36,14 @@
 	{                                                                                          \
 		name, kind, false, ING_OVER_NULL, 0, 0                                             \
 	}
+#define KEY_OTHER(name, kind)                                                                      \
+	{                                                                                          \
+		name, kind, true, ING_OVER_NULL, 0, 0                                              \
+	}
+#define WORD(name, chars)                                                                          \
+	{                                                                                          \
+		name, ING_CELL_WORD, false, ING_OVER_NULL, chars, 0                                \
+	}
 #define INTEGER(name, max)                                                                         \
 	{                                                                                          \
 		name, ING_CELL_INT, false, ING_OVER_NULL, 0, max                                   \
@@ -45,8 +53,10 @@
 #define MAX_SLUG 100
 #define MAX_TYPE 40
 #define MAX_SOURCE_ID 1000
+#define MAX_DOI 2000 /* the Handle System sets no limit; the longest in use have some 200 bytes */
 #define UUID_CHARS 36
-#define MAX_WORD 200 /* short optional values, some of them indexed */
+#define RELEASE_CHARS 26 /* identifier of a release in Fatcat's catalogue: base32 */
+#define MAX_WORD 200     /* short optional values, some of them indexed */
 
 static const struct ing_column request_columns[] = {
 	KEY_TEXT("link_source", MAX_SLUG),
@@ -75,11 +85,12 @@ static const struct ing_column file_columns[] = {
 	HEX("md5hex", 32),
 	INTEGER("size_bytes", INT64_MAX),
 	TEXT("mimetype", MAX_WORD),
+	TEXT("contains", MAX_WORD),
 };
 
 static const struct ing_column cdx_columns[] = {
 	KEY_TEXT("url", ING_MAX_TERMINAL_URL_BYTES),
-	{"datetime", ING_CELL_DT14, true, ING_OVER_NULL, 0, 0},
+	KEY_OTHER("datetime", ING_CELL_DT14),
 	KEY_HEX("sha1hex", 40),
 	HEX("cdx_sha1hex", 40),
 	TEXT("mimetype", MAX_WORD),
@@ -99,9 +110,42 @@ static const struct ing_column pdf_columns[] = {
 	OTHER("page0_height", ING_CELL_REAL),
 	OTHER("page0_width", ING_CELL_REAL),
 	TEXT("permanent_id", MAX_WORD),
+	TEXT("update_id", MAX_WORD),
 	OTHER("pdf_created", ING_CELL_TIME),
 	TEXT("pdf_version", MAX_WORD),
 	OTHER("metadata", ING_CELL_JSON),
+};
+
+static const struct ing_column html_columns[] = {
+	KEY_HEX("sha1hex", 40),
+	KEY_TEXT("status", MAX_SLUG),
+	TEXT("scope", MAX_WORD),
+	OTHER("has_teixml", ING_CELL_BOOL),
+	INTEGER("word_count", INT_MAX),
+	OTHER("biblio", ING_CELL_JSON),
+	OTHER("resources", ING_CELL_JSON),
+};
+
+static const struct ing_column grobid_columns[] = {
+	KEY_HEX("sha1hex", 40),
+	TEXT("grobid_version", MAX_WORD),
+	KEY_OTHER("status_code", ING_CELL_SIGNED),
+	TEXT("status", MAX_SLUG),
+	WORD("fatcat_release", RELEASE_CHARS),
+	OTHER("metadata", ING_CELL_JSON),
+};
+
+static const struct ing_column crossref_columns[] = {
+	{"doi", ING_CELL_DOI, true, ING_OVER_NULL, MAX_DOI, 0},
+	KEY_OTHER("indexed", ING_CELL_TIME),
+	KEY_OTHER("record", ING_CELL_JSON),
+};
+
+static const struct ing_column refs_columns[] = {
+	KEY_TEXT("source", MAX_SLUG),
+	KEY_TEXT("source_id", MAX_DOI),
+	OTHER("source_ts", ING_CELL_TIME),
+	KEY_OTHER("refs_json", ING_CELL_JSON),
 };
 
 static size_t count_request(const struct ing_rows *rows)
@@ -127,6 +171,26 @@ static size_t count_cdx(const struct ing_rows *rows)
 static size_t count_pdf(const struct ing_rows *rows)
 {
 	return rows->pdf_meta.present;
+}
+
+static size_t count_html(const struct ing_rows *rows)
+{
+	return rows->html_meta.present;
+}
+
+static size_t count_grobid(const struct ing_rows *rows)
+{
+	return rows->grobid.present;
+}
+
+static size_t count_crossref(const struct ing_rows *rows)
+{
+	return rows->crossref_count;
+}
+
+static size_t count_refs(const struct ing_rows *rows)
+{
+	return rows->grobid_refs_count;
 }
 
 static void fill_request(const struct ing_rows *rows, size_t i, struct ing_cell *c)
@@ -170,7 +234,8 @@ static void fill_file(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 	*c++ = (struct ing_cell){.text = r->sha256hex};
 	*c++ = (struct ing_cell){.text = r->md5hex};
 	*c++ = (struct ing_cell){.number = bigint(r->size_bytes)};
-	*c = (struct ing_cell){.text = r->mimetype};
+	*c++ = (struct ing_cell){.text = r->mimetype};
+	*c = (struct ing_cell){.text = r->contains};
 }
 
 static void fill_cdx(const struct ing_rows *rows, size_t i, struct ing_cell *c)
@@ -200,10 +265,57 @@ static void fill_pdf(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 	*c++ = (struct ing_cell){.real = r->page0_height};
 	*c++ = (struct ing_cell){.real = r->page0_width};
 	*c++ = (struct ing_cell){.text = r->permanent_id};
+	*c++ = (struct ing_cell){.text = r->update_id};
 	*c++ = (struct ing_cell){.text = r->pdf_created};
 	*c++ = (struct ing_cell){.text = r->pdf_version};
 	*c = (struct ing_cell){.text = r->metadata_json};
 }
+
+static void fill_html(const struct ing_rows *rows, size_t i, struct ing_cell *c)
+{
+	(void)i;
+	const struct ing_row_html_meta *r = &rows->html_meta;
+	*c++ = (struct ing_cell){.text = r->sha1hex};
+	*c++ = (struct ing_cell){.text = r->status};
+	*c++ = (struct ing_cell){.text = r->scope};
+	*c++ = (struct ing_cell){.number = r->has_teixml};
+	*c++ = (struct ing_cell){.number = r->word_count};
+	*c++ = (struct ing_cell){.text = r->biblio_json};
+	*c = (struct ing_cell){.text = r->resources_json};
+}
+
+static void fill_grobid(const struct ing_rows *rows, size_t i, struct ing_cell *c)
+{
+	(void)i;
+	const struct ing_row_grobid *r = &rows->grobid;
+	*c++ = (struct ing_cell){.text = r->sha1hex};
+	*c++ = (struct ing_cell){.text = r->grobid_version};
+	*c++ = (struct ing_cell){.number = r->status_code};
+	*c++ = (struct ing_cell){.text = r->status};
+	*c++ = (struct ing_cell){.text = r->fatcat_release};
+	*c = (struct ing_cell){.text = r->metadata_json};
+}
+
+static void fill_crossref(const struct ing_rows *rows, size_t i, struct ing_cell *c)
+{
+	const struct ing_row_crossref *r = &rows->crossref[i];
+	*c++ = (struct ing_cell){.text = r->doi};
+	*c++ = (struct ing_cell){.text = r->indexed};
+	*c = (struct ing_cell){.text = r->record_json};
+}
+
+static void fill_refs(const struct ing_rows *rows, size_t i, struct ing_cell *c)
+{
+	const struct ing_row_grobid_refs *r = &rows->grobid_refs[i];
+	*c++ = (struct ing_cell){.text = r->source};
+	*c++ = (struct ing_cell){.text = r->source_id};
+	*c++ = (struct ing_cell){.text = r->source_ts};
+	*c = (struct ing_cell){.text = r->refs_json};
+}
+
+/* 200 is the code of a document that GROBID could read, and of an answer that could not be read itself. */
+#define GROBID_GOOD(row)                                                                           \
+	"(" row "status_code = 200 AND coalesce(" row "status, 'success') = 'success')"
 
 #define COLUMNS(c) c, ING_ARRAY_LEN(c)
 
@@ -219,17 +331,43 @@ const struct ing_table ing_tables[ING_TABLES] = {
 		" terminal_sha1hex = excluded.terminal_sha1hex"
 		" WHERE excluded.hit OR NOT t.hit",
 		count_result, fill_result},
-	{"file_meta", COLUMNS(file_columns), "sha1hex", "seq", "NOTHING", count_file, fill_file},
+	{"file_meta", COLUMNS(file_columns), "sha1hex", "contains IS NULL, seq",
+		"UPDATE SET contains = excluded.contains"
+		" WHERE t.contains IS NULL AND excluded.contains IS NOT NULL",
+		count_file, fill_file},
 	{"cdx", COLUMNS(cdx_columns), "url, datetime", "seq", "NOTHING", count_cdx, fill_cdx},
 	{"pdf_meta", COLUMNS(pdf_columns), "sha1hex", "(status = 'success') DESC, seq DESC",
 		"UPDATE SET updated = now(), status = excluded.status,"
 		" has_page0_thumbnail = excluded.has_page0_thumbnail,"
 		" page_count = excluded.page_count, word_count = excluded.word_count,"
 		" page0_height = excluded.page0_height, page0_width = excluded.page0_width,"
-		" permanent_id = excluded.permanent_id, pdf_created = excluded.pdf_created,"
+		" permanent_id = excluded.permanent_id, update_id = excluded.update_id,"
+		" pdf_created = excluded.pdf_created,"
 		" pdf_version = excluded.pdf_version, metadata = excluded.metadata"
 		" WHERE excluded.status = 'success' OR t.status <> 'success'",
 		count_pdf, fill_pdf},
+	{"html_meta", COLUMNS(html_columns), "sha1hex", "(status = 'success') DESC, seq DESC",
+		"UPDATE SET updated = now(), status = excluded.status, scope = excluded.scope,"
+		" has_teixml = excluded.has_teixml, word_count = excluded.word_count,"
+		" biblio = excluded.biblio, resources = excluded.resources"
+		" WHERE excluded.status = 'success' OR t.status <> 'success'",
+		count_html, fill_html},
+	{"grobid", COLUMNS(grobid_columns), "sha1hex", GROBID_GOOD("") " DESC, seq DESC",
+		"UPDATE SET updated = now(), grobid_version = excluded.grobid_version,"
+		" status_code = excluded.status_code, status = excluded.status,"
+		" fatcat_release = excluded.fatcat_release, metadata = excluded.metadata"
+		" WHERE " GROBID_GOOD("excluded.") " OR NOT " GROBID_GOOD("t."),
+		count_grobid, fill_grobid},
+	{"crossref", COLUMNS(crossref_columns), "doi", "indexed DESC, seq DESC",
+		"UPDATE SET indexed = excluded.indexed, record = excluded.record"
+		" WHERE excluded.indexed >= t.indexed",
+		count_crossref, fill_crossref},
+	{"grobid_refs", COLUMNS(refs_columns), "source, source_id",
+		"source_ts DESC NULLS LAST, seq DESC",
+		"UPDATE SET updated = now(), source_ts = excluded.source_ts,"
+		" refs_json = excluded.refs_json"
+		" WHERE t.source_ts IS NULL OR excluded.source_ts >= t.source_ts",
+		count_refs, fill_refs},
 };
 
 static void add_columns(const struct ing_table *t, struct ing_buf *out)

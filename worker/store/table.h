@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * table.h - the five tables as data: columns, keys, conflict rules. From it come the rows of a COPY
+ * table.h - the tables of rows as data: columns, keys, conflict rules. From it come the rows of a COPY
  * and all SQL of a session. Constant, any thread.
  */
 #pragma once
@@ -8,7 +8,7 @@
 
 struct ing_rows;
 
-#define ING_TABLES 5
+#define ING_TABLES 9
 #define ING_MAX_COLUMNS 12
 
 struct ing_table {

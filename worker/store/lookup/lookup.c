@@ -109,7 +109,9 @@ static bool answer(struct batch *b)
 static void work(void *ctx)
 {
 	struct ing_lookup *l = ctx;
-	struct batch batches[] = {[ING_LOOKUP_RESULT] = {.l = l}, [ING_LOOKUP_CAPTURE] = {.l = l}};
+	struct batch batches[] = {[ING_LOOKUP_RESULT] = {.l = l},
+		[ING_LOOKUP_CAPTURE] = {.l = l},
+		[ING_LOOKUP_GROBID_ROW] = {.l = l}};
 	struct ing_node *node = ing_pg_thread_take(l->thread, -1);
 	while (node != NULL) {
 		struct ing_lookup_question *q =
@@ -145,12 +147,12 @@ static void trouble(void *ctx, const struct ing_error *err)
 /* --- loop --- */
 
 static struct ing_lookup_question *new_question(
-	struct ing_lookup *l, enum ing_lookup_kind kind, const char *url, void *ctx)
+	struct ing_lookup *l, enum ing_lookup_kind kind, const char *key, void *ctx)
 {
 	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
 	ing_arena_init(&q->ar);
 	q->kind = kind;
-	q->url = ing_arena_strdup(&q->ar, url);
+	q->key = ing_arena_strdup(&q->ar, key);
 	q->lookup = l;
 	q->ctx = ctx;
 	DL_APPEND(l->questions, q);
@@ -167,14 +169,19 @@ static void free_question(struct ing_lookup_question *q)
 	free(q);
 }
 
-static void tell(struct ing_lookup_question *q)
+static void tell(const struct ing_lookup_question *q)
 {
-	if (q->dropped)
-		return;
-	if (q->kind == ING_LOOKUP_RESULT)
+	switch (q->kind) {
+	case ING_LOOKUP_RESULT:
 		q->on_result(q->ctx, q->found ? &q->result : NULL);
-	else
+		break;
+	case ING_LOOKUP_CAPTURE:
 		q->on_captures(q->ctx, q->captures, q->capture_count);
+		break;
+	case ING_LOOKUP_GROBID_ROW:
+		q->on_grobid(q->ctx, q->found ? &q->result.rows.grobid : NULL, q->result.age_ms);
+		break;
+	}
 }
 
 static void finished(void *ctx, struct ing_node *node)
@@ -184,12 +191,22 @@ static void finished(void *ctx, struct ing_node *node)
 		struct ing_lookup_question *q =
 			ING_CONTAINER(node, struct ing_lookup_question, node);
 		node = node->next;
-		tell(q);
+		if (!q->dropped)
+			tell(q);
 		free_question(q);
 	}
 }
 
-/* Questions about captures are not worth waiting for. */
+static void tell_nothing(const struct ing_lookup_question *q)
+{
+	if (q->kind == ING_LOOKUP_CAPTURE)
+		q->on_captures(q->ctx, NULL, 0);
+	else
+		q->on_grobid(q->ctx, NULL, 0);
+}
+
+/* Only the outcome of an earlier request is worth waiting for. The others have found nothing yet: what a
+ * thread has filled in of them is not looked at. */
 static void blocked(void *ctx, bool is_blocked)
 {
 	struct ing_lookup *l = ctx;
@@ -197,10 +214,10 @@ static void blocked(void *ctx, bool is_blocked)
 	if (!is_blocked)
 		return;
 	DL_FOREACH (l->questions, q) {
-		if (q->kind != ING_LOOKUP_CAPTURE || q->dropped)
+		if (q->kind == ING_LOOKUP_RESULT || q->dropped)
 			continue;
 		q->dropped = true;
-		q->on_captures(q->ctx, NULL, 0);
+		tell_nothing(q);
 	}
 }
 
@@ -256,6 +273,17 @@ struct ing_lookup_question *ing_lookup_captures(
 		return NULL;
 	struct ing_lookup_question *q = new_question(l, ING_LOOKUP_CAPTURE, url, ctx);
 	q->on_captures = done;
+	ing_pg_thread_push(l->thread, &q->node);
+	return q;
+}
+
+struct ing_lookup_question *ing_lookup_grobid(
+	struct ing_lookup *l, const char *sha1hex, ing_lookup_grobid_f *done, void *ctx)
+{
+	if (ing_lookup_blocked(l) || ing_lookup_is_full(l))
+		return NULL;
+	struct ing_lookup_question *q = new_question(l, ING_LOOKUP_GROBID_ROW, sha1hex, ctx);
+	q->on_grobid = done;
 	ing_pg_thread_push(l->thread, &q->node);
 	return q;
 }

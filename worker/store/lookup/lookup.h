@@ -25,7 +25,8 @@ struct ing_earlier_result {
 	uint64_t age_ms;     /* since the row was written, by the database's clock */
 	const char *updated; /* when that was: RFC 3339, UTC */
 	/* The row of ingest_file_result, and as far as they are there, those that it points to:
-	 * file_meta and pdf_meta of its document, and of cdx that of its terminal capture. */
+	 * file_meta, pdf_meta, html_meta and grobid of its document, and of cdx that of its terminal
+	 * capture. */
 	struct ing_rows rows;
 };
 
@@ -50,6 +51,13 @@ typedef void ing_lookup_captures_f(void *ctx, const struct ing_row_cdx *rows, si
 /* Returns NULL when the question cannot be asked now; the callback will not come then. */
 struct ing_lookup_question *ing_lookup_captures(
 	struct ing_lookup *l, const char *url, ing_lookup_captures_f *done, void *ctx);
+
+/* Has GROBID read this document? Like captures: nobody waits for it, and it may be that it cannot be asked
+ * now. row: borrowed during the call; NULL: there is none. age_ms: since it was written, by the
+ * database's clock. */
+typedef void ing_lookup_grobid_f(void *ctx, const struct ing_row_grobid *row, uint64_t age_ms);
+struct ing_lookup_question *ing_lookup_grobid(
+	struct ing_lookup *l, const char *sha1hex, ing_lookup_grobid_f *done, void *ctx);
 
 /* Its callback will not come. Not after the callback; NULL is fine. */
 void ing_lookup_cancel(struct ing_lookup_question *q);

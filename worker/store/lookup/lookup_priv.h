@@ -12,16 +12,16 @@
 #include "common/data/pg.h"
 #include "worker/store/lookup/lookup.h"
 
-enum ing_lookup_kind { ING_LOOKUP_RESULT, ING_LOOKUP_CAPTURE };
+enum ing_lookup_kind { ING_LOOKUP_RESULT, ING_LOOKUP_CAPTURE, ING_LOOKUP_GROBID_ROW };
 
 struct ing_lookup_question {
 	struct ing_node node;
 	enum ing_lookup_kind kind;
 	struct ing_arena ar;     /* keys and answer */
 	const char *ingest_type; /* of RESULT */
-	const char *url;         /* base_url, or that of captures */
+	const char *key;         /* base_url, URL of captures, digest */
 	bool found;
-	struct ing_earlier_result result;
+	struct ing_earlier_result result; /* of GROBID_ROW: its age, and that row alone */
 	struct ing_row_cdx captures[ING_LOOKUP_CAPTURES];
 	size_t capture_count;
 	/* loop only */
@@ -30,6 +30,7 @@ struct ing_lookup_question {
 	bool dropped;                            /* taken back, or answered without the database */
 	ing_lookup_result_f *on_result;
 	ing_lookup_captures_f *on_captures;
+	ing_lookup_grobid_f *on_grobid;
 	void *ctx;
 };
 

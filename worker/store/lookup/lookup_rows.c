@@ -22,17 +22,28 @@ static const char result_sql[] =
 	" to_char(r.updated AT TIME ZONE 'UTC', " RFC3339 "),"
 	" r.hit, r.status, r.terminal_url, r.terminal_dt, r.terminal_status_code,"
 	" r.terminal_sha1hex,"
-	" f.sha1hex, f.sha256hex, f.md5hex, f.size_bytes, f.mimetype,"
+	" f.sha1hex, f.sha256hex, f.md5hex, f.size_bytes, f.mimetype, f.contains,"
 	" c.sha1hex, c.cdx_sha1hex, c.mimetype, c.warc_path, c.warc_csize, c.warc_offset,"
 	" p.sha1hex, p.status, p.has_page0_thumbnail, p.page_count, p.word_count,"
-	" p.page0_height, p.page0_width, p.permanent_id,"
-	" to_char(p.pdf_created AT TIME ZONE 'UTC', " RFC3339 "), p.pdf_version, p.metadata"
+	" p.page0_height, p.page0_width, p.permanent_id, p.update_id,"
+	" to_char(p.pdf_created AT TIME ZONE 'UTC', " RFC3339 "), p.pdf_version, p.metadata,"
+	" h.sha1hex, h.status, h.scope, h.has_teixml, h.word_count, h.biblio, h.resources,"
+	" g.sha1hex, g.grobid_version, g.status_code, g.status, g.fatcat_release, g.metadata"
 	" FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS q (ingest_type, base_url, n)"
 	" JOIN ingest_file_result r"
 	" ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"
 	" LEFT JOIN file_meta f ON f.sha1hex = r.terminal_sha1hex"
 	" LEFT JOIN cdx c ON c.url = r.terminal_url AND c.datetime = r.terminal_dt"
-	" LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex";
+	" LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex"
+	" LEFT JOIN html_meta h ON h.sha1hex = r.terminal_sha1hex"
+	" LEFT JOIN grobid g ON g.sha1hex = r.terminal_sha1hex";
+
+/* The columns that take_grobid() reads. */
+static const char grobid_sql[] =
+	"SELECT q.n, (extract(epoch FROM clock_timestamp() - g.updated) * 1000)::bigint,"
+	" g.sha1hex, g.grobid_version, g.status_code, g.status, g.fatcat_release, g.metadata"
+	" FROM unnest($1::text[]) WITH ORDINALITY AS q (sha1hex, n)"
+	" JOIN grobid g ON g.sha1hex = q.sha1hex";
 
 /* The columns that take_capture() reads. Newest first, out of the primary key's index. */
 static const char captures_sql[] =
@@ -100,6 +111,57 @@ static void read_cdx(struct row *r, struct ing_rows *rows)
 	rows->cdx_count = cdx->sha1hex != NULL ? 1 : 0;
 }
 
+static void read_file_meta(struct row *r, struct ing_row_file_meta *file)
+{
+	file->sha1hex = read_text(r);
+	file->present = file->sha1hex != NULL;
+	file->sha256hex = read_text(r);
+	file->md5hex = read_text(r);
+	file->size_bytes = read_bytes(r);
+	file->mimetype = read_text(r);
+	file->contains = read_text(r);
+}
+
+static void read_pdf_meta(struct row *r, struct ing_row_pdf_meta *pdf)
+{
+	pdf->sha1hex = read_text(r);
+	pdf->present = pdf->sha1hex != NULL;
+	pdf->status = read_text(r);
+	pdf->has_page0_thumbnail = read_bool(r);
+	pdf->page_count = (int)read_count(r);
+	pdf->word_count = read_count(r);
+	pdf->page0_height = read_real(r);
+	pdf->page0_width = read_real(r);
+	pdf->permanent_id = read_text(r);
+	pdf->update_id = read_text(r);
+	pdf->pdf_created = read_text(r);
+	pdf->pdf_version = read_text(r);
+	pdf->metadata_json = read_text(r);
+}
+
+static void read_html_meta(struct row *r, struct ing_row_html_meta *html)
+{
+	html->sha1hex = read_text(r);
+	html->present = html->sha1hex != NULL;
+	html->status = read_text(r);
+	html->scope = read_text(r);
+	html->has_teixml = read_bool(r);
+	html->word_count = read_count(r);
+	html->biblio_json = read_text(r);
+	html->resources_json = read_text(r);
+}
+
+static void read_grobid(struct row *r, struct ing_row_grobid *grobid)
+{
+	grobid->sha1hex = read_text(r);
+	grobid->present = grobid->sha1hex != NULL;
+	grobid->grobid_version = read_text(r);
+	grobid->status_code = (int)read_number(r);
+	grobid->status = read_text(r);
+	grobid->fatcat_release = read_text(r);
+	grobid->metadata_json = read_text(r);
+}
+
 static void take_result(struct ing_lookup_question *q, const char *const *values)
 {
 	struct row r = {values, &q->ar};
@@ -108,32 +170,26 @@ static void take_result(struct ing_lookup_question *q, const char *const *values
 	q->result.age_ms = read_bytes(&r);
 	q->result.updated = read_text(&r);
 	rows->result = (struct ing_row_result){
-		.present = true, .ingest_type = q->ingest_type, .base_url = q->url};
+		.present = true, .ingest_type = q->ingest_type, .base_url = q->key};
 	rows->result.hit = read_bool(&r);
 	rows->result.status = read_text(&r);
 	rows->result.terminal_url = read_text(&r);
 	rows->result.terminal_dt = read_text(&r);
 	rows->result.terminal_status_code = (int)read_number(&r);
 	rows->result.terminal_sha1hex = read_text(&r);
-	rows->file_meta.sha1hex = read_text(&r);
-	rows->file_meta.present = rows->file_meta.sha1hex != NULL;
-	rows->file_meta.sha256hex = read_text(&r);
-	rows->file_meta.md5hex = read_text(&r);
-	rows->file_meta.size_bytes = read_bytes(&r);
-	rows->file_meta.mimetype = read_text(&r);
+	read_file_meta(&r, &rows->file_meta);
 	read_cdx(&r, rows);
-	rows->pdf_meta.sha1hex = read_text(&r);
-	rows->pdf_meta.present = rows->pdf_meta.sha1hex != NULL;
-	rows->pdf_meta.status = read_text(&r);
-	rows->pdf_meta.has_page0_thumbnail = read_bool(&r);
-	rows->pdf_meta.page_count = (int)read_count(&r);
-	rows->pdf_meta.word_count = read_count(&r);
-	rows->pdf_meta.page0_height = read_real(&r);
-	rows->pdf_meta.page0_width = read_real(&r);
-	rows->pdf_meta.permanent_id = read_text(&r);
-	rows->pdf_meta.pdf_created = read_text(&r);
-	rows->pdf_meta.pdf_version = read_text(&r);
-	rows->pdf_meta.metadata_json = read_text(&r);
+	read_pdf_meta(&r, &rows->pdf_meta);
+	read_html_meta(&r, &rows->html_meta);
+	read_grobid(&r, &rows->grobid);
+}
+
+static void take_grobid(struct ing_lookup_question *q, const char *const *values)
+{
+	struct row r = {values, &q->ar};
+	q->found = true;
+	q->result.age_ms = read_bytes(&r);
+	read_grobid(&r, &q->result.rows.grobid);
 }
 
 static void take_capture(struct ing_lookup_question *q, const char *const *values)
@@ -168,6 +224,8 @@ static void take_row(void *ctx, const char *const *values, int count)
 	struct ing_lookup_question *q = ask->questions[n - 1];
 	if (q->kind == ING_LOOKUP_RESULT)
 		take_result(q, values + 1);
+	else if (q->kind == ING_LOOKUP_GROBID_ROW)
+		take_grobid(q, values + 1);
 	else
 		take_capture(q, values + 1);
 }
@@ -176,7 +234,7 @@ static void add_keys(const struct ask *ask, bool types, struct ing_buf *out)
 {
 	const char **texts = ing_alloc(ask->count * sizeof(*texts));
 	for (size_t i = 0; i < ask->count; i++)
-		texts[i] = types ? ask->questions[i]->ingest_type : ask->questions[i]->url;
+		texts[i] = types ? ask->questions[i]->ingest_type : ask->questions[i]->key;
 	ing_pg_add_array(out, texts, ask->count);
 	free(texts);
 }
@@ -212,6 +270,18 @@ static enum ing_pg_rc ask_captures(struct ing_pg *pg, struct ask *ask, struct in
 	return rc;
 }
 
+static enum ing_pg_rc ask_grobid(struct ing_pg *pg, struct ask *ask, struct ing_error *err)
+{
+	struct ing_buf digests;
+	ing_buf_init(&digests, MAX_KEYS_BYTES);
+	add_keys(ask, false, &digests);
+	ing_must(!digests.failed);
+	const char *params[] = {ing_buf_str(&digests)};
+	enum ing_pg_rc rc = ing_pg_query(pg, "grobid", grobid_sql, params, 1, take_row, ask, err);
+	ing_buf_done(&digests);
+	return rc;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *const *questions,
@@ -220,5 +290,7 @@ enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *con
 	struct ask ask = {questions, count};
 	if (questions[0]->kind == ING_LOOKUP_RESULT)
 		return ask_results(pg, &ask, err);
+	if (questions[0]->kind == ING_LOOKUP_GROBID_ROW)
+		return ask_grobid(pg, &ask, err);
 	return ask_captures(pg, &ask, err);
 }

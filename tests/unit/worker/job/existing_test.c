@@ -128,6 +128,7 @@ static struct ing_earlier_result earlier_hit(void)
 		.sha256hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 		.md5hex = "d41d8cd98f00b204e9800998ecf8427e",
 		.mimetype = "application/pdf",
+		.contains = "text/x-tex",
 		.size_bytes = 5};
 	r.rows.pdf_meta = (struct ing_row_pdf_meta){.present = true,
 		.sha1hex = SHA1,
@@ -251,7 +252,7 @@ static void a_hit_is_told_with_all_that_the_tables_have(void **state)
 			     "\"file_meta\":{\"size_bytes\":5,\"md5hex\":\"d41d8cd98f00b204e9800998ecf8427e\","
 			     "\"sha1hex\":\"" SHA1 "\",\"sha256hex\":"
 			     "\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\","
-			     "\"mimetype\":\"application/pdf\"},"
+			     "\"mimetype\":\"application/pdf\",\"contains\":\"text/x-tex\"},"
 			     "\"cdx\":{\"surt\":\"example,a)/end\",\"datetime\":\"20261121110000\","
 			     "\"url\":\"https://a.example/end\",\"mimetype\":\"application/pdf\",\"status_code\":200,"
 			     "\"sha1b32\":\"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\",\"sha1hex\":\"" SHA1

@@ -35,12 +35,24 @@ static const size_t strings[] = {
 	STRING(file_meta, sha256hex),
 	STRING(file_meta, md5hex),
 	STRING(file_meta, mimetype),
+	STRING(file_meta, contains),
 	STRING(pdf_meta, sha1hex),
 	STRING(pdf_meta, status),
 	STRING(pdf_meta, permanent_id),
+	STRING(pdf_meta, update_id),
 	STRING(pdf_meta, pdf_created),
 	STRING(pdf_meta, pdf_version),
 	STRING(pdf_meta, metadata_json),
+	STRING(html_meta, sha1hex),
+	STRING(html_meta, status),
+	STRING(html_meta, scope),
+	STRING(html_meta, biblio_json),
+	STRING(html_meta, resources_json),
+	STRING(grobid, sha1hex),
+	STRING(grobid, grobid_version),
+	STRING(grobid, status),
+	STRING(grobid, fatcat_release),
+	STRING(grobid, metadata_json),
 };
 
 static const char **string_at(struct ing_rows *rows, size_t i)
@@ -53,14 +65,23 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 	(void)state;
 	char texts[ING_ARRAY_LEN(strings)][16];
 	char cdx_texts[2][8][16];
+	char list_texts[2][7][16];
 	struct ing_row_cdx cdx[2];
+	struct ing_row_crossref crossref[2];
+	struct ing_row_grobid_refs refs[2];
 	struct ing_rows from = {
 		.request.present = true,
 		.result = {.present = true, .hit = true, .terminal_status_code = 226},
 		.file_meta = {.present = true, .size_bytes = 7},
 		.pdf_meta = {.present = true, .page_count = 3, .word_count = -1, .page0_width = 2},
+		.html_meta = {.present = true, .has_teixml = true, .word_count = 5},
+		.grobid = {.present = true, .status_code = -4},
 		.cdx = cdx,
 		.cdx_count = 2,
+		.crossref = crossref,
+		.crossref_count = 2,
+		.grobid_refs = refs,
+		.grobid_refs_count = 2,
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(strings); i++) {
 		snprintf(texts[i], sizeof(texts[i]), "text %zu", i);
@@ -81,6 +102,12 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 			.warc_csize = 10 + i,
 			.warc_offset = 20 + i,
 		};
+		for (size_t k = 0; k < 7; k++)
+			snprintf(list_texts[i][k], sizeof(list_texts[i][k]), "list %zu %zu", i, k);
+		crossref[i] = (struct ing_row_crossref){
+			list_texts[i][0], list_texts[i][1], list_texts[i][2]};
+		refs[i] = (struct ing_row_grobid_refs){
+			list_texts[i][3], list_texts[i][4], list_texts[i][5], list_texts[i][6]};
 	}
 	struct ing_arena ar;
 	struct ing_rows copy;
@@ -89,6 +116,9 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 	memset(texts, 'x', sizeof(texts));
 	memset(cdx_texts, 'x', sizeof(cdx_texts));
 	memset(cdx, 'x', sizeof(cdx));
+	memset(list_texts, 'x', sizeof(list_texts));
+	memset(crossref, 'x', sizeof(crossref));
+	memset(refs, 'x', sizeof(refs));
 	for (size_t i = 0; i < ING_ARRAY_LEN(strings); i++) {
 		char want[16];
 		snprintf(want, sizeof(want), "text %zu", i);
@@ -106,6 +136,19 @@ static void a_copy_has_all_strings_of_its_own(void **state)
 	assert_string_equal(copy.cdx[1].record_date, "cdx 1 7");
 	assert_int_equal(copy.cdx[1].warc_csize, 11);
 	assert_int_equal(copy.cdx[1].warc_offset, 21);
+	assert_int_equal(copy.crossref_count, 2);
+	assert_int_equal(copy.grobid_refs_count, 2);
+	assert_string_equal(copy.crossref[1].doi, "list 1 0");
+	assert_string_equal(copy.crossref[1].indexed, "list 1 1");
+	assert_string_equal(copy.crossref[1].record_json, "list 1 2");
+	assert_string_equal(copy.grobid_refs[0].source, "list 0 3");
+	assert_string_equal(copy.grobid_refs[1].source, "list 1 3");
+	assert_string_equal(copy.grobid_refs[1].source_id, "list 1 4");
+	assert_string_equal(copy.grobid_refs[1].source_ts, "list 1 5");
+	assert_string_equal(copy.grobid_refs[1].refs_json, "list 1 6");
+	assert_true(copy.html_meta.has_teixml);
+	assert_int_equal(copy.html_meta.word_count, 5);
+	assert_int_equal(copy.grobid.status_code, -4);
 	assert_true(copy.request.present && copy.result.present && copy.result.hit);
 	assert_int_equal(copy.result.terminal_status_code, 226);
 	assert_int_equal(copy.file_meta.size_bytes, 7);
@@ -120,10 +163,12 @@ static void no_string_is_forgotten(void **state)
 	(void)state;
 	const size_t not_strings =
 		sizeof(struct ing_rows) - ING_ARRAY_LEN(strings) * sizeof(const char *);
-	/* present of four rows, hit and status code, size, three flags and five numbers of a PDF, with
-	 * padding; the array and its length. */
-	assert_int_equal(not_strings, 8 + 24 + 16 + 40 + 16);
+	/* present of six rows, hit and status code, size, three flags and five numbers of a PDF, a flag and a
+	 * number of a page, a code, with padding; three arrays and their lengths. */
+	assert_int_equal(not_strings, 8 + 24 + 16 + 40 + 24 + 16 + 3 * 16);
 	assert_int_equal(sizeof(struct ing_row_cdx), 10 * sizeof(uint64_t));
+	assert_int_equal(sizeof(struct ing_row_crossref), 3 * sizeof(uint64_t));
+	assert_int_equal(sizeof(struct ing_row_grobid_refs), 4 * sizeof(uint64_t));
 }
 
 static void what_is_absent_stays_absent(void **state)
@@ -138,6 +183,10 @@ static void what_is_absent_stays_absent(void **state)
 	assert_false(ing_rows_any(&copy));
 	assert_true(ing_rows_any(&(struct ing_rows){.result.present = true}));
 	assert_true(ing_rows_any(&(struct ing_rows){.cdx_count = 1}));
+	assert_true(ing_rows_any(&(struct ing_rows){.html_meta.present = true}));
+	assert_true(ing_rows_any(&(struct ing_rows){.grobid.present = true}));
+	assert_true(ing_rows_any(&(struct ing_rows){.crossref_count = 1}));
+	assert_true(ing_rows_any(&(struct ing_rows){.grobid_refs_count = 1}));
 	ing_arena_done(&ar);
 }
 

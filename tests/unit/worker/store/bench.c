@@ -119,6 +119,15 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 		.warc_path = "a.warc.gz",
 		.warc_csize = 100,
 		.warc_offset = 1000 + i};
+	snprintf(e->doi, sizeof(e->doi), "10.123/A%u", i);
+	snprintf(e->doi_lower, sizeof(e->doi_lower), "10.123/a%u", i);
+	e->crossref = (struct ing_row_crossref){.doi = e->doi,
+		.indexed = "2020-02-29T12:00:00+02:00",
+		.record_json = "{\"DOI\": \"10.123/A\"}"};
+	e->refs = (struct ing_row_grobid_refs){.source = "crossref",
+		.source_id = e->doi_lower,
+		.source_ts = "2020-02-29T12:00:00+02:00",
+		.refs_json = "[{\"id\": \"1\"}]"};
 	e->item = (struct ing_store_item){.done = count_done, .rows = &e->rows};
 	e->rows = (struct ing_rows){
 		.request = {.present = true,
@@ -143,6 +152,7 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 			.sha256hex = SHA256,
 			.md5hex = MD5,
 			.mimetype = "application/pdf",
+			.contains = "text/x-tex",
 			.size_bytes = 1234567890123},
 		.pdf_meta = {.present = true,
 			.sha1hex = e->sha1,
@@ -152,11 +162,31 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 			.page0_height = 841.89,
 			.page0_width = 595.28,
 			.permanent_id = MD5,
+			.update_id = "b" MD5,
 			.pdf_created = "2020-02-29T12:00:00+02:00",
 			.pdf_version = "1.7",
 			.metadata_json = "{\"title\": \"A\"}"},
+		.html_meta = {.present = true,
+			.sha1hex = e->sha1,
+			.status = "success",
+			.scope = "article-fulltext",
+			.has_teixml = true,
+			.word_count = 700,
+			.biblio_json = "{\"title\": \"B\"}",
+			.resources_json = "[{\"url\": \"https://a.example/x.png\"}]"},
+		.grobid = {.present = true,
+			.sha1hex = e->sha1,
+			.grobid_version = "0.8.2",
+			.status_code = 200,
+			.status = "success",
+			.fatcat_release = "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+			.metadata_json = "{\"biblio\": {}}"},
 		.cdx = &e->cdx,
 		.cdx_count = 1,
+		.crossref = &e->crossref,
+		.crossref_count = 1,
+		.grobid_refs = &e->refs,
+		.grobid_refs_count = 1,
 	};
 }
 

@@ -26,6 +26,11 @@ static const struct ing_column when = {"c", ING_CELL_TIME, false, ING_OVER_NULL,
 static const struct ing_column json = {"c", ING_CELL_JSON, false, ING_OVER_NULL, 0, 0};
 static const struct ing_column integer = {"c", ING_CELL_INT, false, ING_OVER_NULL, 0, INT_MAX};
 static const struct ing_column bigint = {"c", ING_CELL_INT, false, ING_OVER_NULL, 0, INT64_MAX};
+static const struct ing_column number = {"c", ING_CELL_SIGNED, false, ING_OVER_NULL, 0, 0};
+static const struct ing_column number_key = {"c", ING_CELL_SIGNED, true, ING_OVER_NULL, 0, 0};
+static const struct ing_column word4 = {"c", ING_CELL_WORD, false, ING_OVER_NULL, 4, 0};
+static const struct ing_column doi_key9 = {"c", ING_CELL_DOI, true, ING_OVER_NULL, 9, 0};
+static const struct ing_column json_key = {"c", ING_CELL_JSON, true, ING_OVER_NULL, 0, 0};
 static const struct ing_column real = {"c", ING_CELL_REAL, false, ING_OVER_NULL, 0, 0};
 static const struct ing_column boolean = {"c", ING_CELL_BOOL, false, ING_OVER_NULL, 0, 0};
 
@@ -97,6 +102,20 @@ static const struct {
 	{.name = "zero", .col = &integer, .cell = {.number = 0}, .want = "0"},
 	{.name = "largest", .col = &bigint, .cell = {.number = INT64_MAX},
 		.want = "9223372036854775807"},
+	{.name = "signed", .col = &number, .cell = {.number = -4}, .want = "-4"},
+	{.name = "signed, least", .col = &number, .cell = {.number = INT_MIN}, .want = "-2147483648"},
+	{.name = "signed, too small", .col = &number, .cell = {.number = INT_MIN - 1L},
+		.want = "\\N"},
+	{.name = "signed, too large", .col = &number_key, .cell = {.number = INT_MAX + 1L},
+		.want = DROPPED},
+	{.name = "word", .col = &word4, .cell = {.text = "aB3z"}, .want = "ab3z"},
+	{.name = "word too short", .col = &word4, .cell = {.text = "aB3"}, .want = "\\N"},
+	{.name = "word with others", .col = &word4, .cell = {.text = "a-3z"}, .want = "\\N"},
+	{.name = "DOI", .col = &doi_key9, .cell = {.text = "10.1/A\\\xc3\x84"},
+		.want = "10.1/a\\\\\xc3\x84"},
+	{.name = "DOI too long", .col = &doi_key9, .cell = {.text = "10.1/AbCdE"}, .want = DROPPED},
+	{.name = "DOI too short", .col = &doi_key9, .cell = {.text = "10."}, .want = DROPPED},
+	{.name = "JSON key absent", .col = &json_key, .cell = {.text = NULL}, .want = DROPPED},
 	{.name = "real", .col = &real, .cell = {.real = 841.89}, .want = "841.89"},
 	{.name = "real zero", .col = &real, .cell = {.real = 0}, .want = "\\N"},
 	{.name = "real negative", .col = &real, .cell = {.real = -1}, .want = "\\N"},

@@ -60,8 +60,9 @@ static void on_answer(void *ctx, const struct ing_earlier_result *r)
 		or_none(result->terminal_url), or_none(result->terminal_dt),
 		result->terminal_status_code, or_none(result->terminal_sha1hex));
 	if (file->present)
-		n += snprintf(a->words + n, sizeof(a->words) - (size_t)n, "file %s %s %s %s %llu\n",
-			file->sha1hex, file->sha256hex, file->md5hex, file->mimetype,
+		n += snprintf(a->words + n, sizeof(a->words) - (size_t)n,
+			"file %s %s %s %s %s %llu\n", file->sha1hex, file->sha256hex, file->md5hex,
+			file->mimetype, or_none(file->contains),
 			(unsigned long long)file->size_bytes);
 	if (r->rows.cdx_count > 0) {
 		const struct ing_row_cdx *cdx = &r->rows.cdx[0];
@@ -71,12 +72,24 @@ static void on_answer(void *ctx, const struct ing_earlier_result *r)
 			(unsigned long long)cdx->warc_csize, (unsigned long long)cdx->warc_offset);
 	}
 	if (pdf->present)
-		snprintf(a->words + n, sizeof(a->words) - (size_t)n,
-			"pdf %s %s %d %d %ld %.2f %.2f %s %s %s %s\n", pdf->sha1hex, pdf->status,
+		n += snprintf(a->words + n, sizeof(a->words) - (size_t)n,
+			"pdf %s %s %d %d %ld %.2f %.2f %s %s %s %s %s\n", pdf->sha1hex, pdf->status,
 			pdf->has_page0_thumbnail, pdf->page_count, pdf->word_count,
 			pdf->page0_height, pdf->page0_width, or_none(pdf->permanent_id),
-			or_none(pdf->pdf_created), or_none(pdf->pdf_version),
-			or_none(pdf->metadata_json));
+			or_none(pdf->update_id), or_none(pdf->pdf_created),
+			or_none(pdf->pdf_version), or_none(pdf->metadata_json));
+	const struct ing_row_html_meta *html = &r->rows.html_meta;
+	if (html->present)
+		n += snprintf(a->words + n, sizeof(a->words) - (size_t)n,
+			"html %s %s %s %d %ld %s %s\n", html->sha1hex, html->status,
+			or_none(html->scope), html->has_teixml, html->word_count,
+			or_none(html->biblio_json), or_none(html->resources_json));
+	const struct ing_row_grobid *grobid = &r->rows.grobid;
+	if (grobid->present)
+		snprintf(a->words + n, sizeof(a->words) - (size_t)n, "grobid %s %s %d %s %s %s\n",
+			grobid->sha1hex, or_none(grobid->grobid_version), grobid->status_code,
+			or_none(grobid->status), or_none(grobid->fatcat_release),
+			or_none(grobid->metadata_json));
 }
 
 static void ask(struct asked *a, struct bench *b, struct ing_lookup *l, const char *url)
@@ -105,11 +118,15 @@ static void all_rows_of_a_hit_come_back(void **state)
 	assert_in_range(a.age_ms, 0, WAIT_LIMIT_MS);
 	assert_string_equal(a.words,
 		"pdf https://a.example/7 1 success https://a.example/7 " DT " 200 " SHA1_OF_7 "\n"
-		"file " SHA1_OF_7 " " SHA256 " " MD5 " application/pdf 1234567890123\n"
+		"file " SHA1_OF_7 " " SHA256 " " MD5 " application/pdf text/x-tex 1234567890123\n"
 		"cdx https://a.example/7 " DT " " SHA1_OF_7 " " SHA1
 		" application/pdf a.warc.gz 100 1007\n"
-		"pdf " SHA1_OF_7 " success 0 3 900 841.89 595.28 " MD5
-		" 2020-02-29T10:00:00Z 1.7 {\"title\": \"A\"}\n");
+		"pdf " SHA1_OF_7 " success 0 3 900 841.89 595.28 " MD5 " b" MD5
+		" 2020-02-29T10:00:00Z 1.7 {\"title\": \"A\"}\n"
+		"html " SHA1_OF_7 " success article-fulltext 1 700 {\"title\": \"B\"}"
+		" [{\"url\": \"https://a.example/x.png\"}]\n"
+		"grobid " SHA1_OF_7
+		" 0.8.2 200 success abcdefghijklmnopqrstuvwxyz {\"biblio\": {}}\n");
 	bench_sql(dsn, "UPDATE ingest_file_result SET updated = now() - interval '2 days'");
 	ask(&a, &b, l, "https://a.example/7");
 	bench_wait(&b, 3);
@@ -176,6 +193,56 @@ static void each_of_many_gets_its_own_answer(void **state)
 	ing_lookup_free(l);
 	bench_close(&b);
 	free(a);
+}
+
+/* --- what GROBID has made --- */
+
+struct read_by_grobid {
+	struct bench *b;
+	unsigned answers;
+	bool found;
+	uint64_t age_ms;
+	int status_code;
+	char version[32];
+};
+
+static void on_grobid(void *ctx, const struct ing_row_grobid *row, uint64_t age_ms)
+{
+	struct read_by_grobid *g = ctx;
+	g->answers++;
+	g->b->done++;
+	g->found = row != NULL;
+	g->age_ms = age_ms;
+	if (row == NULL)
+		return;
+	g->status_code = row->status_code;
+	snprintf(g->version, sizeof(g->version), "%s", row->grobid_version);
+}
+
+static void what_grobid_has_made_of_a_document_comes_with_its_age(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e;
+	struct read_by_grobid g[2] = {{.b = &b}, {.b = &b}};
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	struct ing_lookup *l = open_lookup(&b, dsn);
+	bench_put_result(&b, &e, 7, "success");
+	bench_wait(&b, 1);
+	bench_sql(dsn, "UPDATE grobid SET updated = now() - interval '2 days', status_code = -4");
+	assert_non_null(ing_lookup_grobid(l, SHA1_OF_7, on_grobid, &g[0]));
+	assert_non_null(ing_lookup_grobid(l, SHA1, on_grobid, &g[1]));
+	bench_wait(&b, 3);
+	assert_true(g[0].found);
+	assert_in_range(g[0].age_ms, 172800000, 172800000 + WAIT_LIMIT_MS);
+	assert_int_equal(g[0].status_code, -4);
+	assert_string_equal(g[0].version, "0.8.2");
+	assert_int_equal(g[1].answers, 1);
+	assert_false(g[1].found);
+	ing_lookup_free(l);
+	bench_close(&b);
 }
 
 /* --- captures --- */
@@ -255,13 +322,14 @@ static void the_captures_of_a_url_are_those_that_can_be_referred_to(void **state
 	bench_close(&b);
 }
 
-static void questions_of_both_kinds_go_together(void **state)
+static void questions_of_all_kinds_go_together(void **state)
 {
 	(void)state;
 	enum { COUNT = 1300 };
 	struct bench b;
 	struct asked a = {.b = &b};
 	struct captured c = {.b = &b};
+	struct read_by_grobid g = {.b = &b};
 	const char *dsn = cluster_database(&bench_cluster);
 	bench_migrate(dsn);
 	bench_open(&b, dsn, 100);
@@ -269,8 +337,10 @@ static void questions_of_both_kinds_go_together(void **state)
 	for (int i = 0; i < COUNT; i++) {
 		ing_lookup_result(l, "pdf", "https://a.example/", on_answer, &a);
 		assert_non_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
+		assert_non_null(ing_lookup_grobid(l, SHA1, on_grobid, &g));
 	}
-	bench_wait(&b, 2 * COUNT);
+	bench_wait(&b, 3 * COUNT);
+	assert_int_equal(g.answers, COUNT);
 	assert_int_equal(a.answers, COUNT);
 	assert_int_equal(c.answers, COUNT);
 	ing_lookup_free(l);
@@ -318,15 +388,20 @@ static void questions_wait_for_the_database_and_are_bounded(void **state)
 		       " VALUES ('pdf', 'https://a.example/', false, 'no-pdf-link')");
 	cluster_stop(&bench_cluster);
 	struct captured c = {.b = &b};
+	struct read_by_grobid g = {.b = &b};
 	assert_non_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
+	assert_non_null(ing_lookup_grobid(l, SHA1, on_grobid, &g));
 	ask(&a, &b, l, "https://a.example/");
 	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
-	while (c.answers == 0 && ing_now_ms() < until)
+	while (c.answers + g.answers < 2 && ing_now_ms() < until)
 		uv_run(&b.loop, UV_RUN_ONCE);
 	assert_true(ing_lookup_blocked(l));
 	assert_int_equal(a.answers, 0);
-	/* Captures are not worth waiting for. */
+	/* These are not worth waiting for. */
 	assert_int_equal(c.answers, 1);
+	assert_int_equal(g.answers, 1);
+	assert_false(g.found);
+	assert_null(ing_lookup_grobid(l, SHA1, on_grobid, &g));
 	assert_string_equal(c.words, "");
 	assert_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
 	unsigned waiting = 1;
@@ -334,9 +409,9 @@ static void questions_wait_for_the_database_and_are_bounded(void **state)
 		ing_lookup_result(l, "pdf", "https://b.example/", on_answer, &a);
 	assert_in_range(waiting, 1000, 100000);
 	cluster_resume(&bench_cluster);
-	bench_wait(&b, waiting + 1);
+	bench_wait(&b, waiting + 2);
 	assert_int_equal(a.answers, waiting);
-	assert_int_equal(c.answers, 1);
+	assert_int_equal(c.answers + g.answers, 2);
 	assert_string_equal(a.words, "pdf https://a.example/ 0 no-pdf-link - - 0 -\n");
 	assert_false(ing_lookup_blocked(l) || ing_lookup_is_full(l));
 	ing_lookup_free(l);
@@ -363,8 +438,9 @@ int main(void)
 		WITH_SERVER(all_rows_of_a_hit_come_back),
 		WITH_SERVER(what_is_not_there_is_not_told),
 		WITH_SERVER(each_of_many_gets_its_own_answer),
+		WITH_SERVER(what_grobid_has_made_of_a_document_comes_with_its_age),
 		WITH_SERVER(the_captures_of_a_url_are_those_that_can_be_referred_to),
-		WITH_SERVER(questions_of_both_kinds_go_together),
+		WITH_SERVER(questions_of_all_kinds_go_together),
 		WITH_SERVER(one_that_was_taken_back_is_not_answered),
 		WITH_SERVER(questions_wait_for_the_database_and_are_bounded),
 		WITH_SERVER(a_schema_of_another_version_is_refused),

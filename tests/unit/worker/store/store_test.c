@@ -46,7 +46,7 @@ static void rows_arrive_in_every_table(void **state)
 			"SELECT count(*) FROM file_meta WHERE sha1hex = lpad('7', 40, '0') AND md5hex = '" MD5
 			"'"
 			" AND sha256hex = '" SHA256 "' AND size_bytes = 1234567890123"
-			" AND mimetype = 'application/pdf'"),
+			" AND mimetype = 'application/pdf' AND contains = 'text/x-tex'"),
 		1);
 	assert_int_equal(
 		bench_number(dsn,
@@ -61,8 +61,28 @@ static void rows_arrive_in_every_table(void **state)
 			"SELECT count(*) FROM pdf_meta WHERE status = 'success' AND NOT has_page0_thumbnail"
 			" AND page_count = 3 AND word_count = 900 AND page0_height = 841.89::real"
 			" AND page0_width = 595.28::real AND permanent_id = '" MD5 "'"
+			" AND update_id = 'b" MD5 "'"
 			" AND pdf_created = '2020-02-29 10:00:00+00' AND pdf_version = '1.7'"
 			" AND metadata->>'title' = 'A'"),
+		1);
+	assert_int_equal(
+		bench_number(dsn,
+			"SELECT count(*) FROM html_meta WHERE sha1hex = lpad('7', 40, '0')"
+			" AND status = 'success' AND scope = 'article-fulltext' AND has_teixml"
+			" AND NOT has_thumbnail AND word_count = 700 AND biblio->>'title' = 'B'"
+			" AND resources->0->>'url' = 'https://a.example/x.png' AND updated <= now()"),
+		1);
+	assert_int_equal(
+		bench_number(dsn,
+			"SELECT count(*) FROM grobid WHERE sha1hex = lpad('7', 40, '0')"
+			" AND grobid_version = '0.8.2' AND status_code = 200 AND status = 'success'"
+			" AND fatcat_release = 'abcdefghijklmnopqrstuvwxyz' AND metadata ? 'biblio'"),
+		1);
+	assert_int_equal(
+		bench_number(dsn, "SELECT count(*) FROM crossref_with_refs"
+				  " WHERE doi = '10.123/a7' AND record->>'DOI' = '10.123/A'"
+				  " AND indexed = '2020-02-29 10:00:00+00'"
+				  " AND source_ts = indexed AND refs_json->0->>'id' = '1'"),
 		1);
 	bench_close(&b);
 }
@@ -123,6 +143,142 @@ static void a_pdf_that_crashed_once_keeps_its_facts(void **state)
 	}
 	assert_int_equal(
 		bench_number(dsn, "SELECT count(*) FROM pdf_meta WHERE status = 'success'"), 1);
+	bench_close(&b);
+}
+
+static void a_page_that_failed_once_keeps_its_facts(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e;
+	const char *dsn = cluster_database(&bench_cluster);
+	static const char *const steps[] = {"html-teixml-error", "success", "wrong-scope"};
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	for (unsigned i = 0; i < 3; i++) {
+		bench_fill(&b, &e, 1);
+		e.rows.html_meta.status = steps[i];
+		e.rows.html_meta.word_count = i;
+		ing_store_put(b.store, &e.item);
+		bench_wait(&b, i + 1);
+	}
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM html_meta WHERE status = 'success'"
+					   " AND word_count = 1 AND scope = 'article-fulltext'"),
+		1);
+	bench_fill(&b, &e, 1);
+	e.rows.html_meta.scope = NULL;
+	ing_store_put(b.store, &e.item); /* a later success takes over whole */
+	bench_wait(&b, 4);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM html_meta WHERE word_count = 700"
+					   " AND scope IS NULL"),
+		1);
+	bench_close(&b);
+}
+
+/* An answer of code 200 that could not be read is no success either. */
+static void a_failure_of_grobid_never_replaces_what_it_has_made(void **state)
+{
+	(void)state;
+	static const struct step {
+		int code;
+		const char *status, *version;
+		const char *want; /* grobid_version in the table */
+	} steps[] = {
+		{-4, "error-timeout", "1", "1"},
+		{503, "error", "2", "2"},
+		{200, "bad-grobid-xml", "3", "3"},
+		{200, "success", "4", "4"},
+		{200, "bad-grobid-xml", "5", "4"},
+		{500, "error", "6", "4"},
+		{200, NULL, "7", "7"}, /* as rows of other programs may have it */
+		{200, "success", "8", "8"},
+	};
+	struct bench b;
+	struct entry e;
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	for (unsigned i = 0; i < ING_ARRAY_LEN(steps); i++) {
+		char sql[128];
+		bench_fill(&b, &e, 1);
+		e.rows.grobid.status_code = steps[i].code;
+		e.rows.grobid.status = steps[i].status;
+		e.rows.grobid.grobid_version = steps[i].version;
+		ing_store_put(b.store, &e.item);
+		bench_wait(&b, i + 1);
+		snprintf(sql, sizeof(sql),
+			"SELECT count(*) FROM grobid WHERE grobid_version = '%s'", steps[i].want);
+		assert_int_equal(bench_number(dsn, sql), 1);
+	}
+	bench_close(&b);
+}
+
+static void the_newest_record_of_a_work_stays(void **state)
+{
+	(void)state;
+	static const char *const indexed[] = {"2020-01-02T00:00:00Z", "2020-01-01T00:00:00Z",
+		"2020-01-02T01:00:00+01:00", "2021-01-01T00:00:00Z"};
+	static const char *const records[] = {"{\"n\":0}", "{\"n\":1}", "{\"n\":2}", "{\"n\":3}"};
+	static const int want[] = {0, 0, 2, 3};
+	struct bench b;
+	struct entry e;
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	for (unsigned i = 0; i < ING_ARRAY_LEN(want); i++) {
+		bench_fill(&b, &e, 1);
+		e.crossref.indexed = e.refs.source_ts = indexed[i];
+		e.crossref.record_json = e.refs.refs_json = records[i];
+		ing_store_put(b.store, &e.item);
+		bench_wait(&b, i + 1);
+		assert_int_equal(
+			bench_number(dsn, "SELECT (record->>'n')::int FROM crossref_with_refs"),
+			want[i]);
+		assert_int_equal(
+			bench_number(dsn, "SELECT (refs_json->>'n')::int FROM crossref_with_refs"),
+			want[i]);
+	}
+	/* All of them in one batch end the same. */
+	bench_close(&b);
+	struct entry many[4];
+	bench_sql(dsn, "TRUNCATE crossref, grobid_refs");
+	bench_open_for(&b, dsn, 4, WAIT_LIMIT_MS);
+	for (unsigned i = 0; i < 4; i++) {
+		bench_fill(&b, &many[i], 1);
+		many[i].crossref.indexed = many[i].refs.source_ts = indexed[(i + 3) % 4];
+		many[i].crossref.record_json = many[i].refs.refs_json = records[(i + 3) % 4];
+		ing_store_put(b.store, &many[i].item);
+	}
+	bench_wait(&b, 4);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM crossref_with_refs"
+					   " WHERE record->>'n' = '3' AND refs_json->>'n' = '3'"),
+		1);
+	bench_close(&b);
+}
+
+static void what_an_archive_holds_is_filled_in_once_it_is_known(void **state)
+{
+	(void)state;
+	static const char *const contains[] = {NULL, "text/x-tex", NULL, "text/plain"};
+	struct bench b;
+	struct entry e;
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	for (unsigned i = 0; i < ING_ARRAY_LEN(contains); i++) {
+		bench_fill(&b, &e, 1);
+		e.rows.file_meta.contains = contains[i];
+		e.rows.file_meta.mimetype = i == 0 ? "application/gzip" : "application/other";
+		ing_store_put(b.store, &e.item);
+		bench_wait(&b, i + 1);
+		assert_int_equal(bench_number(dsn, "SELECT count(*) FROM file_meta"
+						   " WHERE mimetype = 'application/gzip'"),
+			1);
+		assert_int_equal(
+			bench_number(dsn,
+				"SELECT count(*) FROM file_meta WHERE contains = 'text/x-tex'"),
+			i == 0 ? 0 : 1);
+	}
 	bench_close(&b);
 }
 
@@ -230,6 +386,20 @@ static void hostile_values_break_nothing(void **state)
 	e[9].rows.pdf_meta.metadata_json = NULL;
 	e[10].rows.request.link_source = NULL;
 	e[10].rows.file_meta.sha1hex = "not hex";
+	e[1].crossref.doi = over;
+	e[3].crossref.doi = "10.1/\xff\\ A\t";
+	e[3].rows.html_meta.scope = "\xff";
+	e[3].rows.html_meta.biblio_json = e[3].crossref.record_json = "{\"n\\u0000\":1e400000}";
+	e[4].rows.html_meta.word_count = -1;
+	e[4].rows.html_meta.biblio_json = e[4].rows.html_meta.resources_json = NULL;
+	e[4].rows.html_meta.scope = over;
+	e[5].rows.grobid.fatcat_release = "short";
+	e[5].rows.grobid.grobid_version = over;
+	e[5].rows.grobid.metadata_json = "";
+	e[5].refs.source_ts = "yesterday";
+	e[6].refs.source_id = over;
+	e[7].refs.refs_json = NULL;
+	e[8].crossref.indexed = "never";
 	for (unsigned i = 0; i < 12; i++)
 		ing_store_put(b.store, &e[i].item);
 	bench_wait(&b, 12);
@@ -238,8 +408,19 @@ static void hostile_values_break_nothing(void **state)
 	assert_int_equal(st.refused, 0);
 	assert_int_equal(st.batches, 1);
 	assert_int_equal(st.items, 12);
-	/* 0: request and result; 1: cdx; 10: request and file_meta. */
-	assert_int_equal(st.skipped, 5);
+	/* 0: request and result; 1: cdx, crossref; 6, 7: refs; 8: crossref; 10: request, file_meta. */
+	assert_int_equal(st.skipped, 9);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM html_meta"), 12);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM grobid"), 12);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM crossref"), 10);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM grobid_refs"), 10);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM crossref"
+					   " WHERE doi = U&'10.1/\\FFFD\\\\ a\\0009'"),
+		1);
+	assert_int_equal(
+		bench_number(dsn, "SELECT count(*) FROM grobid WHERE fatcat_release IS NULL"
+				  " AND octet_length(grobid_version) = 200 AND metadata IS NULL"),
+		1);
 	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM ingest_file_result"), 11);
 	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM ingest_request"), 10);
 	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM file_meta"), 11);
@@ -363,7 +544,7 @@ static void throughput(void **state)
 	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM pdf_meta"), N);
 	assert_in_range(st.cpu_ns, 1, UINT64_MAX);
 	print_message(
-		"%d items (5 rows each) in %llu ms: %llu items/s, %llu batches, %.1f us of the store "
+		"%d items (9 rows each) in %llu ms: %llu items/s, %llu batches, %.1f us of the store "
 		"thread's CPU an item\n",
 		N, (unsigned long long)ms, (unsigned long long)(N * 1000 / ms),
 		(unsigned long long)st.batches, (double)st.cpu_ns / 1e3 / N);
@@ -377,6 +558,10 @@ int main(void)
 		WITH_SERVER(rows_arrive_in_every_table),
 		WITH_SERVER(a_hit_outlives_failures_and_only_them),
 		WITH_SERVER(a_pdf_that_crashed_once_keeps_its_facts),
+		WITH_SERVER(a_page_that_failed_once_keeps_its_facts),
+		WITH_SERVER(a_failure_of_grobid_never_replaces_what_it_has_made),
+		WITH_SERVER(the_newest_record_of_a_work_stays),
+		WITH_SERVER(what_an_archive_holds_is_filled_in_once_it_is_known),
 		WITH_SERVER(duplicates_within_a_batch_end_as_if_they_came_one_by_one),
 		WITH_SERVER(hostile_values_break_nothing),
 		WITH_SERVER(a_refused_row_is_left_out_alone),

@@ -47,15 +47,18 @@ static void sql_of_a_table(void **state)
 	ing_table_session_sql(t, &out);
 	assert_string_equal(ing_buf_str(&out),
 		"CREATE TEMP TABLE stage_file_meta ON COMMIT DELETE ROWS AS SELECT sha1hex, sha256hex, "
-		"md5hex, size_bytes, mimetype, 0 AS seq FROM file_meta WITH NO DATA; "
+		"md5hex, size_bytes, mimetype, contains, 0 AS seq FROM file_meta WITH NO DATA; "
 		"PREPARE put_file_meta AS INSERT INTO file_meta AS t (sha1hex, sha256hex, md5hex, "
-		"size_bytes, mimetype) SELECT DISTINCT ON (sha1hex) sha1hex, sha256hex, md5hex, "
-		"size_bytes, mimetype FROM stage_file_meta ORDER BY sha1hex, seq "
-		"ON CONFLICT (sha1hex) DO NOTHING");
+		"size_bytes, mimetype, contains) SELECT DISTINCT ON (sha1hex) sha1hex, sha256hex, "
+		"md5hex, size_bytes, mimetype, contains FROM stage_file_meta "
+		"ORDER BY sha1hex, contains IS NULL, seq ON CONFLICT (sha1hex) DO "
+		"UPDATE SET contains = excluded.contains "
+		"WHERE t.contains IS NULL AND excluded.contains IS NOT NULL");
 	ing_buf_clear(&out);
 	ing_table_copy_sql(t, &out);
 	assert_string_equal(ing_buf_str(&out),
-		"COPY stage_file_meta (sha1hex, sha256hex, md5hex, size_bytes, mimetype, seq) FROM STDIN");
+		"COPY stage_file_meta (sha1hex, sha256hex, md5hex, size_bytes, mimetype, contains, "
+		"seq) FROM STDIN");
 	ing_buf_clear(&out);
 	ing_table_upsert_sql(t, &out);
 	assert_string_equal(ing_buf_str(&out), "EXECUTE put_file_meta");
@@ -124,6 +127,42 @@ static void rows_of_an_item(void **state)
 	ing_buf_done(&out);
 }
 
+static void rows_that_an_item_has_many_of(void **state)
+{
+	(void)state;
+	const struct ing_row_crossref crossref[3] = {
+		{"10.1234/ABC\xc3\x84", "2026-11-21T11:00:00Z", "{\"a\":1}"},
+		{"10.1234/d", "2026-11-21", "{}"}, /* no moment */
+		{"10.", "2026-11-21T11:00:00Z", "{}"},
+	};
+	const struct ing_row_grobid_refs refs[2] = {
+		{"crossref", "10.1234/abc", NULL, "[]"},
+		{"crossref", "10.1234/d", "2026-11-21T11:00:00Z", NULL},
+	};
+	const struct ing_rows rows = {
+		.crossref = crossref,
+		.crossref_count = 3,
+		.grobid_refs = refs,
+		.grobid_refs_count = 2,
+	};
+	struct ing_buf out;
+	ing_buf_init(&out, 16384);
+	const struct ing_table *t = table_named("crossref");
+	assert_int_equal(t->count(&rows), 3);
+	assert_true(ing_table_row(t, &rows, 0, 0, &out));
+	assert_string_equal(
+		ing_buf_str(&out), "10.1234/abc\xc3\x84\t2026-11-21T11:00:00Z\t{\"a\":1}\t0\n");
+	ing_buf_clear(&out);
+	assert_false(ing_table_row(t, &rows, 1, 1, &out));
+	assert_false(ing_table_row(t, &rows, 2, 1, &out));
+	t = table_named("grobid_refs");
+	assert_int_equal(t->count(&rows), 2);
+	assert_true(ing_table_row(t, &rows, 0, 1, &out));
+	assert_string_equal(ing_buf_str(&out), "crossref\t10.1234/abc\t\\N\t[]\t1\n");
+	assert_false(ing_table_row(t, &rows, 1, 2, &out));
+	ing_buf_done(&out);
+}
+
 static void overlong_keys_drop_the_row_and_nothing_else(void **state)
 {
 	(void)state;
@@ -157,7 +196,7 @@ static void a_row_past_the_ceiling_leaves_the_buffer_usable(void **state)
 	(void)state;
 	const struct ing_rows rows = {.file_meta = {.present = true, .sha1hex = SHA1}};
 	struct ing_buf out;
-	ing_buf_init(&out, 60);
+	ing_buf_init(&out, 65);
 	assert_true(ing_table_row(table_named("file_meta"), &rows, 0, 0, &out));
 	size_t before = out.len;
 	assert_false(ing_table_row(table_named("file_meta"), &rows, 0, 0, &out));
@@ -198,6 +237,7 @@ int main(void)
 		cmocka_unit_test(sql_of_a_table),
 		cmocka_unit_test(sql_of_every_table_is_whole),
 		cmocka_unit_test(rows_of_an_item),
+		cmocka_unit_test(rows_that_an_item_has_many_of),
 		cmocka_unit_test(overlong_keys_drop_the_row_and_nothing_else),
 		cmocka_unit_test(a_row_past_the_ceiling_leaves_the_buffer_usable),
 		cmocka_unit_test(every_migration_is_compiled_in),
