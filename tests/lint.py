@@ -23,7 +23,7 @@ import sys
 WRAPPERS = {
     "ares": ("worker/fetch/resolve.c",),
     "brotli/": ("common/data/decode.c",),
-    "curl/": ("worker/fetch/", "tests/"),
+    "curl/": ("common/net/http_client.c", "common/net/multi", "worker/fetch/", "tests/"),
     "isa-l/": ("common/data/compress.c",),
     "jansson.h": ("common/data/json.h",),
     "lexbor/encoding/": ("common/markup/charset.c",),

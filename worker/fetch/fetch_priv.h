@@ -12,7 +12,7 @@
 #include "common/net/addr.h"
 #include "common/net/http.h"
 #include "worker/fetch/fetch.h"
-#include "worker/fetch/multi.h"
+#include "common/net/multi.h"
 #include "worker/fetch/resolve.h"
 #include "worker/fetch/route.h"
 #include "worker/fetch/spool.h"

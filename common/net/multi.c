@@ -7,7 +7,7 @@
  * timers that were started by timers in the same turn, so that sockets would not be served while curl
  * asks again and again. An idle handle is used instead, which runs once a turn.
  */
-#include "worker/fetch/multi.h"
+#include "common/net/multi.h"
 
 #include <stdlib.h>
 #include <utlist.h>
