@@ -163,7 +163,8 @@ def run_worker(build, folder, servers, hosts, requests, concurrency, number, ext
     config = write_config(run / "worker.yaml", {
         "instance": tag, "kafka.brokers": kafka.brokers(), "kafka.group": tag,
         "intake.host_share": 100, "kafka.topics": {"requests": f"{tag}.ingest-file-requests", "results": f"{tag}.ingest-file-results",
-                         "pdf_text": f"{tag}.pdf-text", "dead": f"{tag}.ingest-file-requests-dead"},
+                         "pdf_text": f"{tag}.pdf-text", "dead": f"{tag}.ingest-file-requests-dead",
+                         "thumbnail": "", "xml_doc": "", "html_teixml": "", "grobid": ""},
         "postgres.dsn": dsn, "warc.dir": str(run / "warc"), "spool.dir": str(run / "spool"),
         "state.dir": str(run / "state"), "fetch.ca_file": web.ca_file,
         "fetch.user_agent": "ingest-worker-bench/1.0 (+https://bench.example/robot)",

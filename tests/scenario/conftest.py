@@ -291,14 +291,18 @@ def partitions():
 
 
 TIERS = ("1m", "10m", "1h", "6h", "1d")
+# Outputs of which most tests want nothing: kafka.topics.NAME, and the default name of the topic.
+DERIVED = {"thumbnail": "pdf-thumbnail-180px-jpg", "xml_doc": "xml-doc", "html_teixml": "html-teixml",
+           "grobid": "grobid-output"}
 
 
 @pytest.fixture
 def create_topics(kafka, program, tag, partitions):
     """create_topics("--lanes"): creates the missing topics of the test with ingestctl; those for parked requests only
-    with tiers, as each test would wait for 20 more partitions."""
-    def create(*arguments, tiers=()):
+    with tiers, those of DERIVED only with derived, as each test would wait for many more partitions."""
+    def create(*arguments, tiers=(), derived=()):
         none = [f'--set=kafka.topics.parked_{tier}=""' for tier in TIERS if tier not in tiers]
+        none += [f'--set=kafka.topics.{name}=""' for name in DERIVED if name not in derived]
         done = subprocess.run([program("ingestctl"), *none, "topics", "create", "--brokers", kafka.brokers(), "--prefix",
                                tag + ".", "--partitions", str(partitions), *arguments],
                               capture_output=True, text=True, check=False)
@@ -331,13 +335,24 @@ def parked(create_topics, topics, settings):
 
 
 @pytest.fixture
+def derived(create_topics, settings, tag):
+    """derived("xml_doc", …): creates these topics of DERIVED, has the test's workers use them, and returns their names."""
+    def use(*outputs):
+        create_topics(derived=outputs)
+        names = {name: f"{tag}.{DERIVED[name]}" for name in outputs}
+        settings["kafka.topics"].update(names)
+        return names
+    return use
+
+
+@pytest.fixture
 def settings(kafka, web, database, topics, tag, tmp_path):
     """The configuration, {"fetch.timeout_ms": …}; a test may change it before it starts a worker."""
     return {
         "instance": tag,
         "kafka.brokers": kafka.brokers(),
         "kafka.group": tag,
-        "kafka.topics": {**topics, **{f"parked_{tier}": "" for tier in TIERS}},
+        "kafka.topics": {**topics, **{name: "" for name in (*(f"parked_{tier}" for tier in TIERS), *DERIVED)}},
         "postgres.dsn": database,
         "warc.dir": str(make(tmp_path / "warc")),
         "warc.prefix": "TEST",

@@ -223,7 +223,7 @@ def test_ready_comes_with_the_first_assignment_even_an_empty_one(worker, topics)
 def test_a_topic_that_comes_later_is_found(worker, submit, results, topics, settings, kafka, committed, wait_until):
     """A worker is ready while its topic does not exist yet, and takes requests once it does."""
     topics["requests"] += "-later"
-    settings["kafka.topics"] = dict(topics)
+    settings["kafka.topics"].update(topics)
     with worker() as daemon:
         daemon.wait_log("the topic does not exist")
         admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": kafka.brokers()})

@@ -28,7 +28,7 @@ def validator(name):
 
 
 def test_there_are_schemas():
-    assert NAMES == ["dead-letter", "ingest-request", "ingest-result", "pdf-text"]
+    assert NAMES == ["dead-letter", "grobid-output", "html-teixml", "ingest-request", "ingest-result", "pdf-text", "xml-doc"]
 
 
 @pytest.mark.parametrize("name", NAMES)

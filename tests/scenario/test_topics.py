@@ -9,7 +9,9 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 ROOM = 64 * 1024
 PARKED = [f"ingest-file-requests-parked-{tier}" for tier in ("1m", "10m", "1h", "6h", "1d")]
-NAMES = ["ingest-file-requests", "ingest-file-results", "pdf-text", "ingest-file-requests-dead", *PARKED]
+DERIVED = {"thumbnail": "pdf-thumbnail-180px-jpg", "xml_doc": "xml-doc", "html_teixml": "html-teixml",
+           "grobid": "grobid-output"}
+NAMES = ["ingest-file-requests", "ingest-file-results", "pdf-text", *DERIVED.values(), "ingest-file-requests-dead", *PARKED]
 LANES = [f"ingest-file-requests-{lane}" for lane in ("priority", "daily", "bulk")]
 
 
@@ -71,7 +73,7 @@ def test_created_topics_are_what_the_worker_needs(ctl, admin, tag):
     found = admin.list_topics(timeout=30).topics
     assert {name: len(found[f"{tag}.new.{name}"].partitions) for name in NAMES} == {
         "ingest-file-requests": 3, "ingest-file-results": 3, "pdf-text": 3, "ingest-file-requests-dead": 1,
-        **{name: 3 for name in PARKED}}
+        **{name: 3 for name in [*DERIVED.values(), *PARKED]}}
     wanted = {
         "ingest-file-requests": {"max.message.bytes": str(2 << 20), "cleanup.policy": "delete",
                                  "retention.ms": str(90 * 86400 * 1000)},
@@ -80,6 +82,7 @@ def test_created_topics_are_what_the_worker_needs(ctl, admin, tag):
         "pdf-text": {"max.message.bytes": str(2_000_000 + ROOM), "cleanup.policy": "compact"},
         "ingest-file-requests-dead": {"max.message.bytes": str(2_000_000 + ROOM), "cleanup.policy": "delete",
                                       "retention.ms": "-1", "retention.bytes": "-1"}}
+    wanted.update({name: wanted["pdf-text"] for name in DERIVED.values()})
     wanted.update({name: wanted["ingest-file-requests"] for name in PARKED})
     for name, settings in wanted.items():
         assert settings.items() <= settings_of(admin, f"{tag}.new.{name}").items(), name
@@ -94,14 +97,15 @@ def test_check_passes_what_create_has_made(ctl):
                                                  "cleanup.policy delete, retention.ms -1, retention.bytes -1")
 
 
-def test_check_passes_what_the_worker_has_made(worker, run_ctl, admin, topics, settings, wait_until):
+def test_check_passes_what_the_worker_has_made(worker, run_ctl, topics, settings, tag, wait_until):
     for name in ("results", "pdf_text", "dead"):
         topics[name] += "-by-the-worker"
-    settings["kafka.topics"] = dict(topics) | {"parked_1d": ""}
+    derived = {name: f"{tag}.{topic}-by-the-worker" for name, topic in DERIVED.items()}
+    settings["kafka.topics"] = dict(topics) | derived | {"parked_1d": ""}
     with worker():
         wait_until(lambda: run_ctl("topics", "check").returncode == 0)
     done = run_ctl("topics", "check", "--json")
-    assert [json.loads(line)["state"] for line in done.stdout.splitlines()] == ["good"] * 8
+    assert [json.loads(line)["state"] for line in done.stdout.splitlines()] == ["good"] * 12
 
 
 @pytest.mark.parametrize("topic, name, value, complaint", [
@@ -163,7 +167,7 @@ def test_lanes_are_optional(ctl, alter):
 
 def test_a_lane_with_a_configured_name_is_created_and_a_topic_without_name_is_not(ctl):
     done = ctl("create", "--partitions", "1", "--set", "kafka.topics.bulk=heaps", "--set", 'kafka.topics.dead=""')
-    assert said(done) == {name: "created" for name in [*NAMES[:3], "heaps", *PARKED]}
+    assert said(done) == {name: "created" for name in [*NAMES[:3], *DERIVED.values(), "heaps", *PARKED]}
 
 
 def test_json_has_a_line_for_each_topic(ctl, alter, admin, tag, wait_until):

@@ -114,7 +114,8 @@ class Storm:
         dsn = self.postgres.create_database(self.database)
         self.settings = {
             "kafka.brokers": self.kafka.brokers(), "kafka.group": GROUP,
-            "kafka.topics": {"requests": REQUESTS, "results": RESULTS, "pdf_text": f"{PREFIX}.pdf-text", "dead": DEAD},
+            "kafka.topics": {"requests": REQUESTS, "results": RESULTS, "pdf_text": f"{PREFIX}.pdf-text", "dead": DEAD,
+                             "thumbnail": "", "xml_doc": "", "html_teixml": "", "grobid": ""},
             "kafka.properties": [f"consumer.session.timeout.ms={schedule.SESSION_S * 1000}", "consumer.heartbeat.interval.ms=1000"],
             "postgres.dsn": dsn, "warc.prefix": "STORM", "warc.max_bytes": 4_000_000,
             "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)",

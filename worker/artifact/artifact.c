@@ -170,14 +170,19 @@ void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artif
 		type->facts->fill_rows(a, ar, rows);
 }
 
-size_t ing_artifact_text_bytes(const struct ing_artifact *a)
+size_t ing_artifact_derived_bytes(const struct ing_artifact *a)
 {
-	return a->pdf.text != NULL ? strlen(a->pdf.text) : 0;
+	size_t bytes = 0;
+	for (int i = 0; i < ING_DERIVED_; i++)
+		bytes += a->derived[i].bytes;
+	return bytes;
 }
 
 void ing_artifact_forget_document(struct ing_artifact *a)
 {
 	ing_pdf_done(&a->pdf);
+	for (int i = 0; i < ING_DERIVED_; i++)
+		ing_derived_done(&a->derived[i]);
 	a->file = (struct ing_file_meta){0};
 }
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "common/data/json.h"
-#include "worker/model/outputs.h"
+#include "worker/model/derived.h"
 #include "worker/model/findings.h"
 #include "worker/model/status.h"
 #include "worker/model/ingest_type.h"
@@ -35,7 +35,8 @@ struct ing_artifact {
 	char *platform, *scope;    /* of the last page; or NULL */
 	json_t *biblio;            /* of the page that describes the work best; or NULL */
 	bool biblio_has_own_title; /* its title is not merely the page's <title> */
-	struct ing_pdf pdf;        /* status NULL: there is no PDF */
+	struct ing_pdf pdf;        /* status NULL: there is no PDF; its text is in derived */
+	struct ing_derived derived[ING_DERIVED_];
 };
 
 /* Facts about a document that some types have, beside file_meta. */
@@ -51,14 +52,13 @@ struct ing_artifact_facts {
 		const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows);
 	/* The same facts, as far as the rows of an earlier request have them. */
 	void (*add_earlier)(const struct ing_rows *rows, json_t *result);
-	/* Facts that are too large for the result have a message of their own, in this output; its
-	 * key is the document's SHA-1 (hex). */
-	enum ing_output output;
-	/* Returns the message's value (heap), or NULL when there is none or it would be larger than
-	 * max_bytes; in the latter case the facts in the artifact say so. Frees what only the
-	 * message has. source: the document's CDX fields, borrowed. */
-	char *(*message)(
-		struct ing_artifact *a, json_t *source, size_t max_bytes, size_t *ret_bytes);
+	/* Facts that are too large for the result have messages of their own (model/derived.def); the
+	 * key of each is the document's SHA-1 (hex). Called for every kind, also when nothing was derived:
+	 * a message may tell of a failure. Returns its value (heap), or NULL when there is none or it
+	 * would be larger than max_bytes; in the latter case the facts in the artifact say so. What is
+	 * in a->derived stays, for the object store. source: the document's CDX fields, borrowed. */
+	char *(*message)(struct ing_artifact *a, enum ing_derived_kind kind, json_t *source,
+		size_t max_bytes, size_t *ret_bytes);
 };
 
 #define ING_ARTIFACT_NO_LINK ING_LINK_KINDS_
@@ -118,8 +118,8 @@ bool ing_artifact_shrink_result(const struct ing_artifact_type *type, json_t *re
 /* The rows about a document that was found. */
 void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artifact_type *type,
 	struct ing_arena *ar, struct ing_rows *rows);
-/* Bytes of the text that is kept for a message, which the pipeline limits. */
-size_t ing_artifact_text_bytes(const struct ing_artifact *a);
+/* Bytes of what was derived, which the pipeline limits. */
+size_t ing_artifact_derived_bytes(const struct ing_artifact *a);
 /* Free file and facts: there is no document after all. */
 void ing_artifact_forget_document(struct ing_artifact *a);
 void ing_artifact_done(struct ing_artifact *a);

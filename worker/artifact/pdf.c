@@ -26,6 +26,8 @@ static void keep(struct ing_artifact *a, struct ing_findings *f)
 	ing_pdf_done(&a->pdf);
 	a->pdf = f->pdf;
 	f->pdf = (struct ing_pdf){0};
+	char *text = ING_TAKE(a->pdf.text);
+	ing_derived_set(&a->derived[ING_DERIVED_PDF_TEXT], text, text != NULL ? strlen(text) : 0);
 }
 
 /* text and file_meta are in the message only. */
@@ -154,8 +156,8 @@ static void add_earlier(const struct ing_rows *rows, json_t *result)
 
 /* The text, which is most of the message, is written as its last member without a copy in between.
  */
-static bool write_message(
-	const struct ing_artifact *a, json_t *source, const char *text, struct ing_buf *out)
+static bool write_message(const struct ing_artifact *a, json_t *source,
+	const struct ing_derived *text, struct ing_buf *out)
 {
 	json_t *o = pdf_meta_json(a);
 	ing_json_set(o, "file_meta", ing_file_meta_json(&a->file));
@@ -167,21 +169,21 @@ static bool write_message(
 	ing_buf_add(out, facts, bytes - 1); /* without the closing brace */
 	free(facts);
 	ing_buf_add_str(out, ",\"text\":");
-	ing_json_add_text(out, text, strlen(text)); /* valid UTF-8, as all of an examiner's */
+	ing_json_add_text(out, text->data, text->bytes); /* valid UTF-8, as all of an examiner's */
 	ing_buf_add_char(out, '}');
 	return !out->failed;
 }
 
-static char *message(struct ing_artifact *a, json_t *source, size_t max_bytes, size_t *ret_bytes)
+static char *text_message(
+	struct ing_artifact *a, json_t *source, size_t max_bytes, size_t *ret_bytes)
 {
 	struct ing_pdf *pdf = &a->pdf;
-	if (pdf->text == NULL)
+	const struct ing_derived *text = &a->derived[ING_DERIVED_PDF_TEXT];
+	if (text->data == NULL)
 		return NULL;
 	struct ing_buf out;
 	ing_buf_init(&out, max_bytes);
-	bool fits = write_message(a, source, pdf->text, &out);
-	free(ING_TAKE(pdf->text));
-	if (fits) {
+	if (write_message(a, source, text, &out)) {
 		*ret_bytes = out.len;
 		return ing_buf_steal(&out);
 	}
@@ -193,6 +195,29 @@ static char *message(struct ing_artifact *a, json_t *source, size_t max_bytes, s
 	return NULL;
 }
 
+/* The picture itself. */
+static char *thumbnail_message(const struct ing_artifact *a, size_t max_bytes, size_t *ret_bytes)
+{
+	const struct ing_derived *thumbnail = &a->derived[ING_DERIVED_THUMBNAIL];
+	if (thumbnail->data == NULL || thumbnail->bytes > max_bytes)
+		return NULL;
+	*ret_bytes = thumbnail->bytes;
+	return ing_strndup(thumbnail->data, thumbnail->bytes);
+}
+
+static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t *source,
+	size_t max_bytes, size_t *ret_bytes)
+{
+	switch (kind) {
+	case ING_DERIVED_PDF_TEXT:
+		return text_message(a, source, max_bytes, ret_bytes);
+	case ING_DERIVED_THUMBNAIL:
+		return thumbnail_message(a, max_bytes, ret_bytes);
+	default:
+		return NULL;
+	}
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 const struct ing_artifact_facts ing_artifact_pdf_facts = {
@@ -201,7 +226,6 @@ const struct ing_artifact_facts ing_artifact_pdf_facts = {
 	.shrink_result = shrink_result,
 	.fill_rows = fill_rows,
 	.add_earlier = add_earlier,
-	.output = ING_OUTPUT_PDF_TEXT,
 	.message = message,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * ingestctl run: the whole pipeline without servers. Under --out a folder holds everything:
- * results.jsonl, pdf-text.jsonl, dead-letters.jsonl, warc/, index.cdx (sorted at the end),
+ * results.jsonl, pdf-text.jsonl and other derived files, dead-letters.jsonl, warc/, index.cdx (sorted at the end),
  * rule-yield.json, and while it runs run.sock, by which `ingestctl hosts` asks it. A folder may be
  * used again: everything is appended to, but for rule-yield.json, which is this run's.
  *
@@ -252,7 +252,8 @@ static void print_help(void)
 	       "                 [--max-wait S] FILE|-\n\n"
 	       "Reads ingest requests as JSON lines, runs the whole pipeline without Kafka and PostgreSQL,\n"
 	       "and writes a result line for each: to stdout, or with --out to DIR/results.jsonl, beside\n"
-	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl, DIR/dead-letters.jsonl and\n"
+	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl (and thumbnails, xml-doc, html-teixml,\n"
+	       "grobid-output), DIR/dead-letters.jsonl and\n"
 	       "DIR/rule-yield.json (statistics of the scraping rules).\n\n"
 	       "  --out DIR     output directory; existing files are appended to\n"
 	       "  --resume      skip requests that have a result in DIR: the same command continues after\n"

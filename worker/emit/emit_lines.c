@@ -224,14 +224,30 @@ static char *make_wrapped(const struct ing_output_message *m, size_t *ret_bytes)
 	return text;
 }
 
+/* {"key": text, "value_base64": …}. NULL when memory is short. */
+static char *make_bytes(const struct ing_output_message *m, size_t *ret_bytes)
+{
+	json_t *value = make_base64(m->value, m->value_bytes);
+	if (value == NULL)
+		return NULL;
+	json_t *line = json_object();
+	ing_json_set(line, "key", json_stringn(m->key, m->key_bytes));
+	ing_json_set(line, "value_base64", value);
+	char *text = ing_json_dump(line, ret_bytes);
+	json_decref(line);
+	return text;
+}
+
 /* The line without its newline, with a spare byte behind it; heap. Takes the value. */
 static char *make_line(const struct ing_output_message *m, size_t *ret_bytes)
 {
-	if (m->output != ING_OUTPUT_DEAD && ing_tier_of_output(m->output) < 0) {
+	enum ing_output_form form = ing_output_row(m->output)->form;
+	if (form == ING_OUTPUT_FORM_JSON) {
 		*ret_bytes = m->value_bytes;
 		return ing_realloc(m->value, m->value_bytes + 1);
 	}
-	char *line = make_wrapped(m, ret_bytes);
+	char *line = form == ING_OUTPUT_FORM_LETTER ? make_wrapped(m, ret_bytes)
+						    : make_bytes(m, ret_bytes);
 	free(m->value);
 	return line;
 }

@@ -34,7 +34,7 @@ static const struct ing_topic_plan plans[ING_TOPICS_] = {
 	[ING_TOPIC_PRIORITY] = REQUESTS("kafka.topics.priority", "the worker reads urgent requests from it"),
 	[ING_TOPIC_DAILY] = REQUESTS("kafka.topics.daily", "the worker reads regular harvests from it"),
 	[ING_TOPIC_BULK] = REQUESTS("kafka.topics.bulk", "the worker reads large lists from it"),
-#define OUTPUT(NAME, member, fallback, least, key, size, refused, shared, file, noun, who, sentence) \
+#define OUTPUT(NAME, member, fallback, least, key, size, form, refused, shared, file, noun, who, sentence) \
 	[ING_TOPIC_##NAME] = {"kafka.topics." #member, who, shared, shared ? TRAFFIC_PARTITIONS : 1, KEYED_BY_##key},
 #include "worker/model/outputs.def"
 #undef OUTPUT

@@ -16,8 +16,8 @@ enum ing_topic_use {
 	ING_TOPIC_PRIORITY,
 	ING_TOPIC_DAILY,
 	ING_TOPIC_BULK,
-#define OUTPUT(                                                                                    \
-	NAME, member, fallback, least, key, size, refused, shared, file, noun, who, sentence)      \
+#define OUTPUT(NAME, member, fallback, least, key, size, form, refused, shared, file, noun, who,   \
+	sentence)                                                                                  \
 	ING_TOPIC_##NAME,
 #include "worker/model/outputs.def"
 #undef OUTPUT

@@ -80,7 +80,7 @@ struct ing_work {
 	struct ing_artifact artifact;
 	const struct ing_earlier_result *existing; /* what answers it; NULL: it was fetched */
 	struct ing_followed *followed;             /* rules whose links were followed */
-	size_t text_bytes; /* of the document's text: what counts against the pipeline's ceiling */
+	size_t derived_bytes; /* of what was derived of the document: counts against the pipeline's ceiling */
 	struct ing_journal_mark mark; /* in the crash journal, while it is in a stage */
 };
 

@@ -136,10 +136,10 @@ static void free_work(struct ing_work *w)
 	free(w);
 }
 
-void ing_job_account_text(struct ing_job *job, size_t bytes)
+void ing_job_account_derived(struct ing_job *job, size_t bytes)
 {
-	job->pipeline->text_bytes += bytes - job->work->text_bytes;
-	job->work->text_bytes = bytes;
+	job->pipeline->derived_bytes += bytes - job->work->derived_bytes;
+	job->work->derived_bytes = bytes;
 }
 
 void ing_job_free(struct ing_job *job)
@@ -147,7 +147,7 @@ void ing_job_free(struct ing_job *job)
 	struct ing_pipeline *p = job->pipeline;
 	ing_must(ing_job_is_idle(job) && job->question == NULL);
 	if (job->work != NULL) {
-		ing_job_account_text(job, 0);
+		ing_job_account_derived(job, 0);
 		ing_journal_leave(p->stages.journal, &job->work->mark);
 	}
 	p->stats.by_state[job->state]--;

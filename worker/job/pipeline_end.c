@@ -77,19 +77,27 @@ static void forget_document(struct ing_work *w)
 
 /* --- the delivery --- */
 
-static void add_side_message(struct ing_job *job, struct ing_delivery *delivery)
+static void add_side_message(
+	struct ing_job *job, enum ing_derived_kind kind, struct ing_delivery *delivery)
 {
 	const struct ing_work *w = job->work;
-	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
-	if (facts == NULL)
-		return;
-	struct ing_output_message m = {.output = facts->output,
+	struct ing_output_message m = {.output = ing_derived_row(kind)->output,
 		.key = w->artifact.file.sha1hex,
 		.key_bytes = strlen(w->artifact.file.sha1hex)};
 	size_t room = ing_deliver_max_value_bytes(job->pipeline->stages.deliver, m.output);
-	m.value = ing_result_side_message(job, room, &m.value_bytes);
+	m.value = ing_result_side_message(job, kind, room, &m.value_bytes);
 	if (m.value != NULL)
 		ing_delivery_add_message(delivery, &m);
+}
+
+/* What was derived of the document: a message of each kind that has one. */
+static void add_derived(struct ing_job *job, struct ing_delivery *delivery)
+{
+	struct ing_work *w = job->work;
+	if (!w->document_found)
+		ing_artifact_forget_document(&w->artifact);
+	for (int i = 0; i < ING_DERIVED_; i++)
+		add_side_message(job, (enum ing_derived_kind)i, delivery);
 }
 
 static void add_result(struct ing_job *job, struct ing_delivery *delivery)
@@ -138,13 +146,13 @@ static const char *name_of(const struct ing_work *w)
 	return w->start != NULL ? w->start : w->request->key;
 }
 
-/* The side message first, then the result, then the rows: each may change what the next ones tell. */
+/* The side messages first, then the result, then the rows: each may change what the next ones tell. */
 static struct ing_delivery *make_result(struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
 	const struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_RESULT);
-	add_side_message(job, delivery);
+	add_derived(job, delivery);
 	add_result(job, delivery);
 	if (ing_deliver_wants_rows(deliver))
 		add_rows(job, delivery);

@@ -37,7 +37,7 @@ static unsigned count_decided(const struct ing_pipeline *p)
 
 static size_t count_side_bytes(const struct ing_pipeline *p)
 {
-	return p->text_bytes + ing_deliver_load(p->stages.deliver)->side_bytes;
+	return p->derived_bytes + ing_deliver_load(p->stages.deliver)->side_bytes;
 }
 
 static const char *find_blockage(const struct ing_pipeline *p)

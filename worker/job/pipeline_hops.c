@@ -92,7 +92,7 @@ static void keep_findings(struct ing_job *job, struct ing_visit_step *step, stru
 	if (f->file.decoded)
 		step->capture.body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
 	ing_artifact_keep(&w->artifact, ing_artifact_type(w->request->type), f);
-	ing_job_account_text(job, ing_artifact_text_bytes(&w->artifact));
+	ing_job_account_derived(job, ing_artifact_derived_bytes(&w->artifact));
 }
 
 static void count_uses(const struct ing_job *job, const struct ing_page *page)

@@ -35,7 +35,7 @@ struct ing_pipeline {
 	size_t slot_count;          /* of jobs */
 	struct ing_work *examining; /* list: those with examinations under way */
 	unsigned job_count, lane_jobs[ING_LANES_];
-	size_t text_bytes, message_bytes;
+	size_t derived_bytes, message_bytes;
 	bool draining;
 	bool paused[ING_LANES_]; /* intake */
 	const char *blocked_by;
@@ -54,7 +54,7 @@ void ing_job_set_state(struct ing_job *job, enum ing_job_state state);
 /* The heavy half: made when the job is admitted (or ends before). */
 void ing_job_start_work(struct ing_job *job);
 /* The job now keeps `bytes` of text. */
-void ing_job_account_text(struct ing_job *job, size_t bytes);
+void ing_job_account_derived(struct ing_job *job, size_t bytes);
 void ing_job_free(struct ing_job *job);
 /* True when the job was cancelled; it is freed once nothing is owed. */
 bool ing_job_drop_cancelled(struct ing_job *job);

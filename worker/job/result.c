@@ -159,16 +159,15 @@ static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 
 /* -------------------------------------------------------------------------------------------- */
 
-char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
+char *ing_result_side_message(
+	struct ing_job *job, enum ing_derived_kind kind, size_t max_bytes, size_t *ret_bytes)
 {
 	struct ing_work *w = job->work;
-	if (!w->document_found) {
-		ing_artifact_forget_document(&w->artifact);
-		return NULL;
-	}
 	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
+	if (!w->document_found || facts == NULL)
+		return NULL;
 	json_t *source = ing_capture_cdx_json(&w->terminal->capture);
-	char *message = facts->message(&w->artifact, source, max_bytes, ret_bytes);
+	char *message = facts->message(&w->artifact, kind, source, max_bytes, ret_bytes);
 	json_decref(source);
 	return message;
 }

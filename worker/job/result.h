@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * result.h - the messages and rows of a finished job (schemas/ingest-result.schema.json,
- * schemas/pdf-text.schema.json, schemas/sql). Order of calls: side message, result, rows; each may
+ * schemas/pdf-text.schema.json, schemas/sql). Order of calls: side messages, result, rows; each may
  * change the status of the job or of its facts, which the next ones report. Values are heap strings,
  * *ret_bytes is their length.
  */
@@ -14,9 +14,10 @@
  * result-too-large and the result the shortest one (result_short.h). */
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
-/* The message with the document's facts, of an ingest type that has one (struct
- * ing_artifact_facts). Returns NULL when there is none or it would be larger than max_bytes. */
-char *ing_result_side_message(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
+/* The message with what was derived of the document (struct ing_artifact_facts). Returns NULL when
+ * there is none or it would be larger than max_bytes. */
+char *ing_result_side_message(
+	struct ing_job *job, enum ing_derived_kind kind, size_t max_bytes, size_t *ret_bytes);
 
 /* Strings in the rows are the job's. */
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret);

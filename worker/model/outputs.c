@@ -9,10 +9,11 @@
 #include "common/base/macros.h"
 
 static const struct ing_output_row rows[ING_OUTPUTS_] = {
-#define OUTPUT(                                                                                    \
-	NAME, member, fallback, least, key, size_, refused_, shared, file_, noun_, who, sentence)  \
+#define OUTPUT(NAME, member, fallback, least, key, size_, form_, refused_, shared, file_, noun_,   \
+	who, sentence)                                                                             \
 	[ING_OUTPUT_##NAME] = {                                                                    \
 		.size = ING_OUTPUT_SIZE_##size_,                                                   \
+		.form = ING_OUTPUT_FORM_##form_,                                                   \
 		.refused = ING_OUTPUT_REFUSED_##refused_,                                          \
 		.name = #member,                                                                   \
 		.file = (file_),                                                                   \

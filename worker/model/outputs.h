@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 enum ing_output {
-#define OUTPUT(                                                                                    \
-	NAME, member, fallback, least, key, size, refused, shared, file, noun, who, sentence)      \
+#define OUTPUT(NAME, member, fallback, least, key, size, form, refused, shared, file, noun, who,   \
+	sentence)                                                                                  \
 	ING_OUTPUT_##NAME,
 #include "worker/model/outputs.def"
 #undef OUTPUT
@@ -17,6 +17,7 @@ enum ing_output {
 };
 
 enum ing_output_size { ING_OUTPUT_SIZE_CONFIGURED, ING_OUTPUT_SIZE_TOPIC, ING_OUTPUT_SIZE_CUT };
+enum ing_output_form { ING_OUTPUT_FORM_JSON, ING_OUTPUT_FORM_LETTER, ING_OUTPUT_FORM_BYTES };
 enum ing_output_refused {
 	ING_OUTPUT_REFUSED_SHORTEST,
 	ING_OUTPUT_REFUSED_DROPPED,
@@ -26,6 +27,7 @@ enum ing_output_refused {
 /* A row of the table. Strings are static. */
 struct ing_output_row {
 	enum ing_output_size size;
+	enum ing_output_form form;
 	enum ing_output_refused refused;
 	const char *name; /* the table's member: of the key in kafka.topics, and in result_outbox */
 	const char *file;
@@ -45,7 +47,7 @@ struct ing_output_message {
 	enum ing_output output;
 	const void *key; /* NULL for none */
 	size_t key_bytes;
-	char *value; /* heap; JSON, but of a dead letter any bytes. NULL: empty */
+	char *value; /* heap; see the output's form. NULL: empty */
 	size_t value_bytes;
 	const struct ing_header *headers;
 	size_t header_count;

@@ -248,15 +248,35 @@ static void facts_of_a_pdf_are_those_of_a_type_that_has_them(void **state)
 		struct ing_findings f = pdf_findings(cases[i].mimetype);
 		ing_artifact_keep(&a, type, &f);
 		ing_findings_done(&f);
-		assert_int_equal(ing_artifact_text_bytes(&a), cases[i].kept ? 5 : 0);
+		assert_int_equal(ing_artifact_derived_bytes(&a), cases[i].kept ? 5 : 0);
 		json_t *result = json_object();
 		ing_artifact_add_facts(&a, type, result);
 		assert_int_equal(json_object_get(result, "pdf_meta") != NULL, cases[i].kept);
 		json_decref(result);
 		ing_artifact_forget_document(&a);
-		assert_int_equal(ing_artifact_text_bytes(&a), 0);
+		assert_int_equal(ing_artifact_derived_bytes(&a), 0);
 		ing_artifact_done(&a);
 	}
+}
+
+/* The value is the file itself; what does not fit is left out, and no text without one is made. */
+static void the_message_of_a_thumbnail_is_the_picture(void **state)
+{
+	(void)state;
+	const struct ing_artifact_facts *facts = ing_artifact_type(ING_INGEST_PDF)->facts;
+	struct ing_artifact a = {.pdf.status = ing_strdup("success")};
+	size_t bytes = 0;
+	assert_null(facts->message(&a, ING_DERIVED_THUMBNAIL, NULL, 100, &bytes));
+	ing_derived_set(&a.derived[ING_DERIVED_THUMBNAIL], ing_strndup("\xff\xd8\0\xff", 4), 4);
+	assert_null(facts->message(&a, ING_DERIVED_THUMBNAIL, NULL, 3, &bytes));
+	assert_string_equal(a.pdf.status, "success");
+	char *value = facts->message(&a, ING_DERIVED_THUMBNAIL, NULL, 4, &bytes);
+	assert_int_equal(bytes, 4);
+	assert_memory_equal(value, "\xff\xd8\0\xff", 4);
+	free(value);
+	assert_null(facts->message(&a, ING_DERIVED_PDF_TEXT, NULL, 100, &bytes));
+	assert_int_equal(ing_artifact_derived_bytes(&a), 4);
+	ing_artifact_done(&a);
 }
 
 int main(void)
@@ -267,6 +287,7 @@ int main(void)
 		cmocka_unit_test(bodies_are_documents_by_their_mimetype),
 		cmocka_unit_test(where_pages_lead),
 		cmocka_unit_test(the_page_that_describes_the_work_gives_the_record),
+		cmocka_unit_test(the_message_of_a_thumbnail_is_the_picture),
 		cmocka_unit_test(facts_of_a_pdf_are_those_of_a_type_that_has_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,10 @@ static void put(struct fixture *f, enum ing_output output, const char *value, si
 		m.headers = headers;
 		m.header_count = 2;
 	}
+	if (output == ING_OUTPUT_THUMBNAIL) {
+		m.key = "abc";
+		m.key_bytes = 3;
+	}
 	f->inside_put = true;
 	ing_emit_put(f->e, &m, &user, f);
 	f->inside_put = false;
@@ -139,8 +143,10 @@ static void test_files(void **state)
 	put(&f, ING_OUTPUT_DEAD, NULL, 0);
 	put(&f, ING_OUTPUT_RESULTS, "{\"a\":2}", 7);
 	put(&f, ING_OUTPUT_PARKED_1H, " {} ", 4);
-	wait_done(&f, 8);
-	assert_int_equal(f.ok, 8);
+	put(&f, ING_OUTPUT_THUMBNAIL, "\xff\xd8\xff", 3);
+	put(&f, ING_OUTPUT_THUMBNAIL, "text", 4);
+	wait_done(&f, 10);
+	assert_int_equal(f.ok, 10);
 	expect_file(&f, "results.jsonl", "{\"a\":1}\n{\"a\":2}\n");
 	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n");
 #define HEADERS "\"headers\":{\"reason\":\"bad \xef\xbf\xbd byte\",\"line\":\"7\"}}\n"
@@ -148,6 +154,9 @@ static void test_files(void **state)
 		"{\"value\":\"{\\\"broken\"," HEADERS
 		"{\"value\":\"a\\u0000\\\"\xc3\xa9\\n\"," HEADERS
 		"{\"value_base64\":\"/wAB\"," HEADERS "{\"value\":\"\"," HEADERS);
+	expect_file(&f, "thumbnails.jsonl",
+		"{\"key\":\"abc\",\"value_base64\":\"/9j/\"}\n"
+		"{\"key\":\"abc\",\"value_base64\":\"dGV4dA==\"}\n");
 	expect_file(&f, ".parked-1h.jsonl", "{\"value\":\" {} \",\"headers\":{}}\n");
 	expect_file(&f, ".parked-1m.jsonl", "");
 	/* A second run adds to what is there. */
@@ -155,7 +164,7 @@ static void test_files(void **state)
 	open_emit(&f, fd, true);
 	put(&f, ING_OUTPUT_PDF_TEXT, "{\"t\":2}", 7);
 	close_emit(&f); /* writes what is outstanding */
-	assert_int_equal(f.ok, 9);
+	assert_int_equal(f.ok, 11);
 	expect_file(&f, "pdf-text.jsonl", "{\"t\":1}\n{\"t\":2}\n");
 	close(fd);
 	teardown(&f);

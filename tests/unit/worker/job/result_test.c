@@ -72,13 +72,13 @@ static struct ing_job *finished_job_of(const char *message)
 	a->biblio = json_pack(
 		"{s:s, s:s, s:[s]}", "title", "T", "abstract", "A", "raw_references", "R");
 	a->pdf = (struct ing_pdf){.status = ing_strdup("success"),
-		.text = ing_strdup("words"),
 		.info_json = ing_strdup("{\"Title\":\"T\"}"),
 		.meta_xml = ing_strdup("<x/>"),
 		.page_count = 3,
 		.page0_width = 612,
 		.page0_height = 792,
 		.word_count = 1};
+	ing_derived_set(&a->derived[ING_DERIVED_PDF_TEXT], ing_strdup("words"), 5);
 	return job;
 }
 
@@ -392,8 +392,9 @@ static void a_text_that_does_not_fit_is_said_in_pdf_meta(void **state)
 	(void)state;
 	struct ing_job *job = finished_job();
 	size_t bytes;
-	assert_null(ing_result_side_message(job, 10, &bytes));
-	assert_null(job->work->artifact.pdf.text);
+	assert_null(ing_result_side_message(job, ING_DERIVED_PDF_TEXT, 10, &bytes));
+	/* The object store takes it. */
+	assert_non_null(job->work->artifact.derived[ING_DERIVED_PDF_TEXT].data);
 	json_t *o = result_of(job, 1 << 20);
 	assert_string_equal(string_at(o, "pdf_meta", "status"), "text-too-large");
 	assert_string_equal(string_at(o, "status", NULL), "success");
