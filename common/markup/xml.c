@@ -283,25 +283,6 @@ static const struct ing_charset *declared_charset(const char *s, size_t bytes)
 	return close != NULL ? ing_charset_of_label(at + 1, (size_t)(close - at - 1)) : NULL;
 }
 
-/* XML 1.0, appendix F: byte order mark, the protocol, the document itself. A declaration that could
- * be read as ASCII cannot mean UTF-16. */
-static const struct ing_charset *charset_of(const char *s, size_t bytes, const char *content_type)
-{
-	const struct ing_charset *c = ing_charset_of_bom(s, bytes);
-	if (c == NULL)
-		c = ing_charset_of_content_type(content_type);
-	if (c == NULL && bytes >= 4 && memcmp(s, "<\0?\0", 4) == 0)
-		c = ing_charset_of_label("utf-16le", 8);
-	if (c == NULL && bytes >= 4 && memcmp(s, "\0<\0?", 4) == 0)
-		c = ing_charset_of_label("utf-16be", 8);
-	if (c == NULL) {
-		c = declared_charset(s, bytes);
-		if (c != NULL && strncmp(ing_charset_name(c), "UTF-16", 6) == 0)
-			c = NULL;
-	}
-	return c != NULL && !ing_charset_is_replacement(c) ? c : ing_charset_utf8();
-}
-
 static bool keep_decoded(void *ctx, const char *utf8, size_t bytes)
 {
 	return ing_buf_add(ctx, utf8, bytes);
@@ -447,12 +428,32 @@ static int parse_utf8(struct reader *r, const char *s, size_t bytes)
 
 /* -------------------------------------------------------------------------------------------- */
 
+/* XML 1.0, appendix F: byte order mark, the protocol, the document itself. A declaration that could
+ * be read as ASCII cannot mean UTF-16. */
+const struct ing_charset *ing_xml_charset(const void *data, size_t bytes, const char *content_type)
+{
+	const char *s = data;
+	const struct ing_charset *c = ing_charset_of_bom(s, bytes);
+	if (c == NULL)
+		c = ing_charset_of_content_type(content_type);
+	if (c == NULL && bytes >= 4 && memcmp(s, "<\0?\0", 4) == 0)
+		c = ing_charset_of_label("utf-16le", 8);
+	if (c == NULL && bytes >= 4 && memcmp(s, "\0<\0?", 4) == 0)
+		c = ing_charset_of_label("utf-16be", 8);
+	if (c == NULL) {
+		c = declared_charset(s, bytes);
+		if (c != NULL && strncmp(ing_charset_name(c), "UTF-16", 6) == 0)
+			c = NULL;
+	}
+	return c != NULL && !ing_charset_is_replacement(c) ? c : ing_charset_utf8();
+}
+
 int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
 	const struct ing_xml_limits *limits, struct ing_error *err)
 {
 	ing_tree_clear(t);
 	t->xml = true;
-	const struct ing_charset *c = charset_of(data, bytes, content_type);
+	const struct ing_charset *c = ing_xml_charset(data, bytes, content_type);
 	t->encoding = ing_charset_name(c);
 	ing_charset_skip_bom(c, &data, &bytes);
 	if (bytes == 0)

@@ -14,11 +14,16 @@
 #include "common/base/error.h"
 #include "common/markup/tree.h"
 
+struct ing_charset;
+
 struct ing_xml_limits {
 	unsigned open_elements; /* nesting; deeper is an error */
 	size_t tree_bytes;      /* memory of the tree; more is an error */
 	unsigned cpu_ms;        /* of this thread; more is an error */
 };
+
+/* The encoding of a document, as above; never NULL. content_type: as below. */
+const struct ing_charset *ing_xml_charset(const void *data, size_t bytes, const char *content_type);
 
 /* Parse into t, which is cleared first. Returns 0, -SYNTAX (line and column in err), -TOO_DEEP,
  * -TOO_BIG or -TIMEOUT; on failure t has what came before the error. content_type: a Content-Type

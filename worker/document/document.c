@@ -19,6 +19,7 @@
 #include "common/data/sniff.h"
 #include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
+#include "worker/document/tei_header.h"
 #include "worker/model/findings.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
@@ -215,6 +216,10 @@ void ing_document_examine(const struct ing_exam_request *q, const void *data, si
 	*ret_body = (struct ing_document_body){0};
 	if ((q->want & ING_WANT_ROBOTS) != 0) {
 		ing_document_robots(q, data, bytes, ret);
+		return;
+	}
+	if ((q->want & ING_WANT_TEI) != 0) {
+		ing_document_tei(q, data, bytes, ret);
 		return;
 	}
 	make_tools();

@@ -38,6 +38,8 @@ void ing_tei_found_done(struct ing_tei_found *t)
 	free(t->status);
 	free(t->error_msg);
 	free(t->version);
+	free(t->fatcat_release);
 	free(t->metadata_json);
+	free(t->text);
 	*t = (struct ing_tei_found){0};
 }

@@ -28,6 +28,12 @@
 #define ING_MAX_REPLY_BYTES ((size_t)32 << 20)
 /* A page's bibliographic record as JSON; 1,000 references take 300 KB. */
 #define ING_MAX_BIBLIO_BYTES ((size_t)1 << 20)
+/* GROBID's answer about a document, in UTF-8: what is longer is no article. The replaced system has
+ * the limit of characters; they take one byte, and rarely more than two on average. */
+#define ING_MAX_GROBID_CHARS ((size_t)12000000)
+#define ING_MAX_GROBID_BYTES ((size_t)24 << 20)
+/* What is wrong with it. */
+#define ING_MAX_GROBID_ERROR_CHARS ((size_t)1000)
 
 /* --- markup --- */
 

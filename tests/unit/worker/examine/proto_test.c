@@ -84,6 +84,11 @@ static void fill_findings(struct ing_findings *f)
 		"User-agent: *\nDisallow: /private\nAllow: /\nCrawl-delay: 2\n";
 	f->robots.txt = ing_robots_txt_parse(robots, sizeof(robots) - 1, "tester");
 	f->robots.cut = true;
+	f->tei = (struct ing_tei_found){.status = ing_strdup("success"),
+		.version = ing_strdup("0.7.2-SNAPSHOT"),
+		.fatcat_release = ing_strdup("abcdefghijklmnopqrstuvwx27"),
+		.metadata_json = ing_strdup("{\"biblio\":{}}"),
+		.text = ing_strdup("<TEI>Grüße</TEI>")};
 	f->cpu_us = 1234;
 	f->pdf_cpu_us = 5678;
 }
@@ -165,6 +170,12 @@ static void test_reply_round_trip(void **state)
 	assert_int_equal(line, 3);
 	assert_int_equal(ing_robots_txt_crawl_delay_ms(g.robots.txt), 2000);
 	assert_true(g.robots.cut);
+	assert_string_equal(g.tei.status, "success");
+	assert_null(g.tei.error_msg);
+	assert_string_equal(g.tei.version, f.tei.version);
+	assert_string_equal(g.tei.fatcat_release, f.tei.fatcat_release);
+	assert_string_equal(g.tei.metadata_json, f.tei.metadata_json);
+	assert_string_equal(g.tei.text, f.tei.text);
 	assert_true(g.cpu_us == 1234 && g.pdf_cpu_us == 5678);
 	ing_findings_done(&g);
 	ing_findings_done(&f);
@@ -219,6 +230,9 @@ static void test_reply_with_a_wrong_byte(void **state)
 			assert_int_equal(g.page.next.url == NULL, g.page.next.technique == NULL);
 			assert_true(g.pdf.page_count >= 0 && isfinite(g.pdf.page0_width));
 			assert_true(strspn(g.file.sha1hex, "0123456789abcdef") == 40);
+			assert_true(g.tei.status == NULL || strcmp(g.tei.status, "success") == 0);
+			assert_true(
+				g.tei.fatcat_release == NULL || strlen(g.tei.fatcat_release) == 26);
 			ing_findings_done(&g);
 		}
 		payload[i] = was;
@@ -328,6 +342,11 @@ static void spoil_rule_hits(struct ing_findings *f)
 {
 	f->page.rule_hits[0].flags = UINT32_MAX;
 }
+static void spoil_release(struct ing_findings *f)
+{
+	set(&f->tei.fatcat_release, "short");
+	set(&f->tei.version, "0.7\n");
+}
 
 /* clang-format off */
 static const struct spoil_case spoil_cases[] = {
@@ -352,6 +371,7 @@ static const struct spoil_case spoil_cases[] = {
 	{.name = "wall of no kind", .spoil = spoil_wall, .refused = true},
 	{.name = "odd guesses", .spoil = spoil_words},
 	{.name = "rule hits with unknown flags", .spoil = spoil_rule_hits},
+	{.name = "a release of five letters", .spoil = spoil_release},
 };
 /* clang-format on */
 
