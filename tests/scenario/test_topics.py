@@ -195,7 +195,7 @@ def test_what_the_cluster_refuses_is_said_and_the_rest_is_created(ctl, admin, ta
     assert done.returncode == 1
     assert said(done) == {"ingest-file-requests": "created", "ingest-file-results": "created",
                           "pdf.text": "refused", "ingest-file-requests-dead": "created",
-                          **{name: "created" for name in PARKED}}
+                          **{name: "created" for name in [*DERIVED.values(), *PARKED]}}
     assert f"{tag}.new.pdf.text: cannot be created: " in done.stderr
 
 
