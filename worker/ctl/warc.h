@@ -7,7 +7,6 @@
 #include "common/base/macros.h"
 
 struct ing_http_head;
-struct ing_warc_scan;
 struct ing_warc_scan_state;
 
 #define ING_CTL_WARC "warc"
@@ -25,11 +24,6 @@ struct ing_ctl_warc_record {
 };
 
 typedef void ing_ctl_warc_f(void *ctx, const struct ing_ctl_warc_record *r);
-
-/* Pushes a file from this offset on, until its end, damage, or *enough (NULL is fine). False after a
- * message on stderr: it cannot be read. */
-bool ing_ctl_warc_read(
-	const char *path, uint64_t from, struct ing_warc_scan *scan, const bool *enough);
 
 /* All records of a file. False after a message on stderr. */
 bool ing_ctl_warc_walk(

@@ -78,30 +78,27 @@ static void end_record(
 		});
 }
 
-static bool push(int fd, uint64_t at, struct ing_warc_scan *scan, const bool *enough)
+static bool push(int fd, struct ing_warc_scan *scan)
 {
 	char *block = ing_alloc(BLOCK_BYTES);
+	uint64_t at = 0;
 	ssize_t n;
-	do {
+	for (;;) {
 		n = pread(fd, block, BLOCK_BYTES, (off_t)at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0 || !ing_warc_scan_add(scan, block, (size_t)n))
 			break;
 		at += (uint64_t)n;
-	} while (enough == NULL || !*enough);
+	}
 	free(block);
 	return n >= 0;
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-bool ing_ctl_warc_read(
-	const char *path, uint64_t from, struct ing_warc_scan *scan, const bool *enough)
+static bool read_file(const char *path, struct ing_warc_scan *scan)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ing_warc_scan_restart(scan, from);
-	bool good = fd >= 0 && push(fd, from, scan, enough);
+	bool good = fd >= 0 && push(fd, scan);
 	if (!good)
 		ing_ctl_fail(ING_CTL_ENVIRONMENT, ING_CTL_WARC, "%s: %s", path, strerror(errno));
 	if (fd >= 0)
@@ -109,13 +106,15 @@ bool ing_ctl_warc_read(
 	return good;
 }
 
+/* -------------------------------------------------------------------------------------------- */
+
 bool ing_ctl_warc_walk(
 	const char *path, ing_ctl_warc_f *each, void *ctx, struct ing_warc_scan_state *ret)
 {
 	struct walk w = {.path = path, .each = each, .ctx = ctx, .check = ing_warc_check_new()};
 	struct ing_warc_scan *scan = ing_warc_scan_new(end_record, &w);
 	ing_warc_scan_watch(scan, begin_record, add_block);
-	bool good = ing_ctl_warc_read(path, 0, scan, NULL);
+	bool good = read_file(path, scan);
 	*ret = ing_warc_scan_end(scan);
 	ing_warc_scan_free(scan);
 	ing_warc_check_free(w.check);
