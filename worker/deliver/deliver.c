@@ -33,9 +33,8 @@ static struct ing_delivery **list_of_slot(struct ing_deliver *d, int32_t partiti
 
 static struct ing_delivery **list_of(struct ing_deliver *d, const struct ing_delivery *delivery)
 {
-	return delivery->kind == ING_DELIVERY_CAPTURE
-		       ? list_at(d, 0)
-		       : list_of_slot(d, delivery->token.partition_index);
+	return ing_delivery_has_token(delivery) ? list_of_slot(d, delivery->token.partition_index)
+						: list_at(d, 0);
 }
 
 static void count_delivery(struct ing_deliver *d, const struct ing_delivery *delivery, int by)
@@ -54,6 +53,9 @@ static void count_delivery(struct ing_deliver *d, const struct ing_delivery *del
 		break;
 	case ING_DELIVERY_CAPTURE:
 		d->load.captures += n;
+		break;
+	case ING_DELIVERY_DOCUMENT:
+		d->load.documents += n;
 		break;
 	}
 	d->load.side_bytes += by > 0 ? delivery->side_bytes : -delivery->side_bytes;
@@ -91,16 +93,21 @@ static bool has_source(const struct ing_deliver *d, struct ing_delivery *deliver
 /* Returns false when there is nothing to do for it. */
 static bool is_wanted(const struct ing_deliver *d, struct ing_delivery *delivery)
 {
-	if (delivery->kind == ING_DELIVERY_CAPTURE)
-		return ing_delivery_is_stored(d, delivery);
+	if (!ing_delivery_has_token(delivery))
+		return ing_delivery_is_stored(d, delivery) || delivery->side_messages != NULL;
 	return has_source(d, delivery);
 }
 
 /* ------------------------------------------------------------------------------------------ */
 
+bool ing_delivery_has_token(const struct ing_delivery *delivery)
+{
+	return delivery->kind != ING_DELIVERY_CAPTURE && delivery->kind != ING_DELIVERY_DOCUMENT;
+}
+
 bool ing_delivery_is_of_request(const struct ing_delivery *delivery)
 {
-	return delivery->kind != ING_DELIVERY_DEAD_LETTER && delivery->kind != ING_DELIVERY_CAPTURE;
+	return delivery->kind != ING_DELIVERY_DEAD_LETTER && ing_delivery_has_token(delivery);
 }
 
 void ing_delivery_set_kind(struct ing_delivery *delivery, enum ing_delivery_kind kind)
@@ -133,7 +140,7 @@ void ing_delivery_set_state(struct ing_delivery *delivery, enum ing_delivery_sta
 
 void ing_delivery_cancel(struct ing_delivery *delivery)
 {
-	if (delivery->state == ING_DELIVERY_CANCELLED || delivery->kind == ING_DELIVERY_CAPTURE)
+	if (delivery->state == ING_DELIVERY_CANCELLED || !ing_delivery_has_token(delivery))
 		return;
 	ing_delivery_set_state(delivery, ING_DELIVERY_CANCELLED);
 }
@@ -232,7 +239,10 @@ void ing_deliver_cancel(struct ing_deliver *d)
 
 bool ing_deliver_idle(const struct ing_deliver *d)
 {
-	return d->load.results + d->load.parked + d->load.dead_letters + d->load.captures == 0;
+	const struct ing_deliver_load *load = &d->load;
+	return load->results + load->parked + load->dead_letters + load->captures +
+		       load->documents ==
+	       0;
 }
 
 const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d)

@@ -10,7 +10,8 @@
  *
  * Kinds: the result of a request; a request that is parked for later; a dead letter, which has no
  * rows; an answer that an earlier process has stored and not committed, which is committed only; a
- * capture, which has an index row alone (robots.txt) and no message.
+ * capture, which has an index row alone (robots.txt) and no message; a document that was looked into again
+ * without a request, which has rows and side messages.
  *
  * States, counted by ing_deliver_stats():
  *   emitting    emit has the side messages
@@ -49,6 +50,7 @@ enum ing_delivery_kind {
 	ING_DELIVERY_DEAD_LETTER,
 	ING_DELIVERY_ANSWERED,
 	ING_DELIVERY_CAPTURE,
+	ING_DELIVERY_DOCUMENT,
 };
 
 struct ing_delivery_cdx_line {
@@ -71,14 +73,14 @@ struct ing_delivery_side_message {
 struct ing_delivery {
 	enum ing_delivery_kind kind;
 	struct ing_arena ar;    /* what the members point to, but for values of messages */
-	struct ing_token token; /* not of a capture */
+	struct ing_token token; /* not of a capture or document */
 	/* Of a result, a parked request and an answer: */
 	enum ing_lane lane;
 	uint64_t accepted_ms;   /* ing_now_ms() clock: when the request was taken in */
 	enum ing_status status; /* of a result: counted once it is delivered */
 	const char *name;       /* for the log, without passwords */
 	/* Called when it is delivered, before it is freed; not for a cancelled one, which a capture
-	 * never is. Or NULL. */
+	 * or document never is. Or NULL. */
 	void (*done)(void *ctx, const struct ing_delivery *delivery);
 	void *ctx;
 
@@ -86,7 +88,7 @@ struct ing_delivery {
 	struct ing_delivery_cdx_line *cdx_lines;
 	struct ing_rows rows;
 	struct ing_delivery_side_message *side_messages; /* in the order in which they are put */
-	struct ing_output_message message;               /* answers the request; not of a capture */
+	struct ing_output_message message; /* answers the request; not of a capture or document */
 
 	/* deliver's own. */
 	unsigned magic;
@@ -142,8 +144,8 @@ struct ing_deliver *ing_deliver_new(size_t max_message_bytes);
 void ing_deliver_wire(struct ing_deliver *d, const struct ing_deliver_stages *stages);
 void ing_deliver_free(struct ing_deliver *d); /* NULL is fine; ing_deliver_idle() */
 
-/* Takes *delivery. Returns false when there is nothing to wait for (a capture without a store, or a
- * token whose epoch is over): it is freed, and done() is not called. */
+/* Takes *delivery. Returns false when there is nothing to wait for (a capture without a store, a document
+ * without anything, or a token whose epoch is over): it is freed, and done() is not called. */
 bool ing_deliver_put(struct ing_deliver *d, struct ing_delivery **delivery);
 
 /* Whether rows, or lines of the capture index, are wanted at all. */
@@ -157,7 +159,7 @@ unsigned ing_deliver_tiers(const struct ing_deliver *d);
 
 /* Cancel the deliveries of this epoch of the partition; its next owner does the requests again. */
 void ing_deliver_revoke(struct ing_deliver *d, int32_t partition_index, uint32_t epoch);
-/* Cancel all deliveries but captures. */
+/* Cancel all deliveries but captures and documents. */
 void ing_deliver_cancel(struct ing_deliver *d);
 bool ing_deliver_idle(const struct ing_deliver *d);
 
@@ -167,7 +169,7 @@ struct ing_deliver_load {
 	unsigned parked;
 	unsigned lanes[ING_LANES_]; /* both, of each lane */
 	unsigned cancelled;         /* of both */
-	unsigned dead_letters, captures;
+	unsigned dead_letters, captures, documents;
 	size_t side_bytes;        /* of side messages */
 	uint64_t cancelled_total; /* of both, since the start */
 };

@@ -21,7 +21,7 @@ enum ing_delivery_state {
 struct ing_deliver {
 	size_t max_message_bytes;
 	struct ing_deliver_stages stages;
-	struct ing_delivery **lists; /* of captures, then by partition_index */
+	struct ing_delivery **lists; /* of those without a token, then by partition_index */
 	size_t list_count;
 	unsigned in_state[ING_DELIVERY_STATES_]; /* of those that load.results counts */
 	struct ing_deliver_load load;
@@ -31,7 +31,9 @@ struct ing_deliver {
 
 /* deliver.c */
 
-/* It answers a request that the pipeline has taken: neither a dead letter nor a capture. */
+/* It belongs to a message that was taken in. */
+bool ing_delivery_has_token(const struct ing_delivery *delivery);
+/* It answers a request that the pipeline has taken: that, and no dead letter. */
 bool ing_delivery_is_of_request(const struct ing_delivery *delivery);
 void ing_delivery_set_state(struct ing_delivery *delivery, enum ing_delivery_state state);
 void ing_delivery_set_kind(struct ing_delivery *delivery, enum ing_delivery_kind kind);

@@ -162,6 +162,14 @@ static void put_record(struct ing_delivery *delivery)
 	commit(delivery, &delivery->message);
 }
 
+static void put_record_or_finish(struct ing_delivery *delivery)
+{
+	if (ing_delivery_has_token(delivery))
+		put_record(delivery);
+	else
+		finish(delivery);
+}
+
 /* --- rows and outbox --- */
 
 static void take_answer(struct ing_delivery *delivery, struct ing_answer *a)
@@ -189,20 +197,17 @@ static void on_stored(struct ing_store_item *item)
 	}
 	if (answer != NULL)
 		take_answer(delivery, answer);
-	if (delivery->kind == ING_DELIVERY_CAPTURE)
-		finish(delivery);
-	else
-		put_record(delivery);
+	put_record_or_finish(delivery);
 }
 
 static void store_or_commit(struct ing_delivery *delivery)
 {
 	if (!ing_delivery_is_stored(delivery->deliver, delivery)) {
-		put_record(delivery);
+		put_record_or_finish(delivery);
 		return;
 	}
 	ing_delivery_set_state(delivery, ING_DELIVERY_STORING);
-	delivery->in_outbox = delivery->kind != ING_DELIVERY_CAPTURE;
+	delivery->in_outbox = ing_delivery_has_token(delivery);
 	delivery->item = (struct ing_store_item){
 		.rows = &delivery->rows,
 		.source = delivery->in_outbox ? &delivery->source : NULL,

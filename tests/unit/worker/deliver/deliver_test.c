@@ -783,6 +783,58 @@ static void a_capture_without_a_store_is_over_at_once(void **state)
 	end();
 }
 
+static struct ing_delivery *make_document(void)
+{
+	struct ing_delivery *d = ing_delivery_new(ING_DELIVERY_DOCUMENT);
+	d->done = on_delivered;
+	d->ctx = &delivered;
+	return d;
+}
+
+static void a_document_has_rows_and_messages_and_answers_nobody(void **state)
+{
+	(void)state;
+	begin(true);
+	struct ing_delivery *d = make_document();
+	set_rows(d);
+	add_message(d, ING_OUTPUT_PDF_TEXT, "words");
+	put(d);
+	assert_int_equal(ing_deliver_load(deliver)->documents, 1);
+	assert_false(ing_deliver_idle(deliver));
+	fake_expect(0, ING_OUTPUT_PDF_TEXT, "key", "words");
+	assert_int_equal(fakes.item_count, 0);
+	ing_deliver_revoke(deliver, SLOT, EPOCH);
+	ing_deliver_cancel(deliver);
+	assert_true(fake_is_wanted(0));
+	fake_emitted(0, true);
+	assert_int_equal(fakes.item_count, 1);
+	assert_int_equal(delivered, 0);
+	fake_stored();
+	assert_int_equal(delivered, 1);
+	assert_int_equal(fakes.finished_count, 0);
+	assert_int_equal(stats().results, 0);
+	assert_true(ing_deliver_idle(deliver));
+	end();
+}
+
+static void a_document_needs_no_store_and_no_message(void **state)
+{
+	(void)state;
+	begin(false);
+	struct ing_delivery *d = make_document();
+	set_rows(d);
+	add_message(d, ING_OUTPUT_PDF_TEXT, "words");
+	put(d);
+	fake_emitted(0, true);
+	assert_int_equal(delivered, 1);
+	d = make_document();
+	set_rows(d); /* with nobody to write them */
+	assert_false(ing_deliver_put(deliver, &d));
+	assert_null(d);
+	assert_int_equal(delivered, 1);
+	end();
+}
+
 /* --- calling off --- */
 
 /* How far a delivery has come. */
@@ -972,6 +1024,8 @@ int main(void)
 		cmocka_unit_test(a_dead_letter_keeps_the_headers_of_its_message),
 		cmocka_unit_test(a_capture_is_stored_and_nothing_else),
 		cmocka_unit_test(a_capture_without_a_store_is_over_at_once),
+		cmocka_unit_test(a_document_has_rows_and_messages_and_answers_nobody),
+		cmocka_unit_test(a_document_needs_no_store_and_no_message),
 		cmocka_unit_test(a_delivery_can_be_called_off_at_any_point),
 		cmocka_unit_test(what_is_committed_although_it_was_called_off_counts),
 		cmocka_unit_test(what_emit_has_dropped_is_called_off),
