@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/data/xml_front.h"
+
 #define HEAD_BYTES ((size_t)1024) /* what the refinements look at */
 
 static magic_t database;
@@ -102,18 +104,36 @@ static bool holds(struct text t, const char *lower)
 	return false;
 }
 
-/* Libmagic stops at "some XML". */
+/* What the front of an XML document says by itself, or NULL. An undeclared root <html> was seen
+ * before; an undeclared root of an unknown name may be anything. */
+static const char *type_of_xml_kind(enum ing_xml_kind kind, bool declared)
+{
+	switch (kind) {
+	case ING_XML_JATS:
+		return "application/jats+xml";
+	case ING_XML_TEI:
+		return "application/tei+xml";
+	case ING_XML_XHTML:
+		return declared ? "application/xhtml+xml" : NULL;
+	case ING_XML_HTML:
+		return declared ? "text/html" : NULL;
+	case ING_XML_PUBMED:
+		return "text/xml";
+	case ING_XML_NONE:
+	case ING_XML_OTHER:
+	case ING_XML_SVG:
+		break;
+	}
+	return NULL;
+}
+
+/* Libmagic stops at "some XML"; this is for what has no front that could be read. */
 static const char *refine_xml(struct text head, const char *type)
 {
 	bool html = holds(head, "<html");
 	if (holds(head, "<htm") && holds(head, "http://www.w3.org/1999/xhtml"))
 		return "application/xhtml+xml";
-	if (html)
-		return "text/html";
-	if (holds(head, "<article ") || holds(head, "//DTD JATS") ||
-		holds(head, "//NLM//DTD Journal"))
-		return "application/jats+xml";
-	return type;
+	return html ? "text/html" : type;
 }
 
 static bool is_any_of(const char *type, const char *const *list, size_t n)
@@ -151,6 +171,21 @@ static const char *query_libmagic(const void *data, size_t bytes)
 	return type;
 }
 
+static const char *look_closer(const void *data, size_t bytes, struct text head)
+{
+	bool declared;
+	enum ing_xml_kind kind = ing_xml_front_kind(data, bytes, &declared);
+	const char *type = type_of_xml_kind(kind, declared);
+	if (type != NULL)
+		return type;
+	type = query_libmagic(data, ING_MIN(bytes, ING_SNIFF_BYTES));
+	if (!declared || kind == ING_XML_NONE)
+		return refine(head, type);
+	/* Libmagic takes some XML for HTML by what stands in it, and UTF-16 for text. */
+	static const char *const other[] = {"text/plain", "text/html", "application/octet-stream"};
+	return is_any_of(type, other, ING_ARRAY_LEN(other)) ? "text/xml" : type;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_sniff_warm(void)
@@ -186,7 +221,7 @@ void ing_sniff(const void *data, size_t bytes, char ret[ING_MEDIA_TYPE_BYTES])
 	else if (is_plainly_html(head))
 		type = "text/html";
 	else
-		type = refine(head, query_libmagic(data, ING_MIN(bytes, ING_SNIFF_BYTES)));
+		type = look_closer(data, bytes, head);
 	size_t n = strlen(type);
 	memcpy(ret, type, n + 1);
 }
