@@ -23,6 +23,7 @@
 #include "common/base/utf8.h"
 #include "common/markup/charset.h"
 #include "common/markup/entity.h"
+#include "common/markup/xml_writer.h"
 
 #define MAX_ATTRIBUTES 1024 /* of one tag */
 #define MAX_DECLARATION_BYTES ((size_t)16 << 10)
@@ -40,6 +41,9 @@ struct reader {
 	xmlEntity entity;    /* the last one asked for */
 	struct ing_buf text; /* of a text node; comes in pieces */
 	unsigned depth, events;
+	const char *const *hollow;
+	unsigned hollow_depth;         /* of the hollow element we are in; 0: in none */
+	struct ing_xml_writer *writer; /* NULL: not wanted */
 	uint64_t cpu_end_ns;
 	int fail;         /* 0, or the first -ING_FAIL_x */
 	ptrdiff_t unread; /* bytes behind the place of the error */
@@ -79,13 +83,33 @@ static void flush_text(struct reader *r)
 static void add_node(struct reader *r, enum ing_node_kind kind, const char *data, size_t bytes)
 {
 	flush_text(r);
-	if (!ing_tree_add_text(r->t, kind, data, bytes, false))
+	if (r->hollow_depth == 0 && !ing_tree_add_text(r->t, kind, data, bytes, false))
 		stop_with(r, ING_FAIL_TOO_BIG, "too many nodes");
 }
 
 /* --- callbacks --- */
 
-static void on_start(void *ctx, const xmlChar *name, const xmlChar **attrs)
+static bool is_hollow(const struct reader *r, const char *name)
+{
+	for (const char *const *h = r->hollow; h != NULL && *h != NULL; h++)
+		if (strcmp(*h, name) == 0)
+			return true;
+	return false;
+}
+
+static bool add_element(struct reader *r, const char *name, const char *const *attrs)
+{
+	flush_text(r);
+	bool ok = ing_tree_open(r->t, ing_tree_intern(r->t, name, strlen(name)));
+	for (; ok && attrs != NULL && attrs[0] != NULL; attrs += 2) {
+		const char *value = attrs[1] != NULL ? attrs[1] : "";
+		uint32_t id = ing_tree_intern(r->t, attrs[0], strlen(attrs[0]));
+		ok = ing_tree_add_attr(r->t, id, value, strlen(value), false);
+	}
+	return ok;
+}
+
+static void on_start(void *ctx, const xmlChar *name, const xmlChar **attributes)
 {
 	struct reader *r = ctx;
 	if (!go_on(r))
@@ -94,43 +118,59 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar **attrs)
 		stop_with(r, ING_FAIL_TOO_DEEP, "elements are nested too deep");
 		return;
 	}
-	flush_text(r);
+	/* xmlChar is unsigned char, and of UTF-8. */
 	const char *s = (const char *)name;
-	bool ok = ing_tree_open(r->t, ing_tree_intern(r->t, s, strlen(s)));
-	r->depth += ok;
-	for (; ok && attrs != NULL && attrs[0] != NULL; attrs += 2) {
-		const char *value = attrs[1] != NULL ? (const char *)attrs[1] : "";
-		s = (const char *)attrs[0];
-		ok = ing_tree_add_attr(
-			r->t, ing_tree_intern(r->t, s, strlen(s)), value, strlen(value), false);
-	}
-	if (!ok)
+	const char *const *attrs = (const char *const *)(const void *)attributes;
+	if (r->writer != NULL)
+		ing_xml_writer_open(r->writer, s, attrs);
+	if (r->hollow_depth == 0 && !add_element(r, s, attrs)) {
 		stop_with(r, ING_FAIL_TOO_BIG, "too many elements or attributes");
+		return;
+	}
+	r->depth++;
+	if (r->hollow_depth == 0 && is_hollow(r, s))
+		r->hollow_depth = r->depth;
 }
 
 static void on_end(void *ctx, const xmlChar *name)
 {
 	struct reader *r = ctx;
-	(void)name;
 	if (!go_on(r) || r->depth == 0)
 		return;
-	flush_text(r);
-	ing_tree_close(r->t);
+	if (r->writer != NULL)
+		ing_xml_writer_close(r->writer, (const char *)name);
+	if (r->hollow_depth == r->depth)
+		r->hollow_depth = 0;
+	if (r->hollow_depth == 0) {
+		flush_text(r);
+		ing_tree_close(r->t);
+	}
 	r->depth--;
+}
+
+static void write_text(struct reader *r, const xmlChar *data, int bytes)
+{
+	if (r->writer != NULL && r->depth > 0)
+		ing_xml_writer_text(r->writer, (const char *)data, (size_t)bytes);
 }
 
 static void on_text(void *ctx, const xmlChar *data, int bytes)
 {
 	struct reader *r = ctx;
-	if (go_on(r) && r->depth > 0 && bytes > 0)
+	if (!go_on(r) || r->depth == 0 || bytes <= 0)
+		return;
+	write_text(r, data, bytes);
+	if (r->hollow_depth == 0)
 		ing_buf_add(&r->text, data, (size_t)bytes);
 }
 
 static void on_cdata(void *ctx, const xmlChar *data, int bytes)
 {
 	struct reader *r = ctx;
-	if (go_on(r) && bytes >= 0)
-		add_node(r, ING_NODE_CDATA, (const char *)data, (size_t)bytes);
+	if (!go_on(r) || bytes < 0)
+		return;
+	write_text(r, data, bytes);
+	add_node(r, ING_NODE_CDATA, (const char *)data, (size_t)bytes);
 }
 
 static void on_comment(void *ctx, const xmlChar *data)
@@ -426,6 +466,18 @@ static int parse_utf8(struct reader *r, const char *s, size_t bytes)
 		s[bad] == '\0' ? "XML: a NUL byte" : "XML: bytes that are not UTF-8");
 }
 
+/* On failure the buffer is left empty. */
+static int finish_rewriting(
+	struct ing_xml_writer *writer, struct ing_buf *rewritten, int fail, struct ing_error *err)
+{
+	if (fail == 0)
+		fail = ing_xml_writer_finish(writer, err);
+	ing_xml_writer_free(writer);
+	if (fail != 0)
+		ing_buf_done(rewritten);
+	return fail;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 /* XML 1.0, appendix F: byte order mark, the protocol, the document itself. A declaration that could
@@ -448,8 +500,8 @@ const struct ing_charset *ing_xml_charset(const void *data, size_t bytes, const 
 	return c != NULL && !ing_charset_is_replacement(c) ? c : ing_charset_utf8();
 }
 
-int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
-	const struct ing_xml_limits *limits, struct ing_error *err)
+int ing_xml_parse_for(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
+	const struct ing_xml_limits *limits, const struct ing_xml_uses *uses, struct ing_error *err)
 {
 	ing_tree_clear(t);
 	t->xml = true;
@@ -465,6 +517,8 @@ int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char
 		.limits = limits,
 		.err = err,
 		.cpu_end_ns = ing_thread_cpu_ns() + (uint64_t)limits->cpu_ms * 1000000,
+		.hollow = uses->hollow,
+		.writer = uses->rewritten != NULL ? ing_xml_writer_new(uses->rewritten) : NULL,
 	};
 	ing_buf_init(&r.text, limits->tree_bytes);
 	struct ing_buf decoded;
@@ -480,5 +534,12 @@ int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char
 	ing_buf_done(&decoded);
 	ing_buf_done(&r.text);
 	ing_entities_free(r.entities);
-	return fail;
+	return r.writer != NULL ? finish_rewriting(r.writer, uses->rewritten, fail, err) : fail;
+}
+
+int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
+	const struct ing_xml_limits *limits, struct ing_error *err)
+{
+	static const struct ing_xml_uses none;
+	return ing_xml_parse_for(t, data, bytes, content_type, limits, &none, err);
 }

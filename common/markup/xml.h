@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/markup/tree.h"
 
+struct ing_buf;
 struct ing_charset;
 
 struct ing_xml_limits {
@@ -30,3 +31,20 @@ const struct ing_charset *ing_xml_charset(const void *data, size_t bytes, const 
  * value or NULL. */
 int ing_xml_parse(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
 	const struct ing_xml_limits *limits, struct ing_error *err) ING_MUST_CHECK;
+
+/* More to do with the document in the same pass. */
+struct ing_xml_uses {
+	/* The same document, re-serialised as UTF-8 without DOCTYPE, comments and processing
+	 * instructions, entities and CDATA being text (xml_writer.h); empty on failure. NULL: not
+	 * wanted. Its ceiling is the caller's. */
+	struct ing_buf *rewritten;
+	/* Names of elements of which the tree gets nothing but themselves: it stays small where
+	 * nobody looks into them. NULL-terminated, or NULL. */
+	const char *const *hollow;
+};
+
+/* The same with more uses. A document that is well-formed but cannot be rewritten is parsed; err has
+ * the reason and the return value is that of ing_xml_writer_finish(). */
+int ing_xml_parse_for(struct ing_tree *t, const void *data, size_t bytes, const char *content_type,
+	const struct ing_xml_limits *limits, const struct ing_xml_uses *uses,
+	struct ing_error *err) ING_MUST_CHECK;
