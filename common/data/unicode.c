@@ -7,9 +7,12 @@
  */
 #include "common/data/unicode.h"
 
+#include <stdlib.h>
 #include <unicase.h>
 #include <unictype.h>
+#include <uninorm.h>
 
+#include "common/base/macros.h"
 #include "common/base/utf8.h"
 
 #define SIGMA 0x3a3
@@ -18,6 +21,9 @@
 #define I_WITH_DOT 0x130
 
 #define CASED (UC_CATEGORY_MASK_Lu | UC_CATEGORY_MASK_Ll | UC_CATEGORY_MASK_Lt)
+#define LETTERS UC_CATEGORY_MASK_L
+#define MAX_LETTERS_BYTES                                                                          \
+	((size_t)4096) /* of text, whose decomposition is up to 11 times as long */
 #define SPACES (UC_CATEGORY_MASK_Z | UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Cf)
 
 /* Is the nearest character before s[at] that a word can have at its end a letter with case? */
@@ -119,4 +125,24 @@ void ing_unicode_lower(const char *s, size_t bytes, struct ing_buf *out)
 		}
 		i += n;
 	}
+}
+
+void ing_unicode_letters(const char *s, size_t bytes, struct ing_buf *out)
+{
+	size_t length = 0;
+	char *clean = ing_utf8_clean(s, ING_MIN(bytes, MAX_LETTERS_BYTES), &length);
+	uint8_t *apart = u8_normalize(UNINORM_NFKD, (const uint8_t *)clean, length, NULL, &length);
+	struct ing_buf letters;
+	ing_buf_init(&letters, out->max);
+	for (size_t i = 0; apart != NULL && i < length;) {
+		uint32_t c;
+		size_t n = ing_utf8_decode((const char *)apart + i, length - i, &c);
+		if (c != 0xfffd && uc_is_general_category_withtable(c, LETTERS))
+			ing_buf_add(&letters, apart + i, n);
+		i += n;
+	}
+	ing_unicode_lower(ing_buf_str(&letters), letters.len, out);
+	ing_buf_done(&letters);
+	free(apart);
+	free(clean);
 }

@@ -27,3 +27,8 @@ enum ing_char_class ing_char_class(uint32_t code_point);
  * simple mappings, U+0130 as "i" with U+0307, and a capital sigma at the end of a word as the final
  * one. Ill-formed bytes are copied. At out's ceiling out fails. Linear in bytes. */
 void ing_unicode_lower(const char *s, size_t bytes, struct ing_buf *out);
+
+/* Append the letters of UTF-8 text in lower case without their marks ("Müller-Ågren" is
+ * "mulleragren"), compatibility forms as what they stand for (NFKD). Ill-formed bytes are dropped.
+ * At most the first 4,096 bytes of text are read. */
+void ing_unicode_letters(const char *s, size_t bytes, struct ing_buf *out);

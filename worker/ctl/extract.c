@@ -12,6 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/data/json.h"
+#include "common/data/sniff.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/ctl/child.h"
@@ -20,6 +21,7 @@
 #include "worker/ctl/rules.h"
 #include "worker/ctl/url_arg.h"
 #include "worker/document/document.h"
+#include "worker/document/xml/xml_document.h"
 #include "worker/model/findings.h"
 
 #define VERB "extract"
@@ -94,6 +96,33 @@ static void extract_html(void *ctx, struct ing_buf *out)
 	ing_findings_done(&f);
 }
 
+/* In the child. */
+static void extract_xml(void *ctx, struct ing_buf *out)
+{
+	const struct task *task = ctx;
+	char mimetype[ING_MEDIA_TYPE_BYTES];
+	ing_sniff(ing_buf_str(&task->file), task->file.len, mimetype);
+	struct ing_xml_found found = {0};
+	struct ing_xml_reader *reader = ing_xml_reader_new();
+	json_t *publication = NULL;
+	if (ing_xml_is_document_type(mimetype)) {
+		ing_xml_read(reader, ing_buf_str(&task->file), task->file.len, mimetype,
+			task->content_type, &found);
+		publication = ing_xml_reader_publication(reader);
+	}
+	json_t *o = json_object();
+	ing_json_set_text(o, "status", found.status != NULL ? found.status : "not-xml");
+	if (found.error_msg != NULL)
+		ing_json_set_text(o, "error_msg", found.error_msg);
+	ing_json_set_text(o, "mimetype", mimetype);
+	ing_json_set_text(o, "root", ing_xml_reader_root(reader));
+	ing_json_set_bool(o, "jats", strcmp(mimetype, "application/jats+xml") == 0);
+	ing_json_set(o, "publication", publication);
+	ing_ctl_json_add_line(o, out);
+	ing_xml_found_done(&found);
+	ing_xml_reader_free(reader);
+}
+
 /* Prints the child's answer; a status other than success is a negative one. */
 static int print_answer(const char *path, const struct ing_buf *answer)
 {
@@ -148,12 +177,14 @@ static int extract_by_rules(const struct ing_ctl *ctl, const char *path, struct 
 static void print_help(void)
 {
 	puts("usage: ingestctl extract pdf FILE\n"
+	     "       ingestctl extract xml [--content-type VALUE] FILE\n"
 	     "       ingestctl extract html [--url URL] [--content-type VALUE] FILE\n"
 	     "       ingestctl extract html --batch FILE\n"
 	     "\n"
 	     "Prints what the worker extracts from FILE (- is standard input) as one JSON object.\n"
-	     "pdf: metadata, the Info dictionary, XMP and the text of all pages. html: the title and\n"
-	     "the link to the document. The exit status is 1 if the status is not \"success\".\n"
+	     "pdf: metadata, the Info dictionary, XMP and the text of all pages. xml: the root element,\n"
+	     "and the parts of the publication if it is JATS. html: the title and the link to the\n"
+	     "document. The exit status is 1 if the status is not \"success\".\n"
 	     "\n"
 	     "  --url URL             URL of the page, for its relative links\n"
 	     "  --content-type VALUE  its Content-Type header, for the charset\n"
@@ -195,19 +226,19 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	}
 	if (ing_ctl_check_url(VERB, task.url) != ING_CTL_OK)
 		return ING_CTL_USAGE;
-	if (argc - optind >= 1 && strcmp(argv[optind], "xml") == 0)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "xml is not supported in this version");
 	if (batch != NULL && (argc - optind != 1 || strcmp(argv[optind], "html") != 0))
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch is for html, without a file");
 	if (batch != NULL)
 		return ing_ctl_extract_html_batch(batch);
 	if (argc - optind != 2)
 		return ing_ctl_fail(
-			ING_CTL_USAGE, VERB, "expected a kind (pdf or html) and one file");
+			ING_CTL_USAGE, VERB, "expected a kind (pdf, xml or html) and one file");
 	if (strcmp(argv[optind], "pdf") == 0)
 		return extract(argv[optind + 1], extract_pdf, &task);
+	if (strcmp(argv[optind], "xml") == 0)
+		return extract(argv[optind + 1], extract_xml, &task);
 	if (strcmp(argv[optind], "html") == 0)
 		return extract_by_rules(ctl, argv[optind + 1], &task);
 	return ing_ctl_fail(
-		ING_CTL_USAGE, VERB, "%s: unknown kind; expected pdf or html", argv[optind]);
+		ING_CTL_USAGE, VERB, "%s: unknown kind; expected pdf, xml or html", argv[optind]);
 }

@@ -19,6 +19,7 @@
 #include "common/data/sniff.h"
 #include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
+#include "worker/document/xml/xml_document.h"
 #include "worker/document/tei_header.h"
 #include "worker/model/findings.h"
 #include "worker/model/limits.h"
@@ -27,6 +28,7 @@
 static const struct ing_rules *rules; /* NULL: none */
 static struct ing_digester *digester;
 static struct ing_scraper *scraper;
+static struct ing_xml_reader *xml_reader;
 
 static void make_tools(void)
 {
@@ -34,6 +36,8 @@ static void make_tools(void)
 		digester = ing_digester_new(ING_DIGEST_ALL);
 	if (scraper == NULL)
 		scraper = ing_scraper_new(rules);
+	if (xml_reader == NULL)
+		xml_reader = ing_xml_reader_new();
 }
 
 /* Media types that a file compressed on purpose is not served with. */
@@ -208,6 +212,14 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	ing_scraper_clear(scraper);
 }
 
+static void read_xml(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_findings *ret)
+{
+	ing_xml_read(xml_reader, body->data, body->bytes, ret->file.mimetype, q->content_type,
+		&ret->xml);
+	ing_xml_reader_clear(xml_reader);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
@@ -236,6 +248,8 @@ void ing_document_examine(const struct ing_exam_request *q, const void *data, si
 	if ((q->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0 &&
 		ing_sniff_is_html(ret->file.mimetype))
 		read_page(q, ret_body, &ret->page);
+	if ((q->want & ING_WANT_XML) != 0 && ing_xml_is_document_type(ret->file.mimetype))
+		read_xml(q, ret_body, ret);
 }
 
 void ing_document_use_rules(const struct ing_rules *borrowed)

@@ -21,6 +21,7 @@ void ing_text_found_done(struct ing_text_found *t)
 void ing_xml_found_done(struct ing_xml_found *x)
 {
 	free(x->status);
+	free(x->error_msg);
 	free(x->jats_xml);
 	*x = (struct ing_xml_found){0};
 }

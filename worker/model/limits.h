@@ -47,6 +47,8 @@
 #define ING_MAX_TREE_BYTES ((size_t)8 << 20)
 /* Tree of an XML document: the largest articles have 20 MB of text. */
 #define ING_MAX_XML_TREE_BYTES ((size_t)256 << 20)
+/* Parsing one XML document: 128 MB of ordinary markup take 2 s. */
+#define ING_MAX_XML_CPU_MS 10000
 /* Parsing one page: 16 MiB of ordinary markup take 300 ms. */
 #define ING_MAX_PAGE_CPU_MS 2000
 /* All selectors of one page; the slowest ordinary ones take 5 ms. */

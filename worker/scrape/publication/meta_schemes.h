@@ -21,6 +21,9 @@ struct ing_publication_fields {
 	bool oa;                   /* open access; false: unknown */
 };
 
+/* Returns the publication's parts (publication.h), a new reference. */
+json_t *ing_publication_fields_json(const struct ing_publication_fields *fields);
+
 /* Add what the page's <meta> elements say to `fields`, which may have values from the site's rules.
  * page_type is the type of the page: no value gets a better one. */
 void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_type,

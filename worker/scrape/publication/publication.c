@@ -210,7 +210,16 @@ static void read_page(const struct publication_reader *r)
 	ing_buf_done(&text);
 }
 
-static json_t *write_json(const struct ing_publication_fields *fields)
+/* Whether it is an http(s) URL other than the page's own that may be followed. */
+static bool leads_elsewhere(const struct ing_view *v, const char *url)
+{
+	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
+	       !ing_link_is_ignored(url) && !ing_link_is_self(v, url);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+json_t *ing_publication_fields_json(const struct ing_publication_fields *fields)
 {
 	static const struct {
 		const char *name;
@@ -244,15 +253,6 @@ static json_t *write_json(const struct ing_publication_fields *fields)
 	return j;
 }
 
-/* Whether it is an http(s) URL other than the page's own that may be followed. */
-static bool leads_elsewhere(const struct ing_view *v, const char *url)
-{
-	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
-	       !ing_link_is_ignored(url) && !ing_link_is_self(v, url);
-}
-
-/* -------------------------------------------------------------------------------------------- */
-
 json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
 	enum ing_part_type type, json_t **ret_links)
 {
@@ -265,7 +265,7 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_
 		read_page(&r);
 	ing_meta_schemes_read(v, type, fields);
 	*ret_links = ing_fulltext_links_json(&fields->links);
-	return write_json(fields);
+	return ing_publication_fields_json(fields);
 }
 
 const char *ing_publication_pdf_url(

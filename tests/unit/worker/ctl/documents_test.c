@@ -126,6 +126,14 @@ static void extract_pdf_prints_facts_and_text(void **state)
 	json_decref(o);
 }
 
+static void write_file(char *path, const char *text)
+{
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
 static void extract_html_prints_what_the_page_says(void **state)
 {
 	static const char page[] = "<!doctype html><title>\xcf\xf0</title>"
@@ -154,12 +162,42 @@ static void extract_html_prints_what_the_page_says(void **state)
 	json_decref(o);
 }
 
-static void write_file(char *path, const char *text)
+static void extract_xml_prints_the_publication(void **state)
 {
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	(void)state;
+	const char *jats = ING_TEST_DATA "/jats/article.xml";
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "xml", jats), ING_CTL_OK);
+	json_t *o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "success");
+	assert_string(o, "mimetype", "application/jats+xml");
+	assert_string(o, "root", "article");
+	assert_true(json_is_true(json_object_get(o, "jats")));
+	json_t *publication = json_object_get(o, "publication");
+	assert_string(json_object_get(publication, "pmid"), "content", "12345678");
+	assert_string(publication, "journal_title", "Revue d'études");
+	json_decref(o);
+
+	char path[] = "/tmp/extract-XXXXXX";
+	write_file(path, "<?xml version='1.0'?>\n<doc>\n<a></doc>");
+	int code = RUN(ing_ctl_extract, "extract", "xml", path);
+	unlink(path);
+	assert_int_equal(code, ING_CTL_NEGATIVE);
+	o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "xml-parse-error");
+	assert_string(o, "mimetype", "text/xml");
+	assert_string(o, "root", "doc");
+	assert_true(json_is_false(json_object_get(o, "jats")));
+	assert_string(o, "publication", NULL);
+	assert_non_null(strstr(json_string_value(json_object_get(o, "error_msg")), "mismatch"));
+	json_decref(o);
+
+	assert_int_equal(
+		RUN(ing_ctl_extract, "extract", "xml", PDF("article.pdf")), ING_CTL_NEGATIVE);
+	o = json_loads(printed, 0, NULL);
+	assert_string(o, "status", "not-xml");
+	assert_string(o, "mimetype", "application/pdf");
+	assert_string(o, "root", NULL);
+	json_decref(o);
 }
 
 static void extract_answers_each_line_of_a_batch(void **state)
@@ -201,7 +239,7 @@ static void wrong_calls_are_usage(void **state)
 	assert_int_equal(RUN(ing_ctl_identify, "identify", "--bogus"), ING_CTL_USAGE);
 	assert_int_equal(RUN(ing_ctl_extract, "extract"), ING_CTL_USAGE);
 	assert_int_equal(RUN(ing_ctl_extract, "extract", "pdf"), ING_CTL_USAGE);
-	assert_int_equal(RUN(ing_ctl_extract, "extract", "xml", "x"), ING_CTL_USAGE);
+	assert_int_equal(RUN(ing_ctl_extract, "extract", "xml"), ING_CTL_USAGE);
 	assert_int_equal(RUN(ing_ctl_extract, "extract", "djvu", "x"), ING_CTL_USAGE);
 	assert_string_equal(printed, "");
 	assert_int_equal(
@@ -400,6 +438,7 @@ int main(void)
 		cmocka_unit_test(identify_goes_on_after_a_bad_file),
 		cmocka_unit_test(extract_pdf_prints_facts_and_text),
 		cmocka_unit_test(extract_html_prints_what_the_page_says),
+		cmocka_unit_test(extract_xml_prints_the_publication),
 		cmocka_unit_test(extract_answers_each_line_of_a_batch),
 		cmocka_unit_test(wrong_calls_are_usage),
 		cmocka_unit_test(a_child_that_fails_is_a_message),

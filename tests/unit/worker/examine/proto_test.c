@@ -14,6 +14,7 @@
 
 #include "common/net/robots.h"
 #include "worker/examine/proto.h"
+#include "worker/examine/proto_parts.h"
 #include "worker/examine/wire.h"
 #include "worker/model/limits.h"
 
@@ -84,6 +85,8 @@ static void fill_findings(struct ing_findings *f)
 		"User-agent: *\nDisallow: /private\nAllow: /\nCrawl-delay: 2\n";
 	f->robots.txt = ing_robots_txt_parse(robots, sizeof(robots) - 1, "tester");
 	f->robots.cut = true;
+	f->xml = (struct ing_xml_found){
+		.status = ing_strdup("success"), .jats_xml = ing_strdup("<article>é</article>")};
 	f->tei = (struct ing_tei_found){.status = ing_strdup("success"),
 		.version = ing_strdup("0.7.2-SNAPSHOT"),
 		.fatcat_release = ing_strdup("abcdefghijklmnopqrstuvwx27"),
@@ -170,6 +173,9 @@ static void test_reply_round_trip(void **state)
 	assert_int_equal(line, 3);
 	assert_int_equal(ing_robots_txt_crawl_delay_ms(g.robots.txt), 2000);
 	assert_true(g.robots.cut);
+	assert_string_equal(g.xml.status, "success");
+	assert_null(g.xml.error_msg);
+	assert_string_equal(g.xml.jats_xml, f.xml.jats_xml);
 	assert_string_equal(g.tei.status, "success");
 	assert_null(g.tei.error_msg);
 	assert_string_equal(g.tei.version, f.tei.version);
@@ -823,10 +829,44 @@ static void test_pdf_status_is_a_known_one(void **state)
 	ing_buf_done(&b);
 }
 
+/* A process that was taken over may say anything; what cannot be is refused. */
+static void test_xml_that_cannot_be(void **state)
+{
+	static const struct {
+		const char *status, *jats_xml;
+		bool good;
+	} cases[] = {
+		{"success", "<article/>", true},
+		{"success", NULL, true},
+		{"xml-parse-error", NULL, true},
+		{NULL, NULL, true},
+		{"xml-parse-error", "<article/>", false},
+		{NULL, "<article/>", false},
+		{"fine", NULL, false},
+		{"succ ess", NULL, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_buf b;
+		struct ing_wire w;
+		struct ing_xml_found found = {0};
+		ing_buf_init(&b, 4096);
+		ing_wire_put_whole(&b, cases[i].status, 100);
+		ing_wire_put_whole(&b, NULL, 100);
+		ing_wire_put_whole(&b, cases[i].jats_xml, 100);
+		ing_wire_init(&w, b.data, b.len);
+		ing_proto_get_xml(&w, &found);
+		assert_int_equal(ing_wire_end(&w), cases[i].good);
+		ing_xml_found_done(&found);
+		ing_buf_done(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reply_round_trip),
+		cmocka_unit_test(test_xml_that_cannot_be),
 		cmocka_unit_test(test_reply_must_be_whole),
 		cmocka_unit_test(test_reply_with_a_wrong_byte),
 		cmocka_unit_test(test_spoilt_findings),

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A text is a sequence of blocks: a section's heading, a paragraph, a figure with its caption. Each
+ * element is read once, however sections are nested in one another and in boxes.
+ */
+#include "worker/document/xml/jats.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/base/macros.h"
+#include "worker/document/xml/jats_priv.h"
+#include "worker/scrape/biblio/ident.h"
+#include "worker/scrape/jsoup/text.h"
+#include "worker/scrape/publication/meta_schemes.h"
+
+#define MAX_TEXT_BYTES ((size_t)16 << 20) /* of all blocks; books have 4 MB */
+#define MAX_FIELD_BYTES ((size_t)64 << 10)
+
+const char *const ing_jats_hollow[] = {"ref-list", NULL};
+
+struct jats {
+	struct ing_tree *t;
+	struct ing_arena *ar;
+	ing_node article, front, meta; /* meta: <article-meta>, or the front; NONE: there is none */
+	enum ing_part_type type;
+	struct ing_publication_fields *fields;
+};
+
+/* --- the tree --- */
+
+ing_node ing_jats_sibling(const struct ing_tree *t, ing_node n, const char *name)
+{
+	while ((n = ing_tree_next_sibling(t, n)) != ING_NODE_NONE)
+		if (ing_tree_is(t, n, name))
+			return n;
+	return ING_NODE_NONE;
+}
+
+ing_node ing_jats_child(const struct ing_tree *t, ing_node parent, const char *name)
+{
+	ing_node n = parent != ING_NODE_NONE ? ing_tree_first_child(t, parent) : ING_NODE_NONE;
+	return n == ING_NODE_NONE || ing_tree_is(t, n, name) ? n : ing_jats_sibling(t, n, name);
+}
+
+ing_node ing_jats_below(const struct ing_tree *t, ing_node n, const char *name)
+{
+	return n != ING_NODE_NONE ? ing_tree_next_named(t, n, n, name) : ING_NODE_NONE;
+}
+
+bool ing_jats_attr_is(const struct ing_tree *t, ing_node n, const char *name, const char *value)
+{
+	const char *v = ing_tree_attr(t, n, name, NULL);
+	return v != NULL && strcasecmp(v, value) == 0;
+}
+
+bool ing_jats_text(const struct ing_tree *t, ing_node n, struct ing_buf *out)
+{
+	struct ing_buf text;
+	ing_buf_init(&text, out->max - out->len);
+	ing_text(t, n, &text);
+	size_t before = out->len;
+	ing_text_normalise(ing_buf_str(&text), text.len, true, out);
+	if (out->len > before && out->data[out->len - 1] == ' ')
+		out->data[--out->len] = '\0';
+	ing_buf_done(&text);
+	return out->len > before;
+}
+
+const char *ing_jats_text_dup(
+	const struct ing_tree *t, ing_node n, struct ing_arena *ar, size_t max_bytes)
+{
+	if (n == ING_NODE_NONE)
+		return NULL;
+	struct ing_buf text;
+	ing_buf_init(&text, max_bytes);
+	bool any = ing_jats_text(t, n, &text);
+	const char *copy = any ? ing_arena_strndup(ar, ing_buf_str(&text), text.len) : NULL;
+	ing_buf_done(&text);
+	return copy;
+}
+
+/* --- blocks --- */
+
+static bool is_any_of(const struct ing_tree *t, ing_node n, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		if (ing_tree_is(t, n, *names))
+			return true;
+	return false;
+}
+
+static void add_block(const struct ing_tree *t, ing_node n, struct ing_buf *out)
+{
+	size_t before = out->len;
+	if (before > 0)
+		ing_buf_add_str(out, "\n\n");
+	if (!ing_jats_text(t, n, out) && out->data != NULL) {
+		out->len = before;
+		out->data[before] = '\0';
+	}
+}
+
+/* Whether n is read child by child: a section, and what has sections in it. */
+static bool is_divided(const struct ing_tree *t, ing_node n)
+{
+	static const char *const boxes[] = {"boxed-text", "notes", "app", "app-group", NULL};
+	return ing_tree_is(t, n, "sec") ||
+	       (is_any_of(t, n, boxes) && ing_jats_below(t, n, "sec") != ING_NODE_NONE);
+}
+
+/* The blocks below root. */
+static void add_blocks(const struct ing_tree *t, ing_node root, struct ing_buf *out)
+{
+	static const char *const skipped[] = {"sig-block", "sec-meta", "ref-list", NULL};
+	for (ing_node n = root + 1; n < t->nodes[root].end && !out->failed;) {
+		bool element = t->nodes[n].kind == ING_NODE_ELEMENT;
+		if (element && is_divided(t, n)) {
+			n++;
+			continue;
+		}
+		bool text = t->nodes[n].kind == ING_NODE_TEXT || t->nodes[n].kind == ING_NODE_CDATA;
+		if (text || (element && !is_any_of(t, n, skipped)))
+			add_block(t, n, out);
+		n = t->nodes[n].end;
+	}
+}
+
+/* Terms and what they mean, as blocks. */
+static void add_glossary(const struct ing_tree *t, ing_node glossary, struct ing_buf *out)
+{
+	static const char *const kept[] = {"term-head", "def-head", "term", "def", "td", NULL};
+	for (ing_node n = glossary + 1; n < t->nodes[glossary].end && !out->failed;) {
+		bool block = t->nodes[n].kind == ING_NODE_ELEMENT && is_any_of(t, n, kept);
+		if (block)
+			add_block(t, n, out);
+		n = block ? t->nodes[n].end : n + 1;
+	}
+}
+
+static void add_back(const struct ing_tree *t, ing_node back, struct ing_buf *out)
+{
+	ing_node n = back != ING_NODE_NONE ? ing_tree_first_child(t, back) : ING_NODE_NONE;
+	for (; n != ING_NODE_NONE; n = ing_tree_next_sibling(t, n)) {
+		if (ing_tree_is(t, n, "glossary"))
+			add_glossary(t, n, out);
+		else if (ing_tree_is(t, n, "notes") || ing_tree_is(t, n, "sec"))
+			add_blocks(t, n, out);
+	}
+}
+
+static void read_body(const struct jats *j, struct ing_buf *out)
+{
+	const struct ing_tree *t = j->t;
+	ing_node body = ing_jats_child(t, j->article, "body");
+	if (body != ING_NODE_NONE)
+		add_blocks(t, body, out);
+	add_back(t, ing_jats_child(t, j->article, "back"), out);
+	static const char *const floats[] = {"floats-wrap", "floats-group"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(floats); i++) {
+		ing_node n = ing_jats_child(t, j->article, floats[i]);
+		if (n != ING_NODE_NONE)
+			add_blocks(t, n, out);
+	}
+}
+
+/* --- parts --- */
+
+typedef bool make_id_f(const char *s, size_t bytes, struct ing_buf *ret);
+
+static bool make_doi(const char *s, size_t bytes, struct ing_buf *ret)
+{
+	struct ing_buf written;
+	ing_buf_init(&written, MAX_FIELD_BYTES);
+	bool good = ing_ident_doi_in(s, bytes, &written) &&
+		    ing_ident_doi(ing_buf_str(&written), written.len, true, ret);
+	ing_buf_done(&written);
+	return good;
+}
+
+/* PMC's own files have the number alone or behind "PMC", by their age. */
+static bool make_pmcid(const char *s, size_t bytes, struct ing_buf *ret)
+{
+	char id[32];
+	if (bytes > 3 && strncasecmp(s, "PMC", 3) == 0) {
+		s += 3;
+		bytes -= 3;
+	}
+	int n = snprintf(id, sizeof(id), "PMC%.*s", (int)ING_MIN(bytes, sizeof(id)), s);
+	return n > 0 && (size_t)n < sizeof(id) && ing_ident_pmcid(id, (size_t)n, ret);
+}
+
+static const struct {
+	const char *type; /* pub-id-type */
+	enum ing_part_key key;
+	make_id_f *make;
+} ids[] = {
+	{"pmid", ING_PART_PMID, ing_ident_pmid_in},
+	{"pmcid", ING_PART_PMCID, make_pmcid},
+	{"pmc", ING_PART_PMCID, make_pmcid},
+	{"doi", ING_PART_DOI, make_doi},
+};
+
+static void read_id(const struct jats *j, ing_node n)
+{
+	const char *text = ing_jats_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
+	for (size_t i = 0; i < ING_ARRAY_LEN(ids) && text != NULL; i++) {
+		if (!ing_jats_attr_is(j->t, n, "pub-id-type", ids[i].type))
+			continue;
+		struct ing_buf id;
+		ing_buf_init(&id, MAX_FIELD_BYTES);
+		if (ids[i].make(text, strlen(text), &id))
+			ing_parts_offer_id(&j->fields->parts, ids[i].key, j->type, ing_buf_str(&id),
+				id.len, NULL);
+		ing_buf_done(&id);
+	}
+}
+
+/* The article's own: those of related articles and of references are elsewhere. */
+static void read_ids(const struct jats *j)
+{
+	ing_node n = ing_jats_child(j->t, j->meta, "article-id");
+	for (; n != ING_NODE_NONE; n = ing_jats_sibling(j->t, n, "article-id"))
+		read_id(j, n);
+}
+
+static void hide_notes(struct ing_tree *t, ing_node title)
+{
+	for (ing_node n = title + 1; n < t->nodes[title].end; n++) {
+		bool note = t->nodes[n].kind == ING_NODE_ELEMENT &&
+			    (ing_tree_is(t, n, "fn") ||
+				    (ing_tree_is(t, n, "xref") &&
+					    ing_jats_attr_is(t, n, "ref-type", "fn")));
+		for (ing_node i = n + 1; note && i < t->nodes[n].end; i++)
+			if (t->nodes[i].kind != ING_NODE_ELEMENT)
+				t->nodes[i].kind = ING_NODE_OTHER;
+	}
+}
+
+/* Title and subtitle, "title : subtitle". */
+static void read_title(const struct jats *j, struct ing_buf *ret)
+{
+	ing_node group = ing_jats_child(j->t, j->meta, "title-group");
+	ing_node title = ing_jats_child(j->t, group, "article-title");
+	ing_node subtitle = ing_jats_child(j->t, group, "subtitle");
+	if (title == ING_NODE_NONE)
+		return;
+	hide_notes(j->t, title);
+	bool any = ing_jats_text(j->t, title, ret);
+	const char *more = ing_jats_text_dup(j->t, subtitle, j->ar, MAX_FIELD_BYTES);
+	if (any && more != NULL)
+		ing_buf_printf(ret, " : %s", more);
+}
+
+static void read_keywords(const struct jats *j)
+{
+	struct ing_text_value *list = ing_arena_alloc(j->ar, ING_MAX_KEYWORDS * sizeof(*list));
+	size_t count = 0;
+	ing_node n = j->front;
+	while (count < ING_MAX_KEYWORDS &&
+		(n = ing_tree_next_named(j->t, n, j->front, "kwd")) != ING_NODE_NONE) {
+		const char *text = ing_jats_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
+		if (text != NULL)
+			list[count++] =
+				(struct ing_text_value){.text = text, .bytes = strlen(text)};
+	}
+	ing_parts_offer_list(&j->fields->parts, ING_PART_KEYWORDS, j->type, list, count);
+}
+
+static void read_abstract(const struct jats *j, struct ing_buf *ret)
+{
+	static const char *const names[] = {"abstract", "trans-abstract"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(names) && ret->len == 0; i++) {
+		ing_node n = ing_jats_child(j->t, j->meta, names[i]);
+		for (; n != ING_NODE_NONE; n = ing_jats_sibling(j->t, n, names[i]))
+			if (!ing_jats_attr_is(j->t, n, "abstract-type", "graphical"))
+				add_blocks(j->t, n, ret);
+	}
+}
+
+static void offer(const struct jats *j, enum ing_part_key key, const struct ing_buf *text)
+{
+	ing_parts_offer(&j->fields->parts, key, j->type, ing_buf_str(text), text->len);
+}
+
+static void read_texts(const struct jats *j)
+{
+	struct ing_buf title, abstract, body, all;
+	ing_buf_init(&title, MAX_FIELD_BYTES);
+	ing_buf_init(&abstract, MAX_TEXT_BYTES);
+	ing_buf_init(&body, MAX_TEXT_BYTES);
+	ing_buf_init(&all, 3 * MAX_TEXT_BYTES);
+	read_title(j, &title);
+	read_abstract(j, &abstract);
+	read_body(j, &body);
+	offer(j, ING_PART_TITLE, &title);
+	offer(j, ING_PART_ABSTRACT, &abstract);
+	const struct ing_buf *texts[] = {&title, &abstract, &body};
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts) && body.len > 0; i++) {
+		if (all.len > 0 && texts[i]->len > 0)
+			ing_buf_add_str(&all, "\n\n");
+		ing_buf_add(&all, ing_buf_str(texts[i]), texts[i]->len);
+	}
+	offer(j, ING_PART_FULLTEXT, &all);
+	ing_buf_done(&title);
+	ing_buf_done(&abstract);
+	ing_buf_done(&body);
+	ing_buf_done(&all);
+}
+
+/* --- fields --- */
+
+static int number_below(const struct jats *j, ing_node n, const char *name, int min, int max)
+{
+	const char *text = ing_jats_text_dup(j->t, ing_jats_child(j->t, n, name), j->ar, 32);
+	char *end = NULL;
+	long v = text != NULL ? strtol(text, &end, 10) : -1;
+	return text != NULL && *end == '\0' && v >= min && v <= max ? (int)v : -1;
+}
+
+/* The earliest publication that is known to the day. */
+static const char *read_date(const struct jats *j)
+{
+	char best[16] = "";
+	ing_node n = ing_jats_child(j->t, j->meta, "pub-date");
+	for (; n != ING_NODE_NONE; n = ing_jats_sibling(j->t, n, "pub-date")) {
+		char date[48];
+		int year = number_below(j, n, "year", 1000, 9999);
+		int month = number_below(j, n, "month", 1, 12);
+		int day = number_below(j, n, "day", 1, 31);
+		snprintf(date, sizeof(date), "%04d-%02d-%02d", year, month, day);
+		if (year > 0 && month > 0 && day > 0 && (best[0] == '\0' || strcmp(date, best) < 0))
+			memcpy(best, date, sizeof("YYYY-MM-DD"));
+	}
+	return best[0] != '\0' ? ing_arena_strdup(j->ar, best) : NULL;
+}
+
+/* A licence is open by its type, or by being of Creative Commons. */
+static bool is_open_access(const struct jats *j)
+{
+	ing_node n = j->meta;
+	while ((n = ing_tree_next_named(j->t, n, j->meta, "license")) != ING_NODE_NONE) {
+		const char *href = ing_tree_attr(j->t, n, "xlink:href", NULL);
+		if (ing_jats_attr_is(j->t, n, "license-type", "open-access") ||
+			(href != NULL && strstr(href, "creativecommons.org/") != NULL))
+			return true;
+	}
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+json_t *ing_jats_publication(struct ing_tree *t, enum ing_part_type type, struct ing_arena *ar)
+{
+	struct jats j = {.t = t, .ar = ar, .type = type};
+	j.article = ing_jats_below(t, ING_NODE_DOCUMENT, "article");
+	if (j.article == ING_NODE_NONE)
+		return NULL;
+	j.fields = ing_arena_alloc(ar, sizeof(*j.fields));
+	ing_parts_init(&j.fields->parts, ar);
+	ing_jats_tidy_math(t, j.article, ar);
+	j.front = ing_jats_child(t, j.article, "front");
+	j.meta = ing_jats_child(t, j.front, "article-meta");
+	if (j.meta == ING_NODE_NONE)
+		j.meta = j.front;
+	if (j.front != ING_NODE_NONE) {
+		read_ids(&j);
+		read_keywords(&j);
+		j.fields->journal_title = ing_jats_text_dup(
+			t, ing_jats_below(t, j.front, "journal-title"), ar, MAX_FIELD_BYTES);
+		j.fields->pub_date = read_date(&j);
+		j.fields->oa = is_open_access(&j);
+		j.fields->authors = ing_jats_authors(t, j.meta, ar);
+	}
+	read_texts(&j);
+	return ing_publication_fields_json(j.fields);
+}
