@@ -30,6 +30,8 @@ ing_need(ZLIB zlib zlib1g-dev)
 ing_need(BROTLIDEC libbrotlidec libbrotli-dev)
 ing_need(ISAL libisal libisal-dev)
 ing_need(POPPLER poppler-glib libpoppler-glib-dev 22.0)
+ing_need(QPDF libqpdf libqpdf-dev 11.0)
+ing_need(JPEG libjpeg libjpeg62-turbo-dev 2.0)
 ing_need(SECCOMP libseccomp libseccomp-dev)
 ing_need(SYSTEMD libsystemd libsystemd-dev)
 

@@ -159,6 +159,44 @@ def scripts():
     return pdf.bytes()
 
 
+def with_info(entries):
+    pdf = Pdf("1.4")
+    pdf.tree([lines("some words")])
+    pdf.info = 4
+    pdf.add(4, b"<<" + entries + b">>")
+    return pdf.bytes()
+
+
+def odd_info():
+    """Keys that no standard knows, values of every type, and strings in every encoding that producers write."""
+    return with_info(
+        b"/Title(\x84 \x8dquoted\x8e \xa0 5 \\374ber)"              # PDFDocEncoding
+        b"/Author(" + "Zo\u00eb \u0158ezn\u00ed\u010dek".encode() + b")"  # UTF-8 that does not say so
+        b"/Subject(\xef\xbb\xbf" + "\u00fc".encode() + b")"           # UTF-8 that says so
+        b"/Keywords<fffe6200fc00>"                                    # UTF-16, little-endian
+        b"/Creator<feff001b0065006e001b0041d835dcb3>"                 # a language code, a pair
+        b"/Producer(tab\there\x01\x02 \0\0)"
+        b"/CreationDate(spring of 2019)/ModDate(D:2019)"
+        b"/SourceModified(D:20190422133000+02'00')"
+        b"/doi(10.1234/tides.41)/Two#20words(3)/Trapped/False/Copies 3/Ratio 1.5/Signed true"
+        b"/Nested<</A(b)>>/List[1 2]/Nothing null")
+
+
+def many_keys(count):
+    return with_info(b"".join(b"/A%06d(x)" % i for i in range(count)) + b"/Title(Found)/doi(10.1234/5)")
+
+
+def sized(box, extra=""):
+    """A page of that size with a black square in its middle."""
+    x0, y0, x1, y1 = map(float, box.split())
+    side = min(x1 - x0, y1 - y0) / 2
+    content = f"{(x0 + x1 - side) / 2} {(y0 + y1 - side) / 2} {side} {side} re f\n"
+    pdf = Pdf()
+    pdf.tree([content.encode()])
+    pdf.add(10, f"<</Type/Page/Parent 2 0 R/MediaBox[{box}]{extra}/Contents 11 0 R>>")
+    return pdf.bytes()
+
+
 def encrypted(user, owner):
     pdf = Pdf("1.4", passwords=(user, owner))
     pdf.tree([lines("locked words")])
@@ -243,6 +281,16 @@ def write_all(folder):
         "junk_before.pdf": b"HTTP/1.1 200 OK\r\n\r\n" + good,
         "page_tree_loop.pdf": page_tree_loop(),
         "object_loop.pdf": object_loop(),
+        "odd_info.pdf": odd_info(),
+        "bad_unicode.pdf": with_info(b"/Title<feff0041d8350042>/Author(Ada Quill)"),
+        "bad_key.pdf": with_info(b"/Titl#e9(Tides)"),
+        "many_keys.pdf": many_keys(1500),
+        "tall.pdf": sized("0 0 100 1000"),
+        "wide.pdf": sized("-500 0 500 100"),
+        "small.pdf": sized("0 0 90 60"),
+        "rotated.pdf": sized("0 0 600 300", "/Rotate 90"),
+        "huge_page.pdf": sized("0 0 99999999 99999999"),
+        "flat_page.pdf": sized("0 0 1000000 1"),
         "no_pages.pdf": empty_tree("", 0),
         "no_page0.pdf": empty_tree("4 0 R", 1),
         "text_bomb.pdf": text_bomb(),

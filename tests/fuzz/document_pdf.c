@@ -35,6 +35,22 @@ const char *__asan_default_options(void)
 }
 #endif
 
+static void send_part(void *ctx, enum ing_pdf_part part, const struct ing_pdf *pdf)
+{
+	const int *out = ctx;
+	struct ing_buf frame;
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf_part(&frame, part, pdf);
+	ing_must(!frame.failed);
+	for (size_t sent = 0; sent < frame.len;) {
+		ssize_t n = write(*out, frame.data + sent, frame.len - sent);
+		if (n <= 0)
+			_exit(0);
+		sent += (size_t)n;
+	}
+	ing_buf_done(&frame);
+}
+
 static void answer(const uint8_t *data, size_t size, int out)
 {
 	const struct rlimit cpu = {.rlim_cur = CPU_SECONDS, .rlim_max = CPU_SECONDS};
@@ -42,28 +58,29 @@ static void answer(const uint8_t *data, size_t size, int out)
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_CORE, &core);
 	struct ing_pdf pdf = {0};
-	struct ing_buf frame;
-	ing_document_pdf(data, size, &pdf);
-	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
-	ing_proto_put_pdf(&frame, &pdf);
-	ing_must(!frame.failed);
-	for (size_t sent = 0; sent < frame.len;) {
-		ssize_t n = write(out, frame.data + sent, frame.len - sent);
-		if (n <= 0)
-			_exit(0);
-		sent += (size_t)n;
-	}
+	ing_document_pdf(data, size, send_part, &out, &pdf);
 	_exit(0);
+}
+
+/* Returns its length. */
+static size_t check_part(
+	const struct ing_buf *frame, size_t at, enum ing_pdf_part part, struct ing_pdf *pdf)
+{
+	size_t bytes;
+	const char *head = frame->data + at;
+	ing_must(part < ING_PDF_PARTS_ && frame->len - at >= ING_PROTO_HEAD_BYTES);
+	ing_must(ing_proto_head(head, ing_proto_pdf_kinds[part], ING_MAX_REPLY_BYTES, &bytes) == 0);
+	ing_must(bytes <= frame->len - at - ING_PROTO_HEAD_BYTES);
+	ing_must(ing_proto_get_pdf_part(head + ING_PROTO_HEAD_BYTES, bytes, part, pdf) == 0);
+	return ING_PROTO_HEAD_BYTES + bytes;
 }
 
 static void check_answer(const struct ing_buf *frame)
 {
-	size_t bytes;
-	struct ing_pdf pdf;
-	ing_must(frame->len >= ING_PROTO_HEAD_BYTES);
-	ing_must(ing_proto_head(frame->data, ING_PROTO_PDF, ING_MAX_REPLY_BYTES, &bytes) == 0);
-	ing_must(bytes == frame->len - ING_PROTO_HEAD_BYTES);
-	ing_must(ing_proto_get_pdf(frame->data + ING_PROTO_HEAD_BYTES, bytes, &pdf) == 0);
+	struct ing_pdf pdf = {0};
+	size_t at = 0;
+	for (enum ing_pdf_part part = ING_PDF_TEXT; part == ING_PDF_TEXT || at < frame->len; part++)
+		at += check_part(frame, at, part, &pdf);
 	/* Those two are said by whoever waits for a reader. */
 	ing_must(strcmp(pdf.status, "crash") != 0 && strcmp(pdf.status, "error-timeout") != 0);
 	if (strcmp(pdf.status, "success") == 0)

@@ -46,6 +46,7 @@ static void check_pdf(const struct ing_pdf *pdf)
 	ing_must(isfinite(pdf->page0_width) && pdf->page0_width >= 0);
 	ing_must(isfinite(pdf->page0_height) && pdf->page0_height >= 0);
 	ing_must(pdf->permanent_id == NULL || strlen(pdf->permanent_id) == 32);
+	ing_must(pdf->thumbnail.bytes <= ING_MAX_THUMBNAIL_BYTES);
 	ing_must(pdf->update_id == NULL || strlen(pdf->update_id) == 32);
 }
 
@@ -58,12 +59,12 @@ static bool is_same(const char *a, const char *b)
 static void check_way(const struct ing_pdf *pdf)
 {
 	struct ing_buf b;
-	struct ing_pdf again;
+	struct ing_pdf again = {0};
 	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
-	ing_proto_put_pdf(&b, pdf);
+	ing_proto_put_pdf_part(&b, ING_PDF_TEXT, pdf);
 	ing_must(!b.failed && b.len <= ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
-	ing_must(ing_proto_get_pdf(
-			 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &again) == 0);
+	ing_must(ing_proto_get_pdf_part(b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES,
+			 ING_PDF_TEXT, &again) == 0);
 	ing_must(is_same(pdf->status, again.status) && is_same(pdf->created, again.created));
 	ing_must(pdf->page_count == again.page_count && pdf->word_count == again.word_count);
 	ing_pdf_done(&again);
@@ -72,12 +73,15 @@ static void check_way(const struct ing_pdf *pdf)
 
 void fuzz_target(const uint8_t *data, size_t size)
 {
-	struct ing_pdf pdf;
-	if (ing_proto_get_pdf(data, size, &pdf) != 0) {
-		ing_must(pdf.status == NULL && pdf.text == NULL);
-		return;
+	for (enum ing_pdf_part part = ING_PDF_TEXT; part < ING_PDF_PARTS_; part++) {
+		struct ing_pdf pdf = {0};
+		if (ing_proto_get_pdf_part(data, size, part, &pdf) == 0) {
+			check_pdf(&pdf);
+			check_way(&pdf);
+		} else {
+			ing_must(pdf.status == NULL && pdf.text == NULL);
+		}
+		ing_must(part != ING_PDF_TEXT || pdf.text == NULL || pdf.status != NULL);
+		ing_pdf_done(&pdf);
 	}
-	check_pdf(&pdf);
-	check_way(&pdf);
-	ing_pdf_done(&pdf);
 }

@@ -46,4 +46,4 @@ def test_greedy_documents_cost_their_examiner_and_not_the_worker(worker, submit,
         result = found[url]
         assert result["status"] in ("success", "parse-crash"), result
         if result["status"] == "success":
-            assert result["pdf_meta"]["status"] == "crash", result
+            assert result["pdf_meta"]["status"] == "bad-pdf", result

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "common/data/json.h"
+#include "worker/model/limits.h"
 #include "worker/model/mask.h"
 
-/* Of a PDF's Info dictionary; the standard has nine, and we ask for those. */
-#define MAX_INFO_VALUES 100u
+/* Of a PDF's Info dictionary: its commas, and itself. */
+#define MAX_INFO_VALUES (ING_MAX_PDF_INFO_KEYS + 16u)
 
 static json_t *take_masked(json_t *v)
 {
@@ -69,8 +70,8 @@ json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details)
 	ing_json_set(o, "status", ing_findings_text(pdf->status));
 	if (pdf->error_msg != NULL)
 		ing_json_set(o, "error_msg", ing_findings_text(pdf->error_msg));
-	ing_json_set_bool(o, "has_page0_thumbnail", false);
-	if (!with_details && strcmp(pdf->status, "success") != 0)
+	ing_json_set_bool(o, "has_page0_thumbnail", pdf->has_page0_thumbnail);
+	if (!with_details && !ing_pdf_is_read(pdf))
 		return o;
 	ing_json_set(o, "meta_xml", ing_findings_text(pdf->meta_xml));
 	ing_json_set(o, "pdf_info", take_masked(ing_pdf_info_json(pdf)));

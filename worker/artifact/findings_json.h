@@ -14,7 +14,7 @@ json_t *ing_findings_text(const char *s); /* null for NULL */
 json_t *ing_file_meta_json(const struct ing_file_meta *file);
 /* url, technique, release_stage where it is known; {} when there is no link. */
 json_t *ing_page_link_json(const struct ing_page_link *link);
-/* status, error_msg where there is one, has_page0_thumbnail; for a success (or with_details)
+/* status, error_msg where there is one, has_page0_thumbnail; if it was read (or with_details)
  * meta_xml, pdf_info, word_count and pdf_extra as well. */
 json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details);
 /* The Info dictionary, not masked; {} when there is none, or it is larger or deeper than what our

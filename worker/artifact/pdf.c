@@ -14,11 +14,6 @@
 #include "worker/model/mask.h"
 #include "worker/model/rows.h"
 
-static bool is_success(const struct ing_pdf *pdf)
-{
-	return strcmp(pdf->status, "success") == 0;
-}
-
 static void keep(struct ing_artifact *a, struct ing_findings *f)
 {
 	if (f->pdf.status == NULL || strcmp(f->file.mimetype, "application/pdf") != 0)
@@ -28,6 +23,9 @@ static void keep(struct ing_artifact *a, struct ing_findings *f)
 	f->pdf = (struct ing_pdf){0};
 	char *text = ING_TAKE(a->pdf.text);
 	ing_derived_set(&a->derived[ING_DERIVED_PDF_TEXT], text, text != NULL ? strlen(text) : 0);
+	struct ing_pdf_thumbnail *thumbnail = &a->pdf.thumbnail;
+	size_t bytes = thumbnail->bytes;
+	ing_derived_set(&a->derived[ING_DERIVED_THUMBNAIL], ING_TAKE(thumbnail->data), bytes);
 }
 
 /* text and file_meta are in the message only. */
@@ -59,20 +57,22 @@ static bool shrink_result(json_t *result)
 	return true;
 }
 
-/* What the column `metadata` keeps of the Info dictionary, under its names there. */
+/* What the column `metadata` keeps of the Info dictionary, under its names there; the first key of a
+ * name counts. DOIs stand there under the names that publishers give them. */
 static const char *const kept_info[][2] = {{"Title", "title"}, {"Subject", "subject"},
-	{"Author", "author"}, {"Creator", "creator"}, {"Producer", "producer"}, {"doi", "doi"}};
+	{"Author", "author"}, {"Creator", "creator"}, {"Producer", "producer"}, {"doi", "doi"},
+	{"DOI", "doi"}, {"WPS-ARTICLEDOI", "doi"}};
 
 /* The column `metadata`: the fields that people search for, or the error. */
 static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
 {
 	json_t *o = json_object();
 	json_t *info = ing_pdf_info_json(pdf);
-	if (!is_success(pdf))
+	if (!ing_pdf_is_read(pdf))
 		ing_json_set(o, "error_msg", ing_findings_text(pdf->error_msg));
-	for (size_t i = 0; i < ING_ARRAY_LEN(kept_info) && is_success(pdf); i++) {
+	for (size_t i = 0; i < ING_ARRAY_LEN(kept_info) && ing_pdf_is_read(pdf); i++) {
 		json_t *v = json_object_get(info, kept_info[i][0]);
-		if (json_is_string(v))
+		if (json_is_string(v) && json_object_get(o, kept_info[i][1]) == NULL)
 			ing_json_set(o, kept_info[i][1], ing_mask_json(v));
 	}
 	json_decref(info);
@@ -92,15 +92,23 @@ static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct
 		.present = true,
 		.sha1hex = a->file.sha1hex,
 		.status = pdf->status,
-		.page_count = is_success(pdf) ? pdf->page_count : -1,
-		.word_count = is_success(pdf) ? (long)pdf->word_count : -1,
+		.has_page0_thumbnail = pdf->has_page0_thumbnail,
+		.page_count = ing_pdf_is_read(pdf) ? pdf->page_count : -1,
+		.word_count = ing_pdf_is_read(pdf) ? (long)pdf->word_count : -1,
 		.page0_height = pdf->page0_height,
 		.page0_width = pdf->page0_width,
 		.permanent_id = pdf->permanent_id,
+		.update_id = pdf->update_id,
 		.pdf_created = pdf->created,
 		.pdf_version = pdf->pdf_version,
 		.metadata_json = metadata(pdf, ar),
 	};
+}
+
+/* Whether the name in the column has a better key before this one. */
+static bool is_later_name(size_t i)
+{
+	return i > 0 && strcmp(kept_info[i][1], kept_info[i - 1][1]) == 0;
 }
 
 static json_t *earlier_info_json(const struct ing_row_pdf_meta *r, const json_t *metadata)
@@ -108,7 +116,7 @@ static json_t *earlier_info_json(const struct ing_row_pdf_meta *r, const json_t 
 	json_t *o = json_object();
 	for (size_t i = 0; i < ING_ARRAY_LEN(kept_info); i++) {
 		const char *text = ing_json_get_text(metadata, kept_info[i][1]);
-		if (text != NULL)
+		if (text != NULL && !is_later_name(i))
 			ing_json_set_text(o, kept_info[i][0], text);
 	}
 	if (r->pdf_created != NULL)
@@ -124,6 +132,7 @@ static json_t *earlier_extra_json(const struct ing_row_pdf_meta *r)
 	ing_json_set(o, "page0_height", json_real(r->page0_height));
 	ing_json_set(o, "page0_width", json_real(r->page0_width));
 	ing_json_set_text(o, "permanent_id", r->permanent_id);
+	ing_json_set_text(o, "update_id", r->update_id);
 	ing_json_set_text(o, "pdf_version", r->pdf_version);
 	return o;
 }

@@ -42,7 +42,7 @@ static void extract_pdf(void *ctx, struct ing_buf *out)
 {
 	const struct task *task = ctx;
 	struct ing_pdf pdf = {0};
-	ing_document_pdf(ing_buf_str(&task->file), task->file.len, &pdf);
+	ing_document_pdf(ing_buf_str(&task->file), task->file.len, NULL, NULL, &pdf);
 	json_t *o = ing_pdf_json(&pdf, true);
 	if (pdf.error_msg == NULL)
 		ing_json_set(o, "error_msg", NULL);

@@ -10,10 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/base/error.h"
+#include "worker/model/findings.h"
 
-struct ing_findings;
-struct ing_pdf;
-struct ing_exam_request;
 struct ing_rules;
 
 /* The body without its content codings: borrowed from what was given, or a heap copy. */
@@ -39,10 +37,13 @@ void ing_document_body_done(
 void ing_document_robots(
 	const struct ing_exam_request *q, const void *data, size_t bytes, struct ing_findings *ret);
 
-/* Facts and text of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a
- * status. A hostile document may crash, hang or fill the memory: call it in a process of its
- * own, with limits. */
-void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret);
+/* Called when a part of *pdf is filled in. */
+typedef void ing_document_part_f(void *ctx, enum ing_pdf_part part, const struct ing_pdf *pdf);
+/* Facts, text and thumbnail of a PDF, into an empty *ret (release with ing_pdf_done()). Always sets a
+ * status. on_part, which may be NULL, is called once for each part, in their order. A hostile document
+ * may crash, hang or fill the memory at any of them: call it in a process of its own, with limits. */
+void ing_document_pdf(const void *data, size_t bytes, ing_document_part_f *on_part, void *ctx,
+	struct ing_pdf *ret);
 
 /* Set the scraping rules before anything else here is called: borrowed, or loaded from a descriptor
  * (worker/rules/rule_files.h). Returns 0, -ING_FAIL_CONFIG with all errors in them, or

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes poppler. A PDF may make it hang, crash or fill the memory, which is
- * why it runs in a process of its own with limits. Bounded here is what it returns: text, XMP, the
- * Info dictionary.
+ * With pdf_thumbnail.c the only file that includes poppler. A PDF may make it hang, crash or fill
+ * the memory, which is why it runs in a process of its own with limits. Bounded here is what it
+ * returns: text, XMP, the Info dictionary. What matters most is read first.
  */
 #include "worker/document/document.h"
 
@@ -15,14 +15,15 @@
 #include "common/data/json.h"
 #include "common/data/sniff.h"
 #include "worker/document/pdf.h"
+#include "worker/document/pdf_info.h"
+#include "worker/document/pdf_thumbnail.h"
 #include "worker/document/words.h"
 #include "worker/model/findings.h"
 #include "worker/model/limits.h"
 
 /* A code point is at most four bytes; the page that goes over the limit is read whole. */
 #define MAX_TEXT_BYTES (ING_MAX_PDF_TEXT_CHARS * (size_t)4 + ((size_t)4 << 20))
-#define MAX_INFO_BYTES ((size_t)16 << 10) /* one value of the Info dictionary; a title has 100 */
-#define MAX_MISSING_PAGES 64              /* a page tree that promises more than it has */
+#define MAX_MISSING_PAGES 64 /* a page tree that promises more than it has */
 #define MAX_ERROR_CHARS ((size_t)500)
 
 /* A page of text without a cross-reference table (poppler rebuilds it): what it loads stays. */
@@ -71,7 +72,8 @@ static void add_info(json_t *info, const char *key, const char *value)
 		ing_json_set_text(info, key, value);
 }
 
-static void read_info(PopplerDocument *doc, struct ing_pdf *ret)
+/* What poppler knows of it: new reference. */
+static json_t *known_info(PopplerDocument *doc, struct ing_pdf *ret)
 {
 	static const struct {
 		const char *key;
@@ -86,7 +88,7 @@ static void read_info(PopplerDocument *doc, struct ing_pdf *ret)
 	};
 	json_t *info = json_object();
 	for (size_t i = 0; i < ING_ARRAY_LEN(strings); i++) {
-		char *value = take_text(strings[i].get(doc), MAX_INFO_BYTES);
+		char *value = take_text(strings[i].get(doc), ING_MAX_PDF_INFO_BYTES);
 		add_info(info, strings[i].key, value);
 		free(value);
 	}
@@ -95,8 +97,7 @@ static void read_info(PopplerDocument *doc, struct ing_pdf *ret)
 	add_info(info, "CreationDate", ret->created);
 	add_info(info, "ModDate", modified);
 	free(modified);
-	ret->info_json = ing_json_dump(info, NULL);
-	json_decref(info);
+	return info;
 }
 
 /* poppler gives 32 hex digits without a NUL, or NULL. */
@@ -107,7 +108,8 @@ static char *take_id(char *id)
 	return copy;
 }
 
-static void read_facts(PopplerDocument *doc, PopplerPage *page0, struct ing_pdf *ret)
+/* Returns the Info dictionary, as far as poppler knows it: new reference. */
+static json_t *read_facts(PopplerDocument *doc, PopplerPage *page0, struct ing_pdf *ret)
 {
 	char *permanent = NULL;
 	char *update = NULL;
@@ -122,7 +124,9 @@ static void read_facts(PopplerDocument *doc, PopplerPage *page0, struct ing_pdf 
 	snprintf(version, sizeof(version), "%u.%u", major, minor);
 	ret->pdf_version = ing_strdup(version);
 	poppler_page_get_size(page0, &ret->page0_width, &ret->page0_height);
-	read_info(doc, ret);
+	json_t *info = known_info(doc, ret);
+	ret->info_json = ing_json_dump(info, NULL);
+	return info;
 }
 
 /* Returns false when the text is over its limit. */
@@ -176,9 +180,8 @@ static void set_status(struct ing_pdf *ret, const char *status, const char *msg)
 	ret->error_msg = clean;
 }
 
-static void read_document(PopplerDocument *doc, PopplerPage *page0, struct ing_pdf *ret)
+static void read_xmp_and_text(PopplerDocument *doc, PopplerPage *page0, struct ing_pdf *ret)
 {
-	read_facts(doc, page0, ret);
 	ret->meta_xml = take_text(poppler_document_get_metadata(doc), SIZE_MAX);
 	bool fits = ret->meta_xml == NULL ||
 		    ing_words_chars(ret->meta_xml, strlen(ret->meta_xml)) <= ING_MAX_PDF_TEXT_CHARS;
@@ -194,6 +197,55 @@ static void read_document(PopplerDocument *doc, PopplerPage *page0, struct ing_p
 	ret->meta_xml = NULL;
 }
 
+/* Whatever status the text has led to, unless it has none, stays. */
+static void read_whole_info(const void *data, size_t bytes, json_t *info, struct ing_pdf *ret)
+{
+	char *undecodable = ing_pdf_info_add(data, bytes, info);
+	free(ret->info_json);
+	ret->info_json = ing_json_dump(info, NULL);
+	if (undecodable != NULL && strcmp(ret->status, "success") == 0) {
+		char msg[300];
+		snprintf(msg, sizeof(msg), "the Info dictionary's %.200s cannot be decoded",
+			undecodable);
+		free(ret->status);
+		set_status(ret, "bad-unicode", msg);
+	}
+	free(undecodable);
+}
+
+struct listener {
+	ing_document_part_f *on_part; /* may be NULL */
+	void *ctx;
+};
+
+static void tell(const struct listener *l, enum ing_pdf_part part, const struct ing_pdf *pdf)
+{
+	if (l->on_part != NULL)
+		l->on_part(l->ctx, part, pdf);
+}
+
+static void read_document(PopplerDocument *doc, PopplerPage *page0, const void *data, size_t bytes,
+	const struct listener *l, struct ing_pdf *ret)
+{
+	json_t *info = read_facts(doc, page0, ret);
+	read_xmp_and_text(doc, page0, ret);
+	tell(l, ING_PDF_TEXT, ret);
+	read_whole_info(data, bytes, info, ret);
+	json_decref(info);
+	tell(l, ING_PDF_INFO, ret);
+	ret->has_page0_thumbnail = ing_pdf_thumbnail_draw(page0, &ret->thumbnail);
+	tell(l, ING_PDF_THUMBNAIL, ret);
+}
+
+/* What its error says is clear but where it is about encryption. */
+static void set_unreadable(struct ing_pdf *ret, const GError *err)
+{
+	if (g_error_matches(err, POPPLER_ERROR, POPPLER_ERROR_ENCRYPTED))
+		set_status(ret, "parse-error", "encrypted: cannot be opened without a password");
+	else
+		set_status(ret, "parse-error", err != NULL ? err->message : "unreadable");
+}
+
 static PopplerDocument *open_document(const void *data, size_t bytes, GError **err)
 {
 	GBytes *view = g_bytes_new_static(data, bytes);
@@ -202,36 +254,46 @@ static PopplerDocument *open_document(const void *data, size_t bytes, GError **e
 	return doc;
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
+/* Returns the first page, or NULL with the status set. */
+static PopplerPage *open_page0(PopplerDocument *doc, struct ing_pdf *ret)
 {
-	if (!ing_sniff_is_pdf(data, bytes)) {
-		set_status(ret, "not-pdf", NULL);
-		return;
-	}
-	GError *err = NULL;
-	PopplerDocument *doc = open_document(data, bytes, &err);
-	if (doc == NULL) {
-		set_status(ret, "parse-error", err != NULL ? err->message : "unreadable");
-		g_clear_error(&err);
-		return;
-	}
 	ret->page_count = poppler_document_get_n_pages(doc);
 	if (ret->page_count <= 0) {
 		ret->page_count = 0;
 		set_status(ret, "empty-pdf", "no pages");
-		g_object_unref(doc);
-		return;
+		return NULL;
 	}
 	PopplerPage *page0 = poppler_document_get_page(doc, 0);
-	if (page0 == NULL) {
+	if (page0 == NULL)
 		set_status(ret, "empty-page0", "the first page cannot be created");
+	return page0;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+void ing_document_pdf(const void *data, size_t bytes, ing_document_part_f *on_part, void *ctx,
+	struct ing_pdf *ret)
+{
+	const struct listener l = {.on_part = on_part, .ctx = ctx};
+	GError *err = NULL;
+	PopplerDocument *doc = NULL;
+	PopplerPage *page0 = NULL;
+	if (!ing_sniff_is_pdf(data, bytes)) {
+		set_status(ret, "not-pdf", NULL);
 	} else {
-		read_document(doc, page0, ret);
-		g_object_unref(page0);
+		doc = open_document(data, bytes, &err);
+		if (doc == NULL)
+			set_unreadable(ret, err);
+		else
+			page0 = open_page0(doc, ret);
 	}
-	g_object_unref(doc);
+	if (page0 != NULL)
+		read_document(doc, page0, data, bytes, &l, ret);
+	else
+		tell(&l, ING_PDF_TEXT, ret);
+	g_clear_error(&err);
+	g_clear_object(&page0);
+	g_clear_object(&doc);
 }
 
 void ing_document_warm_pdf(void)
@@ -242,6 +304,9 @@ void ing_document_warm_pdf(void)
 	PopplerPage *page = warm_doc != NULL ? poppler_document_get_page(warm_doc, 0) : NULL;
 	if (page == NULL)
 		return;
+	struct ing_pdf_thumbnail thumbnail = {0};
 	g_free(poppler_page_get_text(page));
+	if (ing_pdf_thumbnail_draw(page, &thumbnail)) /* fonts */
+		free(thumbnail.data);
 	g_object_unref(page);
 }

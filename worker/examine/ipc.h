@@ -44,7 +44,7 @@ struct ing_pdf_reader_request {
 };
 
 enum ing_pdf_reader_event_kind {
-	/* A stream to the reader is passed along: bytes in, one frame out. */
+	/* A stream to the reader is passed along: bytes in, frames out. */
 	ING_PDF_READER_STARTED = 1,
 	/* It is reaped, or could not be forked. */
 	ING_PDF_READER_ENDED,

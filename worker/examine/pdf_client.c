@@ -37,14 +37,31 @@ static bool read_reply(int in, struct ing_buf *reply)
 	}
 }
 
-static int parse_reply(const struct ing_buf *reply, struct ing_pdf *pdf)
+/* One part. Returns where the next one begins; 0 when this one is not whole. */
+static size_t parse_part(
+	const struct ing_buf *reply, size_t at, enum ing_pdf_part part, struct ing_pdf *pdf)
 {
 	size_t payload;
-	if (reply->len < ING_PROTO_HEAD_BYTES ||
-		ing_proto_head(reply->data, ING_PROTO_PDF, ING_MAX_REPLY_BYTES, &payload) != 0 ||
-		payload != reply->len - ING_PROTO_HEAD_BYTES)
-		return -ING_FAIL_SYNTAX;
-	return ing_proto_get_pdf(reply->data + ING_PROTO_HEAD_BYTES, payload, pdf);
+	size_t left = reply->len - at;
+	const uint8_t *head = (const uint8_t *)reply->data + at;
+	if (left < ING_PROTO_HEAD_BYTES ||
+		ing_proto_head(head, ing_proto_pdf_kinds[part], left - ING_PROTO_HEAD_BYTES,
+			&payload) != 0 ||
+		ing_proto_get_pdf_part(head + ING_PROTO_HEAD_BYTES, payload, part, pdf) != 0)
+		return 0;
+	return at + ING_PROTO_HEAD_BYTES + payload;
+}
+
+/* However the reader ended, the parts that it had sent are good. Returns false when not even the
+ * first one is. */
+static bool parse_reply(const struct ing_buf *reply, struct ing_pdf *pdf)
+{
+	size_t at = parse_part(reply, 0, ING_PDF_TEXT, pdf);
+	if (at == 0)
+		return false;
+	for (enum ing_pdf_part part = ING_PDF_INFO; part < ING_PDF_PARTS_ && at > 0; part++)
+		at = parse_part(reply, at, part, pdf);
+	return true;
 }
 
 static void set_failed(struct ing_pdf *pdf, const char *status, const char *detail)
@@ -71,7 +88,7 @@ static void set_ended(
 			WEXITSTATUS(status));
 	else
 		snprintf(detail, sizeof(detail), "the reading process sent an invalid reply");
-	set_failed(pdf, "crash", detail);
+	set_failed(pdf, "bad-pdf", detail);
 }
 
 static struct ing_pdf_reader_event receive_event(int link, int *ret_fd)
@@ -106,8 +123,7 @@ void ing_pdf_client_read(int link, unsigned timeout_ms, const void *data, size_t
 	close(fd); /* a reader that still writes ends by SIGPIPE */
 	event = receive_event(link, NULL);
 	*ret_cpu_us = event.cpu_us;
-	bool good = whole && WIFEXITED(event.status) && WEXITSTATUS(event.status) == 0 &&
-		    parse_reply(&reply, pdf) == 0;
+	bool good = whole && parse_reply(&reply, pdf);
 	ing_buf_done(&reply);
 	if (!good)
 		set_ended(pdf, &event, timeout_ms);

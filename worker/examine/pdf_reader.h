@@ -10,6 +10,7 @@
 struct ing_pdf_reader_request;
 
 /* Called right after the fork. Closes the sandbox, takes request->body_bytes bytes from `sock`,
- * sends one frame (ING_PROTO_PDF) and ends; never returns. The zygote kills it at its time limit. */
+ * sends a frame for each part of what it finds (enum ing_pdf_part) and ends; never returns. The
+ * zygote kills it at its time limit. */
 ING_NORETURN void ing_pdf_reader_run(
 	const struct ing_child_conf *conf, int sock, const struct ing_pdf_reader_request *request);

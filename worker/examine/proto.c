@@ -25,13 +25,6 @@
 #define MAX_TECHNIQUE_BYTES ((size_t)200) /* of a rule file: whatever its author called it */
 #define MAX_WHY_BYTES ((size_t)ING_MAX_ERROR_CHARS)
 #define MAX_DETAIL_BYTES ((size_t)ING_MAX_ERROR_CHARS)
-#define MAX_PDF_ERROR_BYTES ((size_t)2000) /* 500 characters of four bytes */
-#define MAX_PDF_TEXT_BYTES ((size_t)ING_MAX_PDF_TEXT_CHARS * 4)
-#define MAX_PDF_XMP_BYTES ((size_t)4 << 20)
-#define MAX_PDF_INFO_BYTES ((size_t)1 << 20)
-#define MAX_PDF_DATE_BYTES ((size_t)40)
-#define MAX_PDF_VERSION_BYTES ((size_t)15)
-#define MAX_PAGE_POINTS 1e9 /* PDF's own bound is 14,400 units times UserUnit */
 
 /* A day: sums of false values must not overflow a counter. */
 #define MAX_CPU_US ((uint64_t)86400 * 1000000)
@@ -91,16 +84,6 @@ static bool is_hex(unsigned char c)
 static bool is_one_of(unsigned char c, const char *set)
 {
 	return c != '\0' && strchr(set, c) != NULL;
-}
-
-static bool is_date_char(unsigned char c)
-{
-	return is_digit(c) || is_one_of(c, "-+:.TZ");
-}
-
-static bool is_version_char(unsigned char c)
-{
-	return is_digit(c) || c == '.';
 }
 
 bool ing_proto_is_slug_char(unsigned char c)
@@ -183,19 +166,6 @@ static void put_link(struct ing_buf *b, const struct ing_page_link *link)
 	ing_wire_put_u32(b, good ? link->rule : ING_NO_RULE);
 }
 
-static void put_hex_id(struct ing_buf *b, const char *s)
-{
-	ing_wire_put_word(b, s != NULL && strlen(s) == 32 ? s : NULL, 32, is_hex);
-}
-
-static char *get_hex_id(struct ing_wire *w)
-{
-	char *id = ing_wire_word(w, 32, is_hex);
-	if (id != NULL && strlen(id) != 32)
-		w->failed = true;
-	return id;
-}
-
 static bool get_flag(struct ing_wire *w)
 {
 	uint8_t v = ing_wire_u8(w);
@@ -215,29 +185,6 @@ static void get_link(struct ing_wire *w, struct ing_page_link *link)
 	if (link->url != NULL ? !is_web_url(link->url) || !has_words
 			      : link->technique != NULL || link->stage != NULL)
 		w->failed = true;
-}
-
-static bool is_pdf_status(const char *s)
-{
-	static const char *const known[] = {ING_PDF_STATUSES};
-	for (size_t i = 0; i < ING_ARRAY_LEN(known); i++)
-		if (strcmp(s, known[i]) == 0)
-			return true;
-	return false;
-}
-
-static void put_pdf_status(struct ing_buf *b, const char *s)
-{
-	ing_must(s == NULL || is_pdf_status(s));
-	ing_wire_put_whole(b, s, MAX_SLUG_BYTES);
-}
-
-static char *get_pdf_status(struct ing_wire *w)
-{
-	char *status = ing_wire_word(w, MAX_SLUG_BYTES, ing_proto_is_slug_char);
-	if (status != NULL && !is_pdf_status(status))
-		w->failed = true;
-	return status;
 }
 
 /* ---- messages ---- */
@@ -295,94 +242,6 @@ int ing_proto_get_request(const void *payload, size_t bytes, struct ing_proto_re
 	o.q.agent = o.agent;
 	*ret = o;
 	return 0;
-}
-
-/* What XML 1.0, section 2.2, does not allow, and what costs a writer of JSON six bytes each. */
-static bool is_stray(char c)
-{
-	return (unsigned char)c < 0x20 && c != '\t' && c != '\n' && c != '\r';
-}
-
-/* The work of writing a result goes by characters. */
-static bool is_short_xmp(const char *s)
-{
-	size_t chars = 0;
-	for (; *s != '\0'; s++)
-		chars += ((unsigned char)*s & 0xc0) != 0x80;
-	return chars <= ING_MAX_PDF_TEXT_CHARS;
-}
-
-static void put_xmp(struct ing_buf *b, const char *s)
-{
-	char *clean = s != NULL && is_short_xmp(s) ? ing_strdup(s) : NULL;
-	for (char *c = clean; c != NULL && *c != '\0'; c++)
-		*c = is_stray(*c) ? ' ' : *c;
-	ing_wire_put_whole(b, clean, MAX_PDF_XMP_BYTES);
-	free(clean);
-}
-
-static char *get_xmp(struct ing_wire *w)
-{
-	char *s = ing_wire_text(w, MAX_PDF_XMP_BYTES);
-	if (s != NULL && !is_short_xmp(s))
-		w->failed = true;
-	for (const char *c = s; c != NULL && *c != '\0'; c++)
-		w->failed |= is_stray(*c);
-	return s;
-}
-
-static void put_pdf_fields(struct ing_buf *b, const struct ing_pdf *pdf)
-{
-	put_pdf_status(b, pdf->status);
-	ing_wire_put_text(b, pdf->error_msg, MAX_PDF_ERROR_BYTES);
-	ing_wire_put_text(b, pdf->text, MAX_PDF_TEXT_BYTES);
-	put_xmp(b, pdf->meta_xml);
-	ing_wire_put_whole(b, pdf->info_json, MAX_PDF_INFO_BYTES);
-	ing_wire_put_u32(b, pdf->page_count > 0 ? (uint32_t)pdf->page_count : 0);
-	ing_wire_put_f64(b, pdf->page0_width, MAX_PAGE_POINTS);
-	ing_wire_put_f64(b, pdf->page0_height, MAX_PAGE_POINTS);
-	put_hex_id(b, pdf->permanent_id);
-	put_hex_id(b, pdf->update_id);
-	ing_wire_put_word(b, pdf->pdf_version, MAX_PDF_VERSION_BYTES, is_version_char);
-	ing_wire_put_word(b, pdf->created, MAX_PDF_DATE_BYTES, is_date_char);
-	ing_wire_put_u32(b, pdf->word_count);
-}
-
-static void get_pdf_fields(struct ing_wire *w, struct ing_pdf *pdf)
-{
-	pdf->status = get_pdf_status(w);
-	pdf->error_msg = ing_wire_text(w, MAX_PDF_ERROR_BYTES);
-	pdf->text = ing_wire_text(w, MAX_PDF_TEXT_BYTES);
-	pdf->meta_xml = get_xmp(w);
-	pdf->info_json = ing_wire_text(w, MAX_PDF_INFO_BYTES);
-	pdf->page_count = (int)ing_wire_range(w, INT_MAX);
-	pdf->page0_width = ing_wire_f64(w, MAX_PAGE_POINTS);
-	pdf->page0_height = ing_wire_f64(w, MAX_PAGE_POINTS);
-	pdf->permanent_id = get_hex_id(w);
-	pdf->update_id = get_hex_id(w);
-	pdf->pdf_version = ing_wire_word(w, MAX_PDF_VERSION_BYTES, is_version_char);
-	pdf->created = ing_wire_word(w, MAX_PDF_DATE_BYTES, is_date_char);
-	pdf->word_count = ing_wire_u32(w);
-}
-
-void ing_proto_put_pdf(struct ing_buf *b, const struct ing_pdf *pdf)
-{
-	size_t at = ing_proto_begin(b, ING_PROTO_PDF);
-	put_pdf_fields(b, pdf);
-	ing_proto_end(b, at);
-}
-
-int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret)
-{
-	struct ing_wire w;
-	struct ing_pdf pdf = {0};
-	ing_wire_init(&w, payload, bytes);
-	get_pdf_fields(&w, &pdf);
-	bool good = ing_wire_end(&w) && pdf.status != NULL;
-	if (!good)
-		ing_pdf_done(&pdf);
-	*ret = pdf;
-	return good ? 0 : -ING_FAIL_INVALID;
 }
 
 static void put_uses(struct ing_buf *b, const struct ing_page *page)
@@ -498,7 +357,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	ing_wire_put_whole(b, f->file.sha256hex, sizeof(f->file.sha256hex) - 1);
 	put_mimetype(b, f->file.mimetype, sizeof(f->file.mimetype));
 	put_page(b, &f->page);
-	put_pdf_fields(b, &f->pdf);
+	ing_proto_put_pdf_fields(b, &f->pdf);
 	ing_proto_put_text(b, &f->text);
 	ing_proto_put_xml(b, &f->xml);
 	ing_proto_put_resources(b, &f->resources);
@@ -534,7 +393,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	get_hex(&w, f.file.sha256hex, sizeof(f.file.sha256hex));
 	get_mimetype(&w, f.file.mimetype, sizeof(f.file.mimetype));
 	get_page(&w, &f.page);
-	get_pdf_fields(&w, &f.pdf);
+	ing_proto_get_pdf_fields(&w, &f.pdf);
 	ing_proto_get_text(&w, &f.text);
 	ing_proto_get_xml(&w, &f.xml);
 	ing_proto_get_resources(&w, &f.resources);

@@ -21,7 +21,11 @@ enum ing_proto_kind {
 	ING_PROTO_HELLO = 'h',   /* no payload */
 	ING_PROTO_REQUEST = 'q', /* comes with the body's descriptor, unless the body is empty */
 	ING_PROTO_REPLY = 'r',
-	ING_PROTO_PDF = 'p', /* from the process that reads a PDF to the examiner */
+	/* From the process that reads a PDF to the examiner, in this order; what comes later may be
+	 * missing. */
+	ING_PROTO_PDF = 'p',
+	ING_PROTO_PDF_INFO = 'i',
+	ING_PROTO_PDF_THUMBNAIL = 't',
 };
 
 /* A decoded request. */
@@ -46,13 +50,16 @@ void ing_proto_put_hello(struct ing_buf *b);
 void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, unsigned timeout_ms,
 	uint64_t body_bytes);
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f);
-void ing_proto_put_pdf(struct ing_buf *b, const struct ing_pdf *pdf);
+void ing_proto_put_pdf_part(struct ing_buf *b, enum ing_pdf_part part, const struct ing_pdf *pdf);
+extern const enum ing_proto_kind ing_proto_pdf_kinds[ING_PDF_PARTS_];
 
 /* Decoders take a payload (without the frame's head). Return 0, or -ING_FAIL_INVALID and an empty *ret.
  * The caller frees *ret with ing_proto_request_done(), ing_findings_done() or ing_pdf_done(). */
 int ing_proto_get_request(
 	const void *payload, size_t bytes, struct ing_proto_request *ret) ING_MUST_CHECK;
 int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *ret) ING_MUST_CHECK;
-int ing_proto_get_pdf(const void *payload, size_t bytes, struct ing_pdf *ret) ING_MUST_CHECK;
+/* Puts a part into *pdf, which stays as it is when the part is invalid. */
+int ing_proto_get_pdf_part(const void *payload, size_t bytes, enum ing_pdf_part part,
+	struct ing_pdf *pdf) ING_MUST_CHECK;
 
 void ing_proto_request_done(struct ing_proto_request *request);

@@ -7,6 +7,7 @@
 #pragma once
 #include "worker/examine/wire.h"
 
+struct ing_pdf;
 struct ing_resources_found;
 struct ing_tei_found;
 struct ing_text_found;
@@ -18,6 +19,8 @@ bool ing_proto_is_url_char(unsigned char c);  /* printable ASCII but for the spa
 bool ing_proto_is_sendable_url(
 	const char *s); /* http(s), at most ING_MAX_URL_BYTES; NULL is none */
 
+void ing_proto_put_pdf_fields(struct ing_buf *b, const struct ing_pdf *pdf);
+void ing_proto_get_pdf_fields(struct ing_wire *w, struct ing_pdf *pdf);
 void ing_proto_put_text(struct ing_buf *b, const struct ing_text_found *text);
 void ing_proto_get_text(struct ing_wire *w, struct ing_text_found *text);
 void ing_proto_put_xml(struct ing_buf *b, const struct ing_xml_found *xml);

@@ -5,6 +5,7 @@
 #include "worker/model/findings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/net/robots.h"
 
@@ -24,7 +25,13 @@ void ing_pdf_done(struct ing_pdf *pdf)
 	free(pdf->update_id);
 	free(pdf->pdf_version);
 	free(pdf->created);
+	free(pdf->thumbnail.data);
 	*pdf = (struct ing_pdf){0};
+}
+
+bool ing_pdf_is_read(const struct ing_pdf *pdf)
+{
+	return strcmp(pdf->status, "success") == 0 || strcmp(pdf->status, "bad-unicode") == 0;
 }
 
 static void free_link(struct ing_page_link *link)

@@ -100,14 +100,29 @@ struct ing_page {
 	uint32_t rule_hit_count;        /* at most ING_MAX_RULE_HITS */
 };
 
-/* Every value of ing_pdf.status. All but the last two are decided by whoever reads the PDF;
- * "error-timeout" (the reader had not finished after pdf_timeout_ms, or had used up its CPU time) and "crash" (it died otherwise: a signal, its memory limit, a refused system call,
- * an invalid reply) by the examiner that waits for the reader. Both are of the
- * parse-error family: the PDF's own fault, worth another try only with another version of this
- * program. */
+/* Every value of ing_pdf.status. The last three are decided by the examiner that waits for whoever
+ * reads the PDF, all others by the reader: "bad-pdf" (the reader died before it had any text: a signal,
+ * its memory limit, a refused system call, an invalid reply), "error-timeout" (it had none after
+ * pdf_timeout_ms, or had used up its CPU time), "crash" (no reader could be started). The first two
+ * are the PDF's own fault, worth another try only with another version of this program.
+ * "bad-unicode" is a success but for an Info dictionary that cannot be decoded. */
 #define ING_PDF_STATUSES                                                                           \
-	"success", "not-pdf", "bad-pdf", "empty-pdf", "empty-page0", "parse-error",                \
-		"text-too-large", "bad-unicode", "error-timeout", "crash"
+	"success", "not-pdf", "empty-pdf", "empty-page0", "parse-error", "text-too-large",         \
+		"bad-unicode", "bad-pdf", "error-timeout", "crash"
+
+/* The order in which a PDF is read. Each part is told as soon as it is known: what comes later may
+ * cost its process the life. */
+enum ing_pdf_part {
+	ING_PDF_TEXT,      /* everything but the other two; info_json has what poppler knows */
+	ING_PDF_INFO,      /* info_json whole; status and error_msg if it is bad */
+	ING_PDF_THUMBNAIL, /* thumbnail, if it could be drawn */
+	ING_PDF_PARTS_
+};
+
+struct ing_pdf_thumbnail {
+	char *data; /* JPEG, at most ING_MAX_THUMBNAIL_BYTES; NULL: none */
+	size_t bytes;
+};
 
 struct ing_pdf {
 	char *status;    /* one of ING_PDF_STATUSES; NULL: not asked or not a PDF */
@@ -124,6 +139,8 @@ struct ing_pdf {
 	char *pdf_version;                /* "1.7" or NULL */
 	char *created;                    /* RFC 3339 CreationDate or NULL */
 	uint32_t word_count;
+	bool has_page0_thumbnail;           /* stays true when the picture has been moved away */
+	struct ing_pdf_thumbnail thumbnail; /* of the first page */
 };
 
 struct ing_robots_found {
@@ -147,9 +164,10 @@ struct ing_findings {
 };
 
 void ing_findings_init(struct ing_findings *f);
-void ing_findings_done(struct ing_findings *f); /* frees the strings; safe on an initialised one */
-void ing_pdf_done(struct ing_pdf *pdf);         /* the same for the PDF part alone */
-void ing_page_done(struct ing_page *page);      /* and for the page */
+void ing_findings_done(struct ing_findings *f);  /* frees the strings; safe on an initialised one */
+void ing_pdf_done(struct ing_pdf *pdf);          /* the same for the PDF part alone */
+bool ing_pdf_is_read(const struct ing_pdf *pdf); /* whether it has facts and text */
+void ing_page_done(struct ing_page *page);       /* and for the page */
 
 /* The status of a document that could not be looked into; SUCCESS for OK. */
 enum ing_status ing_exam_status(enum ing_exam exam);

@@ -23,6 +23,17 @@
 
 /* Text of a PDF, and its XMP. Longer text comes from scanners, not from documents. */
 #define ING_MAX_PDF_TEXT_CHARS 1000000
+/* Of its Info dictionary: entries, bytes of a value, and of all. Papers have ten entries; a title has
+ * 100 bytes. */
+#define ING_MAX_PDF_INFO_KEYS 100
+#define ING_MAX_PDF_INFO_BYTES ((size_t)16 << 10)
+#define ING_MAX_PDF_INFO_SUM_BYTES ((size_t)256 << 10)
+/* A picture of its first page fits into so many pixels. Smaller than the least bytes it shows
+ * nothing; 180 x 300 pixels of noise take 60 KB. */
+#define ING_THUMBNAIL_WIDTH 180
+#define ING_THUMBNAIL_HEIGHT 300
+#define ING_MIN_THUMBNAIL_BYTES ((size_t)50)
+#define ING_MAX_THUMBNAIL_BYTES ((size_t)256 << 10)
 /* An examiner's reply: an article written anew (ING_MAX_JATS_BYTES), or text and XMP of 4 MB each; and
  * facts. */
 #define ING_MAX_REPLY_BYTES ((size_t)32 << 20)

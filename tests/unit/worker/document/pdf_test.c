@@ -37,7 +37,7 @@ static void read_pdf(const char *name, struct ing_pdf *ret)
 	struct ing_buf file;
 	load(name, &file);
 	*ret = (struct ing_pdf){0};
-	ing_document_pdf(file.data, file.len, ret);
+	ing_document_pdf(file.data, file.len, NULL, NULL, ret);
 	ing_buf_done(&file);
 	assert_non_null(ret->status);
 }
@@ -59,7 +59,7 @@ static const struct {
 		.text = "locked words"},
 	{.file = "page_tree_loop.pdf", .status = "success", .pages = 9, .words = 1, .text = "once"},
 	{.file = "object_loop.pdf", .status = "success", .pages = 1, .words = 1, .text = "seen"},
-	{.file = "password.pdf", .status = "parse-error", .error = "encrypted"},
+	{.file = "password.pdf", .status = "parse-error", .error = "without a password"},
 	{.file = "truncated.pdf", .status = "parse-error", .error = "damaged"},
 	{.file = "header_only.pdf", .status = "parse-error", .error = "damaged"},
 	{.file = "no_pages.pdf", .status = "empty-pdf", .error = "no pages"},
@@ -142,6 +142,161 @@ static void absent_facts_are_absent(void **state)
 	ing_pdf_done(&got);
 }
 
+static void reads_all_of_the_info_dictionary(void **state)
+{
+	(void)state;
+	struct ing_pdf got;
+	read_pdf("odd_info.pdf", &got);
+	assert_string_equal(got.status, "success");
+	assert_null(got.created);
+	json_t *info = json_loads(got.info_json, 0, NULL);
+	assert_info(info, "Title", "— “quoted” € 5 über");
+	assert_info(info, "Author", "Zoë Řezníček");
+	assert_info(info, "Subject", "ü");
+	assert_info(info, "Keywords", "bü");
+	assert_info(info, "Creator", "A𝒳");
+	assert_info(info, "Producer", "tab\there");
+	assert_info(info, "CreationDate", "spring of 2019");
+	assert_info(info, "ModDate", "2019-01-01T00:00:00Z");
+	assert_info(info, "SourceModified", "2019-04-22T13:30:00+02:00");
+	assert_info(info, "doi", "10.1234/tides.41");
+	assert_info(info, "Two words", "3");
+	assert_info(info, "Trapped", "False");
+	assert_info(info, "Copies", "3");
+	assert_info(info, "Ratio", "1.5");
+	assert_info(info, "Signed", "true");
+	assert_int_equal(json_object_size(info), 15);
+	json_decref(info);
+	ing_pdf_done(&got);
+}
+
+static void takes_so_many_info_keys_and_the_wanted_ones(void **state)
+{
+	(void)state;
+	struct ing_pdf got;
+	read_pdf("many_keys.pdf", &got);
+	json_t *info = json_loads(got.info_json, 0, NULL);
+	assert_int_equal(json_object_size(info), ING_MAX_PDF_INFO_KEYS);
+	assert_info(info, "Title", "Found");
+	assert_info(info, "doi", "10.1234/5");
+	json_decref(info);
+	ing_pdf_done(&got);
+}
+
+/* The text and what can be decoded are there all the same. */
+static void undecodable_info_is_a_status(void **state)
+{
+	(void)state;
+	struct ing_pdf got;
+	read_pdf("bad_unicode.pdf", &got);
+	assert_string_equal(got.status, "bad-unicode");
+	assert_non_null(strstr(got.error_msg, "Title"));
+	assert_non_null(strstr(got.text, "some words"));
+	assert_string_equal(got.info_json, "{\"Author\":\"Ada Quill\",\"Title\":\"A\uFFFDB\"}");
+	ing_pdf_done(&got);
+	read_pdf("bad_key.pdf", &got);
+	assert_string_equal(got.status, "bad-unicode");
+	assert_string_equal(got.info_json, "{\"Titl\uFFFD\":\"Tides\"}");
+	ing_pdf_done(&got);
+}
+
+/* The two bytes big-endian at `at` of a JPEG's frame header. */
+static int frame_field(const struct ing_pdf_thumbnail *t, size_t at)
+{
+	const unsigned char *sof = memmem(t->data, t->bytes, "\xff\xc0\x00\x11\x08", 5);
+	assert_non_null(sof);
+	return sof[at] << 8 | sof[at + 1];
+}
+
+/* clang-format off */
+static const struct {
+	const char *file;
+	int width, height; /* 0: no thumbnail */
+} pictures[] = {
+	{"article.pdf", 180, 255}, /* 595 x 842 points */
+	{"tall.pdf", 30, 300},
+	{"wide.pdf", 180, 18},
+	{"small.pdf", 90, 60}, /* is not made larger */
+	{"rotated.pdf", 150, 300},
+	{"huge_page.pdf", 180, 180},
+	{"flat_page.pdf", 180, 1},
+	{"text_bomb.pdf", 180, 180},
+	{"permissions.pdf", 180, 255},
+	{"password.pdf", 0, 0},
+	{"no_page0.pdf", 0, 0},
+};
+/* clang-format on */
+
+static void draws_the_first_page(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(pictures); i++) {
+		struct ing_pdf got;
+		print_message("%s\n", pictures[i].file);
+		read_pdf(pictures[i].file, &got);
+		const struct ing_pdf_thumbnail *t = &got.thumbnail;
+		assert_int_equal(got.has_page0_thumbnail, pictures[i].width > 0);
+		assert_int_equal(t->data != NULL, pictures[i].width > 0);
+		if (t->data != NULL) {
+			assert_memory_equal(t->data, "\xff\xd8\xff", 3);
+			assert_int_equal(frame_field(t, 7), pictures[i].width);
+			assert_int_equal(frame_field(t, 5), pictures[i].height);
+			assert_true(t->bytes < 40000);
+		}
+		ing_pdf_done(&got);
+	}
+}
+
+/* What is on the page is in the picture: it differs from the empty page's. */
+static void the_picture_shows_the_page(void **state)
+{
+	(void)state;
+	struct ing_pdf square;
+	struct ing_pdf empty;
+	struct ing_buf file;
+	load("small.pdf", &file);
+	square = (struct ing_pdf){0};
+	ing_document_pdf(file.data, file.len, NULL, NULL, &square);
+	char *paint = memmem(file.data, file.len, " re f", 5);
+	assert_non_null(paint);
+	memcpy(paint, " re n", 5);
+	empty = (struct ing_pdf){0};
+	ing_document_pdf(file.data, file.len, NULL, NULL, &empty);
+	assert_true(square.has_page0_thumbnail && empty.has_page0_thumbnail);
+	assert_true(square.thumbnail.bytes > empty.thumbnail.bytes);
+	ing_buf_done(&file);
+	ing_pdf_done(&square);
+	ing_pdf_done(&empty);
+}
+
+static void note_part(void *ctx, enum ing_pdf_part part, const struct ing_pdf *pdf)
+{
+	struct ing_buf *parts = ctx;
+	ing_buf_printf(parts, "%d%s%s ", (int)part, pdf->text != NULL ? "t" : "",
+		pdf->has_page0_thumbnail ? "p" : "");
+}
+
+static void tells_each_part_as_it_is_known(void **state)
+{
+	static const struct {
+		const char *file, *parts;
+	} all[] = {{"article.pdf", "0t 1t 2tp "}, {"text_bomb.pdf", "0 1 2p "},
+		{"password.pdf", "0 "}, {"renamed_zip.pdf", "0 "}};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(all); i++) {
+		struct ing_buf file;
+		struct ing_buf parts;
+		struct ing_pdf got = {0};
+		load(all[i].file, &file);
+		ing_buf_init(&parts, 1000);
+		ing_document_pdf(file.data, file.len, note_part, &parts, &got);
+		assert_string_equal(ing_buf_str(&parts), all[i].parts);
+		ing_buf_done(&file);
+		ing_buf_done(&parts);
+		ing_pdf_done(&got);
+	}
+}
+
 static void reads_every_script(void **state)
 {
 	static const char *const words[] = {"Ελληνικά", "кириллица", "漢字", "𝒳"};
@@ -173,11 +328,11 @@ static void damage_is_a_status(void **state)
 	load("article.pdf", &file);
 	for (size_t n = 0; n < file.len; n += 37) {
 		struct ing_pdf got = {0};
-		ing_document_pdf(file.data, n, &got);
+		ing_document_pdf(file.data, n, NULL, NULL, &got);
 		assert_non_null(got.status);
 		ing_pdf_done(&got);
 		file.data[n] ^= 0x15;
-		ing_document_pdf(file.data, file.len, &got);
+		ing_document_pdf(file.data, file.len, NULL, NULL, &got);
 		assert_non_null(got.status);
 		ing_pdf_done(&got);
 		file.data[n] ^= 0x15;
@@ -229,6 +384,12 @@ int main(void)
 		cmocka_unit_test(says_how_it_went),
 		cmocka_unit_test(reads_facts),
 		cmocka_unit_test(absent_facts_are_absent),
+		cmocka_unit_test(reads_all_of_the_info_dictionary),
+		cmocka_unit_test(takes_so_many_info_keys_and_the_wanted_ones),
+		cmocka_unit_test(undecodable_info_is_a_status),
+		cmocka_unit_test(draws_the_first_page),
+		cmocka_unit_test(the_picture_shows_the_page),
+		cmocka_unit_test(tells_each_part_as_it_is_known),
 		cmocka_unit_test(reads_every_script),
 		cmocka_unit_test(facts_stay_when_the_text_is_too_large),
 		cmocka_unit_test(damage_is_a_status),

@@ -283,7 +283,29 @@ void ing_document_body_done(struct ing_document_body *b)
 	*b = (struct ing_document_body){0};
 }
 
-void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
+/* An examiner's reader that misbehaves once it has sent the text. */
+static void misbehave_late(const void *data, size_t bytes)
+{
+	if (is_order(data, bytes, "pdf-late-trap"))
+		__builtin_trap();
+	if (is_order(data, bytes, "pdf-late-spin"))
+		spin_for_ever();
+	if (is_order(data, bytes, "pdf-late-sleep"))
+		sleep_for_ever();
+	if (is_order(data, bytes, "pdf-late-eat"))
+		eat_memory();
+}
+
+static void add_thumbnail(struct ing_pdf *pdf)
+{
+	pdf->thumbnail.bytes = 60;
+	pdf->thumbnail.data = ing_alloc(60);
+	memcpy(pdf->thumbnail.data, "\xff\xd8\xff", 3);
+	memcpy(pdf->thumbnail.data + 58, "\xff\xd9", 2);
+}
+
+void ing_document_pdf(const void *data, size_t bytes, ing_document_part_f *on_part, void *ctx,
+	struct ing_pdf *ret)
 {
 	char word[8];
 	if (is_order(data, bytes, "pdf-socket") && count_strangers() == 0)
@@ -315,4 +337,14 @@ void ing_document_pdf(const void *data, size_t bytes, struct ing_pdf *ret)
 	ret->status = ing_strdup("success");
 	ret->text = ing_strdup("text of a PDF");
 	ret->page_count = 1;
+	ret->info_json = ing_strdup("{}");
+	on_part(ctx, ING_PDF_TEXT, ret);
+	misbehave_late(data, bytes);
+	free(ret->info_json);
+	ret->info_json = ing_strdup("{\"doi\":\"10.1/1\"}");
+	on_part(ctx, ING_PDF_INFO, ret);
+	if (is_order(data, bytes, "pdf-last-trap"))
+		__builtin_trap();
+	add_thumbnail(ret);
+	on_part(ctx, ING_PDF_THUMBNAIL, ret);
 }

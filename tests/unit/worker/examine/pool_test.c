@@ -177,11 +177,11 @@ static void test_each_pdf_misbehaviour(void **state)
 		{"pdf-good", "success", NULL},
 		{"pdf-socket", "success", NULL},
 		{"pdf-fork", "success", NULL},
-		{"pdf-trap", "crash", "the reading process died"},
-		{"pdf-exit", "crash", "the reading process sent an invalid reply"},
+		{"pdf-trap", "bad-pdf", "the reading process died"},
+		{"pdf-exit", "bad-pdf", "the reading process sent an invalid reply"},
 #ifndef ING_SANITIZED
-		{"pdf-recv", "crash", "the reading process died: SIGSYS"},
-		{"pdf-eat", "crash", "the reading process died"},
+		{"pdf-recv", "bad-pdf", "the reading process died: SIGSYS"},
+		{"pdf-eat", "bad-pdf", "the reading process died"},
 #endif
 		{"pdf-sleep", "error-timeout", "still reading after"},
 		{"pdf-spin", "error-timeout", "still reading after"},
@@ -212,6 +212,50 @@ static void test_each_pdf_misbehaviour(void **state)
 	harness_stop(&h);
 }
 
+/* What a reader has told before it misbehaves is kept. */
+static void test_pdf_keeps_what_was_read(void **state)
+{
+	static const struct {
+		const char *body, *info;
+		bool thumbnail;
+	} cases[] = {
+		{"pdf-good", "{\"doi\":\"10.1/1\"}", true},
+		{"pdf-late-trap", "{}", false},
+		{"pdf-late-sleep", "{}", false},
+		{"pdf-late-spin", "{}", false},
+#ifndef ING_SANITIZED
+		{"pdf-late-eat", "{}", false},
+#endif
+		{"pdf-last-trap", "{\"doi\":\"10.1/1\"}", false},
+	};
+	(void)state;
+	start(1, 1000);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_findings *f = harness_get(&h, cases[i].body);
+		print_message("%s\n", cases[i].body);
+		assert_int_equal(f->exam, ING_EXAM_OK);
+		assert_string_equal(f->pdf.status, "success");
+		assert_string_equal(f->pdf.text, "text of a PDF");
+		assert_string_equal(f->pdf.info_json, cases[i].info);
+		assert_int_equal(f->pdf.thumbnail.data != NULL, cases[i].thumbnail);
+	}
+	assert_int_equal(stats().forks, 1);
+	harness_stop(&h);
+}
+
+/* The time of a part beyond the text is bounded by itself, long before the document's limit. */
+static void test_pdf_part_has_its_own_time(void **state)
+{
+	struct ing_pool_conf conf = make_conf(1, 1000);
+	(void)state;
+	conf.settings.timeout_ms = 60000;
+	harness_start(&h, &conf);
+	const struct ing_findings *f = harness_get(&h, "pdf-late-spin");
+	assert_string_equal(f->pdf.status, "success");
+	assert_true(f->pdf_cpu_us < 30 * 1000000); /* of two seconds, as the kernel counts them */
+	harness_stop(&h);
+}
+
 /* More than any answer, for which 16 MiB have to be taken first. */
 static void test_pdf_reader_that_says_too_much(void **state)
 {
@@ -221,7 +265,7 @@ static void test_pdf_reader_that_says_too_much(void **state)
 	harness_start(&h, &conf);
 	const struct ing_findings *f = harness_get(&h, "pdf-flood");
 	assert_int_equal(f->exam, ING_EXAM_OK);
-	assert_string_equal(f->pdf.status, "crash");
+	assert_string_equal(f->pdf.status, "bad-pdf");
 	assert_string_equal(f->pdf.error_msg, "the reading process died: SIGPIPE");
 	assert_good("good");
 	harness_stop(&h);
@@ -769,6 +813,8 @@ int main(void)
 		cmocka_unit_test(test_empty_body),
 		cmocka_unit_test(test_each_misbehaviour),
 		cmocka_unit_test(test_each_pdf_misbehaviour),
+		cmocka_unit_test(test_pdf_keeps_what_was_read),
+		cmocka_unit_test(test_pdf_part_has_its_own_time),
 		cmocka_unit_test(test_pdf_reader_that_says_too_much),
 		cmocka_unit_test(test_pdf_is_not_read_unasked),
 		cmocka_unit_test(test_pdf_limit_of_the_question),

@@ -785,27 +785,29 @@ static void test_question_of_the_largest(void **state)
 	free(value);
 }
 
+static int get_part(const struct ing_buf *b, enum ing_pdf_part part, struct ing_pdf *pdf)
+{
+	return ing_proto_get_pdf_part(
+		b->data + ING_PROTO_HEAD_BYTES, b->len - ING_PROTO_HEAD_BYTES, part, pdf);
+}
+
 static void test_pdf_round_trip(void **state)
 {
 	struct ing_findings f;
-	struct ing_pdf pdf;
+	struct ing_pdf pdf = {0};
 	struct ing_buf b;
 	(void)state;
 	fill_findings(&f);
 	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
-	ing_proto_put_pdf(&b, &f.pdf);
-	assert_int_equal(ing_proto_get_pdf(
-				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &pdf),
-		0);
+	ing_proto_put_pdf_part(&b, ING_PDF_TEXT, &f.pdf);
+	assert_int_equal(get_part(&b, ING_PDF_TEXT, &pdf), 0);
 	assert_string_equal(pdf.text, f.pdf.text);
 	ing_pdf_done(&pdf);
 	/* Without a status it is no answer. */
 	set(&f.pdf.status, NULL);
 	ing_buf_clear(&b);
-	ing_proto_put_pdf(&b, &f.pdf);
-	assert_int_equal(ing_proto_get_pdf(
-				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &pdf),
-		-ING_FAIL_INVALID);
+	ing_proto_put_pdf_part(&b, ING_PDF_TEXT, &f.pdf);
+	assert_int_equal(get_part(&b, ING_PDF_TEXT, &pdf), -ING_FAIL_INVALID);
 	ing_findings_done(&f);
 	ing_buf_done(&b);
 }
@@ -813,18 +815,16 @@ static void test_pdf_round_trip(void **state)
 static void test_pdf_status_is_a_known_one(void **state)
 {
 	struct ing_findings f;
-	struct ing_pdf pdf;
+	struct ing_pdf pdf = {0};
 	struct ing_buf b;
 	(void)state;
 	fill_findings(&f);
 	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
-	ing_proto_put_pdf(&b, &f.pdf);
+	ing_proto_put_pdf_part(&b, ING_PDF_TEXT, &f.pdf);
 	char *status = memmem(b.data, b.len, "success", 7);
 	assert_non_null(status);
 	memcpy(status, "succeed", 7);
-	assert_int_equal(ing_proto_get_pdf(
-				 b.data + ING_PROTO_HEAD_BYTES, b.len - ING_PROTO_HEAD_BYTES, &pdf),
-		-ING_FAIL_INVALID);
+	assert_int_equal(get_part(&b, ING_PDF_TEXT, &pdf), -ING_FAIL_INVALID);
 	ing_findings_done(&f);
 	ing_buf_done(&b);
 }
@@ -862,6 +862,86 @@ static void test_xml_that_cannot_be(void **state)
 	}
 }
 
+static void set_thumbnail(struct ing_pdf *pdf, const char *begin, const char *end, size_t bytes)
+{
+	free(pdf->thumbnail.data);
+	pdf->thumbnail = (struct ing_pdf_thumbnail){.data = ing_alloc(bytes), .bytes = bytes};
+	memcpy(pdf->thumbnail.data, begin, strlen(begin));
+	memcpy(pdf->thumbnail.data + bytes - strlen(end), end, strlen(end));
+}
+
+/* Each part replaces its own members and no others. */
+static void test_pdf_parts_follow_one_another(void **state)
+{
+	struct ing_findings f;
+	struct ing_pdf pdf = {0};
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_REPLY_BYTES);
+	ing_proto_put_pdf_part(&b, ING_PDF_TEXT, &f.pdf);
+	assert_int_equal(get_part(&b, ING_PDF_TEXT, &pdf), 0);
+	set(&f.pdf.info_json, "{\"doi\":\"10.1/1\"}");
+	set(&f.pdf.status, "bad-unicode");
+	ing_buf_clear(&b);
+	ing_proto_put_pdf_part(&b, ING_PDF_INFO, &f.pdf);
+	assert_int_equal(get_part(&b, ING_PDF_INFO, &pdf), 0);
+	set_thumbnail(&f.pdf, "\xff\xd8\xff", "\xff\xd9", 5000);
+	ing_buf_clear(&b);
+	ing_proto_put_pdf_part(&b, ING_PDF_THUMBNAIL, &f.pdf);
+	assert_int_equal(get_part(&b, ING_PDF_THUMBNAIL, &pdf), 0);
+	assert_string_equal(pdf.text, f.pdf.text);
+	assert_string_equal(pdf.info_json, "{\"doi\":\"10.1/1\"}");
+	assert_string_equal(pdf.status, "bad-unicode");
+	assert_int_equal(pdf.thumbnail.bytes, 5000);
+	assert_memory_equal(pdf.thumbnail.data, f.pdf.thumbnail.data, 5000);
+	/* A part that is invalid changes nothing. */
+	assert_int_equal(get_part(&b, ING_PDF_INFO, &pdf), -ING_FAIL_INVALID);
+	assert_string_equal(pdf.status, "bad-unicode");
+	ing_pdf_done(&pdf);
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
+static void test_pdf_thumbnail_is_a_small_jpeg(void **state)
+{
+	static const struct {
+		const char *begin, *end;
+		size_t bytes;
+		bool good;
+	} cases[] = {
+		{"\xff\xd8\xff", "\xff\xd9", ING_MIN_THUMBNAIL_BYTES, true},
+		{"\xff\xd8\xff", "\xff\xd9", ING_MAX_THUMBNAIL_BYTES, true},
+		{"\xff\xd8\xff", "\xff\xd9", ING_MIN_THUMBNAIL_BYTES - 1, false},
+		{"\xff\xd8\xff", "\xff\xd9", ING_MAX_THUMBNAIL_BYTES + 1, false},
+		{"\x89PNG", "\xff\xd9", 5000, false},
+		{"\xff\xd8\xff", "html>", 5000, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_pdf pdf = {0};
+		struct ing_pdf got = {0};
+		struct ing_buf b;
+		set_thumbnail(&pdf, cases[i].begin, cases[i].end, cases[i].bytes);
+		ing_buf_init(&b, ING_MAX_REPLY_BYTES);
+		/* The encoder leaves it out. */
+		ing_proto_put_pdf_part(&b, ING_PDF_THUMBNAIL, &pdf);
+		assert_int_equal(get_part(&b, ING_PDF_THUMBNAIL, &got), 0);
+		assert_int_equal(got.thumbnail.data != NULL, cases[i].good);
+		ing_pdf_done(&got);
+		/* The decoder refuses it. */
+		ing_buf_clear(&b);
+		size_t at = ing_proto_begin(&b, ING_PROTO_PDF_THUMBNAIL);
+		ing_wire_put_bytes(&b, pdf.thumbnail.data, pdf.thumbnail.bytes);
+		ing_proto_end(&b, at);
+		assert_int_equal(get_part(&b, ING_PDF_THUMBNAIL, &got),
+			cases[i].good ? 0 : -ING_FAIL_INVALID);
+		ing_pdf_done(&got);
+		ing_pdf_done(&pdf);
+		ing_buf_done(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -882,6 +962,8 @@ int main(void)
 		cmocka_unit_test(test_question_of_the_largest),
 		cmocka_unit_test(test_pdf_round_trip),
 		cmocka_unit_test(test_pdf_status_is_a_known_one),
+		cmocka_unit_test(test_pdf_parts_follow_one_another),
+		cmocka_unit_test(test_pdf_thumbnail_is_a_small_jpeg),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
