@@ -2,8 +2,8 @@
  *
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
- * pipeline_existing.c (what the tables may answer), pipeline_hops.c (what they bring is examined, and
- * leads on), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
+ * pipeline_existing.c (what the tables may answer), pipeline_exams.c (what they bring is
+ * examined), pipeline_hops.c (and leads on), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
  * wait in a topic, not in memory). Thread: loop only.
  */
 #pragma once
@@ -112,13 +112,41 @@ bool ing_pipeline_looks_up(
  * False: it is to be fetched. */
 bool ing_job_look_up(struct ing_job *job, const struct ing_request *request);
 
-/* pipeline_hops.c */
-/* Look into what a visit has brought; its outcome is EXAMINE or WALLS. */
-void ing_job_examine(
-	struct ing_job *job, struct ing_visit *v, const struct ing_visit_outcome *outcome);
+/* pipeline_exams.c */
+/* What becomes of an examination. */
+struct ing_exam_use {
+	/* f: checked; freed by the caller. The job may be gone afterwards, as after late(). */
+	void (*examined)(struct ing_job *job, struct ing_visit *v, struct ing_visit_step *step,
+		struct ing_findings *f);
+	void (*late)(struct ing_job *job, struct ing_visit *v); /* job.deadline_ms has passed */
+};
+/* Looking into what a visit has brought. */
+struct ing_job_exam {
+	unsigned magic;
+	struct ing_job_exam *prev, *next; /* of the job */
+	struct ing_job *job;
+	const struct ing_exam_use *use;
+	struct ing_visit *visit;
+	struct ing_visit_step *step;
+	struct ing_exchange *exchange;
+	struct ing_exam_task *ticket;
+	uint64_t end_ms; /* when the deadline ends it; UINT64_MAX: no examiner has it */
+};
+/* want: enum ing_want bits. */
+struct ing_exam_request ing_job_question(
+	const struct ing_job *job, const struct ing_exchange *ex, unsigned want);
+/* Look into what a visit has brought. */
+void ing_job_examine(struct ing_job *job, struct ing_visit *v,
+	const struct ing_visit_outcome *outcome, const struct ing_exam_request *q,
+	const struct ing_exam_use *use);
 void ing_job_cancel_exams(struct ing_job *job);
-/* End the jobs whose examinations are past the deadline. */
+/* Call off the examinations that are past the deadline. */
 void ing_pipeline_check_deadlines(struct ing_pipeline *p, uint64_t now_ms);
+
+/* pipeline_hops.c */
+/* Look into what a visit of the chain has brought; its outcome is EXAMINE or WALLS. */
+void ing_job_examine_hop(
+	struct ing_job *job, struct ing_visit *v, const struct ing_visit_outcome *outcome);
 
 /* pipeline_park.c */
 void ing_pipeline_init_parking(struct ing_pipeline *p);

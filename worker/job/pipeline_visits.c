@@ -122,7 +122,7 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 	if (o->step != NULL)
 		w->terminal = o->step;
 	if (o->end != ING_VISIT_ENDED) {
-		ing_job_examine(job, v, o);
+		ing_job_examine_hop(job, v, o);
 		return;
 	}
 	w->retry_after_s = o->retry_after_s;
