@@ -19,8 +19,9 @@
 #include "common/data/sniff.h"
 #include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
-#include "worker/document/xml/xml_document.h"
+#include "worker/document/resources/resources.h"
 #include "worker/document/tei_header.h"
+#include "worker/document/xml/xml_document.h"
 #include "worker/model/findings.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
@@ -190,7 +191,7 @@ static void copy_page(const struct ing_scraped *found, struct ing_page *ret)
 }
 
 static void read_page(const struct ing_exam_request *q, const struct ing_document_body *body,
-	struct ing_page *ret)
+	struct ing_findings *ret)
 {
 	bool all = (q->want & ING_WANT_LINKS) != 0;
 	const struct ing_scrape_input in = {
@@ -204,11 +205,13 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	};
 	struct ing_scraped found;
 	if (body->bytes > q->max_scrape_bytes) {
-		ret->status = ING_PAGE_TOO_LARGE;
+		ret->page.status = ING_PAGE_TOO_LARGE;
 		return;
 	}
 	ing_scrape(scraper, &in, &found);
-	copy_page(&found, ret);
+	copy_page(&found, &ret->page);
+	if ((q->want & ING_WANT_RESOURCES) != 0)
+		ing_resources_of_page(ing_scraper_tree(scraper), &ret->resources);
 	ing_scraper_clear(scraper);
 }
 
@@ -247,9 +250,12 @@ void ing_document_examine(const struct ing_exam_request *q, const void *data, si
 	identify(ret_body, &ret->file);
 	if ((q->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0 &&
 		ing_sniff_is_html(ret->file.mimetype))
-		read_page(q, ret_body, &ret->page);
+		read_page(q, ret_body, ret);
 	if ((q->want & ING_WANT_XML) != 0 && ing_xml_is_document_type(ret->file.mimetype))
 		read_xml(q, ret_body, ret);
+	if ((q->want & ING_WANT_STYLE) != 0)
+		ing_resources_of_style(
+			ret_body->data, ret_body->bytes, q->url, NULL, &ret->resources);
 }
 
 void ing_document_use_rules(const struct ing_rules *borrowed)

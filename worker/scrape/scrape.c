@@ -326,6 +326,11 @@ void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct
 	scrape_view(s, in->want, ret);
 }
 
+struct ing_tree *ing_scraper_tree(struct ing_scraper *s)
+{
+	return s->tree;
+}
+
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url)
 {
 	json_t *links = json_object();

@@ -16,6 +16,7 @@
 #include "worker/model/rule_hits.h"
 
 struct ing_scraper;
+struct ing_tree;
 
 enum ing_scrape_want {
 	ING_SCRAPE_BIBLIO = 1,
@@ -66,5 +67,8 @@ void ing_scraper_clear(struct ing_scraper *s); /* frees the page; keeps a little
 /* Scrape a page. Never fails: ret says what could be read within the memory and time of limits.h.
  * */
 void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret);
+/* The page that was scraped last, until ing_scraper_clear(). Borrowed; not const, as links are resolved
+ * against its base, which is computed when it is first needed. */
+struct ing_tree *ing_scraper_tree(struct ing_scraper *s);
 /* Returns the output of `ingestctl scrape`, with every key, as a new reference. */
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url);

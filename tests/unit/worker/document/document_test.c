@@ -415,6 +415,42 @@ static void expect_rules(uint32_t count, bool cut)
 	done();
 }
 
+static void a_page_names_its_resources_on_demand(void **state)
+{
+	static const char html[] =
+		"<!doctype html><title>x</title><img src=/i.png><p style='a:url(b)'>";
+	struct ing_exam_request q = plain;
+	(void)state;
+	look(q, html, sizeof(html) - 1);
+	assert_int_equal(got.resources.total, 0);
+	done();
+	q.want |= ING_WANT_RESOURCES;
+	look(q, html, sizeof(html) - 1);
+	assert_int_equal(got.resources.total, 2);
+	assert_int_equal(got.resources.count, 2);
+	assert_string_equal(got.resources.items[0].url, "https://a.example/i.png");
+	assert_string_equal(got.resources.items[1].url, "https://a.example/b");
+	assert_string_equal(got.page.title, "x");
+	done();
+}
+
+static void a_style_sheet_names_its_resources(void **state)
+{
+	static const char css[] = "@import 'x.css';a{b:url(c.png)}";
+	struct ing_exam_request q = plain;
+	(void)state;
+	q.url = "https://a.example/css/s.css";
+	q.want = ING_WANT_STYLE;
+	look(q, css, sizeof(css) - 1);
+	assert_int_equal(got.exam, ING_EXAM_OK);
+	assert_int_equal(got.resources.count, 2);
+	assert_string_equal(got.resources.items[0].url, "https://a.example/css/x.css");
+	assert_int_equal(got.resources.items[0].type, ING_RESOURCE_STYLESHEET);
+	assert_string_equal(got.resources.items[1].url, "https://a.example/css/c.png");
+	assert_int_equal(got.page.status, ING_PAGE_NONE);
+	done();
+}
+
 static void a_robots_file_becomes_rules(void **state)
 {
 	(void)state;
@@ -511,6 +547,8 @@ int main(void)
 		cmocka_unit_test(a_record_over_the_limit_is_cut),
 		cmocka_unit_test(rules_find_what_signals_do_not),
 		cmocka_unit_test(walls_are_seen_alone_when_asked_so),
+		cmocka_unit_test(a_page_names_its_resources_on_demand),
+		cmocka_unit_test(a_style_sheet_names_its_resources),
 		cmocka_unit_test(a_robots_file_becomes_rules),
 		cmocka_unit_test(the_last_line_of_a_cut_robots_file_does_not_count),
 		cmocka_unit_test(a_long_robots_file_counts_up_to_the_limit),
