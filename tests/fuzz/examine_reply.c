@@ -117,6 +117,10 @@ void fuzz_target(const uint8_t *data, size_t size)
 	if (data[0] == 'h' && size > ING_PROTO_HEAD_BYTES) {
 		if (ing_proto_head(data + 1, ING_PROTO_REPLY, ING_MAX_REPLY_BYTES, &bytes) == 0)
 			ing_must(bytes <= ING_MAX_REPLY_BYTES);
+	} else if (data[0] == 'f') {
+		struct ing_file_meta file;
+		if (ing_proto_get_file(data + 1, size - 1, &file) == 0)
+			ing_must(strlen(file.mimetype) > 0 && strlen(file.mimetype) < 96);
 	} else {
 		try_reply(data + 1, size - 1);
 	}

@@ -225,17 +225,17 @@ static void read_xml(const struct ing_exam_request *q, const struct ing_document
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
+bool ing_document_identify(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret_body, struct ing_findings *ret)
 {
 	*ret_body = (struct ing_document_body){0};
 	if ((q->want & ING_WANT_ROBOTS) != 0) {
 		ing_document_robots(q, data, bytes, ret);
-		return;
+		return false;
 	}
 	if ((q->want & ING_WANT_TEI) != 0) {
 		ing_document_tei(q, data, bytes, ret);
-		return;
+		return false;
 	}
 	make_tools();
 	struct ing_error err = {0};
@@ -244,18 +244,30 @@ void ing_document_examine(const struct ing_exam_request *q, const void *data, si
 		ret->exam = rc == -ING_FAIL_TOO_BIG ? ING_EXAM_TOO_LARGE : ING_EXAM_BAD_ENCODING;
 		char *clean = ing_utf8_clean(err.msg, strlen(err.msg), NULL);
 		ret->detail = clean;
-		return;
+		return false;
 	}
 	ret->exam = ING_EXAM_OK;
 	identify(ret_body, &ret->file);
+	return true;
+}
+
+void ing_document_read(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_findings *ret)
+{
 	if ((q->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0 &&
 		ing_sniff_is_html(ret->file.mimetype))
-		read_page(q, ret_body, ret);
+		read_page(q, body, ret);
 	if ((q->want & ING_WANT_XML) != 0 && ing_xml_is_document_type(ret->file.mimetype))
-		read_xml(q, ret_body, ret);
+		read_xml(q, body, ret);
 	if ((q->want & ING_WANT_STYLE) != 0)
-		ing_resources_of_style(
-			ret_body->data, ret_body->bytes, q->url, NULL, &ret->resources);
+		ing_resources_of_style(body->data, body->bytes, q->url, NULL, &ret->resources);
+}
+
+void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret_body, struct ing_findings *ret)
+{
+	if (ing_document_identify(q, data, bytes, ret_body, ret))
+		ing_document_read(q, ret_body, ret);
 }
 
 void ing_document_use_rules(const struct ing_rules *borrowed)

@@ -28,6 +28,12 @@ struct ing_document_body {
  * data; release it with ing_document_body_done() before data is freed. */
 void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret_body, struct ing_findings *ret);
+/* The same in two steps: what the body is, and what it says. Returns false when there is nothing to
+ * be said of it: *ret is all there is, then. */
+bool ing_document_identify(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_document_body *ret_body, struct ing_findings *ret);
+void ing_document_read(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_findings *ret);
 void ing_document_body_done(
 	struct ing_document_body *b); /* zero-initialised or done before is fine */
 

@@ -77,6 +77,8 @@ void ing_pool_fail(struct ing_exam_task *t, enum ing_exam exam, const char *deta
 	ing_findings_init(&f);
 	f.exam = exam;
 	f.detail = ing_strdup(detail);
+	if (exam == ING_EXAM_CRASH || exam == ING_EXAM_TIMEOUT)
+		f.file = t->file;
 	ing_pool_finish(t, &f);
 }
 

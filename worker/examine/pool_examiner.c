@@ -102,6 +102,7 @@ void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_task *t)
 	e->sent = 0;
 	t->owner = e;
 	t->attempts++;
+	t->file = (struct ing_file_meta){0};
 	e->pool->failed_starts = 0;
 	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.settings.timeout_ms);
 	if (t->user->running != NULL)
@@ -149,6 +150,33 @@ static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 		ing_pool_dispatch(p);
 }
 
+/* Take a FILE, which comes first if at all, off the front of the input, once it is there whole. What
+ * is no FILE stays. */
+static void take_file(struct ing_pool_examiner *e)
+{
+	struct ing_buf *in = &e->in;
+	struct ing_file_meta *file = &e->task->file;
+	size_t payload;
+	if (in->len < ING_PROTO_HEAD_BYTES || file->mimetype[0] != '\0' ||
+		ing_proto_head(in->data, ING_PROTO_FILE, ING_MAX_PROTO_FILE_BYTES, &payload) != 0 ||
+		in->len - ING_PROTO_HEAD_BYTES < payload ||
+		ing_proto_get_file(in->data + ING_PROTO_HEAD_BYTES, payload, file) != 0)
+		return;
+	size_t whole = ING_PROTO_HEAD_BYTES + payload;
+	memmove(in->data, in->data + whole, in->len - whole);
+	in->len -= whole;
+}
+
+/* Whether a FILE has begun and is not there whole. */
+static bool awaits_file(const struct ing_pool_examiner *e)
+{
+	size_t payload;
+	return e->task->file.mimetype[0] == '\0' &&
+	       ing_proto_head(e->in.data, ING_PROTO_FILE, ING_MAX_PROTO_FILE_BYTES, &payload) ==
+		       0 &&
+	       e->in.len - ING_PROTO_HEAD_BYTES < payload;
+}
+
 /* Handle what has been received. Returns true when it was a whole message or a fault: `e` may be
  * gone then. */
 static bool handle_input(struct ing_pool_examiner *e)
@@ -159,7 +187,9 @@ static bool handle_input(struct ing_pool_examiner *e)
 		ing_examiner_kill(e, "sent data without a request");
 		return true;
 	}
-	if (e->in.len < ING_PROTO_HEAD_BYTES)
+	if (!starting)
+		take_file(e);
+	if (e->in.len < ING_PROTO_HEAD_BYTES || (!starting && awaits_file(e)))
 		return false;
 	if (ing_proto_head(e->in.data, starting ? ING_PROTO_HELLO : ING_PROTO_REPLY,
 		    starting ? 0 : ING_MAX_REPLY_BYTES, &payload) != 0 ||

@@ -34,6 +34,7 @@ struct ing_exam_task {
 	struct ing_buf frame;            /* the encoded question */
 	int body_fd;                     /* borrowed */
 	unsigned attempts;               /* examiners that got it */
+	struct ing_file_meta file; /* what the last of them has told before it read on; or empty */
 	const struct ing_pool_user *user;
 	void *ctx;
 };

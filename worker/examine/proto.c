@@ -345,27 +345,24 @@ static void get_robots(struct ing_wire *w, struct ing_robots_found *found)
 	free(rules);
 }
 
-void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
+static void put_file(struct ing_buf *b, const struct ing_file_meta *file)
 {
-	size_t at = ing_proto_begin(b, ING_PROTO_REPLY);
-	ing_wire_put_u32(b, f->exam);
-	ing_wire_put_text(b, f->detail, MAX_DETAIL_BYTES);
-	ing_wire_put_u8(b, f->file.decoded);
-	ing_wire_put_u64(b, f->file.size_bytes);
-	ing_wire_put_whole(b, f->file.md5hex, sizeof(f->file.md5hex) - 1);
-	ing_wire_put_whole(b, f->file.sha1hex, sizeof(f->file.sha1hex) - 1);
-	ing_wire_put_whole(b, f->file.sha256hex, sizeof(f->file.sha256hex) - 1);
-	put_mimetype(b, f->file.mimetype, sizeof(f->file.mimetype));
-	put_page(b, &f->page);
-	ing_proto_put_pdf_fields(b, &f->pdf);
-	ing_proto_put_text(b, &f->text);
-	ing_proto_put_xml(b, &f->xml);
-	ing_proto_put_resources(b, &f->resources);
-	ing_proto_put_tei(b, &f->tei);
-	put_robots(b, &f->robots);
-	ing_wire_put_u64(b, f->cpu_us);
-	ing_wire_put_u64(b, f->pdf_cpu_us);
-	ing_proto_end(b, at);
+	ing_wire_put_u8(b, file->decoded);
+	ing_wire_put_u64(b, file->size_bytes);
+	ing_wire_put_whole(b, file->md5hex, sizeof(file->md5hex) - 1);
+	ing_wire_put_whole(b, file->sha1hex, sizeof(file->sha1hex) - 1);
+	ing_wire_put_whole(b, file->sha256hex, sizeof(file->sha256hex) - 1);
+	put_mimetype(b, file->mimetype, sizeof(file->mimetype));
+}
+
+static void get_file(struct ing_wire *w, struct ing_file_meta *file)
+{
+	file->decoded = get_flag(w);
+	file->size_bytes = ing_wire_u64(w);
+	get_hex(w, file->md5hex, sizeof(file->md5hex));
+	get_hex(w, file->sha1hex, sizeof(file->sha1hex));
+	get_hex(w, file->sha256hex, sizeof(file->sha256hex));
+	get_mimetype(w, file->mimetype, sizeof(file->mimetype));
 }
 
 /* A row without its keys must not be stored: a document that was decoded has all three. */
@@ -378,6 +375,42 @@ static bool is_whole_file(const struct ing_file_meta *file)
 	return file->mimetype[0] != '\0' && (file->decoded ? digested : bare);
 }
 
+void ing_proto_put_file(struct ing_buf *b, const struct ing_file_meta *file)
+{
+	size_t at = ing_proto_begin(b, ING_PROTO_FILE);
+	put_file(b, file);
+	ing_proto_end(b, at);
+}
+
+int ing_proto_get_file(const void *payload, size_t bytes, struct ing_file_meta *ret)
+{
+	struct ing_wire w;
+	struct ing_file_meta file = {0};
+	ing_wire_init(&w, payload, bytes);
+	get_file(&w, &file);
+	bool good = ing_wire_end(&w) && is_whole_file(&file);
+	*ret = good ? file : (struct ing_file_meta){0};
+	return good ? 0 : -ING_FAIL_INVALID;
+}
+
+void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
+{
+	size_t at = ing_proto_begin(b, ING_PROTO_REPLY);
+	ing_wire_put_u32(b, f->exam);
+	ing_wire_put_text(b, f->detail, MAX_DETAIL_BYTES);
+	put_file(b, &f->file);
+	put_page(b, &f->page);
+	ing_proto_put_pdf_fields(b, &f->pdf);
+	ing_proto_put_text(b, &f->text);
+	ing_proto_put_xml(b, &f->xml);
+	ing_proto_put_resources(b, &f->resources);
+	ing_proto_put_tei(b, &f->tei);
+	put_robots(b, &f->robots);
+	ing_wire_put_u64(b, f->cpu_us);
+	ing_wire_put_u64(b, f->pdf_cpu_us);
+	ing_proto_end(b, at);
+}
+
 int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *ret)
 {
 	struct ing_wire w;
@@ -386,12 +419,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	ing_wire_init(&w, payload, bytes);
 	f.exam = (enum ing_exam)ing_wire_range(&w, ING_EXAM_UNREADABLE);
 	f.detail = ing_wire_text(&w, MAX_DETAIL_BYTES);
-	f.file.decoded = get_flag(&w);
-	f.file.size_bytes = ing_wire_u64(&w);
-	get_hex(&w, f.file.md5hex, sizeof(f.file.md5hex));
-	get_hex(&w, f.file.sha1hex, sizeof(f.file.sha1hex));
-	get_hex(&w, f.file.sha256hex, sizeof(f.file.sha256hex));
-	get_mimetype(&w, f.file.mimetype, sizeof(f.file.mimetype));
+	get_file(&w, &f.file);
 	get_page(&w, &f.page);
 	ing_proto_get_pdf_fields(&w, &f.pdf);
 	ing_proto_get_text(&w, &f.text);

@@ -6,7 +6,7 @@
  * have taken control of the process that sends a reply, so the decoders check everything: lengths,
  * ranges and alphabets; text is made valid UTF-8; a message with any fault is refused whole. So are
  * digests of a body that was not decoded: those are not for the examiner to say. An examiner sends
- * HELLO once its sandbox is closed, then one REPLY to each REQUEST. Pure functions, any thread.
+ * HELLO once its sandbox is closed, then to each REQUEST one FILE or none, and one REPLY. Pure functions, any thread.
  */
 #pragma once
 #include "common/base/buf.h"
@@ -16,10 +16,14 @@
 #define ING_PROTO_HEAD_BYTES 8
 /* A URL of 8 KiB, two header values, an agent, numbers. */
 #define ING_MAX_EXAM_REQUEST_BYTES ((size_t)64 << 10)
+#define ING_MAX_PROTO_FILE_BYTES ((size_t)1024) /* a FILE */
 
 enum ing_proto_kind {
 	ING_PROTO_HELLO = 'h',   /* no payload */
 	ING_PROTO_REQUEST = 'q', /* comes with the body's descriptor, unless the body is empty */
+	/* What the body is: sent before it is looked into, so that it is known whatever comes of that.
+	 * At most once for a request. */
+	ING_PROTO_FILE = 'f',
 	ING_PROTO_REPLY = 'r',
 	/* From the process that reads a PDF to the examiner, in this order; what comes later may be
 	 * missing. */
@@ -49,6 +53,7 @@ int ing_proto_head(const void *head, enum ing_proto_kind kind, size_t max_bytes,
 void ing_proto_put_hello(struct ing_buf *b);
 void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, unsigned timeout_ms,
 	uint64_t body_bytes);
+void ing_proto_put_file(struct ing_buf *b, const struct ing_file_meta *file);
 void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f);
 void ing_proto_put_pdf_part(struct ing_buf *b, enum ing_pdf_part part, const struct ing_pdf *pdf);
 extern const enum ing_proto_kind ing_proto_pdf_kinds[ING_PDF_PARTS_];
@@ -57,6 +62,7 @@ extern const enum ing_proto_kind ing_proto_pdf_kinds[ING_PDF_PARTS_];
  * The caller frees *ret with ing_proto_request_done(), ing_findings_done() or ing_pdf_done(). */
 int ing_proto_get_request(
 	const void *payload, size_t bytes, struct ing_proto_request *ret) ING_MUST_CHECK;
+int ing_proto_get_file(const void *payload, size_t bytes, struct ing_file_meta *ret) ING_MUST_CHECK;
 int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *ret) ING_MUST_CHECK;
 /* Puts a part into *pdf, which stays as it is when the part is invalid. */
 int ing_proto_get_pdf_part(const void *payload, size_t bytes, enum ing_pdf_part part,

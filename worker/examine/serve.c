@@ -122,6 +122,16 @@ static unsigned pdf_timeout_of(const struct ing_proto_request *request, uint64_t
 	return ING_MAX(left_ms, MIN_PDF_TIMEOUT_MS);
 }
 
+/* Whatever reading the document leads to, this much is known of it. */
+static void send_file(const struct ing_file_meta *file)
+{
+	struct ing_buf frame;
+	ing_buf_init(&frame, ING_PROTO_HEAD_BYTES + ING_MAX_PROTO_FILE_BYTES);
+	ing_proto_put_file(&frame, file);
+	write_frame(SERVE_FD, &frame);
+	ing_buf_done(&frame);
+}
+
 /* *own_pdf_us gets what this process itself has spent on a PDF's reader. */
 static void examine(const struct ing_proto_request *request, int body_fd, struct ing_findings *f,
 	uint64_t *own_pdf_us)
@@ -140,7 +150,10 @@ static void examine(const struct ing_proto_request *request, int body_fd, struct
 		return;
 	}
 	struct ing_document_body body = {0};
-	ing_document_examine(&request->q, data, bytes, &body, f);
+	if (ing_document_identify(&request->q, data, bytes, &body, f)) {
+		send_file(&f->file);
+		ing_document_read(&request->q, &body, f);
+	}
 	if (f->exam == ING_EXAM_OK && (request->q.want & ING_WANT_PDF) != 0 &&
 		strcmp(f->file.mimetype, "application/pdf") == 0) {
 		uint64_t cpu_us = cpu_now_us();

@@ -15,7 +15,7 @@ const char ing_body_check_detail[] = "the examiner's findings contradict the bod
 bool ing_body_contradicts(
 	const struct ing_findings *f, const struct ing_exchange *ex, uint64_t max_body_bytes)
 {
-	if (f->exam != ING_EXAM_OK)
+	if (f->file.mimetype[0] == '\0')
 		return false;
 	if (f->file.decoded)
 		return f->file.size_bytes > max_body_bytes;

@@ -26,10 +26,12 @@ static struct ing_url_decision judge(void *ctx, const char *url)
 static void keep_findings(struct ing_job *job, struct ing_visit_step *step, struct ing_findings *f)
 {
 	struct ing_work *w = job->work;
-	if (f->exam != ING_EXAM_OK)
-		return;
 	if (f->file.decoded)
 		step->capture.body_sha1hex = ing_arena_strdup(&w->ar, f->file.sha1hex);
+	if (f->exam != ING_EXAM_OK) {
+		w->artifact.file = f->file; /* all that is known, if anything */
+		return;
+	}
 	ing_artifact_keep(&w->artifact, ing_artifact_type(w->request->type), f);
 	ing_job_account_derived(job, ing_artifact_derived_bytes(&w->artifact));
 }
@@ -56,6 +58,15 @@ static void record_followed(struct ing_job *job, const struct ing_page *page)
 	w->followed = f;
 }
 
+/* Whether the result is about the body: it is what was asked for, or of another type, or nobody could
+ * look into it but it is known what it is. */
+static bool is_document(const struct ing_findings *f, enum ing_status status)
+{
+	if (f->exam != ING_EXAM_OK)
+		return f->file.mimetype[0] != '\0';
+	return status == ING_STATUS_SUCCESS || status == ING_STATUS_WRONG_MIMETYPE;
+}
+
 static void on_examined(struct ing_job *job, struct ing_visit *v, struct ing_visit_step *step,
 	struct ing_findings *f)
 {
@@ -79,8 +90,7 @@ static void on_examined(struct ing_job *job, struct ing_visit *v, struct ing_vis
 		ing_job_visit(job, d.url, step->url);
 		free(d.url);
 	} else {
-		w->document_found =
-			d.status == ING_STATUS_SUCCESS || d.status == ING_STATUS_WRONG_MIMETYPE;
+		w->document_found = is_document(f, d.status);
 		ing_job_end(job, d.status, d.detail != NULL ? d.detail : f->detail);
 	}
 }

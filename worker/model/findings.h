@@ -150,8 +150,9 @@ struct ing_robots_found {
 
 struct ing_findings {
 	enum ing_exam exam;
-	char *detail; /* words for error_message or NULL */
-	struct ing_file_meta file;
+	char *detail;              /* words for error_message or NULL */
+	struct ing_file_meta file; /* of OK; and of CRASH and TIMEOUT, unless it came before it was
+				    * known, when mimetype is empty */
 	struct ing_page page;
 	struct ing_pdf pdf;
 	struct ing_robots_found robots;

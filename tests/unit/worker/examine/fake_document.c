@@ -259,15 +259,26 @@ void ing_document_warm(void)
 		pthread_atfork(count_fork, NULL, die_in_fork);
 }
 
-void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
+bool ing_document_identify(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret_body, struct ing_findings *ret)
 {
 	(void)q;
-	misbehave(data, bytes);
+	if (is_order(data, bytes, "early-trap"))
+		__builtin_trap();
 	*ret_body = (struct ing_document_body){.data = data, .bytes = bytes};
 	ret->file.size_bytes = bytes;
 	const char *type = is_order(data, bytes, "pdf-") ? "application/pdf" : "text/plain";
 	snprintf(ret->file.mimetype, sizeof(ret->file.mimetype), "%s", type);
+	return true;
+}
+
+void ing_document_read(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_findings *ret)
+{
+	const void *data = body->data;
+	size_t bytes = body->bytes;
+	(void)q;
+	misbehave(data, bytes);
 	set_title(ret, data, bytes);
 	if (is_order(data, bytes, "big")) {
 		ret->pdf.status = ing_strdup("success");

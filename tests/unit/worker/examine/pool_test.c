@@ -120,6 +120,7 @@ static void test_each_misbehaviour(void **state)
 		enum ing_exam exam;
 		const char *detail; /* begins with; NULL: any */
 	} cases[] = {
+		{"early-trap", ING_EXAM_CRASH, NULL},
 		{"trap", ING_EXAM_CRASH, NULL},
 		{"abort", ING_EXAM_CRASH, NULL},
 		{"exit", ING_EXAM_CRASH, "the examiner died: exit code 7"},
@@ -150,6 +151,11 @@ static void test_each_misbehaviour(void **state)
 			(cases[i].detail != NULL &&
 				strncmp(f->detail, cases[i].detail, strlen(cases[i].detail)) != 0))
 			fail_msg("%s: %d %s", cases[i].body, (int)f->exam, f->detail);
+		/* What it is was told before it misbehaved. */
+		bool known = f->exam == ING_EXAM_CRASH || f->exam == ING_EXAM_TIMEOUT;
+		known = known && strcmp(cases[i].body, "early-trap") != 0;
+		assert_string_equal(f->file.mimetype, known ? "text/plain" : "");
+		assert_int_equal(f->file.size_bytes, known ? strlen(cases[i].body) : 0);
 		crashes += f->exam == ING_EXAM_CRASH;
 		timeouts += f->exam == ING_EXAM_TIMEOUT;
 		unread += f->exam == ING_EXAM_UNREADABLE;

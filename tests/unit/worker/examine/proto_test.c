@@ -785,6 +785,35 @@ static void test_question_of_the_largest(void **state)
 	free(value);
 }
 
+static int get_file(const struct ing_buf *b, struct ing_file_meta *file)
+{
+	return ing_proto_get_file(
+		b->data + ING_PROTO_HEAD_BYTES, b->len - ING_PROTO_HEAD_BYTES, file);
+}
+
+static void test_file_round_trip(void **state)
+{
+	struct ing_findings f;
+	struct ing_file_meta got;
+	struct ing_buf b;
+	(void)state;
+	fill_findings(&f);
+	ing_buf_init(&b, ING_PROTO_HEAD_BYTES + ING_MAX_PROTO_FILE_BYTES);
+	ing_proto_put_file(&b, &f.file);
+	assert_int_equal(get_file(&b, &got), 0);
+	assert_string_equal(got.mimetype, f.file.mimetype);
+	assert_string_equal(got.sha256hex, f.file.sha256hex);
+	assert_int_equal(got.size_bytes, f.file.size_bytes);
+	/* Digests are those of a decoded body, or there are none. */
+	f.file.decoded = !f.file.decoded;
+	ing_buf_clear(&b);
+	ing_proto_put_file(&b, &f.file);
+	assert_int_equal(get_file(&b, &got), -ING_FAIL_INVALID);
+	assert_string_equal(got.mimetype, "");
+	ing_findings_done(&f);
+	ing_buf_done(&b);
+}
+
 static int get_part(const struct ing_buf *b, enum ing_pdf_part part, struct ing_pdf *pdf)
 {
 	return ing_proto_get_pdf_part(
@@ -962,6 +991,7 @@ int main(void)
 		cmocka_unit_test(test_question_of_the_largest),
 		cmocka_unit_test(test_pdf_round_trip),
 		cmocka_unit_test(test_pdf_status_is_a_known_one),
+		cmocka_unit_test(test_file_round_trip),
 		cmocka_unit_test(test_pdf_parts_follow_one_another),
 		cmocka_unit_test(test_pdf_thumbnail_is_a_small_jpeg),
 	};

@@ -892,6 +892,53 @@ static void an_examiner_is_believed_of_what_it_decoded_alone(void **state)
 	}
 }
 
+/* Nobody could look into it, but what it is was known before: as an examiner said, and checked in the
+ * same way. */
+static void a_document_that_kills_its_examiner_keeps_its_digests(void **state)
+{
+	static const struct {
+		enum ing_exam exam;
+		const char *mimetype; /* "": not known by then */
+		uint64_t size_bytes;
+		const char *status;
+		bool has_file;
+	} cases[] = {
+		{ING_EXAM_CRASH, "application/pdf", 10, "parse-crash", true},
+		{ING_EXAM_TIMEOUT, "text/html", 10, "parse-timeout", true},
+		{ING_EXAM_CRASH, "application/pdf", 11, "parse-crash", false},
+		{ING_EXAM_CRASH, "", 0, "parse-crash", false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_findings f;
+		begin(&usual, 0);
+		send_request(1, pdf_request);
+		turn(5);
+		fake_fetch_answer(&(struct fake_answer){
+			.http_status = 200, .body = "ten bytes.", .body_bytes = 10});
+		ing_findings_init(&f);
+		f.exam = cases[i].exam;
+		f.file.size_bytes = cases[i].size_bytes;
+		snprintf(f.file.mimetype, sizeof(f.file.mimetype), "%s", cases[i].mimetype);
+		fake_exam_says(&f);
+		fake_settle();
+		expect_status(cases[i].status, true);
+		json_t *o = last_result();
+		json_t *file = json_object_get(o, "file_meta");
+		assert_int_equal(file != NULL, cases[i].has_file);
+		assert_int_equal(json_object_get(o, "cdx") != NULL, cases[i].has_file);
+		assert_null(json_object_get(o, "pdf_meta"));
+		if (file != NULL) {
+			assert_string_equal(json_string_value(json_object_get(file, "sha1hex")),
+				claims[0].sha1hex);
+			assert_string_equal(json_string_value(json_object_get(file, "mimetype")),
+				cases[i].mimetype);
+		}
+		json_decref(o);
+		end();
+	}
+}
+
 static void an_expected_hash_is_held_against_what_was_sent(void **state)
 {
 	static const struct {
@@ -1001,6 +1048,7 @@ int main(void)
 		cmocka_unit_test(what_rules_led_to_is_counted),
 		cmocka_unit_test(a_refusal_is_examined_for_walls_alone),
 		cmocka_unit_test(an_examiner_is_believed_of_what_it_decoded_alone),
+		cmocka_unit_test(a_document_that_kills_its_examiner_keeps_its_digests),
 		cmocka_unit_test(an_expected_hash_is_held_against_what_was_sent),
 		cmocka_unit_test(a_page_that_claims_a_pdfs_text_has_none),
 		cmocka_unit_test(a_body_that_cannot_be_read_back_ends_as_our_own_trouble),
