@@ -15,8 +15,12 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out | --dir | --batch | --journals | --webpages)
+	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	--what)
+		mapfile -t COMPREPLY < <(compgen -W 'text thumbnail html xml' -- "$cur")
 		return
 		;;
 	--lane)
