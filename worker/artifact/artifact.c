@@ -170,6 +170,21 @@ void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artif
 		type->facts->fill_rows(a, ar, rows);
 }
 
+bool ing_artifact_is_for_grobid(const struct ing_artifact *a, const struct ing_artifact_type *type)
+{
+	return type->facts == &ing_artifact_pdf_facts &&
+	       strcmp(a->file.mimetype, "application/pdf") == 0;
+}
+
+void ing_artifact_keep_grobid(
+	struct ing_artifact *a, struct ing_grobid_facts *facts, char **text, size_t bytes)
+{
+	ing_grobid_facts_done(&a->grobid);
+	a->grobid = *facts;
+	*facts = (struct ing_grobid_facts){0};
+	ing_derived_set(&a->derived[ING_DERIVED_GROBID_TEI], ING_TAKE(*text), bytes);
+}
+
 size_t ing_artifact_derived_bytes(const struct ing_artifact *a)
 {
 	size_t bytes = 0;
@@ -181,6 +196,7 @@ size_t ing_artifact_derived_bytes(const struct ing_artifact *a)
 void ing_artifact_forget_document(struct ing_artifact *a)
 {
 	ing_pdf_done(&a->pdf);
+	ing_grobid_facts_done(&a->grobid);
 	for (int i = 0; i < ING_DERIVED_; i++)
 		ing_derived_done(&a->derived[i]);
 	a->file = (struct ing_file_meta){0};

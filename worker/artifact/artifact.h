@@ -19,6 +19,7 @@
 #include "common/data/json.h"
 #include "worker/model/derived.h"
 #include "worker/model/findings.h"
+#include "worker/model/grobid_facts.h"
 #include "worker/model/status.h"
 #include "worker/model/ingest_type.h"
 
@@ -37,6 +38,7 @@ struct ing_artifact {
 	bool biblio_has_own_title; /* its title is not merely the page's <title> */
 	struct ing_pdf pdf;        /* status NULL: there is no PDF; its text is in derived */
 	struct ing_derived derived[ING_DERIVED_];
+	struct ing_grobid_facts grobid; /* status NULL: GROBID was not asked */
 };
 
 /* Facts about a document that some types have, beside file_meta. */
@@ -118,6 +120,11 @@ bool ing_artifact_shrink_result(const struct ing_artifact_type *type, json_t *re
 /* The rows about a document that was found. */
 void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artifact_type *type,
 	struct ing_arena *ar, struct ing_rows *rows);
+/* Whether the document that was found is one for GROBID: a PDF, of a type that has a PDF's facts. */
+bool ing_artifact_is_for_grobid(const struct ing_artifact *a, const struct ing_artifact_type *type);
+/* Keep what GROBID says of it; takes both. text: its TEI, heap, or NULL. */
+void ing_artifact_keep_grobid(
+	struct ing_artifact *a, struct ing_grobid_facts *facts, char **text, size_t bytes);
 /* Bytes of what was derived, which the pipeline limits. */
 size_t ing_artifact_derived_bytes(const struct ing_artifact *a);
 /* Free file and facts: there is no document after all. */

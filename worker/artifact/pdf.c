@@ -11,6 +11,7 @@
 #include "common/data/json_text.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/artifact/grobid.h"
 #include "worker/model/mask.h"
 #include "worker/model/rows.h"
 
@@ -46,13 +47,14 @@ static void add_to_result(const struct ing_artifact *a, json_t *result)
 {
 	if (a->pdf.status != NULL)
 		ing_json_set(result, "pdf_meta", pdf_meta_json(a));
+	ing_artifact_grobid_add_to_result(a, result);
 }
 
 static bool shrink_result(json_t *result)
 {
 	json_t *meta = json_object_get(result, "pdf_meta");
 	if (json_object_del(meta, "meta_xml") != 0)
-		return false;
+		return ing_artifact_grobid_shrink(result);
 	json_object_del(meta, "pdf_info");
 	return true;
 }
@@ -86,6 +88,7 @@ static const char *metadata(const struct ing_pdf *pdf, struct ing_arena *ar)
 static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows)
 {
 	const struct ing_pdf *pdf = &a->pdf;
+	ing_artifact_grobid_fill_row(a, ar, rows);
 	if (pdf->status == NULL)
 		return;
 	rows->pdf_meta = (struct ing_row_pdf_meta){
@@ -140,6 +143,7 @@ static json_t *earlier_extra_json(const struct ing_row_pdf_meta *r)
 static void add_earlier(const struct ing_rows *rows, json_t *result)
 {
 	const struct ing_row_pdf_meta *r = &rows->pdf_meta;
+	ing_artifact_grobid_add_earlier(rows, result);
 	if (!r->present)
 		return;
 	const char *text = r->metadata_json != NULL ? r->metadata_json : "{}";
@@ -222,6 +226,8 @@ static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t 
 		return text_message(a, source, max_bytes, ret_bytes);
 	case ING_DERIVED_THUMBNAIL:
 		return thumbnail_message(a, max_bytes, ret_bytes);
+	case ING_DERIVED_GROBID_TEI:
+		return ing_artifact_grobid_message(a, source, max_bytes, ret_bytes);
 	default:
 		return NULL;
 	}

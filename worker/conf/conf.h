@@ -19,6 +19,7 @@ struct ing_conf {
 	const char *instance;
 	struct ing_kafka_settings kafka;
 	struct ing_postgres_settings postgres;
+	struct ing_grobid_settings grobid;
 	struct ing_archive_settings warc;
 	struct ing_fetch_settings fetch;
 	struct ing_gate_settings gate;

@@ -251,3 +251,22 @@ int ing_conf_check_port(const char *text, struct ing_error *err)
 		return 0;
 	return ing_error_set(err, ING_FAIL_CONFIG, "must be a port, 1 to 65535");
 }
+
+/* Of a service of our own, below which its paths are. */
+int ing_conf_check_service(const char *text, struct ing_error *err)
+{
+	struct ing_url_parts parts;
+	bool good = ing_url_parts(text, strlen(text), NULL, &parts);
+	if (good) {
+		good = (strcmp(parts.protocol, "http:") == 0 ||
+			       strcmp(parts.protocol, "https:") == 0) &&
+		       parts.hostname[0] != '\0' && parts.username[0] == '\0' &&
+		       parts.password[0] == '\0' && strpbrk(text, "?#") == NULL &&
+		       is_made_of(text, strlen(text), "!$%&'()*+,-./:;=@[]_~");
+		ing_url_parts_done(&parts);
+	}
+	if (good)
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG,
+		"not http://HOST:PORT/PATH or https://HOST:PORT/PATH"); /* unrepeated */
+}

@@ -80,6 +80,7 @@ int ing_conf_check_proxy(const char *text, struct ing_error *err);
 int ing_conf_check_cidr(const char *text, struct ing_error *err);
 int ing_conf_check_dns_servers(const char *text, struct ing_error *err);
 int ing_conf_check_port(const char *text, struct ing_error *err);
+int ing_conf_check_service(const char *text, struct ing_error *err);
 
 /* What must hold between keys, of values that are good by themselves; origins: of all keys. */
 void ing_conf_check_relations(

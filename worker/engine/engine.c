@@ -77,6 +77,7 @@ void ing_engine_wire(struct ing_engine *e)
 					       .intake = e->outside.intake,
 					       .visits = e->visits,
 					       .pool = e->pool,
+					       .grobid = e->grobid,
 					       .deliver = e->deliver,
 					       .lookup = e->lookup,
 					       .journal = e->outside.journal,

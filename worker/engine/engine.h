@@ -18,6 +18,7 @@
 struct ing_cdx;
 struct ing_conf;
 struct ing_emit;
+struct ing_grobid;
 struct ing_intake;
 struct ing_journal;
 struct ing_message;
@@ -67,6 +68,7 @@ struct ing_engine {
 	struct ing_archive *archive;
 	struct ing_disk *disk;
 	struct ing_pool *pool;
+	struct ing_grobid *grobid; /* NULL: none is asked */
 	struct ing_deliver *deliver;
 	struct ing_pipeline *pipeline;
 	struct ing_engine_outside outside;

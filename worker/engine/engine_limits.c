@@ -18,6 +18,8 @@
 #define BODY_A_TRANSFER 4u
 /* A body that waits for an examiner, or to be archived. */
 #define WAITING_A_TRANSFER 1u
+/* A request to GROBID: its connection, its answer, its body, and those of two that wait. */
+#define DESCRIPTORS_A_READING 5u
 /* The standard ones, the loop, rules, locks, the WARC file and its folder, brokers, database,
  * name servers, operators' questions, an examiner's socket before it is handed over. */
 #define OTHERS 128u
@@ -48,9 +50,11 @@ static uint64_t descriptor_limit(void)
 static int check_descriptors(const struct ing_conf *conf, unsigned examiners, struct ing_error *err)
 {
 	uint64_t limit = descriptor_limit();
-	uint64_t need = ing_engine_descriptors(conf->gate.concurrency, examiners);
-	uint64_t base = ing_engine_descriptors(0, examiners);
-	uint64_t each = ing_engine_descriptors(1, examiners) - base;
+	unsigned grobid =
+		conf->grobid.url != NULL ? DESCRIPTORS_A_READING * conf->grobid.concurrency : 0;
+	uint64_t need = ing_engine_descriptors(conf->gate.concurrency, examiners + grobid);
+	uint64_t base = ing_engine_descriptors(0, examiners + grobid);
+	uint64_t each = ing_engine_descriptors(1, examiners + grobid) - base;
 	if (need <= limit)
 		return 0;
 	char advice[80] = "";

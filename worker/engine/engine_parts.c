@@ -17,6 +17,7 @@
 #include "worker/conf/version.h"
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
+#include "worker/document/grobid/grobid.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine_limits.h"
 #include "worker/examine/pool.h"
@@ -364,6 +365,26 @@ static void done_pool(struct ing_engine *e)
 	ing_pool_free(ING_TAKE(e->pool));
 }
 
+static int init_grobid(struct ing_engine *e, struct ing_error *err)
+{
+	const struct ing_conf *c = e->conf;
+	if (c->grobid.url == NULL)
+		return 0;
+	return ing_grobid_new(&e->loop,
+		&(struct ing_grobid_conf){
+			.settings = c->grobid,
+			.user_agent = c->fetch.user_agent,
+			.pool = e->pool,
+			.lookup = e->lookup,
+		},
+		&e->grobid, err);
+}
+
+static void done_grobid(struct ing_engine *e)
+{
+	ing_grobid_free(ING_TAKE(e->grobid));
+}
+
 /* --- visits and robots.txt --- */
 
 static int init_visits(struct ing_engine *e, struct ing_error *err)
@@ -520,6 +541,7 @@ const struct ing_engine_part ing_engine_parts[] = {
 	{init_archive, done_archive},
 	{init_disk, done_disk},
 	{init_pool, done_pool},
+	{init_grobid, done_grobid},
 	{init_deliver, done_deliver},
 	{init_pipeline, done_pipeline},
 	{init_outside, done_outside},

@@ -9,6 +9,7 @@
 #include "worker/archive/archive.h"
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
+#include "worker/document/grobid/grobid.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine.h"
 #include "worker/examine/pool.h"
@@ -62,6 +63,12 @@ static void fill_archive(const struct ing_engine *e, struct ing_archive_stats *r
 static void fill_pool(const struct ing_engine *e, struct ing_pool_stats *ret)
 {
 	ing_pool_stats(e->pool, ret);
+}
+
+static void fill_grobid(const struct ing_engine *e, struct ing_grobid_stats *ret)
+{
+	if (e->grobid != NULL)
+		ing_grobid_stats(e->grobid, ret);
 }
 
 static void fill_store(const struct ing_engine *e, struct ing_store_stats *ret)
@@ -124,6 +131,7 @@ void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
 	*ret = (struct ing_metrics){
 		.absent[ING_METRIC_ROOM_lease] = e->leases == NULL,
 		.absent[ING_METRIC_ROOM_lookup] = e->lookup == NULL,
+		.absent[ING_METRIC_ROOM_grobid] = e->grobid == NULL,
 	};
 #define ROOM(room, files) fill_##room(e, &ret->room);
 #include "worker/model/metrics.def"

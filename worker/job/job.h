@@ -31,6 +31,8 @@
 
 struct uv_loop_s;
 struct ing_deliver;
+struct ing_grobid;
+struct ing_grobid_reading;
 struct ing_earlier_result;
 struct ing_job_exam;
 struct ing_lookup;
@@ -78,6 +80,8 @@ struct ing_work {
 	 * artifact.file is about it. */
 	bool document_found;
 	struct ing_artifact artifact;
+	struct ing_exchange *document;      /* a reference: what GROBID is to read; or NULL */
+	struct ing_grobid_reading *reading; /* in DERIVING */
 	const struct ing_earlier_result *existing; /* what answers it; NULL: it was fetched */
 	struct ing_followed *followed;             /* rules whose links were followed */
 	size_t derived_bytes; /* of what was derived of the document: counts against the pipeline's ceiling */
@@ -127,6 +131,7 @@ struct ing_stages {
 	struct ing_visits *visits;
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
+	struct ing_grobid *grobid;   /* NULL: none is asked */
 	struct ing_lookup *lookup;   /* NULL: there is no database */
 	struct ing_journal *journal; /* NULL: none */
 	/* Called when a result is acknowledged. NULL: nobody wants it. */

@@ -30,7 +30,8 @@ static const unsigned edges[ING_JOB_STATES_] = {
 	[ING_JOB_GATED] = STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_FETCHING] = STATE(GATED) | STATE(EXAMINING) | STATE(ARCHIVING) | STATE(CANCELLED),
 	[ING_JOB_EXAMINING] = STATE(GATED) | STATE(FETCHING) | STATE(ARCHIVING) | STATE(CANCELLED),
-	[ING_JOB_ARCHIVING] = STATE(CANCELLED),
+	[ING_JOB_ARCHIVING] = STATE(DERIVING) | STATE(CANCELLED),
+	[ING_JOB_DERIVING] = STATE(CANCELLED),
 };
 
 /* --- states --- */
@@ -128,7 +129,8 @@ static void free_work(struct ing_work *w)
 {
 	if (w == NULL)
 		return;
-	ing_must(w->exams == NULL);
+	ing_must(w->exams == NULL && w->reading == NULL);
+	ing_exchange_unref(w->document);
 	ing_visit_steps_done(&w->steps);
 	ing_request_free(w->request);
 	ing_artifact_done(&w->artifact);
@@ -168,6 +170,7 @@ static void cancel_job(struct ing_job *job, bool at_once)
 {
 	ing_lookup_cancel(ING_TAKE(job->question));
 	ing_job_cancel_exams(job);
+	ing_job_cancel_deriving(job);
 	ing_job_cancel_visits(job, at_once);
 	if (job->state != ING_JOB_CANCELLED) {
 		ing_job_set_state(job, ING_JOB_CANCELLED);

@@ -171,6 +171,14 @@ static void deliver_decided(struct ing_job *job)
 	if (ing_job_has_lost_answer(job))
 		forget_document(job->work);
 	check_document(job);
+	if (!ing_job_derive(job))
+		ing_job_deliver(job);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+void ing_job_deliver(struct ing_job *job)
+{
 	ing_job_enter_stage(job, ING_STAGE_RESULT);
 	struct ing_delivery *delivery = ing_job_make_parked(job);
 	if (delivery == NULL)
@@ -184,8 +192,6 @@ static void deliver_decided(struct ing_job *job)
 	ing_job_free(job);
 	ing_pipeline_deliver(p, delivery);
 }
-
-/* ------------------------------------------------------------------------------------------ */
 
 void ing_pipeline_deliver(struct ing_pipeline *p, struct ing_delivery *delivery)
 {

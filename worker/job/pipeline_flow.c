@@ -11,12 +11,14 @@
  *
  * Intake is also paused while a suspect (pipeline_suspects.c) waits to be alone, or is.
  *
- * The gate is held while something is away, while messages wait to be parsed alone, while the examiners' pool is full, and while too many
+ * The gate is held while something is away, while messages wait to be parsed alone, while the examiners' pool is full, while too many
+ * documents wait for GROBID, and while too many
  * results, or 256 MiB of documents' texts, wait for database or broker.
  */
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/deliver/deliver.h"
+#include "worker/document/grobid/grobid.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/store/lookup/lookup.h"
@@ -45,7 +47,11 @@ static const char *find_blockage(const struct ing_pipeline *p)
 	if (p->stages.lookup != NULL && ing_lookup_blocked(p->stages.lookup))
 		return "database";
 	const char *blocked_by = ing_visits_blocked_by(p->stages.visits);
-	return blocked_by != NULL ? blocked_by : ing_deliver_blocked_by(p->stages.deliver);
+	if (blocked_by == NULL)
+		blocked_by = ing_deliver_blocked_by(p->stages.deliver);
+	if (blocked_by == NULL && p->stages.grobid != NULL && ing_grobid_blocks(p->stages.grobid))
+		blocked_by = "GROBID";
+	return blocked_by;
 }
 
 /* Short interruptions, as at the start, are not logged. */
@@ -125,10 +131,12 @@ bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane)
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
-	ing_visits_hold(p->stages.visits, p->blocked_by != NULL || p->suspects != NULL ||
-						  count_decided(p) > p->conf.max_unacked ||
-						  ing_pool_is_full(p->stages.pool) ||
-						  count_side_bytes(p) > MAX_SIDE_BYTES);
+	ing_visits_hold(p->stages.visits,
+		p->blocked_by != NULL || p->suspects != NULL ||
+			count_decided(p) > p->conf.max_unacked ||
+			ing_pool_is_full(p->stages.pool) ||
+			(p->stages.grobid != NULL && ing_grobid_is_full(p->stages.grobid)) ||
+			count_side_bytes(p) > MAX_SIDE_BYTES);
 }
 
 void ing_pipeline_balance(struct ing_pipeline *p)

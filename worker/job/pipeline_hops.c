@@ -85,12 +85,15 @@ static void on_examined(struct ing_job *job, struct ing_visit *v, struct ing_vis
 	keep_findings(job, step, f);
 	w->dropped_userinfo |= d.dropped_userinfo;
 	if (d.step == ING_STEP_LINK) {
+		ing_job_drop_document(job);
 		record_followed(job, &f->page);
 		w->landings++;
 		ing_job_visit(job, d.url, step->url);
 		free(d.url);
 	} else {
 		w->document_found = is_document(f, d.status);
+		if (!ing_job_is_for_grobid(job))
+			ing_job_drop_document(job);
 		ing_job_end(job, d.status, d.detail != NULL ? d.detail : f->detail);
 	}
 }
@@ -126,6 +129,8 @@ void ing_job_examine_hop(
 	bool only_walls = outcome->end == ING_VISIT_WALLS;
 	unsigned want = only_walls ? (unsigned)ING_WANT_WALLS
 				   : ing_artifact_type(job->work->request->type)->want;
+	if (!only_walls)
+		ing_job_keep_document(job, outcome->exchange);
 	struct ing_exam_request q = ing_job_question(job, outcome->exchange, want);
 	ing_job_examine(job, v, outcome, &q, only_walls ? &walls_use : &document_use);
 }

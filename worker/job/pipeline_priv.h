@@ -3,7 +3,7 @@
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
  * pipeline_existing.c (what the tables may answer), pipeline_exams.c (what they bring is
- * examined), pipeline_hops.c (and leads on), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
+ * examined), pipeline_hops.c (and leads on), pipeline_derive.c (what GROBID makes of the document), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
  * wait in a topic, not in memory). Thread: loop only.
  */
 #pragma once
@@ -148,6 +148,17 @@ void ing_pipeline_check_deadlines(struct ing_pipeline *p, uint64_t now_ms);
 void ing_job_examine_hop(
 	struct ing_job *job, struct ing_visit *v, const struct ing_visit_outcome *outcome);
 
+/* pipeline_derive.c */
+/* A body that is being looked into may be one for GROBID: keep it, instead of any before. */
+void ing_job_keep_document(struct ing_job *job, struct ing_exchange *exchange);
+/* It was, by what was found. */
+bool ing_job_is_for_grobid(const struct ing_job *job);
+void ing_job_drop_document(struct ing_job *job);
+/* Let GROBID read the document of a job whose status is decided and which owes nothing; it is
+ * delivered afterwards. False: there is nothing to read. */
+bool ing_job_derive(struct ing_job *job);
+void ing_job_cancel_deriving(struct ing_job *job);
+
 /* pipeline_park.c */
 void ing_pipeline_init_parking(struct ing_pipeline *p);
 void ing_pipeline_done_parking(struct ing_pipeline *p);
@@ -177,6 +188,8 @@ void ing_job_leave_share(struct ing_job *job);
 struct ing_delivery *ing_job_make_parked(struct ing_job *job);
 
 /* pipeline_end.c */
+/* The job, whose status is decided and which owes nothing; it is freed. */
+void ing_job_deliver(struct ing_job *job);
 /* Takes it. */
 void ing_pipeline_deliver(struct ing_pipeline *p, struct ing_delivery *delivery);
 /* Rows of the answers, and lines of the capture index. */

@@ -37,6 +37,7 @@ static enum ing_journal_stage stage_of(struct ing_job *job)
 	case ING_JOB_FETCHING:
 		return ING_STAGE_FETCH;
 	case ING_JOB_EXAMINING:
+	case ING_JOB_DERIVING: /* an examiner reads GROBID's answer */
 		return ING_STAGE_EXAMINE;
 	case ING_JOB_ARCHIVING:
 		return ING_STAGE_ARCHIVE;

@@ -29,6 +29,13 @@ struct ing_kafka_settings {
 	char *const *properties; /* NAME=VALUE */
 };
 
+struct ing_grobid_settings {
+	const char *url; /* NULL: none */
+	unsigned timeout_ms, concurrency;
+	char *const *reuse_versions;
+	uint64_t reuse_max_age_ms; /* 0: any */
+};
+
 struct ing_postgres_settings {
 	const char *dsn; /* "": no database */
 	unsigned batch_rows, batch_ms;

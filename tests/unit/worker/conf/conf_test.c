@@ -79,6 +79,8 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_int_equal(c->fetch.max_body_bytes, 134217728);
 	assert_null(c->fetch.ca_file);
 	assert_null(c->fetch.proxy);
+	assert_null(c->grobid.url);
+	assert_string_equal(c->grobid.reuse_versions[0], "0.7");
 	assert_null(c->fetch.connect_to[0]);
 	assert_null(c->fetch.allow_address[0]);
 	assert_int_equal(c->gate.concurrency, 256);
@@ -114,8 +116,8 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	(void)state;
 	char *const *sets = SETS("gate.concurrency=7", "fetch.connect_to=[\":80:127.0.0.1:8080\"]",
 		"gate={host_delay_ms: 9, concurrency: 8}", "fetch.allow_address=127.0.0.0/8",
-		"kafka.topics.dead=", "fetch.ca_file=~", "warc.dir=/w x=y", "log.level=debug",
-		AGENT);
+		"kafka.topics.dead=", "fetch.ca_file=~", "grobid.url=http://[::1]:8070/grobid/",
+		"warc.dir=/w x=y", "log.level=debug", AGENT);
 	struct ing_conf *c = load_good("# a comment\n"
 				       "kafka:\n"
 				       "  brokers: \"a:1,[::1]:2, c\"\n"
@@ -151,6 +153,7 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_null(c->fetch.ca_file);
 	assert_int_equal(c->fetch.memory_bytes, 1 << 30);
 	assert_string_equal(c->fetch.proxy, "http://u:p@h:80");
+	assert_string_equal(c->grobid.url, "http://[::1]:8070/grobid/");
 	assert_string_equal(c->warc.dir, "/w x=y");
 	assert_string_equal(c->instance, "5");
 	assert_int_equal(c->log_level, ING_LOG_DEBUG);
@@ -300,6 +303,14 @@ static const struct {
 			"example-archive/1.0"},
 	{.file = "fetch: {user_agent: \"a/1 \u00e9\"}\n",
 		.want = "c.yaml:1:21: key \"fetch.user_agent\": may hold printable ASCII characters only"},
+	{.file = "grobid: {url: \"ftp://h/\"}\n",
+		.want = "c.yaml:1:15: key \"grobid.url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
+	{.file = "grobid: {url: \"http://user:secret@h/\"}\n",
+		.want = "c.yaml:1:15: key \"grobid.url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
+	{.file = "grobid: {url: \"http://h/a b\"}\n",
+		.want = "c.yaml:1:15: key \"grobid.url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
+	{.file = "grobid: {url: \"http://h/?q\"}\n",
+		.want = "c.yaml:1:15: key \"grobid.url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
 	{.file = "\"\": x\n", .want = "c.yaml:1:1: key \"\": there is no such key"},
 	{.file = "", .set = "gate.concurrency", .want = "--set 1:1:1: not KEY=VALUE"},
 	{.file = "", .set = "=5", .want = "--set 1:1:1: not KEY=VALUE"},

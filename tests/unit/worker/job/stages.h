@@ -71,6 +71,9 @@ struct fake {
 	struct ing_host_rule rule;
 	/* the tables */
 	struct fake_list questions; /* not answered */
+	/* GROBID */
+	struct fake_list readings;
+	bool grobid_full, grobid_blocks;
 	bool lookup_blocked, lookup_full;
 	char last_asked[256];                                /* type and base_url */
 	unsigned result_rows;                                /* of ingest_file_result, stored */
@@ -116,6 +119,8 @@ void fake_lookup_done(
 	const struct ing_earlier_result *r); /* the oldest question; NULL: nothing is there */
 struct ing_row_cdx;
 void fake_lookup_captures_done(const struct ing_row_cdx *rows, size_t count);
+void fake_grobid_done(
+	const char *status, int status_code, const char *tei); /* tei NULL: a failure */
 void fake_archive_done(void); /* a revisit record, if one of the originals has its body */
 void fake_archive_lose(void); /* its body cannot be read back */
 void fake_store_done(void);
