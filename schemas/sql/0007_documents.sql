@@ -5,7 +5,7 @@
 
 ALTER TABLE file_meta ADD COLUMN contains text COLLATE "C" CHECK (octet_length(contains) >= 1);
 COMMENT ON TABLE file_meta IS 'facts that follow from the bytes alone; never updated, but contains is filled in';
-COMMENT ON COLUMN file_meta.contains IS 'media type of what an archive or a compressed file holds';
+COMMENT ON COLUMN file_meta.contains IS 'media types of what an archive or a compressed file holds, best first, divided by commas';
 
 ALTER TABLE pdf_meta ADD COLUMN update_id text COLLATE "C" CHECK (octet_length(update_id) >= 1);
 COMMENT ON COLUMN pdf_meta.update_id IS 'second part of the file''s ID: changes with each saving; permanent_id is the first';

@@ -2,15 +2,26 @@
 """What differs between the ingest types, as the outside sees it."""
 
 import gzip
+import hashlib
 import io
 import json
 import tarfile
+import zipfile
+from xml.etree import ElementTree
 
 from makepdf import make_pdf
 from servers.polite import Answer, redirect
 
 LANDING = b"""<!doctype html><html><head><title>A paper</title>
 <meta name=citation_pdf_url content=/paper.pdf></head><body><p>Where the paper is.</body></html>"""
+
+PAGE = b"<!doctype html><html><head><title>A page</title></head><body><p>A page with words in it.</p></body></html>"
+JATS = """<?xml version="1.0" encoding="iso-8859-1"?>
+<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Publishing DTD v1.1 20151215//EN" "JATS-journalpublishing1.dtd">
+<article article-type="research-article" dtd-version="1.1"><front><article-meta><article-id pub-id-type="doi">10.5555/x</article-id>
+<title-group><article-title>On Gr\u00f6\u00dfe &amp; &alpha;</article-title></title-group></article-meta></front>
+<body><p>Words. <ext-link xlink:href="https://a.example/">there</ext-link></p></body></article>
+"""
 
 
 def run_requests(run_ctl, tmp_path, schema, requests):
@@ -32,8 +43,43 @@ def test_requests_say_what_they_accept(run_ctl, polite, tmp_path, schema):
     found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": "pdf", "base_url": f"http://{host}/"}])
     assert found[f"http://{host}/"]["status"] == "success"
     accepted = {one.path: one.headers["accept"] for one in polite.seen(host)}
-    page = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    page = "application/pdf,text/html;q=0.9,application/xhtml+xml;q=0.9,*/*;q=0.8"
     assert accepted == {"/robots.txt": "text/plain,*/*;q=0.8", "/": page, "/paper.pdf": page}
+
+
+def test_hosts_may_choose_by_what_is_accepted(run_ctl, polite, tmp_path, schema):
+    """The type asked for comes first: a host that serves one address in several forms answers with it."""
+    host = "choice.test.example"
+    forms = {"pdf": (make_pdf("A paper", "Words of a paper."), "application/pdf"), "xml": (JATS.encode("latin-1"), "application/xml"),
+             "html": (PAGE, "text/html"), "src": (gzip.compress(b"\\documentclass{article}"), "application/gzip")}
+
+    def choose(request):
+        first = request.headers["accept"].partition(",")[0]
+        return next(Answer(body=body, type=mimetype) for body, mimetype in forms.values() if mimetype == first)
+
+    for name in forms:
+        polite.page(host, f"/{name}", choose)
+    found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": name, "base_url": f"http://{host}/{name}"} for name in forms])
+    assert {url.rpartition("/")[2]: one["status"] for url, one in found.items()} == dict.fromkeys(forms, "success")
+
+
+def test_what_is_expected_counts_for_every_type(run_ctl, polite, tmp_path, schema):
+    """A document of another type than expected, or with another digest, is none; one that is as expected is a hit."""
+    host = "expect.test.example"
+    bodies = {"pdf": make_pdf("A paper", "Words of a paper."), "xml": JATS.encode("latin-1"), "html": PAGE,
+              "src": gzip.compress(b"\\documentclass{article}\\begin{document}", mtime=0), "component": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(17)}
+    types = {"pdf": "application/pdf", "xml": "application/jats+xml", "html": "text/html", "src": "application/gzip", "component": "image/png"}
+    requests = []
+    for name, body in bodies.items():
+        for query, more in {"good": {"expect_mimetypes": ["x/y", types[name].upper()], "expect_hash": {"sha256hex": hashlib.sha256(body).hexdigest()}},
+                            "type": {"expect_mimetypes": ["application/postscript"]}, "hash": {"expect_hash": {"md5hex": "0" * 32}}}.items():
+            polite.page(host, f"/{name}?{query}", Answer(body=body, type="application/octet-stream"))
+            requests.append({"ingest_type": name, "base_url": f"http://{host}/{name}?{query}", **more})
+    found = run_requests(run_ctl, tmp_path, schema, requests)
+    wanted = {"good": "success", "type": "wrong-mimetype", "hash": "mismatch-hash"}
+    assert {url: one["status"] for url, one in found.items()} == \
+        {one["base_url"]: wanted[one["base_url"].rpartition("?")[2]] for one in requests}
+    assert all(one["file_meta"]["mimetype"] == types[one["request"]["ingest_type"]] for one in found.values())
 
 
 def test_types_of_later_versions_end_politely(run_ctl, polite, tmp_path, schema):
@@ -114,3 +160,71 @@ def test_a_page_leads_to_its_component(run_ctl, polite, tmp_path, schema):
     texts = [json.loads(line) for line in (tmp_path / "out" / "pdf-text.jsonl").read_text("utf-8").splitlines()]
     assert [one["sha1hex"] for one in texts] == [found[f"{at}/2"]["file_meta"]["sha1hex"]]
     assert "supplement" in texts[0]["text"]
+
+
+def page_of_xml(number):
+    """A landing page with an XML link."""
+    return b"<!doctype html><title>A paper</title><meta name=citation_title content='A paper'>" \
+        b"<meta name=citation_xml_url content=/article/%d.xml><p>Where the paper is." % number
+
+
+def test_a_page_leads_to_its_xml(run_ctl, polite, tmp_path, schema):
+    """By its XML link. JATS goes on as UTF-8; what is not well-formed is a hit that says so."""
+    host = "xml.test.example"
+    at = f"http://{host}/article"
+    bodies = {1: JATS.encode("latin-1"), 2: b"<?xml version='1.0'?><TEI xmlns='http://www.tei-c.org/ns/1.0'><text/></TEI>",
+              3: b"<?xml version='1.0'?><data><row/></data>", 4: b"<article dtd-version='1.1'><front></article>", 5: b"%PDF-1.4 in name only"}
+    for number, body in bodies.items():
+        polite.page(host, f"/article/{number}", Answer(body=page_of_xml(number)))
+        polite.page(host, f"/article/{number}.xml", Answer(body=body, type="text/plain"))
+    polite.page(host, "/article/none", Answer(body=PAGE))
+    found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": "xml", "base_url": f"{at}/{name}"} for name in (*bodies, "none")]
+                         + [{"ingest_type": "xml", "base_url": f"{at}/1.xml"}])
+    wanted = {1: ("application/jats+xml", "success"), 2: ("application/tei+xml", "success"), 3: ("text/xml", "success"),
+              4: ("application/jats+xml", "xml-parse-error")}
+    for number, (mimetype, status) in wanted.items():
+        one = found[f"{at}/{number}"]
+        assert one["hit"] and one["status"] == "success", one
+        assert one["hops"] == [f"{at}/{number}", f"{at}/{number}.xml"]
+        assert one["extract_next_hop"] == {"url": one["hops"][1], "technique": "citation_xml_url"}
+        assert one["html_biblio"]["title"] == "A paper"
+        assert one["file_meta"]["mimetype"] == mimetype and one["xml_meta"]["status"] == status
+        assert ("error_msg" in one["xml_meta"]) == (status != "success")
+        assert one["file_meta"]["sha1hex"] == hashlib.sha1(bodies[number]).hexdigest() == one["terminal"]["terminal_sha1hex"]
+    pdf, none = found[f"{at}/5"], found[f"{at}/none"]
+    assert pdf["status"] == "wrong-mimetype" and pdf["file_meta"]["mimetype"] == "application/pdf" and "xml_meta" not in pdf
+    assert (none["status"], none["error_message"]) == ("wrong-mimetype", "the page names no XML document")
+    assert found[f"{at}/1.xml"]["hit"] and found[f"{at}/1.xml"]["hops"] == [f"{at}/1.xml"]
+
+    docs = [json.loads(line) for line in (tmp_path / "out" / "xml-doc.jsonl").read_text("utf-8").splitlines()]
+    for one in docs:
+        schema("xml-doc").validate(one)
+    assert {one["sha1hex"] for one in docs} == {hashlib.sha1(bodies[1]).hexdigest()} and len(docs) == 2
+    jats = docs[0]["jats_xml"]
+    assert docs[0]["status"] == "success" and jats.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<article ')
+    article = ElementTree.fromstring(jats)  # which knows namespaces, and no entities
+    assert article.findtext(".//article-title") == "On Gr\u00f6\u00dfe & \u03b1"
+    assert article.find(".//ext-link").get("{http://www.w3.org/1999/xlink}href") == "https://a.example/"
+
+
+def test_archives_say_what_they_hold(run_ctl, polite, tmp_path, schema):
+    """The types of their members, best first; of src and component alike."""
+    host = "contains.test.example"
+    tex = b"\\documentclass{article}\n\\begin{document}text\\end{document}\n"
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0"
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data/a.csv", "a,b\n1,2\n")
+        archive.writestr("data/b.png", png)
+    bodies = {"tar.gz": gzip.compress(tar_of(**{"main.tex": tex, "fig.png": png})), "tex.gz": gzip.compress(tex), "zip": zipped.getvalue(),
+              "bomb.gz": gzip.compress(bytes(10 << 20)), "tex": tex}
+    wanted = {"tar.gz": ["text/x-tex", "image/png", "application/x-tar"], "tex.gz": ["text/x-tex"], "zip": ["text/csv", "image/png"],
+              "bomb.gz": ["application/octet-stream"], "tex": None}
+    for name, body in bodies.items():
+        polite.page(host, f"/{name}", Answer(body=body, type="application/octet-stream"))
+    found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": "component" if name == "zip" else "src", "base_url": f"http://{host}/{name}"}
+                                                     for name in bodies])
+    for name, types in wanted.items():
+        one = found[f"http://{host}/{name}"]
+        assert one["status"] == "success", one
+        assert one["file_meta"].get("contains") == types

@@ -120,7 +120,10 @@ void ing_artifact_keep(
 {
 	ing_must(f->exam == ING_EXAM_OK);
 	a->file = f->file;
-	if (ing_artifact_is_page(f->file.mimetype))
+	/* Of an XML document nothing is read as of a page: the page before it counts. */
+	bool is_xml = strstr(f->file.mimetype, "html") == NULL;
+	if (ing_artifact_is_page(f->file.mimetype) &&
+		!(is_xml && ing_artifact_accepts(type, f->file.mimetype)))
 		keep_page(a, type, &f->page);
 	if (type->facts != NULL)
 		type->facts->keep(a, f);
@@ -165,6 +168,7 @@ void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artif
 		.md5hex = a->file.md5hex,
 		.mimetype = a->file.mimetype,
 		.size_bytes = a->file.size_bytes,
+		.contains = a->file.contains[0] != '\0' ? a->file.contains : NULL,
 	};
 	if (type->facts != NULL)
 		type->facts->fill_rows(a, ar, rows);
@@ -196,6 +200,7 @@ size_t ing_artifact_derived_bytes(const struct ing_artifact *a)
 void ing_artifact_forget_document(struct ing_artifact *a)
 {
 	ing_pdf_done(&a->pdf);
+	ing_xml_found_done(&a->xml);
 	ing_grobid_facts_done(&a->grobid);
 	for (int i = 0; i < ING_DERIVED_; i++)
 		ing_derived_done(&a->derived[i]);

@@ -37,6 +37,7 @@ struct ing_artifact {
 	json_t *biblio;            /* of the page that describes the work best; or NULL */
 	bool biblio_has_own_title; /* its title is not merely the page's <title> */
 	struct ing_pdf pdf;        /* status NULL: there is no PDF; its text is in derived */
+	struct ing_xml_found xml;  /* status NULL: none; the JATS document is in derived */
 	struct ing_derived derived[ING_DERIVED_];
 	struct ing_grobid_facts grobid; /* status NULL: GROBID was not asked */
 };

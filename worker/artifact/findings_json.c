@@ -28,6 +28,17 @@ json_t *ing_findings_text(const char *s)
 	return take_masked(ing_json_text(s));
 }
 
+json_t *ing_contains_json(const char *list)
+{
+	json_t *types = json_array();
+	for (const char *s = list; *s != '\0';) {
+		size_t n = strcspn(s, ",");
+		json_array_append_new(types, json_stringn(s, n));
+		s += n + (s[n] == ',');
+	}
+	return types;
+}
+
 json_t *ing_file_meta_json(const struct ing_file_meta *file)
 {
 	json_t *o = json_object();
@@ -36,6 +47,8 @@ json_t *ing_file_meta_json(const struct ing_file_meta *file)
 	ing_json_set(o, "sha1hex", ing_findings_text(file->sha1hex));
 	ing_json_set(o, "sha256hex", ing_findings_text(file->sha256hex));
 	ing_json_set(o, "mimetype", ing_findings_text(file->mimetype));
+	if (file->contains[0] != '\0')
+		ing_json_set(o, "contains", ing_contains_json(file->contains));
 	return o;
 }
 
@@ -84,5 +97,14 @@ json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details)
 	ing_json_set(extra, "update_id", ing_findings_text(pdf->update_id));
 	ing_json_set(extra, "pdf_version", ing_findings_text(pdf->pdf_version));
 	ing_json_set(o, "pdf_extra", extra);
+	return o;
+}
+
+json_t *ing_xml_json(const struct ing_xml_found *xml)
+{
+	json_t *o = json_object();
+	ing_json_set(o, "status", ing_findings_text(xml->status));
+	if (xml->error_msg != NULL)
+		ing_json_set(o, "error_msg", ing_findings_text(xml->error_msg));
 	return o;
 }

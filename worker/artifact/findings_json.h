@@ -10,13 +10,17 @@
 #include "worker/model/findings.h"
 
 json_t *ing_findings_text(const char *s); /* null for NULL */
-/* size_bytes, md5hex, sha1hex, sha256hex, mimetype. */
+/* The media types of a list that is divided by commas, as an array. */
+json_t *ing_contains_json(const char *list);
+/* size_bytes, md5hex, sha1hex, sha256hex, mimetype; contains, where it is known. */
 json_t *ing_file_meta_json(const struct ing_file_meta *file);
 /* url, technique, release_stage where it is known; {} when there is no link. */
 json_t *ing_page_link_json(const struct ing_page_link *link);
 /* status, error_msg where there is one, has_page0_thumbnail; if it was read (or with_details)
  * meta_xml, pdf_info, word_count and pdf_extra as well. */
 json_t *ing_pdf_json(const struct ing_pdf *pdf, bool with_details);
+/* status, error_msg where there is one. */
+json_t *ing_xml_json(const struct ing_xml_found *xml);
 /* The Info dictionary, not masked; {} when there is none, or it is larger or deeper than what our
  * reader of PDFs sends. */
 json_t *ing_pdf_info_json(const struct ing_pdf *pdf);

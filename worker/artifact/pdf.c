@@ -248,8 +248,8 @@ static const char *const mimetypes[] = {"application/pdf", NULL};
 
 const struct ing_artifact_type ing_artifact_pdf = {
 	.mimetypes = mimetypes,
-	/* As browsers send it: landing pages are fetched with it, too. */
-	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+	/* Some hosts choose by it. Landing pages are fetched with it, too. */
+	.accept = "application/pdf,text/html;q=0.9,application/xhtml+xml;q=0.9,*/*;q=0.8",
 	.want = ING_WANT_LINKS | ING_WANT_PDF,
 	.link = ING_LINK_PDF,
 	.use_site_rules = true,

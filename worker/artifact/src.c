@@ -20,7 +20,7 @@ static const char *const mimetypes[] = {
 const struct ing_artifact_type ing_artifact_src = {
 	.mimetypes = mimetypes,
 	.accept = "application/gzip,application/x-tar,application/zip,*/*;q=0.8",
-	.want = ING_WANT_LINKS,
+	.want = ING_WANT_LINKS | ING_WANT_CONTENTS,
 	.link = ING_ARTIFACT_NO_LINK,
 	.no_link_status = ING_STATUS_WRONG_MIMETYPE,
 	.no_link_detail = "a page came in place of a source file",

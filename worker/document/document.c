@@ -17,6 +17,7 @@
 #include "common/data/digest.h"
 #include "common/data/json.h"
 #include "common/data/sniff.h"
+#include "worker/document/archive_listing.h"
 #include "worker/document/charsets.h"
 #include "worker/document/pdf.h"
 #include "worker/document/resources/resources.h"
@@ -257,6 +258,8 @@ void ing_document_read(const struct ing_exam_request *q, const struct ing_docume
 	if ((q->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0 &&
 		ing_sniff_is_html(ret->file.mimetype))
 		read_page(q, body, ret);
+	if ((q->want & ING_WANT_CONTENTS) != 0)
+		ing_archive_list(body->data, body->bytes, ret->file.mimetype, ret->file.contains);
 	if ((q->want & ING_WANT_XML) != 0 && ing_xml_is_document_type(ret->file.mimetype))
 		read_xml(q, body, ret);
 	if ((q->want & ING_WANT_STYLE) != 0)

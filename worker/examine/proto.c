@@ -139,6 +139,39 @@ static void get_mimetype(struct ing_wire *w, char *to, size_t room)
 		w->failed = true;
 }
 
+/* Media types divided by commas. */
+static bool is_contains(const char *s)
+{
+	char type[ING_CONTAINS_BYTES];
+	for (;;) {
+		size_t n = strcspn(s, ",");
+		memcpy(type, s, n);
+		type[n] = '\0';
+		if (!is_mimetype(type))
+			return false;
+		if (s[n] == '\0')
+			return true;
+		s += n + 1;
+	}
+}
+
+static bool is_contains_char(unsigned char c)
+{
+	return c == ',' || is_mimetype_char(c);
+}
+
+static void put_contains(struct ing_buf *b, const char *s)
+{
+	ing_wire_put_whole(b, s[0] == '\0' || is_contains(s) ? s : "", ING_CONTAINS_BYTES - 1);
+}
+
+static void get_contains(struct ing_wire *w, char to[ING_CONTAINS_BYTES])
+{
+	ing_wire_field(w, to, ING_CONTAINS_BYTES, is_contains_char);
+	if (to[0] != '\0' && !is_contains(to))
+		w->failed = true;
+}
+
 static bool is_web_url(const char *s)
 {
 	return strncmp(s, "http://", 7) == 0 || strncmp(s, "https://", 8) == 0;
@@ -353,6 +386,7 @@ static void put_file(struct ing_buf *b, const struct ing_file_meta *file)
 	ing_wire_put_whole(b, file->sha1hex, sizeof(file->sha1hex) - 1);
 	ing_wire_put_whole(b, file->sha256hex, sizeof(file->sha256hex) - 1);
 	put_mimetype(b, file->mimetype, sizeof(file->mimetype));
+	put_contains(b, file->contains);
 }
 
 static void get_file(struct ing_wire *w, struct ing_file_meta *file)
@@ -363,6 +397,7 @@ static void get_file(struct ing_wire *w, struct ing_file_meta *file)
 	get_hex(w, file->sha1hex, sizeof(file->sha1hex));
 	get_hex(w, file->sha256hex, sizeof(file->sha256hex));
 	get_mimetype(w, file->mimetype, sizeof(file->mimetype));
+	get_contains(w, file->contains);
 }
 
 /* A row without its keys must not be stored: a document that was decoded has all three. */

@@ -7,6 +7,7 @@
 
 #include "common/base/macros.h"
 #include "worker/artifact/artifact.h"
+#include "worker/artifact/findings_json.h"
 #include "worker/job/result_capture.h"
 #include "worker/model/request.h"
 #include "worker/model/settings.h"
@@ -42,7 +43,7 @@ static json_t *file_meta_json(const struct ing_row_file_meta *r)
 	ing_json_set_text(o, "sha256hex", r->sha256hex);
 	ing_json_set_text(o, "mimetype", r->mimetype);
 	if (r->contains != NULL)
-		ing_json_set_text(o, "contains", r->contains);
+		ing_json_set(o, "contains", ing_contains_json(r->contains));
 	return o;
 }
 

@@ -57,6 +57,8 @@ enum ing_exam { /* the outcome of an examination */
 	ING_EXAM_NOT_STARTED,  /* set by the pool: no examiner was free in time */
 };
 
+#define ING_CONTAINS_BYTES 192
+
 struct ing_file_meta { /* of the body without its content codings */
 	bool decoded;  /* there were some; else the body is as sent */
 	uint64_t size_bytes;
@@ -64,6 +66,9 @@ struct ing_file_meta { /* of the body without its content codings */
 	 * where a document cannot falsify them, and are empty until then. */
 	char md5hex[33], sha1hex[41], sha256hex[65];
 	char mimetype[96];
+	/* Media types of what an archive or a compressed file holds, best first, divided by commas;
+	 * "": not asked, or nothing is known. */
+	char contains[ING_CONTAINS_BYTES];
 };
 
 /* PART: the page was too costly to parse whole; only what came before that was read. */

@@ -32,7 +32,7 @@ struct ing_row_result {
 struct ing_row_file_meta {
 	bool present;
 	const char *sha1hex, *sha256hex, *md5hex, *mimetype;
-	const char *contains; /* media type of what an archive holds, or NULL */
+	const char *contains; /* media types of what an archive holds, divided by commas; or NULL */
 	uint64_t size_bytes;
 };
 

@@ -102,7 +102,7 @@ class PoliteServer:
     # --- what it says ---
 
     def page(self, host, path, *answers):
-        """The answers to a path, one for each request; the last one stays. host "*" is any that has no page of
+        """The answers to a path, one for each request; the last one stays. An answer may be a function of the request. host "*" is any that has no page of
         its own, path "*" any path that has none, but for /robots.txt, which is not there until it is given."""
         with self.lock:
             self.scripts[host, path] = list(answers) or [Answer()]
@@ -179,6 +179,8 @@ class PoliteServer:
         host = headers.get("host", "").split(":")[0].lower()
         request = Request(host, first.split(" ")[1], scheme, start, headers=headers)
         answer = self._answer(host, request.path)
+        if callable(answer):
+            answer = answer(request)
         with self.lock:
             self.record.append(request)
         try:

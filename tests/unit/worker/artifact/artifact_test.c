@@ -6,12 +6,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "common/base/macros.h"
 #include "worker/artifact/artifact.h"
+#include "worker/artifact/findings_json.h"
 
 static void names_and_aliases_lead_to_types(void **state)
 {
@@ -90,6 +92,12 @@ static void bodies_are_documents_by_their_mimetype(void **state)
 		{.type = ING_INGEST_SRC, .mimetype = "application/gzip", .accepted = true},
 		{.type = ING_INGEST_SRC, .mimetype = "application/pdf"},
 		{.type = ING_INGEST_SRC, .mimetype = "text/plain"},
+		{.type = ING_INGEST_XML, .mimetype = "application/xml", .accepted = true},
+		{.type = ING_INGEST_XML, .mimetype = "text/xml", .accepted = true},
+		{.type = ING_INGEST_XML, .mimetype = "application/jats+xml", .accepted = true},
+		{.type = ING_INGEST_XML, .mimetype = "application/tei+xml", .accepted = true},
+		{.type = ING_INGEST_XML, .mimetype = "application/xhtml+xml"},
+		{.type = ING_INGEST_XML, .mimetype = "text/html"},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "image/png", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/pdf", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/zip", .accepted = true},
@@ -126,6 +134,8 @@ static void where_pages_lead(void **state)
 		{.type = ING_INGEST_PDF, .kind = ING_LINK_HTML},
 		{.type = ING_INGEST_HTML, .kind = ING_LINK_HTML, .url = direct},
 		{.type = ING_INGEST_HTML, .kind = ING_LINK_PDF, .next = true},
+		{.type = ING_INGEST_XML, .kind = ING_LINK_XML, .url = direct},
+		{.type = ING_INGEST_XML, .kind = ING_LINK_PDF, .next = true},
 		{.type = ING_INGEST_SRC, .kind = ING_LINK_PDF, .next = true},
 		{.type = ING_INGEST_COMPONENT, .kind = ING_LINK_COMPONENT, .url = direct},
 		{.type = ING_INGEST_COMPONENT, .kind = ING_LINK_PDF, .next = true},
@@ -279,6 +289,116 @@ static void the_message_of_a_thumbnail_is_the_picture(void **state)
 	ing_artifact_done(&a);
 }
 
+/* Findings of an XML document; jats_xml NULL: it is none of JATS, or not well-formed. */
+static struct ing_findings xml_findings(const char *status, const char *jats_xml)
+{
+	struct ing_findings f;
+	ing_findings_init(&f);
+	f.exam = ING_EXAM_OK;
+	snprintf(f.file.mimetype, sizeof(f.file.mimetype), "text/xml");
+	memset(f.file.sha1hex, 'a', 40);
+	f.xml.status = ing_strdup(status);
+	if (strcmp(status, "success") != 0)
+		f.xml.error_msg = ing_strdup("line 3");
+	f.xml.jats_xml = jats_xml != NULL ? ing_strdup(jats_xml) : NULL;
+	return f;
+}
+
+static json_t *result_of(const struct ing_artifact *a, const struct ing_artifact_type *type)
+{
+	json_t *result = json_object();
+	ing_artifact_add_pages(a, type, result);
+	ing_artifact_add_facts(a, type, result);
+	return result;
+}
+
+static void jats_has_a_message_if_it_fits(void **state)
+{
+	(void)state;
+	const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_XML);
+	struct ing_findings f = xml_findings("success", "<a b=\"1\">\xc3\xa9</a>");
+	struct ing_artifact a = {0};
+	ing_artifact_keep(&a, type, &f);
+	ing_findings_done(&f);
+	size_t bytes = 0;
+	char *value = type->facts->message(&a, ING_DERIVED_JATS, NULL, 200, &bytes);
+	assert_string_equal(value,
+		"{\"sha1hex\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\","
+		"\"status\":\"success\",\"jats_xml\":\"<a b=\\\"1\\\">\xc3\xa9</a>\"}");
+	assert_int_equal(bytes, strlen(value));
+	assert_null(type->facts->message(&a, ING_DERIVED_PDF_TEXT, NULL, 200, &bytes));
+	json_t *result = result_of(&a, type);
+	json_t *meta = json_object_get(result, "xml_meta");
+	assert_string_equal(json_string_value(json_object_get(meta, "status")), "success");
+	assert_int_equal(json_object_size(meta), 1);
+	assert_false(type->facts->shrink_result(result));
+	json_decref(result);
+
+	assert_null(type->facts->message(&a, ING_DERIVED_JATS, NULL, strlen(value) - 1, &bytes));
+	result = result_of(&a, type);
+	meta = json_object_get(result, "xml_meta");
+	assert_string_equal(json_string_value(json_object_get(meta, "status")), "text-too-large");
+	assert_true(type->facts->shrink_result(result));
+	assert_int_equal(json_object_size(meta), 1);
+	json_decref(result);
+	free(value);
+	/* It is still there for an object store. */
+	assert_string_equal(a.derived[ING_DERIVED_JATS].data, "<a b=\"1\">\xc3\xa9</a>");
+	ing_artifact_forget_document(&a);
+	assert_null(a.xml.status);
+	ing_artifact_done(&a);
+}
+
+/* XML may be a page by its type; the landing page's link is not forgotten for it. */
+static void an_xml_document_is_not_the_page_that_led_to_it(void **state)
+{
+	(void)state;
+	const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_XML);
+	struct ing_artifact a = {0};
+	struct ing_findings page = page_findings("A title", NULL);
+	page.page.status = ING_PAGE_PARSED;
+	page.page.links[ING_LINK_XML] = (struct ing_page_link){
+		.url = ing_strdup("https://h.example/1.xml"), .technique = ing_strdup("scielo")};
+	ing_artifact_keep(&a, type, &page);
+	ing_findings_done(&page);
+	struct ing_findings f = xml_findings("xml-parse-error", NULL);
+	ing_artifact_keep(&a, type, &f);
+	ing_findings_done(&f);
+	size_t bytes = 0;
+	assert_null(type->facts->message(&a, ING_DERIVED_JATS, NULL, 200, &bytes));
+	json_t *result = result_of(&a, type);
+	json_t *link = json_object_get(result, "extract_next_hop");
+	assert_string_equal(
+		json_string_value(json_object_get(link, "url")), "https://h.example/1.xml");
+	assert_non_null(json_object_get(result, "platform"));
+	json_t *meta = json_object_get(result, "xml_meta");
+	assert_string_equal(json_string_value(json_object_get(meta, "error_msg")), "line 3");
+	json_decref(result);
+	ing_artifact_done(&a);
+	/* In place of a PDF it is a page that leads nowhere. */
+	f = xml_findings("success", NULL);
+	ing_artifact_keep(&a, ing_artifact_type(ING_INGEST_PDF), &f);
+	ing_findings_done(&f);
+	assert_true(a.saw_page);
+	assert_null(a.xml.status);
+	ing_artifact_done(&a);
+}
+
+static void what_an_archive_holds_is_a_list(void **state)
+{
+	(void)state;
+	struct ing_file_meta file = {.contains = "text/x-tex,image/png"};
+	json_t *o = ing_file_meta_json(&file);
+	char *text = json_dumps(json_object_get(o, "contains"), JSON_COMPACT);
+	assert_string_equal(text, "[\"text/x-tex\",\"image/png\"]");
+	free(text);
+	json_decref(o);
+	file.contains[0] = '\0';
+	o = ing_file_meta_json(&file);
+	assert_null(json_object_get(o, "contains"));
+	json_decref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +409,9 @@ int main(void)
 		cmocka_unit_test(the_page_that_describes_the_work_gives_the_record),
 		cmocka_unit_test(the_message_of_a_thumbnail_is_the_picture),
 		cmocka_unit_test(facts_of_a_pdf_are_those_of_a_type_that_has_them),
+		cmocka_unit_test(jats_has_a_message_if_it_fits),
+		cmocka_unit_test(an_xml_document_is_not_the_page_that_led_to_it),
+		cmocka_unit_test(what_an_archive_holds_is_a_list),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

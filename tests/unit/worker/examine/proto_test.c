@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -858,6 +859,50 @@ static void test_pdf_status_is_a_known_one(void **state)
 	ing_buf_done(&b);
 }
 
+static void test_what_archives_hold(void **state)
+{
+	static const struct {
+		const char *contains, *want;
+	} cases[] = {
+		{"", ""}, {"text/x-tex", "text/x-tex"},
+		{"text/x-tex,image/png", "text/x-tex,image/png"},
+		{"Text", ""}, /* not sent: it would cost the document its other findings */
+	};
+	static const char *const lies[] = {
+		"text/x-tex,", "text", "a/b,,c/d", "text/<b>", "text/plain, a/b"};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_findings f, g;
+		struct ing_buf b;
+		fill_findings(&f);
+		snprintf(f.file.contains, sizeof(f.file.contains), "%s", cases[i].contains);
+		encode(&b, &f);
+		assert_int_equal(decode(&b, &g), 0);
+		assert_string_equal(g.file.contains, cases[i].want);
+		ing_findings_done(&g);
+		ing_findings_done(&f);
+		ing_buf_done(&b);
+	}
+	for (size_t i = 0; i < ING_ARRAY_LEN(lies); i++) {
+		struct ing_findings f, g;
+		struct ing_buf b;
+		char honest[32];
+		fill_findings(&f);
+		memset(honest, 'q', sizeof(honest));
+		honest[1] = '/';
+		honest[strlen(lies[i])] = '\0';
+		/* As long as the lie, which is put in its place. */
+		snprintf(f.file.contains, sizeof(f.file.contains), "%s", honest);
+		encode(&b, &f);
+		char *at = memmem(b.data, b.len, honest, strlen(honest));
+		assert_non_null(at);
+		memcpy(at, lies[i], strlen(lies[i]));
+		assert_int_equal(decode(&b, &g), -ING_FAIL_INVALID);
+		ing_findings_done(&f);
+		ing_buf_done(&b);
+	}
+}
+
 /* A process that was taken over may say anything; what cannot be is refused. */
 static void test_xml_that_cannot_be(void **state)
 {
@@ -976,6 +1021,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reply_round_trip),
 		cmocka_unit_test(test_xml_that_cannot_be),
+		cmocka_unit_test(test_what_archives_hold),
 		cmocka_unit_test(test_reply_must_be_whole),
 		cmocka_unit_test(test_reply_with_a_wrong_byte),
 		cmocka_unit_test(test_spoilt_findings),

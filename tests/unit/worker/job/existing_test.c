@@ -252,7 +252,7 @@ static void a_hit_is_told_with_all_that_the_tables_have(void **state)
 			     "\"file_meta\":{\"size_bytes\":5,\"md5hex\":\"d41d8cd98f00b204e9800998ecf8427e\","
 			     "\"sha1hex\":\"" SHA1 "\",\"sha256hex\":"
 			     "\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\","
-			     "\"mimetype\":\"application/pdf\",\"contains\":\"text/x-tex\"},"
+			     "\"mimetype\":\"application/pdf\",\"contains\":[\"text/x-tex\"]},"
 			     "\"cdx\":{\"surt\":\"example,a)/end\",\"datetime\":\"20261121110000\","
 			     "\"url\":\"https://a.example/end\",\"mimetype\":\"application/pdf\",\"status_code\":200,"
 			     "\"sha1b32\":\"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\",\"sha1hex\":\"" SHA1
@@ -262,7 +262,7 @@ static void a_hit_is_told_with_all_that_the_tables_have(void **state)
 			     "\",\"status\":\"success\","
 			     "\"has_page0_thumbnail\":false,\"pdf_info\":{\"Title\":\"Tides\",\"doi\":\"10.1/x\","
 			     "\"CreationDate\":\"2020-02-29T10:00:00Z\"},\"word_count\":90,\"pdf_extra\":{"
-			     "\"page_count\":3,\"page0_height\":842.0,\"page0_width\":595.0,\"permanent_id\":null,"
+			     "\"page_count\":3,\"page0_height\":842.0,\"page0_width\":595.0,\"permanent_id\":null,\"update_id\":null,"
 			     "\"pdf_version\":null},\"text\":null,\"file_meta\":null}}");
 	end();
 }
