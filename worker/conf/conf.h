@@ -26,6 +26,7 @@ struct ing_conf {
 	struct ing_examine_settings examine;
 	struct ing_job_settings job;
 	struct ing_disk_settings disk;
+	struct ing_objects_settings objects;
 	const char *rules_dir, *state_dir;
 	bool obey_robots;  /* gate.robots */
 	bool tls_fallback; /* fetch.tls_fallback, where no rule of the host says */

@@ -114,6 +114,46 @@ int ing_conf_check_topic(const char *text, struct ing_error *err)
 	return ing_error_set(err, ING_FAIL_CONFIG, "must be made of letters, digits and . _ -");
 }
 
+int ing_conf_check_endpoint(const char *text, struct ing_error *err)
+{
+	struct ing_url_parts parts;
+	bool good = (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0) &&
+		    ing_url_parts(text, strlen(text), NULL, &parts);
+	if (good) {
+		good = strcmp(parts.pathname, "/") == 0 && parts.search[0] == '\0' &&
+		       parts.hash[0] == '\0' && parts.hostname[0] != '\0' &&
+		       strchr(text, '@') == NULL;
+		ing_url_parts_done(&parts);
+	}
+	if (good)
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG, "not http://HOST[:PORT] or https://HOST[:PORT]");
+}
+
+int ing_conf_check_bucket(const char *text, struct ing_error *err)
+{
+	if (text[0] != '.' && is_made_of(text, strlen(text), ".-"))
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG,
+		"must be made of letters, digits and . - and not begin with a dot");
+}
+
+/* Nothing that a URL would encode, or that two servers take for different names. */
+int ing_conf_check_prefix(const char *text, struct ing_error *err)
+{
+	size_t bytes = strlen(text);
+	bool good = is_made_of(text, bytes, "._-/") && text[0] != '/' && text[bytes - 1] != '/' &&
+		    strstr(text, "//") == NULL;
+	for (const char *s = text; good && s != NULL; s = strchr(s, '/'), s += s != NULL) {
+		size_t part = strcspn(s, "/");
+		good = !(part == 1 && s[0] == '.') && !(part == 2 && strncmp(s, "..", 2) == 0);
+	}
+	if (good)
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG,
+		"must be made of letters, digits and . _ - with single slashes between");
+}
+
 int ing_conf_check_brokers(const char *text, struct ing_error *err)
 {
 	for (const char *s = text;; s++) {

@@ -71,6 +71,9 @@ const char *ing_conf_fallback_words(const struct ing_conf_key *key);
 /* Checks of the table: 0, or an error without position. */
 int ing_conf_check_instance(const char *text, struct ing_error *err);
 int ing_conf_check_brokers(const char *text, struct ing_error *err);
+int ing_conf_check_endpoint(const char *text, struct ing_error *err);
+int ing_conf_check_bucket(const char *text, struct ing_error *err);
+int ing_conf_check_prefix(const char *text, struct ing_error *err);
 int ing_conf_check_topic(const char *text, struct ing_error *err);
 int ing_conf_check_property(const char *text, struct ing_error *err);
 int ing_conf_check_file_part(const char *text, struct ing_error *err);

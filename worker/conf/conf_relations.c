@@ -40,6 +40,29 @@ static void check_disk(
 			c->disk.stop_bytes);
 }
 
+/* A bucket has a name and keys; and there is one store. */
+static void check_objects(
+	const struct ing_conf *c, const struct ing_conf_origin *at, struct ing_report *report)
+{
+	const struct ing_objects_settings *o = &c->objects;
+	const struct {
+		const char *key, *value;
+	} needed[] = {
+		{"s3.bucket", o->bucket},
+		{"s3.access_key_file", o->access_key_file},
+		{"s3.secret_key_file", o->secret_key_file},
+	};
+	if (o->endpoint[0] == '\0')
+		return;
+	if (o->dir[0] != '\0')
+		ing_conf_error(report, ing_conf_origin_of(at, "store.dir"), "store.dir",
+			"must be empty with s3.endpoint: there is one object store");
+	for (size_t i = 0; i < ING_ARRAY_LEN(needed); i++)
+		if (needed[i].value[0] == '\0')
+			ing_conf_error(report, ing_conf_origin_of(at, "s3.endpoint"), "s3.endpoint",
+				"needs %s", needed[i].key);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 unsigned ing_conf_transfer_ms(const struct ing_conf *c)
@@ -65,4 +88,5 @@ void ing_conf_check_relations(
 	check_lease(c, at, report);
 	check_backoff(c, at, report);
 	check_disk(c, at, report);
+	check_objects(c, at, report);
 }

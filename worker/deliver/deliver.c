@@ -94,7 +94,8 @@ static bool has_source(const struct ing_deliver *d, struct ing_delivery *deliver
 static bool is_wanted(const struct ing_deliver *d, struct ing_delivery *delivery)
 {
 	if (!ing_delivery_has_token(delivery))
-		return ing_delivery_is_stored(d, delivery) || delivery->side_messages != NULL;
+		return ing_delivery_is_stored(d, delivery) || delivery->side_messages != NULL ||
+		       ing_delivery_has_objects(d, delivery);
 	return has_source(d, delivery);
 }
 
@@ -143,6 +144,9 @@ void ing_delivery_cancel(struct ing_delivery *delivery)
 	if (delivery->state == ING_DELIVERY_CANCELLED || !ing_delivery_has_token(delivery))
 		return;
 	ing_delivery_set_state(delivery, ING_DELIVERY_CANCELLED);
+	struct ing_delivery_object *o = delivery->objects;
+	for (; o != NULL; o = o->next)
+		ing_objects_cancel(&o->put);
 }
 
 bool ing_delivery_is_new_result(const struct ing_delivery *delivery)
@@ -183,6 +187,11 @@ bool ing_deliver_put(struct ing_deliver *d, struct ing_delivery **ref)
 	add(d, delivery);
 	ing_delivery_begin(delivery);
 	return true;
+}
+
+bool ing_deliver_wants_objects(const struct ing_deliver *d)
+{
+	return d->stages.objects != NULL;
 }
 
 bool ing_deliver_wants_rows(const struct ing_deliver *d)
@@ -252,6 +261,8 @@ const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d)
 
 const char *ing_deliver_blocked_by(const struct ing_deliver *d)
 {
+	if (d->stages.objects != NULL && ing_objects_blocked(d->stages.objects))
+		return "object store";
 	if (d->stages.store != NULL && ing_store_blocked(d->stages.store))
 		return "database";
 	if (ing_emit_blocked(d->stages.emit))
@@ -273,6 +284,7 @@ uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d)
 void ing_deliver_stats(const struct ing_deliver *d, struct ing_deliver_stats *ret)
 {
 	*ret = d->stats;
+	ret->putting = d->in_state[ING_DELIVERY_PUTTING];
 	ret->emitting = d->in_state[ING_DELIVERY_EMITTING];
 	ret->storing = d->in_state[ING_DELIVERY_STORING];
 	ret->committing = d->in_state[ING_DELIVERY_COMMITTING];

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * deliver.h - writes what is left of a finished request in the order in which it becomes durable:
- * side messages, rows with the outbox, then the message that answers it, committed with its position.
+ * objects, side messages, rows with the outbox, then the message that answers it, committed with its
+ * position.
  *
  * A struct ing_delivery holds all of it. Its maker (a job, a robots fetch) fills it and gives it
  * away with ing_deliver_put(). From then on struct ing_deliver owns it, nobody changes it, and it
  * refers to nothing outside itself. It is freed once: when its message is committed, or, if it was
- * cancelled, when store and emit have called back.
+ * cancelled, when objects, store and emit have called back.
  *
  * Kinds: the result of a request; a request that is parked for later; a dead letter, which has no
  * rows; an answer that an earlier process has stored and not committed, which is committed only; a
  * capture, which has an index row alone (robots.txt) and no message; a document that was looked into again
- * without a request, which has rows and side messages.
+ * without a request, which has rows, objects and side messages.
  *
  * States, counted by ing_deliver_stats():
+ *   putting     the object store has the objects
  *   emitting    emit has the side messages
  *   storing     the store has the rows, and the message for the outbox
  *   committing  emit has the message; one that is refused is committed a second time, replaced
@@ -38,6 +40,7 @@
 #include "worker/model/source.h"
 #include "worker/model/status.h"
 #include "worker/model/token.h"
+#include "worker/document/objects/objects.h"
 #include "worker/emit/emit.h"
 #include "worker/store/store.h"
 
@@ -69,6 +72,13 @@ struct ing_delivery_side_message {
 	struct ing_output_message m; /* its value goes to emit */
 };
 
+struct ing_delivery_object {
+	struct ing_delivery_object *next;
+	struct ing_delivery *delivery;
+	struct ing_derived content;
+	struct ing_object put;
+};
+
 /* The maker sets the members down to ctx; the functions below set the others. */
 struct ing_delivery {
 	enum ing_delivery_kind kind;
@@ -87,6 +97,7 @@ struct ing_delivery {
 	struct ing_delivery_rule *rules; /* scraping rules whose links were followed; for done() */
 	struct ing_delivery_cdx_line *cdx_lines;
 	struct ing_rows rows;
+	struct ing_delivery_object *objects;
 	struct ing_delivery_side_message *side_messages; /* in the order in which they are put */
 	struct ing_output_message message; /* answers the request; not of a capture or document */
 
@@ -101,8 +112,8 @@ struct ing_delivery {
 	struct ing_source source;         /* when it has something to store, or is in the outbox */
 	struct ing_store_item item;
 	struct ing_emit_record record;
-	unsigned owed; /* callbacks of store and emit */
-	size_t side_bytes;
+	unsigned owed;     /* callbacks of objects, store and emit */
+	size_t side_bytes; /* of objects and side messages */
 };
 
 struct ing_delivery *ing_delivery_new(enum ing_delivery_kind kind); /* empty */
@@ -116,6 +127,10 @@ void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name);
  * or one beside it. */
 void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_output_message *m);
 
+/* An object beside the result, of the document with this SHA-1. Takes its content. */
+void ing_delivery_add_object(struct ing_delivery *delivery, enum ing_derived_kind kind,
+	const char *sha1hex, struct ing_derived *content);
+
 /* Once it is delivered, in done(): it was a result, and not one that an earlier process had made. */
 bool ing_delivery_is_new_result(const struct ing_delivery *delivery);
 
@@ -123,6 +138,7 @@ struct ing_deliver_stages {
 	struct ing_intake *intake;
 	struct ing_store *store; /* NULL: rows are dropped */
 	struct ing_emit *emit;
+	struct ing_objects *objects; /* NULL: there is no object store */
 	/* Called from ing_deliver_put() for each line of the capture index; or NULL. */
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
 	/* The broker has refused a result: a shorter one of at most max_bytes (heap), with status
@@ -148,7 +164,8 @@ void ing_deliver_free(struct ing_deliver *d); /* NULL is fine; ing_deliver_idle(
  * without anything, or a token whose epoch is over): it is freed, and done() is not called. */
 bool ing_deliver_put(struct ing_deliver *d, struct ing_delivery **delivery);
 
-/* Whether rows, or lines of the capture index, are wanted at all. */
+/* Whether objects, rows, or lines of the capture index, are wanted at all. */
+bool ing_deliver_wants_objects(const struct ing_deliver *d);
 bool ing_deliver_wants_rows(const struct ing_deliver *d);
 bool ing_deliver_wants_cdx_lines(const struct ing_deliver *d);
 /* Most bytes that the value of a message may have. */
@@ -170,11 +187,11 @@ struct ing_deliver_load {
 	unsigned lanes[ING_LANES_]; /* both, of each lane */
 	unsigned cancelled;         /* of both */
 	unsigned dead_letters, captures, documents;
-	size_t side_bytes;        /* of side messages */
+	size_t side_bytes;        /* of objects and side messages */
 	uint64_t cancelled_total; /* of both, since the start */
 };
 const struct ing_deliver_load *ing_deliver_load(const struct ing_deliver *d);
-/* What deliveries wait for ("database", "broker"), or NULL. */
+/* What deliveries wait for ("object store", "database", "broker"), or NULL. */
 const char *ing_deliver_blocked_by(const struct ing_deliver *d);
 /* accepted_ms of the oldest of the results under way; UINT64_MAX without any. Looks at each of them. */
 uint64_t ing_deliver_oldest_ms(const struct ing_deliver *d);

@@ -11,6 +11,7 @@
 
 enum ing_delivery_state {
 	ING_DELIVERY_MADE,
+	ING_DELIVERY_PUTTING,
 	ING_DELIVERY_EMITTING,
 	ING_DELIVERY_STORING,
 	ING_DELIVERY_COMMITTING,
@@ -44,4 +45,6 @@ void ing_delivery_remove(struct ing_delivery *delivery);
 /* deliver_steps.c */
 
 bool ing_delivery_is_stored(const struct ing_deliver *d, const struct ing_delivery *delivery);
+/* There is a store for them, too. */
+bool ing_delivery_has_objects(const struct ing_deliver *d, const struct ing_delivery *delivery);
 void ing_delivery_begin(struct ing_delivery *delivery);

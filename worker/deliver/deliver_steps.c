@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The way of a delivery: side messages acknowledged → rows and outbox stored → message and position
+ * The way of a delivery: objects stored → side messages acknowledged → rows and outbox stored → message and position
  * committed. Loop thread; the callbacks are those of store and emit.
  *
- * What surprises: a cancelled delivery is not freed before store and emit have called back, and what
+ * What surprises: a cancelled delivery is not freed before all have called back, and what
  * they had begun may still be done: rows with an outbox row are stored, which the partition's next
  * owner finds and commits; or the commit succeeds, and then the request is answered.
  */
@@ -253,6 +253,40 @@ static void put_side_messages(struct ing_delivery *delivery)
 	}
 }
 
+static void emit_or_store(struct ing_delivery *delivery)
+{
+	if (delivery->side_messages != NULL)
+		put_side_messages(delivery);
+	else
+		store_or_commit(delivery);
+}
+
+/* --- objects --- */
+
+/* One that was refused for good is left out, as a message is; the object store has logged it. */
+static void on_put(struct ing_object *put, enum ing_object_end end)
+{
+	struct ing_delivery_object *o = ING_CONTAINER(put, struct ing_delivery_object, put);
+	struct ing_delivery *delivery = o->delivery;
+	(void)end;
+	delivery->deliver->load.side_bytes -= o->content.bytes;
+	delivery->side_bytes -= o->content.bytes;
+	ing_derived_done(&o->content);
+	if (note_callback(delivery) && delivery->owed == 0)
+		emit_or_store(delivery);
+}
+
+static void put_objects(struct ing_delivery *delivery)
+{
+	ing_delivery_set_state(delivery, ING_DELIVERY_PUTTING);
+	struct ing_delivery_object *o = delivery->objects;
+	for (; o != NULL; o = o->next) {
+		o->put.done = on_put;
+		delivery->owed++;
+		ing_objects_put(delivery->deliver->stages.objects, &o->put);
+	}
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 /* A result and its rows; what else has rows. A parked request alone needs no outbox: the transaction
@@ -262,10 +296,15 @@ bool ing_delivery_is_stored(const struct ing_deliver *d, const struct ing_delive
 	return d->stages.store != NULL && ing_rows_any(&delivery->rows);
 }
 
+bool ing_delivery_has_objects(const struct ing_deliver *d, const struct ing_delivery *delivery)
+{
+	return d->stages.objects != NULL && delivery->objects != NULL;
+}
+
 void ing_delivery_begin(struct ing_delivery *delivery)
 {
-	if (delivery->side_messages != NULL)
-		put_side_messages(delivery);
+	if (ing_delivery_has_objects(delivery->deliver, delivery))
+		put_objects(delivery);
 	else
-		store_or_commit(delivery);
+		emit_or_store(delivery);
 }

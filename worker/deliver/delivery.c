@@ -59,6 +59,9 @@ void ing_delivery_free(struct ing_delivery *delivery)
 	if (delivery == NULL)
 		return;
 	ing_must(delivery->magic == ING_DELIVERY_MAGIC && delivery->deliver == NULL);
+	struct ing_delivery_object *o = delivery->objects;
+	for (; o != NULL; o = o->next)
+		ing_derived_done(&o->content);
 	const struct ing_delivery_side_message *m = delivery->side_messages;
 	for (; m != NULL; m = m->next)
 		free(m->m.value);
@@ -94,6 +97,23 @@ void ing_delivery_add_rule(struct ing_delivery *delivery, const char *name)
 	struct ing_delivery_rule *rule = ing_arena_alloc(&delivery->ar, sizeof(*rule));
 	rule->name = ing_arena_strdup(&delivery->ar, name);
 	LL_APPEND(delivery->rules, rule);
+}
+
+void ing_delivery_add_object(struct ing_delivery *delivery, enum ing_derived_kind kind,
+	const char *sha1hex, struct ing_derived *content)
+{
+	struct ing_delivery_object *own = ing_arena_alloc(&delivery->ar, sizeof(*own));
+	own->delivery = delivery;
+	own->content = *content;
+	*content = (struct ing_derived){0};
+	own->put = (struct ing_object){
+		.kind = kind,
+		.sha1hex = ing_arena_strdup(&delivery->ar, sha1hex),
+		.data = own->content.data,
+		.bytes = own->content.bytes,
+	};
+	delivery->side_bytes += own->content.bytes;
+	LL_APPEND(delivery->objects, own);
 }
 
 void ing_delivery_add_message(struct ing_delivery *delivery, const struct ing_output_message *m)

@@ -67,6 +67,7 @@ void ing_engine_wire(struct ing_engine *e)
 					     .intake = e->outside.intake,
 					     .store = e->outside.store,
 					     .emit = e->outside.emit,
+					     .objects = e->objects,
 					     .on_cdx = e->outside.on_cdx,
 					     .shorten = ing_result_shorten,
 					     .answer_parked = ing_result_answer_parked,

@@ -67,6 +67,7 @@ struct ing_engine {
 	struct ing_robots_fetches *robots_fetches;
 	struct ing_archive *archive;
 	struct ing_disk *disk;
+	struct ing_objects *objects; /* NULL: there is no object store */
 	struct ing_pool *pool;
 	struct ing_grobid *grobid; /* NULL: none is asked */
 	struct ing_deliver *deliver;

@@ -18,6 +18,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
 #include "worker/document/grobid/grobid.h"
+#include "worker/document/objects/objects.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine_limits.h"
 #include "worker/examine/pool.h"
@@ -469,6 +470,20 @@ static uint64_t longest_park_ms(const struct ing_engine *e)
 	return ING_MIN(gate->max_hold_ms, gate->max_wait_ms);
 }
 
+static int init_objects(struct ing_engine *e, struct ing_error *err)
+{
+	const struct ing_conf *c = e->conf;
+	if (!ing_objects_wanted(&c->objects))
+		return 0;
+	return ing_objects_new(
+		&e->loop, &c->objects, c->fetch.user_agent, c->instance, &e->objects, err);
+}
+
+static void done_objects(struct ing_engine *e)
+{
+	ing_objects_free(ING_TAKE(e->objects));
+}
+
 static int init_deliver(struct ing_engine *e, struct ing_error *err)
 {
 	(void)err;
@@ -542,6 +557,7 @@ const struct ing_engine_part ing_engine_parts[] = {
 	{init_disk, done_disk},
 	{init_pool, done_pool},
 	{init_grobid, done_grobid},
+	{init_objects, done_objects},
 	{init_deliver, done_deliver},
 	{init_pipeline, done_pipeline},
 	{init_outside, done_outside},

@@ -10,6 +10,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
 #include "worker/document/grobid/grobid.h"
+#include "worker/document/objects/objects.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine.h"
 #include "worker/examine/pool.h"
@@ -58,6 +59,12 @@ static void fill_disk(const struct ing_engine *e, struct ing_disk_stats *ret)
 static void fill_archive(const struct ing_engine *e, struct ing_archive_stats *ret)
 {
 	ing_archive_stats(e->archive, ret);
+}
+
+static void fill_objects(const struct ing_engine *e, struct ing_objects_stats *ret)
+{
+	if (e->objects != NULL)
+		ing_objects_stats(e->objects, ret);
 }
 
 static void fill_pool(const struct ing_engine *e, struct ing_pool_stats *ret)
@@ -132,6 +139,7 @@ void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
 		.absent[ING_METRIC_ROOM_lease] = e->leases == NULL,
 		.absent[ING_METRIC_ROOM_lookup] = e->lookup == NULL,
 		.absent[ING_METRIC_ROOM_grobid] = e->grobid == NULL,
+		.absent[ING_METRIC_ROOM_objects] = e->objects == NULL,
 	};
 #define ROOM(room, files) fill_##room(e, &ret->room);
 #include "worker/model/metrics.def"

@@ -90,7 +90,7 @@ static void add_side_message(
 		ing_delivery_add_message(delivery, &m);
 }
 
-/* What was derived of the document: a message of each kind that has one. */
+/* What was derived of the document: a message of each kind that has one, and the objects. */
 static void add_derived(struct ing_job *job, struct ing_delivery *delivery)
 {
 	struct ing_work *w = job->work;
@@ -98,6 +98,12 @@ static void add_derived(struct ing_job *job, struct ing_delivery *delivery)
 		ing_artifact_forget_document(&w->artifact);
 	for (int i = 0; i < ING_DERIVED_; i++)
 		add_side_message(job, (enum ing_derived_kind)i, delivery);
+	if (!ing_deliver_wants_objects(job->pipeline->stages.deliver))
+		return;
+	for (int i = 0; i < ING_DERIVED_; i++)
+		if (w->artifact.derived[i].data != NULL)
+			ing_delivery_add_object(delivery, (enum ing_derived_kind)i,
+				w->artifact.file.sha1hex, &w->artifact.derived[i]);
 }
 
 static void add_result(struct ing_job *job, struct ing_delivery *delivery)

@@ -50,6 +50,15 @@ struct ing_archive_settings { /* warc.* */
 	unsigned revisit_min_bytes, revisit_cache;
 };
 
+/* s3.*, store.dir. Strings may be "", but for ca_file. */
+struct ing_objects_settings {
+	const char *endpoint; /* "": no bucket */
+	const char *bucket, *prefix, *region;
+	const char *access_key_file, *secret_key_file;
+	const char *ca_file; /* NULL: the system's */
+	const char *dir;     /* "": no folder */
+};
+
 struct ing_disk_settings { /* disk.*; 0: off */
 	size_t stop_bytes, abort_bytes;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Deliveries among a store, an emit and an intake that do what each test tells them to: the order
+ * Deliveries among an object store, a store, an emit and an intake that do what each test tells them to: the order
  * in which things leave, what is counted, what a refusal does, and that calling off at any point
  * neither sends nor finishes anything more, nor frees anything too early or never.
  */
@@ -226,6 +226,90 @@ static void what_a_request_leaves_goes_out_in_the_durable_order(void **state)
 	end();
 }
 
+/* --- objects --- */
+
+#define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+
+static void begin_with_objects(void)
+{
+	begin(true);
+	ing_deliver_wire(deliver, &(struct ing_deliver_stages){
+					  .intake = FAKE_STAGE,
+					  .store = FAKE_STAGE,
+					  .emit = FAKE_STAGE,
+					  .objects = FAKE_STAGE,
+					  .on_cdx = on_cdx,
+					  .shorten = shorten,
+					  .answer_parked = answer_parked,
+				  });
+}
+
+/* Both have six bytes, the message beside them five. */
+static struct ing_delivery *make_result_with_objects(void)
+{
+	struct ing_delivery *d = make_result(1);
+	char sha1hex[] = SHA1;
+	struct ing_derived text = {ing_strdup("a text"), 6};
+	struct ing_derived picture = {ing_strndup("\xff\0\xd8\0..", 6), 6};
+	ing_delivery_add_object(d, ING_DERIVED_PDF_TEXT, sha1hex, &text);
+	ing_delivery_add_object(d, ING_DERIVED_THUMBNAIL, sha1hex, &picture);
+	assert_null(text.data);
+	assert_null(picture.data);
+	memset(sha1hex, 'x', sizeof(sha1hex) - 1); /* it was copied */
+	return d;
+}
+
+static void objects_are_stored_before_all_else(void **state)
+{
+	(void)state;
+	begin_with_objects();
+	assert_true(ing_deliver_wants_objects(deliver));
+	put(make_result_with_objects());
+	assert_int_equal(fakes.object_count, 2);
+	assert_int_equal(fakes.objects[0]->kind, ING_DERIVED_PDF_TEXT);
+	assert_string_equal(fakes.objects[0]->sha1hex, SHA1);
+	assert_int_equal(fakes.objects[1]->bytes, 6);
+	assert_memory_equal(fakes.objects[1]->data, "\xff\0\xd8\0..", 6);
+	assert_int_equal(stats().putting, 1);
+	assert_int_equal(ing_deliver_load(deliver)->side_bytes, 17);
+	fake_object_ended(1, ING_OBJECT_STORED); /* in any order */
+	assert_int_equal(ing_deliver_load(deliver)->side_bytes, 11);
+	assert_int_equal(fakes.message_count, 0);
+	assert_int_equal(fakes.item_count, 0);
+	fake_object_ended(0, ING_OBJECT_STORED);
+	assert_int_equal(stats().putting, 0);
+	assert_int_equal(stats().emitting, 1);
+	assert_int_equal(ing_deliver_load(deliver)->side_bytes, 5);
+	bring_to_commit();
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(delivered, 1);
+	end();
+}
+
+static void an_object_that_is_refused_holds_up_nothing(void **state)
+{
+	(void)state;
+	begin_with_objects();
+	put(make_result_with_objects());
+	fake_object_ended(0, ING_OBJECT_REFUSED);
+	fake_object_ended(0, ING_OBJECT_STORED);
+	bring_to_commit();
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	assert_int_equal(stats().results, 1);
+	end();
+}
+
+static void without_an_object_store_objects_are_dropped(void **state)
+{
+	(void)state;
+	begin(true);
+	assert_false(ing_deliver_wants_objects(deliver));
+	put(make_result_with_objects());
+	bring_to_commit();
+	fake_commit_ended(0, ING_EMIT_COMMITTED);
+	end();
+}
+
 static void all_side_messages_are_acknowledged_first(void **state)
 {
 	(void)state;
@@ -429,10 +513,16 @@ static void what_keeps_them_from_leaving_is_said(void **state)
 	assert_string_equal(ing_deliver_blocked_by(deliver), "broker");
 	fakes.store_blocked = true;
 	assert_string_equal(ing_deliver_blocked_by(deliver), "database");
+	fakes.objects_blocked = true;
+	assert_string_equal(ing_deliver_blocked_by(deliver), "database"); /* there is none */
 	end();
 	begin(false);
 	fakes.store_blocked = true;
 	assert_null(ing_deliver_blocked_by(deliver));
+	end();
+	begin_with_objects();
+	fakes.objects_blocked = true;
+	assert_string_equal(ing_deliver_blocked_by(deliver), "object store");
 	end();
 }
 
@@ -839,6 +929,7 @@ static void a_document_needs_no_store_and_no_message(void **state)
 
 /* How far a delivery has come. */
 enum point {
+	P_PUTTING, /* one of two objects is stored */
 	P_EMITTING,
 	P_STORING,
 	P_COMMITTING,
@@ -859,7 +950,11 @@ static void bring(enum point point)
 		put(point == P_PARKED ? make_parked(1) : make_answered());
 		return;
 	}
-	put(make_result(1));
+	put(make_result_with_objects());
+	fake_object_ended(0, ING_OBJECT_STORED);
+	if (point == P_PUTTING)
+		return;
+	fake_object_ended(0, ING_OBJECT_STORED);
 	if (point == P_EMITTING)
 		return;
 	fake_emitted(0, true);
@@ -890,6 +985,8 @@ static void cancel_all(void)
 /* What was handed over comes back. */
 static void give_back(bool ok)
 {
+	if (fakes.object_count > 0)
+		fake_object_ended(0, ok ? ING_OBJECT_STORED : ING_OBJECT_CANCELLED);
 	if (fakes.message_count > 0)
 		fake_emitted(0, ok);
 	if (fakes.item_count > 0 && ok)
@@ -905,25 +1002,28 @@ static void a_delivery_can_be_called_off_at_any_point(void **state)
 	static void (*const ways[])(void) = {revoke_epoch, cancel_all, revoke_then_cancel};
 	(void)state;
 	for (size_t way = 0; way < ING_ARRAY_LEN(ways); way++) {
-		for (enum point point = P_EMITTING; point < POINTS; point++) {
+		for (enum point point = P_PUTTING; point < POINTS; point++) {
 			for (int ok = 0; ok < 2; ok++) {
-				begin(true);
+				begin_with_objects();
 				bring(point);
 				bool is_request = point != P_DEAD_LETTER;
 				ways[way]();
 				/* What has not left yet does not leave any more. */
 				for (size_t i = 0; i < fakes.message_count; i++)
 					assert_false(fake_is_wanted(i));
+				for (size_t i = 0; i < fakes.object_count; i++)
+					assert_true(fakes.objects[i]->cancelled);
 				for (size_t i = 0; i < fakes.record_count; i++)
 					assert_true(fakes.records[i].dropped);
 				assert_false(ing_deliver_idle(deliver));
 				const struct ing_deliver_load *load = ing_deliver_load(deliver);
 				assert_int_equal(load->cancelled, is_request);
-				assert_int_equal(
-					stats().emitting + stats().storing + stats().committing, 0);
+				assert_int_equal(stats().putting + stats().emitting +
+							 stats().storing + stats().committing,
+					0);
 				give_back(ok != 0);
-				assert_int_equal(
-					fakes.message_count + fakes.item_count + fakes.record_count,
+				assert_int_equal(fakes.object_count + fakes.message_count +
+							 fakes.item_count + fakes.record_count,
 					0);
 				assert_int_equal(load->cancelled_total, is_request);
 				assert_int_equal(fakes.finished_count + fakes.pruned_count, 0);
@@ -992,7 +1092,7 @@ static void one_that_was_not_put_can_be_freed(void **state)
 {
 	(void)state;
 	ing_delivery_free(NULL);
-	ing_delivery_free(make_result(1));
+	ing_delivery_free(make_result_with_objects());
 	ing_deliver_free(NULL);
 }
 
@@ -1000,6 +1100,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_request_leaves_goes_out_in_the_durable_order),
+		cmocka_unit_test(objects_are_stored_before_all_else),
+		cmocka_unit_test(an_object_that_is_refused_holds_up_nothing),
+		cmocka_unit_test(without_an_object_store_objects_are_dropped),
 		cmocka_unit_test(all_side_messages_are_acknowledged_first),
 		cmocka_unit_test(without_a_store_there_is_the_commit_alone),
 		cmocka_unit_test(every_result_is_counted_once_by_its_status),

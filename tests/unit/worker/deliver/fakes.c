@@ -16,10 +16,41 @@ struct fakes fakes;
 
 void fake_reset(void)
 {
+	assert_int_equal(fakes.object_count, 0);
 	assert_int_equal(fakes.item_count, 0);
 	assert_int_equal(fakes.message_count, 0);
 	assert_int_equal(fakes.record_count, 0);
 	fakes = (struct fakes){.max_value_bytes = 100000};
+}
+
+/* --- objects --- */
+
+void ing_objects_put(struct ing_objects *s, struct ing_object *o)
+{
+	(void)s;
+	assert_true(fakes.object_count < FAKE_PENDING && o->done != NULL && !o->cancelled);
+	fakes.objects[fakes.object_count++] = o;
+}
+
+void ing_objects_cancel(struct ing_object *o)
+{
+	o->cancelled = true;
+}
+
+bool ing_objects_blocked(const struct ing_objects *s)
+{
+	(void)s;
+	return fakes.objects_blocked;
+}
+
+void fake_object_ended(size_t i, enum ing_object_end end)
+{
+	assert_true(i < fakes.object_count);
+	struct ing_object *o = fakes.objects[i];
+	assert_true(end != ING_OBJECT_CANCELLED || o->cancelled);
+	memmove(&fakes.objects[i], &fakes.objects[i + 1],
+		(--fakes.object_count - i) * sizeof(fakes.objects[0]));
+	o->done(o, end);
 }
 
 /* --- store --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fakes.h - a store, an emit and an intake that keep what they are given until the test lets
+ * fakes.h - an object store, a store, an emit and an intake that keep what they are given until the test lets
  * them call back. They define the functions that deliver calls, and so take the place of the
  * libraries that have them. One thread.
  */
@@ -27,6 +27,8 @@ struct fake_record {
 struct fakes {
 	struct ing_store_item *items[FAKE_PENDING]; /* callbacks owed, oldest first */
 	size_t item_count;
+	struct ing_object *objects[FAKE_PENDING]; /* the same, of the object store */
+	size_t object_count;
 	struct fake_message messages[FAKE_PENDING]; /* the same, of side messages */
 	size_t message_count;
 	struct fake_record records[FAKE_PENDING]; /* the same, of commits */
@@ -37,7 +39,7 @@ struct fakes {
 	size_t pruned_count;
 	unsigned fenced; /* tokens that intake was told of */
 	bool epoch_over; /* intake knows no source */
-	bool store_blocked, emit_blocked;
+	bool objects_blocked, store_blocked, emit_blocked;
 	size_t max_value_bytes; /* of every output */
 };
 
@@ -49,6 +51,8 @@ void fake_stored(void);
 void fake_store_fenced(void);
 /* The oldest item: its request has this answer. */
 void fake_store_answered(enum ing_output output, const char *value);
+/* The i-th object. */
+void fake_object_ended(size_t i, enum ing_object_end end);
 bool fake_is_wanted(size_t i);
 /* The i-th side message: acknowledged, or refused. */
 void fake_emitted(size_t i, bool ok);

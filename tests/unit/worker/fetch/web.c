@@ -86,6 +86,23 @@ void web_pattern(struct web_conn *c, size_t from, size_t bytes)
 	}
 }
 
+bool web_receive(struct web_conn *c, void *ret_data, size_t bytes)
+{
+	char *at = ret_data;
+	while (bytes > 0) {
+		size_t piece = ING_MIN(bytes, (size_t)1 << 20);
+		ssize_t n = c->tls != NULL ? SSL_read(c->tls, at, (int)piece)
+					   : recv(c->fd, at, piece, 0);
+		if (n <= 0) {
+			c->over = true;
+			return false;
+		}
+		at += n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
 bool web_wait(struct web_conn *c, int ms)
 {
 	struct pollfd stop = {.fd = c->web->stop[0], .events = POLLIN};

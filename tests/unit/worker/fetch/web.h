@@ -44,6 +44,8 @@ void web_send(struct web_conn *c, const void *data, size_t bytes);
 void web_say(struct web_conn *c, const char *text);
 void web_sayf(struct web_conn *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void web_pattern(struct web_conn *c, size_t from, size_t bytes); /* bytes of test_pattern() */
+/* The next bytes of the request, which its head does not have; false when they do not come. */
+bool web_receive(struct web_conn *c, void *ret_data, size_t bytes);
 bool web_wait(
 	struct web_conn *c, int ms); /* false when the server is stopping (ms -1: until then) */
 void web_reset(struct web_conn *c);  /* RST instead of FIN */
