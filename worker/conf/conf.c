@@ -221,6 +221,9 @@ static void check_daemon(struct loader *l)
 		ing_conf_error(l->report, origin_of(l, "fetch.user_agent"), "fetch.user_agent",
 			"must hold a URL or mail address where the operator can be reached, as in "
 			"\"example-archive/1.0 (+https://archive.example/robot)\"");
+	if (c->objects.ca_file != NULL && access(c->objects.ca_file, R_OK) != 0)
+		ing_conf_error(l->report, origin_of(l, "s3.ca_file"), "s3.ca_file",
+			"cannot be read: %s", c->objects.ca_file);
 	if (c->fetch.ca_file != NULL && access(c->fetch.ca_file, R_OK) != 0)
 		ing_conf_error(l->report, origin_of(l, "fetch.ca_file"), "fetch.ca_file",
 			"cannot be read: %s", c->fetch.ca_file);

@@ -2,7 +2,7 @@
  *
  * ingestctl run: the whole pipeline without servers. Under --out a folder holds everything:
  * results.jsonl, pdf-text.jsonl and other derived files, dead-letters.jsonl, warc/, index.cdx (sorted at the end),
- * rule-yield.json, and while it runs run.sock, by which `ingestctl hosts` asks it. A folder may be
+ * rule-yield.json, with store.dir files/, and while it runs run.sock, by which `ingestctl hosts` asks it. A folder may be
  * used again: everything is appended to, but for rule-yield.json, which is this run's.
  *
  * This file has the command: options, configuration, folders, exit status. run_work does the work,
@@ -30,6 +30,7 @@
  * waits for hours; that of the daemon is gate.max_wait_ms. */
 #define MAX_HOLD_SET "gate.max_hold_ms=60000"
 #define MAX_WAIT_S 86400
+#define MAX_FIRST_SETS 3
 
 struct run {
 	bool resume;
@@ -90,15 +91,39 @@ static char *join(const char *a, const char *b)
 	return ing_buf_steal(&text);
 }
 
+/* Objects go to the worker's store no more than WARC files go to its folder: into files/, if there is a
+ * folder for them at all. */
+static int load_conf_with_store(
+	const struct run *r, const struct ing_ctl *ctl, char **sets, struct ing_conf **ret)
+{
+	char no_bucket[] = "s3.endpoint=\"\"";
+	char *first[MAX_FIRST_SETS + 3] = {0};
+	size_t n = 0;
+	for (; sets[n] != NULL; n++)
+		first[n] = sets[n];
+	first[n] = no_bucket;
+	int code = ing_ctl_conf_over(ctl, first, ret);
+	if (code != ING_CTL_OK)
+		return code;
+	bool wanted = r->work.out_dir != NULL && (*ret)->objects.dir[0] != '\0';
+	char *dir = wanted ? join(r->work.out_dir, "/files") : ing_strdup("");
+	ing_conf_free(ING_TAKE(*ret));
+	first[n + 1] = ing_ctl_quoted_set("store.dir", dir);
+	code = ing_ctl_conf_over(ctl, first, ret);
+	free(first[n + 1]);
+	free(dir);
+	return code;
+}
+
 /* Our folders first, so that the command line's --set wins over them. */
 static int load_conf(struct run *r, const struct ing_ctl *ctl)
 {
 	char max_hold[] = MAX_HOLD_SET;
 	char *warc_dir = r->work.out_dir != NULL ? join(r->work.out_dir, "/warc") : ing_strdup("");
 	r->spool_dir = join(r->work.out_dir != NULL ? r->work.out_dir : r->temp_dir, "/.spool");
-	char *first[] = {ing_ctl_quoted_set("warc.dir", warc_dir),
-		ing_ctl_quoted_set("spool.dir", r->spool_dir), max_hold, NULL};
-	int code = ing_ctl_conf_over(ctl, first, &r->conf);
+	char *first[MAX_FIRST_SETS + 1] = {ing_ctl_quoted_set("warc.dir", warc_dir),
+		ing_ctl_quoted_set("spool.dir", r->spool_dir), max_hold};
+	int code = load_conf_with_store(r, ctl, first, &r->conf);
 	free(first[0]);
 	free(first[1]);
 	free(warc_dir);
@@ -254,7 +279,8 @@ static void print_help(void)
 	       "and writes a result line for each: to stdout, or with --out to DIR/results.jsonl, beside\n"
 	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl (and thumbnails, xml-doc, html-teixml,\n"
 	       "grobid-output), DIR/dead-letters.jsonl and\n"
-	       "DIR/rule-yield.json (statistics of the scraping rules).\n\n"
+	       "DIR/rule-yield.json (statistics of the scraping rules); if store.dir is set, the\n"
+	       "object store is DIR/files.\n\n"
 	       "  --out DIR     output directory; existing files are appended to\n"
 	       "  --resume      skip requests that have a result in DIR: the same command continues after\n"
 	       "                an interruption or a crash\n"

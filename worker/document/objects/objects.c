@@ -41,9 +41,10 @@ struct ing_objects {
 	/* While nothing can be stored: */
 	bool failing;
 	bool logged;
-	enum ing_object_outcome why;
 	uint64_t failing_since_ms, not_before_ms;
 	unsigned delay_ms;
+	/* Of the last line about it, also when it has recovered in between. */
+	enum ing_object_outcome why;
 	uint64_t next_log_ms;
 	struct ing_objects_stats stats;
 };
@@ -120,10 +121,11 @@ static void count_failure(struct ing_objects *s, enum ing_object_outcome outcome
 	s->stats.failed_strange += outcome == ING_OBJECT_OUTCOME_STRANGE;
 }
 
-/* Once, each minute, and when the reason is another one. */
+/* Once, each minute, and when the reason is another one; a store that comes and goes is not logged more
+ * often. */
 static void log_failure(struct ing_objects *s, const struct ing_object_verdict *v, uint64_t now_ms)
 {
-	bool news = !s->logged || s->why != v->outcome;
+	bool news = s->why != v->outcome;
 	if (now_ms - s->failing_since_ms < BLOCKED_AFTER_MS && !is_error(v->outcome))
 		return;
 	if (!news && now_ms < s->next_log_ms)

@@ -280,6 +280,24 @@ static const struct {
 	{.file = "fetch:\n  allow_address:\n  - 10.0.0.0/8\n  - 10.0.0.0/33\n",
 		.want = "c.yaml:4:5: key \"fetch.allow_address\": 10.0.0.0/33: the prefix length must be a "
 			"number from 0 to 32"},
+	{.file = "s3: {endpoint: \"ftp://a.example\"}\n",
+		.want = "c.yaml:1:16: key \"s3.endpoint\": not http://HOST[:PORT] or https://HOST[:PORT]"},
+	{.file = "s3: {endpoint: \"https://a.example/bucket\"}\n",
+		.want = "c.yaml:1:16: key \"s3.endpoint\": not http://HOST[:PORT] or https://HOST[:PORT]"},
+	{.file = "s3: {endpoint: \"http://u:p@a.example\"}\n",
+		.want = "c.yaml:1:16: key \"s3.endpoint\": not http://HOST[:PORT] or https://HOST[:PORT]"},
+	{.file = "s3: {bucket: a/b}\n",
+		.want = "c.yaml:1:14: key \"s3.bucket\": must be made of letters, digits and . - and not begin "
+			"with a dot"},
+	{.file = "s3: {prefix: a/../b}\n",
+		.want = "c.yaml:1:14: key \"s3.prefix\": must be made of letters, digits and . _ - with single "
+			"slashes between"},
+	{.file = "s3: {prefix: a/}\n",
+		.want = "c.yaml:1:14: key \"s3.prefix\": must be made of letters, digits and . _ - with single "
+			"slashes between"},
+	{.file = "s3: {prefix: a//b}\n",
+		.want = "c.yaml:1:14: key \"s3.prefix\": must be made of letters, digits and . _ - with single "
+			"slashes between"},
 	{.file = "fetch: {connect_to: \"a:1:b\"}\n",
 		.want = "c.yaml:1:21: key \"fetch.connect_to\": \"a:1:b\": not "
 			"HOST:PORT:CONNECT-HOST:CONNECT-PORT"},
@@ -353,6 +371,7 @@ static void errors_say_where_and_what(void **state)
 }
 
 #define DSN "postgres: {dsn: x}\n"
+#define S3_REST "bucket: b, access_key_file: a, secret_key_file: s"
 
 /* Keys that are good by themselves, and not together. NULL: they are. */
 static const struct {
@@ -376,6 +395,15 @@ static const struct {
 	{DSN "fetch: {timeout_ms: 86400000}\n", NULL}, /* as long as it takes */
 	{DSN "fetch: {timeout_ms: 1}\n", NULL},
 	{"gate: {lease_ms: 1}\n", NULL}, /* nobody has leases */
+	{"store: {dir: /x}\n", NULL},
+	{"s3: {bucket: b, prefix: a/b.c}\n", NULL}, /* no endpoint: no store */
+	{"s3: {endpoint: \"https://[::1]:9000/\", " S3_REST "}\n", NULL},
+	{"s3: {endpoint: \"http://s3.example\", " S3_REST "}\nstore: {dir: /x}\n",
+		"c.yaml:2:14: key \"store.dir\": must be empty with s3.endpoint: there is one object store"},
+	{"s3: {endpoint: \"http://s3.example\", bucket: b, access_key_file: a}\n",
+		"c.yaml:1:16: key \"s3.endpoint\": needs s3.secret_key_file"},
+	{"s3: {endpoint: \"http://s3.example\", access_key_file: a, secret_key_file: s}\n",
+		"c.yaml:1:16: key \"s3.endpoint\": needs s3.bucket"},
 };
 
 static void keys_that_contradict_one_another_are_refused(void **state)

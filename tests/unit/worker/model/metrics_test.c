@@ -265,12 +265,13 @@ static void test_the_exit_line_has_its_keys(void **state)
 		{NULL, "accepted dead cancelled parked results hits by_status answered transactions exchanges body_bytes "
 		       "warc_records warc_bytes warc_revisits warc_syncs documents examiner_forks store_items "
 		       "store_answered store_fenced store_batches cpu_seconds intake gate robots "
-		       "loop examine leases disk lookup parked_for journal"},
+		       "loop examine leases disk lookup parked_for journal objects"},
 		{"transactions", "committed aborted"},
 		{"cpu_seconds", "worker loop archive store lookup examine examine_pdf"},
 		{"lookup", "asked found"},
 		{"intake", "taken left_over reread finished_before lost restarts"},
 		{"disk", "stops aborted"},
+		{"objects", "stored bytes refused failed"},
 		{"journal", "suspects condemned faults unrecorded"},
 		{"gate", "waiting hosts hosts_resting hosts_held breakers_open leases grants "
 			 "refused holds breaker_opens bytes"},
