@@ -271,7 +271,9 @@ static void test_the_exit_line_has_its_keys(void **state)
 		{"lookup", "asked found"},
 		{"intake", "taken left_over reread finished_before lost restarts"},
 		{"disk", "stops aborted"},
-		{"objects", "stored bytes refused failed"},
+		{"objects",
+			"stored bytes refused failed_away failed_busy failed_denied failed_missing failed_full "
+			"failed_strange"},
 		{"journal", "suspects condemned faults unrecorded"},
 		{"gate", "waiting hosts hosts_resting hosts_held breakers_open leases grants "
 			 "refused holds breaker_opens bytes"},
