@@ -265,7 +265,7 @@ static void test_the_exit_line_has_its_keys(void **state)
 		{NULL, "accepted dead cancelled parked results hits by_status answered transactions exchanges body_bytes "
 		       "warc_records warc_bytes warc_revisits warc_syncs documents examiner_forks store_items "
 		       "store_answered store_fenced store_batches cpu_seconds intake gate robots "
-		       "loop examine leases disk lookup parked_for journal objects"},
+		       "loop examine leases disk lookup parked_for journal objects grobid"},
 		{"transactions", "committed aborted"},
 		{"cpu_seconds", "worker loop archive store lookup examine examine_pdf"},
 		{"lookup", "asked found"},
