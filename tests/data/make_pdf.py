@@ -186,6 +186,21 @@ def many_keys(count):
     return with_info(b"".join(b"/A%06d(x)" % i for i in range(count)) + b"/Title(Found)/doi(10.1234/5)")
 
 
+def two_columns(by_rows):
+    """The same two columns, drawn one after the other or row by row."""
+    left = ["Here begins the left column, and",
+            "its lines are di-", "vided here and there by hyphens, as"] + [
+            f"line {i} of the left column goes on and" for i in range(30)] + ["this is the last line of the left one."]
+    right = ["Here begins the right column, whose"] + [f"line {i} of the right column goes on and" for i in range(33)]
+    items = [(c, r, text) for c, column in enumerate((left, right)) for r, text in enumerate(column)]
+    if by_rows:
+        items.sort(key=lambda item: (item[1], item[0]))
+    rows = "".join(f"1 0 0 1 {60 + 250 * c} {780 - 14 * r} Tm ({text}) Tj\n" for c, r, text in items)
+    pdf = Pdf()
+    pdf.tree([f"BT /F 10 Tf\n{rows}ET\n".encode()])
+    return pdf.bytes()
+
+
 def sized(box, extra=""):
     """A page of that size with a black square in its middle."""
     x0, y0, x1, y1 = map(float, box.split())
@@ -285,6 +300,8 @@ def write_all(folder):
         "bad_unicode.pdf": with_info(b"/Title<feff0041d8350042>/Author(Ada Quill)"),
         "bad_key.pdf": with_info(b"/Titl#e9(Tides)"),
         "many_keys.pdf": many_keys(1500),
+        "columns.pdf": two_columns(False),
+        "rows.pdf": two_columns(True),
         "tall.pdf": sized("0 0 100 1000"),
         "wide.pdf": sized("-500 0 500 100"),
         "small.pdf": sized("0 0 90 60"),

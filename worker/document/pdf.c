@@ -133,10 +133,10 @@ static json_t *read_facts(PopplerDocument *doc, PopplerPage *page0, struct ing_p
 static bool add_page(struct ing_buf *text, size_t *chars, PopplerPage *page)
 {
 	char *s = poppler_page_get_text(page);
-	const char *at = s != NULL ? s : "";
-	size_t bytes = strlen(at);
-	ing_buf_add(text, at, bytes);
-	*chars += ing_words_chars(at, bytes);
+	size_t bytes = s != NULL ? ing_words_join_lines(s, strlen(s)) : 0;
+	if (bytes > 0)
+		ing_buf_add(text, s, bytes);
+	*chars += ing_words_chars(s, bytes);
 	g_free(s);
 	/* Pages end in a form feed, as poppler's own tools have it. */
 	ing_buf_add_char(text, '\f');

@@ -5,7 +5,11 @@
 #include "worker/document/words.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "common/base/utf8.h"
+#include "common/data/unicode.h"
 
 static bool is_continuation(char c)
 {
@@ -38,6 +42,38 @@ static size_t space_at(const char *s)
 			return n;
 	}
 	return 0;
+}
+
+/* Of the hyphen that ends at `end`: a hyphen-minus, a soft hyphen or U+2010. 0: there is none. */
+static size_t hyphen_before(const char *s, size_t end)
+{
+	static const char *const hyphens[] = {"-", "\xc2\xad", "\xe2\x80\x90"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(hyphens); i++) {
+		size_t n = strlen(hyphens[i]);
+		if (end >= n && memcmp(s + end - n, hyphens[i], n) == 0)
+			return n;
+	}
+	return 0;
+}
+
+static bool begins_lower(const char *s, size_t bytes)
+{
+	uint32_t c;
+	if (bytes == 0)
+		return false;
+	ing_utf8_decode(s, bytes, &c);
+	return ing_char_class(c) == ING_CHAR_LOWER;
+}
+
+static bool ends_lower(const char *s, size_t end)
+{
+	size_t at = end;
+	while (at > 0 && end - at < ING_UTF8_BYTES) {
+		at--;
+		if (((unsigned char)s[at] & 0xc0) != 0x80)
+			return begins_lower(s + at, end - at);
+	}
+	return false;
 }
 
 size_t ing_words_chars(const char *s, size_t bytes)
@@ -73,4 +109,29 @@ uint32_t ing_words_count(const char *s)
 		s += space > 0 ? space : 1;
 	}
 	return words;
+}
+
+size_t ing_words_join_lines(char *s, size_t bytes)
+{
+	size_t to = 0;
+	bool owes_newline = false; /* the word that was put together gets it behind it */
+	for (size_t from = 0; from < bytes;) {
+		char c = s[from];
+		size_t hyphen = c == '\n' ? hyphen_before(s, to) : 0;
+		if (hyphen > 0 && ends_lower(s, to - hyphen) &&
+			begins_lower(s + from + 1, bytes - from - 1)) {
+			to -= hyphen;
+			from++;
+			owes_newline = true;
+			continue;
+		}
+		if (owes_newline && (c == ' ' || c == '\n')) {
+			c = '\n';
+			owes_newline = false;
+		}
+		s[to++] = c;
+		from++;
+	}
+	s[to] = '\0';
+	return to;
 }

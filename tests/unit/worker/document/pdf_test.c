@@ -370,6 +370,57 @@ static void counts_words_and_characters(void **state)
 	assert_int_equal(ing_words_cut("äöü", 9), 6);
 }
 
+/* clang-format off */
+static const struct {
+	const char *lines, *want;
+} divided[] = {
+	{"", ""},
+	{"one\ntwo", "one\ntwo"},
+	{"exam-\nple, it is", "example,\nit is"},
+	{"exam-\nple\nit is", "example\nit is"},
+	{"exam-\nple", "example"},
+	{"inter-\nnation-\nally so", "internationally\nso"},
+	{"Bei\u00adspiel bei\u00ad\nspiel \u00fcb\u2010\n\u00fcben", "Bei\u00adspiel beispiel\n\u00fcb\u00fcben"},
+	{"поез-\nда ушли", "поезда\nушли"},
+	{"COVID-\nrelated", "COVID-\nrelated"},
+	{"well-\nKnown", "well-\nKnown"},
+	{"1990-\n1994 a -\nb -\n", "1990-\n1994 a -\nb -\n"},
+	{"-\nb", "-\nb"},
+	{"a-", "a-"},
+	{"a-\n", "a-\n"},
+	{"\xff-\nb", "\xff-\nb"},
+	{"\x80\x80\x80\x80\x80-\nb", "\x80\x80\x80\x80\x80-\nb"},
+};
+/* clang-format on */
+
+static void joins_words_that_lines_divide(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(divided); i++) {
+		char *s = ing_strdup(divided[i].lines);
+		size_t bytes = ing_words_join_lines(s, strlen(s));
+		assert_string_equal(s, divided[i].want);
+		assert_int_equal(bytes, strlen(divided[i].want));
+		free(s);
+	}
+}
+
+/* Two columns, drawn one after the other, and row by row across both. */
+static void reads_columns_in_their_order(void **state)
+{
+	static const char *const files[] = {"columns.pdf", "rows.pdf"};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(files); i++) {
+		struct ing_pdf got;
+		read_pdf(files[i], &got);
+		const char *left = strstr(got.text, "the last line of the left one");
+		const char *right = strstr(got.text, "Here begins the right column");
+		assert_true(left != NULL && right != NULL && left < right);
+		assert_non_null(strstr(got.text, "its lines are divided\nhere"));
+		ing_pdf_done(&got);
+	}
+}
+
 static int warm(void **state)
 {
 	(void)state;
@@ -394,6 +445,8 @@ int main(void)
 		cmocka_unit_test(facts_stay_when_the_text_is_too_large),
 		cmocka_unit_test(damage_is_a_status),
 		cmocka_unit_test(counts_words_and_characters),
+		cmocka_unit_test(joins_words_that_lines_divide),
+		cmocka_unit_test(reads_columns_in_their_order),
 	};
 	return cmocka_run_group_tests(tests, warm, NULL);
 }
