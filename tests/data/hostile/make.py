@@ -156,6 +156,76 @@ def text_flood():
     return one_page(stream(zlib.compress(text, 9), b"/Filter/FlateDecode"))
 
 
+# The following have a text that costs nothing; the rest costs more than anyone has. Soft masks and shadings are looked at
+# for the text, too.
+WORDS = b"BT /F 12 Tf 72 700 Td (Words that stay.) Tj ET\n"
+
+
+def huge_page():
+    box = b"/MediaBox[-1000000000 -1000000000 1000000000 1000000000]"
+    return one_page(stream(WORDS + b"0 0 1000000000 1000000000 re f"), page_extra=box)
+
+
+def info_keys():
+    """A million keys in the Info dictionary."""
+    info = b"/Info<<" + b"".join(b"/K%d(v)" % n for n in range(1_000_000)) + b"/Title(Found)>>"
+    return one_page(stream(WORDS), trailer=info)
+
+
+def info_value():
+    """A title of 64 MB."""
+    return one_page(stream(WORDS), trailer=b"/Info<</Title(" + b"title " * (64 << 20 >> 3) + b")>>")
+
+
+def info_nested():
+    return one_page(stream(WORDS), trailer=b"/Info<</Title(Found)/A" + b"[" * 400_000 + b"]" * 400_000 + b">>")
+
+
+def image_bomb():
+    """A bitmap of 3,600 million white pixels, in no bytes at all; and one of 256 million in a quarter of a megabyte."""
+    fax = stream(b"\0\x10\x01\0\x10\x01", b"/Type/XObject/Subtype/Image/Width 60000/Height 60000/BitsPerComponent 1"
+                 b"/ColorSpace/DeviceGray/Filter/CCITTFaxDecode/DecodeParms<</K -1/Columns 60000/Rows 60000>>")
+    flat = stream(deflate_zeros(256 << 20), b"/Type/XObject/Subtype/Image/Width 16384/Height 16384/BitsPerComponent 8"
+                  b"/ColorSpace/DeviceGray/Filter/FlateDecode")
+    return one_page(stream(WORDS + b"q 612 0 0 792 0 0 cm /X Do /Y Do Q"), [fax, flat],
+                    b"/Font<</F 5 0 R>>/XObject<</X 6 0 R/Y 7 0 R>>")
+
+
+def pattern_bomb():
+    """Tiles of a thousandth of a point, each filled with the pattern itself."""
+    tile = stream(b"/Pattern cs /P scn 0 0 9 9 re f 0 0 1 rg 0 0 9 9 re f",
+                  b"/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 9 9]/XStep .001/YStep .001"
+                  b"/Resources<</Pattern<</P 6 0 R>>>>")
+    return one_page(stream(WORDS + b"/Pattern cs /P scn 0 0 612 792 re f"), [tile],
+                    b"/Font<</F 5 0 R>>/Pattern<</P 6 0 R>>")
+
+
+def dash_bomb():
+    """A line of a thousand million dashes."""
+    return one_page(stream(WORDS + b"[.0000001 .0000001] 0 d 0 0 m 600 700 l S"))
+
+
+def group_bomb():
+    """Transparency groups in the soft masks of one another, eight times each."""
+    objects = []
+    for level in range(12):
+        number = 6 + 2 * level
+        inner = b"/G gs 0 0 600 700 re f " * 8 if level < 11 else b"0 0 600 700 re f"
+        objects.append(b"<</Type/ExtGState/BM/Multiply/SMask<</S/Luminosity/G %d 0 R>>>>" % (number + 1))
+        state = b"/ExtGState<</G %d 0 R>>" % (number + 2)
+        objects.append(stream(inner, b"/Type/XObject/Subtype/Form/BBox[0 0 612 792]/Group<</S/Transparency/CS/DeviceRGB/I true>>"
+                              b"/Resources<<" + state + b">>"))
+    objects.append(b"<</Type/ExtGState>>")
+    return one_page(stream(WORDS + b"/G gs 0 0 600 700 re f"), objects, b"/Font<</F 5 0 R>>/ExtGState<</G 6 0 R>>")
+
+
+def shading_bomb():
+    """A shading whose function is a program without end, as far as that goes."""
+    program = stream(b"{ " + b"dup mul sqrt " * 200_000 + b" dup dup }", b"/FunctionType 4/Domain[0 1 0 1]/Range[0 1 0 1 0 1]")
+    shading = b"<</ShadingType 1/ColorSpace/DeviceRGB/Domain[0 1 0 1]/Matrix[612 0 0 792 0 0]/Function 7 0 R>>"
+    return one_page(stream(WORDS + b"/S sh"), [shading, program], b"/Font<</F 5 0 R>>/Shading<</S 6 0 R>>")
+
+
 def deep_html():
     return b"<!DOCTYPE html><title>Deep</title>" + b"<div>" * 200000 + b"bottom"
 
@@ -250,6 +320,15 @@ FILES = {
     "font-bomb.pdf": font_bomb,
     "nested-arrays.pdf": nested_arrays,
     "text-flood.pdf": text_flood,
+    "huge-page.pdf": huge_page,
+    "info-keys.pdf": info_keys,
+    "info-value.pdf": info_value,
+    "info-nested.pdf": info_nested,
+    "image-bomb.pdf": image_bomb,
+    "pattern-bomb.pdf": pattern_bomb,
+    "dash-bomb.pdf": dash_bomb,
+    "group-bomb.pdf": group_bomb,
+    "shading-bomb.pdf": shading_bomb,
     "garbage.pdf": pdf_garbage,
     "mutated-1.pdf": lambda: mutated(1),
     "mutated-2.pdf": lambda: mutated(2),

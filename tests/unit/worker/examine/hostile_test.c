@@ -39,6 +39,7 @@ static const struct hostile {
 	unsigned exams;         /* that are right, as bits */
 	const char *mimetype;   /* begins with; NULL: any */
 	const char *pdf_status; /* any of these words; NULL: not a PDF */
+	bool keeps_text;        /* "Words that stay", whatever becomes of the rest */
 } hostiles[] = {
 	{.file = "truncated.pdf", .content_type = "application/pdf", .exams = OK,
 		.mimetype = "application/pdf", .pdf_status = "parse-error"},
@@ -48,25 +49,43 @@ static const struct hostile {
 		.mimetype = "application/zip"},
 	{.file = "page-bomb.pdf", .content_type = "application/pdf", .exams = OK,
 		.mimetype = "application/pdf",
-		.pdf_status = "empty-pdf empty-page0 parse-error success error-timeout crash"},
+		.pdf_status = "empty-pdf empty-page0 parse-error success error-timeout bad-pdf"},
 	{.file = "many-pages.pdf", .content_type = "application/pdf", .exams = OK,
 		.mimetype = "application/pdf",
-		.pdf_status = "success text-too-large error-timeout crash"},
+		.pdf_status = "success text-too-large error-timeout bad-pdf"},
 	{.file = "object-loop.pdf", .content_type = "application/pdf", .exams = OK,
 		.mimetype = "application/pdf",
-		.pdf_status = "empty-pdf empty-page0 parse-error success error-timeout crash"},
+		.pdf_status = "empty-pdf empty-page0 parse-error success error-timeout bad-pdf"},
 	{.file = "form-bomb.pdf", .content_type = "application/pdf", .exams = OK,
-		.mimetype = "application/pdf", .pdf_status = "success error-timeout crash"},
+		.mimetype = "application/pdf", .pdf_status = "success error-timeout bad-pdf"},
 	{.file = "flate-bomb.pdf", .content_type = "application/pdf", .exams = OK,
-		.mimetype = "application/pdf", .pdf_status = "success error-timeout crash"},
+		.mimetype = "application/pdf", .pdf_status = "success error-timeout bad-pdf"},
 	{.file = "font-bomb.pdf", .content_type = "application/pdf", .exams = OK,
-		.mimetype = "application/pdf", .pdf_status = "success error-timeout crash"},
+		.mimetype = "application/pdf", .pdf_status = "success error-timeout bad-pdf"},
 	{.file = "nested-arrays.pdf", .content_type = "application/pdf", .exams = OK,
 		.mimetype = "application/pdf",
-		.pdf_status = "success parse-error empty-page0 error-timeout crash"},
+		.pdf_status = "success parse-error empty-page0 error-timeout bad-pdf"},
 	{.file = "text-flood.pdf", .content_type = "application/pdf", .exams = OK,
 		.mimetype = "application/pdf",
-		.pdf_status = "success text-too-large error-timeout crash"},
+		.pdf_status = "success text-too-large error-timeout bad-pdf"},
+	{.file = "huge-page.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "info-keys.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "info-value.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "info-nested.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "image-bomb.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "pattern-bomb.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "dash-bomb.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success", .keeps_text = true},
+	{.file = "group-bomb.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success error-timeout bad-pdf"},
+	{.file = "shading-bomb.pdf", .content_type = "application/pdf", .exams = OK,
+		.mimetype = "application/pdf", .pdf_status = "success error-timeout bad-pdf"},
 	{.file = "garbage.pdf", .content_type = "application/pdf", .exams = OK,
 		.pdf_status = "parse-error"},
 	{.file = "mutated-1.pdf", .content_type = "application/pdf", .exams = OK,
@@ -173,6 +192,9 @@ static const char *judge(const struct hostile *x, const struct answer *a, unsign
 		return "has a status out of place";
 	if (is_pdf && (x->pdf_status == NULL || strstr(x->pdf_status, f->pdf.status) == NULL))
 		return "has another status";
+	if (x->keeps_text &&
+		(f->pdf.text == NULL || strstr(f->pdf.text, "Words that stay") == NULL))
+		return "has lost its text";
 	return NULL;
 }
 
@@ -197,9 +219,10 @@ static void test_hostile_set(void **state)
 		const struct answer *a = ask(&hostiles[i]);
 		unsigned took_ms = (unsigned)(a->at_ms - start_ms);
 		const char *fault = judge(&hostiles[i], a, took_ms);
-		print_message("%-20s %5u ms  exam %d  %s  page %d  pdf %s  %s%s%s\n",
+		print_message("%-20s %5u ms  exam %d  %s  page %d  pdf %s%s  %s%s%s\n",
 			hostiles[i].file, took_ms, (int)a->f.exam, a->f.file.mimetype,
 			(int)a->f.page.status, a->f.pdf.status ? a->f.pdf.status : "-",
+			a->f.pdf.has_page0_thumbnail ? " drawn" : "",
 			a->f.detail ? a->f.detail : "",
 			a->f.pdf.error_msg ? a->f.pdf.error_msg : "", fault ? "  WRONG" : "");
 		if (fault != NULL) {
