@@ -251,6 +251,8 @@ static void facts_of_a_pdf_are_those_of_a_type_that_has_them(void **state)
 		{.type = ING_INGEST_HTML, .mimetype = "application/pdf"},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/pdf", .kept = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "image/png"},
+		{.type = ING_INGEST_SRC, .mimetype = "application/pdf", .kept = true},
+		{.type = ING_INGEST_SRC, .mimetype = "application/gzip"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
