@@ -80,8 +80,9 @@ struct ing_artifact_type {
 	bool use_site_rules; /* a page without this link may lead on by a site's rule (its next) */
 	/* The end at a page that leads nowhere; not where pages are documents. */
 	enum ing_status no_link_status;
-	const char *no_link_detail;             /* for error_message, or NULL */
-	bool reports_no_link;                   /* the result has an empty extract_next_hop */
+	const char *no_link_detail; /* for error_message, or NULL */
+	bool has_resources;         /* a document is shown with others, which are visited */
+	bool reports_no_link;       /* the result has an empty extract_next_hop */
 	const struct ing_artifact_facts *facts; /* NULL: none beside file_meta */
 };
 

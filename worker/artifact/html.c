@@ -11,4 +11,5 @@ const struct ing_artifact_type ing_artifact_html = {
 	.accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 	.want = ING_WANT_LINKS,
 	.link = ING_LINK_HTML,
+	.has_resources = true,
 };

@@ -32,6 +32,8 @@
 #define C_TYPE_OBEY bool
 #define C_TYPE_HOST_KEY enum ing_host_key
 #define C_TYPE_DELIVERY enum ing_guarantee
+#define C_TYPE_RESOURCES enum ing_resource_mode
+#define C_TYPE_LANE_RESOURCES enum ing_resource_mode
 #define C_TYPE_LEVEL enum ing_log_level
 #define KEY(name, member, type, unit, min, max, fallback, check, sentence)                         \
 	_Static_assert(__builtin_types_compatible_p(                                               \

@@ -23,6 +23,11 @@ static const struct choice host_key_words[] = {
 	{"host", ING_KEY_HOST}, {"domain", ING_KEY_DOMAIN}, {"address", ING_KEY_ADDRESS}, {0}};
 static const struct choice delivery_words[] = {{"exactly-once", ING_GUARANTEE_EXACTLY_ONCE},
 	{"at-least-once", ING_GUARANTEE_AT_LEAST_ONCE}, {0}};
+static const struct choice resource_words[] = {{"off", ING_RESOURCES_OFF}, {"on", ING_RESOURCES_ON},
+	{"strict", ING_RESOURCES_STRICT}, {0}};
+static const struct choice lane_resource_words[] = {{"default", ING_RESOURCES_DEFAULT},
+	{"off", ING_RESOURCES_OFF}, {"on", ING_RESOURCES_ON}, {"strict", ING_RESOURCES_STRICT},
+	{0}};
 static const struct choice obey_words[] = {{"obey", true}, {"ignore", false}, {0}};
 static const struct choice bool_words[] = {{"true", true}, {"false", false}, {0}};
 
@@ -244,6 +249,10 @@ static const struct choice *choices_of(enum ing_conf_type type)
 		return host_key_words;
 	case ING_CONF_DELIVERY:
 		return delivery_words;
+	case ING_CONF_RESOURCES:
+		return resource_words;
+	case ING_CONF_LANE_RESOURCES:
+		return lane_resource_words;
 	case ING_CONF_BOOL:
 		return bool_words;
 	case ING_CONF_LEVEL:
@@ -334,6 +343,8 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	case ING_CONF_OBEY:
 	case ING_CONF_HOST_KEY:
 	case ING_CONF_DELIVERY:
+	case ING_CONF_RESOURCES:
+	case ING_CONF_LANE_RESOURCES:
 	case ING_CONF_LEVEL:
 		set_choice(&r, node);
 		break;
@@ -383,6 +394,8 @@ void ing_conf_format(
 	case ING_CONF_OBEY:
 	case ING_CONF_HOST_KEY:
 	case ING_CONF_DELIVERY:
+	case ING_CONF_RESOURCES:
+	case ING_CONF_LANE_RESOURCES:
 	case ING_CONF_LEVEL:
 		format_choice(choices_of(key->type), get_choice(conf, key), out);
 		break;

@@ -38,16 +38,19 @@ struct ing_job_exam;
 struct ing_lookup;
 struct ing_lookup_question;
 struct ing_job_message;
+struct ing_job_resources;
 struct ing_pool;
 struct ing_share;
 struct ing_shares;
 struct ing_rule_stats;
 
-/* A visit that follows a link. In the arena of the job's work. */
+/* A visit beside the first; its struct ing_visit_user says what becomes of it. In the arena of the job's
+ * work. */
 struct ing_job_visit {
 	struct ing_job_visit *next;
 	struct ing_visit visit;
 	const char *url, *referer;
+	bool is_hop; /* it follows a link: the request's end may come of it */
 };
 
 /* A rule that gave a hop. In the job's arena. */
@@ -85,7 +88,8 @@ struct ing_work {
 	const struct ing_earlier_result *existing; /* what answers it; NULL: it was fetched */
 	struct ing_followed *followed;             /* rules whose links were followed */
 	size_t derived_bytes; /* of what was derived of the document: counts against the pipeline's ceiling */
-	struct ing_journal_mark mark; /* in the crash journal, while it is in a stage */
+	struct ing_job_resources *resources; /* resource.h; NULL: none are visited */
+	struct ing_journal_mark mark;        /* in the crash journal, while it is in a stage */
 };
 
 #define ING_JOB_MAGIC 0x4a4f4231u

@@ -15,6 +15,7 @@
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
+#include "worker/job/resource.h"
 #include "worker/store/lookup/lookup.h"
 
 #define TICK_MS 100
@@ -140,7 +141,9 @@ static void free_work(struct ing_work *w)
 
 void ing_job_account_derived(struct ing_job *job, size_t bytes)
 {
-	job->pipeline->derived_bytes += bytes - job->work->derived_bytes;
+	struct ing_pipeline *p = job->pipeline;
+	size_t *account = job->work->resources != NULL ? &p->resource_bytes : &p->derived_bytes;
+	*account += bytes - job->work->derived_bytes;
 	job->work->derived_bytes = bytes;
 }
 
@@ -150,6 +153,7 @@ void ing_job_free(struct ing_job *job)
 	ing_must(ing_job_is_idle(job) && job->question == NULL);
 	if (job->work != NULL) {
 		ing_job_account_derived(job, 0);
+		ing_job_close_resources(job);
 		ing_journal_leave(p->stages.journal, &job->work->mark);
 	}
 	p->stats.by_state[job->state]--;
@@ -250,6 +254,7 @@ static void on_tick(uv_timer_t *timer)
 {
 	struct ing_pipeline *p = timer->data;
 	ing_pipeline_check_deadlines(p, ing_now_ms());
+	ing_pipeline_check_resources(p, ing_now_ms());
 	if (p->draining)
 		drop_waiting(p);
 	ing_pipeline_serve_suspects(p);

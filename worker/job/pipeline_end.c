@@ -5,6 +5,7 @@
  */
 #include "worker/job/pipeline_priv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -14,6 +15,7 @@
 #include "worker/deliver/dead_letter.h"
 #include "worker/deliver/deliver.h"
 #include "worker/examine/pool.h"
+#include "worker/job/resource.h"
 #include "worker/job/result.h"
 #include "worker/job/body_check.h"
 #include "worker/model/limits.h"
@@ -73,6 +75,19 @@ static void forget_document(struct ing_work *w)
 	set_status(w, ING_STATUS_WORKER_ERROR,
 		"an answer could not be archived: its body cannot be read back");
 	w->document_found = false;
+}
+
+/* Which sub-resources are archived; of a page that is a hit otherwise. */
+static void check_resources(struct ing_job *job)
+{
+	struct ing_work *w = job->work;
+	unsigned failed = ing_job_settle_resources(job);
+	char detail[100];
+	if (failed == 0 || !w->resources->strict || w->status != ING_STATUS_SUCCESS)
+		return;
+	snprintf(detail, sizeof(detail), "%u of %u sub-resources are not archived", failed,
+		w->resources->count);
+	set_status(w, ING_STATUS_HTML_RESOURCE_NO_CAPTURE, detail);
 }
 
 /* --- the delivery --- */
@@ -135,9 +150,13 @@ static void add_cdx_lines(const struct ing_job *job, struct ing_delivery *delive
 {
 	struct ing_buf surt;
 	ing_buf_init(&surt, 4 * ING_MAX_URL_BYTES);
-	const struct ing_visit_step *step = job->work->steps.first;
-	for (; step != NULL; step = step->next) {
+	struct ing_step_walk walk;
+	ing_step_walk_init(&walk, job->work);
+	for (;;) {
+		const struct ing_visit_step *step = ing_step_walk_next(&walk);
 		struct ing_cdx line;
+		if (step == NULL)
+			break;
 		if (ing_capture_line(&step->capture, &surt, &line))
 			ing_delivery_add_cdx_line(delivery, &line);
 	}
@@ -177,6 +196,7 @@ static void deliver_decided(struct ing_job *job)
 	if (ing_job_has_lost_answer(job))
 		forget_document(job->work);
 	check_document(job);
+	check_resources(job);
 	if (!ing_job_derive(job))
 		ing_job_deliver(job);
 }
@@ -222,6 +242,7 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail
 		ing_job_start_work(job);
 	struct ing_work *w = job->work;
 	set_status(w, status, detail);
+	ing_job_close_resources(job);
 	ing_job_cancel_exams(job);
 	ing_job_cancel_visits(job, false);
 	ing_job_set_state(job, ING_JOB_ARCHIVING);

@@ -7,6 +7,7 @@
 
 #include "worker/artifact/artifact.h"
 #include "worker/job/pipeline_priv.h"
+#include "worker/job/resource.h"
 #include "worker/rules/rule_stats.h"
 
 static bool was_asked_before(void *ctx, const char *url)
@@ -67,6 +68,24 @@ static bool is_document(const struct ing_findings *f, enum ing_status status)
 	return status == ING_STATUS_SUCCESS || status == ING_STATUS_WRONG_MIMETYPE;
 }
 
+static bool has_resources(const struct ing_job *job)
+{
+	return ing_job_resource_mode(job, job->work->request) >= ING_RESOURCES_ON;
+}
+
+/* The chain ends with this body. */
+static void end_chain(
+	struct ing_job *job, const struct ing_decision *d, const struct ing_findings *f)
+{
+	job->work->document_found = is_document(f, d->status);
+	if (!ing_job_is_for_grobid(job))
+		ing_job_drop_document(job);
+	if (d->status == ING_STATUS_SUCCESS && has_resources(job))
+		ing_job_visit_resources(job, &f->resources);
+	else
+		ing_job_end(job, d->status, d->detail != NULL ? d->detail : f->detail);
+}
+
 static void on_examined(struct ing_job *job, struct ing_visit *v, struct ing_visit_step *step,
 	struct ing_findings *f)
 {
@@ -91,10 +110,7 @@ static void on_examined(struct ing_job *job, struct ing_visit *v, struct ing_vis
 		ing_job_visit(job, d.url, step->url);
 		free(d.url);
 	} else {
-		w->document_found = is_document(f, d.status);
-		if (!ing_job_is_for_grobid(job))
-			ing_job_drop_document(job);
-		ing_job_end(job, d.status, d.detail != NULL ? d.detail : f->detail);
+		end_chain(job, &d, f);
 	}
 }
 
@@ -131,6 +147,8 @@ void ing_job_examine_hop(
 				   : ing_artifact_type(job->work->request->type)->want;
 	if (!only_walls)
 		ing_job_keep_document(job, outcome->exchange);
+	if (!only_walls && has_resources(job))
+		want |= ING_WANT_RESOURCES;
 	struct ing_exam_request q = ing_job_question(job, outcome->exchange, want);
 	ing_job_examine(job, v, outcome, &q, only_walls ? &walls_use : &document_use);
 }

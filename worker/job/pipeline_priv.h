@@ -3,7 +3,8 @@
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
  * pipeline_existing.c (what the tables may answer), pipeline_exams.c (what they bring is
- * examined), pipeline_hops.c (and leads on), pipeline_derive.c (what GROBID makes of the document), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
+ * examined), pipeline_hops.c (and leads on), pipeline_resources.c (what shows a page that was found), pipeline_derive.c
+ * (what GROBID makes of the document), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
  * wait in a topic, not in memory). Thread: loop only.
  */
 #pragma once
@@ -31,9 +32,11 @@ struct ing_pipeline {
 	struct ing_shares *shares;
 	/* Heap; NULL: none. */
 	char *lane_topics[ING_LANES_], *tier_topics[ING_TIERS_];
-	struct ing_job **jobs;      /* by partition_index: lists, oldest first */
-	size_t slot_count;          /* of jobs */
-	struct ing_work *examining; /* list: those with examinations under way */
+	struct ing_job **jobs;               /* by partition_index: lists, oldest first */
+	size_t slot_count;                   /* of jobs */
+	struct ing_work *examining;          /* list: those with examinations under way */
+	struct ing_job_resources *resources; /* list: of pages whose sub-resources are visited */
+	size_t resource_bytes; /* what such jobs keep, of which derived_bytes knows nothing */
 	unsigned job_count, lane_jobs[ING_LANES_];
 	size_t derived_bytes, message_bytes;
 	bool draining;
@@ -89,6 +92,14 @@ void ing_job_init_visits(struct ing_job *job);
 /* Wait for the first transfer: a job in NEW, its start as ing_target_start() gave it. The job may be
  * gone afterwards, as after all that begins or ends visits. */
 void ing_job_wait(struct ing_job *job, const char *url);
+/* One more visit, ready to be started; its url is set. */
+void ing_job_add_visit(
+	struct ing_job *job, struct ing_job_visit *further, const struct ing_visit_user *user);
+/* For struct ing_visit_user of any visit of a job. */
+void ing_job_on_visit_changed(struct ing_visit *v);
+void ing_job_on_visit_settled(struct ing_visit *v);
+void ing_job_on_no_descriptor(struct ing_visit *v);
+bool ing_job_visit_source(const struct ing_visit *v, struct ing_source *ret);
 /* One more visit, of a link; beside others or after them. url: copied; referer: in the arena. */
 void ing_job_visit(struct ing_job *job, const char *url, const char *referer);
 /* Of an admitted job: FETCHING while a visit transfers, else EXAMINING, else GATED. */
@@ -99,6 +110,7 @@ bool ing_job_asked_before(const struct ing_job *job, const char *url);
 void ing_job_cancel_visits(struct ing_job *job, bool at_once);
 /* Of any of the visits: see visit.h. */
 bool ing_job_owes(struct ing_job *job);
+/* Of any of the chain's. */
 bool ing_job_has_lost_answer(struct ing_job *job);
 bool ing_job_waits_for_hold(struct ing_job *job);
 /* Of all of them. */

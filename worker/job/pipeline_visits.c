@@ -36,6 +36,11 @@ static bool any_visit(struct ing_job *job, bool (*test)(const struct ing_visit *
 	return false;
 }
 
+static bool is_hop(const struct ing_job *job, struct ing_visit *v)
+{
+	return v == &job->first || ING_CONTAINER(v, struct ing_job_visit, visit)->is_hop;
+}
+
 static bool transfers(const struct ing_visit *v)
 {
 	return v->state == ING_VISIT_TRANSFER;
@@ -91,11 +96,6 @@ static void on_admitted(struct ing_visit *v, struct ing_visit_params *ret)
 	ing_job_update_state(job);
 }
 
-static void on_changed(struct ing_visit *v)
-{
-	ing_job_update_state(job_of(v));
-}
-
 static bool may_wait(struct ing_visit *v, const char *url)
 {
 	return ing_job_take_share(job_of(v), url);
@@ -104,11 +104,6 @@ static bool may_wait(struct ing_visit *v, const char *url)
 static bool was_asked_before(const struct ing_visit *v, const char *url)
 {
 	return ing_job_asked_before(job_of(v), url);
-}
-
-static void on_no_descriptor(struct ing_visit *v)
-{
-	ing_pipeline_balance(job_of(v)->pipeline); /* at once: the next ones would fare as badly */
 }
 
 static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
@@ -129,33 +124,21 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 	ing_job_end(job, o->status, o->detail);
 }
 
-static void on_settled(struct ing_visit *v)
-{
-	ing_job_on_settled(job_of(v));
-}
-
-static bool get_source(const struct ing_visit *v, struct ing_source *ret)
-{
-	const struct ing_job *job = job_of(v);
-	const struct ing_stages *s = &job->pipeline->stages;
-	return s->journal != NULL && ing_intake_source(s->intake, job->token, ret);
-}
-
-static const struct ing_visit_user visit_user = {
-	.source = get_source,
+static const struct ing_visit_user hop_user = {
+	.source = ing_job_visit_source,
 	.url = get_url,
 	.admitted = on_admitted,
-	.changed = on_changed,
+	.changed = ing_job_on_visit_changed,
 	.may_wait = may_wait,
 	.asked_before = was_asked_before,
-	.no_descriptor = on_no_descriptor,
+	.no_descriptor = ing_job_on_no_descriptor,
 	.done = on_done,
-	.settled = on_settled,
+	.settled = ing_job_on_visit_settled,
 };
 
-static void init_visit(struct ing_job *job, struct ing_visit *v)
+static void init_visit(struct ing_job *job, struct ing_visit *v, const struct ing_visit_user *user)
 {
-	ing_visit_init(v, job->pipeline->stages.visits, &visit_user, job, (enum ing_lane)job->lane);
+	ing_visit_init(v, job->pipeline->stages.visits, user, job, (enum ing_lane)job->lane);
 	if (job->alone)
 		ing_visit_set_alone(v);
 }
@@ -164,7 +147,38 @@ static void init_visit(struct ing_job *job, struct ing_visit *v)
 
 void ing_job_init_visits(struct ing_job *job)
 {
-	init_visit(job, &job->first);
+	init_visit(job, &job->first, &hop_user);
+}
+
+void ing_job_on_visit_changed(struct ing_visit *v)
+{
+	ing_job_update_state(job_of(v));
+}
+
+void ing_job_on_visit_settled(struct ing_visit *v)
+{
+	ing_job_on_settled(job_of(v));
+}
+
+void ing_job_on_no_descriptor(struct ing_visit *v)
+{
+	ing_pipeline_balance(job_of(v)->pipeline); /* at once: the next ones would fare as badly */
+}
+
+bool ing_job_visit_source(const struct ing_visit *v, struct ing_source *ret)
+{
+	const struct ing_job *job = job_of(v);
+	const struct ing_stages *s = &job->pipeline->stages;
+	return s->journal != NULL && ing_intake_source(s->intake, job->token, ret);
+}
+
+void ing_job_add_visit(
+	struct ing_job *job, struct ing_job_visit *further, const struct ing_visit_user *user)
+{
+	struct ing_work *w = job->work;
+	init_visit(job, &further->visit, user);
+	*w->further_end = further;
+	w->further_end = &further->next;
 }
 
 void ing_job_wait(struct ing_job *job, const char *url)
@@ -183,9 +197,8 @@ void ing_job_visit(struct ing_job *job, const char *url, const char *referer)
 	struct ing_job_visit *further = ing_arena_alloc(&w->ar, sizeof(*further));
 	further->url = ing_arena_strdup(&w->ar, url);
 	further->referer = referer;
-	init_visit(job, &further->visit);
-	*w->further_end = further;
-	w->further_end = &further->next;
+	further->is_hop = true;
+	ing_job_add_visit(job, further, &hop_user);
 	ing_job_update_state(job);
 	ing_visit_start(&further->visit, further->url, ING_VIA_LINK);
 }
@@ -220,7 +233,11 @@ bool ing_job_owes(struct ing_job *job)
 
 bool ing_job_has_lost_answer(struct ing_job *job)
 {
-	return any_visit(job, ing_visit_has_lost_answer);
+	struct ing_visit *v = NULL;
+	while ((v = next_visit(job, v)) != NULL)
+		if (is_hop(job, v) && ing_visit_has_lost_answer(v))
+			return true;
+	return false;
 }
 
 bool ing_job_waits_for_hold(struct ing_job *job)

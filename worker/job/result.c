@@ -13,6 +13,7 @@
 #include "worker/artifact/findings_json.h"
 #include "worker/job/existing.h"
 #include "worker/job/result_capture.h"
+#include "worker/job/result_resources.h"
 #include "worker/job/result_short.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
@@ -85,6 +86,8 @@ static json_t *result_object(const struct ing_work *w)
 	if (w->terminal->capture.original != NULL)
 		ing_json_set(o, "revisit_cdx", ing_capture_revisit_cdx_json(&w->terminal->capture));
 	ing_artifact_add_facts(&w->artifact, type, o);
+	if (w->resources != NULL)
+		ing_resources_add(w->resources, o);
 	return o;
 }
 
@@ -145,13 +148,26 @@ static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 	};
 }
 
+static size_t count_steps(const struct ing_work *w)
+{
+	struct ing_step_walk walk;
+	size_t count = 0;
+	ing_step_walk_init(&walk, w);
+	while (ing_step_walk_next(&walk) != NULL)
+		count++;
+	return count;
+}
+
 static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 {
-	size_t most = ING_CAPTURE_ROWS * (w->steps.count + 1);
+	struct ing_step_walk walk;
+	size_t most = ING_CAPTURE_ROWS * (count_steps(w) + 1);
 	struct ing_row_cdx *rows = ing_arena_alloc(&w->ar, most * sizeof(*rows));
 	char *hex = ing_arena_alloc(&w->ar, most * ING_SHA1_HEX_BYTES);
 	size_t n = 0;
-	for (const struct ing_visit_step *s = w->steps.first; s != NULL; s = s->next)
+	ing_step_walk_init(&walk, w);
+	for (const struct ing_visit_step *s = ing_step_walk_next(&walk); s != NULL;
+		s = ing_step_walk_next(&walk))
 		ing_capture_add_rows(&s->capture, hex + n * ING_SHA1_HEX_BYTES, rows, &n);
 	ret->cdx = rows;
 	ret->cdx_count = n;
@@ -177,7 +193,8 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 	const struct ing_artifact_type *type = ing_artifact_type(job->work->request->type);
 	json_t *o = result_object(job->work);
 	char *s = ing_json_dump(o, ret_bytes);
-	while (*ret_bytes > max_bytes && ing_artifact_shrink_result(type, o)) {
+	while (*ret_bytes > max_bytes &&
+		(ing_artifact_shrink_result(type, o) || ing_resources_shrink(o))) {
 		free(s);
 		s = ing_json_dump(o, ret_bytes);
 	}
@@ -201,6 +218,8 @@ void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 	if (w->document_found)
 		ing_artifact_fill_rows(
 			&w->artifact, ing_artifact_type(w->request->type), &w->ar, ret);
+	if (ret->html_meta.present && w->resources != NULL)
+		ret->html_meta.resources_json = dump_into(&w->ar, ing_resources_json(w->resources));
 }
 
 void ing_result_capture_rows(struct ing_job *job, struct ing_rows *ret)

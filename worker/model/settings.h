@@ -109,6 +109,13 @@ struct ing_examine_settings {
 	size_t memory_bytes; /* RLIMIT_AS; 0: none */
 };
 
+enum ing_resource_mode {       /* sub-resources of pages */
+	ING_RESOURCES_DEFAULT, /* of a lane: as resources.mode */
+	ING_RESOURCES_OFF,
+	ING_RESOURCES_ON,
+	ING_RESOURCES_STRICT, /* one that is not archived fails the page */
+};
+
 struct ing_job_settings {
 	unsigned max_waiting;    /* intake.max_waiting */
 	unsigned deadline_ms;    /* of work; waiting does not count */
@@ -118,7 +125,10 @@ struct ing_job_settings {
 	size_t max_scrape_bytes; /* scrape.max_bytes */
 	unsigned host_share;     /* intake.host_share: percent of max_waiting; 0 or 100: no limit */
 	unsigned max_attempts;
-	uint64_t parked_max_age_ms;                 /* parked.max_age_ms */
-	uint64_t skip_existing_ms;                  /* skip_existing_max_age_ms; 0: off */
-	uint64_t lane_skip_existing_ms[ING_LANES_]; /* of a lane; 0: as skip_existing_ms */
+	uint64_t parked_max_age_ms;                        /* parked.max_age_ms */
+	uint64_t skip_existing_ms;                         /* skip_existing_max_age_ms; 0: off */
+	uint64_t lane_skip_existing_ms[ING_LANES_];        /* of a lane; 0: as skip_existing_ms */
+	enum ing_resource_mode resources;                  /* resources.mode */
+	enum ing_resource_mode lane_resources[ING_LANES_]; /* intake.resources_LANE */
+	unsigned resources_ms;                             /* resources.max_ms */
 };

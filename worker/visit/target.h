@@ -10,7 +10,8 @@
 #include "worker/model/status.h"
 
 /* How a URL came up. */
-enum ing_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN };
+/* RESOURCE: a page that was fetched is shown with it. */
+enum ing_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN, ING_VIA_RESOURCE };
 
 /* What the rules say about a URL: ing_visits_judge(), or a test's. */
 typedef struct ing_url_decision ing_verdict_fn(void *ctx, const char *url);

@@ -69,6 +69,13 @@ static void put_off(struct ing_visit *v)
 	uv_idle_start(&v->visits->waking, ing_visits_on_waking);
 }
 
+/* Second tries, and what belongs to a page that is there already, which waits in memory for it. */
+static bool goes_first(const struct ing_visit *v)
+{
+	return v->user->is_robots_txt || v->via == ING_VIA_RESOURCE ||
+	       (v->run != NULL && v->run->via == ING_VIA_AGAIN);
+}
+
 static void enter_gate(struct ing_visit *v, const char *url, unsigned crawl_delay_ms)
 {
 	const struct ing_visit_run *r = v->run;
@@ -77,7 +84,7 @@ static void enter_gate(struct ing_visit *v, const char *url, unsigned crawl_dela
 	ing_gate_enter(v->visits->stages.gate, &v->waiter, url,
 		&(struct ing_gate_ticket){
 			.lane = (enum ing_lane)v->lane,
-			.again = v->user->is_robots_txt || (r != NULL && r->via == ING_VIA_AGAIN),
+			.again = goes_first(v),
 			.delay_ms = delayed ? (unsigned)(r->not_before_ms - now_ms) : 0,
 			.alone = v->alone,
 			.crawl_delay_ms = crawl_delay_ms,
