@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Documents made to break their parsers: each affects the status of its own request only."""
 
+import gzip
 import io
 import os
 import signal
+import struct
 import subprocess
+import tarfile
 import time
 import zipfile
 import zlib
@@ -135,6 +138,51 @@ BOMBS = {
 }
 
 
+def zip_of_names(count):
+    """A zip of so many empty files, by hand: the library takes a minute for a million."""
+    local = bytearray()
+    directory = bytearray()
+    for number in range(count):
+        name = b"%07d" % number
+        rest = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0, 0, 0, 0, len(name), 0)
+        directory += b"PK\1\2" + struct.pack("<H", 20) + rest + struct.pack("<HHHII", 0, 0, 0, 0, len(local)) + name
+        local += b"PK\3\4" + rest + name
+    total = min(count, 65535)
+    return bytes(local + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, total, total, len(directory), len(local), 0))
+
+
+def tar_gz_of(name, bytes_):
+    """A tar of one file of zeros, compressed a thousandfold."""
+    out = io.BytesIO()
+    with gzip.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+        member = tarfile.TarInfo(name)
+        member.size = bytes_
+        tar.addfile(member, open("/dev/zero", "rb"))
+    return out.getvalue()
+
+
+ARTICLE = b"<?xml version='1.0'?><article dtd-version='1.2'><front/>"
+REFERENCE = b"<ref id='r'><mixed-citation>A. <source>B</source> <year>1</year></mixed-citation></ref>"
+LAUGHS = b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(12))
+# name: what makes the bytes, the request's type, what its facts say: xml_meta.status, or file_meta.contains
+OTHERS = {
+    "many-references.xml": (lambda: ARTICLE + b"<back><ref-list>" + REFERENCE * 70_000 + b"</ref-list></back></article>", "xml", "success"),
+    "a-million-references.xml": (lambda: ARTICLE + b"<back><ref-list>" + REFERENCE * 1_000_000 + b"</ref-list></back></article>", "xml",
+                                 "text-too-large"),
+    "deep.xml": (lambda: ARTICLE + b"<sec>" * 1_000_000, "xml", "xml-parse-error"),
+    "laughs.xml": (lambda: b"<?xml version='1.0'?><!DOCTYPE article [<!ENTITY a 'ha'>" + LAUGHS + b"]><article dtd-version='1'>&m;</article>",
+                   "xml", "success"),
+    "external.xml": (lambda: b"<?xml version='1.0'?><!DOCTYPE article SYSTEM 'file:///dev/zero' [<!ENTITY a SYSTEM 'file:///etc/passwd'>"
+                     b"<!ENTITY % p SYSTEM 'http://tidal-ecology.example/'> %p;]><article dtd-version='1'>&a;</article>", "xml", "success"),
+    "wide.xml": (lambda: ARTICLE + b"<a " + b" ".join(b"a%d='1'" % n for n in range(100_000)) + b"/>", "xml", "text-too-large"),
+    "large.xml": (lambda: b"<?xml version='1.0'?><doc>" + b"<p>Words in it.</p>" * 5_000_000 + b"</doc>", "xml", "text-too-large"),
+    "long.xml": (lambda: b"<?xml version='1.0'?><doc>" + b"word " * 26_000_000 + b"</doc>", "xml", "success"),
+    "names.zip": (lambda: zip_of_names(1_000_000), "src", None),
+    "bomb.tar.gz": (lambda: tar_gz_of("zeros", 1 << 30), "src", ["application/octet-stream", "application/x-tar"]),
+    "nested.gz": (lambda: gzip.compress(gzip.compress(gzip.compress(b"words"))), "src", ["application/gzip"]),
+}
+
+
 @pytest.fixture
 def served(web):
     web.route(HOST, "/good.pdf", lambda _: Reply(200, GOOD_PDF, type="application/pdf"))
@@ -160,6 +208,21 @@ def test_each_hostile_document_has_its_status(worker, submit, results_by_url, se
     assert not problems
     assert found[GOOD]["status"] == "success"
     assert time.monotonic() - started < 150
+
+
+def test_hostile_xml_and_archives_are_hits_that_say_so(worker, submit, results_by_url, web):
+    """Each is a document of its type, whatever can be found in it."""
+    wanted = {f"http://{HOST}/{name}": (kind, facts) for name, (_, kind, facts) in OTHERS.items()}
+    for name, (make, _, _) in OTHERS.items():
+        web.route(HOST, "/" + name, lambda _, m=make: Reply(200, m(), type="application/octet-stream"))
+    submit([{"ingest_type": kind, "base_url": url} for url, (kind, _) in wanted.items()])
+    with worker({**LIMITS, "gate.host_concurrency": 4}) as daemon:
+        found = results_by_url(len(wanted), timeout=150)
+        assert daemon.running()
+    assert {url: one["status"] for url, one in found.items()} == dict.fromkeys(wanted, "success")
+    facts = {url: found[url]["xml_meta"]["status"] if kind == "xml" else found[url]["file_meta"].get("contains")
+             for url, (kind, _) in wanted.items()}
+    assert facts == {url: one for url, (_, one) in wanted.items()}
 
 
 def test_compressed_bombs_are_too_large(worker, submit, results_by_url, web):

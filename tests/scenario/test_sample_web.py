@@ -21,9 +21,10 @@ def key_of(request):
 
 
 @pytest.fixture
-def finished(worker, submit, results, settings):
+def finished(worker, submit, results, settings, derived):
     """All results of the sample, by type and URL; the worker has stopped, so that its WARC is closed."""
     settings["gate.robots"] = "obey"
+    derived("xml_doc")
     submit(SAMPLE)
     with worker():
         found = results(len(SAMPLE), timeout=120)
@@ -60,10 +61,16 @@ def test_every_request_of_the_sample_ends_as_expected(finished, consume, topics,
     assert source["file_meta"]["mimetype"] == "text/x-tex" and len(source["hops"]) == 2 and "pdf_meta" not in source
     figure = finished["component", "https://press.northmoor.example/article/119/element/2"]
     assert figure["file_meta"]["mimetype"] == "image/png" and figure["extract_next_hop"]["technique"] == "arpha-figure"
-    later = finished["xml", "https://tidal-ecology.example/article/view/41"]
+    tarball = finished["src", "https://preprints.halcyon.example/src/2311.0043"]
+    assert tarball["file_meta"]["mimetype"] == "application/gzip"
+    assert tarball["file_meta"]["contains"] == ["text/x-tex", "text/x-bibtex", "image/png", "application/x-tar"]
+    article = finished["xml", "https://tidal-ecology.example/article/view/41"]
+    assert article["file_meta"]["mimetype"] == "application/jats+xml" and article["xml_meta"] == {"status": "success"}
+    later = finished["dataset", "https://tidal-ecology.example/article/view/41"]
     assert later["hit"] is False and "hops" not in later
 
     check_texts(finished, consume, topics, schema)
+    check_jats(article, consume, settings["kafka.topics"]["xml_doc"], schema)
     check_rows(finished, sql)
     check_archive(finished, sql, settings)
 
@@ -79,6 +86,14 @@ def check_texts(finished, consume, topics, schema):
         seen[text["sha1hex"]] = text["text"]
     assert set(seen) == wanted
     assert any("creek" in text for text in seen.values())
+
+
+def check_jats(article, consume, topic, schema):
+    message = consume(topic, 1, settle=0.5)[0]
+    document = json.loads(message.value())
+    schema("xml-doc").validate(document)
+    assert message.key().decode() == document["sha1hex"] == article["file_meta"]["sha1hex"]
+    assert "4 to 19\u00a0\u00b0C" in document["jats_xml"] and "<!DOCTYPE" not in document["jats_xml"]
 
 
 def check_rows(finished, sql):
@@ -98,7 +113,8 @@ def check_rows(finished, sql):
     for result in finished.values():
         if "file_meta" in result:
             row = files[result["file_meta"]["sha1hex"]]
-            assert {name: row[name] for name in result["file_meta"]} == result["file_meta"]
+            told = {**result["file_meta"], "contains": ",".join(result["file_meta"].get("contains", [])) or None}
+            assert {name: row[name] for name in told} == told
         if "pdf_meta" in result:
             assert metas[result["pdf_meta"]["sha1hex"]]["status"] == result["pdf_meta"]["status"]
     assert len(sql("SELECT 1 FROM ingest_request")) == 0  # the sample has no link_source_id
