@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * First pass: kinds of elements, what their names say, what is hidden.
+ * First pass: kinds of elements, what their names say, what is hidden. What is hidden is not dropped
+ * here but treated like boilerplate's names, because some pages hide all of themselves until a
+ * script has run.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "common/base/macros.h"
 #include "worker/document/text/main_text_priv.h"
+
+/* A name of more words is a title that was made an anchor. */
+#define MOST_WORDS_CLASS 6
+#define MOST_WORDS_ID 4
+
+/* Names of an element within a line that drop it. */
+#define DROPS_INLINE (ING_WORD_CREDIT | ING_WORD_HIDDEN | ING_WORD_INVISIBLE | ING_WORD_SHARE)
 
 static bool has_style(const char *style, const char *property, const char *value)
 {
@@ -18,83 +27,70 @@ static bool has_style(const char *style, const char *property, const char *value
 	return strncasecmp(at, value, strlen(value)) == 0;
 }
 
-static bool is_role(const char *role)
+static bool is_hiding(const char *style)
+{
+	return has_style(style, "display", "none") || has_style(style, "visibility", "hidden");
+}
+
+static uint32_t words_of_role(const char *role)
 {
 	static const char *const roles[] = {"navigation", "banner", "contentinfo", "complementary",
 		"search", "dialog", "alertdialog", "menu", "menubar", "toolbar", "alert", "button",
 		"tooltip", "tablist"};
-	for (size_t i = 0; i < ING_ARRAY_LEN(roles); i++)
+	for (size_t i = 0; i < ING_ARRAY_LEN(roles); i++) {
 		if (strcasecmp(role, roles[i]) == 0)
-			return true;
-	return false;
+			return ING_WORD_NAV;
+	}
+	return 0;
 }
 
-static uint32_t read_attrs(struct ing_main_text *m, ing_node n, uint32_t *words)
+static uint32_t words_of_attr(const char *name, const struct ing_tree_attr *a)
 {
-	const struct ing_tree *t = m->tree;
-	const struct ing_tree_node *node = &t->nodes[n];
-	uint32_t mark = 0;
+	if (strcmp(name, "class") == 0)
+		return ing_class_words(a->value, a->bytes, MOST_WORDS_CLASS);
+	if (strcmp(name, "id") == 0)
+		return ing_class_words(a->value, a->bytes, MOST_WORDS_ID);
+	if (strcmp(name, "style") == 0)
+		return is_hiding(a->value) ? ING_WORD_INVISIBLE : 0;
+	if (strcmp(name, "hidden") == 0)
+		return ING_WORD_INVISIBLE;
+	if (strcmp(name, "aria-hidden") == 0)
+		return strcasecmp(a->value, "true") == 0 ? ING_WORD_INVISIBLE : 0;
+	if (strcmp(name, "role") == 0)
+		return words_of_role(a->value);
+	if (strcmp(name, "itemprop") == 0 && strcasecmp(a->value, "articleBody") == 0)
+		return ING_WORD_ARTICLE | ING_WORD_BODY | ING_WORD_MAIN;
+	return 0;
+}
+
+static uint32_t read_words(const struct ing_tree *t, const struct ing_tree_node *node)
+{
+	uint32_t words = 0;
 	for (uint32_t i = 0; i < node->attr_count; i++) {
 		const struct ing_tree_attr *a = &t->attrs[node->el.attrs + i];
-		const char *name = t->names[a->name].text;
-		switch (name[0]) {
-		case 'c':
-			if (strcmp(name, "class") == 0)
-				*words |= ing_class_words(a->value, a->bytes);
-			break;
-		case 'i':
-			if (strcmp(name, "id") == 0)
-				*words |= ing_class_words(a->value, a->bytes);
-			else if (strcmp(name, "itemprop") == 0 &&
-				 strcasecmp(a->value, "articleBody") == 0)
-				*words |= ING_WORD_ARTICLE | ING_WORD_BODY | ING_WORD_MAIN;
-			break;
-		case 'h':
-			if (strcmp(name, "hidden") == 0)
-				mark |= ING_MARK_DROPPED;
-			break;
-		case 'a':
-			if (strcmp(name, "aria-hidden") == 0 && strcasecmp(a->value, "true") == 0)
-				mark |= ING_MARK_DROPPED;
-			break;
-		case 'r':
-			if (strcmp(name, "role") == 0 && is_role(a->value))
-				mark |= ING_MARK_DROPPED;
-			break;
-		case 's':
-			if (strcmp(name, "style") == 0 &&
-				(has_style(a->value, "display", "none") ||
-					has_style(a->value, "visibility", "hidden")))
-				mark |= ING_MARK_DROPPED;
-			break;
-		default:
-			break;
-		}
+		words |= words_of_attr(t->names[a->name].text, a);
 	}
-	return mark;
+	return words;
 }
 
 static uint32_t inherited_of_kind(uint32_t kind)
 {
+	static const struct {
+		uint32_t kind, mark;
+	} rows[] = {
+		{ING_KIND_DROPPED, ING_MARK_DROPPED},
+		{ING_KIND_LINK, ING_MARK_LINK},
+		{ING_KIND_PRE, ING_MARK_PRE},
+		{ING_KIND_QUOTE, ING_MARK_QUOTE},
+		{ING_KIND_ITEM, ING_MARK_ITEM},
+		{ING_KIND_CELL, ING_MARK_CELL},
+		{ING_KIND_HEADING, ING_MARK_HEADING},
+	};
 	uint32_t mark = 0;
-	if (kind & (ING_KIND_DROPPED))
-		mark |= ING_MARK_DROPPED;
-	if (kind & ING_KIND_LINK)
-		mark |= ING_MARK_LINK;
-	if (kind & ING_KIND_PRE)
-		mark |= ING_MARK_PRE;
-	if (kind & ING_KIND_QUOTE)
-		mark |= ING_MARK_QUOTE;
-	if (kind & ING_KIND_ITEM)
-		mark |= ING_MARK_ITEM;
-	if (kind & ING_KIND_CELL)
-		mark |= ING_MARK_CELL;
-	if (kind & ING_KIND_CAPTION)
-		mark |= ING_MARK_CAPTION;
-	if (kind & ING_KIND_HEADING)
-		mark |= ING_MARK_HEADING;
-	if (kind & ING_KIND_FIGURE)
-		mark |= ING_MARK_FIGURE;
+	for (size_t i = 0; i < ING_ARRAY_LEN(rows); i++) {
+		if (kind & rows[i].kind)
+			mark |= rows[i].mark;
+	}
 	return mark;
 }
 
@@ -107,13 +103,16 @@ void ing_main_text_mark(struct ing_main_text *m)
 		const struct ing_tree_node *node = &t->nodes[n];
 		uint32_t up = n == 0 ? 0 : m->marks[node->parent] & ING_MARK_INHERITED;
 		m->words[n] = 0;
-		if (node->kind != ING_NODE_ELEMENT) {
-			m->marks[n] = up;
+		m->marks[n] = up;
+		if (node->kind != ING_NODE_ELEMENT)
 			continue;
-		}
 		uint32_t kind = n == 0 ? ING_KIND_PAGE : m->kinds[node->el.name];
-		m->marks[n] = kind | up | inherited_of_kind(kind);
-		if (!(m->marks[n] & ING_MARK_DROPPED) && !(kind & ING_KIND_PAGE))
-			m->marks[n] |= read_attrs(m, n, &m->words[n]);
+		m->marks[n] |= kind | inherited_of_kind(kind);
+		/* The names of <html> and <body> are about what is on the page. */
+		if ((m->marks[n] & ING_MARK_DROPPED) || (kind & ING_KIND_PAGE))
+			continue;
+		m->words[n] = read_words(t, node);
+		if (!(kind & (ING_KIND_BLOCK | ING_KIND_LINK)) && (m->words[n] & DROPS_INLINE))
+			m->marks[n] |= ING_MARK_DROPPED;
 	}
 }
