@@ -42,9 +42,9 @@ static void lower_teasers(struct ing_main_text *m)
 {
 	uint32_t count = 0;
 	int64_t other = 0;
-	for (uint32_t i = 1; i < m->block_count; i++) {
+	for (uint32_t i = 0; i < m->block_count; i++) {
 		const struct ing_text_block *b = &m->blocks[i];
-		if (is_teaser(b))
+		if (i > 0 && is_teaser(b))
 			count++;
 		else if (b->chars >= 80)
 			other += ING_MAX(b->value, 0);
@@ -81,8 +81,7 @@ static void set_values(struct ing_main_text *m)
 {
 	for (uint32_t i = 0; i < m->block_count; i++)
 		m->blocks[i].value = value_of(&m->blocks[i]);
-	if (m->block_count > 0)
-		lower_teasers(m);
+	lower_teasers(m);
 	raise_headline(m);
 	ing_main_text_sum(m);
 }

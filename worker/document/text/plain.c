@@ -6,14 +6,13 @@
 
 #include <string.h>
 
-#include "common/base/utf8.h"
+#include "common/base/macros.h"
 #include "worker/document/text/main_text_priv.h"
 
 struct writer {
 	struct ing_buf *out;
 	size_t start; /* of our text in out */
 	char pending; /* what divides from what came before: 0, ' ', '\t', '\n' */
-	bool pre;
 };
 
 static void divide(struct writer *w, char by)
@@ -25,52 +24,74 @@ static void divide(struct writer *w, char by)
 		w->pending = by;
 }
 
+static bool at_line(const struct writer *w)
+{
+	return w->out->len == w->start || w->out->data[w->out->len - 1] == '\n';
+}
+
 static void flush(struct writer *w)
 {
-	if (w->pending != 0 && w->out->len > w->start)
+	if (w->pending != 0 && !at_line(w))
 		ing_buf_add_char(w->out, w->pending);
 	w->pending = 0;
+}
+
+/* Characters that are no text of their own, or a blank: bytes of one, and whether it divides. */
+static size_t skip_blank(const char *s, bool *ret_divides)
+{
+	static const struct {
+		char text[4];
+		bool divides;
+	} blanks[] = {
+		{"\xc2\xa0", true},      /* no-break space */
+		{"\xc2\xad", false},     /* soft hyphen */
+		{"\xe2\x80\x8b", false}, /* zero width space */
+	};
+	*ret_divides = true;
+	if ((unsigned char)*s <= ' ')
+		return 1;
+	for (size_t i = 0; i < ING_ARRAY_LEN(blanks); i++) {
+		size_t n = strlen(blanks[i].text);
+		if (strncmp(s, blanks[i].text, n) == 0) {
+			*ret_divides = blanks[i].divides;
+			return n;
+		}
+	}
+	return 0;
+}
+
+static bool may_be_blank(char c)
+{
+	return (unsigned char)c <= ' ' || c == '\xc2' || c == '\xe2';
 }
 
 static void add_folded(struct writer *w, const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
-		if ((unsigned char)s[i] <= ' ') {
-			divide(w, ' ');
-			i++;
+		bool divides;
+		size_t blank = may_be_blank(s[i]) ? skip_blank(s + i, &divides) : 0;
+		if (blank > 0) {
+			if (divides)
+				divide(w, ' ');
+			i += blank;
 			continue;
 		}
-		if ((unsigned char)s[i] == 0xc2 && (unsigned char)s[i + 1] == 0xa0) { /* NBSP */
-			divide(w, ' ');
-			i += 2;
-			continue;
-		}
-		if ((unsigned char)s[i] == 0xc2 &&
-			(unsigned char)s[i + 1] == 0xad) { /* soft hyphen */
-			i += 2;
-			continue;
-		}
-		if (memcmp(s + i, "\xe2\x80\x8b", ING_MIN(bytes - i, 3u)) == 0) {
-			i += 3;
-			continue;
-		}
-		size_t n = i;
-		while (n < bytes && (unsigned char)s[n] > ' ' && (unsigned char)s[n] != 0xc2 &&
-			(unsigned char)s[n] != 0xe2)
+		size_t n = i + 1;
+		while (n < bytes && !may_be_blank(s[n]))
 			n++;
-		if (n == i)
-			n += ing_utf8_sequence(s + i, bytes - i);
 		flush(w);
 		ing_buf_add(w->out, s + i, n - i);
 		i = n;
 	}
 }
 
-/* Line ends are kept. */
-static void add_verbatim(struct writer *w, const char *s, size_t bytes)
+/* Where an element begins or ends. */
+static void divide_at(struct writer *w, uint32_t mark)
 {
-	flush(w);
-	ing_buf_add(w->out, s, bytes);
+	if (mark & ING_KIND_CELL)
+		divide(w, '\t');
+	else if (mark & (ING_KIND_BLOCK | ING_KIND_BREAK))
+		divide(w, '\n');
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -85,26 +106,21 @@ void ing_main_text_plain(
 	ing_node end = t->nodes[m->top].end;
 	for (ing_node n = m->top; n < end && !out->failed; n++) {
 		const struct ing_tree_node *node = &t->nodes[n];
-		while (open != m->top && t->nodes[open].end <= n) {
-			if (m->marks[open] & ING_KIND_BLOCK)
-				divide(&w, m->marks[open] & ING_KIND_CELL ? '\t' : '\n');
-			open = t->nodes[open].parent;
-		}
+		for (; open != m->top && t->nodes[open].end <= n; open = t->nodes[open].parent)
+			divide_at(&w, m->marks[open]);
 		if (node->kind == ING_NODE_ELEMENT) {
 			open = n;
-			if (m->marks[n] & ING_KIND_BREAK)
-				divide(&w, '\n');
-			else if (m->marks[n] & ING_KIND_BLOCK)
-				divide(&w, m->marks[n] & ING_KIND_CELL ? '\t' : '\n');
-		} else if (ing_main_text_keeps(m, n)) {
-			if (m->marks[n] & ING_MARK_PRE)
-				add_verbatim(&w, node->text.data, node->text.bytes);
-			else
-				add_folded(&w, node->text.data, node->text.bytes);
-		} else if (node->kind == ING_NODE_TEXT && !(m->marks[n] & ING_MARK_DROPPED)) {
-			divide(&w, ' ');
+			divide_at(&w, m->marks[n]);
+		} else if (!ing_main_text_keeps(m, n)) {
+			if (node->kind == ING_NODE_TEXT && !(m->marks[n] & ING_MARK_DROPPED))
+				divide(&w, ' ');
+		} else if (m->marks[n] & ING_MARK_PRE) {
+			flush(&w);
+			ing_buf_add(out, node->text.data, node->text.bytes);
+		} else {
+			add_folded(&w, node->text.data, node->text.bytes);
 		}
 	}
-	if (out->len > w.start)
+	if (!at_line(&w))
 		ing_buf_add_char(out, '\n');
 }
