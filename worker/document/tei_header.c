@@ -17,7 +17,8 @@
 #include "worker/model/limits.h"
 
 #define UTF8_CONTENT_TYPE "application/xml; charset=utf-8"
-#define DECLARATION_BYTES ((size_t)256) /* within which an XML declaration ends */
+#define DECLARATION_BYTES ((size_t)256)  /* within which an XML declaration ends */
+#define MAX_ATTRIBUTE_BYTES ((size_t)64) /* a version, a date, a language */
 #define MAX_REFERENCE_BYTES ((size_t)32 << 20)
 
 static const struct ing_xml_limits limits = {
@@ -89,6 +90,7 @@ static void refuse(struct ing_tei_found *tei, const char *status, const char *ms
 	tei->error_msg = ing_strdup(msg);
 }
 
+/* Trimmed; what is longer than it may be is as none. */
 static char *attr_copy(const struct ing_tree *t, ing_node n, const char *name)
 {
 	size_t bytes = 0;
@@ -99,7 +101,7 @@ static char *attr_copy(const struct ing_tree *t, ing_node n, const char *name)
 		value++;
 		bytes--;
 	}
-	return bytes > 0 ? ing_strndup(value, bytes) : NULL;
+	return bytes > 0 && bytes <= MAX_ATTRIBUTE_BYTES ? ing_strndup(value, bytes) : NULL;
 }
 
 /* The part of appInfo that says which version wrote it; NONE: it is not GROBID's. */

@@ -331,6 +331,29 @@ static void a_long_title_is_cut(void **state)
 	ing_tei_found_done(&got);
 }
 
+/* Of what is said beside the record, so that the metadata stay as short as they may be. */
+static void long_attributes_are_none(void **state)
+{
+	static const char text[] = "<TEI><teiHeader><appInfo><application version='1' when='";
+	struct ing_buf xml;
+	(void)state;
+	ing_buf_init(&xml, (size_t)128 << 20);
+	ing_buf_add_str(&xml, text);
+	add_many(&xml, "2", 2000000);
+	ing_buf_add_str(&xml, "'/></appInfo></teiHeader><text xml:lang='");
+	add_many(&xml, "e", 2000000);
+	ing_buf_add_str(&xml, "'/></TEI>");
+	look_at(&xml);
+	assert_json("long", got.metadata_json, "{\"biblio\":{}}");
+	assert_end("success", NULL);
+	ing_buf_init(&xml, (size_t)128 << 20);
+	ing_buf_add(&xml, text, strlen("<TEI><teiHeader><appInfo><application version='"));
+	add_many(&xml, "1", 65);
+	ing_buf_add_str(&xml, "'/></appInfo></teiHeader></TEI>");
+	look_at(&xml);
+	assert_end("bad-grobid-xml", "version");
+}
+
 /* --- references --- */
 
 #define LIST(records)                                                                                  \
@@ -425,6 +448,7 @@ int main(void)
 		cmocka_unit_test(bombs_end_as_bad_xml),
 		cmocka_unit_test(too_many_authors_are_cut),
 		cmocka_unit_test(a_long_title_is_cut),
+		cmocka_unit_test(long_attributes_are_none),
 		cmocka_unit_test(references_become_records),
 		cmocka_unit_test(an_examination_has_the_header),
 	};
