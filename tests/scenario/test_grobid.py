@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """PDFs that GROBID reads: what it is asked, what becomes of its answers, and of its failures."""
 
+import gzip
 import json
 import threading
 import time
@@ -78,6 +79,27 @@ def test_a_pdf_is_read_and_its_header_is_in_the_result(run, grobid):
                          "includeRawAffiliations": ["1"], "segmentSentences": ["1"],
                          "teiCoordinates": ["ref", "figure", "persName", "formula", "biblStruct"]}
     assert call.headers["accept"] == "application/xml"
+
+
+@pytest.mark.parametrize("said", [{"Content-Encoding": "gzip"}, None], ids=["said", "unsaid"])
+def test_a_document_with_a_coding_is_sent_without_it(run, paper, grobid, said):
+    paper.page(HOST, "/coded", Page(body=gzip.compress(PDF), type="application/pdf", headers=said))
+    found, messages = run(urls=[f"http://{HOST}/coded"])
+    result = found[f"http://{HOST}/coded"]
+    assert result["grobid"]["status"] == "success"
+    (call,) = grobid.calls
+    assert call.document == PDF and call.sha1hex == result["file_meta"]["sha1hex"]
+    assert call.sha1hex in messages
+
+
+def test_a_document_that_is_large_when_decoded_is_not_sent(run, paper, grobid):
+    body = make_pdf("On Tides", "Water.") + b"\n%" + bytes(range(256)) * (100 << 10)
+    paper.page(HOST, "/coded", Page(body=gzip.compress(body), type="application/pdf", headers={"Content-Encoding": "gzip"}))
+    found, _ = run(urls=[f"http://{HOST}/coded"])
+    result = found[f"http://{HOST}/coded"]
+    assert result["status"] == "success" and result["file_meta"]["size_bytes"] == len(body)
+    assert (result["grobid"]["status"], result["grobid"]["status_code"]) == ("error", -5)
+    assert not grobid.calls
 
 
 def test_only_documents_that_are_pdf_are_sent(run, paper, grobid):

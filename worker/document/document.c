@@ -224,6 +224,16 @@ static void read_xml(const struct ing_exam_request *q, const struct ing_document
 	ing_xml_reader_clear(xml_reader);
 }
 
+/* One that had no coding is there already. */
+static void hand_back(const struct ing_document_body *body, struct ing_body_found *ret)
+{
+	if (!body->owned || body->bytes > ING_MAX_DECODED_BYTES)
+		return;
+	ret->data = ing_alloc(body->bytes + 1);
+	ret->bytes = body->bytes;
+	memcpy(ret->data, body->data, body->bytes);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_document_identify(const struct ing_exam_request *q, const void *data, size_t bytes,
@@ -249,7 +259,10 @@ bool ing_document_identify(const struct ing_exam_request *q, const void *data, s
 	}
 	ret->exam = ING_EXAM_OK;
 	identify(ret_body, &ret->file);
-	return true;
+	if ((q->want & ING_WANT_BODY) == 0)
+		return true;
+	hand_back(ret_body, &ret->body);
+	return false;
 }
 
 void ing_document_read(const struct ing_exam_request *q, const struct ing_document_body *body,

@@ -440,6 +440,7 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	ing_proto_put_xml(b, &f->xml);
 	ing_proto_put_resources(b, &f->resources);
 	ing_proto_put_tei(b, &f->tei);
+	ing_proto_put_body(b, &f->body);
 	put_robots(b, &f->robots);
 	ing_wire_put_u64(b, f->cpu_us);
 	ing_wire_put_u64(b, f->pdf_cpu_us);
@@ -461,6 +462,7 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	ing_proto_get_xml(&w, &f.xml);
 	ing_proto_get_resources(&w, &f.resources);
 	ing_proto_get_tei(&w, &f.tei);
+	ing_proto_get_body(&w, &f.body);
 	get_robots(&w, &f.robots);
 	f.cpu_us = ing_wire_u64(&w);
 	f.pdf_cpu_us = ing_wire_u64(&w);

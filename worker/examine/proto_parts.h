@@ -7,6 +7,7 @@
 #pragma once
 #include "worker/examine/wire.h"
 
+struct ing_body_found;
 struct ing_pdf;
 struct ing_resources_found;
 struct ing_tei_found;
@@ -29,3 +30,5 @@ void ing_proto_put_resources(struct ing_buf *b, const struct ing_resources_found
 void ing_proto_get_resources(struct ing_wire *w, struct ing_resources_found *found);
 void ing_proto_put_tei(struct ing_buf *b, const struct ing_tei_found *tei);
 void ing_proto_get_tei(struct ing_wire *w, struct ing_tei_found *tei);
+void ing_proto_put_body(struct ing_buf *b, const struct ing_body_found *body);
+void ing_proto_get_body(struct ing_wire *w, struct ing_body_found *body);

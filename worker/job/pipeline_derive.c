@@ -23,16 +23,6 @@ static void on_read(void *ctx, struct ing_grobid_facts *facts, char **text, size
 	ing_job_deliver(job);
 }
 
-/* A coded body would have to be decoded, and that is nothing for this process. */
-static void refuse_coded(struct ing_work *w)
-{
-	char *none = NULL;
-	struct ing_grobid_facts facts = {.status = ing_strdup("error"),
-		.status_code = ING_GROBID_NOT_SENT,
-		.error_msg = ing_strdup("the body was sent with a content coding")};
-	ing_artifact_keep_grobid(&w->artifact, &facts, &none, 0);
-}
-
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_job_keep_document(struct ing_job *job, struct ing_exchange *exchange)
@@ -60,16 +50,17 @@ bool ing_job_derive(struct ing_job *job)
 	struct ing_work *w = job->work;
 	if (w->status != ING_STATUS_SUCCESS || !ing_job_is_for_grobid(job))
 		return false;
-	if (w->artifact.file.decoded) {
-		refuse_coded(w);
-		return false;
-	}
 	ing_job_set_state(job, ING_JOB_DERIVING);
 	w->reading = ing_grobid_read(job->pipeline->stages.grobid,
 		&(struct ing_grobid_document){.sha1hex = w->artifact.file.sha1hex,
 			.url = w->document->url,
 			.body_fd = w->document->body_fd,
-			.body_bytes = w->document->body_bytes},
+			.body_bytes = w->document->body_bytes,
+			.coded = w->artifact.file.decoded,
+			.content_type = w->document->content_type,
+			.content_encoding = w->document->content_encoding,
+			.max_body_bytes = job->pipeline->conf.max_body_bytes,
+			.max_ratio = job->pipeline->conf.settings.max_ratio},
 		on_read, job);
 	ing_pipeline_hold_gate(job->pipeline);
 	return true;

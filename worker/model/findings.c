@@ -65,6 +65,7 @@ void ing_findings_done(struct ing_findings *f)
 	ing_xml_found_done(&f->xml);
 	ing_resources_found_done(&f->resources);
 	ing_tei_found_done(&f->tei);
+	free(f->body.data);
 	*f = (struct ing_findings){0};
 }
 

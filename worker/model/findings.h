@@ -29,6 +29,7 @@ enum ing_want {              /* what to examine */
 	ING_WANT_STYLE = 128,    /* it is a style sheet: what it refers to, and nothing else */
 	ING_WANT_TEI = 256,      /* it is TEI from GROBID: its header, and nothing else */
 	ING_WANT_CONTENTS = 512, /* what an archive (tar, zip) holds */
+	ING_WANT_BODY = 1024, /* the body itself, without its content codings, and nothing else */
 };
 
 struct ing_exam_request {
@@ -153,6 +154,12 @@ struct ing_robots_found {
 	bool cut; /* the file is longer than what was read, so the digests are not its own */
 };
 
+/* A body that was decoded, at most ING_MAX_DECODED_BYTES of any bytes. */
+struct ing_body_found {
+	char *data; /* heap; NULL: not asked, larger, or it had no coding */
+	size_t bytes;
+};
+
 struct ing_findings {
 	enum ing_exam exam;
 	char *detail;              /* words for error_message or NULL */
@@ -165,6 +172,7 @@ struct ing_findings {
 	struct ing_xml_found xml;
 	struct ing_resources_found resources;
 	struct ing_tei_found tei;
+	struct ing_body_found body;
 	uint64_t cpu_us, pdf_cpu_us; /* of the examiner; of its PDF: the reader, giving it the
 					bytes, taking its text */
 };

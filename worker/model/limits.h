@@ -39,6 +39,9 @@
 #define ING_MAX_REPLY_BYTES ((size_t)32 << 20)
 /* A page's bibliographic record as JSON; 1,000 references take 300 KB. */
 #define ING_MAX_BIBLIO_BYTES ((size_t)1 << 20)
+/* A decoded body that an examiner hands back whole, for a service that has to be given it; 99 of 100 PDFs
+ * are smaller. */
+#define ING_MAX_DECODED_BYTES ((size_t)24 << 20)
 /* GROBID's answer about a document, in UTF-8: what is longer is no article. The replaced system has
  * the limit of characters; they take one byte, and rarely more than two on average. */
 #define ING_MAX_GROBID_CHARS ((size_t)12000000)

@@ -7,10 +7,14 @@
  */
 #include "worker/document/grobid/read.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/base/fd_shortage.h"
+#include "common/base/io.h"
 #include "common/data/json.h"
 #include "worker/document/grobid/grobid_priv.h"
 #include "worker/examine/pool.h"
@@ -27,11 +31,14 @@
 struct ing_grobid_reading {
 	unsigned magic;
 	struct ing_grobid *g;
-	char *sha1hex, *url;
+	char *sha1hex, *url, *content_type, *content_encoding;
+	bool coded;
+	struct ing_exam_request question_for_body;
 	struct ing_lookup_question *question;
 	struct ing_grobid_request request;
 	struct ing_exam_task *task;
-	int fd; /* the answer's, while an examiner reads it; -1 */
+	int fd;         /* the answer's, while an examiner reads it; -1 */
+	int decoded_fd; /* of the document, where it had to be decoded; -1 */
 	ing_grobid_read_f *done;
 	void *ctx;
 };
@@ -40,8 +47,12 @@ static void free_reading(struct ing_grobid_reading *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
+	if (r->decoded_fd >= 0)
+		close(r->decoded_fd);
 	free(r->sha1hex);
 	free(r->url);
+	free(r->content_type);
+	free(r->content_encoding);
 	r->magic = 0;
 	free(r);
 }
@@ -154,6 +165,65 @@ static void ask_grobid(struct ing_grobid_reading *r)
 	ing_grobid_put(r->g, &r->request);
 }
 
+/* --- a document that was sent with a content coding --- */
+
+static int memfd_of(const struct ing_body_found *body)
+{
+	int fd = memfd_create("document", MFD_CLOEXEC);
+	if (fd < 0) {
+		ing_fd_shortage_note(errno);
+		return -1;
+	}
+	if (ing_write_all(fd, body->data, body->bytes) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void on_decoded(void *ctx, struct ing_findings *f)
+{
+	struct ing_grobid_reading *r;
+	ING_CAST_OBJ(r, ctx, READING_MAGIC);
+	r->task = NULL;
+	const char *words = NULL;
+	/* Both times an examiner has said what it is. */
+	if (f->exam != ING_EXAM_OK || strcmp(f->file.sha1hex, r->sha1hex) != 0)
+		words = "the document could not be decoded again";
+	else if (f->body.data == NULL)
+		words = "the document was sent with a content coding, and is too large for that";
+	else {
+		r->decoded_fd = memfd_of(&f->body);
+		words = r->decoded_fd < 0 ? "no descriptor or memory for the document" : NULL;
+		r->request.body =
+			(struct ing_http_client_body){.fd = r->decoded_fd, .bytes = f->body.bytes};
+	}
+	ing_findings_done(f);
+	if (words == NULL) {
+		ask_grobid(r);
+		return;
+	}
+	struct ing_grobid_facts facts = {.status_code = ING_GROBID_NOT_SENT};
+	fail(&facts, "error", words);
+	finish(r, &facts, NULL);
+}
+
+static const struct ing_pool_user body_user = {.done = on_decoded};
+
+static void decode(struct ing_grobid_reading *r)
+{
+	r->question_for_body.url = r->url;
+	r->task = ing_pool_submit(r->g->conf.pool, &r->question_for_body, r->request.body.fd,
+		(size_t)r->request.body.bytes, &body_user, r);
+}
+
+static void begin(struct ing_grobid_reading *r)
+{
+	if (r->coded)
+		decode(r);
+	else
+		ask_grobid(r);
+}
+
 /* --- the row --- */
 
 static bool is_wanted_version(const struct ing_grobid_settings *conf, const char *version)
@@ -180,7 +250,7 @@ static void on_row(void *ctx, const struct ing_row_grobid *row, uint64_t age_ms)
 	ING_CAST_OBJ(r, ctx, READING_MAGIC);
 	r->question = NULL;
 	if (!is_good_row(r->g, row, age_ms)) {
-		ask_grobid(r);
+		begin(r);
 		return;
 	}
 	struct ing_grobid_facts facts = {.status = ing_strdup(row->status),
@@ -201,17 +271,25 @@ struct ing_grobid_reading *ing_grobid_read(struct ing_grobid *g,
 	struct ing_grobid_reading *r = ing_alloc(sizeof(*r));
 	r->magic = READING_MAGIC;
 	r->g = g;
-	r->fd = -1;
+	r->fd = r->decoded_fd = -1;
 	r->sha1hex = ing_strdup(document->sha1hex);
 	r->url = ing_strdup(document->url);
 	r->request.body = (struct ing_http_client_body){
 		.fd = document->body_fd, .bytes = document->body_bytes};
+	r->coded = document->coded;
+	r->content_type = copy_or_null(document->content_type);
+	r->content_encoding = copy_or_null(document->content_encoding);
+	r->question_for_body = (struct ing_exam_request){.content_type = r->content_type,
+		.content_encoding = r->content_encoding,
+		.want = ING_WANT_BODY,
+		.max_body_bytes = document->max_body_bytes,
+		.max_ratio = document->max_ratio};
 	r->done = done;
 	r->ctx = ctx;
 	if (g->conf.lookup != NULL && !document->again)
 		r->question = ing_lookup_grobid(g->conf.lookup, r->sha1hex, on_row, r);
 	if (r->question == NULL)
-		ask_grobid(r);
+		begin(r);
 	return r;
 }
 

@@ -20,6 +20,12 @@ struct ing_grobid_document {
 	const char *url;     /* whose turn it is among the examiners; copied */
 	int body_fd;         /* borrowed until the end; its offset is neither used nor moved */
 	uint64_t body_bytes;
+	/* The body is not the document itself yet: an examiner is to decode it. Its fields (borrowed until
+	 * ing_grobid_read() returns, or NULL), and limits as of its first examination. */
+	bool coded;
+	const char *content_type, *content_encoding;
+	uint64_t max_body_bytes;
+	unsigned max_ratio;
 	bool again; /* also when there is a good row */
 };
 

@@ -126,6 +126,28 @@ static void gzip_that_is_the_document_stays(void **state)
 	done();
 }
 
+static void a_body_is_handed_back_without_its_coding(void **state)
+{
+	struct ing_exam_request q = plain;
+	(void)state;
+	q.want = ING_WANT_BODY;
+	q.content_encoding = "gzip";
+	look(q, page_gz, sizeof(page_gz));
+	assert_int_equal(got.exam, ING_EXAM_OK);
+	assert_int_equal(got.body.bytes, strlen(PAGE));
+	assert_memory_equal(got.body.data, PAGE, strlen(PAGE));
+	assert_digests();
+	assert_int_equal(got.page.status, ING_PAGE_NONE); /* nothing else */
+	done();
+	look(plain, page_gz, sizeof(page_gz));
+	assert_null(got.body.data); /* not asked */
+	done();
+	q.content_encoding = NULL;
+	look(q, PAGE, strlen(PAGE));
+	assert_null(got.body.data); /* there already */
+	done();
+}
+
 static const struct {
 	const char *encoding;
 	uint64_t max_body;
@@ -540,6 +562,7 @@ int main(void)
 		cmocka_unit_test(a_page_as_it_is),
 		cmocka_unit_test(a_page_with_a_coding),
 		cmocka_unit_test(gzip_that_is_the_document_stays),
+		cmocka_unit_test(a_body_is_handed_back_without_its_coding),
 		cmocka_unit_test(what_cannot_be_decoded_has_no_file),
 		cmocka_unit_test(nothing_is_a_document),
 		cmocka_unit_test(pages_are_read_only_within_limits_and_on_demand),

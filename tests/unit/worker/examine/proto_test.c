@@ -93,6 +93,7 @@ static void fill_findings(struct ing_findings *f)
 		.fatcat_release = ing_strdup("abcdefghijklmnopqrstuvwx27"),
 		.metadata_json = ing_strdup("{\"biblio\":{}}"),
 		.text = ing_strdup("<TEI>Grüße</TEI>")};
+	f->body = (struct ing_body_found){.data = ing_strndup("%PDF-\0\xff", 7), .bytes = 7};
 	f->cpu_us = 1234;
 	f->pdf_cpu_us = 5678;
 }
@@ -183,6 +184,8 @@ static void test_reply_round_trip(void **state)
 	assert_string_equal(g.tei.fatcat_release, f.tei.fatcat_release);
 	assert_string_equal(g.tei.metadata_json, f.tei.metadata_json);
 	assert_string_equal(g.tei.text, f.tei.text);
+	assert_int_equal(g.body.bytes, 7);
+	assert_memory_equal(g.body.data, f.body.data, 7);
 	assert_true(g.cpu_us == 1234 && g.pdf_cpu_us == 5678);
 	ing_findings_done(&g);
 	ing_findings_done(&f);
