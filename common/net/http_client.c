@@ -27,6 +27,8 @@
 
 /* How much of a body curl asks for at once. */
 #define UPLOAD_BYTES (64L << 10)
+/* How long a server may take to say that it wants the body. */
+#define EXPECT_TIMEOUT_MS 300L
 
 /* A body on its way. */
 struct source {
@@ -169,11 +171,14 @@ static void add_field(struct ing_http_transfer *t, const char *field)
 
 static void set_fields(struct ing_http_transfer *t)
 {
-	/* Without it curl waits a second for servers that do not know it. A field of the request's own
-	 * comes first, and then counts. */
 	for (const char *const *f = t->request->fields; f != NULL && *f != NULL; f++)
 		add_field(t, *f);
-	add_field(t, "Expect:");
+	/* It would make curl wait for servers that do not know it. A field of the request's own comes
+	 * first, and then counts. curl 7.88 signs a field that is taken away like this, although it does not
+	 * send it. */
+	if (t->request->sigv4 == NULL)
+		add_field(t, "Expect:");
+	curl_easy_setopt(t->easy, CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_TIMEOUT_MS);
 	curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->fields);
 }
 

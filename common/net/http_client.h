@@ -88,8 +88,8 @@ struct ing_http_client_request {
 	const char *method; /* GET, HEAD, PUT, POST, DELETE … */
 	const char *url;    /* http or https, already encoded; sent as it is */
 	/* "Name: value"; NULL-terminated, or NULL. Replaces those that are sent by default: User-Agent,
-	 * Accept, Content-Type of parts. No Expect is sent unless "Expect: 100-continue" is here: worth it
-	 * where a server refuses large bodies early. */
+	 * Accept, Content-Type of parts. No Expect is sent unless "Expect: 100-continue" is here (worth it
+	 * where a server refuses large bodies early), or it is signed with sigv4 and over 1 MiB. */
 	const char *const *fields;
 	/* Sent with Content-Length; or, when there are parts, these as multipart/form-data. Of PUT and
 	 * POST it may be empty; of GET and HEAD it has to be. */

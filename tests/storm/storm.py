@@ -117,7 +117,7 @@ class Storm:
             "kafka.topics": {"requests": REQUESTS, "results": RESULTS, "pdf_text": f"{PREFIX}.pdf-text", "dead": DEAD,
                              "thumbnail": "", "xml_doc": "", "html_teixml": "", "grobid": ""},
             "kafka.properties": [f"consumer.session.timeout.ms={schedule.SESSION_S * 1000}", "consumer.heartbeat.interval.ms=1000"],
-            "postgres.dsn": dsn, "warc.prefix": "STORM", "warc.max_bytes": 4_000_000,
+            "postgres.dsn": dsn, "store.dir": str(self.folder / "kept"), "warc.prefix": "STORM", "warc.max_bytes": 4_000_000,
             "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)",
             "fetch.connect_to": self.web.connect_to(), "fetch.allow_address": ["127.0.0.0/8"],
             "gate.robots": "ignore", "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.address_concurrency": 0,

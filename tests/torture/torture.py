@@ -20,12 +20,13 @@ REQUESTS = 6  # for each point
 PATIENCE_S = 90
 # Where a step becomes durable, or is about to: the process dies before or after it.
 KILLS = [f"{call} {how}{where}" for how in ("KILL", "KILL_AFTER") for call, where in (
-    ("pwrite", " path={warc}"), ("fdatasync", " path={warc}"), ("fsync", " path={warc}"), ("renameat2", ""), ("ftruncate", " path={warc}"),
+    ("pwrite", " path={warc}"), ("fdatasync", " path={warc}"), ("fsync", " path={warc}"), ("renameat2", ""), ("write", " path={kept}"), ("fsync", " path={kept}"), ("ftruncate", " path={warc}"),
     ("PQsendQuery", ""), ("PQsendQueryPrepared", ""), ("PQsendQueryParams", ""), ("PQputCopyEnd", ""), ("rd_kafka_produceva", ""),
     ("rd_kafka_commit_queue", ""), ("rd_kafka_begin_transaction", ""), ("rd_kafka_send_offsets_to_transaction", ""),
     ("rd_kafka_commit_transaction", ""))]
 # What may fail without anybody's death.
-FAILURES = [f"{call} {error} path={{warc}}" for call in ("pwrite", "fdatasync", "fsync", "ftruncate") for error in ("EIO", "ENOSPC")]
+FAILURES = [f"{call} {error} path={{{folder}}}" for folder, calls in (
+    ("warc", ("pwrite", "fdatasync", "fsync", "ftruncate")), ("kept", ("write", "fsync"))) for call in calls for error in ("EIO", "ENOSPC")]
 
 
 class Torture:
@@ -105,7 +106,7 @@ def main():
         torture = Torture(storm, lambda text: print(text, file=sys.stderr, flush=True))
         for rule in KILLS + FAILURES:
             if args.only in rule:
-                torture.rule(rule.format(warc=folder / "w1" / "warc"), args.most)
+                torture.rule(rule.format(warc=folder / "w1" / "warc", kept=folder / "kept"), args.most)
         torture.finish()
         storm.seconds = time.monotonic() - started
         findings = storm.settle()

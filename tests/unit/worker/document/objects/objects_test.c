@@ -282,7 +282,8 @@ static void an_object_is_put_under_its_name_with_a_signature_of_its_content(void
 	assert_non_null(
 		strstr(world.head, "Authorization: AWS4-HMAC-SHA256 Credential=AKEXAMPLE/"));
 	assert_non_null(strstr(world.head, "/us-east-1/s3/aws4_request"));
-	assert_non_null(strstr(world.head, "x-amz-content-sha256;x-amz-date"));
+	assert_non_null(strstr(
+		world.head, "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date,"));
 	assert_null(strstr(world.head, "secret"));
 	assert_true(world.digest_good);
 	assert_string_equal(world.body, "words");
