@@ -20,7 +20,7 @@ _ingestctl()
 		return
 		;;
 	--what)
-		mapfile -t COMPREPLY < <(compgen -W 'text thumbnail html xml' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'text thumbnail html xml grobid scrape' -- "$cur")
 		return
 		;;
 	--lane)

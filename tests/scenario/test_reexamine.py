@@ -12,6 +12,7 @@ import time
 import pytest
 from makepdf import make_pdf
 from server import Reply
+from servers.grobid import Answer, Grobid, tei
 from servers.worker import write_config
 
 HOST = "again.test.example"
@@ -343,3 +344,127 @@ def test_memory_does_not_grow_with_the_number_of_documents(documents, reexamine,
 
     small, large = peak(3000), peak(30000)
     assert large < small + 30_000, (small, large)
+
+
+def test_objects_come_back(documents, reexamine, derived, settings, consume, tmp_path, sql):
+    topic = derived("thumbnail")["thumbnail"]
+    settings["store.dir"] = str(tmp_path / "objects")
+    digests = sorted(one["file_meta"]["sha1hex"] for one in documents(3).values())
+
+    def objects():
+        return {str(path.relative_to(settings["store.dir"])): path.read_bytes()
+                for path in pathlib.Path(settings["store.dir"]).rglob("*") if path.is_file()}
+
+    def paths(folder, extension):
+        return {f"{folder}/{sha1[:2]}/{sha1[2:4]}/{sha1}{extension}" for sha1 in digests}
+    before = objects()
+    texts, pictures = paths("text", ".txt"), paths("pdf", ".180px.jpg")
+    assert before.keys() == texts | pictures
+    first = {message.key(): message.value() for message in messages(consume, topic, 3)}
+    for path in before:
+        pathlib.Path(settings["store.dir"], path).unlink()
+    sql("UPDATE pdf_meta SET has_page0_thumbnail = false")
+
+    code, lines, err = reexamine("--what", "thumbnail", "--missing")
+    assert (code, lines[-1]["examined"]) == (0, 3), (lines, err)
+    assert objects() == {path: before[path] for path in pictures}
+    found = messages(consume, topic, 6)
+    assert all(message.value() == first[message.key()] for message in found)
+    assert sql("SELECT count(*) AS n FROM pdf_meta WHERE has_page0_thumbnail") == [{"n": 3}]
+    code, lines, err = reexamine("--what", "text")
+    assert code == 0 and objects() == before, (lines, err)
+
+
+def test_grobid_catches_up(documents, reexamine, derived, sql, consume, settings):
+    """The worker has met a GROBID that was away; afterwards its facts are there as if it had not been."""
+    topic = derived("grobid")["grobid"]
+    with Grobid() as server:
+        url = server.url
+    found = documents(4, {"grobid.url": url})  # nobody listens there any more
+    assert {one["grobid"]["status"] for one in found.values()} == {"error-connect"}
+    digests = {one["file_meta"]["sha1hex"] for one in found.values()}
+    facts = rows(sql, "pdf_meta")
+    sql("DELETE FROM grobid WHERE sha1hex = %s", min(digests))
+    code, lines, err = reexamine("--what", "grobid")
+    assert code == 2 and "grobid.url" in err
+
+    with Grobid() as server:
+        server.say(tei("On Tides"))
+        settings["grobid.url"] = server.url
+        code, lines, err = reexamine("--what", "grobid", "--limit", "3")
+        assert (code, lines[-1]["examined"]) == (0, 3), (lines, err)
+        assert len(sql("SELECT * FROM grobid WHERE status_code = 200")) == 3
+        code, lines, err = reexamine("--what", "grobid")
+        assert (code, lines[-1]["examined"]) == (0, 1), (lines, err)
+        code, lines, err = reexamine("--what", "grobid")
+        assert (code, lines[-1]["examined"]) == (0, 0), (lines, err)
+        assert {call.sha1hex for call in server.calls} == digests and len(server.calls) == 4
+        code, lines, err = reexamine("--what", "grobid", "--all", "--dry-run")
+        assert (code, lines[-1]["examined"]) == (0, 4), (lines, err)
+    found = rows(sql, "grobid")
+    assert {row["sha1hex"] for row in found} == digests
+    assert {(row["status"], row["status_code"], row["grobid_version"]) for row in found} == {("success", 200, "0.7.2")}
+    assert {row["metadata"]["biblio"]["title"] for row in found} == {"On Tides"}
+    assert rows(sql, "pdf_meta") == facts
+    good = [message for message in map(lambda one: json.loads(one.value()), consume(topic, 8, settle=1.0)) if message["status"] == "success"]
+    assert {message["key"] for message in good} == digests and len(good) == 4
+    assert all(message["tei_xml"] == tei("On Tides").decode() for message in good)
+
+
+def test_a_grobid_that_is_away_is_waited_for(documents, reexamine, sql, settings):
+    documents(2)
+    with Grobid() as server:
+        url = server.url
+    settings["grobid.url"] = url
+    process = reexamine.start("--what", "grobid")
+    lines = [process.stderr.readline()]
+    while "waiting for GROBID" not in lines[-1]:
+        assert lines[-1], lines
+        lines.append(process.stderr.readline())
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 4, err
+    summary = json.loads(out.splitlines()[-1])
+    assert (summary["examined"], summary["skipped"], summary["done_upto"]) == (0, 0, "")
+    assert sql("SELECT * FROM grobid") == []
+
+
+PAGE = b"<!doctype html><title>Tides</title><p>They rise.</p>"
+
+
+def test_scrape_tells_what_other_rules_would_do(web, worker, submit, results, reexamine, sql, settings, tmp_path):
+    """Three pages: one led nowhere and would now, one led on and would no more, one stays as it was."""
+    web.route(HOST, "/download/1", lambda _: Reply(200, pdf(1), type="application/pdf"))
+    web.route(HOST, "/article/1", lambda _: Reply(200, PAGE + b"<a class=get href='/download/1'>Full text</a>"))
+    web.route("other.test.example", "/article/2", lambda _: Reply(200, PAGE + b"<a class=fetch href='/download/2'>Full text</a>"))
+    web.route("other.test.example", "/download/2", lambda _: Reply(200, pdf(2), type="application/pdf"))
+    web.route("third.test.example", "/article/3", lambda _: Reply(200, PAGE + b"<meta name=citation_pdf_url content='/3.pdf'>"))
+    web.route("third.test.example", "/3.pdf", lambda _: Reply(200, pdf(3), type="application/pdf"))
+
+    def rules(name, selector):
+        folder = tmp_path / f"rules-{name}"
+        folder.mkdir()
+        (folder / "links.yaml").write_text(json.dumps({"pdf": [{"technique": name, "selector": selector, "source": "the test"}]}))
+        return str(folder)
+    starts = {1: f"http://{HOST}/article/1", 2: "http://other.test.example/article/2", 3: "http://third.test.example/article/3"}
+    submit([{"ingest_type": "pdf", "base_url": url, "link_source": "doi", "link_source_id": f"10.5555/{number}"}
+            for number, url in starts.items()])
+    with worker({"rules.dir": rules("old-link", "a.fetch")}):
+        found = {one["request"]["base_url"]: one["status"] for one in results(3)}
+    assert found == {starts[1]: "no-pdf-link", starts[2]: "success", starts[3]: "success"}
+    before = rows(sql, "ingest_file_result"), rows(sql, "pdf_meta")
+    code, lines, err = reexamine("--what", "scrape", overrides={"rules.dir": rules("new-link", "a.get")})
+    assert code == 0, (lines, err)
+    told = {line["url"]: line for line in lines[:-1]}
+    assert told.keys() == {starts[1], starts[2]}, lines
+    assert told[starts[1]]["change"] == "gained" and told[starts[1]]["then"] == {"hit": False, "status": "no-pdf-link"}
+    assert told[starts[1]]["now"] == {"link": f"http://{HOST}/download/1"}
+    assert told[starts[2]]["change"] == "lost" and told[starts[2]]["now"] == {"status": "no-pdf-link"}
+    differences = lines[-1]["differences"]
+    assert {name: differences[name] for name in ("same", "gained", "lost", "changed")} == {"same": 1, "gained": 1, "lost": 1, "changed": 0}
+    assert [(one["rule"], one["gained"], one["lost"]) for one in differences["by_rule"]][:2] == [("(none)", 0, 1), ("links.yaml pdf/new-link", 1, 0)]
+    assert {one["host"] for one in differences["by_host"]} == {HOST, "other.test.example", "third.test.example"}
+    code, lines, err = reexamine("--what", "scrape", "--where", "status = 'no-pdf-link'",
+                                 overrides={"rules.dir": rules("again", "a.get")})
+    assert (code, lines[-1]["examined"]) == (0, 1), (lines, err)
+    assert (rows(sql, "ingest_file_result"), rows(sql, "pdf_meta")) == before

@@ -24,6 +24,7 @@
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/reexamine_checkpoint.h"
+#include "worker/ctl/reexamine_compare.h"
 #include "worker/ctl/reexamine_progress.h"
 #include "worker/ctl/reexamine_work.h"
 
@@ -32,19 +33,44 @@
 #define MAX_SLICES 1000000
 #define CHECKPOINT_MS 1000
 
+#define PDFS                                                                                       \
+	.types = {ING_INGEST_PDF, ING_INGEST_COMPONENT}, .type_count = 2,                          \
+	.mimetype = "application/pdf"
+
 static const struct ing_reexamine_what whats[] = {
-	{"text", {ING_INGEST_PDF, ING_INGEST_COMPONENT}, 2, "application/pdf",
-		1u << ING_DERIVED_PDF_TEXT, "pdf_status IS DISTINCT FROM 'success'"},
-	{"thumbnail", {ING_INGEST_PDF, ING_INGEST_COMPONENT}, 2, "application/pdf",
-		1u << ING_DERIVED_THUMBNAIL, "has_page0_thumbnail IS NOT TRUE"},
-	{"html", {ING_INGEST_HTML}, 1, NULL, 1u << ING_DERIVED_HTML_TEI,
-		"html_status IS DISTINCT FROM 'success'"},
-	{"xml", {ING_INGEST_XML}, 1, NULL, 1u << ING_DERIVED_JATS, NULL},
+	{.name = "text",
+		PDFS,
+		.derived = 1u << ING_DERIVED_PDF_TEXT,
+		.missing = "pdf_status IS DISTINCT FROM 'success'"},
+	{.name = "thumbnail",
+		PDFS,
+		.derived = 1u << ING_DERIVED_THUMBNAIL,
+		.missing = "has_page0_thumbnail IS NOT TRUE"},
+	{.name = "html",
+		.types = {ING_INGEST_HTML},
+		.type_count = 1,
+		.derived = 1u << ING_DERIVED_HTML_TEI,
+		.missing = "html_status IS DISTINCT FROM 'success'"},
+	{.name = "xml",
+		.types = {ING_INGEST_XML},
+		.type_count = 1,
+		.derived = 1u << ING_DERIVED_JATS},
+	{.name = "grobid",
+		PDFS,
+		.grobid = true,
+		.derived = 1u << ING_DERIVED_GROBID_TEI,
+		.missing =
+			"(grobid_status_code = 200 AND coalesce(grobid_status, 'success') = 'success')"
+			" IS NOT TRUE"},
+	{.name = "scrape",
+		.pages = true,
+		.types = {ING_INGEST_PDF, ING_INGEST_HTML, ING_INGEST_XML, ING_INGEST_COMPONENT},
+		.type_count = 4},
 };
 
 struct command {
 	const char *what, *checkpoint;
-	bool missing;
+	bool missing, all;
 	const char *dirs[MAX_DIRS + 1];
 	size_t dir_count, where_count;
 	struct ing_conf *conf;
@@ -95,6 +121,8 @@ static void print_summary(const struct command *c)
 	ing_json_set_count(o, "examined", n->examined);
 	ing_json_set_count(o, "skipped", n->skipped);
 	ing_json_set_count(o, "bytes", n->bytes);
+	if (c->work.compare != NULL)
+		ing_json_set(o, "differences", ing_reexamine_compare_json(c->work.compare));
 	ing_json_set(o, "seconds", json_real((double)ms / 1000));
 	ing_json_set_text(o, "done_upto", c->work.done_upto);
 	ing_json_set(o, "finished", json_boolean(c->work.finished));
@@ -230,9 +258,13 @@ static void print_help(void)
 	     "         thumbnail  picture of the first page of PDFs, and facts\n"
 	     "         html       main text and facts of pages\n"
 	     "         xml        XML documents\n"
+	     "         grobid     what the GROBID server at grobid.url makes of PDFs; implies --missing\n"
+	     "         scrape     write nothing: compare what today's rules make of pages with what became\n"
+	     "                    of the requests that met them\n"
 	     "  --where CONDITION only documents for which this SQL condition holds, over the columns below;\n"
 	     "                    may be given several times: all must hold\n"
-	     "  --missing         only documents without a good row of it; not for xml\n"
+	     "  --missing         only documents without a good row of it; not for xml and scrape\n"
+	     "  --all             with grobid: documents with a good row, too\n"
 	     "  --slice K/N       the K-th of N parts, for several machines\n"
 	     "  --after SHA1      begin behind this digest\n"
 	     "  --limit N         end after N documents\n"
@@ -244,11 +276,15 @@ static void print_help(void)
 	     "Columns: sha1hex, ingest_type, base_url, url, host, datetime, http_status, updated, mimetype,\n"
 	     "contains, size_bytes, pdf_status, has_page0_thumbnail, page_count, word_count, pdf_version,\n"
 	     "pdf_updated, html_status, scope, has_teixml, html_word_count, html_updated, resources,\n"
-	     "grobid_status, grobid_status_code, grobid_version, grobid_updated. For example:\n"
+	     "grobid_status, grobid_status_code, grobid_version, grobid_updated. Of pages (scrape): sha1hex,\n"
+	     "url, host, datetime, mimetype, and of the request ingest_type, base_url, terminal_url, hit,\n"
+	     "status, updated. For example:\n"
 	     "  --where \"host LIKE '%.example.org'\" --where \"pdf_updated < '2026-01-01'\"\n"
 	     "\n"
 	     "Documents that cannot be read back, or are others than the tables say, are skipped: a JSON\n"
-	     "line each on stdout. The last line sums up. A condition is run in a read-only session.\n"
+	     "line each on stdout. So are differences of scrape: a page has \"gained\" a link or document,\n"
+	     "\"lost\" it, or the status is \"changed\". The last line sums up. Conditions are run in a read-only\n"
+	     "session.\n"
 	     "\n"
 	     "Exit status: 0 success, 1 documents were skipped, 2 usage or configuration, 3 environment,\n"
 	     "4 interrupted.");
@@ -270,6 +306,9 @@ static int take_option(struct command *c, int option)
 		return -1;
 	case 'm':
 		c->missing = true;
+		return -1;
+	case 'A':
+		c->all = true;
 		return -1;
 	case 's':
 		if (read_slice(optarg, t))
@@ -310,6 +349,7 @@ static int read_options(struct command *c, int argc, char **argv)
 		{"what", required_argument, NULL, 'w'},
 		{"where", required_argument, NULL, 'W'},
 		{"missing", no_argument, NULL, 'm'},
+		{"all", no_argument, NULL, 'A'},
 		{"slice", required_argument, NULL, 's'},
 		{"after", required_argument, NULL, 'a'},
 		{"limit", required_argument, NULL, 'l'},
@@ -342,6 +382,9 @@ static int settle_task(struct command *c)
 	if (t->what == NULL)
 		return ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "--what must be one of text, thumbnail, html, xml");
+	if (c->all && (!t->what->grobid || c->missing))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--all: only with --what grobid");
+	c->missing |= t->what->grobid && !c->all;
 	if (c->missing && t->what->missing == NULL)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB,
 			"--missing: the tables do not say which documents have no %s",
@@ -397,6 +440,8 @@ static int run(struct command *c)
 {
 	if (c->conf->postgres.dsn[0] == '\0')
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "postgres.dsn is not set");
+	if (c->task.what->grobid && c->conf->grobid.url == NULL)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "grobid.url is not set");
 	ing_log_init(ING_MIN(c->conf->log_level, ING_LOG_WARNING));
 	ing_descriptors_reserve();
 	int code = check_folders(c);

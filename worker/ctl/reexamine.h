@@ -9,12 +9,14 @@
 #include "worker/model/ingest_type.h"
 
 #define ING_REEXAMINE "reexamine"
-#define ING_REEXAMINE_MAX_TYPES 2
+#define ING_REEXAMINE_MAX_TYPES 4
 #define ING_REEXAMINE_MAX_WHERE 32
 
-/* A value of --what that looks into documents. */
+/* A value of --what. */
 struct ing_reexamine_what {
 	const char *name;
+	bool pages; /* not documents, but the pages that led, or did not lead, to them; nothing is written */
+	bool grobid;                                         /* GROBID reads them */
 	enum ing_ingest_type types[ING_REEXAMINE_MAX_TYPES]; /* whose documents */
 	size_t type_count;
 	const char *mimetype; /* of them; NULL: any */

@@ -16,7 +16,7 @@
 
 /* The message, if this kind has one. It is made of every kind, because facts and rows tell whether it could be;
  * what was not asked for is not sent. */
-static void add_derived(const struct ing_deliver *deliver, enum ing_derived_kind kind, bool wanted,
+static void add_message(const struct ing_deliver *deliver, enum ing_derived_kind kind, bool wanted,
 	json_t *source, const struct ing_artifact_facts *facts, struct ing_artifact *a,
 	struct ing_delivery *delivery)
 {
@@ -54,9 +54,13 @@ struct ing_delivery *ing_reexamine_delivery(const struct ing_deliver *deliver,
 	json_t *source = ing_row_cdx_json(of_hit, d->http_status);
 	delivery->name = ing_arena_strdup(&delivery->ar, d->url);
 	for (unsigned i = 0; i < ING_DERIVED_ && facts != NULL; i++)
-		add_derived(deliver, (enum ing_derived_kind)i, (what->derived & 1u << i) != 0,
+		add_message(deliver, (enum ing_derived_kind)i, (what->derived & 1u << i) != 0,
 			source, facts, a, delivery);
 	json_decref(source);
+	for (unsigned i = 0; i < ING_DERIVED_ && ing_deliver_wants_objects(deliver); i++)
+		if ((what->derived & 1u << i) != 0 && a->derived[i].data != NULL)
+			ing_delivery_add_object(delivery, (enum ing_derived_kind)i, a->file.sha1hex,
+				&a->derived[i]);
 	add_rows(d, a, delivery);
 	return delivery;
 }

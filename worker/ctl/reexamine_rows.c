@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A page: the next PAGE_ROWS hits by digest bound the keys; of the documents within, those that the
- * conditions want come back, with the rows of cdx that have their bytes.
+ * The next PAGE_ROWS rows by digest bound the keys; of the documents within, those that the conditions want
+ * come back, with the rows of cdx that have their bytes.
  */
 #include "worker/ctl/reexamine_rows.h"
 
@@ -46,7 +46,7 @@ struct ing_reexamine_rows {
 /* What conditions may speak of: a row for each hit. The names are documented in ingestctl(1). */
 static const char columns_sql[] =
 	"SELECT r.terminal_sha1hex AS sha1hex, r.ingest_type, r.base_url, r.terminal_url AS url,"
-	" r.terminal_dt AS datetime, r.terminal_status_code AS http_status, r.updated,"
+	" r.terminal_dt AS datetime, r.terminal_status_code AS http_status, r.updated, r.hit, r.status,"
 	" lower(substring(r.terminal_url FROM '^[a-z]+://([^/:?#]+)')) AS host,"
 	" f.mimetype, f.contains, f.size_bytes,"
 	" p.status AS pdf_status, p.has_page0_thumbnail, p.page_count, p.word_count,"
@@ -63,6 +63,21 @@ static const char columns_sql[] =
 	" WHERE r.hit AND r.ingest_type = ANY ($3::text[])"
 	" AND r.terminal_sha1hex > $1 AND r.terminal_sha1hex <= w.upto";
 
+/* The same for pages. */
+#define PAGE_COLUMNS                                                                               \
+	"SELECT c.sha1hex, r.ingest_type, r.base_url, c.url, c.datetime,"                          \
+	" 200 AS http_status, r.updated, r.hit, r.status,"                                         \
+	" lower(substring(c.url FROM '^[a-z]+://([^/:?#]+)')) AS host, c.mimetype,"                \
+	" r.terminal_url, NULL::jsonb AS resources FROM cdx c JOIN ingest_file_result r ON "
+#define PAGE_BOUNDS                                                                                \
+	" AND r.ingest_type = ANY ($3::text[]) AND c.sha1hex > $1 AND c.sha1hex <= w.upto"         \
+	" AND (c.mimetype LIKE '%html%' OR c.mimetype LIKE '%/xml%' OR c.mimetype = 'warc/revisit')"
+static const char page_columns_sql[] = PAGE_COLUMNS
+	"r.terminal_url = c.url AND r.terminal_dt = c.datetime"
+	" AND (NOT r.hit OR r.ingest_type = 'html')" PAGE_BOUNDS " UNION ALL " PAGE_COLUMNS
+	"r.base_url = c.url AND r.hit AND r.ingest_type <> 'html' AND r.terminal_url <> c.url"
+	" AND r.terminal_dt >= c.datetime" PAGE_BOUNDS;
+
 /* $1, $2: bounds of the keys; $3: types; $4: the media type or NULL; $5: rows. A record that refers to another
  * has no bytes: that one may be under another digest in the table, since nobody had looked into it then. */
 static const char captures_sql[] =
@@ -74,30 +89,36 @@ static const char captures_sql[] =
 	" WHERE u.mimetype IS DISTINCT FROM 'warc/revisit' AND u.warc_path IS NOT NULL"
 	" ORDER BY own DESC, u.datetime DESC, u.url LIMIT 3";
 
+/* Of the rows in the order of their keys, those up to where a page ends. */
+static const char *window_sql(const struct ing_reexamine_rows_conf *conf)
+{
+	return conf->pages ? "SELECT sha1hex AS key FROM cdx WHERE sha1hex > $1 AND sha1hex < $2"
+			   : "SELECT terminal_sha1hex AS key FROM ingest_file_result"
+			     " WHERE terminal_sha1hex > $1 AND terminal_sha1hex < $2";
+}
+
 static void build_sql(const struct ing_reexamine_rows_conf *conf, struct ing_buf *sql)
 {
-	ing_buf_add_str(sql,
+	const char *each = conf->pages ? "v.sha1hex, v.ingest_type" : "v.sha1hex";
+	ing_buf_printf(sql,
 		"SELECT w.upto, d.sha1hex, d.ingest_type, d.base_url, d.url, d.http_status, d.resources,"
+		" d.host, d.hit, d.status,"
 		" t.datetime, t.sha1hex, t.cdx_sha1hex, t.mimetype, t.warc_path, t.warc_csize,"
 		" t.warc_offset, c.url, c.datetime, c.sha1hex, c.cdx_sha1hex, c.mimetype, c.warc_path,"
 		" c.warc_csize, c.warc_offset"
-		" FROM (SELECT max(k.sha1hex) AS upto FROM"
-		" (SELECT terminal_sha1hex AS sha1hex FROM ingest_file_result"
-		" WHERE terminal_sha1hex > $1 AND terminal_sha1hex < $2"
-		" ORDER BY terminal_sha1hex LIMIT $5::int) k) w"
-		" LEFT JOIN LATERAL (SELECT DISTINCT ON (v.sha1hex) v.* FROM (");
-	ing_buf_add_str(sql, columns_sql);
-	ing_buf_add_str(
-		sql, ") v WHERE ($4::text IS NULL OR v.mimetype IS NULL OR v.mimetype = $4)");
+		" FROM (SELECT max(k.key) AS upto FROM (%s ORDER BY key LIMIT $5::int) k) w"
+		" LEFT JOIN LATERAL (SELECT DISTINCT ON (%s) v.* FROM (%s) v"
+		" WHERE ($4::text IS NULL OR v.mimetype IS NULL OR v.mimetype = $4)",
+		window_sql(conf), each, conf->pages ? page_columns_sql : columns_sql);
 	/* A comment in a condition ends with its line. */
 	for (const char *const *where = conf->where; *where != NULL; where++)
 		ing_buf_printf(sql, " AND (%s\n)", *where);
 	ing_buf_printf(sql,
-		" ORDER BY v.sha1hex, v.updated DESC, v.base_url) d ON true"
+		" ORDER BY %s, v.updated DESC, v.base_url) d ON true"
 		" LEFT JOIN cdx t ON t.url = d.url AND t.datetime = d.datetime"
 		" LEFT JOIN LATERAL (%s) c ON d.sha1hex IS NOT NULL"
-		" ORDER BY d.sha1hex, c.own DESC, c.datetime DESC, c.url",
-		captures_sql);
+		" ORDER BY d.sha1hex, d.ingest_type, c.own DESC, c.datetime DESC, c.url",
+		each, captures_sql);
 }
 
 /* --- rows --- */
@@ -143,6 +164,9 @@ static struct ing_reexamine_document *read_document(const char *const *values)
 	d->url = read_text(&r);
 	d->http_status = (int)ing_pg_int64(*r.at++);
 	d->resources_json = read_text(&r);
+	d->host = read_text(&r);
+	d->hit = **r.at++ == 't';
+	d->status = read_text(&r);
 	d->terminal.url = d->url;
 	read_place(&r, &d->terminal);
 	return d;
@@ -160,7 +184,7 @@ static void read_capture(struct ing_reexamine_document *d, const char *const *va
 		d->url = cdx->url;
 }
 
-#define DOCUMENT_COLUMNS 13 /* behind upto */
+#define DOCUMENT_COLUMNS 16 /* behind upto */
 
 static void take_row(void *ctx, const char *const *values, int count)
 {
@@ -171,7 +195,8 @@ static void take_row(void *ctx, const char *const *values, int count)
 	if (values[1] == NULL)
 		return;
 	struct ing_reexamine_document *last = p->documents != NULL ? p->documents->prev : NULL;
-	if (last == NULL || strcmp(last->sha1hex, values[1]) != 0) {
+	if (last == NULL || strcmp(last->sha1hex, values[1]) != 0 ||
+		strcmp(ing_ingest_type_name(last->type), values[2]) != 0) {
 		last = read_document(values + 1);
 		DL_APPEND(p->documents, last);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * reexamine_rows.h - the documents of the tables in the order of their SHA-1, a page at a time.
+ * reexamine_rows.h - the documents of the tables, or the web pages that led to them, in the order of their
+ * SHA-1, so many rows at a time.
  *
  * Owns: a database thread (common/data/pg_thread.h), which only reads. A page looks at a bounded number
  * of rows, whatever the operator's condition leaves of them, so that no statement is long and none holds
@@ -21,15 +22,19 @@ struct ing_reexamine_rows;
 /* Where a document's bytes may be read; the best first. */
 #define ING_REEXAMINE_CAPTURES 3
 
-/* A document, with the newest hit that has led to it. Strings are in the arena. */
+/* A document, with the newest hit that has led to it; or a page, with the newest request of a type that
+ * has met it. Strings are in the arena. */
 struct ing_reexamine_document {
 	struct ing_reexamine_document *prev, *next;
 	struct ing_arena ar;
 	const char *sha1hex;
 	enum ing_ingest_type type;
-	const char *base_url,
-		*url;    /* url: of the hit's capture, or of another, if that is not known */
-	int http_status; /* 0: not known */
+	const char *base_url;
+	const char *url;  /* of the capture, or of another, if that is not known */
+	const char *host; /* of it; or NULL */
+	bool hit;
+	const char *status;          /* of the request */
+	int http_status;             /* 0: not known */
 	const char *resources_json;  /* as html_meta has them; or NULL */
 	struct ing_row_cdx terminal; /* of the hit; sha1hex NULL: it has no row */
 	struct ing_row_cdx captures[ING_REEXAMINE_CAPTURES];
@@ -39,9 +44,10 @@ void ing_reexamine_document_free(struct ing_reexamine_document *d);
 
 struct ing_reexamine_rows_conf {
 	struct ing_postgres_settings postgres;
-	const enum ing_ingest_type *types; /* whose hits are looked at */
+	bool pages; /* with failures that ended at them, html hits, and hits that began at them */
+	const enum ing_ingest_type *types; /* of the requests */
 	size_t type_count;
-	const char *mimetype;     /* of the documents; NULL: any */
+	const char *mimetype;     /* of documents; NULL: any */
 	const char *const *where; /* SQL conditions, all of which must hold; NULL-terminated */
 	const char *to;           /* digests less than this one */
 };

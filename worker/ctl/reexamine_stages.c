@@ -12,6 +12,8 @@
 #include "worker/conf/conf.h"
 #include "worker/conf/paths.h"
 #include "worker/deliver/deliver.h"
+#include "worker/document/grobid/grobid.h"
+#include "worker/document/objects/objects.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"
 #include "worker/store/store.h"
@@ -69,17 +71,31 @@ static int open_writers(struct ing_reexamine_stages *s, const struct ing_conf *c
 		rc = open_emit(s, conf, on_fatal, ctx, err);
 	if (rc != 0)
 		return rc;
+	if (ing_objects_wanted(&conf->objects))
+		rc = ing_objects_new(&s->loop, &conf->objects, conf->fetch.user_agent,
+			conf->instance, &s->objects, err);
+	if (rc != 0)
+		return rc;
 	s->deliver = ing_deliver_new(conf->kafka.max_message_bytes);
 	ing_deliver_wire(s->deliver,
-		&(struct ing_deliver_stages){.store = s->store, .emit = s->emit, .ctx = ctx});
+		&(struct ing_deliver_stages){
+			.store = s->store, .emit = s->emit, .objects = s->objects, .ctx = ctx});
 	return 0;
+}
+
+static int open_grobid(
+	struct ing_reexamine_stages *s, const struct ing_conf *conf, struct ing_error *err)
+{
+	const struct ing_grobid_conf grobid = {
+		.settings = conf->grobid, .user_agent = conf->fetch.user_agent, .pool = s->pool};
+	return ing_grobid_new(&s->loop, &grobid, &s->grobid, err);
 }
 
 /* ------------------------------------------------------------------------------------------ */
 
 int ing_reexamine_stages_open(struct ing_reexamine_stages *s, const struct ing_conf *conf,
-	bool writes, void (*on_fatal)(void *ctx, const struct ing_error *err), void *ctx,
-	struct ing_error *err)
+	const struct ing_reexamine_parts *parts,
+	void (*on_fatal)(void *ctx, const struct ing_error *err), void *ctx, struct ing_error *err)
 {
 	*s = (struct ing_reexamine_stages){.rules.fd = -1, .null_fd = -1};
 	int rc = uv_loop_init(&s->loop);
@@ -87,17 +103,21 @@ int ing_reexamine_stages_open(struct ing_reexamine_stages *s, const struct ing_c
 		return ing_error_set(err, ING_FAIL_SYSTEM, "loop: %s", uv_strerror(rc));
 	s->has_loop = true;
 	rc = open_rules(s, conf, err);
-	if (rc == 0 && writes)
+	if (rc == 0 && parts->writes)
 		rc = open_writers(s, conf, on_fatal, ctx, err);
-	return rc == 0 ? open_pool(s, conf, err) : rc;
+	if (rc == 0)
+		rc = open_pool(s, conf, err);
+	return rc == 0 && parts->grobid ? open_grobid(s, conf, err) : rc;
 }
 
 void ing_reexamine_stages_close(struct ing_reexamine_stages *s)
 {
 	if (!s->has_loop)
 		return;
+	ing_grobid_free(ING_TAKE(s->grobid));
 	ing_pool_free(ING_TAKE(s->pool));
 	ing_deliver_free(ING_TAKE(s->deliver));
+	ing_objects_free(ING_TAKE(s->objects));
 	ing_emit_free(ING_TAKE(s->emit));
 	ing_store_free(ING_TAKE(s->store));
 	uv_run(&s->loop, UV_RUN_DEFAULT);

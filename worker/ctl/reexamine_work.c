@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An item's way: waiting -> reading (a thread of libuv) -> examining (the pool) -> delivering -> finished.
- * Everything but the reading is the loop's.
+ * Which documents are begun when, and when all of it ends. Their way is reexamine_item.c's.
  */
 #include "worker/ctl/reexamine_work.h"
 
@@ -13,19 +12,14 @@
 #include <utlist.h>
 
 #include "common/base/clock.h"
-#include "common/data/base32.h"
-#include "common/data/decode.h"
-#include "worker/artifact/artifact.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
-#include "worker/ctl/reexamine_deliver.h"
-#include "worker/ctl/reexamine_read.h"
+#include "worker/ctl/reexamine_compare.h"
+#include "worker/ctl/reexamine_priv.h"
 #include "worker/deliver/deliver.h"
-#include "worker/examine/pool.h"
-#include "worker/job/body_check.h"
 
-#define ITEM_MAGIC 0x5245584du
 #define TICK_MS 100
+#define WAKE_MS 1000
 /* Rows known ahead: more are asked for when fewer wait. */
 #define AHEAD 200
 /* Not yet written, at most: enough for the batches of the store. */
@@ -34,250 +28,22 @@
 /* Read while the examiners are busy. */
 #define READ_AHEAD 2
 
-struct ing_reexamine_item {
-	unsigned magic;
-	struct ing_reexamine_item *prev, *next;
-	struct ing_reexamine_work *work;
-	char key[41];
-	struct ing_reexamine_document *document; /* NULL: finished */
-	size_t capture;                          /* of document->captures: the one that is read */
-	uv_work_t reading;
-	struct ing_reexamine_body body;
-	size_t body_bytes; /* as counted */
-	int rc;            /* of reading */
-	struct ing_error err;
-};
-
 static void pump(struct ing_reexamine_work *w);
-static void begin_reading(struct ing_reexamine_item *item);
-static void examine(struct ing_reexamine_item *item);
-
-static const struct ing_row_cdx *capture_of(const struct ing_reexamine_item *item)
-{
-	return &item->document->captures[item->capture];
-}
-
-/* --- the end of an item --- */
 
 /* What is finished without a gap is forgotten. */
 static void advance(struct ing_reexamine_work *w)
 {
 	while (w->items != NULL && w->items->document == NULL) {
 		struct ing_reexamine_item *item = w->items;
-		memcpy(w->done_upto, item->key, sizeof(w->done_upto));
 		DL_DELETE(w->items, item);
+		/* A page is there once for each type of request. */
+		if (w->items == NULL || strcmp(w->items->key, item->key) != 0)
+			memcpy(w->done_upto, item->key, sizeof(w->done_upto));
 		w->item_count--;
-		item->magic = 0;
-		free(item);
+		ing_reexamine_item_free(item);
 	}
 	if (w->items == NULL)
 		memcpy(w->done_upto, w->scanned_upto, sizeof(w->done_upto));
-}
-
-static void release_body(struct ing_reexamine_item *item)
-{
-	ing_reexamine_body_done(&item->body);
-	item->work->bodies_bytes -= item->body_bytes;
-	item->body_bytes = 0;
-}
-
-static void finish_item(struct ing_reexamine_item *item)
-{
-	struct ing_reexamine_work *w = item->work;
-	release_body(item);
-	ing_reexamine_document_free(ING_TAKE(item->document));
-	w->running--;
-	advance(w);
-	pump(w);
-}
-
-static void report(const struct ing_reexamine_item *item, const char *name, const char *words,
-	bool read_elsewhere)
-{
-	const struct ing_reexamine_work *w = item->work;
-	const struct ing_reexamine_problem problem = {name, words,
-		item->capture < item->document->capture_count ? capture_of(item) : NULL,
-		read_elsewhere};
-	w->on_problem(w->ctx, item->document, &problem);
-}
-
-static void skip(struct ing_reexamine_item *item, const char *name, const char *words)
-{
-	item->work->counts.skipped++;
-	report(item, name, words, false);
-	finish_item(item);
-}
-
-/* --- writing --- */
-
-static void on_delivered(void *ctx, const struct ing_delivery *delivery)
-{
-	struct ing_reexamine_item *item;
-	ING_CAST_OBJ(item, ctx, ITEM_MAGIC);
-	(void)delivery;
-	finish_item(item);
-}
-
-static void write_document(struct ing_reexamine_item *item, struct ing_artifact *a)
-{
-	struct ing_reexamine_work *w = item->work;
-	w->counts.examined++;
-	w->counts.bytes += item->body.bytes;
-	release_body(item);
-	if (w->stages.deliver == NULL) {
-		finish_item(item);
-		return;
-	}
-	struct ing_delivery *delivery = ing_reexamine_delivery(
-		w->stages.deliver, w->task->what, item->document, capture_of(item), a);
-	delivery->done = on_delivered;
-	delivery->ctx = item;
-	if (!ing_deliver_put(w->stages.deliver, &delivery))
-		finish_item(item);
-}
-
-/* --- looking into it --- */
-
-/* What the examiner says about the file is compared with what the body is known to be. */
-static bool is_contradicted(const struct ing_reexamine_item *item, const struct ing_findings *f)
-{
-	const struct ing_reexamine_body *b = &item->body;
-	if (f->exam != ING_EXAM_OK)
-		return false;
-	if (f->file.decoded)
-		return f->file.size_bytes > item->work->conf->fetch.max_body_bytes ||
-		       (!ing_decode_needed(b->content_encoding) && !b->gzip);
-	return ing_decode_needed(b->content_encoding) || f->file.size_bytes != b->bytes;
-}
-
-/* The digests of a body as sent are ours. */
-static void settle(const struct ing_reexamine_body *b, struct ing_file_meta *file)
-{
-	if (file->decoded)
-		return;
-	ing_hex_encode(b->digests.md5, sizeof(b->digests.md5), file->md5hex);
-	ing_hex_encode(b->digests.sha1, sizeof(b->digests.sha1), file->sha1hex);
-	ing_hex_encode(b->digests.sha256, sizeof(b->digests.sha256), file->sha256hex);
-}
-
-static void judge(struct ing_reexamine_item *item, struct ing_findings *f)
-{
-	const struct ing_reexamine_document *d = item->document;
-	const struct ing_artifact_type *type = ing_artifact_type(d->type);
-	struct ing_artifact a = {0};
-	if (is_contradicted(item, f)) {
-		ing_pool_count_false_reply(item->work->stages.pool);
-		skip(item, "parse-crash", ing_body_check_detail);
-		return;
-	}
-	if (f->exam != ING_EXAM_OK) {
-		skip(item, ing_status_slug(ing_exam_status(f->exam)), f->detail);
-		return;
-	}
-	settle(&item->body, &f->file);
-	if (strcmp(f->file.sha1hex, d->sha1hex) != 0) {
-		skip(item, "digest-differs", f->file.sha1hex);
-		return;
-	}
-	if (!ing_artifact_accepts(type, f->file.mimetype)) {
-		skip(item, "wrong-mimetype", f->file.mimetype);
-		return;
-	}
-	ing_artifact_keep(&a, type, f);
-	write_document(item, &a);
-	ing_artifact_done(&a);
-}
-
-static void on_examined(void *ctx, struct ing_findings *f)
-{
-	struct ing_reexamine_item *item;
-	ING_CAST_OBJ(item, ctx, ITEM_MAGIC);
-	if (f->exam == ING_EXAM_NOT_STARTED)
-		examine(item);
-	else
-		judge(item, f);
-	ing_findings_done(f);
-}
-
-static void examine(struct ing_reexamine_item *item)
-{
-	static const struct ing_pool_user user = {.done = on_examined};
-	struct ing_reexamine_work *w = item->work;
-	const struct ing_conf *conf = w->conf;
-	const struct ing_reexamine_body *b = &item->body;
-	const struct ing_exam_request q = {
-		.url = item->document->url,
-		.content_type = b->content_type,
-		.content_encoding = b->content_encoding,
-		.want = ing_artifact_type(item->document->type)->want,
-		.max_body_bytes = conf->fetch.max_body_bytes,
-		.max_ratio = conf->job.max_ratio,
-		.max_scrape_bytes = conf->job.max_scrape_bytes,
-	};
-	ing_pool_submit(w->stages.pool, &q, b->fd, b->bytes, &user, item);
-}
-
-/* --- reading --- */
-
-/* On a thread of libuv. */
-static void read_body(uv_work_t *work)
-{
-	struct ing_reexamine_item *item = work->data;
-	const struct ing_reexamine_work *w = item->work;
-	const struct ing_reexamine_folders folders = {
-		.dirs = w->task->warc_dirs, .max_body_bytes = w->conf->fetch.max_body_bytes};
-	item->rc = ing_reexamine_read(&folders, capture_of(item), &item->body, &item->err);
-}
-
-static const char *problem_of(int rc)
-{
-	switch (-rc) {
-	case ING_FAIL_NOT_FOUND:
-		return "warc-missing";
-	case ING_FAIL_INVALID:
-		return "warc-damaged";
-	case ING_FAIL_TOO_BIG:
-		return "body-too-large";
-	case ING_FAIL_UNSUPPORTED:
-		return "transfer-coding";
-	default:
-		return "warc-unreadable";
-	}
-}
-
-static void on_read(uv_work_t *work, int status)
-{
-	struct ing_reexamine_item *item = work->data;
-	(void)status;
-	if (item->rc == 0) {
-		item->body_bytes = item->body.bytes;
-		item->work->bodies_bytes += item->body_bytes;
-		examine(item);
-	} else if (item->capture + 1 < item->document->capture_count) {
-		report(item, problem_of(item->rc), item->err.msg, true);
-		item->capture++;
-		begin_reading(item);
-	} else {
-		skip(item, problem_of(item->rc), item->err.msg);
-	}
-}
-
-static void begin_reading(struct ing_reexamine_item *item)
-{
-	ing_error_clear(&item->err);
-	item->reading.data = item;
-	int rc = uv_queue_work(&item->work->stages.loop, &item->reading, read_body, on_read);
-	ing_must(rc == 0);
-}
-
-static void begin_item(struct ing_reexamine_item *item)
-{
-	item->work->running++;
-	item->work->begun++;
-	if (item->document->capture_count == 0)
-		skip(item, "no-capture", "the table cdx has no record with these bytes");
-	else
-		begin_reading(item);
 }
 
 /* --- what is begun when --- */
@@ -296,7 +62,8 @@ static bool has_room(const struct ing_reexamine_work *w)
 	if (load != NULL &&
 		(delivering >= MAX_DELIVERIES || load->side_bytes >= MAX_DELIVERY_BYTES))
 		return false;
-	return w->running - delivering < s->examiners + READ_AHEAD &&
+	unsigned at_work = s->grobid != NULL ? w->conf->grobid.concurrency : s->examiners;
+	return w->running - delivering < at_work + READ_AHEAD &&
 	       w->bodies_bytes < w->conf->fetch.memory_bytes &&
 	       ing_reexamine_stages_blocked_by(s) == NULL;
 }
@@ -329,7 +96,9 @@ static void pump(struct ing_reexamine_work *w)
 	while (w->next != NULL && !stops(w) && !is_limited(w) && has_room(w)) {
 		struct ing_reexamine_item *item = w->next;
 		w->next = item->next;
-		begin_item(item);
+		w->running++;
+		w->begun++;
+		ing_reexamine_item_begin(item);
 	}
 	w->pumping = false;
 	if (!stops(w))
@@ -341,12 +110,7 @@ static void pump(struct ing_reexamine_work *w)
 
 static void add_item(struct ing_reexamine_work *w, struct ing_reexamine_document *d)
 {
-	struct ing_reexamine_item *item = ing_alloc(sizeof(*item));
-	item->magic = ITEM_MAGIC;
-	item->work = w;
-	item->document = d;
-	item->body.fd = -1;
-	snprintf(item->key, sizeof(item->key), "%s", d->sha1hex);
+	struct ing_reexamine_item *item = ing_reexamine_item_new(w, d);
 	DL_APPEND(w->items, item);
 	w->item_count++;
 	if (w->next == NULL)
@@ -401,10 +165,31 @@ static void on_signal(uv_signal_t *s, int signum)
 	pump(w);
 }
 
-/* Stores and brokers that have come back do not say so. */
+/* Those that rest are given to GROBID again, now and then; or given up, for the next run. */
+static void wake_items(struct ing_reexamine_work *w)
+{
+	uint64_t now_ms = ing_now_ms();
+	struct ing_reexamine_item *item;
+	if (now_ms < w->wake_ms)
+		return;
+	w->wake_ms = now_ms + WAKE_MS;
+	DL_FOREACH (w->items, item) {
+		if (!item->rests)
+			continue;
+		if (stops(w)) {
+			item->rests = false;
+			w->running--;
+		} else {
+			ing_reexamine_item_again(item);
+		}
+	}
+}
+
+/* Stores, brokers and GROBID do not say that they have come back. */
 static void on_tick(uv_timer_t *timer)
 {
 	struct ing_reexamine_work *w = timer->data;
+	wake_items(w);
 	pump(w);
 	w->on_tick(w->ctx);
 	if (w->interrupted && ing_now_ms() >= w->stop_by_ms)
@@ -433,24 +218,35 @@ static void drop_items(struct ing_reexamine_work *w)
 	while (w->items != NULL) {
 		struct ing_reexamine_item *item = w->items;
 		DL_DELETE(w->items, item);
-		ing_reexamine_document_free(item->document);
-		free(item);
+		ing_reexamine_item_free(item);
 	}
 	w->next = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------ */
 
+void ing_reexamine_item_finished(struct ing_reexamine_work *w)
+{
+	w->running--;
+	advance(w);
+	pump(w);
+}
+
 int ing_reexamine_work_open(struct ing_reexamine_work *w, struct ing_error *err)
 {
 	const struct ing_reexamine_task *task = w->task;
 	memcpy(w->done_upto, task->after, sizeof(w->done_upto));
 	memcpy(w->scanned_upto, task->after, sizeof(w->scanned_upto));
-	int rc = ing_reexamine_stages_open(&w->stages, w->conf, !task->dry_run, on_fatal, w, err);
+	const struct ing_reexamine_parts parts = {
+		.writes = !task->dry_run && !task->what->pages, .grobid = task->what->grobid};
+	int rc = ing_reexamine_stages_open(&w->stages, w->conf, &parts, on_fatal, w, err);
 	if (rc != 0)
 		return rc;
+	if (task->what->pages)
+		w->compare = ing_reexamine_compare_new(&w->stages.rules);
 	const struct ing_reexamine_rows_conf rows = {
 		.postgres = w->conf->postgres,
+		.pages = task->what->pages,
 		.types = task->what->types,
 		.type_count = task->what->type_count,
 		.mimetype = task->what->mimetype,
@@ -473,6 +269,7 @@ void ing_reexamine_work_close(struct ing_reexamine_work *w)
 {
 	ing_reexamine_rows_free(ING_TAKE(w->rows));
 	drop_items(w);
+	ing_reexamine_compare_free(ING_TAKE(w->compare));
 	ing_reexamine_stages_close(&w->stages);
 }
 
@@ -480,5 +277,7 @@ const char *ing_reexamine_work_blocked_by(const struct ing_reexamine_work *w)
 {
 	if (w->rows != NULL && ing_reexamine_rows_blocked(w->rows))
 		return "database";
+	if (w->grobid_away)
+		return "GROBID";
 	return ing_reexamine_stages_blocked_by(&w->stages);
 }

@@ -17,6 +17,7 @@
 #include "worker/ctl/reexamine_stages.h"
 
 struct ing_conf;
+struct ing_reexamine_compare;
 struct ing_reexamine_item;
 
 /* What a document was skipped for. */
@@ -48,13 +49,15 @@ struct ing_reexamine_work {
 
 	/* Ours. */
 	struct ing_reexamine_stages stages;
+	struct ing_reexamine_compare *compare; /* of pages; else NULL */
 	struct ing_reexamine_rows *rows;
 	struct ing_reexamine_item *items, *next; /* all, in order; the first that is not begun */
 	size_t item_count, bodies_bytes;
 	uint64_t begun;
 	char scanned_upto[41];
 	bool asked, scanned_all, pumping;
-	uint64_t stop_by_ms;
+	bool grobid_away;
+	uint64_t stop_by_ms, wake_ms;
 	uv_timer_t tick;
 	uv_signal_t on_term, on_int;
 };
