@@ -90,6 +90,23 @@ def test_rows_and_messages_come_back_as_they_were(documents, reexamine, sql, con
     assert len(consume(topics["results"], 6, settle=0.5)) == 6
 
 
+def test_articles_in_xml_are_written_anew_again(web, submit, results, worker, reexamine, derived, consume):
+    """--what xml: the same message again, for JATS that is well-formed."""
+    topic = derived("xml_doc")["xml_doc"]
+    bodies = {"jats": b"<?xml version='1.0' encoding='iso-8859-1'?><article dtd-version='1'>Gr\xf6\xdfe</article>",
+              "tei": b"<?xml version='1.0'?><TEI xmlns='http://www.tei-c.org/ns/1.0'/>", "bad": b"<article dtd-version='1'>"}
+    for name, body in bodies.items():
+        web.route(HOST, f"/{name}.xml", lambda _, body=body: Reply(200, body, type="application/xml"))
+    submit([{"ingest_type": "xml", "base_url": f"http://{HOST}/{name}.xml"} for name in bodies])
+    with worker():
+        assert {one["status"] for one in results(3)} == {"success"}
+    first = messages(consume, topic, 1)[0]
+    assert "Gr\u00f6\u00dfe" in json.loads(first.value())["jats_xml"]
+    code, lines, err = reexamine("--what", "xml")
+    assert code == 0 and lines[-1]["examined"] == 3, (lines, err)
+    assert {(one.key(), one.value()) for one in messages(consume, topic, 2)} == {(first.key(), first.value())}
+
+
 def test_only_what_is_asked_for(documents, reexamine, sql, consume, topics):
     found = documents(8)
     digests = sorted(one["file_meta"]["sha1hex"] for one in found.values())

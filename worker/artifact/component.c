@@ -22,6 +22,7 @@ static const char *const mimetypes[] = {
 	"application/x-rlang-transport",
 	"application/json",
 	"application/xml",
+	"text/xml",
 	"application/pdf",
 	"application/gzip",
 	"application/x-bzip",

@@ -100,6 +100,7 @@ static void bodies_are_documents_by_their_mimetype(void **state)
 		{.type = ING_INGEST_XML, .mimetype = "text/html"},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "image/png", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/pdf", .accepted = true},
+		{.type = ING_INGEST_COMPONENT, .mimetype = "text/xml", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/zip", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/x-rar", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "text/html"},

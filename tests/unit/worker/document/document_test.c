@@ -456,6 +456,49 @@ static void a_page_names_its_resources_on_demand(void **state)
 	done();
 }
 
+static void xml_is_read_on_demand(void **state)
+{
+	static const char jats[] = "<article dtd-version=\"1.2\" t=\"\xfc\"/>";
+	struct ing_exam_request q = plain;
+	(void)state;
+	q.content_type = "application/xml; charset=windows-1252";
+	look(q, jats, sizeof(jats) - 1);
+	assert_string_equal(got.file.mimetype, "application/jats+xml");
+	assert_null(got.xml.status);
+	done();
+	q.want |= ING_WANT_XML;
+	look(q, jats, sizeof(jats) - 1);
+	assert_string_equal(got.xml.status, "success");
+	assert_non_null(strstr(got.xml.jats_xml, "t=\"\xc3\xbc\""));
+	assert_int_equal(got.page.status, ING_PAGE_NONE);
+	done();
+	/* No document of its own. */
+	look(q, PAGE, strlen(PAGE));
+	assert_null(got.xml.status);
+	done();
+}
+
+static void archives_are_looked_into_on_demand(void **state)
+{
+	struct ing_exam_request q = plain;
+	(void)state;
+	q.content_type = "application/gzip";
+	look(q, page_gz, sizeof(page_gz));
+	assert_string_equal(got.file.mimetype, "application/gzip");
+	assert_string_equal(got.file.contains, "");
+	done();
+	q.want |= ING_WANT_CONTENTS;
+	look(q, page_gz, sizeof(page_gz));
+	assert_string_equal(got.file.contains, "text/html");
+	done();
+	/* What was compressed for the way is no archive. */
+	q.content_encoding = "gzip";
+	look(q, page_gz, sizeof(page_gz));
+	assert_string_equal(got.file.mimetype, "text/html");
+	assert_string_equal(got.file.contains, "");
+	done();
+}
+
 static void a_style_sheet_names_its_resources(void **state)
 {
 	static const char css[] = "@import 'x.css';a{b:url(c.png)}";
@@ -571,6 +614,8 @@ int main(void)
 		cmocka_unit_test(rules_find_what_signals_do_not),
 		cmocka_unit_test(walls_are_seen_alone_when_asked_so),
 		cmocka_unit_test(a_page_names_its_resources_on_demand),
+		cmocka_unit_test(xml_is_read_on_demand),
+		cmocka_unit_test(archives_are_looked_into_on_demand),
 		cmocka_unit_test(a_style_sheet_names_its_resources),
 		cmocka_unit_test(a_robots_file_becomes_rules),
 		cmocka_unit_test(the_last_line_of_a_cut_robots_file_does_not_count),
