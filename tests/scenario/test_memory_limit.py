@@ -47,3 +47,4 @@ def test_greedy_documents_cost_their_examiner_and_not_the_worker(worker, submit,
         assert result["status"] in ("success", "parse-crash"), result
         if result["status"] == "success":
             assert result["pdf_meta"]["status"] == "bad-pdf", result
+        assert len(result["file_meta"]["sha1hex"]) == 40  # what the file is was known before it was looked into
