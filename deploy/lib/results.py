@@ -129,7 +129,8 @@ def print_table(requests, found):
         if not good:
             print(f"    expected {request['sample_expects']}; {(result or {}).get('error_message') or ''}")
     hits = sum(1 for result in found.values() if result.get("hit"))
-    print(f"\n{len(found)} of {len(requests)} results, {hits} documents found; "
+    drawn = sum(1 for result in found.values() if (result.get("pdf_meta") or {}).get("has_page0_thumbnail"))
+    print(f"\n{len(found)} of {len(requests)} results, {hits} documents found, {drawn} with a thumbnail; "
           f"{'all as expected' if not wrong else f'{wrong} not as expected'}.")
     return wrong
 
