@@ -6,9 +6,10 @@ import json
 import sys
 
 import jats_bench
+import pdf_bench
 
 # What to measure: each takes the build folder, rounds and milliseconds, and returns an object.
-PARTS = {"jats": jats_bench.measure}
+PARTS = {"jats": jats_bench.measure, "pdf": pdf_bench.measure}
 
 
 def main():

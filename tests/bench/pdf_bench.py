@@ -16,8 +16,6 @@ sys.path.insert(0, str(HERE.parent / "data"))
 
 import make_pdf  # noqa: E402
 
-PARTS = ("text_ms", "info_ms", "thumbnail_ms", "fork_ms")
-
 
 def cpu_ms(command, rounds):
     """Milliseconds of CPU of one run of a program: the mean of rounds."""
@@ -36,8 +34,9 @@ def tools(path, folder, rounds):
     return {name: cpu_ms(command, rounds) for name, command in commands.items() if shutil.which(command[0])}
 
 
-def measure(build, files=(), rounds=3, repeats=5):
-    """{"warm_ms", "warm_kb", "warm_own_kb", "files": {name: figures}}: medians of rounds of repeats."""
+def measure(build, rounds=3, milliseconds=300, files=()):
+    """{"warm_ms", "warm_kb", "warm_own_kb", "files": {name: figures}}: medians of rounds. An ordinary file takes 30 milliseconds or so."""
+    repeats = max(1, milliseconds // 60)
     program = pathlib.Path(build) / "tests" / "bench" / "bench-pdf"
     with tempfile.TemporaryDirectory(prefix="ing-bench-") as name:
         folder = pathlib.Path(name)
@@ -65,9 +64,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--milliseconds", type=int, default=300)
     parser.add_argument("files", nargs="*", help="other PDFs")
     args = parser.parse_args()
-    json.dump(measure(args.build, args.files, args.rounds), sys.stdout, indent=1)
+    json.dump(measure(args.build, args.rounds, args.milliseconds, args.files), sys.stdout, indent=1)
     print()
 
 
