@@ -5,11 +5,12 @@ import argparse
 import json
 import sys
 
+import html_bench
 import jats_bench
 import pdf_bench
 
 # What to measure: each takes the build folder, rounds and milliseconds, and returns an object.
-PARTS = {"jats": jats_bench.measure, "pdf": pdf_bench.measure}
+PARTS = {"html": html_bench.measure, "jats": jats_bench.measure, "pdf": pdf_bench.measure}
 
 
 def main():

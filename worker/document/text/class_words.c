@@ -355,6 +355,7 @@ struct word {
 	char text[LONGEST + 1]; /* cut when longer */
 	size_t bytes;
 	bool modifier; /* behind "--" */
+	bool in_hash;  /* behind a figure, as in "c3ad" */
 };
 
 static bool is_upper(char c)
@@ -376,6 +377,7 @@ static bool next_word(const char *name, size_t bytes, size_t *at, struct word *w
 			w->modifier = true;
 	}
 	size_t n = 0;
+	w->in_hash = i > 0 && name[i - 1] >= '0' && name[i - 1] <= '9';
 	for (; i < bytes && is_letter(name[i]); i++, n++) {
 		if (n > 0 && is_upper(name[i]) && !is_upper(name[i - 1]))
 			break;
@@ -410,7 +412,7 @@ static bool is_style(const char *name, size_t bytes)
 
 static uint32_t bits_of_word(const struct word *w, bool first)
 {
-	uint32_t bits = w->bytes <= LONGEST ? look_up(w->text) : 0;
+	uint32_t bits = w->bytes <= LONGEST && !w->in_hash ? look_up(w->text) : 0;
 	if (!first)
 		bits &= ~(uint32_t)FIRST;
 	if (w->modifier)

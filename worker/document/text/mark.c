@@ -94,6 +94,13 @@ static uint32_t inherited_of_kind(uint32_t kind)
 	return mark;
 }
 
+/* A heading's link to itself. */
+static bool is_anchor(const struct ing_tree *t, ing_node n)
+{
+	const char *href = ing_tree_attr(t, n, "href", NULL);
+	return href != NULL && strchr(href, '#') != NULL;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_main_text_mark(struct ing_main_text *m)
@@ -108,6 +115,8 @@ void ing_main_text_mark(struct ing_main_text *m)
 			continue;
 		uint32_t kind = n == 0 ? ING_KIND_PAGE : m->kinds[node->el.name];
 		m->marks[n] |= kind | inherited_of_kind(kind);
+		if ((kind & ING_KIND_LINK) && (up & ING_MARK_HEADING) && is_anchor(t, n))
+			m->marks[n] &= ~ING_MARK_LINK;
 		/* The names of <html> and <body> are about what is on the page. */
 		if ((m->marks[n] & ING_MARK_DROPPED) || (kind & ING_KIND_PAGE))
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Last pass: which blocks of the container are main text, and what of a lead stands before it. One
- * step an idea, in the order of ing_main_text_refine(); what needs neighbours is in refine_ends.c.
+ * Last pass: which blocks of the container are main text, and what of a lead
+ * stands before it. One step an idea, in the order of ing_main_text_refine();
+ * what needs neighbours is in refine_ends.c.
  */
 #include "worker/document/text/refine.h"
 
@@ -80,7 +81,8 @@ static bool is_scholarly(const struct ing_tree *t)
 	return false;
 }
 
-/* "fig. 2", "abbildung 4:", "表1": the caption of a numbered figure or table. */
+/* "fig. 2", "abbildung 4:", "表1": the caption of a numbered figure or table.
+ */
 static bool is_numbered(const char *s, size_t bytes)
 {
 	size_t i = 0;
@@ -92,18 +94,6 @@ static bool is_numbered(const char *s, size_t bytes)
 	return word > 0 && i < bytes && s[i] >= '0' && s[i] <= '9';
 }
 
-static bool in_caption(const struct ing_main_text *m, const struct ing_text_block *b)
-{
-	ing_node n = b->owner;
-	for (int i = 0; i < CAPTION_LEVELS && n != ING_NODE_NONE; i++) {
-		if ((m->marks[n] & ING_KIND_CAPTION) != 0 ||
-			((m->words[n] & ING_WORD_CAPTION) != 0 && i < CAPTION_NAME_LEVELS))
-			return true;
-		n = m->tree->nodes[n].parent;
-	}
-	return false;
-}
-
 /* Captions of figures are text, those of the pictures of news are not. */
 static void drop_captions(struct ing_main_text *m, uint32_t from, uint32_t to)
 {
@@ -111,7 +101,8 @@ static void drop_captions(struct ing_main_text *m, uint32_t from, uint32_t to)
 		return;
 	for (uint32_t i = from; i < to; i++) {
 		struct ing_text_block *b = &m->blocks[i];
-		if (b->why != ING_VERDICT_KEPT || b->chars > CAPTION_CHARS || !in_caption(m, b))
+		if (b->why != ING_VERDICT_KEPT || b->chars > CAPTION_CHARS ||
+			!ing_refine_in_caption(m, b))
 			continue;
 		ing_main_text_fold(m, b);
 		if (!is_numbered(ing_buf_str(&m->folded), m->folded.len))
@@ -162,6 +153,18 @@ static void keep_few_words(struct ing_main_text *m, uint32_t from, uint32_t to)
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+bool ing_refine_in_caption(const struct ing_main_text *m, const struct ing_text_block *b)
+{
+	ing_node n = b->owner;
+	for (int i = 0; i < CAPTION_LEVELS && n != ING_NODE_NONE; i++) {
+		if ((m->marks[n] & ING_KIND_CAPTION) != 0 ||
+			((m->words[n] & ING_WORD_CAPTION) != 0 && i < CAPTION_NAME_LEVELS))
+			return true;
+		n = m->tree->nodes[n].parent;
+	}
+	return false;
+}
 
 void ing_main_text_refine(struct ing_main_text *m, ing_node container)
 {

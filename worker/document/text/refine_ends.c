@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Where a text begins and ends: steps of the last pass that depend on neighbours.
+ * Where a text begins and ends: steps of the last pass that depend on
+ * neighbours.
  */
 #include "worker/document/text/refine.h"
 
@@ -161,7 +162,8 @@ void ing_refine_keep_lead(struct ing_main_text *m, uint32_t from)
 		struct ing_text_block *b = &m->blocks[i];
 		if (b->why == ING_VERDICT_OUTSIDE && i > headline &&
 			b->link_chars * 3 <= b->chars &&
-			(b->chars >= LEAD_OPEN_CHARS || (b->chars >= LEAD_CHARS && b->ended)))
+			(b->chars >= LEAD_OPEN_CHARS || (b->chars >= LEAD_CHARS && b->ended)) &&
+			!ing_refine_in_caption(m, b))
 			b->why = ING_VERDICT_KEPT;
 	}
 }

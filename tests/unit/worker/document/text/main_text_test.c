@@ -202,6 +202,10 @@ static void title_and_lead(void **state)
 		      "<title>River in the town - News</title><div><h1>River in the town</h1>" P(
 			      ONE) P(TWO) "</div>",
 		      LINE(ONE) LINE(TWO)},
+		{"a heading that links to itself",
+			"<div>" P(ONE) "<h2><a href='#next'>What comes next</a></h2><p>A dam.</p>" P(
+				TWO) "</div>",
+			LINE(ONE) LINE("What comes next") LINE("A dam.") LINE(TWO)},
 		{"another heading",
 			"<title>News</title><div>" P(ONE) "<h2>What comes next</h2>" P(
 				TWO) "</div>",
@@ -251,6 +255,10 @@ static void captions(void **state)
 			"<div>" P(ONE) "<figure><img src=a><figcaption>Fig. 2. Level of the river.</figcaption></figure>" P(
 				TWO) "</div>",
 			LINE(ONE) LINE("Fig. 2. Level of the river.") LINE(TWO)},
+		{"above the text",
+			"<title>River in the town</title><header><h1>River in the town</h1><figure><figcaption>The bridge over the river is closed since Friday.</figcaption></figure></header><article class=post-content>" P(
+				ONE) P(TWO) "</article>",
+			LINE(ONE) LINE(TWO)},
 		{"of a figure in Chinese",
 			"<div>" P(ONE) "<figure><img src=a><figcaption>\xe8\xa1\xa8"
 				       "1 x</figcaption></figure>" P(TWO) "</div>",

@@ -38,6 +38,8 @@ static void names_are_read_by_words(void **state)
 		{"sidebar-layout", ING_WORD_LAYOUT},
 		{"w-[30px]-nav md:nav", 0},
 		{"why-sharing-is-good-for-all-of-us", 0},
+		{"e1ad", 0},
+		{"ad1", ING_WORD_AD},
 		{"MathJax menu", ING_WORD_MATH},
 		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-nav", ING_WORD_NAV},
 		{"\xc3\xa9nav", ING_WORD_NAV | ING_WORD_STRONG},
