@@ -34,6 +34,7 @@
 #define GALLERY ING_WORD_GALLERY
 #define MATH ING_WORD_MATH
 #define TEASER ING_WORD_TEASER
+#define SECTION ING_WORD_SECTION
 
 static const struct entry {
 	char word[LONGEST + 1];
@@ -41,6 +42,7 @@ static const struct entry {
 } table[] = {
 	{"abo", NOTICE},
 	{"abonnement", NOTICE},
+	{"abstract", SECTION},
 	{"ad", AD},
 	{"adbox", AD},
 	{"adcontainer", AD},
@@ -91,6 +93,8 @@ static const struct entry {
 	{"commentlist", COMMENT},
 	{"comments", COMMENT},
 	{"commercial", AD},
+	{"conclusion", SECTION},
+	{"conclusions", SECTION},
 	{"consent", NOTICE},
 	{"content", BODY},
 	{"cookie", NOTICE},
@@ -109,6 +113,7 @@ static const struct entry {
 	{"datetime", META},
 	{"dfp", AD},
 	{"discuss", COMMENT},
+	{"discussion", SECTION},
 	{"disqus", COMMENT},
 	{"donate", NOTICE},
 	{"donation", NOTICE},
@@ -127,6 +132,7 @@ static const struct entry {
 	{"footer", CHROME},
 	{"format", NOT},
 	{"fotocredit", CREDIT},
+	{"fulltext", SECTION},
 	{"further", RELATED},
 	{"furtherreading", RELATED},
 	{"galleria", GALLERY},
@@ -140,10 +146,12 @@ static const struct entry {
 	{"helper", LAYOUT},
 	{"hentry", ARTICLE},
 	{"hidden", HIDDEN},
+	{"highlights", SECTION},
 	{"imagedescription", CAPTION},
 	{"impressum", CHROME},
 	{"infobar", NOTICE},
 	{"interesting", RELATED},
+	{"introduction", SECTION},
 	{"invisible", HIDDEN},
 	{"jax", MATH},
 	{"js", NOT},
@@ -173,6 +181,7 @@ static const struct entry {
 	{"menubar", NAV},
 	{"meta", META},
 	{"metadata", META},
+	{"methods", SECTION},
 	{"mjx", MATH},
 	{"modal", NOTICE},
 	{"morearticles", RELATED},
@@ -249,6 +258,7 @@ static const struct entry {
 	{"replies", COMMENT},
 	{"reply", COMMENT},
 	{"respond", COMMENT},
+	{"results", SECTION},
 	{"revcontent", RELATED},
 	{"reviews", COMMENT},
 	{"saboxplugin", AUTHOR},
@@ -349,6 +359,9 @@ static uint32_t look_up(const char *word)
 #define OF_MODIFIER (RELATED | COMMENT | SHARE | META | AUTHOR | CAPTION | NOT)
 /* Bits that a name does not have when it says that it is the main part of something, or its frame. */
 #define NOT_MAIN (CHROME | AD | NAV | NOTICE)
+
+/* Bits that an element does not have beside the name of a paper's section. */
+#define NOT_SECTION (AUTHOR | META | TEASER | RELATED | WIDGET)
 
 /* A word of a name, in lower case. */
 struct word {
@@ -456,5 +469,7 @@ uint32_t ing_class_words(const char *value, size_t bytes, unsigned most_words)
 			i++;
 		all |= bits_of_name(value + start, i - start, most_words);
 	}
+	if (all & SECTION)
+		all &= ~(uint32_t)NOT_SECTION;
 	return all & MATH ? MATH : all;
 }

@@ -31,6 +31,7 @@ enum ing_class_word {
 	ING_WORD_GALLERY = 1 << 19, /* pictures and films with their controls */
 	ING_WORD_TEASER = 1 << 20,  /* a lead, or another page's */
 	ING_WORD_MATH = 1 << 21,    /* a formula: no other word of the element counts */
+	ING_WORD_SECTION = 1 << 24, /* of a paper: abstract, methods */
 	/* Not of a word: */
 	ING_WORD_STRONG = 1 << 22,    /* a whole name of menus, sidebars or comments */
 	ING_WORD_INVISIBLE = 1 << 23, /* hidden by an attribute or a style */

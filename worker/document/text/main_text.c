@@ -95,6 +95,7 @@ static void guess(struct ing_main_text *m)
 {
 	ing_main_text_read_title(m);
 	ing_main_text_drop_boilerplate(m);
+	ing_main_text_drop_references(m);
 	ing_node container = ing_main_text_container(m);
 	if (container == ING_NODE_NONE)
 		container = ing_tree_body(m->tree);

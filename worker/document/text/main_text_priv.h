@@ -90,8 +90,10 @@ bool ing_main_text_grow(void *array, size_t *cap, size_t count, size_t bytes) IN
 /* mark.c, blocks.c: the passes that read the page. The second is false when memory is short. */
 void ing_main_text_mark(struct ing_main_text *m);
 bool ing_main_text_blocks(struct ing_main_text *m) ING_MUST_CHECK;
-/* boilerplate.c: mark the blocks of elements with boilerplate's names as dropped. */
+/* boilerplate.c, references.c: mark the blocks of elements with boilerplate's names, and of lists of
+ * references, as dropped. */
 void ing_main_text_drop_boilerplate(struct ing_main_text *m);
+void ing_main_text_drop_references(struct ing_main_text *m);
 /* container.c: the element that has the main text, or NONE. */
 ing_node ing_main_text_container(struct ing_main_text *m);
 /* refine.c: verdicts of the blocks in the container, and of a lead before it. */
@@ -104,6 +106,8 @@ void ing_main_text_fold(struct ing_main_text *m, const struct ing_text_block *b)
 void ing_main_text_read_title(struct ing_main_text *m);
 /* How many hundredths of a block's words are in the title. */
 unsigned ing_main_text_title_share(struct ing_main_text *m, const struct ing_text_block *b);
+/* The level, 1 to 6, of a block in a heading. */
+int ing_main_text_level(const struct ing_main_text *m, const struct ing_text_block *b);
 bool ing_main_text_is_title(struct ing_main_text *m, const struct ing_text_block *b);
 
 /* Sums for the values of now. */

@@ -19,8 +19,7 @@
 #define CAPTION_CHARS 500 /* a longer one is text */
 #define PHRASE_CHARS 120  /* so is a longer block, however it begins */
 #define ASIDE_CHARS 40
-#define HEADING_CHARS 60   /* of an end, when it is a sentence */
-#define REFERENCE_CHARS 40 /* of the heading of references */
+#define HEADING_CHARS 60 /* of an end, when it is a sentence */
 
 /* --- links --- */
 
@@ -116,8 +115,6 @@ static unsigned phrase_of(struct ing_main_text *m, const struct ing_text_block *
 {
 	ing_main_text_fold(m, b);
 	unsigned kinds = ing_phrases_of(ing_buf_str(&m->folded), m->folded.len);
-	if ((kinds & ING_PHRASE_REFERENCES) && b->chars < REFERENCE_CHARS)
-		return ING_PHRASE_REFERENCES;
 	if ((kinds & ING_PHRASE_END) && (b->chars <= HEADING_CHARS || !b->ended))
 		return ING_PHRASE_END;
 	if ((kinds & ING_PHRASE_CREDIT) && !ing_text_is_heading(b))
@@ -178,7 +175,6 @@ void ing_main_text_refine(struct ing_main_text *m, ing_node container)
 	drop_title(m, from, to);
 	drop_captions(m, from, to);
 	read_phrases(m, from, to);
-	ing_refine_cut_references(m, from, to);
 	ing_refine_cut_end(m, from, to);
 	ing_refine_trim_lead(m, from, to);
 	ing_refine_trim_tail(m, from, to);

@@ -20,10 +20,8 @@ static inline bool ing_text_is_paragraph(const struct ing_text_block *b)
 
 /* Whether a block is in a caption, by its element or its name. */
 bool ing_refine_in_caption(const struct ing_main_text *m, const struct ing_text_block *b);
-/* Drop lists of references: from their heading to the next one of its level. */
-void ing_refine_cut_references(struct ing_main_text *m, uint32_t from, uint32_t to);
 /* Drop what begins with a phrase, and behind a heading of what follows an article all, if it is the
- * lesser part. */
+ * lesser part; before that such a heading may be one of the text. */
 void ing_refine_cut_end(struct ing_main_text *m, uint32_t from, uint32_t to);
 /* Drop bylines and dates before the first paragraph; lines and calls behind the last one. */
 void ing_refine_trim_lead(struct ing_main_text *m, uint32_t from, uint32_t to);

@@ -7,13 +7,13 @@
 
 #include "worker/document/text/phrases.h"
 
-#define END_TENTHS 8    /* of the text that must be before a heading of what follows it */
-#define END_CHARS 40    /* of such a heading, when it is none by its element */
-#define LINE_CHARS 60   /* of a line beside the text */
-#define DATED_CHARS 140 /* of one with a date */
+#define END_TENTHS 8     /* of the text that must be before a heading of what follows it */
+#define END_CHARS 40     /* of such a heading, when it is none by its element */
+#define HEADED_CHARS 200 /* of a paragraph that belongs to its heading, whatever that says */
+#define LINE_CHARS 60    /* of a line beside the text */
+#define DATED_CHARS 140  /* of one with a date */
 #define DATE_DIGITS 4
 #define CLOSING_CHARS 450 /* a longer paragraph is text, however it begins */
-#define HEADING_LEVELS 4  /* between a block and its <h1> to <h6> */
 #define LINKS_BEHIND 2    /* blocks of links behind a heading that make it theirs */
 #define TEXT_BEHIND 160   /* characters of a text that a linked heading belongs to */
 #define LEAD_BLOCKS 40    /* between headline and container */
@@ -29,43 +29,20 @@ static bool is_line(const struct ing_text_block *b)
 	return b->chars < LINE_CHARS || (b->chars < DATED_CHARS && b->digits >= DATE_DIGITS);
 }
 
-/* 1 to 6. */
-static int level_of(const struct ing_main_text *m, const struct ing_text_block *b)
-{
-	ing_node n = b->owner;
-	for (int i = 0; i < HEADING_LEVELS && n != ING_NODE_NONE; i++) {
-		if (m->marks[n] & ING_KIND_HEADING)
-			return ing_tree_name(m->tree, n)[1] - '0';
-		n = m->tree->nodes[n].parent;
-	}
-	return 6;
-}
-
 static int64_t weight(const struct ing_text_block *b)
 {
 	return ing_text_is_paragraph(b) ? (int64_t)b->chars - b->link_chars : 0;
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-void ing_refine_cut_references(struct ing_main_text *m, uint32_t from, uint32_t to)
+/* A heading like "Related work", with text of its own behind it. */
+static bool heads_text(const struct ing_main_text *m, uint32_t i, uint32_t to)
 {
-	int level = 0; /* of the heading of references that is open */
-	for (uint32_t i = from; i < to; i++) {
-		struct ing_text_block *b = &m->blocks[i];
-		if (b->why == ING_VERDICT_NAMED)
-			continue;
-		if (ing_text_is_heading(b)) {
-			int of_block = level_of(m, b);
-			if (level != 0 && of_block <= level)
-				level = 0;
-			if (level == 0 && b->phrase == ING_PHRASE_REFERENCES)
-				level = of_block;
-		}
-		if (level != 0 && b->why == ING_VERDICT_KEPT)
-			b->why = ING_VERDICT_END;
-	}
+	const struct ing_text_block *next = &m->blocks[i + 1];
+	return ing_text_is_heading(&m->blocks[i]) && i + 1 < to && next->why == ING_VERDICT_KEPT &&
+	       ing_text_is_paragraph(next) && next->chars >= HEADED_CHARS;
 }
+
+/* -------------------------------------------------------------------------------------------- */
 
 void ing_refine_cut_end(struct ing_main_text *m, uint32_t from, uint32_t to)
 {
@@ -81,11 +58,12 @@ void ing_refine_cut_end(struct ing_main_text *m, uint32_t from, uint32_t to)
 		if (b->why != ING_VERDICT_KEPT)
 			continue;
 		seen += weight(b);
+		bool late = seen * 10 >= total * END_TENTHS;
 		if (cut)
 			b->why = ING_VERDICT_END;
-		else if (b->phrase != 0)
+		else if (b->phrase != 0 && (late || !heads_text(m, i, to)))
 			b->why = ING_VERDICT_PHRASE;
-		cut = cut || (b->phrase == ING_PHRASE_END && seen * 10 >= total * END_TENTHS &&
+		cut = cut || (late && b->phrase == ING_PHRASE_END &&
 				     (ing_text_is_heading(b) || b->chars <= END_CHARS));
 	}
 }
@@ -135,7 +113,7 @@ void ing_refine_drop_headings(struct ing_main_text *m, uint32_t from, uint32_t t
 			continue;
 		int level = 7;
 		if (ing_text_is_heading(b)) {
-			level = level_of(m, b);
+			level = ing_main_text_level(m, b);
 			if (next_level <= level || links >= LINKS_BEHIND ||
 				(ing_text_is_links(b->link_chars, b->chars) &&
 					chars < TEXT_BEHIND)) {

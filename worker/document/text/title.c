@@ -9,6 +9,7 @@
 #include "common/data/unicode.h"
 #include "worker/document/text/main_text_priv.h"
 
+#define HEADING_LEVELS 4 /* between a block and its <h1> to <h6> */
 #define TITLE_WORDS (ING_TITLE_SLOTS / 2)
 /* A heading with so many hundredths of its words in the title says it: an <h1>, another. */
 #define SHARE_H1 50
@@ -136,4 +137,15 @@ bool ing_main_text_is_title(struct ing_main_text *m, const struct ing_text_block
 	if (!ing_text_is_heading(b) || (!h1 && b->words < 2))
 		return false;
 	return ing_main_text_title_share(m, b) >= (h1 ? SHARE_H1 : SHARE);
+}
+
+int ing_main_text_level(const struct ing_main_text *m, const struct ing_text_block *b)
+{
+	ing_node n = b->owner;
+	for (int i = 0; i < HEADING_LEVELS && n != ING_NODE_NONE; i++) {
+		if (m->marks[n] & ING_KIND_HEADING)
+			return ing_tree_name(m->tree, n)[1] - '0';
+		n = m->tree->nodes[n].parent;
+	}
+	return 6;
 }

@@ -290,7 +290,9 @@ static void what_follows_an_article(void **state)
 			LINE(ONE) LINE(TWO)});
 }
 
-#define SECTION(h, x) "<section><h2>" h "</h2>" P(x) "</section>"
+#define REFERENCE_TEXT                                                                             \
+	"Doe J. Rivers and lakes of the north, their floods and what they cost. Water 1:2, 2001."
+#define REFERENCE "<li>" REFERENCE_TEXT
 
 static void scholarly_pages_keep_sections_and_lose_references(void **state)
 {
@@ -311,6 +313,23 @@ static void scholarly_pages_keep_sections_and_lose_references(void **state)
 		      LINE("Abstract") LINE(ONE) LINE("1. Results") LINE(TWO)
 			      LINE("Figure 1. Level of the river, by day.") LINE("Table 1: Levels")
 				      LINE("May\t3") LINE("Acknowledgements") LINE(THREE)},
+		{"landing page",
+			"<div><h1>Floods</h1><div class='abstract author'><h2>Abstract</h2>" P(
+				ONE) P(TWO) P(THREE)
+				P(LONG) "</div>"
+					"<div><h2>References</h2><ol>" REFERENCE REFERENCE REFERENCE
+						REFERENCE REFERENCE REFERENCE REFERENCE REFERENCE
+							REFERENCE REFERENCE REFERENCE REFERENCE
+								REFERENCE
+					"</ol></div></div><div><h3>Funding</h3></div>",
+			LINE("Abstract") ARTICLE LINE(LONG)},
+		{"a section on related work",
+			"<div>" P(ONE) "<h2>Related work</h2>" P(LONG) "<h2>Results</h2>" P(
+				TWO) "</div>",
+			LINE(ONE) LINE("Related work") LINE(LONG) LINE("Results") LINE(TWO)},
+		{"a page about its references",
+			"<h1>Reading list</h1><h2>References</h2><ol>" REFERENCE REFERENCE "</ol>",
+			LINE("References") LINE(REFERENCE_TEXT) LINE(REFERENCE_TEXT)},
 		{"references by name",
 			"<div>" P(ONE) P(TWO) P(
 				THREE) "<div id=references><ol><li>Doe J. Rivers and lakes of the north.</ol></div></div>",

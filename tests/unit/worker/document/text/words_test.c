@@ -38,6 +38,7 @@ static void names_are_read_by_words(void **state)
 		{"sidebar-layout", ING_WORD_LAYOUT},
 		{"w-[30px]-nav md:nav", 0},
 		{"why-sharing-is-good-for-all-of-us", 0},
+		{"abstract author", ING_WORD_SECTION},
 		{"e1ad", 0},
 		{"ad1", ING_WORD_AD},
 		{"MathJax menu", ING_WORD_MATH},
