@@ -5,6 +5,9 @@
  */
 #include "worker/document/text/refine.h"
 
+#include <string.h>
+
+#include "common/base/macros.h"
 #include "worker/document/text/phrases.h"
 
 #define END_TENTHS 8     /* of the text that must be before a heading of what follows it */
@@ -16,7 +19,9 @@
 #define CLOSING_CHARS 450 /* a longer paragraph is text, however it begins */
 #define LINKS_BEHIND 2    /* blocks of links behind a heading that make it theirs */
 #define TEXT_BEHIND 160   /* characters of a text that a linked heading belongs to */
-#define LEAD_BLOCKS 40    /* between headline and container */
+#define MANY_NETWORKS 2
+#define NETWORKS_CHARS 300
+#define LEAD_BLOCKS 40 /* between headline and container */
 #define LEAD_CHARS 50
 #define LEAD_OPEN_CHARS 90 /* when it does not end a sentence */
 
@@ -32,6 +37,21 @@ static bool is_line(const struct ing_text_block *b)
 static int64_t weight(const struct ing_text_block *b)
 {
 	return ing_text_is_paragraph(b) ? (int64_t)b->chars - b->link_chars : 0;
+}
+
+/* Whether a paragraph is about the page: by its beginning, or as it names several networks. */
+static bool closes(struct ing_main_text *m, const struct ing_text_block *b)
+{
+	static const char *const networks[] = {"facebook", "twitter", "instagram", "telegram",
+		"whatsapp", "youtube", "linkedin", "tiktok", "pinterest", "newsletter"};
+	unsigned found = 0;
+	ing_main_text_fold(m, b);
+	const char *s = ing_buf_str(&m->folded);
+	if (ing_phrases_of(s, m->folded.len) & ING_PHRASE_CLOSING)
+		return true;
+	for (size_t i = 0; i < ING_ARRAY_LEN(networks); i++)
+		found += strstr(s, networks[i]) != NULL;
+	return found >= MANY_NETWORKS && b->chars <= NETWORKS_CHARS;
 }
 
 /* A heading like "Related work", with text of its own behind it. */
@@ -89,12 +109,7 @@ void ing_refine_trim_tail(struct ing_main_text *m, uint32_t from, uint32_t to)
 			continue;
 		if (b->mark & (ING_MARK_ITEM | ING_MARK_CELL))
 			return;
-		bool closing = false;
-		if (b->chars <= CLOSING_CHARS) {
-			ing_main_text_fold(m, b);
-			closing = (ing_phrases_of(ing_buf_str(&m->folded), m->folded.len) &
-					  ING_PHRASE_CLOSING) != 0;
-		}
+		bool closing = b->chars <= CLOSING_CHARS && closes(m, b);
 		if (!closing && !ing_text_is_heading(b) && !is_line(b))
 			return;
 		b->why = ING_VERDICT_TAIL;

@@ -281,6 +281,11 @@ static void what_follows_an_article(void **state)
 		{"before most of it",
 			"<div>" P(ONE) "<h3>Related work</h3>" P(TWO) P(THREE) "</div>", ARTICLE},
 		{"share bar", BESIDE("<p>Share</p>")},
+		{"networks",
+			BESIDE("<p>Our newspaper is on Facebook, Twitter and Instagram every day.</p>")},
+		{"one network is text",
+			BESIDE("<p>The first pictures were seen on Facebook before the evening.</p>")
+				LINE("The first pictures were seen on Facebook before the evening.")},
 		{"closing", BESIDE("<p>Follow us on all the networks that there are today.</p>")},
 		{"lines", BESIDE("<p>Jane Doe</p><p>14:30</p>")},
 		{"a heading of nothing", BESIDE("<h2>Gallery</h2>")},
