@@ -17,6 +17,8 @@ PDF_OBJECTS = (
     None,
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
 )
+# Of a hundred requests; pages are the cheapest.
+WEIGHTS = {"page": 80, "hop": 8, "paper": 4, "gone": 8}
 TYPES = {"page": "html", "hop": "html", "paper": "pdf", "gone": "html"}
 
 
@@ -54,7 +56,7 @@ def again(name, earlier):
 def request(number, name, hosts, hot, chance):
     """The number-th request: mostly pages. name is its identity, which its URL has, too. hot: the share of the first host."""
     host = 0 if chance.random() < hot else number % hosts
-    kind = chance.choices(("page", "hop", "paper", "gone"), (80, 8, 4, 8))[0]
+    kind = chance.choices(tuple(WEIGHTS), tuple(WEIGHTS.values()))[0]
     end = ".pdf" if kind == "paper" else ""
     return {"ingest_type": TYPES[kind], "base_url": f"http://h{host}.storm.example/{kind}/{name}{end}",
             "link_source": "storm", "link_source_id": name}

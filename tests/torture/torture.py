@@ -15,6 +15,7 @@ for place in (ROOT / "deploy" / "lib", ROOT / "tests" / "scenario", ROOT / "test
     sys.path.insert(0, str(place))
 
 import storm as storms  # noqa: E402
+import web  # noqa: E402
 
 REQUESTS = 6  # for each point
 PATIENCE_S = 90
@@ -89,6 +90,13 @@ class Torture:
         self.storm._drain()
 
 
+def count_missing_objects(storm, kept):
+    """Each paper has bytes of its own, so that there is a text for each that was asked for."""
+    papers = {one.request["base_url"] for one in storm.facts.asked.values() if one.request["ingest_type"] == "pdf"}
+    texts = [path.read_text("utf-8") for path in (kept / "text").glob("*/*/*.txt")]
+    return len(papers) - sum(web.WORDS.split()[0] in text for text in texts)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tests/torture/run", description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
@@ -98,6 +106,7 @@ def main():
     args = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-torture-"))
     folder.chmod(0o755)
+    web.WEIGHTS = {"page": 40, "hop": 10, "paper": 40, "gone": 10}  # papers have objects
     storm = storms.Storm(args.build.resolve(), folder, 1, 1_000_000, 1, 0, 1, {}, args.delivery)
     started = time.monotonic()
     bad = True
@@ -110,8 +119,9 @@ def main():
         torture.finish()
         storm.seconds = time.monotonic() - started
         findings = storm.settle()
-        bad = any(not storms.tolerated(one, storm.delivery) for one in findings)
-        print(json.dumps({"points": torture.points, "hit": torture.fired, **storm.figures(findings)}, indent=1))
+        missing = count_missing_objects(storm, folder / "kept")
+        bad = missing != 0 or any(not storms.tolerated(one, storm.delivery) for one in findings)
+        print(json.dumps({"points": torture.points, "hit": torture.fired, "missing_objects": missing, **storm.figures(findings)}, indent=1))
         if findings:
             print(storm.history(findings))
     finally:

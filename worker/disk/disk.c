@@ -22,7 +22,8 @@
 #define RESUME_SHARE 16 /* of a level: what must be free beyond it, so that it does not flap */
 #define LOG_EVERY_MS 60000
 
-static const char *const keys[ING_DISK_FOLDERS_] = {"warc.dir", "spool.dir", "state.dir"};
+static const char *const keys[ING_DISK_FOLDERS_] = {
+	"warc.dir", "spool.dir", "state.dir", "store.dir"};
 
 struct answer {
 	uint64_t free_bytes;
@@ -166,7 +167,7 @@ static void note_silence(struct ing_disk *d, uint64_t now_ms)
 	d->stops += !ing_disk_low(d);
 	d->silent = true;
 	ing_log(ING_LOG_ERROR,
-		"warc.dir, spool.dir or state.dir has not answered for %d s: nothing new is fetched "
+		"warc.dir, spool.dir, state.dir or store.dir has not answered for %d s: nothing new is fetched "
 		"until it does",
 		NO_ANSWER_MS / 1000);
 }
@@ -232,6 +233,7 @@ void ing_disk_stats(const struct ing_disk *d, struct ing_disk_stats *ret)
 		.warc_free_bytes = d->folders[ING_DISK_WARC].free_bytes,
 		.spool_free_bytes = d->folders[ING_DISK_SPOOL].free_bytes,
 		.state_free_bytes = d->folders[ING_DISK_STATE].free_bytes,
+		.store_free_bytes = d->folders[ING_DISK_STORE].free_bytes,
 		.low = ing_disk_low(d),
 		.stops = d->stops,
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * disk.h - the room that is left on the file systems of warc.dir, spool.dir and state.dir.
+ * disk.h - the room that is left on the file systems of warc.dir, spool.dir, state.dir
+ * and store.dir.
  *
  * With less than disk.stop_bytes on one of them nothing new is fetched (ing_disk_low()), with less
  * than disk.abort_bytes running transfers are to be ended (on_abort()). It ends by itself when the
@@ -19,7 +20,13 @@
 struct uv_loop_s;
 struct ing_disk;
 
-enum ing_disk_folder { ING_DISK_WARC, ING_DISK_SPOOL, ING_DISK_STATE, ING_DISK_FOLDERS_ };
+enum ing_disk_folder {
+	ING_DISK_WARC,
+	ING_DISK_SPOOL,
+	ING_DISK_STATE,
+	ING_DISK_STORE,
+	ING_DISK_FOLDERS_
+};
 enum ing_disk_level { ING_DISK_ENOUGH, ING_DISK_STOP, ING_DISK_ABORT };
 
 struct ing_disk_conf {

@@ -26,7 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t free_blocks[ING_DISK_FOLDERS_];
 static int errnum;
 static unsigned asked;
-static const char *const folders[] = {"/warc", "/spool", "/state"};
+static const char *const folders[] = {"/warc", "/spool", "/state", "/store"};
 
 int statvfs(const char *path, struct statvfs *ret)
 {
@@ -84,7 +84,7 @@ static struct ing_disk *start(void)
 	set_errnum(0);
 	return ing_disk_new(&loop, &(struct ing_disk_conf){
 					   .settings = {100 * BLOCK, 10 * BLOCK},
-					   .folders = {"/warc", "/spool", "/state"},
+					   .folders = {"/warc", "/spool", "/state", "/store"},
 					   .written = count_written,
 					   .on_abort = on_abort,
 				   });
@@ -170,6 +170,7 @@ static void a_full_disk_is_known_before_the_first_fetch(void **state)
 	(void)state;
 	fill_all(1000);
 	set_free(ING_DISK_STATE, 99);
+	set_free(ING_DISK_STORE, 999);
 	struct ing_disk *d = start();
 	assert_true(ing_disk_low(d));
 	assert_int_equal(aborts, 0);
@@ -179,6 +180,7 @@ static void a_full_disk_is_known_before_the_first_fetch(void **state)
 	assert_int_equal(stats.low, 1);
 	assert_int_equal(stats.warc_free_bytes, 1000 * BLOCK);
 	assert_int_equal(stats.state_free_bytes, 99 * BLOCK);
+	assert_int_equal(stats.store_free_bytes, 999 * BLOCK);
 	stop(d);
 }
 
