@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import re
 import threading
 import time
 
@@ -247,6 +248,32 @@ def test_the_tables_have_it_and_are_asked_first(worker, submit, results, paper, 
         submit(request(force_recrawl=True))
         results(6)
     assert len(grobid.calls) == 5
+
+
+def test_the_answer_is_an_object_and_everything_is_counted(worker, submit, results, paper, grobid, tmp_path):
+    store = tmp_path / "store"
+    submit([request(), request(f"{URL}1")])
+    grobid.say(lambda call: tei("Good") if call.document == PDF else fake.FAILURE)
+    with worker({"grobid.url": grobid.url, "store.dir": str(store)}) as daemon:
+        found = {one["request"]["base_url"]: one["file_meta"]["sha1hex"] for one in results(2)}
+        assert daemon.stop() == 0
+    good, bad = found[URL], found[f"{URL}1"]
+    kept = store / "grobid" / good[:2] / good[2:4] / f"{good}.tei.xml"
+    assert kept.read_bytes() == tei("Good")
+    assert not list(store.glob(f"grobid/*/*/{bad}*"))
+    counts = json.loads(re.findall(r"stopped: (\{.*\})", daemon.log())[-1])["grobid"]
+    assert (counts["answered"], counts["error"], counts["read"], counts["waiting"], counts["working"], counts["away"]) == \
+        (1, 1, 1, 0, 0, 0)
+
+
+def test_a_long_answer_does_not_hold_up_the_loop(run, grobid):
+    """As long as they may be, of two bytes a character. How long the loop's turns take is looked at when the run is over."""
+    text = "é" * 11_900_000
+    grobid.say(tei("Long", text=text))
+    found, messages = run({"kafka.max_message_bytes": 60_000_000})
+    assert found[URL]["grobid"]["status"] == "success"
+    (message,) = messages.values()
+    assert text in message["tei_xml"]
 
 
 def test_a_failure_has_a_row_and_never_replaces_a_success(worker, submit, results, paper, grobid, sql):

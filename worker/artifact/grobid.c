@@ -38,7 +38,9 @@ static json_t *error_json(const char *words, size_t max_chars)
 	for (size_t chars = 0; words[bytes] != '\0' && chars < max_chars; chars++)
 		bytes += ing_utf8_sequence(words + bytes, strlen(words + bytes));
 	ing_json_set(o, "error_msg", ing_json_textn(words, bytes));
-	return o;
+	json_t *masked = ing_mask_json(o);
+	json_decref(o);
+	return masked;
 }
 
 static json_t *facts_json(const struct ing_grobid_facts *g)
