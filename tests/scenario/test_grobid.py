@@ -360,3 +360,16 @@ def test_fetching_waits_for_a_slow_grobid_and_says_so(worker, submit, results_by
         found = results_by_url(24)
     assert {one["grobid"]["status"] for one in found.values()} == {"success"}
     assert grobid.most == 1
+
+
+def test_reexamining_catches_up_with_documents_that_had_a_coding(worker, submit, results, paper, grobid, run_ctl, sql):
+    """They are archived as they were sent."""
+    paper.page(HOST, "/coded", Page(body=gzip.compress(PDF), type="application/pdf", headers={"Content-Encoding": "gzip"}))
+    submit(request(f"http://{HOST}/coded"))
+    with worker():
+        assert "grobid" not in results(1)[0]
+    done = run_ctl("reexamine", "--what", "grobid", overrides={"grobid.url": grobid.url})
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert [call.document for call in grobid.calls] == [PDF]
+    (row,) = sql("SELECT * FROM grobid")
+    assert (row["status"], row["status_code"]) == ("success", 200)

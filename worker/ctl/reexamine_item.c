@@ -110,10 +110,16 @@ static void on_read_by_grobid(void *ctx, struct ing_grobid_facts *facts, char **
 static void give_to_grobid(struct ing_reexamine_item *item)
 {
 	const struct ing_reexamine_document *d = item->document;
+	const struct ing_conf *conf = item->work->conf;
 	const struct ing_grobid_document document = {.sha1hex = d->sha1hex,
 		.url = d->url,
 		.body_fd = item->body.fd,
 		.body_bytes = item->body.bytes,
+		.coded = item->artifact.file.decoded,
+		.content_type = item->body.content_type,
+		.content_encoding = item->body.content_encoding,
+		.max_body_bytes = conf->fetch.max_body_bytes,
+		.max_ratio = conf->job.max_ratio,
 		.again = true};
 	item->reading_by_grobid =
 		ing_grobid_read(item->work->stages.grobid, &document, on_read_by_grobid, item);
@@ -173,12 +179,9 @@ static void judge(struct ing_reexamine_item *item, struct ing_findings *f)
 		skip(item, "wrong-mimetype", f->file.mimetype);
 		return;
 	}
-	bool decoded = f->file.decoded;
 	ing_artifact_keep(&item->artifact, type, f);
 	if (!w->task->what->grobid)
 		write_document(item);
-	else if (decoded) /* nobody in this process decodes */
-		skip(item, "content-coding", "GROBID reads bodies as they were sent");
 	else
 		give_to_grobid(item);
 }
