@@ -485,3 +485,45 @@ def test_scrape_tells_what_other_rules_would_do(web, worker, submit, results, re
                                  overrides={"rules.dir": rules("again", "a.get")})
     assert (code, lines[-1]["examined"]) == (0, 1), (lines, err)
     assert (rows(sql, "ingest_file_result"), rows(sql, "pdf_meta")) == before
+
+
+JATS = b"""<?xml version="1.0"?>
+<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Publishing DTD v1.1 20151215//EN" "JATS-journalpublishing1.dtd">
+<article article-type="research-article" dtd-version="1.1"><front><article-meta><title-group><article-title>On Tides</article-title>
+</title-group></article-meta></front><body><p>They rise.</p></body></article>
+"""
+TEXT = b"".join(b"<p>The tide of paragraph %d rises and falls, twice a day, as every tide that was ever measured there did.</p>" % number
+                for number in range(20))
+
+
+@pytest.mark.parametrize("kind, output, body, mimetype, objects_wanted", [
+    ("xml", "xml_doc", JATS, "application/xml", True),
+    ("html", "html_teixml", b"<!doctype html><title>On Tides</title><article><h1>On Tides</h1>" + TEXT
+     + b"<img src=/tide.png></article>", "text/html", False),
+])
+def test_other_types_come_back(kind, output, body, mimetype, objects_wanted, web, worker, submit, results, reexamine, derived, settings,
+                               consume, sql, tmp_path):
+    topic = derived(output)[output]
+    folder = tmp_path / "objects"
+    settings["store.dir"] = str(folder)
+    web.route(HOST, "/document", lambda _: Reply(200, body, type=mimetype))
+    web.route(HOST, "/tide.png", lambda _: Reply(200, b"\x89PNG\r\n\x1a\n", type="image/png"))
+    submit({"ingest_type": kind, "base_url": f"http://{HOST}/document", "link_source": "doi", "link_source_id": "10.5555/1"})
+    with worker():
+        assert results(1)[0]["status"] == "success"
+
+    def objects():
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    tables = ("file_meta", "html_meta", "ingest_file_result", "cdx")
+    before = {table: rows(sql, table) for table in tables}, objects()
+    assert len(before[0]["file_meta"]) == 1 and (len(before[1]) == 1 or not objects_wanted)
+    first = [(message.key(), message.value()) for message in consume(topic, len(before[1]), settle=0.5)]
+    assert len(first) == len(before[1])
+    for path in before[1]:
+        (folder / path).unlink()
+    sql("DELETE FROM file_meta")
+    sql("UPDATE html_meta SET word_count = 7, biblio = NULL, scope = NULL")
+    code, lines, err = reexamine("--what", kind)
+    assert (code, lines[-1]["examined"]) == (0, 1), (lines, err)
+    assert ({table: rows(sql, table) for table in tables}, objects()) == before
+    assert [(message.key(), message.value()) for message in consume(topic, 2 * len(first), settle=0.5)] == 2 * first

@@ -34,7 +34,7 @@
 #define CHECKPOINT_MS 1000
 
 #define PDFS                                                                                       \
-	.types = {ING_INGEST_PDF, ING_INGEST_COMPONENT}, .type_count = 2,                          \
+	.types = {ING_INGEST_PDF, ING_INGEST_COMPONENT, ING_INGEST_SRC}, .type_count = 3,          \
 	.mimetype = "application/pdf"
 
 static const struct ing_reexamine_what whats[] = {

@@ -123,6 +123,7 @@ static void fail(struct ing_reexamine_work *w, const struct ing_error *err)
 		return;
 	w->error = *err;
 	w->failed = true;
+	w->stop_by_ms = ing_now_ms() + w->conf->drain_ms;
 	pump(w);
 }
 
@@ -192,7 +193,7 @@ static void on_tick(uv_timer_t *timer)
 	wake_items(w);
 	pump(w);
 	w->on_tick(w->ctx);
-	if (w->interrupted && ing_now_ms() >= w->stop_by_ms)
+	if (stops(w) && ing_now_ms() >= w->stop_by_ms)
 		uv_stop(timer->loop); /* what a server holds back is left */
 }
 
