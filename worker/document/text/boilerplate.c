@@ -19,6 +19,7 @@
 #define TENTHS_SMALL 2
 #define TENTHS 4
 #define TENTHS_INVISIBLE 6
+#define TENTHS_HIDDEN 8 /* of all elements with such a word */
 #define TENTHS_COMMENTS 8
 #define TENTHS_STRONG 9
 #define TENTHS_WITH_H1 3
@@ -71,6 +72,27 @@ static bool is_boilerplate(const struct page *p, ing_node n, uint32_t words)
 	return share * 10 <= p->total * tenths;
 }
 
+/* Of these words those whose elements have most of the text: a script shows it part by part. */
+static uint32_t words_of_most(const struct page *p)
+{
+	static const uint32_t shown[] = {ING_WORD_INVISIBLE, ING_WORD_HIDDEN, ING_WORD_GALLERY};
+	const struct ing_main_text *m = p->m;
+	const struct ing_tree *t = m->tree;
+	uint32_t words = 0;
+	for (size_t i = 0; i < ING_ARRAY_LEN(shown); i++) {
+		int64_t hidden = 0;
+		for (ing_node n = 0; n < t->count; n++) {
+			if (!(m->words[n] & shown[i]))
+				continue;
+			hidden += ing_main_text_value(m, n);
+			n = t->nodes[n].end - 1;
+		}
+		if (hidden * 10 > p->total * TENTHS_HIDDEN)
+			words |= shown[i];
+	}
+	return words;
+}
+
 static void drop(struct page *p, uint32_t names, uint32_t kinds)
 {
 	struct ing_main_text *m = p->m;
@@ -79,6 +101,7 @@ static void drop(struct page *p, uint32_t names, uint32_t kinds)
 		m->blocks[i].value = value_of(&m->blocks[i]);
 	ing_main_text_sum(m);
 	p->total = m->sums[m->block_count].value;
+	names &= ~words_of_most(p);
 	for (ing_node n = 0; n < t->count; n++) {
 		uint32_t words = m->words[n] & names;
 		ing_node end = t->nodes[n].end;

@@ -15,6 +15,7 @@
 
 #define HEADLINE_VALUE 400 /* the text is where the page's title stands */
 
+#define ARTICLE_VALUE 800 /* of an article among others */
 #define MANY_TEASERS 4
 #define TEASER_CHARS 400 /* at most */
 #define TEXT_BESIDE 1000 /* value of other text, at least: else the teasers are the page */
@@ -57,8 +58,8 @@ static void lower_teasers(struct ing_main_text *m)
 	}
 }
 
-/* The heading that says most of what the title says. */
-static void raise_headline(struct ing_main_text *m)
+/* The heading that says most of what the title says, or NULL. */
+static const struct ing_text_block *raise_headline(struct ing_main_text *m)
 {
 	struct ing_text_block *best = NULL;
 	unsigned best_share = 79;
@@ -75,19 +76,30 @@ static void raise_headline(struct ing_main_text *m)
 	}
 	if (best != NULL)
 		best->value = HEADLINE_VALUE;
+	return best;
 }
 
-static void set_values(struct ing_main_text *m)
+/* Returns the headline, or NULL. */
+static const struct ing_text_block *set_values(struct ing_main_text *m)
 {
 	for (uint32_t i = 0; i < m->block_count; i++)
 		m->blocks[i].value = value_of(&m->blocks[i]);
 	lower_teasers(m);
-	raise_headline(m);
+	const struct ing_text_block *headline = raise_headline(m);
 	ing_main_text_sum(m);
+	return headline;
+}
+
+/* Without the headline's. */
+static int64_t text_value(
+	const struct ing_main_text *m, ing_node n, const struct ing_text_block *headline)
+{
+	bool has = headline != NULL && ing_tree_contains(m->tree, n, headline->first);
+	return ing_main_text_value(m, n) - (has ? HEADLINE_VALUE : 0);
 }
 
 /* The innermost element with the largest sum; NONE when no sum is over 0. */
-static ing_node largest(const struct ing_main_text *m)
+static ing_node largest(const struct ing_main_text *m, const struct ing_text_block *headline)
 {
 	static const uint32_t parts = ING_KIND_PARAGRAPH | ING_KIND_HEADING | ING_KIND_ITEM |
 				      ING_KIND_CAPTION | ING_KIND_QUOTE;
@@ -97,7 +109,7 @@ static ing_node largest(const struct ing_main_text *m)
 		if (!ing_main_text_is_block(m, n) || (m->marks[n] & parts))
 			continue;
 		int64_t value = ing_main_text_value(m, n);
-		if (value >= best_value) {
+		if (value >= best_value && text_value(m, n, headline) > 0) {
 			best = n;
 			best_value = value;
 		}
@@ -115,19 +127,60 @@ static int64_t weight_of(const struct ing_main_text *m, ing_node n)
 	return m->marks[n] & ING_KIND_SEMANTIC ? WEIGHT_SEMANTIC : 0;
 }
 
+/* In an element named an article links count half against the text. */
+static int64_t weighted(const struct ing_main_text *m, ing_node n)
+{
+	int64_t weight = weight_of(m, n);
+	const struct ing_text_sum *from = &m->sums[m->before[n]];
+	const struct ing_text_sum *to = &m->sums[m->before[m->tree->nodes[n].end]];
+	int64_t value = to->value - from->value;
+	int64_t text = to->text - from->text;
+	return weight * (weight >= WEIGHT_NAMED ? (value + text) / 2 : value);
+}
+
 static ing_node best_named(const struct ing_main_text *m, ing_node best)
 {
 	ing_node named = best;
-	int64_t named_value = ing_main_text_value(m, best) * WEIGHT_ANY;
+	int64_t named_value = best == ING_NODE_NONE ? 0 : ing_main_text_value(m, best) * WEIGHT_ANY;
 	for (ing_node n = 0; n < m->tree->count; n++) {
-		int64_t weight = weight_of(m, n);
-		int64_t value = weight > 0 ? ing_main_text_value(m, n) * weight : 0;
+		int64_t value = weight_of(m, n) > 0 ? weighted(m, n) : 0;
 		if (value > named_value) {
 			named = n;
 			named_value = value;
 		}
 	}
 	return named;
+}
+
+/* Whether another article with a headline of this level follows in the container. */
+static bool has_next_article(
+	const struct ing_main_text *m, ing_node container, ing_node article, int level)
+{
+	const struct ing_tree_node *nodes = m->tree->nodes;
+	uint32_t end = m->before[nodes[container].end];
+	for (uint32_t i = m->before[nodes[article].end]; i < end; i++) {
+		const struct ing_text_block *b = &m->blocks[i];
+		if (ing_text_is_heading(b) && !(b->mark & ING_MARK_DROPPED) &&
+			ing_main_text_level(m, b) == level)
+			return true;
+	}
+	return false;
+}
+
+/* Pages that go on with other articles: the one with the headline, if it has text enough. */
+static ing_node first_article(
+	const struct ing_main_text *m, ing_node container, const struct ing_text_block *headline)
+{
+	const struct ing_tree_node *nodes = m->tree->nodes;
+	if (headline == NULL || !ing_tree_contains(m->tree, container, headline->first))
+		return container;
+	ing_node n = nodes[headline->first].parent;
+	while (n != container && !ing_tree_is(m->tree, n, "article"))
+		n = nodes[n].parent;
+	return text_value(m, n, headline) >= ARTICLE_VALUE &&
+			       has_next_article(m, container, n, ing_main_text_level(m, headline))
+		       ? n
+		       : container;
 }
 
 /* An article may be in several elements with such names: then what has all of them, unless these are
@@ -160,10 +213,12 @@ static ing_node join_parts(const struct ing_main_text *m, ing_node best, ing_nod
 
 ing_node ing_main_text_container(struct ing_main_text *m)
 {
-	set_values(m);
-	ing_node best = largest(m);
-	if (best == ING_NODE_NONE)
-		return best;
+	const struct ing_text_block *headline = set_values(m);
+	ing_node best = largest(m, headline);
 	ing_node named = best_named(m, best);
-	return named == best ? best : join_parts(m, best, named);
+	if (named == ING_NODE_NONE)
+		return named;
+	ing_node container =
+		named == best || best == ING_NODE_NONE ? named : join_parts(m, best, named);
+	return first_article(m, container, headline);
 }

@@ -128,6 +128,7 @@ void ing_main_text_sum(struct ing_main_text *m)
 	for (uint32_t i = 0; i < m->block_count; i++) {
 		const struct ing_text_block *b = &m->blocks[i];
 		m->sums[i + 1] = (struct ing_text_sum){.value = m->sums[i].value + b->value,
+			.text = m->sums[i].text + ING_MAX(b->value, 0),
 			.chars = m->sums[i].chars + b->chars,
 			.link_chars = m->sums[i].link_chars + b->link_chars};
 	}

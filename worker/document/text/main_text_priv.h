@@ -52,7 +52,7 @@ struct ing_text_block {
 
 /* Sums over the blocks before one. */
 struct ing_text_sum {
-	int64_t value;
+	int64_t value, text; /* text: of values over 0 */
 	uint64_t chars, link_chars;
 };
 

@@ -83,7 +83,7 @@ void ing_refine_cut_end(struct ing_main_text *m, uint32_t from, uint32_t to)
 			b->why = ING_VERDICT_END;
 		else if (b->phrase != 0 && (late || !heads_text(m, i, to)))
 			b->why = ING_VERDICT_PHRASE;
-		cut = cut || (late && b->phrase == ING_PHRASE_END &&
+		cut = cut || (late && b->phrase == ING_PHRASE_END && !(b->mark & ING_MARK_CELL) &&
 				     (ing_text_is_heading(b) || b->chars <= END_CHARS));
 	}
 }

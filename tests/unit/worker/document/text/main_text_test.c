@@ -185,6 +185,22 @@ static void the_container_has_the_sentences(void **state)
 								"<div class=story-body-2>" P(TWO)
 									P(THREE) "</div></main>",
 			LINE(ONE) LINE("Continue") LINE(TWO) LINE(THREE)},
+		{"headline apart",
+			"<title>River in the town</title><header><h1>River in the town</h1></header><div class=entry-content><p>A short text it is, "
+			"which says little of the river.</p><ul><li><a href=/a>A story of the lake and its dam</a><li><a href=/b>A story of the dam and its lake</a>"
+			"<li><a href=/c>A story of the boats at the bridge</a></ul></div>",
+			LINE("A short text it is, which says little of the river.")},
+		{"articles one after the other",
+			"<title>River in the town</title><main><article><h1>River in the town</h1>" P(
+				LONG) P(LONG) "</article>"
+					      "<article><h1>Another thing</h1>" P(LONG)
+						      P(ONE) "</article></main>",
+			LINE(LONG) LINE(LONG)},
+		{"articles as sections",
+			"<title>River in the town</title><main><article><h1>River in the town</h1>" P(
+				LONG) P(LONG) "</article>"
+					      "<article>" P(LONG) P(ONE) "</article></main>",
+			LINE(LONG) LINE(LONG) LINE(LONG) LINE(ONE)},
 		{"no block element", "<html><body>" ONE "<br><br>" TWO "<br>" THREE,
 			LINE(ONE) LINE(TWO) LINE(THREE)},
 		{"all tables",
@@ -278,6 +294,10 @@ static void what_follows_an_article(void **state)
 		{"in Arabic",
 			BESIDE("<p>\xd8\xa7\xd9\x82\xd8\xb1\xd8\xa3 \xd8\xa3\xd9\x8a\xd8\xb6\xd8\xa7</p>" P(
 				"The lake has been full for a week, they say."))},
+		{"in a cell",
+			"<div>" P(
+				ONE) "<table><tr><td>Comments<td>3<tr><td>Pages<td>4</table></div>",
+			LINE(ONE) LINE("3") LINE("Pages\t4")},
 		{"before most of it",
 			"<div>" P(ONE) "<h3>Related work</h3>" P(TWO) P(THREE) "</div>", ARTICLE},
 		{"share bar", BESIDE("<p>Share</p>")},
