@@ -104,8 +104,7 @@ def test_a_worker_that_stops_meanwhile_leaves_its_requests_to_the_next(worker, f
         while front.puts == 0 and mode != AWAY:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        if mode != SILENT:
-            daemon.wait_log("object store unavailable: intake stopped")
+        daemon.wait_log("object store unavailable: intake stopped")
         assert daemon.stop() == 0
     assert results(0, settle=0) == [] and server.objects() == {}
     front.mode = PASS

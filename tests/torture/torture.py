@@ -85,7 +85,9 @@ class Torture:
         self.say(f"{rule}: {number - 1 if number < most else number} calls")
 
     def finish(self):
-        """Without a fault: what the last ones have left is answered."""
+        """Without a fault: what the last ones have left is answered, and more, lest it is stopped before it has begun."""
+        self.storm.feed(REQUESTS)
+        assert self.storm.producer.flush(30) == 0
         self.start([])
         self.storm._drain()
 

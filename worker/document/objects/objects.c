@@ -24,6 +24,8 @@
 #define MAX_RETRY_AFTER_S 600
 /* A single failure that is soon over holds up nobody, and is not logged. */
 #define BLOCKED_AFTER_MS 1000
+/* The same of a store that does not fail, but does not answer either. */
+#define SILENT_AFTER_MS 5000
 #define LOG_EVERY_MS 60000
 /* An object that fails so often while others are stored will not be taken. */
 #define MAX_STRANGE_FAILURES 5
@@ -35,7 +37,8 @@ struct ing_objects {
 	struct ing_object_backend *backend;
 	struct ing_object *waiting, *running, *ended;
 	unsigned waiting_count, running_count;
-	size_t bytes; /* of all */
+	size_t bytes;         /* of all */
+	uint64_t progress_ms; /* when one was stored last, or the first of these was put */
 	uv_timer_t *timer;
 	uv_idle_t *kick; /* calls done() of ended ones, begins others */
 	/* While nothing can be stored: */
@@ -162,6 +165,7 @@ static void note_success(struct ing_objects *s)
 	s->failing = s->logged = false;
 	s->delay_ms = 0;
 	s->not_before_ms = 0;
+	s->progress_ms = ing_now_ms();
 }
 
 static bool is_hopeless(struct ing_object *o, enum ing_object_outcome outcome)
@@ -335,6 +339,8 @@ void ing_objects_put(struct ing_objects *s, struct ing_object *o)
 	ing_must(o->store == NULL);
 	o->store = s;
 	o->cancelled = false;
+	if (s->waiting_count + s->running_count == 0)
+		s->progress_ms = ing_now_ms();
 	s->bytes += o->bytes;
 	set_state(o, WAITING);
 	kick(s);
@@ -358,8 +364,11 @@ void ing_objects_cancel(struct ing_object *o)
 
 bool ing_objects_blocked(const struct ing_objects *s)
 {
-	return s->failing && s->waiting_count + s->running_count > 0 &&
-	       ing_now_ms() - s->failing_since_ms >= BLOCKED_AFTER_MS;
+	uint64_t now_ms = ing_now_ms();
+	if (s->waiting_count + s->running_count == 0)
+		return false;
+	return now_ms - s->progress_ms >= SILENT_AFTER_MS ||
+	       (s->failing && now_ms - s->failing_since_ms >= BLOCKED_AFTER_MS);
 }
 
 void ing_objects_stats(const struct ing_objects *s, struct ing_objects_stats *ret)

@@ -64,7 +64,7 @@ void ing_objects_free(struct ing_objects *s);
 void ing_objects_put(struct ing_objects *s, struct ing_object *o);
 /* done() comes soon, with ING_OBJECT_CANCELLED if the object was not stored before. */
 void ing_objects_cancel(struct ing_object *o);
-/* Objects wait, and none has been stored for a second. */
+/* Objects wait, and nothing but failures has come for a second, or nothing at all for five. */
 bool ing_objects_blocked(const struct ing_objects *s);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_objects_stats(const struct ing_objects *s, struct ing_objects_stats *ret);

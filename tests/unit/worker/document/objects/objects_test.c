@@ -236,6 +236,11 @@ static void put(unsigned i, enum ing_derived_kind kind, const char *text)
 	assert_int_equal(objects[i].calls, 0); /* not from inside the call */
 }
 
+static void do_nothing(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
 static void wait_for(unsigned i)
 {
 	while (objects[i].calls == 0)
@@ -451,6 +456,25 @@ static void a_failing_store_without_objects_blocks_nobody(void **state)
 	assert_false(ing_objects_blocked(world.store));
 }
 
+/* It may be slow, or hang: the objects are on their way, and have not failed yet. */
+static void a_store_that_does_not_answer_blocks(void **state)
+{
+	(void)state;
+	static uv_timer_t tick; /* closed when the loop ends */
+	set_after((struct answer){NULL, NULL});
+	put(0, ING_DERIVED_PDF_TEXT, "words");
+	assert_int_equal(uv_timer_init(&world.loop, &tick), 0);
+	uv_timer_start(&tick, do_nothing, 50, 50);
+	while (!ing_objects_blocked(world.store))
+		uv_run(&world.loop, UV_RUN_ONCE);
+	assert_int_equal(failures(), 0);
+	assert_int_equal(stats().running, 1);
+	ing_objects_cancel(&objects[0].o);
+	wait_for(0);
+	assert_false(ing_objects_blocked(world.store));
+	uv_close((uv_handle_t *)&tick, NULL);
+}
+
 /* --- folder --- */
 
 static void expect_file(const char *path, const char *want)
@@ -550,6 +574,7 @@ int main(void)
 		S3(a_key_that_is_changed_takes_effect),
 		S3(cancelled_objects_come_back_once),
 		S3(a_failing_store_without_objects_blocks_nobody),
+		S3(a_store_that_does_not_answer_blocks),
 		FOLDER(a_folder_has_the_same_names),
 		FOLDER(a_full_disk_is_waited_for),
 		FOLDER(a_folder_that_is_gone_is_waited_for),
