@@ -501,7 +501,7 @@ static void some_end_without_a_fetch(void **state)
 	send_request(1, "{\"ingest_type\":\"pdf\",\"base_url\":\"gopher://a.example/\"}");
 	fake_settle();
 	expect_status("invalid-url", false);
-	send_request(2, "{\"ingest_type\":\"xml\",\"base_url\":\"https://a.example/\"}");
+	send_request(2, "{\"ingest_type\":\"fileset\",\"base_url\":\"https://a.example/\"}");
 	fake_settle();
 	expect_status("not-implemented", false);
 	assert_int_equal(fake.finished, 2);
@@ -562,7 +562,7 @@ static void the_log_of_a_refusal_holds_no_password(void **state)
 		FILE *log = tmpfile();
 		int before = dup(STDERR_FILENO);
 		begin(&usual, 0);
-		snprintf(text, sizeof(text), "{\"ingest_type\":\"xml\",\"base_url\":\"%s\"}",
+		snprintf(text, sizeof(text), "{\"ingest_type\":\"fileset\",\"base_url\":\"%s\"}",
 			urls[i]);
 		send_request(1, text);
 		fake_store_done();
