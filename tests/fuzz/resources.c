@@ -43,7 +43,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	ing_html_parse(h, data, size, NULL, &limits);
 	ing_html_fill(h, t);
 	ing_tree_set_url(t, PAGE);
-	ing_resources_of_page(t, &found);
+	ing_resources_of_page(t, NULL, &found);
 	check(&found);
 	ing_resources_found_done(&found);
 	ing_tree_free(t);

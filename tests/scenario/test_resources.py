@@ -103,6 +103,28 @@ def test_one_that_fails_fails_the_page_in_strict_mode(run, polite):
     assert any(line.startswith("example,test,page)/a.png ") for line in index)
 
 
+def test_advertisements_are_left_out(run, polite, tmp_path):
+    """By a list about requests of pages, and by one about those of their style sheets."""
+    easy, hosts = tmp_path / "easy.txt", tmp_path / "hosts.txt"
+    easy.write_text(f"! a list\n||{OTHER}^$script,~third-party\n/pixel.\n@@/pixel.png$domain={HOST}\n", encoding="utf-8")
+    hosts.write_text("0.0.0.0 ads.test.example\n", encoding="utf-8")
+    polite.page(HOST, "/", html(f"<script src=//{OTHER}/x.js></script><script src=/x.js></script><img src=/pixel.gif>"
+                                "<img src=/pixel.png><link rel=stylesheet href=/s.css>"))
+    polite.page(HOST, "/s.css", style("p { a: url(//ads.test.example/a.png); b: url(b.png) }"))
+    for name in ("/x.js", "/pixel.png", "/b.png"):
+        polite.page(HOST, name, picture())
+    result, _ = run(**{"resources.filters": [str(easy), str(hosts)]})
+    assert paths(result) == ["/x.js", "/pixel.png", "/s.css", "/b.png"]
+    assert result["html_resources_count"] == {"found": 4, "filtered": 3, "archived": 4, "failed": 0, "truncated": False}
+    assert not polite.seen(OTHER) and not polite.seen("ads.test.example")
+
+
+def test_a_list_that_is_not_there_is_an_error(run_ctl, tmp_path):
+    done = run_ctl("run", "--out", tmp_path / "out", "-", input="", overrides={"resources.filters": [str(tmp_path / "none.txt")]})
+    assert done.returncode == 2
+    assert "resources.filters: " in done.stderr and "none.txt: there is no such file" in done.stderr
+
+
 def test_off_fetches_the_page_alone(run, polite):
     polite.page(HOST, "/", html("<img src=/a.png>"))
     result, _ = run(**{"resources.mode": "off"})

@@ -28,10 +28,11 @@ struct ing_conf {
 	struct ing_disk_settings disk;
 	struct ing_objects_settings objects;
 	const char *rules_dir, *state_dir;
-	bool obey_robots;  /* gate.robots */
-	bool tls_fallback; /* fetch.tls_fallback, where no rule of the host says */
-	unsigned lease_ms; /* gate.lease_ms; 0: see ing_conf_lease_ms() */
-	unsigned drain_ms; /* stop.drain_ms */
+	char *const *filters; /* resources.filters */
+	bool obey_robots;     /* gate.robots */
+	bool tls_fallback;    /* fetch.tls_fallback, where no rule of the host says */
+	unsigned lease_ms;    /* gate.lease_ms; 0: see ing_conf_lease_ms() */
+	unsigned drain_ms;    /* stop.drain_ms */
 	enum ing_log_level log_level;
 };
 

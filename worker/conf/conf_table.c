@@ -5,6 +5,7 @@
 #include "worker/conf/conf_priv.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,6 +105,29 @@ static void add_agent(struct ing_buf *out)
 	ing_buf_add_str(out, "ingest-worker/" ING_VERSION);
 }
 
+/* A YAML list: EasyList and EasyPrivacy as Debian's packages of uBlock Origin have them. */
+static void add_filters(struct ing_buf *out)
+{
+	static const char *const folders[] = {"/usr/share/chromium/extensions/ublock-origin",
+		"/usr/share/mozilla/extensions/{ec8030f7-c20a-464f-9b0e-13a3a9e97384}/"
+		"uBlock0@raymondhill.net"};
+	static const char *const lists[] = {"easylist", "easyprivacy"};
+	const char *separator = "[";
+	char path[512];
+	for (size_t i = 0; i < ING_ARRAY_LEN(folders) && *separator == '['; i++) {
+		for (size_t k = 0; k < ING_ARRAY_LEN(lists); k++) {
+			snprintf(path, sizeof(path), "%s/assets/thirdparties/easylist/%s.txt",
+				folders[i], lists[k]);
+			if (access(path, R_OK) != 0)
+				continue;
+			ing_buf_add_str(out, separator);
+			ing_yaml_add_text(out, path);
+			separator = ", ";
+		}
+	}
+	ing_buf_add_str(out, *separator == '[' ? "[]" : "]");
+}
+
 static const struct {
 	const char *name;
 	void (*add)(struct ing_buf *out);
@@ -112,6 +136,9 @@ static const struct {
 	{"@instance", add_instance,
 		"the host name, followed by \"@\" and INGEST_WORKER_INSTANCE if that is set"},
 	{"@rules", add_rules, "the installed rules"},
+	{"@filters", add_filters,
+		"EasyList and EasyPrivacy, where Debian's package webext-ublock-origin-chromium or "
+		"webext-ublock-origin-firefox is installed; else none"},
 	{"@agent", add_agent, "ingest-worker/VERSION, without a contact"},
 	{"@spool", add_spool,
 		"CACHE_DIRECTORY as set by systemd; else /var/cache/ingest-worker for root, and "
@@ -131,7 +158,10 @@ void ing_conf_fallback(const struct ing_conf_key *key, struct ing_buf *out)
 		struct ing_buf text;
 		ing_buf_init(&text, 8192);
 		computed[i].add(&text);
-		ing_yaml_add_text(out, ing_buf_str(&text));
+		if (key->type == ING_CONF_LIST)
+			ing_buf_add_str(out, ing_buf_str(&text));
+		else
+			ing_yaml_add_text(out, ing_buf_str(&text));
 		ing_buf_done(&text);
 		return;
 	}

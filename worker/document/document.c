@@ -19,6 +19,7 @@
 #include "common/data/sniff.h"
 #include "worker/document/archive_listing.h"
 #include "worker/document/charsets.h"
+#include "worker/document/filter/filters.h"
 #include "worker/document/pdf.h"
 #include "worker/document/resources/resources.h"
 #include "worker/document/tei_header.h"
@@ -27,7 +28,8 @@
 #include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
 
-static const struct ing_rules *rules; /* NULL: none */
+static const struct ing_rules *rules;     /* NULL: none */
+static const struct ing_filters *filters; /* NULL: none */
 static struct ing_digester *digester;
 static struct ing_scraper *scraper;
 static struct ing_xml_reader *xml_reader;
@@ -212,7 +214,7 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	ing_scrape(scraper, &in, &found);
 	copy_page(&found, &ret->page);
 	if ((q->want & ING_WANT_RESOURCES) != 0)
-		ing_resources_of_page(ing_scraper_tree(scraper), &ret->resources);
+		ing_resources_of_page(ing_scraper_tree(scraper), filters, &ret->resources);
 	ing_scraper_clear(scraper);
 }
 
@@ -276,7 +278,8 @@ void ing_document_read(const struct ing_exam_request *q, const struct ing_docume
 	if ((q->want & ING_WANT_XML) != 0 && ing_xml_is_document_type(ret->file.mimetype))
 		read_xml(q, body, ret);
 	if ((q->want & ING_WANT_STYLE) != 0)
-		ing_resources_of_style(body->data, body->bytes, q->url, NULL, &ret->resources);
+		ing_resources_of_style(
+			body->data, body->bytes, q->url, q->page, filters, &ret->resources);
 }
 
 void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,
@@ -292,6 +295,23 @@ void ing_document_use_rules(const struct ing_rules *borrowed)
 	rules = borrowed;
 }
 
+/* NULL: there are no lists. */
+static struct ing_filters *load_filters(const struct ing_rule_files *files)
+{
+	struct ing_filters *f = NULL;
+	for (size_t i = 0; i < files->count; i++) {
+		const struct ing_rule_file *file = &files->items[i];
+		if (file->kind != ING_RULES_FILTERS)
+			continue;
+		if (f == NULL)
+			f = ing_filters_new();
+		ing_filters_add(f, file->text, file->bytes);
+	}
+	if (f != NULL)
+		ing_filters_seal(f);
+	return f;
+}
+
 int ing_document_load_rules(int fd, struct ing_error *err)
 {
 	struct ing_rule_files files;
@@ -302,6 +322,7 @@ int ing_document_load_rules(int fd, struct ing_error *err)
 	int rc = ing_rule_files_from_fd(&files, fd, err);
 	if (rc == 0) {
 		rules = ing_rules_load(&files, &report);
+		filters = load_filters(&files);
 		rc = ing_report_to_error(&report, err);
 	}
 	ing_report_done(&report);

@@ -27,16 +27,34 @@ static int load_files(const struct ing_rule_files *files, struct ing_ruleset *re
 	return ing_rule_files_to_fd(files, &ret->fd, err);
 }
 
+static int read_filters(struct ing_rule_files *files, char *const *filters, struct ing_error *err)
+{
+	for (; filters != NULL && *filters != NULL; filters++) {
+		struct ing_error bad = {0};
+		if (ing_rule_files_read(files, ING_RULES_FILTERS, *filters, &bad) != 0)
+			return ing_error_set(err, bad.code, "resources.filters: %s", bad.msg);
+	}
+	return 0;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 int ing_ruleset_load(
 	const char *dir, struct ing_ruleset *ret, struct ing_report *report, struct ing_error *err)
+{
+	return ing_ruleset_load_filtered(dir, NULL, ret, report, err);
+}
+
+int ing_ruleset_load_filtered(const char *dir, char *const *filters, struct ing_ruleset *ret,
+	struct ing_report *report, struct ing_error *err)
 {
 	struct ing_rule_files files;
 	struct ing_error bad = {0};
 	*ret = (struct ing_ruleset){.fd = -1};
 	ing_rule_files_init(&files);
 	int rc = ing_rule_files_read_dir(&files, dir, &bad);
+	if (rc == 0)
+		rc = read_filters(&files, filters, &bad);
 	if (rc == 0)
 		rc = load_files(&files, ret, report, &bad);
 	else if (rc == -ING_FAIL_NOT_FOUND)

@@ -239,6 +239,7 @@ void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, 
 	ing_wire_put_u64(b, q->max_scrape_bytes);
 	ing_wire_put_u32(b, q->pdf_timeout_ms);
 	ing_wire_put_u32(b, q->max_ratio);
+	ing_wire_put_whole(b, q->page, ING_MAX_URL_BYTES);
 	ing_wire_put_text(b, q->agent, MAX_AGENT_BYTES);
 	ing_wire_put_u8(b, q->body_cut);
 	ing_wire_put_u32(b, timeout_ms);
@@ -259,6 +260,7 @@ int ing_proto_get_request(const void *payload, size_t bytes, struct ing_proto_re
 	o.q.max_scrape_bytes = ing_wire_u64(&w);
 	o.q.pdf_timeout_ms = ing_wire_u32(&w);
 	o.q.max_ratio = ing_wire_u32(&w);
+	o.page = ing_wire_text(&w, ING_MAX_URL_BYTES);
 	o.agent = ing_wire_text(&w, MAX_AGENT_BYTES);
 	o.q.body_cut = get_flag(&w);
 	o.timeout_ms = ing_wire_u32(&w);
@@ -272,6 +274,7 @@ int ing_proto_get_request(const void *payload, size_t bytes, struct ing_proto_re
 	o.q.url = o.url;
 	o.q.content_type = o.content_type;
 	o.q.content_encoding = o.content_encoding;
+	o.q.page = o.page;
 	o.q.agent = o.agent;
 	*ret = o;
 	return 0;
@@ -484,6 +487,7 @@ void ing_proto_request_done(struct ing_proto_request *request)
 	free(request->url);
 	free(request->content_type);
 	free(request->content_encoding);
+	free(request->page);
 	free(request->agent);
 	*request = (struct ing_proto_request){0};
 }

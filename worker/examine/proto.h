@@ -37,7 +37,7 @@ struct ing_proto_request {
 	struct ing_exam_request q;
 	uint64_t body_bytes;
 	unsigned timeout_ms; /* the worker kills after this: the PDF's limit must end earlier */
-	char *url, *content_type, *content_encoding, *agent; /* heap; q points at them */
+	char *url, *content_type, *content_encoding, *page, *agent; /* heap; q points at them */
 };
 
 /* Start a frame; returns where, for ing_proto_end(), which fills in the length. */

@@ -21,6 +21,7 @@ void ing_proto_put_resources(struct ing_buf *b, const struct ing_resources_found
 {
 	uint32_t left = sendable(found);
 	ing_wire_put_u32(b, ING_MAX(found->total, left));
+	ing_wire_put_u32(b, found->filtered);
 	ing_wire_put_u32(b, left);
 	for (uint32_t i = 0; i < found->count && left > 0; i++) {
 		if (!ing_proto_is_sendable_url(found->items[i].url))
@@ -39,6 +40,7 @@ static bool is_web_url(const char *s)
 void ing_proto_get_resources(struct ing_wire *w, struct ing_resources_found *found)
 {
 	found->total = ing_wire_u32(w);
+	found->filtered = ing_wire_u32(w);
 	uint32_t count = ing_wire_range(w, ING_MAX_RESOURCES);
 	if (count > found->total)
 		w->failed = true;

@@ -93,6 +93,7 @@ static void add_all(struct ing_job *job, struct ing_resource **place,
 {
 	struct ing_job_resources *rs = resources_of(job);
 	rs->left_out += found->total - found->count;
+	rs->filtered += found->filtered;
 	for (uint32_t i = 0; i < found->count; i++) {
 		const struct ing_resource_found *item = &found->items[i];
 		bool dropped;
@@ -234,6 +235,7 @@ static void examine(struct ing_job *job, struct ing_resource *r, const struct in
 	bool is_style = r->type == ING_RESOURCE_STYLESHEET && r->depth < MAX_DEPTH;
 	struct ing_exam_request q =
 		ing_job_question(job, o->exchange, is_style ? (unsigned)ING_WANT_STYLE : 0);
+	q.page = job->work->terminal->url;
 	resources_of(job)->visited--;
 	r->state = ING_SUB_READ;
 	ing_job_examine(job, &r->visit.visit, o, &q, &exam_use);

@@ -43,6 +43,7 @@ struct ing_exam_request {
 	unsigned pdf_timeout_ms; /* for the process that reads a PDF; 0, or more than the pool's own
 				  * limit leaves: that limit less a margin in which the other
 				  * findings can still be sent */
+	const char *page;        /* of STYLE: the page that uses it; NULL otherwise */
 	/* Of ROBOTS. max_body_bytes cuts the file, then: what is more is not read. */
 	const char *agent; /* whose rules are wanted (common/net/robots.h); NULL otherwise */
 	bool body_cut;     /* the body is the first part of one */

@@ -28,6 +28,7 @@ struct ing_resources_found {
 	struct ing_resource_found *items; /* in document order, no URL twice; heap */
 	uint32_t count;                   /* at most ING_MAX_RESOURCES */
 	uint32_t total;                   /* with those that were left out for the limit */
+	uint32_t filtered;                /* left out by filter lists, beside those */
 };
 
 void ing_resources_found_done(struct ing_resources_found *r); /* safe on a zeroed one */

@@ -28,6 +28,7 @@ static const char *const names[] = {
 	[ING_RULES_WALLS] = "walls.yaml",
 	[ING_RULES_BLOCKLIST] = "blocklist.yaml",
 	[ING_RULES_HOSTS] = "hosts.yaml",
+	[ING_RULES_FILTERS] = NULL, /* read one by one */
 };
 
 struct fd_head {
@@ -188,6 +189,8 @@ int ing_rule_files_read_dir(struct ing_rule_files *f, const char *dir, struct in
 		return ing_error_set(
 			err, ING_FAIL_NOT_FOUND, "rules.dir: there is no folder %.400s", dir);
 	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+		if (names[i] == NULL)
+			continue;
 		int bytes = snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
 		if (bytes < 0 || (size_t)bytes >= sizeof(path))
 			return ing_error_set(
@@ -237,7 +240,7 @@ uint64_t ing_rule_files_digest(const struct ing_rule_files *f)
 	uint64_t digest = 0xcbf29ce484222325u;
 	for (size_t i = 0; i < f->count; i++) {
 		const struct ing_rule_file *item = &f->items[i];
-		if (item->kind == ING_RULES_HOSTS)
+		if (item->kind == ING_RULES_HOSTS || item->kind == ING_RULES_FILTERS)
 			continue;
 		const char *slash = strrchr(item->path, '/');
 		const char *name = slash != NULL ? slash + 1 : item->path;

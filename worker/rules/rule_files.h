@@ -19,6 +19,7 @@ enum ing_rule_kind { /* in the order of loading */
 	ING_RULES_WALLS,
 	ING_RULES_BLOCKLIST,
 	ING_RULES_HOSTS, /* worker/rules/host_rules.h; not used by examiners */
+	ING_RULES_FILTERS, /* a filter list (worker/document/filter), which is in no folder of rules */
 };
 
 struct ing_rule_file {
@@ -50,6 +51,6 @@ int ing_rule_files_read(struct ing_rule_files *f, enum ing_rule_kind kind, const
 int ing_rule_files_to_fd(
 	const struct ing_rule_files *f, int *ret_fd, struct ing_error *err) ING_MUST_CHECK;
 int ing_rule_files_from_fd(struct ing_rule_files *f, int fd, struct ing_error *err) ING_MUST_CHECK;
-/* Returns a digest of all files but hosts.yaml, which does not change what examiners find: equal
- * digests mean equal rules. */
+/* Returns a digest of all files that have scraping rules: not of hosts.yaml and filter lists. Equal digests
+ * mean equal rules, with equal numbers. */
 uint64_t ing_rule_files_digest(const struct ing_rule_files *f);

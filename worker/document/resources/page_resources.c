@@ -240,9 +240,10 @@ static void walk_page(struct walk *w)
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_resources_of_page(struct ing_tree *t, struct ing_resources_found *ret)
+void ing_resources_of_page(
+	struct ing_tree *t, const struct ing_filters *filters, struct ing_resources_found *ret)
 {
-	struct walk w = {.t = t, .set = ing_resource_set_new(t->url)};
+	struct walk w = {.t = t, .set = ing_resource_set_new(t->url, filters)};
 	find_names(&w);
 	walk_page(&w);
 	ing_resource_set_take(w.set, ret);

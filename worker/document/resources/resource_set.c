@@ -9,15 +9,19 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/clock.h"
 #include "common/base/hash.h"
 #include "common/base/macros.h"
 #include "common/markup/link.h"
 #include "common/net/url.h"
+#include "worker/document/filter/filters.h"
 #include "worker/model/limits.h"
 
 /* Different texts; real pages have 1,000 at most. */
 #define MAX_TEXTS 20000
 #define MAX_TEXT_BYTES ((size_t)8 << 20)
+/* Of looking at them. Ordinary ones cost 10 us each; a page may be made for the expressions of a list. */
+#define MAX_CPU_NS 500000000u
 
 struct seen {
 	UT_hash_handle hh;
@@ -26,7 +30,9 @@ struct seen {
 };
 
 struct ing_resource_set {
-	char *page; /* without its fragment; or NULL */
+	char *page;                     /* without its fragment; or NULL */
+	struct ing_filter_page *filter; /* NULL: there are no filters */
+	uint64_t started_ns;
 	struct seen *texts, *urls;
 	unsigned text_count;
 	size_t text_bytes;
@@ -102,6 +108,10 @@ static void add_url(struct ing_resource_set *s, enum ing_resource_type type, cha
 	bool is_new = ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
 		      (s->page == NULL || strcmp(url, s->page) != 0) &&
 		      note(&s->urls, url, strlen(url));
+	if (is_new && s->filter != NULL && ing_filters_block(s->filter, url, type)) {
+		found->filtered++;
+		is_new = false;
+	}
 	found->total += is_new;
 	if (!is_new || found->count == ING_MAX_RESOURCES) {
 		free(url);
@@ -113,9 +123,12 @@ static void add_url(struct ing_resource_set *s, enum ing_resource_type type, cha
 
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_resource_set *ing_resource_set_new(const char *page)
+struct ing_resource_set *ing_resource_set_new(const char *page, const struct ing_filters *filters)
 {
 	struct ing_resource_set *s = ing_alloc(sizeof(*s));
+	s->started_ns = ing_thread_cpu_ns();
+	if (filters != NULL)
+		s->filter = ing_filter_page_new(filters, page);
 	if (page != NULL)
 		s->page = ing_url_without_fragment(page);
 	s->found.items = ing_alloc(ING_MAX_RESOURCES * sizeof(*s->found.items));
@@ -129,6 +142,7 @@ void ing_resource_set_free(struct ing_resource_set *s)
 	free_table(&s->texts);
 	free_table(&s->urls);
 	ing_resources_found_done(&s->found);
+	ing_filter_page_free(s->filter);
 	free(s->page);
 	free(s);
 }
@@ -143,6 +157,8 @@ bool ing_resource_set_add(struct ing_resource_set *s, enum ing_resource_type typ
 		return true;
 	if (!note(&s->texts, value, bytes))
 		return true;
+	if (s->text_count % 16 == 0 && ing_thread_cpu_ns() - s->started_ns > MAX_CPU_NS)
+		return false;
 	s->text_count++;
 	s->text_bytes += bytes;
 	skip_double_scheme(&value, &bytes);

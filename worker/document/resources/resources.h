@@ -12,8 +12,11 @@
 #include "common/markup/tree.h"
 #include "worker/model/found_resources.h"
 
-/* Of a page, whose URL is the tree's. *ret is empty; release it with ing_resources_found_done(). */
-void ing_resources_of_page(struct ing_tree *t, struct ing_resources_found *ret);
+struct ing_filters;
+
+/* Of a page, whose URL is the tree's. filters: what is left out; NULL: nothing. *ret is empty; release it with ing_resources_found_done(). */
+void ing_resources_of_page(
+	struct ing_tree *t, const struct ing_filters *filters, struct ing_resources_found *ret);
 /* The same of the body of a style sheet. url: its own. page: that uses it; NULL: unknown. */
 void ing_resources_of_style(const void *data, size_t bytes, const char *url, const char *page,
-	struct ing_resources_found *ret);
+	const struct ing_filters *filters, struct ing_resources_found *ret);

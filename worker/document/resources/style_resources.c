@@ -61,9 +61,9 @@ static void search(struct sheet *sheet, const void *data, size_t bytes)
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_resources_of_style(const void *data, size_t bytes, const char *url, const char *page,
-	struct ing_resources_found *ret)
+	const struct ing_filters *filters, struct ing_resources_found *ret)
 {
-	struct sheet sheet = {.set = ing_resource_set_new(page), .url = url};
+	struct sheet sheet = {.set = ing_resource_set_new(page, filters), .url = url};
 	search(&sheet, data, bytes);
 	ing_resource_set_take(sheet.set, ret);
 	ing_resource_set_free(sheet.set);

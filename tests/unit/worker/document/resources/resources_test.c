@@ -12,6 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/markup/html.h"
+#include "worker/document/filter/filters.h"
 #include "worker/document/resources/resources.h"
 
 #define PAGE "https://a.example/d/p"
@@ -23,6 +24,8 @@ static const struct ing_html_limits limits = {
 	.tree_bytes = 1 << 30,
 	.cpu_ms = 100000,
 };
+
+static const struct ing_filters *filters; /* NULL: none */
 
 static const char letters[ING_RESOURCE_TYPES_] = "csimdfo"; /* code, style, image, … */
 
@@ -47,7 +50,7 @@ static void read_page(
 	ing_html_fill(h, t);
 	ing_tree_set_url(t, url);
 	*ret = (struct ing_resources_found){0};
-	ing_resources_of_page(t, ret);
+	ing_resources_of_page(t, filters, ret);
 	ing_tree_free(t);
 	ing_html_free(h);
 }
@@ -147,7 +150,7 @@ static void a_page_without_url_has_absolute_ones(void **state)
 static void read_style(const void *css, size_t bytes, struct ing_resources_found *ret)
 {
 	*ret = (struct ing_resources_found){0};
-	ing_resources_of_style(css, bytes, "https://a.example/css/s.css", PAGE, ret);
+	ing_resources_of_style(css, bytes, "https://a.example/css/s.css", PAGE, filters, ret);
 }
 
 static void styles_refer_to(void **state)
@@ -165,6 +168,37 @@ static void styles_refer_to(void **state)
 	assert_string_equal(ing_buf_str(&out), "s:/x.css f:/css/f.woff i:/css/i.png i:/css/s.css");
 	ing_resources_found_done(&found);
 	ing_buf_done(&out);
+}
+
+static void filters_leave_out(void **state)
+{
+	static const char list[] =
+		"||ads.example^\n/track.\n@@/track.css\n/pixel$domain=a.example\n";
+	static const char html[] =
+		"<img src=//ads.example/x><script src=/track.js></script><img src=/y>"
+		"<link rel=stylesheet href=/track.css><style>p{q:url(//ads.example/z)}";
+	static const char css[] = "a{b:url(/pixel);c:url(/y)}";
+	struct ing_filters *made = ing_filters_new();
+	struct ing_resources_found found;
+	struct ing_buf out;
+	(void)state;
+	ing_filters_add(made, list, sizeof(list) - 1);
+	ing_filters_seal(made);
+	filters = made;
+	ing_buf_init(&out, 1 << 20);
+	read_page(html, sizeof(html) - 1, PAGE, &found);
+	print(&found, &out);
+	assert_string_equal(ing_buf_str(&out), "i:/y s:/track.css");
+	assert_int_equal(found.total, 2);
+	assert_int_equal(found.filtered, 3);
+	ing_resources_found_done(&found);
+	read_style(css, sizeof(css) - 1, &found);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.filtered, 1);
+	ing_resources_found_done(&found);
+	ing_buf_done(&out);
+	filters = NULL;
+	ing_filters_free(made);
 }
 
 static void styles_in_utf16_are_read(void **state)
@@ -242,6 +276,7 @@ int main(void)
 		cmocka_unit_test(pages_refer_to),
 		cmocka_unit_test(a_page_without_url_has_absolute_ones),
 		cmocka_unit_test(styles_refer_to),
+		cmocka_unit_test(filters_leave_out),
 		cmocka_unit_test(styles_in_utf16_are_read),
 		cmocka_unit_test(srcset_of_a_hundred_thousand),
 		cmocka_unit_test(a_million_elements),
