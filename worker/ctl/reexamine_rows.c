@@ -16,7 +16,7 @@
 #include "worker/database/schema.h"
 
 #define PAGE_ROWS 500
-#define LEAST_PAGE_ROWS 5
+#define FEW_ROWS 10 /* where that many take too long */
 #define SESSION                                                                                    \
 	"SET default_transaction_read_only = on; SET client_min_messages = 'error';"               \
 	" SET statement_timeout = '15s'; SET jit = off"
@@ -26,7 +26,7 @@
 struct page {
 	struct ing_node node;
 	char after[41];
-	int rows;   /* looked at; less when they take too long */
+	bool few;   /* rows, as more have taken too long */
 	char *upto; /* heap; NULL: there was nothing more */
 	struct ing_reexamine_document *documents;
 	bool failed;
@@ -35,7 +35,7 @@ struct page {
 
 struct ing_reexamine_rows {
 	struct ing_pg_thread *thread;
-	char *sql, *types, *mimetype; /* heap */
+	char *sql, *few_sql, *types, *mimetype; /* heap */
 	char to[41];
 	ing_reexamine_page_f *on_page;
 	void *ctx;
@@ -55,30 +55,30 @@ static const char columns_sql[] =
 	" h.updated AS html_updated, h.resources,"
 	" g.status AS grobid_status, g.status_code AS grobid_status_code, g.grobid_version,"
 	" g.updated AS grobid_updated"
-	" FROM ingest_file_result r"
+	" FROM k JOIN ingest_file_result r ON r.terminal_sha1hex = k.key"
 	" LEFT JOIN file_meta f ON f.sha1hex = r.terminal_sha1hex"
 	" LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex"
 	" LEFT JOIN html_meta h ON h.sha1hex = r.terminal_sha1hex"
 	" LEFT JOIN grobid g ON g.sha1hex = r.terminal_sha1hex"
-	" WHERE r.hit AND r.ingest_type = ANY ($3::text[])"
-	" AND r.terminal_sha1hex > $1 AND r.terminal_sha1hex <= w.upto";
+	" WHERE r.hit AND r.ingest_type = ANY ($3::text[])";
 
 /* The same for pages. */
 #define PAGE_COLUMNS                                                                               \
 	"SELECT c.sha1hex, r.ingest_type, r.base_url, c.url, c.datetime,"                          \
 	" 200 AS http_status, r.updated, r.hit, r.status,"                                         \
 	" lower(substring(c.url FROM '^[a-z]+://([^/:?#]+)')) AS host, c.mimetype,"                \
-	" r.terminal_url, NULL::jsonb AS resources FROM cdx c JOIN ingest_file_result r ON "
-#define PAGE_BOUNDS                                                                                \
-	" AND r.ingest_type = ANY ($3::text[]) AND c.sha1hex > $1 AND c.sha1hex <= w.upto"         \
+	" r.terminal_url, NULL::jsonb AS resources FROM k JOIN cdx c ON c.sha1hex = k.key"         \
+	" JOIN ingest_file_result r ON "
+#define PAGE_CONDITIONS                                                                            \
+	" AND r.ingest_type = ANY ($3::text[])"                                                    \
 	" AND (c.mimetype LIKE '%html%' OR c.mimetype LIKE '%/xml%' OR c.mimetype = 'warc/revisit')"
 static const char page_columns_sql[] = PAGE_COLUMNS
 	"r.terminal_url = c.url AND r.terminal_dt = c.datetime"
-	" AND (NOT r.hit OR r.ingest_type = 'html')" PAGE_BOUNDS " UNION ALL " PAGE_COLUMNS
+	" AND (NOT r.hit OR r.ingest_type = 'html')" PAGE_CONDITIONS " UNION ALL " PAGE_COLUMNS
 	"r.base_url = c.url AND r.hit AND r.ingest_type <> 'html' AND r.terminal_url <> c.url"
-	" AND r.terminal_dt >= c.datetime" PAGE_BOUNDS;
+	" AND r.terminal_dt >= c.datetime" PAGE_CONDITIONS;
 
-/* $1, $2: bounds of the keys; $3: types; $4: the media type or NULL; $5: rows. A record that refers to another
+/* $1, $2: bounds of the keys; $3: types; $4: the media type or NULL. A record that refers to another
  * has no bytes: that one may be under another digest in the table, since nobody had looked into it then. */
 static const char captures_sql[] =
 	"SELECT u.url, u.datetime, u.sha1hex, u.cdx_sha1hex, u.mimetype, u.warc_path, u.warc_csize,"
@@ -89,7 +89,7 @@ static const char captures_sql[] =
 	" WHERE u.mimetype IS DISTINCT FROM 'warc/revisit' AND u.warc_path IS NOT NULL"
 	" ORDER BY own DESC, u.datetime DESC, u.url LIMIT 3";
 
-/* Of the rows in the order of their keys, those up to where a page ends. */
+/* Of the rows in the order of their keys, those of this page. */
 static const char *window_sql(const struct ing_reexamine_rows_conf *conf)
 {
 	return conf->pages ? "SELECT sha1hex AS key FROM cdx WHERE sha1hex > $1 AND sha1hex < $2"
@@ -97,19 +97,22 @@ static const char *window_sql(const struct ing_reexamine_rows_conf *conf)
 			     " WHERE terminal_sha1hex > $1 AND terminal_sha1hex < $2";
 }
 
-static void build_sql(const struct ing_reexamine_rows_conf *conf, struct ing_buf *sql)
+/* The keys of a page come first, by themselves and with a number that the planner sees: it would else take
+ * them for a part of the table, and read the others whole. */
+static void build_sql(const struct ing_reexamine_rows_conf *conf, int rows, struct ing_buf *sql)
 {
 	const char *each = conf->pages ? "v.sha1hex, v.ingest_type" : "v.sha1hex";
 	ing_buf_printf(sql,
-		"SELECT w.upto, d.sha1hex, d.ingest_type, d.base_url, d.url, d.http_status, d.resources,"
+		"WITH k AS MATERIALIZED (SELECT DISTINCT x.key FROM (%s ORDER BY key LIMIT %d) x)"
+		" SELECT w.upto, d.sha1hex, d.ingest_type, d.base_url, d.url, d.http_status, d.resources,"
 		" d.host, d.hit, d.status,"
 		" t.datetime, t.sha1hex, t.cdx_sha1hex, t.mimetype, t.warc_path, t.warc_csize,"
 		" t.warc_offset, c.url, c.datetime, c.sha1hex, c.cdx_sha1hex, c.mimetype, c.warc_path,"
 		" c.warc_csize, c.warc_offset"
-		" FROM (SELECT max(k.key) AS upto FROM (%s ORDER BY key LIMIT $5::int) k) w"
-		" LEFT JOIN LATERAL (SELECT DISTINCT ON (%s) v.* FROM (%s) v"
+		" FROM (SELECT max(k.key) AS upto FROM k) w"
+		" LEFT JOIN (SELECT DISTINCT ON (%s) v.* FROM (%s) v"
 		" WHERE ($4::text IS NULL OR v.mimetype IS NULL OR v.mimetype = $4)",
-		window_sql(conf), each, conf->pages ? page_columns_sql : columns_sql);
+		window_sql(conf), rows, each, conf->pages ? page_columns_sql : columns_sql);
 	/* A comment in a condition ends with its line. */
 	for (const char *const *where = conf->where; *where != NULL; where++)
 		ing_buf_printf(sql, " AND (%s\n)", *where);
@@ -119,6 +122,16 @@ static void build_sql(const struct ing_reexamine_rows_conf *conf, struct ing_buf
 		" LEFT JOIN LATERAL (%s) c ON d.sha1hex IS NOT NULL"
 		" ORDER BY d.sha1hex, d.ingest_type, c.own DESC, c.datetime DESC, c.url",
 		each, captures_sql);
+}
+
+/* Heap. */
+static char *sql_of(const struct ing_reexamine_rows_conf *conf, int rows)
+{
+	struct ing_buf sql;
+	ing_buf_init(&sql, MAX_SQL_BYTES);
+	build_sql(conf, rows, &sql);
+	ing_must(!sql.failed); /* arguments of a command are shorter */
+	return ing_buf_steal(&sql);
 }
 
 /* --- rows --- */
@@ -243,13 +256,11 @@ static enum ing_pg_rc ask(struct ing_pg *pg, void *ctx, struct ing_error *err)
 	const struct attempt *a = ctx;
 	const struct ing_reexamine_rows *r = a->rows;
 	struct page *p = a->page;
-	char rows[16];
-	snprintf(rows, sizeof(rows), "%d", p->rows);
-	const char *params[] = {p->after, r->to, r->types, r->mimetype, rows};
+	const char *params[] = {p->after, r->to, r->types, r->mimetype};
 	clear_page(p);
-	enum ing_pg_rc rc = ing_pg_query(pg, "documents", r->sql, params, 5, take_row, p, err);
-	if (rc == ING_PG_SLOW || rc == ING_PG_SILENT)
-		p->rows = ING_MAX(p->rows / 4, LEAST_PAGE_ROWS);
+	enum ing_pg_rc rc = ing_pg_query(pg, p->few ? "few" : "documents",
+		p->few ? r->few_sql : r->sql, params, 4, take_row, p, err);
+	p->few |= rc == ING_PG_SLOW || rc == ING_PG_SILENT;
 	return is_of_condition(rc, err) ? ING_PG_REFUSED : rc;
 }
 
@@ -321,7 +332,7 @@ static char *array_of_types(const struct ing_reexamine_rows_conf *conf)
  * rows. */
 static int try_conditions(struct ing_reexamine_rows *r, struct ing_error *err)
 {
-	struct page page = {.after = "x", .rows = 1};
+	struct page page = {.after = "x"};
 	struct ing_pg *pg = ing_pg_thread_connection(r->thread);
 	const struct attempt a = {r, &page};
 	enum ing_pg_rc rc = ask(pg, (void *)(uintptr_t)&a, err);
@@ -348,11 +359,8 @@ int ing_reexamine_rows_new(struct uv_loop_s *loop, const struct ing_reexamine_ro
 	struct ing_error *err)
 {
 	struct ing_reexamine_rows *r = ing_alloc(sizeof(*r));
-	struct ing_buf sql;
-	ing_buf_init(&sql, MAX_SQL_BYTES);
-	build_sql(conf, &sql);
-	ing_must(!sql.failed); /* arguments of a command are shorter */
-	r->sql = ing_buf_steal(&sql);
+	r->sql = sql_of(conf, PAGE_ROWS);
+	r->few_sql = sql_of(conf, FEW_ROWS);
 	r->types = array_of_types(conf);
 	r->mimetype = conf->mimetype != NULL ? ing_strdup(conf->mimetype) : NULL;
 	snprintf(r->to, sizeof(r->to), "%s", conf->to);
@@ -384,6 +392,7 @@ void ing_reexamine_rows_free(struct ing_reexamine_rows *r)
 		return;
 	ing_pg_thread_free(r->thread);
 	free(r->sql);
+	free(r->few_sql);
 	free(r->types);
 	free(r->mimetype);
 	free(r);
@@ -392,7 +401,6 @@ void ing_reexamine_rows_free(struct ing_reexamine_rows *r)
 void ing_reexamine_rows_ask(struct ing_reexamine_rows *r, const char *after)
 {
 	struct page *p = ing_alloc(sizeof(*p));
-	p->rows = PAGE_ROWS;
 	snprintf(p->after, sizeof(p->after), "%s", after);
 	ing_pg_thread_push(r->thread, &p->node);
 }
