@@ -342,6 +342,30 @@ static void a_server_that_is_away_is_probed_alone(void **state)
 	end();
 }
 
+/* One tries again; a server that comes back is not asked by all at once before it is known to be there. */
+static void nobody_begins_while_connections_fail(void **state)
+{
+	(void)state;
+	begin(3, 60000);
+	put(0);
+	turn(5);
+	fail_as(ING_HTTP_CLIENT_CONNECT);
+	put(1);
+	put(2);
+	turn(300);
+	assert_int_equal(sent_count, 0);
+	turn(1000);
+	assert_int_equal(sent_count, 1);
+	answer_http(200, "");
+	turn(5);
+	expect(0, "success", 200);
+	assert_int_equal(sent_count, 2);
+	assert_int_equal(stats().unreached, 1);
+	ing_grobid_cancel(&asked[1].request);
+	ing_grobid_cancel(&asked[2].request);
+	end();
+}
+
 static void requests_can_be_called_off_in_any_state(void **state)
 {
 	(void)state;
@@ -399,6 +423,7 @@ int main(void)
 		cmocka_unit_test(a_busy_server_is_left_alone_for_a_while),
 		cmocka_unit_test(a_broken_connection_is_tried_once_more),
 		cmocka_unit_test(a_server_that_is_away_is_probed_alone),
+		cmocka_unit_test(nobody_begins_while_connections_fail),
 		cmocka_unit_test(requests_can_be_called_off_in_any_state),
 		cmocka_unit_test(citations_are_a_form),
 	};
