@@ -76,18 +76,40 @@ static ing_node find_top(const struct ing_main_text *m)
 	return top;
 }
 
-/* What a rule selects is kept, but for scripts and what is hidden. */
+/* Whether less than half of the blocks [from, to) is boilerplate. */
+static bool is_clean(const struct ing_main_text *m, uint32_t from, uint32_t to)
+{
+	uint64_t all = 0;
+	uint64_t dropped = 0;
+	for (uint32_t i = from; i < to; i++) {
+		all += m->blocks[i].chars;
+		if (m->blocks[i].mark & ING_MARK_DROPPED)
+			dropped += m->blocks[i].chars;
+	}
+	return dropped * 2 < all;
+}
+
+/* What a rule selects is kept, but for scripts and what is hidden; without the boilerplate and the
+ * references in it, unless that is most of it: then names mislead. */
 static void keep_chosen(struct ing_main_text *m, const struct ing_main_text_hints *hints)
 {
 	const struct ing_tree *t = m->tree;
+	ing_main_text_drop_boilerplate(m);
+	ing_main_text_drop_references(m);
 	for (uint32_t i = 0; i < m->block_count; i++)
 		m->blocks[i].why = ING_VERDICT_OUTSIDE;
+	ing_node end = 0; /* what is below it has been looked at */
 	for (size_t c = 0; c < hints->chosen_count; c++) {
 		ing_node n = hints->chosen[c];
-		if (t->nodes[n].kind != ING_NODE_ELEMENT)
+		if (t->nodes[n].kind != ING_NODE_ELEMENT || t->nodes[n].end <= end)
 			continue;
-		for (uint32_t i = m->before[n]; i < m->before[t->nodes[n].end]; i++)
-			m->blocks[i].why = ING_VERDICT_KEPT;
+		end = t->nodes[n].end;
+		uint32_t to = m->before[end];
+		bool clean = is_clean(m, m->before[n], to);
+		for (uint32_t i = m->before[n]; i < to; i++) {
+			if (!clean || !(m->blocks[i].mark & ING_MARK_DROPPED))
+				m->blocks[i].why = ING_VERDICT_KEPT;
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ void ing_main_text_free(struct ing_main_text *m); /* NULL is fine */
 /* What rules for the page's site have selected: the main text is in these elements, whatever the
  * page looks like. No hints (NULL or a count of 0): it is guessed. */
 struct ing_main_text_hints {
-	const ing_node *chosen;
+	const ing_node *chosen; /* in document order */
 	size_t chosen_count;
 };
 

@@ -410,6 +410,20 @@ static void what_a_rule_selects_wins(void **state)
 	assert_string_equal(ing_tree_name(tree, ing_main_text_top(main_text)), "div");
 }
 
+static void references_in_what_a_rule_selects_are_left_out(void **state)
+{
+	static const char page[] =
+		"<div><h2>Results</h2><p>Short.</p><div class=share>Share it</div>" P(ONE) P(TWO)
+			P(THREE) "<h2>References</h2><ol>" REFERENCE REFERENCE
+				 "</ol></div><p>Outside";
+	(void)state;
+	parse(page, sizeof(page) - 1);
+	ing_node div = ing_tree_next_named(tree, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "div");
+	const struct ing_main_text_hints hints = {.chosen = &div, .chosen_count = 1};
+	assert_string_equal(
+		read_page(page, sizeof(page) - 1, &hints), LINE("Results") LINE("Short.") ARTICLE);
+}
+
 /* `count` times open, text, close. */
 static void check_shape(const char *open, const char *inner, const char *close, size_t count)
 {
@@ -457,6 +471,7 @@ int main(void)
 		cmocka_unit_test(other_scripts),
 		cmocka_unit_test(plain_text_folds_and_divides),
 		cmocka_unit_test(what_a_rule_selects_wins),
+		cmocka_unit_test(references_in_what_a_rule_selects_are_left_out),
 		cmocka_unit_test(pages_of_any_shape_are_read),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
