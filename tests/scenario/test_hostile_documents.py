@@ -225,6 +225,24 @@ def test_hostile_xml_and_archives_are_hits_that_say_so(worker, submit, results_b
     assert facts == {url: one for url, (_, one) in wanted.items()}
 
 
+def test_hostile_pages_and_style_sheets_are_read_in_part(worker, submit, results, web):
+    """100,000 candidates of a srcset, 16 MB of CSS: the page is a hit, with the first of what it is made of."""
+    candidates = ", ".join(f"/{number}.png {number}w" for number in range(1, 100_001))
+    web.route(HOST, "/page", lambda _: Reply(200, b"<!doctype html><title>A page</title><p>Words.</p><link rel=stylesheet href=/deep.css>"
+                                             b"<link rel=stylesheet href=/wide.css><img srcset='%s'>" % candidates.encode()))
+    web.route(HOST, "/deep.css", lambda _: Reply(200, b"a{b:url(" * 2_000_000, type="text/css"))
+    web.route(HOST, "/wide.css", lambda _: Reply(200, b"@import '/x.css';".ljust(16_000_000, b"("), type="text/css"))
+    submit({"ingest_type": "html", "base_url": f"http://{HOST}/page"})
+    with worker({**LIMITS, "gate.host_delay_ms": 0, "gate.adaptive_factor": 0, "gate.robots": "ignore"}) as daemon:
+        result = results(1, timeout=120)[0]
+        assert daemon.running()
+    assert result["status"] == "success"
+    listed = {one["url"].rsplit("/", 1)[1]: one.get("status") for one in result["html_resources"]}
+    assert len(listed) == 200 and result["html_resources_count"]["truncated"]
+    assert listed["deep.css"] is None and listed["wide.css"] is None
+    assert "1.png" in listed and "198.png" in listed
+
+
 def test_compressed_bombs_are_too_large(worker, submit, results_by_url, web):
     wanted = {}
     for coding, (make, status) in BOMBS.items():

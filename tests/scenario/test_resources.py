@@ -4,7 +4,9 @@
 import gzip
 import hashlib
 import json
+import os
 import re
+import signal
 
 import pytest
 from servers.polite import Answer, redirect
@@ -261,3 +263,22 @@ def test_a_stop_in_the_middle_leaves_the_page_to_the_next(worker, submit, result
         result = results(1)[0]
     assert result["status"] == "success"
     assert result["html_resources_count"]["archived"] == 4
+
+
+def test_lists_are_read_again_with_the_rules(worker, submit, results, polite, tmp_path):
+    """SIGHUP, and the next page is shown without what the new list names."""
+    filters = tmp_path / "list.txt"
+    filters.write_text("||nobody.example^\n", encoding="utf-8")
+    polite.page(HOST, "/", html("<img src=/a.png>"))
+    polite.page(HOST, "/a.png", picture())
+    submit(REQUEST)
+    with worker({"fetch.connect_to": polite.connect_to(), "resources.filters": [str(filters)]}) as daemon:
+        assert len(results(1)[0]["html_resources"]) == 1
+        filters.write_text("/a.png\n", encoding="utf-8")
+        os.kill(daemon.pid, signal.SIGHUP)
+        daemon.wait_log("rules reloaded")
+        submit(REQUEST)
+        assert results(2)[1]["html_resources_count"]["filtered"] == 1
+        filters.unlink()
+        os.kill(daemon.pid, signal.SIGHUP)
+        daemon.wait_log("rules not reloaded")

@@ -66,6 +66,10 @@ def test_every_request_of_the_sample_ends_as_expected(finished, consume, topics,
     assert tarball["file_meta"]["contains"] == ["text/x-tex", "text/x-bibtex", "image/png", "application/x-tar"]
     article = finished["xml", "https://tidal-ecology.example/article/view/41"]
     assert article["file_meta"]["mimetype"] == "application/jats+xml" and article["xml_meta"] == {"status": "success"}
+    story = finished["html", "https://press.northmoor.example/stories/a-year-in-pictures"]
+    assert {one["url"].rsplit("/", 1)[1]: one.get("status") for one in story["html_resources"]} == {
+        "favicon.ico": "terminal-bad-status", "notes.css": None, "print.css": None, "paper.png": None, "menu.js": None,
+        "winter-wide.png": None, "winter.png": None, "summer.png": None, "summer-lost.png": "terminal-bad-status", "rule.png": None}
     later = finished["dataset", "https://tidal-ecology.example/article/view/41"]
     assert later["hit"] is False and "hops" not in later
 
