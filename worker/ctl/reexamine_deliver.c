@@ -37,7 +37,7 @@ static void add_rows(const struct ing_reexamine_document *d, const struct ing_ar
 {
 	struct ing_rows rows = {0};
 	ing_artifact_fill_rows(a, ing_artifact_type(d->type), &delivery->ar, &rows);
-	if (rows.html_meta.present && rows.html_meta.resources_json == NULL)
+	if (rows.html_meta.present && d->resources_json != NULL)
 		rows.html_meta.resources_json = d->resources_json;
 	ing_delivery_set_rows(delivery, &rows);
 }
