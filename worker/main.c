@@ -11,7 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "worker/conf/conf.h"
-#include "worker/conf/version.h"
+#include "worker/model/version.h"
 #include "worker/engine/daemon.h"
 #include "worker/engine/ruleset.h"
 

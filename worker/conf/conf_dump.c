@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "worker/conf/conf_priv.h"
-#include "worker/conf/version.h"
+#include "worker/model/version.h"
 
 #define MAX_VALUE_BYTES ((size_t)16 << 20)
 #define COMMENT_COLUMNS 96

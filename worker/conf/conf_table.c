@@ -12,7 +12,7 @@
 
 #include "common/data/yaml.h"
 #include "worker/conf/paths.h"
-#include "worker/conf/version.h"
+#include "worker/model/version.h"
 
 #ifdef ING_SANITIZED
 #	define EXAMINE_MEMORY "0" /* AddressSanitizer reserves terabytes of address space */

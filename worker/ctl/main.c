@@ -13,7 +13,7 @@
 
 #include "common/base/log.h"
 #include "common/base/nearest.h"
-#include "worker/conf/version.h"
+#include "worker/model/version.h"
 #include "worker/ctl/ctl.h"
 
 static const struct {

@@ -18,7 +18,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
-#include "worker/conf/version.h"
+#include "worker/model/version.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine.h"
 #include "worker/intake/intake.h"

@@ -14,7 +14,7 @@
 #include "worker/archive/archive.h"
 #include "worker/conf/conf.h"
 #include "worker/conf/paths.h"
-#include "worker/conf/version.h"
+#include "worker/model/version.h"
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
 #include "worker/document/grobid/grobid.h"
