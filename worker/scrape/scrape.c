@@ -25,6 +25,7 @@
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/publication.h"
+#include "worker/scrape/publication/text_nodes.h"
 #include "worker/scrape/rules/webpages.h"
 
 #define MAX_TITLE_BYTES 1000
@@ -188,6 +189,15 @@ static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped 
 	ret->webpage = s->webpage;
 }
 
+static void guess_scope(struct ing_scraper *s, struct ing_scraped *ret)
+{
+	const struct ing_page_scope_input input = {.platform = ret->platform,
+		.html_url = ret->links[ING_LINK_HTML].url,
+		.pdf_url = ret->links[ING_LINK_PDF].url,
+		.has_title = json_is_string(json_object_get(s->biblio, "title"))};
+	ret->scope = ing_page_scope(&s->view, &input);
+}
+
 static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped *ret)
 {
 	struct ing_view *v = &s->view;
@@ -208,11 +218,7 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 	}
 	if ((want & ING_SCRAPE_SCOPE) != 0) {
 		ret->platform = ing_page_platform(v);
-		struct ing_page_scope_input input = {.platform = ret->platform,
-			.html_url = ret->links[ING_LINK_HTML].url,
-			.pdf_url = ret->links[ING_LINK_PDF].url,
-			.has_title = json_is_string(json_object_get(s->biblio, "title"))};
-		ret->scope = ing_page_scope(v, &input);
+		guess_scope(s, ret);
 	}
 	if ((want & (ING_SCRAPE_PUBLICATION | ING_SCRAPE_WEBPAGE)) != 0)
 		find_parts(s, want, ret);
@@ -329,6 +335,29 @@ void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct
 struct ing_tree *ing_scraper_tree(struct ing_scraper *s)
 {
 	return s->tree;
+}
+
+const ing_node *ing_scraper_text_nodes(struct ing_scraper *s, size_t *ret_count)
+{
+	const struct ing_view *v = &s->view;
+	const struct ing_webpage_rule *webpage = NULL;
+	if (s->site == NULL && v->url != NULL)
+		webpage = ing_webpages_find(s->rules->webpages, v->url, v->rule_hits);
+	const ing_node *nodes = ing_text_nodes(v, s->site, webpage, ret_count);
+	reset_pseudo(s);
+	return nodes;
+}
+
+const char *ing_scraper_language(struct ing_scraper *s)
+{
+	return ing_webpage_language(&s->view);
+}
+
+void ing_scraper_settle_scope(
+	struct ing_scraper *s, uint32_t main_text_words, struct ing_scraped *found)
+{
+	s->view.word_count = main_text_words;
+	guess_scope(s, found);
 }
 
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url)

@@ -72,3 +72,14 @@ void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct
 struct ing_tree *ing_scraper_tree(struct ing_scraper *s);
 /* Returns the output of `ingestctl scrape`, with every key, as a new reference. */
 json_t *ing_scraped_json(const struct ing_scraped *r, const char *url);
+
+/* --- the page at hand, after ing_scrape() and until the next page or ing_scraper_clear() --- */
+
+/* Returns the elements that hold its text, by the rules of its site in journals.yaml (full text and
+ * abstract) or else by those in webpages.yaml; none (0) where there is no rule, or it finds
+ * nothing. */
+const ing_node *ing_scraper_text_nodes(struct ing_scraper *s, size_t *ret_count);
+const char *ing_scraper_language(struct ing_scraper *s); /* that it declares, or NULL */
+/* Guess the scope anew, now that the words of its main text have been counted. */
+void ing_scraper_settle_scope(
+	struct ing_scraper *s, uint32_t main_text_words, struct ing_scraped *found);

@@ -241,6 +241,25 @@ struct ing_extracted ing_extract(const struct ing_view *v, struct ing_extraction
 	return (struct ing_extracted){.items = p.items, .count = p.count};
 }
 
+const ing_node *ing_extract_nodes(
+	const struct ing_view *v, struct ing_extraction extraction, size_t *ret_count)
+{
+	struct ing_error err = {0};
+	struct ing_matches found = {0};
+	*ret_count = 0;
+	if (extraction.selector == NULL || extraction.attr != NULL ||
+		ing_select(v->matcher, extraction.selector, ING_NODE_DOCUMENT, &found, &err) < 0)
+		return NULL;
+	ing_node *nodes = ing_arena_alloc(v->arena, (found.count + 1) * sizeof(*nodes));
+	for (size_t i = 0; i < found.count; i++) {
+		ing_node n = step_up(v->tree, found.nodes[i], extraction.parents);
+		bool is_new = *ret_count == 0 || nodes[*ret_count - 1] != n;
+		if (n != ING_NODE_NONE && !v->tree->nodes[n].pseudo && is_new)
+			nodes[(*ret_count)++] = n;
+	}
+	return nodes;
+}
+
 struct ing_text_value ing_extracted_join(
 	const struct ing_view *v, struct ing_extracted extracted, const char *between)
 {

@@ -38,6 +38,10 @@ struct ing_extracted {
 /* Returns the values of all elements that match, or (first) of the first one only. */
 struct ing_extracted ing_extract(const struct ing_view *v, struct ing_extraction extraction,
 	enum ing_extract_style style, bool first);
+/* Returns the elements that match themselves, in document order and in the arena; none when a limit
+ * is met. Pseudo elements are left out. No rule hit. */
+const ing_node *ing_extract_nodes(
+	const struct ing_view *v, struct ing_extraction extraction, size_t *ret_count);
 /* Returns the values joined by `between`, in the arena; "" when there are none. */
 struct ing_text_value ing_extracted_join(
 	const struct ing_view *v, struct ing_extracted extracted, const char *between);

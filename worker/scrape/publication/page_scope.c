@@ -13,6 +13,7 @@
 #include "common/markup/link.h"
 #include "common/net/url.h"
 #include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/page_signs.h"
 
 #define MAX_GENERATOR_BYTES 1000
 #define MAX_ICON_LINKS 100 /* <link> elements looked at for an icon */
@@ -276,6 +277,12 @@ const char *ing_page_scope(const struct ing_view *v, const struct ing_page_scope
 {
 	const char *url = v->url == NULL ? "" : v->url;
 	const char *found = scope_of_url(url);
+	if (found == NULL && is_forbidden(v))
+		found = "blocked-forbidden";
+	if (found == NULL)
+		found = ing_page_sign(v, in);
+	if (found == NULL && ing_page_is_paywall(v, in))
+		found = "blocked-paywall";
 	if (found != NULL)
 		return found;
 	if (in->html_url != NULL)
@@ -291,5 +298,6 @@ const char *ing_page_scope(const struct ing_view *v, const struct ing_page_scope
 	if ((has(url, "://dergipark.gov.tr/") || has(url, "://dergipark.org.tr/")) &&
 		!has(url, "/download/"))
 		return "other";
-	return is_forbidden(v) ? "blocked-forbidden" : scope_of_word_count(v, in);
+	found = ing_page_part_sign(v, in);
+	return found != NULL ? found : scope_of_word_count(v, in);
 }

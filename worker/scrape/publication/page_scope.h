@@ -18,6 +18,7 @@ struct ing_page_scope_input {
 	const char *pdf_url;  /* the page's link to the PDF, or NULL */
 	bool has_title;       /* the biblio has one */
 };
-/* Returns article-fulltext landingpage article-sample homepage-domain blocked-cookie
- * blocked-captcha blocked-forbidden stub other unknown. Never NULL. */
+/* Returns article-fulltext article-abstract article-sample landingpage issue-fulltext supplement
+ * component homepage-domain errorpage blocked-cookie blocked-captcha blocked-forbidden
+ * blocked-login blocked-paywall stub other unknown. Never NULL. */
 const char *ing_page_scope(const struct ing_view *v, const struct ing_page_scope_input *in);

@@ -70,3 +70,5 @@ const char *ing_publication_pdf_url(
 	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule);
 /* {"title","content","license","language"}; rule may be NULL. */
 json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule);
+/* The language that the page declares (BCP 47, not checked), in the arena; NULL: none. */
+const char *ing_webpage_language(const struct ing_view *v);

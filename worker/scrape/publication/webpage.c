@@ -196,3 +196,11 @@ json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule
 			ING_RULE_APPLIED | (found_any ? ING_RULE_MATCHED : 0));
 	return j;
 }
+
+const char *ing_webpage_language(const struct ing_view *v)
+{
+	json_t *language = read_language(v);
+	const char *copy = ing_arena_strdup(v->arena, json_string_value(language));
+	json_decref(language);
+	return copy;
+}
