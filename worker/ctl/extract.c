@@ -26,9 +26,8 @@
 
 #define VERB "extract"
 #define TIMEOUT_MS 60000
-/* As the daemon's fetch.max_body_bytes and scrape.max_bytes are by default. */
+/* As the daemon's fetch.max_body_bytes is by default. */
 #define MAX_FILE_BYTES ((size_t)128 << 20)
-#define MAX_SCRAPE_BYTES ((size_t)16 << 20)
 
 struct task {
 	struct ing_buf file;
@@ -52,48 +51,16 @@ static void extract_pdf(void *ctx, struct ing_buf *out)
 	ing_pdf_done(&pdf);
 }
 
-static const char *page_status(const struct ing_page *page)
-{
-	switch (page->status) {
-	case ING_PAGE_PARSED:
-		return "success";
-	case ING_PAGE_TOO_LARGE:
-		return "too-large";
-	case ING_PAGE_PART:
-		return "partial";
-	case ING_PAGE_NONE:
-		break;
-	}
-	return "not-html";
-}
-
 /* In the child. */
 static void extract_html(void *ctx, struct ing_buf *out)
 {
 	const struct task *task = ctx;
-	const struct ing_exam_request q = {
-		.url = task->url,
+	const struct ing_ctl_page page = {.url = task->url,
 		.content_type = task->content_type,
-		.want = ING_WANT_LINKS,
-		.max_body_bytes = MAX_FILE_BYTES,
-		.max_scrape_bytes = MAX_SCRAPE_BYTES,
-	};
-	struct ing_document_body body;
-	struct ing_findings f;
-	ing_findings_init(&f);
+		.data = ing_buf_str(&task->file),
+		.bytes = task->file.len};
 	ing_document_use_rules(task->rules);
-	ing_document_examine(&q, ing_buf_str(&task->file), task->file.len, &body, &f);
-	json_t *o = json_object();
-	ing_json_set_text(o, "status", page_status(&f.page));
-	ing_json_set_text(o, "mimetype", f.file.mimetype);
-	ing_json_set_text(o, "title", f.page.title);
-	const struct ing_page_link *link =
-		ing_artifact_link(ing_artifact_type(ING_INGEST_PDF), &f.page);
-	ing_json_set_text(o, "next_url", link != NULL ? link->url : NULL);
-	ing_json_set_text(o, "technique", link != NULL ? link->technique : NULL);
-	ing_ctl_json_add_line(o, out);
-	ing_document_body_done(&body);
-	ing_findings_done(&f);
+	ing_ctl_json_add_line(ing_ctl_extract_page(&page), out);
 }
 
 /* In the child. */
@@ -158,7 +125,8 @@ static int extract(const char *path, ing_ctl_child_f *fn, struct task *task)
 }
 
 /* The rules are loaded here, so that what is wrong with them is said; the child has them. */
-static int extract_by_rules(const struct ing_ctl *ctl, const char *path, struct task *task)
+static int extract_by_rules(
+	const struct ing_ctl *ctl, const char *path, const char *batch, struct task *task)
 {
 	static const struct ing_ctl_rule_options none;
 	struct ing_ctl_rules r;
@@ -166,6 +134,8 @@ static int extract_by_rules(const struct ing_ctl *ctl, const char *path, struct 
 	if (code == ING_CTL_OK && r.report.errors > 0) {
 		ing_report_print(&r.report, false, stderr);
 		code = ING_CTL_USAGE;
+	} else if (code == ING_CTL_OK && batch != NULL) {
+		code = ing_ctl_extract_html_batch(r.rules, batch);
 	} else if (code == ING_CTL_OK) {
 		task->rules = r.rules;
 		code = extract(path, extract_html, task);
@@ -183,13 +153,14 @@ static void print_help(void)
 	     "\n"
 	     "Prints what the worker extracts from FILE (- is standard input) as one JSON object.\n"
 	     "pdf: metadata, the Info dictionary, XMP and the text of all pages. xml: the root element,\n"
-	     "and the parts of the publication if it is JATS. html: the title and the link to the\n"
-	     "document. The exit status is 1 if the status is not \"success\".\n"
+	     "and the parts of the publication if it is JATS. html: the main text of the page as text\n"
+	     "and as TEI, its record, language, scope, platform and what it refers to, and the link to\n"
+	     "the document. The exit status is 1 if the status is not \"success\".\n"
 	     "\n"
 	     "  --url URL             URL of the page, for its relative links\n"
 	     "  --content-type VALUE  its Content-Type header, for the charset\n"
-	     "  --batch FILE          read JSON lines {\"url\": TEXT, \"html\": TEXT}; print {\"text\": TEXT},\n"
-	     "                        the main text of the page, for each, or {\"error\": TEXT}\n"
+	     "  --batch FILE          read JSON lines {\"url\": TEXT, \"html\": TEXT}, and print an object for\n"
+	     "                        each, in order; {\"error\": TEXT} where there is none\n"
 	     "  --help                print this text");
 }
 
@@ -229,7 +200,7 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	if (batch != NULL && (argc - optind != 1 || strcmp(argv[optind], "html") != 0))
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--batch is for html, without a file");
 	if (batch != NULL)
-		return ing_ctl_extract_html_batch(batch);
+		return extract_by_rules(ctl, NULL, batch, &task);
 	if (argc - optind != 2)
 		return ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "expected a kind (pdf, xml or html) and one file");
@@ -238,7 +209,7 @@ int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl)
 	if (strcmp(argv[optind], "xml") == 0)
 		return extract(argv[optind + 1], extract_xml, &task);
 	if (strcmp(argv[optind], "html") == 0)
-		return extract_by_rules(ctl, argv[optind + 1], &task);
+		return extract_by_rules(ctl, argv[optind + 1], NULL, &task);
 	return ing_ctl_fail(
 		ING_CTL_USAGE, VERB, "%s: unknown kind; expected pdf, xml or html", argv[optind]);
 }

@@ -20,6 +20,7 @@
 #include "worker/document/archive_listing.h"
 #include "worker/document/charsets.h"
 #include "worker/document/filter/filters.h"
+#include "worker/document/page_text.h"
 #include "worker/document/pdf.h"
 #include "worker/document/resources/resources.h"
 #include "worker/document/tei_header.h"
@@ -32,6 +33,7 @@ static const struct ing_rules *rules;     /* NULL: none */
 static const struct ing_filters *filters; /* NULL: none */
 static struct ing_digester *digester;
 static struct ing_scraper *scraper;
+static struct ing_page_text *page_text;
 static struct ing_xml_reader *xml_reader;
 
 static void make_tools(void)
@@ -40,6 +42,8 @@ static void make_tools(void)
 		digester = ing_digester_new(ING_DIGEST_ALL);
 	if (scraper == NULL)
 		scraper = ing_scraper_new(rules);
+	if (page_text == NULL)
+		page_text = ing_page_text_new();
 	if (xml_reader == NULL)
 		xml_reader = ing_xml_reader_new();
 }
@@ -212,6 +216,8 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 		return;
 	}
 	ing_scrape(scraper, &in, &found);
+	if (all && (q->want & ING_WANT_TEXT) != 0 && found.end != ING_SCRAPE_TOO_LARGE)
+		ing_page_text_read(page_text, scraper, &found, &ret->text);
 	copy_page(&found, &ret->page);
 	if ((q->want & ING_WANT_RESOURCES) != 0)
 		ing_resources_of_page(ing_scraper_tree(scraper), filters, &ret->resources);
@@ -287,6 +293,19 @@ void ing_document_examine(const struct ing_exam_request *q, const void *data, si
 {
 	if (ing_document_identify(q, data, bytes, ret_body, ret))
 		ing_document_read(q, ret_body, ret);
+}
+
+void ing_document_read_page(
+	const struct ing_exam_request *q, const void *data, size_t bytes, struct ing_findings *ret)
+{
+	const struct ing_document_body body = {.data = data, .bytes = bytes};
+	make_tools();
+	read_page(q, &body, ret);
+}
+
+const char *ing_document_plain_text(void)
+{
+	return ing_page_text_plain(page_text);
 }
 
 void ing_document_use_rules(const struct ing_rules *borrowed)

@@ -37,6 +37,14 @@ void ing_document_read(const struct ing_exam_request *q, const struct ing_docume
 void ing_document_body_done(
 	struct ing_document_body *b); /* zero-initialised or done before is fine */
 
+/* Examine a body as the page that it is said to be, whatever its bytes look like: ret->page, and what
+ * else q->want asks of a page. No coding, no digests. */
+void ing_document_read_page(const struct ing_exam_request *q, const void *data, size_t bytes,
+	struct ing_findings *ret);
+/* Returns the main text of the last page that was examined with ING_WANT_TEXT, which is no part of
+ * the findings. Borrowed until the next call. */
+const char *ing_document_plain_text(void);
+
 /* The same for a robots.txt; ing_document_examine() calls it when q->want has ING_WANT_ROBOTS. The
  * file is decoded, cut after its last whole line where the body or q->max_body_bytes ends before
  * it, and parsed for q->agent. ret->file describes the decoded file, as far as it was read. */

@@ -120,6 +120,24 @@ static void end_element(struct writer *w)
 	}
 }
 
+/* XML Schema's anyURI follows RFC 3986, which has fewer characters than browsers' URLs; brackets of
+ * IPv6 addresses stay. */
+static char *escape_uri(const char *url)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, 16 * (size_t)MAX_TARGET_BYTES);
+	const char *host = strstr(url, "://");
+	const char *path = host != NULL ? host + 3 + strcspn(host + 3, "/?#") : url;
+	ing_buf_add(&out, url, (size_t)(path - url));
+	for (const char *s = path; *s != '\0'; s++) {
+		if (strchr("[]{}|\\^`<>\"", *s) != NULL)
+			ing_buf_printf(&out, "%%%02X", (unsigned char)*s);
+		else
+			ing_buf_add_char(&out, *s);
+	}
+	return ing_buf_steal(&out);
+}
+
 /* Returns the absolute http(s) or mailto URL of an attribute on the heap, without passwords; NULL
  * when it has none. */
 static char *link_of(struct writer *w, ing_node n, const char *attr)
@@ -139,7 +157,9 @@ static char *link_of(struct writer *w, ing_node n, const char *attr)
 	ing_buf_init(&masked, 4 * (size_t)MAX_TARGET_BYTES);
 	ing_url_mask(url, strlen(url), &masked);
 	free(url);
-	return ing_buf_steal(&masked);
+	url = escape_uri(ing_buf_str(&masked));
+	ing_buf_done(&masked);
+	return url;
 }
 
 static unsigned span_of(const struct writer *w, ing_node n, const char *attr)

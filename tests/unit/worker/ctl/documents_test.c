@@ -137,7 +137,9 @@ static void write_file(char *path, const char *text)
 static void extract_html_prints_what_the_page_says(void **state)
 {
 	static const char page[] = "<!doctype html><title>\xcf\xf0</title>"
-				   "<embed type=application/pdf src=7.pdf>";
+				   "<embed type=application/pdf src=7.pdf>"
+				   "<p>Words that are the main text of the page, and not few of "
+				   "them, so that there is something to be kept of it.";
 	char path[] = "/tmp/extract-XXXXXX";
 	(void)state;
 	int fd = mkstemp(path);
@@ -153,6 +155,10 @@ static void extract_html_prints_what_the_page_says(void **state)
 	assert_string(o, "title", "Пр");
 	assert_string(o, "next_url", "https://a.example/x/7.pdf");
 	assert_string(o, "technique", "embed");
+	assert_string(o, "scope", "unknown");
+	assert_int_equal(json_integer_value(json_object_get(o, "word_count")), 24);
+	assert_non_null(strstr(json_string_value(json_object_get(o, "text")), "main text"));
+	assert_non_null(strstr(json_string_value(json_object_get(o, "tei_xml")), "<p>Words"));
 	json_decref(o);
 
 	assert_int_equal(
