@@ -202,6 +202,7 @@ void ing_artifact_forget_document(struct ing_artifact *a)
 	ing_pdf_done(&a->pdf);
 	ing_xml_found_done(&a->xml);
 	ing_grobid_facts_done(&a->grobid);
+	ing_text_found_done(&a->text);
 	for (int i = 0; i < ING_DERIVED_; i++)
 		ing_derived_done(&a->derived[i]);
 	a->file = (struct ing_file_meta){0};

@@ -31,13 +31,14 @@ struct ing_artifact {
 	/* Of the last body examined. The digests of a body without a coding are filled in by the
 	 * job, once the archive has taken them. */
 	struct ing_file_meta file;
-	bool saw_page;             /* an HTML page was examined */
-	struct ing_page_link link; /* that the last page gave; url NULL: none */
-	char *platform, *scope;    /* of the last page; or NULL */
-	json_t *biblio;            /* of the page that describes the work best; or NULL */
-	bool biblio_has_own_title; /* its title is not merely the page's <title> */
-	struct ing_pdf pdf;        /* status NULL: there is no PDF; its text is in derived */
-	struct ing_xml_found xml;  /* status NULL: none; the JATS document is in derived */
+	bool saw_page;              /* an HTML page was examined */
+	struct ing_page_link link;  /* that the last page gave; url NULL: none */
+	char *platform, *scope;     /* of the last page; or NULL */
+	json_t *biblio;             /* of the page that describes the work best; or NULL */
+	bool biblio_has_own_title;  /* its title is not merely the page's <title> */
+	struct ing_pdf pdf;         /* status NULL: there is no PDF; its text is in derived */
+	struct ing_xml_found xml;   /* status NULL: none; the JATS document is in derived */
+	struct ing_text_found text; /* of a page; status NULL: none; its TEI is in derived */
 	struct ing_derived derived[ING_DERIVED_];
 	struct ing_grobid_facts grobid; /* status NULL: GROBID was not asked */
 };
@@ -83,6 +84,8 @@ struct ing_artifact_type {
 	const char *no_link_detail; /* for error_message, or NULL */
 	bool has_resources;         /* a document is shown with others, which are visited */
 	bool reports_no_link;       /* the result has an empty extract_next_hop */
+	/* The end at a document that is a page, by what is on it; NULL: success. */
+	enum ing_status (*judge)(const struct ing_page *page);
 	const struct ing_artifact_facts *facts; /* NULL: none beside file_meta */
 };
 

@@ -110,7 +110,7 @@ static struct ing_url_decision judge_url(void *ctx, const char *url)
 }
 
 static struct ing_decision decide(const struct ing_reexamine_compare *c,
-	const struct ing_reexamine_document *d, const struct ing_findings *f)
+	const struct ing_reexamine_document *d, struct ing_findings *f)
 {
 	struct view known = {c, d};
 	const struct ing_request request = {.type = d->type};
@@ -207,7 +207,7 @@ void ing_reexamine_compare_free(struct ing_reexamine_compare *c)
 }
 
 void ing_reexamine_compare(struct ing_reexamine_compare *c, const struct ing_reexamine_document *d,
-	const struct ing_findings *f)
+	struct ing_findings *f)
 {
 	struct ing_decision now = decide(c, d, f);
 	enum change change = change_of(d, &now);

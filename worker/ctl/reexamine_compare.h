@@ -17,9 +17,9 @@ struct ing_ruleset;
 /* rules: borrowed. */
 struct ing_reexamine_compare *ing_reexamine_compare_new(const struct ing_ruleset *rules);
 void ing_reexamine_compare_free(struct ing_reexamine_compare *c); /* NULL is fine */
-/* Findings that ended with ING_EXAM_OK. */
+/* Findings that ended with ING_EXAM_OK; their scope may be corrected (worker/job/hop.h). */
 void ing_reexamine_compare(struct ing_reexamine_compare *c, const struct ing_reexamine_document *d,
-	const struct ing_findings *f);
+	struct ing_findings *f);
 /* {"same", "gained", "lost", "changed", "by_rule": [...], "by_host": [...]}, most differences first. New
  * reference. */
 json_t *ing_reexamine_compare_json(struct ing_reexamine_compare *c);

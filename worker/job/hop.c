@@ -9,6 +9,9 @@
 
 #include "worker/artifact/artifact.h"
 
+/* Main text of an article, and not of a page about one (worker/scrape/publication/page_scope). */
+#define FULL_TEXT_WORDS 1200
+
 /* Whether the page has the signature of a wall; then *ret is the end. */
 static bool has_wall_signature(const struct ing_page *page, struct ing_decision *ret)
 {
@@ -51,21 +54,35 @@ static bool mimetype_expected(const struct ing_request *r, const char *mimetype)
 	return false;
 }
 
+static struct ing_decision end_at_document(enum ing_status status, const char *detail)
+{
+	struct ing_decision d = ing_target_end(status, detail);
+	d.is_document = true;
+	return d;
+}
+
 static struct ing_decision accept_document(
 	const struct ing_request *r, const struct ing_file_meta *file)
 {
 	if (!mimetype_expected(r, file->mimetype))
-		return ing_target_end(ING_STATUS_WRONG_MIMETYPE, "not among expect_mimetypes");
-	return ing_target_end(ING_STATUS_SUCCESS, NULL);
+		return end_at_document(ING_STATUS_WRONG_MIMETYPE, "not among expect_mimetypes");
+	return end_at_document(ING_STATUS_SUCCESS, NULL);
 }
 
-static const char *no_link_detail(const struct ing_artifact_type *type, enum ing_page_status page)
+/* Why a page was not read, or not to its end; NULL: it was. */
+static const char *unread_detail(enum ing_page_status page)
 {
 	if (page == ING_PAGE_TOO_LARGE)
 		return "the page is over scrape.max_bytes and was not read";
 	if (page == ING_PAGE_PART)
 		return "the page is too costly to read whole; only its beginning was";
-	return type->no_link_detail;
+	return NULL;
+}
+
+static const char *no_link_detail(const struct ing_artifact_type *type, enum ing_page_status page)
+{
+	const char *detail = unread_detail(page);
+	return detail != NULL ? detail : type->no_link_detail;
 }
 
 /* The examiner has cleaned the URL already, but is not trusted. Heap. */
@@ -105,32 +122,59 @@ static struct ing_decision leave_page(
 	char *url = usable_link(link, &dropped);
 	if (url != NULL)
 		return go_to_link(v, url, dropped);
-	return is_wall_page(v, page, &d)
-		       ? d
-		       : ing_target_end(type->no_link_status, no_link_detail(type, page->status));
+	if (is_wall_page(v, page, &d))
+		return d;
+	d = ing_target_end(type->no_link_status, no_link_detail(type, page->status));
+	d.is_document = d.status == ING_STATUS_WRONG_MIMETYPE;
+	return d;
+}
+
+/* The page's link to the full text was asked for and has led to this page, by a redirect, say. If
+ * there is much text on it, it is what the link promises. */
+static void believe_link(struct ing_page *page, uint32_t words)
+{
+	if (page->scope == NULL || strcmp(page->scope, "landingpage") != 0 ||
+		words <= FULL_TEXT_WORDS)
+		return;
+	free(page->scope);
+	page->scope = ing_strdup("article-fulltext");
 }
 
 /* A page that may be the document, unless it links to another one. */
 static struct ing_decision accept_page(
-	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
+	const struct ing_hop_view *v, const struct ing_request *r, struct ing_findings *f)
 {
-	const struct ing_page_link *link = ing_artifact_link(ing_artifact_type(r->type), &f->page);
+	const struct ing_artifact_type *type = ing_artifact_type(r->type);
+	const struct ing_page_link *link = ing_artifact_link(type, &f->page);
 	bool dropped = false;
 	char *url = link != NULL && !link->self ? usable_link(link, &dropped) : NULL;
 	if (url != NULL && !v->asked_before(v->ctx, url))
 		return go_to_link(v, url, dropped);
+	if (url != NULL)
+		believe_link(&f->page, f->text.word_count);
 	free(url);
 	struct ing_decision d;
-	return is_wall_page(v, &f->page, &d) ? d : accept_document(r, &f->file);
+	if (is_wall_page(v, &f->page, &d))
+		return d;
+	d = accept_document(r, &f->file);
+	if (d.status != ING_STATUS_SUCCESS || type->judge == NULL)
+		return d;
+	enum ing_status status = type->judge(&f->page);
+	return end_at_document(
+		status, status == ING_STATUS_UNKNOWN_SCOPE ? unread_detail(f->page.status) : NULL);
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 struct ing_decision ing_hop_after_examine(
-	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f)
+	const struct ing_hop_view *v, const struct ing_request *r, struct ing_findings *f)
 {
-	if (f->exam != ING_EXAM_OK)
-		return ing_target_end(ing_exam_status(f->exam), NULL);
+	if (f->exam != ING_EXAM_OK) {
+		struct ing_decision d = ing_target_end(ing_exam_status(f->exam), NULL);
+		/* Nobody could look into it, but it is known what it is. */
+		d.is_document = f->file.mimetype[0] != '\0';
+		return d;
+	}
 	if (f->file.size_bytes == 0)
 		return ing_target_end(ING_STATUS_EMPTY_BLOB, "nothing is left after decoding");
 	const char *mimetype = f->file.mimetype;
@@ -141,7 +185,7 @@ struct ing_decision ing_hop_after_examine(
 	/* Where pages are the documents, XML that is no XHTML leads to none. */
 	bool may_lead_on = is_page && !ing_artifact_accepts(type, "text/html");
 	return may_lead_on ? leave_page(v, r, &f->page)
-			   : ing_target_end(ING_STATUS_WRONG_MIMETYPE, NULL);
+			   : end_at_document(ING_STATUS_WRONG_MIMETYPE, NULL);
 }
 
 struct ing_decision ing_hop_after_walls(const struct ing_findings *f)

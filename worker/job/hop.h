@@ -24,7 +24,7 @@ struct ing_hop_view {
 
 /* Of a body that was examined. */
 struct ing_decision ing_hop_after_examine(
-	const struct ing_hop_view *v, const struct ing_request *r, const struct ing_findings *f);
+	const struct ing_hop_view *v, const struct ing_request *r, struct ing_findings *f);
 /* Whether a document has the digests of expect_hash; true when the request has none. */
 bool ing_hop_hash_matches(const struct ing_request *r, const struct ing_file_meta *file);
 /* The end of a request whose last answer had a bad HTTP status and was examined for walls only. */

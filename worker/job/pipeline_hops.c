@@ -59,15 +59,6 @@ static void record_followed(struct ing_job *job, const struct ing_page *page)
 	w->followed = f;
 }
 
-/* Whether the result is about the body: it is what was asked for, or of another type, or nobody could
- * look into it but it is known what it is. */
-static bool is_document(const struct ing_findings *f, enum ing_status status)
-{
-	if (f->exam != ING_EXAM_OK)
-		return f->file.mimetype[0] != '\0';
-	return status == ING_STATUS_SUCCESS || status == ING_STATUS_WRONG_MIMETYPE;
-}
-
 static bool has_resources(const struct ing_job *job)
 {
 	return ing_job_resource_mode(job, job->work->request) >= ING_RESOURCES_ON;
@@ -77,7 +68,7 @@ static bool has_resources(const struct ing_job *job)
 static void end_chain(
 	struct ing_job *job, const struct ing_decision *d, const struct ing_findings *f)
 {
-	job->work->document_found = is_document(f, d->status);
+	job->work->document_found = d->is_document;
 	if (!ing_job_is_for_grobid(job))
 		ing_job_drop_document(job);
 	if (d->status == ING_STATUS_SUCCESS && has_resources(job))

@@ -27,6 +27,7 @@ struct ing_decision {
 				 * findings that were asked */
 	bool dropped_userinfo;  /* of url, or of the one that was refused: it had a user or a
 				   password, which url has no more */
+	bool is_document;       /* END: at a document, be it of the wanted kind or not */
 };
 
 struct ing_decision ing_target_end(enum ing_status status, const char *detail);

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "common/base/arena.h"
 #include "common/base/macros.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/model/rows.h"
 
 static void names_and_aliases_lead_to_types(void **state)
 {
@@ -402,6 +404,115 @@ static void what_an_archive_holds_is_a_list(void **state)
 	json_decref(o);
 }
 
+static struct ing_findings text_findings(const char *scope)
+{
+	struct ing_findings f = page_findings("Tides", NULL);
+	memcpy(f.file.sha1hex, "aa00000000000000000000000000000000000000", 41);
+	f.page.scope = ing_strdup(scope);
+	f.text.status = ing_strdup("success");
+	f.text.tei_xml = ing_strdup("<TEI>\"a\"</TEI>");
+	f.text.language = ing_strdup("en");
+	f.text.word_count = 7;
+	return f;
+}
+
+/* Its TEI is for readers of articles, and in the message only. */
+static void the_text_of_a_page_goes_with_its_scope(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *scope, *status;
+		bool derived;
+	} cases[] = {
+		{"article-fulltext", "success", true},
+		{"unknown", "unknown-scope", true},
+		{"landingpage", "wrong-scope", false},
+		{"blocked-paywall", "blocked-paywall", false},
+	};
+	const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_HTML);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_artifact a = {0};
+		struct ing_arena ar = {0};
+		struct ing_rows rows = {0};
+		struct ing_findings f = text_findings(cases[i].scope);
+		ing_arena_init(&ar);
+		ing_artifact_keep(&a, type, &f);
+		ing_findings_done(&f);
+		json_t *result = json_object();
+		ing_artifact_add_facts(&a, type, result);
+		const json_t *body = json_object_get(result, "html_body");
+		assert_string_equal(ing_json_get_text(body, "status"), "success");
+		assert_int_equal(ing_json_get_number(body, "word_count"), 7);
+		assert_null(json_object_get(body, "tei_xml"));
+		json_decref(result);
+		ing_artifact_fill_rows(&a, type, &ar, &rows);
+		assert_true(rows.html_meta.present);
+		assert_string_equal(rows.html_meta.sha1hex, a.file.sha1hex);
+		assert_string_equal(rows.html_meta.status, cases[i].status);
+		assert_string_equal(rows.html_meta.scope, cases[i].scope);
+		assert_int_equal(rows.html_meta.has_teixml, cases[i].derived);
+		assert_int_equal(rows.html_meta.word_count, 7);
+		assert_string_equal(rows.html_meta.biblio_json, "{\"title\":\"Tides\"}");
+		size_t bytes = 0;
+		char *value = type->facts->message(&a, ING_DERIVED_HTML_TEI, NULL, 1000, &bytes);
+		assert_int_equal(value != NULL, cases[i].derived);
+		if (value != NULL) {
+			json_t *message = ing_json_parse(value, bytes, &ing_json_own, NULL);
+			assert_string_equal(
+				ing_json_get_text(message, "tei_xml"), "<TEI>\"a\"</TEI>");
+			assert_string_equal(ing_json_get_text(message, "key"), a.file.sha1hex);
+			json_decref(message);
+		}
+		free(value);
+		ing_artifact_done(&a);
+		ing_arena_done(&ar);
+	}
+}
+
+static void a_text_that_does_not_fit_stays_an_object(void **state)
+{
+	(void)state;
+	const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_HTML);
+	struct ing_artifact a = {0};
+	struct ing_findings f = text_findings("article-fulltext");
+	ing_artifact_keep(&a, type, &f);
+	ing_findings_done(&f);
+	size_t bytes = 0;
+	assert_null(type->facts->message(&a, ING_DERIVED_HTML_TEI, NULL, 20, &bytes));
+	assert_string_equal(a.text.status, "text-too-large");
+	assert_int_equal(ing_artifact_derived_bytes(&a), 14);
+	ing_artifact_forget_document(&a);
+	assert_null(a.text.status);
+	assert_int_equal(ing_artifact_derived_bytes(&a), 0);
+	ing_artifact_done(&a);
+}
+
+/* The rows of an earlier request give the same facts, as far as they have them. */
+static void an_earlier_page_has_its_facts(void **state)
+{
+	(void)state;
+	const struct ing_artifact_facts *facts = ing_artifact_type(ING_INGEST_HTML)->facts;
+	const struct ing_rows none = {0};
+	const struct ing_rows rows = {.html_meta = {.present = true,
+					      .sha1hex = "aa",
+					      .status = "success",
+					      .scope = "article-fulltext",
+					      .has_teixml = true,
+					      .word_count = -1,
+					      .biblio_json = "{\"title\":\"Tides\"}"}};
+	json_t *result = json_object();
+	facts->add_earlier(&none, result);
+	assert_int_equal(json_object_size(result), 0);
+	facts->add_earlier(&rows, result);
+	assert_string_equal(ing_json_get_text(result, "scope"), "article-fulltext");
+	const json_t *body = json_object_get(result, "html_body");
+	assert_string_equal(ing_json_get_text(body, "status"), "success");
+	assert_null(json_object_get(body, "word_count"));
+	assert_string_equal(
+		ing_json_get_text(json_object_get(result, "html_biblio"), "title"), "Tides");
+	json_decref(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +526,9 @@ int main(void)
 		cmocka_unit_test(jats_has_a_message_if_it_fits),
 		cmocka_unit_test(an_xml_document_is_not_the_page_that_led_to_it),
 		cmocka_unit_test(what_an_archive_holds_is_a_list),
+		cmocka_unit_test(the_text_of_a_page_goes_with_its_scope),
+		cmocka_unit_test(a_text_that_does_not_fit_stays_an_object),
+		cmocka_unit_test(an_earlier_page_has_its_facts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/worker/visit/judge.h"
+#include "common/base/macros.h"
 #include "worker/job/hop.h"
 #include "worker/model/limits.h"
 
@@ -137,6 +138,9 @@ static const struct exam_case exams[] = {
 		.status = ING_STATUS_PARSE_TIMEOUT},
 };
 
+/* Of a page that an html request may end at. */
+static char full_text[] = "article-fulltext";
+
 static void after_looking_at_a_body(void **state)
 {
 	(void)state;
@@ -156,10 +160,15 @@ static void after_looking_at_a_body(void **state)
 			strncpy(f.file.mimetype, c->mimetype, sizeof(f.file.mimetype) - 1);
 		f.file.size_bytes = c->empty ? 0 : 9;
 		f.page.links[ING_LINK_PDF].url = c->next;
+		f.page.scope = full_text;
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
 		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
 			fail_msg("%s: step %d, status %s", c->name, d.step,
 				ing_status_slug(d.status));
+		if (d.step == ING_STEP_END)
+			assert_int_equal(
+				d.is_document, d.status == ING_STATUS_SUCCESS ||
+						       d.status == ING_STATUS_WRONG_MIMETYPE);
 		if (c->url != NULL)
 			assert_string_equal(d.url, c->url);
 		else
@@ -176,7 +185,8 @@ static void expectations_are_honoured(void **state)
 	struct ing_findings f = {.exam = ING_EXAM_OK,
 		.file = {.mimetype = "text/html",
 			.sha1hex = "aa00000000000000000000000000000000000000",
-			.size_bytes = 1}};
+			.size_bytes = 1},
+		.page.scope = full_text};
 	struct ing_request r = {.type = ING_INGEST_HTML, .expect_mimetypes = mimetypes};
 	assert_int_equal(ing_hop_after_examine(&v, &r, &f).status, ING_STATUS_WRONG_MIMETYPE);
 	r = (struct ing_request){
@@ -343,13 +353,20 @@ static void where_a_page_leads(void **state)
 			.url = itself, .max_hops = 2, .asked_before = asked_before, .ctx = known};
 		struct ing_request r = {.type = c->type};
 		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
-			.page = {.next = c->next, .wall = c->wall, .wall_detail = why}};
+			.page = {.next = c->next,
+				.wall = c->wall,
+				.wall_detail = why,
+				.scope = full_text}};
 		f.page.links[ING_LINK_PDF] = c->pdf;
 		f.page.links[ING_LINK_HTML] = c->html;
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
 		if (d.step != c->step || (d.step == ING_STEP_END && d.status != c->status))
 			fail_msg("%s: step %d, status %s", c->name, d.step,
 				ing_status_slug(d.status));
+		if (d.step == ING_STEP_END)
+			assert_int_equal(
+				d.is_document, d.status == ING_STATUS_SUCCESS ||
+						       d.status == ING_STATUS_WRONG_MIMETYPE);
 		if (c->url != NULL)
 			assert_string_equal(d.url, c->url);
 		else
@@ -357,6 +374,76 @@ static void where_a_page_leads(void **state)
 		if (d.step == ING_STEP_END && c->wall != ING_WALL_NONE)
 			assert_string_equal(d.detail, "why");
 		free(d.url);
+	}
+}
+
+/* What is on a page decides whether it is the document that an html request asks for. A document it is
+ * in any case. */
+static void a_page_is_judged_by_its_scope(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *scope;
+		enum ing_page_status read;
+		bool led_here; /* the page's link to the full text was asked for */
+		uint32_t words;
+		enum ing_status status;
+		const char *detail, *scope_after;
+	} cases[] = {
+		{.scope = "article-fulltext", .status = OK},
+		{.scope = "unknown", .status = ING_STATUS_UNKNOWN_SCOPE},
+		{.scope = "unknown",
+			.read = ING_PAGE_PART,
+			.status = ING_STATUS_UNKNOWN_SCOPE,
+			.detail = "the page is too costly to read whole; only its beginning was"},
+		{.scope = NULL,
+			.read = ING_PAGE_TOO_LARGE,
+			.status = ING_STATUS_UNKNOWN_SCOPE,
+			.detail = "the page is over scrape.max_bytes and was not read"},
+		{.scope = "landingpage", .words = 5000, .status = ING_STATUS_WRONG_SCOPE},
+		{.scope = "landingpage",
+			.led_here = true,
+			.words = 1201,
+			.status = OK,
+			.scope_after = "article-fulltext"},
+		{.scope = "landingpage",
+			.led_here = true,
+			.words = 1200,
+			.status = ING_STATUS_WRONG_SCOPE},
+		{.scope = "article-abstract",
+			.led_here = true,
+			.words = 5000,
+			.status = ING_STATUS_WRONG_SCOPE},
+		{.scope = "errorpage", .status = ING_STATUS_WRONG_SCOPE},
+		{.scope = "of which nobody has heard", .status = ING_STATUS_WRONG_SCOPE},
+		{.scope = "blocked-paywall", .status = ING_STATUS_BLOCKED_PAYWALL},
+		{.scope = "blocked-forbidden", .status = ING_STATUS_BLOCKED_FORBIDDEN},
+		{.scope = "blocked-login", .status = ING_STATUS_BLOCKED_LOGIN},
+		{.scope = "blocked-cookie", .status = ING_STATUS_BLOCKED_COOKIE},
+		{.scope = "blocked-captcha", .status = ING_STATUS_BLOCKED_CAPTCHA},
+	};
+	const struct ing_request r = {.type = HTML};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		char known[64] = "https://h.example/full";
+		const struct ing_hop_view v = {
+			.url = itself, .max_hops = 2, .asked_before = asked_before, .ctx = known};
+		struct ing_findings f = {.file = {.mimetype = "text/html", .size_bytes = 1},
+			.page.status = cases[i].read,
+			.text.word_count = cases[i].words};
+		if (cases[i].scope != NULL)
+			f.page.scope = ing_strdup(cases[i].scope);
+		if (cases[i].led_here)
+			f.page.links[ING_LINK_HTML].url = known;
+		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
+		assert_int_equal(d.step, ING_STEP_END);
+		assert_string_equal(ing_status_slug(d.status), ing_status_slug(cases[i].status));
+		assert_true(d.is_document);
+		assert_true((d.detail == NULL) == (cases[i].detail == NULL));
+		if (d.detail != NULL)
+			assert_string_equal(d.detail, cases[i].detail);
+		if (cases[i].scope_after != NULL)
+			assert_string_equal(f.page.scope, cases[i].scope_after);
+		free(f.page.scope);
 	}
 }
 
@@ -440,7 +527,7 @@ static void a_chain_that_ends_with_a_page_of_a_wall(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ing_hop_view v = judged_view(cases[i].url, NULL);
 		struct ing_request r = {.type = cases[i].type};
-		struct ing_findings f = {.file.size_bytes = 1};
+		struct ing_findings f = {.file.size_bytes = 1, .page.scope = full_text};
 		strncpy(f.file.mimetype, cases[i].mimetype, sizeof(f.file.mimetype) - 1);
 		struct ing_decision d = ing_hop_after_examine(&v, &r, &f);
 		assert_int_equal(d.step, ING_STEP_END);
@@ -492,6 +579,7 @@ int main(void)
 		cmocka_unit_test(expectations_are_honoured),
 		cmocka_unit_test(rules_come_before_loops_and_limits),
 		cmocka_unit_test(where_a_page_leads),
+		cmocka_unit_test(a_page_is_judged_by_its_scope),
 		cmocka_unit_test(xml_in_place_of_a_page_is_the_wrong_type),
 		cmocka_unit_test(a_bad_status_may_be_a_wall),
 		cmocka_unit_test(a_chain_that_ends_with_a_page_of_a_wall),

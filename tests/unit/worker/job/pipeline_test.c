@@ -982,6 +982,7 @@ static void a_page_that_claims_a_pdfs_text_has_none(void **state)
 			fake_fetch_done(200, NULL);
 			ing_findings_init(&f);
 			f.page.status = ING_PAGE_PARSED;
+			f.page.scope = ing_strdup("article-fulltext");
 			f.pdf.status = ing_strdup("success");
 			f.pdf.text = ing_strdup("words of no PDF");
 			snprintf(url, sizeof(url), "https://a.example/%d", page);

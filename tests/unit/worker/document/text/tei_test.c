@@ -192,6 +192,8 @@ static const struct {
 	{"a link around blocks", "<a href=/b><div>a</div><div>b</div></a>",
 		"<p><ref target=\"https://journal.example/b\">a</ref></p>"
 		"<p><ref target=\"https://journal.example/b\">b</ref></p>"},
+	{"an address with characters of browsers only", "<a href='http://[::1]/[a]?{b}|^#`'>a</a>",
+		"<p><ref target=\"http://[::1]/%5Ba%5D?%7Bb%7D%7C%5E#%60\">a</ref></p>"},
 	{"an address without end", "<a href=/b>1<p>2<p>3<p>4<p>5<p>6<p>7<p>8<p>9",
 		P("1") P("2") P("3") P("4") P("5") P("6") P("7") P("8") "<p><ref>9</ref></p>"},
 	{"passwords are masked", "<a href='https://me:pw@a.example/'>a</a>",
