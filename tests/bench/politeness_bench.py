@@ -28,7 +28,7 @@ from servers.scripted import ScriptedServer  # noqa: E402
 from servers.worker import write_config  # noqa: E402
 
 HOT_SHARE = 0.085  # of the list, as one domain of a real list of 61 million had
-PAGE = "<!doctype html><title>A short page</title><p>Nothing much.</p>\n"
+PAGE = "A short text. Nothing much.\n"
 HOT, SLOW = "hot.bench.example", "slow.bench.example"
 
 
@@ -98,7 +98,7 @@ def run_list(args, folder, web, slow, urls, number, **settings):
         "fetch.connect_to": [f"{SLOW}:80:127.0.0.1:{slow.port}", f":80:127.0.0.1:{web.port}"],
         "fetch.allow_address": ["127.0.0.0/8"], "gate.robots": "ignore", "gate.host_delay_ms": args.delay_ms,
         "gate.concurrency": args.concurrency, **settings})
-    lines = "".join(json.dumps({"ingest_type": "html", "base_url": url}) + "\n" for url in urls)
+    lines = "".join(json.dumps({"ingest_type": "component", "base_url": url}) + "\n" for url in urls)
     (run / "requests.jsonl").write_text(lines, encoding="utf-8")
     wanted = sum(1 for url in urls if HOT not in url and SLOW not in url)
     last = {}

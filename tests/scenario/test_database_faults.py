@@ -11,7 +11,7 @@ import pytest
 from server import Reply
 from servers.relay import Relay
 
-PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+PAGE = b"Text of a file, with a sentence.\n"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def requests(web):
         for number in range(made, made + count):
             host = f"d{number}.many.test.example"
             web.route(host, "/", answer)
-            batch.append({"ingest_type": "html", "base_url": f"http://{host}/"})
+            batch.append({"ingest_type": "component", "base_url": f"http://{host}/"})
         made += count
         return batch
     return make

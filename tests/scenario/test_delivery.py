@@ -10,7 +10,7 @@ import confluent_kafka.admin
 import pytest
 from server import Reply
 
-PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+PAGE = b"Text of a file, with a sentence.\n"
 
 
 class Site:
@@ -26,7 +26,7 @@ class Site:
             host = self.hosts[number % len(self.hosts)]
             path = f"/p{number // len(self.hosts)}"
             self.web.route(host, path, self.page)
-            yield {"ingest_type": "html", "base_url": f"http://{host}{path}"}
+            yield {"ingest_type": "component", "base_url": f"http://{host}{path}"}
 
     def page(self, _):
         if self.delay_s:
@@ -178,8 +178,8 @@ def test_sigterm_finishes_what_is_under_way_and_drops_the_rest(worker, submit, c
     for number in range(12):
         web.route("calm.test.example", f"/{number}", slowly)
     web.route("calm2.test.example", "/", slowly)
-    submit([{"ingest_type": "html", "base_url": "http://calm2.test.example/"}] +
-           [{"ingest_type": "html", "base_url": f"http://calm.test.example/{number}"} for number in range(12)],
+    submit([{"ingest_type": "component", "base_url": "http://calm2.test.example/"}] +
+           [{"ingest_type": "component", "base_url": f"http://calm.test.example/{number}"} for number in range(12)],
            partition=0)  # so that both hosts are asked from the start
     with worker() as daemon:
         wait_until(lambda: web.most_at_once("calm.test.example") == web.most_at_once("calm2.test.example") == 1)
@@ -200,7 +200,7 @@ def test_a_second_sigterm_ends_it_at_once(worker, submit, web, wait_until):
         time.sleep(20)  # longer than the test: the transfer is pending at both signals
         return Reply(200, PAGE)
     web.route("stuck.test.example", "/", slowly)
-    submit({"ingest_type": "html", "base_url": "http://stuck.test.example/"})
+    submit({"ingest_type": "component", "base_url": "http://stuck.test.example/"})
     with worker() as daemon:
         wait_until(lambda: web.most_at_once("stuck.test.example") == 1)
         daemon.process.send_signal(signal.SIGTERM)

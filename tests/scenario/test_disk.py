@@ -17,7 +17,7 @@ from servers.polite import Answer
 MIB = 1 << 20
 DISK_BYTES = 96 * MIB
 LEVELS = {"disk.stop_bytes": 48 * MIB, "disk.abort_bytes": 16 * MIB}
-LARGE = b"<!doctype html><title>A long page</title>" + b"<p>A sentence of some words, and so on.\n" * 60_000
+LARGE = b"A long text.\n" + b"A sentence of some words, and so on.\n" * 60_000
 
 
 class Disk:
@@ -62,7 +62,7 @@ def disk(tmp_path, settings):
 
 
 def request(host, path="/page"):
-    return {"ingest_type": "html", "base_url": f"http://{host}{path}"}
+    return {"ingest_type": "component", "base_url": f"http://{host}{path}"}
 
 
 def statuses(found):

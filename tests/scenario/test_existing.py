@@ -19,7 +19,7 @@ def page(web):
 
     def answer(request):
         asked.append(request.path)
-        return Reply(200, b"<!doctype html><title>Tides</title><p>rise and fall.")
+        return Reply(200, b"Tides rise and fall.\n")
 
     def fail(request):
         asked.append(request.path)
@@ -31,7 +31,7 @@ def page(web):
 
 
 def request(path="/", **more):
-    return {"ingest_type": "html", "base_url": f"http://existing.test.example{path}",
+    return {"ingest_type": "component", "base_url": f"http://existing.test.example{path}",
             "link_source": "doi", "link_source_id": "10.5555/1", **more}
 
 
@@ -130,12 +130,12 @@ def test_a_request_waits_for_the_database_that_may_answer_it(worker, submit, res
 
 def test_thousands_are_asked_together(worker, submit, results_by_url, web, sql, database):
     """Rows of another program's making: only what cannot be answered is fetched."""
-    web.route("existing.test.example", "/fresh", lambda _: Reply(200, b"<!doctype html><p>new"))
+    web.route("existing.test.example", "/fresh", lambda _: Reply(200, b"new\n"))
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(
             "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
-            " SELECT 'html', 'http://existing.test.example/' || n, false, 'no-pdf-link' FROM generate_series(1, 3000) n")
-    base = {"ingest_type": "html", "skip_existing_max_age_ms": DAY_MS}
+            " SELECT 'component', 'http://existing.test.example/' || n, false, 'no-pdf-link' FROM generate_series(1, 3000) n")
+    base = {"ingest_type": "component", "skip_existing_max_age_ms": DAY_MS}
     submit([{**base, "base_url": f"http://existing.test.example/{n}"} for n in range(1, 3001)])
     submit({**base, "base_url": "http://existing.test.example/fresh"})
     with worker() as daemon:

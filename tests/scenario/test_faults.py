@@ -12,13 +12,13 @@ import pytest
 
 from servers.polite import Answer
 
-LARGE = b"<!doctype html><title>A long page</title>" + b"<p>A sentence of some words, and so on.\n" * 60_000
+LARGE = b"A long text.\n" + b"A sentence of some words, and so on.\n" * 60_000
 # Trouble of ours is tried again after seconds; hosts that have failed would be left alone for longer.
 HASTY = {"gate.backoff_ms": 100, "gate.breaker_failures": 2}
 
 
 def request(host, path="/page"):
-    return {"ingest_type": "html", "base_url": f"http://{host}{path}"}
+    return {"ingest_type": "component", "base_url": f"http://{host}{path}"}
 
 
 def hosts(count):

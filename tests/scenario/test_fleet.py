@@ -59,7 +59,7 @@ def fleet(worker):
 
 
 def page(url):
-    return {"ingest_type": "html", "base_url": url}
+    return {"ingest_type": "component", "base_url": url}
 
 
 def host_of(number):

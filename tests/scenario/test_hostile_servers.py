@@ -243,10 +243,10 @@ def test_environment_proxies_are_ignored(worker, submit, results, monkeypatch):
 def test_two_hundred_slow_hosts_are_asked_at_once(worker, submit, results, web):
     def slowly(_):
         time.sleep(3)  # the server's time to answer
-        return Reply(200, b"<!doctype html><title>x</title><p>no link here")
+        return Reply(200, b"Text of a file.\n")
     for number in range(200):
         web.route(f"slow{number}.test.example", "/", slowly)
-    submit([{"ingest_type": "html", "base_url": f"http://slow{number}.test.example/"} for number in range(200)])
+    submit([{"ingest_type": "component", "base_url": f"http://slow{number}.test.example/"} for number in range(200)])
     with worker():
         started = time.monotonic()
         found = results(200, timeout=60)
@@ -259,10 +259,10 @@ def submit_slow_pages(web, submit, host, count, delay_s):
     """Submits `count` pages of one host, each of which is answered after delay_s."""
     def slowly(_):
         time.sleep(delay_s)  # the server's time to answer
-        return Reply(200, b"<!doctype html><title>x</title>")
+        return Reply(200, b"Text of a file.\n")
     for number in range(count):
         web.route(host, f"/{number}", slowly)
-    submit([{"ingest_type": "html", "base_url": f"http://{host}/{number}"} for number in range(count)])
+    submit([{"ingest_type": "component", "base_url": f"http://{host}/{number}"} for number in range(count)])
 
 
 def test_a_host_is_never_asked_twice_at_once(worker, submit, results, web):

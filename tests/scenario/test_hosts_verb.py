@@ -430,7 +430,7 @@ def test_a_running_worker_explains_a_held_host(worker, submit, run_ctl, web, tag
 
     with worker({"gate.max_wait_ms": 0}) as daemon:
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-        submit([{"ingest_type": "html", "base_url": f"http://{host}/{number}"} for number in range(4)])
+        submit([{"ingest_type": "component", "base_url": f"http://{host}/{number}"} for number in range(4)])
         found = wait_until(held, timeout=60)
         assert found["host"] == host and found["instance"] == settings["instance"]
         assert found["delay"]["why"] == "retry-after"
@@ -456,7 +456,7 @@ def test_a_running_worker_explains_a_held_host(worker, submit, run_ctl, web, tag
 def test_a_running_worker_explains_a_robots_txt_that_failed(worker, submit, results, run_ctl, tag):
     """Nothing holds the host, but its requests end at once for a while."""
     host = f"nobody-{tag}.test.example"
-    submit({"ingest_type": "html", "base_url": f"http://{host}/"})
+    submit({"ingest_type": "component", "base_url": f"http://{host}/"})
     with worker({"gate.robots": "obey", "gate.backoff_ms": 100, "fetch.connect_to": [f"{host}:80:127.0.0.1:9"]}):
         assert results(1)[0]["status"] == "connect-error"
         said = first_line(run_ctl("hosts", "explain", f"http://{host}/"))
@@ -476,7 +476,7 @@ def test_a_running_worker_that_ignores_robots_does_not_know_every_host(worker, r
 def test_a_block_reaches_a_running_worker(worker, submit, results, run_ctl, web, tag, wait_until):
     host = f"blocked-{tag}.test.example"
     asked = []
-    web.route(host, "/", lambda handler: asked.append(handler) or Reply(200, b"<!doctype html><title>A page</title>"))
+    web.route(host, "/", lambda handler: asked.append(handler) or Reply(200, b"Text of a file.\n"))
     with worker():
         assert run_ctl("hosts", "block", host, "--why", "they asked for it").returncode == 0
 
@@ -485,7 +485,7 @@ def test_a_block_reaches_a_running_worker(worker, submit, results, run_ctl, web,
             return next(line for line in lines if line["source"] == "worker")["blocked"]
 
         assert wait_until(honoured, timeout=HONOURED_WITHIN_S, every=0.5) == "they asked for it"
-        submit({"ingest_type": "html", "base_url": f"http://{host}/"})
+        submit({"ingest_type": "component", "base_url": f"http://{host}/"})
         (result,) = results(1)
         assert result["status"] == "skip-url-blocklist"
         assert not asked

@@ -51,7 +51,7 @@ def test_hosts_may_choose_by_what_is_accepted(run_ctl, polite, tmp_path, schema)
     """The type asked for comes first: a host that serves one address in several forms answers with it."""
     host = "choice.test.example"
     forms = {"pdf": (make_pdf("A paper", "Words of a paper."), "application/pdf"), "xml": (JATS.encode("latin-1"), "application/xml"),
-             "html": (PAGE, "text/html"), "src": (gzip.compress(b"\\documentclass{article}"), "application/gzip")}
+             "html": (page_of(1400), "text/html"), "src": (gzip.compress(b"\\documentclass{article}"), "application/gzip")}
 
     def choose(request):
         first = request.headers["accept"].partition(",")[0]
@@ -66,7 +66,7 @@ def test_hosts_may_choose_by_what_is_accepted(run_ctl, polite, tmp_path, schema)
 def test_what_is_expected_counts_for_every_type(run_ctl, polite, tmp_path, schema):
     """A document of another type than expected, or with another digest, is none; one that is as expected is a hit."""
     host = "expect.test.example"
-    bodies = {"pdf": make_pdf("A paper", "Words of a paper."), "xml": JATS.encode("latin-1"), "html": PAGE,
+    bodies = {"pdf": make_pdf("A paper", "Words of a paper."), "xml": JATS.encode("latin-1"), "html": page_of(1400),
               "src": gzip.compress(b"\\documentclass{article}\\begin{document}", mtime=0), "component": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(17)}
     types = {"pdf": "application/pdf", "xml": "application/jats+xml", "html": "text/html", "src": "application/gzip", "component": "image/png"}
     requests = []
@@ -228,3 +228,57 @@ def test_archives_say_what_they_hold(run_ctl, polite, tmp_path, schema):
         one = found[f"http://{host}/{name}"]
         assert one["status"] == "success", one
         assert one["file_meta"].get("contains") == types
+
+
+def page_of(words, head=""):
+    """A page with so many words of text."""
+    sentence = "Twice a day the water comes up the creek and goes down again, and nobody has asked it to. "
+    text = (sentence * (words // 18 + 1)).split()[:words]
+    paragraphs = "".join(f"<p>{' '.join(text[at:at + 90])}." for at in range(0, len(text), 90))
+    return f"<!doctype html><html lang=en><head><title>Tides</title>{head}</head><body><h1>Tides</h1>{paragraphs}".encode()
+
+
+def test_a_page_is_a_hit_if_it_is_an_articles_full_text(run_ctl, polite, tmp_path, schema):
+    """The importers' demands for html: media type, status code, and a capture whose URL is the terminal one."""
+    host = "pages.test.example"
+    title = "<meta name=citation_title content='On tides'>"
+    pages = {
+        "/paper": (page_of(1400, title), "success", "article-fulltext"),
+        "/short": (page_of(300, title), "unknown-scope", "unknown"),
+        "/": (page_of(1400), "wrong-scope", "homepage-domain"),
+        "/abstract": (page_of(150, title), "wrong-scope", "article-abstract"),
+        "/lost": (b"<!doctype html><title>Page not found</title><p>It is not here.", "wrong-scope", "errorpage"),
+        "/sold": (page_of(150, title) + b"<p>Purchase this article for 39 euros.", "blocked-paywall", "blocked-paywall"),
+        "/members": (b"<!doctype html><title>Sign in</title><form><input type=password></form>", "blocked-login", "blocked-login"),
+        "/nothing": (b"<!doctype html><title>Nothing</title><body>", "wrong-scope", "stub"),
+    }
+    for path, (body, _, _) in pages.items():
+        polite.page(host, path, Answer(body=body))
+    found = run_requests(run_ctl, tmp_path, schema,
+                         [{"ingest_type": "html", "base_url": f"http://{host}{path}"} for path in pages])
+    for path, (_, status, scope) in pages.items():
+        one = found[f"http://{host}{path}"]
+        assert (one["status"], one.get("scope"), one["hit"]) == (status, scope, status == "success"), path
+        if "file_meta" in one:
+            assert one["file_meta"]["mimetype"] == "text/html" and one["terminal"]["terminal_status_code"] == 200
+            assert one["cdx"]["url"] == one["terminal"]["terminal_url"] and one["cdx"]["surt"]
+            assert one["html_body"]["status"] == ("empty-xml" if path in ("/nothing", "/members") else "success"), path
+            assert "tei_xml" not in one["html_body"]
+    kept = [json.loads(line) for line in (tmp_path / "out" / "html-teixml.jsonl").read_text(encoding="utf-8").splitlines()]
+    for message in kept:
+        schema("html-teixml").validate(message)
+    wanted = {found[f"http://{host}{path}"]["file_meta"]["sha1hex"] for path in ("/paper", "/short")}
+    assert {message["key"] for message in kept} == wanted
+    assert all("Twice a day" in message["tei_xml"] for message in kept)
+
+
+def test_the_page_that_the_link_to_the_full_text_leads_to_is_it(run_ctl, polite, tmp_path, schema):
+    """The landing page's link is redirected to an address that the page itself does not give."""
+    host = "moved.test.example"
+    link = f"<meta name=citation_title content=T><meta name=citation_fulltext_html_url content=http://{host}/full/1>"
+    polite.page(host, "/1", Answer(body=page_of(100, link)))
+    polite.page(host, "/full/1", redirect("/doi/full/1?access=free"))
+    polite.page(host, "/doi/full/1?access=free", Answer(body=page_of(1400, link)))
+    found = run_requests(run_ctl, tmp_path, schema, [{"ingest_type": "html", "base_url": f"http://{host}/1"}])
+    one = found[f"http://{host}/1"]
+    assert (one["status"], one["scope"], len(one["hops"])) == ("success", "article-fulltext", 3)

@@ -38,7 +38,7 @@ def mode(request, settings, parked):
 
 
 def page(url):
-    return {"ingest_type": "html", "base_url": url}
+    return {"ingest_type": "component", "base_url": url}
 
 
 def headers_of(message):

@@ -18,7 +18,7 @@ HASTY = {"gate.crawl_delay_max_ms": 100, "gate.adaptive_max_ms": 100, "gate.host
 
 
 def request(host, path="/page"):
-    return {"ingest_type": "html", "base_url": f"http://{host}{path}"}
+    return {"ingest_type": "component", "base_url": f"http://{host}{path}"}
 
 
 def supervise(worker, overrides, env, done, deaths=10):

@@ -18,7 +18,7 @@ def no_surprises(settings):
 
 
 def page(url):
-    return {"ingest_type": "html", "base_url": url}
+    return {"ingest_type": "component", "base_url": url}
 
 
 def statuses(found):

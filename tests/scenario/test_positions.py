@@ -9,7 +9,7 @@ import confluent_kafka
 import pytest
 from server import Reply
 
-PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+PAGE = b"Text of a file, with a sentence.\n"
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def pages(web, tag):
         for number in range(count):
             host = f"p{number}.{tag}.test.example"
             web.route(host, "/", lambda _, name=number: answer(name, name == 0))
-            yield {"ingest_type": "html", "base_url": f"http://{host}/"}
+            yield {"ingest_type": "component", "base_url": f"http://{host}/"}
 
     make.gate, make.asked = gate, asked
     yield make

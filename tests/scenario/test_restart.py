@@ -13,7 +13,7 @@ def test_a_host_rests_for_its_own_pause_after_a_crash(worker, submit, polite, ho
     host_rules([{"host": HOST, "delay_ms": DELAY_S * 1000}])
     overrides = {"gate.lease_ms": 60_000, "fetch.timeout_ms": 5_000,
                  "kafka.properties": ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=500"]}
-    submit([{"ingest_type": "html", "base_url": f"http://{HOST}/{number}"} for number in range(2)])
+    submit([{"ingest_type": "component", "base_url": f"http://{HOST}/{number}"} for number in range(2)])
     with worker(overrides) as daemon:
         wait_until(lambda: polite.paths(HOST), timeout=30)
         daemon.kill()
@@ -26,7 +26,7 @@ def test_a_host_rests_for_its_own_pause_after_a_crash(worker, submit, polite, ho
 def test_after_a_crash_the_next_process_says_why_hosts_rest(
         worker, submit, polite, host_rules, wait_until, run_ctl):
     host_rules([{"host": HOST, "delay_ms": DELAY_S * 1000}])
-    submit([{"ingest_type": "html", "base_url": f"http://{HOST}/{number}"} for number in range(2)])
+    submit([{"ingest_type": "component", "base_url": f"http://{HOST}/{number}"} for number in range(2)])
     with worker() as daemon:
         wait_until(lambda: polite.paths(HOST), timeout=30)
         daemon.kill()

@@ -11,7 +11,7 @@ from server import Reply
 from servers import readers
 from warcio.archiveiterator import ArchiveIterator
 
-PAGE = b"<!doctype html><title>Tides</title>" + b"<p>They rise and they fall, twice a day.</p>" * 100
+PAGE = b"They rise and they fall, twice a day.\n" * 100
 PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 
@@ -68,7 +68,7 @@ def page(web):
     return body
 
 
-REQUEST = {"ingest_type": "html", "base_url": "http://revisit.test.example/"}
+REQUEST = {"ingest_type": "component", "base_url": "http://revisit.test.example/"}
 
 
 def test_the_second_answer_refers_to_the_first(worker, submit, results, page, sql, settings):
@@ -90,7 +90,7 @@ def test_the_second_answer_refers_to_the_first(worker, submit, results, page, sq
         assert not payload
         assert second["cdx"]["warc_csize"] < 1200
 
-        page[0] = PAGE + b"<p>changed"
+        page[0] = PAGE + b"changed"
         next_second()
         submit(REQUEST)
         third = results(3)[2]
@@ -124,7 +124,7 @@ def test_the_table_knows_what_another_process_has_archived(worker, submit, resul
 def test_a_compressed_body_is_compared_as_sent(worker, submit, results, web, sql, settings):
     body = gzip.compress(PAGE * 20, mtime=0)
     web.route("revisit.test.example", "/zipped", lambda _: Reply(200, body, {"Content-Encoding": "gzip"}))
-    request = {"ingest_type": "html", "base_url": "http://revisit.test.example/zipped"}
+    request = {"ingest_type": "component", "base_url": "http://revisit.test.example/zipped"}
     submit(request)
     with worker({"warc.revisit_min_bytes": 100}):
         first = results(1)[0]
@@ -151,8 +151,8 @@ def payload_of_row_raw(folder, sql, row):
 
 
 def test_small_bodies_and_a_switch(worker, submit, results, page, web):
-    web.route("revisit.test.example", "/small", lambda _: Reply(200, b"<!doctype html><p>small"))
-    small = {"ingest_type": "html", "base_url": "http://revisit.test.example/small"}
+    web.route("revisit.test.example", "/small", lambda _: Reply(200, b"small\n"))
+    small = {"ingest_type": "component", "base_url": "http://revisit.test.example/small"}
     with worker():
         for number in (1, 2):
             submit(small)
@@ -180,7 +180,7 @@ def test_without_the_table_memory_is_enough(worker, submit, results, page, postg
 
 
 def test_a_run_without_a_database_has_revisits_in_its_index(run_ctl, page, tmp_path):
-    lines = "".join(f'{{"ingest_type":"html","base_url":"http://revisit.test.example/#{n}"}}\n' for n in range(2))
+    lines = "".join(f'{{"ingest_type":"component","base_url":"http://revisit.test.example/#{n}"}}\n' for n in range(2))
     done = run_ctl("run", "--out", tmp_path / "out", "-", input=lines, overrides={"postgres.dsn": "", "gate.host_delay_ms": 1010})
     assert done.returncode == 0, done.stderr
     index = [line.split(" ") for line in (tmp_path / "out" / "index.cdx").read_text().splitlines()[1:]]

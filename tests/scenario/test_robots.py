@@ -6,7 +6,7 @@ import pathlib
 import zlib
 
 import pytest
-from servers.polite import Answer, PAGE, check_one_at_a_time, redirect, text
+from servers.polite import Answer, check_one_at_a_time, redirect, text
 
 OWN_GROUP = """\
 User-agent: *
@@ -29,7 +29,7 @@ def obey(settings):
 def ask(worker, submit, results_by_url):
     """ask({url: status}) runs these requests through one worker and compares how they end."""
     def run(wanted, overrides=None, timeout=40, **fields):
-        submit([{"ingest_type": "html", "base_url": url, **fields} for url in wanted])
+        submit([{"ingest_type": "component", "base_url": url, **fields} for url in wanted])
         with worker(overrides):
             found = results_by_url(len(wanted), timeout=timeout)
         assert {url: one["status"] for url, one in found.items()} == wanted
@@ -203,8 +203,8 @@ def test_where_a_page_leads_is_asked_about_too(ask, polite):
 
 def test_a_link_to_a_forbidden_document_is_not_followed(ask, polite):
     polite.robots("closed.test.example", CLOSED)
-    polite.page("landing.test.example", "/article", Answer(body=PAGE.replace(
-        b"<p>", b'<meta name="citation_pdf_url" content="http://closed.test.example/paper.pdf"><p>')))
+    polite.page("landing.test.example", "/article", Answer(
+        body=b'<!doctype html><title>A page</title><meta name="citation_pdf_url" content="http://closed.test.example/paper.pdf">'))
     ask({"http://landing.test.example/article": "skip-robots"}, ingest_type="pdf")
     assert polite.paths("closed.test.example") == ["/robots.txt"]
 

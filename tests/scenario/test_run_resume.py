@@ -13,7 +13,7 @@ import pytest
 
 from servers.polite import Answer, PoliteServer
 
-ARTICLE = b"<!doctype html><title>A page</title><h1>A page</h1>" + b"<p>A sentence that is long enough to be one.</p>" * 40
+ARTICLE = b"A text.\n" + b"A sentence that is long enough to be one.\n" * 40
 HOST = "paper.test.example"
 
 
@@ -73,7 +73,7 @@ def a_run(program, site, tmp_path, account_of_runs):
 
 
 def request(n, **more):
-    return {"ingest_type": "html", "base_url": f"http://{HOST}/{n}", **more}
+    return {"ingest_type": "component", "base_url": f"http://{HOST}/{n}", **more}
 
 
 def key(request):
@@ -92,8 +92,8 @@ REQUESTS = [*(request(n) for n in range(25)),
             request(3), request(3),  # the same three times: three results
             request(1, link_source="list", link_source_id="1"), request(1, link_source="list", link_source_id="2"),
             {"ingest_type": "file", "base_url": f"http://{HOST}/file"},  # "pdf" in the result
-            {"ingest_type": "html", "base_url": f"http://me:secret@{HOST}/private"},
-            {"ingest_type": "html", "base_url": "ftp://a.example/"}]
+            {"ingest_type": "component", "base_url": f"http://me:secret@{HOST}/private"},
+            {"ingest_type": "component", "base_url": "ftp://a.example/"}]
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(a_run, site):
@@ -125,7 +125,7 @@ def test_a_run_that_was_killed_again_and_again_has_each_result_once(a_run):
         process.kill()
         process.communicate()
         with open(a_run.out / "results.jsonl", "ab") as file:  # what a kill in the middle of a write would leave
-            file.write(b'{"request":{"ingest_type":"html","base_url":"http://paper.test')
+            file.write(b'{"request":{"ingest_type":"component","base_url":"http://paper.test')
     status, said = a_run.finish("--resume")
     assert status == 0, said
     check_all(a_run, REQUESTS)

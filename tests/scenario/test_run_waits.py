@@ -13,7 +13,7 @@ import pytest
 
 from servers.polite import Answer, PoliteServer
 
-ARTICLE = b"<!doctype html><title>A page</title><h1>A page</h1>" + b"<p>A sentence that is long enough to be one.</p>" * 40
+ARTICLE = b"A text.\n" + b"A sentence that is long enough to be one.\n" * 40
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def command(program, site, account_of_runs):
 
 
 def lines_of(*urls):
-    return "".join(json.dumps({"ingest_type": "html", "base_url": url}) + "\n" for url in urls)
+    return "".join(json.dumps({"ingest_type": "component", "base_url": url}) + "\n" for url in urls)
 
 
 def run(arguments, text):

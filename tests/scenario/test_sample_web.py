@@ -73,10 +73,26 @@ def test_every_request_of_the_sample_ends_as_expected(finished, consume, topics,
     later = finished["dataset", "https://tidal-ecology.example/article/view/41"]
     assert later["hit"] is False and "hops" not in later
 
+    check_pages(finished, sql)
     check_texts(finished, consume, topics, schema)
     check_jats(article, consume, settings["kafka.topics"]["xml_doc"], schema)
     check_rows(finished, sql)
     check_archive(finished, sql, settings)
+
+
+def check_pages(finished, sql):
+    """What html requests end at: only an article's full text is a hit, and every page is a document with its facts."""
+    rows = {row["sha1hex"]: row for row in sql("SELECT * FROM html_meta")}
+    paper = finished["html", "https://tidal-ecology.example/article/view/41/full"]
+    note = finished["html", "https://notes.fieldstation.example/2022/05/reading-a-salt-marsh"]
+    landing = finished["html", "https://tidal-ecology.example/article/view/41"]
+    for result, scope in ((paper, "article-fulltext"), (note, "article-fulltext"), (landing, "landingpage")):
+        row = rows[result["file_meta"]["sha1hex"]]
+        assert result["scope"] == row["scope"] == scope and result["html_body"]["status"] == "success"
+        assert (row["status"], row["word_count"]) == (result["status"], result["html_body"]["word_count"])
+        assert row["has_teixml"] is result["hit"] and row["biblio"]["title"] == result["html_biblio"]["title"]
+    assert paper["html_body"]["word_count"] > 300 and paper["html_body"]["language"] == "en"
+    assert note["platform"] == "wordpress"
 
 
 def check_texts(finished, consume, topics, schema):

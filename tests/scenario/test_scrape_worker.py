@@ -189,7 +189,7 @@ def test_html_requests_follow_the_link_to_the_full_text(worker, submit, results_
     assert led["hops"] == [f"https://{host}/abs/1", full]
     assert led["html_biblio"]["title"] == "Tides"
     assert led["file_meta"]["mimetype"] == "text/html" and led["scope"]
-    assert found[f"https://{host}/alone"]["status"] == "success"
+    assert found[f"https://{host}/alone"]["status"] == "unknown-scope"
     assert found[f"https://{host}/alone"]["hops"] == [f"https://{host}/alone"]
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from server import Reply
 
-PAGE = b"<!doctype html><title>A page</title>"
+PAGE = b"Text of a file.\n"
 DRAIN_MS = 1500
 # What comes after stop.drain_ms: callbacks of threads, consumer, producer.
 GRACE_S = 20
@@ -16,7 +16,7 @@ GRACE_S = 20
 def ask_for(web, submit, tag, count):
     for number in range(count):
         web.route(f"{tag}{number}.test.example", "/", lambda _: Reply(200, PAGE))
-    submit([{"ingest_type": "html", "base_url": f"http://{tag}{number}.test.example/"} for number in range(count)])
+    submit([{"ingest_type": "component", "base_url": f"http://{tag}{number}.test.example/"} for number in range(count)])
 
 
 @pytest.mark.parametrize("away", [
@@ -48,7 +48,7 @@ def test_stopping_does_not_wait_for_who_is_away(
 def test_a_drain_asks_the_manager_for_more_time_again_and_again(worker, submit, results, web, wait_until):
     """Each time for seconds only: a worker that hangs is not waited for as long as one that drains."""
     web.route("slow.test.example", "/", {"delay_s": 5, "body": PAGE.decode()})
-    submit({"ingest_type": "html", "base_url": "http://slow.test.example/"})
+    submit({"ingest_type": "component", "base_url": "http://slow.test.example/"})
     with worker({"stop.drain_ms": 30000}) as daemon:
         wait_until(lambda: web.most_at_once("slow.test.example") == 1)
         assert daemon.stop() == 0

@@ -11,7 +11,7 @@ import confluent_kafka
 import pytest
 from server import Reply
 
-PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+PAGE = b"Text of a file, with a sentence.\n"
 COUNT = 60
 
 
@@ -24,7 +24,7 @@ def exactly_once(settings):
 def requests(web, submit):
     for number in range(COUNT):
         web.route(f"h{number}.many.test.example", "/", lambda _: Reply(200, PAGE))
-    asked = [{"ingest_type": "html", "base_url": f"http://h{number}.many.test.example/"} for number in range(COUNT)]
+    asked = [{"ingest_type": "component", "base_url": f"http://h{number}.many.test.example/"} for number in range(COUNT)]
     submit(asked)
     return {one["base_url"] for one in asked}
 

@@ -20,7 +20,7 @@ def clock(program, tmp_path):
 
 
 def pages(word, count):
-    return [{"ingest_type": "html", "base_url": f"http://{host}/{word}{number}"} for host in HOSTS
+    return [{"ingest_type": "component", "base_url": f"http://{host}/{word}{number}"} for host in HOSTS
             for number in range(count)]
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The web that a storm asks: nginx, whose answers follow from the URL alone and cost next to nothing.
 
-/page/ID is a page, long enough for a revisit record when it is fetched again, /hop/ID redirects to it, /paper/ID.pdf is a PDF of one page, /gone/ID is not there. Every body has the
+/page/ID is a page that calls itself a full text, long enough for a revisit record when it is fetched again, /hop/ID redirects to it, /paper/ID.pdf is a PDF of one page, /gone/ID is not there. Every body has the
 host and the path in it, so that no two are the same.
 """
 
 import nginx
 
 WORDS = "A creek in a salt marsh widens with every tide that it drains, and narrows with every plant that holds its bank. "
-PAGE = "<!doctype html><html><head><title>$host$uri</title></head><body><h1>$host$uri</h1><p>" + WORDS * 10 + "</body></html>"
+PAGE = "<!doctype html><html><head><title>$host$uri</title><meta name='citation_fulltext_html_url' content='http://$host$uri'></head><body><h1>$host$uri</h1><p>" + WORDS * 10 + "</body></html>"
 # Without compression, and with nothing that nginx would take for a variable. What comes after the end does not move an offset.
 PDF_OBJECTS = (
     "<< /Type /Catalog /Pages 2 0 R >>",

@@ -7,7 +7,7 @@ import time
 
 from server import Reply
 
-PAGE = b"<!doctype html><title>A page</title><p>with a sentence."
+PAGE = b"Text of a file, with a sentence.\n"
 
 
 class Pages:
@@ -27,7 +27,7 @@ class Pages:
         for number in range(count):
             host = f"h{number}.{prefix}.{self.tag}.test.example"
             self.web.route(host, "/", lambda _, name=host: self.page(prefix, name))
-            yield {"ingest_type": "html", "base_url": f"http://{host}/"}
+            yield {"ingest_type": "component", "base_url": f"http://{host}/"}
 
     def page(self, prefix, host):
         self.seen[prefix].add(host)

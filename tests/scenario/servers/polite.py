@@ -23,7 +23,7 @@ import struct
 import threading
 import time
 
-PAGE = b"<!doctype html><title>A page</title><p>with a sentence that is long enough to be one."
+PAGE = b"The text of a file, with a sentence that is long enough to be one.\n"
 TOLERANCE_S = 0.01
 # certificates cover one label under each of these
 NAMES = ("*.test.example", "*.polite.example", "test.example", "polite.example", "www.site.test.example")
