@@ -17,7 +17,9 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(200))
 
 
 def html(body):
-    return Answer(body=b"<!doctype html><title>Tides</title>" + body.encode() + b"<p>They rise and they fall.</p>" * 20)
+    """A page that calls itself an article's full text, or it would be no hit."""
+    own = f"<meta name=citation_fulltext_html_url content=http://{HOST}/paper>"
+    return Answer(body=b"<!doctype html><title>Tides</title>" + own.encode() + body.encode() + b"<p>They rise and they fall.</p>" * 20)
 
 
 def picture(number=0):
@@ -33,7 +35,7 @@ def run(run_ctl, polite, tmp_path, schema):
     """run(**overrides): the result of the page at HOST, and its line of the index by URL."""
     def go(**overrides):
         out = tmp_path / "out"
-        request = json.dumps({"ingest_type": "html", "base_url": f"http://{HOST}/"})
+        request = json.dumps({"ingest_type": "html", "base_url": f"http://{HOST}/paper"})
         done = run_ctl("run", "--out", out, "-", input=request + "\n", overrides={"gate.robots": "obey", **overrides})
         assert done.returncode == 0, done.stderr
         [result] = [json.loads(line) for line in (out / "results.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -48,7 +50,7 @@ def paths(result):
 
 def test_what_a_page_is_made_of_is_archived_with_it(run, polite):
     """In document order, a style sheet's own behind it, with their true digests; each in the index once."""
-    polite.page(HOST, "/", html(f"<link rel=stylesheet href=/s.css><script src=//{OTHER}/x.js></script>"
+    polite.page(HOST, "/paper", html(f"<link rel=stylesheet href=/s.css><script src=//{OTHER}/x.js></script>"
                                 "<img src=/a.png srcset='/b.png 2x'><img src=/a.png><div style='background:url(c.png)'></div>"))
     polite.page(HOST, "/s.css", style("@import 'more/t.css'; @font-face { src: url(f.woff2) } p { q: url(a.png) }"))
     polite.page(HOST, "/more/t.css", style("p { q: url(../d.png) }"))
@@ -72,11 +74,11 @@ def test_what_a_page_is_made_of_is_archived_with_it(run, polite):
     asked = [(one.host, one.path) for one in polite.seen(HOST, robots=False) + polite.seen(OTHER, robots=False)]
     assert len(asked) == len(set(asked)) == 9
     assert len([line for line in index if line.startswith("example,test,")]) == 9 + 2  # with two robots.txt
-    assert result["terminal"]["terminal_url"] == f"http://{HOST}/" and result["hops"] == [f"http://{HOST}/"]
+    assert result["terminal"]["terminal_url"] == f"http://{HOST}/paper" and result["hops"] == [f"http://{HOST}/paper"]
 
 
 def test_one_that_fails_is_listed_with_its_status(run, polite):
-    polite.page(HOST, "/", html("<img src=/a.png><img src=/gone.png><img src=/cut.png><img src=/moved.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png><img src=/gone.png><img src=/cut.png><img src=/moved.png>"))
     polite.page(HOST, "/a.png", picture())
     polite.page(HOST, "/gone.png", Answer(status=404, body=b"no such picture"))
     polite.page(HOST, "/cut.png", Answer(body=PNG, type="image/png", cut=10))
@@ -95,7 +97,7 @@ def test_one_that_fails_is_listed_with_its_status(run, polite):
 
 
 def test_one_that_fails_fails_the_page_in_strict_mode(run, polite):
-    polite.page(HOST, "/", html("<img src=/a.png><img src=/gone.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png><img src=/gone.png>"))
     polite.page(HOST, "/a.png", picture())
     polite.page(HOST, "/gone.png", Answer(status=404, body=b"no such picture"))
     result, index = run(**{"resources.mode": "strict"})
@@ -128,14 +130,14 @@ def test_a_list_that_is_not_there_is_an_error(run_ctl, tmp_path):
 
 
 def test_off_fetches_the_page_alone(run, polite):
-    polite.page(HOST, "/", html("<img src=/a.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png>"))
     result, _ = run(**{"resources.mode": "off"})
     assert result["status"] == "success" and "html_resources" not in result
-    assert polite.paths(HOST, robots=False) == ["/"]
+    assert polite.paths(HOST, robots=False) == ["/paper"]
 
 
 def test_of_three_hundred_the_first_two_hundred(run, polite):
-    polite.page(HOST, "/", html("".join(f"<img src=/{i}.png>" for i in range(300))))
+    polite.page(HOST, "/paper", html("".join(f"<img src=/{i}.png>" for i in range(300))))
     for i in range(300):
         polite.page(HOST, f"/{i}.png", picture(i))
     result, _ = run(**{"gate.host_delay_ms": 0, "gate.adaptive_factor": 0})
@@ -148,19 +150,19 @@ def test_of_three_hundred_the_first_two_hundred(run, polite):
 
 def test_what_robots_txt_forbids_is_not_asked_for(run, polite):
     polite.page(HOST, "/robots.txt", Answer(body=b"User-agent: *\nDisallow: /private", type="text/plain"))
-    polite.page(HOST, "/", html("<img src=/private/a.png><img src=/b.png>"))
+    polite.page(HOST, "/paper", html("<img src=/private/a.png><img src=/b.png>"))
     polite.page(HOST, "/b.png", picture())
     result, _ = run()
     assert result["status"] == "success"
     assert [one.get("status") for one in result["html_resources"]] == ["skip-robots", None]
     assert all(one["surt"] and one["timestamp"] for one in result["html_resources"])
-    assert polite.paths(HOST, robots=False) == ["/", "/b.png"]
+    assert polite.paths(HOST, robots=False) == ["/paper", "/b.png"]
 
 
 def test_hosts_are_asked_side_by_side_and_each_politely(run, polite):
     """One at a time of a host, whose pause is kept; the slow host does not keep the others."""
     hosts = [f"h{i}.test.example" for i in range(3)]
-    polite.page(HOST, "/", html("".join(f"<img src=//{host}/{i}.png>" for host in hosts for i in range(3))))
+    polite.page(HOST, "/paper", html("".join(f"<img src=//{host}/{i}.png>" for host in hosts for i in range(3))))
     for number, host in enumerate(hosts):
         for i in range(3):
             polite.page(host, f"/{i}.png", Answer(body=PNG, type="image/png", delay_s=0.5 if number == 0 else 0))
@@ -176,7 +178,7 @@ def test_hosts_are_asked_side_by_side_and_each_politely(run, polite):
 
 def test_style_sheets_that_import_one_another_end(run, polite):
     """Each is fetched once; how deep they lead is bounded."""
-    polite.page(HOST, "/", html("<style>@import '/0.css';</style><link rel=stylesheet href=/loop.css>"))
+    polite.page(HOST, "/paper", html("<style>@import '/0.css';</style><link rel=stylesheet href=/loop.css>"))
     polite.page(HOST, "/loop.css", style("@import 'loop.css'; @import '/0.css';"))
     for i in range(9):
         polite.page(HOST, f"/{i}.css", style(f"@import '{i + 1}.css'; p {{ q: url({i}.png) }}"))
@@ -188,7 +190,7 @@ def test_style_sheets_that_import_one_another_end(run, polite):
 
 def test_a_body_with_a_coding_is_known_by_what_it_decodes_to(run, polite):
     text = b"p { q: url(a.png) }"
-    polite.page(HOST, "/", html("<link rel=stylesheet href=/s.css><script src=/x.js></script>"))
+    polite.page(HOST, "/paper", html("<link rel=stylesheet href=/s.css><script src=/x.js></script>"))
     polite.page(HOST, "/s.css", Answer(body=gzip.compress(text), type="text/css", headers={"Content-Encoding": "gzip"}))
     polite.page(HOST, "/x.js", Answer(body=gzip.compress(b"x" * 9000)[:-9], type="text/javascript",
                                       headers={"Content-Encoding": "gzip"}))
@@ -201,7 +203,7 @@ def test_a_body_with_a_coding_is_known_by_what_it_decodes_to(run, polite):
 
 def test_the_time_for_them_ends(run, polite):
     """What is there is told, and what is not; the page is a hit."""
-    polite.page(HOST, "/", html("<img src=/a.png><img src=/b.png><img src=/c.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png><img src=/b.png><img src=/c.png>"))
     polite.page(HOST, "/a.png", picture())
     polite.page(HOST, "/b.png", picture(1))
     result, _ = run(**{"resources.max_ms": 2000, "gate.host_delay_ms": 1500, "gate.robots": "ignore"})
@@ -213,19 +215,19 @@ def test_what_is_blocked_is_not_asked_for(run, polite, tmp_path):
     rules = tmp_path / "rules"
     rules.mkdir()
     (rules / "blocklist.yaml").write_text(f"- host: {OTHER}\n  why: because\n", encoding="utf-8")
-    polite.page(HOST, "/", html(f"<img src=//{OTHER}/a.png><img src=/b.png>"))
+    polite.page(HOST, "/paper", html(f"<img src=//{OTHER}/a.png><img src=/b.png>"))
     polite.page(HOST, "/b.png", picture())
     result, _ = run(**{"rules.dir": str(rules)})
     assert [one.get("status") for one in result["html_resources"]] == ["skip-url-blocklist", None]
     assert not polite.seen(OTHER)
 
 
-REQUEST = {"ingest_type": "html", "base_url": f"http://{HOST}/"}
+REQUEST = {"ingest_type": "html", "base_url": f"http://{HOST}/paper"}
 
 
 def test_lanes_may_do_without(worker, submit, produce, lanes, results, polite):
     """The bulk lane does unless it is told otherwise."""
-    polite.page(HOST, "/", html("<img src=/a.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png>"))
     polite.page(HOST, "/a.png", picture())
     produce(lanes["bulk"], [json.dumps(REQUEST)])
     with worker({"fetch.connect_to": polite.connect_to()}):
@@ -239,7 +241,7 @@ def test_lanes_may_do_without(worker, submit, produce, lanes, results, polite):
 
 
 def test_rows_tell_what_the_result_tells(worker, submit, results, polite, sql):
-    polite.page(HOST, "/", html("<img src=/a.png><img src=/gone.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png><img src=/gone.png>"))
     polite.page(HOST, "/a.png", picture())
     polite.page(HOST, "/gone.png", Answer(status=404))
     submit(REQUEST)
@@ -253,12 +255,12 @@ def test_rows_tell_what_the_result_tells(worker, submit, results, polite, sql):
 
 def test_a_stop_in_the_middle_leaves_the_page_to_the_next(worker, submit, results, polite, wait_until):
     """One result, with all of them, from whoever finishes."""
-    polite.page(HOST, "/", html("".join(f"<img src=/{i}.png>" for i in range(4))))
+    polite.page(HOST, "/paper", html("".join(f"<img src=/{i}.png>" for i in range(4))))
     for i in range(4):
         polite.page(HOST, f"/{i}.png", picture(i))
     submit(REQUEST)
     with worker({"fetch.connect_to": polite.connect_to(), "gate.host_delay_ms": 60000, "stop.drain_ms": 500}):
-        wait_until(lambda: polite.seen(HOST, "/"))
+        wait_until(lambda: polite.seen(HOST, "/paper"))
     with worker({"fetch.connect_to": polite.connect_to()}):
         result = results(1)[0]
     assert result["status"] == "success"

@@ -93,6 +93,7 @@ static void say_resources(const char *mimetype, const struct want *wants)
 	struct ing_findings f;
 	ing_findings_init(&f);
 	f.page.status = ING_PAGE_PARSED;
+	f.page.scope = ing_strdup("article-fulltext");
 	f.page.title = ing_strdup("A page");
 	f.resources.items = ing_alloc(ING_MAX_RESOURCES * sizeof(*f.resources.items));
 	for (; wants->url != NULL; wants++)
