@@ -39,8 +39,8 @@ void ing_document_body_done(
 
 /* Examine a body as the page that it is said to be, whatever its bytes look like: ret->page, and what
  * else q->want asks of a page. No coding, no digests. */
-void ing_document_read_page(const struct ing_exam_request *q, const void *data, size_t bytes,
-	struct ing_findings *ret);
+void ing_document_read_page(
+	const struct ing_exam_request *q, const void *data, size_t bytes, struct ing_findings *ret);
 /* Returns the main text of the last page that was examined with ING_WANT_TEXT, which is no part of
  * the findings. Borrowed until the next call. */
 const char *ing_document_plain_text(void);
