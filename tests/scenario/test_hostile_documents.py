@@ -228,7 +228,8 @@ def test_hostile_xml_and_archives_are_hits_that_say_so(worker, submit, results_b
 def test_hostile_pages_and_style_sheets_are_read_in_part(worker, submit, results, web):
     """100,000 candidates of a srcset, 16 MB of CSS: the page is a hit, with the first of what it is made of."""
     candidates = ", ".join(f"/{number}.png {number}w" for number in range(1, 100_001))
-    web.route(HOST, "/page", lambda _: Reply(200, b"<!doctype html><title>A page</title><p>Words.</p><link rel=stylesheet href=/deep.css>"
+    web.route(HOST, "/page", lambda _: Reply(200, b"<!doctype html><title>A page</title><meta name=citation_fulltext_html_url content=http://"
+                                             + HOST.encode() + b"/page><p>Words.</p><link rel=stylesheet href=/deep.css>"
                                              b"<link rel=stylesheet href=/wide.css><img srcset='%s'>" % candidates.encode()))
     web.route(HOST, "/deep.css", lambda _: Reply(200, b"a{b:url(" * 2_000_000, type="text/css"))
     web.route(HOST, "/wide.css", lambda _: Reply(200, b"@import '/x.css';".ljust(16_000_000, b"("), type="text/css"))

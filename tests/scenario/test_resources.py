@@ -112,7 +112,7 @@ def test_advertisements_are_left_out(run, polite, tmp_path):
     easy, hosts = tmp_path / "easy.txt", tmp_path / "hosts.txt"
     easy.write_text(f"! a list\n||{OTHER}^$script,~third-party\n/pixel.\n@@/pixel.png$domain={HOST}\n", encoding="utf-8")
     hosts.write_text("0.0.0.0 ads.test.example\n", encoding="utf-8")
-    polite.page(HOST, "/", html(f"<script src=//{OTHER}/x.js></script><script src=/x.js></script><img src=/pixel.gif>"
+    polite.page(HOST, "/paper", html(f"<script src=//{OTHER}/x.js></script><script src=/x.js></script><img src=/pixel.gif>"
                                 "<img src=/pixel.png><link rel=stylesheet href=/s.css>"))
     polite.page(HOST, "/s.css", style("p { a: url(//ads.test.example/a.png); b: url(b.png) }"))
     for name in ("/x.js", "/pixel.png", "/b.png"):
@@ -271,7 +271,7 @@ def test_lists_are_read_again_with_the_rules(worker, submit, results, polite, tm
     """SIGHUP, and the next page is shown without what the new list names."""
     filters = tmp_path / "list.txt"
     filters.write_text("||nobody.example^\n", encoding="utf-8")
-    polite.page(HOST, "/", html("<img src=/a.png>"))
+    polite.page(HOST, "/paper", html("<img src=/a.png>"))
     polite.page(HOST, "/a.png", picture())
     submit(REQUEST)
     with worker({"fetch.connect_to": polite.connect_to(), "resources.filters": [str(filters)]}) as daemon:
