@@ -54,6 +54,13 @@ static const struct filter_case {
 	{"/banner/*/img^", NULL, "https://a.example/banner/foo/img.gif", ING_RESOURCE_IMAGE, false},
 	{"a*b*c.gif|", NULL, "https://x.example/a-b-b-c.gif", ING_RESOURCE_IMAGE, true},
 	{"a*b*c.gif|", NULL, "https://x.example/a-b-c.gif?d", ING_RESOURCE_IMAGE, false},
+	{"/ban", NULL, "https://a.example/img/banner", ING_RESOURCE_IMAGE, true},
+	{"/ba*r^", NULL, "https://a.example/img/banner/", ING_RESOURCE_IMAGE, true},
+	{"ner^", NULL, "https://a.example/img/banner/", ING_RESOURCE_IMAGE, true},
+	{"/img/ban", NULL, "https://a.example/img/banner", ING_RESOURCE_IMAGE, true},
+	{"/img/ba*r^", NULL, "https://a.example/img/banner/", ING_RESOURCE_IMAGE, true},
+	{"/img*ner^", NULL, "https://a.example/img/banner/", ING_RESOURCE_IMAGE, true},
+	{"||ads.exam", NULL, "https://ads.example/", ING_RESOURCE_IMAGE, true},
 	/* the host */
 	{"||ads.example^", NULL, "http://ads.example/foo.gif", ING_RESOURCE_IMAGE, true},
 	{"||ads.example^", NULL, "https://server1.ads.example/foo.gif", ING_RESOURCE_IMAGE, true},
