@@ -253,6 +253,12 @@ def names_html():
     return b"<!DOCTYPE html><title>Names</title>" + b"".join(b"<n%d>" % n for n in range(300000))
 
 
+def text_html():
+    """Half a million nodes of main text, in blocks of every kind as deep as they may be."""
+    part = b"<p>Words of the text, and more.<ul><li>a<b>b<i>c</b><blockquote>d<table><tr><td>e<td>f</table><dl><dt>g<dd>h<h2>i</h2><math><mi>j</math>"
+    return b"<!DOCTYPE html><title>Text</title>" + part * 20 + (b"<p>Words of the text, and more.<a href=/x>l</a><b>m<br>n</b>" * 100000)
+
+
 def unclosed_html():
     return b"<!DOCTYPE html><title>" + b"x" * (15 << 20)
 
@@ -338,6 +344,7 @@ FILES = {
     "formatting.html": formatting_html,
     "tables.html": table_html,
     "names.html": names_html,
+    "text.html": text_html,
     "unclosed.html": unclosed_html,
     "entity-bomb.xml": entity_bomb,
     "external-entity.xml": external_entity,

@@ -599,6 +599,41 @@ static void a_robots_file_that_cannot_be_decoded_has_no_rules(void **state)
 	}
 }
 
+/* Found in the page that is parsed once, where it is asked for. */
+static void the_main_text_of_a_page_is_found_on_demand(void **state)
+{
+	static const char page[] =
+		"<!doctype html><html lang=pt_BR><title>Tides</title><nav>Home</nav><article>"
+		"<p>Words that are the main text of this page, and more of them, so that there is "
+		"something to be kept, whatever else there may be on it.</article>";
+	static const char bare[] = "<!doctype html><title>Tides</title><img src=x>";
+	struct ing_exam_request q = plain;
+	(void)state;
+	look(q, page, sizeof(page) - 1);
+	assert_null(got.text.status);
+	done();
+	q.want |= ING_WANT_TEXT;
+	look(q, page, sizeof(page) - 1);
+	assert_string_equal(got.text.status, "success");
+	assert_string_equal(got.text.language, "pt-BR");
+	assert_int_equal(got.text.word_count, 28);
+	assert_non_null(strstr(got.text.tei_xml, "<p>Words that are"));
+	assert_null(strstr(got.text.tei_xml, "Home"));
+	assert_non_null(strstr(ing_document_plain_text(), "whatever else"));
+	assert_string_equal(got.page.scope, "unknown");
+	done();
+	look(q, bare, sizeof(bare) - 1);
+	assert_string_equal(got.text.status, "empty-xml");
+	assert_null(got.text.tei_xml);
+	assert_string_equal(got.page.scope, "stub");
+	done();
+	q.max_scrape_bytes = 10;
+	look(q, page, sizeof(page) - 1);
+	assert_null(got.text.status);
+	assert_int_equal(got.page.status, ING_PAGE_TOO_LARGE);
+	done();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -609,6 +644,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_decoded_has_no_file),
 		cmocka_unit_test(nothing_is_a_document),
 		cmocka_unit_test(pages_are_read_only_within_limits_and_on_demand),
+		cmocka_unit_test(the_main_text_of_a_page_is_found_on_demand),
 		cmocka_unit_test(charset_of_the_header_counts),
 		cmocka_unit_test(a_record_over_the_limit_is_cut),
 		cmocka_unit_test(rules_find_what_signals_do_not),

@@ -99,6 +99,7 @@ static const struct hostile {
 	{.file = "formatting.html", .content_type = "text/html", .exams = OK | TIMEOUT | CRASH},
 	{.file = "tables.html", .content_type = "text/html", .exams = OK | TIMEOUT | CRASH},
 	{.file = "names.html", .content_type = "text/html", .exams = OK | TIMEOUT | CRASH},
+	{.file = "text.html", .content_type = "text/html", .exams = OK | TIMEOUT | CRASH},
 	{.file = "unclosed.html", .content_type = "text/html", .exams = OK | TIMEOUT | CRASH},
 	{.file = "entity-bomb.xml", .content_type = "text/xml", .exams = OK},
 	{.file = "external-entity.xml", .content_type = "text/xml", .exams = OK},
@@ -147,7 +148,7 @@ static const struct answer *ask(const struct hostile *x)
 	const struct ing_exam_request q = {.url = "http://example.org/dir/page",
 		.content_type = x->content_type,
 		.content_encoding = x->content_encoding,
-		.want = ING_WANT_LINKS | ING_WANT_PDF,
+		.want = ING_WANT_LINKS | ING_WANT_PDF | ING_WANT_TEXT,
 		.max_body_bytes = (uint64_t)128 << 20,
 		.max_scrape_bytes = (uint64_t)16 << 20};
 	size_t bytes;
