@@ -16,7 +16,7 @@
 #include "worker/ctl/reexamine_deliver.h"
 #include "worker/ctl/reexamine_priv.h"
 #include "worker/deliver/deliver.h"
-#include "worker/document/grobid/read.h"
+#include "worker/grobid/read.h"
 #include "worker/examine/pool.h"
 #include "worker/job/body_check.h"
 

@@ -12,7 +12,7 @@
 #include "worker/conf/conf.h"
 #include "worker/conf/paths.h"
 #include "worker/deliver/deliver.h"
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 #include "worker/document/objects/objects.h"
 #include "worker/emit/emit.h"
 #include "worker/examine/pool.h"

@@ -23,7 +23,7 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/refs_record.h"
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 #include "worker/document/tei_header.h"
 #include "worker/intake/line_splitter.h"
 #include "worker/model/rows.h"

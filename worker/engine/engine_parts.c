@@ -17,7 +17,7 @@
 #include "worker/model/version.h"
 #include "worker/deliver/deliver.h"
 #include "worker/disk/disk.h"
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 #include "worker/document/objects/objects.h"
 #include "worker/emit/emit.h"
 #include "worker/engine/engine_limits.h"

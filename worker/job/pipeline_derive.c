@@ -6,8 +6,8 @@
  * thread.
  */
 #include "worker/artifact/artifact.h"
-#include "worker/document/grobid/grobid.h"
-#include "worker/document/grobid/read.h"
+#include "worker/grobid/grobid.h"
+#include "worker/grobid/read.h"
 #include "worker/job/pipeline_priv.h"
 
 static void on_read(void *ctx, struct ing_grobid_facts *facts, char **text, size_t bytes)

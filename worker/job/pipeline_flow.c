@@ -18,7 +18,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/deliver/deliver.h"
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/store/lookup/lookup.h"

@@ -11,7 +11,7 @@ struct ing_grobid_facts {
 	/* "success", "bad-grobid-xml", "error", "error-connect", "error-timeout", "blob-too-large";
 	 * NULL: GROBID was not asked. */
 	char *status;
-	int status_code; /* of HTTP; negative: there was no answer (document/grobid/grobid.h) */
+	int status_code; /* of HTTP; negative: there was no answer (grobid/grobid.h) */
 	char *error_msg; /* at most 10,000 characters; NULL on success */
 	char *version;   /* of GROBID; of a success */
 	char *fatcat_release;

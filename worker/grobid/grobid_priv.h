@@ -7,7 +7,7 @@
 #pragma once
 #include <uv.h>
 
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 
 enum ing_grobid_reach {
 	ING_GROBID_REACHED,

@@ -8,7 +8,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include "worker/document/grobid/grobid_priv.h"
+#include "worker/grobid/grobid_priv.h"
 #include "worker/model/limits.h"
 
 #define STATUS_OK 200

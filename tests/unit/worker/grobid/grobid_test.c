@@ -15,7 +15,7 @@
 #include <uv.h>
 
 #include "common/base/buf.h"
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 
 #define MOST 64
 

@@ -7,7 +7,7 @@
  * What surprises: a request that rests keeps its place among those at work, so that a server that is busy or cannot
  * be reached is asked by fewer.
  */
-#include "worker/document/grobid/grobid.h"
+#include "worker/grobid/grobid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "worker/document/grobid/grobid_priv.h"
+#include "worker/grobid/grobid_priv.h"
 #include "worker/model/limits.h"
 
 #define CONNECT_TIMEOUT_MS 5000

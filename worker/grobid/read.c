@@ -5,7 +5,7 @@
  * A row that is not there, too old, of another version or of a failure is as none, and so is a database
  * that does not answer: asking GROBID again costs time, not truth.
  */
-#include "worker/document/grobid/read.h"
+#include "worker/grobid/read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "common/base/fd_shortage.h"
 #include "common/base/io.h"
 #include "common/data/json.h"
-#include "worker/document/grobid/grobid_priv.h"
+#include "worker/grobid/grobid_priv.h"
 #include "worker/examine/pool.h"
 #include "worker/model/findings.h"
 #include "worker/model/grobid_facts.h"
