@@ -15,7 +15,7 @@
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/biblio/strip_markup.h"
+#include "common/markup/strip_markup.h"
 #include "worker/scrape/publication/publication.h"
 #include "worker/model/rule_hits.h"
 

@@ -30,6 +30,13 @@ ing_node ing_main_text_top(const struct ing_main_text *m)
 	return ing_tree_body(m->tree);
 }
 
+const char *ing_main_text_article(const struct ing_main_text *m, size_t *ret_bytes)
+{
+	(void)m;
+	(void)ret_bytes;
+	return NULL;
+}
+
 /* The parts of every kind of block that TEI demands. */
 static void check_parts(const struct ing_tree *t)
 {

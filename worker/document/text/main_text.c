@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "worker/document/text/article_body.h"
 #include "worker/document/text/main_text_priv.h"
 
 /* Memory for more nodes is given back before the next page. */
@@ -125,6 +126,7 @@ static void guess(struct ing_main_text *m)
 		m->blocks[i].why = m->blocks[i].mark & ING_MARK_DROPPED ? ING_VERDICT_NAMED
 									: ING_VERDICT_OUTSIDE;
 	ing_main_text_refine(m, container);
+	ing_main_text_hear_article(m);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -161,6 +163,7 @@ struct ing_main_text *ing_main_text_new(void)
 	struct ing_main_text *m = ing_alloc(sizeof(*m));
 	m->top = ING_NODE_NONE;
 	ing_buf_init(&m->folded, (size_t)4 * ING_FOLDED_BYTES);
+	ing_buf_init(&m->article, ING_MAX_ARTICLE_BODY_BYTES + 1);
 	return m;
 }
 
@@ -170,6 +173,7 @@ void ing_main_text_free(struct ing_main_text *m)
 		return;
 	free_arrays(m);
 	ing_buf_done(&m->folded);
+	ing_buf_done(&m->article);
 	free(m);
 }
 
@@ -179,6 +183,7 @@ void ing_main_text_select(
 	m->tree = t;
 	m->top = ING_NODE_NONE;
 	m->block_count = 0;
+	m->is_article = false;
 	if (!make_room(m))
 		return;
 	ing_main_text_mark(m);
@@ -189,6 +194,8 @@ void ing_main_text_select(
 		keep_chosen(m, hints);
 	else
 		guess(m);
+	if (m->is_article)
+		return;
 	for (uint32_t i = 0; i < m->block_count; i++) {
 		if (m->blocks[i].why == ING_VERDICT_KEPT)
 			keep_block(m, &m->blocks[i]);
@@ -204,4 +211,12 @@ bool ing_main_text_keeps(const struct ing_main_text *m, ing_node text)
 ing_node ing_main_text_top(const struct ing_main_text *m)
 {
 	return m->top;
+}
+
+const char *ing_main_text_article(const struct ing_main_text *m, size_t *ret_bytes)
+{
+	if (!m->is_article)
+		return NULL;
+	*ret_bytes = m->article.len;
+	return m->article.data;
 }

@@ -31,3 +31,6 @@ void ing_main_text_select(
 bool ing_main_text_keeps(const struct ing_main_text *m, ing_node text);
 /* Returns the smallest element that has all that is kept; NONE when nothing is. */
 ing_node ing_main_text_top(const struct ing_main_text *m);
+/* The main text itself where no node of the page has it, but its description (articleBody): a paragraph
+ * a line, borrowed until the next page. Nothing is kept then. Returns NULL on other pages. */
+const char *ing_main_text_article(const struct ing_main_text *m, size_t *ret_bytes);

@@ -81,7 +81,9 @@ struct ing_main_text {
 	size_t sums_cap;
 	ing_node top;
 	struct ing_text_title title;
-	struct ing_buf folded; /* the text last folded */
+	struct ing_buf folded;  /* the text last folded */
+	struct ing_buf article; /* what the page states as its text, a paragraph a line */
+	bool is_article;        /* which is the main text: the page shows it not */
 };
 
 /* Make room for `count` items of `bytes` in the array at *(void **)array; what is in it stays. */
@@ -98,6 +100,8 @@ void ing_main_text_drop_references(struct ing_main_text *m);
 ing_node ing_main_text_container(struct ing_main_text *m);
 /* refine.c: verdicts of the blocks in the container, and of a lead before it. */
 void ing_main_text_refine(struct ing_main_text *m, ing_node container);
+/* article_hint.c: what the articleBody of the page says about the verdicts. */
+void ing_main_text_hear_article(struct ing_main_text *m);
 
 /* title.c */
 #define ING_FOLDED_BYTES 240 /* of a text: a beginning, or a title */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
 #include "worker/document/text/main_text_priv.h"
 
 struct writer {
@@ -94,11 +95,21 @@ static void divide_at(struct writer *w, uint32_t mark)
 		divide(w, '\n');
 }
 
+/* What fits of it, in whole characters. */
+static void add_whole(struct ing_buf *out, const char *s, size_t bytes)
+{
+	ing_buf_add(out, s, ing_utf8_cut(s, bytes, out->max - out->len));
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_main_text_plain(
 	const struct ing_main_text *m, const struct ing_tree *t, struct ing_buf *out)
 {
+	size_t bytes;
+	const char *article = ing_main_text_article(m, &bytes);
+	if (article != NULL)
+		add_whole(out, article, bytes);
 	if (m->top == ING_NODE_NONE)
 		return;
 	struct writer w = {.out = out, .start = out->len};

@@ -404,6 +404,16 @@ static void walk(struct writer *w, ing_node top)
 		end_element(w);
 }
 
+static void write_article(struct writer *w, const char *article, size_t bytes)
+{
+	for (const char *end = article + bytes; article < end;) {
+		const char *stop = memchr(article, '\n', (size_t)(end - article));
+		ing_tei_body_text(&w->body, article, (size_t)(stop - article), false);
+		ing_tei_body_divide(&w->body);
+		article = stop + 1;
+	}
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_tei_write(const struct ing_tei_source *source, struct ing_buf *out)
@@ -422,7 +432,11 @@ bool ing_tei_write(const struct ing_tei_source *source, struct ing_buf *out)
 		ing_tei_xml_attr(&w.xml, "xml:lang", language);
 	ing_tei_xml_line(&w.xml);
 	ing_tei_body_init(&w.body, &w.xml);
-	if (top != ING_NODE_NONE)
+	size_t bytes;
+	const char *article = ing_main_text_article(source->main_text, &bytes);
+	if (article != NULL)
+		write_article(&w, article, bytes);
+	else if (top != ING_NODE_NONE)
 		walk(&w, top);
 	ing_tei_body_done(&w.body);
 	ing_tei_xml_end(&w.xml, "text");

@@ -9,7 +9,7 @@
 
 #include "common/base/utf8.h"
 #include "worker/scrape/biblio/biblio.h"
-#include "worker/scrape/biblio/strip_markup.h"
+#include "common/markup/strip_markup.h"
 
 #define JSON_OVERHEAD 8  /* of a string: quotation marks, comma, and a little */
 #define MAX_KEYWORDS 500 /* each is compared with those before it */

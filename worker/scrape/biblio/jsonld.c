@@ -15,7 +15,7 @@
 #include "common/base/utf8.h"
 #include "worker/scrape/biblio/biblio.h"
 #include "worker/scrape/biblio/ident.h"
-#include "worker/scrape/biblio/json_lenient.h"
+#include "common/data/json_lenient.h"
 
 #define MAX_SCRIPT_BYTES ((size_t)1 << 20)
 #define MAX_TOTAL_BYTES ((size_t)4 << 20)

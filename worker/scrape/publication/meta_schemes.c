@@ -16,7 +16,7 @@
 #include "worker/scrape/biblio/date.h"
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/biblio/strip_markup.h"
+#include "common/markup/strip_markup.h"
 
 #define MAX_NAMES 5
 #define NO_TYPE ING_PART_TYPE_NA

@@ -17,7 +17,7 @@
 #include "view_helper.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/biblio/biblio.h"
-#include "worker/scrape/biblio/json_lenient.h"
+#include "common/data/json_lenient.h"
 
 #define M(name, content) "<meta name='" name "' content='" content "'>"
 #define LD(json) "<script type='application/ld+json'>" json "</script>"

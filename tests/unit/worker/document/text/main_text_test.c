@@ -457,6 +457,99 @@ static void pages_of_any_shape_are_read(void **state)
 	assert_string_equal(read_page("<p>small again", 14, NULL), "small again\n");
 }
 
+/* A description with an articleBody. */
+#define LD(type, body)                                                                             \
+	"<script type='application/ld+json'>{\"@type\": \"" type "\", \"articleBody\": \"" body    \
+	"\"}</script>"
+#define ALL ONE " " TWO " " THREE
+#define SHOWN P(ONE) "<div class=comments>" P(TWO) "</div>" P(THREE)
+#define FOUR                                                                                       \
+	"Farmers of the plain below have moved their cattle to the hills, as their fathers did; "  \
+	"the harvest of this year is lost, and that of the next one may be, says the head of "     \
+	"their union, who has seen such water once before in all of his life."
+#define LONG_BODY ONE "\\n" TWO "\\r\\n" THREE "<p class=x>" FOUR "</p>"
+#define HIDDEN LINE(ONE) LINE(TWO) LINE(THREE) LINE(FOUR)
+#define OPEN P(ONE)
+
+static void the_stated_text_decides_where_the_page_has_it(void **state)
+{
+	(void)state;
+	CHECK({"a paragraph with a bad name", LD("NewsArticle", ALL) "<div>" SHOWN "</div>",
+		      ARTICLE},
+		{"none without it", "<div>" SHOWN "</div>", LINE(ONE) LINE(THREE)},
+		{"of another type", LD("Product", ALL) "<div>" SHOWN "</div>",
+			LINE(ONE) LINE(THREE)},
+		{"too short to say anything", LD("Article", TWO) "<div>" SHOWN "</div>",
+			LINE(ONE) LINE(THREE)},
+		{"what is behind its end",
+			LD("ScholarlyArticle", ALL) "<div>" P(ONE) P(TWO) P(THREE) P(FOUR) "</div>",
+			ARTICLE},
+		{"but not behind the end of a beginning",
+			LD("Article", ONE " " TWO " By the weekend engineers") "<div>" P(ONE) P(TWO)
+				P(THREE) P(FOUR) "</div>",
+			HIDDEN},
+		{"a twin stays out",
+			LD("Article", ALL) "<div>" P(ONE) P(TWO)
+				P(THREE) "<div class=comments>" P(TWO) "</div></div>",
+			ARTICLE});
+}
+
+static void the_stated_text_takes_the_place_of_one_that_is_not_there(void **state)
+{
+	(void)state;
+	CHECK({"lines and tags", LD("BlogPosting", LONG_BODY) OPEN, HIDDEN},
+		{"no page", LD("Article", LONG_BODY), HIDDEN},
+		{"in a graph of lists",
+			"<script type='application/ld+json; charset=utf-8'>[{\"@graph\": [1, {\"@type\": "
+			"[\"Thing\", \"http://schema.org/Article\"], \"articleBody\": \"" LONG_BODY
+			"\"}]}]</script>" OPEN,
+			HIDDEN},
+		{"broken JSON", LD("Article", LONG_BODY "\"") OPEN, LINE(ONE)},
+		{"of two", LD("Article", LONG_BODY) LD("Article", "x" LONG_BODY) OPEN, LINE(ONE)},
+		{"twice the same", LD("Article", LONG_BODY) LD("Article", LONG_BODY) OPEN, HIDDEN},
+		{"short", LD("Article", ONE " " TWO) P(FOUR), LINE(FOUR)});
+	read_page(LD("Article", LONG_BODY), strlen(LD("Article", LONG_BODY)), NULL);
+	size_t bytes = 0;
+	assert_non_null(ing_main_text_article(main_text, &bytes));
+	assert_int_equal(bytes, strlen(HIDDEN));
+	read_page(OPEN, strlen(OPEN), NULL);
+	assert_null(ing_main_text_article(main_text, &bytes));
+}
+
+static void descriptions_of_any_size_are_read_or_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *part;
+		size_t times;
+	} cases[] = {{"Word by word goes it on. ", 30}, /* the same groups again and again */
+		{"<", 900000}, {"a ", 600000}, {"&lt;b&gt;", 100000}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ing_buf page;
+		size_t bytes;
+		ing_buf_init(&page, (size_t)8 << 20);
+		ing_buf_add_str(&page, "<script type='application/ld+json'>{\"@type\":\"Article\","
+				       "\"articleBody\":\"");
+		for (size_t k = 0; k < cases[i].times; k++)
+			ing_buf_add_str(&page, cases[i].part);
+		ing_buf_add_str(&page, "\"}</script>" P(ONE));
+		assert_string_equal(read_page(page.data, page.len, NULL), LINE(ONE));
+		assert_null(ing_main_text_article(main_text, &bytes));
+		ing_buf_done(&page);
+	}
+	struct ing_buf deep;
+	ing_buf_init(&deep, (size_t)8 << 20);
+	ing_buf_add_str(&deep, "<script type='application/ld+json'>");
+	for (int k = 0; k < 100; k++)
+		ing_buf_add_str(&deep, "[");
+	ing_buf_add_str(&deep, "{\"@type\":\"Article\",\"articleBody\":\"" LONG_BODY "\"}");
+	for (int k = 0; k < 100; k++)
+		ing_buf_add_str(&deep, "]");
+	ing_buf_add_str(&deep, "</script>" P(ONE));
+	assert_string_equal(read_page(deep.data, deep.len, NULL), LINE(ONE));
+	ing_buf_done(&deep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +566,9 @@ int main(void)
 		cmocka_unit_test(what_a_rule_selects_wins),
 		cmocka_unit_test(references_in_what_a_rule_selects_are_left_out),
 		cmocka_unit_test(pages_of_any_shape_are_read),
+		cmocka_unit_test(the_stated_text_decides_where_the_page_has_it),
+		cmocka_unit_test(the_stated_text_takes_the_place_of_one_that_is_not_there),
+		cmocka_unit_test(descriptions_of_any_size_are_read_or_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -39,6 +39,15 @@ ing_node ing_main_text_top(const struct ing_main_text *m)
 	return ing_tree_body(m->tree);
 }
 
+static const char *article; /* that takes the place of the page, or NULL */
+
+const char *ing_main_text_article(const struct ing_main_text *m, size_t *ret_bytes)
+{
+	(void)m;
+	*ret_bytes = article != NULL ? strlen(article) : 0;
+	return article;
+}
+
 static struct ing_html *html;
 static struct ing_tree *tree;
 
@@ -242,6 +251,20 @@ static void elements_become_tei(void **state)
 	assert_int_equal(failed, 0);
 }
 
+static void a_stated_text_is_paragraphs(void **state)
+{
+	(void)state;
+	struct ing_buf out;
+	article = "a <b & c\n\xc3\xa9t\xc3\xa9\n";
+	assert_true(write("<p>page", 7, NULL, &out));
+	article = NULL;
+	assert_well_formed(&out);
+	char *body = body_of(&out);
+	assert_string_equal(body, "<p>a &lt;b &amp; c</p><p>\xc3\xa9t\xc3\xa9</p>");
+	free(body);
+	ing_buf_done(&out);
+}
+
 static void header_has_the_record(void **state)
 {
 	(void)state;
@@ -339,6 +362,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elements_become_tei),
+		cmocka_unit_test(a_stated_text_is_paragraphs),
 		cmocka_unit_test(header_has_the_record),
 		cmocka_unit_test(languages_are_tags),
 		cmocka_unit_test(deep_and_long_pages_are_well_formed),

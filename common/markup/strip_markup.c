@@ -7,7 +7,7 @@
  * form: after the name comes nothing, a slash, or attributes with '='. The search for its '>' ends
  * at the next '<', so that no byte is looked at more than twice.
  */
-#include "worker/scrape/biblio/strip_markup.h"
+#include "common/markup/strip_markup.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static const struct entity {
 	uint16_t code_point;
 } entities[] = {
 /* clang-format off */
-#include "worker/scrape/biblio/entities.inc"
+#include "common/markup/entities.inc"
 	/* clang-format on */
 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/base/macros.h"
-#include "worker/scrape/biblio/strip_markup.h"
+#include "common/markup/strip_markup.h"
 
 static const struct {
 	const char *text, *want;

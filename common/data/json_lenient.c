@@ -3,7 +3,7 @@
  * The text is measured before it is parsed, because the parser recurses by depth and allocates
  * every value. The repair knows only whether it is inside a string.
  */
-#include "worker/scrape/biblio/json_lenient.h"
+#include "common/data/json_lenient.h"
 
 #include <string.h>
 
