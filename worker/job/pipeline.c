@@ -176,6 +176,7 @@ static void cancel_job(struct ing_job *job, bool at_once)
 	ing_job_cancel_exams(job);
 	ing_job_cancel_deriving(job);
 	ing_job_cancel_visits(job, at_once);
+	ing_job_close_resources(job); /* a transfer may last longer than their time */
 	if (job->state != ING_JOB_CANCELLED) {
 		ing_job_set_state(job, ING_JOB_CANCELLED);
 		job->pipeline->stats.cancelled++;

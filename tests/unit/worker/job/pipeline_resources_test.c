@@ -373,6 +373,23 @@ static void what_robots_forbids_is_not_waited_for(void **state)
 	end();
 }
 
+/* A transfer under way keeps the revoked job until it ends. */
+static void the_time_of_a_revoked_page_ends_nothing(void **state)
+{
+	const struct ing_pipeline_conf c = conf(ING_RESOURCES_ON);
+	(void)state;
+	begin(&c);
+	bring_page(one);
+	fake_gate_grant();
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	assert_int_equal(fake.fetches.count, 1);
+	ing_pipeline_check_resources(pipeline, ing_now_ms() + 61000);
+	fake_fetch_done(200, NULL);
+	fake_settle();
+	assert_null(fake.last_result);
+	end();
+}
+
 static void a_revocation_in_the_middle_leaves_nothing(void **state)
 {
 	static const struct want wants[] = {{PAGE "s.css", ING_RESOURCE_STYLESHEET},
@@ -413,6 +430,7 @@ int main(void)
 		cmocka_unit_test(the_time_for_all_of_them_ends),
 		cmocka_unit_test(an_examination_past_the_deadline_is_the_resources_own),
 		cmocka_unit_test(what_robots_forbids_is_not_waited_for),
+		cmocka_unit_test(the_time_of_a_revoked_page_ends_nothing),
 		cmocka_unit_test(a_revocation_in_the_middle_leaves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
