@@ -517,6 +517,7 @@ def test_other_types_come_back(kind, output, body, mimetype, objects_wanted, web
     tables = ("file_meta", "html_meta", "ingest_file_result", "cdx")
     before = {table: rows(sql, table) for table in tables}, objects()
     assert len(before[0]["file_meta"]) == 1 and (len(before[1]) == 1 or not objects_wanted)
+    assert [row["has_teixml"] for row in sql("SELECT has_teixml FROM html_meta")] == [len(before[1]) == 1] * (kind == "html")
     first = [(message.key(), message.value()) for message in consume(topic, len(before[1]), settle=0.5)]
     assert len(first) == len(before[1])
     for path in before[1]:

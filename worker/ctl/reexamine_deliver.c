@@ -57,10 +57,10 @@ struct ing_delivery *ing_reexamine_delivery(const struct ing_deliver *deliver,
 		add_message(deliver, (enum ing_derived_kind)i, (what->derived & 1u << i) != 0,
 			source, facts, a, delivery);
 	json_decref(source);
+	add_rows(d, a, delivery); /* before the objects are taken: it says whether there are any */
 	for (unsigned i = 0; i < ING_DERIVED_ && ing_deliver_wants_objects(deliver); i++)
 		if ((what->derived & 1u << i) != 0 && a->derived[i].data != NULL)
 			ing_delivery_add_object(delivery, (enum ing_derived_kind)i, a->file.sha1hex,
 				&a->derived[i]);
-	add_rows(d, a, delivery);
 	return delivery;
 }

@@ -105,14 +105,20 @@ static void add_side_message(
 		ing_delivery_add_message(delivery, &m);
 }
 
-/* What was derived of the document: a message of each kind that has one, and the objects. */
-static void add_derived(struct ing_job *job, struct ing_delivery *delivery)
+/* Of what was derived of the document: a message of each kind that has one. */
+static void add_side_messages(struct ing_job *job, struct ing_delivery *delivery)
 {
 	struct ing_work *w = job->work;
 	if (!w->document_found)
 		ing_artifact_forget_document(&w->artifact);
 	for (int i = 0; i < ING_DERIVED_; i++)
 		add_side_message(job, (enum ing_derived_kind)i, delivery);
+}
+
+/* They are taken out of the artifact. */
+static void add_objects(struct ing_job *job, struct ing_delivery *delivery)
+{
+	struct ing_work *w = job->work;
 	if (!ing_deliver_wants_objects(job->pipeline->stages.deliver))
 		return;
 	for (int i = 0; i < ING_DERIVED_; i++)
@@ -171,16 +177,18 @@ static const char *name_of(const struct ing_work *w)
 	return w->start != NULL ? w->start : w->request->key;
 }
 
-/* The side messages first, then the result, then the rows: each may change what the next ones tell. */
+/* The side messages first, then the result, then the rows: each may change what the next ones tell. The
+ * objects last: rows say whether there are any. */
 static struct ing_delivery *make_result(struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
 	const struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_RESULT);
-	add_derived(job, delivery);
+	add_side_messages(job, delivery);
 	add_result(job, delivery);
 	if (ing_deliver_wants_rows(deliver))
 		add_rows(job, delivery);
+	add_objects(job, delivery);
 	if (ing_deliver_wants_cdx_lines(deliver))
 		add_cdx_lines(job, delivery);
 	for (const struct ing_followed *f = w->followed; f != NULL; f = f->next)

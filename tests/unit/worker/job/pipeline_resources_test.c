@@ -142,6 +142,31 @@ static void expect_result(const char *status, const char *url, const char *of_re
 	json_decref(o);
 }
 
+/* Also where that has gone into the object store. */
+static void the_row_of_a_page_says_that_it_has_main_text(void **state)
+{
+	const struct ing_pipeline_conf c = conf(ING_RESOURCES_OFF);
+	(void)state;
+	for (int stored = 0; stored < 2; stored++) {
+		struct ing_findings f;
+		fake_with_objects = stored == 1;
+		begin(&c);
+		fake_fetch_done(200, NULL);
+		ing_findings_init(&f);
+		f.page.status = ING_PAGE_PARSED;
+		f.page.scope = ing_strdup("article-fulltext");
+		f.text.status = ing_strdup("success");
+		f.text.tei_xml = ing_strdup("<TEI/>");
+		fake_exam_done(&f, "text/html");
+		fake_archive_done();
+		assert_int_equal(fake.objects.count, stored);
+		json_decref(take_result("success"));
+		assert_int_equal(fake.teixml_rows, 1);
+		end();
+	}
+	fake_with_objects = false;
+}
+
 static const struct want one[] = {{PAGE "i.png", ING_RESOURCE_IMAGE}, {0}};
 
 static void one_at_a_time_of_a_host(void **state)
@@ -430,6 +455,7 @@ int main(void)
 		cmocka_unit_test(the_time_for_all_of_them_ends),
 		cmocka_unit_test(an_examination_past_the_deadline_is_the_resources_own),
 		cmocka_unit_test(what_robots_forbids_is_not_waited_for),
+		cmocka_unit_test(the_row_of_a_page_says_that_it_has_main_text),
 		cmocka_unit_test(the_time_of_a_revoked_page_ends_nothing),
 		cmocka_unit_test(a_revocation_in_the_middle_leaves_nothing),
 	};

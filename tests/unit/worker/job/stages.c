@@ -313,6 +313,7 @@ void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 	ing_must(ing_rows_any(rows));
 	fake.result_rows += rows->result.present;
 	fake.request_rows += rows->request.present;
+	fake.teixml_rows += rows->html_meta.has_teixml;
 	fake.rows += (unsigned)rows->cdx_count;
 	if (rows->cdx_count > 0) {
 		const struct ing_row_cdx *row = &rows->cdx[0];
@@ -538,6 +539,31 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 	fake.paused[lane] = paused;
 }
 
+void ing_objects_put(struct ing_objects *s, struct ing_object *o)
+{
+	(void)s;
+	fake_list_add(&fake.objects, o);
+}
+
+void ing_objects_cancel(struct ing_object *o)
+{
+	(void)o;
+}
+
+bool ing_objects_blocked(const struct ing_objects *s)
+{
+	(void)s;
+	return false;
+}
+
+void fake_object_done(void)
+{
+	struct ing_object *o = fake_list_take_at(&fake.objects, 0);
+	o->done(o, ING_OBJECT_STORED);
+}
+
+bool fake_with_objects;
+
 struct ing_deliver *fake_deliver_new(
 	bool with_store, void (*on_cdx)(void *ctx, const struct ing_cdx *line))
 {
@@ -546,6 +572,7 @@ struct ing_deliver *fake_deliver_new(
 				    .intake = FAKE_STAGE,
 				    .store = with_store ? FAKE_STAGE : NULL,
 				    .emit = FAKE_STAGE,
+				    .objects = fake_with_objects ? FAKE_STAGE : NULL,
 				    .on_cdx = on_cdx,
 				    .shorten = fake_shorten,
 				    .answer_parked = fake.answer_parked,
@@ -555,9 +582,12 @@ struct ing_deliver *fake_deliver_new(
 
 void fake_settle(void)
 {
-	while (fake.archived.count + fake.stored.count + fake.emitted.count > 0) {
+	while (fake.archived.count + fake.objects.count + fake.stored.count + fake.emitted.count >
+		0) {
 		while (fake.archived.count > 0)
 			fake_archive_done();
+		while (fake.objects.count > 0)
+			fake_object_done();
 		while (fake.stored.count > 0)
 			fake_store_done();
 		while (fake.emitted.count > 0)

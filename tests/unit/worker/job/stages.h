@@ -26,8 +26,8 @@ struct fake_list {
 };
 
 struct fake {
-	struct fake_list fetches, exams, archived, stored, emitted; /* callbacks owed */
-	bool blocked;                                               /* the database */
+	struct fake_list fetches, exams, archived, objects, stored, emitted; /* callbacks owed */
+	bool blocked;                                                        /* the database */
 	bool spool_blocked;
 	bool examiners_busy;     /* questions are not taken before fake_exam_taken() */
 	unsigned exam_places;    /* questions beyond which the pool is full; 0: never */
@@ -75,10 +75,11 @@ struct fake {
 	struct fake_list readings;
 	bool grobid_full, grobid_blocks;
 	bool lookup_blocked, lookup_full;
-	char last_asked[256];                                /* type and base_url */
-	unsigned result_rows;                                /* of ingest_file_result, stored */
-	unsigned request_rows;                               /* of ingest_request */
-	unsigned rows;                                       /* of CDX, stored */
+	char last_asked[256];  /* type and base_url */
+	unsigned result_rows;  /* of ingest_file_result, stored */
+	unsigned request_rows; /* of ingest_request */
+	unsigned teixml_rows;  /* of html_meta, of pages with main text */
+	unsigned rows;         /* of CDX, stored */
 	char last_row_sha1hex[41], last_row_cdx_sha1hex[41]; /* "": none */
 };
 
@@ -123,6 +124,7 @@ void fake_grobid_done(
 	const char *status, int status_code, const char *tei); /* tei NULL: a failure */
 void fake_archive_done(void); /* a revisit record, if one of the originals has its body */
 void fake_archive_lose(void); /* its body cannot be read back */
+void fake_object_done(void);
 void fake_store_done(void);
 /* Of the oldest message or record that waits: would it be sent now? */
 bool fake_emit_is_wanted(void);
@@ -132,6 +134,7 @@ struct ing_deliver;
 struct ing_cdx;
 typedef char *fake_shorten_f(const char *result, size_t bytes, size_t max_bytes, size_t *ret_bytes);
 extern fake_shorten_f *fake_shorten; /* of a refused result; NULL at first */
+extern bool fake_with_objects;       /* there is an object store; not at first */
 struct ing_deliver *fake_deliver_new(
 	bool with_store, void (*on_cdx)(void *ctx, const struct ing_cdx *line));
 /* All that archive, store and emit owe, and what comes of it. */
