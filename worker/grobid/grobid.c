@@ -23,12 +23,15 @@
 /* A busy server is asked again after a second, doubled up to this; it may ask for longer. */
 #define MOST_BUSY_REST_MS 10000u
 #define MOST_ASKED_REST_S 60u
-#define REST_MS 1000u        /* after other failures */
-#define SUSPECT_MS 5000u     /* for so long connections may fail before the server is away */
-#define PROBE_REST_MS 5000u  /* between probes of one that is */
-#define MOST_BROKEN 2u       /* tries */
-#define MOST_LOCAL 10u       /* tries */
-#define BLOCKED_MS 30000u    /* nothing has ended for so long */
+#define REST_MS 1000u       /* after other failures */
+#define SUSPECT_MS 5000u    /* for so long connections may fail before the server is away */
+#define PROBE_REST_MS 5000u /* between probes of one that is */
+#define MOST_BROKEN 2u      /* tries */
+#define MOST_LOCAL 10u      /* tries */
+#define BLOCKED_MS 30000u   /* nothing has ended for so long */
+/* Ends are told for so long in a turn of the loop: a result is made of each, of megabytes at times, and a
+ * server that is away ends all that wait. */
+#define TELL_MS 20u
 #define MAX_PROBE_BYTES 1024 /* "true" */
 
 static void arm(struct ing_grobid *g);
@@ -245,13 +248,14 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct ing_grobid *g = timer->data;
 	go_on(g);
-	while (g->ended != NULL)
+	uint64_t until_ms = ing_now_ms() + TELL_MS;
+	while (g->ended != NULL && ing_now_ms() < until_ms)
 		tell(g->ended);
 	go_on(g);
 	arm(g);
 }
 
-/* For what is due next. */
+/* For what is due next; never in the same turn, in which a timer of zero that a timer starts would run. */
 static void arm(struct ing_grobid *g)
 {
 	uint64_t at_ms = UINT64_MAX;
@@ -269,7 +273,7 @@ static void arm(struct ing_grobid *g)
 	if (at_ms == UINT64_MAX)
 		uv_timer_stop(g->timer);
 	else
-		uv_timer_start(g->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
+		uv_timer_start(g->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 1, 0);
 }
 
 static char *url_of(const char *base, const char *path)

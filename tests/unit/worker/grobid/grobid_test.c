@@ -115,11 +115,14 @@ struct asked {
 static uv_loop_t loop;
 static struct ing_grobid *g;
 static struct asked asked[MOST];
+static unsigned told, slow_ms; /* how many ends, and how long each takes its owner */
 
 static void on_done(struct ing_grobid_request *request, struct ing_grobid_answer *a)
 {
 	struct asked *q = ING_CONTAINER(request, struct asked, request);
 	q->ended++;
+	told++;
+	uv_sleep(slow_ms);
 	q->code = a->status_code;
 	q->has_fd = a->fd >= 0;
 	snprintf(q->status, sizeof(q->status), "%s", a->status);
@@ -149,7 +152,7 @@ static void begin(unsigned concurrency, unsigned timeout_ms)
 	struct ing_error err = {0};
 	memset(asked, 0, sizeof(asked));
 	sent_count = 0;
-	sent_total = probes = 0;
+	sent_total = probes = told = slow_ms = 0;
 	assert_int_equal(uv_loop_init(&loop), 0);
 	assert_int_equal(ing_grobid_new(&loop,
 				 &(struct ing_grobid_conf){.settings = {.url = "http://g:1/base//",
@@ -399,6 +402,27 @@ static void requests_can_be_called_off_in_any_state(void **state)
 	end(); /* with requests under way */
 }
 
+static void many_ends_are_told_over_several_turns(void **state)
+{
+	(void)state;
+	begin(2, 60000);
+	slow_ms = 50;
+	for (size_t i = 0; i < 4; i++) {
+		asked[i].request.body.bytes = ING_GROBID_MAX_BODY_BYTES + 1;
+		asked[i].request.done = on_done;
+		ing_grobid_put(g, &asked[i].request);
+	}
+	while (told < 4) {
+		unsigned before = told;
+		uv_run(&loop, UV_RUN_NOWAIT); /* one turn */
+		uv_sleep(1);
+		assert_true(told <= before + 1);
+	}
+	for (size_t i = 0; i < 4; i++)
+		expect(i, "blob-too-large", ING_GROBID_NOT_SENT);
+	end();
+}
+
 static void citations_are_a_form(void **state)
 {
 	struct ing_buf form;
@@ -425,6 +449,7 @@ int main(void)
 		cmocka_unit_test(a_server_that_is_away_is_probed_alone),
 		cmocka_unit_test(nobody_begins_while_connections_fail),
 		cmocka_unit_test(requests_can_be_called_off_in_any_state),
+		cmocka_unit_test(many_ends_are_told_over_several_turns),
 		cmocka_unit_test(citations_are_a_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
