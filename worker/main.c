@@ -24,14 +24,14 @@ struct options {
 	bool check_config, dump_config, dump_man;
 };
 
-/* A check of the configuration includes the rule files. */
+/* A check of the configuration includes the rule files and the filter lists. */
 static enum ing_daemon_exit check_rules(const struct ing_conf *conf)
 {
 	struct ing_ruleset rules;
 	struct ing_report report;
 	struct ing_error err = {0};
 	ing_report_init(&report);
-	int rc = ing_ruleset_load(conf->rules_dir, &rules, &report, &err);
+	int rc = ing_ruleset_load(conf->rules_dir, conf->filters, &rules, &report, &err);
 	ing_report_print(&report, true, stderr);
 	ing_report_done(&report);
 	if (rc != 0) {

@@ -92,6 +92,24 @@ def test_the_worker_points_at_mistakes_in_the_same_words(rules, program):
     assert checked.stderr.splitlines() == [done.stderr.splitlines()[0], "rules.dir: 1 error in the rule files"]
 
 
+def test_filter_lists_belong_to_what_is_checked(rules, program, tmp_path):
+    there, missing = tmp_path / "list.txt", tmp_path / "missing.txt"
+    there.write_text("||ads.example^\n", encoding="utf-8")
+
+    def check(path, *command):
+        return subprocess.run([program(command[0]), "--set", f"rules.dir={rules.folder}", "--set", f"resources.filters={path}", "--set",
+                               "fetch.user_agent=scenario/1.0 (+https://scenario.example/)", *command[1:]],
+                              capture_output=True, text=True, timeout=60, check=False)
+    for command, code in ((("ingestctl", "rules", "check"), 3), (("ingest-worker", "--check-config"), 2)):
+        assert check(there, *command).returncode == 0
+        done = check(missing, *command)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert f"resources.filters: {missing}: there is no such file" in done.stderr
+        done = check(tmp_path, *command)  # a folder
+        assert (done.returncode, done.stdout) == (3, "") and f"resources.filters: {tmp_path}: " in done.stderr
+    assert "filter lists: 1\n" in check(there, "ingestctl", "rules", "check").stdout
+
+
 @pytest.mark.parametrize("verb", ["select", "scrape", "rules", "submit", "identify"])
 def test_wrong_options_are_complained_of_in_the_verbs_name(program, verb):
     for wrong, words in [("--nope", "unrecognized option"), ("-Z", "invalid option")]:

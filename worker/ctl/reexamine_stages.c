@@ -25,7 +25,7 @@ static int open_rules(
 {
 	struct ing_report report;
 	ing_report_init(&report);
-	int rc = ing_ruleset_load_filtered(conf->rules_dir, conf->filters, &s->rules, &report, err);
+	int rc = ing_ruleset_load(conf->rules_dir, conf->filters, &s->rules, &report, err);
 	ing_ruleset_log_report(&report);
 	ing_report_done(&report);
 	return rc;

@@ -79,6 +79,14 @@ static int look_up(const struct ing_ctl_rules *r, name_f *name_of, char *const *
 	return code;
 }
 
+static size_t count_filters(const struct ing_rule_files *files)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < files->count; i++)
+		count += files->items[i].kind == ING_RULES_FILTERS;
+	return count;
+}
+
 static int check(const struct ing_ctl_rules *r)
 {
 	const struct ing_report *report = &r->report;
@@ -97,6 +105,7 @@ static int check(const struct ing_ctl_rules *r)
 	printf("walls and blocklist: %zu by URL, %zu by what the page looks like\n",
 		ing_url_rules_count(r->urls), ing_wall_signatures_count(r->rules->wall_signatures));
 	printf("hosts: %zu\n", ing_host_rules_count(r->hosts));
+	printf("filter lists: %zu\n", count_filters(&r->files));
 	printf("no errors, %zu warning%s\n", report->warnings, ING_PLURAL_S(report->warnings));
 	return ING_CTL_OK;
 }
@@ -109,7 +118,8 @@ static void print_help(void)
 	     "       ingestctl rules test    [--journals FILE]... [--webpages FILE]... [NAME...]\n"
 	     "\n"
 	     "The rules are those in rules.dir (--set rules.dir=DIR), followed by the given files.\n"
-	     "check    print all errors, as FILE:LINE:COLUMN: error: TEXT\n"
+	     "check    print all errors, as FILE:LINE:COLUMN: error: TEXT; the lists of resources.filters\n"
+	     "         are to be there, too\n"
 	     "site     print for each URL the name of the journal rule that applies, or null;\n"
 	     "         with - the URLs are lines of standard input\n"
 	     "webpage  the same for webpages: the URL expression of the rule\n"
@@ -145,12 +155,24 @@ static int run_action(enum action action, const struct ing_ctl *ctl,
 	return ing_ctl_flush_stdout(VERB) ? code : ING_CTL_ENVIRONMENT;
 }
 
-static int read_files(const struct ing_ctl_rule_options *o, const char *dir,
+static int read_filters(char *const *filters, struct ing_rule_files *files, struct ing_error *err)
+{
+	for (; filters != NULL && *filters != NULL; filters++) {
+		struct ing_error bad = {0};
+		if (ing_rule_files_read(files, ING_RULES_FILTERS, *filters, &bad) != 0)
+			return ing_error_set(err, bad.code, "resources.filters: %s", bad.msg);
+	}
+	return 0;
+}
+
+static int read_files(const struct ing_ctl_rule_options *o, const struct ing_conf *conf,
 	struct ing_rule_files *files, struct ing_error *err)
 {
-	int rc = ing_rule_files_read_dir(files, dir, err);
+	int rc = ing_rule_files_read_dir(files, conf->rules_dir, err);
 	for (size_t i = 0; i < o->count && rc == 0; i++)
 		rc = ing_rule_files_read(files, o->items[i].kind, o->items[i].path, err);
+	if (rc == 0 && o->filters)
+		rc = read_filters(conf->filters, files, err);
 	return rc;
 }
 
@@ -179,7 +201,7 @@ int ing_ctl_rules_load(const struct ing_ctl *ctl, const struct ing_ctl_rule_opti
 	int code = ing_ctl_conf(ctl, &conf);
 	if (code != ING_CTL_OK)
 		return code;
-	if (read_files(o, conf->rules_dir, &ret->files, &err) != 0) {
+	if (read_files(o, conf, &ret->files, &err) != 0) {
 		code = ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s", err.msg);
 	} else {
 		ret->rules = ing_rules_load(&ret->files, &ret->report);
@@ -242,5 +264,6 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB " check", "takes no arguments");
 	if ((action == SITE || action == WEBPAGE) && count == 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s needs a URL", actions[action]);
+	files.filters = action == CHECK;
 	return run_action((enum action)action, ctl, &files, argv + optind + 1, count);
 }

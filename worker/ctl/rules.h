@@ -19,6 +19,7 @@ struct ing_ctl_rule_options {
 		const char *path;
 	} items[ING_MAX_RULE_FILES];
 	size_t count;
+	bool filters; /* read the lists of resources.filters, too */
 };
 
 struct ing_ctl_rules {

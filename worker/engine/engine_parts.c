@@ -111,8 +111,7 @@ static int init_rules(struct ing_engine *e, struct ing_error *err)
 {
 	struct ing_report report;
 	ing_report_init(&report);
-	int rc = ing_ruleset_load_filtered(
-		e->conf->rules_dir, e->conf->filters, &e->rules, &report, err);
+	int rc = ing_ruleset_load(e->conf->rules_dir, e->conf->filters, &e->rules, &report, err);
 	ing_ruleset_log_report(&report);
 	ing_report_done(&report);
 	if (rc != 0)

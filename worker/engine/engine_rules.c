@@ -114,7 +114,7 @@ void ing_engine_reload_rules(struct ing_engine *e)
 	}
 	e->reloading = true;
 	ing_report_init(&report);
-	int rc = ing_ruleset_load_filtered(
+	int rc = ing_ruleset_load(
 		e->conf->rules_dir, e->conf->filters, &e->next_rules, &report, &err);
 	ing_ruleset_log_report(&report);
 	ing_report_done(&report);

@@ -39,13 +39,7 @@ static int read_filters(struct ing_rule_files *files, char *const *filters, stru
 
 /* -------------------------------------------------------------------------------------------- */
 
-int ing_ruleset_load(
-	const char *dir, struct ing_ruleset *ret, struct ing_report *report, struct ing_error *err)
-{
-	return ing_ruleset_load_filtered(dir, NULL, ret, report, err);
-}
-
-int ing_ruleset_load_filtered(const char *dir, char *const *filters, struct ing_ruleset *ret,
+int ing_ruleset_load(const char *dir, char *const *filters, struct ing_ruleset *ret,
 	struct ing_report *report, struct ing_error *err)
 {
 	struct ing_rule_files files;

@@ -21,14 +21,11 @@ struct ing_ruleset {
 	int fd;                            /* the files, for ing_pool_conf.rules_fd; -1: none */
 };
 
-/* Load the rule files of a folder; each may be absent. The report (initialised by the caller) gets
- * all errors and warnings. Returns 0; -CONFIG when there are errors or no such folder; -SYSTEM and
- * others, with nothing in the report. On failure err is set and *ret is empty. */
-int ing_ruleset_load(const char *dir, struct ing_ruleset *ret, struct ing_report *report,
-	struct ing_error *err) ING_MUST_CHECK;
-/* The same with filter lists (NULL-terminated; NULL: none), which are only passed on; -NOT_FOUND when one
- * of them is not there. */
-int ing_ruleset_load_filtered(const char *dir, char *const *filters, struct ing_ruleset *ret,
+/* Load the rule files of a folder, each of which may be absent, and filter lists (NULL-terminated; NULL:
+ * none), which may not, and are only passed on. The report (initialised by the caller) gets all errors and
+ * warnings. Returns 0; -CONFIG when there are errors, no such folder or list; -SYSTEM and others, with
+ * nothing in the report. On failure err is set and *ret is empty. */
+int ing_ruleset_load(const char *dir, char *const *filters, struct ing_ruleset *ret,
 	struct ing_report *report, struct ing_error *err) ING_MUST_CHECK;
 void ing_ruleset_done(struct ing_ruleset *set); /* NULL members are fine; may be repeated */
 size_t ing_ruleset_count(const struct ing_ruleset *set);
