@@ -43,9 +43,15 @@ static void add(struct ing_buf *out, uint32_t c)
 	ing_buf_add(out, utf8, ing_utf8_encode(is_control(c) ? ' ' : c, utf8));
 }
 
+/* What is behind the limit is not looked at, but it tells where the last character ends. */
+static bool is_full(const struct ing_buf *out)
+{
+	return out->len + ING_UTF8_BYTES > out->max;
+}
+
 static void add_doc_encoding(struct ing_buf *out, const char *s, size_t bytes)
 {
-	for (size_t i = 0; i < bytes && !out->failed; i++)
+	for (size_t i = 0; i < bytes && !is_full(out); i++)
 		add(out, from_doc_encoding((unsigned char)s[i]));
 }
 
@@ -53,7 +59,7 @@ static void add_doc_encoding(struct ing_buf *out, const char *s, size_t bytes)
 static bool add_utf8(struct ing_buf *out, const char *s, size_t bytes)
 {
 	bool good = true;
-	while (bytes > 0 && !out->failed) {
+	while (bytes > 0 && !is_full(out)) {
 		uint32_t c;
 		good = good && ing_utf8_sequence(s, bytes) > 0;
 		size_t n = ing_utf8_decode(s, bytes, &c);
@@ -76,7 +82,7 @@ static bool add_utf16(struct ing_buf *out, const char *s, size_t bytes, bool lit
 {
 	bool good = true;
 	bool in_escape = false;
-	for (size_t i = 0; i + 2 <= bytes && !out->failed; i += 2) {
+	for (size_t i = 0; i + 2 <= bytes && !is_full(out); i += 2) {
 		uint32_t c = unit_at(s + i, little);
 		if (c == LANGUAGE_ESCAPE)
 			in_escape = !in_escape;
@@ -164,9 +170,7 @@ static bool write_offset(const char *at, char ret[8])
 char *ing_pdf_string(const char *s, size_t bytes, size_t max_bytes, bool *undecodable)
 {
 	struct ing_buf out;
-	/* No byte becomes more than three, so this much of the string is enough; an even number. */
-	bytes = ING_MIN(bytes, 2 * max_bytes + 4);
-	ing_buf_init(&out, 3 * bytes + 1);
+	ing_buf_init(&out, max_bytes + 2 * ING_UTF8_BYTES);
 	if (!decode(&out, s, bytes))
 		*undecodable = true;
 	size_t cut = ing_utf8_cut(ing_buf_str(&out), out.len, max_bytes);

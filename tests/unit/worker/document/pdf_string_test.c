@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "common/base/buf.h"
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
 #include "worker/document/pdf_string.h"
@@ -104,6 +105,38 @@ static void long_strings_are_cut_between_characters(void **state)
 	free(raw);
 }
 
+/* Where a long one is cut says nothing about its encoding. */
+static void a_long_string_stays_decodable(void **state)
+{
+	static const struct {
+		const char *mark, *character;
+		size_t mark_bytes, character_bytes;
+		const char *begins;
+	} kinds[] = {
+		{"", "\xc3\xa9", 0, 2, "éé"},
+		{"\xef\xbb\xbf", "\xe6\xbc\xa2", 3, 3, "漢漢"},
+		{"\xfe\xff", "\xd8\x35\xdc\xb3", 2, 4, "𝒳𝒳"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(kinds); i++) {
+		struct ing_buf raw;
+		ing_buf_init(&raw, 10000);
+		ing_buf_add(&raw, kinds[i].mark, kinds[i].mark_bytes);
+		while (raw.len < 5000)
+			ing_buf_add(&raw, kinds[i].character, kinds[i].character_bytes);
+		for (size_t max_bytes = 96; max_bytes < 104; max_bytes++) {
+			bool undecodable = false;
+			char *got = ing_pdf_string(raw.data, raw.len, max_bytes, &undecodable);
+			assert_false(undecodable);
+			assert_memory_equal(got, kinds[i].begins, strlen(kinds[i].begins));
+			assert_in_range(strlen(got), max_bytes - 3, max_bytes);
+			assert_null(strstr(got, "\uFFFD"));
+			free(got);
+		}
+		ing_buf_done(&raw);
+	}
+}
+
 static void dates_become_rfc_3339(void **state)
 {
 	(void)state;
@@ -123,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strings_become_utf8),
 		cmocka_unit_test(long_strings_are_cut_between_characters),
+		cmocka_unit_test(a_long_string_stays_decodable),
 		cmocka_unit_test(dates_become_rfc_3339),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
