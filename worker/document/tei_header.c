@@ -70,7 +70,7 @@ static bool decode(const void *data, size_t bytes, const char *content_type, str
 	if (ing_charset_is_plain(charset, data, bytes)) {
 		size_t skip = length_of_false_declaration(data, bytes);
 		ing_buf_add(out, (const char *)data + skip, bytes - skip);
-	} else if (ing_charset_decode(charset, data, bytes, keep_decoded, out)) {
+	} else if (ing_charset_decode(charset, data, bytes, keep_decoded, out) && out->len > 0) {
 		size_t skip = length_of_false_declaration(out->data, out->len);
 		memmove(out->data, out->data + skip, out->len - skip + 1);
 		out->len -= skip;

@@ -124,6 +124,21 @@ static void headers_become_metadata(void **state)
 	}
 }
 
+/* Marks of encodings without a document behind them. */
+static void nothing_in_utf16_is_no_document(void **state)
+{
+	static const char *const marks[] = {"\xff\xfe", "\xfe\xff", ""};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(marks); i++) {
+		look(marks[i], NULL);
+		assert_string_equal(got.status, "bad-grobid-xml");
+		ing_tei_found_done(&got);
+		look("", "application/xml; charset=utf-16le");
+		assert_string_equal(got.status, "bad-grobid-xml");
+		ing_tei_found_done(&got);
+	}
+}
+
 static void a_release_is_26_characters(void **state)
 {
 	(void)state;
@@ -441,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(headers_become_metadata),
+		cmocka_unit_test(nothing_in_utf16_is_no_document),
 		cmocka_unit_test(a_release_is_26_characters),
 		cmocka_unit_test(what_is_no_tei_is_bad_grobid_xml),
 		cmocka_unit_test(answers_are_decoded_as_xml_says),
