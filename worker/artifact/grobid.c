@@ -9,6 +9,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
+#include "common/base/macros.h"
 #include "common/base/utf8.h"
 #include "common/data/json_text.h"
 #include "worker/artifact/findings_json.h"
@@ -29,6 +30,27 @@ static json_t *metadata_json(const char *text)
 	json_t *masked = o != NULL ? ing_mask_json(o) : NULL;
 	json_decref(o);
 	return masked;
+}
+
+/* A row may be another program's, or older than a status: what does not tell a version is no success, and
+ * what is none that results have is an error. */
+static const char *status_of_row(const struct ing_row_grobid *r)
+{
+	static const char *const failures[] = {
+		"bad-grobid-xml", "error-connect", "error-timeout", "blob-too-large"};
+	bool may_be_success = r->status == NULL || strcmp(r->status, "success") == 0;
+	if (may_be_success && r->status_code == 200 && r->grobid_version != NULL)
+		return "success";
+	for (size_t i = 0; i < ING_ARRAY_LEN(failures) && r->status != NULL; i++)
+		if (strcmp(r->status, failures[i]) == 0)
+			return failures[i];
+	return "error";
+}
+
+static json_t *words_of_row(const json_t *metadata)
+{
+	const char *words = ing_json_get_text(metadata, "error_msg");
+	return ing_json_text(words != NULL ? words : "");
 }
 
 static json_t *error_json(const char *words, size_t max_chars)
@@ -105,12 +127,15 @@ void ing_artifact_grobid_add_earlier(const struct ing_rows *rows, json_t *result
 	if (!r->present)
 		return;
 	json_t *o = json_object();
-	ing_json_set_text(o, "status", r->status != NULL ? r->status : "success");
+	json_t *metadata = metadata_json(r->metadata_json);
+	const char *status = status_of_row(r);
+	ing_json_set_text(o, "status", status);
 	ing_json_set_number(o, "status_code", r->status_code);
+	if (strcmp(status, "success") != 0)
+		ing_json_set(o, "error_msg", words_of_row(metadata));
 	if (r->grobid_version != NULL)
 		ing_json_set_text(o, "grobid_version", r->grobid_version);
 	ing_json_set_text(o, "fatcat_release", r->fatcat_release);
-	json_t *metadata = metadata_json(r->metadata_json);
 	if (json_is_object(metadata))
 		ing_json_set(o, "metadata", ing_json_ref(metadata));
 	json_decref(metadata);

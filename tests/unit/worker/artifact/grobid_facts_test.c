@@ -194,6 +194,41 @@ static void an_earlier_row_is_told(void **state)
 		"\"grobid_version\":\"0.7.2\",\"fatcat_release\":null,\"metadata\":" MASKED "}}");
 }
 
+/* Results say why there is nothing, whoever wrote the row. */
+static void an_earlier_failure_has_words(void **state)
+{
+	static const struct {
+		struct ing_row_grobid row;
+		const char *status, *words;
+	} cases[] = {
+		{{.status_code = 500, .status = "error", .metadata_json = "{\"error_msg\":\"w\"}"},
+			"error", "w"},
+		{{.status_code = -4, .status = "error-timeout"}, "error-timeout", ""},
+		{{.status_code = 200, .status = "bad-grobid-xml", .metadata_json = "[]"},
+			"bad-grobid-xml", ""},
+		{{.status_code = 500}, "error", ""},
+		{{.status_code = 200, .status = "success"}, "error", ""},
+		{{.status_code = 200, .status = "something-else", .grobid_version = "0.7"}, "error",
+			""},
+		{{.status_code = 200, .grobid_version = "0.7"}, "success", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_rows rows = {.grobid = cases[i].row};
+		rows.grobid.present = true;
+		rows.grobid.sha1hex = SHA1;
+		json_t *result = json_object();
+		ing_artifact_grobid_add_earlier(&rows, result);
+		const json_t *o = json_object_get(result, "grobid");
+		assert_string_equal(ing_json_get_text(o, "status"), cases[i].status);
+		if (cases[i].words != NULL)
+			assert_string_equal(ing_json_get_text(o, "error_msg"), cases[i].words);
+		else
+			assert_null(json_object_get(o, "error_msg"));
+		json_decref(result);
+	}
+}
+
 static void a_result_may_do_without_metadata(void **state)
 {
 	(void)state;
@@ -215,6 +250,7 @@ int main(void)
 		cmocka_unit_test(what_the_tables_have_is_not_written_again),
 		cmocka_unit_test(without_grobid_there_is_nothing),
 		cmocka_unit_test(an_earlier_row_is_told),
+		cmocka_unit_test(an_earlier_failure_has_words),
 		cmocka_unit_test(a_result_may_do_without_metadata),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
