@@ -9,8 +9,11 @@
 /* TEI of one page. */
 #define ING_MAX_TEI_BYTES ((size_t)16 << 20)
 
+/* Every value of ing_text_found.status that an examiner sends. "success": there is a TEI. */
+#define ING_TEXT_STATUSES "success", "empty-xml", "tei-too-large"
+
 struct ing_text_found {
-	char *status;   /* a slug; NULL: not asked, or no page */
+	char *status;   /* one of ING_TEXT_STATUSES; NULL: not asked, or no page */
 	char *tei_xml;  /* TEI P5; at most ING_MAX_TEI_BYTES; NULL: none */
 	char *language; /* BCP 47 tag, or NULL */
 	uint32_t word_count;

@@ -939,6 +939,66 @@ static void test_xml_that_cannot_be(void **state)
 	}
 }
 
+static void test_main_text_that_cannot_be(void **state)
+{
+	static const struct {
+		const char *status, *tei_xml, *language;
+		bool good;
+	} cases[] = {
+		{"success", "<TEI/>", "en", true},
+		{"success", "<TEI/>", "zh-Hant-TW", true},
+		{"empty-xml", NULL, NULL, true},
+		{"tei-too-large", NULL, "abcdefgh-12345678", true},
+		{NULL, NULL, NULL, true},
+		{"success", NULL, NULL, false},
+		{"empty-xml", "<TEI/>", NULL, false},
+		{NULL, "<TEI/>", NULL, false},
+		{"page-too-large", NULL, NULL, false},
+		{"empty-xml", NULL, "e_n", false},
+		{"empty-xml", NULL, "en-", false},
+		{"empty-xml", NULL, "-", false},
+		{"empty-xml", NULL, "x1-en", false},
+		{"empty-xml", NULL, "abcdefghi", false},
+		{"empty-xml", NULL, "en-abcdefghi", false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_buf b;
+		struct ing_wire w;
+		struct ing_text_found found = {0};
+		ing_buf_init(&b, 4096);
+		ing_wire_put_whole(&b, cases[i].status, 100);
+		ing_wire_put_whole(&b, cases[i].tei_xml, 100);
+		ing_wire_put_whole(&b, cases[i].language, 100);
+		ing_wire_put_u32(&b, 7);
+		ing_wire_init(&w, b.data, b.len);
+		ing_proto_get_text(&w, &found);
+		assert_int_equal(ing_wire_end(&w), cases[i].good);
+		ing_text_found_done(&found);
+		ing_buf_done(&b);
+	}
+}
+
+/* An odd tag does not cost a page its text. */
+static void test_main_text_in_an_odd_language(void **state)
+{
+	struct ing_buf b;
+	struct ing_wire w;
+	struct ing_text_found got = {0};
+	const struct ing_text_found sent = {
+		.status = (char[]){"empty-xml"}, .language = (char[]){"x1"}, .word_count = 0};
+	(void)state;
+	ing_buf_init(&b, 4096);
+	ing_proto_put_text(&b, &sent);
+	ing_wire_init(&w, b.data, b.len);
+	ing_proto_get_text(&w, &got);
+	assert_true(ing_wire_end(&w));
+	assert_string_equal(got.status, "empty-xml");
+	assert_null(got.language);
+	ing_text_found_done(&got);
+	ing_buf_done(&b);
+}
+
 static void set_thumbnail(struct ing_pdf *pdf, const char *begin, const char *end, size_t bytes)
 {
 	free(pdf->thumbnail.data);
@@ -1024,6 +1084,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reply_round_trip),
 		cmocka_unit_test(test_xml_that_cannot_be),
+		cmocka_unit_test(test_main_text_that_cannot_be),
+		cmocka_unit_test(test_main_text_in_an_odd_language),
 		cmocka_unit_test(test_what_archives_hold),
 		cmocka_unit_test(test_reply_must_be_whole),
 		cmocka_unit_test(test_reply_with_a_wrong_byte),
