@@ -446,6 +446,18 @@ def test_a_grobid_that_is_away_is_waited_for(documents, reexamine, sql, settings
     assert sql("SELECT * FROM grobid") == []
 
 
+def test_a_document_that_grobid_dies_of_is_not_waited_for(documents, reexamine, sql, settings):
+    digests = sorted(one["file_meta"]["sha1hex"] for one in documents(3).values())
+    with Grobid() as server:
+        server.say(lambda call: Answer(cut=True) if call.sha1hex == digests[0] else tei("On Tides"))
+        settings["grobid.url"] = server.url
+        code, lines, err = reexamine("--what", "grobid")
+        assert (code, lines[-1]["examined"], lines[-1]["finished"]) == (0, 3, True), (lines, err)
+        assert [call.sha1hex for call in server.calls].count(digests[0]) >= 6  # and again on new connections
+    assert {row["sha1hex"]: (row["status"], row["status_code"]) for row in sql("SELECT * FROM grobid")} == \
+        {digests[0]: ("error-connect", -3), digests[1]: ("success", 200), digests[2]: ("success", 200)}
+
+
 PAGE = b"<!doctype html><title>Tides</title><p>They rise.</p>"
 
 
@@ -498,7 +510,8 @@ TEXT = b"".join(b"<p>The tide of paragraph %d rises and falls, twice a day, as e
 
 @pytest.mark.parametrize("kind, output, body, mimetype, objects_wanted", [
     ("xml", "xml_doc", JATS, "application/xml", True),
-    ("html", "html_teixml", b"<!doctype html><title>On Tides</title><article><h1>On Tides</h1>" + TEXT
+    ("html", "html_teixml", b"<!doctype html><title>On Tides</title><meta name=citation_fulltext_html_url content=http://"
+     + HOST.encode() + b"/document><article><h1>On Tides</h1>" + TEXT
      + b"<img src=/tide.png></article>", "text/html", False),
 ])
 def test_other_types_come_back(kind, output, body, mimetype, objects_wanted, web, worker, submit, results, reexamine, derived, settings,

@@ -16,9 +16,13 @@
 #include "worker/ctl/reexamine_deliver.h"
 #include "worker/ctl/reexamine_priv.h"
 #include "worker/deliver/deliver.h"
+#include "worker/grobid/grobid.h"
 #include "worker/grobid/read.h"
 #include "worker/examine/pool.h"
 #include "worker/job/body_check.h"
+
+/* Each after two tries of the client. */
+#define MOST_LOST 3
 
 static void begin_reading(struct ing_reexamine_item *item);
 static void examine(struct ing_reexamine_item *item);
@@ -92,12 +96,20 @@ static void write_document(struct ing_reexamine_item *item)
 
 /* --- GROBID --- */
 
+/* Nobody is to wait for ever for a document that GROBID dies of each time. */
+static bool is_worth_waiting(struct ing_reexamine_item *item, const struct ing_grobid_facts *facts)
+{
+	if (facts->status_code == ING_GROBID_LOST && ++item->lost == MOST_LOST)
+		return false;
+	return strcmp(facts->status, "error-connect") == 0;
+}
+
 static void on_read_by_grobid(void *ctx, struct ing_grobid_facts *facts, char **text, size_t bytes)
 {
 	struct ing_reexamine_item *item;
 	ING_CAST_OBJ(item, ctx, ITEM_MAGIC);
 	item->reading_by_grobid = NULL;
-	if (strcmp(facts->status, "error-connect") == 0) {
+	if (is_worth_waiting(item, facts)) {
 		item->work->grobid_away = true;
 		item->rests = true;
 		return;

@@ -26,7 +26,8 @@ struct ing_reexamine_item {
 	struct ing_error err;
 	struct ing_artifact artifact;
 	struct ing_grobid_reading *reading_by_grobid;
-	bool rests; /* until GROBID may be back */
+	bool rests;    /* until GROBID may be back */
+	unsigned lost; /* how often its connection has broken with this document */
 };
 
 /* Takes the document. */
