@@ -13,6 +13,7 @@
 #include "common/base/utf8.h"
 #include "common/data/json_text.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/model/limits.h"
 #include "worker/model/mask.h"
 #include "worker/model/rows.h"
 
@@ -23,10 +24,13 @@ static bool is_success(const struct ing_grobid_facts *g)
 	return strcmp(g->status, "success") == 0;
 }
 
-/* NULL: there are none. */
+/* NULL: there are none, or more than GROBID has. */
 static json_t *metadata_json(const char *text)
 {
-	json_t *o = text != NULL ? ing_json_parse(text, strlen(text), &ing_json_own, NULL) : NULL;
+	static const struct ing_json_limits limits = {.depth = ING_MAX_GROBID_METADATA_DEPTH,
+		.values = ING_MAX_GROBID_METADATA_VALUES,
+		.flags = ING_JSON_REPEATED_KEYS};
+	json_t *o = text != NULL ? ing_json_parse(text, strlen(text), &limits, NULL) : NULL;
 	json_t *masked = o != NULL ? ing_mask_json(o) : NULL;
 	json_decref(o);
 	return masked;
@@ -107,7 +111,7 @@ void ing_artifact_grobid_fill_row(
 		return;
 	json_t *metadata = is_success(g) ? metadata_json(g->metadata_json)
 					 : error_json(g->error_msg, MAX_ROW_ERROR_CHARS);
-	char *text = ing_json_dump(metadata, NULL);
+	char *text = metadata != NULL ? ing_json_dump(metadata, NULL) : NULL;
 	json_decref(metadata);
 	rows->grobid = (struct ing_row_grobid){
 		.present = true,
@@ -116,7 +120,7 @@ void ing_artifact_grobid_fill_row(
 		.status_code = g->status_code,
 		.status = g->status,
 		.fatcat_release = g->fatcat_release,
-		.metadata_json = ing_arena_strdup(ar, text),
+		.metadata_json = text != NULL ? ing_arena_strdup(ar, text) : NULL,
 	};
 	free(text);
 }

@@ -24,8 +24,6 @@
 #include "worker/model/rows.h"
 #include "worker/store/lookup/lookup.h"
 
-#define METADATA_DEPTH 16
-
 #define READING_MAGIC 0x47524f42u
 
 struct ing_grobid_reading {
@@ -73,7 +71,8 @@ static char *copy_or_null(const char *s)
 /* Whether it is what GROBID's metadata is: from an examiner, or from a table that others may write. */
 static bool is_metadata(const char *text)
 {
-	static const struct ing_json_limits limits = {.depth = METADATA_DEPTH};
+	static const struct ing_json_limits limits = {
+		.depth = ING_MAX_GROBID_METADATA_DEPTH, .values = ING_MAX_GROBID_METADATA_VALUES};
 	json_t *o = text != NULL ? ing_json_parse(text, strlen(text), &limits, NULL) : NULL;
 	bool good = json_is_object(json_object_get(o, "biblio"));
 	json_decref(o);

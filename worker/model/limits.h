@@ -46,6 +46,10 @@
  * the limit of characters; they take one byte, and rarely more than two on average. */
 #define ING_MAX_GROBID_CHARS ((size_t)12000000)
 #define ING_MAX_GROBID_BYTES ((size_t)24 << 20)
+/* What is kept of it as JSON, of at most ING_MAX_BIBLIO_BYTES: a megabyte of tiny values would keep the loop
+ * busy for a second. An examiner's record of authors with names of one letter has 31,000. */
+#define ING_MAX_GROBID_METADATA_DEPTH 16
+#define ING_MAX_GROBID_METADATA_VALUES 40000u
 /* What is wrong with it. */
 #define ING_MAX_GROBID_ERROR_CHARS ((size_t)1000)
 

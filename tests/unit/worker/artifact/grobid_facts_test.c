@@ -229,6 +229,39 @@ static void an_earlier_failure_has_words(void **state)
 	}
 }
 
+/* Of a process that read hostile bytes, or of another program's row: what would keep the loop busy is as
+ * none. */
+static void metadata_of_too_many_values_is_none(void **state)
+{
+	static const struct {
+		const char *unit;
+		int count;
+		bool good;
+	} cases[] = {{"[],", 15000, true}, {"[],", 300000, false}, {"[", 17, false}};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_buf text;
+		ing_buf_init(&text, 1 << 20);
+		ing_buf_add_str(&text, "{\"biblio\":{},\"x\":[");
+		for (int k = 0; k < cases[i].count; k++)
+			ing_buf_add_str(&text, cases[i].unit);
+		ing_buf_add_str(&text, "0");
+		for (int k = 0; k < cases[i].count && strcmp(cases[i].unit, "[") == 0; k++)
+			ing_buf_add_char(&text, ']');
+		ing_buf_add_str(&text, "]}");
+		begin("success", 200, NULL);
+		free(a.grobid.metadata_json);
+		a.grobid.metadata_json = ing_strdup(ing_buf_str(&text));
+		json_t *o = result();
+		json_t *grobid = json_object_get(o, "grobid");
+		assert_int_equal(json_object_get(grobid, "metadata") != NULL, cases[i].good);
+		assert_int_equal(row().metadata_json != NULL, cases[i].good);
+		json_decref(o);
+		ing_buf_done(&text);
+		end();
+	}
+}
+
 static void a_result_may_do_without_metadata(void **state)
 {
 	(void)state;
@@ -251,6 +284,7 @@ int main(void)
 		cmocka_unit_test(without_grobid_there_is_nothing),
 		cmocka_unit_test(an_earlier_row_is_told),
 		cmocka_unit_test(an_earlier_failure_has_words),
+		cmocka_unit_test(metadata_of_too_many_values_is_none),
 		cmocka_unit_test(a_result_may_do_without_metadata),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
