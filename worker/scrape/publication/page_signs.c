@@ -123,20 +123,38 @@ static bool is_login(const struct ing_view *v, const char *title, const char *he
 		       starts_with_any(heading, logins, ING_ARRAY_LEN(logins)));
 }
 
-/* Whether the URL's path has `part` with a digit or a path's end behind it. */
-static bool path_has(const char *url, const char *part, bool number)
+static const char *path_of(const char *url)
 {
-	const char *path = strstr(url, "://");
-	path = path != NULL ? strchr(path + 3, '/') : NULL;
-	for (; path != NULL; path = strstr(path + 1, part)) {
-		if (strncmp(path, part, strlen(part)) != 0)
-			continue;
-		char next = path[strlen(part)];
+	const char *host = strstr(url, "://");
+	return host != NULL ? strchr(host + 3, '/') : NULL;
+}
+
+/* What stands behind `part` where the path has it, at s or later, with a digit or a path's end behind it. */
+static const char *behind_part(const char *s, const char *part, bool number)
+{
+	size_t bytes = strlen(part);
+	for (; s != NULL && (s = strstr(s, part)) != NULL; s++) {
+		char next = s[bytes];
 		if (number ? isdigit((unsigned char)next) != 0
 			   : next == '\0' || strchr("/?#.-_", next) != NULL)
-			return true;
+			return s + bytes;
 	}
-	return false;
+	return NULL;
+}
+
+static bool path_has(const char *url, const char *part, bool number)
+{
+	return behind_part(path_of(url), part, number) != NULL;
+}
+
+/* "_1/", as in /62/suppl_1/a9: an article in a supplement of a journal, of which it is no part. A DOI is no
+ * number. */
+static bool is_issue_number(const char *s)
+{
+	if (*s == '\0' || strchr("_-/", *s) == NULL)
+		return false;
+	size_t digits = strspn(s + 1, "0123456789");
+	return digits > 0 && s[1 + digits] == '/';
 }
 
 static bool is_supplement(const char *url, const char *title)
@@ -147,8 +165,9 @@ static bool is_supplement(const char *url, const char *title)
 	static const char *const titles[] = {"supplementary ", "supplemental ",
 		"supporting information", "supplement to", "additional file"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++)
-		if (path_has(url, parts[i], false))
-			return true;
+		for (const char *s = path_of(url); (s = behind_part(s, parts[i], false)) != NULL;)
+			if (!is_issue_number(s))
+				return true;
 	return starts_with_any(title, titles, ING_ARRAY_LEN(titles));
 }
 
