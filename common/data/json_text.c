@@ -32,7 +32,8 @@ static void add_escape(struct ing_buf *b, unsigned char c)
 bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes)
 {
 	ing_buf_add_char(b, '"');
-	for (size_t i = 0; i < bytes;) {
+	for (size_t i = 0;
+		i < bytes && !b->failed;) { /* of megabytes that do not fit most is spared */
 		size_t run = i;
 		while (run < bytes && !needs_escape((unsigned char)text[run]))
 			run++;
