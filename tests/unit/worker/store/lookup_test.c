@@ -389,17 +389,18 @@ static void questions_wait_for_the_database_and_are_bounded(void **state)
 	cluster_stop(&bench_cluster);
 	struct captured c = {.b = &b};
 	struct read_by_grobid g = {.b = &b};
-	assert_non_null(ing_lookup_captures(l, "https://a.example/", on_captures, &c));
-	assert_non_null(ing_lookup_grobid(l, SHA1, on_grobid, &g));
+	/* These are not worth waiting for: there is an answer at once, or, if the loss of the connection is known
+	 * already, no question. */
+	unsigned asked = ing_lookup_captures(l, "https://a.example/", on_captures, &c) != NULL;
+	asked += ing_lookup_grobid(l, SHA1, on_grobid, &g) != NULL;
+	assert_true(asked == 2 || ing_lookup_blocked(l));
 	ask(&a, &b, l, "https://a.example/");
 	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
-	while (c.answers + g.answers < 2 && ing_now_ms() < until)
+	while (c.answers + g.answers < asked && ing_now_ms() < until)
 		uv_run(&b.loop, UV_RUN_ONCE);
 	assert_true(ing_lookup_blocked(l));
 	assert_int_equal(a.answers, 0);
-	/* These are not worth waiting for. */
-	assert_int_equal(c.answers, 1);
-	assert_int_equal(g.answers, 1);
+	assert_int_equal(c.answers + g.answers, asked);
 	assert_false(g.found);
 	assert_null(ing_lookup_grobid(l, SHA1, on_grobid, &g));
 	assert_string_equal(c.words, "");
@@ -409,9 +410,9 @@ static void questions_wait_for_the_database_and_are_bounded(void **state)
 		ing_lookup_result(l, "pdf", "https://b.example/", on_answer, &a);
 	assert_in_range(waiting, 1000, 100000);
 	cluster_resume(&bench_cluster);
-	bench_wait(&b, waiting + 2);
+	bench_wait(&b, waiting + asked);
 	assert_int_equal(a.answers, waiting);
-	assert_int_equal(c.answers + g.answers, 2);
+	assert_int_equal(c.answers + g.answers, asked);
 	assert_string_equal(a.words, "pdf https://a.example/ 0 no-pdf-link - - 0 -\n");
 	assert_false(ing_lookup_blocked(l) || ing_lookup_is_full(l));
 	ing_lookup_free(l);
