@@ -259,7 +259,7 @@ def test_a_stop_in_the_middle_leaves_the_page_to_the_next(worker, submit, result
     for i in range(4):
         polite.page(HOST, f"/{i}.png", picture(i))
     submit(REQUEST)
-    with worker({"fetch.connect_to": polite.connect_to(), "gate.host_delay_ms": 60000, "stop.drain_ms": 500}):
+    with worker({"fetch.connect_to": polite.connect_to(), "gate.host_delay_ms": 5000, "stop.drain_ms": 500}):
         wait_until(lambda: polite.seen(HOST, "/paper"))
     with worker({"fetch.connect_to": polite.connect_to()}):
         result = results(1)[0]
