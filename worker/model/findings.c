@@ -11,7 +11,7 @@
 
 void ing_findings_init(struct ing_findings *f)
 {
-	*f = (struct ing_findings){0};
+	*f = (struct ing_findings){.publication.citations = -1};
 }
 
 void ing_pdf_done(struct ing_pdf *pdf)
@@ -66,7 +66,9 @@ void ing_findings_done(struct ing_findings *f)
 	ing_resources_found_done(&f->resources);
 	ing_tei_found_done(&f->tei);
 	free(f->body.data);
-	*f = (struct ing_findings){0};
+	ing_publication_found_done(&f->publication);
+	ing_webpage_found_done(&f->webpage);
+	ing_findings_init(f);
 }
 
 enum ing_status ing_exam_status(enum ing_exam exam)

@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "worker/model/found_publication.h"
 #include "worker/model/found_resources.h"
 #include "worker/model/found_tei.h"
 #include "worker/model/found_text.h"
+#include "worker/model/found_webpage.h"
 #include "worker/model/found_xml.h"
 #include "worker/model/kinds.h"
 #include "worker/model/status.h"
@@ -30,6 +32,9 @@ enum ing_want {              /* what to examine */
 	ING_WANT_TEI = 256,      /* it is TEI from GROBID: its header, and nothing else */
 	ING_WANT_CONTENTS = 512, /* what an archive (tar, zip) holds */
 	ING_WANT_BODY = 1024, /* the body itself, without its content codings, and nothing else */
+	ING_WANT_PUBLICATION =
+		2048, /* what the body says of a publication; `publication` says how to read it */
+	ING_WANT_WEBPAGE = 4096, /* title, content, licence, language of a page, by its rules */
 };
 
 struct ing_exam_request {
@@ -47,6 +52,7 @@ struct ing_exam_request {
 	/* Of ROBOTS. max_body_bytes cuts the file, then: what is more is not read. */
 	const char *agent; /* whose rules are wanted (common/net/robots.h); NULL otherwise */
 	bool body_cut;     /* the body is the first part of one */
+	const struct ing_publication_ask *publication; /* of PUBLICATION; NULL otherwise */
 };
 
 enum ing_exam { /* the outcome of an examination */
@@ -174,6 +180,8 @@ struct ing_findings {
 	struct ing_resources_found resources;
 	struct ing_tei_found tei;
 	struct ing_body_found body;
+	struct ing_publication_found publication;
+	struct ing_webpage_found webpage;
 	uint64_t cpu_us, pdf_cpu_us; /* of the examiner; of its PDF: the reader, giving it the
 					bytes, taking its text */
 };

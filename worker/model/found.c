@@ -8,6 +8,7 @@
 #include "worker/model/found_resources.h"
 #include "worker/model/found_tei.h"
 #include "worker/model/found_text.h"
+#include "worker/model/found_webpage.h"
 #include "worker/model/found_xml.h"
 
 void ing_text_found_done(struct ing_text_found *t)
@@ -43,4 +44,14 @@ void ing_tei_found_done(struct ing_tei_found *t)
 	free(t->metadata_json);
 	free(t->text);
 	*t = (struct ing_tei_found){0};
+}
+
+void ing_webpage_found_done(struct ing_webpage_found *w)
+{
+	free(w->rule);
+	free(w->title);
+	free(w->content);
+	free(w->license);
+	free(w->language);
+	*w = (struct ing_webpage_found){0};
 }

@@ -109,6 +109,21 @@ struct ing_examine_settings {
 	size_t memory_bytes; /* RLIMIT_AS; 0: none */
 };
 
+/* Resources of publications. Strings are never NULL; a base URL that is "" is not asked. */
+struct ing_publication_settings {
+	const char *europepmc_url, *annotations_url, *eutils_url, *pmc_url, *pubmed_url, *doi_url,
+		*unpaywall_url, *crossref_url, *datacite_url, *openalex_url, *arxiv_url,
+		*biorxiv_url, *doaj_url;
+	const char *email, *tool, *ncbi_api_key, *openalex_api_key; /* "": none */
+	unsigned deadline_ms; /* of a whole publication, waiting for hosts included */
+	unsigned quick_ms;    /* after which a quick one follows no more links */
+	unsigned max_links;   /* followed for one publication */
+	/* When one that is kept is asked for again. Minutes; -1: never. */
+	int64_t empty_cooldown, non_final_cooldown, exception_cooldown;
+	int retry_limit;       /* -1: none */
+	int64_t refetch_after; /* minutes since it was fetched, whatever it is; -1: never */
+};
+
 enum ing_resource_mode {       /* sub-resources of pages */
 	ING_RESOURCES_DEFAULT, /* of a lane: as resources.mode */
 	ING_RESOURCES_OFF,

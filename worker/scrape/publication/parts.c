@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The types and their order are one table; the functions that offer values have the rules of
- * replacing.
+ * The functions that offer values have the rules of replacing.
  */
 #include "worker/scrape/publication/parts.h"
 
@@ -13,56 +12,6 @@
 #include "common/net/url.h"
 
 #define F1000_DOI "10.12688/F1000RESEARCH"
-
-static const struct {
-	const char *name;
-	enum ing_part_type pdf;
-} types[] = {
-	[ING_PART_TYPE_EUROPEPMC] = {"europepmc", ING_PART_TYPE_EUROPEPMC},
-	[ING_PART_TYPE_EUROPEPMC_XML] = {"europepmc_xml", ING_PART_TYPE_EUROPEPMC_XML},
-	[ING_PART_TYPE_EUROPEPMC_HTML] = {"europepmc_html", ING_PART_TYPE_PDF_EUROPEPMC},
-	[ING_PART_TYPE_PUBMED_XML] = {"pubmed_xml", ING_PART_TYPE_PUBMED_XML},
-	[ING_PART_TYPE_PUBMED_HTML] = {"pubmed_html", ING_PART_TYPE_PUBMED_HTML},
-	[ING_PART_TYPE_PMC_XML] = {"pmc_xml", ING_PART_TYPE_PMC_XML},
-	[ING_PART_TYPE_PMC_HTML] = {"pmc_html", ING_PART_TYPE_PDF_PMC},
-	[ING_PART_TYPE_DOI] = {"doi", ING_PART_TYPE_PDF_DOI},
-	[ING_PART_TYPE_LINK] = {"link", ING_PART_TYPE_PDF_LINK},
-	[ING_PART_TYPE_LINK_OADOI] = {"link_oadoi", ING_PART_TYPE_PDF_OADOI},
-	[ING_PART_TYPE_CITATION] = {"citation", ING_PART_TYPE_CITATION},
-	[ING_PART_TYPE_EPRINTS] = {"eprints", ING_PART_TYPE_EPRINTS},
-	[ING_PART_TYPE_BEPRESS] = {"bepress", ING_PART_TYPE_BEPRESS},
-	[ING_PART_TYPE_LINK_CITATION] = {"link_citation", ING_PART_TYPE_PDF_CITATION},
-	[ING_PART_TYPE_LINK_EPRINTS] = {"link_eprints", ING_PART_TYPE_PDF_EPRINTS},
-	[ING_PART_TYPE_DC] = {"dc", ING_PART_TYPE_DC},
-	[ING_PART_TYPE_OG] = {"og", ING_PART_TYPE_OG},
-	[ING_PART_TYPE_TWITTER] = {"twitter", ING_PART_TYPE_TWITTER},
-	[ING_PART_TYPE_META] = {"meta", ING_PART_TYPE_META},
-	[ING_PART_TYPE_LINK_META] = {"link_meta", ING_PART_TYPE_PDF_META},
-	[ING_PART_TYPE_EXTERNAL] = {"external", ING_PART_TYPE_EXTERNAL},
-	[ING_PART_TYPE_OADOI] = {"oadoi", ING_PART_TYPE_OADOI},
-	[ING_PART_TYPE_PDF_EUROPEPMC] = {"pdf_europepmc", ING_PART_TYPE_PDF_EUROPEPMC},
-	[ING_PART_TYPE_PDF_PMC] = {"pdf_pmc", ING_PART_TYPE_PDF_PMC},
-	[ING_PART_TYPE_PDF_DOI] = {"pdf_doi", ING_PART_TYPE_PDF_DOI},
-	[ING_PART_TYPE_PDF_LINK] = {"pdf_link", ING_PART_TYPE_PDF_LINK},
-	[ING_PART_TYPE_PDF_OADOI] = {"pdf_oadoi", ING_PART_TYPE_PDF_OADOI},
-	[ING_PART_TYPE_PDF_CITATION] = {"pdf_citation", ING_PART_TYPE_PDF_CITATION},
-	[ING_PART_TYPE_PDF_EPRINTS] = {"pdf_eprints", ING_PART_TYPE_PDF_EPRINTS},
-	[ING_PART_TYPE_PDF_BEPRESS] = {"pdf_bepress", ING_PART_TYPE_PDF_BEPRESS},
-	[ING_PART_TYPE_PDF_META] = {"pdf_meta", ING_PART_TYPE_PDF_META},
-	[ING_PART_TYPE_WEBPAGE] = {"webpage", ING_PART_TYPE_WEBPAGE},
-	[ING_PART_TYPE_NA] = {"na", ING_PART_TYPE_NA},
-};
-
-/* Minimum sizes of usable parts. */
-static const size_t usable_sizes[ING_PARTS_] = {
-	[ING_PART_PMID] = 1,
-	[ING_PART_PMCID] = 1,
-	[ING_PART_DOI] = 1,
-	[ING_PART_TITLE] = 4,
-	[ING_PART_KEYWORDS] = 2,
-	[ING_PART_ABSTRACT] = 200,
-	[ING_PART_FULLTEXT] = 2000,
-};
 
 /* Whether a value of this type and size replaces the part. */
 static bool may_replace(
@@ -116,28 +65,6 @@ static bool is_other_version(
 
 /* -------------------------------------------------------------------------------------------- */
 
-const char *ing_part_type_name(enum ing_part_type t)
-{
-	ing_must((unsigned)t < ING_ARRAY_LEN(types));
-	return types[t].name;
-}
-
-bool ing_part_type_final(enum ing_part_type t)
-{
-	return t <= ING_PART_TYPE_LINK_OADOI;
-}
-
-bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b)
-{
-	return a < b && !(ing_part_type_final(a) && ing_part_type_final(b));
-}
-
-enum ing_part_type ing_part_type_pdf(enum ing_part_type t)
-{
-	ing_must((unsigned)t < ING_ARRAY_LEN(types));
-	return types[t].pdf;
-}
-
 void ing_parts_init(struct ing_parts *ps, struct ing_arena *arena)
 {
 	*ps = (struct ing_parts){.arena = arena};
@@ -148,8 +75,7 @@ void ing_parts_init(struct ing_parts *ps, struct ing_arena *arena)
 bool ing_part_usable(const struct ing_parts *ps, enum ing_part_key key)
 {
 	const struct ing_part *p = &ps->items[key];
-	return p->size >= usable_sizes[key] &&
-	       (key != ING_PART_FULLTEXT || ing_part_type_better(p->type, ING_PART_TYPE_WEBPAGE));
+	return ing_part_size_usable(key, p->type, p->size);
 }
 
 bool ing_part_is_final(const struct ing_parts *ps, enum ing_part_key key)

@@ -14,17 +14,6 @@
 
 #define ING_MAX_KEYWORDS 1000 /* of one publication; real ones have up to 60 */
 
-enum ing_part_key {
-	ING_PART_PMID,
-	ING_PART_PMCID,
-	ING_PART_DOI,
-	ING_PART_TITLE,
-	ING_PART_KEYWORDS, /* a list */
-	ING_PART_ABSTRACT,
-	ING_PART_FULLTEXT,
-	ING_PARTS_
-};
-
 struct ing_text_value {
 	const char *text; /* UTF-8, NUL-terminated */
 	size_t bytes;

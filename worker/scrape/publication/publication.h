@@ -8,53 +8,10 @@
  */
 #pragma once
 #include "common/data/json.h"
+#include "worker/model/part_type.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/view.h"
 #include "worker/scrape/rules/webpages.h"
-
-enum ing_part_type { /* best to worst; the first ten are final, and none of them is better than another */
-	ING_PART_TYPE_EUROPEPMC,
-	ING_PART_TYPE_EUROPEPMC_XML,
-	ING_PART_TYPE_EUROPEPMC_HTML,
-	ING_PART_TYPE_PUBMED_XML,
-	ING_PART_TYPE_PUBMED_HTML,
-	ING_PART_TYPE_PMC_XML,
-	ING_PART_TYPE_PMC_HTML,
-	ING_PART_TYPE_DOI,
-	ING_PART_TYPE_LINK,
-	ING_PART_TYPE_LINK_OADOI,
-	ING_PART_TYPE_CITATION,
-	ING_PART_TYPE_EPRINTS,
-	ING_PART_TYPE_BEPRESS,
-	ING_PART_TYPE_LINK_CITATION,
-	ING_PART_TYPE_LINK_EPRINTS,
-	ING_PART_TYPE_DC,
-	ING_PART_TYPE_OG,
-	ING_PART_TYPE_TWITTER,
-	ING_PART_TYPE_META,
-	ING_PART_TYPE_LINK_META,
-	ING_PART_TYPE_EXTERNAL,
-	ING_PART_TYPE_OADOI,
-	ING_PART_TYPE_PDF_EUROPEPMC,
-	ING_PART_TYPE_PDF_PMC,
-	ING_PART_TYPE_PDF_DOI,
-	ING_PART_TYPE_PDF_LINK,
-	ING_PART_TYPE_PDF_OADOI,
-	ING_PART_TYPE_PDF_CITATION,
-	ING_PART_TYPE_PDF_EPRINTS,
-	ING_PART_TYPE_PDF_BEPRESS,
-	ING_PART_TYPE_PDF_META,
-	ING_PART_TYPE_WEBPAGE,
-	ING_PART_TYPE_NA,
-	ING_PART_TYPES_
-};
-
-/* Name in JSON ("link_citation"); whether a is better than b; whether it is final; the type of a
- * PDF that a page of this type links to. */
-const char *ing_part_type_name(enum ing_part_type t);
-bool ing_part_type_better(enum ing_part_type a, enum ing_part_type b);
-bool ing_part_type_final(enum ing_part_type t);
-enum ing_part_type ing_part_type_pdf(enum ing_part_type t);
 
 /* {"pmid": {"content","type"} … "keywords": {"list","type"} … "abstract", "fulltext",
  * "corresp_author": [{"name","orcid","email","phone","uri"}], "oa", "preprint", "journal_title",
