@@ -77,6 +77,27 @@ static void check_robots(const struct ing_robots_found *found)
 	ing_must(ing_robots_txt_allows(txt, "http://h/a/b.html?c", &line) || line > 0);
 }
 
+static void check_publication(const struct ing_publication_found *p)
+{
+	ing_must(p->flags < 2 * ING_PUBLICATION_MANUSCRIPT && p->citations >= -1);
+	for (uint32_t i = 0; i < p->offer_count; i++) {
+		const struct ing_publication_offer *o = &p->offers[i];
+		ing_must(o->part < ING_PARTS_ && o->type < ING_PART_TYPES_);
+		ing_must(ing_part_is_list((enum ing_part_key)o->part) == (o->text == NULL));
+		check_text(o->text);
+		for (uint32_t k = 0; k < o->term_count; k++) {
+			ing_must(o->terms[k].term != NULL);
+			check_text(o->terms[k].term);
+			check_text(o->terms[k].uri);
+		}
+	}
+	for (uint32_t i = 0; i < p->link_count; i++)
+		ing_must(strncmp(p->links[i].url, "http", 4) == 0 &&
+			 p->links[i].type < ING_PART_TYPES_);
+	for (uint32_t i = 0; i < p->author_count; i++)
+		check_text(p->authors[i].name);
+}
+
 static void check_findings(const struct ing_findings *f)
 {
 	ing_must(f->exam <= ING_EXAM_UNREADABLE && f->page.status <= ING_PAGE_PART);
@@ -89,6 +110,9 @@ static void check_findings(const struct ing_findings *f)
 	check_pdf(&f->pdf);
 	ing_must(f->robots.txt == NULL || f->exam == ING_EXAM_OK);
 	check_robots(&f->robots);
+	check_publication(&f->publication);
+	ing_must(f->webpage.read || f->webpage.content == NULL);
+	check_text(f->webpage.content);
 }
 
 static void try_reply(const uint8_t *data, size_t size)

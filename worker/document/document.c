@@ -22,6 +22,7 @@
 #include "worker/document/filter/filters.h"
 #include "worker/document/page_text.h"
 #include "worker/document/pdf.h"
+#include "worker/document/publication/readers.h"
 #include "worker/document/resources/resources.h"
 #include "worker/document/tei_header.h"
 #include "worker/document/xml/xml_document.h"
@@ -197,6 +198,42 @@ static void copy_page(const struct ing_scraped *found, struct ing_page *ret)
 	copy_rule_hits(found, ret);
 }
 
+static bool wants_publication(const struct ing_exam_request *q)
+{
+	return (q->want & ING_WANT_PUBLICATION) != 0;
+}
+
+static bool is_pdf(const struct ing_findings *found)
+{
+	return strcmp(found->file.mimetype, "application/pdf") == 0;
+}
+
+/* What the body says of a publication, and as a web page. from: NULL, or has scraped it. */
+static void read_parts(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_scraper *from, struct ing_findings *ret)
+{
+	const struct ing_publication_body b = {
+		.url = q->url,
+		.content_type = q->content_type,
+		.mimetype = ret->file.mimetype,
+		.data = body->data,
+		.bytes = body->bytes,
+		.scraper = from,
+		.pdf = ret->pdf.status != NULL ? &ret->pdf : NULL,
+	};
+	if (wants_publication(q))
+		ing_publication_read(q->publication, &b, &ret->publication);
+	if ((q->want & ING_WANT_WEBPAGE) != 0)
+		ing_webpage_read(&b, &ret->webpage);
+}
+
+/* Whether somebody wants it to be scraped. */
+static bool wants_page(const struct ing_exam_request *q)
+{
+	return (q->want & (ING_WANT_LINKS | ING_WANT_WALLS | ING_WANT_WEBPAGE)) != 0 ||
+	       (wants_publication(q) && ing_publication_reads_pages(q->publication->reader));
+}
+
 static void read_page(const struct ing_exam_request *q, const struct ing_document_body *body,
 	struct ing_findings *ret)
 {
@@ -213,6 +250,7 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	struct ing_scraped found;
 	if (body->bytes > q->max_scrape_bytes) {
 		ret->page.status = ING_PAGE_TOO_LARGE;
+		read_parts(q, body, NULL, ret);
 		return;
 	}
 	ing_scrape(scraper, &in, &found);
@@ -221,6 +259,7 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	copy_page(&found, &ret->page);
 	if ((q->want & ING_WANT_RESOURCES) != 0)
 		ing_resources_of_page(ing_scraper_tree(scraper), filters, &ret->resources);
+	read_parts(q, body, scraper, ret);
 	ing_scraper_clear(scraper);
 }
 
@@ -276,9 +315,11 @@ bool ing_document_identify(const struct ing_exam_request *q, const void *data, s
 void ing_document_read(const struct ing_exam_request *q, const struct ing_document_body *body,
 	struct ing_findings *ret)
 {
-	if ((q->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0 &&
-		ing_sniff_is_html(ret->file.mimetype))
+	bool page = wants_page(q) && ing_sniff_is_html(ret->file.mimetype);
+	if (page)
 		read_page(q, body, ret);
+	else if (!is_pdf(ret) || (q->want & ING_WANT_PDF) == 0)
+		read_parts(q, body, NULL, ret);
 	if ((q->want & ING_WANT_CONTENTS) != 0)
 		ing_archive_list(body->data, body->bytes, ret->file.mimetype, ret->file.contains);
 	if ((q->want & ING_WANT_XML) != 0 && ing_xml_is_document_type(ret->file.mimetype))
@@ -286,6 +327,12 @@ void ing_document_read(const struct ing_exam_request *q, const struct ing_docume
 	if ((q->want & ING_WANT_STYLE) != 0)
 		ing_resources_of_style(
 			body->data, body->bytes, q->url, q->page, filters, &ret->resources);
+}
+
+void ing_document_read_pdf(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_findings *ret)
+{
+	read_parts(q, body, NULL, ret);
 }
 
 void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,

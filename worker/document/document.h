@@ -34,6 +34,10 @@ bool ing_document_identify(const struct ing_exam_request *q, const void *data, s
 	struct ing_document_body *ret_body, struct ing_findings *ret);
 void ing_document_read(const struct ing_exam_request *q, const struct ing_document_body *body,
 	struct ing_findings *ret);
+/* The same for a PDF, after it has been read into ret->pdf: what it says of a publication, or as a web
+ * page, where q->want asks for that. */
+void ing_document_read_pdf(const struct ing_exam_request *q, const struct ing_document_body *body,
+	struct ing_findings *ret);
 void ing_document_body_done(
 	struct ing_document_body *b); /* zero-initialised or done before is fine */
 

@@ -14,7 +14,7 @@
 #include "worker/examine/wire.h"
 #include "worker/model/limits.h"
 
-#define PROTO_VERSION 6
+#define PROTO_VERSION 7
 
 /* Ceilings of single fields, in bytes. Their sum stays below ING_MAX_REPLY_BYTES. */
 /* A media type or coding list worth reading is far shorter. */
@@ -242,6 +242,7 @@ void ing_proto_put_request(struct ing_buf *b, const struct ing_exam_request *q, 
 	ing_wire_put_whole(b, q->page, ING_MAX_URL_BYTES);
 	ing_wire_put_text(b, q->agent, MAX_AGENT_BYTES);
 	ing_wire_put_u8(b, q->body_cut);
+	ing_proto_put_publication_ask(b, q->publication);
 	ing_wire_put_u32(b, timeout_ms);
 	ing_wire_put_u64(b, body_bytes);
 	ing_proto_end(b, at);
@@ -263,10 +264,13 @@ int ing_proto_get_request(const void *payload, size_t bytes, struct ing_proto_re
 	o.page = ing_wire_text(&w, ING_MAX_URL_BYTES);
 	o.agent = ing_wire_text(&w, MAX_AGENT_BYTES);
 	o.q.body_cut = get_flag(&w);
+	bool has_ask = ing_proto_get_publication_ask(&w, &o.publication);
 	o.timeout_ms = ing_wire_u32(&w);
 	o.body_bytes = ing_wire_u64(&w);
 	bool good = ing_wire_end(&w) && o.body_bytes <= SIZE_MAX / 2;
-	if (!good || ((o.q.want & ING_WANT_ROBOTS) != 0 && o.agent == NULL)) {
+	bool lacks = ((o.q.want & ING_WANT_ROBOTS) != 0 && o.agent == NULL) ||
+		     ((o.q.want & ING_WANT_PUBLICATION) != 0 && !has_ask);
+	if (!good || lacks) {
 		ing_proto_request_done(&o);
 		*ret = (struct ing_proto_request){0};
 		return -ING_FAIL_INVALID;
@@ -277,6 +281,7 @@ int ing_proto_get_request(const void *payload, size_t bytes, struct ing_proto_re
 	o.q.page = o.page;
 	o.q.agent = o.agent;
 	*ret = o;
+	ret->q.publication = has_ask ? &ret->publication.ask : NULL;
 	return 0;
 }
 
@@ -444,6 +449,8 @@ void ing_proto_put_reply(struct ing_buf *b, const struct ing_findings *f)
 	ing_proto_put_resources(b, &f->resources);
 	ing_proto_put_tei(b, &f->tei);
 	ing_proto_put_body(b, &f->body);
+	ing_proto_put_publication(b, &f->publication);
+	ing_proto_put_webpage(b, &f->webpage);
 	put_robots(b, &f->robots);
 	ing_wire_put_u64(b, f->cpu_us);
 	ing_wire_put_u64(b, f->pdf_cpu_us);
@@ -466,6 +473,8 @@ int ing_proto_get_reply(const void *payload, size_t bytes, struct ing_findings *
 	ing_proto_get_resources(&w, &f.resources);
 	ing_proto_get_tei(&w, &f.tei);
 	ing_proto_get_body(&w, &f.body);
+	ing_proto_get_publication(&w, &f.publication);
+	ing_proto_get_webpage(&w, &f.webpage);
 	get_robots(&w, &f.robots);
 	f.cpu_us = ing_wire_u64(&w);
 	f.pdf_cpu_us = ing_wire_u64(&w);
@@ -489,5 +498,8 @@ void ing_proto_request_done(struct ing_proto_request *request)
 	free(request->content_encoding);
 	free(request->page);
 	free(request->agent);
+	free(request->publication.pmid);
+	free(request->publication.pmcid);
+	free(request->publication.doi);
 	*request = (struct ing_proto_request){0};
 }

@@ -14,7 +14,7 @@
 #include "worker/model/findings.h"
 
 #define ING_PROTO_HEAD_BYTES 8
-/* A URL of 8 KiB, two header values, an agent, numbers. */
+/* Two URLs of 8 KiB, two header values, an agent, three identifiers, numbers. */
 #define ING_MAX_EXAM_REQUEST_BYTES ((size_t)64 << 10)
 #define ING_MAX_PROTO_FILE_BYTES ((size_t)1024) /* a FILE */
 
@@ -32,12 +32,18 @@ enum ing_proto_kind {
 	ING_PROTO_PDF_THUMBNAIL = 't',
 };
 
-/* A decoded request. */
+struct ing_proto_publication_ask {
+	struct ing_publication_ask ask;
+	char *pmid, *pmcid, *doi; /* heap; ask points at them */
+};
+
+/* A decoded request. It is not to be moved: q points into it. */
 struct ing_proto_request {
 	struct ing_exam_request q;
 	uint64_t body_bytes;
 	unsigned timeout_ms; /* the worker kills after this: the PDF's limit must end earlier */
 	char *url, *content_type, *content_encoding, *page, *agent; /* heap; q points at them */
+	struct ing_proto_publication_ask publication; /* q points at it, if it is wanted */
 };
 
 /* Start a frame; returns where, for ing_proto_end(), which fills in the length. */

@@ -6,12 +6,15 @@
  */
 #pragma once
 #include "worker/examine/wire.h"
+#include "worker/model/found_publication.h"
 
 struct ing_body_found;
 struct ing_pdf;
+struct ing_proto_publication_ask;
 struct ing_resources_found;
 struct ing_tei_found;
 struct ing_text_found;
+struct ing_webpage_found;
 struct ing_xml_found;
 
 #define ING_PROTO_SLUG_BYTES ((size_t)64)
@@ -32,3 +35,12 @@ void ing_proto_put_tei(struct ing_buf *b, const struct ing_tei_found *tei);
 void ing_proto_get_tei(struct ing_wire *w, struct ing_tei_found *tei);
 void ing_proto_put_body(struct ing_buf *b, const struct ing_body_found *body);
 void ing_proto_get_body(struct ing_wire *w, struct ing_body_found *body);
+void ing_proto_put_publication(struct ing_buf *b, const struct ing_publication_found *p);
+void ing_proto_get_publication(struct ing_wire *w, struct ing_publication_found *p);
+void ing_proto_put_webpage(struct ing_buf *b, const struct ing_webpage_found *page);
+void ing_proto_get_webpage(struct ing_wire *w, struct ing_webpage_found *page);
+
+/* ask may be NULL. */
+void ing_proto_put_publication_ask(struct ing_buf *b, const struct ing_publication_ask *ask);
+/* Returns whether there is one. Strings are heap also when w has failed. */
+bool ing_proto_get_publication_ask(struct ing_wire *w, struct ing_proto_publication_ask *ret);

@@ -163,6 +163,7 @@ static void examine(const struct ing_proto_request *request, int body_fd, struct
 		/* Handing the body over and taking the text is the PDF's cost, too. */
 		*own_pdf_us = cpu_now_us() - cpu_us;
 		f->pdf_cpu_us += *own_pdf_us;
+		ing_document_read_pdf(&request->q, &body, f);
 	}
 	ing_document_body_done(&body);
 	unmap_body(data, bytes);

@@ -34,9 +34,9 @@
 #define ING_THUMBNAIL_HEIGHT 300
 #define ING_MIN_THUMBNAIL_BYTES ((size_t)50)
 #define ING_MAX_THUMBNAIL_BYTES ((size_t)256 << 10)
-/* An examiner's reply: an article written anew (ING_MAX_JATS_BYTES), or text and XMP of 4 MB each; and
- * facts. */
-#define ING_MAX_REPLY_BYTES ((size_t)32 << 20)
+/* An examiner's reply: an article written anew (ING_MAX_JATS_BYTES), or text and XMP of a PDF of 4 MB each,
+ * its text as parts of a publication (16 MiB) and as a web page (8 MiB); and facts. */
+#define ING_MAX_REPLY_BYTES ((size_t)48 << 20)
 /* A page's bibliographic record as JSON; 1,000 references take 300 KB. */
 #define ING_MAX_BIBLIO_BYTES ((size_t)1 << 20)
 /* A decoded body that an examiner hands back whole, for a service that has to be given it; 99 of 100 PDFs

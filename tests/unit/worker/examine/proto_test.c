@@ -699,12 +699,12 @@ static void test_frame_heads(void **state)
 		int want;
 		size_t bytes;
 	} cases[] = {
-		{.name = "good", .head = "IXr\6\5\0\0\0", .want = 0, .bytes = 5},
-		{.name = "at the ceiling", .head = "IXr\6\0\1\0\0", .want = 0, .bytes = 256},
-		{.name = "over the ceiling", .head = "IXr\6\1\1\0\0", .want = -ING_FAIL_TOO_BIG},
-		{.name = "four gigabytes", .head = "IXr\6\377\377\377\377",
+		{.name = "good", .head = "IXr\7\5\0\0\0", .want = 0, .bytes = 5},
+		{.name = "at the ceiling", .head = "IXr\7\0\1\0\0", .want = 0, .bytes = 256},
+		{.name = "over the ceiling", .head = "IXr\7\1\1\0\0", .want = -ING_FAIL_TOO_BIG},
+		{.name = "four gigabytes", .head = "IXr\7\377\377\377\377",
 			.want = -ING_FAIL_TOO_BIG},
-		{.name = "another kind", .head = "IXq\6\5\0\0\0", .want = -ING_FAIL_SYNTAX},
+		{.name = "another kind", .head = "IXq\7\5\0\0\0", .want = -ING_FAIL_SYNTAX},
 		{.name = "another version", .head = "IXr\4\5\0\0\0", .want = -ING_FAIL_SYNTAX},
 		{.name = "not ours", .head = "HTTP/1.1", .want = -ING_FAIL_SYNTAX},
 	};

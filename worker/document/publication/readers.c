@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of readers, and what each of them would otherwise do for itself.
+ */
+#include "worker/document/publication/readers_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/macros.h"
+#include "common/base/utf8.h"
+
+#define MAX_ERROR_BYTES 500
+
+static const struct {
+	const char *name;
+	ing_publication_reader_f *read; /* NULL: there is none yet */
+	bool pages;
+} readers[ING_PUBLICATION_READERS_] = {
+	[ING_READ_PAGE] = {"page", NULL, true},
+	[ING_READ_EUROPEPMC] = {"europepmc", NULL, false},
+	[ING_READ_EFO] = {"efo", NULL, false},
+	[ING_READ_GO] = {"go", NULL, false},
+	[ING_READ_JATS] = {"jats", NULL, false},
+	[ING_READ_PUBMED_XML] = {"pubmed-xml", NULL, false},
+	[ING_READ_PUBMED_HTML] = {"pubmed-html", NULL, true},
+	[ING_READ_PMC_HTML] = {"pmc-html", NULL, true},
+	[ING_READ_UNPAYWALL] = {"unpaywall", NULL, false},
+	[ING_READ_CROSSREF] = {"crossref", NULL, false},
+	[ING_READ_DATACITE] = {"datacite", NULL, false},
+	[ING_READ_OPENALEX] = {"openalex", NULL, false},
+	[ING_READ_ARXIV] = {"arxiv", NULL, false},
+	[ING_READ_BIORXIV] = {"biorxiv", NULL, false},
+	[ING_READ_DOAJ] = {"doaj", NULL, false},
+};
+
+/* -------------------------------------------------------------------------------------------- */
+
+void ing_publication_fail(
+	struct ing_publication_found *ret, const char *status, const char *fmt, ...)
+{
+	char words[MAX_ERROR_BYTES + 1];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	free(ret->status);
+	free(ret->error_msg);
+	ret->status = ing_strdup(status);
+	ret->error_msg = ing_utf8_clean(words, strlen(words), NULL);
+}
+
+void ing_publication_read(const struct ing_publication_ask *ask,
+	const struct ing_publication_body *body, struct ing_publication_found *ret)
+{
+	ing_must(ask->reader < ING_PUBLICATION_READERS_);
+	if (readers[ask->reader].read == NULL)
+		ing_publication_fail(
+			ret, "bad-answer", "there is no reader \"%s\"", readers[ask->reader].name);
+	else
+		readers[ask->reader].read(ask, body, ret);
+	if (ret->status == NULL)
+		ret->status = ing_strdup("success");
+}
+
+bool ing_publication_reads_pages(enum ing_publication_reader reader)
+{
+	return reader < ING_PUBLICATION_READERS_ && readers[reader].pages;
+}
