@@ -242,6 +242,35 @@ def test_single_entries_are_tested_by_name(rules):
     assert rules("test", "nobody").returncode == 2
 
 
+def test_the_page_of_a_test_may_stand_in_the_rule_file(rules):
+    text = with_tests("{publication: {title: {content: Inline}}}").replace(
+        "page: pages/tide.html", "html: |\n        <h1 class=title>Inline</h1>").replace(
+        "page: pages/other.html", "html: <p>nothing")
+    done = rules("test", "tide", files={"journals.yaml": text})
+    assert done.stdout == "1 entry, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
+    done = rules("test", "tide", files={"journals.yaml": text.replace("Inline</h1>", "Else</h1>")})
+    assert done.returncode == 1
+    assert "journals.yaml tide: inline page: publication.title.content: expected Inline" in done.stdout
+
+
+def test_a_missing_page_is_named_and_the_other_tests_are_run(rules):
+    text = with_tests("{site: tide}").replace("pages/other.html", "pages/absent.html")
+    done = rules("test", files={"pages/tide.html": PAGE, "journals.yaml": text})
+    assert done.returncode == 1
+    first, summary = done.stdout.splitlines()
+    assert first.endswith("journals.yaml tide: pages/absent.html: the page cannot be read")
+    assert summary.startswith("2 entries, 2 tests, 1 failed; ")
+
+
+def test_tests_whose_answers_are_too_much_for_one_child_are_run_alone(rules):
+    page = "<h1 class=title>Long</h1>" + "<p>" + "word " * 1_000_000
+    test = "    - {page: pages/long.html, url: 'https://tide.example/article/1', expect: {site: tide}}\n"
+    text = with_tests("{site: tide}").replace("ebb:\n", test * 15 + "ebb:\n")
+    done = rules("test", files={"pages/tide.html": PAGE, "pages/other.html": PAGE, "pages/long.html": page,
+                                "journals.yaml": text})
+    assert done.stdout == "2 entries, 17 tests, 0 failed; 1 supported, 1 unverified\n", done.stderr
+
+
 def test_entries_about_urls_have_tests_too(rules):
     text = """- host: .ads.example
   why: no documents

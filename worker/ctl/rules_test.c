@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * ingestctl rules test: reads each test's page as the examiners would, in a child with limits, and
- * compares what came with what the test says. The child sends whether the entry matched and the
- * object that `ingestctl scrape` would print; it is compared here.
+ * compares what came with what the test says. A child reads the pages of many tests, as a fork for
+ * each would take most of the time; of each it sends a line: whether the entry matched, and the
+ * object that `ingestctl scrape` would print. They are compared here. When a child fails, its tests
+ * are run again in a child each, so that the one at fault is known.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +12,10 @@
 
 #include "common/base/buf.h"
 #include "common/data/json.h"
-#include "common/data/yaml.h"
 #include "common/net/url_match.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/rules.h"
+#include "worker/ctl/rules_compare.h"
 #include "worker/rules/host_rules.h"
 #include "worker/rules/url_rules.h"
 #include "worker/rules/rule_reader.h"
@@ -22,8 +24,7 @@
 
 #define TIMEOUT_MS 30000
 #define MAX_PAGE_BYTES ((size_t)16 << 20)
-#define MAX_SHOWN_BYTES 200 /* of a value in a message */
-#define MAX_PATH_BYTES 300  /* of a value's place in the object */
+#define MAX_BATCH 100 /* tests read by one child, whose answers have to fit its ceiling */
 #define UNVERIFIED "unverified"
 
 /* What the tests of an entry were about. */
@@ -37,10 +38,10 @@ struct run {
 	size_t entries, tests, failed, supported, unverified, lacking;
 };
 
-struct task {
+struct batch {
 	const struct ing_rules *rules;
-	const struct ing_rule_test *test;
-	struct ing_buf page;
+	const struct ing_rule_test *tests[MAX_BATCH];
+	size_t count;
 };
 
 /* --- in the child --- */
@@ -57,112 +58,63 @@ static bool has_matched(
 	return false;
 }
 
-static bool is_xml(const char *path)
+static bool read_page(const struct ing_rule_test *test, struct ing_buf *page)
 {
-	size_t bytes = strlen(path);
-	return bytes > 4 && strcmp(path + bytes - 4, ".xml") == 0;
+	struct ing_buf path;
+	static char block[64 << 10];
+	const char *slash = strrchr(test->file, '/');
+	ing_buf_init(&path, 16384);
+	if (slash != NULL && test->page[0] != '/')
+		ing_buf_add(&path, test->file, (size_t)(slash - test->file) + 1);
+	ing_buf_add_str(&path, test->page);
+	FILE *f = fopen(ing_buf_str(&path), "rbe");
+	ing_buf_done(&path);
+	if (f == NULL)
+		return false;
+	for (size_t n = fread(block, 1, sizeof(block), f); n > 0 && !page->failed;
+		n = fread(block, 1, sizeof(block), f))
+		ing_buf_add(page, block, n);
+	bool good = !ferror(f) && !page->failed;
+	fclose(f);
+	return good;
 }
 
-static void scrape_page(void *ctx, struct ing_buf *out)
+/* Returns what came of the test's page, a new reference. */
+static json_t *scrape_page(struct ing_scraper *s, const struct ing_rules *rules,
+	const struct ing_rule_test *test, struct ing_buf *page)
 {
-	const struct task *task = ctx;
+	const struct ing_rule_page_text *text = &test->inline_page;
+	struct ing_scraped found;
+	ing_buf_clear(page);
+	if (text->text == NULL && !read_page(test, page))
+		return json_pack("{s:s}", "error", "the page cannot be read");
 	const struct ing_scrape_input in = {
-		.url = task->test->url,
-		.data = ing_buf_str(&task->page),
-		.bytes = task->page.len,
-		.xml = is_xml(task->test->page),
+		.url = test->url,
+		.data = text->text != NULL ? text->text : ing_buf_str(page),
+		.bytes = text->text != NULL ? text->bytes : page->len,
+		.xml = test->xml,
 		.want = ING_SCRAPE_ALL,
 	};
-	struct ing_scraped found;
-	struct ing_scraper *s = ing_scraper_new(task->rules);
 	ing_scrape(s, &in, &found);
-	json_t *o = json_pack("{s:b,s:o}", "matched",
-		has_matched(task->rules, found.rule_hits, task->test->rule), "scraped",
-		ing_scraped_json(&found, task->test->url));
-	if (o != NULL)
-		ing_json_add(out, o);
-	json_decref(o);
+	return json_pack("{s:b,s:o}", "matched", has_matched(rules, found.rule_hits, test->rule),
+		"scraped", ing_scraped_json(&found, test->url));
+}
+
+static void scrape_batch(void *ctx, struct ing_buf *out)
+{
+	const struct batch *batch = ctx;
+	struct ing_buf page;
+	struct ing_scraper *s = ing_scraper_new(batch->rules);
+	ing_buf_init(&page, MAX_PAGE_BYTES);
+	for (size_t i = 0; i < batch->count; i++) {
+		json_t *o = scrape_page(s, batch->rules, batch->tests[i], &page);
+		if (o != NULL)
+			ing_json_add(out, o);
+		ing_buf_add_char(out, '\n');
+		json_decref(o);
+	}
+	ing_buf_done(&page);
 	ing_scraper_free(s);
-}
-
-/* --- comparing --- */
-
-/* Where two values differ, and how. */
-struct difference {
-	char path[MAX_PATH_BYTES];
-	char wanted[MAX_SHOWN_BYTES], came[MAX_SHOWN_BYTES];
-};
-
-static const char *text_of_json(const json_t *o, char *buf, size_t bytes)
-{
-	switch (json_typeof(o)) {
-	case JSON_STRING:
-		return json_string_value(o);
-	case JSON_INTEGER:
-		snprintf(buf, bytes, "%" JSON_INTEGER_FORMAT, json_integer_value(o));
-		return buf;
-	case JSON_REAL:
-		snprintf(buf, bytes, "%g", json_real_value(o));
-		return buf;
-	case JSON_TRUE:
-		return "true";
-	case JSON_FALSE:
-		return "false";
-	default:
-		return NULL;
-	}
-}
-
-static void record_difference(struct difference *d, const char *path,
-	const struct ing_yaml_node *wanted, const json_t *came)
-{
-	char *text = came != NULL ? ing_json_dump(came, NULL) : NULL;
-	snprintf(d->path, sizeof(d->path), "%s", path);
-	if (wanted == NULL)
-		snprintf(d->wanted, sizeof(d->wanted), "nothing more");
-	else if (wanted->kind == ING_YAML_SCALAR)
-		snprintf(d->wanted, sizeof(d->wanted), "%s",
-			ing_yaml_is_null(wanted) ? "null" : wanted->text);
-	else
-		snprintf(d->wanted, sizeof(d->wanted), "%s of %zu", ing_yaml_kind_name(wanted),
-			wanted->count);
-	snprintf(d->came, sizeof(d->came), "%s", text != NULL ? text : "nothing");
-	free(text);
-}
-
-/* Maps by the keys given, lists whole, scalars as text. The depth is bounded by YAML's. */
-static bool agrees(const struct ing_yaml_node *wanted, const json_t *came, const char *path,
-	struct difference *d)
-{
-	char buf[64];
-	char below[MAX_PATH_BYTES];
-	bool same = came != NULL;
-	if (same && wanted->kind == ING_YAML_SCALAR) {
-		const char *text = text_of_json(came, buf, sizeof(buf));
-		same = ing_yaml_is_null(wanted) ? json_is_null(came)
-						: text != NULL && strcmp(text, wanted->text) == 0;
-	} else if (same && wanted->kind == ING_YAML_LIST) {
-		same = json_is_array(came) && json_array_size(came) == wanted->count;
-		size_t i = 0;
-		for (const struct ing_yaml_node *n = wanted->first; same && n != NULL;
-			n = n->next) {
-			snprintf(below, sizeof(below), "%s[%zu]", path, i);
-			if (!agrees(n, json_array_get(came, i++), below, d))
-				return false;
-		}
-	} else if (same) {
-		same = json_is_object(came);
-		for (const struct ing_yaml_node *k = wanted->first; same && k != NULL;
-			k = k->next) {
-			snprintf(below, sizeof(below), "%s%s%s", path, *path != '\0' ? "." : "",
-				k->text);
-			if (!agrees(k->value, json_object_get(came, k->text), below, d))
-				return false;
-		}
-	}
-	if (!same)
-		record_difference(d, path, wanted, came);
-	return same;
 }
 
 /* --- running --- */
@@ -183,34 +135,12 @@ static bool is_named(const struct run *run, const char *name)
 	return run->name_count == 0;
 }
 
-static bool read_page(const struct ing_rule_test *test, struct ing_buf *page)
-{
-	struct ing_buf path;
-	static char block[64 << 10];
-	const char *slash = strrchr(test->file, '/');
-	ing_buf_init(page, MAX_PAGE_BYTES);
-	ing_buf_init(&path, 16384);
-	if (slash != NULL && test->page[0] != '/')
-		ing_buf_add(&path, test->file, (size_t)(slash - test->file) + 1);
-	ing_buf_add_str(&path, test->page);
-	FILE *f = fopen(ing_buf_str(&path), "rbe");
-	ing_buf_done(&path);
-	if (f == NULL)
-		return false;
-	for (size_t n = fread(block, 1, sizeof(block), f); n > 0 && !page->failed;
-		n = fread(block, 1, sizeof(block), f))
-		ing_buf_add(page, block, n);
-	bool good = !ferror(f) && !page->failed;
-	fclose(f);
-	return good;
-}
-
 ING_PRINTF(3, 4)
 static void fail_test(struct run *run, const struct ing_rule_test *test, const char *fmt, ...)
 {
 	va_list ap;
 	printf("%s:%d: %s: %s: ", test->file, test->line, run->rules->names[test->rule],
-		test->page);
+		test->page != NULL ? test->page : "inline page");
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);
@@ -219,39 +149,68 @@ static void fail_test(struct run *run, const struct ing_rule_test *test, const c
 }
 
 static void judge_answer(
-	struct run *run, const struct ing_rule_test *test, const struct ing_buf *answer)
+	struct run *run, const struct ing_rule_test *test, const char *line, size_t bytes)
 {
-	struct difference d;
-	json_t *o = ing_json_parse(ing_buf_str(answer), answer->len, &ing_json_own, NULL);
+	struct ing_rule_difference d;
+	json_t *o = ing_json_parse(line, bytes, &ing_json_own, NULL);
 	bool matched = ing_json_get_true(o, "matched");
 	const json_t *scraped = json_object_get(o, "scraped");
+	const json_t *error = json_object_get(o, "error");
 	if (scraped == NULL)
-		fail_test(run, test, "no answer");
+		fail_test(run, test, "%s", error != NULL ? json_string_value(error) : "no answer");
 	else if (matched != test->matches)
 		fail_test(run, test, "expected that it %s, it %s",
 			test->matches ? "matches" : "does not match",
 			matched ? "matches" : "does not");
-	else if (test->expect != NULL && !agrees(test->expect, scraped, "", &d))
+	else if (test->expect != NULL && !ing_rule_agrees(test->expect, scraped, &d))
 		fail_test(run, test, "%s: expected %s, came %s", d.path, d.wanted, d.came);
 	json_decref(o);
 }
 
-static void run_test(struct run *run, const struct ing_rule_test *test)
+static void judge_answers(struct run *run, const struct batch *batch, const struct ing_buf *answers)
 {
-	struct task task = {.rules = run->rules, .test = test};
-	struct ing_buf answer;
-	struct ing_error err = {0};
-	run->tests++;
-	run->kinds[test->rule] |= test->matches ? HAS_MATCHING : HAS_OTHER;
-	if (!read_page(test, &task.page)) {
-		fail_test(run, test, "the page cannot be read");
-	} else if (ing_ctl_child(scrape_page, &task, TIMEOUT_MS, &answer, &err) != 0) {
-		fail_test(run, test, "%s", err.msg);
-	} else {
-		judge_answer(run, test, &answer);
-		ing_buf_done(&answer);
+	const char *line = ing_buf_str(answers);
+	for (size_t i = 0; i < batch->count; i++) {
+		size_t bytes = strcspn(line, "\n");
+		judge_answer(run, batch->tests[i], line, bytes);
+		line += line[bytes] == '\n' ? bytes + 1 : bytes;
 	}
-	ing_buf_done(&task.page);
+}
+
+static void run_batch(struct run *run, struct batch *batch)
+{
+	struct ing_buf answers;
+	struct ing_error err = {0};
+	if (batch->count == 0)
+		return;
+	if (ing_ctl_child(scrape_batch, batch, TIMEOUT_MS, &answers, &err) == 0) {
+		judge_answers(run, batch, &answers);
+		ing_buf_done(&answers);
+	} else if (batch->count == 1) {
+		fail_test(run, batch->tests[0], "%s", err.msg);
+	} else {
+		for (size_t i = 0; i < batch->count; i++) {
+			struct batch one = {
+				.rules = batch->rules, .tests = {batch->tests[i]}, .count = 1};
+			run_batch(run, &one);
+		}
+	}
+	batch->count = 0;
+}
+
+static void run_tests(struct run *run)
+{
+	struct batch batch = {.rules = run->rules};
+	for (const struct ing_rule_test *t = run->rules->tests; t != NULL; t = t->next) {
+		if (!is_named(run, run->rules->names[t->rule]))
+			continue;
+		run->tests++;
+		run->kinds[t->rule] |= t->matches ? HAS_MATCHING : HAS_OTHER;
+		batch.tests[batch.count++] = t;
+		if (batch.count == MAX_BATCH)
+			run_batch(run, &batch);
+	}
+	run_batch(run, &batch);
 }
 
 /* Is an entry one to be relied on? It says where it comes from, and its tests show both sides. */
@@ -271,7 +230,7 @@ static void count_entry(struct run *run, const char *source, unsigned kinds, con
 
 static void run_url_entry(struct run *run, const struct ing_url_entry *e)
 {
-	char name[MAX_PATH_BYTES];
+	char name[ING_RULE_PATH_BYTES];
 	unsigned kinds = 0;
 	const char *slash = strrchr(e->file, '/');
 	snprintf(name, sizeof(name), "%s %s", slash != NULL ? slash + 1 : e->file, e->why);
@@ -328,10 +287,7 @@ int ing_ctl_rules_test(const struct ing_ctl_rules *r, char *const *names, size_t
 		.kinds = ing_alloc(rules->count + 1),
 		.names = names,
 		.name_count = count};
-	for (const struct ing_rule_test *t = rules->tests; t != NULL; t = t->next) {
-		if (is_named(&run, rules->names[t->rule]))
-			run_test(&run, t);
-	}
+	run_tests(&run);
 	for (size_t i = 0; i < rules->count; i++) {
 		if (rules->entries[i] == i && is_named(&run, rules->names[i]))
 			count_entry(&run, rules->sources[i], run.kinds[i], rules->names[i]);

@@ -33,10 +33,37 @@ static uint32_t add_rule(
 	return number;
 }
 
+static bool is_xml_name(const char *path)
+{
+	size_t bytes = strlen(path);
+	return bytes > 4 && strcmp(path + bytes - 4, ".xml") == 0;
+}
+
+/* The page of a test: a file, or text in the rule file. */
+static void read_test_page(
+	const struct ing_rule_reader *rd, const struct ing_yaml_node *node, struct ing_rule_test *t)
+{
+	static const char *const keys[] = {"page", "html", "xml"};
+	const struct ing_yaml_node *value = NULL;
+	size_t given = 0;
+	for (size_t i = 0; i < ING_ARRAY_LEN(keys); i++)
+		given += ing_yaml_get(node, keys[i]) != NULL;
+	if (given != 1) {
+		ing_rule_read_error(rd, node, "a test needs one of page, html and xml");
+		return;
+	}
+	t->page = ing_rule_read_text(rd, node, "page");
+	t->xml = ing_yaml_get(node, "xml") != NULL || (t->page != NULL && is_xml_name(t->page));
+	for (size_t i = 1; i < ING_ARRAY_LEN(keys) && value == NULL; i++)
+		value = ing_rule_read_scalar(rd, node, keys[i]);
+	if (value != NULL)
+		t->inline_page = (struct ing_rule_page_text){value->text, value->bytes};
+}
+
 static void read_test(struct ing_rules *r, uint32_t rule, const struct ing_rule_reader *rd,
 	const struct ing_yaml_node *node)
 {
-	static const char *const known[] = {"page", "url", "matches", "expect"};
+	static const char *const known[] = {"page", "html", "xml", "url", "matches", "expect"};
 	ing_rule_read_keys(rd, node, "a test", known, ING_ARRAY_LEN(known));
 	if (node->kind != ING_YAML_MAP)
 		return;
@@ -45,11 +72,11 @@ static void read_test(struct ing_rules *r, uint32_t rule, const struct ing_rule_
 		.rule = rule,
 		.file = ing_arena_strdup(&r->arena, rd->file),
 		.line = node->line,
-		.page = ing_rule_read_required_text(rd, node, "a test", "page"),
 		.url = ing_rule_read_required_text(rd, node, "a test", "url"),
 		.matches = ing_rule_read_bool(rd, node, "matches", true),
 		.expect = ing_rule_read_node(rd, node, "expect", ING_YAML_MAP),
 	};
+	read_test_page(rd, node, t);
 	*r->last_test = t;
 	r->last_test = &t->next;
 	r->test_count++;

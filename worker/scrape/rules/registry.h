@@ -29,7 +29,13 @@ struct ing_rule_test { /* an item of an entry's `tests`, for `ingestctl rules te
 	uint32_t rule;    /* number of the entry's rule */
 	const char *file; /* the rule file */
 	int line;
-	const char *page; /* file of the page, relative to the folder of the rule file */
+	const char
+		*page; /* file of the page, relative to the folder of the rule file; NULL: text */
+	struct ing_rule_page_text {
+		const char *text; /* the page itself, in the rules' documents; NULL: page */
+		size_t bytes;
+	} inline_page;
+	bool xml; /* the page is read as XML */
 	const char *url;
 	bool matches; /* whether the rule has to match */
 	const struct ing_yaml_node

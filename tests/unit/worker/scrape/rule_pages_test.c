@@ -82,14 +82,16 @@ static int unload(void **state)
 	return 0;
 }
 
-static bool read_page(const char *name)
+static bool read_page(const struct ing_rule_test *test)
 {
 	char path[1024];
-	snprintf(path, sizeof(path), RULES "%s", name);
+	ing_buf_clear(&page);
+	if (test->inline_page.text != NULL)
+		return ing_buf_add(&page, test->inline_page.text, test->inline_page.bytes);
+	snprintf(path, sizeof(path), RULES "%s", test->page);
 	FILE *f = fopen(path, "r");
 	if (f == NULL)
 		return false;
-	ing_buf_clear(&page);
 	void *to = ing_buf_reserve(&page, MAX_PAGE_BYTES);
 	ing_buf_commit(&page, fread(to, 1, MAX_PAGE_BYTES, f));
 	fclose(f);
@@ -150,7 +152,7 @@ static void pages_are_read_as_the_rules_say(void **state)
 	unsigned wrong = 0;
 	for (const struct ing_rule_test *t = rules->tests; t != NULL; t = t->next) {
 		struct said said = {0};
-		bool good = read_page(t->page);
+		bool good = read_page(t);
 		if (good) {
 			read_what_is_said(t->url, &said);
 			unsigned did = kinds_of(t->rule);
@@ -162,7 +164,7 @@ static void pages_are_read_as_the_rules_say(void **state)
 		if (good)
 			continue;
 		print_error("%s:%d: %s, page %s: pdf %s (%s), wall %s\n", t->file, t->line,
-			rules->names[t->rule], t->page,
+			rules->names[t->rule], t->page != NULL ? t->page : "inline",
 			said.links[ING_LINK_PDF].url != NULL ? said.links[ING_LINK_PDF].url
 							     : "none",
 			said.links[ING_LINK_PDF].technique != NULL

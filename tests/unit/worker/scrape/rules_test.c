@@ -180,6 +180,12 @@ static const struct bad_case bad_journals[] = {
 	{.text = "a: s\n---\ns: {title: h1, tests: [{page: p, match: true}]}" REST,
 		.want = "a:3:24: a test needs a url\n"
 			"a:3:34: there is no key \"match\"; did you mean \"matches\"?\n"},
+	{.text = "a: s\n---\ns: {title: h1, tests: [{url: u}]}" REST,
+		.want = "a:3:24: a test needs one of page, html and xml\n"},
+	{.text = "a: s\n---\ns: {title: h1, tests: [{url: u, page: p, html: x}]}" REST,
+		.want = "a:3:24: a test needs one of page, html and xml\n"},
+	{.text = "a: s\n---\ns: {title: h1, tests: [{url: u, html: ''}]}" REST,
+		.want = "a:3:39: html must not be empty or contain NUL\n"},
 	{.text = "a: s\n---\ns: {title: h1, tests: [{page: p, url: u, matches: maybe, expect: []}]}" REST,
 		.want = "a:3:51: matches must be true or false\n"
 			"a:3:66: expect must be a map, not a list\n"},
@@ -449,6 +455,37 @@ static void entries_have_sources_and_tests(void **state)
 	ing_rules_free(r);
 }
 
+static void the_page_of_a_test_may_stand_in_the_rule_file(void **state)
+{
+	(void)state;
+	struct ing_rules *r = load_good(ING_RULES_JOURNALS,
+		"a: s\n"
+		"---\n"
+		"s:\n"
+		"  tests:\n"
+		"    - html: |\n"
+		"        <h1>One\n"
+		"        <p>two\n"
+		"      url: https://a/\n"
+		"    - {xml: <article/>, url: 'https://b/', matches: false}\n"
+		"    - {page: c.xml, url: 'https://c/'}\n"
+		"---\n---\n",
+		NULL);
+	assert_int_equal(r->test_count, 3);
+	const struct ing_rule_test *t = r->tests;
+	assert_null(t->page);
+	assert_string_equal(t->inline_page.text, "<h1>One\n<p>two\n");
+	assert_int_equal(t->inline_page.bytes, strlen(t->inline_page.text));
+	assert_false(t->xml);
+	t = t->next;
+	assert_string_equal(t->inline_page.text, "<article/>");
+	assert_true(t->xml);
+	t = t->next;
+	assert_null(t->inline_page.text);
+	assert_true(t->xml);
+	ing_rules_free(r);
+}
+
 static void all_that_the_format_knows_loads(void **state)
 {
 	(void)state;
@@ -557,6 +594,7 @@ int main(void)
 		cmocka_unit_test(own_files_add_and_override),
 		cmocka_unit_test(webpages_are_found_and_replaced_whole),
 		cmocka_unit_test(entries_have_sources_and_tests),
+		cmocka_unit_test(the_page_of_a_test_may_stand_in_the_rule_file),
 		cmocka_unit_test(all_that_the_format_knows_loads),
 		cmocka_unit_test(files_come_out_of_a_descriptor_as_they_went_in),
 		cmocka_unit_test(a_descriptor_with_something_else_is_refused),
