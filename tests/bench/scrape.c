@@ -97,7 +97,10 @@ static void bench_page(
 	const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 	char url[300];
 	snprintf(url, sizeof(url), "http://%.*s/article/1", (int)strcspn(name, "/") - 5, name);
-	struct ing_scrape_input in = {.url = url, .data = ing_buf_str(&page), .bytes = page.len};
+	struct ing_scrape_input in = {.url = url,
+		.data = ing_buf_str(&page),
+		.bytes = page.len,
+		.page_type = ING_PART_TYPE_DOI};
 	printf("{\"page\": \"%s\", \"bytes\": %zu", name, page.len);
 	for (size_t i = 0; i < ING_ARRAY_LEN(stages); i++) {
 		in.want = stages[i].want;

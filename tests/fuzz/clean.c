@@ -16,6 +16,7 @@
 #include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/biblio/meta.h"
 #include "common/markup/strip_markup.h"
+#include "worker/scrape/publication/fields_found.h"
 #include "worker/scrape/publication/publication.h"
 #include "worker/model/rule_hits.h"
 
@@ -42,6 +43,17 @@ static void check_json(json_t *j, size_t keys)
 	ing_must(text != NULL);
 	free(text);
 	json_decref(j);
+}
+
+static void check_publication(const struct ing_publication_fields *fields)
+{
+	struct ing_publication_found found = {.citations = -1};
+	check_json(ing_publication_fields_json(fields), 15);
+	ing_publication_fields_add(fields, 0, &found);
+	ing_must(found.offer_count <= ING_PARTS_);
+	for (uint32_t i = 0; i < found.offer_count; i++)
+		ing_must(found.offers[i].text != NULL || found.offers[i].term_count > 0);
+	ing_publication_found_done(&found);
 }
 
 static void check_plain(const uint8_t *data, size_t size)
@@ -114,7 +126,6 @@ void fuzz_target(const uint8_t *data, size_t size)
 		return;
 	struct ing_rule_hits hits = {0};
 	struct ing_arena arena = {0};
-	json_t *links = NULL;
 	ing_arena_init(&arena);
 	ing_html_parse(html, data + 1, size - 1, "text/html; charset=utf-8", &limits);
 	ing_html_fill(html, tree);
@@ -133,12 +144,10 @@ void fuzz_target(const uint8_t *data, size_t size)
 	ing_must(v.word_count <= size);
 	check_cleaned(&v, false);
 	check_cleaned(&v, true);
-	check_json(ing_publication_json(&v, NULL, ING_PART_TYPE_DOI, &links), 15);
-	ing_must(json_is_array(links));
-	json_decref(links);
-	check_json(ing_webpage_json(&v, NULL), 4);
-	check_json(ing_publication_json(&v, site, ING_PART_TYPE_LINK_CITATION, &links), 15);
-	json_decref(links);
+	check_publication(ing_publication_fields_read(&v, NULL, ING_PART_TYPE_DOI));
+	struct ing_webpage_fields webpage = ing_webpage_fields_read(&v, NULL);
+	check_json(ing_webpage_fields_json(&webpage), 4);
+	check_publication(ing_publication_fields_read(&v, site, ING_PART_TYPE_LINK_CITATION));
 	check_cleaned(&v, true); /* also what :matchText has raised */
 	struct ing_page_scope_input input = {.platform = ing_page_platform(&v)};
 	ing_must(ing_page_scope(&v, &input) != NULL);

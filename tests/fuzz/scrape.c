@@ -85,6 +85,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 		.content_type = types[(data[0] & 0x3f) % ING_ARRAY_LEN(types)],
 		.xml = (data[0] & 0x40) != 0,
 		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI,
 	};
 	struct ing_scraped found;
 	ing_scrape(scraper, &in, &found);

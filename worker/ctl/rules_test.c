@@ -94,6 +94,7 @@ static json_t *scrape_page(struct ing_scraper *s, const struct ing_rules *rules,
 		.bytes = text->text != NULL ? text->bytes : page->len,
 		.xml = test->xml,
 		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI,
 	};
 	ing_scrape(s, &in, &found);
 	return json_pack("{s:b,s:o}", "matched", has_matched(rules, found.rule_hits, test->rule),

@@ -89,6 +89,7 @@ static void scrape_file(void *ctx, struct ing_buf *out)
 		.content_type = task->content_type,
 		.xml = task->xml,
 		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI,
 	};
 	scrape_page(task, &in, out);
 }
@@ -158,6 +159,7 @@ static void scrape_line(void *ctx, const char *line, size_t bytes, struct ing_bu
 			as_xml ? "application/xml; charset=utf-8" : "text/html; charset=utf-8",
 		.xml = as_xml,
 		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI,
 	};
 	scrape_page(task, &in, out);
 	json_decref(o);

@@ -406,8 +406,10 @@ void ing_document_body_done(struct ing_document_body *b)
 void ing_document_warm(void)
 {
 	static const char html[] = "<!doctype html><title>warm</title><p>warm";
-	const struct ing_scrape_input in = {
-		.data = html, .bytes = sizeof(html) - 1, .want = ING_SCRAPE_ALL};
+	const struct ing_scrape_input in = {.data = html,
+		.bytes = sizeof(html) - 1,
+		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI};
 	struct ing_scraped found;
 	make_tools();
 	ing_sniff_warm();

@@ -24,6 +24,7 @@
 #include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/publication/meta_schemes.h"
 #include "worker/scrape/publication/publication.h"
 #include "worker/scrape/publication/text_nodes.h"
 #include "worker/scrape/rules/webpages.h"
@@ -43,7 +44,8 @@ struct ing_scraper {
 	struct ing_url_target *target;
 	const struct ing_journal_site *site; /* NULL: the page's URL belongs to none */
 	struct ing_error error;              /* of XML: its message outlives the page's reading */
-	json_t *biblio, *publication, *page_links, *webpage;
+	json_t *biblio;
+	struct ing_webpage_fields webpage;
 };
 
 static const struct ing_html_limits html_limits = {
@@ -171,22 +173,21 @@ static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
 	}
 }
 
-static void find_parts(struct ing_scraper *s, unsigned want, struct ing_scraped *ret)
+static void find_parts(
+	struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
 {
 	const struct ing_webpage_rule *webpage = NULL;
 	if (s->view.url != NULL)
 		webpage = ing_webpages_find(s->rules->webpages, s->view.url, s->view.rule_hits);
 	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
-	if ((want & ING_SCRAPE_PUBLICATION) != 0) {
-		s->publication =
-			ing_publication_json(&s->view, s->site, ING_PART_TYPE_DOI, &s->page_links);
+	if ((in->want & ING_SCRAPE_PUBLICATION) != 0) {
+		ret->publication = ing_publication_fields_read(&s->view, s->site, in->page_type);
 		reset_pseudo(s);
 	}
-	if ((want & ING_SCRAPE_WEBPAGE) != 0)
-		s->webpage = ing_webpage_json(&s->view, webpage);
-	ret->publication = s->publication;
-	ret->page_links = s->page_links;
-	ret->webpage = s->webpage;
+	if ((in->want & ING_SCRAPE_WEBPAGE) != 0) {
+		s->webpage = ing_webpage_fields_read(&s->view, webpage);
+		ret->webpage = &s->webpage;
+	}
 }
 
 static void guess_scope(struct ing_scraper *s, struct ing_scraped *ret)
@@ -198,9 +199,11 @@ static void guess_scope(struct ing_scraper *s, struct ing_scraped *ret)
 	ret->scope = ing_page_scope(&s->view, &input);
 }
 
-static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped *ret)
+static void scrape_view(
+	struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
 {
 	struct ing_view *v = &s->view;
+	unsigned want = in->want;
 	ret->title = v->title;
 	ret->site = s->site != NULL ? s->site->name : NULL;
 	if ((want & (ING_SCRAPE_SCOPE | ING_SCRAPE_WALLS)) != 0)
@@ -221,7 +224,7 @@ static void scrape_view(struct ing_scraper *s, unsigned want, struct ing_scraped
 		guess_scope(s, ret);
 	}
 	if ((want & (ING_SCRAPE_PUBLICATION | ING_SCRAPE_WEBPAGE)) != 0)
-		find_parts(s, want, ret);
+		find_parts(s, in, ret);
 }
 
 static json_t *link_json(const struct ing_link *link)
@@ -290,9 +293,6 @@ struct ing_scraper *ing_scraper_new(const struct ing_rules *rules)
 void ing_scraper_clear(struct ing_scraper *s)
 {
 	json_decref(ING_TAKE(s->biblio));
-	json_decref(ING_TAKE(s->publication));
-	json_decref(ING_TAKE(s->page_links));
-	json_decref(ING_TAKE(s->webpage));
 	ing_url_target_free(ING_TAKE(s->target));
 	ing_tree_clear(s->tree);
 	ing_html_clear(s->html);
@@ -329,7 +329,7 @@ void ing_scrape(struct ing_scraper *s, const struct ing_scrape_input *in, struct
 	else
 		read_html(s, in, ret);
 	open_view(s, in);
-	scrape_view(s, in->want, ret);
+	scrape_view(s, in, ret);
 }
 
 struct ing_tree *ing_scraper_tree(struct ing_scraper *s)
@@ -381,9 +381,10 @@ json_t *ing_scraped_json(const struct ing_scraped *r, const char *url)
 	ing_json_set(o, "blocked", wall_json(&r->wall));
 	ing_json_set_text(o, "platform", r->platform);
 	ing_json_set_text(o, "scope", r->scope);
-	ing_json_set(o, "publication", ing_json_ref(r->publication));
-	ing_json_set(o, "page_links", ing_json_ref(r->page_links));
-	ing_json_set(o, "webpage", ing_json_ref(r->webpage));
+	const struct ing_publication_fields *p = r->publication;
+	ing_json_set(o, "publication", p != NULL ? ing_publication_fields_json(p) : NULL);
+	ing_json_set(o, "page_links", p != NULL ? ing_fulltext_links_json(&p->links) : NULL);
+	ing_json_set(o, "webpage", r->webpage != NULL ? ing_webpage_fields_json(r->webpage) : NULL);
 	ing_json_set_number(o, "word_count", (int64_t)r->word_count);
 	return o;
 }

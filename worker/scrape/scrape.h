@@ -9,14 +9,17 @@
 #include <stdbool.h>
 #include "common/base/error.h"
 #include "common/data/json.h"
+#include "worker/model/part_type.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
 #include "worker/model/rule_hits.h"
 
+struct ing_publication_fields;
 struct ing_scraper;
 struct ing_tree;
+struct ing_webpage_fields;
 
 enum ing_scrape_want {
 	ING_SCRAPE_BIBLIO = 1,
@@ -35,6 +38,8 @@ struct ing_scrape_input {
 	const char *content_type; /* header value, or NULL */
 	bool xml;                 /* parse as XML */
 	unsigned want;            /* enum ing_scrape_want bits */
+	/* Of PUBLICATION: whence the page was reached. No part gets a better type. */
+	enum ing_part_type page_type;
 };
 
 enum ing_scrape_end {
@@ -56,7 +61,8 @@ struct ing_scraped {
 	struct ing_site_next next;
 	struct ing_wall_match wall;
 	const char *platform, *scope;
-	json_t *publication, *page_links, *webpage;
+	const struct ing_publication_fields *publication; /* NULL: not asked for */
+	const struct ing_webpage_fields *webpage;         /* the same */
 	uint32_t word_count;
 	const struct ing_rule_hits *rule_hits;
 };

@@ -21,7 +21,9 @@ struct ing_publication_fields {
 	bool oa;                   /* open access; false: unknown */
 };
 
-/* Returns the publication's parts (publication.h), a new reference. */
+/* Returns the parts, a new reference: {"pmid": {"content","type"} … "keywords": {"list","type"} …
+ * "abstract", "fulltext", "corresp_author": [{"name","orcid","email","phone","uri"}], "oa",
+ * "preprint", "journal_title", "pub_date"}; absent parts are null. */
 json_t *ing_publication_fields_json(const struct ing_publication_fields *fields);
 
 /* Add what the page's <meta> elements say to `fields`, which may have values from the site's rules.

@@ -133,11 +133,41 @@ bool ing_parts_offer_id(struct ing_parts *ps, enum ing_part_key key, enum ing_pa
 	return true;
 }
 
+bool ing_parts_offer_mesh(struct ing_parts *ps, enum ing_part_type type,
+	const struct ing_text_value *terms, const bool *majors, size_t count)
+{
+	count = ING_MIN(count, (size_t)ING_MAX_KEYWORDS);
+	if (!may_replace(ps, ING_PART_MESH, type, count))
+		return false;
+	struct ing_text_value *list = ing_arena_alloc(ps->arena, count * sizeof(*list));
+	bool *copies = ing_arena_alloc(ps->arena, count * sizeof(*copies));
+	for (size_t i = 0; i < count; i++) {
+		list[i] = copy_text(ps->arena, terms[i].text, terms[i].bytes);
+		copies[i] = majors[i];
+	}
+	ps->items[ING_PART_MESH] =
+		(struct ing_part){.list = list, .majors = copies, .size = count, .type = type};
+	return true;
+}
+
 json_t *ing_text_value_json(const char *text, size_t bytes)
 {
 	/* Our check is four times as fast as jansson's. */
 	bool good = text != NULL && ing_utf8_valid(text, bytes);
 	return good ? json_stringn_nocheck(text, bytes) : json_null();
+}
+
+static json_t *list_json(const struct ing_part *p)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < p->size; i++) {
+		json_t *text = ing_text_value_json(p->list[i].text, p->list[i].bytes);
+		if (p->majors != NULL)
+			text = json_pack("{s:o, s:b, s:n}", "term", text, "majorTopic",
+				p->majors[i] ? 1 : 0, "uniqueId");
+		json_array_append_new(list, text);
+	}
+	return list;
 }
 
 json_t *ing_part_json(const struct ing_parts *ps, enum ing_part_key key)
@@ -147,11 +177,7 @@ json_t *ing_part_json(const struct ing_parts *ps, enum ing_part_key key)
 		return json_null();
 	json_t *j = json_object();
 	if (p->list != NULL) {
-		json_t *list = json_array();
-		for (size_t i = 0; i < p->size; i++)
-			json_array_append_new(
-				list, ing_text_value_json(p->list[i].text, p->list[i].bytes));
-		json_object_set_new(j, "list", list);
+		json_object_set_new(j, "list", list_json(p));
 	} else {
 		json_object_set_new(
 			j, "content", ing_text_value_json(p->content.text, p->content.bytes));

@@ -14,14 +14,10 @@
 
 #define ING_MAX_KEYWORDS 1000 /* of one publication; real ones have up to 60 */
 
-struct ing_text_value {
-	const char *text; /* UTF-8, NUL-terminated */
-	size_t bytes;
-};
-
 struct ing_part {
 	struct ing_text_value content;     /* unused for a list */
-	const struct ing_text_value *list; /* of keywords */
+	const struct ing_text_value *list; /* of keywords, MeSH terms */
+	const bool *majors; /* of MeSH terms: which are major topics; NULL of keywords */
 	size_t size;
 	enum ing_part_type type; /* ING_PART_TYPE_NA: no value yet */
 };
@@ -45,13 +41,17 @@ bool ing_parts_offer(struct ing_parts *ps, enum ing_part_key key, enum ing_part_
 /* The same for keywords, which are trimmed; empty ones and repetitions are dropped. */
 bool ing_parts_offer_list(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
 	const struct ing_text_value *values, size_t count);
+/* The same for MeSH terms; majors has an entry for each. */
+bool ing_parts_offer_mesh(struct ing_parts *ps, enum ing_part_type type,
+	const struct ing_text_value *terms, const bool *majors, size_t count);
 /* The same for an identifier, valid and in normal form, from a page at url (or NULL): it replaces
  * the part if it is of a better type. Where it differs from the former one by a version only (X.1
  * and X.1.v2; F1000; versions at Zenodo) the former one is kept with the better type. */
 bool ing_parts_offer_id(struct ing_parts *ps, enum ing_part_key key, enum ing_part_type type,
 	const char *id, size_t bytes, const char *url);
 
-/* Returns {"content","type"}, {"list","type"}, or null, as a new reference. */
+/* Returns {"content","type"}, {"list","type"}, or null, as a new reference. A list is of keywords, or
+ * of MeSH terms {"term","majorTopic","uniqueId"}. */
 json_t *ing_part_json(const struct ing_parts *ps, enum ing_part_key key);
 /* Returns a JSON string, or null when text is NULL, as a new reference. */
 json_t *ing_text_value_json(const char *text, size_t bytes);

@@ -107,6 +107,33 @@ static void read_keywords_split(const struct publication_reader *r)
 	ing_parts_offer_list(&r->fields->parts, ING_PART_KEYWORDS, r->type, list, count);
 }
 
+/* The terms of buttons and links: "Term", "Term / qualifier", an asterisk at the end of a major
+ * topic. One with several qualifiers stands there as often. */
+static void read_mesh(const struct publication_reader *r)
+{
+	struct ing_extracted extracted = extract_texts(r, ING_JOURNAL_MESH, false);
+	size_t room = ING_MIN(extracted.count, (size_t)ING_MAX_KEYWORDS), count = 0;
+	struct ing_text_value *terms = ing_arena_alloc(r->v->arena, (room + 1) * sizeof(*terms));
+	bool *majors = ing_arena_alloc(r->v->arena, (room + 1) * sizeof(*majors));
+	for (size_t i = 0; i < room; i++) {
+		struct ing_text_value one = extracted.items[i];
+		one.bytes = strcspn(one.text, "/");
+		ing_text_trim(&one.text, &one.bytes);
+		bool major = one.bytes > 0 && one.text[one.bytes - 1] == '*';
+		one.bytes -= major ? 1 : 0;
+		ing_text_trim(&one.text, &one.bytes);
+		bool again = count > 0 && terms[count - 1].bytes == one.bytes &&
+			     memcmp(terms[count - 1].text, one.text, one.bytes) == 0;
+		if (again)
+			majors[count - 1] = majors[count - 1] || major;
+		if (one.bytes == 0 || again)
+			continue;
+		terms[count] = one;
+		majors[count++] = major;
+	}
+	ing_parts_offer_mesh(&r->fields->parts, r->type, terms, majors, count);
+}
+
 /* Title, abstract and body of this page, even if better ones are known. */
 static void read_fulltext(const struct publication_reader *r, struct ing_text_value title,
 	struct ing_text_value abstract)
@@ -179,6 +206,7 @@ static void read_site(const struct publication_reader *r)
 	struct ing_extracted keywords = extract_texts(r, ING_JOURNAL_KEYWORDS, false);
 	ing_parts_offer_list(ps, ING_PART_KEYWORDS, r->type, keywords.items, keywords.count);
 	read_keywords_split(r);
+	read_mesh(r);
 	struct ing_text_value abstract =
 		ing_extracted_join(r->v, extract_texts(r, ING_JOURNAL_ABSTRACT, false), "\n\n");
 	ing_parts_offer(ps, ING_PART_ABSTRACT, r->type, abstract.text, abstract.bytes);
@@ -230,8 +258,8 @@ json_t *ing_publication_fields_json(const struct ing_publication_fields *fields)
 		{"doi", ING_PART_DOI},
 		{"title", ING_PART_TITLE},
 		{"keywords", ING_PART_KEYWORDS},
-		{"mesh", ING_PARTS_}, /* only services have these, no page */
-		{"efo", ING_PARTS_},
+		{"mesh", ING_PART_MESH},
+		{"efo", ING_PARTS_}, /* only services have these, no page */
 		{"go", ING_PARTS_},
 		{"abstract", ING_PART_ABSTRACT},
 		{"fulltext", ING_PART_FULLTEXT},
@@ -253,8 +281,8 @@ json_t *ing_publication_fields_json(const struct ing_publication_fields *fields)
 	return j;
 }
 
-json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
-	enum ing_part_type type, json_t **ret_links)
+const struct ing_publication_fields *ing_publication_fields_read(
+	const struct ing_view *v, const struct ing_journal_site *site, enum ing_part_type type)
 {
 	struct ing_publication_fields *fields = ing_arena_alloc(v->arena, sizeof(*fields));
 	struct publication_reader r = {.v = v, .site = site, .type = type, .fields = fields};
@@ -264,8 +292,7 @@ json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_
 	else
 		read_page(&r);
 	ing_meta_schemes_read(v, type, fields);
-	*ret_links = ing_fulltext_links_json(&fields->links);
-	return ing_publication_fields_json(fields);
+	return fields;
 }
 
 const char *ing_publication_pdf_url(

@@ -13,19 +13,32 @@
 #include "worker/scrape/view.h"
 #include "worker/scrape/rules/webpages.h"
 
-/* {"pmid": {"content","type"} … "keywords": {"list","type"} … "abstract", "fulltext",
- * "corresp_author": [{"name","orcid","email","phone","uri"}], "oa", "preprint", "journal_title",
- * "pub_date"}; absent parts are null. `type`: of the page (doi: reached from a DOI). site may be
- * NULL: then title and full text come from the cleaned page, as type webpage. *ret_links gets
- * [{"url","type"}]. */
-json_t *ing_publication_json(const struct ing_view *v, const struct ing_journal_site *site,
-	enum ing_part_type type, json_t **ret_links);
+struct ing_publication_fields;
+
+struct ing_text_value {
+	const char *text; /* UTF-8, NUL-terminated */
+	size_t bytes;
+};
+
+/* Returns the parts, links and authors (meta_schemes.h), in the arena, never NULL. `type`: of the page
+ * (doi: reached from a DOI). site may be NULL: then title and full text come from the cleaned page,
+ * as type webpage. */
+const struct ing_publication_fields *ing_publication_fields_read(
+	const struct ing_view *v, const struct ing_journal_site *site, enum ing_part_type type);
 /* Returns the PDF URL by the site's rules: the first link of pdf_a to another http(s) URL, else the
  * page's URL rewritten by pdf_src and pdf_dst; in the arena, or NULL when there is none. *ret_rule
  * is the number of the rule. */
 const char *ing_publication_pdf_url(
 	const struct ing_view *v, const struct ing_journal_site *site, uint32_t *ret_rule);
-/* {"title","content","license","language"}; rule may be NULL. */
-json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule);
+
+struct ing_webpage_fields { /* texts in the arena; text NULL: not found; "": the rule says so */
+	struct ing_text_value title, content, license, language;
+};
+
+/* Returns what any web page has; rule may be NULL. */
+struct ing_webpage_fields ing_webpage_fields_read(
+	const struct ing_view *v, const struct ing_webpage_rule *rule);
+/* {"title","content","license","language"} */
+json_t *ing_webpage_fields_json(const struct ing_webpage_fields *fields);
 /* The language that the page declares (BCP 47, not checked), in the arena; NULL: none. */
 const char *ing_webpage_language(const struct ing_view *v);

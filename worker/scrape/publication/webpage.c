@@ -18,14 +18,19 @@
 #define CC_MARK "creativecommons.org/"
 #define MAX_LANGUAGE_BYTES 64 /* RFC 5646 tags are 35 at most in practice */
 
-static json_t *text_json(struct ing_text_value v)
+static const struct ing_text_value nothing = {NULL, 0};
+
+/* In the arena; an empty one is nothing. */
+static struct ing_text_value copy_text(const struct ing_view *v, const char *s, size_t bytes)
 {
-	return ing_text_value_json(v.bytes == 0 ? NULL : v.text, v.bytes);
+	if (bytes == 0)
+		return nothing;
+	return (struct ing_text_value){ing_arena_strndup(v->arena, s, bytes), bytes};
 }
 
 /* Sets *ret to the value of a rule's key. Returns false when the rule has no such key. */
 static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule *rule,
-	enum ing_webpage_key key, json_t **ret)
+	enum ing_webpage_key key, struct ing_text_value *ret)
 {
 	static const struct {
 		enum ing_extract_style style;
@@ -41,37 +46,40 @@ static bool read_by_rule(const struct ing_view *v, const struct ing_webpage_rule
 		return false;
 	const struct ing_webpage_value *value = &rule->keys[key];
 	if (value->selector == NULL) {
-		*ret = json_string("");
+		*ret = (struct ing_text_value){"", 0};
 		return true;
 	}
 	struct ing_extracted extracted =
 		ing_extract(v, ing_extraction_of_webpage(value), how[key].style, how[key].first);
-	*ret = text_json(ing_extracted_join(v, extracted, how[key].between));
+	*ret = ing_extracted_join(v, extracted, how[key].between);
+	if (ret->bytes == 0)
+		*ret = nothing;
 	return true;
 }
 
-static json_t *read_title(const struct ing_view *v)
+static struct ing_text_value read_title(const struct ing_view *v)
 {
-	return text_json(ing_extract_title(v));
+	struct ing_text_value title = ing_extract_title(v);
+	return title.bytes == 0 ? nothing : title;
 }
 
-static json_t *read_content(const struct ing_view *v)
+static struct ing_text_value read_content(const struct ing_view *v)
 {
 	struct ing_buf text;
 	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
 	ing_clean_text(v, false, &text);
-	json_t *j = text_json((struct ing_text_value){ing_buf_str(&text), text.len});
+	struct ing_text_value content = copy_text(v, ing_buf_str(&text), text.len);
 	ing_buf_done(&text);
-	return j;
+	return content;
 }
 
 /* Returns the URL of a Creative Commons licence in a text, up to white space or punctuation. */
-static json_t *find_cc(const char *s, size_t bytes)
+static struct ing_text_value find_cc(const struct ing_view *v, const char *s, size_t bytes)
 {
 	const char *end = s + bytes;
 	const char *mark = memmem(s, bytes, CC_MARK, sizeof(CC_MARK) - 1);
 	if (mark == NULL)
-		return NULL;
+		return nothing;
 	const char *from = mark, *to = mark;
 	while (from > s && strchr(" \t\r\n\"'<>()", from[-1]) == NULL)
 		from--;
@@ -79,12 +87,12 @@ static json_t *find_cc(const char *s, size_t bytes)
 		to++;
 	while (to > mark && to[-1] == '.')
 		to--;
-	return strncmp(from, "http", 4) == 0 ? json_stringn(from, (size_t)(to - from)) : NULL;
+	return strncmp(from, "http", 4) == 0 ? copy_text(v, from, (size_t)(to - from)) : nothing;
 }
 
 /* rel=license, as the HTML Standard has it; then <meta> elements for licences; then those for
  * rights, if they contain the URL of a Creative Commons licence. */
-static json_t *read_license(const struct ing_view *v)
+static struct ing_text_value read_license(const struct ing_view *v)
 {
 	static const char *const elements[] = {"link", "a"};
 	static const char *const licenses[] = {
@@ -100,9 +108,9 @@ static json_t *read_license(const struct ing_view *v)
 			char *url = ing_link_of_attr(v->tree, n, "href");
 			if (url == NULL)
 				continue;
-			json_t *j = ing_text_value_json(url, strlen(url));
+			struct ing_text_value license = copy_text(v, url, strlen(url));
 			free(url);
-			return j;
+			return license;
 		}
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(licenses); i++) {
@@ -111,96 +119,107 @@ static json_t *read_license(const struct ing_view *v)
 		size_t bytes = m == NULL || m->content == NULL ? 0 : m->content_bytes;
 		ing_text_trim(&s, &bytes);
 		if (bytes > 0)
-			return ing_text_value_json(s, bytes);
+			return copy_text(v, s, bytes);
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(rights); i++) {
 		const struct ing_meta *m = NULL;
 		while ((m = ing_metas_find_dotted(v, m, rights[i])) != NULL) {
-			json_t *j =
-				m->content == NULL ? NULL : find_cc(m->content, m->content_bytes);
-			if (j != NULL)
-				return j;
+			struct ing_text_value license = nothing;
+			if (m->content != NULL)
+				license = find_cc(v, m->content, m->content_bytes);
+			if (license.text != NULL)
+				return license;
 		}
 	}
-	return json_null();
+	return nothing;
 }
 
 /* A value that looks like a language tag: letters, digits, '-' or '_'. */
-static json_t *language_json(const char *s, size_t bytes)
+static struct ing_text_value language_tag(const struct ing_view *v, const char *s, size_t bytes)
 {
 	if (s == NULL)
-		return NULL;
+		return nothing;
 	ing_text_trim(&s, &bytes);
 	if (bytes < 2 || bytes > MAX_LANGUAGE_BYTES)
-		return NULL;
+		return nothing;
 	for (size_t i = 0; i < bytes; i++) {
 		char lower = (char)(s[i] | 0x20);
 		if (!(lower >= 'a' && lower <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
 			s[i] != '-' && s[i] != '_')
-			return NULL;
+			return nothing;
 	}
-	return json_stringn(s, bytes);
+	return copy_text(v, s, bytes);
 }
 
-static json_t *read_language(const struct ing_view *v)
+static struct ing_text_value read_language(const struct ing_view *v)
 {
 	static const char *const attrs[] = {"lang", "xml:lang"};
 	static const char *const metas[] = {"citation_language", "dc.language", "dcterms.language"};
-	json_t *j = NULL;
+	struct ing_text_value tag = nothing;
 	/* The root element; text of XML may stand before it. */
 	ing_node root = ing_tree_first_child(v->tree, ING_NODE_DOCUMENT);
 	while (root != ING_NODE_NONE && v->tree->nodes[root].kind != ING_NODE_ELEMENT)
 		root = ing_tree_next_sibling(v->tree, root);
-	for (size_t i = 0; i < ING_ARRAY_LEN(attrs) && root != ING_NODE_NONE && j == NULL; i++) {
+	for (size_t i = 0; i < ING_ARRAY_LEN(attrs) && root != ING_NODE_NONE && tag.text == NULL;
+		i++) {
 		size_t bytes = 0;
 		const char *s = ing_tree_attr(v->tree, root, attrs[i], &bytes);
-		j = language_json(s, bytes);
+		tag = language_tag(v, s, bytes);
 	}
 	const struct ing_meta *m = ing_metas_find(v, NULL, ING_META_HTTP_EQUIV, "content-language");
-	if (j == NULL && m != NULL)
-		j = language_json(m->content, m->content_bytes);
-	for (size_t i = 0; i < ING_ARRAY_LEN(metas) && j == NULL; i++) {
+	if (tag.text == NULL && m != NULL)
+		tag = language_tag(v, m->content, m->content_bytes);
+	for (size_t i = 0; i < ING_ARRAY_LEN(metas) && tag.text == NULL; i++) {
 		m = ing_metas_find_dotted(v, NULL, metas[i]);
 		if (m != NULL)
-			j = language_json(m->content, m->content_bytes);
+			tag = language_tag(v, m->content, m->content_bytes);
 	}
-	return j == NULL ? json_null() : j;
+	return tag;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_webpage_json(const struct ing_view *v, const struct ing_webpage_rule *rule)
+struct ing_webpage_fields ing_webpage_fields_read(
+	const struct ing_view *v, const struct ing_webpage_rule *rule)
 {
-	static const struct {
-		const char *name;
+	struct ing_webpage_fields fields = {nothing, nothing, nothing, nothing};
+	const struct {
 		enum ing_webpage_key key;
-		json_t *(*otherwise)(const struct ing_view *v);
+		struct ing_text_value *value;
+		struct ing_text_value (*otherwise)(const struct ing_view *v);
 	} parts[] = {
-		{"title", ING_WEBPAGE_TITLE, read_title},
-		{"content", ING_WEBPAGE_CONTENT, read_content},
-		{"license", ING_WEBPAGE_LICENSE, read_license},
-		{"language", ING_WEBPAGE_LANGUAGE, read_language},
+		{ING_WEBPAGE_TITLE, &fields.title, read_title},
+		{ING_WEBPAGE_CONTENT, &fields.content, read_content},
+		{ING_WEBPAGE_LICENSE, &fields.license, read_license},
+		{ING_WEBPAGE_LANGUAGE, &fields.language, read_language},
 	};
-	json_t *j = json_object();
 	bool found_any = false;
 	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++) {
-		json_t *value = NULL;
-		if (!read_by_rule(v, rule, parts[i].key, &value))
-			value = parts[i].otherwise(v);
+		if (!read_by_rule(v, rule, parts[i].key, parts[i].value))
+			*parts[i].value = parts[i].otherwise(v);
 		else
-			found_any = found_any || json_string_length(value) > 0;
-		json_object_set_new(j, parts[i].name, value);
+			found_any = found_any || parts[i].value->bytes > 0;
 	}
 	if (rule != NULL)
 		ing_rule_hits_add(v->rule_hits, rule->rule,
 			ING_RULE_APPLIED | (found_any ? ING_RULE_MATCHED : 0));
+	return fields;
+}
+
+json_t *ing_webpage_fields_json(const struct ing_webpage_fields *fields)
+{
+	json_t *j = json_object();
+	ing_json_set(j, "title", ing_text_value_json(fields->title.text, fields->title.bytes));
+	ing_json_set(
+		j, "content", ing_text_value_json(fields->content.text, fields->content.bytes));
+	ing_json_set(
+		j, "license", ing_text_value_json(fields->license.text, fields->license.bytes));
+	ing_json_set(
+		j, "language", ing_text_value_json(fields->language.text, fields->language.bytes));
 	return j;
 }
 
 const char *ing_webpage_language(const struct ing_view *v)
 {
-	json_t *language = read_language(v);
-	const char *copy = ing_arena_strdup(v->arena, json_string_value(language));
-	json_decref(language);
-	return copy;
+	return read_language(v).text;
 }

@@ -26,6 +26,7 @@ static const char *const selector_keys[ING_JOURNAL_KEYS_] = {
 	[ING_JOURNAL_SUBTITLE] = "subtitle",
 	[ING_JOURNAL_KEYWORDS] = "keywords",
 	[ING_JOURNAL_KEYWORDS_SPLIT] = "keywords_split",
+	[ING_JOURNAL_MESH] = "mesh",
 	[ING_JOURNAL_ABSTRACT] = "abstract",
 	[ING_JOURNAL_FULLTEXT] = "fulltext",
 	[ING_JOURNAL_FULLTEXT_A] = "fulltext_a",

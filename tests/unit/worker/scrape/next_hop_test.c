@@ -151,8 +151,11 @@ static const struct {
 
 static void scrape(const char *page, const char *url, struct ing_scraped *ret)
 {
-	const struct ing_scrape_input in = {
-		.url = url, .data = page, .bytes = strlen(page), .want = ING_SCRAPE_ALL};
+	const struct ing_scrape_input in = {.url = url,
+		.data = page,
+		.bytes = strlen(page),
+		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI};
 	ing_scrape(scraper, &in, ret);
 }
 

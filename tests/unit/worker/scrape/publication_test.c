@@ -14,6 +14,7 @@
 
 #include "common/base/macros.h"
 #include "view_helper.h"
+#include "worker/scrape/publication/meta_schemes.h"
 #include "worker/scrape/publication/publication.h"
 
 #define PAGE "https://journal.example/article/1"
@@ -79,7 +80,10 @@ static json_t *read_publication(const char *page, size_t bytes, const char *url,
 	view_helper_read(&helper, page, bytes, url);
 	ing_matcher_bind(matcher, helper.view.tree, 0);
 	helper.view.matcher = matcher;
-	return ing_publication_json(&helper.view, site, type, ret_links);
+	const struct ing_publication_fields *fields =
+		ing_publication_fields_read(&helper.view, site, type);
+	*ret_links = ing_fulltext_links_json(&fields->links);
+	return ing_publication_fields_json(fields);
 }
 
 /* The parts named in `want` are as they are there. */
@@ -167,6 +171,16 @@ static const struct {
 		.rules = {{ING_JOURNAL_KEYWORDS, "i", NULL, 0},
 			{ING_JOURNAL_KEYWORDS_SPLIT, "i", NULL, 0}},
 		.want = "{\"keywords\":{\"list\":[\"a\",\"b\"],\"type\":\"doi\"}}"},
+	{.name = "MeSH terms, an asterisk for a major topic, qualifiers left out",
+		.page = "<b>Algorithms*</b><b> Proteins / genetics* </b><b>Proteins / metabolism</b>"
+			"<b>Humans</b><b>/</b><b>Mice *</b><b>Mice</b>",
+		.rules = {{ING_JOURNAL_MESH, "b", NULL, 0}},
+		.want = "{\"mesh\":{\"list\":["
+			"{\"term\":\"Algorithms\",\"majorTopic\":true,\"uniqueId\":null},"
+			"{\"term\":\"Proteins\",\"majorTopic\":false,\"uniqueId\":null},"
+			"{\"term\":\"Humans\",\"majorTopic\":false,\"uniqueId\":null},"
+			"{\"term\":\"Mice\",\"majorTopic\":true,\"uniqueId\":null}],"
+			"\"type\":\"doi\"}}"},
 	{.name = "abstract: elements with text",
 		.page = "<p>a<p><p>&nbsp;<p>b <i>c</i>",
 		.rules = {{ING_JOURNAL_ABSTRACT, "p", NULL, 0}},

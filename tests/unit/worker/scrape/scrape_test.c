@@ -13,6 +13,7 @@
 
 #include "rules_helper.h"
 #include "worker/model/limits.h"
+#include "worker/scrape/publication/meta_schemes.h"
 #include "worker/scrape/scrape.h"
 
 #define PAGE "https://site.example/paper/1"
@@ -36,14 +37,10 @@ static struct ing_scraped scrape(const char *page, const char *url, bool xml)
 		.data = page,
 		.bytes = strlen(page),
 		.xml = xml,
-		.want = ING_SCRAPE_ALL};
+		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI};
 	ing_scrape(scraper, &in, &found);
 	return found;
-}
-
-static const char *content(const json_t *o, const char *part)
-{
-	return json_string_value(json_object_get(json_object_get(o, part), "content"));
 }
 
 static int set_up(void **state)
@@ -125,11 +122,10 @@ static void an_address_is_read_in_one_way(void **state)
 		snprintf(page, sizeof(page), "<meta name=citation_pdf_url content=\"%s\">",
 			values[i]);
 		struct ing_scraped found = scrape(page, "http://h.example/a/b", false);
-		const json_t *link = json_array_get(found.page_links, 0);
 		assert_non_null(found.links[ING_LINK_PDF].url);
-		assert_non_null(link);
-		assert_string_equal(json_string_value(json_object_get(link, "url")),
-			found.links[ING_LINK_PDF].url);
+		assert_int_equal(found.publication->links.count, 1);
+		assert_string_equal(
+			found.publication->links.items[0].url, found.links[ING_LINK_PDF].url);
 	}
 }
 
@@ -138,9 +134,8 @@ static void a_rule_that_raises_text_changes_nothing_for_the_next_part(void **sta
 	(void)state;
 	struct ing_scraped found =
 		scrape("<title>t</title><h1>A <b>bold</b> claim</h1>", PAGE, false);
-	assert_string_equal(content(found.publication, "title"), "A");
-	assert_string_equal(
-		json_string_value(json_object_get(found.webpage, "content")), "A bold claim");
+	assert_string_equal(found.publication->parts.items[ING_PART_TITLE].content.text, "A");
+	assert_string_equal(found.webpage->content.text, "A bold claim");
 }
 
 static void nothing_is_kept_from_the_page_before(void **state)
@@ -175,7 +170,8 @@ static void a_page_over_the_ceiling_is_not_read(void **state)
 	const struct ing_scrape_input in = {.url = PAGE,
 		.data = "<title>x",
 		.bytes = ING_MAX_SCRAPE_BYTES + 1,
-		.want = ING_SCRAPE_ALL};
+		.want = ING_SCRAPE_ALL,
+		.page_type = ING_PART_TYPE_DOI};
 	ing_scrape(scraper, &in, &found);
 	assert_int_equal(found.end, ING_SCRAPE_TOO_LARGE);
 	assert_null(found.title);

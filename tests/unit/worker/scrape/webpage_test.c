@@ -67,7 +67,8 @@ static char *read_webpage(const char *page, const struct ing_webpage_rule *rule)
 	view_helper_read(&helper, page, strlen(page), "https://tool.example/a/b");
 	ing_matcher_bind(matcher, helper.view.tree, 0);
 	helper.view.matcher = matcher;
-	json_t *j = ing_webpage_json(&helper.view, rule);
+	struct ing_webpage_fields fields = ing_webpage_fields_read(&helper.view, rule);
+	json_t *j = ing_webpage_fields_json(&fields);
 	char *text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
 	return text;
