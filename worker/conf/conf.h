@@ -27,6 +27,9 @@ struct ing_conf {
 	struct ing_job_settings job;
 	struct ing_disk_settings disk;
 	struct ing_objects_settings objects;
+	/* ncbi_api_key and openalex_api_key are NULL: they are read from these files (common/base/key_file.h). */
+	struct ing_publication_settings publication;
+	const char *ncbi_api_key_file, *openalex_api_key_file; /* publication.* */
 	const char *rules_dir, *state_dir;
 	char *const *filters; /* resources.filters */
 	bool obey_robots;     /* gate.robots */

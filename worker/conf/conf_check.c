@@ -292,7 +292,17 @@ int ing_conf_check_port(const char *text, struct ing_error *err)
 	return ing_error_set(err, ING_FAIL_CONFIG, "must be a port, 1 to 65535");
 }
 
-/* Of a service of our own, below which its paths are. */
+/* One address, as it stands in a URL's query: local part, @, domain. */
+int ing_conf_check_email(const char *text, struct ing_error *err)
+{
+	const char *at = strchr(text, '@');
+	if (at != NULL && is_made_of(text, (size_t)(at - text), "._%+-") &&
+		is_made_of(at + 1, strlen(at + 1), ".-"))
+		return 0;
+	return ing_error_set(err, ING_FAIL_CONFIG, "not a mail address");
+}
+
+/* Of a service, below which its paths are. */
 int ing_conf_check_service(const char *text, struct ing_error *err)
 {
 	struct ing_url_parts parts;

@@ -16,6 +16,7 @@ enum ing_conf_type {
 	ING_CONF_PERCENT,
 	ING_CONF_SIZE,
 	ING_CONF_WIDE,
+	ING_CONF_OR_NEVER,
 	ING_CONF_BOOL,
 	ING_CONF_OBEY,
 	ING_CONF_HOST_KEY,
@@ -85,6 +86,7 @@ int ing_conf_check_proxy(const char *text, struct ing_error *err);
 int ing_conf_check_cidr(const char *text, struct ing_error *err);
 int ing_conf_check_dns_servers(const char *text, struct ing_error *err);
 int ing_conf_check_port(const char *text, struct ing_error *err);
+int ing_conf_check_email(const char *text, struct ing_error *err);
 int ing_conf_check_service(const char *text, struct ing_error *err);
 
 /* What must hold between keys, of values that are good by themselves; origins: of all keys. */

@@ -29,6 +29,7 @@
 #define C_TYPE_PERCENT unsigned
 #define C_TYPE_SIZE size_t
 #define C_TYPE_WIDE uint64_t
+#define C_TYPE_OR_NEVER int64_t
 #define C_TYPE_BOOL bool
 #define C_TYPE_OBEY bool
 #define C_TYPE_HOST_KEY enum ing_host_key

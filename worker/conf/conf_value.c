@@ -204,13 +204,21 @@ static bool read_number(const char *s, const char *unit, struct number *ret)
 	return true;
 }
 
+static bool is_never(const struct ing_conf_key *key, const struct ing_yaml_node *node)
+{
+	return key->type == ING_CONF_OR_NEVER && node->kind == ING_YAML_SCALAR && node->plain &&
+	       strcmp(node->text, "-1") == 0;
+}
+
 static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 {
 	const struct ing_conf_key *key = r->key;
 	bool sized = strcmp(key->unit, "bytes") == 0;
 	struct number number = {0};
 	char words[200];
-	if (node->kind != ING_YAML_SCALAR || !read_number(node->text, key->unit, &number)) {
+	if (is_never(key, node)) {
+		*(int64_t *)member(r->conf, key) = -1;
+	} else if (node->kind != ING_YAML_SCALAR || !read_number(node->text, key->unit, &number)) {
 		snprintf(words, sizeof(words), "must be a whole number%s",
 			sized ? " of bytes, or one with KiB, MiB or GiB behind it"
 			: key->type == ING_CONF_PERCENT ? " of percent"
@@ -222,13 +230,16 @@ static void set_number(const struct reader *r, const struct ing_yaml_node *node)
 		char is[24];
 		snprintf(is, sizeof(is), "%" PRIu64, number.value);
 		snprintf(words, sizeof(words),
-			"must be from %" PRIu64 " to %" PRIu64 " %s, and is %.40s", key->min,
-			key->max, key->unit, number.fits ? is : node->text);
+			"must be %sfrom %" PRIu64 " to %" PRIu64 " %s, and is %.40s",
+			key->type == ING_CONF_OR_NEVER ? "-1, or " : "", key->min, key->max,
+			key->unit, number.fits ? is : node->text);
 		complain(r, node, words);
 	} else if (key->type == ING_CONF_UINT || key->type == ING_CONF_PERCENT) {
 		*(unsigned *)member(r->conf, key) = (unsigned)number.value;
 	} else if (key->type == ING_CONF_SIZE) {
 		*(size_t *)member(r->conf, key) = (size_t)number.value;
+	} else if (key->type == ING_CONF_OR_NEVER) {
+		*(int64_t *)member(r->conf, key) = (int64_t)number.value;
 	} else {
 		*(uint64_t *)member(r->conf, key) = number.value;
 	}
@@ -337,6 +348,7 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	case ING_CONF_PERCENT:
 	case ING_CONF_SIZE:
 	case ING_CONF_WIDE:
+	case ING_CONF_OR_NEVER:
 		set_number(&r, node);
 		break;
 	case ING_CONF_BOOL:
@@ -389,6 +401,9 @@ void ing_conf_format(
 		break;
 	case ING_CONF_WIDE:
 		ing_buf_printf(out, "%" PRIu64, *(const uint64_t *)at);
+		break;
+	case ING_CONF_OR_NEVER:
+		ing_buf_printf(out, "%" PRId64, *(const int64_t *)at);
 		break;
 	case ING_CONF_BOOL:
 	case ING_CONF_OBEY:

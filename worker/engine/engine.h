@@ -11,6 +11,7 @@
 #pragma once
 #include <uv.h>
 #include "common/base/error.h"
+#include "worker/model/settings.h"
 #include "worker/model/status.h"
 #include "worker/model/tier.h"
 #include "worker/engine/ruleset.h"
@@ -74,6 +75,9 @@ struct ing_engine {
 	struct ing_pipeline *pipeline;
 	struct ing_engine_outside outside;
 
+	/* engine_keys.c */
+	struct ing_publication_settings publication; /* with the keys below */
+	char *ncbi_api_key, *openalex_api_key;
 	/* engine_parts.c */
 	uv_work_t pool_start; /* empty: makes libuv start its threads */
 	/* engine_stop.c */

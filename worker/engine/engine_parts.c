@@ -506,6 +506,7 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 	unsigned margin_ms = c->examine.timeout_ms / 10 < 1000 ? c->examine.timeout_ms / 10 : 1000;
 	struct ing_pipeline_conf conf = {
 		.settings = c->job,
+		.publication = e->publication,
 		.max_unacked = 4 * c->gate.concurrency + 64,
 		.pdf_timeout_ms = c->examine.timeout_ms - margin_ms,
 		.max_body_bytes = c->fetch.max_body_bytes,
@@ -544,6 +545,7 @@ static void done_outside(struct ing_engine *e)
 
 const struct ing_engine_part ing_engine_parts[] = {
 	{init_limits, done_limits},
+	{ing_engine_init_publication, ing_engine_done_publication},
 	{init_loop, done_loop},
 	{init_timers, done_timers},
 	{init_turns, done_turns},

@@ -14,6 +14,10 @@ struct ing_engine_part {
 extern const struct ing_engine_part ing_engine_parts[];
 extern const size_t ing_engine_part_count;
 
+/* engine_keys.c */
+int ing_engine_init_publication(struct ing_engine *e, struct ing_error *err);
+void ing_engine_done_publication(struct ing_engine *e);
+
 /* Timers of engine_stop.c and engine_rules.c. */
 void ing_engine_init_stop(struct ing_engine *e);
 void ing_engine_done_stop(struct ing_engine *e);

@@ -117,8 +117,9 @@ _Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
 
 struct ing_pipeline_conf {
 	struct ing_job_settings settings;
-	unsigned weights[ING_LANES_]; /* intake.weight_*; 0: the lane has no topic */
-	unsigned max_unacked;         /* decided, but not yet delivered: the gate holds beyond */
+	struct ing_publication_settings publication; /* strings are borrowed */
+	unsigned weights[ING_LANES_];                /* intake.weight_*; 0: the lane has no topic */
+	unsigned max_unacked; /* decided, but not yet delivered: the gate holds beyond */
 	/* A request that would be parked for longer for a host that is held, or for another try, ends
 	 * instead; 0: none. */
 	uint64_t longest_park_ms;

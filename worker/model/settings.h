@@ -120,7 +120,7 @@ struct ing_publication_settings {
 	unsigned max_links;   /* followed for one publication */
 	/* When one that is kept is asked for again. Minutes; -1: never. */
 	int64_t empty_cooldown, non_final_cooldown, exception_cooldown;
-	int retry_limit;       /* -1: none */
+	int64_t retry_limit;   /* -1: none */
 	int64_t refetch_after; /* minutes since it was fetched, whatever it is; -1: never */
 };
 

@@ -8,14 +8,12 @@
  * object, and a wrong one only has to be put right.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/key_file.h"
 #include "common/data/base32.h"
 #include "common/data/digest.h"
 #include "common/net/http_client.h"
@@ -61,24 +59,10 @@ static void compute_digest(struct ing_object *o)
 	ing_hex_encode(d.sha256, sizeof(d.sha256), o->sha256hex);
 }
 
-/* The first word of the file. Returns 0, or an errno. */
-static int read_key(const char *path, char ret_key[MAX_KEY_BYTES])
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	ssize_t n = read(fd, ret_key, MAX_KEY_BYTES - 1);
-	int errnum = n < 0 ? errno : 0;
-	close(fd);
-	ret_key[n > 0 ? n : 0] = '\0';
-	ret_key[strcspn(ret_key, " \t\r\n")] = '\0';
-	return errnum != 0 || ret_key[0] != '\0' ? errnum : ENODATA;
-}
-
 static bool take_key(struct ing_object_attempt *a, const char *name, const char *path,
 	char ret_key[MAX_KEY_BYTES])
 {
-	int errnum = read_key(path, ret_key);
+	int errnum = ing_key_file_read(path, ret_key, MAX_KEY_BYTES);
 	if (errnum == 0)
 		return true;
 	ing_object_decide(a, ING_OBJECT_OUTCOME_DENIED, "%s: %.150s: %s", name, path,
@@ -183,18 +167,6 @@ static void free_s3(struct ing_object_backend *b)
 	free(s);
 }
 
-/* A name without a slash is a credential's, which systemd has put into a folder of the unit's own. */
-static char *make_key_path(const char *file)
-{
-	const char *dir = getenv("CREDENTIALS_DIRECTORY");
-	if (dir == NULL || strchr(file, '/') != NULL)
-		return ing_strdup(file);
-	struct ing_buf path;
-	ing_buf_init(&path, PATH_MAX);
-	ing_buf_printf(&path, "%s/%s", dir, file);
-	return ing_buf_steal(&path);
-}
-
 static char *make_name(const struct ing_objects_settings *settings)
 {
 	struct ing_buf name;
@@ -234,8 +206,8 @@ int ing_object_s3_new(uv_loop_t *loop, const struct ing_objects_settings *settin
 		.free_attempt = free_attempt,
 		.free = free_s3,
 	};
-	s->access_key_path = make_key_path(settings->access_key_file);
-	s->secret_key_path = make_key_path(settings->secret_key_file);
+	s->access_key_path = ing_key_file_path(settings->access_key_file);
+	s->secret_key_path = ing_key_file_path(settings->secret_key_file);
 	struct ing_buf sigv4;
 	ing_buf_init(&sigv4, MAX_URL_BYTES);
 	ing_buf_printf(&sigv4, "aws:amz:%s:s3", settings->region);

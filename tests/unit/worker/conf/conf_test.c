@@ -89,6 +89,10 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_int_equal(c->job.max_waiting, 20000);
 	assert_int_equal(c->job.max_scrape_bytes, 16 << 20);
 	assert_int_equal(c->log_level, ING_LOG_INFO);
+	assert_string_equal(c->publication.doi_url, "https://doi.org");
+	assert_string_equal(c->publication.email, "");
+	assert_int_equal(c->publication.non_final_cooldown, 10080);
+	assert_int_equal(c->publication.refetch_after, -1);
 	ing_conf_free(c);
 	setenv("INGEST_WORKER_INSTANCE", "7", 1);
 	c = load_good("", NULL, ING_CONF_CTL);
@@ -117,7 +121,9 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	char *const *sets = SETS("gate.concurrency=7", "fetch.connect_to=[\":80:127.0.0.1:8080\"]",
 		"gate={host_delay_ms: 9, concurrency: 8}", "fetch.allow_address=127.0.0.0/8",
 		"kafka.topics.dead=", "fetch.ca_file=~", "grobid.url=http://[::1]:8070/grobid/",
-		"warc.dir=/w x=y", "log.level=debug", AGENT);
+		"warc.dir=/w x=y", "log.level=debug", "publication.retry_limit=-1",
+		"publication={refetch_after: 99999999999, doaj_url: ~, arxiv_url: '', doi_url: 'http://[::1]:80/d'}",
+		AGENT);
 	struct ing_conf *c = load_good("# a comment\n"
 				       "kafka:\n"
 				       "  brokers: \"a:1,[::1]:2, c\"\n"
@@ -157,6 +163,12 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_string_equal(c->warc.dir, "/w x=y");
 	assert_string_equal(c->instance, "5");
 	assert_int_equal(c->log_level, ING_LOG_DEBUG);
+	assert_true(c->publication.retry_limit == -1);
+	assert_true(c->publication.refetch_after == 99999999999);
+	assert_string_equal(
+		c->publication.doaj_url, "https://doaj.org/api"); /* nothing: the default */
+	assert_string_equal(c->publication.arxiv_url, "");
+	assert_string_equal(c->publication.doi_url, "http://[::1]:80/d");
 	ing_conf_free(c);
 }
 
@@ -329,6 +341,17 @@ static const struct {
 		.want = "c.yaml:1:15: key \"grobid.url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
 	{.file = "grobid: {url: \"http://h/?q\"}\n",
 		.want = "c.yaml:1:15: key \"grobid.url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
+	{.file = "publication: {retry_limit: -2}\n",
+		.want = "c.yaml:1:28: key \"publication.retry_limit\": must be -1, or from 0 to 1000000 times, "
+			"and is -2"},
+	{.file = "publication: {retry_limit: \"-1\"}\n",
+		.want = "c.yaml:1:28: key \"publication.retry_limit\": must be a number: leave the quotes out"},
+	{.file = "gate: {concurrency: -1}\n",
+		.want = "c.yaml:1:21: key \"gate.concurrency\": must be from 1 to 20000 transfers, and is -1"},
+	{.file = "publication: {email: \"a@b&x=1\"}\n",
+		.want = "c.yaml:1:22: key \"publication.email\": not a mail address"},
+	{.file = "publication: {doi_url: doi.org}\n",
+		.want = "c.yaml:1:24: key \"publication.doi_url\": not http://HOST:PORT/PATH or https://HOST:PORT/PATH"},
 	{.file = "\"\": x\n", .want = "c.yaml:1:1: key \"\": there is no such key"},
 	{.file = "", .set = "gate.concurrency", .want = "--set 1:1:1: not KEY=VALUE"},
 	{.file = "", .set = "=5", .want = "--set 1:1:1: not KEY=VALUE"},
@@ -612,10 +635,13 @@ static void every_row_is_documented_and_in_range(void **state)
 		assert_null(strpbrk(key->sentence, "\"\\\n"));
 		assert_true(key->min <= key->max);
 		bool number = key->type == ING_CONF_UINT || key->type == ING_CONF_PERCENT ||
-			      key->type == ING_CONF_SIZE || key->type == ING_CONF_WIDE;
+			      key->type == ING_CONF_SIZE || key->type == ING_CONF_WIDE ||
+			      key->type == ING_CONF_OR_NEVER;
 		assert_int_equal(number, key->unit != NULL);
 		if (key->type == ING_CONF_UINT)
 			assert_true(key->max <= UINT32_MAX);
+		if (key->type == ING_CONF_OR_NEVER)
+			assert_true(key->min == 0 && key->max <= INT64_MAX);
 		check_order(i);
 		for (size_t k = 0; k < i; k++) {
 			assert_string_not_equal(ing_conf_keys[k].name, key->name);
