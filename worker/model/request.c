@@ -16,6 +16,7 @@
 #include "common/data/json.h"
 #include "common/net/url_mask.h"
 #include "worker/model/limits.h"
+#include "worker/model/part_type.h"
 
 #define MAX_EXPECT_MIMETYPES 64
 #define MAX_QUOTED_BYTES 40 /* of a bad value, in a message about it */
@@ -124,39 +125,161 @@ static const char *skip_prefix(const char *s, const char *prefix)
 	return strncasecmp(s, prefix, n) == 0 ? s + n : s;
 }
 
-/* Without a base_url, the resolver URL of the first identifier is used. */
+/* An identifier that a request may start from, and its address. */
+struct start_id {
+	const char *id, *strip, *url, *tail;
+};
+
+static const struct start_id document_starts[] = {
+	{"doi", "doi:", "https://doi.org/", ""},
+	{"arxiv", "arxiv:", "https://arxiv.org/abs/", ""},
+	{"pmcid", "", "https://www.ncbi.nlm.nih.gov/pmc/articles/", "/"},
+	{NULL, NULL, NULL, NULL},
+};
+
+/* In the order in which identifiers are a publication's name. */
+static const struct start_id publication_starts[] = {
+	{"pmid", "pmid:", "https://pubmed.ncbi.nlm.nih.gov/", "/"},
+	{"pmcid", "PMC", "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC", "/"},
+	{"doi", "doi:", "https://doi.org/", ""},
+	{"arxiv", "arxiv:", "https://arxiv.org/abs/", ""},
+	{NULL, NULL, NULL, NULL},
+};
+
+static int get_ext_ids(const struct ing_request *r, json_t **ret, struct ing_error *err)
+{
+	*ret = json_object_get(r->json, "ext_ids");
+	if (*ret != NULL && !json_is_null(*ret) && !json_is_object(*ret))
+		return ing_error_set(err, ING_FAIL_INVALID, "ext_ids: not an object");
+	return 0;
+}
+
+static void set_base_url(struct ing_request *r, const struct start_id *start, const char *id)
+{
+	struct ing_buf url;
+	ing_buf_init(&url, 4 * ING_MAX_REQUEST_BYTES);
+	ing_buf_add_str(&url, start->url);
+	add_path_text(&url, skip_prefix(id, start->strip));
+	ing_buf_add_str(&url, start->tail);
+	ing_json_set_text(r->json, "base_url", ing_buf_str(&url));
+	ing_buf_done(&url);
+	r->base_url = ing_json_get_text(r->json, "base_url");
+	ing_must(r->base_url != NULL);
+	r->derived = true;
+}
+
+/* Without a base_url, the address of the first identifier is used. */
 static int derive_base_url(struct ing_request *r, struct ing_error *err)
 {
-	static const struct {
-		const char *id, *strip, *url, *tail;
-	} resolvers[] = {
-		{"doi", "doi:", "https://doi.org/", ""},
-		{"arxiv", "arxiv:", "https://arxiv.org/abs/", ""},
-		{"pmcid", "", "https://www.ncbi.nlm.nih.gov/pmc/articles/", "/"},
-	};
-	json_t *ids = json_object_get(r->json, "ext_ids");
-	if (ids != NULL && !json_is_null(ids) && !json_is_object(ids))
-		return ing_error_set(err, ING_FAIL_INVALID, "ext_ids: not an object");
-	for (size_t i = 0; i < ING_ARRAY_LEN(resolvers); i++) {
+	bool is_publication = r->type == ING_INGEST_PUBLICATION;
+	const struct start_id *start = is_publication ? publication_starts : document_starts;
+	json_t *ids;
+	int rc = get_ext_ids(r, &ids, err);
+	for (; rc == 0 && start->id != NULL; start++) {
 		const char *id;
-		int rc = get_string(ids, resolvers[i].id, &id, err);
-		if (rc != 0)
-			return rc;
-		if (id == NULL || id[0] == '\0')
+		rc = get_string(ids, start->id, &id, err);
+		if (rc != 0 || id == NULL || id[0] == '\0')
 			continue;
-		struct ing_buf url;
-		ing_buf_init(&url, 4 * ING_MAX_REQUEST_BYTES);
-		ing_buf_add_str(&url, resolvers[i].url);
-		add_path_text(&url, skip_prefix(id, resolvers[i].strip));
-		ing_buf_add_str(&url, resolvers[i].tail);
-		ing_json_set_text(r->json, "base_url", ing_buf_str(&url));
-		ing_buf_done(&url);
-		r->base_url = ing_json_get_text(r->json, "base_url");
-		ing_must(r->base_url != NULL);
+		set_base_url(r, start, id);
 		return 0;
 	}
+	if (rc != 0)
+		return rc;
 	return ing_error_set(err, ING_FAIL_INVALID,
-		"base_url: missing, and ext_ids has no doi, arxiv or pmcid to start from");
+		"base_url: missing, and ext_ids has no %sdoi, arxiv or pmcid to start from",
+		is_publication ? "pmid, " : "");
+}
+
+/* --- publications --- */
+
+static int get_id(json_t *ids, const char *name, const char **ret, struct ing_error *err)
+{
+	int rc = get_string(ids, name, ret, err);
+	if (rc == 0 && *ret != NULL && (*ret)[0] == '\0')
+		*ret = NULL;
+	return rc;
+}
+
+/* A list of names of parts as bits; 0 when it is absent or empty. */
+static int read_parts(json_t *json, const char *name, unsigned *ret, struct ing_error *err)
+{
+	json_t *v = json_object_get(json, name);
+	if (v == NULL || json_is_null(v))
+		return 0;
+	if (!json_is_array(v))
+		return ing_error_set(err, ING_FAIL_INVALID, "%s: not a list", name);
+	for (size_t i = 0; i < json_array_size(v); i++) {
+		const char *part = json_string_value(json_array_get(v, i));
+		enum ing_part_key key = part != NULL ? ing_part_of_name(part) : ING_PARTS_;
+		if (key == ING_PARTS_)
+			return ing_error_set(err, ING_FAIL_INVALID,
+				"%s: entry %zu is no part of a publication", name, i + 1);
+		*ret |= 1u << key;
+	}
+	return 0;
+}
+
+static int read_wanted(struct ing_request *r, struct ing_error *err)
+{
+	const unsigned all = (1u << ING_PARTS_) - 1;
+	unsigned parts = 0;
+	unsigned not_parts = 0;
+	int rc = read_parts(r->json, "parts", &parts, err);
+	if (rc == 0)
+		rc = read_parts(r->json, "not_parts", &not_parts, err);
+	if (rc != 0)
+		return rc;
+	unsigned wanted = (parts != 0 ? parts : all) & ~not_parts;
+	if (wanted == 0)
+		return ing_error_set(err, ING_FAIL_INVALID, "not_parts: no part is left");
+	r->publication.parts = wanted != all ? wanted : 0;
+	return 0;
+}
+
+static int read_resource(struct ing_request *r, struct ing_error *err)
+{
+	static const char *const names[] = {
+#define RESOURCE(id, name, reader, type) name,
+#include "worker/model/publication_resource.def"
+	};
+	const char *name;
+	int rc = get_string(r->json, "resource", &name, err);
+	if (rc != 0 || name == NULL)
+		return rc;
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			r->publication.resource = name;
+	if (r->publication.resource == NULL)
+		return ing_error_set(err, ING_FAIL_INVALID, "resource: there is no \"%.*s\"",
+			(int)ing_utf8_cut(name, strlen(name), MAX_QUOTED_BYTES), name);
+	return 0;
+}
+
+/* The members of these names are other types' own business. */
+static int read_publication(struct ing_request *r, struct ing_error *err)
+{
+	struct ing_request_publication *p = &r->publication;
+	json_t *quick = json_object_get(r->json, "quick");
+	json_t *ids;
+	if (r->type != ING_INGEST_PUBLICATION)
+		return 0;
+	int rc = get_ext_ids(r, &ids, err);
+	if (rc == 0)
+		rc = get_id(ids, "pmid", &p->pmid, err);
+	if (rc == 0)
+		rc = get_id(ids, "pmcid", &p->pmcid, err);
+	if (rc == 0)
+		rc = get_id(ids, "doi", &p->doi, err);
+	if (rc == 0)
+		rc = read_wanted(r, err);
+	if (rc == 0)
+		rc = read_resource(r, err);
+	if (rc != 0)
+		return rc;
+	p->quick = json_is_true(quick);
+	if (quick != NULL && !json_is_null(quick) && !json_is_boolean(quick))
+		return ing_error_set(err, ING_FAIL_INVALID, "quick: neither true nor false");
+	return 0;
 }
 
 static int read_mimetypes(struct ing_request *r, struct ing_error *err)
@@ -256,6 +379,8 @@ static int read_fields(struct ing_request *r, struct ing_error *err)
 		rc = read_hashes(r, err);
 	if (rc == 0)
 		rc = read_existing(r, err);
+	if (rc == 0)
+		rc = read_publication(r, err);
 	if (rc != 0)
 		return rc;
 	compute_key(r);

@@ -13,6 +13,14 @@
 
 struct json_t;
 
+/* Of a request for a publication; strings may be NULL. */
+struct ing_request_publication {
+	const char *pmid, *pmcid, *doi; /* of ext_ids, as they came; or NULL */
+	unsigned parts; /* wanted: bits 1 << enum ing_part_key (part_type.h); 0: all */
+	bool quick;
+	const char *resource; /* name of the only one that is asked (publication_resource.def) */
+};
+
 struct ing_request {
 	/* As received, but an alias in ingest_type is replaced, and a base_url that was derived from
 	 * ext_ids is added. */
@@ -28,11 +36,13 @@ struct ing_request {
 	bool force_recrawl; /* whatever the tables have, it is fetched */
 	/* The tables may answer with a result that is no older; 0: they may not; -1: not said. */
 	int64_t skip_existing_max_age_ms;
+	bool derived; /* base_url was not given, but derived from ext_ids */
+	struct ing_request_publication publication;
 };
 
 /* Parse and check a message. It has to be a JSON object of at most ING_MAX_REQUEST_BYTES of UTF-8,
  * nested at most ING_MAX_REQUEST_DEPTH deep, without duplicate keys, with a known ingest_type and a
- * base_url (or ext_ids with doi, arxiv or pmcid), and members used here must have the right type. A
+ * base_url (or ext_ids with doi, arxiv or pmcid; for a publication also pmid), and members used here must have the right type. A
  * base_url that is not a URL is accepted: the request ends with invalid-url. Returns 0, or -TOO_BIG,
  * -TOO_DEEP, -SYNTAX, -ENCODING or -INVALID; *err names the member, and line and column of a syntax
  * error. Passwords in its text are masked. */

@@ -13,7 +13,7 @@ static const struct {
 	enum ing_publication_reader reader;
 } resources[] = {
 #define RESOURCE(id, name, reader, type) {name, ING_READ_##reader},
-#include "worker/publication/resource.def"
+#include "worker/model/publication_resource.def"
 };
 
 const char *ing_publication_resource_name(enum ing_publication_resource r)

@@ -9,7 +9,7 @@
 
 enum ing_publication_resource {
 #define RESOURCE(id, name, reader, type) ING_PUBLICATION_RESOURCE_##id,
-#include "worker/publication/resource.def"
+#include "worker/model/publication_resource.def"
 	ING_PUBLICATION_RESOURCES_
 };
 

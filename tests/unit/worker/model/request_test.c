@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -14,6 +15,7 @@
 #include "common/data/json.h"
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
+#include "worker/model/part_type.h"
 
 struct good {
 	const char *name, *input;
@@ -56,6 +58,26 @@ static const struct good goods[] = {
 		.input = "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"pmcid\":\"PMC123\"}}",
 		.type = ING_INGEST_PDF,
 		.base_url = "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/"},
+	{.name = "pmid of a publication",
+		.input =
+			"{\"ingest_type\":\"publication\",\"ext_ids\":{\"doi\":\"10.1/x\",\"pmid\":\"27009\"}}",
+		.type = ING_INGEST_PUBLICATION,
+		.base_url = "https://pubmed.ncbi.nlm.nih.gov/27009/"},
+	{.name = "pmcid of a publication, without its prefix",
+		.input =
+			"{\"ingest_type\":\"publication\",\"ext_ids\":{\"pmid\":\"\",\"pmcid\":\"123\"}}",
+		.type = ING_INGEST_PUBLICATION,
+		.base_url = "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC123/"},
+	{.name = "doi of a publication",
+		.input =
+			"{\"ingest_type\":\"publication\",\"ext_ids\":{\"doi\":\"10.1/a%b&c(d)\"}}",
+		.type = ING_INGEST_PUBLICATION,
+		.base_url = "https://doi.org/10.1/a%25b&c(d)"},
+	{.name = "other types have their own parts",
+		.input =
+			"{\"ingest_type\":\"pdf\",\"base_url\":\"x\",\"parts\":1,\"resource\":[],\"quick\":5}",
+		.type = ING_INGEST_PDF,
+		.base_url = "x"},
 	{.name = "later type",
 		.input = "{\"ingest_type\":\"dataset\",\"base_url\":\"x\"}",
 		.type = ING_INGEST_DATASET,
@@ -96,6 +118,42 @@ struct bad {
 };
 
 static const struct bad bads[] = {
+	{.name = "pmid of a document",
+		.input = "{\"ingest_type\":\"pdf\",\"ext_ids\":{\"pmid\":\"1\"}}",
+		.fail = ING_FAIL_INVALID,
+		.words = "ext_ids has no doi, arxiv or pmcid"},
+	{.name = "publication without a start",
+		.input = "{\"ingest_type\":\"publication\",\"ext_ids\":{\"pmid\":\"\"}}",
+		.fail = ING_FAIL_INVALID,
+		.words = "ext_ids has no pmid, doi, arxiv or pmcid"},
+	{.name = "pmid as a number",
+		.input =
+			"{\"ingest_type\":\"publication\",\"base_url\":\"x\",\"ext_ids\":{\"pmid\":1}}",
+		.fail = ING_FAIL_INVALID,
+		.words = "pmid: not a string"},
+	{.name = "parts as a word",
+		.input = "{\"ingest_type\":\"publication\",\"base_url\":\"x\",\"parts\":\"title\"}",
+		.fail = ING_FAIL_INVALID,
+		.words = "parts: not a list"},
+	{.name = "foreign part",
+		.input =
+			"{\"ingest_type\":\"publication\",\"base_url\":\"x\",\"not_parts\":[\"title\",\"cover\"]}",
+		.fail = ING_FAIL_INVALID,
+		.words = "not_parts: entry 2 is no part of a publication"},
+	{.name = "nothing wanted",
+		.input =
+			"{\"ingest_type\":\"publication\",\"base_url\":\"x\",\"parts\":[\"title\"],\"not_parts\":[\"title\"]}",
+		.fail = ING_FAIL_INVALID,
+		.words = "not_parts: no part is left"},
+	{.name = "foreign resource",
+		.input =
+			"{\"ingest_type\":\"publication\",\"base_url\":\"x\",\"resource\":\"cake\"}",
+		.fail = ING_FAIL_INVALID,
+		.words = "resource: there is no \"cake\""},
+	{.name = "quick as a word",
+		.input = "{\"ingest_type\":\"publication\",\"base_url\":\"x\",\"quick\":\"yes\"}",
+		.fail = ING_FAIL_INVALID,
+		.words = "quick: neither true nor false"},
 	{.name = "empty", .input = "", .fail = ING_FAIL_SYNTAX, .words = "request:"},
 	{.name = "not JSON", .input = "hello", .fail = ING_FAIL_SYNTAX, .words = "request:"},
 	{.name = "cut",
@@ -230,10 +288,54 @@ static void file_becomes_pdf_in_the_echo(void **state)
 	ing_request_free(r);
 }
 
+static void reads_what_is_wanted_of_a_publication(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *more;
+		unsigned parts;
+		bool quick;
+		const char *resource;
+	} cases[] = {
+		{"", 0, false, NULL},
+		{",\"parts\":[],\"not_parts\":null,\"quick\":null,\"resource\":null", 0, false,
+			NULL},
+		{",\"parts\":[\"title\",\"abstract\"],\"quick\":true",
+			1u << ING_PART_TITLE | 1u << ING_PART_ABSTRACT, true, NULL},
+		{",\"parts\":[\"title\",\"efo\"],\"not_parts\":[\"efo\",\"go\"],\"quick\":false",
+			1u << ING_PART_TITLE, false, NULL},
+		{",\"not_parts\":[\"fulltext\"],\"resource\":\"pubmed-xml\"",
+			(1u << ING_PART_FULLTEXT) - 1, false, "pubmed-xml"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[500];
+		struct ing_request *r = NULL;
+		struct ing_error err = {0};
+		snprintf(text, sizeof(text),
+			"{\"ingest_type\":\"publication\",\"ext_ids\":{\"pmid\":\"5\",\"pmcid\":null}%s}",
+			cases[i].more);
+		int rc = ing_request_parse(text, strlen(text), &r, &err);
+		if (rc != 0)
+			fail_msg("%s: %s", cases[i].more, err.msg);
+		assert_true(r->derived);
+		assert_string_equal(r->publication.pmid, "5");
+		assert_null(r->publication.pmcid);
+		assert_null(r->publication.doi);
+		assert_int_equal(r->publication.parts, cases[i].parts);
+		assert_int_equal(r->publication.quick, cases[i].quick);
+		if (cases[i].resource != NULL)
+			assert_string_equal(r->publication.resource, cases[i].resource);
+		else
+			assert_null(r->publication.resource);
+		ing_request_free(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_what_the_contract_allows),
+		cmocka_unit_test(reads_what_is_wanted_of_a_publication),
 		cmocka_unit_test(says_what_is_wrong_with_the_rest),
 		cmocka_unit_test(a_message_over_one_mebibyte_is_refused_before_it_is_read),
 		cmocka_unit_test(the_key_is_the_identity_as_received),
