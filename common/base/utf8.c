@@ -134,3 +134,14 @@ size_t ing_utf8_cut(const char *s, size_t bytes, size_t max_bytes)
 		n--;
 	return n;
 }
+
+size_t ing_utf8_utf16_units(const char *s, size_t bytes)
+{
+	size_t units = 0;
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char c = (unsigned char)s[i];
+		units += (c & 0xc0) != 0x80; /* not a continuation */
+		units += c >= 0xf0;          /* beyond the BMP: a surrogate pair */
+	}
+	return units;
+}

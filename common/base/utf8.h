@@ -25,3 +25,5 @@ bool ing_utf8_valid(const char *s, size_t bytes);
 char *ing_utf8_clean(const char *s, size_t bytes, size_t *ret_bytes);
 /* The largest n <= max_bytes at which s can be cut without splitting a sequence. */
 size_t ing_utf8_cut(const char *s, size_t bytes, size_t max_bytes);
+/* Length in UTF-16 code units of valid UTF-8. */
+size_t ing_utf8_utf16_units(const char *s, size_t bytes);

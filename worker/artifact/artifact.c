@@ -203,6 +203,7 @@ void ing_artifact_forget_document(struct ing_artifact *a)
 	ing_xml_found_done(&a->xml);
 	ing_grobid_facts_done(&a->grobid);
 	ing_text_found_done(&a->text);
+	ing_webpage_found_done(&a->webpage);
 	for (int i = 0; i < ING_DERIVED_; i++)
 		ing_derived_done(&a->derived[i]);
 	a->file = (struct ing_file_meta){0};

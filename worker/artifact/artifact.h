@@ -41,6 +41,7 @@ struct ing_artifact {
 	struct ing_text_found text; /* of a page; status NULL: none; its TEI is in derived */
 	struct ing_derived derived[ING_DERIVED_];
 	struct ing_grobid_facts grobid; /* status NULL: GROBID was not asked */
+	struct ing_webpage_found webpage;
 };
 
 /* Facts about a document that some types have, beside file_meta. */
@@ -71,6 +72,9 @@ struct ing_artifact_type {
 	/* For error_message of a type that this version does not handle: nothing is fetched, and
 	 * the other members are empty. NULL: it is handled. */
 	const char *not_handled;
+	/* It is no document, but put together of many (publication.c): the members about documents, pages
+	 * and links are empty. */
+	bool is_assembled;
 	/* Media types of a document, found by looking at its bytes; NULL-terminated. */
 	const char *const *mimetypes;
 	const char *accept; /* the Accept field of all requests for pages and document */

@@ -58,9 +58,15 @@ static void rows_are_complete(void **state)
 			assert_null(strstr(type->not_handled, ing_ingest_type_name(i)));
 			continue;
 		}
+		if (type->is_assembled) {
+			assert_null(type->mimetypes[0]);
+			assert_int_equal(type->link, ING_ARTIFACT_NO_LINK);
+			assert_non_null(type->facts->shrink_result);
+			continue;
+		}
 		assert_non_null(type->mimetypes[0]);
 		assert_non_null(type->accept);
-		assert_true((type->want & ING_WANT_LINKS) != 0);
+		assert_true((type->want & (ING_WANT_LINKS | ING_WANT_WALLS)) != 0);
 		assert_in_range(type->link, 0, ING_ARTIFACT_NO_LINK);
 		/* A page in place of a document is no success. */
 		if (!ing_artifact_accepts(type, "text/html"))
@@ -106,6 +112,10 @@ static void bodies_are_documents_by_their_mimetype(void **state)
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/zip", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "application/x-rar", .accepted = true},
 		{.type = ING_INGEST_COMPONENT, .mimetype = "text/html"},
+		{.type = ING_INGEST_WEBPAGE, .mimetype = "text/html", .accepted = true},
+		{.type = ING_INGEST_WEBPAGE, .mimetype = "application/pdf", .accepted = true},
+		{.type = ING_INGEST_WEBPAGE, .mimetype = "image/png"},
+		{.type = ING_INGEST_PUBLICATION, .mimetype = "text/html"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_artifact_type *type = ing_artifact_type(cases[i].type);
@@ -513,9 +523,75 @@ static void an_earlier_page_has_its_facts(void **state)
 	json_decref(result);
 }
 
+static void a_web_page_is_told_with_its_way(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *title, *content;
+		bool read;
+		const char *want; /* of `webpage`, without the way; NULL: none */
+	} cases[] = {
+		{NULL, NULL, false, NULL},
+		{NULL, NULL, true,
+			"{\"title\":null,\"content\":null,\"titleLength\":0,\"contentLength\":0,"
+			"\"empty\":true,\"usable\":false,\"final\":false}"},
+		{"A \U0001f9ec tool", "What it does.", true,
+			"{\"title\":\"A \U0001f9ec tool\",\"content\":\"What it does.\",\"titleLength\":9,"
+			"\"contentLength\":13,\"empty\":false,\"usable\":false,\"final\":false}"},
+		{"Tool", "What it does, said in so many words that there are fifty.", true,
+			"{\"titleLength\":4,\"contentLength\":57,\"empty\":false,\"usable\":true,"
+			"\"final\":true}"},
+		{"A title of fifty characters and of one or two more..", NULL, true,
+			"{\"titleLength\":52,\"contentLength\":0,\"empty\":false,\"usable\":true,"
+			"\"final\":false}"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_WEBPAGE);
+		struct ing_artifact a = {0};
+		struct ing_findings f = page_findings("x", NULL);
+		json_t *result = json_pack("{s:[s,s], s:{s:s,s:i}, s:{s:s}}", "hops",
+			"https://a.example/", "https://b.example/", "terminal", "terminal_url",
+			"https://b.example/", "terminal_status_code", 200, "cdx", "mimetype",
+			"text/html");
+		f.webpage.read = cases[i].read;
+		f.webpage.title = cases[i].title != NULL ? ing_strdup(cases[i].title) : NULL;
+		f.webpage.content = cases[i].content != NULL ? ing_strdup(cases[i].content) : NULL;
+		ing_artifact_keep(&a, type, &f);
+		ing_findings_done(&f);
+		ing_artifact_add_facts(&a, type, result);
+		const json_t *got = json_object_get(result, "webpage");
+		assert_int_equal(got != NULL, cases[i].want != NULL);
+		if (got != NULL) {
+			json_t *want = json_loads(cases[i].want, 0, NULL);
+			const char *key;
+			json_t *value;
+			json_object_foreach (want, key, value)
+				if (!json_equal(json_object_get(got, key), value))
+					fail_msg("case %zu: %s", i, key);
+			json_decref(want);
+			assert_string_equal(
+				ing_json_get_text(got, "startUrl"), "https://a.example/");
+			assert_string_equal(
+				ing_json_get_text(got, "finalUrl"), "https://b.example/");
+			assert_string_equal(ing_json_get_text(got, "contentType"), "text/html");
+			assert_int_equal(ing_json_get_number(got, "statusCode"), 200);
+		}
+		bool had_content = cases[i].content != NULL;
+		assert_int_equal(ing_artifact_shrink_result(type, result), had_content);
+		if (had_content) {
+			assert_true(json_is_null(json_object_get(got, "content")));
+			assert_true(ing_json_get_true(got, "content_dropped"));
+			assert_false(ing_artifact_shrink_result(type, result));
+		}
+		json_decref(result);
+		ing_artifact_done(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_web_page_is_told_with_its_way),
 		cmocka_unit_test(names_and_aliases_lead_to_types),
 		cmocka_unit_test(rows_are_complete),
 		cmocka_unit_test(bodies_are_documents_by_their_mimetype),
