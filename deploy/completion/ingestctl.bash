@@ -49,7 +49,8 @@ _ingestctl()
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
 	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test' -- "$cur") ;;
 	warc:warc) mapfile -t COMPREPLY < <(compgen -W 'verify index cat' -- "$cur") ;;
-	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html' -- "$cur") ;;
+	page:page) mapfile -t COMPREPLY < <(compgen -W 'save' -- "$cur") ;;
+	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html xml' -- "$cur") ;;
 	*)
 		case $cur in
 		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" "$verb")" -- "$cur") ;;

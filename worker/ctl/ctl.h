@@ -94,4 +94,5 @@ int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_refs(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_reexamine(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_page(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_warc(int argc, char **argv, const struct ing_ctl *ctl);

@@ -37,6 +37,7 @@ static const struct {
 	{"select", ing_ctl_select, "print the elements of a page that match a selector"},
 	{"rules", ing_ctl_rules,
 		"check the scraping rules, find the one that applies, run their tests"},
+	{"page", ing_ctl_page, "save a page for the tests of a scraping rule"},
 	{"identify", ing_ctl_identify, "print size, digests and media type of files"},
 	{"extract", ing_ctl_extract, "print what the worker extracts from a PDF or HTML file"},
 	{"refs", ing_ctl_refs, "have GROBID parse the references of Crossref's records"},

@@ -55,6 +55,10 @@ static void take_head(void *ctx, const char *head, size_t head_bytes)
 	struct reading *r = ctx;
 	r->is_answer = field_is(head, head_bytes, "WARC-Type", "response") &&
 		       field_is(head, head_bytes, "Content-Type", "application/http");
+	const char *url;
+	size_t bytes;
+	if (ing_warc_field(head, head_bytes, "WARC-Target-URI", &url, &bytes))
+		r->body->url = ing_strndup(url, bytes);
 }
 
 static void take_payload(struct reading *r, const void *data, size_t bytes)
@@ -201,4 +205,5 @@ void ing_reexamine_body_done(struct ing_reexamine_body *b)
 	b->fd = -1;
 	free(ING_TAKE(b->content_type));
 	free(ING_TAKE(b->content_encoding));
+	free(ING_TAKE(b->url));
 }

@@ -17,6 +17,7 @@ struct ing_reexamine_body {
 	bool gzip; /* it begins as gzip does */
 	int http_status;
 	char *content_type, *content_encoding; /* raw fields; heap, or NULL */
+	char *url;                             /* WARC-Target-URI; heap, or NULL */
 };
 
 struct ing_reexamine_folders {
