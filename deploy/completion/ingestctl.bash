@@ -47,7 +47,7 @@ _ingestctl()
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
-	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test' -- "$cur") ;;
+	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test yield' -- "$cur") ;;
 	warc:warc) mapfile -t COMPREPLY < <(compgen -W 'verify index cat' -- "$cur") ;;
 	page:page) mapfile -t COMPREPLY < <(compgen -W 'save' -- "$cur") ;;
 	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html xml' -- "$cur") ;;

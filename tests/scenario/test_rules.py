@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ingestctl rules: mistakes are pointed at, URLs are looked up, tests are run."""
 
+import datetime
+import json
 import subprocess
 
 import pytest
@@ -300,3 +302,28 @@ def test_entries_about_hosts_have_tests_of_hosts(rules):
     assert done.stdout == "1 entry, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stderr
     done = rules("test", ".slow.example", files={"hosts.yaml": text % "slow"})
     assert done.returncode == 1 and "hosts.yaml:7: .slow.example: https://slow.example/: expected" in done.stdout
+
+
+# --- yield -----------------------------------------------------------------------------------------------
+
+
+def day(days_ago):
+    return (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days_ago)).strftime("%Y-%m-%d")
+
+
+def test_the_yield_of_several_workers_is_added_up_over_the_days(rules, tmp_path):
+    for name, days in (("a.json", {day(0): {"links.yaml pdf/a": [4, 1, 0, 1]}, day(6): {"links.yaml pdf/a": [1, 1, 1, 1]}}),
+                       ("b.json", {day(3): {"links.yaml pdf/a": [2, 0, 0, 0], "journals.yaml b": [7, 0, 0, 0]},
+                                   day(7): {"links.yaml pdf/a": [50, 50, 0, 0]}})):
+        (tmp_path / name).write_text(json.dumps({"since": "x", "digest": "0", "rules": {}, "days": days}), encoding="utf-8")
+    done = rules("yield", "--days", "7", tmp_path / "a.json", tmp_path / "b.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ("rule\tapplied\tmatched\tfailed\tled_to_document\n"
+                           "journals.yaml b\t7\t0\t0\t0\nlinks.yaml pdf/a\t7\t2\t1\t2\n")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"days": 3}'])
+def test_a_file_without_days_is_named(rules, tmp_path, text):
+    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+    done = rules("yield", tmp_path / "bad.json")
+    assert done.returncode == 1 and "bad.json: not the statistics of rules" in done.stderr and done.stdout == ""

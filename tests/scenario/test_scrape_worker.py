@@ -252,6 +252,15 @@ def test_other_rules_on_sighup(worker, submit, results_by_url, web, host, settin
     assert found["rules"]["sites.yaml new-site"] == {"applied": 2, "matched": 2, "failed": 0, "led_to_document": 2}
     assert any(counters["applied"] == 0 for counters in found["rules"].values())  # never asked, and there
     assert len(found["digest"]) == 16 and found["since"].endswith("Z")
+    assert sum(day.get("sites.yaml new-site", [0])[0] for day in found["days"].values()) == 2
+    sites.write_text(good, encoding="utf-8")
+    (rules / "walls.yaml").unlink()
+    with worker({"rules.dir": str(rules)}):  # a new process counts from zero, and keeps the days
+        pass
+    found = read_yield(pathlib.Path(settings["state.dir"]) / "rule-yield.json")
+    assert found["rules"]["sites.yaml new-site"]["applied"] == 0
+    assert len(found["days"]) == 30
+    assert sum(day.get("sites.yaml new-site", [0])[0] for day in found["days"].values()) == 2
 
 
 def test_a_reload_under_load_loses_no_document(worker, submit, results_by_url, web, host, tmp_path):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ingestctl rules check | site | webpage | test: the scraping rules, for those who write them.
+ * ingestctl rules check | site | webpage | test | yield: the scraping rules, for those who write them.
  */
 #include "worker/ctl/rules.h"
 
@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
+#include "worker/ctl/rules_yield.h"
 #include "worker/rules/host_rules.h"
 #include "worker/rules/url_rules.h"
 #include "worker/scrape/rules/journals.h"
@@ -116,6 +117,7 @@ static void print_help(void)
 	     "       ingestctl rules site    [--journals FILE]... URL...|-\n"
 	     "       ingestctl rules webpage [--webpages FILE]... URL...|-\n"
 	     "       ingestctl rules test    [--journals FILE]... [--webpages FILE]... [NAME...]\n"
+	     "       ingestctl rules yield   [--days N] FILE...\n"
 	     "\n"
 	     "The rules are those in rules.dir (--set rules.dir=DIR), followed by the given files.\n"
 	     "check    print all errors, as FILE:LINE:COLUMN: error: TEXT; the lists of resources.filters\n"
@@ -126,6 +128,10 @@ static void print_help(void)
 	     "test     run the tests of all entries, or of those named (\"plos\", \"links.yaml\",\n"
 	     "         \"links.yaml pdf/embed\"), and print expected and actual values of failures\n"
 	     "\n"
+	     "yield    print how often each rule was applied, found something, met a limit and led to a\n"
+	     "         document in the last N days (1 to 30; default 30), by the files rule-yield.json of\n"
+	     "         workers (in state.dir), added up; tab-separated\n"
+	     "\n"
 	     "  --journals FILE  additional file like journals.yaml\n"
 	     "  --webpages FILE  additional file like webpages.yaml\n"
 	     "  --help           print this text\n"
@@ -134,7 +140,28 @@ static void print_help(void)
 	     "the rules to apply, 3 a file cannot be read.");
 }
 
-enum action { CHECK, SITE, WEBPAGE, TEST, ACTIONS_ };
+enum action { CHECK, SITE, WEBPAGE, TEST, YIELD, ACTIONS_ };
+
+struct options {
+	struct ing_ctl_rule_options files;
+	uint64_t days;
+};
+
+static int print_yields(const struct options *o, char *const *files, size_t count)
+{
+	if (count == 0)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "yield needs a rule-yield.json");
+	struct ing_ctl_yields *y = ing_ctl_yields_new();
+	bool good = true;
+	for (size_t i = 0; i < count && good; i++)
+		good = ing_ctl_yields_read(y, files[i], (unsigned)o->days);
+	if (good)
+		ing_ctl_yields_print(y);
+	ing_ctl_yields_free(y);
+	return !good                        ? ING_CTL_NEGATIVE
+	       : ing_ctl_flush_stdout(VERB) ? ING_CTL_OK
+					    : ING_CTL_ENVIRONMENT;
+}
 
 static int run_action(enum action action, const struct ing_ctl *ctl,
 	const struct ing_ctl_rule_options *options, char *const *args, size_t count)
@@ -225,27 +252,31 @@ void ing_ctl_rules_done(struct ing_ctl_rules *r)
 	*r = (struct ing_ctl_rules){0};
 }
 
-int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
+/* -1: go on. */
+static int read_options(struct options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"journals", required_argument, NULL, 'j'},
 		{"webpages", required_argument, NULL, 'w'},
+		{"days", required_argument, NULL, 'd'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	static const char *const actions[ACTIONS_] = {"check", "site", "webpage", "test"};
-	struct ing_ctl_rule_options files = {0};
-	optind = 1;
 	for (;;) {
 		int c = ing_ctl_option(argc, argv, "h", options);
-		if (c == -1)
-			break;
 		switch (c) {
+		case -1:
+			return -1;
 		case 'j':
 		case 'w':
-			if (!ing_ctl_rules_option(&files,
+			if (!ing_ctl_rules_option(&o->files,
 				    c == 'j' ? ING_RULES_JOURNALS : ING_RULES_WEBPAGES, optarg))
 				return ING_CTL_USAGE;
+			break;
+		case 'd':
+			if (!ing_ctl_number(optarg, ING_CTL_YIELD_DAYS, &o->days))
+				return ing_ctl_fail(ING_CTL_USAGE, VERB,
+					"--days must be a number from 1 to %u", ING_CTL_YIELD_DAYS);
 			break;
 		case 'h':
 			print_help();
@@ -254,16 +285,30 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
 			return ING_CTL_USAGE; /* it has been said why */
 		}
 	}
+}
+
+int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	static const char *const actions[ACTIONS_] = {"check", "site", "webpage", "test", "yield"};
+	struct options o = {.days = ING_CTL_YIELD_DAYS};
+	optind = 1;
+	int code = read_options(&o, argc, argv);
+	if (code != -1)
+		return code;
 	size_t action = 0;
 	while (optind < argc && action < ACTIONS_ && strcmp(actions[action], argv[optind]) != 0)
 		action++;
 	if (optind == argc || action == ACTIONS_)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected check, site, webpage or test");
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "expected check, site, webpage, test or yield");
 	size_t count = (size_t)(argc - optind - 1);
+	char *const *args = argv + optind + 1;
 	if (action == CHECK && count > 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB " check", "takes no arguments");
 	if ((action == SITE || action == WEBPAGE) && count == 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s needs a URL", actions[action]);
-	files.filters = action == CHECK;
-	return run_action((enum action)action, ctl, &files, argv + optind + 1, count);
+	if (action == YIELD)
+		return print_yields(&o, args, count);
+	o.files.filters = action == CHECK;
+	return run_action((enum action)action, ctl, &o.files, args, count);
 }

@@ -8,6 +8,7 @@
  */
 #include "worker/engine/engine_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/buf.h"
@@ -72,6 +73,27 @@ static void write_file(const struct ing_buf *json, const char *path)
 	struct ing_error err = {0};
 	if (ing_rule_stats_write(ing_buf_str(json), json->len, path, &err) != 0)
 		ing_log(ING_LOG_WARNING, "rule statistics not written: %s", err.msg);
+}
+
+/* The days that a process before has counted. Before the loop runs. */
+static void load_days(struct ing_engine *e)
+{
+	struct ing_buf json;
+	struct ing_error err = {0};
+	static char block[64 << 10];
+	FILE *f = fopen(e->rule_stats_path, "rbe");
+	if (f == NULL)
+		return;
+	ing_buf_init(&json, MAX_STATS_BYTES);
+	for (size_t n = fread(block, 1, sizeof(block), f); n > 0;
+		n = fread(block, 1, sizeof(block), f))
+		ing_buf_add(&json, block, n);
+	fclose(f);
+	if (json.failed ||
+		ing_rule_stats_load(e->rule_stats, ing_buf_str(&json), json.len, &err) != 0)
+		ing_log(ING_LOG_WARNING, "%s: the rules' statistics of earlier days cannot be read",
+			e->rule_stats_path);
+	ing_buf_done(&json);
 }
 
 /* On a thread of libuv's pool. */
@@ -139,8 +161,10 @@ void ing_engine_done_rule_stats(struct ing_engine *e)
 void ing_engine_keep_rule_stats(struct ing_engine *e, const char *path, unsigned every_ms)
 {
 	e->rule_stats_path = ing_strdup(path);
-	if (every_ms > 0)
-		uv_timer_start(&e->rule_stats_timer, on_timer, 0, every_ms);
+	if (every_ms == 0)
+		return;
+	load_days(e);
+	uv_timer_start(&e->rule_stats_timer, on_timer, 0, every_ms);
 }
 
 void ing_engine_write_rule_stats(const struct ing_engine *e)

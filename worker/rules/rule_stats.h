@@ -15,6 +15,8 @@
 
 struct ing_rule_stats;
 
+#define ING_RULE_STATS_DAYS 30
+
 struct ing_rule_stats *ing_rule_stats_new(void);
 void ing_rule_stats_free(struct ing_rule_stats *rs); /* NULL is fine */
 
@@ -34,8 +36,13 @@ void ing_rule_stats_add_document(struct ing_rule_stats *rs, const char *name);
 
 /* Append the counters of the current rules as one JSON object, sorted by name, a rule a line:
  * {"since": RFC 3339, "digest": 16 hex digits, "rules": {NAME: {"applied", "matched", "failed",
- * "led_to_document"}}}. */
+ * "led_to_document"}}, "days": {YYYY-MM-DD: {NAME: [applied, matched, failed, led to document]}}}: since
+ * the process began, and of each of the last ING_RULE_STATS_DAYS days (UTC), rules that were counted. */
 void ing_rule_stats_json(const struct ing_rule_stats *rs, struct ing_buf *out);
+/* Take over the days of such a text, of a process before; for names that the current rules have, in
+ * place of what was counted. Returns 0, or -SYNTAX and takes nothing. */
+int ing_rule_stats_load(struct ing_rule_stats *rs, const char *json, size_t bytes,
+	struct ing_error *err) ING_MUST_CHECK;
 /* Write that text into a file, which is replaced atomically. Returns 0, or -SYSTEM, -TOO_BIG. */
 int ing_rule_stats_write(
 	const char *json, size_t bytes, const char *path, struct ing_error *err) ING_MUST_CHECK;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -96,6 +97,55 @@ static void a_reload_keeps_the_counters_of_what_stays(void **state)
 	ing_rule_stats_free(rs);
 }
 
+static json_int_t count_of_day(
+	const struct ing_rule_stats *rs, const char *day, const char *rule, size_t at)
+{
+	json_t *o = written(rs);
+	const json_t *counts =
+		json_object_get(json_object_get(json_object_get(o, "days"), day), rule);
+	json_int_t n = counts != NULL ? json_integer_value(json_array_get(counts, at)) : -1;
+	json_decref(o);
+	return n;
+}
+
+static void format_day(long days_ago, char ret[16])
+{
+	time_t t = time(NULL) - days_ago * 86400;
+	struct tm tm;
+	strftime(ret, 16, "%Y-%m-%d", gmtime_r(&t, &tm));
+}
+
+static void days_before_are_taken_over_while_they_count(void **state)
+{
+	(void)state;
+	char now[16], before[16], old[16], text[512];
+	struct ing_error err = {0};
+	struct ing_rule_stats *rs = ing_rule_stats_new();
+	const struct ing_rule_hit hit = {1, ING_RULE_APPLIED | ING_RULE_MATCHED};
+	format_day(0, now);
+	format_day(ING_RULE_STATS_DAYS - 1, before);
+	format_day(ING_RULE_STATS_DAYS, old);
+	ing_rule_stats_set_rules(rs, 11, first, 3);
+	snprintf(text, sizeof(text),
+		"{\"days\":{\"%s\":{\"links.yaml pdf/a\":[5,4,1,2],\"gone\":[1,1,1,1]},\"%s\":{\"links.yaml "
+		"pdf/a\":[7,-3,99999999999]},\"%s\":{\"links.yaml pdf/a\":[9,9,9,9]},\"no day\":{}}}",
+		now, before, old);
+	assert_int_equal(ing_rule_stats_load(rs, text, strlen(text), &err), 0);
+	ing_rule_stats_add(rs, 11, &hit, 1);
+	assert_int_equal(count_of_day(rs, now, first[1], 0), 6);
+	assert_int_equal(count_of_day(rs, now, first[1], 1), 5);
+	assert_int_equal(count_of_day(rs, now, first[1], 3), 2);
+	assert_int_equal(count_of_day(rs, before, first[1], 0), 7);
+	assert_int_equal(count_of_day(rs, before, first[1], 1), 0);
+	assert_int_equal(count_of_day(rs, before, first[1], 2), UINT32_MAX);
+	assert_int_equal(count_of_day(rs, old, first[1], 0), -1);
+	assert_int_equal(count_of_day(rs, now, "gone", 0), -1);
+	assert_int_equal(count_of(rs, first[1], "applied"), 1); /* of this process */
+	assert_int_equal(ing_rule_stats_load(rs, "{", 1, &err), -ING_FAIL_SYNTAX);
+	assert_int_equal(count_of_day(rs, before, first[1], 0), 7);
+	ing_rule_stats_free(rs);
+}
+
 static void the_file_is_replaced_whole(void **state)
 {
 	(void)state;
@@ -123,6 +173,7 @@ int main(void)
 		cmocka_unit_test(rules_are_counted_by_name),
 		cmocka_unit_test(numbers_that_mean_nothing_are_ignored),
 		cmocka_unit_test(a_reload_keeps_the_counters_of_what_stays),
+		cmocka_unit_test(days_before_are_taken_over_while_they_count),
 		cmocka_unit_test(the_file_is_replaced_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
