@@ -15,7 +15,7 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir)
+	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir | --pages | --yield)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

@@ -327,3 +327,79 @@ def test_a_file_without_days_is_named(rules, tmp_path, text):
     (tmp_path / "bad.json").write_text(text, encoding="utf-8")
     done = rules("yield", tmp_path / "bad.json")
     assert done.returncode == 1 and "bad.json: not the statistics of rules" in done.stderr and done.stdout == ""
+
+
+# --- csv -------------------------------------------------------------------------------------------------
+
+
+CSV_JOURNALS = r"""tide\.example/article/: tide
+---
+tide:
+  title: h1.title
+  abstract: div.abstract
+  pdf_a: a.pdf
+  corresp_author_names: span.author
+  corresp_author_emails: a.mail
+---
+[]
+"""
+CSV_PAGE = """<!DOCTYPE html><title>Page</title><meta name="citation_doi" content="10.1234/tide.1">
+<meta name="citation_keywords" content="a; b; c"><h1 class="title">On t\U0001f30aides</h1><div class="abstract">Short.</div>
+<a class="pdf" href="/1.pdf">PDF</a><span class="author">A. Ebb</span><a class="mail" href="mailto:a@tide.example">mail</a>
+"""
+HEADER = "pmid,pmcid,doi,title,keywords,abstract,fulltext,links,corresp,site\n"
+
+
+def saved(rules, tmp_path, rows, *words, pages=None):
+    (tmp_path / "csv" / "pages").mkdir(parents=True)
+    for name, text in (pages or {"tide.example-article-1-a.html": CSV_PAGE}).items():
+        (tmp_path / "csv" / "pages" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "csv" / "journals.csv").write_text(HEADER + rows, encoding="utf-8")
+    return rules("test", "--csv", *words, tmp_path / "csv" / "journals.csv", files={"journals.yaml": CSV_JOURNALS})
+
+
+def test_sizes_in_utf16_units_of_what_rules_give_agree(rules, tmp_path):
+    """Neither the identifier nor the keywords of <meta> elements count; the page itself is one of the links."""
+    done = saved(rules, tmp_path, "# a comment\n\n  0,0,0,10,0,6,0,2,22,https://tide.example/article/1,a \n")
+    assert done.stdout == "1 row, 0 of them could not be tested, 0 mismatches\n", done.stdout
+    assert done.returncode == 0
+
+
+def test_all_mismatches_and_mistakes_are_in_one_report(rules, tmp_path):
+    yields = tmp_path / "rule-yield.json"
+    yields.write_text(json.dumps({"days": {day(1): {"journals.yaml tide title": [12, 3, 0, 0]}}}), encoding="utf-8")
+    done = saved(rules, tmp_path, "0,0,0,11,2,6,0,3,22,https://tide.example/article/1,a\n0,0,0\n"
+                 "0,0,0,1,1,1,1,1,1,https://tide.example/article/2\n0,0,0,1,1,1,1,1,1,https://ebb.example/\n", "--yield", yields,
+                 pages={"tide.example-article-1-a.html": CSV_PAGE, "ebb.example-.html": CSV_PAGE})
+    assert done.returncode == 1
+    lines = done.stdout.replace(str(tmp_path / "csv"), "CSV").splitlines()
+    where = "CSV/journals.csv:2: https://tide.example/article/1,a: tide"
+    assert lines == [
+        f"{where} title: expected 11, found 10",
+        "\tjournals.yaml tide title: applied 12, found something 3",
+        f"{where} keywords: expected 2, found 0",
+        "\tjournals.yaml tide keywords: applied 0, found something 0",
+        f"{where} links: expected 3, found 2",
+        "CSV/journals.csv:3: not the 10 columns of journals",
+        "CSV/journals.csv:4: https://tide.example/article/2: there is no saved page CSV/pages/tide.example-article-2.html",
+        "CSV/journals.csv:5: https://ebb.example/: there is no site for this URL",
+        "4 rows, 3 of them could not be tested, 3 mismatches",
+    ]
+
+
+def test_web_pages_are_compared_too(rules, tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "tool.example-.html").write_text("<h1>Tool</h1><main>Does things.</main>", encoding="utf-8")
+    (tmp_path / "list.csv").write_text("header\n4,12,0,0,https://tool.example/\n", encoding="utf-8")
+    done = rules("test", "--csv", tmp_path / "list.csv",
+                 files={"webpages.yaml": "tool\\.example/:\n  title: h1\n  content: main\n"})
+    assert done.stdout == "1 row, 0 of them could not be tested, 0 mismatches\n", done.stdout
+
+
+@pytest.mark.parametrize("words, message", [
+    (("test", "--live"), "go with --csv"), (("check", "--csv"), "--csv goes with test"), (("test", "--csv"), "needs a file"),
+    (("test", "--csv", "--kind", "journal", "x.csv"), "no kind journal"),
+])
+def test_options_for_csv_files_are_checked(rules, words, message):
+    done = rules(*words)
+    assert done.returncode == 2 and message in done.stderr

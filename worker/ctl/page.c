@@ -3,7 +3,6 @@
  * ingestctl page save: the bytes of a page, for a test of a scraping rule. It is fetched as the worker
  * fetches, or taken out of a WARC file. Content codings are removed, in a child with limits.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -20,11 +19,11 @@
 #include "worker/ctl/child.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/page_fetch.h"
+#include "worker/ctl/page_name.h"
 #include "worker/ctl/reexamine_read.h"
 
 #define VERB "page"
 #define TIMEOUT_MS 30000
-#define MAX_NAME_BYTES 120
 
 struct page {
 	const char *out; /* NULL: named after the URL */
@@ -78,24 +77,11 @@ static int read_text(struct page *p)
 
 /* --- writing --- */
 
-/* Letters, digits and dots of the URL behind its scheme, anything else one hyphen. */
 static char *name_of(const struct page *p)
 {
-	const char *s = strstr(p->body.url, "://");
-	s = s != NULL ? s + 3 : p->body.url;
-	struct ing_buf name;
-	ing_buf_init(&name, MAX_NAME_BYTES + 16);
-	for (; *s != '\0' && name.len < MAX_NAME_BYTES; s++) {
-		bool is_plain = isalnum((unsigned char)*s) || *s == '.';
-		if (is_plain)
-			ing_buf_add_char(&name, *s);
-		else if (name.len > 0 && ing_buf_str(&name)[name.len - 1] != '-')
-			ing_buf_add_char(&name, '-');
-	}
-	bool is_xml = p->body.content_type != NULL && strstr(p->body.content_type, "xml") != NULL &&
-		      strstr(p->body.content_type, "html") == NULL;
-	ing_buf_printf(&name, "%s", is_xml ? ".xml" : ".html");
-	return ing_buf_steal(&name);
+	const char *type = p->body.content_type;
+	bool is_xml = type != NULL && strstr(type, "xml") != NULL && strstr(type, "html") == NULL;
+	return ing_page_name(p->body.url, is_xml);
 }
 
 static int write_file(const struct page *p, const char *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The run is a process of its own: it ends with all its threads and helpers, whatever becomes of it.
+ * A run into a folder of its own, and what its one result says.
  */
 #include "worker/ctl/page_fetch.h"
 
@@ -8,14 +8,14 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
-#include "common/base/io.h"
 #include "common/data/json.h"
+#include "worker/ctl/self_run.h"
+#include "worker/model/limits.h"
 
-#define MAX_ARGS 256
+#define MAX_PRINTED_BYTES ((size_t)1 << 20)
 #define MAX_RESULT_BYTES ((size_t)64 << 20)
 #define MAX_OPEN_FOLDERS 16
 
@@ -38,69 +38,32 @@ static int make_dir(struct ing_page_record *ret, struct ing_error *err)
 	return rc;
 }
 
-/* The line on the descriptor that becomes the run's input. A pipe holds it: it is no longer than a URL
- * of an argument. */
-static int send_request(const char *url, struct ing_error *err)
+static char *request_line(const char *url)
 {
-	int ends[2];
-	if (pipe(ends) != 0)
-		return ing_error_sys(err, errno, "pipe");
 	json_t *o = json_object();
 	ing_json_set_text(o, "ingest_type", "webpage");
 	ing_json_set_text(o, "base_url", url);
 	ing_json_set_bool(o, "force_recrawl", true);
 	char *line = ing_json_dump(o, NULL);
 	json_decref(o);
-	int failed = ing_write_all(ends[1], line, strlen(line));
-	free(line);
-	close(ends[1]);
-	if (failed == 0)
-		return ends[0];
-	close(ends[0]);
-	return ing_error_sys(err, failed, "pipe");
-}
-
-static void become_run(const struct ing_ctl *ctl, const char *dir, int input)
-{
-	const char *args[MAX_ARGS + 8];
-	size_t n = 0;
-	args[n++] = "ingestctl";
-	if (ctl->config_file != NULL) {
-		args[n++] = "--config";
-		args[n++] = ctl->config_file;
-	}
-	for (char *const *set = ctl->sets; set != NULL && *set != NULL && n < MAX_ARGS; set++) {
-		args[n++] = "--set";
-		args[n++] = *set;
-	}
-	args[n++] = "run";
-	args[n++] = "--out";
-	args[n++] = dir;
-	args[n++] = "-";
-	args[n] = NULL;
-	if (dup2(input, STDIN_FILENO) >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
-		execv("/proc/self/exe", (char *const *)(uintptr_t)args);
-	_exit(ING_CTL_ENVIRONMENT);
+	return line;
 }
 
 static int run(const struct ing_ctl *ctl, const char *dir, const char *url, struct ing_error *err)
 {
-	int input = send_request(url, err);
-	if (input < 0)
-		return input;
-	pid_t pid = fork();
-	if (pid == 0)
-		become_run(ctl, dir, input);
-	close(input);
-	if (pid < 0)
-		return ing_error_sys(err, errno, "fork");
-	int status;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return ing_error_sys(err, errno, "waitpid");
-	if (WIFEXITED(status) && WEXITSTATUS(status) <= ING_CTL_NEGATIVE)
-		return 0;
-	return ing_error_set(err, ING_FAIL_SYSTEM, "the run has failed");
+	const char *const args[] = {"run", "--out", dir, "-", NULL};
+	struct ing_buf printed;
+	int code = 0;
+	if (strlen(url) > ING_MAX_URL_BYTES)
+		return ing_error_set(err, ING_FAIL_INVALID, "the URL is too long");
+	char *line = request_line(url);
+	ing_buf_init(&printed, MAX_PRINTED_BYTES);
+	int rc = ing_ctl_run_self(ctl, args, line, &printed, &code, err);
+	ing_buf_done(&printed);
+	free(line);
+	if (rc == 0 && code > ING_CTL_NEGATIVE)
+		rc = ing_error_set(err, ING_FAIL_SYSTEM, "the run has failed");
+	return rc;
 }
 
 static json_t *read_result(const char *dir)

@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "worker/conf/conf.h"
+#include "worker/ctl/rules_csv.h"
 #include "worker/ctl/rules_yield.h"
 #include "worker/rules/host_rules.h"
 #include "worker/rules/url_rules.h"
@@ -117,6 +118,7 @@ static void print_help(void)
 	     "       ingestctl rules site    [--journals FILE]... URL...|-\n"
 	     "       ingestctl rules webpage [--webpages FILE]... URL...|-\n"
 	     "       ingestctl rules test    [--journals FILE]... [--webpages FILE]... [NAME...]\n"
+	     "       ingestctl rules test    --csv [--live | --pages DIR] [--kind KIND] [--yield FILE] FILE...\n"
 	     "       ingestctl rules yield   [--days N] FILE...\n"
 	     "\n"
 	     "The rules are those in rules.dir (--set rules.dir=DIR), followed by the given files.\n"
@@ -128,12 +130,21 @@ static void print_help(void)
 	     "test     run the tests of all entries, or of those named (\"plos\", \"links.yaml\",\n"
 	     "         \"links.yaml pdf/embed\"), and print expected and actual values of failures\n"
 	     "\n"
+	     "         with --csv, compare sizes of parts with those in PubFetcher's CSV files: of saved\n"
+	     "         pages, which `ingestctl page save` names, or fetched ones\n"
 	     "yield    print how often each rule was applied, found something, met a limit and led to a\n"
 	     "         document in the last N days (1 to 30; default 30), by the files rule-yield.json of\n"
 	     "         workers (in state.dir), added up; tab-separated\n"
 	     "\n"
 	     "  --journals FILE  additional file like journals.yaml\n"
 	     "  --webpages FILE  additional file like webpages.yaml\n"
+	     "  --csv            the arguments are CSV files: journals.csv, webpages.csv, or of a resource\n"
+	     "                   (pubmed-xml.csv ...)\n"
+	     "  --pages DIR      folder of saved pages; default: pages beside the CSV file\n"
+	     "  --live           fetch pages and ask services, instead of reading saved ones\n"
+	     "  --kind KIND      kind of the CSV files, whatever their names\n"
+	     "  --yield FILE     rule-yield.json, of which the report shows what the rules have found\n"
+	     "  --days N         in the last N days (1 to 30; default 30)\n"
 	     "  --help           print this text\n"
 	     "\n"
 	     "Exit status: 0 success, 1 check found errors or a test failed, 2 usage, or errors in\n"
@@ -144,7 +155,9 @@ enum action { CHECK, SITE, WEBPAGE, TEST, YIELD, ACTIONS_ };
 
 struct options {
 	struct ing_ctl_rule_options files;
+	struct ing_csv_options csv;
 	uint64_t days;
+	const char *yields; /* a file for the report; or NULL */
 };
 
 static int print_yields(const struct options *o, char *const *files, size_t count)
@@ -163,18 +176,35 @@ static int print_yields(const struct options *o, char *const *files, size_t coun
 					    : ING_CTL_ENVIRONMENT;
 }
 
-static int run_action(enum action action, const struct ing_ctl *ctl,
-	const struct ing_ctl_rule_options *options, char *const *args, size_t count)
+static int run_tests(const struct ing_ctl *ctl, const struct ing_ctl_rules *r, struct options *o,
+	char *const *args, size_t count)
+{
+	if (!o->csv.csv)
+		return ing_ctl_rules_test(r, args, count);
+	if (o->yields != NULL) {
+		o->csv.yields = ing_ctl_yields_new();
+		if (!ing_ctl_yields_read(o->csv.yields, o->yields, (unsigned)o->days)) {
+			ing_ctl_yields_free(o->csv.yields);
+			return ING_CTL_NEGATIVE;
+		}
+	}
+	int code = ing_ctl_rules_csv(ctl, r, &o->csv, args, count);
+	ing_ctl_yields_free(o->csv.yields);
+	return code;
+}
+
+static int run_action(enum action action, const struct ing_ctl *ctl, struct options *o,
+	char *const *args, size_t count)
 {
 	struct ing_ctl_rules r;
-	int code = ing_ctl_rules_load(ctl, options, VERB, &r);
+	int code = ing_ctl_rules_load(ctl, &o->files, VERB, &r);
 	if (code == ING_CTL_OK && action == CHECK) {
 		code = check(&r);
 	} else if (code == ING_CTL_OK && r.report.errors > 0) {
 		ing_report_print(&r.report, false, stderr);
 		code = ING_CTL_USAGE;
 	} else if (code == ING_CTL_OK && action == TEST) {
-		code = ing_ctl_rules_test(&r, args, count);
+		code = run_tests(ctl, &r, o, args, count);
 	} else if (code == ING_CTL_OK) {
 		code = look_up(&r, action == SITE ? site_of : webpage_of, args, count);
 	}
@@ -259,6 +289,11 @@ static int read_options(struct options *o, int argc, char **argv)
 		{"journals", required_argument, NULL, 'j'},
 		{"webpages", required_argument, NULL, 'w'},
 		{"days", required_argument, NULL, 'd'},
+		{"csv", no_argument, NULL, 'c'},
+		{"live", no_argument, NULL, 'l'},
+		{"pages", required_argument, NULL, 'p'},
+		{"kind", required_argument, NULL, 'k'},
+		{"yield", required_argument, NULL, 'y'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -277,6 +312,21 @@ static int read_options(struct options *o, int argc, char **argv)
 			if (!ing_ctl_number(optarg, ING_CTL_YIELD_DAYS, &o->days))
 				return ing_ctl_fail(ING_CTL_USAGE, VERB,
 					"--days must be a number from 1 to %u", ING_CTL_YIELD_DAYS);
+			break;
+		case 'c':
+			o->csv.csv = true;
+			break;
+		case 'l':
+			o->csv.live = true;
+			break;
+		case 'p':
+			o->csv.pages = optarg;
+			break;
+		case 'k':
+			o->csv.kind = optarg;
+			break;
+		case 'y':
+			o->yields = optarg;
 			break;
 		case 'h':
 			print_help();
@@ -307,8 +357,14 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB " check", "takes no arguments");
 	if ((action == SITE || action == WEBPAGE) && count == 0)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "%s needs a URL", actions[action]);
+	if ((o.csv.live || o.csv.pages != NULL || o.csv.kind != NULL || o.yields != NULL) &&
+		!o.csv.csv)
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "--live, --pages, --kind and --yield go with --csv");
+	if (o.csv.csv && (action != TEST || count == 0))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--csv goes with test, and needs a file");
 	if (action == YIELD)
 		return print_yields(&o, args, count);
 	o.files.filters = action == CHECK;
-	return run_action((enum action)action, ctl, &o.files, args, count);
+	return run_action((enum action)action, ctl, &o, args, count);
 }
