@@ -28,59 +28,6 @@ struct jats {
 	struct ing_publication_fields *fields;
 };
 
-/* --- the tree --- */
-
-ing_node ing_jats_sibling(const struct ing_tree *t, ing_node n, const char *name)
-{
-	while ((n = ing_tree_next_sibling(t, n)) != ING_NODE_NONE)
-		if (ing_tree_is(t, n, name))
-			return n;
-	return ING_NODE_NONE;
-}
-
-ing_node ing_jats_child(const struct ing_tree *t, ing_node parent, const char *name)
-{
-	ing_node n = parent != ING_NODE_NONE ? ing_tree_first_child(t, parent) : ING_NODE_NONE;
-	return n == ING_NODE_NONE || ing_tree_is(t, n, name) ? n : ing_jats_sibling(t, n, name);
-}
-
-ing_node ing_jats_below(const struct ing_tree *t, ing_node n, const char *name)
-{
-	return n != ING_NODE_NONE ? ing_tree_next_named(t, n, n, name) : ING_NODE_NONE;
-}
-
-bool ing_jats_attr_is(const struct ing_tree *t, ing_node n, const char *name, const char *value)
-{
-	const char *v = ing_tree_attr(t, n, name, NULL);
-	return v != NULL && strcasecmp(v, value) == 0;
-}
-
-bool ing_jats_text(const struct ing_tree *t, ing_node n, struct ing_buf *out)
-{
-	struct ing_buf text;
-	ing_buf_init(&text, out->max - out->len);
-	ing_text(t, n, &text);
-	size_t before = out->len;
-	ing_text_normalise(ing_buf_str(&text), text.len, true, out);
-	if (out->len > before && out->data[out->len - 1] == ' ')
-		out->data[--out->len] = '\0';
-	ing_buf_done(&text);
-	return out->len > before;
-}
-
-const char *ing_jats_text_dup(
-	const struct ing_tree *t, ing_node n, struct ing_arena *ar, size_t max_bytes)
-{
-	if (n == ING_NODE_NONE)
-		return NULL;
-	struct ing_buf text;
-	ing_buf_init(&text, max_bytes);
-	bool any = ing_jats_text(t, n, &text);
-	const char *copy = any ? ing_arena_strndup(ar, ing_buf_str(&text), text.len) : NULL;
-	ing_buf_done(&text);
-	return copy;
-}
-
 /* --- blocks --- */
 
 static bool is_any_of(const struct ing_tree *t, ing_node n, const char *const *names)
@@ -96,7 +43,7 @@ static void add_block(const struct ing_tree *t, ing_node n, struct ing_buf *out)
 	size_t before = out->len;
 	if (before > 0)
 		ing_buf_add_str(out, "\n\n");
-	if (!ing_jats_text(t, n, out) && out->data != NULL) {
+	if (!ing_element_text(t, n, out) && out->data != NULL) {
 		out->len = before;
 		out->data[before] = '\0';
 	}
@@ -107,7 +54,7 @@ static bool is_divided(const struct ing_tree *t, ing_node n)
 {
 	static const char *const boxes[] = {"boxed-text", "notes", "app", "app-group", NULL};
 	return ing_tree_is(t, n, "sec") ||
-	       (is_any_of(t, n, boxes) && ing_jats_below(t, n, "sec") != ING_NODE_NONE);
+	       (is_any_of(t, n, boxes) && ing_element_below(t, n, "sec") != ING_NODE_NONE);
 }
 
 /* The blocks below root. */
@@ -153,13 +100,13 @@ static void add_back(const struct ing_tree *t, ing_node back, struct ing_buf *ou
 static void read_body(const struct jats *j, struct ing_buf *out)
 {
 	const struct ing_tree *t = j->t;
-	ing_node body = ing_jats_child(t, j->article, "body");
+	ing_node body = ing_element_child(t, j->article, "body");
 	if (body != ING_NODE_NONE)
 		add_blocks(t, body, out);
-	add_back(t, ing_jats_child(t, j->article, "back"), out);
+	add_back(t, ing_element_child(t, j->article, "back"), out);
 	static const char *const floats[] = {"floats-wrap", "floats-group"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(floats); i++) {
-		ing_node n = ing_jats_child(t, j->article, floats[i]);
+		ing_node n = ing_element_child(t, j->article, floats[i]);
 		if (n != ING_NODE_NONE)
 			add_blocks(t, n, out);
 	}
@@ -204,9 +151,9 @@ static const struct {
 
 static void read_id(const struct jats *j, ing_node n)
 {
-	const char *text = ing_jats_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
+	const char *text = ing_element_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
 	for (size_t i = 0; i < ING_ARRAY_LEN(ids) && text != NULL; i++) {
-		if (!ing_jats_attr_is(j->t, n, "pub-id-type", ids[i].type))
+		if (!ing_element_attr_is(j->t, n, "pub-id-type", ids[i].type))
 			continue;
 		struct ing_buf id;
 		ing_buf_init(&id, MAX_FIELD_BYTES);
@@ -220,8 +167,8 @@ static void read_id(const struct jats *j, ing_node n)
 /* The article's own: those of related articles and of references are elsewhere. */
 static void read_ids(const struct jats *j)
 {
-	ing_node n = ing_jats_child(j->t, j->meta, "article-id");
-	for (; n != ING_NODE_NONE; n = ing_jats_sibling(j->t, n, "article-id"))
+	ing_node n = ing_element_child(j->t, j->meta, "article-id");
+	for (; n != ING_NODE_NONE; n = ing_element_sibling(j->t, n, "article-id"))
 		read_id(j, n);
 }
 
@@ -231,7 +178,7 @@ static void hide_notes(struct ing_tree *t, ing_node title)
 		bool note = t->nodes[n].kind == ING_NODE_ELEMENT &&
 			    (ing_tree_is(t, n, "fn") ||
 				    (ing_tree_is(t, n, "xref") &&
-					    ing_jats_attr_is(t, n, "ref-type", "fn")));
+					    ing_element_attr_is(t, n, "ref-type", "fn")));
 		for (ing_node i = n + 1; note && i < t->nodes[n].end; i++)
 			if (t->nodes[i].kind != ING_NODE_ELEMENT)
 				t->nodes[i].kind = ING_NODE_OTHER;
@@ -241,14 +188,14 @@ static void hide_notes(struct ing_tree *t, ing_node title)
 /* Title and subtitle, "title : subtitle". */
 static void read_title(const struct jats *j, struct ing_buf *ret)
 {
-	ing_node group = ing_jats_child(j->t, j->meta, "title-group");
-	ing_node title = ing_jats_child(j->t, group, "article-title");
-	ing_node subtitle = ing_jats_child(j->t, group, "subtitle");
+	ing_node group = ing_element_child(j->t, j->meta, "title-group");
+	ing_node title = ing_element_child(j->t, group, "article-title");
+	ing_node subtitle = ing_element_child(j->t, group, "subtitle");
 	if (title == ING_NODE_NONE)
 		return;
 	hide_notes(j->t, title);
-	bool any = ing_jats_text(j->t, title, ret);
-	const char *more = ing_jats_text_dup(j->t, subtitle, j->ar, MAX_FIELD_BYTES);
+	bool any = ing_element_text(j->t, title, ret);
+	const char *more = ing_element_text_dup(j->t, subtitle, j->ar, MAX_FIELD_BYTES);
 	if (any && more != NULL)
 		ing_buf_printf(ret, " : %s", more);
 }
@@ -260,7 +207,7 @@ static void read_keywords(const struct jats *j)
 	ing_node n = j->front;
 	while (count < ING_MAX_KEYWORDS &&
 		(n = ing_tree_next_named(j->t, n, j->front, "kwd")) != ING_NODE_NONE) {
-		const char *text = ing_jats_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
+		const char *text = ing_element_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
 		if (text != NULL)
 			list[count++] =
 				(struct ing_text_value){.text = text, .bytes = strlen(text)};
@@ -272,9 +219,9 @@ static void read_abstract(const struct jats *j, struct ing_buf *ret)
 {
 	static const char *const names[] = {"abstract", "trans-abstract"};
 	for (size_t i = 0; i < ING_ARRAY_LEN(names) && ret->len == 0; i++) {
-		ing_node n = ing_jats_child(j->t, j->meta, names[i]);
-		for (; n != ING_NODE_NONE; n = ing_jats_sibling(j->t, n, names[i]))
-			if (!ing_jats_attr_is(j->t, n, "abstract-type", "graphical"))
+		ing_node n = ing_element_child(j->t, j->meta, names[i]);
+		for (; n != ING_NODE_NONE; n = ing_element_sibling(j->t, n, names[i]))
+			if (!ing_element_attr_is(j->t, n, "abstract-type", "graphical"))
 				add_blocks(j->t, n, ret);
 	}
 }
@@ -313,7 +260,7 @@ static void read_texts(const struct jats *j)
 
 static int number_below(const struct jats *j, ing_node n, const char *name, int min, int max)
 {
-	const char *text = ing_jats_text_dup(j->t, ing_jats_child(j->t, n, name), j->ar, 32);
+	const char *text = ing_element_text_dup(j->t, ing_element_child(j->t, n, name), j->ar, 32);
 	char *end = NULL;
 	long v = text != NULL ? strtol(text, &end, 10) : -1;
 	return text != NULL && *end == '\0' && v >= min && v <= max ? (int)v : -1;
@@ -323,8 +270,8 @@ static int number_below(const struct jats *j, ing_node n, const char *name, int 
 static const char *read_date(const struct jats *j)
 {
 	char best[16] = "";
-	ing_node n = ing_jats_child(j->t, j->meta, "pub-date");
-	for (; n != ING_NODE_NONE; n = ing_jats_sibling(j->t, n, "pub-date")) {
+	ing_node n = ing_element_child(j->t, j->meta, "pub-date");
+	for (; n != ING_NODE_NONE; n = ing_element_sibling(j->t, n, "pub-date")) {
 		char date[48];
 		int year = number_below(j, n, "year", 1000, 9999);
 		int month = number_below(j, n, "month", 1, 12);
@@ -342,7 +289,7 @@ static bool is_open_access(const struct jats *j)
 	ing_node n = j->meta;
 	while ((n = ing_tree_next_named(j->t, n, j->meta, "license")) != ING_NODE_NONE) {
 		const char *href = ing_tree_attr(j->t, n, "xlink:href", NULL);
-		if (ing_jats_attr_is(j->t, n, "license-type", "open-access") ||
+		if (ing_element_attr_is(j->t, n, "license-type", "open-access") ||
 			(href != NULL && strstr(href, "creativecommons.org/") != NULL))
 			return true;
 	}
@@ -354,21 +301,21 @@ static bool is_open_access(const struct jats *j)
 json_t *ing_jats_publication(struct ing_tree *t, enum ing_part_type type, struct ing_arena *ar)
 {
 	struct jats j = {.t = t, .ar = ar, .type = type};
-	j.article = ing_jats_below(t, ING_NODE_DOCUMENT, "article");
+	j.article = ing_element_below(t, ING_NODE_DOCUMENT, "article");
 	if (j.article == ING_NODE_NONE)
 		return NULL;
 	j.fields = ing_arena_alloc(ar, sizeof(*j.fields));
 	ing_parts_init(&j.fields->parts, ar);
 	ing_jats_tidy_math(t, j.article, ar);
-	j.front = ing_jats_child(t, j.article, "front");
-	j.meta = ing_jats_child(t, j.front, "article-meta");
+	j.front = ing_element_child(t, j.article, "front");
+	j.meta = ing_element_child(t, j.front, "article-meta");
 	if (j.meta == ING_NODE_NONE)
 		j.meta = j.front;
 	if (j.front != ING_NODE_NONE) {
 		read_ids(&j);
 		read_keywords(&j);
-		j.fields->journal_title = ing_jats_text_dup(
-			t, ing_jats_below(t, j.front, "journal-title"), ar, MAX_FIELD_BYTES);
+		j.fields->journal_title = ing_element_text_dup(
+			t, ing_element_below(t, j.front, "journal-title"), ar, MAX_FIELD_BYTES);
 		j.fields->pub_date = read_date(&j);
 		j.fields->oa = is_open_access(&j);
 		j.fields->authors = ing_jats_authors(t, j.meta, ar);

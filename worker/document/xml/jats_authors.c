@@ -10,6 +10,7 @@
 
 #include "common/base/macros.h"
 #include "common/data/unicode.h"
+#include "worker/document/xml/contacts.h"
 #include "worker/document/xml/jats_priv.h"
 #include "worker/scrape/biblio/ident.h"
 
@@ -19,9 +20,6 @@
 #define MAX_POOL ING_MAX_CORRESPONDING_AUTHORS
 #define MAX_NAME_BYTES 1000
 #define MAX_NOTE_BYTES ((size_t)8 << 10)
-#define MAX_EMAIL_BYTES 320 /* RFC 3696 */
-#define MIN_PHONE_DIGITS 5
-#define MAX_PHONE_BYTES 60
 #define MAX_NAME_PARTS 16
 
 /* What one note, or the notes together, say of how to reach somebody. */
@@ -59,100 +57,19 @@ struct finder {
 	size_t pool_count;
 };
 
-/* --- addresses and telephone numbers in text --- */
-
-static bool is_alnum(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_local(char c)
-{
-	return is_alnum(c) || c == '+' || c == '.' || c == '_' || c == '-';
-}
-
-static bool is_domain(char c)
-{
-	return is_alnum(c) || c == '.' || c == '-';
-}
-
-/* Bytes of the domain at s, whose last label has at least two letters; 0: it is none. */
-static size_t domain_bytes(const char *s)
-{
-	size_t n = 0, dot = 0;
-	while (is_domain(s[n]))
-		n++;
-	while (n > 0 && !is_alnum(s[n - 1]))
-		n--;
-	for (size_t i = 0; i < n; i++)
-		if (s[i] == '.')
-			dot = i;
-	for (size_t i = dot + 1; i < n; i++)
-		if (s[i] >= '0' && s[i] <= '9')
-			return 0;
-	return dot > 0 && n - dot > 2 ? n : 0;
-}
-
-/* Returns the first address in the text at or after *at, which moves behind it; or NULL. */
-static const char *next_email(struct ing_arena *ar, const char *text, const char **at)
-{
-	for (const char *sign; (sign = strchr(*at, '@')) != NULL;) {
-		const char *start = sign;
-		while (start > *at && is_local(start[-1]))
-			start--;
-		while (start < sign && !is_alnum(*start))
-			start++;
-		size_t bytes = domain_bytes(sign + 1);
-		*at = sign + 1 + bytes;
-		size_t all = (size_t)(sign + 1 - start) + bytes;
-		if (start < sign && bytes > 0 && all <= MAX_EMAIL_BYTES)
-			return ing_arena_strndup(ar, start, all);
-	}
-	*at = text + strlen(text);
-	return NULL;
-}
-
-static const char *behind_phone_word(const char *s)
-{
-	const char *tel = strcasestr(s, "tel"), *phone = strcasestr(s, "phone");
-	const char *word = tel == NULL || (phone != NULL && phone < tel) ? phone : tel;
-	if (word == NULL)
-		return NULL;
-	word += word == phone ? 5 : 3;
-	if (strncasecmp(word, "ephone", 6) == 0)
-		word += 6;
-	return word + strspn(word, ".:e ");
-}
-
-/* Returns the first telephone number behind a word for one, or NULL. */
-static const char *phone_in(struct ing_arena *ar, const char *text)
-{
-	for (const char *s = text; (s = behind_phone_word(s)) != NULL;) {
-		size_t n = strspn(s, "0123456789 /.ext()+-"), digits = 0;
-		n = ING_MIN(n, (size_t)MAX_PHONE_BYTES);
-		while (n > 0 && !(s[n - 1] >= '0' && s[n - 1] <= '9') && s[n - 1] != ')')
-			n--;
-		for (size_t i = 0; i < n; i++)
-			digits += s[i] >= '0' && s[i] <= '9';
-		if (digits >= MIN_PHONE_DIGITS)
-			return ing_arena_strndup(ar, s, n);
-	}
-	return NULL;
-}
-
 /* --- what markup says --- */
 
 static const char *text_of(const struct finder *f, ing_node n, size_t max_bytes)
 {
-	return ing_jats_text_dup(f->t, n, f->ar, max_bytes);
+	return ing_element_text_dup(f->t, n, f->ar, max_bytes);
 }
 
 /* An address from an element's link or text. */
 static const char *email_of(const struct finder *f, ing_node n)
 {
 	const char *href = ing_tree_attr(f->t, n, "xlink:href", NULL);
-	const char *text = text_of(f, n, MAX_EMAIL_BYTES);
-	const char *at = text, *email = text != NULL ? next_email(f->ar, text, &at) : NULL;
+	const char *text = text_of(f, n, ING_MAX_EMAIL_BYTES);
+	const char *at = text, *email = text != NULL ? ing_contact_email(f->ar, &at) : NULL;
 	if (email == NULL && href != NULL)
 		email = ing_author_email(f->ar, href, strlen(href));
 	return email;
@@ -162,7 +79,7 @@ static bool is_uri(const struct finder *f, ing_node n)
 {
 	return ing_tree_is(f->t, n, "uri") ||
 	       (ing_tree_is(f->t, n, "ext-link") &&
-		       ing_jats_attr_is(f->t, n, "ext-link-type", "uri"));
+		       ing_element_attr_is(f->t, n, "ext-link-type", "uri"));
 }
 
 static const char *uri_of(const struct finder *f, ing_node n)
@@ -193,13 +110,13 @@ static void add_others(const struct finder *f, ing_node n, struct contact *list,
 		if (f->t->nodes[i].kind != ING_NODE_ELEMENT)
 			continue;
 		if (ing_tree_is(f->t, i, "phone") && phones < count)
-			list[phones++].phone = text_of(f, i, MAX_PHONE_BYTES);
+			list[phones++].phone = text_of(f, i, ING_MAX_PHONE_BYTES);
 		else if (is_uri(f, i) && uris < count)
 			list[uris++].uri = uri_of(f, i);
 	}
 	const char *text = phones == 0 && count > 0 ? text_of(f, n, MAX_NOTE_BYTES) : NULL;
 	if (text != NULL)
-		list[0].phone = phone_in(f->ar, text);
+		list[0].phone = ing_contact_phone(f->ar, text);
 }
 
 /* The ways to reach somebody that stand below n; marked addresses before those in running text.
@@ -211,7 +128,7 @@ static size_t read_contacts(const struct finder *f, ing_node n, struct contact *
 		add_email(list, &count, max, email_of(f, i));
 	const char *text = text_of(f, n, MAX_NOTE_BYTES), *at = text;
 	while (text != NULL && *at != '\0')
-		add_email(list, &count, max, next_email(f->ar, text, &at));
+		add_email(list, &count, max, ing_contact_email(f->ar, &at));
 	add_others(f, n, list, count);
 	return count;
 }
@@ -227,13 +144,14 @@ static void fill_gaps(struct ing_author *a, const struct contact *c)
 
 static const char *name_of(const struct finder *f, ing_node contrib)
 {
-	ing_node name = ing_jats_below(f->t, contrib, "name");
+	ing_node name = ing_element_below(f->t, contrib, "name");
 	if (name == ING_NODE_NONE)
-		name = ing_jats_below(f->t, contrib, "string-name");
+		name = ing_element_below(f->t, contrib, "string-name");
 	if (name == ING_NODE_NONE)
-		return text_of(f, ing_jats_below(f->t, contrib, "collab"), MAX_NAME_BYTES);
-	const char *given = text_of(f, ing_jats_below(f->t, name, "given-names"), MAX_NAME_BYTES);
-	const char *surname = text_of(f, ing_jats_below(f->t, name, "surname"), MAX_NAME_BYTES);
+		return text_of(f, ing_element_below(f->t, contrib, "collab"), MAX_NAME_BYTES);
+	const char *given =
+		text_of(f, ing_element_below(f->t, name, "given-names"), MAX_NAME_BYTES);
+	const char *surname = text_of(f, ing_element_below(f->t, name, "surname"), MAX_NAME_BYTES);
 	if (surname == NULL)
 		return given != NULL ? given : text_of(f, name, MAX_NAME_BYTES);
 	if (given == NULL)
@@ -251,17 +169,9 @@ static const char *orcid_of(const struct finder *f, ing_node contrib)
 	ing_node n = contrib;
 	while ((n = ing_tree_next_named(f->t, n, contrib, "contrib-id")) != ING_NODE_NONE) {
 		const char *text = text_of(f, n, MAX_NAME_BYTES);
-		if (text == NULL || !ing_jats_attr_is(f->t, n, "contrib-id-type", "orcid"))
+		if (text == NULL || !ing_element_attr_is(f->t, n, "contrib-id-type", "orcid"))
 			continue;
-		struct ing_buf id, url;
-		ing_buf_init(&id, 64);
-		ing_buf_init(&url, 128);
-		if (ing_ident_orcid(text, strlen(text), &id))
-			ing_buf_printf(&url, "https://orcid.org/%s", ing_buf_str(&id));
-		const char *copy = url.len > 0 ? ing_arena_strdup(f->ar, ing_buf_str(&url)) : NULL;
-		ing_buf_done(&id);
-		ing_buf_done(&url);
-		return copy;
+		return ing_contact_orcid(f->ar, text);
 	}
 	return NULL;
 }
@@ -283,7 +193,7 @@ static void add_candidate(struct finder *f, ing_node contrib)
 static ing_node next_xref(const struct finder *f, ing_node contrib, ing_node n, const char *type)
 {
 	while ((n = ing_tree_next_named(f->t, n, contrib, "xref")) != ING_NODE_NONE)
-		if (type == NULL || ing_jats_attr_is(f->t, n, "ref-type", type))
+		if (type == NULL || ing_element_attr_is(f->t, n, "ref-type", type))
 			return n;
 	return n;
 }
@@ -302,7 +212,7 @@ static bool is_note_id(const char *rid)
 
 static bool is_marked(const struct finder *f, ing_node contrib)
 {
-	return ing_jats_attr_is(f->t, contrib, "corresp", "yes") ||
+	return ing_element_attr_is(f->t, contrib, "corresp", "yes") ||
 	       next_xref(f, contrib, contrib, "corresp") != ING_NODE_NONE;
 }
 
@@ -327,7 +237,8 @@ static const struct note *note_of(const struct finder *f, const char *id)
 /* Whether a note on correspondence has the surname, or the contributor refers to one. */
 static bool is_in_note(const struct finder *f, ing_node contrib)
 {
-	const char *surname = text_of(f, ing_jats_below(f->t, contrib, "surname"), MAX_NAME_BYTES);
+	const char *surname =
+		text_of(f, ing_element_below(f->t, contrib, "surname"), MAX_NAME_BYTES);
 	for (size_t i = 0; i < f->note_count && surname != NULL; i++)
 		if (f->notes[i].corresp && f->notes[i].text != NULL &&
 			strstr(f->notes[i].text, surname) != NULL)

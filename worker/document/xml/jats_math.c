@@ -23,9 +23,9 @@ static void hide_all(struct ing_tree *t, ing_node root, const char *name)
 
 static bool has_mathml(const struct ing_tree *t, ing_node n)
 {
-	return ing_jats_below(t, n, "mml:math") != ING_NODE_NONE ||
-	       ing_jats_below(t, n, "math") != ING_NODE_NONE ||
-	       ing_jats_below(t, n, "m:math") != ING_NODE_NONE;
+	return ing_element_below(t, n, "mml:math") != ING_NODE_NONE ||
+	       ing_element_below(t, n, "math") != ING_NODE_NONE ||
+	       ing_element_below(t, n, "m:math") != ING_NODE_NONE;
 }
 
 /* Whether the formula that TeX stands in is there as MathML, too. */
