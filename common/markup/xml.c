@@ -30,6 +30,7 @@
 #define MAX_SOURCE_BYTES ((size_t)1 << 30) /* libxml2 counts in int */
 #define EVENTS_PER_LOOK 256                /* reading the clock costs as much as a few events */
 #define DECLARATION_BYTES ((size_t)256)    /* within which an encoding is declared */
+#define MAX_PREFIX_BYTES 64                /* with its colon; longer ones stay */
 #define REPLACEMENT "\xef\xbf\xbd"
 
 struct reader {
@@ -42,6 +43,8 @@ struct reader {
 	struct ing_buf text; /* of a text node; comes in pieces */
 	unsigned depth, events;
 	const char *const *hollow;
+	bool no_root_prefix;
+	char prefix[MAX_PREFIX_BYTES]; /* of the root, with its colon; "": none */
 	unsigned hollow_depth;         /* of the hollow element we are in; 0: in none */
 	struct ing_xml_writer *writer; /* NULL: not wanted */
 	uint64_t cpu_end_ns;
@@ -89,6 +92,22 @@ static void add_node(struct reader *r, enum ing_node_kind kind, const char *data
 
 /* --- callbacks --- */
 
+/* The name as the tree has it. */
+static const char *plain_name(const struct reader *r, const char *name)
+{
+	size_t bytes = strlen(r->prefix);
+	bool has = strncmp(name, r->prefix, bytes) == 0 && name[bytes] != '\0';
+	return has ? name + bytes : name;
+}
+
+static void keep_prefix(struct reader *r, const char *root)
+{
+	size_t bytes = strcspn(root, ":") + 1;
+	bool has = root[bytes - 1] == ':' && root[bytes] != '\0';
+	if (has && strchr(root + bytes, ':') == NULL && bytes < sizeof(r->prefix))
+		memcpy(r->prefix, root, bytes);
+}
+
 static bool is_hollow(const struct reader *r, const char *name)
 {
 	for (const char *const *h = r->hollow; h != NULL && *h != NULL; h++)
@@ -121,14 +140,17 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar **attributes)
 	/* xmlChar is unsigned char, and of UTF-8. */
 	const char *s = (const char *)name;
 	const char *const *attrs = (const char *const *)(const void *)attributes;
+	if (r->depth == 0 && r->no_root_prefix)
+		keep_prefix(r, s);
+	const char *plain = plain_name(r, s);
 	if (r->writer != NULL)
 		ing_xml_writer_open(r->writer, s, attrs);
-	if (r->hollow_depth == 0 && !add_element(r, s, attrs)) {
+	if (r->hollow_depth == 0 && !add_element(r, plain, attrs)) {
 		stop_with(r, ING_FAIL_TOO_BIG, "too many elements or attributes");
 		return;
 	}
 	r->depth++;
-	if (r->hollow_depth == 0 && is_hollow(r, s))
+	if (r->hollow_depth == 0 && is_hollow(r, plain))
 		r->hollow_depth = r->depth;
 }
 
@@ -518,6 +540,7 @@ int ing_xml_parse_for(struct ing_tree *t, const void *data, size_t bytes, const 
 		.err = err,
 		.cpu_end_ns = ing_thread_cpu_ns() + (uint64_t)limits->cpu_ms * 1000000,
 		.hollow = uses->hollow,
+		.no_root_prefix = uses->no_root_prefix,
 		.writer = uses->rewritten != NULL ? ing_xml_writer_new(uses->rewritten) : NULL,
 	};
 	ing_buf_init(&r.text, limits->tree_bytes);

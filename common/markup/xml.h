@@ -41,6 +41,9 @@ struct ing_xml_uses {
 	/* Names of elements of which the tree gets nothing but themselves: it stays small where
 	 * nobody looks into them. NULL-terminated, or NULL. */
 	const char *const *hollow;
+	/* Names of elements in the tree (and in `hollow`) go without the root's prefix: <j:article> is
+	 * an article, whatever prefix its writer has chosen. */
+	bool no_root_prefix;
 };
 
 /* The same with more uses. A document that is well-formed but cannot be rewritten is parsed; err has

@@ -66,8 +66,9 @@ void ing_xml_read(struct ing_xml_reader *r, const void *data, size_t bytes, cons
 	bool jats = strcmp(mimetype, JATS) == 0;
 	struct ing_buf rewritten;
 	ing_buf_init(&rewritten, ING_MAX_JATS_BYTES);
-	const struct ing_xml_uses uses = {
-		.rewritten = jats ? &rewritten : NULL, .hollow = hollow_of(jats)};
+	const struct ing_xml_uses uses = {.rewritten = jats ? &rewritten : NULL,
+		.hollow = hollow_of(jats),
+		.no_root_prefix = jats};
 	struct ing_error err = {0};
 	ing_xml_reader_clear(r);
 	int fail = ing_xml_parse_for(r->tree, data, bytes, content_type, &limits, &uses, &err);

@@ -21,7 +21,7 @@ void ing_xml_reader_free(struct ing_xml_reader *r); /* NULL is fine */
 void ing_xml_read(struct ing_xml_reader *r, const void *data, size_t bytes, const char *mimetype,
 	const char *content_type, struct ing_xml_found *ret);
 /* What of the last document is not in findings, until the next one. Returns the name of the root
- * element as written, or NULL; borrowed. */
+ * element as written (of JATS without a prefix), or NULL; borrowed. */
 const char *ing_xml_reader_root(const struct ing_xml_reader *r);
 /* Returns the parts of the publication (jats.h), a new reference, or NULL when it is no JATS or not
  * well-formed. Call it once for a document. */

@@ -152,6 +152,27 @@ static void hollow_elements_stay_out_of_the_tree(void **state)
 	assert_true(ing_tree_is(tree, 6, "b") && tree->nodes[6].parent == 1);
 }
 
+/* The document written anew has it, as its declaration has. */
+static void the_tree_does_without_the_prefix_of_the_root(void **state)
+{
+	static const char xml[] = "<x:a xmlns:x='u'><x:b/><y:b x:c='1'/><b/><x:r>t</x:r></x:a>";
+	static const char *const names[] = {"r", NULL};
+	static const char *const want[] = {"a", "b", "y:b", "b", "r"};
+	struct ing_buf out;
+	(void)state;
+	ing_buf_init(&out, 4096);
+	const struct ing_xml_uses uses = {
+		.rewritten = &out, .hollow = names, .no_root_prefix = true};
+	int rc = ing_xml_parse_for(tree, xml, sizeof(xml) - 1, NULL, &limits, &uses, &error);
+	assert_int_equal(rc, 0);
+	assert_non_null(strstr(ing_buf_str(&out), "<x:b/>"));
+	ing_buf_done(&out);
+	assert_int_equal(tree->count, 1 + sizeof(want) / sizeof(want[0])); /* no text in r */
+	for (uint32_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_string_equal(ing_tree_name(tree, i + 1), want[i]);
+	assert_string_equal(ing_tree_attr(tree, 3, "x:c", NULL), "1");
+}
+
 static int make_tree(void **state)
 {
 	(void)state;
@@ -172,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_what_cannot_be_written),
 		cmocka_unit_test(hollow_elements_stay_out_of_the_tree),
+		cmocka_unit_test(the_tree_does_without_the_prefix_of_the_root),
 	};
 	return cmocka_run_group_tests(tests, make_tree, free_tree);
 }

@@ -27,7 +27,7 @@ static json_t *publication_of(const char *data, size_t bytes)
 	struct ing_tree *t = ing_tree_new();
 	struct ing_arena ar;
 	struct ing_error err = {0};
-	const struct ing_xml_uses uses = {.hollow = ing_jats_hollow};
+	const struct ing_xml_uses uses = {.hollow = ing_jats_hollow, .no_root_prefix = true};
 	ing_arena_init(&ar);
 	assert_int_equal(ing_xml_parse_for(t, data, bytes, NULL, &limits, &uses, &err), 0);
 	json_t *p = ing_jats_publication(t, ING_PART_TYPE_PMC_XML, &ar);
@@ -118,6 +118,10 @@ static const struct {
 	{"number of PMC without its prefix", "pmcid",
 		META("<article-id pub-id-type='pmc'>123</article-id>"), "PMC123"},
 	{"its newer name", "pmcid", META("<article-id pub-id-type='pmcid'>PMC9</article-id>"),
+		"PMC9"},
+	{"elements with a prefix", "pmcid",
+		"<j:article xmlns:j='x'><j:front><j:article-meta><j:article-id pub-id-type='pmc'>9"
+		"</j:article-id></j:article-meta></j:front></j:article>",
 		"PMC9"},
 	{"no number", "pmcid", META("<article-id pub-id-type='pmc'>PMCx</article-id>"), ""},
 	{"a number of another article", "pmid",
