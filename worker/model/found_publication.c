@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
 
 /* Room for one more of `count` items of `size` bytes: arrays have powers of two. */
 static void *grown(void *items, uint32_t count, size_t size)
@@ -75,11 +76,11 @@ void ing_publication_offer_text(struct ing_publication_found *p, enum ing_part_k
 {
 	if (bytes == 0)
 		return;
-	if (bytes > ING_MAX_PUBLICATION_TEXT_BYTES ||
-		p->offer_count == ING_MAX_PUBLICATION_OFFERS) {
+	if (bytes > ING_MAX_PUBLICATION_TEXT_BYTES || p->offer_count == ING_MAX_PUBLICATION_OFFERS)
 		cut(p);
+	if (p->offer_count == ING_MAX_PUBLICATION_OFFERS)
 		return;
-	}
+	bytes = ing_utf8_cut(s, bytes, ING_MAX_PUBLICATION_TEXT_BYTES);
 	add_offer(p, (struct ing_publication_offer){.part = (uint8_t)part,
 			     .type = (uint8_t)type,
 			     .text = ing_strndup(s, bytes)});
@@ -94,6 +95,8 @@ void ing_publication_offer_list(struct ing_publication_found *p, enum ing_part_k
 			cut(p);
 		return;
 	}
+	if (count > ING_MAX_PUBLICATION_TERMS)
+		cut(p);
 	for (; count > ING_MAX_PUBLICATION_TERMS; count--) {
 		free(terms[count - 1].term);
 		free(terms[count - 1].uri);
@@ -102,6 +105,21 @@ void ing_publication_offer_list(struct ing_publication_found *p, enum ing_part_k
 			     .type = (uint8_t)type,
 			     .terms = terms,
 			     .term_count = count});
+}
+
+void ing_publication_keep_parts(struct ing_publication_found *p, unsigned parts)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < p->offer_count; i++) {
+		struct ing_publication_offer offer = p->offers[i];
+		if (parts == 0 || offer.part <= ING_PART_DOI || (parts & (1u << offer.part)) != 0) {
+			p->offers[kept++] = offer;
+			continue;
+		}
+		free(offer.text);
+		terms_done(offer.terms, offer.term_count);
+	}
+	p->offer_count = kept;
 }
 
 void ing_publication_add_link(

@@ -110,13 +110,15 @@ struct ing_publication_found {
 
 void ing_publication_found_done(struct ing_publication_found *p); /* safe on a zeroed one */
 
-/* Building one: copies are made; nothing is added beyond the ceilings. s need not be terminated. Text
- * that is empty is no offer. */
+/* Building one: copies are made; nothing is added beyond the ceilings, and the status says so. s need not be
+ * terminated; what is longer than a part may be is cut. Text that is empty is no offer. */
 void ing_publication_offer_text(struct ing_publication_found *p, enum ing_part_key part,
 	enum ing_part_type type, const char *s, size_t bytes);
 /* Takes the terms and their array. */
 void ing_publication_offer_list(struct ing_publication_found *p, enum ing_part_key part,
 	enum ing_part_type type, struct ing_publication_term *terms, uint32_t count);
+/* Drop offers of parts that are not wanted (bits 1 << enum ing_part_key; 0: all are); identifiers stay. */
+void ing_publication_keep_parts(struct ing_publication_found *p, unsigned parts);
 void ing_publication_add_link(
 	struct ing_publication_found *p, const char *url, enum ing_part_type type);
 /* Takes the author's strings. */

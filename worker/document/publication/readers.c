@@ -11,6 +11,7 @@
 
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
+#include "worker/document/publication/record.h"
 
 #define MAX_ERROR_BYTES 500
 
@@ -20,11 +21,11 @@ static const struct {
 	bool pages;
 } readers[ING_PUBLICATION_READERS_] = {
 	[ING_READ_PAGE] = {"page", NULL, true},
-	[ING_READ_EUROPEPMC] = {"europepmc", NULL, false},
-	[ING_READ_EFO] = {"efo", NULL, false},
-	[ING_READ_GO] = {"go", NULL, false},
+	[ING_READ_EUROPEPMC] = {"europepmc", ing_publication_read_europepmc, false},
+	[ING_READ_EFO] = {"efo", ing_publication_read_efo, false},
+	[ING_READ_GO] = {"go", ing_publication_read_go, false},
 	[ING_READ_JATS] = {"jats", NULL, false},
-	[ING_READ_PUBMED_XML] = {"pubmed-xml", NULL, false},
+	[ING_READ_PUBMED_XML] = {"pubmed-xml", ing_publication_read_pubmed_xml, false},
 	[ING_READ_PUBMED_HTML] = {"pubmed-html", NULL, true},
 	[ING_READ_PMC_HTML] = {"pmc-html", NULL, true},
 	[ING_READ_UNPAYWALL] = {"unpaywall", NULL, false},
@@ -61,6 +62,8 @@ void ing_publication_read(const struct ing_publication_ask *ask,
 			ret, "bad-answer", "there is no reader \"%s\"", readers[ask->reader].name);
 	else
 		readers[ask->reader].read(ask, body, ret);
+	ing_record_clear();
+	ing_publication_keep_parts(ret, ask->parts);
 	if (ret->status == NULL)
 		ret->status = ing_strdup("success");
 }

@@ -11,6 +11,12 @@
 typedef void ing_publication_reader_f(const struct ing_publication_ask *ask,
 	const struct ing_publication_body *body, struct ing_publication_found *ret);
 
+ing_publication_reader_f ing_publication_read_europepmc;
+ing_publication_reader_f ing_publication_read_efo;
+ing_publication_reader_f ing_publication_read_go;
+ing_publication_reader_f ing_publication_read_jats;
+ing_publication_reader_f ing_publication_read_pubmed_xml;
+
 /* Set the status, one of ING_PUBLICATION_STATUSES, and its words (printf, cut at 500 bytes; what of
  * them is not UTF-8 is replaced). */
 void ing_publication_fail(struct ing_publication_found *ret, const char *status, const char *fmt,
