@@ -23,6 +23,7 @@
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/page_scope.h"
 #include "worker/scrape/rules/journals.h"
+#include "worker/scrape/rules/links_guess.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/meta_schemes.h"
 #include "worker/scrape/publication/publication.h"
@@ -155,8 +156,19 @@ static const char *journal_technique(struct ing_scraper *s)
 		&s->arena, name, ing_utf8_cut(name, strlen(name), sizeof(name) - 1));
 }
 
+/* The best of the page's links that look like links to a PDF, where no rule knows one. A wall's are
+ * never the document. */
+static void guess_link(struct ing_scraper *s, struct ing_scraped *ret)
+{
+	struct ing_link guess = {0};
+	if (ret->wall.wall == ING_WALL_NONE)
+		guess = ing_links_guess(&s->view);
+	if (guess.url != NULL)
+		ret->links[ING_LINK_PDF] = guess;
+}
+
 /* The links of the page; without a PDF link the URL built by sites.yaml; without one the PDF link
- * of the site's entry in journals.yaml. */
+ * of the site's entry in journals.yaml; without one a guess. */
 static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
 {
 	for (unsigned kind = 0; kind < ING_LINK_KINDS_; kind++)
@@ -171,6 +183,8 @@ static void find_links(struct ing_scraper *s, struct ing_scraped *ret)
 		ret->next.is_pdf = true;
 		ret->next.technique = journal_technique(s);
 	}
+	if (ret->next.url == NULL)
+		guess_link(s, ret);
 }
 
 static void find_parts(

@@ -19,6 +19,7 @@
 #include "worker/model/limits.h"
 #include "worker/rules/url_filter.h"
 #include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/rules/links_guess.h"
 #include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
 
@@ -73,11 +74,13 @@ static const char *const ignored[] = {
 struct pattern {
 	struct pattern *next;
 	const char *technique;
-	struct ing_url_filter page; /* not given: any page */
-	struct ing_url_filter link; /* not given: any link */
-	struct ing_selector *selector;
+	struct ing_url_filter page;      /* not given: any page */
+	struct ing_url_filter link;      /* not given: any link */
+	struct ing_selector **selectors; /* heap; the first that gives a valid link counts */
+	size_t selector_count;
 	const char *attr; /* NULL: the element's text */
 	bool refresh;
+	bool judge;             /* of a selector's links, the one that is best by links_guess.h */
 	struct ing_regex *trim; /* what is removed from the link; NULL */
 	uint32_t rule;
 };
@@ -95,8 +98,8 @@ struct ing_links {
 
 /* --- the loader --- */
 
-static const char *const pattern_keys[] = {
-	"technique", "page", "selector", "attr", "text", "link", "refresh", "trim", ING_ENTRY_KEYS};
+static const char *const pattern_keys[] = {"technique", "page", "selector", "attr", "text", "link",
+	"refresh", "trim", "judge", ING_ENTRY_KEYS};
 static const char *const mend_keys[] = {"technique", "page", "link", "trim", ING_ENTRY_KEYS};
 
 struct loader {
@@ -123,6 +126,29 @@ static struct pattern *add_pattern(
 	return p;
 }
 
+static void add_selector(struct pattern *p, struct ing_selector *selector)
+{
+	if (selector == NULL)
+		return;
+	p->selectors = ing_realloc(p->selectors, (p->selector_count + 1) * sizeof(*p->selectors));
+	p->selectors[p->selector_count++] = selector;
+}
+
+/* One selector, or a list of them. */
+static void read_selectors(struct loader *l, const struct ing_yaml_node *entry, struct pattern *p)
+{
+	const struct ing_yaml_node *value = ing_yaml_get(entry, "selector");
+	if (value == NULL)
+		ing_rule_read_error(&l->rd, entry, "an entry needs a selector");
+	else if (value->kind != ING_YAML_LIST)
+		add_selector(p, ing_rule_read_selector(&l->rd, entry, "selector"));
+	else if (value->first == NULL)
+		ing_rule_read_error(&l->rd, value, "the list of selectors is empty");
+	else
+		for (const struct ing_yaml_node *n = value->first; n != NULL; n = n->next)
+			add_selector(p, ing_rule_read_selector_at(&l->rd, n));
+}
+
 static void read_pattern(
 	struct loader *l, enum ing_link_kind kind, const struct ing_yaml_node *entry)
 {
@@ -141,9 +167,8 @@ static void read_pattern(
 			&l->rd, ing_yaml_get(entry, "attr"), "an entry has attr or text, not both");
 	if (!text)
 		p->attr = attr != NULL ? attr : "href";
-	if (ing_yaml_get(entry, "selector") == NULL)
-		ing_rule_read_error(&l->rd, entry, "an entry needs a selector");
-	p->selector = ing_rule_read_selector(&l->rd, entry, "selector");
+	p->judge = ing_rule_read_bool(&l->rd, entry, "judge", false);
+	read_selectors(l, entry, p);
 }
 
 static void read_mend(struct loader *l, const struct ing_yaml_node *entry)
@@ -181,7 +206,9 @@ static void read_lists(struct loader *l, const struct ing_yaml_node *root)
 static void free_list(struct list *list)
 {
 	for (struct pattern *p = list->first; p != NULL; p = p->next) {
-		ing_selector_free(p->selector);
+		for (size_t i = 0; i < p->selector_count; i++)
+			ing_selector_free(p->selectors[i]);
+		free(p->selectors);
 		ing_regex_free(p->trim);
 	}
 }
@@ -192,7 +219,8 @@ static void free_list(struct list *list)
 struct search {
 	const struct ing_links *links;
 	const struct ing_view *v;
-	struct ing_link self; /* the first link to the page itself */
+	struct ing_link self;    /* the first link to the page itself */
+	struct ing_guess *guess; /* made for the first entry that needs it */
 };
 
 /* Remove the first match of the expression from the link, which is changed in place and returned.
@@ -319,20 +347,53 @@ static const char *value_of(const struct search *s, const struct pattern *p, ing
 	return strstr(text, "://") != NULL ? text : NULL;
 }
 
+/* The first of the elements found that gives a valid link. */
+static bool try_elements(struct search *s, const struct pattern *p, const struct ing_matches *found,
+	struct ing_link *ret)
+{
+	for (size_t i = 0; i < found->count && i < MAX_LINKS_TRIED; i++) {
+		const char *value = value_of(s, p, found->nodes[i]);
+		if (value != NULL && try_value(s, p, p->technique, value, ret))
+			return true;
+	}
+	return false;
+}
+
+/* The best of the elements found by its words and place; of equals, the first. */
+static bool judge_elements(struct search *s, const struct pattern *p,
+	const struct ing_matches *found, struct ing_link *ret)
+{
+	int best = ING_GUESS_NEVER;
+	if (s->guess == NULL)
+		s->guess = ing_guess_new(s->v);
+	for (size_t i = 0; i < found->count && i < MAX_LINKS_TRIED; i++) {
+		struct ing_link link;
+		const char *value = value_of(s, p, found->nodes[i]);
+		if (value == NULL || !try_value(s, p, p->technique, value, &link))
+			continue;
+		int score = ing_guess_score(s->guess, found->nodes[i], link.url);
+		if (score > best) {
+			best = score;
+			*ret = link;
+		}
+	}
+	return best != ING_GUESS_NEVER;
+}
+
 static bool try_pattern(struct search *s, const struct pattern *p, struct ing_link *ret)
 {
-	if (p->selector == NULL || !ing_url_filter_matches(&p->page, s->v->target))
+	if (p->selector_count == 0 || !ing_url_filter_matches(&p->page, s->v->target))
 		return false;
 	ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_APPLIED);
-	struct ing_matches found = {0};
-	struct ing_error err = {0};
-	if (ing_select(s->v->matcher, p->selector, ING_NODE_DOCUMENT, &found, &err) != 0) {
-		ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_FAILED);
-		return false;
-	}
-	for (size_t i = 0; i < found.count && i < MAX_LINKS_TRIED; i++) {
-		const char *value = value_of(s, p, found.nodes[i]);
-		if (value != NULL && try_value(s, p, p->technique, value, ret))
+	for (size_t i = 0; i < p->selector_count; i++) {
+		struct ing_matches found = {0};
+		struct ing_error err = {0};
+		if (ing_select(s->v->matcher, p->selectors[i], ING_NODE_DOCUMENT, &found, &err) !=
+			0) {
+			ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_FAILED);
+			return false;
+		}
+		if (p->judge ? judge_elements(s, p, &found, ret) : try_elements(s, p, &found, ret))
 			return true;
 	}
 	return false;

@@ -36,6 +36,8 @@ static const char patterns[] =
 	"  - {technique: text, selector: code, text: true}\n"
 	"  - {technique: trim, selector: a.t, trim: '/+$'}\n"
 	"  - {technique: trim-filter, selector: a.u, trim: '-x', link: {path_ends: /u}}\n"
+	"  - {technique: in-turn, selector: [a.second, a.third], link: {path_contains: /pdf/}}\n"
+	"  - {technique: judged, selector: 'a[href$=.pdf].wide', judge: true}\n"
 	"html:\n"
 	"  - {technique: frame, selector: 'iframe[name=htmlFrame]', attr: src}\n"
 	"xml:\n"
@@ -210,6 +212,24 @@ static const struct {
 		"https://journal.example/7", "xml"},
 	{"component", "<a href=/fig/1>Figure 1</a>", NULL, ING_LINK_COMPONENT,
 		"https://journal.example/fig/1", "figure"},
+	{"of several selectors the first counts, not the page's order",
+		"<a class=third href=/pdf/3>x</a><a class=second href=/pdf/2>x</a>", NULL, PDF,
+		"https://journal.example/pdf/2", "in-turn"},
+	{"a selector without a valid link leaves the next one",
+		"<a class=third href=/pdf/3>x</a><a class=second href=/epub/2>x</a>", NULL, PDF,
+		"https://journal.example/pdf/3", "in-turn"},
+	{"a wide entry takes no guide", "<a class=wide href=/1.pdf>Guide for authors</a>", NULL,
+		PDF, NULL, NULL},
+	{"a wide entry takes what is no guide",
+		"<a class=wide href=/1.pdf>Guide for authors</a><a class=wide href=/2.pdf>x</a>",
+		NULL, PDF, "https://journal.example/2.pdf", "judged"},
+	{"a wide entry takes the best",
+		"<h1>On the drift of boats</h1><a class=wide href=/2.pdf>x</a>"
+		"<a class=wide href=/drift-boats.pdf>x</a>",
+		NULL, PDF, "https://journal.example/drift-boats.pdf", "judged"},
+	{"of equals a wide entry takes the first",
+		"<a class=wide href=/2.pdf>x</a><a class=wide href=/3.pdf>x</a>", NULL, PDF,
+		"https://journal.example/2.pdf", "judged"},
 	{"inside noscript", "<body><noscript>" META("citation_pdf_url", "/n.pdf") "</noscript>",
 		NULL, PDF, "https://journal.example/n.pdf", "citation_pdf_url"},
 };
@@ -235,7 +255,7 @@ static void finds_links(void **state)
 {
 	(void)state;
 	assert_true(rules_helper_load(&helper, ING_RULES_LINKS, patterns));
-	assert_int_equal(ing_links_count(helper.rules->links), 13);
+	assert_int_equal(ing_links_count(helper.rules->links), 15);
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		print_message("%s\n", cases[i].name);
 		struct ing_link got = find(cases[i].page, cases[i].url, cases[i].kind);
@@ -287,6 +307,10 @@ static const struct rules_mistake mistakes[] = {
 	{"pdf:\n  - technique: t", 2, 5, "selector"},
 	{"pdf:\n  - technique: t\n    selector: 'a['", 3, 17, "no ]"},
 	{"pdf:\n  - {technique: t, selector: a, attr: href, text: true}", 2, 39, "not both"},
+	{"pdf:\n  - {technique: t, selector: []}", 2, 30, "empty"},
+	{"pdf:\n  - {technique: t, selector: [a, 'b[']}", 2, 36, "no ]"},
+	{"pdf:\n  - {technique: t, selector: {a: b}}", 2, 30, "must be a text"},
+	{"pdf:\n  - {technique: t, selector: a, judge: yes}", 2, 40, ""},
 	{"pdf:\n  - {technique: t, selector: a, trim: '('}", 2, 41, "parenthesis"},
 	{"pdf:\n  - {technique: t, selector: a, page: {}}", 2, 39, ""},
 	{"pdf:\n  - {technique: t, selector: a, page: []}", 2, 39, "empty"},
