@@ -194,7 +194,9 @@ struct ing_webpage_fields ing_webpage_fields_read(
 		{ING_WEBPAGE_LANGUAGE, &fields.language, read_language},
 	};
 	bool found_any = false;
+	bool asked = false; /* an entry that selects nothing, on purpose, cannot be outdated */
 	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++) {
+		asked = asked || (rule != NULL && rule->keys[parts[i].key].selector != NULL);
 		if (!read_by_rule(v, rule, parts[i].key, parts[i].value))
 			*parts[i].value = parts[i].otherwise(v);
 		else
@@ -202,7 +204,7 @@ struct ing_webpage_fields ing_webpage_fields_read(
 	}
 	if (rule != NULL)
 		ing_rule_hits_add(v->rule_hits, rule->rule,
-			ING_RULE_APPLIED | (found_any ? ING_RULE_MATCHED : 0));
+			ING_RULE_APPLIED | (found_any || !asked ? ING_RULE_MATCHED : 0));
 	return fields;
 }
 

@@ -184,11 +184,37 @@ static void test_superset(void **state)
 	empty_rule(&rule);
 }
 
+static unsigned what_the_entry_did(const char *const *selectors)
+{
+	struct ing_webpage_rule rule;
+	fill_rule(&rule, selectors);
+	free(read_webpage("<title>t</title><p>text", &rule));
+	empty_rule(&rule);
+	unsigned flags = 0;
+	for (size_t i = 0; i < helper.rule_hits.count; i++)
+		if (helper.rule_hits.items[i].rule == 99)
+			flags = helper.rule_hits.items[i].flags;
+	return flags;
+}
+
+/* Only an entry that has something to find can stop to find it. */
+static void an_entry_that_selects_nothing_matches(void **state)
+{
+	static const char *const nothing[] = {"", "", NULL, NULL};
+	static const char *const absent[] = {NULL, NULL, NULL, NULL};
+	static const char *const outdated[] = {"", "b.gone", NULL, NULL};
+	(void)state;
+	assert_int_equal(what_the_entry_did(nothing), ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_int_equal(what_the_entry_did(absent), ING_RULE_APPLIED | ING_RULE_MATCHED);
+	assert_int_equal(what_the_entry_did(outdated), ING_RULE_APPLIED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_superset),
+		cmocka_unit_test(an_entry_that_selects_nothing_matches),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
