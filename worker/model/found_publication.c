@@ -5,6 +5,7 @@
 #include "worker/model/found_publication.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/macros.h"
 #include "common/base/utf8.h"
@@ -46,6 +47,43 @@ static void add_offer(struct ing_publication_found *p, struct ing_publication_of
 	p->offers[p->offer_count++] = offer;
 }
 
+/* A copy of s, or NULL; *bytes grows by it. */
+static char *copy(const char *s, size_t *bytes)
+{
+	if (s == NULL)
+		return NULL;
+	size_t n = strlen(s);
+	*bytes += n + 1;
+	return ing_strndup(s, n);
+}
+
+static struct ing_publication_term *copy_terms(
+	const struct ing_publication_term *terms, uint32_t count, size_t *bytes)
+{
+	if (count == 0)
+		return NULL;
+	struct ing_publication_term *to = ing_alloc(count * sizeof(*to));
+	for (uint32_t i = 0; i < count; i++) {
+		to[i] = terms[i];
+		to[i].term = copy(terms[i].term, bytes);
+		to[i].uri = copy(terms[i].uri, bytes);
+	}
+	*bytes += count * sizeof(*to);
+	return to;
+}
+
+static struct ing_publication_author copy_author(
+	const struct ing_publication_author *a, size_t *bytes)
+{
+	*bytes += sizeof(*a);
+	return (struct ing_publication_author){.name = copy(a->name, bytes),
+		.orcid = copy(a->orcid, bytes),
+		.email = copy(a->email, bytes),
+		.phone = copy(a->phone, bytes),
+		.uri = copy(a->uri, bytes),
+		.corresponding = a->corresponding};
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_publication_found_done(struct ing_publication_found *p)
@@ -69,6 +107,35 @@ void ing_publication_found_done(struct ing_publication_found *p)
 	free(p->publisher);
 	free(p->openalex_id);
 	*p = (struct ing_publication_found){.citations = -1};
+}
+
+size_t ing_publication_found_copy(
+	const struct ing_publication_found *p, struct ing_publication_found *ret)
+{
+	size_t bytes = sizeof(*p);
+	*ret = (struct ing_publication_found){.status = copy(p->status, &bytes),
+		.error_msg = copy(p->error_msg, &bytes),
+		.journal_title = copy(p->journal_title, &bytes),
+		.pub_date = copy(p->pub_date, &bytes),
+		.licence = copy(p->licence, &bytes),
+		.publisher = copy(p->publisher, &bytes),
+		.openalex_id = copy(p->openalex_id, &bytes),
+		.flags = p->flags,
+		.citations = p->citations};
+	for (uint32_t i = 0; i < p->offer_count; i++) {
+		struct ing_publication_offer offer = p->offers[i];
+		offer.text = copy(offer.text, &bytes);
+		offer.terms = copy_terms(offer.terms, offer.term_count, &bytes);
+		add_offer(ret, offer);
+	}
+	for (uint32_t i = 0; i < p->link_count; i++) {
+		bytes += sizeof(*p->links) + strlen(p->links[i].url);
+		ing_publication_add_link(
+			ret, p->links[i].url, (enum ing_part_type)p->links[i].type);
+	}
+	for (uint32_t i = 0; i < p->author_count; i++)
+		ing_publication_add_author(ret, copy_author(&p->authors[i], &bytes));
+	return bytes;
 }
 
 void ing_publication_offer_text(struct ing_publication_found *p, enum ing_part_key part,

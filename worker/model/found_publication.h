@@ -110,6 +110,10 @@ struct ing_publication_found {
 
 void ing_publication_found_done(struct ing_publication_found *p); /* safe on a zeroed one */
 
+/* A copy of p in *ret. Returns about how many bytes it has. */
+size_t ing_publication_found_copy(
+	const struct ing_publication_found *p, struct ing_publication_found *ret);
+
 /* Building one: copies are made; nothing is added beyond the ceilings, and the status says so. s need not be
  * terminated; what is longer than a part may be is cut. Text that is empty is no offer. */
 void ing_publication_offer_text(struct ing_publication_found *p, enum ing_part_key part,

@@ -11,8 +11,9 @@
 static const struct {
 	const char *name;
 	enum ing_publication_reader reader;
+	enum ing_part_type type;
 } resources[] = {
-#define RESOURCE(id, name, reader, type) {name, ING_READ_##reader},
+#define RESOURCE(id, name, reader, type) {name, ING_READ_##reader, ING_PART_TYPE_##type},
 #include "worker/model/publication_resource.def"
 };
 
@@ -32,4 +33,9 @@ enum ing_publication_resource ing_publication_resource_of_name(const char *name)
 enum ing_publication_reader ing_publication_resource_reader(enum ing_publication_resource r)
 {
 	return resources[r].reader;
+}
+
+enum ing_part_type ing_publication_resource_type(enum ing_publication_resource r)
+{
+	return resources[r].type;
 }

@@ -17,3 +17,5 @@ const char *ing_publication_resource_name(enum ing_publication_resource r);
 /* Returns the resource of that name, or ING_PUBLICATION_RESOURCES_. */
 enum ing_publication_resource ing_publication_resource_of_name(const char *name);
 enum ing_publication_reader ing_publication_resource_reader(enum ing_publication_resource r);
+/* The type of what it gives. */
+enum ing_part_type ing_publication_resource_type(enum ing_publication_resource r);
