@@ -14,9 +14,9 @@
 
 static unsigned count_ids(const struct ing_assembly *a)
 {
-	return (unsigned)ing_record_has(&a->record, ING_PART_PMID) +
-	       (unsigned)ing_record_has(&a->record, ING_PART_PMCID) +
-	       (unsigned)ing_record_has(&a->record, ING_PART_DOI);
+	return (unsigned)ing_known_has(&a->known, ING_PART_PMID) +
+	       (unsigned)ing_known_has(&a->known, ING_PART_PMCID) +
+	       (unsigned)ing_known_has(&a->known, ING_PART_DOI);
 }
 
 /* --- answers --- */
@@ -44,8 +44,8 @@ static void asked_done(struct ing_assembly *a, struct ing_asked *k)
 static bool may_change(const struct ing_assembly *a)
 {
 	for (unsigned key = ING_PART_PMID; key <= ING_PART_DOI; key++)
-		if (ing_record_has(&a->record, (enum ing_part_key)key) &&
-			!ing_record_final(&a->record, (enum ing_part_key)key))
+		if (ing_known_has(&a->known, (enum ing_part_key)key) &&
+			!ing_known_final(&a->known, (enum ing_part_key)key))
 			return a->run + 1 < ING_MAX_ASSEMBLY_RUNS;
 	return false;
 }
@@ -62,7 +62,7 @@ static void drop_needless(struct ing_assembly *a)
 
 static void begin_run(struct ing_assembly *a)
 {
-	ing_record_clear(&a->record);
+	ing_known_clear(&a->known);
 	ing_links_done(&a->links);
 	a->run++;
 	a->call = 0;
@@ -236,9 +236,9 @@ static void fill_ask(
 		.referer = k->from,
 		.read = {.reader = ing_publication_resource_reader(k->what.resource),
 			.type = k->type,
-			.pmid = ing_record_text(&a->record, ING_PART_PMID),
-			.pmcid = ing_record_text(&a->record, ING_PART_PMCID),
-			.doi = ing_record_text(&a->record, ING_PART_DOI),
+			.pmid = ing_known_text(&a->known, ING_PART_PMID),
+			.pmcid = ing_known_text(&a->known, ING_PART_PMCID),
+			.doi = ing_known_text(&a->known, ING_PART_DOI),
 			.parts = a->parts}};
 }
 
@@ -248,10 +248,10 @@ static void give_id(struct ing_assembly *a, enum ing_part_key key, const char *s
 {
 	struct ing_buf id;
 	ing_buf_init(&id, ING_MAX_PUBLICATION_ID_BYTES);
-	if (s != NULL && !ing_record_has(&a->record, key) &&
+	if (s != NULL && !ing_known_has(&a->known, key) &&
 		ing_identifier_normal(key, s, strlen(s), &id))
-		ing_record_offer_id(&a->record, key, ing_buf_str(&id),
-			&(struct ing_record_source){.type = ING_PART_TYPE_EXTERNAL});
+		ing_known_offer_id(&a->known, key, ing_buf_str(&id),
+			&(struct ing_known_source){.type = ING_PART_TYPE_EXTERNAL});
 	ing_buf_done(&id);
 }
 
@@ -268,7 +268,7 @@ static void give_url(struct ing_assembly *a, const char *url)
 		give_id(a, key, ing_buf_str(&id));
 	}
 	ing_buf_done(&id);
-	if (key == ING_PARTS_ || !ing_record_has(&a->record, key))
+	if (key == ING_PARTS_ || !ing_known_has(&a->known, key))
 		a->page_url = ing_strdup(url);
 }
 
@@ -283,7 +283,7 @@ struct ing_assembly *ing_assembly_new(
 	a->only = is_link ? ING_PUBLICATION_RESOURCE_PAGE : request->only;
 	a->parts = request->parts != 0 ? request->parts : (1u << ING_PARTS_) - 1;
 	a->quick = request->quick;
-	ing_record_init(&a->record);
+	ing_known_init(&a->known);
 	ing_links_init(&a->links);
 	give_id(a, ING_PART_PMID, request->pmid);
 	give_id(a, ING_PART_PMCID, request->pmcid);
@@ -304,7 +304,7 @@ void ing_assembly_free(struct ing_assembly *a)
 		asked_done(a, &a->asked[i]);
 	free(a->asked);
 	free(a->page_url);
-	ing_record_done(&a->record);
+	ing_known_done(&a->known);
 	ing_links_done(&a->links);
 	free(a);
 }
@@ -397,9 +397,9 @@ void ing_assembly_stop(struct ing_assembly *a)
 enum ing_status ing_assembly_status(const struct ing_assembly *a, const char **ret_detail)
 {
 	*ret_detail = NULL;
-	if (ing_record_any_usable(&a->record))
+	if (ing_known_any_usable(&a->known))
 		return ING_STATUS_SUCCESS;
-	for (unsigned i = 0; i < a->asked_count && ing_record_empty(&a->record); i++) {
+	for (unsigned i = 0; i < a->asked_count && ing_known_empty(&a->known); i++) {
 		const struct ing_asked *k = &a->asked[i];
 		bool failed = k->run == a->run && !k->awaited && k->status != ING_STATUS_SUCCESS &&
 			      !ing_asked_has_none(k);

@@ -123,7 +123,7 @@ static bool is_datacite_doi(const char *doi)
 static enum ing_due condition(
 	const struct ing_assembly *a, const struct ing_resource_call *call, unsigned coming)
 {
-	const char *doi = ing_record_text(&a->record, ING_PART_DOI);
+	const char *doi = ing_known_text(&a->known, ING_PART_DOI);
 	unsigned needs = 0; /* the answers that it depends on */
 	bool holds = true;
 	switch (call->resource) {
@@ -164,7 +164,7 @@ static enum ing_due condition(
 		break;
 	case ING_PUBLICATION_RESOURCE_DOAJ:
 		needs = ING_GIVES_OA;
-		holds = ing_record_is_oa(&a->record);
+		holds = ing_known_is_oa(&a->known);
 		break;
 	case ING_PUBLICATION_RESOURCE_PMC_HTML:
 		needs = ING_GIVES_MANUSCRIPT;
@@ -216,7 +216,7 @@ static char *make_url(const struct ing_assembly *a, const struct ing_resource_ca
 		ing_buf_add_str(&url, a->page_url != NULL ? a->page_url : "");
 	else
 		good = ing_resource_url(
-			a->settings, call, ing_record_text(&a->record, call->key), &url);
+			a->settings, call, ing_known_text(&a->known, call->key), &url);
 	good = good && url.len > 0 && !was_asked(a, ing_buf_str(&url));
 	char *ret = good ? ing_buf_steal(&url) : NULL;
 	ing_buf_done(&url);
@@ -249,16 +249,16 @@ static bool is_useful(const struct ing_assembly *a, const struct ing_assembly_li
 	unsigned missing = ing_missing(a, link_gives(link->type));
 	bool useful = false;
 	for (unsigned key = 0; key < ING_PARTS_; key++) {
-		const struct ing_record_part *p = &a->record.parts[key];
+		const struct ing_known_part *p = &a->known.parts[key];
 		bool is_short = key == ING_PART_FULLTEXT &&
-				!ing_record_usable(&a->record, (enum ing_part_key)key);
+				!ing_known_usable(&a->known, (enum ing_part_key)key);
 		if ((missing >> key & 1) != 0 &&
 			(is_short || ing_part_type_better(link->type, p->from.type)))
 			useful = true;
 	}
 	bool has_text = (missing & ING_GIVES_FULLTEXT) == 0;
 	if (useful && has_text && !ing_part_type_is_pdf(link->type))
-		return !ing_record_visited(&a->record, link->url);
+		return !ing_known_visited(&a->known, link->url);
 	return useful;
 }
 
@@ -274,16 +274,16 @@ unsigned ing_missing(const struct ing_assembly *a, unsigned gives)
 	unsigned missing = 0;
 	for (unsigned key = 0; key < ING_PARTS_; key++)
 		if ((gives & a->parts & 1u << key) != 0 &&
-			!ing_record_final(&a->record, (enum ing_part_key)key))
+			!ing_known_final(&a->known, (enum ing_part_key)key))
 			missing |= 1u << key;
 	bool wants_text = (a->parts & ING_GIVES_FULLTEXT) != 0;
 	bool wants_title = (a->parts & ING_GIVES_TITLE) != 0;
 	bool wants_ids = (a->parts & ING_GIVES_IDS) != 0;
-	if (wants_text && !ing_record_is_oa(&a->record))
+	if (wants_text && !ing_known_is_oa(&a->known))
 		missing |= gives & ING_GIVES_OA;
-	if (wants_title && a->record.authors.count == 0)
+	if (wants_title && a->known.authors.count == 0)
 		missing |= gives & ING_GIVES_AUTHORS;
-	if (wants_ids && a->record.fields[ING_RECORD_OPENALEX_ID].text == NULL)
+	if (wants_ids && a->known.fields[ING_KNOWN_OPENALEX_ID].text == NULL)
 		missing |= gives & ING_GIVES_OPENALEX;
 	return missing;
 }
@@ -301,7 +301,7 @@ enum ing_due ing_call_due(const struct ing_assembly *a, const struct ing_resourc
 		if (missing == 0)
 			return ING_DUE_NOT;
 	}
-	if (call->key != ING_PARTS_ && !ing_record_has(&a->record, call->key))
+	if (call->key != ING_PARTS_ && !ing_known_has(&a->known, call->key))
 		return (coming & 1u << call->key) != 0 ? ING_DUE_PERHAPS : ING_DUE_NOT;
 	char *url = make_url(a, call);
 	if (url == NULL)

@@ -29,14 +29,14 @@ static void set_time(json_t *o, const char *name, const char *human_name, int64_
 	ing_json_set(o, human_name, human_time(ms));
 }
 
-static void set_origin(json_t *o, const struct ing_record_origin *from)
+static void set_origin(json_t *o, const struct ing_known_origin *from)
 {
 	ing_json_set_text(o, "type", ing_part_type_name(from->type));
 	ing_json_set_text(o, "url", from->url);
 	set_time(o, "timestamp", "timestampHuman", from->time_ms);
 }
 
-static json_t *make_terms(enum ing_part_key key, const struct ing_record_part *p)
+static json_t *make_terms(enum ing_part_key key, const struct ing_known_part *p)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < p->term_count; i++) {
@@ -59,9 +59,9 @@ static json_t *make_terms(enum ing_part_key key, const struct ing_record_part *p
 	return list;
 }
 
-static json_t *make_part(const struct ing_record *r, enum ing_part_key key)
+static json_t *make_part(const struct ing_known *r, enum ing_part_key key)
 {
-	const struct ing_record_part *p = &r->parts[key];
+	const struct ing_known_part *p = &r->parts[key];
 	if (p->size == 0)
 		return NULL;
 	json_t *o = json_object();
@@ -72,8 +72,8 @@ static json_t *make_part(const struct ing_record *r, enum ing_part_key key)
 	set_origin(o, &p->from);
 	ing_json_set_count(o, "size", p->size);
 	ing_json_set_bool(o, "empty", false);
-	ing_json_set_bool(o, "usable", ing_record_usable(r, key));
-	ing_json_set_bool(o, "final", ing_record_final(r, key));
+	ing_json_set_bool(o, "usable", ing_known_usable(r, key));
+	ing_json_set_bool(o, "final", ing_known_final(r, key));
 	return o;
 }
 
@@ -110,13 +110,13 @@ static json_t *make_corresponding(const struct ing_author_list *authors)
 	return list;
 }
 
-static const char *field(const struct ing_record *r, enum ing_record_field_key key)
+static const char *field(const struct ing_known *r, enum ing_known_field_key key)
 {
 	return r->fields[key].text;
 }
 
 /* true, false, or NULL for null. */
-static json_t *make_flag(const struct ing_record *r, enum ing_record_field_key key)
+static json_t *make_flag(const struct ing_known *r, enum ing_known_field_key key)
 {
 	const char *s = field(r, key);
 	return s == NULL ? NULL : json_boolean(strcmp(s, "true") == 0);
@@ -132,18 +132,18 @@ static json_t *make_pub_date(const char *date)
 	return json_integer((json_int_t)timegm(&tm) * MS_PER_S);
 }
 
-static json_t *make_sources(const struct ing_record *r)
+static json_t *make_sources(const struct ing_known *r)
 {
 	static const struct {
 		const char *name;
-		enum ing_record_field_key key;
-	} named[] = {{"journal_title", ING_RECORD_JOURNAL_TITLE}, {"pub_date", ING_RECORD_PUB_DATE},
-		{"oa", ING_RECORD_OA}, {"preprint", ING_RECORD_PREPRINT},
-		{"licence", ING_RECORD_LICENCE}, {"publisher", ING_RECORD_PUBLISHER},
-		{"openalex_id", ING_RECORD_OPENALEX_ID}, {"citationsCount", ING_RECORD_CITATIONS}};
+		enum ing_known_field_key key;
+	} named[] = {{"journal_title", ING_KNOWN_JOURNAL_TITLE}, {"pub_date", ING_KNOWN_PUB_DATE},
+		{"oa", ING_KNOWN_OA}, {"preprint", ING_KNOWN_PREPRINT},
+		{"licence", ING_KNOWN_LICENCE}, {"publisher", ING_KNOWN_PUBLISHER},
+		{"openalex_id", ING_KNOWN_OPENALEX_ID}, {"citationsCount", ING_KNOWN_CITATIONS}};
 	json_t *all = json_object();
 	for (size_t i = 0; i < ING_ARRAY_LEN(named); i++) {
-		const struct ing_record_field *f = &r->fields[named[i].key];
+		const struct ing_known_field *f = &r->fields[named[i].key];
 		json_t *o = f->text != NULL ? json_object() : NULL;
 		if (o != NULL)
 			set_origin(o, &f->from);
@@ -152,11 +152,11 @@ static json_t *make_sources(const struct ing_record *r)
 	return all;
 }
 
-static void set_fields(json_t *o, const struct ing_record *r)
+static void set_fields(json_t *o, const struct ing_known *r)
 {
-	const char *journal = field(r, ING_RECORD_JOURNAL_TITLE);
-	const char *date = field(r, ING_RECORD_PUB_DATE);
-	const char *citations = field(r, ING_RECORD_CITATIONS);
+	const char *journal = field(r, ING_KNOWN_JOURNAL_TITLE);
+	const char *date = field(r, ING_KNOWN_PUB_DATE);
+	const char *citations = field(r, ING_KNOWN_CITATIONS);
 	json_t *corresponding = make_corresponding(&r->corresponding);
 	ing_json_set(o, "authors", make_authors(&r->authors));
 	ing_json_set(o, "corresp_author", ing_json_ref(corresponding));
@@ -166,19 +166,19 @@ static void set_fields(json_t *o, const struct ing_record *r)
 	ing_json_set_text(o, "pub_date", date);
 	ing_json_set(o, "pubDate", make_pub_date(date));
 	ing_json_set_text(o, "pubDateHuman", date);
-	ing_json_set(o, "oa", make_flag(r, ING_RECORD_OA));
-	ing_json_set(o, "preprint", make_flag(r, ING_RECORD_PREPRINT));
-	ing_json_set_text(o, "licence", field(r, ING_RECORD_LICENCE));
-	ing_json_set_text(o, "publisher", field(r, ING_RECORD_PUBLISHER));
-	ing_json_set_text(o, "openalex_id", field(r, ING_RECORD_OPENALEX_ID));
+	ing_json_set(o, "oa", make_flag(r, ING_KNOWN_OA));
+	ing_json_set(o, "preprint", make_flag(r, ING_KNOWN_PREPRINT));
+	ing_json_set_text(o, "licence", field(r, ING_KNOWN_LICENCE));
+	ing_json_set_text(o, "publisher", field(r, ING_KNOWN_PUBLISHER));
+	ing_json_set_text(o, "openalex_id", field(r, ING_KNOWN_OPENALEX_ID));
 	ing_json_set(o, "citationsCount",
 		citations != NULL ? json_integer(strtoll(citations, NULL, 10)) : NULL);
 	set_time(o, "citationsTimestamp", "citationsTimestampHuman",
-		r->fields[ING_RECORD_CITATIONS].from.time_ms);
+		r->fields[ING_KNOWN_CITATIONS].from.time_ms);
 	ing_json_set(o, "fields", make_sources(r));
 }
 
-static json_t *make_sites(const struct ing_record *r)
+static json_t *make_sites(const struct ing_known *r)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < r->site_count; i++) {
@@ -229,12 +229,12 @@ static void set_state(json_t *o, const struct ing_assembly *a)
 {
 	static const enum ing_part_key main_parts[] = {
 		ING_PART_TITLE, ING_PART_ABSTRACT, ING_PART_FULLTEXT};
-	const struct ing_record *r = &a->record;
+	const struct ing_known *r = &a->known;
 	bool is_final = true, is_totally_final = true;
 	for (size_t i = 0; i < ING_ARRAY_LEN(main_parts); i++)
-		is_final = is_final && ing_record_final(r, main_parts[i]);
+		is_final = is_final && ing_known_final(r, main_parts[i]);
 	for (size_t key = 0; key < ING_PARTS_; key++)
-		is_totally_final = is_totally_final && ing_record_final(r, (enum ing_part_key)key);
+		is_totally_final = is_totally_final && ing_known_final(r, (enum ing_part_key)key);
 	int64_t first = 0;
 	for (unsigned i = 0; i < a->asked_count; i++) {
 		int64_t time_ms = a->asked[i].time_ms;
@@ -244,8 +244,8 @@ static void set_state(json_t *o, const struct ing_assembly *a)
 	set_time(o, "fetchTime", "fetchTimeHuman", first);
 	ing_json_set_number(o, "retryCounter", 0);
 	ing_json_set_bool(o, "fetchException", a->transient);
-	ing_json_set_bool(o, "empty", ing_record_empty(r));
-	ing_json_set_bool(o, "usable", ing_record_any_usable(r));
+	ing_json_set_bool(o, "empty", ing_known_empty(r));
+	ing_json_set_bool(o, "usable", ing_known_any_usable(r));
 	ing_json_set_bool(o, "final", is_final);
 	ing_json_set_bool(o, "totallyFinal", is_totally_final);
 }
@@ -257,9 +257,9 @@ json_t *ing_assembly_json(const struct ing_assembly *a)
 	json_t *o = json_object();
 	for (unsigned key = 0; key < ING_PARTS_; key++)
 		ing_json_set(o, ing_part_name((enum ing_part_key)key),
-			make_part(&a->record, (enum ing_part_key)key));
-	set_fields(o, &a->record);
-	ing_json_set(o, "visitedSites", make_sites(&a->record));
+			make_part(&a->known, (enum ing_part_key)key));
+	set_fields(o, &a->known);
+	ing_json_set(o, "visitedSites", make_sites(&a->known));
 	set_state(o, a);
 	ing_json_set(o, "resources", make_resources(a));
 	return o;

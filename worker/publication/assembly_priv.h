@@ -15,7 +15,7 @@
 #include "worker/publication/addresses.h"
 #include "worker/publication/assembly.h"
 #include "worker/publication/links.h"
-#include "worker/publication/record.h"
+#include "worker/publication/known.h"
 
 #define ING_MAX_ASSEMBLY_ASKS 200u /* more than three runs can have */
 #define ING_MAX_ASSEMBLY_RUNS 6u   /* then a changed identifier is taken, and that is all */
@@ -70,7 +70,7 @@ struct ing_assembly {
 	bool quick;
 	char *page_url; /* to begin with; NULL */
 
-	struct ing_record record;
+	struct ing_known known;
 	struct ing_assembly_links links;
 	struct ing_asked *asked; /* in the order in which they were asked */
 	unsigned asked_count;

@@ -17,35 +17,35 @@ static void drop_derived(
 	struct ing_assembly *a, enum ing_part_key changed, const struct ing_asked *now)
 {
 	for (unsigned key = ING_PART_PMID; key <= ING_PART_DOI; key++) {
-		const struct ing_record_origin *from = &a->record.parts[key].from;
+		const struct ing_known_origin *from = &a->known.parts[key].from;
 		if (key == (unsigned)changed || from->ask == 0)
 			continue;
 		const struct ing_asked *by = &a->asked[from->ask - 1];
 		if (by != now && (by->what.key == changed || by->call == ING_CALL_LINK))
-			ing_record_drop_id(&a->record, (enum ing_part_key)key);
+			ing_known_drop_id(&a->known, (enum ing_part_key)key);
 	}
 }
 
 /* Returns whether it replaced another one. */
 static bool take_id(struct ing_assembly *a, const struct ing_asked *k, enum ing_part_key key,
-	const char *s, enum ing_part_type type, const struct ing_record_source *source)
+	const char *s, enum ing_part_type type, const struct ing_known_source *source)
 {
 	struct ing_buf id;
 	ing_buf_init(&id, ING_MAX_PUBLICATION_ID_BYTES);
-	enum ing_record_change change = ING_RECORD_KEPT;
+	enum ing_known_change change = ING_KNOWN_KEPT;
 	if (ing_identifier_normal(key, s, strlen(s), &id)) {
-		struct ing_record_source of_id = *source;
+		struct ing_known_source of_id = *source;
 		of_id.type = ing_part_type_better(type, source->type) ? source->type : type;
-		change = ing_record_offer_id(&a->record, key, ing_buf_str(&id), &of_id);
+		change = ing_known_offer_id(&a->known, key, ing_buf_str(&id), &of_id);
 	}
 	ing_buf_done(&id);
-	if (change == ING_RECORD_CHANGED)
+	if (change == ING_KNOWN_CHANGED)
 		drop_derived(a, key, k);
-	return change == ING_RECORD_CHANGED;
+	return change == ING_KNOWN_CHANGED;
 }
 
 static bool take_ids(
-	struct ing_assembly *a, const struct ing_asked *k, const struct ing_record_source *source)
+	struct ing_assembly *a, const struct ing_asked *k, const struct ing_known_source *source)
 {
 	bool changed = false;
 	for (uint32_t i = 0; i < k->found->offer_count; i++) {
@@ -59,7 +59,7 @@ static bool take_ids(
 }
 
 static void take_parts(
-	struct ing_assembly *a, const struct ing_asked *k, const struct ing_record_source *source)
+	struct ing_assembly *a, const struct ing_asked *k, const struct ing_known_source *source)
 {
 	for (uint32_t i = 0; i < k->found->offer_count; i++) {
 		const struct ing_publication_offer *o = &k->found->offers[i];
@@ -69,28 +69,28 @@ static void take_parts(
 		bool doubtful = o->part == ING_PART_KEYWORDS &&
 				k->type == ING_PART_TYPE_LINK_OADOI && o->type != k->type;
 		if (wanted && !doubtful && !ing_identifier_is((enum ing_part_key)o->part))
-			ing_record_offer(&a->record, o, source);
+			ing_known_offer(&a->known, o, source);
 	}
 }
 
 static void take_fields(
-	struct ing_assembly *a, const struct ing_asked *k, const struct ing_record_source *source)
+	struct ing_assembly *a, const struct ing_asked *k, const struct ing_known_source *source)
 {
 	const struct ing_publication_found *f = k->found;
-	struct ing_record *r = &a->record;
-	ing_record_set_field(r, ING_RECORD_JOURNAL_TITLE, f->journal_title, source);
-	ing_record_set_field(r, ING_RECORD_PUB_DATE, f->pub_date, source);
-	ing_record_set_field(r, ING_RECORD_LICENCE, f->licence, source);
-	ing_record_set_field(r, ING_RECORD_PUBLISHER, f->publisher, source);
-	ing_record_set_field(r, ING_RECORD_OPENALEX_ID, f->openalex_id, source);
+	struct ing_known *r = &a->known;
+	ing_known_set_field(r, ING_KNOWN_JOURNAL_TITLE, f->journal_title, source);
+	ing_known_set_field(r, ING_KNOWN_PUB_DATE, f->pub_date, source);
+	ing_known_set_field(r, ING_KNOWN_LICENCE, f->licence, source);
+	ing_known_set_field(r, ING_KNOWN_PUBLISHER, f->publisher, source);
+	ing_known_set_field(r, ING_KNOWN_OPENALEX_ID, f->openalex_id, source);
 	if ((f->flags & (ING_PUBLICATION_OA | ING_PUBLICATION_NOT_OA)) != 0)
-		ing_record_set_flag(r, ING_RECORD_OA, (f->flags & ING_PUBLICATION_OA) != 0, source);
+		ing_known_set_flag(r, ING_KNOWN_OA, (f->flags & ING_PUBLICATION_OA) != 0, source);
 	bool is_preprint = (f->flags & ING_PUBLICATION_PREPRINT) != 0;
 	if (is_preprint || k->what.resource == ING_PUBLICATION_RESOURCE_EUROPEPMC)
-		ing_record_set_flag(r, ING_RECORD_PREPRINT, is_preprint, source);
+		ing_known_set_flag(r, ING_KNOWN_PREPRINT, is_preprint, source);
 	char number[24];
 	snprintf(number, sizeof(number), "%" PRId64, f->citations);
-	ing_record_set_field(r, ING_RECORD_CITATIONS, f->citations >= 0 ? number : NULL, source);
+	ing_known_set_field(r, ING_KNOWN_CITATIONS, f->citations >= 0 ? number : NULL, source);
 }
 
 /* Pages may name their corresponding authors alone: then that is not the list of authors. */
@@ -107,16 +107,16 @@ static void take_authors(struct ing_assembly *a, const struct ing_asked *k)
 			corresponding[count++] = f->authors[i];
 	bool is_page = ing_publication_resource_reader(k->what.resource) == ING_READ_PAGE;
 	bool is_whole = !is_page || count < f->author_count;
-	ing_author_list_merge(&a->record.authors, f->authors, f->author_count,
-		is_whole && a->record.authors.count == 0);
-	ing_author_list_merge(&a->record.corresponding, f->authors, f->author_count, false);
-	ing_author_list_merge(&a->record.corresponding, corresponding, count, true);
+	ing_author_list_merge(&a->known.authors, f->authors, f->author_count,
+		is_whole && a->known.authors.count == 0);
+	ing_author_list_merge(&a->known.corresponding, f->authors, f->author_count, false);
+	ing_author_list_merge(&a->known.corresponding, corresponding, count, true);
 	free(corresponding);
 }
 
 /* Returns whether an identifier in a link replaced another one. */
 static bool take_link(struct ing_assembly *a, const struct ing_asked *k,
-	const struct ing_publication_link *link, const struct ing_record_source *source)
+	const struct ing_publication_link *link, const struct ing_known_source *source)
 {
 	enum ing_part_type type = (enum ing_part_type)link->type;
 	if (ing_identifier_is_resolver(link->url))
@@ -130,8 +130,8 @@ static bool take_link(struct ing_assembly *a, const struct ing_asked *k,
 		k->what.resource == ING_PUBLICATION_RESOURCE_PMC_HTML && ing_part_type_is_pdf(type);
 	if (!is_service || is_own_pdf) {
 		ing_links_add(&a->links, link->url, type, source->url);
-	} else if (key != ING_PARTS_ && a->record.parts[key].from.type != ING_PART_TYPE_EXTERNAL) {
-		struct ing_record_source by_link = *source;
+	} else if (key != ING_PARTS_ && a->known.parts[key].from.type != ING_PART_TYPE_EXTERNAL) {
+		struct ing_known_source by_link = *source;
 		by_link.type = type;
 		changed = take_id(a, k, key, ing_buf_str(&id), type, &by_link);
 	}
@@ -152,7 +152,7 @@ static void take_visit(struct ing_assembly *a, const struct ing_asked *k, const 
 	if (k->what.resource == ING_PUBLICATION_RESOURCE_DOI)
 		from = k->url;
 	if (!ing_part_type_is_pdf(k->type))
-		ing_record_add_site(&a->record, url, from, k->type, k->time_ms);
+		ing_known_add_site(&a->known, url, from, k->type, k->time_ms);
 }
 
 static bool is_status(const struct ing_asked *k, const char *status)
@@ -184,7 +184,7 @@ bool ing_take_answer(struct ing_assembly *a, unsigned asked)
 	struct ing_asked *k = &a->asked[asked];
 	const char *url = k->final_url != NULL ? k->final_url : k->url;
 	char *shown = ing_strndup(url, ing_resource_shown_bytes(url));
-	struct ing_record_source source = {
+	struct ing_known_source source = {
 		.type = k->type, .url = shown, .time_ms = k->time_ms, .ask = asked + 1};
 	count_outcome(a, k);
 	bool changed = k->found != NULL && take_ids(a, k, &source);

@@ -4,7 +4,7 @@
  * type that is not final the longer one is taken; a full text that is long enough to be usable is
  * better than one that is not, whatever their types; what says that it is open access wins.
  */
-#include "worker/publication/record.h"
+#include "worker/publication/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +15,17 @@
 #include "common/net/url.h"
 #include "worker/publication/identifiers.h"
 
-static void origin_done(struct ing_record_origin *o)
+static void origin_done(struct ing_known_origin *o)
 {
 	free(o->url);
-	*o = (struct ing_record_origin){.type = ING_PART_TYPE_NA};
+	*o = (struct ing_known_origin){.type = ING_PART_TYPE_NA};
 }
 
-static void set_origin(struct ing_record_origin *o, const struct ing_record_source *source,
-	enum ing_part_type type)
+static void set_origin(
+	struct ing_known_origin *o, const struct ing_known_source *source, enum ing_part_type type)
 {
 	origin_done(o);
-	*o = (struct ing_record_origin){.type = type,
+	*o = (struct ing_known_origin){.type = type,
 		.url = source->url != NULL ? ing_strdup(source->url) : NULL,
 		.time_ms = source->time_ms,
 		.ask = source->ask};
@@ -40,12 +40,12 @@ static void terms_done(struct ing_publication_term *terms, uint32_t count)
 	free(terms);
 }
 
-static void part_done(struct ing_record_part *p)
+static void part_done(struct ing_known_part *p)
 {
 	free(p->text);
 	terms_done(p->terms, p->term_count);
 	origin_done(&p->from);
-	*p = (struct ing_record_part){.from.type = ING_PART_TYPE_NA};
+	*p = (struct ing_known_part){.from.type = ING_PART_TYPE_NA};
 }
 
 /* UTF-16 code units of valid UTF-8. */
@@ -74,8 +74,7 @@ static size_t max_bytes(enum ing_part_key key)
 {
 	if (key == ING_PART_FULLTEXT)
 		return ING_MAX_PUBLICATION_TEXT_BYTES;
-	return key == ING_PART_ABSTRACT ? ING_MAX_RECORD_ABSTRACT_BYTES
-					: ING_MAX_RECORD_TITLE_BYTES;
+	return key == ING_PART_ABSTRACT ? ING_MAX_KNOWN_ABSTRACT_BYTES : ING_MAX_KNOWN_TITLE_BYTES;
 }
 
 /* No offer is better than what it was found by: a page's <meta> elements are not better than the link
@@ -85,14 +84,14 @@ static enum ing_part_type capped(enum ing_part_type type, enum ing_part_type by)
 	return ing_part_type_better(type, by) ? by : type;
 }
 
-static bool offer_text(struct ing_record *r, enum ing_part_key key, const char *s,
-	enum ing_part_type type, const struct ing_record_source *source)
+static bool offer_text(struct ing_known *r, enum ing_part_key key, const char *s,
+	enum ing_part_type type, const struct ing_known_source *source)
 {
 	size_t bytes = ing_utf8_cut(s, strlen(s), max_bytes(key));
 	trim(&s, &bytes);
 	size_t size = count_units(s, bytes);
-	struct ing_record_part *p = &r->parts[key];
-	if (!ing_record_would_set(r, key, type, size))
+	struct ing_known_part *p = &r->parts[key];
+	if (!ing_known_would_set(r, key, type, size))
 		return false;
 	free(p->text);
 	p->text = ing_strndup(s, bytes);
@@ -137,7 +136,7 @@ static uint32_t copy_terms(
 	for (uint32_t i = 0; i < offer->term_count; i++) {
 		const struct ing_publication_term *t = &offer->terms[i];
 		const char *s = t->term != NULL ? t->term : "";
-		size_t bytes = ing_utf8_cut(s, strlen(s), ING_MAX_RECORD_FIELD_BYTES);
+		size_t bytes = ing_utf8_cut(s, strlen(s), ING_MAX_KNOWN_FIELD_BYTES);
 		trim(&s, &bytes);
 		bool is_keyword = offer->part == ING_PART_KEYWORDS;
 		if (bytes == 0 || (is_keyword && !see_term(&seen, s, bytes)))
@@ -151,15 +150,15 @@ static uint32_t copy_terms(
 	return count;
 }
 
-static bool offer_list(struct ing_record *r, const struct ing_publication_offer *offer,
-	enum ing_part_type type, const struct ing_record_source *source)
+static bool offer_list(struct ing_known *r, const struct ing_publication_offer *offer,
+	enum ing_part_type type, const struct ing_known_source *source)
 {
-	struct ing_record_part *p = &r->parts[offer->part];
-	if (offer->term_count == 0 || ing_record_final(r, (enum ing_part_key)offer->part))
+	struct ing_known_part *p = &r->parts[offer->part];
+	if (offer->term_count == 0 || ing_known_final(r, (enum ing_part_key)offer->part))
 		return false;
 	struct ing_publication_term *terms = ing_alloc(offer->term_count * sizeof(*terms));
 	uint32_t count = copy_terms(offer, terms);
-	if (!ing_record_would_set(r, (enum ing_part_key)offer->part, type, count)) {
+	if (!ing_known_would_set(r, (enum ing_part_key)offer->part, type, count)) {
 		terms_done(terms, count);
 		return false;
 	}
@@ -180,21 +179,21 @@ static bool same_host(const char *a, const char *b)
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_record_init(struct ing_record *r)
+void ing_known_init(struct ing_known *r)
 {
-	*r = (struct ing_record){0};
+	*r = (struct ing_known){0};
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		r->parts[i].from.type = ING_PART_TYPE_NA;
-	for (size_t i = 0; i < ING_RECORD_FIELDS_; i++)
+	for (size_t i = 0; i < ING_KNOWN_FIELDS_; i++)
 		r->fields[i].from.type = ING_PART_TYPE_NA;
 }
 
-void ing_record_clear(struct ing_record *r)
+void ing_known_clear(struct ing_known *r)
 {
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		if (!ing_identifier_is((enum ing_part_key)i))
 			part_done(&r->parts[i]);
-	for (size_t i = 0; i < ING_RECORD_FIELDS_; i++) {
+	for (size_t i = 0; i < ING_KNOWN_FIELDS_; i++) {
 		free(r->fields[i].text);
 		r->fields[i].text = NULL;
 		origin_done(&r->fields[i].from);
@@ -210,30 +209,30 @@ void ing_record_clear(struct ing_record *r)
 	r->site_count = 0;
 }
 
-void ing_record_done(struct ing_record *r)
+void ing_known_done(struct ing_known *r)
 {
-	ing_record_clear(r);
+	ing_known_clear(r);
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		part_done(&r->parts[i]);
 }
 
-bool ing_record_has(const struct ing_record *r, enum ing_part_key key)
+bool ing_known_has(const struct ing_known *r, enum ing_part_key key)
 {
 	return r->parts[key].size > 0;
 }
 
-bool ing_record_usable(const struct ing_record *r, enum ing_part_key key)
+bool ing_known_usable(const struct ing_known *r, enum ing_part_key key)
 {
-	const struct ing_record_part *p = &r->parts[key];
+	const struct ing_known_part *p = &r->parts[key];
 	return ing_part_size_usable(key, p->from.type, p->size);
 }
 
-bool ing_record_final(const struct ing_record *r, enum ing_part_key key)
+bool ing_known_final(const struct ing_known *r, enum ing_part_key key)
 {
-	return ing_part_type_final(r->parts[key].from.type) && ing_record_usable(r, key);
+	return ing_part_type_final(r->parts[key].from.type) && ing_known_usable(r, key);
 }
 
-bool ing_record_empty(const struct ing_record *r)
+bool ing_known_empty(const struct ing_known *r)
 {
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		if (!ing_identifier_is((enum ing_part_key)i) && r->parts[i].size > 0)
@@ -241,32 +240,32 @@ bool ing_record_empty(const struct ing_record *r)
 	return true;
 }
 
-bool ing_record_any_usable(const struct ing_record *r)
+bool ing_known_any_usable(const struct ing_known *r)
 {
 	for (size_t i = 0; i < ING_PARTS_; i++)
 		if (!ing_identifier_is((enum ing_part_key)i) &&
-			ing_record_usable(r, (enum ing_part_key)i))
+			ing_known_usable(r, (enum ing_part_key)i))
 			return true;
 	return false;
 }
 
-const char *ing_record_text(const struct ing_record *r, enum ing_part_key key)
+const char *ing_known_text(const struct ing_known *r, enum ing_part_key key)
 {
 	return r->parts[key].text;
 }
 
-enum ing_record_change ing_record_offer_id(struct ing_record *r, enum ing_part_key key,
-	const char *s, const struct ing_record_source *source)
+enum ing_known_change ing_known_offer_id(struct ing_known *r, enum ing_part_key key, const char *s,
+	const struct ing_known_source *source)
 {
-	struct ing_record_part *p = &r->parts[key];
-	if (ing_record_final(r, key) || !ing_part_type_better(source->type, p->from.type))
-		return ING_RECORD_KEPT;
-	enum ing_record_change change = ING_RECORD_SET;
+	struct ing_known_part *p = &r->parts[key];
+	if (ing_known_final(r, key) || !ing_part_type_better(source->type, p->from.type))
+		return ING_KNOWN_KEPT;
+	enum ing_known_change change = ING_KNOWN_SET;
 	bool differs = p->text != NULL && strcmp(p->text, s) != 0;
 	if (differs && ing_identifier_same_work(p->text, s, source->url))
 		differs = false;
 	else if (differs)
-		change = ING_RECORD_CHANGED;
+		change = ING_KNOWN_CHANGED;
 	if (p->text == NULL || differs) {
 		free(p->text);
 		p->text = ing_strdup(s);
@@ -276,21 +275,21 @@ enum ing_record_change ing_record_offer_id(struct ing_record *r, enum ing_part_k
 	return change;
 }
 
-void ing_record_drop_id(struct ing_record *r, enum ing_part_key key)
+void ing_known_drop_id(struct ing_known *r, enum ing_part_key key)
 {
 	part_done(&r->parts[key]);
 }
 
-bool ing_record_would_set(
-	const struct ing_record *r, enum ing_part_key key, enum ing_part_type type, size_t size)
+bool ing_known_would_set(
+	const struct ing_known *r, enum ing_part_key key, enum ing_part_type type, size_t size)
 {
-	const struct ing_record_part *p = &r->parts[key];
-	if (size == 0 || ing_record_final(r, key))
+	const struct ing_known_part *p = &r->parts[key];
+	if (size == 0 || ing_known_final(r, key))
 		return false;
 	if (p->size == 0)
 		return true;
 	bool is_usable = ing_part_size_usable(key, type, size);
-	if (key == ING_PART_FULLTEXT && is_usable != ing_record_usable(r, key))
+	if (key == ING_PART_FULLTEXT && is_usable != ing_known_usable(r, key))
 		return is_usable;
 	if (ing_part_type_better(type, p->from.type))
 		return true;
@@ -299,8 +298,8 @@ bool ing_record_would_set(
 	       (ing_part_type_final(type) || (is_long_text && type == p->from.type));
 }
 
-bool ing_record_offer(struct ing_record *r, const struct ing_publication_offer *offer,
-	const struct ing_record_source *source)
+bool ing_known_offer(struct ing_known *r, const struct ing_publication_offer *offer,
+	const struct ing_known_source *source)
 {
 	enum ing_part_type type = capped((enum ing_part_type)offer->type, source->type);
 	bool is_list = ing_part_is_list((enum ing_part_key)offer->part);
@@ -310,13 +309,13 @@ bool ing_record_offer(struct ing_record *r, const struct ing_publication_offer *
 	       offer_text(r, (enum ing_part_key)offer->part, offer->text, type, source);
 }
 
-void ing_record_set_field(struct ing_record *r, enum ing_record_field_key key, const char *text,
-	const struct ing_record_source *source)
+void ing_known_set_field(struct ing_known *r, enum ing_known_field_key key, const char *text,
+	const struct ing_known_source *source)
 {
-	struct ing_record_field *f = &r->fields[key];
+	struct ing_known_field *f = &r->fields[key];
 	if (text == NULL || f->text != NULL)
 		return;
-	size_t bytes = ing_utf8_cut(text, strlen(text), ING_MAX_RECORD_FIELD_BYTES);
+	size_t bytes = ing_utf8_cut(text, strlen(text), ING_MAX_KNOWN_FIELD_BYTES);
 	trim(&text, &bytes);
 	if (bytes == 0)
 		return;
@@ -324,42 +323,42 @@ void ing_record_set_field(struct ing_record *r, enum ing_record_field_key key, c
 	set_origin(&f->from, source, source->type);
 }
 
-void ing_record_set_flag(struct ing_record *r, enum ing_record_field_key key, bool is_so,
-	const struct ing_record_source *source)
+void ing_known_set_flag(struct ing_known *r, enum ing_known_field_key key, bool is_so,
+	const struct ing_known_source *source)
 {
-	struct ing_record_field *f = &r->fields[key];
+	struct ing_known_field *f = &r->fields[key];
 	if (is_so && f->text != NULL && strcmp(f->text, "false") == 0) {
 		free(f->text);
 		f->text = NULL;
 	}
-	ing_record_set_field(r, key, is_so ? "true" : "false", source);
+	ing_known_set_field(r, key, is_so ? "true" : "false", source);
 }
 
-bool ing_record_is_oa(const struct ing_record *r)
+bool ing_known_is_oa(const struct ing_known *r)
 {
-	const char *s = r->fields[ING_RECORD_OA].text;
+	const char *s = r->fields[ING_KNOWN_OA].text;
 	return s != NULL && strcmp(s, "true") == 0;
 }
 
-void ing_record_add_site(struct ing_record *r, const char *url, const char *from,
+void ing_known_add_site(struct ing_known *r, const char *url, const char *from,
 	enum ing_part_type type, int64_t time_ms)
 {
 	for (uint32_t i = 0; i < r->site_count; i++)
 		if (strcmp(r->sites[i].url, url) == 0)
 			return;
-	if (r->site_count == ING_MAX_RECORD_SITES)
+	if (r->site_count == ING_MAX_KNOWN_SITES)
 		return;
 	bool is_full = (r->site_count & (r->site_count - 1)) == 0; /* room in powers of two */
 	if (is_full)
 		r->sites = ing_realloc(r->sites,
 			(r->site_count == 0 ? 1 : (size_t)r->site_count * 2) * sizeof(*r->sites));
-	r->sites[r->site_count++] = (struct ing_record_site){.url = ing_strdup(url),
+	r->sites[r->site_count++] = (struct ing_known_site){.url = ing_strdup(url),
 		.from = from != NULL ? ing_strdup(from) : NULL,
 		.type = type,
 		.time_ms = time_ms};
 }
 
-bool ing_record_visited(const struct ing_record *r, const char *url)
+bool ing_known_visited(const struct ing_known *r, const char *url)
 {
 	for (uint32_t i = 0; i < r->site_count; i++)
 		if (same_host(r->sites[i].url, url))
