@@ -161,7 +161,11 @@ struct ing_authors ing_authors_of_journal(
 	for (size_t i = 0; i < names.count; i++)
 		if (names.items[i].bytes > MAX_NAME_BYTES)
 			names.count = 0;
-	return ing_authors_pair(v->arena, names, read_emails(v->arena, links));
+	struct ing_extracted emails = read_emails(v->arena, links);
+	/* Lists of different alternatives may be of different people: the surer one stays. */
+	if (names.count > 0 && names.count != emails.count && names.alternative < links.alternative)
+		emails.count = 0;
+	return ing_authors_pair(v->arena, names, emails);
 }
 
 json_t *ing_authors_json(struct ing_authors authors)

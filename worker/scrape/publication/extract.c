@@ -204,14 +204,63 @@ static const char *lower_name(struct ing_arena *ar, const char *name)
 	return lower;
 }
 
+/* By one selector alone. Returns false when a limit is met. */
+static bool extract(const struct ing_view *v, const struct ing_extraction *extraction,
+	enum ing_extract_style style, bool first, struct ing_extracted *ret)
+{
+	struct extracting p = {.v = v, .extraction = *extraction, .style = style};
+	p.extraction.attr = lower_name(v->arena, extraction->attr);
+	p.reads = (uint64_t)v->tree->count * MAX_READS;
+	ing_buf_init(&p.buf, ING_CLEAN_MAX_TEXT_BYTES);
+	add_matches(&p, first);
+	ing_buf_done(&p.buf);
+	ret->items = p.items;
+	ret->count = p.failed ? 0 : p.count;
+	return !p.failed;
+}
+
+static const ing_node *select_nodes(
+	const struct ing_view *v, const struct ing_extraction *extraction, size_t *ret_count)
+{
+	struct ing_error err = {0};
+	struct ing_matches found = {0};
+	if (extraction->attr != NULL ||
+		ing_select(v->matcher, extraction->selector, ING_NODE_DOCUMENT, &found, &err) < 0)
+		return NULL;
+	ing_node *nodes = ing_arena_alloc(v->arena, (found.count + 1) * sizeof(*nodes));
+	for (size_t i = 0; i < found.count; i++) {
+		ing_node n = step_up(v->tree, found.nodes[i], extraction->parents);
+		bool is_new = *ret_count == 0 || nodes[*ret_count - 1] != n;
+		if (n != ING_NODE_NONE && !v->tree->nodes[n].pseudo && is_new)
+			nodes[(*ret_count)++] = n;
+	}
+	return nodes;
+}
+
+/* Returns whether there is another alternative, which *e becomes. */
+static bool try_next(struct ing_extraction *e)
+{
+	const struct ing_journal_rule *r = e->otherwise;
+	if (r == NULL)
+		return false;
+	e->selector = r->selector;
+	e->attr = r->attr;
+	e->parents = r->parents;
+	e->otherwise = r->otherwise;
+	return true;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 struct ing_extraction ing_extraction_of_journal(
 	const struct ing_journal_site *site, enum ing_journal_key key)
 {
 	const struct ing_journal_rule *r = &site->keys[key];
-	return (struct ing_extraction){
-		.selector = r->selector, .attr = r->attr, .parents = r->parents, .rule = r->rule};
+	return (struct ing_extraction){.selector = r->selector,
+		.attr = r->attr,
+		.parents = r->parents,
+		.rule = r->rule,
+		.otherwise = r->otherwise};
 }
 
 struct ing_extraction ing_extraction_of_webpage(const struct ing_webpage_value *value)
@@ -225,38 +274,29 @@ struct ing_extraction ing_extraction_of_webpage(const struct ing_webpage_value *
 struct ing_extracted ing_extract(const struct ing_view *v, struct ing_extraction extraction,
 	enum ing_extract_style style, bool first)
 {
+	struct ing_extracted found = {0};
 	if (extraction.selector == NULL)
-		return (struct ing_extracted){0};
-	struct extracting p = {.v = v, .extraction = extraction, .style = style};
-	p.extraction.attr = lower_name(v->arena, extraction.attr);
-	p.reads = (uint64_t)v->tree->count * MAX_READS;
-	ing_buf_init(&p.buf, ING_CLEAN_MAX_TEXT_BYTES);
-	add_matches(&p, first);
-	ing_buf_done(&p.buf);
-	if (p.failed)
-		p.count = 0;
+		return found;
+	bool good = extract(v, &extraction, style, first, &found);
+	while (good && found.count == 0 && try_next(&extraction)) {
+		found.alternative++;
+		good = extract(v, &extraction, style, first, &found);
+	}
 	ing_rule_hits_add(v->rule_hits, extraction.rule,
-		ING_RULE_APPLIED | (p.failed ? ING_RULE_FAILED : 0) |
-			(p.count > 0 ? ING_RULE_MATCHED : 0));
-	return (struct ing_extracted){.items = p.items, .count = p.count};
+		ING_RULE_APPLIED | (good ? 0u : (unsigned)ING_RULE_FAILED) |
+			(found.count > 0 ? ING_RULE_MATCHED : 0));
+	return found;
 }
 
 const ing_node *ing_extract_nodes(
 	const struct ing_view *v, struct ing_extraction extraction, size_t *ret_count)
 {
-	struct ing_error err = {0};
-	struct ing_matches found = {0};
 	*ret_count = 0;
-	if (extraction.selector == NULL || extraction.attr != NULL ||
-		ing_select(v->matcher, extraction.selector, ING_NODE_DOCUMENT, &found, &err) < 0)
+	if (extraction.selector == NULL)
 		return NULL;
-	ing_node *nodes = ing_arena_alloc(v->arena, (found.count + 1) * sizeof(*nodes));
-	for (size_t i = 0; i < found.count; i++) {
-		ing_node n = step_up(v->tree, found.nodes[i], extraction.parents);
-		bool is_new = *ret_count == 0 || nodes[*ret_count - 1] != n;
-		if (n != ING_NODE_NONE && !v->tree->nodes[n].pseudo && is_new)
-			nodes[(*ret_count)++] = n;
-	}
+	const ing_node *nodes = select_nodes(v, &extraction, ret_count);
+	while (*ret_count == 0 && try_next(&extraction))
+		nodes = select_nodes(v, &extraction, ret_count);
 	return nodes;
 }
 

@@ -17,6 +17,7 @@ struct ing_extraction {
 	const char *attr;                    /* this attribute instead of the text or href; NULL */
 	unsigned parents;                    /* use the ancestor so many levels up, each once */
 	uint32_t rule;                       /* for rule_hits.h */
+	const struct ing_journal_rule *otherwise; /* when there are no values; NULL */
 };
 
 struct ing_extraction ing_extraction_of_journal(
@@ -33,6 +34,7 @@ enum ing_extract_style {
 struct ing_extracted {
 	const struct ing_text_value *items; /* none of them empty */
 	size_t count;
+	unsigned alternative; /* that gave them: 0 is the first */
 };
 
 /* Returns the values of all elements that match, or (first) of the first one only. */

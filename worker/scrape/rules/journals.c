@@ -180,6 +180,38 @@ static void check_value(struct loader *l, const struct ing_yaml_node *key)
 		ing_yaml_kind_name(value));
 }
 
+static void read_rule(struct loader *l, const char *key, const struct ing_yaml_node *node,
+	struct ing_journal_rule *ret)
+{
+	struct ing_rule_value value;
+	*ret = (struct ing_journal_rule){0};
+	if (!ing_rule_read_value_at(&l->rd, key, node, &value))
+		return;
+	ret->selector = value.selector;
+	ret->attr = value.attr;
+	ret->parents = value.parents;
+}
+
+/* A selector, or a list of which the first that finds something counts. */
+static void read_rules(struct loader *l, const char *key, const struct ing_yaml_node *node,
+	struct ing_journal_rule *ret)
+{
+	if (node->kind != ING_YAML_LIST) {
+		read_rule(l, key, node, ret);
+		return;
+	}
+	if (node->first == NULL)
+		ing_rule_read_error(&l->rd, node, "%s needs a selector", key);
+	for (const struct ing_yaml_node *item = node->first; item != NULL; item = item->next) {
+		read_rule(l, key, item, ret);
+		if (item->next == NULL)
+			break;
+		struct ing_journal_rule *next = ing_arena_alloc(&l->rules->arena, sizeof(*next));
+		ret->otherwise = next;
+		ret = next;
+	}
+}
+
 static void read_site_rules(
 	struct loader *l, const struct ing_yaml_node *map, struct ing_journal_site *site)
 {
@@ -192,14 +224,9 @@ static void read_site_rules(
 	for (const struct ing_yaml_node *key = map->first; key != NULL; key = key->next)
 		check_value(l, key);
 	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
-		struct ing_rule_value value;
 		const struct ing_yaml_node *node = ing_yaml_get(map, selector_keys[i]);
-		if (node == NULL || (node->kind == ING_YAML_SCALAR && !is_filled(node)))
-			continue;
-		if (!ing_rule_read_value_at(&l->rd, selector_keys[i], node, &value))
-			continue;
-		site->keys[i] = (struct ing_journal_rule){
-			.selector = value.selector, .attr = value.attr, .parents = value.parents};
+		if (node != NULL && (node->kind != ING_YAML_SCALAR || is_filled(node)))
+			read_rules(l, selector_keys[i], node, &site->keys[i]);
 	}
 	read_rewrite(l, map, "fulltext_src", "fulltext_dst", &site->fulltext);
 	read_rewrite(l, map, "pdf_src", "pdf_dst", &site->pdf);
@@ -348,8 +375,11 @@ static void free_patterns(struct patterns *p)
 
 static void free_site(struct site_entry *s)
 {
-	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++)
-		ing_selector_free((struct ing_selector *)(uintptr_t)s->site.keys[i].selector);
+	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
+		for (const struct ing_journal_rule *r = &s->site.keys[i]; r != NULL;
+			r = r->otherwise)
+			ing_selector_free((struct ing_selector *)(uintptr_t)r->selector);
+	}
 	ing_regex_free((struct ing_regex *)(uintptr_t)s->site.fulltext.src);
 	ing_regex_free((struct ing_regex *)(uintptr_t)s->site.pdf.src);
 	free(s);

@@ -35,6 +35,7 @@ struct ing_journal_rule {
 	const char *attr; /* ours: this attribute instead of the text (or href); NULL */
 	unsigned parents; /* ours: use the ancestor so many levels up */
 	uint32_t rule;    /* its number (rule_hits.h) */
+	const struct ing_journal_rule *otherwise; /* ours: when this one finds nothing; NULL */
 };
 
 struct ing_journal_rewrite {         /* *_src and *_dst */

@@ -48,12 +48,25 @@ struct rule {
 #define MAX_RULES 6
 #define SITE_RULE 99
 
+/* A key given again is the alternative to what was given before. */
+static struct ing_journal_rule *next_rule(
+	struct ing_journal_site *site, enum ing_journal_key key, struct ing_journal_rule *room)
+{
+	struct ing_journal_rule *r = &site->keys[key];
+	if (r->selector == NULL)
+		return r;
+	*room = (struct ing_journal_rule){0};
+	r->otherwise = room;
+	return room;
+}
+
 static void fill_site(struct ing_journal_site *site, const struct rule *rules)
 {
+	static struct ing_journal_rule rooms[MAX_RULES];
 	struct ing_error err = {0};
 	*site = (struct ing_journal_site){.name = "test", .rule = SITE_RULE};
 	for (size_t i = 0; i < MAX_RULES && rules[i].selector != NULL; i++) {
-		struct ing_journal_rule *r = &site->keys[rules[i].key];
+		struct ing_journal_rule *r = next_rule(site, rules[i].key, &rooms[i]);
 		struct ing_selector *s = NULL;
 		if (ing_selector_compile(rules[i].selector, strlen(rules[i].selector), &s, &err) <
 			0)
@@ -68,9 +81,12 @@ static void fill_site(struct ing_journal_site *site, const struct rule *rules)
 static void empty_site(struct ing_journal_site *site)
 {
 	for (size_t i = 0; i < ING_JOURNAL_KEYS_; i++) {
-		struct ing_selector *s = NULL;
-		memcpy(&s, &site->keys[i].selector, sizeof(s)); /* ours, for all its const */
-		ing_selector_free(s);
+		for (const struct ing_journal_rule *r = &site->keys[i]; r != NULL;
+			r = r->otherwise) {
+			struct ing_selector *s = NULL;
+			memcpy(&s, &r->selector, sizeof(s)); /* ours, for all its const */
+			ing_selector_free(s);
+		}
 	}
 }
 
@@ -245,6 +261,34 @@ static const struct {
 			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "b", "data-email", 0}},
 		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,"
 			"\"email\":\"ada@x.org\",\"phone\":null,\"uri\":null}]}"},
+	{.name = "an alternative is for pages where the first finds nothing",
+		.page = "<h1>Other</h1><h2>Title</h2><p>one<div>two</div>"
+			"<meta name=doi content=10.1/x>",
+		.rules = {{ING_JOURNAL_TITLE, "h2", NULL, 0}, {ING_JOURNAL_TITLE, "h1", NULL, 0},
+			{ING_JOURNAL_ABSTRACT, "p > b", NULL, 0},
+			{ING_JOURNAL_ABSTRACT, "div", NULL, 0}, {ING_JOURNAL_DOI, "#doi", NULL, 0},
+			{ING_JOURNAL_DOI, "meta[name=doi]", "content", 0}},
+		.want = "{\"title\":{\"content\":\"Title\",\"type\":\"doi\"},"
+			"\"abstract\":{\"content\":\"two\",\"type\":\"doi\"},"
+			"\"doi\":{\"content\":\"10.1/X\",\"type\":\"doi\"}}"},
+	{.name = "elements without text are nothing",
+		.page = "<h2> </h2><h1>Title</h1>",
+		.rules = {{ING_JOURNAL_TITLE, "h2", NULL, 0}, {ING_JOURNAL_TITLE, "h1", NULL, 0}},
+		.want = "{\"title\":{\"content\":\"Title\",\"type\":\"doi\"}}"},
+	{.name = "names with the addresses of an alternative, as many as there are",
+		.page = "<b>Ada</b><a href=mailto:ada@x.org>m</a>",
+		.rules = {{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
+			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "b a", NULL, 0},
+			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "a", NULL, 0}},
+		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,"
+			"\"email\":\"ada@x.org\",\"phone\":null,\"uri\":null}]}"},
+	{.name = "names stay where an alternative has more addresses",
+		.page = "<b>Ada</b><a href=mailto:ada@x.org>m</a><a href=mailto:bo@x.org>m</a>",
+		.rules = {{ING_JOURNAL_CORRESP_AUTHOR_NAMES, "b", NULL, 0},
+			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "b a", NULL, 0},
+			{ING_JOURNAL_CORRESP_AUTHOR_EMAILS, "a", NULL, 0}},
+		.want = "{\"corresp_author\":[{\"name\":\"Ada\",\"orcid\":null,\"email\":null,"
+			"\"phone\":null,\"uri\":null}]}"},
 
 	/* --- metas --- */
 	{.name = "every family's identifiers",

@@ -147,8 +147,13 @@ static const struct bad_case bad_journals[] = {
 	{.text = "a: s\n---\ns: {title: ' '}" REST, .want = "a:3:12: title is empty\n"},
 	{.text = "a: s\n---\ns: {title: null}" REST, .want = "a:3:12: title is empty\n"},
 	{.text = "a: s\n---\ns: {title: \"h\\0\"}" REST, .want = "a:3:12: title is empty\n"},
-	{.text = "a: s\n---\ns: {title: [h1]}" REST,
-		.want = "a:3:12: title must be a selector, not a list\n"},
+	{.text = "a: s\n---\ns: {title: [[h1]]}" REST,
+		.want = "a:3:13: title must be a selector, not a list\n"},
+	{.text = "a: s\n---\ns: {title: []}" REST, .want = "a:3:12: title needs a selector\n"},
+	{.text = "a: s\n---\ns: {title: [h1, 'h2 > > b']}" REST, .want = "a:3:23: selector: "},
+	{.text = "a: s\n---\ns: {title: [h1, '']}" REST, .want = "a:3:18: selector: "},
+	{.text = "a: s\n---\ns: {title: [h1, {attr: b}]}" REST,
+		.want = "a:3:17: title needs a selector\n"},
 	{.text = "a: s\n---\ns: {pdf_src: {a: b}, pdf_dst: c}" REST,
 		.want = "a:3:14: pdf_src must be a text, not a map\n"},
 	{.text = "a: s\n---\ns: {pdf_src: a}" REST, .want = "a:3:14: pdf_src requires pdf_dst\n"},
@@ -486,6 +491,30 @@ static void the_page_of_a_test_may_stand_in_the_rule_file(void **state)
 	ing_rules_free(r);
 }
 
+static void a_key_may_have_alternatives(void **state)
+{
+	(void)state;
+	struct ing_rules *r = load_good(ING_RULES_JOURNALS,
+		"a: s\n"
+		"---\n"
+		"s:\n"
+		"  title: [h1, {selector: h2, attr: title}, h3]\n"
+		"  doi: i\n"
+		"---\n---\n",
+		NULL);
+	const struct ing_journal_site *site = ing_journals_site(r->journals, "https://a/", NULL);
+	assert_non_null(site);
+	const struct ing_journal_rule *title = &site->keys[ING_JOURNAL_TITLE];
+	assert_string_equal(r->names[title->rule], "a.yaml s title");
+	assert_non_null(title->selector);
+	assert_null(title->attr);
+	assert_string_equal(title->otherwise->attr, "title");
+	assert_non_null(title->otherwise->otherwise->selector);
+	assert_null(title->otherwise->otherwise->otherwise);
+	assert_null(site->keys[ING_JOURNAL_DOI].otherwise);
+	ing_rules_free(r);
+}
+
 static void all_that_the_format_knows_loads(void **state)
 {
 	(void)state;
@@ -595,6 +624,7 @@ int main(void)
 		cmocka_unit_test(webpages_are_found_and_replaced_whole),
 		cmocka_unit_test(entries_have_sources_and_tests),
 		cmocka_unit_test(the_page_of_a_test_may_stand_in_the_rule_file),
+		cmocka_unit_test(a_key_may_have_alternatives),
 		cmocka_unit_test(all_that_the_format_knows_loads),
 		cmocka_unit_test(files_come_out_of_a_descriptor_as_they_went_in),
 		cmocka_unit_test(a_descriptor_with_something_else_is_refused),
