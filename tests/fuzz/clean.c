@@ -144,10 +144,11 @@ void fuzz_target(const uint8_t *data, size_t size)
 	ing_must(v.word_count <= size);
 	check_cleaned(&v, false);
 	check_cleaned(&v, true);
-	check_publication(ing_publication_fields_read(&v, NULL, ING_PART_TYPE_DOI));
+	check_publication(ing_publication_fields_read(&v, NULL, ING_PART_TYPE_DOI, ING_METAS_ALL));
 	struct ing_webpage_fields webpage = ing_webpage_fields_read(&v, NULL);
 	check_json(ing_webpage_fields_json(&webpage), 4);
-	check_publication(ing_publication_fields_read(&v, site, ING_PART_TYPE_LINK_CITATION));
+	check_publication(
+		ing_publication_fields_read(&v, site, ING_PART_TYPE_LINK_CITATION, ING_METAS_ALL));
 	check_cleaned(&v, true); /* also what :matchText has raised */
 	struct ing_page_scope_input input = {.platform = ing_page_platform(&v)};
 	ing_must(ing_page_scope(&v, &input) != NULL);

@@ -217,8 +217,10 @@ static json_t *read_answer(struct ing_scraper *s, const struct ing_csv_kind *kin
 	ing_findings_init(&f);
 	ing_sniff(data, bytes, mimetype);
 	if (ing_publication_reads_pages(kind->reader)) {
-		scrape(s, NULL, data, bytes, &scraped);
-		body.scraper = s;
+		struct ing_scrape_input in = {.data = data, .bytes = bytes};
+		ing_publication_scrape_for(&ask, &in);
+		ing_scrape(s, &in, &scraped);
+		body.page = &scraped;
 	}
 	ing_publication_read(&ask, &body, &f.publication);
 	json_t *o = found_json(&f.publication);

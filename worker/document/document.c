@@ -208,9 +208,9 @@ static bool is_pdf(const struct ing_findings *found)
 	return strcmp(found->file.mimetype, "application/pdf") == 0;
 }
 
-/* What the body says of a publication, and as a web page. from: NULL, or has scraped it. */
+/* What the body says of a publication, and as a web page. page: NULL, or what was scraped of it. */
 static void read_parts(const struct ing_exam_request *q, const struct ing_document_body *body,
-	struct ing_scraper *from, struct ing_findings *ret)
+	const struct ing_scraped *page, struct ing_findings *ret)
 {
 	const struct ing_publication_body b = {
 		.url = q->url,
@@ -218,7 +218,7 @@ static void read_parts(const struct ing_exam_request *q, const struct ing_docume
 		.mimetype = ret->file.mimetype,
 		.data = body->data,
 		.bytes = body->bytes,
-		.scraper = from,
+		.page = page,
 		.pdf = ret->pdf.status != NULL ? &ret->pdf : NULL,
 	};
 	if (wants_publication(q))
@@ -238,7 +238,7 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	struct ing_findings *ret)
 {
 	bool all = (q->want & ING_WANT_LINKS) != 0;
-	const struct ing_scrape_input in = {
+	struct ing_scrape_input in = {
 		.url = q->url,
 		.data = body->data,
 		.bytes = body->bytes,
@@ -247,6 +247,10 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 					ING_SCRAPE_SCOPE
 			    : (unsigned)ING_SCRAPE_WALLS,
 	};
+	if ((q->want & ING_WANT_WEBPAGE) != 0)
+		in.want |= ING_SCRAPE_WEBPAGE;
+	if (wants_publication(q))
+		ing_publication_scrape_for(q->publication, &in);
 	struct ing_scraped found;
 	if (body->bytes > q->max_scrape_bytes) {
 		ret->page.status = ING_PAGE_TOO_LARGE;
@@ -259,7 +263,7 @@ static void read_page(const struct ing_exam_request *q, const struct ing_documen
 	copy_page(&found, &ret->page);
 	if ((q->want & ING_WANT_RESOURCES) != 0)
 		ing_resources_of_page(ing_scraper_tree(scraper), filters, &ret->resources);
-	read_parts(q, body, scraper, ret);
+	read_parts(q, body, &found, ret);
 	ing_scraper_clear(scraper);
 }
 
@@ -333,6 +337,9 @@ void ing_document_read_pdf(const struct ing_exam_request *q, const struct ing_do
 	struct ing_findings *ret)
 {
 	read_parts(q, body, NULL, ret);
+	/* Its text is in the parts, then, and may be large. */
+	if ((q->want & (ING_WANT_PUBLICATION | ING_WANT_WEBPAGE)) != 0)
+		ing_freep(&ret->pdf.text);
 }
 
 void ing_document_examine(const struct ing_exam_request *q, const void *data, size_t bytes,

@@ -130,6 +130,8 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 		s->target = ing_url_target_new(v->url);
 		s->site = ing_journals_site(s->rules->journals, v->url, v->rule_hits);
 	}
+	if (in->site != NULL)
+		s->site = ing_journals_named(s->rules->journals, in->site);
 	v->target = s->target;
 	ing_matcher_bind(s->matcher, s->tree, ING_MAX_RULES_CPU_MS);
 	ing_metas_read(v);
@@ -195,7 +197,8 @@ static void find_parts(
 		webpage = ing_webpages_find(s->rules->webpages, s->view.url, s->view.rule_hits);
 	ret->webpage_rule = webpage != NULL ? webpage->pattern : NULL;
 	if ((in->want & ING_SCRAPE_PUBLICATION) != 0) {
-		ret->publication = ing_publication_fields_read(&s->view, s->site, in->page_type);
+		ret->publication =
+			ing_publication_fields_read(&s->view, s->site, in->page_type, in->metas);
 		reset_pseudo(s);
 	}
 	if ((in->want & ING_SCRAPE_WEBPAGE) != 0) {

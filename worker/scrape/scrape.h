@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "common/data/json.h"
 #include "worker/model/part_type.h"
+#include "worker/scrape/publication/publication.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/wall_signatures.h"
@@ -19,7 +20,6 @@
 struct ing_publication_fields;
 struct ing_scraper;
 struct ing_tree;
-struct ing_webpage_fields;
 
 enum ing_scrape_want {
 	ING_SCRAPE_BIBLIO = 1,
@@ -40,6 +40,9 @@ struct ing_scrape_input {
 	unsigned want;            /* enum ing_scrape_want bits */
 	/* Of PUBLICATION: whence the page was reached. No part gets a better type. */
 	enum ing_part_type page_type;
+	enum ing_metas_use metas; /* of PUBLICATION */
+	/* Name of its site in journals.yaml, whatever its URL; NULL: the site of its URL. */
+	const char *site;
 };
 
 enum ing_scrape_end {

@@ -20,15 +20,15 @@ static const struct {
 	ing_publication_reader_f *read; /* NULL: there is none yet */
 	bool pages;
 } readers[ING_PUBLICATION_READERS_] = {
-	[ING_READ_PAGE] = {"page", NULL, true},
+	[ING_READ_PAGE] = {"page", ing_publication_read_page, true},
 	[ING_READ_EUROPEPMC] = {"europepmc", ing_publication_read_europepmc, false},
 	[ING_READ_EFO] = {"efo", ing_publication_read_efo, false},
 	[ING_READ_GO] = {"go", ing_publication_read_go, false},
 	[ING_READ_JATS] = {"jats", NULL, false},
 	[ING_READ_PUBMED_XML] = {"pubmed-xml", ing_publication_read_pubmed_xml, false},
-	[ING_READ_PUBMED_HTML] = {"pubmed-html", NULL, true},
-	[ING_READ_PMC_HTML] = {"pmc-html", NULL, true},
-	[ING_READ_UNPAYWALL] = {"unpaywall", NULL, false},
+	[ING_READ_PUBMED_HTML] = {"pubmed-html", ing_publication_read_pubmed_html, true},
+	[ING_READ_PMC_HTML] = {"pmc-html", ing_publication_read_pmc_html, true},
+	[ING_READ_UNPAYWALL] = {"unpaywall", ing_publication_read_unpaywall, false},
 	[ING_READ_CROSSREF] = {"crossref", NULL, false},
 	[ING_READ_DATACITE] = {"datacite", NULL, false},
 	[ING_READ_OPENALEX] = {"openalex", NULL, false},

@@ -13,7 +13,8 @@
 #include "worker/model/found_webpage.h"
 
 struct ing_pdf;
-struct ing_scraper;
+struct ing_scrape_input;
+struct ing_scraped;
 
 /* A body, borrowed. */
 struct ing_publication_body {
@@ -22,9 +23,9 @@ struct ing_publication_body {
 	const char *mimetype;     /* what its bytes look like (common/data/sniff.h) */
 	const void *data;         /* without content codings */
 	size_t bytes;
-	/* HTML: has just scraped it, with ING_SCRAPE_PUBLICATION or _WEBPAGE as they are wanted; NULL:
-	 * it is no HTML, or was too large for that. */
-	struct ing_scraper *scraper;
+	/* HTML: what was scraped of it, with walls, and record and parts or the web page as they are
+	 * wanted; NULL: it is no HTML, or was too large for that. */
+	const struct ing_scraped *page;
 	const struct ing_pdf *pdf; /* a PDF, as it was read; NULL: it is none, or was not */
 };
 
@@ -34,6 +35,8 @@ void ing_publication_read(const struct ing_publication_ask *ask,
 	const struct ing_publication_body *body, struct ing_publication_found *ret);
 /* Whether a reader takes pages: its body is to be scraped first. */
 bool ing_publication_reads_pages(enum ing_publication_reader reader);
+/* Have it scraped as such a reader needs it. */
+void ing_publication_scrape_for(const struct ing_publication_ask *ask, struct ing_scrape_input *in);
 
 /* A page or a PDF by the rules of webpages.yaml. *ret is zeroed; the caller frees it with
  * ing_webpage_found_done(). */

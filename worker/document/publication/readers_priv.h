@@ -16,6 +16,10 @@ ing_publication_reader_f ing_publication_read_efo;
 ing_publication_reader_f ing_publication_read_go;
 ing_publication_reader_f ing_publication_read_jats;
 ing_publication_reader_f ing_publication_read_pubmed_xml;
+ing_publication_reader_f ing_publication_read_page;
+ing_publication_reader_f ing_publication_read_pubmed_html;
+ing_publication_reader_f ing_publication_read_pmc_html;
+ing_publication_reader_f ing_publication_read_unpaywall;
 
 /* Set the status, one of ING_PUBLICATION_STATUSES, and its words (printf, cut at 500 bytes; what of
  * them is not UTF-8 is replaced). */

@@ -106,7 +106,8 @@ void ing_fulltext_links_add(struct ing_fulltext_links *links, struct ing_parts *
 	if (bytes > ING_MAX_URL_BYTES || !ing_url_is_web(url) ||
 		!ing_url_parts(url, bytes, NULL, &p))
 		return;
-	if (is_one_of(p.hostname, by_identifier, ING_ARRAY_LEN(by_identifier)))
+	bool own = type == ING_PART_TYPE_PDF_PMC || type == ING_PART_TYPE_PDF_EUROPEPMC;
+	if (!own && is_one_of(p.hostname, by_identifier, ING_ARRAY_LEN(by_identifier)))
 		offer_identifier(ps, &p, type);
 	else if (!is_one_of(p.hostname, resolvers, ING_ARRAY_LEN(resolvers)))
 		add_link(links, ps, url, &p, type);

@@ -4,7 +4,8 @@
  *
  * Two links are the same if host, port, path and query are; the better type is kept. Links to
  * doi.org are ignored, as they lead back; PubMed, PMC and Europe PMC pages give their identifier in
- * place of the link. Memory is in the arena. One thread.
+ * place of the link, but for a PDF that such a page itself offers. Memory is in the arena. One
+ * thread.
  */
 #pragma once
 #include "worker/scrape/publication/parts.h"

@@ -333,7 +333,7 @@ static void read_date(struct schemes_reader *r)
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_type,
-	struct ing_publication_fields *fields)
+	enum ing_metas_use use, struct ing_publication_fields *fields)
 {
 	static meta_names const readable = {"citation_fulltext_world_readable"};
 	struct schemes_reader r = {.v = v, .fields = fields, .page_type = page_type};
@@ -347,7 +347,7 @@ void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_typ
 		read_id(&r, ING_PART_PMCID, type, s->pmcid, ing_ident_pmcid);
 		read_id(&r, ING_PART_DOI, type, s->doi, normal_doi);
 	}
-	for (size_t i = 0; i < ING_ARRAY_LEN(schemes); i++)
+	for (size_t i = 0; i < ING_ARRAY_LEN(schemes) && use == ING_METAS_ALL; i++)
 		read_scheme(&r, &schemes[i]);
 	read_journal(&r);
 	read_date(&r);

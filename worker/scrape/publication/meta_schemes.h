@@ -18,6 +18,7 @@ struct ing_publication_fields {
 	struct ing_authors authors;
 	const char *journal_title; /* NULL: unknown */
 	const char *pub_date;      /* YYYY-MM-DD; NULL: not known, or not to the day */
+	const char *licence;       /* as the page says, a URL or words; NULL */
 	bool oa;                   /* open access; false: unknown */
 };
 
@@ -29,4 +30,4 @@ json_t *ing_publication_fields_json(const struct ing_publication_fields *fields)
 /* Add what the page's <meta> elements say to `fields`, which may have values from the site's rules.
  * page_type is the type of the page: no value gets a better one. */
 void ing_meta_schemes_read(const struct ing_view *v, enum ing_part_type page_type,
-	struct ing_publication_fields *fields);
+	enum ing_metas_use use, struct ing_publication_fields *fields);

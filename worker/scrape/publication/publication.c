@@ -281,8 +281,8 @@ json_t *ing_publication_fields_json(const struct ing_publication_fields *fields)
 	return j;
 }
 
-const struct ing_publication_fields *ing_publication_fields_read(
-	const struct ing_view *v, const struct ing_journal_site *site, enum ing_part_type type)
+const struct ing_publication_fields *ing_publication_fields_read(const struct ing_view *v,
+	const struct ing_journal_site *site, enum ing_part_type type, enum ing_metas_use metas)
 {
 	struct ing_publication_fields *fields = ing_arena_alloc(v->arena, sizeof(*fields));
 	struct publication_reader r = {.v = v, .site = site, .type = type, .fields = fields};
@@ -291,7 +291,8 @@ const struct ing_publication_fields *ing_publication_fields_read(
 		read_site(&r);
 	else
 		read_page(&r);
-	ing_meta_schemes_read(v, type, fields);
+	ing_meta_schemes_read(v, type, metas, fields);
+	fields->licence = ing_webpage_license(v);
 	return fields;
 }
 

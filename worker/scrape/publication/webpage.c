@@ -221,6 +221,11 @@ json_t *ing_webpage_fields_json(const struct ing_webpage_fields *fields)
 	return j;
 }
 
+const char *ing_webpage_license(const struct ing_view *v)
+{
+	return read_license(v).text;
+}
+
 const char *ing_webpage_language(const struct ing_view *v)
 {
 	return read_language(v).text;

@@ -449,6 +449,13 @@ const struct ing_journal_site *ing_journals_site(
 	return found;
 }
 
+const struct ing_journal_site *ing_journals_named(const struct ing_journals *j, const char *name)
+{
+	struct site_entry *s = NULL;
+	HASH_FIND_STR(j->sites, name, s);
+	return s != NULL ? &s->site : NULL;
+}
+
 bool ing_journals_javascript(const struct ing_journals *j, const char *url)
 {
 	return matches_any(&j->javascript, url);

@@ -61,6 +61,8 @@ void ing_journals_free(struct ing_journals *j);
  * match; its site gets ING_RULE_FAILED unless hits is NULL. */
 const struct ing_journal_site *ing_journals_site(
 	const struct ing_journals *j, const char *url, struct ing_rule_hits *hits);
+/* Returns the site of that name, or NULL. */
+const struct ing_journal_site *ing_journals_named(const struct ing_journals *j, const char *name);
 /* Whether a URL needs a browser with JavaScript; whether the browser has to be restarted for it. A
  * pattern that meets its limit does not match. */
 bool ing_journals_javascript(const struct ing_journals *j, const char *url);

@@ -97,7 +97,7 @@ static json_t *read_publication(const char *page, size_t bytes, const char *url,
 	ing_matcher_bind(matcher, helper.view.tree, 0);
 	helper.view.matcher = matcher;
 	const struct ing_publication_fields *fields =
-		ing_publication_fields_read(&helper.view, site, type);
+		ing_publication_fields_read(&helper.view, site, type, ING_METAS_ALL);
 	*ret_links = ing_fulltext_links_json(&fields->links);
 	return ing_publication_fields_json(fields);
 }

@@ -121,3 +121,10 @@ void check_readings(enum ing_publication_reader reader, enum ing_part_type type,
 			fail_msg("%s:\n%s--- is not ---\n%s", cases[i].name, lines, cases[i].want);
 	}
 }
+
+void assert_found(const char *name, const struct ing_publication_found *p, const char *want)
+{
+	const char *lines = found_lines(p);
+	if (strcmp(lines, want) != 0)
+		fail_msg("%s:\n%s--- is not ---\n%s", name, lines, want);
+}

@@ -24,3 +24,5 @@ struct reading_case {
 /* Each case by this reader as this type; fails the test with the first that differs. */
 void check_readings(enum ing_publication_reader reader, enum ing_part_type type,
 	const char *mimetype, const struct reading_case *cases, size_t count);
+/* Fail, naming the case, unless the lines are `want`. */
+void assert_found(const char *name, const struct ing_publication_found *p, const char *want);
