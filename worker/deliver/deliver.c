@@ -85,8 +85,8 @@ static void report_cdx_lines(const struct ing_deliver *d, const struct ing_deliv
 /* The store is told whom a row is about. */
 static bool has_source(const struct ing_deliver *d, struct ing_delivery *delivery)
 {
-	bool needed =
-		ing_delivery_is_stored(d, delivery) || delivery->kind == ING_DELIVERY_ANSWERED;
+	bool needed = !d->stages.without_outbox && (ing_delivery_is_stored(d, delivery) ||
+							   delivery->kind == ING_DELIVERY_ANSWERED);
 	return !needed || ing_intake_source(d->stages.intake, delivery->token, &delivery->source);
 }
 

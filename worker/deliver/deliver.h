@@ -152,6 +152,8 @@ struct ing_deliver_stages {
 		struct ing_output_message *ret);
 	void *ctx;
 	const char *output; /* what emit writes to, for messages; NULL: "broker" */
+	/* Messages are lines of a file: rows are kept without what answers them, and without a fence. */
+	bool without_outbox;
 };
 
 /* max_message_bytes: kafka.max_message_bytes. */

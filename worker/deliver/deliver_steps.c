@@ -207,7 +207,8 @@ static void store_or_commit(struct ing_delivery *delivery)
 		return;
 	}
 	ing_delivery_set_state(delivery, ING_DELIVERY_STORING);
-	delivery->in_outbox = ing_delivery_has_token(delivery);
+	delivery->in_outbox =
+		ing_delivery_has_token(delivery) && !delivery->deliver->stages.without_outbox;
 	delivery->item = (struct ing_store_item){
 		.rows = &delivery->rows,
 		.source = delivery->in_outbox ? &delivery->source : NULL,

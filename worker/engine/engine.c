@@ -32,6 +32,7 @@ int ing_engine_init(struct ing_engine *e, const struct ing_conf *conf,
 	*e = (struct ing_engine){
 		.conf = conf,
 		.shared = sharing == ING_ENGINE_SHARED,
+		.keeping = sharing == ING_ENGINE_KEEPING,
 		.rules.fd = -1,
 		.next_rules.fd = -1,
 	};
@@ -73,6 +74,7 @@ void ing_engine_wire(struct ing_engine *e)
 					     .answer_parked = ing_result_answer_parked,
 					     .ctx = e->outside.ctx,
 					     .output = e->outside.output,
+					     .without_outbox = !e->shared,
 				     });
 	ing_pipeline_wire(e->pipeline, &(struct ing_stages){
 					       .intake = e->outside.intake,

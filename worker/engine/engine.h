@@ -30,7 +30,9 @@ struct ing_store;
 #define ING_ENGINE_CANCEL_MS 5000 /* for threads to give back what was cancelled */
 
 enum ing_engine_sharing {
-	ING_ENGINE_ALONE,  /* no database: this process alone decides when a host may be asked */
+	ING_ENGINE_ALONE, /* no database: this process alone decides when a host may be asked */
+	/* Lines of a file with postgres.dsn: hosts are leased, rows kept, requests answered by them. */
+	ING_ENGINE_KEEPING,
 	ING_ENGINE_SHARED, /* hosts are leased through postgres.dsn, if that is set */
 };
 
@@ -53,7 +55,8 @@ struct ing_engine_outside {
 struct ing_engine {
 	uv_loop_t loop;
 	const struct ing_conf *conf; /* borrowed; must outlive the engine */
-	bool shared;
+	bool shared;                 /* ING_ENGINE_SHARED: of a worker, with its topics and lanes */
+	bool keeping;
 	struct ing_turns *turns;
 	struct ing_ruleset rules;
 	struct ing_rule_stats *rule_stats;

@@ -200,7 +200,7 @@ static int open_leases(struct ing_engine *e, struct ing_error *err)
 static int init_leases(struct ing_engine *e, struct ing_error *err)
 {
 	e->blocks = ing_blocked_hosts_new();
-	int rc = !e->shared ? 0 : open_leases(e, err);
+	int rc = !e->shared && !e->keeping ? 0 : open_leases(e, err);
 	if (rc != 0)
 		ing_blocked_hosts_free(ING_TAKE(e->blocks));
 	return rc;
@@ -214,7 +214,7 @@ static void done_leases(struct ing_engine *e)
 
 static int init_lookup(struct ing_engine *e, struct ing_error *err)
 {
-	if (!e->shared || e->conf->postgres.dsn[0] == '\0')
+	if ((!e->shared && !e->keeping) || e->conf->postgres.dsn[0] == '\0')
 		return 0;
 	return ing_lookup_new(&e->loop, &e->conf->postgres, &e->lookup, err);
 }
