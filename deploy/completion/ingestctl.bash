@@ -15,12 +15,16 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir | --pages | --yield)
+	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir | --pages | --yield | --warc)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
 	--what)
 		mapfile -t COMPREPLY < <(compgen -W 'text thumbnail html xml grobid scrape' -- "$cur")
+		return
+		;;
+	--part | --not-part)
+		mapfile -t COMPREPLY < <(compgen -W 'pmid pmcid doi title keywords mesh efo go abstract fulltext' -- "$cur")
 		return
 		;;
 	--lane)

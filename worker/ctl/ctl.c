@@ -12,6 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/options.h"
+#include "common/base/utf8.h"
 #include "common/data/json_text.h"
 #include "worker/conf/conf.h"
 
@@ -108,6 +109,20 @@ char *ing_ctl_quoted_set(const char *key, const char *value)
 	ing_json_add_text(&set, value, strlen(value)); /* the caller has seen to UTF-8 */
 	ing_must(!set.failed);
 	return ing_buf_steal(&set);
+}
+
+int ing_ctl_temp_dir(const char *verb, char ret[ING_CTL_TEMP_BYTES])
+{
+	const char *tmp = getenv("TMPDIR");
+	if (tmp != NULL && !ing_utf8_valid(tmp, strlen(tmp)))
+		tmp = NULL;
+	snprintf(ret, ING_CTL_TEMP_BYTES, "%s/ingestctl.XXXXXX",
+		tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
+	if (mkdtemp(ret) != NULL)
+		return ING_CTL_OK;
+	int code = ing_ctl_fail(ING_CTL_ENVIRONMENT, verb, "%s: %s", ret, strerror(errno));
+	ret[0] = '\0';
+	return code;
 }
 
 int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...)

@@ -47,6 +47,10 @@ int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret);
 int ing_ctl_conf_over(const struct ing_ctl *ctl, char *const *first, struct ing_conf **ret);
 /* KEY="VALUE" for it, with VALUE (UTF-8) as JSON has it, which YAML reads the same. Heap. */
 char *ing_ctl_quoted_set(const char *key, const char *value);
+/* Makes a folder for this process; the caller removes it. Empty on failure, which has been said. Returns
+ * an exit code. */
+#define ING_CTL_TEMP_BYTES 64
+int ing_ctl_temp_dir(const char *verb, char ret[ING_CTL_TEMP_BYTES]);
 /* Of the control socket in the folder of a run. */
 #define ING_CTL_RUN_SOCKET "run.sock"
 
@@ -95,4 +99,6 @@ int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_refs(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_reexamine(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_page(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_publication(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_webpage(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_warc(int argc, char **argv, const struct ing_ctl *ctl);

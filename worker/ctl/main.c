@@ -38,6 +38,9 @@ static const struct {
 	{"rules", ing_ctl_rules,
 		"check the scraping rules, find the one that applies, run their tests"},
 	{"page", ing_ctl_page, "save a page for the tests of a scraping rule"},
+	{"publication", ing_ctl_publication,
+		"put together publications from all places that have them; list those that are kept"},
+	{"webpage", ing_ctl_webpage, "read web pages; list those that are kept"},
 	{"identify", ing_ctl_identify, "print size, digests and media type of files"},
 	{"extract", ing_ctl_extract, "print what the worker extracts from a PDF or HTML file"},
 	{"refs", ing_ctl_refs, "have GROBID parse the references of Crossref's records"},
@@ -50,7 +53,7 @@ static void print_help(FILE *to)
 	fprintf(to, "usage: ingestctl [--config FILE] [--set KEY=VALUE]... VERB ...\n"
 		    "       ingestctl VERB --help\n\n");
 	for (size_t i = 0; i < ING_ARRAY_LEN(verbs); i++)
-		fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].sentence);
+		fprintf(to, "  %-11s %s\n", verbs[i].name, verbs[i].sentence);
 	fprintf(to, "\nResults go to stdout, everything else to stderr.\n"
 		    "Exit status: 0 success, 1 negative answer, 2 usage, 3 environment.\n");
 }

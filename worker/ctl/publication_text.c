@@ -12,9 +12,6 @@
 #include "common/base/buf.h"
 #include "worker/ctl/publication_words.h"
 
-#define DIVIDER                                                                                    \
-	"\n--------------------------------------------------------------------------------\n\n"
-
 static const char *text_of(const json_t *o, const char *key)
 {
 	const char *s = ing_json_get_text(o, key);
@@ -213,7 +210,7 @@ static void add_webpage(struct ing_buf *out, const json_t *page)
 void ing_publication_text(json_t *const publications[], size_t n, struct ing_buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
-		ing_buf_add_str(out, i > 0 ? DIVIDER : "");
+		ing_buf_add_str(out, i > 0 ? ING_PUBLICATION_TEXT_DIVIDER : "");
 		add_publication(out, publications[i]);
 	}
 }
@@ -221,7 +218,7 @@ void ing_publication_text(json_t *const publications[], size_t n, struct ing_buf
 void ing_webpage_text(json_t *const webpages[], size_t n, struct ing_buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
-		ing_buf_add_str(out, i > 0 ? DIVIDER : "");
+		ing_buf_add_str(out, i > 0 ? ING_PUBLICATION_TEXT_DIVIDER : "");
 		add_webpage(out, webpages[i]);
 	}
 }

@@ -10,6 +10,9 @@
 
 struct ing_buf;
 
-/* Several are divided by a line of dashes. */
+#define ING_PUBLICATION_TEXT_DIVIDER                                                               \
+	"\n--------------------------------------------------------------------------------\n\n"
+
+/* Several have the divider between them. */
 void ing_publication_text(json_t *const publications[], size_t n, struct ing_buf *out);
 void ing_webpage_text(json_t *const webpages[], size_t n, struct ing_buf *out);

@@ -34,9 +34,9 @@
 
 struct run {
 	bool resume;
-	long max_wait_s;   /* -1: not given */
-	char temp_dir[64]; /* spool without --out; removed at the end */
-	char *spool_dir;   /* ours: removed at the end; spool.dir may be another */
+	long max_wait_s;                   /* -1: not given */
+	char temp_dir[ING_CTL_TEMP_BYTES]; /* spool without --out; removed at the end */
+	char *spool_dir;                   /* ours: removed at the end; spool.dir may be another */
 	struct ing_conf *conf;
 	struct ing_run_work work;
 };
@@ -185,21 +185,6 @@ static void warn_of_contact(const struct ing_conf *conf)
 			conf->fetch.user_agent);
 }
 
-static int make_temp_dir(struct run *r)
-{
-	const char *tmp = getenv("TMPDIR");
-	if (tmp != NULL && !ing_utf8_valid(tmp, strlen(tmp)))
-		tmp = NULL;
-	snprintf(r->temp_dir, sizeof(r->temp_dir), "%s/ingestctl.XXXXXX",
-		tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
-	if (mkdtemp(r->temp_dir) != NULL)
-		return ING_CTL_OK;
-	const char *words = strerror(errno);
-	int code = ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", r->temp_dir, words);
-	r->temp_dir[0] = '\0';
-	return code;
-}
-
 static int exit_code(const struct run *r)
 {
 	const struct ing_run_work *w = &r->work;
@@ -215,7 +200,7 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 	struct ing_error err = {0};
 	if (r->work.out_dir != NULL && !ing_utf8_valid(r->work.out_dir, strlen(r->work.out_dir)))
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--out: the name is not valid UTF-8");
-	int code = r->work.out_dir == NULL ? make_temp_dir(r) : ING_CTL_OK;
+	int code = r->work.out_dir == NULL ? ing_ctl_temp_dir(VERB, r->temp_dir) : ING_CTL_OK;
 	if (code == ING_CTL_OK)
 		code = load_conf(r, ctl);
 	if (code != ING_CTL_OK)
@@ -335,7 +320,8 @@ static int read_options(struct run *r, int argc, char **argv)
 
 int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
 {
-	struct run r = {.max_wait_s = -1, .work = {.input_fd = -1}};
+	struct run r = {.max_wait_s = -1,
+		.work = {.verb = VERB, .input_fd = -1, .results_fd = STDOUT_FILENO}};
 	int code = read_options(&r, argc, argv);
 	if (code >= 0)
 		return code;

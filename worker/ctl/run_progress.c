@@ -105,7 +105,7 @@ static void print_waits(struct ing_run_progress *p)
 			ing_buf_printf(&line, ", waiting for %s", blocked);
 	}
 	if (line.len > 0)
-		fprintf(stderr, "ingestctl run: %" PRIu64 " done in %llu s; %s\n", finished,
+		fprintf(stderr, "ingestctl %s: %" PRIu64 " done in %llu s; %s\n", p->verb, finished,
 			seconds_since(p->started_ms), ing_buf_str(&line));
 	ing_buf_done(&line);
 }
@@ -138,10 +138,11 @@ static int compare_counts(const void *a, const void *b)
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_run_progress_start(
-	struct ing_run_progress *p, struct ing_engine *engine, const struct ing_run_counts *counts)
+void ing_run_progress_start(struct ing_run_progress *p, const char *verb, struct ing_engine *engine,
+	const struct ing_run_counts *counts)
 {
 	*p = (struct ing_run_progress){
+		.verb = verb,
 		.engine = engine,
 		.counts = counts,
 		.bar = isatty(STDERR_FILENO) != 0,
@@ -187,7 +188,7 @@ void ing_run_progress_summary(const struct ing_run_progress *p)
 			list[count++] = (struct of_status){(enum ing_status)i, s.by_status[i]};
 	}
 	qsort(list, count, sizeof(*list), compare_counts);
-	fprintf(stderr, "ingestctl run: %" PRIu64 " result%s in %llu s, %" PRIu64 " hit%s",
+	fprintf(stderr, "ingestctl %s: %" PRIu64 " result%s in %llu s, %" PRIu64 " hit%s", p->verb,
 		c->results, ING_PLURAL_S(c->results), seconds_since(p->started_ms), c->hits,
 		ING_PLURAL_S(c->hits));
 	if (c->bad + c->was_bad > 0)

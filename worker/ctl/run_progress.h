@@ -23,6 +23,7 @@ struct ing_run_counts {
 };
 
 struct ing_run_progress {
+	const char *verb;
 	const struct ing_engine *engine;     /* borrowed */
 	const struct ing_run_counts *counts; /* borrowed */
 	uv_timer_t timer;
@@ -33,8 +34,8 @@ struct ing_run_progress {
 };
 
 /* Starts the timer on the engine's loop. */
-void ing_run_progress_start(
-	struct ing_run_progress *p, struct ing_engine *engine, const struct ing_run_counts *counts);
+void ing_run_progress_start(struct ing_run_progress *p, const char *verb, struct ing_engine *engine,
+	const struct ing_run_counts *counts);
 /* Closes it: the loop must turn once more. Harmless when it was not started. */
 void ing_run_progress_stop(struct ing_run_progress *p);
 /* For who writes something else to stderr: takes the bar away, until it is next drawn. */

@@ -18,8 +18,8 @@
 #include "worker/ctl/run_parked.h"
 #include "worker/emit/emit.h"
 #include "worker/job/job.h"
+#include "worker/store/store.h"
 
-#define VERB "run"
 #define SERVE_MS 50
 
 static void on_signal(uv_signal_t *s, int signum)
@@ -32,9 +32,9 @@ static void on_signal(uv_signal_t *s, int signum)
 	unsigned drain_ms = w->conf->drain_ms;
 	ing_run_progress_clear(&w->progress);
 	fprintf(stderr,
-		"ingestctl run: stopping; running requests have %u s to finish (a second signal exits "
+		"ingestctl %s: stopping; running requests have %u s to finish (a second signal exits "
 		"at once)\n",
-		drain_ms / 1000);
+		w->verb, drain_ms / 1000);
 	if (!w->failed)
 		ing_engine_stop(&w->engine, drain_ms);
 }
@@ -204,7 +204,7 @@ static void open_control(struct ing_run_work *w)
 		return;
 	w->socket_path = path_in(w->out_dir, ING_CTL_RUN_SOCKET);
 	if (ing_engine_open_control(&w->engine, w->socket_path, w->out_dir, &err) != 0)
-		(void)ing_ctl_fail(ING_CTL_OK, VERB,
+		(void)ing_ctl_fail(ING_CTL_OK, w->verb,
 			"warning: no control socket for ingestctl hosts: %s", err.msg);
 }
 
@@ -229,9 +229,13 @@ int ing_run_work_open(struct ing_run_work *w, struct ing_error *err)
 		.on_end = on_end,
 		.on_fatal = on_fatal,
 	};
-	int results_fd = w->folder != NULL ? ing_run_folder_results_fd(w->folder) : STDOUT_FILENO;
+	int results_fd = w->folder != NULL ? ing_run_folder_results_fd(w->folder) : w->results_fd;
 	struct ing_engine_outside *outside = &w->engine.outside;
-	int rc = ing_engine_init(&w->engine, w->conf, ING_ENGINE_ALONE, err);
+	bool keeps = w->keeps && w->conf->postgres.dsn[0] != '\0';
+	int rc = ing_engine_init(
+		&w->engine, w->conf, keeps ? ING_ENGINE_KEEPING : ING_ENGINE_ALONE, err);
+	if (rc == 0 && keeps)
+		rc = ing_store_new(&w->engine.loop, &w->conf->postgres, &outside->store, err);
 	if (rc == 0)
 		rc = ing_emit_lines_new(
 			&w->engine.loop, results_fd, w->out_dir, &outside->emit, err);
@@ -264,7 +268,8 @@ bool ing_run_work_do(struct ing_run_work *w)
 	uv_signal_start(&w->on_term, on_signal, SIGTERM);
 	uv_signal_start(&w->on_int, on_signal, SIGINT);
 	open_control(w);
-	ing_run_progress_start(&w->progress, &w->engine, &w->counts);
+	if (!w->quiet)
+		ing_run_progress_start(&w->progress, w->verb, &w->engine, &w->counts);
 	uv_timer_init(loop, &w->serving);
 	w->serving.data = w;
 	if (w->parked != NULL)

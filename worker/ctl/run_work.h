@@ -23,9 +23,13 @@ struct ing_run_parked;
 struct ing_run_work {
 	/* The caller's, who sets them; all outlive the work. */
 	const struct ing_conf *conf;
+	const char *verb; /* for messages */
 	const char *input_name;
 	int input_fd;
-	const char *out_dir;           /* NULL: results go to stdout, the rest nowhere */
+	const char *out_dir;           /* NULL: results go to results_fd, the rest nowhere */
+	int results_fd;                /* without out_dir */
+	bool quiet;                    /* no bar and no words about progress */
+	bool keeps;                    /* into postgres.dsn, if that is set */
 	struct ing_run_folder *folder; /* of out_dir */
 	struct ing_run_done *before;   /* NULL: everything is to be done */
 	const char *temp_dirs[2];      /* empty folders to remove if it ends at once; or NULL */
