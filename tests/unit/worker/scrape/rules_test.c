@@ -515,6 +515,65 @@ static void a_key_may_have_alternatives(void **state)
 	ing_rules_free(r);
 }
 
+static void the_shipped_lists_know_what_only_a_browser_can_read(void **state)
+{
+	/* clang-format off */
+	static const struct {
+		const char *url;
+		bool javascript, restart;
+	} cases[] = {
+		{"https://jmg.bmj.com/content/50/10/700", true, false},
+		{"https://www.bmj.com/content/350/bmj.h1258", true, false},
+		{"https://ieeexplore.ieee.org/document/7066472", true, false},
+		{"https://xlink.rsc.org/?doi=c1mb05020e", true, false},
+		{"https://pubs.rsc.org/en/content/articlelanding/2011/mb/c1mb05020e", true, false},
+		{"https://iopscience.iop.org/article/10.1088/1478-3975/12/4/045004", true, false},
+		{"https://osf.io/preprints/abc12", true, false},
+		{"https://www.aimspress.com/article/doi/10.3934/mbe.2020001", true, false},
+		{"https://www.authorea.com/users/1/articles/2", true, false},
+		{"https://wellcomeopenresearch.org/articles/3-99/v1", true, false},
+		{"https://f1000research.com/posters/5-2345", true, false},
+		{"https://f1000research.com/articles/5-1987", false, false},
+		{"https://febs.onlinelibrary.wiley.com/doi/10.1111/febs.12345", true, true},
+		{"https://onlinelibrary.wiley.com/doi/full/10.1002/humu.22346", true, true},
+		{"https://www.pnas.org/doi/10.1073/pnas.0506580102", true, true},
+		{"https://journals.asm.org/doi/10.1128/aac.02412-14", true, true},
+		{"https://www.science.org/doi/10.1126/science.1260419", true, true},
+		{"https://www.nrcresearchpress.com/doi/10.1139/gen-2015-0137", true, true},
+		{"https://cdnsciencepub.com/doi/10.1139/gen-2015-0137", true, true},
+		{"https://journals.sagepub.com/doi/10.1177/0962280213519715", true, true},
+		{"https://www.worldscientific.com/doi/10.1142/S0219720012500102", true, true},
+		{"https://www.tandfonline.com/doi/full/10.1080/1", true, true},
+		{"https://www.tandfonline.com/toc/kvir20/current", false, false},
+		{"https://www.jbc.org/article/S0021-9258(20)30012-3/fulltext", true, true},
+		{"https://www.jbc.org/article/S0021-9258(20)30012-3/abstract", false, false},
+		{"https://pubs.acs.org/doi/10.1021/ci400674a", true, true},
+		{"https://pubs.acs.org/toc/jcisd8/current", false, false},
+		{"https://europepmc.org/article/MED/1", true, false},
+		{"https://peerj.com/articles/1229/", false, false},
+		{"https://hal.science.example/science.org", false, false},
+	};
+	/* clang-format on */
+	(void)state;
+	struct ing_rule_files files;
+	struct ing_buf said;
+	struct ing_error err = {0};
+	ing_rule_files_init(&files);
+	assert_int_equal(ing_rule_files_read(&files, ING_RULES_JOURNALS,
+				 ING_SOURCE_DIR "/rules/journals.yaml", &err),
+		0);
+	struct ing_rules *r = load(&files, &said);
+	assert_non_null(r);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		if (ing_journals_javascript(r->journals, cases[i].url) != cases[i].javascript ||
+			ing_journals_restart(r->journals, cases[i].url) != cases[i].restart)
+			fail_msg("%s", cases[i].url);
+	}
+	ing_rules_free(r);
+	ing_buf_done(&said);
+	ing_rule_files_done(&files);
+}
+
 static void all_that_the_format_knows_loads(void **state)
 {
 	(void)state;
@@ -625,6 +684,7 @@ int main(void)
 		cmocka_unit_test(entries_have_sources_and_tests),
 		cmocka_unit_test(the_page_of_a_test_may_stand_in_the_rule_file),
 		cmocka_unit_test(a_key_may_have_alternatives),
+		cmocka_unit_test(the_shipped_lists_know_what_only_a_browser_can_read),
 		cmocka_unit_test(all_that_the_format_knows_loads),
 		cmocka_unit_test(files_come_out_of_a_descriptor_as_they_went_in),
 		cmocka_unit_test(a_descriptor_with_something_else_is_refused),
