@@ -105,6 +105,49 @@ def test_osa_captcha(worker, submit, results_by_url, web):
     assert not any(entry["path"].startswith("/captcha/") for entry in web.accesses("www.osapublishing.org"))
 
 
+def test_walls_are_looked_for_in_every_bad_status(worker, submit, results_by_url, web, host):
+    statuses = [202, 400, 404, 405, 418, 500, 520]
+    for status in statuses:
+        web.route(host, f"/{status}", page_file("walls/recaptcha.html", status))
+    web.route(host, "/gone", lambda _: Reply(404, b"<title>Not found</title><p>There is no such page."))
+    urls = [f"https://{host}/{status}" for status in statuses]
+    submit([pdf(url) for url in [*urls, f"https://{host}/gone"]])
+    with worker():
+        found = results_by_url(len(statuses) + 1)
+    assert {url: found[url]["status"] for url in urls} == dict.fromkeys(urls, "blocked-captcha")
+    assert found[f"https://{host}/gone"]["status"] == "terminal-bad-status"
+
+
+def test_a_page_that_only_a_browser_reads_is_said(worker, submit, results, web, host):
+    """The status is what it would be without."""
+    web.route("osf.io", "/abcde/", lambda _: Reply(404, b"<p>Not found"))
+    web.route(host, "/to-it", redirect("https://osf.io/abcde/"))
+    web.route(host, "/other", lambda _: Reply(404, b"<p>Not found"))
+    urls = ["https://osf.io/abcde/", f"https://{host}/to-it", f"https://{host}/other"]
+    submit([pdf(url) for url in urls] + [html(urls[0])])
+    with worker():
+        found = {(r["request"]["ingest_type"], r["request"]["base_url"]): r for r in results(4)}
+    assert {r["status"] for r in found.values()} == {"terminal-bad-status"}
+    assert [found["pdf", url].get("needs_browser") for url in urls] == [True, True, None]
+    assert found["html", urls[0]]["needs_browser"] is True
+
+
+def test_a_document_is_guessed_where_no_rule_knows_it(worker, submit, results_by_url, web, host):
+    record = (b'<meta name="citation_title" content="On the drift of small boats"><h1>On the drift of small boats</h1>')
+    guide = b'<p><a href="/guide.pdf">Guide for authors (PDF)</a></p>'
+    web.route(host, "/known", lambda _: Reply(200, record + guide + b'<p><a href="/files/1.pdf">Download PDF</a></p>'))
+    web.route(host, "/unknown", lambda _: Reply(200, record + guide))
+    web.route(host, "/files/1.pdf", a_pdf)
+    web.route(host, "/guide.pdf", a_pdf)
+    submit([pdf(f"https://{host}/known"), pdf(f"https://{host}/unknown")])
+    with worker():
+        found = results_by_url(2)
+    known, unknown = found[f"https://{host}/known"], found[f"https://{host}/unknown"]
+    assert known["status"] == "success", known
+    assert known["extract_next_hop"] == {"url": f"https://{host}/files/1.pdf", "technique": "guess"}
+    assert unknown["status"] == "no-pdf-link" and not unknown["extract_next_hop"]
+
+
 def test_utp_cookie_absent(worker, submit, results_by_url, web):
     """Sent to the page about cookies, or shown it in place of the article."""
     sent = "https://utpjournals.press/doi/full/10.3138/rsh.44.2.1"

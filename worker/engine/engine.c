@@ -13,6 +13,7 @@
 #include "worker/job/job.h"
 #include "worker/job/result.h"
 #include "worker/job/result_short.h"
+#include "worker/scrape/rules/rules.h"
 #include "worker/service/turn.h"
 #include "worker/visit/robots_fetch.h"
 #include "worker/visit/visit.h"
@@ -22,6 +23,12 @@ static void free_parts(struct ing_engine *e, size_t count)
 	while (count > 0)
 		ing_engine_parts[--count].done(e);
 	e->conf = NULL;
+}
+
+static bool needs_browser(void *ctx, const char *url, bool is_webpage)
+{
+	const struct ing_engine *e = ctx;
+	return ing_rules_need_browser(e->rules.rules, url, is_webpage);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -88,6 +95,8 @@ void ing_engine_wire(struct ing_engine *e)
 					       .on_parked = e->outside.on_parked,
 					       .on_dead_letter = e->outside.on_dead_letter,
 					       .ctx = e->outside.ctx,
+					       .needs_browser = needs_browser,
+					       .rules_ctx = e,
 				       });
 	ing_visits_wire(e->visits, &(struct ing_visits_stages){
 					   .gate = e->gate,

@@ -77,6 +77,7 @@ struct ing_work {
 	const char *crowded;
 	bool dropped_userinfo; /* of a URL on the way */
 	bool unverified;       /* a certificate on the way was not verified */
+	bool needs_browser;    /* a page on the way can only be read by a browser; at the end */
 	enum ing_status status;
 	char *error_message; /* arena */
 	/* The chain reached a document, if perhaps not of the type that was asked for:
@@ -146,6 +147,9 @@ struct ing_stages {
 	/* Called when a message was unreadable. NULL: nobody wants it. */
 	void (*on_dead_letter)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void *ctx;
+	/* Whether only a browser can read the page of a URL, by the rules in use. NULL: nobody knows. */
+	bool (*needs_browser)(void *rules_ctx, const char *url, bool is_webpage);
+	void *rules_ctx;
 };
 
 struct ing_pipeline;

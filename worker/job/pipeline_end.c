@@ -127,9 +127,22 @@ static void add_objects(struct ing_job *job, struct ing_delivery *delivery)
 				w->artifact.file.sha1hex, &w->artifact.derived[i]);
 }
 
+/* Whether any page of the way, sub-resources apart, can only be read by a browser. */
+static bool needs_browser(const struct ing_job *job)
+{
+	const struct ing_stages *s = &job->pipeline->stages;
+	const struct ing_work *w = job->work;
+	bool is_webpage = (ing_artifact_type(w->request->type)->want & ING_WANT_WEBPAGE) != 0;
+	const struct ing_visit_step *step = s->needs_browser != NULL ? w->steps.first : NULL;
+	while (step != NULL && !s->needs_browser(s->rules_ctx, step->url, is_webpage))
+		step = step->next;
+	return step != NULL;
+}
+
 static void add_result(struct ing_job *job, struct ing_delivery *delivery)
 {
-	const struct ing_work *w = job->work;
+	struct ing_work *w = job->work;
+	w->needs_browser = needs_browser(job);
 	struct ing_output_message m = {.output = ING_OUTPUT_RESULTS,
 		.key = w->request->key,
 		.key_bytes = strlen(w->request->key)};

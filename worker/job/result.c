@@ -76,6 +76,8 @@ static json_t *result_object(const struct ing_work *w)
 	ing_json_set(o, "hops", hops_json(w));
 	if (w->unverified)
 		ing_json_set_bool(o, "tls_unverified", true);
+	if (w->needs_browser)
+		ing_json_set_bool(o, "needs_browser", true);
 	ing_json_set(o, "terminal", terminal_json(w));
 	const struct ing_artifact_type *type = ing_artifact_type(w->request->type);
 	ing_artifact_add_pages(&w->artifact, type, o);

@@ -35,11 +35,12 @@ static struct ing_decision follow_redirect(
 	return d;
 }
 
-/* Statuses with which sites answer robots in place of a page, and a body that says why. */
+/* A bad status with a page: it may say that a wall is the reason. Not only 401, 403, 429 and 503 have
+ * walls: sites answer robots with 400, 404, 405, 406, 418, 500 or 520, too, and a script's check of the
+ * browser comes with 202. */
 static bool may_be_wall(const struct ing_visit_answer *a)
 {
-	if (a->http_status != 401 && a->http_status != 403 && a->http_status != 429 &&
-		a->http_status != 503)
+	if (a->http_status < 400 && a->http_status != 202)
 		return false;
 	return a->outcome == ING_STATUS_SUCCESS && a->body_bytes > 0 &&
 	       (a->content_type == NULL || strcasestr(a->content_type, "html") != NULL);

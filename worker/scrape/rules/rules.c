@@ -44,3 +44,12 @@ void ing_rules_free(struct ing_rules *r)
 	ing_rules_done(r);
 	free(r);
 }
+
+bool ing_rules_need_browser(const struct ing_rules *r, const char *url, bool is_webpage)
+{
+	if (ing_journals_javascript(r->journals, url))
+		return true;
+	const struct ing_webpage_rule *rule =
+		is_webpage ? ing_webpages_find(r->webpages, url, NULL) : NULL;
+	return rule != NULL && rule->javascript == ING_JS_YES;
+}

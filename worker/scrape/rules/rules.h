@@ -13,3 +13,7 @@
  * with ing_rules_free(). */
 struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_report *report);
 void ing_rules_free(struct ing_rules *r); /* NULL is fine */
+
+/* Whether only a browser with JavaScript can read the page of a URL, by the list in journals.yaml; with
+ * is_webpage also by its entry in webpages.yaml. Cheap enough for the loop thread. */
+bool ing_rules_need_browser(const struct ing_rules *r, const char *url, bool is_webpage);

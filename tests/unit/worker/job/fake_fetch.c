@@ -104,10 +104,19 @@ void fake_fetch_answer(const struct fake_answer *answer)
 	done(ctx, ex);
 }
 
+/* Bodies of statuses that walls are fond of have no type and so may be pages; those of other bad ones
+ * are no pages. */
+static bool may_be_page(int http_status)
+{
+	return http_status < 400 || http_status == 401 || http_status == 403 ||
+	       http_status == 429 || http_status == 503;
+}
+
 void fake_fetch_done(int http_status, const char *location)
 {
 	fake_fetch_answer(&(struct fake_answer){
 		.http_status = http_status,
+		.content_type = may_be_page(http_status) ? NULL : "text/plain",
 		.location = location,
 		.body = "ten bytes.",
 		.body_bytes = location == NULL ? 10 : 0,

@@ -38,6 +38,14 @@ static const struct ing_pipeline_conf usual = {.settings = {.max_waiting = 100,
 	.pdf_timeout_ms = 1000,
 	.max_body_bytes = 1000};
 
+/* A list `javascript` of one host, and an entry of a web page's. */
+static bool needs_browser(void *rules_ctx, const char *url, bool is_webpage)
+{
+	assert_ptr_equal(rules_ctx, FAKE_STAGE);
+	return strstr(url, "//script.example/") != NULL ||
+	       (is_webpage && strstr(url, "/tool/") != NULL);
+}
+
 static void begin_with(const struct ing_pipeline_conf *conf, bool tls_fallback)
 {
 	fake_reset();
@@ -60,7 +68,9 @@ static void begin_with(const struct ing_pipeline_conf *conf, bool tls_fallback)
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
 					    .pool = FAKE_STAGE,
-					    .deliver = deliver});
+					    .deliver = deliver,
+					    .needs_browser = needs_browser,
+					    .rules_ctx = FAKE_STAGE});
 }
 
 static void begin(const struct ing_pipeline_conf *conf)
@@ -628,6 +638,37 @@ static void certificates_may_go_unverified_where_a_rule_says_so(void **state)
 	}
 }
 
+/* Whatever becomes of the request, and wherever on its way the page is. */
+static void a_page_that_only_a_browser_reads_is_said(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *start, *next;
+		bool want;
+	} cases[] = {
+		{A, NULL, false}, {"https://script.example/", NULL, true},
+		{A, "https://script.example/", true}, {"https://script.example/", B, true},
+		{A, B, false},
+		{A "tool/", NULL,
+			false}, /* an entry about web pages, and the request wants a PDF */
+	};
+	begin(&usual);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		send_url(cases[i].start);
+		fake_gate_grant();
+		if (cases[i].next != NULL) {
+			fake_fetch_done(302, cases[i].next);
+			fake_gate_grant();
+		}
+		fake_fetch_done(404, NULL);
+		json_t *o = take_result("terminal-bad-status", cases[i].next != NULL ? 2 : 1);
+		assert_int_equal(json_is_true(json_object_get(o, "needs_browser")), cases[i].want);
+		assert_int_equal(json_object_get(o, "needs_browser") != NULL, cases[i].want);
+		json_decref(o);
+	}
+	end();
+}
+
 static void user_information_is_dropped_and_said(void **state)
 {
 	(void)state;
@@ -810,6 +851,7 @@ int main(void)
 		cmocka_unit_test(a_held_host_says_when_to_come_back),
 		cmocka_unit_test(a_blocked_host_is_left_alone_at_once),
 		cmocka_unit_test(certificates_may_go_unverified_where_a_rule_says_so),
+		cmocka_unit_test(a_page_that_only_a_browser_reads_is_said),
 		cmocka_unit_test(user_information_is_dropped_and_said),
 		cmocka_unit_test(the_referer_is_the_hop_before),
 		cmocka_unit_test(a_revocation_is_of_one_partition_and_epoch),

@@ -222,11 +222,13 @@ static void what_was_special_on_the_way_is_said(void **state)
 	assert_null(json_object_get(o, "retry_after"));
 	assert_null(json_object_get(o, "userinfo_dropped"));
 	assert_null(json_object_get(o, "tls_unverified"));
+	assert_null(json_object_get(o, "needs_browser"));
 	json_decref(o);
-	w->dropped_userinfo = w->unverified = true;
+	w->dropped_userinfo = w->unverified = w->needs_browser = true;
 	o = result_of(job, 1 << 20);
 	assert_true(json_is_true(json_object_get(o, "userinfo_dropped")));
 	assert_true(json_is_true(json_object_get(o, "tls_unverified")));
+	assert_true(json_is_true(json_object_get(o, "needs_browser")));
 	json_decref(o);
 	w->status = ING_STATUS_HOST_BACKOFF;
 	w->retry_after_s = 90;

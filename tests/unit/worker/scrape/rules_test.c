@@ -311,6 +311,8 @@ static void the_last_expression_that_matches_counts(void **state)
 	assert_true(ing_journals_javascript(r->journals, "https://a.example/js"));
 	assert_false(ing_journals_javascript(r->journals, "https://js.example/"));
 	assert_true(ing_journals_restart(r->journals, "https://js.example/"));
+	assert_true(ing_rules_need_browser(r, "https://a.example/js", false));
+	assert_false(ing_rules_need_browser(r, "https://js.example/", true));
 	const struct ing_journal_site *s =
 		ing_journals_site(r->journals, "https://a.example/", NULL);
 	assert_string_equal(ing_selector_text(s->keys[ING_JOURNAL_TITLE].selector), "h1");
@@ -426,6 +428,10 @@ static void webpages_are_found_and_replaced_whole(void **state)
 	assert_int_equal(w->javascript, ING_JS_YES);
 	assert_string_equal(w->wait_until, "#x > y");
 	assert_null(ing_webpages_find(r->webpages, "https://other.example/", NULL));
+	assert_true(ing_rules_need_browser(r, "https://tool.example/", true));
+	assert_false(ing_rules_need_browser(r, "https://tool.example/", false));
+	assert_false(ing_rules_need_browser(r, "https://tool.example/plain", true));
+	assert_false(ing_rules_need_browser(r, "https://other.example/", true));
 	ing_rules_free(r);
 }
 
