@@ -24,7 +24,7 @@ static const struct {
 	[ING_READ_EUROPEPMC] = {"europepmc", ing_publication_read_europepmc, false},
 	[ING_READ_EFO] = {"efo", ing_publication_read_efo, false},
 	[ING_READ_GO] = {"go", ing_publication_read_go, false},
-	[ING_READ_JATS] = {"jats", NULL, false},
+	[ING_READ_JATS] = {"jats", ing_publication_read_jats, false},
 	[ING_READ_PUBMED_XML] = {"pubmed-xml", ing_publication_read_pubmed_xml, false},
 	[ING_READ_PUBMED_HTML] = {"pubmed-html", ing_publication_read_pubmed_html, true},
 	[ING_READ_PMC_HTML] = {"pmc-html", ing_publication_read_pmc_html, true},

@@ -10,6 +10,8 @@
 #include <strings.h>
 
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
+#include "common/data/unicode.h"
 #include "worker/document/xml/jats_priv.h"
 #include "worker/scrape/biblio/ident.h"
 #include "worker/scrape/jsoup/text.h"
@@ -17,6 +19,7 @@
 
 #define MAX_TEXT_BYTES ((size_t)16 << 20) /* of all blocks; books have 4 MB */
 #define MAX_FIELD_BYTES ((size_t)64 << 10)
+#define MAX_LICENCE_BYTES ((size_t)2000)
 
 const char *const ing_jats_hollow[] = {"ref-list", NULL};
 
@@ -172,17 +175,49 @@ static void read_ids(const struct jats *j)
 		read_id(j, n);
 }
 
-static void hide_notes(struct ing_tree *t, ing_node title)
+static void hide(struct ing_tree *t, ing_node element)
 {
-	for (ing_node n = title + 1; n < t->nodes[title].end; n++) {
-		bool note = t->nodes[n].kind == ING_NODE_ELEMENT &&
-			    (ing_tree_is(t, n, "fn") ||
-				    (ing_tree_is(t, n, "xref") &&
-					    ing_element_attr_is(t, n, "ref-type", "fn")));
-		for (ing_node i = n + 1; note && i < t->nodes[n].end; i++)
-			if (t->nodes[i].kind != ING_NODE_ELEMENT)
-				t->nodes[i].kind = ING_NODE_OTHER;
+	for (ing_node i = element + 1; i < t->nodes[element].end; i++)
+		if (t->nodes[i].kind != ING_NODE_ELEMENT)
+			t->nodes[i].kind = ING_NODE_OTHER;
+}
+
+static bool has_letters(const char *s)
+{
+	size_t bytes = strlen(s);
+	for (size_t i = 0; i < bytes;) {
+		uint32_t c;
+		i += ing_utf8_decode(s + i, bytes - i, &c);
+		if (ing_char_class(c) >= ING_CHAR_UPPER)
+			return true;
 	}
+	return false;
+}
+
+/* A note, or its mark, or the number of a reference. */
+static bool is_note(const struct jats *j, ing_node n)
+{
+	if (!ing_tree_is(j->t, n, "xref") || ing_element_attr_is(j->t, n, "ref-type", "fn"))
+		return ing_tree_is(j->t, n, "xref") || ing_tree_is(j->t, n, "fn");
+	const char *text = ing_element_text_dup(j->t, n, j->ar, MAX_FIELD_BYTES);
+	return text != NULL && !has_letters(text);
+}
+
+static void hide_notes(const struct jats *j, ing_node title)
+{
+	for (ing_node n = title + 1; n < j->t->nodes[title].end; n++)
+		if (j->t->nodes[n].kind == ING_NODE_ELEMENT && is_note(j, n))
+			hide(j->t, n);
+}
+
+/* A heading that says no more than what it stands over. */
+static void hide_heading(const struct jats *j, ing_node abstract)
+{
+	ing_node title = ing_element_child(j->t, abstract, "title");
+	const char *text = ing_element_text_dup(j->t, title, j->ar, MAX_FIELD_BYTES);
+	if (text != NULL && strncasecmp(text, "abstract", 8) == 0 &&
+		(text[8] == '\0' || strcmp(text + 8, ":") == 0 || strcmp(text + 8, ".") == 0))
+		hide(j->t, title);
 }
 
 /* Title and subtitle, "title : subtitle". */
@@ -193,7 +228,9 @@ static void read_title(const struct jats *j, struct ing_buf *ret)
 	ing_node subtitle = ing_element_child(j->t, group, "subtitle");
 	if (title == ING_NODE_NONE)
 		return;
-	hide_notes(j->t, title);
+	hide_notes(j, title);
+	if (subtitle != ING_NODE_NONE)
+		hide_notes(j, subtitle);
 	bool any = ing_element_text(j->t, title, ret);
 	const char *more = ing_element_text_dup(j->t, subtitle, j->ar, MAX_FIELD_BYTES);
 	if (any && more != NULL)
@@ -221,8 +258,10 @@ static void read_abstract(const struct jats *j, struct ing_buf *ret)
 	for (size_t i = 0; i < ING_ARRAY_LEN(names) && ret->len == 0; i++) {
 		ing_node n = ing_element_child(j->t, j->meta, names[i]);
 		for (; n != ING_NODE_NONE; n = ing_element_sibling(j->t, n, names[i]))
-			if (!ing_element_attr_is(j->t, n, "abstract-type", "graphical"))
+			if (!ing_element_attr_is(j->t, n, "abstract-type", "graphical")) {
+				hide_heading(j, n);
 				add_blocks(j->t, n, ret);
+			}
 	}
 }
 
@@ -283,6 +322,27 @@ static const char *read_date(const struct jats *j)
 	return best[0] != '\0' ? ing_arena_strdup(j->ar, best) : NULL;
 }
 
+/* Its address, or its words. */
+static const char *licence_of(const struct jats *j)
+{
+	ing_node n = ing_element_below(j->t, j->meta, "license");
+	const char *href = n != ING_NODE_NONE ? ing_tree_attr(j->t, n, "xlink:href", NULL) : NULL;
+	if (href != NULL && *href != '\0')
+		return href;
+	ing_node ref = ing_element_below(j->t, n, "ali:license_ref");
+	return ing_element_text_dup(j->t, ref != ING_NODE_NONE ? ref : n, j->ar, MAX_LICENCE_BYTES);
+}
+
+/* PMC gives the manuscripts that authors have deposited a number. */
+static bool has_manuscript_id(const struct jats *j)
+{
+	ing_node n = ing_element_child(j->t, j->meta, "article-id");
+	for (; n != ING_NODE_NONE; n = ing_element_sibling(j->t, n, "article-id"))
+		if (ing_element_attr_is(j->t, n, "pub-id-type", "manuscript"))
+			return true;
+	return false;
+}
+
 /* A licence is open by its type, or by being of Creative Commons. */
 static bool is_open_access(const struct jats *j)
 {
@@ -296,14 +356,28 @@ static bool is_open_access(const struct jats *j)
 	return false;
 }
 
+static void read_facts(const struct jats *j, struct ing_jats *ret)
+{
+	j->fields->journal_title = ing_element_text_dup(
+		j->t, ing_element_below(j->t, j->front, "journal-title"), j->ar, MAX_FIELD_BYTES);
+	j->fields->pub_date = read_date(j);
+	j->fields->oa = is_open_access(j);
+	ret->licence = licence_of(j);
+	ret->publisher = ing_element_text_dup(
+		j->t, ing_element_below(j->t, j->front, "publisher-name"), j->ar, MAX_FIELD_BYTES);
+	ret->is_manuscript = has_manuscript_id(j);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
-json_t *ing_jats_publication(struct ing_tree *t, enum ing_part_type type, struct ing_arena *ar)
+bool ing_jats_read(
+	struct ing_tree *t, enum ing_part_type type, struct ing_arena *ar, struct ing_jats *ret)
 {
 	struct jats j = {.t = t, .ar = ar, .type = type};
 	j.article = ing_element_below(t, ING_NODE_DOCUMENT, "article");
 	if (j.article == ING_NODE_NONE)
-		return NULL;
+		return false;
+	*ret = (struct ing_jats){0};
 	j.fields = ing_arena_alloc(ar, sizeof(*j.fields));
 	ing_parts_init(&j.fields->parts, ar);
 	ing_jats_tidy_math(t, j.article, ar);
@@ -314,12 +388,18 @@ json_t *ing_jats_publication(struct ing_tree *t, enum ing_part_type type, struct
 	if (j.front != ING_NODE_NONE) {
 		read_ids(&j);
 		read_keywords(&j);
-		j.fields->journal_title = ing_element_text_dup(
-			t, ing_element_below(t, j.front, "journal-title"), ar, MAX_FIELD_BYTES);
-		j.fields->pub_date = read_date(&j);
-		j.fields->oa = is_open_access(&j);
-		j.fields->authors = ing_jats_authors(t, j.meta, ar);
+		read_facts(&j, ret);
+		j.fields->authors = ing_jats_authors(t, j.meta, ar, ret);
 	}
 	read_texts(&j);
-	return ing_publication_fields_json(j.fields);
+	ret->is_preprint = ing_element_attr_is(t, j.article, "article-type", "preprint");
+	ret->fields = j.fields;
+	return true;
+}
+
+json_t *ing_jats_publication(struct ing_tree *t, enum ing_part_type type, struct ing_arena *ar)
+{
+	struct ing_jats found;
+	return ing_jats_read(t, type, ar, &found) ? ing_publication_fields_json(found.fields)
+						  : NULL;
 }

@@ -416,10 +416,46 @@ static void assign_pool(struct finder *f)
 			assign(f, &f->candidates[i], locals, pass);
 }
 
+static bool is_anybody(const struct ing_author *a)
+{
+	return a->name != NULL || a->orcid != NULL || a->email != NULL || a->phone != NULL ||
+	       a->uri != NULL;
+}
+
+static bool is_author(const struct finder *f, ing_node contrib)
+{
+	const char *type = ing_tree_attr(f->t, contrib, "contrib-type", NULL);
+	return type == NULL || strcasecmp(type, "author") == 0 || strcasecmp(type, "collab") == 0;
+}
+
+/* Candidates are in the order of the document, too. */
+static void list_all(const struct finder *f, struct ing_jats *ret)
+{
+	struct ing_jats_author *all = ing_arena_alloc(f->ar, MAX_CONTRIBS * sizeof(*all));
+	size_t count = 0, next = 0;
+	ing_node n = f->meta;
+	for (size_t seen = 0; seen < MAX_CONTRIBS; seen++) {
+		n = ing_tree_next_named(f->t, n, f->meta, "contrib");
+		if (n == ING_NODE_NONE)
+			break;
+		struct ing_jats_author a = {0};
+		a.corresponding = next < f->count && f->candidates[next].contrib == n;
+		if (a.corresponding)
+			a.is = f->candidates[next++].author;
+		else if (is_author(f, n))
+			a.is = (struct ing_author){.name = name_of(f, n), .orcid = orcid_of(f, n)};
+		if (is_anybody(&a.is))
+			all[count++] = a;
+		n = f->t->nodes[n].end - 1;
+	}
+	ret->authors = all;
+	ret->author_count = count;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 struct ing_authors ing_jats_authors(
-	const struct ing_tree *t, ing_node article_meta, struct ing_arena *ar)
+	const struct ing_tree *t, ing_node article_meta, struct ing_arena *ar, struct ing_jats *ret)
 {
 	struct finder *f = ing_arena_alloc(ar, sizeof(*f));
 	f->t = t;
@@ -437,12 +473,12 @@ struct ing_authors ing_jats_authors(
 			take_from_pool(f, f->candidates[i].author.email);
 	}
 	assign_pool(f);
+	list_all(f, ret);
 	struct ing_author *items = ing_arena_alloc(ar, (f->count + 1) * sizeof(*items));
 	size_t count = 0;
 	for (size_t i = 0; i < f->count; i++) {
 		const struct ing_author *a = &f->candidates[i].author;
-		if (a->name != NULL || a->orcid != NULL || a->email != NULL || a->phone != NULL ||
-			a->uri != NULL)
+		if (is_anybody(a))
 			items[count++] = *a;
 	}
 	return (struct ing_authors){.items = items, .count = count};

@@ -634,6 +634,40 @@ static void the_main_text_of_a_page_is_found_on_demand(void **state)
 	done();
 }
 
+/* An answer is read by the reader that the asker names, whatever it looks like. */
+static void an_answer_about_a_publication_is_read_on_demand(void **state)
+{
+	static const char xml[] =
+		"<responseWrapper><resultList><result><pmid>5</pmid><title>T</title>"
+		"</result></resultList></responseWrapper>";
+	static const char pdf[] = "%PDF-1.4";
+	const struct ing_publication_ask ask = {
+		.reader = ING_READ_EUROPEPMC, .type = ING_PART_TYPE_EUROPEPMC};
+	struct ing_exam_request q = plain;
+	(void)state;
+	look(q, xml, sizeof(xml) - 1);
+	assert_null(got.publication.status);
+	done();
+	q.want = ING_WANT_PUBLICATION;
+	q.publication = &ask;
+	look(q, xml, sizeof(xml) - 1);
+	assert_string_equal(got.publication.status, "success");
+	assert_int_equal(got.publication.offer_count, 2);
+	assert_string_equal(got.publication.offers[1].text, "T");
+	assert_null(got.xml.status);
+	done();
+	look(q, PAGE, strlen(PAGE));
+	assert_string_equal(got.publication.status, "bad-answer");
+	done();
+	/* Once it has been read. */
+	q.want |= ING_WANT_PDF;
+	look(q, pdf, sizeof(pdf) - 1);
+	assert_null(got.publication.status);
+	ing_document_read_pdf(&q, &body, &got);
+	assert_string_equal(got.publication.status, "bad-answer");
+	done();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -657,6 +691,7 @@ int main(void)
 		cmocka_unit_test(the_last_line_of_a_cut_robots_file_does_not_count),
 		cmocka_unit_test(a_long_robots_file_counts_up_to_the_limit),
 		cmocka_unit_test(a_robots_file_that_cannot_be_decoded_has_no_rules),
+		cmocka_unit_test(an_answer_about_a_publication_is_read_on_demand),
 	};
 	return cmocka_run_group_tests(tests, load_rules, NULL);
 }

@@ -134,6 +134,18 @@ static const struct {
 		META("<title-group><article-title>\n A <sub>2</sub>\n B<fn><p>note</p></fn>"
 		     "</article-title></title-group>"),
 		"A 2 B"},
+	{"title with marks of notes and a reference", "title",
+		META("<title-group><article-title>On x<xref ref-type='corresp'>*</xref> by <xref "
+		     "ref-type='bibr'>Bee</xref><xref ref-type='bibr'>12</xref></article-title><subtitle>"
+		     "y<xref ref-type='fn'>a</xref></subtitle></title-group>"),
+		"On x by Bee : y"},
+	{"a heading that says abstract", "abstract",
+		META("<abstract><title>Abstract</title><p>A</p></abstract><abstract><title>ABSTRACT:"
+		     "</title><sec><title>Abstract</title><p>B</p></sec></abstract>"),
+		"A\n\nAbstract\n\nB"},
+	{"and one that says more", "abstract",
+		META("<abstract><title>Abstract words</title><p>A</p></abstract>"),
+		"Abstract words\n\nA"},
 	{"keywords of two groups", "keywords",
 		META("<kwd-group><kwd> a </kwd></kwd-group><kwd-group><kwd>b</kwd><kwd/></kwd-group>"),
 		"a; b"},
