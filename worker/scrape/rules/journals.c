@@ -202,6 +202,11 @@ static void read_rules(struct loader *l, const char *key, const struct ing_yaml_
 	}
 	if (node->first == NULL)
 		ing_rule_read_error(&l->rd, node, "%s needs a selector", key);
+	if (node->count > ING_MAX_ALTERNATIVES) {
+		ing_rule_read_error(&l->rd, node, "%s has more than %d alternatives", key,
+			ING_MAX_ALTERNATIVES);
+		return;
+	}
 	for (const struct ing_yaml_node *item = node->first; item != NULL; item = item->next) {
 		read_rule(l, key, item, ret);
 		if (item->next == NULL)

@@ -30,6 +30,8 @@ enum ing_journal_key { /* keys whose value is a selector */
 	ING_JOURNAL_KEYS_
 };
 
+#define ING_MAX_ALTERNATIVES 16 /* of a key; a site has had so many layouts at most */
+
 struct ing_journal_rule {
 	const struct ing_selector *selector; /* NULL: no such key */
 	const char *attr; /* ours: this attribute instead of the text (or href); NULL */

@@ -150,6 +150,8 @@ static const struct bad_case bad_journals[] = {
 	{.text = "a: s\n---\ns: {title: [[h1]]}" REST,
 		.want = "a:3:13: title must be a selector, not a list\n"},
 	{.text = "a: s\n---\ns: {title: []}" REST, .want = "a:3:12: title needs a selector\n"},
+	{.text = "a: s\n---\ns: {title: [a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]}" REST,
+		.want = "a:3:12: title has more than 16 alternatives\n"},
 	{.text = "a: s\n---\ns: {title: [h1, 'h2 > > b']}" REST, .want = "a:3:23: selector: "},
 	{.text = "a: s\n---\ns: {title: [h1, '']}" REST, .want = "a:3:18: selector: "},
 	{.text = "a: s\n---\ns: {title: [h1, {attr: b}]}" REST,
