@@ -50,14 +50,18 @@ static bool may_change(const struct ing_assembly *a)
 	return false;
 }
 
-/* What was found is kept for a further run, if there may be one. */
+/* What was found is kept for a further run, if there may be one; that of former ones until this one had
+ * its chance to use it. */
 static void drop_needless(struct ing_assembly *a)
 {
-	bool keep = may_change(a);
-	for (unsigned i = 0; i < a->asked_count; i++)
-		if (a->asked[i].state == ING_ASK_TAKEN &&
-			(!keep || a->kept_bytes > ING_MAX_ASSEMBLY_KEPT_BYTES))
-			drop_found(a, &a->asked[i]);
+	bool keep = may_change(a), is_used = a->call == ing_call_count;
+	for (unsigned i = 0; i < a->asked_count; i++) {
+		struct ing_asked *k = &a->asked[i];
+		bool is_needless = !keep && (k->run == a->run || is_used);
+		if (k->state == ING_ASK_TAKEN &&
+			(is_needless || a->kept_bytes > ING_MAX_ASSEMBLY_KEPT_BYTES))
+			drop_found(a, k);
+	}
 }
 
 static void begin_run(struct ing_assembly *a)

@@ -12,6 +12,11 @@
 #include "worker/publication/assembly_priv.h"
 #include "worker/publication/identifiers.h"
 
+static bool gives(const struct ing_asked *k, unsigned what)
+{
+	return (ing_call_gives(&k->what) & what) != 0;
+}
+
 /* Drops identifiers that came from where the former value of `changed` led. */
 static void drop_derived(
 	struct ing_assembly *a, enum ing_part_key changed, const struct ing_asked *now)
@@ -51,7 +56,7 @@ static bool take_ids(
 	for (uint32_t i = 0; i < k->found->offer_count; i++) {
 		const struct ing_publication_offer *o = &k->found->offers[i];
 		enum ing_part_key key = (enum ing_part_key)o->part;
-		if (ing_identifier_is(key) && o->text != NULL &&
+		if (ing_identifier_is(key) && o->text != NULL && gives(k, 1u << key) &&
 			take_id(a, k, key, o->text, (enum ing_part_type)o->type, source))
 			changed = true;
 	}
@@ -63,7 +68,7 @@ static void take_parts(
 {
 	for (uint32_t i = 0; i < k->found->offer_count; i++) {
 		const struct ing_publication_offer *o = &k->found->offers[i];
-		bool wanted = (a->parts >> o->part & 1) != 0;
+		bool wanted = (a->parts >> o->part & 1) != 0 && gives(k, 1u << o->part);
 		/* Keywords of <meta> elements of a repository are about its collection as often as
 		 * about the work. */
 		bool doubtful = o->part == ING_PART_KEYWORDS &&
@@ -82,8 +87,10 @@ static void take_fields(
 	ing_known_set_field(r, ING_KNOWN_PUB_DATE, f->pub_date, source);
 	ing_known_set_field(r, ING_KNOWN_LICENCE, f->licence, source);
 	ing_known_set_field(r, ING_KNOWN_PUBLISHER, f->publisher, source);
-	ing_known_set_field(r, ING_KNOWN_OPENALEX_ID, f->openalex_id, source);
-	if ((f->flags & (ING_PUBLICATION_OA | ING_PUBLICATION_NOT_OA)) != 0)
+	if (gives(k, ING_GIVES_OPENALEX))
+		ing_known_set_field(r, ING_KNOWN_OPENALEX_ID, f->openalex_id, source);
+	if (gives(k, ING_GIVES_OA) &&
+		(f->flags & (ING_PUBLICATION_OA | ING_PUBLICATION_NOT_OA)) != 0)
 		ing_known_set_flag(r, ING_KNOWN_OA, (f->flags & ING_PUBLICATION_OA) != 0, source);
 	bool is_preprint = (f->flags & ING_PUBLICATION_PREPRINT) != 0;
 	if (is_preprint || k->what.resource == ING_PUBLICATION_RESOURCE_EUROPEPMC)
@@ -97,7 +104,7 @@ static void take_fields(
 static void take_authors(struct ing_assembly *a, const struct ing_asked *k)
 {
 	const struct ing_publication_found *f = k->found;
-	if (f->author_count == 0)
+	if (f->author_count == 0 || !gives(k, ING_GIVES_AUTHORS))
 		return;
 	struct ing_publication_author *corresponding =
 		ing_alloc(f->author_count * sizeof(*corresponding));
@@ -168,8 +175,13 @@ static void count_outcome(struct ing_assembly *a, const struct ing_asked *k)
 		a->succeeded |= bit;
 	if (is_status(k, "no-record") || ing_asked_has_none(k))
 		a->lacking |= bit;
-	if (k->found != NULL)
-		a->flags |= k->found->flags;
+	if (k->found == NULL)
+		return;
+	unsigned of_search = ING_PUBLICATION_HAS_XML | ING_PUBLICATION_HAS_MINED;
+	if (gives(k, ING_GIVES_RESULT))
+		a->flags |= k->found->flags & of_search;
+	if (gives(k, ING_GIVES_MANUSCRIPT))
+		a->flags |= k->found->flags & (unsigned)ING_PUBLICATION_MANUSCRIPT;
 }
 
 /* -------------------------------------------------------------------------------------------- */
