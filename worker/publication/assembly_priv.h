@@ -17,8 +17,8 @@
 #include "worker/publication/links.h"
 #include "worker/publication/known.h"
 
-#define ING_MAX_ASSEMBLY_ASKS 200u /* more than three runs can have */
-#define ING_MAX_ASSEMBLY_RUNS 6u   /* then a changed identifier is taken, and that is all */
+#define ING_MAX_ASSEMBLY_ASKS 250u
+#define ING_MAX_ASSEMBLY_RUNS 16u /* then a changed identifier is taken, and that is all */
 /* Of answers that are kept though nobody may need them again. */
 #define ING_MAX_ASSEMBLY_KEPT_BYTES ((size_t)4 << 20)
 
