@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -221,7 +222,8 @@ static void at_most_so_many_links_are_followed(void **state)
 	struct script_answer answers[] = {{"doi.test", NULL}};
 	char says[4000] = "";
 	for (int i = 0; i < 30; i++)
-		sprintf(says + strlen(says), "link=https://h%d.test/@pdf_doi ", i);
+		snprintf(says + strlen(says), sizeof(says) - strlen(says),
+			"link=https://h%d.test/@pdf_doi ", i);
 	answers[0].says = says;
 	for (unsigned max = 0; max < 13; max += 4) {
 		const struct ing_assembly_request request = {
@@ -316,7 +318,7 @@ static void a_doi_is_quoted_for_where_it_stands(void **state)
 		const struct ing_assembly_request request = {.doi = cases[i].doi, .only = ALL};
 		struct script_run run;
 		char want[400], *save = NULL;
-		strcpy(want, cases[i].want);
+		snprintf(want, sizeof(want), "%s", cases[i].want);
 		script_run(&run, &script_settings, &request, NULL, 0, SCRIPT_IN_TURN);
 		for (char *w = strtok_r(want, "|", &save); w != NULL;
 			w = strtok_r(NULL, "|", &save))
