@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Answers of services as examiners read them. The first byte chooses the reader ('a' is the first of enum
- * ing_publication_reader), the second what is known of the publication. What is found is of the form that is
- * promised, and goes through the protocol unchanged.
+ * Answers of services, pages and PDFs as examiners read them. The first byte chooses the reader ('a' is the first
+ * of enum ing_publication_reader), the second what is known of the publication. Of the reader for pages those with
+ * bit 16 are PDFs: lines of the Info dictionary, XMP and text. What is found is of the form that is promised, and
+ * goes through the protocol unchanged.
  */
 #include "tests/fuzz/target.h"
 
@@ -13,7 +14,9 @@
 #include "worker/document/publication/readers.h"
 #include "worker/examine/proto_parts.h"
 #include "worker/examine/wire.h"
+#include "worker/model/findings.h"
 #include "worker/model/limits.h"
+#include "worker/scrape/scrape.h"
 
 FUZZ_BUDGET(.cpu_us = 6000, .cpu_byte_ns = 3000, .heap_kb = 4000, .heap_byte = 1500,
 	.out_bytes = 4096, .out_byte = 8);
@@ -90,6 +93,69 @@ static void check_sent(const struct ing_publication_found *p)
 	ing_buf_done(&b);
 }
 
+static void read_and_check(
+	const struct ing_publication_ask *ask, const struct ing_publication_body *body)
+{
+	struct ing_publication_found found = {.citations = -1};
+	ing_publication_read(ask, body, &found);
+	check_found(&found, ask->type);
+	check_sent(&found);
+	ing_publication_found_done(&found);
+}
+
+static void read_page(const struct ing_publication_ask *ask, struct ing_publication_body body)
+{
+	static struct ing_scraper *scraper;
+	struct ing_scraped page;
+	struct ing_webpage_found webpage = {0};
+	struct ing_scrape_input in = {.url = body.url,
+		.data = body.data,
+		.bytes = body.bytes,
+		.content_type = "text/html; charset=utf-8",
+		.want = ING_SCRAPE_WEBPAGE};
+	if (scraper == NULL)
+		scraper = ing_scraper_new(NULL);
+	ing_publication_scrape_for(ask, &in);
+	ing_scrape(scraper, &in, &page);
+	body.page = &page;
+	body.mimetype = "text/html";
+	read_and_check(ask, &body);
+	ing_webpage_read(&body, &webpage);
+	check_text(webpage.content);
+	check_text(webpage.title);
+	ing_webpage_found_done(&webpage);
+	ing_scraper_clear(scraper);
+}
+
+/* The part up to the next line feed, as valid UTF-8. */
+static char *take_line(const char **s, const char *end)
+{
+	const char *feed = memchr(*s, '\n', (size_t)(end - *s));
+	const char *to = feed != NULL ? feed : end;
+	char *line = ing_utf8_clean(*s, (size_t)(to - *s), NULL);
+	*s = feed != NULL ? feed + 1 : end;
+	return line;
+}
+
+static void read_pdf(const struct ing_publication_ask *ask, struct ing_publication_body body)
+{
+	const char *s = body.data, *end = s + body.bytes;
+	char status[] = "success";
+	struct ing_webpage_found webpage = {0};
+	struct ing_pdf pdf = {.status = status};
+	pdf.info_json = take_line(&s, end);
+	pdf.meta_xml = take_line(&s, end);
+	pdf.text = ing_utf8_clean(s, (size_t)(end - s), NULL);
+	body.pdf = &pdf;
+	body.mimetype = "application/pdf";
+	read_and_check(ask, &body);
+	ing_webpage_read(&body, &webpage);
+	check_text(webpage.title);
+	ing_webpage_found_done(&webpage);
+	pdf.status = NULL;
+	ing_pdf_done(&pdf);
+}
+
 void fuzz_target(const uint8_t *data, size_t size)
 {
 	if (size < 2)
@@ -108,9 +174,10 @@ void fuzz_target(const uint8_t *data, size_t size)
 		.data = data + 2,
 		.bytes = size - 2,
 	};
-	struct ing_publication_found found = {.citations = -1};
-	ing_publication_read(&ask, &body, &found);
-	check_found(&found, ask.type);
-	check_sent(&found);
-	ing_publication_found_done(&found);
+	if (ask.reader == ING_READ_PAGE && (data[1] & 16) != 0)
+		read_pdf(&ask, body);
+	else if (ing_publication_reads_pages(ask.reader) && (data[1] & 32) == 0)
+		read_page(&ask, body);
+	else
+		read_and_check(&ask, &body);
 }

@@ -102,15 +102,6 @@ static void read_html(const struct ing_publication_ask *ask, const struct ing_sc
 		ing_publication_fail(ret, "too-large", "%s", page->detail);
 }
 
-/* Some addresses of pages give the article's XML. */
-static void read_xml(const struct ing_publication_ask *ask, const struct ing_publication_body *body,
-	struct ing_publication_found *ret)
-{
-	struct ing_publication_ask jats = *ask;
-	jats.reader = ING_READ_JATS;
-	ing_publication_read(&jats, body, ret);
-}
-
 static const char *offered(const struct ing_publication_found *found, enum ing_part_key key)
 {
 	for (uint32_t i = 0; i < found->offer_count; i++)
@@ -162,7 +153,7 @@ void ing_publication_read_page(const struct ing_publication_ask *ask,
 	else if (body->pdf != NULL)
 		ing_read_pdf_parts(ask, body->pdf, ret);
 	else if (ing_xml_is_document_type(body->mimetype))
-		read_xml(ask, body, ret);
+		ing_publication_read_jats(ask, body, ret); /* some addresses of pages */
 	else if (ing_sniff_is_html(body->mimetype))
 		ing_publication_fail(ret, "too-large", "the page is too large to be read");
 	else

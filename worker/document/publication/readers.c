@@ -29,12 +29,12 @@ static const struct {
 	[ING_READ_PUBMED_HTML] = {"pubmed-html", ing_publication_read_pubmed_html, true},
 	[ING_READ_PMC_HTML] = {"pmc-html", ing_publication_read_pmc_html, true},
 	[ING_READ_UNPAYWALL] = {"unpaywall", ing_publication_read_unpaywall, false},
-	[ING_READ_CROSSREF] = {"crossref", NULL, false},
-	[ING_READ_DATACITE] = {"datacite", NULL, false},
-	[ING_READ_OPENALEX] = {"openalex", NULL, false},
-	[ING_READ_ARXIV] = {"arxiv", NULL, false},
-	[ING_READ_BIORXIV] = {"biorxiv", NULL, false},
-	[ING_READ_DOAJ] = {"doaj", NULL, false},
+	[ING_READ_CROSSREF] = {"crossref", ing_publication_read_crossref, false},
+	[ING_READ_DATACITE] = {"datacite", ing_publication_read_datacite, false},
+	[ING_READ_OPENALEX] = {"openalex", ing_publication_read_openalex, false},
+	[ING_READ_ARXIV] = {"arxiv", ing_publication_read_arxiv, false},
+	[ING_READ_BIORXIV] = {"biorxiv", ing_publication_read_biorxiv, false},
+	[ING_READ_DOAJ] = {"doaj", ing_publication_read_doaj, false},
 };
 
 /* -------------------------------------------------------------------------------------------- */

@@ -20,6 +20,12 @@ ing_publication_reader_f ing_publication_read_page;
 ing_publication_reader_f ing_publication_read_pubmed_html;
 ing_publication_reader_f ing_publication_read_pmc_html;
 ing_publication_reader_f ing_publication_read_unpaywall;
+ing_publication_reader_f ing_publication_read_crossref;
+ing_publication_reader_f ing_publication_read_datacite;
+ing_publication_reader_f ing_publication_read_openalex;
+ing_publication_reader_f ing_publication_read_arxiv;
+ing_publication_reader_f ing_publication_read_biorxiv;
+ing_publication_reader_f ing_publication_read_doaj;
 
 /* Set the status, one of ING_PUBLICATION_STATUSES, and its words (printf, cut at 500 bytes; what of
  * them is not UTF-8 is replaced). */

@@ -261,8 +261,10 @@ void ing_service_add_author(struct ing_publication_found *ret, const char *name,
 void ing_service_set_licence(struct ing_publication_found *ret, const char *s)
 {
 	ing_service_set(&ret->licence, s);
-	if (s != NULL && (strncasecmp(s, "cc-", 3) == 0 || strncasecmp(s, "cc_", 3) == 0 ||
-				 strncasecmp(s, "cc0", 3) == 0 ||
-				 strcasestr(s, "creativecommons.org/") != NULL))
+	bool open =
+		s != NULL && (strncasecmp(s, "cc-by", 5) == 0 || strncasecmp(s, "cc_by", 5) == 0 ||
+				     strncasecmp(s, "cc0", 3) == 0 ||
+				     strcasestr(s, "creativecommons.org/") != NULL);
+	if (open)
 		ret->flags |= ING_PUBLICATION_OA;
 }
