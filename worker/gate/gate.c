@@ -17,6 +17,8 @@
 #define GRANTS_PER_TURN 16
 #define REFUSALS_PER_TURN 256
 #define LOOKUPS_PER_TURN 64
+/* Of a lane's waiters at a host that go ahead, in a row, while others wait. */
+#define MAX_AHEAD 4
 
 /* --- time --- */
 
@@ -139,10 +141,14 @@ static void quit(struct ing_gate *g, struct ing_gate_waiter *w)
 	g->waiting--;
 }
 
+/* However many go ahead, the others get on. */
 static struct ing_gate_waiter *first_waiter(const struct ing_gate_host *h)
 {
 	unsigned lane = ing_gate_best_lane(h);
-	return h->queue[lane][1] != NULL ? h->queue[lane][1] : h->queue[lane][0];
+	struct ing_gate_waiter *again = h->queue[lane][1];
+	struct ing_gate_waiter *other = h->queue[lane][0];
+	bool is_others_turn = other != NULL && h->ahead >= MAX_AHEAD;
+	return again != NULL && !is_others_turn ? again : other;
 }
 
 /* When to try again: after the host's rest, after the present waiters have had their turns, and not
@@ -176,6 +182,8 @@ void ing_gate_grant(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate
 {
 	uint64_t now = ing_now_ms();
 	quit(g, w);
+	bool went_ahead = w->again && h->queue[w->lane][0] != NULL;
+	h->ahead = went_ahead ? (uint8_t)ING_MIN(h->ahead + 1, MAX_AHEAD) : 0;
 	w->state = ING_GATE_HOLDING;
 	w->since_ms = now;
 	ing_gate_unplace(g, h); /* and to the end of the ring, if it goes on */

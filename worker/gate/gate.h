@@ -102,7 +102,7 @@ enum ing_gate_where { ING_GATE_OUT, ING_GATE_WAITING, ING_GATE_DELAYED, ING_GATE
 
 struct ing_gate_ticket {
 	enum ing_lane lane;
-	bool again;        /* a second try: ahead of its lane */
+	bool again;        /* a second try, say: ahead of its lane, but for every fifth turn */
 	bool alone;        /* nobody else may be at work meanwhile; see ing_gate_wants_alone() */
 	unsigned delay_ms; /* least wait of this waiter, whatever its host */
 	unsigned crawl_delay_ms; /* of the host's robots.txt; 0: nothing new */

@@ -62,8 +62,9 @@ struct ing_gate_host {
 	UT_hash_handle hh;
 	struct ing_gate *gate;
 	struct ing_gate_host *prev, *next;            /* in the list of its place */
-	struct ing_gate_waiter *queue[ING_LANES_][2]; /* [1]: again; they go first */
-	unsigned waiting[ING_LANES_];                 /* delayed ones included */
+	struct ing_gate_waiter *queue[ING_LANES_][2]; /* [1]: again; they go first, mostly */
+	uint8_t ahead; /* of these granted in a row while others of the lane waited */
+	unsigned waiting[ING_LANES_]; /* delayed ones included */
 	unsigned queued, delayed, holding;
 	unsigned delay_ms, concurrency; /* by its rule, else the configuration's */
 	struct ing_host_backoff backoff;

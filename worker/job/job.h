@@ -38,6 +38,7 @@ struct ing_job_exam;
 struct ing_lookup;
 struct ing_lookup_question;
 struct ing_job_message;
+struct ing_job_publication;
 struct ing_job_resources;
 struct ing_pool;
 struct ing_share;
@@ -50,7 +51,7 @@ struct ing_job_visit {
 	struct ing_job_visit *next;
 	struct ing_visit visit;
 	const char *url, *referer;
-	bool is_hop; /* it follows a link: the request's end may come of it */
+	bool is_hop; /* it follows a link, or asks for a publication: the request's end may come of it */
 };
 
 /* A rule that gave a hop. In the job's arena. */
@@ -113,8 +114,9 @@ struct ing_job {
 	struct ing_lookup_question *question; /* in LOOKING_UP */
 	struct ing_share *share;              /* NULL: it counts in no host's */
 	struct ing_work *work;
+	struct ing_job_publication *publication; /* publication.h; NULL: it is no such job */
 };
-_Static_assert(sizeof(struct ing_job) <= 224, "a million of them wait");
+_Static_assert(sizeof(struct ing_job) <= 232, "a million of them wait"); /* 240 with malloc's */
 
 struct ing_pipeline_conf {
 	struct ing_job_settings settings;

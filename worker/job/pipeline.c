@@ -116,7 +116,7 @@ void ing_job_start_work(struct ing_job *job)
 		ing_request_parse(job->message->data, job->message->value_bytes, &w->request, &err);
 	ing_must(rc == 0); /* the same bytes were parsed at intake */
 	ing_arena_init(&w->ar);
-	struct ing_decision d = ing_target_start(w->request->base_url, NULL, NULL);
+	struct ing_decision d = ing_pipeline_start(job->pipeline, w->request, NULL, NULL);
 	w->start = ing_arena_strdup(&w->ar, d.url);
 	w->dropped_userinfo = d.dropped_userinfo;
 	free(d.url);
@@ -142,7 +142,9 @@ static void free_work(struct ing_work *w)
 void ing_job_account_derived(struct ing_job *job, size_t bytes)
 {
 	struct ing_pipeline *p = job->pipeline;
-	size_t *account = job->work->resources != NULL ? &p->resource_bytes : &p->derived_bytes;
+	size_t *account = job->publication != NULL       ? &p->publications.bytes
+			  : job->work->resources != NULL ? &p->resource_bytes
+							 : &p->derived_bytes;
 	*account += bytes - job->work->derived_bytes;
 	job->work->derived_bytes = bytes;
 }
@@ -162,6 +164,7 @@ void ing_job_free(struct ing_job *job)
 	p->job_count--;
 	p->lane_jobs[job->lane]--;
 	ing_job_leave_share(job);
+	ing_job_free_publication(job);
 	free_work(job->work);
 	p->message_bytes -= message_size(job->message);
 	free(job->message);
@@ -177,6 +180,7 @@ static void cancel_job(struct ing_job *job, bool at_once)
 	ing_job_cancel_deriving(job);
 	ing_job_cancel_visits(job, at_once);
 	ing_job_close_resources(job); /* a transfer may last longer than their time */
+	ing_job_close_publication(job);
 	if (job->state != ING_JOB_CANCELLED) {
 		ing_job_set_state(job, ING_JOB_CANCELLED);
 		job->pipeline->stats.cancelled++;
@@ -221,6 +225,8 @@ static void take_request(struct ing_pipeline *p, const struct ing_message *m,
 		return;
 	}
 	struct ing_job *job = new_job(p, m, &arrival.parked, alone);
+	if (ing_artifact_type(request->type)->is_assembled && !is_over)
+		ing_job_init_publication(job, request->publication.quick, start->url);
 	if (arrival.tier < 0 && arrival.host[0] != '\0')
 		ing_job_reserve_share(job, &arrival);
 	if (not_handled != NULL)
@@ -245,7 +251,7 @@ static void accept_message(struct ing_pipeline *p, const struct ing_message *m, 
 		return;
 	}
 	struct ing_decision start =
-		ing_target_start(request->base_url, ing_visits_judge, p->stages.visits);
+		ing_pipeline_start(p, request, ing_visits_judge, p->stages.visits);
 	take_request(p, m, request, &start, alone);
 	free(start.url);
 	ing_request_free(request);
@@ -256,6 +262,7 @@ static void on_tick(uv_timer_t *timer)
 	struct ing_pipeline *p = timer->data;
 	ing_pipeline_check_deadlines(p, ing_now_ms());
 	ing_pipeline_check_resources(p, ing_now_ms());
+	ing_pipeline_check_publications(p, ing_now_ms());
 	if (p->draining)
 		drop_waiting(p);
 	ing_pipeline_serve_suspects(p);

@@ -133,9 +133,15 @@ static bool needs_browser(const struct ing_job *job)
 	const struct ing_stages *s = &job->pipeline->stages;
 	const struct ing_work *w = job->work;
 	bool is_webpage = (ing_artifact_type(w->request->type)->want & ING_WANT_WEBPAGE) != 0;
-	const struct ing_visit_step *step = s->needs_browser != NULL ? w->steps.first : NULL;
-	while (step != NULL && !s->needs_browser(s->rules_ctx, step->url, is_webpage))
-		step = step->next;
+	struct ing_step_walk walk;
+	const struct ing_visit_step *step = NULL;
+	if (s->needs_browser == NULL)
+		return false;
+	ing_step_walk_init(&walk, w);
+	walk.resource = NULL;
+	do
+		step = ing_step_walk_next(&walk);
+	while (step != NULL && !s->needs_browser(s->rules_ctx, step->url, is_webpage));
 	return step != NULL;
 }
 
@@ -264,6 +270,7 @@ void ing_job_end(struct ing_job *job, enum ing_status status, const char *detail
 	struct ing_work *w = job->work;
 	set_status(w, status, detail);
 	ing_job_close_resources(job);
+	ing_job_close_publication(job);
 	ing_job_cancel_exams(job);
 	ing_job_cancel_visits(job, false);
 	ing_job_set_state(job, ING_JOB_ARCHIVING);

@@ -29,7 +29,7 @@ static uint64_t max_age_ms(const struct ing_job *job, const struct ing_request *
 
 static void wait_for_host(struct ing_job *job, const struct ing_request *request)
 {
-	struct ing_decision d = ing_target_start(request->base_url, NULL, NULL);
+	struct ing_decision d = ing_pipeline_start(job->pipeline, request, NULL, NULL);
 	ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
 	ing_job_wait(job, d.url);
 	free(d.url);

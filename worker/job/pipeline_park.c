@@ -22,6 +22,7 @@
 #include "common/net/url.h"
 #include "worker/deliver/deliver.h"
 #include "worker/intake/lane_names.h"
+#include "worker/job/publication_request.h"
 
 /* From being parked to being back nothing is faster than this. */
 #define LEAST_DELAY_MS 250u
@@ -272,10 +273,13 @@ void ing_pipeline_receive(struct ing_pipeline *p, const struct ing_message *m, c
 		ing_shares_unpark(p->shares, parked->host, (enum ing_tier)from_tier, ing_now_ms());
 	if (start == NULL)
 		return;
-	ret->came_back = parked->host != NULL && !is_resolver(p, parked->host);
+	/* Every publication begins at one of a few services, as if they were resolvers. */
+	bool at_service = ing_publication_is_service(&p->conf.publication, start);
+	ret->came_back = !at_service && parked->host != NULL && !is_resolver(p, parked->host);
 	if (ret->came_back)
 		snprintf(ret->host, sizeof(ret->host), "%s", parked->host);
-	else if (!ing_visits_host(p->stages.visits, start, ret->host, sizeof(ret->host)) ||
+	else if (at_service ||
+		 !ing_visits_host(p->stages.visits, start, ret->host, sizeof(ret->host)) ||
 		 is_resolver(p, ret->host))
 		ret->host[0] = '\0';
 	if (parked->not_before_ms > now_ms + EARLY_MS)

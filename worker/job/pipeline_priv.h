@@ -3,7 +3,7 @@
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
  * pipeline_existing.c (what the tables may answer), pipeline_exams.c (what they bring is
- * examined), pipeline_hops.c (and leads on), pipeline_resources.c (what shows a page that was found), pipeline_derive.c
+ * examined), pipeline_hops.c (and leads on), pipeline_publication.c and pipeline_publications.c (publications), pipeline_resources.c (what shows a page that was found), pipeline_derive.c
  * (what GROBID makes of the document), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
  * wait in a topic, not in memory). Thread: loop only.
  */
@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "worker/job/job.h"
+#include "worker/job/publication.h"
 #include "worker/job/shares.h"
 #include "worker/model/parked.h"
 
@@ -32,9 +33,10 @@ struct ing_pipeline {
 	struct ing_shares *shares;
 	/* Heap; NULL: none. */
 	char *lane_topics[ING_LANES_], *tier_topics[ING_TIERS_];
-	struct ing_job **jobs;               /* by partition_index: lists, oldest first */
-	size_t slot_count;                   /* of jobs */
-	struct ing_work *examining;          /* list: those with examinations under way */
+	struct ing_job **jobs;      /* by partition_index: lists, oldest first */
+	size_t slot_count;          /* of jobs */
+	struct ing_work *examining; /* list: those with examinations under way */
+	struct ing_publications publications;
 	struct ing_job_resources *resources; /* list: of pages whose sub-resources are visited */
 	size_t resource_bytes; /* what such jobs keep, of which derived_bytes knows nothing */
 	unsigned job_count, lane_jobs[ING_LANES_];
@@ -89,6 +91,10 @@ void ing_pipeline_accept(struct ing_pipeline *p, const struct ing_message *m, bo
 
 /* pipeline_visits.c */
 void ing_job_init_visits(struct ing_job *job);
+/* Another kind of first visit, which has not begun. */
+void ing_job_init_first_visit(struct ing_job *job, const struct ing_visit_user *user);
+/* Where it begins, heap; of a job whose beginning was a URL that could be asked for. */
+char *ing_job_derive_start(const struct ing_job *job);
 /* Wait for the first transfer: a job in NEW, its start as ing_target_start() gave it. The job may be
  * gone afterwards, as after all that begins or ends visits. */
 void ing_job_wait(struct ing_job *job, const char *url);

@@ -361,8 +361,10 @@ static bool settle(struct ing_job *job, struct ing_resource *r)
 
 void ing_step_walk_init(struct ing_step_walk *walk, const struct ing_work *w)
 {
+	const struct ing_job_publication *pub = w->job->publication;
 	*walk = (struct ing_step_walk){.step = w->steps.first,
-		.resource = w->resources != NULL ? w->resources->first : NULL};
+		.resource = w->resources != NULL ? w->resources->first : NULL,
+		.ask = pub != NULL ? pub->first : NULL};
 }
 
 const struct ing_visit_step *ing_step_walk_next(struct ing_step_walk *walk)
@@ -370,6 +372,10 @@ const struct ing_visit_step *ing_step_walk_next(struct ing_step_walk *walk)
 	while (walk->step == NULL && walk->resource != NULL) {
 		walk->step = walk->resource->steps.first;
 		walk->resource = walk->resource->next;
+	}
+	while (walk->step == NULL && walk->ask != NULL) {
+		walk->step = walk->ask->steps.first;
+		walk->ask = walk->ask->next;
 	}
 	const struct ing_visit_step *step = walk->step;
 	if (step != NULL)

@@ -53,24 +53,11 @@ static struct ing_job *job_of(const struct ing_visit *v)
 	return job;
 }
 
-/* The start of a job that has no work yet. */
-static char *derive_start(const struct ing_job *job)
-{
-	struct ing_request *request = NULL;
-	struct ing_error err = {0};
-	int rc = ing_request_parse(job->message->data, job->message->value_bytes, &request, &err);
-	ing_must(rc == 0); /* the same bytes were parsed at intake */
-	struct ing_decision d = ing_target_start(request->base_url, NULL, NULL);
-	ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
-	ing_request_free(request);
-	return d.url;
-}
-
 static char *get_url(struct ing_visit *v)
 {
 	const struct ing_job *job = job_of(v);
 	if (v == &job->first)
-		return derive_start(job);
+		return ing_job_derive_start(job);
 	return ing_strdup(ING_CONTAINER(v, struct ing_job_visit, visit)->url);
 }
 
@@ -150,6 +137,24 @@ void ing_job_init_visits(struct ing_job *job)
 	init_visit(job, &job->first, &hop_user);
 }
 
+void ing_job_init_first_visit(struct ing_job *job, const struct ing_visit_user *user)
+{
+	ing_must(job->first.state == ING_VISIT_NEW);
+	init_visit(job, &job->first, user);
+}
+
+char *ing_job_derive_start(const struct ing_job *job)
+{
+	struct ing_request *request = NULL;
+	struct ing_error err = {0};
+	int rc = ing_request_parse(job->message->data, job->message->value_bytes, &request, &err);
+	ing_must(rc == 0); /* the same bytes were parsed at intake */
+	struct ing_decision d = ing_pipeline_start(job->pipeline, request, NULL, NULL);
+	ing_must(d.step == ING_STEP_LINK); /* it was at intake, rules and all */
+	ing_request_free(request);
+	return d.url;
+}
+
 void ing_job_on_visit_changed(struct ing_visit *v)
 {
 	ing_job_update_state(job_of(v));
@@ -184,7 +189,10 @@ void ing_job_add_visit(
 void ing_job_wait(struct ing_job *job, const char *url)
 {
 	ing_job_set_state(job, ING_JOB_WAITING);
-	ing_visit_start(&job->first, url, ING_VIA_START);
+	if (job->publication != NULL)
+		ing_job_wait_for_publication(job, url);
+	else
+		ing_visit_start(&job->first, url, ING_VIA_START);
 }
 
 void ing_job_visit(struct ing_job *job, const char *url, const char *referer)

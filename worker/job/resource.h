@@ -51,9 +51,11 @@ struct ing_job_resources {
 	bool starting, start_again;
 };
 
-/* The steps of a job: those of the chain, then those of each sub-resource. */
+/* The steps of a job: those of the chain, then those of each sub-resource, or of each ask of a
+ * publication. */
 struct ing_step_walk {
-	const struct ing_resource *resource; /* next to come */
+	const struct ing_resource *resource;     /* next to come */
+	const struct ing_publication_visit *ask; /* the same */
 	const struct ing_visit_step *step;
 };
 void ing_step_walk_init(struct ing_step_walk *walk, const struct ing_work *w);

@@ -12,6 +12,7 @@
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/job/existing.h"
+#include "worker/job/publication.h"
 #include "worker/job/result_capture.h"
 #include "worker/job/result_resources.h"
 #include "worker/job/result_short.h"
@@ -55,6 +56,18 @@ static json_t *terminal_json(const struct ing_work *w)
 	return o;
 }
 
+/* It has no document, and its resources are told in it. */
+static void add_publication(const struct ing_work *w, json_t *result)
+{
+	json_t *publication = ing_job_publication_json(w->job);
+	if (w->unverified)
+		ing_json_set_bool(result, "tls_unverified", true);
+	if (w->needs_browser)
+		ing_json_set_bool(result, "needs_browser", true);
+	if (publication != NULL)
+		ing_json_set(result, "publication", publication);
+}
+
 static json_t *result_object(const struct ing_work *w)
 {
 	json_t *o = json_object();
@@ -71,6 +84,10 @@ static json_t *result_object(const struct ing_work *w)
 		ing_json_set_bool(o, "userinfo_dropped", true);
 	if (w->existing != NULL)
 		ing_existing_add(w->existing, ing_artifact_type(w->request->type), o);
+	if (w->job->publication != NULL) {
+		add_publication(w, o);
+		return o;
+	}
 	if (w->steps.first == NULL)
 		return o;
 	ing_json_set(o, "hops", hops_json(w));

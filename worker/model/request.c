@@ -271,6 +271,8 @@ static int read_publication(struct ing_request *r, struct ing_error *err)
 	if (rc == 0)
 		rc = get_id(ids, "doi", &p->doi, err);
 	if (rc == 0)
+		rc = get_id(ids, "arxiv", &p->arxiv, err);
+	if (rc == 0)
 		rc = read_wanted(r, err);
 	if (rc == 0)
 		rc = read_resource(r, err);

@@ -15,7 +15,7 @@ struct json_t;
 
 /* Of a request for a publication; strings may be NULL. */
 struct ing_request_publication {
-	const char *pmid, *pmcid, *doi; /* of ext_ids, as they came; or NULL */
+	const char *pmid, *pmcid, *doi, *arxiv; /* of ext_ids, as they came; or NULL */
 	unsigned parts; /* wanted: bits 1 << enum ing_part_key (part_type.h); 0: all */
 	bool quick;
 	const char *resource; /* name of the only one that is asked (publication_resource.def) */

@@ -10,7 +10,7 @@
 #include "worker/model/status.h"
 
 /* How a URL came up. */
-/* RESOURCE: a page that was fetched is shown with it. */
+/* RESOURCE: a page that was fetched is shown with it, or a publication that is begun is put together of it. */
 enum ing_via { ING_VIA_START, ING_VIA_REDIRECT, ING_VIA_LINK, ING_VIA_AGAIN, ING_VIA_RESOURCE };
 
 /* What the rules say about a URL: ing_visits_judge(), or a test's. */

@@ -132,6 +132,9 @@ struct ing_visit_user {
 	/* Whose message it is; false: nobody's. NULL: nobody's either. */
 	bool (*source)(const struct ing_visit *v, struct ing_source *ret);
 	bool is_robots_txt; /* robots.txt is not asked; the visit goes first within its lane */
+	/* The URL is of a service for programs, which has terms of its own: robots.txt is not asked for it,
+	 * but for what it redirects to. */
+	bool is_service;
 };
 
 enum ing_visit_state {

@@ -28,11 +28,18 @@ static void tell_fetcher(const struct ing_visit *v)
 		f->asked_by(f->ctx, v->robots.entry, &source, v->alone);
 }
 
+static bool asks_robots(const struct ing_visit *v)
+{
+	bool is_first = v->run == NULL || v->run->redirects == 0;
+	return v->visits->stages.robots != NULL && !v->user->is_robots_txt &&
+	       !(v->user->is_service && is_first);
+}
+
 static struct ing_robots_view ask_robots(struct ing_visit *v, const char *url)
 {
 	struct ing_visits *all = v->visits;
 	const struct ing_visits_stages *s = &all->stages;
-	if (s->robots == NULL || v->user->is_robots_txt)
+	if (!asks_robots(v))
 		return (struct ing_robots_view){.verdict = ING_ROBOTS_ALLOWED};
 	uint64_t started_ns = ing_thread_cpu_ns();
 	struct ing_robots_view view = ing_robots_ask(s->robots, url, &v->robots);
@@ -69,7 +76,7 @@ static void put_off(struct ing_visit *v)
 	uv_idle_start(&v->visits->waking, ing_visits_on_waking);
 }
 
-/* Second tries, and what belongs to a page that is there already, which waits in memory for it. */
+/* Second tries, and what belongs to a page or a publication that waits in memory for it. */
 static bool goes_first(const struct ing_visit *v)
 {
 	return v->user->is_robots_txt || v->via == ING_VIA_RESOURCE ||
@@ -88,7 +95,7 @@ static void enter_gate(struct ing_visit *v, const char *url, unsigned crawl_dela
 			.delay_ms = delayed ? (unsigned)(r->not_before_ms - now_ms) : 0,
 			.alone = v->alone,
 			.crawl_delay_ms = crawl_delay_ms,
-			.robots_known = v->visits->stages.robots != NULL && !v->user->is_robots_txt,
+			.robots_known = asks_robots(v),
 		});
 }
 

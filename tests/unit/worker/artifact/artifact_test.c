@@ -588,10 +588,30 @@ static void a_web_page_is_told_with_its_way(void **state)
 	}
 }
 
+static void the_full_text_of_a_publication_goes_first(void **state)
+{
+	(void)state;
+	const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_PUBLICATION);
+	json_t *result = json_pack("{s:{s:{s:s}, s:{s:s}, s:n, s:[], s:{s:s}}}", "publication",
+		"title", "content", "t", "fulltext", "content", "long", "mesh", "authors",
+		"abstract", "content", "short");
+	const json_t *publication = json_object_get(result, "publication");
+	assert_true(ing_artifact_shrink_result(type, result));
+	assert_true(json_is_null(json_object_get(publication, "fulltext")));
+	assert_true(ing_json_get_true(publication, "fulltext_dropped"));
+	assert_true(json_is_object(json_object_get(publication, "abstract")));
+	assert_true(ing_artifact_shrink_result(type, result));
+	assert_true(json_is_null(json_object_get(publication, "abstract")));
+	assert_false(ing_artifact_shrink_result(type, result));
+	assert_true(json_is_object(json_object_get(publication, "title")));
+	json_decref(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_web_page_is_told_with_its_way),
+		cmocka_unit_test(the_full_text_of_a_publication_goes_first),
 		cmocka_unit_test(names_and_aliases_lead_to_types),
 		cmocka_unit_test(rows_are_complete),
 		cmocka_unit_test(bodies_are_documents_by_their_mimetype),

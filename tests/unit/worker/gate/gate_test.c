@@ -104,6 +104,26 @@ static void within_a_host_the_higher_lane_goes_first(void **state)
 	close_gate();
 }
 
+/* However many of them come, the others get on. */
+static void who_goes_ahead_leaves_every_fifth_turn(void **state)
+{
+	(void)state;
+	open_gate(&(struct ing_gate_conf){.settings = {.concurrency = 1, .host_concurrency = 1}});
+	for (int i = 0; i < 12; i++)
+		enter_with(i, "https://a.example/",
+			&(struct ing_gate_ticket){.lane = ING_LANE_REQUESTS, .again = true});
+	for (int i = 12; i < 14; i++)
+		enter_with(i, "https://a.example/",
+			&(struct ing_gate_ticket){.lane = ING_LANE_REQUESTS});
+	static const int want[] = {0, 1, 2, 3, 12, 4, 5, 6, 7, 13, 8, 9, 10, 11};
+	for (int i = 0; i < (int)ING_ARRAY_LEN(want); i++) {
+		run_for(1);
+		assert_int_equal(order[i], want[i]);
+		answer_good(want[i]);
+	}
+	close_gate();
+}
+
 static void a_full_bulk_lane_delays_priority_by_one_transfer(void **state)
 {
 	(void)state;
@@ -460,6 +480,7 @@ int main(void)
 		cmocka_unit_test(the_ceiling_holds_over_all_hosts),
 		cmocka_unit_test(hosts_take_turns),
 		cmocka_unit_test(within_a_host_the_higher_lane_goes_first),
+		cmocka_unit_test(who_goes_ahead_leaves_every_fifth_turn),
 		cmocka_unit_test(a_full_bulk_lane_delays_priority_by_one_transfer),
 		cmocka_unit_test(among_hosts_priority_goes_first),
 		cmocka_unit_test(the_other_lanes_share_by_weight),

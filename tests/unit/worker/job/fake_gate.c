@@ -102,6 +102,9 @@ void ing_gate_look_ahead(const struct ing_gate *g, const char *key, struct ing_g
 	*ret = (struct ing_gate_outlook){
 		.resolver = fake_gate.resolver != NULL && strcmp(key, fake_gate.resolver) == 0,
 		.pace_ms = fake_gate.pace_ms,
+		.hold_ms = fake_gate.held_host != NULL && strcmp(key, fake_gate.held_host) == 0
+				   ? fake_gate.hold_ms
+				   : 0,
 	};
 }
 

@@ -10,9 +10,11 @@
 struct fake_gate {
 	struct fake_list waiters; /* granted() or refused() owed */
 	unsigned holding;
-	const char *resolver;           /* host that is one; NULL: none */
-	unsigned pace_ms;               /* of all */
-	bool hold;                      /* hosts are held, all of them */
+	const char *resolver;  /* host that is one; NULL: none */
+	unsigned pace_ms;      /* of all */
+	bool hold;             /* hosts are held, all of them */
+	const char *held_host; /* is held for so long; NULL: none */
+	uint64_t hold_ms;
 	char last_url[128];             /* of the last that entered */
 	struct ing_gate_ticket ticket;  /* the same */
 	struct ing_gate_report report;  /* of the last that left with one */

@@ -57,6 +57,7 @@ static struct ing_job *finished_job_of(const char *message)
 	hops[1].capture.body_sha1hex = "aa00000000000000000000000000000000000000";
 	w->steps = (struct ing_visit_steps){.first = &hops[0], .last = &hops[1], .count = 2};
 	w->terminal = &hops[1];
+	w->job = job;
 	w->status = ING_STATUS_SUCCESS;
 	w->document_found = true;
 	struct ing_artifact *a = &w->artifact;
