@@ -8,11 +8,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/buf.h"
 #include "common/data/json.h"
 #include "common/data/sniff.h"
 #include "worker/document/publication/pdf_parts.h"
 #include "worker/document/publication/service_json.h"
 #include "worker/document/xml/xml_document.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/publication/fields_found.h"
 #include "worker/scrape/scrape.h"
 
@@ -130,6 +132,22 @@ static void check_record(
 		forget(ret, "no-record", "the page has no article");
 }
 
+/* Where an article's PDF is at PMC, when its page does not say so. */
+static void add_own_pdf(const char *url, struct ing_publication_found *ret)
+{
+	for (uint32_t i = 0; i < ret->link_count; i++)
+		if (ret->links[i].type == ING_PART_TYPE_PDF_PMC)
+			return;
+	size_t bytes = url != NULL ? strcspn(url, "?#") : 0;
+	if (bytes == 0)
+		return;
+	struct ing_buf pdf;
+	ing_buf_init(&pdf, ING_MAX_URL_BYTES);
+	ing_buf_printf(&pdf, "%.*s%spdf/", (int)bytes, url, url[bytes - 1] == '/' ? "" : "/");
+	ing_service_add_link(ret, ing_buf_str(&pdf), ING_PART_TYPE_PDF_PMC);
+	ing_buf_done(&pdf);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_publication_scrape_for(const struct ing_publication_ask *ask, struct ing_scrape_input *in)
@@ -172,4 +190,6 @@ void ing_publication_read_pmc_html(const struct ing_publication_ask *ask,
 {
 	ing_publication_read_page(ask, body, ret);
 	check_record(ret, ING_PART_PMCID, ask->pmcid);
+	if (ret->offer_count > 0)
+		add_own_pdf(body->url, ret);
 }

@@ -90,6 +90,15 @@ static struct ing_text_value skip_keyword_label(struct ing_text_value v)
 	return v;
 }
 
+/* A list that is a sentence has a full stop, which is not its last keyword's: unless that has others. */
+static size_t without_full_stop(const char *s, size_t bytes)
+{
+	while (bytes > 0 && s[bytes - 1] == ' ')
+		bytes--;
+	bool ends = bytes > 2 && s[bytes - 1] == '.' && memchr(s, '.', bytes) == s + bytes - 1;
+	return ends ? bytes - 1 : bytes;
+}
+
 static void read_keywords_split(const struct publication_reader *r)
 {
 	struct ing_extracted extracted = extract_texts(r, ING_JOURNAL_KEYWORDS_SPLIT, false);
@@ -99,8 +108,9 @@ static void read_keywords_split(const struct publication_reader *r)
 		const char *s = skip_keyword_label(extracted.items[i]).text;
 		while (count < ING_MAX_KEYWORDS && *s != '\0') {
 			size_t n = strcspn(s, ",;|");
-			if (n > 0)
-				list[count++] = (struct ing_text_value){.text = s, .bytes = n};
+			size_t bytes = s[n] == '\0' ? without_full_stop(s, n) : n;
+			if (bytes > 0)
+				list[count++] = (struct ing_text_value){.text = s, .bytes = bytes};
 			s += n + (s[n] != '\0');
 		}
 	}

@@ -182,6 +182,11 @@ static const struct {
 		.rules = {{ING_JOURNAL_KEYWORDS_SPLIT, "p", NULL, 0}},
 		.want = "{\"keywords\":{\"list\":[\"a\",\"b\",\"c\",\"d\","
 			"\"Keyword-based search\"],\"type\":\"doi\"}}"},
+	{.name = "the full stop of a list is not its last keyword's",
+		.page = "<p>a. b; c.</p><p>in the U.S.</p><p>d. .</p>",
+		.rules = {{ING_JOURNAL_KEYWORDS_SPLIT, "p", NULL, 0}},
+		.want = "{\"keywords\":{\"list\":[\"a. b\",\"c\",\"in the U.S.\",\"d. .\"],"
+			"\"type\":\"doi\"}}"},
 	{.name = "keywords first, split ones when there is one only",
 		.page = "<i>a, b</i><p>Keywords</p>",
 		.rules = {{ING_JOURNAL_KEYWORDS, "i", NULL, 0},

@@ -161,6 +161,14 @@ static const struct page {
 		.pmcid = "PMC5",
 		.want = "pmcid pmc_html PMC5\ntitle pmc_html T\n"
 			"link pdf_pmc https://pmc.ncbi.nlm.nih.gov/articles/PMC5/pdf/n.pdf\n"},
+	{.name = "its PDF stands below the page that names none",
+		.reader = ING_READ_PMC_HTML,
+		.type = ING_PART_TYPE_PMC_HTML,
+		.url = "http://127.0.0.1:8080/pmc/articles/PMC5?x#y",
+		.page = "<b class=pmcid>PMC5</b><h1>T</h1>",
+		.pmcid = "PMC5",
+		.want = "pmcid pmc_html PMC5\ntitle pmc_html T\n"
+			"link pdf_pmc http://127.0.0.1:8080/pmc/articles/PMC5/pdf/\n"},
 };
 
 static void pages_give_their_parts(void **state)
