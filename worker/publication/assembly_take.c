@@ -17,10 +17,16 @@ static bool gives(const struct ing_asked *k, unsigned what)
 	return (ing_call_gives(&k->what) & what) != 0;
 }
 
+/* Resources that contradict one another could go on for ever if each run began without what the one
+ * before has found: later runs keep it, and identifiers only get better types then. */
+#define MAX_DROPPING_RUNS 2
+
 /* Drops identifiers that came from where the former value of `changed` led. */
 static void drop_derived(
 	struct ing_assembly *a, enum ing_part_key changed, const struct ing_asked *now)
 {
+	if (a->run >= MAX_DROPPING_RUNS)
+		return;
 	for (unsigned key = ING_PART_PMID; key <= ING_PART_DOI; key++) {
 		const struct ing_known_origin *from = &a->known.parts[key].from;
 		if (key == (unsigned)changed || from->ask == 0)
@@ -203,7 +209,10 @@ bool ing_take_answer(struct ing_assembly *a, unsigned asked)
 	if (!changed) {
 		take_visit(a, k, shown);
 		if (k->found != NULL) {
+			a->known.cut = false;
 			take_parts(a, k, &source);
+			if (a->known.cut)
+				memcpy(k->found_status, "too-large", sizeof("too-large"));
 			take_fields(a, k, &source);
 			take_authors(a, k);
 			for (uint32_t i = 0; i < k->found->link_count; i++)

@@ -73,7 +73,7 @@ static void trim(const char **s, size_t *bytes)
 static size_t max_bytes(enum ing_part_key key)
 {
 	if (key == ING_PART_FULLTEXT)
-		return ING_MAX_PUBLICATION_TEXT_BYTES;
+		return ING_MAX_KNOWN_FULLTEXT_BYTES;
 	return key == ING_PART_ABSTRACT ? ING_MAX_KNOWN_ABSTRACT_BYTES : ING_MAX_KNOWN_TITLE_BYTES;
 }
 
@@ -87,12 +87,13 @@ static enum ing_part_type capped(enum ing_part_type type, enum ing_part_type by)
 static bool offer_text(struct ing_known *r, enum ing_part_key key, const char *s,
 	enum ing_part_type type, const struct ing_known_source *source)
 {
-	size_t bytes = ing_utf8_cut(s, strlen(s), max_bytes(key));
+	size_t whole = strlen(s), bytes = ing_utf8_cut(s, whole, max_bytes(key));
 	trim(&s, &bytes);
 	size_t size = count_units(s, bytes);
 	struct ing_known_part *p = &r->parts[key];
 	if (!ing_known_would_set(r, key, type, size))
 		return false;
+	r->cut = r->cut || whole > max_bytes(key);
 	free(p->text);
 	p->text = ing_strndup(s, bytes);
 	p->size = size;

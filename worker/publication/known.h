@@ -13,6 +13,7 @@
 #include "worker/publication/authors.h"
 
 /* Of one record. What is longer or more is cut, at a character, or dropped. */
+#define ING_MAX_KNOWN_FULLTEXT_BYTES ((size_t)4 << 20) /* a book; writing it takes 40 ms */
 #define ING_MAX_KNOWN_TITLE_BYTES ((size_t)16 << 10)
 #define ING_MAX_KNOWN_ABSTRACT_BYTES ((size_t)1 << 20)
 #define ING_MAX_KNOWN_FIELD_BYTES ((size_t)4 << 10)
@@ -70,6 +71,7 @@ struct ing_known {
 	struct ing_author_list authors, corresponding;
 	struct ing_known_site *sites;
 	uint32_t site_count;
+	bool cut; /* what was offered was too long; for the owner to clear */
 };
 
 void ing_known_init(struct ing_known *r);

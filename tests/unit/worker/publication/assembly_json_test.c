@@ -298,6 +298,33 @@ static void after_its_deadline_nothing_is_asked_and_what_came_is_taken(void **st
 	ing_publication_found_done(&terms);
 }
 
+/* 4 MiB of full text, of characters of two bytes. */
+static void a_text_that_is_too_long_is_cut_and_said(void **state)
+{
+	(void)state;
+	const struct ing_assembly_request request = {
+		.doi = "10.1/x", .only = ING_PUBLICATION_RESOURCE_DOI};
+	struct ing_publication_found page = {.citations = -1};
+	size_t bytes = ((size_t)4 << 20) + 2;
+	char *text = ing_alloc(bytes + 1);
+	for (size_t i = 0; i < bytes; i++)
+		text[i] = i == 0 ? 'x' : "\xa9\xc3"[i % 2]; /* the limit is inside of one */
+	ing_publication_offer_text(&page, ING_PART_FULLTEXT, ING_PART_TYPE_DOI, text, bytes);
+	struct ing_assembly *a = ing_assembly_new(&script_settings, &request);
+	struct ing_assembly_ask ask;
+	assert_true(ing_assembly_next(a, 0, &ask));
+	ing_assembly_answer(a, ask.id,
+		&(struct ing_assembly_answer){.status = ING_STATUS_SUCCESS, .found = &page});
+	json_t *all = ing_assembly_json(a);
+	const char *kept = ing_json_get_text(json_object_get(all, "fulltext"), "content");
+	assert_in_range(strlen(kept), ((size_t)4 << 20) - 1, (size_t)4 << 20);
+	assert_member(all, "resources.0.status", "\"too-large\"");
+	json_decref(all);
+	ing_assembly_free(a);
+	ing_publication_found_done(&page);
+	free(text);
+}
+
 /* --- addresses --- */
 
 static void a_doi_is_quoted_for_where_it_stands(void **state)
@@ -380,6 +407,7 @@ int main(void)
 		cmocka_unit_test(at_most_so_many_links_are_followed),
 		cmocka_unit_test(a_quick_one_follows_links_while_there_is_time),
 		cmocka_unit_test(after_its_deadline_nothing_is_asked_and_what_came_is_taken),
+		cmocka_unit_test(a_text_that_is_too_long_is_cut_and_said),
 		cmocka_unit_test(a_doi_is_quoted_for_where_it_stands),
 		cmocka_unit_test(keys_for_services_are_not_shown),
 		cmocka_unit_test(a_resource_that_is_not_configured_is_not_asked),
