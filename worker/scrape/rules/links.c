@@ -19,7 +19,7 @@
 #include "worker/model/limits.h"
 #include "worker/rules/url_filter.h"
 #include "worker/scrape/biblio/meta.h"
-#include "worker/scrape/rules/links_guess.h"
+#include "worker/scrape/rules/link_judge.h"
 #include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
 
@@ -80,7 +80,7 @@ struct pattern {
 	size_t selector_count;
 	const char *attr; /* NULL: the element's text */
 	bool refresh;
-	bool judge;             /* of a selector's links, the one that is best by links_guess.h */
+	bool judge;             /* of a selector's links, the one that is best by link_judge.h */
 	struct ing_regex *trim; /* what is removed from the link; NULL */
 	uint32_t rule;
 };
@@ -219,8 +219,8 @@ static void free_list(struct list *list)
 struct search {
 	const struct ing_links *links;
 	const struct ing_view *v;
-	struct ing_link self;    /* the first link to the page itself */
-	struct ing_guess *guess; /* made for the first entry that needs it */
+	struct ing_link self;               /* the first link to the page itself */
+	const struct ing_link_judge *judge; /* made for the first entry that needs it */
 };
 
 /* Remove the first match of the expression from the link, which is changed in place and returned.
@@ -363,21 +363,21 @@ static bool try_elements(struct search *s, const struct pattern *p, const struct
 static bool judge_elements(struct search *s, const struct pattern *p,
 	const struct ing_matches *found, struct ing_link *ret)
 {
-	int best = ING_GUESS_NEVER;
-	if (s->guess == NULL)
-		s->guess = ing_guess_new(s->v);
+	int best = ING_LINK_NEVER;
+	if (s->judge == NULL)
+		s->judge = ing_link_judge_new(s->v);
 	for (size_t i = 0; i < found->count && i < MAX_LINKS_TRIED; i++) {
 		struct ing_link link;
 		const char *value = value_of(s, p, found->nodes[i]);
 		if (value == NULL || !try_value(s, p, p->technique, value, &link))
 			continue;
-		int score = ing_guess_score(s->guess, found->nodes[i], link.url);
+		int score = ing_link_judge(s->judge, found->nodes[i], link.url).score;
 		if (score > best) {
 			best = score;
 			*ret = link;
 		}
 	}
-	return best != ING_GUESS_NEVER;
+	return best != ING_LINK_NEVER;
 }
 
 static bool try_pattern(struct search *s, const struct pattern *p, struct ing_link *ret)

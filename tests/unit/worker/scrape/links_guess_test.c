@@ -278,6 +278,23 @@ static void none_of_very_many(void **state)
 	ing_buf_done(&page);
 }
 
+/* Elements of SVG hold one another, so that each has the text of all that follow. */
+static void a_page_of_nested_links_is_judged_within_bounds(void **state)
+{
+	(void)state;
+	struct ing_buf page;
+	ing_buf_init(&page, (size_t)8 << 20);
+	ing_buf_add_str(&page, RECORD "<a href=/1.pdf>PDF</a><svg>");
+	for (unsigned i = 0; i < 2500; i++)
+		ing_buf_add_str(&page, "<a href=/x>");
+	for (unsigned i = 0; i < 400000; i++)
+		ing_buf_add_str(&page, "words ");
+	const struct ing_view *v = view_helper_read(&helper, ing_buf_str(&page), page.len, PAGE);
+	assert_string_equal(ing_links_guess(v).url, AT("/1.pdf"));
+	assert_true(helper.arena.used_bytes < ((size_t)32 << 20));
+	ing_buf_done(&page);
+}
+
 static void words_are_folded(void **state)
 {
 	static const struct {
@@ -329,6 +346,7 @@ int main(void)
 		cmocka_unit_test(takes_nothing_else),
 		cmocka_unit_test(a_refused_link_is_not_refused_for_another_reason),
 		cmocka_unit_test(none_of_very_many),
+		cmocka_unit_test(a_page_of_nested_links_is_judged_within_bounds),
 		cmocka_unit_test(words_are_folded),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
