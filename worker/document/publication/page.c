@@ -14,6 +14,7 @@
 #include "worker/document/publication/pdf_parts.h"
 #include "worker/document/publication/service_json.h"
 #include "worker/document/xml/xml_document.h"
+#include "worker/model/findings.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/publication/fields_found.h"
 #include "worker/scrape/scrape.h"
@@ -85,6 +86,48 @@ static void read_record(const struct ing_scraped *page, struct ing_publication_f
 	ing_service_set_date(ret, ing_json_get_text(record, "release_date"));
 }
 
+static bool has_pdf_link(const struct ing_publication_found *found)
+{
+	for (uint32_t i = 0; i < found->link_count; i++)
+		if (ing_part_type_is_pdf((enum ing_part_type)found->links[i].type))
+			return true;
+	return false;
+}
+
+static void add_link_once(
+	struct ing_publication_found *ret, const char *url, enum ing_part_type type)
+{
+	for (uint32_t i = 0; i < ret->link_count; i++)
+		if (strcmp(ret->links[i].url, url) == 0)
+			return;
+	ing_service_add_link(ret, url, type);
+}
+
+/* What links.yaml and sites.yaml know of a page, many of which have no entry in journals.yaml: its
+ * article as XML or HTML, the next page on the way to it, and, where nothing else named one, its PDF.
+ * Links of <meta> elements are there already, by their own types. */
+static void add_rule_links(const struct ing_publication_ask *ask, const struct ing_scraped *page,
+	struct ing_publication_found *ret)
+{
+	static const enum ing_link_kind pages[] = {ING_LINK_XML, ING_LINK_HTML};
+	const struct ing_link *pdf = &page->links[ING_LINK_PDF];
+	enum ing_part_type pdf_type = ing_part_type_pdf(ask->type);
+	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++) {
+		const struct ing_link *link = &page->links[pages[i]];
+		if (link->url != NULL && !link->self && link->rule != ING_NO_RULE)
+			add_link_once(ret, link->url, ask->type);
+	}
+	if (page->next.url != NULL && !page->next.is_pdf)
+		add_link_once(ret, page->next.url, ask->type);
+	if (has_pdf_link(ret))
+		return;
+	if (pdf->url != NULL && !pdf->self)
+		add_link_once(ret, pdf->url,
+			pdf->rule != ING_NO_RULE ? pdf_type : ING_PART_TYPE_PDF_META);
+	else if (page->next.url != NULL && page->next.is_pdf)
+		add_link_once(ret, page->next.url, pdf_type);
+}
+
 static void read_html(const struct ing_publication_ask *ask, const struct ing_scraped *page,
 	struct ing_publication_found *ret)
 {
@@ -100,6 +143,8 @@ static void read_html(const struct ing_publication_ask *ask, const struct ing_sc
 	fields.authors.count = 0; /* they are read with the record's */
 	ing_publication_fields_add(&fields, ask->parts, ret);
 	read_record(page, ret);
+	if (ask->reader == ING_READ_PAGE)
+		add_rule_links(ask, page, ret);
 	if (page->end == ING_SCRAPE_PART)
 		ing_publication_fail(ret, "too-large", "%s", page->detail);
 }
@@ -160,6 +205,8 @@ void ing_publication_scrape_for(const struct ing_publication_ask *ask, struct in
 		in->site = "pubmed";
 	else if (ask->reader == ING_READ_PMC_HTML)
 		in->site = "pmc";
+	else
+		in->want |= ING_SCRAPE_LINKS;
 	in->metas = in->site != NULL ? ING_METAS_IDENTIFIERS : ING_METAS_ALL;
 }
 

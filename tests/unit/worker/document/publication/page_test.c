@@ -47,6 +47,14 @@ static const char webpages[] = "tool\\.example/:\n"
 			       "  content: .doc\n"
 			       "  license: .licence\n"
 			       "  language: ''\n";
+static const char links[] = "pdf:\n  - {technique: doc, selector: a.doc}\n"
+			    "xml:\n  - {technique: xml, selector: a.xml}\n"
+			    "html:\n  - {technique: html, selector: a.html}\n";
+static const char sites[] =
+	"- {name: hub, page: {host: hub.example}, take: [{url: '/pii/(?<pii>[^/?#]+)'}],\n"
+	"   next_url: 'https://article.example/pii/{pii}'}\n"
+	"- {name: made, page: {host: made.example}, take: [{url: '/abs/(?<id>[0-9]+)'}],\n"
+	"   pdf_url: 'https://made.example/pdf/{id}'}\n";
 static const char walls[] = "- {name: robot, title: '^Robot', verdict: captcha, why: a captcha}\n";
 
 static struct ing_document_body body;
@@ -130,6 +138,29 @@ static const struct page {
 		.url = "https://journal.example/1",
 		.page = "<title>Robot?</title>" META("citation_title", "Meta title") "<h1>R</h1>",
 		.want = "bad-answer: a wall: a captcha\n"},
+	{.name = "links that links.yaml knows",
+		.type = ING_PART_TYPE_LINK_OADOI,
+		.url = "https://other.example/1",
+		.page = "<title>Page</title><a class=doc href=/8.pdf>PDF</a><a class=xml href=/8.xml>X</a>"
+			"<a class=html href=/1>H</a>",
+		.want = "title webpage Page\nfulltext webpage PDFXH\n"
+			"link link_oadoi https://other.example/8.xml\n"
+			"link pdf_oadoi https://other.example/8.pdf\n"},
+	{.name = "a PDF that the page names itself needs no more",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://other.example/1",
+		.page = META("citation_pdf_url", "/7.pdf") "<a class=doc href=/8.pdf>PDF</a>",
+		.want = "fulltext webpage PDF\nlink pdf_citation https://other.example/7.pdf\n"},
+	{.name = "the next page on the way",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://hub.example/retrieve/pii/S1",
+		.page = "<title>Redirecting</title>",
+		.want = "title webpage Redirecting\nlink doi https://article.example/pii/S1\n"},
+	{.name = "the document's address that a site makes",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://made.example/abs/5",
+		.page = "<title>T</title>",
+		.want = "title webpage T\nlink pdf_doi https://made.example/pdf/5\n"},
 	{.name = "PubMed's rules wherever the page stands, only identifiers of its metas",
 		.reader = ING_READ_PUBMED_HTML,
 		.type = ING_PART_TYPE_PUBMED_HTML,
@@ -292,6 +323,8 @@ static int load_rules(void **state)
 	ing_rule_files_init(&files);
 	add_rules(&files, ING_RULES_JOURNALS, journals);
 	add_rules(&files, ING_RULES_WEBPAGES, webpages);
+	add_rules(&files, ING_RULES_LINKS, links);
+	add_rules(&files, ING_RULES_SITES, sites);
 	add_rules(&files, ING_RULES_WALLS, walls);
 	int rc = ing_rule_files_to_fd(&files, &fd, &err);
 	if (rc == 0)
