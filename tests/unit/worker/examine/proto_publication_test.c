@@ -170,6 +170,8 @@ static bool is_sound(const struct ing_publication_found *p)
 		good = good && o->part < ING_PARTS_ && o->type < ING_PART_TYPES_;
 		good = good && ing_part_is_list((enum ing_part_key)o->part) == (o->text == NULL);
 		good = good && (o->text == NULL ? o->term_count > 0 : o->text[0] != '\0');
+		for (uint32_t k = 0; k < o->term_count; k++)
+			good = good && o->terms[k].term != NULL && o->terms[k].term[0] != '\0';
 	}
 	for (uint32_t i = 0; i < p->link_count; i++)
 		good = good && ing_proto_is_sendable_url(p->links[i].url) &&
