@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/report.h"
 #include "common/base/utf8.h"
 #include "worker/document/publication/readers.h"
 #include "worker/examine/proto_parts.h"
@@ -103,6 +104,27 @@ static void read_and_check(
 	ing_publication_found_done(&found);
 }
 
+static struct ing_rules *load(void)
+{
+	static const char text[] =
+		"a.example/: pubmed\nb.example/: pmc\n---\npubmed:\n  pmid: i\n  title: h1\n  mesh: b\n"
+		"  abstract: '.a > p'\npmc:\n  pmcid: i\n  title: h1\n  fulltext: 'section > :not(nav)'\n"
+		"  pdf_a: 'a'\n---\n[]\n---\n[]\n";
+	struct ing_rule_files files;
+	struct ing_report report;
+	ing_rule_files_init(&files);
+	ing_report_init(&report);
+	files.items[files.count++] = (struct ing_rule_file){.kind = ING_RULES_JOURNALS,
+		.path = ing_strdup("journals.yaml"),
+		.text = ing_strdup(text),
+		.bytes = sizeof(text) - 1};
+	struct ing_rules *rules = ing_rules_load(&files, &report);
+	ing_must(rules != NULL);
+	ing_report_done(&report);
+	ing_rule_files_done(&files);
+	return rules;
+}
+
 static void read_page(const struct ing_publication_ask *ask, struct ing_publication_body body)
 {
 	static struct ing_scraper *scraper;
@@ -114,7 +136,7 @@ static void read_page(const struct ing_publication_ask *ask, struct ing_publicat
 		.content_type = "text/html; charset=utf-8",
 		.want = ING_SCRAPE_WEBPAGE};
 	if (scraper == NULL)
-		scraper = ing_scraper_new(NULL);
+		scraper = ing_scraper_new(load());
 	ing_publication_scrape_for(ask, &in);
 	ing_scrape(scraper, &in, &page);
 	body.page = &page;
@@ -162,7 +184,8 @@ void fuzz_target(const uint8_t *data, size_t size)
 		return;
 	const struct ing_publication_ask ask = {
 		.reader = (enum ing_publication_reader)(
-			(data[0] + 256u - 'a') % ING_PUBLICATION_READERS_),
+			(data[0] + 100u * ING_PUBLICATION_READERS_ - 'a') %
+			ING_PUBLICATION_READERS_),
 		.type = (data[1] & 1) != 0 ? ING_PART_TYPE_LINK_OADOI : ING_PART_TYPE_META,
 		.pmid = (data[1] & 2) != 0 ? "12345" : NULL,
 		.pmcid = (data[1] & 4) != 0 ? "PMC7" : NULL,
@@ -170,7 +193,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	};
 	const struct ing_publication_body body = {
 		.url = "https://a.example/b/c?d",
-		.mimetype = "application/octet-stream",
+		.mimetype = "application/xml",
 		.data = data + 2,
 		.bytes = size - 2,
 	};
