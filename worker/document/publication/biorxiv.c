@@ -41,7 +41,9 @@ static void read_authors(const json_t *item, struct ing_publication_found *ret)
 	const char *s = ing_json_get_text(item, "authors");
 	const char *corresponding = ing_json_get_text(item, "author_corresponding");
 	bool named = false;
-	while (s != NULL && *s != '\0') {
+	/* One more than there may be is dropped, and said to be. */
+	for (unsigned seen = 0; s != NULL && *s != '\0' && seen <= ING_MAX_PUBLICATION_AUTHORS;
+		seen++) {
 		s += strspn(s, " ;");
 		size_t n = strcspn(s, ";"), family = strcspn(s, ",;");
 		const char *given = s + family + (family < n);

@@ -56,6 +56,16 @@ static void read_licence(const json_t *m, struct ing_publication_found *ret)
 			&ret->licence, ing_json_get_text(json_array_get(licences, 0), "URL"));
 }
 
+/* Publishers' services for the mining of texts, which want a key. */
+static bool needs_key(const char *url)
+{
+	static const char *const hosts[] = {"://api.elsevier.com/", "://api.wiley.com/"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(hosts) && url != NULL; i++)
+		if (strcasestr(url, hosts[i]) != NULL)
+			return true;
+	return false;
+}
+
 static void read_links(const json_t *m, struct ing_publication_found *ret)
 {
 	const json_t *one = NULL;
@@ -64,7 +74,7 @@ static void read_links(const json_t *m, struct ing_publication_found *ret)
 		const char *url = ing_json_get_text(one, "URL");
 		const char *type = ing_json_get_text(one, "content-type");
 		const char *use = ing_json_get_text(one, "intended-application");
-		if (use != NULL && strcmp(use, "similarity-checking") == 0)
+		if ((use != NULL && strcmp(use, "similarity-checking") == 0) || needs_key(url))
 			continue;
 		if (type == NULL || strcmp(type, "unspecified") == 0)
 			type = ing_service_is_pdf_url(url) ? "application/pdf" : "text/html";

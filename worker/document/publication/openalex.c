@@ -75,6 +75,13 @@ static void add_author(const json_t *authorship, struct ing_publication_found *r
 		ing_json_get_true(authorship, "is_corresponding"));
 }
 
+/* "W1" of "https://openalex.org/W1". */
+static const char *short_id(const char *id)
+{
+	const char *slash = id != NULL ? strrchr(id, '/') : NULL;
+	return slash != NULL ? slash + 1 : id;
+}
+
 static void read_work(const json_t *o, enum ing_part_type type, struct ing_publication_found *ret)
 {
 	const json_t *ids = json_object_get(o, "ids");
@@ -83,8 +90,9 @@ static void read_work(const json_t *o, enum ing_part_type type, struct ing_publi
 	const json_t *open = json_object_get(json_object_get(o, "open_access"), "is_oa");
 	const json_t *cited = json_object_get(o, "cited_by_count"), *authorship = NULL;
 	const char *kind = ing_json_get_text(o, "type"), *title = ing_json_get_text(o, "title");
+	const char *date = ing_json_get_text(o, "publication_date");
 	size_t i;
-	ing_service_set(&ret->openalex_id, ing_json_get_text(o, "id"));
+	ing_service_set(&ret->openalex_id, short_id(ing_json_get_text(o, "id")));
 	ing_service_offer_id(ret, ING_PART_PMID, type, ing_json_get_text(ids, "pmid"));
 	ing_service_offer_id(ret, ING_PART_PMCID, type, ing_json_get_text(ids, "pmcid"));
 	ing_service_offer_id(ret, ING_PART_DOI, type, ing_json_get_text(o, "doi"));
@@ -95,7 +103,8 @@ static void read_work(const json_t *o, enum ing_part_type type, struct ing_publi
 	ing_service_set(&ret->journal_title, ing_json_get_text(source, "display_name"));
 	ing_service_set(&ret->publisher, ing_json_get_text(source, "host_organization_name"));
 	ing_service_set(&ret->licence, ing_json_get_text(place, "license"));
-	ing_service_set_date(ret, ing_json_get_text(o, "publication_date"));
+	if (!ing_service_is_year_only(date))
+		ing_service_set_date(ret, date);
 	if (json_is_boolean(open))
 		ret->flags |= json_is_true(open) ? ING_PUBLICATION_OA : ING_PUBLICATION_NOT_OA;
 	if (kind != NULL && strcmp(kind, "preprint") == 0)

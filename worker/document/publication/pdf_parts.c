@@ -143,7 +143,7 @@ static void add_keyword(struct keywords *k, const char *s, size_t bytes)
 
 static void add_split(struct keywords *k, const char *s)
 {
-	while (s != NULL && *s != '\0') {
+	while (s != NULL && *s != '\0' && k->count < k->room) {
 		size_t n = strcspn(s, ",;|");
 		if (n > 0)
 			add_keyword(k, s, n);
@@ -164,7 +164,8 @@ static void offer_keywords(
 	ing_node list = ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "dc:subject");
 	if (k.count == 0 && list != ING_NODE_NONE) {
 		ing_node li = list;
-		while ((li = ing_tree_next_named(t, li, list, "rdf:li")) != ING_NODE_NONE) {
+		while (k.count < k.room &&
+			(li = ing_tree_next_named(t, li, list, "rdf:li")) != ING_NODE_NONE) {
 			struct ing_buf text;
 			ing_buf_init(&text, MAX_FIELD_BYTES);
 			ing_text(t, li, &text);

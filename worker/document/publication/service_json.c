@@ -244,6 +244,11 @@ void ing_service_set_date(struct ing_publication_found *ret, const char *s)
 	ret->pub_date = ing_strdup(date);
 }
 
+bool ing_service_is_year_only(const char *date)
+{
+	return date == NULL || (strlen(date) >= 10 && strncmp(date + 4, "-01-01", 6) == 0);
+}
+
 void ing_service_add_author(struct ing_publication_found *ret, const char *name, const char *given,
 	const char *family, const char *orcid, bool corresponding)
 {

@@ -47,6 +47,9 @@ void ing_service_add_link(
 bool ing_service_is_pdf_url(const char *url);
 /* Set pub_date, if it is not known, to a date that is known to the day. */
 void ing_service_set_date(struct ing_publication_found *ret, const char *s);
+/* Whether it is NULL, or the first of January: Unpaywall and OpenAlex have that for a date of which they know no
+ * more than the year. */
+bool ing_service_is_year_only(const char *date);
 /* Add an author. name: without markup or with; NULL or empty: family and given names, each may be NULL.
  * orcid: bare or a URL; NULL. One without a name is left out. */
 void ing_service_add_author(struct ing_publication_found *ret, const char *name, const char *given,

@@ -24,12 +24,6 @@ static void add_location(const json_t *location, struct ing_publication_found *r
 	ing_service_add_link(ret, pdf, ING_PART_TYPE_PDF_OADOI);
 }
 
-/* A date that is known to the year has the first of January here. */
-static bool is_year_only(const char *date)
-{
-	return date == NULL || (strlen(date) >= 10 && strncmp(date + 4, "-01-01", 6) == 0);
-}
-
 static void read_record(const json_t *o, enum ing_part_type type, struct ing_publication_found *ret)
 {
 	const json_t *open = json_object_get(o, "is_oa");
@@ -43,7 +37,7 @@ static void read_record(const json_t *o, enum ing_part_type type, struct ing_pub
 	if (journal != NULL && strcmp(journal, "null") != 0)
 		ing_service_set(&ret->journal_title, journal);
 	ing_service_set(&ret->publisher, ing_json_get_text(o, "publisher"));
-	if (!is_year_only(date))
+	if (!ing_service_is_year_only(date))
 		ing_service_set_date(ret, date);
 	ing_service_set(&ret->licence,
 		ing_json_get_text(json_object_get(o, "best_oa_location"), "license"));

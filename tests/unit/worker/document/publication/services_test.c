@@ -101,6 +101,8 @@ static const struct answer answers[] = {
 		"\"link\":[{\"URL\":\"http://p.example/1.pdf\",\"content-type\":\"application/pdf\","
 		"\"intended-application\":\"text-mining\"},{\"URL\":\"http://p.example/2.pdf\","
 		"\"content-type\":\"unspecified\",\"intended-application\":\"similarity-checking\"},"
+		"{\"URL\":\"https://api.elsevier.com/content/article/PII:1?httpAccept=text/xml\","
+		"\"content-type\":\"text/xml\",\"intended-application\":\"text-mining\"},"
 		"{\"URL\":\"http://p.example/3.pdf?x\",\"content-type\":\"unspecified\","
 		"\"intended-application\":\"text-mining\"},{\"URL\":\"http://p.example/4.xml\","
 		"\"content-type\":\"text/xml\"},{\"URL\":\"http://p.example/5\","
@@ -177,10 +179,13 @@ static const struct answer answers[] = {
 		"pmid openalex 27001\npmcid openalex PMC4987\ndoi openalex 10.1/X\ntitle openalex A b\n"
 		"mesh openalex Mice <D1>; Rats* <D2>\nabstract openalex the tide of the sea\n"
 		"author A. Byron, https://orcid.org/0000-0002-1825-0097 *\nauthor Bo\n"
-		"journal J\ndate 2016-03-21\nlicence cc-by\npublisher P\nopenalex https://openalex.org/W1\n"
+		"journal J\ndate 2016-03-21\nlicence cc-by\npublisher P\nopenalex W1\n"
 		"cited 12\noa\n"},
 	{"OpenAlex: none", OPENALEX, "10.1/X", "{\"error\":\"404 Not Found\",\"message\":\"…\"}",
 		"no-record: 404 Not Found\n"},
+	{"OpenAlex: a date that is known to the year", OPENALEX, "10.1/X",
+		"{\"id\":\"https://openalex.org/W1\",\"publication_date\":\"2016-01-01\"}",
+		"openalex W1\n"},
 	{"OpenAlex: another work", OPENALEX, "10.1/X",
 		"{\"id\":\"https://openalex.org/W1\",\"doi\":\"https://doi.org/10.1/y\"}",
 		"wrong-record: it is about https://doi.org/10.1/y\n"},
