@@ -14,6 +14,9 @@
 
 #include "common/base/buf.h"
 #include "common/base/macros.h"
+#include "worker/examine/proto_parts.h"
+#include "worker/examine/wire.h"
+#include "worker/model/limits.h"
 
 static struct ing_buf out;
 
@@ -57,9 +60,7 @@ static void add_flags(unsigned flags)
 			ing_buf_printf(&out, "%s\n", names[i]);
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-const char *found_lines(const struct ing_publication_found *p)
+static const char *lines_of(const struct ing_publication_found *p)
 {
 	if (out.max == 0)
 		ing_buf_init(&out, (size_t)64 << 20);
@@ -92,6 +93,31 @@ const char *found_lines(const struct ing_publication_found *p)
 		ing_buf_printf(&out, "cited %lld\n", (long long)p->citations);
 	add_flags(p->flags);
 	return ing_buf_str(&out);
+}
+
+/* As it comes from an examiner: what its message does not take is no finding. */
+static void send(const struct ing_publication_found *p, struct ing_publication_found *ret)
+{
+	struct ing_buf b;
+	struct ing_wire w;
+	ing_buf_init(&b, ING_MAX_REPLY_BYTES);
+	ing_proto_put_publication(&b, p);
+	*ret = (struct ing_publication_found){.citations = -1};
+	ing_wire_init(&w, b.data, b.len);
+	ing_proto_get_publication(&w, ret);
+	assert_true(ing_wire_end(&w));
+	ing_buf_done(&b);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+const char *found_lines(const struct ing_publication_found *found)
+{
+	struct ing_publication_found sent;
+	send(found, &sent);
+	const char *lines = lines_of(&sent);
+	ing_publication_found_done(&sent);
+	return lines;
 }
 
 const char *read_lines(

@@ -11,7 +11,7 @@
 #pragma once
 #include "worker/document/publication/readers.h"
 
-/* Returns the lines, until the next call. */
+/* Returns the lines of what comes of it at the other end of the protocol, until the next call. */
 const char *found_lines(const struct ing_publication_found *p);
 /* Read a body (of this media type, or as XML for NULL) and return the lines. */
 const char *read_lines(const struct ing_publication_ask *ask, const char *body, size_t bytes,
