@@ -70,6 +70,12 @@ static void own_grobid(struct ing_arena *ar, struct ing_row_grobid *r)
 	own(ar, &r->metadata_json);
 }
 
+static void own_kept(struct ing_arena *ar, struct ing_row_kept *r)
+{
+	own(ar, &r->url);
+	own(ar, &r->record_json);
+}
+
 static void own_crossref(struct ing_arena *ar, struct ing_row_crossref *r)
 {
 	own(ar, &r->doi);
@@ -115,7 +121,8 @@ bool ing_rows_any(const struct ing_rows *rows)
 {
 	return rows->request.present || rows->result.present || rows->file_meta.present ||
 	       rows->pdf_meta.present || rows->html_meta.present || rows->grobid.present ||
-	       rows->cdx_count > 0 || rows->crossref_count > 0 || rows->grobid_refs_count > 0;
+	       rows->publication.present || rows->webpage.present || rows->cdx_count > 0 ||
+	       rows->crossref_count > 0 || rows->grobid_refs_count > 0;
 }
 
 void ing_rows_copy(struct ing_arena *ar, const struct ing_rows *from, struct ing_rows *ret)
@@ -127,6 +134,8 @@ void ing_rows_copy(struct ing_arena *ar, const struct ing_rows *from, struct ing
 	own_pdf_meta(ar, &ret->pdf_meta);
 	own_html_meta(ar, &ret->html_meta);
 	own_grobid(ar, &ret->grobid);
+	own_kept(ar, &ret->publication);
+	own_kept(ar, &ret->webpage);
 	OWN_ARRAY(cdx);
 	OWN_ARRAY(crossref);
 	OWN_ARRAY(grobid_refs);

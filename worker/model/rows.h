@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "worker/model/refetch.h"
+
 struct ing_arena;
 
 struct ing_row_request {
@@ -83,6 +85,17 @@ struct ing_row_crossref {
 	const char *record_json;
 };
 
+/* A publication, or a web page, and how it becomes one with what is kept of it. */
+struct ing_row_kept {
+	bool present;
+	/* Of a publication: the page by which it was asked for, if that was all; or NULL. Of a web page: the
+	 * URL that was asked for. */
+	const char *url;
+	const char *record_json; /* object: `publication` or `webpage` of the result */
+	enum ing_keep how;
+	struct ing_refetch_rules rules;
+};
+
 struct ing_rows {
 	struct ing_row_request request;
 	struct ing_row_result result;
@@ -90,6 +103,7 @@ struct ing_rows {
 	struct ing_row_pdf_meta pdf_meta;
 	struct ing_row_html_meta html_meta;
 	struct ing_row_grobid grobid;
+	struct ing_row_kept publication, webpage;
 	const struct ing_row_cdx *cdx;
 	size_t cdx_count;
 	const struct ing_row_crossref *crossref;

@@ -22,7 +22,7 @@
 #include "worker/store/upsert.h"
 
 #define REMIND_MS 60000 /* a slow database is logged again after this long */
-#define ALL_TABLES ((1u << ING_TABLES) - 1)
+#define ALL_TABLES (((1u << ING_TABLES) - 1) | 1u << ING_STORE_RECORDS)
 #define OUTBOX (1u << ING_STORE_OUTBOX)
 
 struct ing_store {
@@ -77,9 +77,10 @@ static void hand_back(struct ing_store *s, struct ing_store_item **items, size_t
 static unsigned give_up_rows(
 	struct ing_store *s, int table, unsigned without, const struct ing_error *err)
 {
-	const char *name = table < 0                   ? "all tables"
-			   : table == ING_STORE_OUTBOX ? "result_outbox"
-						       : ing_tables[table].name;
+	const char *name = table < 0                    ? "all tables"
+			   : table == ING_STORE_OUTBOX  ? "result_outbox"
+			   : table == ING_STORE_RECORDS ? "publication, webpage"
+							: ing_tables[table].name;
 	unsigned suppressed = 0;
 	atomic_fetch_add(&s->refused, 1);
 	if (ing_log_throttle_pass(&s->refused_gate, 1000, &suppressed))

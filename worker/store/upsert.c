@@ -11,6 +11,7 @@
 #include "worker/database/schema.h"
 #include "worker/store/fence.h"
 #include "worker/store/outbox.h"
+#include "worker/store/records.h"
 #include "worker/store/session.h"
 #include "worker/store/store.h"
 #include "worker/store/upkeep.h"
@@ -122,6 +123,15 @@ static enum ing_pg_rc write_answers(const struct batch *b, bool careful, struct 
 	return rc;
 }
 
+static enum ing_pg_rc write_records(const struct batch *b, struct ing_error *err)
+{
+	uint64_t start = ing_now_ms();
+	b->report->table = ING_STORE_RECORDS;
+	enum ing_pg_rc rc = ing_records_write(b->pg, b->items, b->count, &b->report->skipped, err);
+	record_time(b->report, start);
+	return rc;
+}
+
 static enum ing_pg_rc write_tables(
 	const struct batch *b, unsigned without, bool careful, struct ing_error *err)
 {
@@ -138,6 +148,8 @@ static enum ing_pg_rc write_tables(
 		b->report->table = (int)t;
 		rc = write_table(b, t, err);
 	}
+	if (rc == ING_PG_OK && (without & 1u << ING_STORE_RECORDS) == 0)
+		rc = write_records(b, err);
 	if (rc != ING_PG_OK)
 		return rc;
 	b->report->table = -1;

@@ -2,7 +2,7 @@
  *
  * upsert.h - the statements that write a batch of items over a connection, in one transaction:
  * upkeep (upkeep.h), fences (fence.h), answers (outbox.h), then COPY into a staging table and
- * INSERT … ON CONFLICT out of it for each table that has rows.
+ * INSERT … ON CONFLICT out of it for each table that has rows; last publications and web pages (records.h).
  *
  * Owns the statements and a buffer for rows, not the connection. Used by one thread at a time.
  */
@@ -23,6 +23,7 @@ int ing_upsert_prepare(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
 
 /* Beside the tables of rows: of a report, and bits of `without`. */
 #define ING_STORE_OUTBOX ING_TABLES
+#define ING_STORE_RECORDS (ING_TABLES + 1) /* publications and web pages */
 
 /* How a write went. */
 struct ing_upsert_report {
@@ -33,7 +34,7 @@ struct ing_upsert_report {
 };
 
 /* Write all rows of the items but those of the tables whose bit (1 << index in ing_tables, or
- * ING_STORE_OUTBOX) is in `without`, in one transaction, with the limits that the connection has;
+ * ING_STORE_OUTBOX, ING_STORE_RECORDS) is in `without`, in one transaction, with the limits that the connection has;
  * upkeep is done with it. Sets ends and answers of the items. After ING_PG_CONFLICT,
  * ING_PG_REFUSED, ING_PG_SLOW and ING_PG_LOCKED the transaction has been rolled back (should that
  * fail, the code is ING_PG_LOST). After any other failure the connection must be closed. */

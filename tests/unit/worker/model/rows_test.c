@@ -53,6 +53,10 @@ static const size_t strings[] = {
 	STRING(grobid, status),
 	STRING(grobid, fatcat_release),
 	STRING(grobid, metadata_json),
+	STRING(publication, url),
+	STRING(publication, record_json),
+	STRING(webpage, url),
+	STRING(webpage, record_json),
 };
 
 static const char **string_at(struct ing_rows *rows, size_t i)
@@ -164,8 +168,9 @@ static void no_string_is_forgotten(void **state)
 	const size_t not_strings =
 		sizeof(struct ing_rows) - ING_ARRAY_LEN(strings) * sizeof(const char *);
 	/* present of six rows, hit and status code, size, three flags and five numbers of a PDF, a flag and a
-	 * number of a page, a code, with padding; three arrays and their lengths. */
-	assert_int_equal(not_strings, 8 + 24 + 16 + 40 + 24 + 16 + 3 * 16);
+	 * number of a page, a code, with padding; of two records present, how, and five numbers; three arrays
+	 * and their lengths. */
+	assert_int_equal(not_strings, 8 + 24 + 16 + 40 + 24 + 16 + 2 * 56 + 3 * 16);
 	assert_int_equal(sizeof(struct ing_row_cdx), 10 * sizeof(uint64_t));
 	assert_int_equal(sizeof(struct ing_row_crossref), 3 * sizeof(uint64_t));
 	assert_int_equal(sizeof(struct ing_row_grobid_refs), 4 * sizeof(uint64_t));
@@ -185,6 +190,8 @@ static void what_is_absent_stays_absent(void **state)
 	assert_true(ing_rows_any(&(struct ing_rows){.cdx_count = 1}));
 	assert_true(ing_rows_any(&(struct ing_rows){.html_meta.present = true}));
 	assert_true(ing_rows_any(&(struct ing_rows){.grobid.present = true}));
+	assert_true(ing_rows_any(&(struct ing_rows){.publication.present = true}));
+	assert_true(ing_rows_any(&(struct ing_rows){.webpage.present = true}));
 	assert_true(ing_rows_any(&(struct ing_rows){.crossref_count = 1}));
 	assert_true(ing_rows_any(&(struct ing_rows){.grobid_refs_count = 1}));
 	ing_arena_done(&ar);
