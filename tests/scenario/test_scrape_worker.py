@@ -202,7 +202,7 @@ def test_answers_that_refuse_say_why(worker, submit, results_by_url, web, host):
         found = {url.removeprefix(f"https://{host}"): result for url, result in results_by_url(7).items()}
     assert {path: result["status"] for path, result in found.items()} == {
         "/403": "blocked-challenge", "/503": "blocked-challenge", "/200": "blocked-challenge",
-        "/404": "terminal-bad-status", "/plain": "terminal-bad-status", "/text": "terminal-bad-status",
+        "/404": "blocked-challenge", "/plain": "terminal-bad-status", "/text": "terminal-bad-status",
         "/login": "blocked-login"}
     assert found["/403"]["terminal"]["terminal_status_code"] == 403
     assert "Cloudflare" in found["/403"]["error_message"]

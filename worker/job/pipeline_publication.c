@@ -314,6 +314,24 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 	end_ask(job, a, o->status, o->detail, o->step);
 }
 
+static bool needs_browser(const struct ing_stages *s, const json_t *resource, const char *key)
+{
+	const char *url = json_string_value(json_object_get(resource, key));
+	return url != NULL && s->needs_browser != NULL &&
+	       s->needs_browser(s->rules_ctx, url, false);
+}
+
+/* Say of everything that was asked for whether only a browser can read it. */
+static void say_browsers(const struct ing_stages *s, json_t *resources)
+{
+	size_t i;
+	json_t *o;
+	json_array_foreach (resources, i, o) {
+		bool needed = needs_browser(s, o, "url") || needs_browser(s, o, "final_url");
+		ing_json_set_bool(o, "needs_browser", needed);
+	}
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 #define USER                                                                                       \
@@ -465,5 +483,9 @@ uint64_t ing_job_hold_of(const struct ing_job *job, const char *host)
 json_t *ing_job_publication_json(const struct ing_job *job)
 {
 	const struct ing_job_publication *pub = job->publication;
-	return pub != NULL && pub->assembly != NULL ? ing_assembly_json(pub->assembly) : NULL;
+	if (pub == NULL || pub->assembly == NULL)
+		return NULL;
+	json_t *publication = ing_assembly_json(pub->assembly);
+	say_browsers(&job->pipeline->stages, json_object_get(publication, "resources"));
+	return publication;
 }

@@ -152,7 +152,11 @@ enum ing_status ing_assembly_status(const struct ing_assembly *a, const char **r
 json_t *ing_assembly_json(const struct ing_assembly *a)
 {
 	(void)a;
-	return json_pack("{s:i}", "answered", (int)plan.answered);
+	json_t *list = json_array();
+	for (unsigned i = 0; i < plan.asked; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s}", "url", plan.script[i].url,
+						    "final_url", plan.answers[i].final_url));
+	return json_pack("{s:i, s:o}", "answered", (int)plan.answered, "resources", list);
 }
 
 /* --- the pipeline --- */
@@ -188,6 +192,13 @@ static void submit(const char *more, enum ing_lane lane, int64_t offset)
 
 #define BY_PMID "\"ext_ids\":{\"pmid\":\"5\"}"
 
+static bool needs_browser(void *rules_ctx, const char *url, bool is_webpage)
+{
+	assert_null(rules_ctx);
+	assert_false(is_webpage);
+	return strstr(url, "//script.example/") != NULL;
+}
+
 static void open_pipeline(const struct script *script, const struct ing_pipeline_conf *c)
 {
 	fake_reset();
@@ -206,7 +217,8 @@ static void open_pipeline(const struct script *script, const struct ing_pipeline
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
 					    .visits = visits,
 					    .pool = FAKE_STAGE,
-					    .deliver = deliver});
+					    .deliver = deliver,
+					    .needs_browser = needs_browser});
 }
 
 /* One publication, by its PMID. */
@@ -313,6 +325,35 @@ static void each_ask_has_a_visit_and_the_last_answer_ends_the_job(void **state)
 	expect_result("success", 3);
 	assert_int_equal(fake.rows, 3); /* of the answers with status 200 */
 	assert_int_equal(fake.result_rows, 1);
+	end();
+}
+
+/* By the address asked for and by that where it led. */
+static void pages_that_only_a_browser_reads_are_said(void **state)
+{
+	(void)state;
+	static const struct script pages[] = {{API "/1", ING_READ_EUROPEPMC, 0},
+		{DOI "/2", ING_READ_PAGE, 1}, {"https://script.example/3", ING_READ_PAGE, 2}, {0}};
+	begin(pages);
+	answer_next();
+	fake_gate_grant();
+	fake_fetch_done(302, "https://script.example/article");
+	answer_next();
+	answer_next();
+	json_t *o = take_result("success");
+	const json_t *resources = json_object_get(json_object_get(o, "publication"), "resources");
+	assert_int_equal(json_array_size(resources), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(json_object_get(json_array_get(resources, i), "needs_browser") ==
+			    json_boolean(i > 0));
+	assert_true(json_is_true(json_object_get(o, "needs_browser")));
+	json_decref(o);
+	end();
+	begin(one);
+	answer_next();
+	o = take_result("success");
+	assert_null(json_object_get(o, "needs_browser"));
+	json_decref(o);
 	end();
 }
 
@@ -772,6 +813,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_ask_has_a_visit_and_the_last_answer_ends_the_job),
+		cmocka_unit_test(pages_that_only_a_browser_reads_are_said),
 		cmocka_unit_test(robots_txt_is_asked_of_sites_and_not_of_services),
 		cmocka_unit_test(a_failure_is_told_the_assembly_and_ends_nothing),
 		cmocka_unit_test(what_an_examiner_cannot_read_is_told_the_assembly),
