@@ -223,13 +223,14 @@ void ing_read_pdf_parts(const struct ing_publication_ask *ask, const struct ing_
 {
 	enum ing_part_type type = ing_part_type_pdf(ask->type);
 	struct description d;
-	if (!ing_pdf_is_read(pdf)) {
-		ing_publication_fail(ret,
-			strcmp(pdf->status, "text-too-large") == 0 ? "too-large" : "bad-answer",
-			"PDF: %s%s%.300s", pdf->status, pdf->error_msg != NULL ? ": " : "",
+	/* Its facts are there, without a text. */
+	bool too_large = strcmp(pdf->status, "text-too-large") == 0;
+	if (!ing_pdf_is_read(pdf))
+		ing_publication_fail(ret, too_large ? "too-large" : "bad-answer", "PDF: %s%s%.300s",
+			pdf->status, pdf->error_msg != NULL ? ": " : "",
 			pdf->error_msg != NULL ? pdf->error_msg : "");
+	if (!ing_pdf_is_read(pdf) && !too_large)
 		return;
-	}
 	open_description(pdf, &d);
 	if (ing_publication_wants(ask->parts, ING_PART_TITLE))
 		offer(ret, ING_PART_TITLE, type, title_of(&d));

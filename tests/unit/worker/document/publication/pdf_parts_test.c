@@ -65,8 +65,9 @@ static const struct pdf {
 		"fulltext pdf_doi text\n"},
 	{"one that cannot be read", "parse-error", NULL, NULL, NULL, ING_PART_TYPE_DOI,
 		"bad-answer: PDF: parse-error: why\n"},
-	{"one with too much text", "text-too-large", NULL, NULL, NULL, ING_PART_TYPE_DOI,
-		"too-large: PDF: text-too-large: why\n"},
+	{"one with too much text keeps its facts", "text-too-large", "{\"Title\":\"A long book\"}",
+		NULL, NULL, ING_PART_TYPE_DOI,
+		"too-large: PDF: text-too-large: why\ntitle pdf_doi A long book\n"},
 };
 
 static void open_pdf(const struct pdf *c, struct ing_pdf *pdf)
