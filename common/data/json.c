@@ -39,6 +39,49 @@ static int add_bytes(const char *s, size_t bytes, void *ctx)
 	return ing_buf_add(ctx, s, bytes) ? 0 : -1;
 }
 
+/* Recursion ends with the depth of the value, which its maker or the parser has limited. */
+static void write_value(struct ing_buf *out, const json_t *value);
+
+static void write_object(struct ing_buf *out, const json_t *object)
+{
+	const char *key;
+	json_t *member;
+	char before = '{';
+	json_object_foreach (borrow(object), key, member) {
+		ing_buf_add_char(out, before);
+		ing_json_add_text(out, key, strlen(key));
+		ing_buf_add_char(out, ':');
+		write_value(out, member);
+		before = ',';
+	}
+	ing_buf_add_str(out, before == '{' ? "{}" : "}");
+}
+
+static void write_list(struct ing_buf *out, const json_t *list)
+{
+	ing_buf_add_char(out, '[');
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (i > 0)
+			ing_buf_add_char(out, ',');
+		write_value(out, json_array_get(list, i));
+	}
+	ing_buf_add_char(out, ']');
+}
+
+static void write_value(struct ing_buf *out, const json_t *value)
+{
+	if (out->failed)
+		return;
+	if (json_is_object(value))
+		write_object(out, value);
+	else if (json_is_array(value))
+		write_list(out, value);
+	else if (json_is_string(value))
+		ing_json_add_text(out, json_string_value(value), json_string_length(value));
+	else
+		ing_json_add(out, value);
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 json_t *ing_json_parse(
@@ -132,6 +175,12 @@ void ing_json_set_bool(json_t *object, const char *key, bool value)
 void ing_json_append(json_t *list, json_t *value)
 {
 	ing_must(json_array_append_new(list, value != NULL ? value : json_null()) == 0);
+}
+
+bool ing_json_write(struct ing_buf *out, const json_t *value)
+{
+	write_value(out, value);
+	return !out->failed;
 }
 
 char *ing_json_dump(const json_t *value, size_t *ret_bytes)

@@ -75,6 +75,9 @@ void ing_json_append(json_t *list, json_t *value);
 
 /* --- writing --- */
 
+/* Append any value as compact JSON, as ing_json_dump() but for the case of hexadecimal digits, and several times
+ * faster where texts are long. Returns false when the buffer's ceiling was hit. */
+bool ing_json_write(struct ing_buf *out, const json_t *value);
 /* Any value as compact JSON: a heap string (caller frees), never NULL. Reals have the 17 digits
  * that bring each double back. *ret_bytes may be NULL. */
 char *ing_json_dump(const json_t *value, size_t *ret_bytes);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/data/json.h"
 #include "worker/artifact/artifact.h"
@@ -110,6 +111,19 @@ static json_t *result_object(const struct ing_work *w)
 	return o;
 }
 
+/* Returns NULL for what is longer. */
+static char *write_within(const json_t *o, size_t max_bytes, size_t *ret_bytes)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, max_bytes);
+	if (ing_json_write(&out, o)) {
+		*ret_bytes = out.len;
+		return ing_buf_steal(&out);
+	}
+	ing_buf_done(&out);
+	return NULL;
+}
+
 /* --- rows --- */
 
 /* Takes o. */
@@ -211,16 +225,12 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 {
 	const struct ing_artifact_type *type = ing_artifact_type(job->work->request->type);
 	json_t *o = result_object(job->work);
-	char *s = ing_json_dump(o, ret_bytes);
-	while (*ret_bytes > max_bytes &&
-		(ing_artifact_shrink_result(type, o) || ing_resources_shrink(o))) {
-		free(s);
-		s = ing_json_dump(o, ret_bytes);
-	}
+	char *s = write_within(o, max_bytes, ret_bytes);
+	while (s == NULL && (ing_artifact_shrink_result(type, o) || ing_resources_shrink(o)))
+		s = write_within(o, max_bytes, ret_bytes);
 	json_decref(o);
-	if (*ret_bytes <= max_bytes)
+	if (s != NULL)
 		return s;
-	free(s);
 	job->work->status = ING_STATUS_RESULT_TOO_LARGE;
 	job->work->error_message = NULL;
 	return ing_result_shortest(job->work->request->json, max_bytes, ret_bytes);

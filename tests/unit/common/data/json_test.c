@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <cmocka.h>
 
 #include "common/base/buf.h"
@@ -161,10 +162,36 @@ static void writing_stops_at_the_ceiling(void **state)
 	json_decref(o);
 }
 
+static void long_texts_are_written_as_jansson_writes_them(void **state)
+{
+	static const char *const cases[] = {"{}", "[]", "null", "[true,false,null,-5,1.5,1e300]",
+		"{\"a\":{\"b\":[[],{},\"\"]},\"c\":\"d\"}",
+		"\"a\\\"b\\\\c/d\\n\\t\\r\\b\\f\\u0000\\u0001\\u001f \u00e9\U0001f9ec\x7f\"",
+		"{\"k\\\"\\n\":1}"};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		json_t *v = ing_json_parse(cases[i], strlen(cases[i]), &ing_json_own, NULL);
+		assert_non_null(v);
+		char *want = ing_json_dump(v, NULL);
+		struct ing_buf out;
+		ing_buf_init(&out, strlen(want));
+		assert_true(ing_json_write(&out, v));
+		/* Hexadecimal digits may be of either case. */
+		assert_int_equal(strcasecmp(ing_buf_str(&out), want), 0);
+		ing_buf_done(&out);
+		ing_buf_init(&out, strlen(want) - 1);
+		assert_false(ing_json_write(&out, v));
+		ing_buf_done(&out);
+		free(want);
+		json_decref(v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_within_the_limits_given),
+		cmocka_unit_test(long_texts_are_written_as_jansson_writes_them),
 		cmocka_unit_test(a_syntax_error_has_its_line_and_column),
 		cmocka_unit_test(depth_is_checked_before_the_parser_recurses),
 		cmocka_unit_test(any_bytes_become_a_string),
