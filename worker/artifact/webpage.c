@@ -3,9 +3,11 @@
  * webpage: a page that is no article's, such as a tool's, or a PDF: its title, content, licence and
  * language by the rules of its site (webpages.yaml), with the names that PubFetcher gives them.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "common/base/clock.h"
 #include "common/base/utf8.h"
 #include "common/data/json.h"
 #include "worker/artifact/artifact.h"
@@ -28,6 +30,22 @@ static size_t count_units(const char *s)
 	return s != NULL ? ing_utf8_utf16_units(s, strlen(s)) : 0;
 }
 
+/* Of the index's 14 digits. */
+static void set_time(json_t *o, const char *dt, const char *name, const char *human_name)
+{
+	struct tm t = {0};
+	char text[ING_ISO8601_BYTES];
+	if (dt == NULL || sscanf(dt, "%4d%2d%2d%2d%2d%2d", &t.tm_year, &t.tm_mon, &t.tm_mday,
+				  &t.tm_hour, &t.tm_min, &t.tm_sec) != 6)
+		return;
+	t.tm_year -= 1900;
+	t.tm_mon -= 1;
+	time_t s = timegm(&t);
+	ing_format_iso8601((struct timespec){.tv_sec = s}, 0, text);
+	ing_json_set_number(o, name, (int64_t)s * 1000);
+	ing_json_set_text(o, human_name, text);
+}
+
 /* What the result says already of the way. */
 static void add_way(const json_t *result, json_t *o)
 {
@@ -41,6 +59,11 @@ static void add_way(const json_t *result, json_t *o)
 	ing_json_set_text(o, "contentType", type);
 	ing_json_set(
 		o, "statusCode", ing_json_ref(json_object_get(terminal, "terminal_status_code")));
+	const char *dt = ing_json_get_text(terminal, "terminal_dt");
+	set_time(o, dt, "contentTime", "contentTimeHuman");
+	set_time(o, dt, "fetchTime", "fetchTimeHuman");
+	ing_json_set_number(o, "retryCounter", 0);
+	ing_json_set_bool(o, "fetchException", false);
 }
 
 static void add_to_result(const struct ing_artifact *a, json_t *result)

@@ -15,6 +15,7 @@
 #include "worker/job/existing.h"
 #include "worker/job/publication.h"
 #include "worker/job/result_capture.h"
+#include "worker/job/result_kept.h"
 #include "worker/job/result_resources.h"
 #include "worker/job/result_short.h"
 #include "worker/model/limits.h"
@@ -244,11 +245,20 @@ void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 		return;
 	fill_result_row(w, ret);
 	fill_cdx_rows(w, ret);
+	ing_result_kept_rows(job, ret);
 	if (w->document_found)
 		ing_artifact_fill_rows(
 			&w->artifact, ing_artifact_type(w->request->type), &w->ar, ret);
 	if (ret->html_meta.present && w->resources != NULL)
 		ret->html_meta.resources_json = dump_into(&w->ar, ing_resources_json(w->resources));
+}
+
+json_t *ing_result_webpage(const struct ing_work *w)
+{
+	json_t *o = result_object(w);
+	json_t *page = ing_json_ref(json_object_get(o, "webpage"));
+	json_decref(o);
+	return page;
 }
 
 void ing_result_capture_rows(struct ing_job *job, struct ing_rows *ret)

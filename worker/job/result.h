@@ -6,6 +6,7 @@
  * *ret_bytes is their length.
  */
 #pragma once
+#include "common/data/json.h"
 #include "worker/job/job.h"
 #include "worker/model/rows.h"
 
@@ -19,6 +20,8 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 char *ing_result_side_message(
 	struct ing_job *job, enum ing_derived_kind kind, size_t max_bytes, size_t *ret_bytes);
 
+/* `webpage` of the result, whole, a new reference; NULL: it has none. */
+json_t *ing_result_webpage(const struct ing_work *w);
 /* Strings in the rows are the job's. */
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret);
 /* Those of the answers alone. */

@@ -549,10 +549,10 @@ static void a_web_page_is_told_with_its_way(void **state)
 		const struct ing_artifact_type *type = ing_artifact_type(ING_INGEST_WEBPAGE);
 		struct ing_artifact a = {0};
 		struct ing_findings f = page_findings("x", NULL);
-		json_t *result = json_pack("{s:[s,s], s:{s:s,s:i}, s:{s:s}}", "hops",
+		json_t *result = json_pack("{s:[s,s], s:{s:s,s:i,s:s}, s:{s:s}}", "hops",
 			"https://a.example/", "https://b.example/", "terminal", "terminal_url",
-			"https://b.example/", "terminal_status_code", 200, "cdx", "mimetype",
-			"text/html");
+			"https://b.example/", "terminal_status_code", 200, "terminal_dt",
+			"20261121110000", "cdx", "mimetype", "text/html");
 		f.webpage.read = cases[i].read;
 		f.webpage.title = cases[i].title != NULL ? ing_strdup(cases[i].title) : NULL;
 		f.webpage.content = cases[i].content != NULL ? ing_strdup(cases[i].content) : NULL;
@@ -575,6 +575,9 @@ static void a_web_page_is_told_with_its_way(void **state)
 				ing_json_get_text(got, "finalUrl"), "https://b.example/");
 			assert_string_equal(ing_json_get_text(got, "contentType"), "text/html");
 			assert_int_equal(ing_json_get_number(got, "statusCode"), 200);
+			assert_int_equal(ing_json_get_number(got, "fetchTime"), 1795258800000);
+			assert_string_equal(
+				ing_json_get_text(got, "contentTimeHuman"), "2026-11-21T11:00:00Z");
 		}
 		bool had_content = cases[i].content != NULL;
 		assert_int_equal(ing_artifact_shrink_result(type, result), had_content);

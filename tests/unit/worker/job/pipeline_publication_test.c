@@ -178,16 +178,21 @@ static const struct ing_pipeline_conf usual = {.settings = {.max_waiting = 1000,
 	.max_unacked = 1000,
 	.max_body_bytes = 1000};
 
-static void submit(const char *more, enum ing_lane lane, int64_t offset)
+static void submit_of(const char *type, const char *more, enum ing_lane lane, int64_t offset)
 {
 	char text[300];
-	snprintf(text, sizeof(text), "{\"ingest_type\":\"publication\",%s}", more);
+	snprintf(text, sizeof(text), "{\"ingest_type\":\"%s\",%s}", type, more);
 	ing_pipeline_on_message(pipeline,
 		&(struct ing_message){.token = {.partition_index = 3, .epoch = 7, .offset = offset},
 			.value = text,
 			.value_bytes = strlen(text),
 			.topic = "requests",
 			.lane = lane});
+}
+
+static void submit(const char *more, enum ing_lane lane, int64_t offset)
+{
+	submit_of("publication", more, lane, offset);
 }
 
 #define BY_PMID "\"ext_ids\":{\"pmid\":\"5\"}"
@@ -744,6 +749,74 @@ static void a_start_that_is_none_ends_the_request(void **state)
 	}
 }
 
+/* Not what was asked for a part of it alone, which says nothing of the rest. */
+static void what_was_found_is_kept(void **state)
+{
+	static const struct {
+		const char *request, *url;
+		enum ing_keep how;
+	} cases[] = {
+		{BY_PMID, "", ING_KEEP_WHOLE},
+		{BY_PMID ",\"parts\":[\"title\"]", "", ING_KEEP_PARTIAL},
+		{BY_PMID ",\"resource\":\"europepmc\"", "", ING_KEEP_PARTIAL},
+		{"\"base_url\":\"https://u:p@p.example/a\"", "https://***@p.example/a",
+			ING_KEEP_WHOLE},
+		{"\"base_url\":\"https://p.example/a\"," BY_PMID, "", ING_KEEP_WHOLE},
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		open_pipeline(one, &usual);
+		submit(cases[i].request, ING_LANE_REQUESTS, 1);
+		answer_next();
+		fake_settle();
+		assert_int_equal(fake.kept_rows, 1);
+		assert_non_null(strstr(fake.last_kept, "{\"answered\":1"));
+		assert_string_equal(fake.last_kept_url, cases[i].url);
+		assert_int_equal(fake.last_keep, cases[i].how);
+		end();
+	}
+}
+
+static void expect_kept(const char *words)
+{
+	if (strstr(fake.last_kept, words) == NULL)
+		fail_msg("%s: without %s", fake.last_kept, words);
+}
+
+/* Also that one could not be had, but not one for which nothing was asked. */
+static void a_web_page_is_kept(void **state)
+{
+	struct ing_findings f;
+	(void)state;
+	open_pipeline(one, &usual);
+	submit_of("webpage", "\"base_url\":\"https://t.example/#top\"", ING_LANE_REQUESTS, 1);
+	fake_gate_grant();
+	fake_fetch_done(200, NULL);
+	assert_int_equal(fake.last_want, ING_WANT_WALLS | ING_WANT_WEBPAGE | ING_WANT_PDF);
+	ing_findings_init(&f);
+	f.page.status = ING_PAGE_PARSED;
+	f.webpage.read = true;
+	f.webpage.title = ing_strdup("A tool");
+	fake_exam_done(&f, "text/html");
+	fake_settle();
+	assert_string_equal(fake.last_kept_url, "https://t.example/#top");
+	expect_kept("\"startUrl\":\"https://t.example/\"");
+	expect_kept("\"title\":\"A tool\"");
+	expect_kept("\"fetchException\":false");
+	submit_of("webpage", "\"base_url\":\"https://t.example/\"", ING_LANE_REQUESTS, 2);
+	fake_gate_grant();
+	fake_fetch_answer(&(struct fake_answer){.outcome = ING_STATUS_BODY_TOO_LARGE});
+	fake_settle();
+	assert_int_equal(fake.kept_rows, 2);
+	expect_kept("\"broken\":true");
+	expect_kept("\"statusCode\":null");
+	submit_of("webpage", "\"base_url\":\"gopher://t.example/\"", ING_LANE_REQUESTS, 3);
+	fake_settle();
+	assert_int_equal(fake.result_rows, 3);
+	assert_int_equal(fake.kept_rows, 2);
+	end();
+}
+
 /* Wherever its asks are. */
 static void a_revocation_in_the_middle_leaves_nothing(void **state)
 {
@@ -831,6 +904,8 @@ int main(void)
 		cmocka_unit_test(one_that_begins_with_a_page_has_a_share_of_its_host),
 		cmocka_unit_test(what_is_found_is_counted_until_it_is_delivered),
 		cmocka_unit_test(a_start_that_is_none_ends_the_request),
+		cmocka_unit_test(what_was_found_is_kept),
+		cmocka_unit_test(a_web_page_is_kept),
 		cmocka_unit_test(a_revocation_in_the_middle_leaves_nothing),
 		cmocka_unit_test(a_revocation_before_the_beginning_leaves_nothing),
 		cmocka_unit_test(a_drain_lets_what_is_begun_finish),

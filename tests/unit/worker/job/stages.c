@@ -306,6 +306,17 @@ void fake_archive_lose(void)
 
 /* --- store --- */
 
+static void keep(const struct ing_row_kept *row)
+{
+	if (!row->present)
+		return;
+	fake.kept_rows++;
+	fake.last_keep = (int)row->how;
+	snprintf(fake.last_kept, sizeof(fake.last_kept), "%s", row->record_json);
+	snprintf(fake.last_kept_url, sizeof(fake.last_kept_url), "%s",
+		row->url != NULL ? row->url : "");
+}
+
 void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 {
 	(void)s;
@@ -315,6 +326,8 @@ void ing_store_put(struct ing_store *s, struct ing_store_item *item)
 	fake.request_rows += rows->request.present;
 	fake.teixml_rows += rows->html_meta.has_teixml;
 	fake.rows += (unsigned)rows->cdx_count;
+	keep(&rows->publication);
+	keep(&rows->webpage);
 	if (rows->cdx_count > 0) {
 		const struct ing_row_cdx *row = &rows->cdx[0];
 		snprintf(fake.last_row_sha1hex, sizeof(fake.last_row_sha1hex), "%s", row->sha1hex);

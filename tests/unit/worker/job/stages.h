@@ -78,8 +78,12 @@ struct fake {
 	char last_asked[256];  /* type and base_url */
 	unsigned result_rows;  /* of ingest_file_result, stored */
 	unsigned request_rows; /* of ingest_request */
-	unsigned teixml_rows;  /* of html_meta, of pages with main text */
-	unsigned rows;         /* of CDX, stored */
+	unsigned kept_rows;    /* of publication and webpage */
+	char last_kept[4096];  /* the last of these records */
+	char last_kept_url[256];
+	int last_keep;        /* enum ing_keep */
+	unsigned teixml_rows; /* of html_meta, of pages with main text */
+	unsigned rows;        /* of CDX, stored */
 	char last_row_sha1hex[41], last_row_cdx_sha1hex[41]; /* "": none */
 };
 
