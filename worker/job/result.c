@@ -12,6 +12,7 @@
 #include "common/data/json.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/artifact/match.h"
 #include "worker/job/existing.h"
 #include "worker/job/publication.h"
 #include "worker/job/result_capture.h"
@@ -107,6 +108,9 @@ static json_t *result_object(const struct ing_work *w)
 	if (w->terminal->capture.original != NULL)
 		ing_json_set(o, "revisit_cdx", ing_capture_revisit_cdx_json(&w->terminal->capture));
 	ing_artifact_add_facts(&w->artifact, type, o);
+	json_t *match = ing_artifact_match_json(&w->artifact, w->request->json);
+	if (match != NULL)
+		ing_json_set(o, "match", match);
 	if (w->resources != NULL)
 		ing_resources_add(w->resources, o);
 	return o;
