@@ -89,7 +89,7 @@ enum ing_publication_flag { /* said to be so; bits */
 #define ING_MAX_PUBLICATION_OFFERS 64u
 #define ING_MAX_PUBLICATION_TERMS 2000u /* of a list */
 #define ING_MAX_PUBLICATION_LINKS 200u
-#define ING_MAX_PUBLICATION_AUTHORS 5000u
+#define ING_MAX_PUBLICATION_AUTHORS 6000u                /* the largest collaborations have 5,200 */
 #define ING_MAX_PUBLICATION_TEXT_BYTES ((size_t)8 << 20) /* of a part */
 
 struct ing_publication_found {

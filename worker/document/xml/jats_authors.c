@@ -12,9 +12,10 @@
 #include "common/data/unicode.h"
 #include "worker/document/xml/contacts.h"
 #include "worker/document/xml/jats_priv.h"
+#include "worker/model/found_publication.h"
 #include "worker/scrape/biblio/ident.h"
 
-#define MAX_CONTRIBS 5000 /* looked at; the largest collaborations have as many */
+#define MAX_CONTRIBS (ING_MAX_PUBLICATION_AUTHORS + 1) /* looked at: one too many is seen */
 #define MAX_NOTES 50
 #define MAX_XREFS 50 /* of one contributor */
 #define MAX_POOL ING_MAX_CORRESPONDING_AUTHORS

@@ -127,11 +127,36 @@ static void a_large_article_is_whole_or_said_to_be_cut(void **state)
 	assert_int_equal(text_bytes(9000, "too-large"), ING_MAX_PUBLICATION_TEXT_BYTES);
 }
 
+static void more_authors_than_there_may_be_are_too_large(void **state)
+{
+	const struct ing_publication_ask ask = {
+		.reader = ING_READ_JATS, .type = ING_PART_TYPE_EUROPEPMC_XML};
+	struct ing_buf b;
+	(void)state;
+	for (unsigned extra = 0; extra < 2; extra++) {
+		struct ing_publication_found found = {.citations = -1};
+		ing_buf_init(&b, (size_t)8 << 20);
+		ing_buf_add_str(&b, "<article><front><article-meta>");
+		for (unsigned i = 0; i < ING_MAX_PUBLICATION_AUTHORS + extra; i++)
+			ing_buf_printf(&b, "<contrib><collab>%u</collab></contrib>", i);
+		ing_buf_add_str(&b, "</article-meta></front></article>");
+		const struct ing_publication_body body = {
+			.mimetype = "application/jats+xml", .data = b.data, .bytes = b.len};
+		ing_publication_read(&ask, &body, &found);
+		assert_string_equal(found.status, extra > 0 ? "too-large" : "success");
+		assert_int_equal(found.author_count, ING_MAX_PUBLICATION_AUTHORS);
+		assert_string_equal(found.authors[5999].name, "5999");
+		ing_publication_found_done(&found);
+		ing_buf_done(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_an_article),
 		cmocka_unit_test(a_large_article_is_whole_or_said_to_be_cut),
+		cmocka_unit_test(more_authors_than_there_may_be_are_too_large),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
