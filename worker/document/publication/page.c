@@ -128,6 +128,14 @@ static void add_rule_links(const struct ing_publication_ask *ask, const struct i
 		add_link_once(ret, page->next.url, pdf_type);
 }
 
+/* What a page with the signature of a wall says without rules is the wall's. */
+static void drop_unruled(struct ing_parts *parts)
+{
+	for (unsigned i = 0; i < ING_PARTS_; i++)
+		if (parts->items[i].type == ING_PART_TYPE_WEBPAGE)
+			parts->items[i].size = 0;
+}
+
 static void read_html(const struct ing_publication_ask *ask, const struct ing_scraped *page,
 	struct ing_publication_found *ret)
 {
@@ -135,15 +143,19 @@ static void read_html(const struct ing_publication_ask *ask, const struct ing_sc
 		ing_publication_fail(ret, "too-large", "%s", page->detail);
 		return;
 	}
-	if (page->wall.wall != ING_WALL_NONE) {
+	struct ing_publication_fields fields = *page->publication;
+	bool walled = page->wall.wall != ING_WALL_NONE;
+	fields.authors.count = 0; /* they are read with the record's */
+	if (walled)
+		drop_unruled(&fields.parts);
+	ing_publication_fields_add(&fields, ask->parts, ret);
+	read_record(page, ret);
+	if (walled && ret->offer_count == 0 && ret->link_count == 0) {
+		ing_publication_found_done(ret);
 		ing_publication_fail(ret, "bad-answer", "a wall: %.300s", page->wall.detail);
 		return;
 	}
-	struct ing_publication_fields fields = *page->publication;
-	fields.authors.count = 0; /* they are read with the record's */
-	ing_publication_fields_add(&fields, ask->parts, ret);
-	read_record(page, ret);
-	if (ask->reader == ING_READ_PAGE)
+	if (ask->reader == ING_READ_PAGE && !walled)
 		add_rule_links(ask, page, ret);
 	if (page->end == ING_SCRAPE_PART)
 		ing_publication_fail(ret, "too-large", "%s", page->detail);

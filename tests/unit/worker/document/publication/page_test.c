@@ -135,9 +135,16 @@ static const struct page {
 			"author Ada Byron, https://orcid.org/0000-0002-1825-0097\nauthor Bo Lee\n"},
 	{.name = "a wall",
 		.type = ING_PART_TYPE_DOI,
-		.url = "https://journal.example/1",
-		.page = "<title>Robot?</title>" META("citation_title", "Meta title") "<h1>R</h1>",
+		.url = "https://other.example/1",
+		.page = "<title>Robot?</title><p>Are you one?<a class=doc href=/8.pdf>PDF</a>" META(
+			"citation_author", "Lee, Bo"),
 		.want = "bad-answer: a wall: a captcha\n"},
+	{.name = "a page like a wall that has an article",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://other.example/1",
+		.page = "<title>Robot?</title><p>text<a class=doc href=/8.pdf>PDF</a>" META(
+			"citation_doi", "10.1/x"),
+		.want = "doi citation 10.1/X\n"},
 	{.name = "links that links.yaml knows",
 		.type = ING_PART_TYPE_LINK_OADOI,
 		.url = "https://other.example/1",
