@@ -90,7 +90,7 @@ static bool parse_word(struct reader *r, const char *word, struct ing_assembly_r
 	struct ing_assembly_request one = {.only = ING_PUBLICATION_RESOURCES_};
 	if (r->ids->pages) {
 		if (!is_url(word)) {
-			ing_error_set(err, ING_FAIL_INVALID, "no http or https URL");
+			ing_error_set(err, ING_FAIL_INVALID, "%s: no http or https URL", word);
 			return false;
 		}
 		start->url = word;
@@ -143,11 +143,11 @@ static bool take_line(void *ctx, const struct ing_buf *line, unsigned long numbe
 	struct ing_error err = {0};
 	struct ing_assembly_request start = {.only = ING_PUBLICATION_RESOURCES_};
 	const char *text = ing_buf_str(line);
-	if (!line->failed && (*text == '#' || text[strspn(text, " \t\r")] == '\0'))
-		return true;
-	char *name = ing_strdup(line->failed ? "" : text);
-	char *copy = ing_strdup(name);
 	bool good = !line->failed && strlen(text) == line->len && ing_utf8_valid(text, line->len);
+	if (good && (*text == '#' || text[strspn(text, " \t\r")] == '\0'))
+		return true;
+	char *name = ing_strdup(good ? text : "");
+	char *copy = ing_strdup(name);
 	if (!good)
 		ing_error_set(&err, ING_FAIL_INVALID, "no identifier");
 	good = good && parse_line(r, copy, &start, &err);
@@ -182,8 +182,10 @@ static bool read_word(struct reader *r, const char *word)
 		return add_request(r->ids, word, &start);
 	if (access(word, F_OK) == 0)
 		return read_file(r, word);
-	(void)ing_ctl_fail(ING_CTL_USAGE, r->ids->verb, "%s: %s, and there is no such file", word,
-		err.msg[0] != '\0' ? err.msg : "no identifier");
+	if (err.msg[0] == '\0')
+		ing_error_set(&err, ING_FAIL_INVALID, "no identifier");
+	(void)ing_ctl_fail(
+		ING_CTL_USAGE, r->ids->verb, "%s, and there is no file of that name", err.msg);
 	return false;
 }
 

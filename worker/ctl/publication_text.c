@@ -88,7 +88,10 @@ static void add_time(struct ing_buf *out, const json_t *o, const char *human, co
 static void add_part(struct ing_buf *out, const json_t *pub, enum ing_part_key key)
 {
 	const json_t *part = json_object_get(pub, ing_part_name(key));
-	add_upper(out, ing_part_title(key));
+	if (key == ING_PART_FULLTEXT)
+		ing_buf_add_str(out, "FULLTEXT"); /* PubFetcher's name */
+	else
+		add_upper(out, ing_part_title(key));
 	ing_buf_add_str(out, ": ");
 	if (!json_is_object(part)) {
 		ing_buf_add_str(out, "\n");
