@@ -103,9 +103,9 @@ struct ing_publication_found {
 	uint32_t author_count;
 	char *journal_title, *pub_date; /* YYYY-MM-DD */
 	char *licence;                  /* a URL, or words */
-	char *publisher, *openalex_id; /* W123 */
-	unsigned flags;    /* enum ing_publication_flag bits */
-	int64_t citations; /* how often it is cited; -1: not said */
+	char *publisher, *openalex_id;  /* W123 */
+	unsigned flags;                 /* enum ing_publication_flag bits */
+	int64_t citations;              /* how often it is cited; -1: not said */
 };
 
 void ing_publication_found_done(struct ing_publication_found *p); /* safe on a zeroed one */

@@ -28,8 +28,8 @@ BASES = {
     "europepmc_url": "http://www.ebi.ac.uk/europepmc/webservices/rest",
     "annotations_url": "http://www.ebi.ac.uk/europepmc/annotations_api",
     "eutils_url": "http://eutils.ncbi.nlm.nih.gov/entrez/eutils",
-    "pmc_url": "http://www.ncbi.nlm.nih.gov/pmc",
-    "pubmed_url": "http://www.ncbi.nlm.nih.gov/pubmed",
+    "pmc_url": "http://pmc.ncbi.nlm.nih.gov",
+    "pubmed_url": "http://pubmed.ncbi.nlm.nih.gov",
     "doi_url": "http://doi.org",
     "unpaywall_url": "http://api.unpaywall.org/v2",
     "crossref_url": "http://api.crossref.org",
@@ -55,6 +55,18 @@ def html(text):
 
 def portable(paper):
     return Answer(body=records.pdf(paper), type="application/pdf")
+
+
+def shipped_rules(folder, source, delay_ms=0):
+    """A copy of the shipped rules in a new folder, whose hosts.yaml has this pause for all services."""
+    folder.mkdir()
+    for path in source.glob("*.yaml"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    hosts = sorted({urllib.parse.urlsplit(url).hostname for url in BASES.values()})
+    (folder / "hosts.yaml").write_text("".join(
+        f"- {{host: {host}, delay_ms: {delay_ms}, concurrency: 1, why: the test}}\n" if host != "doi.org"
+        else "- {host: doi.org, resolver: true, delay_ms: 0, why: the test}\n" for host in hosts), encoding="utf-8")
+    return folder
 
 
 class Apis:
@@ -207,12 +219,10 @@ class Apis:
 
     def _ncbi(self, host, path, paper):
         if "/articles/" in path or path.startswith("/pmc"):
-            if host != "pmc.ncbi.nlm.nih.gov" and paper is not None:
-                return "pmc-html", redirect(f"http://pmc.ncbi.nlm.nih.gov/articles/{paper.pmcid}/", 301)
             known = paper is not None and "pmc-html" in paper.knows
             return "pmc-html", html(records.pmc_html(paper)) if known else Answer(404, b"<title>Page not found</title>")
-        if host != "pubmed.ncbi.nlm.nih.gov" and paper is not None:
-            return "pubmed-html", redirect(f"http://pubmed.ncbi.nlm.nih.gov/{paper.pmid}/", 301)
+        if "term=" in path and paper is not None:
+            return "pubmed-html", redirect(f"http://pubmed.ncbi.nlm.nih.gov/{paper.pmid}/")
         known = paper is not None and "pubmed" in paper.knows
         return "pubmed-html", html(records.pubmed_html(paper)) if known else Answer(404, b"<title>Page not found</title>")
 

@@ -123,7 +123,8 @@ KINDS = {
                                         "fulltext": "webpage"}, ids=("doi",), doi="10.5560/data.{}",
                      host="data.press.example"),
     # Preprints.
-    "arxiv": Kind(2, ("datacite", "arxiv"), {"title": "doi", "abstract": "doi", "fulltext": "pdf_doi"}, ids=("doi",),
+    # The shipped blocklist keeps away from arXiv's DOIs; its API leads to the PDF.
+    "arxiv": Kind(2, ("datacite", "arxiv"), {"title": "datacite", "abstract": "datacite", "fulltext": "pdf_arxiv"}, ids=("doi",),
                   doi="10.48550/arXiv.2101.{:05}", host="arxiv.org"),
     "biorxiv": Kind(1, ("europepmc", "biorxiv", "crossref", "openalex"),
                     {"title": "europepmc", "abstract": "europepmc", "fulltext": "pdf_doi"}, ids=("doi",),
@@ -147,7 +148,7 @@ def paragraph(rng, length):
 
 
 def make_orcid(rng):
-    digits = "".join(rng.choice("0123456789") for _ in range(15))
+    digits = "00000002" + "".join(rng.choice("0123456789") for _ in range(7))
     total = 0
     for digit in digits:
         total = (total + int(digit)) * 2
