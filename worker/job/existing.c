@@ -8,6 +8,7 @@
 #include "common/base/macros.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
+#include "worker/job/kept.h"
 #include "worker/job/result_capture.h"
 #include "worker/model/request.h"
 #include "worker/model/settings.h"
@@ -93,4 +94,5 @@ void ing_existing_add(const struct ing_earlier_result *earlier,
 			ing_row_cdx_json(&rows->cdx[0], rows->result.terminal_status_code));
 	if (type->facts != NULL)
 		type->facts->add_earlier(rows, result);
+	ing_job_add_kept(rows, result);
 }

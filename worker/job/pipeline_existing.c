@@ -7,6 +7,7 @@
 
 #include "common/base/arena.h"
 #include "worker/job/existing.h"
+#include "worker/job/kept.h"
 #include "worker/job/pipeline_priv.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
@@ -47,6 +48,35 @@ static void end_as_before(struct ing_job *job, const struct ing_earlier_result *
 	ing_job_end(job, ING_STATUS_EXISTING, NULL);
 }
 
+/* What is kept of a publication or a web page, and may not be fetched yet. */
+static void on_kept(void *ctx, const struct ing_earlier_result *earlier)
+{
+	struct ing_job *job;
+	ING_CAST_OBJ(job, ctx, ING_JOB_MAGIC);
+	job->question = NULL;
+	if (earlier != NULL) {
+		end_as_before(job, earlier);
+		return;
+	}
+	struct ing_request *request = parse_again(job);
+	wait_for_host(job, request);
+	ing_request_free(request);
+}
+
+static bool ask_kept(struct ing_job *job, const struct ing_request *request)
+{
+	struct ing_lookup_kept what;
+	struct ing_arena ar;
+	ing_arena_init(&ar);
+	bool may_be_there = ing_job_kept_question(job->pipeline, request, &ar, &what);
+	if (may_be_there) {
+		ing_job_set_state(job, ING_JOB_LOOKING_UP);
+		job->question = ing_lookup_kept(job->pipeline->stages.lookup, &what, on_kept, job);
+	}
+	ing_arena_done(&ar);
+	return may_be_there;
+}
+
 static void on_answer(void *ctx, const struct ing_earlier_result *earlier)
 {
 	struct ing_job *job;
@@ -66,7 +96,8 @@ bool ing_pipeline_looks_up(
 	const struct ing_pipeline *p, const struct ing_request *request, enum ing_lane lane)
 {
 	return p->stages.lookup != NULL &&
-	       ing_existing_max_age_ms(&p->conf.settings, request, lane) > 0;
+	       (ing_job_asks_kept(request) ||
+		       ing_existing_max_age_ms(&p->conf.settings, request, lane) > 0);
 }
 
 bool ing_job_look_up(struct ing_job *job, const struct ing_request *request)
@@ -74,6 +105,8 @@ bool ing_job_look_up(struct ing_job *job, const struct ing_request *request)
 	struct ing_lookup *lookup = job->pipeline->stages.lookup;
 	if (!ing_pipeline_looks_up(job->pipeline, request, (enum ing_lane)job->lane))
 		return false;
+	if (ing_job_asks_kept(request))
+		return ask_kept(job, request);
 	struct ing_arena ar;
 	ing_arena_init(&ar);
 	const char *base_url = ing_mask_url(&ar, request->base_url); /* as its row has it */

@@ -111,7 +111,9 @@ static void work(void *ctx)
 	struct ing_lookup *l = ctx;
 	struct batch batches[] = {[ING_LOOKUP_RESULT] = {.l = l},
 		[ING_LOOKUP_CAPTURE] = {.l = l},
-		[ING_LOOKUP_GROBID_ROW] = {.l = l}};
+		[ING_LOOKUP_GROBID_ROW] = {.l = l},
+		[ING_LOOKUP_PUBLICATION] = {.l = l},
+		[ING_LOOKUP_WEBPAGE] = {.l = l}};
 	struct ing_node *node = ing_pg_thread_take(l->thread, -1);
 	while (node != NULL) {
 		struct ing_lookup_question *q =
@@ -169,10 +171,18 @@ static void free_question(struct ing_lookup_question *q)
 	free(q);
 }
 
+/* Answered by the outcome of an earlier request, which is worth waiting for. */
+static bool is_waited_for(const struct ing_lookup_question *q)
+{
+	return q->kind != ING_LOOKUP_CAPTURE && q->kind != ING_LOOKUP_GROBID_ROW;
+}
+
 static void tell(const struct ing_lookup_question *q)
 {
 	switch (q->kind) {
 	case ING_LOOKUP_RESULT:
+	case ING_LOOKUP_PUBLICATION:
+	case ING_LOOKUP_WEBPAGE:
 		q->on_result(q->ctx, q->found ? &q->result : NULL);
 		break;
 	case ING_LOOKUP_CAPTURE:
@@ -205,7 +215,7 @@ static void tell_nothing(const struct ing_lookup_question *q)
 		q->on_grobid(q->ctx, NULL, 0);
 }
 
-/* Only the outcome of an earlier request is worth waiting for. The others have found nothing yet: what a
+/* The others have found nothing yet: what a
  * thread has filled in of them is not looked at. */
 static void blocked(void *ctx, bool is_blocked)
 {
@@ -214,7 +224,7 @@ static void blocked(void *ctx, bool is_blocked)
 	if (!is_blocked)
 		return;
 	DL_FOREACH (l->questions, q) {
-		if (q->kind == ING_LOOKUP_RESULT || q->dropped)
+		if (is_waited_for(q) || q->dropped)
 			continue;
 		q->dropped = true;
 		tell_nothing(q);
@@ -261,6 +271,21 @@ struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *
 {
 	struct ing_lookup_question *q = new_question(l, ING_LOOKUP_RESULT, base_url, ctx);
 	q->ingest_type = ing_arena_strdup(&q->ar, ingest_type);
+	q->on_result = done;
+	ing_pg_thread_push(l->thread, &q->node);
+	return q;
+}
+
+struct ing_lookup_question *ing_lookup_kept(struct ing_lookup *l,
+	const struct ing_lookup_kept *what, ing_lookup_result_f *done, void *ctx)
+{
+	enum ing_lookup_kind kind = what->is_webpage ? ING_LOOKUP_WEBPAGE : ING_LOOKUP_PUBLICATION;
+	struct ing_lookup_question *q = new_question(l, kind, what->url, ctx);
+	q->kept = *what;
+	q->kept.pmid = ing_arena_strdup(&q->ar, what->pmid);
+	q->kept.pmcid = ing_arena_strdup(&q->ar, what->pmcid);
+	q->kept.doi = ing_arena_strdup(&q->ar, what->doi);
+	q->kept.url = q->key;
 	q->on_result = done;
 	ing_pg_thread_push(l->thread, &q->node);
 	return q;

@@ -43,6 +43,20 @@ typedef void ing_lookup_result_f(void *ctx, const struct ing_earlier_result *r);
 struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *ingest_type,
 	const char *base_url, ing_lookup_result_f *done, void *ctx);
 
+/* What is kept of this publication or web page, if it may not be fetched again yet (worker/publication/freshness)?
+ * Of an identifier that the request does not have: NULL. url: of a publication the page that it was asked by, of
+ * a web page its (masked) base_url. All is copied. The answer has the record in rows.publication or
+ * rows.webpage, and in rows.result how it ended. NULL: nothing is kept, it may be fetched, or the identifiers are
+ * those of several. */
+struct ing_lookup_kept {
+	bool is_webpage;
+	const char *pmid, *pmcid, *doi, *url;
+	int64_t now_ms; /* since 1970 */
+	struct ing_refetch_rules rules;
+};
+struct ing_lookup_question *ing_lookup_kept(struct ing_lookup *l,
+	const struct ing_lookup_kept *what, ing_lookup_result_f *done, void *ctx);
+
 /* What does the table cdx have of this URL? Its newest rows, at most ING_LOOKUP_CAPTURES, that a revisit
  * record can refer to: with their record's identifier and date, and of no revisit themselves. Nobody
  * waits for this one: while the database is away there are none. rows: borrowed during the call. */

@@ -292,5 +292,8 @@ enum ing_pg_rc ing_lookup_ask(struct ing_pg *pg, struct ing_lookup_question *con
 		return ask_results(pg, &ask, err);
 	if (questions[0]->kind == ING_LOOKUP_GROBID_ROW)
 		return ask_grobid(pg, &ask, err);
+	if (questions[0]->kind == ING_LOOKUP_PUBLICATION ||
+		questions[0]->kind == ING_LOOKUP_WEBPAGE)
+		return ing_lookup_ask_kept(pg, questions, count, err);
 	return ask_captures(pg, &ask, err);
 }

@@ -25,6 +25,28 @@
 #define WITH_SOURCE ",\"link_source\":\"doi\",\"link_source_id\":\"10.1/x\""
 #define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
+/* No service is asked: a publication begins at its DOI's page, or its own. */
+static const struct ing_publication_settings publication_settings = {.europepmc_url = "",
+	.annotations_url = "",
+	.eutils_url = "",
+	.pmc_url = "",
+	.pubmed_url = "",
+	.doi_url = "https://doi.org",
+	.unpaywall_url = "",
+	.crossref_url = "",
+	.datacite_url = "",
+	.openalex_url = "",
+	.arxiv_url = "",
+	.biorxiv_url = "",
+	.doaj_url = "",
+	.email = "",
+	.tool = "",
+	.ncbi_api_key = "",
+	.openalex_api_key = "",
+	.deadline_ms = 60000,
+	.max_links = 10,
+	.retry_limit = 3};
+
 static uv_loop_t loop;
 static struct ing_gate *gate;
 static struct ing_deliver *deliver;
@@ -49,10 +71,11 @@ static void begin(uint64_t skip_existing_ms)
 	ing_visits_wire(visits, &(struct ing_visits_stages){
 					.gate = gate, .fetch = FAKE_STAGE, .archive = FAKE_STAGE});
 	pipeline = ing_pipeline_new(
-		&loop, &(struct ing_pipeline_conf){.settings = {.max_waiting = 100,
-							   .max_hops = 2,
-							   .deadline_ms = 60000,
-							   .skip_existing_ms = skip_existing_ms},
+		&loop, &(struct ing_pipeline_conf){.publication = publication_settings,
+			       .settings = {.max_waiting = 100,
+				       .max_hops = 2,
+				       .deadline_ms = 60000,
+				       .skip_existing_ms = skip_existing_ms},
 			       .max_unacked = 100,
 			       .max_body_bytes = 1000});
 	ing_pipeline_wire(pipeline, &(struct ing_stages){.intake = FAKE_STAGE,
@@ -373,9 +396,93 @@ static void intake_stops_while_the_tables_cannot_be_asked(void **state)
 	end();
 }
 
+/* --- what is kept of publications and web pages --- */
+
+#define KEPT(type, more) "{\"ingest_type\":\"" type "\"," more "}"
+
+static const struct {
+	const char *request, *asked; /* NULL: the tables are not asked */
+} kept_requests[] = {
+	{KEPT("publication", "\"ext_ids\":{\"pmid\":\"5\",\"doi\":\"10.1/a%b\"}"),
+		"kept publication 5 - 10.1/A%B -"},
+	{KEPT("publication", "\"base_url\":\"https://doi.org/10.1/a\""),
+		"kept publication - - 10.1/A -"},
+	{KEPT("publication", "\"base_url\":\"https://u:secret@a.example/x\""),
+		"kept publication - - - https://***@a.example/x"},
+	{KEPT("webpage", "\"base_url\":\"https://a.example/x\""),
+		"kept webpage - - - https://a.example/x"},
+	{KEPT("webpage", "\"base_url\":\"https://a.example/x\",\"force_recrawl\":true"), NULL},
+	{KEPT("publication", "\"ext_ids\":{\"pmid\":\"5\"},\"skip_existing_max_age_ms\":0"), NULL},
+};
+
+static void what_is_kept_is_asked_for_by_all_its_keys(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(kept_requests); i++) {
+		begin(0);
+		send_request(kept_requests[i].request);
+		assert_int_equal(fake.questions.count, kept_requests[i].asked != NULL);
+		if (kept_requests[i].asked != NULL)
+			assert_string_equal(fake.last_asked, kept_requests[i].asked);
+		ing_pipeline_cancel(pipeline);
+		while (fake.fetches.count > 0)
+			fake_fetch_done(404, NULL);
+		fake_settle();
+		end();
+	}
+}
+
+static void a_kept_publication_is_told_as_one_that_was_fetched(void **state)
+{
+	(void)state;
+	const struct ing_earlier_result r = {.age_ms = 5,
+		.updated = "2026-11-21T11:00:02Z",
+		.rows = {.result = {.present = true, .hit = true, .status = "success"},
+			.publication = {.present = true,
+				.record_json = "{\"fulltext\":null,\"doi\":{\"content\":\"10.1/A\","
+					       "\"size\":6,\"type\":\"doi\"}}"}}};
+	begin(0);
+	send_request(kept_requests[0].request);
+	fake_lookup_done(&r);
+	fake_settle();
+	assert_int_equal(acknowledged, ING_STATUS_EXISTING);
+	json_t *o = json_loads(fake.last_result, 0, NULL);
+	const json_t *publication = json_object_get(o, "publication");
+	assert_true(ing_json_get_true(o, "hit"));
+	assert_string_equal(ing_json_get_text(json_object_get(o, "existing"), "status"), "success");
+	assert_string_equal(
+		ing_json_get_text(json_object_get(publication, "doi"), "content"), "10.1/A");
+	assert_true(json_is_null(json_object_get(publication, "pmid")));
+	assert_true(ing_json_get_true(publication, "empty"));
+	assert_int_equal(fake.kept_rows, 0);
+	json_decref(o);
+	end();
+}
+
+static void a_web_page_that_may_be_fetched_leaves_a_row_however_it_ends(void **state)
+{
+	(void)state;
+	begin(0);
+	send_request(kept_requests[3].request);
+	fake_lookup_done(NULL);
+	end_fetched();
+	assert_int_equal(acknowledged, ING_STATUS_TERMINAL_BAD_STATUS);
+	assert_int_equal(fake.kept_rows, 1);
+	assert_string_equal(fake.last_kept_url, "https://a.example/x");
+	json_t *o = json_loads(fake.last_kept, 0, NULL);
+	assert_string_equal(ing_json_get_text(o, "startUrl"), "https://a.example/x");
+	assert_int_equal(ing_json_get_number(o, "statusCode"), 404);
+	assert_true(ing_json_get_number(o, "fetchTime") > 0);
+	json_decref(o);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_kept_is_asked_for_by_all_its_keys),
+		cmocka_unit_test(a_kept_publication_is_told_as_one_that_was_fetched),
+		cmocka_unit_test(a_web_page_that_may_be_fetched_leaves_a_row_however_it_ends),
 		cmocka_unit_test(a_request_asks_when_it_or_its_lane_or_the_configuration_says_so),
 		cmocka_unit_test(a_failure_counts_until_it_is_worth_trying_again),
 		cmocka_unit_test(a_hit_is_told_with_all_that_the_tables_have),

@@ -375,6 +375,24 @@ struct ing_lookup_question *ing_lookup_result(struct ing_lookup *l, const char *
 	return q;
 }
 
+struct ing_lookup_question *ing_lookup_kept(struct ing_lookup *l,
+	const struct ing_lookup_kept *what, ing_lookup_result_f *done, void *ctx)
+{
+	(void)l;
+	const char *const keys[] = {what->pmid, what->pmcid, what->doi, what->url};
+	struct ing_lookup_question *q = ing_alloc(sizeof(*q));
+	*q = (struct ing_lookup_question){.done = done, .ctx = ctx};
+	snprintf(fake.last_asked, sizeof(fake.last_asked), "%s",
+		what->is_webpage ? "kept webpage" : "kept publication");
+	for (size_t i = 0; i < ING_ARRAY_LEN(keys); i++) {
+		size_t n = strlen(fake.last_asked);
+		snprintf(fake.last_asked + n, sizeof(fake.last_asked) - n, " %s",
+			keys[i] != NULL ? keys[i] : "-");
+	}
+	fake_list_add(&fake.questions, q);
+	return q;
+}
+
 struct ing_lookup_question *ing_lookup_captures(
 	struct ing_lookup *l, const char *url, ing_lookup_captures_f *done, void *ctx)
 {
