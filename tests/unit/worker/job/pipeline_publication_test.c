@@ -197,10 +197,12 @@ static void submit(const char *more, enum ing_lane lane, int64_t offset)
 
 #define BY_PMID "\"ext_ids\":{\"pmid\":\"5\"}"
 
+static bool asks_for_webpage;
+
 static bool needs_browser(void *rules_ctx, const char *url, bool is_webpage)
 {
 	assert_null(rules_ctx);
-	assert_false(is_webpage);
+	assert_int_equal(is_webpage, asks_for_webpage);
 	return strstr(url, "//script.example/") != NULL;
 }
 
@@ -789,6 +791,7 @@ static void a_web_page_is_kept(void **state)
 	struct ing_findings f;
 	(void)state;
 	open_pipeline(one, &usual);
+	asks_for_webpage = true;
 	submit_of("webpage", "\"base_url\":\"https://t.example/#top\"", ING_LANE_REQUESTS, 1);
 	fake_gate_grant();
 	fake_fetch_done(200, NULL);
@@ -814,6 +817,7 @@ static void a_web_page_is_kept(void **state)
 	fake_settle();
 	assert_int_equal(fake.result_rows, 3);
 	assert_int_equal(fake.kept_rows, 2);
+	asks_for_webpage = false;
 	end();
 }
 
