@@ -14,6 +14,7 @@
 #include "common/net/url_match.h"
 #include "worker/model/limits.h"
 #include "worker/scrape/rules/links.h"
+#include "worker/scrape/rules/links_guess.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/rules/rules.h"
 #include "worker/scrape/rules/wall_signatures.h"
@@ -46,6 +47,10 @@ static void ask(const struct ing_rules *rules, const struct ing_view *v)
 		ing_must(link.url == NULL || !ing_link_is_ignored(link.url));
 		check_url(v, link.url);
 	}
+	struct ing_link guess = ing_links_guess(v);
+	ing_must(guess.url == NULL || strcmp(guess.technique, "guess") == 0);
+	ing_must(guess.url == NULL || !ing_link_is_ignored(guess.url));
+	check_url(v, guess.url);
 	struct ing_site_next next = ing_sites_find(rules->sites, v);
 	ing_must((next.url != NULL) == (next.technique != NULL));
 	check_url(v, next.url);
