@@ -15,6 +15,7 @@
 #include "worker/document/xml/contacts.h"
 #include "worker/document/xml/elements.h"
 #include "worker/model/limits.h"
+#include "worker/scrape/jsoup/text.h"
 
 static struct ing_tree *tree;
 static struct ing_arena arena;
@@ -105,10 +106,13 @@ void ing_record_offer(const struct ing_record *r, enum ing_part_key part, ing_no
 
 void ing_record_offer_blocks(const struct ing_record *r, enum ing_part_key part, ing_node n)
 {
-	const char *text =
-		ing_element_text_dup(r->tree, n, r->arena, ING_MAX_PUBLICATION_TEXT_BYTES);
-	if (text != NULL)
-		text = ing_publication_plain_blocks(r->arena, text, strlen(text));
+	if (n == ING_NODE_NONE)
+		return;
+	struct ing_buf all;
+	ing_buf_init(&all, ING_MAX_PUBLICATION_TEXT_BYTES);
+	ing_text_formatted(r->tree, n, NULL, &all);
+	const char *text = ing_publication_plain_blocks(r->arena, ing_buf_str(&all), all.len);
+	ing_buf_done(&all);
 	if (text != NULL)
 		ing_publication_offer_text(r->found, part, r->ask->type, text, strlen(text));
 }

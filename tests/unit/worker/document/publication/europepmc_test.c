@@ -70,6 +70,11 @@ static const struct reading_case cases[] = {
 			ABSTRACT("&lt;h4&gt;Background&lt;/h4&gt;We &lt;i&gt;did&lt;/i&gt; a &lt; "
 				 "b. &lt;h4&gt;Results&lt;/h4&gt;Good."))),
 		"abstract europepmc Background\n\nWe did a < b.\n\nResults\n\nGood.\n", {0}},
+	{"and so are those that are elements",
+		ANSWER(RESULT("MED",
+			ABSTRACT(
+				"<h4>Background</h4>We <i>did</i>\n it.<h4>Results</h4><p>Good.</p>"))),
+		"abstract europepmc Background\n\nWe did it.\n\nResults\n\nGood.\n", {0}},
 	{"a heading that says abstract is none",
 		ANSWER(RESULT("MED", ABSTRACT("&lt;h4&gt;Abstract&lt;/h4&gt;Good."))),
 		"abstract europepmc Good.\n", {0}},
