@@ -20,7 +20,7 @@
 #include "worker/scrape/scrape.h"
 
 FUZZ_BUDGET(.cpu_us = 6000, .cpu_byte_ns = 3000, .heap_kb = 4000, .heap_byte = 1500,
-	.out_bytes = 4096, .out_byte = 8);
+	.out_bytes = 4096, .out_byte = 32);
 
 static void check_text(const char *s)
 {
