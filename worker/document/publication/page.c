@@ -75,11 +75,55 @@ static void read_authors(
 	}
 }
 
+/* Whether there is an offer of something better than any page's title and text. */
+static bool is_offered(const struct ing_publication_found *found, enum ing_part_key key)
+{
+	for (uint32_t i = 0; i < found->offer_count; i++)
+		if (found->offers[i].part == key && found->offers[i].type != ING_PART_TYPE_WEBPAGE)
+			return true;
+	return false;
+}
+
+/* What JSON-LD and rarer <meta> elements say of a page for which there are no rules; its identifiers
+ * also where there are. */
+static void offer_record(const struct ing_publication_ask *ask, const struct ing_scraped *page,
+	struct ing_publication_found *ret)
+{
+	static const struct {
+		const char *name;
+		enum ing_part_key key;
+	} texts[] = {{"pmid", ING_PART_PMID}, {"pmcid", ING_PART_PMCID}, {"doi", ING_PART_DOI},
+		{"title", ING_PART_TITLE}, {"abstract", ING_PART_ABSTRACT}};
+	enum ing_part_type type = ing_part_type_better(ING_PART_TYPE_META, ask->type)
+					  ? ask->type
+					  : ING_PART_TYPE_META;
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++) {
+		const char *text = ing_json_get_text(page->biblio, texts[i].name);
+		bool is_id = texts[i].key <= ING_PART_DOI;
+		if (is_offered(ret, texts[i].key) ||
+			!ing_publication_wants(ask->parts, texts[i].key))
+			continue;
+		if (is_id)
+			ing_service_offer_id(ret, texts[i].key, type, text);
+		else if (page->site == NULL)
+			ing_service_offer(ret, texts[i].key, type, text);
+	}
+	/* Copies that Unpaywall names have the keywords of their repository. */
+	if (page->site == NULL && ask->type != ING_PART_TYPE_LINK_OADOI &&
+		!is_offered(ret, ING_PART_KEYWORDS) &&
+		ing_publication_wants(ask->parts, ING_PART_KEYWORDS))
+		ing_service_offer_keywords(
+			ret, type, json_object_get(page->biblio, "keywords"), NULL);
+}
+
 static void read_record(const struct ing_scraped *page, struct ing_publication_found *ret)
 {
 	const json_t *record = page->biblio;
+	/* Without a volume it may be the site's name. */
+	if (ing_json_get_text(record, "volume") != NULL ||
+		ing_json_get_text(record, "container_issn") != NULL)
+		ing_service_set(&ret->journal_title, ing_json_get_text(record, "container_name"));
 	read_authors(json_object_get(record, "contribs"), page->publication->authors, ret);
-	ing_service_set(&ret->journal_title, ing_json_get_text(record, "container_name"));
 	ing_service_set(&ret->publisher, ing_json_get_text(record, "publisher"));
 	ing_service_set(&ret->licence, page->publication->licence);
 	ing_service_set(&ret->licence, ing_json_get_text(record, "license"));
@@ -150,6 +194,8 @@ static void read_html(const struct ing_publication_ask *ask, const struct ing_sc
 		drop_unruled(&fields.parts);
 	ing_publication_fields_add(&fields, ask->parts, ret);
 	read_record(page, ret);
+	if (ask->reader == ING_READ_PAGE)
+		offer_record(ask, page, ret);
 	if (walled && ret->offer_count == 0 && ret->link_count == 0) {
 		ing_publication_found_done(ret);
 		ing_publication_fail(ret, "bad-answer", "a wall: %.300s", page->wall.detail);

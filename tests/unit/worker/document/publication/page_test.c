@@ -85,6 +85,12 @@ static void done(void)
 			"0000-0002-1825-0097") META("citation_author", "Lee, Bo")                  \
 			META("citation_keywords", "m1; m2") META("citation_doi", "10.1/x")
 
+#define LD                                                                                         \
+	"<script type=application/ld+json>{\"@type\":\"ScholarlyArticle\","                        \
+	"\"headline\":\"LD title\",\"description\":\"LD abstract\",\"keywords\":\"l1, l2\","       \
+	"\"sameAs\":\"https://doi.org/10.5555/ld\",\"isPartOf\":{\"@type\":\"Periodical\","        \
+	"\"name\":\"J. of LD\",\"issn\":\"0000-0019\"}}</script>"
+
 static const struct page {
 	const char *name;
 	enum ing_publication_reader reader;
@@ -145,6 +151,28 @@ static const struct page {
 		.page = "<title>Robot?</title><p>text<a class=doc href=/8.pdf>PDF</a>" META(
 			"citation_doi", "10.1/x"),
 		.want = "doi citation 10.1/X\n"},
+	{.name = "JSON-LD of a page without rules",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://other.example/1",
+		.page = "<title>Page</title>" LD META("og:site_name", "A site"),
+		.want = "title webpage Page\ndoi meta 10.5555/LD\ntitle meta LD title\n"
+			"abstract meta LD abstract\nkeywords meta l1; l2\njournal J. of LD\n"},
+	{.name = "of one that Unpaywall names, which has a title",
+		.type = ING_PART_TYPE_LINK_OADOI,
+		.url = "https://other.example/1",
+		.page = META("dc.title", "D") LD,
+		.want = "title dc D\ndoi meta 10.5555/LD\nabstract meta LD abstract\n"
+			"journal J. of LD\n"},
+	{.name = "of one with rules only the identifier counts",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://journal.example/1",
+		.page = "<h1>T</h1>" LD,
+		.want = "title doi T\ndoi meta 10.5555/LD\njournal J. of LD\n"},
+	{.name = "a site's name is no journal",
+		.type = ING_PART_TYPE_DOI,
+		.url = "https://other.example/1",
+		.page = META("og:site_name", "A site") META("og:title", "T"),
+		.want = "title og T\n"},
 	{.name = "links that links.yaml knows",
 		.type = ING_PART_TYPE_LINK_OADOI,
 		.url = "https://other.example/1",
