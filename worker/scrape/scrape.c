@@ -130,8 +130,10 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 		s->target = ing_url_target_new(v->url);
 		s->site = ing_journals_site(s->rules->journals, v->url, v->rule_hits);
 	}
-	if (in->site != NULL)
-		s->site = ing_journals_named(s->rules->journals, in->site);
+	const struct ing_journal_site *named =
+		in->site != NULL ? ing_journals_named(s->rules->journals, in->site) : NULL;
+	if (named != NULL)
+		s->site = named;
 	v->target = s->target;
 	ing_matcher_bind(s->matcher, s->tree, ING_MAX_RULES_CPU_MS);
 	ing_metas_read(v);

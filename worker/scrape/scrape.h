@@ -41,7 +41,8 @@ struct ing_scrape_input {
 	/* Of PUBLICATION: whence the page was reached. No part gets a better type. */
 	enum ing_part_type page_type;
 	enum ing_metas_use metas; /* of PUBLICATION */
-	/* Name of its site in journals.yaml, whatever its URL; NULL: the site of its URL. */
+	/* Name of its site in journals.yaml, whatever its URL; NULL, or unknown there: the site of
+	 * its URL. */
 	const char *site;
 };
 

@@ -188,6 +188,33 @@ static void a_title_is_the_pages_own_not_an_images(void **state)
 	assert_string_equal(found.title, "a b");
 }
 
+static void a_site_may_be_named(void **state)
+{
+	(void)state;
+	static const char page[] = "<h1>A <b>bold</b> claim</h1>";
+	static const struct {
+		const char *url, *site, *want;
+	} cases[] = {{"http://127.0.0.1/mirror", "site", "site"}, {PAGE, "nobody", "site"},
+		{"http://127.0.0.1/mirror", "nobody", NULL}, {NULL, "site", "site"}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_scraped found;
+		const struct ing_scrape_input in = {.url = cases[i].url,
+			.site = cases[i].site,
+			.data = page,
+			.bytes = strlen(page),
+			.want = ING_SCRAPE_PUBLICATION,
+			.page_type = ING_PART_TYPE_LINK};
+		ing_scrape(scraper, &in, &found);
+		if (cases[i].want == NULL)
+			assert_null(found.site);
+		else
+			assert_string_equal(found.site, cases[i].want);
+		const struct ing_part *title = &found.publication->parts.items[ING_PART_TITLE];
+		assert_int_equal(
+			title->type, cases[i].want == NULL ? ING_PART_TYPE_NA : ING_PART_TYPE_LINK);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +226,7 @@ int main(void)
 		cmocka_unit_test(xml_that_is_not_well_formed_gives_its_beginning_and_the_place),
 		cmocka_unit_test(a_page_over_the_ceiling_is_not_read),
 		cmocka_unit_test(a_title_is_the_pages_own_not_an_images),
+		cmocka_unit_test(a_site_may_be_named),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
