@@ -26,6 +26,7 @@ enum { /* points */
 	RECORD = 2, /* the page has the record of an article */
 	IN_MAIN = 1,
 	IN_ASIDE = -1,
+	DOUBTFUL = -3,
 };
 
 /* --- the page --- */
@@ -299,11 +300,10 @@ struct ing_link_judgement ing_link_judge(
 	if (place == ING_LINK_NEVER)
 		return ret;
 	bool title = names_title(j, name) || names_title(j, label);
-	if (exempt && !title)
-		return ret;
+	ret.doubtful = exempt && !title;
 	ret.identity = title || names_id(j, url, file);
 	ret.score = place + label_points[ret.label] + (ret.identity ? IDENTITY : 0) +
-		    (j->has_record ? RECORD : 0);
+		    (j->has_record ? RECORD : 0) + (ret.doubtful ? DOUBTFUL : 0);
 	return ret;
 }
 

@@ -32,6 +32,7 @@ struct ing_link_judge { /* what the page says of its document; made by ing_link_
 struct ing_link_judgement {
 	int score;    /* the higher, the likelier; NEVER: it does not lead to the page's document */
 	bool another; /* its words are those of another document */
+	bool doubtful; /* they could be, but the page's title has them, too */
 	bool identity; /* its words or its URL name the page's title, DOI or number */
 	enum ing_link_label label;
 };

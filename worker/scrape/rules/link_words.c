@@ -25,44 +25,42 @@ static const char *const others[] = {
 	" for contributors ", " for reviewers ", " author information ", " template", " checklist",
 	" check list ", " stylesheet ", " style sheet ", " policy ", " policies ", " privacy ",
 	" terms of ", " supplement", " suppl ", " supp ", " supporting info", " supporting mat",
-	" supporting file", " additional file", " additional mat", " extra material", " appendix ",
-	" appendices ", " press release", " call for papers ", " peer review file",
-	" review history ", " reporting summary ", " order form", " advertis", " editorial board ",
+	" supporting file", " additional file", " additional mat", " extra material",
+	" press release", " call for papers ", " peer review file", " review history ",
+	" reporting summary ", " order form", " advertis", " editorial board ",
 	" table of contents ", " curriculum vitae ", " errat", " corrigend", " retraction ",
 	/* German */
 	" anleitung", " hinweise ", " richtlinie", " autorenhinweis", " autorenrichtlinie",
-	" merkblatt ", " leitfaden ", " inhaltsverzeichnis ", " anhang ", " zusatzmaterial",
-	" erganzung", " formular", " vordruck", " lebenslauf ", " datenschutz",
+	" merkblatt ", " leitfaden ", " inhaltsverzeichnis ", " zusatzmaterial", " erganzung",
+	" formular", " vordruck", " lebenslauf ", " datenschutz",
 	/* French */
 	" consigne", " aux auteurs ", " pour les auteurs ", " sommaire ", " table des matieres ",
-	" annexe", " charte ", " formulaire", " mentions legales ",
+	" charte ", " formulaire", " mentions legales ",
 	/* Spanish, Portuguese, Italian */
 	" guia ", " guias ", " instruccion", " instruco", " istruzion", " directrices ",
 	" diretrizes ", " normas ", " norme per ", " para autores ", " para los autores ",
-	" aos autores ", " per gli autori ", " indice ", " anexo", " apendice", " appendice ",
-	" suplement", " material complementa", " plantilla", " formulario", " hoja de vida ",
-	" tabla de contenido", " politica", " convocatoria ", " allegat",
+	" aos autores ", " per gli autori ", " indice ", " suplement", " material complementa",
+	" plantilla", " formulario", " hoja de vida ", " tabla de contenido", " politica",
+	" convocatoria ",
 	/* Dutch and the Scandinavian languages */
-	" handleiding ", " richtlijn", " inhoudsopgave ", " bijlage", " voor auteurs ",
-	" vejledning", " veiledning", " retningslinj", " riktlinj", " innehallsforteckning ",
-	" indholdsfortegnelse ", " bilag ", " bilaga ", " vedlegg ",
+	" handleiding ", " richtlijn", " inhoudsopgave ", " voor auteurs ", " vejledning",
+	" veiledning", " retningslinj", " riktlinj", " innehallsforteckning ",
+	" indholdsfortegnelse ",
 	/* Polish, Czech, Slovak, Hungarian, Romanian, Finnish, Turkish */
-	" instrukcj", " wskazowk", " dla autorow ", " spis tresci ", " załacznik", " regulamin",
-	" pokyny ", " pro autory ", " pre autorov ", " priloh", " utmutato ", " tartalomjegyzek ",
-	" melleklet", " ghid ", " instructiuni ", " cuprins ", " kirjoitusohje", " liite ",
-	" liitteet ", " sisallysluettelo ", " kılavuz", " yazım kural", " icindekiler ", " ekler ",
+	" instrukcj", " wskazowk", " dla autorow ", " spis tresci ", " regulamin", " pokyny ",
+	" pro autory ", " pre autorov ", " utmutato ", " tartalomjegyzek ", " ghid ",
+	" instructiuni ", " cuprins ", " kirjoitusohje", " sisallysluettelo ", " kılavuz",
+	" yazım kural", " icindekiler ",
 	/* Indonesian, Vietnamese */
-	" panduan ", " pedoman ", " petunjuk ", " daftar isi ", " lampiran ", " huong dan ",
-	" muc luc ", " phu luc ",
+	" panduan ", " pedoman ", " petunjuk ", " daftar isi ", " huong dan ", " muc luc ",
 	/* Russian, Ukrainian */
 	" руководств", " инструкц", " правила ", " требовани", " для авторов ", " авторам ",
-	" содержание ", " оглавление ", " приложени", " дополнительн", " шаблон", " настанов",
-	" вимоги ", " зміст ", " додат",
+	" содержание ", " оглавление ", " дополнительн", " шаблон", " настанов", " вимоги ",
+	" зміст ",
 	/* Arabic, Chinese, Japanese, Korean */
-	"دليل", "تعليمات", "ملحق", "须知", "須知", "指南", "指引", "目录", "目錄", "附录", "附錄",
-	"附件", "补充", "補充", "模板", "投稿", "征稿", "目次", "付録", "附録", "補足", "規程",
-	"執筆要領", "ガイド", "テンプレート", "안내", "규정", "지침", "목차", "부록", "보충",
-	"서식", "양식"};
+	"دليل", "تعليمات", "须知", "須知", "指南", "指引", "目录", "目錄", "补充", "補充", "模板",
+	"投稿", "征稿", "目次", "補足", "規程", "執筆要領", "ガイド", "テンプレート", "안내",
+	"규정", "지침", "목차", "보충", "서식", "양식"};
 
 /* Of names alone: a heading like these may stand over anything. */
 static const char *const other_names[] = {
@@ -119,7 +117,12 @@ static const char *const other_names[] = {
 	"الغلاف", "الفهرس", "ترخيص", "封面", "封底", "许可", "許可", "版权", "版權", "协议", "協議",
 	"简历", "簡歷", "范本", "表格", "政策", "声明", "聲明", "承诺", "说明", "說明", "手册",
 	"整期", "表紙", "履歴書", "著作権", "手引", "案内", "様式", "同意書", "規定", "マニュアル",
-	"표지", "이력서", "저작권"};
+	"표지", "이력서", "저작권",
+	/* Appendices and attachments, in all of these: repositories head their files so. */
+	" anhang ", " annexe", " anexo", " apendice", " appendice ", " allegat", " bijlage",
+	" bilag ", " bilaga ", " vedlegg ", " załacznik", " priloh", " melleklet", " liite ",
+	" liitteet ", " ekler ", " lampiran ", " phu luc ", " приложени", " додат", "附录", "附錄",
+	"附件", "付録", "附録", "부록", " appendix ", " appendices ", "ملحق"};
 
 /* Of folders. A journal's numbered supplement is a folder of articles. */
 static const char *const other_folders[] = {" suppl file", " supplementary ", " supp material ",
@@ -190,7 +193,7 @@ static int kind_of(uint32_t c)
 
 /* --- searching --- */
 
-/* Whether an entry of a list, without its spaces, is a part of the title too. */
+/* Whether the title has the words of an entry, too. */
 static bool is_in_title(const char *entry, const char *title)
 {
 	return title[0] != '\0' && strstr(title, entry) != NULL;

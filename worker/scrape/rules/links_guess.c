@@ -78,6 +78,8 @@ static size_t find_candidates(const struct ing_link_judge *j, struct candidate *
 			looks_like_pdf(j, n, bare)) {
 			struct candidate c = {.url = ing_arena_strdup(j->v->arena, bare)};
 			c.by = ing_link_judge(j, n, c.url);
+			if (c.by.doubtful)
+				c.by.score = ING_LINK_NEVER;
 			add_candidate(items, &count, &c);
 		}
 		free(bare);

@@ -227,6 +227,13 @@ static const struct {
 		"<h1>On the drift of boats</h1><a class=wide href=/2.pdf>x</a>"
 		"<a class=wide href=/drift-boats.pdf>x</a>",
 		NULL, PDF, "https://journal.example/drift-boats.pdf", "judged"},
+	{"a wide entry takes what has a word of the title, whatever it means",
+		"<h1>Cover crops in maize</h1><a class=wide href=/cover.pdf>x</a>", NULL, PDF,
+		"https://journal.example/cover.pdf", "judged"},
+	{"a wide entry takes another link first, though",
+		"<h1>Cover crops in maize</h1><a class=wide href=/cover.pdf>x</a>"
+		"<a class=wide href=/2.pdf>x</a>",
+		NULL, PDF, "https://journal.example/2.pdf", "judged"},
 	{"of equals a wide entry takes the first",
 		"<a class=wide href=/2.pdf>x</a><a class=wide href=/3.pdf>x</a>", NULL, PDF,
 		"https://journal.example/2.pdf", "judged"},
