@@ -31,7 +31,7 @@ def apis():
 def config(apis, tmp_path):
     """The configuration of ingestctl without servers of ours: the services and shipped rules without pauses."""
     return {**apis.settings(), "rules.dir": str(shipped_rules(tmp_path / "rules", RULES)), "gate.host_delay_ms": 0,
-            "gate.adaptive_factor": 0, "gate.robots": "ignore",
+            "gate.adaptive_factor": 0, "gate.robots": "ignore", "gate.backoff_ms": 100, "gate.backoff_max_ms": 500,
             "fetch.user_agent": "ingest-worker-tests/1.0 (+https://tests.example/robot)"}
 
 
@@ -423,6 +423,49 @@ def test_services_are_told_who_asks(apis, publications):
     assert "email=tests%40tests.example" in paths["pubmed-xml"] or "email=tests@tests.example" in paths["pubmed-xml"]
     assert "tool=ingest-worker" in paths["pubmed-xml"]
     assert "tests" in paths["unpaywall"].split("email=")[1]
+
+
+# --- what is kept ---
+
+
+@pytest.fixture
+def kept(database):
+    """Settings with which publications are kept."""
+    return {"postgres.dsn": database, "instance": "shell"}
+
+
+def test_the_shell_keeps_what_it_finds_and_does_not_fetch_it_again(apis, publications, kept, sql):
+    paper = apis.add(make_paper(5, "open"))
+    [first] = publications(paper.pmid, overrides=kept)
+    check(paper, first)
+    [row] = sql("SELECT * FROM publication")
+    assert (row["pmid"], row["pmcid"], row["doi"]) == (paper.pmid, paper.pmcid, paper.doi.upper())
+    assert row["record"]["title"]["content"] == first["title"]["content"]
+    asked = len(apis.services)
+    [second] = publications(paper.doi, overrides=kept)
+    assert len(apis.services) == asked, apis.services[asked:]
+    check(paper, second)
+    publications(paper.doi, "--force", overrides=kept)
+    assert len(apis.services) > asked
+
+
+def test_one_that_was_empty_is_fetched_again_when_it_is_due(apis, ask, publications, kept, sql):
+    paper = make_paper(5, "bmc")
+    assert ask(paper.pmid, overrides=kept).returncode == 1
+    apis.add(paper)
+    [found] = publications(paper.pmid, overrides={**kept, "publication.empty_cooldown": 0})
+    check(paper, found)
+    assert len(sql("SELECT * FROM publication")) == 1
+
+
+def test_two_that_turn_out_to_be_one_are_one_row(apis, ask, kept, sql):
+    """By its DOI nobody had it, by its PMID later it is found with that DOI."""
+    paper = make_paper(5, "bmc")
+    assert ask(paper.doi, overrides=kept).returncode == 1
+    apis.add(paper)
+    assert ask(paper.pmid, overrides=kept).returncode == 0
+    [row] = sql("SELECT * FROM publication")
+    assert (row["pmid"], row["doi"]) == (paper.pmid, paper.doi.upper())
 
 
 # --- the daemon ---
