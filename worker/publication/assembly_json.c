@@ -9,8 +9,10 @@
 #include "common/base/clock.h"
 #include "worker/publication/assembly_priv.h"
 #include "worker/publication/identifiers.h"
+#include "worker/publication/match.h"
 
 #define MS_PER_S 1000
+#define MAX_MATCHED_AUTHORS 50u
 
 /* RFC 3339; NULL for 0. New reference. */
 static json_t *human_time(int64_t ms)
@@ -152,6 +154,29 @@ static json_t *make_sources(const struct ing_known *r)
 	return all;
 }
 
+/* Whether the full text is of the work. A title that was read from the same place says nothing. */
+static json_t *make_match(const struct ing_known *r)
+{
+	const struct ing_known_part *text = &r->parts[ING_PART_FULLTEXT];
+	const struct ing_known_part *title = &r->parts[ING_PART_TITLE];
+	if (text->text == NULL)
+		return NULL;
+	json_t *names = json_array();
+	for (uint32_t i = 0; i < r->authors.count && i < MAX_MATCHED_AUTHORS; i++)
+		ing_json_append(names, ing_json_text(r->authors.items[i].name));
+	struct ing_match_work work = {.doi = ing_known_text(r, ING_PART_DOI),
+		.pmcid = ing_known_text(r, ING_PART_PMCID),
+		.title = title->from.ask != text->from.ask ? title->text : NULL,
+		.authors = names};
+	struct ing_match_document document = {.text = text->text, .text_bytes = strlen(text->text)};
+	struct ing_match *m = ing_match_new();
+	ing_match_document(m, &work, &document);
+	json_t *match = ing_match_json(m);
+	ing_match_free(m);
+	json_decref(names);
+	return match;
+}
+
 static void set_fields(json_t *o, const struct ing_known *r)
 {
 	const char *journal = field(r, ING_KNOWN_JOURNAL_TITLE);
@@ -176,6 +201,7 @@ static void set_fields(json_t *o, const struct ing_known *r)
 	set_time(o, "citationsTimestamp", "citationsTimestampHuman",
 		r->fields[ING_KNOWN_CITATIONS].from.time_ms);
 	ing_json_set(o, "fields", make_sources(r));
+	ing_json_set(o, "match", make_match(r));
 }
 
 static json_t *make_sites(const struct ing_known *r)

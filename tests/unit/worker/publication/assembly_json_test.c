@@ -213,6 +213,46 @@ static void authors_of_several_sources_are_merged_by_name(void **state)
 	json_decref(all);
 }
 
+/* --- is it the work? --- */
+
+#define LONG_TEXT                                                                                  \
+	"we_have_measured_what_the_water_carries_into_the_marsh_and_out_of_it_over_two_years_and_" \
+	"at_seventeen_stations_the_larger_part_settles_within_the_first_hundred_metres_salt_"      \
+	"marshes_grow_by_what_the_water_leaves_behind_how_much_that_is_has_been_estimated_by_"     \
+	"several_groups_with_results_that_differ_by_an_order_of_magnitude_and_nobody_knows_why"
+
+static void it_says_whether_the_full_text_is_of_the_work(void **state)
+{
+	(void)state;
+	static const char doi[] =
+		"title=Sediment_transport_in_tidal_creeks_of_the_northern_estuary "
+		"author=Ada_Abara link=https://a.test/1@pdf_doi";
+	const struct ing_assembly_request request = {.doi = "10.1/x", .only = ALL};
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"fulltext=SEDIMENT_TRANSPORT_in_tidal_creeks_of_the_northern_estuary_"
+		 "https://doi.org/10.1/x_A._Abara_" LONG_TEXT,
+			"[\"doi\",\"title\",\"authors\"]"},
+		{"fulltext=doi:10.1234/guide_Guide_for_Authors_" LONG_TEXT,
+			"[\"other-doi\",\"no-title\",\"no-author\",\"guide\"]"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct script_answer answers[] = {
+			{"doi.test", doi}, {"a.test", cases[i].text}};
+		json_t *all = run_json(&script_settings, &request, answers, 2, NULL);
+		assert_member(all, "match.reasons", cases[i].want);
+		json_decref(all);
+	}
+	/* Of one page, which says the title itself. */
+	const struct script_answer page = {"doi.test",
+		"title=Sediment_transport_in_tidal_creeks_of_the_northern_estuary "
+		"fulltext=Sediment_transport_in_tidal_creeks_of_the_northern_estuary"};
+	json_t *all = run_json(&script_settings, &request, &page, 1, NULL);
+	assert_member(all, "match", "null");
+	json_decref(all);
+}
+
 /* --- limits --- */
 
 static void at_most_so_many_links_are_followed(void **state)
@@ -404,6 +444,7 @@ int main(void)
 		cmocka_unit_test(the_status_is_that_of_what_failed_only_if_nothing_was_found),
 		cmocka_unit_test(nothing_of_another_work_stays),
 		cmocka_unit_test(authors_of_several_sources_are_merged_by_name),
+		cmocka_unit_test(it_says_whether_the_full_text_is_of_the_work),
 		cmocka_unit_test(at_most_so_many_links_are_followed),
 		cmocka_unit_test(a_quick_one_follows_links_while_there_is_time),
 		cmocka_unit_test(after_its_deadline_nothing_is_asked_and_what_came_is_taken),
