@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -337,6 +338,41 @@ static void a_plain_text_is_its_own_content(void **state)
 	done();
 }
 
+/* As an examiner does it: identified here, read by another process, then its parts. */
+static void a_pdfs_text_is_there_once(void **state)
+{
+	(void)state;
+	char *pdf = calloc(1, 1 << 18);
+	FILE *f = fopen(ING_TEST_DATA "/pdf/article.pdf", "rb");
+	assert_non_null(pdf);
+	assert_non_null(f);
+	size_t bytes = fread(pdf, 1, 1 << 18, f);
+	fclose(f);
+	const struct ing_publication_ask ask = {
+		.type = ING_PART_TYPE_DOI, .parts = 1u << ING_PART_FULLTEXT};
+	const struct ing_exam_request q = {.url = "https://journal.example/1.pdf",
+		.want = ING_WANT_PUBLICATION | ING_WANT_WEBPAGE | ING_WANT_PDF,
+		.max_body_bytes = 1 << 20,
+		.max_scrape_bytes = 1 << 16,
+		.publication = &ask};
+	ing_findings_init(&got);
+	assert_true(ing_document_identify(&q, pdf, bytes, &body, &got));
+	ing_document_read(&q, &body, &got);
+	assert_null(got.publication.status);
+	ing_document_pdf(body.data, body.bytes, NULL, NULL, &got.pdf);
+	ing_document_read_pdf(&q, &body, &got);
+	assert_string_equal(got.publication.status, "success");
+	assert_int_equal(got.publication.offer_count, 1);
+	assert_int_equal(got.publication.offers[0].type, ING_PART_TYPE_PDF_DOI);
+	assert_non_null(strstr(got.publication.offers[0].text, "carries a buoy seven miles."));
+	assert_true(got.webpage.read);
+	assert_string_equal(got.webpage.content, got.publication.offers[0].text);
+	assert_null(got.pdf.text);
+	assert_int_equal(got.pdf.page_count, 2);
+	done();
+	free(pdf);
+}
+
 static void add_rules(struct ing_rule_files *files, enum ing_rule_kind kind, const char *text)
 {
 	char path[] = "/tmp/page-rules-XXXXXX";
@@ -382,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_web_page_is_read_by_its_rule),
 		cmocka_unit_test(a_web_page_without_rule_is_cleaned),
 		cmocka_unit_test(a_plain_text_is_its_own_content),
+		cmocka_unit_test(a_pdfs_text_is_there_once),
 	};
 	return cmocka_run_group_tests(tests, load_rules, NULL);
 }
