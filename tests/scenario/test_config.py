@@ -108,3 +108,19 @@ def test_global_options_stand_before_or_behind_the_verb(program, tmp_path):
         done = subprocess.run([program("ingestctl"), *map(str, arguments)], capture_output=True, text=True, timeout=60,
                               check=False)
         assert done.returncode == 2 and 'key "gate.concurrency": must be a whole number' in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("content, words", [
+    (None, "No such file or directory"), ("\n", "the file is empty"),
+    ("a&b\n", "a key is made of letters, digits and . _ -"), ("abc-123\n", None)])
+def test_a_key_of_a_service_is_read_at_start(program, tmp_path, content, words):
+    key = tmp_path / "key"
+    if content is not None:
+        key.write_text(content, encoding="utf-8")
+    done = subprocess.run(
+        [program("ingestctl"), "run", "--set", f"publication.ncbi_api_key_file={key}", "--set", f"state.dir={tmp_path}/state",
+         "--set", f"spool.dir={tmp_path}/spool", "-"], input="", capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == (0 if words is None else 2), done.stderr
+    if words is not None:
+        assert f"publication.ncbi_api_key_file: {key}: {words}" in done.stderr
+    assert "abc-123" not in done.stderr

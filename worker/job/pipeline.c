@@ -377,6 +377,9 @@ void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats 
 	const struct ing_deliver_load *load = ing_deliver_load(p->stages.deliver);
 	*ret = p->stats;
 	ret->jobs = p->job_count + load->results;
+	ret->publications = p->publications.begun_count;
+	ret->publications_held_back = p->publications.held_back_count;
+	ret->publication_bytes = p->publications.bytes;
 	ret->cancelled += load->cancelled_total;
 	ret->by_state[ING_JOB_CANCELLED] += load->cancelled;
 	/* Jobs are appended in order of arrival, so the first one of a list is its oldest. */

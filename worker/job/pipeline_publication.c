@@ -108,6 +108,9 @@ static void take_answer(
 	answer->transient = may_pass(answer->status, answer->http_status);
 	a->is_over = true;
 	job->publication->open--;
+	if (a == job->publication->first)
+		ing_job_leave_share(
+			job); /* of its page's host, which it does not wait for any more */
 	ing_assembly_answer(job->publication->assembly, a->id, answer);
 }
 

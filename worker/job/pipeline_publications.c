@@ -128,6 +128,8 @@ void ing_publication_move(struct ing_job_publication *pub, enum ing_publication_
 		DL_DELETE2(*from, pub, earlier, later);
 	if (to != NULL)
 		DL_APPEND2(*to, pub, earlier, later);
+	all->held_back_count -= pub->place == ING_PLACE_HELD_BACK;
+	all->held_back_count += place == ING_PLACE_HELD_BACK;
 	all->queued_count -= pub->place == ING_PLACE_QUEUED;
 	all->begun_count -= pub->place == ING_PLACE_BEGUN;
 	all->queued_count += place == ING_PLACE_QUEUED;

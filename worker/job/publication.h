@@ -57,7 +57,7 @@ struct ing_publications {
 	/* Lists, oldest first: held back, by whether they begin with a service's answer; begin with one and
 	 * wait for it; begun. */
 	struct ing_job_publication *held_back[2], *queued, *begun;
-	unsigned queued_count, begun_count;
+	unsigned held_back_count, queued_count, begun_count;
 	size_t bytes; /* kept of those that are begun, of which derived_bytes knows nothing */
 };
 

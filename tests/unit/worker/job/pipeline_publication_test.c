@@ -683,6 +683,10 @@ static void only_so_many_wait_for_the_service_that_they_begin_with(void **state)
 	assert_int_equal(fake_gate.waiters.count, waiting + 1);
 	tick();
 	assert_int_equal(fake_gate.waiters.count, waiting + 1);
+	struct ing_pipeline_stats stats;
+	ing_pipeline_stats(pipeline, &stats);
+	assert_int_equal(stats.publications_held_back, 100 - waiting);
+	assert_int_equal(stats.publications, 0);
 	for (unsigned done = 0; done < 101; done++) {
 		plan.asked = plan.answered = 0;
 		memset(plan.is_answered, 0, sizeof(plan.is_answered));
@@ -698,7 +702,8 @@ static void only_so_many_wait_for_the_service_that_they_begin_with(void **state)
 
 static void one_that_begins_with_a_page_has_a_share_of_its_host(void **state)
 {
-	static const struct script page[] = {{"https://p.example/article", ING_READ_PAGE, 0}, {0}};
+	static const struct script page[] = {{"https://p.example/article", ING_READ_PAGE, 0},
+		{API "/2", ING_READ_EUROPEPMC, 1}, {0}};
 	(void)state;
 	open_pipeline(page, &usual);
 	fake.tiers = ~0u;
@@ -707,6 +712,10 @@ static void one_that_begins_with_a_page_has_a_share_of_its_host(void **state)
 	assert_int_equal(fake_gate.waiters.count, 16);
 	fake_settle();
 	assert_int_equal(fake.parked, 14);
+	answer_next(); /* and leaves it with that page */
+	assert_int_equal(fake_gate.waiters.count, 16);
+	submit("\"base_url\":\"https://p.example/article\"", ING_LANE_REQUESTS, 31);
+	assert_int_equal(fake_gate.waiters.count, 17);
 	ing_pipeline_on_revoked(pipeline, 3, 7);
 	fake_settle();
 	end();

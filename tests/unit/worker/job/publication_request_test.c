@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -93,6 +94,54 @@ static void wishes_are_passed_on(void **state)
 	ing_arena_done(&ar);
 }
 
+/* A job begins to wait with the one, and is begun with the other. */
+static void the_first_url_is_that_of_the_first_ask(void **state)
+{
+	static const struct ing_publication_settings settings = {
+		.europepmc_url = "https://e.example",
+		.annotations_url = "https://a.example",
+		.eutils_url = "https://u.example",
+		.pmc_url = "https://c.example",
+		.pubmed_url = "https://p.example",
+		.doi_url = "https://d.example",
+		.unpaywall_url = "https://w.example",
+		.crossref_url = "",
+		.datacite_url = "https://t.example",
+		.openalex_url = "https://o.example",
+		.arxiv_url = "https://x.example",
+		.biorxiv_url = "https://b.example",
+		.doaj_url = "https://j.example",
+		.email = "a@b.example",
+		.tool = "",
+		.ncbi_api_key = "",
+		.openalex_api_key = "",
+		.deadline_ms = 1000,
+		.max_links = 10};
+	static const struct ing_assembly_request ids[] = {{.pmid = "5"}, {.pmcid = "PMC5"},
+		{.doi = "10.1/X"}, {.doi = "10.48550/ARXIV.2006.1"}, {.doi = "10.1101/2020.01.01"},
+		{.url = "https://h.example/"},
+		{.pmid = "5", .doi = "10.1/X", .url = "https://h.example/"}};
+	unsigned asked = 0;
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(ids); i++) {
+		for (int only = 0; only <= ING_PUBLICATION_RESOURCES_; only++) {
+			struct ing_assembly_request r = ids[i];
+			struct ing_assembly_ask ask;
+			r.only = (enum ing_publication_resource)only;
+			char *url = ing_assembly_first_url(&settings, &r);
+			struct ing_assembly *a = ing_assembly_new(&settings, &r);
+			bool any = ing_assembly_next(a, 0, &ask);
+			assert_int_equal(any, url != NULL);
+			if (any)
+				assert_string_equal(ask.url, url);
+			asked += any;
+			ing_assembly_free(a);
+			free(url);
+		}
+	}
+	assert_true(asked > 30);
+}
+
 static void services_are_known_by_their_base(void **state)
 {
 	static const struct ing_publication_settings settings = {
@@ -123,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identifiers_are_read_from_wherever_they_stand),
 		cmocka_unit_test(wishes_are_passed_on),
+		cmocka_unit_test(the_first_url_is_that_of_the_first_ask),
 		cmocka_unit_test(services_are_known_by_their_base),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
