@@ -458,7 +458,6 @@ void ing_job_end_publication(struct ing_job *job)
 {
 	struct ing_job_publication *pub = job->publication;
 	pub->going_on = true; /* answers lead to nothing more */
-	ing_job_cancel_exams(job);
 	ing_job_cancel_visits(job, true);
 	for (struct ing_publication_visit *a = pub->first; a != NULL; a = a->next) {
 		struct ing_assembly_answer answer = {.status = ING_STATUS_TIMEOUT,

@@ -520,14 +520,22 @@ static void a_host_that_is_held_for_long_is_not_waited_for(void **state)
 	static const struct {
 		const char *host;
 		uint64_t hold_ms;
-		bool given_up;
+		unsigned deadline_ms;
+		bool quick, given_up;
 	} cases[] = {
-		{"b.example", 3600000, true}, {"b.example", 60001, true},
-		{"b.example", 59000, false}, {"api.example", 3600000, false}, /* another one */
+		{"b.example", 3600000, 900000, false, true},
+		{"b.example", 60001, 900000, false, true},
+		{"b.example", 60000, 900000, false, false},
+		{"b.example", 40000, 30000, false, true}, /* its time is up before */
+		{"b.example", 1000, 900000, true, true},
+		{"api.example", 3600000, 900000, false, false}, /* another one */
 	};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		begin(one_then_two);
+		struct ing_pipeline_conf c = usual;
+		c.publication.deadline_ms = cases[i].deadline_ms;
+		open_pipeline(one_then_two, &c);
+		submit(cases[i].quick ? BY_PMID ",\"quick\":true" : BY_PMID, ING_LANE_REQUESTS, 1);
 		fake_gate_grant();
 		fake_fetch_done(200, NULL);
 		fake_gate.held_host = cases[i].host;
@@ -675,8 +683,10 @@ static void only_so_many_wait_for_the_service_that_they_begin_with(void **state)
 {
 	(void)state;
 	open_pipeline(one, &usual);
+	fake.tiers = ~0u;
 	for (int i = 0; i < 100; i++)
 		submit(BY_PMID, ING_LANE_BULK, i + 1);
+	assert_int_equal(fake.parked, 0); /* a service has no shares */
 	size_t waiting = fake_gate.waiters.count;
 	assert_in_range(waiting, 10, 90);
 	submit(BY_PMID, ING_LANE_PRIORITY, 200); /* is not held back */
@@ -734,6 +744,35 @@ static void what_is_found_is_counted_until_it_is_delivered(void **state)
 	answer_next();
 	expect_result("success", 3);
 	assert_int_equal(pipeline->publications.bytes, 0);
+	end();
+}
+
+static void none_is_begun_while_too_much_is_kept(void **state)
+{
+	const size_t much = (size_t)300 << 20;
+	(void)state;
+	open_pipeline(one, &usual);
+	pipeline->publications.bytes = much;
+	submit(BY_PMID, ING_LANE_REQUESTS, 1);
+	assert_int_equal(fake_gate.waiters.count, 0);
+	tick();
+	assert_int_equal(fake_gate.waiters.count, 0);
+	pipeline->publications.bytes = 0;
+	tick();
+	answer_next();
+	expect_result("success", 1);
+	end();
+	/* Those that are begun go on, until it is twice as much. */
+	begin(one_then_two);
+	pipeline->publications.bytes = much;
+	answer_next();
+	assert_false(plan.stopped);
+	pipeline->publications.bytes += much;
+	answer_next();
+	assert_true(plan.stopped);
+	pipeline->publications.bytes -= 2 * much;
+	answer_next();
+	expect_result("success", 3);
 	end();
 }
 
@@ -916,6 +955,7 @@ int main(void)
 		cmocka_unit_test(only_so_many_wait_for_the_service_that_they_begin_with),
 		cmocka_unit_test(one_that_begins_with_a_page_has_a_share_of_its_host),
 		cmocka_unit_test(what_is_found_is_counted_until_it_is_delivered),
+		cmocka_unit_test(none_is_begun_while_too_much_is_kept),
 		cmocka_unit_test(a_start_that_is_none_ends_the_request),
 		cmocka_unit_test(what_was_found_is_kept),
 		cmocka_unit_test(a_web_page_is_kept),

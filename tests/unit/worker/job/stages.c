@@ -141,6 +141,7 @@ struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_
 	(void)p;
 	(void)body_fd;
 	ing_must(q->url != NULL && body_bytes > 0);
+	ing_must((q->publication != NULL) == ((q->want & ING_WANT_PUBLICATION) != 0));
 	struct ing_exam_task *t = ing_alloc(sizeof(*t));
 	*t = (struct ing_exam_task){.user = user,
 		.ctx = ctx,
