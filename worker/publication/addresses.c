@@ -143,6 +143,13 @@ static bool add_preprint(const struct ing_resource_call *call, const char *doi, 
 	return true;
 }
 
+/* Unpaywall itself refuses who has no address; what stands in for it may not care. */
+static const char *unpaywall_base(const struct ing_publication_settings *s)
+{
+	bool is_public = strstr(s->unpaywall_url, "//api.unpaywall.org") != NULL;
+	return is_public && *s->email == '\0' ? "" : s->unpaywall_url;
+}
+
 static const char *base_of(
 	const struct ing_publication_settings *s, enum ing_publication_resource resource)
 {
@@ -163,7 +170,7 @@ static const char *base_of(
 	case ING_PUBLICATION_RESOURCE_DOI:
 		return s->doi_url;
 	case ING_PUBLICATION_RESOURCE_UNPAYWALL:
-		return *s->email != '\0' ? s->unpaywall_url : ""; /* it refuses who has none */
+		return unpaywall_base(s);
 	case ING_PUBLICATION_RESOURCE_CROSSREF:
 		return s->crossref_url;
 	case ING_PUBLICATION_RESOURCE_DATACITE:

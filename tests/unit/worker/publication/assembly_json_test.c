@@ -423,12 +423,17 @@ static void a_resource_that_is_not_configured_is_not_asked(void **state)
 	(void)state;
 	struct ing_publication_settings settings = script_settings;
 	settings.email = settings.europepmc_url = settings.crossref_url = "";
+	settings.unpaywall_url = "https://api.unpaywall.org/v2"; /* which wants an address */
 	settings.eutils_url = "https://mirror.test/eutils/";
 	const struct ing_assembly_request request = {.pmid = "1", .doi = "10.1/X", .only = ALL};
 	struct script_run run;
 	script_run(&run, &settings, &request, NULL, 0, SCRIPT_IN_TURN);
 	assert_string_equal(run.asked, "pubmed-xml pubmed-html doi datacite ");
 	assert_non_null(strstr(run.urls, "https://mirror.test/eutils/efetch.fcgi?"));
+	ing_assembly_free(run.assembly);
+	settings.unpaywall_url = "https://mirror.test/unpaywall";
+	script_run(&run, &settings, &request, NULL, 0, SCRIPT_IN_TURN);
+	assert_non_null(strstr(run.urls, "https://mirror.test/unpaywall/10.1"));
 	ing_assembly_free(run.assembly);
 	char *first = ing_assembly_first_url(&settings, &request);
 	assert_string_equal(first, "https://mirror.test/eutils/"
