@@ -297,6 +297,117 @@ def test_a_publication_ends_at_its_deadline_with_what_it_has(apis, publications)
     assert found["fulltext"] is None or found["fulltext"]["type"] != "doi"
 
 
+# --- what others are known to get wrong ---
+
+
+def test_markup_in_titles_and_abstracts_goes_and_entities_are_decoded_once(apis, publications):
+    paper = apis.add(make_paper(5, "open"))
+    apis.say("europepmc", paper, xml(records.europepmc_search([records.europepmc_result(
+        paper, title="Of <i>E. coli</i> &amp; H<sub>2</sub>O &lt; tides.", abstractText="<h4>Aim</h4>" + paper.abstract)])))
+    [found] = publications(paper.pmid)
+    assert content(found, "title") == "Of E. coli & H2O < tides."
+    assert "<h4>" not in content(found, "abstract") and paper.abstract in content(found, "abstract")
+
+
+def test_meta_text_is_text(apis, publications):
+    paper = apis.add(make_paper(5, "meta"))
+    paper.pmid = None
+    apis.say("europepmc", paper, xml(records.europepmc_search([])))
+    apis.say("crossref", paper, Answer(404, b"Resource not found."))
+    apis.say("page", paper, html(records.page("x", "<p>y</p>", [
+        ("citation_title", "Tides & <creeks>: x < y"), ("citation_doi", paper.doi), ("citation_keywords", "A & B; C < D")])))
+    [found] = publications(paper.doi)
+    assert content(found, "title").startswith("Tides & ") and "&amp;" not in content(found, "title")
+    assert "A & B" in found["keywords"]["list"]
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+def test_pmcids_in_full_texts_with_and_without_prefix(apis, publications, prefix):
+    paper = apis.add(make_paper(5, "open"))
+    apis.say("europepmc-xml", paper, xml(records.jats(paper, prefix=prefix)))
+    [found] = publications(paper.doi)
+    check(paper, found)
+
+
+def test_a_full_text_of_several_megabytes_is_whole(apis, publications):
+    paper = apis.add(make_paper(5, "open"))
+    paper.sections = [("Results", [f"Reading {at}: " + paper.abstract for at in range(8000)])]
+    [found] = publications(paper.pmid)
+    assert found["fulltext"]["size"] > 3_000_000
+    assert "Reading 7999: " in content(found, "fulltext") and "Reading 0: " in content(found, "fulltext")
+
+
+def test_mined_terms_by_pmid_where_pmc_has_none(apis, publications):
+    paper = apis.add(make_paper(5, "open"))
+    paper_of_pubmed = records.annotations(paper, paper.efo, "Experimental Methods", "MED")
+    apis.say("mined", paper, lambda request: xml(
+        paper_of_pubmed if "MED" in request.path and "Experimental" in request.path else records.annotations(paper, [], "")))
+    [found] = publications(paper.pmid)
+    assert [one["term"] for one in found["efo"]["list"]] == [term for term, _, _ in paper.efo]
+    assert found["go"] is None or found["go"]["empty"]
+
+
+def test_no_link_is_followed_that_can_give_nothing(apis, publications):
+    """All but the keywords is there: PDFs have none."""
+    paper = apis.add(make_paper(5, "bmc"))
+    paper.keywords = []
+    apis.say("page", paper, html(records.bmc_page(paper).replace(
+        "</article>", f'<div class="c-pdf-download"><a data-track-action="download pdf" href="/pdf/{paper.number}.pdf">PDF</a></div></article>')))
+    [found] = publications(paper.pmid)
+    assert found["fulltext"]["type"] == "doi" and found["keywords"] is None
+    assert apis.asked()["pdf"] == 0
+
+
+def test_no_more_links_are_followed_than_allowed(apis, publications):
+    paper = apis.add(make_paper(5, "repository"))
+    places = [("repository", f"http://r{at}.example/items/{paper.number}", None) for at in range(20)]
+    apis.say("unpaywall", paper, js(records.unpaywall(paper, places)))
+    [found] = publications(paper.doi, overrides={"publication.max_links": 4})
+    assert resources(found).count("link") == 4
+
+
+def test_no_page_is_fetched_twice(apis, publications):
+    """Whoever names it, with whatever scheme and fragment."""
+    paper = apis.add(make_paper(5, "repository"))
+    pdf = f"http://repository.example/files/{paper.number}.pdf"
+    apis.say("unpaywall", paper, js(records.unpaywall(paper, [("repository", None, pdf), ("repository", pdf + "#page=2", pdf)])))
+    apis.say("crossref", paper, js(records.crossref(paper, [(pdf, "application/pdf")])))
+    publications(paper.doi)
+    assert apis.asked()["pdf"] == 1
+
+
+def test_redirects_of_a_doi_may_be_relative_and_many(apis, publications):
+    paper = apis.add(make_paper(5, "bmc"))
+    apis.server.page("hop.example", "/a", redirect("/b"))
+    apis.server.page("hop.example", "/b", redirect(f"http://{paper.host}/articles/{paper.doi}"))
+    apis.say("doi", paper, redirect("http://hop.example/a"))
+    [found] = publications(paper.pmid)
+    check(paper, found)
+    assert found["fulltext"]["url"] == f"http://{paper.host}/articles/{paper.doi}"
+
+
+def test_addresses_in_mailto_links_lose_what_is_behind_them(apis, publications):
+    paper = apis.add(make_paper(5, "plos"))
+    author = next(one for one in paper.authors if one.corresponding)
+    apis.say("europepmc", paper, xml(records.europepmc_search([])))
+    apis.say("pubmed-xml", paper, xml(records.NO_PUBMED))
+    apis.say("pubmed-html", paper, Answer(404))
+    apis.say("page", paper, html(records.plos_page(paper).replace(
+        f"mailto:{author.email}", f"mailto:{author.email.replace('@', '%40')}?subject=Of%20tides")))
+    [found] = publications(paper.doi)
+    assert [one["email"] for one in found["corresp_author"]] == [author.email]
+
+
+def test_a_page_that_only_a_browser_can_read_is_said(apis, publications):
+    paper = apis.add(make_paper(5, "bmc"))
+    paper.host = "journals.sagepub.com"
+    apis.say("page", paper, Answer(403, b"<title>Just a moment...</title>"))
+    [found] = publications(paper.pmid)
+    [asked] = [one for one in found["resources"] if one["resource"] == "doi"]
+    assert asked["status"] != "success" and asked["needs_browser"] is True
+    assert found["title"]["type"] == "europepmc"
+
+
 # --- what is asked for ---
 
 
