@@ -16,6 +16,14 @@ SAMPLE = [json.loads(line) for line in
           (ROOT / "deploy" / "sampleweb" / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+# As deploy/quickstart has them.
+SERVICES = {
+    **{f"publication.{name}_url": "" for name in (
+        "eutils", "pmc", "pubmed", "unpaywall", "crossref", "datacite", "openalex", "arxiv", "biorxiv", "doaj")},
+    "publication.europepmc_url": "https://services.example/europepmc",
+    "publication.annotations_url": "https://services.example/annotations", "publication.doi_url": "https://services.example/doi"}
+
+
 def key_of(request):
     return request["ingest_type"], request["base_url"]
 
@@ -24,6 +32,7 @@ def key_of(request):
 def finished(worker, submit, results, settings, derived):
     """All results of the sample, by type and URL; the worker has stopped, so that its WARC is closed."""
     settings["gate.robots"] = "obey"
+    settings.update(SERVICES)
     derived("xml_doc")
     submit(SAMPLE)
     with worker():
@@ -50,6 +59,11 @@ def test_every_request_of_the_sample_ends_as_expected(finished, consume, topics,
     assert landing["pdf_meta"]["pdf_extra"]["page_count"] == 3
     assert landing["pdf_meta"]["text"] is None
     assert landing["pdf_meta"]["pdf_info"]["Author"] == "Ylva Brandt and Samuel Okonjo"
+
+    publication = finished["publication", "https://doi.org/10.5555/tidal.2021.041"]["publication"]
+    assert {part: publication[part] and publication[part]["type"] for part in ("title", "keywords", "mesh", "efo", "abstract", "fulltext")} == \
+        {"title": "europepmc", "keywords": "europepmc", "mesh": "europepmc", "efo": "europepmc", "abstract": "europepmc",
+         "fulltext": "europepmc_xml"}
 
     encrypted = finished["pdf", "http://eprints.eastfen.example/id/eprint/2208/"]
     assert encrypted["hit"] is True and encrypted["pdf_meta"]["status"] == "parse-error"
