@@ -560,6 +560,20 @@ def test_the_shell_keeps_what_it_finds_and_does_not_fetch_it_again(apis, publica
     assert len(apis.services) > asked
 
 
+def test_the_shell_leaves_the_leases_of_a_worker_alone(served, worker, ask, settings, submit, results):
+    """Both have the same configuration file."""
+    one, two = served.add(make_paper(5, "open")), served.add(make_paper(6, "open"))
+    with worker() as daemon:
+        submit(request_for(one))
+        results(1)
+        done = ask(two.pmid, overrides={"postgres.dsn": settings["postgres.dsn"], "instance": settings["instance"]})
+        assert done.returncode == 0
+        assert "lease" not in done.stderr
+        submit(request_for(two, force_recrawl=True))
+        check(two, next(result for result in results(2) if result["request"]["link_source_id"] == "6")["publication"])
+        assert "lease" not in daemon.log()
+
+
 def test_one_that_was_empty_is_fetched_again_when_it_is_due(apis, ask, publications, kept, sql):
     paper = make_paper(5, "bmc")
     assert ask(paper.pmid, overrides=kept).returncode == 1

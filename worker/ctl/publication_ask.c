@@ -20,7 +20,7 @@
 
 /* Somebody waits: as with `ingestctl run`, not for hours. */
 #define MAX_HOLD_SET "gate.max_hold_ms=60000"
-#define SETS 5
+#define SETS 6
 
 struct ask {
 	const struct ing_publication_ask_options *o;
@@ -33,6 +33,20 @@ struct ask {
 	int code; /* of the answers */
 };
 
+/* A worker with this configuration may be running: its leases are not ours. */
+static char *own_instance(void)
+{
+	char host[65] = "";
+	struct ing_buf name;
+	if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0')
+		memcpy(host, "localhost", sizeof("localhost"));
+	ing_buf_init(&name, 256);
+	ing_buf_printf(&name, "%s.ingestctl-%d", host, (int)getpid());
+	char *set = ing_ctl_quoted_set("instance", ing_buf_str(&name));
+	ing_buf_done(&name);
+	return set;
+}
+
 static int load_conf(struct ask *a, const struct ing_ctl *ctl)
 {
 	char max_hold[] = MAX_HOLD_SET;
@@ -44,10 +58,12 @@ static int load_conf(struct ask *a, const struct ing_ctl *ctl)
 	a->spool_dir = ing_buf_steal(&spool);
 	const char *warc_dir = a->o->warc_dir != NULL ? a->o->warc_dir : "";
 	char *first[SETS + 1] = {ing_ctl_quoted_set("warc.dir", warc_dir),
-		ing_ctl_quoted_set("spool.dir", a->spool_dir), max_hold, no_bucket, no_store};
+		ing_ctl_quoted_set("spool.dir", a->spool_dir), max_hold, no_bucket, no_store,
+		own_instance()};
 	int code = ing_ctl_conf_over(ctl, first, &a->conf);
 	free(first[0]);
 	free(first[1]);
+	free(first[SETS - 1]);
 	if (code == ING_CTL_OK && a->o->max_wait_s >= 0) {
 		a->conf->gate.max_wait_ms = (unsigned)a->o->max_wait_s * 1000;
 		a->conf->gate.max_hold_ms = 0;
