@@ -77,9 +77,9 @@ def test_each_kind_of_paper_ends_with_its_parts(apis, publications, kind):
     apis.check_manners()
 
 
-def test_a_list_of_mixed_identifiers(apis, ask, schema, tmp_path):
+def test_a_list_of_a_thousand_mixed_identifiers(apis, ask, tmp_path):
     """In the order of the list, one for each; no host is asked twice at once, and none again for the same."""
-    listed = population(150, seed=3)
+    listed = population(1000, seed=3)
     for paper in listed:
         apis.add(paper)
     lines = [paper.ids()[at % len(paper.ids())] for at, paper in enumerate(listed)]
@@ -600,7 +600,7 @@ def test_two_that_turn_out_to_be_one_are_one_row(apis, ask, kept, sql):
 def served(settings, apis, tmp_path):
     """The services for the test's workers."""
     settings.update(apis.settings())
-    settings["rules.dir"] = str(shipped_rules(tmp_path / "rules", RULES))
+    settings["rules.dir"] = str(shipped_rules(tmp_path / "worker-rules", RULES))
     return apis
 
 
