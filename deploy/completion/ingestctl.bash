@@ -23,7 +23,7 @@ _ingestctl()
 		mapfile -t COMPREPLY < <(compgen -W 'text thumbnail html xml grobid scrape' -- "$cur")
 		return
 		;;
-	--part | --not-part)
+	--part | --not-part | --has | --not-has)
 		mapfile -t COMPREPLY < <(compgen -W 'pmid pmcid doi title keywords mesh efo go abstract fulltext' -- "$cur")
 		return
 		;;
@@ -43,6 +43,13 @@ _ingestctl()
 		esac
 		at=$((at + 1))
 	done
+	local words=("$program" "$verb")
+	case $verb:${COMP_WORDS[at + 1]} in
+	publication:list | publication:show | publication:export | publication:stats | publication:import | \
+		webpage:list | webpage:show | webpage:export | webpage:stats | webpage:import)
+		words+=("${COMP_WORDS[at + 1]}")
+		;;
+	esac
 	case $verb:$prev in
 	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
 	topics:topics) mapfile -t COMPREPLY < <(compgen -W 'create check' -- "$cur") ;;
@@ -50,6 +57,7 @@ _ingestctl()
 	positions:positions) mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
+	publication:publication | webpage:webpage) mapfile -t COMPREPLY < <(compgen -W 'list show export stats import' -- "$cur"; compgen -f -- "$cur") ;;
 	url:url) mapfile -t COMPREPLY < <(compgen -W 'clean parse surt' -- "$cur") ;;
 	rules:rules) mapfile -t COMPREPLY < <(compgen -W 'check site webpage test yield' -- "$cur") ;;
 	warc:warc) mapfile -t COMPREPLY < <(compgen -W 'verify index cat' -- "$cur") ;;
@@ -57,7 +65,7 @@ _ingestctl()
 	extract:extract) mapfile -t COMPREPLY < <(compgen -W 'pdf html xml' -- "$cur") ;;
 	*)
 		case $cur in
-		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" "$verb")" -- "$cur") ;;
+		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "${words[@]}")" -- "$cur") ;;
 		*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 		esac
 		;;

@@ -44,7 +44,7 @@ def test_migrate_makes_the_schema_and_is_harmless_twice(db, empty):
         refs = connection.execute("SELECT doi, refs_json FROM crossref_with_refs ORDER BY doi").fetchall()
     assert tables == {"ingest_request", "ingest_file_result", "file_meta", "cdx", "pdf_meta", "html_meta", "grobid",
                       "grobid_refs", "crossref", "crossref_with_refs", "host_state", "host_block", "partition_owner",
-                      "result_outbox", "schema_version"}
+                      "result_outbox", "schema_version", "publication", "webpage"}
     assert refs == [("10.1/a", [1]), ("10.1/b", None)]
 
 

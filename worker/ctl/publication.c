@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ingestctl publication and webpage: the command lines. publication_ask does what is asked.
+ * ingestctl publication and webpage: the command lines. publication_ask does what is asked, publication_kept
+ * finds the verbs about what is kept.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "common/base/nearest.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/publication_ask.h"
+#include "worker/ctl/publication_kept.h"
 #include "worker/model/part_type.h"
 #include "worker/publication/resource.h"
 
@@ -183,7 +185,7 @@ static void print_publication_help(void)
 static void print_webpage_help(void)
 {
 	printf("usage: ingestctl webpage [OPTION]... URL|FILE|-...\n"
-	       "       ingestctl webpage list|show|export|import ...  (each has --help)\n\n"
+	       "       ingestctl webpage list|show|export|stats|import ...  (each has --help)\n\n"
 	       "Reads web pages by the rules of webpages.yaml, or the main content without: title, content,\n"
 	       "licence, language. Prints a JSON object a line, in the order given.\n\n" HELP_OF_BOTH);
 }
@@ -218,7 +220,10 @@ static int ask(int argc, char **argv, const struct ing_ctl *ctl, const struct op
 int ing_ctl_publication(int argc, char **argv, const struct ing_ctl *ctl)
 {
 	struct command c = {.o = {.verb = "publication"}};
-	int code = ask(argc, argv, ctl, publication_options, &c);
+	int code;
+	if (ing_ctl_kept(ING_TABLE_PUBLICATION, argc, argv, ctl, &code))
+		return code;
+	code = ask(argc, argv, ctl, publication_options, &c);
 	json_decref(c.members);
 	return code;
 }
@@ -226,7 +231,10 @@ int ing_ctl_publication(int argc, char **argv, const struct ing_ctl *ctl)
 int ing_ctl_webpage(int argc, char **argv, const struct ing_ctl *ctl)
 {
 	struct command c = {.o = {.verb = "webpage", .pages = true}};
-	int code = ask(argc, argv, ctl, webpage_options, &c);
+	int code;
+	if (ing_ctl_kept(ING_TABLE_WEBPAGE, argc, argv, ctl, &code))
+		return code;
+	code = ask(argc, argv, ctl, webpage_options, &c);
 	json_decref(c.members);
 	return code;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * publication_kept.h - verbs about what is kept in PostgreSQL: `ingestctl publication list|show|export|stats|import`
+ * and the same of `webpage`.
+ */
+#pragma once
+#include "worker/ctl/ctl.h"
+#include "worker/ctl/kept_condition.h"
+
+typedef int ing_kept_verb_f(
+	enum ing_kept_table table, int argc, char **argv, const struct ing_ctl *ctl);
+
+/* Whether the first argument is such a verb: then it is run, with *ret_code as its exit code. */
+bool ing_ctl_kept(
+	enum ing_kept_table table, int argc, char **argv, const struct ing_ctl *ctl, int *ret_code);
+
+/* A file each. argv[0] is "ingestctl publication list". */
+ing_kept_verb_f ing_ctl_kept_list, ing_ctl_kept_show, ing_ctl_kept_export, ing_ctl_kept_stats,
+	ing_ctl_kept_import;
+
+/* "publication", "webpage" */
+const char *ing_kept_table_name(enum ing_kept_table table);
