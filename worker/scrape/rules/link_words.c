@@ -136,18 +136,22 @@ static const char *const other_places[] = {" nav ", " navbar ", " navigation ", 
 	" supplement", " suppl ", " comments ", " advert", " cited by "};
 
 /* Words of links to the document. */
-static const char *const pdf_words[] = {" pdf ", " pdfs "};
+static const char *const pdf_words[] = {" pdf ", " epdf "};
 static const char *const text_words[] = {" full ", " fulltext ", " article ", " paper ",
 	" manuscript ", " preprint ", " text ", " volltext ", " artikel ", " aufsatz ", " texte ",
 	" integral ", " texto ", " completo ", " articulo ", " artigo ", " testo ", " articolo ",
 	" tekst ", " artykuł ", " текст ", " статья ", " статьи ", " статью ", " tam ", " metin ",
-	" makale ", " teks ", " lengkap ", " 全文 ", " 本文 ", " 论文 ", " 論文 ", " 全文下载 ",
-	" 下载全文 ", " 全文下載 ", " 원문 ", " 원문보기 "};
+	" makale ", " teks ", " lengkap ", " 全文 ", " 本文 ", " 本文ダウンロード ",
+	" 論文ダウンロード ", " 全文表示 ", " 全文阅读 ", " 全文浏览 ", " 阅读全文 ",
+	" 원문다운로드 ", " 论文 ", " 論文 ", " 全文下载 ", " 下载全文 ", " 全文下載 ", " 원문 ",
+	" 원문보기 "};
 static const char *const download_words[] = {" download ", " view ", " open ", " get ", " read ",
 	" herunterladen ", " offnen ", " anzeigen ", " telecharger ", " lire ", " consulter ",
 	" descargar ", " ver ", " baixar ", " abrir ", " scarica ", " pobierz ", " скачать ",
 	" загрузить ", " открыть ", " завантажити ", " indir ", " unduh ", " 下载 ", " 下載 ",
-	" 查看 ", " ダウンロード ", " 다운로드 ", " lataa ", " stahnout ", " letoltes ", " ladda "};
+	" 查看 ", " ダウンロード ", " をダウンロード ", " を表示 ", " を開く ", " 表示 ", " 閲覧 ",
+	" 阅读 ", " 浏览 ", " 在线阅读 ", " 다운받기 ", " 보기 ", " 다운로드 ", " lataa ",
+	" stahnout ", " letoltes ", " ladda "};
 /* That say nothing by themselves. */
 static const char *const filler_words[] = {" the ", " this ", " a ", " as ", " in ", " of ", " to ",
 	" for ", " version ", " file ", " document ", " format ", " print ", " printable ",
@@ -156,7 +160,8 @@ static const char *const filler_words[] = {" the ", " this ", " a ", " as ", " i
 	" ganzer ", " le ", " l ", " la ", " au ", " en ", " fichier ", " el ", " archivo ", " o ",
 	" em ", " il ", " w ", " pełny ", " полныи ", " в ", " формате ", " english ", " russian ",
 	" german ", " french ", " spanish ", " eng ", " rus ", " ger ", " fr ", " es ", " de ",
-	" icon ", " button ", " and ", " und ", " et "};
+	" browser ", " new ", " window ", " tab ", " viewer ", " reader ", " with ", " your ",
+	" now ", " online ", " available ", " is ", " icon ", " button ", " and ", " und ", " et "};
 
 /* --- folding --- */
 
@@ -277,9 +282,11 @@ enum ing_link_label ing_link_words_label(const char *folded)
 			more = true;
 		s += bytes - 1;
 	}
-	if (pdf && !more)
+	if (more)
+		return ING_LINK_LABEL_OTHER;
+	if (pdf)
 		return ING_LINK_LABEL_PDF;
-	if (pdf || (text && !more))
+	if (text)
 		return ING_LINK_LABEL_TEXT;
-	return download && !more ? ING_LINK_LABEL_DOWNLOAD : ING_LINK_LABEL_OTHER;
+	return download ? ING_LINK_LABEL_DOWNLOAD : ING_LINK_LABEL_OTHER;
 }

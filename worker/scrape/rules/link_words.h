@@ -30,9 +30,9 @@ bool ing_link_words_are_of_another(
 	const char *folded, enum ing_link_words_of of, const char *title);
 
 enum ing_link_label {            /* how much a link's own words say that it is the document */
-	ING_LINK_LABEL_OTHER,    /* none, or words of any kind */
+	ING_LINK_LABEL_OTHER,    /* none, or any other words: "Budget 2019 (PDF)" */
 	ING_LINK_LABEL_DOWNLOAD, /* "Download", "View": of something */
-	ING_LINK_LABEL_TEXT,     /* "Full text", "Article", or PDF among other words */
+	ING_LINK_LABEL_TEXT,     /* "Full text", "Article" */
 	ING_LINK_LABEL_PDF,      /* "PDF", "Download the full article (PDF, 2 MB)" */
 };
 enum ing_link_label ing_link_words_label(const char *folded);
