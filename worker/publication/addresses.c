@@ -51,6 +51,14 @@ static void add_base(struct ing_buf *out, const char *base)
 	ing_buf_add(out, base, n);
 }
 
+/* Appends doi:DOI in the language of queries, in which a DOI with other characters is a phrase. */
+static void add_query_doi(struct ing_buf *query, const char *doi)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./-_";
+	const char *mark = doi[strspn(doi, plain)] == '\0' ? "" : "\"";
+	ing_buf_printf(query, "doi:%s%s%s", mark, doi, mark);
+}
+
 static void add_search(const struct ing_publication_settings *s, enum ing_part_key key,
 	const char *id, struct ing_buf *out)
 {
@@ -61,7 +69,7 @@ static void add_search(const struct ing_publication_settings *s, enum ing_part_k
 	else if (key == ING_PART_PMCID)
 		ing_buf_printf(&query, "pmcid:%s", id);
 	else
-		ing_buf_printf(&query, "doi:\"%s\"", id);
+		add_query_doi(&query, id);
 	ing_buf_add_str(out, "/search?resulttype=core&format=xml&query=");
 	quote(out, ing_buf_str(&query), "");
 	add_field(out, '&', "email", s->email);
@@ -93,6 +101,16 @@ static void add_openalex(const struct ing_publication_settings *s, enum ing_part
 	quote(out, id, "/");
 	add_field(out, '?', "mailto", s->email);
 	add_field(out, *s->email != '\0' ? '&' : '?', "api_key", s->openalex_api_key);
+}
+
+static void add_doaj(const char *doi, struct ing_buf *out)
+{
+	struct ing_buf query;
+	ing_buf_init(&query, (size_t)8 << 10);
+	add_query_doi(&query, doi);
+	ing_buf_add_str(out, "/search/articles/");
+	quote(out, ing_buf_str(&query), ":");
+	ing_buf_done(&query);
 }
 
 /* The number of an article at arXiv in its DOI, or NULL. */
@@ -242,9 +260,7 @@ static bool add_path(const struct ing_publication_settings *s, const struct ing_
 	case ING_PUBLICATION_RESOURCE_BIORXIV:
 		return add_preprint(call, id, out);
 	case ING_PUBLICATION_RESOURCE_DOAJ:
-		ing_buf_add_str(out, "/search/articles/doi:%22");
-		quote(out, id, "");
-		ing_buf_add_str(out, "%22");
+		add_doaj(id, out);
 		return true;
 	case ING_PUBLICATION_RESOURCE_PAGE:
 	case ING_PUBLICATION_RESOURCE_LINKED:

@@ -379,7 +379,7 @@ static void a_doi_is_quoted_for_where_it_stands(void **state)
 				 "v2/10.1/A%26B%2BC%3BD?"},
 		{"10.1/(A)1:2<3>4#5?6[7]", "%2210.1%2F%28A%291%3A2%3C3%3E4%235%3F6%5B7%5D%22|"
 					   "doi.test/10.1/(A)1:2%3C3%3E4%235%3F6%5B7%5D\n"},
-		{"10.1/\xc3\xa9", "10.1%2F%C3%A9|doi.test/10.1/%C3%A9\n"},
+		{"10.1/\xc3\xa9", "doi%3A%2210.1%2F%C3%A9%22&|doi.test/10.1/%C3%A9\n"},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const struct ing_assembly_request request = {.doi = cases[i].doi, .only = ALL};

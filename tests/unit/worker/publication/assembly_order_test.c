@@ -28,12 +28,12 @@ static unsigned draw(unsigned n)
 
 /* Pieces of URLs that an answer is for, the more special ones first. */
 static const char *const places[] = {"ext_id%3A1", "ext_id%3A2", "query=pmcid%3APMC1",
-	"query=pmcid%3APMC2", "query=doi%3A%2210.1%2FX", "query=doi%3A%2210.1%2FY",
-	"PMC1/fullTextXML", "PMC2/fullTextXML", "MED%3A1&type=Exp", "PMC%3APMC1&type=Exp",
-	"type=Gene", "db=pubmed&id=1", "db=pubmed&id=2", "db=pmc&id=1", "db=pmc&id=2",
-	"pubmed.test/?term=1", "pmc.test/articles/PMC1", "doi.test/10.1/X", "doi.test/10.1/Y",
-	"unpaywall.test/v2/10.1/X", "unpaywall.test", "crossref.test/works/10.1/X", "crossref.test",
-	"datacite.test", "a.test/1", "a.test/2", "b.test/1", "b.test/2", "c.test/1"};
+	"query=pmcid%3APMC2", "query=doi%3A10.1%2FX", "query=doi%3A10.1%2FY", "PMC1/fullTextXML",
+	"PMC2/fullTextXML", "MED%3A1&type=Exp", "PMC%3APMC1&type=Exp", "type=Gene",
+	"db=pubmed&id=1", "db=pubmed&id=2", "db=pmc&id=1", "db=pmc&id=2", "pubmed.test/?term=1",
+	"pmc.test/articles/PMC1", "doi.test/10.1/X", "doi.test/10.1/Y", "unpaywall.test/v2/10.1/X",
+	"unpaywall.test", "crossref.test/works/10.1/X", "crossref.test", "datacite.test",
+	"a.test/1", "a.test/2", "b.test/1", "b.test/2", "c.test/1"};
 
 static const char *const words[] = {"pmid=1", "pmid=2", "pmcid=PMC1", "pmcid=PMC2", "doi=10.1/X",
 	"doi=10.1/Y", "doi=10.1/X.2", "pmid=2@citation", "doi=10.1/Y@dc", "title*20", "title*30",
