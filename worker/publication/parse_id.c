@@ -11,6 +11,7 @@
 #include "common/base/buf.h"
 #include "common/base/error.h"
 #include "common/net/url.h"
+#include "worker/model/limits.h"
 #include "worker/publication/assembly.h"
 #include "worker/publication/identifiers.h"
 
@@ -136,7 +137,7 @@ static bool take_several(struct text t, struct ing_arena *ar, struct ing_assembl
 static bool take_url(const char *text, struct ing_arena *ar, struct ing_assembly_request *ret)
 {
 	char *url = ing_url_clean(text, strlen(text));
-	bool good = ing_url_is_web(url);
+	bool good = strlen(url) <= ING_MAX_URL_BYTES && ing_url_is_web(url);
 	struct ing_buf id;
 	enum ing_part_key key = ING_PARTS_;
 	ing_buf_init(&id, ING_MAX_PUBLICATION_ID_BYTES);

@@ -93,10 +93,25 @@ static void people_write_identifiers_in_many_ways(void **state)
 	}
 }
 
+static void a_url_that_nobody_asks_for_is_invalid(void **state)
+{
+	(void)state;
+	static char url[10000] = "https://press.test/";
+	struct ing_arena ar;
+	struct ing_assembly_request r = {0};
+	memset(url + strlen(url), 'a', sizeof(url) - strlen(url) - 1);
+	ing_arena_init(&ar);
+	assert_int_equal(ing_assembly_parse_id(url, &ar, &r, NULL), -ING_FAIL_INVALID);
+	url[8192] = '\0';
+	assert_int_equal(ing_assembly_parse_id(url, &ar, &r, NULL), 0);
+	ing_arena_done(&ar);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(people_write_identifiers_in_many_ways),
+		cmocka_unit_test(a_url_that_nobody_asks_for_is_invalid),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
