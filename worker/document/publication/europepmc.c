@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "worker/document/publication/emails.h"
 #include "worker/document/publication/ids.h"
 #include "worker/document/publication/record.h"
 #include "worker/document/xml/elements.h"
@@ -165,5 +166,6 @@ void ing_publication_read_europepmc(const struct ing_publication_ask *ask,
 	ing_record_offer_blocks(
 		&r, ING_PART_ABSTRACT, ing_element_child(r.tree, result, "abstracttext"));
 	read_authors(&r, result);
+	ing_publication_settle_emails(ret);
 	read_fields(&r, result);
 }

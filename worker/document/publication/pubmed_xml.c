@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/macros.h"
+#include "worker/document/publication/emails.h"
 #include "worker/document/publication/ids.h"
 #include "worker/document/publication/plain.h"
 #include "worker/document/publication/record.h"
@@ -198,5 +199,6 @@ void ing_publication_read_pubmed_xml(const struct ing_publication_ask *ask,
 	read_mesh(&r, citation);
 	read_abstract(&r, citation, article);
 	read_authors(&r, article);
+	ing_publication_settle_emails(ret);
 	read_fields(&r, article);
 }

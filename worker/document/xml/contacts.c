@@ -58,6 +58,28 @@ static const char *behind_phone_word(const char *s)
 	return word + strspn(word, ".:e ");
 }
 
+/* Bytes of what a telephone number is written with at s: PubFetcher's characters, and the dashes and the space that
+ * typesetters put in their places. 0: none. */
+static size_t phone_char_bytes(const char *s)
+{
+	static const char *const wide[] = {"\xe2\x80\x90", "\xe2\x80\x91", "\xe2\x80\x92",
+		"\xe2\x80\x93", "\xe2\x88\x92", "\xc2\xa0"};
+	if (*s != '\0' && strchr("0123456789 /.ext()+-", *s) != NULL)
+		return 1;
+	for (size_t i = 0; i < ING_ARRAY_LEN(wide); i++)
+		if (strncmp(s, wide[i], strlen(wide[i])) == 0)
+			return strlen(wide[i]);
+	return 0;
+}
+
+static size_t phone_bytes(const char *s)
+{
+	size_t n = 0, more;
+	while ((more = phone_char_bytes(s + n)) > 0 && n + more <= ING_MAX_PHONE_BYTES)
+		n += more;
+	return n;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 const char *ing_contact_email(struct ing_arena *ar, const char **at)
@@ -81,8 +103,7 @@ const char *ing_contact_email(struct ing_arena *ar, const char **at)
 const char *ing_contact_phone(struct ing_arena *ar, const char *text)
 {
 	for (const char *s = text; (s = behind_phone_word(s)) != NULL;) {
-		size_t n = strspn(s, "0123456789 /.ext()+-"), digits = 0;
-		n = ING_MIN(n, (size_t)ING_MAX_PHONE_BYTES);
+		size_t n = phone_bytes(s), digits = 0;
 		while (n > 0 && !(s[n - 1] >= '0' && s[n - 1] <= '9') && s[n - 1] != ')')
 			n--;
 		for (size_t i = 0; i < n; i++)

@@ -31,6 +31,39 @@ struct jats {
 	struct ing_publication_fields *fields;
 };
 
+/* --- the tree --- */
+
+static void hide(struct ing_tree *t, ing_node element)
+{
+	for (ing_node i = element + 1; i < t->nodes[element].end; i++)
+		if (t->nodes[i].kind != ING_NODE_ELEMENT)
+			t->nodes[i].kind = ING_NODE_OTHER;
+}
+
+/* What JATS sets apart, as the tree knows it of HTML only: words before and after it do not stick together. */
+static void mark_blocks(struct ing_tree *t)
+{
+	static const char *const names[] = {"attrib", "caption", "def", "disp-formula",
+		"disp-quote", "fig", "label", "list-item", "preformat", "speaker", "statement",
+		"supplementary-material", "table-wrap", "term", "verse-line"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++) {
+		uint32_t id = ing_tree_find_name(t, names[i], strlen(names[i]));
+		if (id != UINT32_MAX)
+			t->names[id].flags |= ING_NAME_BLOCK;
+	}
+	uint32_t id = ing_tree_find_name(t, "break", 5);
+	if (id != UINT32_MAX)
+		t->names[id].flags |= ING_NAME_BREAK;
+}
+
+/* Figures and tables have identifiers, which are no text. */
+static void hide_object_ids(struct ing_tree *t, ing_node article)
+{
+	ing_node n = article;
+	while ((n = ing_tree_next_named(t, n, article, "object-id")) != ING_NODE_NONE)
+		hide(t, n);
+}
+
 /* --- blocks --- */
 
 static bool is_any_of(const struct ing_tree *t, ing_node n, const char *const *names)
@@ -173,13 +206,6 @@ static void read_ids(const struct jats *j)
 	ing_node n = ing_element_child(j->t, j->meta, "article-id");
 	for (; n != ING_NODE_NONE; n = ing_element_sibling(j->t, n, "article-id"))
 		read_id(j, n);
-}
-
-static void hide(struct ing_tree *t, ing_node element)
-{
-	for (ing_node i = element + 1; i < t->nodes[element].end; i++)
-		if (t->nodes[i].kind != ING_NODE_ELEMENT)
-			t->nodes[i].kind = ING_NODE_OTHER;
 }
 
 static bool has_letters(const char *s)
@@ -343,6 +369,12 @@ static bool has_manuscript_id(const struct jats *j)
 	return false;
 }
 
+static bool names_creative_commons(const struct jats *j, ing_node license)
+{
+	const char *text = ing_element_text_dup(j->t, license, j->ar, MAX_LICENCE_BYTES);
+	return text != NULL && strcasestr(text, "creative commons") != NULL;
+}
+
 /* A licence is open by its type, or by being of Creative Commons. */
 static bool is_open_access(const struct jats *j)
 {
@@ -350,7 +382,8 @@ static bool is_open_access(const struct jats *j)
 	while ((n = ing_tree_next_named(j->t, n, j->meta, "license")) != ING_NODE_NONE) {
 		const char *href = ing_tree_attr(j->t, n, "xlink:href", NULL);
 		if (ing_element_attr_is(j->t, n, "license-type", "open-access") ||
-			(href != NULL && strstr(href, "creativecommons.org/") != NULL))
+			(href != NULL && strstr(href, "creativecommons.org/") != NULL) ||
+			names_creative_commons(j, n))
 			return true;
 	}
 	return false;
@@ -380,6 +413,8 @@ bool ing_jats_read(
 	*ret = (struct ing_jats){0};
 	j.fields = ing_arena_alloc(ar, sizeof(*j.fields));
 	ing_parts_init(&j.fields->parts, ar);
+	mark_blocks(t);
+	hide_object_ids(t, j.article);
 	ing_jats_tidy_math(t, j.article, ar);
 	j.front = ing_element_child(t, j.article, "front");
 	j.meta = ing_element_child(t, j.front, "article-meta");

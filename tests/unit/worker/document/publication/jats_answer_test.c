@@ -56,6 +56,10 @@ static const struct reading_case cases[] = {
 		META("<permissions><license><license-p>Free.</license-p></license>"
 		     "</permissions>"),
 		"licence Free.\n", {0}},
+	{"open by its words",
+		META("<permissions><license><license-p>Under the Creative Commons Attribution "
+		     "License.</license-p></license></permissions>"),
+		"licence Under the Creative Commons Attribution License.\noa\n", {0}},
 	{"a preprint", "<article article-type='preprint'/>", "preprint\n", {0}},
 	{"with a prefix", "<n:article xmlns:n='u'><n:body><n:p>B</n:p></n:body></n:article>",
 		"fulltext pmc_xml B\n", {0}},

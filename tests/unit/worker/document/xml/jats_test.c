@@ -179,6 +179,11 @@ static const struct {
 		BODY("<table-wrap><label>1</label><table><tr><th>a</th><td>b</td></tr><tr><td>c</td>"
 		     "</tr></table></table-wrap>"),
 		"1 a b c"},
+	{"what is set apart does not stick to what is beside it", "fulltext",
+		BODY("<p>One<break/>two <disp-formula><graphic/></disp-formula>in which <inline-formula>x"
+		     "</inline-formula>y</p><fig><object-id>10.1/f1</object-id><label>Figure 1</label>"
+		     "<caption>Text</caption></fig>"),
+		"One two in which xy\n\nFigure 1 Text"},
 	{"no text, no title either", "fulltext",
 		META("<title-group><article-title>Title</article-title></title-group>"), ""},
 	{"back matter", "fulltext",
@@ -203,7 +208,7 @@ static const struct {
 		BODY("<p>a<disp-formula><alternatives><tex-math>T</tex-math><mml:math><mml:mi>x"
 		     "</mml:mi><mml:annotation encoding='TeX'>no</mml:annotation></mml:math>"
 		     "</alternatives></disp-formula></p>"),
-		"ax"},
+		"a x"},
 	{"TeX alone", "fulltext",
 		BODY("<p>a <inline-formula><tex-math><![CDATA[" TEX(
 			"$x<1$") "]]></tex-math>"
@@ -246,6 +251,12 @@ static const struct {
 		META(CONTRIB("corresp='yes'", "A.", "Bee",
 			"<email xlink:href='mailto:a%2Bb@c.example?subject=x'>write</email>")),
 		"A. Bee, a+b@c.example"},
+	{"a telephone number with a dash of typesetters", "corresp_author",
+		META(CONTRIB("corresp='yes'", "A.", "Bee", "")
+				NOTES("a@z.example Telephone: (910) 962\xe2\x80\x93"
+				      "2514. Fax: 1")),
+		"A. Bee, a@z.example, (910) 962\xe2\x80\x93"
+		"2514"},
 	{"not an address", "corresp_author",
 		META(CONTRIB("corresp='yes'", "A.", "Bee", "") NOTES("@home, a@b, x@1.2 @@")),
 		"A. Bee"},
