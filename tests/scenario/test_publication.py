@@ -162,9 +162,9 @@ def test_a_file_may_have_three_identifiers_a_line(apis, publications, tmp_path):
 
 def test_what_is_no_identifier_is_said_and_the_others_are_done(apis, ask):
     paper = apis.add(make_paper(5, "open"))
-    done = ask("-", input=f"nonsense\n{paper.pmid}\n\n")
+    done = ask("-", input=f"non\x1b[31msense\n{paper.pmid}\n\n")
     assert done.returncode == 1
-    assert "stdin:1:" in done.stderr
+    assert "stdin:1:" in done.stderr and "\\x1b[31m" in done.stderr and "\x1b" not in done.stderr
     [found] = [json.loads(line) for line in done.stdout.splitlines()]
     check(paper, found)
     assert ask("nonsense").returncode == 2

@@ -136,6 +136,16 @@ int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...)
 	return (int)code;
 }
 
+void ing_ctl_print_harmless(const char *words)
+{
+	for (const char *c = words; *c != '\0'; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)*c);
+		else
+			fputc(*c, stderr);
+	}
+}
+
 enum ing_ctl_exit ing_ctl_exit_of(const struct ing_error *err)
 {
 	if (err->code == ING_FAIL_USAGE || err->code == ING_FAIL_CONFIG)

@@ -56,6 +56,8 @@ int ing_ctl_temp_dir(const char *verb, char ret[ING_CTL_TEMP_BYTES]);
 
 /* "ingestctl VERB: message" on stderr; returns code, for `return ing_ctl_fail(...)`. */
 int ing_ctl_fail(enum ing_ctl_exit code, const char *verb, const char *fmt, ...) ING_PRINTF(3, 4);
+/* On stderr, with control characters as \xNN: what a list does to a terminal is not its author's to say. */
+void ing_ctl_print_harmless(const char *words);
 /* Exit code that fits a failure: USAGE and CONFIG are 2, REJECT dispositions 1, the rest 3. */
 enum ing_ctl_exit ing_ctl_exit_of(const struct ing_error *err);
 /* Opens PATH for reading, "-" being stdin. NULL after a message on stderr. Close with

@@ -59,9 +59,11 @@ static void say_why(const struct ing_publication_answers *a, size_t number, cons
 	const char *words = ing_json_get_text(result, "error_message");
 	if (words == NULL && ing_json_get_true(result, "hit"))
 		words = "it is empty";
-	fprintf(stderr, "ingestctl %s: %s: %s%s%s\n", a->conf.verb, a->conf.names[number],
-		status != NULL ? status : "no result", words != NULL ? ": " : "",
-		words != NULL ? words : "");
+	fprintf(stderr, "ingestctl %s: ", a->conf.verb);
+	ing_ctl_print_harmless(a->conf.names[number]);
+	fprintf(stderr, ": %s%s", status != NULL ? status : "no result", words != NULL ? ": " : "");
+	ing_ctl_print_harmless(words != NULL ? words : "");
+	fputc('\n', stderr);
 }
 
 /* In place of a publication that there is none of. */

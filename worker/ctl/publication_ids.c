@@ -155,8 +155,9 @@ static bool take_line(void *ctx, const struct ing_buf *line, unsigned long numbe
 		good = add_request(ids, trim(name), &start);
 	} else {
 		ids->bad++;
-		(void)ing_ctl_fail(
-			ING_CTL_NEGATIVE, ids->verb, "%s:%lu: %s", r->file, number, err.msg);
+		fprintf(stderr, "ingestctl %s: %s:%lu: ", ids->verb, r->file, number);
+		ing_ctl_print_harmless(err.msg);
+		fputc('\n', stderr);
 	}
 	free(name);
 	free(copy);

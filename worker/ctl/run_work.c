@@ -41,23 +41,12 @@ static void on_signal(uv_signal_t *s, int signum)
 
 /* --- events --- */
 
-/* The words may quote the line, and what a line does to a terminal is not its author's to say. */
-static void print_harmless(const char *words)
-{
-	for (const char *c = words; *c != '\0'; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)*c);
-		else
-			fputc(*c, stderr);
-	}
-}
-
 static void print_bad_line(
 	const struct ing_run_work *w, const struct ing_message *m, const struct ing_error *err)
 {
 	ing_run_progress_clear(&w->progress);
 	fprintf(stderr, "%s:%lld: ", m->topic, (long long)m->token.offset);
-	print_harmless(err->msg);
+	ing_ctl_print_harmless(err->msg); /* it may quote the line */
 	fputc('\n', stderr);
 }
 
