@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Publications: put together from services, publishers' pages and PDFs, by the shell and by the daemon."""
 
+import contextlib
 import json
 import os
 import pathlib
-import re
+import random
 import signal
 import subprocess
 import sys
@@ -271,6 +272,41 @@ def test_an_answer_that_is_garbage_spoils_nothing_else(apis, publications, servi
     [found] = publications(paper.doi)
     assert content(found, "title").rstrip(".") == paper.title
     assert found["fulltext"]["usable"] or service == "unpaywall"
+
+
+FAULTS = [Answer(503, b"down"), Answer(429, b"slow down", {"Retry-After": "1"}), Answer(reset=True), Answer(404, b"gone"),
+          Answer(500, b"<h1>Oops</h1>"), Answer(body=b"", type="text/xml"), Answer(body=b"{", type="application/json"),
+          Answer(body=b"<a><b>", type="text/xml"), Answer(body=b"%PDF-1.5 no more", type="application/pdf"),
+          Answer(302, b"", {"Location": "http://gone.example/x"}), Answer(body=b"x" * 5000, cut=100)]
+
+
+def test_whatever_fails_each_has_a_result_with_nothing_of_another(apis, ask, tmp_path):
+    """One answer in six is a fault."""
+    rng = random.Random(7)
+    listed = [apis.add(paper) for paper in population(200, seed=8)]
+    answered = apis.server.scripts["*", "*"][0]
+    apis.server.page("*", "*", lambda request: rng.choice(FAULTS) if rng.random() < 1 / 6 else answered(request))
+    (tmp_path / "ids.txt").write_text("\n".join(paper.ids()[0] for paper in listed), encoding="utf-8")
+    done = ask(tmp_path / "ids.txt", overrides={"gate.breaker_failures": 0})
+    assert done.returncode == 1, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(listed)
+    whole = 0
+    for paper, publication in zip(listed, found):
+        own = {"title": paper.title, "abstract": paper.abstract}
+        for part, text in own.items():
+            if publication[part] and publication[part]["type"] != "webpage":
+                assert text.rstrip(".") in publication[part]["content"], (paper.number, paper.kind, publication[part])
+        if publication["fulltext"] and publication["fulltext"]["usable"]:
+            assert paper.paragraphs[0][:60] in " ".join(publication["fulltext"]["content"].split())
+        for part in ("pmid", "pmcid", "doi"):
+            if publication[part] and getattr(paper, part):
+                assert publication[part]["content"] == getattr(paper, part).upper()
+        with contextlib.suppress(AssertionError):
+            check(paper, publication)
+            whole += 1
+    assert whole > len(listed) / 4
+    apis.check_manners()
 
 
 def test_nobody_knows_it(apis, ask):
