@@ -151,7 +151,8 @@ void ing_artifact_add_facts(
 
 bool ing_artifact_shrink_result(const struct ing_artifact_type *type, json_t *result)
 {
-	if (type->facts != NULL && type->facts->shrink_result(result))
+	if (type->facts != NULL && type->facts->shrink_result != NULL &&
+		type->facts->shrink_result(result))
 		return true;
 	json_t *biblio = json_object_get(result, "html_biblio");
 	return (biblio != NULL && ing_html_biblio_shrink(biblio)) ||
@@ -170,7 +171,7 @@ void ing_artifact_fill_rows(const struct ing_artifact *a, const struct ing_artif
 		.size_bytes = a->file.size_bytes,
 		.contains = a->file.contains[0] != '\0' ? a->file.contains : NULL,
 	};
-	if (type->facts != NULL)
+	if (type->facts != NULL && type->facts->fill_rows != NULL)
 		type->facts->fill_rows(a, ar, rows);
 }
 

@@ -44,7 +44,8 @@ struct ing_artifact {
 	struct ing_webpage_found webpage;
 };
 
-/* Facts about a document that some types have, beside file_meta. */
+/* Facts about a document that some types have, beside file_meta. Those with nothing for shrink_result and
+ * those behind it leave them NULL. */
 struct ing_artifact_facts {
 	/* Move the facts out of findings that ended with ING_EXAM_OK, if there are any. */
 	void (*keep)(struct ing_artifact *a, struct ing_findings *f);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "common/base/buf.h"
+#include "common/data/json_text.h"
 #include "common/data/json.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
@@ -107,4 +109,25 @@ json_t *ing_xml_json(const struct ing_xml_found *xml)
 	if (xml->error_msg != NULL)
 		ing_json_set(o, "error_msg", ing_findings_text(xml->error_msg));
 	return o;
+}
+
+char *ing_findings_message(json_t *head, const char *member, const struct ing_derived *text,
+	size_t max_bytes, size_t *ret_bytes)
+{
+	size_t bytes;
+	char *members = ing_json_dump(head, &bytes);
+	json_decref(head);
+	struct ing_buf out;
+	ing_buf_init(&out, max_bytes);
+	ing_buf_add(&out, members, bytes - 1); /* without the closing brace */
+	free(members);
+	ing_buf_printf(&out, ",\"%s\":", member);
+	ing_json_add_text(&out, text->data, text->bytes);
+	ing_buf_add_char(&out, '}');
+	if (!out.failed) {
+		*ret_bytes = out.len;
+		return ing_buf_steal(&out);
+	}
+	ing_buf_done(&out);
+	return NULL;
 }

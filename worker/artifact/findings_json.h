@@ -7,6 +7,7 @@
 #pragma once
 #include <stdbool.h>
 #include "common/data/json.h"
+#include "worker/model/derived.h"
 #include "worker/model/findings.h"
 
 json_t *ing_findings_text(const char *s); /* null for NULL */
@@ -24,3 +25,9 @@ json_t *ing_xml_json(const struct ing_xml_found *xml);
 /* The Info dictionary, not masked; {} when there is none, or it is larger or deeper than what our
  * reader of PDFs sends. */
 json_t *ing_pdf_info_json(const struct ing_pdf *pdf);
+
+/* The value of a message: the members of `head` (taken), and as its last one the text, which is most of it
+ * and is written without a copy in between. The text is valid UTF-8, as all of an examiner's. Heap; NULL
+ * when it would be larger than max_bytes. */
+char *ing_findings_message(json_t *head, const char *member, const struct ing_derived *text,
+	size_t max_bytes, size_t *ret_bytes);

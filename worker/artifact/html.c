@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "common/base/arena.h"
-#include "common/base/buf.h"
 #include "common/base/macros.h"
 #include "common/data/json.h"
-#include "common/data/json_text.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/model/mask.h"
@@ -91,12 +89,6 @@ static void add_to_result(const struct ing_artifact *a, json_t *result)
 		ing_json_set(result, "html_body", html_body_json(a));
 }
 
-static bool shrink_result(json_t *result)
-{
-	(void)result; /* a few words */
-	return false;
-}
-
 static const char *dump(const json_t *value, struct ing_arena *ar)
 {
 	if (value == NULL)
@@ -144,27 +136,6 @@ static void add_earlier(const struct ing_rows *rows, json_t *result)
 	json_decref(biblio);
 }
 
-/* The TEI, which is most of the message, is written as its last member without a copy in between. */
-static bool write_message(
-	const struct ing_artifact *a, const struct ing_derived *tei, struct ing_buf *out)
-{
-	size_t bytes;
-	json_t *o = json_object();
-	ing_json_set_text(o, "key", a->file.sha1hex);
-	ing_json_set_text(o, "sha1hex", a->file.sha1hex);
-	json_t *facts = html_body_json(a);
-	json_object_update(o, facts);
-	json_decref(facts);
-	char *text = ing_json_dump(o, &bytes);
-	json_decref(o);
-	ing_buf_add(out, text, bytes - 1); /* without the closing brace */
-	free(text);
-	ing_buf_add_str(out, ",\"tei_xml\":");
-	ing_json_add_text(out, tei->data, tei->bytes); /* valid UTF-8, as all of an examiner's */
-	ing_buf_add_char(out, '}');
-	return !out->failed;
-}
-
 static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t *source,
 	size_t max_bytes, size_t *ret_bytes)
 {
@@ -172,22 +143,23 @@ static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t 
 	const struct ing_derived *tei = &a->derived[ING_DERIVED_HTML_TEI];
 	if (kind != ING_DERIVED_HTML_TEI || tei->data == NULL)
 		return NULL;
-	struct ing_buf out;
-	ing_buf_init(&out, max_bytes);
-	if (write_message(a, tei, &out)) {
-		*ret_bytes = out.len;
-		return ing_buf_steal(&out);
+	json_t *o = json_object();
+	ing_json_set_text(o, "key", a->file.sha1hex);
+	ing_json_set_text(o, "sha1hex", a->file.sha1hex);
+	json_t *facts = html_body_json(a);
+	json_object_update(o, facts);
+	json_decref(facts);
+	char *value = ing_findings_message(o, "tei_xml", tei, max_bytes, ret_bytes);
+	if (value == NULL) {
+		free(a->text.status);
+		a->text.status = ing_strdup("text-too-large");
 	}
-	ing_buf_done(&out);
-	free(a->text.status);
-	a->text.status = ing_strdup("text-too-large");
-	return NULL;
+	return value;
 }
 
 static const struct ing_artifact_facts facts = {
 	.keep = keep,
 	.add_to_result = add_to_result,
-	.shrink_result = shrink_result,
 	.fill_rows = fill_rows,
 	.add_earlier = add_earlier,
 	.message = message,

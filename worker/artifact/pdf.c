@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "common/base/arena.h"
-#include "common/base/buf.h"
 #include "common/data/json.h"
-#include "common/data/json_text.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 #include "worker/artifact/grobid.h"
@@ -167,26 +165,6 @@ static void add_earlier(const struct ing_rows *rows, json_t *result)
 	json_decref(metadata);
 }
 
-/* The text, which is most of the message, is written as its last member without a copy in between.
- */
-static bool write_message(const struct ing_artifact *a, json_t *source,
-	const struct ing_derived *text, struct ing_buf *out)
-{
-	json_t *o = pdf_meta_json(a);
-	ing_json_set(o, "file_meta", ing_file_meta_json(&a->file));
-	ing_json_set(o, "source", ing_json_ref(source));
-	json_object_del(o, "text");
-	size_t bytes;
-	char *facts = ing_json_dump(o, &bytes);
-	json_decref(o);
-	ing_buf_add(out, facts, bytes - 1); /* without the closing brace */
-	free(facts);
-	ing_buf_add_str(out, ",\"text\":");
-	ing_json_add_text(out, text->data, text->bytes); /* valid UTF-8, as all of an examiner's */
-	ing_buf_add_char(out, '}');
-	return !out->failed;
-}
-
 static char *text_message(
 	struct ing_artifact *a, json_t *source, size_t max_bytes, size_t *ret_bytes)
 {
@@ -194,18 +172,19 @@ static char *text_message(
 	const struct ing_derived *text = &a->derived[ING_DERIVED_PDF_TEXT];
 	if (text->data == NULL)
 		return NULL;
-	struct ing_buf out;
-	ing_buf_init(&out, max_bytes);
-	if (write_message(a, source, text, &out)) {
-		*ret_bytes = out.len;
-		return ing_buf_steal(&out);
+	json_t *o = pdf_meta_json(a);
+	ing_json_set(o, "file_meta", ing_file_meta_json(&a->file));
+	ing_json_set(o, "source", ing_json_ref(source));
+	json_object_del(o, "text");
+	char *value = ing_findings_message(o, "text", text, max_bytes, ret_bytes);
+	if (value == NULL) {
+		free(pdf->status);
+		pdf->status = ing_strdup("text-too-large");
+		free(pdf->error_msg);
+		pdf->error_msg =
+			ing_strdup("the text message does not fit into kafka.max_message_bytes");
 	}
-	ing_buf_done(&out);
-	free(pdf->status);
-	pdf->status = ing_strdup("text-too-large");
-	free(pdf->error_msg);
-	pdf->error_msg = ing_strdup("the text message does not fit into kafka.max_message_bytes");
-	return NULL;
+	return value;
 }
 
 /* The picture itself. */

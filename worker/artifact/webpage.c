@@ -100,37 +100,10 @@ static bool shrink_result(json_t *result)
 	return true;
 }
 
-static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows)
-{
-	(void)a;
-	(void)ar;
-	(void)rows;
-}
-
-static void add_earlier(const struct ing_rows *rows, json_t *result)
-{
-	(void)rows;
-	(void)result;
-}
-
-static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t *source,
-	size_t max_bytes, size_t *ret_bytes)
-{
-	(void)a;
-	(void)kind;
-	(void)source;
-	(void)max_bytes;
-	(void)ret_bytes;
-	return NULL;
-}
-
 static const struct ing_artifact_facts facts = {
 	.keep = keep,
 	.add_to_result = add_to_result,
 	.shrink_result = shrink_result,
-	.fill_rows = fill_rows,
-	.add_earlier = add_earlier,
-	.message = message,
 };
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/data/json.h"
-#include "common/data/json_text.h"
 #include "worker/artifact/artifact.h"
 #include "worker/artifact/findings_json.h"
 
@@ -38,37 +36,6 @@ static bool shrink_result(json_t *result)
 }
 
 /* No table has facts about XML. */
-static void fill_rows(const struct ing_artifact *a, struct ing_arena *ar, struct ing_rows *rows)
-{
-	(void)a;
-	(void)ar;
-	(void)rows;
-}
-
-static void add_earlier(const struct ing_rows *rows, json_t *result)
-{
-	(void)rows;
-	(void)result;
-}
-
-/* The document, which is most of the message, is written without a copy in between. */
-static bool write_message(
-	const struct ing_artifact *a, const struct ing_derived *jats, struct ing_buf *out)
-{
-	json_t *o = json_object();
-	ing_json_set_text(o, "sha1hex", a->file.sha1hex);
-	ing_json_set_text(o, "status", a->xml.status);
-	size_t bytes;
-	char *facts = ing_json_dump(o, &bytes);
-	json_decref(o);
-	ing_buf_add(out, facts, bytes - 1); /* without the closing brace */
-	free(facts);
-	ing_buf_add_str(out, ",\"jats_xml\":");
-	ing_json_add_text(out, jats->data, jats->bytes); /* valid UTF-8, as all of an examiner's */
-	ing_buf_add_char(out, '}');
-	return !out->failed;
-}
-
 static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t *source,
 	size_t max_bytes, size_t *ret_bytes)
 {
@@ -76,18 +43,18 @@ static char *message(struct ing_artifact *a, enum ing_derived_kind kind, json_t 
 	(void)source;
 	if (kind != ING_DERIVED_JATS || jats->data == NULL)
 		return NULL;
-	struct ing_buf out;
-	ing_buf_init(&out, max_bytes);
-	if (write_message(a, jats, &out)) {
-		*ret_bytes = out.len;
-		return ing_buf_steal(&out);
+	json_t *o = json_object();
+	ing_json_set_text(o, "sha1hex", a->file.sha1hex);
+	ing_json_set_text(o, "status", a->xml.status);
+	char *value = ing_findings_message(o, "jats_xml", jats, max_bytes, ret_bytes);
+	if (value == NULL) {
+		free(a->xml.status);
+		a->xml.status = ing_strdup("text-too-large");
+		free(a->xml.error_msg);
+		a->xml.error_msg =
+			ing_strdup("the document does not fit into kafka.max_message_bytes");
 	}
-	ing_buf_done(&out);
-	free(a->xml.status);
-	a->xml.status = ing_strdup("text-too-large");
-	free(a->xml.error_msg);
-	a->xml.error_msg = ing_strdup("the document does not fit into kafka.max_message_bytes");
-	return NULL;
+	return value;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -96,8 +63,6 @@ static const struct ing_artifact_facts facts = {
 	.keep = keep,
 	.add_to_result = add_to_result,
 	.shrink_result = shrink_result,
-	.fill_rows = fill_rows,
-	.add_earlier = add_earlier,
 	.message = message,
 };
 

@@ -24,7 +24,8 @@ static void add_message(const struct ing_deliver *deliver, enum ing_derived_kind
 		.key = a->file.sha1hex,
 		.key_bytes = strlen(a->file.sha1hex)};
 	size_t room = ing_deliver_max_value_bytes(deliver, m.output);
-	m.value = facts->message(a, kind, source, room, &m.value_bytes);
+	if (facts->message != NULL)
+		m.value = facts->message(a, kind, source, room, &m.value_bytes);
 	if (m.value != NULL && wanted)
 		ing_delivery_add_message(delivery, &m);
 	else

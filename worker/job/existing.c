@@ -92,7 +92,7 @@ void ing_existing_add(const struct ing_earlier_result *earlier,
 	if (rows->cdx_count > 0)
 		ing_json_set(result, "cdx",
 			ing_row_cdx_json(&rows->cdx[0], rows->result.terminal_status_code));
-	if (type->facts != NULL)
+	if (type->facts != NULL && type->facts->add_earlier != NULL)
 		type->facts->add_earlier(rows, result);
 	ing_job_add_kept(rows, result);
 }

@@ -218,7 +218,7 @@ char *ing_result_side_message(
 {
 	struct ing_work *w = job->work;
 	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
-	if (!w->document_found || facts == NULL)
+	if (!w->document_found || facts == NULL || facts->message == NULL)
 		return NULL;
 	json_t *source = ing_capture_cdx_json(&w->terminal->capture);
 	char *message = facts->message(&w->artifact, kind, source, max_bytes, ret_bytes);

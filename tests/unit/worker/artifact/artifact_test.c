@@ -74,9 +74,6 @@ static void rows_are_complete(void **state)
 		if (type->facts != NULL) {
 			assert_non_null(type->facts->keep);
 			assert_non_null(type->facts->add_to_result);
-			assert_non_null(type->facts->shrink_result);
-			assert_non_null(type->facts->fill_rows);
-			assert_non_null(type->facts->message);
 		}
 	}
 }
