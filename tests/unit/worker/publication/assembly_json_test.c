@@ -418,6 +418,39 @@ static void keys_for_services_are_not_shown(void **state)
 	ing_assembly_free(run.assembly);
 }
 
+/* By PMID only if it has no record of the DOI, and not by somebody in a hurry. */
+static void openalex_is_asked_by_one_identifier_after_the_other(void **state)
+{
+	(void)state;
+	struct ing_publication_settings settings = script_settings;
+	settings.openalex_url = "https://openalex.test";
+	static const struct {
+		struct script_answer answer;
+		bool quick;
+		const char *want; /* the calls, with '|' between */
+	} cases[] = {
+		{{"openalex.test/works/doi", "openalex=W1"}, false, "works/doi:10.1/X"},
+		{{"openalex.test/works/doi", "!no-record"}, false, "works/doi:10.1/X|works/pmid:1"},
+		{{"openalex.test/works/doi", "!fail"}, false, "works/doi:10.1/X"},
+		{{"openalex.test/works/doi", "openalex=W1"}, true, ""},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const struct ing_assembly_request request = {
+			.pmid = "1", .doi = "10.1/X", .only = ALL, .quick = cases[i].quick};
+		struct script_run run;
+		char got[400] = "";
+		script_run(&run, &settings, &request, &cases[i].answer, 1, SCRIPT_IN_TURN);
+		for (const char *s = run.urls; (s = strstr(s, "openalex.test/")) != NULL; s++) {
+			size_t n = strlen(got);
+			const char *path = s + strlen("openalex.test/");
+			snprintf(got + n, sizeof(got) - n, "%s%.*s", n > 0 ? "|" : "",
+				(int)strcspn(path, "?\n"), path);
+		}
+		assert_string_equal(got, cases[i].want);
+		ing_assembly_free(run.assembly);
+	}
+}
+
 static void a_resource_that_is_not_configured_is_not_asked(void **state)
 {
 	(void)state;
@@ -456,6 +489,7 @@ int main(void)
 		cmocka_unit_test(a_text_that_is_too_long_is_cut_and_said),
 		cmocka_unit_test(a_doi_is_quoted_for_where_it_stands),
 		cmocka_unit_test(keys_for_services_are_not_shown),
+		cmocka_unit_test(openalex_is_asked_by_one_identifier_after_the_other),
 		cmocka_unit_test(a_resource_that_is_not_configured_is_not_asked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
