@@ -2,6 +2,7 @@
 """Publications: put together from services, publishers' pages and PDFs, by the shell and by the daemon."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import pathlib
@@ -15,7 +16,7 @@ import pytest
 from servers import papers, records
 from servers.apis import Apis, html, js, shipped_rules, xml
 from servers.papers import check, make_paper, population
-from servers.polite import Answer, gaps, redirect
+from servers.polite import Answer, gaps, most_at_once, redirect
 from servers.worker import write_config
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -550,6 +551,29 @@ def test_services_are_asked_no_faster_than_they_want(apis, publications, config,
         seen = apis.server.seen(host, robots=False)
         assert len(seen) >= 3, host
         assert min(gaps(seen)) >= delay_s - 0.02, (host, gaps(seen))
+
+
+def test_what_does_not_depend_on_one_another_is_asked_side_by_side(apis, publications):
+    """After Europe PMC's search, which alone may be enough."""
+    paper = apis.add(make_paper(5, "bmc"))
+    slow = apis.server.scripts["*", "*"][0]
+    apis.server.page("*", "*", lambda request: dataclasses.replace(slow(request), delay_s=0.5))
+    [found] = publications(paper.pmid)
+    check(paper, found)
+    seen = apis.server.seen()
+    assert "search" in seen[0].path and seen[0].end <= seen[1].start
+    assert most_at_once(seen) >= 3
+
+
+def test_publications_that_are_begun_end_before_others_are_begun(apis, publications):
+    listed = [apis.add(make_paper(number, "open")) for number in range(1, 31)]
+    slow = apis.server.scripts["*", "*"][0]
+    apis.server.page("*", "*", lambda request: dataclasses.replace(slow(request), delay_s=0.02))
+    publications(*(paper.pmid for paper in listed))
+    paths = [one.path for one in apis.server.seen("www.ebi.ac.uk")]
+    searches = [at for at, path in enumerate(paths) if "search" in path]
+    texts = [at for at, path in enumerate(paths) if "fullTextXML" in path]
+    assert texts[9] < searches[25], paths  # all searches were waiting when the first was answered
 
 
 def test_robots_txt_counts_for_pages_but_not_for_services(apis, publications, config):
