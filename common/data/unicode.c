@@ -75,6 +75,21 @@ static size_t lower_ascii(const char *s, size_t bytes, struct ing_buf *out)
 	return n;
 }
 
+/* The letters of text that is ASCII, which is normal and has no marks. Returns false, and has done nothing,
+ * for other text. */
+static bool add_ascii_letters(const char *s, size_t bytes, struct ing_buf *out)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if ((unsigned char)s[i] >= 0x80)
+			return false;
+	for (size_t i = 0; i < bytes; i++) {
+		char c = (char)(s[i] | 0x20);
+		if (c >= 'a' && c <= 'z')
+			ing_buf_add_char(out, c);
+	}
+	return true;
+}
+
 static void add_point(uint32_t c, struct ing_buf *out)
 {
 	char utf8[ING_UTF8_BYTES];
@@ -130,7 +145,10 @@ void ing_unicode_lower(const char *s, size_t bytes, struct ing_buf *out)
 void ing_unicode_letters(const char *s, size_t bytes, struct ing_buf *out)
 {
 	size_t length = 0;
-	char *clean = ing_utf8_clean(s, ING_MIN(bytes, MAX_LETTERS_BYTES), &length);
+	bytes = ING_MIN(bytes, MAX_LETTERS_BYTES);
+	if (add_ascii_letters(s, bytes, out))
+		return;
+	char *clean = ing_utf8_clean(s, bytes, &length);
 	uint8_t *apart = u8_normalize(UNINORM_NFKD, (const uint8_t *)clean, length, NULL, &length);
 	struct ing_buf letters;
 	ing_buf_init(&letters, out->max);

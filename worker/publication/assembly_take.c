@@ -112,19 +112,18 @@ static void take_authors(struct ing_assembly *a, const struct ing_asked *k)
 	const struct ing_publication_found *f = k->found;
 	if (f->author_count == 0 || !gives(k, ING_GIVES_AUTHORS))
 		return;
-	struct ing_publication_author *corresponding =
-		ing_alloc(f->author_count * sizeof(*corresponding));
-	uint32_t count = 0;
+	uint32_t corresponding = 0;
 	for (uint32_t i = 0; i < f->author_count; i++)
-		if (f->authors[i].corresponding)
-			corresponding[count++] = f->authors[i];
+		corresponding += f->authors[i].corresponding;
 	bool is_page = ing_publication_resource_reader(k->what.resource) == ING_READ_PAGE;
-	bool is_whole = !is_page || count < f->author_count;
-	ing_author_list_merge(&a->known.authors, f->authors, f->author_count,
-		is_whole && a->known.authors.count == 0);
-	ing_author_list_merge(&a->known.corresponding, f->authors, f->author_count, false);
-	ing_author_list_merge(&a->known.corresponding, corresponding, count, true);
-	free(corresponding);
+	bool is_whole = !is_page || corresponding < f->author_count;
+	bool is_first = is_whole && a->known.authors.count == 0;
+	char **keys = ing_author_keys(f->authors, f->author_count);
+	ing_author_list_merge(&a->known.authors, f->authors, keys, f->author_count,
+		is_first ? ING_APPEND_ALL : ING_APPEND_NONE);
+	ing_author_list_merge(&a->known.corresponding, f->authors, keys, f->author_count,
+		ING_APPEND_CORRESPONDING);
+	ing_author_keys_free(keys, f->author_count);
 }
 
 /* Returns whether an identifier in a link replaced another one. */

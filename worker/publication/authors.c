@@ -11,16 +11,19 @@
 
 #include "common/base/hash.h"
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
 #include "common/data/unicode.h"
 
-#define MAX_NAME_WORDS 16
-#define MAX_NAME_BYTES 512 /* longer ones are compared by their beginning */
+/* Longer names are compared by their beginning: making a key of 6,000 names is a turn's work, whatever
+ * is in them. */
+#define MAX_NAME_WORDS 8
+#define MAX_WORD_BYTES 24
+#define MAX_KEY_LETTERS 96 /* in bytes; one more word of any length may follow */
+#define MAX_KEY_BYTES 1024
 
 struct known_author { /* by its key */
 	UT_hash_handle hh;
 	uint32_t index;
-	size_t key_bytes;
-	char key[];
 };
 
 static int compare_words(const void *a, const void *b)
@@ -32,34 +35,42 @@ static int compare_words(const void *a, const void *b)
 static size_t split_name(const char *name, struct ing_buf *out)
 {
 	static const char between[] = " \t\n.,;-";
-	size_t count = 0, left = ING_MIN(strlen(name), (size_t)MAX_NAME_BYTES);
-	while (left > 0 && count < MAX_NAME_WORDS) {
-		size_t gap = strspn(name, between), before = out->len;
-		gap = ING_MIN(gap, left);
-		size_t bytes = ING_MIN(strcspn(name + gap, between), left - gap);
-		ing_unicode_letters(name + gap, bytes, out);
+	size_t count = 0, tried = 0;
+	while (count < MAX_NAME_WORDS && tried++ < 2 * MAX_NAME_WORDS &&
+		out->len < MAX_KEY_LETTERS) {
+		size_t before = out->len;
+		name += strspn(name, between);
+		size_t bytes = strcspn(name, between);
+		if (bytes == 0)
+			break;
+		ing_unicode_letters(name, ing_utf8_cut(name, bytes, MAX_WORD_BYTES), out);
 		if (out->len > before && ing_buf_add_char(out, '\0'))
 			count++;
-		name += gap + bytes;
-		left -= gap + bytes;
+		name += bytes;
 	}
 	return count;
 }
 
-/* The key of a name; empty: it has no letters. */
-static void make_key(const char *name, struct ing_buf *out)
+/* The key of a name, heap. */
+static char *make_key(const char *name)
 {
 	const char *words[MAX_NAME_WORDS];
-	struct ing_buf letters;
-	ing_buf_init(&letters, (size_t)MAX_NAME_BYTES * 8); /* NFKD makes text longer */
+	struct ing_buf letters, key;
+	ing_buf_init(&letters, MAX_KEY_BYTES); /* NFKD makes text longer */
+	ing_buf_init(&key, MAX_KEY_BYTES * 2);
 	size_t count = split_name(name, &letters);
 	const char *at = ing_buf_str(&letters);
 	for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
 		words[i] = at;
 	qsort(words, count, sizeof(*words), compare_words);
-	for (size_t i = 0; i < count; i++)
-		ing_buf_printf(out, "%s ", words[i]);
+	for (size_t i = 0; i < count; i++) {
+		ing_buf_add_str(&key, words[i]);
+		ing_buf_add_char(&key, ' ');
+	}
+	char *made = ing_strdup(ing_buf_str(&key));
 	ing_buf_done(&letters);
+	ing_buf_done(&key);
+	return made;
 }
 
 static void fill(char **field, const char *value)
@@ -79,33 +90,42 @@ static void fill_author(
 	a->corresponding = a->corresponding || other->corresponding;
 }
 
-static void append_author(struct ing_author_list *list, const struct ing_publication_author *other)
+static void append_author(
+	struct ing_author_list *list, const struct ing_publication_author *other, const char *key)
 {
 	bool is_full = (list->count & (list->count - 1)) == 0; /* room in powers of two */
-	if (is_full)
-		list->items = ing_realloc(list->items,
-			(list->count == 0 ? 1 : (size_t)list->count * 2) * sizeof(*list->items));
+	if (is_full) {
+		size_t room = list->count == 0 ? 1 : (size_t)list->count * 2;
+		list->items = ing_realloc(list->items, room * sizeof(*list->items));
+		list->keys = ing_realloc(list->keys, room * sizeof(*list->keys));
+	}
 	list->items[list->count] = (struct ing_publication_author){0};
+	list->keys[list->count] = ing_strdup(key);
 	fill_author(&list->items[list->count++], other);
 }
 
-static struct known_author *find_author(struct known_author *known, const struct ing_buf *key)
+static struct known_author *find_author(struct known_author *known, const char *key)
 {
 	struct known_author *found = NULL;
-	if (key->len > 0)
-		HASH_FIND(hh, known, key->data, key->len, found);
+	if (*key != '\0')
+		HASH_FIND(hh, known, key, strlen(key), found);
 	return found;
 }
 
-static void add_known(struct known_author **known, const struct ing_buf *key, uint32_t index)
+/* Those of a list, by their keys. Returns an array, whose first is the table's head unless *ret_known is
+ * NULL. */
+static struct known_author *index_authors(
+	const struct ing_author_list *list, struct known_author **ret_known)
 {
-	if (key->len == 0 || find_author(*known, key) != NULL)
-		return;
-	struct known_author *k = ing_alloc(sizeof(*k) + key->len);
-	k->index = index;
-	k->key_bytes = key->len;
-	memcpy(k->key, key->data, key->len);
-	HASH_ADD_KEYPTR(hh, *known, k->key, k->key_bytes, k);
+	*ret_known = NULL;
+	struct known_author *all = ing_alloc((list->count + (size_t)1) * sizeof(*all));
+	for (uint32_t i = 0; i < list->count; i++) {
+		const char *key = list->keys[i];
+		all[i].index = i;
+		if (*key != '\0' && find_author(*ret_known, key) == NULL)
+			HASH_ADD_KEYPTR(hh, *ret_known, key, strlen(key), &all[i]);
+	}
+	return all;
 }
 
 /* One with the same address; for sources that give addresses without names. */
@@ -122,7 +142,27 @@ static struct ing_publication_author *same_address(
 	return NULL;
 }
 
+static bool is_appended(const struct ing_publication_author *a, enum ing_author_append append)
+{
+	return append == ING_APPEND_ALL || (append == ING_APPEND_CORRESPONDING && a->corresponding);
+}
+
 /* -------------------------------------------------------------------------------------------- */
+
+char **ing_author_keys(const struct ing_publication_author *authors, uint32_t count)
+{
+	char **keys = ing_alloc((count + (size_t)1) * sizeof(*keys));
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = make_key(authors[i].name != NULL ? authors[i].name : "");
+	return keys;
+}
+
+void ing_author_keys_free(char **keys, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		free(keys[i]);
+	free(keys);
+}
 
 void ing_author_list_done(struct ing_author_list *list)
 {
@@ -134,36 +174,27 @@ void ing_author_list_done(struct ing_author_list *list)
 		free(list->items[i].uri);
 	}
 	free(list->items);
+	ing_author_keys_free(list->keys, list->count);
 	*list = (struct ing_author_list){0};
 }
 
 void ing_author_list_merge(struct ing_author_list *list,
-	const struct ing_publication_author *others, uint32_t count, bool append)
+	const struct ing_publication_author *others, char *const *keys, uint32_t count,
+	enum ing_author_append append)
 {
-	struct known_author *known = NULL, *k, *next;
-	struct ing_buf key;
-	ing_buf_init(&key, MAX_NAME_BYTES * 8);
-	for (uint32_t i = 0; i < list->count; i++) {
-		ing_buf_clear(&key);
-		make_key(list->items[i].name != NULL ? list->items[i].name : "", &key);
-		add_known(&known, &key, i);
-	}
+	struct known_author *known, *all = index_authors(list, &known);
 	for (uint32_t i = 0; i < count; i++) {
-		ing_buf_clear(&key);
-		make_key(others[i].name != NULL ? others[i].name : "", &key);
-		k = find_author(known, &key);
+		const struct known_author *k = find_author(known, keys[i]);
 		struct ing_publication_author *same =
 			k != NULL ? &list->items[k->index] : same_address(list, &others[i]);
 		if (same != NULL) {
 			fill_author(same, &others[i]);
-		} else if (append && list->count < ING_MAX_PUBLICATION_AUTHORS) {
+		} else if (is_appended(&others[i], append) &&
+			   list->count < ING_MAX_PUBLICATION_AUTHORS) {
 			/* Two of one name in one list are two people: only those of before are known. */
-			append_author(list, &others[i]);
+			append_author(list, &others[i], keys[i]);
 		}
 	}
-	HASH_ITER (hh, known, k, next) {
-		HASH_DEL(known, k);
-		free(k);
-	}
-	ing_buf_done(&key);
+	HASH_CLEAR(hh, known);
+	free(all);
 }

@@ -11,12 +11,21 @@
 
 struct ing_author_list {
 	struct ing_publication_author *items;
+	char **keys;    /* of each: what its name is compared by; "": it has no letters */
 	uint32_t count; /* at most ING_MAX_PUBLICATION_AUTHORS */
 };
 
+/* Which of those that a list has not are appended to it. */
+enum ing_author_append { ING_APPEND_NONE, ING_APPEND_CORRESPONDING, ING_APPEND_ALL };
+
+/* What the names of authors are compared by: the first letters of their first words, in any order. An array, to
+ * be freed with ing_author_keys_free(). This is what merging costs: it is done once for an answer. */
+char **ing_author_keys(const struct ing_publication_author *authors, uint32_t count);
+void ing_author_keys_free(char **keys, uint32_t count);
+
 void ing_author_list_done(struct ing_author_list *list);
 /* What `others` say of authors that the list has, by the words of their names in any order and without
- * accents, fills what is not known of them. append: those that it has not are appended. Linear in
- * both. */
+ * accents, fills what is not known of them. keys: theirs. Linear in both. */
 void ing_author_list_merge(struct ing_author_list *list,
-	const struct ing_publication_author *others, uint32_t count, bool append);
+	const struct ing_publication_author *others, char *const *keys, uint32_t count,
+	enum ing_author_append append);
