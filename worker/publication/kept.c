@@ -87,7 +87,8 @@ static bool is_taken(enum ing_part_key key, const json_t *kept, const json_t *fr
 		return is_usable(key, fresh);
 	if (ing_part_type_better(a, b) || ing_part_type_better(b, a))
 		return ing_part_type_better(b, a);
-	return key <= ING_PART_DOI || a == b || size_of(fresh) >= size_of(kept);
+	return key <= ING_PART_DOI || (a == b && is_usable(key, fresh)) ||
+	       size_of(fresh) >= size_of(kept);
 }
 
 /* --- identifiers --- */
@@ -147,6 +148,8 @@ static bool has_site(const json_t *sites, const char *url)
 static json_t *all_sites(const json_t *kept, const json_t *fresh)
 {
 	const json_t *lists[] = {kept, fresh};
+	if (!json_is_array(kept) && !json_is_array(fresh))
+		return NULL;
 	json_t *all = json_array();
 	for (size_t k = 0; k < ING_ARRAY_LEN(lists); k++) {
 		size_t i;
@@ -164,6 +167,9 @@ static json_t *both_sources(const json_t *kept, const json_t *fresh)
 {
 	const char *key;
 	json_t *source;
+	if (!json_is_object(json_object_get(kept, "fields")) &&
+		!json_is_object(json_object_get(fresh, "fields")))
+		return NULL;
 	json_t *both = json_object();
 	json_t *of_kept = ing_json_ref(json_object_get(kept, "fields"));
 	if (json_is_object(json_object_get(fresh, "fields")))

@@ -90,6 +90,8 @@ static const struct {
 		"{" P("abstract", "new", "citation", 300) "}", "abstract", "new"},
 	{"of the same type, corrected", "{" P("fulltext", "old", "doi", 9000) "}",
 		"{" P("fulltext", "new", "doi", 8000) "}", "fulltext", "new"},
+	{"of the same type, both too short", "{" P("abstract", "old", "doi", 90) "}",
+		"{" P("abstract", "new", "doi", 80) "}", "abstract", "old"},
 	{"a teaser of another source", "{" P("fulltext", "old", "europepmc_xml", 9000) "}",
 		"{" P("fulltext", "new", "doi", 2500) "}", "fulltext", "old"},
 	{"a longer one of another source", "{" P("fulltext", "old", "doi", 2500) "}",
@@ -146,6 +148,26 @@ static void fields_are_the_newest_that_are_known(void **state)
 	json_decref(fresh);
 	json_decref(both);
 	json_decref(want);
+}
+
+static void a_record_and_itself_are_the_record(void **state)
+{
+	(void)state;
+	static const char *const records[] = {"{}", "{" FIELDS "," P("title", "t", "doi", 4) "}"};
+	for (size_t i = 0; i < 2; i++) {
+		json_t *text = json(records[i]);
+		json_t *record = ing_publication_settled(text);
+		ing_kept_first(record, ING_KEEP_IMPORTED);
+		json_t *both = ing_publication_merged(record, record, ING_KEEP_IMPORTED, &rules);
+		char *want = ing_json_dump(record, NULL);
+		char *have = ing_json_dump(both, NULL);
+		assert_string_equal(have, want);
+		free(want);
+		free(have);
+		json_decref(text);
+		json_decref(record);
+		json_decref(both);
+	}
 }
 
 static void a_record_has_all_members_in_their_order(void **state)
@@ -315,6 +337,7 @@ int main(void)
 		cmocka_unit_test(identifiers_say_what_is_one_publication),
 		cmocka_unit_test(better_parts_stay),
 		cmocka_unit_test(fields_are_the_newest_that_are_known),
+		cmocka_unit_test(a_record_and_itself_are_the_record),
 		cmocka_unit_test(a_record_has_all_members_in_their_order),
 		cmocka_unit_test(the_state_is_that_of_the_parts),
 		cmocka_unit_test(fetches_are_counted),
