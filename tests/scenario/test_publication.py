@@ -683,6 +683,24 @@ def test_the_daemon_answers_requests_for_publications(served, worker, submit, re
     served.check_manners()
 
 
+def test_the_daemon_answers_with_what_is_kept(served, worker, submit, results, schema):
+    """By another identifier, without asking anybody; unless it is told to fetch."""
+    paper = served.add(make_paper(5, "open"))
+    with worker():
+        submit(request_for(paper))
+        results(1)
+        asked = len(served.services)
+        submit({**request_for(paper, link_source_id="again"), "ext_ids": {"doi": paper.doi.lower()}})
+        again = next(result for result in results(2) if result["request"]["link_source_id"] == "again")
+        assert (again["status"], again["hit"], again["existing"]["status"]) == ("existing", True, "success")
+        schema("ingest-result").validate(again)
+        check(paper, again["publication"])
+        assert len(served.services) == asked
+        submit(request_for(paper, link_source_id="anew", force_recrawl=True))
+        results(3)
+        assert len(served.services) > asked
+
+
 def test_everything_that_was_asked_is_archived_with_its_row(served, worker, submit, results, sql):
     paper = served.add(make_paper(5, "bmc"))
     submit(request_for(paper))
