@@ -342,7 +342,7 @@ static void add_size(const struct page *p, enum ing_part_key key, const json_t *
 	add(p, "<td class=\"n\">");
 	if (key > ING_PART_DOI && size > 0) {
 		ing_html_add_count(p->out, (unsigned long long)size);
-		add(p, ing_part_is_list(key) ? " terms" : " chars");
+		add(p, !ing_part_is_list(key) ? " chars" : size == 1 ? " term" : " terms");
 	}
 	add(p, "</td>");
 }
@@ -449,9 +449,9 @@ static void add_asked(const struct page *p)
 	if (json_array_size(resources) == 0)
 		return;
 	ing_buf_printf(p->out,
-		"<details><summary>All that was asked (%zu)</summary>\n"
+		"<details%s><summary>All that was asked (%zu)</summary>\n"
 		"<div class=\"wide\"><table>\n",
-		json_array_size(resources));
+		ing_json_get_true(p->pub, "empty") ? " open" : "", json_array_size(resources));
 	json_array_foreach (resources, i, resource) {
 		add_resource_row(p, resource);
 	}

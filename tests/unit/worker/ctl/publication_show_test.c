@@ -95,12 +95,13 @@ static void what_is_not_there_is_left_out(void **state)
 {
 	(void)state;
 	struct ing_buf page;
-	json_t *p = json_pack("{s:b,s:n,s:{s:s,s:i,s:s}}", "empty", 1, "title", "pmid", "content",
-		"12", "size", 2, "type", "external");
+	json_t *p = json_pack("{s:b,s:n,s:{s:s,s:i,s:s},s:[{s:s}]}", "empty", 1, "title", "pmid",
+		"content", "12", "size", 2, "type", "external", "resources", "resource", "doi");
 	show(p, ing_publication_html, &page);
 	expect(&page, "<title>12</title>");
 	expect(&page, "Without a title");
 	expect(&page, "Nothing was found");
+	expect(&page, "<details open><summary>All that was asked (1)</summary>");
 	expect_none(&page, "Abstract</h2>");
 	expect_none(&page, "Cited");
 	expect_none(&page, "#p1-terms");
