@@ -153,13 +153,26 @@ static void add_paragraph(struct ing_buf *out, const struct block *b)
 	ing_buf_add_str(out, "</p>\n");
 }
 
-/* text behind part, if it begins with it and a blank line (or nothing) follows. */
+/* text behind part, if it begins with it and a blank line (or nothing) follows; whatever the white space, and a
+ * full stop at the part's end. */
 static const char *behind(const char *text, const char *part)
 {
-	size_t n = part != NULL ? strlen(part) : 0;
-	bool has_it = n > 0 && strncmp(text, part, n) == 0 &&
-		      (text[n] == '\0' || strncmp(text + n, "\n\n", 2) == 0);
-	return has_it ? text + n + strspn(text + n, "\n") : text;
+	const char *s = text;
+	const char *p = part != NULL ? part : "";
+	const char *first = p;
+	for (;; s++, p++) {
+		while (is_space(*p))
+			p++;
+		if (*p == '\0' || (p[0] == '.' && p[1] == '\0'))
+			break;
+		while (is_space(*s))
+			s++;
+		if (*s != *p)
+			return text;
+	}
+	s += *s == '.';
+	bool has_it = p > first && (*s == '\0' || strncmp(s, "\n\n", 2) == 0);
+	return has_it ? s + strspn(s, "\n") : text;
 }
 
 /* -------------------------------------------------------------------------------------------- */

@@ -70,7 +70,12 @@ static void add_title(const struct page *p)
 {
 	const char *title = content(p, "title");
 	add(p, "<h1 dir=\"auto\">");
-	ing_html_add(p->out, title[0] != '\0' ? title : "Without a title");
+	size_t n = strlen(title);
+	bool has_stop = n > 1 && title[n - 1] == '.' && title[n - 2] != '.';
+	if (n > 0)
+		ing_html_addn(p->out, title, n - has_stop);
+	else
+		add(p, "Without a title");
 	add(p, "</h1>\n");
 }
 
@@ -318,6 +323,23 @@ static void add_correspondence(const struct page *p)
 	add(p, "</section>\n");
 }
 
+/* What was compared speaks against it. */
+static void add_mismatch(const struct page *p)
+{
+	size_t i;
+	json_t *reason;
+	const json_t *match = json_object_get(p->pub, "match");
+	const json_t *score = json_object_get(match, "score");
+	if (!json_is_number(score) || json_number_value(score) >= 0.5)
+		return;
+	add(p, "<p class=\"nothing\">This may be the text of another work:");
+	json_array_foreach (json_object_get(match, "reasons"), i, reason) {
+		add(p, i > 0 ? ", " : " ");
+		ing_html_add(p->out, json_is_string(reason) ? json_string_value(reason) : "");
+	}
+	add(p, ".</p>\n");
+}
+
 static void add_fulltext(const struct page *p)
 {
 	const char *text = content(p, "fulltext");
@@ -330,6 +352,7 @@ static void add_fulltext(const struct page *p)
 	if (is_less)
 		add(p, "<p class=\"note\">Title and abstract, with which it begins, stand "
 		       "above.</p>\n");
+	add_mismatch(p);
 	add_from(p, ING_PART_FULLTEXT);
 	add(p, "</section>\n");
 }

@@ -4,8 +4,10 @@
  */
 #include "worker/ctl/publication_words.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -106,6 +108,12 @@ const char *ing_part_source(const char *type)
 
 const char *ing_licence_words(const char *licence, char *to, size_t bytes)
 {
+	if (strncasecmp(licence, "cc ", 3) == 0 || strncasecmp(licence, "cc-", 3) == 0) {
+		snprintf(to, bytes, "CC %s", licence + 3);
+		for (char *s = to; *s != '\0'; s++)
+			*s = (char)toupper((unsigned char)*s);
+		return to;
+	}
 	const char *at = strstr(licence, CC);
 	const char *words = NULL;
 	if (at == NULL)

@@ -28,7 +28,7 @@ const char *ing_part_quality_words(
 /* Label of a type by its name in JSON. Of an unknown name that of no type. */
 const char *ing_part_source(const char *type);
 
-/* "CC BY 4.0" of a URL of Creative Commons, else the licence itself. to: room for it. */
+/* "CC BY 4.0" of a URL of Creative Commons or of "cc-by 4.0", else the licence itself. to: room for it. */
 const char *ing_licence_words(const char *licence, char *to, size_t bytes);
 /* base and id, percent-encoded where a URL needs it. Heap. */
 char *ing_id_url(const char *base, const char *id);

@@ -23,6 +23,7 @@ enum member {
 	LIST,    /* the fresh one if it has any */
 	FIELD,   /* the fresh one unless it is null */
 	SITES,   /* both, each once */
+	MATCH,   /* that of the record whose full text it is */
 	SOURCES, /* of the fields: of each that of the record whose field it is */
 	COUNTER,
 	FLAG,
@@ -41,7 +42,7 @@ static const struct {
 	{"citationsTimestamp", FIELD}, {"citationsTimestampHuman", FIELD}, {"visitedSites", SITES},
 	{"fetchTime", COUNTER}, {"fetchTimeHuman", COUNTER}, {"retryCounter", COUNTER},
 	{"fetchException", COUNTER}, {"empty", FLAG}, {"usable", FLAG}, {"final", FLAG},
-	{"totallyFinal", FLAG}, {"fields", SOURCES}, {"resources", LIST}};
+	{"totallyFinal", FLAG}, {"fields", SOURCES}, {"match", MATCH}, {"resources", LIST}};
 
 static const char *const webpage_members[] = {"startUrl", "finalUrl", "contentType", "statusCode",
 	"contentTime", "contentTimeHuman", "license", "language", "titleLength", "contentLength",
@@ -183,18 +184,28 @@ static json_t *both_sources(const json_t *kept, const json_t *fresh)
 	return both;
 }
 
-static json_t *both_members(
-	enum member kind, enum ing_part_key part, const json_t *kept, const json_t *fresh)
+static json_t *both_members(size_t i, const json_t *kept, const json_t *fresh)
 {
-	switch (kind) {
+	const char *name = members[i].name;
+	const char *text = ing_part_name(ING_PART_FULLTEXT);
+	const json_t *a = json_object_get(kept, name);
+	const json_t *b = json_object_get(fresh, name);
+	switch (members[i].kind) {
 	case PART:
-		return ing_json_ref(is_taken(part, kept, fresh) ? fresh : kept);
+		return ing_json_ref(is_taken(ing_part_of_name(name), a, b) ? b : a);
 	case LIST:
-		return ing_json_ref(json_array_size(fresh) > 0 ? fresh : either(fresh, kept));
+		return ing_json_ref(json_array_size(b) > 0 ? b : either(b, a));
 	case SITES:
-		return all_sites(kept, fresh);
+		return all_sites(a, b);
+	case SOURCES:
+		return both_sources(kept, fresh);
+	case MATCH:
+		return ing_json_ref(is_taken(ING_PART_FULLTEXT, json_object_get(kept, text),
+					    json_object_get(fresh, text))
+					    ? b
+					    : a);
 	default:
-		return ing_json_ref(either(kept, fresh));
+		return ing_json_ref(either(a, b));
 	}
 }
 
@@ -345,11 +356,7 @@ json_t *ing_publication_merged(const json_t *kept, const json_t *fresh, enum ing
 	json_t *both = json_object();
 	for (size_t i = 0; i < ING_ARRAY_LEN(members); i++) {
 		const char *name = members[i].name;
-		json_t *member = members[i].kind == SOURCES
-					 ? both_sources(kept, fresh)
-					 : both_members(members[i].kind, ing_part_of_name(name),
-						   json_object_get(kept, name),
-						   json_object_get(fresh, name));
+		json_t *member = both_members(i, kept, fresh);
 		ing_json_set(both, name, member);
 	}
 	add_missing(both, fresh);

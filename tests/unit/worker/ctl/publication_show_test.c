@@ -91,6 +91,22 @@ static void a_page_has_all_that_is_known(void **state)
 	json_decref(p);
 }
 
+static void a_text_of_another_work_is_said_to_be_one(void **state)
+{
+	(void)state;
+	struct ing_buf page;
+	json_t *p = paper();
+	ing_json_set(p, "match", json_pack("{s:f,s:[s]}", "score", 0.25, "reasons", "other-<doi>"));
+	show(p, ing_publication_html, &page);
+	expect(&page, "This may be the text of another work: other-&lt;doi&gt;.");
+	ing_buf_done(&page);
+	ing_json_set(p, "match", json_pack("{s:f,s:[s]}", "score", 0.5, "reasons", "doi"));
+	show(p, ing_publication_html, &page);
+	expect_none(&page, "another work");
+	ing_buf_done(&page);
+	json_decref(p);
+}
+
 static void what_is_not_there_is_left_out(void **state)
 {
 	(void)state;
@@ -205,6 +221,7 @@ static const struct {
 		"<p dir=\"auto\">one<br>\ntwo &lt;b&gt;</p>\n<p dir=\"auto\">three</p>\n"},
 	{"Results: many", "<p dir=\"auto\"><strong>Results:</strong> many</p>\n"},
 	{"T\n\nA a\n\nBody", "<p dir=\"auto\">Body</p>\n"},
+	{"T.\n\nA\n a\n\nBody", "<p dir=\"auto\">Body</p>\n"},
 	{"T\n\nA b\n\nBody", "<p dir=\"auto\">A b</p>\n<p dir=\"auto\">Body</p>\n"},
 	{"Tt\n\nBody", "<p dir=\"auto\">Tt</p>\n<p dir=\"auto\">Body</p>\n"},
 	{"T", ""},
@@ -234,6 +251,8 @@ static const struct {
 	{"https://creativecommons.org/licenses/by", "CC BY"},
 	{"https://creativecommons.org/publicdomain/zero/1.0/", "CC0"},
 	{"https://creativecommons.org/licenses/", "https://creativecommons.org/licenses/"},
+	{"cc by", "CC BY"},
+	{"cc-by-nc", "CC BY-NC"},
 	{"All rights reserved", "All rights reserved"},
 };
 
@@ -366,6 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_has_all_that_is_known),
+		cmocka_unit_test(a_text_of_another_work_is_said_to_be_one),
 		cmocka_unit_test(what_is_not_there_is_left_out),
 		cmocka_unit_test(text_stays_text),
 		cmocka_unit_test(only_web_addresses_are_links),

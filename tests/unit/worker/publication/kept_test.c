@@ -124,6 +124,22 @@ static void better_parts_stay(void **state)
 	"'visitedSites':[{'url':'https://a.example/'}],"                                           \
 	"'fields':{'journal_title':{'type':'doi'},'oa':{'type':'oadoi'}},'resources':[1]"
 
+static void the_match_is_that_of_the_full_text(void **state)
+{
+	(void)state;
+	static const char *const fresh[] = {"{" P("fulltext", "x", "pdf_doi", 9000) ",'match':2}",
+		"{" P("fulltext", "x", "europepmc_xml", 9000) ",'match':2}", "{'match':null}"};
+	for (size_t i = 0; i < 3; i++) {
+		json_t *a = json("{" P("fulltext", "x", "doi", 8000) ",'match':1}");
+		json_t *b = json(fresh[i]);
+		json_t *both = ing_publication_merged(a, b, ING_KEEP_WHOLE, &rules);
+		assert_int_equal(ing_json_get_number(both, "match"), i == 1 ? 2 : 1);
+		json_decref(a);
+		json_decref(b);
+		json_decref(both);
+	}
+}
+
 static void fields_are_the_newest_that_are_known(void **state)
 {
 	(void)state;
@@ -180,9 +196,10 @@ static void a_record_has_all_members_in_their_order(void **state)
 	assert_int_equal(
 		strncmp(text, "{\"pmid\":null,\"pmcid\":null,\"doi\":{\"content\"", 41), 0);
 	assert_non_null(strstr(text, "\"title\":null,\"keywords\":null,\"mesh\":null"));
-	assert_non_null(strstr(text, "\"empty\":true,\"usable\":false,\"final\":false,"
-				     "\"totallyFinal\":false,\"fields\":null,\"resources\":[],"
-				     "\"extra\":1}"));
+	assert_non_null(strstr(text,
+		"\"empty\":true,\"usable\":false,\"final\":false,"
+		"\"totallyFinal\":false,\"fields\":null,\"match\":null,\"resources\":[],"
+		"\"extra\":1}"));
 	free(text);
 	json_decref(record);
 	json_decref(settled);
@@ -336,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identifiers_say_what_is_one_publication),
 		cmocka_unit_test(better_parts_stay),
+		cmocka_unit_test(the_match_is_that_of_the_full_text),
 		cmocka_unit_test(fields_are_the_newest_that_are_known),
 		cmocka_unit_test(a_record_and_itself_are_the_record),
 		cmocka_unit_test(a_record_has_all_members_in_their_order),
