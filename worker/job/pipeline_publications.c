@@ -7,6 +7,7 @@
  * as any request.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 #include "common/net/url.h"
@@ -48,7 +49,7 @@ static bool has_room(const struct ing_publications *all, const struct ing_job_pu
 {
 	if (pub->job->lane == ING_LANE_PRIORITY)
 		return true;
-	return all->begun_count < MAX_BEGUN && all->bytes <= MAX_BYTES &&
+	return all->begun_count < MAX_BEGUN && all->bytes <= MAX_BYTES && !all->is_crowded &&
 	       (!pub->at_service || all->queued_count < MAX_QUEUED);
 }
 
@@ -67,6 +68,56 @@ static void release(struct ing_pipeline *p, bool at_service)
 		char *url = ing_job_derive_start(pub->job);
 		queue_up(pub, url);
 		free(url);
+	}
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The hosts that asks wait for, once for each, in order. Heap. */
+static const char **list_hosts(const struct ing_publications *all, size_t *ret_count)
+{
+	size_t count = 0;
+	for (const struct ing_job_publication *pub = all->begun; pub != NULL; pub = pub->later)
+		count += pub->open;
+	const char **hosts = ing_alloc((count + 1) * sizeof(*hosts));
+	*ret_count = 0;
+	for (const struct ing_job_publication *pub = all->begun; pub != NULL; pub = pub->later)
+		for (const struct ing_publication_visit *a = pub->first; a != NULL; a = a->next)
+			if (!a->is_over && a->visit->state == ING_VISIT_WAITING)
+				hosts[(*ret_count)++] = a->host;
+	qsort(hosts, *ret_count, sizeof(*hosts), compare_hosts);
+	return hosts;
+}
+
+/* Whether the asks that wait for one host take it half of a publication's time or more: the last of them
+ * would hardly have its turn in time, and further publications would only add to them. */
+static bool is_crowded(const struct ing_pipeline *p)
+{
+	size_t count;
+	const char **hosts = list_hosts(&p->publications, &count);
+	bool crowded = false;
+	for (size_t i = 0, same; i < count && !crowded; i += same) {
+		struct ing_gate_outlook outlook;
+		for (same = 1; i + same < count && strcmp(hosts[i], hosts[i + same]) == 0;)
+			same++;
+		ing_visits_look_ahead(p->stages.visits, hosts[i], &outlook);
+		crowded = same * outlook.pace_ms >= p->conf.publication.deadline_ms / 2;
+	}
+	free(hosts);
+	return crowded;
+}
+
+/* While the worker itself cannot go on nobody's time passes. */
+static void stop_clocks(struct ing_pipeline *p, uint64_t passed_ms)
+{
+	struct ing_job_publication *pub;
+	DL_FOREACH2(p->publications.begun, pub, later)
+	{
+		pub->began_ms += passed_ms;
+		pub->end_ms += passed_ms;
 	}
 }
 
@@ -185,11 +236,15 @@ void ing_job_free_publication(struct ing_job *job)
 void ing_pipeline_check_publications(struct ing_pipeline *p, uint64_t now_ms)
 {
 	struct ing_publications *all = &p->publications;
+	if (p->blocked_by != NULL && all->checked_ms > 0)
+		stop_clocks(p, now_ms - all->checked_ms);
+	all->checked_ms = now_ms;
 	/* The time is the same for all, so the first to begin are the first to end. */
 	while (all->begun != NULL && now_ms >= all->begun->end_ms)
 		ing_job_end_publication(all->begun->job);
 	check_begun(p);
 	check_queued(p);
+	all->is_crowded = is_crowded(p);
 	release(p, true);
 	release(p, false);
 }

@@ -59,6 +59,9 @@ struct ing_publications {
 	struct ing_job_publication *held_back[2], *queued, *begun;
 	unsigned held_back_count, queued_count, begun_count;
 	size_t bytes; /* kept of those that are begun, of which derived_bytes knows nothing */
+	/* So many asks wait for a host that some may not have their turn in time. */
+	bool is_crowded;
+	uint64_t checked_ms; /* ing_now_ms() clock: the last look at them */
 };
 
 /* --- pipeline_publication.c: what is asked, and what becomes of it --- */

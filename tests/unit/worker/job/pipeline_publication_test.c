@@ -25,7 +25,7 @@
 
 #define API "https://api.example/rest"
 #define DOI "https://doi.example"
-#define MAX_ASKS 8
+#define MAX_ASKS 64
 
 /* --- a made-up assembly --- */
 
@@ -50,10 +50,11 @@ static struct {
 	bool is_answered[MAX_ASKS], stopped;
 	enum ing_status status; /* of the end */
 	unsigned alive;
+	unsigned most; /* asks of one assembly; 0: any number */
 } plan;
 
 struct ing_assembly {
-	char magic;
+	unsigned asked;
 };
 
 struct ing_assembly *ing_assembly_new(
@@ -94,8 +95,9 @@ int ing_assembly_parse_id(const char *text, struct ing_arena *ar, struct ing_ass
 
 bool ing_assembly_next(struct ing_assembly *a, uint64_t elapsed_ms, struct ing_assembly_ask *ret)
 {
-	(void)a;
 	(void)elapsed_ms;
+	if (plan.most > 0 && a->asked == plan.most)
+		return false;
 	const struct script *s = &plan.script[plan.asked];
 	if (plan.stopped || s->url == NULL || (s->after > 0 && !plan.is_answered[s->after - 1]))
 		return false;
@@ -105,6 +107,7 @@ bool ing_assembly_next(struct ing_assembly *a, uint64_t elapsed_ms, struct ing_a
 		.accept = "text/xml",
 		.read = {.reader = s->reader, .type = ING_PART_TYPE_EUROPEPMC, .pmid = "5"}};
 	plan.asked++;
+	a->asked++;
 	return true;
 }
 
@@ -710,6 +713,57 @@ static void only_so_many_wait_for_the_service_that_they_begin_with(void **state)
 	end();
 }
 
+/* The last in the queue of a slow host is to have its turn in time. */
+static void none_is_begun_while_a_host_has_enough_to_do(void **state)
+{
+	struct script many[41] = {{0}}; /* of 20 publications */
+	(void)state;
+	for (int i = 0; i < 40; i += 2) {
+		many[i] = (struct script){API "/1", ING_READ_EUROPEPMC, 0};
+		many[i + 1] = (struct script){"https://slow.example/", ING_READ_ARXIV, i + 1};
+	}
+	open_pipeline(many, &usual);
+	plan.most = 2;
+	fake_gate.pace_ms = 5000;
+	for (int i = 0; i < 100; i++)
+		submit(BY_PMID, ING_LANE_BULK, i + 1);
+	struct ing_pipeline_stats stats;
+	for (unsigned begun = 1; begun <= 8; begun++) {
+		answer_next();
+		tick();
+		ing_pipeline_stats(pipeline, &stats);
+		assert_int_equal(stats.publications, begun);
+		/* Six of them take 30 s, half of the time. */
+		assert_int_equal(stats.publications_held_back, begun < 6 ? 36 - begun : 31);
+	}
+	fake_gate.pace_ms = 1000;
+	tick();
+	ing_pipeline_stats(pipeline, &stats);
+	assert_int_equal(stats.publications_held_back, 28);
+	ing_pipeline_on_revoked(pipeline, 3, 7);
+	fake_settle();
+	end();
+}
+
+static void time_stands_still_while_the_worker_cannot_go_on(void **state)
+{
+	(void)state;
+	uint64_t now_ms = ing_now_ms();
+	begin(one_then_two);
+	answer_next();
+	ing_pipeline_check_publications(pipeline, now_ms);
+	pipeline->blocked_by = "database";
+	ing_pipeline_check_publications(pipeline, now_ms + 500000);
+	assert_int_equal(plan.answered, 1);
+	pipeline->blocked_by = NULL;
+	ing_pipeline_check_publications(pipeline, now_ms + 550000);
+	assert_int_equal(plan.answered, 1);
+	ing_pipeline_check_publications(pipeline, now_ms + 570000);
+	assert_int_equal(plan.answered, 3);
+	expect_result("success", 3);
+	end();
+}
+
 static void one_that_begins_with_a_page_has_a_share_of_its_host(void **state)
 {
 	static const struct script page[] = {{"https://p.example/article", ING_READ_PAGE, 0},
@@ -953,6 +1007,8 @@ int main(void)
 		cmocka_unit_test(a_transient_end_is_parked),
 		cmocka_unit_test(an_answer_that_cannot_be_archived_makes_it_worker_error),
 		cmocka_unit_test(only_so_many_wait_for_the_service_that_they_begin_with),
+		cmocka_unit_test(none_is_begun_while_a_host_has_enough_to_do),
+		cmocka_unit_test(time_stands_still_while_the_worker_cannot_go_on),
 		cmocka_unit_test(one_that_begins_with_a_page_has_a_share_of_its_host),
 		cmocka_unit_test(what_is_found_is_counted_until_it_is_delivered),
 		cmocka_unit_test(none_is_begun_while_too_much_is_kept),
