@@ -14,34 +14,66 @@ static bool needs_escape(unsigned char c)
 	return c < 0x20 || c == '"' || c == '\\';
 }
 
-static void add_escape(struct ing_buf *b, unsigned char c)
+#define MAX_ESCAPE_BYTES 6
+#define SHORT_RUN_BYTES 64
+
+/* Returns its bytes, at most MAX_ESCAPE_BYTES. */
+static size_t put_escape(char *to, unsigned char c)
 {
-	static const char letters[] = "\bb\tt\nn\ff\rr\"\"\\\\";
-	for (const char *l = letters; *l != '\0'; l += 2) {
-		if ((unsigned char)l[0] == c) {
-			ing_buf_add(b, (const char[]){'\\', l[1]}, 2);
-			return;
-		}
-	}
+	static const char letters[0x20] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
 	static const char hex[] = "0123456789abcdef";
-	ing_buf_add(b, (const char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
+	to[0] = '\\';
+	to[1] = c < 0x20 ? letters[c] : (char)c;
+	if (to[1] != '\0')
+		return 2;
+	memcpy(to + 1, "u00", 3);
+	to[4] = hex[c >> 4];
+	to[5] = hex[c & 15];
+	return MAX_ESCAPE_BYTES;
+}
+
+/* What is collected before it is appended: a text may be of characters that all need an escape. */
+struct piece {
+	char text[1024];
+	size_t bytes;
+};
+
+static void flush(struct piece *p, struct ing_buf *b)
+{
+	ing_buf_add(b, p->text, p->bytes);
+	p->bytes = 0;
+}
+
+static void add_run(struct piece *p, struct ing_buf *b, const char *text, size_t bytes)
+{
+	if (bytes > SHORT_RUN_BYTES || bytes + MAX_ESCAPE_BYTES > sizeof(p->text) - p->bytes)
+		flush(p, b);
+	if (bytes > SHORT_RUN_BYTES) {
+		ing_buf_add(b, text, bytes);
+		return;
+	}
+	memcpy(p->text + p->bytes, text, bytes);
+	p->bytes += bytes;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_json_add_text(struct ing_buf *b, const char *text, size_t bytes)
 {
+	struct piece p = {.bytes = 0};
 	ing_buf_add_char(b, '"');
 	for (size_t i = 0;
 		i < bytes && !b->failed;) { /* of megabytes that do not fit most is spared */
 		size_t run = i;
 		while (run < bytes && !needs_escape((unsigned char)text[run]))
 			run++;
-		ing_buf_add(b, text + i, run - i);
+		add_run(&p, b, text + i, run - i);
 		if (run < bytes)
-			add_escape(b, (unsigned char)text[run++]);
+			p.bytes += put_escape(p.text + p.bytes, (unsigned char)text[run++]);
 		i = run;
 	}
+	flush(&p, b);
 	return ing_buf_add_char(b, '"');
 }
 

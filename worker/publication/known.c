@@ -137,13 +137,14 @@ static uint32_t copy_terms(
 	for (uint32_t i = 0; i < offer->term_count; i++) {
 		const struct ing_publication_term *t = &offer->terms[i];
 		const char *s = t->term != NULL ? t->term : "";
-		size_t bytes = ing_utf8_cut(s, strlen(s), ING_MAX_KNOWN_FIELD_BYTES);
+		size_t bytes = ing_utf8_cut(s, strlen(s), ING_MAX_KNOWN_TERM_BYTES);
 		trim(&s, &bytes);
+		bool has_uri = t->uri != NULL && strlen(t->uri) <= ING_MAX_KNOWN_TERM_BYTES;
 		bool is_keyword = offer->part == ING_PART_KEYWORDS;
 		if (bytes == 0 || (is_keyword && !see_term(&seen, s, bytes)))
 			continue;
 		to[count++] = (struct ing_publication_term){.term = ing_strndup(s, bytes),
-			.uri = t->uri != NULL ? ing_strdup(t->uri) : NULL,
+			.uri = has_uri ? ing_strdup(t->uri) : NULL,
 			.count = t->count,
 			.major = t->major};
 	}

@@ -17,6 +17,7 @@
 #define ING_MAX_KNOWN_TITLE_BYTES ((size_t)16 << 10)
 #define ING_MAX_KNOWN_ABSTRACT_BYTES ((size_t)1 << 20)
 #define ING_MAX_KNOWN_FIELD_BYTES ((size_t)4 << 10)
+#define ING_MAX_KNOWN_TERM_BYTES ((size_t)500) /* the longest MeSH term has 104 */
 #define ING_MAX_KNOWN_SITES 64u
 
 /* An exchange that something is from. */

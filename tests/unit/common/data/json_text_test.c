@@ -45,6 +45,34 @@ static void writes_what_the_library_reads_back(void **state)
 	}
 }
 
+/* What is collected and what is copied at once keep their order. */
+static void runs_of_any_length_between_escapes_are_written(void **state)
+{
+	static char text[8192], wanted[2 * sizeof(text)];
+	(void)state;
+	for (size_t run = 0; run < 1100; run++) {
+		size_t n = 0, m = 0;
+		wanted[m++] = '"';
+		while (n + run + 2 < sizeof(text)) {
+			memset(text + n, 'a' + (int)(n % 26), run);
+			memcpy(wanted + m, text + n, run);
+			n += run;
+			m += run;
+			text[n++] = '\n';
+			text[n++] = '"';
+			memcpy(wanted + m, "\\n\\\"", 4);
+			m += 4;
+		}
+		wanted[m++] = '"';
+		struct ing_buf b;
+		ing_buf_init(&b, sizeof(wanted));
+		assert_true(ing_json_add_text(&b, text, n));
+		assert_int_equal(b.len, m);
+		assert_memory_equal(b.data, wanted, m);
+		ing_buf_done(&b);
+	}
+}
+
 static void stops_at_the_ceiling(void **state)
 {
 	(void)state;
@@ -59,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_what_the_library_reads_back),
+		cmocka_unit_test(runs_of_any_length_between_escapes_are_written),
 		cmocka_unit_test(stops_at_the_ceiling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "common/base/macros.h"
 #include "script.h"
+#include "worker/publication/known.h"
 
 #define ALL ING_PUBLICATION_RESOURCES_
 
@@ -474,6 +475,29 @@ static void a_resource_that_is_not_configured_is_not_asked(void **state)
 	free(first);
 }
 
+/* --- ceilings --- */
+
+static void a_term_longer_than_any_is_cut_and_its_uri_left_out(void **state)
+{
+	char term[3001], uri[3001];
+	(void)state;
+	memset(term, 't', sizeof(term) - 1);
+	memset(uri, 'u', sizeof(uri) - 1);
+	term[sizeof(term) - 1] = uri[sizeof(uri) - 1] = '\0';
+	struct ing_publication_term terms[] = {{.term = term, .uri = uri}};
+	struct ing_publication_offer offer = {.part = ING_PART_GO,
+		.type = ING_PART_TYPE_EUROPEPMC,
+		.terms = terms,
+		.term_count = 1};
+	struct ing_known known;
+	ing_known_init(&known);
+	assert_true(ing_known_offer(
+		&known, &offer, &(struct ing_known_source){.type = ING_PART_TYPE_EUROPEPMC}));
+	assert_int_equal(strlen(known.parts[ING_PART_GO].terms[0].term), ING_MAX_KNOWN_TERM_BYTES);
+	assert_null(known.parts[ING_PART_GO].terms[0].uri);
+	ing_known_done(&known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,6 +505,7 @@ int main(void)
 		cmocka_unit_test(what_is_absent_is_null),
 		cmocka_unit_test(the_status_is_that_of_what_failed_only_if_nothing_was_found),
 		cmocka_unit_test(nothing_of_another_work_stays),
+		cmocka_unit_test(a_term_longer_than_any_is_cut_and_its_uri_left_out),
 		cmocka_unit_test(authors_of_several_sources_are_merged_by_name),
 		cmocka_unit_test(it_says_whether_the_full_text_is_of_the_work),
 		cmocka_unit_test(at_most_so_many_links_are_followed),

@@ -59,7 +59,8 @@ static void a_name_of_whatever_length_is_compared_by_its_beginning(void **state)
 			ing_buf_add_str(&name, units[i]);
 		struct ing_publication_author a = {.name = (char *)(uintptr_t)ing_buf_str(&name)};
 		char **keys = ing_author_keys(&a, 1);
-		if (strlen(keys[0]) > KEY_BYTES)
+		bool has_letters = i < 5;
+		if (strlen(keys[0]) > KEY_BYTES || (*keys[0] != '\0') != has_letters)
 			fail_msg("%s: %zu", units[i], strlen(keys[0]));
 		ing_author_keys_free(keys, 1);
 		ing_buf_done(&name);
