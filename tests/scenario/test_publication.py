@@ -79,6 +79,7 @@ def test_each_kind_of_paper_ends_with_its_parts(apis, publications, kind):
     apis.check_manners()
 
 
+@pytest.mark.slow
 def test_a_list_of_a_thousand_mixed_identifiers(apis, ask, tmp_path):
     """In the order of the list, one for each; no host is asked twice at once, and none again for the same."""
     listed = population(1000, seed=3)
@@ -281,6 +282,7 @@ FAULTS = [Answer(503, b"down"), Answer(429, b"slow down", {"Retry-After": "1"}),
           Answer(302, b"", {"Location": "http://gone.example/x"}), Answer(body=b"x" * 5000, cut=100)]
 
 
+@pytest.mark.slow
 def test_whatever_fails_each_has_a_result_with_nothing_of_another(apis, ask, tmp_path):
     """One answer in six is a fault."""
     rng = random.Random(7)
