@@ -15,6 +15,7 @@
 #include "worker/scrape/publication/clean.h"
 #include "worker/scrape/publication/meta_schemes.h"
 #include "worker/scrape/biblio/ident.h"
+#include "worker/scrape/rules/link_identity.h"
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/publication/extract.h"
 #include "worker/model/rule_hits.h"
@@ -201,8 +202,10 @@ static void read_links(
 	struct ing_extracted links =
 		ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_LINK, false);
 	for (size_t i = 0; i < links.count && i < ING_MAX_FULLTEXT_LINKS; i++)
-		ing_fulltext_links_add(
-			&r->fields->links, &r->fields->parts, links.items[i].text, type);
+		if (!ing_part_type_is_pdf(type) ||
+			!ing_link_has_another_doi(r->v, links.items[i].text))
+			ing_fulltext_links_add(
+				&r->fields->links, &r->fields->parts, links.items[i].text, type);
 }
 
 static void read_site(const struct publication_reader *r)
@@ -248,11 +251,12 @@ static void read_page(const struct publication_reader *r)
 	ing_buf_done(&text);
 }
 
-/* Whether it is an http(s) URL other than the page's own that may be followed. */
+/* Whether it is an http(s) URL other than the page's own that may be followed to its document. */
 static bool leads_elsewhere(const struct ing_view *v, const char *url)
 {
 	return ing_url_is_web(url) && strlen(url) <= ING_MAX_URL_BYTES &&
-	       !ing_link_is_ignored(url) && !ing_link_is_self(v, url);
+	       !ing_link_is_ignored(url) && !ing_link_is_self(v, url) &&
+	       !ing_link_has_another_doi(v, url);
 }
 
 /* -------------------------------------------------------------------------------------------- */

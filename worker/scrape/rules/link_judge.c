@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/rules/link_identity.h"
 #include "worker/scrape/rules/link_names.h"
 
 #define MAX_LEVELS 12          /* of ancestors */
@@ -293,7 +294,9 @@ struct ing_link_judgement ing_link_judge(
 	struct ing_link_judgement ret = {
 		.score = ING_LINK_NEVER, .label = ing_link_words_label(label)};
 	bool exempt = false;
-	ret.another = is_of_another_document(j, n, url, label, name, &exempt);
+	ret.another = ing_link_has_another_doi(j->v, url) ||
+		      ing_link_has_another_number(j->v, url) ||
+		      is_of_another_document(j, n, url, label, name, &exempt);
 	if (ret.another)
 		return ret;
 	int place = place_score(j, n);

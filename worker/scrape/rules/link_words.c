@@ -24,7 +24,7 @@ static const char *const others[] = {
 	" guide ", " guides ", " guideline", " instruction", " for author", " to author",
 	" for contributors ", " for reviewers ", " author information ", " template", " checklist",
 	" check list ", " stylesheet ", " style sheet ", " policy ", " policies ", " privacy ",
-	" terms of ", " supplement", " suppl ", " supp ", " supporting info", " supporting mat",
+	" terms of ", " next article ", " previous article ", " supplement", " suppl ", " supp ", " supporting info", " supporting mat",
 	" supporting file", " additional file", " additional mat", " extra material",
 	" press release", " call for papers ", " peer review file", " review history ",
 	" reporting summary ", " order form", " advertis", " editorial board ",

@@ -19,6 +19,7 @@
 #include "worker/model/limits.h"
 #include "worker/rules/url_filter.h"
 #include "worker/scrape/biblio/meta.h"
+#include "worker/scrape/rules/link_identity.h"
 #include "worker/scrape/rules/link_judge.h"
 #include "worker/scrape/rules/read_selector.h"
 #include "worker/model/rule_hits.h"
@@ -82,6 +83,7 @@ struct pattern {
 	bool refresh;
 	bool judge;             /* of a selector's links, the one that is best by link_judge.h */
 	struct ing_regex *trim; /* what is removed from the link; NULL */
+	struct ing_regex *same; /* what page and link must have in common; NULL */
 	uint32_t rule;
 };
 
@@ -99,7 +101,7 @@ struct ing_links {
 /* --- the loader --- */
 
 static const char *const pattern_keys[] = {"technique", "page", "selector", "attr", "text", "link",
-	"refresh", "trim", "judge", ING_ENTRY_KEYS};
+	"refresh", "trim", "judge", "same", ING_ENTRY_KEYS};
 static const char *const mend_keys[] = {"technique", "page", "link", "trim", ING_ENTRY_KEYS};
 
 struct loader {
@@ -168,6 +170,10 @@ static void read_pattern(
 	if (!text)
 		p->attr = attr != NULL ? attr : "href";
 	p->judge = ing_rule_read_bool(&l->rd, entry, "judge", false);
+	p->same = ing_rule_read_regex(&l->rd, entry, "same", ING_REGEX_BYTES);
+	if (p->same != NULL && ing_regex_group_number(p->same, "id") < 0)
+		ing_rule_read_error(
+			&l->rd, ing_yaml_get(entry, "same"), "same needs a group named id");
 	read_selectors(l, entry, p);
 }
 
@@ -210,6 +216,7 @@ static void free_list(struct list *list)
 			ing_selector_free(p->selectors[i]);
 		free(p->selectors);
 		ing_regex_free(p->trim);
+		ing_regex_free(p->same);
 	}
 }
 
@@ -274,6 +281,18 @@ static char *parse_refresh(const char *value)
 	return ing_strndup(at, bytes);
 }
 
+/* Whether a pattern's link may lead to the page's own document, by the two URLs. */
+static bool may_be_own(const struct search *s, const struct pattern *p, const char *link)
+{
+	if (!ing_url_filter_matches_url(&p->link, link) || ing_link_has_another_doi(s->v, link))
+		return false;
+	bool failed = false;
+	bool same = p->same == NULL || ing_link_has_same(s->v, link, p->same, &failed);
+	if (failed)
+		ing_rule_hits_add(s->v->rule_hits, p->rule, ING_RULE_FAILED);
+	return same;
+}
+
 /* Returns the absolute http(s) URL of a value, on the heap, or NULL when it is not valid. p: its
  * pattern; NULL for a <meta> link. */
 static char *resolve(const struct search *s, const struct pattern *p, const char *value)
@@ -295,8 +314,7 @@ static char *resolve(const struct search *s, const struct pattern *p, const char
 	if (link != NULL)
 		link = mend_link(s, link);
 	if (link == NULL || !ing_url_is_web(link) || strlen(link) > ING_MAX_URL_BYTES ||
-		ing_link_is_ignored(link) ||
-		(p != NULL && !ing_url_filter_matches_url(&p->link, link))) {
+		ing_link_is_ignored(link) || (p != NULL && !may_be_own(s, p, link))) {
 		free(link);
 		return NULL;
 	}
@@ -366,6 +384,8 @@ static bool judge_elements(struct search *s, const struct pattern *p,
 	int best = ING_LINK_NEVER;
 	if (s->judge == NULL)
 		s->judge = ing_link_judge_new(s->v);
+	if (s->judge->is_contents)
+		return false;
 	for (size_t i = 0; i < found->count && i < MAX_LINKS_TRIED; i++) {
 		struct ing_link link;
 		const char *value = value_of(s, p, found->nodes[i]);
