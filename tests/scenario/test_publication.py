@@ -538,7 +538,10 @@ def test_a_signal_ends_it_with_what_is_there(apis, program, config, tmp_path, wa
         process.send_signal(signal.SIGTERM)
         out, words = process.communicate(timeout=60)
     assert process.returncode == 4, words
-    check(paper, json.loads(out.splitlines()[0]))
+    assert "1 of 2 have no result" in words
+    first, second = [json.loads(line) for line in out.splitlines()]
+    check(paper, first)
+    assert second["id"] == slow.pmid and second["error"] is None
 
 
 # --- manners ---

@@ -154,10 +154,10 @@ static void deliver(struct ing_publication_answers *a, size_t number, json_t *ob
 
 static void take(struct ing_publication_answers *a, size_t number, const json_t *result)
 {
-	if (result == NULL || is_empty(a, result)) {
+	bool negative = result == NULL || is_empty(a, result);
+	if (negative && result != NULL)
 		say_why(a, number, result);
-		a->negative = true;
-	}
+	a->negative = a->negative || negative;
 	json_t *object = object_of(a, number, result);
 	a->slots[number].come = true;
 	deliver(a, number, object);
@@ -265,10 +265,16 @@ int ing_publication_answers_end(struct ing_publication_answers *a)
 	a->pipe[1] = -1;
 	pthread_join(a->thread, NULL);
 	a->started = false;
+	size_t missing = 0;
 	for (size_t i = 0; i < a->conf.count && !a->broken; i++) {
-		if (!a->slots[i].come)
-			take(a, i, NULL);
+		if (a->slots[i].come)
+			continue;
+		missing++;
+		take(a, i, NULL);
 	}
+	if (missing > 0)
+		fprintf(stderr, "ingestctl %s: %zu of %zu have no result\n", a->conf.verb, missing,
+			a->conf.count);
 	if (a->conf.format == ING_ANSWERS_HTML)
 		print_page(a);
 	if (!flush_out(a))
