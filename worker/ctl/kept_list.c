@@ -183,6 +183,7 @@ static void print_help(enum ing_kept_table table)
 	printf("usage: ingestctl %s list [OPTION]...\n\n"
 	       "Prints a line for each that is kept, with tabs between: %s.\n\n"
 	       "  --ids              only %s\n"
+	       "  --plain            those lines (default)\n"
 	       "  --json, --html     JSON objects, a page of links\n",
 		ing_kept_table_name(table),
 		table == ING_TABLE_WEBPAGE ? "URL, state, HTTP status, title"
@@ -197,8 +198,9 @@ static void print_help(enum ing_kept_table table)
 int ing_ctl_kept_list(enum ing_kept_table table, int argc, char **argv, const struct ing_ctl *ctl)
 {
 	static const struct option options[] = {{"ids", no_argument, NULL, 'i'},
-		{"json", no_argument, NULL, 'j'}, {"html", no_argument, NULL, 't'},
-		{"help", no_argument, NULL, 'h'}, ING_KEPT_OPTIONS, {0}};
+		{"plain", no_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
+		{"html", no_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+		ING_KEPT_OPTIONS, {0}};
 	struct list l = {.table = table};
 	struct ing_kept_select s;
 	int c;
@@ -211,7 +213,9 @@ int ing_ctl_kept_list(enum ing_kept_table table, int argc, char **argv, const st
 			ing_kept_select_done(&s);
 			return ING_CTL_OK;
 		}
-		if (c == 'i' || c == 'j' || c == 't')
+		if (c == 'p')
+			l.format = LINES;
+		else if (c == 'i' || c == 'j' || c == 't')
 			l.format = c == 'i' ? IDS : c == 'j' ? JSON : HTML;
 		else if (!ing_kept_select_option(&s, c, optarg))
 			code = ING_CTL_USAGE;
