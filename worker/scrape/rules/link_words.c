@@ -24,12 +24,11 @@ static const char *const others[] = {
 	" guide ", " guides ", " guideline", " instruction", " for author", " to author",
 	" for contributors ", " for reviewers ", " author information ", " template", " checklist",
 	" check list ", " stylesheet ", " style sheet ", " policy ", " policies ", " privacy ",
-	" terms of ", " next article ", " previous article ", " supplement", " suppl ", " supp ",
-	" supporting info", " supporting mat", " supporting file", " additional file",
-	" additional mat", " extra material", " press release", " call for papers ",
-	" peer review file", " review history ", " reporting summary ", " order form", " advertis",
-	" editorial board ", " table of contents ", " curriculum vitae ", " errat", " corrigend",
-	" retraction ",
+	" terms of ", " supplement", " suppl ", " supp ", " supporting info", " supporting mat",
+	" supporting file", " additional file", " additional mat", " extra material",
+	" press release", " call for papers ", " peer review file", " review history ",
+	" reporting summary ", " order form", " advertis", " editorial board ",
+	" table of contents ", " curriculum vitae ", " errat", " corrigend", " retraction ",
 	/* German */
 	" anleitung", " hinweise ", " richtlinie", " autorenhinweis", " autorenrichtlinie",
 	" merkblatt ", " leitfaden ", " inhaltsverzeichnis ", " zusatzmaterial", " erganzung",
@@ -124,6 +123,32 @@ static const char *const other_names[] = {
 	" bilag ", " bilaga ", " vedlegg ", " załacznik", " priloh", " melleklet", " liite ",
 	" liitteet ", " ekler ", " lampiran ", " phu luc ", " приложени", " додат", "附录", "附錄",
 	"附件", "付録", "附録", "부록", " appendix ", " appendices ", "ملحق"};
+
+/* Of headings alone: what stands below them are other works, each perhaps with its PDF. */
+static const char *const other_headings[] = {
+	/* English */
+	" references ", " bibliograph", " literature cited ", " works cited ", " related ",
+	" similar ", " recommended ", " recommendations ", " more from ", " more articles ",
+	" other articles ", " latest ", " most read ", " most viewed ", " most cited ",
+	" most downloaded ", " popular ", " recent ", " you may ", " also ", " in this issue ",
+	" same issue ", " next article ", " previous article ", " cited by ", " citing ",
+	/* German, Dutch and the Scandinavian languages */
+	" literatur", " quellen ", " ahnlich", " verwandt", " weitere artikel ",
+	" weitere beitrage ", " neueste ", " meistgelesen", " literatuur ", " gerelateerd",
+	" litteratur", " relatert", " relaterad", " liknande ", " lignende ",
+	/* French, Spanish, Portuguese, Italian */
+	" similaires ", " connexes ", " autres articles ", " a lire ", " dans ce numero ",
+	" bibliograf", " referencias ", " relacionad", " similares ", " semelhantes ",
+	" otros articulos ", " outros artigos ", " tambien ", " tambem ", " mas leid", " mais lid",
+	" ultimos ", " recientes ", " recentes ", " riferimenti ", " correlat", " altri articoli ",
+	/* Polish, Turkish, Indonesian */
+	" powiazan", " podobne ", " benzer ", " ilgili ", " kaynak", " terkait ", " serupa ",
+	" daftar pustaka ", " referensi ",
+	/* Russian, Ukrainian */
+	" похожие ", " литератур", " другие статьи ", " также ", " схожі ", " літератур",
+	/* Arabic, Chinese, Japanese, Korean */
+	"المراجع", "ذات صلة", "相关", "相關", "参考文献", "參考文獻", "推荐", "推薦", "関連",
+	"類似", "관련", "참고문헌"};
 
 /* Of folders. A journal's numbered supplement is a folder of articles. */
 static const char *const other_folders[] = {" suppl file", " supplementary ", " supp material ",
@@ -258,7 +283,7 @@ bool ing_link_words_are_of_another(const char *folded, enum ing_link_words_of of
 	case ING_LINK_WORDS_NAME:
 		return HAS_ANY(folded, others, title) || HAS_ANY(folded, other_names, title);
 	case ING_LINK_WORDS_HEADING:
-		return HAS_ANY(folded, others, title);
+		return HAS_ANY(folded, others, title) || HAS_ANY(folded, other_headings, title);
 	case ING_LINK_WORDS_FOLDER:
 		return HAS_ANY(folded, other_folders, title);
 	case ING_LINK_WORDS_PLACE:
