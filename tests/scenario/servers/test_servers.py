@@ -345,7 +345,7 @@ def test_a_hit_needs_a_record_that_can_be_read(tmp_path):
     (tmp_path / "y.warc.gz").write_bytes(gzip.compress(text.replace(b"hello", b"jello")))
     cdx = {"warc_path": "x.warc.gz", "warc_offset": len(gzip.compress(b"first")), "warc_csize": len(member),
            "sha1b32": digest, "url": "http://a.example/"}
-    hit = {"hit": True, "request": {"base_url": "http://a.example/"}}
+    hit = {"hit": True, "request": {"ingest_type": "pdf", "base_url": "http://a.example/"}}
     account.check_hits([{**hit, "cdx": cdx}], [tmp_path], True)
     account.check_hits([hit], [tmp_path], archived=False)
     account.check_hits([{**hit, "hit": False}], [tmp_path], True)
