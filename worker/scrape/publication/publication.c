@@ -196,14 +196,15 @@ static void read_rewrite(const struct publication_reader *r, const struct ing_jo
 	free(url);
 }
 
+/* The first alternative knows the place of the page's own PDF; those behind it may select wider. */
 static void read_links(
 	const struct publication_reader *r, enum ing_journal_key key, enum ing_part_type type)
 {
 	struct ing_extracted links =
 		ing_extract(r->v, ing_extraction_of_journal(r->site, key), ING_EXTRACT_LINK, false);
+	bool doubt = ing_part_type_is_pdf(type) && links.alternative > 0;
 	for (size_t i = 0; i < links.count && i < ING_MAX_FULLTEXT_LINKS; i++)
-		if (!ing_part_type_is_pdf(type) ||
-			!ing_link_has_another_doi(r->v, links.items[i].text))
+		if (!doubt || !ing_link_has_another_doi(r->v, links.items[i].text))
 			ing_fulltext_links_add(
 				&r->fields->links, &r->fields->parts, links.items[i].text, type);
 }
