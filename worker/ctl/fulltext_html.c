@@ -13,6 +13,8 @@
 #include "worker/ctl/html_page.h"
 
 #define MAX_HEADING_BYTES 120
+/* Of a layout: shorter ones are headings, numbers and parts of tables, and say nothing of its width. */
+#define MIN_LINE_BYTES 30
 #define MIN_PARAGRAPH_BYTES 140 /* that a heading may stand before, whatever its end */
 #define MIN_SENTENCE_BYTES 60   /* the same, when it ends as a sentence does */
 
@@ -175,7 +177,85 @@ static const char *behind(const char *text, const char *part)
 	return has_it ? s + strspn(s, "\n") : text;
 }
 
+/* --- text of a layout --- */
+
+static struct block next_line(const char **text)
+{
+	const char *s = *text;
+	size_t n = strcspn(s, "\n\f");
+	*text = s + n + (s[n] == '\n');
+	while (n > 0 && is_space(*s)) {
+		s++;
+		n--;
+	}
+	while (n > 0 && is_space(s[n - 1]))
+		n--;
+	return (struct block){s, n};
+}
+
+static size_t usual_line_bytes(const char *text)
+{
+	size_t sum = 0;
+	size_t count = 0;
+	while (*text != '\0') {
+		struct block line = next_line(&text);
+		text += *text == '\f';
+		if (line.bytes < MIN_LINE_BYTES)
+			continue;
+		sum += line.bytes;
+		count++;
+	}
+	return count > 0 ? sum / count : 0;
+}
+
+static void end_paragraph(struct ing_buf *out, size_t *start)
+{
+	if (out->len > *start)
+		ing_buf_add_str(out, "\n\n");
+	*start = out->len;
+}
+
+/* start: of the paragraph in out. */
+static void add_layout_line(struct ing_buf *out, size_t start, const struct block *line)
+{
+	size_t n = out->len;
+	bool is_divided = n > start + 1 && out->data[n - 1] == '-' &&
+			  isalpha((unsigned char)out->data[n - 2]) &&
+			  islower((unsigned char)line->s[0]);
+	if (is_divided)
+		out->data[--out->len] = '\0';
+	else if (n > start)
+		ing_buf_add_char(out, ' ');
+	ing_buf_add(out, line->s, line->bytes);
+}
+
 /* -------------------------------------------------------------------------------------------- */
+
+char *ing_fulltext_reflowed(const char *text)
+{
+	struct ing_buf out;
+	size_t usual = usual_line_bytes(text);
+	size_t start = 0;
+	ing_buf_init(&out, 2 * strlen(text) + 1024);
+	while (*text != '\0') {
+		struct block line = next_line(&text);
+		unsigned depth = 0;
+		bool is_alone = line.bytes > 0 && line.bytes <= MAX_HEADING_BYTES &&
+				is_section(&line, skip_number(&line, &depth));
+		/* Paragraphs go on behind the end of a page. */
+		bool ends_page = *text == '\f';
+		text += ends_page;
+		if ((line.bytes == 0 && !ends_page) || is_alone)
+			end_paragraph(&out, &start);
+		if (line.bytes == 0)
+			continue;
+		add_layout_line(&out, start, &line);
+		bool ends_sentence = strchr(".?!:", line.s[line.bytes - 1]) != NULL;
+		if (is_alone || (ends_sentence && line.bytes < usual * 3 / 4))
+			end_paragraph(&out, &start);
+	}
+	return out.data != NULL ? ing_buf_steal(&out) : ing_strdup("");
+}
 
 bool ing_fulltext_html(
 	struct ing_buf *out, const char *text, const char *title, const char *abstract)

@@ -12,5 +12,8 @@ struct ing_buf;
  * begins are left out; returns whether they were. */
 bool ing_fulltext_html(
 	struct ing_buf *out, const char *text, const char *title, const char *abstract);
+/* The text of a PDF, whose lines are those of the layout, with paragraphs as its lines and blank lines between
+ * them: words that were divided at the end of a line are whole again. Heap. */
+char *ing_fulltext_reflowed(const char *text);
 /* Append a text's blocks as paragraphs, its lines as lines. */
 void ing_paragraphs_html(struct ing_buf *out, const char *text);

@@ -5,6 +5,7 @@
 #include "worker/ctl/html_page.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -180,10 +181,13 @@ void ing_html_add(struct ing_buf *out, const char *text)
 
 void ing_html_add_link(struct ing_buf *out, const char *url, const char *text)
 {
-	if (url != NULL && ing_url_is_web(url))
-		add_anchor(out, "", url, text);
+	/* What is judged must be what is written. */
+	char *href = url != NULL ? ing_url_parse(url, strlen(url)) : NULL;
+	if (href != NULL && ing_url_is_web(href))
+		add_anchor(out, "", href, text);
 	else
 		ing_html_add(out, text);
+	free(href);
 }
 
 void ing_html_add_email(struct ing_buf *out, const char *address)

@@ -345,9 +345,15 @@ static void add_fulltext(const struct page *p)
 	const char *text = content(p, "fulltext");
 	if (text[0] == '\0')
 		return;
+	const char *type = text_of(json_object_get(p->pub, "fulltext"), "type");
+	enum ing_part_type t = ing_part_type_of_name(type);
+	bool is_pdf = t != ING_PART_TYPES_ && ing_part_type_is_pdf(t);
+	char *reflowed = is_pdf ? ing_fulltext_reflowed(text) : NULL;
 	begin_section(p, "fulltext", "Full text");
 	add(p, "<div class=\"read\">\n");
-	bool is_less = ing_fulltext_html(p->out, text, content(p, "title"), content(p, "abstract"));
+	bool is_less = ing_fulltext_html(
+		p->out, is_pdf ? reflowed : text, content(p, "title"), content(p, "abstract"));
+	free(reflowed);
 	add(p, "</div>\n");
 	if (is_less)
 		add(p, "<p class=\"note\">Title and abstract, with which it begins, stand "

@@ -108,6 +108,9 @@ const char *ing_part_source(const char *type)
 
 const char *ing_licence_words(const char *licence, char *to, size_t bytes)
 {
+	/* A text of any length and script is no name of a licence. */
+	if (strlen(licence) >= bytes || licence[strspn(licence, URL_CHARS " ?#")] != '\0')
+		return licence;
 	if (strncasecmp(licence, "cc ", 3) == 0 || strncasecmp(licence, "cc-", 3) == 0) {
 		snprintf(to, bytes, "CC %s", licence + 3);
 		for (char *s = to; *s != '\0'; s++)

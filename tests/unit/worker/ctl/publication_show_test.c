@@ -151,7 +151,9 @@ static void text_stays_text(void **state)
 static const struct {
 	const char *url, *html;
 } links[] = {
-	{"https://a.example/?x=1&y=\"", "<a href=\"https://a.example/?x=1&amp;y=&quot;\">T</a>"},
+	{"https://a.example/?x=1&y=\"", "<a href=\"https://a.example/?x=1&amp;y=%22\">T</a>"},
+	{"\r\5 https://a.example/'", "<a href=\"https://a.example/&#39;\">T</a>"},
+	{"java\5script:alert(1)", "T"},
 	{"http://a.example/", "<a href=\"http://a.example/\">T</a>"},
 	{"javascript:alert(1)", "T"},
 	{"data:text/html,x", "T"},
@@ -243,6 +245,32 @@ static void blocks_are_paragraphs_or_headings(void **state)
 	}
 }
 
+#define LINE "A line that is as wide as the column of the page in which it"
+
+static const struct {
+	const char *text, *want;
+} layouts[] = {
+	{LINE "\n" LINE "\nends here.\n" LINE "\n", LINE " " LINE " ends here.\n\n" LINE},
+	{"The trans-\nport of sedi-\nment, A-\nB and 3-\nfold",
+		"The transport of sediment, A- B and 3- fold"},
+	{LINE "\n\n" LINE, LINE "\n\n" LINE},
+	{LINE "\n\f" LINE "\n", LINE " " LINE},
+	{LINE ".\n2. Methods\n" LINE "\n", LINE ".\n\n2. Methods\n\n" LINE},
+	{"  indented  \n\n\n\n", "indented\n\n"},
+	{"\f\f\n", ""},
+	{"", ""},
+};
+
+static void lines_of_a_layout_become_paragraphs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(layouts); i++) {
+		char *got = ing_fulltext_reflowed(layouts[i].text);
+		assert_string_equal(got, layouts[i].want);
+		free(got);
+	}
+}
+
 static const struct {
 	const char *licence, *words;
 } licences[] = {
@@ -252,6 +280,9 @@ static const struct {
 	{"https://creativecommons.org/publicdomain/zero/1.0/", "CC0"},
 	{"https://creativecommons.org/licenses/", "https://creativecommons.org/licenses/"},
 	{"cc by", "CC BY"},
+	{"CC à la carte", "CC à la carte"},
+	{"cc by and a text that is so long that it can be no name of any licence at all",
+		"cc by and a text that is so long that it can be no name of any licence at all"},
 	{"cc-by-nc", "CC BY-NC"},
 	{"All rights reserved", "All rights reserved"},
 };
@@ -391,6 +422,7 @@ int main(void)
 		cmocka_unit_test(only_web_addresses_are_links),
 		cmocka_unit_test(only_plain_addresses_are_written_to),
 		cmocka_unit_test(blocks_are_paragraphs_or_headings),
+		cmocka_unit_test(lines_of_a_layout_become_paragraphs),
 		cmocka_unit_test(licences_have_short_names),
 		cmocka_unit_test(quality_follows_type_and_size),
 		cmocka_unit_test(text_has_parts_with_their_sources),
