@@ -133,7 +133,7 @@ struct ing_visit_user {
 	bool (*source)(const struct ing_visit *v, struct ing_source *ret);
 	bool is_robots_txt; /* robots.txt is not asked; the visit goes first within its lane */
 	/* The URL is of a service for programs, which has terms of its own: robots.txt is not asked for it,
-	 * but for what it redirects to. */
+	 * but for what it redirects to; and no Referer tells that, since the URL may have a key in it. */
 	bool is_service;
 };
 

@@ -115,7 +115,7 @@ static void follow(struct ing_visit *v, struct ing_exchange *ex, const char *url
 	}
 	r->redirects++;
 	r->cookie_redirects += ex->set_cookie;
-	r->referer = r->url;
+	r->referer = v->user->is_service ? NULL : r->url;
 	r->url = ing_arena_strdup(r->params.arena, url);
 	r->via = ING_VIA_REDIRECT;
 	r->tries = 0;
