@@ -38,6 +38,17 @@ static const char webpages_sql[] = "SELECT q.n, p.start_url, " STATE
 				   " LEFT JOIN ingest_file_result r"
 				   " ON r.ingest_type = 'webpage' AND r.base_url = p.start_url";
 
+/* The loop reads a record within a turn: 10 ns a byte. The long text of a longer one is left out, and that is
+ * said, as in a message that is too small. */
+#define RECORD(text, dropped)                                                                      \
+	"CASE WHEN octet_length(record::text) <= 4194304 OR record->'" text "' IS NULL"            \
+	" THEN record ELSE record || '{\"" text "\": null, \"" dropped "\": true}'::jsonb END"
+
+static const char publication_record_sql[] =
+	"SELECT " RECORD("fulltext", "fulltext_dropped") " FROM publication WHERE id = $1::bigint";
+static const char webpage_record_sql[] =
+	"SELECT " RECORD("content", "content_dropped") " FROM webpage WHERE start_url = $1";
+
 struct ask {
 	struct ing_lookup_question *const *questions;
 	size_t count;
@@ -95,13 +106,9 @@ static enum ing_pg_rc read_record(
 	struct ing_pg *pg, struct ing_lookup_question *q, struct ing_error *err)
 {
 	const char *params[] = {q->row_id};
-	if (is_webpage(q))
-		return ing_pg_query(pg, "web page",
-			"SELECT record FROM webpage WHERE start_url = $1", params, 1, take_record,
-			q, err);
-	return ing_pg_query(pg, "publication",
-		"SELECT record FROM publication WHERE id = $1::bigint", params, 1, take_record, q,
-		err);
+	return ing_pg_query(pg, is_webpage(q) ? "web page" : "publication",
+		is_webpage(q) ? webpage_record_sql : publication_record_sql, params, 1, take_record,
+		q, err);
 }
 
 static const char *key_of(const struct ing_lookup_kept *k, size_t i)
