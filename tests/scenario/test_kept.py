@@ -224,6 +224,15 @@ def test_web_pages_are_kept_likewise(ctl, sql):
     assert len(sql("SELECT 1 FROM webpage WHERE final AND host = 'tool3.example'")) == 1
 
 
+@pytest.mark.parametrize("words,message", [
+    (("stats", "--no-rule"), "go with --top-hosts"), (("stats", "--count", "--html"), "go with --top-hosts"),
+    (("list", "--order", "citatons"), "list: --order: nothing is ordered by"), (("show", "abc"), "show: abc: neither a PMID"),
+], ids=lambda words: " ".join(words) if isinstance(words, tuple) else "")
+def test_misuse_of_what_is_kept_is_said(program, words, message):
+    done = subprocess.run([program("ingestctl"), "publication", *words], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+
+
 def test_without_a_database_it_is_said(program):
     done = subprocess.run([program("ingestctl"), "publication", "list"], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "postgres.dsn" in done.stderr

@@ -231,9 +231,10 @@ static bool find_name(enum ing_kept_table table, const char *name, size_t bytes,
 
 static void fail(struct parser *p, const char *at, const char *what)
 {
-	if (!p->failed)
-		ing_error_set(p->err, ING_FAIL_SYNTAX, "%s at \"%.30s\"", what,
-			*at != '\0' ? at : "its end");
+	if (!p->failed && *at == '\0')
+		ing_error_set(p->err, ING_FAIL_SYNTAX, "%s at its end", what);
+	else if (!p->failed)
+		ing_error_set(p->err, ING_FAIL_SYNTAX, "%s at \"%.30s\"", what, at);
 	p->failed = true;
 }
 
@@ -284,8 +285,11 @@ static const char *take_op(struct parser *p)
 		}
 	}
 	for (size_t i = 0; i < ING_ARRAY_LEN(words); i++)
-		if (take_word(p, words[i]))
+		if (take_word(p, words[i])) {
+			if (words[i][0] != 'l')
+				(void)take_word(p, "than");
 			return words[i];
+		}
 	return NULL;
 }
 
@@ -656,8 +660,8 @@ int ing_condition_order(
 		bool asc =
 			name == bytes || (bytes - name == 4 && memcmp(text + name, ":asc", 4) == 0);
 		if (!find_name(table, text, name, &f) || f.kind == SITES || (!desc && !asc))
-			return ing_error_set(err, ING_FAIL_SYNTAX,
-				"--order: nothing is ordered by \"%.*s\"", (int)bytes, text);
+			return ing_error_set(err, ING_FAIL_SYNTAX, "nothing is ordered by \"%.*s\"",
+				(int)bytes, text);
 		ing_buf_printf(ret, "%s%s NULLS LAST, ", f.sql, desc ? " DESC" : "");
 		text += bytes;
 		text += *text == ',';

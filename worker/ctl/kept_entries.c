@@ -25,6 +25,7 @@ struct reader {
 	size_t name_bytes; /* of the last string at depth 1; beyond the room: too long */
 	struct ing_buf entry;
 	bool in_entry;
+	bool in_other; /* at depth 2, or below, in an entry that is no object */
 };
 
 static bool is_wanted(const struct reader *r)
@@ -34,6 +35,24 @@ static bool is_wanted(const struct reader *r)
 			memcmp(r->names[i], r->name, r->name_bytes) == 0)
 			return true;
 	return false;
+}
+
+/* What is no object counts as an entry, too: an empty list. */
+static void end_other(struct reader *r)
+{
+	if (!r->in_other)
+		return;
+	r->in_other = false;
+	r->ended = !r->each(r->ctx, "[]", 2);
+}
+
+/* c: outside of entries, directly in a list that is wanted. */
+static void take_between(struct reader *r, char c)
+{
+	if (c == ',' || c == ']')
+		end_other(r);
+	else if (c != '{' && strchr(" \t\r\n", c) == NULL)
+		r->in_other = true;
 }
 
 static void open_bracket(struct reader *r, char c)
@@ -85,6 +104,8 @@ static void take_string_char(struct reader *r, char c)
 
 static void take_char(struct reader *r, char c)
 {
+	if (r->depth == 2 && r->is_list && !r->in_string)
+		take_between(r, c);
 	if (r->in_string) {
 		take_string_char(r, c);
 	} else if (c == '"') {
@@ -102,6 +123,12 @@ static void take_char(struct reader *r, char c)
 		ing_buf_add_char(&r->entry, c);
 }
 
+/* The bytes of the byte order mark that editors put in front of UTF-8. */
+static size_t mark_bytes(const char *data, size_t bytes)
+{
+	return bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 int ing_kept_entries(FILE *f, const char *const *names, size_t max_bytes, ing_kept_entry_f *each,
@@ -111,8 +138,10 @@ int ing_kept_entries(FILE *f, const char *const *names, size_t max_bytes, ing_ke
 	char chunk[65536];
 	size_t n;
 	ing_buf_init(&r.entry, max_bytes);
+	bool is_first = true;
 	while (!r.is_wrong && !r.ended && (n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		for (size_t i = 0; i < n && !r.is_wrong && !r.ended; i++)
+		for (size_t i = is_first ? mark_bytes(chunk, n) : 0;
+			i < n && !r.is_wrong && !r.ended; i++, is_first = false)
 			take_char(&r, chunk[i]);
 	ing_buf_done(&r.entry);
 	if (ferror(f))

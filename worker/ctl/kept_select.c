@@ -196,7 +196,8 @@ static bool add_key(struct ing_kept_select *s, const char *key, struct ing_buf *
 	if (c->table == ING_TABLE_PUBLICATION) {
 		if (ing_assembly_parse_id(key, &ar, &id, &err) != 0) {
 			ing_arena_done(&ar);
-			return refuse(s, key, &err);
+			(void)ing_ctl_fail(ING_CTL_USAGE, s->verb, "%s", err.msg);
+			return false;
 		}
 		column = id.pmid != NULL    ? "pmid"
 			 : id.pmcid != NULL ? "pmcid"

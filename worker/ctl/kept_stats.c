@@ -306,6 +306,11 @@ static bool take_option(struct stats *st, struct ing_kept_select *s, int option)
 	}
 }
 
+static bool is_about_hosts(const struct stats *st)
+{
+	return st->filter != ANY || st->top > 0 || st->json || st->html;
+}
+
 static int print_stats(const struct stats *st, struct ing_kept_select *s, const struct ing_ctl *ctl)
 {
 	int code = st->what == TOP_HOSTS ? print_top_hosts(st, s, ctl)
@@ -340,6 +345,9 @@ int ing_ctl_kept_stats(enum ing_kept_table table, int argc, char **argv, const s
 	}
 	if (code == ING_CTL_OK && optind < argc)
 		code = ing_ctl_fail(ING_CTL_USAGE, s.verb, "unexpected argument %s", argv[optind]);
+	if (code == ING_CTL_OK && st.what != TOP_HOSTS && is_about_hosts(&st))
+		code = ing_ctl_fail(ING_CTL_USAGE, s.verb,
+			"--has-rule, --no-rule, --top, --json and --html go with --top-hosts");
 	if (code == ING_CTL_OK)
 		code = print_stats(&st, &s, ctl);
 	ing_kept_select_done(&s);
