@@ -225,6 +225,14 @@ def test_tests_pass_or_say_what_came(rules):
     assert summary == "2 entries, 2 tests, 1 failed; 1 supported, 1 unverified"
 
 
+def test_all_mismatches_of_a_test_are_reported(rules):
+    wanted = "{site: ebb, publication: {title: {content: On ebbs}, doi: {content: 10.1234/TIDE.1}, keywords: [a]}}"
+    done = rules("test", files={"pages/tide.html": PAGE, "pages/other.html": PAGE, "journals.yaml": with_tests(wanted)})
+    *lines, summary = done.stdout.splitlines()
+    assert [line.split(": ")[3] for line in lines] == ["site", "publication.title.content", "publication.keywords"], done.stdout
+    assert summary == "2 entries, 2 tests, 1 failed; 1 supported, 1 unverified"
+
+
 def test_supported_entries_need_tests_of_both_kinds(rules):
     pages = {"pages/tide.html": PAGE, "pages/other.html": PAGE}
     done = rules("test", files=pages | {"journals.yaml": with_tests("{site: tide}", other=False)})
@@ -385,6 +393,21 @@ def test_all_mismatches_and_mistakes_are_in_one_report(rules, tmp_path):
         "CSV/journals.csv:5: https://ebb.example/: there is no site for this URL",
         "4 rows, 3 of them could not be tested, 3 mismatches",
     ]
+
+
+def test_a_file_of_mined_terms_is_two_answers_a_row(rules, tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "europepmc-efo-31000001.xml").write_text("<nothing/>", encoding="utf-8")
+    (tmp_path / "europepmc-mined.csv").write_text("id,efo,go\n31000001,1,0\n31000001,1\n", encoding="utf-8")
+    done = rules("test", "--csv", tmp_path / "europepmc-mined.csv", files={"journals.yaml": CSV_JOURNALS})
+    lines = done.stdout.replace(str(tmp_path), "DIR").splitlines()
+    assert lines == [
+        "DIR/europepmc-mined.csv:2: 31000001: efo: expected 1, found 0",
+        "DIR/europepmc-mined.csv:2: 31000001: there is no saved page DIR/pages/europepmc-go-31000001.html",
+        "DIR/europepmc-mined.csv:3: not the 3 columns of europepmc-mined",
+        "2 rows, 2 of them could not be tested, 1 mismatch",
+    ]
+    assert done.returncode == 1
 
 
 def test_web_pages_are_compared_too(rules, tmp_path):

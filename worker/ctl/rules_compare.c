@@ -28,62 +28,66 @@ static const char *text_of_json(const json_t *o, char *buf, size_t bytes)
 	}
 }
 
-static void record_difference(struct ing_rule_difference *d, const char *path,
+struct comparison {
+	ing_rule_differs_fn *differs;
+	void *ctx;
+};
+
+static void tell_difference(const struct comparison *c, const char *path,
 	const struct ing_yaml_node *wanted, const json_t *came)
 {
+	struct ing_rule_difference d;
 	char *text = came != NULL ? ing_json_dump(came, NULL) : NULL;
-	snprintf(d->path, sizeof(d->path), "%s", path);
-	if (wanted == NULL)
-		snprintf(d->wanted, sizeof(d->wanted), "nothing more");
-	else if (wanted->kind == ING_YAML_SCALAR)
-		snprintf(d->wanted, sizeof(d->wanted), "%s",
+	snprintf(d.path, sizeof(d.path), "%s", path);
+	if (wanted->kind == ING_YAML_SCALAR)
+		snprintf(d.wanted, sizeof(d.wanted), "%s",
 			ing_yaml_is_null(wanted) ? "null" : wanted->text);
 	else
-		snprintf(d->wanted, sizeof(d->wanted), "%s of %zu", ing_yaml_kind_name(wanted),
+		snprintf(d.wanted, sizeof(d.wanted), "%s of %zu", ing_yaml_kind_name(wanted),
 			wanted->count);
-	snprintf(d->came, sizeof(d->came), "%s", text != NULL ? text : "nothing");
+	snprintf(d.came, sizeof(d.came), "%s", text != NULL ? text : "nothing");
 	free(text);
+	c->differs(c->ctx, &d);
+}
+
+static bool is_same_scalar(const struct ing_yaml_node *wanted, const json_t *came)
+{
+	char buf[64];
+	const char *text = came != NULL ? text_of_json(came, buf, sizeof(buf)) : NULL;
+	return ing_yaml_is_null(wanted) ? json_is_null(came)
+					: text != NULL && strcmp(text, wanted->text) == 0;
 }
 
 /* The depth is bounded by YAML's. */
-static bool agrees(const struct ing_yaml_node *wanted, const json_t *came, const char *path,
-	struct ing_rule_difference *d)
+static bool agrees(const struct comparison *c, const struct ing_yaml_node *wanted,
+	const json_t *came, const char *path)
 {
-	char buf[64];
 	char below[ING_RULE_PATH_BYTES];
-	bool same = came != NULL;
-	if (same && wanted->kind == ING_YAML_SCALAR) {
-		const char *text = text_of_json(came, buf, sizeof(buf));
-		same = ing_yaml_is_null(wanted) ? json_is_null(came)
-						: text != NULL && strcmp(text, wanted->text) == 0;
-	} else if (same && wanted->kind == ING_YAML_LIST) {
-		same = json_is_array(came) && json_array_size(came) == wanted->count;
-		size_t i = 0;
-		for (const struct ing_yaml_node *n = wanted->first; same && n != NULL;
-			n = n->next) {
+	bool is_list = wanted->kind == ING_YAML_LIST;
+	bool good = wanted->kind == ING_YAML_SCALAR ? is_same_scalar(wanted, came)
+		    : is_list ? json_is_array(came) && json_array_size(came) == wanted->count
+			      : json_is_object(came);
+	if (!good)
+		tell_difference(c, path, wanted, came);
+	if (!good || wanted->kind == ING_YAML_SCALAR)
+		return good;
+	size_t i = 0;
+	for (const struct ing_yaml_node *n = wanted->first; n != NULL; n = n->next, i++) {
+		if (is_list)
 			snprintf(below, sizeof(below), "%s[%zu]", path, i);
-			if (!agrees(n, json_array_get(came, i++), below, d))
-				return false;
-		}
-	} else if (same) {
-		same = json_is_object(came);
-		for (const struct ing_yaml_node *k = wanted->first; same && k != NULL;
-			k = k->next) {
+		else
 			snprintf(below, sizeof(below), "%s%s%s", path, *path != '\0' ? "." : "",
-				k->text);
-			if (!agrees(k->value, json_object_get(came, k->text), below, d))
-				return false;
-		}
+				n->text);
+		good &= is_list ? agrees(c, n, json_array_get(came, i), below)
+				: agrees(c, n->value, json_object_get(came, n->text), below);
 	}
-	if (!same)
-		record_difference(d, path, wanted, came);
-	return same;
+	return good;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_rule_agrees(
-	const struct ing_yaml_node *wanted, const json_t *came, struct ing_rule_difference *d)
+	const struct ing_yaml_node *wanted, const json_t *came, ing_rule_differs_fn *fn, void *ctx)
 {
-	return agrees(wanted, came, "", d);
+	return agrees(&(struct comparison){.differs = fn, .ctx = ctx}, wanted, came, "");
 }

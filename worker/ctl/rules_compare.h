@@ -16,7 +16,9 @@ struct ing_rule_difference {
 	char wanted[ING_RULE_SHOWN_BYTES], came[ING_RULE_SHOWN_BYTES];
 };
 
-/* Compare maps by the keys given, lists whole, scalars as text; null with null only. Returns false and
- * fills *d where they differ first; came may be NULL. */
+typedef void ing_rule_differs_fn(void *ctx, const struct ing_rule_difference *d);
+
+/* Compare maps by the keys given, lists whole, scalars as text; null with null only. Returns false after
+ * calling fn for each difference; came may be NULL. */
 bool ing_rule_agrees(
-	const struct ing_yaml_node *wanted, const json_t *came, struct ing_rule_difference *d);
+	const struct ing_yaml_node *wanted, const json_t *came, ing_rule_differs_fn *fn, void *ctx);

@@ -212,6 +212,8 @@ static json_t *ask_resource(
 	int code = 0;
 	ing_buf_init(&printed, MAX_FILE_BYTES);
 	int rc = ing_ctl_run_self(c->ctl, args, NULL, &printed, &code, err);
+	if (rc == 0 && printed.len == 0)
+		rc = ing_error_set(err, ING_FAIL_INVALID, "it cannot be asked about");
 	json_t *o = rc == 0 ? ing_json_parse(ing_buf_str(&printed), printed.len, &ing_json_own, err)
 			    : NULL;
 	ing_buf_done(&printed);
@@ -288,6 +290,29 @@ static const struct ing_csv_kind *kind_of(const struct csv *c, const char *row)
 	return kind != NULL ? kind : ing_csv_kind_of_row(row);
 }
 
+static void test_answer(struct csv *c, const struct ing_csv_kind *kind, char *const *columns)
+{
+	const char *key = columns[ing_csv_is_url_kind(kind) ? ing_csv_columns(kind) - 1 : 0];
+	char *path = c->o->live ? NULL : saved_path(c, kind, key);
+	if (path != NULL)
+		test_saved(c, kind, columns, key, path);
+	else
+		test_live(c, kind, columns, key);
+	free(path);
+}
+
+/* A row is bad once, however many of its answers are missing. */
+static void test_answers(struct csv *c, const struct ing_csv_kind *kind, char *const *columns)
+{
+	size_t bad_rows = c->bad_rows;
+	for (size_t i = 0; kind->answers[i] != NULL; i++) {
+		char *own[] = {columns[0], columns[i + 1]};
+		test_answer(c, ing_csv_kind_of_name(kind->answers[i]), own);
+	}
+	if (c->bad_rows > bad_rows)
+		c->bad_rows = bad_rows + 1;
+}
+
 static void test_row(struct csv *c, char *row)
 {
 	char *columns[ING_CSV_MAX_COLUMNS];
@@ -300,15 +325,10 @@ static void test_row(struct csv *c, char *row)
 	} else if (!ing_csv_split(kind, row, columns)) {
 		report(c, NULL, "not the %zu columns of %s", ing_csv_columns(kind), kind->name);
 		c->bad_rows++;
+	} else if (kind->answers != NULL) {
+		test_answers(c, kind, columns);
 	} else {
-		const char *key =
-			columns[ing_csv_is_url_kind(kind) ? ing_csv_columns(kind) - 1 : 0];
-		char *path = c->o->live ? NULL : saved_path(c, kind, key);
-		if (path != NULL)
-			test_saved(c, kind, columns, key, path);
-		else
-			test_live(c, kind, columns, key);
-		free(path);
+		test_answer(c, kind, columns);
 	}
 }
 

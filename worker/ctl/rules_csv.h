@@ -30,6 +30,9 @@ struct ing_csv_kind {
 	enum ing_csv_key key;
 	enum ing_publication_reader reader; /* of an answer */
 	enum ing_part_type type;
+	/* Kinds, one for each column behind the first, with that one alone; NULL-terminated. NULL: a row is
+	 * about one answer. */
+	const char *const *answers;
 };
 
 /* NULL: unknown. A row tells only kinds whose rows end with a URL. */

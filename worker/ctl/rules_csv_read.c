@@ -183,10 +183,19 @@ static void add_fields(json_t *o, const struct ing_publication_found *found)
 	set_size(o, "links", (json_int_t)found->link_count);
 }
 
-static json_t *found_json(const struct ing_publication_found *found)
+/* That there are no mined terms is an answer of which a row may say 0. */
+static bool is_answer(const struct ing_csv_kind *kind, const struct ing_publication_found *found)
+{
+	bool is_terms = kind->reader == ING_READ_EFO || kind->reader == ING_READ_GO;
+	return strcmp(found->status, "success") == 0 ||
+	       (is_terms && strcmp(found->status, "no-record") == 0);
+}
+
+static json_t *found_json(
+	const struct ing_csv_kind *kind, const struct ing_publication_found *found)
 {
 	json_t *o = json_object();
-	if (strcmp(found->status, "success") != 0) {
+	if (!is_answer(kind, found)) {
 		struct ing_buf words;
 		ing_buf_init(&words, 1024);
 		ing_buf_printf(&words, "%s%s%s", found->status,
@@ -223,7 +232,7 @@ static json_t *read_answer(struct ing_scraper *s, const struct ing_csv_kind *kin
 		body.page = &scraped;
 	}
 	ing_publication_read(&ask, &body, &f.publication);
-	json_t *o = found_json(&f.publication);
+	json_t *o = found_json(kind, &f.publication);
 	ing_findings_done(&f);
 	return o;
 }
