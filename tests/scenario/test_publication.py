@@ -473,6 +473,12 @@ def test_one_resource_alone(apis, publications):
     assert set(apis.asked()) == {"pubmed-xml"}
 
 
+def test_a_resource_that_cannot_be_asked_with_the_identifier_is_said(apis, ask):
+    done = ask("--resource", "crossref", "31000005")
+    assert done.returncode == 1 and "31000005: empty-publication: no resource can be asked with this identifier" in done.stderr
+    assert not apis.asked()
+
+
 @pytest.mark.parametrize("words,hint", [
     (("--part", "titel"), "title"), (("--resource", "pubmed_xml"), "pubmed-xml"), (("--max-wait", "x"), "--max-wait"), ((), "ID")])
 def test_misuse_is_said(ask, words, hint):

@@ -360,7 +360,7 @@ struct ing_decision ing_pipeline_start(const struct ing_pipeline *p, const struc
 		char *url = ing_assembly_first_url(&p->conf.publication, &request);
 		d = url != NULL ? ing_target_start(url, verdict, ctx)
 				: ing_target_end(ING_STATUS_EMPTY_PUBLICATION,
-					  "no resource is configured that could be asked");
+					  "no resource can be asked with this identifier");
 		free(url);
 	} else {
 		d = ing_target_end(ING_STATUS_INVALID_URL,
