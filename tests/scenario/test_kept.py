@@ -166,8 +166,8 @@ def test_bad_entries_are_named_and_the_others_imported(ctl, sql):
     entries = [pubfetcher(1), {"pmid": part("none")}, pubfetcher(2), 7, pubfetcher(3, title=part("NUL \0 and half \ud83d"))]
     done = ctl("publication", "import", "-", input=output("publications", entries))
     assert done.returncode == 1
-    assert json.loads(done.stdout) == {"imported": 3, "skipped": 1}
-    assert "entry 2: it has no identifier" in done.stderr
+    assert json.loads(done.stdout) == {"imported": 3, "skipped": 2}
+    assert "entry 2: it has no identifier" in done.stderr and "entry 4: it is no object" in done.stderr
     assert len(sql("SELECT 1 FROM publication")) == 3
     for text, words in (("[]", "no JSON object"), ('{"publications": [{}', "ends in the middle"), ("{}", "no list")):
         done = ctl("publication", "import", "-", input=text)
