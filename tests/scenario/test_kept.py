@@ -169,6 +169,8 @@ def test_bad_entries_are_named_and_the_others_imported(ctl, sql):
     assert json.loads(done.stdout) == {"imported": 3, "skipped": 2}
     assert "entry 2: it has no identifier" in done.stderr and "entry 4: it is no object" in done.stderr
     assert len(sql("SELECT 1 FROM publication")) == 3
+    done = ctl("publication", "import", "-", input=output("publications", [{"pmid": "1", "title": "Of tides"}]))
+    assert done.returncode == 1 and "entry 1: its parts have no type and URL: write it without --plain" in done.stderr
     for text, words in (("[]", "no JSON object"), ('{"publications": [{}', "ends in the middle"), ("{}", "no list")):
         done = ctl("publication", "import", "-", input=text)
         assert done.returncode == 1 and words in done.stderr

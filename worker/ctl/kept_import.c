@@ -142,17 +142,29 @@ static bool add_record(struct import *im, json_t *record)
 	return im->count < BATCH || flush_batch(im);
 }
 
+/* PubFetcher's --plain leaves nothing of a part but its content. */
+static bool is_plain(const struct import *im, const json_t *o)
+{
+	static const char *const parts[] = {"pmid", "pmcid", "doi", "title"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(parts) && !is_webpage(im); i++)
+		if (json_is_string(json_object_get(o, parts[i])))
+			return true;
+	return false;
+}
+
 static bool take_entry(void *ctx, const char *json, size_t bytes)
 {
 	struct import *im = ctx;
 	struct ing_error err = {0};
 	im->entry++;
 	json_t *o = json != NULL ? ing_ctl_json_line(json, bytes, &err) : NULL;
-	if (!json_is_object(o)) {
+	if (!json_is_object(o) || is_plain(im, o)) {
 		refuse(im, im->entry,
 			json == NULL ? "it is too long"
 			: o == NULL  ? err.msg
-				     : "it is no object");
+			: !json_is_object(o)
+				? "it is no object"
+				: "its parts have no type and URL: write it without --plain");
 		json_decref(o);
 		return true;
 	}
