@@ -16,6 +16,8 @@
 #define MAX_ID_BYTES 1000
 /* Of the title and content of a web page together, to be usable. */
 #define MIN_WEBPAGE_CHARS 50
+/* Of a publication: those of the newest fetches. Addresses may have a session in them, and be new each time. */
+#define MAX_SITES 64u
 #define MAX_TIME_MS INT64_C(253402300799999) /* the year 9999 */
 
 enum member {
@@ -153,13 +155,21 @@ static json_t *all_sites(const json_t *kept, const json_t *fresh)
 		return NULL;
 	json_t *all = json_array();
 	for (size_t k = 0; k < ING_ARRAY_LEN(lists); k++) {
-		size_t i;
-		json_t *site;
-		json_array_foreach (lists[k], i, site) {
+		size_t count = json_array_size(lists[k]);
+		for (size_t i = count > MAX_SITES ? count - MAX_SITES : 0; i < count; i++) {
+			const json_t *site = json_array_get(lists[k], i);
 			const char *url = ing_json_get_text(site, "url");
 			if (url != NULL && !has_site(all, url))
 				ing_json_append(all, ing_json_ref(site));
 		}
+	}
+	for (size_t i = 0; json_array_size(all) > MAX_SITES;) {
+		bool stays = i < MAX_SITES &&
+			     has_site(fresh, ing_json_get_text(json_array_get(all, i), "url"));
+		if (stays)
+			i++;
+		else
+			json_array_remove(all, i);
 	}
 	return all;
 }

@@ -348,11 +348,58 @@ static void lengths_of_web_pages_are_in_utf16(void **state)
 	json_decref(settled);
 }
 
+/* Whatever addresses a publisher thinks of for each fetch. */
+static void of_sites_those_of_the_newest_fetches_stay(void **state)
+{
+	json_t *record = json_object();
+	(void)state;
+	for (int fetch = 0; fetch < 30; fetch++) {
+		json_t *fresh = json_object(), *sites = json_array();
+		for (int i = 0; i < 7; i++)
+			json_array_append_new(
+				sites, json_pack("{s:o}", "url",
+					       json_sprintf("https://a.example/%d/%d", fetch, i)));
+		json_array_append_new(sites, json_pack("{s:s}", "url", "https://b.example/"));
+		json_object_set_new(fresh, "visitedSites", sites);
+		json_t *both = ing_publication_merged(record, fresh, ING_KEEP_WHOLE, &rules);
+		json_decref(record);
+		json_decref(fresh);
+		record = both;
+		char *text = json_dumps(json_object_get(record, "visitedSites"), 0);
+		assert_non_null(strstr(text, "https://b.example/"));
+		free(text);
+	}
+	const json_t *sites = json_object_get(record, "visitedSites");
+	size_t count = json_array_size(sites);
+	assert_int_equal(count, 64);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(sites, count - 1), "url")),
+		"https://a.example/29/6");
+	json_decref(record);
+}
+
+static void a_list_of_a_hundred_thousand_sites_is_cut(void **state)
+{
+	json_t *record = json_object(), *sites = json_array(), *nothing = json_object();
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		json_array_append_new(
+			sites, json_pack("{s:o}", "url", json_sprintf("https://a.example/%d", i)));
+	json_object_set_new(record, "visitedSites", sites);
+	json_t *both = ing_publication_merged(record, nothing, ING_KEEP_WHOLE, &rules);
+	assert_int_equal(json_array_size(json_object_get(both, "visitedSites")), 64);
+	json_decref(both);
+	json_decref(record);
+	json_decref(nothing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identifiers_say_what_is_one_publication),
 		cmocka_unit_test(better_parts_stay),
+		cmocka_unit_test(of_sites_those_of_the_newest_fetches_stay),
+		cmocka_unit_test(a_list_of_a_hundred_thousand_sites_is_cut),
 		cmocka_unit_test(the_match_is_that_of_the_full_text),
 		cmocka_unit_test(fields_are_the_newest_that_are_known),
 		cmocka_unit_test(a_record_and_itself_are_the_record),
