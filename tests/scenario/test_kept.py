@@ -235,6 +235,13 @@ def test_misuse_of_what_is_kept_is_said(program, words, message):
     assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("verb", ["list", "show", "export"])
+def test_help_says_that_identifiers_may_be_given(program, verb):
+    done = subprocess.run([program("ingestctl"), "publication", verb, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.startswith(f"usage: ingestctl publication {verb} [OPTION]... [PMID|PMCID|DOI|URL]...\n")
+    assert done.returncode == 0 and not done.stderr
+
+
 def test_without_a_database_it_is_said(program):
     done = subprocess.run([program("ingestctl"), "publication", "list"], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "postgres.dsn" in done.stderr

@@ -180,12 +180,13 @@ static int print_all(struct list *l, struct ing_kept_select *s, const struct ing
 
 static void print_help(enum ing_kept_table table)
 {
-	printf("usage: ingestctl %s list [OPTION]...\n\n"
+	printf("usage: ingestctl %s list [OPTION]... %s...\n\n"
 	       "Prints a line for each that is kept, with tabs between: %s.\n\n"
 	       "  --ids              only %s\n"
 	       "  --plain            those lines (default)\n"
 	       "  --json, --html     JSON objects, a page of links\n",
 		ing_kept_table_name(table),
+		table == ING_TABLE_WEBPAGE ? "[URL]" : "[PMID|PMCID|DOI|URL]",
 		table == ING_TABLE_WEBPAGE ? "URL, state, HTTP status, title"
 					   : "PMID, PMCID, DOI, state,\ndate, journal, title",
 		table == ING_TABLE_WEBPAGE ? "the URL" : "PMID, PMCID and DOI");

@@ -174,8 +174,8 @@ void ing_kept_print_options(enum ing_kept_table table)
 	       "  --order NAMES      e.g. %s:desc (commas between)\n"
 	       "  --limit N          of these the first N\n\n"
 	       "A CONDITION compares names with values (= != < <= > >= ~ ~* !~ like, is null, in (…)),\n"
-	       "with and, or, not and parentheses. Types of parts are better or worse than others.\n"
-	       "Names:\n",
+	       "with and, or, not and parentheses. The type of a part is one, or is better or worse\n"
+	       "than one (fulltext.type better than pdf_doi). Names:\n",
 		table == ING_TABLE_WEBPAGE ? "content.size > 200 and not broken"
 					   : "abstract.size > 200 and host = 'nature.com'",
 		table == ING_TABLE_WEBPAGE ? "of its last URL"

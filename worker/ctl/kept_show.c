@@ -133,17 +133,18 @@ static int print_all(struct show *s, struct ing_kept_select *select, const struc
 static void print_help(enum ing_kept_table table, bool is_export)
 {
 	const char *name = ing_kept_table_name(table);
+	const char *key = table == ING_TABLE_WEBPAGE ? "[URL]" : "[PMID|PMCID|DOI|URL]";
 	if (is_export)
-		printf("usage: ingestctl %s export [OPTION]...\n\n"
+		printf("usage: ingestctl %s export [OPTION]... %s...\n\n"
 		       "Prints what is kept in the form of PubFetcher's JSON output.\n\n"
 		       "  --lines            as JSON objects of our own, one a line (for import --lines)\n",
-			name);
+			name, key);
 	else
 		printf("usage: ingestctl %s show [OPTION]... %s...\n\n"
 		       "Prints what is kept of it, as text.\n\n"
 		       "  --plain            as text (default)\n"
 		       "  --html, --json     as a page for people, as JSON objects, one a line\n",
-			name, table == ING_TABLE_WEBPAGE ? "[URL]" : "[PMID|PMCID|DOI|URL]");
+			name, key);
 	ing_kept_print_options(table);
 	printf("\nExit status: 0 some were found, 1 none, 2 usage or configuration, 3 environment.\n");
 }
