@@ -51,7 +51,7 @@ static char *request_line(const char *url)
 
 static int run(const struct ing_ctl *ctl, const char *dir, const char *url, struct ing_error *err)
 {
-	const char *const args[] = {"run", "--out", dir, "-", NULL};
+	const char *const args[] = {"run", "--quiet", "--out", dir, "-", NULL};
 	struct ing_buf printed;
 	int code = 0;
 	if (strlen(url) > ING_MAX_URL_BYTES)

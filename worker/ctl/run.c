@@ -164,7 +164,8 @@ static void print_resumed(const struct run *r)
 
 static void print_summary(const struct run *r)
 {
-	ing_run_progress_summary(&r->work.progress);
+	if (!r->work.quiet)
+		ing_run_progress_summary(&r->work.progress);
 	if (!r->work.interrupted)
 		return;
 	if (r->work.out_dir != NULL)
@@ -259,7 +260,7 @@ static bool read_seconds(const char *text, long *ret)
 static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... run [--out DIR [--resume]]\n"
-	       "                 [--max-wait S] FILE|-\n\n"
+	       "                 [--max-wait S] [--quiet] FILE|-\n\n"
 	       "Reads ingest requests as JSON lines, runs the whole pipeline without Kafka and PostgreSQL,\n"
 	       "and writes a result line for each: to stdout, or with --out to DIR/results.jsonl, beside\n"
 	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl (and thumbnails, xml-doc, html-teixml,\n"
@@ -273,7 +274,8 @@ static void print_help(void)
 	       "                held for longer, the request ends at once as host-backoff, with\n"
 	       "                retry_after. 0: unlimited. Default: gate.max_wait_ms, and 60 s for hosts\n"
 	       "                that are held (gate.max_hold_ms). With --out a request that may be worth\n"
-	       "                another try is tried again, if that is due within this time\n\n"
+	       "                another try is tried again, if that is due within this time\n"
+	       "  --quiet       no progress, and no summary at the end\n\n"
 	       "The hosts that are waited for are shown beside the progress bar, or, without a terminal,\n"
 	       "every 10 s. \"ingestctl hosts top --dir DIR\" and \"hosts explain --dir DIR HOST\" show\n"
 	       "details. SIGINT or SIGTERM stops the run, a second one at once.\n\n"
@@ -288,6 +290,7 @@ static int read_options(struct run *r, int argc, char **argv)
 		{"out", required_argument, NULL, 'o'},
 		{"resume", no_argument, NULL, 'r'},
 		{"max-wait", required_argument, NULL, 'w'},
+		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -306,6 +309,9 @@ static int read_options(struct run *r, int argc, char **argv)
 				return ing_ctl_fail(ING_CTL_USAGE, VERB,
 					"--max-wait must be a number of seconds from 0 to %d",
 					MAX_WAIT_S);
+			break;
+		case 'q':
+			r->work.quiet = true;
 			break;
 		case 'h':
 			print_help();

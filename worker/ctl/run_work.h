@@ -28,7 +28,7 @@ struct ing_run_work {
 	int input_fd;
 	const char *out_dir;           /* NULL: results go to results_fd, the rest nowhere */
 	int results_fd;                /* without out_dir */
-	bool quiet;                    /* no bar and no words about progress */
+	bool quiet;                    /* no bar, no words about progress, no summary */
 	bool keeps;                    /* into postgres.dsn, if that is set */
 	struct ing_run_folder *folder; /* of out_dir */
 	struct ing_run_done *before;   /* NULL: everything is to be done */
