@@ -158,7 +158,7 @@ static void write_file(const char *path, const char *text)
 static void start_world(bool s3)
 {
 	struct ing_error err = {0};
-	snprintf(world.dir, sizeof(world.dir), "objects-test.XXXXXX");
+	snprintf(world.dir, sizeof(world.dir), "/tmp/ing-objects-test.XXXXXX");
 	assert_non_null(mkdtemp(world.dir));
 	snprintf(world.access_path, sizeof(world.access_path), "%s/access", world.dir);
 	snprintf(world.secret_path, sizeof(world.secret_path), "%s/secret", world.dir);
