@@ -9,6 +9,7 @@
     lint.py metrics    rows of metrics.def that nobody counts
     lint.py rooms      includes that tests/rooms.txt does not allow
     lint.py scripts    scripts that their interpreter cannot read
+    lint.py top        entries of the top level that do not belong there
     lint.py twins      struct tags and prefixes of enum constants that two modules define
     lint.py wrappers   foreign headers that are not included by the file that wraps their library
 """
@@ -18,6 +19,8 @@ import os
 import re
 import subprocess
 import sys
+
+TOP = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "common", "deploy", "rules", "schemas", "tests", "worker")
 
 # Foreign headers, and the files or folders that include them: one file wraps a library, or each part of it that is used.
 WRAPPERS = {
@@ -228,8 +231,16 @@ def scripts():
                 yield path, 1, done.stderr.strip()
 
 
+def top():
+    """Files that tests or people have left there are soon committed."""
+    for path in tracked():
+        entry = path.split("/")[0]
+        if not entry.startswith(".") and entry not in TOP:
+            yield path, 1, "the top level has " + " ".join(TOP)
+
+
 CHECKS = {"banned": banned, "budgets": budgets, "layout": layout, "licence": licence, "metrics": metrics, "rooms": rooms,
-          "scripts": scripts, "twins": twins, "wrappers": wrappers}
+          "scripts": scripts, "top": top, "twins": twins, "wrappers": wrappers}
 
 
 def main():
