@@ -106,8 +106,10 @@ def test_a_transaction_that_takes_too_long_is_aborted_by_the_broker(worker, faul
 
 
 def test_a_frozen_worker_that_wakes_up_commits_nothing(worker, faults, requests, results_by_url, committed, wait_until):
-    """It is stopped within a transaction until another worker has its partitions and has answered."""
-    quick = {"kafka.properties": ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=1000"]}
+    """It is stopped within a transaction until another worker has its partitions and has answered. The hosts that it has leased
+    are free when the leases have expired, which are as long as a transfer may take."""
+    quick = {"kafka.properties": ["consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=1000"],
+             "fetch.timeout_ms": 5000, "fetch.connect_timeout_ms": 2000}
     faults.set("rd_kafka_commit_transaction STOP from=1 count=1")
     with worker(quick, name="one", env=faults.env) as frozen:
         wait_until(lambda: faults.count()["rd_kafka_commit_transaction"] == 1, timeout=60)
