@@ -60,7 +60,7 @@ static inline void check_text(
 	ing_buf_init(&lower, (size_t)1 << 18);
 	ing_unicode_lower(ing_buf_str(&out), out.len, &lower);
 	ing_must(ing_utf8_valid(ing_buf_str(&lower), lower.len) && !lower.failed);
-	ing_must(ing_text_utf16_units(ing_buf_str(&out), out.len) <= out.len);
+	ing_must(ing_utf8_utf16_units(ing_buf_str(&out), out.len) <= out.len);
 	ing_buf_done(&lower);
 	ing_buf_done(&out);
 }

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/utf8.h"
 #include "common/data/sniff.h"
 #include "worker/document/publication/readers.h"
 #include "worker/model/findings.h"
+#include "worker/publication/authors.h"
 #include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/rules/journals.h"
 #include "worker/scrape/rules/registry.h"
@@ -21,7 +23,7 @@
 
 static json_int_t units(const char *s)
 {
-	return s != NULL ? (json_int_t)ing_text_utf16_units(s, strlen(s)) : 0;
+	return s != NULL ? (json_int_t)ing_utf8_utf16_units(s, strlen(s)) : 0;
 }
 
 static void set_size(json_t *o, const char *label, json_int_t size)
@@ -154,18 +156,9 @@ static void add_offers(json_t *o, const struct ing_publication_found *found)
 static json_t *authors_json(const struct ing_publication_found *found)
 {
 	json_t *list = json_array();
-	for (uint32_t i = 0; i < found->author_count; i++) {
-		const struct ing_publication_author *a = &found->authors[i];
-		if (!a->corresponding)
-			continue;
-		json_t *o = json_object();
-		ing_json_set_text(o, "name", a->name);
-		ing_json_set_text(o, "orcid", a->orcid);
-		ing_json_set_text(o, "email", a->email);
-		ing_json_set_text(o, "phone", a->phone);
-		ing_json_set_text(o, "uri", a->uri);
-		ing_json_append(list, o);
-	}
+	for (uint32_t i = 0; i < found->author_count; i++)
+		if (found->authors[i].corresponding)
+			ing_json_append(list, ing_author_json(&found->authors[i]));
 	return list;
 }
 

@@ -99,16 +99,8 @@ static json_t *make_corresponding(const struct ing_author_list *authors)
 	if (authors->count == 0)
 		return NULL;
 	json_t *list = json_array();
-	for (uint32_t i = 0; i < authors->count; i++) {
-		const struct ing_publication_author *a = &authors->items[i];
-		json_t *o = json_object();
-		ing_json_set_text(o, "name", a->name);
-		ing_json_set_text(o, "orcid", a->orcid);
-		ing_json_set_text(o, "email", a->email);
-		ing_json_set_text(o, "phone", a->phone);
-		ing_json_set_text(o, "uri", a->uri);
-		ing_json_append(list, o);
-	}
+	for (uint32_t i = 0; i < authors->count; i++)
+		ing_json_append(list, ing_author_json(&authors->items[i]));
 	return list;
 }
 

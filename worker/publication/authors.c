@@ -198,3 +198,14 @@ void ing_author_list_merge(struct ing_author_list *list,
 	HASH_CLEAR(hh, known);
 	free(all);
 }
+
+json_t *ing_author_json(const struct ing_publication_author *a)
+{
+	json_t *o = json_object();
+	ing_json_set_text(o, "name", a->name);
+	ing_json_set_text(o, "orcid", a->orcid);
+	ing_json_set_text(o, "email", a->email);
+	ing_json_set_text(o, "phone", a->phone);
+	ing_json_set_text(o, "uri", a->uri);
+	return o;
+}

@@ -7,6 +7,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include "common/data/json.h"
 #include "worker/model/found_publication.h"
 
 struct ing_author_list {
@@ -29,3 +30,6 @@ void ing_author_list_done(struct ing_author_list *list);
 void ing_author_list_merge(struct ing_author_list *list,
 	const struct ing_publication_author *others, char *const *keys, uint32_t count,
 	enum ing_author_append append);
+/* {"name","orcid","email","phone","uri"} of a corresponding author, null where it is not known. A new
+ * reference. */
+json_t *ing_author_json(const struct ing_publication_author *a);

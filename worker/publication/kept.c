@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/utf8.h"
 #include "worker/model/part_type.h"
 #include "worker/publication/identifiers.h"
 
@@ -255,13 +256,9 @@ static int rank_webpage(const json_t *page)
 	return ing_json_get_true(page, "final") ? 2 : ing_json_get_true(page, "empty") ? 0 : 1;
 }
 
-/* UTF-16 code units of UTF-8. */
-static int64_t utf16_units(const char *s)
+static int64_t units_of(const char *s)
 {
-	int64_t n = 0;
-	for (; s != NULL && *s != '\0'; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80 ? 1 + ((unsigned char)*s >= 0xf0) : 0;
-	return n;
+	return s != NULL ? (int64_t)ing_utf8_utf16_units(s, strlen(s)) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -307,8 +304,8 @@ json_t *ing_webpage_settled(const json_t *record)
 			settled, webpage_members[i], member != NULL ? ing_json_ref(member) : NULL);
 	}
 	add_missing(settled, record);
-	int64_t title = utf16_units(ing_json_get_text(record, "title"));
-	int64_t content = utf16_units(ing_json_get_text(record, "content"));
+	int64_t title = units_of(ing_json_get_text(record, "title"));
+	int64_t content = units_of(ing_json_get_text(record, "content"));
 	int64_t status = ing_json_get_number(record, "statusCode");
 	const char *final_url = ing_json_get_text(record, "finalUrl");
 	bool broken = status == 0 ? final_url == NULL || final_url[0] == '\0'

@@ -48,17 +48,6 @@ static void part_done(struct ing_known_part *p)
 	*p = (struct ing_known_part){.from.type = ING_PART_TYPE_NA};
 }
 
-/* UTF-16 code units of valid UTF-8. */
-static size_t count_units(const char *s, size_t bytes)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < bytes; i++) {
-		unsigned char c = (unsigned char)s[i];
-		n += (size_t)((c & 0xC0) != 0x80) + (size_t)(c >= 0xF0);
-	}
-	return n;
-}
-
 /* As Java's trim(): control characters and spaces at both ends. */
 static void trim(const char **s, size_t *bytes)
 {
@@ -89,7 +78,7 @@ static bool offer_text(struct ing_known *r, enum ing_part_key key, const char *s
 {
 	size_t whole = strlen(s), bytes = ing_utf8_cut(s, whole, max_bytes(key));
 	trim(&s, &bytes);
-	size_t size = count_units(s, bytes);
+	size_t size = ing_utf8_utf16_units(s, bytes);
 	struct ing_known_part *p = &r->parts[key];
 	if (!ing_known_would_set(r, key, type, size))
 		return false;
@@ -271,7 +260,7 @@ enum ing_known_change ing_known_offer_id(struct ing_known *r, enum ing_part_key 
 	if (p->text == NULL || differs) {
 		free(p->text);
 		p->text = ing_strdup(s);
-		p->size = count_units(s, strlen(s));
+		p->size = ing_utf8_utf16_units(s, strlen(s));
 	}
 	set_origin(&p->from, source, source->type);
 	return change;

@@ -445,17 +445,6 @@ void ing_text_normalise(const char *s, size_t bytes, bool lead, struct ing_buf *
 		end_at_ceiling(out, start);
 }
 
-size_t ing_text_utf16_units(const char *s, size_t bytes)
-{
-	size_t units = 0;
-	for (size_t i = 0; i < bytes; i++) {
-		unsigned char c = (unsigned char)s[i];
-		units += (c & 0xc0) != 0x80; /* not a continuation */
-		units += c >= 0xf0;          /* beyond the BMP: a surrogate pair */
-	}
-	return units;
-}
-
 void ing_text_trim(const char **s, size_t *bytes)
 {
 	while (*bytes > 0 && (unsigned char)(*s)[*bytes - 1] <= ' ')

@@ -42,7 +42,5 @@ void ing_text_formatted(
 /* Append s with its white space normalised; `lead`: leading white space is dropped. For attribute
  * values and the arguments of selectors. */
 void ing_text_normalise(const char *s, size_t bytes, bool lead, struct ing_buf *out);
-/* Length in UTF-16 code units of UTF-8 text: the unit of all of PubFetcher's lengths. */
-size_t ing_text_utf16_units(const char *s, size_t bytes);
 /* [*s, *s + *bytes) less bytes up to U+0020 at both ends, as Java's trim(). */
 void ing_text_trim(const char **s, size_t *bytes);

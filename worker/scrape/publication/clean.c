@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/utf8.h"
 #include "worker/scrape/jsoup/text.h"
 #include "worker/scrape/biblio/meta.h"
 #include "worker/scrape/publication/tokens.h"
@@ -174,7 +175,7 @@ static void add_description(const struct ing_view *v, struct ing_buf *out)
 			const char *s = ing_buf_str(&text);
 			size_t bytes = text.len;
 			ing_text_trim(&s, &bytes);
-			size_t units = text.failed ? 0 : ing_text_utf16_units(s, bytes);
+			size_t units = text.failed ? 0 : ing_utf8_utf16_units(s, bytes);
 			if (units < best_units || units == 0 ||
 				(units == best_units && m->node > best_meta->node))
 				continue;

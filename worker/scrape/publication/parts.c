@@ -87,7 +87,7 @@ bool ing_parts_offer(struct ing_parts *ps, enum ing_part_key key, enum ing_part_
 	const char *s, size_t bytes)
 {
 	ing_text_trim(&s, &bytes);
-	size_t size = ing_text_utf16_units(s, bytes);
+	size_t size = ing_utf8_utf16_units(s, bytes);
 	if (!may_replace(ps, key, type, size))
 		return false;
 	ps->items[key] = (struct ing_part){
@@ -128,7 +128,7 @@ bool ing_parts_offer_id(struct ing_parts *ps, enum ing_part_key key, enum ing_pa
 		p->size > 0 && p->content.bytes == bytes && memcmp(p->content.text, id, bytes) == 0;
 	if (p->size == 0 || (!same && !is_other_version(&p->content, id, bytes, url))) {
 		p->content = copy_text(ps->arena, id, bytes);
-		p->size = ing_text_utf16_units(id, bytes);
+		p->size = ing_utf8_utf16_units(id, bytes);
 	}
 	return true;
 }

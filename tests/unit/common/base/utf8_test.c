@@ -92,11 +92,19 @@ static void test_code_points(void **state)
 	assert_int_equal(c, 0xfffd);
 }
 
+static void test_utf16_units(void **state)
+{
+	(void)state;
+	assert_int_equal(ing_utf8_utf16_units("", 0), 0);
+	assert_int_equal(ing_utf8_utf16_units("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 10), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everywhere),
 		cmocka_unit_test(test_code_points),
+		cmocka_unit_test(test_utf16_units),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
