@@ -1,0 +1,290 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
+--
+-- Lists of requests: who brought a request, what of it was put onto a topic, when to ask again, and counts that
+-- answer questions about sixty million rows without reading them.
+--
+-- Columns that are added are NULL in rows from before; `ingestctl db fill` computes them, in batches.
+-- The indexes read ingest_request and ingest_file_result once, during which workers wait: about a
+-- minute for a hundred million rows.
+
+CREATE TABLE request_list (
+	list_id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	name      text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(name) BETWEEN 1 AND 100),
+	source    text COLLATE "C" CHECK (octet_length(source) >= 1),
+	created   timestamptz NOT NULL DEFAULT now(),
+	loaded    timestamptz,
+	priority  integer NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE request_list IS 'lists of requests, by name';
+COMMENT ON COLUMN request_list.source IS 'seed list, as ingestctl seedlist names it, or whatever was said when it was loaded';
+COMMENT ON COLUMN request_list.loaded IS 'when a load of it last came to its end; NULL: not yet';
+COMMENT ON COLUMN request_list.priority IS 'of several lists that are enqueued together, the higher goes first';
+
+-- An absent link_source or link_source_id is the empty text.
+ALTER TABLE ingest_request
+	DROP CONSTRAINT ingest_request_link_source_check,
+	DROP CONSTRAINT ingest_request_link_source_id_check,
+	ADD COLUMN request_id uuid,
+	ADD COLUMN document uuid,
+	ADD COLUMN list_id integer,
+	ADD COLUMN host text COLLATE "C",
+	ADD COLUMN doi_prefix text COLLATE "C";
+CREATE INDEX ingest_request_request_id_idx ON ingest_request (request_id);
+CREATE INDEX ingest_request_host_idx ON ingest_request (host);
+CREATE INDEX ingest_request_list_id_created_idx ON ingest_request USING brin (list_id, created);
+COMMENT ON COLUMN ingest_request.request_id IS 'first 16 bytes of the SHA-1 of its identity, which is the Kafka key of its result';
+COMMENT ON COLUMN ingest_request.document IS 'first 16 bytes of the SHA-1 of type, TAB and cleaned URL without scheme and "www."';
+COMMENT ON COLUMN ingest_request.list_id IS 'list that brought it; NULL: a worker did';
+COMMENT ON COLUMN ingest_request.host IS 'of base_url, lower case, without "www."; NULL: none';
+COMMENT ON COLUMN ingest_request.doi_prefix IS 'of its DOI: "10.1234"; NULL: none';
+
+-- Also for requests that a list has, but another list or a worker had brought before.
+CREATE TABLE request_list_member (
+	request_id  uuid NOT NULL,
+	list_id     integer NOT NULL,
+	PRIMARY KEY (request_id, list_id)
+);
+CREATE INDEX request_list_member_list_id_idx ON request_list_member (list_id);
+COMMENT ON TABLE request_list_member IS 'requests of a list that were stored before it; those that it brought itself have list_id in ingest_request';
+
+CREATE TABLE request_load (
+	list_id    integer NOT NULL,
+	stream     integer NOT NULL CHECK (stream >= 0),
+	streams    integer NOT NULL CHECK (streams > stream),
+	block      bigint NOT NULL CHECK (block >= 0),
+	digest     bytea NOT NULL,
+	added      bigint NOT NULL,
+	known      bigint NOT NULL,
+	elsewhere  bigint NOT NULL,
+	bad        bigint NOT NULL,
+	updated    timestamptz NOT NULL DEFAULT now(),
+	PRIMARY KEY (list_id, stream)
+);
+COMMENT ON TABLE request_load IS 'how far loads have come that were broken off; no row: none is';
+COMMENT ON COLUMN request_load.block IS 'blocks of the input whose requests are stored, of this stream''s share';
+COMMENT ON COLUMN request_load.digest IS 'SHA-1 of the input up to there, to recognise it by';
+
+-- What the fleet has been told to fetch.
+CREATE TABLE document_queued (
+	document  uuid PRIMARY KEY,
+	queued    timestamptz NOT NULL DEFAULT now(),
+	plan_id   integer NOT NULL
+);
+COMMENT ON TABLE document_queued IS 'documents that were planned to be put onto a topic, with the last time';
+
+CREATE TABLE enqueue_plan (
+	plan_id     integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	name        text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(name) BETWEEN 1 AND 200),
+	lineage     uuid NOT NULL DEFAULT gen_random_uuid(),
+	topic       text COLLATE "C" NOT NULL,
+	planned     bigint NOT NULL DEFAULT 0 CHECK (planned >= 0),
+	sent        bigint NOT NULL DEFAULT 0 CHECK (sent BETWEEN 0 AND planned),
+	requests    bigint NOT NULL DEFAULT 0,
+	requests_sent bigint NOT NULL DEFAULT 0,
+	created     timestamptz NOT NULL DEFAULT now(),
+	updated     timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE enqueue_plan IS 'what is put onto a topic in batches, each in a Kafka transaction that commits the batch''s number';
+COMMENT ON COLUMN enqueue_plan.name IS 'of a list, or a re-ingest job: the Kafka group is "ingestctl-enqueue-" and this';
+COMMENT ON COLUMN enqueue_plan.lineage IS 'stands in the metadata of the committed number: a database that was made anew has another';
+COMMENT ON COLUMN enqueue_plan.planned IS 'batches planned so far: their numbers are 0 to this - 1';
+COMMENT ON COLUMN enqueue_plan.sent IS 'batches known to be committed';
+
+CREATE TABLE enqueue_batch (
+	plan_id   integer NOT NULL,
+	batch     bigint NOT NULL CHECK (batch >= 0),
+	requests  integer NOT NULL CHECK (requests > 0),
+	lines     text COLLATE "C" NOT NULL,
+	PRIMARY KEY (plan_id, batch)
+);
+COMMENT ON TABLE enqueue_batch IS 'planned batches that are not known to be committed: messages as they will be sent, one per line';
+
+ALTER TABLE ingest_file_result
+	ADD COLUMN error_message text,
+	ADD COLUMN attempts integer CHECK (attempts >= 1),
+	ADD COLUMN first_seen timestamptz,
+	ADD COLUMN next_try timestamptz,
+	ADD COLUMN retry_after integer CHECK (retry_after >= 0),
+	ADD COLUMN host text COLLATE "C",
+	ADD COLUMN document uuid;
+CREATE INDEX ingest_file_result_document_idx ON ingest_file_result (document);
+CREATE INDEX ingest_file_result_next_try_idx ON ingest_file_result (next_try) WHERE next_try IS NOT NULL;
+CREATE INDEX ingest_file_result_updated_idx ON ingest_file_result USING brin (updated);
+COMMENT ON COLUMN ingest_file_result.attempts IS 'results that were stored for it, this one included';
+COMMENT ON COLUMN ingest_file_result.first_seen IS 'when the first of them was';
+COMMENT ON COLUMN ingest_file_result.next_try IS 'worth asking again from then on; NULL: not';
+COMMENT ON COLUMN ingest_file_result.retry_after IS 'seconds from updated to next_try; NULL: not worth asking again';
+COMMENT ON COLUMN ingest_file_result.host IS 'of terminal_url, else of base_url, lower case, without "www."';
+COMMENT ON COLUMN ingest_file_result.document IS 'as in ingest_request';
+
+-- Counts. Statement triggers append differences (_delta: no key, so nobody waits for anybody); fold_counts() adds
+-- them up. What holds now is both together, in one snapshot.
+CREATE TABLE request_count (
+	list_id                integer NOT NULL,
+	first                  boolean NOT NULL,
+	ingest_request_source  text COLLATE "C" NOT NULL,
+	link_source            text COLLATE "C" NOT NULL,
+	ingest_type            text COLLATE "C" NOT NULL,
+	host                   text COLLATE "C" NOT NULL,
+	doi_prefix             text COLLATE "C" NOT NULL,
+	status                 text COLLATE "C" NOT NULL,
+	hit                    boolean NOT NULL,
+	n                      bigint NOT NULL,
+	PRIMARY KEY (list_id, status, host, doi_prefix, ingest_type, ingest_request_source, link_source, first, hit)
+);
+CREATE TABLE request_count_delta (LIKE request_count);
+COMMENT ON TABLE request_count IS 'requests by what came of them; empty text: none';
+COMMENT ON COLUMN request_count.list_id IS '0: no list';
+COMMENT ON COLUMN request_count.first IS 'this list, or none, brought them; false: they are counted elsewhere, too. Sums over lists take true only';
+COMMENT ON COLUMN request_count.host IS 'of base_url';
+COMMENT ON COLUMN request_count.status IS 'of ingest_file_result; empty: there is no result';
+
+CREATE TABLE result_count (
+	bucket                 timestamptz NOT NULL,
+	list_id                integer NOT NULL,
+	first                  boolean NOT NULL,
+	ingest_request_source  text COLLATE "C" NOT NULL,
+	ingest_type            text COLLATE "C" NOT NULL,
+	status                 text COLLATE "C" NOT NULL,
+	hit                    boolean NOT NULL,
+	n                      bigint NOT NULL,
+	PRIMARY KEY (bucket, list_id, status, ingest_type, ingest_request_source, first, hit)
+);
+CREATE TABLE result_count_delta (LIKE result_count);
+COMMENT ON TABLE result_count IS 'results that were stored, by the ten minutes in which they were; one that answers several requests counts for each';
+
+CREATE TABLE file_count (
+	day       date NOT NULL,
+	mimetype  text COLLATE "C" NOT NULL,
+	n         bigint NOT NULL,
+	bytes     numeric NOT NULL,
+	PRIMARY KEY (day, mimetype)
+);
+CREATE TABLE file_count_delta (LIKE file_count);
+COMMENT ON TABLE file_count IS 'documents that were first stored on a day (UTC), and their bytes';
+
+-- One look-up by index for each row of a statement: the tables that are joined are large, what a statement adds is not.
+CREATE FUNCTION count_requests_added() RETURNS trigger LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+	INSERT INTO request_count_delta
+	SELECT coalesce(a.list_id, 0), true, coalesce(a.ingest_request_source, ''), a.link_source, a.ingest_type,
+		coalesce(a.host, ''), coalesce(a.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), count(*)
+	FROM added a LEFT JOIN ingest_file_result r ON r.ingest_type = a.ingest_type AND r.base_url = a.base_url
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_added AFTER INSERT ON ingest_request
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_added();
+
+CREATE FUNCTION count_members_added() RETURNS trigger LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+	INSERT INTO request_count_delta
+	SELECT m.list_id, false, coalesce(a.ingest_request_source, ''), a.link_source, a.ingest_type,
+		coalesce(a.host, ''), coalesce(a.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), count(*)
+	FROM added m JOIN ingest_request a ON a.request_id = m.request_id
+		LEFT JOIN ingest_file_result r ON r.ingest_type = a.ingest_type AND r.base_url = a.base_url
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_added AFTER INSERT ON request_list_member
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_members_added();
+
+-- %1$s gives ingest_type, base_url, status, hit and, as old_status and old_hit, what stood there before.
+CREATE FUNCTION count_results_stored() RETURNS trigger LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+	changed text := CASE TG_OP
+		WHEN 'INSERT' THEN 'SELECT ingest_type, base_url, status, hit, '''' AS old_status, false AS old_hit FROM added'
+		ELSE 'SELECT a.ingest_type, a.base_url, a.status, a.hit, w.status AS old_status, w.hit AS old_hit'
+			' FROM added a JOIN was w ON w.ingest_type = a.ingest_type AND w.base_url = a.base_url' END;
+BEGIN
+	EXECUTE format($sql$
+		WITH changed AS (%1$s),
+		asked AS (
+			SELECT c.*, q.request_id, coalesce(q.list_id, 0) AS list_id, true AS first,
+				coalesce(q.ingest_request_source, '') AS source, q.link_source,
+				coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix
+			FROM changed c LEFT JOIN ingest_request q ON q.base_url = c.base_url AND q.ingest_type = c.ingest_type),
+		listed AS (
+			SELECT * FROM asked
+			UNION ALL
+			SELECT a.ingest_type, a.base_url, a.status, a.hit, a.old_status, a.old_hit, a.request_id, m.list_id, false,
+				a.source, a.link_source, a.host, a.doi_prefix
+			FROM asked a JOIN request_list_member m ON m.request_id = a.request_id),
+		counted AS (
+			INSERT INTO request_count_delta
+			SELECT list_id, first, source, link_source, ingest_type, host, doi_prefix, d.status, d.hit, sum(d.n)
+			FROM listed, LATERAL (VALUES (old_status, old_hit, -1), (listed.status, listed.hit, 1)) AS d (status, hit, n)
+			WHERE link_source IS NOT NULL
+			GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(d.n) <> 0)
+		INSERT INTO result_count_delta
+		SELECT date_bin('10 minutes', now(), 'epoch'), list_id, first, source, ingest_type, status, hit, count(*)
+		FROM listed GROUP BY 1, 2, 3, 4, 5, 6, 7
+	$sql$, changed);
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_added AFTER INSERT ON ingest_file_result
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_stored();
+CREATE TRIGGER count_updated AFTER UPDATE ON ingest_file_result
+	REFERENCING OLD TABLE AS was NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_stored();
+
+CREATE FUNCTION count_files_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO file_count_delta
+	SELECT (now() AT TIME ZONE 'UTC')::date, coalesce(mimetype, ''), count(*), coalesce(sum(size_bytes), 0)
+	FROM added GROUP BY 2;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_added AFTER INSERT ON file_meta
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_files_added();
+
+-- Returns the differences that were added up; 0 also when somebody else is at it.
+CREATE FUNCTION fold_counts() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	folded bigint := 0;
+	part bigint;
+BEGIN
+	IF NOT pg_try_advisory_xact_lock(hashtextextended('fold_counts', 0)) THEN
+		RETURN 0;
+	END IF;
+	WITH d AS (DELETE FROM request_count_delta RETURNING *),
+	s AS (
+		INSERT INTO request_count AS t
+		SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)
+		FROM d GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0
+		ON CONFLICT (list_id, status, host, doi_prefix, ingest_type, ingest_request_source, link_source, first, hit)
+			DO UPDATE SET n = t.n + excluded.n)
+	SELECT count(*) INTO part FROM d;
+	folded := folded + part;
+	WITH d AS (DELETE FROM result_count_delta RETURNING *),
+	s AS (
+		INSERT INTO result_count AS t
+		SELECT bucket, list_id, first, ingest_request_source, ingest_type, status, hit, sum(n)
+		FROM d GROUP BY 1, 2, 3, 4, 5, 6, 7
+		ON CONFLICT (bucket, list_id, status, ingest_type, ingest_request_source, first, hit) DO UPDATE SET n = t.n + excluded.n)
+	SELECT count(*) INTO part FROM d;
+	folded := folded + part;
+	WITH d AS (DELETE FROM file_count_delta RETURNING *),
+	s AS (
+		INSERT INTO file_count AS t
+		SELECT day, mimetype, sum(n), sum(bytes) FROM d GROUP BY 1, 2
+		ON CONFLICT (day, mimetype) DO UPDATE SET n = t.n + excluded.n, bytes = t.bytes + excluded.bytes)
+	SELECT count(*) INTO part FROM d;
+	RETURN folded + part;
+END
+$$;
+
+-- What holds now: for reading only.
+CREATE VIEW request_counts AS
+	SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)::bigint AS n
+	FROM (SELECT * FROM request_count UNION ALL SELECT * FROM request_count_delta) AS c
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0;
+CREATE VIEW result_counts AS
+	SELECT * FROM result_count UNION ALL SELECT * FROM result_count_delta;
+CREATE VIEW file_counts AS
+	SELECT * FROM file_count UNION ALL SELECT * FROM file_count_delta;
+COMMENT ON VIEW result_counts IS 'rows of one key are to be summed';
+COMMENT ON VIEW file_counts IS 'rows of one day and type are to be summed';
