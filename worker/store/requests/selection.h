@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/base/error.h"
-#include "common/net/url.h"
 #include "worker/model/request_facts.h"
 
 struct ing_buf;
