@@ -49,9 +49,10 @@ _ingestctl()
 		webpage:list | webpage:show | webpage:export | webpage:stats | webpage:import)
 		words+=("${COMP_WORDS[at + 1]}")
 		;;
+	requests:[a-z]*) words+=("${COMP_WORDS[at + 1]}") ;;
 	esac
 	case $verb:$prev in
-	:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program")" -- "$cur") ;;
+	:* | requests:requests) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" $verb)" -- "$cur") ;;
 	topics:topics) mapfile -t COMPREPLY < <(compgen -W 'create check' -- "$cur") ;;
 	dead:dead) mapfile -t COMPREPLY < <(compgen -W 'list show replay' -- "$cur") ;;
 	positions:positions) mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$cur") ;;

@@ -87,6 +87,20 @@ int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
 	return rc == 0 ? ING_CTL_OK : ING_CTL_USAGE;
 }
 
+int ing_ctl_conf_with_database(const struct ing_ctl *ctl, const char *verb, struct ing_conf **ret)
+{
+	struct ing_conf *conf = NULL;
+	int code = ing_ctl_conf(ctl, &conf);
+	if (code != ING_CTL_OK)
+		return code;
+	if (conf->postgres.dsn == NULL || conf->postgres.dsn[0] == '\0') {
+		ing_conf_free(conf);
+		return ing_ctl_fail(ING_CTL_USAGE, verb, "postgres.dsn is not set");
+	}
+	*ret = conf;
+	return ING_CTL_OK;
+}
+
 int ing_ctl_conf_over(const struct ing_ctl *ctl, char *const *first, struct ing_conf **ret)
 {
 	char *all[MAX_SETS + 8] = {NULL};

@@ -42,6 +42,9 @@ const struct ing_ctl *ing_ctl_given(void);
  * frees with ing_conf_free(). */
 int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret);
 
+/* The same, and postgres.dsn is set. verb is for the message when it is not. */
+int ing_ctl_conf_with_database(const struct ing_ctl *ctl, const char *verb, struct ing_conf **ret);
+
 /* The same, with sets of the verb's own that win over the file, and --set over them. first is
  * NULL-terminated. */
 int ing_ctl_conf_over(const struct ing_ctl *ctl, char *const *first, struct ing_conf **ret);
@@ -89,6 +92,7 @@ int ing_ctl_dead(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_topics(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_parked(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_positions(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_requests(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_identify(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl);

@@ -75,13 +75,10 @@ int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 	if (run == NULL)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected migrate or status");
 	struct ing_conf *conf = NULL;
-	int code = ing_ctl_conf(ctl, &conf);
+	int code = ing_ctl_conf_with_database(ctl, VERB, &conf);
 	if (code != ING_CTL_OK)
 		return code;
-	if (conf->postgres.dsn == NULL || conf->postgres.dsn[0] == '\0')
-		code = ing_ctl_fail(ING_CTL_USAGE, VERB, "postgres.dsn is not set");
-	else
-		code = run(conf->postgres.dsn);
+	code = run(conf->postgres.dsn);
 	ing_conf_free(conf);
 	return code;
 }

@@ -276,12 +276,10 @@ int ing_kept_open(const struct ing_ctl *ctl, const char *verb, struct ing_pg **r
 {
 	struct ing_conf *conf = NULL;
 	struct ing_error err = {0};
-	int code = ing_ctl_conf(ctl, &conf);
+	int code = ing_ctl_conf_with_database(ctl, verb, &conf);
 	if (code != ING_CTL_OK)
 		return code;
-	if (conf->postgres.dsn == NULL || conf->postgres.dsn[0] == '\0')
-		code = ing_ctl_fail(ING_CTL_USAGE, verb, "postgres.dsn is not set");
-	else if (ing_schema_open(conf->postgres.dsn, ret, &err) != 0)
+	if (ing_schema_open(conf->postgres.dsn, ret, &err) != 0)
 		code = ing_ctl_fail(ing_ctl_exit_of(&err), verb, "%s", err.msg);
 	ing_conf_free(conf);
 	return code;

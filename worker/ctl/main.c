@@ -24,6 +24,7 @@ static const struct {
 	{"run", ing_ctl_run, "run the whole pipeline without servers: requests in, results out"},
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
 	{"results", ing_ctl_results, "print the results topic"},
+	{"requests", ing_ctl_requests, "lists of requests in the database"},
 	{"dead", ing_ctl_dead, "list dead letters, print one, or replay them"},
 	{"topics", ing_ctl_topics, "create or check the Kafka topics"},
 	{"parked", ing_ctl_parked, "count parked requests by host and by when they are due"},

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * requests.h - the verbs about lists of requests in the database, `ingestctl requests NAME`: a file each. argv[0]
+ * is "ingestctl requests NAME", from which each parses its own options.
+ */
+#pragma once
+
+struct ing_ctl;
+
+int ing_ctl_requests_lists(int argc, char **argv, const struct ing_ctl *ctl);
