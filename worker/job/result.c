@@ -21,6 +21,7 @@
 #include "worker/job/result_short.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
+#include "worker/model/request_row.h"
 #include "worker/store/lookup/lookup.h"
 #include "worker/visit/capture.h"
 
@@ -142,33 +143,6 @@ static char *dump_into(struct ing_arena *ar, json_t *o)
 	return copy;
 }
 
-static void fill_request_row(struct ing_work *w, struct ing_rows *rows)
-{
-	const struct ing_request *r = w->request;
-	/* Members of the request that have no column of their own. The replaced system did not keep
-	 * `rel`. */
-	static const char *const kept[] = {"ext_ids", "edit_extra", "fatcat", "rel", "oa_status"};
-	json_t *o = json_object();
-	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
-		json_t *v = json_object_get(r->json, kept[i]);
-		if (v != NULL && !json_is_null(v))
-			ing_json_set(o, kept[i], ing_mask_json(v));
-	}
-	const char *ident = ing_json_get_text(json_object_get(r->json, "fatcat"), "release_ident");
-	if (ident != NULL)
-		set_masked(o, "release_ident", ident);
-	rows->request = (struct ing_row_request){
-		.present = r->link_source != NULL && r->link_source_id != NULL,
-		.link_source = ing_mask_url(&w->ar, r->link_source),
-		.link_source_id = ing_mask_url(&w->ar, r->link_source_id),
-		.ingest_type = r->ingest_type,
-		.base_url = ing_mask_url(&w->ar, r->base_url),
-		.ingest_request_source = ing_mask_url(&w->ar, r->ingest_request_source),
-		.release_stage = ing_mask_url(&w->ar, r->release_stage),
-		.request_json = dump_into(&w->ar, o),
-	};
-}
-
 static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 {
 	const struct ing_visit_step *end = w->terminal;
@@ -244,7 +218,7 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 {
 	struct ing_work *w = job->work;
-	fill_request_row(w, ret);
+	ing_request_row(w->request, &w->ar, &ret->request);
 	if (w->existing != NULL)
 		return;
 	fill_result_row(w, ret);

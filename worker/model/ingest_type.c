@@ -39,6 +39,14 @@ bool ing_ingest_type_find(const char *name, enum ing_ingest_type *ret)
 	return false;
 }
 
+const char *ing_ingest_type_alias(const char *name)
+{
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++)
+		if (names[i].is_alias && strcmp(names[i].name, name) == 0)
+			return names[i].name;
+	return NULL;
+}
+
 const char *ing_ingest_type_name(enum ing_ingest_type type)
 {
 	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++)

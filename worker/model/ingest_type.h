@@ -15,6 +15,8 @@ enum ing_ingest_type {
 
 /* Returns false when no type has this name or alias. */
 bool ing_ingest_type_find(const char *name, enum ing_ingest_type *ret);
+/* The alias of this name, static; NULL: it is none. */
+const char *ing_ingest_type_alias(const char *name);
 const char *ing_ingest_type_name(enum ing_ingest_type type); /* static */
 /* All names and aliases, with a space before each. */
 extern const char ing_ingest_type_names[];

@@ -80,6 +80,7 @@ static int read_type(struct ing_request *r, struct ing_error *err)
 		return rc;
 	if (name == NULL)
 		return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: missing");
+	r->type_alias = ing_ingest_type_alias(name);
 	if (ing_ingest_type_find(name, &r->type))
 		return 0;
 	return ing_error_set(err, ING_FAIL_INVALID, "ingest_type: \"%.*s\" is none of%s",

@@ -27,7 +27,9 @@ struct ing_request {
 	struct json_t *json;
 	enum ing_ingest_type type;
 	const char *ingest_type; /* its name */
-	const char *base_url;    /* where to start, not cleaned; never NULL */
+	const char
+		*type_alias;  /* static: the name that was received, when it was another; or NULL */
+	const char *base_url; /* where to start, not cleaned; never NULL */
 	const char *link_source, *link_source_id, *ingest_request_source,
 		*release_stage;        /* or NULL */
 	char key[41];                  /* SHA-1 (hex) of the identity: the result's Kafka key */

@@ -20,8 +20,20 @@ static const char *skip_prefix(const char *s, const char *prefix)
 
 static const char *behind_scheme(const char *href)
 {
-	size_t n = strspn(href, "abcdefghijklmnopqrstuvwxyz0123456789+-.");
+	size_t n =
+		strspn(href, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
 	return strncmp(href + n, "://", 3) == 0 ? href + n + 3 : href;
+}
+
+/* User information is not sent, and not stored. */
+static const char *behind_userinfo(const char *authority)
+{
+	const char *start = authority;
+	const char *end = authority + strcspn(authority, "/?#");
+	for (const char *at = memchr(start, '@', (size_t)(end - start)); at != NULL;
+		at = memchr(start, '@', (size_t)(end - start)))
+		start = at + 1;
+	return start;
 }
 
 static const char *doi_of_url(const char *url)
@@ -74,6 +86,8 @@ void ing_document_id(
 {
 	char *clean = ing_url_clean(base_url, strlen(base_url));
 	const char *rest = behind_scheme(clean);
+	if (rest != clean)
+		rest = behind_userinfo(rest);
 	if (rest != clean && strncmp(rest, "www.", 4) == 0)
 		rest += 4;
 	struct ing_buf text;

@@ -24,7 +24,7 @@ struct ing_request_facts {
 void ing_request_facts(const struct ing_request *r, struct ing_request_facts *ret);
 
 /* Requests that have this in common ask for one document: the first bytes of the SHA-1 of the type, TAB, and the cleaned URL
- * without its scheme and a leading "www." of its host. The case of path and query stays: it matters. */
+ * without its scheme, user information and a leading "www." of its host. The case of path and query stays: it matters. */
 void ing_document_id(
 	const char *ingest_type, const char *base_url, unsigned char ret[ING_FACT_ID_BYTES]);
 /* A URL's host in lower case and punycode, without a leading "www."; "" when it has none. */

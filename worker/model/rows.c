@@ -20,6 +20,10 @@ static void own_request(struct ing_arena *ar, struct ing_row_request *r)
 	own(ar, &r->ingest_request_source);
 	own(ar, &r->release_stage);
 	own(ar, &r->request_json);
+	own(ar, &r->request_id);
+	own(ar, &r->document);
+	own(ar, &r->host);
+	own(ar, &r->doi_prefix);
 }
 
 static void own_result(struct ing_arena *ar, struct ing_row_result *r)

@@ -17,10 +17,12 @@
 struct ing_arena;
 
 struct ing_row_request {
-	bool present; /* needs link_source and link_source_id */
+	bool present; /* needs link_source and link_source_id; request_row.h makes it */
 	const char *link_source, *link_source_id, *ingest_type, *base_url, *ingest_request_source,
 		*release_stage;
-	const char *request_json; /* object */
+	const char *request_json;          /* object */
+	const char *request_id, *document; /* UUIDs, as request_facts.h has them */
+	const char *host, *doi_prefix;     /* or NULL */
 };
 
 struct ing_row_result {

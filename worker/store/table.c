@@ -55,6 +55,7 @@
 #define MAX_SOURCE_ID 1000
 #define MAX_DOI 2000 /* the Handle System sets no limit; the longest in use have some 200 bytes */
 #define UUID_CHARS 36
+#define MAX_HOST 256
 #define RELEASE_CHARS 26 /* identifier of a release in Fatcat's catalogue: base32 */
 #define MAX_WORD 200     /* short optional values, some of them indexed */
 
@@ -66,6 +67,10 @@ static const struct ing_column request_columns[] = {
 	TEXT("ingest_request_source", MAX_WORD),
 	TEXT("release_stage", MAX_WORD),
 	OTHER("request", ING_CELL_JSON),
+	TEXT_OR_NULL("request_id", UUID_CHARS),
+	TEXT_OR_NULL("document", UUID_CHARS),
+	TEXT("host", MAX_HOST),
+	TEXT("doi_prefix", MAX_SLUG),
 };
 
 static const struct ing_column result_columns[] = {
@@ -203,7 +208,11 @@ static void fill_request(const struct ing_rows *rows, size_t i, struct ing_cell 
 	*c++ = (struct ing_cell){.text = r->base_url};
 	*c++ = (struct ing_cell){.text = r->ingest_request_source};
 	*c++ = (struct ing_cell){.text = r->release_stage};
-	*c = (struct ing_cell){.text = r->request_json};
+	*c++ = (struct ing_cell){.text = r->request_json};
+	*c++ = (struct ing_cell){.text = r->request_id};
+	*c++ = (struct ing_cell){.text = r->document};
+	*c++ = (struct ing_cell){.text = r->host};
+	*c = (struct ing_cell){.text = r->doi_prefix};
 }
 
 static void fill_result(const struct ing_rows *rows, size_t i, struct ing_cell *c)

@@ -284,9 +284,9 @@ static void passwords_of_urls_are_masked(void **state)
 	assert_string_equal(rows.request.link_source_id, "https:***@a.example");
 	assert_string_equal(rows.request.ingest_request_source, "http://***@x");
 	assert_string_equal(rows.request.request_json,
-		"{\"ext_ids\":{\"doi\":\"10.1/x\"},\"edit_extra\":{\"http://***@x\":"
-		"[1,{\"at\":\"see http://***@x, or ask a@b\"}]},"
-		"\"fatcat\":{\"release_ident\":\"http://***@x\"},\"release_ident\":\"http://***@x\"}");
+		"{\"ext_ids\":{\"doi\":\"10.1/x\"},\"fatcat\":{\"release_ident\":\"http://***@x\"},"
+		"\"edit_extra\":{\"http://***@x\":[1,{\"at\":\"see http://***@x, or ask a@b\"}]},"
+		"\"release_ident\":\"http://***@x\"}");
 	free_finished(job);
 }
 

@@ -119,6 +119,8 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 		.warc_path = "a.warc.gz",
 		.warc_csize = 100,
 		.warc_offset = 1000 + i};
+	snprintf(e->id, sizeof(e->id), "00000000-0000-0000-0000-%012x", i);
+	snprintf(e->document, sizeof(e->document), "00000000-0000-0000-0001-%012x", i);
 	snprintf(e->doi, sizeof(e->doi), "10.123/A%u", i);
 	snprintf(e->doi_lower, sizeof(e->doi_lower), "10.123/a%u", i);
 	e->crossref = (struct ing_row_crossref){.doi = e->doi,
@@ -137,7 +139,11 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 			.base_url = e->url,
 			.ingest_request_source = "test",
 			.release_stage = "published",
-			.request_json = e->json},
+			.request_json = e->json,
+			.request_id = e->id,
+			.document = e->document,
+			.host = "a.example",
+			.doi_prefix = "10.123"},
 		.result = {.present = true,
 			.ingest_type = "pdf",
 			.base_url = e->url,

@@ -28,7 +28,7 @@ struct entry {
 	struct ing_store_item item; /* first */
 	struct ing_rows rows;
 	struct bench *bench;
-	char url[64], sha1[41], json[256], doi[32], doi_lower[32];
+	char url[64], sha1[41], json[256], doi[32], doi_lower[32], id[37], document[37];
 	struct ing_row_cdx cdx;
 	struct ing_row_crossref crossref;
 	struct ing_row_grobid_refs refs;

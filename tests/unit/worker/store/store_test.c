@@ -32,7 +32,10 @@ static void rows_arrive_in_every_table(void **state)
 			"SELECT count(*) FROM ingest_request WHERE link_source = 'doi' AND link_source_id = '7'"
 			" AND ingest_type = 'pdf' AND base_url = 'https://a.example/7'"
 			" AND ingest_request_source = 'test' AND release_stage = 'published'"
-			" AND request->'ext_ids'->>'doi' = '10.123/7' AND created <= now()"),
+			" AND request->'ext_ids'->>'doi' = '10.123/7' AND created <= now()"
+			" AND request_id = '00000000-0000-0000-0000-000000000007'"
+			" AND document = '00000000-0000-0000-0001-000000000007'"
+			" AND host = 'a.example' AND doi_prefix = '10.123' AND list_id IS NULL"),
 		1);
 	assert_int_equal(
 		bench_number(dsn,
