@@ -68,7 +68,7 @@ COMMENT ON COLUMN request_load.digest IS 'SHA-1 of the input up to there, to rec
 -- What the fleet has been told to fetch.
 CREATE TABLE document_queued (
 	document  uuid PRIMARY KEY,
-	queued    timestamptz NOT NULL DEFAULT now(),
+	queued    timestamptz NOT NULL,
 	plan_id   integer NOT NULL
 );
 COMMENT ON TABLE document_queued IS 'documents that were planned to be put onto a topic, with the last time';
@@ -79,9 +79,11 @@ CREATE TABLE enqueue_plan (
 	lineage     uuid NOT NULL DEFAULT gen_random_uuid(),
 	topic       text COLLATE "C" NOT NULL,
 	planned     bigint NOT NULL DEFAULT 0 CHECK (planned >= 0),
-	sent        bigint NOT NULL DEFAULT 0 CHECK (sent BETWEEN 0 AND planned),
+	begun       bigint NOT NULL DEFAULT 0 CHECK (begun BETWEEN 0 AND planned),
+	sent        bigint NOT NULL DEFAULT 0 CHECK (sent BETWEEN 0 AND begun),
 	requests    bigint NOT NULL DEFAULT 0,
 	requests_sent bigint NOT NULL DEFAULT 0,
+	asked       text,
 	created     timestamptz NOT NULL DEFAULT now(),
 	updated     timestamptz NOT NULL DEFAULT now()
 );
@@ -89,16 +91,81 @@ COMMENT ON TABLE enqueue_plan IS 'what is put onto a topic in batches, each in a
 COMMENT ON COLUMN enqueue_plan.name IS 'of a list, or a re-ingest job: the Kafka group is "ingestctl-enqueue-" and this';
 COMMENT ON COLUMN enqueue_plan.lineage IS 'stands in the metadata of the committed number: a database that was made anew has another';
 COMMENT ON COLUMN enqueue_plan.planned IS 'batches planned so far: their numbers are 0 to this - 1';
-COMMENT ON COLUMN enqueue_plan.sent IS 'batches known to be committed';
+COMMENT ON COLUMN enqueue_plan.begun IS 'batches that a sender may have given to Kafka: whether those from sent on are committed, the group''s position says';
+COMMENT ON COLUMN enqueue_plan.sent IS 'batches known to be committed, or abandoned';
+COMMENT ON COLUMN enqueue_plan.asked IS 'selection of the last planning, to know a command by that is repeated after a break; NULL: a load';
 
 CREATE TABLE enqueue_batch (
 	plan_id   integer NOT NULL,
-	batch     bigint NOT NULL CHECK (batch >= 0),
+	batch     bigint NOT NULL,
 	requests  integer NOT NULL CHECK (requests > 0),
 	lines     text COLLATE "C" NOT NULL,
+	documents uuid[] NOT NULL,
 	PRIMARY KEY (plan_id, batch)
 );
-COMMENT ON TABLE enqueue_batch IS 'planned batches that are not known to be committed: messages as they will be sent, one per line';
+ALTER TABLE enqueue_batch ALTER COLUMN documents SET STORAGE EXTERNAL;
+COMMENT ON TABLE enqueue_batch IS 'planned batches that are not known to be committed';
+COMMENT ON COLUMN enqueue_batch.batch IS 'its number; negative inside the transaction that plans it';
+COMMENT ON COLUMN enqueue_batch.lines IS 'messages as they will be sent, one per line';
+COMMENT ON COLUMN enqueue_batch.documents IS 'of the lines, in their order';
+
+-- The time before which whatever was marked as queued is visible from now on. Transactions that are marking hold an
+-- advisory lock that says since when (classid "enqu", objid seconds since 2020), until they have ended.
+CREATE FUNCTION documents_queued_since() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+	SELECT least(statement_timestamp(), min(to_timestamp(1577836800 + objid::bigint))) FROM pg_locks
+	WHERE locktype = 'advisory' AND classid = 1701736821 AND objsubid = 2
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+$$;
+
+-- The last statement of a transaction that has planned batches: marks their documents as queued, takes out again what another
+-- has queued since, and what is in them twice, and gives them their numbers. Returns the requests that are left.
+CREATE FUNCTION number_planned_batches(the_plan integer, since timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	marked bigint;
+	added bigint;
+	moment timestamptz;
+	of_plan RECORD;
+BEGIN
+	PERFORM pg_advisory_xact_lock_shared(1701736821, floor(extract(epoch FROM clock_timestamp()) - 1577836800)::integer);
+	moment := clock_timestamp();
+	SELECT coalesce(sum(requests), 0) INTO added FROM enqueue_batch WHERE plan_id = the_plan AND batch < 0;
+	-- In the order of the key: planners that have documents in common wait for one another, but not in a circle.
+	INSERT INTO document_queued AS q (document, queued, plan_id)
+	SELECT DISTINCT document, moment, the_plan FROM enqueue_batch, unnest(documents) AS document
+	WHERE plan_id = the_plan AND batch < 0 ORDER BY document
+	ON CONFLICT (document) DO UPDATE SET queued = excluded.queued, plan_id = excluded.plan_id WHERE q.queued < since;
+	GET DIAGNOSTICS marked = ROW_COUNT;
+	IF marked < added THEN
+		WITH mine AS (
+			SELECT batch, requests, document, nth, row_number() OVER (PARTITION BY document ORDER BY batch DESC, nth) AS time
+			FROM enqueue_batch, unnest(documents) WITH ORDINALITY AS d (document, nth)
+			WHERE plan_id = the_plan AND batch < 0),
+		surplus AS MATERIALIZED (
+			SELECT m.batch, m.requests, m.nth FROM mine m JOIN document_queued q ON q.document = m.document
+			WHERE m.time > 1 OR q.xmin <> pg_current_xact_id()::xid),
+		emptied AS (
+			DELETE FROM enqueue_batch b WHERE b.plan_id = the_plan
+				AND b.batch IN (SELECT batch FROM surplus GROUP BY batch HAVING count(*) = max(requests)))
+		UPDATE enqueue_batch b SET requests = kept.n, lines = kept.lines, documents = kept.documents
+		FROM (
+			SELECT k.batch, count(*) AS n, string_agg(line, E'\n' ORDER BY nth) AS lines, array_agg(document ORDER BY nth) AS documents
+			FROM enqueue_batch k, unnest(k.documents, string_to_array(k.lines, E'\n')) WITH ORDINALITY AS l (document, line, nth)
+			WHERE k.plan_id = the_plan AND k.batch IN (SELECT batch FROM surplus)
+				AND NOT EXISTS (SELECT FROM surplus s WHERE s.batch = k.batch AND s.nth = l.nth)
+			GROUP BY k.batch) AS kept
+		WHERE b.plan_id = the_plan AND b.batch = kept.batch;
+	END IF;
+	SELECT count(*) AS batches, coalesce(sum(requests), 0) AS requests, 0::bigint AS first INTO of_plan
+	FROM enqueue_batch WHERE plan_id = the_plan AND batch < 0;
+	-- From here to the end of the transaction other planners of this plan wait.
+	UPDATE enqueue_plan SET planned = planned + of_plan.batches, requests = requests + of_plan.requests, updated = now()
+	WHERE plan_id = the_plan RETURNING planned - of_plan.batches INTO of_plan.first;
+	UPDATE enqueue_batch b SET batch = of_plan.first + o.nth - 1
+	FROM (SELECT batch, row_number() OVER (ORDER BY batch DESC) AS nth FROM enqueue_batch WHERE plan_id = the_plan AND batch < 0) AS o
+	WHERE b.plan_id = the_plan AND b.batch = o.batch;
+	RETURN of_plan.requests;
+END
+$$;
 
 ALTER TABLE ingest_file_result
 	ADD COLUMN error_message text,
