@@ -27,6 +27,14 @@ _ingestctl()
 		mapfile -t COMPREPLY < <(compgen -W 'pmid pmcid doi title keywords mesh efo go abstract fulltext' -- "$cur")
 		return
 		;;
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W 'list source link_source type status host domain prefix code mimetype hour day week month' -- "$cur")
+		return
+		;;
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W 'table csv json' -- "$cur")
+		return
+		;;
 	--lane)
 		mapfile -t COMPREPLY < <(compgen -W 'priority requests daily bulk' -- "$cur")
 		return
@@ -56,6 +64,7 @@ _ingestctl()
 	topics:topics) mapfile -t COMPREPLY < <(compgen -W 'create check' -- "$cur") ;;
 	dead:dead) mapfile -t COMPREPLY < <(compgen -W 'list show replay' -- "$cur") ;;
 	positions:positions) mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$cur") ;;
+	stats:stats) mapfile -t COMPREPLY < <(compgen -W "$("$program" stats 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	publication:publication | webpage:webpage) mapfile -t COMPREPLY < <(compgen -W 'list show export stats import' -- "$cur"; compgen -f -- "$cur") ;;

@@ -25,6 +25,7 @@ static const struct {
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
 	{"results", ing_ctl_results, "print the results topic"},
 	{"requests", ing_ctl_requests, "lists of requests in the database"},
+	{"stats", ing_ctl_stats, "how it stands: counts of requests, results and files"},
 	{"dead", ing_ctl_dead, "list dead letters, print one, or replay them"},
 	{"topics", ing_ctl_topics, "create or check the Kafka topics"},
 	{"parked", ing_ctl_parked, "count parked requests by host and by when they are due"},

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ingestctl stats: each number is what the rows say, added up here; whatever their texts are, and whoever asks."""
+
+import collections
+import csv
+import datetime
+import io
+import json
+import random
+import subprocess
+import uuid
+
+import psycopg
+import psycopg.conninfo
+import pytest
+
+HOSTILE = 'a "b", c\r\nd\x1b[31m\u009b; \u202e\\%_\''
+SOURCES = ["unpaywall", "doaj", HOSTILE, None]
+TYPES = ["pdf", "html"]
+HOSTS = ["a.example.co.uk", "b.example.co.uk", "example.org", "www2.example.org", "192.0.2.7", "doi.org", ""]
+PREFIXES = ["10.1234", "10.5", None]
+STATUSES = {"success": True, "no-pdf-link": False, "terminal-bad-status": False, "body-too-large": False}
+CODES = {"success": 200, "no-pdf-link": 200, "terminal-bad-status": 404, "body-too-large": None}
+DOMAIN = {"a.example.co.uk": "example.co.uk", "b.example.co.uk": "example.co.uk", "www2.example.org": "example.org"}
+
+
+@pytest.fixture
+def ctl(program, database, tmp_path):
+    """ctl("status", …): runs ingestctl stats on the test's database."""
+    def run(*words, dsn=database):
+        return subprocess.run([program("ingestctl"), "--set", f"postgres.dsn={json.dumps(dsn)}", "stats", *map(str, words)],
+                              cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    return run
+
+
+@pytest.fixture
+def rows(ctl):
+    """rows("status", …): the objects that it prints as JSON; those of CSV are the same."""
+    def run(*words, **how):
+        done = ctl(*words, "--format", "json", **how)
+        assert done.returncode == 0, done.stderr
+        assert not any(byte < 0x20 and byte != 0x0a for byte in done.stdout)
+        objects = [json.loads(line) for line in done.stdout.splitlines()]
+        again = ctl(*words, "--format", "csv", **how)
+        assert again.returncode == 0, again.stderr
+        table = list(csv.reader(io.StringIO(again.stdout.decode(), newline="")))
+        assert [list(map(of_csv, line, entry.values())) for line, entry in zip(table[1:], objects)] == [
+            list(entry.values()) for entry in objects]
+        assert len(table) == len(objects) + 1
+        assert all(list(entry) == table[0] for entry in objects)
+        return objects
+    return run
+
+
+def of_csv(cell, value):
+    """The cell as the type of the value in JSON."""
+    if value is None:
+        return cell or None
+    if isinstance(value, bool):
+        return {"true": True, "false": False}[cell]
+    return type(value)(cell)
+
+
+class Data:
+    """Random requests of three lists and of none, and the results of some; as plain values beside the tables."""
+
+    def __init__(self, connection, count=400, seed=20261123):
+        self.random = random.Random(seed)
+        self.connection = connection
+        self.lists = {}
+        for name in ["seed", "seed-2", HOSTILE]:
+            self.lists[name] = connection.execute("INSERT INTO request_list (name, source) VALUES (%s, %s) RETURNING list_id",
+                                                  [name, "unpaywall"]).fetchone()[0]
+        self.requests = [self.request(number) for number in range(count)]
+        self.results = {}
+        self.add_requests()
+        self.add_members()
+
+    def request(self, number):
+        pick = self.random.choice
+        host = pick(HOSTS)
+        return {"link_source": pick(["doi", ""]), "link_source_id": str(number), "ingest_type": pick(TYPES),
+                "base_url": f"https://{host}/{number % 300}", "ingest_request_source": pick(SOURCES), "host": host or None,
+                "doi_prefix": pick(PREFIXES), "list": pick([*self.lists, None]), "members": [],
+                "request_id": uuid.UUID(int=self.random.getrandbits(128)), "document": uuid.UUID(int=number)}
+
+    def add_requests(self):
+        for part in (self.requests[:250], self.requests[250:]):
+            with self.connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url, ingest_request_source,"
+                    " host, doi_prefix, list_id, request_id, document) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+                    [[q["link_source"], q["link_source_id"], q["ingest_type"], q["base_url"], q["ingest_request_source"],
+                      q["host"], q["doi_prefix"], self.lists.get(q["list"]), q["request_id"], q["document"]] for q in part])
+            self.connection.execute("SELECT fold_counts()")
+
+    def add_members(self):
+        """Some requests are in a list that did not bring them."""
+        for q in self.random.sample(self.requests, 60):
+            others = [name for name in self.lists if name != q["list"]]
+            q["members"] = self.random.sample(others, self.random.randint(1, len(others)))
+            for name in q["members"]:
+                self.connection.execute("INSERT INTO request_list_member VALUES (%s, %s)", [q["request_id"], self.lists[name]])
+
+    def answer(self, share=0.6):
+        """Results for some of them, a few of which change."""
+        starts = sorted({(q["ingest_type"], q["base_url"], q["host"]) for q in self.requests},
+                        key=lambda start: tuple(map(str, start)))
+        for kind, url, host in self.random.sample(starts, int(len(starts) * share)):
+            for _ in range(self.random.choice([1, 1, 1, 2])):
+                status = self.random.choice(list(STATUSES))
+                self.connection.execute(
+                    "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status, host, terminal_status_code)"
+                    " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (ingest_type, base_url) DO UPDATE SET"
+                    " hit = excluded.hit, status = excluded.status, terminal_status_code = excluded.terminal_status_code,"
+                    " updated = now()", [kind, url, STATUSES[status], status, host, CODES[status]])
+                stored = self.results.setdefault((kind, url), {"host": host, "times": []})
+                stored["status"] = status
+                stored["times"].append(status)
+
+    def status(self, q):
+        return self.results.get((q["ingest_type"], q["base_url"]), {}).get("status")
+
+    def of_list(self, name):
+        return [q for q in self.requests if q["list"] == name or name in q["members"]]
+
+
+def measures(requests, data):
+    """What the columns of a group of requests are."""
+    statuses = [data.status(q) for q in requests]
+    hits = sum(STATUSES.get(status, False) for status in statuses)
+    no_result = statuses.count(None)
+    answered = len(statuses) - no_result
+    return {"requests": len(statuses), "no_result": no_result, "hits": hits, "failed": answered - hits,
+            "hit_ratio": round(hits / answered, 4) if answered else None}
+
+
+def grouped(requests, data, **keys):
+    """The rows by these keys (name=function of a request), most first."""
+    groups = collections.defaultdict(list)
+    for q in requests:
+        groups[tuple(key(q) or None for key in keys.values())].append(q)
+    found = [{**dict(zip(keys, names)), **measures(members, data)} for names, members in groups.items()]
+    return sorted(found, key=lambda row: (-row["requests"], [row[name] or "" for name in keys]))
+
+
+@pytest.fixture
+def data(database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        made = Data(connection)
+        made.answer()
+        yield made
+
+
+BY = {
+    "type": lambda q: q["ingest_type"],
+    "source": lambda q: q["ingest_request_source"],
+    "link_source": lambda q: q["link_source"],
+    "host": lambda q: q["host"],
+    "domain": lambda q: DOMAIN.get(q["host"], q["host"]),
+    "prefix": lambda q: q["doi_prefix"],
+}
+
+
+def ordered(found):
+    """Python and the C locale order the same bytes alike, but "" and None are one here."""
+    return sorted(found, key=lambda row: (-row["requests"], json.dumps(row, sort_keys=True)))
+
+
+@pytest.mark.parametrize("by", BY)
+def test_requests_are_counted_by_each_column(rows, data, by):
+    name = {"link_source": "type"}.get(by, by)
+    words = ["--by", "link_source"] if by == "link_source" else []
+    want = grouped(data.requests, data, **{by: BY[by]})
+    found = rows(name, *words)
+    assert ordered(found) == ordered(want)
+    assert [row["requests"] for row in found] == [row["requests"] for row in want], "most first"
+
+
+def test_statuses_and_hit_ratio(rows, data):
+    counts = collections.Counter(data.status(q) for q in data.requests)
+    assert {row["status"]: row["requests"] for row in rows("status")} == counts
+    want = grouped(data.requests, data, source=BY["source"], type=BY["type"])
+    assert ordered(rows("hit-ratio")) == ordered(want)
+
+
+def test_counts_are_the_same_before_and_after_folding(rows, data, database, sql):
+    """The verb folds; without its right to, it adds the differences up by itself."""
+    deltas = "SELECT count(*) AS n FROM request_count_delta"
+    with psycopg.connect(database) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('fold_counts', 0))")
+        assert sql(deltas)[0]["n"] > 0
+        before = rows("hit-ratio")
+        assert sql(deltas)[0]["n"] > 0
+    assert rows("hit-ratio") == before
+    assert sql(deltas)[0]["n"] == 0
+
+
+@pytest.mark.parametrize("name", ["seed", "seed-2", HOSTILE])
+def test_a_list_has_what_it_brought_and_what_was_there(rows, data, name):
+    members = data.of_list(name)
+    assert ordered(rows("type", "--list", name)) == ordered(grouped(members, data, type=BY["type"]))
+    entry, = rows("list", "--list", name)
+    want = measures(members, data)
+    assert {key: entry[key] for key in ("requests", "no_result", "hits", "failed")} == {
+        key: want[key] for key in ("requests", "no_result", "hits", "failed")}
+    assert (entry["list"], entry["source"], entry["loaded"]) == (name, "unpaywall", None)
+    assert sorted(row["list"] for row in rows("list")) == sorted(data.lists)
+    by_list = {row["list"]: row["requests"] for row in rows("type", "--by", "list")}
+    assert by_list == {**{n: len(data.of_list(n)) for n in data.lists}, None: sum(q["list"] is None for q in data.requests)}
+
+
+def test_filters_leave_out_the_rest(rows, data):
+    def check(words, wanted):
+        assert ordered(rows("type", *words)) == ordered(grouped(filter(wanted, data.requests), data, type=BY["type"])), words
+    check(["--source", HOSTILE], lambda q: q["ingest_request_source"] == HOSTILE)
+    check(["--source", "doaj", "--source", HOSTILE, "--type", "pdf"],
+          lambda q: q["ingest_request_source"] in ("doaj", HOSTILE) and q["ingest_type"] == "pdf")
+    check(["--source", ""], lambda q: q["ingest_request_source"] is None)
+    check(["--status", "success", "--status", ""], lambda q: data.status(q) in ("success", None))
+    check(["--domain", "example.co.uk"], lambda q: (q["host"] or "").endswith(".example.co.uk"))
+    check(["--domain", "ample.org"], lambda q: False)
+    check(["--domain", "_xample.org"], lambda q: False)
+    check(["--host", "example.org", "--prefix", "10.5"], lambda q: q["host"] == "example.org" and q["doi_prefix"] == "10.5")
+    check(["--link-source", "doi"], lambda q: q["link_source"] == "doi")
+
+
+def test_cube_has_the_sums_of_each_column(rows, data):
+    counts = collections.Counter()
+    for q in data.requests:
+        domain, status = BY["domain"](q), data.status(q)
+        counts.update([(domain, status), ("*", status), (domain, "*"), ("*", "*")])
+    for least in (1, 20):
+        found = {(row["domain"], row["status"]): row["requests"] for row in rows("cube", "--min", least)}
+        assert found == {key: n for key, n in counts.items() if n >= least}
+
+
+def test_failing_domains_now_and_since(rows, data, sql):
+    failed = [q for q in data.requests if data.status(q) not in (None, "success")]
+    counts = collections.Counter((BY["domain"](q), data.status(q)) for q in failed)
+    assert {(row["domain"], row["status"]): row["requests"] for row in rows("failing")} == counts
+    old = {key for number, key in enumerate(sorted(data.results)) if number % 3 == 0}
+    for kind, url in old:
+        sql("UPDATE ingest_file_result SET updated = now() - interval '3 days' WHERE ingest_type = %s AND base_url = %s",
+            kind, url)
+    young = collections.Counter((DOMAIN.get(r["host"], r["host"]), r["status"]) for key, r in data.results.items()
+                                if key not in old and r["status"] != "success")
+    found = rows("failing", "--since", "2d", "--top", 0)
+    assert {(row["domain"], row["status"]): row["results"] for row in found} == young
+    assert all(row["exact"] for row in found)
+
+
+def test_codes_and_results_of_a_day(rows, data):
+    codes = collections.Counter(CODES[r["status"]] for r in data.results.values())
+    assert {int(row["code"]) if row["code"] else None: row["results"] for row in rows("codes")} == codes
+    asked = collections.Counter()
+    for q in data.requests:
+        asked.update(data.results.get((q["ingest_type"], q["base_url"]), {"times": []})["times"])
+    today = datetime.datetime.now(datetime.UTC)
+    found = rows("day", "--since", "1h")
+    assert sum(row["results"] for row in found) == sum(asked.values())
+    assert sum(row["hits"] for row in found) == asked["success"]
+    assert {row["day"] for row in found} <= {(today - datetime.timedelta(seconds=s)).strftime("%Y-%m-%d") for s in (0, 600)}
+    assert rows("day", "--since", (today + datetime.timedelta(days=2)).strftime("%Y-%m-%d")) == []
+
+
+def test_rate_and_time_left_of_a_list(rows, ctl, data, sql):
+    """By the results of the last hour and the server's clock; a list that is not worked on has no end."""
+    sql("UPDATE request_list SET created = now() - interval '3 days'")
+    sql("DELETE FROM result_count_delta"), sql("DELETE FROM result_count")
+    assert {(row["results_per_hour"], row["time_left_s"]) for row in rows("list")} == {(0, None)}
+    sql("INSERT INTO result_count VALUES (date_bin('10 minutes', now(), 'epoch') - interval '30 minutes', %s, true, '', 'pdf',"
+        " 'success', true, 500), (date_bin('10 minutes', now(), 'epoch') - interval '70 minutes', %s, true, '', 'pdf', 'x',"
+        " false, 9000)", data.lists["seed"], data.lists["seed"])
+    entry = json.loads(ctl("list", "--list", "seed", "--format", "json").stdout)
+    assert 500 * 60 / 71 <= entry["results_per_hour"] <= 500
+    assert entry["time_left_s"] == pytest.approx(entry["no_result"] / entry["results_per_hour"] * 3600, rel=0.01, abs=2)
+    sql("UPDATE request_list SET created = now() - interval '20 minutes'")
+    entry = json.loads(ctl("list", "--list", "seed", "--format", "json").stdout)
+    assert entry["results_per_hour"] == pytest.approx(1500, rel=0.1)
+    sql("DELETE FROM request_count WHERE list_id = %s AND status = ''", data.lists["seed"])
+    assert rows("list", "--list", "seed")[0]["time_left_s"] == 0
+
+
+def test_files_by_type_and_day(rows, database, sql):
+    with psycopg.connect(database, autocommit=True) as connection:
+        for number in range(40):
+            connection.execute("INSERT INTO file_meta (sha1hex, size_bytes, mimetype) VALUES (%s, %s, %s)",
+                               [f"{number:040x}", 2 ** 40 + number, ["application/pdf", None, HOSTILE][number % 3]])
+    sql("INSERT INTO file_count VALUES ('2026-01-31', 'text/html', 7, 700), ('2026-02-01', 'text/html', 1, 5)")
+    size = {kind: sum(2 ** 40 + n for n in range(40) if n % 3 == index)
+            for index, kind in enumerate(["application/pdf", None, HOSTILE])}
+    found = {row["mimetype"]: (row["files"], row["bytes"]) for row in rows("files")}
+    assert found == {"application/pdf": (14, size["application/pdf"]), None: (13, size[None]),
+                     HOSTILE: (13, size[HOSTILE]), "text/html": (8, 705)}
+    months = {row["month"]: row["files"] for row in rows("files", "--by", "month,mimetype") if row["mimetype"] == "text/html"}
+    assert months == {"2026-01": 7, "2026-02": 1}
+    assert rows("files", "--since", "2026-02-01", "--by", "day")[-1] == {"day": "2026-02-01", "files": 1, "bytes": 5}
+
+
+def test_tables_of_the_schema(ctl, data, sql):
+    sql("ANALYZE")
+    found = {row["table"]: row for row in map(json.loads, ctl("tables", "--format", "json").stdout.splitlines())}
+    assert found["ingest_request"]["rows_estimated"] == 400
+    assert found["ingest_file_result"]["total_bytes"] >= found["ingest_file_result"]["bytes"] > 0
+
+
+def test_empty_database(ctl, rows):
+    listed = ctl()
+    assert listed.returncode == 0
+    names = [line.split()[0].decode() for line in listed.stdout.splitlines()]
+    assert "status" in names and "list" in names
+    for name in names:
+        if name != "tables":
+            assert rows(name) == [], name
+
+
+def test_a_table_for_people_has_a_line_for_each_row(ctl, data):
+    done = ctl("source")
+    lines = done.stdout.decode().split("\n")
+    assert len(lines) == 1 + len(SOURCES) + 1
+    assert "\x1b" not in done.stdout.decode() and "\u009b" not in done.stdout.decode()
+    counts = collections.Counter(q["ingest_request_source"] for q in data.requests)
+    assert f"unpaywall{counts['unpaywall']:>{lines[0].index('requests') + 8 - 9}}" == lines[
+        [line.split()[0] for line in lines[:-1]].index("unpaywall")][:lines[0].index("requests") + 8]
+
+
+def test_who_may_only_read_gets_the_same(rows, ctl, data, database, sql, tag):
+    before = rows("source"), rows("list")
+    sql(f'CREATE ROLE "{tag}" LOGIN PASSWORD \'{tag}\'; GRANT pg_read_all_data TO "{tag}"')
+    try:
+        dsn = psycopg.conninfo.make_conninfo(database, user=tag, password=tag)
+        assert (rows("source", dsn=dsn), rows("list", dsn=dsn)) == before
+        assert ctl("tables", dsn=dsn).returncode == 0
+    finally:
+        sql(f'DROP ROLE "{tag}"')
+
+
+def test_wrong_words(ctl, data):
+    for words, code, said in [
+            (["nonsense"], 2, "no such query"), (["stauts"], 2, "did you mean 'status'"), (["status", "more"], 2, "unexpected"),
+            (["status", "--since", "1d"], 2, "--since does not apply"), (["day", "--host", "h"], 2, "--host does not apply"),
+            (["failing", "--since", "1d", "--list", "seed"], 2, "--list does not apply together with --since"),
+            (["status", "--by", "hots"], 2, "did you mean host"), (["tables", "--by", "host"], 2, "do not apply"),
+            (["day", "--since", "yesterday"], 2, "--since"), (["status", "--top", "-1"], 2, "--top"),
+            (["status", "--format", "xml"], 2, "--format"), (["status", "--list", "a", "--list", "b"], 2, "--list"),
+            (["status", "--list", "see"], 1, "there is no list see"),
+            (["status", "--list", "x\x1b[2J"], 1, "there is no list x\\x1b[2J")]:
+        done = ctl(*words)
+        assert (done.returncode, done.stdout) == (code, b""), words
+        assert said in done.stderr.decode(), (words, done.stderr)
+
+
+def test_top_says_what_it_left_out(ctl, data):
+    done = ctl("host", "--top", 2)
+    assert len(done.stdout.splitlines()) == 3
+    assert b"5 more rows" in done.stderr
+    assert not ctl("host", "--top", 0).stderr

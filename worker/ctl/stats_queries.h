@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * stats_queries.h - the questions that `ingestctl stats` answers, as data: a cube with a preset, or a statement.
+ */
+#pragma once
+#include "worker/ctl/stats_cube.h"
+
+struct ing_stats_query {
+	const char *name, *sentence;
+	/* A cube, and what is asked of it unless options say otherwise. */
+	const struct ing_stats_cube *cube;
+	const struct ing_stats_cube *since_cube; /* in its place with --since; or NULL */
+	const char *by;                          /* "domain,status" */
+	const char *where;                       /* or NULL */
+	bool totals;
+	int64_t min;
+	uint64_t top;
+	/* Or a statement, with "{filters}" where " AND …" of the filters goes, and "{top}" for the number of rows. */
+	const char *sql;
+	const char *const *filters;
+	const struct ing_stats_column *columns;
+	bool needs_source;
+	const char *note; /* for --help; or NULL */
+};
+
+/* Ended by a name of NULL. */
+extern const struct ing_stats_query ing_stats_queries[];
