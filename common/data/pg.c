@@ -31,6 +31,7 @@ struct ing_pg {
 	uint64_t until_ms; /* deadline of the call under way */
 	const char *prepared[MAX_PREPARED];
 	int prepared_count;
+	char *row; /* of a COPY … TO STDOUT, libpq's; or NULL */
 };
 
 static void ignore_notice(void *ctx, const PGresult *res)
@@ -176,7 +177,7 @@ static enum ing_pg_rc collect(struct ing_pg *pg, PGresult **ret_last, struct ing
 		PQclear(last);
 		last = res;
 		ExecStatusType status = PQresultStatus(res);
-		if (status == PGRES_COPY_IN)
+		if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT)
 			break;
 		if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK &&
 			status != PGRES_EMPTY_QUERY && answer == ING_PG_OK)
@@ -276,6 +277,7 @@ void ing_pg_close(struct ing_pg *pg)
 {
 	if (pg == NULL)
 		return;
+	PQfreemem(pg->row);
 	PQfinish(pg->conn);
 	free(pg);
 }
@@ -328,32 +330,6 @@ enum ing_pg_rc ing_pg_query(struct ing_pg *pg, const char *name, const char *sql
 	return ING_PG_OK;
 }
 
-int64_t ing_pg_int64(const char *text)
-{
-	return text == NULL ? 0 : strtoll(text, NULL, 10);
-}
-
-unsigned ing_pg_unsigned(const char *text)
-{
-	int64_t n = ing_pg_int64(text);
-	return n < 0 ? 0 : (unsigned)ING_MIN(n, INT32_MAX);
-}
-
-void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count)
-{
-	ing_buf_add_char(out, '{');
-	for (size_t i = 0; i < count; i++) {
-		ing_buf_add_str(out, i > 0 ? ",\"" : "\"");
-		for (const char *c = texts[i]; *c != '\0'; c++) {
-			if (*c == '"' || *c == '\\')
-				ing_buf_add_char(out, '\\');
-			ing_buf_add_char(out, *c);
-		}
-		ing_buf_add_char(out, '"');
-	}
-	ing_buf_add_char(out, '}');
-}
-
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err)
 {
 	PGresult *res = NULL;
@@ -369,15 +345,21 @@ enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err)
 	return rc;
 }
 
-enum ing_pg_rc ing_pg_copy_begin(struct ing_pg *pg, const char *sql, struct ing_error *err)
+static enum ing_pg_rc begin_copy(
+	struct ing_pg *pg, const char *sql, ExecStatusType way, struct ing_error *err)
 {
 	PGresult *res = NULL;
 	enum ing_pg_rc rc = run(pg, sql, &res, err);
 	if (rc != ING_PG_OK)
 		return rc;
-	ing_must(PQresultStatus(res) == PGRES_COPY_IN);
+	ing_must(PQresultStatus(res) == way);
 	PQclear(res);
 	return ING_PG_OK;
+}
+
+enum ing_pg_rc ing_pg_copy_begin(struct ing_pg *pg, const char *sql, struct ing_error *err)
+{
+	return begin_copy(pg, sql, PGRES_COPY_IN, err);
 }
 
 enum ing_pg_rc ing_pg_copy_add(
@@ -412,5 +394,35 @@ enum ing_pg_rc ing_pg_copy_end(struct ing_pg *pg, struct ing_error *err)
 		if (flushed != ING_PG_OK)
 			return flushed;
 	} while (rc == 0);
+	return collect(pg, NULL, err);
+}
+
+enum ing_pg_rc ing_pg_copy_out_begin(struct ing_pg *pg, const char *sql, struct ing_error *err)
+{
+	return begin_copy(pg, sql, PGRES_COPY_OUT, err);
+}
+
+enum ing_pg_rc ing_pg_copy_out_next(
+	struct ing_pg *pg, char **ret_row, size_t *ret_bytes, struct ing_error *err)
+{
+	int n;
+	PQfreemem(pg->row);
+	pg->row = NULL;
+	for (;;) {
+		n = PQgetCopyData(pg->conn, &pg->row, 1);
+		if (n != 0)
+			break;
+		start_clock(pg);
+		enum ing_pg_rc rc = wait_socket(pg, POLLIN, err);
+		if (rc != ING_PG_OK)
+			return rc;
+	}
+	if (n < -1)
+		return lost(pg, err);
+	*ret_row = pg->row;
+	*ret_bytes = n > 0 ? (size_t)n : 0;
+	if (n > 0)
+		return ING_PG_OK;
+	start_clock(pg);
 	return collect(pg, NULL, err);
 }

@@ -66,6 +66,9 @@ unsigned ing_pg_unsigned(const char *text);
 /* Append a PostgreSQL array literal of texts ({"a","b"}) to out, quoted so that any text
  * survives. */
 void ing_pg_add_array(struct ing_buf *out, const char *const *texts, size_t count);
+/* Append text as a literal of SQL, for statements that take no parameters: whatever it holds, and however the server reads
+ * reverse solidi, it is that text. */
+void ing_pg_add_literal(struct ing_buf *out, const char *text);
 /* COMMIT, and make sure that it was one: a server answers that of a failed transaction with
  * ROLLBACK. */
 enum ing_pg_rc ing_pg_commit(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
@@ -77,3 +80,14 @@ enum ing_pg_rc ing_pg_copy_begin(
 enum ing_pg_rc ing_pg_copy_add(
 	struct ing_pg *pg, const char *data, size_t bytes, struct ing_error *err) ING_MUST_CHECK;
 enum ing_pg_rc ing_pg_copy_end(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
+
+/* COPY … TO STDOUT: begin, then rows until *ret_row is NULL, which says that the server has sent all. A row is a line of
+ * COPY's text format with its end, the caller's to change until the next call. The first may take as long as
+ * the statement does. */
+enum ing_pg_rc ing_pg_copy_out_begin(
+	struct ing_pg *pg, const char *sql, struct ing_error *err) ING_MUST_CHECK;
+enum ing_pg_rc ing_pg_copy_out_next(
+	struct ing_pg *pg, char **ret_row, size_t *ret_bytes, struct ing_error *err) ING_MUST_CHECK;
+/* Cut a row (its bytes without the end) into at most `room` columns and undo their escapes in place; values[i] is NULL
+ * for SQL NULL. Returns the number of columns, which is more than `room` when there are more. */
+size_t ing_pg_copy_columns(char *row, size_t bytes, char **values, size_t room);
