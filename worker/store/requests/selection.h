@@ -14,6 +14,12 @@
 
 struct ing_buf;
 
+/* Requests that have this in common are one host's, for limits and interleaving: their host, but at a DOI resolver the
+ * prefix of their DOI. SQL over the columns of ingest_request under the alias q; '' for what has no host. */
+#define ING_SELECTION_GROUP_SQL(q)                                                                 \
+	"coalesce(CASE WHEN " q ".host IN ('doi.org', 'dx.doi.org') THEN " q ".doi_prefix END, " q \
+	".host, '')"
+
 /* Any of them; none: no condition. */
 struct ing_words {
 	const char *const *words;
@@ -47,7 +53,7 @@ struct ing_selection {
 	unsigned slice, slices;
 	/* What of all these: */
 	uint64_t limit;    /* requests; 0: no limit */
-	uint64_t per_host; /* requests of one host (ing_selection_group_sql); 0: no limit */
+	uint64_t per_host; /* requests of one host (ING_SELECTION_GROUP_SQL); 0: no limit */
 	double share; /* percent of what is selected that one host may have at most; 0: no limit */
 	bool random;  /* in the order that seed gives, else in that in which they are stored */
 	uint64_t seed;
@@ -70,13 +76,22 @@ struct ing_stored_request {
 
 struct ing_selection_reader;
 
-/* Error: as ing_schema_open(); -ING_FAIL_NOT_FOUND: there is no such list. */
+/* The first request may be long in coming: what has to be sorted is sorted then. Error: as ing_schema_open();
+ * -ING_FAIL_NOT_FOUND: there is no such list; -ING_FAIL_INVALID: a value that the server refuses, or rows that need `ingestctl db
+ * fill`. */
 int ing_selection_open(const char *dsn, const struct ing_selection *s,
 	enum ing_selection_order order, struct ing_selection_reader **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 /* 1: *ret is the next; 0: that was all. Negative: the server went away. */
 int ing_selection_next(struct ing_selection_reader *r, struct ing_stored_request *ret,
 	struct ing_error *err) ING_MUST_CHECK;
+/* Of a selection with a share, from its opening on; else all 0. */
+struct ing_selection_facts {
+	uint64_t hosts, candidates; /* for which the conditions hold, and their requests */
+	uint64_t cap;               /* of one host; 0: there are too few hosts for such a share */
+	uint64_t total;             /* how many requests are selected */
+};
+const struct ing_selection_facts *ing_selection_facts(const struct ing_selection_reader *r);
 void ing_selection_close(struct ing_selection_reader *r); /* NULL is fine */
 
 /* Append the request as a line of JSON without its end, as the worker reads it. */
