@@ -27,6 +27,7 @@ WRAPPERS = {
     "ares": ("worker/fetch/resolve.c",),
     "brotli/": ("common/data/decode.c",),
     "curl/": ("common/net/http_client.c", "common/net/multi", "worker/fetch/", "tests/"),
+    "bzlib.h": ("common/data/unpack_bzip2.c", "tests/"),
     "isa-l/": ("common/data/compress.c",),
     "jansson.h": ("common/data/json.h",),
     "lexbor/encoding/": ("common/markup/charset.c",),
@@ -39,7 +40,8 @@ WRAPPERS = {
     "libpq-fe.h": ("common/data/pg", "tests/"),
     "libpsl.h": ("common/net/psl.c",),
     "librdkafka/": ("common/kafka/", "worker/ctl/", "worker/emit/", "worker/intake/", "tests/"),
-    "libxml/": ("common/markup/xml.c",),
+    "libxml/": ("common/markup/xml",),
+    "lzma.h": ("common/data/unpack_xz.c", "tests/"),
     "magic.h": ("common/data/sniff.c",),
     "openssl/": ("common/data/base64.c", "common/data/digest.c", "tests/"),
     "pcre2.h": ("worker/scrape/jsoup/regex.c",),
@@ -51,6 +53,7 @@ WRAPPERS = {
     "unictype.h": ("common/data/unicode.c",),
     "uthash.h": ("common/base/hash.h",),
     "yaml.h": ("common/data/yaml.c",),
+    "zstd": ("common/data/unpack_zstd.c", "tests/"),
     "zlib.h": ("common/data/compress.c", "common/data/decode.c", "tests/"),
 }
 FOREIGN = re.compile(r"^#\s*include\s+<([^>]+)>", re.MULTILINE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes libxml2.
+ * A whole document by libxml2, which only this file, xml_events.c and xml_shared.c include.
  *
  * libxml2 gets checked UTF-8 from memory and callbacks of ours only: none stores a declaration, so
  * a DTD defines nothing, and none fetches anything. The old interface (SAX 1) is used deliberately:
@@ -22,7 +22,7 @@
 #include "common/base/clock.h"
 #include "common/base/utf8.h"
 #include "common/markup/charset.h"
-#include "common/markup/entity.h"
+#include "common/markup/xml_priv.h"
 #include "common/markup/xml_writer.h"
 
 #define MAX_ATTRIBUTES 1024 /* of one tag */
@@ -31,15 +31,13 @@
 #define EVENTS_PER_LOOK 256                /* reading the clock costs as much as a few events */
 #define DECLARATION_BYTES ((size_t)256)    /* within which an encoding is declared */
 #define MAX_PREFIX_BYTES 64                /* with its colon; longer ones stay */
-#define REPLACEMENT "\xef\xbf\xbd"
 
 struct reader {
 	struct ing_tree *t;
 	xmlParserCtxtPtr ctxt;
 	const struct ing_xml_limits *limits;
 	struct ing_error *err;
-	struct ing_entities *entities;
-	xmlEntity entity;    /* the last one asked for */
+	struct ing_xml_entities entities;
 	struct ing_buf text; /* of a text node; comes in pieces */
 	unsigned depth, events;
 	const char *const *hollow;
@@ -273,54 +271,22 @@ static void on_notation_decl(
 	look_at_clock(ctx);
 }
 
-/* What libxml2 is told an entity is. In text one of the "predefined" kind goes straight to
- * on_text(); in an attribute libxml2 takes only the first byte of those, so there it is a general
- * one, whose text is read for references again: ing_entity() with `quoted` has them escaped. Neither can
- * hold another entity. */
 static xmlEntityPtr on_entity(void *ctx, const xmlChar *name)
 {
 	struct reader *r = ctx;
-	if (!go_on(r))
-		return NULL;
-	if (r->entities == NULL)
-		r->entities = ing_entities_new();
-	bool in_attribute = r->ctxt->instate == XML_PARSER_ATTRIBUTE_VALUE;
-	const char *value = ing_entity(r->entities, (const char *)name, in_attribute);
-	if (value == NULL && !r->has_doctype)
-		return NULL; /* declared nowhere: libxml2 says so */
-	if (value == NULL)
-		value = REPLACEMENT;
-	r->entity = (xmlEntity){
-		.type = XML_ENTITY_DECL,
-		.name = name,
-		.etype =
-			in_attribute ? XML_INTERNAL_GENERAL_ENTITY : XML_INTERNAL_PREDEFINED_ENTITY,
-	};
-	/* libxml2 does not write to it, but has no const. */
-	r->entity.content = r->entity.orig = (xmlChar *)(uintptr_t)value;
-	r->entity.length = (int)strlen(value);
-	return &r->entity;
+	return go_on(r) ? ing_xml_entity(&r->entities, r->ctxt, name, r->has_doctype) : NULL;
 }
 
-/* The words may hold names from the input: what is not printable ASCII is left out. */
 static ING_PRINTF(2, 3) void on_error(void *ctx, const char *format, ...)
 {
 	struct reader *r = ctx;
 	(void)format;
-	const xmlError *e = xmlCtxtGetLastError(r->ctxt);
-	if (r->fail != 0 || e == NULL || e->level != XML_ERR_FATAL)
+	struct ing_error found = {0};
+	if (r->fail != 0 || ing_xml_fatal(r->ctxt, &found) == 0)
 		return;
-	char words[200];
-	size_t n = 0;
-	for (const char *s = e->message != NULL ? e->message : "not well-formed";
-		*s != '\0' && *s != '\n' && n + 1 < sizeof(words); s++)
-		words[n++] = *s >= ' ' && *s <= '~' ? *s : '?';
-	words[n] = '\0';
 	if (r->ctxt->input != NULL)
 		r->unread = r->ctxt->input->end - r->ctxt->input->cur;
-	enum ing_fail code = e->code == XML_ERR_NO_MEMORY ? ING_FAIL_TOO_BIG : ING_FAIL_SYNTAX;
-	r->fail = ing_error_at(
-		r->err, code, ING_MAX(e->line, 1), ING_MAX(e->int2, 1), "XML: %s", words);
+	r->fail = ing_error_at(r->err, found.code, found.line, found.column, "%s", found.msg);
 	xmlStopParser(r->ctxt); /* it would go on, only to find more */
 }
 
@@ -556,7 +522,7 @@ int ing_xml_parse_for(struct ing_tree *t, const void *data, size_t bytes, const 
 	ing_tree_finish(t);
 	ing_buf_done(&decoded);
 	ing_buf_done(&r.text);
-	ing_entities_free(r.entities);
+	ing_xml_entities_done(&r.entities);
 	return r.writer != NULL ? finish_rewriting(r.writer, uses->rewritten, fail, err) : fail;
 }
 
