@@ -186,7 +186,8 @@ COMMENT ON COLUMN ingest_file_result.host IS 'of terminal_url, else of base_url,
 COMMENT ON COLUMN ingest_file_result.document IS 'as in ingest_request';
 
 -- Counts. Statement triggers append differences (_delta: no key, so nobody waits for anybody); fold_counts() adds
--- them up. What holds now is both together, in one snapshot.
+-- them up. What holds now is both together, in one snapshot. Counted are requests that have a request_id: those from
+-- before are as soon as they get one.
 CREATE TABLE request_count (
 	list_id                integer NOT NULL,
 	first                  boolean NOT NULL,
@@ -199,8 +200,10 @@ CREATE TABLE request_count (
 	hit                    boolean NOT NULL,
 	n                      bigint NOT NULL,
 	PRIMARY KEY (list_id, status, host, doi_prefix, ingest_type, ingest_request_source, link_source, first, hit)
-);
-CREATE TABLE request_count_delta (LIKE request_count);
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+CREATE TABLE request_count_delta (LIKE request_count) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+	autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000,
+	autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000);
 COMMENT ON TABLE request_count IS 'requests by what came of them; empty text: none';
 COMMENT ON COLUMN request_count.list_id IS '0: no list';
 COMMENT ON COLUMN request_count.first IS 'this list, or none, brought them; false: they are counted elsewhere, too. Sums over lists take true only';
@@ -217,9 +220,11 @@ CREATE TABLE result_count (
 	hit                    boolean NOT NULL,
 	n                      bigint NOT NULL,
 	PRIMARY KEY (bucket, list_id, status, ingest_type, ingest_request_source, first, hit)
-);
-CREATE TABLE result_count_delta (LIKE result_count);
-COMMENT ON TABLE result_count IS 'results that were stored, by the ten minutes in which they were; one that answers several requests counts for each';
+) WITH (fillfactor = 80);
+CREATE TABLE result_count_delta (LIKE result_count) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+	autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000,
+	autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000);
+COMMENT ON TABLE result_count IS 'results that were stored, by the ten minutes in which they were; one that answers several requests counts for each, of several for one start in a batch the one that stays';
 
 CREATE TABLE file_count (
 	day       date NOT NULL,
@@ -228,24 +233,82 @@ CREATE TABLE file_count (
 	bytes     numeric NOT NULL,
 	PRIMARY KEY (day, mimetype)
 );
-CREATE TABLE file_count_delta (LIKE file_count);
+CREATE TABLE file_count_delta (LIKE file_count) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+	autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000,
+	autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000);
 COMMENT ON TABLE file_count IS 'documents that were first stored on a day (UTC), and their bytes';
 
--- One look-up by index for each row of a statement: the tables that are joined are large, what a statement adds is not.
-CREATE FUNCTION count_requests_added() RETURNS trigger LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+-- What holds now: for reading only.
+CREATE VIEW request_counts AS
+	SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)::bigint AS n
+	FROM (SELECT * FROM request_count UNION ALL SELECT * FROM request_count_delta) AS c
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0;
+CREATE VIEW result_counts AS
+	SELECT * FROM result_count UNION ALL SELECT * FROM result_count_delta;
+CREATE VIEW file_counts AS
+	SELECT * FROM file_count UNION ALL SELECT * FROM file_count_delta;
+COMMENT ON VIEW result_counts IS 'rows of one key are to be summed';
+COMMENT ON VIEW file_counts IS 'rows of one day and type are to be summed';
+
+-- The functions run as the owner of the tables, so that who may write requests and results need not be allowed to write
+-- counts, and find tables as this migration does, whatever the search path of who fires them. They join by one look-up by
+-- index for each row of a statement: the tables that are joined are large, what a statement adds is not.
+--
+-- A worker writes results before requests: so of two workers with the same URL one has waited for the other, and
+-- its triggers see what that has written.
+
+-- `changed` gives rows of ingest_request and a difference d.
+CREATE FUNCTION pg_temp.make_request_counter(name text, changed text) RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
-	INSERT INTO request_count_delta
-	SELECT coalesce(a.list_id, 0), true, coalesce(a.ingest_request_source, ''), a.link_source, a.ingest_type,
-		coalesce(a.host, ''), coalesce(a.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), count(*)
-	FROM added a LEFT JOIN ingest_file_result r ON r.ingest_type = a.ingest_type AND r.base_url = a.base_url
-	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9;
+	EXECUTE format($function$
+		CREATE FUNCTION %1$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+		SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+		BEGIN
+			INSERT INTO request_count_delta
+			SELECT coalesce(c.list_id, 0), true, coalesce(c.ingest_request_source, ''), c.link_source, c.ingest_type,
+				coalesce(c.host, ''), coalesce(c.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), sum(c.d)
+			FROM (%2$s) AS c LEFT JOIN ingest_file_result r ON r.ingest_type = c.ingest_type AND r.base_url = c.base_url
+			WHERE c.request_id IS NOT NULL
+			GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(c.d) <> 0;
+			RETURN NULL;
+		END
+		$$ $function$, name, changed);
+END
+$make$;
+SELECT pg_temp.make_request_counter('count_requests_added', 'SELECT a.*, 1 AS d FROM added a');
+SELECT pg_temp.make_request_counter('count_requests_changed',
+	'SELECT a.*, 1 AS d FROM added a UNION ALL SELECT w.*, -1 FROM was w');
+CREATE TRIGGER count_added AFTER INSERT ON ingest_request
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_added();
+CREATE TRIGGER count_updated AFTER UPDATE ON ingest_request
+	REFERENCING OLD TABLE AS was NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_changed();
+
+-- Results that the same transaction has written before were not counted for these requests; for nobody, if there was no other.
+CREATE FUNCTION count_results_of_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+	WITH own AS MATERIALIZED (
+		SELECT coalesce(a.list_id, 0) AS list_id, coalesce(a.ingest_request_source, '') AS source,
+			a.ingest_type, a.base_url, r.status, r.hit
+		FROM added a JOIN ingest_file_result r ON r.ingest_type = a.ingest_type AND r.base_url = a.base_url
+		WHERE a.request_id IS NOT NULL AND r.xmin = pg_current_xact_id()::xid),
+	counted AS (
+		SELECT list_id, source, ingest_type, status, hit, 1 AS d FROM own
+		UNION ALL
+		SELECT 0, '', ingest_type, status, hit, -1 FROM (SELECT DISTINCT ingest_type, base_url, status, hit FROM own) AS o
+		WHERE NOT EXISTS (SELECT FROM ingest_request q WHERE q.base_url = o.base_url AND q.ingest_type = o.ingest_type
+			AND q.request_id IS NOT NULL AND q.xmin <> pg_current_xact_id()::xid))
+	INSERT INTO result_count_delta
+	SELECT date_bin('10 minutes', now(), 'epoch'), list_id, true, source, ingest_type, status, hit, sum(d)
+	FROM counted GROUP BY 1, 2, 4, 5, 6, 7 HAVING sum(d) <> 0;
 	RETURN NULL;
 END
 $$;
-CREATE TRIGGER count_added AFTER INSERT ON ingest_request
-	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_added();
+CREATE TRIGGER count_results AFTER INSERT ON ingest_request
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_of_added();
 
-CREATE FUNCTION count_members_added() RETURNS trigger LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+CREATE FUNCTION count_members_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
 	INSERT INTO request_count_delta
 	SELECT m.list_id, false, coalesce(a.ingest_request_source, ''), a.link_source, a.ingest_type,
@@ -259,46 +322,51 @@ $$;
 CREATE TRIGGER count_added AFTER INSERT ON request_list_member
 	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_members_added();
 
--- %1$s gives ingest_type, base_url, status, hit and, as old_status and old_hit, what stood there before.
-CREATE FUNCTION count_results_stored() RETURNS trigger LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
-DECLARE
-	changed text := CASE TG_OP
-		WHEN 'INSERT' THEN 'SELECT ingest_type, base_url, status, hit, '''' AS old_status, false AS old_hit FROM added'
-		ELSE 'SELECT a.ingest_type, a.base_url, a.status, a.hit, w.status AS old_status, w.hit AS old_hit'
-			' FROM added a JOIN was w ON w.ingest_type = a.ingest_type AND w.base_url = a.base_url' END;
+-- `changed` gives ingest_type, base_url, status, hit and, as old_status and old_hit, what stood there before. A row of which
+-- only other columns change is no result.
+CREATE FUNCTION pg_temp.make_result_counter(name text, changed text) RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
-	EXECUTE format($sql$
-		WITH changed AS (%1$s),
-		asked AS (
-			SELECT c.*, q.request_id, coalesce(q.list_id, 0) AS list_id, true AS first,
-				coalesce(q.ingest_request_source, '') AS source, q.link_source,
-				coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix
-			FROM changed c LEFT JOIN ingest_request q ON q.base_url = c.base_url AND q.ingest_type = c.ingest_type),
-		listed AS (
-			SELECT * FROM asked
-			UNION ALL
-			SELECT a.ingest_type, a.base_url, a.status, a.hit, a.old_status, a.old_hit, a.request_id, m.list_id, false,
-				a.source, a.link_source, a.host, a.doi_prefix
-			FROM asked a JOIN request_list_member m ON m.request_id = a.request_id),
-		counted AS (
-			INSERT INTO request_count_delta
-			SELECT list_id, first, source, link_source, ingest_type, host, doi_prefix, d.status, d.hit, sum(d.n)
-			FROM listed, LATERAL (VALUES (old_status, old_hit, -1), (listed.status, listed.hit, 1)) AS d (status, hit, n)
-			WHERE link_source IS NOT NULL
-			GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(d.n) <> 0)
-		INSERT INTO result_count_delta
-		SELECT date_bin('10 minutes', now(), 'epoch'), list_id, first, source, ingest_type, status, hit, count(*)
-		FROM listed GROUP BY 1, 2, 3, 4, 5, 6, 7
-	$sql$, changed);
-	RETURN NULL;
+	EXECUTE format($function$
+		CREATE FUNCTION %1$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+		SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+		BEGIN
+			WITH asked AS MATERIALIZED (
+				SELECT c.*, q.request_id, coalesce(q.list_id, 0) AS list_id, true AS first,
+					coalesce(q.ingest_request_source, '') AS source, q.link_source,
+					coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix
+				FROM (%2$s) AS c LEFT JOIN ingest_request q
+					ON q.base_url = c.base_url AND q.ingest_type = c.ingest_type AND q.request_id IS NOT NULL),
+			listed AS MATERIALIZED (
+				SELECT * FROM asked
+				UNION ALL
+				SELECT a.ingest_type, a.base_url, a.status, a.hit, a.old_status, a.old_hit, a.request_id, m.list_id, false,
+					a.source, a.link_source, a.host, a.doi_prefix
+				FROM asked a JOIN request_list_member m ON m.request_id = a.request_id),
+			counted AS (
+				INSERT INTO request_count_delta
+				SELECT list_id, first, source, link_source, ingest_type, host, doi_prefix, d.status, d.hit, sum(d.n)
+				FROM listed, LATERAL (VALUES (old_status, old_hit, -1), (listed.status, listed.hit, 1)) AS d (status, hit, n)
+				WHERE request_id IS NOT NULL
+				GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(d.n) <> 0)
+			INSERT INTO result_count_delta
+			SELECT date_bin('10 minutes', now(), 'epoch'), list_id, first, source, ingest_type, status, hit, count(*)
+			FROM listed GROUP BY 1, 2, 3, 4, 5, 6, 7;
+			RETURN NULL;
+		END
+		$$ $function$, name, changed);
 END
-$$;
+$make$;
+SELECT pg_temp.make_result_counter('count_results_added',
+	'SELECT ingest_type, base_url, status, hit, ''''::text AS old_status, false AS old_hit FROM added');
+SELECT pg_temp.make_result_counter('count_results_changed',
+	'SELECT a.ingest_type, a.base_url, a.status, a.hit, w.status AS old_status, w.hit AS old_hit'
+	' FROM added a JOIN was w ON w.ingest_type = a.ingest_type AND w.base_url = a.base_url WHERE a.updated <> w.updated');
 CREATE TRIGGER count_added AFTER INSERT ON ingest_file_result
-	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_stored();
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_added();
 CREATE TRIGGER count_updated AFTER UPDATE ON ingest_file_result
-	REFERENCING OLD TABLE AS was NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_stored();
+	REFERENCING OLD TABLE AS was NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_changed();
 
-CREATE FUNCTION count_files_added() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_files_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
 	INSERT INTO file_count_delta
 	SELECT (now() AT TIME ZONE 'UTC')::date, coalesce(mimetype, ''), count(*), coalesce(sum(size_bytes), 0)
@@ -309,50 +377,93 @@ $$;
 CREATE TRIGGER count_added AFTER INSERT ON file_meta
 	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_files_added();
 
--- Returns the differences that were added up; 0 also when somebody else is at it.
-CREATE FUNCTION fold_counts() RETURNS bigint LANGUAGE plpgsql AS $$
+-- Adds up differences, of each kind at most so many (NULL: all), and returns how many; 0 also when somebody else is at it.
+-- Nobody else deletes differences or writes counts.
+CREATE FUNCTION fold_counts(most bigint DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT AS $$
 DECLARE
+	step bigint := least(most, 100000);
 	folded bigint := 0;
-	part bigint;
+	rounds bigint := 0;
+	requests bigint;
+	results bigint;
+	files bigint;
 BEGIN
 	IF NOT pg_try_advisory_xact_lock(hashtextextended('fold_counts', 0)) THEN
 		RETURN 0;
 	END IF;
-	WITH d AS (DELETE FROM request_count_delta RETURNING *),
-	s AS (
-		INSERT INTO request_count AS t
-		SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)
-		FROM d GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0
-		ON CONFLICT (list_id, status, host, doi_prefix, ingest_type, ingest_request_source, link_source, first, hit)
-			DO UPDATE SET n = t.n + excluded.n)
-	SELECT count(*) INTO part FROM d;
-	folded := folded + part;
-	WITH d AS (DELETE FROM result_count_delta RETURNING *),
-	s AS (
-		INSERT INTO result_count AS t
-		SELECT bucket, list_id, first, ingest_request_source, ingest_type, status, hit, sum(n)
-		FROM d GROUP BY 1, 2, 3, 4, 5, 6, 7
-		ON CONFLICT (bucket, list_id, status, ingest_type, ingest_request_source, first, hit) DO UPDATE SET n = t.n + excluded.n)
-	SELECT count(*) INTO part FROM d;
-	folded := folded + part;
-	WITH d AS (DELETE FROM file_count_delta RETURNING *),
-	s AS (
-		INSERT INTO file_count AS t
-		SELECT day, mimetype, sum(n), sum(bytes) FROM d GROUP BY 1, 2
-		ON CONFLICT (day, mimetype) DO UPDATE SET n = t.n + excluded.n, bytes = t.bytes + excluded.bytes)
-	SELECT count(*) INTO part FROM d;
-	RETURN folded + part;
+	LOOP
+		WITH d AS (DELETE FROM request_count_delta
+			WHERE ctid = ANY (ARRAY(SELECT ctid FROM request_count_delta LIMIT step)) RETURNING *),
+		s AS (
+			INSERT INTO request_count AS t
+			SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)
+			FROM d GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0
+			ON CONFLICT (list_id, status, host, doi_prefix, ingest_type, ingest_request_source, link_source, first, hit)
+				DO UPDATE SET n = t.n + excluded.n)
+		SELECT count(*) INTO requests FROM d;
+		WITH d AS (DELETE FROM result_count_delta
+			WHERE ctid = ANY (ARRAY(SELECT ctid FROM result_count_delta LIMIT step)) RETURNING *),
+		s AS (
+			INSERT INTO result_count AS t
+			SELECT bucket, list_id, first, ingest_request_source, ingest_type, status, hit, sum(n)
+			FROM d GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0
+			ON CONFLICT (bucket, list_id, status, ingest_type, ingest_request_source, first, hit)
+				DO UPDATE SET n = t.n + excluded.n)
+		SELECT count(*) INTO results FROM d;
+		WITH d AS (DELETE FROM file_count_delta
+			WHERE ctid = ANY (ARRAY(SELECT ctid FROM file_count_delta LIMIT step)) RETURNING *),
+		s AS (
+			INSERT INTO file_count AS t
+			SELECT day, mimetype, sum(n), sum(bytes) FROM d GROUP BY 1, 2
+			ON CONFLICT (day, mimetype) DO UPDATE SET n = t.n + excluded.n, bytes = t.bytes + excluded.bytes)
+		SELECT count(*) INTO files FROM d;
+		folded := folded + requests + results + files;
+		rounds := rounds + 1;
+		EXIT WHEN greatest(requests, results, files) < step OR rounds * step >= most;
+	END LOOP;
+	RETURN folded;
 END
 $$;
 
--- What holds now: for reading only.
-CREATE VIEW request_counts AS
-	SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)::bigint AS n
-	FROM (SELECT * FROM request_count UNION ALL SELECT * FROM request_count_delta) AS c
-	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0;
-CREATE VIEW result_counts AS
-	SELECT * FROM result_count UNION ALL SELECT * FROM result_count_delta;
-CREATE VIEW file_counts AS
-	SELECT * FROM file_count UNION ALL SELECT * FROM file_count_delta;
-COMMENT ON VIEW result_counts IS 'rows of one key are to be summed';
-COMMENT ON VIEW file_counts IS 'rows of one day and type are to be summed';
+-- Compares request_counts with the tables, and the totals of file_counts with file_meta, appends what is missing, and returns
+-- how many differences there were. It reads one snapshot (REPEATABLE READ), and nobody waits for it. Files that were not counted
+-- when they were stored have the day '-infinity'.
+CREATE FUNCTION recount() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+	requests bigint;
+	files bigint;
+BEGIN
+	IF current_setting('transaction_isolation') NOT IN ('repeatable read', 'serializable') THEN
+		RAISE 'recount() needs a transaction of isolation level repeatable read';
+	END IF;
+	WITH asked AS (
+		SELECT q.request_id, coalesce(q.list_id, 0) AS list_id, coalesce(q.ingest_request_source, '') AS source, q.link_source,
+			q.ingest_type, coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix,
+			coalesce(r.status, '') AS status, coalesce(r.hit, false) AS hit
+		FROM ingest_request q LEFT JOIN ingest_file_result r ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url
+		WHERE q.request_id IS NOT NULL),
+	counted AS (
+		SELECT list_id, true AS first, source, link_source, ingest_type, host, doi_prefix, status, hit, count(*) AS n
+		FROM asked GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+		UNION ALL
+		SELECT m.list_id, false, source, link_source, ingest_type, host, doi_prefix, status, hit, count(*)
+		FROM asked a JOIN request_list_member m ON m.request_id = a.request_id GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+		UNION ALL
+		SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, -n
+		FROM request_counts)
+	INSERT INTO request_count_delta
+	SELECT list_id, first, source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)
+	FROM counted GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(n) <> 0;
+	GET DIAGNOSTICS requests = ROW_COUNT;
+	WITH counted AS (
+		SELECT coalesce(mimetype, '') AS mimetype, count(*) AS n, coalesce(sum(size_bytes), 0) AS bytes FROM file_meta GROUP BY 1
+		UNION ALL
+		SELECT mimetype, -n, -bytes FROM file_counts)
+	INSERT INTO file_count_delta
+	SELECT '-infinity', mimetype, sum(n), sum(bytes)
+	FROM counted GROUP BY 2 HAVING sum(n) <> 0 OR sum(bytes) <> 0;
+	GET DIAGNOSTICS files = ROW_COUNT;
+	RETURN requests + files;
+END
+$$;

@@ -21,6 +21,7 @@
 #include "worker/job/result_short.h"
 #include "worker/model/limits.h"
 #include "worker/model/mask.h"
+#include "worker/model/request_facts.h"
 #include "worker/model/request_row.h"
 #include "worker/store/lookup/lookup.h"
 #include "worker/visit/capture.h"
@@ -143,6 +144,37 @@ static char *dump_into(struct ing_arena *ar, json_t *o)
 	return copy;
 }
 
+static const char *masked_text(struct ing_arena *ar, const char *text)
+{
+	if (text == NULL)
+		return NULL;
+	json_t *value = ing_json_text(text);
+	json_t *masked = ing_mask_json(value);
+	const char *copy = ing_arena_strdup(ar, json_string_value(masked));
+	json_decref(value);
+	json_decref(masked);
+	return copy;
+}
+
+static const char *host_of(struct ing_arena *ar, const char *terminal, const char *base)
+{
+	char host[ING_URL_HOST_BYTES] = "";
+	if (terminal != NULL)
+		ing_fact_host(terminal, host);
+	if (host[0] == '\0')
+		ing_fact_host(base, host);
+	return host[0] != '\0' ? ing_arena_strdup(ar, host) : NULL;
+}
+
+static const char *document_of(struct ing_arena *ar, const struct ing_request *r)
+{
+	unsigned char id[ING_FACT_ID_BYTES];
+	char *text = ing_arena_alloc(ar, ING_FACT_ID_TEXT_BYTES);
+	ing_document_id(r->ingest_type, r->base_url, id);
+	ing_fact_id_text(id, text);
+	return text;
+}
+
 static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 {
 	const struct ing_visit_step *end = w->terminal;
@@ -157,6 +189,10 @@ static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 		.terminal_dt = answered ? end->capture.datetime : NULL,
 		.terminal_sha1hex = w->document_found ? w->artifact.file.sha1hex : NULL,
 		.terminal_status_code = answered ? end->capture.http_status : 0,
+		.error_message = masked_text(&w->ar, w->error_message),
+		.retry_after_s = ing_status_retry_after_s(w->status),
+		.host = host_of(&w->ar, end != NULL ? end->url : NULL, w->request->base_url),
+		.document = document_of(&w->ar, w->request),
 	};
 }
 

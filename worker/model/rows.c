@@ -34,6 +34,9 @@ static void own_result(struct ing_arena *ar, struct ing_row_result *r)
 	own(ar, &r->terminal_url);
 	own(ar, &r->terminal_dt);
 	own(ar, &r->terminal_sha1hex);
+	own(ar, &r->error_message);
+	own(ar, &r->host);
+	own(ar, &r->document);
 }
 
 static void own_file_meta(struct ing_arena *ar, struct ing_row_file_meta *r)

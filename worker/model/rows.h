@@ -31,6 +31,10 @@ struct ing_row_result {
 	bool hit;
 	const char *terminal_url, *terminal_dt, *terminal_sha1hex;
 	int terminal_status_code; /* 0: NULL */
+	const char *error_message;
+	unsigned retry_after_s; /* what the status says (status.h); 0: not worth asking again */
+	const char *host,
+		*document; /* as request_facts.h has them; host: where it ended, or NULL */
 };
 
 struct ing_row_file_meta {

@@ -40,6 +40,7 @@ struct ing_postgres_settings {
 	const char *dsn; /* "": no database */
 	unsigned batch_rows, batch_ms;
 	unsigned statement_ms;
+	unsigned max_attempts; /* 0: no limit */
 };
 
 struct ing_archive_settings { /* warc.* */

@@ -8,6 +8,7 @@
  */
 #include "worker/store/store.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #define OUTBOX (1u << ING_STORE_OUTBOX)
 
 struct ing_store {
-	unsigned batch_rows, batch_ms;
+	unsigned batch_rows, batch_ms, max_attempts;
 	struct ing_pg_thread *thread;
 	struct ing_claims *claims;
 	struct ing_upkeep *upkeep;
@@ -257,8 +258,8 @@ static void write_upkeep(struct ing_store *s)
 
 static int prepare(void *ctx, struct ing_pg *pg, struct ing_error *err)
 {
-	(void)ctx;
-	return ing_upsert_prepare(pg, err);
+	const struct ing_store *s = ctx;
+	return ing_upsert_prepare(pg, s->max_attempts, err);
 }
 
 static void work(void *ctx)
@@ -338,8 +339,9 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *co
 	struct ing_store **ret, struct ing_error *err)
 {
 	struct ing_store *s = ing_alloc(sizeof(*s));
-	*s = (struct ing_store){
-		.batch_rows = ING_MAX(conf->batch_rows, 1u), .batch_ms = conf->batch_ms};
+	*s = (struct ing_store){.batch_rows = ING_MAX(conf->batch_rows, 1u),
+		.batch_ms = conf->batch_ms,
+		.max_attempts = conf->max_attempts > 0 ? conf->max_attempts : INT_MAX};
 	ing_pace_init(&s->pace, s->batch_rows, conf->statement_ms);
 	const struct ing_pg_thread_conf thread = {.name = "ing-store",
 		.dsn = conf->dsn,

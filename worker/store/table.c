@@ -56,6 +56,7 @@
 #define MAX_DOI 2000 /* the Handle System sets no limit; the longest in use have some 200 bytes */
 #define UUID_CHARS 36
 #define MAX_HOST 256
+#define MAX_ERROR 1600
 #define RELEASE_CHARS 26 /* identifier of a release in Fatcat's catalogue: base32 */
 #define MAX_WORD 200     /* short optional values, some of them indexed */
 
@@ -82,6 +83,10 @@ static const struct ing_column result_columns[] = {
 	OTHER("terminal_dt", ING_CELL_DT14),
 	INTEGER("terminal_status_code", INT_MAX),
 	HEX("terminal_sha1hex", 40),
+	TEXT("error_message", MAX_ERROR),
+	INTEGER("retry_after", INT_MAX), /* of the status, until the upsert counts attempts */
+	TEXT("host", MAX_HOST),
+	TEXT_OR_NULL("document", UUID_CHARS),
 };
 
 static const struct ing_column file_columns[] = {
@@ -226,7 +231,11 @@ static void fill_result(const struct ing_rows *rows, size_t i, struct ing_cell *
 	*c++ = (struct ing_cell){.text = r->terminal_url};
 	*c++ = (struct ing_cell){.text = r->terminal_dt};
 	*c++ = (struct ing_cell){.number = r->terminal_status_code ? r->terminal_status_code : -1};
-	*c = (struct ing_cell){.text = r->terminal_sha1hex};
+	*c++ = (struct ing_cell){.text = r->terminal_sha1hex};
+	*c++ = (struct ing_cell){.text = r->error_message};
+	*c++ = (struct ing_cell){.number = r->retry_after_s > 0 ? (int64_t)r->retry_after_s : -1};
+	*c++ = (struct ing_cell){.text = r->host};
+	*c = (struct ing_cell){.text = r->document};
 }
 
 /* Sizes past what bigint holds become negative, which a column takes as NULL. */
@@ -322,6 +331,32 @@ static void fill_refs(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 	*c = (struct ing_cell){.text = r->refs_json};
 }
 
+/* Results of one start that come in one batch count as if they had come one by one: each but failures after a hit. The wait
+ * doubles with each, at most to 180 days, and ends with the last attempt. What the status says is in retry_after of the staging
+ * table. `given` has been doubled once for each but the first, so that it goes on from there. */
+#define MAX_ATTEMPTS "current_setting('ingest.max_attempts')::integer"
+#define WAIT(attempts, given, doublings)                                                           \
+	"CASE WHEN " attempts " < " MAX_ATTEMPTS " AND " given " IS NOT NULL"                      \
+	" THEN least(15552000, " given "::bigint << least(" doublings ", 30))::integer END"
+#define EARLIER "coalesce(t.attempts, 1)"
+#define MORE                                                                                       \
+	"CASE WHEN t.hit AND excluded.attempts > 1 THEN"                                           \
+	" (SELECT count(*) FROM stage_ingest_file_result s WHERE s.hit"                            \
+	" AND s.ingest_type = excluded.ingest_type AND s.base_url = excluded.base_url)"            \
+	" ELSE excluded.attempts END"
+#define NEXT_WAIT WAIT(EARLIER " + excluded.attempts", "excluded.retry_after", EARLIER)
+#define RESULT_WITHOUT_WAIT                                                                        \
+	"ingest_type, base_url, hit, status, terminal_url, terminal_dt, terminal_status_code,"     \
+	" terminal_sha1hex, error_message, host, document, seq, attempts, first_seen"
+
+static const char result_tries[] =
+	"(SELECT *, now() + make_interval(secs => retry_after) AS next_try"
+	" FROM (SELECT " RESULT_WITHOUT_WAIT ", " WAIT("attempts", "retry_after",
+		"attempts - 1") " AS retry_after FROM (SELECT *, now() AS first_seen, (count(*) FILTER (WHERE hit OR NOT had_hit)"
+				" OVER (PARTITION BY ingest_type, base_url))::integer AS attempts"
+				" FROM (SELECT *, bool_or(hit) OVER (PARTITION BY ingest_type, base_url ORDER BY seq) AS had_hit"
+				" FROM stage_ingest_file_result) AS a) AS b) AS c) AS d";
+
 /* 200 is the code of a document that GROBID could read, and of an answer that could not be read itself. */
 #define GROBID_GOOD(row)                                                                           \
 	"(" row "status_code = 200 AND coalesce(" row "status, 'success') = 'success')"
@@ -329,22 +364,27 @@ static void fill_refs(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 #define COLUMNS(c) c, ING_ARRAY_LEN(c)
 
 const struct ing_table ing_tables[ING_TABLES] = {
-	{"ingest_request", COLUMNS(request_columns),
-		"link_source, link_source_id, ingest_type, base_url", "seq", "NOTHING",
-		count_request, fill_request},
 	{"ingest_file_result", COLUMNS(result_columns), "ingest_type, base_url",
 		"hit DESC, seq DESC",
 		"UPDATE SET updated = now(), hit = excluded.hit, status = excluded.status,"
 		" terminal_url = excluded.terminal_url, terminal_dt = excluded.terminal_dt,"
 		" terminal_status_code = excluded.terminal_status_code,"
-		" terminal_sha1hex = excluded.terminal_sha1hex"
+		" terminal_sha1hex = excluded.terminal_sha1hex,"
+		" error_message = excluded.error_message, host = excluded.host,"
+		" document = excluded.document, attempts = " EARLIER " + " MORE ","
+		" first_seen = coalesce(t.first_seen, t.updated), retry_after = " NEXT_WAIT ","
+		" next_try = now() + make_interval(secs => " NEXT_WAIT ")"
 		" WHERE excluded.hit OR NOT t.hit",
-		count_result, fill_result},
+		count_result, fill_result, "attempts, first_seen, next_try", result_tries},
+	{"ingest_request", COLUMNS(request_columns),
+		"link_source, link_source_id, ingest_type, base_url", "seq", "NOTHING",
+		count_request, fill_request, NULL, NULL},
 	{"file_meta", COLUMNS(file_columns), "sha1hex", "contains IS NULL, seq",
 		"UPDATE SET contains = excluded.contains"
 		" WHERE t.contains IS NULL AND excluded.contains IS NOT NULL",
-		count_file, fill_file},
-	{"cdx", COLUMNS(cdx_columns), "url, datetime", "seq", "NOTHING", count_cdx, fill_cdx},
+		count_file, fill_file, NULL, NULL},
+	{"cdx", COLUMNS(cdx_columns), "url, datetime", "seq", "NOTHING", count_cdx, fill_cdx, NULL,
+		NULL},
 	{"pdf_meta", COLUMNS(pdf_columns), "sha1hex", "(status = 'success') DESC, seq DESC",
 		"UPDATE SET updated = now(), status = excluded.status,"
 		" has_page0_thumbnail = excluded.has_page0_thumbnail,"
@@ -354,29 +394,29 @@ const struct ing_table ing_tables[ING_TABLES] = {
 		" pdf_created = excluded.pdf_created,"
 		" pdf_version = excluded.pdf_version, metadata = excluded.metadata"
 		" WHERE excluded.status = 'success' OR t.status <> 'success'",
-		count_pdf, fill_pdf},
+		count_pdf, fill_pdf, NULL, NULL},
 	{"html_meta", COLUMNS(html_columns), "sha1hex", "(status = 'success') DESC, seq DESC",
 		"UPDATE SET updated = now(), status = excluded.status, scope = excluded.scope,"
 		" has_teixml = excluded.has_teixml, word_count = excluded.word_count,"
 		" biblio = excluded.biblio, resources = excluded.resources"
 		" WHERE excluded.status = 'success' OR t.status <> 'success'",
-		count_html, fill_html},
+		count_html, fill_html, NULL, NULL},
 	{"grobid", COLUMNS(grobid_columns), "sha1hex", GROBID_GOOD("") " DESC, seq DESC",
 		"UPDATE SET updated = now(), grobid_version = excluded.grobid_version,"
 		" status_code = excluded.status_code, status = excluded.status,"
 		" fatcat_release = excluded.fatcat_release, metadata = excluded.metadata"
 		" WHERE " GROBID_GOOD("excluded.") " OR NOT " GROBID_GOOD("t."),
-		count_grobid, fill_grobid},
+		count_grobid, fill_grobid, NULL, NULL},
 	{"crossref", COLUMNS(crossref_columns), "doi", "indexed DESC, seq DESC",
 		"UPDATE SET indexed = excluded.indexed, record = excluded.record"
 		" WHERE excluded.indexed >= t.indexed",
-		count_crossref, fill_crossref},
+		count_crossref, fill_crossref, NULL, NULL},
 	{"grobid_refs", COLUMNS(refs_columns), "source, source_id",
 		"source_ts DESC NULLS LAST, seq DESC",
 		"UPDATE SET updated = now(), source_ts = excluded.source_ts,"
 		" refs_json = excluded.refs_json"
 		" WHERE t.source_ts IS NULL OR excluded.source_ts >= t.source_ts",
-		count_refs, fill_refs},
+		count_refs, fill_refs, NULL, NULL},
 };
 
 static void add_columns(const struct ing_table *t, struct ing_buf *out)
@@ -386,6 +426,12 @@ static void add_columns(const struct ing_table *t, struct ing_buf *out)
 			ing_buf_add_str(out, ", ");
 		ing_buf_add_str(out, t->columns[i].name);
 	}
+}
+
+static void add_computed(const struct ing_table *t, struct ing_buf *out)
+{
+	if (t->computed != NULL)
+		ing_buf_printf(out, ", %s", t->computed);
 }
 
 /* Take back what a row that cannot be stored has written. */
@@ -410,12 +456,19 @@ void ing_table_session_sql(const struct ing_table *t, struct ing_buf *out)
 		", 0 AS seq FROM %s WITH NO DATA; PREPARE put_%s AS INSERT INTO %s AS t (", t->name,
 		t->name, t->name);
 	add_columns(t, out);
+	add_computed(t, out);
 	/* Rows arrive in the order of the key, so that workers who share keys queue up and do not
 	 * deadlock. */
 	ing_buf_printf(out, ") SELECT DISTINCT ON (%s) ", t->key);
 	add_columns(t, out);
-	ing_buf_printf(out, " FROM stage_%s ORDER BY %s, %s ON CONFLICT (%s) DO %s", t->name,
-		t->key, t->prefer, t->key, t->action);
+	add_computed(t, out);
+	ing_buf_add_str(out, " FROM ");
+	if (t->source != NULL)
+		ing_buf_add_str(out, t->source);
+	else
+		ing_buf_printf(out, "stage_%s", t->name);
+	ing_buf_printf(out, " ORDER BY %s, %s ON CONFLICT (%s) DO %s", t->key, t->prefer, t->key,
+		t->action);
 }
 
 void ing_table_copy_sql(const struct ing_table *t, struct ing_buf *out)

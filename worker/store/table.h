@@ -20,7 +20,13 @@ struct ing_table {
 	const char *action; /* behind ON CONFLICT (key) DO */
 	size_t (*count)(const struct ing_rows *rows);
 	void (*fill)(const struct ing_rows *rows, size_t i, struct ing_cell *cells);
+	const char *computed; /* further columns, that no row brings; or NULL */
+	const char *
+		source; /* FROM: what has all of them, made of the staging table; NULL: that itself */
 };
+
+/* Settings of a session that the statements read. */
+#define ING_TABLE_SETTINGS "SET ingest.max_attempts = %u"
 
 /* In the order in which every transaction touches them. */
 extern const struct ing_table ing_tables[ING_TABLES];

@@ -5,6 +5,7 @@
  */
 #include "worker/store/upsert.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/clock.h"
@@ -211,9 +212,13 @@ void ing_upsert_free(struct ing_upsert *u)
 	free(u);
 }
 
-int ing_upsert_prepare(struct ing_pg *pg, struct ing_error *err)
+int ing_upsert_prepare(struct ing_pg *pg, unsigned max_attempts, struct ing_error *err)
 {
+	char settings[64];
+	snprintf(settings, sizeof(settings), ING_TABLE_SETTINGS, max_attempts);
 	int rc = ing_schema_prepare(pg, ING_STORE_SESSION, err);
+	if (rc == 0 && ing_pg_exec(pg, settings, err) != ING_PG_OK)
+		rc = -ING_FAIL_UNAVAILABLE;
 	if (rc == 0 && ing_outbox_prepare(pg, err) != ING_PG_OK)
 		rc = -ING_FAIL_UNAVAILABLE;
 	for (size_t i = 0; i < ING_TABLES && rc == 0; i++) {

@@ -17,9 +17,10 @@ struct ing_upsert;
 struct ing_upsert *ing_upsert_new(struct ing_upkeep *upkeep); /* borrowed */
 void ing_upsert_free(struct ing_upsert *u);                   /* NULL is fine */
 
-/* Make a new connection ready: settings, the schema's version, staging tables. Error: as
- * ing_schema_prepare(). */
-int ing_upsert_prepare(struct ing_pg *pg, struct ing_error *err) ING_MUST_CHECK;
+/* Make a new connection ready: settings, the schema's version, staging tables. max_attempts: results of that many attempts
+ * are not worth asking again. Error: as ing_schema_prepare(). */
+int ing_upsert_prepare(
+	struct ing_pg *pg, unsigned max_attempts, struct ing_error *err) ING_MUST_CHECK;
 
 /* Beside the tables of rows: of a report, and bits of `without`. */
 #define ING_STORE_OUTBOX ING_TABLES

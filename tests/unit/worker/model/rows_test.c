@@ -35,6 +35,9 @@ static const size_t strings[] = {
 	STRING(result, terminal_url),
 	STRING(result, terminal_dt),
 	STRING(result, terminal_sha1hex),
+	STRING(result, error_message),
+	STRING(result, host),
+	STRING(result, document),
 	STRING(file_meta, sha1hex),
 	STRING(file_meta, sha256hex),
 	STRING(file_meta, md5hex),
@@ -171,10 +174,10 @@ static void no_string_is_forgotten(void **state)
 	(void)state;
 	const size_t not_strings =
 		sizeof(struct ing_rows) - ING_ARRAY_LEN(strings) * sizeof(const char *);
-	/* present of six rows, hit and status code, size, three flags and five numbers of a PDF, a flag and a
+	/* present of six rows, hit, status code and retry_after, size, three flags and five numbers of a PDF, a flag and a
 	 * number of a page, a code, with padding; of two records present, how, and five numbers; three arrays
 	 * and their lengths. */
-	assert_int_equal(not_strings, 8 + 24 + 16 + 40 + 24 + 16 + 2 * 56 + 3 * 16);
+	assert_int_equal(not_strings, 8 + 32 + 16 + 40 + 24 + 16 + 2 * 56 + 3 * 16);
 	assert_int_equal(sizeof(struct ing_row_cdx), 10 * sizeof(uint64_t));
 	assert_int_equal(sizeof(struct ing_row_crossref), 3 * sizeof(uint64_t));
 	assert_int_equal(sizeof(struct ing_row_grobid_refs), 4 * sizeof(uint64_t));

@@ -18,6 +18,7 @@
 #include "common/base/clock.h"
 #include "common/data/pg.h"
 #include "worker/database/schema.h"
+#include "worker/model/status.h"
 
 struct cluster bench_cluster;
 static bool have_server;
@@ -152,7 +153,9 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 			.terminal_url = e->url,
 			.terminal_dt = DT,
 			.terminal_sha1hex = e->sha1,
-			.terminal_status_code = 200},
+			.terminal_status_code = 200,
+			.host = "a.example",
+			.document = e->document},
 		.file_meta = {.present = true,
 			.sha1hex = e->sha1,
 			.sha256hex = SHA256,
@@ -201,6 +204,9 @@ void bench_put_result(struct bench *b, struct entry *e, unsigned i, const char *
 	bench_fill(b, e, i);
 	e->rows.result.status = status;
 	e->rows.result.hit = strcmp(status, "success") == 0;
+	int known = ing_status_from_slug(status);
+	e->rows.result.retry_after_s =
+		known >= 0 ? ing_status_retry_after_s((enum ing_status)known) : 0;
 	ing_store_put(b->store, &e->item);
 }
 
