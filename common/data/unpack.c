@@ -34,6 +34,7 @@ struct ing_unpack {
 	const unsigned char *at; /* in `piece`: read, but not used */
 	size_t left;
 	bool ended; /* the descriptor has no more */
+	bool keeps_gzip;
 	uint64_t packed, content;
 	unsigned char front[MAGIC_BYTES]; /* of the content, to see a second layer */
 	struct ing_error failed;
@@ -133,7 +134,7 @@ static int begin_file(struct ing_unpack *u, struct ing_error *err)
 	int rc = look_ahead(u, &m, err);
 	if (rc != 0)
 		return rc;
-	if (m == NULL) {
+	if (m == NULL || (u->keeps_gzip && m->format == &ing_unpack_gzip)) {
 		u->phase = PHASE_PLAIN;
 		return 0;
 	}
@@ -191,7 +192,7 @@ static bool is_second_layer(struct ing_unpack *u, const void *data, size_t bytes
 	memcpy(u->front + had, data, have - had);
 	bool open;
 	const struct magic *m = find_magic(u->front, have, &open);
-	if (m == NULL)
+	if (m == NULL || (u->keeps_gzip && m->format == &ing_unpack_gzip))
 		return false;
 	ing_error_clear(&u->failed);
 	ing_error_set(&u->failed, ING_FAIL_UNSUPPORTED,
@@ -293,6 +294,11 @@ void ing_unpack_free(struct ing_unpack *u)
 		u->format->close(u->state);
 	free(u->piece);
 	free(u);
+}
+
+void ing_unpack_keep_gzip(struct ing_unpack *u)
+{
+	u->keeps_gzip = true;
 }
 
 ssize_t ing_unpack_read(struct ing_unpack *u, void *to, size_t room, struct ing_error *err)

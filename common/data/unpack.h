@@ -30,6 +30,9 @@ struct ing_unpack;
 struct ing_unpack *ing_unpack_new(int fd);
 void ing_unpack_free(struct ing_unpack *u); /* NULL is fine; the descriptor stays open */
 
+/* gzip is handed on as it is, for who reads it member by member; before the first read. */
+void ing_unpack_keep_gzip(struct ing_unpack *u);
+
 /* Returns how many bytes of content were written to `to` (at most `room`, which is not 0; fewer say
  * nothing), 0 at the end, or after all content that came before it
  * -ING_FAIL_SYSTEM: the descriptor cannot be read; -ING_FAIL_SYNTAX: damage, a wrong checksum, or

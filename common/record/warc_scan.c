@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Two machines, one in the other: gzip members (zlib) give bytes to a record reader with three
- * states. A record must end where its member ends.
+ * states. A record must end where its member ends. In a file that is not compressed the reader gets the bytes
+ * themselves.
  */
 #include "common/record/warc_scan.h"
 
@@ -23,6 +24,7 @@ struct ing_warc_scan {
 	void *ctx;
 	struct ing_gunzip *gunzip;
 	struct ing_warc_scan_state state;
+	bool plain; /* there are no members: a record is its own bytes */
 	bool in_member;
 	enum part part;
 	struct ing_buf head;
@@ -86,8 +88,10 @@ static size_t read_tail(struct ing_warc_scan *s, char c)
 	return 1;
 }
 
-static void read_record(struct ing_warc_scan *s, const char *data, size_t bytes)
+/* Returns how many bytes were used: all, or up to the end of a plain record. */
+static size_t read_record(struct ing_warc_scan *s, const char *data, size_t bytes)
 {
+	const char *from = data;
 	while (bytes > 0 && s->state.damage == NULL) {
 		size_t used = 0;
 		switch (s->part) {
@@ -106,12 +110,15 @@ static void read_record(struct ing_warc_scan *s, const char *data, size_t bytes)
 			used = read_tail(s, *data);
 			break;
 		case PART_DONE:
+			if (s->plain)
+				return (size_t)(data - from);
 			s->state.damage = "there is something behind the record in its gzip member";
 			break;
 		}
 		data += used;
 		bytes -= used;
 	}
+	return (size_t)(data - from);
 }
 
 static void end_record(struct ing_warc_scan *s, uint64_t end)
@@ -128,6 +135,42 @@ static void end_record(struct ing_warc_scan *s, uint64_t end)
 	s->in_member = false;
 	if (s->each != NULL)
 		s->each(s->ctx, begin, end - begin, s->head.data, s->head.len);
+}
+
+static void add_members(struct ing_warc_scan *s, const unsigned char *in, size_t bytes)
+{
+	/* Full room in the last step means that zlib may hold back bytes though all input is
+	 * taken. */
+	bool more_out = false;
+	while ((bytes > 0 || more_out) && s->state.damage == NULL) {
+		if (!s->in_member)
+			begin_record(s);
+		size_t got;
+		int rc = ing_gunzip_step(s->gunzip, &in, &bytes, s->out, OUT_BYTES, &got);
+		if (rc < 0) {
+			s->state.damage = "the gzip member is damaged";
+			break;
+		}
+		read_record(s, (const char *)s->out, got);
+		more_out = rc == 0 && got == OUT_BYTES;
+		if (rc == 1)
+			end_record(s, s->state.offered - bytes);
+	}
+}
+
+/* Some writers put more blank lines than two between records. */
+static void add_plain(struct ing_warc_scan *s, const char *in, size_t bytes)
+{
+	while (bytes > 0 && s->state.damage == NULL) {
+		bool blank = !s->in_member && (*in == '\r' || *in == '\n');
+		if (!blank && !s->in_member)
+			begin_record(s);
+		size_t used = blank ? 1 : read_record(s, in, bytes);
+		in += used;
+		bytes -= used;
+		if (s->in_member && s->part == PART_DONE)
+			end_record(s, s->state.offered - bytes);
+	}
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -164,27 +207,18 @@ void ing_warc_scan_restart(struct ing_warc_scan *s, uint64_t offset)
 	s->in_member = false;
 }
 
+void ing_warc_scan_plain(struct ing_warc_scan *s)
+{
+	s->plain = true;
+}
+
 bool ing_warc_scan_add(struct ing_warc_scan *s, const void *data, size_t bytes)
 {
-	const unsigned char *in = data;
 	s->state.offered += bytes;
-	/* Full room in the last step means that zlib may hold back bytes though all input is
-	 * taken. */
-	bool more_out = false;
-	while ((bytes > 0 || more_out) && s->state.damage == NULL) {
-		if (!s->in_member)
-			begin_record(s);
-		size_t got;
-		int rc = ing_gunzip_step(s->gunzip, &in, &bytes, s->out, OUT_BYTES, &got);
-		if (rc < 0) {
-			s->state.damage = "the gzip member is damaged";
-			break;
-		}
-		read_record(s, (const char *)s->out, got);
-		more_out = rc == 0 && got == OUT_BYTES;
-		if (rc == 1)
-			end_record(s, s->state.offered - bytes);
-	}
+	if (s->plain)
+		add_plain(s, data, bytes);
+	else
+		add_members(s, data, bytes);
 	return s->state.damage == NULL;
 }
 

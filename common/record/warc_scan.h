@@ -34,6 +34,9 @@ void ing_warc_scan_free(struct ing_warc_scan *s);                          /* NU
 /* Called with the ctx of new, too. */
 void ing_warc_scan_watch(
 	struct ing_warc_scan *s, ing_warc_scan_head_f *head, ing_warc_scan_block_f *block);
+/* The file is no .warc.gz but a .warc: records one after the other, without members. Before the first
+ * byte. */
+void ing_warc_scan_plain(struct ing_warc_scan *s);
 /* As if new, with offsets counted from `offset`. */
 void ing_warc_scan_restart(struct ing_warc_scan *s, uint64_t offset);
 /* False once damage was found: nothing after it is looked at. */

@@ -334,6 +334,32 @@ static void what_is_packed_twice_is_refused(void **state)
 	}
 }
 
+/* On the file, and below a layer of something else. */
+static void gzip_can_be_kept(void **state)
+{
+	(void)state;
+	struct ing_buf inner, outer;
+	struct ing_error err = {0};
+	ing_buf_init(&inner, MAX_BYTES);
+	ing_buf_init(&outer, MAX_BYTES);
+	pack("gzip", "text", 4, &inner);
+	pack("zstd", inner.data, inner.len, &outer);
+	const struct ing_buf *files[] = {&inner, &outer};
+	for (size_t i = 0; i < 2; i++) {
+		int fd = open_bytes(files[i]);
+		struct ing_unpack *u = ing_unpack_new(fd);
+		char to[1000];
+		ing_unpack_keep_gzip(u);
+		assert_int_equal(ing_unpack_read(u, to, sizeof(to), &err), inner.len);
+		assert_memory_equal(to, inner.data, inner.len);
+		assert_int_equal(ing_unpack_read(u, to, sizeof(to), &err), 0);
+		ing_unpack_free(u);
+		close(fd);
+	}
+	ing_buf_done(&inner);
+	ing_buf_done(&outer);
+}
+
 /* What was written to a pipe so far can be read before more comes. */
 static void a_slow_pipe_is_read_as_it_comes(void **state)
 {
@@ -381,6 +407,7 @@ int main(void)
 		cmocka_unit_test(odd_files_are_what_they_are),
 		cmocka_unit_test(zeros_behind_are_padding_and_anything_else_is_an_error),
 		cmocka_unit_test(what_is_packed_twice_is_refused),
+		cmocka_unit_test(gzip_can_be_kept),
 		cmocka_unit_test(a_slow_pipe_is_read_as_it_comes),
 		cmocka_unit_test(what_cannot_be_read_is_an_error),
 	};
