@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "worker/intake/line_splitter.h"
+#include "common/data/line_splitter.h"
 
 FUZZ_BUDGET(.cpu_us = 200, .cpu_byte_ns = 500, .heap_kb = 16, .heap_byte = 50);
 

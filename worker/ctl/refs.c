@@ -18,6 +18,7 @@
 #include <utlist.h>
 #include <uv.h>
 
+#include "common/data/line_splitter.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/child.h"
 #include "worker/ctl/ctl.h"
@@ -25,7 +26,6 @@
 #include "worker/ctl/refs_record.h"
 #include "worker/grobid/grobid.h"
 #include "worker/document/tei_header.h"
-#include "worker/intake/line_splitter.h"
 #include "worker/model/rows.h"
 #include "worker/store/store.h"
 

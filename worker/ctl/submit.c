@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/data/line_splitter.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/kafka.h"
 #include "worker/intake/lane_names.h"
-#include "worker/intake/line_splitter.h"
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
 

@@ -18,8 +18,8 @@
 #include <uv.h>
 
 #include "common/base/clock.h"
+#include "common/data/line_splitter.h"
 #include "worker/intake/intake_priv.h"
-#include "worker/intake/line_splitter.h"
 #include "worker/model/limits.h"
 
 #define CHUNK_BYTES 65536

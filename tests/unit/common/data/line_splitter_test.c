@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/intake/line_splitter.h"
+#include "common/data/line_splitter.h"
 
 #define MAX_LINE 8
 

@@ -3,7 +3,7 @@
  * Lines are collected in a buffer of the limit plus two bytes: one shows that a line is too long, the
  * other is for the CR that may precede the newline and does not count.
  */
-#include "worker/intake/line_splitter.h"
+#include "common/data/line_splitter.h"
 
 #include <string.h>
 
