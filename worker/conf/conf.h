@@ -30,7 +30,7 @@ struct ing_conf {
 	/* ncbi_api_key and openalex_api_key are NULL: they are read from these files (common/base/key_file.h). */
 	struct ing_publication_settings publication;
 	const char *ncbi_api_key_file, *openalex_api_key_file; /* publication.* */
-	const char *rules_dir, *state_dir;
+	const char *rules_dir, *seedlists_dir, *state_dir;
 	char *const *filters; /* resources.filters */
 	bool obey_robots;     /* gate.robots */
 	bool tls_fallback;    /* fetch.tls_fallback, where no rule of the host says */

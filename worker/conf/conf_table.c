@@ -101,6 +101,11 @@ static void add_rules(struct ing_buf *out)
 	ing_buf_add_str(out, ing_path_rules());
 }
 
+static void add_seedlists(struct ing_buf *out)
+{
+	ing_buf_add_str(out, ing_path_seedlists());
+}
+
 static void add_agent(struct ing_buf *out)
 {
 	ing_buf_add_str(out, "ingest-worker/" ING_VERSION);
@@ -137,6 +142,7 @@ static const struct {
 	{"@instance", add_instance,
 		"the host name, followed by \"@\" and INGEST_WORKER_INSTANCE if that is set"},
 	{"@rules", add_rules, "the installed rules"},
+	{"@seedlists", add_seedlists, "the installed sources"},
 	{"@filters", add_filters,
 		"EasyList and EasyPrivacy, where Debian's package webext-ublock-origin-chromium or "
 		"webext-ublock-origin-firefox is installed; else none"},

@@ -30,6 +30,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct part examiner = {
 	ING_BESIDE_EXAMINER, ING_INSTALLED_EXAMINER, ING_BUILT_EXAMINER, "", NULL};
 static struct part rules = {ING_BESIDE_RULES, ING_INSTALLED_RULES, ING_SOURCE_RULES, "", NULL};
+static struct part seedlists = {
+	ING_BESIDE_SEEDLISTS, ING_INSTALLED_SEEDLISTS, ING_SOURCE_SEEDLISTS, "", NULL};
 static struct part config = {ING_BESIDE_CONFIG, ING_INSTALLED_CONFIG, NULL, "", NULL};
 
 static bool is_below_build(const char *self)
@@ -77,6 +79,7 @@ static void find_parts(void)
 	}
 	find_part(&examiner, prefix, in_build);
 	find_part(&rules, prefix, in_build);
+	find_part(&seedlists, prefix, in_build);
 	find_part(&config, prefix, in_build);
 }
 
@@ -92,6 +95,12 @@ const char *ing_path_rules(void)
 {
 	pthread_once(&once, find_parts);
 	return rules.found;
+}
+
+const char *ing_path_seedlists(void)
+{
+	pthread_once(&once, find_parts);
+	return seedlists.found;
 }
 
 const char *ing_path_config(void)

@@ -88,6 +88,7 @@ bool ing_ctl_flush_stdout(const char *verb);
 int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_submit(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_stats(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_seedlist(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_results(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_dead(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_topics(int argc, char **argv, const struct ing_ctl *ctl);

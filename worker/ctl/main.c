@@ -23,6 +23,8 @@ static const struct {
 } verbs[] = {
 	{"run", ing_ctl_run, "run the whole pipeline without servers: requests in, results out"},
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
+	{"seedlist", ing_ctl_seedlist,
+		"turn a list of others (Unpaywall, a CSV file …) into request lines"},
 	{"results", ing_ctl_results, "print the results topic"},
 	{"requests", ing_ctl_requests, "lists of requests in the database"},
 	{"stats", ing_ctl_stats, "how it stands: counts of requests, results and files"},

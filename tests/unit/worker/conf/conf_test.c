@@ -76,6 +76,7 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_string_equal(c->warc.dir, "");
 	assert_int_equal(c->warc.max_bytes, 1000000000);
 	assert_string_equal(c->rules_dir, ing_path_rules());
+	assert_string_equal(c->seedlists_dir, ing_path_seedlists());
 	assert_int_equal(c->fetch.max_body_bytes, 134217728);
 	assert_null(c->fetch.ca_file);
 	assert_null(c->fetch.proxy);
@@ -669,6 +670,7 @@ static void a_build_tree_finds_its_parts(void **state)
 {
 	(void)state;
 	assert_string_equal(ing_path_rules(), ING_SOURCE_DIR "/rules");
+	assert_string_equal(ing_path_seedlists(), ING_SOURCE_DIR "/deploy/seedlists");
 	assert_string_equal(ing_path_examiner(), ING_BINARY_DIR "/worker/examine/ingest-examiner");
 	assert_true(ing_path_config()[0] == '/');
 }
