@@ -17,6 +17,7 @@ static const struct {
 	int (*run)(int argc, char **argv, const struct ing_ctl *ctl);
 	const char *sentence;
 } verbs[] = {
+	{"load", ing_ctl_requests_load, "store the requests of a list"},
 	{"lists", ing_ctl_requests_lists,
 		"print the lists: name, source, when, number of requests"},
 };

@@ -16,8 +16,10 @@
 #define ING_MAX_ERROR_CHARS 1600
 /* terminal_url in PostgreSQL rows; longer URLs stay in the result only. */
 #define ING_MAX_TERMINAL_URL_BYTES 2048
-/* base_url is part of an index key, and a B-tree entry has at most 2,704 bytes. */
+/* Parts of an index key, as is the type (40): a B-tree entry has at most 2,704 bytes. */
 #define ING_MAX_BASE_URL_BYTES 1500
+#define ING_MAX_LINK_SOURCE_BYTES 100
+#define ING_MAX_LINK_SOURCE_ID_BYTES 1000
 
 /* --- examiners --- */
 

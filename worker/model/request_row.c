@@ -71,6 +71,11 @@ static const char *text_or_null(struct ing_arena *ar, const char *s)
 	return s[0] != '\0' ? ing_arena_strdup(ar, s) : NULL;
 }
 
+static bool has_text(const char *s)
+{
+	return s != NULL && s[0] != '\0';
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_request_row(const struct ing_request *r, struct ing_arena *ar, struct ing_row_request *ret)
@@ -78,7 +83,7 @@ void ing_request_row(const struct ing_request *r, struct ing_arena *ar, struct i
 	struct ing_request_facts facts;
 	ing_request_facts(r, &facts);
 	*ret = (struct ing_row_request){
-		.present = r->link_source != NULL && r->link_source_id != NULL,
+		.present = has_text(r->link_source) && has_text(r->link_source_id),
 		.link_source = ing_mask_url(ar, r->link_source),
 		.link_source_id = ing_mask_url(ar, r->link_source_id),
 		.ingest_type = r->ingest_type,

@@ -51,7 +51,7 @@ static void add_escaped(const char *s, size_t n, struct ing_buf *out)
 static bool add_text(const struct ing_column *col, const char *s, size_t n, struct ing_buf *out)
 {
 	if (n == 0)
-		return add_null(col, out);
+		return col->kind == ING_CELL_TEXT_OR_EMPTY || add_null(col, out);
 	if (col->max_bytes > 0 && n > col->max_bytes) {
 		if (col->key || col->over == ING_OVER_NULL)
 			return add_null(col, out);

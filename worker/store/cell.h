@@ -11,13 +11,14 @@
 #include "common/base/buf.h"
 
 enum ing_cell_kind {
-	ING_CELL_TEXT, /* cleaned; empty is NULL */
-	ING_CELL_HEX,  /* exactly max_bytes hex digits, written in lower case */
-	ING_CELL_WORD, /* exactly max_bytes letters and digits, written in lower case */
-	ING_CELL_DOI,  /* text with its ASCII letters in lower case; at least 4 bytes */
-	ING_CELL_DT14, /* 14 decimal digits */
-	ING_CELL_TIME, /* RFC 3339, as far as timestamptz takes it */
-	ING_CELL_JSON, /* made fit for jsonb: ing_json_fit() */
+	ING_CELL_TEXT,          /* cleaned; empty is NULL */
+	ING_CELL_TEXT_OR_EMPTY, /* cleaned; NULL is none */
+	ING_CELL_HEX,           /* exactly max_bytes hex digits, written in lower case */
+	ING_CELL_WORD,          /* exactly max_bytes letters and digits, written in lower case */
+	ING_CELL_DOI,           /* text with its ASCII letters in lower case; at least 4 bytes */
+	ING_CELL_DT14,          /* 14 decimal digits */
+	ING_CELL_TIME,          /* RFC 3339, as far as timestamptz takes it */
+	ING_CELL_JSON,          /* made fit for jsonb: ing_json_fit() */
 	ING_CELL_INT,
 	ING_CELL_SIGNED, /* 32 bits */
 	ING_CELL_REAL,   /* IEEE single precision */

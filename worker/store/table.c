@@ -24,6 +24,10 @@
 	{                                                                                          \
 		name, ING_CELL_TEXT, true, ING_OVER_NULL, max, 0                                   \
 	}
+#define KEY_TEXT_OR_EMPTY(name, max)                                                               \
+	{                                                                                          \
+		name, ING_CELL_TEXT_OR_EMPTY, true, ING_OVER_NULL, max, 0                          \
+	}
 #define HEX(name, digits)                                                                          \
 	{                                                                                          \
 		name, ING_CELL_HEX, false, ING_OVER_NULL, digits, 0                                \
@@ -49,10 +53,8 @@
 		name, ING_CELL_INT, false, ING_OVER_NULL, 0, max                                   \
 	}
 
-/* ingest_request's key: 100 + 1,000 + 40 + 1,500 and headers. */
 #define MAX_SLUG 100
 #define MAX_TYPE 40
-#define MAX_SOURCE_ID 1000
 #define MAX_DOI 2000 /* the Handle System sets no limit; the longest in use have some 200 bytes */
 #define UUID_CHARS 36
 #define MAX_HOST 256
@@ -61,8 +63,8 @@
 #define MAX_WORD 200     /* short optional values, some of them indexed */
 
 static const struct ing_column request_columns[] = {
-	KEY_TEXT("link_source", MAX_SLUG),
-	KEY_TEXT("link_source_id", MAX_SOURCE_ID),
+	KEY_TEXT_OR_EMPTY("link_source", ING_MAX_LINK_SOURCE_BYTES),
+	KEY_TEXT_OR_EMPTY("link_source_id", ING_MAX_LINK_SOURCE_ID_BYTES),
 	KEY_TEXT("ingest_type", MAX_TYPE),
 	KEY_TEXT("base_url", ING_MAX_BASE_URL_BYTES),
 	TEXT("ingest_request_source", MAX_WORD),

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ingestctl requests load: a list of requests into the database. The loop of the main thread waits for the streams, for signals, and
+ * draws; a thread reads and cuts the input into blocks (requests_load_read), some parse them (requests_load_blocks), and each stream has
+ * one that writes (requests_load_stream).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/utf8.h"
+#include "worker/conf/conf.h"
+#include "worker/ctl/ctl.h"
+#include "worker/ctl/json_line.h"
+#include "worker/ctl/requests.h"
+#include "worker/ctl/requests_load_blocks.h"
+#include "worker/ctl/requests_load_progress.h"
+#include "worker/ctl/requests_load_read.h"
+#include "worker/ctl/requests_load_stream.h"
+#include "worker/store/cell.h"
+
+#define VERB "requests load"
+#define TICK_MS 500
+#define STREAMS 4
+#define MAX_NAME_BYTES 100 /* of a list */
+
+struct load {
+	/* As given: */
+	struct ing_load_list list;
+	const char *created, *bad_path, *path;
+	bool json, help;
+	/* At work: */
+	uv_loop_t loop;
+	uv_timer_t tick;
+	uv_signal_t on_int, on_term;
+	int fd;
+	struct ing_load_progress progress;
+	struct ing_load_blocks *blocks;
+	struct ing_load_reader *reader;
+	struct ing_load_streams *streams;
+	bool interrupted, finished;
+	struct ing_error error;
+};
+
+/* --- the loop --- */
+
+static void read_state(const struct load *l, struct ing_load_state *ret)
+{
+	*ret = (struct ing_load_state){.blocked = ing_load_streams_blocked(l->streams),
+		.folding = ing_load_streams_folding(l->streams)};
+	ing_load_reader_progress(l->reader, &ret->bytes, &ret->lines);
+	ing_load_streams_counts(l->streams, &ret->counts);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct load *l = timer->data;
+	struct ing_load_state state;
+	read_state(l, &state);
+	ing_load_progress_draw(&l->progress, &state);
+}
+
+static void on_signal(uv_signal_t *s, int signum)
+{
+	struct load *l = s->data;
+	(void)signum;
+	l->interrupted = true;
+	uv_stop(&l->loop);
+}
+
+static void on_bad_lines(void *ctx, const char *words, size_t bytes)
+{
+	struct load *l = ctx;
+	ing_load_progress_bad(&l->progress, words, bytes);
+}
+
+static void on_trouble(void *ctx, const struct ing_error *err)
+{
+	struct load *l = ctx;
+	char words[700];
+	if (err != NULL)
+		snprintf(words, sizeof(words), "%s; retrying", err->msg);
+	ing_load_progress_words(&l->progress, err != NULL ? words : "the database answers again");
+}
+
+static void on_finished(void *ctx, const struct ing_error *err)
+{
+	struct load *l = ctx;
+	if (err != NULL)
+		l->error = *err;
+	else
+		l->finished = !ing_load_reader_failed(l->reader, &l->error);
+	uv_stop(&l->loop);
+}
+
+static void start_handles(struct load *l)
+{
+	uv_timer_init(&l->loop, &l->tick);
+	uv_signal_init(&l->loop, &l->on_int);
+	uv_signal_init(&l->loop, &l->on_term);
+	l->tick.data = l->on_int.data = l->on_term.data = l;
+	uv_timer_start(&l->tick, on_tick, TICK_MS, TICK_MS);
+	uv_signal_start(&l->on_int, on_signal, SIGINT);
+	uv_signal_start(&l->on_term, on_signal, SIGTERM);
+}
+
+static void stop_handles(struct load *l)
+{
+	uv_close((uv_handle_t *)&l->tick, NULL);
+	uv_close((uv_handle_t *)&l->on_int, NULL);
+	uv_close((uv_handle_t *)&l->on_term, NULL);
+}
+
+static int start(struct load *l)
+{
+	struct ing_error *err = &l->error;
+	int rc = ing_load_blocks_new(&l->list, l->created, &l->blocks, err);
+	if (rc == 0)
+		rc = ing_load_reader_new(l->fd, &l->list, l->blocks, &l->reader, err);
+	if (rc == 0)
+		rc = ing_load_streams_start(l->streams, &l->loop, l->blocks, err);
+	return rc;
+}
+
+static int connect_streams(struct load *l, const struct ing_conf *conf)
+{
+	const struct ing_load_streams_conf streams = {.dsn = conf->postgres.dsn,
+		.list = &l->list,
+		.bad_lines = on_bad_lines,
+		.trouble = on_trouble,
+		.finished = on_finished,
+		.ctx = l};
+	return ing_load_streams_new(&streams, &l->streams, &l->error);
+}
+
+/* --- the end --- */
+
+static int64_t count_lines(const struct ing_load_counts *c)
+{
+	return c->added + c->known + c->elsewhere + c->bad;
+}
+
+static void print_object(const struct load *l, const struct ing_load_counts *c)
+{
+	json_t *o = json_object();
+	ing_json_set_text(o, "list", l->list.name);
+	ing_json_set(o, "finished", json_boolean(l->finished));
+	ing_json_set_number(o, "lines", count_lines(c));
+	ing_json_set_number(o, "new", c->added);
+	ing_json_set_number(o, "known", c->known);
+	ing_json_set_number(o, "elsewhere", c->elsewhere);
+	ing_json_set_number(o, "bad", c->bad);
+	ing_ctl_json_print(o);
+}
+
+static void print_counts(const struct load *l, const struct ing_load_counts *c)
+{
+	uint64_t seconds = (ing_now_ms() - l->progress.started_ms) / 1000;
+	fprintf(stderr,
+		"ingestctl " VERB ": %" PRId64 " line%s: %" PRId64 " new, %" PRId64 " known",
+		count_lines(c), ING_PLURAL_S(count_lines(c)), c->added, c->known);
+	if (l->list.name != NULL)
+		fprintf(stderr, ", %" PRId64 " elsewhere", c->elsewhere);
+	fprintf(stderr, ", %" PRId64 " bad; %" PRIu64 " s\n", c->bad, seconds);
+}
+
+static int summarize(struct load *l)
+{
+	struct ing_load_counts c;
+	ing_load_progress_clear(&l->progress);
+	ing_load_streams_counts(l->streams, &c);
+	if (l->interrupted)
+		fprintf(stderr, "ingestctl " VERB ": stopped; the same command %s\n",
+			l->list.name != NULL ? "goes on"
+					     : "begins again: what is stored counts as known then");
+	if (l->json)
+		print_object(l, &c);
+	else
+		print_counts(l, &c);
+	if (!ing_ctl_flush_stdout(VERB))
+		return ING_CTL_ENVIRONMENT;
+	if (l->interrupted)
+		return ING_CTL_INTERRUPTED;
+	if (l->progress.bad_failed)
+		return ing_ctl_fail(
+			ING_CTL_ENVIRONMENT, VERB, "%s: cannot be written", l->bad_path);
+	return c.bad > 0 ? ING_CTL_NEGATIVE : ING_CTL_OK;
+}
+
+/* Nothing of it is lost: the reader has only read, and may not be waiting for anything that ever comes. */
+static void leave_reader(int code)
+{
+	fflush(NULL);
+	_exit(code);
+}
+
+static int work(struct load *l)
+{
+	if (l->list.resumed)
+		ing_load_progress_words(&l->progress, "going on with the load that was broken off");
+	start_handles(l);
+	int rc = start(l);
+	if (rc == 0)
+		uv_run(&l->loop, UV_RUN_DEFAULT);
+	ing_load_progress_clear(&l->progress);
+	int code;
+	if (rc != 0 || l->error.code != ING_FAIL_NONE)
+		code = ing_ctl_fail(ing_ctl_exit_of(&l->error), VERB, "%s: %s", l->progress.input,
+			l->error.msg);
+	else
+		code = summarize(l);
+	if (l->blocks != NULL)
+		ing_load_blocks_stop(l->blocks);
+	if (l->reader != NULL && !ing_load_reader_join(l->reader))
+		leave_reader(code);
+	stop_handles(l);
+	return code;
+}
+
+static void close_all(struct load *l)
+{
+	ing_load_streams_free(l->streams);
+	ing_load_reader_free(l->reader);
+	ing_load_blocks_free(l->blocks);
+	uv_run(&l->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&l->loop);
+}
+
+static int open_files(struct load *l)
+{
+	const char *name = strcmp(l->path, "-") == 0 ? "stdin" : l->path;
+	l->fd = strcmp(l->path, "-") == 0 ? STDIN_FILENO : open(l->path, O_RDONLY | O_CLOEXEC);
+	if (l->fd < 0)
+		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", l->path, strerror(errno));
+	ing_load_progress_init(&l->progress, name, l->fd);
+	if (l->bad_path == NULL)
+		return ING_CTL_OK;
+	l->progress.bad = fopen(l->bad_path, "ae");
+	if (l->progress.bad != NULL)
+		return ING_CTL_OK;
+	return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", l->bad_path, strerror(errno));
+}
+
+static void close_files(struct load *l)
+{
+	if (l->progress.bad != NULL)
+		fclose(l->progress.bad);
+	if (l->fd > STDERR_FILENO)
+		close(l->fd);
+	ing_load_progress_done(&l->progress);
+}
+
+static int run(struct load *l, const struct ing_conf *conf)
+{
+	int code = open_files(l);
+	if (code != ING_CTL_OK)
+		return code;
+	uv_loop_init(&l->loop);
+	if (connect_streams(l, conf) != 0)
+		code = ing_ctl_fail(ing_ctl_exit_of(&l->error), VERB, "%s", l->error.msg);
+	else
+		code = work(l);
+	close_all(l);
+	close_files(l);
+	return code;
+}
+
+/* --- options --- */
+
+static void print_help(void)
+{
+	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... requests load [OPTION]... FILE|-\n\n"
+	       "Stores the requests of a list (JSON lines; gzip, zstd, xz and bzip2 are unpacked) in the database,\n"
+	       "each once. Bad lines are named on stderr and skipped. At the end it prints how many were\n"
+	       "\n"
+	       "  new        stored for the first time\n"
+	       "  known      in the list already, or (without --list) stored already\n"
+	       "  elsewhere  stored already by another list or by a worker: in this list, too, now\n"
+	       "  bad        no requests, or ones that cannot be stored as they are: with a user name or\n"
+	       "             password in the URL, or a URL of more than 1500 bytes\n"
+	       "\n"
+	       "A load of a list that was broken off, by whatever, goes on when the same command is given\n"
+	       "again with the same input. Loading a file twice adds nothing.\n\n"
+	       "  --list NAME         put the requests on this list, which is made if there is none\n"
+	       "  --priority N        of lists that are enqueued together the higher goes first (0)\n"
+	       "  --created DATETIME  when the requests were made (RFC 3339), where a line has no \"created\"\n"
+	       "  --bad FILE          append the names of bad lines to FILE; stderr has the first %d\n"
+	       "  --streams N         connections to the database (%d)\n"
+	       "  --anew              forget how far a load has come that was broken off\n"
+	       "  --json              print the counts as JSON on standard output\n\n"
+	       "Exit status: 0 success, 1 some lines were bad, 2 usage or configuration, 3 the input or the\n"
+	       "database is missing, 4 stopped by a signal.\n",
+		ING_LOAD_BAD_SHOWN, STREAMS);
+}
+
+static int take_name(struct load *l)
+{
+	size_t bytes = strlen(optarg);
+	if (bytes < 1 || bytes > MAX_NAME_BYTES || !ing_utf8_valid(optarg, bytes))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB,
+			"--list: a name has 1 to %d bytes of UTF-8", MAX_NAME_BYTES);
+	l->list.name = optarg;
+	return -1;
+}
+
+static int take_priority(struct load *l)
+{
+	uint64_t n = 0;
+	if (strcmp(optarg, "0") != 0 && !ing_ctl_number(optarg, INT32_MAX, &n))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--priority: not a number: %s", optarg);
+	l->list.priority = (int64_t)n;
+	return -1;
+}
+
+static int take_streams(struct load *l)
+{
+	uint64_t n;
+	if (!ing_ctl_number(optarg, ING_LOAD_MAX_STREAMS, &n))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--streams: a number from 1 to %d",
+			ING_LOAD_MAX_STREAMS);
+	l->list.streams = (unsigned)n;
+	return -1;
+}
+
+/* -1: go on; else the exit code. */
+static int take_option(struct load *l, int c)
+{
+	switch (c) {
+	case 'l':
+		return take_name(l);
+	case 'p':
+		return take_priority(l);
+	case 's':
+		return take_streams(l);
+	case 'c':
+		l->created = optarg;
+		if (ing_time_fits(optarg))
+			return -1;
+		return ing_ctl_fail(ING_CTL_USAGE, VERB,
+			"--created: no date and time like 2026-03-01T00:00:00Z: %s", optarg);
+	case 'b':
+		l->bad_path = optarg;
+		return -1;
+	case 'a':
+		l->list.anew = true;
+		return -1;
+	case 'j':
+		l->json = true;
+		return -1;
+	case 'h':
+		print_help();
+		return ING_CTL_OK;
+	default:
+		return ING_CTL_USAGE;
+	}
+}
+
+static int read_options(struct load *l, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"list", required_argument, NULL, 'l'},
+		{"priority", required_argument, NULL, 'p'},
+		{"created", required_argument, NULL, 'c'},
+		{"bad", required_argument, NULL, 'b'},
+		{"streams", required_argument, NULL, 's'},
+		{"anew", no_argument, NULL, 'a'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	for (;;) {
+		int c = ing_ctl_option(argc, argv, "h", options);
+		if (c == -1)
+			break;
+		int code = take_option(l, c);
+		if (code >= 0)
+			return code;
+	}
+	if (optind != argc - 1)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
+	if (l->list.name == NULL && (l->list.anew || l->list.priority >= 0))
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--anew and --priority are for a --list");
+	l->path = argv[optind];
+	return -1;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+int ing_ctl_requests_load(int argc, char **argv, const struct ing_ctl *ctl)
+{
+	struct load *l = ing_alloc(sizeof(*l));
+	l->list.priority = -1;
+	l->list.streams = STREAMS;
+	struct ing_conf *conf = NULL;
+	int code = read_options(l, argc, argv);
+	if (code < 0)
+		code = ing_ctl_conf_with_database(ctl, VERB, &conf);
+	if (conf != NULL)
+		code = run(l, conf);
+	ing_conf_free(conf);
+	free(l);
+	return code;
+}
