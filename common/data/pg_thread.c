@@ -171,7 +171,7 @@ int ing_pg_thread_new(
 	t->conf.dsn = t->dsn;
 	ing_queue_init(&t->in);
 	ing_queue_init(&t->out);
-	int rc = open_connection(t, err);
+	int rc = conf->connects_later ? 0 : open_connection(t, err);
 	if (rc == 0)
 		*ret = t;
 	else

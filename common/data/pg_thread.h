@@ -41,6 +41,9 @@ struct ing_pg_thread_conf {
 	const char *name; /* of the thread, at most 15 bytes */
 	const char *dsn;  /* copied */
 	void *ctx;        /* of all callbacks */
+	/* The first connection is made by the thread, like later ones, so that the program runs while the database is
+	 * away. */
+	bool connects_later;
 	/* Settings, checks and temporary tables of a new connection. Error: as ing_pg_open(), or
 	 * -INVALID. */
 	int (*prepare)(void *ctx, struct ing_pg *pg, struct ing_error *err);
@@ -57,7 +60,7 @@ struct ing_pg_thread_conf {
 	void (*drop)(void *ctx, struct ing_node *item);
 };
 
-/* Connects and prepares the connection, waiting for it. conf is copied, name borrowed. Error:
+/* Connects and prepares the connection, waiting for it (unless connects_later). conf is copied, name borrowed. Error:
  * -CONFIG (dsn is malformed), -UNAVAILABLE, what prepare() returned. */
 int ing_pg_thread_new(const struct ing_pg_thread_conf *conf, struct ing_pg_thread **ret,
 	struct ing_error *err) ING_MUST_CHECK;

@@ -35,6 +35,8 @@ ing_need(POPPLER poppler-glib libpoppler-glib-dev 22.0)
 ing_need(QPDF libqpdf libqpdf-dev 11.0)
 ing_need(JPEG libjpeg libjpeg62-turbo-dev 2.0)
 ing_need(SECCOMP libseccomp libseccomp-dev)
+ing_need(MICROHTTPD libmicrohttpd libmicrohttpd-dev 0.9.73)
+ing_need(GNUTLS gnutls libgnutls28-dev 3.6.10)
 ing_need(SYSTEMD libsystemd libsystemd-dev)
 
 # libunistring and libbzip2 have no .pc file, lexbor and libmagic have had releases without one: accept the library by name.

@@ -43,6 +43,7 @@ import private_servers  # noqa: E402
 import server as sampleweb  # noqa: E402
 from servers import account as accounts  # noqa: E402
 from servers import runs, shared, stalls  # noqa: E402
+from servers.api import Api  # noqa: E402
 from servers.faults import Faults  # noqa: E402
 from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
@@ -598,6 +599,32 @@ def run_ctl(program, settings, tmp_path, account_of_runs):
                               env={**os.environ, stalls.VARIABLE: str(stalls.limit_ms(path))})
         stalls.check(done.stderr)
         return done
+    return run
+
+
+@pytest.fixture
+def api(program, settings, tmp_path):
+    """api() is a context manager around `ingestctl serve`, which accepts requests when the block is entered (unless
+    ready=False): an Api (servers/api.py). name= gives a second one files of its own; arguments= are options;
+    overrides= changes settings."""
+    @contextlib.contextmanager
+    def run(name="api", arguments=(), overrides=None, ready=True, env=None):
+        config = write_config(tmp_path / f"serve-{name}.yaml", merged(settings, overrides))
+        path = program("ingestctl")
+        server = Api(path, config, make(tmp_path / f"serve-{name}"), arguments,
+                     env={**os.environ, stalls.VARIABLE: str(stalls.limit_ms(path)), **(env or {})})
+        try:
+            server.start(ready)
+            yield server
+            if server.process.poll() is None:
+                status = server.stop()
+                assert status == 0, f"it ended with {status}:\n{server.log()}"
+            assert "AddressSanitizer" not in server.log() and "runtime error" not in server.log(), server.log()
+        except BaseException:
+            print(f"--- {server.log_path}\n{server.log()[-5000:]}")
+            raise
+        finally:
+            server.kill()
     return run
 
 

@@ -86,6 +86,7 @@ int ing_ctl_batch(
 bool ing_ctl_flush_stdout(const char *verb);
 
 int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_serve(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_submit(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_stats(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_seedlist(int argc, char **argv, const struct ing_ctl *ctl);

@@ -25,6 +25,7 @@ static const struct {
 	{"submit", ing_ctl_submit, "validate request lines and produce them to Kafka"},
 	{"seedlist", ing_ctl_seedlist,
 		"turn a list of others (Unpaywall, a CSV file …) into request lines"},
+	{"serve", ing_ctl_serve, "serve the on-demand HTTP API: requests in, results out"},
 	{"results", ing_ctl_results, "print the results topic"},
 	{"requests", ing_ctl_requests, "lists of requests in the database"},
 	{"stats", ing_ctl_stats, "how it stands: counts of requests, results and files"},
