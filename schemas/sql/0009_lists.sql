@@ -257,55 +257,52 @@ COMMENT ON VIEW file_counts IS 'rows of one day and type are to be summed';
 -- A worker writes results before requests: so of two workers with the same URL one has waited for the other, and
 -- its triggers see what that has written.
 
--- `changed` gives rows of ingest_request and a difference d.
-CREATE FUNCTION pg_temp.make_request_counter(name text, changed text) RETURNS void LANGUAGE plpgsql AS $make$
-BEGIN
-	EXECUTE format($function$
-		CREATE FUNCTION %1$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-		SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
-		BEGIN
-			INSERT INTO request_count_delta
-			SELECT coalesce(c.list_id, 0), true, coalesce(c.ingest_request_source, ''), c.link_source, c.ingest_type,
-				coalesce(c.host, ''), coalesce(c.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), sum(c.d)
-			FROM (%2$s) AS c LEFT JOIN ingest_file_result r ON r.ingest_type = c.ingest_type AND r.base_url = c.base_url
-			WHERE c.request_id IS NOT NULL
-			GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(c.d) <> 0;
-			RETURN NULL;
-		END
-		$$ $function$, name, changed);
-END
-$make$;
-SELECT pg_temp.make_request_counter('count_requests_added', 'SELECT a.*, 1 AS d FROM added a');
-SELECT pg_temp.make_request_counter('count_requests_changed',
-	'SELECT a.*, 1 AS d FROM added a UNION ALL SELECT w.*, -1 FROM was w');
-CREATE TRIGGER count_added AFTER INSERT ON ingest_request
-	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_added();
-CREATE TRIGGER count_updated AFTER UPDATE ON ingest_request
-	REFERENCING OLD TABLE AS was NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_changed();
-
--- Results that the same transaction has written before were not counted for these requests; for nobody, if there was no other.
-CREATE FUNCTION count_results_of_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+-- Results that the same transaction has written before were not counted for the requests that are added now; for nobody, if there was no
+-- other.
+CREATE FUNCTION count_requests_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
-	WITH own AS MATERIALIZED (
-		SELECT coalesce(a.list_id, 0) AS list_id, coalesce(a.ingest_request_source, '') AS source,
-			a.ingest_type, a.base_url, r.status, r.hit
-		FROM added a JOIN ingest_file_result r ON r.ingest_type = a.ingest_type AND r.base_url = a.base_url
-		WHERE a.request_id IS NOT NULL AND r.xmin = pg_current_xact_id()::xid),
-	counted AS (
-		SELECT list_id, source, ingest_type, status, hit, 1 AS d FROM own
+	WITH a AS MATERIALIZED (
+		SELECT coalesce(q.list_id, 0) AS list_id, coalesce(q.ingest_request_source, '') AS source, q.link_source, q.ingest_type,
+			q.base_url, coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix,
+			coalesce(r.status, '') AS status, coalesce(r.hit, false) AS hit, r.xmin = pg_current_xact_id()::xid AS own
+		FROM added q LEFT JOIN ingest_file_result r ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url
+		WHERE q.request_id IS NOT NULL),
+	requests AS (
+		INSERT INTO request_count_delta
+		SELECT list_id, true, source, link_source, ingest_type, host, doi_prefix, status, hit, count(*)
+		FROM a GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9),
+	results AS (
+		SELECT list_id, source, ingest_type, status, hit, 1 AS d FROM a WHERE own
 		UNION ALL
-		SELECT 0, '', ingest_type, status, hit, -1 FROM (SELECT DISTINCT ingest_type, base_url, status, hit FROM own) AS o
+		SELECT 0, '', ingest_type, status, hit, -1
+		FROM (SELECT DISTINCT ingest_type, base_url, status, hit FROM a WHERE own) AS o
 		WHERE NOT EXISTS (SELECT FROM ingest_request q WHERE q.base_url = o.base_url AND q.ingest_type = o.ingest_type
 			AND q.request_id IS NOT NULL AND q.xmin <> pg_current_xact_id()::xid))
 	INSERT INTO result_count_delta
 	SELECT date_bin('10 minutes', now(), 'epoch'), list_id, true, source, ingest_type, status, hit, sum(d)
-	FROM counted GROUP BY 1, 2, 4, 5, 6, 7 HAVING sum(d) <> 0;
+	FROM results GROUP BY 1, 2, 4, 5, 6, 7 HAVING sum(d) <> 0;
 	RETURN NULL;
 END
 $$;
-CREATE TRIGGER count_results AFTER INSERT ON ingest_request
-	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_results_of_added();
+CREATE TRIGGER count_added AFTER INSERT ON ingest_request
+	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_added();
+
+CREATE FUNCTION count_requests_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+	INSERT INTO request_count_delta
+	SELECT coalesce(c.list_id, 0), true, coalesce(c.ingest_request_source, ''), c.link_source, c.ingest_type,
+		coalesce(c.host, ''), coalesce(c.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), sum(c.d)
+	FROM (SELECT a.*, 1 AS d FROM added a UNION ALL SELECT w.*, -1 FROM was w) AS c
+		LEFT JOIN ingest_file_result r ON r.ingest_type = c.ingest_type AND r.base_url = c.base_url
+	WHERE c.request_id IS NOT NULL
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(c.d) <> 0;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_updated AFTER UPDATE ON ingest_request
+	REFERENCING OLD TABLE AS was NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_requests_changed();
 
 CREATE FUNCTION count_members_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How many rows of file_meta, cdx, ingest_file_result and result_outbox PostgreSQL takes in a
+ * How many rows of ingest_request, file_meta, cdx, ingest_file_result and result_outbox PostgreSQL takes in a
  * second: through worker/store as a worker would, or bare.
  *
- *	bench-store DSN store|kept|bare|direct ITEMS BATCH
+ *	bench-store DSN store|kept|uncounted|listed|bare|direct ITEMS BATCH
  *
  * Migrates the database, which should be empty, and prints one JSON object. An item is a row of
- * each of the four tables. `store`: items are put while fewer than four batches are outstanding, and
- * each answer is pruned once it is written. `kept`: without pruning. `bare`: the same rows, encoded
+ * each of the five tables. `store`: items are put while fewer than four batches are outstanding, and
+ * each answer is pruned once it is written. `kept`: without pruning. `uncounted`: as `store`, without the triggers that
+ * count. `listed`: as `store`, but a list has brought the requests before. `bare`: the same rows, encoded
  * beforehand, as COPY into a staging table and INSERT … ON CONFLICT out of it, table by table, in
  * transactions of BATCH items on one connection. `direct`: the same, but those of result_outbox are
  * copied into the table itself.
@@ -31,7 +32,7 @@
 #define GROUP "ingest"
 #define TOPIC "ingest-file-requests-daily"
 #define VALUE_BYTES 1600 /* of a result, as they are with a hit */
-#define ROWS_PER_ITEM 4
+#define ROWS_PER_ITEM 5
 #define DT "20261121110000"
 #define MAX_BUF ((size_t)1 << 30)
 
@@ -44,7 +45,7 @@ struct item {
 	struct ing_row_cdx cdx;
 	struct ing_source source;
 	struct ing_output_message message;
-	char url[96], sha1[41], sha256[65], md5[33], key[48];
+	char url[96], sha1[41], sha256[65], md5[33], key[48], host[64], id[37];
 };
 
 struct bench {
@@ -87,7 +88,11 @@ static void fill_item(struct bench *b, size_t i)
 	snprintf(it->url, sizeof(it->url),
 		"https://journal-%" PRIu64 ".university-press.example/articles/%zu/download.pdf",
 		mix(i) % 5000, i);
+	snprintf(it->host, sizeof(it->host), "journal-%" PRIu64 ".university-press.example",
+		mix(i) % 5000);
 	snprintf(it->key, sizeof(it->key), "doi:10.5555/%zu", i);
+	snprintf(it->id, sizeof(it->id), "%08x-0000-4000-8000-%012x", (unsigned)(mix(i) >> 32),
+		(unsigned)i);
 	fill_hex(it->sha1, 40, 3 * i);
 	fill_hex(it->sha256, 64, 3 * i + 1);
 	fill_hex(it->md5, 32, 3 * i + 2);
@@ -107,7 +112,21 @@ static void fill_item(struct bench *b, size_t i)
 			.terminal_url = it->url,
 			.terminal_dt = DT,
 			.terminal_sha1hex = it->sha1,
-			.terminal_status_code = 200},
+			.terminal_status_code = 200,
+			.host = it->host,
+			.document = it->id},
+		.request = {.present = true,
+			.link_source = "doi",
+			.link_source_id = it->key + 4,
+			.ingest_type = "pdf",
+			.base_url = it->url,
+			.ingest_request_source = "unpaywall",
+			.release_stage = "published",
+			.request_json = "{\"ext_ids\": {\"doi\": \"10.5555/a\"}}",
+			.request_id = it->id,
+			.document = it->id,
+			.host = it->host,
+			.doi_prefix = "10.5555"},
 		.file_meta = {.present = true,
 			.sha1hex = it->sha1,
 			.sha256hex = it->sha256,
@@ -215,17 +234,22 @@ static const struct {
 		"(kafka_group, topic, partition, \"offset\") DO NOTHING", true},
 	{"ingest_file_result",
 		"ingest_type, base_url, hit, status, terminal_url, terminal_dt,"
-		" terminal_status_code, terminal_sha1hex",
+		" terminal_status_code, terminal_sha1hex, host, document",
 		"(ingest_type, base_url) DO UPDATE SET updated = now(), hit = excluded.hit,"
 		" status = excluded.status, terminal_url = excluded.terminal_url,"
 		" terminal_dt = excluded.terminal_dt,"
 		" terminal_status_code = excluded.terminal_status_code,"
-		" terminal_sha1hex = excluded.terminal_sha1hex",
+		" terminal_sha1hex = excluded.terminal_sha1hex, host = excluded.host,"
+		" document = excluded.document",
 		false},
 	{"file_meta", "sha1hex, sha256hex, md5hex, size_bytes, mimetype", "(sha1hex) DO NOTHING",
 		false},
 	{"cdx", "url, datetime, sha1hex, cdx_sha1hex, mimetype, warc_path, warc_csize, warc_offset",
 		"(url, datetime) DO NOTHING", false},
+	{"ingest_request",
+		"link_source, link_source_id, ingest_type, base_url, ingest_request_source,"
+		" release_stage, request, request_id, document, host, doi_prefix",
+		"(link_source, link_source_id, ingest_type, base_url) DO NOTHING", false},
 };
 
 static void add_field(struct ing_buf *out, const void *data, size_t bytes)
@@ -262,12 +286,18 @@ static void encode_row(struct ing_buf *out, size_t table, const struct item *it)
 		encode_answer(out, it);
 		break;
 	case 1:
-		ing_buf_printf(out, "pdf\t%s\tt\tsuccess\t%s\t" DT "\t200\t%s\n", it->url, it->url,
-			it->sha1);
+		ing_buf_printf(out, "pdf\t%s\tt\tsuccess\t%s\t" DT "\t200\t%s\t%s\t%s\n", it->url,
+			it->url, it->sha1, it->host, it->id);
 		break;
 	case 2:
 		ing_buf_printf(out, "%s\t%s\t%s\t%" PRIu64 "\tapplication/pdf\n", it->sha1,
 			it->sha256, it->md5, it->rows.file_meta.size_bytes);
+		break;
+	case 4:
+		ing_buf_printf(out,
+			"doi\t%s\tpdf\t%s\tunpaywall\tpublished\t%s\t%s\t%s\t%s\t10.5555\n",
+			it->key + 4, it->url, it->rows.request.request_json, it->id, it->id,
+			it->host);
 		break;
 	default:
 		ing_buf_printf(out,
@@ -359,11 +389,36 @@ static int64_t count_rows(const char *dsn)
 	if (ing_schema_open(dsn, &pg, &err) != 0 ||
 		ing_pg_number(pg,
 			"SELECT (SELECT count(*) FROM ingest_file_result) + (SELECT count(*) FROM"
-			" file_meta) + (SELECT count(*) FROM cdx)",
+			" file_meta) + (SELECT count(*) FROM cdx) + (SELECT count(*) FROM"
+			" ingest_request)",
 			&n, &err) != ING_PG_OK)
 		fail(err.msg);
 	ing_pg_close(pg);
 	return n;
+}
+
+static void prepare(const char *dsn, const char *sql)
+{
+	struct ing_error err = {0};
+	struct ing_pg *pg = NULL;
+	if (ing_schema_open(dsn, &pg, &err) != 0 || ing_pg_exec(pg, sql, &err) != ING_PG_OK)
+		fail(err.msg);
+	ing_pg_close(pg);
+}
+
+/* The requests, as a list would have brought them. */
+static void store_requests(struct bench *b, const char *dsn)
+{
+	PGconn *conn = PQconnectdb(dsn);
+	if (PQstatus(conn) != CONNECTION_OK)
+		fail(PQerrorMessage(conn));
+	for (size_t i = 0; i < b->count; i += b->batch) {
+		struct ing_buf rows = encode_batch(b, 4, i);
+		write_table(conn, 4, false, &rows);
+		ing_buf_done(&rows);
+	}
+	expect(conn, PQexec(conn, "SELECT fold_counts()"), PGRES_TUPLES_OK);
+	PQfinish(conn);
 }
 
 int main(int argc, char **argv)
@@ -373,13 +428,13 @@ int main(int argc, char **argv)
 	int from;
 	int to;
 	if (argc != 5)
-		fail("usage: bench-store DSN store|kept|bare|direct ITEMS BATCH");
+		fail("usage: bench-store DSN store|kept|uncounted|listed|bare|direct ITEMS BATCH");
 	struct bench b = {
 		.count = strtoul(argv[3], NULL, 10), .batch = (unsigned)strtoul(argv[4], NULL, 10)};
 	if (b.count == 0 || b.batch == 0)
 		fail("ITEMS and BATCH are numbers");
 	b.window = 4 * (size_t)b.batch;
-	b.prunes = strcmp(argv[2], "store") == 0;
+	b.prunes = strcmp(argv[2], "kept") != 0;
 	b.direct = strcmp(argv[2], "direct") == 0;
 	bool bare = b.direct || strcmp(argv[2], "bare") == 0;
 	b.value = ing_alloc(VALUE_BYTES + 1);
@@ -389,6 +444,12 @@ int main(int argc, char **argv)
 		fill_item(&b, i);
 	if (ing_schema_migrate(argv[1], &from, &to, &err) != 0)
 		fail(err.msg);
+	if (strcmp(argv[2], "uncounted") == 0)
+		prepare(argv[1], "ALTER TABLE ingest_request DISABLE TRIGGER USER;"
+				 "ALTER TABLE ingest_file_result DISABLE TRIGGER USER;"
+				 "ALTER TABLE file_meta DISABLE TRIGGER USER");
+	if (strcmp(argv[2], "listed") == 0)
+		store_requests(&b, argv[1]);
 	uint64_t ms = bare ? run_bare(&b, argv[1]) : run_store(&b, argv[1]);
 	if (count_rows(argv[1]) != (int64_t)b.count * (ROWS_PER_ITEM - 1))
 		fail("rows are missing");

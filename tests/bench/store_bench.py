@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent.parent / "deploy/lib"))
 import private_servers  # noqa: E402
 
 BARE = ("bare", "direct")
-OURS = ("store", "kept")
+OURS = ("store", "kept", "uncounted", "listed")
 MODES = BARE + OURS
 
 

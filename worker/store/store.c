@@ -18,6 +18,7 @@
 #include "common/data/pg_paced.h"
 #include "common/data/pg_thread.h"
 #include "worker/store/claim.h"
+#include "worker/store/fold.h"
 #include "worker/store/table.h"
 #include "worker/store/upkeep.h"
 #include "worker/store/upsert.h"
@@ -38,6 +39,7 @@ struct ing_store {
 
 	/* database thread only */
 	struct ing_upsert *upsert;
+	struct ing_fold fold;
 	struct ing_pace pace;
 	bool slow; /* has been logged */
 	struct ing_log_throttle refused_gate, slow_gate;
@@ -229,11 +231,19 @@ static void add_pending(struct ing_store *s, struct ing_node *list)
 	}
 }
 
+/* Until something is to be done without items; -1: nothing is. */
+static int wait_ms(const struct ing_store *s)
+{
+	int upkeep = ing_upkeep_wait_ms(s->upkeep);
+	int fold = ing_fold_wait_ms(&s->fold);
+	return upkeep < 0 ? fold : fold < 0 ? upkeep : ING_MIN(upkeep, fold);
+}
+
 /* Wait for the first item, then up to batch_ms for a batch to fill: a commit costs the same for one
  * row or a thousand. None: there is upkeep to be done, or it is to be waited for. */
 static void gather(struct ing_store *s)
 {
-	add_pending(s, ing_pg_thread_take(s->thread, ing_upkeep_wait_ms(s->upkeep)));
+	add_pending(s, ing_pg_thread_take(s->thread, wait_ms(s)));
 	if (s->pending_count == 0)
 		return;
 	uint64_t until = ing_now_ms() + s->batch_ms;
@@ -254,6 +264,13 @@ static void write_upkeep(struct ing_store *s)
 		ing_log(ING_LOG_ERROR, "result_outbox: %s", err.msg);
 }
 
+static void fold_counts(struct ing_store *s)
+{
+	struct ing_error err = {0};
+	if (ing_pg_thread_run(s->thread, ing_fold_write, &s->fold, &err) == ING_PG_REFUSED)
+		ing_log(ING_LOG_ERROR, "counts: %s", err.msg);
+}
+
 /* -- callbacks of the database thread ------------------------------------------------------- */
 
 static int prepare(void *ctx, struct ing_pg *pg, struct ing_error *err)
@@ -267,10 +284,14 @@ static void work(void *ctx)
 	struct ing_store *s = ctx;
 	gather(s);
 	s->unwritten = s->pending_count;
-	if (s->pending_count > 0)
+	if (s->pending_count > 0) {
 		write_items(s, s->pending, s->pending_count);
-	else if (ing_upkeep_wait_ms(s->upkeep) == 0)
+		ing_fold_want(&s->fold);
+	} else if (ing_upkeep_wait_ms(s->upkeep) == 0) {
 		write_upkeep(s);
+	}
+	if (ing_fold_wait_ms(&s->fold) == 0 && !ing_pg_thread_stopping(s->thread))
+		fold_counts(s);
 	s->pending_count = 0;
 	count_cpu(s);
 }
@@ -343,6 +364,7 @@ int ing_store_new(struct uv_loop_s *loop, const struct ing_postgres_settings *co
 		.batch_ms = conf->batch_ms,
 		.max_attempts = conf->max_attempts > 0 ? conf->max_attempts : INT_MAX};
 	ing_pace_init(&s->pace, s->batch_rows, conf->statement_ms);
+	ing_fold_init(&s->fold);
 	const struct ing_pg_thread_conf thread = {.name = "ing-store",
 		.dsn = conf->dsn,
 		.ctx = s,

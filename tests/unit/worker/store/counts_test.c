@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/clock.h"
 #include "common/data/pg.h"
 #include "tests/unit/worker/store/bench.h"
 
@@ -257,6 +258,52 @@ static void a_fold_takes_no_more_than_it_may(void **state)
 	assert_int_equal(bench_number(dsn, "SELECT fold_counts()"), 50000);
 }
 
+/* Until the number is as wanted. */
+static void wait_for(struct bench *b, const char *sql, long want)
+{
+	uint64_t until = ing_now_ms() + WAIT_LIMIT_MS;
+	while (bench_number(b->dsn, sql) != want && ing_now_ms() < until)
+		uv_run(&b->loop, UV_RUN_ONCE);
+	assert_int_equal(bench_number(b->dsn, sql), want);
+}
+
+static void the_store_folds_counts_without_being_asked(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e[20];
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open(&b, dsn, 100);
+	for (unsigned i = 0; i < 20; i++)
+		bench_put_result(&b, &e[i], i, "timeout");
+	bench_wait(&b, 20);
+	wait_for(&b, "SELECT coalesce(sum(n), 0) FROM request_count WHERE status = 'timeout'", 20);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM request_count_delta"), 0);
+	bench_close(&b);
+}
+
+static void counts_that_cannot_be_folded_stop_nobody(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e[2];
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_sql(dsn,
+		"CREATE SEQUENCE tried; DROP FUNCTION fold_counts;"
+		"CREATE FUNCTION fold_counts(most bigint) RETURNS bigint LANGUAGE plpgsql AS"
+		" $$ BEGIN PERFORM nextval('tried'); RAISE 'disk full' USING ERRCODE = '53100'; END $$");
+	bench_open(&b, dsn, 100);
+	put(&b, &e[0], 1, "timeout");
+	wait_for(&b, "SELECT is_called::integer FROM tried", 1);
+	put(&b, &e[1], 2, "timeout");
+	assert_int_equal(counted(dsn, "status = 'timeout'"), 2);
+	assert_false(ing_store_blocked(b.store));
+	assert_int_equal(bench_number(dsn, "SELECT last_value FROM tried"), 1);
+	bench_close(&b);
+}
+
 /* Two workers with the same URLs, each for a request of its own. */
 static void workers_at_the_same_urls_are_counted_exactly(void **state)
 {
@@ -326,6 +373,8 @@ int main(void)
 		WITH_SERVER(a_recount_mends_what_was_done_by_hand),
 		WITH_SERVER(counts_are_folded_while_they_change),
 		WITH_SERVER(a_fold_takes_no_more_than_it_may),
+		WITH_SERVER(the_store_folds_counts_without_being_asked),
+		WITH_SERVER(counts_that_cannot_be_folded_stop_nobody),
 		WITH_SERVER(workers_at_the_same_urls_are_counted_exactly),
 		WITH_SERVER(who_may_write_rows_need_not_know_of_counts),
 	};
