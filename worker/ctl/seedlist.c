@@ -127,6 +127,7 @@ static int load(const struct seedlist *s, const char *name, const char *const *s
 	struct ing_report report = {0};
 	struct ing_error err = {0};
 	int rc = ing_seed_source_load(s->dir, name, settings, ret, &report, &err);
+	ing_report_sort(&report);
 	ing_report_print_errors(&report, stderr);
 	if (rc != 0 && report.errors == 0)
 		ing_ctl_fail(ING_CTL_USAGE, VERB, "%s", err.msg);
@@ -174,6 +175,7 @@ static bool check_source(const struct seedlist *s, const char *name)
 	struct ing_error err = {0};
 	size_t count, failed;
 	int rc = ing_seed_samples_check(s->dir, name, stdout, &count, &failed, &report, &err);
+	ing_report_sort(&report);
 	ing_report_print_errors(&report, stdout);
 	if (rc != 0 && report.errors == 0)
 		ing_ctl_fail(ING_CTL_NEGATIVE, VERB, "%s", err.msg);

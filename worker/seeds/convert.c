@@ -265,11 +265,29 @@ static bool take_item(void *ctx, const struct ing_seed_node *item)
 	return c->stopped;
 }
 
+static bool set_true(void *ctx, const char *s, size_t bytes)
+{
+	(void)s;
+	(void)bytes;
+	*(bool *)ctx = true;
+	return true;
+}
+
+static bool has_value(struct ing_seed_converter *c, const struct ing_seed_value *v)
+{
+	bool has = false;
+	ing_seed_each_value(&c->scope, v, set_true, &has);
+	return has;
+}
+
 static void take_template(struct ing_seed_converter *c, const struct ing_seed_template *t)
 {
 	static const struct ing_seed_node none = {0};
 	c->template = t;
 	c->scope.item = none;
+	if ((t->when != NULL && !has_value(c, t->when)) ||
+		(t->unless != NULL && has_value(c, t->unless)))
+		return;
 	if (!fill_fields(c, false) || !pass_rules(c, t->rules, false))
 		return;
 	if (t->each == NULL) {
@@ -298,7 +316,7 @@ static void find_columns(struct ing_seed_converter *c, const struct ing_seed_rul
 	const struct ing_seed_cell *names, size_t count)
 {
 	for (; r != NULL; r = r->next)
-		ing_seed_scope_columns(&c->scope, r->value.paths, names, count);
+		ing_seed_value_columns(&c->scope, &r->value, names, count);
 }
 
 static int stop(struct ing_seed_converter *c, int rc, struct ing_error *err)
@@ -325,8 +343,10 @@ void ing_seed_name_columns(
 	find_columns(to, to->source->rules, names, count);
 	for (const struct ing_seed_template *t = to->source->templates; t != NULL; t = t->next) {
 		for (size_t i = 0; i < t->count; i++)
-			ing_seed_scope_columns(&to->scope, t->fields[i].value.paths, names, count);
-		ing_seed_scope_columns(&to->scope, t->each, names, count);
+			ing_seed_value_columns(&to->scope, &t->fields[i].value, names, count);
+		ing_seed_value_columns(&to->scope, t->when, names, count);
+		ing_seed_value_columns(&to->scope, t->unless, names, count);
+		ing_seed_path_columns(&to->scope, t->each, names, count);
 		find_columns(to, t->rules, names, count);
 	}
 }

@@ -54,6 +54,11 @@ static size_t digits(struct text t)
 	return n;
 }
 
+static bool text(struct text t, struct ing_buf *ret)
+{
+	return ing_buf_add(ret, t.s, t.bytes);
+}
+
 static bool lower(struct text t, struct ing_buf *ret)
 {
 	char *to = ing_buf_reserve(ret, t.bytes);
@@ -170,6 +175,18 @@ static bool url(struct text t, struct ing_buf *ret)
 	bool good = href != NULL && ing_buf_add_str(ret, href);
 	free(href);
 	return good;
+}
+
+static bool id(struct text t, struct ing_buf *ret)
+{
+	struct text rest = t;
+	if (doi(t, ret))
+		return true;
+	ing_buf_clear(ret);
+	if (skip(&rest, "PMC") && pmcid(t, ret))
+		return true;
+	ing_buf_clear(ret);
+	return skip(&rest, "oai:") ? lower(t, ret) : text(t, ret);
 }
 
 static bool is_clock(const char *s)

@@ -149,6 +149,25 @@ static int set_options(
 
 /* --- the file --- */
 
+/* A path, or the map of a value; of the record. */
+static const struct ing_seed_value *read_condition(
+	struct ing_seed_loader *l, const struct ing_yaml_node *map, const char *key)
+{
+	static const char *const known[] = {ING_SEED_VALUE_KEYS};
+	const struct ing_yaml_node *node = ing_yaml_get(map, key);
+	const char *item = l->item;
+	if (node == NULL)
+		return NULL;
+	struct ing_seed_value *v = ing_arena_alloc(l->rd->arena, sizeof(*v));
+	l->item = NULL;
+	if (node->kind == ING_YAML_SCALAR)
+		v->paths = ing_seed_path_read(l, node);
+	else if (ing_rule_read_keys(l->rd, node, key, known, ING_ARRAY_LEN(known)))
+		ing_seed_value_read(l, node, v);
+	l->item = item;
+	return v;
+}
+
 static void read_template(struct ing_seed_loader *l, const struct ing_yaml_node *root,
 	const struct ing_yaml_node *own, struct ing_seed_template *t)
 {
@@ -173,14 +192,17 @@ static void read_template(struct ing_seed_loader *l, const struct ing_yaml_node 
 	const struct ing_seed_rule **last = &t->rules;
 	ing_seed_rules_read(
 		l, ing_rule_read_node(rd, root, "skip", ING_YAML_LIST), t, false, &last);
-	if (own != NULL)
+	if (own != NULL) {
+		t->when = read_condition(l, own, "when");
+		t->unless = read_condition(l, own, "unless");
 		ing_seed_rules_read(
 			l, ing_rule_read_node(rd, own, "skip", ING_YAML_LIST), t, true, &last);
+	}
 }
 
 static void read_templates(struct ing_seed_loader *l, const struct ing_yaml_node *root)
 {
-	static const char *const known[] = {"each", "fields", "skip"};
+	static const char *const known[] = {"when", "unless", "each", "fields", "skip"};
 	const struct ing_yaml_node *list =
 		ing_rule_read_node(l->rd, root, "requests", ING_YAML_LIST);
 	const struct ing_seed_template **last = &l->source->templates;

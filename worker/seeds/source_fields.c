@@ -153,6 +153,7 @@ static size_t find_required(const struct ing_seed_loader *l, const struct ing_ya
 
 static const char *const test_names[] = {
 	[ING_SEED_MISSING] = "missing",
+	[ING_SEED_PRESENT] = "present",
 	[ING_SEED_IN] = "in",
 	[ING_SEED_NOT_IN] = "not_in",
 	[ING_SEED_PREFIX] = "prefix",
@@ -213,6 +214,10 @@ static void read_test(
 {
 	unsigned count = 0;
 	r->missing = ing_rule_read_bool(l->rd, map, "missing", false);
+	if (ing_rule_read_bool(l->rd, map, "present", false)) {
+		r->test = ING_SEED_PRESENT;
+		count++;
+	}
 	for (size_t i = ING_SEED_IN; i < ING_ARRAY_LEN(test_names); i++) {
 		const struct ing_yaml_node *node = ing_yaml_get(map, test_names[i]);
 		if (node == NULL)
@@ -226,7 +231,7 @@ static void read_test(
 	}
 	if (count > 1 || (count == 0 && !r->missing))
 		ing_rule_read_error(l->rd, map,
-			"a rule needs one of missing: true, in, not_in, prefix, "
+			"a rule needs one of missing: true, present: true, in, not_in, prefix, "
 			"not_prefix, contains, contains_none, hosts, not_hosts, longer");
 }
 
@@ -257,9 +262,9 @@ static void find_field(const struct ing_seed_loader *l, const struct ing_yaml_no
 static void read_rule(const struct ing_seed_loader *l, const struct ing_yaml_node *map,
 	const struct ing_seed_template *t, struct ing_seed_rule *r)
 {
-	static const char *const known[] = {ING_SEED_VALUE_KEYS, "reason", "field", "missing", "in",
-		"not_in", "prefix", "not_prefix", "contains", "contains_none", "hosts", "not_hosts",
-		"longer"};
+	static const char *const known[] = {ING_SEED_VALUE_KEYS, "reason", "field", "missing",
+		"present", "in", "not_in", "prefix", "not_prefix", "contains", "contains_none",
+		"hosts", "not_hosts", "longer"};
 	ing_rule_read_keys(l->rd, map, "a rule", known, ING_ARRAY_LEN(known));
 	if (ing_yaml_get(map, "reason") == NULL)
 		ing_rule_read_error(l->rd, map, "a rule needs a reason");

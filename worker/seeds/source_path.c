@@ -123,6 +123,36 @@ static void add_normal(
 		n.best != NULL ? "; did you mean " : "", n.best != NULL ? n.best : "");
 }
 
+static void add_word(const struct ing_seed_loader *l, const struct ing_yaml_node *scalar, void *ctx)
+{
+	struct ing_seed_value *v = ctx;
+	const char **words = ing_arena_alloc(l->rd->arena, (v->only_count + 1) * sizeof(*words));
+	if (v->only_count > 0)
+		memcpy(words, v->only, v->only_count * sizeof(*words));
+	words[v->only_count++] = ing_arena_strdup(l->rd->arena, scalar->text);
+	v->only = words;
+}
+
+static void read_parts(const struct ing_seed_loader *l, const struct ing_yaml_node *map,
+	const struct ing_yaml_node *list, struct ing_seed_value *ret)
+{
+	static const char *const known[] = {ING_SEED_VALUE_KEYS};
+	struct ing_seed_value *parts =
+		ing_arena_alloc(l->rd->arena, (list->count + 1) * sizeof(*parts));
+	if (list->count == 0)
+		ing_rule_read_error(l->rd, map, "parts must not be empty");
+	for (const struct ing_yaml_node *n = list->first; n != NULL; n = n->next) {
+		if (n->kind == ING_YAML_MAP && ing_yaml_get(n, "parts") != NULL) {
+			ing_rule_read_error(l->rd, n, "parts have no parts");
+			continue;
+		}
+		if (n->kind == ING_YAML_MAP)
+			ing_rule_read_keys(l->rd, n, "a part", known, ING_ARRAY_LEN(known));
+		ing_seed_value_read(l, n, &parts[ret->part_count++]);
+	}
+	ret->parts = parts;
+}
+
 static const char *read_text(
 	const struct ing_seed_loader *l, const struct ing_yaml_node *map, const char *key)
 {
@@ -183,11 +213,19 @@ void ing_seed_value_read(const struct ing_seed_loader *l, const struct ing_yaml_
 	const struct ing_seed_path **last = &ret->paths;
 	const struct ing_yaml_node *path = ing_yaml_get(node, "path");
 	const struct ing_yaml_node *as = ing_yaml_get(node, "as");
+	const struct ing_yaml_node *only = ing_yaml_get(node, "only");
 	const struct ing_yaml_node *map = ing_rule_read_node(l->rd, node, "map", ING_YAML_MAP);
+	const struct ing_yaml_node *parts = ing_rule_read_node(l->rd, node, "parts", ING_YAML_LIST);
+	static const char *const which[] = {"first", "last"};
 	if (path != NULL)
 		each_scalar(l, path, "path", add_path, &last);
 	if (as != NULL)
 		each_scalar(l, as, "as", add_normal, ret);
+	if (only != NULL)
+		each_scalar(l, only, "only", add_word, ret);
+	if (parts != NULL)
+		read_parts(l, node, parts, ret);
+	ret->last = ing_rule_read_enum(l->rd, node, "which", which, ING_ARRAY_LEN(which)) == 1;
 	ret->mapped = map != NULL;
 	if (map != NULL)
 		ret->map = read_pairs(l, map);
@@ -196,8 +234,10 @@ void ing_seed_value_read(const struct ing_seed_loader *l, const struct ing_yaml_
 	ret->before = read_text(l, node, "before");
 	ret->after = read_text(l, node, "after");
 	ret->fallback = read_text(l, node, "default");
-	if ((path != NULL) == (ing_yaml_get(node, "const") != NULL))
-		ing_rule_read_error(l->rd, node, "a value needs either a path or a const");
+	if ((path != NULL) + (ing_yaml_get(node, "const") != NULL) +
+			(ing_yaml_get(node, "parts") != NULL) !=
+		1)
+		ing_rule_read_error(l->rd, node, "a value needs one of path, parts, const");
 	if (map == NULL && ing_yaml_get(node, "otherwise") != NULL)
 		ing_rule_read_error(l->rd, node, "otherwise needs a map");
 }
@@ -206,6 +246,9 @@ bool ing_seed_value_of_item(const struct ing_seed_value *v)
 {
 	for (const struct ing_seed_path *p = v->paths; p != NULL; p = p->next)
 		if (p->of_item)
+			return true;
+	for (size_t i = 0; i < v->part_count; i++)
+		if (ing_seed_value_of_item(&v->parts[i]))
 			return true;
 	return false;
 }

@@ -33,7 +33,12 @@ struct ing_seed_pair {
 };
 
 struct ing_seed_value {
+	const struct ing_seed_value *parts; /* in place of paths: each must have a value; NULL */
+	size_t part_count;
 	const struct ing_seed_path *paths;
+	bool last;               /* of the values of a path the last one counts */
+	const char *const *only; /* what a value must begin with; NULL: anything */
+	size_t only_count;
 	const char *constant; /* in place of paths */
 	enum ing_seed_normal as[ING_SEED_MAX_NORMALS];
 	size_t as_count;
@@ -55,6 +60,7 @@ struct ing_seed_field {
 
 enum ing_seed_test {
 	ING_SEED_MISSING,
+	ING_SEED_PRESENT,
 	ING_SEED_IN,
 	ING_SEED_NOT_IN,
 	ING_SEED_PREFIX,
@@ -84,9 +90,10 @@ struct ing_seed_rule {
 /* A record gives a request of each template, or one of each item. */
 struct ing_seed_template {
 	const struct ing_seed_template *next;
-	const struct ing_seed_path *each;    /* NULL: the record itself */
-	unsigned no_item;                    /* the reason when there is none */
-	const struct ing_seed_field *fields; /* in the order of writing */
+	const struct ing_seed_value *when, *unless; /* of the record; NULL: always */
+	const struct ing_seed_path *each;           /* NULL: the record itself */
+	unsigned no_item;                           /* the reason when there is none */
+	const struct ing_seed_field *fields;        /* in the order of writing */
 	size_t count;
 	size_t base_url, ingest_type; /* their places in fields */
 	const struct ing_seed_rule *rules;
@@ -144,7 +151,9 @@ unsigned ing_seed_reason_read(
 struct ing_seed_path *ing_seed_path_read(
 	const struct ing_seed_loader *l, const struct ing_yaml_node *scalar);
 /* A constant, or a map with path, as, map …; further keys of the map are the caller's. */
-#define ING_SEED_VALUE_KEYS "path", "const", "as", "map", "otherwise", "before", "after", "default"
+#define ING_SEED_VALUE_KEYS                                                                        \
+	"path", "parts", "const", "which", "as", "only", "map", "otherwise", "before", "after",    \
+		"default"
 void ing_seed_value_read(const struct ing_seed_loader *l, const struct ing_yaml_node *node,
 	struct ing_seed_value *ret);
 bool ing_seed_value_of_item(const struct ing_seed_value *v);

@@ -46,11 +46,23 @@ static bool map_text(const struct ing_seed_value *v, const char **s, size_t *byt
 	return to != NULL;
 }
 
+static bool has_prefix(const char *const *words, size_t count, const char *s, size_t bytes)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strlen(words[i]);
+		if (n <= bytes && strncasecmp(words[i], s, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool visit_text(struct visit *w, const char *s, size_t bytes)
 {
 	const struct ing_seed_value *v = w->value;
 	trim(&s, &bytes);
 	if (bytes == 0 && !v->mapped)
+		return false;
+	if (v->only != NULL && !has_prefix(v->only, v->only_count, s, bytes))
 		return false;
 	for (size_t i = 0; i < v->as_count; i++) {
 		struct ing_buf *to = &w->scope->scratch[i % 2];
@@ -100,6 +112,7 @@ struct first {
 	const struct ing_seed_value *value;
 	bool escape;
 	struct ing_buf *ret;
+	size_t begin; /* of the value in ret */
 };
 
 static void add_escaped(struct ing_buf *to, const char *s, size_t bytes)
@@ -116,6 +129,8 @@ static bool take_first(void *ctx, const char *s, size_t bytes)
 {
 	const struct first *f = ctx;
 	const struct ing_seed_value *v = f->value;
+	if (f->ret->len > f->begin) /* the last one counts */
+		f->ret->data[f->ret->len = f->begin] = '\0';
 	if (v->before != NULL)
 		ing_buf_add_str(f->ret, v->before);
 	if (f->escape && (v->before != NULL || v->after != NULL))
@@ -124,7 +139,21 @@ static bool take_first(void *ctx, const char *s, size_t bytes)
 		ing_buf_add(f->ret, s, bytes);
 	if (v->after != NULL)
 		ing_buf_add_str(f->ret, v->after);
-	return true;
+	return !v->last;
+}
+
+static bool add_first(struct ing_seed_scope *scope, const struct ing_seed_value *v, bool escape,
+	struct ing_buf *ret)
+{
+	struct first f = {.value = v, .escape = escape, .ret = ret, .begin = ret->len};
+	struct visit w = {.scope = scope, .value = v, .fn = take_first, .ctx = &f};
+	if (v->constant != NULL)
+		return ing_buf_add_str(ret, v->constant);
+	for (const struct ing_seed_path *p = v->paths; p != NULL && !w.any; p = p->next)
+		visit_path(&w, p);
+	if (!w.any && !w.refused && v->fallback != NULL)
+		return ing_buf_add_str(ret, v->fallback);
+	return w.any;
 }
 
 struct items {
@@ -146,16 +175,6 @@ static bool has_word(const struct ing_seed_rule *rule, const char *s, size_t byt
 	for (size_t i = 0; i < rule->word_count; i++)
 		if (is_word(rule->words[i], s, bytes))
 			return true;
-	return false;
-}
-
-static bool has_prefix(const struct ing_seed_rule *rule, const char *s, size_t bytes)
-{
-	for (size_t i = 0; i < rule->word_count; i++) {
-		size_t n = strlen(rule->words[i]);
-		if (n <= bytes && strncasecmp(rule->words[i], s, n) == 0)
-			return true;
-	}
 	return false;
 }
 
@@ -197,7 +216,7 @@ static bool has(const struct ing_seed_rule *rule, const char *s, size_t bytes, c
 		return has_word(rule, s, bytes);
 	case ING_SEED_PREFIX:
 	case ING_SEED_NOT_PREFIX:
-		return has_prefix(rule, s, bytes);
+		return has_prefix(rule->words, rule->word_count, s, bytes);
 	case ING_SEED_CONTAINS:
 	case ING_SEED_CONTAINS_NONE:
 		return has_part(rule, s, bytes);
@@ -206,6 +225,8 @@ static bool has(const struct ing_seed_rule *rule, const char *s, size_t bytes, c
 		return has_host(rule, s, bytes, host);
 	case ING_SEED_LONGER:
 		return bytes > rule->number;
+	case ING_SEED_PRESENT:
+		return true;
 	case ING_SEED_MISSING:
 		break;
 	}
@@ -264,7 +285,7 @@ void ing_seed_scope_done(struct ing_seed_scope *scope)
 		ing_buf_done(&scope->scratch[i]);
 }
 
-void ing_seed_scope_columns(struct ing_seed_scope *scope, const struct ing_seed_path *path,
+void ing_seed_path_columns(struct ing_seed_scope *scope, const struct ing_seed_path *path,
 	const struct ing_seed_cell *names, size_t count)
 {
 	for (; path != NULL; path = path->next) {
@@ -280,6 +301,16 @@ void ing_seed_scope_columns(struct ing_seed_scope *scope, const struct ing_seed_
 	}
 }
 
+void ing_seed_value_columns(struct ing_seed_scope *scope, const struct ing_seed_value *v,
+	const struct ing_seed_cell *names, size_t count)
+{
+	if (v == NULL)
+		return;
+	ing_seed_path_columns(scope, v->paths, names, count);
+	for (size_t i = 0; i < v->part_count; i++)
+		ing_seed_path_columns(scope, v->parts[i].paths, names, count);
+}
+
 void ing_seed_each_value(struct ing_seed_scope *scope, const struct ing_seed_value *v,
 	ing_seed_value_f *fn, void *ctx)
 {
@@ -293,16 +324,13 @@ void ing_seed_each_value(struct ing_seed_scope *scope, const struct ing_seed_val
 bool ing_seed_first_value(struct ing_seed_scope *scope, const struct ing_seed_value *v, bool escape,
 	struct ing_buf *ret)
 {
-	struct first f = {v, escape, ret};
+	bool has = true;
 	ing_buf_clear(ret);
-	struct visit w = {.scope = scope, .value = v, .fn = take_first, .ctx = &f};
-	if (v->constant != NULL)
-		return ing_buf_add_str(ret, v->constant);
-	for (const struct ing_seed_path *p = v->paths; p != NULL && !w.any; p = p->next)
-		visit_path(&w, p);
-	if (!w.any && !w.refused && v->fallback != NULL)
-		return ing_buf_add_str(ret, v->fallback);
-	return w.any;
+	if (v->parts == NULL)
+		return add_first(scope, v, escape, ret);
+	for (size_t i = 0; i < v->part_count && has; i++)
+		has = add_first(scope, &v->parts[i], escape, ret);
+	return has;
 }
 
 void ing_seed_each_item(struct ing_seed_scope *scope, const struct ing_seed_path *each,

@@ -27,13 +27,15 @@ struct ing_seed_scope {
 
 void ing_seed_scope_init(struct ing_seed_scope *scope, const struct ing_seed_source *source);
 void ing_seed_scope_done(struct ing_seed_scope *scope);
-/* Finds the columns of all paths of a template's or rule's value. */
-void ing_seed_scope_columns(struct ing_seed_scope *scope, const struct ing_seed_path *path,
+/* Finds the columns of a path and its alternatives, and of all paths of a value. */
+void ing_seed_path_columns(struct ing_seed_scope *scope, const struct ing_seed_path *path,
+	const struct ing_seed_cell *names, size_t count);
+void ing_seed_value_columns(struct ing_seed_scope *scope, const struct ing_seed_value *v,
 	const struct ing_seed_cell *names, size_t count);
 
 /* A value in its normal form, borrowed. True: enough. */
 typedef bool ing_seed_value_f(void *ctx, const char *s, size_t bytes);
-/* Each value of the first path that has any. */
+/* Each value of the first path that has any; of parts none. */
 void ing_seed_each_value(struct ing_seed_scope *scope, const struct ing_seed_value *v,
 	ing_seed_value_f *fn, void *ctx);
 /* The first value, with what stands before and after it, or the default. It is written to *ret, which is cleared

@@ -389,6 +389,38 @@ static void several_requests_share_fields(void **state)
 		"no-url 1\nr 1\n");
 }
 
+static void requests_may_be_only_for_some_records(void **state)
+{
+	(void)state;
+	static const char yaml[] = JSON
+		"fields: {ingest_type: pdf}\n"
+		"requests:\n"
+		"  - {when: a, unless: {path: d, as: doi}, fields: {base_url: {path: a}}}\n"
+		"  - {when: {path: f, only: [x/, 'y/']}, fields: {base_url: {path: f, before: 'http://f/'}}}\n";
+	check(yaml,
+		"{\"a\":\"http://a/\",\"d\":\"none\"}\n{\"a\":\"http://a/\",\"d\":\"10.1/a\"}\n{\"f\":\"Y/1\"}\n{\"f\":\"z/1\"}\n",
+		URL("a/") URL("f/Y/1"));
+}
+
+static void values_may_have_parts_and_be_the_last(void **state)
+{
+	(void)state;
+	static const char yaml[] = JSON
+		"fields:\n  base_url: {path: u}\n  ingest_type: pdf\n"
+		"  link_source_id: {parts: [{path: a, as: lower}, v, {path: b.c, which: last, before: '(', after: ')'}]}\n"
+		"  rel: {path: r, which: last, default: none}\n";
+	check(yaml,
+		"{\"u\":\"http://a/\",\"a\":\"X\",\"b\":[{\"c\":1},{\"c\":\"22\"},{\"c\":3}],\"r\":[\"long\",\"s\",\"\"]}\n",
+		"{\"base_url\":\"http://a/\",\"ingest_type\":\"pdf\",\"link_source_id\":\"xv(3)\",\"rel\":\"s\"}\n");
+	check(yaml, "{\"u\":\"http://a/\",\"a\":\"X\",\"r\":7}\n",
+		"{\"base_url\":\"http://a/\",\"ingest_type\":\"pdf\",\"rel\":\"7\"}\n");
+	check(CSV "skip: [{reason: p, path: x, present: true}]\n",
+		"url,x\nhttp://a/,\nhttp://b/,1\n", URL("a/") "p 1\n");
+	check(HEAD
+		"format: csv\nreader: {header: 'no'}\nfields: {base_url: {parts: ['http://', {path: 1}, /, {path: 2}]}, ingest_type: pdf}\n",
+		"a,b\nc\n", URL("a/b") "no-url 1\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +440,8 @@ int main(void)
 		cmocka_unit_test(deep_and_crowded_records_are_bad),
 		cmocka_unit_test(what_stands_before_a_value_makes_a_url_of_it),
 		cmocka_unit_test(several_requests_share_fields),
+		cmocka_unit_test(requests_may_be_only_for_some_records),
+		cmocka_unit_test(values_may_have_parts_and_be_the_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

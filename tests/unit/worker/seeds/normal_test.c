@@ -64,6 +64,12 @@ static const struct {
 	{ING_SEED_AS_SHA1, "ga39a3ee5e6b4b0d3255bfef95601890afd80709", NULL},
 	{ING_SEED_AS_SLUG, " Journal Article, (new) ", "journal-article-new"},
 	{ING_SEED_AS_SLUG, "!?", NULL},
+	{ING_SEED_AS_ID, "doi:10.1234/A", "10.1234/a"},
+	{ING_SEED_AS_ID, "pmc12", "PMC12"},
+	{ING_SEED_AS_ID, "PMCx", "PMCx"},
+	{ING_SEED_AS_ID, "OAI:A:1", "oai:a:1"},
+	{ING_SEED_AS_ID, "Other", "Other"},
+	{ING_SEED_AS_TEXT, "Any Text", "Any Text"},
 };
 
 static void texts_get_their_normal_form(void **state)

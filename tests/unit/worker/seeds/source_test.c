@@ -34,14 +34,14 @@ static const struct {
 		"x:7:3: there is no field \"ext_id.doi\"; there are base_url, ingest_type, link_source, link_source_id, "
 		"ingest_request_source, release_stage, rel, title, created, and ext_ids.NAME, edit_extra.NAME, fatcat.NAME\n"},
 	{"about: a\nshape: b\nformat: lines\nfields: {base_url: {as: url}, rel: {path: 'a[b]', const: c, otherwise: d}}\n",
-		"x:4:9: fields must have ingest_type\nx:4:20: a value needs either a path or a const\n"
-		"x:4:36: a value needs either a path or a const\nx:4:36: otherwise needs a map\n"
+		"x:4:9: fields must have ingest_type\nx:4:20: a value needs one of path, parts, const\n"
+		"x:4:36: a value needs one of path, parts, const\nx:4:36: otherwise needs a map\n"
 		"x:4:43: brackets in a path must be NAME[MEMBER=TEXT]: \"a[b]\"\n"},
 	{"about: a\nshape: b\nformat: lines\nfields: {base_url: {path: line}, ingest_type: pdf}\n"
 	 "skip:\n  - {path: a, in: [b]}\n  - {reason: A, path: a, in: [b], longer: 3}\n  - {reason: a, field: doi, missing: true}\n  - x\n"
 	 "  - {reason: a, path: b, hosts: ['a b']}\n",
 		"x:6:5: a rule needs a reason\n"
-		"x:7:5: a rule needs one of missing: true, in, not_in, prefix, not_prefix, contains, contains_none, hosts, "
+		"x:7:5: a rule needs one of missing: true, present: true, in, not_in, prefix, not_prefix, contains, contains_none, hosts, "
 		"not_hosts, longer\n"
 		"x:7:14: a reason has small letters, digits and hyphens only\n"
 		"x:8:24: fields have no doi\nx:9:5: a rule must be a map, not a text\n"
