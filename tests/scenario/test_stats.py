@@ -21,6 +21,9 @@ HOSTS = ["a.example.co.uk", "b.example.co.uk", "example.org", "www2.example.org"
 PREFIXES = ["10.1234", "10.5", None]
 STATUSES = {"success": True, "no-pdf-link": False, "terminal-bad-status": False, "body-too-large": False}
 CODES = {"success": 200, "no-pdf-link": 200, "terminal-bad-status": 404, "body-too-large": None}
+NEXT_TRY = {"success": None, "no-pdf-link": 500, "terminal-bad-status": -30, "body-too-large": None}
+CLASSES = {"no-pdf-link": "retry_later", "terminal-bad-status": "retry_due", "body-too-large": "failed_for_good",
+           "success": "hits", None: "never_asked"}
 DOMAIN = {"a.example.co.uk": "example.co.uk", "b.example.co.uk": "example.co.uk", "www2.example.org": "example.org"}
 
 
@@ -61,6 +64,10 @@ def of_csv(cell, value):
     return type(value)(cell)
 
 
+def document_of(kind, url):
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"{kind}\t{url}")
+
+
 class Data:
     """Random requests of three lists and of none, and the results of some; as plain values beside the tables."""
 
@@ -78,11 +85,12 @@ class Data:
 
     def request(self, number):
         pick = self.random.choice
-        host = pick(HOSTS)
-        return {"link_source": pick(["doi", ""]), "link_source_id": str(number), "ingest_type": pick(TYPES),
-                "base_url": f"https://{host}/{number % 300}", "ingest_request_source": pick(SOURCES), "host": host or None,
+        host, kind = pick(HOSTS), pick(TYPES)
+        url = f"https://{host}/{number % 300}"
+        return {"link_source": pick(["doi", ""]), "link_source_id": str(number), "ingest_type": kind,
+                "base_url": url, "ingest_request_source": pick(SOURCES), "host": host or None,
                 "doi_prefix": pick(PREFIXES), "list": pick([*self.lists, None]), "members": [],
-                "request_id": uuid.UUID(int=self.random.getrandbits(128)), "document": uuid.UUID(int=number)}
+                "request_id": uuid.UUID(int=self.random.getrandbits(128)), "document": document_of(kind, url)}
 
     def add_requests(self):
         for part in (self.requests[:250], self.requests[250:]):
@@ -110,13 +118,34 @@ class Data:
             for _ in range(self.random.choice([1, 1, 1, 2])):
                 status = self.random.choice(list(STATUSES))
                 self.connection.execute(
-                    "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status, host, terminal_status_code)"
-                    " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (ingest_type, base_url) DO UPDATE SET"
+                    "INSERT INTO ingest_file_result (ingest_type, base_url, hit, status, host, terminal_status_code, document,"
+                    " next_try) VALUES (%s, %s, %s, %s, %s, %s, %s, now() + %s * interval '1 hour')"
+                    " ON CONFLICT (ingest_type, base_url) DO UPDATE SET"
                     " hit = excluded.hit, status = excluded.status, terminal_status_code = excluded.terminal_status_code,"
-                    " updated = now()", [kind, url, STATUSES[status], status, host, CODES[status]])
+                    " next_try = excluded.next_try, updated = now()",
+                    [kind, url, STATUSES[status], status, host, CODES[status], document_of(kind, url), NEXT_TRY[status]])
                 stored = self.results.setdefault((kind, url), {"host": host, "times": []})
                 stored["status"] = status
                 stored["times"].append(status)
+
+    def queue(self):
+        """Some documents are put onto a topic: later than their result, or before it."""
+        self.queued = {}
+        for document in self.random.sample(sorted({q["document"] for q in self.requests}), 120):
+            hours = self.random.choice([-0.2, -0.9, -5, -50])
+            stored = self.random.random() < 0.3
+            self.connection.execute("INSERT INTO document_queued VALUES (%s, now() + %s * interval '1 hour', 1)",
+                                    [document, hours])
+            if stored:
+                self.connection.execute("UPDATE ingest_file_result SET updated = now() - interval '99 hours'"
+                                        " WHERE document = %s", [document])
+            self.queued[document] = (hours, stored)
+
+    def is_queued(self, q):
+        """It has no result since."""
+        if q["document"] not in self.queued:
+            return False
+        return self.status(q) is None or self.queued[q["document"]][1]
 
     def status(self, q):
         return self.results.get((q["ingest_type"], q["base_url"]), {}).get("status")
@@ -194,6 +223,25 @@ def test_counts_are_the_same_before_and_after_folding(rows, data, database, sql)
         assert sql(deltas)[0]["n"] > 0
     assert rows("hit-ratio") == before
     assert sql(deltas)[0]["n"] == 0
+
+
+def classes(requests, data):
+    counts = collections.Counter({name: 0 for name in [*CLASSES.values(), "queued"]})
+    for q in requests:
+        name = CLASSES[data.status(q)]
+        counts["queued" if name != "hits" and data.is_queued(q) else name] += 1
+    return counts
+
+
+def test_what_is_left_of_a_list(rows, data):
+    """Each request is in one class; what is queued is so until a result comes."""
+    data.queue()
+    for entry in rows("list"):
+        requests = data.of_list(entry["list"])
+        want = classes(requests, data)
+        assert {key: entry[key] for key in want} == want
+        assert entry["exact"] and sum(want.values()) == entry["requests"] == len(requests)
+        assert min(want.values()) > 0, "the data have all classes"
 
 
 @pytest.mark.parametrize("name", ["seed", "seed-2", HOSTILE])
@@ -279,7 +327,7 @@ def test_rate_and_time_left_of_a_list(rows, ctl, data, sql):
     entry = json.loads(ctl("list", "--list", "seed", "--format", "json").stdout)
     assert entry["results_per_hour"] == pytest.approx(1500, rel=0.1)
     sql("DELETE FROM request_count WHERE list_id = %s AND status = ''", data.lists["seed"])
-    assert rows("list", "--list", "seed")[0]["time_left_s"] == 0
+    assert json.loads(ctl("list", "--list", "seed", "--format", "json").stdout)["time_left_s"] == 0
 
 
 def test_files_by_type_and_day(rows, database, sql):
@@ -298,6 +346,64 @@ def test_files_by_type_and_day(rows, database, sql):
     assert rows("files", "--since", "2026-02-01", "--by", "day")[-1] == {"day": "2026-02-01", "files": 1, "bytes": 5}
 
 
+def test_queues_by_age(rows, data, sql):
+    data.queue()
+    sql("INSERT INTO enqueue_plan (name, topic, planned, begun, sent, requests, requests_sent) VALUES"
+        " (%s, 't', 5, 2, 2, 4321, 2000), ('over', 't', 5, 5, 5, 9, 9)", HOSTILE)
+    want = collections.Counter({("planned: " + HOSTILE, None): 2321})
+    ages = {-0.2: "under 1 h", -0.9: "under 1 h", -5: "1 h to 1 d", -50: "1 to 7 d"}
+    answered = {document_of(*key) for key in data.results}
+    for document, (hours, stored) in data.queued.items():
+        if document not in answered or stored:
+            want[("queued", ages[hours])] += 1
+    statuses = collections.Counter(r["status"] for r in data.results.values())
+    want[("retry due", "1 to 7 d")] = statuses["terminal-bad-status"]
+    want[("retry later", None)] = statuses["no-pdf-link"]
+    assert {(row["queue"], row["age"]): row["requests"] for row in rows("queues")} == want
+
+
+def test_growth_by_day_week_and_month(rows, data, database, sql):
+    """Requests by their creation, the rest by when it was stored; days that one of them lacks are there, too."""
+    for number in range(30):
+        sql("UPDATE ingest_request SET created = %s WHERE link_source_id = %s",
+            datetime.datetime(2026, 1, 30, 22, tzinfo=datetime.UTC) + datetime.timedelta(hours=number), str(number))
+    sql("INSERT INTO file_count VALUES ('2026-02-01', 'text/html', 3, 700), ('2026-02-01', '', 1, 5)")
+    sql("INSERT INTO result_count VALUES ('2026-01-31 23:50Z', 0, true, '', 'pdf', 'success', true, 4),"
+        " ('2026-01-31 23:50Z', 1, false, '', 'pdf', 'success', true, 4), ('2026-02-01', 1, true, '', 'pdf', 'x', false, 2)")
+    old = [row for row in rows("growth") if row["from"] < "2026-03"]
+    keys = ["from", "requests", "results", "hits", "files", "bytes", "exact"]
+    assert [[row[key] for key in keys] for row in old] == [
+        ["2026-02-01", 4, 2, 0, 4, 705, True], ["2026-01-31", 24, 4, 4, 0, 0, True], ["2026-01-30", 2, 0, 0, 0, 0, True]]
+    months = {row["from"]: row["requests"] for row in rows("growth", "--by", "month")}
+    assert (months["2026-01-01"], months["2026-02-01"]) == (26, 4)
+    weeks = {row["from"]: row["requests"] for row in rows("growth", "--by", "week", "--since", "2026-02-01")}
+    assert weeks["2026-01-26"] == 4 and sum(weeks.values()) == 400 - 26
+    assert len(rows("growth", "--top", 2)) == 2
+
+
+def test_the_last_requests_of_a_source(rows, data, sql):
+    for number, q in enumerate(data.requests):
+        sql("UPDATE ingest_request SET created = timestamptz '2026-01-01 00:00Z' + %s * interval '1 min'"
+            " WHERE link_source_id = %s", number, q["link_source_id"])
+    want = [q for q in reversed(data.requests) if q["ingest_request_source"] == HOSTILE][:7]
+    found = rows("recent", "--source", HOSTILE, "--top", 7)
+    assert [(row["base_url"], row["type"], row["status"]) for row in found] == [
+        (q["base_url"], q["ingest_type"], data.status(q)) for q in want]
+    assert len(rows("recent", "--source", "doaj", "--type", "pdf", "--top", 0)) == sum(
+        q["ingest_request_source"] == "doaj" and q["ingest_type"] == "pdf" for q in data.requests)
+
+
+def test_documents_by_what_was_made_of_them(rows, sql):
+    for number in range(12):
+        sql("INSERT INTO grobid (sha1hex, grobid_version, status_code, status) VALUES (%s, '0.8', %s, %s)",
+            f"{number:040x}", [200, 500, -4][number % 3], ["success", "error", None][number % 3])
+        sql("INSERT INTO pdf_meta (sha1hex, status, has_page0_thumbnail) VALUES (%s, %s, false)",
+            f"{number:040x}", ["success", "parse-error"][number % 4 == 0])
+    assert {(row["code"], row["status"], row["version"]): row["documents"] for row in rows("grobid")} == {
+        ("200", "success", "0.8"): 4, ("500", "error", "0.8"): 4, ("-4", None, "0.8"): 4}
+    assert {row["status"]: row["documents"] for row in rows("pdf")} == {"success": 9, "parse-error": 3}
+
+
 def test_tables_of_the_schema(ctl, data, sql):
     sql("ANALYZE")
     found = {row["table"]: row for row in map(json.loads, ctl("tables", "--format", "json").stdout.splitlines())}
@@ -312,7 +418,7 @@ def test_empty_database(ctl, rows):
     assert "status" in names and "list" in names
     for name in names:
         if name != "tables":
-            assert rows(name) == [], name
+            assert rows(name, *(["--source", "x"] if name == "recent" else [])) == [], name
 
 
 def test_a_table_for_people_has_a_line_for_each_row(ctl, data):
@@ -341,7 +447,8 @@ def test_wrong_words(ctl, data):
             (["nonsense"], 2, "no such query"), (["stauts"], 2, "did you mean 'status'"), (["status", "more"], 2, "unexpected"),
             (["status", "--since", "1d"], 2, "--since does not apply"), (["day", "--host", "h"], 2, "--host does not apply"),
             (["failing", "--since", "1d", "--list", "seed"], 2, "--list does not apply together with --since"),
-            (["status", "--by", "hots"], 2, "did you mean host"), (["tables", "--by", "host"], 2, "do not apply"),
+            (["status", "--by", "hots"], 2, "did you mean host"), (["tables", "--by", "host"], 2, "do not apply"), (["recent"], 2, "needs one --source"),
+            (["growth", "--by", "host"], 2, "by day, week or month"),
             (["day", "--since", "yesterday"], 2, "--since"), (["status", "--top", "-1"], 2, "--top"),
             (["status", "--format", "xml"], 2, "--format"), (["status", "--list", "a", "--list", "b"], 2, "--list"),
             (["status", "--list", "see"], 1, "there is no list see"),

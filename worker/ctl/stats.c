@@ -16,6 +16,7 @@
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/stats_queries.h"
+#include "worker/ctl/stats_sample.h"
 #include "worker/database/schema.h"
 
 #define VERB "stats"
@@ -26,9 +27,8 @@
 	" SET statement_timeout = '290s'"
 #define FOLD "SET statement_timeout = '2s'; SET lock_timeout = '100ms'; SELECT fold_counts();"
 #define READ "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-/* Of a table that is read row by row, at most so many pages of 8 KiB: a few seconds of a disk's time. */
-#define MAX_PAGES 50000.0
-#define DEFAULT_TOP 100000
+/* By the server's own estimate, in which a page that is read in order costs 1. */
+#define MAX_COST (2.0 * ING_STATS_MAX_PAGES)
 #define MAX_TOP 1000000000
 
 enum {
@@ -97,7 +97,7 @@ static int check_options(const struct stats *st)
 				q->name, filters[f].option,
 				cube == q->cube ? "" : " together with --since");
 	}
-	if (cube == NULL && (st->by != NULL || st->has_min))
+	if (cube == NULL && (st->has_min || (st->by != NULL && q->periods[0] == NULL)))
 		return ing_ctl_fail(
 			ING_CTL_USAGE, VERB, "%s: --by and --min do not apply", q->name);
 	if (q->needs_source && st->where.words[ING_STATS_BY_SOURCE].count != 1)
@@ -207,16 +207,6 @@ static void take_cost(void *ctx, const char *const *values, int count)
 		*cost = strtod(total + 2, NULL);
 }
 
-static int64_t count_pages(struct stats *st, const char *table, struct ing_error *err)
-{
-	int64_t pages = 0;
-	const char *const params[] = {table};
-	if (ing_pg_query(st->pg, NULL, "SELECT pg_relation_size($1::regclass) / 8192", params, 1,
-		    take_number, &pages, err) != ING_PG_OK)
-		return -1;
-	return pages;
-}
-
 /* A question that the table's indexes answer from few pages is asked of all rows, else of some of its pages. */
 static int choose_sample(struct stats *st, struct ing_stats_question *q)
 {
@@ -225,20 +215,22 @@ static int choose_sample(struct stats *st, struct ing_stats_question *q)
 	double cost = -1;
 	if (q->cube->sampled == NULL)
 		return ING_CTL_OK;
-	int64_t pages = count_pages(st, q->cube->sampled, &err);
-	if (pages < 0)
-		return server_error(ING_PG_TROUBLE, &err);
-	if ((double)pages <= MAX_PAGES)
+	double percent = 100;
+	enum ing_pg_rc rc =
+		ing_stats_percent(st->pg, q->cube->sampled, ING_STATS_MAX_PAGES, &percent, &err);
+	if (rc != ING_PG_OK)
+		return server_error(rc, &err);
+	if (percent >= 100)
 		return ING_CTL_OK;
 	ing_stats_sql_init(&sql);
 	ing_buf_add_str(&sql.text, "EXPLAIN ");
 	ing_stats_add_question(&sql, q);
-	enum ing_pg_rc rc = ask(st, &sql, take_cost, &cost, &err);
+	rc = ask(st, &sql, take_cost, &cost, &err);
 	ing_stats_sql_done(&sql);
 	if (rc != ING_PG_OK)
 		return server_error(rc, &err);
-	if (cost < 0 || cost > 2 * MAX_PAGES)
-		q->percent = MAX_PAGES * 100 / (double)pages;
+	if (cost < 0 || cost > MAX_COST)
+		q->percent = percent;
 	return ING_CTL_OK;
 }
 
@@ -293,37 +285,72 @@ static void keep_row(void *ctx, const char *const *values, int count)
 	ing_stats_table_add(ctx, values);
 }
 
-static void fill_in(struct stats *st, struct ing_stats_sql *sql)
+/* NULL after a message. */
+static const char *period_of(const struct stats *st)
 {
-	const char *s = st->query->sql;
-	for (const char *brace; (brace = strchr(s, '{')) != NULL; s = strchr(brace, '}') + 1) {
-		ing_buf_add(&sql->text, s, (size_t)(brace - s));
-		if (strncmp(brace, "{filters}", 9) == 0)
-			ing_stats_add_filters(sql, st->query->filters, &st->where);
-		else
-			ing_buf_printf(&sql->text, "%" PRIu64,
-				st->has_top          ? st->top
-				: st->query->top > 0 ? st->query->top
-						     : DEFAULT_TOP);
+	const char *const *periods = st->query->periods;
+	if (st->by == NULL || periods[0] == NULL)
+		return periods[0];
+	for (size_t i = 0; periods[i] != NULL; i++) {
+		if (strcmp(periods[i], st->by) == 0)
+			return periods[i];
 	}
-	ing_buf_add_str(&sql->text, s);
+	(void)ing_ctl_fail(ING_CTL_USAGE, VERB, "--by %s: it can be by day, week or month", st->by);
+	return NULL;
+}
+
+static enum ing_pg_rc fill(struct stats *st, const char *period, struct ing_stats_table *t,
+	double *ret_percent, struct ing_error *err)
+{
+	const struct ing_stats_query *q = st->query;
+	struct ing_stats_sql sql;
+	struct ing_stats_template filled = {
+		.sql = q->sql,
+		.filters = q->filters,
+		.where = &st->where,
+		.top = !st->has_top   ? q->top
+		       : st->top == 0 ? MAX_TOP
+				      : st->top,
+		.period = period,
+		.percents = {100, 100},
+	};
+	enum ing_pg_rc rc = ING_PG_OK;
+	if (filled.top == 0)
+		filled.top = MAX_TOP;
+	for (size_t i = 0; i < 2 && q->sampled[i] != NULL && rc == ING_PG_OK; i++) {
+		rc = ing_stats_percent(
+			st->pg, q->sampled[i], ING_STATS_MAX_PAGES, &filled.percents[i], err);
+		*ret_percent = ING_MIN(*ret_percent, filled.percents[i]);
+	}
+	if (rc != ING_PG_OK)
+		return rc;
+	ing_stats_sql_init(&sql);
+	ing_stats_add_template(&sql, &filled);
+	rc = ask(st, &sql, keep_row, t, err);
+	ing_stats_sql_done(&sql);
+	return rc;
 }
 
 static int ask_statement(struct stats *st)
 {
+	const struct ing_stats_query *q = st->query;
 	struct ing_error err = {0};
-	struct ing_stats_sql sql;
 	struct ing_stats_table t;
 	size_t columns = 0;
-	while (st->query->columns[columns].key != NULL)
+	double percent = 100;
+	const char *period = period_of(st);
+	if (q->periods[0] != NULL && period == NULL)
+		return ING_CTL_USAGE;
+	while (q->columns[columns].key != NULL)
 		columns++;
-	ing_stats_sql_init(&sql);
-	ing_stats_table_init(&t, st->query->columns, columns);
-	fill_in(st, &sql);
-	enum ing_pg_rc rc = ask(st, &sql, keep_row, &t, &err);
+	ing_stats_table_init(&t, q->columns, columns);
+	enum ing_pg_rc rc = q->fill != NULL ? q->fill(st->pg, &st->where, &t, &err)
+					    : fill(st, period, &t, &percent, &err);
 	int code = rc == ING_PG_OK ? print(st, &t, 0) : server_error(rc, &err);
+	if (code == ING_CTL_OK && percent < 100)
+		(void)ing_ctl_fail(ING_CTL_OK, VERB,
+			"estimated from %.2f %% of a table's pages where exact says no", percent);
 	ing_stats_table_done(&t);
-	ing_stats_sql_done(&sql);
 	return code;
 }
 
@@ -360,6 +387,8 @@ static void print_query_help(const struct ing_stats_query *q)
 			print_columns("with --since", q->since_cube, q->by);
 		printf("  --min N        leave out rows below N\n");
 	}
+	if (q->periods[0] != NULL)
+		printf("  --by PERIOD    day, week or month\n");
 	printf("  --top N        the first N rows, 0: all\n"
 	       "  --format F     table, csv (RFC 4180) or json (an object a line)\n");
 	if (q->note != NULL)

@@ -13,6 +13,7 @@
 #include "common/base/nearest.h"
 #include "common/data/pg.h"
 #include "common/net/psl.h"
+#include "worker/ctl/stats_sample.h"
 
 #define MAX_SQL_BYTES ((size_t)64 << 10)
 #define MAX_PARAM_BYTES ((size_t)1 << 20)
@@ -311,6 +312,30 @@ static bool is_wanted(const struct ing_stats_question *q, const struct group *g)
 	return (double)g->sums[0] * 100 / q->percent >= (double)q->min;
 }
 
+static bool starts_with(const char *s, const char *word)
+{
+	return strncmp(s, word, strlen(word)) == 0;
+}
+
+/* name: behind the brace. */
+static void add_placeholder(
+	struct ing_stats_sql *sql, const struct ing_stats_template *t, const char *name)
+{
+	double percent = strchr(name, '}')[-1] == '1' ? t->percents[1] : t->percents[0];
+	if (starts_with(name, "filters}"))
+		ing_stats_add_filters(sql, t->filters, t->where);
+	else if (starts_with(name, "top}"))
+		ing_buf_printf(&sql->text, "%" PRIu64, t->top);
+	else if (starts_with(name, "period}"))
+		ing_buf_add_str(&sql->text, t->period);
+	else if (starts_with(name, "sample"))
+		ing_stats_add_sample(&sql->text, percent);
+	else if (starts_with(name, "times"))
+		ing_buf_printf(&sql->text, "%.6f", 100 / percent);
+	else
+		ing_buf_add_str(&sql->text, percent < 100 ? "false" : "true");
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 int ing_stats_by(struct ing_stats_question *q, const char *list, struct ing_error *err)
@@ -367,6 +392,17 @@ void ing_stats_add_filters(struct ing_stats_sql *sql,
 	}
 }
 
+void ing_stats_add_template(struct ing_stats_sql *sql, const struct ing_stats_template *t)
+{
+	const char *s = t->sql;
+	for (const char *brace; (brace = strchr(s, '{')) != NULL; s = strchr(brace, '}') + 1) {
+		ing_buf_add(&sql->text, s, (size_t)(brace - s));
+		add_placeholder(sql, t, brace + 1);
+	}
+	ing_buf_add_str(&sql->text, s);
+	ing_must(!sql->text.failed);
+}
+
 void ing_stats_add_question(struct ing_stats_sql *sql, const struct ing_stats_question *q)
 {
 	struct ing_buf *text = &sql->text;
@@ -380,8 +416,7 @@ void ing_stats_add_question(struct ing_stats_sql *sql, const struct ing_stats_qu
 			ing_buf_printf(text, "%s%s", i > 0 ? ", " : "", q->cube->measures[i].sql);
 	}
 	ing_buf_printf(text, " FROM %s", q->cube->from);
-	if (q->percent < 100)
-		ing_buf_printf(text, " TABLESAMPLE SYSTEM (%.6f)", q->percent);
+	ing_stats_add_sample(text, q->percent);
 	ing_buf_add_str(text, " WHERE true");
 	if (q->cube->always != NULL)
 		ing_buf_printf(text, " AND %s", q->cube->always);

@@ -97,6 +97,18 @@ void ing_stats_sql_done(struct ing_stats_sql *sql);
 /* Appends " AND …" for each filter that is set. conditions: as in a cube. */
 void ing_stats_add_filters(struct ing_stats_sql *sql,
 	const char *const conditions[ING_STATS_FILTERS_], const struct ing_stats_where *where);
+
+/* A statement with "{filters}" where " AND …" of the filters goes, "{top}" and "{period}"; and for each of two tables that are
+ * sampled (0, 1) "{sample0}" behind its name, "{times0}" for what counts are multiplied with, and "{exact0}". */
+struct ing_stats_template {
+	const char *sql;
+	const char *const *filters;
+	const struct ing_stats_where *where;
+	uint64_t top;
+	const char *period;
+	double percents[2];
+};
+void ing_stats_add_template(struct ing_stats_sql *sql, const struct ing_stats_template *t);
 /* The statement. Its rows have the dimensions, then the measures that have SQL. */
 void ing_stats_add_question(struct ing_stats_sql *sql, const struct ing_stats_question *q);
 

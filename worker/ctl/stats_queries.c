@@ -5,6 +5,8 @@
  */
 #include "worker/ctl/stats_queries.h"
 
+#include "worker/ctl/stats_lists.h"
+
 #define SUM(condition) "coalesce(sum(n) FILTER (WHERE " condition "), 0)::bigint"
 #define COUNT(condition) "count(*) FILTER (WHERE " condition ")"
 #define ANY(column) column " = ANY ($::text[])"
@@ -165,47 +167,156 @@ static const struct ing_stats_cube files = {
 	.measures = file_measures,
 };
 
-/* --- lists --- */
+/* --- documents, row by row --- */
 
-/* The last hour, and what has passed of the ten minutes that are not over; of a list that is younger, since it was made. */
-#define HOUR_BEGIN "(date_bin('10 minutes', now(), 'epoch') - interval '1 hour')"
+static const struct ing_stats_measure row_measures[] = {
+	{.column = {"documents", ING_FIGURE_COUNT}, .sql = COUNT("true"), .with_status = true},
+	{.column = {0}},
+};
 
-static const char list_sql[] =
-	"WITH asked AS (SELECT c.list_id, sum(n) AS requests,"
-	"  coalesce(sum(n) FILTER (WHERE status = ''), 0) AS no_result,"
-	"  coalesce(sum(n) FILTER (WHERE hit), 0) AS hits,"
-	"  coalesce(sum(n) FILTER (WHERE status <> '' AND NOT hit), 0) AS failed"
-	"  FROM " REQUEST_COUNTS " WHERE true{filters} GROUP BY 1),"
-	" answered AS (SELECT c.list_id, sum(n) AS n FROM " RESULT_COUNTS
-	"  WHERE bucket >= " HOUR_BEGIN "{filters} GROUP BY 1),"
-	" seen AS (SELECT list_id, greatest(extract(epoch FROM now() - greatest(created, " HOUR_BEGIN
-	")), 60) AS seconds FROM request_list),"
-	" c AS (SELECT list_id, name, source, created, loaded FROM request_list)"
-	"SELECT name, source, " TIME("c.created") ", " TIME(
-		"c.loaded") ", coalesce(requests, 0)::bigint,"
-			    " coalesce(no_result, 0)::bigint, coalesce(hits, 0)::bigint, coalesce(failed, 0)::bigint,"
-			    " round(coalesce(answered.n, 0) * 3600 / seconds, 1),"
-			    " CASE WHEN coalesce(no_result, 0) = 0 THEN 0"
-			    "  ELSE round(no_result * seconds / nullif(answered.n, 0)) END"
-			    " FROM c JOIN seen USING (list_id) LEFT JOIN asked USING (list_id)"
-			    " LEFT JOIN answered USING (list_id) WHERE true{filters} ORDER BY name";
-
-static const struct ing_stats_column list_columns[] = {
-	{"list", ING_FIGURE_TEXT},
-	{"source", ING_FIGURE_TEXT},
-	{"created", ING_FIGURE_TEXT},
-	{"loaded", ING_FIGURE_TEXT},
-	{"requests", ING_FIGURE_COUNT},
-	{"no_result", ING_FIGURE_COUNT},
-	{"hits", ING_FIGURE_COUNT},
-	{"failed", ING_FIGURE_COUNT},
-	{"results_per_hour", ING_FIGURE_REAL},
-	{"time_left_s", ING_FIGURE_SECONDS},
+static const struct ing_stats_dim grobid_dims[] = {
+	{.name = "code", .sql = "status_code::text"},
+	{.name = "status", .sql = "coalesce(status, '')"},
+	{.name = "version", .sql = "coalesce(grobid_version, '')"},
+	{.name = "day", .sql = DAY("updated"), .is_time = true},
 	{0},
 };
 
-static const char *const list_filters[ING_STATS_FILTERS_] = {
-	[ING_STATS_BY_LIST] = "c.list_id = $::integer",
+static const struct ing_stats_cube grobid = {
+	.from = "grobid",
+	.filters = {[ING_STATS_BY_STATUS] = ANY("status"), [ING_STATS_BY_SINCE] = "updated >= @"},
+	.dims = grobid_dims,
+	.measures = row_measures,
+	.sampled = "grobid",
+};
+
+static const struct ing_stats_dim pdf_dims[] = {
+	{.name = "status", .sql = "status"},
+	{.name = "day", .sql = DAY("updated"), .is_time = true},
+	{0},
+};
+
+static const struct ing_stats_cube pdf = {
+	.from = "pdf_meta",
+	.filters = {[ING_STATS_BY_STATUS] = ANY("status"), [ING_STATS_BY_SINCE] = "updated >= @"},
+	.dims = pdf_dims,
+	.measures = row_measures,
+	.sampled = "pdf_meta",
+};
+
+static const struct ing_stats_dim html_dims[] = {
+	{.name = "status", .sql = "status"},
+	{.name = "scope", .sql = "coalesce(scope, '')"},
+	{.name = "day", .sql = DAY("updated"), .is_time = true},
+	{0},
+};
+
+static const struct ing_stats_cube html = {
+	.from = "html_meta",
+	.filters = {[ING_STATS_BY_STATUS] = ANY("status"), [ING_STATS_BY_SINCE] = "updated >= @"},
+	.dims = html_dims,
+	.measures = row_measures,
+	.sampled = "html_meta",
+};
+
+/* --- what waits --- */
+
+#define AGE(moment)                                                                                \
+	"width_bucket(extract(epoch FROM now() - " moment                                          \
+	")::float8, ARRAY[3600, 86400, 604800, 2592000]::float8[])"
+#define COUNT_TIMES(n) "round(count(*) * {times" #n "})::bigint"
+
+static const char queue_sql[] =
+	"WITH q (place, name, age, requests, exact) AS ("
+	" SELECT 1, 'planned: ' || name, NULL::integer, requests - requests_sent, true"
+	"  FROM enqueue_plan WHERE planned > sent"
+	" UNION ALL SELECT 2, 'queued', " AGE("d.queued") ", " COUNT_TIMES(
+		0) ", {exact0}"
+		   "  FROM (SELECT * FROM document_queued{sample0}) d"
+		   "  WHERE NOT EXISTS (SELECT FROM ingest_file_result r WHERE r.document = d.document"
+		   "   AND r.updated >= d.queued) GROUP BY 3"
+		   " UNION ALL SELECT 3, 'retry due', " AGE("next_try") ", " COUNT_TIMES(
+			   1) ", {exact1}"
+			      "  FROM ingest_file_result{sample1} WHERE next_try <= now() GROUP BY 3"
+			      " UNION ALL SELECT 4, 'retry later', NULL, " COUNT_TIMES(
+				      1) ", {exact1}"
+					 "  FROM ingest_file_result{sample1} WHERE next_try > now())"
+					 "SELECT name, CASE WHEN age < 0 THEN NULL ELSE"
+					 " (ARRAY['under 1 h', '1 h to 1 d', '1 to 7 d', '7 to 30 d', 'over 30 d'])[age + 1] END,"
+					 " requests, exact FROM q WHERE requests > 0 ORDER BY place, name, age";
+
+static const struct ing_stats_column queue_columns[] = {
+	{"queue", ING_FIGURE_TEXT},
+	{"age", ING_FIGURE_TEXT},
+	{"requests", ING_FIGURE_COUNT},
+	{"exact", ING_FIGURE_TRUTH},
+	{0},
+};
+
+/* --- growth --- */
+
+/* Days are those of UTC. */
+static const char growth_sql[] = "WITH q AS (SELECT date_trunc('{period}', created) AS t, " COUNT_TIMES(
+	0) " AS requests"
+	   "  FROM ingest_request{sample0} WHERE true{filters} GROUP BY 1),"
+	   " r AS (SELECT date_trunc('{period}', bucket) AS t, sum(n)::bigint AS results,"
+	   "  " SUM(
+		   "hit") " AS hits"
+			  "  FROM (SELECT bucket AS created, * FROM result_count"
+			  "   UNION ALL SELECT bucket, * FROM result_count_delta) AS c WHERE first{filters} GROUP BY 1),"
+			  " f AS (SELECT date_trunc('{period}', created) AS t, sum(n)::bigint AS files,"
+			  "  sum(bytes)::bigint AS bytes"
+			  "  FROM (SELECT day::timestamptz AS created, * FROM file_count"
+			  "   UNION ALL SELECT day, * FROM file_count_delta) AS c WHERE true{filters} GROUP BY 1)"
+			  "SELECT " DAY(
+				  "t") ", coalesce(requests, 0), coalesce(results, 0), coalesce(hits, 0),"
+				       " coalesce(files, 0), coalesce(bytes, 0), {exact0}"
+				       " FROM q FULL JOIN r USING (t) FULL JOIN f USING (t) ORDER BY t DESC LIMIT {top}";
+
+static const char *const growth_filters[ING_STATS_FILTERS_] = {
+	[ING_STATS_BY_SINCE] = "created >= date_trunc('day', @)",
+};
+
+static const struct ing_stats_column growth_columns[] = {
+	{"from", ING_FIGURE_TEXT},
+	{"requests", ING_FIGURE_COUNT},
+	{"results", ING_FIGURE_COUNT},
+	{"hits", ING_FIGURE_COUNT},
+	{"files", ING_FIGURE_COUNT},
+	{"bytes", ING_FIGURE_BYTES},
+	{"exact", ING_FIGURE_TRUTH},
+	{0},
+};
+
+/* --- the last requests of a source --- */
+
+static const char recent_sql[] =
+	"WITH q AS MATERIALIZED (SELECT * FROM ingest_request WHERE true{filters}"
+	"  ORDER BY created DESC LIMIT {top})"
+	"SELECT " TIME("q.created") ", q.ingest_type, q.base_url, r.status, " TIME(
+		"r.updated") ","
+			     " r.terminal_url, r.terminal_status_code, coalesce(g.status, g.status_code::text)"
+			     " FROM q LEFT JOIN ingest_file_result r"
+			     "  ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"
+			     " LEFT JOIN grobid g ON g.sha1hex = r.terminal_sha1hex"
+			     " ORDER BY q.created DESC, q.base_url, q.ingest_type";
+
+static const char *const recent_filters[ING_STATS_FILTERS_] = {
+	[ING_STATS_BY_SOURCE] = "ingest_request_source = ($::text[])[1]",
+	[ING_STATS_BY_TYPE] = ANY("ingest_type"),
+	[ING_STATS_BY_SINCE] = "created >= @",
+};
+
+static const struct ing_stats_column recent_columns[] = {
+	{"created", ING_FIGURE_TEXT},
+	{"type", ING_FIGURE_TEXT},
+	{"base_url", ING_FIGURE_TEXT},
+	{"status", ING_FIGURE_TEXT},
+	{"updated", ING_FIGURE_TEXT},
+	{"terminal_url", ING_FIGURE_TEXT},
+	{"code", ING_FIGURE_TEXT},
+	{"grobid", ING_FIGURE_TEXT},
+	{0},
 };
 
 /* --- tables --- */
@@ -235,9 +346,12 @@ const struct ing_stats_query ing_stats_queries[] = {
 	{.name = "list",
 		.sentence =
 			"how far each list is, and when it will be done at the rate of the last hour",
-		.sql = list_sql,
-		.filters = list_filters,
-		.columns = list_columns},
+		.fill = ing_stats_lists,
+		.filters = ing_stats_list_filters,
+		.columns = ing_stats_list_columns,
+		.note = "never_asked, queued, retry_due, retry_later, failed_for_good and hits are all requests. Of a list that\n"
+			"is large they are told apart by a sample: exact says so. no_result and failed are exact.\n"
+			"time_left_s: what has no result, at the rate of the last hour; none: there was no result."},
 	{.name = "status",
 		.sentence = "requests by what became of them",
 		.cube = &requests,
@@ -297,6 +411,38 @@ const struct ing_stats_query ing_stats_queries[] = {
 		.sentence = "documents and their bytes, by media type",
 		.cube = &files,
 		.by = "mimetype"},
+	{.name = "growth",
+		.sentence = "requests by creation, results, files and bytes by day, week or month",
+		.sql = growth_sql,
+		.filters = growth_filters,
+		.columns = growth_columns,
+		.sampled = {"ingest_request"},
+		.periods = {"day", "week", "month"}},
+	{.name = "queues",
+		.sentence = "what is planned, queued, or due to be asked again, by how long",
+		.sql = queue_sql,
+		.columns = queue_columns,
+		.sampled = {"document_queued", "ingest_file_result"},
+		.note = "Requests that wait in parked topics: ingestctl parked."},
+	{.name = "recent",
+		.sentence = "the last requests of one --source, with their results",
+		.sql = recent_sql,
+		.filters = recent_filters,
+		.columns = recent_columns,
+		.needs_source = true,
+		.top = 50},
+	{.name = "grobid",
+		.sentence = "what GROBID answered, by HTTP status, status and version",
+		.cube = &grobid,
+		.by = "code,status,version"},
+	{.name = "pdf",
+		.sentence = "PDF files by what was found in them",
+		.cube = &pdf,
+		.by = "status"},
+	{.name = "html",
+		.sentence = "HTML pages by what was found in them",
+		.cube = &html,
+		.by = "status,scope"},
 	{.name = "tables",
 		.sentence = "tables of the database and their sizes",
 		.sql = table_sql,

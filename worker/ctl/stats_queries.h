@@ -3,6 +3,7 @@
  * stats_queries.h - the questions that `ingestctl stats` answers, as data: a cube with a preset, or a statement.
  */
 #pragma once
+#include "common/data/pg.h"
 #include "worker/ctl/stats_cube.h"
 
 struct ing_stats_query {
@@ -15,10 +16,15 @@ struct ing_stats_query {
 	bool totals;
 	int64_t min;
 	uint64_t top;
-	/* Or a statement, with "{filters}" where " AND …" of the filters goes, and "{top}" for the number of rows. */
+	/* Or a statement (struct ing_stats_template). */
 	const char *sql;
 	const char *const *filters;
-	const struct ing_stats_column *columns;
+	const struct ing_stats_column *columns; /* ended by a key of NULL */
+	const char *sampled[2];                 /* tables of its samples; NULL: none */
+	const char *periods[4];                 /* for --by; the first unless it is given */
+	/* Or a function that adds the rows. */
+	enum ing_pg_rc (*fill)(struct ing_pg *pg, const struct ing_stats_where *where,
+		struct ing_stats_table *t, struct ing_error *err);
 	bool needs_source;
 	const char *note; /* for --help; or NULL */
 };

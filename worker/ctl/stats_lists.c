@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Requests that a list brought, and those that were stored before it, are looked at apart: they are in different
+ * tables. Of each the requests without a result and those that failed have an exact count, which their shares
+ * are taken of. A table that small lists are found in by an index is not sampled for them.
+ */
+#include "worker/ctl/stats_lists.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/ctl/stats_sample.h"
+
+/* Requests that are looked at for all lists together, each by two indexes; for one list at most and at least. */
+#define LOOKED_AT 200000.0
+#define MAX_LOOKED_AT 50000.0
+#define MIN_LOOKED_AT 2000.0
+
+#define TIME(column) "to_char(" column ", 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+/* The last hour, and what has passed of the ten minutes that are not over; of a list that is younger, since it was made. */
+#define HOUR_BEGIN "(date_bin('10 minutes', now(), 'epoch') - interval '1 hour')"
+#define SUM(condition) "coalesce(sum(n) FILTER (WHERE " condition "), 0)::bigint"
+
+enum {
+	LIST_ID,
+	NAME,
+	SOURCE,
+	CREATED,
+	LOADED,
+	PER_HOUR,
+	TIME_LEFT,
+	OWN, /* requests that it brought */
+	OWN_NO_RESULT,
+	OWN_FAILED,
+	MEMBERS, /* that were stored before */
+	MEMBERS_NO_RESULT,
+	MEMBERS_FAILED,
+	HITS,
+	COUNTS_,
+};
+
+static const char
+	counts_sql
+		[] =
+			"WITH asked AS (SELECT c.list_id, " SUM(
+				"first") " AS own,"
+					 "  " SUM(
+						 "first AND status = ''") " AS own_no_result,"
+									  "  " SUM(
+										  "first AND status <> '' AND NOT hit") " AS own_failed,"
+															"  " SUM("NOT first") " AS members,"
+																	      "  " SUM("NOT first AND status = ''") " AS members_no_result,"
+																						    "  " SUM("NOT first AND status <> '' AND NOT hit") " AS members_failed,"
+																												       "  " SUM("hit") " AS hits"
+																														       "  FROM (SELECT * FROM request_count UNION ALL SELECT * FROM request_count_delta) AS c"
+																														       "  WHERE true{filters} GROUP BY 1),"
+																														       " answered AS (SELECT c.list_id, sum(n) AS n"
+																														       "  FROM (SELECT * FROM result_count UNION ALL SELECT * FROM result_count_delta) AS c"
+																														       "  WHERE bucket >= " HOUR_BEGIN
+																														       "{filters} GROUP BY 1),"
+																														       " c AS (SELECT *, greatest(extract(epoch FROM now() - greatest(created, " HOUR_BEGIN ")), 60) AS seconds FROM request_list)"
+																														       "SELECT list_id, name, source, " TIME("created") ", " TIME(
+																															       "loaded") ","
+																																	 " round(coalesce(n, 0) * 3600 / seconds, 1),"
+																																	 " CASE WHEN coalesce(own_no_result + members_no_result, 0) = 0 THEN 0"
+																																	 "  ELSE round((own_no_result + members_no_result) * seconds / nullif(n, 0)) END,"
+																																	 " own, own_no_result, own_failed, members, members_no_result, members_failed, hits"
+																																	 " FROM c LEFT JOIN asked USING (list_id) LEFT JOIN answered USING (list_id)"
+																																	 " WHERE true{filters} ORDER BY name";
+
+/* Of the requests of q: stratum (f failed, n no result, h hit), class, how many. */
+#define CLASSES_SQL                                                                                \
+	" SELECT CASE WHEN r.status IS NULL THEN 'n' WHEN r.hit THEN 'h' ELSE 'f' END,"            \
+	" CASE WHEN coalesce(d.queued > r.updated, d.queued IS NOT NULL) THEN 'q'"                 \
+	"  WHEN r.status IS NULL THEN 'n' WHEN r.next_try <= now() THEN 'd'"                       \
+	"  WHEN r.next_try IS NOT NULL THEN 'l' ELSE 'e' END, count(*)"                            \
+	" FROM q LEFT JOIN ingest_file_result r"                                                   \
+	"  ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"                           \
+	" LEFT JOIN document_queued d ON d.document = q.document GROUP BY 1, 2"
+
+struct list {
+	int64_t counts[COUNTS_]; /* from OWN on */
+	const char *texts[OWN];
+};
+
+struct lists {
+	struct ing_arena arena;
+	struct list *all;
+	size_t count, room;
+};
+
+/* Looked at: of one stratum, by class. */
+struct seen {
+	int64_t queued, never, due, later, ended;
+};
+
+struct classes {
+	struct seen no_result, failed;
+};
+
+static void take_list(void *ctx, const char *const *values, int count)
+{
+	struct lists *l = ctx;
+	if (l->count == l->room) {
+		l->room = l->room == 0 ? 16 : l->room * 2;
+		l->all = ing_realloc(l->all, l->room * sizeof(*l->all));
+	}
+	struct list *list = &l->all[l->count++];
+	for (int i = 0; i < OWN; i++)
+		list->texts[i] = values[i] != NULL ? ing_arena_strndup(&l->arena, values[i],
+							     strlen(values[i]))
+						   : NULL;
+	for (int i = OWN; i < count; i++)
+		list->counts[i] = ing_pg_int64(values[i]);
+}
+
+static void take_class(void *ctx, const char *const *values, int count)
+{
+	struct classes *c = ctx;
+	int64_t n = ing_pg_int64(values[2]);
+	(void)count;
+	if (values[0][0] == 'h')
+		return;
+	struct seen *s = values[0][0] == 'n' ? &c->no_result : &c->failed;
+	switch (values[1][0]) {
+	case 'q':
+		s->queued += n;
+		break;
+	case 'n':
+		s->never += n;
+		break;
+	case 'd':
+		s->due += n;
+		break;
+	case 'l':
+		s->later += n;
+		break;
+	default:
+		s->ended += n;
+	}
+}
+
+static int64_t share_of(int64_t part, int64_t seen, int64_t exact)
+{
+	return seen == 0 ? 0 : (int64_t)((double)part / (double)seen * (double)exact + 0.5);
+}
+
+/* What was looked at, as parts of the exact count. What rounding leaves over, and what nothing was seen of, has never been
+ * asked, or has ended. */
+static struct seen scale(const struct seen *s, int64_t exact, bool is_failed)
+{
+	int64_t all = s->queued + s->never + s->due + s->later + s->ended;
+	struct seen scaled = {.queued = share_of(s->queued, all, exact),
+		.due = share_of(s->due, all, exact),
+		.later = share_of(s->later, all, exact)};
+	int64_t rest = exact - scaled.queued - scaled.due - scaled.later;
+	scaled.never = is_failed ? 0 : rest;
+	scaled.ended = is_failed ? rest : 0;
+	return scaled;
+}
+
+static void add_seen(struct seen *sum, const struct seen *s)
+{
+	sum->queued += s->queued;
+	sum->never += s->never;
+	sum->due += s->due;
+	sum->later += s->later;
+	sum->ended += s->ended;
+}
+
+/* --- asking --- */
+
+/* One of the two tables that the requests of a list are in. */
+struct side {
+	const char *table,
+		*q; /* the requests looked at, between "WITH q AS (" and the sample; behind it */
+	double percent;                  /* of its pages, for all lists together */
+	int requests, no_result, failed; /* of list.counts */
+};
+
+/* Of a list of `requests` requests. 100: all of them, by the index. */
+static double percent_of(const struct side *side, size_t lists, int64_t requests)
+{
+	double budget = ING_MIN(LOOKED_AT / (double)lists, MAX_LOOKED_AT);
+	double wanted = ING_MAX(budget, MIN_LOOKED_AT) * 100 / (double)requests;
+	double percent = ING_MIN(wanted, side->percent / (double)lists);
+	bool is_enough = (double)requests * percent / 100 >= MIN_LOOKED_AT / 2;
+	return wanted >= 50 || !is_enough ? 100 : percent;
+}
+
+static enum ing_pg_rc look(struct ing_pg *pg, const struct side *side, const char *list_id,
+	double percent, struct classes *ret, struct ing_error *err)
+{
+	struct ing_buf sql;
+	const char *const params[] = {list_id};
+	ing_buf_init(&sql, 8192);
+	ing_buf_printf(&sql,
+		"WITH q AS MATERIALIZED (SELECT a.document, a.ingest_type, a.base_url FROM %s",
+		side->table);
+	ing_stats_add_sample(&sql, percent);
+	ing_buf_printf(&sql, "%s)" CLASSES_SQL, side->q);
+	ing_must(!sql.failed);
+	enum ing_pg_rc rc =
+		ing_pg_query(pg, NULL, ing_buf_str(&sql), params, 1, take_class, ret, err);
+	ing_buf_done(&sql);
+	return rc;
+}
+
+static void add_row(
+	const struct list *l, const struct seen *sum, bool exact, struct ing_stats_table *t)
+{
+	const int64_t numbers[] = {l->counts[OWN] + l->counts[MEMBERS], sum->never, sum->queued,
+		l->counts[HITS], sum->due, sum->later, sum->ended,
+		l->counts[OWN_NO_RESULT] + l->counts[MEMBERS_NO_RESULT],
+		l->counts[OWN_FAILED] + l->counts[MEMBERS_FAILED]};
+	char texts[ING_ARRAY_LEN(numbers)][24];
+	const char *values[ING_STATS_MAX_COLUMNS];
+	size_t n = 0;
+	for (int i = NAME; i <= LOADED; i++)
+		values[n++] = l->texts[i];
+	for (size_t i = 0; i < ING_ARRAY_LEN(numbers); i++) {
+		snprintf(texts[i], sizeof(texts[i]), "%" PRId64, numbers[i]);
+		values[n++] = texts[i];
+	}
+	values[n++] = l->texts[PER_HOUR];
+	values[n++] = l->texts[TIME_LEFT];
+	values[n++] = exact ? "t" : "f";
+	ing_stats_table_add(t, values);
+}
+
+static enum ing_pg_rc classify(struct ing_pg *pg, const struct side *sides, size_t lists,
+	const struct list *l, struct ing_stats_table *t, struct ing_error *err)
+{
+	struct seen sum = {0};
+	bool exact = true;
+	for (size_t i = 0; i < 2; i++) {
+		struct classes c = {0};
+		int64_t requests = l->counts[sides[i].requests];
+		if (requests <= 0)
+			continue;
+		double percent = percent_of(&sides[i], lists, requests);
+		enum ing_pg_rc rc = look(pg, &sides[i], l->texts[LIST_ID], percent, &c, err);
+		if (rc != ING_PG_OK)
+			return rc;
+		struct seen no_result = scale(&c.no_result, l->counts[sides[i].no_result], false);
+		struct seen failed = scale(&c.failed, l->counts[sides[i].failed], true);
+		add_seen(&sum, &no_result);
+		add_seen(&sum, &failed);
+		exact = exact && percent >= 100;
+	}
+	add_row(l, &sum, exact, t);
+	return ING_PG_OK;
+}
+
+static enum ing_pg_rc count_lists(struct ing_pg *pg, const struct ing_stats_where *where,
+	struct lists *l, struct ing_error *err)
+{
+	struct ing_stats_sql sql;
+	ing_stats_sql_init(&sql);
+	const struct ing_stats_template filled = {
+		.sql = counts_sql, .filters = ing_stats_list_filters, .where = where};
+	ing_stats_add_template(&sql, &filled);
+	enum ing_pg_rc rc = ing_pg_query(pg, NULL, ing_buf_str(&sql.text),
+		(const char *const *)sql.params, sql.param_count, take_list, l, err);
+	ing_stats_sql_done(&sql);
+	return rc;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+const struct ing_stats_column ing_stats_list_columns[] = {
+	{"list", ING_FIGURE_TEXT},
+	{"source", ING_FIGURE_TEXT},
+	{"created", ING_FIGURE_TEXT},
+	{"loaded", ING_FIGURE_TEXT},
+	{"requests", ING_FIGURE_COUNT},
+	{"never_asked", ING_FIGURE_COUNT},
+	{"queued", ING_FIGURE_COUNT},
+	{"hits", ING_FIGURE_COUNT},
+	{"retry_due", ING_FIGURE_COUNT},
+	{"retry_later", ING_FIGURE_COUNT},
+	{"failed_for_good", ING_FIGURE_COUNT},
+	{"no_result", ING_FIGURE_COUNT},
+	{"failed", ING_FIGURE_COUNT},
+	{"results_per_hour", ING_FIGURE_REAL},
+	{"time_left_s", ING_FIGURE_SECONDS},
+	{"exact", ING_FIGURE_TRUTH},
+	{0},
+};
+
+const char *const ing_stats_list_filters[ING_STATS_FILTERS_] = {
+	[ING_STATS_BY_LIST] = "c.list_id = $::integer",
+};
+
+enum ing_pg_rc ing_stats_lists(struct ing_pg *pg, const struct ing_stats_where *where,
+	struct ing_stats_table *t, struct ing_error *err)
+{
+	struct side sides[] = {
+		{.table = "ingest_request a",
+			.q = " WHERE a.list_id = $1::integer",
+			.requests = OWN,
+			.no_result = OWN_NO_RESULT,
+			.failed = OWN_FAILED},
+		{.table = "request_list_member m",
+			.q = " JOIN ingest_request a ON a.request_id = m.request_id"
+			     " WHERE m.list_id = $1::integer",
+			.requests = MEMBERS,
+			.no_result = MEMBERS_NO_RESULT,
+			.failed = MEMBERS_FAILED},
+	};
+	struct lists l = {0};
+	ing_arena_init(&l.arena);
+	enum ing_pg_rc rc = count_lists(pg, where, &l, err);
+	for (size_t i = 0; i < 2 && rc == ING_PG_OK; i++)
+		rc = ing_stats_percent(pg, i == 0 ? "ingest_request" : "request_list_member",
+			ING_STATS_MAX_PAGES, &sides[i].percent, err);
+	for (size_t i = 0; i < l.count && rc == ING_PG_OK; i++)
+		rc = classify(pg, sides, l.count, &l.all[i], t, err);
+	free(l.all);
+	ing_arena_done(&l.arena);
+	return rc;
+}
