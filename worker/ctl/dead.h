@@ -42,6 +42,13 @@ bool ing_dead_read_time(const char *text, char ret[ING_DEAD_TIME_BYTES]);
 /* Of a value that was cut, or a key that was left out, the whole is not there. */
 bool ing_dead_is_whole(const struct ing_dead_letter *l);
 
+/* What a message of the dead-letter topic says: *ret and headers borrow from it. False: it is the note that another
+ * was replayed. `replayed` stays false. */
+#define ING_DEAD_MAX_HEADERS 256 /* of a message; the rest is not looked at */
+struct rd_kafka_message_s;
+bool ing_dead_letter_of(const struct rd_kafka_message_s *m,
+	struct ing_header headers[ING_DEAD_MAX_HEADERS], struct ing_dead_letter *ret);
+
 /* Return false to end the reading. */
 typedef bool ing_dead_each_f(void *ctx, const struct ing_dead_letter *l);
 /* Two passes over the topic: the notes, then each letter that the filter lets through (NULL: all).

@@ -15,7 +15,6 @@
 #include "worker/ctl/dead.h"
 
 #define POLL_MS 500
-#define MAX_HEADERS 256 /* of a message; the rest is not looked at */
 #define MAX_AGO_S 3650000000u
 
 struct place {
@@ -56,13 +55,14 @@ static bool has_note(const struct reading *r, const struct ing_dead_letter *l)
 }
 
 /* librdkafka puts a zero byte behind a header's value. */
-static size_t list_headers(const rd_kafka_headers_t *from, struct ing_header to[MAX_HEADERS])
+static size_t list_headers(
+	const rd_kafka_headers_t *from, struct ing_header to[ING_DEAD_MAX_HEADERS])
 {
 	size_t n = 0;
 	const char *name;
 	const void *value;
 	size_t bytes;
-	while (n < MAX_HEADERS && from != NULL &&
+	while (n < ING_DEAD_MAX_HEADERS && from != NULL &&
 		rd_kafka_header_get_all(from, n, &name, &value, &bytes) == 0)
 		to[n++] = (struct ing_header){name, value};
 	return n;
@@ -102,23 +102,13 @@ static bool passes(const struct ing_dead_filter *f, const struct ing_dead_letter
 /* False: enough has been read. */
 static bool take_message(struct reading *r, bool second_pass, const rd_kafka_message_t *m)
 {
-	struct ing_header headers[MAX_HEADERS];
-	struct ing_dead_letter l = {.partition = m->partition,
-		.offset = m->offset,
-		.key = m->key,
-		.key_bytes = m->key_len,
-		.value = m->payload,
-		.value_bytes = m->len,
-		.headers = headers};
-	if (rd_kafka_message_headers(m, &l.kafka_headers) != 0)
-		l.kafka_headers = NULL;
-	l.header_count = list_headers(l.kafka_headers, headers);
-	ing_letter_parse(headers, l.header_count, &l.about);
-	if (!second_pass && l.about.is_note)
+	struct ing_header headers[ING_DEAD_MAX_HEADERS];
+	struct ing_dead_letter l;
+	bool is_letter = ing_dead_letter_of(m, headers, &l);
+	if (!second_pass && !is_letter)
 		add_note(r, &l.about);
-	if (!second_pass || l.about.is_note)
+	if (!second_pass || !is_letter)
 		return true;
-	set_time(&l, m);
 	l.replayed = has_note(r, &l);
 	return !passes(r->filter, &l) || r->each(r->ctx, &l);
 }
@@ -190,6 +180,24 @@ bool ing_dead_read_time(const char *text, char ret[ING_DEAD_TIME_BYTES])
 	memcpy(ret, text, n);
 	ret[n] = '\0';
 	return isdigit((unsigned char)text[n - 1]) != 0;
+}
+
+bool ing_dead_letter_of(const struct rd_kafka_message_s *m,
+	struct ing_header headers[ING_DEAD_MAX_HEADERS], struct ing_dead_letter *ret)
+{
+	*ret = (struct ing_dead_letter){.partition = m->partition,
+		.offset = m->offset,
+		.key = m->key,
+		.key_bytes = m->key_len,
+		.value = m->payload,
+		.value_bytes = m->len,
+		.headers = headers};
+	if (rd_kafka_message_headers(m, &ret->kafka_headers) != 0)
+		ret->kafka_headers = NULL;
+	ret->header_count = list_headers(ret->kafka_headers, headers);
+	ing_letter_parse(headers, ret->header_count, &ret->about);
+	set_time(ret, m);
+	return !ret->about.is_note;
 }
 
 bool ing_dead_is_whole(const struct ing_dead_letter *l)

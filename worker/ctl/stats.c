@@ -318,8 +318,8 @@ static enum ing_pg_rc fill(struct stats *st, const char *period, struct ing_stat
 	if (filled.top == 0)
 		filled.top = MAX_TOP;
 	for (size_t i = 0; i < 2 && q->sampled[i] != NULL && rc == ING_PG_OK; i++) {
-		rc = ing_stats_percent(
-			st->pg, q->sampled[i], ING_STATS_MAX_PAGES, &filled.percents[i], err);
+		double pages = q->pages[i] > 0 ? q->pages[i] : ING_STATS_MAX_PAGES;
+		rc = ing_stats_percent(st->pg, q->sampled[i], pages, &filled.percents[i], err);
 		*ret_percent = ING_MIN(*ret_percent, filled.percents[i]);
 	}
 	if (rc != ING_PG_OK)

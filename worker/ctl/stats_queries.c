@@ -226,6 +226,9 @@ static const struct ing_stats_cube html = {
 	")::float8, ARRAY[3600, 86400, 604800, 2592000]::float8[])"
 #define COUNT_TIMES(n) "round(count(*) * {times" #n "})::bigint"
 
+/* Each of their rows, some hundred a page, is looked up in ingest_file_result. */
+#define QUEUED_PAGES 4000
+
 static const char queue_sql[] =
 	"WITH q (place, name, age, requests, exact) AS ("
 	" SELECT 1, 'planned: ' || name, NULL::integer, requests - requests_sent, true"
@@ -423,6 +426,7 @@ const struct ing_stats_query ing_stats_queries[] = {
 		.sql = queue_sql,
 		.columns = queue_columns,
 		.sampled = {"document_queued", "ingest_file_result"},
+		.pages = {QUEUED_PAGES, 0},
 		.note = "Requests that wait in parked topics: ingestctl parked."},
 	{.name = "recent",
 		.sentence = "the last requests of one --source, with their results",

@@ -2,11 +2,18 @@
  *
  * topic_reader.h - the committed messages of a topic: all that are in it now, or also those to come.
  *
- * Reads all partitions side by side and joins no group, so that it disturbs nobody. The order is
- * each partition's own. One thread.
+ * Reads all partitions side by side and joins no group, so that it disturbs nobody. Messages come in the order of
+ * their timestamps, each partition's in its own order. A partition that has nothing is waited for, but not for long: see
+ * ING_TOPIC_SILENT_MS. One thread.
  */
 #pragma once
 #include "common/base/error.h"
+
+/* A message is held back until it is so old, by our clock, as long as a partition whose end has been read may bring an
+ * older one: its transaction is not committed, or its batch under way. */
+#define ING_TOPIC_SILENT_MS 500
+/* The same for a partition that has more, or may have, but does not deliver it: its broker is away. */
+#define ING_TOPIC_AWAY_MS 5000
 
 struct ing_conf;
 struct ing_topic_reader;
@@ -17,6 +24,7 @@ struct ing_topic_reader_conf {
 	const struct ing_conf *conf;        /* for its properties; not kept */
 	bool follow;         /* what arrives later, too, and a topic that is yet to come */
 	bool from_beginning; /* with follow: what is there, too; else it is always read */
+	int64_t since_ms; /* messages with this timestamp or a later one, and what is behind them; 0: all. With follow it wins over the end */
 	uint64_t
 		wait_ms; /* for brokers and topic; 0: as long as is usual, or for ever with follow */
 };

@@ -390,7 +390,7 @@ static void queries_are_well_formed(void **state)
 		struct ing_stats_question asked = {.cube = q->cube};
 		print_message("%s\n", q->name);
 		assert_non_null(q->sentence);
-		assert_true((q->cube == NULL) == (q->sql != NULL));
+		assert_int_equal((q->cube != NULL) + (q->sql != NULL) + (q->fill != NULL), 1);
 		if (q->cube != NULL)
 			assert_int_equal(ing_stats_by(&asked, q->by, &err), 0);
 		if (q->since_cube != NULL) {
