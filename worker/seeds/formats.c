@@ -8,6 +8,10 @@
 
 static const struct ing_seed_format *const formats[] = {
 	&ing_seed_format_jsonl,
+	&ing_seed_format_json,
+	&ing_seed_format_xml,
+	&ing_seed_format_cdx,
+	&ing_seed_format_warc,
 	&ing_seed_format_lines,
 	&ing_seed_format_csv,
 	&ing_seed_format_tsv,

@@ -6,8 +6,16 @@
 #include "worker/seeds/reader.h"
 
 extern const struct ing_seed_format ing_seed_format_jsonl; /* a JSON object a line */
+extern const struct ing_seed_format ing_seed_format_json;  /* that, or in lists */
+extern const struct ing_seed_format ing_seed_format_xml;   /* an element is a record */
+extern const struct ing_seed_format ing_seed_format_cdx;   /* and CDXJ */
+extern const struct ing_seed_format ing_seed_format_warc;
 extern const struct ing_seed_format
 	ing_seed_format_lines;                           /* a line is a row of one column, `line` */
 extern const struct ing_seed_format ing_seed_format_csv; /* RFC 4180 */
 extern const struct ing_seed_format
 	ing_seed_format_tsv; /* columns divided by tabs, without quotes */
+
+/* Parses a record within limits, and gives it, or says that it is bad. */
+void ing_seed_give_json(
+	struct ing_seed_converter *to, int64_t number, const char *text, size_t bytes);

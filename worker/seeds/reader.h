@@ -7,6 +7,7 @@
  * that keeps bytes has a ceiling for them, and calls a record bad that does not fit. One thread.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include "common/base/error.h"
 
@@ -41,6 +42,7 @@ bool ing_seed_is_stopped(const struct ing_seed_converter *to);
 
 struct ing_seed_format {
 	const char *name;
+	bool reads_gzip; /* it is fed gzip as it is; what is compressed otherwise is not */
 	/* Reads `reader` of the source's file (NULL: it is absent) into the loader's arena; errors go to its report.
 	 * ing_seed_setting() reads a text, with options in it. */
 	const void *(*settings)(const struct ing_seed_loader *l, const struct ing_yaml_node *map);

@@ -187,6 +187,37 @@ static const char *read_host(const struct ing_seed_loader *l, const struct ing_y
 	return below;
 }
 
+/* Where an option stands in a word, its value may be several, with commas between. */
+static size_t count_words(const struct ing_seed_loader *l, const struct ing_yaml_node *list)
+{
+	size_t count = 0;
+	for (const struct ing_yaml_node *n = list->first; n != NULL; n = n->next) {
+		const char *s = n->kind == ING_YAML_SCALAR ? ing_seed_text(l, n) : NULL;
+		count++;
+		for (; s != NULL && *s != '\0'; s++)
+			count += *s == ',';
+	}
+	return count;
+}
+
+static void add_words(const struct ing_seed_loader *l, const struct ing_yaml_node *scalar,
+	const char **words, size_t *count)
+{
+	const char *s = ing_seed_text(l, scalar);
+	if (s == NULL)
+		return; /* an option that is not given */
+	if (strcmp(s, scalar->text) == 0) {
+		words[(*count)++] = s;
+		return;
+	}
+	while (*s != '\0') {
+		size_t n = strcspn(s, ",");
+		if (n > 0)
+			words[(*count)++] = ing_arena_strndup(l->rd->arena, s, n);
+		s += n + (s[n] == ',');
+	}
+}
+
 static void read_words(
 	const struct ing_seed_loader *l, const struct ing_yaml_node *node, struct ing_seed_rule *r)
 {
@@ -195,14 +226,16 @@ static void read_words(
 		ing_rule_read_error(l->rd, node, "%s must be a list of texts", test_names[r->test]);
 		return;
 	}
-	const char **words = ing_arena_alloc(l->rd->arena, node->count * sizeof(*words));
+	const char **words =
+		ing_arena_alloc(l->rd->arena, (count_words(l, node) + 1) * sizeof(*words));
 	for (const struct ing_yaml_node *n = node->first; n != NULL; n = n->next) {
 		if (n->kind != ING_YAML_SCALAR || n->bytes == 0 || strlen(n->text) != n->bytes)
 			ing_rule_read_error(
 				l->rd, n, "a word of %s must be a text", test_names[r->test]);
+		else if (hosts)
+			words[r->word_count++] = read_host(l, n);
 		else
-			words[r->word_count++] =
-				hosts ? read_host(l, n) : ing_arena_strdup(l->rd->arena, n->text);
+			add_words(l, n, words, &r->word_count);
 	}
 	if (hosts)
 		qsort(words, r->word_count, sizeof(*words), compare_words);
@@ -280,6 +313,12 @@ static void read_rule(const struct ing_seed_loader *l, const struct ing_yaml_nod
 	read_test(l, map, r);
 }
 
+/* Its words are options, and none of them is given. */
+static bool is_void(const struct ing_seed_rule *r)
+{
+	return r->test != ING_SEED_MISSING && r->test != ING_SEED_LONGER && r->word_count == 0;
+}
+
 static bool has_below(const struct ing_seed_rule *rule, const char *name)
 {
 	return bsearch(&name, rule->words, rule->word_count, sizeof(name), compare_words) != NULL;
@@ -320,7 +359,7 @@ void ing_seed_rules_read(const struct ing_seed_loader *l, const struct ing_yaml_
 		}
 		read_rule(l, map, t, r);
 		bool of_record = !r->of_item && !r->of_field;
-		if (!all && of_record != (t == NULL))
+		if (is_void(r) || (!all && of_record != (t == NULL)))
 			continue;
 		**last = r;
 		*last = &r->next;

@@ -24,9 +24,9 @@ static const struct {
 	{"[a", "x:2:1: did not find expected ',' or ']' while parsing a flow sequence (line 1)\n"},
 	{"about: a\nshape: b\nformat: lines\nfields: {base_url: {path: line}, ingest_type: pdf}\nskips: []\n",
 		"x:5:1: there is no key \"skips\"; did you mean \"skip\"?\n"},
-	{"format: json\n",
+	{"format: jsonn\n",
 		"x:1:1: a source needs a about\nx:1:1: a source needs a shape\nx:1:1: a source needs fields\n"
-		"x:1:9: there is no format \"json\"; did you mean \"jsonl\"?\n"},
+		"x:1:9: there is no format \"jsonn\"; did you mean \"jsonl\"?\n"},
 	{"about: a\nshape: b\nformat: lines\nfields:\n  base_url: {path: 'a..b', as: [dio]}\n  ingest_type: {path: a, map: {x: pfd}}\n  ext_id.doi: a\n",
 		"x:5:20: a step of a path is empty: \"a..b\"\n"
 		"x:5:33: there is no normal form \"dio\"; did you mean doi\n"
