@@ -316,7 +316,7 @@ static void read_rule(const struct ing_seed_loader *l, const struct ing_yaml_nod
 /* Its words are options, and none of them is given. */
 static bool is_void(const struct ing_seed_rule *r)
 {
-	return r->test != ING_SEED_MISSING && r->test != ING_SEED_LONGER && r->word_count == 0;
+	return r->test >= ING_SEED_IN && r->test <= ING_SEED_NOT_HOSTS && r->word_count == 0;
 }
 
 static bool has_below(const struct ing_seed_rule *rule, const char *name)
