@@ -119,7 +119,7 @@ $$;
 
 -- The last statement of a transaction that has planned batches: marks their documents as queued, takes out again what another
 -- has queued since, and what is in them twice, and gives them their numbers. Returns the requests that are left.
-CREATE FUNCTION number_planned_batches(the_plan integer, since timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION number_planned_batches(the_plan integer, since timestamptz, what text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	marked bigint;
 	added bigint;
@@ -158,7 +158,8 @@ BEGIN
 	SELECT count(*) AS batches, coalesce(sum(requests), 0) AS requests, 0::bigint AS first INTO of_plan
 	FROM enqueue_batch WHERE plan_id = the_plan AND batch < 0;
 	-- From here to the end of the transaction other planners of this plan wait.
-	UPDATE enqueue_plan SET planned = planned + of_plan.batches, requests = requests + of_plan.requests, updated = now()
+	UPDATE enqueue_plan SET planned = planned + of_plan.batches, requests = requests + of_plan.requests,
+		asked = what, updated = now()
 	WHERE plan_id = the_plan RETURNING planned - of_plan.batches INTO of_plan.first;
 	UPDATE enqueue_batch b SET batch = of_plan.first + o.nth - 1
 	FROM (SELECT batch, row_number() OVER (ORDER BY batch DESC) AS nth FROM enqueue_batch WHERE plan_id = the_plan AND batch < 0) AS o

@@ -27,6 +27,7 @@ struct batch {
 struct ing_plan_writer {
 	struct ing_pg *pg;
 	char plan[16], since[SINCE_BYTES];
+	const char *asked;                 /* NULL: nothing */
 	struct batch *first, *last;        /* the last may not be full */
 	int64_t first_number, next_number; /* negative, and counted down */
 };
@@ -176,6 +177,11 @@ int ing_plan_writer_open(struct ing_pg *pg, const char *name, const char *topic,
 	return rc;
 }
 
+void ing_plan_writer_ask(struct ing_plan_writer *w, const char *asked)
+{
+	w->asked = asked;
+}
+
 int ing_plan_writer_add(struct ing_plan_writer *w, const char *document, const char *line,
 	size_t bytes, struct ing_error *err)
 {
@@ -210,10 +216,10 @@ int ing_plan_writer_end(struct ing_plan_writer *w, uint64_t *ret_requests, struc
 	*ret_requests = 0;
 	if (rc != 0 || w->next_number == w->first_number)
 		return rc;
-	const char *params[] = {w->plan, w->since};
+	const char *params[] = {w->plan, w->since, w->asked};
 	return failed(ing_pg_query(w->pg, "plan-number",
-			      "SELECT number_planned_batches($1::integer, $2::timestamptz)", params,
-			      ING_ARRAY_LEN(params), take_requests, ret_requests, err),
+			      "SELECT number_planned_batches($1::integer, $2::timestamptz, $3)",
+			      params, ING_ARRAY_LEN(params), take_requests, ret_requests, err),
 		err);
 }
 

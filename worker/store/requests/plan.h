@@ -27,6 +27,8 @@ struct ing_plan_writer;
  * has batches that are not sent. */
 int ing_plan_writer_open(struct ing_pg *pg, const char *name, const char *topic,
 	struct ing_plan_writer **ret, struct ing_error *err) ING_MUST_CHECK;
+/* The caller's words for what is planned, kept in the plan (enqueue_plan.asked) if anything is; NULL, as without this call: none. Borrowed. */
+void ing_plan_writer_ask(struct ing_plan_writer *w, const char *asked);
 /* A message, copied into memory, in the order in which they are to be sent. No statement is executed. document: UUID. -ING_FAIL_INVALID:
  * the line has an end of line or a NUL in it. */
 int ing_plan_writer_add(struct ing_plan_writer *w, const char *document, const char *line,

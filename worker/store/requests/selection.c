@@ -22,6 +22,17 @@
 #define SETTINGS                                                                                    \
 	"SET timezone = 'UTC'; SET datestyle = 'ISO'; SET client_encoding = 'UTF8'; SET jit = off;" \
 	" SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0"
+/* A list that was loaded a minute ago is one row to a planner that has old statistics, and read by loops within loops then. Whoever
+ * may not analyse, or would have to wait for a vacuum, goes on without. */
+#define ANALYZE                                                                                    \
+	"DO $$ DECLARE stale regclass; BEGIN"                                                      \
+	" PERFORM set_config('lock_timeout', '1s', true);"                                         \
+	" FOR stale IN SELECT relid FROM pg_stat_user_tables WHERE relname IN ('ingest_request',"  \
+	" 'ingest_file_result', 'request_list_member', 'document_queued')"                         \
+	" AND schemaname = ANY (current_schemas(false))"                                           \
+	" AND n_mod_since_analyze > 1000 + n_live_tup / 20"                                        \
+	" LOOP EXECUTE 'ANALYZE ' || stale; END LOOP;"                                             \
+	" EXCEPTION WHEN OTHERS THEN NULL; END $$"
 #define BEGIN "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 struct lists {
@@ -218,7 +229,9 @@ static int begin(struct ing_selection_reader *r, const char *dsn, struct ing_err
 		rc = ing_schema_prepare(r->pg, SETTINGS, err);
 	if (rc != 0)
 		return rc;
-	enum ing_pg_rc begun = ing_pg_exec(r->pg, BEGIN, err);
+	enum ing_pg_rc begun = ing_pg_exec(r->pg, ANALYZE, err);
+	if (begun == ING_PG_OK)
+		begun = ing_pg_exec(r->pg, BEGIN, err);
 	return begun == ING_PG_OK ? 0 : failed(begun);
 }
 

@@ -49,6 +49,11 @@ struct ing_selection {
 	/* Seconds of age at least and less than; 0: no condition. */
 	int64_t request_age_from_s, request_age_to_s, result_age_from_s, result_age_to_s;
 	unsigned attempts_below; /* 0: no condition */
+	/* A document that was queued at least so many seconds ago counts as not queued: whatever became of it, no result
+	 * of it will come. 0: it is queued until there is one. */
+	int64_t lost_after_s;
+	bool lost_only; /* documents that were queued later than their last result came; for lost_after_s */
+	bool not_queued; /* documents that are not queued */
 	/* Disjoint parts by document, 1 <= slice <= slices; 0: all. The same document is always in the same part. */
 	unsigned slice, slices;
 	/* What of all these: */

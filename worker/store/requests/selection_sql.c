@@ -120,14 +120,20 @@ static void add_hosts(const struct writer *w)
 
 /* --- what came of a request --- */
 
+/* As only_new has it. */
+static bool is_never_asked(const struct writer *w)
+{
+	return w->s->classes == ING_CLASS_NEVER_ASKED && w->s->lost_after_s == 0;
+}
+
 static bool is_new_only(const struct writer *w)
 {
-	return w->s->only_new || w->s->classes == ING_CLASS_NEVER_ASKED;
+	return w->s->only_new || is_never_asked(w);
 }
 
 static unsigned classes_of(const struct writer *w)
 {
-	return w->s->classes == ING_CLASS_NEVER_ASKED ? 0 : w->s->classes;
+	return is_never_asked(w) ? 0 : w->s->classes;
 }
 
 static bool must_have_result(const struct writer *w)
@@ -140,12 +146,14 @@ static bool must_have_result(const struct writer *w)
 
 static bool needs_result(const struct writer *w)
 {
-	return must_have_result(w) || w->s->attempts_below != 0 || classes_of(w) != 0;
+	return must_have_result(w) || w->s->attempts_below != 0 || classes_of(w) != 0 ||
+	       w->s->lost_only || w->s->not_queued;
 }
 
 static bool needs_queue(const struct writer *w)
 {
-	return (classes_of(w) & ~(unsigned)ING_CLASS_HIT) != 0;
+	return (classes_of(w) & ~(unsigned)ING_CLASS_HIT) != 0 || w->s->lost_only ||
+	       w->s->not_queued;
 }
 
 /* Requests of a list all have a document. */
@@ -179,28 +187,46 @@ static void add_new(const struct writer *w)
 			" n.ingest_type = q.ingest_type AND n.base_url = q.base_url)");
 }
 
+static void add_queued(const struct writer *w)
+{
+	ing_buf_add_str(w->out, "(" QUEUED);
+	if (w->s->lost_after_s != 0)
+		ing_buf_printf(w->out, " AND d.queued > now() - %" PRId64 " * interval '1 second'",
+			w->s->lost_after_s);
+	ing_buf_add_char(w->out, ')');
+}
+
 static void add_classes(const struct writer *w)
 {
 	static const struct {
 		unsigned one;
-		const char *sql;
+		const char *sql; /* and queued, or not */
 	} conditions[] = {
-		{ING_CLASS_NEVER_ASKED, "r.status IS NULL AND d.queued IS NULL"},
-		{ING_CLASS_QUEUED, QUEUED},
-		{ING_CLASS_RETRY_DUE, "NOT r.hit AND r.next_try <= now() AND NOT " QUEUED},
-		{ING_CLASS_RETRY_LATER, "NOT r.hit AND r.next_try > now() AND NOT " QUEUED},
-		{ING_CLASS_ENDED, "NOT r.hit AND r.next_try IS NULL AND NOT " QUEUED},
+		{ING_CLASS_NEVER_ASKED, "r.status IS NULL AND NOT "},
+		{ING_CLASS_QUEUED, ""},
+		{ING_CLASS_RETRY_DUE, "NOT r.hit AND r.next_try <= now() AND NOT "},
+		{ING_CLASS_RETRY_LATER, "NOT r.hit AND r.next_try > now() AND NOT "},
+		{ING_CLASS_ENDED, "NOT r.hit AND r.next_try IS NULL AND NOT "},
 		{ING_CLASS_HIT, "r.hit"},
 	};
 	const char *between = " AND (";
 	for (size_t i = 0; i < ING_ARRAY_LEN(conditions); i++) {
 		if ((classes_of(w) & conditions[i].one) == 0)
 			continue;
-		ing_buf_printf(w->out, "%s(%s)", between, conditions[i].sql);
+		ing_buf_printf(w->out, "%s(%s", between, conditions[i].sql);
+		if (conditions[i].one != ING_CLASS_HIT)
+			add_queued(w);
+		ing_buf_add_char(w->out, ')');
 		between = " OR ";
 	}
 	if (classes_of(w) != 0)
 		ing_buf_add_char(w->out, ')');
+	if (w->s->lost_only)
+		ing_buf_add_str(w->out, " AND " QUEUED);
+	if (w->s->not_queued) {
+		ing_buf_add_str(w->out, " AND NOT ");
+		add_queued(w);
+	}
 }
 
 static void add_age(const struct writer *w, const char *column, int64_t from_s, int64_t to_s)

@@ -233,6 +233,40 @@ static void every_request_has_a_class(void **state)
 	}
 }
 
+static void what_was_queued_too_long_ago_is_lost(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(
+		"SELECT ask('never', 'https://x.org/1'), ask('queued', 'https://x.org/2'),"
+		" ask('lost', 'https://x.org/3'), ask('lost-again', 'https://x.org/4'),"
+		" ask('queued-again', 'https://x.org/5'), ask('hit-again', 'https://x.org/6');"
+		"SELECT queue('https://x.org/2', '13 days'), queue('https://x.org/3', '15 days'),"
+		" queue('https://x.org/4', '15 days'), queue('https://x.org/5', '13 days'),"
+		" queue('https://x.org/6', '13 days');"
+		"SELECT answer('https://x.org/4', 'timeout', '-1 day', '20 days'),"
+		" answer('https://x.org/5', 'timeout', '-1 day', '20 days'),"
+		" answer('https://x.org/6', 'success', age => '20 days')");
+	static const struct {
+		struct ing_selection s;
+		const char *want;
+	} cases[] = {
+		{{.classes = ING_CLASS_NEVER_ASKED}, "lost never"},
+		{{.classes = ING_CLASS_NEVER_ASKED, .lost_only = true}, "lost"},
+		{{.classes = ING_CLASS_RETRY_DUE}, "lost-again"},
+		{{.classes = ING_CLASS_QUEUED}, "hit-again queued queued-again"},
+		{{.lost_only = true, .not_queued = true}, "lost lost-again"},
+		{{.not_queued = true}, "lost lost-again never"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_selection s = cases[i].s;
+		s.lost_after_s = 14 * 24 * HOUR;
+		expect(dsn, &s, ING_ORDER_STORED, "lost", cases[i].want);
+		expect(dsn, &s, ING_ORDER_INTERLEAVED, "lost", cases[i].want);
+	}
+	const struct ing_selection s = {.not_queued = true};
+	expect(dsn, &s, ING_ORDER_INTERLEAVED, "not queued", "never");
+}
+
 static void what_is_known_under_another_writing_of_its_url_is_not_new(void **state)
 {
 	(void)state;
@@ -402,6 +436,7 @@ int main(void)
 		WITH_SERVER(conditions_select_what_they_say),
 		WITH_SERVER(created_is_from_inclusive_to_exclusive),
 		WITH_SERVER(every_request_has_a_class),
+		WITH_SERVER(what_was_queued_too_long_ago_is_lost),
 		WITH_SERVER(what_is_known_under_another_writing_of_its_url_is_not_new),
 		WITH_SERVER(of_several_results_of_a_document_the_best_counts),
 		WITH_SERVER(values_are_never_sql),
