@@ -66,6 +66,7 @@ _ingestctl()
 	dead:dead) mapfile -t COMPREPLY < <(compgen -W 'list show replay' -- "$cur") ;;
 	positions:positions) mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$cur") ;;
 	stats:stats) mapfile -t COMPREPLY < <(compgen -W "$("$program" stats 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
+	reingest:*) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" reingest) $("$program" reingest --list 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
 	db:db) mapfile -t COMPREPLY < <(compgen -W 'migrate status' -- "$cur") ;;
 	hosts:hosts) mapfile -t COMPREPLY < <(compgen -W 'explain top block unblock blocks' -- "$cur") ;;
 	publication:publication | webpage:webpage) mapfile -t COMPREPLY < <(compgen -W 'list show export stats import' -- "$cur"; compgen -f -- "$cur") ;;

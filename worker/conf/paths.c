@@ -34,6 +34,8 @@ static struct part seedlists = {
 	ING_BESIDE_SEEDLISTS, ING_INSTALLED_SEEDLISTS, ING_SOURCE_SEEDLISTS, "", NULL};
 static struct part config = {ING_BESIDE_CONFIG, ING_INSTALLED_CONFIG, NULL, "", NULL};
 
+static struct part jobs = {ING_BESIDE_JOBS, ING_INSTALLED_JOBS, ING_SOURCE_JOBS, "", NULL};
+
 static bool is_below_build(const char *self)
 {
 	struct stat build, folder;
@@ -81,6 +83,7 @@ static void find_parts(void)
 	find_part(&rules, prefix, in_build);
 	find_part(&seedlists, prefix, in_build);
 	find_part(&config, prefix, in_build);
+	find_part(&jobs, prefix, in_build);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -107,4 +110,10 @@ const char *ing_path_config(void)
 {
 	pthread_once(&once, find_parts);
 	return config.found;
+}
+
+const char *ing_path_jobs(void)
+{
+	pthread_once(&once, find_parts);
+	return jobs.found;
 }

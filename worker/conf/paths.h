@@ -11,3 +11,4 @@ const char *ing_path_rules(void);     /* the folder of rule files */
 const char *ing_path_seedlists(void); /* the folder of the sources of seed lists */
 const char *ing_path_config(
 	void); /* ingest-worker.yaml where it is installed, whether or not it exists */
+const char *ing_path_jobs(void); /* the re-ingest jobs that come with the program */

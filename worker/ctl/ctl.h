@@ -106,6 +106,7 @@ int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_rules(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_refs(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_reingest(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_reexamine(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_page(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_publication(int argc, char **argv, const struct ing_ctl *ctl);

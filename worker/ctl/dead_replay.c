@@ -17,9 +17,10 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/dead.h"
 #include "worker/ctl/kafka.h"
+#include "worker/ctl/kafka_tx.h"
 
 #define BATCH_LETTERS 200 /* of a transaction */
-#define WAIT_MS 30000     /* for a topic, or a step of a transaction */
+#define WAIT_MS 30000     /* for a topic, or for the end of another replay's transaction */
 #define HEADER_BYTES 65536
 
 struct target { /* a topic that letters go to */
@@ -30,7 +31,7 @@ struct target { /* a topic that letters go to */
 
 struct replay {
 	const struct ing_dead_replay *conf;
-	rd_kafka_t *rk;
+	struct ing_ctl_tx *tx;
 	struct target *targets;
 	rd_kafka_topic_t *notes; /* the dead-letter topic */
 	unsigned open;           /* letters in the transaction under way */
@@ -38,47 +39,22 @@ struct replay {
 	int code;
 };
 
-static bool fail(struct replay *r, const char *what, const char *why)
+/* A step of a transaction. */
+static bool check(struct replay *r, int rc, struct ing_error *err)
 {
-	r->code = ing_ctl_fail(ING_CTL_ENVIRONMENT, ING_DEAD_VERB, "%s: %s", what, why);
-	return false;
-}
-
-/* Takes the error; NULL is success. */
-static bool check(struct replay *r, const char *what, rd_kafka_error_t *error)
-{
-	if (error == NULL)
-		return true;
-	fail(r, what, rd_kafka_error_string(error));
-	if (rd_kafka_error_txn_requires_abort(error)) {
-		rd_kafka_error_t *again = rd_kafka_abort_transaction(r->rk, WAIT_MS);
-		if (again != NULL)
-			rd_kafka_error_destroy(again);
-	}
-	rd_kafka_error_destroy(error);
-	return false;
-}
-
-/* A step may be repeated as long as librdkafka says so. */
-static bool repeat(struct replay *r, const char *what,
-	rd_kafka_error_t *(*step)(rd_kafka_t *rk, int timeout_ms))
-{
-	uint64_t until = ing_now_ms() + WAIT_MS;
-	for (;;) {
-		rd_kafka_error_t *error = step(r->rk, WAIT_MS);
-		if (error == NULL || !rd_kafka_error_is_retriable(error) || ing_now_ms() >= until)
-			return check(r, what, error);
-		rd_kafka_error_destroy(error);
-	}
+	if (rc != 0)
+		r->code = ing_ctl_fail(ING_CTL_ENVIRONMENT, ING_DEAD_VERB, "%s", err->msg);
+	return rc == 0;
 }
 
 static bool commit(struct replay *r)
 {
+	struct ing_error err = {0};
 	if (r->open == 0)
 		return true;
 	unsigned letters = r->open;
 	r->open = 0;
-	if (!repeat(r, "the transaction was not committed", rd_kafka_commit_transaction))
+	if (!check(r, ing_ctl_tx_commit(r->tx, NULL, &err), &err))
 		return false;
 	r->replayed += letters;
 	return true;
@@ -91,10 +67,11 @@ static struct target *find_target(struct replay *r, const char *name)
 			return t;
 	}
 	struct ing_error err = {0};
+	rd_kafka_t *rk = ing_ctl_tx_client(r->tx);
 	struct target *t = ing_alloc(sizeof(*t));
-	*t = (struct target){.next = r->targets, .topic = rd_kafka_topic_new(r->rk, name, NULL)};
+	*t = (struct target){.next = r->targets, .topic = rd_kafka_topic_new(rk, name, NULL)};
 	r->targets = t;
-	if (ing_ctl_kafka_partitions(r->rk, t->topic, WAIT_MS, false, &t->partitions, &err) == 0)
+	if (ing_ctl_kafka_partitions(rk, t->topic, WAIT_MS, false, &t->partitions, &err) == 0)
 		return t;
 	ing_ctl_fail(ING_CTL_ENVIRONMENT, ING_DEAD_VERB,
 		"%s; --topic names another for the letters", err.msg);
@@ -137,24 +114,17 @@ static bool produce(struct replay *r, rd_kafka_topic_t *topic, int32_t partition
 	const struct ing_dead_letter *l, rd_kafka_headers_t *headers)
 {
 	static const struct ing_dead_letter nothing;
+	struct ing_error err = {0};
 	if (l == NULL)
 		l = &nothing;
-	/* librdkafka copies the bytes at once, whatever the type of its parameter says. */
-	void *value = (void *)(uintptr_t)l->value;
-	rd_kafka_resp_err_t err;
-	do {
-		err = rd_kafka_producev(r->rk, RD_KAFKA_V_RKT(topic),
-			RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_KEY(l->key, l->key_bytes),
-			RD_KAFKA_V_VALUE(value, l->value_bytes),
-			RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_HEADERS(headers),
-			RD_KAFKA_V_END);
-		if (err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-			rd_kafka_poll(r->rk, 100);
-	} while (err == RD_KAFKA_RESP_ERR__QUEUE_FULL);
-	if (err == 0)
-		return true;
-	rd_kafka_headers_destroy(headers);
-	return fail(r, rd_kafka_topic_name(topic), rd_kafka_err2str(err));
+	const struct ing_ctl_tx_message m = {.topic = topic,
+		.partition = partition,
+		.key = l->key,
+		.key_bytes = l->key_bytes,
+		.value = l->value,
+		.value_bytes = l->value_bytes,
+		.headers = headers};
+	return check(r, ing_ctl_tx_produce(r->tx, &m, &err), &err);
 }
 
 /* To the partition that it came from, if it goes back and that is still there. */
@@ -171,7 +141,8 @@ static bool replay_letter(struct replay *r, const struct ing_dead_letter *l, con
 	struct target *t = find_target(r, to);
 	if (t == NULL)
 		return false;
-	if (r->open == 0 && !check(r, "no transaction", rd_kafka_begin_transaction(r->rk)))
+	struct ing_error err = {0};
+	if (r->open == 0 && !check(r, ing_ctl_tx_begin(r->tx, &err), &err))
 		return false;
 	r->open++;
 	if (!produce(r, t->topic, choose_partition(r, t, &l->about), l, make_headers(l)) ||
@@ -211,21 +182,16 @@ static int make_producer(struct replay *r, struct ing_error *err)
 {
 	const struct ing_conf *conf = r->conf->reader.conf;
 	char id[300];
-	char message_bytes[24];
 	snprintf(id, sizeof(id), "%.249s-dead-replay", conf->kafka.group);
-	snprintf(message_bytes, sizeof(message_bytes), "%zu",
-		conf->kafka.max_message_bytes + HEADER_BYTES);
-	const struct ing_kafka_setting settings[] = {
-		{"transactional.id", id, true},
-		{"transaction.timeout.ms", "60000", false},
-		{"message.max.bytes", message_bytes, false},
-		{"compression.codec", "lz4", false},
-		{NULL, NULL, false},
-	};
-	int rc = ing_ctl_kafka_new(ING_KAFKA_PRODUCER, ING_DEAD_VERB, r->conf->reader.brokers, conf,
-		settings, NULL, &r->rk, err);
+	const struct ing_ctl_tx_conf tx = {.verb = ING_DEAD_VERB,
+		.brokers = r->conf->reader.brokers,
+		.conf = conf,
+		.id = id,
+		.message_bytes = conf->kafka.max_message_bytes + HEADER_BYTES};
+	int rc = ing_ctl_tx_new(&tx, &r->tx, err);
 	if (rc == 0)
-		r->notes = rd_kafka_topic_new(r->rk, r->conf->reader.topic, NULL);
+		r->notes =
+			rd_kafka_topic_new(ing_ctl_tx_client(r->tx), r->conf->reader.topic, NULL);
 	return rc;
 }
 
@@ -266,8 +232,7 @@ static void close_all(struct replay *r)
 	}
 	if (r->notes != NULL)
 		rd_kafka_topic_destroy(r->notes);
-	if (r->rk != NULL)
-		rd_kafka_destroy(r->rk);
+	ing_ctl_tx_free(r->tx);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -279,7 +244,7 @@ int ing_dead_replay(const struct ing_dead_replay *conf)
 	int code;
 	if (!conf->dry_run && make_producer(&r, &err) != 0)
 		code = ing_ctl_fail(ING_CTL_USAGE, ING_DEAD_VERB, "%s", err.msg);
-	else if (!conf->dry_run && !repeat(&r, conf->reader.brokers, rd_kafka_init_transactions))
+	else if (!conf->dry_run && !check(&r, ing_ctl_tx_init(r.tx, WAIT_MS, &err), &err))
 		code = r.code;
 	else
 		code = report(&r, read_letters(&r));

@@ -11,6 +11,8 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
+#include "worker/ctl/ctl.h"
+#include "worker/intake/lane_names.h"
 
 #define SAY_EVERY_MS 10000
 /* A cluster that makes topics by itself needs a moment for it. */
@@ -100,4 +102,19 @@ int ing_ctl_kafka_partitions(struct rd_kafka_s *rk, struct rd_kafka_topic_s *top
 		return ing_error_set(
 			err, ING_FAIL_UNAVAILABLE, "%s: %s", name, rd_kafka_err2str(why));
 	}
+}
+
+char *ing_ctl_lane_topic(const char *verb, const char *lane, const struct ing_conf *conf)
+{
+	enum ing_lane number = ING_LANE_REQUESTS;
+	if (lane != NULL && !ing_lane_from_name(lane, &number)) {
+		ing_ctl_fail(ING_CTL_USAGE, verb,
+			"%s is no lane: priority, requests, daily or bulk", lane);
+		return NULL;
+	}
+	char *topic = ing_lane_topic_name(number, conf->kafka.lane_topics);
+	if (topic == NULL)
+		ing_ctl_fail(ING_CTL_USAGE, verb, "the configuration has no topic of lane %s",
+			lane != NULL ? lane : "requests");
+	return topic;
 }

@@ -25,3 +25,6 @@ int ing_ctl_kafka_new(enum ing_kafka_role role, const char *verb, const char *br
  * -ING_FAIL_NOT_FOUND when there is no such topic. */
 int ing_ctl_kafka_partitions(struct rd_kafka_s *rk, struct rd_kafka_topic_s *topic, int64_t wait_ms,
 	bool wait_topic, int *ret_count, struct ing_error *err) ING_MUST_CHECK;
+
+/* The topic of a lane; NULL: that of requests. Heap; NULL, and the reason said, when there is none. */
+char *ing_ctl_lane_topic(const char *verb, const char *lane, const struct ing_conf *conf);

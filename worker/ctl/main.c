@@ -49,6 +49,8 @@ static const struct {
 	{"identify", ing_ctl_identify, "print size, digests and media type of files"},
 	{"extract", ing_ctl_extract, "print what the worker extracts from a PDF or HTML file"},
 	{"refs", ing_ctl_refs, "have GROBID parse the references of Crossref's records"},
+	{"reingest", ing_ctl_reingest,
+		"put requests onto their lane again that are worth asking again"},
 	{"reexamine", ing_ctl_reexamine, "examine archived documents again, without fetching"},
 	{"warc", ing_ctl_warc, "verify or index WARC files, or print one record"},
 };

@@ -15,7 +15,6 @@
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/kafka.h"
-#include "worker/intake/lane_names.h"
 #include "worker/model/request.h"
 #include "worker/model/limits.h"
 
@@ -235,19 +234,7 @@ static int parse_options(int argc, char **argv, struct submit_options *o)
 /* Heap; NULL, and the reason said, when there is no such lane. */
 static char *find_topic(const struct submit_options *o, const struct ing_conf *conf)
 {
-	enum ing_lane lane = ING_LANE_REQUESTS;
-	if (o->topic != NULL)
-		return ing_strdup(o->topic);
-	if (o->lane != NULL && !ing_lane_from_name(o->lane, &lane)) {
-		ing_ctl_fail(ING_CTL_USAGE, VERB,
-			"%s is no lane: priority, requests, daily or bulk", o->lane);
-		return NULL;
-	}
-	char *topic = ing_lane_topic_name(lane, conf->kafka.lane_topics);
-	if (topic == NULL)
-		ing_ctl_fail(
-			ING_CTL_USAGE, VERB, "the configuration has no topic of lane %s", o->lane);
-	return topic;
+	return o->topic != NULL ? ing_strdup(o->topic) : ing_ctl_lane_topic(VERB, o->lane, conf);
 }
 
 /* -------------------------------------------------------------------------------------------- */
