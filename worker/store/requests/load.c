@@ -19,12 +19,12 @@
 #define NUMBER_BYTES 24
 #define MAX_SQL_BYTES 8192
 
-/* The tables that are looked into are large, what a batch adds is not. */
-#define SESSION                                                                                    \
-	"SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s';"          \
-	" SET default_transaction_isolation = 'read committed';"                                   \
-	" SET client_min_messages = 'error'; SET plan_cache_mode = force_generic_plan;"            \
-	" SET jit = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"                   \
+/* The tables that are looked into are large, what a batch adds is not: each of its rows is looked up by index, by the triggers, too. */
+#define SESSION                                                                                            \
+	"SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s';"                  \
+	" SET default_transaction_isolation = 'read committed';"                                           \
+	" SET client_min_messages = 'error'; SET plan_cache_mode = force_generic_plan;"                    \
+	" SET jit = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off;" \
 	" SET temp_buffers = '32MB'"
 #define KEY "link_source, link_source_id, ingest_type, base_url"
 
