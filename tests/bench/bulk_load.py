@@ -110,7 +110,8 @@ def copy_database(postgres, name, template):
 def rounds_of(build, postgres, template, paths, args):
     """Medians, and the ratio of each round."""
     lines = args.lines
-    ratios, ours, floors, cpu, server, rss = [], [], [], [], [], []
+    ratios, ours, floors, cpu, rss = [], [], [], [], []
+    server = {"bare": [], "load": []}
     for number in range(args.rounds):
         for mode in ("bare", "load") if number % 2 else ("load", "bare"):
             dsn = copy_database(postgres, f"{template}_run", template)
@@ -123,12 +124,13 @@ def rounds_of(build, postgres, template, paths, args):
                 ours.append(lines / done["seconds"])
                 cpu.append(done["cpu_seconds"] / lines * 1e6)
                 rss.append(done["rss_mb"])
-                server.append((server_cpu_seconds(postgres.data) - before) / lines * 1e6)
+            server[mode].append((server_cpu_seconds(postgres.data) - before) / lines * 1e6)
             print(f"bulk: load: {template}: {mode}: {done}", file=sys.stderr)
         ratios.append(ours[-1] / floors[-1])
     return {"lines_per_second": round(statistics.median(ours)), "bare_lines_per_second": round(statistics.median(floors)),
             "of_bare": {"median": round(statistics.median(ratios), 3), "rounds": [round(ratio, 3) for ratio in ratios]},
-            "cpu_us_per_line": round(statistics.median(cpu), 1), "server_cpu_us_per_line": round(statistics.median(server), 1),
+            "cpu_us_per_line": round(statistics.median(cpu), 1), "server_cpu_us_per_line": round(statistics.median(server["load"]), 1),
+            "bare_server_cpu_us_per_line": round(statistics.median(server["bare"]), 1),
             "max_rss_mb": round(max(rss)), **sizes(postgres.dsn(f"{template}_run"))}
 
 
