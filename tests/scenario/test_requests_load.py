@@ -107,6 +107,21 @@ def test_compressed_input_is_read_as_it_is(load):
     assert load("-", stdin=gzip.compress(text[:20000]) + gzip.compress(text[20000:]))[0] == counts(new=300)
 
 
+def test_seed_lists_are_converted_on_the_way(load, database, tmp_path):
+    text = "".join(f"https://a.example/{n}.pdf\n" for n in range(4000)) + "ftp://a.example/\n" + "https://a.example/7.pdf\n"
+    options = ("--source", "urls", "--list", "u")
+    source = write_lines(tmp_path / "urls", [text])
+    done, stderr = load(*options, source)
+    assert done["left_out"] == {"no-web-url": 1} and done["new"] == 4000 and done["known"] == 1 and done["bad"] == 0, stderr
+    assert rows_of(database, "SELECT source FROM request_list") == [("urls",)]
+    assert load(*options, "-", stdin=source.read_bytes())[0]["known"] == 4001
+    (tmp_path / "dump").write_bytes(b'{"doi": "10.1/a"}\nno json\n{')
+    done, stderr = load("--source", "unpaywall", tmp_path / "dump", code=1)
+    assert done["bad"] == 2 and "dump:2: " in stderr and "dump:3: " in stderr and done["new"] == 0
+    load("--source", "unpaywal", source, code=2)
+    load("--option", "a=b", source, code=2)
+
+
 # --- hostile lines --------------------------------------------------------------------------------------
 
 

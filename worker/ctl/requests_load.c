@@ -24,19 +24,25 @@
 #include "worker/ctl/requests_load_progress.h"
 #include "worker/ctl/requests_load_read.h"
 #include "worker/ctl/requests_load_stream.h"
+#include "worker/ctl/seed_source.h"
+#include "worker/seeds/convert.h"
 #include "worker/store/cell.h"
 
 #define VERB "requests load"
 #define TICK_MS 500
 #define STREAMS 4
 #define MAX_NAME_BYTES 100 /* of a list */
+#define MAX_SETTINGS 32    /* of a source */
 
 struct load {
 	/* As given: */
 	struct ing_load_list list;
 	const char *created, *bad_path, *path;
-	bool json, help;
+	const char *settings[MAX_SETTINGS + 1]; /* of the source */
+	size_t setting_count;
+	bool json;
 	/* At work: */
+	struct ing_seed_source *source; /* NULL: lines of requests */
 	uv_loop_t loop;
 	uv_timer_t tick;
 	uv_signal_t on_int, on_term;
@@ -46,6 +52,7 @@ struct load {
 	struct ing_load_reader *reader;
 	struct ing_load_streams *streams;
 	bool interrupted, finished;
+	bool left; /* the reader waits for input */
 	struct ing_error error;
 };
 
@@ -121,9 +128,9 @@ static void stop_handles(struct load *l)
 static int start(struct load *l)
 {
 	struct ing_error *err = &l->error;
-	int rc = ing_load_blocks_new(&l->list, l->created, &l->blocks, err);
+	int rc = ing_load_blocks_new(&l->list, l->created, l->source != NULL, &l->blocks, err);
 	if (rc == 0)
-		rc = ing_load_reader_new(l->fd, &l->list, l->blocks, &l->reader, err);
+		rc = ing_load_reader_new(l->fd, l->source, &l->list, l->blocks, &l->reader, err);
 	if (rc == 0)
 		rc = ing_load_streams_start(l->streams, &l->loop, l->blocks, err);
 	return rc;
@@ -147,6 +154,26 @@ static int64_t count_lines(const struct ing_load_counts *c)
 	return c->added + c->known + c->elsewhere + c->bad;
 }
 
+/* By reason; a new reference. */
+static json_t *left_out_object(const struct load *l)
+{
+	const struct ing_seed_counts *s = ing_load_reader_counts(l->reader);
+	json_t *o = json_object();
+	for (size_t i = 0; i < s->reasons; i++)
+		if (s->left_out[i].count > 0)
+			ing_json_set_count(o, s->left_out[i].reason, s->left_out[i].count);
+	return o;
+}
+
+static void print_left_out(const struct load *l)
+{
+	const struct ing_seed_counts *s = ing_load_reader_counts(l->reader);
+	for (size_t i = 0; i < s->reasons; i++)
+		if (s->left_out[i].count > 0)
+			fprintf(stderr, "  left out, %s: %" PRIu64 "\n", s->left_out[i].reason,
+				s->left_out[i].count);
+}
+
 static void print_object(const struct load *l, const struct ing_load_counts *c)
 {
 	json_t *o = json_object();
@@ -157,6 +184,8 @@ static void print_object(const struct load *l, const struct ing_load_counts *c)
 	ing_json_set_number(o, "known", c->known);
 	ing_json_set_number(o, "elsewhere", c->elsewhere);
 	ing_json_set_number(o, "bad", c->bad);
+	if (l->source != NULL && !l->left)
+		ing_json_set(o, "left_out", left_out_object(l));
 	ing_ctl_json_print(o);
 }
 
@@ -169,6 +198,8 @@ static void print_counts(const struct load *l, const struct ing_load_counts *c)
 	if (l->list.name != NULL)
 		fprintf(stderr, ", %" PRId64 " elsewhere", c->elsewhere);
 	fprintf(stderr, ", %" PRId64 " bad; %" PRIu64 " s\n", c->bad, seconds);
+	if (l->source != NULL && !l->left)
+		print_left_out(l);
 }
 
 static int summarize(struct load *l)
@@ -210,15 +241,16 @@ static int work(struct load *l)
 	if (rc == 0)
 		uv_run(&l->loop, UV_RUN_DEFAULT);
 	ing_load_progress_clear(&l->progress);
+	if (l->blocks != NULL)
+		ing_load_blocks_stop(l->blocks);
+	l->left = l->reader != NULL && !ing_load_reader_join(l->reader);
 	int code;
 	if (rc != 0 || l->error.code != ING_FAIL_NONE)
 		code = ing_ctl_fail(ing_ctl_exit_of(&l->error), VERB, "%s: %s", l->progress.input,
 			l->error.msg);
 	else
 		code = summarize(l);
-	if (l->blocks != NULL)
-		ing_load_blocks_stop(l->blocks);
-	if (l->reader != NULL && !ing_load_reader_join(l->reader))
+	if (l->left)
 		leave_reader(code);
 	stop_handles(l);
 	return code;
@@ -259,7 +291,12 @@ static void close_files(struct load *l)
 
 static int run(struct load *l, const struct ing_conf *conf)
 {
-	int code = open_files(l);
+	int code = ING_CTL_OK;
+	if (l->list.source != NULL)
+		code = ing_ctl_seed_source(
+			VERB, conf->seedlists_dir, l->list.source, l->settings, &l->source);
+	if (code == ING_CTL_OK)
+		code = open_files(l);
 	if (code != ING_CTL_OK)
 		return code;
 	uv_loop_init(&l->loop);
@@ -289,6 +326,8 @@ static void print_help(void)
 	       "A load of a list that was broken off, by whatever, goes on when the same command is given\n"
 	       "again with the same input. Loading a file twice adds nothing.\n\n"
 	       "  --list NAME         put the requests on this list, which is made if there is none\n"
+	       "  --source SOURCE     FILE is such a list (see ingestctl seedlist), not JSON lines of requests\n"
+	       "  --option NAME=VALUE an option of the source\n"
 	       "  --priority N        of lists that are enqueued together the higher goes first (0)\n"
 	       "  --created DATETIME  when the requests were made (RFC 3339), where a line has no \"created\"\n"
 	       "  --bad FILE          append the names of bad lines to FILE; stderr has the first %d\n"
@@ -345,6 +384,15 @@ static int take_option(struct load *l, int c)
 			return -1;
 		return ing_ctl_fail(ING_CTL_USAGE, VERB,
 			"--created: no date and time like 2026-03-01T00:00:00Z: %s", optarg);
+	case 'S':
+		l->list.source = optarg;
+		return -1;
+	case 'o':
+		if (l->setting_count == MAX_SETTINGS)
+			return ing_ctl_fail(
+				ING_CTL_USAGE, VERB, "more than %d options", MAX_SETTINGS);
+		l->settings[l->setting_count++] = optarg;
+		return -1;
 	case 'b':
 		l->bad_path = optarg;
 		return -1;
@@ -366,6 +414,8 @@ static int read_options(struct load *l, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"list", required_argument, NULL, 'l'},
+		{"source", required_argument, NULL, 'S'},
+		{"option", required_argument, NULL, 'o'},
 		{"priority", required_argument, NULL, 'p'},
 		{"created", required_argument, NULL, 'c'},
 		{"bad", required_argument, NULL, 'b'},
@@ -387,6 +437,8 @@ static int read_options(struct load *l, int argc, char **argv)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
 	if (l->list.name == NULL && (l->list.anew || l->list.priority >= 0))
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--anew and --priority are for a --list");
+	if (l->list.source == NULL && l->setting_count > 0)
+		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--option is for a --source");
 	l->path = argv[optind];
 	return -1;
 }
@@ -404,6 +456,7 @@ int ing_ctl_requests_load(int argc, char **argv, const struct ing_ctl *ctl)
 		code = ing_ctl_conf_with_database(ctl, VERB, &conf);
 	if (conf != NULL)
 		code = run(l, conf);
+	ing_seed_source_free(l->source);
 	ing_conf_free(conf);
 	free(l);
 	return code;

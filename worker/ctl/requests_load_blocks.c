@@ -22,6 +22,7 @@
 struct ing_load_blocks {
 	const struct ing_load_list *list;
 	const char *created;
+	bool numbered;
 	pthread_mutex_t lock;
 	pthread_cond_t room, work, ready;
 	struct ing_load_block ring[ING_LOAD_BLOCKS];
@@ -59,21 +60,43 @@ static bool is_blank(const char *line, size_t bytes)
 	return bytes == 0 || (bytes == 1 && line[0] == '\r');
 }
 
+static void parse_line(const struct ing_load_blocks *b, struct ing_load_block *block,
+	int64_t number, const char *line, size_t bytes)
+{
+	struct ing_error err = {0};
+	int rc;
+	if (is_blank(line, bytes))
+		return;
+	block->lines++;
+	if (b->numbered && line[0] == ING_LOAD_BAD_MARK)
+		rc = ing_error_set(&err, ING_FAIL_INVALID, "%.*s", (int)(bytes - 1), line + 1);
+	else
+		rc = ing_load_line(line, bytes, b->created, block->shares, b->list->streams, &err);
+	if (rc != 0)
+		add_bad(block, number, &err);
+}
+
+/* Takes the number off the line. */
+static int64_t take_number(const char **line, size_t *bytes)
+{
+	char *behind;
+	int64_t number = strtoll(*line, &behind, 10);
+	*bytes -= (size_t)(behind + 1 - *line);
+	*line = behind + 1;
+	return number;
+}
+
 static void parse_block(const struct ing_load_blocks *b, struct ing_load_block *block)
 {
 	const char *text = block->text.data;
 	const char *end = text + block->text.len;
-	for (int64_t line = block->first_line; text < end; line++) {
+	for (int64_t number = block->first_line; text < end; number++) {
 		const char *line_end = memchr(text, '\n', (size_t)(end - text));
 		size_t bytes = (size_t)((line_end != NULL ? line_end : end) - text);
-		struct ing_error err = {0};
-		if (!is_blank(text, bytes)) {
-			block->lines++;
-			if (ing_load_line(text, bytes, b->created, block->shares, b->list->streams,
-				    &err) != 0)
-				add_bad(block, line, &err);
-		}
+		const char *line = text;
 		text += bytes + 1;
+		int64_t said = b->numbered ? take_number(&line, &bytes) : number;
+		parse_line(b, block, said, line, bytes);
 	}
 }
 
@@ -152,12 +175,13 @@ static bool has_room(const struct ing_load_blocks *b, const struct ing_load_bloc
 
 /* -------------------------------------------------------------------------------------------- */
 
-int ing_load_blocks_new(const struct ing_load_list *list, const char *created,
+int ing_load_blocks_new(const struct ing_load_list *list, const char *created, bool numbered,
 	struct ing_load_blocks **ret, struct ing_error *err)
 {
 	struct ing_load_blocks *b = ing_alloc(sizeof(*b));
 	b->list = list;
 	b->created = created;
+	b->numbered = numbered;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->room, NULL);
 	pthread_cond_init(&b->work, NULL);

@@ -37,8 +37,11 @@ struct ing_load_block {
 
 struct ing_load_blocks;
 
-/* created is borrowed. Blocks in front of a stream's position are not handed to it. Error: threads cannot be made. */
-int ing_load_blocks_new(const struct ing_load_list *list, const char *created,
+/* Lines of blocks in which each has its number before it: "NUMBER\tREQUEST", or "NUMBER\t!WHY" for what is bad already. */
+#define ING_LOAD_BAD_MARK '!'
+
+/* created is borrowed; numbered: lines have their numbers. Blocks in front of a stream's position are not handed to it. Error: threads cannot be made. */
+int ing_load_blocks_new(const struct ing_load_list *list, const char *created, bool numbered,
 	struct ing_load_blocks **ret, struct ing_error *err) ING_MUST_CHECK;
 void ing_load_blocks_free(
 	struct ing_load_blocks *b); /* stops and joins its threads; NULL is fine */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,12 +16,15 @@
 #include "common/data/digest.h"
 #include "common/data/unpack.h"
 #include "worker/model/limits.h"
+#include "worker/seeds/convert.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
 #define JOIN_S 2
 
 struct ing_load_reader {
 	struct ing_unpack *input;
+	struct ing_seed_converter *converter; /* or NULL */
+	int cut_rc;                           /* what cut() returned within it */
 	const struct ing_load_list *list;
 	struct ing_load_blocks *blocks;
 	struct ing_digester *digester;
@@ -158,6 +162,47 @@ static int end_input(struct ing_load_reader *r)
 	return fail(r, &err);
 }
 
+/* --- a source's records --- */
+
+static bool cut_numbered(
+	struct ing_load_reader *r, int64_t number, const char *mark, const char *text, size_t bytes)
+{
+	char head[32];
+	int n = snprintf(head, sizeof(head), "%" PRId64 "\t%s", number, mark);
+	r->cut_rc = cut(r, head, (size_t)n);
+	if (r->cut_rc == 0)
+		r->cut_rc = cut(r, text, bytes);
+	if (r->cut_rc == 0)
+		r->cut_rc = cut(r, "\n", 1);
+	return r->cut_rc == 0;
+}
+
+static bool take_request(void *ctx, int64_t number, const char *json, size_t bytes)
+{
+	return cut_numbered(ctx, number, "", json, bytes);
+}
+
+static void take_bad(void *ctx, int64_t number, const char *why)
+{
+	static const char mark[] = {ING_LOAD_BAD_MARK, '\0'};
+	struct ing_load_reader *r = ctx;
+	if (r->cut_rc == 0)
+		(void)cut_numbered(r, number, mark, why, strcspn(why, "\n"));
+}
+
+/* 0, or it is over, which has been said where it is a failure. */
+static int take_piece(struct ing_load_reader *r, const char *piece, size_t n)
+{
+	struct ing_error err = {0};
+	if (r->converter == NULL)
+		return cut(r, piece, n);
+	int rc = n > 0 ? ing_seed_converter_feed(r->converter, piece, n, &err)
+		       : ing_seed_converter_end(r->converter, &err);
+	if (r->cut_rc != 0)
+		return r->cut_rc;
+	return rc != 0 ? fail(r, &err) : 0;
+}
+
 static int read_all(struct ing_load_reader *r)
 {
 	char *piece ING_CLEANUP(ing_freep) = ing_alloc(PIECE_BYTES);
@@ -166,11 +211,11 @@ static int read_all(struct ing_load_reader *r)
 		ssize_t n = ing_unpack_read(r->input, piece, PIECE_BYTES, &err);
 		if (n < 0)
 			return fail(r, &err);
-		if (n == 0)
-			return end_input(r);
-		int rc = cut(r, piece, (size_t)n);
+		int rc = take_piece(r, piece, (size_t)n);
 		if (rc != 0)
 			return rc;
+		if (n == 0)
+			return end_input(r);
 		atomic_store(&r->shown_bytes, ing_unpack_packed_bytes(r->input));
 		atomic_store(&r->shown_lines, (uint64_t)r->lines);
 	}
@@ -202,14 +247,18 @@ static int find_range(struct ing_load_reader *r, struct ing_error *err)
 
 /* -------------------------------------------------------------------------------------------- */
 
-int ing_load_reader_new(int fd, const struct ing_load_list *list, struct ing_load_blocks *blocks,
+int ing_load_reader_new(int fd, const struct ing_seed_source *source,
+	const struct ing_load_list *list, struct ing_load_blocks *blocks,
 	struct ing_load_reader **ret, struct ing_error *err)
 {
 	struct ing_load_reader *r = ing_alloc(sizeof(*r));
+	const struct ing_seed_sink sink = {take_request, take_bad, r};
 	r->list = list;
 	r->blocks = blocks;
 	r->input = ing_unpack_new(fd);
 	r->digester = ing_digester_new(ING_DIGEST_SHA1);
+	if (source != NULL)
+		r->converter = ing_seed_converter_new(source, &sink);
 	pthread_mutex_init(&r->lock, NULL);
 	int rc = find_range(r, err);
 	if (rc == 0) {
@@ -249,10 +298,16 @@ bool ing_load_reader_join(struct ing_load_reader *r)
 	return pthread_timedjoin_np(r->thread, NULL, &until) == 0;
 }
 
+const struct ing_seed_counts *ing_load_reader_counts(const struct ing_load_reader *r)
+{
+	return r->converter != NULL ? ing_seed_converter_counts(r->converter) : NULL;
+}
+
 void ing_load_reader_free(struct ing_load_reader *r)
 {
 	if (r == NULL)
 		return;
+	ing_seed_converter_free(r->converter);
 	ing_unpack_free(r->input);
 	ing_digester_free(r->digester);
 	pthread_mutex_destroy(&r->lock);

@@ -13,9 +13,13 @@
 #include "worker/ctl/requests_load_blocks.h"
 
 struct ing_load_reader;
+struct ing_seed_counts;
+struct ing_seed_source;
 
-/* fd: borrowed. Error: the thread cannot be made. */
-int ing_load_reader_new(int fd, const struct ing_load_list *list, struct ing_load_blocks *blocks,
+/* fd and source are borrowed. source NULL: the input is lines of requests; else each line of a block has its record's number before it
+ * (ING_LOAD_BAD_MARK). Error: the thread cannot be made. */
+int ing_load_reader_new(int fd, const struct ing_seed_source *source,
+	const struct ing_load_list *list, struct ing_load_blocks *blocks,
 	struct ing_load_reader **ret, struct ing_error *err) ING_MUST_CHECK;
 /* Any thread: bytes of the file and lines that were read so far. */
 void ing_load_reader_progress(
@@ -24,4 +28,6 @@ void ing_load_reader_progress(
 bool ing_load_reader_failed(struct ing_load_reader *r, struct ing_error *ret);
 /* Its blocks are stopped, or it has come to the end. False: it still waits for its input, and can only be left behind by _exit(). */
 bool ing_load_reader_join(struct ing_load_reader *r) ING_MUST_CHECK;
+/* Joined: what of the source's records there was, borrowed; NULL: there is no source. */
+const struct ing_seed_counts *ing_load_reader_counts(const struct ing_load_reader *r);
 void ing_load_reader_free(struct ing_load_reader *r); /* joined; NULL is fine */

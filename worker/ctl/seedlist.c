@@ -13,6 +13,7 @@
 #include "common/base/report.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
+#include "worker/ctl/seed_source.h"
 #include "worker/seeds/convert.h"
 #include "worker/seeds/samples.h"
 
@@ -120,25 +121,10 @@ static int convert(struct seedlist *s, int count, char **paths)
 	return code != ING_CTL_OK ? code : s->bad > 0 ? ING_CTL_NEGATIVE : ING_CTL_OK;
 }
 
-/* ING_CTL_OK and the source, or an exit code after a message. */
-static int load(const struct seedlist *s, const char *name, const char *const *settings,
-	struct ing_seed_source **ret)
-{
-	struct ing_report report = {0};
-	struct ing_error err = {0};
-	int rc = ing_seed_source_load(s->dir, name, settings, ret, &report, &err);
-	ing_report_sort(&report);
-	ing_report_print_errors(&report, stderr);
-	if (rc != 0 && report.errors == 0)
-		ing_ctl_fail(ING_CTL_USAGE, VERB, "%s", err.msg);
-	ing_report_done(&report);
-	return rc == 0 ? ING_CTL_OK : rc == -ING_FAIL_SYSTEM ? ING_CTL_ENVIRONMENT : ING_CTL_USAGE;
-}
-
 static int run(struct seedlist *s, int argc, char **argv)
 {
 	struct ing_seed_source *source;
-	int code = load(s, argv[0], s->settings, &source);
+	int code = ing_ctl_seed_source(VERB, s->dir, argv[0], s->settings, &source);
 	if (code != ING_CTL_OK)
 		return code;
 	s->source = source;
@@ -156,7 +142,7 @@ static int list(const struct seedlist *s)
 		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s", err.msg);
 	for (char **name = names; *name != NULL; name++) {
 		struct ing_seed_source *source;
-		int failed = load(s, *name, NULL, &source);
+		int failed = ing_ctl_seed_source(VERB, s->dir, *name, NULL, &source);
 		if (failed != ING_CTL_OK) {
 			code = failed;
 			continue;
@@ -227,7 +213,7 @@ static void print_help(void)
 static int describe(const struct seedlist *s, const char *name)
 {
 	struct ing_seed_source *source;
-	int code = load(s, name, NULL, &source);
+	int code = ing_ctl_seed_source(VERB, s->dir, name, NULL, &source);
 	if (code != ING_CTL_OK)
 		return code;
 	size_t count;
