@@ -211,6 +211,7 @@ static int find_share(struct ing_selection_reader *r, const struct ing_selection
 	struct ing_host_share share = ing_share_cap(l.levels, l.count, s->limit, s->share);
 	r->scope.host_cap = share.cap;
 	r->scope.limit = share.total;
+	r->scope.nothing = share.total == 0;
 	r->facts.cap = share.cap;
 	r->facts.total = share.total;
 	ing_buf_done(&sql);
@@ -235,24 +236,21 @@ static int begin(struct ing_selection_reader *r, const char *dsn, struct ing_err
 	return begun == ING_PG_OK ? 0 : failed(begun);
 }
 
-static int begin_rows(struct ing_selection_reader *r, const struct ing_selection *s,
-	enum ing_selection_order order, struct ing_error *err)
+/* COPY (sql, which is taken) TO STDOUT. */
+static int begin_copy(struct ing_selection_reader *r, struct ing_buf *sql, struct ing_error *err)
 {
-	struct ing_buf sql;
-	ing_buf_init(&sql, MAX_SQL_BYTES);
-	ing_buf_add_str(&sql, "COPY (");
-	ing_selection_sql(s, order, &r->scope, &sql);
-	/* A share that nobody can keep selects nothing. */
-	if (s->share > 0 && r->scope.limit == 0)
-		ing_buf_add_str(&sql, " LIMIT 0");
-	ing_buf_add_str(&sql, ") TO STDOUT");
-	ing_must(!sql.failed);
-	enum ing_pg_rc rc = ing_pg_copy_out_begin(r->pg, ing_buf_str(&sql), err);
-	ing_buf_done(&sql);
+	struct ing_buf copy;
+	ing_buf_init(&copy, MAX_SQL_BYTES);
+	ing_buf_printf(&copy, "COPY (%s) TO STDOUT", ing_buf_str(sql));
+	ing_must(!sql->failed && !copy.failed);
+	enum ing_pg_rc rc = ing_pg_copy_out_begin(r->pg, ing_buf_str(&copy), err);
+	ing_buf_done(&copy);
+	ing_buf_done(sql);
 	return rc == ING_PG_OK ? 0 : failed(rc);
 }
 
-static int open_rows(struct ing_selection_reader *r, const char *dsn, const struct ing_selection *s,
+/* Connect, and find out what the statement needs to know. */
+static int prepare(struct ing_selection_reader *r, const char *dsn, const struct ing_selection *s,
 	enum ing_selection_order order, struct ing_error *err)
 {
 	int rc = begin(r, dsn, err);
@@ -264,7 +262,59 @@ static int open_rows(struct ing_selection_reader *r, const char *dsn, const stru
 			"some requests were stored before there were lists and have no document yet: run ingestctl db fill");
 	if (rc == 0 && s->share > 0)
 		rc = find_share(r, s, order, err);
-	return rc == 0 ? begin_rows(r, s, order, err) : rc;
+	return rc;
+}
+
+static int open_rows(struct ing_selection_reader *r, const char *dsn, const struct ing_selection *s,
+	enum ing_selection_order order, struct ing_error *err)
+{
+	struct ing_buf sql;
+	int rc = prepare(r, dsn, s, order, err);
+	if (rc != 0)
+		return rc;
+	ing_buf_init(&sql, MAX_SQL_BYTES);
+	ing_selection_sql(s, order, &r->scope, &sql);
+	return begin_copy(r, &sql, err);
+}
+
+static int open_counts(struct ing_selection_reader *r, const char *dsn,
+	const struct ing_selection *s, const char *by, struct ing_error *err)
+{
+	struct ing_buf sql;
+	int rc = prepare(r, dsn, s, ING_ORDER_STORED, err);
+	if (rc != 0)
+		return rc;
+	ing_buf_init(&sql, MAX_SQL_BYTES);
+	if (ing_selection_count_sql(s, &r->scope, by, &sql))
+		return begin_copy(r, &sql, err);
+	ing_buf_done(&sql);
+	return ing_error_set(err, ING_FAIL_USAGE, "requests are not counted by \"%s\"", by);
+}
+
+/* 1: a row has been cut into its columns; 0: there are no more. */
+static int next_row(
+	struct ing_selection_reader *r, char **values, size_t count, struct ing_error *err)
+{
+	char *row;
+	size_t bytes;
+	enum ing_pg_rc rc = ing_pg_copy_out_next(r->pg, &row, &bytes, err);
+	if (rc != ING_PG_OK)
+		return failed(rc);
+	if (row == NULL)
+		return 0;
+	ing_must(ing_pg_copy_columns(row, bytes - 1, values, count) == count);
+	return 1;
+}
+
+static int read_counts(struct ing_selection_reader *r, ing_selection_count_f *each, void *ctx,
+	struct ing_error *err)
+{
+	char *values[2];
+	int rc;
+	while ((rc = next_row(r, values, 2, err)) == 1)
+		if (!each(ctx, values[0], (uint64_t)ing_pg_int64(values[1])))
+			return 0;
+	return rc;
 }
 
 /* "2026-11-23 04:05:06.789+00" as RFC 3339; years that it does not have stay as they are. */
@@ -316,18 +366,11 @@ int ing_selection_open(const char *dsn, const struct ing_selection *s,
 int ing_selection_next(
 	struct ing_selection_reader *r, struct ing_stored_request *ret, struct ing_error *err)
 {
-	char *row;
-	size_t bytes;
 	char *values[ING_SELECTED_COLUMNS_];
-	enum ing_pg_rc rc = ing_pg_copy_out_next(r->pg, &row, &bytes, err);
-	if (rc != ING_PG_OK)
-		return failed(rc);
-	if (row == NULL)
-		return 0;
-	ing_must(ing_pg_copy_columns(row, bytes - 1, values, ING_SELECTED_COLUMNS_) ==
-		 ING_SELECTED_COLUMNS_);
-	take_row(r, values, ret);
-	return 1;
+	int rc = next_row(r, values, ING_SELECTED_COLUMNS_, err);
+	if (rc == 1)
+		take_row(r, values, ret);
+	return rc;
 }
 
 const struct ing_selection_facts *ing_selection_facts(const struct ing_selection_reader *r)
@@ -343,4 +386,16 @@ void ing_selection_close(struct ing_selection_reader *r)
 	free(r->lists.ids);
 	free(r->lists.priorities);
 	free(r);
+}
+
+int ing_selection_count(const char *dsn, const struct ing_selection *s, const char *by,
+	ing_selection_count_f *each, void *ctx, struct ing_error *err)
+{
+	struct ing_selection_reader *r = ing_alloc(sizeof(*r));
+	*r = (struct ing_selection_reader){0};
+	int rc = open_counts(r, dsn, s, by, err);
+	if (rc == 0)
+		rc = read_counts(r, each, ctx, err);
+	ing_selection_close(r);
+	return rc;
 }

@@ -99,6 +99,15 @@ struct ing_selection_facts {
 const struct ing_selection_facts *ing_selection_facts(const struct ing_selection_reader *r);
 void ing_selection_close(struct ing_selection_reader *r); /* NULL is fine */
 
+/* Count what would be read in stored order: a call for each value with its requests, the most first; without `by` one call with an
+ * empty value, or none. by: a name of ing_selection_list_counted(). Error: as ing_selection_open(); -ING_FAIL_USAGE: there is no such by. */
+typedef bool ing_selection_count_f(
+	void *ctx, const char *value, uint64_t requests); /* false: enough */
+int ing_selection_count(const char *dsn, const struct ing_selection *s, const char *by,
+	ing_selection_count_f *each, void *ctx, struct ing_error *err) ING_MUST_CHECK;
+/* Append the names of what can be counted by, with commas between. */
+void ing_selection_list_counted(struct ing_buf *out);
+
 /* Append the request as a line of JSON without its end, as the worker reads it. */
 bool ing_stored_request_line(const struct ing_stored_request *q, bool force_recrawl,
 	bool with_created, struct ing_buf *out);

@@ -17,6 +17,7 @@ struct ing_selection_scope {
 	bool unfilled_requests, unfilled_results; /* rows from before there were documents */
 	uint64_t host_cap;                        /* of per_host and share; 0: none */
 	uint64_t limit;                           /* of limit and share; 0: none */
+	bool nothing; /* no request can be selected: a share that nobody can keep */
 };
 
 /* Columns of a row, in this order. */
@@ -42,3 +43,7 @@ void ing_selection_sql(const struct ing_selection *s, enum ing_selection_order o
 /* How many groups have how many requests: rows of (requests, groups), for ing_share_cap(). */
 void ing_selection_groups_sql(const struct ing_selection *s, enum ing_selection_order order,
 	const struct ing_selection_scope *scope, struct ing_buf *out);
+/* How many requests: rows of (value, requests), the most first. by: host, status, … (ing_selection_list_counted()), or NULL: one row with
+ * an empty value, or none. False: there is no such by. */
+bool ing_selection_count_sql(const struct ing_selection *s, const struct ing_selection_scope *scope,
+	const char *by, struct ing_buf *out);

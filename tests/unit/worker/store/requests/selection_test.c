@@ -430,6 +430,390 @@ static void a_list_that_does_not_exist_is_named_with_its_nearest(void **state)
 	assert_string_equal(err.msg, "there is no list \"nothing like it\"");
 }
 
+/* --- how many of each host, and where --- */
+
+#define MAX_HOSTS 64
+
+struct tally { /* of the first words of the ids, up to the dash: their hosts */
+	char hosts[MAX_HOSTS][32];
+	unsigned requests[MAX_HOSTS];
+	unsigned count, total;
+};
+
+static unsigned *tally_of(struct tally *t, const char *host, size_t bytes)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (strlen(t->hosts[i]) == bytes && memcmp(t->hosts[i], host, bytes) == 0)
+			return &t->requests[i];
+	assert_true(t->count < MAX_HOSTS && bytes < sizeof(t->hosts[0]));
+	memcpy(t->hosts[t->count], host, bytes);
+	return &t->requests[t->count++];
+}
+
+static struct tally tally(const char *ids)
+{
+	struct tally t = {0};
+	while (*ids != '\0') {
+		ids++;
+		++*tally_of(&t, ids, strcspn(ids, "-"));
+		t.total++;
+		ids += strcspn(ids, " ");
+	}
+	return t;
+}
+
+/* No host that has many stays away, or comes, for longer than chance would have it. */
+static void expect_even(const char *ids, const struct tally *t)
+{
+	struct tally seen = {0};
+	unsigned last[MAX_HOSTS] = {0};
+	unsigned at = 0;
+	while (*ids != '\0') {
+		ids++;
+		unsigned *n = tally_of(&seen, ids, strcspn(ids, "-"));
+		unsigned host = (unsigned)(n - seen.requests);
+		unsigned all = 0;
+		for (unsigned i = 0; i < t->count; i++)
+			if (strcmp(t->hosts[i], seen.hosts[host]) == 0)
+				all = t->requests[i];
+		at++;
+		double due = (double)all * at / t->total;
+		if (all >= 4 &&
+			(at - last[host] > 3 * t->total / all + 3 || ++*n > due + all * 0.15 + 1))
+			fail_msg("%s: the last was %u before, %u of %u are there, not %g",
+				seen.hosts[host], at - last[host], *n, at, due);
+		last[host] = at;
+		ids += strcspn(ids, " ");
+	}
+}
+
+static struct tally read_tally(
+	const char *dsn, const struct ing_selection *s, enum ing_selection_order order, bool even)
+{
+	struct ids ids;
+	read_into(dsn, s, order, &ids);
+	struct tally t = tally(ing_buf_str(&ids.text));
+	assert_int_equal(t.total, ids.count);
+	if (even)
+		expect_even(ing_buf_str(&ids.text), &t);
+	ing_buf_done(&ids.text);
+	return t;
+}
+
+/* 100 of big, one of each other, but for the resolver's: 40 of one prefix and 10 of another. */
+static const char hosts_sql[] =
+	"SELECT ask('big-' || n, 'https://big.org/' || n) FROM generate_series(1, 100) n;"
+	"SELECT ask('mid-' || n, 'https://mid.org/' || n) FROM generate_series(1, 20) n;"
+	"SELECT ask('h' || n || '-1', 'https://h' || n || '.org/') FROM generate_series(1, 30) n;"
+	"SELECT ask('doi-' || n, 'https://doi.org/10.1/' || n, prefix => '10.1') FROM"
+	" generate_series(1, 40) n;"
+	"SELECT ask('dx-' || n, 'https://dx.doi.org/10.2/' || n, host => 'dx.doi.org', prefix => '10.2')"
+	" FROM generate_series(1, 10) n;";
+
+static void limits_hold_for_each_host(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(hosts_sql);
+	static const struct {
+		const char *name;
+		struct ing_selection s;
+		unsigned total, big, mid, doi, dx;
+	} cases[] = {
+		{"all", {.limit = 0}, 200, 100, 20, 40, 10},
+		{"per host", {.per_host = 15}, 85, 15, 15, 15, 10},
+		/* 10 of each of four and 30: 10 of 70 are 14 %, 11 of 73 were too many. */
+		{"share", {.share = 15}, 70, 10, 10, 10, 10},
+		{"share, per host", {.share = 15, .per_host = 4}, 46, 4, 4, 4, 4},
+		{"share, and a limit that cannot be filled", {.share = 15, .limit = 150}, 70, 10,
+			10, 10, 10},
+		{"share that is no limit", {.share = 50}, 200, 100, 20, 40, 10},
+		{"share that nobody can keep", {.share = 2}, 0, 0, 0, 0, 0},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		for (int k = 0; k < 4; k++) {
+			struct ing_selection s = cases[i].s;
+			s.random = k % 2 != 0;
+			struct tally t = read_tally(dsn, &s,
+				k / 2 != 0 ? ING_ORDER_INTERLEAVED : ING_ORDER_STORED, k / 2 != 0);
+			print_message("%s %d\n", cases[i].name, k);
+			assert_int_equal(t.total, cases[i].total);
+			if (t.total == 0)
+				continue;
+			assert_int_equal(*tally_of(&t, "big", 3), cases[i].big);
+			assert_int_equal(*tally_of(&t, "mid", 3), cases[i].mid);
+			assert_int_equal(*tally_of(&t, "doi", 3), cases[i].doi);
+			assert_int_equal(*tally_of(&t, "dx", 2), cases[i].dx);
+		}
+	}
+}
+
+static void a_share_with_a_limit_fills_it(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(hosts_sql);
+	for (int k = 0; k < 4; k++) {
+		struct ing_selection s = {
+			.share = 20, .limit = 60, .random = k % 2 != 0, .seed = 3};
+		struct tally t = read_tally(
+			dsn, &s, k / 2 != 0 ? ING_ORDER_INTERLEAVED : ING_ORDER_STORED, k / 2 != 0);
+		assert_int_equal(t.total, 60);
+		for (unsigned i = 0; i < t.count; i++)
+			assert_in_range(t.requests[i], 1, 12);
+	}
+}
+
+static void a_limit_takes_of_each_host_in_proportion(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(hosts_sql);
+	struct ing_selection s = {.limit = 100};
+	struct tally t = read_tally(dsn, &s, ING_ORDER_INTERLEAVED, false);
+	assert_int_equal(t.total, 100);
+	assert_in_range(*tally_of(&t, "big", 3), 49, 51);
+	assert_in_range(*tally_of(&t, "mid", 3), 9, 11);
+	assert_in_range(*tally_of(&t, "doi", 3), 19, 21);
+	/* With a share the largest has that, not what a limit would leave of it in proportion. */
+	s = (struct ing_selection){.limit = 50, .share = 20};
+	t = read_tally(dsn, &s, ING_ORDER_INTERLEAVED, true);
+	assert_int_equal(t.total, 50);
+	assert_int_equal(*tally_of(&t, "big", 3), 10);
+}
+
+static void a_document_is_once_in_what_is_for_topics(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(
+		"SELECT ask('a-1', 'https://x.org/1'), ask('a-2', 'http://www.x.org/1'), ask('a-3', 'http://x.org/2'),"
+		" ask('a-4', 'http://x.org/1', type => 'xml'), ask('b-1', 'https://doi.org/10.1/a', prefix => '10.1'),"
+		" ask('b-2', 'http://doi.org/10.1/a', prefix => '10.2')");
+	struct ing_selection s = {.limit = 0};
+	expect(dsn, &s, ING_ORDER_STORED, "stored", "a-1 a-2 a-3 a-4 b-1 b-2");
+	expect(dsn, &s, ING_ORDER_INTERLEAVED, "interleaved", "a-1 a-3 a-4 b-1");
+	/* Two of three are 67 %, three of four 75. */
+	s.share = 74;
+	expect(dsn, &s, ING_ORDER_INTERLEAVED, "share", "a-1 a-3 b-1");
+}
+
+static void slices_are_disjoint_and_make_the_whole(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(hosts_sql);
+	for (int filled = 1; filled >= 0; filled--) {
+		if (!filled)
+			bench_sql(dsn,
+				"UPDATE ingest_request SET request_id = NULL, document = NULL"
+				" WHERE link_source_id LIKE '%7'");
+		for (unsigned slices = 1; slices <= 7; slices += 3) {
+			struct ing_buf all;
+			ing_buf_init(&all, 1 << 20);
+			for (unsigned k = 1; k <= slices; k++) {
+				struct ids ids;
+				const struct ing_selection s = {.slice = k, .slices = slices};
+				read_into(dsn, &s, ING_ORDER_STORED, &ids);
+				assert_in_range(ids.count, 100 / slices, 400 / slices);
+				ing_buf_add_str(&all, ing_buf_str(&ids.text));
+				ing_buf_done(&ids.text);
+			}
+			char *got = sorted(ing_buf_str(&all));
+			const struct ing_selection whole = {.limit = 0};
+			expect(dsn, &whole, ING_ORDER_STORED, "slices", got);
+			free(got);
+			ing_buf_done(&all);
+		}
+	}
+}
+
+/* The ids in their order. Caller frees. */
+static char *read_order(
+	const char *dsn, const struct ing_selection *s, enum ing_selection_order order)
+{
+	struct ids ids;
+	read_into(dsn, s, order, &ids);
+	return ing_buf_steal(&ids.text);
+}
+
+static void a_seed_gives_the_same_order_whatever_way_requests_are_stored(void **state)
+{
+	(void)state;
+	const char *first = with_rows(hosts_sql);
+	const char *second = with_rows(hosts_sql);
+	bench_sql(second,
+		"CREATE TEMP TABLE t AS SELECT * FROM ingest_request; DELETE FROM ingest_request;"
+		"INSERT INTO ingest_request SELECT * FROM t ORDER BY md5(base_url)");
+	static const struct ing_selection cases[] = {{.random = true, .seed = 7},
+		{.random = true, .seed = 7, .limit = 20}, {.random = true, .seed = 7, .share = 20},
+		{.random = true, .seed = UINT64_MAX, .per_host = 3}};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		for (int order = 0; order < 2; order++) {
+			struct ing_selection other = cases[i];
+			other.seed = 8;
+			char *a = read_order(first, &cases[i], (enum ing_selection_order)order);
+			char *b = read_order(second, &cases[i], (enum ing_selection_order)order);
+			char *c = read_order(first, &other, (enum ing_selection_order)order);
+			assert_string_equal(a, b);
+			assert_string_not_equal(a, c);
+			free(a);
+			free(b);
+			free(c);
+		}
+	}
+}
+
+/* --- counts --- */
+
+static bool add_count(void *ctx, const char *value, uint64_t requests)
+{
+	struct ing_buf *out = ctx;
+	ing_buf_printf(out, "%s=%lu ", value, (unsigned long)requests);
+	return true;
+}
+
+static void counts_are_those_of_what_would_be_read(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(
+		"INSERT INTO request_list (name) VALUES ('l');"
+		"SELECT ask('a', 'https://x.org/a', list => 1, prefix => '10.5'), ask('b', 'https://x.org/b', source => NULL),"
+		" ask('c', 'https://y.org/c', type => 'xml', link => ''), ask('d', 'nohost', host => '');"
+		"UPDATE ingest_request SET host = NULL WHERE link_source_id = 'd';"
+		"UPDATE ingest_request SET created = '2026-11-01T23:59:59Z';"
+		"SELECT answer('https://x.org/a', 'success'), answer('https://x.org/b', 'timeout', '1 day'), queue('nohost')");
+	/* clang-format off */
+	const struct {
+		const char *by;
+		struct ing_selection s;
+		const char *want;
+	} cases[] = {
+		{NULL, {.limit = 0}, "=4 "},
+		{NULL, {.limit = 3}, "=3 "},
+		{NULL, {.hosts = WORDS("nowhere.org")}, ""},
+		{NULL, {.per_host = 1}, "=3 "},
+		{"host", {.limit = 0}, "x.org=2 =1 y.org=1 "},
+		{"host", {.per_host = 1}, "=1 x.org=1 y.org=1 "},
+		{"host", {.types = WORDS("xml")}, "y.org=1 "},
+		{"status", {.limit = 0}, "=2 success=1 timeout=1 "},
+		{"status", {.classes = ING_CLASS_HIT}, "success=1 "},
+		{"class", {.limit = 0}, "hit=1 never-asked=1 queued=1 retry-later=1 "},
+		{"class", {.per_host = 5, .random = true}, "hit=1 never-asked=1 queued=1 retry-later=1 "},
+		{"list", {.limit = 0}, "=3 l=1 "},
+		{"source", {.limit = 0}, "unpaywall=3 =1 "},
+		{"link-source", {.limit = 0}, "doi=3 =1 "},
+		{"type", {.limit = 0}, "pdf=3 xml=1 "},
+		{"doi-prefix", {.limit = 0}, "=3 10.5=1 "},
+		{"day", {.limit = 0}, "2026-11-01=4 "},
+	};
+	/* clang-format on */
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_error err = {0};
+		struct ing_buf out;
+		ing_buf_init(&out, 4096);
+		bench_check(
+			ing_selection_count(dsn, &cases[i].s, cases[i].by, add_count, &out, &err),
+			&err);
+		assert_string_equal(ing_buf_str(&out), cases[i].want);
+		ing_buf_done(&out);
+	}
+	struct ing_error err = {0};
+	const struct ing_selection all = {.limit = 0};
+	assert_int_equal(
+		ing_selection_count(dsn, &all, "1); DROP", add_count, NULL, &err), -ING_FAIL_USAGE);
+}
+
+/* --- rows of before --- */
+
+static void rows_that_are_not_filled_are_found_by_their_own_url(void **state)
+{
+	(void)state;
+	const char *dsn = with_rows(
+		"SELECT ask('new', 'https://x.org/1'), ask('hit', 'https://x.org/2'), ask('other', 'http://x.org/2'),"
+		" ask('due', 'https://x.org/3');"
+		"SELECT answer('https://x.org/2', 'success'), answer('https://x.org/3', 'timeout', '-1 second')");
+	static const char *const states[] = {
+		"UPDATE ingest_file_result SET document = NULL",
+		"UPDATE ingest_request SET request_id = NULL, document = NULL, host = NULL, doi_prefix = NULL",
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(states); i++) {
+		bench_sql(dsn, states[i]);
+		struct ing_selection s = {.only_new = true};
+		expect(dsn, &s, ING_ORDER_STORED, "new", "new other");
+		s = (struct ing_selection){.classes = ING_CLASS_HIT};
+		expect(dsn, &s, ING_ORDER_STORED, "hit", "hit");
+		s = (struct ing_selection){.classes = ING_CLASS_NEVER_ASKED | ING_CLASS_RETRY_DUE};
+		expect(dsn, &s, ING_ORDER_STORED, "never asked or due", "due new other");
+	}
+	struct ing_selection s = {.random = true, .limit = 3};
+	struct ids ids;
+	read_into(dsn, &s, ING_ORDER_STORED, &ids);
+	assert_int_equal(ids.count, 3);
+	ing_buf_done(&ids.text);
+	/* A topic would get again what it has. */
+	struct ing_error err = {0};
+	struct ing_selection_reader *r = NULL;
+	assert_int_equal(
+		ing_selection_open(dsn, &s, ING_ORDER_INTERLEAVED, &r, &err), -ING_FAIL_INVALID);
+	assert_non_null(strstr(err.msg, "ingestctl db fill"));
+}
+
+static void texts_come_as_they_are_stored(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"\\", "\\\\", "\\N", "\\t", "a\tb", "a\nb", "\r\n",
+		"\b\f\v", "\\.", "x\\", "\x01\x7f", "é\U0001F600", "''\"", "\\x41\\101"};
+	const char *dsn = with_rows("SELECT 1");
+	struct ing_error err = {0};
+	struct ing_pg *pg = NULL;
+	bench_check(ing_pg_open(dsn, -1, 30000, &pg, &err), &err);
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++)
+		bench_check(
+			(int)ing_pg_query(pg, NULL,
+				"INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url,"
+				" ingest_request_source, release_stage, request, host, doi_prefix, created) VALUES"
+				" ($1, $1, $1, $1, $1, $1, jsonb_build_object('n', 1e400, 't', $1::text), $1, $1,"
+				" '2026-11-23 01:02:03.45+01')",
+				&texts[i], 1, NULL, NULL, &err),
+			&err);
+	ing_pg_close(pg);
+	struct ing_selection_reader *r = NULL;
+	struct ing_stored_request q;
+	const struct ing_selection all = {.limit = 0};
+	bench_check(ing_selection_open(dsn, &all, ING_ORDER_STORED, &r, &err), &err);
+	for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++) {
+		assert_int_equal(ing_selection_next(r, &q, &err), 1);
+		const char *const got[] = {q.link_source, q.link_source_id, q.ingest_type,
+			q.base_url, q.ingest_request_source, q.release_stage, q.host, q.doi_prefix};
+		for (size_t k = 0; k < ING_ARRAY_LEN(got); k++)
+			assert_string_equal(got[k], texts[i]);
+		assert_string_equal(q.created, "2026-11-23T00:02:03.45Z");
+		assert_null(q.request_id);
+		assert_null(q.document);
+		assert_non_null(strstr(q.request_json, "\"n\": 1000000000"));
+	}
+	assert_int_equal(ing_selection_next(r, &q, &err), 0);
+	ing_selection_close(r);
+}
+
+static void groups_are_hosts_but_prefixes_at_a_resolver(void **state)
+{
+	(void)state;
+	static const char *const hosts[] = {
+		"doi.org", "dx.doi.org", "x.org", "xdoi.org", "doi.org.x"};
+	const char *dsn = fresh();
+	for (size_t i = 0; i < ING_ARRAY_LEN(hosts); i++) {
+		char sql[400];
+		snprintf(sql, sizeof(sql),
+			"SELECT (" ING_SELECTION_GROUP_SQL(
+				"q") " = '10.1')::integer FROM"
+				     " (VALUES ('%s', '10.1')) q (host, doi_prefix)",
+			hosts[i]);
+		assert_int_equal(bench_number(dsn, sql), ing_is_doi_resolver(hosts[i]));
+	}
+	assert_int_equal(
+		bench_number(dsn, "SELECT count(*) FROM (VALUES (NULL, NULL), ('doi.org', NULL)) q"
+				  " (host, doi_prefix) WHERE " ING_SELECTION_GROUP_SQL(
+					  "q") " IN ('', 'doi.org')"),
+		2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +828,16 @@ int main(void)
 		WITH_SERVER(a_list_has_what_it_brought_and_what_was_there),
 		WITH_SERVER(a_list_of_higher_priority_goes_first),
 		WITH_SERVER(a_list_that_does_not_exist_is_named_with_its_nearest),
+		WITH_SERVER(limits_hold_for_each_host),
+		WITH_SERVER(a_share_with_a_limit_fills_it),
+		WITH_SERVER(a_limit_takes_of_each_host_in_proportion),
+		WITH_SERVER(a_document_is_once_in_what_is_for_topics),
+		WITH_SERVER(slices_are_disjoint_and_make_the_whole),
+		WITH_SERVER(a_seed_gives_the_same_order_whatever_way_requests_are_stored),
+		WITH_SERVER(counts_are_those_of_what_would_be_read),
+		WITH_SERVER(rows_that_are_not_filled_are_found_by_their_own_url),
+		WITH_SERVER(texts_come_as_they_are_stored),
+		WITH_SERVER(groups_are_hosts_but_prefixes_at_a_resolver),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
 }
