@@ -19,7 +19,7 @@
 #define KEPT_LINE_BYTES ((size_t)1 << 20) /* memory of a longer line is given back at the next */
 
 #define MAX_SETS 256
-#define MAX_OPTIONS 24 /* of a verb, with those of all verbs and the end */
+#define MAX_OPTIONS 64 /* of a verb, with those of all verbs and the end */
 
 enum { GIVEN_CONFIG = 0x100, GIVEN_SET };
 

@@ -17,6 +17,8 @@ static const struct {
 	int (*run)(int argc, char **argv, const struct ing_ctl *ctl);
 	const char *sentence;
 } verbs[] = {
+	{"count", ing_ctl_requests_count, "print how many requests are selected"},
+	{"dump", ing_ctl_requests_dump, "print stored requests as request lines"},
 	{"load", ing_ctl_requests_load, "store the requests of a list"},
 	{"lists", ing_ctl_requests_lists,
 		"print the lists: name, source, when, number of requests"},
