@@ -15,6 +15,7 @@
 #include "common/base/nearest.h"
 #include "common/base/report.h"
 #include "common/data/yaml.h"
+#include "worker/ctl/since.h"
 #include "worker/intake/lane_names.h"
 #include "worker/model/ingest_type.h"
 #include "worker/model/status.h"
@@ -22,7 +23,6 @@
 
 #define MAX_JOBS 1000
 #define MAX_WORDS 10000
-#define MOST_OF_A_WORD ING_STATUS_COUNT_ /* soon, later, never */
 #define MAX_NUMBER UINT32_MAX
 #define LOST_AFTER_S ((int64_t)14 * 86400)
 
@@ -67,6 +67,16 @@ static void take_type(
 			item->text, ing_ingest_type_names);
 }
 
+/* Each once, since there is no room for more. */
+static void append_status(struct ing_words *to, int st)
+{
+	const char *slug = ing_status_slug((enum ing_status)st);
+	for (size_t i = 0; i < to->count; i++)
+		if (strcmp(to->words[i], slug) == 0)
+			return;
+	append(to, slug);
+}
+
 /* soon, later, never: the statuses of which the table says so, but for hits. */
 static bool take_retry_class(const char *word, struct ing_words *to)
 {
@@ -81,7 +91,7 @@ static bool take_retry_class(const char *word, struct ing_words *to)
 		for (int st = 0; st < ING_STATUS_COUNT_; st++)
 			if (ing_status_retry((enum ing_status)st) == classes[i].retry &&
 				st != ING_STATUS_SUCCESS && st != ING_STATUS_EXISTING)
-				append(to, ing_status_slug((enum ing_status)st));
+				append_status(to, st);
 		return true;
 	}
 	return false;
@@ -94,7 +104,7 @@ static void take_status(
 		return;
 	int st = ing_status_from_slug(item->text);
 	if (st >= 0) {
-		append(to, ing_status_slug((enum ing_status)st));
+		append_status(to, st);
 		return;
 	}
 	struct ing_nearest n = ing_nearest_of(item->text, item->bytes);
@@ -154,7 +164,8 @@ static void read_words(const struct reader *r, const char *key, word_f *take, st
 		ing_rule_read_error(r->rd, value, "%s must be a list of words", key);
 		return;
 	}
-	to->words = ing_arena_alloc(r->rd->arena, count * MOST_OF_A_WORD * sizeof(*to->words));
+	to->words = ing_arena_alloc(
+		r->rd->arena, ING_MAX(count, (size_t)ING_STATUS_COUNT_) * sizeof(*to->words));
 	const struct ing_yaml_node *item = value->kind == ING_YAML_LIST ? value->first : value;
 	for (; count > 0; count--) {
 		if (item->kind != ING_YAML_SCALAR || item->bytes == 0 || ing_yaml_is_null(item) ||
@@ -171,17 +182,11 @@ static void read_words(const struct reader *r, const char *key, word_f *take, st
 /* 90s, 30m, 12h, 7d, 8w. Returns 0 when it is none. */
 static int64_t seconds_of(const struct ing_yaml_node *value)
 {
-	static const struct {
-		char unit;
-		int64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
-	if (value->kind != ING_YAML_SCALAR || value->bytes < 2 || value->bytes > 8 ||
-		strspn(value->text, "0123456789") != value->bytes - 1)
+	struct ing_since since;
+	if (value->kind != ING_YAML_SCALAR || strlen(value->text) != value->bytes ||
+		!ing_since_parse(value->text, &since) || !since.is_ago)
 		return 0;
-	for (size_t i = 0; i < ING_ARRAY_LEN(units); i++)
-		if (value->text[value->bytes - 1] == units[i].unit)
-			return strtoll(value->text, NULL, 10) * units[i].seconds;
-	return 0;
+	return since.ago_s;
 }
 
 static void read_age(
