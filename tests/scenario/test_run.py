@@ -57,7 +57,7 @@ def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_pat
     assert "creek" in json.dumps(text)
     assert sorted(path.name for path in out.iterdir() if not path.name.startswith(".")) == \
         ["dead-letters.jsonl", "grobid-output.jsonl", "html-teixml.jsonl", "index.cdx", "pdf-text.jsonl", "results.jsonl",
-         "rule-yield.json", "thumbnails.jsonl", "warc", "xml-doc.jsonl"]
+         "rule-yield.json", "summary.json", "thumbnails.jsonl", "warc", "xml-doc.jsonl"]
     assert (out / "dead-letters.jsonl").read_bytes() == b""
 
 

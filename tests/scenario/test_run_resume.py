@@ -67,6 +67,10 @@ class Run:
             time.sleep(0.01)
 
 
+    def summary(self):
+        return json.loads((self.out / "summary.json").read_text(encoding="utf-8"))
+
+
 @pytest.fixture
 def a_run(program, site, tmp_path, account_of_runs):
     return Run(program, site, tmp_path, account_of_runs)
@@ -257,3 +261,91 @@ def test_a_run_without_a_folder_can_be_interrupted(program, site, tmp_path):
     out, said = process.communicate(timeout=60)
     assert process.returncode == 4 and "only a run with --out DIR can be resumed" in said
     assert all(json.loads(line)["status"] == "success" for line in out.splitlines())
+
+
+def summed_up(run):
+    """What the summary is to say of the results that are there."""
+    results = run.results()
+    hosts, types = collections.defaultdict(list), collections.defaultdict(list)
+    for one in results:
+        hosts[one["request"]["base_url"].split("/")[2].removeprefix("www.")].append(one)
+        types[one["request"]["ingest_type"]].append(one)
+
+    def counts(some):
+        return {"results": len(some), "hits": sum(one["hit"] for one in some),
+                "document_bytes": sum((one.get("file_meta") or {}).get("size_bytes", 0) for one in some)}
+    return {**counts(results), "by_status": dict(collections.Counter(one["status"] for one in results)),
+            "hit_ratio": sum(one["hit"] for one in results) / len(results) if results else None,
+            "by_type": {name: counts(some) for name, some in types.items()}, "hosts": len(hosts),
+            "top_hosts": sorted(({**counts(some), "host": name} for name, some in hosts.items()),
+                                key=lambda host: (-host["results"], host["host"]))[:20],
+            "warc_bytes": sum(path.stat().st_size for path in (run.out / "warc").iterdir())}
+
+
+def check_summary(run, schema, **wanted):
+    said = run.summary()
+    schema("run-summary").validate(said)
+    want = summed_up(run)
+    assert said["hit_ratio"] == pytest.approx(want.pop("hit_ratio"))
+    assert {key: said[key] for key in want} == want
+    assert {key: said[key] for key in wanted} == wanted
+    assert list(said["by_status"].values()) == sorted(said["by_status"].values(), reverse=True)
+    return said
+
+
+def various(count):
+    """Hits and failures of two types, at 25 hosts, some of them more often."""
+    return [{"ingest_type": ("component", "pdf")[n % 3 == 0],
+             "base_url": f"http://{'www.' if n % 2 else ''}h{n % 25 if n % 4 else 7}.{HOST}/{n}"} for n in range(count)]
+
+
+def test_the_summary_is_of_all_runs_of_the_folder(a_run, schema):
+    a_run.write(various(60))
+    with open(a_run.input, "a", encoding="utf-8") as file:
+        file.write("no request\n")
+    assert a_run.finish("--quiet")[0] == 1
+    first = check_summary(a_run, schema, state="complete", runs=1, input={"invalid": 1, "skipped": 0})
+    assert first["run"]["results"] == 60 and set(first["by_status"]) == {"success", "wrong-mimetype"}
+    assert first["hosts"] == 25 and first["seconds"] == pytest.approx(first["run"]["seconds"], abs=0.01)
+    a_run.write(various(80))
+    a_run.finish("--quiet", "--resume")
+    second = check_summary(a_run, schema, state="complete", runs=2, results=80, input={"invalid": 0, "skipped": 60})
+    assert second["run"]["results"] == 20
+    assert second["seconds"] == pytest.approx(first["seconds"] + second["run"]["seconds"], abs=0.01)
+    a_run.write(various(5))
+    a_run.finish("--quiet")  # appended to
+    check_summary(a_run, schema, state="complete", runs=3, results=85, input={"invalid": 0, "skipped": 0})
+    (a_run.out / "summary.json").write_text("[{", encoding="utf-8")
+    a_run.write([])
+    a_run.finish("--quiet", "--resume")
+    check_summary(a_run, schema, state="complete", runs=1, results=85)
+
+
+@pytest.mark.unfinished("the run is interrupted, or killed")
+def test_an_interrupted_run_has_a_summary_and_a_killed_one_is_running(a_run, schema):
+    a_run.write([request(n) for n in range(400)])
+    process = a_run.start("--quiet", **{"gate.host_delay_ms": 5})
+    a_run.wait(process, 20)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    said = check_summary(a_run, schema, state="interrupted", runs=1)
+    assert 20 <= said["results"] < 400
+    process = a_run.start("--quiet", "--resume", **{"gate.host_delay_ms": 5})
+    a_run.wait(process, said["results"] + 20)
+    process.kill()
+    process.communicate(timeout=60)
+    killed = a_run.summary()
+    schema("run-summary").validate(killed)
+    assert (killed["state"], killed["runs"], killed["results"]) == ("running", 2, said["results"])
+    a_run.finish("--quiet", "--resume")
+    check_summary(a_run, schema, state="complete", runs=3, results=400)
+
+
+def test_a_run_without_its_summary_goes_on(a_run):
+    """It is not the summary that somebody waits for."""
+    a_run.out.mkdir()
+    (a_run.out / "summary.json").mkdir()
+    a_run.write([request(1)])
+    code, said = a_run.finish()
+    assert code == 0 and said.count("warning: no summary") == 1
+    assert [one["status"] for one in a_run.results()] == ["success"]

@@ -28,7 +28,8 @@ def validator(name):
 
 
 def test_there_are_schemas():
-    assert NAMES == ["dead-letter", "grobid-output", "html-teixml", "ingest-request", "ingest-result", "pdf-text", "xml-doc"]
+    assert NAMES == ["dead-letter", "grobid-output", "html-teixml", "ingest-request", "ingest-result", "pdf-text",
+                     "run-summary", "xml-doc"]
 
 
 @pytest.mark.parametrize("name", NAMES)

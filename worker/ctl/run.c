@@ -2,7 +2,7 @@
  *
  * ingestctl run: the whole pipeline without servers. Under --out a folder holds everything:
  * results.jsonl, pdf-text.jsonl and other derived files, dead-letters.jsonl, warc/, index.cdx (sorted at the end),
- * rule-yield.json, with store.dir files/, and while it runs run.sock, by which `ingestctl hosts` asks it. A folder may be
+ * rule-yield.json, summary.json, with store.dir files/, and while it runs run.sock, by which `ingestctl hosts` asks it. A folder may be
  * used again: everything is appended to, but for rule-yield.json, which is this run's.
  *
  * This file has the command: options, configuration, folders, exit status. run_work does the work,
@@ -23,6 +23,7 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
+#include "worker/ctl/run_summary.h"
 #include "worker/ctl/run_work.h"
 
 #define VERB "run"
@@ -134,6 +135,26 @@ static int load_conf(struct run *r, const struct ing_ctl *ctl)
 	return code;
 }
 
+static void add_earlier(void *ctx, const struct json_t *result)
+{
+	ing_run_summary_add_earlier(ctx, result);
+}
+
+/* What the folder has: for the summary, and with --resume for what is to be skipped. */
+static int read_earlier(struct run *r, struct ing_error *err)
+{
+	struct ing_run_done *before = NULL;
+	r->work.summary = ing_run_summary_new(r->work.out_dir, r->conf->warc.dir);
+	if (!r->resume && ing_run_folder_is_new(r->work.folder))
+		return 0;
+	int rc = ing_run_done_load(r->work.out_dir, add_earlier, r->work.summary, &before, err);
+	if (rc == 0 && r->resume)
+		r->work.before = before;
+	else
+		ing_run_done_free(before);
+	return rc;
+}
+
 static int open_folder(struct run *r, struct ing_error *err)
 {
 	if (r->work.out_dir == NULL)
@@ -146,7 +167,7 @@ static int open_folder(struct run *r, struct ing_error *err)
 			"%s has results already: appending to them (--resume skips requests that have "
 			"one)",
 			r->work.out_dir);
-	return r->resume ? ing_run_done_load(r->work.out_dir, &r->work.before, err) : 0;
+	return read_earlier(r, err);
 }
 
 static void print_resumed(const struct run *r)
@@ -234,6 +255,7 @@ static void close_all(struct run *r)
 		close(r->work.input_fd);
 	ing_conf_free(r->conf);
 	ing_run_done_free(r->work.before);
+	ing_run_summary_free(r->work.summary);
 }
 
 /* The folder's last work: its index. */
@@ -265,7 +287,8 @@ static void print_help(void)
 	       "and writes a result line for each: to stdout, or with --out to DIR/results.jsonl, beside\n"
 	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl (and thumbnails, xml-doc, html-teixml,\n"
 	       "grobid-output), DIR/dead-letters.jsonl and\n"
-	       "DIR/rule-yield.json (statistics of the scraping rules); if store.dir is set, the\n"
+	       "DIR/rule-yield.json (statistics of the scraping rules) and DIR/summary.json (what all runs in\n"
+	       "DIR have come to, brought up to date each minute); if store.dir is set, the\n"
 	       "object store is DIR/files.\n\n"
 	       "  --out DIR     output directory; existing files are appended to\n"
 	       "  --resume      skip requests that have a result in DIR: the same command continues after\n"

@@ -36,6 +36,8 @@ struct set {
 struct ing_run_done {
 	struct set results, bad;
 	size_t strange;
+	ing_run_result_f *each; /* while the folder is read */
+	void *ctx;
 };
 
 /* --- a set --- */
@@ -121,6 +123,8 @@ static bool read_result(struct ing_run_done *d, const json_t *line)
 		return false;
 	identify(request, &digest);
 	add(&d->results, &digest);
+	if (d->each != NULL)
+		d->each(d->ctx, line);
 	return true;
 }
 
@@ -182,10 +186,13 @@ void ing_run_identify(const json_t *request, unsigned char ret[ING_RUN_IDENTITY_
 	memcpy(ret, digest.bytes, DIGEST_BYTES);
 }
 
-int ing_run_done_load(const char *dir, struct ing_run_done **ret, struct ing_error *err)
+int ing_run_done_load(const char *dir, ing_run_result_f *each, void *ctx, struct ing_run_done **ret,
+	struct ing_error *err)
 {
 	struct ing_run_done *d = ing_alloc(sizeof(*d));
 	size_t not_letters = 0;
+	d->each = each;
+	d->ctx = ctx;
 	int rc = read_lines(d, dir, "results.jsonl", read_result, &d->strange, err);
 	if (rc == 0)
 		rc = read_lines(d, dir, "dead-letters.jsonl", read_dead_letter, &not_letters, err);

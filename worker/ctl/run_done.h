@@ -28,9 +28,10 @@ struct json_t;
 void ing_run_identify(const struct json_t *request, unsigned char ret[ING_RUN_IDENTITY_BYTES]);
 
 /* Reads DIR/results.jsonl and DIR/dead-letters.jsonl, which may be missing and must end with whole
- * lines. -SYSTEM: a file cannot be read. */
-int ing_run_done_load(
-	const char *dir, struct ing_run_done **ret, struct ing_error *err) ING_MUST_CHECK;
+ * lines; each result is handed over (each NULL: to nobody). -SYSTEM: a file cannot be read. */
+typedef void ing_run_result_f(void *ctx, const struct json_t *result);
+int ing_run_done_load(const char *dir, ing_run_result_f *each, void *ctx, struct ing_run_done **ret,
+	struct ing_error *err) ING_MUST_CHECK;
 void ing_run_done_free(struct ing_run_done *d); /* NULL is fine */
 /* Results that were found, and lines of results.jsonl that are no results of requests. */
 size_t ing_run_done_results(const struct ing_run_done *d);

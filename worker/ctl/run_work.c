@@ -10,17 +10,39 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/data/json.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
 #include "worker/ctl/run_parked.h"
+#include "worker/ctl/run_summary.h"
 #include "worker/emit/emit.h"
 #include "worker/job/job.h"
 #include "worker/store/store.h"
 
 #define SERVE_MS 50
+#define SUM_UP_MS 60000
+
+/* A run goes on without. */
+static void sum_up(struct ing_run_work *w, enum ing_summary_state state)
+{
+	struct ing_error err = {0};
+	w->summed_up_ms = ing_now_ms();
+	if (ing_run_summary_write(w->summary, state, &w->counts, &err) == 0 || w->unsummed)
+		return;
+	w->unsummed = true;
+	ing_run_progress_clear(&w->progress);
+	(void)ing_ctl_fail(ING_CTL_OK, w->verb, "warning: no summary: %s", err.msg);
+}
+
+static enum ing_summary_state state_of(const struct ing_run_work *w)
+{
+	return w->failed        ? ING_SUMMARY_FAILED
+	       : w->interrupted ? ING_SUMMARY_INTERRUPTED
+				: ING_SUMMARY_COMPLETE;
+}
 
 static void on_signal(uv_signal_t *s, int signum)
 {
@@ -124,9 +146,11 @@ static void on_dead_letter(void *ctx, const struct ing_message *m, const struct 
 	print_bad_line(w, m, err);
 }
 
-static void on_result(void *ctx, enum ing_status status)
+static void on_result(void *ctx, enum ing_status status, const struct ing_result_facts *facts)
 {
 	struct ing_run_work *w = ctx;
+	if (w->summary != NULL)
+		ing_run_summary_add(w->summary, ing_status_slug(status), facts);
 	w->counts.results++;
 	w->counts.hits += status == ING_STATUS_SUCCESS;
 }
@@ -164,6 +188,8 @@ static void on_serving(uv_timer_t *timer)
 {
 	struct ing_run_work *w = timer->data;
 	const struct ing_run_parked_user user = {takes_parked, give_parked, on_fatal, w};
+	if (w->summary != NULL && ing_now_ms() - w->summed_up_ms >= SUM_UP_MS)
+		sum_up(w, ING_SUMMARY_RUNNING);
 	if (w->failed || w->interrupted)
 		return;
 	ing_run_parked_serve(w->parked, &user);
@@ -263,8 +289,10 @@ bool ing_run_work_do(struct ing_run_work *w)
 	w->serving.data = w;
 	if (w->parked != NULL)
 		uv_timer_start(&w->serving, on_serving, SERVE_MS, SERVE_MS);
+	sum_up(w, ING_SUMMARY_RUNNING);
 	ing_intake_start(w->engine.outside.intake);
 	ing_engine_run(&w->engine);
+	sum_up(w, state_of(w));
 	ing_run_progress_stop(&w->progress);
 	uv_close((uv_handle_t *)&w->serving, NULL);
 	uv_close((uv_handle_t *)&w->on_term, NULL);
@@ -272,8 +300,9 @@ bool ing_run_work_do(struct ing_run_work *w)
 	return ing_engine_idle(&w->engine);
 }
 
-void ing_run_work_leave(const struct ing_run_work *w, int exit_status)
+void ing_run_work_leave(struct ing_run_work *w, int exit_status)
 {
+	sum_up(w, state_of(w));
 	for (size_t i = 0; i < ING_ARRAY_LEN(w->temp_dirs); i++) {
 		if (w->temp_dirs[i] != NULL)
 			rmdir(w->temp_dirs[i]);

@@ -322,6 +322,8 @@ static enum ing_pg_rc fill(struct stats *st, const char *period, struct ing_stat
 		rc = ing_stats_percent(st->pg, q->sampled[i], pages, &filled.percents[i], err);
 		*ret_percent = ING_MIN(*ret_percent, filled.percents[i]);
 	}
+	if (rc == ING_PG_OK && q->looks_up)
+		rc = ing_pg_exec(st->pg, ING_STATS_LOOK_UP, err);
 	if (rc != ING_PG_OK)
 		return rc;
 	ing_stats_sql_init(&sql);

@@ -315,6 +315,8 @@ enum ing_pg_rc ing_stats_lists(struct ing_pg *pg, const struct ing_stats_where *
 	for (size_t i = 0; i < 2 && rc == ING_PG_OK; i++)
 		rc = ing_stats_percent(pg, i == 0 ? "ingest_request" : "request_list_member",
 			ING_STATS_MAX_PAGES, &sides[i].percent, err);
+	if (rc == ING_PG_OK)
+		rc = ing_pg_exec(pg, ING_STATS_LOOK_UP, err);
 	for (size_t i = 0; i < l.count && rc == ING_PG_OK; i++)
 		rc = classify(pg, sides, l.count, &l.all[i], t, err);
 	free(l.all);

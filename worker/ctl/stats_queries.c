@@ -427,6 +427,7 @@ const struct ing_stats_query ing_stats_queries[] = {
 		.columns = queue_columns,
 		.sampled = {"document_queued", "ingest_file_result"},
 		.pages = {QUEUED_PAGES, 0},
+		.looks_up = true,
 		.note = "Requests that wait in parked topics: ingestctl parked."},
 	{.name = "recent",
 		.sentence = "the last requests of one --source, with their results",

@@ -12,6 +12,10 @@
 enum ing_pg_rc ing_stats_percent(struct ing_pg *pg, const char *table, double max_pages,
 	double *ret, struct ing_error *err) ING_MUST_CHECK;
 
+/* Later joins of this transaction look each row up by index: few rows meet tables of millions, which the planner would
+ * rather read whole, as it does not know how few they are. */
+#define ING_STATS_LOOK_UP "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
+
 struct ing_buf;
 /* " TABLESAMPLE …", the same pages each time; nothing for 100. */
 void ing_stats_add_sample(struct ing_buf *sql, double percent);

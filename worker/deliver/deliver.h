@@ -79,6 +79,14 @@ struct ing_delivery_object {
 	struct ing_object put;
 };
 
+/* What is counted of a result beside its status. */
+struct ing_result_facts {
+	const char *ingest_type,
+		*host; /* host: ing_fact_host() of base_url; NULL: not a result of a job */
+	bool hit;
+	uint64_t document_bytes; /* 0: it has none */
+};
+
 /* The maker sets the members down to ctx; the functions below set the others. */
 struct ing_delivery {
 	enum ing_delivery_kind kind;
@@ -88,7 +96,8 @@ struct ing_delivery {
 	enum ing_lane lane;
 	uint64_t accepted_ms;   /* ing_now_ms() clock: when the request was taken in */
 	enum ing_status status; /* of a result: counted once it is delivered */
-	const char *name;       /* for the log, without passwords */
+	struct ing_result_facts facts;
+	const char *name; /* for the log, without passwords */
 	/* Called when it is delivered, before it is freed; not for a cancelled one, which a capture
 	 * or document never is. Or NULL. */
 	void (*done)(void *ctx, const struct ing_delivery *delivery);

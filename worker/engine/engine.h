@@ -17,6 +17,7 @@
 #include "worker/engine/ruleset.h"
 
 struct ing_cdx;
+struct ing_result_facts;
 struct ing_conf;
 struct ing_emit;
 struct ing_grobid;
@@ -44,7 +45,7 @@ struct ing_engine_outside {
 	struct ing_emit *emit;
 	struct ing_journal *journal; /* borrowed; NULL: none */
 	void (*on_cdx)(void *ctx, const struct ing_cdx *line);
-	void (*on_result)(void *ctx, enum ing_status status);
+	void (*on_result)(void *ctx, enum ing_status status, const struct ing_result_facts *facts);
 	void (*on_parked)(void *ctx, enum ing_tier tier);
 	void (*on_dead_letter)(void *ctx, const struct ing_message *m, const struct ing_error *err);
 	void (*on_reloaded)(void *ctx); /* a reload has ended, with or without success */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "common/base/buf.h"
+#include "common/base/io.h"
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
 #include "worker/examine/pool.h"
@@ -71,7 +72,7 @@ struct stats_file {
 static void write_file(const struct ing_buf *json, const char *path)
 {
 	struct ing_error err = {0};
-	if (ing_rule_stats_write(ing_buf_str(json), json->len, path, &err) != 0)
+	if (ing_replace_file(path, ing_buf_str(json), json->len, &err) != 0)
 		ing_log(ING_LOG_WARNING, "rule statistics not written: %s", err.msg);
 }
 

@@ -134,6 +134,7 @@ struct ing_pipeline_conf {
 };
 
 /* The stages, made by whoever wires. */
+struct ing_result_facts;
 struct ing_stages {
 	struct ing_intake *intake;
 	struct ing_visits *visits;
@@ -143,7 +144,7 @@ struct ing_stages {
 	struct ing_lookup *lookup;   /* NULL: there is no database */
 	struct ing_journal *journal; /* NULL: none */
 	/* Called when a result is acknowledged. NULL: nobody wants it. */
-	void (*on_result)(void *ctx, enum ing_status status);
+	void (*on_result)(void *ctx, enum ing_status status, const struct ing_result_facts *facts);
 	/* Called when a parked request is in its topic. NULL: nobody wants it. */
 	void (*on_parked)(void *ctx, enum ing_tier tier);
 	/* Called when a message was unreadable. NULL: nobody wants it. */

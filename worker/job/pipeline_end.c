@@ -19,6 +19,7 @@
 #include "worker/job/result.h"
 #include "worker/job/body_check.h"
 #include "worker/model/limits.h"
+#include "worker/model/request_facts.h"
 #include "worker/rules/rule_stats.h"
 
 static void on_delivered(void *ctx, const struct ing_delivery *delivery)
@@ -33,7 +34,7 @@ static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 	for (; rule != NULL && delivery->status == ING_STATUS_SUCCESS; rule = rule->next)
 		ing_rule_stats_add_document(p->conf.rule_stats, rule->name);
 	if (p->stages.on_result != NULL)
-		p->stages.on_result(p->stages.ctx, delivery->status);
+		p->stages.on_result(p->stages.ctx, delivery->status, &delivery->facts);
 }
 
 static void set_status(struct ing_work *w, enum ing_status status, const char *detail)
@@ -196,6 +197,21 @@ static const char *name_of(const struct ing_work *w)
 	return w->start != NULL ? w->start : w->request->key;
 }
 
+static void set_facts(const struct ing_work *w, struct ing_delivery *delivery)
+{
+	char host[ING_URL_HOST_BYTES];
+	ing_fact_host(w->request->base_url, host);
+	delivery->facts = (struct ing_result_facts){
+		.ingest_type = ing_arena_strdup(&delivery->ar, w->request->ingest_type),
+		.host = ing_arena_strdup(&delivery->ar, host),
+		.hit = w->existing != NULL ? w->existing->rows.result.hit
+					   : w->status == ING_STATUS_SUCCESS,
+		.document_bytes = w->document_found && w->status != ING_STATUS_RESULT_TOO_LARGE
+					  ? w->artifact.file.size_bytes
+					  : 0,
+	};
+}
+
 /* The side messages first, then the result, then the rows: each may change what the next ones tell. The
  * objects last: rows say whether there are any. */
 static struct ing_delivery *make_result(struct ing_job *job)
@@ -213,6 +229,7 @@ static struct ing_delivery *make_result(struct ing_job *job)
 	for (const struct ing_followed *f = w->followed; f != NULL; f = f->next)
 		ing_delivery_add_rule(delivery, f->rule);
 	delivery->status = w->status;
+	set_facts(w, delivery);
 	return delivery;
 }
 

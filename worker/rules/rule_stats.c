@@ -5,8 +5,6 @@
  */
 #include "worker/rules/rule_stats.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/hash.h"
-#include "common/base/io.h"
 #include "common/data/json.h"
 #include "common/data/json_text.h"
 
@@ -300,25 +297,4 @@ void ing_rule_stats_json(const struct ing_rule_stats *rs, struct ing_buf *out)
 	add_days((const struct counter *const *)sorted, s->count, out);
 	ing_buf_add_str(out, "}}\n");
 	free(sorted);
-}
-
-int ing_rule_stats_write(const char *json, size_t bytes, const char *path, struct ing_error *err)
-{
-	char temp[4096];
-	/* The process's own: a folder may be shared. */
-	int n = snprintf(temp, sizeof(temp), "%s.%d.new", path, (int)getpid());
-	if (n < 0 || (size_t)n >= sizeof(temp))
-		return ing_error_set(err, ING_FAIL_TOO_BIG, "%.200s: path too long", path);
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return ing_error_sys(err, errno, "%s", temp);
-	int errnum = ing_write_all(fd, json, bytes);
-	int rc = errnum != 0 ? ing_error_sys(err, errnum, "%s", temp) : 0;
-	if (close(fd) != 0 && rc == 0)
-		rc = ing_error_sys(err, errno, "%s", temp);
-	if (rc == 0 && rename(temp, path) != 0)
-		rc = ing_error_sys(err, errno, "%s", path);
-	if (rc != 0)
-		unlink(temp);
-	return rc;
 }

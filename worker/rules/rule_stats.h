@@ -43,6 +43,3 @@ void ing_rule_stats_json(const struct ing_rule_stats *rs, struct ing_buf *out);
  * place of what was counted. Returns 0, or -SYNTAX and takes nothing. */
 int ing_rule_stats_load(struct ing_rule_stats *rs, const char *json, size_t bytes,
 	struct ing_error *err) ING_MUST_CHECK;
-/* Write that text into a file, which is replaced atomically. Returns 0, or -SYSTEM, -TOO_BIG. */
-int ing_rule_stats_write(
-	const char *json, size_t bytes, const char *path, struct ing_error *err) ING_MUST_CHECK;

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,9 +75,31 @@ static void failures_have_their_error_number(void **state)
 	assert_int_equal(ing_write_all(-1, data, 0), 0);
 }
 
+static void the_file_is_replaced_whole(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/ing-io-XXXXXX";
+	char path[64];
+	char text[64] = "";
+	struct ing_error err = {0};
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/file.json", dir);
+	assert_int_equal(ing_replace_file(path, "longer than the other", 21, &err), 0);
+	assert_int_equal(ing_replace_file(path, "short", 5, &err), 0);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fread(text, 1, sizeof(text) - 1, f), 5);
+	fclose(f);
+	assert_string_equal(text, "short");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0); /* and nothing else was left */
+	assert_int_equal(ing_replace_file(path, "x", 1, &err), -ING_FAIL_SYSTEM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_file_is_replaced_whole),
 		cmocka_unit_test(more_than_a_pipe_holds_arrives_whole),
 		cmocka_unit_test(an_early_end_is_no_data),
 		cmocka_unit_test(failures_have_their_error_number),

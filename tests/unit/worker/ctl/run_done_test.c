@@ -62,7 +62,7 @@ static struct ing_run_done *load(void)
 {
 	struct ing_run_done *d = NULL;
 	struct ing_error err = {0};
-	assert_int_equal(ing_run_done_load(dir, &d, &err), 0);
+	assert_int_equal(ing_run_done_load(dir, NULL, NULL, &d, &err), 0);
 	return d;
 }
 

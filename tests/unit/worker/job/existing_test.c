@@ -54,9 +54,10 @@ static struct ing_visits *visits;
 static struct ing_pipeline *pipeline;
 static enum ing_status acknowledged;
 
-static void on_result(void *ctx, enum ing_status status)
+static void on_result(void *ctx, enum ing_status status, const struct ing_result_facts *facts)
 {
 	(void)ctx;
+	(void)facts;
 	acknowledged = status;
 }
 

@@ -146,27 +146,6 @@ static void days_before_are_taken_over_while_they_count(void **state)
 	ing_rule_stats_free(rs);
 }
 
-static void the_file_is_replaced_whole(void **state)
-{
-	(void)state;
-	char dir[] = "/tmp/ing-rule-stats-XXXXXX";
-	char path[64];
-	char text[64] = "";
-	struct ing_error err = {0};
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/rule-yield.json", dir);
-	assert_int_equal(ing_rule_stats_write("longer than the other", 21, path, &err), 0);
-	assert_int_equal(ing_rule_stats_write("short", 5, path, &err), 0);
-	FILE *f = fopen(path, "r");
-	assert_non_null(f);
-	assert_int_equal(fread(text, 1, sizeof(text) - 1, f), 5);
-	fclose(f);
-	assert_string_equal(text, "short");
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(rmdir(dir), 0); /* and nothing else was left */
-	assert_int_equal(ing_rule_stats_write("x", 1, path, &err), -ING_FAIL_SYSTEM);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,7 +153,6 @@ int main(void)
 		cmocka_unit_test(numbers_that_mean_nothing_are_ignored),
 		cmocka_unit_test(a_reload_keeps_the_counters_of_what_stays),
 		cmocka_unit_test(days_before_are_taken_over_while_they_count),
-		cmocka_unit_test(the_file_is_replaced_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
