@@ -16,6 +16,7 @@
 #include "common/data/unpack.h"
 #include "common/net/url.h"
 #include "worker/model/limits.h"
+#include "worker/seeds/prune.h"
 #include "worker/seeds/value.h"
 
 #define MAX_REQUESTS 10000 /* of a record; OAI's have some hundred */
@@ -23,6 +24,10 @@
 /* Of a field but base_url: no row of a request may have more. */
 #define MAX_FIELD_BYTES 1000
 #define MAX_BAD_BYTES 400
+/* A short text cannot have so many values, or so deep ones, that they matter. */
+#define UNCHECKED_BYTES ((size_t)64 << 10)
+#define MAX_VALUES 2000000
+#define MAX_DEPTH 200
 #define BLOCK_BYTES ((size_t)256 << 10)
 
 /* An identity that the record has given. */
@@ -42,6 +47,7 @@ struct ing_seed_converter {
 	struct ing_buf fields[ING_SEED_MAX_FIELDS];
 	bool present[ING_SEED_MAX_FIELDS];
 	struct ing_buf line;
+	struct ing_buf read; /* what is read of the record's text */
 	/* of the record under way */
 	int64_t number;
 	const struct ing_seed_template *template;
@@ -327,6 +333,18 @@ static int stop(struct ing_seed_converter *c, int rc, struct ing_error *err)
 	return rc;
 }
 
+static json_t *parse(const char *text, size_t bytes, struct ing_error *err)
+{
+	static const struct ing_json_limits limits = {
+		.flags = ING_JSON_NUL | ING_JSON_REPEATED_KEYS};
+	if (bytes > UNCHECKED_BYTES && !ing_json_is_small(text, bytes, MAX_DEPTH, MAX_VALUES)) {
+		ing_error_set(err, ING_FAIL_TOO_BIG,
+			"nested deeper than %d, or more than %d values", MAX_DEPTH, MAX_VALUES);
+		return NULL;
+	}
+	return ing_json_parse(text, bytes, &limits, err);
+}
+
 /* --- for readers --- */
 
 void ing_seed_give_object(struct ing_seed_converter *to, int64_t number, const json_t *object)
@@ -335,6 +353,26 @@ void ing_seed_give_object(struct ing_seed_converter *to, int64_t number, const j
 		return;
 	to->scope.object = object;
 	take_record(to, number);
+}
+
+void ing_seed_give_json(
+	struct ing_seed_converter *to, int64_t number, const char *text, size_t bytes)
+{
+	struct ing_error err = {0};
+	json_t *record = NULL;
+	if (to->stopped)
+		return;
+	if (ing_seed_prune(to->source->members, text, bytes, &to->read))
+		record = parse(ing_buf_str(&to->read), to->read.len, NULL);
+	if (record == NULL)
+		record = parse(text, bytes, &err); /* which can say what is wrong with it */
+	if (record == NULL)
+		ing_seed_bad(to, number, "column %d: %s", err.column, err.msg);
+	else if (!json_is_object(record))
+		ing_seed_bad(to, number, "not a JSON object");
+	else
+		ing_seed_give_object(to, number, record);
+	json_decref(record);
 }
 
 void ing_seed_name_columns(
@@ -412,6 +450,7 @@ struct ing_seed_converter *ing_seed_converter_new(
 	for (size_t i = 0; i < ING_SEED_MAX_FIELDS; i++)
 		ing_buf_init(&c->fields[i], ING_SEED_MAX_RECORD_BYTES);
 	ing_buf_init(&c->line, ING_MAX_REQUEST_BYTES);
+	ing_buf_init(&c->read, ING_SEED_MAX_RECORD_BYTES);
 	c->reader = source->format->open(source->reader, c);
 	return c;
 }
@@ -425,6 +464,7 @@ void ing_seed_converter_free(struct ing_seed_converter *c)
 	for (size_t i = 0; i < ING_SEED_MAX_FIELDS; i++)
 		ing_buf_done(&c->fields[i]);
 	ing_buf_done(&c->line);
+	ing_buf_done(&c->read);
 	free(c->seen);
 	free(c->left_out);
 	free(c);

@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/data/json.h"
-#include "common/data/json_text.h"
 #include "common/data/line_splitter.h"
 #include "worker/rules/rule_reader.h"
 #include "worker/seeds/formats.h"
 #include "worker/seeds/source_priv.h"
 
 #define MAX_LINE_BYTES ((size_t)64 << 10) /* of a plain line: URLs end before */
-/* A short line cannot have so many values, or so deep ones, that they matter. */
-#define UNCHECKED_BYTES ((size_t)64 << 10)
-#define MAX_VALUES 2000000
-#define MAX_DEPTH 200
 
 static const char bom[] = "\xef\xbb\xbf";
 

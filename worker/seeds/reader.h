@@ -29,6 +29,9 @@ struct ing_seed_cell {
 /* number: the line at which the record begins (or the record, where there are no lines), from 1. */
 void ing_seed_give_object(
 	struct ing_seed_converter *to, int64_t number, const struct json_t *object);
+/* The same of its text: what the source does not read is not parsed. A text that is no object is bad. */
+void ing_seed_give_json(
+	struct ing_seed_converter *to, int64_t number, const char *text, size_t bytes);
 /* Before the first row, and again when they change. Names are UTF-8 and borrowed for the call. */
 void ing_seed_name_columns(
 	struct ing_seed_converter *to, const struct ing_seed_cell *names, size_t count);

@@ -16,6 +16,7 @@
 #include "common/data/yaml.h"
 #include "worker/model/limits.h"
 #include "worker/rules/rule_reader.h"
+#include "worker/seeds/prune.h"
 #include "worker/seeds/source_priv.h"
 
 #define SUFFIX ".yaml"
@@ -270,6 +271,7 @@ static int read_source(struct ing_seed_source *s, const char *const *settings,
 		l.item = NULL; /* else it is what its one template says */
 	ing_seed_rules_read(
 		&l, ing_rule_read_node(&rd, root, "skip", ING_YAML_LIST), NULL, false, &last);
+	s->members = ing_seed_members(s);
 	s->samples = ing_rule_read_node(&rd, root, "tests", ING_YAML_LIST);
 	return 0;
 }

@@ -113,7 +113,8 @@ struct ing_seed_source {
 	const char **reasons;
 	unsigned reason_count, reason_cap;
 	unsigned path_count;
-	const struct ing_yaml_node *samples; /* worker/seeds/samples.h; NULL: none */
+	const struct ing_seed_member *members; /* what the paths read: prune.h */
+	const struct ing_yaml_node *samples;   /* worker/seeds/samples.h; NULL: none */
 };
 
 /* Reasons that every source has; those of its own follow. */
