@@ -15,7 +15,3 @@ extern const struct ing_seed_format
 extern const struct ing_seed_format ing_seed_format_csv; /* RFC 4180 */
 extern const struct ing_seed_format
 	ing_seed_format_tsv; /* columns divided by tabs, without quotes */
-
-/* Parses a record within limits, and gives it, or says that it is bad. */
-void ing_seed_give_json(
-	struct ing_seed_converter *to, int64_t number, const char *text, size_t bytes);

@@ -228,6 +228,12 @@ static bool date(struct text t, struct ing_buf *ret)
 	return ing_buf_add_char(ret, 'Z');
 }
 
+/* The same, of a day its beginning: `created` of a request. */
+static bool moment(struct text t, struct ing_buf *ret)
+{
+	return date(t, ret) && (ret->len > 10 || ing_buf_add_str(ret, "T00:00:00Z"));
+}
+
 static bool sha1(struct text t, struct ing_buf *ret)
 {
 	if (t.bytes != SHA1_DIGITS)

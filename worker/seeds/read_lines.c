@@ -130,27 +130,6 @@ static const void *text_settings(const struct ing_seed_loader *l, const struct i
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_seed_give_json(
-	struct ing_seed_converter *to, int64_t number, const char *text, size_t bytes)
-{
-	static const struct ing_json_limits limits = {
-		.flags = ING_JSON_NUL | ING_JSON_REPEATED_KEYS};
-	struct ing_error err = {0};
-	if (bytes > UNCHECKED_BYTES && !ing_json_is_small(text, bytes, MAX_DEPTH, MAX_VALUES)) {
-		ing_seed_bad(to, number, "nested deeper than %d, or more than %d values", MAX_DEPTH,
-			MAX_VALUES);
-		return;
-	}
-	json_t *record = ing_json_parse(text, bytes, &limits, &err);
-	if (record == NULL)
-		ing_seed_bad(to, number, "column %d: %s", err.column, err.msg);
-	else if (!json_is_object(record))
-		ing_seed_bad(to, number, "not a JSON object");
-	else
-		ing_seed_give_object(to, number, record);
-	json_decref(record);
-}
-
 const struct ing_seed_format ing_seed_format_jsonl = {
 	.name = "jsonl",
 	.settings = no_settings,
