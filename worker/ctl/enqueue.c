@@ -5,6 +5,7 @@
 #include "worker/ctl/enqueue.h"
 
 #include <inttypes.h>
+#include <librdkafka/rdkafka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,12 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/enqueue_plan.h"
 #include "worker/ctl/enqueue_send.h"
+#include "worker/ctl/kafka.h"
 #include "worker/ctl/stop_signal.h"
 #include "worker/database/schema.h"
 #include "worker/store/requests/plan_batches.h"
+
+#define BROKER_WAIT_MS 30000
 
 static int fail(const struct ing_enqueue *e, const struct ing_error *err)
 {
@@ -55,8 +59,10 @@ static int send_planned(const struct ing_enqueue *e, const char *topic)
 	const struct ing_enqueue_send conf = sender_of(e);
 	int code = ing_enqueue_send(&conf, &sent);
 	double s = (double)(ing_now_ms() - since_ms) / 1000;
-	fprintf(stderr, "ingestctl %s: plan %s: %" PRIu64 " request%s sent to %s in %.1f s\n",
-		e->verb, e->name, sent, ING_PLURAL_S(sent), topic, s);
+	if (code == ING_CTL_OK || sent > 0)
+		fprintf(stderr,
+			"ingestctl %s: plan %s: %" PRIu64 " request%s sent to %s in %.1f s\n",
+			e->verb, e->name, sent, ING_PLURAL_S(sent), topic, s);
 	if (code == ING_CTL_INTERRUPTED)
 		ing_ctl_fail(ING_CTL_INTERRUPTED, e->verb,
 			"plan %s: interrupted; the rest is sent by the next run", e->name);
@@ -101,10 +107,29 @@ static int plan_selection(const struct ing_enqueue *e, uint64_t *ret_requests)
 	return ing_enqueue_plan(&conf, ret_requests, &err) == 0 ? ING_CTL_OK : fail(e, &err);
 }
 
+/* Before millions are planned for a topic that there is not. */
+static int check_topic(const struct ing_enqueue *e)
+{
+	const struct ing_kafka_setting settings[] = {{NULL, NULL, false}};
+	struct ing_error err = {0};
+	rd_kafka_t *rk;
+	int partitions = 0;
+	if (ing_ctl_kafka_new(ING_KAFKA_PRODUCER, e->verb, e->brokers, e->conf, settings, NULL, &rk,
+		    &err) != 0)
+		return ing_ctl_fail(ING_CTL_USAGE, e->verb, "%s", err.msg);
+	rd_kafka_topic_t *topic = rd_kafka_topic_new(rk, e->topic, NULL);
+	int rc = ing_ctl_kafka_partitions(rk, topic, BROKER_WAIT_MS, false, &partitions, &err);
+	rd_kafka_topic_destroy(topic);
+	rd_kafka_destroy(rk);
+	return rc == 0 ? ING_CTL_OK : ing_ctl_fail(ING_CTL_ENVIRONMENT, e->verb, "%s", err.msg);
+}
+
 static int plan_and_send(const struct ing_enqueue *e)
 {
 	uint64_t requests = 0;
-	int code = plan_selection(e, &requests);
+	int code = check_topic(e);
+	if (code == ING_CTL_OK)
+		code = plan_selection(e, &requests);
 	if (code != ING_CTL_OK)
 		return code;
 	fprintf(stderr, "ingestctl %s: plan %s: %" PRIu64 " request%s planned for %s\n", e->verb,

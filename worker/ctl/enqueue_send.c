@@ -326,6 +326,12 @@ static int send_batch(struct sender *s, struct ing_error *err)
 	return rc;
 }
 
+static int give_way(struct sender *s)
+{
+	return fail(s, ING_CTL_NEGATIVE,
+		"another sender of it has begun, and goes on with it; this one ends");
+}
+
 /* 1: committed; 0: to be looked at again, as the next batch may be another; negative: it has been said. */
 static int try_batch(struct sender *s)
 {
@@ -334,13 +340,20 @@ static int try_batch(struct sender *s)
 	if (rc == 0)
 		return 1;
 	if (rc == -ING_FAIL_LOCKED)
-		return fail(s, ING_CTL_NEGATIVE,
-			"another sender of it has begun, and goes on with it; this one ends");
+		return give_way(s);
 	if (rc == -ING_FAIL_TOO_BIG)
 		return fail(s, ING_CTL_ENVIRONMENT, err.msg);
 	if (!may_try_again(s, "Kafka", &err))
 		return is_stopped(s) ? 0 : fail(s, ING_CTL_ENVIRONMENT, err.msg);
 	return begin_anew(s);
+}
+
+/* While nothing is sent nobody is told that they are fenced. */
+static int look_for_others(struct sender *s)
+{
+	if (execute(s, find_plan, 0) != 0)
+		return -1;
+	return s->plan.sent > s->next ? give_way(s) : 0;
 }
 
 /* The lag as it is at most: what was sent since it was last asked for counts as unread. */
@@ -363,6 +376,8 @@ static int wait_for_room(struct sender *s)
 			return 0;
 		snprintf(waits_for, sizeof(waits_for), "workers: lag %" PRIu64, s->lag);
 		nap(s, LAG_EVERY_MS, waits_for);
+		if (look_for_others(s) != 0)
+			return -1;
 	}
 	return 0;
 }

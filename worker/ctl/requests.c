@@ -20,6 +20,7 @@ static const struct {
 	{"count", ing_ctl_requests_count, "print how many requests are selected"},
 	{"dump", ing_ctl_requests_dump, "print stored requests as request lines"},
 	{"load", ing_ctl_requests_load, "store the requests of a list"},
+	{"enqueue", ing_ctl_requests_enqueue, "put requests onto the topic of a lane, each once"},
 	{"lists", ing_ctl_requests_lists,
 		"print the lists: name, source, when, number of requests"},
 };

@@ -10,4 +10,5 @@ struct ing_ctl;
 int ing_ctl_requests_count(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_requests_dump(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_requests_load(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_requests_enqueue(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_requests_lists(int argc, char **argv, const struct ing_ctl *ctl);
