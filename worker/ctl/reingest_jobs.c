@@ -221,8 +221,10 @@ static uint64_t read_number(const struct reader *r, const char *key)
 	return ing_rule_read_number(r->rd, r->map, key, 1, MAX_NUMBER, 0);
 }
 
+/* A part of the limit rather than of what is selected: of a few failures of one host nothing would be selected else. */
 static void read_share(const struct reader *r)
 {
+	struct ing_selection *s = &r->job->selection;
 	const struct ing_yaml_node *value = ing_rule_read_scalar(r->rd, r->map, "share");
 	if (value == NULL)
 		return;
@@ -230,8 +232,12 @@ static void read_share(const struct reader *r)
 	double share = strtod(value->text, &end);
 	if (!isdigit((unsigned char)value->text[0]) || *end != '\0' || !(share > 0 && share <= 100))
 		ing_rule_read_error(r->rd, value, "share must be a number over 0, up to 100");
-	else
-		r->job->selection.share = share;
+	else if (s->limit == 0)
+		ing_rule_read_error(r->rd, value, "share is a part of the limit, which is missing");
+	else if (share < 100) {
+		uint64_t part = (uint64_t)ING_MAX((double)s->limit * share / 100, 1.0);
+		s->per_host = s->per_host != 0 ? ING_MIN(s->per_host, part) : part;
+	}
 }
 
 /* ---- A job ---- */

@@ -65,8 +65,10 @@ static void a_job_is_read_whole(void **state)
 					       "    lane: bulk\n"
 					       "    max_lag: 100\n"
 					       "    force_recrawl: true\n"
-					       "  two: {types: [xml]}\n");
-	assert_int_equal(ing_reingest_jobs_count(jobs), 2);
+					       "  two: {types: [xml]}\n"
+					       "  three: {limit: 1000, share: 2.5}\n"
+					       "  four: {limit: 10, share: 2.5}\n");
+	assert_int_equal(ing_reingest_jobs_count(jobs), 4);
 	const struct ing_reingest_job *job = ing_reingest_jobs_get(jobs, 0);
 	const struct ing_selection *s = &job->selection;
 	assert_string_equal(job->name, "one");
@@ -89,14 +91,16 @@ static void a_job_is_read_whole(void **state)
 	assert_int_equal(s->attempts_below, 5);
 	assert_int_equal(s->lost_after_s, 21 * DAY);
 	assert_true(s->lost_only && job->force_recrawl);
-	assert_true(s->per_host == 7 && s->limit == 80000 && s->share > 2.4 && s->share < 2.6);
+	assert_true(s->per_host == 7 && s->limit == 80000);
+	assert_int_equal(ing_reingest_jobs_find(jobs, "three")->selection.per_host, 25);
+	assert_int_equal(ing_reingest_jobs_find(jobs, "four")->selection.per_host, 1);
 	assert_string_equal(job->lane, "bulk");
 	assert_int_equal(job->max_lag, 100);
 	job = ing_reingest_jobs_find(jobs, "two");
 	assert_int_equal(job->selection.classes, ING_CLASS_RETRY_DUE);
 	assert_int_equal(job->selection.lost_after_s, 14 * DAY);
 	assert_true(job->lane == NULL && job->max_lag == 0 && job->about == NULL);
-	assert_null(ing_reingest_jobs_find(jobs, "three"));
+	assert_null(ing_reingest_jobs_find(jobs, "five"));
 	ing_reingest_jobs_free(jobs);
 }
 
@@ -169,6 +173,7 @@ static void what_is_not_understood_is_named_with_its_position(void **state)
 		{"jobs: {a: {share: 0}}", "jobs:1:19: share must be a number over 0, up to 100"},
 		{"jobs: {a: {share: nan}}", "jobs:1:19: share must be"},
 		{"jobs: {a: {share: 101}}", "jobs:1:19: share must be"},
+		{"jobs: {a: {share: 10}}", "jobs:1:19: share is a part of the limit"},
 		{"jobs: {a: {lane: fast}}", "jobs:1:18: there is no lane \"fast\""},
 		{"jobs: {a: {force_recrawl: 1}}", "jobs:1:27: "},
 		{"jobs: {a: {requests: ended}}", "jobs:1:11: a job that asks before it is due"},
