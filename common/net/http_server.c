@@ -44,8 +44,12 @@ static void run_at(struct ing_http_server *s, uint64_t ms);
 static void run(struct ing_http_server *s)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
+	unsigned before = s->connection_count;
 	MHD_run(s->mhd);
-	if (MHD_get_timeout(s->mhd, &ms) == MHD_YES)
+	/* At its limit libmicrohttpd does not listen, and only a run after one that has closed connections begins to. */
+	if (s->connection_count < before)
+		run_at(s, 0);
+	else if (MHD_get_timeout(s->mhd, &ms) == MHD_YES)
 		run_at(s, ms);
 	else
 		uv_timer_stop(&s->next);

@@ -15,7 +15,8 @@ _ingestctl()
 	local program=${COMP_WORDS[0]} verb='' at=1
 	COMPREPLY=()
 	case $prev in
-	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir | --pages | --yield | --warc)
+	--config | --out | --dir | --batch | --journals | --webpages | --checkpoint | --warc-dir | --pages | --yield | --warc | --token-file | \
+		--tls-cert | --tls-key)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

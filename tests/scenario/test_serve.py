@@ -2,11 +2,14 @@
 """ingestctl serve: requests by HTTP, onto the topic, and their results back."""
 
 import json
+import re
 import threading
 import time
 
+import jsonschema
 import pytest
 from server import Reply
+from servers.api import OPENAPI
 
 PAGE = "https://tidal-ecology.example/article/view/41"
 
@@ -210,3 +213,16 @@ def test_serving_goes_on_without_the_database(worker, lanes, api, request_of, po
         assert server.get("/ingest/" + "0" * 40).status == 404
         with worker():
             assert server.get(answer.json()["location"] + "?wait=50").status == 200
+
+
+def test_the_document_is_served_and_says_what_is_so(lanes, api, schema):
+    with api() as server:
+        document = server.get("/openapi.json").json()
+        assert document == OPENAPI.document
+        meta = jsonschema.validators.validator_for({"$schema": "https://json-schema.org/draft/2020-12/schema"})
+        for part in document["components"]["schemas"].values():
+            meta.check_schema(part)
+        references = set(re.findall(r'"\$ref": "#/components/schemas/(\w+)"', json.dumps(document)))
+        assert references == set(document["components"]["schemas"])
+        # The types and the statuses of the API's own words.
+        assert set(document["paths"]) == {"/ingest", "/ingest/{id}", "/result", "/healthz", "/openapi.json", "/"}

@@ -37,7 +37,8 @@ void ing_answer_common(struct ing_http_exchange *x)
 {
 	ing_http_add_header(x, "Cache-Control", "no-store");
 	ing_http_add_header(x, "X-Content-Type-Options", "nosniff");
-	ing_http_add_header(x, "Referrer-Policy", "no-referrer");
+	/* Without any referrer, browsers would not say the origin of the page's own form. */
+	ing_http_add_header(x, "Referrer-Policy", "same-origin");
 }
 
 void ing_answer_json(struct ing_http_exchange *x, unsigned status)

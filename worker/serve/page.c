@@ -19,7 +19,7 @@
 #define PAGE_WAIT_MS 0
 
 static const char policy[] =
-	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+	"default-src 'none'; script-src 'self'; img-src data:; style-src 'self'; connect-src 'self'; "
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 static const struct {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ingestctl serve` as a process, and a plain HTTP client that hides nothing of its answers."""
+"""`ingestctl serve` as a process, and a plain HTTP client. Each of its answers is checked against the OpenAPI document."""
 
 import contextlib
 import http.client
@@ -10,6 +10,10 @@ import socket
 import ssl
 import subprocess
 import time
+
+from servers.openapi import OpenApi
+
+OPENAPI = OpenApi()
 
 
 class Answer:
@@ -32,9 +36,10 @@ class Api:
         self.port = None
 
     def start(self, ready=True):
+        before = len(self.log()) if self.log_path.exists() else 0
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env)
-        found = self.wait(lambda: re.search(r"listening at https?://127\.0\.0\.1:(\d+)", self.log()))
+        found = self.wait(lambda: re.search(r"listening at https?://127\.0\.0\.1:(\d+)", self.log()[before:]))
         self.port = int(found[1])
         if ready:
             self.wait(lambda: self.get("/healthz").json()["kafka"])
@@ -78,7 +83,9 @@ class Api:
         try:
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()
-            return Answer(answer.status, answer.headers, answer.read())
+            found = Answer(answer.status, answer.headers, answer.read())
+            OPENAPI.check(method, path, found.status, found.headers, found.body)
+            return found
         finally:
             connection.close()
 
