@@ -17,6 +17,7 @@
 
 /* Of an HTTP head: status and type come before. */
 #define MAX_HTTP_BYTES ((size_t)64 << 10)
+#define PIECE_BYTES ((size_t)256 << 10)
 /* Places that are tried in a piece: more are there on purpose only, and each may be costly. */
 #define MAX_TRIES 100
 
@@ -36,8 +37,9 @@ struct ing_warc_list {
 	uint64_t number;
 	struct ing_buf http;
 	bool wants_http;
-	char front[2]; /* of the file */
-	size_t front_bytes;
+	char *piece; /* of the file, from l->at on: pieces are of one size, so that what is found behind
+			damage does not depend on how the bytes came */
+	size_t piece_bytes;
 };
 
 /* --- records --- */
@@ -188,11 +190,16 @@ static void scan_piece(struct ing_warc_list *l, const char *data, size_t bytes)
 	l->at += bytes;
 }
 
-static void learn_kind(struct ing_warc_list *l, const char *data)
+static void scan_held(struct ing_warc_list *l)
 {
-	l->kind = memcmp(data, gzip_front, 2) == 0 ? GZIP : PLAIN;
-	if (l->kind == PLAIN)
-		ing_warc_scan_plain(l->scan);
+	if (l->kind == UNKNOWN) {
+		bool gzip = memcmp(l->piece, gzip_front, ING_MIN(l->piece_bytes, (size_t)2)) == 0;
+		l->kind = gzip ? GZIP : PLAIN;
+		if (l->kind == PLAIN)
+			ing_warc_scan_plain(l->scan);
+	}
+	scan_piece(l, l->piece, l->piece_bytes);
+	l->piece_bytes = 0;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -205,6 +212,7 @@ struct ing_warc_list *ing_warc_list_new(const struct ing_warc_list_user *user, v
 	l->scan = ing_warc_scan_new(on_record, l);
 	ing_warc_scan_watch(l->scan, on_head, on_block);
 	ing_buf_init(&l->http, MAX_HTTP_BYTES);
+	l->piece = ing_alloc(PIECE_BYTES);
 	return l;
 }
 
@@ -214,29 +222,28 @@ void ing_warc_list_free(struct ing_warc_list *l)
 		return;
 	ing_warc_scan_free(l->scan);
 	ing_buf_done(&l->http);
+	free(l->piece);
 	free(l);
 }
 
 void ing_warc_list_add(struct ing_warc_list *l, const void *data, size_t bytes)
 {
 	const char *from = data;
-	while (l->kind == UNKNOWN && bytes > 0) {
-		l->front[l->front_bytes++] = *from++;
-		bytes--;
-		if (l->front_bytes < sizeof(l->front))
-			continue;
-		learn_kind(l, l->front);
-		scan_piece(l, l->front, l->front_bytes);
+	while (bytes > 0) {
+		size_t take = ING_MIN(bytes, PIECE_BYTES - l->piece_bytes);
+		memcpy(l->piece + l->piece_bytes, from, take);
+		l->piece_bytes += take;
+		from += take;
+		bytes -= take;
+		if (l->piece_bytes == PIECE_BYTES)
+			scan_held(l);
 	}
-	scan_piece(l, from, bytes);
 }
 
 void ing_warc_list_end(struct ing_warc_list *l)
 {
-	if (l->kind == UNKNOWN && l->front_bytes > 0) {
-		l->user->damage(l->ctx, 1, 0, "this is no WARC file");
-		return;
-	}
+	if (l->piece_bytes > 0)
+		scan_held(l);
 	struct ing_warc_scan_state state = ing_warc_scan_end(l->scan);
 	if (state.damage != NULL && !l->searching)
 		report(l, state.whole, state.damage);

@@ -63,6 +63,7 @@ _ingestctl()
 	case $verb:$prev in
 	:* | requests:requests) mapfile -t COMPREPLY < <(compgen -W "$(_ingestctl_words "$program" $verb)" -- "$cur") ;;
 	seedlist:seedlist) mapfile -t COMPREPLY < <(compgen -W "--list --check $("$program" seedlist --list 2>/dev/null | cut -d' ' -f1)" -- "$cur") ;;
+	run:--source) mapfile -t COMPREPLY < <(compgen -W "$("$program" seedlist --list 2>/dev/null | cut -d' ' -f1)" -- "$cur") ;;
 	topics:topics) mapfile -t COMPREPLY < <(compgen -W 'create check' -- "$cur") ;;
 	dead:dead) mapfile -t COMPREPLY < <(compgen -W 'list show replay' -- "$cur") ;;
 	positions:positions) mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$cur") ;;

@@ -257,6 +257,8 @@ int ing_load_reader_new(int fd, const struct ing_seed_source *source,
 	r->blocks = blocks;
 	r->input = ing_unpack_new(fd);
 	r->digester = ing_digester_new(ING_DIGEST_SHA1);
+	if (source != NULL && ing_seed_source_reads_gzip(source))
+		ing_unpack_keep_gzip(r->input);
 	if (source != NULL)
 		r->converter = ing_seed_converter_new(source, &sink);
 	pthread_mutex_init(&r->lock, NULL);

@@ -5,8 +5,8 @@
  * rule-yield.json, summary.json, with store.dir files/, and while it runs run.sock, by which `ingestctl hosts` asks it. A folder may be
  * used again: everything is appended to, but for rule-yield.json, which is this run's.
  *
- * This file has the command: options, configuration, folders, exit status. run_work does the work,
- * run_folder has the folder, run_done what has a result already, run_progress the words on stderr.
+ * This file has the command: options, configuration, folders, exit status. run_input turns lists into request
+ * lines, run_work does the work, run_folder has the folder, run_done what has a result already, run_progress the words on stderr.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,10 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
+#include "worker/ctl/run_input.h"
 #include "worker/ctl/run_summary.h"
 #include "worker/ctl/run_work.h"
+#include "worker/ctl/seed_source.h"
 
 #define VERB "run"
 /* Without --max-wait a host that is held for longer is not waited for. Nobody who watches a run
@@ -35,6 +37,15 @@
 
 struct run {
 	bool resume;
+	const char *source; /* of --source */
+	struct ing_run_input_plan
+		plan; /* of the input; its name and descriptor are the work's, too */
+	const char *settings[ING_RUN_INPUT_SETTINGS + 1];
+	size_t setting_count;
+	char *type_setting;          /* of --type; heap */
+	struct ing_run_input *input; /* NULL: the file itself is read */
+	struct ing_run_input_end input_end;
+	int file_fd;                       /* -1: none was opened */
 	long max_wait_s;                   /* -1: not given */
 	char temp_dir[ING_CTL_TEMP_BYTES]; /* spool without --out; removed at the end */
 	char *spool_dir;                   /* ours: removed at the end; spool.dir may be another */
@@ -51,17 +62,29 @@ static void remove_folders(const struct run *r)
 		rmdir(r->temp_dir);
 }
 
-static int open_input(struct run *r, struct ing_error *err)
+static int open_file(struct run *r, struct ing_error *err)
 {
-	if (strcmp(r->work.input_name, "-") == 0) {
-		r->work.input_fd = STDIN_FILENO;
-		r->work.input_name = "stdin";
+	if (strcmp(r->plan.name, "-") == 0) {
+		r->plan.name = "stdin";
+		r->plan.fd = STDIN_FILENO;
 		return 0;
 	}
-	r->work.input_fd = open(r->work.input_name, O_RDONLY | O_CLOEXEC);
-	if (r->work.input_fd < 0)
-		return ing_error_sys(err, errno, "%s", r->work.input_name);
-	return 0;
+	r->plan.fd = r->file_fd = open(r->plan.name, O_RDONLY | O_CLOEXEC);
+	return r->file_fd >= 0 ? 0 : ing_error_sys(err, errno, "%s", r->plan.name);
+}
+
+static int open_input(struct run *r, struct ing_error *err)
+{
+	int rc = open_file(r, err);
+	r->plan.dir = r->conf->seedlists_dir;
+	r->plan.settings = r->settings;
+	r->plan.quiet = r->work.quiet;
+	if (rc == 0)
+		rc = ing_run_input_open(&r->plan, &r->input, err);
+	r->work.input = r->input;
+	r->work.input_name = r->plan.name;
+	r->work.input_fd = r->input != NULL ? ing_run_input_fd(r->input) : r->plan.fd;
+	return rc;
 }
 
 /* For the bar: lines of a regular file. */
@@ -214,7 +237,10 @@ static int exit_code(const struct run *r)
 		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s", w->error.msg);
 	if (w->interrupted)
 		return ING_CTL_INTERRUPTED;
-	return w->counts.bad + w->counts.was_bad > 0 ? ING_CTL_NEGATIVE : ING_CTL_OK;
+	if (r->input_end.failed)
+		return ING_CTL_ENVIRONMENT;
+	bool bad = w->counts.bad + w->counts.was_bad + r->input_end.bad > 0;
+	return bad ? ING_CTL_NEGATIVE : ING_CTL_OK;
 }
 
 static int run_all(struct run *r, const struct ing_ctl *ctl)
@@ -233,11 +259,16 @@ static int run_all(struct run *r, const struct ing_ctl *ctl)
 	r->work.conf = r->conf;
 	r->work.temp_dirs[0] = r->spool_dir;
 	r->work.temp_dirs[1] = r->temp_dir[0] != '\0' ? r->temp_dir : NULL;
+	if (r->source != NULL)
+		code = ing_ctl_seed_source(
+			VERB, r->conf->seedlists_dir, r->source, r->settings, &r->plan.source);
+	if (code != ING_CTL_OK)
+		return code;
 	if (open_input(r, &err) != 0 || open_folder(r, &err) != 0 ||
 		ing_run_work_open(&r->work, &err) != 0)
 		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB, "%s", err.msg);
 	print_resumed(r);
-	if (isatty(STDERR_FILENO))
+	if (isatty(STDERR_FILENO) && r->input == NULL)
 		count_lines(r);
 	bool idle = ing_run_work_do(&r->work);
 	print_summary(r);
@@ -251,11 +282,14 @@ static void close_all(struct run *r)
 	ing_run_work_close(&r->work);
 	remove_folders(r);
 	free(ING_TAKE(r->spool_dir));
-	if (r->work.input_fd > STDERR_FILENO)
-		close(r->work.input_fd);
+	ing_seed_source_free(r->plan.source); /* when the input was not opened */
+	r->input_end = ing_run_input_close(ING_TAKE(r->input));
+	if (r->file_fd >= 0)
+		close(r->file_fd);
 	ing_conf_free(r->conf);
 	ing_run_done_free(r->work.before);
 	ing_run_summary_free(r->work.summary);
+	free(ING_TAKE(r->type_setting));
 }
 
 /* The folder's last work: its index. */
@@ -279,11 +313,23 @@ static bool read_seconds(const char *text, long *ret)
 	return true;
 }
 
+static bool add_setting(struct run *r, const char *setting)
+{
+	if (r->setting_count < ING_RUN_INPUT_SETTINGS) {
+		r->settings[r->setting_count++] = setting;
+		return true;
+	}
+	(void)ing_ctl_fail(ING_CTL_USAGE, VERB, "more than %d options", ING_RUN_INPUT_SETTINGS);
+	return false;
+}
+
 static void print_help(void)
 {
 	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... run [--out DIR [--resume]]\n"
-	       "                 [--max-wait S] [--quiet] FILE|-\n\n"
-	       "Reads ingest requests as JSON lines, runs the whole pipeline without Kafka and PostgreSQL,\n"
+	       "                 [--source S [--option NAME=VALUE]...] [--type TYPE] [--max-wait S] [--quiet]\n"
+	       "                 FILE|-\n\n"
+	       "Reads ingest requests as JSON lines, or a list of URLs, a line each, or any other list by its\n"
+	       "source (\"ingestctl seedlist --list\"), also compressed (gzip, zstd, xz, bzip2), runs the whole pipeline without Kafka and PostgreSQL,\n"
 	       "and writes a result line for each: to stdout, or with --out to DIR/results.jsonl, beside\n"
 	       "DIR/warc/*.warc.gz, DIR/index.cdx, DIR/pdf-text.jsonl (and thumbnails, xml-doc, html-teixml,\n"
 	       "grobid-output), DIR/dead-letters.jsonl and\n"
@@ -293,6 +339,12 @@ static void print_help(void)
 	       "  --out DIR     output directory; existing files are appended to\n"
 	       "  --resume      skip requests that have a result in DIR: the same command continues after\n"
 	       "                an interruption or a crash\n"
+	       "  --source S    the input is a list of this kind; without it, a file whose first line (after\n"
+	       "                comments, #) begins with http:// or https:// is a list of URLs, and any other\n"
+	       "                has requests\n"
+	       "  --option NAME=VALUE  an option of the source; \"ingestctl seedlist S --help\" lists them\n"
+	       "  --type TYPE   what is wanted of each: --option ingest_type=TYPE. Default: pdf, or as the\n"
+	       "                source says\n"
 	       "  --max-wait S  maximum time that a request waits in the queue of a host; if the host is\n"
 	       "                held for longer, the request ends at once as host-backoff, with\n"
 	       "                retry_after. 0: unlimited. Default: gate.max_wait_ms, and 60 s for hosts\n"
@@ -312,6 +364,9 @@ static int read_options(struct run *r, int argc, char **argv)
 	static const struct option options[] = {
 		{"out", required_argument, NULL, 'o'},
 		{"resume", no_argument, NULL, 'r'},
+		{"source", required_argument, NULL, 's'},
+		{"option", required_argument, NULL, 'O'},
+		{"type", required_argument, NULL, 't'},
 		{"max-wait", required_argument, NULL, 'w'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -326,6 +381,17 @@ static int read_options(struct run *r, int argc, char **argv)
 			break;
 		case 'r':
 			r->resume = true;
+			break;
+		case 's':
+			r->source = optarg;
+			break;
+		case 'O':
+			if (!add_setting(r, optarg))
+				return ING_CTL_USAGE;
+			break;
+		case 't':
+			free(r->type_setting);
+			r->type_setting = join("ingest_type=", optarg);
 			break;
 		case 'w':
 			if (!read_seconds(optarg, &r->max_wait_s))
@@ -350,6 +416,7 @@ static int read_options(struct run *r, int argc, char **argv)
 int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
 {
 	struct run r = {.max_wait_s = -1,
+		.file_fd = -1,
 		.work = {.verb = VERB, .input_fd = -1, .results_fd = STDOUT_FILENO}};
 	int code = read_options(&r, argc, argv);
 	if (code >= 0)
@@ -358,8 +425,11 @@ int ing_ctl_run(int argc, char **argv, const struct ing_ctl *ctl)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
 	if (r.resume && r.work.out_dir == NULL)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--resume needs --out DIR");
-	r.work.input_name = argv[optind];
-	code = run_all(&r, ctl);
+	r.plan.name = argv[optind];
+	if (r.type_setting == NULL || add_setting(&r, r.type_setting))
+		code = run_all(&r, ctl);
+	else
+		code = ING_CTL_USAGE;
 	close_all(&r);
 	if (code == ING_CTL_OK)
 		code = finish_folder(&r);

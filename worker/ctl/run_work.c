@@ -16,6 +16,7 @@
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/run_done.h"
 #include "worker/ctl/run_folder.h"
+#include "worker/ctl/run_input.h"
 #include "worker/ctl/run_parked.h"
 #include "worker/ctl/run_summary.h"
 #include "worker/emit/emit.h"
@@ -39,9 +40,9 @@ static void sum_up(struct ing_run_work *w, enum ing_summary_state state)
 
 static enum ing_summary_state state_of(const struct ing_run_work *w)
 {
-	return w->failed        ? ING_SUMMARY_FAILED
-	       : w->interrupted ? ING_SUMMARY_INTERRUPTED
-				: ING_SUMMARY_COMPLETE;
+	if (w->failed || ing_run_input_failed(w->input))
+		return ING_SUMMARY_FAILED;
+	return w->interrupted ? ING_SUMMARY_INTERRUPTED : ING_SUMMARY_COMPLETE;
 }
 
 static void on_signal(uv_signal_t *s, int signum)

@@ -18,6 +18,7 @@
 struct ing_conf;
 struct ing_run_done;
 struct ing_run_folder;
+struct ing_run_input;
 struct ing_run_parked;
 struct ing_run_summary;
 
@@ -27,15 +28,16 @@ struct ing_run_work {
 	const char *verb; /* for messages */
 	const char *input_name;
 	int input_fd;
-	const char *out_dir;             /* NULL: results go to results_fd, the rest nowhere */
-	int results_fd;                  /* without out_dir */
-	bool quiet;                      /* no bar, no words about progress, no summary */
-	bool keeps;                      /* into postgres.dsn, if that is set */
-	struct ing_run_folder *folder;   /* of out_dir */
-	struct ing_run_done *before;     /* NULL: everything is to be done */
-	struct ing_run_summary *summary; /* of out_dir; NULL: none */
-	const char *temp_dirs[2];        /* empty folders to remove if it ends at once; or NULL */
-	struct ing_run_counts counts;    /* lines; the rest is counted here */
+	const struct ing_run_input *input; /* NULL: the descriptor is the file's own */
+	const char *out_dir;               /* NULL: results go to results_fd, the rest nowhere */
+	int results_fd;                    /* without out_dir */
+	bool quiet;                        /* no bar, no words about progress, no summary */
+	bool keeps;                        /* into postgres.dsn, if that is set */
+	struct ing_run_folder *folder;     /* of out_dir */
+	struct ing_run_done *before;       /* NULL: everything is to be done */
+	struct ing_run_summary *summary;   /* of out_dir; NULL: none */
+	const char *temp_dirs[2];          /* empty folders to remove if it ends at once; or NULL */
+	struct ing_run_counts counts;      /* lines; the rest is counted here */
 
 	/* Ours. */
 	struct ing_engine engine;

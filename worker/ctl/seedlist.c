@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,13 +12,12 @@
 #include "common/base/report.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
+#include "worker/ctl/seed_report.h"
 #include "worker/ctl/seed_source.h"
-#include "worker/seeds/convert.h"
 #include "worker/seeds/samples.h"
 
 #define VERB "seedlist"
 #define MAX_SETTINGS 32
-#define MAX_BAD_LINES 20 /* of a run, that are named */
 
 struct seedlist {
 	const char *settings[MAX_SETTINGS + 1];
@@ -27,10 +25,9 @@ struct seedlist {
 	bool help, list, check;
 	const char *dir;
 	const struct ing_seed_source *source;
-	const char *file; /* under way */
-	uint64_t records, requests, bad;
-	struct ing_seed_left_out *left_out; /* in all files */
-	size_t reasons;
+	struct ing_seed_bad_records bad;
+	struct ing_seed_counts all; /* files */
+	struct ing_seed_left_out *left_out;
 	bool broken; /* nothing can be written */
 };
 
@@ -47,25 +44,22 @@ static bool print_request(void *ctx, int64_t number, const char *json, size_t by
 static void print_bad(void *ctx, int64_t number, const char *why)
 {
 	struct seedlist *s = ctx;
-	if (s->bad++ >= MAX_BAD_LINES)
-		return;
-	fprintf(stderr, "%s:%" PRId64 ": ", s->file, number);
-	ing_ctl_print_harmless(why);
-	fputc('\n', stderr);
-	if (s->bad == MAX_BAD_LINES)
-		fprintf(stderr, "ingestctl " VERB ": further bad records are only counted\n");
+	ing_seed_print_bad(&s->bad, number, why);
 }
 
 static void add_counts(struct seedlist *s, const struct ing_seed_counts *c)
 {
+	struct ing_seed_counts *all = &s->all;
 	if (s->left_out == NULL) {
-		s->reasons = c->reasons;
+		all->reasons = c->reasons;
 		s->left_out = ing_alloc(c->reasons * sizeof(*s->left_out));
 		for (size_t i = 0; i < c->reasons; i++)
 			s->left_out[i].reason = c->left_out[i].reason;
+		all->left_out = s->left_out;
 	}
-	s->records += c->records;
-	s->requests += c->requests;
+	all->records += c->records;
+	all->requests += c->requests;
+	all->bad += c->bad;
 	for (size_t i = 0; i < c->reasons; i++)
 		s->left_out[i].count += c->left_out[i].count;
 }
@@ -75,7 +69,7 @@ static int convert_file(struct seedlist *s, const char *path)
 	const struct ing_seed_sink sink = {print_request, print_bad, s};
 	struct ing_error err = {0};
 	bool is_stdin = strcmp(path, "-") == 0;
-	s->file = is_stdin ? "stdin" : path;
+	s->bad.file = is_stdin ? "stdin" : path;
 	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", path, strerror(errno));
@@ -87,20 +81,7 @@ static int convert_file(struct seedlist *s, const char *path)
 		close(fd);
 	if (rc == 0 || s->broken)
 		return ING_CTL_OK;
-	return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", s->file, err.msg);
-}
-
-static void print_summary(const struct seedlist *s)
-{
-	fprintf(stderr,
-		"ingestctl " VERB ": %" PRIu64 " record%s, %" PRIu64 " request%s, %" PRIu64
-		" bad\n",
-		s->records, ING_PLURAL_S(s->records), s->requests, ING_PLURAL_S(s->requests),
-		s->bad);
-	for (size_t i = 0; i < s->reasons; i++)
-		if (s->left_out[i].count > 0)
-			fprintf(stderr, "  left out, %s: %" PRIu64 "\n", s->left_out[i].reason,
-				s->left_out[i].count);
+	return ing_ctl_fail(ING_CTL_ENVIRONMENT, VERB, "%s: %s", s->bad.file, err.msg);
 }
 
 static int convert(struct seedlist *s, int count, char **paths)
@@ -114,11 +95,11 @@ static int convert(struct seedlist *s, int count, char **paths)
 		int failed = convert_file(s, paths[i]);
 		code = failed != ING_CTL_OK ? failed : code;
 	}
-	print_summary(s);
+	ing_seed_print_counts(VERB, &s->all);
 	free(s->left_out);
 	if (!ing_ctl_flush_stdout(VERB))
 		return ING_CTL_ENVIRONMENT;
-	return code != ING_CTL_OK ? code : s->bad > 0 ? ING_CTL_NEGATIVE : ING_CTL_OK;
+	return code != ING_CTL_OK ? code : s->bad.count > 0 ? ING_CTL_NEGATIVE : ING_CTL_OK;
 }
 
 static int run(struct seedlist *s, int argc, char **argv)
@@ -274,7 +255,7 @@ static int parse_options(int argc, char **argv, struct seedlist *s)
 
 int ing_ctl_seedlist(int argc, char **argv, const struct ing_ctl *ctl)
 {
-	struct seedlist s = {0};
+	struct seedlist s = {.bad.verb = VERB};
 	struct ing_conf *conf;
 	int code = parse_options(argc, argv, &s);
 	if (code != ING_CTL_OK)

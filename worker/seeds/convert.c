@@ -490,7 +490,7 @@ int ing_seed_converter_end(struct ing_seed_converter *c, struct ing_error *err)
 int ing_seed_converter_read(struct ing_seed_converter *c, int fd, struct ing_error *err)
 {
 	struct ing_unpack *u = ing_unpack_new(fd);
-	if (c->source->format->reads_gzip)
+	if (ing_seed_source_reads_gzip(c->source))
 		ing_unpack_keep_gzip(u);
 	char *block = ing_alloc(BLOCK_BYTES);
 	ssize_t n;

@@ -432,6 +432,11 @@ const char *ing_seed_source_format(const struct ing_seed_source *s)
 	return s->format->name;
 }
 
+bool ing_seed_source_reads_gzip(const struct ing_seed_source *s)
+{
+	return s->format->reads_gzip;
+}
+
 const struct ing_seed_option *ing_seed_source_options(
 	const struct ing_seed_source *s, size_t *ret_count)
 {

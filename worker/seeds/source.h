@@ -38,6 +38,8 @@ void ing_seed_source_free(struct ing_seed_source *s); /* NULL is fine */
 const char *ing_seed_source_name(const struct ing_seed_source *s);
 const char *ing_seed_source_about(const struct ing_seed_source *s);  /* one line */
 const char *ing_seed_source_format(const struct ing_seed_source *s); /* "jsonl", "csv" … */
+/* Its lists are fed as they are where they are gzip: ing_unpack_keep_gzip(). */
+bool ing_seed_source_reads_gzip(const struct ing_seed_source *s);
 const struct ing_seed_option *ing_seed_source_options(
 	const struct ing_seed_source *s, size_t *ret_count);
 
