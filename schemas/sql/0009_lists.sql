@@ -239,6 +239,36 @@ CREATE TABLE file_count_delta (LIKE file_count) WITH (autovacuum_vacuum_scale_fa
 	autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000);
 COMMENT ON TABLE file_count IS 'documents that were first stored on a day (UTC), and their bytes';
 
+-- While requests are added by others than workers (count_adding()), a result and a request with its URL may be stored at the same
+-- moment, so that neither sees the other and nobody counts them together. Results are noted then with what their transaction saw, and
+-- statements that add with what they saw; fold_counts() makes up for what was missed, when all that were under way have ended.
+CREATE TABLE count_adder (
+	xid        xid8 NOT NULL,
+	members    boolean NOT NULL,
+	snapshot   pg_snapshot NOT NULL,
+	PRIMARY KEY (xid, members)
+);
+COMMENT ON TABLE count_adder IS 'transactions that added requests, or members of lists, and what they saw when they counted them';
+CREATE TABLE count_late (
+	xid          xid8 NOT NULL,
+	snapshot     pg_snapshot NOT NULL,
+	ingest_type  text COLLATE "C" NOT NULL,
+	base_url     text COLLATE "C" NOT NULL,
+	old_status   text COLLATE "C" NOT NULL,
+	old_hit      boolean NOT NULL,
+	status       text COLLATE "C" NOT NULL,
+	hit          boolean NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+COMMENT ON TABLE count_late IS 'results that were stored while requests were being added, and what was seen when they were counted';
+CREATE TABLE count_horizon (
+	one        boolean PRIMARY KEY DEFAULT true CHECK (one),
+	seen       pg_snapshot NOT NULL DEFAULT pg_current_snapshot(),
+	before     pg_snapshot NOT NULL DEFAULT pg_current_snapshot(),
+	recounted  pg_snapshot NOT NULL DEFAULT pg_current_snapshot()
+);
+COMMENT ON TABLE count_horizon IS 'what fold_counts() saw when it last looked for what was missed, and the time before; what recount() saw';
+INSERT INTO count_horizon DEFAULT VALUES;
+
 -- What holds now: for reading only.
 CREATE VIEW request_counts AS
 	SELECT list_id, first, ingest_request_source, link_source, ingest_type, host, doi_prefix, status, hit, sum(n)::bigint AS n
@@ -258,6 +288,27 @@ COMMENT ON VIEW file_counts IS 'rows of one day and type are to be summed';
 -- A worker writes results before requests: so of two workers with the same URL one has waited for the other, and
 -- its triggers see what that has written.
 
+-- For the rest of the session it adds requests or members of lists, in one statement each of a transaction. Waits for the
+-- results that are being stored; later ones are noted. The locks' names are "ing" and "add", "ing" and "res".
+CREATE FUNCTION count_adding() RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+	PERFORM pg_advisory_lock_shared(x'696e67'::integer, x'616464'::integer);
+	PERFORM pg_advisory_lock(x'696e67'::integer, x'726573'::integer);
+	PERFORM pg_advisory_unlock(x'696e67'::integer, x'726573'::integer);
+	PERFORM set_config('ingest.adding', 'on', false);
+END
+$$;
+
+-- Whether anybody does. Who begins to after this waits for the end of this transaction.
+CREATE FUNCTION count_beside_adders() RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+	PERFORM pg_advisory_xact_lock_shared(x'696e67'::integer, x'726573'::integer);
+	RETURN EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = x'696e67'::bigint
+		AND objid::bigint = x'616464'::bigint AND objsubid = 2 AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
+END
+$$;
+
 -- Results that the same transaction has written before were not counted for the requests that are added now; for nobody, if there was no
 -- other.
 CREATE FUNCTION count_requests_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -273,6 +324,9 @@ BEGIN
 		INSERT INTO request_count_delta
 		SELECT list_id, true, source, link_source, ingest_type, host, doi_prefix, status, hit, count(*)
 		FROM a GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9),
+	noted AS (
+		INSERT INTO count_adder SELECT pg_current_xact_id(), false, pg_current_snapshot()
+		WHERE current_setting('ingest.adding', true) = 'on' ON CONFLICT DO NOTHING),
 	results AS (
 		SELECT list_id, source, ingest_type, status, hit, 1 AS d FROM a WHERE own
 		UNION ALL
@@ -292,6 +346,9 @@ CREATE TRIGGER count_added AFTER INSERT ON ingest_request
 CREATE FUNCTION count_requests_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
+	WITH noted AS (
+		INSERT INTO count_adder SELECT pg_current_xact_id(), false, pg_current_snapshot()
+		WHERE current_setting('ingest.adding', true) = 'on' ON CONFLICT DO NOTHING)
 	INSERT INTO request_count_delta
 	SELECT coalesce(c.list_id, 0), true, coalesce(c.ingest_request_source, ''), c.link_source, c.ingest_type,
 		coalesce(c.host, ''), coalesce(c.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), sum(c.d)
@@ -308,6 +365,9 @@ CREATE TRIGGER count_updated AFTER UPDATE ON ingest_request
 CREATE FUNCTION count_members_added() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
+	WITH noted AS (
+		INSERT INTO count_adder SELECT pg_current_xact_id(), true, pg_current_snapshot()
+		WHERE current_setting('ingest.adding', true) = 'on' ON CONFLICT DO NOTHING)
 	INSERT INTO request_count_delta
 	SELECT m.list_id, false, coalesce(a.ingest_request_source, ''), a.link_source, a.ingest_type,
 		coalesce(a.host, ''), coalesce(a.doi_prefix, ''), coalesce(r.status, ''), coalesce(r.hit, false), count(*)
@@ -327,6 +387,8 @@ BEGIN
 	EXECUTE format($function$
 		CREATE FUNCTION %1$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 		SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+		DECLARE
+			noting boolean := count_beside_adders();
 		BEGIN
 			WITH asked AS MATERIALIZED (
 				SELECT c.*, q.request_id, coalesce(q.list_id, 0) AS list_id, true AS first,
@@ -345,7 +407,11 @@ BEGIN
 				SELECT list_id, first, source, link_source, ingest_type, host, doi_prefix, d.status, d.hit, sum(d.n)
 				FROM listed, LATERAL (VALUES (old_status, old_hit, -1), (listed.status, listed.hit, 1)) AS d (status, hit, n)
 				WHERE request_id IS NOT NULL
-				GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(d.n) <> 0)
+				GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(d.n) <> 0),
+			noted AS (
+				INSERT INTO count_late
+				SELECT pg_current_xact_id(), pg_current_snapshot(), c.*
+				FROM (SELECT DISTINCT ingest_type, base_url, old_status, old_hit, status, hit FROM asked WHERE noting) AS c)
 			INSERT INTO result_count_delta
 			SELECT date_bin('10 minutes', now(), 'epoch'), list_id, first, source, ingest_type, status, hit, count(*)
 			FROM listed GROUP BY 1, 2, 3, 4, 5, 6, 7;
@@ -375,6 +441,44 @@ $$;
 CREATE TRIGGER count_added AFTER INSERT ON file_meta
 	REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_files_added();
 
+-- Makes up for at most so many results that had ended when the horizon was last moved, once all that was under way then has
+-- ended; then moves it on.
+CREATE FUNCTION count_missed(most bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+	h count_horizon;
+BEGIN
+	SELECT * INTO h FROM count_horizon;
+	IF NOT EXISTS (SELECT FROM count_late) AND NOT EXISTS (SELECT FROM count_adder)
+		OR pg_snapshot_xmin(pg_current_snapshot()) < pg_snapshot_xmax(h.seen) THEN
+		RETURN;
+	END IF;
+	WITH late AS (DELETE FROM count_late WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM count_late WHERE pg_visible_in_snapshot(xid, h.seen) LIMIT most)) RETURNING *),
+	asked AS (
+		SELECT q, q.xmin AS added_by, l.xid, l.snapshot, old_status, old_hit, status, hit
+		FROM late l JOIN ingest_request q ON q.base_url = l.base_url AND q.ingest_type = l.ingest_type AND q.request_id IS NOT NULL),
+	listed AS (
+		SELECT coalesce((q).list_id, 0) AS list_id, true AS first, false AS members, asked.* FROM asked
+		UNION ALL
+		SELECT m.list_id, false, true, q, m.xmin, xid, snapshot, old_status, old_hit, status, hit
+		FROM asked JOIN request_list_member m ON m.request_id = (q).request_id),
+	missed AS (
+		SELECT l.* FROM listed l JOIN count_adder a ON a.members = l.members AND a.xid::xid = l.added_by
+		WHERE a.xid <> l.xid AND NOT pg_visible_in_snapshot(a.xid, l.snapshot) AND NOT pg_visible_in_snapshot(l.xid, a.snapshot)
+			AND NOT (pg_visible_in_snapshot(a.xid, h.recounted) AND pg_visible_in_snapshot(l.xid, h.recounted)))
+	INSERT INTO request_count_delta
+	SELECT list_id, first, coalesce((q).ingest_request_source, ''), (q).link_source, (q).ingest_type,
+		coalesce((q).host, ''), coalesce((q).doi_prefix, ''), d.status, d.hit, sum(d.n)
+	FROM missed, LATERAL (VALUES (old_status, old_hit, -1), (missed.status, missed.hit, 1)) AS d (status, hit, n)
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(d.n) <> 0;
+	IF NOT EXISTS (SELECT FROM count_late WHERE pg_visible_in_snapshot(xid, h.seen)) THEN
+		DELETE FROM count_adder WHERE pg_visible_in_snapshot(xid, h.before);
+		UPDATE count_horizon SET before = seen, seen = pg_current_snapshot();
+	END IF;
+END
+$$;
+
 -- Adds up differences, of each kind at most so many (NULL: all), and returns how many; 0 also when somebody else is at it.
 -- Nobody else deletes differences or writes counts.
 CREATE FUNCTION fold_counts(most bigint DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
@@ -387,9 +491,10 @@ DECLARE
 	results bigint;
 	files bigint;
 BEGIN
-	IF NOT pg_try_advisory_xact_lock(hashtextextended('fold_counts', 0)) THEN
+	IF NOT pg_try_advisory_xact_lock(x'696e67'::integer, x'666c64'::integer) THEN
 		RETURN 0;
 	END IF;
+	PERFORM count_missed(most);
 	LOOP
 		WITH d AS (DELETE FROM request_count_delta
 			WHERE ctid = ANY (ARRAY(SELECT ctid FROM request_count_delta LIMIT step)) RETURNING *),
@@ -425,7 +530,8 @@ END
 $$;
 
 -- Compares request_counts with the tables, and the totals of file_counts with file_meta, appends what is missing, and returns
--- how many differences there were. It reads one snapshot (REPEATABLE READ), and nobody waits for it. Files that were not counted
+-- how many differences there were. It reads one snapshot (REPEATABLE READ), taken while fold_counts() is kept out by its lock ("ing" and
+-- "fld"), and nobody waits for it. Files that were not counted
 -- when they were stored have the day '-infinity'.
 CREATE FUNCTION recount() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
@@ -435,6 +541,10 @@ BEGIN
 	IF current_setting('transaction_isolation') NOT IN ('repeatable read', 'serializable') THEN
 		RAISE 'recount() needs a transaction of isolation level repeatable read';
 	END IF;
+	IF NOT pg_try_advisory_xact_lock(x'696e67'::integer, x'666c64'::integer) THEN
+		RAISE 'recount() needs the lock of fold_counts()';
+	END IF;
+	UPDATE count_horizon SET recounted = pg_current_snapshot();
 	WITH asked AS (
 		SELECT q.request_id, coalesce(q.list_id, 0) AS list_id, coalesce(q.ingest_request_source, '') AS source, q.link_source,
 			q.ingest_type, coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix,

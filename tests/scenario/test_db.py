@@ -47,6 +47,7 @@ def test_migrate_makes_the_schema_and_is_harmless_twice(db, empty):
                       "result_outbox", "schema_version", "publication", "webpage", "request_list", "request_list_member",
                       "request_load", "document_queued", "enqueue_plan", "enqueue_batch", "request_count", "request_count_delta",
                       "request_counts", "result_count", "result_count_delta", "result_counts", "file_count", "file_count_delta",
+                      "count_adder", "count_late", "count_horizon",
                       "file_counts"}
     assert refs == [("10.1/a", [1]), ("10.1/b", None)]
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ingestctl db migrate | status: the database's schema. One JSON object on stdout.
+ * ingestctl db migrate | status | fill | recount: the database's schema, what rows from before it lack, and its counts. One JSON object on
+ * stdout.
  */
 #include <getopt.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/database/schema.h"
+#include "worker/store/requests/fill.h"
 
 #define VERB "db"
 
@@ -39,12 +42,65 @@ static int status(const char *dsn)
 	return version == newest ? ING_CTL_OK : ING_CTL_NEGATIVE;
 }
 
+#define PROGRESS_MS 5000
+
+struct filling {
+	struct ing_filled filled;
+	uint64_t said_ms;
+};
+
+static void say_progress(void *ctx)
+{
+	struct filling *f = ctx;
+	uint64_t now = ing_now_ms();
+	if (now - f->said_ms < PROGRESS_MS)
+		return;
+	f->said_ms = now;
+	fprintf(stderr, "ingestctl " VERB " fill: %lld requests, %lld results\n",
+		(long long)f->filled.requests, (long long)f->filled.results);
+}
+
+/* Rows first: with its identity, a request is counted by the triggers. What was stored meanwhile by others, and files of before, the
+ * recount sees. */
+static int fill(const char *dsn)
+{
+	struct ing_error err = {0};
+	struct filling f = {.said_ms = ing_now_ms()};
+	const struct ing_fill_progress progress = {say_progress, &f};
+	int64_t counts = 0;
+	int rc = ing_requests_fill(dsn, &progress, &f.filled, &err);
+	if (rc == 0)
+		rc = ing_requests_recount(dsn, &counts, &err);
+	if (rc != 0)
+		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " fill",
+			"%s; %lld requests and %lld results were filled: call it again to go on",
+			err.msg, (long long)f.filled.requests, (long long)f.filled.results);
+	printf("{\"requests\": %lld, \"results\": %lld, \"counts\": %lld}\n",
+		(long long)f.filled.requests, (long long)f.filled.results, (long long)counts);
+	return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+}
+
+static int recount(const char *dsn)
+{
+	struct ing_error err = {0};
+	int64_t counts = 0;
+	if (ing_requests_recount(dsn, &counts, &err) != 0)
+		return ing_ctl_fail(ing_ctl_exit_of(&err), VERB " recount", "%s", err.msg);
+	printf("{\"counts\": %lld}\n", (long long)counts);
+	return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
+}
+
 static void print_help(void)
 {
-	printf("usage: ingestctl [--config FILE] [--set postgres.dsn=DSN] db migrate|status\n\n"
+	printf("usage: ingestctl [--config FILE] [--set postgres.dsn=DSN] db migrate|status|fill|recount\n\n"
 	       "migrate  apply missing migrations to the schema of postgres.dsn and print\n"
 	       "         {\"from\": N, \"to\": N}; a newer schema is not changed (exit 1)\n"
-	       "status   print {\"version\": N, \"newest\": N, \"state\": \"current|missing|older|newer\"}\n\n"
+	       "status   print {\"version\": N, \"newest\": N, \"state\": \"current|missing|older|newer\"}\n"
+	       "fill     compute what rows from before version 9 lack (identity, document, host, attempts),\n"
+	       "         count them, and print {\"requests\": N, \"results\": N, \"counts\": N}; workers may\n"
+	       "         run meanwhile, and what is interrupted goes on when it is called again\n"
+	       "recount  compare the counts with the tables, mend them, and print {\"counts\": N}: how many\n"
+	       "         were wrong; needed after rows were deleted by hand\n\n"
 	       "Exit status: 0 the schema is current, 1 it is not, 2 usage or configuration,\n"
 	       "3 the database cannot be reached or refuses.\n");
 }
@@ -57,7 +113,8 @@ int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 	static const struct {
 		const char *name;
 		int (*run)(const char *dsn);
-	} actions[] = {{"migrate", migrate}, {"status", status}};
+	} actions[] = {
+		{"migrate", migrate}, {"status", status}, {"fill", fill}, {"recount", recount}};
 	for (;;) {
 		int c = ing_ctl_option(argc, argv, "h", options);
 		if (c == -1)
@@ -73,7 +130,8 @@ int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 			run = actions[i].run;
 	}
 	if (run == NULL)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "expected migrate or status");
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "expected migrate, status, fill or recount");
 	struct ing_conf *conf = NULL;
 	int code = ing_ctl_conf_with_database(ctl, VERB, &conf);
 	if (code != ING_CTL_OK)

@@ -91,21 +91,9 @@ static int read_type(struct ing_request *r, struct ing_error *err)
 /* Of the members as received: before an alias or a base_url is replaced. */
 static void compute_key(struct ing_request *r)
 {
-	static const char *const fields[] = {
-		"ingest_type", "base_url", "link_source", "link_source_id"};
-	struct ing_buf id;
-	ing_buf_init(&id, 2 * ING_MAX_REQUEST_BYTES);
-	for (size_t i = 0; i < ING_ARRAY_LEN(fields); i++) {
-		const char *s = ing_json_get_text(r->json, fields[i]);
-		if (i > 0)
-			ing_buf_add_char(&id, '\t');
-		ing_buf_add_str(&id, s != NULL ? s : "");
-	}
-	ing_must(!id.failed);
-	struct ing_digests d;
-	ing_digest(ING_DIGEST_SHA1, ing_buf_str(&id), id.len, &d);
-	ing_hex_encode(d.sha1, sizeof(d.sha1), r->key);
-	ing_buf_done(&id);
+	ing_request_key(ing_json_get_text(r->json, "ingest_type"),
+		ing_json_get_text(r->json, "base_url"), ing_json_get_text(r->json, "link_source"),
+		ing_json_get_text(r->json, "link_source_id"), r->key);
 }
 
 /* Percent-encodes everything that would end or change the path of a URL. */
@@ -399,6 +387,24 @@ static int read_fields(struct ing_request *r, struct ing_error *err)
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_request_key(const char *ingest_type, const char *base_url, const char *link_source,
+	const char *link_source_id, char ret[41])
+{
+	const char *const parts[] = {ingest_type, base_url, link_source, link_source_id};
+	struct ing_buf id;
+	ing_buf_init(&id, SIZE_MAX / 8);
+	for (size_t i = 0; i < ING_ARRAY_LEN(parts); i++) {
+		if (i > 0)
+			ing_buf_add_char(&id, '\t');
+		ing_buf_add_str(&id, parts[i] != NULL ? parts[i] : "");
+	}
+	ing_must(!id.failed);
+	struct ing_digests d;
+	ing_digest(ING_DIGEST_SHA1, ing_buf_str(&id), id.len, &d);
+	ing_hex_encode(d.sha1, sizeof(d.sha1), ret);
+	ing_buf_done(&id);
+}
 
 int ing_request_parse(
 	const char *json, size_t bytes, struct ing_request **ret, struct ing_error *err)

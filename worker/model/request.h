@@ -50,4 +50,7 @@ struct ing_request {
  * error. Passwords in its text are masked. */
 int ing_request_parse(const char *json, size_t bytes, struct ing_request **ret,
 	struct ing_error *err) ING_MUST_CHECK;
+/* SHA-1 (hex) of an identity: what was received, NULL like the empty text. */
+void ing_request_key(const char *ingest_type, const char *base_url, const char *link_source,
+	const char *link_source_id, char ret[41]);
 void ing_request_free(struct ing_request *r); /* NULL is fine */

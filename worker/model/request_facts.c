@@ -46,6 +46,21 @@ static const char *doi_of_url(const char *url)
 	return path != NULL ? path + 1 : NULL;
 }
 
+static void fill_facts(const char key[41], const char *ingest_type, const char *base_url,
+	const char *doi, struct ing_request_facts *ret)
+{
+	*ret = (struct ing_request_facts){0};
+	unsigned char sha1[20];
+	ing_must(ing_hex_decode(key, sha1, sizeof(sha1)));
+	memcpy(ret->request_id, sha1, ING_FACT_ID_BYTES);
+	ing_document_id(ingest_type, base_url, ret->document);
+	ing_fact_host(base_url, ret->host);
+	if (doi != NULL)
+		ing_doi_prefix(doi, ret->doi_prefix);
+	if (ret->doi_prefix[0] == '\0' && ing_is_doi_resolver(ret->host))
+		ing_doi_prefix(base_url, ret->doi_prefix);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_fact_host(const char *url, char ret[ING_URL_HOST_BYTES])
@@ -103,18 +118,16 @@ void ing_document_id(
 
 void ing_request_facts(const struct ing_request *r, struct ing_request_facts *ret)
 {
-	*ret = (struct ing_request_facts){0};
-	unsigned char sha1[20];
-	ing_must(ing_hex_decode(r->key, sha1, sizeof(sha1)));
-	memcpy(ret->request_id, sha1, ING_FACT_ID_BYTES);
-	ing_document_id(r->ingest_type, r->base_url, ret->document);
-	ing_fact_host(r->base_url, ret->host);
-	const struct json_t *ids = json_object_get(r->json, "ext_ids");
-	const char *doi = ing_json_get_text(ids, "doi");
-	if (doi != NULL)
-		ing_doi_prefix(doi, ret->doi_prefix);
-	if (ret->doi_prefix[0] == '\0' && ing_is_doi_resolver(ret->host))
-		ing_doi_prefix(r->base_url, ret->doi_prefix);
+	fill_facts(r->key, r->ingest_type, r->base_url,
+		ing_json_get_text(json_object_get(r->json, "ext_ids"), "doi"), ret);
+}
+
+void ing_request_facts_of(const char *ingest_type, const char *base_url, const char *link_source,
+	const char *link_source_id, const char *doi, struct ing_request_facts *ret)
+{
+	char key[41];
+	ing_request_key(ingest_type, base_url, link_source, link_source_id, key);
+	fill_facts(key, ingest_type, base_url, doi, ret);
 }
 
 void ing_fact_id_text(const unsigned char id[ING_FACT_ID_BYTES], char ret[ING_FACT_ID_TEXT_BYTES])

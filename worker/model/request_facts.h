@@ -22,6 +22,9 @@ struct ing_request_facts {
 };
 
 void ing_request_facts(const struct ing_request *r, struct ing_request_facts *ret);
+/* The same of a row from before, as if it were received today; link_source, link_source_id and doi may be NULL. */
+void ing_request_facts_of(const char *ingest_type, const char *base_url, const char *link_source,
+	const char *link_source_id, const char *doi, struct ing_request_facts *ret);
 
 /* Requests that have this in common ask for one document: the first bytes of the SHA-1 of the type, TAB, and the cleaned URL
  * without its scheme, user information and a leading "www." of its host. The case of path and query stays: it matters. */

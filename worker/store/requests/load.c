@@ -376,7 +376,7 @@ int ing_load_prepare(struct ing_pg *pg, struct ing_error *err)
 	ing_buf_init(&sql, MAX_SQL_BYTES);
 	ing_buf_add_str(&sql, "CREATE TEMP TABLE stage_load ON COMMIT DELETE ROWS AS SELECT ");
 	ing_load_columns(&sql);
-	ing_buf_add_str(&sql, " FROM ingest_request WITH NO DATA");
+	ing_buf_add_str(&sql, " FROM ingest_request WITH NO DATA; SELECT count_adding()");
 	rc = failure_of(ing_pg_exec(pg, ing_buf_str(&sql), err));
 	ing_buf_done(&sql);
 	return rc;

@@ -24,6 +24,10 @@ static long recount(const char *dsn)
 	struct ing_pg *pg = NULL;
 	int64_t n = -1;
 	bench_check(ing_pg_open(dsn, -1, 30000, &pg, &err), &err);
+	bench_check(
+		(int)ing_pg_exec(pg,
+			"SELECT pg_advisory_lock(x'696e67'::integer, x'666c64'::integer)", &err),
+		&err);
 	bench_check((int)ing_pg_exec(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ", &err), &err);
 	bench_check((int)ing_pg_number(pg, "SELECT recount()", &n, &err), &err);
 	bench_check((int)ing_pg_exec(pg, "COMMIT", &err), &err);
@@ -339,6 +343,122 @@ static void workers_at_the_same_urls_are_counted_exactly(void **state)
 	free(e);
 }
 
+#define ADD(id, url)                                                                                           \
+	"INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url, request_id, list_id)" \
+	" VALUES ('a', '" #id "', 'pdf', '" url "', lpad('" #id "', 32, '0')::uuid, 1)"
+#define MEMBER(id) "INSERT INTO request_list_member VALUES (lpad('" #id "', 32, '0')::uuid, 2)"
+#define RESULT(status, url)                                                                             \
+	"INSERT INTO ingest_file_result AS t (ingest_type, base_url, hit, status) VALUES ('pdf', '" url \
+	"', false, '" status "')"                                                                       \
+	" ON CONFLICT (ingest_type, base_url) DO UPDATE SET updated = clock_timestamp(), status = excluded.status"
+
+/* A, B: sessions that add requests; V, W: that store results. */
+static const struct {
+	const char *name;
+	const char *steps[12];
+	long timeouts, others; /* requests and members that are counted as such */
+} meetings[] = {
+	{"neither sees the other",
+		{"ABEGIN", "A" ADD(1, "u"), "W" RESULT("timeout", "u"), "ACOMMIT"}, 1, 0},
+	{"the result first, and its end last",
+		{"WBEGIN", "W" RESULT("timeout", "u"), "A" ADD(1, "u"), "WCOMMIT"}, 1, 0},
+	{"the request sees the result",
+		{"ABEGIN", "W" RESULT("timeout", "u"), "A" ADD(1, "u"), "ACOMMIT"}, 1, 0},
+	{"the result sees the request",
+		{"WBEGIN", "A" ADD(1, "u"), "W" RESULT("timeout", "u"), "WCOMMIT"}, 1, 0},
+	{"several results beside one request",
+		{"ABEGIN", "A" ADD(1, "u"), "W" RESULT("no-pdf-link", "u"),
+			"V" RESULT("timeout", "u"), "ACOMMIT", "W" RESULT("no-pdf-link", "u"),
+			"W" RESULT("timeout", "u")},
+		1, 0},
+	{"a request that sees one result of two",
+		{"ABEGIN", "W" RESULT("no-pdf-link", "u"), "A" ADD(1, "u"),
+			"W" RESULT("timeout", "u"), "ACOMMIT"},
+		1, 0},
+	{"two that add, and a result that sees one",
+		{"ABEGIN", "A" ADD(1, "u"), "B" ADD(2, "u"), "W" RESULT("timeout", "u"), "ACOMMIT"},
+		2, 0},
+	{"members and requests, and who had been there",
+		{"A" ADD(3, "u"), "ABEGIN", "A" ADD(1, "u"), "A" MEMBER(3),
+			"W" RESULT("timeout", "u"), "ACOMMIT", "B" MEMBER(1)},
+		4, 0},
+	{"folded in the middle",
+		{"ABEGIN", "A" ADD(1, "u"), "W" RESULT("timeout", "u"), "VSELECT fold_counts()",
+			"VSELECT fold_counts()", "ACOMMIT", "VSELECT fold_counts()",
+			"B" ADD(2, "v")},
+		1, 1},
+};
+
+static void run_step(struct ing_pg *const sessions[4], const char *step)
+{
+	static const char names[] = "ABVW";
+	struct ing_error err = {0};
+	struct ing_pg *pg = sessions[strchr(names, step[0]) - names];
+	bench_check((int)ing_pg_exec(pg, step + 1, &err), &err);
+}
+
+static void open_sessions(const char *dsn, struct ing_pg *sessions[4])
+{
+	struct ing_error err = {0};
+	for (int i = 0; i < 4; i++) {
+		bench_check(ing_pg_open(dsn, -1, 30000, &sessions[i], &err), &err);
+		if (i < 2)
+			bench_check(
+				(int)ing_pg_exec(sessions[i], "SELECT count_adding()", &err), &err);
+	}
+}
+
+static void requests_and_results_of_one_moment_are_counted_together(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(meetings); i++) {
+		struct ing_pg *sessions[4];
+		const char *dsn = cluster_database(&bench_cluster);
+		bench_migrate(dsn);
+		open_sessions(dsn, sessions);
+		for (size_t k = 0;
+			k < ING_ARRAY_LEN(meetings[i].steps) && meetings[i].steps[k] != NULL; k++)
+			run_step(sessions, meetings[i].steps[k]);
+		for (int k = 0; k < 4; k++)
+			bench_sql(dsn, "SELECT fold_counts(1)");
+		bench_sql(dsn, "SELECT fold_counts()");
+		long timeouts = counted(dsn, "status = 'timeout'");
+		long others = counted(dsn, "status <> 'timeout'");
+		if (timeouts != meetings[i].timeouts || others != meetings[i].others)
+			fail_msg("%s: %ld and %ld", meetings[i].name, timeouts, others);
+		assert_int_equal(recount(dsn), 0);
+		assert_int_equal(bench_number(dsn, "SELECT count(*) FROM count_late"), 0);
+		for (int k = 0; k < 4; k++)
+			ing_pg_close(sessions[k]);
+	}
+}
+
+/* What a recount has mended is not mended again when it would be its turn. */
+static void a_recount_and_what_was_missed_do_not_both_mend(void **state)
+{
+	(void)state;
+	struct ing_pg *sessions[4];
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	open_sessions(dsn, sessions);
+	run_step(sessions, "ABEGIN");
+	run_step(sessions, "A" ADD(1, "u"));
+	run_step(sessions, "W" RESULT("timeout", "u"));
+	run_step(sessions, "BBEGIN");
+	run_step(sessions, "B" ADD(2, "u"));
+	run_step(sessions, "ACOMMIT");
+	assert_int_equal(recount(dsn), 2);
+	run_step(sessions, "W" RESULT("no-pdf-link", "u"));
+	run_step(sessions, "BCOMMIT");
+	for (int k = 0; k < 4; k++)
+		bench_sql(dsn, "SELECT fold_counts()");
+	assert_int_equal(counted(dsn, "status = 'no-pdf-link'"), 2);
+	assert_int_equal(counted(dsn, "true"), 2);
+	assert_int_equal(recount(dsn), 0);
+	for (int k = 0; k < 4; k++)
+		ing_pg_close(sessions[k]);
+}
+
 /* Triggers must not need more than who fires them has. */
 static void who_may_write_rows_need_not_know_of_counts(void **state)
 {
@@ -376,6 +496,8 @@ int main(void)
 		WITH_SERVER(the_store_folds_counts_without_being_asked),
 		WITH_SERVER(counts_that_cannot_be_folded_stop_nobody),
 		WITH_SERVER(workers_at_the_same_urls_are_counted_exactly),
+		WITH_SERVER(requests_and_results_of_one_moment_are_counted_together),
+		WITH_SERVER(a_recount_and_what_was_missed_do_not_both_mend),
 		WITH_SERVER(who_may_write_rows_need_not_know_of_counts),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
