@@ -14,11 +14,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent.parent / "deploy/lib"))
 
+import bulk_dump  # noqa: E402
 import bulk_enqueue  # noqa: E402
 import bulk_load  # noqa: E402
 import private_servers  # noqa: E402
 
-PARTS = {"load": bulk_load, "enqueue": bulk_enqueue}
+PARTS = {"load": bulk_load, "dump": bulk_dump, "enqueue": bulk_enqueue}
 
 
 def main():

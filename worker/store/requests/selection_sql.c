@@ -16,6 +16,10 @@
 	"q.ingest_type, q.base_url, q.link_source, q.link_source_id, q.ingest_request_source,"     \
 	" q.release_stage, q.created, q.request, q.request_id, q.document, q.host, q.doi_prefix"
 
+/* All of a group are of one site, and so are all requests of a document: rows that were sorted by it for the one need only be sorted
+ * within it for the other. */
+#define SITE "CASE WHEN q.host IN ('doi.org', 'dx.doi.org') THEN 'doi.org' ELSE q.host END"
+
 /* What is counted by. r and d are as in selection_rows.h. */
 static const struct by {
 	const char *name, *sql;
@@ -62,9 +66,11 @@ static void add_grouped(const struct ing_selection_writer *w)
 	struct ing_buf *out = w->out;
 	if (w->topic)
 		ing_buf_add_str(out,
-			"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY host,"
+			"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY site,"
 			" document ORDER BY priority DESC, key) AS copy FROM (");
 	ing_buf_printf(out, "SELECT %s, " ING_SELECTION_GROUP_SQL("q") " AS grp, ", w->columns);
+	if (w->topic)
+		ing_buf_add_str(out, SITE " AS site, ");
 	ing_buf_add_str(
 		out, ing_selection_priorities_differ(w) ? "l.priority, " : "0 AS priority, ");
 	ing_selection_add_key(w);
@@ -121,8 +127,8 @@ static void select_stored(const struct ing_selection_writer *w)
 static void add_ranked(const struct ing_selection_writer *w)
 {
 	ing_buf_add_str(w->out,
-		"SELECT *, row_number() OVER (PARTITION BY grp ORDER BY priority DESC,"
-		" key) AS rank, count(*) OVER (PARTITION BY grp) AS n FROM (");
+		"SELECT *, row_number() OVER (PARTITION BY site, grp ORDER BY priority DESC,"
+		" key) AS rank, count(*) OVER (PARTITION BY site, grp) AS n FROM (");
 	add_grouped(w);
 	ing_buf_add_str(w->out, ") q");
 }

@@ -162,6 +162,142 @@ static void an_array_holds_any_text(void **state)
 	ing_pg_close(pg);
 }
 
+/* Rows of a COPY TO as rows_come_as_text() has them. */
+static enum ing_pg_rc copy_out(
+	struct ing_pg *pg, const char *sql, struct rows *ret, struct ing_error *err)
+{
+	char *values[16];
+	char *row = NULL;
+	size_t bytes = 0;
+	enum ing_pg_rc rc = ing_pg_copy_out_begin(pg, sql, err);
+	while (rc == ING_PG_OK) {
+		rc = ing_pg_copy_out_next(pg, &row, &bytes, err);
+		if (rc != ING_PG_OK || row == NULL)
+			break;
+		assert_true(row[bytes - 1] == '\n');
+		size_t count = ing_pg_copy_columns(row, bytes - 1, values, ING_ARRAY_LEN(values));
+		add_row(ret, (const char *const *)values, (int)count);
+	}
+	return rc;
+}
+
+static void rows_are_copied_out(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *sql, *want;
+	} cases[] = {
+		{"COPY (SELECT 1, NULL, true, 'x') TO STDOUT", "1,~,t,x;"},
+		{"COPY (SELECT 1 WHERE false) TO STDOUT", ""},
+		{"COPY (SELECT '', NULL, '\\N', '\\', E'\\t', E'\\n', E'\\r\\b\\f\\x0b') TO STDOUT",
+			",~,\\N,\\,\t,\n,\r\b\f\v;"},
+		{"COPY (SELECT '\\.') TO STDOUT", "\\.;"},
+		{"COPY (SELECT 'a\\\\N\\', 'tr\xc3\xa4ge') TO STDOUT", "a\\\\N\\,tr\xc3\xa4ge;"},
+		{"COPY (SELECT n FROM generate_series(1, 3) n) TO STDOUT", "1;2;3;"},
+	};
+	struct ing_error err = {0};
+	struct ing_pg *pg = open_server(30000);
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct rows r = {0};
+		bench_check((int)copy_out(pg, cases[i].sql, &r, &err), &err);
+		assert_string_equal(r.text, cases[i].want);
+	}
+	/* A failure in the middle leaves the connection good; a lost connection is one. */
+	struct rows r = {0};
+	assert_int_equal(
+		copy_out(pg, "COPY (SELECT 1 / (3 - n) FROM generate_series(1, 5) n) TO STDOUT", &r,
+			&err),
+		ING_PG_REFUSED);
+	assert_int_equal(r.count, 2);
+	ing_error_clear(&err);
+	assert_int_equal(copy_out(pg, "COPY nowhere TO STDOUT", &r, &err), ING_PG_TROUBLE);
+	ing_error_clear(&err);
+	bench_check((int)copy_out(pg, cases[0].sql, &r, &err), &err);
+	assert_int_equal(
+		copy_out(pg,
+			"COPY (SELECT CASE n WHEN 100000 THEN pg_terminate_backend(pg_backend_pid())"
+			" END FROM generate_series(1, 100000) n) TO STDOUT",
+			&(struct rows){0}, &err),
+		ING_PG_LOST);
+	ing_pg_close(pg);
+	/* One that is left in the middle. */
+	char *row;
+	size_t bytes;
+	pg = open_server(30000);
+	ing_error_clear(&err);
+	bench_check((int)ing_pg_copy_out_begin(pg,
+			    "COPY (SELECT n FROM generate_series(1, 100000) n) TO STDOUT", &err),
+		&err);
+	bench_check((int)ing_pg_copy_out_next(pg, &row, &bytes, &err), &err);
+	assert_memory_equal(row, "1\n", 2);
+	ing_pg_close(pg);
+}
+
+static void columns_are_cut_and_unescaped(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *row;
+		size_t count;
+		const char *values[3]; /* NULL: SQL NULL, or there is none */
+	} cases[] = {
+		{"", 1, {""}},
+		{"\\N", 1, {NULL}},
+		{"\\\\N", 1, {"\\N"}},
+		{"a\tb\tc", 3, {"a", "b", "c"}},
+		{"\t\t", 3, {"", "", ""}},
+		{"a\\tb\\\\\t\\N\tx", 3, {"a\tb\\", NULL, "x"}},
+		{"a\tb\tc\td\te", 5, {"a", "b", "c"}},
+		{"\\", 1, {"\\"}}, /* no server writes it */
+		{"\\q\\.", 1, {"q."}},
+		{"\\Nx", 1, {"Nx"}},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		char row[64];
+		char *values[3] = {0};
+		snprintf(row, sizeof(row), "%s\n", cases[i].row);
+		assert_int_equal(
+			ing_pg_copy_columns(row, strlen(cases[i].row), values, 3), cases[i].count);
+		for (size_t k = 0; k < ING_MIN(cases[i].count, (size_t)3); k++) {
+			if (cases[i].values[k] == NULL)
+				assert_null(values[k]);
+			else
+				assert_string_equal(values[k], cases[i].values[k]);
+		}
+	}
+}
+
+static void a_literal_is_the_text(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"", "'", "\\", "\\'", "''\\\\", "\n\t", "; --", "$1", "E'\\x27"};
+	struct ing_error err = {0};
+	struct ing_pg *pg = open_server(30000);
+	for (int conforming = 0; conforming < 2; conforming++) {
+		bench_check((int)ing_pg_exec(pg,
+				    conforming ? "SET standard_conforming_strings = on"
+					       : "SET standard_conforming_strings = off",
+				    &err),
+			&err);
+		for (size_t i = 0; i < ING_ARRAY_LEN(texts); i++) {
+			struct rows r = {0};
+			struct ing_buf sql;
+			char want[64];
+			ing_buf_init(&sql, 1000);
+			ing_buf_add_str(&sql, "SELECT");
+			ing_pg_add_literal(&sql, texts[i]);
+			bench_check((int)ing_pg_query(pg, NULL, ing_buf_str(&sql), NULL, 0, add_row,
+					    &r, &err),
+				&err);
+			snprintf(want, sizeof(want), "%s;", texts[i]);
+			assert_string_equal(r.text, want);
+			ing_buf_done(&sql);
+		}
+	}
+	ing_pg_close(pg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +305,9 @@ int main(void)
 		WITH_SERVER(a_name_is_prepared_once),
 		WITH_SERVER(failures_are_told_apart_and_hand_no_rows),
 		WITH_SERVER(an_array_holds_any_text),
+		WITH_SERVER(rows_are_copied_out),
+		cmocka_unit_test(columns_are_cut_and_unescaped),
+		WITH_SERVER(a_literal_is_the_text),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
 }
