@@ -2,11 +2,14 @@
 """ingestctl requests enqueue: a list goes onto a lane, each document once, by one sender at a time."""
 
 import collections
+import hashlib
 import json
 import signal
 import subprocess
 import time
 
+import confluent_kafka
+import confluent_kafka.admin
 import pytest
 from servers.worker import write_config
 
@@ -164,3 +167,54 @@ def test_another_selection_after_a_break_is_planned_after_what_is_left(load, enq
     # Of an order that was fulfilled another may be given.
     assert "1000 requests planned" in enqueue(*words).stderr
     assert sorted(ids(3000)) == numbers(*range(3000))
+
+
+def limit_of_topic(kafka, topic, number):
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": kafka.brokers()})
+    entry = confluent_kafka.admin.ConfigEntry("max.message.bytes", str(number),
+                                              incremental_operation=confluent_kafka.admin.AlterConfigOpType.SET)
+    resource = confluent_kafka.admin.ConfigResource("topic", topic, incremental_configs=[entry])
+    for future in admin.incremental_alter_configs([resource]).values():
+        future.result()
+
+
+def test_a_topic_for_small_messages_gets_them_one_by_one(load, enqueue, ids, lanes, kafka, name, sql):
+    limit_of_topic(kafka, lanes["bulk"], 2000)
+    noise = [hashlib.sha512(str(n).encode()).hexdigest() for n in range(300)]
+    load([line(n, edit_extra={"noise": noise[n]}) for n in range(300)])
+    enqueue("--list", name, "--new")
+    assert sorted(ids(300)) == numbers(*range(300))
+    load([line(300, edit_extra={"noise": noise}), line(301)])
+    refused = enqueue("--list", name, "--new", code=3)
+    assert f"plan {name}: " in refused.stderr and "size" in refused.stderr.lower()
+    assert len(ids(300)) == 300
+    limit_of_topic(kafka, lanes["bulk"], 1000000)
+    enqueue("--list", name, "--planned")
+    assert sorted(ids(302)) == numbers(*range(302))
+
+
+def test_what_a_worker_has_answered_is_asked_again_when_it_is_due(load, run_ctl, worker, results, topics, name, sql, tmp_path):
+    good = {**line(1), "ingest_type": "html",
+            "base_url": "https://notes.fieldstation.example/2022/05/reading-a-salt-marsh"}
+    bad = {**line(2), "ingest_type": "html", "base_url": "https://no-such-page.fieldstation.example:9/"}
+    load([good, bad])
+    jobs = tmp_path / "jobs.yaml"
+    jobs.write_text(json.dumps({"jobs": {name: {"lists": [name], "statuses": ["soon", "later"]}}}))
+
+    def asked(words, count):
+        done = run_ctl(*words)
+        assert done.returncode == 0, done.stderr
+        assert f"{count} request{'s' if count != 1 else ''} planned" in done.stderr, done.stderr
+    with worker():
+        asked(["requests", "enqueue", "--list", name, "--new"], 2)
+        by_id = {result["request"]["link_source_id"]: result for result in results(2)}
+        assert by_id["10.1/1"]["hit"] and not by_id["10.1/2"]["hit"]
+        reingest = ["reingest", "--jobs", jobs, name]
+        asked(reingest, 0)  # not yet
+        sql("UPDATE ingest_file_result SET next_try = now() WHERE NOT hit")
+        asked(reingest, 1)
+        asked(reingest, 0)  # it is queued
+        again = [one for one in results(3) if one["request"]["link_source_id"] == "10.1/2"]
+        assert len(again) == 2
+    assert sql("SELECT attempts, next_try > now() AS later FROM ingest_file_result WHERE NOT hit") == [
+        {"attempts": 2, "later": True}]

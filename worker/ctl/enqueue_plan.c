@@ -77,6 +77,7 @@ static int take_all(struct planning *p, struct ing_error *err)
 
 static int end(struct planning *p, uint64_t *ret_requests, struct ing_error *err)
 {
+	ing_progress_tick(&p->progress, p->taken, "the database");
 	int rc = ing_plan_writer_end(p->writer, ret_requests, err);
 	return rc == 0 ? failed(ing_pg_commit(p->pg, err), err) : rc;
 }
@@ -92,6 +93,8 @@ int ing_enqueue_plan(
 		conf->dry_run ? "requests selected" : "requests planned", 0, conf->quiet);
 	*ret_requests = 0;
 	int rc = conf->dry_run ? 0 : begin(&p, err);
+	/* Which sorts before the first comes. */
+	ing_progress_tick(&p.progress, 0, "the database");
 	if (rc == 0)
 		rc = ing_selection_open(
 			conf->dsn, conf->selection, ING_ORDER_INTERLEAVED, &p.reader, err);

@@ -54,6 +54,7 @@ struct sender {
 	int64_t next;         /* batch */
 	uint64_t lag, sent;
 	bool lag_known;
+	bool singly;               /* sets of messages were too large for the topic */
 	uint64_t failing_since_ms; /* 0: it is not */
 	unsigned backoff_ms;
 	struct ing_progress progress;
@@ -166,7 +167,8 @@ static int open_producer(struct sender *s, struct ing_error *err)
 		.brokers = s->conf->brokers,
 		.conf = s->conf->conf,
 		.id = s->group_name,
-		.message_bytes = ING_MAX_REQUEST_BYTES + RECORD_ROOM_BYTES};
+		.message_bytes = ING_MAX_REQUEST_BYTES + RECORD_ROOM_BYTES,
+		.singly = s->singly};
 	int rc = ing_ctl_tx_new(&conf, &s->tx, err);
 	if (rc == 0)
 		rc = ing_ctl_tx_init(s->tx, BROKER_WAIT_MS, err);
@@ -341,8 +343,12 @@ static int try_batch(struct sender *s)
 		return 1;
 	if (rc == -ING_FAIL_LOCKED)
 		return give_way(s);
-	if (rc == -ING_FAIL_TOO_BIG)
+	if (rc == -ING_FAIL_TOO_BIG && s->singly)
 		return fail(s, ING_CTL_ENVIRONMENT, err.msg);
+	if (rc == -ING_FAIL_TOO_BIG) {
+		s->singly = true;
+		return begin_anew(s);
+	}
 	if (!may_try_again(s, "Kafka", &err))
 		return is_stopped(s) ? 0 : fail(s, ING_CTL_ENVIRONMENT, err.msg);
 	return begin_anew(s);

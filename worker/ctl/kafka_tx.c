@@ -185,6 +185,7 @@ int ing_ctl_tx_new(
 		/* Back soon after a broker's restart; the default waits for up to 10 s. */
 		{"reconnect.backoff.max.ms", "2000", false},
 		{"compression.codec", "lz4", false},
+		{conf->singly ? "batch.num.messages" : NULL, "1", true},
 		{NULL, NULL, false},
 	};
 	rd_kafka_t *rk;

@@ -10,6 +10,7 @@
  * One thread.
  */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "common/base/error.h"
@@ -25,6 +26,7 @@ struct ing_ctl_tx_conf {
 	const struct ing_conf *conf;
 	const char *id;       /* transactional.id */
 	size_t message_bytes; /* of the largest message, headers included */
+	bool singly;          /* each message as a set of its own: a topic's limit is one of sets */
 };
 
 struct ing_ctl_tx_message {

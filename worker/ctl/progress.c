@@ -64,13 +64,14 @@ void ing_progress_start(
 	struct ing_progress *p, const char *verb, const char *what, uint64_t total, bool quiet)
 {
 	uint64_t now_ms = ing_now_ms();
+	bool bar = isatty(STDERR_FILENO) == 1;
 	*p = (struct ing_progress){.verb = verb,
 		.what = what,
 		.total = total,
 		.quiet = quiet,
-		.bar = isatty(STDERR_FILENO) == 1,
+		.bar = bar,
 		.started_ms = now_ms,
-		.said_ms = now_ms,
+		.said_ms = bar ? 0 : now_ms, /* the first line at once */
 		.rate_ms = now_ms,
 		.rate = -1};
 }
