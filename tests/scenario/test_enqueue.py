@@ -196,7 +196,7 @@ def test_a_topic_for_small_messages_gets_them_one_by_one(load, enqueue, ids, lan
 def test_what_a_worker_has_answered_is_asked_again_when_it_is_due(load, run_ctl, worker, results, topics, name, sql, tmp_path):
     good = {**line(1), "ingest_type": "html",
             "base_url": "https://notes.fieldstation.example/2022/05/reading-a-salt-marsh"}
-    bad = {**line(2), "ingest_type": "html", "base_url": "https://no-such-page.fieldstation.example:9/"}
+    bad = {**line(2), "ingest_type": "html", "base_url": "https://notes.fieldstation.example/no-such-page"}
     load([good, bad])
     jobs = tmp_path / "jobs.yaml"
     jobs.write_text(json.dumps({"jobs": {name: {"lists": [name], "statuses": ["soon", "later"]}}}))

@@ -17,6 +17,12 @@
 /* A message is bounded by Kafka, a batch of them by what a statement takes. */
 #define MAX_BATCH_BYTES ((size_t)64 << 20)
 #define SINCE_BYTES 48
+/* Of the transaction, where the server has them (of Linux alone it is told of lost clients): the compression that costs less; and the end of what a planner that was killed has
+ * under way, which may be minutes of sorting. */
+#define SETTINGS                                                                                             \
+	"SELECT set_config(name, CASE name WHEN 'default_toast_compression' THEN 'lz4' ELSE '5s' END, true)" \
+	" FROM pg_settings WHERE (name = 'client_connection_check_interval' AND version() ~ 'linux')"        \
+	" OR (name = 'default_toast_compression' AND 'lz4' = ANY (enumvals))"
 
 struct batch {
 	struct batch *next;
@@ -162,14 +168,8 @@ int ing_plan_writer_open(struct ing_pg *pg, const char *name, const char *topic,
 	int rc = find_plan(&f, name, err);
 	if (rc == 0 && f.other_topic)
 		rc = change_topic(&f, name, err);
-	/* The compression that costs less, where the server has it. */
 	if (rc == 0)
-		rc = failed(
-			ing_pg_exec(pg,
-				"SELECT set_config(name, 'lz4', true) FROM pg_settings"
-				" WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)",
-				err),
-			err);
+		rc = failed(ing_pg_exec(pg, SETTINGS, err), err);
 	if (rc == 0)
 		*ret = w;
 	else
