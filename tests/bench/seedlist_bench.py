@@ -15,6 +15,7 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parents[1] / "deploy/seedlists"
+JSON = ("jsonl", "json")
 # What the records of real dumps have beside what is read of them.
 FILLING = {"crossref": {"reference": [{"key": f"ref{n}", "doi-asserted-by": "crossref", "first-page": "1", "DOI": f"10.1234/{n}", "author": "Doe",
                                        "volume": "7", "year": "2001", "journal-title": "Journal of Tides"} for n in range(30)],
@@ -37,9 +38,9 @@ def lists(name, source, folder, records):
     else:
         sample = source["tests"][0]["input"].splitlines(keepends=True)
         head = sample[:1] if source["format"] == "csv" else []
-        if source["format"] == "jsonl" and name in FILLING:
+        if source["format"] in JSON and name in FILLING:
             sample = [json.dumps(json.loads(line) | FILLING[name], separators=(",", ":")) + "\n" for line in sample]
-        first = sample[len(head)] # the others are about what is left out
+        first = sample[len(head)]  # the others are about what is left out
         lines = head + [numbered(first, number) for number in range(records)]
     path = folder / name
     path.write_text("".join(lines), encoding="utf-8")
@@ -56,14 +57,13 @@ def cpu_seconds(command, path):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure(name, build, folder, records, rounds):
-    source = yaml.safe_load((SOURCES / f"{name}.yaml").read_text(encoding="utf-8"))
+def measure(name, source, build, folder, records, rounds):
     options = [word for key, value in source["tests"][0].get("options", {}).items() for word in ("--option", f"{key}={value}")]
     if name == "csv":
         options = ["--option", "id=paper", "--option", "doi=doi"]
     path = lists(name, source, folder, records)
     commands = {"ours": [f"{build}/worker/ingestctl", "seedlist", name, *options]}
-    if source["format"] == "jsonl":
+    if source["format"] in JSON:
         commands["parse"] = [f"{build}/tests/bench/bench-seedlist"]
     if name in seedlist_transforms.SOURCES:
         commands["python"] = [sys.executable, str(HERE / "seedlist_transforms.py"), name]
@@ -89,9 +89,10 @@ def main():
     report = {}
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(SOURCES.glob("*.yaml")):
-            if args.only in (None, path.stem):
+            source = yaml.safe_load(path.read_text(encoding="utf-8"))
+            if args.only in (None, path.stem) and source["format"] in (*JSON, "csv", "tsv", "lines"):
                 print(f"measuring {path.stem}", file=sys.stderr)
-                report[path.stem] = measure(path.stem, args.build, pathlib.Path(folder), args.records, args.rounds)
+                report[path.stem] = measure(path.stem, source, args.build, pathlib.Path(folder), args.records, args.rounds)
     print(json.dumps(report, indent=1))
 
 

@@ -128,7 +128,7 @@ static int list(const struct seedlist *s)
 			code = failed;
 			continue;
 		}
-		printf("%-12s %-8s %s\n", *name, ing_seed_source_format(source),
+		printf("%-14s %-6s %s\n", *name, ing_seed_source_format(source),
 			ing_seed_source_about(source));
 		ing_seed_source_free(source);
 	}

@@ -366,8 +366,10 @@ void ing_seed_give_json(
 		record = parse(ing_buf_str(&to->read), to->read.len, NULL);
 	if (record == NULL)
 		record = parse(text, bytes, &err); /* which can say what is wrong with it */
-	if (record == NULL)
+	if (record == NULL && err.column > 0)
 		ing_seed_bad(to, number, "column %d: %s", err.column, err.msg);
+	else if (record == NULL)
+		ing_seed_bad(to, number, "%s", err.msg);
 	else if (!json_is_object(record))
 		ing_seed_bad(to, number, "not a JSON object");
 	else
