@@ -244,6 +244,40 @@ def test_what_is_left_of_a_list(rows, data):
         assert min(want.values()) > 0, "the data have all classes"
 
 
+def test_large_tables_are_sampled(ctl, sql):
+    """What is found in some pages is a share of the exact counts, and says that it is no more than that."""
+    sql("INSERT INTO request_list (name) VALUES ('large')")
+    sql("INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url, request_id, document, list_id)"
+        " SELECT 'x', n::text, 'pdf', 'http://a/' || n, md5(n::text)::uuid, md5('d' || n)::uuid, 1 FROM generate_series(1, 20000) n")
+    sql("INSERT INTO ingest_file_result (ingest_type, base_url, hit, status, terminal_status_code, next_try)"
+        " SELECT 'pdf', 'http://a/' || n, n % 4 = 0, 's' || n % 4, 200 + n % 4, CASE WHEN n % 4 = 1 THEN now() + '1 day' END"
+        " FROM generate_series(1, 20000) n WHERE n % 5 > 0")
+    sql("INSERT INTO document_queued SELECT md5('d' || n)::uuid, now(), 1 FROM generate_series(1, 20000) n WHERE n % 10 = 0")
+
+    def ask(*words):
+        done = ctl(*words, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+    exact = {"requests": 20000, "never_asked": 2000, "queued": 2000, "hits": 4000, "retry_due": 0, "retry_later": 4000,
+             "failed_for_good": 8000, "no_result": 4000, "failed": 12000}
+    (entry,), said = ask("list")
+    assert {key: entry[key] for key in exact} == exact and entry["exact"] and said == ""
+    (entry,), said = ask("list", "--pages", 500)
+    assert {key: entry[key] for key in ("requests", "hits", "no_result", "failed")} == {
+        "requests": 20000, "hits": 4000, "no_result": 4000, "failed": 12000}
+    assert not entry["exact"] and entry["never_asked"] + entry["queued"] == 4000
+    assert entry["retry_later"] + entry["failed_for_good"] == 12000
+    assert all(abs(entry[key] - exact[key]) < 0.2 * exact[key] for key in ("never_asked", "queued", "retry_later"))
+    assert ask("list", "--pages", 1)[0][0]["exact"], "too few rows of so few pages: read by the index"
+    codes, said = ask("codes", "--pages", 20)
+    assert "estimated from" in said and all(not row["exact"] and 2500 < row["results"] < 6000 for row in codes)
+    assert sum(row["hits"] for row in codes) != 4000 or sum(row["results"] for row in codes) != 16000
+    assert {row["code"]: row["results"] for row in ask("codes")[0]} == dict.fromkeys(["200", "201", "202", "203"], 4000)
+    queues, said = ask("queues", "--pages", 120)
+    assert {row["queue"]: row["exact"] for row in queues} == {"queued": False, "retry later": False} and "estimated" in said
+    assert all(0.5 < row["requests"] / {"queued": 2000, "retry later": 4000}[row["queue"]] < 2 for row in queues)
+
+
 @pytest.mark.parametrize("name", ["seed", "seed-2", HOSTILE])
 def test_a_list_has_what_it_brought_and_what_was_there(rows, data, name):
     members = data.of_list(name)
@@ -267,6 +301,7 @@ def test_filters_leave_out_the_rest(rows, data):
     check(["--source", ""], lambda q: q["ingest_request_source"] is None)
     check(["--status", "success", "--status", ""], lambda q: data.status(q) in ("success", None))
     check(["--domain", "example.co.uk"], lambda q: (q["host"] or "").endswith(".example.co.uk"))
+    check(["--host", "WWW.Example.org"], lambda q: q["host"] == "example.org")
     check(["--domain", "ample.org"], lambda q: False)
     check(["--domain", "_xample.org"], lambda q: False)
     check(["--host", "example.org", "--prefix", "10.5"], lambda q: q["host"] == "example.org" and q["doi_prefix"] == "10.5")
@@ -450,7 +485,7 @@ def test_wrong_words(ctl, data):
             (["status", "--by", "hots"], 2, "did you mean host"), (["tables", "--by", "host"], 2, "do not apply"), (["recent"], 2, "needs one --source"),
             (["growth", "--by", "host"], 2, "by day, week or month"),
             (["day", "--since", "yesterday"], 2, "--since"), (["status", "--top", "-1"], 2, "--top"),
-            (["status", "--format", "xml"], 2, "--format"), (["status", "--list", "a", "--list", "b"], 2, "--list"),
+            (["status", "--format", "xml"], 2, "--format"), (["codes", "--pages", "0"], 2, "--pages"), (["status", "--list", "a", "--list", "b"], 2, "--list"),
             (["status", "--list", "see"], 1, "there is no list see"),
             (["status", "--list", "x\x1b[2J"], 1, "there is no list x\\x1b[2J")]:
         done = ctl(*words)

@@ -38,6 +38,7 @@ struct ing_stats_where {
 	int64_t list_id;                                  /* with a list: its */
 	bool has_since;
 	struct ing_since since;
+	double max_pages; /* of a table whose rows are counted one by one: more are sampled */
 };
 
 struct ing_stats_dim {
@@ -112,7 +113,11 @@ void ing_stats_add_template(struct ing_stats_sql *sql, const struct ing_stats_te
 /* The statement. Its rows have the dimensions, then the measures that have SQL. */
 void ing_stats_add_question(struct ing_stats_sql *sql, const struct ing_stats_question *q);
 
-/* Sums of the rows that came. */
+/* Whether the measure is asked for; how many the cube has. */
+bool ing_stats_is_asked(const struct ing_stats_question *q, const struct ing_stats_measure *m);
+size_t ing_stats_count_measures(const struct ing_stats_cube *cube);
+
+/* Sums of the rows that came (stats_sums.c). */
 struct ing_stats_sums;
 struct ing_stats_sums *ing_stats_sums_new(const struct ing_stats_question *q); /* q is borrowed */
 void ing_stats_sums_free(struct ing_stats_sums *s);

@@ -12,10 +12,12 @@
 
 #include "worker/ctl/stats_sample.h"
 
-/* Requests that are looked at for all lists together, each by two indexes; for one list at most and at least. */
-#define LOOKED_AT 200000.0
-#define MAX_LOOKED_AT 50000.0
-#define MIN_LOOKED_AT 2000.0
+/* Requests that are looked at, each by two indexes, for each page that may be read: for all lists together, for one at
+ * most and at least. By default 200,000, 50,000 and 2,000. */
+#define LOOKED_AT 4
+#define MOST_LOOKED_AT 1
+#define LEAST_LOOKED_AT 0.04
+#define FEW 200.0
 
 #define TIME(column) "to_char(" column ", 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 /* The last hour, and what has passed of the ten minutes that are not over; of a list that is younger, since it was made. */
@@ -180,12 +182,13 @@ struct side {
 };
 
 /* Of a list of `requests` requests. 100: all of them, by the index. */
-static double percent_of(const struct side *side, size_t lists, int64_t requests)
+static double percent_of(const struct side *side, double max_pages, size_t lists, int64_t requests)
 {
-	double budget = ING_MIN(LOOKED_AT / (double)lists, MAX_LOOKED_AT);
-	double wanted = ING_MAX(budget, MIN_LOOKED_AT) * 100 / (double)requests;
+	double most = ING_MIN(LOOKED_AT * max_pages / (double)lists, MOST_LOOKED_AT * max_pages);
+	double least = ING_MAX(LEAST_LOOKED_AT * max_pages, FEW);
+	double wanted = ING_MAX(most, least) * 100 / (double)requests;
 	double percent = ING_MIN(wanted, side->percent / (double)lists);
-	bool is_enough = (double)requests * percent / 100 >= MIN_LOOKED_AT / 2;
+	bool is_enough = (double)requests * percent / 100 >= least / 2;
 	return wanted >= 50 || !is_enough ? 100 : percent;
 }
 
@@ -229,8 +232,8 @@ static void add_row(
 	ing_stats_table_add(t, values);
 }
 
-static enum ing_pg_rc classify(struct ing_pg *pg, const struct side *sides, size_t lists,
-	const struct list *l, struct ing_stats_table *t, struct ing_error *err)
+static enum ing_pg_rc classify(struct ing_pg *pg, const struct side *sides, double max_pages,
+	size_t lists, const struct list *l, struct ing_stats_table *t, struct ing_error *err)
 {
 	struct seen sum = {0};
 	bool exact = true;
@@ -239,7 +242,7 @@ static enum ing_pg_rc classify(struct ing_pg *pg, const struct side *sides, size
 		int64_t requests = l->counts[sides[i].requests];
 		if (requests <= 0)
 			continue;
-		double percent = percent_of(&sides[i], lists, requests);
+		double percent = percent_of(&sides[i], max_pages, lists, requests);
 		enum ing_pg_rc rc = look(pg, &sides[i], l->texts[LIST_ID], percent, &c, err);
 		if (rc != ING_PG_OK)
 			return rc;
@@ -314,11 +317,11 @@ enum ing_pg_rc ing_stats_lists(struct ing_pg *pg, const struct ing_stats_where *
 	enum ing_pg_rc rc = count_lists(pg, where, &l, err);
 	for (size_t i = 0; i < 2 && rc == ING_PG_OK; i++)
 		rc = ing_stats_percent(pg, i == 0 ? "ingest_request" : "request_list_member",
-			ING_STATS_MAX_PAGES, &sides[i].percent, err);
+			where->max_pages, &sides[i].percent, err);
 	if (rc == ING_PG_OK)
 		rc = ing_pg_exec(pg, ING_STATS_LOOK_UP, err);
 	for (size_t i = 0; i < l.count && rc == ING_PG_OK; i++)
-		rc = classify(pg, sides, l.count, &l.all[i], t, err);
+		rc = classify(pg, sides, where->max_pages, l.count, &l.all[i], t, err);
 	free(l.all);
 	ing_arena_done(&l.arena);
 	return rc;

@@ -226,8 +226,8 @@ static const struct ing_stats_cube html = {
 	")::float8, ARRAY[3600, 86400, 604800, 2592000]::float8[])"
 #define COUNT_TIMES(n) "round(count(*) * {times" #n "})::bigint"
 
-/* Each of their rows, some hundred a page, is looked up in ingest_file_result. */
-#define QUEUED_PAGES 4000
+/* Each of its rows, some hundred a page, is looked up in ingest_file_result. */
+#define QUEUED_PAGES_LESS 12
 
 static const char queue_sql[] =
 	"WITH q (place, name, age, requests, exact) AS ("
@@ -426,7 +426,7 @@ const struct ing_stats_query ing_stats_queries[] = {
 		.sql = queue_sql,
 		.columns = queue_columns,
 		.sampled = {"document_queued", "ingest_file_result"},
-		.pages = {QUEUED_PAGES, 0},
+		.pages_less = {QUEUED_PAGES_LESS, 0},
 		.looks_up = true,
 		.note = "Requests that wait in parked topics: ingestctl parked."},
 	{.name = "recent",

@@ -21,9 +21,9 @@ struct ing_stats_query {
 	const char *const *filters;
 	const struct ing_stats_column *columns; /* ended by a key of NULL */
 	const char *sampled[2];                 /* tables of its samples; NULL: none */
-	double pages[2];                        /* of these at most; 0: ING_STATS_MAX_PAGES */
-	bool looks_up;                          /* ING_STATS_LOOK_UP */
-	const char *periods[4];                 /* for --by; the first unless it is given */
+	double pages_less[2];   /* so many times fewer pages; 0: as many as others */
+	bool looks_up;          /* ING_STATS_LOOK_UP */
+	const char *periods[4]; /* for --by; the first unless it is given */
 	/* Or a function that adds the rows. */
 	enum ing_pg_rc (*fill)(struct ing_pg *pg, const struct ing_stats_where *where,
 		struct ing_stats_table *t, struct ing_error *err);

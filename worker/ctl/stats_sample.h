@@ -5,7 +5,7 @@
 #pragma once
 #include "common/data/pg.h"
 
-/* At most so many pages of 8 KiB of one table: a few seconds of a disk's time. */
+/* Unless the command says otherwise, at most so many pages of 8 KiB of one table: a few seconds of a disk's time. */
 #define ING_STATS_MAX_PAGES 50000
 
 /* *ret: percent of its pages that are max_pages, 100 at most. table: a constant. */

@@ -369,6 +369,49 @@ static void what_is_added_up_here_is_not_left_out_there(void **state)
 	assert_sql(&q, (const char *const[]){"!HAVING", NULL}, (const char *const[]){NULL});
 }
 
+static void a_sample_is_of_pages_and_leaves_out_no_row(void **state)
+{
+	static const struct ing_stats_where all = {0};
+	struct ing_stats_question q;
+	(void)state;
+	ask(&q, &all, "codes", "code,status");
+	assert_sql(&q, (const char *const[]){"!TABLESAMPLE", "HAVING", NULL},
+		(const char *const[]){NULL});
+	q.percent = 12.5;
+	assert_sql(&q,
+		(const char *const[]){
+			"FROM ingest_file_result TABLESAMPLE SYSTEM (12.500000) REPEATABLE (0)",
+			"!HAVING", NULL},
+		(const char *const[]){NULL});
+}
+
+static void placeholders_are_filled_in(void **state)
+{
+	static const char *const conditions[ING_STATS_FILTERS_] = {
+		[ING_STATS_BY_TYPE] = "t = ANY ($::text[])"};
+	struct ing_stats_where where = {0};
+	struct ing_stats_sql sql;
+	const struct ing_stats_template t = {
+		.sql = "A{sample0} B{sample1} {times0} {times1} {exact0} {exact1} {top} {period}"
+		       "{filters}{filters}",
+		.filters = conditions,
+		.where = &where,
+		.top = 7,
+		.period = "week",
+		.percents = {100, 8},
+	};
+	(void)state;
+	where.words[ING_STATS_BY_TYPE] = (struct ing_stats_words){{"pdf"}, 1};
+	ing_stats_sql_init(&sql);
+	ing_stats_add_template(&sql, &t);
+	assert_string_equal(ing_buf_str(&sql.text),
+		"A B TABLESAMPLE SYSTEM (8.000000) REPEATABLE (0) 1.000000 12.500000 true false 7 week"
+		" AND t = ANY ($1::text[]) AND t = ANY ($2::text[])");
+	assert_int_equal(sql.param_count, 2);
+	assert_string_equal(sql.params[1], "{\"pdf\"}");
+	ing_stats_sql_done(&sql);
+}
+
 static void unknown_columns_are_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -420,6 +463,8 @@ int main(void)
 		cmocka_unit_test(domains_are_hosts_and_what_is_below),
 		cmocka_unit_test(requests_of_several_lists_count_once),
 		cmocka_unit_test(what_is_added_up_here_is_not_left_out_there),
+		cmocka_unit_test(a_sample_is_of_pages_and_leaves_out_no_row),
+		cmocka_unit_test(placeholders_are_filled_in),
 		cmocka_unit_test(unknown_columns_are_refused),
 		cmocka_unit_test(queries_are_well_formed),
 	};
