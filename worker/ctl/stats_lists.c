@@ -2,7 +2,10 @@
  *
  * Requests that a list brought, and those that were stored before it, are looked at apart: they are in different
  * tables. Of each the requests without a result and those that failed have an exact count, which their shares
- * are taken of. A table that small lists are found in by an index is not sampled for them.
+ * are taken of. A small list is found by an index, and not sampled.
+ *
+ * Counts go by URL, classes by document: a request whose document was answered under another URL ("http:", "www.") has no
+ * result of its own, and never will.
  */
 #include "worker/ctl/stats_lists.h"
 
@@ -11,6 +14,7 @@
 #include <string.h>
 
 #include "worker/ctl/stats_sample.h"
+#include "worker/store/requests/selection_rows.h"
 
 /* Requests that are looked at, each by two indexes, for each page that may be read: for all lists together, for one at
  * most and at least. By default 200,000, 50,000 and 2,000. */
@@ -30,60 +34,57 @@ enum {
 	SOURCE,
 	CREATED,
 	LOADED,
-	PER_HOUR,
-	TIME_LEFT,
-	OWN, /* requests that it brought */
+	TEXTS_,
+	ANSWERED = TEXTS_, /* results within SECONDS */
+	SECONDS,
+	OWN, /* requests that it brought: all, without a result of their URL, with a failure */
 	OWN_NO_RESULT,
 	OWN_FAILED,
-	MEMBERS, /* that were stored before */
+	MEMBERS, /* the same of those that were stored before */
 	MEMBERS_NO_RESULT,
 	MEMBERS_FAILED,
 	HITS,
-	COUNTS_,
+	COLUMNS_,
 };
 
-static const char
-	counts_sql
-		[] =
-			"WITH asked AS (SELECT c.list_id, " SUM(
-				"first") " AS own,"
-					 "  " SUM(
-						 "first AND status = ''") " AS own_no_result,"
-									  "  " SUM(
-										  "first AND status <> '' AND NOT hit") " AS own_failed,"
-															"  " SUM("NOT first") " AS members,"
-																	      "  " SUM("NOT first AND status = ''") " AS members_no_result,"
-																						    "  " SUM("NOT first AND status <> '' AND NOT hit") " AS members_failed,"
-																												       "  " SUM("hit") " AS hits"
-																														       "  FROM (SELECT * FROM request_count UNION ALL SELECT * FROM request_count_delta) AS c"
-																														       "  WHERE true{filters} GROUP BY 1),"
-																														       " answered AS (SELECT c.list_id, sum(n) AS n"
-																														       "  FROM (SELECT * FROM result_count UNION ALL SELECT * FROM result_count_delta) AS c"
-																														       "  WHERE bucket >= " HOUR_BEGIN
-																														       "{filters} GROUP BY 1),"
-																														       " c AS (SELECT *, greatest(extract(epoch FROM now() - greatest(created, " HOUR_BEGIN ")), 60) AS seconds FROM request_list)"
-																														       "SELECT list_id, name, source, " TIME("created") ", " TIME(
-																															       "loaded") ","
-																																	 " round(coalesce(n, 0) * 3600 / seconds, 1),"
-																																	 " CASE WHEN coalesce(own_no_result + members_no_result, 0) = 0 THEN 0"
-																																	 "  ELSE round((own_no_result + members_no_result) * seconds / nullif(n, 0)) END,"
-																																	 " own, own_no_result, own_failed, members, members_no_result, members_failed, hits"
-																																	 " FROM c LEFT JOIN asked USING (list_id) LEFT JOIN answered USING (list_id)"
-																																	 " WHERE true{filters} ORDER BY name";
+/* clang-format off */
+static const char counts_sql[] =
+	"WITH asked AS (SELECT c.list_id, " SUM("first") " AS own,"
+	"  " SUM("first AND status = ''") " AS own_no_result,"
+	"  " SUM("first AND status <> '' AND NOT hit") " AS own_failed,"
+	"  " SUM("NOT first") " AS members,"
+	"  " SUM("NOT first AND status = ''") " AS members_no_result,"
+	"  " SUM("NOT first AND status <> '' AND NOT hit") " AS members_failed,"
+	"  " SUM("hit") " AS hits"
+	"  FROM (SELECT * FROM request_count UNION ALL SELECT * FROM request_count_delta) AS c"
+	"  WHERE true{filters} GROUP BY 1),"
+	" answered AS (SELECT c.list_id, sum(n)::bigint AS n"
+	"  FROM (SELECT * FROM result_count UNION ALL SELECT * FROM result_count_delta) AS c"
+	"  WHERE bucket >= " HOUR_BEGIN "{filters} GROUP BY 1)"
+	"SELECT list_id, name, source, " TIME("created") ", " TIME("loaded") ", n,"
+	" greatest(extract(epoch FROM now() - greatest(created, " HOUR_BEGIN ")), 60)::bigint,"
+	" own, own_no_result, own_failed, members, members_no_result, members_failed, hits"
+	" FROM request_list AS c LEFT JOIN asked USING (list_id) LEFT JOIN answered USING (list_id)"
+	" WHERE true{filters} ORDER BY name";
 
-/* Of the requests of q: stratum (f failed, n no result, h hit), class, how many. */
-#define CLASSES_SQL                                                                                \
-	" SELECT CASE WHEN r.status IS NULL THEN 'n' WHEN r.hit THEN 'h' ELSE 'f' END,"            \
-	" CASE WHEN coalesce(d.queued > r.updated, d.queued IS NOT NULL) THEN 'q'"                 \
-	"  WHEN r.status IS NULL THEN 'n' WHEN r.next_try <= now() THEN 'd'"                       \
-	"  WHEN r.next_try IS NOT NULL THEN 'l' ELSE 'e' END, count(*)"                            \
-	" FROM q LEFT JOIN ingest_file_result r"                                                   \
-	"  ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"                           \
-	" LEFT JOIN document_queued d ON d.document = q.document GROUP BY 1, 2"
+/* Of the requests of q: stratum (n no result, f failed, h hit; by their own URL, as the counts have it), class (by their document,
+ * as selections have it), how many. */
+static const char classes_sql[] =
+	" SELECT CASE WHEN o.status IS NULL THEN 'n' WHEN o.hit THEN 'h' ELSE 'f' END,"
+	" " ING_SELECTION_CLASS_SQL ", count(*)"
+	" FROM q LEFT JOIN ingest_file_result o"
+	"  ON o.ingest_type = q.ingest_type AND o.base_url = q.base_url"
+	" LEFT JOIN LATERAL (SELECT b.* FROM ingest_file_result b WHERE b.document = q.document"
+	"  ORDER BY b.hit DESC, b.updated DESC, b.base_url DESC LIMIT 1) b ON true"
+	" CROSS JOIN LATERAL (SELECT coalesce(b.status, o.status) AS status,"
+	"  coalesce(b.hit, o.hit) AS hit, coalesce(b.updated, o.updated) AS updated,"
+	"  CASE WHEN b.status IS NULL THEN o.next_try ELSE b.next_try END AS next_try) r"
+	" LEFT JOIN document_queued d ON d.document = q.document GROUP BY 1, 2";
+/* clang-format on */
 
 struct list {
-	int64_t counts[COUNTS_]; /* from OWN on */
-	const char *texts[OWN];
+	const char *texts[TEXTS_];
+	int64_t counts[COLUMNS_]; /* from ANSWERED on */
 };
 
 struct lists {
@@ -92,13 +93,15 @@ struct lists {
 	size_t count, room;
 };
 
-/* Looked at: of one stratum, by class. */
-struct seen {
-	int64_t queued, never, due, later, ended;
-};
+enum class { NEVER_ASKED, QUEUED, RETRY_DUE, RETRY_LATER, ENDED, HIT, CLASSES_ };
 
+/* As ING_SELECTION_CLASS_SQL names them. */
+static const char *const class_names[CLASSES_] = {
+	"never-asked", "queued", "retry-due", "retry-later", "ended", "hit"};
+
+/* Looked at: of each stratum, by class. */
 struct classes {
-	struct seen no_result, failed;
+	int64_t no_result[CLASSES_], failed[CLASSES_];
 };
 
 static void take_list(void *ctx, const char *const *values, int count)
@@ -109,66 +112,42 @@ static void take_list(void *ctx, const char *const *values, int count)
 		l->all = ing_realloc(l->all, l->room * sizeof(*l->all));
 	}
 	struct list *list = &l->all[l->count++];
-	for (int i = 0; i < OWN; i++)
+	for (int i = 0; i < TEXTS_; i++)
 		list->texts[i] = values[i] != NULL ? ing_arena_strndup(&l->arena, values[i],
 							     strlen(values[i]))
 						   : NULL;
-	for (int i = OWN; i < count; i++)
+	for (int i = TEXTS_; i < count; i++)
 		list->counts[i] = ing_pg_int64(values[i]);
 }
 
 static void take_class(void *ctx, const char *const *values, int count)
 {
 	struct classes *c = ctx;
-	int64_t n = ing_pg_int64(values[2]);
 	(void)count;
 	if (values[0][0] == 'h')
 		return;
-	struct seen *s = values[0][0] == 'n' ? &c->no_result : &c->failed;
-	switch (values[1][0]) {
-	case 'q':
-		s->queued += n;
-		break;
-	case 'n':
-		s->never += n;
-		break;
-	case 'd':
-		s->due += n;
-		break;
-	case 'l':
-		s->later += n;
-		break;
-	default:
-		s->ended += n;
+	int64_t *stratum = values[0][0] == 'n' ? c->no_result : c->failed;
+	for (int i = 0; i < CLASSES_; i++) {
+		if (strcmp(values[1], class_names[i]) == 0)
+			stratum[i] += ing_pg_int64(values[2]);
 	}
 }
 
-static int64_t share_of(int64_t part, int64_t seen, int64_t exact)
+/* Adds what was looked at, as parts of the exact count. What rounding leaves over, and all if nothing was seen, goes to `rest`. */
+static void add_scaled(
+	const int64_t seen[CLASSES_], int64_t exact, enum class rest, int64_t sums[CLASSES_])
 {
-	return seen == 0 ? 0 : (int64_t)((double)part / (double)seen * (double)exact + 0.5);
-}
-
-/* What was looked at, as parts of the exact count. What rounding leaves over, and what nothing was seen of, has never been
- * asked, or has ended. */
-static struct seen scale(const struct seen *s, int64_t exact, bool is_failed)
-{
-	int64_t all = s->queued + s->never + s->due + s->later + s->ended;
-	struct seen scaled = {.queued = share_of(s->queued, all, exact),
-		.due = share_of(s->due, all, exact),
-		.later = share_of(s->later, all, exact)};
-	int64_t rest = exact - scaled.queued - scaled.due - scaled.later;
-	scaled.never = is_failed ? 0 : rest;
-	scaled.ended = is_failed ? rest : 0;
-	return scaled;
-}
-
-static void add_seen(struct seen *sum, const struct seen *s)
-{
-	sum->queued += s->queued;
-	sum->never += s->never;
-	sum->due += s->due;
-	sum->later += s->later;
-	sum->ended += s->ended;
+	int64_t all = 0;
+	int64_t left = exact;
+	for (int i = 0; i < CLASSES_; i++)
+		all += seen[i];
+	for (int i = 0; i < CLASSES_ && all > 0; i++) {
+		double share = (double)seen[i] / (double)all;
+		int64_t n = ING_MIN((int64_t)(share * (double)exact + 0.5), left);
+		sums[i] += n;
+		left -= n;
+	}
+	sums[rest] += left;
 }
 
 /* --- asking --- */
@@ -202,7 +181,7 @@ static enum ing_pg_rc look(struct ing_pg *pg, const struct side *side, const cha
 		"WITH q AS MATERIALIZED (SELECT a.document, a.ingest_type, a.base_url FROM %s",
 		side->table);
 	ing_stats_add_sample(&sql, percent);
-	ing_buf_printf(&sql, "%s)" CLASSES_SQL, side->q);
+	ing_buf_printf(&sql, "%s)%s", side->q, classes_sql);
 	ing_must(!sql.failed);
 	enum ing_pg_rc rc =
 		ing_pg_query(pg, NULL, ing_buf_str(&sql), params, 1, take_class, ret, err);
@@ -211,13 +190,16 @@ static enum ing_pg_rc look(struct ing_pg *pg, const struct side *side, const cha
 }
 
 static void add_row(
-	const struct list *l, const struct seen *sum, bool exact, struct ing_stats_table *t)
+	const struct list *l, const int64_t sums[CLASSES_], bool exact, struct ing_stats_table *t)
 {
-	const int64_t numbers[] = {l->counts[OWN] + l->counts[MEMBERS], sum->never, sum->queued,
-		l->counts[HITS], sum->due, sum->later, sum->ended,
-		l->counts[OWN_NO_RESULT] + l->counts[MEMBERS_NO_RESULT],
-		l->counts[OWN_FAILED] + l->counts[MEMBERS_FAILED]};
+	const int64_t answered = l->counts[ANSWERED];
+	const double seconds = (double)l->counts[SECONDS];
+	const int64_t left = sums[NEVER_ASKED] + sums[QUEUED];
+	const int64_t numbers[] = {l->counts[OWN] + l->counts[MEMBERS], sums[NEVER_ASKED],
+		sums[QUEUED], sums[HIT], sums[RETRY_DUE], sums[RETRY_LATER], sums[ENDED]};
 	char texts[ING_ARRAY_LEN(numbers)][24];
+	char per_hour[32];
+	char time_left[32];
 	const char *values[ING_STATS_MAX_COLUMNS];
 	size_t n = 0;
 	for (int i = NAME; i <= LOADED; i++)
@@ -226,8 +208,11 @@ static void add_row(
 		snprintf(texts[i], sizeof(texts[i]), "%" PRId64, numbers[i]);
 		values[n++] = texts[i];
 	}
-	values[n++] = l->texts[PER_HOUR];
-	values[n++] = l->texts[TIME_LEFT];
+	snprintf(per_hour, sizeof(per_hour), "%.1f", (double)answered * 3600 / seconds);
+	values[n++] = per_hour;
+	snprintf(time_left, sizeof(time_left), "%.0f",
+		(double)left * seconds / (double)ING_MAX(answered, (int64_t)1));
+	values[n++] = left == 0 || answered > 0 ? time_left : NULL;
 	values[n++] = exact ? "t" : "f";
 	ing_stats_table_add(t, values);
 }
@@ -235,10 +220,10 @@ static void add_row(
 static enum ing_pg_rc classify(struct ing_pg *pg, const struct side *sides, double max_pages,
 	size_t lists, const struct list *l, struct ing_stats_table *t, struct ing_error *err)
 {
-	struct seen sum = {0};
+	int64_t sums[CLASSES_] = {[HIT] = l->counts[HITS]};
 	bool exact = true;
 	for (size_t i = 0; i < 2; i++) {
-		struct classes c = {0};
+		struct classes c = {{0}, {0}};
 		int64_t requests = l->counts[sides[i].requests];
 		if (requests <= 0)
 			continue;
@@ -246,13 +231,11 @@ static enum ing_pg_rc classify(struct ing_pg *pg, const struct side *sides, doub
 		enum ing_pg_rc rc = look(pg, &sides[i], l->texts[LIST_ID], percent, &c, err);
 		if (rc != ING_PG_OK)
 			return rc;
-		struct seen no_result = scale(&c.no_result, l->counts[sides[i].no_result], false);
-		struct seen failed = scale(&c.failed, l->counts[sides[i].failed], true);
-		add_seen(&sum, &no_result);
-		add_seen(&sum, &failed);
+		add_scaled(c.no_result, l->counts[sides[i].no_result], NEVER_ASKED, sums);
+		add_scaled(c.failed, l->counts[sides[i].failed], ENDED, sums);
 		exact = exact && percent >= 100;
 	}
-	add_row(l, &sum, exact, t);
+	add_row(l, sums, exact, t);
 	return ING_PG_OK;
 }
 
@@ -284,8 +267,6 @@ const struct ing_stats_column ing_stats_list_columns[] = {
 	{"retry_due", ING_FIGURE_COUNT},
 	{"retry_later", ING_FIGURE_COUNT},
 	{"failed_for_good", ING_FIGURE_COUNT},
-	{"no_result", ING_FIGURE_COUNT},
-	{"failed", ING_FIGURE_COUNT},
 	{"results_per_hour", ING_FIGURE_REAL},
 	{"time_left_s", ING_FIGURE_SECONDS},
 	{"exact", ING_FIGURE_TRUTH},

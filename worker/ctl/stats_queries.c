@@ -229,24 +229,23 @@ static const struct ing_stats_cube html = {
 /* Each of its rows, some hundred a page, is looked up in ingest_file_result. */
 #define QUEUED_PAGES_LESS 12
 
+/* clang-format off */
 static const char queue_sql[] =
 	"WITH q (place, name, age, requests, exact) AS ("
 	" SELECT 1, 'planned: ' || name, NULL::integer, requests - requests_sent, true"
 	"  FROM enqueue_plan WHERE planned > sent"
-	" UNION ALL SELECT 2, 'queued', " AGE("d.queued") ", " COUNT_TIMES(
-		0) ", {exact0}"
-		   "  FROM (SELECT * FROM document_queued{sample0}) d"
-		   "  WHERE NOT EXISTS (SELECT FROM ingest_file_result r WHERE r.document = d.document"
-		   "   AND r.updated >= d.queued) GROUP BY 3"
-		   " UNION ALL SELECT 3, 'retry due', " AGE("next_try") ", " COUNT_TIMES(
-			   1) ", {exact1}"
-			      "  FROM ingest_file_result{sample1} WHERE next_try <= now() GROUP BY 3"
-			      " UNION ALL SELECT 4, 'retry later', NULL, " COUNT_TIMES(
-				      1) ", {exact1}"
-					 "  FROM ingest_file_result{sample1} WHERE next_try > now())"
-					 "SELECT name, CASE WHEN age < 0 THEN NULL ELSE"
-					 " (ARRAY['under 1 h', '1 h to 1 d', '1 to 7 d', '7 to 30 d', 'over 30 d'])[age + 1] END,"
-					 " requests, exact FROM q WHERE requests > 0 ORDER BY place, name, age";
+	" UNION ALL SELECT 2, 'queued', " AGE("d.queued") ", " COUNT_TIMES(0) ", {exact0}"
+	"  FROM (SELECT * FROM document_queued{sample0}) d"
+	"  WHERE NOT EXISTS (SELECT FROM ingest_file_result r WHERE r.document = d.document"
+	"   AND r.updated >= d.queued) GROUP BY 3"
+	" UNION ALL SELECT 3, 'retry due', " AGE("next_try") ", " COUNT_TIMES(1) ", {exact1}"
+	"  FROM ingest_file_result{sample1} WHERE next_try <= now() GROUP BY 3"
+	" UNION ALL SELECT 4, 'retry later', NULL, " COUNT_TIMES(1) ", {exact1}"
+	"  FROM ingest_file_result{sample1} WHERE next_try > now())"
+	"SELECT name, CASE WHEN age < 0 THEN NULL ELSE"
+	" (ARRAY['under 1 h', '1 h to 1 d', '1 to 7 d', '7 to 30 d', 'over 30 d'])[age + 1] END,"
+	" requests, exact FROM q WHERE requests > 0 ORDER BY place, name, age";
+/* clang-format on */
 
 static const struct ing_stats_column queue_columns[] = {
 	{"queue", ING_FIGURE_TEXT},
@@ -259,22 +258,22 @@ static const struct ing_stats_column queue_columns[] = {
 /* --- growth --- */
 
 /* Days are those of UTC. */
-static const char growth_sql[] = "WITH q AS (SELECT date_trunc('{period}', created) AS t, " COUNT_TIMES(
-	0) " AS requests"
-	   "  FROM ingest_request{sample0} WHERE true{filters} GROUP BY 1),"
-	   " r AS (SELECT date_trunc('{period}', bucket) AS t, sum(n)::bigint AS results,"
-	   "  " SUM(
-		   "hit") " AS hits"
-			  "  FROM (SELECT bucket AS created, * FROM result_count"
-			  "   UNION ALL SELECT bucket, * FROM result_count_delta) AS c WHERE first{filters} GROUP BY 1),"
-			  " f AS (SELECT date_trunc('{period}', created) AS t, sum(n)::bigint AS files,"
-			  "  sum(bytes)::bigint AS bytes"
-			  "  FROM (SELECT day::timestamptz AS created, * FROM file_count"
-			  "   UNION ALL SELECT day, * FROM file_count_delta) AS c WHERE true{filters} GROUP BY 1)"
-			  "SELECT " DAY(
-				  "t") ", coalesce(requests, 0), coalesce(results, 0), coalesce(hits, 0),"
-				       " coalesce(files, 0), coalesce(bytes, 0), {exact0}"
-				       " FROM q FULL JOIN r USING (t) FULL JOIN f USING (t) ORDER BY t DESC LIMIT {top}";
+/* clang-format off */
+static const char growth_sql[] =
+	"WITH q AS (SELECT date_trunc('{period}', created) AS t, " COUNT_TIMES(0) " AS requests"
+	"  FROM ingest_request{sample0} WHERE true{filters} GROUP BY 1),"
+	" r AS (SELECT date_trunc('{period}', bucket) AS t, sum(n)::bigint AS results,"
+	"  " SUM("hit") " AS hits"
+	"  FROM (SELECT bucket AS created, * FROM result_count"
+	"   UNION ALL SELECT bucket, * FROM result_count_delta) AS c WHERE first{filters} GROUP BY 1),"
+	" f AS (SELECT date_trunc('{period}', created) AS t, sum(n)::bigint AS files,"
+	"  sum(bytes)::bigint AS bytes"
+	"  FROM (SELECT day::timestamptz AS created, * FROM file_count"
+	"   UNION ALL SELECT day, * FROM file_count_delta) AS c WHERE true{filters} GROUP BY 1)"
+	"SELECT " DAY("t") ", coalesce(requests, 0), coalesce(results, 0), coalesce(hits, 0),"
+	" coalesce(files, 0), coalesce(bytes, 0), {exact0}"
+	" FROM q FULL JOIN r USING (t) FULL JOIN f USING (t) ORDER BY t DESC LIMIT {top}";
+/* clang-format on */
 
 static const char *const growth_filters[ING_STATS_FILTERS_] = {
 	[ING_STATS_BY_SINCE] = "created >= date_trunc('day', @)",
@@ -293,16 +292,17 @@ static const struct ing_stats_column growth_columns[] = {
 
 /* --- the last requests of a source --- */
 
+/* clang-format off */
 static const char recent_sql[] =
 	"WITH q AS MATERIALIZED (SELECT * FROM ingest_request WHERE true{filters}"
 	"  ORDER BY created DESC LIMIT {top})"
-	"SELECT " TIME("q.created") ", q.ingest_type, q.base_url, r.status, " TIME(
-		"r.updated") ","
-			     " r.terminal_url, r.terminal_status_code, coalesce(g.status, g.status_code::text)"
-			     " FROM q LEFT JOIN ingest_file_result r"
-			     "  ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"
-			     " LEFT JOIN grobid g ON g.sha1hex = r.terminal_sha1hex"
-			     " ORDER BY q.created DESC, q.base_url, q.ingest_type";
+	"SELECT " TIME("q.created") ", q.ingest_type, q.base_url, r.status, " TIME("r.updated") ","
+	" r.terminal_url, r.terminal_status_code, coalesce(g.status, g.status_code::text)"
+	" FROM q LEFT JOIN ingest_file_result r"
+	"  ON r.ingest_type = q.ingest_type AND r.base_url = q.base_url"
+	" LEFT JOIN grobid g ON g.sha1hex = r.terminal_sha1hex"
+	" ORDER BY q.created DESC, q.base_url, q.ingest_type";
+/* clang-format on */
 
 static const char *const recent_filters[ING_STATS_FILTERS_] = {
 	[ING_STATS_BY_SOURCE] = "ingest_request_source = ($::text[])[1]",
@@ -352,9 +352,9 @@ const struct ing_stats_query ing_stats_queries[] = {
 		.fill = ing_stats_lists,
 		.filters = ing_stats_list_filters,
 		.columns = ing_stats_list_columns,
-		.note = "never_asked, queued, retry_due, retry_later, failed_for_good and hits are all requests. Of a list that\n"
-			"is large they are told apart by a sample: exact says so. no_result and failed are exact.\n"
-			"time_left_s: what has no result, at the rate of the last hour; none: there was no result."},
+		.note = "Each request is never_asked, queued, a hit, retry_due, retry_later or failed_for_good, by its document. Of a\n"
+			"large list they are told apart by a sample: exact says so. time_left_s: never_asked and queued at the\n"
+			"rate of the last hour; none: there was no result."},
 	{.name = "status",
 		.sentence = "requests by what became of them",
 		.cube = &requests,
