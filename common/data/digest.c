@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The only file that includes OpenSSL's digests. Algorithms are fetched once a digester: in OpenSSL
+ * The only file that includes OpenSSL's digests. Algorithms are fetched once a process: in OpenSSL
  * 3 looking one up for every EVP_DigestInit costs more than hashing a small page. A piece is given
  * to all algorithms while it is in the cache.
  */
 #include "common/data/digest.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,9 +29,19 @@ static const struct {
 
 struct ing_digester {
 	uint64_t bytes;
-	EVP_MD *md[ALGORITHMS]; /* NULL: not asked for */
-	EVP_MD_CTX *ctx[ALGORITHMS];
+	EVP_MD_CTX *ctx[ALGORITHMS]; /* NULL: not asked for */
 };
+
+static pthread_once_t fetch_once = PTHREAD_ONCE_INIT;
+static EVP_MD *fetched[ALGORITHMS]; /* kept to the end of the process */
+
+static void fetch_all(void)
+{
+	for (int i = 0; i < ALGORITHMS; i++) {
+		fetched[i] = EVP_MD_fetch(NULL, algorithms[i].name, NULL);
+		ing_must(fetched[i] != NULL);
+	}
+}
 
 /* Calls into OpenSSL fail only when memory is short or the installation is broken. */
 static void restart_digester(struct ing_digester *d)
@@ -38,7 +49,7 @@ static void restart_digester(struct ing_digester *d)
 	d->bytes = 0;
 	for (int i = 0; i < ALGORITHMS; i++) {
 		if (d->ctx[i] != NULL)
-			ing_must(EVP_DigestInit_ex2(d->ctx[i], d->md[i], NULL) == 1);
+			ing_must(EVP_DigestInit_ex2(d->ctx[i], fetched[i], NULL) == 1);
 	}
 }
 
@@ -59,12 +70,12 @@ static unsigned char *digest_place(struct ing_digests *ret, int i)
 struct ing_digester *ing_digester_new(unsigned which)
 {
 	struct ing_digester *d = ing_alloc(sizeof(*d));
+	pthread_once(&fetch_once, fetch_all);
 	for (int i = 0; i < ALGORITHMS; i++) {
 		if ((which & algorithms[i].which) == 0)
 			continue;
-		d->md[i] = EVP_MD_fetch(NULL, algorithms[i].name, NULL);
 		d->ctx[i] = EVP_MD_CTX_new();
-		ing_must(d->md[i] != NULL && d->ctx[i] != NULL);
+		ing_must(d->ctx[i] != NULL);
 	}
 	restart_digester(d);
 	return d;
@@ -74,10 +85,8 @@ void ing_digester_free(struct ing_digester *d)
 {
 	if (d == NULL)
 		return;
-	for (int i = 0; i < ALGORITHMS; i++) {
+	for (int i = 0; i < ALGORITHMS; i++)
 		EVP_MD_CTX_free(d->ctx[i]);
-		EVP_MD_free(d->md[i]);
-	}
 	free(d);
 }
 

@@ -20,6 +20,9 @@
 /* A byte becomes three at worst, but for what Unicode's normalisation does to host names. */
 #define MAX_HREF_BYTES (ING_URL_MAX_BYTES * 16)
 
+#define MAX_PLAIN_BYTES 2000
+#define MAX_PLAIN_HOST_BYTES 200
+
 struct engine {
 	lxb_url_parser_t *parser;
 	lexbor_mraw_t *mraw;
@@ -196,6 +199,65 @@ static bool add_host(const lxb_url_t *url, struct ing_buf *out)
 	return lxb_url_serialize_host(&url->host, add_piece, out) == LXB_STATUS_OK && !out->failed;
 }
 
+/* Lower-case labels divided by dots, none of them an internationalised one, the last no number. */
+static bool is_plain_host(const char *host, size_t bytes)
+{
+	size_t label = 0; /* where it begins */
+	if (bytes < 3 || bytes > MAX_PLAIN_HOST_BYTES)
+		return false;
+	for (size_t i = 0; i < bytes; i++) {
+		char c = host[i];
+		if (c == '.' && i > label && i + 1 < bytes)
+			label = i + 1;
+		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-')
+			return false;
+		else if (c == '-' && i > label && host[i - 1] == '-')
+			return false;
+	}
+	return label > 0 && host[label] >= 'a' && host[label] <= 'z';
+}
+
+static bool is_plain_in_path(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       c == '-' || c == '_' || c == '~' || c == '/';
+}
+
+static bool is_plain_in_query(char c)
+{
+	return is_plain_in_path(c) || (c != '\0' && strchr(".?=&%+,:;", c) != NULL);
+}
+
+/* A segment that begins with a dot may be one of those that go away. */
+static bool is_plain_path(const char *path, const char *end)
+{
+	const char *at = path;
+	while (at < end && (is_plain_in_path(*at) || (*at == '.' && at[-1] != '/')))
+		at++;
+	if (at < end && *at != '?')
+		return false;
+	while (at < end && is_plain_in_query(*at))
+		at++;
+	return at == end;
+}
+
+/* Of a URL that parsing would leave as it is, which most are: its host. NULL: it has to be parsed. */
+static const char *find_plain_host(const char *s, size_t bytes, size_t *ret_bytes)
+{
+	if (bytes < 8 || bytes > MAX_PLAIN_BYTES || memcmp(s, "http", 4) != 0)
+		return NULL;
+	const char *rest = s + 4 + (s[4] == 's');
+	if (memcmp(rest, "://", 3) != 0)
+		return NULL;
+	const char *host = rest + 3;
+	const char *path = memchr(host, '/', bytes - (size_t)(host - s));
+	if (path == NULL || !is_plain_host(host, (size_t)(path - host)) ||
+		!is_plain_path(path, s + bytes))
+		return NULL;
+	*ret_bytes = (size_t)(path - host);
+	return host;
+}
+
 /* Bytes of the white-space character at the front of s: ASCII's, the C1 and Unicode separators that
  * urlcleaning tools take for space. 0: none. */
 static size_t space_at(const unsigned char *s, size_t bytes)
@@ -336,6 +398,9 @@ void ing_url_trim(const char **s, size_t *bytes)
 
 char *ing_url_clean(const char *s, size_t bytes)
 {
+	size_t host_bytes;
+	if (find_plain_host(s, bytes, &host_bytes) != NULL)
+		return ing_strndup(s, bytes);
 	ing_url_trim(&s, &bytes);
 	char *href = ing_url_parse(s, bytes);
 	return href != NULL ? href : ing_strndup(s, strnlen(s, bytes));
@@ -413,6 +478,13 @@ bool ing_url_host(const char *url, char *ret, size_t ret_bytes)
 {
 	ing_must(ret_bytes > 0);
 	ret[0] = '\0';
+	size_t plain_bytes;
+	const char *plain = find_plain_host(url, strlen(url), &plain_bytes);
+	if (plain != NULL && plain_bytes < ret_bytes) {
+		memcpy(ret, plain, plain_bytes);
+		ret[plain_bytes] = '\0';
+		return true;
+	}
 	const lxb_url_t *parsed = parse_string(url);
 	if (parsed == NULL || !has_host(parsed))
 		return false;

@@ -11,6 +11,7 @@ import time
 
 import psycopg
 import pytest
+from servers.worker import write_config
 
 LIST_SQL = """SELECT q.link_source, q.link_source_id, q.ingest_type, q.base_url, q.ingest_request_source, q.release_stage,
     q.request::text, q.request_id, q.document, q.host, q.doi_prefix, l.name,
@@ -312,10 +313,83 @@ def test_a_server_that_crashes_is_waited_for(load_words, postgres, database, mix
     assert (json.loads(stdout), (rows_of(database, LIST_SQL), rows_of(database, COUNT_SQL))) == undisturbed
 
 
+# --- onto a topic ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def enqueue_words(program, settings, tmp_path, tag):
+    """The command of a load of a list of the test's own, which sends to the requests topic."""
+    config = write_config(tmp_path / "ingestctl.yaml", settings)
+    return [str(program("ingestctl")), "--config", str(config), "requests", "load", "--json", "--list", f"list-{tag}", "--enqueue"]
+
+
+@pytest.fixture
+def enqueue(enqueue_words):
+    def run(*words, code=0):
+        done = subprocess.run([*enqueue_words, *map(str, words)], capture_output=True, text=True, timeout=200, check=False)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout), done.stderr
+    return run
+
+
+def test_each_document_is_sent_once(enqueue, consume, topics, sql, tmp_path):
+    requests = [request_line(n) for n in range(2500)]
+    twins = [request_line(n, base_url=request_line(n)["base_url"].replace("https://", "http://www."), link_source_id=f"twin-{n}")
+             for n in range(100)]
+    write_lines(tmp_path / "first", requests[:500])
+    done, stderr = enqueue(write_lines(tmp_path / "first", requests[:500]))
+    assert done["new"] == 500 and "500 requests sent" in stderr
+    sql("INSERT INTO ingest_file_result (ingest_type, base_url, hit, status) VALUES ('pdf', %s, false, 'no-pdf-link')",
+        requests[2000]["base_url"])
+    done, _ = enqueue("--created", "2020-01-01T00:00:00Z", write_lines(tmp_path / "all", requests + twins))
+    assert (done["new"], done["known"]) == (2100, 500)
+    assert "0 requests sent" in enqueue(tmp_path / "all")[1]
+    messages = [json.loads(message.value()) for message in consume(topics["requests"], 2499, settle=1)]
+    assert sorted(message["link_source_id"] for message in messages) == sorted(
+        request["link_source_id"] for request in requests if request != requests[2000])
+    assert all(message in requests for message in messages)
+    assert sql("SELECT count(*) AS n FROM enqueue_batch") == [{"n": 0}]
+
+
+def test_sending_begins_before_the_input_ends(enqueue_words, consume, topics):
+    read, write = os.pipe()
+    child = subprocess.Popen([*enqueue_words, "-"], stdin=read, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(read)
+    with os.fdopen(write, "wb") as pipe:
+        for n in range(3000):
+            pipe.write(json.dumps(request_line(n)).encode() + b"\n")
+        pipe.flush()
+        consume(topics["requests"], 100)
+        assert child.poll() is None
+    stdout, stderr = child.communicate(timeout=100)
+    assert child.returncode == 0 and json.loads(stdout)["new"] == 3000, stderr
+    assert len(consume(topics["requests"], 3000, settle=1)) == 3000
+
+
+@pytest.mark.slow
+def test_a_killed_load_sends_the_same_messages(enqueue, enqueue_words, database, consume, topics, mixed, sql):
+    chance = random.Random(8)
+    killed = 0
+    for blocks in sorted(chance.sample(range(0, 40), 4)):
+        child = subprocess.Popen([*enqueue_words, mixed], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        killed += wait_for_blocks(database, child, blocks)
+        time.sleep(chance.random() / 2)
+        child.kill()
+        child.communicate()
+    assert killed >= 3
+    enqueue(mixed, code=1)
+    documents = sql("SELECT count(DISTINCT document)::int AS n FROM ingest_request")[0]["n"]
+    messages = consume(topics["requests"], documents, settle=1)
+    asked = [(message["base_url"], message["link_source_id"]) for message in (json.loads(message.value()) for message in messages)]
+    assert len(asked) == len(set(asked)) == documents
+    assert sql("SELECT count(*)::int AS n FROM document_queued") == [{"n": documents}]
+
+
 def test_usage_is_checked(load, tmp_path):
     source = write_lines(tmp_path / "list", [])
     for words in ([], [source, source], ["--list", "", source], ["--list", "x" * 101, source], ["--created", "today", source],
-                  ["--streams", "0", source], ["--anew", source], ["--priority", "high", "--list", "a", source]):
+                  ["--streams", "0", source], ["--anew", source], ["--enqueue", source], ["--lane", "bulk", "--list", "a", source],
+                  ["--enqueue", "--lane", "sink", "--list", "a", source], ["--priority", "high", "--list", "a", source]):
         load(*words, code=2)
     load(tmp_path / "missing", code=3)
     assert load("--list", "empty", source)[0] == counts(name="empty")

@@ -19,14 +19,17 @@
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
 #include "worker/ctl/json_line.h"
+#include "worker/ctl/kafka.h"
 #include "worker/ctl/requests.h"
 #include "worker/ctl/requests_load_blocks.h"
 #include "worker/ctl/requests_load_progress.h"
 #include "worker/ctl/requests_load_read.h"
+#include "worker/ctl/requests_load_send.h"
 #include "worker/ctl/requests_load_stream.h"
 #include "worker/ctl/seed_source.h"
 #include "worker/seeds/convert.h"
 #include "worker/store/cell.h"
+#include "worker/store/requests/load_plan.h"
 
 #define VERB "requests load"
 #define TICK_MS 500
@@ -40,7 +43,9 @@ struct load {
 	const char *created, *bad_path, *path;
 	const char *settings[MAX_SETTINGS + 1]; /* of the source */
 	size_t setting_count;
-	bool json;
+	const char *lane, *topic, *brokers;
+	uint64_t max_lag; /* 0: no limit */
+	bool json, enqueue;
 	/* At work: */
 	struct ing_seed_source *source; /* NULL: lines of requests */
 	uv_loop_t loop;
@@ -51,8 +56,11 @@ struct load {
 	struct ing_load_blocks *blocks;
 	struct ing_load_reader *reader;
 	struct ing_load_streams *streams;
+	struct ing_load_plan plan;
+	struct ing_load_sender *sender; /* NULL: nothing is sent */
 	bool interrupted, finished;
-	bool left; /* the reader waits for input */
+	bool sent; /* the sender has ended */
+	bool left; /* the reader waits for input, or the sender for Kafka */
 	struct ing_error error;
 };
 
@@ -104,7 +112,19 @@ static void on_finished(void *ctx, const struct ing_error *err)
 		l->error = *err;
 	else
 		l->finished = !ing_load_reader_failed(l->reader, &l->error);
-	uv_stop(&l->loop);
+	if (l->finished && l->sender != NULL)
+		ing_load_sender_finish(l->sender);
+	if (!l->finished || l->sender == NULL || l->sent)
+		uv_stop(&l->loop);
+}
+
+/* It may end before the load, when Kafka refuses: what is planned stays so. */
+static void on_sent(void *ctx)
+{
+	struct load *l = ctx;
+	l->sent = true;
+	if (l->finished)
+		uv_stop(&l->loop);
 }
 
 static void start_handles(struct load *l)
@@ -125,7 +145,19 @@ static void stop_handles(struct load *l)
 	uv_close((uv_handle_t *)&l->on_term, NULL);
 }
 
-static int start(struct load *l)
+static int start_sender(struct load *l, const struct ing_conf *conf)
+{
+	const struct ing_load_sender_conf sender = {.verb = VERB,
+		.brokers = l->brokers != NULL ? l->brokers : conf->kafka.brokers,
+		.conf = conf,
+		.plan = l->plan.name,
+		.max_lag = l->max_lag,
+		.ended = on_sent,
+		.ctx = l};
+	return ing_load_sender_new(&sender, &l->loop, &l->sender, &l->error);
+}
+
+static int start(struct load *l, const struct ing_conf *conf)
 {
 	struct ing_error *err = &l->error;
 	int rc = ing_load_blocks_new(&l->list, l->created, l->source != NULL, &l->blocks, err);
@@ -133,6 +165,8 @@ static int start(struct load *l)
 		rc = ing_load_reader_new(l->fd, l->source, &l->list, l->blocks, &l->reader, err);
 	if (rc == 0)
 		rc = ing_load_streams_start(l->streams, &l->loop, l->blocks, err);
+	if (rc == 0 && l->enqueue)
+		rc = start_sender(l, conf);
 	return rc;
 }
 
@@ -140,6 +174,7 @@ static int connect_streams(struct load *l, const struct ing_conf *conf)
 {
 	const struct ing_load_streams_conf streams = {.dsn = conf->postgres.dsn,
 		.list = &l->list,
+		.plan = l->enqueue ? &l->plan : NULL,
 		.bad_lines = on_bad_lines,
 		.trouble = on_trouble,
 		.finished = on_finished,
@@ -232,24 +267,45 @@ static void leave_reader(int code)
 	_exit(code);
 }
 
-static int work(struct load *l)
+/* Threads that are not the streams'. */
+static void stop_threads(struct load *l)
+{
+	if (l->blocks != NULL)
+		ing_load_blocks_stop(l->blocks);
+	if (l->reader != NULL && !ing_load_reader_join(l->reader))
+		l->left = true;
+	if (l->sender != NULL && !ing_load_sender_stop(l->sender))
+		l->left = true;
+}
+
+/* The exit code with what the sender has to say. */
+static int summarize_sent(const struct load *l, int code)
+{
+	uint64_t sent;
+	if (l->sender == NULL || l->left)
+		return code;
+	int failed = ing_load_sender_code(l->sender, &sent);
+	fprintf(stderr, "ingestctl " VERB ": %" PRIu64 " request%s sent to %s\n", sent,
+		ING_PLURAL_S(sent), l->plan.topic);
+	return failed == ING_CTL_OK || code == ING_CTL_INTERRUPTED ? code : failed;
+}
+
+static int work(struct load *l, const struct ing_conf *conf)
 {
 	if (l->list.resumed)
 		ing_load_progress_words(&l->progress, "going on with the load that was broken off");
 	start_handles(l);
-	int rc = start(l);
+	int rc = start(l, conf);
 	if (rc == 0)
 		uv_run(&l->loop, UV_RUN_DEFAULT);
 	ing_load_progress_clear(&l->progress);
-	if (l->blocks != NULL)
-		ing_load_blocks_stop(l->blocks);
-	l->left = l->reader != NULL && !ing_load_reader_join(l->reader);
+	stop_threads(l);
 	int code;
 	if (rc != 0 || l->error.code != ING_FAIL_NONE)
 		code = ing_ctl_fail(ing_ctl_exit_of(&l->error), VERB, "%s: %s", l->progress.input,
 			l->error.msg);
 	else
-		code = summarize(l);
+		code = summarize_sent(l, summarize(l));
 	if (l->left)
 		leave_reader(code);
 	stop_handles(l);
@@ -258,6 +314,7 @@ static int work(struct load *l)
 
 static void close_all(struct load *l)
 {
+	ing_load_sender_free(l->sender);
 	ing_load_streams_free(l->streams);
 	ing_load_reader_free(l->reader);
 	ing_load_blocks_free(l->blocks);
@@ -289,7 +346,19 @@ static void close_files(struct load *l)
 	ing_load_progress_done(&l->progress);
 }
 
-static int run(struct load *l, const struct ing_conf *conf)
+/* *ret_topic: heap. */
+static int find_topic(struct load *l, const struct ing_conf *conf, char **ret_topic)
+{
+	*ret_topic = NULL;
+	if (!l->enqueue)
+		return ING_CTL_OK;
+	*ret_topic =
+		l->topic != NULL ? ing_strdup(l->topic) : ing_ctl_lane_topic(VERB, l->lane, conf);
+	l->plan = (struct ing_load_plan){l->list.name, *ret_topic};
+	return *ret_topic != NULL ? ING_CTL_OK : ING_CTL_USAGE;
+}
+
+static int run_all(struct load *l, const struct ing_conf *conf)
 {
 	int code = ING_CTL_OK;
 	if (l->list.source != NULL)
@@ -303,9 +372,19 @@ static int run(struct load *l, const struct ing_conf *conf)
 	if (connect_streams(l, conf) != 0)
 		code = ing_ctl_fail(ing_ctl_exit_of(&l->error), VERB, "%s", l->error.msg);
 	else
-		code = work(l);
+		code = work(l, conf);
 	close_all(l);
 	close_files(l);
+	return code;
+}
+
+static int run(struct load *l, const struct ing_conf *conf)
+{
+	char *topic;
+	int code = find_topic(l, conf, &topic);
+	if (code == ING_CTL_OK)
+		code = run_all(l, conf);
+	free(topic);
 	return code;
 }
 
@@ -332,6 +411,12 @@ static void print_help(void)
 	       "  --created DATETIME  when the requests were made (RFC 3339), where a line has no \"created\"\n"
 	       "  --bad FILE          append the names of bad lines to FILE; stderr has the first %d\n"
 	       "  --streams N         connections to the database (%d)\n"
+	       "  --enqueue           put what was never asked onto a lane meanwhile (see requests enqueue)\n"
+	       "  --lane LANE         priority, requests (the default), daily or bulk\n"
+	       "  --topic TOPIC       instead of a lane's\n"
+	       "  --max-lag N         wait with sending while the workers' group has more than N messages\n"
+	       "                      of the topic before it\n"
+	       "  --brokers LIST      instead of kafka.brokers\n"
 	       "  --anew              forget how far a load has come that was broken off\n"
 	       "  --json              print the counts as JSON on standard output\n\n"
 	       "Exit status: 0 success, 1 some lines were bad, 2 usage or configuration, 3 the input or the\n"
@@ -396,6 +481,23 @@ static int take_option(struct load *l, int c)
 	case 'b':
 		l->bad_path = optarg;
 		return -1;
+	case 'e':
+		l->enqueue = true;
+		return -1;
+	case 'L':
+		l->lane = optarg;
+		return -1;
+	case 't':
+		l->topic = optarg;
+		return -1;
+	case 'B':
+		l->brokers = optarg;
+		return -1;
+	case 'm':
+		if (ing_ctl_number(optarg, UINT64_MAX, &l->max_lag))
+			return -1;
+		return ing_ctl_fail(
+			ING_CTL_USAGE, VERB, "--max-lag: not a positive number: %s", optarg);
 	case 'a':
 		l->list.anew = true;
 		return -1;
@@ -410,6 +512,21 @@ static int take_option(struct load *l, int c)
 	}
 }
 
+static int check_options(const struct load *l)
+{
+	const char *wrong = NULL;
+	if (l->list.name == NULL && (l->list.anew || l->list.priority >= 0 || l->enqueue))
+		wrong = "--anew, --priority and --enqueue are for a --list";
+	else if (l->list.source == NULL && l->setting_count > 0)
+		wrong = "--option is for a --source";
+	else if (!l->enqueue &&
+		 (l->lane != NULL || l->topic != NULL || l->max_lag != 0 || l->brokers != NULL))
+		wrong = "--lane, --topic, --max-lag and --brokers are for --enqueue";
+	else if (l->lane != NULL && l->topic != NULL)
+		wrong = "--topic and --lane exclude each other";
+	return wrong != NULL ? ing_ctl_fail(ING_CTL_USAGE, VERB, "%s", wrong) : -1;
+}
+
 static int read_options(struct load *l, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -420,6 +537,11 @@ static int read_options(struct load *l, int argc, char **argv)
 		{"created", required_argument, NULL, 'c'},
 		{"bad", required_argument, NULL, 'b'},
 		{"streams", required_argument, NULL, 's'},
+		{"enqueue", no_argument, NULL, 'e'},
+		{"lane", required_argument, NULL, 'L'},
+		{"topic", required_argument, NULL, 't'},
+		{"max-lag", required_argument, NULL, 'm'},
+		{"brokers", required_argument, NULL, 'B'},
 		{"anew", no_argument, NULL, 'a'},
 		{"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'},
@@ -435,12 +557,8 @@ static int read_options(struct load *l, int argc, char **argv)
 	}
 	if (optind != argc - 1)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "give one FILE, or - for standard input");
-	if (l->list.name == NULL && (l->list.anew || l->list.priority >= 0))
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--anew and --priority are for a --list");
-	if (l->list.source == NULL && l->setting_count > 0)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--option is for a --source");
 	l->path = argv[optind];
-	return -1;
+	return check_options(l);
 }
 
 /* -------------------------------------------------------------------------------------------- */

@@ -91,6 +91,7 @@ static enum ing_pg_rc write_some(struct ing_pg *pg, void *ctx, unsigned rows,
 		.block = last->index + 1,
 		.digest = last->digest,
 		.batch = &s->batch,
+		.plan = s->all->conf.plan,
 		.bad = bad};
 	return ing_load_write(pg, &w, &s->reached, ret_slowest_ms, err);
 }

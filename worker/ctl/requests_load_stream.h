@@ -12,11 +12,13 @@
 #include "worker/ctl/requests_load_blocks.h"
 
 struct uv_loop_s;
+struct ing_load_plan;
 struct ing_load_streams;
 
 struct ing_load_streams_conf {
 	const char *dsn;
 	struct ing_load_list *list;
+	const struct ing_load_plan *plan; /* NULL: nothing is put onto a topic */
 	/* "LINE: reason" of a bad line, with its end; of a load that goes on after a break, some come again. A stream's thread; one at a time. */
 	void (*bad_lines)(void *ctx, const char *words, size_t bytes);
 	/* What keeps the database from answering; NULL: it does again. A stream's thread. */

@@ -83,7 +83,7 @@ void ing_doi_prefix(const char *doi, char ret[ING_DOI_PREFIX_BYTES])
 	ret[0] = '\0';
 	doi += strspn(doi, " \t\r\n");
 	const char *rest = skip_prefix(doi, "doi:");
-	if (rest == NULL)
+	if (rest == NULL && strncmp(doi, "10.", 3) != 0)
 		rest = doi_of_url(doi);
 	if (rest == NULL)
 		rest = doi;
@@ -108,7 +108,9 @@ void ing_document_id(
 	struct ing_buf text;
 	struct ing_digests d;
 	ing_buf_init(&text, SIZE_MAX / 8);
-	ing_buf_printf(&text, "%s\t%s", ingest_type, rest);
+	ing_buf_add_str(&text, ingest_type);
+	ing_buf_add_char(&text, '\t');
+	ing_buf_add_str(&text, rest);
 	ing_must(!text.failed);
 	ing_digest(ING_DIGEST_SHA1, text.data, text.len, &d);
 	memcpy(ret, d.sha1, ING_FACT_ID_BYTES);
@@ -132,8 +134,15 @@ void ing_request_facts_of(const char *ingest_type, const char *base_url, const c
 
 void ing_fact_id_text(const unsigned char id[ING_FACT_ID_BYTES], char ret[ING_FACT_ID_TEXT_BYTES])
 {
+	static const unsigned ends[] = {8, 12, 16, 20, 32}; /* of the groups, in digits */
 	char hex[2 * ING_FACT_ID_BYTES + 1];
+	unsigned from = 0;
 	ing_hex_encode(id, ING_FACT_ID_BYTES, hex);
-	snprintf(ret, ING_FACT_ID_TEXT_BYTES, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
-		hex + 16, hex + 20);
+	for (size_t i = 0; i < ING_ARRAY_LEN(ends); i++) {
+		memcpy(ret, hex + from, ends[i] - from);
+		ret += ends[i] - from;
+		*ret++ = '-';
+		from = ends[i];
+	}
+	ret[-1] = '\0';
 }

@@ -83,7 +83,6 @@ void ing_request_row(const struct ing_request *r, struct ing_arena *ar, struct i
 	struct ing_request_facts facts;
 	ing_request_facts(r, &facts);
 	*ret = (struct ing_row_request){
-		.present = has_text(r->link_source) && has_text(r->link_source_id),
 		.link_source = ing_mask_url(ar, r->link_source),
 		.link_source_id = ing_mask_url(ar, r->link_source_id),
 		.ingest_type = r->ingest_type,
@@ -91,9 +90,16 @@ void ing_request_row(const struct ing_request *r, struct ing_arena *ar, struct i
 		.ingest_request_source = ing_mask_url(ar, r->ingest_request_source),
 		.release_stage = ing_mask_url(ar, r->release_stage),
 		.request_json = other_members(r, ar),
-		.request_id = id_text(ar, facts.request_id),
-		.document = id_text(ar, facts.document),
-		.host = text_or_null(ar, facts.host),
-		.doi_prefix = text_or_null(ar, facts.doi_prefix),
 	};
+	ing_request_row_facts(&facts, ar, ret);
+}
+
+void ing_request_row_facts(
+	const struct ing_request_facts *facts, struct ing_arena *ar, struct ing_row_request *row)
+{
+	row->present = has_text(row->link_source) && has_text(row->link_source_id);
+	row->request_id = id_text(ar, facts->request_id);
+	row->document = id_text(ar, facts->document);
+	row->host = text_or_null(ar, facts->host);
+	row->doi_prefix = text_or_null(ar, facts->doi_prefix);
 }

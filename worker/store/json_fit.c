@@ -60,11 +60,15 @@ static void fit_string(struct cursor *c, struct ing_buf *out)
 			fit_escape(c, out);
 		} else if ((unsigned char)*c->at < 0x20) {
 			ing_buf_printf(out, "\\u%04x", (unsigned)*c->at++);
+		} else if (*c->at == '"') {
+			ing_buf_add_char(out, *c->at++);
+			return;
 		} else {
-			char ch = *c->at++;
-			ing_buf_add_char(out, ch);
-			if (ch == '"')
-				return;
+			const char *plain = c->at;
+			while (c->at < c->end && (unsigned char)*c->at >= 0x20 && *c->at != '"' &&
+				*c->at != '\\')
+				c->at++;
+			ing_buf_add(out, plain, (size_t)(c->at - plain));
 		}
 	}
 }

@@ -14,6 +14,7 @@
 #include "common/data/base32.h"
 #include "worker/database/schema.h"
 #include "worker/store/requests/load_line.h"
+#include "worker/store/requests/load_plan.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10) /* handed to libpq at once */
 #define NUMBER_BYTES 24
@@ -340,6 +341,14 @@ static enum ing_pg_rc store_position(
 		params, 8, NULL, NULL, err);
 }
 
+static enum ing_pg_rc plan_rows(const struct writing *wr, struct ing_error *err)
+{
+	uint64_t start_ms = ing_now_ms();
+	enum ing_pg_rc rc = ing_load_plan_write(wr->pg, wr->w->plan, err);
+	record_time(wr, start_ms);
+	return rc;
+}
+
 static enum ing_pg_rc write_batch(
 	const struct writing *wr, struct ing_load_position *ret, struct ing_error *err)
 {
@@ -357,6 +366,8 @@ static enum ing_pg_rc write_batch(
 	ret->counts.bad += w->bad;
 	if (rc == ING_PG_OK)
 		rc = store_position(wr, ret, err);
+	if (rc == ING_PG_OK && w->plan != NULL && w->batch->count > 0)
+		rc = plan_rows(wr, err);
 	return rc == ING_PG_OK ? ing_pg_commit(wr->pg, err) : rc;
 }
 

@@ -19,6 +19,8 @@
 #include "common/data/pg.h"
 #include "worker/store/requests/load_rows.h"
 
+struct ing_load_plan;
+
 #define ING_LOAD_MAX_STREAMS 16
 #define ING_LOAD_DIGEST_BYTES 20
 
@@ -65,6 +67,7 @@ struct ing_load_write {
 	int64_t block; /* behind the last of its blocks, and the input's digest there */
 	const unsigned char *digest;
 	const struct ing_load_batch *batch; /* sorted */
+	const struct ing_load_plan *plan;   /* NULL: nothing is planned */
 	int64_t bad;
 };
 

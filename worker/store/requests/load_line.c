@@ -12,6 +12,7 @@
 #include "common/data/json.h"
 #include "worker/model/limits.h"
 #include "worker/model/request.h"
+#include "worker/model/request_plain.h"
 #include "worker/model/request_row.h"
 #include "worker/store/table.h"
 
@@ -42,16 +43,9 @@ static int check_masked(
 		err, ING_FAIL_INVALID, "%s: has a user name or password, which is not kept", name);
 }
 
-static int check_key(
-	const struct ing_request *r, const struct ing_row_request *row, struct ing_error *err)
+static int check_bytes_of_key(const struct ing_row_request *row, struct ing_error *err)
 {
-	int rc = check_masked("base_url", r->base_url, row->base_url, err);
-	if (rc == 0)
-		rc = check_masked("link_source", r->link_source, row->link_source, err);
-	if (rc == 0)
-		rc = check_masked("link_source_id", r->link_source_id, row->link_source_id, err);
-	if (rc == 0)
-		rc = check_bytes("base_url", row->base_url, ING_MAX_BASE_URL_BYTES, err);
+	int rc = check_bytes("base_url", row->base_url, ING_MAX_BASE_URL_BYTES, err);
 	if (rc == 0)
 		rc = check_bytes("link_source", row->link_source, ING_MAX_LINK_SOURCE_BYTES, err);
 	if (rc == 0)
@@ -60,15 +54,21 @@ static int check_key(
 	return rc;
 }
 
-static int read_created(const struct ing_request *r, const char **ret, struct ing_error *err)
+/* The row of any line. */
+static int parse_row(const struct ing_request *r, struct ing_arena *ar, struct ing_row_request *row,
+	const char **ret_created, struct ing_error *err)
 {
-	const json_t *v = json_object_get(r->json, "created");
-	if (v == NULL || json_is_null(v))
-		return 0;
-	*ret = json_string_value(v);
-	if (*ret == NULL || !ing_time_fits(*ret))
-		return ing_error_set(err, ING_FAIL_INVALID, "created: no RFC 3339 date and time");
-	return 0;
+	const json_t *created = json_object_get(r->json, "created");
+	ing_request_row(r, ar, row);
+	int rc = check_masked("base_url", r->base_url, row->base_url, err);
+	if (rc == 0)
+		rc = check_masked("link_source", r->link_source, row->link_source, err);
+	if (rc == 0)
+		rc = check_masked("link_source_id", r->link_source_id, row->link_source_id, err);
+	*ret_created = json_string_value(created);
+	if (rc == 0 && created != NULL && !json_is_null(created) && !json_is_string(created))
+		rc = ing_error_set(err, ING_FAIL_INVALID, "created: not a string");
+	return rc;
 }
 
 static struct ing_load_row *add_row(struct ing_load_share *s)
@@ -102,28 +102,41 @@ static void add_to_share(const struct ing_rows *rows, const char *created,
 	row->line_bytes = (unsigned)(s->text.len - row->line);
 }
 
-static int take_request(const struct ing_request *r, struct ing_arena *ar, const char *created,
-	struct ing_load_share *shares, unsigned streams, struct ing_error *err)
+static int take_row(struct ing_rows *rows, const char *created, struct ing_load_share *shares,
+	unsigned streams, struct ing_error *err)
 {
-	struct ing_rows rows = {0};
-	struct ing_row_request *row = &rows.request;
-	ing_request_row(r, ar, row);
+	struct ing_row_request *row = &rows->request;
 	if (row->link_source == NULL)
 		row->link_source = "";
 	if (row->link_source_id == NULL)
 		row->link_source_id = "";
-	int rc = check_key(r, row, err);
-	if (rc == 0)
-		rc = read_created(r, &created, err);
+	int rc = check_bytes_of_key(row, err);
+	if (rc == 0 && created != NULL && !ing_time_fits(created))
+		rc = ing_error_set(err, ING_FAIL_INVALID, "created: no RFC 3339 date and time");
 	if (rc != 0)
 		return rc;
 	struct ing_buf key;
 	ing_buf_init(&key, 8192);
 	ing_load_key(row, &key);
 	ing_must(!key.failed);
-	add_to_share(&rows, created, &key, &shares[ing_load_stream_of(key.data, key.len, streams)]);
+	add_to_share(rows, created, &key, &shares[ing_load_stream_of(key.data, key.len, streams)]);
 	ing_buf_done(&key);
 	return 0;
+}
+
+static int load_parsed(const char *line, size_t bytes, struct ing_arena *ar, const char *created,
+	struct ing_load_share *shares, unsigned streams, struct ing_error *err)
+{
+	struct ing_request *r = NULL;
+	struct ing_rows rows = {0};
+	const char *said;
+	int rc = ing_request_parse(line, bytes, &r, err);
+	if (rc == 0)
+		rc = parse_row(r, ar, &rows.request, &said, err);
+	if (rc == 0)
+		rc = take_row(&rows, said != NULL ? said : created, shares, streams, err);
+	ing_request_free(r);
+	return rc;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -131,15 +144,16 @@ static int take_request(const struct ing_request *r, struct ing_arena *ar, const
 int ing_load_line(const char *line, size_t bytes, const char *created,
 	struct ing_load_share *shares, unsigned streams, struct ing_error *err)
 {
-	struct ing_request *r = NULL;
-	int rc = ing_request_parse(line, bytes, &r, err);
-	if (rc != 0)
-		return rc;
+	struct ing_rows rows = {0};
 	struct ing_arena ar;
+	const char *said;
+	int rc;
 	ing_arena_init(&ar);
-	rc = take_request(r, &ar, created, shares, streams, err);
+	if (ing_request_plain_row(line, bytes, &ar, &rows.request, &said))
+		rc = take_row(&rows, said != NULL ? said : created, shares, streams, err);
+	else
+		rc = load_parsed(line, bytes, &ar, created, shares, streams, err);
 	ing_arena_done(&ar);
-	ing_request_free(r);
 	return rc;
 }
 

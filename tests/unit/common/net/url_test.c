@@ -336,6 +336,33 @@ static void hosts_that_no_name_server_knows_are_not_the_webs(void **state)
 	}
 }
 
+/* Whatever way around the parser a URL takes, it ends where the parser does. */
+static void shortcuts_end_where_the_parser_does(void **state)
+{
+	(void)state;
+	static const char *const urls[] = {"https://www.a.example/x/Y_z~1.pdf?q=1&r=%2e#f",
+		"http://a.b/", "http://a.b/.", "http://a.b/..", "http://a.b/x/../y",
+		"http://a.b/.x", "http://a.b/x.", "http://a.b/%2e/x", "http://a.b/x?../y",
+		"http://a.b/x?a'b", "http://A.b/", "http://a.1/", "http://1.2.3.4/",
+		"http://a.0x1/", "http://xn--a.b/", "http://xn--bcher-kva.example/", "http://a..b/",
+		"http://.a.b/", "http://a.b./", "http://a-.b/", "http://-a.b/", "http://a_b.c/",
+		"http://a/", "http://ab/", "http://abc/", "http://a.b", "http://a.b:80/",
+		"http://u@a.b/", "http:///a.b/", "http://a.b//x", "https:a.b/", "httpx://a.b/",
+		"http://a.b/x y", "http://a.b/\xc3\xa9"};
+	for (size_t i = 0; i < ING_ARRAY_LEN(urls); i++) {
+		struct ing_url_parts parts;
+		char host[ING_URL_HOST_BYTES];
+		char *clean = ing_url_clean(urls[i], strlen(urls[i]));
+		bool is_url = ing_url_parts(urls[i], strlen(urls[i]), NULL, &parts);
+		assert_string_equal(clean, is_url ? parts.href : urls[i]);
+		assert_int_equal(ing_url_host(urls[i], host, sizeof(host)),
+			is_url && parts.hostname[0] != '\0');
+		assert_string_equal(host, is_url ? parts.hostname : "");
+		ing_url_parts_done(&parts);
+		free(clean);
+	}
+}
+
 static void fragment_is_cut(void **state)
 {
 	(void)state;
@@ -437,6 +464,7 @@ int main(void)
 		cmocka_unit_test(references_resolve),
 		cmocka_unit_test(host_and_port_are_those_to_connect_to),
 		cmocka_unit_test(hosts_that_no_name_server_knows_are_not_the_webs),
+		cmocka_unit_test(shortcuts_end_where_the_parser_does),
 		cmocka_unit_test(fragment_is_cut),
 		cmocka_unit_test(fuzzy_equality),
 		cmocka_unit_test(too_long_is_no_url),
