@@ -22,6 +22,7 @@
 #include "worker/ctl/kafka.h"
 #include "worker/ctl/requests.h"
 #include "worker/ctl/requests_load_blocks.h"
+#include "worker/ctl/requests_load_fold.h"
 #include "worker/ctl/requests_load_progress.h"
 #include "worker/ctl/requests_load_read.h"
 #include "worker/ctl/requests_load_send.h"
@@ -58,9 +59,11 @@ struct load {
 	struct ing_load_streams *streams;
 	struct ing_load_plan plan;
 	struct ing_load_sender *sender; /* NULL: nothing is sent */
+	struct ing_load_folder *folder;
 	bool interrupted, finished;
-	bool sent; /* the sender has ended */
-	bool left; /* the reader waits for input, or the sender for Kafka */
+	bool sent;   /* the sender has ended */
+	bool folded; /* counts have been added up */
+	bool left;   /* the reader waits for input, or the sender for Kafka */
 	struct ing_error error;
 };
 
@@ -69,7 +72,7 @@ struct load {
 static void read_state(const struct load *l, struct ing_load_state *ret)
 {
 	*ret = (struct ing_load_state){.blocked = ing_load_streams_blocked(l->streams),
-		.folding = ing_load_streams_folding(l->streams)};
+		.folding = l->finished && !l->folded};
 	ing_load_reader_progress(l->reader, &ret->bytes, &ret->lines);
 	ing_load_streams_counts(l->streams, &ret->counts);
 }
@@ -86,7 +89,7 @@ static void on_signal(uv_signal_t *s, int signum)
 {
 	struct load *l = s->data;
 	(void)signum;
-	l->interrupted = true;
+	l->interrupted = !l->finished || (l->sender != NULL && !l->sent);
 	uv_stop(&l->loop);
 }
 
@@ -112,9 +115,18 @@ static void on_finished(void *ctx, const struct ing_error *err)
 		l->error = *err;
 	else
 		l->finished = !ing_load_reader_failed(l->reader, &l->error);
-	if (l->finished && l->sender != NULL)
+	if (!l->finished) {
+		uv_stop(&l->loop);
+		return;
+	}
+	ing_load_folder_finish(l->folder);
+	if (l->sender != NULL)
 		ing_load_sender_finish(l->sender);
-	if (!l->finished || l->sender == NULL || l->sent)
+}
+
+static void stop_when_all_is_done(struct load *l)
+{
+	if (l->finished && l->folded && (l->sender == NULL || l->sent))
 		uv_stop(&l->loop);
 }
 
@@ -123,8 +135,14 @@ static void on_sent(void *ctx)
 {
 	struct load *l = ctx;
 	l->sent = true;
-	if (l->finished)
-		uv_stop(&l->loop);
+	stop_when_all_is_done(l);
+}
+
+static void on_folded(void *ctx)
+{
+	struct load *l = ctx;
+	l->folded = true;
+	stop_when_all_is_done(l);
 }
 
 static void start_handles(struct load *l)
@@ -167,6 +185,9 @@ static int start(struct load *l, const struct ing_conf *conf)
 		rc = ing_load_streams_start(l->streams, &l->loop, l->blocks, err);
 	if (rc == 0 && l->enqueue)
 		rc = start_sender(l, conf);
+	if (rc == 0)
+		rc = ing_load_folder_new(
+			conf->postgres.dsn, &l->loop, on_folded, l, &l->folder, err);
 	return rc;
 }
 
@@ -314,6 +335,7 @@ static int work(struct load *l, const struct ing_conf *conf)
 
 static void close_all(struct load *l)
 {
+	ing_load_folder_free(l->folder);
 	ing_load_sender_free(l->sender);
 	ing_load_streams_free(l->streams);
 	ing_load_reader_free(l->reader);

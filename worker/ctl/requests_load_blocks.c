@@ -16,6 +16,7 @@
 #include "worker/store/requests/load_line.h"
 
 #define MAX_PARSERS 8
+#define LARGE_LINE_BYTES ((size_t)64 << 10)
 #define MAX_WORDS_BYTES                                                                            \
 	((size_t)64 << 20) /* a block of lines of one byte each has a megabyte of words */
 
@@ -23,7 +24,7 @@ struct ing_load_blocks {
 	const struct ing_load_list *list;
 	const char *created;
 	bool numbered;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, large; /* large: who has it parses a large line */
 	pthread_cond_t room, work, ready;
 	struct ing_load_block ring[ING_LOAD_BLOCKS];
 	int64_t put, parsing, open; /* blocks that were put, given to a parser; may be taken */
@@ -60,8 +61,21 @@ static bool is_blank(const char *line, size_t bytes)
 	return bytes == 0 || (bytes == 1 && line[0] == '\r');
 }
 
-static void parse_line(const struct ing_load_blocks *b, struct ing_load_block *block,
-	int64_t number, const char *line, size_t bytes)
+/* A megabyte of tiny values makes a tree of a hundred: one at a time. */
+static int load_line(struct ing_load_blocks *b, struct ing_load_block *block, const char *line,
+	size_t bytes, struct ing_error *err)
+{
+	bool large = bytes > LARGE_LINE_BYTES;
+	if (large)
+		pthread_mutex_lock(&b->large);
+	int rc = ing_load_line(line, bytes, b->created, block->shares, b->list->streams, err);
+	if (large)
+		pthread_mutex_unlock(&b->large);
+	return rc;
+}
+
+static void parse_line(struct ing_load_blocks *b, struct ing_load_block *block, int64_t number,
+	const char *line, size_t bytes)
 {
 	struct ing_error err = {0};
 	int rc;
@@ -71,7 +85,7 @@ static void parse_line(const struct ing_load_blocks *b, struct ing_load_block *b
 	if (b->numbered && line[0] == ING_LOAD_BAD_MARK)
 		rc = ing_error_set(&err, ING_FAIL_INVALID, "%.*s", (int)(bytes - 1), line + 1);
 	else
-		rc = ing_load_line(line, bytes, b->created, block->shares, b->list->streams, &err);
+		rc = load_line(b, block, line, bytes, &err);
 	if (rc != 0)
 		add_bad(block, number, &err);
 }
@@ -86,7 +100,7 @@ static int64_t take_number(const char **line, size_t *bytes)
 	return number;
 }
 
-static void parse_block(const struct ing_load_blocks *b, struct ing_load_block *block)
+static void parse_block(struct ing_load_blocks *b, struct ing_load_block *block)
 {
 	const char *text = block->text.data;
 	const char *end = text + block->text.len;
@@ -183,6 +197,7 @@ int ing_load_blocks_new(const struct ing_load_list *list, const char *created, b
 	b->created = created;
 	b->numbered = numbered;
 	pthread_mutex_init(&b->lock, NULL);
+	pthread_mutex_init(&b->large, NULL);
 	pthread_cond_init(&b->room, NULL);
 	pthread_cond_init(&b->work, NULL);
 	pthread_cond_init(&b->ready, NULL);
@@ -223,6 +238,7 @@ void ing_load_blocks_free(struct ing_load_blocks *b)
 	pthread_cond_destroy(&b->work);
 	pthread_cond_destroy(&b->ready);
 	pthread_mutex_destroy(&b->lock);
+	pthread_mutex_destroy(&b->large);
 	free(b);
 }
 

@@ -6,7 +6,6 @@
 #include "worker/ctl/requests_load_stream.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +42,6 @@ struct ing_load_streams {
 	pthread_mutex_t lock; /* of counts and left */
 	struct ing_load_counts counts[ING_LOAD_MAX_STREAMS];
 	unsigned left; /* streams that still write */
-	atomic_bool folding;
 };
 
 /* --- a batch --- */
@@ -139,25 +137,9 @@ static enum ing_pg_rc attempt_end(struct ing_pg *pg, void *ctx, struct ing_error
 	return ing_load_end(pg, s->all->conf.list, err);
 }
 
-static enum ing_pg_rc attempt_fold(struct ing_pg *pg, void *ctx, struct ing_error *err)
-{
-	int64_t folded = 0;
-	enum ing_pg_rc rc;
-	(void)ctx;
-	do {
-		rc = ing_load_fold(pg, &folded, err);
-	} while (rc == ING_PG_OK && folded > 0);
-	/* What takes too long, or is done by somebody else, is left to the workers' upkeep. */
-	return rc == ING_PG_SLOW || rc == ING_PG_LOCKED ? ING_PG_OK : rc;
-}
-
 static enum ing_pg_rc end_load(struct stream *s)
 {
-	enum ing_pg_rc rc = ing_pg_thread_run(s->thread, attempt_end, s, &s->error);
-	if (rc != ING_PG_OK)
-		return rc;
-	atomic_store(&s->all->folding, true);
-	return ing_pg_thread_run(s->thread, attempt_fold, s, &s->error);
+	return ing_pg_thread_run(s->thread, attempt_end, s, &s->error);
 }
 
 static bool is_last(struct stream *s)
@@ -326,9 +308,4 @@ bool ing_load_streams_blocked(const struct ing_load_streams *all)
 		if (ing_pg_thread_blocked(all->streams[i].thread))
 			return true;
 	return false;
-}
-
-bool ing_load_streams_folding(const struct ing_load_streams *all)
-{
-	return atomic_load(&all->folding);
 }

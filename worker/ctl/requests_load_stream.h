@@ -40,5 +40,3 @@ void ing_load_streams_free(struct ing_load_streams *s);
 /* Any thread: the sum of what the streams have stored, and whether one of them waits for the database. */
 void ing_load_streams_counts(struct ing_load_streams *s, struct ing_load_counts *ret);
 bool ing_load_streams_blocked(const struct ing_load_streams *s);
-/* Any thread: all is stored, counts are being added up. */
-bool ing_load_streams_folding(const struct ing_load_streams *s);

@@ -285,8 +285,8 @@ static bool fill_row(const struct scan *s, struct ing_arena *ar, struct ing_row_
 	ret->ingest_request_source = text_of(&s->columns[COLUMN_SOURCE], ar);
 	ret->release_stage = text_of(&s->columns[COLUMN_STAGE], ar);
 	ret->request_json = ing_arena_strndup(ar, s->out.data, s->out.len);
-	ing_request_facts_of(ret->ingest_type, ret->base_url, ret->link_source,
-		ret->link_source_id, text_of(&s->doi, ar), &facts);
+	ing_request_facts_of(ret->ingest_type, ret->base_url, ret->link_source, ret->link_source_id,
+		text_of(&s->doi, ar), &facts);
 	ing_request_row_facts(&facts, ar, ret);
 	return true;
 }

@@ -443,5 +443,7 @@ enum ing_pg_rc ing_load_end(struct ing_pg *pg, const struct ing_load_list *l, st
 
 enum ing_pg_rc ing_load_fold(struct ing_pg *pg, int64_t *ret, struct ing_error *err)
 {
-	return ing_pg_number(pg, "SELECT fold_counts(100000)", ret, err);
+	char sql[64];
+	snprintf(sql, sizeof(sql), "SELECT fold_counts(%d)", ING_LOAD_FOLD_STEP);
+	return ing_pg_number(pg, sql, ret, err);
 }

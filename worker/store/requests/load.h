@@ -80,5 +80,6 @@ enum ing_pg_rc ing_load_write(struct ing_pg *pg, const struct ing_load_write *w,
 /* All streams have come to the end: the list is loaded. Harmless to repeat. */
 enum ing_pg_rc ing_load_end(
 	struct ing_pg *pg, const struct ing_load_list *l, struct ing_error *err) ING_MUST_CHECK;
-/* Add up counts that are differences so far; *ret: how many there were, 0: that was all. */
+/* Add up counts that are differences so far, about ING_LOAD_FOLD_STEP of them; *ret: how many there were, less than that: that was all. */
+#define ING_LOAD_FOLD_STEP 100000
 enum ing_pg_rc ing_load_fold(struct ing_pg *pg, int64_t *ret, struct ing_error *err) ING_MUST_CHECK;
