@@ -12,145 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
-#include "common/base/nearest.h"
-#include "common/base/clock.h"
-#include "common/base/utf8.h"
 #include "worker/ctl/ctl.h"
-#include "worker/ctl/since.h"
-#include "worker/model/ingest_type.h"
-#include "worker/model/status.h"
+#include "worker/ctl/selection_words.h"
 
 #define FIRST_OPTION 0x1000 /* what getopt returns for the first row of the table */
-#define MAX_WORD_BYTES 1000
 #define MAX_LIMIT (UINT64_MAX / 4)
 #define MAX_SLICES 1000000
 #define MAX_ATTEMPTS 1000000
-#define MAX_LARGE_LINE 4096
-#define MAX_LARGE_HOSTS 1000000
-
-/* --- words --- */
-
-/* Brings a word into the form of the tables; to has room for MAX_WORD_BYTES and a NUL. */
-typedef int read_word_f(const char *word, char *to, struct ing_error *err);
-
-static void push_word(struct ing_words *words, const char *word)
-{
-	/* The selection only borrows them, so it has them as const. */
-	const char **all = (const char **)(uintptr_t)words->words;
-	bool full = (words->count & (words->count - 1)) == 0;
-	if (full)
-		all = ing_realloc(all, ING_MAX(2 * words->count, (size_t)1) * sizeof(*all));
-	all[words->count++] = ing_strdup(word);
-	words->words = all;
-}
-
-static void free_words(struct ing_words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		free((void *)(uintptr_t)words->words[i]);
-	free((void *)(uintptr_t)words->words);
-	*words = (struct ing_words){0};
-}
-
-static int add_word(
-	struct ing_words *words, const char *word, read_word_f *read, struct ing_error *err)
-{
-	char form[MAX_WORD_BYTES + 1];
-	size_t bytes = strlen(word);
-	if (bytes == 0)
-		return ing_error_set(err, ING_FAIL_USAGE, "an empty word");
-	if (bytes > MAX_WORD_BYTES)
-		return ing_error_set(err, ING_FAIL_USAGE, "longer than %d bytes", MAX_WORD_BYTES);
-	if (!ing_utf8_valid(word, bytes))
-		return ing_error_set(err, ING_FAIL_USAGE, "not valid UTF-8");
-	memcpy(form, word, bytes + 1);
-	int rc = read != NULL ? read(word, form, err) : 0;
-	if (rc == 0)
-		push_word(words, form);
-	return rc;
-}
-
-/* Commas between them. */
-static int add_words(
-	struct ing_words *words, const char *value, read_word_f *read, struct ing_error *err)
-{
-	char *copy = ing_strdup(value);
-	char *rest = copy;
-	int rc = 0;
-	for (char *word; rc == 0 && (word = strsep(&rest, ",")) != NULL;)
-		rc = add_word(words, word, read, err);
-	free(copy);
-	return rc;
-}
-
-static int refuse_word(
-	const char *what, const char *word, const struct ing_nearest *n, struct ing_error *err)
-{
-	if (n != NULL && n->best != NULL)
-		return ing_error_set(err, ING_FAIL_USAGE,
-			"there is no %s \"%s\"; did you mean \"%s\"?", what, word, n->best);
-	return ing_error_set(err, ING_FAIL_USAGE, "there is no %s \"%s\"", what, word);
-}
-
-static int read_type(const char *word, char *to, struct ing_error *err)
-{
-	enum ing_ingest_type type;
-	if (!ing_ingest_type_find(word, &type))
-		return ing_error_set(
-			err, ING_FAIL_USAGE, "\"%s\" is none of%s", word, ing_ingest_type_names);
-	snprintf(to, MAX_WORD_BYTES, "%s", ing_ingest_type_name(type));
-	return 0;
-}
-
-static int read_status(const char *word, char *to, struct ing_error *err)
-{
-	(void)to;
-	if (ing_status_from_slug(word) >= 0)
-		return 0;
-	struct ing_nearest n = ing_nearest_of(word, strlen(word));
-	for (int i = 0; i < ING_STATUS_COUNT_; i++)
-		ing_nearest_try(&n, ing_status_slug((enum ing_status)i));
-	return refuse_word("status", word, &n, err);
-}
-
-static int read_http_status(const char *word, char *to, struct ing_error *err)
-{
-	uint64_t n;
-	if (!ing_ctl_number(word, 999, &n) || n < 100)
-		return ing_error_set(
-			err, ING_FAIL_USAGE, "\"%s\" is no HTTP status (100 to 999)", word);
-	snprintf(to, MAX_WORD_BYTES, "%" PRIu64, n);
-	return 0;
-}
-
-/* As ing_fact_host() has them; a whole URL is more than a host. */
-static int read_host(const char *word, char *to, struct ing_error *err)
-{
-	char url[MAX_WORD_BYTES + 16];
-	char host[ING_URL_HOST_BYTES];
-	snprintf(url, sizeof(url), "http://%s/", word);
-	ing_fact_host(url, host);
-	if (host[0] == '\0' || host[0] == '.' || strpbrk(word, "/?#@\\*% \t\r\n") != NULL ||
-		(word[0] != '[' && strchr(word, ':') != NULL))
-		return ing_error_set(err, ING_FAIL_USAGE, "\"%s\" is no host", word);
-	snprintf(to, MAX_WORD_BYTES, "%s", host);
-	return 0;
-}
-
-static int read_doi_prefix(const char *word, char *to, struct ing_error *err)
-{
-	char doi[MAX_WORD_BYTES + 8];
-	char prefix[ING_DOI_PREFIX_BYTES];
-	size_t bytes = strcspn(word, "/");
-	snprintf(doi, sizeof(doi), "%.*s/x", (int)bytes, word);
-	ing_doi_prefix(doi, prefix);
-	if (prefix[0] == '\0' || (word[bytes] == '/' && word[bytes + 1] != '\0'))
-		return ing_error_set(err, ING_FAIL_USAGE,
-			"\"%s\" is no DOI prefix, which is like 10.1234", word);
-	snprintf(to, MAX_WORD_BYTES, "%s", prefix);
-	return 0;
-}
 
 /* --- setters --- */
 
@@ -158,72 +26,47 @@ typedef int set_f(struct ing_selection *s, const char *value, struct ing_error *
 
 static int set_list(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_word(&s->lists, value, NULL, err);
+	return ing_selection_add_word(&s->lists, value, NULL, err);
 }
 
 static int set_type(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->types, value, read_type, err);
+	return ing_selection_add_words(&s->types, value, ing_selection_type, err);
 }
 
 static int set_source(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->sources, value, NULL, err);
+	return ing_selection_add_words(&s->sources, value, NULL, err);
 }
 
 static int set_link_source(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->link_sources, value, NULL, err);
+	return ing_selection_add_words(&s->link_sources, value, NULL, err);
 }
 
 static int set_status(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->statuses, value, read_status, err);
+	return ing_selection_add_words(&s->statuses, value, ing_selection_status, err);
 }
 
 static int set_terminal_status(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->terminal_codes, value, read_http_status, err);
+	return ing_selection_add_words(&s->terminal_codes, value, ing_selection_http_status, err);
 }
 
 static int set_host(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->hosts, value, read_host, err);
+	return ing_selection_add_words(&s->hosts, value, ing_selection_host, err);
 }
 
 static int set_domain(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->domains, value, read_host, err);
+	return ing_selection_add_words(&s->domains, value, ing_selection_host, err);
 }
 
 static int set_doi_prefix(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return add_words(&s->doi_prefixes, value, read_doi_prefix, err);
-}
-
-static const struct {
-	const char *name;
-	enum ing_request_class one;
-} classes[] = {
-	{"never-asked", ING_CLASS_NEVER_ASKED},
-	{"queued", ING_CLASS_QUEUED},
-	{"retry-due", ING_CLASS_RETRY_DUE},
-	{"retry-later", ING_CLASS_RETRY_LATER},
-	{"ended", ING_CLASS_ENDED},
-	{"hit", ING_CLASS_HIT},
-};
-
-static int add_class(struct ing_selection *s, const char *word, struct ing_error *err)
-{
-	struct ing_nearest n = ing_nearest_of(word, strlen(word));
-	for (size_t i = 0; i < ING_ARRAY_LEN(classes); i++) {
-		if (strcmp(word, classes[i].name) == 0) {
-			s->classes |= classes[i].one;
-			return 0;
-		}
-		ing_nearest_try(&n, classes[i].name);
-	}
-	return refuse_word("class", word, &n, err);
+	return ing_selection_add_words(&s->doi_prefixes, value, ing_selection_doi_prefix, err);
 }
 
 static int set_class(struct ing_selection *s, const char *value, struct ing_error *err)
@@ -231,8 +74,11 @@ static int set_class(struct ing_selection *s, const char *value, struct ing_erro
 	char *copy = ing_strdup(value);
 	char *rest = copy;
 	int rc = 0;
-	for (char *word; rc == 0 && (word = strsep(&rest, ",")) != NULL;)
-		rc = add_class(s, word, err);
+	for (char *word; rc == 0 && (word = strsep(&rest, ",")) != NULL;) {
+		unsigned one = 0;
+		rc = ing_selection_class(word, &one, err);
+		s->classes |= one;
+	}
 	free(copy);
 	return rc;
 }
@@ -245,70 +91,24 @@ static int set_new(struct ing_selection *s, const char *value, struct ing_error 
 	return 0;
 }
 
-/* 0 is no condition, so the first moment of 1970 is the one after it. */
-static int read_moment(const char *value, int64_t *ret_ms, struct ing_error *err)
-{
-	struct ing_since since;
-	if (!ing_since_parse(value, &since))
-		return ing_error_set(err, ING_FAIL_USAGE,
-			"\"%s\" is neither a date or time (UTC) like 2026-11-21 or 2026-11-21T11:00:00,"
-			" nor so long ago like 90s, 30m, 12h, 7d, 2w",
-			value);
-	int64_t s = since.is_ago ? (int64_t)ing_wall_now().tv_sec - since.ago_s : since.at_s;
-	*ret_ms = s > 0 ? s * 1000 : 1;
-	return 0;
-}
-
 static int set_since(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return read_moment(value, &s->created_from_ms, err);
+	return ing_selection_moment(value, &s->created_from_ms, err);
 }
 
 static int set_until(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return read_moment(value, &s->created_to_ms, err);
-}
-
-static bool read_age(const char *text, size_t bytes, int64_t *ret_s)
-{
-	char age[64];
-	struct ing_since since;
-	*ret_s = 0;
-	if (bytes == 0)
-		return true;
-	snprintf(age, sizeof(age), "%.*s", (int)ING_MIN(bytes, sizeof(age) - 1), text);
-	if (bytes >= sizeof(age) || !ing_since_parse(age, &since) || !since.is_ago)
-		return false;
-	*ret_s = since.ago_s;
-	return true;
-}
-
-/* "A..B", "A..", "..B". */
-static int read_range(const char *value, int64_t *ret_min, int64_t *ret_max, struct ing_error *err)
-{
-	int64_t min;
-	int64_t max;
-	const char *dots = strstr(value, "..");
-	if (dots != NULL && strcmp(value, "..") != 0 &&
-		read_age(value, (size_t)(dots - value), &min) &&
-		read_age(dots + 2, strlen(dots + 2), &max) && (dots[2] == '\0' || max > min)) {
-		*ret_min = min;
-		*ret_max = max;
-		return 0;
-	}
-	return ing_error_set(err, ING_FAIL_USAGE,
-		"\"%s\" is no age like 8h..7d, 8h.. (at least) or ..7d (less than); units are s, m, h, d, w",
-		value);
+	return ing_selection_moment(value, &s->created_to_ms, err);
 }
 
 static int set_request_age(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return read_range(value, &s->request_age_from_s, &s->request_age_to_s, err);
+	return ing_selection_ages(value, &s->request_age_from_s, &s->request_age_to_s, err);
 }
 
 static int set_result_age(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	return read_range(value, &s->result_age_from_s, &s->result_age_to_s, err);
+	return ing_selection_ages(value, &s->result_age_from_s, &s->result_age_to_s, err);
 }
 
 static int read_number(const char *value, uint64_t max, uint64_t *ret, struct ing_error *err)
@@ -337,21 +137,9 @@ static int set_per_host(struct ing_selection *s, const char *value, struct ing_e
 	return read_number(value, MAX_LIMIT, &s->per_host, err);
 }
 
-/* Digits, and perhaps a dot and digits: what strtod() takes beside them is not meant. */
 static int set_share(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	size_t digits = strspn(value, "0123456789");
-	size_t bytes = digits;
-	if (digits > 0 && value[digits] == '.')
-		bytes = digits + 1 + strspn(value + digits + 1, "0123456789");
-	if (value[bytes] == '%')
-		bytes++;
-	double share = bytes > 0 && bytes < 40 && value[bytes] == '\0' ? strtod(value, NULL) : 0;
-	if (!(share > 0 && share <= 100))
-		return ing_error_set(err, ING_FAIL_USAGE,
-			"\"%s\" is no percentage above 0 and up to 100", value);
-	s->share = share;
-	return 0;
+	return ing_selection_percent(value, &s->share, err);
 }
 
 static int set_slice(struct ing_selection *s, const char *value, struct ing_error *err)
@@ -382,51 +170,9 @@ static int set_random(struct ing_selection *s, const char *value, struct ing_err
 	return 0;
 }
 
-/* The first word of each line; # begins a comment. */
-static int add_large(struct ing_selection *s, const char *path, const struct ing_buf *line,
-	unsigned number, struct ing_error *err)
-{
-	static const char blank[] = " \t\r\f\v";
-	char word[MAX_WORD_BYTES + 2];
-	const char *text = ing_buf_str(line);
-	text += strspn(text, blank);
-	size_t bytes = strcspn(text, " \t\r\f\v#");
-	if (line->failed || strlen(ing_buf_str(line)) != line->len || bytes > MAX_WORD_BYTES)
-		return ing_error_set(err, ING_FAIL_USAGE, "%s:%u: no line of text", path, number);
-	if (bytes == 0)
-		return 0;
-	snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
-	int rc = add_word(&s->without_hosts, word, read_host, err);
-	if (rc != 0)
-		ing_error_context(err, "%s:%u", path, number);
-	return rc;
-}
-
-static int read_large(struct ing_selection *s, const char *path, FILE *f, struct ing_error *err)
-{
-	struct ing_buf line;
-	int rc = 0;
-	ing_buf_init(&line, MAX_LARGE_LINE);
-	for (unsigned n = 1; rc == 0 && ing_ctl_read_line(f, &line); n++) {
-		rc = add_large(s, path, &line, n, err);
-		if (rc == 0 && s->without_hosts.count > MAX_LARGE_HOSTS)
-			rc = ing_error_set(err, ING_FAIL_USAGE, "%s: more than %d hosts", path,
-				MAX_LARGE_HOSTS);
-	}
-	if (rc == 0 && ferror(f))
-		rc = ing_error_sys(err, errno, "%s", path);
-	ing_buf_done(&line);
-	return rc;
-}
-
 static int set_exclude_large(struct ing_selection *s, const char *value, struct ing_error *err)
 {
-	FILE *f = fopen(value, "re");
-	if (f == NULL)
-		return ing_error_sys(err, errno, "%s", value);
-	int rc = read_large(s, value, f, err);
-	fclose(f);
-	return rc;
+	return ing_selection_add_hosts(&s->without_hosts, value, err);
 }
 
 /* --- the table --- */
@@ -503,7 +249,7 @@ void ing_selection_options_done(struct ing_selection_options *o)
 		&s->statuses, &s->doi_prefixes, &s->terminal_codes, &s->hosts, &s->domains,
 		&s->without_hosts};
 	for (size_t i = 0; i < ING_ARRAY_LEN(all); i++)
-		free_words(all[i]);
+		ing_selection_free_words(all[i]);
 }
 
 int ing_selection_set(
