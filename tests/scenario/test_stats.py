@@ -217,7 +217,7 @@ def test_counts_are_the_same_before_and_after_folding(rows, data, database, sql)
     """The verb folds; without its right to, it adds the differences up by itself."""
     deltas = "SELECT count(*) AS n FROM request_count_delta"
     with psycopg.connect(database) as other:
-        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('fold_counts', 0))")
+        other.execute("SELECT pg_advisory_xact_lock(x'696e67'::integer, x'666c64'::integer)")
         assert sql(deltas)[0]["n"] > 0
         before = rows("hit-ratio")
         assert sql(deltas)[0]["n"] > 0
@@ -491,6 +491,14 @@ def test_who_may_only_read_gets_the_same(rows, ctl, data, database, sql, tag):
         assert ctl("tables", dsn=dsn).returncode == 0
     finally:
         sql(f'DROP ROLE "{tag}"')
+
+
+def test_rows_that_are_not_counted_yet_are_said(ctl, data, sql):
+    assert ctl("status").stderr == b""
+    sql("ALTER TABLE ingest_request DISABLE TRIGGER USER; INSERT INTO ingest_request (link_source, link_source_id, ingest_type,"
+        " base_url) VALUES ('x', 'x', 'pdf', 'http://a/'); ALTER TABLE ingest_request ENABLE TRIGGER USER")
+    done = ctl("status")
+    assert done.returncode == 0 and b"ingestctl db fill" in done.stderr
 
 
 def test_wrong_words(ctl, data):

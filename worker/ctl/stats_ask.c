@@ -72,6 +72,21 @@ static void take_number(void *ctx, const char *const *values, int count)
 	*ret = ing_pg_int64(values[0]);
 }
 
+/* They are counted when they are filled. */
+static int warn_of_unfilled(struct ing_stats_command *st)
+{
+	struct ing_error err = {0};
+	int64_t found = 0;
+	enum ing_pg_rc rc = ing_pg_number(st->pg,
+		"SELECT 1 FROM ingest_request WHERE request_id IS NULL LIMIT 1", &found, &err);
+	if (rc != ING_PG_OK)
+		return server_error(rc, &err);
+	if (found > 0)
+		(void)ing_ctl_fail(ING_CTL_OK, ING_STATS_VERB,
+			"requests that are older than the schema's version 9 are not counted: ingestctl db fill");
+	return ING_CTL_OK;
+}
+
 static int find_list(struct ing_stats_command *st)
 {
 	const struct ing_stats_words *names = &st->where.words[ING_STATS_BY_LIST];
@@ -294,6 +309,8 @@ const struct ing_stats_cube *ing_stats_cube_of(const struct ing_stats_command *s
 int ing_stats_ask(struct ing_stats_command *st, const struct ing_ctl *ctl)
 {
 	int code = connect(st, ctl);
+	if (code == ING_CTL_OK)
+		code = warn_of_unfilled(st);
 	if (code == ING_CTL_OK)
 		code = find_list(st);
 	if (code == ING_CTL_OK)
