@@ -84,6 +84,14 @@ static const struct magic *find_magic(const unsigned char *s, size_t bytes, bool
 	return NULL;
 }
 
+static int read_failed(const struct ing_unpack *u, int errnum, struct ing_error *err)
+{
+	uint64_t at = u->packed + u->left;
+	if (at == 0)
+		return ing_error_sys(err, errnum, "cannot be read");
+	return ing_error_sys(err, errnum, "byte %" PRIu64, at);
+}
+
 /* Adds to the bytes in hand, which are fewer than a piece. */
 static int read_more(struct ing_unpack *u, struct ing_error *err)
 {
@@ -103,7 +111,7 @@ static int read_more(struct ing_unpack *u, struct ing_error *err)
 		if (errno == EAGAIN)
 			poll(&(struct pollfd){.fd = u->fd, .events = POLLIN}, 1, -1);
 		else if (errno != EINTR)
-			return ing_error_sys(err, errno, "byte %" PRIu64, u->packed + u->left);
+			return read_failed(u, errno, err);
 	}
 }
 

@@ -113,7 +113,23 @@ static ING_PRINTF(2, 3) void on_error(void *ctx, const char *format, ...)
 	xmlStopParser(x->ctxt); /* it would go on, only to find more */
 }
 
+/* Where there is no context libxml2 would print. */
+static ING_PRINTF(2, 3) void ignore_words(void *ctx, const char *format, ...)
+{
+	(void)ctx, (void)format;
+}
+
 /* --- documents --- */
+
+/* What cannot be decoded has no callback. */
+static void give_bytes(struct ing_xml_events *x, const char *bytes, int count, int last)
+{
+	int rc = xmlParseChunk(x->ctxt, bytes, count, last);
+	if (x->fail == 0 && (rc == XML_PARSER_EOF || rc == XML_ERR_INVALID_ENCODING))
+		stop_with(x, ING_FAIL_SYNTAX, "bytes that are not in the encoding of the document");
+	if (x->fail == 0 && !x->ctxt->wellFormed)
+		stop_with(x, ING_FAIL_SYNTAX, "not well-formed");
+}
 
 static void begin_document(struct ing_xml_events *x)
 {
@@ -129,6 +145,7 @@ static void begin_document(struct ing_xml_events *x)
 		.attributeDecl = on_attribute_decl,
 		.error = on_error,
 	};
+	xmlSetGenericErrorFunc(NULL, ignore_words); /* of this thread */
 	x->ctxt = xmlCreatePushParserCtxt(&sax, x, x->front, (int)x->front_bytes, NULL);
 	ing_must(x->ctxt != NULL);
 	xmlCtxtUseOptions(x->ctxt, XML_PARSE_NONET | XML_PARSE_NOENT);
@@ -154,16 +171,14 @@ static void end_document(struct ing_xml_events *x)
 	if (x->fail == 0 && x->depth > 0)
 		stop_with(x, ING_FAIL_TRUNCATED, "the document ends early");
 	if (x->fail == 0)
-		xmlParseChunk(x->ctxt, NULL, 0, 1);
-	if (x->fail == 0 && !x->ctxt->wellFormed)
-		stop_with(x, ING_FAIL_SYNTAX, "not well-formed");
+		give_bytes(x, NULL, 0, 1);
 	drop_document(x);
 }
 
 static void parse(struct ing_xml_events *x, const char *bytes, size_t count)
 {
 	for (size_t at = 0; at < count && x->fail == 0; at += STEP_BYTES) {
-		xmlParseChunk(x->ctxt, bytes + at, (int)ING_MIN(STEP_BYTES, count - at), 0);
+		give_bytes(x, bytes + at, (int)ING_MIN(STEP_BYTES, count - at), 0);
 		const xmlParserInput *in = x->ctxt->input;
 		size_t kept = in != NULL ? (size_t)(in->end - in->cur) : 0;
 		if (kept > ING_XML_EVENTS_MARKUP_BYTES)

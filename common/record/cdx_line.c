@@ -174,8 +174,8 @@ static enum ing_cdx_line read_json(struct ing_cdx_reader *r, const char *line, c
 		read_member(r, i, &ret[i]);
 	struct ing_cdx_cell fields[MAX_FIELDS];
 	cut(line, (size_t)(object - line), ' ', fields);
-	ret[ING_CDX_SURT] = fields[0];
-	ret[ING_CDX_DATETIME] = fields[1];
+	for (int i = ING_CDX_SURT; i <= ING_CDX_DATETIME; i++)
+		ret[i] = is_absent(&fields[i]) ? (struct ing_cdx_cell){0} : fields[i];
 	return judge(ret, ret_why);
 }
 

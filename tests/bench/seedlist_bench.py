@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import seedlist_formats
 import seedlist_transforms
 import yaml
 
@@ -67,15 +68,48 @@ def measure(name, source, build, folder, records, rounds):
         commands["parse"] = [f"{build}/tests/bench/bench-seedlist"]
     if name in seedlist_transforms.SOURCES:
         commands["python"] = [sys.executable, str(HERE / "seedlist_transforms.py"), name]
+    report = {"bytes_per_record": path.stat().st_size // records, **run_all(commands, path, records, rounds)}
+    report["records_per_second"] = int(1e6 / report["ours_us"])
+    path.unlink()
+    return report
+
+
+def run_all(commands, path, records, rounds):
+    """Microseconds of CPU for a record, by what was run."""
     taken = {what: [] for what in commands}
     for _ in range(rounds):
         for what, command in commands.items():
             taken[what].append(cpu_seconds(command, path))
-    report = {"bytes_per_record": path.stat().st_size // records}
+    return {f"{what}_us": round(statistics.median(seconds) / records * 1e6, 2) for what, seconds in taken.items()}
+
+
+def measure_format(name, build, folder, records, rounds):
+    source, make = seedlist_formats.LISTS[name]
+    path = folder / name
+    with open(path, "wb") as file:
+        file.writelines(piece if isinstance(piece, bytes) else piece.encode() for piece in make(records))
+    commands = {"ours": [f"{build}/worker/ingestctl", "seedlist", source]}
+    if name == "warc":
+        records //= 10
+        commands["zcat"] = ["zcat"]
+    if name in seedlist_formats.SCRIPTS:
+        commands["python"] = [sys.executable, str(HERE / "seedlist_formats.py"), name]
+    report = {"bytes_per_record": path.stat().st_size // records, **run_all(commands, path, records, rounds)}
     path.unlink()
-    for what, seconds in taken.items():
-        report[f"{what}_us"] = round(statistics.median(seconds) / records * 1e6, 2)
-    report["records_per_second"] = int(records / statistics.median(taken["ours"]))
+    return report
+
+
+def measure_packed(build, folder, records, rounds):
+    """A sitemap in every format, beside the tool that only unpacks it."""
+    plain = folder / "sitemap"
+    plain.write_text("".join(seedlist_formats.sitemap(records)), encoding="utf-8")
+    ours = [f"{build}/worker/ingestctl", "seedlist", "sitemap"]
+    report = {"plain": run_all({"ours": ours}, plain, records, rounds)}
+    for tool in ("gzip", "zstd", "xz", "bzip2"):
+        packed = folder / f"sitemap.{tool}"
+        with open(plain, "rb") as file, open(packed, "wb") as to:
+            subprocess.run([tool, "-c"], stdin=file, stdout=to, check=True)
+        report[tool] = run_all({"ours": ours, "tool": [tool, "-dc"]}, packed, records, rounds)
     return report
 
 
@@ -88,6 +122,13 @@ def main():
     args = parser.parse_args()
     report = {}
     with tempfile.TemporaryDirectory() as folder:
+        for name in seedlist_formats.LISTS:
+            if args.only in (None, name):
+                print(f"measuring {name}", file=sys.stderr)
+                report[name] = measure_format(name, args.build, pathlib.Path(folder), args.records, args.rounds)
+        if args.only in (None, "packed"):
+            print("measuring packed", file=sys.stderr)
+            report["packed"] = measure_packed(args.build, pathlib.Path(folder), args.records, args.rounds)
         for path in sorted(SOURCES.glob("*.yaml")):
             source = yaml.safe_load(path.read_text(encoding="utf-8"))
             if args.only in (None, path.stem) and source["format"] in (*JSON, "csv", "tsv", "lines"):

@@ -139,6 +139,22 @@ static void utf_16_is_read(void **state)
 	}
 }
 
+/* Cut anywhere, half a surrogate is damage. */
+static void what_cannot_be_decoded_is_an_error(void **state)
+{
+	(void)state;
+	static const char wide[] = "\xff\xfe<\0a\0>\0x\0\0\xd8x\0<\0/\0a\0>";
+	for (size_t step = 1; step <= sizeof(wide); step++) {
+		struct ing_buf out;
+		struct ing_error err = {0};
+		ing_buf_init(&out, 10000);
+		/* Or it is waited for the other half until the end. */
+		int rc = read_pieces(wide, sizeof(wide), step, &out, &err);
+		assert_true(rc == -ING_FAIL_SYNTAX || rc == -ING_FAIL_TRUNCATED);
+		ing_buf_done(&out);
+	}
+}
+
 static int feed_many(
 	struct ing_xml_events *x, const char *piece, size_t times, struct ing_error *err)
 {
@@ -218,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_those_of_the_document_however_it_is_cut),
 		cmocka_unit_test(utf_16_is_read),
+		cmocka_unit_test(what_cannot_be_decoded_is_an_error),
 		cmocka_unit_test(markup_and_depth_have_ceilings),
 		cmocka_unit_test(memory_is_flat),
 	};

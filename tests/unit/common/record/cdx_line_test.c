@@ -42,6 +42,8 @@ static const struct {
 	{"CDXJ", "org,a)/x 20200102030405 {\"url\":\"http://a.org/x\",\"mime\":\"text/html\",\"status\":\"200\",\"digest\":\"sha1:K\",\"length\":\"5\",\"offset\":6,\"filename\":\"f\"}",
 		"org,a)/x|20200102030405|http://a.org/x|text/html|200|sha1:K|||5|6|f|"},
 	{"CDXJ without most", "s 2020 {\"url\":\"http://a.org/\",\"mime\":\"-\",\"status\":null}", "s|2020|http://a.org/|||||||||"},
+	{"CDXJ without a key", " 2020 {\"url\":\"http://a.org/\"}", "|2020|http://a.org/|||||||||"},
+	{"CDXJ without a date", "s - {\"url\":\"http://a.org/\"}", "no date"},
 	{"data about a CDXJ file", "!meta 0 {\"format\":\"x\"}", "no capture"},
 	{"both in one file", "s 2020 {\"url\":\"http://a.org/\"}\nt 2021 http://b.org/ m 200 K - 2 f",
 		"t|2021|http://b.org/|m|200|K||||2|f|"},
