@@ -17,8 +17,8 @@ class Nginx:
         self.port = private_servers.free_port()
         self.process = None
 
-    def serve(self, server):
-        """Starts it with the inside of a server block."""
+    def serve(self, server, http=""):
+        """Starts it with the inside of a server block, and what is to stand before that."""
         places = "".join(f"{kind}_temp_path {self.folder}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         (self.folder / "nginx.conf").write_text(f"""
 worker_processes 1; daemon off; pid {self.folder}/nginx.pid; error_log stderr error;
@@ -26,6 +26,7 @@ events {{ worker_connections 4096; }}
 http {{
   access_log off; sendfile on; keepalive_timeout 0; {places}
   types {{ text/html html; application/pdf pdf; }}
+  {http}
   server {{{server} }}
 }}
 """, encoding="utf-8")
