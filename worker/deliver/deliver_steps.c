@@ -78,6 +78,7 @@ static void commit(struct ing_delivery *delivery, const struct ing_output_messag
 {
 	delivery->record.token = delivery->token;
 	delivery->record.message = message;
+	delivery->record.urgent = delivery->lane == ING_LANE_PRIORITY;
 	delivery->record.done = on_committed;
 	delivery->owed++;
 	ing_emit_commit(delivery->deliver->stages.emit, &delivery->record);
@@ -212,6 +213,7 @@ static void store_or_commit(struct ing_delivery *delivery)
 	delivery->item = (struct ing_store_item){
 		.rows = &delivery->rows,
 		.source = delivery->in_outbox ? &delivery->source : NULL,
+		.urgent = ing_delivery_has_token(delivery) && delivery->lane == ING_LANE_PRIORITY,
 		.message = delivery->in_outbox ? &delivery->message : NULL,
 		.done = on_stored,
 	};

@@ -42,6 +42,7 @@ enum ing_emit_end {
 struct ing_emit_record {
 	struct ing_token token;
 	const struct ing_output_message *message; /* NULL: the position alone */
+	bool urgent; /* somebody waits for it: its transaction does not wait for more */
 	/* Once for each commit. The record is its owner's again and may be committed anew. */
 	void (*done)(struct ing_emit_record *r, enum ing_emit_end end);
 

@@ -49,7 +49,7 @@ struct ing_transactions {
 	unsigned open_handles;
 
 	struct ing_emit_record *waiting, *ended; /* oldest first */
-	size_t waiting_count, waiting_bytes;
+	size_t waiting_count, waiting_bytes, waiting_urgent;
 	struct ing_tx_batch *batch; /* the producer has it */
 	unsigned outstanding;
 	size_t bytes; /* of all records */
@@ -73,6 +73,7 @@ static void add_waiting(struct ing_transactions *t, struct ing_emit_record *r)
 {
 	r->state = WAITING;
 	t->waiting_count++;
+	t->waiting_urgent += r->urgent;
 	t->waiting_bytes += record_bytes(r);
 	DL_APPEND(t->waiting, r);
 }
@@ -80,6 +81,7 @@ static void add_waiting(struct ing_transactions *t, struct ing_emit_record *r)
 static void remove_waiting(struct ing_transactions *t, struct ing_emit_record *r)
 {
 	t->waiting_count--;
+	t->waiting_urgent -= r->urgent;
 	t->waiting_bytes -= record_bytes(r);
 	DL_DELETE(t->waiting, r);
 }
@@ -205,7 +207,8 @@ static void begin_batch(struct ing_transactions *t)
 
 static uint64_t linger_ms(const struct ing_transactions *t)
 {
-	if (t->closing || t->waiting_count >= t->max_records || t->waiting_bytes >= BATCH_MAX_BYTES)
+	if (t->closing || t->waiting_urgent > 0 || t->waiting_count >= t->max_records ||
+		t->waiting_bytes >= BATCH_MAX_BYTES)
 		return 0;
 	uint64_t ms = LINGER_COMMITS * t->commit_ms;
 	return ING_MIN(ING_MAX(ms, LINGER_MIN_MS), LINGER_MAX_MS);

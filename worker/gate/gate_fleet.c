@@ -52,6 +52,12 @@ static bool must_hand_over(const struct ing_gate *g, const struct ing_gate_host 
 	       (h->queued == 0 || h->lease_since_ms + TURN_MS <= now_ms || is_stuck(g, now_ms));
 }
 
+static void hurry(struct ing_gate *g, const struct ing_gate_host *h)
+{
+	if (h->queued > 0 && ing_gate_best_lane(h) == ING_LANE_PRIORITY)
+		ing_leases_hurry(g->conf.leases, h->key);
+}
+
 void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms)
 {
 	if (g->conf.leases == NULL)
@@ -66,8 +72,10 @@ void ing_gate_fleet_settle(struct ing_gate *g, struct ing_gate_host *h, uint64_t
 			return;
 		h->lease = GATE_LEASE_ASKED;
 		ing_leases_request(g->conf.leases, h->key);
+		hurry(g, h);
 		return;
 	case GATE_LEASE_ASKED:
+		hurry(g, h);
 		if (h->queued > 0)
 			return;
 		h->lease = GATE_LEASE_NONE;

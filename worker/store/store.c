@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -46,6 +47,7 @@ struct ing_store {
 	struct ing_store_item **pending;
 	size_t pending_count, pending_cap;
 	size_t unwritten; /* of the pending ones */
+	size_t urgent;    /* pending ones, which stand first */
 };
 
 /* @locality database thread, down to the callbacks */
@@ -212,21 +214,31 @@ static bool write_items(struct ing_store *s, struct ing_store_item **items, size
 	return true;
 }
 
+static void add_item(struct ing_store *s, struct ing_store_item *item)
+{
+	if (s->pending_count == s->pending_cap) {
+		s->pending_cap = s->pending_cap ? s->pending_cap * 2 : 256;
+		s->pending =
+			ing_realloc(s->pending, s->pending_cap * sizeof(struct ing_store_item *));
+	}
+	size_t at = s->pending_count;
+	if (item->urgent) {
+		at = s->urgent++;
+		memmove(s->pending + at + 1, s->pending + at,
+			(s->pending_count - at) * sizeof(struct ing_store_item *));
+	}
+	s->pending[at] = item;
+	s->pending_count++;
+}
+
 static void add_pending(struct ing_store *s, struct ing_node *list)
 {
 	while (list != NULL) {
 		struct ing_node *next = list->next;
-		if (list == &s->nudge) {
+		if (list == &s->nudge)
 			atomic_store(&s->nudged, false);
-			list = next;
-			continue;
-		}
-		if (s->pending_count == s->pending_cap) {
-			s->pending_cap = s->pending_cap ? s->pending_cap * 2 : 256;
-			s->pending = ing_realloc(
-				s->pending, s->pending_cap * sizeof(struct ing_store_item *));
-		}
-		s->pending[s->pending_count++] = ING_CONTAINER(list, struct ing_store_item, node);
+		else
+			add_item(s, ING_CONTAINER(list, struct ing_store_item, node));
 		list = next;
 	}
 }
@@ -239,7 +251,7 @@ static int wait_ms(const struct ing_store *s)
 	return upkeep < 0 ? fold : fold < 0 ? upkeep : ING_MIN(upkeep, fold);
 }
 
-/* Wait for the first item, then up to batch_ms for a batch to fill: a commit costs the same for one
+/* Wait for the first item, then up to batch_ms, or until one is urgent, for a batch to fill: a commit costs the same for one
  * row or a thousand. None: there is upkeep to be done, or it is to be waited for. */
 static void gather(struct ing_store *s)
 {
@@ -247,7 +259,8 @@ static void gather(struct ing_store *s)
 	if (s->pending_count == 0)
 		return;
 	uint64_t until = ing_now_ms() + s->batch_ms;
-	while (s->pending_count < s->batch_rows && !ing_pg_thread_stopping(s->thread)) {
+	while (s->urgent == 0 && s->pending_count < s->batch_rows &&
+		!ing_pg_thread_stopping(s->thread)) {
 		uint64_t now = ing_now_ms();
 		if (now >= until)
 			return;
@@ -292,7 +305,7 @@ static void work(void *ctx)
 	}
 	if (ing_fold_wait_ms(&s->fold) == 0 && !ing_pg_thread_stopping(s->thread))
 		fold_counts(s);
-	s->pending_count = 0;
+	s->pending_count = s->urgent = 0;
 	count_cpu(s);
 }
 

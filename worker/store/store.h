@@ -41,6 +41,8 @@ struct ing_store_item {
 	const struct ing_rows *rows; /* may have none */
 	const struct ing_source
 		*source; /* NULL: rows without a request, never ANSWERED or FENCED */
+	/* Somebody waits for the answer: its batch waits for nothing, and it goes ahead of others. */
+	bool urgent;
 	/* A result or a parked request: goes to result_outbox. NULL: it has no row there. */
 	const struct ing_output_message *message;
 	/* Set before done(); the answer is the callee's. */

@@ -494,6 +494,15 @@ void ing_leases_request(struct ing_leases *l, const char *host)
 	plan(l);
 }
 
+void ing_leases_hurry(struct ing_leases *l, const char *host)
+{
+	struct ing_lease_entry *e = find(l, host);
+	if (e == NULL || !e->queued || l->todo == e)
+		return;
+	DL_DELETE(l->todo, e);
+	DL_PREPEND(l->todo, e);
+}
+
 void ing_leases_cancel(struct ing_leases *l, const char *host)
 {
 	struct ing_lease_entry *e = find(l, host);

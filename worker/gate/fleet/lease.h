@@ -93,6 +93,8 @@ void ing_leases_free(struct ing_leases *l);
 
 /* Request a lease; one event follows: GRANTED, HELD or RESTING. */
 void ing_leases_request(struct ing_leases *l, const char *host);
+/* Of what is to be sent, this host goes first: somebody waits for what is fetched there. */
+void ing_leases_hurry(struct ing_leases *l, const char *host);
 /* No event follows any more; a lease that is granted all the same is released. */
 void ing_leases_cancel(struct ing_leases *l, const char *host);
 /* Write the back-off of a host that we hold, with the next round. For a host that we do not hold

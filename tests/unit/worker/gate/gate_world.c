@@ -241,6 +241,12 @@ bool ing_leases_away(const struct ing_leases *l)
 	return l->away;
 }
 
+void ing_leases_hurry(struct ing_leases *l, const char *host)
+{
+	(void)l;
+	(void)host;
+}
+
 void ing_leases_request(struct ing_leases *l, const char *host)
 {
 	(void)l;

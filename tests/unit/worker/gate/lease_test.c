@@ -338,6 +338,31 @@ static void a_hundred_hosts_cost_a_few_statements(void **state)
 	solo_close(&f, &a);
 }
 
+/* More hosts than a round has are waiting. */
+static void a_host_that_is_hurried_is_in_the_next_round(void **state)
+{
+	(void)state;
+	struct fleet f;
+	struct lease_client a;
+	char host[64];
+	solo_open(&f, &(struct ing_lease_conf){.round_ms = 500}, &a);
+	ing_leases_request(a.l, "first.example");
+	client_wait(&f, &a, "first.example"); /* the next round is half a second away */
+	size_t before = a.event_count;
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(host, sizeof(host), "h%u.example", i);
+		ing_leases_request(a.l, host);
+	}
+	ing_leases_request(a.l, "urgent.example");
+	ing_leases_hurry(a.l, "urgent.example");
+	ing_leases_hurry(a.l,
+		"urgent.example"); /* once more is harmless, and so is one that is not asked for */
+	ing_leases_hurry(a.l, "other.example");
+	client_wait(&f, &a, "urgent.example");
+	assert_true(a.event_count - before <= 1000);
+	solo_close(&f, &a);
+}
+
 static void nothing_to_say_is_no_round(void **state)
 {
 	(void)state;
@@ -502,6 +527,7 @@ int main(void)
 		WITH_SERVER(who_does_not_come_loses_its_place),
 		WITH_SERVER(batches_in_opposite_order_never_deadlock),
 		WITH_SERVER(a_hundred_hosts_cost_a_few_statements),
+		WITH_SERVER(a_host_that_is_hurried_is_in_the_next_round),
 		WITH_SERVER(nothing_to_say_is_no_round),
 		WITH_SERVER(what_is_forgotten_is_not_told),
 		WITH_SERVER(leaving_gives_everything_back),

@@ -90,6 +90,24 @@ static void rows_arrive_in_every_table(void **state)
 	bench_close(&b);
 }
 
+/* With a batch that waits for longer than the test does. */
+static void an_urgent_item_does_not_wait_for_a_batch_to_fill(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct entry e[3];
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_open_for(&b, dsn, 100, 10 * WAIT_LIMIT_MS);
+	for (unsigned i = 0; i < 3; i++) {
+		bench_fill(&b, &e[i], i);
+		e[i].item.urgent = i == 2;
+		ing_store_put(b.store, &e[i].item);
+	}
+	bench_wait(&b, 3); /* what waited goes with it */
+	bench_close(&b);
+}
+
 static void a_hit_outlives_failures_and_only_them(void **state)
 {
 	(void)state;
@@ -559,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_SERVER(rows_arrive_in_every_table),
+		WITH_SERVER(an_urgent_item_does_not_wait_for_a_batch_to_fill),
 		WITH_SERVER(a_hit_outlives_failures_and_only_them),
 		WITH_SERVER(a_pdf_that_crashed_once_keeps_its_facts),
 		WITH_SERVER(a_page_that_failed_once_keeps_its_facts),
