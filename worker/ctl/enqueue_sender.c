@@ -187,7 +187,9 @@ bool ing_sender_may_try_again(struct ing_sender *s, const char *waits_for, struc
 	if (now_ms - s->failing_since_ms > PATIENCE_MS || ing_sender_is_stopped(s))
 		return false;
 	s->backoff_ms = ING_MIN(ING_MAX(2 * s->backoff_ms, BACKOFF_MIN_MS), BACKOFF_MAX_MS);
-	ing_sender_nap(s, s->backoff_ms, waits_for);
+	char words[sizeof(err->msg) + 100];
+	snprintf(words, sizeof(words), "%s (%s)", waits_for, err->msg);
+	ing_sender_nap(s, s->backoff_ms, words);
 	ing_error_clear(err);
 	return true;
 }
