@@ -220,10 +220,10 @@ def test_of_two_runs_of_a_job_the_second_ends_at_once(due, jobs, job, lanes, sta
     # Another job may run, but all of its documents are queued.
     other = run_ctl("reingest", "--jobs", file, job.other)
     assert other.returncode == 0 and "0 requests planned" in other.stderr
+    assert len(ids(lanes["bulk"], 1000)) == 1000
     first.send_signal(signal.SIGTERM)
     said = first.communicate(timeout=30)[1]
     assert first.returncode == 4 and "interrupted" in said
-    assert len(ids(lanes["bulk"], 1000)) == 1000
 
 
 @pytest.mark.slow
@@ -286,18 +286,17 @@ def part(due, jobs, job, lanes):
     return jobs(again={**JOB, "lane": "bulk", "max_lag": 1000}), job.again
 
 
-def interrupt(start, file, name, sql, wait_until):
+def interrupt(start, file, name, ids, topic):
     process = start("reingest", "--jobs", file, name)
-    wait_until(lambda: sql("SELECT 1 FROM enqueue_plan WHERE begun > 0"))
-    time.sleep(1.0)  # the first batch is committed; the others wait
+    assert len(ids(topic, 1000)) == 1000  # the first batch is committed; the others wait
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=30)[1]
     assert process.returncode == 4, said
 
 
-def test_a_database_made_anew_does_not_skip_what_another_has_sent(part, lanes, start, run_ctl, ids, sql, wait_until):
+def test_a_database_made_anew_does_not_skip_what_another_has_sent(part, lanes, start, run_ctl, ids, sql):
     file, name = part
-    interrupt(start, file, name, sql, wait_until)
+    interrupt(start, file, name, ids, lanes["bulk"])
     # Another database with a plan of this name, which has begun nothing.
     sql("UPDATE enqueue_plan SET lineage = gen_random_uuid(), begun = 0, sent = 0, planned = 3")
     sql("INSERT INTO enqueue_batch SELECT plan_id, 0, requests, lines, documents FROM enqueue_batch WHERE batch = 2")
@@ -311,19 +310,18 @@ def test_a_database_made_anew_does_not_skip_what_another_has_sent(part, lanes, s
     assert run_ctl("reingest", "--jobs", file, name).returncode == 0
 
 
-def test_a_database_that_is_an_older_state_is_noticed(part, lanes, start, run_ctl, ids, sql, wait_until):
+def test_a_database_that_is_an_older_state_is_noticed(part, lanes, start, run_ctl, ids, sql):
     file, name = part
-    interrupt(start, file, name, sql, wait_until)
+    interrupt(start, file, name, ids, lanes["bulk"])
     sql("UPDATE enqueue_plan SET begun = 0, sent = 0")
     refused = run_ctl("reingest", "--jobs", file, name, "--max-lag", 100000)
     assert refused.returncode == 1
     assert "has committed batch 1, and this database has begun only 0: it is an older state" in refused.stderr
 
 
-def test_a_position_that_has_expired_stops_it_only_if_something_is_in_doubt(part, due, lanes, start, run_ctl, ids, sql,
-                                                                          wait_until, kafka):
+def test_a_position_that_has_expired_stops_it_only_if_something_is_in_doubt(part, due, lanes, start, run_ctl, ids, kafka):
     file, name = part
-    interrupt(start, file, name, sql, wait_until)
+    interrupt(start, file, name, ids, lanes["bulk"])
     delete_group(kafka, f"ingestctl-enqueue-reingest-{name}")
     refused = run_ctl("reingest", "--jobs", file, name, "--max-lag", 100000)
     assert refused.returncode == 1
@@ -339,9 +337,9 @@ def test_a_position_that_has_expired_stops_it_only_if_something_is_in_doubt(part
     assert sorted(ids(lanes["bulk"], 3100)) == numbers(1, 3100)
 
 
-def test_a_topic_made_anew_gets_what_is_not_sent(part, lanes, start, run_ctl, ids, sql, wait_until, kafka, create_topics):
+def test_a_topic_made_anew_gets_what_is_not_sent(part, lanes, start, run_ctl, ids, kafka, create_topics):
     file, name = part
-    interrupt(start, file, name, sql, wait_until)
+    interrupt(start, file, name, ids, lanes["bulk"])
     delete_topic(kafka, lanes["bulk"])
     gone = run_ctl("reingest", "--jobs", file, name, "--max-lag", 100000)
     assert gone.returncode == 3 and "there is no such topic" in gone.stderr
@@ -351,9 +349,9 @@ def test_a_topic_made_anew_gets_what_is_not_sent(part, lanes, start, run_ctl, id
     assert len(ids(lanes["bulk"], 2000)) == 2000
 
 
-def test_what_is_abandoned_is_due_again(part, lanes, start, run_ctl, ids, sql, wait_until):
+def test_what_is_abandoned_is_due_again(part, lanes, start, run_ctl, ids, sql):
     file, name = part
-    interrupt(start, file, name, sql, wait_until)
+    interrupt(start, file, name, ids, lanes["bulk"])
     dropped = run_ctl("reingest", "--jobs", file, name, "--abandon")
     assert dropped.returncode == 0, dropped.stderr
     assert "2000 requests abandoned" in dropped.stderr
