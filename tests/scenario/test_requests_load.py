@@ -289,7 +289,8 @@ def test_one_list_is_loaded_by_one_load_at_a_time(load, load_words, mixed, undis
     first = subprocess.Popen([*load_words, "--list", "a", "-"], stdin=read, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.close(read)
     try:
-        wait_for_blocks(database, first, 0)
+        while first.poll() is None and not rows_of(database, "SELECT FROM request_load"):
+            time.sleep(0.01)
         _, stderr = load("--list", "a", mixed, code=3)
         assert "another load is under way" in stderr
     finally:
