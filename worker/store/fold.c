@@ -8,9 +8,9 @@
 
 #include "common/base/clock.h"
 
-#define EVERY_MS 2000
+#define EVERY_MS 5000
 #define PAUSE_MS 60000 /* when it has failed */
-#define FIRST 1000
+#define FIRST 5000
 #define LEAST 100
 #define MOST 20000
 #define QUICK_MS 100
