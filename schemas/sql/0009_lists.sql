@@ -545,6 +545,7 @@ BEGIN
 		RAISE 'recount() needs the lock of fold_counts()';
 	END IF;
 	UPDATE count_horizon SET recounted = pg_current_snapshot();
+	DELETE FROM request_count WHERE n = 0;
 	WITH asked AS (
 		SELECT q.request_id, coalesce(q.list_id, 0) AS list_id, coalesce(q.ingest_request_source, '') AS source, q.link_source,
 			q.ingest_type, coalesce(q.host, '') AS host, coalesce(q.doi_prefix, '') AS doi_prefix,

@@ -19,7 +19,7 @@
 #define SETTINGS                                                                                   \
 	"SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET jit = off; SET work_mem = '128MB';"      \
 	" SET statement_timeout = '290s'; SET lock_timeout = '10s'"
-#define FOLD "SET statement_timeout = '2s'; SET lock_timeout = '100ms'; SELECT fold_counts();"
+#define FOLD "SET statement_timeout = '2s'; SET lock_timeout = '100ms'; SELECT fold_counts(50000);"
 #define READ "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 /* By the server's own estimate, in which a page that is read in order costs 1; with its rows. */
 #define COST_OF_A_PAGE 2

@@ -279,6 +279,9 @@ static void passwords_of_urls_are_masked(void **state)
 	ing_result_rows(job, &rows);
 	assert_string_equal(rows.pdf_meta.metadata_json, "{\"title\":\"http://***@x\"}");
 	assert_string_equal(rows.result.base_url, "https://***@a.example/");
+	assert_string_equal(rows.result.error_message, "http://***@b.example/: a rule's words");
+	assert_int_equal(rows.result.retry_after_s, ing_status_retry_after_s(ING_STATUS_LINK_LOOP));
+	assert_string_equal(rows.result.document, rows.request.document);
 	assert_string_equal(rows.request.base_url, "https://***@a.example/");
 	assert_string_equal(rows.request.link_source, "hush://***@a");
 	assert_string_equal(rows.request.link_source_id, "https:***@a.example");
@@ -412,6 +415,9 @@ static void rows_tell_the_body_from_the_bytes_on_the_wire(void **state)
 	struct ing_rows rows = {0};
 	ing_result_rows(job, &rows);
 	assert_true(rows.request.present && rows.result.present && rows.file_meta.present);
+	assert_null(rows.result.error_message);
+	assert_int_equal(rows.result.retry_after_s, 0);
+	assert_non_null(rows.result.host);
 	assert_int_equal(rows.cdx_count, 2);
 	/* The landing page was not looked into in this made-up job: its digest is the wire's. */
 	assert_null(rows.cdx[0].cdx_sha1hex);

@@ -74,6 +74,11 @@ static void check_outcome(struct load *l, bool answered)
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", tables[i]);
 		assert_int_equal(bench_number(l->dsn, sql), N);
 	}
+	/* Whatever was repeated, each result was stored once. */
+	assert_int_equal(bench_number(l->dsn, "SELECT sum(attempts) FROM ingest_file_result"), N);
+	assert_int_equal(bench_number(l->dsn, "SELECT sum(n) FROM result_counts"), N);
+	assert_int_equal(bench_number(l->dsn, "SELECT sum(n) FROM request_counts WHERE hit"), N);
+	assert_int_equal(bench_number(l->dsn, "SELECT sum(n) FROM file_counts"), N);
 	bench_close(&l->b);
 	free(l);
 }
