@@ -42,7 +42,8 @@ def sql(database):
     """sql(query): the rows."""
     def run(query):
         with psycopg.connect(database, autocommit=True) as connection:
-            return connection.execute(query).fetchall()
+            cursor = connection.execute(query)
+            return cursor.fetchall() if cursor.description else []
     return run
 
 
@@ -92,6 +93,22 @@ def test_counts_are_exact_after_loads_results_members_and_repeats(worker, submit
     assert attempts == 70
     done = run_ctl("db", "recount")
     assert (done.returncode, json.loads(done.stdout)) == (0, {"counts": 0})
+
+
+def test_rows_without_identity_are_filled_and_counted(run_ctl, sql):
+    sql("INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url) VALUES"
+        f" ('doi', '10.5555/1', 'pdf', 'http://{HOST}/1'), ('doi', '10.5555/2', 'pdf', 'http://{HOST}/2')")
+    sql("INSERT INTO ingest_file_result (ingest_type, base_url, hit, status) VALUES"
+        f" ('pdf', 'http://{HOST}/1', false, 'connect-error')")
+    assert sql(COUNTED) == []
+    done = run_ctl("db", "fill")
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"requests": 2, "results": 1, "counts": 0}), done.stderr
+    assert_counts(sql)
+    assert sql("SELECT status, host, sum(n) FROM request_counts GROUP BY 1, 2 ORDER BY 1") == [
+        ("", HOST, 1), ("connect-error", HOST, 1)]
+    assert sql("SELECT attempts, next_try - updated = interval '1 hour' FROM ingest_file_result") == [(1, True)]
+    done = run_ctl("db", "fill")
+    assert json.loads(done.stdout) == {"requests": 0, "results": 0, "counts": 0}
 
 
 def test_results_say_when_to_ask_again(worker, submit, results, site, sql):
