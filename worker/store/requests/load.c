@@ -285,7 +285,7 @@ static enum ing_pg_rc insert_rows(const struct writing *wr, int64_t *ret, struct
 	return rc;
 }
 
-/* Rows from before there were identities get them by `db fill`: the same as here. */
+/* Each is looked up by itself, as in load_plan.c. Rows from before there were identities get them by `db fill`: the same as here. */
 static enum ing_pg_rc insert_members(const struct writing *wr, int64_t *ret, struct ing_error *err)
 {
 	const char *params[] = {wr->list_id};
@@ -293,7 +293,9 @@ static enum ing_pg_rc insert_members(const struct writing *wr, int64_t *ret, str
 	enum ing_pg_rc rc = ing_pg_query(wr->pg, "members",
 		"WITH added AS (INSERT INTO request_list_member (request_id, list_id)"
 		" SELECT coalesce(r.request_id, s.request_id), $1::integer"
-		" FROM stage_load s JOIN ingest_request r USING (" KEY ")"
+		" FROM stage_load s CROSS JOIN LATERAL (SELECT * FROM ingest_request r"
+		" WHERE r.link_source = s.link_source AND r.link_source_id = s.link_source_id"
+		" AND r.ingest_type = s.ingest_type AND r.base_url = s.base_url LIMIT 1) r"
 		" WHERE r.list_id IS DISTINCT FROM $1::integer"
 		" ON CONFLICT DO NOTHING RETURNING 1) SELECT count(*) FROM added",
 		params, 1, take_number, ret, err);

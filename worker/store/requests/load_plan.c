@@ -9,20 +9,21 @@
 #include "worker/store/requests/plan.h"
 #include "worker/store/requests/selection.h"
 
-/* A row may have been stored under the other's writing of the URL, and a result before it had a document. */
+/* Each row is looked up by itself (LIMIT): a join could be planned from the table's side, which is large. A result may have been
+ * stored before it had a document. */
 static const char rows_sql[] =
 	"SELECT ingest_type, base_url, link_source, link_source_id, ingest_request_source,"
 	" release_stage, request, document FROM (SELECT q.*, row_number() OVER host_rows AS rank,"
-	" count(*) OVER (PARTITION BY " ING_SELECTION_GROUP_SQL(
-		"q") ") AS n FROM stage_load s"
-		     " JOIN ingest_request q USING (link_source, link_source_id, ingest_type, base_url)"
+	" count(*) OVER (PARTITION BY grp) AS n FROM (SELECT q.*, " ING_SELECTION_GROUP_SQL(
+		"q") " AS grp FROM stage_load s CROSS JOIN LATERAL (SELECT * FROM ingest_request q"
+		     " WHERE q.link_source = s.link_source AND q.link_source_id = s.link_source_id"
+		     " AND q.ingest_type = s.ingest_type AND q.base_url = s.base_url LIMIT 1) q OFFSET 0) q"
 		     " WHERE NOT EXISTS (SELECT FROM document_queued d WHERE d.document = q.document)"
 		     " AND NOT EXISTS (SELECT FROM ingest_file_result r WHERE r.document = q.document)"
 		     " AND NOT EXISTS (SELECT FROM ingest_file_result r WHERE r.ingest_type = q.ingest_type"
-		     " AND r.base_url = q.base_url) AND q.document IS NOT NULL WINDOW host_rows AS"
-		     " (PARTITION BY " ING_SELECTION_GROUP_SQL(
-			     "q") " ORDER BY q.document)) p"
-				  " ORDER BY (rank - (hashtext(host) & 65535) / 65536.0) / n, document";
+		     " AND r.base_url = q.base_url) AND q.document IS NOT NULL"
+		     " WINDOW host_rows AS (PARTITION BY grp ORDER BY q.document)) p"
+		     " ORDER BY (rank - (hashtext(grp) & 65535) / 65536.0) / n, document";
 
 struct planning {
 	struct ing_plan_writer *writer;
