@@ -114,7 +114,7 @@ def test_what_is_due_goes_onto_the_lane_once(due, jobs, job, lanes, run_ctl, ids
         {"whole": True}]
 
 
-def test_a_message_is_the_request_as_it_was_stored(due, jobs, job, topics, run_ctl, consume, settings):
+def test_a_message_is_the_request_as_it_was_stored(due, jobs, job, topics, run_ctl, consume):
     due(1)
     file = jobs(again=JOB, anew={**JOB, "force_recrawl": True, "lost_after": "1s"})
     assert run_ctl("reingest", "--jobs", file, job.again).returncode == 0
@@ -253,7 +253,7 @@ def read_slowly(kafka, topic, group, count, seen, limit):
 
 
 @pytest.mark.slow
-def test_the_lag_of_the_workers_is_respected(due, jobs, job, lanes, start, ids, kafka, settings, consume):
+def test_the_lag_of_the_workers_is_respected(due, jobs, job, lanes, start, ids, kafka, settings):
     due(12000)
     process = start("reingest", "--jobs", jobs(again={**JOB, "lane": "bulk", "max_lag": 3000}), job.again)
     # Nobody has read anything yet: from the beginning.
