@@ -7,6 +7,10 @@
 -- The indexes read ingest_request and ingest_file_result once, during which workers wait: about a
 -- minute for a hundred million rows.
 
+-- In the order in which a worker's batch writes to them, all before the first is changed: else the two may wait for one another, and
+-- the server ends one of them.
+LOCK TABLE ingest_file_result, ingest_request, file_meta IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE request_list (
 	list_id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	name      text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(name) BETWEEN 1 AND 100),

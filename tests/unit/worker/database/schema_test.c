@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/base/clock.h"
 #include "common/data/pg.h"
+#include "schemas/migrations.h"
 #include "worker/database/schema.h"
 #include "tests/unit/worker/store/bench.h"
 
@@ -108,6 +110,45 @@ static void migrators_take_turns(void **state)
 		bench_number(dsn, "SELECT count(*) FROM schema_version"), ing_schema_newest());
 }
 
+/* As a worker's batch does it: results, then requests. */
+static void a_worker_at_work_and_the_migration_of_lists_wait_for_one_another(void **state)
+{
+	(void)state;
+	enum { BEFORE = 8 };
+	const char *dsn = cluster_database(&bench_cluster);
+	struct migrator m = {.dsn = dsn};
+	struct ing_error err = {0};
+	struct ing_pg *worker = NULL;
+	pthread_t thread;
+	bench_sql(dsn,
+		"CREATE TABLE schema_version (version integer PRIMARY KEY,"
+		" name text NOT NULL, applied timestamptz NOT NULL DEFAULT now());"
+		"INSERT INTO schema_version (version, name) SELECT i, '' FROM generate_series(1, 8) i");
+	for (int i = 0; i < BEFORE; i++)
+		bench_sql(dsn, ing_migrations[i].sql);
+	bench_check(ing_pg_open(dsn, -1, 30000, &worker, &err), &err);
+	bench_check(
+		(int)ing_pg_exec(worker,
+			"BEGIN; INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
+			" VALUES ('pdf', 'https://a.example/', false, 'timeout')",
+			&err),
+		&err);
+	assert_int_equal(pthread_create(&thread, NULL, migrate_thread, &m), 0);
+	while (bench_number(dsn, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0)
+		usleep(10000);
+	bench_check(
+		(int)ing_pg_exec(worker,
+			"INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url)"
+			" VALUES ('a', 'b', 'pdf', 'https://a.example/');"
+			"INSERT INTO file_meta (sha1hex) VALUES (repeat('0', 40)); COMMIT",
+			&err),
+		&err);
+	pthread_join(thread, NULL);
+	bench_check(m.rc, &m.err);
+	assert_int_equal(m.from, BEFORE);
+	ing_pg_close(worker);
+}
+
 static void an_address_that_is_none_is_refused(void **state)
 {
 	(void)state;
@@ -182,6 +223,7 @@ int main(void)
 		WITH_SERVER(a_schema_is_made_once),
 		WITH_SERVER(a_schema_that_does_not_fit_is_refused),
 		WITH_SERVER(migrators_take_turns),
+		WITH_SERVER(a_worker_at_work_and_the_migration_of_lists_wait_for_one_another),
 		cmocka_unit_test(an_address_that_is_none_is_refused),
 		WITH_SERVER(a_server_that_does_not_answer_is_lost),
 		WITH_SERVER(kinds_of_failure_are_told_apart),
