@@ -453,6 +453,14 @@ DECLARE
 	h count_horizon;
 BEGIN
 	SELECT * INTO h FROM count_horizon;
+	-- After a dump of a server that had had more transactions was restored here: what is noted of those is none of ours.
+	IF greatest(pg_snapshot_xmax(h.seen), pg_snapshot_xmax(h.before), pg_snapshot_xmax(h.recounted))
+		> pg_snapshot_xmax(pg_current_snapshot()) THEN
+		DELETE FROM count_late WHERE xid >= pg_snapshot_xmax(pg_current_snapshot());
+		DELETE FROM count_adder WHERE xid >= pg_snapshot_xmax(pg_current_snapshot());
+		UPDATE count_horizon SET seen = pg_current_snapshot(), before = '3:3:', recounted = '3:3:';
+		RETURN;
+	END IF;
 	IF NOT EXISTS (SELECT FROM count_late) AND NOT EXISTS (SELECT FROM count_adder)
 		OR pg_snapshot_xmin(pg_current_snapshot()) < pg_snapshot_xmax(h.seen) THEN
 		RETURN;

@@ -459,6 +459,34 @@ static void a_recount_and_what_was_missed_do_not_both_mend(void **state)
 		ing_pg_close(sessions[k]);
 }
 
+/* What the tables of a dump say of transactions is about another server's, which may have had more of them. */
+static void a_restored_dump_counts_what_was_missed(void **state)
+{
+	(void)state;
+	struct ing_pg *sessions[4];
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_sql(dsn,
+		"UPDATE count_horizon SET seen = '9000000000:9000000001:9000000000',"
+		" before = '8000000000:8000000000:', recounted = '9000000000:9000000000:';"
+		"INSERT INTO count_adder VALUES ('9000000000', false, '9000000000:9000000000:');"
+		"INSERT INTO count_late VALUES ('9000000002', '9000000000:9000000000:', 'pdf', 'u', '',"
+		" false, 'timeout', false)");
+	open_sessions(dsn, sessions);
+	run_step(sessions, "ABEGIN");
+	run_step(sessions, "A" ADD(1, "u"));
+	run_step(sessions, "W" RESULT("timeout", "u"));
+	run_step(sessions, "ACOMMIT");
+	for (int k = 0; k < 5; k++)
+		bench_sql(dsn, "SELECT fold_counts()");
+	assert_int_equal(counted(dsn, "status = 'timeout'"), 1);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM count_late"), 0);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM count_adder"), 0);
+	assert_int_equal(recount(dsn), 0);
+	for (int k = 0; k < 4; k++)
+		ing_pg_close(sessions[k]);
+}
+
 /* Triggers must not need more than who fires them has. */
 static void who_may_write_rows_need_not_know_of_counts(void **state)
 {
@@ -498,6 +526,7 @@ int main(void)
 		WITH_SERVER(workers_at_the_same_urls_are_counted_exactly),
 		WITH_SERVER(requests_and_results_of_one_moment_are_counted_together),
 		WITH_SERVER(a_recount_and_what_was_missed_do_not_both_mend),
+		WITH_SERVER(a_restored_dump_counts_what_was_missed),
 		WITH_SERVER(who_may_write_rows_need_not_know_of_counts),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
