@@ -137,18 +137,22 @@ enum ing_pg_rc ing_plan_abandon(
 	write_number(plan->planned, number);
 	const char *params[] = {plan->id, number};
 	*ret_requests = 0;
+	/* Locks as planners take them (number_planned_batches): documents in the order of the key, then the plan. */
 	enum ing_pg_rc rc = ing_pg_query(pg, "plan-abandon",
 		"WITH gone AS (DELETE FROM enqueue_batch"
 		" WHERE plan_id = $1::integer AND batch >= 0 AND batch < $2::bigint"
 		" RETURNING requests, documents),"
-		" forgotten AS (DELETE FROM document_queued q"
-		" USING (SELECT unnest(documents) AS document FROM gone) AS d"
-		" WHERE q.document = d.document AND q.plan_id = $1::integer),"
-		" n AS (SELECT coalesce(sum(requests), 0) AS requests FROM gone)"
+		" held AS MATERIALIZED (SELECT q.document FROM document_queued q"
+		" WHERE q.plan_id = $1::integer AND q.document IN (SELECT unnest(documents) FROM gone)"
+		" ORDER BY q.document FOR UPDATE OF q),"
+		" forgotten AS (DELETE FROM document_queued q USING held h"
+		" WHERE q.document = h.document RETURNING 1),"
+		" n AS (SELECT coalesce(sum(requests), 0) AS requests,"
+		" (SELECT count(*) FROM forgotten) AS forgotten FROM gone)"
 		" UPDATE enqueue_plan p SET begun = greatest(begun, $2::bigint),"
 		" sent = greatest(sent, $2::bigint), requests = p.requests - n.requests,"
 		" asked = NULL, updated = now()"
-		" FROM n WHERE p.plan_id = $1::integer RETURNING n.requests",
+		" FROM n WHERE p.plan_id = $1::integer AND n.forgotten >= 0 RETURNING n.requests",
 		params, ING_ARRAY_LEN(params), take_requests, ret_requests, err);
 	if (rc == ING_PG_OK)
 		plan->begun = plan->sent = plan->planned;

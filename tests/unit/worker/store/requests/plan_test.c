@@ -3,6 +3,7 @@
  * Plans against a real server: their batches are numbered without gaps, whoever plans at the same time, and a document is in
  * one of them.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -373,6 +375,64 @@ static void abandoned_documents_are_not_queued_any_more(void **state)
 	ing_pg_close(pg);
 }
 
+struct abandoning {
+	struct ing_pg *pg;
+	struct ing_plan plan;
+	enum ing_pg_rc rc;
+	struct ing_error err;
+};
+
+static void *abandon_thread(void *ctx)
+{
+	struct abandoning *a = ctx;
+	uint64_t requests;
+	a->rc = ing_plan_abandon(a->pg, &a->plan, &requests, &a->err);
+	return NULL;
+}
+
+/* Both take the documents in the order of the key, and then the plan. */
+static void abandoning_and_planning_wait_for_one_another(void **state)
+{
+	(void)state;
+	const char *dsn = fresh();
+	struct ing_error err = {0};
+	struct abandoning a = {0};
+	struct ing_pg *planner = NULL;
+	pthread_t thread;
+	struct planner p = open_planner(dsn, "a");
+	add(&p, 2, 3);
+	add(&p, 1, 2);
+	end(&p);
+	commit(&p);
+	bench_check(ing_pg_open(dsn, -1, 30000, &a.pg, &err), &err);
+	a.plan = find(a.pg, "a");
+	bench_check(ing_pg_open(dsn, -1, 30000, &planner, &err), &err);
+	bench_check((int)ing_pg_exec(planner,
+			    "BEGIN; UPDATE document_queued SET queued = now()"
+			    " WHERE document = '00000000-0000-0000-0000-000000000001'",
+			    &err),
+		&err);
+	assert_int_equal(pthread_create(&thread, NULL, abandon_thread, &a), 0);
+	while (bench_number(dsn, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0)
+		usleep(10000);
+	enum ing_pg_rc rc = ing_pg_exec(planner,
+		"UPDATE document_queued SET queued = now()"
+		" WHERE document = '00000000-0000-0000-0000-000000000002';"
+		"UPDATE enqueue_plan SET updated = now(); COMMIT",
+		&err);
+	pthread_join(thread, NULL);
+	bench_check((int)rc, &err);
+	bench_check((int)a.rc, &a.err);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM document_queued"), 0);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM enqueue_batch"), 0);
+	assert_int_equal(bench_number(dsn, "SELECT count(*) FROM enqueue_plan WHERE sent = 1"
+					   " AND planned = 1 AND requests = 0"),
+		1);
+	ing_plan_done(&a.plan);
+	ing_pg_close(planner);
+	ing_pg_close(a.pg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +448,7 @@ int main(void)
 		WITH_SERVER(a_request_that_is_no_line_is_refused),
 		WITH_SERVER(a_sender_reads_batches_and_says_how_far_it_is),
 		WITH_SERVER(abandoned_documents_are_not_queued_any_more),
+		WITH_SERVER(abandoning_and_planning_wait_for_one_another),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
 }
