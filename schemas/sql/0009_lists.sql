@@ -11,6 +11,9 @@
 -- the server ends one of them.
 LOCK TABLE ingest_file_result, ingest_request, file_meta IN ACCESS EXCLUSIVE MODE;
 
+-- Of this migration, and so of its functions (SET search_path FROM CURRENT): a caller's temporary tables are not looked at first.
+SELECT set_config('search_path', current_setting('search_path') || ', pg_temp', true);
+
 CREATE TABLE request_list (
 	list_id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	name      text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(name) BETWEEN 1 AND 100),

@@ -511,6 +511,26 @@ static void who_may_write_rows_need_not_know_of_counts(void **state)
 	assert_int_equal(recount(dsn), 0);
 }
 
+/* They run as the owner: what is taken for a table of theirs must not be the caller's own. */
+static void temporary_tables_do_not_stand_in_for_counts(void **state)
+{
+	(void)state;
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_sql(dsn,
+		"CREATE TEMP TABLE request_count_delta (LIKE public.request_count_delta);"
+		"CREATE TEMP TABLE result_count_delta (LIKE public.result_count_delta);"
+		"CREATE TEMP TABLE file_count_delta (LIKE public.file_count_delta);"
+		"INSERT INTO ingest_request (link_source, link_source_id, ingest_type, base_url, request_id)"
+		" VALUES ('a', 'b', 'pdf', 'https://a.example/', gen_random_uuid());"
+		"INSERT INTO ingest_file_result (ingest_type, base_url, hit, status)"
+		" VALUES ('pdf', 'https://a.example/', false, 'timeout');"
+		"INSERT INTO file_meta (sha1hex) VALUES (repeat('0', 40))");
+	assert_int_equal(counted(dsn, "status = 'timeout'"), 1);
+	assert_int_equal(results_counted(dsn, "true"), 1);
+	assert_int_equal(recount(dsn), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +548,7 @@ int main(void)
 		WITH_SERVER(a_recount_and_what_was_missed_do_not_both_mend),
 		WITH_SERVER(a_restored_dump_counts_what_was_missed),
 		WITH_SERVER(who_may_write_rows_need_not_know_of_counts),
+		WITH_SERVER(temporary_tables_do_not_stand_in_for_counts),
 	};
 	return cmocka_run_group_tests(tests, bench_start, bench_stop);
 }
