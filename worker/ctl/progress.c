@@ -29,18 +29,6 @@ static void update_rate(struct ing_progress *p, uint64_t done, uint64_t now_ms)
 	p->rate_count = done;
 }
 
-static void add_duration(uint64_t s, struct ing_buf *out)
-{
-	if (s >= 86400)
-		ing_buf_printf(out, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
-	else if (s >= 3600)
-		ing_buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
-	else if (s >= 60)
-		ing_buf_printf(out, "%" PRIu64 " min", s / 60);
-	else
-		ing_buf_printf(out, "%" PRIu64 " s", s);
-}
-
 static void draw(struct ing_progress *p, uint64_t done, const char *words)
 {
 	char bar[BAR_CHARS + 1] = "";
@@ -59,6 +47,18 @@ static void draw(struct ing_progress *p, uint64_t done, const char *words)
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_progress_add_duration(uint64_t s, struct ing_buf *out)
+{
+	if (s >= 86400)
+		ing_buf_printf(out, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
+	else if (s >= 3600)
+		ing_buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+	else if (s >= 60)
+		ing_buf_printf(out, "%" PRIu64 " min", s / 60);
+	else
+		ing_buf_printf(out, "%" PRIu64 " s", s);
+}
 
 void ing_progress_start(
 	struct ing_progress *p, const char *verb, const char *what, uint64_t total, bool quiet)
@@ -90,7 +90,7 @@ void ing_progress_words(
 		ing_buf_printf(out, ", %.*f/s", p->rate < 10 ? 1 : 0, p->rate);
 	if (p->rate > 0 && p->total > done) {
 		ing_buf_add_str(out, ", ");
-		add_duration((uint64_t)((double)(p->total - done) / p->rate), out);
+		ing_progress_add_duration((uint64_t)((double)(p->total - done) / p->rate), out);
 		ing_buf_add_str(out, " left");
 	}
 	if (waits_for != NULL)

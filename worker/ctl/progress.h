@@ -29,3 +29,5 @@ double ing_progress_mean_rate(const struct ing_progress *p, uint64_t done);
 struct ing_buf;
 void ing_progress_words(
 	const struct ing_progress *p, uint64_t done, const char *waits_for, struct ing_buf *out);
+/* Append a time in seconds for people: "2 d 3 h", "5 min". Pure. */
+void ing_progress_add_duration(uint64_t s, struct ing_buf *out);

@@ -12,6 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "worker/ctl/progress.h"
 
 #define BAR_MS 200
 #define LINE_MS 10000
@@ -41,18 +42,6 @@ static void update_rate(struct ing_reexamine_progress *p, uint64_t now_ms)
 	p->rate_count = count;
 }
 
-static void add_duration(uint64_t s, struct ing_buf *out)
-{
-	if (s >= 86400)
-		ing_buf_printf(out, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
-	else if (s >= 3600)
-		ing_buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
-	else if (s >= 60)
-		ing_buf_printf(out, "%" PRIu64 " min", s / 60);
-	else
-		ing_buf_printf(out, "%" PRIu64 " s", s);
-}
-
 static void add_words(const struct ing_reexamine_progress *p, double share, uint64_t now_ms,
 	const char *blocked_by, struct ing_buf *out)
 {
@@ -64,7 +53,7 @@ static void add_words(const struct ing_reexamine_progress *p, double share, uint
 		ing_buf_printf(out, "  %" PRIu64 " skipped", c->skipped);
 	if (share > 0 && share < 1 && elapsed_s >= 1) {
 		ing_buf_add_str(out, "  ");
-		add_duration((uint64_t)(elapsed_s * (1 - share) / share), out);
+		ing_progress_add_duration((uint64_t)(elapsed_s * (1 - share) / share), out);
 		ing_buf_add_str(out, " left");
 	}
 	if (blocked_by != NULL)
