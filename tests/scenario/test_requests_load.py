@@ -386,6 +386,15 @@ def test_a_killed_load_sends_the_same_messages(enqueue, enqueue_words, database,
     assert sql("SELECT count(*)::int AS n FROM document_queued") == [{"n": documents}]
 
 
+def test_what_was_stored_without_enqueue_is_said_to_be_left(enqueue, enqueue_words, database, mixed):
+    words = [word for word in enqueue_words if word != "--enqueue"]
+    child = subprocess.Popen([*words, mixed], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert wait_for_blocks(database, child, 1)
+    child.kill()
+    child.communicate()
+    assert "stored without --enqueue is for requests enqueue --new" in enqueue(mixed, code=1)[1]
+
+
 def test_usage_is_checked(load, tmp_path):
     source = write_lines(tmp_path / "list", [])
     for words in ([], [source, source], ["--list", "", source], ["--list", "x" * 101, source], ["--created", "today", source],

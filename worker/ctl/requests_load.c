@@ -314,7 +314,11 @@ static int summarize_sent(const struct load *l, int code)
 static int work(struct load *l, const struct ing_conf *conf)
 {
 	if (l->list.resumed)
-		ing_load_progress_words(&l->progress, "going on with the load that was broken off");
+		ing_load_progress_words(&l->progress,
+			!l->enqueue
+				? "going on with the load that was broken off"
+				: "going on with the load that was broken off; what it has stored without --enqueue"
+				  " is for requests enqueue --new");
 	start_handles(l);
 	int rc = start(l, conf);
 	if (rc == 0)
