@@ -47,6 +47,22 @@ const struct ing_ctl *ing_ctl_given(void)
 	return &given;
 }
 
+int ing_ctl_take_options(const char *verb, int argc, char **argv, const struct option *longs,
+	ing_ctl_take_f *take, void *ctx)
+{
+	for (;;) {
+		int option = ing_ctl_option(argc, argv, "h", longs);
+		if (option == -1)
+			break;
+		int code = take(ctx, option);
+		if (code >= 0)
+			return code;
+	}
+	if (optind != argc)
+		return ing_ctl_fail(ING_CTL_USAGE, verb, "unexpected argument: %s", argv[optind]);
+	return -1;
+}
+
 bool ing_ctl_number(const char *text, uint64_t max, uint64_t *ret)
 {
 	char *end;

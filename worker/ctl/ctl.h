@@ -33,6 +33,11 @@ struct option;
  * what is wrong with one. --config and --set, which may stand before or behind the verb, are kept
  * for ing_ctl_given() here and not handed out. longs ends with {0}. */
 int ing_ctl_option(int argc, char **argv, const char *shorts, const struct option *longs);
+/* Hand each option of a verb without arguments to take(), which returns -1, or the exit code to end with. -1, or that
+ * code, or USAGE when a word is left over. */
+typedef int ing_ctl_take_f(void *ctx, int option);
+int ing_ctl_take_options(const char *verb, int argc, char **argv, const struct option *longs,
+	ing_ctl_take_f *take, void *ctx);
 /* An option's number in decimal, from 1 to max. Returns false, and leaves *ret, for any other text. */
 bool ing_ctl_number(const char *text, uint64_t max, uint64_t *ret);
 /* What --config and --set have said so far. */

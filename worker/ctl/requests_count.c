@@ -87,8 +87,9 @@ static void print_help(void)
 }
 
 /* -1: go on; else the exit code. */
-static int take_option(struct counting *c, int option)
+static int take_option(void *ctx, int option)
 {
+	struct counting *c = ctx;
 	int code;
 	if (ing_selection_take_option(&c->options, VERB, option, &code))
 		return code;
@@ -122,17 +123,10 @@ static int run(struct counting *c, int argc, char **argv, const struct ing_ctl *
 	};
 	struct ing_conf *conf;
 	ing_selection_append_options(options, OWN_OPTIONS);
-	for (;;) {
-		int option = ing_ctl_option(argc, argv, "h", options);
-		if (option == -1)
-			break;
-		int code = take_option(c, option);
-		if (code >= 0)
-			return code;
-	}
-	if (optind != argc)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "unexpected argument: %s", argv[optind]);
-	int code = ing_ctl_conf_with_database(ctl, VERB, &conf);
+	int code = ing_ctl_take_options(VERB, argc, argv, options, take_option, c);
+	if (code >= 0)
+		return code;
+	code = ing_ctl_conf_with_database(ctl, VERB, &conf);
 	if (code != ING_CTL_OK)
 		return code;
 	code = count(c, conf);

@@ -131,8 +131,9 @@ static void print_help(void)
 }
 
 /* -1: go on; else the exit code. */
-static int take_option(struct dump *d, int option)
+static int take_option(void *ctx, int option)
 {
+	struct dump *d = ctx;
 	int code;
 	if (ing_selection_take_option(&d->options, VERB, option, &code))
 		return code;
@@ -174,19 +175,12 @@ static int run(struct dump *d, int argc, char **argv, const struct ing_ctl *ctl)
 	};
 	struct ing_conf *conf;
 	ing_selection_append_options(options, OWN_OPTIONS);
-	for (;;) {
-		int option = ing_ctl_option(argc, argv, "h", options);
-		if (option == -1)
-			break;
-		int code = take_option(d, option);
-		if (code >= 0)
-			return code;
-	}
-	if (optind != argc)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "unexpected argument: %s", argv[optind]);
+	int code = ing_ctl_take_options(VERB, argc, argv, options, take_option, d);
+	if (code >= 0)
+		return code;
 	if (d->folder == NULL && d->files > 1)
 		return ing_ctl_fail(ING_CTL_USAGE, VERB, "--files needs --out");
-	int code = ing_ctl_conf_with_database(ctl, VERB, &conf);
+	code = ing_ctl_conf_with_database(ctl, VERB, &conf);
 	if (code != ING_CTL_OK)
 		return code;
 	code = dump(d, conf);
